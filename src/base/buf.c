@@ -1,0 +1,63 @@
+/* The string builder; see buf.h. */
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void room(struct buf *b, size_t more)
+{
+	size_t need = b->n + more + 1;
+	if (need <= b->cap)
+		return;
+	size_t cap = b->cap ? b->cap * 2 : 64;
+	if (cap < need)
+		cap = need;
+	b->p = arena_grow(b->a, b->p, b->cap, cap);
+	b->cap = cap;
+}
+
+char *buf_space(struct buf *b, size_t n)
+{
+	room(b, n);
+	char *p = b->p + b->n;
+	memset(p, 0, n + 1);
+	b->n += n;
+	return p;
+}
+
+void buf_add(struct buf *b, struct str s)
+{
+	if (!s.n)
+		return;
+	room(b, s.n);
+	memcpy(b->p + b->n, s.p, s.n);
+	b->n += s.n;
+	b->p[b->n] = 0;
+}
+
+void buf_char(struct buf *b, char c)
+{
+	buf_add(b, (struct str){.p = &c, .n = 1});
+}
+
+void buf_fmt(struct buf *b, const char *fmt, ...)
+{
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n > 0) {
+		room(b, (size_t)n);
+		vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
+		b->n += (size_t)n;
+	}
+	va_end(ap);
+}
+
+struct str buf_str(struct buf *b)
+{
+	room(b, 0);
+	b->p[b->n] = 0;
+	return (struct str){.p = b->p, .n = b->n};
+}

@@ -1,0 +1,20 @@
+/* A string builder bound to an arena. buf_str() is a view of what was added so far, always
+ * NUL-terminated; it is valid until the next addition. */
+#pragma once
+
+#include "base/str.h"
+
+struct buf {
+	struct arena *a;
+	char *p;
+	size_t n, cap;
+};
+
+#define BUF(name, arena) struct buf name = {.a = (arena)}
+
+void buf_add(struct buf *b, struct str s);
+void buf_char(struct buf *b, char c);
+void buf_fmt(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
+/* n zeroed bytes, to be filled through the returned pointer before the next addition. */
+char *buf_space(struct buf *b, size_t n);
+struct str buf_str(struct buf *b);

@@ -1,0 +1,220 @@
+/* String views; see str.h. */
+#include "base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+struct str str_from(const char *z)
+{
+	return z ? (struct str){.p = z, .n = strlen(z)} : S("");
+}
+
+struct str str_sub(struct str s, size_t from, size_t to)
+{
+	if (to > s.n)
+		to = s.n;
+	if (from > to)
+		from = to;
+	return (struct str){.p = s.p + from, .n = to - from};
+}
+
+bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+int str_cmp(struct str a, struct str b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int r = n ? memcmp(a.p, b.p, n) : 0;
+	return r ? r : (a.n > b.n) - (a.n < b.n);
+}
+
+bool str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && str_eq(str_sub(s, 0, prefix.n), prefix);
+}
+
+bool str_ends(struct str s, struct str suffix)
+{
+	return s.n >= suffix.n && str_eq(str_sub(s, s.n - suffix.n, s.n), suffix);
+}
+
+bool str_contains(struct str s, struct str needle)
+{
+	return needle.n == 0 || str_find(s, needle) < s.n;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.n && is_space(s.p[0]))
+		s = str_sub(s, 1, s.n);
+	while (s.n && is_space(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+size_t str_chr(struct str s, char c)
+{
+	const char *p = s.n ? memchr(s.p, c, s.n) : NULL;
+	return p ? (size_t)(p - s.p) : s.n;
+}
+
+size_t str_rchr(struct str s, char c)
+{
+	const char *p = s.n ? memrchr(s.p, c, s.n) : NULL;
+	return p ? (size_t)(p - s.p) : s.n;
+}
+
+size_t str_find(struct str s, struct str needle)
+{
+	const char *p = s.n ? memmem(s.p, s.n, needle.p, needle.n) : NULL;
+	return p ? (size_t)(p - s.p) : s.n;
+}
+
+bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val)
+{
+	size_t at = str_chr(s, sep);
+	*ret_key = str_sub(s, 0, at);
+	*ret_val = str_sub(s, at + 1, s.n);
+	return at < s.n;
+}
+
+bool str_next(struct str *rest, char sep, struct str *ret_piece)
+{
+	if (!rest->n)
+		return false;
+	size_t at = str_chr(*rest, sep);
+	*ret_piece = str_sub(*rest, 0, at);
+	*rest = str_sub(*rest, at + 1, rest->n);
+	return true;
+}
+
+static unsigned digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned)(c - 'a') + 10;
+	if (c >= 'A' && c <= 'F')
+		return (unsigned)(c - 'A') + 10;
+	return 99;
+}
+
+bool str_u64(struct str s, unsigned base, uint64_t *ret)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned d = digit_of(s.p[i]);
+		if (d >= base || n > (UINT64_MAX - d) / base)
+			return false;
+		n = n * base + d;
+	}
+	if (!s.n)
+		return false;
+	*ret = n;
+	return true;
+}
+
+char *str_z(struct arena *a, struct str s)
+{
+	char *p = arena_alloc(a, s.n + 1);
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	return p;
+}
+
+struct str str_dup(struct arena *a, struct str s)
+{
+	return (struct str){.p = str_z(a, s), .n = s.n};
+}
+
+struct str str_vfmt(struct arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n < 0)
+		return S("");
+	char *p = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(p, (size_t)n + 1, fmt, ap);
+	return (struct str){.p = p, .n = (size_t)n};
+}
+
+struct str str_fmt(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct str s = str_vfmt(a, fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+struct str str_lower(struct arena *a, struct str s)
+{
+	char *p = str_z(a, s);
+	for (size_t i = 0; i < s.n; i++)
+		if (p[i] >= 'A' && p[i] <= 'Z')
+			p[i] = (char)(p[i] - 'A' + 'a');
+	return (struct str){.p = p, .n = s.n};
+}
+
+struct str str_join(struct arena *a, const struct strs *list, struct str sep)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < list->n; i++)
+		n += list->v[i].n + (i ? sep.n : 0);
+	char *p = arena_alloc(a, n + 1), *q = p;
+	for (size_t i = 0; i < list->n; i++) {
+		if (i)
+			q = mempcpy(q, sep.p, sep.n);
+		if (list->v[i].n)
+			q = mempcpy(q, list->v[i].p, list->v[i].n);
+	}
+	return (struct str){.p = p, .n = n};
+}
+
+struct strs str_split(struct arena *a, struct str s, char sep)
+{
+	struct strs list = {0};
+	struct str piece;
+	while (str_next(&s, sep, &piece)) {
+		piece = str_trim(piece);
+		if (piece.n)
+			strs_add(a, &list, piece);
+	}
+	return list;
+}
+
+void strs_add(struct arena *a, struct strs *list, struct str s)
+{
+	*VEC_PUSH(a, list) = s;
+}
+
+bool strs_has(const struct strs *list, struct str s)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (str_eq(list->v[i], s))
+			return true;
+	return false;
+}
+
+static int cmp_str(const void *a, const void *b)
+{
+	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+void strs_sort(struct strs *list)
+{
+	if (list->n)
+		qsort(list->v, list->n, sizeof(*list->v), cmp_str);
+}

@@ -1,0 +1,60 @@
+/* Strings as views: a pointer and a length, passed by value, owning nothing.
+ *
+ * A view need not end in NUL; what goes to a system call comes from str_z() or str_fmt(), which
+ * guarantee one. Literals are S("text"); in printf formats write "%.*s" and STR(s).
+ */
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct str {
+	const char *p;
+	size_t n;
+};
+
+struct strs { /* a list; see vec.h */
+	struct str *v;
+	size_t n, cap;
+};
+
+#define S(lit) ((struct str){.p = "" lit, .n = sizeof(lit) - 1})
+#define STR(s) (int)(s).n, (s).p
+#define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define MUST_USE __attribute__((warn_unused_result))
+
+struct str str_from(const char *z); /* NULL gives the empty view */
+struct str str_sub(struct str s, size_t from, size_t to); /* clamped to the length */
+bool str_eq(struct str a, struct str b);
+int str_cmp(struct str a, struct str b); /* by bytes */
+bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+bool str_contains(struct str s, struct str needle);
+struct str str_trim(struct str s); /* ASCII white space at both ends */
+/* Offset of the first c / last c / first needle, or s.n when there is none. */
+size_t str_chr(struct str s, char c);
+size_t str_rchr(struct str s, char c);
+size_t str_find(struct str s, struct str needle);
+/* Splits at the first sep; false (and key = all, val = empty) when there is none. */
+bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val);
+/* Takes the next piece up to sep off *rest; false when *rest is used up. For lines: sep '\n'. */
+bool str_next(struct str *rest, char sep, struct str *ret_piece);
+/* Whole string as an unsigned number (base 10 or 16, no sign, no prefix); false when it is none. */
+bool str_u64(struct str s, unsigned base, uint64_t *ret);
+
+/* Copies into an arena; all of them are NUL-terminated behind .n. */
+struct str str_dup(struct arena *a, struct str s);
+char *str_z(struct arena *a, struct str s);
+struct str str_fmt(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
+struct str str_vfmt(struct arena *a, const char *fmt, va_list ap) PRINTF(2, 0);
+struct str str_lower(struct arena *a, struct str s);
+struct str str_join(struct arena *a, const struct strs *list, struct str sep);
+/* "a,b,,c" -> a b c: pieces are trimmed views, empty ones are dropped. */
+struct strs str_split(struct arena *a, struct str s, char sep);
+void strs_add(struct arena *a, struct strs *list, struct str s);
+bool strs_has(const struct strs *list, struct str s);
+void strs_sort(struct strs *list);

@@ -1,0 +1,26 @@
+/* Growing arrays in an arena: any struct with the members `T *v; size_t n, cap;`.
+ *
+ *     struct files { struct file *v; size_t n, cap; } files = {0};
+ *     *VEC_PUSH(a, &files) = f;        a new, zeroed slot at the end
+ *     VEC_EACH(struct file, f, &files) { ... }
+ */
+#pragma once
+
+#include "base/arena.h"
+
+/* Declares such a struct type without writing it out. */
+#define VEC(T)                                                                                     \
+	struct {                                                                                   \
+		T *v;                                                                              \
+		size_t n, cap;                                                                     \
+	}
+
+/* The address of a new zeroed element at the end of *vec. */
+#define VEC_PUSH(a, vec)                                                                           \
+	((vec)->v = vec_room((a), (vec)->v, (vec)->n, &(vec)->cap, sizeof(*(vec)->v)),             \
+		&(vec)->v[(vec)->n++])
+
+#define VEC_EACH(T, it, vec) for (T *it = (vec)->v, *it##_end = it + (vec)->n; it < it##_end; it++)
+
+/* Makes room for one element more; for VEC_PUSH only. */
+void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size);
