@@ -1,0 +1,182 @@
+/* Error chains; see err.h. Each link is one malloc, so that errors may be made in any thread and
+ * outlive every arena. */
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct errinfo {
+	const char *id, *title;
+	int status;
+} infos[E_COUNT] = {
+	[E_NONE] = {.id = "E0000", .title = "no error"},
+#define X(name, id_, status_, title_) [name] = {.id = id_, .title = title_, .status = status_},
+#include "base/errs.def"
+#undef X
+};
+
+static struct err *make(enum errcode code, const char *fmt, va_list ap) PRINTF(2, 0);
+
+static struct err *make(enum errcode code, const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	size_t len = n < 0 ? 0 : (size_t)n;
+	struct err *e = xmalloc(sizeof(*e) + len + 1);
+	memset(e, 0, sizeof(*e) + len + 1);
+	e->code = code;
+	vsnprintf(e->msg, len + 1, fmt, ap);
+	return e;
+}
+
+struct err *err_new(enum errcode code, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct err *e = make(code, fmt, ap);
+	va_end(ap);
+	return e;
+}
+
+static enum errcode code_of_errno(int no)
+{
+	switch (no) {
+	case ENOSPC:
+	case EDQUOT:
+		return E_NOSPACE;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return E_PERM;
+	case ENOENT:
+	case ENOTDIR:
+		return E_NOENT;
+	default:
+		return E_IO;
+	}
+}
+
+struct err *err_errno(const char *fmt, ...)
+{
+	int no = errno;
+	enum errcode code = code_of_errno(no);
+	va_list ap;
+	va_start(ap, fmt);
+	struct err *e = make(code, fmt, ap);
+	va_end(ap);
+	e->cause = err_new(code, "%s", strerror(no));
+	return e;
+}
+
+struct err *err_wrap(struct err *cause, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct err *e = make(cause ? cause->code : E_INTERNAL, fmt, ap);
+	va_end(ap);
+	e->cause = cause;
+	return e;
+}
+
+struct err *err_hint(struct err *e, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct err *text = make(e->code, fmt, ap);
+	va_end(ap);
+	size_t n = strlen(text->msg) + 1;
+	struct err_hint *h = xmalloc(sizeof(*h) + n), **end = &e->hints;
+	memcpy(h->text, text->msg, n);
+	h->next = NULL;
+	err_free(text);
+	while (*end)
+		end = &(*end)->next;
+	*end = h;
+	return e;
+}
+
+static char *copy(struct str s)
+{
+	char *p = xmalloc(s.n + 1);
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	p[s.n] = 0;
+	return p;
+}
+
+struct err *err_at(struct err *e, struct loc at)
+{
+	free(e->path);
+	e->path = copy(at.path);
+	e->line = at.line;
+	e->col = at.col;
+	return e;
+}
+
+struct err *err_detail(struct err *e, struct str text)
+{
+	free(e->detail);
+	e->detail = copy(text);
+	return e;
+}
+
+struct err *err_join(struct err *first, struct err *second)
+{
+	if (!first)
+		return second;
+	struct err *last = first;
+	while (last->also)
+		last = last->also;
+	last->also = second;
+	return first;
+}
+
+void err_free(struct err *e)
+{
+	while (e) {
+		struct err *cause = e->cause;
+		err_free(e->also);
+		while (e->hints) {
+			struct err_hint *next = e->hints->next;
+			free(e->hints);
+			e->hints = next;
+		}
+		free(e->path);
+		free(e->detail);
+		free(e);
+		e = cause;
+	}
+}
+
+void err_freep(struct err **e)
+{
+	err_free(*e);
+	*e = NULL;
+}
+
+const char *err_id(enum errcode code)
+{
+	return infos[code].id;
+}
+
+const char *err_title(enum errcode code)
+{
+	return infos[code].title;
+}
+
+int err_status(enum errcode code)
+{
+	return infos[code].status;
+}
+
+enum errcode err_by_id(struct str id)
+{
+	for (unsigned i = 1; i < E_COUNT; i++)
+		if (str_eq(id, str_from(infos[i].id)))
+			return (enum errcode)i;
+	return E_NONE;
+}

@@ -1,0 +1,97 @@
+/* Files and folders: everything that rocsmith reads or writes goes through here.
+ *
+ * Paths are plain strings, NUL-terminated (char *) where they go to the system. Whoever writes a
+ * file writes it whole: fs_write() makes a temporary file beside the target, fsyncs and renames it,
+ * so that a reader sees the old or the new content and a kill leaves no torn file.
+ * After fs_forbid_writes() (a dry run) every changing function fails with E_DRY_RUN.
+ */
+#pragma once
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+
+/* ---- path text (no file system access) ---- */
+struct str path_join(struct arena *a, struct str dir, struct str name); /* absolute name wins */
+struct str path_dir(struct str path);  /* "a/b.c" -> "a"; "b.c" -> "." ; "/x" -> "/" */
+struct str path_base(struct str path); /* "a/b.c" -> "b.c" */
+struct str path_ext(struct str path);  /* "b.c" -> ".c"; none -> "" */
+/* Removes "." and "..", doubled and trailing slashes, by text alone. */
+struct str path_clean(struct arena *a, struct str path);
+struct str path_abs(struct arena *a, struct str path); /* against the current folder, cleaned */
+/* path as seen from the folder base; both absolute and clean. */
+struct str path_rel(struct arena *a, struct str path, struct str base);
+/* Relative, and by text alone never above its start: safe to join to a folder. */
+bool path_is_inside(struct str rel);
+
+/* ---- reading ---- */
+/* The whole file, NUL-terminated behind .n; E_LIMIT when it is larger than limit bytes. */
+MUST_USE struct err *fs_read(struct arena *a, struct str path, size_t limit, struct str *ret);
+/* The same, but ret->p is NULL when there is no such file. */
+MUST_USE struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct str *ret);
+bool fs_exists(struct str path); /* follows links */
+bool fs_is_dir(struct str path); /* follows links */
+MUST_USE struct err *fs_stat(struct str path, struct stat *ret); /* follows links */
+/* Names in a folder, sorted, without "." and "..". */
+MUST_USE struct err *fs_list(struct arena *a, struct str dir, struct strs *ret);
+MUST_USE struct err *fs_readlink(struct arena *a, struct str path, struct str *ret);
+/* An fd for reading, close-on-exec. */
+MUST_USE struct err *fs_open(struct str path, int *ret_fd);
+/* Exactly n bytes at offset, or E_IO ("unexpected end of file"). */
+MUST_USE struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset);
+
+struct fs_entry {
+	struct str path; /* relative to the walked folder */
+	struct stat st;  /* of the entry itself; links are not followed */
+};
+
+/* Called for every entry below a folder, parents first, names in byte order; the entry and its path
+ * live for the call only. Setting *prune on a folder skips what is in it. */
+typedef struct err *fs_visit(void *user, const struct fs_entry *e, bool *prune);
+MUST_USE struct err *fs_walk(struct str dir, fs_visit *visit, void *user);
+
+/* ---- writing ---- */
+void fs_forbid_writes(void); /* from now on: a dry run */
+bool fs_writes_forbidden(void);
+/* Creates or replaces path atomically. mode is that of the new file, e.g. 0644. */
+MUST_USE struct err *fs_write(struct str path, struct str content, unsigned mode);
+/* As fs_write(), but leaves the file (and its mtime) alone when it has that content already. */
+MUST_USE struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode);
+MUST_USE struct err *fs_copy(struct str from, struct str to, unsigned mode); /* atomic as well */
+MUST_USE struct err *fs_mkdirs(struct str path); /* and its parents; fine when it exists */
+MUST_USE struct err *fs_rename(struct str from, struct str to); /* and fsyncs the folder */
+MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fine when absent */
+/* A whole tree, links not followed; fine when absent. Only for what we created. */
+MUST_USE struct err *fs_remove_tree(struct str path);
+MUST_USE struct err *fs_symlink(struct str target, struct str path); /* replaces atomically */
+MUST_USE struct err *fs_sync_dir(struct str path);
+/* A new folder with a unique name in dir ("" = $TMPDIR or /tmp), mode 0700. */
+MUST_USE struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret);
+
+/* A file being written in pieces: open, write, then commit; abandon() (or the cleanup attribute)
+ * removes the temporary file. The first failure sticks and is returned by commit. */
+struct fs_out {
+	int fd;            /* -1: not open */
+	char *tmp, *path;  /* malloc'ed */
+	uint64_t offset;   /* bytes written */
+	struct err *first; /* sticky */
+};
+
+MUST_USE struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode);
+void fs_out_write(struct fs_out *o, const void *p, size_t n);
+MUST_USE struct err *fs_out_commit(struct fs_out *o);
+void fs_out_abandon(struct fs_out *o);
+
+/* An exclusive lock (flock) on path, held until the fd is closed. E_LOCKED with who holds it when
+ * it is taken and wait is false. */
+MUST_USE struct err *fs_lock(struct str path, bool wait, int *ret_fd);
+
+void fd_closep(int *fd);
+void dir_closep(void *dirp); /* DIR ** */
+void file_closep(FILE **f);
+
+/* ---- where things live (XDG base directories) ---- */
+enum fs_place { FS_DATA, FS_CACHE, FS_STATE, FS_CONFIG };
+/* e.g. ~/.cache/rocsmith/NAME; ROCSMITH_HOME=DIR puts all four below DIR. Not created. */
+struct str fs_place(struct arena *a, enum fs_place place, struct str name);

@@ -1,0 +1,182 @@
+/* Reading files and folders; see fs.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/vec.h"
+
+void fd_closep(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void dir_closep(void *dirp)
+{
+	DIR **d = dirp;
+	if (*d)
+		closedir(*d);
+	*d = NULL;
+}
+
+void file_closep(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+	*f = NULL;
+}
+
+struct err *fs_open(struct str path, int *ret_fd)
+{
+	ARENA(tmp);
+	int fd = open(str_z(&tmp, path), O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno("cannot open '%.*s'", STR(path));
+	*ret_fd = fd;
+	return NULL;
+}
+
+struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset)
+{
+	for (char *at = p; n;) {
+		ssize_t got = pread(fd, at, n, (off_t)offset);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_errno("read failed at offset %llu", (unsigned long long)offset);
+		if (got == 0)
+			return err_new(E_IO, "unexpected end of file at offset %llu",
+				(unsigned long long)offset);
+		at += got;
+		n -= (size_t)got;
+		offset += (uint64_t)got;
+	}
+	return NULL;
+}
+
+/* Files in /proc and /sys report no size, so read until the end, not until st_size. */
+static struct err *read_all(struct arena *a, int fd, size_t limit, struct str *ret)
+{
+	struct stat st;
+	size_t cap = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size + 1 : 4096, n = 0;
+	if (cap > limit)
+		cap = limit + 1;
+	char *p = arena_alloc(a, cap + 1);
+	for (;;) {
+		if (n == cap) {
+			p = arena_grow(a, p, cap + 1, cap * 2 + 1);
+			cap *= 2;
+		}
+		ssize_t got = read(fd, p + n, cap - n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_errno("read failed");
+		if (got == 0)
+			break;
+		n += (size_t)got;
+		if (n > limit)
+			return err_new(E_LIMIT, "larger than %zu bytes", limit);
+	}
+	p[n] = 0;
+	*ret = (struct str){.p = p, .n = n};
+	return NULL;
+}
+
+struct err *fs_read(struct arena *a, struct str path, size_t limit, struct str *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_open(path, &fd));
+	TRY_CTX(read_all(a, fd, limit, ret), "cannot read '%.*s'", STR(path));
+	return NULL;
+}
+
+struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct str *ret)
+{
+	struct err *e = fs_read(a, path, limit, ret);
+	if (e && e->code == E_NOENT) {
+		err_free(e);
+		*ret = (struct str){0};
+		return NULL;
+	}
+	return e;
+}
+
+struct err *fs_stat(struct str path, struct stat *ret)
+{
+	ARENA(tmp);
+	if (stat(str_z(&tmp, path), ret) < 0)
+		return err_errno("cannot look at '%.*s'", STR(path));
+	return NULL;
+}
+
+bool fs_exists(struct str path)
+{
+	ARENA(tmp);
+	return access(str_z(&tmp, path), F_OK) == 0;
+}
+
+bool fs_is_dir(struct str path)
+{
+	ARENA(tmp);
+	struct stat st;
+	return stat(str_z(&tmp, path), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+struct err *fs_list(struct arena *a, struct str dir, struct strs *ret)
+{
+	ARENA(tmp);
+	CLEANUP(dir_closep) DIR *d = opendir(str_z(&tmp, dir));
+	if (!d)
+		return err_errno("cannot list '%.*s'", STR(dir));
+	*ret = (struct strs){0};
+	for (;;) {
+		errno = 0;
+		struct dirent *ent = readdir(d);
+		if (!ent && errno)
+			return err_errno("cannot list '%.*s'", STR(dir));
+		if (!ent)
+			break;
+		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
+			strs_add(a, ret, str_dup(a, str_from(ent->d_name)));
+	}
+	strs_sort(ret);
+	return NULL;
+}
+
+struct err *fs_readlink(struct arena *a, struct str path, struct str *ret)
+{
+	char *z = str_z(a, path), target[4096];
+	ssize_t n = readlink(z, target, sizeof(target));
+	if (n < 0)
+		return err_errno("cannot read the link '%s'", z);
+	*ret = str_dup(a, (struct str){.p = target, .n = (size_t)n});
+	return NULL;
+}
+
+static struct err *walk(struct str root, struct str rel, fs_visit *visit, void *user)
+{
+	ARENA(a);
+	struct strs names;
+	TRY(fs_list(&a, path_join(&a, root, rel), &names));
+	for (size_t i = 0; i < names.n; i++) {
+		struct fs_entry e = {.path = path_join(&a, rel, names.v[i])};
+		bool prune = false;
+		if (lstat(path_join(&a, root, e.path).p, &e.st) < 0)
+			return err_errno("cannot look at '%.*s'", STR(e.path));
+		TRY(visit(user, &e, &prune));
+		if (S_ISDIR(e.st.st_mode) && !prune)
+			TRY(walk(root, e.path, visit, user));
+	}
+	return NULL;
+}
+
+struct err *fs_walk(struct str dir, fs_visit *visit, void *user)
+{
+	return walk(dir, S(""), visit, user);
+}

@@ -1,0 +1,264 @@
+/* Changing files and folders: temporary file, fsync, rename. See fs.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+
+static bool forbidden;
+
+void fs_forbid_writes(void)
+{
+	forbidden = true;
+}
+
+bool fs_writes_forbidden(void)
+{
+	return forbidden;
+}
+
+/* The belt for --dry-run: a command that forgot to look is stopped here. */
+static struct err *may_write(struct str path)
+{
+	if (forbidden)
+		return err_new(E_DRY_RUN, "refused to change '%.*s' in a dry run", STR(path));
+	return NULL;
+}
+
+struct err *fs_sync_dir(struct str path)
+{
+	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno("cannot open the folder '%.*s'", STR(path));
+	if (fsync(fd) < 0 && errno != EINVAL)
+		return err_errno("cannot sync the folder '%.*s'", STR(path));
+	return NULL;
+}
+
+struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
+{
+	*o = (struct fs_out){.fd = -1};
+	TRY(may_write(path));
+	ARENA(a);
+	struct str tmp = str_fmt(&a, "%.*s.tmp-XXXXXX", STR(path));
+	o->path = strdup(str_z(&a, path));
+	o->tmp = strdup(tmp.p);
+	o->fd = mkostemp(o->tmp, O_CLOEXEC);
+	if (o->fd >= 0 && fchmod(o->fd, mode) == 0)
+		return NULL;
+	struct err *e = err_errno("cannot create '%.*s'", STR(path));
+	if (o->fd < 0) {
+		free(o->tmp);
+		o->tmp = NULL;
+	}
+	fs_out_abandon(o);
+	return e;
+}
+
+void fs_out_write(struct fs_out *o, const void *p, size_t n)
+{
+	for (const char *at = p; n && !o->first;) {
+		ssize_t put = write(o->fd, at, n);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0) {
+			o->first = err_errno("cannot write '%s'", o->path);
+			return;
+		}
+		at += put;
+		n -= (size_t)put;
+		o->offset += (uint64_t)put;
+	}
+}
+
+struct err *fs_out_commit(struct fs_out *o)
+{
+	if (!o->first && fsync(o->fd) < 0)
+		o->first = err_errno("cannot sync '%s'", o->path);
+	if (!o->first && rename(o->tmp, o->path) < 0)
+		o->first = err_errno("cannot rename '%s' to '%s'", o->tmp, o->path);
+	struct err *e = o->first;
+	o->first = NULL;
+	if (!e) {
+		free(o->tmp);
+		o->tmp = NULL;
+		e = fs_sync_dir(path_dir(str_from(o->path)));
+	}
+	fs_out_abandon(o);
+	return e;
+}
+
+void fs_out_abandon(struct fs_out *o)
+{
+	fd_closep(&o->fd);
+	if (o->tmp)
+		unlink(o->tmp);
+	err_freep(&o->first);
+	free(o->tmp);
+	free(o->path);
+	*o = (struct fs_out){.fd = -1};
+}
+
+struct err *fs_write(struct str path, struct str content, unsigned mode)
+{
+	CLEANUP(fs_out_abandon) struct fs_out o;
+	TRY(fs_out_open(&o, path, mode));
+	fs_out_write(&o, content.p, content.n);
+	return fs_out_commit(&o);
+}
+
+struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode)
+{
+	ARENA(tmp);
+	struct str old;
+	struct stat st;
+	if (stat(str_z(&tmp, path), &st) == 0 && (size_t)st.st_size == content.n) {
+		TRY(fs_read(&tmp, path, content.n, &old));
+		if (str_eq(old, content))
+			return NULL;
+	}
+	return fs_write(path, content, mode);
+}
+
+struct err *fs_copy(struct str from, struct str to, unsigned mode)
+{
+	CLEANUP(fd_closep) int in = -1;
+	TRY(fs_open(from, &in));
+	CLEANUP(fs_out_abandon) struct fs_out o;
+	TRY(fs_out_open(&o, to, mode));
+	ARENA(tmp);
+	enum { CHUNK = 1 << 18 };
+	char *p = arena_alloc(&tmp, CHUNK);
+	for (;;) {
+		ssize_t got = read(in, p, CHUNK);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_errno("cannot read '%.*s'", STR(from));
+		if (got == 0)
+			break;
+		fs_out_write(&o, p, (size_t)got);
+	}
+	return fs_out_commit(&o);
+}
+
+struct err *fs_mkdirs(struct str path)
+{
+	if (fs_is_dir(path))
+		return NULL;
+	TRY(may_write(path));
+	ARENA(tmp);
+	char *z = str_z(&tmp, path);
+	for (char *p = z + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = 0;
+		if (mkdir(z, 0777) < 0 && errno != EEXIST)
+			return err_errno("cannot create the folder '%s'", z);
+		*p = '/';
+	}
+	if (mkdir(z, 0777) < 0 && (errno != EEXIST || !fs_is_dir(path)))
+		return err_errno("cannot create the folder '%s'", z);
+	return NULL;
+}
+
+struct err *fs_rename(struct str from, struct str to)
+{
+	TRY(may_write(to));
+	ARENA(tmp);
+	if (rename(str_z(&tmp, from), str_z(&tmp, to)) < 0)
+		return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
+	return fs_sync_dir(path_dir(to));
+}
+
+struct err *fs_remove(struct str path)
+{
+	TRY(may_write(path));
+	ARENA(tmp);
+	if (remove(str_z(&tmp, path)) < 0 && errno != ENOENT)
+		return err_errno("cannot remove '%.*s'", STR(path));
+	return NULL;
+}
+
+struct err *fs_remove_tree(struct str path)
+{
+	TRY(may_write(path));
+	ARENA(a);
+	struct stat st;
+	if (lstat(str_z(&a, path), &st) < 0)
+		return errno == ENOENT ? NULL : err_errno("cannot look at '%.*s'", STR(path));
+	if (!S_ISDIR(st.st_mode))
+		return fs_remove(path);
+	if ((st.st_mode & 0700) != 0700)
+		(void)chmod(str_z(&a, path), st.st_mode | 0700);
+	struct strs names;
+	TRY(fs_list(&a, path, &names));
+	for (size_t i = 0; i < names.n; i++)
+		TRY(fs_remove_tree(path_join(&a, path, names.v[i])));
+	return fs_remove(path);
+}
+
+struct err *fs_symlink(struct str target, struct str path)
+{
+	TRY(may_write(path));
+	ARENA(a);
+	struct str tmp = str_fmt(&a, "%.*s.tmp-%d", STR(path), (int)getpid());
+	(void)unlink(tmp.p);
+	if (symlink(str_z(&a, target), tmp.p) < 0)
+		return err_errno("cannot create the link '%.*s'", STR(path));
+	if (rename(tmp.p, str_z(&a, path)) == 0)
+		return NULL;
+	struct err *e = err_errno("cannot create the link '%.*s'", STR(path));
+	(void)unlink(tmp.p);
+	return e;
+}
+
+struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
+{
+	const char *env = getenv("TMPDIR");
+	if (!dir.n)
+		dir = str_from(env && *env ? env : "/tmp");
+	TRY(may_write(dir));
+	struct str path = str_fmt(a, "%.*s/rocsmith-XXXXXX", STR(dir));
+	char *z = str_z(a, path);
+	if (!mkdtemp(z))
+		return err_errno("cannot create a folder in '%.*s'", STR(dir));
+	*ret = str_from(z);
+	return NULL;
+}
+
+static struct err *locked_by(struct str path, int fd)
+{
+	char who[64] = "";
+	ssize_t n = pread(fd, who, sizeof(who) - 1, 0);
+	who[n > 0 ? n : 0] = 0;
+	struct err *e = err_new(E_LOCKED, "'%.*s' is locked by process %s", STR(path),
+		*who ? who : "(unknown)");
+	return err_hint(e, "wait for it to end, or stop it");
+}
+
+struct err *fs_lock(struct str path, bool wait, int *ret_fd)
+{
+	TRY(may_write(path));
+	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return err_errno("cannot open the lock '%.*s'", STR(path));
+	int r;
+	while ((r = flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB))) < 0 && errno == EINTR)
+		;
+	if (r < 0 && errno == EWOULDBLOCK)
+		return locked_by(path, fd);
+	if (r < 0)
+		return err_errno("cannot lock '%.*s'", STR(path));
+	struct str me = str_fmt(&tmp, "%d", (int)getpid());
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, me.p, me.n, 0) < 0)
+		return err_errno("cannot write the lock '%.*s'", STR(path));
+	*ret_fd = fd;
+	fd = -1;
+	return NULL;
+}

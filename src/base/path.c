@@ -1,0 +1,121 @@
+/* Path text; no file system access except the current folder. See fs.h. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/vec.h"
+
+struct str path_join(struct arena *a, struct str dir, struct str name)
+{
+	if (!dir.n || (name.n && name.p[0] == '/'))
+		return str_dup(a, name);
+	if (!name.n)
+		return str_dup(a, dir);
+	bool slash = dir.p[dir.n - 1] == '/';
+	return str_fmt(a, "%.*s%s%.*s", STR(dir), slash ? "" : "/", STR(name));
+}
+
+struct str path_dir(struct str path)
+{
+	size_t at = str_rchr(path, '/');
+	if (at == path.n)
+		return S(".");
+	return str_sub(path, 0, at ? at : 1);
+}
+
+struct str path_base(struct str path)
+{
+	size_t at = str_rchr(path, '/');
+	return at == path.n ? path : str_sub(path, at + 1, path.n);
+}
+
+struct str path_ext(struct str path)
+{
+	struct str base = path_base(path);
+	size_t at = str_rchr(base, '.');
+	return at == 0 ? S("") : str_sub(base, at, base.n);
+}
+
+struct str path_clean(struct arena *a, struct str path)
+{
+	bool abs = path.n && path.p[0] == '/';
+	struct strs parts = {0};
+	struct str piece, rest = path;
+	while (str_next(&rest, '/', &piece)) {
+		bool up = str_eq(piece, S(".."));
+		if (!piece.n || str_eq(piece, S(".")))
+			continue;
+		if (up && parts.n && !str_eq(parts.v[parts.n - 1], S("..")))
+			parts.n--;
+		else if (!up || !abs)
+			strs_add(a, &parts, piece);
+	}
+	struct str text = str_join(a, &parts, S("/"));
+	if (abs)
+		return str_fmt(a, "/%.*s", STR(text));
+	return text.n ? text : str_dup(a, S("."));
+}
+
+struct str path_abs(struct arena *a, struct str path)
+{
+	if (path.n && path.p[0] == '/')
+		return path_clean(a, path);
+	char *cwd = getcwd(NULL, 0);
+	struct str full = path_join(a, str_from(cwd ? cwd : "/"), path);
+	free(cwd);
+	return path_clean(a, full);
+}
+
+struct str path_rel(struct arena *a, struct str path, struct str base)
+{
+	struct strs p = str_split(a, path, '/'), b = str_split(a, base, '/');
+	size_t same = 0;
+	while (same < p.n && same < b.n && str_eq(p.v[same], b.v[same]))
+		same++;
+	BUF(out, a);
+	for (size_t i = same; i < b.n; i++)
+		buf_add(&out, out.n ? S("/..") : S(".."));
+	for (size_t i = same; i < p.n; i++)
+		buf_fmt(&out, "%s%.*s", out.n ? "/" : "", STR(p.v[i]));
+	return out.n ? buf_str(&out) : S(".");
+}
+
+bool path_is_inside(struct str rel)
+{
+	if (!rel.n || rel.p[0] == '/' || str_chr(rel, '\0') < rel.n)
+		return false;
+	size_t depth = 0;
+	struct str piece;
+	while (str_next(&rel, '/', &piece)) {
+		if (str_eq(piece, S("..")) && depth-- == 0)
+			return false;
+		if (piece.n && !str_eq(piece, S(".")) && !str_eq(piece, S("..")))
+			depth++;
+	}
+	return true;
+}
+
+static const struct {
+	const char *env, *home; /* XDG variable; folder below $HOME without it */
+	const char *sub;        /* folder below $ROCSMITH_HOME */
+} places[] = {
+	[FS_DATA] = {.env = "XDG_DATA_HOME", .home = ".local/share", .sub = "data"},
+	[FS_CACHE] = {.env = "XDG_CACHE_HOME", .home = ".cache", .sub = "cache"},
+	[FS_STATE] = {.env = "XDG_STATE_HOME", .home = ".local/state", .sub = "state"},
+	[FS_CONFIG] = {.env = "XDG_CONFIG_HOME", .home = ".config", .sub = "config"},
+};
+
+struct str fs_place(struct arena *a, enum fs_place place, struct str name)
+{
+	const char *all = getenv("ROCSMITH_HOME"), *xdg = getenv(places[place].env);
+	const char *home = getenv("HOME");
+	struct str dir;
+	if (all && *all)
+		dir = path_join(a, path_abs(a, str_from(all)), str_from(places[place].sub));
+	else if (xdg && *xdg == '/')
+		dir = path_join(a, str_from(xdg), S("rocsmith"));
+	else
+		dir = str_fmt(a, "%s/%s/rocsmith", home && *home ? home : "/tmp", places[place].home);
+	return path_join(a, dir, name);
+}
