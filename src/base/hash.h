@@ -1,0 +1,24 @@
+/* Hashes, by libcrypto. Text form is lower-case hex, in RECORD files base64url without padding. */
+#pragma once
+
+#include "base/err.h"
+
+enum hash_kind { HASH_SHA256, HASH_MD5 };
+
+struct hash; /* a running hash; heap, freed by hash_end() or hash_free() */
+
+struct digest {
+	unsigned char b[32];
+	size_t n; /* 32 for SHA-256, 16 for MD5 */
+};
+
+struct hash *hash_new(enum hash_kind kind);
+void hash_add(struct hash *h, const void *p, size_t n);
+struct digest hash_end(struct hash *h); /* and frees h */
+void hash_free(struct hash *h);
+
+struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n);
+MUST_USE struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret);
+struct str digest_hex(struct arena *a, const struct digest *d);
+struct str digest_base64url(struct arena *a, const struct digest *d);
+bool digest_eq(const struct digest *a, const struct digest *b);

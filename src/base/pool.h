@@ -1,0 +1,22 @@
+/* A pool of threads for independent jobs.
+ *
+ *     struct pool *p = pool_new(jobs);
+ *     pool_add(p, fn, user);  ...      fn runs in some thread
+ *     TRY(pool_end(p));                waits, joins the threads, frees the pool
+ *
+ * The first error cancels the jobs that have not started; later ones are joined to it. Each job gets
+ * an arena of its thread that is rewound after the job. Jobs may add jobs.
+ */
+#pragma once
+
+#include "base/err.h"
+
+struct pool;
+typedef struct err *pool_fn(struct arena *tmp, void *user);
+
+struct pool *pool_new(unsigned threads); /* 0 = one per usable CPU */
+void pool_add(struct pool *p, pool_fn *fn, void *user);
+MUST_USE struct err *pool_end(struct pool *p);
+/* Runs fn for each of the n elements (of the given size) at v, and waits. */
+MUST_USE struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn *fn);
+unsigned cpu_count(void); /* CPUs that this process may use: affinity and cgroup quota */

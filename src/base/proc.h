@@ -1,0 +1,59 @@
+/* Running programs: posix_spawn with an argv array, never a shell.
+ *
+ * Each child leads a process group of its own, so that a timeout or Ctrl-C ends all that it started:
+ * SIGTERM, after GRACE seconds SIGKILL. Every run is recorded in the trace (argv, cwd, environment
+ * changes, times, exit). A program that ends with a status other than 0 is not an error of
+ * proc_run(): look at ret->status, or use proc_check().
+ */
+#pragma once
+
+#include <sys/resource.h>
+
+#include "base/err.h"
+
+struct proc {
+	struct strs argv;   /* argv.v[0] is looked up in PATH when it has no slash */
+	struct str cwd;     /* "" = ours */
+	struct strs setenv; /* "NAME=value" adds or replaces, "NAME" removes */
+	bool clear_env;     /* start from an empty environment instead of ours */
+	struct str input;   /* to its stdin; without one stdin is /dev/null */
+	struct str log;     /* file that gets a copy of stdout and stderr, or "" */
+	bool merge;         /* stderr goes to the captured output as well */
+	bool inherit;       /* child uses our stdin, stdout and stderr; nothing is captured */
+	size_t limit;       /* bytes of output kept (the last ones); 0 = 4 MiB */
+	unsigned timeout;   /* seconds, 0 = none */
+};
+
+struct proc_result {
+	int status;     /* exit status, or 128 + signal */
+	bool timed_out; /* then status is that of the kill */
+	struct str out; /* stdout (and stderr when merged), in the caller's arena */
+	struct str err; /* stderr, unless merged */
+	double start, seconds; /* start on the monotonic clock */
+	struct rusage usage;
+};
+
+/* Runs and waits. E_TOOL_MISSING when argv[0] cannot be found, E_CANCELLED after SIGINT/SIGTERM. */
+MUST_USE struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *ret);
+/* The same, but a status other than 0 (or a timeout) is E_TOOL_FAILED with argv, the status in words
+ * and the last lines of output as detail. */
+MUST_USE struct err *proc_check(struct arena *a, const struct proc *p, struct proc_result *ret);
+/* E_TOOL_FAILED for a finished run, as proc_check() makes it. */
+MUST_USE struct err *proc_failure(const struct proc *p, const struct proc_result *r);
+
+/* "exit status 3", "killed by SIGKILL" */
+struct str proc_status_text(struct arena *a, int status);
+/* argv as one would type it in a shell. */
+struct str proc_command_text(struct arena *a, const struct strs *argv);
+/* The full path of a program in PATH, or the empty view. */
+struct str proc_find(struct arena *a, struct str name);
+/* Appends argv pieces: proc_arg(a, &p, "-o", "x", NULL). */
+void proc_arg(struct arena *a, struct proc *p, ...) __attribute__((sentinel));
+
+/* Installs handlers for SIGINT, SIGTERM and SIGHUP that set a flag; children are ended by
+ * proc_run(). Call once, from main. */
+void cancel_init(void);
+bool cancelled(void);
+int cancel_signal(void); /* the signal that came, or 0 */
+MUST_USE struct err *cancel_check(void); /* E_CANCELLED when one came */
+double mono_now(void); /* seconds on the monotonic clock */

@@ -1,0 +1,15 @@
+/* PEP 440 versions (and, for the SDK, Debian ones): parse, normalise, compare, match a specifier.
+ * Source: packaging.python.org, "Version specifiers"; deb-version(7). */
+#pragma once
+
+#include "base/err.h"
+
+struct version; /* in the arena that it was parsed into */
+
+MUST_USE struct err *version_parse(struct arena *a, struct str text, const struct version **ret);
+/* <0, 0, >0. Local segments count: 1.0 < 1.0+a < 1.0+1. */
+int version_cmp(const struct version *a, const struct version *b);
+struct str version_text(struct arena *a, const struct version *v); /* normalised */
+/* ">=1.0,!=1.3.*,<2": E_SYNTAX when the specifier is wrong. */
+MUST_USE struct err *version_match(const struct version *v, struct str specifier, bool *ret);
+int deb_version_cmp(struct str a, struct str b);

@@ -1,0 +1,52 @@
+/* Documents: YAML and JSON files read into one kind of tree, with the place of every value.
+ *
+ * Reading through the accessors below gives errors that point into the user's file. YAML by libyaml
+ * (no anchors that expand, no tags that run anything, depth <= 64, size <= limit), JSON by jansson.
+ * Scalars keep their text; "kind" tells how they were written.
+ */
+#pragma once
+
+#include "base/err.h"
+
+enum node_kind { NODE_NULL, NODE_BOOL, NODE_NUMBER, NODE_STRING, NODE_LIST, NODE_MAP };
+
+struct node {
+	enum node_kind kind;
+	struct str text; /* of a scalar; "true"/"false" for NODE_BOOL in either language */
+	struct str key;  /* when it is a member of a map */
+	struct node *v;  /* members of a list or map, in file order */
+	size_t n, cap;
+	struct loc at, key_at; /* JSON values know their path only (line 0) */
+};
+
+/* Parse a whole document. name is for messages. E_SYNTAX with line and column. */
+MUST_USE struct err *yaml_parse(struct arena *a, struct str text, struct str name,
+	const struct node **ret);
+MUST_USE struct err *json_parse(struct arena *a, struct str text, struct str name,
+	const struct node **ret);
+/* Read and parse; at most 16 MiB. */
+MUST_USE struct err *yaml_read(struct arena *a, struct str path, const struct node **ret);
+MUST_USE struct err *json_read(struct arena *a, struct str path, const struct node **ret);
+
+#define NODE_EACH(it, node)                                                                        \
+	for (const struct node *it = (node)->v, *it##_end = it + (node)->n; it < it##_end; it++)
+
+/* The member, or NULL (also when map is NULL or no map). */
+const struct node *node_get(const struct node *map, struct str key);
+/* Text of a scalar member, or the fallback when there is none. */
+struct str node_text(const struct node *map, struct str key, struct str fallback);
+bool node_bool(const struct node *map, struct str key, bool fallback);
+uint64_t node_u64(const struct node *map, struct str key, uint64_t fallback);
+double node_number(const struct node *map, struct str key, double fallback);
+/* Checked forms: absent leaves *ret alone; a wrong kind is E_SYNTAX at its place. */
+MUST_USE struct err *node_want_text(const struct node *map, struct str key, struct str *ret);
+MUST_USE struct err *node_want_bool(const struct node *map, struct str key, bool *ret);
+MUST_USE struct err *node_want_u64(const struct node *map, struct str key, uint64_t *ret);
+/* A list of scalars; a single scalar counts as a list of one. */
+MUST_USE struct err *node_want_strs(struct arena *a, const struct node *map, struct str key,
+	struct strs *ret);
+/* Every key of map is in the list (NULL-terminated), else E_SYNTAX with did-you-mean. */
+MUST_USE struct err *node_check_keys(const struct node *map, const char *const *known);
+/* An error that points at n. */
+MUST_USE struct err *node_error(const struct node *n, enum errcode code, const char *fmt, ...)
+	PRINTF(3, 4);

@@ -1,0 +1,29 @@
+/* The only code that prints: results to stdout, everything else to stderr.
+ *
+ * out_init() decides once about colour (--color, NO_COLOR, CLICOLOR_FORCE, TERM=dumb, tty) and how
+ * much is said (-q, -v).
+ */
+#pragma once
+
+#include "base/err.h"
+
+enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YELLOW, STYLE_CYAN };
+
+void out_init(enum color_mode color, int verbosity); /* -1 quiet, 0, 1 verbose, 2 very verbose */
+int out_verbosity(void);
+unsigned out_width(void); /* columns of the terminal, 100 when it is none */
+void out_text(struct str s);                          /* result text, to stdout, as it is */
+void out_fmt(const char *fmt, ...) PRINTF(1, 2);
+void say_status(struct str verb, const char *fmt, ...) PRINTF(2, 3); /* "   Compiled 3 sources" */
+void say_warning(const char *fmt, ...) PRINTF(1, 2);
+void say_hint(const char *fmt, ...) PRINTF(1, 2);
+void say_verbose(const char *fmt, ...) PRINTF(1, 2); /* with -v only */
+void say_error(const struct err *e); /* the whole chain: cause, hints, location with source line */
+/* s in a style for stdout / stderr, as that stream allows. */
+struct str styled_out(struct arena *a, enum style style, struct str s);
+struct str styled_err(struct arena *a, enum style style, struct str s);
+/* Flushes stdout: E_IO when writing failed (full disk, closed pipe). */
+MUST_USE struct err *out_finish(void);
+struct str human_bytes(struct arena *a, uint64_t n);     /* "1.3 GB" (decimal units) */
+struct str human_seconds(struct arena *a, double s);     /* "0.42 s", "3m05s" */
