@@ -67,9 +67,20 @@ struct str path_abs(struct arena *a, struct str path)
 	return path_clean(a, full);
 }
 
+/* The names in a path; unlike str_split() it keeps their white space. */
+static struct strs parts_of(struct arena *a, struct str path)
+{
+	struct strs parts = {0};
+	struct str piece;
+	while (str_next(&path, '/', &piece))
+		if (piece.n)
+			strs_add(a, &parts, piece);
+	return parts;
+}
+
 struct str path_rel(struct arena *a, struct str path, struct str base)
 {
-	struct strs p = str_split(a, path, '/'), b = str_split(a, base, '/');
+	struct strs p = parts_of(a, path), b = parts_of(a, base);
 	size_t same = 0;
 	while (same < p.n && same < b.n && str_eq(p.v[same], b.v[same]))
 		same++;

@@ -23,11 +23,16 @@ struct strs { /* a list; see vec.h */
 };
 
 #define S(lit) ((struct str){.p = "" lit, .n = sizeof(lit) - 1})
+/* The same where C wants a constant: in the initialiser of a static table. */
+#define S_INIT(lit)                                                                                \
+	{                                                                                          \
+		.p = "" lit, .n = sizeof(lit) - 1                                                  \
+	}
 #define STR(s) (int)(s).n, (s).p
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define MUST_USE __attribute__((warn_unused_result))
 
-struct str str_from(const char *z); /* NULL gives the empty view */
+struct str str_from(const char *z);                       /* NULL gives the empty view */
 struct str str_sub(struct str s, size_t from, size_t to); /* clamped to the length */
 bool str_eq(struct str a, struct str b);
 int str_cmp(struct str a, struct str b); /* by bytes */

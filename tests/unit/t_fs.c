@@ -1,0 +1,289 @@
+/* Files and folders on the real file system: base/fs.h. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+static void files_are_written_whole_and_read_back(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f")), got;
+	struct stat st;
+	assert_ok(fs_write(path, S("a\0b"), 0640));
+	assert_ok(fs_read(&a, path, 3, &got));
+	assert_int_equal(got.n, 3);
+	assert_memory_equal(got.p, "a\0b\0", 4);
+	assert_ok(fs_stat(path, &st));
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_ok(fs_write(path, S(""), 0644));
+	assert_ok(fs_read(&a, path, 0, &got));
+	assert_int_equal(got.n, 0);
+	struct strs names;
+	assert_ok(fs_list(&a, dir, &names));
+	assert_int_equal(names.n, 1);
+	test_dir_remove(dir);
+}
+
+static void reading_keeps_to_the_limit(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f")), got;
+	test_put(path, "12345");
+	assert_err_says(fs_read(&a, path, 4, &got), E_LIMIT, path.p);
+	assert_ok(fs_read(&a, path, 5, &got));
+	assert_str(got, "12345");
+	/* a file whose size the kernel does not tell, and one without an end */
+	assert_ok(fs_read(&a, S("/proc/self/status"), 1 << 20, &got));
+	assert_true(str_contains(got, S("Pid:")));
+	assert_err(fs_read(&a, S("/dev/zero"), 100000, &got), E_LIMIT);
+	test_dir_remove(dir);
+}
+
+static void missing_files_are_told_apart(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), none = path_join(&a, dir, S("none")), got = S("x");
+	assert_err_says(fs_read(&a, none, 10, &got), E_NOENT, none.p);
+	assert_ok(fs_read_opt(&a, none, 10, &got));
+	assert_null(got.p);
+	assert_err(fs_read_opt(&a, dir, 10, &got), E_IO);
+	assert_false(fs_exists(none));
+	assert_false(fs_is_dir(none));
+	assert_true(fs_is_dir(dir));
+	struct strs names;
+	assert_err(fs_list(&a, none, &names), E_NOENT);
+	struct stat st;
+	assert_err(fs_stat(none, &st), E_NOENT);
+	test_dir_remove(dir);
+}
+
+static void exact_reads_report_the_end(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f"));
+	test_put(path, "0123456789");
+	CLEANUP(fd_closep) int fd = -1;
+	char p[4] = "";
+	assert_ok(fs_open(path, &fd));
+	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	assert_ok(fs_pread(fd, p, 4, 6));
+	assert_memory_equal(p, "6789", 4);
+	assert_err_says(fs_pread(fd, p, 4, 7), E_IO, "unexpected end of file");
+	test_dir_remove(dir);
+}
+
+static void unchanged_content_keeps_the_time(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f"));
+	const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct stat st;
+	assert_ok(fs_write_if_changed(path, S("one"), 0644));
+	assert_int_equal(utimensat(AT_FDCWD, path.p, old, 0), 0);
+	assert_ok(fs_write_if_changed(path, S("one"), 0644));
+	assert_ok(fs_stat(path, &st));
+	assert_int_equal(st.st_mtim.tv_sec, 1000);
+	assert_ok(fs_write_if_changed(path, S("two"), 0644));
+	assert_ok(fs_stat(path, &st));
+	assert_true(st.st_mtim.tv_sec > 1000);
+	test_has(path, "two");
+	test_dir_remove(dir);
+}
+
+static void folders_are_made_and_removed_as_trees(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), deep = path_join(&a, dir, S("a/b//c/"));
+	struct str outside = path_join(&a, dir, S("outside")), top = path_join(&a, dir, S("a"));
+	assert_ok(fs_mkdirs(deep));
+	assert_ok(fs_mkdirs(deep));
+	assert_true(fs_is_dir(deep));
+	assert_ok(fs_mkdirs(outside));
+	test_put(path_join(&a, outside, S("kept")), "kept");
+	assert_ok(fs_symlink(outside, path_join(&a, deep, S("link"))));
+	assert_int_equal(chmod(path_join(&a, dir, S("a/b")).p, 0), 0);
+	assert_err(fs_mkdirs(path_join(&a, outside, S("kept/x"))), E_NOENT);
+	assert_ok(fs_remove_tree(top));
+	assert_ok(fs_remove_tree(top));
+	assert_false(fs_exists(top));
+	test_has(path_join(&a, outside, S("kept")), "kept");
+	test_dir_remove(dir);
+}
+
+static struct err *note(void *user, const struct fs_entry *e, bool *prune)
+{
+	buf_fmt(user, "%.*s%s ", STR(e->path), S_ISDIR(e->st.st_mode) ? "/" : "");
+	*prune = str_eq(e->path, S("b/skip"));
+	if (str_eq(path_base(e->path), S("stop")))
+		return err_new(E_CANCELLED, "stop");
+	return NULL;
+}
+
+static void walks_go_in_order_and_do_not_follow_links(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("b/skip/x"))));
+	test_put(path_join(&a, dir, S("b/f")), "");
+	test_put(path_join(&a, dir, S("a")), "");
+	test_put(path_join(&a, dir, S("b.c")), "");
+	assert_ok(fs_symlink(S(".."), path_join(&a, dir, S("b/up"))));
+	BUF(seen, &a);
+	assert_ok(fs_walk(dir, note, &seen));
+	assert_str(buf_str(&seen), "a b/ b/f b/skip/ b/up b.c ");
+	test_put(path_join(&a, dir, S("b/stop")), "");
+	assert_err(fs_walk(dir, note, &seen), E_CANCELLED);
+	test_dir_remove(dir);
+}
+
+static void links_are_replaced_and_read(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), link = path_join(&a, dir, S("l")), got;
+	assert_ok(fs_symlink(S("one"), link));
+	assert_ok(fs_symlink(S("two"), link));
+	assert_ok(fs_readlink(&a, link, &got));
+	assert_str(got, "two");
+	assert_false(fs_exists(link));
+	assert_err(fs_readlink(&a, dir, &got), E_IO);
+	assert_ok(fs_remove(link));
+	assert_ok(fs_remove(link));
+	struct strs names;
+	assert_ok(fs_list(&a, dir, &names));
+	assert_int_equal(names.n, 0);
+	test_dir_remove(dir);
+}
+
+static void abandoned_files_leave_nothing(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f"));
+	test_put(path, "old");
+	struct fs_out o;
+	assert_ok(fs_out_open(&o, path, 0644));
+	fs_out_write(&o, "new", 3);
+	assert_true(o.offset == 3);
+	fs_out_abandon(&o);
+	fs_out_abandon(&o);
+	test_has(path, "old");
+	struct strs names;
+	assert_ok(fs_list(&a, dir, &names));
+	assert_int_equal(names.n, 1);
+	assert_err(fs_out_open(&o, path_join(&a, path, S("below-a-file")), 0644), E_NOENT);
+	test_dir_remove(dir);
+}
+
+static void full_disks_are_told(void **state)
+{
+	(void)state;
+	struct fs_out o = {.path = strdup("/dev/full"), .fd = open("/dev/full", O_WRONLY)};
+	assert_true(o.fd >= 0);
+	fs_out_write(&o, "x", 1);
+	fs_out_write(&o, "y", 1);
+	assert_err_says(fs_out_commit(&o), E_NOSPACE, "/dev/full");
+	assert_int_equal(o.fd, -1);
+}
+
+static void copies_are_equal(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), from = path_join(&a, dir, S("a")),
+		   to = path_join(&a, dir, S("b")), one, two;
+	size_t n = 700001;
+	char *p = arena_alloc(&a, n);
+	for (size_t i = 0; i < n; i++)
+		p[i] = (char)(i * 7 >> 3);
+	assert_ok(fs_write(from, (struct str){.p = p, .n = n}, 0644));
+	assert_ok(fs_copy(from, to, 0755));
+	assert_ok(fs_read(&a, from, n, &one));
+	assert_ok(fs_read(&a, to, n, &two));
+	assert_true(str_eq(one, two));
+	assert_err(fs_copy(path_join(&a, dir, S("none")), to, 0644), E_NOENT);
+	assert_ok(fs_rename(to, from));
+	assert_false(fs_exists(to));
+	assert_err(fs_rename(to, from), E_NOENT);
+	test_dir_remove(dir);
+}
+
+static void locks_exclude_and_name_the_holder(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("lock"));
+	int fd = -1, second = -1;
+	assert_ok(fs_lock(path, false, &fd));
+	assert_err_says(fs_lock(path, false, &second), E_LOCKED,
+		str_fmt(&a, "process %d", (int)getpid()).p);
+	assert_int_equal(second, -1);
+	fd_closep(&fd);
+	assert_ok(fs_lock(path, true, &fd));
+	fd_closep(&fd);
+	test_dir_remove(dir);
+}
+
+/* In a child, because a dry run cannot be left again. */
+static void dry_runs_change_nothing(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), f = path_join(&a, dir, S("f")),
+		   g = path_join(&a, dir, S("g"));
+	test_put(f, "old");
+	pid_t pid = fork();
+	if (pid == 0) {
+		int fd;
+		struct str s;
+		struct fs_out o;
+		fs_forbid_writes();
+		struct err *all[] = {fs_write(f, S("new"), 0644), fs_copy(f, g, 0644), fs_mkdirs(g),
+			fs_rename(f, g), fs_remove(f), fs_remove_tree(dir), fs_symlink(f, g),
+			fs_tempdir(&a, dir, &s), fs_lock(g, false, &fd), fs_out_open(&o, g, 0644),
+			fs_write_if_changed(f, S("new"), 0644)};
+		int bad = !fs_writes_forbidden();
+		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+			if (!all[i] || all[i]->code != E_DRY_RUN)
+				bad = (int)i + 1;
+		_exit(bad);
+	}
+	int status = -1;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	test_has(f, "old");
+	struct strs names;
+	assert_ok(fs_list(&a, dir, &names));
+	assert_int_equal(names.n, 1);
+	test_dir_remove(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_are_written_whole_and_read_back),
+		cmocka_unit_test(reading_keeps_to_the_limit),
+		cmocka_unit_test(missing_files_are_told_apart),
+		cmocka_unit_test(exact_reads_report_the_end),
+		cmocka_unit_test(unchanged_content_keeps_the_time),
+		cmocka_unit_test(folders_are_made_and_removed_as_trees),
+		cmocka_unit_test(walks_go_in_order_and_do_not_follow_links),
+		cmocka_unit_test(links_are_replaced_and_read),
+		cmocka_unit_test(abandoned_files_leave_nothing),
+		cmocka_unit_test(full_disks_are_told),
+		cmocka_unit_test(copies_are_equal),
+		cmocka_unit_test(locks_exclude_and_name_the_holder),
+		cmocka_unit_test(dry_runs_change_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
