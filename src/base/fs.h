@@ -30,8 +30,8 @@ bool path_is_inside(struct str rel);
 MUST_USE struct err *fs_read(struct arena *a, struct str path, size_t limit, struct str *ret);
 /* The same, but ret->p is NULL when there is no such file. */
 MUST_USE struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct str *ret);
-bool fs_exists(struct str path); /* follows links */
-bool fs_is_dir(struct str path); /* follows links */
+bool fs_exists(struct str path);                                 /* follows links */
+bool fs_is_dir(struct str path);                                 /* follows links */
 MUST_USE struct err *fs_stat(struct str path, struct stat *ret); /* follows links */
 /* Names in a folder, sorted, without "." and "..". */
 MUST_USE struct err *fs_list(struct arena *a, struct str dir, struct strs *ret);

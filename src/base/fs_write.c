@@ -236,8 +236,8 @@ static struct err *locked_by(struct str path, int fd)
 	char who[64] = "";
 	ssize_t n = pread(fd, who, sizeof(who) - 1, 0);
 	who[n > 0 ? n : 0] = 0;
-	struct err *e = err_new(E_LOCKED, "'%.*s' is locked by process %s", STR(path),
-		*who ? who : "(unknown)");
+	struct err *e = err_new(
+		E_LOCKED, "'%.*s' is locked by process %s", STR(path), *who ? who : "(unknown)");
 	return err_hint(e, "wait for it to end, or stop it");
 }
 

@@ -127,6 +127,7 @@ struct str fs_place(struct arena *a, enum fs_place place, struct str name)
 	else if (xdg && *xdg == '/')
 		dir = path_join(a, str_from(xdg), S("rocsmith"));
 	else
-		dir = str_fmt(a, "%s/%s/rocsmith", home && *home ? home : "/tmp", places[place].home);
+		dir = str_fmt(
+			a, "%s/%s/rocsmith", home && *home ? home : "/tmp", places[place].home);
 	return path_join(a, dir, name);
 }

@@ -4,8 +4,8 @@
  *     pool_add(p, fn, user);  ...      fn runs in some thread
  *     TRY(pool_end(p));                waits, joins the threads, frees the pool
  *
- * The first error cancels the jobs that have not started; later ones are joined to it. Each job gets
- * an arena of its thread that is rewound after the job. Jobs may add jobs.
+ * The first error cancels the jobs that have not started; later ones are joined to it. Each job
+ * gets an arena of its thread that is rewound after the job. Jobs may add jobs.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* Running programs: posix_spawn with an argv array, never a shell.
  *
- * Each child leads a process group of its own, so that a timeout or Ctrl-C ends all that it started:
- * SIGTERM, after GRACE seconds SIGKILL. Every run is recorded in the trace (argv, cwd, environment
- * changes, times, exit). A program that ends with a status other than 0 is not an error of
- * proc_run(): look at ret->status, or use proc_check().
+ * Each child leads a process group of its own, so that a timeout or Ctrl-C ends all that it
+ * started: SIGTERM, after GRACE seconds SIGKILL. Every run is recorded in the trace (argv, cwd,
+ * environment changes, times, exit). A program that ends with a status other than 0 is not an error
+ * of proc_run(): look at ret->status, or use proc_check().
  */
 #pragma once
 
@@ -25,18 +25,18 @@ struct proc {
 };
 
 struct proc_result {
-	int status;     /* exit status, or 128 + signal */
-	bool timed_out; /* then status is that of the kill */
-	struct str out; /* stdout (and stderr when merged), in the caller's arena */
-	struct str err; /* stderr, unless merged */
+	int status;            /* exit status, or 128 + signal */
+	bool timed_out;        /* then status is that of the kill */
+	struct str out;        /* stdout (and stderr when merged), in the caller's arena */
+	struct str err;        /* stderr, unless merged */
 	double start, seconds; /* start on the monotonic clock */
 	struct rusage usage;
 };
 
 /* Runs and waits. E_TOOL_MISSING when argv[0] cannot be found, E_CANCELLED after SIGINT/SIGTERM. */
 MUST_USE struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *ret);
-/* The same, but a status other than 0 (or a timeout) is E_TOOL_FAILED with argv, the status in words
- * and the last lines of output as detail. */
+/* The same, but a status other than 0 (or a timeout) is E_TOOL_FAILED with argv, the status in
+ * words and the last lines of output as detail. */
 MUST_USE struct err *proc_check(struct arena *a, const struct proc *p, struct proc_result *ret);
 /* E_TOOL_FAILED for a finished run, as proc_check() makes it. */
 MUST_USE struct err *proc_failure(const struct proc *p, const struct proc_result *r);
@@ -54,6 +54,6 @@ void proc_arg(struct arena *a, struct proc *p, ...) __attribute__((sentinel));
  * proc_run(). Call once, from main. */
 void cancel_init(void);
 bool cancelled(void);
-int cancel_signal(void); /* the signal that came, or 0 */
+int cancel_signal(void);                 /* the signal that came, or 0 */
 MUST_USE struct err *cancel_check(void); /* E_CANCELLED when one came */
-double mono_now(void); /* seconds on the monotonic clock */
+double mono_now(void);                   /* seconds on the monotonic clock */

@@ -12,7 +12,8 @@ enum unit { UNIT_NONE, UNIT_ITEMS, UNIT_BYTES };
 struct progress; /* owned by the listener */
 
 struct progress_sink {
-	struct progress *(*begin)(struct str verb, struct str object, enum unit unit, uint64_t total);
+	struct progress *(*begin)(
+		struct str verb, struct str object, enum unit unit, uint64_t total);
 	void (*add)(struct progress *p, uint64_t done, struct str now);
 	void (*end)(struct progress *p);
 	void (*note)(struct str verb, struct str text);

@@ -1,7 +1,7 @@
 /* The trace: one JSON object a line, for `--trace FILE` and `rocsmith report`.
  *
- * {"t":0.012,"event":"child","argv":[...],"seconds":1.2,...}: t counts seconds from the start of the
- * process on the monotonic clock. Thread-safe; without trace_open() all calls do nothing.
+ * {"t":0.012,"event":"child","argv":[...],"seconds":1.2,...}: t counts seconds from the start of
+ * the process on the monotonic clock. Thread-safe; without trace_open() all calls do nothing.
  */
 #pragma once
 

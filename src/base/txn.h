@@ -1,10 +1,11 @@
 /* Transactions: a set of file changes that happens wholly or not at all.
  *
  * A transaction has a folder (the journal) on the same file system as the files that it changes.
- * New content is staged there; txn_commit() writes a journal of what will be replaced, keeps the old
- * files, moves the new ones in place, and removes the journal. Whoever opens the folder next calls
- * txn_recover(), which rolls an interrupted commit back (or forward, when it was already decided).
- * Receipts: with keep = true the old files stay in the journal, so that txn_undo() can restore them.
+ * New content is staged there; txn_commit() writes a journal of what will be replaced, keeps the
+ * old files, moves the new ones in place, and removes the journal. Whoever opens the folder next
+ * calls txn_recover(), which rolls an interrupted commit back (or forward, when it was already
+ * decided). Receipts: with keep = true the old files stay in the journal, so that txn_undo() can
+ * restore them.
  */
 #pragma once
 

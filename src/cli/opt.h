@@ -9,6 +9,7 @@
 enum opt_kind {
 	OPT_END,   /* ends a table */
 	OPT_BOOL,  /* bool; --name and --no-name */
+	OPT_COUNT, /* unsigned: how often it was given */
 	OPT_UINT,  /* unsigned */
 	OPT_STR,   /* struct str */
 	OPT_LIST,  /* struct strs; repeatable, and split at commas when .comma is set */
@@ -19,16 +20,16 @@ enum opt_kind {
 	OPT_REST,  /* struct strs: everything behind "--" (or behind the positionals) as it is */
 };
 
-enum { OPT_REQUIRED = 1, OPT_HIDDEN = 2, OPT_COMMA = 4 };
+enum { OPT_REQUIRED = 1, OPT_HIDDEN = 2, OPT_COMMA = 4 /* split lists at commas */ };
 
 struct opt {
 	const char *lname; /* long name without dashes; for positionals the name shown */
 	char sname;        /* short name or 0 */
 	enum opt_kind kind;
 	unsigned flags;
-	size_t off;       /* of the member in the command's struct */
-	const char *arg;  /* value name: "DIR" */
-	const char *help; /* <= 60 characters, lower case, no full stop */
+	size_t off;                 /* of the member in the command's struct */
+	const char *arg;            /* value name: "DIR" */
+	const char *help;           /* <= 60 characters, lower case, no full stop */
 	const char *const *choices; /* OPT_ENUM: NULL-terminated */
 };
 
@@ -45,20 +46,21 @@ struct command {
 	const char *name;    /* "sdk install" for a command of two words */
 	const char *summary; /* <= 60 characters */
 	const struct opt *opts;
-	size_t size;      /* of the command's struct, which starts with struct common */
-	unsigned needs;   /* NEED_* */
-	/* args is zeroed and filled. The result is the exit status: 0, or 1 for a negative answer. */
+	size_t size;    /* of the command's struct, which starts with struct common */
+	unsigned needs; /* NEED_* */
+	/* args is zeroed and filled. The result is the exit status: 0, or 1 for a negative answer.
+	 */
 	struct err *(*run)(struct arena *a, void *args, int *ret_status);
 };
 
 extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
 extern const struct opt common_opts[];
 
-MUST_USE struct err *opt_parse(struct arena *a, const struct command *c, const struct strs *argv,
-	void *args);
+MUST_USE struct err *opt_parse(
+	struct arena *a, const struct command *c, const struct strs *argv, void *args);
 /* The command that argv names, and how many words its name took; did-you-mean in the error. */
-MUST_USE struct err *command_find(const struct strs *argv, const struct command **ret,
-	size_t *ret_words);
+MUST_USE struct err *command_find(
+	const struct strs *argv, const struct command **ret, size_t *ret_words);
 void help_main(void);
 void help_command(const struct command *c);
 /* Completion script for bash, zsh or fish, to stdout. */

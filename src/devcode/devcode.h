@@ -9,9 +9,7 @@
 #include "formats/finding.h"
 #include "target/target.h"
 
-enum devcode_encoding {
-	DEVCODE_RAW, DEVCODE_CCOB1, DEVCODE_CCOB2, DEVCODE_CCOB3, DEVCODE_OBJECT
-};
+enum devcode_encoding { DEVCODE_RAW, DEVCODE_CCOB1, DEVCODE_CCOB2, DEVCODE_CCOB3, DEVCODE_OBJECT };
 
 struct code_object {
 	struct str target;     /* id as listed: "gfx942:sramecc+:xnack-" */
@@ -26,7 +24,7 @@ struct code_object {
 };
 
 struct devcode_file {
-	struct str path;   /* as given, or relative to the folder or wheel */
+	struct str path;    /* as given, or relative to the folder or wheel */
 	const char *format; /* "elf", "bundle", "object", "archive" */
 	VEC(struct code_object) objects;
 };
@@ -41,8 +39,8 @@ struct devcode {
 enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2 }; /* look deeper */
 
 /* path: a file, folder or wheel. E_NOENT, E_FORMAT for a single file without any known format. */
-MUST_USE struct err *devcode_scan(struct arena *a, struct str path, unsigned flags,
-	struct devcode *ret);
+MUST_USE struct err *devcode_scan(
+	struct arena *a, struct str path, unsigned flags, struct devcode *ret);
 /* The same for one image (a wheel's member, say); adds to ret->files when it has device code. */
 MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
 	unsigned flags, struct devcode *ret);

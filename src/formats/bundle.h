@@ -20,11 +20,11 @@ struct bundle_entry {
 
 struct bundle {
 	enum bundle_encoding encoding;
-	bool zstd;           /* compressed with zstd, else zlib */
-	uint64_t offset;     /* of the bundle in its source */
-	uint64_t stored;     /* bytes that it takes there */
-	uint64_t size;       /* decoded size */
-	uint64_t hash;       /* CCOB: low 64 bits of the MD5 of the decoded bytes */
+	bool zstd;       /* compressed with zstd, else zlib */
+	uint64_t offset; /* of the bundle in its source */
+	uint64_t stored; /* bytes that it takes there */
+	uint64_t size;   /* decoded size */
+	uint64_t hash;   /* CCOB: low 64 bits of the MD5 of the decoded bytes */
 	VEC(struct bundle_entry) entries;
 };
 
@@ -34,8 +34,8 @@ MUST_USE struct err *bundle_open(struct arena *a, const struct elf_src *src, uin
 	uint64_t end, struct bundle *ret);
 /* Gives the decoded bytes in order, in pieces; stops early when fn sets *stop. */
 typedef struct err *bundle_fn(void *user, const void *p, size_t n, uint64_t at, bool *stop);
-MUST_USE struct err *bundle_decode(const struct elf_src *src, const struct bundle *b, bundle_fn *fn,
-	void *user);
+MUST_USE struct err *bundle_decode(
+	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user);
 
 /* Writing: host entry first, then the objects in the given order, each at a multiple of align. */
 struct bundle_object {
@@ -44,5 +44,5 @@ struct bundle_object {
 };
 
 /* A raw bundle as clang-offload-bundler -type=o -bundle-align=4096 makes it, to `path`. */
-MUST_USE struct err *bundle_write(struct str path, struct str host_triple,
-	const struct bundle_object *v, size_t n);
+MUST_USE struct err *bundle_write(
+	struct str path, struct str host_triple, const struct bundle_object *v, size_t n);

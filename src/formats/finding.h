@@ -1,6 +1,7 @@
 /* Findings: what doctor, inspect, verify and plan have to say about what they looked at.
  *
- * A finding is data, not an error. Ids are stable once released ("record-hash-mismatch"); JSON form:
+ * A finding is data, not an error. Ids are stable once released ("record-hash-mismatch"); JSON
+ * form:
  * {"id","severity","message","path","fix":[...]}.
  */
 #pragma once

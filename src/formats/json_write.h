@@ -6,8 +6,8 @@
  *     json_key(&j, "files");  json_open(&j, '['); ... json_close(&j);
  *     json_close(&j);
  *
- * Text that is not valid UTF-8 is written with U+FFFD in place of each bad byte. With indent = 0 the
- * whole value is on one line.
+ * Text that is not valid UTF-8 is written with U+FFFD in place of each bad byte. With indent = 0
+ * the whole value is on one line.
  */
 #pragma once
 

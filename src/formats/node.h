@@ -20,10 +20,10 @@ struct node {
 };
 
 /* Parse a whole document. name is for messages. E_SYNTAX with line and column. */
-MUST_USE struct err *yaml_parse(struct arena *a, struct str text, struct str name,
-	const struct node **ret);
-MUST_USE struct err *json_parse(struct arena *a, struct str text, struct str name,
-	const struct node **ret);
+MUST_USE struct err *yaml_parse(
+	struct arena *a, struct str text, struct str name, const struct node **ret);
+MUST_USE struct err *json_parse(
+	struct arena *a, struct str text, struct str name, const struct node **ret);
 /* Read and parse; at most 16 MiB. */
 MUST_USE struct err *yaml_read(struct arena *a, struct str path, const struct node **ret);
 MUST_USE struct err *json_read(struct arena *a, struct str path, const struct node **ret);
@@ -43,8 +43,8 @@ MUST_USE struct err *node_want_text(const struct node *map, struct str key, stru
 MUST_USE struct err *node_want_bool(const struct node *map, struct str key, bool *ret);
 MUST_USE struct err *node_want_u64(const struct node *map, struct str key, uint64_t *ret);
 /* A list of scalars; a single scalar counts as a list of one. */
-MUST_USE struct err *node_want_strs(struct arena *a, const struct node *map, struct str key,
-	struct strs *ret);
+MUST_USE struct err *node_want_strs(
+	struct arena *a, const struct node *map, struct str key, struct strs *ret);
 /* Every key of map is in the list (NULL-terminated), else E_SYNTAX with did-you-mean. */
 MUST_USE struct err *node_check_keys(const struct node *map, const char *const *known);
 /* An error that points at n. */

@@ -28,8 +28,8 @@ struct zip {
 
 /* Opens and reads the central directory. E_ZIP when it is no zip file at all; what is wrong but
  * readable goes to findings (may be NULL: then any of it is E_ZIP). */
-MUST_USE struct err *zip_open(struct arena *a, struct str path, struct findings *findings,
-	struct zip *ret);
+MUST_USE struct err *zip_open(
+	struct arena *a, struct str path, struct findings *findings, struct zip *ret);
 void zip_close(struct zip *z);
 const struct zip_member *zip_find(const struct zip *z, struct str name);
 /* Whole content, checked against size and CRC; at most limit bytes. */
@@ -37,18 +37,18 @@ MUST_USE struct err *zip_read(struct arena *a, const struct zip *z, const struct
 	size_t limit, struct str *ret);
 /* Content in pieces, checked likewise; fn may stop early. */
 typedef struct err *zip_fn(void *user, const void *p, size_t n, bool *stop);
-MUST_USE struct err *zip_stream(const struct zip *z, const struct zip_member *m, zip_fn *fn,
-	void *user);
+MUST_USE struct err *zip_stream(
+	const struct zip *z, const struct zip_member *m, zip_fn *fn, void *user);
 /* Random access to a member: in place when stored, else through an unnamed temporary file. */
-MUST_USE struct err *zip_src(const struct zip *z, const struct zip_member *m, struct elf_src *ret,
-	int *ret_fd);
+MUST_USE struct err *zip_src(
+	const struct zip *z, const struct zip_member *m, struct elf_src *ret, int *ret_fd);
 
 /* ---- writing ---- */
 struct zip_input {
-	struct str name;    /* in the archive */
-	struct str path;    /* file to read, or "" and then content is used */
+	struct str name; /* in the archive */
+	struct str path; /* file to read, or "" and then content is used */
 	struct str content;
-	unsigned mode;      /* 0644 or 0755 */
+	unsigned mode; /* 0644 or 0755 */
 };
 
 struct zip_output { /* what became of an input */
@@ -57,18 +57,18 @@ struct zip_output { /* what became of an input */
 	struct str sha256; /* base64url, for RECORD */
 };
 
-/* Writes the archive atomically: members in the given order, all with the time epoch (seconds; before
- * 1980 counts as 1980-01-01), compressed in parallel; the bytes do not depend on jobs. ret (may be
- * NULL) has n elements. last (may be NULL) makes one more member out of what is known then: how a
- * RECORD gets in. */
+/* Writes the archive atomically: members in the given order, all with the time epoch (seconds;
+ * before 1980 counts as 1980-01-01), compressed in parallel; the bytes do not depend on jobs. ret
+ * (may be NULL) has n elements. last (may be NULL) makes one more member out of what is known then:
+ * how a RECORD gets in. */
 struct zip_writer {
 	struct str path;
 	int64_t epoch;
 	unsigned jobs;
 	const struct zip_input *v;
 	size_t n;
-	struct err *(*last)(struct arena *a, void *user, const struct zip_output *outs,
-		struct zip_input *ret);
+	struct err *(*last)(
+		struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret);
 	void *user;
 };
 

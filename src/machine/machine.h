@@ -1,8 +1,8 @@
 /* What is in this computer, or in a recorded one: facts from the kernel and the file system only.
  *
- * A machine is read below a root folder ("" = this computer; a sysroot for `doctor --sysroot` mirrors
- * sys/, proc/, etc/, dev/, opt/, home/). Nothing is run and nothing outside the root is read.
- * Sources: Linux Documentation/ABI (kfd, drm), /sys/class/kfd/kfd/topology, /proc.
+ * A machine is read below a root folder ("" = this computer; a sysroot for `doctor --sysroot`
+ * mirrors sys/, proc/, etc/, dev/, opt/, home/). Nothing is run and nothing outside the root is
+ * read. Sources: Linux Documentation/ABI (kfd, drm), /sys/class/kfd/kfd/topology, /proc.
  */
 #pragma once
 
@@ -28,8 +28,8 @@ struct machine_node { /* a device node and who may open it */
 };
 
 struct machine_driver {
-	bool loaded;          /* amdgpu is there, built in or as a module */
-	struct str version;   /* of an out-of-tree module, or "" */
+	bool loaded;        /* amdgpu is there, built in or as a module */
+	struct str version; /* of an out-of-tree module, or "" */
 	bool blacklisted;
 };
 
@@ -63,11 +63,11 @@ MUST_USE struct err *machine_record(struct str root, struct str dir);
 
 /* What the host side of a build can use here; found by looking at files and by asking python3. */
 struct host {
-	struct str libc;           /* "2.36", "" when there are no development files */
-	struct str include_dir;    /* the C library's headers, e.g. "/usr/include" */
-	struct str gcc_dir;        /* "/usr/lib/gcc/x86_64-linux-gnu/12", "" = none with C++ headers */
-	struct str triplet;        /* "x86_64-linux-gnu" */
-	struct str python;         /* "/usr/bin/python3", "" = none */
+	struct str libc;        /* "2.36", "" when there are no development files */
+	struct str include_dir; /* the C library's headers, e.g. "/usr/include" */
+	struct str gcc_dir;     /* "/usr/lib/gcc/x86_64-linux-gnu/12", "" = none with C++ headers */
+	struct str triplet;     /* "x86_64-linux-gnu" */
+	struct str python;      /* "/usr/bin/python3", "" = none */
 	struct str python_version; /* "3.11" */
 	struct str python_include; /* folder that holds Python.h, "" = none */
 	struct str python_tag;     /* "cp311" */

@@ -1,8 +1,8 @@
 /* The plan: project x GPU set x SDK x host, resolved into everything that a build will do.
  *
- * A plan is made from a project folder (rocsmith.yaml, or nothing but .cu files) and the facts of the
- * machine; it has a JSON form that a person can read, edit and feed back in (`build PLAN.json`). Each
- * choice has a reason, which `rocsmith why` prints.
+ * A plan is made from a project folder (rocsmith.yaml, or nothing but .cu files) and the facts of
+ * the machine; it has a JSON form that a person can read, edit and feed back in (`build
+ * PLAN.json`). Each choice has a reason, which `rocsmith why` prints.
  */
 #pragma once
 
@@ -17,10 +17,10 @@ struct plan_source {
 
 /* A Python extension module, or (module == "") one shared library with a loader. */
 struct plan_module {
-	struct str name;      /* "saxpy" of PyInit_saxpy; may have dots: "pkg._ext" */
-	struct str file;      /* in the wheel: "saxpy.abi3.so" */
-	VEC(size_t) sources;  /* indices into plan.sources */
-	bool loader;          /* plain shared library, loaded by a generated Python file */
+	struct str name;     /* "saxpy" of PyInit_saxpy; may have dots: "pkg._ext" */
+	struct str file;     /* in the wheel: "saxpy.abi3.so" */
+	VEC(size_t) sources; /* indices into plan.sources */
+	bool loader;         /* plain shared library, loaded by a generated Python file */
 };
 
 struct plan_reason {
@@ -28,19 +28,19 @@ struct plan_reason {
 };
 
 struct plan {
-	struct str project;          /* absolute folder */
+	struct str project; /* absolute folder */
 	struct str name, version, summary, license;
-	struct strs gpus;            /* canonical target ids */
+	struct strs gpus; /* canonical target ids */
 	VEC(struct plan_source) sources;
-	struct strs includes;        /* folders, relative to the project */
-	struct strs libraries;       /* linked: "hiprand" */
+	struct strs includes;  /* folders, relative to the project */
+	struct strs libraries; /* linked: "hiprand" */
 	struct strs defines, flags;
-	struct strs python_files;    /* packed as they are, relative to the project */
-	struct str python_dir;       /* folder that they are relative to */
+	struct strs python_files; /* packed as they are, relative to the project */
+	struct str python_dir;    /* folder that they are relative to */
 	VEC(struct plan_module) modules;
 	struct str sdk_provider, sdk_suite, sdk_prefix, sdk_mirror;
 	struct strs sdk_components;
-	bool host_native;            /* host side against this machine's libc, else the SDK's */
+	bool host_native; /* host side against this machine's libc, else the SDK's */
 	struct host host;
 	struct str python_tag, abi_tag, requires_python;
 	VEC(struct plan_reason) reasons;
@@ -48,11 +48,11 @@ struct plan {
 };
 
 struct plan_request {
-	struct str dir;        /* project folder */
-	struct strs gpus;      /* words of --gpu; "native", "all" allowed; empty = native */
-	struct str sdk;        /* "debian", "debian:sid", "prefix:/opt/rocm" or "" */
+	struct str dir;   /* project folder */
+	struct strs gpus; /* words of --gpu; "native", "all" allowed; empty = native */
+	struct str sdk;   /* "debian", "debian:sid", "prefix:/opt/rocm" or "" */
 	struct str mirror, python;
-	struct str sysroot;    /* for tests: facts of another machine */
+	struct str sysroot; /* for tests: facts of another machine */
 };
 
 MUST_USE struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan *ret);

@@ -1,5 +1,6 @@
-/* Reports: one self-contained HTML page (inline CSS and SVG, no scripts from elsewhere), or text and
- * JSON, out of what a build left in its folder: facts, plan, steps with times, device code, verdict.
+/* Reports: one self-contained HTML page (inline CSS and SVG, no scripts from elsewhere), or text
+ * and JSON, out of what a build left in its folder: facts, plan, steps with times, device code,
+ * verdict.
  */
 #pragma once
 

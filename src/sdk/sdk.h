@@ -19,12 +19,13 @@
 
 /* What is wanted. */
 struct sdk_spec {
-	struct str provider;      /* "debian" or "prefix" */
-	struct str suite;         /* debian: "sid", "experimental", "trixie" */
-	struct strs components;   /* "compiler", "math", "dnn", "torch-build" or a library: "hiprand" */
-	struct str mirror;        /* debian: archive URL; "" = from the machine's apt configuration */
-	struct str keyring;       /* debian: "" = the machine's archive keyring */
-	struct str prefix;        /* prefix: the tree */
+	struct str provider; /* "debian" or "prefix" */
+	struct str suite;    /* debian: "sid", "experimental", "trixie" */
+	struct strs
+		components; /* "compiler", "math", "dnn", "torch-build" or a library: "hiprand" */
+	struct str mirror;  /* debian: archive URL; "" = from the machine's apt configuration */
+	struct str keyring; /* debian: "" = the machine's archive keyring */
+	struct str prefix;  /* prefix: the tree */
 };
 
 struct sdk_component {
@@ -33,20 +34,23 @@ struct sdk_component {
 
 /* What is there. All paths are as seen by programs of the SDK (inside its sandbox). */
 struct sdk {
-	struct str name;       /* "debian-sid", or the prefix path */
+	struct str name; /* "debian-sid", or the prefix path */
 	struct str provider, suite;
-	struct str root;       /* folder of the tree on this machine; "" or "/" when run directly */
-	struct str clang;      /* ".../clang++" */
+	struct str root;  /* folder of the tree on this machine; "" or "/" when run directly */
+	struct str clang; /* ".../clang++" */
 	struct str bundler, lld;
 	struct str device_libs; /* ".../amdgcn/bitcode" */
-	struct str hip_path;   /* passed as --hip-path, "/usr" for Debian's layout */
-	struct str include;    /* folder that holds only ROCm's headers (no libc), e.g. for -idirafter */
+	struct str hip_path;    /* passed as --hip-path, "/usr" for Debian's layout */
+	struct str
+		include; /* folder that holds only ROCm's headers (no libc), e.g. for -idirafter */
 	struct strs lib_dirs;
-	struct strs clang_flags; /* flags that every compile needs for this layout, with reasons in sdk.c */
-	struct str index_date; /* debian: date of the archive index that was used */
+	struct strs clang_flags; /* flags that every compile needs for this layout, with reasons in
+				    sdk.c */
+	struct str index_date;   /* debian: date of the archive index that was used */
 	VEC(struct sdk_component) components;
-	struct str fingerprint; /* hex hash over packages and versions: part of every compile's key */
-	bool sandbox;          /* programs run in bwrap or chroot */
+	struct str
+		fingerprint; /* hex hash over packages and versions: part of every compile's key */
+	bool sandbox;        /* programs run in bwrap or chroot */
 };
 
 /* Installs (or completes, or repairs) and opens. A no-op when everything is there. */
@@ -54,7 +58,8 @@ MUST_USE struct err *sdk_install(struct arena *a, const struct sdk_spec *spec, s
 /* Opens an installed one; E_SDK when it is not there or lacks a component. */
 MUST_USE struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
 
-/* A folder of the machine that a program of the SDK may see, at the same path unless `at` is set. */
+/* A folder of the machine that a program of the SDK may see, at the same path unless `at` is set.
+ */
 struct sdk_bind {
 	struct str path, at;
 	bool writable;
@@ -65,8 +70,9 @@ struct sdk_binds {
 	size_t n, cap;
 };
 
-/* Turns p (argv in terms of the SDK's paths) into what really runs: bwrap ..., chroot ... or p as it
- * is. With host_root set, the machine's root is visible read-only below that path (for --sysroot). */
+/* Turns p (argv in terms of the SDK's paths) into what really runs: bwrap ..., chroot ... or p as
+ * it is. With host_root set, the machine's root is visible read-only below that path (for
+ * --sysroot). */
 MUST_USE struct err *sdk_wrap(struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds,
 	struct str host_root, struct proc *p);
 /* Turns p (a program of this machine, such as its python3) into a run on the SDK's loader and

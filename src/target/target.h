@@ -12,12 +12,12 @@ enum feature { FEATURE_UNSUPPORTED, FEATURE_ANY, FEATURE_OFF, FEATURE_ON };
 
 /* A processor, from data/targets.yaml. */
 struct gpu {
-	const char *name;     /* "gfx1100", "gfx11-generic" */
-	unsigned mach;        /* EF_AMDGPU_MACH, the low byte of e_flags */
-	const char *generic;  /* name of the generic target that covers it, or NULL */
+	const char *name;         /* "gfx1100", "gfx11-generic" */
+	unsigned mach;            /* EF_AMDGPU_MACH, the low byte of e_flags */
+	const char *generic;      /* name of the generic target that covers it, or NULL */
 	bool is_generic, removed; /* removed: gfx940, gfx941; still decoded */
-	bool xnack, sramecc;  /* may carry the suffix */
-	bool wave32;          /* default wave size 32, else 64 */
+	bool xnack, sramecc;      /* may carry the suffix */
+	bool wave32;              /* default wave size 32, else 64 */
 	const char *products;
 };
 

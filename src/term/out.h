@@ -12,8 +12,8 @@ enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_Y
 
 void out_init(enum color_mode color, int verbosity); /* -1 quiet, 0, 1 verbose, 2 very verbose */
 int out_verbosity(void);
-unsigned out_width(void); /* columns of the terminal, 100 when it is none */
-void out_text(struct str s);                          /* result text, to stdout, as it is */
+unsigned out_width(void);    /* columns of the terminal, 100 when it is none */
+void out_text(struct str s); /* result text, to stdout, as it is */
 void out_fmt(const char *fmt, ...) PRINTF(1, 2);
 void say_status(struct str verb, const char *fmt, ...) PRINTF(2, 3); /* "   Compiled 3 sources" */
 void say_warning(const char *fmt, ...) PRINTF(1, 2);
@@ -25,5 +25,5 @@ struct str styled_out(struct arena *a, enum style style, struct str s);
 struct str styled_err(struct arena *a, enum style style, struct str s);
 /* Flushes stdout: E_IO when writing failed (full disk, closed pipe). */
 MUST_USE struct err *out_finish(void);
-struct str human_bytes(struct arena *a, uint64_t n);     /* "1.3 GB" (decimal units) */
-struct str human_seconds(struct arena *a, double s);     /* "0.42 s", "3m05s" */
+struct str human_bytes(struct arena *a, uint64_t n); /* "1.3 GB" (decimal units) */
+struct str human_seconds(struct arena *a, double s); /* "0.42 s", "3m05s" */

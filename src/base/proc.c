@@ -1,0 +1,454 @@
+/* Running programs; see proc.h. One poll loop per run reads both pipes and watches the child by a
+ * pidfd, so that timeouts and Ctrl-C are seen while it runs. */
+#include "base/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/trace.h"
+#include "base/vec.h"
+
+extern char **environ;
+
+enum { OUT, ERR, STREAMS };
+enum { GRACE = 3 /* seconds between SIGTERM and SIGKILL */, TICK = 100 /* ms */ };
+
+/* The last `limit` bytes of a stream: a ring that doubles until it is full. */
+struct tail {
+	char *p;
+	size_t n, cap, limit;
+};
+
+struct run {
+	const struct proc *p;
+	pid_t pid;
+	int fd[STREAMS]; /* our ends of the pipes, -1 when closed */
+	int in, log;
+	size_t fed; /* bytes of the input written */
+	struct tail tail[STREAMS];
+	double start, term_at;
+	bool timed_out;
+};
+
+static void tail_add(struct tail *t, const char *p, size_t n)
+{
+	if (n > t->limit) {
+		p += n - t->limit;
+		n = t->limit;
+	}
+	if (t->n + n > t->limit) { /* drop half at a time, so that moving stays cheap */
+		size_t drop = t->n + n - t->limit / 2;
+		drop = drop > t->n ? t->n : drop;
+		memmove(t->p, t->p + drop, t->n - drop);
+		t->n -= drop;
+	}
+	if (t->n + n > t->cap) {
+		size_t cap = t->cap ? t->cap * 2 : 4096;
+		cap = cap < t->n + n ? t->n + n : cap;
+		char *q = xmalloc(cap);
+		if (t->n)
+			memcpy(q, t->p, t->n);
+		free(t->p);
+		t->p = q;
+		t->cap = cap;
+	}
+	memcpy(t->p + t->n, p, n);
+	t->n += n;
+}
+
+static void run_done(struct run *r)
+{
+	for (int i = 0; i < STREAMS; i++) {
+		fd_closep(&r->fd[i]);
+		free(r->tail[i].p);
+	}
+	fd_closep(&r->in);
+	fd_closep(&r->log);
+}
+
+struct str proc_find(struct arena *a, struct str name)
+{
+	if (str_chr(name, '/') < name.n)
+		return name;
+	const char *env = getenv("PATH");
+	struct str path = str_from(env ? env : "/usr/bin:/bin"), dir;
+	while (str_next(&path, ':', &dir)) {
+		struct str full = path_join(a, dir, name);
+		if (access(full.p, X_OK) == 0 && !fs_is_dir(full))
+			return full;
+	}
+	return S("");
+}
+
+/* Is entry ("NAME=value" or "NAME") about the variable var ("NAME=...")? */
+static bool same_name(struct str entry, struct str var)
+{
+	return str_eq(str_sub(entry, 0, str_chr(entry, '=')), str_sub(var, 0, str_chr(var, '=')));
+}
+
+static bool overridden(const struct strs *delta, struct str var)
+{
+	for (size_t i = 0; i < delta->n; i++)
+		if (same_name(delta->v[i], var))
+			return true;
+	return false;
+}
+
+static char **make_env(struct arena *a, const struct proc *p)
+{
+	VEC(char *) list = {0};
+	for (char **e = environ; !p->clear_env && *e; e++)
+		if (!overridden(&p->setenv, str_from(*e)))
+			*VEC_PUSH(a, &list) = *e;
+	for (size_t i = 0; i < p->setenv.n; i++)
+		if (str_contains(p->setenv.v[i], S("=")))
+			*VEC_PUSH(a, &list) = str_z(a, p->setenv.v[i]);
+	*VEC_PUSH(a, &list) = NULL;
+	return list.v;
+}
+
+static char **make_argv(struct arena *a, const struct strs *argv)
+{
+	char **v = arena_array(a, argv->n + 1, sizeof(*v));
+	for (size_t i = 0; i < argv->n; i++)
+		v[i] = str_z(a, argv->v[i]);
+	return v;
+}
+
+struct pipes {
+	int read[3], write[3]; /* stdin, stdout, stderr */
+};
+
+static void pipes_done(struct pipes *p)
+{
+	for (int i = 0; i < 3; i++) {
+		fd_closep(&p->read[i]);
+		fd_closep(&p->write[i]);
+	}
+}
+
+static struct err *open_pipes(const struct proc *p, struct pipes *ret)
+{
+	*ret = (struct pipes){.read = {-1, -1, -1}, .write = {-1, -1, -1}};
+	if (p->inherit)
+		return NULL;
+	for (int i = 0; i < 3; i++) {
+		int fd[2];
+		if ((i == 0 && !p->input.n) || (i == 2 && p->merge))
+			continue;
+		if (pipe2(fd, O_CLOEXEC) < 0)
+			return err_errno("cannot create a pipe");
+		ret->read[i] = fd[0];
+		ret->write[i] = fd[1];
+	}
+	return NULL;
+}
+
+static void child_files(
+	const struct proc *p, const struct pipes *pipes, posix_spawn_file_actions_t *fa)
+{
+	if (p->inherit)
+		return;
+	if (pipes->read[0] >= 0)
+		posix_spawn_file_actions_adddup2(fa, pipes->read[0], 0);
+	else
+		posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(fa, pipes->write[1], 1);
+	posix_spawn_file_actions_adddup2(fa, p->merge ? pipes->write[1] : pipes->write[2], 2);
+}
+
+static int spawn(
+	struct arena *a, const struct proc *p, const struct pipes *pipes, char *file, pid_t *ret)
+{
+	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t at;
+	posix_spawn_file_actions_init(&fa);
+	posix_spawnattr_init(&at);
+	child_files(p, pipes, &fa);
+	if (p->cwd.n)
+		posix_spawn_file_actions_addchdir_np(&fa, str_z(a, p->cwd));
+	sigset_t all, none;
+	sigemptyset(&none);
+	sigemptyset(&all);
+	sigaddset(&all, SIGPIPE);
+	sigaddset(&all, SIGINT);
+	sigaddset(&all, SIGTERM);
+	sigaddset(&all, SIGHUP);
+	posix_spawnattr_setsigdefault(&at, &all);
+	posix_spawnattr_setsigmask(&at, &none);
+	posix_spawnattr_setpgroup(&at, 0);
+	short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+	if (!p->inherit) /* an interactive child stays in the terminal's foreground group */
+		flags = (short)(flags | POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setflags(&at, flags);
+	int r = posix_spawn(ret, file, &fa, &at, make_argv(a, &p->argv), make_env(a, p));
+	posix_spawn_file_actions_destroy(&fa);
+	posix_spawnattr_destroy(&at);
+	return r;
+}
+
+static struct err *start(struct arena *a, const struct proc *p, struct run *r)
+{
+	struct str file = proc_find(a, p->argv.v[0]);
+	if (!file.n)
+		return err_new(E_TOOL_MISSING, "'%.*s' is not installed (not found in PATH)",
+			STR(p->argv.v[0]));
+	if (p->log.n) {
+		r->log = open(str_z(a, p->log), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+		if (r->log < 0)
+			return err_errno("cannot open the log '%.*s'", STR(p->log));
+	}
+	CLEANUP(pipes_done) struct pipes pipes;
+	TRY(open_pipes(p, &pipes));
+	r->start = mono_now();
+	errno = spawn(a, p, &pipes, str_z(a, file), &r->pid);
+	if (errno == ENOENT || errno == EACCES)
+		return err_hint(err_new(E_TOOL_MISSING, "cannot run '%.*s': %s", STR(file),
+					strerror(errno)),
+			"the program or its loader is missing or not executable");
+	if (errno)
+		return err_errno("cannot run '%.*s'", STR(file));
+	r->fd[OUT] = pipes.read[1];
+	r->fd[ERR] = pipes.read[2];
+	r->in = pipes.write[0];
+	pipes.read[1] = pipes.read[2] = pipes.write[0] = -1;
+	return NULL;
+}
+
+static void end_group(const struct run *r, int sig)
+{
+	if (r->p->inherit)
+		kill(r->pid, sig);
+	else
+		kill(-r->pid, sig);
+}
+
+/* Timeout or Ctrl-C: SIGTERM first, SIGKILL when the grace has passed. */
+static void enforce(struct run *r)
+{
+	double now = mono_now();
+	if (!r->term_at && r->p->timeout && now - r->start > r->p->timeout)
+		r->timed_out = true;
+	if (!r->term_at && (r->timed_out || cancelled())) {
+		r->term_at = now;
+		end_group(r, SIGTERM);
+	} else if (r->term_at && now - r->term_at > GRACE) {
+		end_group(r, SIGKILL);
+	}
+}
+
+static void read_stream(struct run *r, int i)
+{
+	char chunk[65536];
+	ssize_t got = read(r->fd[i], chunk, sizeof(chunk));
+	if (got < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (got <= 0) {
+		fd_closep(&r->fd[i]);
+		return;
+	}
+	tail_add(&r->tail[i], chunk, (size_t)got);
+	if (r->log >= 0 && write(r->log, chunk, (size_t)got) < 0)
+		fd_closep(&r->log); /* the log is a convenience; the run goes on */
+}
+
+static void feed(struct run *r)
+{
+	struct str rest = str_sub(r->p->input, r->fed, r->p->input.n);
+	size_t n = rest.n < 4096 ? rest.n : 4096; /* PIPE_BUF: poll said that this much fits */
+	ssize_t put = n ? write(r->in, rest.p, n) : 0;
+	if (put < 0 && errno != EINTR)
+		r->fed = r->p->input.n; /* the child does not want it */
+	else if (put > 0)
+		r->fed += (size_t)put;
+	if (r->fed == r->p->input.n)
+		fd_closep(&r->in);
+}
+
+/* Until the child has ended and its pipes are drained. A grandchild that keeps a pipe open does not
+ * keep us: what is there when the child has ended is all that we take. */
+static void follow(struct run *r, int pidfd)
+{
+	for (bool ended = false;;) {
+		struct pollfd pf[] = {
+			{.fd = r->fd[OUT], .events = POLLIN},
+			{.fd = r->fd[ERR], .events = POLLIN},
+			{.fd = r->in, .events = POLLOUT},
+			{.fd = pidfd, .events = POLLIN},
+		};
+		int n = poll(pf, 4, ended ? 0 : TICK);
+		if (n <= 0 && ended)
+			return;
+		if (n > 0 && pf[0].revents)
+			read_stream(r, OUT);
+		if (n > 0 && pf[1].revents)
+			read_stream(r, ERR);
+		if (n > 0 && pf[2].revents)
+			feed(r);
+		if (n > 0 && pf[3].revents)
+			ended = true;
+		if (ended && r->fd[OUT] < 0 && r->fd[ERR] < 0)
+			return;
+		enforce(r);
+	}
+}
+
+static void record(const struct proc *p, const struct proc_result *res)
+{
+	if (!trace_on())
+		return;
+	ARENA(a);
+	BUF(out, &a);
+	buf_add(&out, S("\"argv\":["));
+	for (size_t i = 0; i < p->argv.n; i++) {
+		buf_add(&out, i ? S(",\"") : S("\""));
+		for (size_t k = 0; k < p->argv.v[i].n; k++) {
+			char c = p->argv.v[i].p[k];
+			if (c == '"' || c == '\\')
+				buf_char(&out, '\\');
+			buf_char(&out, (unsigned char)c < 0x20 ? ' ' : c);
+		}
+		buf_char(&out, '"');
+	}
+	double cpu = (double)(res->usage.ru_utime.tv_sec + res->usage.ru_stime.tv_sec) +
+		     (double)(res->usage.ru_utime.tv_usec + res->usage.ru_stime.tv_usec) / 1e6;
+	buf_fmt(&out, "],\"seconds\":%.6f,\"cpu\":%.6f,\"memory\":%ld,\"status\":%d", res->seconds,
+		cpu, res->usage.ru_maxrss * 1024, res->status);
+	trace_event("child", buf_str(&out));
+}
+
+static struct str take(struct arena *a, const struct tail *t)
+{
+	return str_dup(a, (struct str){.p = t->p, .n = t->n});
+}
+
+static struct err *finish(struct arena *a, struct run *r, struct proc_result *ret)
+{
+	int status;
+	pid_t got;
+	while ((got = wait4(r->pid, &status, 0, &ret->usage)) < 0 && errno == EINTR)
+		enforce(r);
+	if (got < 0)
+		return err_errno("cannot wait for '%.*s'", STR(r->p->argv.v[0]));
+	if (!r->p->inherit)
+		kill(-r->pid, SIGKILL); /* whatever it left running */
+	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	ret->timed_out = r->timed_out;
+	ret->start = r->start;
+	ret->seconds = mono_now() - r->start;
+	ret->out = take(a, &r->tail[OUT]);
+	ret->err = take(a, &r->tail[ERR]);
+	record(r->p, ret);
+	return cancelled() && r->term_at ? err_new(E_CANCELLED, "interrupted") : NULL;
+}
+
+struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *ret)
+{
+	*ret = (struct proc_result){0};
+	size_t limit = p->limit ? p->limit : (size_t)4 << 20;
+	CLEANUP(run_done)
+	struct run r = {.p = p,
+		.fd = {-1, -1},
+		.in = -1,
+		.log = -1,
+		.tail = {{.limit = limit}, {.limit = limit}}};
+	TRY(cancel_check());
+	ARENA(tmp);
+	TRY(start(&tmp, p, &r));
+	CLEANUP(fd_closep) int pidfd = (int)syscall(SYS_pidfd_open, r.pid, 0);
+	if (pidfd >= 0)
+		follow(&r, pidfd);
+	return finish(a, &r, ret);
+}
+
+struct str proc_status_text(struct arena *a, int status)
+{
+	if (status <= 128)
+		return str_fmt(a, "exit status %d", status);
+	const char *name = sigabbrev_np(status - 128);
+	return name ? str_fmt(a, "killed by SIG%s", name) : str_fmt(a, "exit status %d", status);
+}
+
+static bool plain_word(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		bool alnum =
+			(c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+		if (!alnum && !strchr("-_./=:+,@%", c))
+			return false;
+	}
+	return s.n > 0;
+}
+
+struct str proc_command_text(struct arena *a, const struct strs *argv)
+{
+	BUF(out, a);
+	for (size_t i = 0; i < argv->n; i++) {
+		struct str s = argv->v[i];
+		if (i)
+			buf_char(&out, ' ');
+		if (plain_word(s)) {
+			buf_add(&out, s);
+			continue;
+		}
+		buf_char(&out, '\'');
+		for (size_t k = 0; k < s.n; k++)
+			buf_add(&out, s.p[k] == '\'' ? S("'\\''") : str_sub(s, k, k + 1));
+		buf_char(&out, '\'');
+	}
+	return buf_str(&out);
+}
+
+static struct str last_lines(struct str s, unsigned lines)
+{
+	size_t at = s.n;
+	while (at && s.p[at - 1] == '\n')
+		at--;
+	s.n = at;
+	while (at && lines) {
+		if (s.p[--at] == '\n')
+			lines--;
+	}
+	return str_trim(str_sub(s, at, s.n));
+}
+
+struct err *proc_failure(const struct proc *p, const struct proc_result *r)
+{
+	ARENA(a);
+	struct str what = r->timed_out
+				  ? str_fmt(&a, "ended after its time limit of %u s", p->timeout)
+				  : proc_status_text(&a, r->status);
+	struct err *e = err_new(r->timed_out ? E_TIMEOUT : E_TOOL_FAILED, "'%.*s' failed: %.*s",
+		STR(path_base(p->argv.v[0])), STR(what));
+	struct str out = last_lines(r->err.n ? r->err : r->out, 20);
+	if (out.n)
+		err_detail(e, out);
+	return e;
+}
+
+struct err *proc_check(struct arena *a, const struct proc *p, struct proc_result *ret)
+{
+	TRY(proc_run(a, p, ret));
+	return ret->status || ret->timed_out ? proc_failure(p, ret) : NULL;
+}
+
+void proc_arg(struct arena *a, struct proc *p, ...)
+{
+	va_list ap;
+	va_start(ap, p);
+	for (const char *s; (s = va_arg(ap, const char *));)
+		strs_add(a, &p->argv, str_dup(a, str_from(s)));
+	va_end(ap);
+}

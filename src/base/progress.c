@@ -1,0 +1,45 @@
+/* Passes reports of progress to the one listener, if there is any; see progress.h. */
+#include "base/progress.h"
+
+#include <stdarg.h>
+
+static const struct progress_sink *sink;
+
+void progress_listen(const struct progress_sink *s)
+{
+	sink = s;
+}
+
+struct progress *progress_begin(struct str verb, struct str object, enum unit unit, uint64_t total)
+{
+	return sink ? sink->begin(verb, object, unit, total) : NULL;
+}
+
+void progress_add(struct progress *p, uint64_t done, struct str now)
+{
+	if (sink && p)
+		sink->add(p, done, now);
+}
+
+void progress_end(struct progress *p)
+{
+	if (sink && p)
+		sink->end(p);
+}
+
+void progress_endp(struct progress **p)
+{
+	progress_end(*p);
+	*p = NULL;
+}
+
+void progress_note(struct str verb, const char *fmt, ...)
+{
+	if (!sink)
+		return;
+	ARENA(tmp);
+	va_list ap;
+	va_start(ap, fmt);
+	sink->note(verb, str_vfmt(&tmp, fmt, ap));
+	va_end(ap);
+}

@@ -1,0 +1,61 @@
+/* Findings; see finding.h. */
+#include "formats/finding.h"
+
+#include <stdarg.h>
+
+struct finding *finding_add(struct arena *a, struct findings *list, const char *id,
+	enum severity severity, struct str path)
+{
+	struct finding *f = VEC_PUSH(a, list);
+	f->id = id;
+	f->severity = severity;
+	f->path = str_dup(a, path);
+	return f;
+}
+
+void finding_say(struct arena *a, struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	f->message = str_vfmt(a, fmt, ap);
+	va_end(ap);
+}
+
+void finding_fix(struct arena *a, struct finding *f, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	strs_add(a, &f->fix, str_vfmt(a, fmt, ap));
+	va_end(ap);
+}
+
+enum severity findings_worst(const struct findings *list)
+{
+	enum severity worst = SEV_INFO;
+	VEC_EACH (struct finding, f, list)
+		if (f->severity > worst)
+			worst = f->severity;
+	return worst;
+}
+
+const char *severity_name(enum severity s)
+{
+	static const char *const names[] = {
+		[SEV_INFO] = "info", [SEV_WARNING] = "warning", [SEV_ERROR] = "error"};
+	return names[s];
+}
+
+void findings_json(struct json *j, const struct findings *list)
+{
+	json_open(j, '[');
+	VEC_EACH (struct finding, f, list) {
+		json_open(j, '{');
+		json_put(j, "id", str_from(f->id));
+		json_put(j, "severity", str_from(severity_name(f->severity)));
+		json_put(j, "message", f->message);
+		json_put(j, "path", f->path);
+		json_put_strs(j, "fix", &f->fix);
+		json_close(j);
+	}
+	json_close(j);
+}

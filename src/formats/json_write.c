@@ -1,0 +1,199 @@
+/* The JSON writer; see json_write.h. */
+#include "formats/json_write.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void newline(struct json *j)
+{
+	if (!j->indent)
+		return;
+	buf_char(j->out, '\n');
+	for (unsigned i = 0; i < j->depth * j->indent; i++)
+		buf_char(j->out, ' ');
+}
+
+/* What goes before any value: nothing behind a key, else the comma and the new line. */
+static void before(struct json *j)
+{
+	if (j->in_key) {
+		j->in_key = false;
+		return;
+	}
+	if (j->comma)
+		buf_char(j->out, ',');
+	if (j->depth)
+		newline(j);
+	j->comma = true;
+}
+
+void json_open(struct json *j, char bracket)
+{
+	before(j);
+	buf_char(j->out, bracket);
+	j->closers[j->depth++ & 63] = bracket == '{' ? '}' : ']';
+	j->comma = false;
+}
+
+void json_close(struct json *j)
+{
+	char closer = j->closers[--j->depth & 63];
+	if (j->comma)
+		newline(j);
+	buf_char(j->out, closer);
+	j->comma = true;
+}
+
+/* Length of the valid UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), or 0. */
+static size_t utf8_length(const unsigned char *p, size_t n)
+{
+	static const struct {
+		unsigned char first, last, low, high, length;
+	} forms[] = {
+		{.first = 0x00, .last = 0x7f, .length = 1},
+		{.first = 0xc2, .last = 0xdf, .low = 0x80, .high = 0xbf, .length = 2},
+		{.first = 0xe0, .last = 0xe0, .low = 0xa0, .high = 0xbf, .length = 3},
+		{.first = 0xed, .last = 0xed, .low = 0x80, .high = 0x9f, .length = 3},
+		{.first = 0xe1, .last = 0xef, .low = 0x80, .high = 0xbf, .length = 3},
+		{.first = 0xf0, .last = 0xf0, .low = 0x90, .high = 0xbf, .length = 4},
+		{.first = 0xf1, .last = 0xf3, .low = 0x80, .high = 0xbf, .length = 4},
+		{.first = 0xf4, .last = 0xf4, .low = 0x80, .high = 0x8f, .length = 4},
+	};
+	size_t i = 0;
+	while (i < 8 && (p[0] < forms[i].first || p[0] > forms[i].last))
+		i++;
+	if (i == 8 || forms[i].length > n)
+		return 0;
+	size_t len = forms[i].length;
+	if (len > 1 && (p[1] < forms[i].low || p[1] > forms[i].high))
+		return 0;
+	for (size_t k = 2; k < len; k++)
+		if ((p[k] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
+static void escape(struct buf *out, unsigned char c)
+{
+	static const char names[] = "\"\"\\\\\nn\tt\rr\bb\ff";
+	for (const char *p = names; *p; p += 2) {
+		if ((unsigned char)*p == c) {
+			buf_char(out, '\\');
+			buf_char(out, p[1]);
+			return;
+		}
+	}
+	buf_fmt(out, "\\u%04x", c);
+}
+
+static void quoted(struct buf *out, struct str s)
+{
+	buf_char(out, '"');
+	for (size_t i = 0; i < s.n;) {
+		const unsigned char *p = (const unsigned char *)s.p + i;
+		size_t len = utf8_length(p, s.n - i);
+		if (len == 0)
+			buf_add(out, S("\\ufffd"));
+		else if (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7f)
+			escape(out, *p);
+		else
+			buf_add(out, str_sub(s, i, i + len));
+		i += len ? len : 1;
+	}
+	buf_char(out, '"');
+}
+
+void json_key_str(struct json *j, struct str key)
+{
+	before(j);
+	quoted(j->out, key);
+	buf_add(j->out, j->indent ? S(": ") : S(":"));
+	j->in_key = true;
+}
+
+void json_key(struct json *j, const char *key)
+{
+	json_key_str(j, str_from(key));
+}
+
+void json_str(struct json *j, struct str s)
+{
+	before(j);
+	quoted(j->out, s);
+}
+
+void json_u64(struct json *j, uint64_t n)
+{
+	before(j);
+	buf_fmt(j->out, "%" PRIu64, n);
+}
+
+void json_i64(struct json *j, int64_t n)
+{
+	before(j);
+	buf_fmt(j->out, "%" PRId64, n);
+}
+
+void json_f64(struct json *j, double d)
+{
+	before(j);
+	if (!isfinite(d))
+		d = 0;
+	ARENA(tmp);
+	struct str s = str_fmt(&tmp, "%.6f", d);
+	while (s.p[s.n - 1] == '0')
+		s.n--;
+	if (s.p[s.n - 1] == '.')
+		s.n--;
+	buf_add(j->out, s);
+}
+
+void json_bool(struct json *j, bool b)
+{
+	before(j);
+	buf_add(j->out, b ? S("true") : S("false"));
+}
+
+void json_null(struct json *j)
+{
+	before(j);
+	buf_add(j->out, S("null"));
+}
+
+void json_strs(struct json *j, const struct strs *list)
+{
+	json_open(j, '[');
+	for (size_t i = 0; i < list->n; i++)
+		json_str(j, list->v[i]);
+	json_close(j);
+}
+
+void json_put(struct json *j, const char *key, struct str value)
+{
+	json_key(j, key);
+	json_str(j, value);
+}
+
+void json_put_u64(struct json *j, const char *key, uint64_t value)
+{
+	json_key(j, key);
+	json_u64(j, value);
+}
+
+void json_put_f64(struct json *j, const char *key, double value)
+{
+	json_key(j, key);
+	json_f64(j, value);
+}
+
+void json_put_bool(struct json *j, const char *key, bool value)
+{
+	json_key(j, key);
+	json_bool(j, value);
+}
+
+void json_put_strs(struct json *j, const char *key, const struct strs *list)
+{
+	json_key(j, key);
+	json_strs(j, list);
+}

@@ -1,0 +1,75 @@
+/* rocsmith: finds the command, fills its options, runs it, renders what went wrong. Everything else
+ * is in the folders beside this file; doc/architecture.md is the map. */
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "base/trace.h"
+#include "cli/opt.h"
+#include "term/out.h"
+#include "term/status.h"
+
+static struct err *prepare(const struct command *c, const struct common *o)
+{
+	out_init((enum color_mode)o->color, o->quiet ? -1 : (int)o->verbose);
+	status_init();
+	cancel_init();
+	if (o->trace.n)
+		TRY(trace_open(o->trace));
+	if (o->dry_run && (c->needs & NEED_WRITE))
+		fs_forbid_writes();
+	return NULL;
+}
+
+static struct err *dispatch(struct arena *a, const struct strs *argv, int *ret_status)
+{
+	const struct command *c;
+	size_t words;
+	TRY(command_find(argv, &c, &words));
+	struct strs rest = {.v = argv->v + words, .n = argv->n - words};
+	void *args = arena_alloc(a, c->size);
+	struct common *common = args;
+	TRY(opt_parse(a, c, &rest, args));
+	if (common->help) {
+		help_command(c);
+		return NULL;
+	}
+	TRY(prepare(c, common));
+	return c->run(a, args, ret_status);
+}
+
+static struct err *run(struct arena *a, int argc, char **argv, int *ret_status)
+{
+	struct strs words = {0};
+	for (int i = 1; i < argc; i++)
+		strs_add(a, &words, str_from(argv[i]));
+	struct str first = words.n ? words.v[0] : S("");
+	if (str_eq(first, S("--version")) || str_eq(first, S("version"))) {
+		out_text(S("rocsmith " ROCSMITH_VERSION "\n"));
+		return NULL;
+	}
+	if (!words.n || str_eq(first, S("-h")) || str_eq(first, S("--help"))) {
+		help_main();
+		*ret_status = words.n ? 0 : err_status(E_USAGE);
+		return NULL;
+	}
+	return dispatch(a, &words, ret_status);
+}
+
+int main(int argc, char **argv)
+{
+	ARENA(a);
+	int status = 0;
+	out_init(COLOR_AUTO, 0);
+	struct err *e = run(&a, argc, argv, &status);
+	e = err_join(e, out_finish());
+	if (e) {
+		status_hide();
+		say_error(e);
+		status = err_status(e->code);
+		if (e->code == E_CANCELLED && cancel_signal())
+			status = 128 + cancel_signal();
+		err_free(e);
+	}
+	trace_close();
+	return status;
+}

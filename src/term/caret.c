@@ -1,0 +1,99 @@
+/* Errors as a person reads them: the chain, the place in the user's file with the source line and a
+ * caret, output of a failed tool, hints once each. See out.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "term/out.h"
+
+enum { HINTS = 16, LINE_LIMIT = 300 };
+
+struct seen {
+	const char *text[HINTS];
+	size_t n;
+};
+
+/* The line of the user's file with a caret below; nothing when the file cannot be read. */
+static void show_source(struct buf *out, const struct err *e)
+{
+	ARENA(tmp);
+	struct str text, line = S("");
+	CLEANUP(err_freep) struct err *unread = fs_read(&tmp, str_from(e->path), 16 << 20, &text);
+	if (unread || !e->line)
+		return;
+	for (unsigned i = 0; i < e->line; i++)
+		if (!str_next(&text, '\n', &line))
+			return;
+	if (line.n > LINE_LIMIT)
+		return;
+	buf_fmt(out, "%6u | %.*s\n", e->line, STR(line));
+	if (!e->col || e->col > line.n + 1)
+		return;
+	buf_add(out, S("       | "));
+	for (unsigned i = 0; i + 1 < e->col; i++)
+		buf_char(out, line.p[i] == '\t' ? '\t' : ' ');
+	buf_fmt(out, "%.*s\n", STR(styled_err(&tmp, STYLE_RED, S("^"))));
+}
+
+static void show_place(struct buf *out, const struct err *e)
+{
+	if (!e->path)
+		return;
+	buf_fmt(out, "   at %s", e->path);
+	if (e->line)
+		buf_fmt(out, e->col ? ":%u:%u" : ":%u", e->line, e->col);
+	buf_char(out, '\n');
+	show_source(out, e);
+}
+
+static void show_detail(struct buf *out, const struct err *e)
+{
+	struct str rest = str_from(e->detail), line;
+	while (str_next(&rest, '\n', &line))
+		buf_fmt(out, "  | %.*s\n", STR(line));
+}
+
+static void show_hints(struct buf *out, const struct err *e, struct seen *seen)
+{
+	ARENA(tmp);
+	for (const struct err_hint *h = e->hints; h; h = h->next) {
+		size_t i = 0;
+		while (i < seen->n && strcmp(seen->text[i], h->text))
+			i++;
+		if (i < seen->n || seen->n == HINTS)
+			continue;
+		seen->text[seen->n++] = h->text;
+		buf_fmt(out, "%.*s %s\n", STR(styled_err(&tmp, STYLE_CYAN, S("hint:"))), h->text);
+	}
+}
+
+static void show(struct buf *out, const struct err *first, enum style style, const char *label)
+{
+	ARENA(tmp);
+	struct seen seen = {0};
+	for (const struct err *e = first; e; e = e->cause) {
+		if (e == first)
+			buf_fmt(out, "%.*s %s\n", STR(styled_err(&tmp, style, str_from(label))),
+				e->msg);
+		else
+			buf_fmt(out, "  caused by: %s\n", e->msg);
+		show_place(out, e);
+		show_detail(out, e);
+	}
+	for (const struct err *e = first; e; e = e->cause)
+		show_hints(out, e, &seen);
+	for (const struct err *e = first; e; e = e->cause)
+		if (e->also)
+			show(out, e->also, STYLE_YELLOW, "also:");
+}
+
+void say_error(const struct err *e)
+{
+	ARENA(tmp);
+	BUF(out, &tmp);
+	show(&out, e, STYLE_RED, "error:");
+	fflush(stdout);
+	struct str text = buf_str(&out);
+	fwrite(text.p, 1, text.n, stderr);
+}

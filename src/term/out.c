@@ -1,0 +1,175 @@
+/* Printing: streams, colours, messages. See out.h. */
+#include "term/out.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "term/status.h"
+
+static int verbosity;
+static bool color_out, color_err;
+
+static bool env_set(const char *name)
+{
+	const char *v = getenv(name);
+	return v && *v;
+}
+
+static bool decide_color(enum color_mode mode, int fd)
+{
+	if (mode != COLOR_AUTO)
+		return mode == COLOR_ALWAYS;
+	if (env_set("NO_COLOR"))
+		return false;
+	const char *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
+	if (force && *force && strcmp(force, "0"))
+		return true;
+	return isatty(fd) && term && strcmp(term, "dumb");
+}
+
+void out_init(enum color_mode color, int v)
+{
+	verbosity = v;
+	color_out = decide_color(color, STDOUT_FILENO);
+	color_err = decide_color(color, STDERR_FILENO);
+}
+
+int out_verbosity(void)
+{
+	return verbosity;
+}
+
+unsigned out_width(void)
+{
+	struct winsize w;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20)
+		return w.ws_col;
+	return 100;
+}
+
+static struct str styled(struct arena *a, bool on, enum style style, struct str s)
+{
+	static const char *const codes[] = {
+		[STYLE_PLAIN] = "",
+		[STYLE_BOLD] = "1",
+		[STYLE_DIM] = "2",
+		[STYLE_RED] = "1;31",
+		[STYLE_GREEN] = "1;32",
+		[STYLE_YELLOW] = "1;33",
+		[STYLE_CYAN] = "1;36",
+	};
+	if (!on || style == STYLE_PLAIN)
+		return s;
+	return str_fmt(a, "\033[%sm%.*s\033[0m", codes[style], STR(s));
+}
+
+struct str styled_out(struct arena *a, enum style style, struct str s)
+{
+	return styled(a, color_out, style, s);
+}
+
+struct str styled_err(struct arena *a, enum style style, struct str s)
+{
+	return styled(a, color_err, style, s);
+}
+
+void out_text(struct str s)
+{
+	status_hide();
+	fwrite(s.p, 1, s.n, stdout);
+}
+
+void out_fmt(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	ARENA(tmp);
+	out_text(str_vfmt(&tmp, fmt, ap));
+	va_end(ap);
+}
+
+struct err *out_finish(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return NULL;
+	return err_errno("cannot write the result to standard output");
+}
+
+static void say_line(struct str line)
+{
+	status_hide();
+	fprintf(stderr, "%.*s\n", STR(line));
+}
+
+static void say_labelled(enum style style, const char *label, struct str text)
+{
+	ARENA(tmp);
+	struct str head = styled_err(&tmp, style, str_from(label));
+	say_line(str_fmt(&tmp, "%.*s %.*s", STR(head), STR(text)));
+}
+
+void say_status(struct str verb, const char *fmt, ...)
+{
+	if (verbosity < 0)
+		return;
+	ARENA(tmp);
+	va_list ap;
+	va_start(ap, fmt);
+	struct str text = str_vfmt(&tmp, fmt, ap);
+	va_end(ap);
+	struct str padded = str_fmt(&tmp, "%12.*s", STR(verb));
+	say_line(str_fmt(&tmp, "%.*s %.*s", STR(styled_err(&tmp, STYLE_GREEN, padded)), STR(text)));
+}
+
+#define SAY(style, label, condition)                                                               \
+	if (!(condition))                                                                          \
+		return;                                                                            \
+	ARENA(tmp);                                                                                \
+	va_list ap;                                                                                \
+	va_start(ap, fmt);                                                                         \
+	say_labelled(style, label, str_vfmt(&tmp, fmt, ap));                                       \
+	va_end(ap)
+
+void say_warning(const char *fmt, ...)
+{
+	SAY(STYLE_YELLOW, "warning:", true);
+}
+
+void say_hint(const char *fmt, ...)
+{
+	SAY(STYLE_CYAN, "hint:", verbosity >= 0);
+}
+
+void say_verbose(const char *fmt, ...)
+{
+	SAY(STYLE_DIM, "note:", verbosity > 0);
+}
+
+struct str human_bytes(struct arena *a, uint64_t n)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+	double d = (double)n;
+	size_t u = 0;
+	while (d >= 999.5 && u < 6) {
+		d /= 1000;
+		u++;
+	}
+	return str_fmt(a, u && d < 9.95 ? "%.1f %s" : "%.0f %s", d, units[u]);
+}
+
+struct str human_seconds(struct arena *a, double s)
+{
+	if (s < 9.995)
+		return str_fmt(a, "%.2f s", s);
+	if (s < 99.5)
+		return str_fmt(a, "%.0f s", s);
+	unsigned long t = (unsigned long)(s + 0.5);
+	if (t < 3600)
+		return str_fmt(a, "%lum%02lus", t / 60, t % 60);
+	return str_fmt(a, "%luh%02lum", t / 3600, t / 60 % 60);
+}

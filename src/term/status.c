@@ -1,0 +1,152 @@
+/* The status line; see status.h. All state is here, behind one lock: progress comes from any
+ * thread. */
+#include "term/status.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "base/progress.h"
+#include "term/out.h"
+
+enum { NAME = 96, PLAIN_EVERY = 10 /* seconds between lines without a terminal */ };
+static const double redraw_every = 0.1, quiet_first = 2.0;
+
+struct progress {
+	struct progress *next;
+	char verb[24], object[NAME], now[NAME];
+	enum unit unit;
+	uint64_t total, done;
+	double start, last_plain;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct progress *newest;
+static bool tty, shown;
+static double last_draw;
+
+static void copy_name(char *to, size_t size, struct str s)
+{
+	size_t n = s.n < size - 1 ? s.n : size - 1;
+	if (n)
+		memcpy(to, s.p, n);
+	to[n] = 0;
+}
+
+static void erase(void)
+{
+	if (shown)
+		fputs("\r\033[K", stderr);
+	shown = false;
+}
+
+static struct str amount(struct arena *a, const struct progress *p)
+{
+	bool bytes = p->unit == UNIT_BYTES;
+	struct str done =
+		bytes ? human_bytes(a, p->done) : str_fmt(a, "%llu", (unsigned long long)p->done);
+	if (!p->total)
+		return done;
+	struct str all =
+		bytes ? human_bytes(a, p->total) : str_fmt(a, "%llu", (unsigned long long)p->total);
+	return str_fmt(a, "%.*s/%.*s", STR(done), STR(all));
+}
+
+static struct str describe(struct arena *a, const struct progress *p)
+{
+	double spent = mono_now() - p->start;
+	struct str line = str_fmt(a, "%s", p->object);
+	if (p->unit != UNIT_NONE)
+		line = str_fmt(a, "%.*s  %.*s", STR(line), STR(amount(a, p)));
+	if (p->total && p->done && p->done < p->total && spent > 1) {
+		double left = spent * (double)(p->total - p->done) / (double)p->done;
+		line = str_fmt(a, "%.*s  ETA %.*s", STR(line), STR(human_seconds(a, left)));
+	}
+	return p->now[0] ? str_fmt(a, "%.*s  %s", STR(line), p->now) : line;
+}
+
+static void draw(struct progress *p)
+{
+	double now = mono_now();
+	ARENA(a);
+	if (tty && now - last_draw >= redraw_every) {
+		unsigned width = out_width() - 1;
+		struct str verb = styled_err(&a, STYLE_CYAN, str_fmt(&a, "%12s", p->verb));
+		struct str line = describe(&a, p);
+		if (line.n + 13 > width)
+			line.n = width > 13 ? width - 13 : 0;
+		erase();
+		fprintf(stderr, "%.*s %.*s", STR(verb), STR(line));
+		fflush(stderr);
+		shown = true;
+		last_draw = now;
+	} else if (!tty && now - p->start >= quiet_first && now - p->last_plain >= PLAIN_EVERY) {
+		fprintf(stderr, "%12s %.*s\n", p->verb, STR(describe(&a, p)));
+		p->last_plain = now;
+	}
+}
+
+static struct progress *begin(struct str verb, struct str object, enum unit unit, uint64_t total)
+{
+	struct progress *p = xmalloc(sizeof(*p));
+	*p = (struct progress){.unit = unit, .total = total, .start = mono_now()};
+	copy_name(p->verb, sizeof(p->verb), verb);
+	copy_name(p->object, sizeof(p->object), object);
+	pthread_mutex_lock(&lock);
+	p->next = newest;
+	newest = p;
+	draw(p);
+	pthread_mutex_unlock(&lock);
+	return p;
+}
+
+static void add(struct progress *p, uint64_t done, struct str now)
+{
+	pthread_mutex_lock(&lock);
+	p->done += done;
+	if (now.n)
+		copy_name(p->now, sizeof(p->now), now);
+	if (p == newest)
+		draw(p);
+	pthread_mutex_unlock(&lock);
+}
+
+static void end(struct progress *p)
+{
+	pthread_mutex_lock(&lock);
+	for (struct progress **at = &newest; *at; at = &(*at)->next) {
+		if (*at == p) {
+			*at = p->next;
+			break;
+		}
+	}
+	erase();
+	pthread_mutex_unlock(&lock);
+	free(p);
+}
+
+static void note(struct str verb, struct str text)
+{
+	say_status(verb, "%.*s", STR(text));
+}
+
+void status_hide(void)
+{
+	pthread_mutex_lock(&lock);
+	erase();
+	pthread_mutex_unlock(&lock);
+}
+
+void status_init(void)
+{
+	static const struct progress_sink sink = {
+		.begin = begin, .add = add, .end = end, .note = note};
+	if (out_verbosity() < 0)
+		return;
+	const char *term = getenv("TERM");
+	tty = isatty(STDERR_FILENO) && out_verbosity() == 0 && term && strcmp(term, "dumb");
+	progress_listen(&sink);
+}
