@@ -1,5 +1,5 @@
 /* Parsing argv by a command's option table; see opt.h. */
-#include "cli/opt.h"
+#include "cli/help.h"
 
 #include <stdlib.h>
 #include <string.h>
