@@ -12,19 +12,23 @@ enum feature { FEATURE_UNSUPPORTED, FEATURE_ANY, FEATURE_OFF, FEATURE_ON };
 
 /* A processor, from data/targets.yaml. */
 struct gpu {
-	const char *name;         /* "gfx1100", "gfx11-generic" */
-	unsigned mach;            /* EF_AMDGPU_MACH, the low byte of e_flags */
-	const char *generic;      /* name of the generic target that covers it, or NULL */
-	bool is_generic, removed; /* removed: gfx940, gfx941; still decoded */
-	bool xnack, sramecc;      /* may carry the suffix */
-	bool wave32;              /* default wave size 32, else 64 */
-	const char *products;
+	const char *name;    /* "gfx1100", "gfx11-generic" */
+	unsigned mach;       /* EF_AMDGPU_MACH, the low byte of e_flags */
+	const char *generic; /* name of the generic target that covers it, or NULL */
+	bool is_generic;
+	bool removed;         /* gfx940, gfx941: compilers no longer know it; still decoded */
+	bool current;         /* packages are built for it today: what "all" means */
+	bool xnack, sramecc;  /* may carry the suffix */
+	bool wave32;          /* default wave size 32, else 64 */
+	bool apu;             /* shares memory with the CPU; gfx942 comes in both forms */
+	const char *products; /* for people: "RX 9060, RX 9060 XT"; may be "" */
 };
 
-/* A target id, parsed; features in canonical order (sramecc before xnack). */
+/* A target id, parsed. A feature that the id does not name is FEATURE_ANY, or FEATURE_UNSUPPORTED
+ * where the processor has no such feature. */
 struct target {
 	const struct gpu *gpu; /* NULL for a processor that the table does not know */
-	struct str name;       /* processor name */
+	struct str name; /* processor name; of an unknown one a view of the text it came from */
 	enum feature sramecc, xnack;
 };
 
@@ -38,19 +42,26 @@ extern const size_t gpu_count;
 
 const struct gpu *gpu_by_name(struct str name);
 const struct gpu *gpu_by_mach(unsigned mach);
-/* Strict: an unknown processor or feature is E_GFX with did-you-mean. */
+/* Strict: an unknown processor or feature is E_GFX with did-you-mean; a product name ("mi300x") is
+ * answered with its target. Removed processors are accepted (old files have them): look at
+ * gpu->removed before compiling for one. */
 MUST_USE struct err *target_parse(struct arena *a, struct str text, struct target *ret);
-/* Lenient, for reading files: never fails, gpu = NULL when unknown. */
+/* Lenient, for reading files: never fails. When the processor is unknown, or it cannot have the
+ * features that are named, gpu is NULL and name is the whole text. */
 struct target target_read(struct str text);
 struct str target_text(struct arena *a, const struct target *t); /* canonical id */
-/* From a code object's e_flags and EI_ABIVERSION (2 = V4 and later). Unknown MACH: "mach-0x7f". */
+/* From a code object's e_flags and EI_ABIVERSION (1 = V3, 2 = V4 and later). In V3 a feature is on
+ * or off, never any. Unknown MACH: name "mach-0x7f" (V2, EI_ABIVERSION 0 of amdhsa, keeps its
+ * target in a note and has none in the flags). */
 struct target target_from_flags(struct arena *a, uint32_t e_flags, unsigned abi_version);
-/* gfx_target_version of the KFD topology, e.g. 110000 -> "gfx1100", 90402 -> "gfx942". */
+/* gfx_target_version of the KFD topology, e.g. 110000 -> "gfx1100", 90402 -> "gfx942"; 0 -> "".
+ * Also right for processors that the table does not know yet. */
 struct str target_from_kfd(struct arena *a, uint32_t gfx_target_version);
 bool target_eq(const struct target *a, const struct target *b);
-/* Does code compiled for `have` run on a device (or cover a wish) `want`: same processor with
- * compatible features, or the generic target that covers it. */
+/* Does code compiled for `have` run on a device (or cover a wish) `want`: same processor, or the
+ * generic target that covers it, and no feature on in one and off in the other. */
 bool target_covers(const struct target *have, const struct target *want);
-/* "gfx1100,gfx90a:xnack-" (also "all" = every current non-generic gpu); duplicates are dropped.
- * "native" is for the caller to replace first (machine/). */
+/* Words such as "gfx1100" or "gfx90a:xnack-", also joined by commas, in the order given; duplicates
+ * are dropped. "all" is every processor with .current, in table order. An empty list is E_GFX.
+ * "native" is for the caller to replace first (machine_native()). */
 MUST_USE struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret);

@@ -1,0 +1,51 @@
+/* Targets from numbers: the e_flags of code objects and the gfx_target_version of the KFD driver.
+ *
+ * Sources: LLVM AMDGPUUsage, "ELF Header", tables of e_flags for code object V3 and V4-V6; Linux
+ * drivers/gpu/drm/amd/amdkfd (gfx_target_version = major * 10000 + minor * 100 + stepping).
+ */
+#include "target/target.h"
+
+enum {
+	MACH_MASK = 0xff,
+	ABI_V4 = 2,       /* EI_ABIVERSION of V4; V5 and V6 keep the layout */
+	V3_XNACK = 0x100, /* set: on, clear: off */
+	V3_SRAMECC = 0x200,
+	V4_XNACK_SHIFT = 8, /* two bits: unsupported, any, off, on */
+	V4_SRAMECC_SHIFT = 10,
+};
+
+static enum feature v3_feature(bool supported, uint32_t bit)
+{
+	if (bit)
+		return FEATURE_ON;
+	return supported ? FEATURE_OFF : FEATURE_UNSUPPORTED;
+}
+
+static enum feature v4_feature(uint32_t bits)
+{
+	static const enum feature of[] = {
+		FEATURE_UNSUPPORTED, FEATURE_ANY, FEATURE_OFF, FEATURE_ON};
+	return of[bits & 3];
+}
+
+struct target target_from_flags(struct arena *a, uint32_t e_flags, unsigned abi_version)
+{
+	unsigned mach = e_flags & MACH_MASK;
+	struct target t = {.gpu = gpu_by_mach(mach)};
+	t.name = t.gpu ? str_from(t.gpu->name) : str_fmt(a, "mach-0x%02x", mach);
+	if (abi_version >= ABI_V4) {
+		t.xnack = v4_feature(e_flags >> V4_XNACK_SHIFT);
+		t.sramecc = v4_feature(e_flags >> V4_SRAMECC_SHIFT);
+	} else {
+		t.xnack = v3_feature(t.gpu && t.gpu->xnack, e_flags & V3_XNACK);
+		t.sramecc = v3_feature(t.gpu && t.gpu->sramecc, e_flags & V3_SRAMECC);
+	}
+	return t;
+}
+
+struct str target_from_kfd(struct arena *a, uint32_t v)
+{
+	if (!v)
+		return S("");
+	return str_fmt(a, "gfx%u%x%x", v / 10000, v / 100 % 100, v % 100);
+}

@@ -1,0 +1,202 @@
+/* Target ids as text: reading, checking, writing, comparing. See target.h for what they mean. */
+#include "base/buf.h"
+#include "base/suggest.h"
+#include "base/vec.h"
+#include "target/target.h"
+
+static enum feature default_of(const struct gpu *gpu, bool supported)
+{
+	return !gpu || supported ? FEATURE_ANY : FEATURE_UNSUPPORTED;
+}
+
+/* One ":name+" or ":name-"; false when t cannot have it, or has it already. */
+static bool set_feature(struct target *t, struct str word)
+{
+	if (!word.n)
+		return false;
+	char sign = word.p[word.n - 1];
+	struct str name = str_sub(word, 0, word.n - 1);
+	enum feature *f = str_eq(name, S("xnack"))     ? &t->xnack
+			  : str_eq(name, S("sramecc")) ? &t->sramecc
+						       : NULL;
+	if (!f || *f != FEATURE_ANY || (sign != '+' && sign != '-'))
+		return false;
+	*f = sign == '+' ? FEATURE_ON : FEATURE_OFF;
+	return true;
+}
+
+/* *ret_bad is the feature that could not be had, or the empty view. */
+static struct target read_id(struct str text, struct str *ret_bad)
+{
+	struct str word, rest = text;
+	size_t colon = str_chr(text, ':');
+	struct str name = str_sub(text, 0, colon);
+	const struct gpu *gpu = gpu_by_name(name);
+	struct target t = {
+		.gpu = gpu,
+		.name = gpu ? str_from(gpu->name) : name,
+		.sramecc = default_of(gpu, gpu && gpu->sramecc),
+		.xnack = default_of(gpu, gpu && gpu->xnack),
+	};
+	*ret_bad = S("");
+	rest = str_sub(text, colon + 1, text.n);
+	if (colon + 1 == text.n)
+		*ret_bad = S(":");
+	while (!ret_bad->n && str_next(&rest, ':', &word))
+		if (!set_feature(&t, word))
+			*ret_bad = word.n ? word : S(":");
+	return t;
+}
+
+struct target target_read(struct str text)
+{
+	struct str bad;
+	struct target t = read_id(text, &bad);
+	if (bad.n || !t.gpu)
+		return (struct target){.name = text};
+	return t;
+}
+
+static struct str squeezed(struct arena *tmp, struct str s)
+{
+	struct strs words = str_split(tmp, str_lower(tmp, s), ' ');
+	return str_join(tmp, &words, S(""));
+}
+
+/* Is one of the products that the text lists ("Vega 20 (Radeon VII, MI50)") the wanted one, or does
+ * its name end so ("7900xtx" for "RX 7900 XTX")? */
+static bool names_product(struct str products, struct str want)
+{
+	size_t end;
+	for (; products.n; products = str_sub(products, end + 1, products.n)) {
+		for (end = 0; end < products.n &&
+			      !str_contains(S("(),"), str_sub(products, end, end + 1));)
+			end++;
+		if (str_ends(str_sub(products, 0, end), want))
+			return true;
+	}
+	return false;
+}
+
+/* Without regard to case and blanks: "mi300x", "RX 9070". */
+static const struct gpu *gpu_by_product(struct arena *tmp, struct str word)
+{
+	struct str want = squeezed(tmp, word);
+	for (size_t i = 0; want.n >= 4 && i < gpu_count; i++)
+		if (names_product(squeezed(tmp, str_from(gpu_table[i].products)), want))
+			return &gpu_table[i];
+	return NULL;
+}
+
+static struct err *unknown_gpu(struct str name)
+{
+	ARENA(tmp);
+	struct strs known = {0};
+	for (size_t i = 0; i < gpu_count; i++)
+		strs_add(&tmp, &known, str_from(gpu_table[i].name));
+	struct err *e = err_new(E_GFX, "unknown GPU target '%.*s'", STR(name));
+	const struct gpu *product = gpu_by_product(&tmp, name);
+	struct str near = suggest(str_lower(&tmp, name), &known);
+	if (product)
+		return err_hint(e, "'%.*s' is %s", STR(name), product->name);
+	if (near.n)
+		return err_hint(e, "did you mean '%.*s'?", STR(near));
+	return err_hint(e, "names are like gfx1201, gfx90a:xnack- or gfx11-generic");
+}
+
+static struct err *bad_feature(struct str text, const struct target *t, struct str bad)
+{
+	struct err *e = err_new(
+		E_GFX, "'%.*s' is not a feature that '%.*s' can have here", STR(bad), STR(t->name));
+	err_hint(e, "in '%.*s'", STR(text));
+	if (!t->gpu->xnack && !t->gpu->sramecc)
+		return err_hint(e, "%s has no target features", t->gpu->name);
+	return err_hint(e, "each once: %s%s%s", t->gpu->sramecc ? "sramecc+, sramecc-" : "",
+		t->gpu->sramecc && t->gpu->xnack ? ", " : "",
+		t->gpu->xnack ? "xnack+, xnack-" : "");
+}
+
+struct err *target_parse(struct arena *a, struct str text, struct target *ret)
+{
+	struct str bad, id = str_trim(text);
+	*ret = read_id(id, &bad);
+	if (!ret->gpu)
+		return unknown_gpu(ret->name);
+	if (bad.n)
+		return bad_feature(id, ret, bad);
+	(void)a;
+	return NULL;
+}
+
+static void put_feature(struct buf *b, const char *name, enum feature f)
+{
+	if (f == FEATURE_ON || f == FEATURE_OFF)
+		buf_fmt(b, ":%s%c", name, f == FEATURE_ON ? '+' : '-');
+}
+
+struct str target_text(struct arena *a, const struct target *t)
+{
+	BUF(b, a);
+	buf_add(&b, t->name);
+	put_feature(&b, "sramecc", t->sramecc);
+	put_feature(&b, "xnack", t->xnack);
+	return buf_str(&b);
+}
+
+bool target_eq(const struct target *a, const struct target *b)
+{
+	return str_eq(a->name, b->name) && a->sramecc == b->sramecc && a->xnack == b->xnack;
+}
+
+static bool conflict(enum feature a, enum feature b)
+{
+	return (a == FEATURE_ON && b == FEATURE_OFF) || (a == FEATURE_OFF && b == FEATURE_ON);
+}
+
+bool target_covers(const struct target *have, const struct target *want)
+{
+	bool same = str_eq(have->name, want->name);
+	bool generic =
+		want->gpu && want->gpu->generic && str_eq(have->name, str_from(want->gpu->generic));
+	return (same || generic) && !conflict(have->sramecc, want->sramecc) &&
+	       !conflict(have->xnack, want->xnack);
+}
+
+static void add_target(struct arena *a, struct targets *list, struct target t)
+{
+	VEC_EACH (struct target, have, list)
+		if (target_eq(have, &t))
+			return;
+	*VEC_PUSH(a, list) = t;
+}
+
+static void add_all(struct arena *a, struct targets *list)
+{
+	for (size_t i = 0; i < gpu_count; i++)
+		if (gpu_table[i].current)
+			add_target(a, list, target_read(str_from(gpu_table[i].name)));
+}
+
+struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret)
+{
+	*ret = (struct targets){0};
+	for (size_t i = 0; i < words->n; i++) {
+		struct str word, rest = words->v[i];
+		while (str_next(&rest, ',', &word)) {
+			struct target t;
+			word = str_trim(word);
+			if (str_eq(word, S("all"))) {
+				add_all(a, ret);
+				continue;
+			}
+			if (!word.n)
+				continue;
+			TRY(target_parse(a, word, &t));
+			add_target(a, ret, t);
+		}
+	}
+	if (!ret->n)
+		return err_hint(err_new(E_GFX, "no GPU target is given"),
+			"give names such as gfx1201,gfx90a, or 'all'");
+	return NULL;
+}

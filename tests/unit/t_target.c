@@ -1,0 +1,272 @@
+/* The table of processors and what is read with it. Flags are those that LLVM 22.1.8 writes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "target/target.h"
+
+#define COUNT(v) (sizeof(v) / sizeof(*(v)))
+#define assert_str(have, want) assert_string_equal(str_z(&a, (have)), (want))
+
+static struct arena a;
+
+static struct target parsed(const char *text)
+{
+	struct target t = {0};
+	struct err *e = target_parse(&a, str_from(text), &t);
+	if (e)
+		fail_msg("%s: %s", text, e->msg);
+	return t;
+}
+
+static void table_is_sorted_and_consistent(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < gpu_count; i++) {
+		const struct gpu *g = &gpu_table[i];
+		if (i)
+			assert_true(strcmp(gpu_table[i - 1].name, g->name) < 0);
+		assert_ptr_equal(gpu_by_name(str_from(g->name)), g);
+		assert_ptr_equal(gpu_by_mach(g->mach), g);
+		if (!g->generic)
+			continue;
+		const struct gpu *generic = gpu_by_name(str_from(g->generic));
+		assert_non_null(generic);
+		assert_true(generic->is_generic);
+		assert_int_equal(generic->wave32, g->wave32);
+	}
+	assert_int_equal(gpu_count, 55);
+	assert_null(gpu_by_name(S("gfx")));
+	assert_null(gpu_by_name(S("")));
+	assert_null(gpu_by_mach(0x7f));
+}
+
+static void flags_decode(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t flags;
+		unsigned abi;
+		const char *text;
+	} cases[] = {
+		{.flags = 0x41, .abi = 2, .text = "gfx1100"},
+		{.flags = 0x53f, .abi = 2, .text = "gfx90a"},
+		{.flags = 0x54c, .abi = 4, .text = "gfx942"},
+		{.flags = 0xe4c, .abi = 3, .text = "gfx942:sramecc+:xnack-"},
+		{.flags = 0xa3f, .abi = 2, .text = "gfx90a:sramecc-:xnack-"},
+		{.flags = 0x73f, .abi = 2, .text = "gfx90a:xnack+"},
+		{.flags = 0x1000054, .abi = 4, .text = "gfx11-generic"},
+		{.flags = 0x100055f, .abi = 4, .text = "gfx9-4-generic"},
+		{.flags = 0x3000151, .abi = 4, .text = "gfx9-generic"},
+		{.flags = 0x540, .abi = 2, .text = "gfx940"},
+		{.flags = 0x7f, .abi = 2, .text = "mach-0x7f"},
+		{.flags = 0, .abi = 2, .text = "mach-0x00"},
+		{.flags = 0x30, .abi = 1, .text = "gfx908:sramecc-:xnack-"},
+		{.flags = 0x330, .abi = 1, .text = "gfx908:sramecc+:xnack+"},
+		{.flags = 0x36, .abi = 1, .text = "gfx1030"},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct target t = target_from_flags(&a, cases[i].flags, cases[i].abi);
+		assert_str(target_text(&a, &t), cases[i].text);
+	}
+}
+
+static void kfd_versions_decode(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t version;
+		const char *name;
+	} cases[] = {
+		{.version = 70000, .name = "gfx700"},
+		{.version = 80003, .name = "gfx803"},
+		{.version = 90000, .name = "gfx900"},
+		{.version = 90006, .name = "gfx906"},
+		{.version = 90010, .name = "gfx90a"},
+		{.version = 90012, .name = "gfx90c"},
+		{.version = 90402, .name = "gfx942"},
+		{.version = 90500, .name = "gfx950"},
+		{.version = 100100, .name = "gfx1010"},
+		{.version = 100302, .name = "gfx1032"},
+		{.version = 110000, .name = "gfx1100"},
+		{.version = 110501, .name = "gfx1151"},
+		{.version = 120001, .name = "gfx1201"},
+		{.version = 120500, .name = "gfx1250"},
+		{.version = 130102, .name = "gfx1312"}, /* nobody knows it yet */
+		{.version = 0, .name = ""},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_str(target_from_kfd(&a, cases[i].version), cases[i].name);
+}
+
+static void ids_print_canonically(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *id;
+	} cases[] = {
+		{.text = "gfx1100", .id = "gfx1100"},
+		{.text = " gfx1201 ", .id = "gfx1201"},
+		{.text = "gfx90a:xnack-", .id = "gfx90a:xnack-"},
+		{.text = "gfx90a:xnack-:sramecc+", .id = "gfx90a:sramecc+:xnack-"},
+		{.text = "gfx11-generic", .id = "gfx11-generic"},
+		{.text = "gfx9-generic:xnack+", .id = "gfx9-generic:xnack+"},
+		{.text = "gfx940", .id = "gfx940"},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct target t = parsed(cases[i].text);
+		assert_str(target_text(&a, &t), cases[i].id);
+	}
+	assert_int_equal(parsed("gfx1100").xnack, FEATURE_UNSUPPORTED);
+	assert_int_equal(parsed("gfx90a").xnack, FEATURE_ANY);
+	assert_true(parsed("gfx940").gpu->removed);
+}
+
+static const char FORM[] = "names are like gfx1201, gfx90a:xnack- or gfx11-generic";
+static const char BOTH[] = "each once: sramecc+, sramecc-, xnack+, xnack-";
+
+static void wrong_ids_are_refused_with_a_hint(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *hint;
+	} cases[] = {
+		{.text = "gfx1102x", .hint = "did you mean 'gfx1102'?"},
+		{.text = "GFX1100", .hint = "did you mean 'gfx1100'?"},
+		{.text = "gfx11-genric", .hint = "did you mean 'gfx11-generic'?"},
+		{.text = "mi300x", .hint = "'mi300x' is gfx942"},
+		{.text = "RX 7900 XT", .hint = "'RX 7900 XT' is gfx1100"},
+		{.text = "7900xtx", .hint = "'7900xtx' is gfx1100"},
+		{.text = "9070", .hint = "'9070' is gfx1201"},
+		{.text = "sm_90", .hint = FORM},
+		{.text = "", .hint = FORM},
+		{.text = "gfx1100:xnack-", .hint = "gfx1100 has no target features"},
+		{.text = "gfx90a:xnack", .hint = BOTH},
+		{.text = "gfx90a:xnack+:xnack-", .hint = BOTH},
+		{.text = "gfx90a:wave+", .hint = BOTH},
+		{.text = "gfx90a:", .hint = BOTH},
+		{.text = "gfx90a::xnack+", .hint = BOTH},
+		{.text = "gfx900:sramecc+", .hint = "each once: xnack+, xnack-"},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct target t;
+		CLEANUP(err_freep) struct err *e = target_parse(&a, str_from(cases[i].text), &t);
+		if (!e)
+			fail_msg("'%s' was accepted", cases[i].text);
+		assert_int_equal(e->code, E_GFX);
+		struct err_hint *h = e->hints;
+		while (h && h->next)
+			h = h->next;
+		assert_non_null(h);
+		assert_string_equal(h->text, cases[i].hint);
+	}
+}
+
+static void reading_is_lenient(void **state)
+{
+	(void)state;
+	static const char *const odd[] = {"gfx1250-strict", "gfx2000:xnack+", "gfx90a:foo+",
+		"gfx1100:xnack+", "", ":", "gfx90a:", "amdgcnspirv"};
+	for (size_t i = 0; i < COUNT(odd); i++) {
+		struct target t = target_read(str_from(odd[i]));
+		assert_null(t.gpu);
+		assert_str(target_text(&a, &t), odd[i]);
+	}
+	struct target t = target_read(S("gfx942:sramecc+:xnack-"));
+	assert_string_equal(t.gpu->name, "gfx942");
+	assert_int_equal(t.sramecc, FEATURE_ON);
+	assert_int_equal(t.xnack, FEATURE_OFF);
+}
+
+static void coverage(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *have, *want;
+		bool covers;
+	} cases[] = {
+		{.have = "gfx1100", .want = "gfx1100", .covers = true},
+		{.have = "gfx1100", .want = "gfx1101"},
+		{.have = "gfx11-generic", .want = "gfx1103", .covers = true},
+		{.have = "gfx11-generic", .want = "gfx1151", .covers = true},
+		{.have = "gfx11-generic", .want = "gfx1201"},
+		{.have = "gfx1100", .want = "gfx11-generic"},
+		{.have = "gfx11-generic", .want = "gfx11-generic", .covers = true},
+		{.have = "gfx9-generic", .want = "gfx906:sramecc+", .covers = true},
+		{.have = "gfx9-generic", .want = "gfx90a"},
+		{.have = "gfx9-generic", .want = "gfx908"},
+		{.have = "gfx9-4-generic", .want = "gfx950", .covers = true},
+		{.have = "gfx9-generic:xnack-", .want = "gfx900:xnack+"},
+		{.have = "gfx90a", .want = "gfx90a:xnack+", .covers = true},
+		{.have = "gfx90a:xnack+", .want = "gfx90a", .covers = true},
+		{.have = "gfx90a:xnack-", .want = "gfx90a:xnack+"},
+		{.have = "gfx90a:sramecc+:xnack-", .want = "gfx90a:sramecc+", .covers = true},
+		{.have = "gfx90a:sramecc-", .want = "gfx90a:sramecc+:xnack-"},
+		{.have = "gfx1250-strict", .want = "gfx1250-strict", .covers = true},
+		{.have = "gfx1250-strict", .want = "gfx1250"},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct target have = target_read(str_from(cases[i].have));
+		struct target want = target_read(str_from(cases[i].want));
+		if (target_covers(&have, &want) != cases[i].covers)
+			fail_msg("%s on %s", cases[i].have, cases[i].want);
+	}
+}
+
+static struct err *parse_list(const char *text, struct targets *ret)
+{
+	struct strs words = {0};
+	strs_add(&a, &words, str_from(text));
+	return targets_parse(&a, &words, ret);
+}
+
+static void lists_parse(void **state)
+{
+	(void)state;
+	struct targets list;
+	assert_null(parse_list("gfx1100, gfx90a:xnack-,,gfx1100,gfx90a", &list));
+	assert_int_equal(list.n, 3);
+	assert_str(target_text(&a, &list.v[1]), "gfx90a:xnack-");
+	assert_null(parse_list("all,gfx1100", &list));
+	assert_int_equal(list.n, 26);
+	for (size_t i = 0; i < list.n; i++)
+		assert_true(list.v[i].gpu->current && !list.v[i].gpu->is_generic);
+	CLEANUP(err_freep) struct err *bad = parse_list("gfx1100,gfx1111111", &list);
+	assert_int_equal(bad->code, E_GFX);
+	CLEANUP(err_freep) struct err *none = parse_list(" , ", &list);
+	assert_int_equal(none->code, E_GFX);
+}
+
+static void equality_looks_at_features(void **state)
+{
+	(void)state;
+	struct target bare = parsed("gfx90a"), off = parsed("gfx90a:xnack-");
+	assert_true(target_eq(&bare, &bare));
+	assert_false(target_eq(&bare, &off));
+}
+
+static int done(void **state)
+{
+	(void)state;
+	arena_free(&a);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table_is_sorted_and_consistent),
+		cmocka_unit_test(flags_decode),
+		cmocka_unit_test(kfd_versions_decode),
+		cmocka_unit_test(ids_print_canonically),
+		cmocka_unit_test(wrong_ids_are_refused_with_a_hint),
+		cmocka_unit_test(reading_is_lenient),
+		cmocka_unit_test(coverage),
+		cmocka_unit_test(lists_parse),
+		cmocka_unit_test(equality_looks_at_features),
+	};
+	return cmocka_run_group_tests(tests, NULL, done);
+}
