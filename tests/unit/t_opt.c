@@ -1,9 +1,6 @@
 /* The option parser over a table of its own, and rules that every real table must keep. */
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+
+#include "test.h"
 
 #include "cli/help.h"
 #include "cli/opt.h"

@@ -1,13 +1,9 @@
 /* What people see: the rendering of error chains, tables and human figures, read back from a file
  * that takes the place of stdout or stderr. */
-#include <cmocka.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "test.h"
 
 #include "base/fs.h"
 #include "base/progress.h"
