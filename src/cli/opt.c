@@ -31,6 +31,7 @@ struct parse {
 	size_t at; /* next word */
 	char *args;
 	const struct opt *pos; /* next positional, in the command's table */
+	VEC(const struct opt *) seen;
 };
 
 bool opt_applies(const struct command *c, const struct opt *o)
@@ -185,6 +186,7 @@ static struct err *long_option(struct parse *p, struct str word)
 	}
 	if (!o)
 		return unknown_option(p, word);
+	*VEC_PUSH(p->a, &p->seen) = o;
 	if (takes_value(o))
 		return value_of(p, o, value, has_value);
 	if (has_value)
@@ -199,6 +201,7 @@ static struct err *short_options(struct parse *p, struct str word)
 		const struct opt *o = find(p->c, S(""), word.p[i]);
 		if (!o)
 			return unknown_option(p, word);
+		*VEC_PUSH(p->a, &p->seen) = o;
 		if (takes_value(o))
 			return value_of(p, o, str_sub(word, i + 1, word.n), i + 1 < word.n);
 		store_flag(p, o, true);
@@ -263,7 +266,47 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 	bool literal = false;
 	while (p.at < argv->n)
 		TRY(word_of(&p, &literal));
+	TRY(from_environment(&p, c->opts));
+	TRY(from_environment(&p, common_opts));
 	return ((struct common *)args)->help ? NULL : missing(&p);
+}
+
+static bool was_seen(const struct parse *p, const struct opt *o)
+{
+	for (size_t i = 0; i < p->seen.n; i++)
+		if (p->seen.v[i] == o)
+			return true;
+	return false;
+}
+
+/* The value of ROCSMITH_DRY_RUN for the option dry-run, or the empty view. */
+static struct str env_value(struct arena *a, const struct opt *o)
+{
+	char *name = str_z(a, str_fmt(a, "ROCSMITH_%s", o->lname));
+	for (char *c = name; *c; c++) {
+		if (*c == '-')
+			*c = '_';
+		else if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - 'a' + 'A');
+	}
+	return str_from(getenv(name));
+}
+
+/* Options that the command line leaves open may come from the environment. */
+static struct err *from_environment(const struct parse *p, const struct opt *table)
+{
+	for (const struct opt *o = table; o && o->kind != OPT_END; o++) {
+		if (is_positional(o) || !opt_applies(p->c, o) || was_seen(p, o))
+			continue;
+		struct str value = env_value(p->a, o);
+		if (!value.n || !strcmp(o->lname, "help"))
+			continue;
+		if (takes_value(o))
+			TRY_CTX(store(p, o, value), "wrong value in the environment");
+		else if (!str_eq(value, S("0")))
+			store_flag(p, o, true);
+	}
+	return NULL;
 }
 
 /* Words of the command's name that argv starts with, or 0. */

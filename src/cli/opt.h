@@ -56,6 +56,8 @@ struct command {
 extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
 extern const struct opt common_opts[];
 
+/* Fills args from argv; an option that is not given may come from the environment: --dry-run from
+ * ROCSMITH_DRY_RUN ("" and, for a flag, "0" count as not given). */
 MUST_USE struct err *opt_parse(
 	struct arena *a, const struct command *c, const struct strs *argv, void *args);
 /* The command that argv names, and how many words its name took; did-you-mean in the error. */

@@ -182,6 +182,33 @@ static void rest_takes_options_of_others_as_they_are(void **state)
 	assert_int_equal(args.argv.n, 1);
 }
 
+static void the_environment_fills_what_is_not_given(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct args args;
+	setenv("ROCSMITH_GPU", "x,y", 1);
+	setenv("ROCSMITH_DRY_RUN", "1", 1);
+	setenv("ROCSMITH_FAST", "0", 1);
+	setenv("ROCSMITH_OUT", "env", 1);
+	assert_ok(parse(&a, &cmd, "--gpu a", &args));
+	assert_int_equal(args.gpus.n, 1);
+	assert_str(args.out, "env");
+	assert_true(args.common.dry_run);
+	assert_false(args.fast);
+	assert_ok(parse(&a, &cmd, "--no-dry-run -o here", &args));
+	assert_int_equal(args.gpus.n, 2);
+	assert_str(args.out, "here");
+	assert_false(args.common.dry_run);
+	setenv("ROCSMITH_COUNT", "many", 1);
+	assert_err_says(parse(&a, &cmd, "", &args), E_USAGE, "'--count' takes a whole number");
+	unsetenv("ROCSMITH_GPU");
+	unsetenv("ROCSMITH_DRY_RUN");
+	unsetenv("ROCSMITH_FAST");
+	unsetenv("ROCSMITH_OUT");
+	unsetenv("ROCSMITH_COUNT");
+}
+
 static void commands_are_found_by_one_or_two_words(void **state)
 {
 	(void)state;
@@ -260,6 +287,7 @@ int main(void)
 		cmocka_unit_test(help_needs_no_required_option),
 		cmocka_unit_test(dry_run_exists_only_for_commands_that_write),
 		cmocka_unit_test(rest_takes_options_of_others_as_they_are),
+		cmocka_unit_test(the_environment_fills_what_is_not_given),
 		cmocka_unit_test(commands_are_found_by_one_or_two_words),
 		cmocka_unit_test(every_table_keeps_the_rules),
 		cmocka_unit_test(no_two_commands_share_a_name),
