@@ -259,18 +259,6 @@ static struct err *word_of(struct parse *p, bool *literal)
 	return word.p[1] == '-' ? long_option(p, word) : short_options(p, word);
 }
 
-struct err *opt_parse(struct arena *a, const struct command *c, const struct strs *argv, void *args)
-{
-	struct parse p = {
-		.a = a, .c = c, .argv = argv, .args = args, .pos = next_positional(c->opts)};
-	bool literal = false;
-	while (p.at < argv->n)
-		TRY(word_of(&p, &literal));
-	TRY(from_environment(&p, c->opts));
-	TRY(from_environment(&p, common_opts));
-	return ((struct common *)args)->help ? NULL : missing(&p);
-}
-
 static bool was_seen(const struct parse *p, const struct opt *o)
 {
 	for (size_t i = 0; i < p->seen.n; i++)
@@ -307,6 +295,18 @@ static struct err *from_environment(const struct parse *p, const struct opt *tab
 			store_flag(p, o, true);
 	}
 	return NULL;
+}
+
+struct err *opt_parse(struct arena *a, const struct command *c, const struct strs *argv, void *args)
+{
+	struct parse p = {
+		.a = a, .c = c, .argv = argv, .args = args, .pos = next_positional(c->opts)};
+	bool literal = false;
+	while (p.at < argv->n)
+		TRY(word_of(&p, &literal));
+	TRY(from_environment(&p, c->opts));
+	TRY(from_environment(&p, common_opts));
+	return ((struct common *)args)->help ? NULL : missing(&p);
 }
 
 /* Words of the command's name that argv starts with, or 0. */
