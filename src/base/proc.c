@@ -238,12 +238,12 @@ static void end_group(const struct run *r, int sig)
 static void enforce(struct run *r)
 {
 	double now = mono_now();
-	if (!r->term_at && r->p->timeout && now - r->start > r->p->timeout)
+	if (r->term_at <= 0 && r->p->timeout && now - r->start > r->p->timeout)
 		r->timed_out = true;
-	if (!r->term_at && (r->timed_out || cancelled())) {
+	if (r->term_at <= 0 && (r->timed_out || cancelled())) {
 		r->term_at = now;
 		end_group(r, SIGTERM);
-	} else if (r->term_at && now - r->term_at > GRACE) {
+	} else if (r->term_at > 0 && now - r->term_at > GRACE) {
 		end_group(r, SIGKILL);
 	}
 }
@@ -350,7 +350,7 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 	ret->out = take(a, &r->tail[OUT]);
 	ret->err = take(a, &r->tail[ERR]);
 	record(r->p, ret);
-	return cancelled() && r->term_at ? err_new(E_CANCELLED, "interrupted") : NULL;
+	return cancelled() && r->term_at > 0 ? err_new(E_CANCELLED, "interrupted") : NULL;
 }
 
 struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *ret)

@@ -20,7 +20,9 @@
 	((vec)->v = vec_room((a), (vec)->v, (vec)->n, &(vec)->cap, sizeof(*(vec)->v)),             \
 		&(vec)->v[(vec)->n++])
 
-#define VEC_EACH(T, it, vec) for (T *it = (vec)->v, *it##_end = it + (vec)->n; it < it##_end; it++)
+/* The end is not computed for an empty array: NULL + 0 is undefined in C17. */
+#define VEC_EACH(T, it, vec)                                                                       \
+	for (T *it = (vec)->v, *it##_end = (vec)->n ? it + (vec)->n : it; it < it##_end; it++)
 
 /* Makes room for one element more; for VEC_PUSH only. */
 void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size);

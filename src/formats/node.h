@@ -29,7 +29,8 @@ MUST_USE struct err *yaml_read(struct arena *a, struct str path, const struct no
 MUST_USE struct err *json_read(struct arena *a, struct str path, const struct node **ret);
 
 #define NODE_EACH(it, node)                                                                        \
-	for (const struct node *it = (node)->v, *it##_end = it + (node)->n; it < it##_end; it++)
+	for (const struct node *it = (node)->v, *it##_end = (node)->n ? it + (node)->n : it;       \
+		it < it##_end; it++)
 
 /* The member, or NULL (also when map is NULL or no map). */
 const struct node *node_get(const struct node *map, struct str key);

@@ -1,0 +1,42 @@
+# A thin front for meson and ninja; CONTRIBUTING.md says more.
+#
+#   make          build/rocsmith        make check       everything that is proved in half an hour
+#   make demo     out/demo/*.whl        make check-slow  long fuzzing, huge archives
+#   make bench    us against peers      make install     PREFIX=/usr/local DESTDIR=
+
+BUILD ?= build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+
+all: $(BUILD)/build.ninja
+	@ninja -j$(JOBS) -C $(BUILD) --quiet app
+
+deps:
+	@tools/deps build check
+
+$(BUILD)/build.ninja:
+	@tools/deps build
+	meson setup $(BUILD) --prefix=$(PREFIX)
+
+demo: all
+	@tools/deps build demo
+	@tools/demo.sh $(BUILD)/rocsmith out/demo
+
+check: deps
+	@tools/check --jobs $(JOBS)
+
+check-slow: deps
+	@tools/check --jobs $(JOBS) --slow
+
+bench: all
+	@tools/deps build bench
+	@bench/run --rocsmith $(BUILD)/rocsmith
+
+install: all
+	meson configure $(BUILD) --prefix=$(PREFIX)
+	meson install -C $(BUILD) --no-rebuild
+
+clean:
+	rm -rf $(BUILD) build-asan build-fuzz out
+
+.PHONY: all deps demo check check-slow bench install clean
