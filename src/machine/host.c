@@ -1,0 +1,223 @@
+/* What the host side of a build can use on this computer: C library, C++ headers, Python.
+ *
+ * The C library and gcc are found by looking at files, since a compiler driver would have to be run
+ * and may not be there. clang needs to be told the gcc folder: left alone it takes the newest one,
+ * also when that one has no C++ headers. Python is asked itself (sysconfig), in isolated mode, as
+ * nothing else knows the suffix and the header folder of a virtual environment or pyenv.
+ */
+#include <sys/utsname.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "machine/host.h"
+
+enum { HEADER_LIMIT = 1 << 20, PYTHON_TIMEOUT = 30 };
+
+static struct str rooted(struct arena *a, struct str root, const char *path)
+{
+	return root.n ? path_join(a, root, str_from(path + 1)) : str_from(path);
+}
+
+static bool have(struct arena *tmp, struct str dir, const char *name)
+{
+	return fs_exists(path_join(tmp, dir, str_from(name)));
+}
+
+/* The number that a line "#define NAME 36" gives, or the empty view. */
+static struct str macro_value(struct str text, struct str name)
+{
+	struct str line, word;
+	while (str_next(&text, '\n', &line)) {
+		line = str_trim(line);
+		if (!str_starts(line, S("#")))
+			continue;
+		line = str_trim(str_sub(line, 1, line.n));
+		if (!str_starts(line, S("define")))
+			continue;
+		line = str_trim(str_sub(line, 6, line.n));
+		word = str_sub(line, name.n, line.n);
+		if (str_starts(line, name) && word.n && (word.p[0] == ' ' || word.p[0] == '\t'))
+			return str_trim(word);
+	}
+	return S("");
+}
+
+struct str glibc_version(struct arena *a, struct str features_h)
+{
+	uint64_t major, minor;
+	if (!str_u64(macro_value(features_h, S("__GLIBC__")), 10, &major) ||
+		!str_u64(macro_value(features_h, S("__GLIBC_MINOR__")), 10, &minor))
+		return S("");
+	return str_fmt(a, "%u.%u", (unsigned)major, (unsigned)minor);
+}
+
+/* Start files come with the headers in every distribution; without them nothing links. */
+static bool has_start_files(struct arena *tmp, struct str root, struct str triplet)
+{
+	static const char *const dirs[] = {"/usr/lib64", "/usr/lib", NULL};
+	struct str multi = path_join(tmp, rooted(tmp, root, "/usr/lib"), triplet);
+	bool found = have(tmp, multi, "crti.o");
+	for (size_t i = 0; dirs[i]; i++)
+		found = found || have(tmp, rooted(tmp, root, dirs[i]), "crti.o");
+	return found;
+}
+
+static struct err *find_libc(struct arena *a, struct str root, struct host *h)
+{
+	struct str dir = rooted(a, root, "/usr/include");
+	struct str multi = path_join(a, dir, h->triplet), text;
+	if (!has_start_files(a, root, h->triplet))
+		return NULL;
+	struct str path = path_join(a, have(a, dir, "features.h") ? dir : multi, S("features.h"));
+	TRY(fs_read_opt(a, path, HEADER_LIMIT, &text));
+	h->libc = glibc_version(a, text);
+	if (h->libc.n)
+		h->include_dir = dir;
+	return NULL;
+}
+
+struct gcc { /* the best one so far */
+	struct str dir, triplet;
+	unsigned version[3];
+};
+
+static bool read_gcc_version(struct str name, unsigned ret[3])
+{
+	struct str piece;
+	ret[0] = ret[1] = ret[2] = 0;
+	for (unsigned i = 0; name.n; i++) {
+		uint64_t n;
+		str_next(&name, '.', &piece);
+		if (i > 2 || !str_u64(piece, 10, &n) || n > 9999)
+			return false;
+		ret[i] = (unsigned)n;
+	}
+	return ret[0] > 0;
+}
+
+static bool is_newer(const unsigned a[3], const unsigned b[3])
+{
+	for (unsigned i = 0; i < 3; i++)
+		if (a[i] != b[i])
+			return a[i] > b[i];
+	return false;
+}
+
+/* /usr/lib/gcc/TRIPLET: takes the newest version that has C++ headers and the C++ library. */
+static void look_at_gcc(struct arena *a, struct str root, struct str triplet, struct gcc *best)
+{
+	struct str dir = path_join(a, rooted(a, root, "/usr/lib/gcc"), triplet);
+	struct str headers = rooted(a, root, "/usr/include/c++");
+	struct strs names;
+	CLEANUP(err_freep) struct err *e = fs_list(a, dir, &names);
+	for (size_t i = 0; !e && i < names.n; i++) {
+		unsigned version[3];
+		struct str gcc = path_join(a, dir, names.v[i]);
+		if (!read_gcc_version(names.v[i], version) || !is_newer(version, best->version))
+			continue;
+		if (!have(a, path_join(a, headers, names.v[i]), "vector") ||
+			!have(a, gcc, "crtbegin.o"))
+			continue;
+		*best = (struct gcc){.dir = gcc, .triplet = triplet};
+		for (unsigned k = 0; k < 3; k++)
+			best->version[k] = version[k];
+	}
+}
+
+/* Triplets of this architecture only: /usr/lib/gcc also holds cross compilers. */
+static void find_gcc(struct arena *a, struct str root, struct str arch, struct host *h)
+{
+	struct strs triplets;
+	struct gcc best = {0};
+	CLEANUP(err_freep) struct err *e = fs_list(a, rooted(a, root, "/usr/lib/gcc"), &triplets);
+	struct str prefix = str_fmt(a, "%.*s-", STR(arch));
+	for (size_t i = 0; !e && i < triplets.n; i++)
+		if (str_starts(triplets.v[i], prefix))
+			look_at_gcc(a, root, triplets.v[i], &best);
+	h->gcc_dir = best.dir;
+	if (best.triplet.n)
+		h->triplet = best.triplet;
+}
+
+struct err *host_read_files(struct arena *a, struct str root, struct str arch, struct host *ret)
+{
+	ret->triplet = str_fmt(a, "%.*s-linux-gnu", STR(arch));
+	find_gcc(a, root, arch, ret);
+	return find_libc(a, root, ret);
+}
+
+/* One value a line; parsed by host_parse_python(). */
+static const char PROBE[] =
+	"import sys, sysconfig as s\n"
+	"v = s.get_config_var\n"
+	"for x in (sys.implementation.name, '%d.%d' % sys.version_info[:2],\n"
+	"        getattr(sys, 'abiflags', ''), v('SOABI'), v('EXT_SUFFIX'), sys.executable,\n"
+	"        s.get_path('include'), v('INCLUDEPY')):\n"
+	"    print(x or '')\n";
+
+struct err *host_parse_python(struct arena *a, struct str text, struct host *h)
+{
+	enum { IMPL, VERSION, FLAGS, SOABI, SUFFIX, EXE, INCLUDE, INCLUDEPY, LINES };
+	struct str v[LINES] = {0}, digits, minor;
+	for (unsigned i = 0; i < LINES; i++)
+		if (!str_next(&text, '\n', &v[i]))
+			return err_new(E_TOOL_FAILED, "the answer of Python is not understood");
+	uint64_t n;
+	if (!str_cut(v[VERSION], '.', &digits, &minor) || !str_eq(digits, S("3")) ||
+		!str_u64(minor, 10, &n))
+		return err_hint(
+			err_new(E_USAGE, "Python %.*s cannot be built for", STR(v[VERSION])),
+			"name a Python 3 with --python");
+	h->python = v[EXE];
+	h->python_version = v[VERSION];
+	h->ext_suffix = v[SUFFIX];
+	if (str_eq(v[IMPL], S("pypy"))) {
+		char *abi = str_z(a, v[SOABI]);
+		for (char *p = abi; *p; p++)
+			*p = *p == '-' ? '_' : *p;
+		h->python_tag = str_fmt(a, "pp3%.*s", STR(minor));
+		h->python_abi = str_from(abi);
+	} else {
+		h->python_tag = str_fmt(a, "cp3%.*s", STR(minor));
+		h->python_abi = str_fmt(a, "cp3%.*s%.*s", STR(minor), STR(v[FLAGS]));
+	}
+	if (have(a, v[INCLUDE], "Python.h"))
+		h->python_include = v[INCLUDE];
+	else if (have(a, v[INCLUDEPY], "Python.h"))
+		h->python_include = v[INCLUDEPY];
+	return NULL;
+}
+
+static struct err *ask_python(struct arena *a, struct str python, struct host *h)
+{
+	struct proc p = {.timeout = PYTHON_TIMEOUT};
+	struct proc_result r;
+	proc_arg(a, &p, str_z(a, python), "-I", "-c", PROBE, NULL);
+	TRY(proc_check(a, &p, &r));
+	return host_parse_python(a, r.out, h);
+}
+
+/* "3.12" stands for python3.12. */
+static struct str python_program(struct arena *a, struct str asked)
+{
+	bool number = asked.n && asked.p[0] >= '0' && asked.p[0] <= '9';
+	return number ? str_fmt(a, "python%.*s", STR(asked)) : asked;
+}
+
+struct err *host_read(struct arena *a, struct str python, struct host *ret)
+{
+	struct utsname uts;
+	*ret = (struct host){0};
+	if (uname(&uts) < 0)
+		return err_errno("cannot ask the kernel for its name");
+	TRY(host_read_files(a, S(""), str_dup(a, str_from(uts.machine)), ret));
+	if (python.n) {
+		TRY_CTX(ask_python(a, python_program(a, python), ret),
+			"cannot use the Python '%.*s'", STR(python));
+		return NULL;
+	}
+	/* Nobody asked for it: without a Python that works there is none. */
+	if (proc_find(a, S("python3")).n)
+		err_free(ask_python(a, S("python3"), ret));
+	return NULL;
+}
