@@ -30,9 +30,11 @@ bool path_is_inside(struct str rel);
 MUST_USE struct err *fs_read(struct arena *a, struct str path, size_t limit, struct str *ret);
 /* The same, but ret->p is NULL when there is no such file. */
 MUST_USE struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct str *ret);
-bool fs_exists(struct str path);                                 /* follows links */
-bool fs_is_dir(struct str path);                                 /* follows links */
-MUST_USE struct err *fs_stat(struct str path, struct stat *ret); /* follows links */
+bool fs_exists(struct str path);  /* follows links */
+bool fs_is_dir(struct str path);  /* follows links */
+bool fs_present(struct str path); /* something has this name, were it a dangling link */
+MUST_USE struct err *fs_stat(struct str path, struct stat *ret);  /* follows links */
+MUST_USE struct err *fs_lstat(struct str path, struct stat *ret); /* does not */
 /* Names in a folder, sorted, without "." and "..". */
 MUST_USE struct err *fs_list(struct arena *a, struct str dir, struct strs *ret);
 MUST_USE struct err *fs_readlink(struct arena *a, struct str path, struct str *ret);
@@ -65,7 +67,10 @@ MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fi
 /* A whole tree, links not followed; fine when absent. Only for what we created. */
 MUST_USE struct err *fs_remove_tree(struct str path);
 MUST_USE struct err *fs_symlink(struct str target, struct str path); /* replaces atomically */
+MUST_USE struct err *fs_link(struct str from, struct str to);        /* a second name (hard link) */
 MUST_USE struct err *fs_sync_dir(struct str path);
+/* Everything on the file system of path, for whole trees that were written without a sync. */
+MUST_USE struct err *fs_sync_all(struct str path);
 /* A new folder with a unique name in dir ("" = $TMPDIR or /tmp), mode 0700. */
 MUST_USE struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret);
 

@@ -115,10 +115,25 @@ struct err *fs_stat(struct str path, struct stat *ret)
 	return NULL;
 }
 
+struct err *fs_lstat(struct str path, struct stat *ret)
+{
+	ARENA(tmp);
+	if (lstat(str_z(&tmp, path), ret) < 0)
+		return err_errno("cannot look at '%.*s'", STR(path));
+	return NULL;
+}
+
 bool fs_exists(struct str path)
 {
 	ARENA(tmp);
 	return access(str_z(&tmp, path), F_OK) == 0;
+}
+
+bool fs_present(struct str path)
+{
+	ARENA(tmp);
+	struct stat st;
+	return lstat(str_z(&tmp, path), &st) == 0;
 }
 
 bool fs_is_dir(struct str path)

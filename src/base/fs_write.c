@@ -39,6 +39,15 @@ struct err *fs_sync_dir(struct str path)
 	return NULL;
 }
 
+struct err *fs_sync_all(struct str path)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_open(path, &fd));
+	if (syncfs(fd) < 0)
+		return err_errno("cannot sync the file system of '%.*s'", STR(path));
+	return NULL;
+}
+
 struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
 {
 	*o = (struct fs_out){.fd = -1};
@@ -173,6 +182,15 @@ struct err *fs_rename(struct str from, struct str to)
 	if (rename(str_z(&tmp, from), str_z(&tmp, to)) < 0)
 		return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
 	return fs_sync_dir(path_dir(to));
+}
+
+struct err *fs_link(struct str from, struct str to)
+{
+	TRY(may_write(to));
+	ARENA(tmp);
+	if (link(str_z(&tmp, from), str_z(&tmp, to)) < 0)
+		return err_errno("cannot link '%.*s' to '%.*s'", STR(from), STR(to));
+	return NULL;
 }
 
 struct err *fs_remove(struct str path)

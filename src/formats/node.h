@@ -28,8 +28,8 @@ MUST_USE struct err *json_parse(
 MUST_USE struct err *yaml_read(struct arena *a, struct str path, const struct node **ret);
 MUST_USE struct err *json_read(struct arena *a, struct str path, const struct node **ret);
 
-#define NODE_EACH(it, node)                                                                        \
-	for (const struct node *it = (node)->v, *it##_end = (node)->n ? it + (node)->n : it;       \
+#define NODE_EACH(it, list)                                                                        \
+	for (const struct node *it = (list)->v, *it##_end = (list)->n ? it + (list)->n : it;       \
 		it < it##_end; it++)
 
 /* The member, or NULL (also when map is NULL or no map). */

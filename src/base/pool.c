@@ -1,0 +1,179 @@
+/* The worker pool: a queue under one mutex; see pool.h. The order in which jobs start is the order
+ * in which they were added. */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+
+struct job {
+	struct job *next;
+	pool_fn *fn;
+	void *user;
+};
+
+struct pool {
+	pthread_mutex_t lock;
+	pthread_cond_t work; /* a job came, or closing */
+	pthread_cond_t idle; /* nothing queued, nothing running */
+	struct job *head, **tail;
+	unsigned running;
+	bool closing;
+	struct err *first; /* once set, queued jobs are dropped */
+	unsigned nthreads;
+	pthread_t *threads;
+};
+
+/* With the lock held. */
+static struct job *take(struct pool *p)
+{
+	struct job *j = p->head;
+	if (!j)
+		return NULL;
+	p->head = j->next;
+	if (!p->head)
+		p->tail = &p->head;
+	return j;
+}
+
+/* Runs one job of the queue, with the lock held before and after. */
+static void run_one(struct pool *p, struct arena *tmp)
+{
+	struct job *j = take(p);
+	bool skip = p->first != NULL;
+	struct err *e = NULL;
+	p->running++;
+	if (!skip) {
+		pthread_mutex_unlock(&p->lock);
+		struct arena_mark m = arena_mark(tmp);
+		e = j->fn(tmp, j->user);
+		arena_rewind(tmp, m);
+		pthread_mutex_lock(&p->lock);
+	}
+	free(j);
+	p->first = err_join(p->first, e);
+	p->running--;
+	if (!p->running && !p->head)
+		pthread_cond_broadcast(&p->idle);
+}
+
+static void *worker(void *arg)
+{
+	struct pool *p = arg;
+	ARENA(tmp);
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		if (p->head)
+			run_one(p, &tmp);
+		else if (p->closing)
+			break;
+		else
+			pthread_cond_wait(&p->work, &p->lock);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+struct pool *pool_new(unsigned threads)
+{
+	if (!threads)
+		threads = cpu_count();
+	struct pool *p = xmalloc(sizeof(*p));
+	memset(p, 0, sizeof(*p));
+	p->tail = &p->head;
+	p->threads = xmalloc(threads * sizeof(*p->threads));
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->work, NULL);
+	pthread_cond_init(&p->idle, NULL);
+	/* Fewer threads than asked for are fine; with none, pool_end() does the work. */
+	while (p->nthreads < threads &&
+		pthread_create(&p->threads[p->nthreads], NULL, worker, p) == 0)
+		p->nthreads++;
+	return p;
+}
+
+void pool_add(struct pool *p, pool_fn *fn, void *user)
+{
+	struct job *j = xmalloc(sizeof(*j));
+	*j = (struct job){.fn = fn, .user = user};
+	pthread_mutex_lock(&p->lock);
+	*p->tail = j;
+	p->tail = &j->next;
+	pthread_cond_signal(&p->work);
+	pthread_mutex_unlock(&p->lock);
+}
+
+struct err *pool_end(struct pool *p)
+{
+	ARENA(tmp);
+	pthread_mutex_lock(&p->lock);
+	while (!p->nthreads && p->head)
+		run_one(p, &tmp);
+	while (p->running || p->head)
+		pthread_cond_wait(&p->idle, &p->lock);
+	p->closing = true;
+	pthread_cond_broadcast(&p->work);
+	pthread_mutex_unlock(&p->lock);
+	for (unsigned i = 0; i < p->nthreads; i++)
+		pthread_join(p->threads[i], NULL);
+	struct err *e = p->first;
+	pthread_cond_destroy(&p->work);
+	pthread_cond_destroy(&p->idle);
+	pthread_mutex_destroy(&p->lock);
+	free(p->threads);
+	free(p);
+	return e;
+}
+
+struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn *fn)
+{
+	if (!threads)
+		threads = cpu_count();
+	struct pool *p = pool_new(n < threads ? (unsigned)n + !n : threads);
+	for (size_t i = 0; i < n; i++)
+		pool_add(p, fn, (char *)v + i * size);
+	return pool_end(p);
+}
+
+/* "max 100000" or "150000 100000" (quota and period, in microseconds): whole CPUs, rounded up. */
+static unsigned cpus_of_quota(struct str text, unsigned most)
+{
+	struct str quota, period;
+	uint64_t q, per;
+	if (!str_cut(str_trim(text), ' ', &quota, &period) || !str_u64(quota, 10, &q) ||
+		!str_u64(period, 10, &per) || !per || !q)
+		return most;
+	uint64_t n = (q - 1) / per + 1;
+	return n < most ? (unsigned)n : most;
+}
+
+/* cgroup v2: the tightest cpu.max on the way up from our own group. */
+static unsigned cpus_of_cgroup(unsigned most)
+{
+	ARENA(a);
+	struct str text, line, dir = {0};
+	if (fs_exists(S("/sys/fs/cgroup/cgroup.controllers"))) {
+		CLEANUP(err_freep)
+		struct err *e = fs_read_opt(&a, S("/proc/self/cgroup"), 1 << 16, &text);
+		while (!e && str_next(&text, '\n', &line))
+			if (str_starts(line, S("0::/")))
+				dir = str_sub(line, 3, line.n);
+	}
+	for (; dir.n; dir = dir.n > 1 ? path_dir(dir) : S("")) {
+		struct str file = str_fmt(&a, "/sys/fs/cgroup%.*s/cpu.max", STR(dir));
+		CLEANUP(err_freep) struct err *e = fs_read_opt(&a, file, 1 << 12, &text);
+		if (!e && text.p)
+			most = cpus_of_quota(text, most);
+	}
+	return most;
+}
+
+unsigned cpu_count(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	return cpus_of_cgroup(n > 0 ? (unsigned)n : 1);
+}

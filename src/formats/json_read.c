@@ -1,0 +1,95 @@
+/* JSON into nodes, by jansson; see node.h. jansson's reference-counted values are copied into the
+ * arena at once. It forbids what we forbid in YAML: duplicate keys, NUL in text, bad UTF-8. */
+#include <jansson.h>
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "formats/node.h"
+
+enum { DEPTH = 64, SIZE_LIMIT = 16 << 20 };
+
+static void json_freep(json_t **j)
+{
+	json_decref(*j);
+	*j = NULL;
+}
+
+static struct err *copy(struct arena *a, json_t *j, unsigned depth, struct node *n);
+
+static struct err *members(struct arena *a, json_t *j, unsigned depth, struct node *n)
+{
+	n->kind = json_is_object(j) ? NODE_MAP : NODE_LIST;
+	if (depth == DEPTH)
+		return node_error(n, E_SYNTAX, "nested more than 64 levels deep");
+	for (size_t i = 0; i < json_array_size(j); i++) {
+		struct node *item = VEC_PUSH(a, n);
+		item->at = n->at;
+		TRY(copy(a, json_array_get(j, i), depth + 1, item));
+	}
+	for (void *it = json_object_iter(j); it; it = json_object_iter_next(j, it)) {
+		struct node *item = VEC_PUSH(a, n);
+		item->at = item->key_at = n->at;
+		item->key = str_dup(a, str_from(json_object_iter_key(it)));
+		TRY(copy(a, json_object_iter_value(it), depth + 1, item));
+	}
+	return NULL;
+}
+
+static struct err *copy(struct arena *a, json_t *j, unsigned depth, struct node *n)
+{
+	switch (json_typeof(j)) {
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		return members(a, j, depth, n);
+	case JSON_STRING:
+		n->kind = NODE_STRING;
+		n->text = str_dup(
+			a, (struct str){.p = json_string_value(j), .n = json_string_length(j)});
+		return NULL;
+	case JSON_INTEGER:
+		n->kind = NODE_NUMBER;
+		n->text = str_fmt(a, "%" JSON_INTEGER_FORMAT, json_integer_value(j));
+		return NULL;
+	case JSON_REAL:
+		n->kind = NODE_NUMBER;
+		n->text = str_fmt(a, "%.17g", json_real_value(j));
+		return NULL;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		n->kind = NODE_BOOL;
+		n->text = json_is_true(j) ? S("true") : S("false");
+		return NULL;
+	case JSON_NULL:
+		break;
+	}
+	n->kind = NODE_NULL;
+	return NULL;
+}
+
+struct err *json_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
+{
+	if (text.n > SIZE_LIMIT)
+		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
+	struct loc at = {.path = str_dup(a, name)};
+	json_error_t error;
+	CLEANUP(json_freep)
+	json_t *j = json_loadb(
+		text.n ? text.p : "", text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+	if (!j) {
+		at.line = error.line > 0 ? (unsigned)error.line : 1;
+		at.col = error.column > 0 ? (unsigned)error.column : 1;
+		return err_at(err_new(E_SYNTAX, "%s", error.text), at);
+	}
+	struct node *root = NEW(a, struct node);
+	root->at = at;
+	TRY(copy(a, j, 0, root));
+	*ret = root;
+	return NULL;
+}
+
+struct err *json_read(struct arena *a, struct str path, const struct node **ret)
+{
+	struct str text;
+	TRY(fs_read(a, path, SIZE_LIMIT, &text));
+	return json_parse(a, text, path, ret);
+}

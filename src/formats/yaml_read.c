@@ -1,0 +1,308 @@
+/* YAML into nodes, from libyaml's events; see node.h.
+ *
+ * The subset is the one that a project file needs: one document, scalar keys, no aliases (they are
+ * what makes small files explode) and only the standard tags. Scalars are typed by the core schema
+ * of YAML 1.2 (yaml.org/spec/1.2.2, 10.3.2), so that `no` stays text and `1.0` keeps its zero. */
+#include <string.h>
+#include <yaml.h>
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "formats/node.h"
+
+enum { DEPTH = 64, SIZE_LIMIT = 16 << 20 };
+
+struct reader {
+	struct arena *a;
+	struct str text, name;
+	yaml_parser_t parser;
+	unsigned depth;
+};
+
+static struct loc loc_of(const struct reader *r, yaml_mark_t m)
+{
+	return (struct loc){
+		.path = r->name, .line = (unsigned)m.line + 1, .col = (unsigned)m.column + 1};
+}
+
+static struct err *error_at(const struct reader *r, yaml_mark_t m, const char *what)
+{
+	return err_at(err_new(E_SYNTAX, "%s", what), loc_of(r, m));
+}
+
+/* Encoding errors come with a byte offset only. */
+static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
+{
+	yaml_mark_t m = {.index = offset};
+	for (size_t i = 0; i < offset && i < r->text.n; i++) {
+		bool newline = r->text.p[i] == '\n';
+		m.line += newline;
+		if (newline)
+			m.column = 0;
+		else
+			m.column += ((unsigned char)r->text.p[i] & 0xc0) != 0x80;
+	}
+	return m;
+}
+
+static bool line_has_tab(const struct reader *r, size_t line)
+{
+	struct str rest = r->text, one = {0};
+	for (size_t i = 0; i <= line; i++)
+		if (!str_next(&rest, '\n', &one))
+			return false;
+	return str_chr(one, '\t') < one.n;
+}
+
+static struct err *parser_error(struct reader *r)
+{
+	const yaml_parser_t *p = &r->parser;
+	const char *problem = p->problem ? p->problem : "it is not valid YAML";
+	if (p->error == YAML_READER_ERROR)
+		return error_at(r, mark_of_offset(r, p->problem_offset), problem);
+	struct err *e = error_at(r, p->problem_mark, problem);
+	if (p->context)
+		e->cause = err_new(E_SYNTAX, "%s that starts on line %zu", p->context,
+			p->context_mark.line + 1);
+	if (line_has_tab(r, p->problem_mark.line))
+		err_hint(e, "indent with spaces: YAML does not allow tabs there");
+	return e;
+}
+
+static void event_freep(yaml_event_t *ev)
+{
+	yaml_event_delete(ev);
+}
+
+static void reader_done(struct reader *r)
+{
+	yaml_parser_delete(&r->parser);
+}
+
+static struct err *next(struct reader *r, yaml_event_t *ev)
+{
+	return yaml_parser_parse(&r->parser, ev) ? NULL : parser_error(r);
+}
+
+/* ---- scalars ---- */
+
+static bool one_of(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_eq(s, str_from(*words)))
+			return true;
+	return false;
+}
+
+static size_t digits(struct str s, size_t at)
+{
+	while (at < s.n && s.p[at] >= '0' && s.p[at] <= '9')
+		at++;
+	return at;
+}
+
+/* [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )? */
+static bool is_decimal(struct str s)
+{
+	size_t i = s.n && (s.p[0] == '-' || s.p[0] == '+'), whole = digits(s, i), end = whole;
+	bool any = whole > i;
+	if (end < s.n && s.p[end] == '.') {
+		size_t frac = digits(s, end + 1);
+		any = any || frac > end + 1;
+		end = frac;
+	}
+	if (any && end < s.n && (s.p[end] == 'e' || s.p[end] == 'E')) {
+		size_t sign = end + 1 < s.n && (s.p[end + 1] == '-' || s.p[end + 1] == '+');
+		size_t from = end + 1 + sign;
+		end = digits(s, from);
+		any = end > from;
+	}
+	return any && end == s.n;
+}
+
+static bool is_number(struct str s)
+{
+	static const char *const words[] = {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF",
+		"-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN", NULL};
+	uint64_t n;
+	if (str_starts(s, S("0x")))
+		return str_u64(str_sub(s, 2, s.n), 16, &n);
+	if (str_starts(s, S("0o")))
+		return str_u64(str_sub(s, 2, s.n), 8, &n);
+	return is_decimal(s) || one_of(s, words);
+}
+
+static enum node_kind kind_of_plain(struct str s)
+{
+	static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
+	static const char *const bools[] = {
+		"true", "True", "TRUE", "false", "False", "FALSE", NULL};
+	if (one_of(s, nulls))
+		return NODE_NULL;
+	if (one_of(s, bools))
+		return NODE_BOOL;
+	return is_number(s) ? NODE_NUMBER : NODE_STRING;
+}
+
+static struct err *tag_error(const struct reader *r, const yaml_event_t *ev, const char *tag)
+{
+	struct err *e = err_new(E_SYNTAX, "the tag '%s' is not supported here", tag);
+	return err_hint(err_at(e, loc_of(r, ev->start_mark)), "leave the tag away");
+}
+
+/* Standard tags that agree with what the value is anyway are let through. */
+static struct err *scalar(struct reader *r, const yaml_event_t *ev, struct node *n)
+{
+	struct str s = {.p = (const char *)ev->data.scalar.value, .n = ev->data.scalar.length};
+	const char *tag = (const char *)ev->data.scalar.tag;
+	bool plain = ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	enum node_kind kind = plain ? kind_of_plain(s) : NODE_STRING;
+	if (str_chr(s, '\0') < s.n)
+		return error_at(r, ev->start_mark, "text must not contain the character NUL");
+	if (tag && (!strcmp(tag, "!") || !strcmp(tag, YAML_STR_TAG)))
+		kind = NODE_STRING;
+	else if (tag && !(kind == NODE_NULL && !strcmp(tag, YAML_NULL_TAG)) &&
+		 !(kind == NODE_BOOL && !strcmp(tag, YAML_BOOL_TAG)) &&
+		 !(kind == NODE_NUMBER &&
+			 (!strcmp(tag, YAML_INT_TAG) || !strcmp(tag, YAML_FLOAT_TAG))))
+		return tag_error(r, ev, tag);
+	n->kind = kind;
+	n->text = kind == NODE_BOOL ? str_lower(r->a, s) : str_dup(r->a, s);
+	return NULL;
+}
+
+/* ---- collections ---- */
+
+static struct err *value(struct reader *r, const yaml_event_t *ev, struct node *n);
+
+static struct err *list(struct reader *r, struct node *n)
+{
+	for (;;) {
+		CLEANUP(event_freep) yaml_event_t ev = {0};
+		TRY(next(r, &ev));
+		if (ev.type == YAML_SEQUENCE_END_EVENT)
+			return NULL;
+		struct node item = {0};
+		TRY(value(r, &ev, &item));
+		*VEC_PUSH(r->a, n) = item;
+	}
+}
+
+static struct err *key(struct reader *r, const yaml_event_t *ev, struct node *item)
+{
+	struct node n = {0};
+	if (ev->type == YAML_ALIAS_EVENT)
+		return value(r, ev, &n);
+	if (ev->type != YAML_SCALAR_EVENT)
+		return error_at(r, ev->start_mark, "a key must be plain text");
+	TRY(scalar(r, ev, &n));
+	item->key = n.text;
+	item->key_at = loc_of(r, ev->start_mark);
+	return NULL;
+}
+
+static struct err *no_duplicates(const struct node *map)
+{
+	ARENA(tmp);
+	MAP(seen, &tmp);
+	for (size_t i = 0; i < map->n; i++) {
+		const struct node *n = &map->v[i], *before = map_get(&seen, n->key);
+		if (before)
+			return err_at(err_new(E_SYNTAX, "the key '%.*s' is already on line %u",
+					      STR(n->key), before->key_at.line),
+				n->key_at);
+		map_put(&seen, n->key, &map->v[i]);
+	}
+	return NULL;
+}
+
+static struct err *map(struct reader *r, struct node *n)
+{
+	for (;;) {
+		CLEANUP(event_freep) yaml_event_t k = {0};
+		TRY(next(r, &k));
+		if (k.type == YAML_MAPPING_END_EVENT)
+			return no_duplicates(n);
+		struct node item = {0};
+		TRY(key(r, &k, &item));
+		CLEANUP(event_freep) yaml_event_t v = {0};
+		TRY(next(r, &v));
+		TRY(value(r, &v, &item));
+		*VEC_PUSH(r->a, n) = item;
+	}
+}
+
+static struct err *collection(struct reader *r, const yaml_event_t *ev, struct node *n)
+{
+	bool is_map = ev->type == YAML_MAPPING_START_EVENT;
+	const yaml_char_t *t = is_map ? ev->data.mapping_start.tag : ev->data.sequence_start.tag;
+	const char *tag = (const char *)t;
+	if (tag && strcmp(tag, "!") && strcmp(tag, is_map ? YAML_MAP_TAG : YAML_SEQ_TAG))
+		return tag_error(r, ev, tag);
+	if (r->depth == DEPTH)
+		return error_at(r, ev->start_mark, "nested more than 64 levels deep");
+	n->kind = is_map ? NODE_MAP : NODE_LIST;
+	r->depth++;
+	TRY(is_map ? map(r, n) : list(r, n));
+	r->depth--;
+	return NULL;
+}
+
+static struct err *value(struct reader *r, const yaml_event_t *ev, struct node *n)
+{
+	n->at = loc_of(r, ev->start_mark);
+	switch (ev->type) {
+	case YAML_SCALAR_EVENT:
+		return scalar(r, ev, n);
+	case YAML_MAPPING_START_EVENT:
+	case YAML_SEQUENCE_START_EVENT:
+		return collection(r, ev, n);
+	case YAML_ALIAS_EVENT:
+		return err_hint(error_at(r, ev->start_mark, "aliases (*name) are not supported"),
+			"write the value out");
+	default:
+		return error_at(r, ev->start_mark, "a value is missing");
+	}
+}
+
+static struct err *document(struct reader *r, struct node *root)
+{
+	for (;;) {
+		CLEANUP(event_freep) yaml_event_t ev = {0};
+		TRY(next(r, &ev));
+		if (ev.type == YAML_STREAM_END_EVENT)
+			return NULL;
+		if (ev.type == YAML_STREAM_START_EVENT || ev.type == YAML_DOCUMENT_END_EVENT)
+			continue;
+		if (ev.type != YAML_DOCUMENT_START_EVENT)
+			TRY(value(r, &ev, root));
+		else if (root->at.line)
+			return error_at(
+				r, ev.start_mark, "only one document is allowed in the file");
+	}
+}
+
+struct err *yaml_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
+{
+	if (text.n > SIZE_LIMIT)
+		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
+	CLEANUP(reader_done) struct reader r = {.a = a, .text = text, .name = str_dup(a, name)};
+	if (!yaml_parser_initialize(&r.parser))
+		return err_new(E_INTERNAL, "cannot start the YAML parser");
+	/* Fixed, so that a byte order mark cannot switch to UTF-16 behind our line counting. */
+	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.p, text.n);
+	struct node *root = NEW(a, struct node);
+	root->at.path = r.name;
+	TRY(document(&r, root));
+	*ret = root;
+	return NULL;
+}
+
+struct err *yaml_read(struct arena *a, struct str path, const struct node **ret)
+{
+	struct str text;
+	TRY(fs_read(a, path, SIZE_LIMIT, &text));
+	return yaml_parse(a, text, path, ret);
+}
