@@ -1,9 +1,10 @@
 /* Offload bundles: raw (__CLANG_OFFLOAD_BUNDLE__) and compressed (CCOB v1, v2, v3; zlib or zstd).
  *
  * Reading asks for as little as possible: the table of a raw bundle is one small read, that of a
- * compressed one decodes the first few KiB. Limits: 4,096 entries, ids <= 256 bytes, raw size <= 16
- * GiB; overlapping entries are refused. Sources: clang ClangOffloadBundler docs; LLVM
- * OffloadBundle.cpp; layout tables in doc/formats.md.
+ * compressed one decodes the first block. Limits: 4,096 entries, ids <= 256 bytes, raw size <= 16
+ * GiB; overlapping entries are refused. No memory is taken on the word of a header: buffers grow
+ * with the bytes that really come out. Sources: clang ClangOffloadBundler docs; LLVM
+ * OffloadBundle.cpp; RFC 8878 for zstd frames; layout tables in doc/formats.md.
  */
 #pragma once
 
@@ -20,22 +21,35 @@ struct bundle_entry {
 
 struct bundle {
 	enum bundle_encoding encoding;
-	bool zstd;       /* compressed with zstd, else zlib */
-	uint64_t offset; /* of the bundle in its source */
-	uint64_t stored; /* bytes that it takes there */
-	uint64_t size;   /* decoded size */
-	uint64_t hash;   /* CCOB: low 64 bits of the MD5 of the decoded bytes */
-	VEC(struct bundle_entry) entries;
+	bool zstd;                        /* compressed with zstd, else zlib */
+	uint64_t offset;                  /* of the bundle in its source */
+	uint64_t stored;                  /* bytes that it takes there, CCOB header included */
+	uint64_t header;                  /* bytes of the CCOB header, 0 for raw */
+	uint64_t size;                    /* decoded size */
+	uint64_t hash;                    /* CCOB: low 64 bits of the MD5 of the decoded bytes */
+	VEC(struct bundle_entry) entries; /* as in the table, host entry included */
 };
 
+enum { BUNDLE_MAGIC = 24 }; /* bytes that bundle_is() needs to see */
+
 bool bundle_is(struct str head); /* first bytes: either magic? */
-/* Reads the table of the bundle at offset; end limits what belongs to it. */
+/* Reads the table of the bundle at offset; end limits what belongs to it. E_BUNDLE, E_LIMIT. The
+ * length of a CCOB v1 stands nowhere: it is found by walking the zstd frame, or by decoding zlib.
+ */
 MUST_USE struct err *bundle_open(struct arena *a, const struct elf_src *src, uint64_t offset,
 	uint64_t end, struct bundle *ret);
-/* Gives the decoded bytes in order, in pieces; stops early when fn sets *stop. */
+/* Gives the decoded bytes in order, in pieces; stops early when fn sets *stop. Without a stop the
+ * bytes are exactly b->size, or it is E_BUNDLE. zstd windows above 2 GiB are E_LIMIT. */
 typedef struct err *bundle_fn(void *user, const void *p, size_t n, uint64_t at, bool *stop);
 MUST_USE struct err *bundle_decode(
 	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user);
+
+/* Calls fn for every bundle from offset to end, in file order. Between two of them only zero bytes
+ * are allowed, fewer than 64 KiB; *ret_stop is where the walk ended: end, or the first byte that
+ * belongs to no bundle. fn gets a bundle that lives in an arena of the walk. */
+typedef struct err *bundle_walk_fn(void *user, const struct bundle *b);
+MUST_USE struct err *bundle_walk(const struct elf_src *src, uint64_t offset, uint64_t end,
+	bundle_walk_fn *fn, void *user, uint64_t *ret_stop);
 
 /* Writing: host entry first, then the objects in the given order, each at a multiple of align. */
 struct bundle_object {
@@ -43,6 +57,7 @@ struct bundle_object {
 	struct str path;   /* file with the code object */
 };
 
-/* A raw bundle as clang-offload-bundler -type=o -bundle-align=4096 makes it, to `path`. */
+/* A raw bundle as clang-offload-bundler -type=o -bundle-align=4096 makes it, to `path`, atomically.
+ * host_triple as clang has it: "x86_64-unknown-linux-gnu". A target named twice is E_BUNDLE. */
 MUST_USE struct err *bundle_write(
 	struct str path, struct str host_triple, const struct bundle_object *v, size_t n);

@@ -1,8 +1,9 @@
 /* Reading ELF64 little-endian files: bounded views, no pointer arithmetic on unchecked offsets.
  *
  * A file is read through a struct elf_src, so that the same code serves files (pread, nothing is
- * mapped whole) and members of zip archives or memory. Only what is asked for is read.
- * Source: System V gABI; LLVM AMDGPUUsage for EM_AMDGPU.
+ * mapped whole), ranges of files, members of zip archives and memory. Only what is asked for is
+ * read. Whatever an ELF file claims is checked against the size of its source before memory is
+ * taken for it. Source: System V gABI chapters 4 and 5; LLVM AMDGPUUsage for EM_AMDGPU.
  */
 #pragma once
 
@@ -13,12 +14,30 @@
 struct elf_src {
 	struct err *(*read)(const struct elf_src *s, void *p, size_t n, uint64_t offset);
 	uint64_t size;
+	uint64_t base;   /* where this source begins in the file or memory below */
 	int fd;          /* for files */
 	const char *mem; /* for memory */
 };
 
+/* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */
 struct elf_src elf_src_fd(int fd, uint64_t size);
 struct elf_src elf_src_mem(struct str bytes);
+/* A part of another source, clamped to its size. It does not keep s. */
+struct elf_src elf_src_sub(const struct elf_src *s, uint64_t offset, uint64_t size);
+/* Exactly n bytes; E_ELF when they are not all inside the source. */
+MUST_USE struct err *elf_src_read(const struct elf_src *s, void *p, size_t n, uint64_t offset);
+/* Up to n bytes: fewer at the end of the source. */
+MUST_USE struct err *elf_src_peek(
+	const struct elf_src *s, void *p, size_t n, uint64_t offset, size_t *ret_n);
+/* n bytes in an arena, NUL-terminated behind; E_LIMIT above limit. */
+MUST_USE struct err *elf_src_slice(struct arena *a, const struct elf_src *s, uint64_t offset,
+	uint64_t n, uint64_t limit, struct str *ret);
+
+enum { ELF_REL = 1, ELF_EXEC = 2, ELF_DYN = 3 };                          /* e_type */
+enum { ELF_X86_64 = 62, ELF_AARCH64 = 183, ELF_AMDGPU = 224 };            /* e_machine */
+enum { ELF_PROGBITS = 1, ELF_NOTE = 7, ELF_NOBITS = 8, ELF_DYNSYM = 11 }; /* sh_type */
+enum { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4 };                 /* sh_flags */
+enum { ELF_PT_LOAD = 1, ELF_PT_DYNAMIC = 2, ELF_PT_NOTE = 4 };            /* p_type */
 
 struct elf_section {
 	struct str name;
@@ -37,12 +56,15 @@ struct elf {
 	uint8_t osabi, abiversion;
 	uint32_t flags;
 	uint64_t entry;
-	VEC(struct elf_section) sections;
+	VEC(struct elf_section) sections; /* empty when the table was stripped */
 	VEC(struct elf_segment) segments;
 };
 
-/* Headers, section table and section names; limits: 65,535 sections, 4,096 segments. */
+/* Headers, section table and section names; limits: 65,535 sections, 4,096 segments. src must
+ * outlive ret. E_ELF for anything that is no ELF64 LE image or whose tables are not inside it. */
 MUST_USE struct err *elf_open(struct arena *a, const struct elf_src *src, struct elf *ret);
+/* Headers and segments only: one read for small tables. */
+MUST_USE struct err *elf_open_head(struct arena *a, const struct elf_src *src, struct elf *ret);
 bool elf_is(struct str head); /* first bytes of a file: an ELF64 LE image? */
 const struct elf_section *elf_section(const struct elf *e, struct str name); /* or NULL */
 /* The whole content of a section (SHT_NOBITS: E_ELF), at most limit bytes. */
@@ -60,9 +82,22 @@ struct elf_dynamic {
 	struct str soname, rpath, runpath;
 	struct strs needed;
 	VEC(struct elf_need_version) versions;
-	struct strs undefined, defined; /* names of dynamic symbols */
+	struct strs undefined, defined; /* names of dynamic symbols, in table order */
 	bool textrel;
 };
 
-/* Works from PT_DYNAMIC, so stripped section tables do not matter. */
+/* Works from PT_DYNAMIC, so stripped section tables do not matter. A file without one (static,
+ * relocatable) gives an empty result. */
 MUST_USE struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic *ret);
+
+struct elf_symbol {
+	struct str name; /* NUL-terminated; lives for the call only */
+	uint8_t type, bind, visibility;
+	uint16_t section; /* 0 = undefined */
+	uint64_t value, size;
+};
+
+/* Calls fn for every dynamic symbol but the null one; their number comes from DT_HASH, DT_GNU_HASH
+ * or, without either, the section table. */
+typedef struct err *elf_symbol_fn(void *user, const struct elf_symbol *s);
+MUST_USE struct err *elf_symbols(const struct elf *e, elf_symbol_fn *fn, void *user);

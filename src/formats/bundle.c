@@ -1,0 +1,332 @@
+/* Tables of offload bundles, and finding one bundle behind the other; see bundle.h. */
+#include "formats/bundle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "formats/ccob.h"
+#include "formats/le.h"
+
+#define RAW_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
+#define CCOB_MAGIC "CCOB"
+#define MAX_SIZE (UINT64_C(16) << 30)
+
+enum {
+	MAX_ENTRIES = 4096,
+	MAX_ID = 256,
+	TABLE = 32,    /* bytes before the entries */
+	ENTRY = 24,    /* bytes of an entry before its id */
+	WINDOW = 4096, /* what the runtime reads of a table, so usually all of it */
+	MAX_TABLE = TABLE + MAX_ENTRIES * (ENTRY + MAX_ID),
+	PAGE = 4096,        /* clang's alignment of bundles */
+	MAX_GAP = 64 << 10, /* zero bytes between two bundles */
+	ZSTD_RATIO = 43700, /* a block of 3 bytes and more gives 128 KiB at most */
+	ZLIB_RATIO = 1032,
+};
+
+bool bundle_is(struct str head)
+{
+	return str_starts(head, S(RAW_MAGIC)) || (head.n >= 8 && str_starts(head, S(CCOB_MAGIC)));
+}
+
+/* The processor and its features: behind the last "--", or, in ids with an environment part, behind
+ * the last dash before the features. */
+static struct str target_of(struct str id)
+{
+	if (str_starts(id, S("host")))
+		return S("");
+	struct str head = str_sub(id, 0, str_chr(id, ':'));
+	return str_sub(id, str_rchr(head, '-') + 1, id.n);
+}
+
+/* Parses the table out of its first bytes; *ret_need is how many bytes it takes to go on, at most
+ * have.n when the table is complete. */
+static struct err *parse_table(
+	struct arena *a, struct str have, struct bundle *b, uint64_t *ret_need)
+{
+	*ret_need = TABLE;
+	if (have.n < TABLE)
+		return NULL;
+	uint64_t count = le64(have.p + BUNDLE_MAGIC), at = TABLE;
+	if (!str_starts(have, S(RAW_MAGIC)))
+		return err_new(E_BUNDLE, "no bundle inside the compressed data");
+	if (count > MAX_ENTRIES)
+		return err_new(E_LIMIT, "a table of %llu entries: at most %d are read",
+			(unsigned long long)count, MAX_ENTRIES);
+	b->entries.n = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		*ret_need = at + ENTRY;
+		if (*ret_need > have.n)
+			return NULL;
+		const char *p = have.p + at;
+		uint64_t idlen = le64(p + 16);
+		if (idlen > MAX_ID)
+			return err_new(E_LIMIT, "an id of %llu bytes: at most %d are read",
+				(unsigned long long)idlen, MAX_ID);
+		*ret_need += idlen;
+		if (*ret_need > have.n)
+			return NULL;
+		struct str id = str_dup(a, (struct str){.p = p + ENTRY, .n = (size_t)idlen});
+		*VEC_PUSH(a, &b->entries) = (struct bundle_entry){
+			.id = id, .target = target_of(id), .offset = le64(p), .size = le64(p + 8)};
+		at = *ret_need;
+	}
+	return NULL;
+}
+
+static int by_offset(const void *x, const void *y)
+{
+	const struct bundle_entry *const *a = x, *const *b = y;
+	return ((*a)->offset > (*b)->offset) - ((*a)->offset < (*b)->offset);
+}
+
+/* Entries with content: inside the bundle, behind the table, none over another. Gives where the
+ * last one ends. */
+static struct err *check_entries(
+	const struct bundle *b, uint64_t table, uint64_t limit, uint64_t *ret)
+{
+	ARENA(tmp);
+	const struct bundle_entry **v = arena_array(&tmp, b->entries.n, sizeof(*v));
+	size_t n = 0;
+	VEC_EACH (struct bundle_entry, e, &b->entries) {
+		if (e->size)
+			v[n++] = e;
+	}
+	qsort(v, n, sizeof(*v), by_offset);
+	uint64_t end = table;
+	for (size_t i = 0; i < n; i++) {
+		if (v[i]->offset < end)
+			return err_new(E_BUNDLE, "entry '%.*s' lies over the one before it",
+				STR(v[i]->id));
+		if (v[i]->offset > limit || v[i]->size > limit - v[i]->offset)
+			return err_new(
+				E_BUNDLE, "entry '%.*s' is not inside the bundle", STR(v[i]->id));
+		end = v[i]->offset + v[i]->size;
+	}
+	*ret = end;
+	return NULL;
+}
+
+static struct err *open_raw(
+	struct arena *a, const struct elf_src *src, uint64_t end, struct str head, struct bundle *b)
+{
+	uint64_t need = 0, limit = end - b->offset;
+	if (limit > MAX_SIZE)
+		limit = MAX_SIZE;
+	TRY(parse_table(a, head, b, &need));
+	while (need > head.n) {
+		uint64_t want = need + WINDOW < limit ? need + WINDOW : limit;
+		if (need > limit)
+			return err_new(E_BUNDLE, "the table is cut off");
+		TRY(elf_src_slice(a, src, b->offset, want, MAX_TABLE + WINDOW, &head));
+		TRY(parse_table(a, head, b, &need));
+	}
+	TRY(check_entries(b, need, limit, &b->size));
+	b->stored = b->size;
+	return NULL;
+}
+
+struct peek {
+	struct arena *a;
+	struct buf bytes;
+	struct bundle *b;
+	uint64_t need;
+};
+
+static struct err *peek_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	(void)at;
+	struct peek *k = user;
+	buf_add(&k->bytes, (struct str){.p = p, .n = n});
+	if (k->bytes.n < k->need)
+		return NULL;
+	TRY(parse_table(k->a, buf_str(&k->bytes), k->b, &k->need));
+	*stop = k->need <= k->bytes.n;
+	return NULL;
+}
+
+/* The table of a compressed bundle: nearly always in its first block. */
+static struct err *peek_table(struct arena *a, const struct elf_src *src, struct bundle *b)
+{
+	ARENA(tmp);
+	struct peek k = {.a = a, .bytes = {.a = &tmp}, .b = b, .need = TABLE};
+	TRY(ccob_peek(src, b, peek_piece, &k));
+	if (k.need > k.bytes.n) {
+		k.bytes.n = 0;
+		TRY(ccob_decode(src, b, peek_piece, &k));
+	}
+	if (k.need > k.bytes.n)
+		return err_new(E_BUNDLE, "the table is cut off");
+	uint64_t last;
+	return check_entries(b, k.need, b->size, &last);
+}
+
+static const struct ccob_layout {
+	enum bundle_encoding encoding;
+	unsigned header, total, size, hash; /* offsets; total 0: not there */
+	unsigned width;                     /* bytes of total and size */
+} layouts[] = {
+	[1] = {.encoding = BUNDLE_CCOB1, .header = 20, .size = 8, .hash = 12, .width = 4},
+	[2] = {.encoding = BUNDLE_CCOB2,
+		.header = 24,
+		.total = 8,
+		.size = 12,
+		.hash = 16,
+		.width = 4},
+	[3] = {.encoding = BUNDLE_CCOB3,
+		.header = 32,
+		.total = 8,
+		.size = 16,
+		.hash = 24,
+		.width = 8},
+};
+
+static uint64_t number(const char *p, unsigned width)
+{
+	return width == 4 ? le32(p) : le64(p);
+}
+
+static struct err *check_sizes(const struct bundle *b, uint64_t limit)
+{
+	if (b->stored > limit || b->stored < b->header)
+		return err_new(E_BUNDLE, "a compressed bundle of %llu bytes where %llu are left",
+			(unsigned long long)b->stored, (unsigned long long)limit);
+	uint64_t payload = b->stored - b->header, ratio = b->zstd ? ZSTD_RATIO : ZLIB_RATIO;
+	if (b->size > MAX_SIZE)
+		return err_new(E_LIMIT, "a bundle of %llu bytes: at most %llu are read",
+			(unsigned long long)b->size, (unsigned long long)MAX_SIZE);
+	if (b->size / ratio > payload)
+		return err_new(E_BUNDLE, "%llu compressed bytes cannot give the %llu they claim",
+			(unsigned long long)payload, (unsigned long long)b->size);
+	return NULL;
+}
+
+static struct err *open_ccob(
+	struct arena *a, const struct elf_src *src, uint64_t end, struct str head, struct bundle *b)
+{
+	unsigned version = le16(head.p + 4), method = le16(head.p + 6);
+	if (version < 1 || version > 3)
+		return err_new(E_BUNDLE, "a compressed bundle of the unknown version %u", version);
+	const struct ccob_layout *l = &layouts[version];
+	if (method > 1)
+		return err_new(E_BUNDLE, "a compressed bundle with the unknown method %u", method);
+	if (head.n < l->header)
+		return err_new(E_BUNDLE, "the header is cut off");
+	uint64_t left = end - b->offset;
+	b->encoding = l->encoding;
+	b->zstd = method == 1;
+	b->header = l->header;
+	b->size = number(head.p + l->size, l->width);
+	b->hash = le64(head.p + l->hash);
+	b->stored = l->total ? number(head.p + l->total, l->width) : left;
+	TRY(check_sizes(b, left));
+	if (!l->total) {
+		uint64_t payload;
+		TRY(ccob_length(src, b, &payload));
+		b->stored = l->header + payload;
+	}
+	return peek_table(a, src, b);
+}
+
+static struct err *open_any(
+	struct arena *a, const struct elf_src *src, uint64_t end, struct bundle *b)
+{
+	char h[WINDOW];
+	struct str head = {.p = h};
+	uint64_t left = b->offset < end ? end - b->offset : 0;
+	TRY(elf_src_peek(src, h, left < WINDOW ? (size_t)left : WINDOW, b->offset, &head.n));
+	if (!bundle_is(head))
+		return err_new(E_BUNDLE, "no bundle begins there");
+	if (str_starts(head, S(RAW_MAGIC)))
+		return open_raw(a, src, end, head, b);
+	return open_ccob(a, src, end, head, b);
+}
+
+struct err *bundle_open(struct arena *a, const struct elf_src *src, uint64_t offset, uint64_t end,
+	struct bundle *ret)
+{
+	*ret = (struct bundle){.offset = offset};
+	TRY_CTX(open_any(a, src, end < src->size ? end : src->size, ret),
+		"cannot read the bundle at offset %llu", (unsigned long long)offset);
+	return NULL;
+}
+
+struct err *bundle_decode(
+	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user)
+{
+	enum { CHUNK = 256 << 10 };
+	if (b->encoding != BUNDLE_RAW)
+		return ccob_decode(src, b, fn, user);
+	ARENA(tmp);
+	bool stop = false;
+	size_t n;
+	char *p = arena_alloc(&tmp, CHUNK);
+	for (uint64_t at = 0; at < b->size && !stop; at += n) {
+		n = b->size - at < CHUNK ? (size_t)(b->size - at) : CHUNK;
+		TRY(elf_src_read(src, p, n, b->offset + at));
+		TRY(fn(user, p, n, at, &stop));
+	}
+	return NULL;
+}
+
+/* Moves *at over zero bytes; *ret_bundle tells whether a bundle begins there. */
+static struct err *skip_zeros(
+	const struct elf_src *src, uint64_t *at, uint64_t end, bool *ret_bundle)
+{
+	char p[PAGE + BUNDLE_MAGIC];
+	uint64_t limit = end - *at < MAX_GAP ? end : *at + MAX_GAP;
+	*ret_bundle = false;
+	while (*at < limit) {
+		size_t n, i = 0;
+		TRY(elf_src_peek(
+			src, p, end - *at < sizeof(p) ? (size_t)(end - *at) : sizeof(p), *at, &n));
+		while (i < n && i < PAGE && !p[i])
+			i++;
+		*at += i;
+		if (i == n || i == PAGE)
+			continue;
+		*ret_bundle = bundle_is((struct str){.p = p + i, .n = n - i});
+		return NULL;
+	}
+	return NULL;
+}
+
+/* Where the next bundle begins. Almost always at the next page, so look there first. */
+static struct err *next_bundle(
+	const struct elf_src *src, uint64_t *at, uint64_t end, uint64_t start, bool *ret_bundle)
+{
+	char h[BUNDLE_MAGIC];
+	size_t n;
+	uint64_t page = start + (*at - start + PAGE - 1) / PAGE * PAGE;
+	if (page < end && end - page >= BUNDLE_MAGIC) {
+		TRY(elf_src_peek(src, h, BUNDLE_MAGIC, page, &n));
+		*ret_bundle = bundle_is((struct str){.p = h, .n = n});
+		if (*ret_bundle) {
+			*at = page;
+			return NULL;
+		}
+	}
+	return skip_zeros(src, at, end, ret_bundle);
+}
+
+struct err *bundle_walk(const struct elf_src *src, uint64_t offset, uint64_t end,
+	bundle_walk_fn *fn, void *user, uint64_t *ret_stop)
+{
+	if (end > src->size)
+		end = src->size;
+	uint64_t start = offset;
+	bool more = false;
+	*ret_stop = offset;
+	while (*ret_stop < end) {
+		ARENA(tmp);
+		struct bundle b;
+		TRY(next_bundle(src, ret_stop, end, start, &more));
+		if (!more)
+			break;
+		TRY(bundle_open(&tmp, src, *ret_stop, end, &b));
+		TRY(fn(user, &b));
+		*ret_stop += b.stored ? b.stored : 1;
+	}
+	return NULL;
+}

@@ -1,0 +1,278 @@
+/* ELF headers, segments and sections, read through bounded accessors; see elf.h. */
+#include "formats/elf.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "formats/le.h"
+
+enum {
+	EHDR = 64,
+	PHDR = 56,
+	SHDR = 64,
+	MAX_SEGMENTS = 4096,
+	MAX_SECTIONS = 65535,
+	MAX_NAMES = 16 << 20, /* bytes of section names */
+	WINDOW = 1024,        /* first read: the header and usually all of the program headers */
+};
+
+static struct err *read_fd(const struct elf_src *s, void *p, size_t n, uint64_t offset)
+{
+	return fs_pread(s->fd, p, n, s->base + offset);
+}
+
+static struct err *read_mem(const struct elf_src *s, void *p, size_t n, uint64_t offset)
+{
+	if (n)
+		memcpy(p, s->mem + s->base + offset, n);
+	return NULL;
+}
+
+struct elf_src elf_src_fd(int fd, uint64_t size)
+{
+	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	return (struct elf_src){.read = read_fd, .fd = fd, .size = size};
+}
+
+struct elf_src elf_src_mem(struct str bytes)
+{
+	return (struct elf_src){.read = read_mem, .mem = bytes.p, .size = bytes.n, .fd = -1};
+}
+
+struct elf_src elf_src_sub(const struct elf_src *s, uint64_t offset, uint64_t size)
+{
+	struct elf_src sub = *s;
+	uint64_t from = offset < s->size ? offset : s->size;
+	sub.base += from;
+	sub.size = size < s->size - from ? size : s->size - from;
+	return sub;
+}
+
+struct err *elf_src_read(const struct elf_src *s, void *p, size_t n, uint64_t offset)
+{
+	if (offset > s->size || n > s->size - offset)
+		return err_new(E_ELF,
+			"%zu bytes at offset %llu are not inside the file of %llu bytes", n,
+			(unsigned long long)offset, (unsigned long long)s->size);
+	return n ? s->read(s, p, n, offset) : NULL;
+}
+
+struct err *elf_src_peek(const struct elf_src *s, void *p, size_t n, uint64_t offset, size_t *ret_n)
+{
+	uint64_t left = offset < s->size ? s->size - offset : 0;
+	*ret_n = n < left ? n : (size_t)left;
+	return elf_src_read(s, p, *ret_n, *ret_n ? offset : 0);
+}
+
+struct err *elf_src_slice(struct arena *a, const struct elf_src *s, uint64_t offset, uint64_t n,
+	uint64_t limit, struct str *ret)
+{
+	if (n > limit)
+		return err_new(E_LIMIT, "%llu bytes at offset %llu: at most %llu are read",
+			(unsigned long long)n, (unsigned long long)offset,
+			(unsigned long long)limit);
+	if (offset > s->size || n > s->size - offset)
+		return elf_src_read(s, NULL, (size_t)n, offset); /* the error, before allocating */
+	char *p = arena_alloc(a, (size_t)n + 1);
+	TRY(elf_src_read(s, p, (size_t)n, offset));
+	p[n] = 0;
+	*ret = (struct str){.p = p, .n = (size_t)n};
+	return NULL;
+}
+
+bool elf_is(struct str head)
+{
+	/* ELFCLASS64, ELFDATA2LSB, EV_CURRENT */
+	return head.n >= EHDR && !memcmp(head.p, "\177ELF\2\1\1", 7);
+}
+
+static struct elf_segment segment_at(const char *p)
+{
+	return (struct elf_segment){
+		.type = le32(p),
+		.flags = le32(p + 4),
+		.offset = le64(p + 8),
+		.vaddr = le64(p + 16),
+		.filesz = le64(p + 32),
+		.memsz = le64(p + 40),
+		.align = le64(p + 48),
+	};
+}
+
+static struct elf_section section_at(const char *p)
+{
+	return (struct elf_section){
+		.type = le32(p + 4),
+		.flags = le64(p + 8),
+		.addr = le64(p + 16),
+		.offset = le64(p + 24),
+		.size = le64(p + 32),
+		.link = le32(p + 40),
+		.info = le32(p + 44),
+		.align = le64(p + 48),
+		.entsize = le64(p + 56),
+	};
+}
+
+/* What the header says about its tables; n counts that do not fit 16 bits stand in section 0. */
+struct tables {
+	uint64_t phoff, shoff;
+	uint32_t phnum, shnum, names;
+};
+
+static struct err *big_counts(const struct elf_src *src, struct tables *t)
+{
+	enum { PN_XNUM = 0xffff, SHN_XINDEX = 0xffff };
+	char first[SHDR];
+	if (!t->shoff || (t->shnum && t->phnum != PN_XNUM && t->names != SHN_XINDEX))
+		return NULL;
+	TRY(elf_src_read(src, first, SHDR, t->shoff));
+	struct elf_section s = section_at(first);
+	if (!t->shnum)
+		t->shnum = s.size < UINT32_MAX ? (uint32_t)s.size : UINT32_MAX;
+	if (t->phnum == PN_XNUM)
+		t->phnum = s.info;
+	if (t->names == SHN_XINDEX)
+		t->names = s.link;
+	return NULL;
+}
+
+static struct err *check_tables(const char *h, const struct tables *t)
+{
+	if (t->phnum && le16(h + 54) != PHDR)
+		return err_new(E_ELF, "program headers of %u bytes", le16(h + 54));
+	if (t->shnum && le16(h + 58) != SHDR)
+		return err_new(E_ELF, "section headers of %u bytes", le16(h + 58));
+	if (t->phnum > MAX_SEGMENTS || t->shnum > MAX_SECTIONS)
+		return err_new(E_LIMIT, "%u segments and %u sections: at most %d and %d are read",
+			t->phnum, t->shnum, MAX_SEGMENTS, MAX_SECTIONS);
+	return NULL;
+}
+
+static struct err *read_segments(
+	struct arena *a, const struct tables *t, struct str head, struct elf *ret)
+{
+	uint64_t bytes = (uint64_t)t->phnum * PHDR;
+	struct str table = {0};
+	if (t->phoff <= head.n && bytes <= head.n - t->phoff)
+		table = str_sub(head, (size_t)t->phoff, (size_t)(t->phoff + bytes));
+	else
+		TRY_CTX(elf_src_slice(a, ret->src, t->phoff, bytes, bytes, &table),
+			"cannot read the program headers");
+	ret->segments.v = arena_array(a, t->phnum, sizeof(*ret->segments.v));
+	ret->segments.n = ret->segments.cap = t->phnum;
+	for (size_t i = 0; i < t->phnum; i++)
+		ret->segments.v[i] = segment_at(table.p + i * PHDR);
+	return NULL;
+}
+
+/* The part of a table of NUL-terminated strings at offset, or "" when that is outside. */
+static struct str name_at(struct str names, uint32_t offset)
+{
+	if (offset >= names.n)
+		return S("");
+	struct str rest = str_sub(names, offset, names.n);
+	return str_sub(rest, 0, str_chr(rest, 0));
+}
+
+static struct err *read_names(struct arena *a, struct elf *ret, uint32_t index, const char *table)
+{
+	struct str names;
+	if (index == 0 || index >= ret->sections.n)
+		return NULL;
+	const struct elf_section *s = &ret->sections.v[index];
+	if (s->type == ELF_NOBITS)
+		return NULL;
+	TRY_CTX(elf_src_slice(a, ret->src, s->offset, s->size, MAX_NAMES, &names),
+		"cannot read the section names");
+	for (size_t i = 0; i < ret->sections.n; i++)
+		ret->sections.v[i].name = name_at(names, le32(table + i * SHDR));
+	return NULL;
+}
+
+static struct err *read_sections(struct arena *a, const struct tables *t, struct elf *ret)
+{
+	struct str table;
+	if (!t->shnum || !t->shoff)
+		return NULL;
+	uint64_t bytes = (uint64_t)t->shnum * SHDR;
+	TRY_CTX(elf_src_slice(a, ret->src, t->shoff, bytes, bytes, &table),
+		"cannot read the section headers");
+	ret->sections.v = arena_array(a, t->shnum, sizeof(*ret->sections.v));
+	ret->sections.n = ret->sections.cap = t->shnum;
+	for (size_t i = 0; i < t->shnum; i++)
+		ret->sections.v[i] = section_at(table.p + i * SHDR);
+	return read_names(a, ret, t->names, table.p);
+}
+
+static struct err *open_head(
+	struct arena *a, const struct elf_src *src, struct elf *ret, struct tables *t)
+{
+	char h[WINDOW];
+	struct str head = {.p = h};
+	TRY(elf_src_peek(src, h, sizeof(h), 0, &head.n));
+	if (!elf_is(head))
+		return err_new(E_ELF, "no 64-bit little-endian ELF header");
+	*ret = (struct elf){
+		.src = src,
+		.osabi = (uint8_t)h[7],
+		.abiversion = (uint8_t)h[8],
+		.type = le16(h + 16),
+		.machine = le16(h + 18),
+		.entry = le64(h + 24),
+		.flags = le32(h + 48),
+	};
+	*t = (struct tables){
+		.phoff = le64(h + 32),
+		.shoff = le64(h + 40),
+		.phnum = le16(h + 56),
+		.shnum = le16(h + 60),
+		.names = le16(h + 62),
+	};
+	TRY_CTX(big_counts(src, t), "cannot read the section headers");
+	TRY(check_tables(h, t));
+	return read_segments(a, t, head, ret);
+}
+
+struct err *elf_open_head(struct arena *a, const struct elf_src *src, struct elf *ret)
+{
+	struct tables t;
+	return open_head(a, src, ret, &t);
+}
+
+struct err *elf_open(struct arena *a, const struct elf_src *src, struct elf *ret)
+{
+	struct tables t;
+	TRY(open_head(a, src, ret, &t));
+	return read_sections(a, &t, ret);
+}
+
+const struct elf_section *elf_section(const struct elf *e, struct str name)
+{
+	VEC_EACH (struct elf_section, s, &e->sections) {
+		if (str_eq(s->name, name))
+			return s;
+	}
+	return NULL;
+}
+
+struct err *elf_section_data(struct arena *a, const struct elf *e, const struct elf_section *s,
+	size_t limit, struct str *ret)
+{
+	if (s->type == ELF_NOBITS)
+		return err_new(E_ELF, "section '%.*s' has no content in the file", STR(s->name));
+	TRY_CTX(elf_src_slice(a, e->src, s->offset, s->size, limit, ret),
+		"cannot read section '%.*s'", STR(s->name));
+	return NULL;
+}
+
+uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr)
+{
+	VEC_EACH (struct elf_segment, s, &e->segments) {
+		if (s->type == ELF_PT_LOAD && vaddr >= s->vaddr && vaddr - s->vaddr < s->filesz &&
+			s->offset <= UINT64_MAX - (vaddr - s->vaddr))
+			return s->offset + (vaddr - s->vaddr);
+	}
+	return UINT64_MAX;
+}

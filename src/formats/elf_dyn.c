@@ -1,0 +1,293 @@
+/* What the dynamic loader sees of an ELF file: PT_DYNAMIC, its strings, needed versions and
+ * symbols. Nothing here uses the section table, except for the number of symbols of a file that has
+ * no hash table. Sources: System V gABI chapter 5; the GNU hash table as glibc's dl-lookup reads
+ * it; LSB 5.0 "Symbol Versioning" for .gnu.version_r. See elf.h. */
+#include "formats/elf.h"
+
+#include <string.h>
+
+#include "formats/le.h"
+
+enum {
+	DT_NEEDED = 1,
+	DT_HASH = 4,
+	DT_STRTAB = 5,
+	DT_SYMTAB = 6,
+	DT_STRSZ = 10,
+	DT_SONAME = 14,
+	DT_RPATH = 15,
+	DT_TEXTREL = 22,
+	DT_RUNPATH = 29,
+	DT_FLAGS = 30,
+	DT_SMALL = 31, /* tags below are kept in dyn.value */
+	DT_GNU_HASH = 0x6ffffef5,
+	DT_VERNEED = 0x6ffffffe,
+	DT_VERNEEDNUM = 0x6fffffff,
+	DF_TEXTREL = 4,
+};
+
+enum {
+	DYN = 16,
+	SYM = 24,
+	VERNEED = 16,
+	MAX_DYNAMIC = 1 << 20,   /* bytes of PT_DYNAMIC */
+	MAX_STRINGS = 512 << 20, /* bytes of .dynstr */
+	MAX_SYMBOLS = 32 << 20,
+	MAX_NEEDED = 65536, /* libraries, and versions of them */
+	CHUNK = 4096,       /* symbols or hash words a read */
+};
+
+struct dyn {
+	const struct elf *e;
+	struct str table; /* the entries */
+	uint64_t value[DT_SMALL];
+	uint64_t gnu_hash, verneed, verneednum;
+	struct str strings;
+};
+
+static uint64_t *slot_of(struct dyn *d, uint64_t tag)
+{
+	if (tag < DT_SMALL)
+		return &d->value[tag];
+	switch (tag) {
+	case DT_GNU_HASH:
+		return &d->gnu_hash;
+	case DT_VERNEED:
+		return &d->verneed;
+	case DT_VERNEEDNUM:
+		return &d->verneednum;
+	default:
+		return NULL;
+	}
+}
+
+static const struct elf_segment *find_dynamic(const struct elf *e)
+{
+	VEC_EACH (struct elf_segment, s, &e->segments) {
+		if (s->type == ELF_PT_DYNAMIC)
+			return s;
+	}
+	return NULL;
+}
+
+/* Reads the entries; d->table stays empty when the file has none. */
+static struct err *read_entries(struct arena *a, const struct elf *e, struct dyn *d)
+{
+	const struct elf_segment *seg = find_dynamic(e);
+	*d = (struct dyn){.e = e};
+	if (!seg)
+		return NULL;
+	TRY_CTX(elf_src_slice(a, e->src, seg->offset, seg->filesz, MAX_DYNAMIC, &d->table),
+		"cannot read the dynamic section");
+	size_t n = 0;
+	for (; n + DYN <= d->table.n && le64(d->table.p + n); n += DYN) {
+		uint64_t *slot = slot_of(d, le64(d->table.p + n));
+		if (slot)
+			*slot = le64(d->table.p + n + 8);
+	}
+	d->table.n = n;
+	return NULL;
+}
+
+static struct err *read_strings(struct arena *a, struct dyn *d)
+{
+	if (!d->value[DT_STRTAB])
+		return NULL;
+	TRY_CTX(elf_src_slice(a, d->e->src, elf_offset_of(d->e, d->value[DT_STRTAB]),
+			d->value[DT_STRSZ], MAX_STRINGS, &d->strings),
+		"cannot read the dynamic strings");
+	return NULL;
+}
+
+static struct str string_at(const struct dyn *d, uint64_t offset)
+{
+	if (offset >= d->strings.n)
+		return S("");
+	const char *p = d->strings.p + offset;
+	return (struct str){.p = p, .n = strnlen(p, d->strings.n - (size_t)offset)};
+}
+
+static void take_entry(struct arena *a, const struct dyn *d, const char *p, struct elf_dynamic *ret)
+{
+	uint64_t tag = le64(p), value = le64(p + 8);
+	switch (tag) {
+	case DT_NEEDED:
+		strs_add(a, &ret->needed, string_at(d, value));
+		break;
+	case DT_SONAME:
+		ret->soname = string_at(d, value);
+		break;
+	case DT_RPATH:
+		ret->rpath = string_at(d, value);
+		break;
+	case DT_RUNPATH:
+		ret->runpath = string_at(d, value);
+		break;
+	case DT_TEXTREL:
+		ret->textrel = true;
+		break;
+	case DT_FLAGS:
+		ret->textrel |= (value & DF_TEXTREL) != 0;
+		break;
+	default:
+		break;
+	}
+}
+
+/* One library's chain of versions. Whoever lies about links runs into the limit, not into a loop.
+ */
+static struct err *read_versions_of(
+	struct arena *a, const struct dyn *d, uint64_t at, unsigned count, struct elf_dynamic *ret)
+{
+	char need[VERNEED], aux[VERNEED];
+	TRY(elf_src_read(d->e->src, need, VERNEED, at));
+	struct str file = string_at(d, le32(need + 4));
+	uint64_t next = le32(need + 8);
+	for (unsigned i = 0; i < count && next; i++) {
+		at += next;
+		TRY(elf_src_read(d->e->src, aux, VERNEED, at));
+		if (ret->versions.n >= MAX_NEEDED)
+			return err_new(E_LIMIT, "more than %d needed versions", MAX_NEEDED);
+		*VEC_PUSH(a, &ret->versions) = (struct elf_need_version){
+			.file = file, .version = string_at(d, le32(aux + 8))};
+		next = le32(aux + 12);
+	}
+	return NULL;
+}
+
+static struct err *read_versions(struct arena *a, const struct dyn *d, struct elf_dynamic *ret)
+{
+	if (!d->verneed)
+		return NULL;
+	uint64_t at = elf_offset_of(d->e, d->verneed), next = 1;
+	if (d->verneednum > MAX_NEEDED)
+		return err_new(E_LIMIT, "%llu libraries with versions: at most %d are read",
+			(unsigned long long)d->verneednum, MAX_NEEDED);
+	for (uint64_t i = 0; i < d->verneednum && next; i++, at += next) {
+		char need[VERNEED];
+		TRY(elf_src_read(d->e->src, need, VERNEED, at));
+		TRY(read_versions_of(a, d, at, le16(need + 2), ret));
+		next = le32(need + 12);
+	}
+	return NULL;
+}
+
+/* The number of symbols by the GNU hash table: the highest bucket's chain ends at the last one. */
+static struct err *count_by_gnu_hash(const struct dyn *d, uint64_t *ret)
+{
+	char h[16], words[4 * CHUNK];
+	const struct elf_src *src = d->e->src;
+	uint64_t at = elf_offset_of(d->e, d->gnu_hash), last = 0;
+	TRY(elf_src_read(src, h, sizeof(h), at));
+	uint64_t nbuckets = le32(h), first = le32(h + 4), nbloom = le32(h + 8), n = 0;
+	at += sizeof(h) + nbloom * 8;
+	for (uint64_t i = 0; i < nbuckets; i += n) {
+		n = nbuckets - i < CHUNK ? nbuckets - i : CHUNK;
+		TRY(elf_src_read(src, words, (size_t)n * 4, at + i * 4));
+		for (size_t k = 0; k < n; k++)
+			last = le32(words + k * 4) > last ? le32(words + k * 4) : last;
+	}
+	*ret = first;
+	if (last < first)
+		return NULL;
+	at += nbuckets * 4;
+	for (bool end = false; !end; last++) {
+		if (last > MAX_SYMBOLS)
+			return err_new(E_LIMIT, "more than %d dynamic symbols", MAX_SYMBOLS);
+		TRY(elf_src_read(src, words, 4, at + (last - first) * 4));
+		end = words[0] & 1;
+	}
+	*ret = last;
+	return NULL;
+}
+
+static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
+{
+	char h[8];
+	*ret = 0;
+	if (d->value[DT_HASH]) {
+		TRY(elf_src_read(d->e->src, h, 8, elf_offset_of(d->e, d->value[DT_HASH])));
+		*ret = le32(h + 4);
+	} else if (d->gnu_hash) {
+		TRY(count_by_gnu_hash(d, ret));
+	} else {
+		VEC_EACH (struct elf_section, s, &d->e->sections) {
+			if (s->type == ELF_DYNSYM)
+				*ret = s->size / SYM;
+		}
+	}
+	if (*ret > MAX_SYMBOLS)
+		return err_new(E_LIMIT, "%llu dynamic symbols: at most %d are read",
+			(unsigned long long)*ret, MAX_SYMBOLS);
+	return NULL;
+}
+
+static struct elf_symbol symbol_at(const struct dyn *d, const char *p)
+{
+	return (struct elf_symbol){
+		.name = string_at(d, le32(p)),
+		.type = (uint8_t)(p[4] & 15),
+		.bind = (uint8_t)((unsigned char)p[4] >> 4),
+		.visibility = (uint8_t)(p[5] & 3),
+		.section = le16(p + 6),
+		.value = le64(p + 8),
+		.size = le64(p + 16),
+	};
+}
+
+static struct err *each_symbol(const struct dyn *d, elf_symbol_fn *fn, void *user)
+{
+	ARENA(tmp);
+	uint64_t total = 0, n = 0;
+	if (!d->value[DT_SYMTAB])
+		return NULL;
+	TRY_CTX(count_symbols(d, &total), "cannot count the dynamic symbols");
+	uint64_t at = elf_offset_of(d->e, d->value[DT_SYMTAB]);
+	char *chunk = arena_array(&tmp, total < CHUNK ? total : CHUNK, SYM);
+	for (uint64_t i = 0; i < total; i += n) {
+		n = total - i < CHUNK ? total - i : CHUNK;
+		TRY_CTX(elf_src_read(d->e->src, chunk, (size_t)n * SYM, at + i * SYM),
+			"cannot read the dynamic symbols");
+		for (size_t k = i ? 0 : 1; k < n; k++) {
+			struct elf_symbol s = symbol_at(d, chunk + k * SYM);
+			TRY(fn(user, &s));
+		}
+	}
+	return NULL;
+}
+
+struct err *elf_symbols(const struct elf *e, elf_symbol_fn *fn, void *user)
+{
+	ARENA(tmp);
+	struct dyn d;
+	TRY(read_entries(&tmp, e, &d));
+	TRY(read_strings(&tmp, &d));
+	return each_symbol(&d, fn, user);
+}
+
+struct names {
+	struct arena *a;
+	struct elf_dynamic *out;
+};
+
+static struct err *take_symbol(void *user, const struct elf_symbol *s)
+{
+	enum { LOCAL = 0 };
+	struct names *n = user;
+	if (s->bind != LOCAL && s->name.n)
+		strs_add(n->a, s->section ? &n->out->defined : &n->out->undefined, s->name);
+	return NULL;
+}
+
+struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic *ret)
+{
+	struct dyn d;
+	*ret = (struct elf_dynamic){0};
+	TRY(read_entries(a, e, &d));
+	TRY(read_strings(a, &d)); /* in a: the views in ret point into it */
+	for (size_t i = 0; i < d.table.n; i += DYN)
+		take_entry(a, &d, d.table.p + i, ret);
+	TRY_CTX(read_versions(a, &d, ret), "cannot read the needed versions");
+	struct names names = {.a = a, .out = ret};
+	return each_symbol(&d, take_symbol, &names);
+}
