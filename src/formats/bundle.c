@@ -30,14 +30,21 @@ bool bundle_is(struct str head)
 	return str_starts(head, S(RAW_MAGIC)) || (head.n >= 8 && str_starts(head, S(CCOB_MAGIC)));
 }
 
-/* The processor and its features: behind the last "--", or, in ids with an environment part, behind
- * the last dash before the features. */
+/* The processor and its features: behind the last "--"; ids with an environment part have only one
+ * dash there. Processor names may have dashes themselves (gfx9-4-generic). */
 static struct str target_of(struct str id)
 {
+	struct str head = str_sub(id, 0, str_chr(id, ':')); /* features may end in '-' */
 	if (str_starts(id, S("host")))
 		return S("");
-	struct str head = str_sub(id, 0, str_chr(id, ':'));
-	return str_sub(id, str_rchr(head, '-') + 1, id.n);
+	for (size_t i = head.n; i >= 2; i--) {
+		if (head.p[i - 1] == '-' && head.p[i - 2] == '-')
+			return str_sub(id, i, id.n);
+	}
+	size_t gfx = str_find(head, S("-gfx")), dash = str_rchr(head, '-');
+	if (gfx < head.n)
+		return str_sub(id, gfx + 1, id.n);
+	return dash < head.n ? str_sub(id, dash + 1, id.n) : id;
 }
 
 /* Parses the table out of its first bytes; *ret_need is how many bytes it takes to go on, at most

@@ -157,7 +157,7 @@ static struct err *frame_at(const struct elf_src *src, uint64_t at, uint64_t end
 	unsigned d = (unsigned char)h[4], fcs = fcs_bytes[d >> 6];
 	bool single = d & 0x20;
 	*ret = (struct frame){
-		.header = 5 + !single + dict_bytes[d & 3] + (single && !fcs ? 1 : fcs),
+		.header = 5 + (single ? 0u : 1u) + dict_bytes[d & 3] + (single && !fcs ? 1u : fcs),
 		.checksum = d & 4,
 		.dictionary = d & 3,
 	};

@@ -1,0 +1,443 @@
+/* Offload bundles: reading raw and compressed ones, walking sections, hostile tables, writing. */
+#include "unit/fixture_elf.h"
+
+#include "formats/bundle.h"
+
+#define HOST "host-x86_64-unknown-linux-gnu-"
+#define ID(target) "hipv4-amdgcn-amd-amdhsa--" target
+
+static struct str sample(struct arena *a)
+{
+	const struct fx_entry v[] = {
+		{.id = HOST},
+		{.id = ID("gfx1100"), .bytes = S("first object")},
+		{.id = ID("gfx90a:sramecc+:xnack-"), .bytes = S("second, CCOB inside")},
+	};
+	return fx_bundle(a, v, 3, 4096);
+}
+
+static void check_sample(const struct bundle *b)
+{
+	assert_int_equal(b->entries.n, 3);
+	assert_str(b->entries.v[0].target, "");
+	assert_str(b->entries.v[0].id, HOST);
+	assert_str(b->entries.v[1].target, "gfx1100");
+	assert_int_equal(b->entries.v[1].size, 12);
+	assert_int_equal(b->entries.v[1].offset, 4096);
+	assert_str(b->entries.v[2].target, "gfx90a:sramecc+:xnack-");
+	assert_int_equal(b->entries.v[2].offset, 8192);
+}
+
+static void reads_a_raw_bundle(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = sample(&a);
+	struct elf_src src = elf_src_mem(raw);
+	struct bundle b;
+	assert_ok(bundle_open(&a, &src, 0, raw.n, &b));
+	check_sample(&b);
+	assert_int_equal(b.encoding, BUNDLE_RAW);
+	assert_int_equal(b.size, raw.n);
+	assert_int_equal(b.stored, raw.n);
+}
+
+struct collect {
+	struct buf bytes;
+	uint64_t stop_at;
+};
+
+static struct err *take(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	struct collect *c = user;
+	assert_int_equal(at, c->bytes.n);
+	buf_add(&c->bytes, (struct str){.p = p, .n = n});
+	*stop = c->stop_at && c->bytes.n >= c->stop_at;
+	return NULL;
+}
+
+static void check_decodes_to(const struct elf_src *src, const struct bundle *b, struct str want)
+{
+	ARENA(a);
+	struct collect c = {.bytes = {.a = &a}};
+	assert_ok(bundle_decode(src, b, take, &c));
+	assert_int_equal(c.bytes.n, want.n);
+	assert_memory_equal(c.bytes.p, want.p, want.n);
+}
+
+static void reads_compressed_bundles_of_all_versions(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = sample(&a);
+	struct digest md5 = hash_bytes(HASH_MD5, raw.p, raw.n);
+	for (unsigned version = 1; version <= 3; version++) {
+		for (int zstd = 0; zstd <= 1; zstd++) {
+			struct str ccob = fx_ccob(&a, raw, version, zstd);
+			struct elf_src src = elf_src_mem(ccob);
+			struct bundle b;
+			assert_ok(bundle_open(&a, &src, 0, ccob.n, &b));
+			check_sample(&b);
+			assert_int_equal(b.encoding, BUNDLE_RAW + version);
+			assert_int_equal(b.zstd, zstd);
+			assert_int_equal(b.stored, ccob.n);
+			assert_int_equal(b.size, raw.n);
+			assert_int_equal(b.hash, le64((const char *)md5.b));
+			check_decodes_to(&src, &b, raw);
+		}
+	}
+}
+
+/* Bytes that do not compress, so that frames have several blocks. */
+static struct str noise(struct arena *a, size_t n)
+{
+	char *p = arena_alloc(a, n);
+	uint32_t x = 12345;
+	for (size_t i = 0; i < n; i++) {
+		x = x * 1664525 + 1013904223;
+		p[i] = (char)(x >> 24);
+	}
+	memcpy(p + n / 2, "CCOB\2\0\1\0", 8);
+	return (struct str){.p = p, .n = n};
+}
+
+static struct str big_sample(struct arena *a)
+{
+	const struct fx_entry v[] = {
+		{.id = HOST},
+		{.id = ID("gfx1030"), .bytes = noise(a, 300000)},
+		{.id = ID("gfx1201"), .bytes = noise(a, 200000)},
+	};
+	return fx_bundle(a, v, 3, 4096);
+}
+
+struct walked {
+	struct arena *a;
+	struct buf text;
+};
+
+static struct err *note_bundle(void *user, const struct bundle *b)
+{
+	struct walked *w = user;
+	buf_fmt(&w->text, "%d@%llu+%llu ", (int)b->encoding, (unsigned long long)b->offset,
+		(unsigned long long)b->stored);
+	return NULL;
+}
+
+/* Version 1 does not tell its length, and the payload holds the magic bytes: both are put in front
+ * of another bundle. */
+static void finds_the_end_of_version_1(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = big_sample(&a), last = sample(&a);
+	for (int zstd = 0; zstd <= 1; zstd++) {
+		struct str first = fx_ccob(&a, raw, 1, zstd);
+		assert_true(str_find(str_sub(first, 4, first.n), S("CCOB")) < first.n - 4 || !zstd);
+		BUF(file, &a);
+		buf_add(&file, first);
+		fx_pad(&file, (file.n + 4095) / 4096 * 4096);
+		size_t second = file.n;
+		buf_add(&file, last);
+		struct elf_src src = elf_src_mem(buf_str(&file));
+		struct walked w = {.a = &a, .text = {.a = &a}};
+		uint64_t stop;
+		assert_ok(bundle_walk(&src, 0, src.size, note_bundle, &w, &stop));
+		assert_int_equal(stop, src.size);
+		struct str want = str_fmt(&a, "1@0+%zu 0@%zu+%zu ", first.n, second, last.n);
+		assert_str(buf_str(&w.text), want.p);
+	}
+}
+
+static void checks_the_checksum_of_a_frame_away(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = sample(&a);
+	ZSTD_CCtx *z = ZSTD_createCCtx();
+	ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
+	char frame[8192];
+	size_t n = ZSTD_compress2(z, frame, sizeof(frame), raw.p, raw.n);
+	ZSTD_freeCCtx(z);
+	BUF(file, &a);
+	buf_add(&file, S("CCOB"));
+	fx_le(&file, 1, 2);
+	fx_le(&file, 1, 2);
+	fx_le(&file, raw.n, 4);
+	fx_le(&file, 0, 8);
+	buf_add(&file, (struct str){.p = frame, .n = n});
+	buf_add(&file, S("behind"));
+	struct elf_src src = elf_src_mem(buf_str(&file));
+	struct bundle b;
+	assert_ok(bundle_open(&a, &src, 0, src.size, &b));
+	assert_int_equal(b.stored, 20 + n);
+	check_decodes_to(&src, &b, raw);
+}
+
+static void stops_decoding_when_told(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = big_sample(&a);
+	const struct str files[] = {raw, fx_ccob(&a, raw, 3, true), fx_ccob(&a, raw, 2, false)};
+	for (size_t i = 0; i < 3; i++) {
+		struct elf_src src = elf_src_mem(files[i]);
+		struct bundle b;
+		struct collect c = {.bytes = {.a = &a}, .stop_at = 1000};
+		assert_ok(bundle_open(&a, &src, 0, src.size, &b));
+		assert_ok(bundle_decode(&src, &b, take, &c));
+		assert_in_range(c.bytes.n, 1000, raw.n - 1);
+		assert_memory_equal(c.bytes.p, raw.p, c.bytes.n);
+	}
+}
+
+/* No prefix of a bundle reads beyond its end (ASan) or is taken for the whole. */
+static void refuses_bundles_cut_off_anywhere(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = sample(&a);
+	for (unsigned kind = 0; kind < 7; kind++) {
+		struct str file = kind ? fx_ccob(&a, raw, (kind + 1) / 2, kind % 2) : raw;
+		for (size_t n = 0; n < file.n; n++) {
+			ARENA(tmp);
+			char *exact = xmalloc(n);
+			if (n)
+				memcpy(exact, file.p, n);
+			struct elf_src src = elf_src_mem((struct str){.p = exact, .n = n});
+			struct bundle b;
+			struct err *e = bundle_open(&tmp, &src, 0, n, &b);
+			if (!e && kind)
+				e = bundle_decode(
+					&src, &b, take, &(struct collect){.bytes = {.a = &tmp}});
+			assert_non_null(e);
+			assert_true(e->code == E_BUNDLE || e->code == E_ELF);
+			err_free(e);
+			free(exact);
+		}
+	}
+}
+
+static struct err *open_changed(
+	struct arena *a, struct str file, size_t at, uint64_t value, unsigned bytes)
+{
+	char *p = str_z(a, file);
+	put_le(p + at, value, bytes);
+	struct elf_src src = elf_src_mem((struct str){.p = p, .n = file.n});
+	struct bundle b;
+	return bundle_open(a, &src, 0, file.n, &b);
+}
+
+static void refuses_hostile_tables(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = sample(&a);
+	size_t second = 32 + 24 + strlen(HOST), third = second + 24 + strlen(ID("gfx1100"));
+	assert_ok(open_changed(&a, raw, second, 4096, 8));
+	assert_err_says(open_changed(&a, raw, 24, 5000, 8), E_LIMIT, "5000 entries");
+	assert_err_says(open_changed(&a, raw, 24, UINT64_MAX, 8), E_LIMIT, "entries");
+	assert_err_says(open_changed(&a, raw, 24, 4096, 8), E_LIMIT, "an id of");
+	assert_err_says(open_changed(&a, raw, second + 16, 257, 8), E_LIMIT, "an id of 257 bytes");
+	assert_err_says(open_changed(&a, raw, third, 4100, 8), E_BUNDLE, "over the one before");
+	assert_err_says(open_changed(&a, raw, second, 8, 8), E_BUNDLE, "over the one before");
+	assert_err_says(open_changed(&a, raw, second, UINT64_MAX, 8), E_BUNDLE, "not inside");
+	assert_err_says(open_changed(&a, raw, second + 8, UINT64_MAX, 8), E_BUNDLE, "not inside");
+	/* An empty entry may point anywhere: nothing is read from there. */
+	assert_ok(open_changed(&a, raw, 32, UINT64_MAX, 8));
+}
+
+static void refuses_hostile_compressed_headers(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str v3 = fx_ccob(&a, sample(&a), 3, true), v1 = fx_ccob(&a, sample(&a), 1, true);
+	struct str z2 = fx_ccob(&a, sample(&a), 2, false);
+	assert_err_says(open_changed(&a, v3, 4, 4, 2), E_BUNDLE, "unknown version 4");
+	assert_err_says(open_changed(&a, v3, 4, 0, 2), E_BUNDLE, "unknown version 0");
+	assert_err_says(open_changed(&a, v3, 6, 2, 2), E_BUNDLE, "unknown method 2");
+	assert_err_says(open_changed(&a, v3, 8, v3.n + 1, 8), E_BUNDLE, "are left");
+	assert_err_says(open_changed(&a, v3, 8, 31, 8), E_BUNDLE, "are left");
+	assert_err_says(open_changed(&a, v3, 16, UINT64_MAX, 8), E_LIMIT, "at most 17179869184");
+	assert_err_says(open_changed(&a, v3, 16, UINT64_C(16) << 30, 8), E_BUNDLE, "cannot give");
+	assert_err_says(open_changed(&a, z2, 12, 0x7fffffff, 4), E_BUNDLE, "cannot give");
+	assert_err_says(open_changed(&a, v3, 16, 8200, 8), E_BUNDLE, "larger than the 8200");
+	assert_err_says(open_changed(&a, v3, 32, 0, 4), E_BUNDLE, "no zstd frame");
+	assert_err_says(open_changed(&a, z2, 24, 0, 2), E_BUNDLE, "zlib");
+	assert_err_says(open_changed(&a, v1, 20 + 4, 0xff, 1), E_BUNDLE, "");
+}
+
+static struct err *count_bytes(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	(void)p, (void)at, (void)stop;
+	*(uint64_t *)user += n;
+	return NULL;
+}
+
+/* A wrong size within the header's own limits is found by decoding. */
+static void decoding_checks_the_size(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = sample(&a);
+	for (int zstd = 0; zstd <= 1; zstd++) {
+		for (int delta = -1; delta <= 1; delta += 2) {
+			struct str file = fx_ccob(&a, raw, 3, zstd);
+			struct elf_src src = elf_src_mem(file);
+			struct bundle b;
+			uint64_t n = 0;
+			assert_ok(bundle_open(&a, &src, 0, file.n, &b));
+			b.size += (uint64_t)delta;
+			assert_err(bundle_decode(&src, &b, count_bytes, &n), E_BUNDLE);
+		}
+	}
+}
+
+static void a_table_may_be_longer_than_the_first_read(void **state)
+{
+	(void)state;
+	ARENA(a);
+	enum { N = 300 };
+	struct fx_entry v[N];
+	for (unsigned i = 0; i < N; i++) {
+		struct str id = str_fmt(&a, ID("gfx%u"), 10000 + i);
+		v[i] = (struct fx_entry){.id = id.p, .bytes = S("x")};
+	}
+	struct str raw = fx_bundle(&a, v, N, 16);
+	const struct str files[] = {raw, fx_ccob(&a, raw, 3, true), fx_ccob(&a, raw, 3, false)};
+	for (size_t i = 0; i < 3; i++) {
+		struct elf_src src = elf_src_mem(files[i]);
+		struct bundle b;
+		assert_ok(bundle_open(&a, &src, 0, src.size, &b));
+		assert_int_equal(b.entries.n, N);
+		assert_str(b.entries.v[N - 1].target, "gfx10299");
+	}
+}
+
+static void knows_the_spellings_of_ids(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *id, *target;
+	} ids[] = {
+		{.id = "host-x86_64-unknown-linux--", .target = ""},
+		{.id = "host-x86_64-unknown-linux", .target = ""},
+		{.id = "hip-amdgcn-amd-amdhsa--gfx803", .target = "gfx803"},
+		{.id = "hip-amdgcn-amd-amdhsa-gfx906", .target = "gfx906"},
+		{.id = "hipv4-amdgcn-amd-amdhsa--gfx11-generic", .target = "gfx11-generic"},
+		{.id = "hip-amdgcn-amd-amdhsa-unknown-gfx9-4-generic", .target = "gfx9-4-generic"},
+		{.id = "hip-spirv64-amd-amdhsa-unknown-amdgcnspirv", .target = "amdgcnspirv"},
+		{.id = "hipv4-amdgcn-amd-amdhsa-unknown-gfx90a:xnack-", .target = "gfx90a:xnack-"},
+		{.id = "hipv4-amdgcn-amd-amdhsa--gfx942:sramecc-:xnack+",
+			.target = "gfx942:sramecc-:xnack+"},
+		{.id = "hipv4-spirv64-amd-amdhsa--amdgcnspirv", .target = "amdgcnspirv"},
+		{.id = "openmp-amdgcn-amd-amdhsa--gfx90a", .target = "gfx90a"},
+		{.id = "gfx90a", .target = "gfx90a"},
+		{.id = "", .target = ""},
+	};
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+		const struct fx_entry v = {.id = ids[i].id, .bytes = S("x")};
+		struct str raw = fx_bundle(&a, &v, 1, 8);
+		struct elf_src src = elf_src_mem(raw);
+		struct bundle b;
+		assert_ok(bundle_open(&a, &src, 0, raw.n, &b));
+		assert_str(b.entries.v[0].target, ids[i].target);
+	}
+}
+
+static void walks_over_padding_only(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(file, &a);
+	struct str raw = sample(&a);
+	buf_add(&file, raw);
+	buf_add(&file, fx_ccob(&a, raw, 2, true)); /* no padding at all */
+	fx_pad(&file, file.n + 5000);              /* not where a page begins */
+	size_t third = file.n, ccob = third - 5000 - raw.n;
+	buf_add(&file, raw);
+	fx_pad(&file, file.n + 100);
+	size_t tail = file.n;
+	buf_add(&file, S("something else"));
+	struct elf_src src = elf_src_mem(buf_str(&file));
+	struct walked w = {.a = &a, .text = {.a = &a}};
+	uint64_t stop;
+	assert_ok(bundle_walk(&src, 0, src.size, note_bundle, &w, &stop));
+	struct str want =
+		str_fmt(&a, "0@0+%zu 2@%zu+%zu 0@%zu+%zu ", raw.n, raw.n, ccob, third, raw.n);
+	assert_str(buf_str(&w.text), want.p);
+	assert_int_equal(stop, tail);
+	assert_ok(bundle_walk(&src, tail, src.size, note_bundle, &w, &stop));
+	assert_int_equal(stop, tail);
+}
+
+/* What clang-offload-bundler 22.1.8 writes for
+ *   -type=o -bundle-align=4096 -targets=host-x86_64-unknown-linux-gnu-,hipv4-...gfx1100,...gfx90a
+ * with an empty host file and the objects "one\n" and "two, longer\n": the SHA-256 of its output.
+ */
+static void writes_what_clang_writes(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), out = path_join(&a, dir, S("out.hipfb"));
+	struct str one = path_join(&a, dir, S("one")), two = path_join(&a, dir, S("two"));
+	test_put(one, "one\n");
+	test_put(two, "two, longer\n");
+	const struct bundle_object v[] = {
+		{.target = S("gfx1100"), .path = one},
+		{.target = S("gfx90a:xnack-"), .path = two},
+	};
+	struct digest sha;
+	assert_ok(bundle_write(out, S("x86_64-unknown-linux-gnu"), v, 2));
+	assert_ok(hash_file(HASH_SHA256, out, &sha));
+	assert_str(digest_hex(&a, &sha), "8ff9f6a317423c05f473ea551568d4e9"
+					 "5fa3b4842017b9404a4ff64a4e4c3350");
+	assert_err_says(bundle_write(out, S("x"), (struct bundle_object[]){v[0], v[0]}, 2),
+		E_BUNDLE, "'gfx1100' is named twice");
+	struct bundle_object gone = {.target = S("gfx1100"), .path = path_join(&a, dir, S("gone"))};
+	assert_err(bundle_write(out, S("x"), &gone, 1), E_NOENT);
+	assert_ok(hash_file(HASH_SHA256, out, &sha)); /* the old file is still there */
+	struct str head;
+	assert_ok(fs_read(&a, out, 1 << 20, &head));
+	assert_int_equal(head.n, 8192 + 12);
+	test_dir_remove(dir);
+}
+
+static void writes_host_ids_of_both_spellings(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), out = path_join(&a, dir, S("out")), got;
+	struct str one = path_join(&a, dir, S("one"));
+	test_put(one, "1");
+	struct bundle_object v = {.target = S("gfx1100"), .path = one};
+	assert_ok(bundle_write(out, S("x86_64-unknown-linux"), &v, 1));
+	assert_ok(fs_read(&a, out, 1 << 20, &got));
+	assert_true(str_find(got, S("host-x86_64-unknown-linux--")) < got.n);
+	assert_ok(bundle_write(out, S("x86_64-unknown-linux-gnu"), &v, 1));
+	assert_ok(fs_read(&a, out, 1 << 20, &got));
+	assert_true(str_find(got, S("host-x86_64-unknown-linux-gnu-")) < got.n);
+	test_dir_remove(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_a_raw_bundle),
+		cmocka_unit_test(reads_compressed_bundles_of_all_versions),
+		cmocka_unit_test(finds_the_end_of_version_1),
+		cmocka_unit_test(checks_the_checksum_of_a_frame_away),
+		cmocka_unit_test(stops_decoding_when_told),
+		cmocka_unit_test(refuses_bundles_cut_off_anywhere),
+		cmocka_unit_test(refuses_hostile_tables),
+		cmocka_unit_test(refuses_hostile_compressed_headers),
+		cmocka_unit_test(decoding_checks_the_size),
+		cmocka_unit_test(a_table_may_be_longer_than_the_first_read),
+		cmocka_unit_test(knows_the_spellings_of_ids),
+		cmocka_unit_test(walks_over_padding_only),
+		cmocka_unit_test(writes_what_clang_writes),
+		cmocka_unit_test(writes_host_ids_of_both_spellings),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
