@@ -2,46 +2,59 @@
  *
  * Reading goes by the central directory and checks it against the local headers: no overlap, no gap
  * tricks, no duplicate names, no traversal, no bytes behind the end record, sizes within limits.
+ * Limits: central directory 1 GiB, extra fields and names 64 KiB. Nothing of a member is read
+ * before it is asked for. After zip_open() any number of threads may read from one struct zip.
  * Source: PKWARE APPNOTE 6.3.10; PEP 427 (deflate or stored only).
  */
 #pragma once
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "formats/elf.h"
 #include "formats/finding.h"
 
 struct zip_member {
 	struct str name;
-	uint16_t method, flags; /* 0 stored, 8 deflate */
+	uint16_t method, flags; /* method: 0 stored, 8 deflate */
 	uint32_t crc, mode;     /* mode: unix mode, 0 when the archive has none */
 	uint64_t size, stored;  /* uncompressed and compressed bytes */
 	uint64_t header, data;  /* offsets of the local header and of the data */
 	bool dir;
+	bool unsafe; /* must not be unpacked or read: see the findings */
 };
 
 struct zip {
 	struct str path;
-	int fd;
+	struct elf_src src; /* the archive's bytes */
+	int fd;             /* -1 when it is in memory */
 	uint64_t size;
 	VEC(struct zip_member) members; /* in order of the central directory */
+	struct map names;               /* first member of each name */
 };
 
-/* Opens and reads the central directory. E_ZIP when it is no zip file at all; what is wrong but
- * readable goes to findings (may be NULL: then any of it is E_ZIP). */
+/* Opens and reads the central directory. E_ZIP when it is no zip file at all, or one whose
+ * directory cannot be read; what is wrong but readable goes to findings (ids: tests/ and the man
+ * page of verify list them). findings may be NULL: then a finding of severity error is E_ZIP. */
 MUST_USE struct err *zip_open(
 	struct arena *a, struct str path, struct findings *findings, struct zip *ret);
+/* The same for an archive behind any source of bytes, which must outlive ret. */
+MUST_USE struct err *zip_open_src(struct arena *a, const struct elf_src *src, struct str path,
+	struct findings *findings, struct zip *ret);
 void zip_close(struct zip *z);
-const struct zip_member *zip_find(const struct zip *z, struct str name);
-/* Whole content, checked against size and CRC; at most limit bytes. */
+const struct zip_member *zip_find(const struct zip *z, struct str name); /* or NULL */
+/* Whole content, checked against size and CRC; E_LIMIT when it is more than limit bytes. */
 MUST_USE struct err *zip_read(struct arena *a, const struct zip *z, const struct zip_member *m,
 	size_t limit, struct str *ret);
-/* Content in pieces, checked likewise; fn may stop early. */
+/* Content in pieces, checked likewise; fn may stop early (then nothing is checked). */
 typedef struct err *zip_fn(void *user, const void *p, size_t n, bool *stop);
 MUST_USE struct err *zip_stream(
 	const struct zip *z, const struct zip_member *m, zip_fn *fn, void *user);
-/* Random access to a member: in place when stored, else through an unnamed temporary file. */
+/* Random access to a member: in place when stored (then *ret_fd = -1, and z must stay open), else
+ * through an unnamed temporary file that *ret_fd owns. */
 MUST_USE struct err *zip_src(
 	const struct zip *z, const struct zip_member *m, struct elf_src *ret, int *ret_fd);
+/* Is text valid UTF-8 (no overlong forms, no surrogates)? */
+bool zip_utf8(struct str s);
 
 /* ---- writing ---- */
 struct zip_input {
@@ -58,9 +71,10 @@ struct zip_output { /* what became of an input */
 };
 
 /* Writes the archive atomically: members in the given order, all with the time epoch (seconds;
- * before 1980 counts as 1980-01-01), compressed in parallel; the bytes do not depend on jobs. ret
- * (may be NULL) has n elements. last (may be NULL) makes one more member out of what is known then:
- * how a RECORD gets in. */
+ * before 1980 counts as 1980-01-01), compressed in parallel; the bytes do not depend on jobs (0 =
+ * one per CPU). What does not shrink is stored. ret (may be NULL) has n elements. last (may be
+ * NULL) makes one more member out of what is known then: how a RECORD gets in. E_ZIP for a name
+ * that must not be in an archive or occurs twice. */
 struct zip_writer {
 	struct str path;
 	int64_t epoch;

@@ -1,6 +1,8 @@
-/* Wheels: file names, dist-info, RECORD, tags; assembling one.
- * Sources: PEP 427 and the living wheel specification, PEP 425/600 tags, PEP 440, core
- * metadata 2.4.
+/* Wheels: file names, tags, dist-info; assembling one.
+ *
+ * Sources: PEP 427 and the living binary distribution format, PEP 425 and 600 tags, PEP 440, core
+ * metadata 2.4, PEP 639 licences. The library and symbol-version table of the manylinux policies is
+ * in platform.c, with its source.
  */
 #pragma once
 
@@ -10,19 +12,92 @@ struct wheel_name { /* NAME-VERSION(-BUILD)-PY-ABI-PLATFORM.whl */
 	struct str dist, version, build, python, abi, platform;
 };
 
+/* file may have folders in front. E_WHEEL says which part is wrong. */
 MUST_USE struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name *ret);
 struct str wheel_name_text(struct arena *a, const struct wheel_name *n);
 struct str wheel_normalise(struct arena *a, struct str project); /* "My.Pkg" -> "my_pkg" */
+/* PY-ABI-PLATFORM, each dotted part expanded: "py2.py3-none-any" -> py2-none-any py3-none-any. */
+struct strs wheel_tags(struct arena *a, const struct wheel_name *n);
+
+/* ---- the platform tag ---- */
+struct wheel_elf { /* an ELF file of a wheel, and what the loader must find for it */
+	struct str name;
+	uint16_t machine;
+	struct elf_dynamic dyn;
+};
+
+struct wheel_elfs {
+	struct wheel_elf *v;
+	size_t n, cap;
+};
 
 /* The lowest platform tag that tells the truth about some ELF files. */
 struct wheel_platform {
-	struct str tag;      /* "linux_x86_64", "manylinux_2_34_x86_64" */
+	struct str tag;      /* "linux_x86_64", "manylinux_2_34_x86_64"; "any" without ELF files */
 	struct str glibc;    /* newest version needed: "2.34", "" = none */
 	struct str glibc_by; /* file that needs it */
+	unsigned minor;      /* of the manylinux tag that the symbol versions alone allow */
+	struct str minor_by; /* what decided that: "GLIBCXX_3.4.30 of 'pkg/_C.so'" */
 	struct strs outside; /* needed libraries that PEP 600 does not allow: "libamdhip64.so.6" */
+	struct str beyond;   /* a symbol version that no policy has, "" = none */
 	struct str why;      /* one sentence */
 };
 
+/* Finds the tag for these files on disk; those that are no ELF files are passed over. What one of
+ * them needs and another one provides (by soname or file name) is inside. E_WHEEL when they are for
+ * different processors. */
+MUST_USE struct err *wheel_platform(
+	struct arena *a, const struct strs *elf_paths, struct wheel_platform *ret);
+MUST_USE struct err *wheel_platform_of(
+	struct arena *a, const struct wheel_elfs *elfs, struct wheel_platform *ret);
+/* PEP 600 and the policy table: may a manylinux wheel expect this library on the machine? */
+bool wheel_library_allowed(struct str soname);
+/* "x86_64" for EM_X86_64, ...; "" for a processor that wheels have no name for. */
+struct str wheel_machine_name(uint16_t machine);
+/* The glibc minor that a platform tag promises: 17 for manylinux2014_*, UINT_MAX for linux_*, 0
+ * when the tag is of neither kind. ret_arch: "x86_64". */
+unsigned wheel_tag_glibc(struct str platform, struct str *ret_arch);
+/* Reads what wheel_platform_of() wants; *ret_elf = false when src is no ELF64 file. */
+MUST_USE struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct str name,
+	struct wheel_elf *ret, bool *ret_elf);
+
+/* ---- dist-info ---- */
+struct record_entry {
+	struct str path, algorithm, hash, size; /* as written; "" where the field is empty */
+	unsigned line;
+};
+
+struct record {
+	struct record_entry *v;
+	size_t n, cap;
+};
+
+/* RECORD is CSV of three columns; E_SYNTAX with the line. */
+MUST_USE struct err *record_parse(struct arena *a, struct str text, struct record *ret);
+void record_add(struct buf *b, struct str path, struct str sha256, uint64_t size);
+
+struct header {                /* of METADATA and WHEEL: an e-mail header */
+	struct str key, value; /* continuation lines joined by '\n' */
+	unsigned line;
+};
+
+struct headers {
+	struct header *v;
+	size_t n, cap;
+	struct str body;
+};
+
+MUST_USE struct err *headers_parse(struct arena *a, struct str text, struct headers *ret);
+/* The first one of that name (case does not matter), or NULL. */
+const struct header *headers_get(const struct headers *h, const char *key);
+
+/* PEP 508: "NAME [extras] (specifiers or @ url) ; marker". E_SYNTAX says what is wrong. */
+struct requirement {
+	struct str name, extras, specifier, url, marker;
+};
+MUST_USE struct err *requirement_parse(struct arena *a, struct str text, struct requirement *ret);
+
+/* ---- building ---- */
 struct wheel_file {
 	struct str name, path; /* in the wheel; on disk */
 	struct str content;    /* when path is "" */
@@ -35,14 +110,17 @@ struct wheel_spec {
 	struct str python, abi; /* "cp311" "cp311", "cp38" "abi3", "py3" "none" */
 	struct str platform;    /* "" = computed by wheel_platform() */
 	VEC(struct wheel_file) files;
-	VEC(struct wheel_file) info; /* further files of the dist-info folder */
-	int64_t epoch;               /* SOURCE_DATE_EPOCH */
-	unsigned jobs;
+	VEC(struct wheel_file)
+	info;          /* further files of the dist-info folder; those in licenses/ get
+			  a License-File line each */
+	int64_t epoch; /* SOURCE_DATE_EPOCH; see wheel_epoch() */
+	unsigned jobs; /* 0 = one per CPU */
 };
 
-/* Finds the tag for these ELF files; names maps sonames that the wheel itself holds. */
-MUST_USE struct err *wheel_platform(
-	struct arena *a, const struct strs *elf_paths, struct wheel_platform *ret);
-/* Writes DIR/NAME-...whl atomically; the same input gives the same bytes. */
+/* $SOURCE_DATE_EPOCH, else 1980-01-01, where zip times begin. */
+MUST_USE struct err *wheel_epoch(int64_t *ret);
+/* Writes DIR/NAME-...whl atomically; the same input gives the same bytes, in whatever order the
+ * files are listed. Text of METADATA and WHEEL is checked: E_WHEEL for what installers would
+ * refuse. */
 MUST_USE struct err *wheel_build(
 	struct arena *a, const struct wheel_spec *spec, struct str dir, struct str *ret_path);

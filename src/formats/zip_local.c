@@ -1,0 +1,180 @@
+/* Local headers of a zip archive against its central directory, and whether members, headers and
+ * data descriptors fill the file without overlap or gap. See zip.h. */
+#include <stdlib.h>
+
+#include "formats/zip_read.h"
+
+#define SAY_ERROR(r, id, ...) zip_say((r), (id), SEV_ERROR, __VA_ARGS__)
+
+struct local {
+	const char *p; /* the fixed part */
+	struct str name, extra;
+	uint64_t size, stored;
+};
+
+static struct err *read_local(
+	struct arena *tmp, struct zip_reader *r, const struct zip_member *m, struct local *ret)
+{
+	uint64_t room = r->dir - m->header;
+	size_t n = ZIP_LOCAL_SIZE + m->name.n + 64;
+	n = room < n ? (size_t)room : n;
+	char *p = arena_alloc(tmp, n + 1);
+	TRY(r->z->src.read(&r->z->src, p, n, m->header));
+	*ret = (struct local){.p = p};
+	if (n < ZIP_LOCAL_SIZE || zip_u32(p) != ZIP_LOCAL)
+		return NULL;
+	size_t want = ZIP_LOCAL_SIZE + (size_t)zip_u16(p + 26) + zip_u16(p + 28);
+	if (want > room)
+		return NULL;
+	if (want > n) {
+		ret->p = p = arena_alloc(tmp, want);
+		TRY(r->z->src.read(&r->z->src, p, want, m->header));
+	}
+	ret->name = (struct str){.p = p + ZIP_LOCAL_SIZE, .n = zip_u16(p + 26)};
+	ret->extra = (struct str){.p = ret->name.p + ret->name.n, .n = zip_u16(p + 28)};
+	return NULL;
+}
+
+/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are marked. A copy
+ * of the central one (which may have one size, or the offset) is what pypa/wheel#692 was about. */
+static void local_sizes(struct zip_reader *r, const struct zip_member *m, struct local *l)
+{
+	struct zip_wide w = {.size = zip_u32(l->p + 22), .stored = zip_u32(l->p + 18)};
+	bool marked = w.size == 0xffffffff || w.stored == 0xffffffff;
+	const bool want[] = {marked, marked, false};
+	bool half = marked && w.size != w.stored;
+	zip_wide_read(l->extra, want, &w);
+	l->size = w.size;
+	l->stored = w.stored;
+	if (w.problem)
+		SAY_ERROR(r, "zip-zip64", m->name, "the ZIP64 extra field of its local header %s",
+			w.problem);
+	else if (half)
+		SAY_ERROR(r, "zip-zip64", m->name,
+			"the ZIP64 extra field of its local header has both sizes, its header one");
+}
+
+static void differ(struct zip_reader *r, const struct zip_member *m, const char *what)
+{
+	SAY_ERROR(r, "zip-local-header", m->name,
+		"%s in the local header and in the central directory differ", what);
+}
+
+static void compare(struct zip_reader *r, const struct zip_member *m, const struct local *l)
+{
+	bool later = m->flags & ZIP_FLAG_DESCRIPTOR; /* crc and sizes may be zero here */
+	uint32_t crc = zip_u32(l->p + 14);
+	if (!str_eq(l->name, m->name))
+		differ(r, m, "the names");
+	if (zip_u16(l->p + 6) != m->flags)
+		differ(r, m, "the flags");
+	if (zip_u16(l->p + 8) != m->method)
+		differ(r, m, "the methods");
+	if (crc != m->crc && !(later && !crc))
+		differ(r, m, "the checksums");
+	if ((l->size != m->size && !(later && !l->size)) ||
+		(l->stored != m->stored && !(later && !l->stored)))
+		differ(r, m, "the sizes");
+}
+
+static struct err *check_member(struct zip_reader *r, struct zip_member *m)
+{
+	ARENA(tmp);
+	struct local l;
+	m->data = UINT64_MAX;
+	if (m->header > r->dir - r->shift) {
+		SAY_ERROR(r, "zip-local-header", m->name, "its offset is behind the members");
+		m->unsafe = true;
+		return NULL;
+	}
+	m->header += r->shift;
+	TRY(read_local(&tmp, r, m, &l));
+	if (!l.name.p) {
+		SAY_ERROR(r, "zip-local-header", m->name, "there is no local header at %llu",
+			(unsigned long long)m->header);
+		m->unsafe = true;
+		return NULL;
+	}
+	m->data = m->header + ZIP_LOCAL_SIZE + l.name.n + l.extra.n;
+	local_sizes(r, m, &l);
+	compare(r, m, &l);
+	if (m->stored <= r->dir - m->data)
+		return NULL;
+	SAY_ERROR(r, "zip-overlap", m->name, "its data runs into the central directory");
+	m->unsafe = true;
+	return NULL;
+}
+
+/* ---- who owns which bytes ---- */
+
+/* 4.3.9: with or without a signature, sizes of 4 or 8 bytes. */
+static bool descriptor_fits(const struct zip_member *m, const unsigned char *p, size_t n)
+{
+	bool sig = n == 16 || n == 24;
+	const unsigned char *v = p + (sig ? 4 : 0);
+	if (n != 12 && n != 16 && n != 20 && n != 24)
+		return false;
+	if ((sig && zip_u32(p) != ZIP_DESCRIPTOR) || zip_u32(v) != m->crc)
+		return false;
+	if (n >= 20)
+		return zip_u64(v + 4) == m->stored && zip_u64(v + 12) == m->size;
+	return zip_u32(v + 4) == m->stored && zip_u32(v + 8) == m->size;
+}
+
+static struct err *check_descriptor(
+	struct zip_reader *r, const struct zip_member *m, uint64_t end, uint64_t next)
+{
+	unsigned char p[24] = {0};
+	size_t n = next - end <= sizeof(p) ? (size_t)(next - end) : 0;
+	if (n)
+		TRY(r->z->src.read(&r->z->src, p, n, end));
+	zip_say(r, "zip-data-descriptor", SEV_WARNING, m->name,
+		"sizes follow the data (a data descriptor): it cannot be unpacked as a stream");
+	if (!descriptor_fits(m, p, n))
+		SAY_ERROR(r, "zip-local-header", m->name, "its data descriptor is wrong");
+	return NULL;
+}
+
+static struct err *check_end(struct zip_reader *r, struct zip_member *m, uint64_t next)
+{
+	uint64_t end = m->data + m->stored;
+	if (end > next) {
+		SAY_ERROR(r, "zip-overlap", m->name, "shares bytes with the next member");
+		m->unsafe = true;
+		return NULL;
+	}
+	if (m->flags & ZIP_FLAG_DESCRIPTOR)
+		return check_descriptor(r, m, end, next);
+	if (end < next)
+		SAY_ERROR(r, "zip-gap", m->name, "%llu bytes behind it belong to no member",
+			(unsigned long long)(next - end));
+	return NULL;
+}
+
+static int by_header(const void *x, const void *y)
+{
+	const struct zip_member *a = *(struct zip_member *const *)x;
+	const struct zip_member *b = *(struct zip_member *const *)y;
+	return (a->header > b->header) - (a->header < b->header);
+}
+
+struct err *zip_check_local(struct zip_reader *r)
+{
+	struct zip *z = r->z;
+	size_t n = 0;
+	struct zip_member **v = arena_array(r->a, z->members.n + 1, sizeof(struct zip_member *));
+	VEC_EACH (struct zip_member, m, &z->members) {
+		TRY(check_member(r, m));
+		if (m->data <= r->dir && m->stored <= r->dir - m->data)
+			v[n++] = m;
+	}
+	if (n)
+		qsort(v, n, sizeof(struct zip_member *), by_header);
+	uint64_t first = n ? v[0]->header : r->dir;
+	if (first > r->shift)
+		SAY_ERROR(r, "zip-gap", z->path, "%llu bytes in front of the first member",
+			(unsigned long long)(first - r->shift));
+	for (size_t i = 0; i < n; i++)
+		TRY(check_end(r, v[i], i + 1 < n ? v[i + 1]->header : r->dir));
+	return NULL;
+}

@@ -1,0 +1,244 @@
+/* Assembling a wheel: the dist-info files are made here, everything is put in a fixed order (files
+ * by name, then dist-info, RECORD last) and handed to the zip writer, which hashes while it packs.
+ */
+#include "wheel/wheel.h"
+
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/version.h"
+
+struct build {
+	struct arena *a;
+	const struct wheel_spec *spec;
+	struct wheel_name name;
+	struct str info; /* "saxpy-1.0.dist-info" */
+	bool pure;
+	VEC(struct zip_input) inputs;
+};
+
+struct err *wheel_epoch(int64_t *ret)
+{
+	const char *env = getenv("SOURCE_DATE_EPOCH");
+	uint64_t seconds = 315532800;
+	if (env && *env && (!str_u64(str_from(env), 10, &seconds) || seconds > INT64_MAX))
+		return err_hint(err_new(E_USAGE, "SOURCE_DATE_EPOCH is '%s'", env),
+			"it must be a number of seconds since 1970");
+	*ret = (int64_t)seconds;
+	return NULL;
+}
+
+/* ---- METADATA and WHEEL ---- */
+
+static struct err *one_line(const char *field, struct str value)
+{
+	for (size_t i = 0; i < value.n; i++)
+		if ((unsigned char)value.p[i] < ' ' && value.p[i] != '\t')
+			return err_new(E_WHEEL, "%s '%.*s' has a line break or control character",
+				field, STR(value));
+	return zip_utf8(value) ? NULL : err_new(E_WHEEL, "%s is not valid UTF-8", field);
+}
+
+static struct err *add_header(struct buf *b, const char *field, struct str value)
+{
+	if (!value.n)
+		return NULL;
+	TRY(one_line(field, value));
+	buf_fmt(b, "%s: %.*s\n", field, STR(value));
+	return NULL;
+}
+
+/* Words that an SPDX expression may consist of; anything else is free text, for "License". */
+static bool is_spdx(struct arena *a, struct str license)
+{
+	struct strs words = str_split(a, license, ' ');
+	bool operand = true;
+	for (size_t i = 0; i < words.n; i++, operand = !operand) {
+		struct str w = words.v[i];
+		bool op = str_eq(w, S("AND")) || str_eq(w, S("OR")) || str_eq(w, S("WITH"));
+		if (op == operand)
+			return false;
+		for (size_t k = 0; k < w.n; k++)
+			if (!((w.p[k] >= '0' && w.p[k] <= '9') ||
+				    (w.p[k] >= 'a' && w.p[k] <= 'z') ||
+				    (w.p[k] >= 'A' && w.p[k] <= 'Z') || w.p[k] == '-' ||
+				    w.p[k] == '.' || w.p[k] == '+'))
+				return false;
+	}
+	return words.n % 2 == 1;
+}
+
+static struct err *add_licenses(struct build *w, struct buf *b)
+{
+	const struct wheel_spec *s = w->spec;
+	const char *field = is_spdx(w->a, s->license) ? "License-Expression" : "License";
+	TRY(add_header(b, field, s->license));
+	VEC_EACH (const struct wheel_file, f, &s->info)
+		if (str_starts(f->name, S("licenses/")))
+			TRY(add_header(
+				b, "License-File", str_sub(f->name, S("licenses/").n, f->name.n)));
+	return NULL;
+}
+
+static struct err *metadata(struct build *w, struct str version, struct str *ret)
+{
+	BUF(b, w->a);
+	const struct wheel_spec *s = w->spec;
+	struct requirement parsed;
+	TRY(add_header(&b, "Metadata-Version", S("2.4")));
+	TRY(add_header(&b, "Name", s->name));
+	TRY(add_header(&b, "Version", version));
+	TRY(add_header(&b, "Summary", s->summary));
+	TRY(add_licenses(w, &b));
+	TRY(add_header(&b, "Requires-Python", s->requires_python));
+	for (size_t i = 0; i < s->requires.n; i++) {
+		struct str line = s->requires.v[i];
+		TRY_CTX(requirement_parse(w->a, line, &parsed), "cannot require '%.*s'", STR(line));
+		TRY(add_header(&b, "Requires-Dist", line));
+	}
+	*ret = buf_str(&b);
+	return NULL;
+}
+
+static struct str wheel_text(struct build *w)
+{
+	BUF(b, w->a);
+	struct strs tags = wheel_tags(w->a, &w->name);
+	buf_fmt(&b, "Wheel-Version: 1.0\nGenerator: rocsmith " ROCSMITH_VERSION "\n");
+	buf_fmt(&b, "Root-Is-Purelib: %s\n", w->pure ? "true" : "false");
+	for (size_t i = 0; i < tags.n; i++)
+		buf_fmt(&b, "Tag: %.*s\n", STR(tags.v[i]));
+	return buf_str(&b);
+}
+
+/* ---- names and tags ---- */
+
+static struct err *find_platform(struct build *w)
+{
+	const struct wheel_spec *s = w->spec;
+	struct strs paths = {0};
+	struct wheel_platform p;
+	VEC_EACH (const struct wheel_file, f, &s->files)
+		if (f->path.n)
+			strs_add(w->a, &paths, f->path);
+	TRY(wheel_platform(w->a, &paths, &p));
+	w->pure = str_eq(p.tag, S("any"));
+	w->name.platform = s->platform.n ? s->platform : p.tag;
+	return NULL;
+}
+
+static struct err *project_name(struct str name)
+{
+	struct requirement parsed;
+	ARENA(tmp);
+	struct err *e = requirement_parse(&tmp, name, &parsed);
+	bool ok = !e && str_eq(parsed.name, name);
+	err_free(e);
+	if (ok)
+		return NULL;
+	return err_hint(err_new(E_WHEEL, "'%.*s' is no name for a Python project", STR(name)),
+		"letters, digits, '-', '_' and '.' are allowed, a letter or digit at both ends");
+}
+
+static struct err *make_name(struct build *w, struct str *ret_version)
+{
+	const struct wheel_spec *s = w->spec;
+	const struct version *version;
+	TRY(project_name(s->name));
+	TRY_CTX(version_parse(w->a, s->version, &version), "cannot pack '%.*s'", STR(s->name));
+	*ret_version = version_text(w->a, version);
+	w->name = (struct wheel_name){
+		.dist = wheel_normalise(w->a, s->name),
+		.version = *ret_version,
+		.python = s->python.n ? s->python : S("py3"),
+		.abi = s->abi.n ? s->abi : S("none"),
+	};
+	w->info = str_fmt(w->a, "%.*s-%.*s.dist-info", STR(w->name.dist), STR(*ret_version));
+	return find_platform(w);
+}
+
+/* ---- content ---- */
+
+static void add_text(struct build *w, const char *name, struct str content)
+{
+	*VEC_PUSH(w->a, &w->inputs) = (struct zip_input){
+		.name = str_fmt(w->a, "%.*s/%s", STR(w->info), name),
+		.content = content,
+		.mode = 0644,
+	};
+}
+
+static struct zip_input input_of(const struct wheel_file *f, struct str name)
+{
+	return (struct zip_input){
+		.name = name,
+		.path = f->path,
+		.content = f->content,
+		.mode = f->executable ? 0755 : 0644,
+	};
+}
+
+static int by_name(const void *x, const void *y)
+{
+	const struct zip_input *a = x, *b = y;
+	return str_cmp(a->name, b->name);
+}
+
+static void sort_from(struct build *w, size_t from)
+{
+	if (w->inputs.n > from)
+		qsort(w->inputs.v + from, w->inputs.n - from, sizeof(*w->inputs.v), by_name);
+}
+
+static void add_files(struct build *w, struct str metadata_text)
+{
+	VEC_EACH (const struct wheel_file, f, &w->spec->files)
+		*VEC_PUSH(w->a, &w->inputs) = input_of(f, f->name);
+	sort_from(w, 0);
+	size_t from = w->inputs.n;
+	VEC_EACH (const struct wheel_file, f, &w->spec->info)
+		*VEC_PUSH(w->a, &w->inputs) =
+			input_of(f, str_fmt(w->a, "%.*s/%.*s", STR(w->info), STR(f->name)));
+	add_text(w, "METADATA", metadata_text);
+	add_text(w, "WHEEL", wheel_text(w));
+	sort_from(w, from);
+}
+
+static struct err *make_record(
+	struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret)
+{
+	struct build *w = user;
+	BUF(b, a);
+	for (size_t i = 0; i < w->inputs.n; i++)
+		record_add(&b, w->inputs.v[i].name, outs[i].sha256, outs[i].size);
+	struct str self = str_fmt(a, "%.*s/RECORD", STR(w->info));
+	buf_fmt(&b, "%.*s,,\n", STR(self));
+	*ret = (struct zip_input){.name = self, .content = buf_str(&b), .mode = 0644};
+	return NULL;
+}
+
+struct err *wheel_build(
+	struct arena *a, const struct wheel_spec *spec, struct str dir, struct str *ret_path)
+{
+	struct build w = {.a = a, .spec = spec};
+	struct str version, text;
+	struct wheel_name parsed;
+	TRY(make_name(&w, &version));
+	struct str file = wheel_name_text(a, &w.name);
+	TRY(wheel_name_parse(a, file, &parsed));
+	TRY(metadata(&w, version, &text));
+	add_files(&w, text);
+	TRY(fs_mkdirs(dir));
+	struct zip_writer zip = {
+		.path = path_join(a, dir, file),
+		.epoch = spec->epoch,
+		.jobs = spec->jobs,
+		.v = w.inputs.v,
+		.n = w.inputs.n,
+		.last = make_record,
+		.user = &w,
+	};
+	TRY_CTX(zip_write(a, &zip, NULL), "cannot build the wheel '%.*s'", STR(file));
+	*ret_path = zip.path;
+	return NULL;
+}

@@ -1,0 +1,174 @@
+/* The files of a dist-info folder as text: RECORD (CSV) and the e-mail headers of METADATA and
+ * WHEEL; see wheel.h. */
+#include "wheel/wheel.h"
+
+/* ---- RECORD ---- */
+
+static bool needs_quotes(struct str s)
+{
+	return str_chr(s, ',') < s.n || str_chr(s, '"') < s.n || str_chr(s, '\n') < s.n ||
+	       str_chr(s, '\r') < s.n;
+}
+
+static void add_field(struct buf *b, struct str s)
+{
+	if (!needs_quotes(s)) {
+		buf_add(b, s);
+		return;
+	}
+	buf_char(b, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '"')
+			buf_char(b, '"');
+		buf_char(b, s.p[i]);
+	}
+	buf_char(b, '"');
+}
+
+void record_add(struct buf *b, struct str path, struct str sha256, uint64_t size)
+{
+	add_field(b, path);
+	buf_fmt(b, ",sha256=%.*s,%llu\n", STR(sha256), (unsigned long long)size);
+}
+
+struct csv {
+	struct arena *a;
+	struct str text;
+	size_t at;
+	unsigned line;
+};
+
+static char peek(const struct csv *c)
+{
+	return c->at < c->text.n ? c->text.p[c->at] : '\n';
+}
+
+static struct err *quoted(struct csv *c, struct str *ret)
+{
+	BUF(b, c->a);
+	for (c->at++; c->at < c->text.n; c->at++) {
+		char ch = c->text.p[c->at];
+		if (ch == '"' && c->at + 1 < c->text.n && c->text.p[c->at + 1] == '"')
+			c->at++;
+		else if (ch == '"')
+			break;
+		if (ch == '\n')
+			c->line++;
+		buf_char(&b, ch);
+	}
+	if (c->at >= c->text.n)
+		return err_new(E_SYNTAX, "line %u: a quote is not closed", c->line);
+	c->at++;
+	if (peek(c) != ',' && peek(c) != '\n' && peek(c) != '\r')
+		return err_new(E_SYNTAX, "line %u: text behind a closing quote", c->line);
+	*ret = buf_str(&b);
+	return NULL;
+}
+
+static struct err *field(struct csv *c, struct str *ret)
+{
+	if (peek(c) == '"')
+		return quoted(c, ret);
+	size_t from = c->at;
+	while (peek(c) != ',' && peek(c) != '\n' && peek(c) != '\r')
+		c->at++;
+	*ret = str_sub(c->text, from, c->at);
+	return NULL;
+}
+
+static void end_line(struct csv *c)
+{
+	if (peek(c) == '\r')
+		c->at++;
+	if (peek(c) == '\n')
+		c->at++;
+	c->line++;
+}
+
+static struct err *row(struct csv *c, struct record *ret)
+{
+	struct str fields[3] = {0}, hash;
+	unsigned line = c->line, n = 0;
+	for (;; c->at++) {
+		if (n == 3)
+			return err_new(E_SYNTAX, "line %u: more than three fields", line);
+		TRY(field(c, &fields[n++]));
+		if (peek(c) != ',')
+			break;
+	}
+	end_line(c);
+	if (n != 3)
+		return err_new(E_SYNTAX, "line %u: %u of three fields", line, n);
+	struct record_entry *e = VEC_PUSH(c->a, ret);
+	*e = (struct record_entry){.path = fields[0], .size = fields[2], .line = line};
+	if (!str_cut(fields[1], '=', &e->algorithm, &hash) && fields[1].n)
+		return err_new(
+			E_SYNTAX, "line %u: '%.*s' is no ALGORITHM=HASH", line, STR(fields[1]));
+	e->hash = hash;
+	return NULL;
+}
+
+struct err *record_parse(struct arena *a, struct str text, struct record *ret)
+{
+	struct csv c = {.a = a, .text = text, .line = 1};
+	*ret = (struct record){0};
+	while (c.at < text.n) {
+		if (peek(&c) == '\n' || peek(&c) == '\r')
+			end_line(&c);
+		else
+			TRY(row(&c, ret));
+	}
+	return NULL;
+}
+
+/* ---- headers ---- */
+
+static bool key_ok(struct str key)
+{
+	for (size_t i = 0; i < key.n; i++)
+		if (key.p[i] <= ' ' || key.p[i] >= 0x7f)
+			return false;
+	return key.n > 0;
+}
+
+static struct str without_cr(struct str line)
+{
+	return str_ends(line, S("\r")) ? str_sub(line, 0, line.n - 1) : line;
+}
+
+static void fold(struct arena *a, struct header *h, struct str more)
+{
+	h->value = str_fmt(a, "%.*s\n%.*s", STR(h->value), STR(str_trim(more)));
+}
+
+struct err *headers_parse(struct arena *a, struct str text, struct headers *ret)
+{
+	struct str rest = text, line;
+	*ret = (struct headers){0};
+	for (unsigned n = 1; str_next(&rest, '\n', &line); n++) {
+		struct str key, value;
+		line = without_cr(line);
+		if (!line.n)
+			break;
+		if ((line.p[0] == ' ' || line.p[0] == '\t') && ret->n) {
+			fold(a, &ret->v[ret->n - 1], line);
+			continue;
+		}
+		if (!str_cut(line, ':', &key, &value) || !key_ok(key))
+			return err_new(E_SYNTAX, "line %u: no 'Name: value'", n);
+		*VEC_PUSH(a, ret) =
+			(struct header){.key = key, .value = str_trim(value), .line = n};
+	}
+	ret->body = rest;
+	return NULL;
+}
+
+const struct header *headers_get(const struct headers *h, const char *key)
+{
+	ARENA(tmp);
+	struct str want = str_lower(&tmp, str_from(key));
+	VEC_EACH (const struct header, it, h)
+		if (it->key.n == want.n && str_eq(str_lower(&tmp, it->key), want))
+			return it;
+	return NULL;
+}

@@ -1,0 +1,110 @@
+/* Names of wheel files and the tags in them; see wheel.h. */
+#include "wheel/wheel.h"
+
+#include "base/fs.h"
+#include "base/version.h"
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool only_words(struct str s, const char *also)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_word(s.p[i]) && str_chr(str_from(also), s.p[i]) == str_from(also).n)
+			return false;
+	return s.n > 0;
+}
+
+static struct err *bad(struct str file, const char *what, struct str part)
+{
+	struct err *e = err_new(
+		E_WHEEL, "'%.*s' is no name for a wheel: %s '%.*s'", STR(file), what, STR(part));
+	return err_hint(e, "wheels are named NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl");
+}
+
+static struct err *check(struct arena *a, struct str file, const struct wheel_name *n)
+{
+	const struct version *version;
+	if (!only_words(n->dist, ".") || str_contains(n->dist, S("__")))
+		return bad(file, "wrong project name", n->dist);
+	struct err *e = version_parse(a, n->version, &version);
+	if (e) {
+		err_free(e);
+		return bad(file, "wrong version (PEP 440)", n->version);
+	}
+	if (n->build.n && !is_digit(n->build.p[0]))
+		return bad(file, "a build tag must begin with a digit, not", n->build);
+	const struct str tags[] = {n->python, n->abi, n->platform};
+	for (unsigned i = 0; i < 3; i++)
+		if (!only_words(tags[i], ".") || tags[i].p[0] == '.' || str_ends(tags[i], S(".")) ||
+			str_contains(tags[i], S("..")))
+			return bad(file, "wrong tag", tags[i]);
+	return NULL;
+}
+
+struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name *ret)
+{
+	struct str name = path_base(file), part[6] = {0};
+	if (!str_ends(name, S(".whl")))
+		return bad(name, "it does not end in", S(".whl"));
+	struct str rest = str_sub(name, 0, name.n - 4);
+	size_t n = 1;
+	for (size_t i = 0; i < rest.n; i++)
+		n += rest.p[i] == '-';
+	if (n != 5 && n != 6)
+		return bad(name, "there must be five or six parts between dashes in", rest);
+	for (size_t i = 0; i < n; i++)
+		(void)str_cut(rest, '-', &part[i], &rest);
+	*ret = (struct wheel_name){
+		.dist = part[0],
+		.version = part[1],
+		.build = n == 6 ? part[2] : S(""),
+		.python = part[n - 3],
+		.abi = part[n - 2],
+		.platform = part[n - 1],
+	};
+	if (n == 6 && !ret->build.n)
+		return bad(name, "empty build tag in", name);
+	return check(a, name, ret);
+}
+
+struct str wheel_name_text(struct arena *a, const struct wheel_name *n)
+{
+	return str_fmt(a, "%.*s-%.*s%s%.*s-%.*s-%.*s-%.*s.whl", STR(n->dist), STR(n->version),
+		n->build.n ? "-" : "", STR(n->build), STR(n->python), STR(n->abi),
+		STR(n->platform));
+}
+
+struct str wheel_normalise(struct arena *a, struct str project)
+{
+	BUF(b, a);
+	struct str lower = str_lower(a, project);
+	for (size_t i = 0; i < lower.n; i++) {
+		bool dash = lower.p[i] == '-' || lower.p[i] == '_' || lower.p[i] == '.';
+		if (!dash)
+			buf_char(&b, lower.p[i]);
+		else if (!b.n || b.p[b.n - 1] != '_')
+			buf_char(&b, '_');
+	}
+	return buf_str(&b);
+}
+
+struct strs wheel_tags(struct arena *a, const struct wheel_name *n)
+{
+	struct strs ret = {0};
+	struct str pythons = n->python, python, abis, abi, platforms, platform;
+	while (str_next(&pythons, '.', &python))
+		for (abis = n->abi; str_next(&abis, '.', &abi);)
+			for (platforms = n->platform; str_next(&platforms, '.', &platform);)
+				strs_add(a, &ret,
+					str_fmt(a, "%.*s-%.*s-%.*s", STR(python), STR(abi),
+						STR(platform)));
+	return ret;
+}

@@ -1,0 +1,380 @@
+/* The platform tag: what some ELF files need of the machine, by symbol versions and libraries.
+ *
+ * Source: PEP 600 (manylinux_X_Y: runs with glibc X.Y and the libraries that every such
+ * distribution has); which libraries and which GLIBCXX, CXXABI, GCC and ZLIB versions those are is
+ * the table that auditwheel 6.8.2 ships (manylinux-policy.json). GLIBC itself needs no table: the
+ * tag names it. */
+#include <limits.h>
+
+#include "base/fs.h"
+#include "wheel/wheel.h"
+
+/* auditwheel's list; libexpat since 2.12 and libmvec since 2.24, which every glibc here has. The
+ * loader itself is always there. */
+static const char *const allowed[] = {
+	"libatomic.so.1",
+	"libgcc_s.so.1",
+	"libstdc++.so.6",
+	"libm.so.6",
+	"libmvec.so.1",
+	"libanl.so.1",
+	"libdl.so.2",
+	"librt.so.1",
+	"libc.so.6",
+	"libnsl.so.1",
+	"libutil.so.1",
+	"libpthread.so.0",
+	"libX11.so.6",
+	"libXext.so.6",
+	"libXrender.so.1",
+	"libICE.so.6",
+	"libSM.so.6",
+	"libGL.so.1",
+	"libgobject-2.0.so.0",
+	"libgthread-2.0.so.0",
+	"libglib-2.0.so.0",
+	"libresolv.so.2",
+	"libexpat.so.1",
+	"libz.so.1",
+	"ld-linux-x86-64.so.2",
+	"ld-linux-aarch64.so.1",
+	"ld-linux-riscv64-lp64d.so.1",
+	"ld64.so.2",
+	NULL,
+};
+
+struct symbols { /* newest versions that distributions with glibc 2.minor have */
+	unsigned minor;
+	const char *glibcxx, *cxxabi, *gcc, *zlib, *libatomic;
+};
+
+static const struct symbols policies[] = {
+	{.minor = 5, .glibcxx = "3.4.8", .cxxabi = "1.3.1", .gcc = "4.2.0"},
+	{.minor = 12, .glibcxx = "3.4.13", .cxxabi = "1.3.3", .gcc = "4.3.0", .zlib = "1.2.2.4"},
+	{.minor = 17, .glibcxx = "3.4.19", .cxxabi = "1.3.7", .gcc = "4.8.0", .zlib = "1.2.5.2"},
+	{.minor = 24,
+		.glibcxx = "3.4.22",
+		.cxxabi = "1.3.10",
+		.gcc = "4.8.0",
+		.zlib = "1.2.5.2",
+		.libatomic = "1.2"},
+	{.minor = 27,
+		.glibcxx = "3.4.24",
+		.cxxabi = "1.3.11",
+		.gcc = "7.0.0",
+		.zlib = "1.2.9",
+		.libatomic = "1.2"},
+	{.minor = 31,
+		.glibcxx = "3.4.28",
+		.cxxabi = "1.3.12",
+		.gcc = "7.0.0",
+		.zlib = "1.2.9",
+		.libatomic = "1.2"},
+	{.minor = 34,
+		.glibcxx = "3.4.29",
+		.cxxabi = "1.3.13",
+		.gcc = "7.0.0",
+		.zlib = "1.2.9",
+		.libatomic = "1.2"},
+	{.minor = 35,
+		.glibcxx = "3.4.30",
+		.cxxabi = "1.3.13",
+		.gcc = "12.0.0",
+		.zlib = "1.2.9",
+		.libatomic = "1.2"},
+	{.minor = 37,
+		.glibcxx = "3.4.30",
+		.cxxabi = "1.3.13",
+		.gcc = "12.0.0",
+		.zlib = "1.2.12",
+		.libatomic = "1.2"},
+	{.minor = 39,
+		.glibcxx = "3.4.33",
+		.cxxabi = "1.3.15",
+		.gcc = "14.0.0",
+		.zlib = "1.2.12",
+		.libatomic = "1.2"},
+};
+
+static const struct {
+	const char *prefix;
+	size_t off; /* of the newest version in struct symbols */
+} namespaces[] = {
+	{.prefix = "GLIBCXX_", .off = offsetof(struct symbols, glibcxx)},
+	{.prefix = "CXXABI_", .off = offsetof(struct symbols, cxxabi)},
+	{.prefix = "GCC_", .off = offsetof(struct symbols, gcc)},
+	{.prefix = "ZLIB_", .off = offsetof(struct symbols, zlib)},
+	{.prefix = "LIBATOMIC_", .off = offsetof(struct symbols, libatomic)},
+};
+
+static const struct {
+	uint16_t machine;
+	unsigned floor; /* lowest glibc minor that installers know for it */
+	const char *name;
+} machines[] = {
+	{.machine = 62, .floor = 5, .name = "x86_64"},
+	{.machine = 183, .floor = 17, .name = "aarch64"},
+	{.machine = 21, .floor = 17, .name = "ppc64le"},
+	{.machine = 243, .floor = 31, .name = "riscv64"},
+	{.machine = 258, .floor = 36, .name = "loongarch64"},
+};
+
+#define COUNT(v) (sizeof(v) / sizeof((v)[0]))
+
+bool wheel_library_allowed(struct str soname)
+{
+	for (size_t i = 0; allowed[i]; i++)
+		if (str_eq(soname, str_from(allowed[i])))
+			return true;
+	return false;
+}
+
+struct str wheel_machine_name(uint16_t machine)
+{
+	for (size_t i = 0; i < COUNT(machines); i++)
+		if (machines[i].machine == machine)
+			return str_from(machines[i].name);
+	return S("");
+}
+
+static unsigned machine_floor(uint16_t machine)
+{
+	for (size_t i = 0; i < COUNT(machines); i++)
+		if (machines[i].machine == machine)
+			return machines[i].floor;
+	return 0;
+}
+
+/* Dotted numbers, compared piece by piece; false when text is something else ("PRIVATE"). */
+static bool dotted(struct str text, uint64_t ret[4])
+{
+	struct str piece;
+	size_t n = 0;
+	for (; n < 4 && str_next(&text, '.', &piece); n++)
+		if (!str_u64(piece, 10, &ret[n]))
+			return false;
+	for (size_t i = n; i < 4; i++)
+		ret[i] = 0;
+	return n && !text.n;
+}
+
+static bool at_most(const uint64_t v[4], const char *limit)
+{
+	uint64_t max[4];
+	if (!limit || !dotted(str_from(limit), max))
+		return false;
+	for (size_t i = 0; i < 4; i++)
+		if (v[i] != max[i])
+			return v[i] < max[i];
+	return true;
+}
+
+/* The lowest glibc minor whose distributions have this version; UINT_MAX when none has. */
+static unsigned policy_minor(size_t off, struct str version)
+{
+	uint64_t v[4];
+	if (!dotted(version, v))
+		return 0; /* "TM_1", "FLOAT128", "LDBL_1.3": as old as the first of them */
+	for (size_t i = 0; i < COUNT(policies); i++) {
+		const char *const *max = (const void *)((const char *)&policies[i] + off);
+		if (at_most(v, *max))
+			return policies[i].minor;
+	}
+	return UINT_MAX;
+}
+
+/* GLIBC_2.34 -> 34; GLIBC_ABI_DT_RELR came with 2.36; GLIBC_PRIVATE is promised by none. */
+static unsigned glibc_minor(struct str version)
+{
+	uint64_t v[4];
+	if (str_eq(version, S("ABI_DT_RELR")))
+		return 36;
+	if (!dotted(version, v) || v[0] != 2 || v[1] >= UINT_MAX)
+		return UINT_MAX;
+	return (unsigned)v[1];
+}
+
+static bool is_glibc(struct str version)
+{
+	return str_starts(version, S("GLIBC_"));
+}
+
+static unsigned version_minor(struct str version)
+{
+	if (is_glibc(version))
+		return glibc_minor(str_sub(version, 6, version.n));
+	for (size_t i = 0; i < COUNT(namespaces); i++) {
+		struct str prefix = str_from(namespaces[i].prefix);
+		if (str_starts(version, prefix))
+			return policy_minor(
+				namespaces[i].off, str_sub(version, prefix.n, version.n));
+	}
+	return 0; /* of a library that is judged by its name */
+}
+
+static void add_version(
+	struct arena *a, const struct wheel_elf *e, struct str version, struct wheel_platform *ret)
+{
+	unsigned minor = version_minor(version);
+	struct str by = str_fmt(a, "%.*s of '%.*s'", STR(version), STR(e->name));
+	if (minor == UINT_MAX) {
+		ret->beyond = ret->beyond.n ? ret->beyond : by;
+		return;
+	}
+	uint64_t known = 0;
+	(void)str_u64(str_sub(ret->glibc, 2, ret->glibc.n), 10, &known);
+	if (is_glibc(version) && (!ret->glibc.n || minor > known)) {
+		ret->glibc = str_fmt(a, "2.%u", minor);
+		ret->glibc_by = e->name;
+	}
+	if (minor > ret->minor) {
+		ret->minor = minor;
+		ret->minor_by = by;
+	}
+}
+
+static bool inside(const struct wheel_elfs *elfs, struct str soname)
+{
+	VEC_EACH (const struct wheel_elf, e, elfs)
+		if (str_eq(e->dyn.soname, soname) || str_eq(path_base(e->name), soname))
+			return true;
+	return false;
+}
+
+static void add_elf(struct arena *a, const struct wheel_elfs *all, const struct wheel_elf *e,
+	struct wheel_platform *ret)
+{
+	for (size_t i = 0; i < e->dyn.needed.n; i++) {
+		struct str lib = e->dyn.needed.v[i];
+		if (!wheel_library_allowed(lib) && !inside(all, lib) &&
+			!strs_has(&ret->outside, lib))
+			strs_add(a, &ret->outside, lib);
+	}
+	for (size_t i = 0; i < e->dyn.versions.n; i++)
+		if (!inside(all, e->dyn.versions.v[i].file))
+			add_version(a, e, e->dyn.versions.v[i].version, ret);
+}
+
+static struct str explain(struct arena *a, const struct wheel_platform *p)
+{
+	BUF(b, a);
+	buf_fmt(&b, "%.*s: ", STR(p->tag));
+	if (p->beyond.n)
+		buf_fmt(&b, "no manylinux policy has %.*s, ", STR(p->beyond));
+	if (p->outside.n)
+		buf_fmt(&b, "%.*s %s not on the PEP 600 list, so no manylinux tag would be true; ",
+			STR(str_join(a, &p->outside, S(", "))), p->outside.n > 1 ? "are" : "is");
+	if (p->glibc.n)
+		buf_fmt(&b, "the glibc needed is %.*s (by '%.*s')", STR(p->glibc),
+			STR(p->glibc_by));
+	else
+		buf_fmt(&b, "no glibc version is asked for");
+	if (!p->outside.n && !p->beyond.n && p->minor_by.n && !str_starts(p->minor_by, S("GLIBC_")))
+		buf_fmt(&b, ", raised by %.*s", STR(p->minor_by));
+	return buf_str(&b);
+}
+
+struct err *wheel_platform_of(
+	struct arena *a, const struct wheel_elfs *elfs, struct wheel_platform *ret)
+{
+	*ret = (struct wheel_platform){0};
+	if (!elfs->n) {
+		ret->tag = S("any");
+		ret->why = S("any: there is no machine code in it");
+		return NULL;
+	}
+	struct wheel_elf *first = elfs->v;
+	struct str arch = wheel_machine_name(first->machine);
+	if (!arch.n)
+		return err_new(E_WHEEL,
+			"'%.*s' is for a processor (ELF machine %u) without a wheel tag",
+			STR(first->name), first->machine);
+	VEC_EACH (const struct wheel_elf, e, elfs) {
+		if (e->machine != first->machine)
+			return err_new(E_WHEEL, "'%.*s' and '%.*s' are for different processors",
+				STR(first->name), STR(e->name));
+		add_elf(a, elfs, e, ret);
+	}
+	strs_sort(&ret->outside);
+	unsigned floor = machine_floor(first->machine);
+	ret->minor = ret->minor < floor ? floor : ret->minor;
+	if (ret->outside.n || ret->beyond.n)
+		ret->tag = str_fmt(a, "linux_%.*s", STR(arch));
+	else
+		ret->tag = str_fmt(a, "manylinux_2_%u_%.*s", ret->minor, STR(arch));
+	ret->why = explain(a, ret);
+	return NULL;
+}
+
+/* Code objects and cubins are data to the loader: EM_CUDA, EM_AMDGPU, EM_BPF. */
+static bool for_a_device(uint16_t machine)
+{
+	return machine == 190 || machine == 224 || machine == 247;
+}
+
+struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct str name,
+	struct wheel_elf *ret, bool *ret_elf)
+{
+	char head[64];
+	size_t n = src->size < sizeof(head) ? (size_t)src->size : sizeof(head);
+	struct elf elf;
+	TRY(src->read(src, head, n, 0));
+	*ret_elf = elf_is((struct str){.p = head, .n = n});
+	if (!*ret_elf)
+		return NULL;
+	TRY_CTX(elf_open(a, src, &elf), "cannot read '%.*s'", STR(name));
+	*ret_elf = !for_a_device(elf.machine);
+	if (!*ret_elf)
+		return NULL;
+	*ret = (struct wheel_elf){.name = name, .machine = elf.machine};
+	TRY_CTX(elf_dynamic(a, &elf, &ret->dyn), "cannot read '%.*s'", STR(name));
+	return NULL;
+}
+
+static struct err *read_path(struct arena *a, struct str path, struct wheel_elfs *elfs)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct stat st;
+	struct wheel_elf e;
+	bool is_elf;
+	TRY(fs_open(path, &fd));
+	TRY(fs_stat(path, &st));
+	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	TRY(wheel_elf_read(a, &src, path, &e, &is_elf));
+	if (is_elf)
+		*VEC_PUSH(a, elfs) = e;
+	return NULL;
+}
+
+struct err *wheel_platform(
+	struct arena *a, const struct strs *elf_paths, struct wheel_platform *ret)
+{
+	struct wheel_elfs elfs = {0};
+	for (size_t i = 0; i < elf_paths->n; i++)
+		TRY(read_path(a, elf_paths->v[i], &elfs));
+	return wheel_platform_of(a, &elfs, ret);
+}
+
+unsigned wheel_tag_glibc(struct str tag, struct str *ret_arch)
+{
+	static const struct {
+		const char *prefix;
+		unsigned minor;
+	} old[] = {
+		{.prefix = "manylinux1_", .minor = 5},
+		{.prefix = "manylinux2010_", .minor = 12},
+		{.prefix = "manylinux2014_", .minor = 17},
+		{.prefix = "linux_", .minor = UINT_MAX},
+	};
+	uint64_t minor;
+	for (size_t i = 0; i < COUNT(old); i++) {
+		struct str prefix = str_from(old[i].prefix);
+		*ret_arch = str_sub(tag, prefix.n, tag.n);
+		if (str_starts(tag, prefix))
+			return old[i].minor;
+	}
+	struct str rest = str_sub(tag, S("manylinux_2_").n, tag.n), number;
+	if (!str_starts(tag, S("manylinux_2_")) || !str_cut(rest, '_', &number, ret_arch))
+		return 0;
+	return str_u64(number, 10, &minor) && minor < 1000 ? (unsigned)minor : 0;
+}
