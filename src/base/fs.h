@@ -54,7 +54,7 @@ typedef struct err *fs_visit(void *user, const struct fs_entry *e, bool *prune);
 MUST_USE struct err *fs_walk(struct str dir, fs_visit *visit, void *user);
 
 /* ---- writing ---- */
-void fs_forbid_writes(void); /* from now on: a dry run */
+void fs_forbid_writes(void); /* from now on, except in scratch folders: a dry run */
 bool fs_writes_forbidden(void);
 /* Creates or replaces path atomically. mode is that of the new file, e.g. 0644. */
 MUST_USE struct err *fs_write(struct str path, struct str content, unsigned mode);
@@ -71,7 +71,8 @@ MUST_USE struct err *fs_link(struct str from, struct str to);        /* a second
 MUST_USE struct err *fs_sync_dir(struct str path);
 /* Everything on the file system of path, for whole trees that were written without a sync. */
 MUST_USE struct err *fs_sync_all(struct str path);
-/* A new folder with a unique name in dir ("" = $TMPDIR or /tmp), mode 0700. */
+/* A new folder with a unique name in dir ("" = $TMPDIR or /tmp), mode 0700. With dir = "" it is
+ * scratch: it may be made, and written below, in a dry run too. */
 MUST_USE struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret);
 
 /* A file being written in pieces: open, write, then commit; abandon() (or the cleanup attribute)

@@ -1,6 +1,7 @@
 /* Changing files and folders: temporary file, fsync, rename. See fs.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -9,6 +10,14 @@
 #include "base/fs.h"
 
 static bool forbidden;
+
+/* Folders of fs_tempdir(): scratch is no result, so a dry run may use it. */
+static struct scratch {
+	struct scratch *next;
+	size_t n;
+	char path[];
+} * scratch;
+static pthread_mutex_t scratch_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void fs_forbid_writes(void)
 {
@@ -20,10 +29,34 @@ bool fs_writes_forbidden(void)
 	return forbidden;
 }
 
+static void add_scratch(struct str path)
+{
+	struct scratch *s = xmalloc(sizeof(*s) + path.n);
+	s->n = path.n;
+	memcpy(s->path, path.p, path.n);
+	pthread_mutex_lock(&scratch_lock);
+	s->next = scratch;
+	scratch = s;
+	pthread_mutex_unlock(&scratch_lock);
+}
+
+static bool is_scratch(struct str path)
+{
+	ARENA(tmp);
+	struct str abs = path_abs(&tmp, path);
+	bool below = false;
+	pthread_mutex_lock(&scratch_lock);
+	for (const struct scratch *s = scratch; s && !below; s = s->next)
+		below = str_starts(abs, (struct str){.p = s->path, .n = s->n}) &&
+			(abs.n == s->n || abs.p[s->n] == '/');
+	pthread_mutex_unlock(&scratch_lock);
+	return below;
+}
+
 /* The belt for --dry-run: a command that forgot to look is stopped here. */
 static struct err *may_write(struct str path)
 {
-	if (forbidden)
+	if (forbidden && !is_scratch(path))
 		return err_new(E_DRY_RUN, "refused to change '%.*s' in a dry run", STR(path));
 	return NULL;
 }
@@ -238,14 +271,16 @@ struct err *fs_symlink(struct str target, struct str path)
 struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
 {
 	const char *env = getenv("TMPDIR");
-	if (!dir.n)
+	if (dir.n)
+		TRY(may_write(dir));
+	else
 		dir = str_from(env && *env ? env : "/tmp");
-	TRY(may_write(dir));
-	struct str path = str_fmt(a, "%.*s/rocsmith-XXXXXX", STR(dir));
+	struct str path = str_fmt(a, "%.*s/rocsmith-XXXXXX", STR(path_abs(a, dir)));
 	char *z = str_z(a, path);
 	if (!mkdtemp(z))
 		return err_errno("cannot create a folder in '%.*s'", STR(dir));
-	*ret = str_from(z);
+	*ret = (struct str){.p = z, .n = path.n};
+	add_scratch(*ret);
 	return NULL;
 }
 

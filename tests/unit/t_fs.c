@@ -256,6 +256,17 @@ static void dry_runs_change_nothing(void **state)
 		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 			if (!all[i] || all[i]->code != E_DRY_RUN)
 				bad = (int)i + 1;
+		struct str own = {0}, inside;
+		if (fs_tempdir(&a, S(""), &own))
+			_exit(50);
+		inside = path_join(&a, own, S("x/y/../z"));
+		if (fs_mkdirs(path_dir(inside)) || fs_write(inside, S("x"), 0644))
+			_exit(51);
+		inside = str_fmt(&a, "%.*s-not", STR(own));
+		all[0] = fs_mkdirs(inside);
+		all[1] = fs_mkdirs(path_join(&a, own, S("../escaped")));
+		if (!all[0] || !all[1] || fs_remove_tree(own))
+			_exit(52);
 		_exit(bad);
 	}
 	int status = -1;
