@@ -2,59 +2,80 @@
  *
  * A plan is made from a project folder (rocsmith.yaml, or nothing but .cu files) and the facts of
  * the machine; it has a JSON form that a person can read, edit and feed back in (`build
- * PLAN.json`). Each choice has a reason, which `rocsmith why` prints.
+ * PLAN.json`). Each choice has a reason, which `rocsmith why` prints. Making a plan reads the
+ * project and the machine; it writes nothing and needs no SDK. What only the translated sources
+ * tell (SDK components) is added by make_needs() of make/make.h.
+ *
+ * The keys of rocsmith.yaml: doc/man/rocsmith.yaml.5.scd. Limits: 4,096 sources, 65,536 packed
+ * files, 16 MiB per source.
  */
 #pragma once
 
 #include "machine/machine.h"
 #include "target/target.h"
 
+enum plan_lang { PLAN_HIP, PLAN_CXX, PLAN_C }; /* .cu and .hip; .cpp .cc .cxx; .c */
+
 struct plan_source {
 	struct str path;   /* relative to the project */
-	struct str output; /* translated file, relative to the translated tree */
-	bool translate;    /* CUDA: goes through hipify */
+	struct str output; /* relative to the translated tree: "src/a.hip" for "src/a.cu" */
+	enum plan_lang lang;
 };
 
-/* A Python extension module, or (module == "") one shared library with a loader. */
+/* A Python extension module, or (loader) one shared library with a generated loader. */
 struct plan_module {
-	struct str name;     /* "saxpy" of PyInit_saxpy; may have dots: "pkg._ext" */
-	struct str file;     /* in the wheel: "saxpy.abi3.so" */
-	VEC(size_t) sources; /* indices into plan.sources */
-	bool loader;         /* plain shared library, loaded by a generated Python file */
+	struct str name;        /* "saxpy" of PyInit_saxpy, with its package: "pkg._ext" */
+	struct str file;        /* in the wheel: "pkg/_ext.abi3.so" */
+	VEC(size_t) sources;    /* indices into plan.sources */
+	bool loader;            /* plain shared library, loaded by a generated Python file */
+	struct str loader_file; /* in the wheel: "saxpy/__init__.py"; "" unless loader */
 };
 
 struct plan_reason {
-	struct str subject, choice, why; /* "host libc", "this machine's glibc 2.36", "..." */
+	struct str subject, choice, why; /* "host libc", "glibc 2.36 of this machine", "..." */
 };
 
 struct plan {
 	struct str project; /* absolute folder */
 	struct str name, version, summary, license;
-	struct strs gpus; /* canonical target ids */
+	struct strs gpus; /* canonical target ids, in the order asked for, unique */
 	VEC(struct plan_source) sources;
+	struct strs headers;   /* files of the project that the sources include */
+	struct strs external;  /* other headers that they include, as written: "curand.h" */
 	struct strs includes;  /* folders, relative to the project */
 	struct strs libraries; /* linked: "hiprand" */
 	struct strs defines, flags;
-	struct strs python_files; /* packed as they are, relative to the project */
-	struct str python_dir;    /* folder that they are relative to */
+	struct strs python_files; /* packed as they are, relative to python_dir */
+	struct str python_dir;    /* folder that they are relative to, relative to the project */
 	VEC(struct plan_module) modules;
 	struct str sdk_provider, sdk_suite, sdk_prefix, sdk_mirror;
 	struct strs sdk_components;
-	bool host_native; /* host side against this machine's libc, else the SDK's */
+	bool host_native;  /* host side against this machine's libc, else the SDK's */
+	bool needs_python; /* some source includes Python.h */
 	struct host host;
-	struct str python_tag, abi_tag, requires_python;
+	struct str python_tag, abi_tag, requires_python; /* tag "" = of the SDK's Python */
+	struct strs requires;                            /* Requires-Dist */
 	VEC(struct plan_reason) reasons;
 	struct findings findings;
 };
 
 struct plan_request {
-	struct str dir;   /* project folder */
-	struct strs gpus; /* words of --gpu; "native", "all" allowed; empty = native */
-	struct str sdk;   /* "debian", "debian:sid", "prefix:/opt/rocm" or "" */
+	struct str dir;    /* project folder */
+	struct str config; /* description to use instead of DIR/rocsmith.yaml, or "" */
+	struct strs
+		gpus;   /* words of --gpu; "native", "all" allowed; empty = project's, or native */
+	struct str sdk; /* "debian", "debian:sid", "prefix:/opt/rocm" or "" */
 	struct str mirror, python;
-	struct str sysroot; /* for tests: facts of another machine */
+	struct str sysroot; /* facts (GPUs, host files) of another machine, or "" */
 };
 
+/* E_PROJECT, E_SYNTAX, E_GFX, E_NO_GPU, E_MODULE, E_PLAN; located in the user's file where there is
+ * one. */
 MUST_USE struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan *ret);
+/* Reads a saved plan, strictly: unknown keys, another schema, a project or source that is gone, or
+ * a machine whose Python or C library changed are errors. */
 MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan *ret);
 struct str plan_json(struct arena *a, const struct plan *p);
+/* Adds or replaces the reason for subject. */
+void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
+	const char *why, ...) PRINTF(5, 6);

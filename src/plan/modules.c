@@ -1,0 +1,347 @@
+/* Which Python modules a project becomes, where they go in the wheel, and which pure-Python files
+ * go with them; see sources.h. */
+#include "base/fs.h"
+#include "plan/glob.h"
+#include "plan/sources.h"
+
+enum { MAX_FILES = 65536 };
+
+struct str import_name(struct arena *a, struct str project)
+{
+	char *z = str_z(a, project);
+	for (size_t i = 0; i < project.n; i++)
+		if (z[i] == '-' || z[i] == '.')
+			z[i] = '_';
+	return (struct str){.p = z, .n = project.n};
+}
+
+/* ---- pure-Python files ---- */
+
+/* Packed from a package folder: everything but what is compiled, generated or hidden. */
+static bool is_packed(struct str path)
+{
+	static const char *const skip[] = {".cu", ".cuh", ".hip", ".c", ".cc", ".cpp", ".cxx", ".h",
+		".hpp", ".hh", ".pyc", ".pyo", ".so", ".o", NULL};
+	for (size_t i = 0; skip[i]; i++)
+		if (str_eq(path_ext(path), str_from(skip[i])))
+			return false;
+	return !str_starts(path_base(path), S("."));
+}
+
+static struct err *add_python(struct arena *a, struct plan *plan, struct str pattern)
+{
+	struct str dir = path_join(a, plan->project, plan->python_dir);
+	struct strs hits;
+	TRY(glob_files(a, dir, pattern, &hits));
+	VEC_EACH (struct str, h, &hits)
+		if (is_packed(*h) && !strs_has(&plan->python_files, *h))
+			strs_add(a, &plan->python_files, *h);
+	if (plan->python_files.n > MAX_FILES)
+		return err_new(E_LIMIT, "more than %d Python files in '%.*s'", MAX_FILES, STR(dir));
+	return NULL;
+}
+
+static bool has_init(struct arena *a, struct str dir)
+{
+	return fs_exists(path_join(a, dir, S("__init__.py")));
+}
+
+/* python: {files: [...]}: these and no others. */
+static struct err *named_files(
+	struct arena *a, const struct project *p, struct plan *plan, const struct node *files)
+{
+	if (files->kind == NODE_MAP)
+		return node_error(files, E_PROJECT, "'files' must be a list of files or patterns");
+	struct node one = {.kind = NODE_LIST, .v = (struct node *)files, .n = 1};
+	const struct node *list = files->kind == NODE_LIST ? files : &one;
+	NODE_EACH (n, list) {
+		if (!n->text.n || !path_is_inside(n->text))
+			return node_error(
+				n, E_PROJECT, "'%.*s' is outside of the project", STR(n->text));
+		size_t before = plan->python_files.n;
+		TRY(add_python(a, plan, n->text));
+		if (plan->python_files.n == before)
+			return node_error(n, E_PROJECT, "'%.*s' matches no file in '%.*s'",
+				STR(n->text), STR(path_join(a, plan->project, plan->python_dir)));
+	}
+	plan_explain(a, plan, "python files", str_fmt(a, "%zu files", plan->python_files.n),
+		"'python: files' of %.*s", STR(path_base(p->file)));
+	return NULL;
+}
+
+static struct err *named_package(struct arena *a, const struct project *p, struct plan *plan)
+{
+	struct str package = path_clean(a, p->package);
+	struct str dir = path_join(a, plan->project, package);
+	if (!path_is_inside(package) || !fs_is_dir(dir))
+		return project_error(p, S("python"), E_PROJECT, "no such package folder '%.*s'",
+			STR(p->package));
+	plan->python_dir = path_dir(package);
+	plan_explain(a, plan, "python files", package, "'python: package' of %.*s",
+		STR(path_base(p->file)));
+	return add_python(a, plan, str_fmt(a, "%.*s/**", STR(path_base(package))));
+}
+
+static struct err *default_package(struct arena *a, struct plan *plan)
+{
+	struct str name = import_name(a, plan->name);
+	static const char *const parents[] = {".", "python", "src", NULL};
+	for (size_t i = 0; parents[i]; i++) {
+		struct str parent = path_join(a, plan->project, str_from(parents[i]));
+		if (!has_init(a, path_join(a, parent, name)))
+			continue;
+		plan->python_dir = str_from(parents[i]);
+		struct str shown = path_clean(a, path_join(a, plan->python_dir, name));
+		plan_explain(a, plan, "python files", shown,
+			"the folder has the project's name and an __init__.py");
+		return add_python(a, plan, str_fmt(a, "%.*s/**", STR(name)));
+	}
+	plan_explain(a, plan, "python files", S("none"),
+		"there is no folder '%.*s' with an __init__.py, neither here nor in python/ or "
+		"src/",
+		STR(name));
+	return NULL;
+}
+
+struct err *python_find(struct arena *a, const struct project *p, struct plan *plan)
+{
+	const struct node *python = node_get(p->root, S("python"));
+	const struct node *files = node_get(python, S("files"));
+	plan->python_dir = p->data_dir.n ? path_clean(a, p->data_dir) : S(".");
+	if (!path_is_inside(plan->python_dir))
+		return project_error(p, S("python"), E_PROJECT, "'%.*s' is outside of the project",
+			STR(plan->python_dir));
+	if (files)
+		return named_files(a, p, plan, files);
+	return p->package.n ? named_package(a, p, plan) : default_package(a, plan);
+}
+
+/* ---- modules ---- */
+
+/* The package that modules go into, "" = the top level of the wheel. */
+static struct str home_package(struct arena *a, const struct project *p, struct plan *plan)
+{
+	struct str name = import_name(a, plan->name);
+	const struct node *python = node_get(p->root, S("python"));
+	if (node_get(python, S("into")))
+		return p->into;
+	if (p->package.n)
+		return path_base(path_clean(a, p->package));
+	return strs_has(&plan->python_files, str_fmt(a, "%.*s/__init__.py", STR(name))) ? name
+											: S("");
+}
+
+static struct str dots_to_slashes(struct arena *a, struct str package)
+{
+	char *z = str_z(a, package);
+	for (size_t i = 0; i < package.n; i++)
+		if (z[i] == '.')
+			z[i] = '/';
+	return (struct str){.p = z, .n = package.n};
+}
+
+/* Python would import the package and never see the module, or a file would be there twice. */
+static struct err *check_clash(struct arena *a, const struct project *p, const struct plan *plan,
+	const struct plan_module *m)
+{
+	struct str path = dots_to_slashes(a, m->name);
+	const struct str rivals[] = {str_fmt(a, "%.*s/__init__.py", STR(path)),
+		str_fmt(a, "%.*s.py", STR(path)), m->file, m->loader_file};
+	for (size_t i = m->loader ? 2 : 0; i < 4; i++)
+		if (rivals[i].n && strs_has(&plan->python_files, rivals[i]))
+			return err_hint(project_error(p, S("python"), E_MODULE,
+						"the module '%.*s' and the Python file '%.*s' "
+						"clash: only one of them can be imported",
+						STR(m->name), STR(rivals[i])),
+				"put the module elsewhere with 'python: {into: PACKAGE}', or "
+				"rename one of them");
+	return NULL;
+}
+
+static struct err *module_twice(const struct project *p, const struct plan *plan, struct str name,
+	size_t first, size_t second)
+{
+	return err_hint(project_error(p, S("sources"), E_MODULE,
+				"both '%.*s' and '%.*s' define the module '%.*s'",
+				STR(plan->sources.v[first].path), STR(plan->sources.v[second].path),
+				STR(name)),
+		"leave one of them out with 'exclude'");
+}
+
+static struct plan_module *module_of(struct plan *plan, struct str name)
+{
+	VEC_EACH (struct plan_module, m, &plan->modules)
+		if (str_eq(m->name, name))
+			return m;
+	return NULL;
+}
+
+/* One module for each PyInit_NAME, with the source that defines it. */
+static struct err *own_modules(struct arena *a, const struct project *p,
+	const struct source_facts *facts, struct plan *plan)
+{
+	for (size_t i = 0; i < plan->sources.n; i++) {
+		VEC_EACH (struct str, name, &facts[i].modules) {
+			struct plan_module *m = module_of(plan, *name);
+			if (m)
+				return module_twice(p, plan, *name, m->sources.v[0], i);
+			m = VEC_PUSH(a, &plan->modules);
+			m->name = *name;
+			*VEC_PUSH(a, &m->sources) = i;
+		}
+	}
+	return NULL;
+}
+
+static void shared_sources(struct arena *a, const struct source_facts *facts, struct plan *plan)
+{
+	VEC_EACH (struct plan_module, m, &plan->modules)
+		for (size_t i = 0; i < plan->sources.n; i++)
+			if (!facts[i].modules.n)
+				*VEC_PUSH(a, &m->sources) = i;
+}
+
+static void loader_module(struct arena *a, const struct project *p, struct plan *plan)
+{
+	struct str name = import_name(a, plan->name), home = home_package(a, p, plan);
+	struct plan_module *m = VEC_PUSH(a, &plan->modules);
+	struct str dir = home.n ? dots_to_slashes(a, home) : name;
+	m->loader = true;
+	m->name = home.n ? str_fmt(a, "%.*s._native", STR(home)) : name;
+	m->file = str_fmt(a, "%.*s/lib%.*s.so", STR(dir), STR(name));
+	m->loader_file = str_fmt(a, "%.*s/%s", STR(dir), home.n ? "_native.py" : "__init__.py");
+	for (size_t i = 0; i < plan->sources.n; i++)
+		*VEC_PUSH(a, &m->sources) = i;
+	plan_explain(a, plan, "modules", m->name,
+		"no source defines PyInit_NAME, so one shared library is built and loaded by "
+		"%.*s with ctypes",
+		STR(m->loader_file));
+}
+
+/* ---- ABI ---- */
+
+/* "3.8" of rocsmith.yaml -> 0x03080000 */
+static struct err *level_from_yaml(const struct project *p, uint32_t *ret)
+{
+	struct str major, minor;
+	uint64_t lo = 0;
+	bool ok = str_cut(p->abi3, '.', &major, &minor) && str_eq(major, S("3")) &&
+		  str_u64(minor, 10, &lo) && lo >= 2 && lo < 100;
+	if (!ok)
+		return err_hint(project_error(p, S("python"), E_PROJECT,
+					"'abi3: %.*s' is not a Python version", STR(p->abi3)),
+			"write it like abi3: \"3.8\"");
+	*ret = 0x03000000u | (uint32_t)lo << 16;
+	return NULL;
+}
+
+static uint32_t level_from_defines(const struct plan *plan)
+{
+	VEC_EACH (struct str, d, &plan->defines) {
+		struct str key, value;
+		str_cut(*d, '=', &key, &value);
+		if (str_eq(key, S("Py_LIMITED_API")))
+			return value.n ? scan_api_level(value) : 0x03020000;
+	}
+	return 0;
+}
+
+/* The stable ABI counts only when every source that sees Python.h asks for it. */
+static struct err *abi_level(struct arena *a, const struct project *p,
+	const struct source_facts *facts, struct plan *plan, uint32_t *ret)
+{
+	*ret = level_from_defines(plan);
+	if (p->abi3.n && !*ret) {
+		TRY(level_from_yaml(p, ret));
+		strs_add(a, &plan->defines, str_fmt(a, "Py_LIMITED_API=0x%08x", *ret));
+	}
+	if (*ret)
+		return NULL;
+	for (size_t i = 0; i < plan->sources.n; i++) {
+		if (!facts[i].python)
+			continue;
+		if (!facts[i].limited_api) {
+			*ret = 0;
+			plan_explain(a, plan, "python abi", S("of one Python version"),
+				"'%.*s' includes Python.h without Py_LIMITED_API",
+				STR(plan->sources.v[i].path));
+			return NULL;
+		}
+		if (facts[i].limited_api > *ret)
+			*ret = facts[i].limited_api;
+	}
+	return NULL;
+}
+
+static void tags_of_python(struct arena *a, struct plan *plan)
+{
+	const struct host *h = &plan->host;
+	if (h->python_include.n) {
+		plan->python_tag = h->python_tag;
+		plan->abi_tag = h->python_abi;
+		plan_explain(a, plan, "python tag", h->python_tag,
+			"the Python.h in '%.*s' is that of %.*s", STR(h->python_include),
+			STR(h->python));
+		return;
+	}
+	plan_explain(a, plan, "python tag", S("of the SDK's Python"),
+		"this machine has no Python.h, so that of the SDK is used");
+}
+
+static void tags_of_abi3(struct arena *a, struct plan *plan, uint32_t level)
+{
+	unsigned minor = level >> 16 & 0xff;
+	plan->python_tag = str_fmt(a, "cp3%u", minor);
+	plan->abi_tag = S("abi3");
+	plan_explain(a, plan, "python tag", str_fmt(a, "cp3%u-abi3", minor),
+		"Py_LIMITED_API is 0x%08x: the stable ABI of Python 3.%u and later", level, minor);
+	if (!plan->requires_python.n)
+		plan->requires_python = str_fmt(a, ">=3.%u", minor);
+}
+
+static struct err *extension_files(struct arena *a, const struct project *p, struct plan *plan)
+{
+	struct str home = home_package(a, p, plan);
+	bool abi3 = str_eq(plan->abi_tag, S("abi3"));
+	VEC_EACH (struct plan_module, m, &plan->modules) {
+		struct str bare = m->name;
+		if (home.n)
+			m->name = str_fmt(a, "%.*s.%.*s", STR(home), STR(bare));
+		struct str ext = abi3 ? S(".abi3.so") : plan->host.ext_suffix;
+		if (!ext.n || (!abi3 && !plan->host.python_include.n))
+			ext = S(".so");
+		m->file = str_fmt(a, "%.*s%.*s", STR(dots_to_slashes(a, m->name)), STR(ext));
+		struct str subject = str_fmt(a, "module %.*s", STR(m->name));
+		plan_explain(a, plan, subject.p, m->file,
+			"'%.*s' defines PyInit_%.*s; %zu sources go into it",
+			STR(plan->sources.v[m->sources.v[0]].path), STR(bare), m->sources.n);
+	}
+	return NULL;
+}
+
+struct err *modules_find(struct arena *a, const struct project *p, const struct source_facts *facts,
+	struct plan *plan)
+{
+	for (size_t i = 0; i < plan->sources.n; i++)
+		plan->needs_python |= facts[i].python;
+	TRY(own_modules(a, p, facts, plan));
+	if (plan->modules.n) {
+		uint32_t level;
+		shared_sources(a, facts, plan);
+		TRY(abi_level(a, p, facts, plan, &level));
+		if (level)
+			tags_of_abi3(a, plan, level);
+		else
+			tags_of_python(a, plan);
+		TRY(extension_files(a, p, plan));
+	} else {
+		loader_module(a, p, plan);
+		plan->python_tag = S("py3");
+		plan->abi_tag = S("none");
+		if (!plan->requires_python.n)
+			plan->requires_python = S(">=3.7");
+	}
+	VEC_EACH (struct plan_module, m, &plan->modules)
+		TRY(check_clash(a, p, plan, m));
+	return NULL;
+}

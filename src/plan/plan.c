@@ -1,0 +1,249 @@
+/* Makes a plan: reads the project and the machine and decides; each decision leaves its reason. */
+#include "plan/plan.h"
+
+#include "base/fs.h"
+#include "plan/sources.h"
+
+void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
+	const char *why, ...)
+{
+	va_list ap;
+	va_start(ap, why);
+	struct str text = str_vfmt(a, why, ap);
+	va_end(ap);
+	struct plan_reason r = {.subject = str_dup(a, str_from(subject)),
+		.choice = str_dup(a, choice),
+		.why = text};
+	VEC_EACH (struct plan_reason, old, &p->reasons) {
+		if (str_eq(old->subject, r.subject)) {
+			*old = r;
+			return;
+		}
+	}
+	*VEC_PUSH(a, &p->reasons) = r;
+}
+
+/* ---- what the description says outright ---- */
+
+static const char *file_name(const struct project *p)
+{
+	return p->file.n ? path_base(p->file).p : "";
+}
+
+static void take_names(struct arena *a, const struct project *p, struct plan *plan)
+{
+	plan->project = p->dir;
+	plan->name = p->name;
+	plan->version = p->version.n ? p->version : S("0.0.0");
+	plan->summary = p->summary;
+	plan->license = p->license;
+	plan->requires_python = p->requires_python;
+	plan->requires = p->requires;
+	plan->libraries = p->libraries;
+	plan->defines = p->defines;
+	plan->flags = p->flags;
+	if (node_get(p->root, S("name")))
+		plan_explain(a, plan, "name", p->name, "'name' of %s", file_name(p));
+	else
+		plan_explain(a, plan, "name", p->name,
+			"no 'name' is given, so the folder's name counts");
+	if (p->version.n)
+		plan_explain(a, plan, "version", p->version, "'version' of %s", file_name(p));
+	else
+		plan_explain(a, plan, "version", plan->version, "no 'version' is given");
+}
+
+static struct err *take_includes(struct arena *a, const struct project *p, struct plan *plan)
+{
+	VEC_EACH (struct str, dir, &p->includes) {
+		struct str path = path_clean(a, *dir);
+		if (!path_is_inside(path))
+			return project_error(p, S("includes"), E_PROJECT,
+				"the include folder '%.*s' is outside of the project", STR(*dir));
+		if (!fs_is_dir(path_join(a, p->dir, path)))
+			return project_error(p, S("includes"), E_PROJECT,
+				"no such include folder '%.*s' in '%.*s'", STR(*dir), STR(p->dir));
+		strs_add(a, &plan->includes, path);
+	}
+	if (plan->includes.n) {
+		plan_explain(a, plan, "includes", str_join(a, &plan->includes, S(", ")),
+			"'includes' of %s", file_name(p));
+		return NULL;
+	}
+	if (fs_is_dir(path_join(a, p->dir, S("include"))))
+		strs_add(a, &plan->includes, S("include"));
+	strs_add(a, &plan->includes, S("."));
+	plan_explain(a, plan, "includes", str_join(a, &plan->includes, S(", ")),
+		"no 'includes' are named, so include/ (if there is one) and the project itself "
+		"count");
+	return NULL;
+}
+
+/* ---- GPUs ---- */
+
+struct gpu_choice {
+	const struct plan_request *request;
+	const struct project *project;
+	struct strs words;
+	const char *source; /* for the reason */
+};
+
+static struct err *no_gpu(void)
+{
+	return err_hint(
+		err_new(E_NO_GPU, "no AMD GPU in this machine, so 'native' names no target"),
+		"name the targets: --gpu gfx1100,gfx1201 (or 'gpu: [gfx1201]' in rocsmith.yaml)");
+}
+
+/* Puts the GPUs of the machine in the place of "native". */
+static struct err *expand_native(struct arena *a, struct gpu_choice *c)
+{
+	if (!strs_has(&c->words, S("native")))
+		return NULL;
+	struct machine m;
+	TRY_CTX(machine_read(a, c->request->sysroot, &m), "cannot find the GPUs of this machine");
+	struct strs words = {0};
+	VEC_EACH (struct str, w, &c->words) {
+		if (!str_eq(*w, S("native"))) {
+			strs_add(a, &words, *w);
+			continue;
+		}
+		if (!m.gpus.n)
+			return no_gpu();
+		VEC_EACH (struct machine_gpu, g, &m.gpus)
+			if (!strs_has(&words, g->target))
+				strs_add(a, &words, g->target);
+	}
+	c->words = words;
+	return NULL;
+}
+
+static struct err *choose_gpus(
+	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
+{
+	struct gpu_choice c = {.request = r, .project = p, .words = r->gpus, .source = "asked for"};
+	if (!c.words.n) {
+		c.words = p->gpus;
+		c.source = "'gpu' of rocsmith.yaml";
+	}
+	if (!c.words.n) {
+		strs_add(a, &c.words, S("native"));
+		c.source = "no target is named, so the GPUs of this machine count";
+	}
+	TRY(expand_native(a, &c));
+	struct targets targets;
+	struct err *e = targets_parse(a, &c.words, &targets);
+	if (e)
+		return r->gpus.n || !p->file.n ? e
+					       : err_at(e, node_get(p->root, S("gpu"))
+								   ? node_get(p->root, S("gpu"))->at
+								   : (struct loc){.path = p->file});
+	VEC_EACH (struct target, t, &targets)
+		strs_add(a, &plan->gpus, target_text(a, t));
+	plan_explain(a, plan, "gpu", str_join(a, &plan->gpus, S(", ")), "%s", c.source);
+	return NULL;
+}
+
+/* ---- SDK ---- */
+
+static struct err *choose_sdk(
+	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
+{
+	struct str text = r->sdk.n ? r->sdk : p->sdk, kind, rest;
+	const char *why = r->sdk.n ? "asked for"
+			  : p->sdk.n
+				  ? "'sdk' of rocsmith.yaml"
+				  : "the built-in default: Debian's packages, without root rights";
+	str_cut(text.n ? text : S("debian:sid"), ':', &kind, &rest);
+	if (str_starts(text, S("/"))) {
+		kind = S("prefix");
+		rest = text;
+	}
+	plan->sdk_provider = kind;
+	plan->sdk_mirror = r->mirror;
+	strs_add(a, &plan->sdk_components, S("compiler"));
+	VEC_EACH (struct str, c, &p->components)
+		if (!strs_has(&plan->sdk_components, *c))
+			strs_add(a, &plan->sdk_components, *c);
+	if (str_eq(kind, S("debian"))) {
+		plan->sdk_suite = rest.n ? rest : S("sid");
+		plan_explain(
+			a, plan, "sdk", str_fmt(a, "debian %.*s", STR(plan->sdk_suite)), "%s", why);
+		return NULL;
+	}
+	if (str_eq(kind, S("prefix")) && rest.n) {
+		plan->sdk_prefix = path_abs(a, rest);
+		plan_explain(a, plan, "sdk", plan->sdk_prefix, "%s", why);
+		return NULL;
+	}
+	struct err *e =
+		r->sdk.n ? err_new(E_USAGE, "unknown SDK '%.*s'", STR(text))
+			 : project_error(p, S("sdk"), E_PROJECT, "unknown SDK '%.*s'", STR(text));
+	return err_hint(e, "write debian, debian:sid, debian:experimental or prefix:/opt/rocm");
+}
+
+/* ---- host ---- */
+
+static void explain_python(struct arena *a, struct plan *plan)
+{
+	const struct host *h = &plan->host;
+	if (!plan->needs_python)
+		plan_explain(a, plan, "python headers", S("none"), "no source includes Python.h");
+	else if (h->python_include.n)
+		plan_explain(a, plan, "python headers", h->python_include,
+			"those of %.*s, Python %.*s", STR(h->python), STR(h->python_version));
+	else if (h->python.n)
+		plan_explain(a, plan, "python headers", S("the SDK's"),
+			"%.*s has no Python.h on this machine", STR(h->python));
+	else
+		plan_explain(a, plan, "python headers", S("the SDK's"),
+			"there is no python3 on this machine");
+}
+
+/* Why the host side cannot be compiled against this machine's files, or NULL when it can. */
+static const char *why_not_native(const struct plan *plan)
+{
+	const struct host *h = &plan->host;
+	if (!h->libc.n)
+		return "this machine has no C library headers";
+	if (!h->gcc_dir.n)
+		return "this machine has no C++ headers";
+	if (plan->needs_python && !h->python_include.n)
+		return "this machine has no Python.h, and the headers of one system are used "
+		       "together";
+	return NULL;
+}
+
+static void choose_host(struct arena *a, struct plan *plan)
+{
+	const char *why = why_not_native(plan);
+	plan->host_native = !why;
+	if (!why)
+		plan_explain(a, plan, "host libc",
+			str_fmt(a, "glibc %.*s of this machine", STR(plan->host.libc)),
+			"the wheel then imports here, and its tag names the glibc it really needs");
+	else
+		plan_explain(a, plan, "host libc", S("the SDK's"), "%s", why);
+	explain_python(a, plan);
+	if (plan->needs_python && !plan->host.python_include.n)
+		strs_add(a, &plan->sdk_components, S("python"));
+}
+
+struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan *ret)
+{
+	*ret = (struct plan){0};
+	struct project p;
+	struct source_facts *facts;
+	TRY(project_read(a, r->dir, r->config, &p));
+	take_names(a, &p, ret);
+	TRY(choose_gpus(a, r, &p, ret));
+	TRY(take_includes(a, &p, ret));
+	TRY(sources_find(a, &p, ret, &facts));
+	TRY(python_find(a, &p, ret));
+	TRY_CTX(host_read(a, r->python, &ret->host),
+		"cannot look at this machine's Python and C library");
+	TRY(modules_find(a, &p, facts, ret));
+	TRY(choose_sdk(a, r, &p, ret));
+	choose_host(a, ret);
+	return NULL;
+}

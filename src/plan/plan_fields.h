@@ -1,0 +1,18 @@
+/* The plain members of a plan's JSON form: one table for writing and for reading. Private to plan/.
+ */
+#pragma once
+
+#include "plan/plan.h"
+
+enum plan_kind { PLAN_TEXT, PLAN_LIST, PLAN_BOOL };
+
+struct plan_field {
+	const char *section; /* member of the top object that holds it, or NULL */
+	const char *key;
+	enum plan_kind kind;
+	size_t off;
+};
+
+extern const struct plan_field plan_fields[]; /* grouped by section; ends with key = NULL */
+extern const char *const plan_lang_names[];   /* by enum plan_lang; NULL-terminated */
+#define PLAN_SCHEMA "rocsmith.plan/1"

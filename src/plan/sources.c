@@ -1,0 +1,324 @@
+/* Finds the sources of a project and follows their includes; see sources.h. */
+#include "plan/sources.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "plan/glob.h"
+
+enum { MAX_SOURCES = 4096, MAX_SOURCE_SIZE = 16 << 20 };
+
+struct finder {
+	struct arena *a;
+	const struct project *p;
+	struct plan *plan;
+	struct map scans;  /* path -> struct scan of every file that was read */
+	struct strs roots; /* files named or matched */
+	struct strs exact; /* those of them named without a wildcard */
+};
+
+static const struct {
+	const char *ext;
+	enum plan_lang lang;
+} langs[] = {
+	{.ext = ".cu", .lang = PLAN_HIP},
+	{.ext = ".hip", .lang = PLAN_HIP},
+	{.ext = ".cpp", .lang = PLAN_CXX},
+	{.ext = ".cc", .lang = PLAN_CXX},
+	{.ext = ".cxx", .lang = PLAN_CXX},
+	{.ext = ".c", .lang = PLAN_C},
+};
+
+static bool lang_of(struct str path, enum plan_lang *ret)
+{
+	for (size_t i = 0; i < sizeof(langs) / sizeof(langs[0]); i++) {
+		if (str_eq(path_ext(path), str_from(langs[i].ext))) {
+			*ret = langs[i].lang;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Folders that hold no part of a library, when the description names no sources. */
+static const char *const not_by_default[] = {"test", "tests", "example", "examples", "doc", "docs",
+	"bench", "benchmark", "benchmarks", "build", "dist", "out", NULL};
+
+static bool left_out_by_default(struct str path)
+{
+	struct str part;
+	for (struct str rest = path_dir(path); str_next(&rest, '/', &part);)
+		for (size_t i = 0; not_by_default[i]; i++)
+			if (str_eq(part, str_from(not_by_default[i])))
+				return true;
+	return false;
+}
+
+static struct err *default_sources(struct finder *f)
+{
+	for (size_t i = 0; i < sizeof(langs) / sizeof(langs[0]); i++) {
+		struct strs hits;
+		struct str pattern = str_fmt(f->a, "**/*%s", langs[i].ext);
+		TRY(glob_files(f->a, f->p->dir, pattern, &hits));
+		VEC_EACH (struct str, h, &hits)
+			if (!left_out_by_default(*h))
+				strs_add(f->a, &f->roots, *h);
+	}
+	strs_sort(&f->roots);
+	if (f->roots.n)
+		return NULL;
+	return err_hint(project_error(f->p, S("sources"), E_PROJECT, "no sources in '%.*s'",
+				STR(f->p->dir)),
+		"put .cu files there, or list them as 'sources' in rocsmith.yaml");
+}
+
+static struct err *nothing_matches(struct finder *f, const struct node *n)
+{
+	struct str path = path_join(f->a, f->p->dir, n->text);
+	if (fs_is_dir(path))
+		return err_hint(node_error(n, E_PROJECT, "'%.*s' is a folder", STR(n->text)),
+			"write '%.*s/*.cu' or '%.*s/**/*.cu'", STR(n->text), STR(n->text));
+	if (glob_is_pattern(n->text))
+		return node_error(n, E_PROJECT, "the pattern '%.*s' matches no file in '%.*s'",
+			STR(n->text), STR(f->p->dir));
+	return node_error(
+		n, E_PROJECT, "no such source '%.*s' in '%.*s'", STR(n->text), STR(f->p->dir));
+}
+
+static struct err *one_pattern(struct finder *f, const struct node *n)
+{
+	if (n->kind == NODE_LIST || n->kind == NODE_MAP || !n->text.n)
+		return node_error(n, E_PROJECT, "a file name or a pattern is wanted here");
+	if (!path_is_inside(n->text))
+		return err_hint(
+			node_error(n, E_PROJECT, "'%.*s' is outside of the project", STR(n->text)),
+			"sources are named relative to the project folder, below it");
+	struct strs hits;
+	TRY(glob_files(f->a, f->p->dir, n->text, &hits));
+	if (!hits.n)
+		return nothing_matches(f, n);
+	bool exact = !glob_is_pattern(n->text);
+	VEC_EACH (struct str, h, &hits) {
+		enum plan_lang lang;
+		if (exact && !lang_of(*h, &lang))
+			return err_hint(node_error(n, E_PROJECT, "'%.*s' is no source", STR(*h)),
+				"sources end in .cu .hip .cpp .cc .cxx or .c; headers need not "
+				"be listed");
+		if (!lang_of(*h, &lang) || strs_has(&f->roots, *h))
+			continue;
+		strs_add(f->a, &f->roots, *h);
+		if (exact)
+			strs_add(f->a, &f->exact, *h);
+	}
+	return NULL;
+}
+
+static struct err *named_sources(struct finder *f, const struct node *list)
+{
+	if (list->kind == NODE_MAP)
+		return node_error(list, E_PROJECT, "'sources' must be a list of files or patterns");
+	if (list->kind != NODE_LIST)
+		return one_pattern(f, list);
+	NODE_EACH (n, list)
+		TRY(one_pattern(f, n));
+	if (!f->roots.n)
+		return node_error(list, E_PROJECT, "'sources' names no source");
+	return NULL;
+}
+
+static bool excluded(const struct node *list, struct str path)
+{
+	if (!list)
+		return false;
+	if (list->kind != NODE_LIST)
+		return glob_match(list->text, path);
+	NODE_EACH (n, list)
+		if (glob_match(n->text, path))
+			return true;
+	return false;
+}
+
+/* The scan of a file of the project; read once. */
+static struct err *scan_of(struct finder *f, struct str path, const struct scan **ret)
+{
+	struct scan *s = map_get(&f->scans, path);
+	if (!s) {
+		struct str text;
+		TRY(fs_read(f->a, path_join(f->a, f->p->dir, path), MAX_SOURCE_SIZE, &text));
+		s = NEW(f->a, struct scan);
+		scan_text(f->a, text, s);
+		map_put(&f->scans, path, s);
+	}
+	*ret = s;
+	return NULL;
+}
+
+static bool is_file(struct finder *f, struct str path)
+{
+	struct str full = path_join(f->a, f->p->dir, path);
+	return path_is_inside(path) && fs_exists(full) && !fs_is_dir(full);
+}
+
+/* Where the compiler would find the header, relative to the project; empty when outside of it. */
+static struct str resolve(struct finder *f, struct str from, const struct scan_include *inc)
+{
+	if (!inc->name.n || inc->name.p[0] == '/')
+		return S("");
+	if (inc->quoted) {
+		struct str near = path_clean(f->a, path_join(f->a, path_dir(from), inc->name));
+		if (is_file(f, near))
+			return near;
+	}
+	VEC_EACH (struct str, dir, &f->plan->includes) {
+		struct str path = path_clean(f->a, path_join(f->a, *dir, inc->name));
+		if (is_file(f, path))
+			return path;
+	}
+	return S("");
+}
+
+struct reach {
+	struct finder *f;
+	struct map seen;
+	struct source_facts *facts;
+};
+
+/* What the file and all it includes say; depth-first, each file once. */
+static struct err *follow(struct reach *r, struct str path, unsigned depth)
+{
+	struct finder *f = r->f;
+	const struct scan *s;
+	if (!map_put(&r->seen, path, r) || depth > 200)
+		return NULL;
+	TRY(scan_of(f, path, &s));
+	if (s->limited_api > r->facts->limited_api)
+		r->facts->limited_api = s->limited_api;
+	VEC_EACH (struct scan_include, inc, &s->includes) {
+		struct str hit = resolve(f, path, inc);
+		if (hit.n) {
+			if (!strs_has(&f->plan->headers, hit))
+				strs_add(f->a, &f->plan->headers, hit);
+			TRY(follow(r, hit, depth + 1));
+			continue;
+		}
+		if (str_eq(path_base(inc->name), S("Python.h")))
+			r->facts->python = true;
+		if (!strs_has(&f->plan->external, inc->name))
+			strs_add(f->a, &f->plan->external, inc->name);
+	}
+	return NULL;
+}
+
+static struct err *facts_of(struct finder *f, struct str path, struct source_facts *ret)
+{
+	struct reach r = {.f = f, .seen = {.a = f->a}, .facts = ret};
+	const struct scan *s;
+	TRY(follow(&r, path, 0));
+	TRY(scan_of(f, path, &s));
+	ret->modules = s->modules;
+	ret->has_main = s->has_main;
+	/* pybind11 and the like include Python.h themselves. */
+	ret->python |= s->modules.n > 0;
+	return NULL;
+}
+
+static struct str output_of(struct arena *a, struct str path)
+{
+	struct str ext = path_ext(path);
+	if (!str_eq(ext, S(".cu")))
+		return path;
+	return str_fmt(a, "%.*s.hip", STR(str_sub(path, 0, path.n - ext.n)));
+}
+
+/* A file that another source includes is compiled there; one with main() is no part of a library.
+ */
+static const char *reason_to_skip(
+	struct finder *f, struct str path, const struct source_facts *facts)
+{
+	if (strs_has(&f->exact, path))
+		return NULL;
+	if (strs_has(&f->plan->headers, path))
+		return "another source includes it, so it is compiled there";
+	if (facts->has_main && !facts->modules.n)
+		return "it defines main(), so it is a program, not part of a library";
+	return NULL;
+}
+
+static void add_source(struct finder *f, struct str path)
+{
+	struct plan_source *s = VEC_PUSH(f->a, &f->plan->sources);
+	*s = (struct plan_source){.path = path, .output = output_of(f->a, path)};
+	(void)lang_of(path, &s->lang);
+}
+
+/* x.cu becomes x.hip: both in one project would be one file. */
+static struct err *check_outputs(struct finder *f)
+{
+	MAP(seen, f->a);
+	VEC_EACH (struct plan_source, s, &f->plan->sources) {
+		struct plan_source *other = map_get(&seen, s->output);
+		if (other)
+			return project_error(f->p, S("sources"), E_PROJECT,
+				"'%.*s' and '%.*s' would both become '%.*s'", STR(other->path),
+				STR(s->path), STR(s->output));
+		map_put(&seen, s->output, s);
+	}
+	return NULL;
+}
+
+static struct err *select_sources(struct finder *f, struct source_facts **ret)
+{
+	struct source_facts *all = arena_array(f->a, f->roots.n, sizeof(*all));
+	struct source_facts *kept = arena_array(f->a, f->roots.n, sizeof(*all));
+	for (size_t i = 0; i < f->roots.n; i++)
+		TRY(facts_of(f, f->roots.v[i], &all[i]));
+	for (size_t i = 0; i < f->roots.n; i++) {
+		struct str path = f->roots.v[i];
+		const char *why = reason_to_skip(f, path, &all[i]);
+		if (why) {
+			struct str subject = str_fmt(f->a, "source %.*s", STR(path));
+			plan_explain(f->a, f->plan, subject.p, S("left out"), "%s", why);
+			continue;
+		}
+		kept[f->plan->sources.n] = all[i];
+		add_source(f, path);
+	}
+	*ret = kept;
+	if (f->plan->sources.n)
+		return check_outputs(f);
+	return err_hint(project_error(f->p, S("sources"), E_PROJECT,
+				"every source of '%.*s' is left out", STR(f->p->dir)),
+		"name the wanted ones in 'sources' without wildcards");
+}
+
+static void explain_sources(struct finder *f, const struct node *list)
+{
+	struct str n = str_fmt(f->a, "%zu of %zu files", f->plan->sources.n, f->roots.n);
+	if (list)
+		plan_explain(f->a, f->plan, "sources", n, "'sources' of %.*s",
+			STR(path_base(f->p->file)));
+	else
+		plan_explain(f->a, f->plan, "sources", n,
+			"no 'sources' are named, so all .cu .hip .cpp .cc .cxx .c files count, "
+			"without folders for tests, examples, documents and build output");
+}
+
+struct err *sources_find(
+	struct arena *a, const struct project *p, struct plan *plan, struct source_facts **ret)
+{
+	struct finder f = {.a = a, .p = p, .plan = plan, .scans = {.a = a}};
+	const struct node *list = project_list(p, S("sources"));
+	TRY(list ? named_sources(&f, list) : default_sources(&f));
+	const struct node *exclude = project_list(p, S("exclude"));
+	size_t n = 0;
+	for (size_t i = 0; i < f.roots.n; i++)
+		if (!excluded(exclude, f.roots.v[i]))
+			f.roots.v[n++] = f.roots.v[i];
+	f.roots.n = n;
+	if (n > MAX_SOURCES)
+		return err_new(E_LIMIT, "%zu sources in '%.*s', more than %d", n, STR(p->dir),
+			MAX_SOURCES);
+	TRY(select_sources(&f, ret));
+	strs_sort(&plan->headers);
+	explain_sources(&f, list);
+	return NULL;
+}
