@@ -133,11 +133,9 @@ static struct err *choose_gpus(
 	TRY(expand_native(a, &c));
 	struct targets targets;
 	struct err *e = targets_parse(a, &c.words, &targets);
-	if (e)
-		return r->gpus.n || !p->file.n ? e
-					       : err_at(e, node_get(p->root, S("gpu"))
-								   ? node_get(p->root, S("gpu"))->at
-								   : (struct loc){.path = p->file});
+	if (e && !r->gpus.n && p->gpus.n)
+		return err_at(e, node_get(p->root, S("gpu"))->at);
+	TRY(e);
 	VEC_EACH (struct target, t, &targets)
 		strs_add(a, &plan->gpus, target_text(a, t));
 	plan_explain(a, plan, "gpu", str_join(a, &plan->gpus, S(", ")), "%s", c.source);

@@ -1,0 +1,302 @@
+/* Turns what a failing compiler said into one error: its own first error, in the user's source.
+ *
+ * The compiler saw the translated file. Lines and columns are led back through the edits that made it:
+ * the source is translated once more, which only a failure pays for.
+ */
+#include "make/build.h"
+
+#include "base/fs.h"
+
+enum { MAX_SOURCE = 64 << 20, MAX_NOTES = 12 };
+
+/* "path:12:5: error: text" */
+struct message {
+	struct str path, kind, text;
+	unsigned line, col;
+};
+
+static bool take_number(struct str *s, unsigned *ret)
+{
+	struct str digits;
+	uint64_t n;
+	size_t colon = str_chr(*s, ':');
+	digits = str_sub(*s, 0, colon);
+	if (colon == s->n || !str_u64(digits, 10, &n) || n > UINT32_MAX)
+		return false;
+	*ret = (unsigned)n;
+	*s = str_sub(*s, colon + 1, s->n);
+	return true;
+}
+
+/* Kinds as clang writes them; "error" must come after "fatal error". */
+static bool take_kind(struct str s, struct message *m)
+{
+	static const char *const kinds[] = {"fatal error", "error", "warning", "note", NULL};
+	s = str_trim(s);
+	for (size_t i = 0; kinds[i]; i++) {
+		struct str kind = str_from(kinds[i]);
+		if (str_starts(s, kind) && str_starts(str_sub(s, kind.n, s.n), S(": "))) {
+			m->kind = kind;
+			m->text = str_sub(s, kind.n + 2, s.n);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool parse_message(struct str line, struct message *m)
+{
+	*m = (struct message){0};
+	size_t colon = str_chr(line, ':');
+	struct str rest = str_sub(line, colon + 1, line.n);
+	m->path = str_sub(line, 0, colon);
+	if (!take_number(&rest, &m->line))
+		m->line = 0;
+	else if (!take_number(&rest, &m->col))
+		m->col = 0;
+	return colon < line.n && take_kind(rest, m);
+}
+
+/* "In file included from path:12:" */
+static bool parse_included(struct str line, struct message *m)
+{
+	struct str prefix = S("In file included from ");
+	if (!str_starts(line, prefix))
+		return false;
+	struct str rest = str_sub(line, prefix.n, line.n);
+	size_t colon = str_chr(rest, ':');
+	*m = (struct message){.path = str_sub(rest, 0, colon)};
+	rest = str_sub(rest, colon + 1, rest.n);
+	return take_number(&rest, &m->line);
+}
+
+static bool is_error(const struct message *m)
+{
+	return str_ends(m->kind, S("error"));
+}
+
+/* ---- from the translated tree back to the project ---- */
+
+/* The file of the project that a path of the compiler stands for, or "". */
+static struct str project_file(struct arena *tmp, const struct step *s, struct str path)
+{
+	const struct plan *plan = s->b->plan;
+	struct str full = path_clean(tmp, path_join(tmp, s->proc.cwd, path));
+	struct str inside = str_fmt(tmp, "%.*s/", STR(plan->project));
+	struct str hip = str_fmt(tmp, "%.*s/", STR(s->b->hip));
+	if (str_starts(full, hip)) {
+		struct str rel = str_sub(full, hip.n, full.n);
+		VEC_EACH (const struct plan_source, src, &plan->sources)
+			if (str_eq(src->output, rel))
+				return src->path;
+		VEC_EACH (const struct hipify_file, f, &s->b->tree.files)
+			if (str_eq(f->output, rel))
+				return f->source;
+		return rel;
+	}
+	return str_starts(full, inside) ? str_sub(full, inside.n, full.n) : S("");
+}
+
+static size_t offset_of(struct str text, unsigned line, unsigned col)
+{
+	size_t at = 0;
+	for (unsigned i = 1; i < line && at < text.n; i++)
+		at += str_chr(str_sub(text, at, text.n), '\n') + 1;
+	at += col ? col - 1 : 0;
+	return at < text.n ? at : text.n;
+}
+
+static void place_of(struct str text, size_t offset, unsigned *line, unsigned *col)
+{
+	*line = *col = 1;
+	for (size_t i = 0; i < offset && i < text.n; i++) {
+		*col = text.p[i] == '\n' ? 1 : *col + 1;
+		*line += text.p[i] == '\n';
+	}
+}
+
+/* An offset of the translated text as one of the source; edits are in order. */
+static size_t untranslate(const struct hipify_text *t, size_t at)
+{
+	size_t out = 0, in = 0; /* both behind the last edit */
+	VEC_EACH (const struct hipify_edit, e, &t->edits) {
+		size_t start = out + (e->from - in);
+		if (at < start)
+			break;
+		if (at < start + e->with.n)
+			return e->from;
+		out = start + e->with.n;
+		in = e->to;
+	}
+	return in + (at - out);
+}
+
+/* Line and column of the user's file for those of the translated one. */
+static void map_place(struct arena *tmp, struct str file, struct message *m)
+{
+	struct str source;
+	struct hipify_text t;
+	struct err *e = fs_read(tmp, file, MAX_SOURCE, &source);
+	if (!e)
+		e = hipify_text(tmp, source, file, &t);
+	if (e) {
+		err_free(e);
+		return;
+	}
+	size_t at = untranslate(&t, offset_of(t.text, m->line, m->col));
+	unsigned col;
+	place_of(source, at, &m->line, &col);
+	m->col = m->col ? col : 0;
+}
+
+/* ---- the block of the first error ---- */
+
+struct block {
+	struct message first;  /* the error */
+	struct message mine;   /* the place in the project nearest to it; path "" = none */
+	struct str notes;      /* lines behind the error that belong to it */
+	bool found;
+};
+
+static void consider(struct arena *tmp, const struct step *s, struct block *b,
+	const struct message *m)
+{
+	if (!b->mine.path.n && m->line && project_file(tmp, s, m->path).n)
+		b->mine = *m;
+}
+
+/* Goes over the lines up to the second error. Include lines right above an error belong to it. */
+static void find_block(struct arena *tmp, const struct step *s, struct str text, struct block *b)
+{
+	struct message m, above = {0};
+	struct str line;
+	unsigned kept = 0;
+	BUF(notes, tmp);
+	while (str_next(&text, '\n', &line)) {
+		if (parse_included(line, &m)) {
+			if (b->found)
+				break;
+			if (project_file(tmp, s, m.path).n)
+				above = m;
+			continue;
+		}
+		bool message = parse_message(line, &m);
+		if (message && !b->found && is_error(&m)) {
+			b->found = true;
+			b->first = m;
+			consider(tmp, s, b, &m);
+			if (above.path.n)
+				consider(tmp, s, b, &above);
+			continue;
+		}
+		if (message && b->found && (is_error(&m) || str_eq(m.kind, S("warning"))))
+			break;
+		if (message)
+			above = (struct message){0};
+		if (!b->found)
+			continue;
+		if (message)
+			consider(tmp, s, b, &m);
+		if (kept++ < MAX_NOTES)
+			buf_fmt(&notes, "%.*s\n", STR(line));
+	}
+	b->notes = buf_str(&notes);
+}
+
+/* ---- hints: only what is known to be true ---- */
+
+/* 'curand.h' file not found -> which component has it */
+static struct err *hint_header(struct arena *tmp, struct err *e, struct str text)
+{
+	struct str quote, name, rest;
+	if (!str_ends(text, S("file not found")))
+		return e;
+	str_cut(text, '\'', &quote, &name);
+	str_cut(name, '\'', &name, &rest);
+	struct strs headers = {.v = &name, .n = 1, .cap = 1};
+	struct strs parts = sdk_components_for_headers(tmp, &headers);
+	if (parts.n)
+		return err_hint(e, "the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
+				   "rocsmith.yaml",
+			STR(parts.v[0]), STR(parts.v[0]));
+	return err_hint(e, "no component of the SDK is known to have '%.*s'; name its folder in "
+			   "'includes' if it belongs to the project",
+		STR(name));
+}
+
+/* Names of CUDA left in the failing file: what the tree needs more than translation. */
+static struct err *hint_left(struct err *e, const struct step *s, struct str file)
+{
+	unsigned said = 0;
+	VEC_EACH (const struct hipify_left, l, &s->b->tree.left) {
+		if (!str_eq(l->path, file) || said >= 8)
+			continue;
+		said++;
+		err_hint(e, "%.*s:%u: '%.*s' has no counterpart in HIP%s%.*s", STR(l->path),
+			l->line, STR(l->name), l->suggestion.n ? ": " : "", STR(l->suggestion));
+	}
+	return e;
+}
+
+static struct err *hint_library(struct arena *tmp, struct err *e, struct str text)
+{
+	struct str prefix = S("unable to find library -l");
+	size_t at = str_find(text, prefix);
+	if (at == text.n)
+		return e;
+	struct str lib = str_sub(text, at + prefix.n, text.n);
+	struct str header = str_fmt(tmp, "%.*s/%.*s.h", STR(lib), STR(lib));
+	struct strs headers = {.v = &header, .n = 1, .cap = 1};
+	struct strs parts = sdk_components_for_headers(tmp, &headers);
+	if (parts.n)
+		return err_hint(e, "the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
+				   "rocsmith.yaml",
+			STR(parts.v[0]), STR(parts.v[0]));
+	return err_hint(e, "'libraries' of rocsmith.yaml names it, and neither the SDK nor this "
+			   "machine has it");
+}
+
+/* ---- */
+
+static struct err *compile_error(struct arena *tmp, const struct step *s, struct block *b)
+{
+	struct message *at = &b->mine;
+	struct str file = at->path.n ? project_file(tmp, s, at->path) : S("");
+	struct str where = S("");
+	if (!str_eq(at->path, b->first.path) && b->first.line)
+		where = str_fmt(tmp, " (in %.*s:%u)", STR(b->first.path), b->first.line);
+	struct err *e = err_new(E_COMPILE, "%.*s%.*s", STR(b->first.text), STR(where));
+	if (file.n) {
+		struct str full = path_join(tmp, s->b->plan->project, file);
+		map_place(tmp, full, at);
+		err_at(e, (struct loc){.path = full, .line = at->line, .col = at->col});
+		hint_left(e, s, file);
+	}
+	if (b->notes.n)
+		err_detail(e, b->notes);
+	return hint_header(tmp, e, b->first.text);
+}
+
+/* "ld.lld: error: ..." and "clang++: error: ...": programs, not places. */
+static struct err *tool_error(struct arena *tmp, const struct step *s, struct block *b)
+{
+	bool link = str_eq(s->report.kind, S("link"));
+	struct err *e = err_new(link ? E_LINK : E_COMPILE, "%.*s: %.*s",
+		STR(path_base(b->first.path)), STR(b->first.text));
+	if (b->notes.n)
+		err_detail(e, b->notes);
+	return link ? hint_library(tmp, e, b->first.text) : e;
+}
+
+struct err *diagnose(struct arena *tmp, const struct step *s, const struct proc_result *r)
+{
+	struct block b = {0};
+	find_block(tmp, s, r->err, &b);
+	if (!b.found) {
+		struct err *e = proc_failure(&s->proc, r);
+		return r->status == 128 + 9
+			? err_hint(e, "the system may have run out of memory: try fewer jobs, -j1")
+			: e;
+	}
+	return b.first.line ? compile_error(tmp, s, &b) : tool_error(tmp, s, &b);
+}

@@ -1,0 +1,81 @@
+/* What the sources need of the SDK, as their translation tells: components and libraries. */
+#include "base/fs.h"
+#include "make/make.h"
+
+enum { MAX_SOURCE = 64 << 20 };
+
+static void add_all(struct arena *a, struct strs *list, const struct strs *more)
+{
+	VEC_EACH (const struct str, s, more)
+		if (!strs_has(list, *s))
+			strs_add(a, list, *s);
+}
+
+static struct err *headers_of(struct arena *a, const struct plan *p, struct str path,
+	struct strs *headers)
+{
+	struct str text;
+	struct hipify_text t;
+	TRY(fs_read(a, path_join(a, p->project, path), MAX_SOURCE, &text));
+	struct err *e = hipify_text(a, text, path_join(a, p->project, path), &t);
+	if (e) {
+		/* The build says so in its place, with everything else that is wrong. */
+		err_free(e);
+		return NULL;
+	}
+	add_all(a, headers, &t.headers);
+	return NULL;
+}
+
+/* Libraries that can be linked; the others of their kind are headers only. Linked as needed: a header
+ * may be used for its device functions alone. */
+static const char *const linkable[] = {"hipblas", "hipblaslt", "hipfft", "hiprand", "hipsolver",
+	"hipsparse", "miopen", "rccl", "rocblas", "rocfft", "rocrand", "rocsolver", "rocsparse", NULL};
+
+static bool is_linkable(struct str component)
+{
+	for (size_t i = 0; linkable[i]; i++)
+		if (str_eq(component, str_from(linkable[i])))
+			return true;
+	return false;
+}
+
+static struct str library_name(struct str component)
+{
+	return str_eq(component, S("miopen")) ? S("MIOpen") : component;
+}
+
+struct err *make_needs(struct arena *a, struct plan *p)
+{
+	struct strs headers = {0};
+	VEC_EACH (struct plan_source, s, &p->sources)
+		TRY(headers_of(a, p, s->path, &headers));
+	VEC_EACH (struct str, h, &p->headers)
+		TRY(headers_of(a, p, *h, &headers));
+	add_all(a, &headers, &p->external);
+	struct strs components = sdk_components_for_headers(a, &headers), found = {0};
+	VEC_EACH (struct str, c, &components) {
+		if (!strs_has(&p->sdk_components, *c)) {
+			strs_add(a, &p->sdk_components, *c);
+			strs_add(a, &found, *c);
+		}
+		struct str lib = library_name(*c);
+		if (is_linkable(*c) && !strs_has(&p->libraries, lib))
+			strs_add(a, &p->libraries, lib);
+	}
+	/* A library named in the description comes from the component of its name. */
+	VEC_EACH (struct str, lib, &p->libraries)
+		if (is_linkable(*lib) && !strs_has(&p->sdk_components, *lib))
+			strs_add(a, &p->sdk_components, *lib);
+	struct str all = str_join(a, &p->sdk_components, S(", "));
+	if (found.n)
+		plan_explain(a, p, "sdk components", all, "the sources include headers of %.*s",
+			STR(str_join(a, &found, S(", "))));
+	else
+		plan_explain(a, p, "sdk components", all,
+			"the sources include no header of another component");
+	plan_explain(a, p, "libraries",
+		p->libraries.n ? str_join(a, &p->libraries, S(", ")) : S("amdhip64 only"),
+		"those of the description and of the headers; linked only where they are used");
+	return NULL;
+}
