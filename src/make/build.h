@@ -25,17 +25,17 @@ struct build {
 struct step {
 	struct build *b;
 	struct make_step report;
-	struct proc proc;     /* in terms of the SDK's paths; argv empty: a bundle, made by us */
-	struct str output;    /* final; the program writes output.part */
-	struct str depfile;   /* or "" */
-	struct strs inputs;   /* files known beforehand, absolute */
-	struct strs targets;  /* of a bundle: one per input */
+	struct proc proc;    /* in terms of the SDK's paths; argv empty: a bundle, made by us */
+	struct str output;   /* final; the program writes output.part */
+	struct str depfile;  /* or "" */
+	struct strs inputs;  /* files known beforehand, absolute */
+	struct strs targets; /* of a bundle: one per input */
 	const struct plan_source *source; /* or NULL */
 };
 
 /* ---- compile.c ---- */
-/* The steps of a plan, in an order where needs come first. With b->hip etc. empty only their reports
- * are meaningful. */
+/* The steps of a plan, in an order where needs come first. With b->hip etc. empty only their
+ * reports are meaningful. */
 void steps_make(struct build *b);
 
 /* ---- step.c ---- */

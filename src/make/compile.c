@@ -1,10 +1,10 @@
 /* Turns a plan into steps: which programs run with which arguments. See build.h.
  *
- * For each HIP source: one device-only pass per GPU, a bundle of their code objects, and a host-only
- * pass that embeds the bundle. With a fixed -cuid this gives, byte by byte, what one clang run for all
- * GPUs gives, but passes run in parallel, and a GPU more costs that GPU's passes only (measured with
- * clang 21). All names on command lines are relative to the translated tree, so that the folder it
- * lies in leaves no trace in the output.
+ * For each HIP source: one device-only pass per GPU, a bundle of their code objects, and a
+ * host-only pass that embeds the bundle. With a fixed -cuid this gives, byte by byte, what one
+ * clang run for all GPUs gives, but passes run in parallel, and a GPU more costs that GPU's passes
+ * only (measured with clang 21). All names on command lines are relative to the translated tree, so
+ * that the folder it lies in leaves no trace in the output.
  */
 #include "make/build.h"
 
@@ -19,8 +19,8 @@ static void add_args(struct arena *a, struct proc *p, const struct strs *args, c
 /* The compilation unit's id: fixed by names, not by paths of this machine. */
 static struct str unit_id(const struct build *b, struct str path)
 {
-	struct str text = str_fmt(b->a, "%.*s %.*s %.*s", STR(b->plan->name),
-		STR(b->plan->version), STR(path));
+	struct str text = str_fmt(
+		b->a, "%.*s %.*s %.*s", STR(b->plan->name), STR(b->plan->version), STR(path));
 	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
 	return str_sub(digest_hex(b->a, &d), 0, 16);
 }
@@ -180,7 +180,7 @@ static void link_flags(struct build *b, struct proc *p)
 	struct arena *a = b->a;
 	add_args(a, p, &b->ret->sdk.clang_flags, "");
 	host_flags(b, p);
-	proc_arg(a, p, "-shared", "-fPIC", "-fuse-ld=lld", "-Wl,--build-id=sha1", 
+	proc_arg(a, p, "-shared", "-fPIC", "-fuse-ld=lld", "-Wl,--build-id=sha1",
 		"-Wno-unused-command-line-argument", NULL);
 	add_args(a, p, &b->ret->sdk.lib_dirs, "-L");
 	proc_arg(a, p, "-lamdhip64", "-Wl,--as-needed", NULL);

@@ -28,7 +28,7 @@ static bool is_end(const struct reader *r)
 {
 	char c = peek(r, 0);
 	return r->at >= r->text.n || c == ' ' || c == '\t' || c == '\n' || c == '\r' ||
-		continuation(r);
+	       continuation(r);
 }
 
 /* A run of backslashes: before a space or hash they quote (2n+1 -> n and the character). */

@@ -4,6 +4,6 @@
 
 #include "base/err.h"
 
-/* All prerequisites of all rules, in order, unescaped, each once. Never fails: bytes that are no rule
- * give an empty list. */
+/* All prerequisites of all rules, in order, unescaped, each once. Never fails: bytes that are no
+ * rule give an empty list. */
 void depfile_parse(struct arena *a, struct str text, struct strs *ret);

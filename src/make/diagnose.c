@@ -1,7 +1,7 @@
 /* Turns what a failing compiler said into one error: its own first error, in the user's source.
  *
- * The compiler saw the translated file. Lines and columns are led back through the edits that made it:
- * the source is translated once more, which only a failure pays for.
+ * The compiler saw the translated file. Lines and columns are led back through the edits that made
+ * it: the source is translated once more, which only a failure pays for.
  */
 #include "make/build.h"
 
@@ -152,14 +152,14 @@ static void map_place(struct arena *tmp, struct str file, struct message *m)
 /* ---- the block of the first error ---- */
 
 struct block {
-	struct message first;  /* the error */
-	struct message mine;   /* the place in the project nearest to it; path "" = none */
-	struct str notes;      /* lines behind the error that belong to it */
+	struct message first; /* the error */
+	struct message mine;  /* the place in the project nearest to it; path "" = none */
+	struct str notes;     /* lines behind the error that belong to it */
 	bool found;
 };
 
-static void consider(struct arena *tmp, const struct step *s, struct block *b,
-	const struct message *m)
+static void consider(
+	struct arena *tmp, const struct step *s, struct block *b, const struct message *m)
 {
 	if (!b->mine.path.n && m->line && project_file(tmp, s, m->path).n)
 		b->mine = *m;
@@ -216,11 +216,13 @@ static struct err *hint_header(struct arena *tmp, struct err *e, struct str text
 	struct strs headers = {.v = &name, .n = 1, .cap = 1};
 	struct strs parts = sdk_components_for_headers(tmp, &headers);
 	if (parts.n)
-		return err_hint(e, "the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
-				   "rocsmith.yaml",
+		return err_hint(e,
+			"the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
+			"rocsmith.yaml",
 			STR(parts.v[0]), STR(parts.v[0]));
-	return err_hint(e, "no component of the SDK is known to have '%.*s'; name its folder in "
-			   "'includes' if it belongs to the project",
+	return err_hint(e,
+		"no component of the SDK is known to have '%.*s'; name its folder in "
+		"'includes' if it belongs to the project",
 		STR(name));
 }
 
@@ -249,8 +251,9 @@ static struct err *hint_library(struct arena *tmp, struct err *e, struct str tex
 	struct strs headers = {.v = &header, .n = 1, .cap = 1};
 	struct strs parts = sdk_components_for_headers(tmp, &headers);
 	if (parts.n)
-		return err_hint(e, "the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
-				   "rocsmith.yaml",
+		return err_hint(e,
+			"the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
+			"rocsmith.yaml",
 			STR(parts.v[0]), STR(parts.v[0]));
 	return err_hint(e, "'libraries' of rocsmith.yaml names it, and neither the SDK nor this "
 			   "machine has it");
@@ -294,9 +297,9 @@ struct err *diagnose(struct arena *tmp, const struct step *s, const struct proc_
 	find_block(tmp, s, r->err, &b);
 	if (!b.found) {
 		struct err *e = proc_failure(&s->proc, r);
-		return r->status == 128 + 9
-			? err_hint(e, "the system may have run out of memory: try fewer jobs, -j1")
-			: e;
+		return r->status == 128 + 9 ? err_hint(e, "the system may have run out of memory: "
+							  "try fewer jobs, -j1")
+					    : e;
 	}
 	return b.first.line ? compile_error(tmp, s, &b) : tool_error(tmp, s, &b);
 }

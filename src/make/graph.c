@@ -49,7 +49,7 @@ static void finished(struct ticket *t, struct err *e)
 		r->stop = true;
 	if (e)
 		return;
-	VEC_EACH(size_t, next, &n->feeds)
+	VEC_EACH (size_t, next, &n->feeds)
 		if (--r->g->v[*next].waiting == 0 && !r->stop)
 			start(r, tickets, *next);
 }
@@ -96,7 +96,7 @@ static void prepare(struct arena *a, struct graph *g)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		g->v[i].waiting = g->v[i].needs.n;
-		VEC_EACH(size_t, from, &g->v[i].needs)
+		VEC_EACH (size_t, from, &g->v[i].needs)
 			*VEC_PUSH(a, &g->v[*from].feeds) = i;
 	}
 }

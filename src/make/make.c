@@ -65,8 +65,9 @@ static struct err *open_sdk(struct build *b)
 	if (!e || e->code != E_SDK || !str_eq(p->sdk_provider, S("debian")))
 		return e;
 	if (b->o->no_install)
-		return err_hint(e, "install it: rocsmith sdk install debian --suite %.*s --components "
-				   "%.*s",
+		return err_hint(e,
+			"install it: rocsmith sdk install debian --suite %.*s --components "
+			"%.*s",
 			STR(p->sdk_suite), STR(str_join(b->a, &p->sdk_components, S(","))));
 	err_free(e);
 	return sdk_install(b->a, &spec, &b->ret->sdk);
@@ -97,8 +98,8 @@ static struct err *check_targets(struct build *b)
 	const struct strs *gpus = &b->plan->gpus;
 	bool *ok = arena_array(b->a, gpus->n, sizeof(*ok));
 	struct str *why = arena_array(b->a, gpus->n, sizeof(*why));
-	TRY_CTX(sdk_probe(b->a, &b->ret->sdk, gpus, ok, why), "cannot find out what '%.*s' compiles",
-		STR(b->ret->sdk.name));
+	TRY_CTX(sdk_probe(b->a, &b->ret->sdk, gpus, ok, why),
+		"cannot find out what '%.*s' compiles", STR(b->ret->sdk.name));
 	for (size_t i = 0; i < gpus->n; i++) {
 		if (ok[i])
 			continue;
@@ -184,8 +185,8 @@ static struct err *compile(struct build *b)
 	struct str what = str_fmt(b->a, "%zu sources for %.*s", b->plan->sources.n,
 		STR(str_join(b->a, &b->plan->gpus, S(", "))));
 	b->progress = progress_begin(S("Compiling"), what, UNIT_ITEMS, b->nsteps);
-	struct err *e = graph_run(
-		b->a, &b->graph, b->ret->jobs, b->o->keep_going, &b->ret->failures);
+	struct err *e =
+		graph_run(b->a, &b->graph, b->ret->jobs, b->o->keep_going, &b->ret->failures);
 	progress_end(b->progress);
 	take_reports(b);
 	return e;

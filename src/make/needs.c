@@ -11,8 +11,8 @@ static void add_all(struct arena *a, struct strs *list, const struct strs *more)
 			strs_add(a, list, *s);
 }
 
-static struct err *headers_of(struct arena *a, const struct plan *p, struct str path,
-	struct strs *headers)
+static struct err *headers_of(
+	struct arena *a, const struct plan *p, struct str path, struct strs *headers)
 {
 	struct str text;
 	struct hipify_text t;
@@ -27,10 +27,11 @@ static struct err *headers_of(struct arena *a, const struct plan *p, struct str 
 	return NULL;
 }
 
-/* Libraries that can be linked; the others of their kind are headers only. Linked as needed: a header
- * may be used for its device functions alone. */
+/* Libraries that can be linked; the others of their kind are headers only. Linked as needed: a
+ * header may be used for its device functions alone. */
 static const char *const linkable[] = {"hipblas", "hipblaslt", "hipfft", "hiprand", "hipsolver",
-	"hipsparse", "miopen", "rccl", "rocblas", "rocfft", "rocrand", "rocsolver", "rocsparse", NULL};
+	"hipsparse", "miopen", "rccl", "rocblas", "rocfft", "rocrand", "rocsolver", "rocsparse",
+	NULL};
 
 static bool is_linkable(struct str component)
 {

@@ -44,8 +44,8 @@ static struct err *epoch(int64_t *ret)
 	if (!text || !*text)
 		return NULL;
 	if (!str_u64(str_from(text), 10, &n) || n > INT64_MAX)
-		return err_hint(err_new(E_USAGE, "SOURCE_DATE_EPOCH is '%s', not a number of seconds",
-					text),
+		return err_hint(err_new(E_USAGE,
+					"SOURCE_DATE_EPOCH is '%s', not a number of seconds", text),
 			"unset it or give seconds since 1970");
 	*ret = (int64_t)n;
 	return NULL;
@@ -95,8 +95,8 @@ static void add_python(struct build *b, struct wheel_spec *w)
 /* LICENSE, COPYING, NOTICE of the project, as core metadata 2.4 wants them. */
 static void add_licenses(struct build *b, struct wheel_spec *w)
 {
-	static const char *const names[] = {"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING",
-		"NOTICE", "AUTHORS", NULL};
+	static const char *const names[] = {
+		"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "NOTICE", "AUTHORS", NULL};
 	for (size_t i = 0; names[i]; i++) {
 		struct str path = path_join(b->a, b->plan->project, str_from(names[i]));
 		if (fs_exists(path) && !fs_is_dir(path))
@@ -116,7 +116,8 @@ static struct err *sdk_python_tag(const struct build *b, struct str *ret)
 		*ret = str_fmt(b->a, "cp%.*s%.*s", STR(major), STR(minor));
 		return NULL;
 	}
-	return err_hint(err_new(E_SDK, "the SDK has no Python headers, and this machine has none either"),
+	return err_hint(
+		err_new(E_SDK, "the SDK has no Python headers, and this machine has none either"),
 		"install python3-dev, or use the stable ABI: python: {abi3: \"3.8\"}");
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/fs.h"
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/map.h"
 #include "base/vec.h"
 
@@ -15,8 +15,8 @@
 
 struct known {
 	uint64_t size;
-	int64_t mtime; /* ns; 0 = not to be trusted */
-	bool recent;   /* written within a second of being hashed */
+	int64_t mtime;      /* ns; 0 = not to be trusted */
+	bool recent;        /* written within a second of being hashed */
 	struct digest hash; /* n = 0: there is no such file */
 };
 
@@ -150,8 +150,8 @@ static bool parse_cost(struct str line, struct stamp_cost *ret)
 	return true;
 }
 
-static bool check_line(struct stamps *s, const struct stamp_key *k, struct str line,
-	struct stamp_cost *cost)
+static bool check_line(
+	struct stamps *s, const struct stamp_key *k, struct str line, struct stamp_cost *cost)
 {
 	ARENA(tmp);
 	struct str word, rest, path;
@@ -162,7 +162,8 @@ static bool check_line(struct stamps *s, const struct stamp_key *k, struct str l
 	if (str_eq(word, S("cost")))
 		return parse_cost(rest, cost);
 	if (str_eq(word, S("out")))
-		return parse_file(rest, &then, &path) && then.hash.n && unchanged(s, &then, k->output);
+		return parse_file(rest, &then, &path) && then.hash.n &&
+		       unchanged(s, &then, k->output);
 	return str_eq(word, S("in")) && parse_file(rest, &then, &path) && unchanged(s, &then, path);
 }
 
@@ -196,9 +197,8 @@ static void add_file(struct buf *b, const char *word, const struct known *k, str
 {
 	bool trusted = !k->recent || str_eq(str_from(word), S("out"));
 	struct str hex = k->hash.n ? digest_hex(b->a, &k->hash) : S("-");
-	buf_fmt(b, "%s %" PRIu64 " %" PRId64 " %.*s %.*s\n", word, k->size,
-		trusted ? k->mtime : 0, STR(hex),
-		STR(path));
+	buf_fmt(b, "%s %" PRIu64 " %" PRId64 " %.*s %.*s\n", word, k->size, trusted ? k->mtime : 0,
+		STR(hex), STR(path));
 }
 
 struct err *stamp_write(struct stamps *s, const struct stamp_key *k, const struct strs *inputs,
@@ -214,7 +214,7 @@ struct err *stamp_write(struct stamps *s, const struct stamp_key *k, const struc
 	buf_fmt(&b, "cost %.0f %.0f %" PRIu64 "\n", cost->seconds * 1e6, cost->cpu * 1e6,
 		cost->memory);
 	add_file(&b, "out", &out, S("-"));
-	VEC_EACH(struct str, path, inputs) {
+	VEC_EACH (struct str, path, inputs) {
 		struct known in = file_now(s, *path);
 		if (str_chr(*path, '\n') == path->n)
 			add_file(&b, "in", &in, *path);

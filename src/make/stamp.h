@@ -20,7 +20,7 @@ void stamps_freep(struct stamps **s);
 
 /* What is compared: text that names command, environment and SDK, and the output. */
 struct stamp_key {
-	struct str file;    /* of the stamp */
+	struct str file; /* of the stamp */
 	struct digest command;
 	struct str output;
 };

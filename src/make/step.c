@@ -1,5 +1,5 @@
-/* Runs one step of a build: looks at its stamp, runs the program (or writes the bundle), renames the
- * output into place and stamps it. Called from several threads; shares only the stamps. */
+/* Runs one step of a build: looks at its stamp, runs the program (or writes the bundle), renames
+ * the output into place and stamps it. Called from several threads; shares only the stamps. */
 #include "make/build.h"
 
 #include "base/fs.h"
@@ -16,8 +16,8 @@ struct str flat_name(struct arena *a, struct str path)
 		if (z[i] == '/')
 			z[i] = '_';
 	struct digest d = hash_bytes(HASH_SHA256, path.p, path.n);
-	struct str tail = str_sub((struct str){.p = z, .n = path.n}, path.n > 80 ? path.n - 80 : 0,
-		path.n);
+	struct str tail =
+		str_sub((struct str){.p = z, .n = path.n}, path.n > 80 ? path.n - 80 : 0, path.n);
 	return str_fmt(a, "%.*s-%.*s", STR(tail), STR(str_sub(digest_hex(a, &d), 0, 8)));
 }
 
@@ -89,7 +89,7 @@ static void take_cost(struct make_step *r, const struct build *b, const struct p
 	r->start = p->start - b->o->began;
 	r->seconds = p->seconds;
 	r->cpu = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
-		(double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+		 (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
 	r->memory = (uint64_t)u->ru_maxrss * 1024;
 }
 

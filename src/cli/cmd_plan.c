@@ -1,0 +1,91 @@
+/* rocsmith plan: what a build would do, as a table and as a file that can be replayed. */
+#include "base/fs.h"
+#include "cli/project_opts.h"
+#include "term/out.h"
+
+struct plan_args {
+	struct common common;
+	struct project_opts project;
+	struct str out;
+};
+
+static const struct opt opts[] = {
+	{.lname = "DIR",
+		.kind = OPT_POS,
+		.off = PROJECT_OPT(plan_args, target),
+		.help = "project folder (default: this one) or a saved plan"},
+	PROJECT_OPTS(plan_args),
+	{.lname = "output",
+		.sname = 'o',
+		.kind = OPT_PATH,
+		.off = offsetof(struct plan_args, out),
+		.arg = "FILE",
+		.help = "save the plan, for 'rocsmith build FILE'"},
+	{.kind = OPT_END},
+};
+
+static void print_row(struct arena *a, const char *what, struct str text)
+{
+	struct str head = str_fmt(a, "%-10s", what);
+	out_fmt("%.*s %.*s\n", STR(styled_out(a, STYLE_BOLD, head)), STR(text));
+}
+
+static void print_list(struct arena *a, const char *what, const struct strs *list)
+{
+	if (list->n)
+		print_row(a, what, str_join(a, list, S(" ")));
+}
+
+static void print_plan(struct arena *a, const struct plan *p)
+{
+	print_row(a, "project", str_fmt(a, "%.*s %.*s", STR(p->name), STR(p->version)));
+	print_list(a, "targets", &p->gpus);
+	VEC_EACH (const struct plan_source, s, &p->sources)
+		print_row(a, s == p->sources.v ? "sources" : "", s->path);
+	print_list(a, "headers", &p->headers);
+	VEC_EACH (const struct plan_module, m, &p->modules)
+		print_row(a, m->loader ? "library" : "module", m->file);
+	if (p->python_files.n)
+		print_row(a, "python", str_fmt(a, "%zu files", p->python_files.n));
+	struct str sdk = p->sdk_prefix.n ? p->sdk_prefix
+					 : str_fmt(a, "%.*s %.*s (%.*s)", STR(p->sdk_provider),
+						   STR(p->sdk_suite),
+						   STR(str_join(a, &p->sdk_components, S(", "))));
+	print_row(a, "sdk", sdk);
+	print_list(a, "libraries", &p->libraries);
+	print_row(a, "host",
+		p->host_native ? str_fmt(a, "glibc %.*s of this machine", STR(p->host.libc))
+			       : S("the SDK's C library"));
+	print_row(a, "tags",
+		p->python_tag.n ? str_fmt(a, "%.*s-%.*s", STR(p->python_tag), STR(p->abi_tag))
+				: S("of the SDK's Python"));
+}
+
+static struct err *run(struct arena *a, void *args, int *ret_status)
+{
+	(void)ret_status;
+	struct plan_args *o = args;
+	struct plan p;
+	TRY(project_plan(a, &o->project, &p));
+	struct str json = plan_json(a, &p);
+	if (o->out.n && !fs_writes_forbidden())
+		TRY_CTX(fs_write(o->out, json, 0644), "cannot save the plan");
+	if (o->common.json)
+		out_text(json);
+	else
+		print_plan(a, &p);
+	if (o->out.n && fs_writes_forbidden())
+		say_status(S("Would save"), "%.*s", STR(o->out));
+	else if (o->out.n)
+		say_status(S("Saved"), "%.*s", STR(o->out));
+	return NULL;
+}
+
+const struct command cmd_plan = {
+	.name = "plan",
+	.summary = "resolve a project into what a build would do",
+	.opts = opts,
+	.size = sizeof(struct plan_args),
+	.needs = NEED_WRITE,
+	.run = run,
+};
