@@ -1,8 +1,6 @@
 /* Puts linked modules, the generated loader and pure-Python files into a wheel. */
 #include "make/build.h"
 
-#include <stdlib.h>
-
 #include "base/fs.h"
 #include "wheel/wheel.h"
 
@@ -33,22 +31,6 @@ static struct str loader_text(struct arena *a, struct str lib)
 		"        raise AttributeError(name)\n"
 		"    return getattr(lib, name)\n",
 		STR(lib), STR(lib));
-}
-
-/* SOURCE_DATE_EPOCH, or the first second that a zip archive can hold. */
-static struct err *epoch(int64_t *ret)
-{
-	const char *text = getenv("SOURCE_DATE_EPOCH");
-	uint64_t n = 0;
-	*ret = 315532800;
-	if (!text || !*text)
-		return NULL;
-	if (!str_u64(str_from(text), 10, &n) || n > INT64_MAX)
-		return err_hint(err_new(E_USAGE,
-					"SOURCE_DATE_EPOCH is '%s', not a number of seconds", text),
-			"unset it or give seconds since 1970");
-	*ret = (int64_t)n;
-	return NULL;
 }
 
 static void add_file(struct arena *a, struct wheel_spec *w, struct wheel_file f)
@@ -136,7 +118,7 @@ struct err *pack_wheel(struct build *b)
 		.jobs = b->ret->jobs};
 	struct wheel_platform platform;
 	struct strs elfs = {0};
-	TRY(epoch(&w.epoch));
+	TRY(wheel_epoch(&w.epoch));
 	if (!w.python.n) {
 		TRY(sdk_python_tag(b, &w.python));
 		w.abi = w.python;
