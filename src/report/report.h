@@ -1,20 +1,52 @@
-/* Reports: one self-contained HTML page (inline CSS and SVG, no scripts from elsewhere), or text
- * and JSON, out of what a build left in its folder: facts, plan, steps with times, device code,
- * verdict.
+/* Reports: what a build did, as one self-contained HTML page, or as text and JSON.
+ *
+ * The input is the document that every build leaves in its folder, BUILD_DIR/build.json (schema
+ * "rocsmith.build/1", see doc/man/rocsmith-report.1.scd): plan, facts, stages and steps with their
+ * times, device code, verdict. Whatever is missing there (the build failed) is left out here; a
+ * report never looks at anything else, so the same document always gives the same page.
  */
 #pragma once
 
-#include "devcode/devcode.h"
-#include "make/make.h"
-#include "verify/verify.h"
+#include "base/vec.h"
+#include "formats/json_write.h"
+#include "formats/node.h"
 
-struct report {
-	const struct machine *machine;
-	const struct plan *plan;
-	const struct make_result *result;
-	const struct devcode *devcode;
-	const struct verdict *verdict;
+struct report_stage {
+	struct str name; /* "sdk", "hipify", "compile", "package", "verify" */
+	double seconds;  /* wall time */
 };
 
-/* The whole page. */
+struct report_step {
+	struct str kind, name, gpu; /* gpu: of a device pass, else "" */
+	double start, seconds, cpu; /* seconds since the build began; cpu = user + system */
+	uint64_t memory;            /* peak, bytes */
+	bool cached;                /* up to date: did not run */
+	unsigned lane;              /* steps of one lane do not overlap */
+};
+
+struct report_gpu { /* sums over the device passes that ran for one GPU */
+	struct str name;
+	double seconds, cpu;
+	uint64_t memory; /* largest of them */
+	size_t ran, cached;
+};
+
+struct report {
+	const struct node *doc; /* the whole document */
+	struct str name, version, wheel, error;
+	struct str verdict; /* "pass", "fail" or "" */
+	uint64_t bytes;     /* of the wheel */
+	double seconds;     /* wall time of the build */
+	double end;         /* when the last step ended */
+	unsigned lanes;
+	VEC(struct report_stage) stages;
+	VEC(struct report_step) steps; /* by start time */
+	VEC(struct report_gpu) gpus;   /* in order of the plan, then of the steps */
+};
+
+/* Reads a build document; E_SYNTAX when it is no JSON or has another schema. Views point into doc. */
+MUST_USE struct err *report_read(struct arena *a, const struct node *doc, struct report *ret);
+/* The whole page, UTF-8. */
 struct str report_html(struct arena *a, const struct report *r);
+/* {"schema":"rocsmith.report/1",...}: the figures without the documents that they come from. */
+void report_json(struct json *j, const struct report *r);

@@ -1,0 +1,71 @@
+/* The escaping writer that all pages go through. */
+#include "report/html.h"
+
+static void escape(struct buf *out, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (c == '&')
+			buf_add(out, S("&amp;"));
+		else if (c == '<')
+			buf_add(out, S("&lt;"));
+		else if (c == '>')
+			buf_add(out, S("&gt;"));
+		else if (c == '"')
+			buf_add(out, S("&quot;"));
+		else if ((unsigned char)c < 0x20 && c != '\n' && c != '\t')
+			buf_add(out, S("\xef\xbf\xbd")); /* controls are not allowed in HTML */
+		else
+			buf_char(out, c);
+	}
+}
+
+static void start(struct html *h, const char *tag, va_list ap)
+{
+	buf_fmt(&h->out, "<%s", tag);
+	for (const char *name; (name = va_arg(ap, const char *));) {
+		buf_fmt(&h->out, " %s=\"", name);
+		escape(&h->out, str_from(va_arg(ap, const char *)));
+		buf_char(&h->out, '"');
+	}
+	buf_char(&h->out, '>');
+}
+
+void html_open(struct html *h, const char *tag, ...)
+{
+	va_list ap;
+	va_start(ap, tag);
+	start(h, tag, ap);
+	va_end(ap);
+	h->open[h->depth++ % (sizeof(h->open) / sizeof(*h->open))] = tag;
+}
+
+void html_close(struct html *h)
+{
+	buf_fmt(&h->out, "</%s>\n", h->open[--h->depth % (sizeof(h->open) / sizeof(*h->open))]);
+}
+
+void html_leaf(struct html *h, struct str text, const char *tag, ...)
+{
+	va_list ap;
+	va_start(ap, tag);
+	start(h, tag, ap);
+	va_end(ap);
+	escape(&h->out, text);
+	buf_fmt(&h->out, "</%s>\n", tag);
+}
+
+void html_text(struct html *h, struct str text)
+{
+	escape(&h->out, text);
+}
+
+void html_raw(struct html *h, struct str markup)
+{
+	buf_add(&h->out, markup);
+}
+
+const char *html_num(struct html *h, double value)
+{
+	return str_fmt(h->out.a, "%.2f", value).p;
+}

@@ -1,0 +1,25 @@
+/* Writing HTML and SVG: elements nest by calls, all text and attribute values are escaped here and
+ * nowhere else.
+ *
+ *     html_open(&h, "td", "class", "num", NULL); html_text(&h, name); html_close(&h);
+ */
+#pragma once
+
+#include "base/buf.h"
+
+struct html {
+	struct buf out;
+	unsigned depth;
+	const char *open[32]; /* tags not closed yet */
+};
+
+/* Attributes: name and value in turn, both const char *, ended by NULL. */
+void html_open(struct html *h, const char *tag, ...) __attribute__((sentinel));
+void html_close(struct html *h);
+/* <tag ...>text</tag> */
+void html_leaf(struct html *h, struct str text, const char *tag, ...) __attribute__((sentinel));
+void html_text(struct html *h, struct str text);
+/* As it is: for our own constant markup (the style sheet) only. */
+void html_raw(struct html *h, struct str markup);
+/* A number as attribute value, at most two decimals. */
+const char *html_num(struct html *h, double value);

@@ -1,0 +1,219 @@
+/* Pictures: stages, the timeline and the bars per GPU, as inline SVG.
+ *
+ * Widths are in units of a drawing 1000 wide that scales with the page. Text inside a picture is
+ * always repeated by a table or a title, so that nothing depends on seeing colours. */
+#include "report/page.h"
+
+enum { WIDTH = 1000, LANE = 26, BAR = 22, LABEL = 150, VALUE = 200 };
+
+static void svg(struct html *h, double height, const char *what)
+{
+	html_open(h, "svg", "viewBox", str_fmt(h->out.a, "0 0 %d %.0f", WIDTH, height).p, "role",
+		"img", "aria-label", what, NULL);
+}
+
+struct box {
+	double x, y, w, h;
+};
+
+static void rect(struct html *h, struct box b, const char *class, struct str title)
+{
+	html_open(h, "rect", "x", html_num(h, b.x), "y", html_num(h, b.y), "width",
+		html_num(h, b.w), "height", html_num(h, b.h), "rx", "2", "class", class, NULL);
+	html_leaf(h, title, "title", NULL);
+	html_close(h);
+}
+
+static void label(struct html *h, double x, double y, const char *class, struct str text)
+{
+	html_leaf(h, text, "text", "x", html_num(h, x), "y", html_num(h, y), "class", class, NULL);
+}
+
+/* ---- stages ---- */
+static const char *const stage_class[] = {"k0", "k1", "k2", "k3", "k4", "k5"};
+
+static const char *class_of_stage(size_t i)
+{
+	return stage_class[i % (sizeof(stage_class) / sizeof(*stage_class))];
+}
+
+static double stages_total(const struct report *r)
+{
+	double total = 0;
+	VEC_EACH(const struct report_stage, s, &r->stages)
+		total += s->seconds;
+	return total;
+}
+
+static void stages_bar(struct html *h, const struct report *r, double total)
+{
+	double x = 0;
+	svg(h, BAR + 8, "wall time per stage");
+	for (size_t i = 0; i < r->stages.n; i++) {
+		const struct report_stage *s = &r->stages.v[i];
+		double w = s->seconds / total * WIDTH;
+		struct str title = str_fmt(h->out.a, "%.*s: %.*s", STR(s->name),
+			STR(page_seconds(h, s->seconds)));
+		rect(h, (struct box){x, 2, w > 1 ? w - 1 : w, BAR}, class_of_stage(i), title);
+		x += w;
+	}
+	html_close(h);
+}
+
+void page_stages(struct html *h, const struct report *r)
+{
+	double total = stages_total(r);
+	if (total <= 0)
+		return;
+	page_section(h, "stages", "Stages");
+	stages_bar(h, r, total);
+	html_open(h, "ul", "class", "legend", NULL);
+	for (size_t i = 0; i < r->stages.n; i++) {
+		const struct report_stage *s = &r->stages.v[i];
+		html_open(h, "li", NULL);
+		html_leaf(h, S(""), "i", "class", class_of_stage(i), NULL);
+		html_leaf(h, s->name, "span", NULL);
+		html_leaf(h, page_seconds(h, s->seconds), "b", NULL);
+		html_close(h);
+	}
+	html_close(h);
+	html_close(h);
+}
+
+/* ---- timeline ---- */
+/* A round distance between marks, giving at most ten. */
+static double tick(double span)
+{
+	static const double steps[] = {1, 2, 5};
+	for (double scale = 1e-3;; scale *= 10)
+		for (size_t i = 0; i < 3; i++)
+			if (span / (steps[i] * scale) <= 10)
+				return steps[i] * scale;
+}
+
+static void axis(struct html *h, const struct report *r, double height)
+{
+	double every = tick(r->end);
+	int decimals = every < 0.01 ? 3 : every < 0.1 ? 2 : every < 1 ? 1 : 0;
+	for (unsigned i = 0; i * every <= r->end; i++) {
+		double x = i * every / r->end * WIDTH;
+		html_leaf(h, S(""), "line", "x1", html_num(h, x), "x2", html_num(h, x), "y1", "0", "y2",
+			html_num(h, height), "class", "grid", NULL);
+		if (x < WIDTH - 40)
+			label(h, x + 3, height + 14, "tick",
+				str_fmt(h->out.a, "%.*f s", decimals, i * every));
+	}
+}
+
+static struct str step_title(struct html *h, const struct report_step *s)
+{
+	return str_fmt(h->out.a, "%.*s %.*s%s%.*s: %.*s, CPU %.*s, peak %.*s", STR(s->kind),
+		STR(s->name), s->gpu.n ? " for " : "", STR(s->gpu), STR(page_seconds(h, s->seconds)),
+		STR(page_seconds(h, s->cpu)), STR(page_bytes(h, s->memory)));
+}
+
+static void step_box(struct html *h, const struct report *r, const struct report_step *s)
+{
+	double x = s->start / r->end * WIDTH, w = s->seconds / r->end * WIDTH;
+	struct box b = {x, (double)s->lane * LANE + 2, w < 1 ? 1 : w, BAR};
+	rect(h, b, page_kind_class(s->kind), step_title(h, s));
+	struct str text = s->gpu.n ? s->gpu : s->kind;
+	if (w > 8.0 * (double)text.n)
+		label(h, x + 5, b.y + 15, "inbar", text);
+}
+
+/* One more mark would not be seen: it would lie on the last one of its lane. */
+static bool hidden(const struct report *r, const struct report_step *s, double *last)
+{
+	double end = (s->start + s->seconds) / r->end * WIDTH;
+	if (end - last[s->lane] < 0.5)
+		return true;
+	last[s->lane] = end;
+	return false;
+}
+
+static void kinds_legend(struct html *h, const struct report *r)
+{
+	struct strs seen = {0};
+	html_open(h, "ul", "class", "legend", NULL);
+	VEC_EACH(const struct report_step, s, &r->steps) {
+		if (s->cached || strs_has(&seen, s->kind))
+			continue;
+		strs_add(h->out.a, &seen, s->kind);
+		html_open(h, "li", NULL);
+		html_leaf(h, S(""), "i", "class", page_kind_class(s->kind), NULL);
+		html_leaf(h, s->kind, "span", NULL);
+		html_close(h);
+	}
+	html_close(h);
+}
+
+static size_t cached_steps(const struct report *r)
+{
+	size_t n = 0;
+	VEC_EACH(const struct report_step, s, &r->steps)
+		n += s->cached;
+	return n;
+}
+
+void page_timeline(struct html *h, const struct report *r)
+{
+	if (!r->steps.n)
+		return;
+	size_t cached = cached_steps(r);
+	page_section(h, "timeline", "Timeline");
+	html_leaf(h,
+		str_fmt(h->out.a, "%zu steps ran in up to %u lanes at once, %zu were up to date.",
+			r->steps.n - cached, r->lanes, cached),
+		"p", NULL);
+	if (r->end > 0) {
+		double height = (double)r->lanes * LANE, *last;
+		last = arena_array(h->out.a, r->lanes, sizeof(*last));
+		for (unsigned i = 0; i < r->lanes; i++)
+			last[i] = -1;
+		svg(h, height + 20, "steps over time, one row per lane");
+		axis(h, r, height);
+		VEC_EACH(const struct report_step, s, &r->steps)
+			if (!s->cached && !hidden(r, s, last))
+				step_box(h, r, s);
+		html_close(h);
+		kinds_legend(h, r);
+	}
+	html_close(h);
+}
+
+/* ---- GPUs ---- */
+static double gpus_longest(const struct report *r)
+{
+	double longest = 0;
+	VEC_EACH(const struct report_gpu, g, &r->gpus)
+		longest = g->seconds > longest ? g->seconds : longest;
+	return longest;
+}
+
+static struct str gpu_text(struct html *h, const struct report_gpu *g)
+{
+	if (!g->ran)
+		return str_fmt(h->out.a, "%zu up to date", g->cached);
+	return str_fmt(h->out.a, "%.*s, peak %.*s", STR(page_seconds(h, g->seconds)),
+		STR(page_bytes(h, g->memory)));
+}
+
+void page_gpus(struct html *h, const struct report *r)
+{
+	double longest = gpus_longest(r);
+	if (!r->gpus.n)
+		return;
+	page_section(h, "gpus", "Device passes per GPU");
+	svg(h, (double)r->gpus.n * LANE + 4, "time of the device passes, one bar per GPU");
+	for (size_t i = 0; i < r->gpus.n; i++) {
+		const struct report_gpu *g = &r->gpus.v[i];
+		double y = (double)i * LANE + 2;
+		double w = longest > 0 ? g->seconds / longest * (WIDTH - LABEL - VALUE) : 0;
+		label(h, 0, y + 16, "name", g->name);
+		rect(h, (struct box){LABEL, y, w < 1 ? 1 : w, BAR}, "k2", gpu_text(h, g));
+		label(h, LABEL + w + 8, y + 16, "value", gpu_text(h, g));
+	}
+	html_close(h);
+	html_close(h);
+}

@@ -1,0 +1,172 @@
+/* From the build document to the figures of a report. */
+#include <stdlib.h>
+
+#include "report/report.h"
+
+static const struct node none = {.kind = NODE_MAP};
+
+/* The member as a map or list to iterate over; an empty one when it is not there. */
+static const struct node *member(const struct node *map, struct str key)
+{
+	const struct node *n = node_get(map, key);
+	return n ? n : &none;
+}
+
+static void read_stages(struct arena *a, struct report *r)
+{
+	NODE_EACH(s, member(r->doc, S("stages")))
+	*VEC_PUSH(a, &r->stages) = (struct report_stage){
+		.name = s->key,
+		.seconds = node_number(r->doc ? member(r->doc, S("stages")) : &none, s->key, 0),
+	};
+}
+
+static int by_start(const void *x, const void *y)
+{
+	const struct report_step *a = x, *b = y;
+	if (a->start > b->start || a->start < b->start)
+		return a->start < b->start ? -1 : 1;
+	return str_cmp(a->name, b->name);
+}
+
+static void read_steps(struct arena *a, struct report *r)
+{
+	NODE_EACH(s, member(r->doc, S("steps")))
+	*VEC_PUSH(a, &r->steps) = (struct report_step){
+		.kind = node_text(s, S("kind"), S("step")),
+		.name = node_text(s, S("name"), S("")),
+		.gpu = node_text(s, S("gpu"), S("")),
+		.start = node_number(s, S("start"), 0),
+		.seconds = node_number(s, S("seconds"), 0),
+		.cpu = node_number(s, S("cpu"), 0),
+		.memory = node_u64(s, S("memory"), 0),
+		.cached = node_bool(s, S("cached"), false),
+	};
+	if (r->steps.n)
+		qsort(r->steps.v, r->steps.n, sizeof(*r->steps.v), by_start);
+}
+
+/* Each step goes to the first lane that is free when it starts; clocks are read one after the
+ * other, so an overlap of a millisecond is none. */
+static void assign_lanes(struct arena *a, struct report *r)
+{
+	double *ends = arena_array(a, r->steps.n, sizeof(*ends));
+	VEC_EACH(struct report_step, s, &r->steps) {
+		if (s->cached)
+			continue;
+		unsigned lane = 0;
+		while (lane < r->lanes && ends[lane] > s->start + 1e-3)
+			lane++;
+		s->lane = lane;
+		ends[lane] = s->start + s->seconds;
+		if (lane == r->lanes)
+			r->lanes++;
+		if (ends[lane] > r->end)
+			r->end = ends[lane];
+	}
+}
+
+static struct report_gpu *gpu_named(struct arena *a, struct report *r, struct str name)
+{
+	VEC_EACH(struct report_gpu, g, &r->gpus)
+		if (str_eq(g->name, name))
+			return g;
+	struct report_gpu *g = VEC_PUSH(a, &r->gpus);
+	g->name = name;
+	return g;
+}
+
+static void sum_gpus(struct arena *a, struct report *r)
+{
+	NODE_EACH(gpu, member(member(r->doc, S("plan")), S("gpus")))
+	gpu_named(a, r, gpu->text);
+	VEC_EACH(struct report_step, s, &r->steps) {
+		if (!s->gpu.n)
+			continue;
+		struct report_gpu *g = gpu_named(a, r, s->gpu);
+		g->cached += s->cached;
+		if (s->cached)
+			continue;
+		g->ran++;
+		g->seconds += s->seconds;
+		g->cpu += s->cpu;
+		if (s->memory > g->memory)
+			g->memory = s->memory;
+	}
+}
+
+static struct str find_verdict(const struct report *r)
+{
+	const struct node *wheels = member(member(r->doc, S("verify")), S("wheels"));
+	return wheels->n ? node_text(wheels->v, S("verdict"), S("")) : S("");
+}
+
+struct err *report_read(struct arena *a, const struct node *doc, struct report *ret)
+{
+	struct str schema = node_text(doc, S("schema"), S(""));
+	if (!str_eq(schema, S("rocsmith.build/1")))
+		return err_hint(
+			node_error(doc, E_SYNTAX, "not a build document: the schema is '%.*s'", STR(schema)),
+			"'rocsmith build' writes build.json into its build folder");
+	const struct node *project = member(member(doc, S("plan")), S("project"));
+	*ret = (struct report){
+		.doc = doc,
+		.name = node_text(project, S("name"), S("project")),
+		.version = node_text(project, S("version"), S("")),
+		.wheel = node_text(doc, S("wheel"), S("")),
+		.error = node_text(member(doc, S("error")), S("message"), S("")),
+		.bytes = node_u64(doc, S("bytes"), 0),
+		.seconds = node_number(doc, S("seconds"), 0),
+	};
+	ret->verdict = find_verdict(ret);
+	read_stages(a, ret);
+	read_steps(a, ret);
+	assign_lanes(a, ret);
+	sum_gpus(a, ret);
+	return NULL;
+}
+
+static void stages_json(struct json *j, const struct report *r)
+{
+	json_key(j, "stages");
+	json_open(j, '{');
+	VEC_EACH(const struct report_stage, s, &r->stages) {
+		json_key_str(j, s->name);
+		json_f64(j, s->seconds);
+	}
+	json_close(j);
+}
+
+static void gpus_json(struct json *j, const struct report *r)
+{
+	json_key(j, "gpus");
+	json_open(j, '[');
+	VEC_EACH(const struct report_gpu, g, &r->gpus) {
+		json_open(j, '{');
+		json_put(j, "gpu", g->name);
+		json_put_u64(j, "ran", g->ran);
+		json_put_u64(j, "cached", g->cached);
+		json_put_f64(j, "seconds", g->seconds);
+		json_put_f64(j, "cpu", g->cpu);
+		json_put_u64(j, "memory", g->memory);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+void report_json(struct json *j, const struct report *r)
+{
+	json_open(j, '{');
+	json_put(j, "schema", S("rocsmith.report/1"));
+	json_put(j, "name", r->name);
+	json_put(j, "version", r->version);
+	json_put(j, "wheel", r->wheel);
+	json_put_u64(j, "bytes", r->bytes);
+	json_put(j, "verdict", r->verdict);
+	json_put(j, "error", r->error);
+	json_put_f64(j, "seconds", r->seconds);
+	stages_json(j, r);
+	json_put_u64(j, "steps", r->steps.n);
+	gpus_json(j, r);
+	json_close(j);
+}
