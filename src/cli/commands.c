@@ -1,9 +1,12 @@
 /* All commands, in the order of help. */
 #include "cli/opt.h"
 
-extern const struct command cmd_completion, cmd_help;
+extern const struct command cmd_completion;
+extern const struct command cmd_help;
+extern const struct command cmd_report;
 
 const struct command *const commands[] = {
+	&cmd_report,
 	&cmd_completion,
 	&cmd_help,
 	NULL,

@@ -35,7 +35,8 @@ static const char style_more[] =
 	".k2{fill:var(--k2);background:var(--k2)}.k3{fill:var(--k3);background:var(--k3)}"
 	".k4{fill:var(--k4);background:var(--k4)}.k5{fill:var(--k5);background:var(--k5)}"
 	".k6{fill:var(--k6);background:var(--k6)}.k7{fill:var(--k7);background:var(--k7)}\n"
-	".legend{list-style:none;display:flex;flex-wrap:wrap;gap:4px 22px;padding:0;margin:10px 0 0}"
+	".legend{list-style:none;display:flex;flex-wrap:wrap;gap:4px 22px;padding:0;margin:10px 0 "
+	"0}"
 	".legend i{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:7px}"
 	".legend b{margin-left:8px;font-variant-numeric:tabular-nums}\n"
 	".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;"
@@ -44,7 +45,8 @@ static const char style_more[] =
 	"font-variant-numeric:tabular-nums;white-space:nowrap}\n"
 	"code{font:13px ui-monospace,'DejaVu Sans Mono',monospace;background:var(--card);"
 	"border:1px solid var(--line);border-radius:4px;padding:1px 5px}\n"
-	".findings{padding:0;list-style:none}.findings li{margin:8px 0}.findings small{display:block;"
+	".findings{padding:0;list-style:none}.findings li{margin:8px 0}.findings "
+	"small{display:block;"
 	"color:var(--dim)}.tag{font-size:12px;font-weight:700;margin-right:8px}"
 	".error{color:var(--bad)}.warning{color:var(--warn)}.info{color:var(--dim)}\n"
 	"details{margin:10px 0}summary{cursor:pointer}dl{margin:4px 0;padding-left:14px;"
@@ -121,7 +123,10 @@ static void badge(struct html *h, const struct report *r)
 			  : pass     ? S("verified")
 			  : bad      ? S("failed verification")
 				     : S("not verified");
-	html_leaf(h, text, "span", "class", bad ? "badge fail" : pass ? "badge pass" : "badge none",
+	html_leaf(h, text, "span", "class",
+		bad    ? "badge fail"
+		: pass ? "badge pass"
+		       : "badge none",
 		NULL);
 }
 
@@ -132,8 +137,8 @@ static struct str started(struct html *h, const struct report *r)
 	time_t t = (time_t)node_u64(r->doc, S("started"), 0);
 	if (!t || !gmtime_r(&t, &tm))
 		return S("");
-	return str_dup(h->out.a,
-		str_sub(str_from(text), 0, strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &tm)));
+	return str_dup(h->out.a, str_sub(str_from(text), 0,
+					 strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &tm)));
 }
 
 static void card(struct html *h, struct str value, const char *what)
@@ -183,7 +188,8 @@ struct str report_html(struct arena *a, const struct report *r)
 	html_open(&h, "main", NULL);
 	title(&h, r);
 	static void (*const sections[])(struct html *, const struct report *) = {page_stages,
-		page_findings, page_timeline, page_gpus, page_code, page_slowest, page_plan, page_facts};
+		page_findings, page_timeline, page_gpus, page_code, page_slowest, page_plan,
+		page_facts};
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
 		sections[i](&h, r);
 	html_leaf(&h,

@@ -40,7 +40,7 @@ static const char *class_of_stage(size_t i)
 static double stages_total(const struct report *r)
 {
 	double total = 0;
-	VEC_EACH(const struct report_stage, s, &r->stages)
+	VEC_EACH (const struct report_stage, s, &r->stages)
 		total += s->seconds;
 	return total;
 }
@@ -52,8 +52,8 @@ static void stages_bar(struct html *h, const struct report *r, double total)
 	for (size_t i = 0; i < r->stages.n; i++) {
 		const struct report_stage *s = &r->stages.v[i];
 		double w = s->seconds / total * WIDTH;
-		struct str title = str_fmt(h->out.a, "%.*s: %.*s", STR(s->name),
-			STR(page_seconds(h, s->seconds)));
+		struct str title = str_fmt(
+			h->out.a, "%.*s: %.*s", STR(s->name), STR(page_seconds(h, s->seconds)));
 		rect(h, (struct box){x, 2, w > 1 ? w - 1 : w, BAR}, class_of_stage(i), title);
 		x += w;
 	}
@@ -97,8 +97,8 @@ static void axis(struct html *h, const struct report *r, double height)
 	int decimals = every < 0.01 ? 3 : every < 0.1 ? 2 : every < 1 ? 1 : 0;
 	for (unsigned i = 0; i * every <= r->end; i++) {
 		double x = i * every / r->end * WIDTH;
-		html_leaf(h, S(""), "line", "x1", html_num(h, x), "x2", html_num(h, x), "y1", "0", "y2",
-			html_num(h, height), "class", "grid", NULL);
+		html_leaf(h, S(""), "line", "x1", html_num(h, x), "x2", html_num(h, x), "y1", "0",
+			"y2", html_num(h, height), "class", "grid", NULL);
 		if (x < WIDTH - 40)
 			label(h, x + 3, height + 14, "tick",
 				str_fmt(h->out.a, "%.*f s", decimals, i * every));
@@ -108,8 +108,9 @@ static void axis(struct html *h, const struct report *r, double height)
 static struct str step_title(struct html *h, const struct report_step *s)
 {
 	return str_fmt(h->out.a, "%.*s %.*s%s%.*s: %.*s, CPU %.*s, peak %.*s", STR(s->kind),
-		STR(s->name), s->gpu.n ? " for " : "", STR(s->gpu), STR(page_seconds(h, s->seconds)),
-		STR(page_seconds(h, s->cpu)), STR(page_bytes(h, s->memory)));
+		STR(s->name), s->gpu.n ? " for " : "", STR(s->gpu),
+		STR(page_seconds(h, s->seconds)), STR(page_seconds(h, s->cpu)),
+		STR(page_bytes(h, s->memory)));
 }
 
 static void step_box(struct html *h, const struct report *r, const struct report_step *s)
@@ -136,7 +137,7 @@ static void kinds_legend(struct html *h, const struct report *r)
 {
 	struct strs seen = {0};
 	html_open(h, "ul", "class", "legend", NULL);
-	VEC_EACH(const struct report_step, s, &r->steps) {
+	VEC_EACH (const struct report_step, s, &r->steps) {
 		if (s->cached || strs_has(&seen, s->kind))
 			continue;
 		strs_add(h->out.a, &seen, s->kind);
@@ -151,7 +152,7 @@ static void kinds_legend(struct html *h, const struct report *r)
 static size_t cached_steps(const struct report *r)
 {
 	size_t n = 0;
-	VEC_EACH(const struct report_step, s, &r->steps)
+	VEC_EACH (const struct report_step, s, &r->steps)
 		n += s->cached;
 	return n;
 }
@@ -173,7 +174,7 @@ void page_timeline(struct html *h, const struct report *r)
 			last[i] = -1;
 		svg(h, height + 20, "steps over time, one row per lane");
 		axis(h, r, height);
-		VEC_EACH(const struct report_step, s, &r->steps)
+		VEC_EACH (const struct report_step, s, &r->steps)
 			if (!s->cached && !hidden(r, s, last))
 				step_box(h, r, s);
 		html_close(h);
@@ -186,7 +187,7 @@ void page_timeline(struct html *h, const struct report *r)
 static double gpus_longest(const struct report *r)
 {
 	double longest = 0;
-	VEC_EACH(const struct report_gpu, g, &r->gpus)
+	VEC_EACH (const struct report_gpu, g, &r->gpus)
 		longest = g->seconds > longest ? g->seconds : longest;
 	return longest;
 }

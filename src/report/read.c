@@ -14,11 +14,12 @@ static const struct node *member(const struct node *map, struct str key)
 
 static void read_stages(struct arena *a, struct report *r)
 {
-	NODE_EACH(s, member(r->doc, S("stages")))
-	*VEC_PUSH(a, &r->stages) = (struct report_stage){
-		.name = s->key,
-		.seconds = node_number(r->doc ? member(r->doc, S("stages")) : &none, s->key, 0),
-	};
+	NODE_EACH (s, member(r->doc, S("stages")))
+		*VEC_PUSH(a, &r->stages) = (struct report_stage){
+			.name = s->key,
+			.seconds = node_number(
+				r->doc ? member(r->doc, S("stages")) : &none, s->key, 0),
+		};
 }
 
 static int by_start(const void *x, const void *y)
@@ -31,17 +32,17 @@ static int by_start(const void *x, const void *y)
 
 static void read_steps(struct arena *a, struct report *r)
 {
-	NODE_EACH(s, member(r->doc, S("steps")))
-	*VEC_PUSH(a, &r->steps) = (struct report_step){
-		.kind = node_text(s, S("kind"), S("step")),
-		.name = node_text(s, S("name"), S("")),
-		.gpu = node_text(s, S("gpu"), S("")),
-		.start = node_number(s, S("start"), 0),
-		.seconds = node_number(s, S("seconds"), 0),
-		.cpu = node_number(s, S("cpu"), 0),
-		.memory = node_u64(s, S("memory"), 0),
-		.cached = node_bool(s, S("cached"), false),
-	};
+	NODE_EACH (s, member(r->doc, S("steps")))
+		*VEC_PUSH(a, &r->steps) = (struct report_step){
+			.kind = node_text(s, S("kind"), S("step")),
+			.name = node_text(s, S("name"), S("")),
+			.gpu = node_text(s, S("gpu"), S("")),
+			.start = node_number(s, S("start"), 0),
+			.seconds = node_number(s, S("seconds"), 0),
+			.cpu = node_number(s, S("cpu"), 0),
+			.memory = node_u64(s, S("memory"), 0),
+			.cached = node_bool(s, S("cached"), false),
+		};
 	if (r->steps.n)
 		qsort(r->steps.v, r->steps.n, sizeof(*r->steps.v), by_start);
 }
@@ -51,7 +52,7 @@ static void read_steps(struct arena *a, struct report *r)
 static void assign_lanes(struct arena *a, struct report *r)
 {
 	double *ends = arena_array(a, r->steps.n, sizeof(*ends));
-	VEC_EACH(struct report_step, s, &r->steps) {
+	VEC_EACH (struct report_step, s, &r->steps) {
 		if (s->cached)
 			continue;
 		unsigned lane = 0;
@@ -68,7 +69,7 @@ static void assign_lanes(struct arena *a, struct report *r)
 
 static struct report_gpu *gpu_named(struct arena *a, struct report *r, struct str name)
 {
-	VEC_EACH(struct report_gpu, g, &r->gpus)
+	VEC_EACH (struct report_gpu, g, &r->gpus)
 		if (str_eq(g->name, name))
 			return g;
 	struct report_gpu *g = VEC_PUSH(a, &r->gpus);
@@ -78,9 +79,9 @@ static struct report_gpu *gpu_named(struct arena *a, struct report *r, struct st
 
 static void sum_gpus(struct arena *a, struct report *r)
 {
-	NODE_EACH(gpu, member(member(r->doc, S("plan")), S("gpus")))
-	gpu_named(a, r, gpu->text);
-	VEC_EACH(struct report_step, s, &r->steps) {
+	NODE_EACH (gpu, member(member(r->doc, S("plan")), S("gpus")))
+		gpu_named(a, r, gpu->text);
+	VEC_EACH (struct report_step, s, &r->steps) {
 		if (!s->gpu.n)
 			continue;
 		struct report_gpu *g = gpu_named(a, r, s->gpu);
@@ -105,8 +106,8 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 {
 	struct str schema = node_text(doc, S("schema"), S(""));
 	if (!str_eq(schema, S("rocsmith.build/1")))
-		return err_hint(
-			node_error(doc, E_SYNTAX, "not a build document: the schema is '%.*s'", STR(schema)),
+		return err_hint(node_error(doc, E_SYNTAX,
+					"not a build document: the schema is '%.*s'", STR(schema)),
 			"'rocsmith build' writes build.json into its build folder");
 	const struct node *project = member(member(doc, S("plan")), S("project"));
 	*ret = (struct report){
@@ -130,7 +131,7 @@ static void stages_json(struct json *j, const struct report *r)
 {
 	json_key(j, "stages");
 	json_open(j, '{');
-	VEC_EACH(const struct report_stage, s, &r->stages) {
+	VEC_EACH (const struct report_stage, s, &r->stages) {
 		json_key_str(j, s->name);
 		json_f64(j, s->seconds);
 	}
@@ -141,7 +142,7 @@ static void gpus_json(struct json *j, const struct report *r)
 {
 	json_key(j, "gpus");
 	json_open(j, '[');
-	VEC_EACH(const struct report_gpu, g, &r->gpus) {
+	VEC_EACH (const struct report_gpu, g, &r->gpus) {
 		json_open(j, '{');
 		json_put(j, "gpu", g->name);
 		json_put_u64(j, "ran", g->ran);

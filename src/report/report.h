@@ -44,7 +44,8 @@ struct report {
 	VEC(struct report_gpu) gpus;   /* in order of the plan, then of the steps */
 };
 
-/* Reads a build document; E_SYNTAX when it is no JSON or has another schema. Views point into doc. */
+/* Reads a build document; E_SYNTAX when it is no JSON or has another schema. Views point into doc.
+ */
 MUST_USE struct err *report_read(struct arena *a, const struct node *doc, struct report *ret);
 /* The whole page, UTF-8. */
 struct str report_html(struct arena *a, const struct report *r);

@@ -9,8 +9,8 @@ static void heads(struct html *h, const char *const *titles)
 	html_open(h, "tr", NULL);
 	for (; *titles; titles++) {
 		bool right = **titles == '>';
-		html_leaf(h, str_from(*titles + right), "th", "class", right ? "num" : "", "scope", "col",
-			NULL);
+		html_leaf(h, str_from(*titles + right), "th", "class", right ? "num" : "", "scope",
+			"col", NULL);
 	}
 	html_close(h);
 	html_close(h);
@@ -64,9 +64,10 @@ static void step_row(struct html *h, const struct report_step *s)
 
 void page_slowest(struct html *h, const struct report *r)
 {
-	const struct report_step **v = arena_array(h->out.a, r->steps.n, sizeof(struct report_step *));
+	const struct report_step **v =
+		arena_array(h->out.a, r->steps.n, sizeof(struct report_step *));
 	size_t n = 0;
-	VEC_EACH(const struct report_step, s, &r->steps)
+	VEC_EACH (const struct report_step, s, &r->steps)
 		if (!s->cached)
 			v[n++] = s;
 	if (!n)
@@ -104,7 +105,7 @@ static void served(struct html *h, const struct node *inspect)
 		return;
 	html_open(h, "p", NULL);
 	html_text(h, S("Served by every file with device code: "));
-	NODE_EACH(gpu, list) {
+	NODE_EACH (gpu, list) {
 		html_leaf(h, gpu->text, "code", NULL);
 		html_text(h, S(" "));
 	}
@@ -122,11 +123,11 @@ void page_code(struct html *h, const struct report *r)
 	static const char *const titles[] = {
 		"File", "Target", "Encoding", ">Kernels", ">Size", ">Stored", NULL};
 	open_table(h, titles);
-	NODE_EACH(f, files) {
+	NODE_EACH (f, files) {
 		const struct node *objects = node_get(f, S("objects"));
 		if (!objects)
 			continue;
-		NODE_EACH(o, objects)
+		NODE_EACH (o, objects)
 			object_row(h, node_text(f, S("path"), S("")), o);
 	}
 	close_table(h);
@@ -138,7 +139,8 @@ static void finding_item(struct html *h, const struct node *f)
 {
 	struct str severity = node_text(f, S("severity"), S("info"));
 	html_open(h, "li", NULL);
-	html_leaf(h, severity, "span", "class", str_fmt(h->out.a, "tag %.*s", STR(severity)).p, NULL);
+	html_leaf(
+		h, severity, "span", "class", str_fmt(h->out.a, "tag %.*s", STR(severity)).p, NULL);
 	html_text(h, node_text(f, S("message"), S("")));
 	html_text(h, S(" "));
 	html_leaf(h, node_text(f, S("id"), S("")), "code", NULL);
@@ -153,7 +155,7 @@ static void findings_of(struct html *h, const struct node *list)
 	if (!list || !list->n)
 		return;
 	html_open(h, "ul", "class", "findings", NULL);
-	NODE_EACH(f, list)
+	NODE_EACH (f, list)
 		finding_item(h, f);
 	html_close(h);
 }
@@ -166,9 +168,10 @@ void page_findings(struct html *h, const struct report *r)
 		return;
 	page_section(h, "verdict", "Verdict");
 	if (wheels) {
-		NODE_EACH(w, wheels) {
+		NODE_EACH (w, wheels) {
 			bool pass = str_eq(node_text(w, S("verdict"), S("")), S("pass"));
-			html_leaf(h, pass ? S("The wheel passed every check.") : S("The wheel failed."),
+			html_leaf(h,
+				pass ? S("The wheel passed every check.") : S("The wheel failed."),
 				"p", NULL);
 			findings_of(h, node_get(w, S("findings")));
 		}
@@ -181,7 +184,7 @@ void page_findings(struct html *h, const struct report *r)
 static struct str joined(struct html *h, const struct node *list)
 {
 	BUF(b, h->out.a);
-	NODE_EACH(it, list)
+	NODE_EACH (it, list)
 		buf_fmt(&b, "%s%.*s", it == list->v ? "" : ", ", STR(it->text));
 	return buf_str(&b);
 }
@@ -193,7 +196,7 @@ static bool is_scalar(const struct node *n)
 
 static bool all_scalars(const struct node *list)
 {
-	NODE_EACH(it, list)
+	NODE_EACH (it, list)
 		if (!is_scalar(it))
 			return false;
 	return true;
@@ -217,7 +220,7 @@ static void tree(struct html *h, const struct node *n, unsigned depth)
 		return;
 	}
 	html_open(h, "dl", NULL);
-	NODE_EACH(it, n) {
+	NODE_EACH (it, n) {
 		if (is_empty(it))
 			continue;
 		if (n->kind == NODE_MAP)
@@ -235,7 +238,7 @@ static void reasons(struct html *h, const struct node *list)
 	if (!list || !list->n)
 		return;
 	open_table(h, titles);
-	NODE_EACH(it, list) {
+	NODE_EACH (it, list) {
 		html_open(h, "tr", NULL);
 		cell(h, node_text(it, S("subject"), S("")));
 		cell(h, node_text(it, S("choice"), S("")));

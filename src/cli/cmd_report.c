@@ -1,0 +1,127 @@
+/* rocsmith report: what a build did, as text or JSON on stdout and as an HTML page in a file. */
+#include "base/fs.h"
+#include "cli/opt.h"
+#include "report/report.h"
+#include "term/out.h"
+#include "term/table.h"
+
+struct report_args {
+	struct common common;
+	struct str dir, output;
+};
+
+static const struct opt report_opts[] = {
+	{.lname = "DIR",
+		.kind = OPT_POS,
+		.off = offsetof(struct report_args, dir),
+		.help = "project, build folder or build.json (default: .)"},
+	{.lname = "output",
+		.sname = 'o',
+		.kind = OPT_PATH,
+		.arg = "FILE",
+		.off = offsetof(struct report_args, output),
+		.help = "write the report as an HTML page"},
+	{.kind = OPT_END},
+};
+
+/* The build document that the argument means. */
+static struct err *find_document(struct arena *a, struct str where, struct str *ret)
+{
+	*ret = where;
+	if (!fs_is_dir(where))
+		return NULL;
+	*ret = path_join(a, where, S("build.json"));
+	if (fs_exists(*ret))
+		return NULL;
+	return err_hint(err_new(E_NOENT, "no build of '%.*s' is known", STR(where)),
+		"run 'rocsmith build %.*s' first, or name its build folder", STR(where));
+}
+
+static void print_stages(struct arena *a, const struct report *r)
+{
+	static const char *const heads[] = {"Stage", ">Time", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (const struct report_stage, s, &r->stages) {
+		struct str cells[] = {s->name, human_seconds(a, s->seconds)};
+		table_row(&t, cells);
+	}
+	struct str total[] = {S("total"), human_seconds(a, r->seconds)};
+	table_row(&t, total);
+	table_print(&t);
+}
+
+static void print_gpus(struct arena *a, const struct report *r)
+{
+	static const char *const heads[] = {
+		"GPU", ">Compiled", ">Up to date", ">Time", ">CPU", ">Peak memory", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (const struct report_gpu, g, &r->gpus) {
+		struct str cells[] = {g->name, str_fmt(a, "%zu", g->ran),
+			str_fmt(a, "%zu", g->cached), human_seconds(a, g->seconds),
+			human_seconds(a, g->cpu), human_bytes(a, g->memory)};
+		table_row(&t, cells);
+	}
+	out_text(S("\n"));
+	table_print(&t);
+}
+
+static void print_report(struct arena *a, const struct report *r)
+{
+	print_stages(a, r);
+	if (r->gpus.n)
+		print_gpus(a, r);
+	if (r->wheel.n)
+		out_fmt("\nwheel: %.*s (%.*s)\n", STR(r->wheel), STR(human_bytes(a, r->bytes)));
+	if (r->verdict.n)
+		out_fmt("verdict: %.*s\n", STR(r->verdict));
+	if (r->error.n)
+		out_fmt("error: %.*s\n", STR(r->error));
+}
+
+static void print_json(struct arena *a, const struct report *r)
+{
+	BUF(out, a);
+	struct json j = {.out = &out, .indent = 2};
+	report_json(&j, r);
+	buf_char(&out, '\n');
+	out_text(buf_str(&out));
+}
+
+static struct err *write_page(
+	struct arena *a, const struct report_args *args, const struct report *r)
+{
+	if (!args->output.n)
+		return NULL;
+	struct str page = report_html(a, r);
+	if (!args->common.dry_run)
+		TRY(fs_write(args->output, page, 0644));
+	say_status(args->common.dry_run ? S("Would write") : S("Wrote"), "%.*s (%.*s)",
+		STR(args->output), STR(human_bytes(a, page.n)));
+	return NULL;
+}
+
+static struct err *report_run(struct arena *a, void *user, int *ret_status)
+{
+	struct report_args *args = user;
+	struct str path;
+	const struct node *doc;
+	struct report r;
+	(void)ret_status;
+	TRY(find_document(a, args->dir.n ? args->dir : S("."), &path));
+	TRY(json_read(a, path, &doc));
+	TRY(report_read(a, doc, &r));
+	if (args->common.json)
+		print_json(a, &r);
+	else
+		print_report(a, &r);
+	return write_page(a, args, &r);
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.summary = "show what a build did, or write it as an HTML page",
+	.opts = report_opts,
+	.size = sizeof(struct report_args),
+	.needs = NEED_WRITE,
+	.run = report_run,
+};

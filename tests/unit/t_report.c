@@ -1,0 +1,223 @@
+/* Reports: reading build documents, lanes and sums, and pages that escape what they show. */
+#include "test.h"
+
+#include "formats/node.h"
+#include "report/html.h"
+#include "report/report.h"
+
+static const char document[] =
+	"{\"schema\":\"rocsmith.build/1\",\"rocsmith\":\"0.1.0\",\"started\":1700000000,"
+	"\"seconds\":12.5,\"plan\":{\"project\":{\"name\":\"a<b\",\"version\":\"1.0\"},"
+	"\"gpus\":[\"gfx1201\",\"gfx90a\"],\"reasons\":[{\"subject\":\"gpus\",\"choice\":\"two\","
+	"\"why\":\"--gpu & "
+	"such\"}]},\"facts\":{\"kernel\":\"6.1\",\"gpus\":[],\"groups\":[\"video\","
+	"\"render\"]},\"stages\":{\"sdk\":1.5,\"compile\":8},\"steps\":["
+	"{\"kind\":\"device\",\"name\":\"b.cu\",\"gpu\":\"gfx1201\",\"start\":1,\"seconds\":2,"
+	"\"cpu\":1.9,\"memory\":3000},"
+	"{\"kind\":\"hipify\",\"name\":\"a.cu\",\"start\":0,\"seconds\":1},"
+	"{\"kind\":\"device\",\"name\":\"a.cu\",\"gpu\":\"gfx1201\",\"start\":1.5,\"seconds\":1,"
+	"\"cpu\":1,\"memory\":5000},"
+	"{\"kind\":\"device\",\"name\":\"c.cu\",\"gpu\":\"gfx1201\",\"start\":3,\"seconds\":1,"
+	"\"cached\":true},"
+	"{\"kind\":\"host\",\"name\":\"a.cu\",\"start\":3,\"seconds\":4}],"
+	"\"wheel\":\"out/a-1.0.whl\",\"bytes\":2000000,\"inspect\":{\"files\":[{\"path\":\"a.so\","
+	"\"objects\":[{\"target\":\"gfx1201\",\"encoding\":\"raw\",\"size\":10,\"stored\":10,"
+	"\"kernels\":3}]}],\"served\":[\"gfx1201\"]},\"verify\":{\"wheels\":[{\"path\":\"w\","
+	"\"verdict\":\"fail\",\"findings\":[{\"id\":\"tag-wrong\",\"severity\":\"error\","
+	"\"message\":\"the tag <lies>\",\"path\":\"a.so\"}]}]}}";
+
+static void load(struct arena *a, const char *text, struct report *ret)
+{
+	const struct node *doc;
+	assert_ok(json_parse(a, str_from(text), S("build.json"), &doc));
+	assert_ok(report_read(a, doc, ret));
+}
+
+static void figures_come_from_the_document(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a, document, &r);
+	assert_str(r.name, "a<b");
+	assert_str(r.version, "1.0");
+	assert_str(r.verdict, "fail");
+	assert_int_equal(r.bytes, 2000000);
+	assert_int_equal(r.stages.n, 2);
+	assert_str(r.stages.v[0].name, "sdk");
+	assert_true(r.stages.v[0].seconds > 1.49 && r.stages.v[0].seconds < 1.51);
+	assert_int_equal(r.steps.n, 5);
+}
+
+static void steps_are_sorted_and_lanes_do_not_overlap(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a, document, &r);
+	assert_str(r.steps.v[0].kind, "hipify");
+	assert_int_equal(r.lanes, 2);
+	for (size_t i = 0; i < r.steps.n; i++)
+		for (size_t k = i + 1; k < r.steps.n; k++) {
+			const struct report_step *x = &r.steps.v[i], *y = &r.steps.v[k];
+			if (x->cached || y->cached || x->lane != y->lane)
+				continue;
+			assert_true(x->start + x->seconds <= y->start + 1e-3);
+		}
+	assert_true(r.end > 6.99 && r.end < 7.01);
+}
+
+static void device_passes_are_summed_by_gpu(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a, document, &r);
+	assert_int_equal(r.gpus.n, 2);
+	assert_str(r.gpus.v[0].name, "gfx1201");
+	assert_int_equal(r.gpus.v[0].ran, 2);
+	assert_int_equal(r.gpus.v[0].cached, 1);
+	assert_int_equal(r.gpus.v[0].memory, 5000);
+	assert_true(r.gpus.v[0].seconds > 2.99 && r.gpus.v[0].seconds < 3.01);
+	assert_str(r.gpus.v[1].name, "gfx90a");
+	assert_int_equal(r.gpus.v[1].ran, 0);
+}
+
+static void another_schema_is_refused(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct node *doc;
+	struct report r;
+	assert_ok(json_parse(&a, S("{\"schema\":\"rocsmith.plan/1\"}"), S("p.json"), &doc));
+	assert_err_says(report_read(&a, doc, &r), E_SYNTAX, "rocsmith.plan/1");
+	assert_ok(json_parse(&a, S("[1,2]"), S("p.json"), &doc));
+	assert_err(report_read(&a, doc, &r), E_SYNTAX);
+}
+
+static void a_failed_build_has_a_report_too(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a,
+		"{\"schema\":\"rocsmith.build/1\",\"error\":{\"id\":\"E0410\","
+		"\"message\":\"a.cu does not compile\"}}",
+		&r);
+	struct str page = report_html(&a, &r);
+	assert_true(str_contains(page, S("build failed")));
+	assert_true(str_contains(page, S("a.cu does not compile")));
+	assert_false(str_contains(page, S("id=\"timeline\"")));
+	assert_false(str_contains(page, S("id=\"code\"")));
+}
+
+static void wrong_kinds_of_members_are_harmless(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a,
+		"{\"schema\":\"rocsmith.build/1\",\"steps\":{\"a\":1},\"stages\":[1,2],"
+		"\"plan\":\"x\",\"inspect\":7,\"verify\":{\"wheels\":\"no\"},\"findings\":{}}",
+		&r);
+	assert_true(report_html(&a, &r).n > 1000);
+}
+
+static void the_page_escapes_what_it_shows(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a, document, &r);
+	struct str page = report_html(&a, &r);
+	assert_true(str_contains(page, S("a&lt;b")));
+	assert_false(str_contains(page, S("a<b")));
+	assert_true(str_contains(page, S("the tag &lt;lies&gt;")));
+	assert_true(str_contains(page, S("--gpu &amp; such")));
+	assert_true(str_contains(page, S("video, render")));
+	assert_true(str_contains(page, S("failed verification")));
+}
+
+static void the_page_needs_nothing_from_elsewhere(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a, document, &r);
+	struct str page = report_html(&a, &r);
+	assert_false(str_contains(page, S("<script")));
+	assert_false(str_contains(page, S("http:")));
+	assert_false(str_contains(page, S("https:")));
+	assert_false(str_contains(page, S("url(")));
+	assert_false(str_contains(page, S("<link")));
+}
+
+/* Every tag that opens is closed, in order: pages are nested by calls, so a slip shows here. */
+static void tags_are_balanced(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a, document, &r);
+	struct str page = report_html(&a, &r), piece;
+	struct strs open = {0};
+	while (page.n && str_next(&page, '<', &piece)) {
+		struct str name = str_sub(piece, 0, str_chr(piece, '>'));
+		name = str_sub(name, 0, str_chr(name, ' '));
+		if (!name.n || name.p[0] == '!' || str_eq(name, S("meta")))
+			continue;
+		if (name.p[0] != '/') {
+			strs_add(&a, &open, name);
+			continue;
+		}
+		assert_true(open.n > 0);
+		assert_true(str_eq(open.v[--open.n], str_sub(name, 1, name.n)));
+	}
+	assert_int_equal(open.n, 0);
+}
+
+static void a_long_build_makes_a_small_page(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	BUF(doc, &a);
+	buf_add(&doc, S("{\"schema\":\"rocsmith.build/1\",\"steps\":["));
+	for (unsigned i = 0; i < 28000; i++)
+		buf_fmt(&doc,
+			"%s{\"kind\":\"device\",\"name\":\"k%u.cu\",\"gpu\":\"gfx%u\","
+			"\"start\":%u.5,\"seconds\":1.0}",
+			i ? "," : "", i, 900 + i % 20, i / 64);
+	buf_add(&doc, S("]}"));
+	load(&a, buf_str(&doc).p, &r);
+	assert_int_equal(r.lanes, 64);
+	assert_true(report_html(&a, &r).n < 8u << 20);
+}
+
+static void attributes_are_escaped(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct html h = {.out = {.a = &a}};
+	html_leaf(&h, S("x\x01"), "a", "title", "\"quoted\" & <more>", NULL);
+	assert_str(buf_str(&h.out),
+		"<a title=\"&quot;quoted&quot; &amp; &lt;more&gt;\">x\xef\xbf\xbd</a>\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figures_come_from_the_document),
+		cmocka_unit_test(steps_are_sorted_and_lanes_do_not_overlap),
+		cmocka_unit_test(device_passes_are_summed_by_gpu),
+		cmocka_unit_test(another_schema_is_refused),
+		cmocka_unit_test(a_failed_build_has_a_report_too),
+		cmocka_unit_test(wrong_kinds_of_members_are_harmless),
+		cmocka_unit_test(the_page_escapes_what_it_shows),
+		cmocka_unit_test(the_page_needs_nothing_from_elsewhere),
+		cmocka_unit_test(tags_are_balanced),
+		cmocka_unit_test(a_long_build_makes_a_small_page),
+		cmocka_unit_test(attributes_are_escaped),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
