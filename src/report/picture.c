@@ -164,7 +164,7 @@ void page_timeline(struct html *h, const struct report *r)
 	size_t cached = cached_steps(r);
 	page_section(h, "timeline", "Timeline");
 	html_leaf(h,
-		str_fmt(h->out.a, "%zu steps ran in up to %u lanes at once, %zu were up to date.",
+		str_fmt(h->out.a, "%zu steps ran in up to %u lanes at once; up to date: %zu.",
 			r->steps.n - cached, r->lanes, cached),
 		"p", NULL);
 	if (r->end > 0) {

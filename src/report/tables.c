@@ -84,6 +84,8 @@ void page_slowest(struct html *h, const struct report *r)
 }
 
 /* ---- device code ---- */
+enum { OBJECTS = 400 }; /* rows; a big wheel has thousands */
+
 static void object_row(struct html *h, struct str file, const struct node *o)
 {
 	html_open(h, "tr", NULL);
@@ -110,6 +112,17 @@ static void served(struct html *h, const struct node *inspect)
 		html_text(h, S(" "));
 	}
 	html_close(h);
+}
+
+/* Rows for the objects of a file while there is room; returns how many were left out. */
+static size_t file_rows(struct html *h, const struct node *f, size_t *room)
+{
+	const struct node *objects = node_get(f, S("objects"));
+	size_t n = objects ? objects->n : 0, shown = n < *room ? n : *room;
+	for (size_t i = 0; i < shown; i++)
+		object_row(h, node_text(f, S("path"), S("")), &objects->v[i]);
+	*room -= shown;
+	return n - shown;
 }
 
 void page_code(struct html *h, const struct report *r)
