@@ -65,6 +65,10 @@ static const struct {
 	{S_INIT("host"), "k7"},
 	{S_INIT("link"), "k4"},
 	{S_INIT("wheel"), "k5"},
+	/* stages */
+	{S_INIT("compile"), "k2"},
+	{S_INIT("package"), "k5"},
+	{S_INIT("verify"), "k3"},
 };
 
 const char *page_kind_class(struct str kind)

@@ -17,7 +17,7 @@ void page_facts(struct html *h, const struct report *r);
 /* "1.3 GB", "0.42 s"; in the arena of h. */
 struct str page_bytes(struct html *h, uint64_t n);
 struct str page_seconds(struct html *h, double s);
-/* The class (k0..k7) that gives a kind of step its colour. */
+/* The class (k0..k7) that gives a kind of step, or a stage, its colour. */
 const char *page_kind_class(struct str kind);
 /* A heading with an anchor, and the section that it opens; html_close() ends it. */
 void page_section(struct html *h, const char *id, const char *title);

@@ -30,13 +30,6 @@ static void label(struct html *h, double x, double y, const char *class, struct 
 }
 
 /* ---- stages ---- */
-static const char *const stage_class[] = {"k0", "k1", "k2", "k3", "k4", "k5"};
-
-static const char *class_of_stage(size_t i)
-{
-	return stage_class[i % (sizeof(stage_class) / sizeof(*stage_class))];
-}
-
 static double stages_total(const struct report *r)
 {
 	double total = 0;
@@ -54,7 +47,8 @@ static void stages_bar(struct html *h, const struct report *r, double total)
 		double w = s->seconds / total * WIDTH;
 		struct str title = str_fmt(
 			h->out.a, "%.*s: %.*s", STR(s->name), STR(page_seconds(h, s->seconds)));
-		rect(h, (struct box){x, 2, w > 1 ? w - 1 : w, BAR}, class_of_stage(i), title);
+		rect(h, (struct box){x, 2, w > 1 ? w - 1 : w, BAR}, page_kind_class(s->name),
+			title);
 		x += w;
 	}
 	html_close(h);
@@ -71,7 +65,7 @@ void page_stages(struct html *h, const struct report *r)
 	for (size_t i = 0; i < r->stages.n; i++) {
 		const struct report_stage *s = &r->stages.v[i];
 		html_open(h, "li", NULL);
-		html_leaf(h, S(""), "i", "class", class_of_stage(i), NULL);
+		html_leaf(h, S(""), "i", "class", page_kind_class(s->name), NULL);
 		html_leaf(h, s->name, "span", NULL);
 		html_leaf(h, page_seconds(h, s->seconds), "b", NULL);
 		html_close(h);

@@ -317,11 +317,12 @@ static struct err *run_case(struct state *s)
 	return err_join(e, place_remove(&s->place));
 }
 
+/* Why a case failed: to stderr, which meson shows for a failed test. */
 static void comment(struct str text)
 {
 	struct str line;
 	while (text.n && str_next(&text, '\n', &line))
-		printf("# %.*s\n", STR(line));
+		fprintf(stderr, "    %.*s\n", STR(line));
 }
 
 static void report(struct runner *r, const struct state *s, struct str name, const struct err *e)
@@ -330,6 +331,8 @@ static void report(struct runner *r, const struct state *s, struct str name, con
 	r->failed += !good;
 	printf("%sok %u - %.*s%s\n", good ? "" : "not ", ++r->number, STR(name),
 		s->skip ? " # SKIP a program is missing" : "");
+	if (!good)
+		comment(str_fmt(s->a, "FAILED %.*s", STR(s->path)));
 	comment(s->wrong);
 	for (; e; e = e->cause)
 		comment(str_from(e->msg));
