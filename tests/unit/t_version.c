@@ -171,7 +171,7 @@ static bool agrees(struct arena *a, struct str line)
 		       version_is_prerelease(v) == str_eq(z, S("1"));
 	if (kind.p[0] == 'C') {
 		w = parse(a, y);
-		return sign(version_cmp(v, w)) == atoi(z.p);
+		return sign(version_cmp(v, w)) == (int)strtol(z.p, NULL, 10);
 	}
 	assert_ok(version_match(v, y, &match));
 	return match == str_eq(z, S("1"));
