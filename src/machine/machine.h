@@ -1,36 +1,48 @@
 /* What is in this computer, or in a recorded one: facts from the kernel and the file system only.
  *
  * A machine is read below a root folder ("" = this computer; a sysroot for `doctor --sysroot`
- * mirrors sys/, proc/, etc/, dev/, opt/, home/). Nothing is run and nothing outside the root is
- * read. Sources: Linux Documentation/ABI (kfd, drm), /sys/class/kfd/kfd/topology, /proc.
+ * mirrors sys/, proc/, etc/, dev/, opt/). Nothing is run, nothing outside the root is read (links
+ * in a sysroot are followed as chroot(2) would), and whatever a file says, reading goes on: a file
+ * that cannot be read or understood leaves its facts empty and, where that matters, a finding.
+ * Sources: Linux Documentation/ABI (sysfs-class-drm, sysfs-bus-pci), drivers/gpu/drm/amd/amdkfd
+ * (kfd_topology.c), proc(5), os-release(5), group(5), modprobe.d(5).
  */
 #pragma once
 
 #include "formats/finding.h"
 #include "target/target.h"
 
-struct machine_gpu {
-	unsigned node;           /* KFD topology node */
-	struct str target;       /* "gfx1100" */
-	struct str name;         /* marketing or asic name, may be "" */
-	uint32_t vendor, device; /* PCI ids */
-	struct str pci;          /* "0000:03:00.0" */
-	struct str render;       /* "/dev/dri/renderD128" */
-	uint64_t vram;           /* bytes */
+struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
+	unsigned node;     /* KFD topology node */
+	struct str target; /* "gfx1100"; "" when the driver is too old to say */
+	struct str name;   /* the board's or the driver's name, may be "" */
+	uint32_t vendor, device;
+	struct str pci;    /* "0000:03:00.0" */
+	struct str render; /* "/dev/dri/renderD128", "" = none */
+	uint64_t vram;     /* bytes; on an APU the part that firmware set aside */
 	unsigned compute_units, wave_size;
 	bool apu;
 };
 
-struct machine_node { /* a device node and who may open it */
-	struct str path, group;
+struct machine_display {   /* an AMD display or accelerator function on the PCI bus */
+	struct str pci;    /* "0000:03:00.0", or "" */
+	struct str driver; /* "amdgpu", "vfio-pci", "" = none */
+	uint32_t vendor, device, class;
+};
+
+struct machine_node {           /* a device node and who may open it */
+	struct str path, group; /* group: its name, or the number when it has none here */
 	unsigned mode, uid, gid;
-	bool usable; /* by the identity of the machine's proc/self/status */
+	bool usable; /* for reading and writing, by the machine's identity */
+	bool acl;    /* the mode alone would not allow it, but the kernel does; live machine only */
 };
 
 struct machine_driver {
 	bool loaded;        /* amdgpu is there, built in or as a module */
+	struct str state;   /* "live"; "" = built in, or not known */
 	struct str version; /* of an out-of-tree module, or "" */
 	bool blacklisted;
+	struct str blacklisted_by; /* the file, or "/proc/cmdline" */
 };
 
 struct machine_sdk { /* a ROCm tree that was found, e.g. /opt/rocm-7.1.0 */
@@ -39,41 +51,59 @@ struct machine_sdk { /* a ROCm tree that was found, e.g. /opt/rocm-7.1.0 */
 
 struct machine {
 	struct str root;
-	struct str kernel, distro, arch; /* "6.1.0-31-amd64", "Debian GNU/Linux 12 (bookworm)" */
-	struct str cpu;
-	unsigned cpus;
+	struct str kernel, arch; /* "6.1.0-31-amd64", "x86_64" */
+	struct str distro, distro_id,
+		distro_version;             /* "Debian GNU/Linux 12 (bookworm)", "debian", "12" */
+	struct str cpu;                     /* model name */
+	unsigned cpus;                      /* online */
 	uint64_t memory, memory_free, swap; /* bytes */
-	bool wsl, container;
-	struct str container_kind; /* "docker", "podman", "" */
+	bool wsl, container, virtual;
+	struct str container_kind; /* "docker", "podman", "kubernetes", "lxc", ...; "" */
+	bool has_identity;         /* uid, gid and groups are known */
 	unsigned uid, gid;
-	struct strs groups; /* names, or numbers where there is no name */
+	VEC(unsigned) gids;     /* supplementary */
+	struct strs groups;     /* of gid and gids: names of system groups, else numbers */
+	struct strs parameters; /* of the kernel command line, those that concern GPUs */
 	struct machine_driver driver;
-	VEC(struct machine_gpu) gpus;
-	VEC(struct machine_node) nodes;
+	bool has_kfd;                 /* the kernel has the compute driver's topology */
+	bool has_dxg;                 /* /dev/dxg: GPUs of WSL */
+	unsigned hidden;              /* KFD nodes that this container's device rules hide */
+	VEC(struct machine_gpu) gpus; /* in the order of their nodes */
+	VEC(struct machine_display) displays;
+	VEC(struct machine_node) nodes; /* /dev/kfd, /dev/dri/renderD* */
 	VEC(struct machine_sdk) sdks;
-	struct findings findings; /* unreadable or contradictory facts */
+	struct findings findings; /* unreadable or contradictory facts, and what they rule out */
 };
 
+/* E_NOENT when root is no folder. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
 /* The facts as the JSON object of `doctor --json` (member "facts"). */
 void machine_json(struct json *j, const struct machine *m);
-/* Copies what machine_read() looks at into dir, so that --sysroot dir gives the same facts. Names,
- * serial numbers and addresses are left out. */
-MUST_USE struct err *machine_record(struct str root, struct str dir);
+/* Target ids for `--gpu native`: the GPUs that KFD lists, each once. E_NO_GPU, with the reason and
+ * what to do, when there are none. */
+MUST_USE struct err *machine_native(struct arena *a, const struct machine *m, struct strs *ret);
+/* Copies what machine_read() looks at into the folder dir (new or empty), so that --sysroot dir
+ * gives the same facts. Serial numbers, unique ids, user names, host names, network and build
+ * addresses are left out. A device node becomes an empty file with its mode, owner and group; when
+ * the owner cannot be set (no root rights), dir/.nodes says who it was, and is believed. In a dry
+ * run nothing is written. */
+MUST_USE struct err *machine_record(struct str root, struct str dir, unsigned *ret_files);
 
-/* What the host side of a build can use here; found by looking at files and by asking python3. */
+/* What the host side of a build can use here; found by looking at files and by asking python3. An
+ * empty field means that there is none. */
 struct host {
-	struct str libc;        /* "2.36", "" when there are no development files */
-	struct str include_dir; /* the C library's headers, e.g. "/usr/include" */
-	struct str gcc_dir;     /* "/usr/lib/gcc/x86_64-linux-gnu/12", "" = none with C++ headers */
-	struct str triplet;     /* "x86_64-linux-gnu" */
-	struct str python;      /* "/usr/bin/python3", "" = none */
+	struct str libc;           /* "2.36": glibc with headers and start files */
+	struct str include_dir;    /* the C library's headers, e.g. "/usr/include" */
+	struct str gcc_dir;        /* "/usr/lib/gcc/x86_64-linux-gnu/12": newest with C++ headers */
+	struct str triplet;        /* "x86_64-linux-gnu" */
+	struct str python;         /* "/usr/bin/python3" */
 	struct str python_version; /* "3.11" */
-	struct str python_include; /* folder that holds Python.h, "" = none */
+	struct str python_include; /* folder that holds Python.h */
 	struct str python_tag;     /* "cp311" */
 	struct str python_abi;     /* "cp311" */
 	struct str ext_suffix;     /* ".cpython-311-x86_64-linux-gnu.so" */
 };
 
-/* python: the interpreter asked for with --python, "" = python3 of PATH. */
+/* python: the interpreter asked for with --python (a path, a name, or a number such as "3.12"; an
+ * error when it does not work), "" = python3 of PATH, if any. */
 MUST_USE struct err *host_read(struct arena *a, struct str python, struct host *ret);

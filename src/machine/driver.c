@@ -1,0 +1,167 @@
+/* The amdgpu kernel driver, what keeps it away, and the GPUs that the PCI bus and DRM show. */
+#include "machine/facts.h"
+#include "machine/parse.h"
+
+enum { VENDOR_AMD = 0x1002, CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
+
+static void keep_amdgpu_lines(struct buf *out, struct str text)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line))
+		if (str_contains(line, S("amdgpu")) && !str_starts(str_trim(line), S("#")))
+			buf_fmt(out, "%.*s\n", STR(line));
+}
+
+static void keep_module(struct buf *out, struct str text)
+{
+	if (parse_modules(text, S("amdgpu")))
+		buf_add(out, S("amdgpu 0 0 - Live 0x0000000000000000\n"));
+}
+
+static void keep_cmdline(struct buf *out, struct str text)
+{
+	struct strs words = parse_cmdline(out->a, text);
+	buf_fmt(out, "%.*s\n", STR(str_join(out->a, &words, S(" "))));
+}
+
+/* modprobe reads these folders; a file hides those of its name in the later ones. */
+static void find_blacklist(struct root *r, struct machine *m)
+{
+	static const struct str dirs[] = {S_INIT("etc/modprobe.d"), S_INIT("run/modprobe.d"),
+		S_INIT("usr/lib/modprobe.d"), S_INIT("lib/modprobe.d")};
+	struct strs seen = {0};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		struct strs names;
+		root_list(r, dirs[i], &names);
+		for (size_t k = 0; k < names.n; k++) {
+			struct str text, path = path_join(r->a, dirs[i], names.v[k]);
+			if (!str_ends(names.v[k], S(".conf")) || strs_has(&seen, names.v[k]))
+				continue;
+			strs_add(r->a, &seen, names.v[k]);
+			if (root_peek(r, path, &text) != ROOT_OK ||
+				!parse_modprobe(text, S("amdgpu")))
+				continue;
+			root_read(r, path, keep_amdgpu_lines, &text);
+			m->driver.blacklisted = true;
+			m->driver.blacklisted_by =
+				clean_text(r->a, str_fmt(r->a, "/%.*s", STR(path)));
+			return;
+		}
+	}
+}
+
+void gather_driver(struct root *r, struct machine *m)
+{
+	struct str text;
+	root_read(r, S("proc/cmdline"), keep_cmdline, &text);
+	struct strs words = parse_cmdline(r->a, text);
+	for (size_t i = 0; i < words.n; i++)
+		strs_add(r->a, &m->parameters, clean_text(r->a, words.v[i]));
+	if (cmdline_blocks(&words, S("amdgpu"))) {
+		m->driver.blacklisted = true;
+		m->driver.blacklisted_by = S("/proc/cmdline");
+	} else {
+		find_blacklist(r, m);
+	}
+	root_read(r, S("proc/modules"), keep_module, &text);
+	m->driver.loaded = parse_modules(text, S("amdgpu"));
+	if (root_exists(r, S("sys/module/amdgpu"))) {
+		m->driver.loaded = true;
+		m->driver.state = root_line(r, S("sys/module/amdgpu/initstate"));
+		m->driver.version = root_line(r, S("sys/module/amdgpu/version"));
+	}
+}
+
+/* Of a uevent file what tells the driver and the address. */
+static void keep_uevent(struct buf *out, struct str text)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line))
+		if (str_starts(line, S("DRIVER=")) || str_starts(line, S("PCI_SLOT_NAME=")))
+			buf_fmt(out, "%.*s\n", STR(line));
+}
+
+static struct str driver_of(struct root *r, struct str dir, struct str uevent)
+{
+	struct str driver = clean_text(r->a, line_value(uevent, '=', S("DRIVER")));
+	return driver.n ? driver : root_link_name(r, path_join(r->a, dir, S("driver")));
+}
+
+/* Of /sys/class/drm/renderD128/device: its uevent file tells, or what the link leads to. */
+static struct str address_of(struct root *r, struct str dir, struct str uevent)
+{
+	struct str address = clean_text(r->a, line_value(uevent, '=', S("PCI_SLOT_NAME")));
+	if (!address.n)
+		address = clean_text(r->a, path_base(root_real(r, dir)));
+	return str_contains(address, S(":")) ? address : S("");
+}
+
+static bool is_known(const struct machine *m, struct str pci)
+{
+	VEC_EACH (struct machine_display, d, &m->displays)
+		if (pci.n && str_eq(d->pci, pci))
+			return true;
+	return false;
+}
+
+/* dir: a PCI device's folder; address "" = to be taken from its uevent file. */
+static void look_at_device(struct root *r, struct machine *m, struct str dir, struct str address)
+{
+	struct str text, uevent, path = path_join(r->a, dir, S("vendor"));
+	uint64_t vendor;
+	if (root_peek(r, path, &text) != ROOT_OK || !str_starts(text, S("0x")) ||
+		!str_u64(str_trim(str_sub(text, 2, text.n)), 16, &vendor) || vendor != VENDOR_AMD)
+		return;
+	uint32_t class = (uint32_t)root_number(r, path_join(r->a, dir, S("class")));
+	unsigned base = class >> 16 & 0xff;
+	if (class && base != CLASS_DISPLAY && base != CLASS_ACCELERATOR)
+		return;
+	root_number(r, path);
+	root_read(r, path_join(r->a, dir, S("uevent")), keep_uevent, &uevent);
+	if (!address.n)
+		address = address_of(r, dir, uevent);
+	if (is_known(m, address))
+		return;
+	*VEC_PUSH(r->a, &m->displays) = (struct machine_display){
+		.pci = address,
+		.driver = driver_of(r, dir, uevent),
+		.vendor = (uint32_t)vendor,
+		.device = (uint32_t)root_number(r, path_join(r->a, dir, S("device"))),
+		.class = class,
+	};
+}
+
+/* A board's own name, and the memory that an old KFD did not report. */
+static void complete_gpus(struct root *r, struct machine *m)
+{
+	VEC_EACH (struct machine_gpu, g, &m->gpus) {
+		if (!g->render.n)
+			continue;
+		struct str dir =
+			str_fmt(r->a, "sys/class/drm/%.*s/device", STR(path_base(g->render)));
+		struct str name = root_line(r, path_join(r->a, dir, S("product_name")));
+		if (name.n)
+			g->name = name;
+		if (!g->vram)
+			g->vram = root_number(r, path_join(r->a, dir, S("mem_info_vram_total")));
+	}
+}
+
+void gather_displays(struct root *r, struct machine *m)
+{
+	struct strs names;
+	root_list(r, S("sys/bus/pci/devices"), &names);
+	for (size_t i = 0; i < names.n; i++)
+		look_at_device(r, m, path_join(r->a, S("sys/bus/pci/devices"), names.v[i]),
+			clean_text(r->a, names.v[i]));
+	root_list(r, S("sys/class/drm"), &names);
+	for (size_t i = 0; i < names.n; i++) {
+		struct str dir = path_join(r->a, S("sys/class/drm"), names.v[i]);
+		if (str_starts(names.v[i], S("renderD")))
+			look_at_device(r, m, path_join(r->a, dir, S("device")), S(""));
+	}
+	VEC_EACH (struct machine_display, d, &m->displays)
+		m->driver.loaded |= str_eq(d->driver, S("amdgpu"));
+	m->driver.loaded |= m->gpus.n > 0;
+	complete_gpus(r, m);
+}

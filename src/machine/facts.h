@@ -1,0 +1,25 @@
+/* The parts of machine_read(): each reads one subject below a root into the struct machine. They
+ * must run in the order of machine_gather(). */
+#pragma once
+
+#include "machine/machine.h"
+#include "machine/root.h"
+
+void gather_system(struct root *r, struct machine *m);    /* kernel, distro, CPU, memory */
+void gather_container(struct root *r, struct machine *m); /* WSL, container, virtual machine */
+void gather_driver(struct root *r, struct machine *m);    /* amdgpu, and what keeps it away */
+void gather_kfd(struct root *r, struct machine *m);       /* GPUs of the compute driver */
+void gather_displays(struct root *r, struct machine *m);  /* PCI and DRM */
+void gather_nodes(struct root *r, struct machine *m);     /* identity and device nodes */
+void gather_sdks(struct root *r, struct machine *m);      /* ROCm trees */
+
+/* All of them, and the findings. Fails only when r->dir is no folder. */
+MUST_USE struct err *machine_gather(struct root *r, struct machine *m);
+
+/* findings.c: what follows from the facts alone. */
+void check_machine(struct arena *a, struct machine *m);
+/* A warning that a file could not be used. */
+void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why);
+
+/* May the identity of m open a node for reading and writing, by mode and owner? */
+bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid);

@@ -1,0 +1,124 @@
+/* Who we are here, and which GPU device nodes we may open.
+ *
+ * Mode, owner and groups decide; root may open everything. On the live machine the kernel is asked
+ * too (faccessat), as desktops grant the user of the seat access by an ACL that the mode does not
+ * show. Names of groups are taken from /etc/group; that of a person's own group is not a fact about
+ * the machine, so groups of GID_USER and above stay numbers unless a node belongs to them.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "machine/facts.h"
+#include "machine/parse.h"
+#include "machine/record.h"
+
+enum { GID_USER = 1000, READ_WRITE = 06 };
+
+static void keep_status(struct buf *out, struct str text)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line))
+		if (str_starts(line, S("Uid:")) || str_starts(line, S("Gid:")) ||
+			str_starts(line, S("Groups:")))
+			buf_fmt(out, "%.*s\n", STR(line));
+}
+
+static bool in_group(const struct machine *m, unsigned gid)
+{
+	if (m->gid == gid)
+		return true;
+	for (size_t i = 0; i < m->gids.n; i++)
+		if (m->gids.v[i] == gid)
+			return true;
+	return false;
+}
+
+bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid)
+{
+	unsigned bits = mode & 7;
+	if (m->has_identity && m->uid == 0)
+		return true;
+	if (m->has_identity && m->uid == uid)
+		bits = mode >> 6 & 7;
+	else if (m->has_identity && in_group(m, gid))
+		bits = mode >> 3 & 7;
+	return (bits & READ_WRITE) == READ_WRITE;
+}
+
+/* Its name, copied into the recording as well. */
+static struct str group_name(struct root *r, struct str groups, unsigned gid, struct buf *used)
+{
+	struct str name = clean_text(r->a, parse_group(groups, gid));
+	if (!name.n)
+		return str_fmt(r->a, "%u", gid);
+	struct str line = str_fmt(r->a, "%.*s:x:%u:\n", STR(name), gid);
+	if (!str_contains(buf_str(used), line))
+		buf_add(used, line);
+	return name;
+}
+
+static struct str own_group(struct root *r, struct str groups, unsigned gid, struct buf *used)
+{
+	return gid < GID_USER ? group_name(r, groups, gid, used) : str_fmt(r->a, "%u", gid);
+}
+
+/* On the live machine the kernel's own answer counts. */
+static bool kernel_allows(const struct root *r, struct str path)
+{
+	ARENA(tmp);
+	return !r->dir.n && faccessat(AT_FDCWD, str_z(&tmp, path), R_OK | W_OK, AT_EACCESS) == 0;
+}
+
+static void add_node(
+	struct root *r, struct machine *m, struct str path, struct str groups, struct buf *used)
+{
+	struct stat st;
+	enum root_status s = root_node(r, path, &st);
+	if (s == ROOT_ABSENT)
+		return;
+	if (s != ROOT_OK) {
+		note_unreadable(r->a, m, path, s);
+		return;
+	}
+	struct machine_node n = {
+		.path = clean_text(r->a, str_fmt(r->a, "/%.*s", STR(path))),
+		.group = group_name(r, groups, st.st_gid, used),
+		.mode = st.st_mode & 07777,
+		.uid = st.st_uid,
+		.gid = st.st_gid,
+		.usable = node_usable(m, st.st_mode, st.st_uid, st.st_gid),
+	};
+	if (!n.usable && kernel_allows(r, n.path))
+		n.usable = n.acl = true;
+	*VEC_PUSH(r->a, &m->nodes) = n;
+}
+
+static void add_nodes(struct root *r, struct machine *m, struct str groups, struct buf *used)
+{
+	struct strs names;
+	add_node(r, m, S("dev/kfd"), groups, used);
+	root_list(r, S("dev/dri"), &names);
+	for (size_t i = 0; i < names.n; i++)
+		if (str_starts(names.v[i], S("renderD")))
+			add_node(r, m, path_join(r->a, S("dev/dri"), names.v[i]), groups, used);
+}
+
+void gather_nodes(struct root *r, struct machine *m)
+{
+	struct str status, groups;
+	BUF(used, r->a);
+	enum root_status s = root_read(r, S("proc/self/status"), keep_status, &status);
+	m->has_identity = parse_identity(r->a, status, m);
+	if (!m->has_identity)
+		note_unreadable(r->a, m, S("proc/self/status"), s == ROOT_OK ? ROOT_BAD : s);
+	bool has_groups = root_peek(r, S("etc/group"), &groups) == ROOT_OK;
+	if (m->has_identity)
+		strs_add(r->a, &m->groups, own_group(r, groups, m->gid, &used));
+	for (size_t i = 0; i < m->gids.n; i++)
+		if (m->gids.v[i] != m->gid)
+			strs_add(r->a, &m->groups, own_group(r, groups, m->gids.v[i], &used));
+	add_nodes(r, m, groups, &used);
+	if (has_groups)
+		record_text(r, S("etc/group"), NULL, buf_str(&used));
+}

@@ -1,0 +1,172 @@
+/* GPUs of the compute driver: /sys/class/kfd/kfd/topology/nodes.
+ *
+ * Source: Linux drivers/gpu/drm/amd/amdkfd/kfd_topology.c (node_show, mem_show). Each node has
+ * gpu_id (0 for a CPU), name, properties ("key value" lines) and mem_banks/N/properties. In a
+ * container the kernel answers EPERM for nodes that the device rules hide. local_mem_size is always
+ * 0: the size of the local memory is that of the banks with heap_type 1 (visible to the CPU) and 2
+ * (private).
+ */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "machine/facts.h"
+#include "machine/parse.h"
+
+enum { RENDER_FIRST = 128, RENDER_LAST = 1 << 20, BANKS_MAX = 64 };
+
+struct kfd_props parse_kfd(struct str text)
+{
+	static const struct {
+		struct str key;
+		size_t off;
+	} members[] = {
+#define MEMBER(name) {.key = S_INIT(#name), .off = offsetof(struct kfd_props, name)}
+		MEMBER(cpu_cores_count),
+		MEMBER(simd_count),
+		MEMBER(simd_per_cu),
+		MEMBER(wave_front_size),
+		MEMBER(gfx_target_version),
+		MEMBER(vendor_id),
+		MEMBER(device_id),
+		MEMBER(location_id),
+		MEMBER(domain),
+		MEMBER(drm_render_minor),
+#undef MEMBER
+	};
+	struct kfd_props p = {0};
+	struct str line, key, value;
+	while (str_next(&text, '\n', &line)) {
+		if (!str_cut(str_trim(line), ' ', &key, &value))
+			continue;
+		for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+			uint64_t *at = (uint64_t *)(void *)((char *)&p + members[i].off);
+			if (str_eq(key, members[i].key) && !str_u64(str_trim(value), 10, at))
+				*at = 0;
+		}
+	}
+	return p;
+}
+
+uint64_t parse_kfd_bank(struct str text)
+{
+	uint64_t heap = line_number(text, ' ', S("heap_type"));
+	return heap == 1 || heap == 2 ? line_number(text, ' ', S("size_in_bytes")) : 0;
+}
+
+struct str kfd_pci_address(struct arena *a, const struct kfd_props *p)
+{
+	unsigned at = (unsigned)(p->location_id & 0xffff); /* above: a partition's number */
+	if (!at && !p->domain)
+		return S("");
+	return str_fmt(a, "%04x:%02x:%02x.%x", (unsigned)(p->domain & 0xffffffff), at >> 8,
+		at >> 3 & 0x1f, at & 7);
+}
+
+/* Serial numbers do not leave the machine. */
+static void keep_properties(struct buf *out, struct str text)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line))
+		if (!str_starts(line, S("unique_id ")) && !str_starts(line, S("hive_id ")))
+			buf_fmt(out, "%.*s\n", STR(line));
+}
+
+static uint64_t local_memory(struct root *r, struct str node)
+{
+	struct strs banks;
+	uint64_t sum = 0;
+	struct str dir = path_join(r->a, node, S("mem_banks"));
+	root_list(r, dir, &banks);
+	for (size_t i = 0; i < banks.n && i < BANKS_MAX; i++) {
+		struct str text, path = path_join(r->a, dir, banks.v[i]);
+		root_read(r, path_join(r->a, path, S("properties")), NULL, &text);
+		uint64_t bytes = parse_kfd_bank(text);
+		sum = bytes > UINT64_MAX - sum ? UINT64_MAX : sum + bytes;
+	}
+	return sum;
+}
+
+static unsigned clamp(uint64_t n)
+{
+	return n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
+}
+
+/* "ip discovery" is what the driver says when it has no name. */
+static struct str node_name(struct root *r, struct str dir)
+{
+	struct str name = root_line(r, path_join(r->a, dir, S("name")));
+	return str_eq(name, S("ip discovery")) ? S("") : name;
+}
+
+static bool is_apu(const struct kfd_props *p, const struct gpu *gpu)
+{
+	enum { MI300A = 0x74a0 }; /* gfx942 without the CPU part is a card */
+	return p->cpu_cores_count > 0 || (gpu && gpu->apu) || p->device_id == MI300A;
+}
+
+static void add_gpu(
+	struct root *r, struct machine *m, unsigned node, struct str dir, const struct kfd_props *p)
+{
+	struct str target = p->gfx_target_version < UINT32_MAX
+				    ? target_from_kfd(r->a, (uint32_t)p->gfx_target_version)
+				    : S("");
+	const struct gpu *gpu = gpu_by_name(target);
+	struct machine_gpu g = {
+		.node = node,
+		.target = target,
+		.name = node_name(r, dir),
+		.vendor = clamp(p->vendor_id),
+		.device = clamp(p->device_id),
+		.pci = kfd_pci_address(r->a, p),
+		.vram = local_memory(r, dir),
+		.compute_units = p->simd_per_cu ? clamp(p->simd_count / p->simd_per_cu) : 0,
+		.wave_size = clamp(p->wave_front_size),
+		.apu = is_apu(p, gpu),
+	};
+	if (!g.wave_size && gpu)
+		g.wave_size = gpu->wave32 ? 32 : 64;
+	if (p->drm_render_minor >= RENDER_FIRST && p->drm_render_minor <= RENDER_LAST)
+		g.render = str_fmt(r->a, "/dev/dri/renderD%u", (unsigned)p->drm_render_minor);
+	*VEC_PUSH(r->a, &m->gpus) = g;
+}
+
+static void read_node(struct root *r, struct machine *m, struct str nodes, struct str name)
+{
+	uint64_t number;
+	struct str text, dir = path_join(r->a, nodes, name);
+	struct str path = path_join(r->a, dir, S("properties"));
+	if (!str_u64(name, 10, &number) || number > UINT32_MAX)
+		return;
+	enum root_status s = root_read(r, path, keep_properties, &text);
+	if (s == ROOT_DENIED)
+		m->hidden++;
+	else if (s != ROOT_OK)
+		note_unreadable(r->a, m, path, s);
+	struct kfd_props p = parse_kfd(text);
+	if (p.simd_count)
+		add_gpu(r, m, (unsigned)number, dir, &p);
+}
+
+static int by_node(const void *a, const void *b)
+{
+	const struct machine_gpu *x = a, *y = b;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+void gather_kfd(struct root *r, struct machine *m)
+{
+	/* The class folder is a link into devices/; a plain copy may have only one of them. */
+	static const struct str places[] = {S_INIT("sys/class/kfd/kfd/topology/nodes"),
+		S_INIT("sys/devices/virtual/kfd/kfd/topology/nodes")};
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !m->has_kfd; i++) {
+		struct strs names;
+		if (!root_exists(r, places[i]))
+			continue;
+		m->has_kfd = true;
+		root_list(r, places[i], &names);
+		for (size_t k = 0; k < names.n; k++)
+			read_node(r, m, places[i], names.v[k]);
+	}
+	if (m->gpus.n)
+		qsort(m->gpus.v, m->gpus.n, sizeof(*m->gpus.v), by_node);
+}

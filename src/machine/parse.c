@@ -1,0 +1,217 @@
+/* Texts of /proc and /etc; see parse.h. KFD has its own file. */
+#include "machine/parse.h"
+
+struct str line_value(struct str text, char sep, struct str key)
+{
+	struct str line, name, value;
+	while (str_next(&text, '\n', &line))
+		if (str_cut(str_trim(line), sep, &name, &value) && str_eq(str_trim(name), key))
+			return str_trim(value);
+	return S("");
+}
+
+static uint64_t leading_number(struct str s)
+{
+	size_t n = 0;
+	uint64_t value;
+	while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+		n++;
+	return str_u64(str_sub(s, 0, n), 10, &value) ? value : 0;
+}
+
+uint64_t line_number(struct str text, char sep, struct str key)
+{
+	return leading_number(line_value(text, sep, key));
+}
+
+struct str parse_os_release(struct arena *a, struct str text, struct str key)
+{
+	struct str raw = line_value(text, '=', key);
+	bool quoted =
+		raw.n >= 2 && (raw.p[0] == '"' || raw.p[0] == '\'') && raw.p[raw.n - 1] == raw.p[0];
+	if (quoted)
+		raw = str_sub(raw, 1, raw.n - 1);
+	char *p = str_z(a, raw);
+	size_t n = 0;
+	for (size_t i = 0; i < raw.n; i++) {
+		if (raw.p[i] == '\\' && i + 1 < raw.n)
+			i++;
+		p[n++] = raw.p[i];
+	}
+	return (struct str){.p = p, .n = n};
+}
+
+/* The ids of "Uid:\t0\t0\t0\t0": real, effective, saved, file system. */
+static bool effective_id(struct str status, struct str key, unsigned *ret)
+{
+	struct str rest = line_value(status, ':', key), word;
+	uint64_t n;
+	if (!str_next(&rest, '\t', &word) || !str_next(&rest, '\t', &word))
+		return false;
+	if (!str_u64(str_trim(word), 10, &n) || n > UINT32_MAX)
+		return false;
+	*ret = (unsigned)n;
+	return true;
+}
+
+bool parse_identity(struct arena *a, struct str status, struct machine *m)
+{
+	struct str rest = line_value(status, ':', S("Groups")), word;
+	if (!effective_id(status, S("Uid"), &m->uid) || !effective_id(status, S("Gid"), &m->gid))
+		return false;
+	while (str_next(&rest, ' ', &word)) {
+		uint64_t gid;
+		if (str_u64(str_trim(word), 10, &gid) && gid <= UINT32_MAX)
+			*VEC_PUSH(a, &m->gids) = (unsigned)gid;
+	}
+	return true;
+}
+
+struct str parse_group(struct str text, unsigned gid)
+{
+	struct str line, name, password, number;
+	while (str_next(&text, '\n', &line)) {
+		uint64_t n;
+		str_cut(line, ':', &name, &line);
+		str_cut(line, ':', &password, &line);
+		str_cut(line, ':', &number, &line);
+		if (str_u64(number, 10, &n) && n == gid)
+			return name;
+	}
+	return S("");
+}
+
+unsigned parse_cpu_list(struct str text)
+{
+	enum { CPUS_MAX = 1 << 20 };
+	uint64_t cpus = 0, first, last;
+	struct str piece, from, to;
+	text = str_trim(text);
+	while (str_next(&text, ',', &piece)) {
+		bool range = str_cut(piece, '-', &from, &to);
+		if (!str_u64(from, 10, &first) || !str_u64(range ? to : from, 10, &last))
+			continue;
+		if (first <= last && last < CPUS_MAX)
+			cpus += last - first + 1;
+	}
+	return cpus < CPUS_MAX ? (unsigned)cpus : CPUS_MAX;
+}
+
+bool parse_modules(struct str text, struct str module)
+{
+	struct str line, name, rest;
+	while (str_next(&text, '\n', &line))
+		if (str_cut(line, ' ', &name, &rest) && str_eq(name, module))
+			return true;
+	return false;
+}
+
+static struct str next_word(struct str *rest)
+{
+	size_t n = 0;
+	*rest = str_trim(*rest);
+	while (n < rest->n && rest->p[n] != ' ' && rest->p[n] != '\t')
+		n++;
+	struct str word = str_sub(*rest, 0, n);
+	*rest = str_sub(*rest, n, rest->n);
+	return word;
+}
+
+bool parse_modprobe(struct str text, struct str module)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line)) {
+		struct str command = next_word(&line), name = next_word(&line);
+		if (!str_eq(name, module))
+			continue;
+		if (str_eq(command, S("blacklist")))
+			return true;
+		/* "install amdgpu /bin/false" */
+		struct str program = next_word(&line);
+		if (str_eq(command, S("install")) &&
+			(str_ends(program, S("/false")) || str_ends(program, S("/true"))))
+			return true;
+	}
+	return false;
+}
+
+struct strs parse_cmdline(struct arena *a, struct str text)
+{
+	static const struct str wanted[] = {S_INIT("amdgpu."), S_INIT("amdkfd."), S_INIT("ttm."),
+		S_INIT("amdttm."), S_INIT("iommu="), S_INIT("amd_iommu="), S_INIT("intel_iommu="),
+		S_INIT("nomodeset"), S_INIT("modprobe.blacklist="), S_INIT("module_blacklist="),
+		S_INIT("rd.driver.blacklist="), S_INIT("pci="), S_INIT("pcie_")};
+	struct strs list = {0};
+	text = str_trim(text);
+	while (text.n) {
+		struct str word = next_word(&text);
+		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+			if (str_starts(word, wanted[i]))
+				strs_add(a, &list, word);
+	}
+	return list;
+}
+
+bool cmdline_blocks(const struct strs *words, struct str module)
+{
+	for (size_t i = 0; i < words->n; i++) {
+		struct str key, list, name;
+		if (str_eq(words->v[i], S("nomodeset")))
+			return true;
+		str_cut(words->v[i], '=', &key, &list);
+		while (str_ends(key, S("blacklist")) && str_next(&list, ',', &name))
+			if (str_eq(name, module))
+				return true;
+	}
+	return false;
+}
+
+struct str parse_cgroup(struct str text)
+{
+	static const struct {
+		struct str mark, kind;
+	} marks[] = {
+		{.mark = S_INIT("kubepods"), .kind = S_INIT("kubernetes")},
+		{.mark = S_INIT("/docker"), .kind = S_INIT("docker")},
+		{.mark = S_INIT("libpod"), .kind = S_INIT("podman")},
+		{.mark = S_INIT("/lxc"), .kind = S_INIT("lxc")},
+		{.mark = S_INIT("containerd"), .kind = S_INIT("containerd")},
+		{.mark = S_INIT("machine.slice/systemd-nspawn"), .kind = S_INIT("systemd-nspawn")},
+	};
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (str_contains(text, marks[i].mark))
+			return marks[i].kind;
+	return S("");
+}
+
+struct str parse_environ(struct str text, struct str name)
+{
+	struct str entry, key, value;
+	while (str_next(&text, '\0', &entry))
+		if (str_cut(entry, '=', &key, &value) && str_eq(key, name))
+			return value;
+	return S("");
+}
+
+/* The number that "#define NAME 7" gives. */
+static bool define_number(struct str text, struct str name, uint64_t *ret)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line)) {
+		struct str hash = next_word(&line), word = next_word(&line);
+		if (str_eq(hash, S("#define")) && str_eq(word, name))
+			return str_u64(next_word(&line), 10, ret);
+	}
+	return false;
+}
+
+struct str parse_rocm_header(struct arena *a, struct str text)
+{
+	uint64_t major, minor, patch;
+	if (!define_number(text, S("ROCM_VERSION_MAJOR"), &major) ||
+		!define_number(text, S("ROCM_VERSION_MINOR"), &minor) ||
+		!define_number(text, S("ROCM_VERSION_PATCH"), &patch))
+		return S("");
+	return str_fmt(a, "%llu.%llu.%llu", (unsigned long long)major, (unsigned long long)minor,
+		(unsigned long long)patch);
+}

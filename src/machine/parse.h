@@ -1,0 +1,47 @@
+/* Reading the texts of the kernel and of configuration files. Pure functions of untrusted bytes:
+ * what is not understood is absent. Numbers that do not fit are absent too.
+ */
+#pragma once
+
+#include "machine/machine.h"
+
+/* The trimmed value of the first line "KEY SEP VALUE"; "" when there is none. For properties files
+ * of KFD (' '), /proc/meminfo, status and cpuinfo (':'), uevent ('='). */
+struct str line_value(struct str text, char sep, struct str key);
+/* Its leading decimal number ("16384 kB"), or 0. */
+uint64_t line_number(struct str text, char sep, struct str key);
+
+/* One GPU's or CPU's node of /sys/class/kfd/kfd/topology/nodes; names as in the properties file. */
+struct kfd_props {
+	uint64_t cpu_cores_count, simd_count, simd_per_cu, wave_front_size, gfx_target_version;
+	uint64_t vendor_id, device_id, location_id, domain, drm_render_minor;
+};
+struct kfd_props parse_kfd(struct str text);
+/* Bytes of a memory bank when it is local to the GPU (heap_type 1 or 2), else 0. */
+uint64_t parse_kfd_bank(struct str text);
+/* domain and location_id (bus << 8 | device << 3 | function) as "0000:03:00.0". */
+struct str kfd_pci_address(struct arena *a, const struct kfd_props *p);
+
+/* A variable of os-release(5), quotes and escapes removed. */
+struct str parse_os_release(struct arena *a, struct str text, struct str key);
+/* Effective ids and supplementary groups of /proc/PID/status; false when they are not there. */
+bool parse_identity(struct arena *a, struct str status, struct machine *m);
+/* The name of a group in group(5) format, or "". */
+struct str parse_group(struct str text, unsigned gid);
+/* How many CPUs "0-3,8-11" are. */
+unsigned parse_cpu_list(struct str text);
+/* Does /proc/modules list the module? */
+bool parse_modules(struct str text, struct str module);
+/* Does a modprobe.d(5) file keep the module from being loaded by itself (blacklist, install false)?
+ */
+bool parse_modprobe(struct str text, struct str module);
+/* Words of a kernel command line that concern GPUs. */
+struct strs parse_cmdline(struct arena *a, struct str text);
+/* Do such words keep the module from being loaded? */
+bool cmdline_blocks(const struct strs *words, struct str module);
+/* docker, kubernetes, podman, lxc ... as /proc/1/cgroup tells, or "". */
+struct str parse_cgroup(struct str text);
+/* The value of a variable in /proc/PID/environ (separated by NUL), or "". */
+struct str parse_environ(struct str text, struct str name);
+/* "7.1.0" from rocm_version.h, or "". */
+struct str parse_rocm_header(struct arena *a, struct str text);

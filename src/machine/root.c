@@ -1,0 +1,245 @@
+/* Reading below a root; see root.h. */
+#include "machine/root.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "machine/record.h"
+
+enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 4096, TEXT_MAX = 200 };
+
+static struct str parent(struct str rel)
+{
+	size_t at = str_rchr(rel, '/');
+	return at < rel.n ? str_sub(rel, 0, at) : S("");
+}
+
+/* Where path leads, as a path below root, or NULL for a loop of links. */
+static struct str follow(struct arena *a, struct str root, struct str path)
+{
+	struct str done = S(""), rest = path, name, target;
+	unsigned links = 0;
+	while (str_next(&rest, '/', &name)) {
+		if (!name.n || str_eq(name, S(".")))
+			continue;
+		if (str_eq(name, S(".."))) {
+			done = parent(done);
+			continue;
+		}
+		struct str next = path_join(a, done, name);
+		struct err *e = fs_readlink(a, path_join(a, root, next), &target);
+		if (e) { /* no link, or nothing at all: opening it will tell */
+			err_free(e);
+			done = next;
+			continue;
+		}
+		if (links++ == LINKS_MAX)
+			return (struct str){0};
+		if (str_starts(target, S("/")))
+			done = S("");
+		rest = str_fmt(a, "%.*s/%.*s", STR(target), STR(rest));
+	}
+	return done;
+}
+
+/* The path to open, or NULL. */
+static struct str place(struct arena *tmp, const struct root *r, struct str path)
+{
+	if (!r->dir.n)
+		return str_fmt(tmp, "/%.*s", STR(path));
+	struct str rel = follow(tmp, r->dir, path);
+	return rel.p ? path_join(tmp, r->dir, rel) : rel;
+}
+
+static enum root_status status_of(struct err *e)
+{
+	enum errcode code = e ? e->code : E_NONE;
+	err_free(e);
+	switch (code) {
+	case E_NONE:
+		return ROOT_OK;
+	case E_NOENT:
+		return ROOT_ABSENT;
+	case E_PERM:
+		return ROOT_DENIED;
+	default:
+		return ROOT_BAD;
+	}
+}
+
+static struct err *read_head(struct arena *a, struct str path, size_t n, struct str *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_open(path, &fd));
+	char *p = arena_alloc(a, n + 1);
+	size_t have = 0;
+	while (have < n) {
+		ssize_t got = read(fd, p + have, n - have);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_errno("cannot read '%.*s'", STR(path));
+		if (got == 0)
+			break;
+		have += (size_t)got;
+	}
+	*ret = (struct str){.p = p, .n = have};
+	return NULL;
+}
+
+static enum root_status get(struct root *r, struct str path, size_t head, struct str *ret)
+{
+	ARENA(tmp);
+	struct stat st;
+	struct str full = place(&tmp, r, path);
+	*ret = S("");
+	if (!full.p)
+		return ROOT_BAD;
+	enum root_status s = status_of(fs_stat(full, &st));
+	if (s != ROOT_OK)
+		return s;
+	if (!S_ISREG(st.st_mode))
+		return ROOT_BAD;
+	struct str text = S("");
+	if (head)
+		s = status_of(read_head(r->a, full, head, &text));
+	else
+		s = status_of(fs_read(r->a, full, READ_MAX, &text));
+	if (s == ROOT_OK)
+		*ret = text;
+	return s;
+}
+
+enum root_status root_read(struct root *r, struct str path, keep_fn *keep, struct str *ret)
+{
+	enum root_status s = get(r, path, 0, ret);
+	if (s == ROOT_OK)
+		record_text(r, path, keep, *ret);
+	return s;
+}
+
+enum root_status root_head(
+	struct root *r, struct str path, size_t n, keep_fn *keep, struct str *ret)
+{
+	enum root_status s = get(r, path, n, ret);
+	if (s == ROOT_OK)
+		record_text(r, path, keep, *ret);
+	return s;
+}
+
+enum root_status root_peek(struct root *r, struct str path, struct str *ret)
+{
+	return get(r, path, 0, ret);
+}
+
+struct str clean_text(struct arena *a, struct str s)
+{
+	s = str_trim(str_sub(s, 0, TEXT_MAX));
+	char *p = str_z(a, s);
+	size_t n = 0;
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] >= ' ' && s.p[i] != 0x7f)
+			p[n++] = s.p[i];
+	p[n] = 0;
+	return (struct str){.p = p, .n = n};
+}
+
+struct str root_line(struct root *r, struct str path)
+{
+	struct str text, line;
+	root_read(r, path, NULL, &text);
+	text = str_trim(text);
+	return str_next(&text, '\n', &line) ? clean_text(r->a, line) : S("");
+}
+
+uint64_t root_number(struct root *r, struct str path)
+{
+	uint64_t n;
+	struct str line = root_line(r, path);
+	bool hex = str_starts(line, S("0x"));
+	return str_u64(str_sub(line, hex ? 2 : 0, line.n), hex ? 16 : 10, &n) ? n : 0;
+}
+
+enum root_status root_list(struct root *r, struct str path, struct strs *ret)
+{
+	ARENA(tmp);
+	struct str full = place(&tmp, r, path);
+	*ret = (struct strs){0};
+	if (!full.p)
+		return ROOT_BAD;
+	enum root_status s = status_of(fs_list(r->a, full, ret));
+	if (s != ROOT_OK)
+		*ret = (struct strs){0};
+	if (ret->n > LIST_MAX)
+		ret->n = LIST_MAX;
+	return s;
+}
+
+bool root_exists(struct root *r, struct str path)
+{
+	ARENA(tmp);
+	struct str full = place(&tmp, r, path);
+	bool is = full.p && fs_is_dir(full);
+	if (is)
+		record_dir(r, path);
+	return is;
+}
+
+bool root_has_file(struct root *r, struct str path)
+{
+	ARENA(tmp);
+	struct stat st;
+	struct str full = place(&tmp, r, path);
+	if (!full.p || status_of(fs_stat(full, &st)) != ROOT_OK || S_ISDIR(st.st_mode))
+		return false;
+	record_text(r, path, NULL, S(""));
+	return true;
+}
+
+struct str root_real(struct root *r, struct str path)
+{
+	struct str rel = follow(r->a, r->dir.n ? r->dir : S("/"), path);
+	ARENA(tmp);
+	if (!rel.p || !fs_exists(path_join(&tmp, r->dir.n ? r->dir : S("/"), rel)))
+		return S("");
+	return rel;
+}
+
+struct str root_link_name(struct root *r, struct str path)
+{
+	ARENA(tmp);
+	struct str dir = place(&tmp, r, path_dir(path)), target;
+	if (!dir.p)
+		return S("");
+	struct err *e = fs_readlink(&tmp, path_join(&tmp, dir, path_base(path)), &target);
+	if (e) {
+		err_free(e);
+		return S("");
+	}
+	struct str name = clean_text(r->a, path_base(target));
+	record_link(r, path, name);
+	return name;
+}
+
+void root_keep_link(struct root *r, struct str path, struct str target)
+{
+	ARENA(tmp);
+	record_link(r, path, str_fmt(&tmp, "/%.*s", STR(target)));
+}
+
+enum root_status root_node(struct root *r, struct str path, struct stat *ret)
+{
+	ARENA(tmp);
+	struct str full = place(&tmp, r, path);
+	if (!full.p)
+		return ROOT_BAD;
+	enum root_status s = status_of(fs_stat(full, ret));
+	if (s != ROOT_OK)
+		return s;
+	/* On a live machine a node is a node; a sysroot has ordinary files in their place. */
+	if (r->dir.n ? !S_ISREG(ret->st_mode) && !S_ISCHR(ret->st_mode) : !S_ISCHR(ret->st_mode))
+		return ROOT_BAD;
+	record_owner_of(r->nodes, path, ret);
+	record_node(r, path, ret);
+	return ROOT_OK;
+}
