@@ -2,10 +2,12 @@
 #include "cli/opt.h"
 
 extern const struct command cmd_completion;
+extern const struct command cmd_doctor;
 extern const struct command cmd_help;
 extern const struct command cmd_report;
 
 const struct command *const commands[] = {
+	&cmd_doctor,
 	&cmd_report,
 	&cmd_completion,
 	&cmd_help,

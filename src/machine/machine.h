@@ -19,7 +19,8 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	uint32_t vendor, device;
 	struct str pci;    /* "0000:03:00.0" */
 	struct str render; /* "/dev/dri/renderD128", "" = none */
-	uint64_t vram;     /* bytes; on an APU the part that firmware set aside */
+	uint64_t
+		vram; /* bytes of the pool that KFD reports; on an APU this is a share of the RAM */
 	unsigned compute_units, wave_size;
 	bool apu;
 };
@@ -79,6 +80,8 @@ struct machine {
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
 /* The facts as the JSON object of `doctor --json` (member "facts"). */
 void machine_json(struct json *j, const struct machine *m);
+/* The whole object of `doctor --json`: schema, facts, findings. */
+void machine_report_json(struct json *j, const struct machine *m);
 /* Target ids for `--gpu native`: the GPUs that KFD lists, each once. E_NO_GPU, with the reason and
  * what to do, when there are none. */
 MUST_USE struct err *machine_native(struct arena *a, const struct machine *m, struct strs *ret);

@@ -137,3 +137,14 @@ void machine_json(struct json *j, const struct machine *m)
 	put_sdks(j, m);
 	json_close(j);
 }
+
+void machine_report_json(struct json *j, const struct machine *m)
+{
+	json_open(j, '{');
+	json_put(j, "schema", S("rocsmith.doctor/1"));
+	json_key(j, "facts");
+	machine_json(j, m);
+	json_key(j, "findings");
+	findings_json(j, &m->findings);
+	json_close(j);
+}

@@ -1,0 +1,194 @@
+/* rocsmith doctor: the facts of this machine (or of a recorded one) and what is wrong with them. */
+#include <stddef.h>
+
+#include "cli/opt.h"
+#include "machine/machine.h"
+#include "term/table.h"
+
+struct doctor_args {
+	struct common common;
+	struct str sysroot, record;
+};
+
+static const struct opt doctor_opts[] = {
+	{.lname = "sysroot",
+		.kind = OPT_PATH,
+		.off = offsetof(struct doctor_args, sysroot),
+		.arg = "DIR",
+		.help = "examine the machine that this folder mirrors"},
+	{.lname = "record",
+		.kind = OPT_PATH,
+		.off = offsetof(struct doctor_args, record),
+		.arg = "DIR",
+		.help = "also copy what is examined, without private data"},
+	{.kind = OPT_END},
+};
+
+static void line(struct arena *a, const char *name, struct str value)
+{
+	if (value.n)
+		out_fmt("%.*s%.*s\n", STR(styled_out(a, STYLE_BOLD, str_fmt(a, "%-10s", name))),
+			STR(value));
+}
+
+static struct str system_text(struct arena *a, const struct machine *m)
+{
+	BUF(b, a);
+	buf_fmt(&b, "%.*s, Linux %.*s %.*s",
+		STR(m->distro.n ? m->distro : S("unknown distribution")), STR(m->kernel),
+		STR(m->arch));
+	if (m->wsl)
+		buf_add(&b, S(", WSL"));
+	else if (m->virtual)
+		buf_add(&b, S(", virtual machine"));
+	if (m->container)
+		buf_fmt(&b, ", in a container (%.*s)", STR(m->container_kind));
+	return buf_str(&b);
+}
+
+static struct str cpu_text(struct arena *a, const struct machine *m)
+{
+	return str_fmt(a, "%u x %.*s, %.*s memory (%.*s free), %.*s swap", m->cpus,
+		STR(m->cpu.n ? m->cpu : S("CPU")), STR(human_bytes(a, m->memory)),
+		STR(human_bytes(a, m->memory_free)), STR(human_bytes(a, m->swap)));
+}
+
+static struct str driver_text(struct arena *a, const struct machine_driver *d)
+{
+	BUF(b, a);
+	buf_fmt(&b, "amdgpu is %s", d->loaded ? "loaded" : "not loaded");
+	if (d->version.n)
+		buf_fmt(&b, ", version %.*s", STR(d->version));
+	if (d->blacklisted)
+		buf_fmt(&b, ", kept away by %.*s", STR(d->blacklisted_by));
+	return buf_str(&b);
+}
+
+static struct str user_text(struct arena *a, const struct machine *m)
+{
+	if (!m->has_identity)
+		return S("");
+	return str_fmt(a, "uid %u, groups %.*s", m->uid, STR(str_join(a, &m->groups, S(", "))));
+}
+
+static struct str sdks_text(struct arena *a, const struct machine *m)
+{
+	struct strs list = {0};
+	VEC_EACH (struct machine_sdk, s, &m->sdks)
+		strs_add(a, &list,
+			str_fmt(a, "%.*s%s%.*s%s", STR(s->path), s->version.n ? " (" : "",
+				STR(s->version), s->version.n ? ")" : ""));
+	return str_join(a, &list, S(", "));
+}
+
+static void show_gpus(struct arena *a, const struct machine *m)
+{
+	static const char *const heads[] = {">node", "target", "pci", "render node", ">memory",
+		">CUs", "kind", "products", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (struct machine_gpu, g, &m->gpus) {
+		const struct gpu *known = gpu_by_name(g->target);
+		const struct str cells[] = {
+			str_fmt(a, "%u", g->node),
+			g->target,
+			g->pci,
+			g->render,
+			human_bytes(a, g->vram),
+			str_fmt(a, "%u", g->compute_units),
+			g->apu ? S("APU") : S("card"),
+			g->name.n ? g->name : str_from(known ? known->products : NULL),
+		};
+		table_row(&t, cells);
+	}
+	out_text(S("\n"));
+	table_print(&t);
+}
+
+static void show_nodes(struct arena *a, const struct machine *m)
+{
+	static const char *const heads[] = {"device node", "mode", "group", "for us", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (struct machine_node, n, &m->nodes) {
+		const struct str cells[] = {n->path, str_fmt(a, "%04o", n->mode), n->group,
+			n->acl      ? S("usable (ACL)")
+			: n->usable ? S("usable")
+				    : S("no access")};
+		table_row(&t, cells);
+	}
+	out_text(S("\n"));
+	table_print(&t);
+}
+
+static void show_findings(struct arena *a, const struct machine *m)
+{
+	static const enum style styles[] = {
+		[SEV_INFO] = STYLE_CYAN, [SEV_WARNING] = STYLE_YELLOW, [SEV_ERROR] = STYLE_RED};
+	VEC_EACH (struct finding, f, &m->findings) {
+		struct str severity = str_from(severity_name(f->severity));
+		out_fmt("\n%.*s: %.*s [%s]\n", STR(styled_out(a, styles[f->severity], severity)),
+			STR(f->message), f->id);
+		for (size_t i = 0; i < f->fix.n; i++)
+			out_fmt("    fix: %.*s\n", STR(f->fix.v[i]));
+	}
+	if (!m->findings.n)
+		out_text(S("\nno problem found\n"));
+}
+
+static void show(struct arena *a, const struct machine *m)
+{
+	line(a, "system", system_text(a, m));
+	line(a, "hardware", cpu_text(a, m));
+	line(a, "driver", driver_text(a, &m->driver));
+	line(a, "user", user_text(a, m));
+	line(a, "ROCm", sdks_text(a, m));
+	if (m->gpus.n)
+		show_gpus(a, m);
+	if (m->nodes.n)
+		show_nodes(a, m);
+	show_findings(a, m);
+}
+
+static void show_json(struct arena *a, const struct machine *m)
+{
+	BUF(out, a);
+	struct json j = {.out = &out, .indent = 2};
+	machine_report_json(&j, m);
+	buf_char(&out, '\n');
+	out_text(buf_str(&out));
+}
+
+static struct err *record(const struct doctor_args *d)
+{
+	unsigned files;
+	TRY(machine_record(d->sysroot, d->record, &files));
+	if (d->common.dry_run)
+		say_status(S("Would record"), "%u files into '%.*s'", files, STR(d->record));
+	else
+		say_status(S("Recorded"), "%u files into '%.*s'", files, STR(d->record));
+	return NULL;
+}
+
+static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
+{
+	const struct doctor_args *d = args;
+	struct machine m;
+	TRY(machine_read(a, d->sysroot, &m));
+	if (d->record.n)
+		TRY(record(d));
+	if (d->common.json)
+		show_json(a, &m);
+	else
+		show(a, &m);
+	bool problem = m.findings.n && findings_worst(&m.findings) == SEV_ERROR;
+	*ret_status = problem ? 1 : 0;
+	return NULL;
+}
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.summary = "examine this machine: GPUs, driver, access",
+	.opts = doctor_opts,
+	.size = sizeof(struct doctor_args),
+	.needs = NEED_WRITE,
+	.run = doctor_run,
+};
