@@ -1,0 +1,54 @@
+/* Splits C++/CUDA source text into tokens, in one pass and without allocation.
+ *
+ * Knows comments, string and character literals with their prefixes, raw strings, numbers with digit
+ * separators, spliced lines and preprocessor lines: inside one, `directive` names it, and the path of
+ * an #include is one token. Comments and white space are no tokens. Nothing is expanded.
+ * A literal that ends with its line is a mistake (E_HIPIFY) except where compilers do not look: in
+ * "#error don't", below "#if 0", or when it is a lone apostrophe.
+ */
+#pragma once
+
+#include "base/err.h"
+
+enum tok_kind {
+	TOK_END,
+	TOK_IDENT,
+	TOK_PUNCT,  /* one character, but "::" and "##" are one token */
+	TOK_NUMBER,
+	TOK_STRING, /* with prefix and quotes */
+	TOK_RAW,    /* R"x(...)x" with prefix */
+	TOK_CHAR,
+	TOK_PATH, /* of an #include, with quotes or angle brackets */
+	TOK_LINE_END, /* of a preprocessor line; text is empty */
+};
+
+struct tok {
+	enum tok_kind kind;
+	size_t from, to; /* bytes of the source */
+	unsigned line;
+};
+
+struct lex {
+	struct str s, path; /* path is for messages */
+	size_t at;
+	unsigned line;
+	bool line_start;       /* nothing but white space since the last newline */
+	bool want_name;        /* behind '#': the next identifier names the directive */
+	struct str directive;  /* "include", "define", ... inside a preprocessor line, else "" */
+	unsigned depth, dead;  /* of #if; depth of the outermost "#if 0" that we are in, or 0 */
+};
+
+struct lex lex_new(struct str source, struct str path);
+MUST_USE struct err *lex_next(struct lex *l, struct tok *ret);
+/* The same where a mistake does not matter (looking ahead): false then. */
+bool lex_try(struct lex *l, struct tok *ret);
+struct str tok_text(const struct lex *l, const struct tok *t);
+bool tok_is(const struct lex *l, const struct tok *t, struct str text);
+/* The rest of the current preprocessor line, spliced lines included. */
+struct str lex_rest_of_line(const struct lex *l);
+/* An error at this byte of the source. */
+MUST_USE struct err *lex_error(const struct lex *l, size_t at, const char *fmt, ...) PRINTF(3, 4);
+/* Line of a byte at or behind *from (a byte whose line is known); for text inside a token. */
+unsigned lex_count_lines(struct str s, size_t from, size_t to);
+/* E_HIPIFY when the text is not valid UTF-8 or has NUL bytes. */
+MUST_USE struct err *lex_check_text(struct str source, struct str path);

@@ -1,0 +1,35 @@
+/* The tables of names, as compiled in from data/cuda_names by tools/gen_names.c.
+ *
+ * A row says what a CUDA name is called in HIP, which header declares it, since which ROCm version,
+ * and what states it. Rows of kind "unsupported" are CUDA names without an equal; rows whose name
+ * starts with '@' belong to rules of the engine. Rows are offsets into one pool of texts.
+ */
+#pragma once
+
+#include "hipify/hipify.h"
+
+struct hipify_rule {
+	uint32_t cuda, hip, kind, header, since, source; /* offsets into names_pool */
+	uint16_t table, line;
+};
+
+/* An argument that HIP wants wrapped. */
+struct arg_rule {
+	struct str name, rule; /* of the function; of the row that explains it */
+	unsigned arg;          /* from 1 */
+};
+
+extern const char names_pool[];
+extern const struct hipify_rule names_rows[];
+extern const size_t names_count;
+extern const uint16_t names_slots[]; /* 1 << 15 of them: index into names_rows plus one */
+extern const struct str names_tables[];
+extern const struct arg_rule names_args[]; /* ends with an empty name */
+
+/* The row of a CUDA name, header or rule ("@runtime"), or NULL. */
+const struct hipify_rule *names_find(struct str name);
+const struct arg_rule *names_arg(struct str name);
+bool names_lacks(const struct hipify_rule *r); /* a name that HIP has no equal for */
+bool names_is_header(const struct hipify_rule *r);
+/* Does this identifier follow the naming of CUDA or one of its libraries (cudaX, cublasX, CU_X)? */
+bool names_look_like_cuda(struct str name);
