@@ -140,7 +140,10 @@ static void write_pool(FILE *out)
 	for (size_t i = 0; i < pool_n; i++) {
 		char c = pool[i];
 		if (!c)
-			fputs(i % 4 ? "\\0" "\"\"" : "\\0\"\n\t\"", out);
+			fputs(i % 4 ? "\\0"
+				      "\"\""
+				    : "\\0\"\n\t\"",
+				out);
 		else if (c == '"' || c == '\\')
 			fprintf(out, "\\%c", c);
 		else
@@ -157,8 +160,8 @@ static void write_rows(FILE *out)
 		fprintf(out,
 			"\t{.cuda = %u, .hip = %u, .kind = %u, .header = %u, .since = %u, .source "
 			"= %u, .table = %u, .line = %u},\n",
-			r->text[CUDA], r->text[HIP], r->text[KIND], r->text[HEADER],
-			r->text[SINCE], r->text[SOURCE], r->table, r->line);
+			r->text[CUDA], r->text[HIP], r->text[KIND], r->text[HEADER], r->text[SINCE],
+			r->text[SOURCE], r->table, r->line);
 	}
 	fprintf(out, "};\nconst size_t names_count = %zu;\n\n", nrows);
 	fputs("const uint16_t names_slots[] = {", out);

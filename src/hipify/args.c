@@ -1,7 +1,7 @@
-/* Wraps arguments that HIP wants in another form: HIP_SYMBOL(x), a cast of a kernel to const void *,
- * a 64-bit mask (data/cuda_names/args.tsv). A stack of open calls counts brackets and commas; the
- * opening text is put in when the argument starts and the closing one when it ends, so that nested
- * calls need no second look.
+/* Wraps arguments that HIP wants in another form: HIP_SYMBOL(x), a cast of a kernel to const void
+ * *, a 64-bit mask (data/cuda_names/args.tsv). A stack of open calls counts brackets and commas;
+ * the opening text is put in when the argument starts and the closing one when it ends, so that
+ * nested calls need no second look.
  */
 #include "hipify/engine.h"
 
@@ -39,7 +39,7 @@ static bool wrapped(const struct engine *e, const struct wrapper *w, const struc
 {
 	struct tok next = engine_peek(e);
 	return listed(w, engine_text(e, t)) ||
-		(engine_is(e, t, S("(")) && listed(w, engine_text(e, &next)));
+	       (engine_is(e, t, S("(")) && listed(w, engine_text(e, &next)));
 }
 
 static struct frame *top(struct engine *e)

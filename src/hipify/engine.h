@@ -1,8 +1,8 @@
 /* What the parts of the translator share: the state of one pass over one text.
  *
- * text.c drives the tokenizer and dispatches; each rule (args.c, include.c, guard.c, left.c) looks at
- * the current token and may add edits, in the order of the text. Nothing looks further ahead than one
- * token or one preprocessor line, so that the pass is linear.
+ * text.c drives the tokenizer and dispatches; each rule (args.c, include.c, guard.c, left.c) looks
+ * at the current token and may add edits, in the order of the text. Nothing looks further ahead
+ * than one token or one preprocessor line, so that the pass is linear.
  */
 #pragma once
 
@@ -25,6 +25,7 @@ struct engine {
 	const struct hipify_context *context; /* NULL: nothing is known about other files */
 	struct hipify_text *ret;
 	struct tok prev, prev2; /* the last two tokens (line ends do not count) */
+	struct tok outer_prev;  /* the last one outside preprocessor lines */
 	VEC(struct frame) frames;
 	const struct arg_rule *pending; /* of the identifier just seen */
 	unsigned depth, outer_depth;    /* of brackets; that before the current directive */
@@ -32,12 +33,12 @@ struct engine {
 	bool enum_head, in_asm, skip_guard;
 	bool uses_warp, has_warp_macro, has_local_include, has_include, runtime_first;
 	size_t bol_scanned, bol; /* see engine_col() */
-	struct map declared; /* names that look like CUDA's but are the project's own */
+	struct map declared;     /* names that look like CUDA's but are the project's own */
 	struct map headers;
 };
 
-void engine_replace(struct engine *e, size_t from, size_t to, struct str with,
-	const struct hipify_rule *rule);
+void engine_replace(
+	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule);
 void engine_insert(struct engine *e, size_t at, struct str text, const struct hipify_rule *rule);
 void engine_left(struct engine *e, const struct tok *at, struct str name, struct str suggestion);
 /* The token behind the current one; TOK_END when there is none that can be read. */
@@ -61,4 +62,5 @@ void left_asm_string(struct engine *e, const struct tok *t);
 void left_paste(struct engine *e);
 void left_libcuxx(struct engine *e, const struct tok *t);
 bool left_declares(struct engine *e, const struct tok *t);
-bool left_declaration_before(const struct engine *e); /* does the last token make this one a new name? */
+bool left_declaration_before(
+	const struct engine *e); /* does the last token make this one a new name? */

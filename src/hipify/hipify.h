@@ -29,7 +29,7 @@ struct hipify_left {
 	struct str path, name;
 	unsigned line, col;
 	struct str suggestion; /* "" = none known */
-	bool unsure; /* looks like CUDA's names but is in no table */
+	bool unsure;           /* looks like CUDA's names but is in no table */
 };
 
 struct hipify_lefts {
@@ -41,7 +41,8 @@ struct hipify_text {
 	struct str text; /* the translated source */
 	VEC(struct hipify_edit) edits;
 	struct hipify_lefts left;
-	struct strs headers;  /* library headers it includes after translation: "hiprand/hiprand.h" */
+	struct strs
+		headers; /* library headers it includes after translation: "hiprand/hiprand.h" */
 	struct strs declared; /* names like CUDA's that it declares itself */
 	bool warp_sync;       /* it calls *_sync warp functions */
 };
@@ -56,8 +57,8 @@ struct hipify_context {
  * program part (.cu, .hip), which gets "#include <hip/hip_runtime.h>" in front when it lacks it,
  * because nvcc includes cuda_runtime.h by itself. E_HIPIFY with the place when it cannot be read as
  * C++ (unterminated comment or string, bad UTF-8, NUL bytes). */
-MUST_USE struct err *hipify_text(struct arena *a, struct str source, struct str path,
-	struct hipify_text *ret);
+MUST_USE struct err *hipify_text(
+	struct arena *a, struct str source, struct str path, struct hipify_text *ret);
 /* The same, as hipify_tree() does it for a file of a project. */
 MUST_USE struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
 	const struct hipify_context *context, struct hipify_text *ret);
@@ -78,8 +79,9 @@ struct hipify_tree {
 };
 
 struct hipify_options {
-	struct str dir, out;    /* out "" = nothing is written (--check, --diff) */
-	struct strs only;       /* relative paths; empty = every source and header below dir */
+	struct str dir, out; /* out "" = nothing is written (--check, --diff) */
+	struct strs only;    /* relative paths; empty = every source and header below dir */
+	struct strs exclude; /* folders or files: names, or paths relative to dir */
 	unsigned jobs;
 };
 
@@ -89,22 +91,22 @@ struct hipify_options {
  * out/.rocsmith knows what we made; other files are never touched). HIPIFY_UNCHANGED: nothing to
  * translate in it. A file that fails does not stop the others. E_USAGE when out is dir or inside it
  * without being a hidden or build folder, E_LOCKED never: a second run waits for the first. */
-MUST_USE struct err *hipify_tree(struct arena *a, const struct hipify_options *o,
-	struct hipify_tree *ret);
+MUST_USE struct err *hipify_tree(
+	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
 void hipify_tree_free(struct hipify_tree *t);
-bool hipify_is_source(struct str path); /* by its extension */
+bool hipify_is_source(struct str path);                          /* by its extension */
 struct str hipify_output_name(struct arena *a, struct str path); /* x.cu -> x.hip */
 
 /* A unified diff of one file (the output of diff -u, three lines of context); "" when equal. */
-struct str hipify_diff(struct arena *a, struct str source, struct str path,
-	const struct hipify_text *t);
+struct str hipify_diff(
+	struct arena *a, struct str source, struct str path, const struct hipify_text *t);
 
 /* What a row says. Texts live as long as the program. */
 struct str hipify_rule_cuda(const struct hipify_rule *r);
 struct str hipify_rule_hip(const struct hipify_rule *r);
 struct str hipify_rule_kind(const struct hipify_rule *r);
 struct str hipify_rule_header(const struct hipify_rule *r);
-struct str hipify_rule_since(const struct hipify_rule *r); /* ROCm version, "" = 6.4.3 or older */
+struct str hipify_rule_since(const struct hipify_rule *r);  /* ROCm version, "" = 6.4.3 or older */
 struct str hipify_rule_source(const struct hipify_rule *r); /* what states the pair */
 /* The table's file in the source tree, and its line. */
 struct str hipify_rule_table(const struct hipify_rule *r, unsigned *ret_line);

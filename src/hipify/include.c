@@ -1,9 +1,10 @@
-/* #include lines: headers of CUDA become those of HIP (data/cuda_names/headers.tsv, extra.tsv), x.cu
- * becomes x.hip, and the project's own files are left alone even when they are named like CUDA's.
+/* #include lines: headers of CUDA become those of HIP (data/cuda_names/headers.tsv, extra.tsv),
+ * x.cu becomes x.hip, and the project's own files are left alone even when they are named like
+ * CUDA's.
  */
 #include "hipify/engine.h"
 
-#include <string.h>
+#include "base/fs.h"
 
 /* Folders and families of headers without an equal, or that no table lists one by one. */
 static const struct {
@@ -14,7 +15,8 @@ static const struct {
 	{S_INIT("nv/"), S_INIT(""), S_INIT("libcu++ is no part of HIP")},
 	{S_INIT("cutlass/"), S_INIT(""), S_INIT("composable_kernel has other interfaces")},
 	{S_INIT("cute/"), S_INIT(""), S_INIT("composable_kernel has other interfaces")},
-	{S_INIT("cooperative_groups/"), S_INIT(""), S_INIT("HIP has one header for what it has of it")},
+	{S_INIT("cooperative_groups/"), S_INIT(""),
+		S_INIT("HIP has one header for what it has of it")},
 	{S_INIT("cudnn"), S_INIT(""), S_INIT("MIOpen has other interfaces")},
 	{S_INIT("nvtx3/"), S_INIT(""), S_INIT("roctracer/roctx.h has other names")},
 	{S_INIT("rmm/"), S_INIT(""), S_INIT("RMM is a library for CUDA")},
@@ -68,8 +70,8 @@ static void by_family(struct engine *e, const struct tok *t, struct str path)
 {
 	struct str thrust = thrust_path(e, path);
 	if (thrust.n) {
-		engine_replace(e, t->from + 1, t->to - 1, thrust,
-			names_find(S("@thrust/system/cuda/")));
+		engine_replace(
+			e, t->from + 1, t->to - 1, thrust, names_find(S("@thrust/system/cuda/")));
 		note_header(e, thrust);
 		return;
 	}

@@ -26,7 +26,7 @@ static bool word_in(struct str word, const char *const *list, size_t n)
 static bool next_is(const struct engine *e, const struct tok *next, const char *set)
 {
 	return next->kind == TOK_PUNCT && next->to - next->from == 1 &&
-		strchr(set, e->l.s.p[next->from]);
+	       strchr(set, e->l.s.p[next->from]);
 }
 
 /* T name, T *name, struct name {, using name =, #define name, enum { name. */
@@ -36,7 +36,8 @@ static bool declaring(const struct engine *e)
 	struct tok next = engine_peek(e);
 	if (str_eq(e->l.directive, S("define")) && str_eq(prev, S("define")))
 		return true;
-	if (e->enum_depth && e->depth == e->enum_depth && (str_eq(prev, S("{")) || str_eq(prev, S(","))))
+	if (e->enum_depth && e->depth == e->enum_depth &&
+		(str_eq(prev, S("{")) || str_eq(prev, S(","))))
 		return true;
 	if (str_eq(prev, S("using")))
 		return next_is(e, &next, "=");
@@ -96,7 +97,8 @@ void left_libcuxx(struct engine *e, const struct tok *t)
 
 static bool word_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
 static void raw_word(struct engine *e, const struct tok *t, struct str word, struct map *seen)
@@ -130,7 +132,7 @@ void left_asm_string(struct engine *e, const struct tok *t)
 	struct str s = engine_text(e, t);
 	for (size_t i = 1; i + 1 < s.n; i++) {
 		bool letters = s.p[i - 1] >= '0' && s.p[i - 1] <= 'z' && s.p[i + 1] >= 'a' &&
-			s.p[i + 1] <= 'z';
+			       s.p[i + 1] <= 'z';
 		if (s.p[i] != '.' || !letters)
 			continue;
 		engine_left(e, t, S("asm"), hipify_rule_source(names_find(S("@asm"))));

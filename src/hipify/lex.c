@@ -61,7 +61,7 @@ static bool ident_start(char c)
 {
 	unsigned char u = (unsigned char)c;
 	return (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || u == '_' || u >= 0x80 ||
-		u == '$';
+	       u == '$';
 }
 
 static bool digit(char c)
@@ -135,8 +135,8 @@ static struct err *skip_blank(struct lex *l)
 /* Text that compilers skip or do not read as tokens. */
 static bool lenient(const struct lex *l)
 {
-	return l->dead || str_eq(l->directive, S("error")) ||
-		str_eq(l->directive, S("warning")) || str_eq(l->directive, S("pragma"));
+	return l->dead || str_eq(l->directive, S("error")) || str_eq(l->directive, S("warning")) ||
+	       str_eq(l->directive, S("pragma"));
 }
 
 /* A literal that starts with quote at l->at; an unpaired one becomes punctuation. */
@@ -244,7 +244,7 @@ static void number(struct lex *l, struct tok *t)
 static bool path_ahead(const struct lex *l)
 {
 	return str_eq(l->directive, S("include")) || str_eq(l->directive, S("include_next")) ||
-		str_eq(l->directive, S("import"));
+	       str_eq(l->directive, S("import"));
 }
 
 /* "path" or <path> behind #include; false when the line says something else (a macro). */
@@ -350,10 +350,14 @@ static size_t utf8_length(const unsigned char *p, size_t n)
 	static const struct {
 		unsigned char lo, hi, len, min2, max2;
 	} forms[] = {
-		{0x01, 0x7f, 1, 0x00, 0xff}, {0xc2, 0xdf, 2, 0x80, 0xbf},
-		{0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf},
-		{0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf},
-		{0xf0, 0xf0, 4, 0x90, 0xbf}, {0xf1, 0xf3, 4, 0x80, 0xbf},
+		{0x01, 0x7f, 1, 0x00, 0xff},
+		{0xc2, 0xdf, 2, 0x80, 0xbf},
+		{0xe0, 0xe0, 3, 0xa0, 0xbf},
+		{0xe1, 0xec, 3, 0x80, 0xbf},
+		{0xed, 0xed, 3, 0x80, 0x9f},
+		{0xee, 0xef, 3, 0x80, 0xbf},
+		{0xf0, 0xf0, 4, 0x90, 0xbf},
+		{0xf1, 0xf3, 4, 0x80, 0xbf},
 		{0xf4, 0xf4, 4, 0x80, 0x8f},
 	};
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
@@ -384,7 +388,8 @@ struct err *lex_check_text(struct str source, struct str path)
 			return lex_error(&l, i, "a NUL byte: this is no source text");
 		if (!n)
 			return err_hint(lex_error(&l, i, "byte 0x%02x is not valid UTF-8", p[i]),
-				"convert the file first, for example with iconv -f latin1 -t utf-8");
+				"convert the file first, for example with iconv -f latin1 -t "
+				"utf-8");
 		i += n;
 	}
 	return NULL;

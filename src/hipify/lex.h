@@ -1,9 +1,9 @@
 /* Splits C++/CUDA source text into tokens, in one pass and without allocation.
  *
- * Knows comments, string and character literals with their prefixes, raw strings, numbers with digit
- * separators, spliced lines and preprocessor lines: inside one, `directive` names it, and the path of
- * an #include is one token. Comments and white space are no tokens. Nothing is expanded.
- * A literal that ends with its line is a mistake (E_HIPIFY) except where compilers do not look: in
+ * Knows comments, string and character literals with their prefixes, raw strings, numbers with
+ * digit separators, spliced lines and preprocessor lines: inside one, `directive` names it, and the
+ * path of an #include is one token. Comments and white space are no tokens. Nothing is expanded. A
+ * literal that ends with its line is a mistake (E_HIPIFY) except where compilers do not look: in
  * "#error don't", below "#if 0", or when it is a lone apostrophe.
  */
 #pragma once
@@ -13,12 +13,12 @@
 enum tok_kind {
 	TOK_END,
 	TOK_IDENT,
-	TOK_PUNCT,  /* one character, but "::" and "##" are one token */
+	TOK_PUNCT, /* one character, but "::" and "##" are one token */
 	TOK_NUMBER,
 	TOK_STRING, /* with prefix and quotes */
 	TOK_RAW,    /* R"x(...)x" with prefix */
 	TOK_CHAR,
-	TOK_PATH, /* of an #include, with quotes or angle brackets */
+	TOK_PATH,     /* of an #include, with quotes or angle brackets */
 	TOK_LINE_END, /* of a preprocessor line; text is empty */
 };
 
@@ -32,10 +32,10 @@ struct lex {
 	struct str s, path; /* path is for messages */
 	size_t at;
 	unsigned line;
-	bool line_start;       /* nothing but white space since the last newline */
-	bool want_name;        /* behind '#': the next identifier names the directive */
-	struct str directive;  /* "include", "define", ... inside a preprocessor line, else "" */
-	unsigned depth, dead;  /* of #if; depth of the outermost "#if 0" that we are in, or 0 */
+	bool line_start;      /* nothing but white space since the last newline */
+	bool want_name;       /* behind '#': the next identifier names the directive */
+	struct str directive; /* "include", "define", ... inside a preprocessor line, else "" */
+	unsigned depth, dead; /* of #if; depth of the outermost "#if 0" that we are in, or 0 */
 };
 
 struct lex lex_new(struct str source, struct str path);

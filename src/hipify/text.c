@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-void engine_replace(struct engine *e, size_t from, size_t to, struct str with,
-	const struct hipify_rule *rule)
+void engine_replace(
+	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule)
 {
 	*VEC_PUSH(e->a, &e->ret->edits) = (struct hipify_edit){
 		.from = from,
@@ -72,10 +72,12 @@ static void scoped_name(struct engine *e, const struct tok *t, const struct hipi
 		engine_replace(e, t->from, t->to, hipify_rule_hip(r), r);
 }
 
-/* thrust::cuda::par and thrust::system::cuda are called hip in rocThrust; cuda:: alone is libcu++. */
+/* thrust::cuda::par and thrust::system::cuda are called hip in rocThrust; cuda:: alone is libcu++.
+ */
 static void cuda_word(struct engine *e, const struct tok *t)
 {
-	bool thrust = engine_is(e, &e->prev, S("::")) &&
+	bool thrust =
+		engine_is(e, &e->prev, S("::")) &&
 		(engine_is(e, &e->prev2, S("thrust")) || engine_is(e, &e->prev2, S("system")));
 	if (thrust)
 		engine_replace(e, t->from, t->to, S("hip"), names_find(S("@thrust::cuda")));
@@ -181,6 +183,7 @@ static void line_end(struct engine *e)
 {
 	args_close_all(e, true);
 	e->depth = e->outer_depth;
+	e->prev = e->outer_prev;
 	e->skip_guard = false;
 }
 
@@ -190,8 +193,6 @@ static void one_token(struct engine *e, const struct tok *t)
 		line_end(e);
 		return;
 	}
-	if (!e->l.directive.n)
-		e->outer_depth = e->depth;
 	args_before(e, t);
 	dispatch(e, t);
 	args_after(e, t);
@@ -199,14 +200,18 @@ static void one_token(struct engine *e, const struct tok *t)
 		e->pending = NULL;
 	e->prev2 = e->prev;
 	e->prev = *t;
+	if (!e->l.directive.n) {
+		e->outer_depth = e->depth;
+		e->outer_prev = *t;
+	}
 }
 
 /* Puts what the head of a program part needs in front of all other edits. */
 static void add_head(struct engine *e)
 {
 	BUF(b, e->a);
-	bool hidden = e->ret->warp_sync ||
-		(e->context && e->context->warp_sync && e->has_local_include);
+	bool hidden =
+		e->ret->warp_sync || (e->context && e->context->warp_sync && e->has_local_include);
 	const struct hipify_rule *rule = names_find(S("@runtime"));
 	if (hidden && !e->has_warp_macro) {
 		buf_add(&b, S("#define HIP_ENABLE_WARP_SYNC_BUILTINS 1\n"));
@@ -227,8 +232,7 @@ static struct str apply(struct arena *a, struct str source, const struct hipify_
 {
 	BUF(b, a);
 	size_t done = 0;
-	VEC_EACH(const struct hipify_edit, d, &t->edits)
-	{
+	VEC_EACH (const struct hipify_edit, d, &t->edits) {
 		buf_add(&b, str_sub(source, done, d->from));
 		buf_add(&b, d->with);
 		done = d->to;
@@ -282,8 +286,8 @@ struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
 	return NULL;
 }
 
-struct err *hipify_text(struct arena *a, struct str source, struct str path,
-	struct hipify_text *ret)
+struct err *hipify_text(
+	struct arena *a, struct str source, struct str path, struct hipify_text *ret)
 {
 	return hipify_text_in(a, source, path, NULL, ret);
 }
