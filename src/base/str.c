@@ -18,7 +18,8 @@ struct str str_sub(struct str s, size_t from, size_t to)
 		to = s.n;
 	if (from > to)
 		from = to;
-	return (struct str){.p = s.p + from, .n = to - from};
+	/* NULL + 0 is undefined in C17. */
+	return (struct str){.p = from ? s.p + from : s.p, .n = to - from};
 }
 
 bool str_eq(struct str a, struct str b)

@@ -22,5 +22,5 @@ static inline uint64_t le64(const char *p)
 static inline void put_le(char *p, uint64_t v, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
-		p[i] = (char)(v >> 8 * i);
+		p[i] = (char)(i < 8 ? v >> 8 * i : 0);
 }

@@ -102,7 +102,7 @@ static struct err *find_last_block(
 /* Makes a finished stream one that others may follow; out has 8 bytes of room. */
 static struct err *unfinish(struct arena *tmp, struct zip_unit *u)
 {
-	struct last_block b;
+	struct last_block b = {0};
 	TRY(find_last_block(tmp, u->out, u->out_n, &b));
 	u->out[b.begin / 8] = (char)((unsigned char)u->out[b.begin / 8] & ~(1u << b.begin % 8));
 	/* Three header bits of an empty stored block, zeros up to the byte, LEN and NLEN. */

@@ -51,7 +51,6 @@ static void patterns_match_as_in_a_shell(void **state)
 static void many_stars_end_soon(void **state)
 {
 	(void)state;
-	ARENA(a);
 	struct str path =
 		S("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
 	assert_false(glob_match(S("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b"), path));
