@@ -64,6 +64,7 @@ MUST_USE struct err *fs_copy(struct str from, struct str to, unsigned mode); /* 
 MUST_USE struct err *fs_mkdirs(struct str path); /* and its parents; fine when it exists */
 MUST_USE struct err *fs_rename(struct str from, struct str to); /* and fsyncs the folder */
 MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fine when absent */
+MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, or not empty */
 /* A whole tree, links not followed; fine when absent. Only for what we created. */
 MUST_USE struct err *fs_remove_tree(struct str path);
 MUST_USE struct err *fs_symlink(struct str target, struct str path); /* replaces atomically */

@@ -235,6 +235,15 @@ struct err *fs_remove(struct str path)
 	return NULL;
 }
 
+struct err *fs_remove_empty(struct str dir)
+{
+	TRY(may_write(dir));
+	ARENA(tmp);
+	if (rmdir(str_z(&tmp, dir)) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
+		return err_errno("cannot remove the folder '%.*s'", STR(dir));
+	return NULL;
+}
+
 struct err *fs_remove_tree(struct str path)
 {
 	TRY(may_write(path));

@@ -26,7 +26,8 @@ MUST_USE struct err *txn_write(struct txn *t, struct str path, struct str conten
  * that fails leaves it where it is, or brings it back there. */
 MUST_USE struct err *txn_move(struct txn *t, struct str from, struct str path);
 MUST_USE struct err *txn_remove(struct txn *t, struct str path); /* fine when absent */
-/* Makes all of it visible; on failure everything is as before. Frees t in both cases. */
+/* Makes all of it visible; on failure everything is as before. Frees t in both cases. What cannot
+ * be tidied up behind a decided commit is no failure: the next txn_recover() does it. */
 MUST_USE struct err *txn_commit(struct txn *t, bool keep);
 /* Forgets all staged changes and frees t; NULL is fine. */
 void txn_abandon(struct txn *t);

@@ -131,10 +131,8 @@ static struct err *undo_op(struct str dir, size_t i, const struct txn_op *op)
 {
 	ARENA(a);
 	struct str old = txn_slot(&a, dir, i, "old");
-	if (op->kind == TXN_MKDIR) {
-		err_free(fs_remove(op->path)); /* not empty: somebody else uses it by now */
-		return NULL;
-	}
+	if (op->kind == TXN_MKDIR)
+		return fs_remove_empty(op->path); /* not empty: somebody else uses it by now */
 	if (op->kind == TXN_MOVE)
 		TRY(back_to_source(op, old));
 	if (!fs_present(old))
@@ -184,7 +182,7 @@ static struct err *drop_receipt(struct str dir)
 	TRY(txn_log_read(&a, dir, S("receipt"), &ops));
 	for (size_t i = ops.n; i-- > 0;)
 		if (ops.v[i].kind == TXN_MKDIR)
-			err_free(fs_remove(ops.v[i].path)); /* not empty: in use by now */
+			TRY(fs_remove_empty(ops.v[i].path));
 	return fs_remove_tree(dir);
 }
 

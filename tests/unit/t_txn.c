@@ -1,8 +1,12 @@
-/* Transactions: base/txn.h. */
+/* Transactions: base/txn.h. This test is linked with tests/fault/fault.c. */
 #include "test.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "../fault/fault.h"
 #include "base/buf.h"
 #include "base/txn.h"
 
@@ -10,6 +14,7 @@
 struct place {
 	struct arena a;
 	struct str top, tree, journal;
+	struct str seen; /* for snapshot() */
 };
 
 static void place_open(struct place *p)
@@ -49,10 +54,8 @@ static void stage_all(struct place *p, struct txn *t)
 
 static struct err *add_entry(void *user, const struct fs_entry *e, bool *prune)
 {
-	struct place *p = user;
-	(void)prune;
-	(void)p;
 	struct buf *b = user;
+	(void)prune;
 	buf_fmt(b, "%.*s%s ", STR(e->path), S_ISDIR(e->st.st_mode) ? "/" : "");
 	return NULL;
 }
@@ -286,8 +289,225 @@ static void recovery_of_nothing_is_fine(void **state)
 	place_close(&p);
 }
 
+/* ---- every I/O call fails once, and the process is killed before every one ---- */
+
+static struct err *add_content(void *user, const struct fs_entry *e, bool *prune)
+{
+	struct place *p = user;
+	struct str path = path_join(&p->a, p->top, e->path), text = S("");
+	*prune = str_eq(e->path, S("journal"));
+	if (*prune)
+		return NULL;
+	if (S_ISREG(e->st.st_mode))
+		TRY(fs_read(&p->a, path, 1 << 20, &text));
+	p->seen = str_fmt(&p->a, "%.*s%.*s %o %.*s\n", STR(p->seen), STR(e->path),
+		(unsigned)e->st.st_mode, STR(text));
+	return NULL;
+}
+
+/* Everything but the journal, as text. */
+static struct str snapshot(struct place *p)
+{
+	p->seen = S("");
+	assert_ok(fs_walk(p->top, add_content, p));
+	return p->seen;
+}
+
+/* The journal folder holds nothing but the lock, and receipts when there may be some. */
+static void assert_tidy(struct place *p)
+{
+	struct strs left = {0};
+	if (fs_is_dir(p->journal))
+		assert_ok(fs_list(&p->a, p->journal, &left));
+	for (size_t i = 0; i < left.n; i++) {
+		struct str receipt =
+			str_fmt(&p->a, "%.*s/%.*s/receipt", STR(p->journal), STR(left.v[i]));
+		if (!str_eq(left.v[i], S("lock")) && !fs_present(receipt))
+			fail_msg("left behind: %s", left.v[i].p);
+	}
+}
+
+static struct err *change(struct place *p, bool keep)
+{
+	CLEANUP(txn_abandonp) struct txn *t = NULL;
+	TRY(txn_begin(p->journal, &t));
+	TRY(txn_write(t, in_tree(p, "changed"), S("new"), 0600));
+	TRY(txn_write(t, in_tree(p, "new/deep/file"), S("new"), 0644));
+	TRY(txn_remove(t, in_tree(p, "removed file")));
+	TRY(txn_move(t, path_join(&p->a, p->top, S("stage/x")), in_tree(p, "dir")));
+	struct txn *mine = t;
+	t = NULL;
+	return txn_commit(mine, keep);
+}
+
+static struct err *change_only(struct place *p)
+{
+	return change(p, false);
+}
+
+static struct err *change_and_keep(struct place *p)
+{
+	return change(p, true);
+}
+
+static struct err *undo(struct place *p)
+{
+	return txn_undo(p->journal);
+}
+
+static struct err *nothing(struct place *p)
+{
+	(void)p;
+	return NULL;
+}
+
+/* What is swept: first is done undisturbed, then work is disturbed. */
+static const struct sweep {
+	const char *name;
+	struct err *(*first)(struct place *p);
+	struct err *(*work)(struct place *p);
+} sweeps[] = {
+	{.name = "commit", .first = nothing, .work = change_only},
+	{.name = "commit and keep", .first = nothing, .work = change_and_keep},
+	{.name = "undo", .first = change_and_keep, .work = undo},
+};
+
+enum { SWEEPS = sizeof(sweeps) / sizeof(*sweeps) };
+
+/* Both in one fixed place, so that snapshots of different runs compare. */
+static void reference(const struct sweep *s, struct arena *a, struct str *old, struct str *new)
+{
+	struct place p;
+	place_open(&p);
+	assert_ok(s->first(&p));
+	*old = str_dup(a, snapshot(&p));
+	assert_ok(s->work(&p));
+	*new = str_dup(a, snapshot(&p));
+	assert_false(str_eq(*old, *new));
+	place_close(&p);
+}
+
+/* One run in which call n fails; false when there was no such call any more. */
+static bool fail_once(const struct sweep *s, uint64_t n, int no, const struct str both[2])
+{
+	struct place p;
+	bool did;
+	place_open(&p);
+	assert_ok(s->first(&p));
+	fault_arm(n, no);
+	CLEANUP(err_freep) struct err *e = s->work(&p);
+	const char *name = fault_hit();
+	fault_arm(0, 0);
+	/* after the decision only tidying up can fail, and the next recovery repeats that */
+	if (!e)
+		assert_ok(txn_recover(p.journal, &did));
+	bool good = str_eq(snapshot(&p), both[e ? 0 : 1]);
+	if (!good)
+		print_error("%s, call %d (%s): %s\n%.*s", s->name, (int)n, name,
+			e ? e->msg : "success", STR(p.seen));
+	assert_true(good);
+	assert_ok(txn_recover(p.journal, &did));
+	assert_true(str_eq(snapshot(&p), both[e ? 0 : 1]));
+	assert_tidy(&p);
+	place_close(&p);
+	return name != NULL;
+}
+
+static void any_failing_call_leaves_all_as_it_was(void **state)
+{
+	(void)state;
+	static const int errnos[] = {ENOSPC, EIO};
+	ARENA(a);
+	struct str both[2];
+	for (size_t i = 0; i < SWEEPS; i++) {
+		reference(&sweeps[i], &a, &both[0], &both[1]);
+		uint64_t n = 1;
+		while (fail_once(&sweeps[i], n, errnos[n % 2], both))
+			n++;
+		assert_true(n > 30);
+	}
+}
+
+/* Does work in a child that dies before its n-th call; true when it did die. */
+static bool kill_at(struct place *p, struct err *(*work)(struct place *p), uint64_t n)
+{
+	int status = 0;
+	pid_t pid = fork();
+	if (pid == 0) {
+		fault_arm(n, FAULT_KILL);
+		struct err *e = work(p);
+		_exit(e ? 1 : 0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status)) {
+		assert_int_equal(WTERMSIG(status), SIGKILL);
+		return true;
+	}
+	assert_int_equal(status, 0);
+	return false;
+}
+
+static struct err *recover(struct place *p)
+{
+	bool did;
+	return txn_recover(p->journal, &did);
+}
+
+static bool kill_once(const struct sweep *s, uint64_t n, bool again, const struct str both[2])
+{
+	struct place p;
+	place_open(&p);
+	assert_ok(s->first(&p));
+	bool killed = kill_at(&p, s->work, n);
+	/* the recovery may be killed as well, at a later call each time */
+	for (uint64_t m = 1; again && kill_at(&p, recover, m); m++)
+		;
+	assert_ok(recover(&p));
+	struct str now = snapshot(&p);
+	bool good = str_eq(now, both[0]) || str_eq(now, both[1]);
+	if (!good)
+		print_error("%s, killed at call %d:\n%.*s", s->name, (int)n, STR(now));
+	assert_true(good);
+	assert_tidy(&p);
+	if (str_eq(now, both[0]))
+		assert_ok(s->work(&p));
+	assert_true(str_eq(snapshot(&p), both[1]));
+	place_close(&p);
+	return killed;
+}
+
+static void a_kill_anywhere_leaves_old_or_new(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str both[2];
+	for (size_t i = 0; i < SWEEPS; i++) {
+		reference(&sweeps[i], &a, &both[0], &both[1]);
+		uint64_t n = 1;
+		while (kill_once(&sweeps[i], n, false, both))
+			n++;
+		assert_true(n > 30);
+	}
+}
+
+static void a_recovery_may_be_killed_too(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str both[2];
+	for (size_t i = 0; i < SWEEPS; i++) {
+		reference(&sweeps[i], &a, &both[0], &both[1]);
+		for (uint64_t n = 1; kill_once(&sweeps[i], n, true, both); n += 2)
+			;
+	}
+}
+
 int main(void)
 {
+	/* thousands of syncs: in memory, where there is such a place */
+	if (fs_is_dir(S("/dev/shm")))
+		setenv("TMPDIR", "/dev/shm", 0);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_shows_before_the_commit),
 		cmocka_unit_test(a_commit_makes_all_visible),
@@ -300,6 +520,9 @@ int main(void)
 		cmocka_unit_test(files_and_folders_take_each_others_place),
 		cmocka_unit_test(damaged_journals_are_told),
 		cmocka_unit_test(recovery_of_nothing_is_fine),
+		cmocka_unit_test(any_failing_call_leaves_all_as_it_was),
+		cmocka_unit_test(a_kill_anywhere_leaves_old_or_new),
+		cmocka_unit_test(a_recovery_may_be_killed_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
