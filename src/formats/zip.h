@@ -53,6 +53,14 @@ MUST_USE struct err *zip_stream(
  * through an unnamed temporary file that *ret_fd owns. */
 MUST_USE struct err *zip_src(
 	const struct zip *z, const struct zip_member *m, struct elf_src *ret, int *ret_fd);
+/* An unnamed file in $TMPDIR (or /tmp) that members are unpacked to; made by the first write. Start
+ * with .fd = -1. */
+struct zip_sink {
+	int fd;
+	uint64_t at; /* bytes written */
+};
+MUST_USE struct err *zip_sink_write(struct zip_sink *s, const void *p, size_t n);
+void zip_sink_close(struct zip_sink *s);
 /* Is text valid UTF-8 (no overlong forms, no surrogates)? */
 bool zip_utf8(struct str s);
 

@@ -1,5 +1,6 @@
 /* Contents of zip members: whole (libdeflate), in pieces (zlib) or for random access; always
  * checked against size, checksum and the amount of compressed data. See zip.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -203,17 +204,14 @@ static struct err *unnamed_file(int *ret)
 	return NULL;
 }
 
-struct sink {
-	int fd;
-	uint64_t at;
-};
-
-static struct err *write_out(void *user, const void *p, size_t n, bool *stop)
+struct err *zip_sink_write(struct zip_sink *s, const void *p, size_t n)
 {
-	(void)stop;
-	struct sink *s = user;
+	if (s->fd < 0)
+		TRY(unnamed_file(&s->fd));
 	for (const char *from = p; n;) {
 		ssize_t put = pwrite(s->fd, from, n, (off_t)s->at);
+		if (put < 0 && errno == EINTR)
+			continue;
 		if (put <= 0)
 			return err_errno("cannot write a temporary file");
 		from += put;
@@ -221,6 +219,17 @@ static struct err *write_out(void *user, const void *p, size_t n, bool *stop)
 		s->at += (uint64_t)put;
 	}
 	return NULL;
+}
+
+void zip_sink_close(struct zip_sink *s)
+{
+	fd_closep(&s->fd);
+}
+
+static struct err *write_out(void *user, const void *p, size_t n, bool *stop)
+{
+	(void)stop;
+	return zip_sink_write(user, p, n);
 }
 
 struct err *zip_src(
@@ -232,12 +241,11 @@ struct err *zip_src(
 		*ret = elf_src_sub(&z->src, m->data, m->size);
 		return NULL;
 	}
-	CLEANUP(fd_closep) int fd = -1;
-	TRY(unnamed_file(&fd));
-	struct sink sink = {.fd = fd};
+	CLEANUP(zip_sink_close) struct zip_sink sink = {.fd = -1};
+	TRY(zip_sink_write(&sink, "", 0));
 	TRY(zip_stream(z, m, write_out, &sink));
-	*ret = elf_src_fd(fd, m->size);
-	*ret_fd = fd;
-	fd = -1;
+	*ret = elf_src_fd(sink.fd, m->size);
+	*ret_fd = sink.fd;
+	sink.fd = -1;
 	return NULL;
 }

@@ -1,8 +1,10 @@
 /* Everything that can be proved about a wheel without a GPU.
  *
  * Checks: strict zip, RECORD, METADATA and WHEEL, tags against the real needs of the ELF files,
- * DT_NEEDED closure with reasons, RPATH sanity, device code for the required targets. The finding
- * ids are listed in doc/man/rocsmith-verify.1.scd.
+ * DT_NEEDED closure with reasons, RPATH sanity, device code for the required targets. All members
+ * are unpacked, hashed and looked at in one pass, in parallel. The finding ids are those of
+ * findings.def and of doc/man/rocsmith-verify.1.scd. Memory: 4 MiB a thread and what the ELF tables
+ * take; larger ELF members go through an unnamed file in $TMPDIR.
  */
 #pragma once
 
@@ -14,17 +16,24 @@ struct verify_options {
 		require;  /* each covered by every file with device code: exact, variant, generic */
 	bool device_code; /* device code is expected (implied by require) */
 	struct strs allow; /* sonames that may come from outside: "libamdhip64.so.*" */
+	unsigned jobs;     /* 0 = one per CPU */
 };
 
 struct verdict {
 	struct str path;
-	bool pass;
+	bool pass; /* no finding of severity error */
 	struct findings findings;
 	struct strs served; /* targets in every file with device code */
 };
 
-/* Findings are data: the error is for "could not look" (no such file). A folder or a file that is
- * no wheel is a failed verdict. */
+/* Findings are data: a missing file, a folder or a file that is no wheel is a failed verdict. The
+ * error is for "could not look": E_IO, E_NOSPACE for the temporary files, E_CANCELLED. */
 MUST_USE struct err *verify_wheel(
 	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret);
+/* The wheels that a path means: itself, or for a folder all *.whl in it (none: the folder). */
+MUST_USE struct err *verify_paths(struct arena *a, struct str path, struct strs *ret);
+/* {"path","verdict","findings"} */
 void verdict_json(struct json *j, const struct verdict *v);
+
+/* From findings.def, for the man page's test; NULL behind the last. */
+const char *verify_finding_id(size_t i);

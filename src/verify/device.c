@@ -1,0 +1,104 @@
+/* Device code against what was required: each file that has device code must have kernels for every
+ * required target, by the very target, a feature variant of it, or a generic target that covers it.
+ */
+#include "verify/look.h"
+
+static bool counts(const struct code_object *o)
+{
+	return o->kernels != 0; /* -1: not looked at */
+}
+
+/* A variant counts in both directions: gfx90a is served by gfx90a:xnack-, and the reverse. */
+static bool serves(const struct code_object *o, const struct target *want)
+{
+	struct target have = target_read(o->target);
+	if (!counts(o))
+		return false;
+	return target_covers(&have, want) || target_covers(want, &have);
+}
+
+static bool has_kernels(const struct devcode_file *f)
+{
+	VEC_EACH (const struct code_object, o, &f->objects)
+		if (counts(o))
+			return true;
+	return false;
+}
+
+static struct str list_targets(struct look *l, const struct devcode_file *f)
+{
+	struct strs names = {0};
+	VEC_EACH (const struct code_object, o, &f->objects)
+		if (counts(o) && !strs_has(&names, o->target))
+			strs_add(l->a, &names, o->target);
+	strs_sort(&names);
+	return names.n ? str_join(l->a, &names, S(", ")) : S("none");
+}
+
+static void check_targets(struct look *l, const struct devcode_file *f)
+{
+	VEC_EACH (const struct target, want, &l->o->require) {
+		bool found = false;
+		VEC_EACH (const struct code_object, o, &f->objects)
+			found = found || serves(o, want);
+		if (found)
+			continue;
+		struct str name = target_text(l->a, want);
+		struct finding *fi = look_say(l, V_DEVICE_MISSING, f->path,
+			"no kernel for %.*s; it has %.*s", STR(name), STR(list_targets(l, f)));
+		finding_fix(l->a, fi, "build it with --gpu %.*s", STR(name));
+	}
+}
+
+static void check_empty(struct look *l, const struct devcode_file *f)
+{
+	struct strs names = {0};
+	size_t n = 0;
+	VEC_EACH (const struct code_object, o, &f->objects) {
+		if (counts(o))
+			continue;
+		n++;
+		if (!strs_has(&names, o->target))
+			strs_add(l->a, &names, o->target);
+	}
+	if (n)
+		look_say(l, V_DEVICE_EMPTY, f->path, "%zu code objects without any kernel: %.*s", n,
+			STR(str_join(l->a, &names, S(", "))));
+}
+
+/* Targets that every file with kernels has: the verdict's `served`. */
+static void serve(struct look *l, const struct devcode_file *f, bool first)
+{
+	struct strs here = {0}, *served = &l->verdict->served, kept = {0};
+	VEC_EACH (const struct code_object, o, &f->objects)
+		if (counts(o) && !strs_has(&here, o->target))
+			strs_add(l->a, &here, str_dup(l->a, o->target));
+	for (size_t i = 0; i < served->n; i++)
+		if (strs_has(&here, served->v[i]))
+			strs_add(l->a, &kept, served->v[i]);
+	*served = first ? here : kept;
+	strs_sort(served);
+}
+
+struct err *check_device(struct look *l)
+{
+	size_t files = 0;
+	bool wanted = l->o->require.n || l->o->device_code;
+	for (size_t i = 0; i < l->n; i++) {
+		struct look_member *m = &l->members[i];
+		if (m->device_bad && m->elf)
+			look_say(l, V_DEVICE_BROKEN, m->zip->name, "%s", m->device_bad->msg);
+		VEC_EACH (const struct devcode_file, f, &m->device.files) {
+			if (wanted)
+				check_empty(l, f);
+			if (!has_kernels(f))
+				continue;
+			serve(l, f, files++ == 0);
+			check_targets(l, f);
+		}
+	}
+	if (wanted && !files)
+		look_say(l, V_DEVICE_NONE, S(""),
+			"there is no device code with kernels in the wheel");
+	return cancel_check();
+}

@@ -1,0 +1,283 @@
+/* What the dynamic loader will do with the libraries of a wheel: where each needed library comes
+ * from and in which folders it is looked for. */
+#include <fnmatch.h>
+
+#include "base/fs.h"
+#include "verify/look.h"
+
+/* Who brings a library that is neither in the wheel nor promised by PEP 600. Names are those of
+ * ROCm 6 and 7, of the torch wheels and of CUDA. */
+static const struct {
+	const char *pattern;
+	const char *who;
+	enum verify_id id;
+	const char *project; /* the Python package, when there is one */
+} providers[] = {
+	{.pattern = "libamdhip64.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libhiprtc*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libhsa-runtime64.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libamd_comgr*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libamd_smi.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "librocm*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libroc[bsfrt]*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "librocprofiler*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "librocalution*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libhip[bsftr]*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libhiptensor.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libMIOpen.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libmigraphx*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "librccl.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libroctx64.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libhsakmt.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
+	{.pattern = "libtorch*.so", .who = "the torch package", .id = V_NEEDED_PACKAGE, "torch"},
+	{.pattern = "libc10*.so", .who = "the torch package", .id = V_NEEDED_PACKAGE, "torch"},
+	{.pattern = "libshm.so", .who = "the torch package", .id = V_NEEDED_PACKAGE, "torch"},
+	{.pattern = "libtensorflow*.so*",
+		.who = "the tensorflow package",
+		.id = V_NEEDED_PACKAGE,
+		"tensorflow"},
+	{.pattern = "libpython3*.so*", .who = "the Python that loads it", .id = V_NEEDED_PACKAGE},
+	{.pattern = "libcuda.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
+	{.pattern = "libcudart.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
+	{.pattern = "libcu[bsfrdp]*.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
+	{.pattern = "libnv*.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
+	{.pattern = "libnccl.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
+};
+
+struct need { /* a library that is not on the PEP 600 list, and who wants it */
+	struct str lib;
+	const struct wheel_elf *by; /* the first */
+	size_t more;
+	bool hidden; /* in the wheel, but not where `by` looks */
+};
+
+struct needs {
+	struct need *v;
+	size_t n, cap;
+};
+
+static bool matches(struct str pattern, struct str name)
+{
+	ARENA(tmp);
+	return fnmatch(str_z(&tmp, pattern), str_z(&tmp, name), 0) == 0;
+}
+
+/* ---- folders ---- */
+
+/* "$ORIGIN/../lib" as seen from a file of the wheel; "" when it is no folder of the wheel. */
+static struct str origin_folder(struct arena *a, struct str element, struct str file)
+{
+	static const char *const words[] = {"$ORIGIN", "${ORIGIN}"};
+	for (unsigned i = 0; i < 2; i++) {
+		struct str word = str_from(words[i]);
+		if (str_starts(element, word))
+			return path_clean(a, str_fmt(a, "%.*s/%.*s", STR(path_dir(file)),
+						     STR(str_sub(element, word.n, element.n))));
+	}
+	return S("");
+}
+
+static struct str search_path(const struct wheel_elf *e)
+{
+	return e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath;
+}
+
+static bool is_called(const struct wheel_elf *e, struct str lib)
+{
+	return str_eq(path_base(e->name), lib) || str_eq(e->dyn.soname, lib);
+}
+
+enum place { NOT_HERE, HIDDEN, FOUND };
+
+/* Is the library in the wheel, and in a folder that the loader searches for this file? The loader
+ * looks for file names; a soname alone helps only once the library is loaded. */
+static enum place find_inside(struct look *l, const struct wheel_elf *by, struct str lib)
+{
+	enum place best = NOT_HERE;
+	VEC_EACH (const struct wheel_elf, e, &l->elfs) {
+		struct str rest = search_path(by), element;
+		if (!is_called(e, lib))
+			continue;
+		best = HIDDEN;
+		while (str_next(&rest, ':', &element)) {
+			struct str dir = origin_folder(l->a, element, by->name);
+			if (dir.n && str_eq(dir, path_dir(e->name)) &&
+				str_eq(path_base(e->name), lib))
+				return FOUND;
+		}
+	}
+	return best;
+}
+
+/* ---- needed libraries ---- */
+
+static void add_need(struct look *l, struct needs *list, struct need n)
+{
+	VEC_EACH (struct need, it, list) {
+		if (it->hidden != n.hidden || !str_eq(it->lib, n.lib))
+			continue;
+		it->more++;
+		return;
+	}
+	*VEC_PUSH(l->a, list) = n;
+}
+
+static struct needs collect(struct look *l)
+{
+	struct needs list = {0};
+	VEC_EACH (const struct wheel_elf, e, &l->elfs)
+		for (size_t i = 0; i < e->dyn.needed.n; i++) {
+			struct str lib = e->dyn.needed.v[i];
+			enum place where = find_inside(l, e, lib);
+			if (where == FOUND || (where == NOT_HERE && wheel_library_allowed(lib)))
+				continue;
+			add_need(l, &list,
+				(struct need){.lib = lib, .by = e, .hidden = where == HIDDEN});
+		}
+	return list;
+}
+
+static struct str and_more(struct look *l, const struct need *n)
+{
+	return n->more ? str_fmt(l->a, " (and by %zu more)", n->more) : S("");
+}
+
+static bool allowed_outside(struct look *l, const struct need *n)
+{
+	const struct strs *allow = &l->o->allow;
+	for (size_t i = 0; i < allow->n; i++)
+		if (matches(allow->v[i], n->lib)) {
+			look_say(l, V_NEEDED_ALLOWED, n->by->name,
+				"needs '%.*s'%.*s, which --allow %.*s lets come from outside",
+				STR(n->lib), STR(and_more(l, n)), STR(allow->v[i]));
+			return true;
+		}
+	return false;
+}
+
+static bool provided(struct look *l, const struct need *n)
+{
+	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++) {
+		if (!matches(str_from(providers[i].pattern), n->lib))
+			continue;
+		struct finding *f = look_say(l, providers[i].id, n->by->name,
+			"needs '%.*s'%.*s, which %s must provide", STR(n->lib), STR(and_more(l, n)),
+			providers[i].who);
+		const char *project = providers[i].project;
+		if (project && !strs_has(&l->requires, str_from(project)))
+			finding_fix(l->a, f, "say so in METADATA: Requires-Dist: %s", project);
+		return true;
+	}
+	return false;
+}
+
+static void say_need(struct look *l, const struct need *n)
+{
+	struct finding *f;
+	if (n->hidden) {
+		f = look_say(l, V_NEEDED_HIDDEN, n->by->name,
+			"needs '%.*s'%.*s, which is in the wheel, but in no folder that its RPATH "
+			"names",
+			STR(n->lib), STR(and_more(l, n)));
+		finding_fix(l->a, f, "link with an RPATH that begins with $ORIGIN");
+		return;
+	}
+	if (allowed_outside(l, n) || provided(l, n))
+		return;
+	f = look_say(l, V_NEEDED_MISSING, n->by->name,
+		"needs '%.*s'%.*s, which neither the wheel nor PEP 600 provides", STR(n->lib),
+		STR(and_more(l, n)));
+	finding_fix(l->a, f, "put the library into the wheel and link with RPATH $ORIGIN");
+	finding_fix(
+		l->a, f, "if the machine brings it: rocsmith verify --allow '%.*s'", STR(n->lib));
+}
+
+/* HIP's start-up code is called, but no library is named that has it: it loads only where another
+ * library has brought HIP in. */
+static void check_unstated(struct look *l, const struct wheel_elf *e)
+{
+	bool uses = false;
+	for (size_t i = 0; i < e->dyn.undefined.n && !uses; i++)
+		uses = str_starts(e->dyn.undefined.v[i], S("__hipRegister"));
+	for (size_t i = 0; i < e->dyn.needed.n; i++)
+		if (str_starts(e->dyn.needed.v[i], S("libamdhip64")))
+			return;
+	if (uses)
+		look_say(l, V_NEEDED_UNSTATED, e->name,
+			"calls HIP (__hipRegister...), but does not need libamdhip64.so");
+}
+
+/* ---- RPATH ---- */
+
+static bool below(struct str path, struct str dir)
+{
+	return str_starts(path, dir) &&
+	       (path.n == dir.n || path.p[dir.n] == '/' || dir.p[dir.n - 1] == '/');
+}
+
+static enum verify_id judge_element(struct str e)
+{
+	static const char *const writable[] = {"/tmp", "/var/tmp", "/dev/shm", NULL};
+	if (!e.n)
+		return V_RPATH_EMPTY;
+	if (e.p[0] == '$')
+		return V_COUNT;
+	if (e.p[0] != '/')
+		return V_RPATH_RELATIVE;
+	for (size_t i = 0; writable[i]; i++)
+		if (below(e, str_from(writable[i])))
+			return V_RPATH_WRITABLE;
+	return str_starts(e, S("/opt/rocm")) ? V_RPATH_ROCM : V_RPATH_ABSOLUTE;
+}
+
+static void say_element(struct look *l, const struct wheel_elf *e, enum verify_id id, struct str at)
+{
+	static const char *const what[V_COUNT] = {
+		[V_RPATH_EMPTY] = "an empty element, which means the current folder",
+		[V_RPATH_RELATIVE] = "is relative to the current folder",
+		[V_RPATH_WRITABLE] = "is a folder that anyone may write to",
+		[V_RPATH_ABSOLUTE] = "is a folder of the machine that built it",
+		[V_RPATH_ROCM] = "is where ROCm is on some machines only",
+	};
+	const char *tag = e->dyn.runpath.n ? "RUNPATH" : "RPATH";
+	struct finding *f;
+	if (id == V_RPATH_EMPTY)
+		f = look_say(l, id, e->name, "%s has %s", tag, what[id]);
+	else
+		f = look_say(l, id, e->name, "'%.*s' in its %s %s", STR(at), tag, what[id]);
+	if (id != V_RPATH_ROCM)
+		finding_fix(l->a, f, "patchelf --set-rpath '$ORIGIN' on the file, before packing");
+}
+
+/* Each kind once a file: one RUNPATH in the wild has 79 elements. */
+static void check_rpath(struct look *l, const struct wheel_elf *e)
+{
+	struct str path = search_path(e);
+	bool said[V_COUNT] = {0};
+	size_t from = 0;
+	for (size_t i = 0; path.n && i <= path.n; i++) {
+		if (i < path.n && path.p[i] != ':')
+			continue;
+		struct str element = str_sub(path, from, i);
+		enum verify_id id = judge_element(element);
+		from = i + 1;
+		if (id == V_COUNT || said[id])
+			continue;
+		said[id] = true;
+		say_element(l, e, id, element);
+	}
+}
+
+void check_loader(struct look *l)
+{
+	struct needs list = collect(l);
+	VEC_EACH (const struct need, n, &list)
+		say_need(l, n);
+	VEC_EACH (const struct wheel_elf, e, &l->elfs) {
+		check_unstated(l, e);
+		check_rpath(l, e);
+		if (e->dyn.textrel)
+			look_say(l, V_ELF_TEXTREL, e->name,
+				"its code must be changed while loading (DT_TEXTREL)");
+	}
+}

@@ -1,0 +1,59 @@
+/* Private to verify: what the checks of one wheel share. */
+#pragma once
+
+#include "base/hash.h"
+#include "devcode/devcode.h"
+#include "verify/verify.h"
+#include "wheel/wheel.h"
+
+#define X(name, id, severity, meaning) name,
+enum verify_id {
+#include "verify/findings.def"
+	V_COUNT
+};
+#undef X
+
+struct look_member { /* what was seen of a member while it was unpacked */
+	const struct zip_member *zip;
+	bool read;       /* content is right; digest is set */
+	bool skip;       /* of no use to hash: a folder, or not safe to read */
+	struct err *bad; /* why it could not be unpacked */
+	struct err *odd; /* why an ELF file could not be parsed */
+	struct err *device_bad;
+	struct digest digest;
+	bool elf; /* a host ELF file: facts are set */
+	bool elf_magic;
+	struct wheel_elf facts;
+	struct devcode device;
+	struct arena a; /* of facts, device */
+};
+
+struct look {
+	struct arena *a;
+	struct str path;
+	const struct verify_options *o;
+	struct findings *list;
+	struct zip zip;
+	bool named; /* the file name is a wheel's */
+	struct wheel_name name;
+	struct str info; /* the dist-info folder, "" = none */
+	struct look_member *members;
+	size_t n;
+	struct wheel_elfs elfs;
+	struct strs requires; /* names of required projects, normalised */
+	bool pure;            /* Root-Is-Purelib */
+	struct verdict *verdict;
+};
+
+/* Adds a finding of the table; member "" = the wheel itself. */
+struct finding *look_say(struct look *l, enum verify_id id, struct str member, const char *fmt, ...)
+	PRINTF(4, 5);
+/* Content of a dist-info file; false (and a finding) when it is not there or not readable. */
+bool look_text(struct look *l, const char *name, enum verify_id missing, struct str *ret);
+
+MUST_USE struct err *check_members(struct look *l); /* unpacks, hashes, parses */
+void check_dist_info(struct look *l);               /* METADATA, WHEEL */
+void check_record(struct look *l);
+void check_tags(struct look *l);
+void check_loader(struct look *l); /* needed libraries, RPATH */
+MUST_USE struct err *check_device(struct look *l);

@@ -1,0 +1,147 @@
+/* All members of a wheel in one pass: unpacked, checksummed, hashed, and when one is an ELF file or
+ * device code, parsed while its bytes are at hand. Members are jobs of a pool, largest first. */
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "base/progress.h"
+#include "verify/look.h"
+
+enum { IN_MEMORY = 1 << 22 }; /* zip_stream() gives smaller members in one piece */
+
+struct job {
+	struct look *l;
+	struct look_member *m;
+	struct progress *progress;
+};
+
+struct pass { /* one member on its way */
+	struct job *job;
+	struct hash *hash;
+	bool first, keep;
+	struct zip_sink *sink;
+};
+
+/* What device code begins with: an ELF file, a bundle, a compressed one. */
+static bool worth_a_look(struct str head, bool *ret_elf)
+{
+	*ret_elf = str_starts(head, S("\177ELF"));
+	return *ret_elf || bundle_is(head);
+}
+
+static struct err *parse(struct job *j, const struct elf_src *src)
+{
+	struct look_member *m = j->m;
+	const struct verify_options *o = j->l->o;
+	unsigned flags = o->require.n || o->device_code ? DEVCODE_KERNELS : 0;
+	struct err *e = NULL;
+	if (m->elf_magic)
+		e = wheel_elf_read(&m->a, src, m->zip->name, &m->facts, &m->elf);
+	if (e && e->code != E_ELF && e->code != E_LIMIT)
+		return e;
+	m->odd = e;
+	e = devcode_scan_src(&m->a, src, m->zip->name, flags, &m->device);
+	if (e && (e->code == E_IO || e->code == E_NOSPACE))
+		return e;
+	m->device_bad = e;
+	return NULL;
+}
+
+static struct err *take(void *user, const void *p, size_t n, bool *stop)
+{
+	(void)stop;
+	struct pass *s = user;
+	struct look_member *m = s->job->m;
+	struct str bytes = {.p = p, .n = n};
+	hash_add(s->hash, p, n);
+	progress_add(s->job->progress, n, m->zip->name);
+	if (s->first)
+		s->keep = worth_a_look(bytes, &m->elf_magic);
+	s->first = false;
+	if (!s->keep || m->zip->method == 0)
+		return NULL;
+	if (m->zip->size > IN_MEMORY)
+		return zip_sink_write(s->sink, p, n);
+	struct elf_src src = elf_src_mem(bytes);
+	return parse(s->job, &src);
+}
+
+static void hash_freep(struct hash **h)
+{
+	hash_free(*h);
+}
+
+static struct err *unpack(struct job *j)
+{
+	struct look_member *m = j->m;
+	const struct zip *z = &j->l->zip;
+	CLEANUP(hash_freep) struct hash *hash = hash_new(HASH_SHA256);
+	CLEANUP(zip_sink_close) struct zip_sink sink = {.fd = -1};
+	struct pass s = {.job = j, .hash = hash, .first = true, .sink = &sink};
+	TRY(zip_stream(z, m->zip, take, &s));
+	m->digest = hash_end(hash);
+	hash = NULL;
+	m->read = true;
+	struct elf_src src = m->zip->method == 0 ? elf_src_sub(&z->src, m->zip->data, m->zip->size)
+						 : elf_src_fd(sink.fd, sink.at);
+	if (s.keep && (sink.fd >= 0 || m->zip->method == 0))
+		return parse(j, &src);
+	return NULL;
+}
+
+static struct err *run(struct arena *tmp, void *job)
+{
+	(void)tmp;
+	struct job *j = job;
+	struct err *e = unpack(j);
+	if (!e || (e->code != E_ZIP && e->code != E_LIMIT))
+		return e;
+	j->m->bad = e;
+	return NULL;
+}
+
+static int by_size(const void *x, const void *y)
+{
+	const struct job *a = x, *b = y;
+	uint64_t n = a->m->zip->size, k = b->m->zip->size;
+	return n != k ? (n < k) - (n > k) : (a->m > b->m) - (a->m < b->m);
+}
+
+static void report(struct look *l, struct look_member *m)
+{
+	if (m->bad)
+		look_say(l, V_ZIP_CONTENT, m->zip->name, "%s", m->bad->msg);
+	if (m->elf)
+		*VEC_PUSH(l->a, &l->elfs) = m->facts;
+	if (!m->odd)
+		return;
+	const struct err *last = m->odd;
+	while (last->cause)
+		last = last->cause;
+	bool library = str_contains(m->zip->name, S(".so"));
+	look_say(l, library ? V_ELF_BROKEN : V_ELF_ODD, m->zip->name, "%s", last->msg);
+}
+
+struct err *check_members(struct look *l)
+{
+	size_t n = 0;
+	uint64_t total = 0;
+	l->members = arena_array(l->a, l->zip.members.n + 1, sizeof(*l->members));
+	struct job *jobs = arena_array(l->a, l->zip.members.n + 1, sizeof(*jobs));
+	for (; l->n < l->zip.members.n; l->n++) {
+		struct look_member *m = &l->members[l->n];
+		m->zip = &l->zip.members.v[l->n];
+		m->skip = m->zip->dir || m->zip->unsafe;
+		total += m->skip ? 0 : m->zip->size;
+		if (!m->skip)
+			jobs[n++] = (struct job){.l = l, .m = m};
+	}
+	qsort(jobs, n, sizeof(*jobs), by_size);
+	struct progress *p = progress_begin(S("Verifying"), l->path, UNIT_BYTES, total);
+	for (size_t i = 0; i < n; i++)
+		jobs[i].progress = p;
+	struct err *e = pool_each(l->o->jobs, jobs, n, sizeof(*jobs), run);
+	progress_end(p);
+	for (size_t i = 0; i < l->n && !e; i++)
+		report(l, &l->members[i]);
+	return e;
+}
