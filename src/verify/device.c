@@ -1,6 +1,7 @@
 /* Device code against what was required: each file that has device code must have kernels for every
  * required target, by the very target, a feature variant of it, or a generic target that covers it.
  */
+#include "base/proc.h"
 #include "verify/look.h"
 
 static bool counts(const struct code_object *o)
@@ -14,7 +15,8 @@ static bool serves(const struct code_object *o, const struct target *want)
 	struct target have = target_read(o->target);
 	if (!counts(o))
 		return false;
-	return target_covers(&have, want) || target_covers(want, &have);
+	return target_covers(&have, want) ||
+	       (str_eq(have.name, want->name) && target_covers(want, &have));
 }
 
 static bool has_kernels(const struct devcode_file *f)
