@@ -136,14 +136,12 @@ void page_code(struct html *h, const struct report *r)
 	static const char *const titles[] = {
 		"File", "Target", "Encoding", ">Kernels", ">Size", ">Stored", NULL};
 	open_table(h, titles);
-	NODE_EACH (f, files) {
-		const struct node *objects = node_get(f, S("objects"));
-		if (!objects)
-			continue;
-		NODE_EACH (o, objects)
-			object_row(h, node_text(f, S("path"), S("")), o);
-	}
+	size_t room = OBJECTS, left = 0;
+	NODE_EACH (f, files)
+		left += file_rows(h, f, &room);
 	close_table(h);
+	if (left)
+		html_leaf(h, str_fmt(h->out.a, "%zu more objects are not shown", left), "p", NULL);
 	html_close(h);
 }
 
