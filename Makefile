@@ -32,8 +32,9 @@ bench: all
 	@tools/deps build bench
 	@bench/run --rocsmith $(BUILD)/rocsmith
 
-install: all
+install: $(BUILD)/build.ninja
 	meson configure $(BUILD) --prefix=$(PREFIX)
+	@ninja -j$(JOBS) -C $(BUILD) --quiet app
 	meson install -C $(BUILD) --no-rebuild
 
 clean:
