@@ -30,6 +30,7 @@ check-slow: deps
 
 bench: all
 	@tools/deps build bench
+	@ninja --quiet -C $(BUILD) tools/measure
 	@bench/run --rocsmith $(BUILD)/rocsmith
 
 install: $(BUILD)/build.ninja
