@@ -104,31 +104,44 @@ static bool is_known(const struct machine *m, struct str pci)
 	return false;
 }
 
+/* A hex number of sysfs, "0x030000", without copying it. */
+static bool peek_hex(struct root *r, struct str dir, struct str file, uint64_t *ret)
+{
+	struct str text;
+	root_peek(r, path_join(r->a, dir, file), &text);
+	text = str_trim(text);
+	return str_starts(text, S("0x")) && str_u64(str_sub(text, 2, text.n), 16, ret);
+}
+
+/* Is it AMD's, and a GPU? A plain copy may lack the class. */
+static bool is_amd_gpu(struct root *r, struct str dir)
+{
+	uint64_t vendor, class;
+	if (!peek_hex(r, dir, S("vendor"), &vendor) || vendor != VENDOR_AMD)
+		return false;
+	if (!peek_hex(r, dir, S("class"), &class))
+		return true;
+	return class >> 16 == CLASS_DISPLAY || class >> 16 == CLASS_ACCELERATOR;
+}
+
 /* dir: a PCI device's folder; address "" = to be taken from its uevent file. */
 static void look_at_device(struct root *r, struct machine *m, struct str dir, struct str address)
 {
-	struct str text, uevent, path = path_join(r->a, dir, S("vendor"));
-	uint64_t vendor;
-	if (root_peek(r, path, &text) != ROOT_OK || !str_starts(text, S("0x")) ||
-		!str_u64(str_trim(str_sub(text, 2, text.n)), 16, &vendor) || vendor != VENDOR_AMD)
+	struct str uevent;
+	if (!is_amd_gpu(r, dir))
 		return;
-	uint32_t class = (uint32_t)root_number(r, path_join(r->a, dir, S("class")));
-	unsigned base = class >> 16 & 0xff;
-	if (class && base != CLASS_DISPLAY && base != CLASS_ACCELERATOR)
-		return;
-	root_number(r, path);
 	root_read(r, path_join(r->a, dir, S("uevent")), keep_uevent, &uevent);
 	if (!address.n)
 		address = address_of(r, dir, uevent);
-	if (is_known(m, address))
-		return;
-	*VEC_PUSH(r->a, &m->displays) = (struct machine_display){
+	struct machine_display d = {
 		.pci = address,
 		.driver = driver_of(r, dir, uevent),
-		.vendor = (uint32_t)vendor,
+		.vendor = (uint32_t)root_number(r, path_join(r->a, dir, S("vendor"))),
 		.device = (uint32_t)root_number(r, path_join(r->a, dir, S("device"))),
-		.class = class,
+		.class = (uint32_t)root_number(r, path_join(r->a, dir, S("class"))),
 	};
+	if (!is_known(m, address))
+		*VEC_PUSH(r->a, &m->displays) = d;
 }
 
 /* A board's own name, and the memory that an old KFD did not report. */

@@ -170,12 +170,28 @@ static void check_kfd_node(struct arena *a, struct machine *m)
 		finding_fix(a, f, "sudo modprobe amdgpu; ls -l /dev/kfd");
 }
 
+static bool is_render_node(const struct machine_node *n)
+{
+	return str_starts(path_base(n->path), S("renderD"));
+}
+
+/* A driver that is too old to name the render node leaves open which one it is. */
+static bool has_render_node(const struct machine *m, const struct machine_gpu *g)
+{
+	if (g->render.n)
+		return find_node(m, g->render);
+	VEC_EACH (struct machine_node, n, &m->nodes)
+		if (is_render_node(n))
+			return true;
+	return false;
+}
+
 static void check_render_nodes(struct arena *a, struct machine *m)
 {
 	const struct machine_gpu *first = NULL;
 	unsigned missing = 0;
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
-		if (g->render.n && find_node(m, g->render))
+		if (has_render_node(m, g))
 			continue;
 		first = first ? first : g;
 		missing++;
@@ -200,7 +216,7 @@ static bool is_needed(const struct machine *m, const struct machine_node *n)
 	if (str_eq(n->path, S("/dev/kfd")))
 		return true;
 	VEC_EACH (struct machine_gpu, g, &m->gpus)
-		if (str_eq(g->render, n->path))
+		if (!g->render.n || str_eq(g->render, n->path))
 			return true;
 	return false;
 }

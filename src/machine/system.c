@@ -141,7 +141,7 @@ void gather_system(struct root *r, struct machine *m)
 	read_distro(r, m);
 	read_cpu(r, m);
 	enum root_status s = root_read(r, S("proc/meminfo"), keep_memory, &memory);
-	if (s != ROOT_OK)
+	if (s != ROOT_OK && s != ROOT_ABSENT)
 		note_unreadable(r->a, m, S("proc/meminfo"), s);
 	m->memory = kib(memory, S("MemTotal"));
 	m->memory_free = kib(memory, S("MemAvailable"));

@@ -1,0 +1,77 @@
+/* Texts of the kernel and of configuration files: each input goes through all parsers of
+ * machine/parse.h and target/target.h, and what they return must keep its promises. */
+#include <stdlib.h>
+
+#include "machine/parse.h"
+#include "machine/root.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void topology(struct arena *a, struct str text)
+{
+	struct kfd_props p = parse_kfd(text);
+	parse_kfd_bank(text);
+	struct str address = kfd_pci_address(a, &p);
+	check(!address.n || str_contains(address, S(":")));
+	struct str name = target_from_kfd(a, (uint32_t)p.gfx_target_version);
+	check(!name.n || str_starts(name, S("gfx")));
+}
+
+static void system_files(struct arena *a, struct str text)
+{
+	struct machine m = {0};
+	struct str value = parse_os_release(a, text, S("PRETTY_NAME"));
+	check(value.n <= text.n);
+	parse_identity(a, text, &m);
+	check(m.gids.n <= text.n);
+	for (size_t i = 0; i < m.gids.n && i < 8; i++)
+		check(parse_group(text, m.gids.v[i]).n <= text.n);
+	check(parse_cpu_list(text) <= 1 << 20);
+	line_number(text, ':', S("MemTotal"));
+	struct str shown = clean_text(a, text);
+	for (size_t i = 0; i < shown.n; i++)
+		check((unsigned char)shown.p[i] >= ' ' && shown.p[i] != 0x7f);
+}
+
+static void driver_files(struct arena *a, struct str text)
+{
+	parse_modules(text, S("amdgpu"));
+	parse_modprobe(text, S("amdgpu"));
+	struct strs words = parse_cmdline(a, text);
+	cmdline_blocks(&words, S("amdgpu"));
+	check(words.n <= text.n);
+	parse_cgroup(text);
+	parse_environ(text, S("container"));
+	parse_rocm_header(a, text);
+}
+
+static void targets(struct arena *a, struct str text)
+{
+	struct target t = target_read(text), strict;
+	struct str written = target_text(a, &t);
+	struct target again = target_read(written);
+	check(target_eq(&t, &again));
+	struct err *e = target_parse(a, text, &strict);
+	check(e || strict.gpu);
+	if (!e && t.gpu)
+		check(target_covers(&strict, &t));
+	err_free(e);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	ARENA(a);
+	struct str text = {.p = (const char *)data, .n = size};
+	topology(&a, text);
+	system_files(&a, text);
+	driver_files(&a, text);
+	if (size <= 256)
+		targets(&a, text);
+	return 0;
+}

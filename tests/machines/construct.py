@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+"""Writes the constructed machines of this folder anew; README.md says from which sources.
+
+Run it in tests/machines, then make the expected answers anew (see README.md) and read the
+difference. recorded-vm-no-gpu is no work of this script: it is a recording.
+"""
+import os
+import shutil
+
+CPU_NODE = """cpu_cores_count {cores}
+simd_count 0
+mem_banks_count 1
+caches_count 0
+io_links_count 1
+p2p_links_count 0
+cpu_core_id_base 0
+simd_id_base 0
+max_waves_per_simd 0
+lds_size_in_kb 0
+gds_size_in_kb 0
+num_gws 0
+wave_front_size 0
+array_count 0
+simd_arrays_per_engine 0
+cu_per_simd_array 0
+simd_per_cu 0
+max_slots_scratch_cu 0
+gfx_target_version 0
+vendor_id 0
+device_id 0
+location_id 0
+domain 0
+drm_render_minor 0
+hive_id 0
+num_sdma_engines 0
+num_sdma_xgmi_engines 0
+num_sdma_queues_per_engine 0
+num_cp_queues 0
+max_engine_clk_ccompute 5000
+"""
+GPU_NODE = """cpu_cores_count 0
+simd_count {simds}
+mem_banks_count 1
+caches_count 0
+io_links_count 1
+p2p_links_count 0
+cpu_core_id_base 0
+simd_id_base 2147487744
+max_waves_per_simd 16
+lds_size_in_kb 64
+gds_size_in_kb 0
+num_gws 64
+wave_front_size {wave}
+array_count 8
+simd_arrays_per_engine 2
+cu_per_simd_array 8
+simd_per_cu {per_cu}
+max_slots_scratch_cu 32
+gfx_target_version {version}
+vendor_id 4098
+device_id {device}
+location_id {location}
+domain {domain}
+drm_render_minor {minor}
+hive_id {hive}
+num_sdma_engines 2
+num_sdma_xgmi_engines 0
+num_sdma_queues_per_engine 8
+num_cp_queues 8
+max_engine_clk_fcompute 2500
+local_mem_size 0
+fw_version 100
+capability 671588992
+debug_prop 1495
+sdma_fw_version 20
+unique_id {unique}
+num_xcc {xcc}
+max_engine_clk_ccompute 5000
+"""
+BANK = "heap_type {heap}\nsize_in_bytes {size}\nflags 0\nwidth 256\nmem_clk_max 1250\n"
+CPUINFO = """processor	: {i}
+vendor_id	: {vendor}
+cpu family	: 25
+model		: 97
+model name	: {name}
+cpu MHz		: 3000.000
+flags		: fpu vme de pse tsc msr{flags}
+
+"""
+STATUS = """Name:	rocsmith
+Umask:	0022
+State:	R (running)
+Pid:	4711
+Uid:	{uid}	{uid}	{uid}	{uid}
+Gid:	{gid}	{gid}	{gid}	{gid}
+FDSize:	256
+Groups:	{groups} 
+VmPeak:	    9000 kB
+"""
+OS = {
+    "ubuntu": 'PRETTY_NAME="Ubuntu 24.04.3 LTS"\nNAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n'
+              'ID_LIKE=debian\nHOME_URL="https://www.ubuntu.com/"\n',
+    "debian": 'PRETTY_NAME="Debian GNU/Linux 13 (trixie)"\nNAME="Debian GNU/Linux"\n'
+              'VERSION_ID="13"\nID=debian\n',
+    "fedora": 'NAME="Fedora Linux"\nVERSION="43 (Workstation Edition)"\nID=fedora\nVERSION_ID=43\n'
+              'PRETTY_NAME="Fedora Linux 43 (Workstation Edition)"\n',
+}
+GROUPS = "root:x:0:\nadm:x:4:syslog,alice\nvideo:x:44:alice\nsudo:x:27:alice\nrender:x:992:{members}\n" \
+         "alice:x:1000:\n"
+
+
+class Machine:
+    def __init__(self, name):
+        self.name, self.files, self.links, self.nodes = name, {}, {}, []
+
+    def put(self, path, text):
+        self.files[path] = text
+
+    def system(self, distro, kernel, cpu, cpus, gib, vendor="AuthenticAMD", flags="", cmdline=""):
+        self.put("etc/os-release", OS[distro])
+        self.put("proc/sys/kernel/osrelease", kernel + "\n")
+        self.put("proc/version", f"Linux version {kernel} (builder@buildhost) (gcc 14) #1 SMP\n")
+        self.put("proc/cpuinfo", "".join(CPUINFO.format(i=i, vendor=vendor, name=cpu, flags=flags)
+                                         for i in range(2)))
+        self.put("sys/devices/system/cpu/online", f"0-{cpus - 1}\n")
+        self.put("proc/meminfo", f"MemTotal:       {gib * 1048576 - 700000} kB\n"
+                 f"MemFree:        {gib * 500000} kB\nMemAvailable:   {gib * 800000} kB\n"
+                 "Buffers:          500000 kB\nSwapTotal:       8388604 kB\n")
+        self.put("proc/cmdline", "BOOT_IMAGE=/boot/vmlinuz root=UUID=c0ffee00-1111-2222-3333-444455556666"
+                 f" ro quiet{' ' + cmdline if cmdline else ''}\n")
+        self.put("proc/modules", "snd_hda_intel 61440 2 - Live 0x0000000000000000\n")
+        return self
+
+    def user(self, uid=1000, gid=1000, groups="4 27 44 992 1000", members="alice"):
+        self.put("proc/self/status", STATUS.format(uid=uid, gid=gid, groups=groups))
+        self.put("etc/group", GROUPS.format(members=members))
+        return self
+
+    def driver(self, version=None):
+        self.put("sys/module/amdgpu/initstate", "live\n")
+        self.put("proc/modules", "amdgpu 20000000 12 - Live 0x0000000000000000 (OE)\n"
+                 "amdxcp 12288 1 amdgpu, Live 0x0000000000000000\n")
+        if version:
+            self.put("sys/module/amdgpu/version", version + "\n")
+        return self
+
+    def cpu_node(self, node, cores):
+        base = f"sys/class/kfd/kfd/topology/nodes/{node}"
+        self.put(f"{base}/gpu_id", "0\n")
+        self.put(f"{base}/name", "\n")
+        self.put(f"{base}/properties", CPU_NODE.format(cores=cores))
+        self.put(f"{base}/mem_banks/0/properties", BANK.format(heap=0, size=67000000000))
+
+    def pci(self, address, device, driver="amdgpu", cls="0x030000", vendor="0x1002"):
+        base = f"sys/bus/pci/devices/{address}"
+        self.put(f"{base}/vendor", vendor + "\n")
+        self.put(f"{base}/device", f"0x{device:04x}\n")
+        self.put(f"{base}/class", cls + "\n")
+        self.put(f"{base}/uevent", (f"DRIVER={driver}\n" if driver else "")
+                 + f"PCI_CLASS=30000\nPCI_ID={vendor[2:]}:{device:04X}\nPCI_SLOT_NAME={address}\n")
+        if driver:
+            self.links[f"{base}/driver"] = f"../../../../bus/pci/drivers/{driver}"
+
+    def gpu(self, node, version, device, bus, minor, simds, vram, wave=32, per_cu=2, xcc=1,
+            heap=1, name="ip discovery", cls="0x030000", render=True):
+        base = f"sys/class/kfd/kfd/topology/nodes/{node}"
+        self.put(f"{base}/gpu_id", f"{10000 + node * 1111}\n")
+        self.put(f"{base}/name", name + "\n")
+        self.put(f"{base}/properties", GPU_NODE.format(
+            simds=simds, wave=wave, per_cu=per_cu, version=version, device=device,
+            location=bus << 8, domain=0, minor=minor, hive=0, unique=5752170827923136638 + node,
+            xcc=xcc))
+        self.put(f"{base}/mem_banks/0/properties", BANK.format(heap=heap, size=vram))
+        address = f"0000:{bus:02x}:00.0"
+        self.pci(address, device, cls=cls)
+        drm = f"sys/class/drm/renderD{minor}/device"
+        for file, text in (("vendor", "0x1002\n"), ("device", f"0x{device:04x}\n"),
+                           ("class", cls + "\n"), ("mem_info_vram_total", f"{vram}\n"),
+                           ("unique_id", "4fd3d0e445b9207e\n"),
+                           ("uevent", f"DRIVER=amdgpu\nPCI_SLOT_NAME={address}\n")):
+            self.put(f"{drm}/{file}", text)
+        if render:
+            self.node(f"dev/dri/renderD{minor}", 0o660, 0, 992)
+
+    def node(self, path, mode, uid, gid):
+        self.put(path, "")
+        self.nodes.append(f"{path} {mode:04o} {uid} {gid}\n")
+
+    def kfd(self):
+        self.node("dev/kfd", 0o660, 0, 992)
+
+    def rocm(self, version, build):
+        self.put(f"opt/rocm-{version}/.info/version", f"{version}-{build}\n")
+        self.put(f"opt/rocm-{version}/bin/hipcc", "#!/bin/sh\n")
+        self.links["opt/rocm"] = "/etc/alternatives/rocm"
+        self.links["etc/alternatives/rocm"] = f"/opt/rocm-{version}"
+
+    def write(self):
+        shutil.rmtree(f"{self.name}/root", ignore_errors=True)
+        for path, text in self.files.items():
+            full = f"{self.name}/root/{path}"
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w", encoding="ascii") as f:
+                f.write(text)
+        for path, target in self.links.items():
+            full = f"{self.name}/root/{path}"
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            os.symlink(target, full)
+        with open(f"{self.name}/nodes.txt", "w", encoding="ascii") as f:
+            f.write("".join(self.nodes))
+
+
+def desktop(name, distro="ubuntu", kernel="6.17.0-8-generic", **more):
+    m = Machine(name).system(distro, kernel, "AMD Ryzen 9 7950X 16-Core Processor", 32, 64, **more)
+    m.user().driver()
+    m.cpu_node(0, 32)
+    m.kfd()
+    return m
+
+
+def main():
+    m = desktop("rdna2-desktop", distro="debian", kernel="6.12.48+deb13-amd64")
+    m.gpu(1, 100300, 0x73bf, 0x0b, 128, 144, 17163091968, name="sienna_cichlid")
+    m.write()
+
+    m = desktop("rdna3-igpu")
+    m.gpu(1, 110000, 0x744c, 0x03, 128, 192, 25753026560)
+    m.gpu(2, 100306, 0x164e, 0x7a, 129, 4, 33285996544)
+    m.rocm("7.1.0", 84)
+    m.write()
+
+    m = desktop("rdna4", distro="fedora", kernel="6.17.8-300.fc43.x86_64")
+    m.gpu(1, 120001, 0x7550, 0x03, 128, 128, 17095983104)
+    m.write()
+
+    m = Machine("strix-halo").system("fedora", "6.18.4-200.fc43.x86_64",
+                                     "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 128,
+                                     cmdline="amd_iommu=off ttm.pages_limit=31457280")
+    m.user().driver()
+    m.cpu_node(0, 32)
+    m.kfd()
+    m.gpu(1, 110501, 0x1586, 0xc5, 128, 80, 128849018880)
+    m.write()
+
+    m = Machine("mi300x-8").system("ubuntu", "6.8.0-86-generic", "AMD EPYC 9654 96-Core Processor",
+                                   384, 2304, cmdline="iommu=pt pci=realloc=off")
+    m.user().driver("6.14.14")
+    m.cpu_node(0, 192)
+    m.cpu_node(1, 192)
+    m.kfd()
+    for i, bus in enumerate((0x05, 0x26, 0x46, 0x65, 0x85, 0xa6, 0xc6, 0xe5)):
+        m.gpu(2 + i, 90402, 0x74a1, bus, 128 + 8 * i, 1216, 206141652992, wave=64, per_cu=4, xcc=8,
+              cls="0x120000")
+    m.rocm("7.0.2", 56)
+    m.write()
+
+    m = Machine("mi210").system("ubuntu", "5.15.0-161-generic", "AMD EPYC 7763 64-Core Processor",
+                                128, 512)
+    m.user().driver("6.10.5")
+    m.cpu_node(0, 128)
+    m.kfd()
+    m.gpu(1, 90010, 0x740f, 0x29, 128, 416, 68702699520, wave=64, per_cu=4, heap=1,
+          name="aldebaran", cls="0x038000")
+    m.rocm("6.4.3", 127)
+    m.write()
+
+    m = Machine("no-driver").system("ubuntu", "6.8.0-86-generic", "AMD Ryzen 7 5800X", 16, 32).user()
+    m.pci("0000:0b:00.0", 0x744c, driver=None)
+    m.pci("0000:0b:00.1", 0xab30, driver="snd_hda_intel", cls="0x040300")
+    m.put("etc/modprobe.d/blacklist-gpu.conf", "# as the old guide says\nblacklist nouveau\nblacklist amdgpu\n")
+    m.write()
+
+    m = desktop("no-permission")
+    m.user(groups="4 27 1000", members="")
+    m.gpu(1, 110000, 0x744c, 0x03, 128, 192, 25753026560)
+    m.write()
+
+    m = Machine("container").system("debian", "6.8.0-86-generic", "AMD EPYC 7763 64-Core Processor",
+                                    128, 512)
+    m.user(uid=0, gid=0, groups="0").driver("6.10.5")
+    m.put(".dockerenv", "")
+    m.cpu_node(0, 128)
+    m.gpu(1, 90010, 0x740f, 0x29, 128, 416, 68702699520, wave=64, per_cu=4, name="aldebaran",
+          cls="0x038000", render=False)
+    m.write()
+
+    m = Machine("wsl2").system("ubuntu", "6.6.87.2-microsoft-standard-WSL2",
+                               "AMD Ryzen 9 7950X 16-Core Processor", 32, 32, flags=" hypervisor")
+    m.user()
+    m.node("dev/dxg", 0o666, 0, 0)
+    m.write()
+
+    m = Machine("intel-only").system("fedora", "6.17.8-300.fc43.x86_64",
+                                     "13th Gen Intel(R) Core(TM) i7-1360P", 16, 32,
+                                     vendor="GenuineIntel").user()
+    m.pci("0000:00:02.0", 0xa7a0, driver="i915", vendor="0x8086")
+    m.node("dev/dri/renderD128", 0o660, 0, 992)
+    m.write()
+
+    m = Machine("vfio").system("debian", "6.12.48+deb13-amd64", "AMD Ryzen 9 7950X", 32, 64).user()
+    m.pci("0000:03:00.0", 0x744c, driver="vfio-pci")
+    m.pci("0000:7a:00.0", 0x164e, driver="vfio-pci")
+    m.write()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,406 @@
+/* Machines below tests/machines: each must give the answer beside it, and its recording the same.
+ *
+ * A machine is copied first, as git keeps neither owners nor modes: nodes.txt says what the nodes
+ * are on the machine. Setting owners needs root rights; without them machines with nodes are
+ * skipped. ROCSMITH_BLESS=1 writes the answers anew; read the difference before you commit it. */
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "machine/machine.h"
+#include "test.h"
+
+#define MACHINES "tests/machines"
+
+static const char *const names[] = {"container", "intel-only", "mi210", "mi300x-8", "no-driver",
+	"no-permission", "rdna2-desktop", "rdna3-igpu", "rdna4", "recorded-vm-no-gpu", "strix-halo",
+	"vfio", "wsl2"};
+
+struct copying {
+	struct str from, to;
+};
+
+static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
+{
+	(void)prune;
+	ARENA(a);
+	struct copying *c = user;
+	struct str from = path_join(&a, c->from, e->path), to = path_join(&a, c->to, e->path), link;
+	if (S_ISDIR(e->st.st_mode))
+		return fs_mkdirs(to);
+	if (S_ISLNK(e->st.st_mode)) {
+		TRY(fs_readlink(&a, from, &link));
+		return fs_symlink(link, to);
+	}
+	return fs_copy(from, to, e->st.st_mode & 0777);
+}
+
+/* "dev/kfd 0660 0 109", one a line; false when this user may not set owners. */
+static bool apply_nodes(struct arena *a, struct str root, struct str nodes)
+{
+	struct str line, path, mode, uid;
+	while (str_next(&nodes, '\n', &line)) {
+		str_cut(line, ' ', &path, &line);
+		str_cut(line, ' ', &mode, &line);
+		str_cut(line, ' ', &uid, &line);
+		char *full = str_z(a, path_join(a, root, path));
+		uid_t u = (uid_t)strtoul(str_z(a, uid), NULL, 10);
+		gid_t g = (gid_t)strtoul(str_z(a, line), NULL, 10);
+		if (chown(full, u, g) || chmod(full, (mode_t)strtoul(str_z(a, mode), NULL, 8)))
+			return false;
+	}
+	return true;
+}
+
+/* A copy of a machine in a new folder, with its nodes; "" when that is not possible here. */
+static struct str machine_copy(struct arena *a, const char *name)
+{
+	struct copying c = {.from = str_fmt(a, MACHINES "/%s/root", name), .to = test_dir(a)};
+	struct str nodes;
+	assert_ok(fs_walk(c.from, copy_entry, &c));
+	assert_ok(fs_read(a, str_fmt(a, MACHINES "/%s/nodes.txt", name), 1 << 16, &nodes));
+	if (apply_nodes(a, c.to, nodes))
+		return c.to;
+	test_dir_remove(c.to);
+	return S("");
+}
+
+static struct str report(struct arena *a, struct str root)
+{
+	struct machine m;
+	assert_ok(machine_read(a, root, &m));
+	BUF(out, a);
+	struct json j = {.out = &out, .indent = 2};
+	machine_report_json(&j, &m);
+	buf_char(&out, '\n');
+	return buf_str(&out);
+}
+
+static void compare(struct arena *a, const char *name, struct str got)
+{
+	struct str path = str_fmt(a, MACHINES "/%s/doctor.json", name), want;
+	if (getenv("ROCSMITH_BLESS"))
+		assert_ok(fs_write(path, got, 0644));
+	assert_ok(fs_read(a, path, 1 << 20, &want));
+	if (!str_eq(got, want))
+		fail_msg("%s: the answer differs from its doctor.json:\n%.*s", name, STR(got));
+}
+
+static void every_machine_gives_its_answer(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		ARENA(a);
+		struct str root = machine_copy(&a, names[i]);
+		if (!root.n)
+			skip();
+		compare(&a, names[i], report(&a, root));
+		test_dir_remove(root);
+	}
+}
+
+static struct err *no_secret(void *user, const struct fs_entry *e, bool *prune)
+{
+	(void)prune;
+	/* In the constructed machines: user, builder, serial numbers, the disk's id. */
+	static const char *const secrets[] = {
+		"alice", "builder", "5752170827923", "4fd3d0e445b9207e", "c0ffee00", "4711"};
+	ARENA(a);
+	struct str *dir = user, text;
+	if (!S_ISREG(e->st.st_mode))
+		return NULL;
+	TRY(fs_read(&a, path_join(&a, *dir, e->path), 1 << 20, &text));
+	for (size_t i = 0; i < sizeof(secrets) / sizeof(*secrets); i++)
+		if (str_contains(text, str_from(secrets[i])))
+			return err_new(E_INTERNAL, "'%s' is in '%.*s'", secrets[i], STR(e->path));
+	return NULL;
+}
+
+static void a_recording_gives_the_same_answer_and_no_secrets(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		ARENA(a);
+		unsigned files = 0, again = 0;
+		struct str root = machine_copy(&a, names[i]), copy = test_dir(&a);
+		struct str twice = test_dir(&a);
+		if (!root.n)
+			skip();
+		assert_ok(machine_record(root, copy, &files));
+		assert_true(files > 5);
+		assert_ok(fs_walk(copy, no_secret, &copy));
+		compare(&a, names[i], report(&a, copy));
+		/* Nothing that is looked at was lost: a recording of it is as large. */
+		assert_ok(machine_record(copy, twice, &again));
+		assert_int_equal(again, files);
+		test_dir_remove(root);
+		test_dir_remove(copy);
+		test_dir_remove(twice);
+	}
+}
+
+static void recording_refuses_a_folder_in_use(void **state)
+{
+	(void)state;
+	ARENA(a);
+	unsigned files;
+	struct str dir = test_dir(&a);
+	test_put(path_join(&a, dir, S("old")), "");
+	assert_err_says(machine_record(dir, dir, &files), E_USAGE, "is not empty");
+	assert_err_says(machine_record(S("/nonexistent"), path_join(&a, dir, S("new")), &files),
+		E_NOENT, "is no folder");
+	test_dir_remove(dir);
+}
+
+/* Without root rights the owner of a node goes to .nodes; here it is written by hand. */
+static void owners_may_come_from_a_list(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	struct str dir = test_dir(&a);
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("dev/dri"))));
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("proc/self"))));
+	test_put(path_join(&a, dir, S("dev/kfd")), "");
+	test_put(path_join(&a, dir, S("dev/dri/renderD128")), "");
+	test_put(path_join(&a, dir, S("proc/self/status")),
+		"Uid:\t7\t7\t7\t7\nGid:\t7\t7\t7\t7\nGroups:\t992 \n");
+	test_put(path_join(&a, dir, S(".nodes")),
+		"dev/kfd 0660 0 992\ndev/dri/renderD128 0600 0 993\nbroken\ndev/kfd x y z\n");
+	assert_ok(machine_read(&a, dir, &m));
+	assert_int_equal(m.nodes.n, 2);
+	assert_true(m.nodes.v[0].usable);
+	assert_int_equal(m.nodes.v[0].mode, 0660);
+	assert_str(m.nodes.v[0].group, "992");
+	assert_false(m.nodes.v[1].usable);
+	assert_int_equal(m.nodes.v[1].gid, 993);
+	test_dir_remove(dir);
+}
+
+static void links_do_not_lead_out_of_a_sysroot(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	struct str outside = test_dir(&a), dir = test_dir(&a);
+	test_put(path_join(&a, outside, S("secret")), "PRETTY_NAME=secret\nID=secret\n");
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("etc"))));
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("usr/lib"))));
+	struct str link = path_join(&a, dir, S("etc/os-release"));
+	/* Absolute, and upwards: both stay inside, where there is nothing. */
+	assert_ok(fs_symlink(path_join(&a, outside, S("secret")), link));
+	assert_ok(machine_read(&a, dir, &m));
+	assert_int_equal(m.distro.n, 0);
+	assert_ok(fs_symlink(str_fmt(&a, "../../../../../..%.*s/secret", STR(outside)), link));
+	assert_ok(machine_read(&a, dir, &m));
+	assert_int_equal(m.distro.n, 0);
+	/* As it is on a machine. */
+	test_put(path_join(&a, dir, S("usr/lib/os-release")), "PRETTY_NAME='Inside \\$1'\n");
+	assert_ok(fs_symlink(S("/usr/lib/os-release"), link));
+	assert_ok(machine_read(&a, dir, &m));
+	assert_str(m.distro, "Inside $1");
+	/* A loop. */
+	assert_ok(fs_symlink(S("os-release"), link));
+	assert_ok(machine_read(&a, dir, &m));
+	assert_str(m.distro, "Inside $1"); /* of usr/lib */
+	test_dir_remove(dir);
+	test_dir_remove(outside);
+}
+
+static void odd_files_do_not_stop_it(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	struct str dir = test_dir(&a);
+	struct str nodes = path_join(&a, dir, S("sys/class/kfd/kfd/topology/nodes"));
+	static const char *const props[] = {
+		"simd_count 99999999999999999999999\ngfx_target_version 110000\n",
+		"gfx_target_version 18446744073709551615\nlocation_id 18446744073709551615\n"
+		"domain 18446744073709551615\ndrm_render_minor 18446744073709551615\nsimd_count "
+		"1\n",
+		"gfx_target_version 99999999\nsimd_count 8\nsimd_per_cu 0\n",
+		"gfx_target_version 120001",      /* cut off */
+		"simd_count 8\nvendor_id 4318\n", /* another maker's */
+		"\0\xff\xfe simd_count 3\n",
+	};
+	for (size_t i = 0; i < sizeof(props) / sizeof(*props); i++) {
+		struct str node = path_join(&a, nodes, str_fmt(&a, "%zu", i));
+		assert_ok(fs_mkdirs(path_join(&a, node, S("mem_banks/0"))));
+		test_put(path_join(&a, node, S("properties")), props[i]);
+		test_put(path_join(&a, node, S("name")), "x\033[31m\nsecond line\n");
+		test_put(path_join(&a, node, S("mem_banks/0/properties")),
+			"heap_type 1\nsize_in_bytes 18446744073709551615\n");
+	}
+	assert_ok(fs_mkdirs(path_join(&a, nodes, S("not-a-number"))));
+	assert_ok(fs_mkdirs(path_join(&a, nodes, S("7/properties")))); /* a folder */
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("proc/self"))));
+	assert_int_equal(mkfifo(str_z(&a, path_join(&a, dir, S("proc/meminfo"))), 0644), 0);
+	assert_ok(machine_read(&a, dir, &m));
+	assert_int_equal(m.gpus.n, 4);
+	assert_str(m.gpus.v[0].target, "gfx1100");
+	assert_str(m.gpus.v[0].name, "x[31m");
+	assert_str(m.gpus.v[1].target, "");
+	assert_int_equal(m.gpus.v[1].vram, UINT64_MAX);
+	assert_str(m.gpus.v[2].target, "gfx99996363");
+	assert_str(m.gpus.v[3].target, "gfx1201");
+	assert_false(m.has_identity);
+	report(&a, dir);
+	test_dir_remove(dir);
+}
+
+static bool has_finding(const struct machine *m, const char *id)
+{
+	VEC_EACH (struct finding, f, &m->findings)
+		if (str_eq(str_from(f->id), str_from(id)))
+			return true;
+	return false;
+}
+
+static void write_all(struct arena *a, struct str dir, const char *const *files)
+{
+	for (; *files; files += 2) {
+		struct str path = path_join(a, dir, str_from(files[0]));
+		assert_ok(fs_mkdirs(path_dir(path)));
+		test_put(path, files[1]);
+	}
+}
+
+#define NODE1 "sys/class/kfd/kfd/topology/nodes/1/properties"
+#define ROOT_USER "proc/self/status", "Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t0 \n"
+#define PCI "sys/bus/pci/devices/0000:03:00.0/"
+
+/* Files of a small machine, and the finding that they must give ("" = none at all). */
+static const struct {
+	const char *id;
+	const char *files[12];
+} rules[] = {
+	{.id = "",
+		.files = {NODE1, "simd_count 8\ngfx_target_version 110000\ndrm_render_minor 128\n",
+			"dev/kfd", "", "dev/dri/renderD128", "", ROOT_USER, "proc/meminfo", "",
+			NULL}},
+	{.id = "kfd-missing-node", .files = {NODE1, "gfx_target_version 110000\n", NULL}},
+	{.id = "render-node-missing", .files = {NODE1, "gfx_target_version 110000\n", NULL}},
+	{.id = "gpu-unknown-target", .files = {NODE1, "gfx_target_version 130105\n", NULL}},
+	{.id = "gpu-unknown-target", .files = {NODE1, "simd_count 8\n", NULL}},
+	{.id = "no-gpu", .files = {ROOT_USER, NULL}},
+	{.id = "rock-module-not-loaded", .files = {PCI "vendor", "0x1002\n", NULL}},
+	{.id = "rock-module-not-loaded",
+		.files = {PCI "vendor", "0x1002\n", "sys/module/amdgpu/initstate", "coming\n",
+			NULL}},
+	{.id = "rock-module-not-loaded",
+		.files = {PCI "vendor", "0x1002\n", "proc/cmdline", "quiet nomodeset\n", NULL}},
+	{.id = "gpu-not-in-kfd",
+		.files = {PCI "vendor", "0x1002\n", PCI "uevent", "DRIVER=amdgpu\n", NULL}},
+	{.id = "gpu-not-in-kfd",
+		.files = {PCI "vendor", "0x1002\n", "proc/modules", "amdgpu 1 0 - Live 0x0\n",
+			NULL}},
+	{.id = "gpu-other-driver",
+		.files = {PCI "vendor", "0x1002\n", PCI "uevent", "DRIVER=radeon\n", NULL}},
+	{.id = "wsl-gpu", .files = {"dev/dxg", "", NULL}},
+	{.id = "wsl-no-gpu",
+		.files = {"proc/version",
+			"Linux version 5.15.153.1-microsoft-standard-WSL2 (root)\n", NULL}},
+	{.id = "igpu-dgpu-conflict",
+		.files = {NODE1, "gfx_target_version 110000\n",
+			"sys/class/kfd/kfd/topology/nodes/2/properties",
+			"gfx_target_version 100306\n", NULL}},
+	{.id = "fact-unreadable", .files = {"proc/self/status", "Uid:\tx\n", NULL}},
+};
+
+static void findings_follow_from_facts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		ARENA(a);
+		struct machine m;
+		struct str dir = test_dir(&a);
+		write_all(&a, dir, rules[i].files);
+		assert_ok(machine_read(&a, dir, &m));
+		if (*rules[i].id ? !has_finding(&m, rules[i].id) : m.findings.n > 0)
+			fail_msg("machine %zu: no '%s' in %.*s", i, rules[i].id,
+				STR(report(&a, dir)));
+		test_dir_remove(dir);
+	}
+}
+
+static void containers_are_told_apart(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path, *text, *kind;
+	} cases[] = {
+		{.path = "run/.containerenv", .text = "", .kind = "podman"},
+		{.path = ".singularity.d/labels.json", .text = "", .kind = "apptainer"},
+		{.path = "run/secrets/kubernetes.io/x", .text = "", .kind = "kubernetes"},
+		{.path = "proc/1/environ", .text = "PATH=/bin", .kind = ""},
+		{.path = "proc/1/environ", .text = "container=lxc", .kind = "lxc"},
+		{.path = "proc/1/cgroup",
+			.text = "0::/kubepods/besteffort/pod1\n",
+			.kind = "kubernetes"},
+		{.path = "proc/1/cgroup",
+			.text = "1:name=systemd:/docker/4f2a\n",
+			.kind = "docker"},
+		{.path = "proc/1/cgroup", .text = "0::/init.scope\n", .kind = ""},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		struct str dir = test_dir(&a);
+		const char *const files[] = {cases[i].path, cases[i].text, NULL};
+		write_all(&a, dir, files);
+		assert_ok(machine_read(&a, dir, &m));
+		assert_str(m.container_kind, cases[i].kind);
+		test_dir_remove(dir);
+	}
+}
+
+static void native_takes_each_target_once(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	struct strs list;
+	struct str dir = test_dir(&a);
+	static const char *const two[] = {NODE1, "gfx_target_version 90402\n",
+		"sys/class/kfd/kfd/topology/nodes/2/properties", "gfx_target_version 90402\n",
+		"sys/class/kfd/kfd/topology/nodes/10/properties", "gfx_target_version 120001\n",
+		"sys/class/kfd/kfd/topology/nodes/3/properties", "gfx_target_version 110000\n",
+		NULL};
+	write_all(&a, dir, two);
+	assert_ok(machine_read(&a, dir, &m));
+	assert_ok(machine_native(&a, &m, &list));
+	assert_str(str_join(&a, &list, S(",")), "gfx942,gfx1100,gfx1201");
+	test_dir_remove(dir);
+	dir = test_dir(&a);
+	assert_ok(machine_read(&a, dir, &m));
+	assert_err_says(machine_native(&a, &m, &list), E_NO_GPU, "shows no AMD GPU");
+	test_dir_remove(dir);
+}
+
+static void this_computer_can_be_read(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	assert_ok(machine_read(&a, S(""), &m));
+	assert_true(m.kernel.n > 0 && m.arch.n > 0 && m.cpus > 0 && m.memory > 1 << 20);
+	assert_true(m.has_identity);
+	assert_int_equal(m.uid, geteuid());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_machine_gives_its_answer),
+		cmocka_unit_test(a_recording_gives_the_same_answer_and_no_secrets),
+		cmocka_unit_test(recording_refuses_a_folder_in_use),
+		cmocka_unit_test(owners_may_come_from_a_list),
+		cmocka_unit_test(links_do_not_lead_out_of_a_sysroot),
+		cmocka_unit_test(odd_files_do_not_stop_it),
+		cmocka_unit_test(findings_follow_from_facts),
+		cmocka_unit_test(containers_are_told_apart),
+		cmocka_unit_test(native_takes_each_target_once),
+		cmocka_unit_test(this_computer_can_be_read),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
