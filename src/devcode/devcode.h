@@ -1,7 +1,10 @@
-/* Device code wherever it sits: fat ELF files, bundles, bare code objects, folders, wheels.
+/* Device code wherever it sits: fat ELF files, bundles, bare code objects, archives, folders, wheels.
  *
- * A scan reads only what it must: section table, wrapper relocations, bundle tables; kernels and
- * flags only when asked for. Formats: formats/elf.h, formats/bundle.h; doc/formats.md.
+ * A scan reads only what it must. Without flags: section tables, bundle tables, and the 64-byte
+ * header of every object that is not compressed. Kernels and hashes need the objects themselves, and
+ * inside compressed bundles decoding, so they are looked at only when asked for.
+ * Damaged device code is a finding, so that one bad file does not hide the others.
+ * Formats: formats/elf.h, formats/bundle.h; doc/formats.md.
  */
 #pragma once
 
@@ -9,40 +12,57 @@
 #include "formats/finding.h"
 #include "target/target.h"
 
-enum devcode_encoding { DEVCODE_RAW, DEVCODE_CCOB1, DEVCODE_CCOB2, DEVCODE_CCOB3, DEVCODE_OBJECT };
+enum devcode_encoding {
+	DEVCODE_RAW,
+	DEVCODE_CCOB1,
+	DEVCODE_CCOB2,
+	DEVCODE_CCOB3,
+	DEVCODE_OBJECT /* a bare code object, in no bundle */
+};
 
 struct code_object {
 	struct str target;     /* id as listed: "gfx942:sramecc+:xnack-" */
-	struct str elf_target; /* from e_flags; "" when not looked at */
+	struct str elf_target; /* from e_flags; "" when not looked at, or when they do not tell (V2) */
 	unsigned bundle;       /* counts from 0 in file order */
 	enum devcode_encoding encoding;
 	uint64_t size, stored; /* decoded bytes; share of the file */
 	unsigned version;      /* code object version 2..6, 0 = not looked at */
 	int64_t kernels;       /* -1 = not looked at */
-	uint64_t debug;        /* bytes of .debug_* sections */
+	uint64_t debug;        /* bytes of .debug_* sections; with DEVCODE_DEBUG */
 	struct str sha256;     /* hex, only when asked for */
 };
 
 struct devcode_file {
 	struct str path;    /* as given, or relative to the folder or wheel */
 	const char *format; /* "elf", "bundle", "object", "archive" */
-	VEC(struct code_object) objects;
+	uint64_t size;      /* of the file */
+	unsigned bundles;
+	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 
 struct devcode {
 	struct str path;
 	VEC(struct devcode_file) files; /* those with device code */
-	struct strs served;             /* targets that every file with device code has */
+	struct strs served;             /* targets that every file with device code has, sorted */
 	struct findings findings;
+	unsigned looked_at; /* files seen, with device code or not */
 };
 
-enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2 }; /* look deeper */
+/* Look deeper. DEBUG implies KERNELS. */
+enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2, DEVCODE_DEBUG = 4 };
 
-/* path: a file, folder or wheel. E_NOENT, E_FORMAT for a single file without any known format. */
+/* path: a file, folder or wheel. E_NOENT; E_FORMAT for a single file without any known format; E_ELF
+ * or E_ZIP for a single file that is damaged as a whole. */
 MUST_USE struct err *devcode_scan(
 	struct arena *a, struct str path, unsigned flags, struct devcode *ret);
-/* The same for one image (a wheel's member, say); adds to ret->files when it has device code. */
+/* The same for one image (a wheel's member, say); adds to ret->files when it has device code. Call
+ * devcode_finish() behind the last one. */
 MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
 	unsigned flags, struct devcode *ret);
+/* Is it worth handing a file that begins so to devcode_scan_src()? Give 64 bytes or more. */
+bool devcode_is(struct str head);
+/* Fills in what depends on all files: served. devcode_scan() has done it. */
+void devcode_finish(struct arena *a, struct devcode *d);
 const char *devcode_encoding_name(enum devcode_encoding e);
-void devcode_json(struct json *j, const struct devcode *d, unsigned flags); /* whole object */
+/* The JSON object of `rocsmith inspect --json`: schema rocsmith.inspect/1. */
+void devcode_json(struct json *j, const struct devcode *d, unsigned flags);

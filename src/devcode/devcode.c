@@ -1,0 +1,181 @@
+/* Scanning a path: a file, a folder, a wheel; and what can be said about all files together. */
+#include "devcode/devcode.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "devcode/scan.h"
+#include "formats/zip.h"
+
+enum { HEAD = 64 };
+
+static bool is_archive(struct str head)
+{
+	return str_starts(head, S("!<arch>\n"));
+}
+
+static bool is_zip(struct str head)
+{
+	return str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
+}
+
+bool devcode_is(struct str head)
+{
+	return elf_is(head) || bundle_is(head) || is_archive(head);
+}
+
+static struct err *scan_image(struct scan *s, const struct elf_src *src, struct str head)
+{
+	if (bundle_is(head)) {
+		s->file->format = "bundle";
+		return scan_bundles(s, src, 0, src->size, S("the file"));
+	}
+	if (is_archive(head)) {
+		s->file->format = "archive";
+		return scan_archive(s, src);
+	}
+	s->file->format = "elf";
+	return scan_elf(s, src);
+}
+
+struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
+	unsigned flags, struct devcode *ret)
+{
+	char bytes[HEAD];
+	struct str head = {.p = bytes};
+	struct devcode_file file = {.path = str_dup(a, path), .size = src->size};
+	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file};
+	ret->looked_at++;
+	TRY(elf_src_peek(src, bytes, HEAD, 0, &head.n));
+	if (!devcode_is(head))
+		return NULL;
+	TRY(scan_image(&s, src, head));
+	if (file.objects.n)
+		*VEC_PUSH(a, &ret->files) = file;
+	return NULL;
+}
+
+/* ---- many files: damage to one of them is a finding ---- */
+struct many {
+	struct arena *a;
+	unsigned flags;
+	struct devcode *out;
+	struct str dir;
+	const struct zip *zip;
+};
+
+static struct err *note_damage(struct many *m, struct str path, struct err *e)
+{
+	if (!e || e->code == E_CANCELLED || e->code == E_NOSPACE)
+		return e;
+	struct devcode_file file = {.path = str_dup(m->a, path)};
+	struct scan s = {.a = m->a, .out = m->out, .file = &file};
+	scan_damage(&s, "file-damaged", e);
+	return NULL;
+}
+
+static struct err *read_head(void *user, const void *p, size_t n, bool *stop)
+{
+	struct buf *head = user;
+	size_t room = HEAD - head->n;
+	buf_add(head, (struct str){.p = p, .n = n < room ? n : room});
+	*stop = head->n == HEAD;
+	return NULL;
+}
+
+/* Members are unpacked only when their first bytes promise device code. */
+static struct err *scan_member(struct many *m, const struct zip_member *z)
+{
+	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = -1;
+	BUF(head, &tmp);
+	struct elf_src src;
+	TRY(cancel_check());
+	TRY(zip_stream(m->zip, z, read_head, &head));
+	if (!devcode_is(buf_str(&head))) {
+		m->out->looked_at++;
+		return NULL;
+	}
+	TRY(zip_src(m->zip, z, &src, &fd));
+	return devcode_scan_src(m->a, &src, z->name, m->flags, m->out);
+}
+
+static void zip_closep(struct zip *z)
+{
+	zip_close(z);
+}
+
+static struct err *scan_wheel(struct many *m, struct str path)
+{
+	ARENA(tmp);
+	struct findings ignored = {0}; /* whether the wheel is sound is for verify to say */
+	struct zip z;
+	TRY(zip_open(&tmp, path, &ignored, &z));
+	CLEANUP(zip_closep) struct zip close = z;
+	m->zip = &z;
+	VEC_EACH (struct zip_member, x, &z.members) {
+		if (!x->dir)
+			TRY(note_damage(m, x->name, scan_member(m, x)));
+	}
+	return NULL;
+}
+
+static struct err *scan_file(struct many *m, struct str path, struct str name)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct stat st;
+	TRY(cancel_check());
+	TRY(fs_stat(path, &st));
+	TRY(fs_open(path, &fd));
+	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	return devcode_scan_src(m->a, &src, name, m->flags, m->out);
+}
+
+static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+{
+	(void)prune;
+	ARENA(tmp);
+	struct many *m = user;
+	if (!S_ISREG(e->st.st_mode))
+		return NULL;
+	return note_damage(m, e->path, scan_file(m, path_join(&tmp, m->dir, e->path), e->path));
+}
+
+/* What a single file is, or E_FORMAT. */
+static struct err *sniff(struct str path, bool *ret_zip)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	char bytes[HEAD];
+	struct str head = {.p = bytes};
+	struct stat st;
+	TRY(fs_stat(path, &st));
+	TRY(fs_open(path, &fd));
+	if (!S_ISREG(st.st_mode))
+		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(path));
+	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	TRY(elf_src_peek(&src, bytes, HEAD, 0, &head.n));
+	*ret_zip = is_zip(head);
+	if (*ret_zip || devcode_is(head))
+		return NULL;
+	return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
+		"known are 64-bit ELF files, offload bundles, code objects, static archives, "
+		"wheels, and folders of these");
+}
+
+struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struct devcode *ret)
+{
+	bool zip = false;
+	struct many m = {.a = a, .flags = flags, .out = ret, .dir = path};
+	*ret = (struct devcode){.path = str_dup(a, path)};
+	if (fs_is_dir(path)) {
+		TRY_CTX(fs_walk(path, visit, &m), "cannot inspect '%.*s'", STR(path));
+	} else {
+		TRY(sniff(path, &zip));
+		TRY_CTX(zip ? scan_wheel(&m, path) : scan_file(&m, path, path),
+			"cannot inspect '%.*s'", STR(path));
+	}
+	devcode_finish(a, ret);
+	return NULL;
+}

@@ -1,0 +1,159 @@
+/* One code object: its ELF header, kernels, debug sections and hash; and what is odd about it.
+ *
+ * Kernels are the symbols NAME.kd (kernel descriptors) of the dynamic symbol table. A listed target
+ * proves little: a bundle may list 27 targets and have kernels for three. */
+#include "devcode/scan.h"
+
+#include "base/hash.h"
+
+enum { HEADER = 64, FIRST_ABI = 2 /* EI_ABIVERSION 0 is code object version 2 */ };
+
+static struct err *count_kernel(void *user, const struct elf_symbol *s)
+{
+	if (s->section && str_ends(s->name, S(".kd")))
+		++*(int64_t *)user;
+	return NULL;
+}
+
+/* A listed feature that is not there means "any", which e_flags spell out. */
+static bool same_feature(enum feature a, enum feature b)
+{
+	return a == b || (a <= FEATURE_ANY && b <= FEATURE_ANY);
+}
+
+static bool same_target(struct str listed, const struct target *elf, unsigned version)
+{
+	enum { FLAGS_TELL_FEATURES = 4 };
+	struct target t = target_read(listed);
+	if (!str_eq(t.name, elf->name))
+		return false;
+	return version < FLAGS_TELL_FEATURES || (same_feature(t.xnack, elf->xnack) &&
+							same_feature(t.sramecc, elf->sramecc));
+}
+
+static void check_label(struct scan *s, const struct code_object *o, const struct target *elf)
+{
+	if (same_target(o->target, elf, o->version))
+		return;
+	struct finding *f = finding_add(
+		s->a, &s->out->findings, "object-mislabelled", SEV_ERROR, s->file->path);
+	finding_say(s->a, f, "bundle %u lists '%.*s', but the object there is for '%.*s'", o->bundle,
+		STR(o->target), STR(o->elf_target));
+}
+
+static void look_at_header(struct scan *s, const struct elf *e, struct code_object *o)
+{
+	enum { MACH = 0xff };
+	o->version = e->abiversion + FIRST_ABI;
+	if (!(e->flags & MACH)) /* V2 keeps its target in a note */
+		return;
+	struct target t = target_from_flags(s->a, e->flags, e->abiversion);
+	o->elf_target = target_text(s->a, &t);
+	if (o->target.n)
+		check_label(s, o, &t);
+	else
+		o->target = o->elf_target;
+}
+
+static uint64_t debug_bytes(const struct elf *e)
+{
+	uint64_t n = 0;
+	VEC_EACH (struct elf_section, x, &e->sections) {
+		if (str_starts(x->name, S(".debug_")) && x->size <= e->src->size)
+			n += x->size;
+	}
+	return n;
+}
+
+static struct err *look(struct scan *s, const struct elf_src *src, struct code_object *o)
+{
+	ARENA(tmp);
+	struct elf e;
+	bool debug = s->flags & DEVCODE_DEBUG;
+	TRY(debug ? elf_open(&tmp, src, &e) : elf_open_head(&tmp, src, &e));
+	if (e.machine != ELF_AMDGPU)
+		return err_new(E_ELF, "an ELF file for machine %u, not for an AMD GPU", e.machine);
+	look_at_header(s, &e, o);
+	if (debug)
+		o->debug = debug_bytes(&e);
+	if (!(s->flags & (DEVCODE_KERNELS | DEVCODE_DEBUG)))
+		return NULL;
+	o->kernels = 0;
+	return elf_symbols(&e, count_kernel, &o->kernels);
+}
+
+static struct err *hash_object(struct scan *s, const struct elf_src *src, struct code_object *o)
+{
+	enum { CHUNK = 256 << 10 };
+	ARENA(tmp);
+	char *p = arena_alloc(&tmp, CHUNK);
+	struct hash *h = hash_new(HASH_SHA256);
+	struct err *e = NULL;
+	for (uint64_t at = 0; at < src->size && !e; at += CHUNK) {
+		size_t n = 0;
+		e = elf_src_peek(src, p, CHUNK, at, &n);
+		hash_add(h, p, n);
+	}
+	struct digest d = hash_end(h);
+	o->sha256 = digest_hex(s->a, &d);
+	return e;
+}
+
+/* SPIR-V is no code object yet: the runtime compiles it for the device that it finds. */
+static bool is_spirv(const struct elf_src *src)
+{
+	char magic[4];
+	size_t n;
+	struct err *e = elf_src_peek(src, magic, 4, 0, &n);
+	bool is = !e && n == 4 && str_eq((struct str){.p = magic, .n = 4}, S("\3\2\43\7"));
+	err_free(e);
+	return is;
+}
+
+void object_look(struct scan *s, const struct elf_src *src, struct code_object *o)
+{
+	struct err *e = NULL;
+	if (s->flags & DEVCODE_HASH)
+		e = hash_object(s, src, o);
+	if (!e && src->size && !is_spirv(src))
+		e = look(s, src, o);
+	if (e)
+		scan_damage(s, "object-unreadable",
+			err_wrap(e, "the object for '%.*s' in bundle %u cannot be read",
+				STR(o->target), o->bundle));
+	if (o->kernels < 0 && s->flags & DEVCODE_KERNELS)
+		o->kernels = 0; /* empty, unreadable, or nothing compiled yet */
+}
+
+/* Objects without kernels are normal where no target has any (device functions, variables). */
+void object_compare(struct scan *s, size_t first)
+{
+	ARENA(tmp);
+	struct strs none = {0};
+	const struct code_object *v = s->file->objects.v;
+	bool some = false;
+	for (size_t i = first; i < s->file->objects.n; i++) {
+		some |= v[i].kernels > 0;
+		if (v[i].kernels == 0)
+			strs_add(&tmp, &none, v[i].target);
+	}
+	if (!some || !none.n)
+		return;
+	struct finding *f = finding_add(
+		s->a, &s->out->findings, "object-without-kernels", SEV_WARNING, s->file->path);
+	struct str list = str_join(&tmp, &none, S(", "));
+	finding_say(s->a, f, "bundle %u lists %zu target%s without any kernel: %.*s", v[first].bundle,
+		none.n, none.n == 1 ? "" : "s", STR(list));
+}
+
+void scan_damage(struct scan *s, const char *id, struct err *e)
+{
+	ARENA(tmp);
+	struct strs chain = {0};
+	for (const struct err *at = e; at; at = at->cause)
+		strs_add(&tmp, &chain, str_from(at->msg));
+	struct finding *f = finding_add(s->a, &s->out->findings, id, SEV_ERROR, s->file->path);
+	struct str text = str_join(&tmp, &chain, S(": "));
+	finding_say(s->a, f, "%.*s", STR(text));
+	err_free(e);
+}

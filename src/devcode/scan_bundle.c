@@ -1,0 +1,267 @@
+/* Bundles in an image: one behind the other in a section, or anywhere in read-only data; and the
+ * objects in each. Compressed bundles are decoded only when something inside is asked for, object by
+ * object, so that at most one object is held beside the decoder's window. */
+#include "devcode/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "formats/le.h"
+
+static struct code_object *add_object(
+	struct scan *s, const struct bundle *b, const struct bundle_entry *e)
+{
+	struct code_object *o = VEC_PUSH(s->a, &s->file->objects);
+	*o = (struct code_object){
+		.target = str_dup(s->a, e->target),
+		.bundle = s->file->bundles,
+		.encoding = (enum devcode_encoding)b->encoding,
+		.size = e->size,
+		.stored = e->size,
+		.kernels = -1,
+	};
+	return o;
+}
+
+/* Shares of a compressed bundle, in proportion to the decoded sizes. */
+static void share_out(struct scan *s, const struct bundle *b, size_t first)
+{
+	double total = 0;
+	VEC_EACH (struct bundle_entry, e, &b->entries)
+		total += (double)e->size;
+	for (size_t i = first; i < s->file->objects.n && total > 0; i++) {
+		struct code_object *o = &s->file->objects.v[i];
+		o->stored = (uint64_t)((double)b->stored * ((double)o->size / total));
+	}
+}
+
+/* A compressed bundle being decoded: the objects in order of their offsets. */
+struct part {
+	const struct bundle_entry *entry;
+	size_t object; /* index into file->objects */
+};
+
+struct deep {
+	struct scan *s;
+	const struct bundle *b;
+	struct part *v;
+	size_t n, now;
+	char *p; /* the bytes of the object v[now] so far; malloc'ed */
+	size_t have, cap;
+	struct hash *md5; /* of everything, for the header's hash; or NULL */
+};
+
+static int by_offset(const void *x, const void *y)
+{
+	uint64_t a = ((const struct part *)x)->entry->offset;
+	uint64_t b = ((const struct part *)y)->entry->offset;
+	return (a > b) - (a < b);
+}
+
+/* The buffer grows with the bytes that have come, never on the word of a table. */
+static void keep(struct deep *d, const char *p, size_t n)
+{
+	if (d->have + n > d->cap) {
+		size_t cap = d->cap * 2 > d->have + n ? d->cap * 2 : d->have + n;
+		char *grown = xmalloc(cap);
+		if (d->have)
+			memcpy(grown, d->p, d->have);
+		free(d->p);
+		d->p = grown;
+		d->cap = cap;
+	}
+	memcpy(d->p + d->have, p, n);
+	d->have += n;
+}
+
+static void part_done(struct deep *d)
+{
+	struct elf_src src = elf_src_mem((struct str){.p = d->p, .n = d->have});
+	object_look(d->s, &src, &d->s->file->objects.v[d->v[d->now].object]);
+	d->have = 0;
+	d->now++;
+}
+
+static struct err *decoded(void *user, const void *bytes, size_t n, uint64_t at, bool *stop)
+{
+	struct deep *d = user;
+	uint64_t end = at + n;
+	if (d->md5)
+		hash_add(d->md5, bytes, n);
+	while (d->now < d->n) {
+		const struct bundle_entry *e = d->v[d->now].entry;
+		uint64_t from = e->offset > at ? e->offset : at;
+		uint64_t to = e->offset + e->size < end ? e->offset + e->size : end;
+		if (from >= end)
+			break;
+		keep(d, (const char *)bytes + (from - at), (size_t)(to - from));
+		if (d->have < e->size)
+			break;
+		part_done(d);
+	}
+	*stop = d->now == d->n && !d->md5;
+	return NULL;
+}
+
+static void check_hash(struct deep *d)
+{
+	struct digest md5 = hash_end(d->md5);
+	d->md5 = NULL;
+	if (le64((const char *)md5.b) == d->b->hash)
+		return;
+	struct finding *f = finding_add(d->s->a, &d->s->out->findings, "bundle-hash-mismatch",
+		SEV_WARNING, d->s->file->path);
+	finding_say(d->s->a, f, "the hash in the header of bundle %u is not that of its content",
+		d->s->file->bundles);
+}
+
+static void deep_done(struct deep *d)
+{
+	free(d->p);
+	hash_free(d->md5);
+}
+
+static struct err *look_compressed(
+	struct scan *s, const struct elf_src *src, const struct bundle *b, size_t first)
+{
+	ARENA(tmp);
+	CLEANUP(deep_done) struct deep d = {.s = s, .b = b};
+	d.v = arena_array(&tmp, b->entries.n, sizeof(*d.v));
+	size_t object = first;
+	VEC_EACH (struct bundle_entry, e, &b->entries) {
+		if (!e->target.n)
+			continue;
+		if (e->size)
+			d.v[d.n++] = (struct part){.entry = e, .object = object};
+		object++;
+	}
+	qsort(d.v, d.n, sizeof(*d.v), by_offset);
+	if (s->flags & DEVCODE_HASH)
+		d.md5 = hash_new(HASH_MD5);
+	TRY(bundle_decode(src, b, decoded, &d));
+	if (d.md5)
+		check_hash(&d);
+	return NULL;
+}
+
+static void look_raw(struct scan *s, const struct elf_src *src, const struct bundle *b, size_t first)
+{
+	VEC_EACH (struct bundle_entry, e, &b->entries) {
+		if (!e->target.n)
+			continue;
+		struct elf_src part = elf_src_sub(src, b->offset + e->offset, e->size);
+		object_look(s, &part, &s->file->objects.v[first++]);
+	}
+}
+
+struct err *scan_bundle(struct scan *s, const struct elf_src *src, const struct bundle *b)
+{
+	size_t first = s->file->objects.n;
+	VEC_EACH (struct bundle_entry, e, &b->entries) {
+		if (e->target.n)
+			add_object(s, b, e);
+	}
+	if (b->encoding == BUNDLE_RAW) {
+		look_raw(s, src, b, first);
+	} else {
+		share_out(s, b, first);
+		if (s->flags)
+			TRY(look_compressed(s, src, b, first));
+	}
+	object_compare(s, first);
+	s->file->bundles++;
+	return NULL;
+}
+
+struct walker {
+	struct scan *s;
+	const struct elf_src *src;
+};
+
+static struct err *found(void *user, const struct bundle *b)
+{
+	struct walker *w = user;
+	struct err *e = scan_bundle(w->s, w->src, b);
+	if (e && (e->code == E_BUNDLE || e->code == E_LIMIT)) {
+		scan_damage(w->s, "bundle-damaged",
+			err_wrap(e, "cannot decode the bundle at offset %llu",
+				(unsigned long long)b->offset));
+		w->s->file->bundles++;
+		e = NULL;
+	}
+	return e;
+}
+
+struct err *scan_bundles(struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end,
+	struct str where)
+{
+	struct walker w = {.s = s, .src = src};
+	uint64_t stop = offset;
+	struct err *e = bundle_walk(src, offset, end, found, &w, &stop);
+	if (e && e->code == E_IO)
+		return e;
+	if (e) {
+		scan_damage(s, "bundle-damaged", e);
+		return scan_search(s, src, stop + 8, end);
+	}
+	if (stop >= end)
+		return NULL;
+	struct finding *f = finding_add(s->a, &s->out->findings, "bundle-unrecognised", SEV_WARNING,
+		s->file->path);
+	finding_say(s->a, f, "%.*s: no offload bundle at offset %llu, %llu bytes are left unread",
+		STR(where), (unsigned long long)stop, (unsigned long long)(end - stop));
+	return scan_search(s, src, stop, end);
+}
+
+/* Does a bundle begin at p? Only a cheap look: bundle_open() decides. */
+static bool candidate(const char *p)
+{
+	return (p[0] == '_' && !memcmp(p, "__CLANG_", 8)) ||
+		(p[0] == 'C' && !memcmp(p, "CCOB", 4) && p[4] >= 1 && p[4] <= 3 && !p[5] &&
+			p[6] >= 0 && p[6] <= 1 && !p[7]);
+}
+
+/* Text that only looks like a bundle (the magic as a string constant) is no finding. */
+static struct err *try_candidate(
+	struct scan *s, const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret_next)
+{
+	ARENA(tmp);
+	struct bundle b;
+	struct walker w = {.s = s, .src = src};
+	struct err *e = bundle_open(&tmp, src, at, end, &b);
+	*ret_next = at + 8;
+	if (e && e->code == E_IO)
+		return e;
+	if (!e && b.entries.n) {
+		TRY(found(&w, &b));
+		*ret_next = at + (b.stored + 7) / 8 * 8;
+	}
+	err_free(e);
+	return NULL;
+}
+
+struct err *scan_search(
+	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end)
+{
+	enum { CHUNK = 256 << 10, STEP = 8, MAX_TRIES = 4096 };
+	ARENA(tmp);
+	unsigned tries = 0;
+	char *p = arena_alloc(&tmp, CHUNK);
+	offset = (offset + STEP - 1) / STEP * STEP;
+	if (end > src->size)
+		end = src->size;
+	while (offset + STEP <= end && tries < MAX_TRIES) {
+		size_t n, i = 0;
+		TRY(elf_src_peek(src, p, end - offset < CHUNK ? (size_t)(end - offset) : CHUNK,
+			offset, &n));
+		while (i + STEP <= n && !candidate(p + i))
+			i += STEP;
+		offset += i;
+		if (i + STEP > n)
+			continue;
+		TRY(try_candidate(s, src, offset, end, &offset));
+		tries++;
+	}
+	return NULL;
+}

@@ -1,0 +1,126 @@
+/* Device code in ELF files: where to look for bundles, and bare code objects.
+ *
+ * Bundles are where a section .hip_fatbin is, one behind the other. Compilers and linkers have put
+ * them elsewhere too (TensorFlow's kernels lie in .rodata, at 16-byte alignment, with nothing that
+ * points at them), so read-only data is searched for the magic; that costs one pass over it. Without
+ * a section table the loaded segments are searched. */
+#include "devcode/scan.h"
+
+#include <stdlib.h>
+
+struct range {
+	uint64_t offset, size;
+	bool fatbin; /* bundles from its first byte on; else to be searched */
+	struct str name;
+};
+
+struct ranges {
+	struct range *v;
+	size_t n, cap;
+};
+
+static bool has_content(const struct elf_section *x)
+{
+	return x->type == ELF_PROGBITS && x->size && (x->flags & ELF_ALLOC);
+}
+
+static bool is_fatbin(const struct elf_section *x)
+{
+	return str_eq(x->name, S(".hip_fatbin")) && x->type == ELF_PROGBITS && x->size;
+}
+
+/* Tables of the compiler for unwinding: never data of the program. */
+static bool is_unwind(const struct elf_section *x)
+{
+	return str_starts(x->name, S(".eh_frame")) || str_starts(x->name, S(".gcc_except_table"));
+}
+
+static void add(struct arena *a, struct ranges *r, const struct elf_section *x)
+{
+	*VEC_PUSH(a, r) = (struct range){
+		.offset = x->offset, .size = x->size, .fatbin = is_fatbin(x), .name = x->name};
+}
+
+/* .hip_fatbin and read-only data; with all = true everything that is loaded. */
+static void choose_sections(struct arena *a, const struct elf *e, bool all, struct ranges *r)
+{
+	VEC_EACH (struct elf_section, x, &e->sections) {
+		bool data = !(x->flags & (ELF_WRITE | ELF_EXECINSTR)) && !is_unwind(x);
+		if (is_fatbin(x) || (has_content(x) && (data || all)))
+			add(a, r, x);
+	}
+}
+
+static void choose_segments(struct arena *a, const struct elf *e, struct ranges *r)
+{
+	VEC_EACH (struct elf_segment, x, &e->segments) {
+		if (x->type == ELF_PT_LOAD && x->filesz)
+			*VEC_PUSH(a, r) = (struct range){.offset = x->offset, .size = x->filesz};
+	}
+}
+
+static int by_offset(const void *x, const void *y)
+{
+	const struct range *a = x, *b = y;
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* In file order, no byte twice: sections of hostile files may overlap. */
+static struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct ranges *r)
+{
+	uint64_t done = 0;
+	if (r->n)
+		qsort(r->v, r->n, sizeof(*r->v), by_offset);
+	VEC_EACH (struct range, x, r) {
+		if (x->offset > src->size || x->size > src->size - x->offset)
+			return err_new(E_ELF, "%.*s of %llu bytes at offset %llu is not inside the file",
+				STR(x->name.n ? x->name : S("a segment")), (unsigned long long)x->size,
+				(unsigned long long)x->offset);
+		uint64_t end = x->offset + x->size, from = x->offset > done ? x->offset : done;
+		if (from >= end)
+			continue;
+		TRY(x->fatbin ? scan_bundles(s, src, from, end, x->name)
+			      : scan_search(s, src, from, end));
+		done = end;
+	}
+	return NULL;
+}
+
+static struct err *bare_object(struct scan *s, const struct elf_src *src)
+{
+	s->file->format = "object";
+	struct code_object *o = VEC_PUSH(s->a, &s->file->objects);
+	*o = (struct code_object){
+		.encoding = DEVCODE_OBJECT, .size = src->size, .stored = src->size, .kernels = -1};
+	object_look(s, src, o);
+	return NULL;
+}
+
+static void note_kpack(struct scan *s)
+{
+	struct finding *f = finding_add(
+		s->a, &s->out->findings, "kpack-reference", SEV_INFO, s->file->path);
+	finding_say(s->a, f, "device code was split off into kpack archives (.rocm_kpack_ref)");
+}
+
+struct err *scan_elf(struct scan *s, const struct elf_src *src)
+{
+	ARENA(tmp);
+	struct elf e;
+	struct ranges r = {0}, rest = {0};
+	TRY(elf_open(&tmp, src, &e));
+	if (e.machine == ELF_AMDGPU)
+		return bare_object(s, src);
+	if (elf_section(&e, S(".rocm_kpack_ref")))
+		note_kpack(s);
+	if (e.sections.n)
+		choose_sections(&tmp, &e, false, &r);
+	else
+		choose_segments(&tmp, &e, &r);
+	TRY(scan_ranges(s, src, &r));
+	/* Something registers device code, so it must be somewhere. */
+	if (s->file->bundles || !elf_section(&e, S(".hipFatBinSegment")))
+		return NULL;
+	choose_sections(&tmp, &e, true, &rest);
+	return scan_ranges(s, src, &rest);
+}
