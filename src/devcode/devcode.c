@@ -111,9 +111,8 @@ static struct err *scan_wheel(struct many *m, struct str path)
 {
 	ARENA(tmp);
 	struct findings ignored = {0}; /* whether the wheel is sound is for verify to say */
-	struct zip z;
+	CLEANUP(zip_closep) struct zip z = {.fd = -1};
 	TRY(zip_open(&tmp, path, &ignored, &z));
-	CLEANUP(zip_closep) struct zip close = z;
 	m->zip = &z;
 	VEC_EACH (struct zip_member, x, &z.members) {
 		if (!x->dir)

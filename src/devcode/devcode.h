@@ -1,10 +1,11 @@
-/* Device code wherever it sits: fat ELF files, bundles, bare code objects, archives, folders, wheels.
+/* Device code wherever it sits: fat ELF files, bundles, bare code objects, archives, folders,
+ * wheels.
  *
  * A scan reads only what it must. Without flags: section tables, bundle tables, and the 64-byte
- * header of every object that is not compressed. Kernels and hashes need the objects themselves, and
- * inside compressed bundles decoding, so they are looked at only when asked for.
- * Damaged device code is a finding, so that one bad file does not hide the others.
- * Formats: formats/elf.h, formats/bundle.h; doc/formats.md.
+ * header of every object that is not compressed. Kernels and hashes need the objects themselves,
+ * and inside compressed bundles decoding, so they are looked at only when asked for. Damaged device
+ * code is a finding, so that one bad file does not hide the others. Formats: formats/elf.h,
+ * formats/bundle.h; doc/formats.md.
  */
 #pragma once
 
@@ -21,9 +22,10 @@ enum devcode_encoding {
 };
 
 struct code_object {
-	struct str target;     /* id as listed: "gfx942:sramecc+:xnack-" */
-	struct str elf_target; /* from e_flags; "" when not looked at, or when they do not tell (V2) */
-	unsigned bundle;       /* counts from 0 in file order */
+	struct str target; /* id as listed: "gfx942:sramecc+:xnack-" */
+	struct str
+		elf_target; /* from e_flags; "" when not looked at, or when they do not tell (V2) */
+	unsigned bundle;    /* counts from 0 in file order */
 	enum devcode_encoding encoding;
 	uint64_t size, stored; /* decoded bytes; share of the file */
 	unsigned version;      /* code object version 2..6, 0 = not looked at */
@@ -36,7 +38,7 @@ struct devcode_file {
 	struct str path;    /* as given, or relative to the folder or wheel */
 	const char *format; /* "elf", "bundle", "object", "archive" */
 	uint64_t size;      /* of the file */
-	unsigned bundles;
+	unsigned bundles;   /* a bare object counts as one */
 	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 
@@ -51,8 +53,8 @@ struct devcode {
 /* Look deeper. DEBUG implies KERNELS. */
 enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2, DEVCODE_DEBUG = 4 };
 
-/* path: a file, folder or wheel. E_NOENT; E_FORMAT for a single file without any known format; E_ELF
- * or E_ZIP for a single file that is damaged as a whole. */
+/* path: a file, folder or wheel. E_NOENT; E_FORMAT for a single file without any known format;
+ * E_ELF or E_ZIP for a single file that is damaged as a whole. */
 MUST_USE struct err *devcode_scan(
 	struct arena *a, struct str path, unsigned flags, struct devcode *ret);
 /* The same for one image (a wheel's member, say); adds to ret->files when it has device code. Call

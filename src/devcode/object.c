@@ -27,8 +27,8 @@ static bool same_target(struct str listed, const struct target *elf, unsigned ve
 	struct target t = target_read(listed);
 	if (!str_eq(t.name, elf->name))
 		return false;
-	return version < FLAGS_TELL_FEATURES || (same_feature(t.xnack, elf->xnack) &&
-							same_feature(t.sramecc, elf->sramecc));
+	return version < FLAGS_TELL_FEATURES ||
+	       (same_feature(t.xnack, elf->xnack) && same_feature(t.sramecc, elf->sramecc));
 }
 
 static void check_label(struct scan *s, const struct code_object *o, const struct target *elf)
@@ -37,8 +37,8 @@ static void check_label(struct scan *s, const struct code_object *o, const struc
 		return;
 	struct finding *f = finding_add(
 		s->a, &s->out->findings, "object-mislabelled", SEV_ERROR, s->file->path);
-	finding_say(s->a, f, "bundle %u lists '%.*s', but the object there is for '%.*s'", o->bundle,
-		STR(o->target), STR(o->elf_target));
+	finding_say(s->a, f, "bundle %u lists '%.*s', but the object there is for '%.*s'",
+		o->bundle, STR(o->target), STR(o->elf_target));
 }
 
 static void look_at_header(struct scan *s, const struct elf *e, struct code_object *o)
@@ -142,8 +142,8 @@ void object_compare(struct scan *s, size_t first)
 	struct finding *f = finding_add(
 		s->a, &s->out->findings, "object-without-kernels", SEV_WARNING, s->file->path);
 	struct str list = str_join(&tmp, &none, S(", "));
-	finding_say(s->a, f, "bundle %u lists %zu target%s without any kernel: %.*s", v[first].bundle,
-		none.n, none.n == 1 ? "" : "s", STR(list));
+	finding_say(s->a, f, "bundle %u lists %zu target%s without any kernel: %.*s",
+		v[first].bundle, none.n, none.n == 1 ? "" : "s", STR(list));
 }
 
 void scan_damage(struct scan *s, const char *id, struct err *e)

@@ -15,8 +15,8 @@ struct scan {
 MUST_USE struct err *scan_elf(struct scan *s, const struct elf_src *src);
 /* Walks bundles from offset to end; what is there instead of a bundle becomes a finding, named by
  * `where`. */
-MUST_USE struct err *scan_bundles(struct scan *s, const struct elf_src *src, uint64_t offset,
-	uint64_t end, struct str where);
+MUST_USE struct err *scan_bundles(
+	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, struct str where);
 /* Looks for bundles at every multiple of 8. */
 MUST_USE struct err *scan_search(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end);

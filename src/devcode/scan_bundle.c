@@ -1,6 +1,6 @@
 /* Bundles in an image: one behind the other in a section, or anywhere in read-only data; and the
- * objects in each. Compressed bundles are decoded only when something inside is asked for, object by
- * object, so that at most one object is held beside the decoder's window. */
+ * objects in each. Compressed bundles are decoded only when something inside is asked for, object
+ * by object, so that at most one object is held beside the decoder's window. */
 #include "devcode/scan.h"
 
 #include <stdlib.h>
@@ -145,7 +145,8 @@ static struct err *look_compressed(
 	return NULL;
 }
 
-static void look_raw(struct scan *s, const struct elf_src *src, const struct bundle *b, size_t first)
+static void look_raw(
+	struct scan *s, const struct elf_src *src, const struct bundle *b, size_t first)
 {
 	VEC_EACH (struct bundle_entry, e, &b->entries) {
 		if (!e->target.n)
@@ -193,12 +194,12 @@ static struct err *found(void *user, const struct bundle *b)
 	return e;
 }
 
-struct err *scan_bundles(struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end,
-	struct str where)
+struct err *scan_bundles(
+	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, struct str where)
 {
 	struct walker w = {.s = s, .src = src};
 	uint64_t stop = offset;
-	struct err *e = bundle_walk(src, offset, end, found, &w, &stop);
+	struct err *e = bundle_walk(src, &stop, end, found, &w);
 	if (e && e->code == E_IO)
 		return e;
 	if (e) {
@@ -207,8 +208,8 @@ struct err *scan_bundles(struct scan *s, const struct elf_src *src, uint64_t off
 	}
 	if (stop >= end)
 		return NULL;
-	struct finding *f = finding_add(s->a, &s->out->findings, "bundle-unrecognised", SEV_WARNING,
-		s->file->path);
+	struct finding *f = finding_add(
+		s->a, &s->out->findings, "bundle-unrecognised", SEV_WARNING, s->file->path);
 	finding_say(s->a, f, "%.*s: no offload bundle at offset %llu, %llu bytes are left unread",
 		STR(where), (unsigned long long)stop, (unsigned long long)(end - stop));
 	return scan_search(s, src, stop, end);
@@ -218,8 +219,8 @@ struct err *scan_bundles(struct scan *s, const struct elf_src *src, uint64_t off
 static bool candidate(const char *p)
 {
 	return (p[0] == '_' && !memcmp(p, "__CLANG_", 8)) ||
-		(p[0] == 'C' && !memcmp(p, "CCOB", 4) && p[4] >= 1 && p[4] <= 3 && !p[5] &&
-			p[6] >= 0 && p[6] <= 1 && !p[7]);
+	       (p[0] == 'C' && !memcmp(p, "CCOB", 4) && p[4] >= 1 && p[4] <= 3 && !p[5] &&
+		       p[6] >= 0 && p[6] <= 1 && !p[7]);
 }
 
 /* Text that only looks like a bundle (the magic as a string constant) is no finding. */
@@ -241,8 +242,7 @@ static struct err *try_candidate(
 	return NULL;
 }
 
-struct err *scan_search(
-	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end)
+struct err *scan_search(struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end)
 {
 	enum { CHUNK = 256 << 10, STEP = 8, MAX_TRIES = 4096 };
 	ARENA(tmp);
@@ -253,8 +253,8 @@ struct err *scan_search(
 		end = src->size;
 	while (offset + STEP <= end && tries < MAX_TRIES) {
 		size_t n, i = 0;
-		TRY(elf_src_peek(src, p, end - offset < CHUNK ? (size_t)(end - offset) : CHUNK,
-			offset, &n));
+		TRY(elf_src_peek(
+			src, p, end - offset < CHUNK ? (size_t)(end - offset) : CHUNK, offset, &n));
 		while (i + STEP <= n && !candidate(p + i))
 			i += STEP;
 		offset += i;

@@ -2,8 +2,8 @@
  *
  * Bundles are where a section .hip_fatbin is, one behind the other. Compilers and linkers have put
  * them elsewhere too (TensorFlow's kernels lie in .rodata, at 16-byte alignment, with nothing that
- * points at them), so read-only data is searched for the magic; that costs one pass over it. Without
- * a section table the loaded segments are searched. */
+ * points at them), so read-only data is searched for the magic; that costs one pass over it.
+ * Without a section table the loaded segments are searched. */
 #include "devcode/scan.h"
 
 #include <stdlib.h>
@@ -73,9 +73,10 @@ static struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct
 		qsort(r->v, r->n, sizeof(*r->v), by_offset);
 	VEC_EACH (struct range, x, r) {
 		if (x->offset > src->size || x->size > src->size - x->offset)
-			return err_new(E_ELF, "%.*s of %llu bytes at offset %llu is not inside the file",
-				STR(x->name.n ? x->name : S("a segment")), (unsigned long long)x->size,
-				(unsigned long long)x->offset);
+			return err_new(E_ELF,
+				"%.*s of %llu bytes at offset %llu is not inside the file",
+				STR(x->name.n ? x->name : S("a segment")),
+				(unsigned long long)x->size, (unsigned long long)x->offset);
 		uint64_t end = x->offset + x->size, from = x->offset > done ? x->offset : done;
 		if (from >= end)
 			continue;
@@ -91,15 +92,20 @@ static struct err *bare_object(struct scan *s, const struct elf_src *src)
 	s->file->format = "object";
 	struct code_object *o = VEC_PUSH(s->a, &s->file->objects);
 	*o = (struct code_object){
-		.encoding = DEVCODE_OBJECT, .size = src->size, .stored = src->size, .kernels = -1};
+		.bundle = s->file->bundles++,
+		.encoding = DEVCODE_OBJECT,
+		.size = src->size,
+		.stored = src->size,
+		.kernels = -1,
+	};
 	object_look(s, src, o);
 	return NULL;
 }
 
 static void note_kpack(struct scan *s)
 {
-	struct finding *f = finding_add(
-		s->a, &s->out->findings, "kpack-reference", SEV_INFO, s->file->path);
+	struct finding *f =
+		finding_add(s->a, &s->out->findings, "kpack-reference", SEV_INFO, s->file->path);
 	finding_say(s->a, f, "device code was split off into kpack archives (.rocm_kpack_ref)");
 }
 

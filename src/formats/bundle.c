@@ -15,10 +15,9 @@
 enum {
 	MAX_ENTRIES = 4096,
 	MAX_ID = 256,
-	TABLE = 32,    /* bytes before the entries */
-	ENTRY = 24,    /* bytes of an entry before its id */
-	WINDOW = 4096, /* what the runtime reads of a table, so usually all of it */
-	MAX_TABLE = TABLE + MAX_ENTRIES * (ENTRY + MAX_ID),
+	TABLE = 32,         /* bytes before the entries */
+	ENTRY = 24,         /* bytes of an entry before its id */
+	WINDOW = 4096,      /* what the runtime reads of a table, so usually all of it */
 	PAGE = 4096,        /* clang's alignment of bundles */
 	MAX_GAP = 64 << 10, /* zero bytes between two bundles */
 	ZSTD_RATIO = 43700, /* a block of 3 bytes and more gives 128 KiB at most */
@@ -126,7 +125,7 @@ static struct err *open_raw(
 		uint64_t want = need + WINDOW < limit ? need + WINDOW : limit;
 		if (need > limit)
 			return err_new(E_BUNDLE, "the table is cut off");
-		TRY(elf_src_slice(a, src, b->offset, want, MAX_TABLE + WINDOW, &head));
+		TRY(elf_src_slice(a, src, b->offset, want, &head));
 		TRY(parse_table(a, head, b, &need));
 	}
 	TRY(check_entries(b, need, limit, &b->size));
@@ -317,23 +316,22 @@ static struct err *next_bundle(
 	return skip_zeros(src, at, end, ret_bundle);
 }
 
-struct err *bundle_walk(const struct elf_src *src, uint64_t offset, uint64_t end,
-	bundle_walk_fn *fn, void *user, uint64_t *ret_stop)
+struct err *bundle_walk(
+	const struct elf_src *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user)
 {
+	uint64_t start = *at;
+	bool more = false;
 	if (end > src->size)
 		end = src->size;
-	uint64_t start = offset;
-	bool more = false;
-	*ret_stop = offset;
-	while (*ret_stop < end) {
+	while (*at < end) {
 		ARENA(tmp);
 		struct bundle b;
-		TRY(next_bundle(src, ret_stop, end, start, &more));
+		TRY(next_bundle(src, at, end, start, &more));
 		if (!more)
 			break;
-		TRY(bundle_open(&tmp, src, *ret_stop, end, &b));
+		TRY(bundle_open(&tmp, src, *at, end, &b));
 		TRY(fn(user, &b));
-		*ret_stop += b.stored ? b.stored : 1;
+		*at += b.stored ? b.stored : 1;
 	}
 	return NULL;
 }

@@ -44,12 +44,13 @@ typedef struct err *bundle_fn(void *user, const void *p, size_t n, uint64_t at, 
 MUST_USE struct err *bundle_decode(
 	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user);
 
-/* Calls fn for every bundle from offset to end, in file order. Between two of them only zero bytes
- * are allowed, fewer than 64 KiB; *ret_stop is where the walk ended: end, or the first byte that
- * belongs to no bundle. fn gets a bundle that lives in an arena of the walk. */
+/* Calls fn for every bundle from *at to end, in file order. Between two of them only zero bytes are
+ * allowed, fewer than 64 KiB. *at moves on to where the walk ended: end, or the first byte that
+ * belongs to no bundle, or the bundle that cannot be read. fn gets a bundle that lives in an arena
+ * of the walk. */
 typedef struct err *bundle_walk_fn(void *user, const struct bundle *b);
-MUST_USE struct err *bundle_walk(const struct elf_src *src, uint64_t offset, uint64_t end,
-	bundle_walk_fn *fn, void *user, uint64_t *ret_stop);
+MUST_USE struct err *bundle_walk(
+	const struct elf_src *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user);
 
 /* Writing: host entry first, then the objects in the given order, each at a multiple of align. */
 struct bundle_object {

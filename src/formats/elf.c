@@ -13,8 +13,8 @@ enum {
 	SHDR = 64,
 	MAX_SEGMENTS = 4096,
 	MAX_SECTIONS = 65535,
-	MAX_NAMES = 16 << 20, /* bytes of section names */
-	WINDOW = 1024,        /* first read: the header and usually all of the program headers */
+	MAX_SLICE = 512 << 20, /* bytes read at once */
+	WINDOW = 1024,         /* first read: the header and usually all of the program headers */
 };
 
 static struct err *read_fd(const struct elf_src *s, void *p, size_t n, uint64_t offset)
@@ -65,15 +65,14 @@ struct err *elf_src_peek(const struct elf_src *s, void *p, size_t n, uint64_t of
 	return elf_src_read(s, p, *ret_n, *ret_n ? offset : 0);
 }
 
-struct err *elf_src_slice(struct arena *a, const struct elf_src *s, uint64_t offset, uint64_t n,
-	uint64_t limit, struct str *ret)
+struct err *elf_src_slice(
+	struct arena *a, const struct elf_src *s, uint64_t offset, uint64_t n, struct str *ret)
 {
-	if (n > limit)
-		return err_new(E_LIMIT, "%llu bytes at offset %llu: at most %llu are read",
-			(unsigned long long)n, (unsigned long long)offset,
-			(unsigned long long)limit);
+	if (n > MAX_SLICE)
+		return err_new(E_LIMIT, "%llu bytes at offset %llu: at most %d are read",
+			(unsigned long long)n, (unsigned long long)offset, MAX_SLICE);
 	if (offset > s->size || n > s->size - offset)
-		return elf_src_read(s, NULL, (size_t)n, offset); /* the error, before allocating */
+		return elf_src_read(s, NULL, (size_t)n, offset); /* the error, not the memory */
 	char *p = arena_alloc(a, (size_t)n + 1);
 	TRY(elf_src_read(s, p, (size_t)n, offset));
 	p[n] = 0;
@@ -158,7 +157,7 @@ static struct err *read_segments(
 	if (t->phoff <= head.n && bytes <= head.n - t->phoff)
 		table = str_sub(head, (size_t)t->phoff, (size_t)(t->phoff + bytes));
 	else
-		TRY_CTX(elf_src_slice(a, ret->src, t->phoff, bytes, bytes, &table),
+		TRY_CTX(elf_src_slice(a, ret->src, t->phoff, bytes, &table),
 			"cannot read the program headers");
 	ret->segments.v = arena_array(a, t->phnum, sizeof(*ret->segments.v));
 	ret->segments.n = ret->segments.cap = t->phnum;
@@ -184,7 +183,7 @@ static struct err *read_names(struct arena *a, struct elf *ret, uint32_t index, 
 	const struct elf_section *s = &ret->sections.v[index];
 	if (s->type == ELF_NOBITS)
 		return NULL;
-	TRY_CTX(elf_src_slice(a, ret->src, s->offset, s->size, MAX_NAMES, &names),
+	TRY_CTX(elf_src_slice(a, ret->src, s->offset, s->size, &names),
 		"cannot read the section names");
 	for (size_t i = 0; i < ret->sections.n; i++)
 		ret->sections.v[i].name = name_at(names, le32(table + i * SHDR));
@@ -197,7 +196,7 @@ static struct err *read_sections(struct arena *a, const struct tables *t, struct
 	if (!t->shnum || !t->shoff)
 		return NULL;
 	uint64_t bytes = (uint64_t)t->shnum * SHDR;
-	TRY_CTX(elf_src_slice(a, ret->src, t->shoff, bytes, bytes, &table),
+	TRY_CTX(elf_src_slice(a, ret->src, t->shoff, bytes, &table),
 		"cannot read the section headers");
 	ret->sections.v = arena_array(a, t->shnum, sizeof(*ret->sections.v));
 	ret->sections.n = ret->sections.cap = t->shnum;
@@ -262,8 +261,11 @@ struct err *elf_section_data(struct arena *a, const struct elf *e, const struct 
 {
 	if (s->type == ELF_NOBITS)
 		return err_new(E_ELF, "section '%.*s' has no content in the file", STR(s->name));
-	TRY_CTX(elf_src_slice(a, e->src, s->offset, s->size, limit, ret),
-		"cannot read section '%.*s'", STR(s->name));
+	if (s->size > limit)
+		return err_new(E_LIMIT, "section '%.*s' has %llu bytes: at most %zu are read",
+			STR(s->name), (unsigned long long)s->size, limit);
+	TRY_CTX(elf_src_slice(a, e->src, s->offset, s->size, ret), "cannot read section '%.*s'",
+		STR(s->name));
 	return NULL;
 }
 

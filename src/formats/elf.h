@@ -29,9 +29,9 @@ MUST_USE struct err *elf_src_read(const struct elf_src *s, void *p, size_t n, ui
 /* Up to n bytes: fewer at the end of the source. */
 MUST_USE struct err *elf_src_peek(
 	const struct elf_src *s, void *p, size_t n, uint64_t offset, size_t *ret_n);
-/* n bytes in an arena, NUL-terminated behind; E_LIMIT above limit. */
-MUST_USE struct err *elf_src_slice(struct arena *a, const struct elf_src *s, uint64_t offset,
-	uint64_t n, uint64_t limit, struct str *ret);
+/* n bytes in an arena, NUL-terminated behind; E_LIMIT above 512 MiB. */
+MUST_USE struct err *elf_src_slice(
+	struct arena *a, const struct elf_src *s, uint64_t offset, uint64_t n, struct str *ret);
 
 enum { ELF_REL = 1, ELF_EXEC = 2, ELF_DYN = 3 };                          /* e_type */
 enum { ELF_X86_64 = 62, ELF_AARCH64 = 183, ELF_AMDGPU = 224 };            /* e_machine */

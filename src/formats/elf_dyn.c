@@ -30,8 +30,6 @@ enum {
 	DYN = 16,
 	SYM = 24,
 	VERNEED = 16,
-	MAX_DYNAMIC = 1 << 20,   /* bytes of PT_DYNAMIC */
-	MAX_STRINGS = 512 << 20, /* bytes of .dynstr */
 	MAX_SYMBOLS = 32 << 20,
 	MAX_NEEDED = 65536, /* libraries, and versions of them */
 	CHUNK = 4096,       /* symbols or hash words a read */
@@ -77,7 +75,7 @@ static struct err *read_entries(struct arena *a, const struct elf *e, struct dyn
 	*d = (struct dyn){.e = e};
 	if (!seg)
 		return NULL;
-	TRY_CTX(elf_src_slice(a, e->src, seg->offset, seg->filesz, MAX_DYNAMIC, &d->table),
+	TRY_CTX(elf_src_slice(a, e->src, seg->offset, seg->filesz, &d->table),
 		"cannot read the dynamic section");
 	size_t n = 0;
 	for (; n + DYN <= d->table.n && le64(d->table.p + n); n += DYN) {
@@ -94,7 +92,7 @@ static struct err *read_strings(struct arena *a, struct dyn *d)
 	if (!d->value[DT_STRTAB])
 		return NULL;
 	TRY_CTX(elf_src_slice(a, d->e->src, elf_offset_of(d->e, d->value[DT_STRTAB]),
-			d->value[DT_STRSZ], MAX_STRINGS, &d->strings),
+			d->value[DT_STRSZ], &d->strings),
 		"cannot read the dynamic strings");
 	return NULL;
 }

@@ -141,8 +141,8 @@ static void finds_the_end_of_version_1(void **state)
 		buf_add(&file, last);
 		struct elf_src src = elf_src_mem(buf_str(&file));
 		struct walked w = {.a = &a, .text = {.a = &a}};
-		uint64_t stop;
-		assert_ok(bundle_walk(&src, 0, src.size, note_bundle, &w, &stop));
+		uint64_t stop = 0;
+		assert_ok(bundle_walk(&src, &stop, src.size, note_bundle, &w));
 		assert_int_equal(stop, src.size);
 		struct str want = str_fmt(&a, "1@0+%zu 0@%zu+%zu ", first.n, second, last.n);
 		assert_str(buf_str(&w.text), want.p);
@@ -362,13 +362,13 @@ static void walks_over_padding_only(void **state)
 	buf_add(&file, S("something else"));
 	struct elf_src src = elf_src_mem(buf_str(&file));
 	struct walked w = {.a = &a, .text = {.a = &a}};
-	uint64_t stop;
-	assert_ok(bundle_walk(&src, 0, src.size, note_bundle, &w, &stop));
+	uint64_t stop = 0;
+	assert_ok(bundle_walk(&src, &stop, src.size, note_bundle, &w));
 	struct str want =
 		str_fmt(&a, "0@0+%zu 2@%zu+%zu 0@%zu+%zu ", raw.n, raw.n, ccob, third, raw.n);
 	assert_str(buf_str(&w.text), want.p);
 	assert_int_equal(stop, tail);
-	assert_ok(bundle_walk(&src, tail, src.size, note_bundle, &w, &stop));
+	assert_ok(bundle_walk(&src, &stop, src.size, note_bundle, &w));
 	assert_int_equal(stop, tail);
 }
 

@@ -1,0 +1,277 @@
+/* rocsmith inspect: the device code in a file, folder or wheel, as tables or JSON. */
+#include "base/buf.h"
+#include "cli/opt.h"
+#include "devcode/devcode.h"
+#include "term/table.h"
+
+struct inspect {
+	struct common common;
+	struct str path;
+	bool hash, kernels, objects;
+};
+
+static const struct opt opts[] = {
+	{.lname = "PATH",
+		.kind = OPT_POS,
+		.flags = OPT_REQUIRED,
+		.off = offsetof(struct inspect, path),
+		.help = "library, object, bundle, archive, wheel or folder"},
+	{.lname = "kernels",
+		.sname = 'k',
+		.kind = OPT_BOOL,
+		.off = offsetof(struct inspect, kernels),
+		.help = "count kernels and debug data; decodes what is compressed"},
+	{.lname = "hash",
+		.kind = OPT_BOOL,
+		.off = offsetof(struct inspect, hash),
+		.help = "SHA-256 of every code object"},
+	{.lname = "objects",
+		.kind = OPT_BOOL,
+		.off = offsetof(struct inspect, objects),
+		.help = "list every code object, not sums per target"},
+	{.kind = OPT_END},
+};
+
+/* What the objects of one target come to. */
+struct sum {
+	struct str target;
+	unsigned objects, versions; /* versions: a bit for each */
+	uint64_t size, stored, debug;
+	int64_t kernels; /* -1: not counted */
+};
+
+struct sums {
+	struct sum *v;
+	size_t n, cap;
+};
+
+static struct sum *sum_of(struct arena *a, struct sums *sums, struct str target)
+{
+	VEC_EACH (struct sum, s, sums) {
+		if (str_eq(s->target, target))
+			return s;
+	}
+	struct sum *s = VEC_PUSH(a, sums);
+	s->target = target;
+	return s;
+}
+
+static void count(struct sum *s, const struct code_object *o)
+{
+	s->objects++;
+	s->size += o->size;
+	s->stored += o->stored;
+	s->debug += o->debug;
+	s->versions |= o->version < 31 ? 1u << o->version : 0;
+	s->kernels = o->kernels < 0 || s->kernels < 0 ? -1 : s->kernels + o->kernels;
+}
+
+static struct str kernels_text(struct arena *a, int64_t n)
+{
+	return n < 0 ? S("-") : str_fmt(a, "%lld", (long long)n);
+}
+
+static struct str versions_text(struct arena *a, unsigned bits)
+{
+	BUF(out, a);
+	for (unsigned v = 2; v < 31; v++) {
+		if (bits >> v & 1)
+			buf_fmt(&out, "%sV%u", out.n ? " " : "", v);
+	}
+	return out.n ? buf_str(&out) : S("-");
+}
+
+static struct str share_text(struct arena *a, uint64_t part, uint64_t whole)
+{
+	return whole ? str_fmt(a, "%.1f %%", 100.0 * (double)part / (double)whole) : S("-");
+}
+
+static void print_sums(struct arena *a, const struct sums *sums, uint64_t whole, unsigned flags)
+{
+	static const char *const heads[] = {"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE",
+		">KERNELS", ">DEBUG DATA", "VERSION", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (struct sum, s, sums) {
+		const struct str cells[] = {
+			s->target,
+			str_fmt(a, "%u", s->objects),
+			human_bytes(a, s->size),
+			human_bytes(a, s->stored),
+			share_text(a, s->stored, whole),
+			kernels_text(a, s->kernels),
+			flags & DEVCODE_DEBUG ? human_bytes(a, s->debug) : S("-"),
+			versions_text(a, s->versions),
+		};
+		table_row(&t, cells);
+	}
+	table_print(&t);
+}
+
+static void print_objects(struct arena *a, const struct devcode_file *f)
+{
+	static const char *const heads[] = {"TARGET", ">BUNDLE", "ENCODING", ">SIZE", ">STORED",
+		">KERNELS", "VERSION", "SHA-256", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (struct code_object, o, &f->objects) {
+		const struct str cells[] = {
+			o->target,
+			str_fmt(a, "%u", o->bundle),
+			str_from(devcode_encoding_name(o->encoding)),
+			str_fmt(a, "%llu", (unsigned long long)o->size),
+			str_fmt(a, "%llu", (unsigned long long)o->stored),
+			kernels_text(a, o->kernels),
+			versions_text(a, 1u << o->version),
+			o->sha256.n ? o->sha256 : S("-"),
+		};
+		table_row(&t, cells);
+	}
+	table_print(&t);
+}
+
+/* "raw", "ccob3", or "raw, ccob3" */
+static struct str encodings_text(struct arena *a, const struct devcode_file *f)
+{
+	struct strs names = {0};
+	VEC_EACH (struct code_object, o, &f->objects) {
+		struct str name = str_from(devcode_encoding_name(o->encoding));
+		if (!strs_has(&names, name))
+			strs_add(a, &names, name);
+	}
+	return str_join(a, &names, S(", "));
+}
+
+static struct sums sums_of(struct arena *a, const struct devcode_file *f)
+{
+	struct sums sums = {0};
+	VEC_EACH (struct code_object, o, &f->objects)
+		count(sum_of(a, &sums, o->target), o);
+	return sums;
+}
+
+static void print_file(
+	struct arena *a, const struct inspect *o, const struct devcode_file *f, unsigned flags)
+{
+	struct sums sums = sums_of(a, f);
+	struct str size = human_bytes(a, f->size), encodings = encodings_text(a, f);
+	struct str name = styled_out(a, STYLE_BOLD, f->path);
+	out_fmt("%.*s: %s, %.*s", STR(name), f->format, STR(size));
+	if (f->objects.v[0].encoding != DEVCODE_OBJECT)
+		out_fmt(", %u bundle%s", f->bundles, f->bundles == 1 ? "" : "s");
+	out_fmt(" (%.*s), %zu target%s\n", STR(encodings), sums.n, sums.n == 1 ? "" : "s");
+	if (o->objects)
+		print_objects(a, f);
+	else
+		print_sums(a, &sums, f->size, flags);
+}
+
+static struct str names_text(struct arena *a, const struct sums *sums)
+{
+	struct strs names = {0};
+	VEC_EACH (struct sum, s, sums)
+		strs_add(a, &names, s->target);
+	return str_join(a, &names, S(" "));
+}
+
+/* Folders and wheels: a line for each file, then the targets over all of them. */
+static void print_overview(struct arena *a, const struct devcode *d, unsigned flags)
+{
+	static const char *const heads[] = {
+		"FILE", ">SIZE", ">DEVICE", "ENCODING", ">OBJECTS", ">KERNELS", "TARGETS", NULL};
+	struct table t = table_new(a, heads);
+	struct sums all = {0};
+	uint64_t whole = 0;
+	VEC_EACH (struct devcode_file, f, &d->files) {
+		struct sums sums = sums_of(a, f);
+		struct sum total = {0};
+		VEC_EACH (struct code_object, o, &f->objects) {
+			count(&total, o);
+			count(sum_of(a, &all, o->target), o);
+		}
+		whole += f->size;
+		const struct str cells[] = {f->path, human_bytes(a, f->size),
+			human_bytes(a, total.stored), encodings_text(a, f),
+			str_fmt(a, "%zu", f->objects.n), kernels_text(a, total.kernels),
+			names_text(a, &sums)};
+		table_row(&t, cells);
+	}
+	table_print(&t);
+	out_text(S("\n"));
+	print_sums(a, &all, whole, flags);
+}
+
+static void print_served(struct arena *a, const struct devcode *d)
+{
+	struct str list = str_join(a, &d->served, S(" "));
+	if (d->files.n < 2)
+		return;
+	if (list.n)
+		out_fmt("\nserved by all %zu files: %.*s\n", d->files.n, STR(list));
+	else
+		out_fmt("\nno target is served by all %zu files\n", d->files.n);
+}
+
+static void print_findings(struct arena *a, const struct findings *list)
+{
+	static const enum style styles[] = {
+		[SEV_INFO] = STYLE_DIM, [SEV_WARNING] = STYLE_YELLOW, [SEV_ERROR] = STYLE_RED};
+	if (list->n)
+		out_text(S("\n"));
+	VEC_EACH (struct finding, f, list) {
+		struct str word = str_from(severity_name(f->severity));
+		word = styled_out(a, styles[f->severity], word);
+		out_fmt("%.*s: %.*s: %.*s [%s]\n", STR(word), STR(f->path), STR(f->message), f->id);
+	}
+}
+
+static void print(struct arena *a, const struct inspect *o, const struct devcode *d, unsigned flags)
+{
+	bool each = d->files.n == 1 || o->objects || o->common.verbose;
+	if (!d->files.n)
+		out_fmt("no device code in '%.*s'\n", STR(d->path));
+	else if (!each)
+		print_overview(a, d, flags);
+	VEC_EACH (struct devcode_file, f, &d->files) {
+		if (!each)
+			break;
+		if (f > d->files.v)
+			out_text(S("\n"));
+		print_file(a, o, f, flags);
+	}
+	print_served(a, d);
+	print_findings(a, &d->findings);
+}
+
+static void print_json(struct arena *a, const struct devcode *d, unsigned flags)
+{
+	BUF(out, a);
+	struct json j = {.out = &out, .indent = 2};
+	devcode_json(&j, d, flags);
+	buf_char(&out, '\n');
+	out_text(buf_str(&out));
+}
+
+static struct err *run(struct arena *a, void *args, int *ret_status)
+{
+	struct inspect *o = args;
+	struct devcode d;
+	unsigned flags = o->hash ? DEVCODE_HASH : 0;
+	if (o->kernels)
+		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG;
+	if (o->common.json)
+		flags |= DEVCODE_KERNELS;
+	TRY(devcode_scan(a, o->path, flags, &d));
+	if (o->common.json)
+		print_json(a, &d, flags);
+	else
+		print(a, o, &d, flags);
+	*ret_status = findings_worst(&d.findings) == SEV_ERROR && d.findings.n;
+	return NULL;
+}
+
+const struct command cmd_inspect = {
+	.name = "inspect",
+	.summary = "device code in a file, folder or wheel",
+	.opts = opts,
+	.size = sizeof(struct inspect),
+	.run = run,
+};

@@ -1,0 +1,556 @@
+/* Scanning for device code: fat ELF files of every layout, bundles, objects, archives, folders. */
+#include "unit/fixture_elf.h"
+
+#include "devcode/devcode.h"
+
+#define HOST "host-x86_64-unknown-linux-gnu-"
+#define ID(target) "hipv4-amdgcn-amd-amdhsa--" target
+
+enum { GFX1100 = 0x41, GFX1201 = 0x4e, GFX90A_ANY = 0x53f, GFX90A_XNACK_OFF = 0x63f };
+
+/* ---- host files, as linkers make them ---- */
+struct fx_host_section {
+	const char *name;
+	unsigned type, flags; /* sh_type (0 = PROGBITS), sh_flags (0 = ALLOC) */
+	struct str bytes;
+	size_t align; /* 0 = 4096 */
+};
+
+struct fx_host {
+	const struct fx_host_section *v;
+	size_t n;
+	bool stripped; /* without a section table */
+};
+
+static struct str host_elf(struct arena *a, struct fx_host h)
+{
+	BUF(b, a);
+	BUF(names, a);
+	size_t offsets[16] = {0};
+	buf_add(&b, (struct str){.p = "\177ELF\2\1\1\0", .n = 8});
+	fx_pad(&b, 16);
+	fx_le(&b, 3, 2);
+	fx_le(&b, 62, 2); /* EM_X86_64 */
+	fx_le(&b, 1, 4);
+	fx_pad(&b, 32);
+	fx_le(&b, 64, 8);
+	fx_pad(&b, 52);
+	fx_le(&b, 64, 2);
+	fx_le(&b, 56, 2);
+	fx_le(&b, 1, 2);
+	fx_pad(&b, 64 + 56);
+	for (size_t i = 0; i < h.n; i++) {
+		size_t align = h.v[i].align ? h.v[i].align : 4096;
+		fx_pad(&b, (b.n + align - 1) / align * align);
+		offsets[i] = b.n;
+		if (h.v[i].type != 8)
+			buf_add(&b, h.v[i].bytes);
+	}
+	fx_phdr(&b, 0, 1, 0, b.n);
+	if (h.stripped)
+		return buf_str(&b);
+	size_t at[16];
+	buf_char(&names, 0);
+	for (size_t i = 0; i < h.n; i++) {
+		at[i] = names.n;
+		buf_fmt(&names, "%s", h.v[i].name);
+		buf_char(&names, 0);
+	}
+	size_t strings = b.n;
+	buf_add(&b, buf_str(&names));
+	fx_pad(&b, (b.n + 7) / 8 * 8);
+	size_t table = b.n;
+	fx_section(&b, 0, 0, 0, 0);
+	for (size_t i = 0; i < h.n; i++) {
+		size_t header = b.n;
+		fx_section(&b, (unsigned)at[i], h.v[i].type ? h.v[i].type : 1, offsets[i],
+			h.v[i].bytes.n);
+		fx_set(&b, header + 8, h.v[i].flags ? h.v[i].flags : 2, 8);
+		fx_set(&b, header + 16, offsets[i], 8);
+	}
+	fx_section(&b, 0, 3, strings, names.n);
+	fx_set(&b, 40, table, 8);
+	fx_set(&b, 58, 64, 2);
+	fx_set(&b, 60, h.n + 2, 2);
+	fx_set(&b, 62, h.n + 1, 2);
+	return buf_str(&b);
+}
+
+static struct str one_section(struct arena *a, const char *name, struct str bytes)
+{
+	const struct fx_host_section v = {.name = name, .bytes = bytes};
+	return host_elf(a, (struct fx_host){.v = &v, .n = 1});
+}
+
+/* Two targets, three and two kernels. */
+static struct str two_targets(struct arena *a)
+{
+	const struct fx_entry v[] = {
+		{.id = HOST},
+		{.id = ID("gfx1100"),
+			.bytes = fx_code_object(
+				a, (struct fx_object){.flags = GFX1100, .kernels = 3})},
+		{.id = ID("gfx90a"),
+			.bytes = fx_code_object(a,
+				(struct fx_object){
+					.flags = GFX90A_ANY, .kernels = 2, .gnu_hash = true})},
+	};
+	return fx_bundle(a, v, 3, 4096);
+}
+
+static struct devcode scan(struct arena *a, struct str bytes, unsigned flags)
+{
+	struct elf_src src = elf_src_mem(bytes);
+	struct devcode d = {0};
+	assert_ok(devcode_scan_src(a, &src, S("x.so"), flags, &d));
+	devcode_finish(a, &d);
+	return d;
+}
+
+/* "0:gfx1100/raw/3 ..." of the only file */
+static struct str objects_text(struct arena *a, const struct devcode *d)
+{
+	BUF(out, a);
+	VEC_EACH (struct devcode_file, f, &d->files) {
+		VEC_EACH (struct code_object, o, &f->objects)
+			buf_fmt(&out, "%u:%.*s/%s/%lld ", o->bundle, STR(o->target),
+				devcode_encoding_name(o->encoding), (long long)o->kernels);
+	}
+	return buf_str(&out);
+}
+
+static struct str findings_text(struct arena *a, const struct devcode *d)
+{
+	BUF(out, a);
+	VEC_EACH (struct finding, f, &d->findings)
+		buf_fmt(&out, "%s ", f->id);
+	return buf_str(&out);
+}
+
+#define assert_scan(bytes, flags, objects, findings)                                               \
+	do {                                                                                       \
+		struct devcode scanned = scan(&a, (bytes), (flags));                               \
+		assert_str(objects_text(&a, &scanned), (objects));                                 \
+		assert_str(findings_text(&a, &scanned), (findings));                               \
+	} while (0)
+
+static void finds_a_raw_bundle(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str lib = one_section(&a, ".hip_fatbin", two_targets(&a));
+	assert_scan(lib, 0, "0:gfx1100/raw/-1 0:gfx90a/raw/-1 ", "");
+	struct devcode d = scan(&a, lib, DEVCODE_KERNELS | DEVCODE_HASH);
+	assert_str(objects_text(&a, &d), "0:gfx1100/raw/3 0:gfx90a/raw/2 ");
+	const struct code_object *o = &d.files.v[0].objects.v[0];
+	struct str bytes = fx_code_object(&a, (struct fx_object){.flags = GFX1100, .kernels = 3});
+	struct digest sha = hash_bytes(HASH_SHA256, bytes.p, bytes.n);
+	assert_str(o->sha256, digest_hex(&a, &sha).p);
+	assert_int_equal(o->size, bytes.n);
+	assert_int_equal(o->stored, bytes.n);
+	assert_int_equal(o->version, 6);
+	assert_str(o->elf_target, "gfx1100");
+	assert_string_equal(d.files.v[0].format, "elf");
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx1100 gfx90a");
+}
+
+static void finds_compressed_bundles(void **state)
+{
+	(void)state;
+	for (unsigned version = 1; version <= 3; version++) {
+		for (int zstd = 0; zstd <= 1; zstd++) {
+			ARENA(a);
+			struct str raw = two_targets(&a), ccob = fx_ccob(&a, raw, version, zstd);
+			struct str lib = one_section(&a, ".hip_fatbin", ccob);
+			struct devcode d = scan(&a, lib, 0);
+			struct str want = str_fmt(
+				&a, "0:gfx1100/ccob%u/-1 0:gfx90a/ccob%u/-1 ", version, version);
+			assert_str(objects_text(&a, &d), want.p);
+			d = scan(&a, lib, DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_DEBUG);
+			want = str_fmt(
+				&a, "0:gfx1100/ccob%u/3 0:gfx90a/ccob%u/2 ", version, version);
+			assert_str(objects_text(&a, &d), want.p);
+			assert_int_equal(d.findings.n, 0);
+			const struct code_object *o = d.files.v[0].objects.v;
+			assert_in_range(o[0].stored + o[1].stored, ccob.n - 2, ccob.n);
+			struct devcode plain = scan(&a, raw, DEVCODE_HASH);
+			assert_str(o[1].sha256, plain.files.v[0].objects.v[1].sha256.p);
+		}
+	}
+}
+
+static void counts_bundles_in_file_order(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(section, &a);
+	buf_add(&section, two_targets(&a));
+	fx_pad(&section, (section.n + 4095) / 4096 * 4096);
+	buf_add(&section, fx_ccob(&a, two_targets(&a), 3, true));
+	fx_pad(&section, (section.n + 4095) / 4096 * 4096);
+	buf_add(&section, fx_ccob(&a, two_targets(&a), 2, false));
+	struct str lib = one_section(&a, ".hip_fatbin", buf_str(&section));
+	assert_scan(lib, DEVCODE_KERNELS,
+		"0:gfx1100/raw/3 0:gfx90a/raw/2 1:gfx1100/ccob3/3 1:gfx90a/ccob3/2 "
+		"2:gfx1100/ccob2/3 2:gfx90a/ccob2/2 ",
+		"");
+	struct devcode d = scan(&a, lib, 0);
+	assert_int_equal(d.files.v[0].bundles, 3);
+}
+
+/* One bundle and 38 wrappers that all point at it, as -fgpu-rdc links look. */
+static void one_bundle_of_many_wrappers_counts_once(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(wrappers, &a);
+	for (unsigned i = 0; i < 38; i++) {
+		fx_le(&wrappers, 0x48495046, 4);
+		fx_le(&wrappers, 1, 4);
+		fx_le(&wrappers, 4096, 8);
+		fx_le(&wrappers, 0, 8);
+	}
+	const struct fx_host_section v[] = {
+		{.name = ".hip_fatbin", .bytes = two_targets(&a)},
+		{.name = ".hipFatBinSegment", .flags = 3, .bytes = buf_str(&wrappers)},
+	};
+	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 2}), DEVCODE_KERNELS,
+		"0:gfx1100/raw/3 0:gfx90a/raw/2 ", "");
+}
+
+static struct str rodata(struct arena *a)
+{
+	BUF(b, a);
+	buf_add(&b,
+		S("__CLANG_OFFLOAD_BUNDLE__ is a magic, CCOB\1\0\0\0 another; text is no bundle"));
+	fx_pad(&b, (b.n + 15) / 16 * 16);
+	buf_add(&b, two_targets(a));
+	fx_pad(&b, (b.n + 15) / 16 * 16);
+	buf_add(&b, S("between"));
+	fx_pad(&b, (b.n + 15) / 16 * 16);
+	buf_add(&b, fx_ccob(a, two_targets(a), 2, true));
+	buf_add(&b, S("behind"));
+	return buf_str(&b);
+}
+
+#define IN_RODATA                                                                                  \
+	"0:gfx1100/raw/3 0:gfx90a/raw/2 "                                                          \
+	"1:gfx1100/ccob2/3 1:gfx90a/ccob2/2 "
+
+static void finds_bundles_outside_the_section(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct fx_host_section v[] = {
+		{.name = ".rodata", .bytes = rodata(&a), .align = 16},
+		{.name = ".hip_fatbin", .bytes = two_targets(&a)},
+	};
+	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 1}), DEVCODE_KERNELS, IN_RODATA, "");
+	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 2}), DEVCODE_KERNELS,
+		IN_RODATA "2:gfx1100/raw/3 2:gfx90a/raw/2 ", "");
+	/* Not read-only: looked at only when something registers device code. */
+	v[0].flags = 3;
+	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 1}), DEVCODE_KERNELS, "", "");
+	v[1] = (struct fx_host_section){.name = ".hipFatBinSegment", .bytes = S("1"), .flags = 3};
+	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 2}), DEVCODE_KERNELS, IN_RODATA, "");
+}
+
+static void does_without_a_section_table(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct fx_host_section v[] = {
+		{.name = ".text", .bytes = S("code")},
+		{.name = ".hip_fatbin", .bytes = two_targets(&a)},
+	};
+	struct fx_host h = {.v = v, .n = 2, .stripped = true};
+	assert_scan(host_elf(&a, h), DEVCODE_KERNELS, "0:gfx1100/raw/3 0:gfx90a/raw/2 ", "");
+}
+
+static void sections_that_only_have_the_name(void **state)
+{
+	(void)state;
+	ARENA(a);
+	assert_scan(one_section(&a, ".hip_fatbin", S("this is something else entirely")), 0, "",
+		"bundle-unrecognised ");
+	assert_scan(one_section(&a, ".hip_fatbin", S("")), 0, "", "");
+	const struct fx_host_section v = {.name = ".hip_fatbin", .type = 8, .bytes = S("xxxx")};
+	assert_scan(host_elf(&a, (struct fx_host){.v = &v, .n = 1}), 0, "", "");
+	struct str none = fx_bundle(&a, (struct fx_entry[]){{.id = HOST}}, 1, 4096);
+	assert_scan(one_section(&a, ".hip_fatbin", none), 0, "", "");
+}
+
+static void a_damaged_bundle_does_not_hide_the_next(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(section, &a);
+	buf_add(&section, two_targets(&a));
+	section.p[24 + 8 + 24 + strlen(HOST) + 8 + 7] = 0x7f; /* size of the first object */
+	fx_pad(&section, (section.n + 4095) / 4096 * 4096);
+	buf_add(&section, two_targets(&a));
+	struct str lib = one_section(&a, ".hip_fatbin", buf_str(&section));
+	assert_scan(lib, DEVCODE_KERNELS, "0:gfx1100/raw/3 0:gfx90a/raw/2 ", "bundle-damaged ");
+}
+
+static void damaged_compressed_data_is_a_finding(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct fx_entry big = {.id = ID("gfx1100"),
+		.bytes = fx_code_object(&a, (struct fx_object){.kernels = 1, .pad = 300000})};
+	struct str ccob = fx_ccob(&a, fx_bundle(&a, &big, 1, 4096), 3, false);
+	char *p = str_z(&a, ccob);
+	p[ccob.n - 2] = (char)~p[ccob.n - 2]; /* the checksum of zlib, at the end */
+	struct str lib = one_section(&a, ".hip_fatbin", (struct str){.p = p, .n = ccob.n});
+	assert_scan(lib, 0, "0:gfx1100/ccob3/-1 ", ""); /* the table is in order */
+	struct devcode d = scan(&a, lib, DEVCODE_HASH);
+	assert_str(findings_text(&a, &d), "bundle-damaged ");
+	struct str wrong = fx_ccob(&a, two_targets(&a), 3, true);
+	p = str_z(&a, wrong);
+	p[24] = (char)~p[24]; /* the hash in the header */
+	lib = one_section(&a, ".hip_fatbin", (struct str){.p = p, .n = wrong.n});
+	d = scan(&a, lib, DEVCODE_HASH);
+	assert_str(findings_text(&a, &d), "bundle-hash-mismatch ");
+}
+
+static struct str labelled(struct arena *a, const char *id, struct fx_object o)
+{
+	const struct fx_entry v = {.id = id, .bytes = fx_code_object(a, o)};
+	return one_section(a, ".hip_fatbin", fx_bundle(a, &v, 1, 4096));
+}
+
+static void compares_labels_with_e_flags(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *id;
+		unsigned flags, abi;
+		const char *findings;
+	} cases[] = {
+		{.id = ID("gfx1100"), .flags = GFX1100, .findings = ""},
+		{.id = ID("gfx1100"), .flags = GFX1201, .findings = "object-mislabelled "},
+		{.id = ID("gfx90a"), .flags = GFX90A_ANY, .findings = ""},
+		{.id = ID("gfx90a:xnack-"), .flags = GFX90A_XNACK_OFF, .findings = ""},
+		{.id = ID("gfx90a:xnack+"),
+			.flags = GFX90A_XNACK_OFF,
+			.findings = "object-mislabelled "},
+		{.id = ID("gfx90a"), .flags = GFX90A_XNACK_OFF, .findings = "object-mislabelled "},
+		{.id = ID("gfx11-generic"), .flags = 0x1000054, .findings = ""},
+		{.id = "hip-amdgcn-amd-amdhsa-gfx906", .flags = 0x2f, .abi = 1, .findings = ""},
+		{.id = ID("gfx9999"), .flags = 0x7f, .findings = "object-mislabelled "},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fx_object o = {.flags = cases[i].flags, .abi = cases[i].abi, .kernels = 1};
+		struct devcode d = scan(&a, labelled(&a, cases[i].id, o), 0);
+		assert_str(findings_text(&a, &d), cases[i].findings);
+	}
+}
+
+static void bare_objects_take_their_target_from_the_flags(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str o = fx_code_object(
+		&a, (struct fx_object){.flags = GFX90A_XNACK_OFF, .kernels = 4, .abi = 2});
+	struct devcode d = scan(&a, o, DEVCODE_KERNELS);
+	assert_str(objects_text(&a, &d), "0:gfx90a:xnack-/object/4 ");
+	assert_int_equal(d.files.v[0].objects.v[0].version, 4);
+	assert_string_equal(d.files.v[0].format, "object");
+	o = fx_code_object(&a, (struct fx_object){.flags = 0x7f});
+	assert_scan(o, 0, "0:mach-0x7f/object/-1 ", "");
+}
+
+static void says_which_targets_have_no_kernels(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct fx_entry v[] = {
+		{.id = ID("gfx1100"),
+			.bytes = fx_code_object(
+				&a, (struct fx_object){.flags = GFX1100, .kernels = 3})},
+		{.id = ID("gfx1201"),
+			.bytes = fx_code_object(&a, (struct fx_object){.flags = GFX1201})},
+		{.id = ID("gfx90a")},
+	};
+	struct str raw = fx_bundle(&a, v, 3, 4096);
+	struct devcode d = scan(&a, raw, DEVCODE_KERNELS);
+	assert_string_equal(d.files.v[0].format, "bundle");
+	assert_str(findings_text(&a, &d), "object-without-kernels ");
+	assert_str(d.findings.v[0].message,
+		"bundle 0 lists 2 targets without any kernel: gfx1201, gfx90a");
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx1100");
+	/* Device functions only, for every target alike: nothing to complain about. */
+	assert_scan(fx_bundle(&a, v + 1, 1, 4096), DEVCODE_KERNELS, "0:gfx1201/raw/0 ", "");
+}
+
+static void objects_that_are_none(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct fx_entry v[] = {
+		{.id = ID("gfx1100"), .bytes = S("no ELF file at all, just text of some length")},
+		{.id = "hipv4-spirv64-amd-amdhsa--amdgcnspirv",
+			.bytes = S("\3\2\43\7 SPIR-V follows here")},
+	};
+	assert_scan(fx_bundle(&a, v, 2, 16), DEVCODE_KERNELS,
+		"0:gfx1100/raw/0 0:amdgcnspirv/raw/0 ", "object-unreadable ");
+}
+
+static void counts_debug_bytes(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str o = fx_code_object(&a, (struct fx_object){.kernels = 1, .sections = true});
+	struct devcode d = scan(&a, o, DEVCODE_DEBUG);
+	assert_int_equal(d.files.v[0].objects.v[0].debug, 16);
+	assert_int_equal(d.files.v[0].objects.v[0].kernels, 1);
+}
+
+static void add_member(struct buf *b, const char *name, struct str bytes)
+{
+	buf_fmt(b, "%-16s%-12s%-6s%-6s%-8s%-10zu`\n", name, "0", "0", "0", "644", bytes.n);
+	buf_add(b, bytes);
+	if (bytes.n % 2)
+		buf_char(b, '\n');
+}
+
+static void reads_static_archives(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(ar, &a);
+	buf_add(&ar, S("!<arch>\n"));
+	add_member(&ar, "/", S("symbols"));
+	add_member(&ar, "a.o/", one_section(&a, ".hip_fatbin", two_targets(&a)));
+	add_member(&ar, "notes/", S("odd"));
+	add_member(&ar, "b.o/", fx_code_object(&a, (struct fx_object){.kernels = 5}));
+	add_member(&ar, "c.o/", one_section(&a, ".hip_fatbin", two_targets(&a)));
+	struct devcode d = scan(&a, buf_str(&ar), DEVCODE_KERNELS);
+	assert_str(objects_text(&a, &d), "0:gfx1100/raw/3 0:gfx90a/raw/2 1:gfx1100/object/5 "
+					 "2:gfx1100/raw/3 2:gfx90a/raw/2 ");
+	assert_string_equal(d.files.v[0].format, "archive");
+	struct elf_src cut = elf_src_mem(str_sub(buf_str(&ar), 0, ar.n - 1));
+	assert_err(devcode_scan_src(&a, &cut, S("x.a"), 0, &d), E_FORMAT);
+}
+
+static void refuses_or_reads_libraries_cut_off_anywhere(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str lib = one_section(&a, ".hip_fatbin", fx_ccob(&a, two_targets(&a), 1, true));
+	for (size_t n = 0; n < lib.n; n += n < 4096 ? 1 : 3) {
+		ARENA(tmp);
+		char *exact = xmalloc(n);
+		if (n)
+			memcpy(exact, lib.p, n);
+		struct elf_src src = elf_src_mem((struct str){.p = exact, .n = n});
+		struct devcode d = {0};
+		struct err *e =
+			devcode_scan_src(&tmp, &src, S("x"), DEVCODE_HASH | DEVCODE_DEBUG, &d);
+		assert_true(e || n < 64);
+		err_free(e);
+		free(exact);
+	}
+}
+
+static void put(struct str dir, const char *name, struct str bytes)
+{
+	ARENA(a);
+	struct str path = path_join(&a, dir, str_from(name));
+	assert_ok(fs_mkdirs(path_dir(path)));
+	assert_ok(fs_write(path, bytes, 0644));
+}
+
+static void scans_folders_and_says_what_all_files_serve(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct str lib = one_section(&a, ".hip_fatbin", two_targets(&a));
+	put(dir, "lib/b.so", lib);
+	put(dir, "a.hsaco",
+		fx_code_object(&a, (struct fx_object){.flags = 0x1000054, .kernels = 1}));
+	put(dir, "lib/README", S("text"));
+	put(dir, "lib/broken.so", str_sub(lib, 0, lib.n - 1));
+	assert_ok(fs_symlink(S("b.so"), path_join(&a, dir, S("lib/b.so.1"))));
+	struct devcode d;
+	assert_ok(devcode_scan(&a, dir, DEVCODE_KERNELS, &d));
+	assert_int_equal(d.files.n, 2);
+	assert_str(d.files.v[0].path, "a.hsaco");
+	assert_str(d.files.v[1].path, "lib/b.so");
+	assert_str(findings_text(&a, &d), "file-damaged ");
+	assert_str(d.findings.v[0].path, "lib/broken.so");
+	/* gfx11-generic covers gfx1100; gfx90a is in one file only. */
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx1100");
+	assert_int_equal(d.looked_at, 4);
+	test_dir_remove(dir);
+}
+
+static void single_files_of_no_format_are_errors(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct devcode d;
+	struct str dir = test_dir(&a), text = path_join(&a, dir, S("text"));
+	struct str cut = path_join(&a, dir, S("cut.so"));
+	test_put(text, "text");
+	put(dir, "cut.so", str_sub(one_section(&a, ".hip_fatbin", two_targets(&a)), 0, 5000));
+	assert_err_says(devcode_scan(&a, text, 0, &d), E_FORMAT, "of no known format");
+	assert_err(devcode_scan(&a, path_join(&a, dir, S("gone")), 0, &d), E_NOENT);
+	assert_err_says(devcode_scan(&a, cut, 0, &d), E_ELF, "cut.so");
+	assert_err_says(devcode_scan(&a, S("/dev/null"), 0, &d), E_FORMAT, "neither a file");
+	assert_ok(devcode_scan(&a, S("/proc/self/exe"), DEVCODE_KERNELS, &d));
+	assert_int_equal(d.files.n, 0); /* though the magic texts are in it */
+	assert_int_equal(d.findings.n, 0);
+	test_dir_remove(dir);
+}
+
+static void writes_the_json_of_the_design(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str o = fx_code_object(&a, (struct fx_object){.flags = GFX1100, .kernels = 2});
+	const struct fx_entry v = {.id = ID("gfx1100"), .bytes = o};
+	struct devcode d = scan(&a, fx_bundle(&a, &v, 1, 4096), DEVCODE_KERNELS | DEVCODE_HASH);
+	d.path = S("x");
+	BUF(out, &a);
+	struct json j = {.out = &out};
+	devcode_json(&j, &d, DEVCODE_KERNELS | DEVCODE_HASH);
+	struct digest sha = hash_bytes(HASH_SHA256, o.p, o.n);
+	struct str hex = digest_hex(&a, &sha);
+	struct str want = str_fmt(&a,
+		"{\"schema\":\"rocsmith.inspect/1\",\"path\":\"x\",\"files\":[{\"path\":\"x.so\","
+		"\"format\":\"bundle\",\"objects\":[{\"target\":\"gfx1100\",\"bundle\":0,"
+		"\"encoding\":\"raw\",\"size\":%zu,\"stored\":%zu,\"kernels\":2,"
+		"\"sha256\":\"%.*s\"}]}],\"served\":[\"gfx1100\"],\"findings\":[]}",
+		o.n, o.n, STR(hex));
+	assert_str(buf_str(&out), want.p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_a_raw_bundle),
+		cmocka_unit_test(finds_compressed_bundles),
+		cmocka_unit_test(counts_bundles_in_file_order),
+		cmocka_unit_test(one_bundle_of_many_wrappers_counts_once),
+		cmocka_unit_test(finds_bundles_outside_the_section),
+		cmocka_unit_test(does_without_a_section_table),
+		cmocka_unit_test(sections_that_only_have_the_name),
+		cmocka_unit_test(a_damaged_bundle_does_not_hide_the_next),
+		cmocka_unit_test(damaged_compressed_data_is_a_finding),
+		cmocka_unit_test(compares_labels_with_e_flags),
+		cmocka_unit_test(bare_objects_take_their_target_from_the_flags),
+		cmocka_unit_test(says_which_targets_have_no_kernels),
+		cmocka_unit_test(objects_that_are_none),
+		cmocka_unit_test(counts_debug_bytes),
+		cmocka_unit_test(reads_static_archives),
+		cmocka_unit_test(refuses_or_reads_libraries_cut_off_anywhere),
+		cmocka_unit_test(scans_folders_and_says_what_all_files_serve),
+		cmocka_unit_test(single_files_of_no_format_are_errors),
+		cmocka_unit_test(writes_the_json_of_the_design),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
