@@ -35,10 +35,10 @@ struct code_object {
 };
 
 struct devcode_file {
-	struct str path;    /* as given, or relative to the folder or wheel */
-	const char *format; /* "elf", "bundle", "object", "archive" */
-	uint64_t size;      /* of the file */
-	unsigned bundles;   /* a bare object counts as one */
+	struct str path;                 /* as given, or relative to the folder or wheel */
+	const char *format;              /* "elf", "bundle", "object", "archive" */
+	uint64_t size;                   /* of the file */
+	unsigned bundles;                /* a bare object counts as one */
 	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 
