@@ -1,8 +1,9 @@
 /* Files and folders: everything that rocsmith reads or writes goes through here.
  *
  * Paths are plain strings, NUL-terminated (char *) where they go to the system. Whoever writes a
- * file writes it whole: fs_write() makes a temporary file beside the target, fsyncs and renames it,
- * so that a reader sees the old or the new content and a kill leaves no torn file.
+ * file writes it whole: fs_write() fills a file that has no name yet, fsyncs it, and puts it in the
+ * place of the old one, so that a reader sees the old or the new content and a kill leaves neither
+ * a torn file nor litter.
  * After fs_forbid_writes() (a dry run) every changing function fails with E_DRY_RUN.
  */
 #pragma once
@@ -80,7 +81,7 @@ MUST_USE struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret
  * removes the temporary file. The first failure sticks and is returned by commit. */
 struct fs_out {
 	int fd;            /* -1: not open */
-	char *tmp, *path;  /* malloc'ed */
+	char *tmp, *path;  /* malloc'ed; tmp is NULL while the file has no name */
 	uint64_t offset;   /* bytes written */
 	struct err *first; /* sticky */
 };

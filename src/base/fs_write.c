@@ -1,4 +1,5 @@
-/* Changing files and folders: temporary file, fsync, rename. See fs.h. */
+/* Changing files and folders, and the guard of dry runs; see fs.h. Files written in pieces are in
+ * fs_out.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -7,7 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/fs_int.h"
 
 static bool forbidden;
 
@@ -54,7 +55,7 @@ static bool is_scratch(struct str path)
 }
 
 /* The belt for --dry-run: a command that forgot to look is stopped here. */
-static struct err *may_write(struct str path)
+struct err *fs_may_write(struct str path)
 {
 	if (forbidden && !is_scratch(path))
 		return err_new(E_DRY_RUN, "refused to change '%.*s' in a dry run", STR(path));
@@ -79,70 +80,6 @@ struct err *fs_sync_all(struct str path)
 	if (syncfs(fd) < 0)
 		return err_errno("cannot sync the file system of '%.*s'", STR(path));
 	return NULL;
-}
-
-struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
-{
-	*o = (struct fs_out){.fd = -1};
-	TRY(may_write(path));
-	ARENA(a);
-	struct str tmp = str_fmt(&a, "%.*s.tmp-XXXXXX", STR(path));
-	o->path = strdup(str_z(&a, path));
-	o->tmp = strdup(tmp.p);
-	o->fd = mkostemp(o->tmp, O_CLOEXEC);
-	if (o->fd >= 0 && fchmod(o->fd, mode) == 0)
-		return NULL;
-	struct err *e = err_errno("cannot create '%.*s'", STR(path));
-	if (o->fd < 0) {
-		free(o->tmp);
-		o->tmp = NULL;
-	}
-	fs_out_abandon(o);
-	return e;
-}
-
-void fs_out_write(struct fs_out *o, const void *p, size_t n)
-{
-	for (const char *at = p; n && !o->first;) {
-		ssize_t put = write(o->fd, at, n);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0) {
-			o->first = err_errno("cannot write '%s'", o->path);
-			return;
-		}
-		at += put;
-		n -= (size_t)put;
-		o->offset += (uint64_t)put;
-	}
-}
-
-struct err *fs_out_commit(struct fs_out *o)
-{
-	if (!o->first && fsync(o->fd) < 0)
-		o->first = err_errno("cannot sync '%s'", o->path);
-	if (!o->first && rename(o->tmp, o->path) < 0)
-		o->first = err_errno("cannot rename '%s' to '%s'", o->tmp, o->path);
-	struct err *e = o->first;
-	o->first = NULL;
-	if (!e) {
-		free(o->tmp);
-		o->tmp = NULL;
-		e = fs_sync_dir(path_dir(str_from(o->path)));
-	}
-	fs_out_abandon(o);
-	return e;
-}
-
-void fs_out_abandon(struct fs_out *o)
-{
-	fd_closep(&o->fd);
-	if (o->tmp)
-		unlink(o->tmp);
-	err_freep(&o->first);
-	free(o->tmp);
-	free(o->path);
-	*o = (struct fs_out){.fd = -1};
 }
 
 struct err *fs_write(struct str path, struct str content, unsigned mode)
@@ -192,7 +129,7 @@ struct err *fs_mkdirs(struct str path)
 {
 	if (fs_is_dir(path))
 		return NULL;
-	TRY(may_write(path));
+	TRY(fs_may_write(path));
 	ARENA(tmp);
 	char *z = str_z(&tmp, path);
 	for (char *p = z + 1; *p; p++) {
@@ -210,7 +147,7 @@ struct err *fs_mkdirs(struct str path)
 
 struct err *fs_rename(struct str from, struct str to)
 {
-	TRY(may_write(to));
+	TRY(fs_may_write(to));
 	ARENA(tmp);
 	if (rename(str_z(&tmp, from), str_z(&tmp, to)) < 0)
 		return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
@@ -219,7 +156,7 @@ struct err *fs_rename(struct str from, struct str to)
 
 struct err *fs_link(struct str from, struct str to)
 {
-	TRY(may_write(to));
+	TRY(fs_may_write(to));
 	ARENA(tmp);
 	if (link(str_z(&tmp, from), str_z(&tmp, to)) < 0)
 		return err_errno("cannot link '%.*s' to '%.*s'", STR(from), STR(to));
@@ -228,7 +165,7 @@ struct err *fs_link(struct str from, struct str to)
 
 struct err *fs_remove(struct str path)
 {
-	TRY(may_write(path));
+	TRY(fs_may_write(path));
 	ARENA(tmp);
 	if (remove(str_z(&tmp, path)) < 0 && errno != ENOENT)
 		return err_errno("cannot remove '%.*s'", STR(path));
@@ -237,7 +174,7 @@ struct err *fs_remove(struct str path)
 
 struct err *fs_remove_empty(struct str dir)
 {
-	TRY(may_write(dir));
+	TRY(fs_may_write(dir));
 	ARENA(tmp);
 	if (rmdir(str_z(&tmp, dir)) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
 		return err_errno("cannot remove the folder '%.*s'", STR(dir));
@@ -246,7 +183,7 @@ struct err *fs_remove_empty(struct str dir)
 
 struct err *fs_remove_tree(struct str path)
 {
-	TRY(may_write(path));
+	TRY(fs_may_write(path));
 	ARENA(a);
 	struct stat st;
 	if (lstat(str_z(&a, path), &st) < 0)
@@ -262,18 +199,22 @@ struct err *fs_remove_tree(struct str path)
 	return fs_remove(path);
 }
 
+/* The name on the way is always the same for a path, so that what a kill leaves is used up. */
 struct err *fs_symlink(struct str target, struct str path)
 {
-	TRY(may_write(path));
+	TRY(fs_may_write(path));
 	ARENA(a);
-	struct str tmp = str_fmt(&a, "%.*s.tmp-%d", STR(path), (int)getpid());
-	(void)unlink(tmp.p);
-	if (symlink(str_z(&a, target), tmp.p) < 0)
-		return err_errno("cannot create the link '%.*s'", STR(path));
-	if (rename(tmp.p, str_z(&a, path)) == 0)
+	struct str tmp = fs_temp_name(&a, path);
+	int r = symlink(str_z(&a, target), tmp.p);
+	for (int tries = 0; r < 0 && errno == EEXIST && tries < 100; tries++) {
+		(void)unlink(tmp.p);
+		r = symlink(str_z(&a, target), tmp.p);
+	}
+	if (r == 0 && rename(tmp.p, str_z(&a, path)) == 0)
 		return NULL;
 	struct err *e = err_errno("cannot create the link '%.*s'", STR(path));
-	(void)unlink(tmp.p);
+	if (r == 0)
+		(void)unlink(tmp.p);
 	return e;
 }
 
@@ -281,7 +222,7 @@ struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
 {
 	const char *env = getenv("TMPDIR");
 	if (dir.n)
-		TRY(may_write(dir));
+		TRY(fs_may_write(dir));
 	else
 		dir = str_from(env && *env ? env : "/tmp");
 	struct str path = str_fmt(a, "%.*s/rocsmith-XXXXXX", STR(path_abs(a, dir)));
@@ -305,7 +246,7 @@ static struct err *locked_by(struct str path, int fd)
 
 struct err *fs_lock(struct str path, bool wait, int *ret_fd)
 {
-	TRY(may_write(path));
+	TRY(fs_may_write(path));
 	ARENA(tmp);
 	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)

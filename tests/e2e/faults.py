@@ -84,6 +84,7 @@ def entry(path):
 
 
 def snapshot(dirs, ignore):
+    ignore = ["lock", "*.lock", *ignore]  # they name the process that took them last
     seen = {}
     for top in dirs:
         if not os.path.isdir(top) and os.path.lexists(top):

@@ -1,11 +1,14 @@
 /* Files and folders on the real file system: base/fs.h. */
 #include "test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../fault/fault.h"
 #include "base/buf.h"
+#include "base/pool.h"
 
 static void files_are_written_whole_and_read_back(void **state)
 {
@@ -234,6 +237,130 @@ static void locks_exclude_and_name_the_holder(void **state)
 	test_dir_remove(dir);
 }
 
+/* ---- disturbed writers (tests/fault) ---- */
+
+static struct strs names_in(struct arena *a, struct str dir)
+{
+	struct strs names = {0};
+	assert_ok(fs_list(a, dir, &names));
+	return names;
+}
+
+static void without_nameless_files_a_temporary_name_serves(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f"));
+	test_put(path, "old");
+	fault_arm(1, EOPNOTSUPP);
+	assert_ok(fs_write(path, S("new"), 0640));
+	assert_string_equal(fault_hit(), "open64");
+	fault_arm(1, EOPNOTSUPP);
+	struct fs_out o;
+	assert_ok(fs_out_open(&o, path, 0644));
+	assert_non_null(o.tmp);
+	assert_int_equal(names_in(&a, dir).n, 2);
+	fs_out_abandon(&o);
+	fault_arm(0, 0);
+	test_has(path, "new");
+	assert_int_equal(names_in(&a, dir).n, 1);
+	test_dir_remove(dir);
+}
+
+static void a_failing_call_keeps_the_old_file(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f"));
+	for (uint64_t n = 1;; n++) {
+		test_put(path, "old");
+		fault_arm(n, n % 2 ? EIO : ENOSPC);
+		CLEANUP(err_freep) struct err *e = fs_write(path, S("new"), 0644);
+		const char *name = fault_hit();
+		fault_arm(0, 0);
+		if (!e)
+			break;
+		assert_int_equal(e->code, n % 2 ? E_IO : E_NOSPACE);
+		assert_true(test_err_says(e, path.p) || test_err_says(e, dir.p));
+		/* once it is in place, only making that durable can fail */
+		test_has(path, n < 6 ? "old" : "new");
+		assert_non_null(name);
+		assert_int_equal(names_in(&a, dir).n, 1);
+	}
+	test_has(path, "new");
+	test_dir_remove(dir);
+}
+
+static void a_killed_writer_leaves_old_or_new_and_no_litter(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f")), got = {0};
+	struct str link = path_join(&a, dir, S("link"));
+	int status = 1;
+	for (uint64_t n = 1; status; n++) {
+		test_put(path, "old");
+		assert_ok(fs_symlink(S("old"), link));
+		pid_t pid = fork();
+		if (pid == 0) {
+			fault_arm(n, FAULT_KILL);
+			if (fs_write(path, S("new"), 0644) || fs_symlink(S("new"), link))
+				_exit(1);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(status == 0 || WIFSIGNALED(status));
+		assert_ok(fs_read(&a, path, 9, &got));
+		assert_true(str_eq(got, S("old")) || str_eq(got, S("new")));
+		assert_ok(fs_write(path, S("third"), 0644));
+		assert_ok(fs_symlink(S("third"), link));
+		assert_int_equal(names_in(&a, dir).n, 2);
+	}
+	test_dir_remove(dir);
+}
+
+struct rival {
+	struct str path, content;
+};
+
+static struct err *write_often(struct arena *tmp, void *user)
+{
+	struct rival *r = user;
+	(void)tmp;
+	for (int i = 0; i < 200; i++)
+		TRY(fs_write(r->path, r->content, 0644));
+	return NULL;
+}
+
+static void rival_writers_do_not_mix(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f")), got = {0};
+	struct rival r[4];
+	for (unsigned i = 0; i < 4; i++)
+		r[i] = (struct rival){.path = path, .content = str_fmt(&a, "%04096u", i)};
+	assert_ok(pool_each(4, r, 4, sizeof(*r), write_often));
+	assert_ok(fs_read(&a, path, 1 << 16, &got));
+	assert_int_equal(got.n, 4096);
+	assert_int_equal(names_in(&a, dir).n, 1);
+	test_dir_remove(dir);
+}
+
+static void the_longest_names_can_be_replaced(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = str_fmt(&a, "%.*s/%0255d", STR(dir), 7);
+	test_put(path, "old");
+	test_put(path, "new");
+	assert_ok(fs_remove(path));
+	assert_ok(fs_symlink(S("a"), path));
+	assert_ok(fs_symlink(S("b"), path));
+	assert_err(fs_write(str_fmt(&a, "%.*s0", STR(path)), S(""), 0644), E_IO);
+	test_dir_remove(dir);
+}
+
 /* In a child, because a dry run cannot be left again. */
 static void dry_runs_change_nothing(void **state)
 {
@@ -296,6 +423,11 @@ int main(void)
 		cmocka_unit_test(full_disks_are_told),
 		cmocka_unit_test(copies_are_equal),
 		cmocka_unit_test(locks_exclude_and_name_the_holder),
+		cmocka_unit_test(without_nameless_files_a_temporary_name_serves),
+		cmocka_unit_test(a_failing_call_keeps_the_old_file),
+		cmocka_unit_test(a_killed_writer_leaves_old_or_new_and_no_litter),
+		cmocka_unit_test(rival_writers_do_not_mix),
+		cmocka_unit_test(the_longest_names_can_be_replaced),
 		cmocka_unit_test(dry_runs_change_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

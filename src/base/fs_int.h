@@ -1,0 +1,9 @@
+/* Shared by the files that implement fs.h. */
+#pragma once
+
+#include "base/fs.h"
+
+/* E_DRY_RUN when nothing may be changed at path. */
+MUST_USE struct err *fs_may_write(struct str path);
+/* Where the new content of path waits to replace the old: always the same name beside it. */
+struct str fs_temp_name(struct arena *a, struct str path);

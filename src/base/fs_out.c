@@ -1,0 +1,166 @@
+/* A file written in pieces; see fs.h.
+ *
+ * It is an O_TMPFILE, which has no name and dies with the process, until the commit links it into
+ * its folder. Where the file system has no such files it gets a random name from the beginning. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/fs_int.h"
+#include "base/map.h"
+
+struct str fs_temp_name(struct arena *a, struct str path)
+{
+	return str_fmt(a, "%.*s/.rocsmith.tmp-%016llx", STR(path_dir(path)),
+		(unsigned long long)str_hash(path_base(path)));
+}
+
+/* A kernel or file system without O_TMPFILE answers with one of these. */
+static bool no_tmpfile(int no)
+{
+	return no == EOPNOTSUPP || no == EISDIR || no == EINVAL;
+}
+
+static int open_file(struct fs_out *o, struct str path)
+{
+	ARENA(a);
+	char *dir = str_z(&a, path_dir(path));
+	int fd = -1;
+	errno = EOPNOTSUPP;
+	if (fs_is_dir(S("/proc/self/fd"))) /* the commit needs it */
+		fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0 || !no_tmpfile(errno))
+		return fd;
+	char *tmp = strdup(str_fmt(&a, "%s/.rocsmith.tmp-XXXXXX", dir).p);
+	if (!tmp)
+		return -1;
+	fd = mkostemp(tmp, O_CLOEXEC);
+	if (fd >= 0)
+		o->tmp = tmp;
+	else
+		free(tmp);
+	return fd;
+}
+
+struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
+{
+	*o = (struct fs_out){.fd = -1};
+	TRY(fs_may_write(path));
+	o->path = xmalloc(path.n + 1);
+	memcpy(o->path, path.p, path.n);
+	o->path[path.n] = 0;
+	o->fd = open_file(o, path);
+	if (o->fd >= 0 && fchmod(o->fd, mode) == 0)
+		return NULL;
+	struct err *e = err_errno("cannot create '%.*s'", STR(path));
+	fs_out_abandon(o);
+	return e;
+}
+
+void fs_out_write(struct fs_out *o, const void *p, size_t n)
+{
+	for (const char *at = p; n && !o->first;) {
+		ssize_t put = write(o->fd, at, n);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0) {
+			o->first = err_errno("cannot write '%s'", o->path);
+			return;
+		}
+		at += put;
+		n -= (size_t)put;
+		o->offset += (uint64_t)put;
+	}
+}
+
+static int link_at(const struct fs_out *o, const char *name)
+{
+	ARENA(a);
+	struct str self = str_fmt(&a, "/proc/self/fd/%d", o->fd);
+	return linkat(AT_FDCWD, self.p, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Over the old file, by way of a name beside it. */
+static int replace(const struct fs_out *o, const char *beside)
+{
+	int r = link_at(o, beside), no;
+	if (r < 0)
+		return r;
+	r = rename(beside, o->path);
+	no = errno;
+	if (r < 0)
+		(void)unlink(beside);
+	errno = no;
+	return r;
+}
+
+/* Removes what a killed process left at the name beside; who lives holds a lock on his file. */
+static void drop_stale(const char *beside)
+{
+	CLEANUP(fd_closep) int fd = open(beside, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat mine, there;
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return;
+	if (fstat(fd, &mine) == 0 && lstat(beside, &there) == 0 && mine.st_ino == there.st_ino)
+		(void)unlink(beside);
+}
+
+/* Under its own name at once when that is free, else by replace(). When somebody else is replacing
+ * the same path just now, by a name of our own: the last one wins. */
+static int name_it(const struct fs_out *o)
+{
+	static atomic_uint serial;
+	ARENA(a);
+	struct str beside = fs_temp_name(&a, str_from(o->path));
+	int r = link_at(o, o->path);
+	if (r == 0 || errno != EEXIST)
+		return r;
+	(void)flock(o->fd, LOCK_EX | LOCK_NB);
+	drop_stale(beside.p);
+	r = replace(o, beside.p);
+	if (r == 0 || errno != EEXIST)
+		return r;
+	beside =
+		str_fmt(&a, "%.*s-%d-%u", STR(beside), (int)getpid(), atomic_fetch_add(&serial, 1));
+	return replace(o, beside.p);
+}
+
+static int put_in_place(struct fs_out *o)
+{
+	if (!o->tmp)
+		return name_it(o);
+	if (rename(o->tmp, o->path) < 0)
+		return -1;
+	free(o->tmp);
+	o->tmp = NULL;
+	return 0;
+}
+
+struct err *fs_out_commit(struct fs_out *o)
+{
+	if (!o->first && fsync(o->fd) < 0)
+		o->first = err_errno("cannot sync '%s'", o->path);
+	if (!o->first && put_in_place(o) < 0)
+		o->first = err_errno("cannot put the new '%s' in its place", o->path);
+	struct err *e = o->first;
+	o->first = NULL;
+	if (!e)
+		e = fs_sync_dir(path_dir(str_from(o->path)));
+	fs_out_abandon(o);
+	return e;
+}
+
+void fs_out_abandon(struct fs_out *o)
+{
+	fd_closep(&o->fd);
+	if (o->tmp)
+		unlink(o->tmp);
+	err_freep(&o->first);
+	free(o->tmp);
+	free(o->path);
+	*o = (struct fs_out){.fd = -1};
+}
