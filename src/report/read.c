@@ -30,19 +30,26 @@ static int by_start(const void *x, const void *y)
 	return str_cmp(a->name, b->name);
 }
 
+static struct report_step read_step(const struct node *s)
+{
+	return (struct report_step){
+		.kind = node_text(s, S("kind"), S("step")),
+		.name = node_text(s, S("name"), S("")),
+		.gpu = node_text(s, S("gpu"), S("")),
+		.start = node_number(s, S("start"), 0),
+		.seconds = node_number(s, S("seconds"), 0),
+		.cpu = node_number(s, S("cpu"), 0),
+		.memory = node_u64(s, S("memory"), 0),
+		.cached = node_bool(s, S("cached"), false),
+	};
+}
+
+/* Steps that a failed build never came to have "done": false. */
 static void read_steps(struct arena *a, struct report *r)
 {
 	NODE_EACH (s, member(r->doc, S("steps")))
-		*VEC_PUSH(a, &r->steps) = (struct report_step){
-			.kind = node_text(s, S("kind"), S("step")),
-			.name = node_text(s, S("name"), S("")),
-			.gpu = node_text(s, S("gpu"), S("")),
-			.start = node_number(s, S("start"), 0),
-			.seconds = node_number(s, S("seconds"), 0),
-			.cpu = node_number(s, S("cpu"), 0),
-			.memory = node_u64(s, S("memory"), 0),
-			.cached = node_bool(s, S("cached"), false),
-		};
+		if (node_bool(s, S("done"), true) || node_bool(s, S("cached"), false))
+			*VEC_PUSH(a, &r->steps) = read_step(s);
 	if (r->steps.n)
 		qsort(r->steps.v, r->steps.n, sizeof(*r->steps.v), by_start);
 }
