@@ -7,9 +7,23 @@ extern const struct command cmd_help;
 extern const struct command cmd_hipify;
 extern const struct command cmd_inspect;
 extern const struct command cmd_report;
+extern const struct command cmd_sdk_env;
+extern const struct command cmd_sdk_info;
+extern const struct command cmd_sdk_install;
+extern const struct command cmd_sdk_list;
+extern const struct command cmd_sdk_remove;
+extern const struct command cmd_sdk_run;
+extern const struct command cmd_sdk_verify;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
+	&cmd_sdk_list,
+	&cmd_sdk_install,
+	&cmd_sdk_info,
+	&cmd_sdk_env,
+	&cmd_sdk_verify,
+	&cmd_sdk_remove,
+	&cmd_sdk_run,
 	&cmd_hipify,
 	&cmd_inspect,
 	&cmd_report,

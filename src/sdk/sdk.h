@@ -1,16 +1,29 @@
 /* ROCm SDKs: where they come from (providers), where they are, how to run their programs.
  *
  * An SDK is a tree with clang, device libraries, headers and libraries, described by a manifest
- * (sdk.json beside the tree: provider, suite, components, packages with versions and hashes, files
- * with sizes and hashes, date of the archive index, accepted exceptions).
+ * (sdk.json beside the tree: provider, suite, components, packages with versions and hashes, date
+ * of the archive index, accepted exceptions; one record of files with sizes and hashes per
+ * package). It lives in FS_DATA "sdk/NAME", its downloads and its private apt state in FS_CACHE
+ * "sdk". Versions differ between components of one SDK; nothing here speaks of "the" ROCm version.
+ * The contract of a provider is in provider.h.
  *
- * The contract of a provider (debian, prefix now; wheels, tarball, artifacts to come):
- *   resolve   spec -> list of items (name, version, url, size, sha256), no writes but its own cache
- *   fetch     items -> cache, resumable, verified
- *   unpack    items -> a staged tree, files recorded in the manifest; runs no code of the items
- *   layout    tree -> struct sdk: finds clang, device libraries, headers, versions per component
- *   run       how a program inside the tree is started (directly, or in a sandbox)
- * Versions differ between components of one SDK; nothing here speaks of "the" ROCm version.
+ * Paths inside. Debian's layout puts ROCm into /usr, between libc and all else, which is no good
+ * for a build against another libc. So every debian SDK has a second view, /opt/rocm, made of
+ * relative links to what comes from ROCm packages and nothing else: /opt/rocm/include  hip,
+ * hiprand, thrust, ... (no libc, kernel or libstdc++ header) /opt/rocm/lib      libamdhip64.so,
+ * libhiprand.so.1, cmake/ ... (no libc.so, libm.so) /opt/rocm/llvm     the LLVM that hipcc uses;
+ * /opt/rocm/amdgcn/bitcode: device libraries It is laid out like AMD's packages, so that
+ * ROCM_PATH=/opt/rocm is true in there. Measured (Debian 12, LLVM 21.1.8): with --hip-path=/usr
+ * clang adds "-idirafter /usr/include", the SDK's libc headers included; with --hip-path=/opt/rocm
+ * it adds ROCm's only. With the SDK's -L/usr/lib/x86_64-linux-gnu a use of fmod() binds to
+ * GLIBC_2.38; with -L/opt/rocm/lib to the sysroot's own (2.2.5). --rocm-path=/usr finds no device
+ * libraries in Debian's layout.
+ *
+ * A compile of a HIP source against the build machine's libc and libstdc++, in the sandbox:
+ *     sdk.clang -x hip k.hip --offload-arch=gfx1201 -fPIC -shared
+ *         --sysroot=/run/host --gcc-toolchain=/run/host/usr  (sdk_wrap with host_root "/run/host")
+ *         sdk.clang_flags  -L each of sdk.lib_dirs  -lamdhip64
+ * Against the SDK's own libc: the same without the line of --sysroot.
  */
 #pragma once
 
@@ -19,44 +32,76 @@
 
 /* What is wanted. */
 struct sdk_spec {
-	struct str provider; /* "debian" or "prefix" */
-	struct str suite;    /* debian: "sid", "experimental", "trixie" */
-	struct strs
-		components; /* "compiler", "math", "dnn", "torch-build" or a library: "hiprand" */
-	struct str mirror;  /* debian: archive URL; "" = from the machine's apt configuration */
-	struct str keyring; /* debian: "" = the machine's archive keyring */
-	struct str prefix;  /* prefix: the tree */
+	struct str provider;    /* "debian" or "prefix" */
+	struct str suite;       /* debian: "sid", "experimental", "trixie"; "" = sid */
+	struct strs components; /* "compiler", "math", "dnn", "torch-build", "headers" or a library:
+				 * "hiprand"; "compiler" is always part of a debian SDK */
+	struct str mirror;      /* debian: archive URL; "" = from the machine's apt configuration */
+	struct str keyring;     /* debian: "" = the machine's archive keyring */
+	struct str prefix;      /* prefix: the tree */
+	bool refresh;           /* debian: take a new archive index, replace what changed */
 };
 
 struct sdk_component {
 	struct str name, version; /* "clang" "21.1.8", "hip" "6.4.43484", "hiprand" "2.12.0" */
 };
 
+/* How programs of the SDK are started on this machine. */
+enum sdk_runner {
+	SDK_DIRECT,    /* they run as they are (prefix) */
+	SDK_BWRAP,     /* bwrap, without network */
+	SDK_BWRAP_NET, /* bwrap where it may not make a network namespace */
+	SDK_CHROOT,    /* root without user namespaces or bwrap: bind mounts and chroot */
+	SDK_NORUN,     /* not at all; sdk_wrap() says why */
+};
+
 /* What is there. All paths are as seen by programs of the SDK (inside its sandbox). */
 struct sdk {
 	struct str name; /* "debian-sid", or the prefix path */
 	struct str provider, suite;
-	struct str root;  /* folder of the tree on this machine; "" or "/" when run directly */
+	struct str root;  /* folder of the tree on this machine; "" when run directly */
+	struct str dir;   /* our folder for it: manifest, records, answers of probes */
 	struct str clang; /* ".../clang++" */
 	struct str bundler, lld;
-	struct str device_libs; /* ".../amdgcn/bitcode" */
-	struct str hip_path;    /* passed as --hip-path, "/usr" for Debian's layout */
-	struct str
-		include; /* folder that holds only ROCm's headers (no libc), e.g. for -idirafter */
-	struct strs lib_dirs;
-	struct strs clang_flags; /* flags that every compile needs for this layout, with reasons in
-				    sdk.c */
+	struct str device_libs;  /* ".../amdgcn/bitcode" */
+	struct str hip_path;     /* passed as --hip-path */
+	struct str include;      /* folder that holds only ROCm's headers (no libc) */
+	struct strs lib_dirs;    /* the same for libraries: -L, and the run-time search path */
+	struct strs clang_flags; /* flags that every HIP compile needs for this layout; layout.c */
+	struct strs path;        /* folders for PATH inside */
 	struct str index_date;   /* debian: date of the archive index that was used */
+	struct strs notes;       /* accepted exceptions, one line each ("... has expired ...") */
+	struct strs requested;   /* the components that were installed */
 	VEC(struct sdk_component) components;
 	struct str
 		fingerprint; /* hex hash over packages and versions: part of every compile's key */
-	bool sandbox;        /* programs run in bwrap or chroot */
+	uint64_t packages, bytes; /* installed, unpacked */
+	bool sandbox;             /* programs run in bwrap or chroot */
+	enum sdk_runner runner;
+};
+
+/* What an install did. */
+struct sdk_done {
+	uint64_t packages, fetched, bytes, repaired; /* fetched: bytes; repaired: packages */
+	bool nothing;                                /* all was there */
 };
 
 /* Installs (or completes, or repairs) and opens. A no-op when everything is there. */
 MUST_USE struct err *sdk_install(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
 /* Opens an installed one; E_SDK when it is not there or lacks a component. */
 MUST_USE struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
+/* Opens by name ("debian-sid", a folder with a slash, or "" = ROCSMITH_SDK or the one there is). */
+MUST_USE struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret);
+/* sdk_install() that tells what it did; ret_done may be NULL. */
+MUST_USE struct err *sdk_install_report(
+	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done);
+/* What sdk_install() would fetch and unpack, without doing it. */
+MUST_USE struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk_done *ret,
+	struct strs *ret_packages);
+/* Names of the installed SDKs. */
+MUST_USE struct err *sdk_names(struct arena *a, struct strs *ret);
+/* Removes tree, manifest, records and private apt state; E_NOENT when there is none. */
+MUST_USE struct err *sdk_remove(struct arena *a, struct str name);
 
 /* A folder of the machine that a program of the SDK may see, at the same path unless `at` is set.
  */
@@ -72,17 +117,34 @@ struct sdk_binds {
 
 /* Turns p (argv in terms of the SDK's paths) into what really runs: bwrap ..., chroot ... or p as
  * it is. With host_root set, the machine's root is visible read-only below that path (for
- * --sysroot). */
+ * --sysroot). A bind may lie anywhere but in /usr/{bin,lib,include,share,...}, /etc, /proc, /dev.
+ * argv[0] without a slash is looked up in sdk.path. Thread-safe. About 8 ms a call. */
 MUST_USE struct err *sdk_wrap(struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds,
 	struct str host_root, struct proc *p);
+/* Everything of this machine that does not hide the SDK (/home, /root, /tmp, ...), writable: for
+ * programs that a person starts. */
+MUST_USE struct err *sdk_all_binds(struct arena *a, const struct sdk *sdk, struct sdk_binds *ret);
+/* Becomes argv inside root, by bind mounts ("FROM:AT:r" or ":w") and chroot: what SDK_CHROOT starts
+ * as a process of its own. Returns on failure only. */
+MUST_USE struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds,
+	struct str dir, const struct strs *argv);
+/* "NAME=value": what build systems need to find the SDK (ROCM_PATH, HIP_PATH, ...), as seen by
+ * programs of the SDK. */
+MUST_USE struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret);
 /* Turns p (a program of this machine, such as its python3) into a run on the SDK's loader and
- * libraries: how a wheel is imported where no ROCm is installed. */
+ * libraries, without a sandbox: how a wheel is imported where no ROCm is installed. What p itself
+ * starts runs as ever. argv[0] must be an ELF program, a link to one, or a script that names one.
+ */
 MUST_USE struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p);
 /* Which of these targets the SDK really compiles (an empty kernel is compiled for each; the answer
  * is remembered with the SDK). ret_ok[i] for targets.v[i]; ret_why[i] is clang's own error. */
 MUST_USE struct err *sdk_probe(struct arena *a, const struct sdk *sdk, const struct strs *targets,
 	bool *ret_ok, struct str *ret_why);
-/* Compares the tree with its manifest: missing, changed or torn files. */
+/* Compares the tree with its manifest: missing, changed or torn files. What is wrong is remembered,
+ * so that the next sdk_install() repairs it. */
 MUST_USE struct err *sdk_check(struct arena *a, struct str name, struct findings *ret);
+/* The words that components may be, and what each is. */
+struct strs sdk_component_names(struct arena *a);
+const char *sdk_component_about(struct str name);
 /* Names of the components that provide these headers ("hiprand/hiprand.h" -> "hiprand"). */
 struct strs sdk_components_for_headers(struct arena *a, const struct strs *headers);

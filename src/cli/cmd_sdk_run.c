@@ -1,0 +1,85 @@
+/* rocsmith sdk run: a program of the SDK, or with --host one of this machine on the SDK's
+ * libraries. */
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "cli/opt.h"
+#include "sdk/sdk.h"
+
+struct args {
+	struct common common;
+	struct str sdk, chroot, chroot_dir;
+	bool host;
+	struct strs chroot_binds;
+	struct strs argv;
+};
+
+static const struct opt opts[] = {
+	{.lname = "sdk",
+		.kind = OPT_STR,
+		.off = offsetof(struct args, sdk),
+		.arg = "NAME",
+		.help = "installed SDK or folder of a ROCm tree"},
+	{.lname = "host",
+		.kind = OPT_BOOL,
+		.off = offsetof(struct args, host),
+		.help = "a program of this machine on the SDK's libraries"},
+	{.lname = "chroot",
+		.kind = OPT_STR,
+		.flags = OPT_HIDDEN,
+		.off = offsetof(struct args, chroot),
+		.arg = "DIR",
+		.help = "for our own use"},
+	{.lname = "chroot-dir",
+		.kind = OPT_STR,
+		.flags = OPT_HIDDEN,
+		.off = offsetof(struct args, chroot_dir),
+		.arg = "DIR",
+		.help = "for our own use"},
+	{.lname = "chroot-bind",
+		.kind = OPT_LIST,
+		.flags = OPT_HIDDEN,
+		.off = offsetof(struct args, chroot_binds),
+		.arg = "BIND",
+		.help = "for our own use"},
+	{.lname = "PROGRAM",
+		.kind = OPT_REST,
+		.flags = OPT_REQUIRED,
+		.off = offsetof(struct args, argv),
+		.help = "program and its arguments, behind --"},
+	{.kind = OPT_END},
+};
+
+static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p)
+{
+	struct sdk_binds binds = {0};
+	p->cwd = path_abs(a, S("."));
+	TRY(sdk_all_binds(a, sdk, &binds));
+	return sdk_wrap(a, sdk, &binds, sdk->runner == SDK_DIRECT ? S("") : S("/run/host"), p);
+}
+
+static struct err *run(struct arena *a, void *args, int *ret_status)
+{
+	struct args *o = args;
+	struct sdk sdk;
+	struct proc p = {.argv = o->argv, .inherit = true};
+	struct proc_result r;
+	if (o->chroot.n)
+		return sdk_enter(a, o->chroot, &o->chroot_binds, o->chroot_dir, &o->argv);
+	TRY(sdk_open_name(a, o->sdk, &sdk));
+	if (o->host)
+		TRY(sdk_wrap_host(a, &sdk, &p));
+	else
+		TRY(run_in(a, &sdk, &p));
+	TRY(proc_run(a, &p, &r));
+	*ret_status = r.status;
+	return NULL;
+}
+
+const struct command cmd_sdk_run = {
+	.name = "sdk run",
+	.summary = "run a program of the SDK",
+	.opts = opts,
+	.size = sizeof(struct args),
+	.run = run,
+};

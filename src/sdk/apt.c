@@ -1,0 +1,484 @@
+/* Running apt-get on a state of our own; see apt.h. What it says is turned into one error of ours.
+ */
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "sdk/apt.h"
+
+enum { MAX_CONF = 1 << 20, MAX_RELEASE = 16 << 20, UPDATE_SECONDS = 600, RESOLVE_SECONDS = 120 };
+
+static const char conf[] =
+	"Dir \"%.*s\";\n"
+	"Dir::State \"%.*s\";\n"
+	"Dir::State::lists \"lists\";\n"
+	"Dir::State::status \"%.*s/status\";\n"
+	"Dir::State::extended_states \"%.*s/extended\";\n"
+	"Dir::Cache \"%.*s\";\n"
+	"Dir::Cache::archives \"archives\";\n"
+	"Dir::Etc \"%.*s/etc\";\n"
+	"Dir::Etc::sourceparts \"/dev/null\";\n"
+	"Dir::Etc::parts \"/dev/null\";\n"
+	"Dir::Etc::main \"/dev/null\";\n"
+	"Dir::Etc::preferencesparts \"/dev/null\";\n"
+	"Dir::Etc::netrc \"/etc/apt/auth.conf\";\n"
+	"Dir::Etc::netrcparts \"/etc/apt/auth.conf.d\";\n"
+	"Dir::Log \"%.*s/log\";\n"
+	"APT::Sandbox::User \"root\";\n" /* _apt could not enter a home folder */
+	"APT::Architecture \"amd64\";\n"
+	"APT::Architectures { \"amd64\"; };\n"
+	"APT::Install-Recommends \"false\";\n"
+	"APT::Install-Suggests \"false\";\n"
+	"APT::Get::AllowUnauthenticated \"false\";\n"
+	"APT::Update::Error-Mode \"any\";\n"
+	"Acquire::Languages \"none\";\n"
+	"Acquire::Check-Valid-Until \"false\";\n" /* frozen archives; apt_index_date() tells */
+	"Acquire::AllowInsecureRepositories \"false\";\n"
+	"Acquire::AllowDowngradeToInsecureRepositories \"false\";\n"
+	"Acquire::ForceHash \"sha256\";\n"
+	"Acquire::PDiffs \"false\";\n"
+	"Binary::apt-get::APT::Keep-Downloaded-Packages \"true\";\n"
+	"APT::Keep-Downloaded-Packages \"true\";\n"
+	"Dpkg::Use-Pty \"false\";\n";
+
+/* Settings of the machine that say how to reach its archive (proxies, certificates, retries). */
+static const char *const kept[] = {
+	"Acquire::http",
+	"Acquire::https",
+	"Acquire::Retries ",
+	"Acquire::Force",
+	"Acquire::tor",
+};
+
+static struct proc command(struct arena *a, const struct apt *apt, const char *tool)
+{
+	struct proc p = {.merge = true};
+	proc_arg(a, &p, tool, NULL);
+	strs_add(a, &p.setenv, str_fmt(a, "APT_CONFIG=%.*s/apt.conf", STR(apt->dir)));
+	strs_add(a, &p.setenv, S("LC_ALL=C"));
+	return p;
+}
+
+static struct err *machine_settings(struct arena *a, struct buf *out)
+{
+	struct proc p = {.merge = false};
+	struct proc_result r;
+	proc_arg(a, &p, "apt-config", "dump", NULL);
+	strs_add(a, &p.setenv, S("LC_ALL=C"));
+	TRY(proc_check(a, &p, &r));
+	struct str line;
+	while (str_next(&r.out, '\n', &line))
+		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+			if (str_starts(line, str_from(kept[i])) && !str_ends(line, S(" \"\";")))
+				buf_fmt(out, "%.*s\n", STR(line));
+	return NULL;
+}
+
+static struct str sources_text(struct arena *a, const struct apt *apt)
+{
+	BUF(out, a);
+	for (size_t i = 0; i < apt->suites.n; i++) {
+		buf_add(&out, S("deb "));
+		if (apt->keyring.n)
+			buf_fmt(&out, "[signed-by=%.*s] ", STR(apt->keyring));
+		buf_fmt(&out, "%.*s %.*s main\n", STR(apt->mirror), STR(apt->suites.v[i]));
+	}
+	return buf_str(&out);
+}
+
+static struct err *put(struct arena *a, const struct apt *apt, const char *name, struct str text)
+{
+	/* 0600: a proxy's password may be among the settings */
+	return fs_write_if_changed(path_join(a, apt->dir, str_from(name)), text, 0600);
+}
+
+struct err *apt_prepare(struct arena *a, const struct apt *apt)
+{
+	static const char *const folders[] = {
+		"etc", "lists/partial", "archives/partial", "none/partial"};
+	struct str d = apt->dir;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		TRY(fs_mkdirs(path_join(a, d, str_from(folders[i]))));
+	BUF(out, a);
+	buf_fmt(&out, conf, STR(d), STR(d), STR(d), STR(d), STR(d), STR(d), STR(d));
+	TRY(machine_settings(a, &out));
+	TRY(put(a, apt, "apt.conf", buf_str(&out)));
+	TRY(put(a, apt, "status", S("")));
+	TRY(put(a, apt, "etc/sources.list", sources_text(a, apt)));
+	struct str last = apt->suites.v[apt->suites.n - 1];
+	return put(
+		a, apt, "etc/preferences", apt->suites.n > 1 ? rocm_preferences(a, last) : S(""));
+}
+
+/* ---- errors ---- */
+static const struct {
+	const char *text; /* in apt's output */
+	enum errcode code;
+	const char *why, *hint;
+} meanings[] = {
+	{.text = "is not signed", .code = E_SDK_SOURCE, .why = "the archive is not signed"},
+	{.text = "NO_PUBKEY",
+		.code = E_SDK_SOURCE,
+		.why = "the archive is signed by a key that the keyring does not hold",
+		.hint = "--keyring FILE names the keyring of this archive"},
+	{.text = "The following signatures were invalid",
+		.code = E_SDK_SOURCE,
+		.why = "the archive's signature is wrong"},
+	{.text = "couldn't be verified",
+		.code = E_SDK_SOURCE,
+		.why = "the archive's signature could not be verified",
+		.hint = "--keyring FILE names the keyring of this archive"},
+	{.text = "signatures were invalid",
+		.code = E_SDK_SOURCE,
+		.why = "the archive's signature is wrong"},
+	{.text = "Clearsigned file isn't valid",
+		.code = E_SDK_SOURCE,
+		.why = "the archive's index is not what was signed"},
+	{.text = "Splitting up", .code = E_SDK_SOURCE, .why = "the archive's index is damaged"},
+	{.text = "GPG error",
+		.code = E_SDK_SOURCE,
+		.why = "the archive's signature could not be verified",
+		.hint = "--keyring FILE names the keyring of this archive"},
+	{.text = "Hash Sum mismatch",
+		.code = E_HASH,
+		.why = "what the archive delivers does not match its signed index"},
+	{.text = "File has unexpected size",
+		.code = E_HASH,
+		.why = "what the archive delivers does not match its signed index"},
+	{.text = "No space left on device", .code = E_NOSPACE, .why = "the disk is full"},
+	{.text = "enough free space", .code = E_NOSPACE, .why = "the disk is full"},
+	{.text = "File too large", .code = E_NOSPACE, .why = "a file may not grow that large"},
+	{.text = "Write error", .code = E_NOSPACE, .why = "writing failed"},
+	{.text = "Unable to locate package",
+		.code = E_SDK_SOURCE,
+		.why = "the suite does not have a package of this component"},
+	{.text = "has no installation candidate",
+		.code = E_SDK_SOURCE,
+		.why = "the suite does not have a package of this component"},
+	{.text = "unmet dependencies",
+		.code = E_SDK_SOURCE,
+		.why = "the suite's packages cannot be installed together"},
+	{.text = "does not have a Release file",
+		.code = E_SDK_SOURCE,
+		.why = "there is no such suite at the archive"},
+	{.text = "no longer has a Release file",
+		.code = E_SDK_SOURCE,
+		.why = "there is no such suite at the archive"},
+	{.text = "Could not resolve", .code = E_NET, .why = "the archive's host is not known here"},
+	{.text = "Temporary failure resolving",
+		.code = E_NET,
+		.why = "the archive's host is not known here"},
+	{.text = "onnection", .code = E_NET, .why = "the archive cannot be reached"},
+	{.text = "Could not connect", .code = E_NET, .why = "the archive cannot be reached"},
+	{.text = "Cannot initiate the connection",
+		.code = E_NET,
+		.why = "the archive cannot be reached"},
+	{.text = "timed out", .code = E_NET, .why = "the archive does not answer"},
+	{.text = "404",
+		.code = E_SDK_SOURCE,
+		.why = "the archive no longer has a file of its index",
+		.hint = "--refresh takes the archive's present index"},
+	{.text = "File not found",
+		.code = E_SDK_SOURCE,
+		.why = "the archive lacks a file of its index"},
+};
+
+/* apt's own lines that begin with E: or W:, without repetition. */
+static struct str complaints(struct arena *a, struct str out)
+{
+	struct strs lines = {0};
+	struct str line;
+	while (str_next(&out, '\n', &line))
+		if ((str_starts(line, S("E:")) || str_starts(line, S("W:"))) &&
+			!strs_has(&lines, line) && lines.n < 12)
+			strs_add(a, &lines, line);
+	return str_join(a, &lines, S("\n"));
+}
+
+static struct err *explain(struct arena *a, const struct proc *p, const struct proc_result *r)
+{
+	struct str said = complaints(a, r->out);
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+		if (!str_contains(said, str_from(meanings[i].text)))
+			continue;
+		struct err *e = err_new(meanings[i].code, "%s", meanings[i].why);
+		e = err_detail(e, said);
+		return meanings[i].hint ? err_hint(e, "%s", meanings[i].hint) : e;
+	}
+	return proc_failure(p, r);
+}
+
+static struct err *run(struct arena *a, struct proc *p, struct proc_result *r)
+{
+	struct err *e = proc_run(a, p, r);
+	if (e && e->code == E_TOOL_MISSING)
+		e = err_hint(e, "the provider 'debian' needs apt-get; 'prefix' uses a tree that is "
+				"already there");
+	TRY(e);
+	return r->status == 0 ? NULL : explain(a, p, r);
+}
+
+/* ---- the index ---- */
+static struct err *release_files(struct arena *a, const struct apt *apt, struct strs *ret)
+{
+	struct strs names;
+	struct str lists = path_join(a, apt->dir, S("lists"));
+	*ret = (struct strs){0};
+	if (!fs_is_dir(lists))
+		return NULL;
+	TRY(fs_list(a, lists, &names));
+	for (size_t i = 0; i < names.n; i++)
+		if (str_ends(names.v[i], S("_InRelease")) || str_ends(names.v[i], S("_Release")))
+			strs_add(a, ret, path_join(a, lists, names.v[i]));
+	return NULL;
+}
+
+bool apt_has_lists(struct arena *a, const struct apt *apt)
+{
+	struct strs files;
+	struct err *e = release_files(a, apt, &files);
+	size_t n = e ? 0 : files.n;
+	err_free(e);
+	/* written last, so that an interrupted update is repeated */
+	return n >= apt->suites.n && fs_exists(path_join(a, apt->dir, S("updated")));
+}
+
+struct err *apt_update(struct arena *a, const struct apt *apt)
+{
+	struct str stamp = path_join(a, apt->dir, S("updated"));
+	TRY(fs_remove(stamp));
+	struct proc p = command(a, apt, "apt-get");
+	proc_arg(a, &p, "update", "-q", NULL);
+	p.timeout = UPDATE_SECONDS;
+	struct proc_result r;
+	TRY_CTX(run(a, &p, &r), "cannot get the package index of suite '%.*s'",
+		STR(apt->suites.v[apt->suites.n - 1]));
+	return fs_write(stamp, sources_text(a, apt), 0600);
+}
+
+static struct str header(struct str text, struct str key)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line))
+		if (str_starts(line, key))
+			return str_trim(str_sub(line, key.n, line.n));
+	return S("");
+}
+
+/* "Fri, 30 Oct 2026 08:08:01 UTC" -> seconds, or 0. */
+static time_t parse_date(struct arena *a, struct str date)
+{
+	struct tm tm = {0};
+	if (!strptime(str_z(a, date), "%a, %d %b %Y %H:%M:%S", &tm))
+		return 0;
+	return timegm(&tm);
+}
+
+static struct str short_date(struct arena *a, time_t t)
+{
+	struct tm tm;
+	char text[64];
+	gmtime_r(&t, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return str_dup(a, str_from(text));
+}
+
+static struct err *one_date(struct arena *a, struct str path, struct str *ret_suite,
+	struct str *ret, struct strs *notes)
+{
+	struct str text;
+	TRY(fs_read(a, path, MAX_RELEASE, &text));
+	time_t date = parse_date(a, header(text, S("Date:")));
+	time_t until = parse_date(a, header(text, S("Valid-Until:")));
+	*ret_suite = header(text, S("Codename:"));
+	if (!ret_suite->n)
+		*ret_suite = header(text, S("Suite:"));
+	*ret = date ? short_date(a, date) : S("");
+	if (until && until < time(NULL))
+		strs_add(a, notes,
+			str_fmt(a,
+				"the index of '%.*s' is of %.*s and expired on %.*s: accepted, a "
+				"frozen archive",
+				STR(*ret_suite), STR(*ret), STR(short_date(a, until))));
+	return NULL;
+}
+
+struct err *apt_index_date(
+	struct arena *a, const struct apt *apt, struct str *ret, struct strs *notes)
+{
+	struct strs files;
+	TRY(release_files(a, apt, &files));
+	for (size_t i = 0; i < files.n; i++) {
+		struct str suite, date;
+		TRY(one_date(a, files.v[i], &suite, &date, notes));
+		if (!ret->n || str_eq(suite, apt->suites.v[apt->suites.n - 1]))
+			*ret = date;
+	}
+	return NULL;
+}
+
+/* ---- resolving ---- */
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static struct str unescape(struct arena *a, struct str s)
+{
+	BUF(out, a);
+	for (size_t i = 0; i < s.n; i++) {
+		int hi = i + 2 < s.n && s.p[i] == '%' ? hex((char)(s.p[i + 1] | 0x20)) : -1;
+		int lo = hi < 0 ? -1 : hex((char)(s.p[i + 2] | 0x20));
+		buf_char(&out, lo < 0 ? s.p[i] : (char)(hi * 16 + lo));
+		i += lo < 0 ? 0 : 2;
+	}
+	return out.n ? buf_str(&out) : S("");
+}
+
+bool apt_parse_uri(struct arena *a, struct str line, struct sdk_item *ret)
+{
+	struct str uri, file, size, sum;
+	*ret = (struct sdk_item){0};
+	if (line.n < 2 || line.p[0] != '\'')
+		return false;
+	struct str rest = str_sub(line, 1, line.n);
+	if (!str_cut(rest, '\'', &uri, &rest))
+		return false;
+	rest = str_trim(rest);
+	if (!str_cut(rest, ' ', &file, &rest) || !str_cut(rest, ' ', &size, &sum) ||
+		!str_starts(sum, S("SHA256:")) || !str_u64(size, 10, &ret->size))
+		return false;
+	struct str stem, name, version, arch;
+	if (str_chr(file, '/') < file.n || !str_ends(file, S(".deb")))
+		return false;
+	stem = str_sub(file, 0, file.n - 4);
+	if (!str_cut(stem, '_', &name, &rest) || !str_cut(rest, '_', &version, &arch) || !name.n)
+		return false;
+	ret->url = str_dup(a, uri);
+	ret->file = str_dup(a, file);
+	ret->name = str_dup(a, name);
+	ret->version = unescape(a, version);
+	ret->arch = str_dup(a, arch);
+	ret->sha256 = str_dup(a, str_sub(str_trim(sum), 7, sum.n));
+	return ret->sha256.n == 64;
+}
+
+static void add_items(struct arena *a, struct str out, bool alone, struct sdk_items *ret)
+{
+	struct str line;
+	while (str_next(&out, '\n', &line)) {
+		struct sdk_item item;
+		if (!apt_parse_uri(a, line, &item))
+			continue;
+		bool known = false;
+		VEC_EACH (struct sdk_item, i, ret)
+			known = known || str_eq(i->name, item.name);
+		item.alone = alone;
+		if (!known)
+			*VEC_PUSH(a, ret) = item;
+	}
+}
+
+static struct proc apt_get(struct arena *a, const struct apt *apt, bool alone)
+{
+	struct proc p = command(a, apt, "apt-get");
+	proc_arg(a, &p, alone ? "download" : "install", "-q", "-y", NULL);
+	return p;
+}
+
+struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct strs *packages,
+	bool alone, struct sdk_items *ret)
+{
+	if (!packages->n)
+		return NULL;
+	struct proc p = apt_get(a, apt, alone);
+	/* an empty cache folder: what is there already would not be listed */
+	struct str none = str_fmt(a, "Dir::Cache::archives=%.*s/none", STR(apt->dir));
+	proc_arg(a, &p, "--print-uris", "-q", "-o", none.p, NULL);
+	for (size_t i = 0; i < packages->n; i++)
+		strs_add(a, &p.argv, packages->v[i]);
+	p.merge = false;
+	p.timeout = RESOLVE_SECONDS;
+	struct proc_result r;
+	TRY(proc_run(a, &p, &r));
+	if (r.status != 0) {
+		r.out = r.err;
+		return err_wrap(explain(a, &p, &r), "cannot resolve '%.*s' in suite '%.*s'",
+			STR(str_join(a, packages, S(" "))), STR(apt->suites.v[apt->suites.n - 1]));
+	}
+	add_items(a, r.out, alone, ret);
+	return NULL;
+}
+
+/* ---- fetching ---- */
+/* Is the right file there? A wrong one of that size is removed, since apt goes by the size; a
+ * shorter one stays, for apt to continue. */
+static struct err *is_there(struct arena *a, const struct sdk_item *i, bool *ret)
+{
+	struct stat st;
+	struct digest d;
+	*ret = false;
+	if (!fs_exists(i->path))
+		return NULL;
+	TRY(fs_stat(i->path, &st));
+	if ((uint64_t)st.st_size == i->size) {
+		TRY(hash_file(HASH_SHA256, i->path, &d));
+		*ret = str_eq(digest_hex(a, &d), i->sha256);
+	}
+	if (*ret || str_starts(i->url, S("file:")) || (uint64_t)st.st_size < i->size)
+		return NULL;
+	return fs_remove(i->path);
+}
+
+static struct err *missing_items(
+	struct arena *a, const struct sdk_items *items, bool alone, struct strs *ret)
+{
+	VEC_EACH (struct sdk_item, i, items) {
+		bool there;
+		if (i->alone != alone)
+			continue;
+		TRY(is_there(a, i, &there));
+		if (!there)
+			strs_add(a, ret, str_fmt(a, "%.*s=%.*s", STR(i->name), STR(i->version)));
+	}
+	return NULL;
+}
+
+static struct err *fetch_some(struct arena *a, const struct apt *apt, const struct strs *names)
+{
+	struct proc p = apt_get(a, apt, true);
+	for (size_t i = 0; i < names->n; i++)
+		strs_add(a, &p.argv, names->v[i]);
+	p.cwd = path_join(a, apt->dir, S("archives"));
+	struct proc_result r;
+	return run(a, &p, &r);
+}
+
+struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct sdk_items *items)
+{
+	struct str archives = path_join(a, apt->dir, S("archives"));
+	VEC_EACH (struct sdk_item, i, items)
+		i->path = str_starts(i->url, S("file:")) ? unescape(a, str_sub(i->url, 5, i->url.n))
+							 : path_join(a, archives, i->file);
+	struct strs need = {0};
+	TRY(missing_items(a, items, false, &need));
+	TRY(missing_items(a, items, true, &need));
+	if (!need.n)
+		return NULL;
+	TRY_CTX(fetch_some(a, apt, &need), "cannot fetch %zu packages", need.n);
+	VEC_EACH (struct sdk_item, i, items) {
+		bool there;
+		TRY(is_there(a, i, &there));
+		if (!there)
+			return err_new(E_HASH,
+				"'%.*s' does not match the hash in the archive's "
+				"signed index",
+				STR(i->file));
+	}
+	return NULL;
+}

@@ -1,0 +1,30 @@
+/* A private apt: own lists, own cache, empty dpkg status; needs no rights and changes nothing of
+ * the machine's. All by a generated apt.conf(5) in its folder, given to apt-get in APT_CONFIG.
+ */
+#pragma once
+
+#include "sdk/provider.h"
+
+struct apt {
+	struct str dir; /* folder: etc/ lists/ archives/ status apt.conf */
+	struct str mirror, keyring;
+	struct strs suites; /* "sid", or "sid" and "experimental" */
+};
+
+/* Writes the configuration. */
+MUST_USE struct err *apt_prepare(struct arena *a, const struct apt *apt);
+bool apt_has_lists(struct arena *a, const struct apt *apt);
+/* Fetches the index; signatures are verified. */
+MUST_USE struct err *apt_update(struct arena *a, const struct apt *apt);
+/* Date of the (first suite's) index; a line to notes for each index that has expired. */
+MUST_USE struct err *apt_index_date(
+	struct arena *a, const struct apt *apt, struct str *ret, struct strs *notes);
+/* Packages with all that they depend on (alone: just them) -> items. */
+MUST_USE struct err *apt_resolve(struct arena *a, const struct apt *apt,
+	const struct strs *packages, bool alone, struct sdk_items *ret);
+/* Puts the items' files into the folder archives/ and sets their path; bytes of a wrong hash never
+ * stay there. */
+MUST_USE struct err *apt_fetch(
+	struct arena *a, const struct apt *apt, const struct sdk_items *items);
+/* "'URI' FILE SIZE SHA256:HEX", a line of apt-get --print-uris. */
+bool apt_parse_uri(struct arena *a, struct str line, struct sdk_item *ret);

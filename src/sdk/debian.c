@@ -1,0 +1,197 @@
+/* The provider "debian": a component set of a Debian suite, resolved and fetched by a private apt,
+ * unpacked without running any of the packages' scripts. What those would have made and a build
+ * needs is in the tables below; finish() also makes the view /opt/rocm (see sdk.h). */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/progress.h"
+#include "sdk/apt.h"
+#include "sdk/apt_sources.h"
+#include "sdk/deb.h"
+
+static const struct {
+	const char *path, *target;
+} links[] = {
+	/* the usr-merge: base-files' */
+	{.path = "bin", .target = "usr/bin"},
+	{.path = "lib", .target = "usr/lib"},
+	{.path = "lib64", .target = "usr/lib64"},
+	{.path = "sbin", .target = "usr/sbin"},
+};
+
+static const char *const folders[] = {
+	"usr/bin",
+	"usr/sbin",
+	"usr/lib",
+	"usr/lib64",
+	"usr/include",
+	"usr/share",
+	"etc",
+	"opt/rocm",
+	"var/lib",
+};
+
+/* update-alternatives: link -> the first of these that is there. */
+static const struct {
+	const char *path;
+	const char *const targets[3];
+} alternatives[] = {
+	{.path = "usr/bin/awk", .targets = {"mawk", "gawk"}},
+	{.path = "usr/bin/c++", .targets = {"g++"}},
+	{.path = "usr/bin/cc", .targets = {"gcc"}},
+	{.path = "usr/bin/sh", .targets = {"dash", "bash"}},
+	{.path = "usr/lib/x86_64-linux-gnu/libblas.so.3", .targets = {"blas/libblas.so.3"}},
+	{.path = "usr/lib/x86_64-linux-gnu/libblas.so", .targets = {"blas/libblas.so"}},
+	{.path = "usr/lib/x86_64-linux-gnu/liblapack.so.3", .targets = {"lapack/liblapack.so.3"}},
+	{.path = "usr/lib/x86_64-linux-gnu/liblapack.so", .targets = {"lapack/liblapack.so"}},
+};
+
+static const struct {
+	const char *path, *text;
+} files[] = {
+	{.path = "etc/passwd",
+		.text = "root:x:0:0:root:/root:/bin/sh\n"
+			"nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"},
+	{.path = "etc/group", .text = "root:x:0:\nnogroup:x:65534:\n"},
+	{.path = "etc/nsswitch.conf", .text = "passwd: files\ngroup: files\nhosts: files dns\n"},
+};
+
+static const char *const suites[] = {"sid", "experimental", "trixie", NULL};
+static const char *const keyrings[] = {
+	"/usr/share/keyrings/debian-archive-keyring.gpg",
+	"/usr/share/keyrings/debian-archive-keyring.pgp",
+};
+
+static struct str default_keyring(const struct apt_source *s)
+{
+	for (size_t i = 0; i < sizeof(keyrings) / sizeof(keyrings[0]); i++)
+		if (fs_exists(str_from(keyrings[i])))
+			return str_from(keyrings[i]);
+	return s->keyring;
+}
+
+static struct err *check_suite(struct str suite)
+{
+	for (size_t i = 0; suites[i]; i++)
+		if (str_eq(suite, str_from(suites[i])))
+			return NULL;
+	struct err *e = err_new(E_USAGE, "unknown suite '%.*s'", STR(suite));
+	return err_hint(e, "known: sid, experimental, trixie");
+}
+
+static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
+{
+	struct apt_source source = {0};
+	struct str suite = j->spec->suite.n ? j->spec->suite : S("sid");
+	TRY(check_suite(suite));
+	if (!j->spec->mirror.n)
+		TRY(apt_sources_find(a, S("/etc/apt"), &source));
+	*ret = (struct apt){.dir = path_join(a, j->cache, j->name)};
+	ret->mirror = j->spec->mirror.n ? j->spec->mirror : source.uri;
+	ret->keyring =
+		j->spec->keyring.n ? path_abs(a, j->spec->keyring) : default_keyring(&source);
+	if (j->spec->keyring.n && !fs_exists(ret->keyring))
+		return err_new(E_NOENT, "there is no keyring '%.*s'", STR(ret->keyring));
+	if (str_eq(suite, S("experimental")))
+		strs_add(a, &ret->suites, S("sid"));
+	strs_add(a, &ret->suites, suite);
+	j->mirror = ret->mirror;
+	return NULL;
+}
+
+static struct err *collect(
+	struct arena *a, const struct strs *components, bool alone, struct strs *ret)
+{
+	for (size_t i = 0; i < components->n; i++) {
+		struct strs packages;
+		bool is_alone;
+		TRY(component_packages(a, components->v[i], &packages, &is_alone));
+		for (size_t k = 0; is_alone == alone && k < packages.n; k++)
+			if (!strs_has(ret, packages.v[k]))
+				strs_add(a, ret, packages.v[k]);
+	}
+	return NULL;
+}
+
+static struct err *resolve(struct arena *a, struct sdk_job *j)
+{
+	struct apt apt;
+	struct strs with = {0}, alone = {0};
+	TRY(collect(a, &j->components, false, &with));
+	TRY(collect(a, &j->components, true, &alone));
+	TRY(make_apt(a, j, &apt));
+	TRY(apt_prepare(a, &apt));
+	CLEANUP(progress_endp)
+	struct progress *p = progress_begin(S("Resolving"), j->name, UNIT_NONE, 0);
+	if (j->spec->refresh || !apt_has_lists(a, &apt))
+		TRY(apt_update(a, &apt));
+	TRY(apt_resolve(a, &apt, &with, false, &j->items));
+	TRY(apt_resolve(a, &apt, &alone, true, &j->items));
+	return apt_index_date(a, &apt, &j->index_date, &j->notes);
+}
+
+static struct err *fetch(struct arena *a, struct sdk_job *j, const struct sdk_items *need)
+{
+	struct apt apt;
+	TRY(make_apt(a, j, &apt));
+	return apt_fetch(a, &apt, need);
+}
+
+/* ---- finish ---- */
+static struct err *link_at(struct arena *a, struct str root, const char *path, struct str target)
+{
+	struct str full = path_join(a, root, str_from(path)), old;
+	struct stat st;
+	if (lstat(full.p, &st) == 0 && S_ISLNK(st.st_mode)) {
+		TRY(fs_readlink(a, full, &old));
+		if (str_eq(old, target))
+			return NULL;
+	} else if (errno != ENOENT || fs_exists(full)) {
+		return NULL; /* the packages brought their own */
+	}
+	return fs_symlink(target, full);
+}
+
+static struct err *make_alternatives(struct arena *a, struct str root)
+{
+	for (size_t i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
+		struct str path = str_from(alternatives[i].path);
+		if (fs_exists(path_join(a, root, path)))
+			continue;
+		struct str dir = path_join(a, root, path_dir(path));
+		for (size_t k = 0; k < 3 && alternatives[i].targets[k]; k++) {
+			struct str target = str_from(alternatives[i].targets[k]);
+			if (!fs_exists(path_join(a, dir, target)))
+				continue;
+			TRY(fs_symlink(target, path_join(a, root, path)));
+			break;
+		}
+	}
+	return NULL;
+}
+
+static struct err *finish(struct arena *a, struct sdk_job *j)
+{
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		TRY(fs_mkdirs(path_join(a, j->root, str_from(folders[i]))));
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		TRY(link_at(a, j->root, links[i].path, str_from(links[i].target)));
+	TRY(make_alternatives(a, j->root));
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct str path = path_join(a, j->root, str_from(files[i].path));
+		if (!fs_exists(path))
+			TRY(fs_write(path, str_from(files[i].text), 0644));
+	}
+	return NULL;
+}
+
+const struct sdk_provider sdk_debian = {
+	.name = "debian",
+	.summary = "packages of a Debian suite, unpacked without root rights",
+	.resolve = resolve,
+	.fetch = fetch,
+	.unpack = deb_unpack,
+	.finish = finish,
+};

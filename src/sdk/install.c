@@ -1,0 +1,356 @@
+/* The engine of an install, the same for all providers; see provider.h for files and steps.
+ *
+ * What is there is never torn: a first install (or one that replaces versions) fills a folder of
+ * its own, which takes the place of the old one in one rename; one that only adds or repairs
+ * packages puts file by file into the tree by rename, and writes the manifest last. A package is
+ * done when its record is there, so that a killed install goes on with the next. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include "sdk/provider.h"
+#include "sdk/view.h"
+
+enum { MAX_RECORD = 256 << 20, UNPACKED = 5 /* times the size of a package, at most as a rule */ };
+
+struct install {
+	const struct sdk_provider *provider;
+	struct sdk_job job;
+	struct str dir, stage; /* the SDK's folder; that of a fresh one */
+	struct str work;       /* dir or stage */
+	struct sdk_manifest old, new;
+	struct strs damaged;
+	struct sdk_items need;
+	struct progress *progress;
+};
+
+struct unpack_job {
+	struct install *in;
+	const struct sdk_item *item;
+};
+
+/* ---- what is to be done ---- */
+static struct str record_path(struct arena *a, struct str dir, struct str package)
+{
+	return str_fmt(a, "%.*s/records/%.*s", STR(dir), STR(package));
+}
+
+static bool same_components(const struct strs *want, const struct strs *have)
+{
+	for (size_t i = 0; i < want->n; i++)
+		if (!strs_has(have, want->v[i]))
+			return false;
+	return true;
+}
+
+/* Does an installed package change its version? Then the tree is made anew. */
+static bool replaces(const struct install *in)
+{
+	VEC_EACH (const struct sdk_item, i, &in->job.items) {
+		const struct sdk_package *p = manifest_package(&in->old, i->name);
+		if (p && !str_eq(p->sha256, i->sha256))
+			return true;
+	}
+	return false;
+}
+
+/* Is the package in the working tree, as far as a quick look tells? */
+static struct err *is_done(const struct install *in, const struct sdk_item *item, bool *ret)
+{
+	ARENA(tmp);
+	struct str text, root = path_join(&tmp, in->work, S("root"));
+	struct str head = record_head(&tmp, item->version, item->sha256);
+	*ret = false;
+	TRY(fs_read_opt(&tmp, record_path(&tmp, in->work, item->name), MAX_RECORD, &text));
+	if (!text.p || !str_starts(text, head) || strs_has(&in->damaged, item->name))
+		return NULL;
+	struct record r;
+	bool bad;
+	enum record_state state = RECORD_OK;
+	while (state == RECORD_OK && record_next(&text, &r, &bad))
+		TRY(record_compare(root, &r, false, &state));
+	*ret = state == RECORD_OK && !bad;
+	return NULL;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+	const struct sdk_item *x = a, *y = b;
+	return x->size < y->size ? 1 : x->size > y->size ? -1 : 0;
+}
+
+static struct err *find_need(struct arena *a, struct install *in)
+{
+	VEC_EACH (struct sdk_item, i, &in->job.items) {
+		bool done;
+		TRY(is_done(in, i, &done));
+		if (!done)
+			*VEC_PUSH(a, &in->need) = *i;
+	}
+	if (in->need.n)
+		qsort(in->need.v, in->need.n, sizeof(*in->need.v), larger_first);
+	return NULL;
+}
+
+static uint64_t need_bytes(const struct install *in)
+{
+	uint64_t sum = 0;
+	VEC_EACH (const struct sdk_item, i, &in->need)
+		sum += i->size;
+	return sum;
+}
+
+static struct err *check_space(struct arena *a, struct str dir, uint64_t bytes, const char *what)
+{
+	struct statvfs v;
+	if (statvfs(str_z(a, dir), &v) < 0)
+		return NULL; /* the write itself will tell */
+	uint64_t free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
+	if (free_bytes >= bytes)
+		return NULL;
+	struct err *e = err_new(E_NOSPACE, "%s need about %llu MB in '%.*s', and %llu MB are free",
+		what, (unsigned long long)(bytes / 1000000), STR(dir),
+		(unsigned long long)(free_bytes / 1000000));
+	return err_hint(e, "XDG_DATA_HOME and XDG_CACHE_HOME, or ROCSMITH_HOME, name another disk");
+}
+
+/* ---- unpacking ---- */
+static struct err *unpack_one(struct arena *tmp, void *user)
+{
+	struct unpack_job *u = user;
+	struct install *in = u->in;
+	ARENA(keep);
+	BUF(record, &keep);
+	struct sdk_unpack x = {.item = u->item, .root = in->job.root, .record = &record};
+	buf_add(&record, record_head(tmp, u->item->version, u->item->sha256));
+	TRY(cancel_check());
+	struct str path = record_path(tmp, in->work, u->item->name);
+	TRY(fs_remove(path)); /* from here on the package is not done */
+	TRY(in->provider->unpack(tmp, &x));
+	TRY(fs_write(path, buf_str(&record), 0644));
+	progress_add(in->progress, u->item->size, u->item->name);
+	return NULL;
+}
+
+static struct err *unpack_all(struct arena *a, struct install *in)
+{
+	size_t n = in->need.n;
+	struct unpack_job *jobs = arena_array(a, n, sizeof(*jobs));
+	for (size_t i = 0; i < n; i++)
+		jobs[i] = (struct unpack_job){.in = in, .item = &in->need.v[i]};
+	in->progress = progress_begin(
+		S("Unpacking"), str_fmt(a, "%zu packages", n), UNIT_BYTES, need_bytes(in));
+	struct err *e = pool_each(0, jobs, n, sizeof(*jobs), unpack_one);
+	progress_end(in->progress);
+	return e;
+}
+
+/* ---- the manifest ---- */
+static struct err *add_package(struct arena *a, struct install *in, struct sdk_package p)
+{
+	ARENA(tmp);
+	struct str text;
+	TRY(fs_read(&tmp, record_path(&tmp, in->work, p.name), MAX_RECORD, &text));
+	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
+	p.record = digest_hex(a, &d);
+	p.files = p.bytes = 0;
+	struct record r;
+	bool bad;
+	while (record_next(&text, &r, &bad)) {
+		p.files++;
+		p.bytes += r.size;
+	}
+	*VEC_PUSH(a, &in->new.packages) = p;
+	return NULL;
+}
+
+static struct err *make_manifest(struct arena *a, struct install *in)
+{
+	struct sdk_job *j = &in->job;
+	in->new = (struct sdk_manifest){
+		.provider = str_from(in->provider->name),
+		.suite = j->spec->suite.n ? j->spec->suite : S("sid"),
+		.mirror = j->mirror,
+		.index_date = j->index_date,
+		.components = j->components,
+		.notes = j->notes,
+	};
+	VEC_EACH (struct sdk_item, i, &j->items)
+		TRY(add_package(a, in,
+			(struct sdk_package){
+				.name = i->name, .version = i->version, .sha256 = i->sha256}));
+	bool keeps = str_eq(in->work, in->dir);
+	VEC_EACH (struct sdk_package, p, &in->old.packages)
+		if (keeps && !manifest_package(&in->new, p->name))
+			TRY(add_package(a, in, *p));
+	return NULL;
+}
+
+/* All data of the tree to the disk, before the manifest says that it is there. */
+static struct err *flush(struct arena *a, struct str dir)
+{
+	CLEANUP(fd_closep) int fd = open(str_z(a, dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || syncfs(fd) < 0)
+		return err_errno("cannot flush '%.*s'", STR(dir));
+	return NULL;
+}
+
+/* The fresh folder takes the place of the old one, if there is one. */
+static struct err *take_place(struct arena *a, struct install *in)
+{
+	if (str_eq(in->work, in->dir))
+		return NULL;
+	if (!fs_exists(in->dir))
+		return fs_rename(in->stage, in->dir);
+	if (renameat2(AT_FDCWD, str_z(a, in->stage), AT_FDCWD, str_z(a, in->dir), RENAME_EXCHANGE) <
+		0)
+		return err_errno("cannot put '%.*s' in place", STR(in->dir));
+	return fs_remove_tree(in->stage);
+}
+
+static struct err *complete(struct arena *a, struct install *in)
+{
+	struct sdk probe = {0};
+	TRY(in->provider->finish(a, &in->job));
+	TRY(make_manifest(a, in));
+	TRY(view_make(a, in->work, in->job.root, &in->new));
+	TRY(sdk_open_tree(a, in->job.root, &probe));
+	if (probe.runner != SDK_NORUN)
+		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
+	TRY(flush(a, in->work));
+	TRY(manifest_write(a, in->work, &in->new));
+	TRY(fs_remove(path_join(a, in->work, S("damaged"))));
+	return take_place(a, in);
+}
+
+/* ---- the whole ---- */
+static struct err *resolve(struct arena *a, struct install *in)
+{
+	TRY(in->provider->resolve(a, &in->job));
+	bool fresh = !in->old.provider.n || replaces(in);
+	in->work = fresh ? in->stage : in->dir;
+	in->job.root = path_join(a, in->work, S("root"));
+	if (fresh)
+		in->damaged = (struct strs){0};
+	return NULL;
+}
+
+/* What a killed install left: a complete stage is an old tree, or one that only lacks its rename.
+ */
+static struct err *tidy(struct arena *a, struct install *in)
+{
+	if (!fs_exists(path_join(a, in->stage, S("sdk.json"))))
+		return NULL;
+	if (fs_exists(in->dir))
+		return fs_remove_tree(in->stage);
+	return fs_rename(in->stage, in->dir);
+}
+
+static struct err *fill(struct arena *a, struct install *in, struct sdk_done *done)
+{
+	TRY(fs_mkdirs(in->job.root));
+	TRY(fs_mkdirs(path_join(a, in->work, S("records"))));
+	TRY(find_need(a, in));
+	done->packages = in->need.n;
+	done->bytes = need_bytes(in);
+	done->repaired = in->damaged.n;
+	TRY(check_space(a, in->work, done->bytes * UNPACKED, "unpacked packages"));
+	TRY(fs_mkdirs(in->job.cache));
+	TRY(in->provider->fetch(a, &in->job, &in->need));
+	TRY(unpack_all(a, in));
+	return complete(a, in);
+}
+
+static void start(struct arena *a, const struct sdk_spec *spec, struct install *in)
+{
+	in->provider = &sdk_debian;
+	in->job.spec = spec;
+	in->job.name = sdk_name(a, spec);
+	in->job.cache = fs_place(a, FS_CACHE, S("sdk"));
+	in->dir = sdk_dir(a, in->job.name);
+	in->stage = str_fmt(a, "%.*s/.%.*s.new", STR(path_dir(in->dir)), STR(in->job.name));
+	in->job.components = sdk_wanted(a, spec);
+}
+
+/* What is there: manifest and damage. A manifest that cannot be read means a fresh install. */
+static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
+{
+	struct err *e = manifest_read(a, in->dir, &in->old);
+	if (e && e->code != E_CORRUPT)
+		return e;
+	err_free(e);
+	*ret_nothing = false;
+	if (!in->old.provider.n)
+		return NULL;
+	TRY(sdk_find_damage(a, in->dir, false, &in->damaged, NULL));
+	*ret_nothing = !in->job.spec->refresh && !in->damaged.n &&
+		       same_components(&in->job.components, &in->old.components);
+	for (size_t i = 0; i < in->old.components.n; i++)
+		if (!strs_has(&in->job.components, in->old.components.v[i]))
+			strs_add(a, &in->job.components, in->old.components.v[i]);
+	return NULL;
+}
+
+static struct err *check_components(struct arena *a, const struct strs *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct strs packages;
+		bool alone;
+		TRY(component_packages(a, list->v[i], &packages, &alone));
+	}
+	return NULL;
+}
+
+struct err *sdk_install_report(
+	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done)
+{
+	struct sdk_done none, *done = ret_done ? ret_done : &none;
+	*done = (struct sdk_done){0};
+	if (str_eq(spec->provider, S("prefix")) || spec->prefix.n)
+		return sdk_open(a, spec, ret);
+	struct install in = {0};
+	start(a, spec, &in);
+	TRY(check_components(a, &in.job.components));
+	CLEANUP(fd_closep) int lock = -1;
+	TRY(sdk_lock(a, in.job.name, &lock));
+	TRY(tidy(a, &in));
+	TRY(look(a, &in, &done->nothing));
+	if (!done->nothing) {
+		TRY_CTX(resolve(a, &in), "cannot install the SDK '%.*s'", STR(in.job.name));
+		TRY_CTX(fill(a, &in, done), "cannot install the SDK '%.*s'", STR(in.job.name));
+	}
+	return sdk_open(a, spec, ret);
+}
+
+struct err *sdk_install(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
+{
+	return sdk_install_report(a, spec, ret, NULL);
+}
+
+struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk_done *ret,
+	struct strs *ret_packages)
+{
+	struct install in = {0};
+	start(a, spec, &in);
+	*ret = (struct sdk_done){0};
+	TRY(check_components(a, &in.job.components));
+	TRY(look(a, &in, &ret->nothing));
+	if (ret->nothing)
+		return NULL;
+	TRY(resolve(a, &in));
+	TRY(find_need(a, &in));
+	ret->packages = in.need.n;
+	ret->bytes = need_bytes(&in);
+	ret->repaired = in.damaged.n;
+	VEC_EACH (struct sdk_item, i, &in.need)
+		strs_add(a, ret_packages, str_fmt(a, "%.*s %.*s", STR(i->name), STR(i->version)));
+	return NULL;
+}

@@ -1,0 +1,226 @@
+/* Finding one's way in a tree. Three layouts are known: AMD's (/opt/rocm: PREFIX/{include,lib,llvm,
+ * amdgcn}, also the view that a debian SDK has), the ROCm source build's dist folder
+ * (PREFIX/lib/llvm, device libraries in PREFIX/lib/llvm/amdgcn or clang's resource folder) and
+ * Debian's (PREFIX=/usr, PREFIX/lib/llvm-N with the device libraries in clang's resource folder,
+ * headers among all others).
+ *
+ * Flags: AMD's layout takes --rocm-path and --hip-path. In Debian's, --rocm-path makes clang look
+ * for PREFIX/amdgcn/bitcode, which is not there, and fail; so only --hip-path and the folder of the
+ * device libraries are named. */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "sdk/provider.h"
+
+enum { MAX_CMAKE = 1 << 20, NEWEST_LLVM = 99 };
+
+/* %N stands for an LLVM major version that is tried from the newest down. */
+static const char *const clangs[] = {
+	"llvm/bin/clang++", "lib/llvm/bin/clang++", "lib/llvm-%N/bin/clang++"};
+static const char *const device_libs[] = {"amdgcn/bitcode", "llvm/amdgcn/bitcode",
+	"lib/llvm/amdgcn/bitcode", "llvm/lib/clang/%N/lib/amdgcn/bitcode",
+	"lib/llvm/lib/clang/%N/lib/amdgcn/bitcode", "llvm/lib/clang/%N/amdgcn/bitcode",
+	"lib/llvm/lib/clang/%N/amdgcn/bitcode", "lib/llvm-%N/lib/clang/%N/amdgcn/bitcode",
+	"lib/llvm-%N/lib/clang/%N/lib/amdgcn/bitcode"};
+static const char *const lib_dirs[] = {"lib", "lib64", "lib/x86_64-linux-gnu"};
+
+static struct str outside(struct arena *a, const struct sdk *sdk, struct str path)
+{
+	return str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(path));
+}
+
+static struct str substitute(struct arena *a, struct str prefix, const char *pattern, unsigned n)
+{
+	BUF(out, a);
+	buf_fmt(&out, "%.*s/", STR(prefix));
+	for (const char *p = pattern; *p; p++)
+		if (p[0] == '%' && p[1] == 'N') {
+			buf_fmt(&out, "%u", n);
+			p++;
+		} else {
+			buf_char(&out, *p);
+		}
+	return buf_str(&out);
+}
+
+/* The first path of the patterns that is there, or "". */
+static struct str first(struct arena *a, const struct sdk *sdk, struct str prefix,
+	const char *const *patterns, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool versions = str_contains(str_from(patterns[i]), S("%N"));
+		for (unsigned n = versions ? NEWEST_LLVM : 1; n > 0; n--) {
+			struct str path = substitute(a, prefix, patterns[i], n);
+			if (fs_exists(outside(a, sdk, path)))
+				return path;
+		}
+	}
+	return S("");
+}
+
+#define FIRST(a, sdk, prefix, table)                                                               \
+	first(a, sdk, prefix, table, sizeof(table) / sizeof((table)[0]))
+
+static struct str beside(struct arena *a, const struct sdk *sdk, const char *name)
+{
+	struct str path = path_join(a, path_dir(sdk->clang), str_from(name));
+	return fs_exists(outside(a, sdk, path)) ? path : S("");
+}
+
+static void add_flag(struct arena *a, struct sdk *sdk, const char *flag, struct str value)
+{
+	strs_add(a, &sdk->clang_flags, str_fmt(a, "%s=%.*s", flag, STR(value)));
+}
+
+static bool amd_layout(struct str prefix, struct str bitcode)
+{
+	size_t n = prefix.n + 1;
+	return !str_starts(str_sub(bitcode, n, bitcode.n), S("lib/llvm-"));
+}
+
+static void set_flags(struct arena *a, struct str prefix, struct sdk *sdk)
+{
+	add_flag(a, sdk, "--hip-path", prefix);
+	if (amd_layout(prefix, sdk->device_libs))
+		add_flag(a, sdk, "--rocm-path", prefix);
+	add_flag(a, sdk, "--rocm-device-lib-path", sdk->device_libs);
+}
+
+static struct err *missing(const struct sdk *sdk, struct str prefix, const char *what)
+{
+	struct str root = sdk->root.n ? sdk->root : S("/");
+	struct err *e =
+		err_new(E_SDK, "there is no %s in '%.*s' of '%.*s'", what, STR(prefix), STR(root));
+	return e;
+}
+
+/* ---- versions ---- */
+/* set(PACKAGE_VERSION "6.4.43484") of CMake's version files. */
+static struct str cmake_version(struct arena *a, struct str text)
+{
+	struct str line, key = S("set(PACKAGE_VERSION \"");
+	while (str_next(&text, '\n', &line)) {
+		line = str_trim(line);
+		if (!str_starts(line, key))
+			continue;
+		struct str v = str_sub(line, key.n, line.n);
+		return str_dup(a, str_sub(v, 0, str_chr(v, '"')));
+	}
+	return S("");
+}
+
+static bool is_version_file(struct str name)
+{
+	return str_ends(name, S("-config-version.cmake")) ||
+	       str_ends(name, S("ConfigVersion.cmake"));
+}
+
+static struct err *one_package(struct arena *a, struct str dir, struct str name, struct sdk *sdk)
+{
+	struct strs files;
+	struct str text;
+	if (!fs_is_dir(dir))
+		return NULL;
+	TRY(fs_list(a, dir, &files));
+	for (size_t i = 0; i < files.n; i++) {
+		if (!is_version_file(files.v[i]))
+			continue;
+		TRY(fs_read(a, path_join(a, dir, files.v[i]), MAX_CMAKE, &text));
+		struct str version = cmake_version(a, text);
+		if (version.n)
+			*VEC_PUSH(a, &sdk->components) = (struct sdk_component){
+				.name = str_lower(a, name), .version = version};
+		return NULL;
+	}
+	return NULL;
+}
+
+static const char *const rocm_cmake[] = {
+	"amd", "hip", "hsa", "miopen", "roc", "rccl", "half", "composable"};
+
+static bool is_rocm_cmake(struct str name)
+{
+	for (size_t i = 0; i < sizeof(rocm_cmake) / sizeof(rocm_cmake[0]); i++)
+		if (str_starts(name, str_from(rocm_cmake[i])))
+			return true;
+	return false;
+}
+
+static struct err *find_versions(struct arena *a, struct sdk *sdk)
+{
+	for (size_t i = 0; i < sdk->lib_dirs.n; i++) {
+		struct str dir = path_join(a, outside(a, sdk, sdk->lib_dirs.v[i]), S("cmake"));
+		struct strs names;
+		if (!fs_is_dir(dir))
+			continue;
+		TRY(fs_list(a, dir, &names));
+		for (size_t k = 0; k < names.n; k++)
+			if (is_rocm_cmake(str_lower(a, names.v[k])))
+				TRY(one_package(a, path_join(a, dir, names.v[k]), names.v[k], sdk));
+	}
+	return NULL;
+}
+
+static void find_libs(struct arena *a, struct str prefix, struct sdk *sdk)
+{
+	for (size_t i = 0; i < sizeof(lib_dirs) / sizeof(lib_dirs[0]); i++) {
+		struct str dir = path_join(a, prefix, str_from(lib_dirs[i]));
+		struct str hip = path_join(a, dir, S("libamdhip64.so"));
+		if (fs_exists(outside(a, sdk, hip)))
+			strs_add(a, &sdk->lib_dirs, dir);
+	}
+}
+
+struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
+{
+	sdk->clang = FIRST(a, sdk, prefix, clangs);
+	if (!sdk->clang.n)
+		return missing(sdk, prefix, "clang++");
+	sdk->device_libs = FIRST(a, sdk, prefix, device_libs);
+	if (!sdk->device_libs.n)
+		return missing(sdk, prefix, "device library (amdgcn/bitcode)");
+	sdk->include = path_join(a, prefix, S("include"));
+	if (!fs_exists(outside(a, sdk, path_join(a, sdk->include, S("hip/hip_runtime.h")))))
+		return missing(sdk, prefix, "HIP header (hip/hip_runtime.h)");
+	sdk->bundler = beside(a, sdk, "clang-offload-bundler");
+	sdk->lld = beside(a, sdk, "ld.lld");
+	sdk->hip_path = prefix;
+	strs_add(a, &sdk->path, path_dir(sdk->clang));
+	strs_add(a, &sdk->path, path_join(a, prefix, S("bin")));
+	find_libs(a, prefix, sdk);
+	set_flags(a, prefix, sdk);
+	return find_versions(a, sdk);
+}
+
+struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct str *ret)
+{
+	struct proc p = {0};
+	struct proc_result r;
+	struct sdk_binds none = {0};
+	proc_arg(a, &p, sdk->clang.p, "--version", NULL);
+	TRY(sdk_wrap(a, sdk, &none, S(""), &p));
+	TRY(proc_check(a, &p, &r));
+	size_t at = str_find(r.out, S("clang version "));
+	struct str rest = str_sub(r.out, at + sizeof("clang version ") - 1, r.out.n);
+	size_t n = 0;
+	while (n < rest.n && ((rest.p[n] >= '0' && rest.p[n] <= '9') || rest.p[n] == '.'))
+		n++;
+	*ret = str_sub(rest, 0, n);
+	if (!n)
+		return err_new(E_SDK, "'%.*s --version' tells no version", STR(sdk->clang));
+	return NULL;
+}
+
+/* AMD's layout is what ROCM_PATH means; in Debian's it misleads hipcc, so that there the compiler
+ * and the device libraries are named instead. */
+struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret)
+{
+	if (amd_layout(sdk->hip_path, sdk->device_libs)) {
+		strs_add(a, ret, str_fmt(a, "ROCM_PATH=%.*s", STR(sdk->hip_path)));
+		strs_add(a, ret, str_fmt(a, "HIP_PATH=%.*s", STR(sdk->hip_path)));
+	}
+	strs_add(a, ret, S("HIP_PLATFORM=amd"));
+	strs_add(a, ret, str_fmt(a, "HIP_CLANG_PATH=%.*s", STR(path_dir(sdk->clang))));
+	strs_add(a, ret, str_fmt(a, "HIP_DEVICE_LIB_PATH=%.*s", STR(sdk->device_libs)));
+	strs_add(a, ret, str_fmt(a, "PATH=%.*s:$PATH", STR(str_join(a, &sdk->path, S(":")))));
+	return NULL;
+}

@@ -1,0 +1,141 @@
+/* Inside of sdk/: the contract of a provider, and the files that describe an SDK on disk.
+ *
+ * Folder FS_DATA "sdk/NAME" (a fresh install is made in "sdk/.NAME.new" and renamed when complete):
+ *     sdk.json          the manifest, written last: without it there is no SDK
+ *     root/             the tree
+ *     records/PACKAGE   the files of a package, one a line; written when all of them are in place
+ *     damaged           names of packages that a check found damaged
+ *     probe.json        which GPU targets compile
+ * The lock is FS_DATA "sdk/NAME.lock"; it outlives a removal.
+ *
+ * A provider turns a spec into items and puts them into a tree; the engine (install.c) does
+ * locking, resuming, parallel unpacking, records, repair and the manifest for all of them alike:
+ *     resolve  spec -> items with name, version, url, size, sha256, in any order. Writes nothing
+ * but the provider's own cache. Sets index_date and notes (accepted exceptions). fetch    items
+ * (those that the engine still needs) -> item.path, verified against sha256, resumable. unpack one
+ * verified item -> files below root, each added to the record; runs no code of the item, writes
+ * nothing outside of root. Called from several threads, one item each. finish   after all items:
+ * links and files that the items' scripts would have made. What follows fits as it is: index wheels
+ * (resolve = the simple index, unpack = zip), tarballs (one item) and CI artifacts (items =
+ * archives by name). layout.c finds what is in any tree.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "sdk/sdk.h"
+
+struct sdk_item {
+	struct str name, version, arch;
+	struct str url, file; /* where from; file name in the cache */
+	struct str path;      /* the local file once fetched */
+	uint64_t size;
+	struct str sha256; /* hex */
+	bool alone;        /* wanted without its dependencies */
+};
+
+struct sdk_items {
+	struct sdk_item *v;
+	size_t n, cap;
+};
+
+struct sdk_package { /* of the manifest */
+	struct str name, version, sha256;
+	struct str record; /* sha256 of its record file */
+	uint64_t files, bytes;
+};
+
+struct sdk_manifest {
+	struct str provider, suite, prefix, mirror, index_date, clang_version;
+	struct strs components, notes;
+	VEC(struct sdk_package) packages;
+};
+
+struct sdk_job {
+	const struct sdk_spec *spec;
+	struct str name,
+		cache; /* of the SDK; folder for the provider's cache, shared by its SDKs */
+	struct strs components; /* all that the tree shall have */
+	struct str root;        /* tree to fill */
+	struct str index_date, mirror;
+	struct strs notes;
+	struct sdk_items items; /* all that the tree shall consist of */
+};
+
+/* One item on its way into a tree. */
+struct sdk_unpack {
+	const struct sdk_item *item;
+	struct str root;
+	struct buf *record; /* lines are added with record_add() */
+	uint64_t files, bytes;
+};
+
+struct sdk_provider {
+	const char *name, *summary;
+	struct err *(*resolve)(struct arena *a, struct sdk_job *j);
+	struct err *(*fetch)(struct arena *a, struct sdk_job *j, const struct sdk_items *need);
+	struct err *(*unpack)(struct arena *tmp, struct sdk_unpack *u);
+	struct err *(*finish)(struct arena *a, struct sdk_job *j);
+};
+
+extern const struct sdk_provider sdk_debian;
+
+/* ---- records: what a package put into the tree ---- */
+struct record {    /* a line: type, size, mtime, sha256 or target, path; separated by tabs */
+	char type; /* 'f' file, 'l' symbolic link */
+	uint64_t size;
+	int64_t mtime;
+	struct str value, path; /* value: sha256 of a file, target of a link */
+};
+
+/* The first line of a record: what it is the record of. */
+struct str record_head(struct arena *a, struct str version, struct str sha256);
+void record_add(struct buf *b, const struct record *r);
+/* The next entry of *rest; false at the end or at a line that is none (*ret_bad). */
+bool record_next(struct str *rest, struct record *ret, bool *ret_bad);
+enum record_state { RECORD_OK, RECORD_MISSING, RECORD_CHANGED };
+/* Compares one line with the tree; deep = by content, else by size and time. */
+MUST_USE struct err *record_compare(
+	struct str root, const struct record *r, bool deep, enum record_state *ret);
+
+/* ---- manifest ---- */
+/* ret->provider is empty when there is no manifest. */
+MUST_USE struct err *manifest_read(struct arena *a, struct str dir, struct sdk_manifest *ret);
+MUST_USE struct err *manifest_write(struct arena *a, struct str dir, const struct sdk_manifest *m);
+const struct sdk_package *manifest_package(const struct sdk_manifest *m, struct str name);
+struct str manifest_fingerprint(struct arena *a, const struct sdk_manifest *m);
+
+/* ---- places and names ---- */
+struct str sdk_name(struct arena *a, const struct sdk_spec *spec);
+struct str sdk_dir(struct arena *a, struct str name);
+MUST_USE struct err *sdk_lock(struct arena *a, struct str name, int *ret_fd);
+/* Names of packages that are damaged, by a quick look (deep = false) or by content; findings may be
+ * NULL. */
+MUST_USE struct err *sdk_find_damage(struct arena *a, struct str dir, bool deep,
+	struct strs *ret_packages, struct findings *ret);
+/* A tree of ours: layout and runner. */
+MUST_USE struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret);
+MUST_USE struct err *sdk_open_dir(
+	struct arena *a, struct str name, const struct sdk_manifest *m, struct sdk *ret);
+struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
+
+/* ---- components.c ---- */
+/* Packages of a component (those of "headers" are wanted alone); E_USAGE with did-you-mean. */
+MUST_USE struct err *component_packages(
+	struct arena *a, struct str component, struct strs *ret, bool *ret_alone);
+/* Is this binary package one of ROCm's (its headers and libraries belong into /opt/rocm)? */
+bool package_is_rocm(struct str name);
+/* Text of an apt preferences file that prefers ROCm's (and only ROCm's) packages of a suite. */
+struct str rocm_preferences(struct arena *a, struct str suite);
+
+/* ---- layout.c ---- */
+/* Finds clang, device libraries, headers, libraries, versions. sdk->root is set ("" = the machine
+ * itself); prefix is the ROCm prefix inside, e.g. "/opt/rocm" or "/usr". E_SDK tells what is
+ * missing. */
+MUST_USE struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk);
+/* Asks clang for its version; needs sdk->runner. */
+MUST_USE struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct str *ret);
+
+/* ---- prefix.c, sandbox.c ---- */
+MUST_USE struct err *prefix_open(struct arena *a, struct str prefix, struct sdk *ret);
+/* Which way to run programs of a tree works here; SDK_NORUN when none does. */
+enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk);
