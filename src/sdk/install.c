@@ -55,7 +55,7 @@ static bool same_components(const struct strs *want, const struct strs *have)
 static bool replaces(const struct install *in)
 {
 	VEC_EACH (const struct sdk_item, i, &in->job.items) {
-		const struct sdk_package *p = manifest_package(&in->old, i->name);
+		const struct sdk_package *p = sdk_manifest_package(&in->old, i->name);
 		if (p && !str_eq(p->sha256, i->sha256))
 			return true;
 	}
@@ -189,7 +189,7 @@ static struct err *make_manifest(struct arena *a, struct install *in)
 				.name = i->name, .version = i->version, .sha256 = i->sha256}));
 	bool keeps = str_eq(in->work, in->dir);
 	VEC_EACH (struct sdk_package, p, &in->old.packages)
-		if (keeps && !manifest_package(&in->new, p->name))
+		if (keeps && !sdk_manifest_package(&in->new, p->name))
 			TRY(add_package(a, in, *p));
 	return NULL;
 }
@@ -226,7 +226,7 @@ static struct err *complete(struct arena *a, struct install *in)
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
 	TRY(flush(a, in->work));
-	TRY(manifest_write(a, in->work, &in->new));
+	TRY(sdk_manifest_write(a, in->work, &in->new));
 	TRY(fs_remove(path_join(a, in->work, S("damaged"))));
 	return take_place(a, in);
 }
@@ -283,7 +283,7 @@ static void start(struct arena *a, const struct sdk_spec *spec, struct install *
 /* What is there: manifest and damage. A manifest that cannot be read means a fresh install. */
 static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 {
-	struct err *e = manifest_read(a, in->dir, &in->old);
+	struct err *e = sdk_manifest_read(a, in->dir, &in->old);
 	if (e && e->code != E_CORRUPT)
 		return e;
 	err_free(e);

@@ -45,7 +45,7 @@ static struct err *read_doc(struct arena *a, const struct node *doc, struct sdk_
 	return NULL;
 }
 
-struct err *manifest_read(struct arena *a, struct str dir, struct sdk_manifest *ret)
+struct err *sdk_manifest_read(struct arena *a, struct str dir, struct sdk_manifest *ret)
 {
 	*ret = (struct sdk_manifest){0};
 	struct str path = path_join(a, dir, S("sdk.json"));
@@ -80,7 +80,7 @@ static void put_packages(struct json *j, const struct sdk_manifest *m)
 	json_close(j);
 }
 
-struct err *manifest_write(struct arena *a, struct str dir, const struct sdk_manifest *m)
+struct err *sdk_manifest_write(struct arena *a, struct str dir, const struct sdk_manifest *m)
 {
 	BUF(out, a);
 	struct json j = {.out = &out, .indent = 1};
@@ -100,7 +100,7 @@ struct err *manifest_write(struct arena *a, struct str dir, const struct sdk_man
 	return fs_write(path_join(a, dir, S("sdk.json")), buf_str(&out), 0644);
 }
 
-const struct sdk_package *manifest_package(const struct sdk_manifest *m, struct str name)
+const struct sdk_package *sdk_manifest_package(const struct sdk_manifest *m, struct str name)
 {
 	VEC_EACH (struct sdk_package, p, &m->packages)
 		if (str_eq(p->name, name))
@@ -108,7 +108,7 @@ const struct sdk_package *manifest_package(const struct sdk_manifest *m, struct 
 	return NULL;
 }
 
-struct str manifest_fingerprint(struct arena *a, const struct sdk_manifest *m)
+struct str sdk_manifest_fingerprint(struct arena *a, const struct sdk_manifest *m)
 {
 	ARENA(tmp);
 	struct strs lines = {0};

@@ -99,10 +99,11 @@ MUST_USE struct err *record_compare(
 
 /* ---- manifest ---- */
 /* ret->provider is empty when there is no manifest. */
-MUST_USE struct err *manifest_read(struct arena *a, struct str dir, struct sdk_manifest *ret);
-MUST_USE struct err *manifest_write(struct arena *a, struct str dir, const struct sdk_manifest *m);
-const struct sdk_package *manifest_package(const struct sdk_manifest *m, struct str name);
-struct str manifest_fingerprint(struct arena *a, const struct sdk_manifest *m);
+MUST_USE struct err *sdk_manifest_read(struct arena *a, struct str dir, struct sdk_manifest *ret);
+MUST_USE struct err *sdk_manifest_write(
+	struct arena *a, struct str dir, const struct sdk_manifest *m);
+const struct sdk_package *sdk_manifest_package(const struct sdk_manifest *m, struct str name);
+struct str sdk_manifest_fingerprint(struct arena *a, const struct sdk_manifest *m);
 
 /* ---- places and names ---- */
 struct str sdk_name(struct arena *a, const struct sdk_spec *spec);

@@ -88,7 +88,7 @@ struct err *sdk_open_dir(
 	ret->index_date = m->index_date;
 	ret->notes = m->notes;
 	ret->requested = m->components;
-	ret->fingerprint = manifest_fingerprint(a, m);
+	ret->fingerprint = sdk_manifest_fingerprint(a, m);
 	ret->packages = m->packages.n;
 	VEC_EACH (const struct sdk_package, p, &m->packages)
 		ret->bytes += p->bytes;
@@ -111,7 +111,7 @@ struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *r
 		return prefix_open(a, spec->prefix, ret);
 	struct str name = sdk_name(a, spec);
 	struct sdk_manifest m;
-	TRY(manifest_read(a, sdk_dir(a, name), &m));
+	TRY(sdk_manifest_read(a, sdk_dir(a, name), &m));
 	if (!m.provider.n)
 		return not_installed(a, spec, name);
 	for (size_t i = 0; i < spec->components.n; i++) {
@@ -151,7 +151,7 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 		name = str_sub(name, 7, name.n);
 	if (str_chr(name, '/') < name.n)
 		return prefix_open(a, name, ret);
-	TRY(manifest_read(a, sdk_dir(a, name), &m));
+	TRY(sdk_manifest_read(a, sdk_dir(a, name), &m));
 	if (m.provider.n)
 		return sdk_open_dir(a, name, &m, ret);
 	struct err *e = err_new(E_SDK, "there is no SDK '%.*s'", STR(name));
@@ -233,7 +233,7 @@ struct err *sdk_find_damage(
 {
 	struct sdk_manifest m;
 	struct damage d = {.root = path_join(a, dir, S("root")), .deep = deep, .findings = ret};
-	TRY(manifest_read(a, dir, &m));
+	TRY(sdk_manifest_read(a, dir, &m));
 	if (!deep)
 		TRY(remembered(a, dir, ret_packages));
 	CLEANUP(progress_endp) struct progress *bar = NULL;
@@ -262,7 +262,7 @@ struct err *sdk_check(struct arena *a, struct str name, struct findings *ret)
 	struct sdk_manifest m;
 	struct strs packages = {0};
 	struct str dir = sdk_dir(a, name);
-	TRY(manifest_read(a, dir, &m));
+	TRY(sdk_manifest_read(a, dir, &m));
 	if (!m.provider.n)
 		return err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name));
 	CLEANUP(fd_closep) int lock = -1;
