@@ -14,6 +14,7 @@ extern const struct command cmd_sdk_list;
 extern const struct command cmd_sdk_remove;
 extern const struct command cmd_sdk_run;
 extern const struct command cmd_sdk_verify;
+extern const struct command cmd_verify;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
@@ -26,6 +27,7 @@ const struct command *const commands[] = {
 	&cmd_sdk_run,
 	&cmd_hipify,
 	&cmd_inspect,
+	&cmd_verify,
 	&cmd_report,
 	&cmd_completion,
 	&cmd_help,

@@ -85,7 +85,7 @@ static struct str metadata_path(struct look *l, const char *name)
 
 static const struct header *required(struct look *l, const struct headers *h, const char *field)
 {
-	const struct header *got = headers_get(h, field);
+	const struct header *got = wheel_header(h, field);
 	if (got && got->value.n)
 		return got;
 	look_say(l, V_META_FIELD, metadata_path(l, "METADATA"), "the field '%s' is missing", field);
@@ -135,7 +135,7 @@ static const char *deepest(const struct err *e)
 static void check_requires(struct look *l, const struct header *h)
 {
 	struct requirement r;
-	struct err *e = requirement_parse(l->a, h->value, &r);
+	struct err *e = wheel_requirement_parse(l->a, h->value, &r);
 	if (e)
 		look_say(l, V_META_REQUIRES, metadata_path(l, "METADATA"), "line %u: '%.*s': %s",
 			h->line, STR(h->value), deepest(e));
@@ -193,7 +193,7 @@ static void check_fields(struct look *l, const struct headers *h)
 	};
 	VEC_EACH (const struct header, it, h) {
 		struct str key = str_lower(l->a, it->key);
-		if (once_only(key) && headers_get(h, key.p) != it)
+		if (once_only(key) && wheel_header(h, key.p) != it)
 			look_say(l, V_META_FIELD, metadata_path(l, "METADATA"),
 				"line %u: a second '%.*s'", it->line, STR(it->key));
 		for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
@@ -208,7 +208,7 @@ static void check_metadata(struct look *l)
 	struct headers h;
 	if (!look_text(l, "METADATA", V_META_MISSING, &text))
 		return;
-	struct err *e = headers_parse(l->a, text, &h);
+	struct err *e = wheel_headers_parse(l->a, text, &h);
 	if (!e && !zip_utf8(text))
 		e = err_new(E_SYNTAX, "it is not valid UTF-8");
 	if (e)
@@ -226,14 +226,14 @@ static void check_metadata(struct look *l)
 static void check_format(struct look *l, const struct headers *h)
 {
 	struct str path = metadata_path(l, "WHEEL"), major, minor;
-	const struct header *got = headers_get(h, "Wheel-Version");
+	const struct header *got = wheel_header(h, "Wheel-Version");
 	uint64_t n;
 	if (!got)
 		look_say(l, V_WHEEL_SYNTAX, path, "the field 'Wheel-Version' is missing");
 	else if (!str_cut(got->value, '.', &major, &minor) || !str_u64(major, 10, &n) || n != 1)
 		look_say(l, V_WHEEL_VERSION, path, "Wheel-Version is '%.*s', must be 1.x",
 			STR(got->value));
-	got = headers_get(h, "Root-Is-Purelib");
+	got = wheel_header(h, "Root-Is-Purelib");
 	struct str value = got ? str_lower(l->a, got->value) : S("");
 	l->pure = str_eq(value, S("true"));
 	if (!l->pure && !str_eq(value, S("false")))
@@ -283,7 +283,7 @@ static void check_wheel(struct look *l)
 	struct headers h;
 	if (!look_text(l, "WHEEL", V_WHEEL_MISSING, &text))
 		return;
-	struct err *e = headers_parse(l->a, text, &h);
+	struct err *e = wheel_headers_parse(l->a, text, &h);
 	if (e)
 		look_say(l, V_WHEEL_SYNTAX, metadata_path(l, "WHEEL"), "%s", e->msg);
 	err_free(e);

@@ -149,7 +149,7 @@ void check_record(struct look *l)
 	s.self = str_fmt(l->a, "%.*s/RECORD", STR(l->info));
 	s.signatures[0] = str_fmt(l->a, "%.*s.jws", STR(s.self));
 	s.signatures[1] = str_fmt(l->a, "%.*s.p7s", STR(s.self));
-	struct err *e = record_parse(l->a, text, &r);
+	struct err *e = wheel_record_parse(l->a, text, &r);
 	if (e) {
 		look_say(l, V_RECORD_SYNTAX, s.self, "%s", e->msg);
 		err_free(e);

@@ -93,7 +93,8 @@ static struct err *metadata(struct build *w, struct str version, struct str *ret
 	TRY(add_header(&b, "Requires-Python", s->requires_python));
 	for (size_t i = 0; i < s->requires.n; i++) {
 		struct str line = s->requires.v[i];
-		TRY_CTX(requirement_parse(w->a, line, &parsed), "cannot require '%.*s'", STR(line));
+		TRY_CTX(wheel_requirement_parse(w->a, line, &parsed), "cannot require '%.*s'",
+			STR(line));
 		TRY(add_header(&b, "Requires-Dist", line));
 	}
 	*ret = buf_str(&b);
@@ -131,7 +132,7 @@ static struct err *project_name(struct str name)
 {
 	struct requirement parsed;
 	ARENA(tmp);
-	struct err *e = requirement_parse(&tmp, name, &parsed);
+	struct err *e = wheel_requirement_parse(&tmp, name, &parsed);
 	bool ok = !e && str_eq(parsed.name, name);
 	err_free(e);
 	if (ok)
@@ -210,7 +211,7 @@ static struct err *make_record(
 	struct build *w = user;
 	BUF(b, a);
 	for (size_t i = 0; i < w->inputs.n; i++)
-		record_add(&b, w->inputs.v[i].name, outs[i].sha256, outs[i].size);
+		wheel_record_add(&b, w->inputs.v[i].name, outs[i].sha256, outs[i].size);
 	struct str self = str_fmt(a, "%.*s/RECORD", STR(w->info));
 	buf_fmt(&b, "%.*s,,\n", STR(self));
 	*ret = (struct zip_input){.name = self, .content = buf_str(&b), .mode = 0644};

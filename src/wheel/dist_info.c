@@ -25,7 +25,7 @@ static void add_field(struct buf *b, struct str s)
 	buf_char(b, '"');
 }
 
-void record_add(struct buf *b, struct str path, struct str sha256, uint64_t size)
+void wheel_record_add(struct buf *b, struct str path, struct str sha256, uint64_t size)
 {
 	add_field(b, path);
 	buf_fmt(b, ",sha256=%.*s,%llu\n", STR(sha256), (unsigned long long)size);
@@ -108,7 +108,7 @@ static struct err *row(struct csv *c, struct record *ret)
 	return NULL;
 }
 
-struct err *record_parse(struct arena *a, struct str text, struct record *ret)
+struct err *wheel_record_parse(struct arena *a, struct str text, struct record *ret)
 {
 	struct csv c = {.a = a, .text = text, .line = 1};
 	*ret = (struct record){0};
@@ -141,7 +141,7 @@ static void fold(struct arena *a, struct header *h, struct str more)
 	h->value = str_fmt(a, "%.*s\n%.*s", STR(h->value), STR(str_trim(more)));
 }
 
-struct err *headers_parse(struct arena *a, struct str text, struct headers *ret)
+struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers *ret)
 {
 	struct str rest = text, line;
 	*ret = (struct headers){0};
@@ -163,7 +163,7 @@ struct err *headers_parse(struct arena *a, struct str text, struct headers *ret)
 	return NULL;
 }
 
-const struct header *headers_get(const struct headers *h, const char *key)
+const struct header *wheel_header(const struct headers *h, const char *key)
 {
 	ARENA(tmp);
 	struct str want = str_lower(&tmp, str_from(key));

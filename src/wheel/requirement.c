@@ -203,7 +203,7 @@ static struct err *specifier(struct scan *s, struct str *ret)
 	return version_match(any, *ret, &match);
 }
 
-struct err *requirement_parse(struct arena *a, struct str text, struct requirement *ret)
+struct err *wheel_requirement_parse(struct arena *a, struct str text, struct requirement *ret)
 {
 	(void)a;
 	struct scan s = {.text = str_trim(text)};

@@ -73,8 +73,8 @@ struct record {
 };
 
 /* RECORD is CSV of three columns; E_SYNTAX with the line. */
-MUST_USE struct err *record_parse(struct arena *a, struct str text, struct record *ret);
-void record_add(struct buf *b, struct str path, struct str sha256, uint64_t size);
+MUST_USE struct err *wheel_record_parse(struct arena *a, struct str text, struct record *ret);
+void wheel_record_add(struct buf *b, struct str path, struct str sha256, uint64_t size);
 
 struct header {                /* of METADATA and WHEEL: an e-mail header */
 	struct str key, value; /* continuation lines joined by '\n' */
@@ -87,15 +87,16 @@ struct headers {
 	struct str body;
 };
 
-MUST_USE struct err *headers_parse(struct arena *a, struct str text, struct headers *ret);
+MUST_USE struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers *ret);
 /* The first one of that name (case does not matter), or NULL. */
-const struct header *headers_get(const struct headers *h, const char *key);
+const struct header *wheel_header(const struct headers *h, const char *key);
 
 /* PEP 508: "NAME [extras] (specifiers or @ url) ; marker". E_SYNTAX says what is wrong. */
 struct requirement {
 	struct str name, extras, specifier, url, marker;
 };
-MUST_USE struct err *requirement_parse(struct arena *a, struct str text, struct requirement *ret);
+MUST_USE struct err *wheel_requirement_parse(
+	struct arena *a, struct str text, struct requirement *ret);
 
 /* ---- building ---- */
 struct wheel_file {

@@ -1,0 +1,119 @@
+/* rocsmith verify: proves what can be proved about wheels, and lists what is wrong. */
+#include "cli/opt.h"
+#include "formats/json_write.h"
+#include "term/out.h"
+#include "verify/verify.h"
+
+struct verify_args {
+	struct common common;
+	struct strs require, allow, wheels;
+	bool device_code;
+};
+
+#define OFF(m) offsetof(struct verify_args, m)
+
+static const struct opt opts[] = {
+	{.lname = "require",
+		.kind = OPT_LIST,
+		.off = OFF(require),
+		.flags = OPT_COMMA,
+		.arg = "GPU",
+		.help = "every file with device code must serve these"},
+	{.lname = "device-code",
+		.kind = OPT_BOOL,
+		.off = OFF(device_code),
+		.help = "fail a wheel without device code"},
+	{.lname = "allow",
+		.kind = OPT_LIST,
+		.off = OFF(allow),
+		.flags = OPT_COMMA,
+		.arg = "SONAME",
+		.help = "library (or pattern) that may come from outside"},
+	{.lname = "WHEEL",
+		.kind = OPT_POSES,
+		.off = OFF(wheels),
+		.flags = OPT_REQUIRED,
+		.help = "wheels, or folders with wheels"},
+	{.kind = OPT_END},
+};
+
+static enum style style_of(enum severity s)
+{
+	static const enum style styles[] = {
+		[SEV_INFO] = STYLE_DIM, [SEV_WARNING] = STYLE_YELLOW, [SEV_ERROR] = STYLE_RED};
+	return styles[s];
+}
+
+static void print_finding(struct arena *a, const struct verdict *v, const struct finding *f)
+{
+	struct str name = str_from(severity_name(f->severity)), fix = S("");
+	if (f->fix.n)
+		fix = str_fmt(a, "; fix: %.*s", STR(str_join(a, &f->fix, S("; or: "))));
+	bool whole = str_eq(f->path, v->path);
+	out_fmt("%.*s: %.*s%s%.*s [%s]%.*s\n", STR(styled_out(a, style_of(f->severity), name)),
+		STR(whole ? S("") : f->path), whole ? "" : ": ", STR(f->message), f->id, STR(fix));
+}
+
+static void print_verdict(struct arena *a, const struct verdict *v)
+{
+	size_t count[] = {0, 0, 0};
+	VEC_EACH (const struct finding, f, &v->findings) {
+		count[f->severity]++;
+		if (f->severity != SEV_INFO || out_verbosity() >= 0)
+			print_finding(a, v, f);
+	}
+	struct str word = v->pass ? styled_out(a, STYLE_GREEN, S("pass"))
+				  : styled_out(a, STYLE_RED, S("fail"));
+	out_fmt("%.*s: %.*s (%zu errors, %zu warnings)%s%.*s\n", STR(v->path), STR(word),
+		count[SEV_ERROR], count[SEV_WARNING], v->served.n ? ", device code for " : "",
+		STR(str_join(a, &v->served, S(", "))));
+}
+
+static struct err *options(
+	struct arena *a, const struct verify_args *args, struct verify_options *ret)
+{
+	*ret = (struct verify_options){
+		.device_code = args->device_code,
+		.allow = args->allow,
+		.jobs = args->common.jobs,
+	};
+	return targets_parse(a, &args->require, &ret->require);
+}
+
+static struct err *run(struct arena *a, void *p, int *ret_status)
+{
+	struct verify_args *args = p;
+	struct verify_options o;
+	struct strs paths = {0};
+	BUF(b, a);
+	struct json j = {.out = &b, .indent = 2};
+	TRY(options(a, args, &o));
+	for (size_t i = 0; i < args->wheels.n; i++)
+		TRY(verify_paths(a, args->wheels.v[i], &paths));
+	json_open(&j, '{');
+	json_put(&j, "schema", S("rocsmith.verify/1"));
+	json_key(&j, "wheels");
+	json_open(&j, '[');
+	for (size_t i = 0; i < paths.n; i++) {
+		struct verdict v;
+		TRY(verify_wheel(a, paths.v[i], &o, &v));
+		verdict_json(&j, &v);
+		if (!args->common.json)
+			print_verdict(a, &v);
+		if (!v.pass)
+			*ret_status = 1;
+	}
+	json_close(&j);
+	json_close(&j);
+	if (args->common.json)
+		out_fmt("%.*s\n", STR(buf_str(&b)));
+	return NULL;
+}
+
+const struct command cmd_verify = {
+	.name = "verify",
+	.summary = "prove what can be proved about a wheel, without a GPU",
+	.opts = opts,
+	.size = sizeof(struct verify_args),
+	.run = run,
+};
