@@ -77,7 +77,7 @@ static struct err *options(
 		.allow = args->allow,
 		.jobs = args->common.jobs,
 	};
-	return targets_parse(a, &args->require, &ret->require);
+	return args->require.n ? targets_parse(a, &args->require, &ret->require) : NULL;
 }
 
 static struct err *run(struct arena *a, void *p, int *ret_status)
