@@ -67,6 +67,8 @@ static void flags_decode(void **state)
 		{.flags = 0x30, .abi = 1, .text = "gfx908:sramecc-:xnack-"},
 		{.flags = 0x330, .abi = 1, .text = "gfx908:sramecc+:xnack+"},
 		{.flags = 0x36, .abi = 1, .text = "gfx1030"},
+		{.flags = 0x37f, .abi = 1, .text = "mach-0x7f:sramecc+:xnack+"},
+		{.flags = 0x7f, .abi = 0, .text = "mach-0x7f"},
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct target t = target_from_flags(&a, cases[i].flags, cases[i].abi);
