@@ -21,7 +21,8 @@ enum {
 	PAGE = 4096,        /* clang's alignment of bundles */
 	MAX_GAP = 64 << 10, /* zero bytes between two bundles */
 	ZSTD_RATIO = 43700, /* a block of 3 bytes and more gives 128 KiB at most */
-	ZLIB_RATIO = 1032,
+	ZLIB_RATIO = 1032,  /* also for large zstd ones: real bundles stay below 100 */
+	LARGE = 128 << 20,
 };
 
 bool bundle_is(struct str head)
@@ -198,7 +199,8 @@ static struct err *check_sizes(const struct bundle *b, uint64_t limit)
 	if (b->stored > limit || b->stored < b->header)
 		return err_new(E_BUNDLE, "a compressed bundle of %llu bytes where %llu are left",
 			(unsigned long long)b->stored, (unsigned long long)limit);
-	uint64_t payload = b->stored - b->header, ratio = b->zstd ? ZSTD_RATIO : ZLIB_RATIO;
+	uint64_t payload = b->stored - b->header;
+	uint64_t ratio = b->zstd && b->size <= LARGE ? ZSTD_RATIO : ZLIB_RATIO;
 	if (b->size > MAX_SIZE)
 		return err_new(E_LIMIT, "a bundle of %llu bytes: at most %llu are read",
 			(unsigned long long)b->size, (unsigned long long)MAX_SIZE);
