@@ -4,16 +4,11 @@
  * proves little: a bundle may list 27 targets and have kernels for three. */
 #include "devcode/scan.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 
 enum { HEADER = 64, FIRST_ABI = 2 /* EI_ABIVERSION 0 is code object version 2 */ };
-
-static struct err *count_kernel(void *user, const struct elf_symbol *s)
-{
-	if (s->section && str_ends(s->name, S(".kd")))
-		++*(int64_t *)user;
-	return NULL;
-}
 
 /* A listed feature that is not there means "any", which e_flags spell out. */
 static bool same_feature(enum feature a, enum feature b)
@@ -65,10 +60,45 @@ static uint64_t debug_bytes(const struct elf *e)
 	return n;
 }
 
-static struct err *look(struct scan *s, const struct elf_src *src, struct code_object *o)
+/* A source that has the first bytes of another at hand: headers and the note's head are there. */
+struct near {
+	struct elf_src src; /* first, so that read_near() can find its struct */
+	const struct elf_src *far;
+	size_t n;
+	char head[2048];
+};
+
+static struct err *read_near(const struct elf_src *s, void *p, size_t n, uint64_t offset)
+{
+	const struct near *near = (const struct near *)s;
+	if (offset > near->n || n > near->n - offset)
+		return elf_src_read(near->far, p, n, offset);
+	memcpy(p, near->head + offset, n);
+	return NULL;
+}
+
+static struct err *near_open(struct near *near, const struct elf_src *far)
+{
+	near->src = (struct elf_src){.read = read_near, .size = far->size, .fd = -1};
+	near->far = far;
+	return elf_src_peek(far, near->head, sizeof(near->head), 0, &near->n);
+}
+
+/* SPIR-V is no code object yet: the runtime compiles it for the device that it finds. */
+static bool is_spirv(struct str head)
+{
+	return str_starts(head, S("\3\2\43\7"));
+}
+
+static struct err *look(struct scan *s, const struct elf_src *object, struct code_object *o)
 {
 	ARENA(tmp);
 	struct elf e;
+	struct near near;
+	const struct elf_src *src = &near.src;
+	TRY(near_open(&near, object));
+	if (is_spirv((struct str){.p = near.head, .n = near.n}))
+		return NULL;
 	bool debug = s->flags & DEVCODE_DEBUG;
 	TRY(debug ? elf_open(&tmp, src, &e) : elf_open_head(&tmp, src, &e));
 	if (e.machine != ELF_AMDGPU)
@@ -78,8 +108,7 @@ static struct err *look(struct scan *s, const struct elf_src *src, struct code_o
 		o->debug = debug_bytes(&e);
 	if (!(s->flags & (DEVCODE_KERNELS | DEVCODE_DEBUG)))
 		return NULL;
-	o->kernels = 0;
-	return elf_symbols(&e, count_kernel, &o->kernels);
+	return count_kernels(&e, &o->kernels);
 }
 
 static struct err *hash_object(struct scan *s, const struct elf_src *src, struct code_object *o)
@@ -99,23 +128,12 @@ static struct err *hash_object(struct scan *s, const struct elf_src *src, struct
 	return e;
 }
 
-/* SPIR-V is no code object yet: the runtime compiles it for the device that it finds. */
-static bool is_spirv(const struct elf_src *src)
-{
-	char magic[4];
-	size_t n;
-	struct err *e = elf_src_peek(src, magic, 4, 0, &n);
-	bool is = !e && n == 4 && str_eq((struct str){.p = magic, .n = 4}, S("\3\2\43\7"));
-	err_free(e);
-	return is;
-}
-
 void object_look(struct scan *s, const struct elf_src *src, struct code_object *o)
 {
 	struct err *e = NULL;
 	if (s->flags & DEVCODE_HASH)
 		e = hash_object(s, src, o);
-	if (!e && src->size && !is_spirv(src))
+	if (!e && src->size)
 		e = look(s, src, o);
 	if (e)
 		scan_damage(s, "object-unreadable",

@@ -26,6 +26,8 @@ MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
 
 /* object.c: fills in what can be told from the object's bytes. Anything odd becomes a finding. */
 void object_look(struct scan *s, const struct elf_src *src, struct code_object *o);
+/* kernels.c: the number of kernels in an object. */
+MUST_USE struct err *count_kernels(const struct elf *e, int64_t *ret);
 /* Findings that compare the objects of one bundle: from index `first` of s->file->objects on. */
 void object_compare(struct scan *s, size_t first);
 

@@ -101,3 +101,5 @@ struct elf_symbol {
  * or, without either, the section table. */
 typedef struct err *elf_symbol_fn(void *user, const struct elf_symbol *s);
 MUST_USE struct err *elf_symbols(const struct elf *e, elf_symbol_fn *fn, void *user);
+/* The same without reading the names, which can be most of it: name is always "". */
+MUST_USE struct err *elf_symbols_unnamed(const struct elf *e, elf_symbol_fn *fn, void *user);

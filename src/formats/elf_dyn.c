@@ -263,6 +263,14 @@ struct err *elf_symbols(const struct elf *e, elf_symbol_fn *fn, void *user)
 	return each_symbol(&d, fn, user);
 }
 
+struct err *elf_symbols_unnamed(const struct elf *e, elf_symbol_fn *fn, void *user)
+{
+	ARENA(tmp);
+	struct dyn d;
+	TRY(read_entries(&tmp, e, &d));
+	return each_symbol(&d, fn, user);
+}
+
 struct names {
 	struct arena *a;
 	struct elf_dynamic *out;

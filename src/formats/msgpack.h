@@ -1,0 +1,35 @@
+/* MessagePack, read forwards: the metadata notes of AMD code objects are written in it.
+ *
+ * Nothing is copied and nothing is allocated: values are views of the bytes that are read. A reader
+ * is the rest of the input, which each call shortens; false means the end, or bytes that are no
+ * MessagePack. Source: the MessagePack specification (msgpack.org, 2.0).
+ */
+#pragma once
+
+#include "base/str.h"
+
+enum msgpack_kind {
+	MSGPACK_NIL,
+	MSGPACK_BOOL,
+	MSGPACK_UINT, /* number */
+	MSGPACK_INT,  /* number, as two's complement: negative */
+	MSGPACK_FLOAT,
+	MSGPACK_STR,   /* text */
+	MSGPACK_BIN,   /* text */
+	MSGPACK_EXT,   /* text */
+	MSGPACK_ARRAY, /* number of values that follow */
+	MSGPACK_MAP    /* number of pairs that follow */
+};
+
+struct msgpack_value {
+	enum msgpack_kind kind;
+	uint64_t number;
+	struct str text;
+};
+
+/* Takes the next value off *rest; of an array or map only its head. */
+bool msgpack_next(struct str *rest, struct msgpack_value *ret);
+/* Takes one value off *rest with everything in it, however deep. */
+bool msgpack_skip(struct str *rest);
+/* With *rest behind the head of a map of n pairs: moves to the value of a key. */
+bool msgpack_find(struct str *rest, uint64_t n, struct str key);
