@@ -270,6 +270,21 @@ static bool raw_prefix(struct str word)
 	       str_eq(word, S("uR")) || str_eq(word, S("UR"));
 }
 
+/* An identifier or a number. */
+static void on_token(struct scanner *s)
+{
+	struct str word = take_word(s);
+	if (raw_prefix(word) && peek(s, 0) == '"') {
+		s->at--;
+		skip_raw(s);
+		return;
+	}
+	/* 1'000: the quote belongs to the number */
+	while (word.p[0] <= '9' && peek(s, 0) == '\'' && is_word(peek(s, 1)))
+		s->at += 2;
+	on_word(s, word);
+}
+
 void scan_text(struct arena *a, struct str text, struct scan *ret)
 {
 	*ret = (struct scan){0};
@@ -278,26 +293,15 @@ void scan_text(struct arena *a, struct str text, struct scan *ret)
 	while (s.at < text.n) {
 		size_t before = s.at;
 		skip_blank(&s);
-		if (memchr(text.p + before, '\n', s.at - before))
+		if (s.at > before && memchr(text.p + before, '\n', s.at - before))
 			line_start = true;
 		char c = peek(&s, 0);
-		if (c == '#' && line_start) {
+		if (c == '#' && line_start)
 			on_directive(&s);
-		} else if (is_word(c)) {
-			struct str word = take_word(&s);
-			if (raw_prefix(word) && peek(&s, 0) == '"') {
-				s.at--;
-				skip_raw(&s);
-			} else {
-				/* 1'000: the quote belongs to the number */
-				while (word.p[0] <= '9' && peek(&s, 0) == '\'' &&
-					is_word(peek(&s, 1)))
-					s.at += 2;
-				on_word(&s, word);
-			}
-		} else if (s.at < text.n) {
+		else if (is_word(c))
+			on_token(&s);
+		else if (s.at < text.n)
 			on_other(&s);
-		}
 		line_start = false;
 	}
 }
