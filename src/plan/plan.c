@@ -88,31 +88,23 @@ struct gpu_choice {
 	const char *source; /* for the reason */
 };
 
-static struct err *no_gpu(void)
-{
-	return err_hint(
-		err_new(E_NO_GPU, "no AMD GPU in this machine, so 'native' names no target"),
-		"name the targets: --gpu gfx1100,gfx1201 (or 'gpu: [gfx1201]' in rocsmith.yaml)");
-}
-
 /* Puts the GPUs of the machine in the place of "native". */
 static struct err *expand_native(struct arena *a, struct gpu_choice *c)
 {
+	struct strs words = {0}, here;
+	struct machine m;
 	if (!strs_has(&c->words, S("native")))
 		return NULL;
-	struct machine m;
 	TRY_CTX(machine_read(a, c->request->sysroot, &m), "cannot find the GPUs of this machine");
-	struct strs words = {0};
+	TRY(machine_native(a, &m, &here));
 	VEC_EACH (struct str, w, &c->words) {
 		if (!str_eq(*w, S("native"))) {
 			strs_add(a, &words, *w);
 			continue;
 		}
-		if (!m.gpus.n)
-			return no_gpu();
-		VEC_EACH (struct machine_gpu, g, &m.gpus)
-			if (!strs_has(&words, g->target))
-				strs_add(a, &words, g->target);
+		VEC_EACH (struct str, gpu, &here)
+			if (!strs_has(&words, *gpu))
+				strs_add(a, &words, *gpu);
 	}
 	c->words = words;
 	return NULL;
