@@ -125,6 +125,8 @@ static void compile_source(struct build *b, struct step *s, const struct plan_so
 	proc_arg(a, &s->proc, "-o", str_fmt(a, "%.*s.part", STR(s->output)).p, "-MD", "-MF",
 		s->depfile.p, NULL);
 	if (src->lang == PLAN_HIP)
+		proc_arg(a, &s->proc, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
+	if (src->lang == PLAN_HIP)
 		strs_add(a, &s->proc.argv, str_fmt(a, "-cuid=%.*s", STR(unit_id(b, src->path))));
 	common_flags(b, &s->proc, src);
 }

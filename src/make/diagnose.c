@@ -132,13 +132,14 @@ static size_t untranslate(const struct hipify_text *t, size_t at)
 }
 
 /* Line and column of the user's file for those of the translated one. */
-static void map_place(struct arena *tmp, struct str file, struct message *m)
+static void map_place(
+	struct arena *tmp, const struct step *s, struct str file, struct message *m)
 {
 	struct str source;
 	struct hipify_text t;
 	struct err *e = fs_read(tmp, file, MAX_SOURCE, &source);
 	if (!e)
-		e = hipify_text(tmp, source, file, &t);
+		e = hipify_text_in(tmp, source, file, &s->b->tree.context, &t);
 	if (e) {
 		err_free(e);
 		return;
@@ -271,7 +272,7 @@ static struct err *compile_error(struct arena *tmp, const struct step *s, struct
 	struct err *e = err_new(E_COMPILE, "%.*s%.*s", STR(b->first.text), STR(where));
 	if (file.n) {
 		struct str full = path_join(tmp, s->b->plan->project, file);
-		map_place(tmp, full, at);
+		map_place(tmp, s, full, at);
 		err_at(e, (struct loc){.path = full, .line = at->line, .col = at->col});
 		hint_left(e, s, file);
 	}
