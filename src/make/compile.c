@@ -122,13 +122,25 @@ static void compile_source(struct build *b, struct step *s, const struct plan_so
 	strs_add(a, &s->proc.argv, b->ret->sdk.clang);
 	proc_arg(a, &s->proc, "-x", language, "-c", NULL);
 	strs_add(a, &s->proc.argv, src->output);
-	proc_arg(a, &s->proc, "-o", str_fmt(a, "%.*s.part", STR(s->output)).p, "-MD", "-MF",
-		s->depfile.p, NULL);
+	proc_arg(a, &s->proc, "-o", str_fmt(a, "%.*s.part", STR(s->output)).p, NULL);
 	if (src->lang == PLAN_HIP)
 		proc_arg(a, &s->proc, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
 	if (src->lang == PLAN_HIP)
 		strs_add(a, &s->proc.argv, str_fmt(a, "-cuid=%.*s", STR(unit_id(b, src->path))));
 	common_flags(b, &s->proc, src);
+}
+
+/* clang's driver drops -MD where the device side of HIP is compiled; its compiler proper knows it.
+ */
+static void device_depfile(struct build *b, struct step *s)
+{
+	proc_arg(b->a, &s->proc, "-Xclang", "-dependency-file", "-Xclang", s->depfile.p, "-Xclang",
+		"-sys-header-deps", "-Xclang", "-MT", "-Xclang", "out", NULL);
+}
+
+static void host_depfile(struct build *b, struct step *s)
+{
+	proc_arg(b->a, &s->proc, "-MD", "-MF", s->depfile.p, NULL);
 }
 
 static struct step *device_step(struct build *b, const struct plan_source *src, struct str gpu)
@@ -138,6 +150,7 @@ static struct step *device_step(struct build *b, const struct plan_source *src, 
 	s->report.gpu = gpu;
 	struct str out = str_fmt(a, "%.*s.%.*s.co", STR(flat_name(a, src->path)), STR(gpu));
 	compile_source(b, s, src, out, "hip");
+	device_depfile(b, s);
 	proc_arg(a, &s->proc, "--offload-device-only", "--no-gpu-bundle-output", NULL);
 	strs_add(a, &s->proc.argv, str_fmt(a, "--offload-arch=%.*s", STR(gpu)));
 	return s;
@@ -160,6 +173,7 @@ static struct step *hip_steps(struct build *b, const struct plan_source *src)
 	}
 	struct step *host = add_step(b, "host", src->path);
 	compile_source(b, host, src, str_fmt(a, "%.*s.o", STR(flat)), "hip");
+	host_depfile(b, host);
 	proc_arg(a, &host->proc, "--offload-host-only", "-Xclang", "-fcuda-include-gpubinary",
 		"-Xclang", bundle->output.p, NULL);
 	strs_add(a, &host->inputs, bundle->output);
@@ -174,6 +188,7 @@ static struct step *object_step(struct build *b, const struct plan_source *src)
 	const char *lang = src->lang == PLAN_C ? "c" : "c++";
 	struct step *s = add_step(b, lang, src->path);
 	compile_source(b, s, src, str_fmt(b->a, "%.*s.o", STR(flat_name(b->a, src->path))), lang);
+	host_depfile(b, s);
 	return s;
 }
 
