@@ -1,4 +1,6 @@
 /* rocsmith build: the whole flow from a project folder (or a saved plan) to a verified wheel. */
+#include <string.h>
+
 #include "base/fs.h"
 #include "cli/project_opts.h"
 #include "devcode/devcode.h"
@@ -121,10 +123,59 @@ static void say_findings(const struct findings *list)
 	}
 }
 
-static void say_failures(const struct err *first)
+static const struct err *root_of(const struct err *e)
 {
-	for (const struct err *e = first; e; e = e->also)
-		say_error(e);
+	while (e->cause)
+		e = e->cause;
+	return e;
+}
+
+/* The same mistake, met once for each GPU. */
+static bool same_place(const struct err *x, const struct err *y)
+{
+	x = root_of(x);
+	y = root_of(y);
+	return x->path && y->path && strcmp(x->path, y->path) == 0 && x->line == y->line &&
+	       x->col == y->col;
+}
+
+static bool said_before(const struct err *first, const struct err *list, const struct err *e)
+{
+	if (same_place(first, e))
+		return true;
+	for (; list != e; list = list->also)
+		if (same_place(list, e))
+			return true;
+	return false;
+}
+
+/* Without those behind it in the list. */
+static void say_alone(struct err *e)
+{
+	struct err *behind = e->also;
+	e->also = NULL;
+	say_error(e);
+	e->also = behind;
+}
+
+/* The compiler's errors, then what became of the build. Takes e. */
+static struct err *explain_failure(struct build_run *b, struct err *e)
+{
+	struct make_result *r = &b->result;
+	if (e->code != E_COMPILE && e->code != E_LINK)
+		return e;
+	size_t done = 0;
+	VEC_EACH (const struct make_step, s, &r->steps)
+		done += s->done;
+	say_error(e);
+	for (struct err *more = r->failures; more; more = more->also)
+		if (!said_before(e, r->failures, more))
+			say_alone(more);
+	say_findings(&r->findings);
+	struct err *sum = err_new(e->code, "'%.*s' is not built: %zu of %zu steps are done",
+		STR(b->plan.name), done, r->steps.n);
+	err_free(e);
+	return sum;
 }
 
 static void say_summary(struct build_run *b)
@@ -159,7 +210,7 @@ static struct err *build(struct build_run *b, int *ret_status)
 		e = verify(b);
 	struct err *lost = e && e->code == E_CANCELLED ? NULL : record(b, e);
 	if (e) {
-		say_failures(b->result.failures);
+		e = explain_failure(b, e);
 		err_free(b->result.failures);
 		err_free(lost);
 		return e;

@@ -71,7 +71,7 @@ static void common_flags(struct build *b, struct proc *p, const struct plan_sour
 	add_args(a, p, &b->ret->sdk.clang_flags, "");
 	host_flags(b, p);
 	proc_arg(a, p, "-O2", "-fPIC", "-D__HIP_PLATFORM_AMD__=1", "-fno-color-diagnostics",
-		"-fno-diagnostics-show-line-numbers", NULL);
+		"-fno-caret-diagnostics", NULL);
 	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(b->hip)));
 	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(plan->project)));
 	add_args(a, p, &plan->defines, "-D");

@@ -132,8 +132,7 @@ static size_t untranslate(const struct hipify_text *t, size_t at)
 }
 
 /* Line and column of the user's file for those of the translated one. */
-static void map_place(
-	struct arena *tmp, const struct step *s, struct str file, struct message *m)
+static void map_place(struct arena *tmp, const struct step *s, struct str file, struct message *m)
 {
 	struct str source;
 	struct hipify_text t;
@@ -164,6 +163,18 @@ static void consider(
 {
 	if (!b->mine.path.n && m->line && project_file(tmp, s, m->path).n)
 		b->mine = *m;
+}
+
+/* A note of the compiler, at the user's place where it has one. */
+static void add_note(
+	struct arena *tmp, const struct step *s, struct buf *out, const struct message *m)
+{
+	struct message at = *m;
+	struct str file = project_file(tmp, s, m->path);
+	if (file.n && m->line)
+		map_place(tmp, s, path_join(tmp, s->b->plan->project, file), &at);
+	buf_fmt(out, "%.*s:%u:%u: %.*s: %.*s\n", STR(file.n ? file : m->path), at.line, at.col,
+		STR(m->kind), STR(m->text));
 }
 
 /* Goes over the lines up to the second error. Include lines right above an error belong to it. */
@@ -198,7 +209,9 @@ static void find_block(struct arena *tmp, const struct step *s, struct str text,
 			continue;
 		if (message)
 			consider(tmp, s, b, &m);
-		if (kept++ < MAX_NOTES)
+		if (message && kept++ < MAX_NOTES)
+			add_note(tmp, s, &notes, &m);
+		else if (!b->first.line && kept++ < MAX_NOTES)
 			buf_fmt(&notes, "%.*s\n", STR(line));
 	}
 	b->notes = buf_str(&notes);
@@ -235,8 +248,10 @@ static struct err *hint_left(struct err *e, const struct step *s, struct str fil
 		if (!str_eq(l->path, file) || said >= 8)
 			continue;
 		said++;
-		err_hint(e, "%.*s:%u: '%.*s' has no counterpart in HIP%s%.*s", STR(l->path),
-			l->line, STR(l->name), l->suggestion.n ? ": " : "", STR(l->suggestion));
+		err_hint(e, "%.*s:%u: '%.*s' %s%s%.*s", STR(l->path), l->line, STR(l->name),
+			l->unsure ? "looks like a name of CUDA, but no table has it"
+				  : "has no counterpart in HIP",
+			l->suggestion.n ? ": " : "", STR(l->suggestion));
 	}
 	return e;
 }
@@ -269,7 +284,9 @@ static struct err *compile_error(struct arena *tmp, const struct step *s, struct
 	struct str where = S("");
 	if (!str_eq(at->path, b->first.path) && b->first.line)
 		where = str_fmt(tmp, " (in %.*s:%u)", STR(b->first.path), b->first.line);
-	struct err *e = err_new(E_COMPILE, "%.*s%.*s", STR(b->first.text), STR(where));
+	struct err *e = err_new(E_COMPILE, "%.*s%.*s (compiling '%.*s'%s%.*s)", STR(b->first.text),
+		STR(where), STR(s->report.name), s->report.gpu.n ? " for " : "",
+		STR(s->report.gpu));
 	if (file.n) {
 		struct str full = path_join(tmp, s->b->plan->project, file);
 		map_place(tmp, s, full, at);
@@ -285,8 +302,9 @@ static struct err *compile_error(struct arena *tmp, const struct step *s, struct
 static struct err *tool_error(struct arena *tmp, const struct step *s, struct block *b)
 {
 	bool link = str_eq(s->report.kind, S("link"));
-	struct err *e = err_new(link ? E_LINK : E_COMPILE, "%.*s: %.*s",
-		STR(path_base(b->first.path)), STR(b->first.text));
+	struct err *e = err_new(link ? E_LINK : E_COMPILE, "%.*s: %.*s (%s '%.*s'%s%.*s)",
+		STR(path_base(b->first.path)), STR(b->first.text), link ? "linking" : "compiling",
+		STR(s->report.name), s->report.gpu.n ? " for " : "", STR(s->report.gpu));
 	if (b->notes.n)
 		err_detail(e, b->notes);
 	return link ? hint_library(tmp, e, b->first.text) : e;

@@ -149,8 +149,9 @@ static void report_left(struct build *b)
 	VEC_EACH (struct hipify_left, l, &b->tree.left) {
 		struct finding *f = finding_add(
 			b->a, &b->ret->findings, "cuda-name-left", SEV_WARNING, l->path);
-		finding_say(b->a, f, "line %u: '%.*s' has no counterpart in HIP", l->line,
-			STR(l->name));
+		finding_say(b->a, f, "line %u: '%.*s' %s", l->line, STR(l->name),
+			l->unsure ? "looks like a name of CUDA, but no table has it"
+				  : "has no counterpart in HIP");
 		if (l->suggestion.n)
 			finding_fix(b->a, f, "%.*s", STR(l->suggestion));
 	}
@@ -182,11 +183,12 @@ static void take_reports(struct build *b)
 static struct err *compile(struct build *b)
 {
 	steps_make(b);
-	struct str what = str_fmt(b->a, "%zu sources for %.*s", b->plan->sources.n,
+	size_t n = b->plan->sources.n;
+	struct str what = str_fmt(b->a, "%zu source%s for %.*s", n, n == 1 ? "" : "s",
 		STR(str_join(b->a, &b->plan->gpus, S(", "))));
 	b->progress = progress_begin(S("Compiling"), what, UNIT_ITEMS, b->nsteps);
-	struct err *e =
-		graph_run(b->a, &b->graph, b->ret->jobs, b->o->keep_going, &b->ret->failures);
+	struct err **more = b->o->keep_going ? &b->ret->failures : NULL;
+	struct err *e = graph_run(b->a, &b->graph, b->ret->jobs, b->o->keep_going, more);
 	progress_end(b->progress);
 	take_reports(b);
 	return e;

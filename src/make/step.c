@@ -135,6 +135,15 @@ static struct err *make_output(struct arena *tmp, struct step *s, const struct s
 	return stamp_write(s->b->stamps, key, &inputs, &cost);
 }
 
+/* What the compiler says stands first and for itself. */
+static struct err *in_context(const struct step *s, struct err *e)
+{
+	if (!e || e->code == E_COMPILE || e->code == E_LINK || e->code == E_CANCELLED)
+		return e;
+	return err_wrap(e, "cannot build '%.*s'%s%.*s", STR(s->report.name),
+		s->report.gpu.n ? " for " : "", STR(s->report.gpu));
+}
+
 struct err *step_run(struct arena *tmp, void *step)
 {
 	struct step *s = step;
@@ -149,8 +158,7 @@ struct err *step_run(struct arena *tmp, void *step)
 		s->report.cpu = cost.cpu;
 		s->report.memory = cost.memory;
 	} else {
-		TRY_CTX(make_output(tmp, s, &key), "cannot build '%.*s'%s%.*s", STR(s->report.name),
-			s->report.gpu.n ? " for " : "", STR(s->report.gpu));
+		TRY(in_context(s, make_output(tmp, s, &key)));
 	}
 	s->report.done = true;
 	progress_add(s->b->progress, 1, s->report.name);
