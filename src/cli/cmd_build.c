@@ -158,8 +158,8 @@ static void say_alone(struct err *e)
 	e->also = behind;
 }
 
-/* The compiler's errors, then what became of the build. Takes e. */
-static struct err *explain_failure(struct build_run *b, struct err *e)
+/* The compiler's errors, then what became of the build; other errors are main's to show. */
+static struct err *explain_failure(struct build_run *b, struct err *e, int *ret_status)
 {
 	struct make_result *r = &b->result;
 	if (e->code != E_COMPILE && e->code != E_LINK)
@@ -172,10 +172,11 @@ static struct err *explain_failure(struct build_run *b, struct err *e)
 		if (!said_before(e, r->failures, more))
 			say_alone(more);
 	say_findings(&r->findings);
-	struct err *sum = err_new(e->code, "'%.*s' is not built: %zu of %zu steps are done",
+	say_status(S("Stopped"), "'%.*s' is not built, %zu of %zu steps are done",
 		STR(b->plan.name), done, r->steps.n);
+	*ret_status = err_status(e->code);
 	err_free(e);
-	return sum;
+	return NULL;
 }
 
 static void say_summary(struct build_run *b)
@@ -210,7 +211,7 @@ static struct err *build(struct build_run *b, int *ret_status)
 		e = verify(b);
 	struct err *lost = e && e->code == E_CANCELLED ? NULL : record(b, e);
 	if (e) {
-		e = explain_failure(b, e);
+		e = explain_failure(b, e, ret_status);
 		err_free(b->result.failures);
 		err_free(lost);
 		return e;
