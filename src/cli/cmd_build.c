@@ -104,7 +104,7 @@ static struct err *record(struct build_run *b, const struct err *failure)
 static struct err *verify(struct build_run *b)
 {
 	double start = mono_now();
-	struct verify_options v = {.device_code = true};
+	struct verify_options v = {.device_code = true, .jobs = b->result.jobs};
 	TRY(targets_parse(b->a, &b->plan.gpus, &v.require));
 	TRY_CTX(verify_wheel(b->a, b->result.wheel, &v, &b->verdict), "cannot verify the wheel");
 	b->result.seconds[STAGE_VERIFY] = mono_now() - start;

@@ -1,11 +1,13 @@
 /* All commands, in the order of help. */
 #include "cli/opt.h"
 
+extern const struct command cmd_build;
 extern const struct command cmd_completion;
 extern const struct command cmd_doctor;
 extern const struct command cmd_help;
 extern const struct command cmd_hipify;
 extern const struct command cmd_inspect;
+extern const struct command cmd_plan;
 extern const struct command cmd_report;
 extern const struct command cmd_sdk_env;
 extern const struct command cmd_sdk_info;
@@ -15,9 +17,13 @@ extern const struct command cmd_sdk_remove;
 extern const struct command cmd_sdk_run;
 extern const struct command cmd_sdk_verify;
 extern const struct command cmd_verify;
+extern const struct command cmd_why;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
+	&cmd_plan,
+	&cmd_why,
+	&cmd_build,
 	&cmd_sdk_list,
 	&cmd_sdk_install,
 	&cmd_sdk_info,
