@@ -1,6 +1,7 @@
 /* rocsmith report: what a build did, as text or JSON on stdout and as an HTML page in a file. */
 #include "base/fs.h"
 #include "cli/opt.h"
+#include "make/make.h"
 #include "report/report.h"
 #include "term/out.h"
 #include "term/table.h"
@@ -31,6 +32,9 @@ static struct err *find_document(struct arena *a, struct str where, struct str *
 	if (!fs_is_dir(where))
 		return NULL;
 	*ret = path_join(a, where, S("build.json"));
+	if (fs_exists(*ret))
+		return NULL;
+	*ret = path_join(a, make_build_dir(a, path_abs(a, where)), S("build.json"));
 	if (fs_exists(*ret))
 		return NULL;
 	return err_hint(err_new(E_NOENT, "no build of '%.*s' is known", STR(where)),

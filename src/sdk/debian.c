@@ -125,6 +125,7 @@ static struct err *resolve(struct arena *a, struct sdk_job *j)
 	TRY(apt_prepare(a, &apt));
 	CLEANUP(progress_endp)
 	struct progress *p = progress_begin(S("Resolving"), j->name, UNIT_NONE, 0);
+	progress_add(p, 0, S(""));
 	if (j->spec->refresh || !apt_has_lists(a, &apt))
 		TRY(apt_update(a, &apt));
 	TRY(apt_resolve(a, &apt, &with, false, &j->items));
