@@ -21,24 +21,27 @@ static enum feature v3_feature(bool supported, uint32_t bit)
 	return supported ? FEATURE_OFF : FEATURE_UNSUPPORTED;
 }
 
-static enum feature v4_feature(uint32_t bits)
+/* "any" of a processor that takes no suffix (gfx1250) is what its plain name means. */
+static enum feature v4_feature(const struct gpu *gpu, bool supported, uint32_t bits)
 {
 	static const enum feature of[] = {
 		FEATURE_UNSUPPORTED, FEATURE_ANY, FEATURE_OFF, FEATURE_ON};
-	return of[bits & 3];
+	enum feature f = of[bits & 3];
+	return f == FEATURE_ANY && gpu && !supported ? FEATURE_UNSUPPORTED : f;
 }
 
 struct target target_from_flags(struct arena *a, uint32_t e_flags, unsigned abi_version)
 {
 	unsigned mach = e_flags & MACH_MASK;
 	struct target t = {.gpu = gpu_by_mach(mach)};
+	bool xnack = t.gpu && t.gpu->xnack, sramecc = t.gpu && t.gpu->sramecc;
 	t.name = t.gpu ? str_from(t.gpu->name) : str_fmt(a, "mach-0x%02x", mach);
 	if (abi_version >= ABI_V4) {
-		t.xnack = v4_feature(e_flags >> V4_XNACK_SHIFT);
-		t.sramecc = v4_feature(e_flags >> V4_SRAMECC_SHIFT);
+		t.xnack = v4_feature(t.gpu, xnack, e_flags >> V4_XNACK_SHIFT);
+		t.sramecc = v4_feature(t.gpu, sramecc, e_flags >> V4_SRAMECC_SHIFT);
 	} else {
-		t.xnack = v3_feature(t.gpu && t.gpu->xnack, e_flags & V3_XNACK);
-		t.sramecc = v3_feature(t.gpu && t.gpu->sramecc, e_flags & V3_SRAMECC);
+		t.xnack = v3_feature(xnack, e_flags & V3_XNACK);
+		t.sramecc = v3_feature(sramecc, e_flags & V3_SRAMECC);
 	}
 	return t;
 }

@@ -53,6 +53,7 @@ static void flags_decode(void **state)
 		const char *text;
 	} cases[] = {
 		{.flags = 0x41, .abi = 2, .text = "gfx1100"},
+		{.flags = 0x549, .abi = 4, .text = "gfx1250"},
 		{.flags = 0x53f, .abi = 2, .text = "gfx90a"},
 		{.flags = 0x54c, .abi = 4, .text = "gfx942"},
 		{.flags = 0xe4c, .abi = 3, .text = "gfx942:sramecc+:xnack-"},
@@ -246,6 +247,8 @@ static void equality_looks_at_features(void **state)
 {
 	(void)state;
 	struct target bare = parsed("gfx90a"), off = parsed("gfx90a:xnack-");
+	struct target named = parsed("gfx1250"), flags = target_from_flags(&a, 0x549, 4);
+	assert_true(target_eq(&named, &flags));
 	assert_true(target_eq(&bare, &bare));
 	assert_false(target_eq(&bare, &off));
 }
