@@ -79,6 +79,8 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 
 void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size)
 {
+	if (p && new_size <= old_size)
+		return p;
 	if (p && a->head) {
 		size_t old = align_up(old_size ? old_size : 1);
 		size_t off = a->used - old;

@@ -1,6 +1,7 @@
 /* Hashes over libcrypto's EVP interface; see hash.h. */
 #include "base/hash.h"
 
+#include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,11 +63,16 @@ struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret)
 	enum { CHUNK = 1 << 18 };
 	char *p = arena_alloc(&tmp, CHUNK);
 	struct hash *h = hash_new(kind);
+	struct err *e = NULL;
 	ssize_t got;
-	while ((got = read(fd, p, CHUNK)) > 0)
-		hash_add(h, p, (size_t)got);
+	while (!e && (got = read(fd, p, CHUNK)) != 0) {
+		if (got > 0)
+			hash_add(h, p, (size_t)got);
+		else if (errno != EINTR)
+			e = err_errno("cannot read '%.*s'", STR(path));
+	}
 	*ret = hash_end(h);
-	return got < 0 ? err_errno("cannot read '%.*s'", STR(path)) : NULL;
+	return e;
 }
 
 struct str digest_hex(struct arena *a, const struct digest *d)

@@ -276,8 +276,16 @@ static void feed(struct run *r)
 		fd_closep(&r->in);
 }
 
+/* Looks, and leaves the child to be reaped: until then nobody else gets its process id. */
+static bool has_ended(pid_t pid, int flags)
+{
+	siginfo_t si = {0};
+	return waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT | flags) == 0 && si.si_pid == pid;
+}
+
 /* Until the child has ended and its pipes are drained. A grandchild that keeps a pipe open does not
- * keep us: what is there when the child has ended is all that we take. */
+ * keep us: what is there when the child has ended is all that we take. Without a pidfd (an old
+ * kernel, no more descriptors) the end is seen by the next tick. */
 static void follow(struct run *r, int pidfd)
 {
 	for (bool ended = false;;) {
@@ -285,7 +293,7 @@ static void follow(struct run *r, int pidfd)
 			{.fd = r->fd[OUT], .events = POLLIN},
 			{.fd = r->fd[ERR], .events = POLLIN},
 			{.fd = r->in, .events = POLLOUT},
-			{.fd = pidfd, .events = POLLIN},
+			{.fd = ended ? -1 : pidfd, .events = POLLIN},
 		};
 		int n = poll(pf, 4, ended ? 0 : TICK);
 		if (n <= 0 && ended)
@@ -296,7 +304,7 @@ static void follow(struct run *r, int pidfd)
 			read_stream(r, ERR);
 		if (n > 0 && pf[2].revents)
 			feed(r);
-		if (n > 0 && pf[3].revents)
+		if ((n > 0 && pf[3].revents) || (pidfd < 0 && has_ended(r->pid, WNOHANG)))
 			ended = true;
 		if (ended && r->fd[OUT] < 0 && r->fd[ERR] < 0)
 			return;
@@ -337,12 +345,14 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 {
 	int status;
 	pid_t got;
-	while ((got = wait4(r->pid, &status, 0, &ret->usage)) < 0 && errno == EINTR)
+	while (!has_ended(r->pid, 0) && errno == EINTR)
 		enforce(r);
-	if (got < 0)
-		return err_errno("cannot wait for '%.*s'", STR(r->p->argv.v[0]));
 	if (!r->p->inherit)
 		kill(-r->pid, SIGKILL); /* whatever it left running */
+	while ((got = wait4(r->pid, &status, 0, &ret->usage)) < 0 && errno == EINTR)
+		;
+	if (got < 0)
+		return err_errno("cannot wait for '%.*s'", STR(r->p->argv.v[0]));
 	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	ret->timed_out = r->timed_out;
 	ret->start = r->start;
@@ -367,8 +377,7 @@ struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *
 	ARENA(tmp);
 	TRY(start(&tmp, p, &r));
 	CLEANUP(fd_closep) int pidfd = (int)syscall(SYS_pidfd_open, r.pid, 0);
-	if (pidfd >= 0)
-		follow(&r, pidfd);
+	follow(&r, pidfd);
 	return finish(a, &r, ret);
 }
 

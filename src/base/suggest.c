@@ -1,6 +1,8 @@
 /* Optimal string alignment distance over three rows; see suggest.h. */
 #include "base/suggest.h"
 
+#include <limits.h>
+
 enum { WORD_LIMIT = 64 };
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)
@@ -13,7 +15,7 @@ unsigned edit_distance(struct str a, struct str b)
 {
 	unsigned rows[3][WORD_LIMIT + 1];
 	if (a.n > WORD_LIMIT || b.n > WORD_LIMIT)
-		return WORD_LIMIT;
+		return UINT_MAX;
 	for (unsigned j = 0; j <= b.n; j++)
 		rows[0][j] = j;
 	for (unsigned i = 1; i <= a.n; i++) {
