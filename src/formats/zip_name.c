@@ -80,8 +80,8 @@ const char *zip_name_problem(struct str name)
 	struct str rest = name.p[name.n - 1] == '/' ? str_sub(name, 0, name.n - 1) : name, piece;
 	if (!rest.n || rest.p[rest.n - 1] == '/')
 		return "has an empty path element";
-	for (const char *problem; str_next(&rest, '/', &piece);)
-		if ((problem = piece_problem(piece)))
-			return problem;
-	return NULL;
+	const char *problem = NULL;
+	for (size_t depth = 0; !problem && str_next(&rest, '/', &piece); depth++)
+		problem = depth < 100 ? piece_problem(piece) : "is more than 100 folders deep";
+	return problem;
 }

@@ -358,7 +358,8 @@ static void check_names(struct zip_reader *r)
 		map_put(&folded, lower, m);
 	}
 	VEC_EACH (struct zip_member, m, &z->members)
-		check_folders(r, m);
+		if (!zip_name_problem(m->name))
+			check_folders(r, m);
 	if (total < MAX_TOTAL)
 		return;
 	SAY_ERROR(r, "zip-bomb", z->path, "it would unpack to more than 1 TiB");

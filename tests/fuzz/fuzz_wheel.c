@@ -1,0 +1,67 @@
+/* The texts of a dist-info folder and wheel names: the first byte chooses the parser. What is
+ * parsed and can be written again must read back as the same. */
+#include <stdlib.h>
+
+#include "wheel/wheel.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void record(struct arena *a, struct str text)
+{
+	struct record r, again;
+	struct err *e = wheel_record_parse(a, text, &r);
+	if (e) {
+		err_free(e);
+		return;
+	}
+	BUF(b, a);
+	VEC_EACH (const struct record_entry, it, &r)
+		wheel_record_add(&b, it->path, S("x"), 1);
+	if (wheel_record_parse(a, buf_str(&b), &again) || again.n != r.n)
+		abort();
+	for (size_t i = 0; i < r.n; i++)
+		if (!str_eq(r.v[i].path, again.v[i].path))
+			abort();
+}
+
+static void headers(struct arena *a, struct str text)
+{
+	struct headers h;
+	err_free(wheel_headers_parse(a, text, &h));
+	VEC_EACH (const struct header, it, &h)
+		if (!wheel_header(&h, str_z(a, it->key)))
+			abort();
+}
+
+static void name(struct arena *a, struct str text)
+{
+	struct wheel_name n;
+	struct err *e = wheel_name_parse(a, text, &n);
+	if (!e && !str_ends(text, wheel_name_text(a, &n)))
+		abort();
+	if (!e && !wheel_tags(a, &n).n)
+		abort();
+	err_free(e);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	ARENA(a);
+	struct requirement r;
+	struct str text = {.p = (const char *)data + (size ? 1 : 0), .n = size ? size - 1 : 0};
+	switch (size ? data[0] : 0) {
+	case 'R':
+		record(&a, text);
+		break;
+	case 'M':
+		headers(&a, text);
+		break;
+	case 'N':
+		name(&a, text);
+		break;
+	default:
+		err_free(wheel_requirement_parse(&a, text, &r));
+		break;
+	}
+	return 0;
+}
