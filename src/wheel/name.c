@@ -39,8 +39,8 @@ static struct err *check(struct arena *a, struct str file, const struct wheel_na
 		err_free(e);
 		return bad(file, "wrong version (PEP 440)", n->version);
 	}
-	if (n->build.n && !is_digit(n->build.p[0]))
-		return bad(file, "a build tag must begin with a digit, not", n->build);
+	if (n->build.n && (!is_digit(n->build.p[0]) || !only_words(n->build, ".+")))
+		return bad(file, "a build tag must begin with a digit, not be", n->build);
 	const struct str tags[] = {n->python, n->abi, n->platform};
 	for (unsigned i = 0; i < 3; i++)
 		if (!only_words(tags[i], ".") || tags[i].p[0] == '.' || str_ends(tags[i], S(".")) ||
