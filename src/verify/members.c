@@ -39,6 +39,7 @@ static struct err *parse(struct job *j, const struct elf_src *src)
 	if (e && e->code != E_ELF && e->code != E_LIMIT)
 		return e;
 	m->odd = e;
+	m->elf = m->elf && !e;
 	e = devcode_scan_src(&m->a, src, m->zip->name, flags, &m->device);
 	if (e && (e->code == E_IO || e->code == E_NOSPACE))
 		return e;
