@@ -14,10 +14,11 @@ static struct str parent(struct str rel)
 	return at < rel.n ? str_sub(rel, 0, at) : S("");
 }
 
-/* Where path leads, as a path below root, or NULL for a loop of links. */
-static struct str follow(struct arena *a, struct str root, struct str path)
+/* Where the path rest, seen from the folder done (without links), leads; both below root. NULL for
+ * a loop of links. */
+static struct str follow(struct arena *a, struct str root, struct str done, struct str rest)
 {
-	struct str done = S(""), rest = path, name, target;
+	struct str name, target;
 	unsigned links = 0;
 	while (str_next(&rest, '/', &name)) {
 		if (!name.n || str_eq(name, S(".")))
@@ -42,12 +43,25 @@ static struct str follow(struct arena *a, struct str root, struct str path)
 	return done;
 }
 
+/* Where the folder of a path leads. Files of one folder are read in a row: the last one is kept. */
+static struct str place_of_dir(struct root *r, struct str path)
+{
+	size_t slash = str_rchr(path, '/');
+	struct str dir = slash < path.n ? str_sub(path, 0, slash) : S("");
+	if (!r->last_dir.p || !str_eq(dir, r->last_dir)) {
+		r->last_real = follow(r->a, r->dir, S(""), dir);
+		r->last_dir = str_dup(r->a, dir);
+	}
+	return r->last_real;
+}
+
 /* The path to open, or NULL. */
-static struct str place(struct arena *tmp, const struct root *r, struct str path)
+static struct str place(struct arena *tmp, struct root *r, struct str path)
 {
 	if (!r->dir.n)
 		return str_fmt(tmp, "/%.*s", STR(path));
-	struct str rel = follow(tmp, r->dir, path);
+	struct str dir = place_of_dir(r, path);
+	struct str rel = dir.p ? follow(tmp, r->dir, dir, path_base(path)) : dir;
 	return rel.p ? path_join(tmp, r->dir, rel) : rel;
 }
 
@@ -198,7 +212,7 @@ bool root_has_file(struct root *r, struct str path)
 
 struct str root_real(struct root *r, struct str path)
 {
-	struct str rel = follow(r->a, r->dir.n ? r->dir : S("/"), path);
+	struct str rel = follow(r->a, r->dir.n ? r->dir : S("/"), S(""), path);
 	ARENA(tmp);
 	if (!rel.p || !fs_exists(path_join(&tmp, r->dir.n ? r->dir : S("/"), rel)))
 		return S("");

@@ -21,7 +21,8 @@ struct root {
 	struct str record;  /* folder for copies, or "" */
 	unsigned files;     /* files copied, or that would be in a dry run */
 	struct err *failed; /* the first failure to copy; whoever made the root takes it */
-	struct str nodes;   /* text of .nodes; see machine_record() */
+	struct str last_dir, last_real; /* a folder of the sysroot, and where it leads */
+	struct str nodes;               /* text of .nodes; see machine_record() */
 };
 
 /* Writes to out what may be copied of text. */
