@@ -104,6 +104,7 @@ static struct err *run_probes(struct arena *a, struct probe *v, size_t n)
 {
 	CLEANUP(progress_endp)
 	struct progress *bar = progress_begin(S("Probing"), S("GPU targets"), UNIT_NONE, 0);
+	(void)bar; /* ends with the scope */
 	struct err *e = pool_each(0, v, n, sizeof(*v), probe_one);
 	for (size_t i = 0; i < n; i++) {
 		*v[i].why = str_dup(a, *v[i].why);
