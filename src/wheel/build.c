@@ -73,10 +73,13 @@ static struct err *add_licenses(struct build *w, struct buf *b)
 	const struct wheel_spec *s = w->spec;
 	const char *field = is_spdx(w->a, s->license) ? "License-Expression" : "License";
 	TRY(add_header(b, field, s->license));
+	struct strs files = {0};
 	VEC_EACH (const struct wheel_file, f, &s->info)
 		if (str_starts(f->name, S("licenses/")))
-			TRY(add_header(
-				b, "License-File", str_sub(f->name, S("licenses/").n, f->name.n)));
+			strs_add(w->a, &files, str_sub(f->name, S("licenses/").n, f->name.n));
+	strs_sort(&files);
+	for (size_t i = 0; i < files.n; i++)
+		TRY(add_header(b, "License-File", files.v[i]));
 	return NULL;
 }
 
