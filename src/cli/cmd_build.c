@@ -167,6 +167,8 @@ static struct err *explain_failure(struct build_run *b, struct err *e, int *ret_
 	size_t done = 0;
 	VEC_EACH (const struct make_step, s, &r->steps)
 		done += s->done;
+	r->failures = err_join(e->also, r->failures);
+	e->also = NULL;
 	say_error(e);
 	for (struct err *more = r->failures; more; more = more->also)
 		if (!said_before(e, r->failures, more))

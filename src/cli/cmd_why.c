@@ -71,6 +71,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct why_args *o = args;
 	struct plan p;
 	size_t hits = 0;
+	o->project.any_gpu = true;
 	TRY(project_plan(a, &o->project, &p));
 	VEC_EACH (const struct plan_reason, r, &p.reasons)
 		hits += is_asked(r, o->subject);

@@ -38,6 +38,7 @@ struct err *project_plan(struct arena *a, const struct project_opts *o, struct p
 		.sdk = o->sdk,
 		.mirror = o->mirror,
 		.python = o->python,
+		.any_gpu = o->any_gpu,
 		.sysroot = o->sysroot};
 	TRY(plan_make(a, &r, ret));
 	return make_needs(a, ret);

@@ -9,6 +9,7 @@ struct project_opts {
 	struct str target; /* project folder or PLAN.json */
 	struct strs gpus;
 	struct str sdk, mirror, python, config, sysroot;
+	bool any_gpu; /* set by the command: a plan without targets will do */
 };
 
 #define PROJECT_OPT(T, m) (offsetof(struct T, project) + offsetof(struct project_opts, m))

@@ -107,6 +107,13 @@ static void need(struct build *b, struct step *later, const struct step *earlier
 	graph_need(b->a, &b->graph, index_of(b, later), index_of(b, earlier));
 }
 
+/* CUDA has the *_sync warp functions at all times; HIP's headers declare them on demand. */
+static void hip_flags(struct build *b, struct proc *p, const struct plan_source *src)
+{
+	proc_arg(b->a, p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
+	strs_add(b->a, &p->argv, str_fmt(b->a, "-cuid=%.*s", STR(unit_id(b, src->path))));
+}
+
 /* A run of clang that makes OUTPUT from the source. */
 static void compile_source(struct build *b, struct step *s, const struct plan_source *src,
 	struct str output, const char *language)
@@ -124,9 +131,7 @@ static void compile_source(struct build *b, struct step *s, const struct plan_so
 	strs_add(a, &s->proc.argv, src->output);
 	proc_arg(a, &s->proc, "-o", str_fmt(a, "%.*s.part", STR(s->output)).p, NULL);
 	if (src->lang == PLAN_HIP)
-		proc_arg(a, &s->proc, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
-	if (src->lang == PLAN_HIP)
-		strs_add(a, &s->proc.argv, str_fmt(a, "-cuid=%.*s", STR(unit_id(b, src->path))));
+		hip_flags(b, &s->proc, src);
 	common_flags(b, &s->proc, src);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 
-enum { MAX_SOURCE = 64 << 20, MAX_NOTES = 12 };
+enum { MAX_SOURCE = 64 << 20, MAX_NOTES = 12, MAX_ERRORS = 20 };
 
 /* "path:12:5: error: text" */
 struct message {
@@ -154,7 +154,9 @@ static void map_place(struct arena *tmp, const struct step *s, struct str file, 
 struct block {
 	struct message first; /* the error */
 	struct message mine;  /* the place in the project nearest to it; path "" = none */
-	struct str notes;     /* lines behind the error that belong to it */
+	struct buf text;      /* lines behind the error that belong to it */
+	unsigned kept;        /* how many */
+	struct str notes;     /* the same, finished */
 	bool found;
 };
 
@@ -177,44 +179,55 @@ static void add_note(
 		STR(m->kind), STR(m->text));
 }
 
-/* Goes over the lines up to the second error. Include lines right above an error belong to it. */
-static void find_block(struct arena *tmp, const struct step *s, struct str text, struct block *b)
+/* A line behind the error: is it still about it? Adds it to the notes. */
+static bool belongs(struct arena *tmp, const struct step *s, struct block *b, struct str line)
+{
+	struct message m;
+	if (parse_included(line, &m))
+		return false;
+	bool message = parse_message(line, &m);
+	if (message && (is_error(&m) || str_eq(m.kind, S("warning"))))
+		return false;
+	if (message)
+		consider(tmp, s, b, &m);
+	if (b->kept >= MAX_NOTES)
+		return true;
+	b->kept++;
+	if (message)
+		add_note(tmp, s, &b->text, &m);
+	else if (!b->first.line)
+		buf_fmt(&b->text, "%.*s\n", STR(line));
+	return true;
+}
+
+/* Takes lines off *text up to the second error. Include lines right above an error belong to it. */
+static void find_block(struct arena *tmp, const struct step *s, struct str *text, struct block *b)
 {
 	struct message m, above = {0};
-	struct str line;
-	unsigned kept = 0;
-	BUF(notes, tmp);
-	while (str_next(&text, '\n', &line)) {
+	struct str line, rest = *text;
+	while (str_next(&rest, '\n', &line)) {
+		if (b->found && !belongs(tmp, s, b, line))
+			break;
+		*text = rest;
+		if (b->found)
+			continue;
 		if (parse_included(line, &m)) {
-			if (b->found)
-				break;
 			if (project_file(tmp, s, m.path).n)
 				above = m;
 			continue;
 		}
-		bool message = parse_message(line, &m);
-		if (message && !b->found && is_error(&m)) {
+		if (!parse_message(line, &m))
+			continue;
+		if (is_error(&m)) {
 			b->found = true;
 			b->first = m;
 			consider(tmp, s, b, &m);
 			if (above.path.n)
 				consider(tmp, s, b, &above);
-			continue;
 		}
-		if (message && b->found && (is_error(&m) || str_eq(m.kind, S("warning"))))
-			break;
-		if (message)
-			above = (struct message){0};
-		if (!b->found)
-			continue;
-		if (message)
-			consider(tmp, s, b, &m);
-		if (message && kept++ < MAX_NOTES)
-			add_note(tmp, s, &notes, &m);
-		else if (!b->first.line && kept++ < MAX_NOTES)
-			buf_fmt(&notes, "%.*s\n", STR(line));
+		above = (struct message){0};
 	}
-	b->notes = buf_str(&notes);
+	b->notes = buf_str(&b->text);
 }
 
 /* ---- hints: only what is known to be true ---- */
@@ -310,15 +323,35 @@ static struct err *tool_error(struct arena *tmp, const struct step *s, struct bl
 	return link ? hint_library(tmp, e, b->first.text) : e;
 }
 
+static struct err *block_error(struct arena *tmp, const struct step *s, struct block *b)
+{
+	return b->first.line ? compile_error(tmp, s, b) : tool_error(tmp, s, b);
+}
+
+/* Where all errors are wanted: those behind the first, as far as they are located. */
+static struct err *further(struct arena *tmp, const struct step *s, struct str text, struct err *e)
+{
+	for (unsigned i = 0; i < MAX_ERRORS; i++) {
+		struct block b = {.text = {.a = tmp}};
+		find_block(tmp, s, &text, &b);
+		if (!b.found || !b.first.line)
+			break;
+		e = err_join(e, block_error(tmp, s, &b));
+	}
+	return e;
+}
+
 struct err *diagnose(struct arena *tmp, const struct step *s, const struct proc_result *r)
 {
-	struct block b = {0};
-	find_block(tmp, s, r->err, &b);
-	if (!b.found) {
-		struct err *e = proc_failure(&s->proc, r);
-		return r->status == 128 + 9 ? err_hint(e, "the system may have run out of memory: "
-							  "try fewer jobs, -j1")
-					    : e;
+	struct block b = {.text = {.a = tmp}};
+	struct str text = r->err;
+	find_block(tmp, s, &text, &b);
+	if (b.found) {
+		struct err *e = block_error(tmp, s, &b);
+		return s->b->o->keep_going ? further(tmp, s, text, e) : e;
 	}
-	return b.first.line ? compile_error(tmp, s, &b) : tool_error(tmp, s, &b);
+	struct err *e = proc_failure(&s->proc, r);
+	return r->status == 128 + 9
+		       ? err_hint(e, "the system may have run out of memory: try fewer jobs, -j1")
+		       : e;
 }

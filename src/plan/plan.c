@@ -122,7 +122,13 @@ static struct err *choose_gpus(
 		strs_add(a, &c.words, S("native"));
 		c.source = "no target is named, so the GPUs of this machine count";
 	}
-	TRY(expand_native(a, &c));
+	struct err *none = expand_native(a, &c);
+	if (none && none->code == E_NO_GPU && r->any_gpu) {
+		plan_explain(a, plan, "gpu", S("none"), "%s, and --gpu names no target", none->msg);
+		err_free(none);
+		return NULL;
+	}
+	TRY(none);
 	struct targets targets;
 	struct err *e = targets_parse(a, &c.words, &targets);
 	if (e && !r->gpus.n && p->gpus.n)

@@ -66,6 +66,7 @@ struct plan_request {
 		gpus;   /* words of --gpu; "native", "all" allowed; empty = project's, or native */
 	struct str sdk; /* "debian", "debian:sid", "prefix:/opt/rocm" or "" */
 	struct str mirror, python;
+	bool any_gpu;       /* no target at all will do: for explaining */
 	struct str sysroot; /* facts (GPUs, host files) of another machine, or "" */
 };
 
