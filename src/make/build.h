@@ -20,6 +20,8 @@ struct build {
 	struct step *steps; /* as many as graph nodes; stable addresses */
 	size_t nsteps;
 	struct progress *progress;
+	struct str
+		sdk_python; /* "3.14": version of the SDK's Python headers, where they are used */
 };
 
 struct step {

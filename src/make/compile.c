@@ -57,8 +57,12 @@ static void include_flags(struct build *b, struct proc *p, const struct plan_sou
 	struct str near = path_join(a, plan->project, path_dir(src->path));
 	strs_add(a, &p->argv, str_fmt(a, "-iquote%.*s", STR(path_clean(a, near))));
 	struct str python = plan->host.python_include;
+	if (b->sdk_python.n)
+		python = str_fmt(a, "/usr/include/python%.*s", STR(b->sdk_python));
+	else if (python.n)
+		python = host_path(b, python);
 	if (plan->needs_python && python.n)
-		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(host_path(b, python))));
+		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(python)));
 	/* clang finds HIP's headers by itself only where the language is HIP */
 	if (src->lang != PLAN_HIP && b->ret->sdk.include.n)
 		strs_add(a, &p->argv, str_fmt(a, "-idirafter%.*s", STR(b->ret->sdk.include)));

@@ -204,9 +204,33 @@ static struct err *stage(struct build *b, enum make_stage which, struct err *(*r
 	return e;
 }
 
+/* The version of the SDK's Python headers, when the build needs them. */
+static struct err *find_python(struct build *b)
+{
+	struct str dir = path_join(b->a, b->ret->sdk.root, S("usr/include"));
+	struct strs names = {0};
+	if (!b->plan->needs_python || b->plan->host_native)
+		return NULL;
+	if (b->plan->host.python_include.n && !b->ret->sdk.sandbox)
+		return NULL;
+	if (b->ret->sdk.root.n)
+		TRY(fs_list(b->a, dir, &names));
+	VEC_EACH (struct str, n, &names) {
+		struct str header = str_fmt(b->a, "%.*s/%.*s/Python.h", STR(dir), STR(*n));
+		if (str_starts(*n, S("python3.")) && fs_exists(header))
+			b->sdk_python = str_sub(*n, 6, n->n);
+	}
+	if (b->sdk_python.n)
+		return NULL;
+	return err_hint(err_new(E_SDK, "neither this machine nor the SDK '%.*s' has Python.h",
+				STR(b->ret->sdk.name)),
+		"install python3-dev on this machine");
+}
+
 static struct err *sdk_stage(struct build *b)
 {
 	TRY(open_sdk(b));
+	TRY(find_python(b));
 	return check_targets(b);
 }
 

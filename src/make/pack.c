@@ -87,22 +87,6 @@ static void add_licenses(struct build *b, struct wheel_spec *w)
 	}
 }
 
-/* "cp314" where the plan left the tag to the SDK's Python. */
-static struct err *sdk_python_tag(const struct build *b, struct str *ret)
-{
-	VEC_EACH (const struct sdk_component, c, &b->ret->sdk.components) {
-		struct str major, minor, rest;
-		if (!str_eq(c->name, S("python")) || !str_cut(c->version, '.', &major, &rest))
-			continue;
-		str_cut(rest, '.', &minor, &rest);
-		*ret = str_fmt(b->a, "cp%.*s%.*s", STR(major), STR(minor));
-		return NULL;
-	}
-	return err_hint(
-		err_new(E_SDK, "the SDK has no Python headers, and this machine has none either"),
-		"install python3-dev, or use the stable ABI: python: {abi3: \"3.8\"}");
-}
-
 struct err *pack_wheel(struct build *b)
 {
 	struct arena *a = b->a;
@@ -119,8 +103,10 @@ struct err *pack_wheel(struct build *b)
 	struct wheel_platform platform;
 	struct strs elfs = {0};
 	TRY(wheel_epoch(&w.epoch));
-	if (!w.python.n) {
-		TRY(sdk_python_tag(b, &w.python));
+	if (!w.python.n) { /* "3.14" -> "cp314" */
+		struct str major, minor;
+		str_cut(b->sdk_python, '.', &major, &minor);
+		w.python = str_fmt(a, "cp%.*s%.*s", STR(major), STR(minor));
 		w.abi = w.python;
 	}
 	add_modules(b, &w, &elfs);

@@ -49,6 +49,7 @@ static const struct component {
 		.packages = "libhipsparse-dev",
 		.about = "sparse, CUDA-like interface"},
 	{.name = "miopen", .packages = "libmiopen-dev", .about = "deep-learning primitives"},
+	{.name = "python", .packages = "libpython3-dev", .about = "Python.h, for machines without"},
 	{.name = "rccl", .packages = "librccl-dev", .about = "collectives"},
 	{.name = "rocblas", .packages = "librocblas-dev", .about = "BLAS"},
 	{.name = "rocfft", .packages = "librocfft-dev", .about = "FFT"},

@@ -92,8 +92,11 @@ static void words(struct arena *a, struct strs *argv, const char *const *list)
 static struct err *bwrap_words(
 	struct arena *a, const struct sdk *sdk, enum sdk_runner runner, struct strs *argv)
 {
+	/* as-pid-1: without a process between, bwrap waits for the program itself, and what it used
+	 * (time, memory) is known to us. */
 	static const char *const start[] = {"bwrap", "--unshare-user-try", "--unshare-ipc",
-		"--unshare-pid", "--unshare-uts", "--die-with-parent", "--tmpfs", "/", NULL};
+		"--unshare-pid", "--as-pid-1", "--unshare-uts", "--die-with-parent", "--tmpfs", "/",
+		NULL};
 	static const char *const system[] = {"--proc", "/proc", "--dev", "/dev", "--dev-bind-try",
 		"/dev/kfd", "/dev/kfd", "--dev-bind-try", "/dev/dri", "/dev/dri", "--ro-bind-try",
 		"/sys", "/sys", "--tmpfs", "/tmp", "--dir", "/run", NULL};
