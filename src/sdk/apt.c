@@ -286,6 +286,13 @@ static struct str short_date(struct arena *a, time_t t)
 	return str_dup(a, str_from(text));
 }
 
+/* The name that the user gave; Codename is "rc-buggy" for experimental. */
+static struct str suite_of(struct str text)
+{
+	struct str code = header(text, S("Codename:")), suite = header(text, S("Suite:"));
+	return !code.n || str_eq(suite, S("experimental")) ? suite : code;
+}
+
 static struct err *one_date(struct arena *a, struct str path, struct str *ret_suite,
 	struct str *ret, struct strs *notes)
 {
@@ -293,9 +300,7 @@ static struct err *one_date(struct arena *a, struct str path, struct str *ret_su
 	TRY(fs_read(a, path, MAX_RELEASE, &text));
 	time_t date = parse_date(a, header(text, S("Date:")));
 	time_t until = parse_date(a, header(text, S("Valid-Until:")));
-	*ret_suite = header(text, S("Codename:"));
-	if (!ret_suite->n)
-		*ret_suite = header(text, S("Suite:"));
+	*ret_suite = suite_of(text);
 	*ret = date ? short_date(a, date) : S("");
 	if (until && until < time(NULL))
 		strs_add(a, notes,

@@ -6,8 +6,8 @@
 #include "base/suggest.h"
 #include "sdk/provider.h"
 
-/* hipcc starts sh and expects common tools. */
-#define COMPILER "hipcc libamdhip64-dev dash coreutils sed grep"
+/* hipcc starts sh and expects common tools; libc-bin has the locale C.UTF-8. */
+#define COMPILER "hipcc libamdhip64-dev dash coreutils libc-bin sed grep"
 #define MATH                                                                                       \
 	"librocblas-dev libhipblas-dev libhipblaslt-dev librocsparse-dev libhipsparse-dev "        \
 	"librocfft-dev libhipfft-dev librocrand-dev libhiprand-dev librocsolver-dev "              \

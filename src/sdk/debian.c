@@ -1,11 +1,11 @@
 /* The provider "debian": a component set of a Debian suite, resolved and fetched by a private apt,
  * unpacked without running any of the packages' scripts. What those would have made and a build
  * needs is in the tables below; finish() also makes the view /opt/rocm (see sdk.h). */
-#include <errno.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/progress.h"
 #include "sdk/apt.h"
 #include "sdk/apt_sources.h"
@@ -141,32 +141,53 @@ static struct err *fetch(struct arena *a, struct sdk_job *j, const struct sdk_it
 }
 
 /* ---- finish ---- */
-static struct err *link_at(struct arena *a, struct str root, const char *path, struct str target)
+static struct err *put_link(struct arena *a, struct sdk_job *j, struct str path, struct str target)
 {
-	struct str full = path_join(a, root, str_from(path)), old;
+	struct str full = path_join(a, j->root, path), old = {0};
 	struct stat st;
-	if (lstat(full.p, &st) == 0 && S_ISLNK(st.st_mode)) {
+	bool there = lstat(full.p, &st) == 0;
+	if (there && S_ISLNK(st.st_mode))
 		TRY(fs_readlink(a, full, &old));
-		if (str_eq(old, target))
-			return NULL;
-	} else if (errno != ENOENT || fs_exists(full)) {
-		return NULL; /* the packages brought their own */
-	}
-	return fs_symlink(target, full);
+	else if (there)
+		TRY(fs_remove(full));
+	if (!str_eq(old, target))
+		TRY(fs_symlink(target, full));
+	record_add(j->made, &(struct record){.type = 'l', .path = path, .value = target});
+	return NULL;
 }
 
-static struct err *make_alternatives(struct arena *a, struct str root)
+static struct err *put_file(struct arena *a, struct sdk_job *j, struct str path, struct str text)
+{
+	struct str full = path_join(a, j->root, path);
+	struct stat st;
+	TRY(fs_write_if_changed(full, text, 0644));
+	TRY(fs_stat(full, &st));
+	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
+	record_add(j->made, &(struct record){.type = 'f',
+				    .size = text.n,
+				    .path = path,
+				    .mtime = st.st_mtim.tv_sec,
+				    .value = digest_hex(a, &d)});
+	return NULL;
+}
+
+/* The packages' own file wins; a link is one that we made before. */
+static bool is_packages(struct arena *a, struct str root, struct str path)
+{
+	struct stat st;
+	return lstat(path_join(a, root, path).p, &st) == 0 && !S_ISLNK(st.st_mode);
+}
+
+static struct err *put_alternatives(struct arena *a, struct sdk_job *j)
 {
 	for (size_t i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
 		struct str path = str_from(alternatives[i].path);
-		if (fs_exists(path_join(a, root, path)))
-			continue;
-		struct str dir = path_join(a, root, path_dir(path));
+		struct str dir = path_join(a, j->root, path_dir(path));
 		for (size_t k = 0; k < 3 && alternatives[i].targets[k]; k++) {
 			struct str target = str_from(alternatives[i].targets[k]);
-			if (!fs_exists(path_join(a, dir, target)))
+			if (!fs_exists(path_join(a, dir, target)) || is_packages(a, j->root, path))
 				continue;
-			TRY(fs_symlink(target, path_join(a, root, path)));
+			TRY(put_link(a, j, path, target));
 			break;
 		}
 	}
@@ -178,13 +199,10 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		TRY(fs_mkdirs(path_join(a, j->root, str_from(folders[i]))));
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
-		TRY(link_at(a, j->root, links[i].path, str_from(links[i].target)));
-	TRY(make_alternatives(a, j->root));
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct str path = path_join(a, j->root, str_from(files[i].path));
-		if (!fs_exists(path))
-			TRY(fs_write(path, str_from(files[i].text), 0644));
-	}
+		TRY(put_link(a, j, str_from(links[i].path), str_from(links[i].target)));
+	TRY(put_alternatives(a, j));
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		TRY(put_file(a, j, str_from(files[i].path), str_from(files[i].text)));
 	return NULL;
 }
 

@@ -37,6 +37,12 @@ struct unpack_job {
 	const struct sdk_item *item;
 };
 
+static void scratch_removep(struct str *dir)
+{
+	if (dir->n)
+		err_free(fs_remove_tree(*dir));
+}
+
 /* ---- what is to be done ---- */
 static struct str record_path(struct arena *a, struct str dir, struct str package)
 {
@@ -189,9 +195,23 @@ static struct err *make_manifest(struct arena *a, struct install *in)
 				.name = i->name, .version = i->version, .sha256 = i->sha256}));
 	bool keeps = str_eq(in->work, in->dir);
 	VEC_EACH (struct sdk_package, p, &in->old.packages)
-		if (keeps && !sdk_manifest_package(&in->new, p->name))
+		if (keeps && !sdk_manifest_package(&in->new, p->name) &&
+			!str_eq(p->name, S(SDK_MADE)))
 			TRY(add_package(a, in, *p));
 	return NULL;
+}
+
+/* What belongs to no package: the links that scripts would have made, and the view. */
+static struct err *make_rest(struct arena *a, struct install *in)
+{
+	BUF(made, a);
+	in->job.made = &made;
+	buf_add(&made, record_head(a, S("1"), S("-")));
+	TRY(in->provider->finish(a, &in->job));
+	TRY(make_manifest(a, in));
+	TRY(view_make(a, in->work, &in->new, &made));
+	TRY(fs_write(record_path(a, in->work, S(SDK_MADE)), buf_str(&made), 0644));
+	return add_package(a, in, (struct sdk_package){.name = S(SDK_MADE), .version = S("1")});
 }
 
 /* All data of the tree to the disk, before the manifest says that it is there. */
@@ -219,9 +239,7 @@ static struct err *take_place(struct arena *a, struct install *in)
 static struct err *complete(struct arena *a, struct install *in)
 {
 	struct sdk probe = {0};
-	TRY(in->provider->finish(a, &in->job));
-	TRY(make_manifest(a, in));
-	TRY(view_make(a, in->work, in->job.root, &in->new));
+	TRY(make_rest(a, in));
 	TRY(sdk_open_tree(a, in->job.root, &probe));
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
@@ -335,6 +353,29 @@ struct err *sdk_install(struct arena *a, const struct sdk_spec *spec, struct sdk
 	return sdk_install_report(a, spec, ret, NULL);
 }
 
+/* Resolves with the index that an install would use, without changing anything: apt works on a copy
+ * of its state in a scratch folder (links to the lists, which are large). */
+static struct err *resolve_aside(struct arena *a, struct install *in)
+{
+	CLEANUP(scratch_removep) struct str dir = {0};
+	struct str cache = path_join(a, in->job.cache, in->job.name);
+	struct strs names = {0};
+	TRY(fs_tempdir(a, S(""), &dir));
+	struct str copy = path_join(a, dir, in->job.name);
+	struct str from = path_join(a, cache, S("lists")), to = path_join(a, copy, S("lists"));
+	TRY(fs_mkdirs(to));
+	if (!in->job.spec->refresh && fs_exists(path_join(a, cache, S("updated")))) {
+		TRY(fs_list(a, from, &names));
+		TRY(fs_write(path_join(a, copy, S("updated")), S(""), 0600));
+	}
+	for (size_t i = 0; i < names.n; i++)
+		if (str_contains(names.v[i], S("_")))
+			TRY(fs_symlink(
+				path_join(a, from, names.v[i]), path_join(a, to, names.v[i])));
+	in->job.cache = dir;
+	return resolve(a, in);
+}
+
 struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk_done *ret,
 	struct strs *ret_packages)
 {
@@ -345,7 +386,7 @@ struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk
 	TRY(look(a, &in, &ret->nothing));
 	if (ret->nothing)
 		return NULL;
-	TRY(resolve(a, &in));
+	TRY(resolve_aside(a, &in));
 	TRY(find_need(a, &in));
 	ret->packages = in.need.n;
 	ret->bytes = need_bytes(&in);

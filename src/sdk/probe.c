@@ -1,8 +1,9 @@
 /* Which GPU targets an SDK compiles: an empty kernel for each, code generation and linking
  * included, since a missing device library and an unknown target show only then. Answers are kept
- * in probe.json of the SDK's folder for the fingerprint that they were found with. */
+ * in probe.json of the SDK's folder. */
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "formats/json_write.h"
@@ -26,6 +27,21 @@ static struct str answers_path(struct arena *a, const struct sdk *sdk)
 	return path_join(a, sdk->dir, S("probe.json"));
 }
 
+/* What the answers depend on: the compiler's file and the device libraries; not the other packages,
+ * so that a component more does not ask again. */
+static struct str compiler_id(struct arena *a, const struct sdk *sdk)
+{
+	struct strs names = {0};
+	struct stat st = {0};
+	struct str bitcode = str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(sdk->device_libs));
+	err_free(fs_stat(str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(sdk->clang)), &st));
+	err_free(fs_list(a, bitcode, &names));
+	struct str list = str_join(a, &names, S(" "));
+	struct digest d = hash_bytes(HASH_SHA256, list.p, list.n);
+	return str_fmt(a, "%.*s %lld %lld %.*s", STR(sdk->clang), (long long)st.st_size,
+		(long long)st.st_mtim.tv_sec, STR(digest_hex(a, &d)));
+}
+
 /* The known answers; a file that is unreadable or of another SDK counts as none. */
 static const struct node *known(struct arena *a, const struct sdk *sdk)
 {
@@ -34,7 +50,7 @@ static const struct node *known(struct arena *a, const struct sdk *sdk)
 	if (!fs_exists(path))
 		return NULL;
 	struct err *e = json_read(a, path, &doc);
-	bool good = !e && str_eq(node_text(doc, S("fingerprint"), S("")), sdk->fingerprint);
+	bool good = !e && str_eq(node_text(doc, S("compiler"), S("")), compiler_id(a, sdk));
 	err_free(e);
 	return good ? node_get(doc, S("targets")) : NULL;
 }
@@ -86,7 +102,7 @@ static struct err *keep(struct arena *a, const struct sdk *sdk, const struct nod
 	BUF(out, a);
 	struct json j = {.out = &out, .indent = 1};
 	json_open(&j, '{');
-	json_put(&j, "fingerprint", sdk->fingerprint);
+	json_put(&j, "compiler", compiler_id(a, sdk));
 	json_key(&j, "targets");
 	json_open(&j, '{');
 	for (size_t i = 0; old && i < old->n; i++)

@@ -33,6 +33,9 @@ struct sdk_item {
 	bool alone;        /* wanted without its dependencies */
 };
 
+/* Stands in the manifest for what we made ourselves (links, the view): a package of that name. */
+#define SDK_MADE "=made"
+
 struct sdk_items {
 	struct sdk_item *v;
 	size_t n, cap;
@@ -59,6 +62,7 @@ struct sdk_job {
 	struct str index_date, mirror;
 	struct strs notes;
 	struct sdk_items items; /* all that the tree shall consist of */
+	struct buf *made;       /* record of what belongs to no item: see SDK_MADE */
 };
 
 /* One item on its way into a tree. */

@@ -109,26 +109,37 @@ static struct err *link_llvm(struct arena *a, struct str root)
 		S("opt/rocm/amdgcn"));
 }
 
-/* A link whose target went away with an older package. */
-static struct err *drop_dangling(void *user, const struct fs_entry *e, bool *prune)
+struct visit {
+	struct str view;
+	struct buf *made;
+};
+
+/* A link whose target went away with an older package is removed, the others are recorded. */
+static struct err *record_link(void *user, const struct fs_entry *e, bool *prune)
 {
-	struct str *view = user;
+	struct visit *v = user;
 	(void)prune;
 	ARENA(tmp);
-	struct str full = path_join(&tmp, *view, e->path);
-	if (S_ISLNK(e->st.st_mode) && !fs_exists(full))
+	struct str full = path_join(&tmp, v->view, e->path), target;
+	if (!S_ISLNK(e->st.st_mode))
+		return NULL;
+	if (!fs_exists(full))
 		return fs_remove(full);
+	TRY(fs_readlink(&tmp, full, &target));
+	struct str path = path_join(&tmp, S("opt/rocm"), e->path);
+	record_add(v->made, &(struct record){.type = 'l', .path = path, .value = target});
 	return NULL;
 }
 
 struct err *view_make(
-	struct arena *a, struct str dir, struct str root, const struct sdk_manifest *m)
+	struct arena *a, struct str dir, const struct sdk_manifest *m, struct buf *made)
 {
 	MAP(done, a);
-	struct str view = path_join(a, root, S("opt/rocm"));
+	struct str root = path_join(a, dir, S("root"));
+	struct visit v = {.view = path_join(a, root, S("opt/rocm")), .made = made};
 	static const char *const always[] = {"include", "lib/cmake", "bin", "share"};
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
-		TRY(fs_mkdirs(path_join(a, view, str_from(always[i]))));
+		TRY(fs_mkdirs(path_join(a, v.view, str_from(always[i]))));
 	VEC_EACH (struct sdk_package, p, &m->packages) {
 		struct str text;
 		if (!package_is_rocm(p->name))
@@ -138,5 +149,5 @@ struct err *view_make(
 		TRY(link_record(a, root, text, &done));
 	}
 	TRY(link_llvm(a, root));
-	return fs_walk(view, drop_dangling, &view);
+	return fs_walk(v.view, record_link, &v);
 }

@@ -7,6 +7,6 @@
  * the LLVM folder inside, e.g. "/usr/lib/llvm-21". Links that no longer lead anywhere are removed.
  */
 MUST_USE struct err *view_make(
-	struct arena *a, struct str dir, struct str root, const struct sdk_manifest *m);
+	struct arena *a, struct str dir, const struct sdk_manifest *m, struct buf *made);
 /* The LLVM in use: the newest usr/lib/llvm-N below root that has device libraries, "" without. */
 MUST_USE struct err *view_llvm(struct arena *a, struct str root, struct str *ret);
