@@ -119,7 +119,6 @@ static const struct {
 	enum errcode code;
 	const char *why, *hint;
 } meanings[] = {
-	{.text = "is not signed", .code = E_SDK_SOURCE, .why = "the archive is not signed"},
 	{.text = "NO_PUBKEY",
 		.code = E_SDK_SOURCE,
 		.why = "the archive is signed by a key that the keyring does not hold",
@@ -142,6 +141,7 @@ static const struct {
 		.code = E_SDK_SOURCE,
 		.why = "the archive's signature could not be verified",
 		.hint = "--keyring FILE names the keyring of this archive"},
+	{.text = "is not signed", .code = E_SDK_SOURCE, .why = "the archive is not signed"},
 	{.text = "Hash Sum mismatch",
 		.code = E_HASH,
 		.why = "what the archive delivers does not match its signed index"},
@@ -159,6 +159,9 @@ static const struct {
 		.code = E_SDK_SOURCE,
 		.why = "the suite does not have a package of this component"},
 	{.text = "unmet dependencies",
+		.code = E_SDK_SOURCE,
+		.why = "the suite's packages cannot be installed together"},
+	{.text = "held broken packages",
 		.code = E_SDK_SOURCE,
 		.why = "the suite's packages cannot be installed together"},
 	{.text = "does not have a Release file",
@@ -183,7 +186,8 @@ static const struct {
 		.hint = "--refresh takes the archive's present index"},
 	{.text = "File not found",
 		.code = E_SDK_SOURCE,
-		.why = "the archive lacks a file of its index"},
+		.why = "the archive lacks a file of its index",
+		.hint = "--refresh takes the archive's present index"},
 };
 
 /* apt's own lines that begin with E: or W:, without repetition. */
@@ -236,27 +240,36 @@ static struct err *release_files(struct arena *a, const struct apt *apt, struct 
 	return NULL;
 }
 
+/* Written last, so that an interrupted update is repeated; what it holds is what the lists are of.
+ */
+static struct str stamp_path(struct arena *a, const struct apt *apt)
+{
+	return path_join(a, apt->dir, S("updated"));
+}
+
 bool apt_has_lists(struct arena *a, const struct apt *apt)
 {
 	struct strs files;
+	struct str stamp;
 	struct err *e = release_files(a, apt, &files);
-	size_t n = e ? 0 : files.n;
+	if (!e)
+		e = fs_read_opt(a, stamp_path(a, apt), MAX_CONF, &stamp);
+	bool good =
+		!e && stamp.p && str_eq(stamp, sources_text(a, apt)) && files.n >= apt->suites.n;
 	err_free(e);
-	/* written last, so that an interrupted update is repeated */
-	return n >= apt->suites.n && fs_exists(path_join(a, apt->dir, S("updated")));
+	return good;
 }
 
 struct err *apt_update(struct arena *a, const struct apt *apt)
 {
-	struct str stamp = path_join(a, apt->dir, S("updated"));
-	TRY(fs_remove(stamp));
+	TRY(fs_remove(stamp_path(a, apt)));
 	struct proc p = command(a, apt, "apt-get");
 	proc_arg(a, &p, "update", "-q", NULL);
 	p.timeout = UPDATE_SECONDS;
 	struct proc_result r;
 	TRY_CTX(run(a, &p, &r), "cannot get the package index of suite '%.*s'",
 		STR(apt->suites.v[apt->suites.n - 1]));
-	return fs_write(stamp, sources_text(a, apt), 0600);
+	return fs_write(stamp_path(a, apt), sources_text(a, apt), 0600);
 }
 
 static struct str header(struct str text, struct str key)
@@ -475,7 +488,7 @@ struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct sdk_i
 	TRY(missing_items(a, items, true, &need));
 	if (!need.n)
 		return NULL;
-	TRY_CTX(fetch_some(a, apt, &need), "cannot fetch %zu packages", need.n);
+	TRY_CTX(fetch_some(a, apt, &need), "cannot fetch %zu of %zu packages", need.n, items->n);
 	VEC_EACH (struct sdk_item, i, items) {
 		bool there;
 		TRY(is_there(a, i, &there));

@@ -72,10 +72,15 @@ static struct err *damaged(struct str path, struct archive *a, const char *what)
 	return e;
 }
 
+/* name may hold anything; the message is one line. */
 static struct err *hostile(const struct unpacking *x, struct str name, const char *what)
 {
-	return err_new(E_ARCHIVE, "refused to unpack '%.*s': '%.*s' %s",
-		STR(path_base(x->u->item->path)), STR(name), what);
+	char *shown = str_z(x->tmp, name);
+	for (char *p = shown; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	return err_new(E_ARCHIVE, "refused to unpack '%.*s': '%.256s' %s",
+		STR(path_base(x->u->item->path)), shown, what);
 }
 
 static la_ssize_t feed(struct archive *tar, void *user, const void **ret)
@@ -207,6 +212,8 @@ static struct err *open_dir(const struct unpacking *x, struct str path, int *ret
 	*ret = open_inside(x->root, z);
 	if (*ret >= 0)
 		return NULL;
+	if (errno == ENOTDIR || errno == ELOOP)
+		return hostile(x, path, "is to be a folder, and is none");
 	if (errno != ENOENT || !*z)
 		return err_errno("cannot open the folder '%.*s' of the tree", STR(path));
 	CLEANUP(fd_closep) int parent = -1;
@@ -215,9 +222,11 @@ static struct err *open_dir(const struct unpacking *x, struct str path, int *ret
 	if (mkdirat(parent, base, 0755) < 0 && errno != EEXIST)
 		return err_errno("cannot create the folder '%.*s' of the tree", STR(path));
 	*ret = open_inside(x->root, z);
-	if (*ret < 0)
-		return err_errno("cannot open the folder '%.*s' of the tree", STR(path));
-	return NULL;
+	if (*ret >= 0)
+		return NULL;
+	if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+		return hostile(x, path, "lies behind a link that leads to no folder");
+	return err_errno("cannot open the folder '%.*s' of the tree", STR(path));
 }
 
 static struct err *open_place(const struct unpacking *x, struct str path, struct place *ret)

@@ -19,6 +19,7 @@
 #include "sdk/provider.h"
 #include "sdk/view.h"
 
+enum { MAX_STAMP = 1 << 20 };
 enum { MAX_RECORD = 256 << 20, UNPACKED = 5 /* times the size of a package, at most as a rule */ };
 
 struct install {
@@ -360,13 +361,15 @@ static struct err *resolve_aside(struct arena *a, struct install *in)
 	CLEANUP(scratch_removep) struct str dir = {0};
 	struct str cache = path_join(a, in->job.cache, in->job.name);
 	struct strs names = {0};
+	struct str stamp;
 	TRY(fs_tempdir(a, S(""), &dir));
 	struct str copy = path_join(a, dir, in->job.name);
 	struct str from = path_join(a, cache, S("lists")), to = path_join(a, copy, S("lists"));
 	TRY(fs_mkdirs(to));
-	if (!in->job.spec->refresh && fs_exists(path_join(a, cache, S("updated")))) {
+	TRY(fs_read_opt(a, path_join(a, cache, S("updated")), MAX_STAMP, &stamp));
+	if (!in->job.spec->refresh && stamp.p) {
 		TRY(fs_list(a, from, &names));
-		TRY(fs_write(path_join(a, copy, S("updated")), S(""), 0600));
+		TRY(fs_write(path_join(a, copy, S("updated")), stamp, 0600));
 	}
 	for (size_t i = 0; i < names.n; i++)
 		if (str_contains(names.v[i], S("_")))

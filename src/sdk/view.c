@@ -18,6 +18,8 @@ static const struct {
 	{.from = "usr/include/x86_64-linux-gnu/", .to = "opt/rocm/include/"},
 	{.from = "usr/lib/x86_64-linux-gnu/", .to = "opt/rocm/lib/"},
 	{.from = "usr/lib/x86_64-linux-gnu/cmake/", .to = "opt/rocm/lib/cmake/"},
+	{.from = "usr/lib/cmake/", .to = "opt/rocm/lib/cmake/"},
+	{.from = "usr/share/cmake/", .to = "opt/rocm/lib/cmake/"},
 	{.from = "usr/share/hip/", .to = "opt/rocm/share/hip/"},
 	{.from = "usr/bin/", .to = "opt/rocm/bin/"},
 };

@@ -1,0 +1,170 @@
+/* apt's configuration and output: sources in both formats, lines of --print-uris. */
+#include "sdk/apt.h"
+#include "sdk/apt_sources.h"
+#include "test.h"
+
+static void one_line_sources(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct apt_sources list = {0};
+	apt_sources_lines(&a,
+		S("# deb http://no.example/debian sid main\n"
+		  "deb-src http://src.example/debian sid main\n"
+		  "deb [arch=amd64 signed-by=/k.gpg] http://a.example/debian bookworm main contrib "
+		  "# x\n"
+		  "deb\thttp://b.example/debian/\ttrixie\tmain\n"
+		  "deb [ trusted=yes ] http://c.example/debian ./\n"
+		  "deb http://short.example\n"),
+		&list);
+	assert_int_equal(list.n, 3);
+	assert_str(list.v[0].uri, "http://a.example/debian");
+	assert_str(list.v[0].keyring, "/k.gpg");
+	assert_str(list.v[0].suites.v[0], "bookworm");
+	assert_int_equal(list.v[0].components.n, 2);
+	assert_str(list.v[1].uri, "http://b.example/debian/");
+	assert_str(list.v[2].suites.v[0], "./");
+}
+
+static void deb822_sources(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct apt_sources list = {0};
+	apt_sources_deb822(&a,
+		S("# a comment\n"
+		  "Types: deb deb-src\n"
+		  "# another, inside\n"
+		  "URIs: http://a.example/debian\n"
+		  " http://b.example/debian\n"
+		  "Suites: bookworm\n\tbookworm-updates\n"
+		  "Components: main\n"
+		  "Signed-By: /usr/share/keyrings/x.gpg\n"
+		  "\n"
+		  "Types: deb\nURIs: http://off.example/\nSuites: sid\nComponents: main\nEnabled: "
+		  "no\n"
+		  "\n"
+		  "types: deb\nuris: http://c.example/\nsuites: sid\ncomponents: main\n"
+		  "Signed-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n mDME\n"),
+		&list);
+	assert_int_equal(list.n, 3);
+	assert_str(list.v[0].uri, "http://a.example/debian");
+	assert_str(list.v[1].uri, "http://b.example/debian");
+	assert_str(list.v[1].suites.v[1], "bookworm-updates");
+	assert_str(list.v[0].keyring, "/usr/share/keyrings/x.gpg");
+	assert_str(list.v[2].uri, "http://c.example/");
+	assert_str(list.v[2].keyring, "");
+}
+
+static void the_debian_archive_is_found_among_others(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), parts = path_join(&a, dir, S("sources.list.d"));
+	struct apt_source s;
+	assert_err_says(apt_sources_find(&a, dir, &s), E_SDK_SOURCE, "names no");
+	assert_ok(fs_mkdirs(parts));
+	test_put(path_join(&a, dir, S("sources.list")),
+		"deb http://vendor.example/apt stable-x main\n"
+		"deb http://a.example/debian-security bookworm-security main\n"
+		"deb http://a.example/debian-security bookworm main\n"
+		"deb http://a.example/nonfree bookworm non-free\n");
+	assert_err(apt_sources_find(&a, dir, &s), E_SDK_SOURCE);
+	test_put(path_join(&a, parts, S("old.sources.bak")),
+		"Types: deb\nURIs: http://bak.example\nSuites: sid\nComponents: main\n");
+	assert_err(apt_sources_find(&a, dir, &s), E_SDK_SOURCE);
+	test_put(path_join(&a, parts, S("debian.sources")),
+		"Types: deb\nURIs: http://d.example/debian\nSuites: bookworm\nComponents: main\n");
+	assert_ok(apt_sources_find(&a, dir, &s));
+	assert_str(s.uri, "http://d.example/debian");
+	test_dir_remove(dir);
+}
+
+#define SHA "b81ebc677d1e2c4c0db8b3968f29addc18839d173a35366958fa815f3c5d1184"
+
+static void uris_are_parsed(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct sdk_item i;
+	assert_true(apt_parse_uri(&a,
+		S("'http://a.example/pool/libllvm21_21.1.8-14_amd64.deb' "
+		  "libllvm21_1%3a21.1.8-14_amd64.deb 28254324 SHA256:" SHA),
+		&i));
+	assert_str(i.name, "libllvm21");
+	assert_str(i.version, "1:21.1.8-14");
+	assert_str(i.arch, "amd64");
+	assert_str(i.file, "libllvm21_1%3a21.1.8-14_amd64.deb");
+	assert_int_equal(i.size, 28254324);
+	assert_str(i.sha256, SHA);
+	assert_true(apt_parse_uri(
+		&a, S("'file:/x/a_1+b~c_all.deb' a_1+b~c_all.deb 1 SHA256:" SHA), &i));
+	assert_str(i.version, "1+b~c");
+}
+
+static void other_lines_are_no_uris(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const lines[] = {"", "'", "Reading package lists...",
+		"'http://x/a_1_amd64.deb' a_1_amd64.deb 5",
+		"'http://x/a_1_amd64.deb' a_1_amd64.deb 5 MD5Sum:abc",
+		"'http://x/a_1_amd64.deb' a_1_amd64.deb five SHA256:" SHA,
+		"'http://x/a_1_amd64.deb' a_1_amd64.deb 5 SHA256:12",
+		"'http://x/a_1_amd64.deb' ../a_1_amd64.deb 5 SHA256:" SHA,
+		"'http://x/a.deb' a.deb 5 SHA256:" SHA,
+		"'http://x/_1_a.deb' _1_a.deb 5 SHA256:" SHA,
+		"http://x/a_1_amd64.deb' a_1_amd64.deb 5 SHA256:" SHA};
+	struct sdk_item i;
+	for (size_t k = 0; k < sizeof(lines) / sizeof(lines[0]); k++)
+		assert_false(apt_parse_uri(&a, str_from(lines[k]), &i));
+}
+
+static void components_name_packages(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct strs names = sdk_component_names(&a), packages;
+	bool alone;
+	for (size_t i = 0; i < names.n; i++) {
+		assert_ok(component_packages(&a, names.v[i], &packages, &alone));
+		assert_true(packages.n > 0);
+		assert_true(sdk_component_about(names.v[i])[0]);
+	}
+	assert_ok(component_packages(&a, S("headers"), &packages, &alone));
+	assert_true(alone && strs_has(&packages, S("libhiprand-dev")));
+	assert_err_says(component_packages(&a, S("hiprnd"), &packages, &alone), E_USAGE, "hiprnd");
+	assert_true(package_is_rocm(S("libhiprand1")) && package_is_rocm(S("libamdhip64-6")));
+	assert_false(package_is_rocm(S("libc6-dev")) || package_is_rocm(S("librocksdb-dev")));
+}
+
+static void headers_name_components(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct strs list = {0};
+	strs_add(&a, &list, S("hiprand/hiprand_kernel.h"));
+	strs_add(&a, &list, S("vector"));
+	strs_add(&a, &list, S("hip/hip_runtime.h"));
+	strs_add(&a, &list, S("thrust/device_vector.h"));
+	strs_add(&a, &list, S("hiprand/hiprand.h"));
+	struct strs got = sdk_components_for_headers(&a, &list);
+	assert_str(str_join(&a, &got, S(",")), "compiler,hiprand,rocthrust");
+	struct strs known = sdk_component_names(&a);
+	for (size_t i = 0; i < got.n; i++)
+		assert_true(strs_has(&known, got.v[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_line_sources),
+		cmocka_unit_test(deb822_sources),
+		cmocka_unit_test(the_debian_archive_is_found_among_others),
+		cmocka_unit_test(uris_are_parsed),
+		cmocka_unit_test(other_lines_are_no_uris),
+		cmocka_unit_test(components_name_packages),
+		cmocka_unit_test(headers_name_components),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
