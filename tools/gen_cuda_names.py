@@ -220,6 +220,37 @@ def unsupported(perls, sdks, have, left):
     return {c: v for c, v in out.items() if c not in same}
 
 
+# HIP names follow CUDA's; what a tool's table calls unsupported may have come since.
+RENAMED = [
+    (r"^cuda([A-Z])", r"hip\1"), (r"^cublas", "hipblas"), (r"^CUBLASLT_", "HIPBLASLT_"),
+    (r"^CUBLAS_", "HIPBLAS_"), (r"^curand", "hiprand"), (r"^CURAND_", "HIPRAND_"),
+    (r"^cufft", "hipfft"), (r"^CUFFT_", "HIPFFT_"), (r"^cusparse", "hipsparse"),
+    (r"^CUSPARSE_", "HIPSPARSE_"), (r"^cusolver", "hipsolver"), (r"^CUSOLVER_", "HIPSOLVER_"),
+    (r"^nvrtc", "hiprtc"), (r"^NVRTC_", "HIPRTC_"),
+]
+
+
+def renamed(lacks, sdks):
+    """Names called unsupported that the SDKs have under HIP's spelling, as pairs to check."""
+    out = {}
+    for cuda in lacks:
+        for pattern, to in RENAMED:
+            hip, n = re.subn(pattern, to, cuda)
+            if n:
+                out[cuda] = (hip, "type", "HIP headers, the same name")
+                break
+    return out
+
+
+def rounded(lacks, sdk):
+    """Device functions that clang's HIP headers have behind a macro of their own."""
+    names = sorted(c for c in lacks if c.startswith("__") and re.fullmatch(r"\w+", c))
+    sdk.command.append("-DOCML_BASIC_ROUNDED_OPERATIONS")
+    found = sdk.kinds("hip/hip_runtime.h", names)
+    sdk.command.pop()
+    return found
+
+
 def write(path, head, rows):
     rows = sorted(set(rows))
     with open(path, "w", encoding="ascii") as f:
@@ -257,10 +288,18 @@ def main():
     tables, left = classify(pairs, sdks)
     tables["headers"], left_headers = headers(pairs, sdks)
     left.update(left_headers)
-    for table, rows in sorted(tables.items()):
-        write(os.path.join(args.out, table + ".tsv"), HEAD.format(about=ABOUT[table], **info), rows)
     have = by_hand | {row[0] for rows in tables.values() for row in rows}
     lacks = unsupported(perls, sdks, have, left)
+    more, _ = classify(renamed(lacks, sdks), sdks)
+    for table, rows in more.items():
+        tables.setdefault(table, []).extend(rows)
+        for row in rows:
+            print("renamed", *row)
+            del lacks[row[0]]
+    for name in rounded(lacks, sdks[0]):
+        lacks[name] = ("the same name, with -DOCML_BASIC_ROUNDED_OPERATIONS", lacks[name][1])
+    for table, rows in sorted(tables.items()):
+        write(os.path.join(args.out, table + ".tsv"), HEAD.format(about=ABOUT[table], **info), rows)
     write(os.path.join(args.out, "unsupported.tsv"),
           "# CUDA names that HIP has no equal for; hip = what hipify-perl would write, or what comes\n"
           "# near it, as a suggestion only. Derived by tools/gen_cuda_names.py from %s.\n"

@@ -185,12 +185,12 @@ static void write_args(FILE *out, const char *path)
 	FILE *f = open_input(path);
 	fputs("const struct arg_rule names_args[] = {\n", out);
 	while (next_line(f, buf)) {
-		if (split(buf, cells) != 3 || cells[2][0] < '1' || cells[2][0] > '9')
-			die("name, rule and argument number are wanted");
-		fprintf(out, "\t{S_INIT(\"%s\"), S_INIT(\"%s\"), %s},\n", cells[0], cells[1],
-			cells[2]);
+		if (split(buf, cells) != 4 || cells[2][0] < '1' || cells[2][0] > '9')
+			die("name, rule, argument number and text are wanted");
+		fprintf(out, "\t{S_INIT(\"%s\"), S_INIT(\"%s\"), S_INIT(\"%s\"), %s},\n", cells[0],
+			cells[1], cells[3], cells[2]);
 	}
-	fputs("\t{S_INIT(\"\"), S_INIT(\"\"), 0},\n};\n\n", out);
+	fputs("\t{S_INIT(\"\"), S_INIT(\"\"), S_INIT(\"\"), 0},\n};\n\n", out);
 	fclose(f);
 }
 

@@ -48,10 +48,10 @@ static struct frame *top(struct engine *e)
 	return f && f->directive == (e->l.directive.n != 0) ? f : NULL;
 }
 
-static void close_argument(struct engine *e, struct frame *f)
+static void close_argument(struct engine *e, struct frame *f, size_t at)
 {
 	if (f->open)
-		engine_insert(e, e->prev.to, S(")"), names_find(f->rule->rule));
+		engine_insert(e, at, S(")"), names_find(f->rule->rule));
 	f->open = false;
 }
 
@@ -65,6 +65,20 @@ static void start_argument(struct engine *e, struct frame *f, const struct tok *
 	f->open = true;
 }
 
+/* Writes out arguments that the call leaves to a default that HIP does not have. */
+static void add_defaults(struct engine *e, const struct frame *f, size_t at)
+{
+	unsigned given = f->arg;
+	if (engine_is(e, &e->prev, S("(")))
+		return;
+	for (const struct arg_rule *r = f->rule; str_eq(r->name, f->rule->name); r++) {
+		if (!r->text.n || r->arg != given + 1)
+			continue;
+		engine_insert(e, at, str_fmt(e->a, ", %.*s", STR(r->text)), names_find(r->rule));
+		given++;
+	}
+}
+
 void args_before(struct engine *e, const struct tok *t)
 {
 	struct frame *f = top(e);
@@ -74,10 +88,11 @@ void args_before(struct engine *e, const struct tok *t)
 		start_argument(e, f, t);
 	bool here = f->depth == e->depth;
 	if (here && engine_is(e, t, S(")"))) {
-		close_argument(e, f);
+		close_argument(e, f, t->from);
+		add_defaults(e, f, t->from);
 		e->frames.n--;
 	} else if (here && !f->angle && engine_is(e, t, S(","))) {
-		close_argument(e, f);
+		close_argument(e, f, t->from);
 	}
 }
 
@@ -128,7 +143,7 @@ void args_close_all(struct engine *e, bool directive_only)
 		struct frame *f = &e->frames.v[e->frames.n - 1];
 		if (directive_only && !f->directive)
 			return;
-		close_argument(e, f);
+		close_argument(e, f, e->prev.to);
 		e->frames.n--;
 	}
 }

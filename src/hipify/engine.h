@@ -31,6 +31,7 @@ struct engine {
 	unsigned depth, outer_depth;    /* of brackets; that before the current directive */
 	unsigned enum_depth;            /* depth inside "enum {", or 0 */
 	bool enum_head, in_asm, skip_guard;
+	bool plain; /* the statement so far may be the head of a declaration: const char *name */
 	bool uses_warp, has_warp_macro, has_local_include, has_include, runtime_first;
 	size_t bol_scanned, bol; /* see engine_col() */
 	struct map declared;     /* names that look like CUDA's but are the project's own */
@@ -62,5 +63,6 @@ void left_asm_string(struct engine *e, const struct tok *t);
 void left_paste(struct engine *e);
 void left_libcuxx(struct engine *e, const struct tok *t);
 bool left_declares(struct engine *e, const struct tok *t);
+void left_track(struct engine *e, const struct tok *t); /* after each token: keeps `plain` */
 bool left_declaration_before(
 	const struct engine *e); /* does the last token make this one a new name? */

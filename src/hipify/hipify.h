@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/err.h"
 #include "base/map.h"
 #include "formats/finding.h"
 

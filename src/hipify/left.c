@@ -11,6 +11,9 @@ static const char *const before_use[] = {"return", "else", "throw", "new", "dele
 	"sizeof", "typename", "do", "co_return", "co_await", "co_yield", "const", "volatile",
 	"static", "extern", "inline", "constexpr", "register", "mutable", "not", "and", "or",
 	"defined", "ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof", "decltype"};
+/* Words that no declaration starts with. */
+static const char *const no_declaration[] = {"return", "throw", "new", "delete", "case", "goto",
+	"if", "else", "sizeof", "co_return", "co_await", "co_yield"};
 static const char *const before_name[] = {"struct", "class", "union", "namespace"};
 
 static bool word_in(struct str word, const char *const *list, size_t n)
@@ -45,8 +48,22 @@ static bool declaring(const struct engine *e)
 		return next_is(e, &next, "{:,>=;") || str_eq(prev, S("namespace"));
 	if (e->prev.kind == TOK_IDENT && !WORD_IN(prev, before_use))
 		return next_is(e, &next, "(;=,)[{:");
+	if (e->plain && str_eq(prev, S(",")))
+		return next_is(e, &next, ";=,[");
 	bool pointer = str_eq(prev, S("*")) || str_eq(prev, S("&")) || str_eq(prev, S(">"));
-	return pointer && e->prev2.kind == TOK_IDENT && next_is(e, &next, ";=,)[");
+	return pointer && e->prev2.kind == TOK_IDENT &&
+	       next_is(e, &next, e->plain ? "(;=,)[" : ";=,)[");
+}
+
+void left_track(struct engine *e, const struct tok *t)
+{
+	struct str s = engine_text(e, t);
+	if (t->kind == TOK_PUNCT && strchr(";{}:", s.p[0]) && s.n == 1)
+		e->plain = true;
+	else if (t->kind == TOK_IDENT)
+		e->plain = e->plain && !WORD_IN(s, no_declaration);
+	else if (t->kind == TOK_PUNCT)
+		e->plain = e->plain && strchr("*&<>,~[]:", s.p[0]);
 }
 
 bool left_declaration_before(const struct engine *e)

@@ -50,8 +50,30 @@ bool names_is_header(const struct hipify_rule *r)
 	return has_text(r->kind, S("header"));
 }
 
-/* How names of CUDA and its libraries start; an upper-case letter, '_' or digit must follow. */
+/* How names of CUDA and its libraries start. What must follow: an upper-case letter behind a
+ * lower-case one (cudaMalloc, not cudart or cudaview), anything behind '_'. CUDA_ alone is left
+ * out: projects use it for macros of their own (CUDA_CHECK, CUDA_ARCH), and NVIDIA's are in the
+ * tables. */
 static const char *const prefixes[] = {
+	"CUBLASLT_",
+	"CUBLAS_",
+	"CUDART_",
+	"CUDA_ERROR_",
+	"CUDA_C_",
+	"CUDA_R_",
+	"CUDNN_",
+	"CUFFT_",
+	"CUPTI_",
+	"CURAND_",
+	"CUSOLVER_",
+	"CUSPARSE_",
+	"CUTENSOR_",
+	"CU_",
+	"NVML_",
+	"NVRTC_",
+	"NVTX_",
+	"__CUDACC_",
+	"__CUDA_",
 	"__cuda",
 	"__nv_",
 	"__nvvm",
@@ -74,22 +96,6 @@ static const char *const prefixes[] = {
 	"nvml",
 	"nvrtc",
 	"nvtx",
-	"CUBLAS",
-	"CUDART",
-	"CUDA",
-	"CUDNN",
-	"CUFFT",
-	"CUPTI",
-	"CURAND",
-	"CUSOLVER",
-	"CUSPARSE",
-	"CUTENSOR",
-	"CU",
-	"NVML",
-	"NVRTC",
-	"NVTX",
-	"__CUDA",
-	"__CUDACC",
 };
 
 static bool starts_word(struct str name, struct str prefix)
@@ -97,18 +103,12 @@ static bool starts_word(struct str name, struct str prefix)
 	if (!str_starts(name, prefix) || name.n <= prefix.n)
 		return false;
 	char next = name.p[prefix.n];
-	bool upper_prefix = prefix.p[prefix.n - 1] >= 'A' && prefix.p[prefix.n - 1] <= 'Z';
-	if (upper_prefix)
-		return next == '_' && name.n > prefix.n + 1;
-	if (prefix.p[prefix.n - 1] == '_')
-		return true;
-	return next >= 'A' && next <= 'Z';
+	return prefix.p[prefix.n - 1] == '_' || (next >= 'A' && next <= 'Z');
 }
 
 bool names_look_like_cuda(struct str name)
 {
-	if (name.n < 4 || !(name.p[0] == 'c' || name.p[0] == 'C' || name.p[0] == 'n' ||
-				  name.p[0] == 'N' || name.p[0] == '_'))
+	if (name.n < 4 || !strchr("cCnN_", name.p[0]))
 		return false;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
 		if (starts_word(name, str_from(prefixes[i])))

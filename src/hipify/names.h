@@ -13,9 +13,10 @@ struct hipify_rule {
 	uint16_t table, line;
 };
 
-/* An argument that HIP wants wrapped. */
+/* An argument that HIP wants wrapped, or (rule "@default") written out. */
 struct arg_rule {
 	struct str name, rule; /* of the function; of the row that explains it */
+	struct str text;       /* of a default */
 	unsigned arg;          /* from 1 */
 };
 
@@ -28,6 +29,7 @@ extern const struct arg_rule names_args[]; /* ends with an empty name */
 
 /* The row of a CUDA name, header or rule ("@runtime"), or NULL. */
 const struct hipify_rule *names_find(struct str name);
+/* The first rule for a function; more may follow it, as long as the name is the same. */
 const struct arg_rule *names_arg(struct str name);
 bool names_lacks(const struct hipify_rule *r); /* a name that HIP has no equal for */
 bool names_is_header(const struct hipify_rule *r);

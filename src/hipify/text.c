@@ -196,10 +196,15 @@ static void one_token(struct engine *e, const struct tok *t)
 	args_before(e, t);
 	dispatch(e, t);
 	args_after(e, t);
+	left_track(e, t);
 	if (t->kind != TOK_IDENT)
 		e->pending = NULL;
+	bool macro_name =
+		str_eq(e->l.directive, S("define")) && engine_is(e, &e->prev, S("define"));
 	e->prev2 = e->prev;
 	e->prev = *t;
+	if (macro_name)
+		e->prev.kind = TOK_LINE_END; /* no type in front of what follows */
 	if (!e->l.directive.n) {
 		e->outer_depth = e->depth;
 		e->outer_prev = *t;
@@ -273,6 +278,7 @@ struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
 		.l = lex_new(source, path),
 		.context = context,
 		.ret = ret,
+		.plain = true,
 		.declared = {.a = a},
 		.headers = {.a = a},
 	};

@@ -1,0 +1,403 @@
+/* What src/hipify does to a text: names, includes, arguments, guards; what it leaves and reports.
+ */
+#include <time.h>
+
+#include "test.h"
+
+#include "base/buf.h"
+#include "hipify/hipify.h"
+
+/* Translates as a header (nothing is put in front) and compares; a second pass changes nothing. */
+static void check_as(const char *path, const char *source, const char *want)
+{
+	ARENA(a);
+	struct hipify_text t, again;
+	assert_ok(hipify_text(&a, str_from(source), str_from(path), &t));
+	assert_str(t.text, want);
+	assert_ok(hipify_text(&a, t.text, str_from(path), &again));
+	assert_str(again.text, want);
+}
+
+static void check(const char *source, const char *want)
+{
+	check_as("t.cuh", source, want);
+}
+
+static void same(const char *source)
+{
+	check(source, source);
+}
+
+/* The names reported for a text, as "line:name ...". */
+static void check_left(const char *source, const char *want)
+{
+	ARENA(a);
+	BUF(b, &a);
+	struct hipify_text t;
+	assert_ok(hipify_text(&a, str_from(source), S("t.cuh"), &t));
+	VEC_EACH (const struct hipify_left, l, &t.left)
+		buf_fmt(&b, "%s%u:%.*s", b.n ? " " : "", l->line, STR(l->name));
+	assert_str(buf_str(&b), want);
+}
+
+static void names_of_every_library(void **state)
+{
+	(void)state;
+	check("cudaError_t e = cudaMalloc(&p, 4);", "hipError_t e = hipMalloc(&p, 4);");
+	check("CUdevice d; cuInit(0); cuMemAlloc(&p, 1);",
+		"hipDevice_t d; hipInit(0); hipMalloc(&p, 1);");
+	check("cublasSgemm(h, CUBLAS_OP_N)", "hipblasSgemm(h, HIPBLAS_OP_N)");
+	check("curandState s; curand_init(1, 2, 3, &s);",
+		"hiprandState s; hiprand_init(1, 2, 3, &s);");
+	check("cufftExecC2C(p, a, b, CUFFT_FORWARD)", "hipfftExecC2C(p, a, b, HIPFFT_FORWARD)");
+	check("cusparseHandle_t h;", "hipsparseHandle_t h;");
+	check("cusolverDnHandle_t h;", "hipsolverHandle_t h;");
+	check("nvrtcProgram p;", "hiprtcProgram p;");
+	check("cuFloatComplex z = make_cuFloatComplex(1, 2);",
+		"hipFloatComplex z = make_hipFloatComplex(1, 2);");
+	check("__nv_bfloat16 a; nv_bfloat162 b;", "__hip_bfloat16 a; __hip_bfloat162 b;");
+	check("x * CUDART_PI_F", "x * HIP_PI_F");
+}
+
+static void words_only_not_parts_of_words(void **state)
+{
+	(void)state;
+	same("int mycudaMalloc, cudaMalloc2x, _cudaMalloc;");
+	same("double d\xc3\xa9"
+	     "cudaMalloc;");
+	same("int cub = 1; cub++; x.cub(2);");
+	same("ncclAllReduce(a, b, n, ncclFloat, ncclSum, c, s);");
+}
+
+static void comments_and_strings_stay(void **state)
+{
+	(void)state;
+	same("// cudaMalloc\n/* cudaFree\n */ \"cudaMalloc\" 'c'");
+	same("R\"(cudaMalloc)\"");
+	check("\"a\\\"\" cudaFree", "\"a\\\"\" hipFree");
+	check("#error cudaMalloc isn't there\ncudaFree", "#error hipMalloc isn't there\nhipFree");
+}
+
+static void includes(void **state)
+{
+	(void)state;
+	check("#include <cuda_runtime.h>\n", "#include <hip/hip_runtime.h>\n");
+	check("#  include \"curand_kernel.h\" // x\n",
+		"#  include \"hiprand/hiprand_kernel.h\" // x\n");
+	check("#include <cub/block/block_reduce.cuh>\n", "#include <hipcub/hipcub.hpp>\n");
+	check("#include <thrust/system/cuda/execution_policy.h>\n",
+		"#include <thrust/system/hip/execution_policy.h>\n");
+	check("#include \"sub/kernels.cu\"\n", "#include \"sub/kernels.hip\"\n");
+	check("#include <nccl.h>\n", "#include <rccl/rccl.h>\n");
+	check("#include <device_launch_parameters.h>\n", "#include <hip/hip_runtime.h>\n");
+	same("#include <thrust/sort.h>\n#include \"my_cuda.h\"\n#include MACRO\n");
+	same("x = \"cuda_runtime.h\"; // #include <cuda.h>\n");
+}
+
+static void headers_that_are_needed_are_listed(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct hipify_text t;
+	struct str source = S("#include <curand.h>\n#include <thrust/sort.h>\n#include <curand.h>\n"
+			      "#include <vector>\n");
+	assert_ok(hipify_text(&a, source, S("t.cu"), &t));
+	assert_str(str_join(&a, &t.headers, S(" ")), "hiprand/hiprand.h thrust/sort.h");
+}
+
+static void the_runtime_header_is_put_in_front(void **state)
+{
+	(void)state;
+	check_as("t.cu", "int x;\n", "#include <hip/hip_runtime.h>\nint x;\n");
+	check_as("t.cu", "", "#include <hip/hip_runtime.h>\n");
+	check_as("t.cu", "\xef\xbb\xbfint x;\n",
+		"\xef\xbb\xbf#include <hip/hip_runtime.h>\nint x;\n");
+	check_as("t.cu", "// x\n#include <cuda_runtime.h>\n",
+		"// x\n#include <hip/hip_runtime.h>\n");
+	check_as("t.cu", "#include <vector>\n#include <cuda.h>\n",
+		"#include <hip/hip_runtime.h>\n#include <vector>\n#include <hip/hip_runtime.h>\n");
+	check_as("t.cu", "#ifdef A\n#include <cuda_runtime.h>\n#endif\n",
+		"#include <hip/hip_runtime.h>\n#ifdef A\n#include <hip/hip_runtime.h>\n#endif\n");
+	check_as("t.cpp", "int x;\n", "int x;\n");
+}
+
+static void namespaces(void **state)
+{
+	(void)state;
+	check("cub::BlockReduce<int, 8> r;", "hipcub::BlockReduce<int, 8> r;");
+	check("using namespace cub;", "using namespace hipcub;");
+	check("::cub::Sum()", "::hipcub::Sum()");
+	check("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)");
+	check("thrust::system::cuda::par", "thrust::system::hip::par");
+	same("at::cuda::getCurrentCUDAStream();");
+	same("namespace cuda { int f(); }");
+}
+
+static void symbols_and_kernels_are_wrapped(void **state)
+{
+	(void)state;
+	check("cudaMemcpyToSymbol(a, p, 4);", "hipMemcpyToSymbol(HIP_SYMBOL(a), p, 4);");
+	check("cudaMemcpyFromSymbol(p, a[0].b, 4)",
+		"hipMemcpyFromSymbol(p, HIP_SYMBOL(a[0].b), 4)");
+	check("cudaGetSymbolAddress((void **)&p, f<A, B>::x)",
+		"hipGetSymbolAddress((void **)&p, HIP_SYMBOL(f<A, B>::x))");
+	check("cudaFuncSetAttribute(k<1, (2 > 1)>, cudaFuncAttributeMaxDynamicSharedMemorySize, n)",
+		"hipFuncSetAttribute(reinterpret_cast<const void*>(k<1, (2 > 1)>), "
+		"hipFuncAttributeMaxDynamicSharedMemorySize, n)");
+	check("cudaFuncSetAttribute((const void *)k, x, n)",
+		"hipFuncSetAttribute((const void *)k, x, n)");
+	check("cudaMemcpyToSymbol(HIP_SYMBOL(a), p, 4)", "hipMemcpyToSymbol(HIP_SYMBOL(a), p, 4)");
+	check("f(cudaMemcpyToSymbol)", "f(hipMemcpyToSymbol)");
+	check("cudaMemcpyToSymbol()", "hipMemcpyToSymbol()");
+	check("cudaMemcpyToSymbol(a, [&](int x, int y) { return f(x, y); }(1, 2), 4)",
+		"hipMemcpyToSymbol(HIP_SYMBOL(a), [&](int x, int y) { return f(x, y); }(1, 2), 4)");
+	check("cudaMemcpyToSymbol(a /* , */, p, 4)",
+		"hipMemcpyToSymbol(HIP_SYMBOL(a /* , */), p, 4)");
+}
+
+static void calls_in_preprocessor_lines_are_their_own(void **state)
+{
+	(void)state;
+	check("#define P(a) cudaMemcpyToSymbol(a, p, 4)\nx",
+		"#define P(a) hipMemcpyToSymbol(HIP_SYMBOL(a), p, 4)\nx");
+	check("cudaMemcpyToSymbol(\n#if A\na\n#else\nb\n#endif\n, p, 4)",
+		"hipMemcpyToSymbol(\n#if A\nHIP_SYMBOL(a\n#else\nb\n#endif\n), p, 4)");
+	check("#define OPEN cudaMemcpyToSymbol(a\nx",
+		"#define OPEN hipMemcpyToSymbol(HIP_SYMBOL(a)\nx");
+	check("#endif\ncudaMemcpyToSymbol(a, p, 4)",
+		"#endif\nhipMemcpyToSymbol(HIP_SYMBOL(a), p, 4)");
+}
+
+static void defaults_that_hip_lacks_are_written_out(void **state)
+{
+	(void)state;
+	check("cudaMemcpyToSymbolAsync(a, &z, sizeof(z));",
+		"hipMemcpyToSymbolAsync(HIP_SYMBOL(a), &z, sizeof(z), 0, hipMemcpyHostToDevice);");
+	check("cudaMemcpyFromSymbolAsync(&z, a, 4, 8)",
+		"hipMemcpyFromSymbolAsync(&z, HIP_SYMBOL(a), 4, 8, hipMemcpyDeviceToHost)");
+	check("cudaMemcpyToSymbolAsync(a, &z, 4, 0, cudaMemcpyHostToDevice, s)",
+		"hipMemcpyToSymbolAsync(HIP_SYMBOL(a), &z, 4, 0, hipMemcpyHostToDevice, s)");
+	check("cudaLaunchCooperativeKernel(k, g, b, args)",
+		"hipLaunchCooperativeKernel(reinterpret_cast<const void*>(k), g, b, args, 0, 0)");
+	check("cudaMemcpyToSymbolAsync(a)", "hipMemcpyToSymbolAsync(HIP_SYMBOL(a))");
+}
+
+static void warp_masks_are_64_bits_wide(void **state)
+{
+	(void)state;
+	check("v += __shfl_down_sync(0xffffffff, v, 16);",
+		"v += __shfl_down_sync((unsigned long long)(0xffffffff), v, 16);");
+	check("return __ballot_sync(m, __any_sync(n, p));",
+		"return __ballot_sync((unsigned long long)(m), __any_sync((unsigned long long)(n), "
+		"p));");
+	same("__shfl_sync((unsigned long long)(m), v, 0)");
+	same("__shfl_sync((uint64_t)m, v, 0)");
+	same("__shfl_sync(__activemask(), v, 0)");
+	same("__device__ int __shfl_sync(unsigned mask, int v, int l);");
+	same("#define __shfl_sync(mask, v, l) __shfl(v, l)\n");
+	check_as("t.cu", "__global__ void k() { __all_sync(~0u, 1); }",
+		"#define HIP_ENABLE_WARP_SYNC_BUILTINS 1\n#include <hip/hip_runtime.h>\n"
+		"__global__ void k() { __all_sync((unsigned long long)(~0u), 1); }");
+}
+
+static void guards(void **state)
+{
+	(void)state;
+	check("#ifdef __CUDACC__\n#endif", "#ifdef __HIPCC__\n#endif");
+	check("#if defined(__CUDACC__) || defined __NVCC__\n",
+		"#if defined(__HIPCC__) || defined __HIPCC__\n");
+	check("#ifdef __CUDA_ARCH__\n", "#ifdef __HIP_DEVICE_COMPILE__\n");
+	check("#if !defined(__CUDA_ARCH__) && A\n", "#if !defined(__HIP_DEVICE_COMPILE__) && A\n");
+	check("#if __CUDA_ARCH__\n", "#if __HIP_DEVICE_COMPILE__\n");
+	same("#if __CUDA_ARCH__ >= 600\n");
+	same("#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 600)\n");
+	same("#if 600 <= __CUDA_ARCH__ && \\\n defined(__CUDA_ARCH__)\n");
+	same("#elif __CUDA_ARCH__ == 700\n");
+	same("int x = __CUDA_ARCH__;");
+	check_left("#if __CUDA_ARCH__ >= 600 && __CUDA_ARCH__ < 700\n#endif\nf(__CUDA_ARCH__);",
+		"1:__CUDA_ARCH__ 3:__CUDA_ARCH__");
+	check_left("#ifdef __CUDA_ARCH__\n#endif\n", "");
+}
+
+static void launches_stay(void **state)
+{
+	(void)state;
+	check("k<A, B><<<dim3(1), 32, 0, (cudaStream_t)s>>>(a, b);",
+		"k<A, B><<<dim3(1), 32, 0, (hipStream_t)s>>>(a, b);");
+}
+
+static void what_hip_lacks_is_reported(void **state)
+{
+	(void)state;
+	check_left("cudaGraphConditionalHandleCreate(&h);", "1:cudaGraphConditionalHandleCreate");
+	check_left("x;\ncudnnCreate(&h);\n", "2:cudnnCreate");
+	check_left("#include <cudnn.h>\n", "1:cudnn.h");
+	check_left("#if CUDART_VERSION >= 11000\n#endif", "1:CUDART_VERSION");
+	check_left("cudaNoSuchThing(1); cudaMalloc(&p, 1);", "1:cudaNoSuchThing");
+	check_left("cuda::std::array<int, 4> a;", "1:cuda::std");
+	check_left("nvcuda::wmma::fragment<int> f;", "1:nvcuda");
+	check_left("#define C(x) cublas##x##gemm\n", "1:cublas##");
+}
+
+static void inline_ptx_is_reported(void **state)
+{
+	(void)state;
+	check_left("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));", "1:asm");
+	check_left("__asm__(\"{\\n\"\n \"ld.global.cg.u32 %0;\" : : );", "2:asm");
+	check_left("asm volatile(\"\" ::: \"memory\"); asm(\"rdtsc\");", "");
+	check_left("const char *s = \"a.b\";", "");
+}
+
+static void kernels_in_raw_strings_are_reported(void **state)
+{
+	(void)state;
+	check_left("auto k = R\"(\n\ncudaMalloc(x); cudaMalloc(y);\n curandState s;)\";",
+		"3:cudaMalloc 4:curandState");
+	check_left("auto k = R\"(no names)\";", "");
+}
+
+static void names_of_the_project_are_not_reported(void **state)
+{
+	(void)state;
+	check_left("int cudaMine(int); cudaMine(2);", "");
+	check_left("const char *cublasErrorName(int s) { return 0; }", "");
+	check_left("#define CU_TRY(x) x\nCU_TRY(1);", "");
+	check_left("struct cudaThing { }; cudaThing t;", "");
+	check_left("using cudaAlias = int; cudaAlias a;", "");
+	check_left("typedef int cudaInt; cudaInt a;", "");
+	check_left("enum { cudaRed, cudaGreen = 2 }; f(cudaGreen);", "");
+	check_left("float *cudaInput, cudaOther; g(cudaInput, cudaOther);", "");
+	check_left("return cudaReturned(1);", "1:cudaReturned");
+	check_left("x = a * cudaFactor(2);", "1:cudaFactor");
+	check_left("CUDA_CHECK(1); CUDA_ARCH;", "");
+}
+
+static void edits_are_in_order_and_complete(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct hipify_text t;
+	struct str s = S("#include <cuda.h>\ncudaMemcpyToSymbolAsync(a, f<x,y>(cudaFoo_t(1)), 4);");
+	assert_ok(hipify_text(&a, s, S("x.cu"), &t));
+	BUF(b, &a);
+	size_t done = 0;
+	VEC_EACH (const struct hipify_edit, e, &t.edits) {
+		assert_true(e->from >= done && e->to >= e->from && e->to <= s.n);
+		assert_non_null(e->rule);
+		buf_add(&b, str_sub(s, done, e->from));
+		buf_add(&b, e->with);
+		done = e->to;
+	}
+	buf_add(&b, str_sub(s, done, s.n));
+	assert_true(str_eq(buf_str(&b), t.text));
+}
+
+static void a_text_that_is_no_source_is_an_error(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct hipify_text t;
+	assert_err_says(hipify_text(&a, S("x \xff"), S("t.cu"), &t), E_HIPIFY, "UTF-8");
+	assert_err_says(hipify_text(&a, S("/* x"), S("t.cu"), &t), E_HIPIFY, "does not end");
+	assert_err_says(hipify_text(&a, S("\"x"), S("t.cu"), &t), E_HIPIFY, "does not end");
+}
+
+/* Every row of the tables: the name is found, and its HIP name is not translated again. */
+static void no_pair_leads_to_another(void **state)
+{
+	(void)state;
+	ARENA(a);
+	size_t pairs = 0;
+	const struct hipify_rule *r;
+	for (size_t i = 0; (r = hipify_rule_at(i)); i++) {
+		struct hipify_text t;
+		struct str kind = hipify_rule_kind(r), hip = hipify_rule_hip(r);
+		if (str_eq(kind, S("unsupported")) || str_eq(kind, S("rule")) ||
+			str_eq(kind, S("header")) || str_eq(kind, S("namespace")) ||
+			str_eq(kind, S("guard")))
+			continue;
+		assert_ok(hipify_text(&a, hipify_rule_cuda(r), S("t.h"), &t));
+		assert_true(str_eq(t.text, hip));
+		assert_ok(hipify_text(&a, hip, S("t.h"), &t));
+		assert_true(str_eq(t.text, hip));
+		pairs++;
+	}
+	assert_true(pairs > 4000);
+}
+
+static double seconds_for(struct str source)
+{
+	ARENA(a);
+	struct hipify_text t;
+	struct timespec x, y;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &x);
+	assert_ok(hipify_text(&a, source, S("t.cu"), &t));
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &y);
+	return (double)(y.tv_sec - x.tv_sec) + (double)(y.tv_nsec - x.tv_nsec) * 1e-9;
+}
+
+static struct str repeat(struct arena *a, const char *text, size_t n)
+{
+	BUF(b, a);
+	for (size_t i = 0; i < n; i++)
+		buf_add(&b, str_from(text));
+	return buf_str(&b);
+}
+
+/* Twice as much text takes about twice as long; quadratic work would take hours here. */
+static void hostile_shapes_are_linear(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *piece;
+		size_t n;
+	} shapes[] = {
+		{"k<<<1,2>>>(cudaMalloc); ", 1000000},
+		{"cudaNoSuchName ", 700000},
+		{"(", 100000},
+		{"cudaMemcpyToSymbol(", 100000},
+		{"__shfl_sync(a<", 100000},
+		{"cub /* x */ ", 300000},
+		{"R\"(", 1},
+		{"asm(\"a\" ", 300000},
+		{"cuda::", 500000},
+		{"#if __CUDA_ARCH__ > 1\n", 200000},
+		{"enum {", 200000},
+		{")", 1000000},
+		{"\\\n", 1000000},
+	};
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		ARENA(a);
+		struct str s = repeat(&a, shapes[i].piece, shapes[i].n);
+		if (shapes[i].n > 1)
+			assert_true(seconds_for(s) < 15);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_every_library),
+		cmocka_unit_test(words_only_not_parts_of_words),
+		cmocka_unit_test(comments_and_strings_stay),
+		cmocka_unit_test(includes),
+		cmocka_unit_test(headers_that_are_needed_are_listed),
+		cmocka_unit_test(the_runtime_header_is_put_in_front),
+		cmocka_unit_test(namespaces),
+		cmocka_unit_test(symbols_and_kernels_are_wrapped),
+		cmocka_unit_test(calls_in_preprocessor_lines_are_their_own),
+		cmocka_unit_test(defaults_that_hip_lacks_are_written_out),
+		cmocka_unit_test(warp_masks_are_64_bits_wide),
+		cmocka_unit_test(guards),
+		cmocka_unit_test(launches_stay),
+		cmocka_unit_test(what_hip_lacks_is_reported),
+		cmocka_unit_test(inline_ptx_is_reported),
+		cmocka_unit_test(kernels_in_raw_strings_are_reported),
+		cmocka_unit_test(names_of_the_project_are_not_reported),
+		cmocka_unit_test(edits_are_in_order_and_complete),
+		cmocka_unit_test(a_text_that_is_no_source_is_an_error),
+		cmocka_unit_test(no_pair_leads_to_another),
+		cmocka_unit_test(hostile_shapes_are_linear),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
