@@ -296,7 +296,7 @@ def main():
         for row in rows:
             print("renamed", *row)
             del lacks[row[0]]
-    for name in rounded(lacks, sdks[0]):
+    for name in set(rounded(lacks, sdks[0])) & set(lacks):
         lacks[name] = ("the same name, with -DOCML_BASIC_ROUNDED_OPERATIONS", lacks[name][1])
     for table, rows in sorted(tables.items()):
         write(os.path.join(args.out, table + ".tsv"), HEAD.format(about=ABOUT[table], **info), rows)

@@ -170,21 +170,38 @@ static void print_summary(
 		count(t, HIPIFY_FAILED), t->removed.n, t->left.n);
 }
 
-/* The first failure is returned, the others are shown here. */
-static struct err *failures(struct hipify_tree *t)
+/* Why a source failed, in one line. */
+static struct str reason(struct arena *a, const struct err *e)
 {
-	struct err *first = NULL;
-	size_t n = 0;
-	VEC_EACH (struct hipify_file, f, &t->files) {
+	BUF(b, a);
+	if (e->path && e->line)
+		buf_fmt(&b, "%s:%u:%u: ", e->path, e->line, e->col);
+	for (; e; e = e->cause)
+		buf_fmt(&b, "%s%s", e->msg, e->cause ? ": " : "");
+	return buf_str(&b);
+}
+
+/* One error for all that failed: the only reason is its cause, several are listed as warnings. */
+static struct err *failures(struct arena *a, struct hipify_tree *t)
+{
+	size_t n = count(t, HIPIFY_FAILED);
+	struct hipify_file *last = NULL;
+	VEC_EACH(struct hipify_file, f, &t->files)
+	{
 		if (f->status != HIPIFY_FAILED)
 			continue;
-		say_error(f->error);
-		n++;
+		last = f;
+		if (n > 1)
+			say_warning("%.*s", STR(reason(a, f->error)));
 	}
-	if (n)
-		first = err_new(
-			E_HIPIFY, "%zu of %zu sources could not be translated", n, t->files.n);
-	return first;
+	if (!last)
+		return NULL;
+	if (n > 1)
+		return err_new(E_HIPIFY, "%zu of %zu sources could not be translated", n, t->files.n);
+	struct err *e = err_new(E_HIPIFY, "'%.*s' could not be translated", STR(last->source));
+	e->cause = last->error;
+	last->error = NULL;
+	return e;
 }
 
 /* ---- what to do ---- */
@@ -384,7 +401,7 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 	if (!e)
 		e = show(a, h, &o, &t);
 	if (!e)
-		e = failures(&t);
+		e = failures(a, &t);
 	if (!e && h->check && count(&t, HIPIFY_OK))
 		*ret_status = 1;
 	hipify_tree_free(&t);

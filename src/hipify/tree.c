@@ -197,8 +197,10 @@ static struct err *translate_one(struct arena *tmp, void *user)
 	if (w->file->status == HIPIFY_FAILED)
 		return NULL;
 	struct err *e = hipify_text_in(&w->mem, w->source, w->file->source, w->context, &w->text);
-	if (e)
-		fail(w->file, e);
+	if (e) {
+		struct str path = path_join(&w->mem, w->o->dir, w->file->source);
+		fail(w->file, err_at(e, (struct loc){path, e->line, e->col}));
+	}
 	w->file->edits = w->text.edits.n;
 	w->file->status = e ? HIPIFY_FAILED : w->text.edits.n ? HIPIFY_OK : HIPIFY_UNCHANGED;
 	return NULL;
