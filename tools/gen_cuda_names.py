@@ -96,29 +96,28 @@ class Sdk:
     def kinds(self, header, names):
         """{name: kind} of those names that the header declares or defines."""
         start = "#include <hip/hip_runtime.h>\n#include <%s>\n" % header
-        test = self.clang(start, "--cuda-host-only", "-fsyntax-only")
-        if test.returncode:
-            sys.stderr.write("%s: %s: %s\n" % (self.version, header, test.stderr[:300]))
+        macros = self.clang(start, "--cuda-host-only", "-dM", "-E")
+        if macros.returncode:
+            sys.stderr.write("%s: %s: %s\n" % (self.version, header, macros.stderr[:300]))
             return {}
-        found = {}
+        defined = set(re.findall(r"^#define (\w+)", macros.stdout, re.M))
+        found = {n: "macro" for n in names if n in defined}
         for side in "--cuda-host-only", "--cuda-device-only":
-            macros = self.clang(start, side, "-dM", "-E").stdout
-            defined = dict(re.findall(r"^#define (\w+)(?:\(.*?\))? ?(.*)$", macros, re.M))
-            lines = ["using ::%s;" % n for n in names if n not in defined]
+            todo = [n for n in names if n not in found]
+            lines = ["using ::%s;" % n for n in todo]
             dump = self.clang(start + "namespace probe {\n%s\n}\n" % "\n".join(lines), side,
-                              "-fsyntax-only", "-Xclang", "-ast-dump", "-Xclang",
-                              "-ast-dump-filter=probe").stdout
+                              "-fsyntax-only", "-fno-spell-checking", "-Xclang", "-ast-dump",
+                              "-Xclang", "-ast-dump-filter=probe").stdout
             for kind, name in re.findall(r"UsingShadowDecl .* implicit (\w+) 0x\w+ '(\w+)'", dump):
                 if kind in KINDS and found.get(name) != "template":
                     found[name] = KINDS[kind]
-            for n in names:
-                if n in defined:
-                    found[n] = "macro"
-        return found
+        return {n: k for n, k in found.items() if n in names}
 
-    def has_header(self, header):
-        text = "#if !__has_include(<%s>)\n#error no\n#endif\n" % header
-        return self.clang(text, "--cuda-host-only", "-E").returncode == 0
+    def missing_headers(self, headers):
+        """Those of the headers that this SDK does not have."""
+        text = "".join("#if !__has_include(<%s>)\n#error <%s>\n#endif\n" % (h, h) for h in headers)
+        return set(re.findall(r"error: <(.*)>$", self.clang(text, "--cuda-host-only", "-E").stderr,
+                              re.M))
 
 
 def group_of(hip):
@@ -150,11 +149,13 @@ def classify(pairs, sdks):
             table, header = group_of(hip)
             wanted.setdefault((table, header), set()).add(hip)
     known = {}  # hip -> (header, kind, since)
+    everywhere = {h for _, _, h in GROUPS} | {h for hs in ALSO.values() for h in hs}
+    absent = {sdk: sdk.missing_headers(sorted(everywhere)) for sdk in sdks}
     for (table, header), names in sorted(wanted.items()):
         for i, sdk in enumerate(sdks):
             for h in [header] + ALSO.get(table, []):
                 todo = sorted(n for n in names if n not in known)
-                if not todo or not sdk.has_header(h):
+                if not todo or h in absent[sdk]:
                     continue
                 for name, kind in sdk.kinds(h, todo).items():
                     known[name] = (h, kind, sdk.version if i else "")
@@ -175,12 +176,15 @@ def headers(pairs, sdks):
     # hipify-perl names some headers by the file alone; Debian and ROCm install them in folders
     fix = {"hipblas.h": "hipblas/hipblas.h", "hipsparse.h": "hipsparse/hipsparse.h",
            "hipsolver.h": "hipsolver/hipsolver.h", "hipblaslt.h": "hipblaslt/hipblaslt.h"}
+    wanted = [fix.get(h, h) or "hip/hip_runtime.h" for h, t, _ in pairs.values()
+              if t.startswith("include")]
+    absent = [sdk.missing_headers(wanted) for sdk in sdks]
     for cuda, (hip, tag, source) in pairs.items():
         if not tag.startswith("include"):
             continue
         hip = fix.get(hip, hip) or "hip/hip_runtime.h"
         since = next((("" if i == 0 else s.version) for i, s in enumerate(sdks)
-                      if s.has_header(hip)), None)
+                      if hip not in absent[i]), None)
         if since is None:
             left[cuda] = (hip, source)
         else:

@@ -131,7 +131,10 @@ static void print_json(struct arena *a, const struct hipify_options *o, const st
 static struct str left_text(struct arena *a, struct str dir, const struct hipify_left *l)
 {
 	struct str path = in_dir(a, dir, l->path);
-	struct str why = l->suggestion.n ? str_fmt(a, " (%.*s)", STR(l->suggestion)) : S("");
+	bool name = l->suggestion.n && str_chr(l->suggestion, ' ') == l->suggestion.n;
+	struct str why = S("");
+	if (l->suggestion.n)
+		why = str_fmt(a, name ? " (near it: %.*s)" : " (%.*s)", STR(l->suggestion));
 	return str_fmt(a, "%.*s:%u:%u: '%.*s' is not translated%.*s", STR(path), l->line, l->col,
 		STR(l->name), STR(why));
 }
@@ -163,11 +166,12 @@ static void print_summary(
 		if (f->status == HIPIFY_OK)
 			say_verbose("%.*s -> %.*s", STR(in_dir(a, o->dir, f->source)),
 				STR(in_dir(a, o->out, f->output)));
-	say_status(S("Translated"),
-		"%zu files (%zu up to date, %zu need no change, %zu failed, %zu removed), %zu "
-		"names left",
-		count(t, HIPIFY_OK), count(t, HIPIFY_SKIPPED), count(t, HIPIFY_UNCHANGED),
-		count(t, HIPIFY_FAILED), t->removed.n, t->left.n);
+	bool only_looked = !o->out.n || fs_writes_forbidden();
+	say_status(only_looked ? S("Checked") : S("Translated"),
+		"%zu files%s (%zu up to date, %zu need no change, %zu failed, %zu removed), "
+		"%zu names left",
+		count(t, HIPIFY_OK), only_looked ? " would change" : "", count(t, HIPIFY_SKIPPED),
+		count(t, HIPIFY_UNCHANGED), count(t, HIPIFY_FAILED), t->removed.n, t->left.n);
 }
 
 /* Why a source failed, in one line. */
@@ -186,8 +190,7 @@ static struct err *failures(struct arena *a, struct hipify_tree *t)
 {
 	size_t n = count(t, HIPIFY_FAILED);
 	struct hipify_file *last = NULL;
-	VEC_EACH(struct hipify_file, f, &t->files)
-	{
+	VEC_EACH (struct hipify_file, f, &t->files) {
 		if (f->status != HIPIFY_FAILED)
 			continue;
 		last = f;
@@ -197,7 +200,8 @@ static struct err *failures(struct arena *a, struct hipify_tree *t)
 	if (!last)
 		return NULL;
 	if (n > 1)
-		return err_new(E_HIPIFY, "%zu of %zu sources could not be translated", n, t->files.n);
+		return err_new(
+			E_HIPIFY, "%zu of %zu sources could not be translated", n, t->files.n);
 	struct err *e = err_new(E_HIPIFY, "'%.*s' could not be translated", STR(last->source));
 	e->cause = last->error;
 	last->error = NULL;

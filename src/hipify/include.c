@@ -10,7 +10,7 @@
 static const struct {
 	struct str prefix, rule, suggestion;
 } families[] = {
-	{S_INIT("cub/"), S_INIT("@cub/"), S_INIT("")},
+	{S_INIT("cub/"), S_INIT("@cub/"), S_INIT("")}, /* all of CUB's end in .cuh */
 	{S_INIT("cuda/"), S_INIT(""), S_INIT("libcu++ is no part of HIP")},
 	{S_INIT("nv/"), S_INIT(""), S_INIT("libcu++ is no part of HIP")},
 	{S_INIT("cutlass/"), S_INIT(""), S_INIT("composable_kernel has other interfaces")},
@@ -76,7 +76,8 @@ static void by_family(struct engine *e, const struct tok *t, struct str path)
 		return;
 	}
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
-		if (!str_starts(path, families[i].prefix))
+		bool part = str_starts(path, families[i].prefix);
+		if (!part || (families[i].rule.n && !str_ends(path, S(".cuh"))))
 			continue;
 		const struct hipify_rule *r = names_find(families[i].rule);
 		if (!r) {

@@ -256,6 +256,7 @@ static bool include_path(struct lex *l, struct tok *t)
 			continue;
 		t->kind = TOK_PATH;
 		l->at = i + 1;
+		l->directive = S("#"); /* one path a line */
 		return true;
 	}
 	return false;

@@ -11,7 +11,8 @@
 #define MATH                                                                                       \
 	"librocblas-dev libhipblas-dev libhipblaslt-dev librocsparse-dev libhipsparse-dev "        \
 	"librocfft-dev libhipfft-dev librocrand-dev libhiprand-dev librocsolver-dev "              \
-	"libhipsolver-dev librocprim-dev libhipcub-dev librocthrust-dev"
+	"libhipsolver-dev librocprim-dev libhipcub-dev librocthrust-dev "                          \
+	"libhipblas-common-dev"
 #define DNN "libmiopen-dev"
 #define TORCH_BUILD                                                                                \
 	MATH " " DNN " librocm-smi-dev libamd-smi-dev libroctx-dev rocm-cmake cmake "              \
