@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# `inspect` on real libraries of the Debian archive, against readelf, zstd, a reader written in Python
+# and llvm-readobj; what is downloaded stays in the cache folder.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+get() { "$top/tools/debian-get" "$@"; }
+
+python=$(command -v python3) && command -v readelf >/dev/null || {
+	echo 'skip python3 or readelf is missing'
+	exit 0
+}
+
+# A library without device code, and the program itself.
+"$ROCSMITH" inspect "$ROCSMITH" | grep -q '^no device code in '
+echo 'ok no device code is no error'
+
+gloo=$(get sid libgloo-rocm libgloo-rocm-0) && fft=$(get experimental librocfft librocfft0) &&
+	sparselt=$(get experimental libhipsparselt libhipsparselt0) || {
+	echo 'skip real libraries: no package archive can be reached'
+	exit 0
+}
+"$python" "$top/tests/oracle/inspect.py" "$ROCSMITH" \
+	"$(realpath "$gloo"/usr/lib/libgloo_hip.so.0)" \
+	"$(realpath "$fft"/usr/lib/x86_64-linux-gnu/librocfft.so.0)" \
+	"$(realpath "$sparselt"/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0)"
+
+if command -v zstd >/dev/null; then
+	find "$sparselt" -name '*.co' -size -400k | sort | head -n 12 >"$E2E_TMP/list"
+	xargs -a "$E2E_TMP/list" "$python" "$top/tests/oracle/inspect.py" "$ROCSMITH"
+else
+	echo 'skip zstd is missing: compressed bundles are not compared'
+fi
+
+# A wheel of them (a zip by Python) says the same as the folder.
+mkdir -p "$E2E_TMP/tree/lib"
+cp "$gloo"/usr/lib/libgloo_hip.so.0.*.0 "$fft"/usr/lib/x86_64-linux-gnu/librocfft.so.0.1 \
+	"$E2E_TMP/tree/lib/"
+(cd "$E2E_TMP/tree" && "$python" -m zipfile -c ../some-1-py3-none-any.whl lib)
+answer() { "$ROCSMITH" inspect --json --hash "$1" | sed 's/"path": "[^"]*\(some\|tree\)[^"]*"//'; }
+answer "$E2E_TMP/tree" >"$E2E_TMP/folder.json"
+answer "$E2E_TMP/some-1-py3-none-any.whl" >"$E2E_TMP/wheel.json"
+cmp "$E2E_TMP/folder.json" "$E2E_TMP/wheel.json"
+grep -q '"gfx1100"' "$E2E_TMP/wheel.json"
+echo 'ok a wheel and a folder with the same libraries give the same answer'
+
+# Stripping the section table away must not hide anything.
+lib=$E2E_TMP/tree/lib/librocfft.so.0.1
+"$ROCSMITH" inspect --json --hash "$lib" >"$E2E_TMP/before.json"
+"$python" - "$lib" <<'PY'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(40)
+    f.write(bytes(8))      # e_shoff
+    f.seek(58)
+    f.write(bytes(6))      # e_shentsize, e_shnum, e_shstrndx
+PY
+readelf -SW "$lib" 2>&1 | grep -q 'no sections'
+"$ROCSMITH" inspect --json --hash "$lib" | cmp - "$E2E_TMP/before.json"
+echo 'ok a library without a section table gives the same answer'
+
+llvm=$(get sid llvm22+ llvm-22 clang-tools-22) || {
+	echo 'skip llvm 22 cannot be had'
+	exit 0
+}
+arch=$llvm/usr/lib/x86_64-linux-gnu
+llvm() {
+	local tool=$1
+	shift
+	"$arch/ld-linux-x86-64.so.2" --library-path "$arch:$llvm/usr/lib/llvm-22/lib" \
+		"$llvm/usr/lib/llvm-22/bin/$tool" "$@"
+}
+compare() { # FILE: target and size of every object, host entries left out
+	llvm llvm-readobj --offloading "$1" | grep -v '^host' |
+		sed -n 's/^[^ \t]*--\([^ \t]*\)[ \t].*&size=\([0-9]*\)$/\1 \2/p' >"$E2E_TMP/llvm"
+	"$ROCSMITH" inspect --json "$1" | "$python" -c '
+import json, sys
+for o in json.load(sys.stdin)["files"][0]["objects"]:
+    print(o["target"], o["size"])' >"$E2E_TMP/ours"
+	[ -s "$E2E_TMP/llvm" ] && cmp "$E2E_TMP/llvm" "$E2E_TMP/ours"
+	echo "ok llvm-readobj lists the same $(wc -l <"$E2E_TMP/ours") objects in ${1##*/}"
+}
+compare "$(realpath "$gloo"/usr/lib/libgloo_hip.so.0)"
+compare "$(realpath "$sparselt"/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0)"
+
+# A bundle by clang-offload-bundler, raw and compressed, in clang's default version and method.
+printf one >"$E2E_TMP/one" && printf 'the second' >"$E2E_TMP/two" && : >"$E2E_TMP/host"
+for flags in '' '-compress'; do
+	llvm clang-offload-bundler -type=o -bundle-align=4096 $flags -output="$E2E_TMP/b" \
+		-targets=host-x86_64-unknown-linux-gnu-,hipv4-amdgcn-amd-amdhsa--gfx1100,hipv4-amdgcn-amd-amdhsa--gfx90a:xnack- \
+		-input="$E2E_TMP/host" -input="$E2E_TMP/one" -input="$E2E_TMP/two"
+	"$ROCSMITH" inspect --json --hash "$E2E_TMP/b" >"$E2E_TMP/b.json" || true
+	"$python" - "$E2E_TMP/b.json" <<'PY'
+import hashlib, json, sys
+objects = json.load(open(sys.argv[1]))["files"][0]["objects"]
+want = [("gfx1100", b"one"), ("gfx90a:xnack-", b"the second")]
+assert [(o["target"], o["sha256"]) for o in objects] == [
+    (t, hashlib.sha256(b).hexdigest()) for t, b in want], objects
+PY
+	echo "ok a bundle by clang-offload-bundler ${flags:-, raw}"
+done
