@@ -1,4 +1,6 @@
 /* rocsmith inspect: the device code in a file, folder or wheel, as tables or JSON. */
+#include <stdlib.h>
+
 #include "base/buf.h"
 #include "cli/opt.h"
 #include "devcode/devcode.h"
@@ -56,6 +58,11 @@ static struct sum *sum_of(struct arena *a, struct sums *sums, struct str target)
 	return s;
 }
 
+static int by_target(const void *x, const void *y)
+{
+	return str_cmp(((const struct sum *)x)->target, ((const struct sum *)y)->target);
+}
+
 static void count(struct sum *s, const struct code_object *o)
 {
 	s->objects++;
@@ -86,11 +93,15 @@ static struct str share_text(struct arena *a, uint64_t part, uint64_t whole)
 	return whole ? str_fmt(a, "%.1f %%", 100.0 * (double)part / (double)whole) : S("-");
 }
 
-static void print_sums(struct arena *a, const struct sums *sums, uint64_t whole, unsigned flags)
+/* Kernels and debug data are shown when they were counted: the last columns. */
+static void print_sums(struct arena *a, struct sums *sums, uint64_t whole, unsigned flags)
 {
-	static const char *const heads[] = {"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE",
-		">KERNELS", ">DEBUG DATA", "VERSION", NULL};
-	struct table t = table_new(a, heads);
+	static const char *const all[] = {"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE",
+		"VERSION", ">KERNELS", ">DEBUG DATA", NULL};
+	static const char *const some[] = {
+		"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE", "VERSION", NULL};
+	struct table t = table_new(a, flags & DEVCODE_KERNELS ? all : some);
+	qsort(sums->v, sums->n, sizeof(*sums->v), by_target);
 	VEC_EACH (struct sum, s, sums) {
 		const struct str cells[] = {
 			s->target,
@@ -98,9 +109,9 @@ static void print_sums(struct arena *a, const struct sums *sums, uint64_t whole,
 			human_bytes(a, s->size),
 			human_bytes(a, s->stored),
 			share_text(a, s->stored, whole),
-			kernels_text(a, s->kernels),
-			flags & DEVCODE_DEBUG ? human_bytes(a, s->debug) : S("-"),
 			versions_text(a, s->versions),
+			kernels_text(a, s->kernels),
+			human_bytes(a, s->debug),
 		};
 		table_row(&t, cells);
 	}
@@ -176,22 +187,21 @@ static struct str names_text(struct arena *a, const struct sums *sums)
 static void print_overview(struct arena *a, const struct devcode *d, unsigned flags)
 {
 	static const char *const heads[] = {
-		"FILE", ">SIZE", ">DEVICE", "ENCODING", ">OBJECTS", ">KERNELS", "TARGETS", NULL};
+		"FILE", ">SIZE", ">DEVICE", "ENCODING", ">OBJECTS", "TARGETS", NULL};
 	struct table t = table_new(a, heads);
 	struct sums all = {0};
 	uint64_t whole = 0;
 	VEC_EACH (struct devcode_file, f, &d->files) {
 		struct sums sums = sums_of(a, f);
-		struct sum total = {0};
+		uint64_t stored = 0;
 		VEC_EACH (struct code_object, o, &f->objects) {
-			count(&total, o);
+			stored += o->stored;
 			count(sum_of(a, &all, o->target), o);
 		}
 		whole += f->size;
 		const struct str cells[] = {f->path, human_bytes(a, f->size),
-			human_bytes(a, total.stored), encodings_text(a, f),
-			str_fmt(a, "%zu", f->objects.n), kernels_text(a, total.kernels),
-			names_text(a, &sums)};
+			human_bytes(a, stored), encodings_text(a, f),
+			str_fmt(a, "%zu", f->objects.n), names_text(a, &sums)};
 		table_row(&t, cells);
 	}
 	table_print(&t);

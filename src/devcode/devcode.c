@@ -64,7 +64,13 @@ struct many {
 	struct devcode *out;
 	struct str dir;
 	const struct zip *zip;
+	struct str prefix; /* of the members' names: "some.whl/" */
 };
+
+static bool is_wheel(struct str path)
+{
+	return str_ends(path, S(".whl"));
+}
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
 {
@@ -85,6 +91,11 @@ static struct err *read_head(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
+static struct str member_path(struct arena *a, const struct many *m, const struct zip_member *z)
+{
+	return str_fmt(a, "%.*s%.*s", STR(m->prefix), STR(z->name));
+}
+
 /* Members are unpacked only when their first bytes promise device code. */
 static struct err *scan_member(struct many *m, const struct zip_member *z)
 {
@@ -99,7 +110,7 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 		return NULL;
 	}
 	TRY(zip_src(m->zip, z, &src, &fd));
-	return devcode_scan_src(m->a, &src, z->name, m->flags, m->out);
+	return devcode_scan_src(m->a, &src, member_path(&tmp, m, z), m->flags, m->out);
 }
 
 static void zip_closep(struct zip *z)
@@ -116,7 +127,7 @@ static struct err *scan_wheel(struct many *m, struct str path)
 	m->zip = &z;
 	VEC_EACH (struct zip_member, x, &z.members) {
 		if (!x->dir)
-			TRY(note_damage(m, x->name, scan_member(m, x)));
+			TRY(note_damage(m, member_path(&tmp, m, x), scan_member(m, x)));
 	}
 	return NULL;
 }
@@ -132,6 +143,15 @@ static struct err *scan_file(struct many *m, struct str path, struct str name)
 	return devcode_scan_src(m->a, &src, name, m->flags, m->out);
 }
 
+/* A wheel in a folder: its members count as files of the folder. */
+static struct err *scan_inner_wheel(const struct many *m, struct str path, struct str name)
+{
+	ARENA(tmp);
+	struct many inner = *m;
+	inner.prefix = str_fmt(&tmp, "%.*s/", STR(name));
+	return scan_wheel(&inner, path);
+}
+
 static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
@@ -139,7 +159,10 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	struct many *m = user;
 	if (!S_ISREG(e->st.st_mode))
 		return NULL;
-	return note_damage(m, e->path, scan_file(m, path_join(&tmp, m->dir, e->path), e->path));
+	struct str path = path_join(&tmp, m->dir, e->path);
+	return note_damage(m, e->path,
+		is_wheel(e->path) ? scan_inner_wheel(m, path, e->path)
+				  : scan_file(m, path, e->path));
 }
 
 /* What a single file is, or E_FORMAT. */

@@ -2,6 +2,7 @@
 #include "unit/fixture_elf.h"
 
 #include "devcode/devcode.h"
+#include "formats/zip.h"
 
 #define HOST "host-x86_64-unknown-linux-gnu-"
 #define ID(target) "hipv4-amdgcn-amd-amdhsa--" target
@@ -398,6 +399,53 @@ static void objects_that_are_none(void **state)
 		"0:gfx1100/raw/0 0:amdgcnspirv/raw/0 ", "object-unreadable ");
 }
 
+static struct str note(struct arena *a, const char *metadata, size_t n)
+{
+	BUF(b, a);
+	fx_le(&b, 7, 4);
+	fx_le(&b, n, 4);
+	fx_le(&b, 32, 4);
+	buf_add(&b, (struct str){.p = "AMDGPU\0", .n = 8});
+	buf_add(&b, (struct str){.p = metadata, .n = n});
+	return buf_str(&b);
+}
+
+/* The note is believed only as far as the symbols bear it out. */
+static void notes_do_not_decide_alone(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *metadata;
+		size_t n;
+	} notes[] = {
+#define NOTE(lit) {.metadata = (lit), .n = sizeof(lit) - 1}
+		NOTE("\x81\xae"
+		     "amdhsa.kernels\x93\xc0\xc0\xc0"),
+		NOTE("\x82\xaf"
+		     "amdhsa.versions\x01\xae"
+		     "amdhsa.kernels\x93"),
+		NOTE("\x81\xae"
+		     "amdhsa.kernels\xdd\xff\xff\xff\xff"),
+		NOTE("\x81\xae"
+		     "amdhsa.kernels\x90"),
+		NOTE("\x81\xae"
+		     "amdhsa.kernels\xc0"),
+		NOTE("\xc1"),
+		NOTE(""),
+#undef NOTE
+	};
+	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
+		for (unsigned kernels = 0; kernels < 5; kernels++) {
+			struct str n = note(&a, notes[i].metadata, notes[i].n);
+			struct str o = fx_code_object(
+				&a, (struct fx_object){.kernels = kernels, .note = n});
+			struct devcode d = scan(&a, o, DEVCODE_KERNELS);
+			assert_int_equal(d.files.v[0].objects.v[0].kernels, kernels);
+		}
+	}
+}
+
 static void counts_debug_bytes(void **state)
 {
 	(void)state;
@@ -488,6 +536,34 @@ static void scans_folders_and_says_what_all_files_serve(void **state)
 	test_dir_remove(dir);
 }
 
+static void opens_wheels_also_inside_folders(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), lib = path_join(&a, dir, S("b.so"));
+	struct str whl = path_join(&a, dir, S("x-1-py3-none-any.whl"));
+	put(dir, "b.so", one_section(&a, ".hip_fatbin", two_targets(&a)));
+	const struct zip_input v[] = {
+		{.name = S("x/__init__.py"), .content = S("import this"), .mode = 0644},
+		{.name = S("x/b.so"), .path = lib, .mode = 0755},
+		{.name = S("x/cut.so"), .content = one_section(&a, ".x", S("1")), .mode = 0644},
+	};
+	struct zip_input cut[3] = {v[0], v[1], v[2]};
+	cut[2].content.n--;
+	const struct zip_writer w = {.path = whl, .v = cut, .n = 3, .jobs = 1};
+	assert_ok(zip_write(&a, &w, NULL));
+	struct devcode d;
+	assert_ok(devcode_scan(&a, whl, DEVCODE_KERNELS, &d));
+	assert_str(objects_text(&a, &d), "0:gfx1100/raw/3 0:gfx90a/raw/2 ");
+	assert_str(d.files.v[0].path, "x/b.so");
+	assert_str(findings_text(&a, &d), "file-damaged ");
+	assert_str(d.findings.v[0].path, "x/cut.so");
+	assert_ok(devcode_scan(&a, dir, 0, &d));
+	assert_int_equal(d.files.n, 2);
+	assert_str(d.files.v[1].path, "x-1-py3-none-any.whl/x/b.so");
+	test_dir_remove(dir);
+}
+
 static void single_files_of_no_format_are_errors(void **state)
 {
 	(void)state;
@@ -545,10 +621,12 @@ int main(void)
 		cmocka_unit_test(bare_objects_take_their_target_from_the_flags),
 		cmocka_unit_test(says_which_targets_have_no_kernels),
 		cmocka_unit_test(objects_that_are_none),
+		cmocka_unit_test(notes_do_not_decide_alone),
 		cmocka_unit_test(counts_debug_bytes),
 		cmocka_unit_test(reads_static_archives),
 		cmocka_unit_test(refuses_or_reads_libraries_cut_off_anywhere),
 		cmocka_unit_test(scans_folders_and_says_what_all_files_serve),
+		cmocka_unit_test(opens_wheels_also_inside_folders),
 		cmocka_unit_test(single_files_of_no_format_are_errors),
 		cmocka_unit_test(writes_the_json_of_the_design),
 	};
