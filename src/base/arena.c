@@ -7,7 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__)
+/* gcc defines the one, clang has the other. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POISONED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define POISONED 1
+#endif
+
+#ifdef POISONED
 #include <sanitizer/asan_interface.h>
 #define POISON(p, n) __asan_poison_memory_region((p), (n))
 #define UNPOISON(p, n) __asan_unpoison_memory_region((p), (n))

@@ -83,6 +83,18 @@ static void growing_keeps_the_content_and_zeroes_the_rest(void **state)
 	assert_int_equal(p[99], 0);
 }
 
+static void growing_to_less_changes_nothing(void **state)
+{
+	(void)state;
+	ARENA(a);
+	char *p = arena_alloc(&a, 100);
+	memset(p, 'p', 100);
+	assert_ptr_equal(arena_grow(&a, p, 100, 50), p);
+	assert_ptr_equal(arena_grow(&a, p, 100, 100), p);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(p[i], 'p');
+}
+
 static void rewinding_drops_what_came_after_the_mark(void **state)
 {
 	(void)state;
@@ -110,6 +122,7 @@ int main(void)
 		cmocka_unit_test(many_keys_keep_their_order),
 		cmocka_unit_test(arena_memory_is_zeroed_and_aligned),
 		cmocka_unit_test(growing_keeps_the_content_and_zeroes_the_rest),
+		cmocka_unit_test(growing_to_less_changes_nothing),
 		cmocka_unit_test(rewinding_drops_what_came_after_the_mark),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

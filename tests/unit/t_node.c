@@ -108,6 +108,8 @@ static void scalars_follow_the_core_schema(void **state)
 		assert_int_equal(n->v[0].kind, scalars[i].kind);
 	}
 	assert_str(yaml(&a, "TRUE")->text, "true");
+	assert_int_equal(yaml(&a, "!!map {a: !!seq [b]}")->kind, NODE_MAP);
+	assert_int_equal(yaml(&a, "! [b]")->kind, NODE_LIST);
 }
 
 static const struct {
@@ -123,6 +125,12 @@ static const struct {
 	{.text = "a: !!python/object:os.system x\n", .says = "tag", .line = 1, .col = 4},
 	{.text = "a: !!int x\n", .says = "tag", .line = 1, .col = 4},
 	{.text = "a: !!set {x: ~}\n", .says = "tag", .line = 1, .col = 4},
+	{.text = "a: !!float ~\n", .says = "tag", .line = 1, .col = 4},
+	{.text = "a: !!bool 1\n", .says = "tag", .line = 1, .col = 4},
+	{.text = "a: !!null x\n", .says = "tag", .line = 1, .col = 4},
+	{.text = "!!int a: 1\n", .says = "tag", .line = 1, .col = 1},
+	{.text = "a: !!seq {x: y}\n", .says = "tag", .line = 1, .col = 4},
+	{.text = "a: 1\r\n\r\n  b: 2\n", .says = "mapping values", .line = 3, .col = 4},
 	{.text = "a: !!map [x]\n", .says = "tag", .line = 1, .col = 4},
 	{.text = "? [a, b]\n: c\n", .says = "key must be plain text", .line = 1, .col = 3},
 	{.text = "a: 1\n---\nb: 2\n", .says = "only one document", .line = 2, .col = 1},
@@ -196,6 +204,9 @@ static void deep_nesting_is_refused(void **state)
 	assert_err(yaml_parse(&a, maps, S("t"), &n), E_SYNTAX);
 	assert_err(yaml_parse(&a, repeat(&a, "- ", 100000, "x"), S("t"), &n), E_SYNTAX);
 	assert_err(json_parse(&a, far, S("t"), &n), E_SYNTAX);
+	struct str objects = repeat(&a, "{\"a\":", 65, "1"), ends = repeat(&a, "}", 65, "");
+	deep = str_fmt(&a, "%.*s%.*s", STR(objects), STR(ends));
+	assert_err_says(json_parse(&a, deep, S("t"), &n), E_SYNTAX, "64 levels");
 }
 
 static void large_documents_are_read_and_too_large_ones_refused(void **state)
@@ -268,6 +279,12 @@ static const struct {
 	{.text = "[99999999999999999999]", .line = 1},
 	{.text = "[1e999]", .line = 1},
 	{.text = "\n\n{", .line = 3},
+	{.text = "{\"a\": {\"b\": [1,, 2]}}", .line = 1},
+	{.text = "{\"a\": nul}", .line = 1},
+	{.text = "[\"\\ud800\"]", .line = 1},
+	{.text = "['a']", .line = 1},
+	{.text = "[01]", .line = 1},
+	{.text = "// comment\n[1]", .line = 1},
 };
 
 static void bad_json_is_located(void **state)

@@ -70,6 +70,8 @@ static struct str tree_text(struct place *p)
 #define OLD_TREE "changed dir/ dir/sub/ dir/sub/f removed file "
 #define NEW_TREE "changed dir/ dir/f new/ new/deep/ new/deep/file "
 
+static struct err *change_and_keep(struct place *p);
+
 static void nothing_shows_before_the_commit(void **state)
 {
 	(void)state;
@@ -187,6 +189,70 @@ static void changes_inside_each_other_are_refused(void **state)
 	assert_ok(txn_write(t, S("relative"), S("x"), 0644));
 	assert_err_says(txn_commit(t, false), E_INTERNAL, "no absolute path");
 	assert_str(tree_text(&p), OLD_TREE);
+	place_close(&p);
+}
+
+static void only_what_can_be_moved_is_staged(void **state)
+{
+	(void)state;
+	struct place p;
+	place_open(&p);
+	struct txn *t;
+	struct str gone = path_join(&p.a, p.top, S("stage/x"));
+	assert_ok(txn_begin(p.journal, &t));
+	assert_err(txn_move(t, in_tree(&p, "no such file"), in_tree(&p, "changed")), E_NOENT);
+	assert_err_says(txn_move(t, S("/proc/version"), in_tree(&p, "changed")), E_INTERNAL,
+		"different file systems");
+	assert_ok(txn_move(t, gone, in_tree(&p, "dir")));
+	assert_ok(fs_remove_tree(gone));
+	assert_err_says(txn_commit(t, false), E_NOENT, "stage/x");
+	assert_str(tree_text(&p), OLD_TREE);
+	place_close(&p);
+}
+
+static void the_root_and_odd_paths_are_refused(void **state)
+{
+	(void)state;
+	static const char *const paths[] = {"/", "", "a", "/../.."};
+	struct place p;
+	place_open(&p);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct txn *t;
+		assert_ok(txn_begin(p.journal, &t));
+		assert_ok(txn_remove(t, str_from(paths[i])));
+		assert_err_says(txn_commit(t, true), E_INTERNAL, "no absolute path");
+	}
+	assert_err(txn_undo(p.journal), E_NOENT);
+	place_close(&p);
+}
+
+/* A receipt that a broken disk, or a hand, has damaged. */
+static void a_damaged_receipt_is_not_undone(void **state)
+{
+	(void)state;
+	struct place p;
+	place_open(&p);
+	put_one(&p, "new");
+	test_put(path_join(&p.a, p.journal, S("1/receipt")), "rubbish\n");
+	assert_err_says(txn_undo(p.journal), E_CORRUPT, "1/receipt");
+	test_has(in_tree(&p, "changed"), "new");
+	struct txn *t;
+	assert_ok(txn_begin(p.journal, &t)); /* work goes on */
+	txn_abandon(t);
+	place_close(&p);
+}
+
+/* Folders that others have come to use stay when the commit that made them is undone. */
+static void used_folders_stay(void **state)
+{
+	(void)state;
+	struct place p;
+	place_open(&p);
+	assert_ok(change_and_keep(&p));
+	test_put(in_tree(&p, "new/theirs"), "x");
+	assert_ok(txn_undo(p.journal));
+	test_has(in_tree(&p, "new/theirs"), "x");
+	assert_false(fs_exists(in_tree(&p, "new/deep")));
 	place_close(&p);
 }
 
@@ -515,6 +581,10 @@ int main(void)
 		cmocka_unit_test(undos_go_back_one_by_one),
 		cmocka_unit_test(staging_a_path_again_replaces_it),
 		cmocka_unit_test(changes_inside_each_other_are_refused),
+		cmocka_unit_test(only_what_can_be_moved_is_staged),
+		cmocka_unit_test(the_root_and_odd_paths_are_refused),
+		cmocka_unit_test(a_damaged_receipt_is_not_undone),
+		cmocka_unit_test(used_folders_stay),
 		cmocka_unit_test(one_process_at_a_time),
 		cmocka_unit_test(links_and_odd_names_survive),
 		cmocka_unit_test(files_and_folders_take_each_others_place),
