@@ -7,13 +7,22 @@
 
 #include "base/fs.h"
 
-enum { MAX_FINDINGS = 500, MAX_DIRECTORY = 1 << 30 };
+enum { MAX_OF_A_KIND = 50, MAX_DIRECTORY = 1 << 30 };
 #define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes */
+
+static bool too_many(struct zip_reader *r, const char *id)
+{
+	size_t i = 0, n = sizeof(r->counts) / sizeof(r->counts[0]);
+	while (i + 1 < n && r->counts[i].id && !str_eq(str_from(r->counts[i].id), str_from(id)))
+		i++;
+	r->counts[i].id = id;
+	return r->counts[i].n++ >= MAX_OF_A_KIND;
+}
 
 void zip_say(struct zip_reader *r, const char *id, enum severity severity, struct str member,
 	const char *fmt, ...)
 {
-	if (r->list->n >= MAX_FINDINGS) {
+	if (too_many(r, id)) {
 		r->suppressed++;
 		return;
 	}

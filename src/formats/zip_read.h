@@ -11,7 +11,11 @@ struct zip_reader {
 	uint64_t dir, bytes; /* where the central directory begins; its size */
 	uint64_t count;      /* members that the end record promises */
 	uint64_t shift;      /* bytes in front of the archive: added to every offset */
-	size_t suppressed;   /* findings beyond the limit */
+	struct {
+		const char *id;
+		size_t n;
+	} counts[24];      /* findings by id, so that one kind cannot drown the others */
+	size_t suppressed; /* those that are not shown */
 };
 
 /* Values of the ZIP64 extra field, and what is wrong with it (NULL = nothing). */
