@@ -93,6 +93,8 @@ struct str page_seconds(struct html *h, double s)
 {
 	if (s >= 60)
 		return str_fmt(h->out.a, "%d min %02d s", (int)s / 60, (int)s % 60);
+	if (s < 0.0995)
+		return str_fmt(h->out.a, s < 0.00995 ? "%.1f ms" : "%.0f ms", s * 1000);
 	return str_fmt(h->out.a, s >= 10 ? "%.1f s" : "%.2f s", s);
 }
 
