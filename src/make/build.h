@@ -6,6 +6,8 @@
 #include "make/stamp.h"
 
 #define HOST_ROOT "/run/host" /* where a sandboxed compiler sees this machine's root */
+/* The machine's Python headers, for a compiler that sees nothing else of the machine. */
+#define PYTHON_ROOT "/run/python"
 
 struct build {
 	struct arena *a; /* of the main thread */

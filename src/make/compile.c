@@ -43,6 +43,21 @@ static struct str host_path(struct build *b, struct str path)
 	return moved ? str_fmt(b->a, HOST_ROOT "%.*s", STR(path)) : path;
 }
 
+/* Python.h of this machine, where it is seen from the compiler's side; else the SDK's. */
+static void python_flags(struct build *b, struct proc *p)
+{
+	struct str here = b->plan->host.python_include;
+	if (b->sdk_python.n)
+		here = str_fmt(b->a, "/usr/include/python%.*s", STR(b->sdk_python));
+	else if (b->plan->host_native || !b->ret->sdk.sandbox)
+		here = host_path(b, here);
+	else
+		here = S(PYTHON_ROOT "/include");
+	strs_add(b->a, &p->argv, str_fmt(b->a, "-isystem%.*s", STR(here)));
+	if (str_starts(here, S(PYTHON_ROOT)))
+		proc_arg(b->a, p, "-isystem" PYTHON_ROOT "/arch", NULL);
+}
+
 /* Headers: the translated tree, the project itself behind it (for files that are no sources), then
  * Python's and, last, the SDK's. */
 static void include_flags(struct build *b, struct proc *p, const struct plan_source *src)
@@ -56,13 +71,8 @@ static void include_flags(struct build *b, struct proc *p, const struct plan_sou
 	}
 	struct str near = path_join(a, plan->project, path_dir(src->path));
 	strs_add(a, &p->argv, str_fmt(a, "-iquote%.*s", STR(path_clean(a, near))));
-	struct str python = plan->host.python_include;
-	if (b->sdk_python.n)
-		python = str_fmt(a, "/usr/include/python%.*s", STR(b->sdk_python));
-	else if (python.n)
-		python = host_path(b, python);
-	if (plan->needs_python && python.n)
-		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(python)));
+	if (plan->needs_python)
+		python_flags(b, p);
 	/* clang finds HIP's headers by itself only where the language is HIP */
 	if (src->lang != PLAN_HIP && b->ret->sdk.include.n)
 		strs_add(a, &p->argv, str_fmt(a, "-idirafter%.*s", STR(b->ret->sdk.include)));

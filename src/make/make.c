@@ -112,6 +112,23 @@ static struct err *check_targets(struct build *b)
 	return NULL;
 }
 
+/* Debian's pyconfig.h lies apart: /usr/include/TRIPLET/python3.11 beside /usr/include/python3.11.
+ */
+static void bind_python(struct build *b)
+{
+	const struct host *h = &b->plan->host;
+	struct str dir = h->python_include;
+	if (!b->plan->needs_python || !dir.n || b->plan->host_native || !b->ret->sdk.sandbox)
+		return;
+	*VEC_PUSH(b->a, &b->binds) =
+		(struct sdk_bind){.path = dir, .at = S(PYTHON_ROOT "/include")};
+	struct str inner = str_fmt(b->a, "%.*s/%.*s", STR(h->triplet), STR(path_base(dir)));
+	struct str arch = path_join(b->a, path_dir(dir), inner);
+	if (h->triplet.n && fs_is_dir(arch))
+		*VEC_PUSH(b->a, &b->binds) = (struct sdk_bind){
+			.path = arch, .at = str_fmt(b->a, PYTHON_ROOT "/arch/%.*s", STR(inner))};
+}
+
 static struct err *make_folders(struct build *b)
 {
 	const struct {
@@ -128,6 +145,7 @@ static struct err *make_folders(struct build *b)
 	}
 	*VEC_PUSH(b->a, &b->binds) = (struct sdk_bind){.path = b->plan->project};
 	*VEC_PUSH(b->a, &b->binds) = (struct sdk_bind){.path = b->ret->dir, .writable = true};
+	bind_python(b);
 	return NULL;
 }
 
@@ -209,9 +227,7 @@ static struct err *find_python(struct build *b)
 {
 	struct str dir = path_join(b->a, b->ret->sdk.root, S("usr/include"));
 	struct strs names = {0};
-	if (!b->plan->needs_python || b->plan->host_native)
-		return NULL;
-	if (b->plan->host.python_include.n && !b->ret->sdk.sandbox)
+	if (!b->plan->needs_python || b->plan->host.python_include.n)
 		return NULL;
 	if (b->ret->sdk.root.n)
 		TRY(fs_list(b->a, dir, &names));

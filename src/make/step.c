@@ -60,9 +60,10 @@ static struct str dep_path(struct arena *tmp, const struct step *s, struct str d
 	if (str_starts(path, S(HOST_ROOT "/")))
 		return str_sub(path, sizeof(HOST_ROOT) - 1, path.n);
 	VEC_EACH (const struct sdk_bind, bind, &b->binds) {
-		struct str dir = str_fmt(tmp, "%.*s/", STR(bind->path));
+		struct str at = bind->at.n ? bind->at : bind->path;
+		struct str dir = str_fmt(tmp, "%.*s/", STR(at));
 		if (str_starts(path, dir))
-			return path;
+			return path_join(tmp, bind->path, str_sub(path, dir.n, path.n));
 	}
 	return S("");
 }

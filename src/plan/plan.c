@@ -203,7 +203,7 @@ static const char *why_not_native(const struct plan *plan)
 	if (!h->libc.n)
 		return "this machine has no C library headers";
 	if (!h->gcc_dir.n)
-		return "this machine has no C++ headers";
+		return "this machine has no C++ headers (g++ brings them)";
 	if (plan->needs_python && !h->python_include.n)
 		return "this machine has no Python.h, and the headers of one system are used "
 		       "together";

@@ -208,9 +208,9 @@ static struct err *check_machine(struct arena *a, const struct plan *p, struct s
 		{"machine type", p->host.triplet, now.triplet, p->host_native},
 		{"C++ headers", p->host.gcc_dir, now.gcc_dir, p->host_native},
 		{"Python version", p->host.python_version, now.python_version,
-			p->host_native && p->needs_python},
+			p->needs_python && p->host.python_include.n},
 		{"Python headers", p->host.python_include, now.python_include,
-			p->host_native && p->needs_python},
+			p->needs_python && p->host.python_include.n},
 	};
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i].matters && !str_eq(facts[i].then, facts[i].now))

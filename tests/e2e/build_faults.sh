@@ -3,8 +3,8 @@
 # they are, nothing is torn, and the next build gives the wheel that an undisturbed one gives.
 set -eu
 
-cd "$E2E_TMP"
 top=$(dirname "$(realpath "$0")")
+cd "$E2E_TMP"
 if ! command -v bwrap >/dev/null && [ "$(id -u)" != 0 ]; then
 	echo 'skip build faults: neither bwrap nor root'
 	exit 0
