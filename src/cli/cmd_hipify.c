@@ -11,7 +11,7 @@ enum { MODE_STANDALONE, MODE_TORCH, MODE_EXTENSION };
 struct hipify_args {
 	struct common common;
 	unsigned mode;
-	struct str out, explain, path;
+	struct str out, explain, path, rocm;
 	struct strs exclude;
 	bool diff, check;
 };
@@ -43,6 +43,11 @@ static const struct opt opts[] = {
 		.off = OFF(explain),
 		.arg = "FILE[:LINE]",
 		.help = "which rule changes what in this file or line"},
+	{.lname = "rocm",
+		.kind = OPT_STR,
+		.off = OFF(rocm),
+		.arg = "VERSION",
+		.help = "leave names that this ROCm does not have yet"},
 	{.lname = "exclude",
 		.kind = OPT_LIST,
 		.off = OFF(exclude),
@@ -389,6 +394,7 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 		.dir = h->path,
 		.out = h->diff || h->check ? S("") : h->out,
 		.exclude = h->exclude,
+		.rocm = h->rocm,
 		.jobs = h->common.jobs,
 	};
 	TRY(check_args(h));

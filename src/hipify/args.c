@@ -58,8 +58,9 @@ static void close_argument(struct engine *e, struct frame *f, size_t at)
 static void start_argument(struct engine *e, struct frame *f, const struct tok *t)
 {
 	const struct wrapper *w = wrapper_of(f->rule);
+	bool empty = engine_is(e, t, S(")")) || engine_is(e, t, S(","));
 	f->fresh = false;
-	if (!w || f->arg != f->rule->arg || engine_is(e, t, S(")")) || wrapped(e, w, t))
+	if (empty || !w || f->arg != f->rule->arg || wrapped(e, w, t))
 		return;
 	engine_insert(e, t->from, w->open, names_find(f->rule->rule));
 	f->open = true;
@@ -82,7 +83,7 @@ static void add_defaults(struct engine *e, const struct frame *f, size_t at)
 void args_before(struct engine *e, const struct tok *t)
 {
 	struct frame *f = top(e);
-	if (!f || t->kind == TOK_LINE_END)
+	if (!f || t->kind == TOK_LINE_END || t->kind == TOK_END)
 		return;
 	if (f->fresh)
 		start_argument(e, f, t);

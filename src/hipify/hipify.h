@@ -52,6 +52,7 @@ struct hipify_text {
 struct hipify_context {
 	struct map by_name; /* file name -> struct strs *: relative paths of the files named so */
 	bool warp_sync;     /* some header of the project calls *_sync warp functions */
+	struct str rocm;    /* "6.4.3": names that came later stay and are reported; "" = any */
 };
 
 /* Translates one source text. path is for messages; its extension tells whether this is a whole
@@ -83,6 +84,7 @@ struct hipify_options {
 	struct str dir, out; /* out "" = nothing is written (--check, --diff) */
 	struct strs only;    /* relative paths; empty = every source and header below dir */
 	struct strs exclude; /* folders or files: names, or paths relative to dir */
+	struct str rocm;     /* as in struct hipify_context */
 	unsigned jobs;
 };
 

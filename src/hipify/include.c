@@ -97,6 +97,10 @@ static void by_table(struct engine *e, const struct tok *t, struct str path)
 	if (r && names_lacks(r)) {
 		struct str hip = hipify_rule_hip(r);
 		engine_left(e, t, path, hip.n ? hip : hipify_rule_source(r));
+	} else if (r && names_is_header(r) && e->context && names_newer(r, e->context->rocm)) {
+		engine_left(e, t, path,
+			str_fmt(e->a, "%.*s since ROCm %.*s", STR(hipify_rule_hip(r)),
+				STR(hipify_rule_since(r))));
 	} else if (r && names_is_header(r)) {
 		engine_replace(e, t->from + 1, t->to - 1, hipify_rule_hip(r), r);
 		note_header(e, hipify_rule_hip(r));

@@ -87,8 +87,10 @@ void left_name(struct engine *e, const struct tok *t, const struct hipify_rule *
 		return;
 	if (r && !hip.n && !str_starts(hipify_rule_source(r), S("hipify-perl")))
 		hip = hipify_rule_source(r);
-	/* names such as umin are no CUDA names unless called */
 	struct tok next = engine_peek(e);
+	if (!r && engine_is(e, &next, S("##")))
+		return; /* left_paste() reports it */
+	/* names such as umin are no CUDA names unless called */
 	if (r && !names_look_like_cuda(name) && str_eq(hipify_rule_kind(r), S("unsupported")) &&
 		name.p[0] != '_' && !engine_is(e, &next, S("(")) && !engine_is(e, &next, S("::")))
 		return;
@@ -165,6 +167,8 @@ static const char *const stems[] = {"cuda", "cublas", "cublasLt", "cufft", "cura
 void left_paste(struct engine *e)
 {
 	struct str prev = engine_text(e, &e->prev);
+	if (!str_eq(e->l.directive, S("define")))
+		return;
 	if (e->prev.kind == TOK_IDENT && !names_find(prev) &&
 		(WORD_IN(prev, stems) || names_look_like_cuda(prev)))
 		engine_left(e, &e->prev, str_fmt(e->a, "%.*s##", STR(prev)),

@@ -50,6 +50,29 @@ bool names_is_header(const struct hipify_rule *r)
 	return has_text(r->kind, S("header"));
 }
 
+/* The next number of a dotted version; 0 when there is none. */
+static uint64_t version_part(struct str *rest)
+{
+	struct str part;
+	uint64_t n = 0;
+	if (!str_next(rest, '.', &part) || !str_u64(part, 10, &n))
+		return 0;
+	return n;
+}
+
+bool names_newer(const struct hipify_rule *r, struct str rocm)
+{
+	struct str since = pooled(r->since);
+	if (!since.n || !rocm.n)
+		return false;
+	while (since.n || rocm.n) {
+		uint64_t a = version_part(&since), b = version_part(&rocm);
+		if (a != b)
+			return a > b;
+	}
+	return false;
+}
+
 /* How names of CUDA and its libraries start. What must follow: an upper-case letter behind a
  * lower-case one (cudaMalloc, not cudart or cudaview), anything behind '_'. CUDA_ alone is left
  * out: projects use it for macros of their own (CUDA_CHECK, CUDA_ARCH), and NVIDIA's are in the

@@ -32,6 +32,8 @@ const struct hipify_rule *names_find(struct str name);
 /* The first rule for a function; more may follow it, as long as the name is the same. */
 const struct arg_rule *names_arg(struct str name);
 bool names_lacks(const struct hipify_rule *r); /* a name that HIP has no equal for */
+/* Did the HIP name come after this version ("6.4.3", "" = any)? */
+bool names_newer(const struct hipify_rule *r, struct str rocm);
 bool names_is_header(const struct hipify_rule *r);
 /* Does this identifier follow the naming of CUDA or one of its libraries (cudaX, cublasX, CU_X)? */
 bool names_look_like_cuda(struct str name);

@@ -25,13 +25,15 @@ void engine_insert(struct engine *e, size_t at, struct str text, const struct hi
 /* The column of a byte, counted on from the last question so that long lines stay linear. */
 static unsigned engine_col(struct engine *e, size_t at)
 {
+	if (at < e->bol)
+		e->bol = e->bol_scanned = 0;
 	if (at > e->bol_scanned) {
 		const char *p = memrchr(e->l.s.p + e->bol_scanned, '\n', at - e->bol_scanned);
 		if (p)
 			e->bol = (size_t)(p - e->l.s.p) + 1;
 		e->bol_scanned = at;
 	}
-	return at >= e->bol ? (unsigned)(at - e->bol) + 1 : 0;
+	return (unsigned)(at - e->bol) + 1;
 }
 
 void engine_left(struct engine *e, const struct tok *at, struct str name, struct str suggestion)
@@ -105,11 +107,24 @@ static bool asm_word(struct str s)
 	return str_eq(s, S("asm")) || str_eq(s, S("__asm__")) || str_eq(s, S("__asm"));
 }
 
+/* A HIP name that the wanted version does not have yet. */
+static bool too_new(struct engine *e, const struct tok *t, const struct hipify_rule *r)
+{
+	struct str hip = hipify_rule_hip(r), since = hipify_rule_since(r);
+	if (!e->context || !names_newer(r, e->context->rocm))
+		return false;
+	engine_left(e, t, hipify_rule_cuda(r),
+		str_fmt(e->a, "%.*s since ROCm %.*s", STR(hip), STR(since)));
+	return true;
+}
+
 static void look_up(struct engine *e, const struct tok *t, struct str s)
 {
 	const struct hipify_rule *r = names_find(s);
-	if (known_row(r))
+	if (known_row(r) && !too_new(e, t, r))
 		by_row(e, t, r);
+	else if (known_row(r))
+		return;
 	else if ((r && names_lacks(r)) || names_look_like_cuda(s))
 		left_name(e, t, r);
 	else if (str_eq(s, S("cuda")))

@@ -160,6 +160,7 @@ static void add_context(struct run *r)
 {
 	struct hipify_context *c = &r->ret->context;
 	c->by_name.a = r->a;
+	c->rocm = r->o->rocm;
 	for (size_t i = 0; i < r->ret->files.n; i++) {
 		struct str path = r->ret->files.v[i].source, name = path_base(path);
 		struct strs *list = map_get(&c->by_name, name);

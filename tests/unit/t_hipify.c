@@ -325,6 +325,26 @@ static void no_pair_leads_to_another(void **state)
 	assert_true(pairs > 4000);
 }
 
+static void names_of_later_versions_can_be_left(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct hipify_text t;
+	struct hipify_context c = {.by_name = {.a = &a}, .rocm = S("6.4.3")};
+	struct str source = S("#include <nccl.h>\ncuLibraryUnload(l); cuMemFree(p);");
+	assert_ok(hipify_text_in(&a, source, S("t.h"), &c, &t));
+	assert_str(t.text, "#include <nccl.h>\ncuLibraryUnload(l); hipFree(p);");
+	assert_int_equal(t.left.n, 2);
+	assert_str(t.left.v[1].name, "cuLibraryUnload");
+	assert_str(t.left.v[1].suggestion, "hipLibraryUnload since ROCm 7.2.4");
+	for (size_t i = 0; i < 3; i++) {
+		c.rocm = i == 0 ? S("7.2.4") : i == 1 ? S("10") : S("");
+		assert_ok(hipify_text_in(&a, source, S("t.h"), &c, &t));
+		assert_str(t.text, "#include <rccl/rccl.h>\nhipLibraryUnload(l); hipFree(p);");
+		assert_int_equal(t.left.n, 0);
+	}
+}
+
 static double seconds_for(struct str source)
 {
 	ARENA(a);
@@ -397,6 +417,7 @@ int main(void)
 		cmocka_unit_test(edits_are_in_order_and_complete),
 		cmocka_unit_test(a_text_that_is_no_source_is_an_error),
 		cmocka_unit_test(no_pair_leads_to_another),
+		cmocka_unit_test(names_of_later_versions_can_be_left),
 		cmocka_unit_test(hostile_shapes_are_linear),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
