@@ -5,8 +5,6 @@
  * as ".."). Device nodes, sockets and absolute names are refused; set-user-id bits are dropped.
  * Each file is written beside its name and renamed, so that a tree in use is completed or repaired
  * without a torn file. Scripts of the package are not even read. */
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -20,6 +18,7 @@
 #include "base/hash.h"
 #include "base/proc.h"
 #include "sdk/deb.h"
+#include "sdk/libarchive.h"
 
 static const uint64_t max_file = (uint64_t)16 << 30, max_total = (uint64_t)64 << 30;
 enum { MAX_ENTRIES = 1000000, MAX_NAME = 4096, CHUNK = 1 << 17 };
@@ -60,12 +59,12 @@ struct unpacking {
 static void archive_freep(struct archive **a)
 {
 	if (*a)
-		archive_read_free(*a);
+		la.archive_read_free(*a);
 }
 
 static struct err *damaged(struct str path, struct archive *a, const char *what)
 {
-	const char *why = a ? archive_error_string(a) : NULL;
+	const char *why = a ? la.archive_error_string(a) : NULL;
 	struct err *e = err_new(E_ARCHIVE, "cannot unpack '%.*s': %s", STR(path_base(path)), what);
 	if (why)
 		e->cause = err_new(E_ARCHIVE, "%s", why);
@@ -88,11 +87,12 @@ static la_ssize_t feed(struct archive *tar, void *user, const void **ret)
 	struct outer *o = user;
 	size_t n;
 	la_int64_t offset;
-	int r = archive_read_data_block(o->ar, ret, &n, &offset);
+	int r = la.archive_read_data_block(o->ar, ret, &n, &offset);
 	if (r == ARCHIVE_EOF)
 		return 0;
 	if (r < ARCHIVE_WARN) {
-		archive_set_error(tar, archive_errno(o->ar), "%s", archive_error_string(o->ar));
+		la.archive_set_error(
+			tar, la.archive_errno(o->ar), "%s", la.archive_error_string(o->ar));
 		return -1;
 	}
 	return (la_ssize_t)n;
@@ -102,15 +102,16 @@ static la_ssize_t feed(struct archive *tar, void *user, const void **ret)
 static struct err *open_outer(struct outer *o)
 {
 	ARENA(tmp);
-	o->ar = archive_read_new();
-	archive_read_support_format_ar(o->ar);
-	archive_read_support_filter_none(o->ar);
-	if (archive_read_open_filename(o->ar, str_z(&tmp, o->path), CHUNK) != ARCHIVE_OK)
+	TRY(libarchive_open());
+	o->ar = la.archive_read_new();
+	la.archive_read_support_format_ar(o->ar);
+	la.archive_read_support_filter_none(o->ar);
+	if (la.archive_read_open_filename(o->ar, str_z(&tmp, o->path), CHUNK) != ARCHIVE_OK)
 		return damaged(o->path, o->ar, "it cannot be opened as a package");
 	struct archive_entry *entry;
 	int r;
-	while ((r = archive_read_next_header(o->ar, &entry)) == ARCHIVE_OK) {
-		const char *name = archive_entry_pathname(entry);
+	while ((r = la.archive_read_next_header(o->ar, &entry)) == ARCHIVE_OK) {
+		const char *name = la.archive_entry_pathname(entry);
 		if (name && strncmp(name, "data.tar", 8) == 0)
 			return NULL;
 	}
@@ -119,14 +120,14 @@ static struct err *open_outer(struct outer *o)
 
 static struct err *open_inner(struct outer *o, struct archive **ret)
 {
-	struct archive *tar = *ret = archive_read_new();
-	archive_read_support_format_tar(tar);
-	archive_read_support_filter_xz(tar);
-	archive_read_support_filter_zstd(tar);
-	archive_read_support_filter_gzip(tar);
-	archive_read_support_filter_bzip2(tar);
-	archive_read_support_filter_lzma(tar);
-	if (archive_read_open(tar, o, NULL, feed, NULL) != ARCHIVE_OK)
+	struct archive *tar = *ret = la.archive_read_new();
+	la.archive_read_support_format_tar(tar);
+	la.archive_read_support_filter_xz(tar);
+	la.archive_read_support_filter_zstd(tar);
+	la.archive_read_support_filter_gzip(tar);
+	la.archive_read_support_filter_bzip2(tar);
+	la.archive_read_support_filter_lzma(tar);
+	if (la.archive_read_open(tar, o, NULL, feed, NULL) != ARCHIVE_OK)
 		return damaged(o->path, tar, "its data member cannot be read");
 	return NULL;
 }
@@ -275,7 +276,7 @@ static struct err *copy_data(struct unpacking *x, const struct place *p, int fd,
 	struct hash *h = hash_new(HASH_SHA256);
 	struct err *e = NULL;
 	la_ssize_t n = 0;
-	while (!e && (n = archive_read_data(x->tar, x->chunk, CHUNK)) > 0) {
+	while (!e && (n = la.archive_read_data(x->tar, x->chunk, CHUNK)) > 0) {
 		hash_add(h, x->chunk, (size_t)n);
 		rec->size += (uint64_t)n;
 		x->total += (uint64_t)n;
@@ -295,8 +296,8 @@ static struct err *put_file(struct unpacking *x, struct archive_entry *entry, st
 {
 	const char *name = beside(x);
 	struct record rec = {.type = 'f', .path = p->path};
-	rec.mtime = archive_entry_mtime(entry);
-	mode_t mode = (archive_entry_perm(entry) & 0755) | 0600;
+	rec.mtime = la.archive_entry_mtime(entry);
+	mode_t mode = (la.archive_entry_perm(entry) & 0755) | 0600;
 	CLEANUP(fd_closep)
 	int fd = openat(p->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -317,7 +318,7 @@ static struct err *put_file(struct unpacking *x, struct archive_entry *entry, st
 
 static struct err *put_symlink(struct unpacking *x, struct archive_entry *entry, struct place *p)
 {
-	const char *name = beside(x), *target = archive_entry_symlink(entry);
+	const char *name = beside(x), *target = la.archive_entry_symlink(entry);
 	if (!target || !*target || has_control(str_from(target)))
 		return hostile(x, p->path, "is a link to nothing acceptable");
 	struct stat st;
@@ -350,7 +351,7 @@ static struct err *record_twin(struct unpacking *x, struct str target, struct st
 static struct err *put_hardlink(struct unpacking *x, struct archive_entry *entry, struct place *p)
 {
 	struct str target;
-	TRY(clean_name(x, archive_entry_hardlink(entry), &target));
+	TRY(clean_name(x, la.archive_entry_hardlink(entry), &target));
 	TRY(record_twin(x, target, p->path));
 	CLEANUP(place_done) struct place from;
 	TRY(open_place(x, target, &from));
@@ -373,16 +374,16 @@ static struct err *put_dir(struct unpacking *x, struct str path)
 static struct err *put_entry(struct unpacking *x, struct archive_entry *entry)
 {
 	struct str path;
-	TRY(clean_name(x, archive_entry_pathname(entry), &path));
-	mode_t type = archive_entry_filetype(entry);
+	TRY(clean_name(x, la.archive_entry_pathname(entry), &path));
+	mode_t type = la.archive_entry_filetype(entry);
 	if (str_eq(path, S(".")) || !wanted(path))
 		return NULL;
-	if (!archive_entry_hardlink(entry) && type == AE_IFDIR)
+	if (!la.archive_entry_hardlink(entry) && type == AE_IFDIR)
 		return put_dir(x, path);
 	CLEANUP(place_done) struct place p;
 	TRY(open_place(x, path, &p));
 	x->u->files++;
-	if (archive_entry_hardlink(entry))
+	if (la.archive_entry_hardlink(entry))
 		return put_hardlink(x, entry, &p);
 	if (type == AE_IFREG)
 		return put_file(x, entry, &p);
@@ -395,7 +396,8 @@ static struct err *put_all(struct unpacking *x)
 {
 	struct archive_entry *entry;
 	int r;
-	while ((r = archive_read_next_header(x->tar, &entry)) == ARCHIVE_OK || r == ARCHIVE_WARN) {
+	while ((r = la.archive_read_next_header(x->tar, &entry)) == ARCHIVE_OK ||
+		r == ARCHIVE_WARN) {
 		struct arena_mark m = arena_mark(x->tmp);
 		TRY(cancel_check());
 		if (++x->entries > MAX_ENTRIES)
