@@ -113,7 +113,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.head(200, len(BODY))
                 self.wfile.write(BODY[:1000])
                 self.wfile.flush()
-                time.sleep(10)
+                time.sleep(40)
                 self.drop()
             else:
                 self.whole()

@@ -275,7 +275,7 @@ static void a_stalled_transfer_is_given_up(void **state)
 	struct download d = want("hangs");
 	double before = mono_now();
 	assert_ok(http_download(&d));
-	assert_true(mono_now() - before < 9);
+	assert_true(mono_now() - before < 30);
 	assert_complete(&d);
 }
 
@@ -381,7 +381,7 @@ static void nobody_there_is_told_soon(void **state)
 	d.url = S("http://127.0.0.1:1/x");
 	double before = mono_now();
 	assert_err_says(http_download(&d), E_NET, "cannot download 'http://127.0.0.1:1/x'");
-	assert_true(mono_now() - before < 3);
+	assert_true(mono_now() - before < 20);
 	d.url = S("gopher://127.0.0.1/x");
 	assert_err(http_download(&d), E_NET);
 	d.url = S("");

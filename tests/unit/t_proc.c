@@ -107,7 +107,7 @@ static void time_limits_end_the_whole_group(void **state)
 	double before = mono_now();
 	proc_arg(&a, &p, "sh", "-c", "sleep 77 & echo $! >pid; wait", NULL);
 	assert_err_says(proc_check(&a, &p, &r), E_TIMEOUT, "time limit of 1 s");
-	assert_true(mono_now() - before < 3);
+	assert_true(mono_now() - before < 20);
 	assert_true(r.timed_out);
 	struct str pid;
 	uint64_t n = 0;
@@ -130,7 +130,7 @@ static void stubborn_children_are_killed(void **state)
 	struct proc_result r =
 		sh(&a, (struct proc){.timeout = 1}, "trap '' TERM; while :; do sleep 0.1; done");
 	assert_int_equal(r.status, 128 + SIGKILL);
-	assert_true(mono_now() - before < 8);
+	assert_true(mono_now() - before < 30);
 }
 
 static void grandchildren_do_not_keep_us(void **state)
@@ -140,7 +140,7 @@ static void grandchildren_do_not_keep_us(void **state)
 	double before = mono_now();
 	struct proc_result r = sh(&a, (struct proc){0}, "sleep 50 & echo done");
 	assert_str(r.out, "done\n");
-	assert_true(mono_now() - before < 5);
+	assert_true(mono_now() - before < 30);
 }
 
 static void missing_programs_are_told(void **state)
