@@ -88,32 +88,65 @@ static const struct gpu *gpu_by_product(struct arena *tmp, struct str word)
 	return NULL;
 }
 
+/* What a misspelt name may have meant, the likeliest first: of equally near ones the first is
+ * taken. */
+static struct strs likely_names(struct arena *tmp)
+{
+	struct strs list = {0};
+	for (size_t i = gpu_count; i-- > 0;)
+		if (gpu_table[i].current)
+			strs_add(tmp, &list, str_from(gpu_table[i].name));
+	for (size_t i = gpu_count; i-- > 0;)
+		if (!gpu_table[i].current)
+			strs_add(tmp, &list, str_from(gpu_table[i].name));
+	return list;
+}
+
+/* "gfx110X", "gfx120X-all" (as TheRock names them), "gfx94": the targets of a family, or the empty
+ * view. */
+static struct str family_members(struct arena *tmp, struct str name)
+{
+	enum { SHORTEST = 5 };
+	struct strs members = {0}, tails = str_split(tmp, S("all dgpu dcgpu igpu"), ' ');
+	struct str stem, tail;
+	if (str_cut(name, '-', &stem, &tail) && !strs_has(&tails, tail))
+		return S("");
+	while (stem.n > SHORTEST && str_contains(S("xX*"), str_sub(stem, stem.n - 1, stem.n)))
+		stem.n--;
+	bool complete = gpu_by_name(stem) != NULL;
+	for (size_t i = 0; stem.n >= SHORTEST && !complete && i < gpu_count; i++)
+		if (gpu_table[i].current && str_starts(str_from(gpu_table[i].name), stem))
+			strs_add(tmp, &members, str_from(gpu_table[i].name));
+	return str_join(tmp, &members, S(","));
+}
+
 static struct err *unknown_gpu(struct str name)
 {
 	ARENA(tmp);
-	struct strs known = {0};
-	for (size_t i = 0; i < gpu_count; i++)
-		strs_add(&tmp, &known, str_from(gpu_table[i].name));
+	struct strs known = likely_names(&tmp);
 	struct err *e = err_new(E_GFX, "unknown GPU target '%.*s'", STR(name));
 	const struct gpu *product = gpu_by_product(&tmp, name);
+	struct str family = family_members(&tmp, name);
 	struct str near = suggest(str_lower(&tmp, name), &known);
 	if (product)
 		return err_hint(e, "'%.*s' is %s", STR(name), product->name);
+	if (family.n)
+		return err_hint(e, "that family is %.*s", STR(family));
 	if (near.n)
 		return err_hint(e, "did you mean '%.*s'?", STR(near));
 	return err_hint(e, "names are like gfx1201, gfx90a:xnack- or gfx11-generic");
 }
 
-static struct err *bad_feature(struct str text, const struct target *t, struct str bad)
+static struct err *bad_feature(struct str text, const struct gpu *gpu, struct str bad)
 {
 	struct err *e = err_new(
-		E_GFX, "'%.*s' is not a feature that '%.*s' can have here", STR(bad), STR(t->name));
-	err_hint(e, "in '%.*s'", STR(text));
-	if (!t->gpu->xnack && !t->gpu->sramecc)
-		return err_hint(e, "%s has no target features", t->gpu->name);
-	return err_hint(e, "each once: %s%s%s", t->gpu->sramecc ? "sramecc+, sramecc-" : "",
-		t->gpu->sramecc && t->gpu->xnack ? ", " : "",
-		t->gpu->xnack ? "xnack+, xnack-" : "");
+		E_GFX, "'%.*s' is no feature of '%s' in '%.*s'", STR(bad), gpu->name, STR(text));
+	if (!gpu->xnack && !gpu->sramecc)
+		return err_hint(
+			e, "%s has no features to choose: write '%s'", gpu->name, gpu->name);
+	return err_hint(e, "%s can have %s%s%s, each at most once", gpu->name,
+		gpu->sramecc ? ":sramecc+ or :sramecc-" : "",
+		gpu->sramecc && gpu->xnack ? ", " : "", gpu->xnack ? ":xnack+ or :xnack-" : "");
 }
 
 struct err *target_parse(struct arena *a, struct str text, struct target *ret)
@@ -123,7 +156,7 @@ struct err *target_parse(struct arena *a, struct str text, struct target *ret)
 	if (!ret->gpu)
 		return unknown_gpu(ret->name);
 	if (bad.n)
-		return bad_feature(id, ret, bad);
+		return bad_feature(id, ret->gpu, bad);
 	(void)a;
 	return NULL;
 }

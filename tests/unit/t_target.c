@@ -129,7 +129,8 @@ static void ids_print_canonically(void **state)
 }
 
 static const char FORM[] = "names are like gfx1201, gfx90a:xnack- or gfx11-generic";
-static const char BOTH[] = "each once: sramecc+, sramecc-, xnack+, xnack-";
+static const char BOTH[] =
+	"gfx90a can have :sramecc+ or :sramecc-, :xnack+ or :xnack-, each at most once";
 
 static void wrong_ids_are_refused_with_a_hint(void **state)
 {
@@ -138,6 +139,14 @@ static void wrong_ids_are_refused_with_a_hint(void **state)
 		const char *text, *hint;
 	} cases[] = {
 		{.text = "gfx1102x", .hint = "did you mean 'gfx1102'?"},
+		{.text = "gfx1210", .hint = "did you mean 'gfx1201'?"},
+		{.text = "gfx120X", .hint = "that family is gfx1200,gfx1201"},
+		{.text = "gfx120X-all", .hint = "that family is gfx1200,gfx1201"},
+		{.text = "gfx94", .hint = "that family is gfx942"},
+		{.text = "gfx10",
+			.hint = "that family is gfx1010,gfx1011,gfx1012,gfx1030,gfx1031,"
+				"gfx1032,gfx1033,gfx1034,gfx1035,gfx1036"},
+		{.text = "gfxx", .hint = FORM},
 		{.text = "GFX1100", .hint = "did you mean 'gfx1100'?"},
 		{.text = "gfx11-genric", .hint = "did you mean 'gfx11-generic'?"},
 		{.text = "mi300x", .hint = "'mi300x' is gfx942"},
@@ -146,13 +155,15 @@ static void wrong_ids_are_refused_with_a_hint(void **state)
 		{.text = "9070", .hint = "'9070' is gfx1201"},
 		{.text = "sm_90", .hint = FORM},
 		{.text = "", .hint = FORM},
-		{.text = "gfx1100:xnack-", .hint = "gfx1100 has no target features"},
+		{.text = "gfx1100:xnack-",
+			.hint = "gfx1100 has no features to choose: write 'gfx1100'"},
 		{.text = "gfx90a:xnack", .hint = BOTH},
 		{.text = "gfx90a:xnack+:xnack-", .hint = BOTH},
 		{.text = "gfx90a:wave+", .hint = BOTH},
 		{.text = "gfx90a:", .hint = BOTH},
 		{.text = "gfx90a::xnack+", .hint = BOTH},
-		{.text = "gfx900:sramecc+", .hint = "each once: xnack+, xnack-"},
+		{.text = "gfx900:sramecc+",
+			.hint = "gfx900 can have :xnack+ or :xnack-, each at most once"},
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct target t;
