@@ -161,6 +161,22 @@ static const struct opt info_opts[] = {
 };
 
 /* ---- env ---- */
+/* For sh: in double quotes, so that PATH can be continued. */
+static void export_line(struct arena *a, struct str var)
+{
+	struct str key, value;
+	BUF(out, a);
+	str_cut(var, '=', &key, &value);
+	for (size_t i = 0; i < value.n; i++) {
+		if (str_chr(S("\"\\$`"), value.p[i]) < 4)
+			buf_char(&out, '\\');
+		buf_char(&out, value.p[i]);
+	}
+	if (str_eq(key, S("PATH")))
+		buf_add(&out, S(":$PATH"));
+	out_fmt("export %.*s=\"%.*s\"\n", STR(key), STR(buf_str(&out)));
+}
+
 static struct err *run_env(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
@@ -171,7 +187,7 @@ static struct err *run_env(struct arena *a, void *args, int *ret_status)
 	TRY(sdk_environment(a, &sdk, &vars));
 	if (!o->common.json) {
 		for (size_t i = 0; i < vars.n; i++)
-			out_fmt("export %.*s\n", STR(vars.v[i]));
+			export_line(a, vars.v[i]);
 		return NULL;
 	}
 	BUF(out, a);

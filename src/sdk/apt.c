@@ -1,12 +1,16 @@
 /* Running apt-get on a state of our own; see apt.h. What it says is turned into one error of ours.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/progress.h"
 #include "sdk/apt.h"
 
 enum { MAX_CONF = 1 << 20, MAX_RELEASE = 16 << 20, UPDATE_SECONDS = 600, RESOLVE_SECONDS = 120 };
@@ -467,14 +471,70 @@ static struct err *missing_items(
 	return NULL;
 }
 
-static struct err *fetch_some(struct arena *a, const struct apt *apt, const struct strs *names)
+/* apt tells no progress to a pipe: a thread looks how large the files have become. */
+struct watch {
+	pthread_t thread;
+	atomic_bool stop;
+	bool started;
+	const struct sdk_items *items;
+	struct progress *bar;
+};
+
+static uint64_t arrived(const struct sdk_items *items)
+{
+	uint64_t sum = 0;
+	struct stat st;
+	VEC_EACH (const struct sdk_item, i, items)
+		if (stat(i->path.p, &st) == 0)
+			sum += (uint64_t)st.st_size < i->size ? (uint64_t)st.st_size : i->size;
+	return sum;
+}
+
+static void *watch_run(void *user)
+{
+	struct watch *w = user;
+	const struct timespec tick = {.tv_nsec = 200000000};
+	uint64_t last = 0;
+	while (!atomic_load(&w->stop)) {
+		uint64_t now = arrived(w->items);
+		progress_add(w->bar, now > last ? now - last : 0, S(""));
+		last = now > last ? now : last;
+		nanosleep(&tick, NULL);
+	}
+	return NULL;
+}
+
+static void watch_start(struct arena *a, struct watch *w)
+{
+	uint64_t total = 0;
+	VEC_EACH (const struct sdk_item, i, w->items)
+		total += i->size;
+	struct str what = str_fmt(a, "%zu packages", w->items->n);
+	w->bar = progress_begin(S("Fetching"), what, UNIT_BYTES, total);
+	w->started = pthread_create(&w->thread, NULL, watch_run, w) == 0;
+}
+
+static void watch_end(struct watch *w)
+{
+	atomic_store(&w->stop, true);
+	if (w->started)
+		pthread_join(w->thread, NULL);
+	progress_end(w->bar);
+}
+
+static struct err *fetch_some(struct arena *a, const struct apt *apt, const struct sdk_items *items,
+	const struct strs *names)
 {
 	struct proc p = apt_get(a, apt, true);
 	for (size_t i = 0; i < names->n; i++)
 		strs_add(a, &p.argv, names->v[i]);
 	p.cwd = path_join(a, apt->dir, S("archives"));
 	struct proc_result r;
-	return run(a, &p, &r);
+	struct watch w = {.items = items};
+	watch_start(a, &w);
+	struct err *e = run(a, &p, &r);
+	watch_end(&w);
+	return e;
 }
 
 struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct sdk_items *items)
@@ -488,7 +548,8 @@ struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct sdk_i
 	TRY(missing_items(a, items, true, &need));
 	if (!need.n)
 		return NULL;
-	TRY_CTX(fetch_some(a, apt, &need), "cannot fetch %zu of %zu packages", need.n, items->n);
+	TRY_CTX(fetch_some(a, apt, items, &need), "cannot fetch %zu of %zu packages", need.n,
+		items->n);
 	VEC_EACH (struct sdk_item, i, items) {
 		bool there;
 		TRY(is_there(a, i, &there));

@@ -221,6 +221,6 @@ struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs 
 	strs_add(a, ret, S("HIP_PLATFORM=amd"));
 	strs_add(a, ret, str_fmt(a, "HIP_CLANG_PATH=%.*s", STR(path_dir(sdk->clang))));
 	strs_add(a, ret, str_fmt(a, "HIP_DEVICE_LIB_PATH=%.*s", STR(sdk->device_libs)));
-	strs_add(a, ret, str_fmt(a, "PATH=%.*s:$PATH", STR(str_join(a, &sdk->path, S(":")))));
+	strs_add(a, ret, str_fmt(a, "PATH=%.*s", STR(str_join(a, &sdk->path, S(":")))));
 	return NULL;
 }

@@ -324,12 +324,25 @@ static struct err *bind_one(struct arena *a, struct str root, struct str spec)
 	return NULL;
 }
 
+/* What is mounted from here on is not to be seen outside. "/" is no mount point within a chroot:
+ * then it is the nearest folder above the tree that is one, if any. */
+static void make_private(struct arena *a, struct str root)
+{
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+		return;
+	for (struct str at = root; at.n > 1; at = path_dir(at))
+		if (mount(NULL, str_z(a, at), NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+			return;
+}
+
 struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds, struct str dir,
 	const struct strs *argv)
 {
-	static const char *const system[] = {"/proc:/proc:w", "/dev:/dev:w", "/sys:/sys:r"};
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	static const char *const system[] = {
+		"/proc:/proc:w", "/dev:/dev:w", "/sys:/sys:r", "/tmp:/tmp:w"};
+	if (unshare(CLONE_NEWNS) < 0)
 		return enter_failed("make a mount namespace for", root);
+	make_private(a, root);
 	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++)
 		TRY(bind_one(a, root, str_from(system[i])));
 	for (size_t i = 0; i < binds->n; i++)

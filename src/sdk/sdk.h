@@ -129,7 +129,7 @@ MUST_USE struct err *sdk_all_binds(struct arena *a, const struct sdk *sdk, struc
 MUST_USE struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds,
 	struct str dir, const struct strs *argv);
 /* "NAME=value": what build systems need to find the SDK (ROCM_PATH, HIP_PATH, ...), as seen by
- * programs of the SDK. */
+ * programs of the SDK; PATH holds the SDK's folders only, to go in front of others. */
 MUST_USE struct err *sdk_environment(struct arena *a, const struct sdk *sdk, struct strs *ret);
 /* Turns p (a program of this machine, such as its python3) into a run on the SDK's loader and
  * libraries, without a sandbox: how a wheel is imported where no ROCm is installed. What p itself
