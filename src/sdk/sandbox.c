@@ -5,6 +5,7 @@
  * the caller's binds at their own absolute paths, and no network. Folders of the tree are bound one
  * by one, so that binds may lie in /usr/src or /opt/x; parents of a bind are made in memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,6 +336,51 @@ static void make_private(struct arena *a, struct str root)
 			return;
 }
 
+/* An entry of the tree (seen through from) at the same place in the new root. */
+static struct err *place(struct arena *a, struct str from, struct str root, struct str path)
+{
+	struct str source = path_join(a, from, path), target;
+	struct stat st;
+	if (lstat(source.p, &st) < 0)
+		return err_errno("cannot look at '%.*s' of the tree", STR(path));
+	if (S_ISLNK(st.st_mode)) {
+		TRY(fs_readlink(a, source, &target));
+		return fs_symlink(target, path_join(a, root, path));
+	}
+	if (S_ISDIR(st.st_mode))
+		return bind_one(a, root, str_fmt(a, "%.*s:/%.*s:r", STR(source), STR(path)));
+	return NULL;
+}
+
+static struct err *place_children(struct arena *a, struct str from, struct str root, struct str dir)
+{
+	struct strs names;
+	TRY(fs_list(a, path_join(a, from, dir), &names));
+	for (size_t i = 0; i < names.n; i++) {
+		struct str path = path_join(a, dir, names.v[i]);
+		if (!dir.n && is_split(names.v[i])) {
+			TRY(fs_mkdirs(path_join(a, root, path)));
+			TRY(place_children(a, from, root, path));
+		} else {
+			TRY(place(a, from, root, path));
+		}
+	}
+	return NULL;
+}
+
+/* Covers the tree with an empty root in memory and puts the tree's folders into it, so that nothing
+ * is ever made in the tree itself. */
+static struct err *cover_tree(struct arena *a, struct str root)
+{
+	CLEANUP(fd_closep)
+	int fd = open(str_z(a, root), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno("cannot open the tree '%.*s'", STR(root));
+	if (mount("tmpfs", str_z(a, root), "tmpfs", 0, "mode=755") < 0)
+		return enter_failed("mount a root folder on", root);
+	return place_children(a, str_fmt(a, "/proc/self/fd/%d", fd), root, S(""));
+}
+
 struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds, struct str dir,
 	const struct strs *argv)
 {
@@ -343,6 +389,7 @@ struct err *sdk_enter(struct arena *a, struct str root, const struct strs *binds
 	if (unshare(CLONE_NEWNS) < 0)
 		return enter_failed("make a mount namespace for", root);
 	make_private(a, root);
+	TRY(cover_tree(a, root));
 	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++)
 		TRY(bind_one(a, root, str_from(system[i])));
 	for (size_t i = 0; i < binds->n; i++)
