@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/vec.h"
 #include "cli/opt.h"
 #include "sdk/sdk.h"
+#include "term/out.h"
 
 struct args {
 	struct common common;
@@ -50,11 +52,25 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
+static bool is_visible(const struct sdk_binds *binds, struct str path)
+{
+	VEC_EACH (const struct sdk_bind, b, binds)
+		if (str_eq(path, b->path) ||
+			(str_starts(path, b->path) && path.p[b->path.n] == '/'))
+			return true;
+	return false;
+}
+
+/* The SDK hides folders such as /usr and /etc; a program started there begins in "/". */
 static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p)
 {
 	struct sdk_binds binds = {0};
 	p->cwd = path_abs(a, S("."));
 	TRY(sdk_all_binds(a, sdk, &binds));
+	if (sdk->runner != SDK_DIRECT && !is_visible(&binds, p->cwd)) {
+		say_verbose("the SDK's programs do not see '%.*s': starting in '/'", STR(p->cwd));
+		p->cwd = S("/");
+	}
 	return sdk_wrap(a, sdk, &binds, sdk->runner == SDK_DIRECT ? S("") : S("/run/host"), p);
 }
 
