@@ -256,18 +256,34 @@ static struct err *run_verify(struct arena *a, void *args, int *ret_status)
 }
 
 /* ---- remove ---- */
+static void removed(struct arena *a, const struct args *o, struct str name)
+{
+	if (!o->common.json) {
+		say_status(o->common.dry_run ? S("Would") : S("Removed"), "%s%.*s",
+			o->common.dry_run ? "remove " : "", STR(name));
+		return;
+	}
+	BUF(out, a);
+	struct json j = {.out = &out, .indent = 2};
+	json_open(&j, '{');
+	json_put(&j, "schema", S("rocsmith.sdk-remove/1"));
+	json_put(&j, "name", name);
+	json_put_bool(&j, "removed", !o->common.dry_run);
+	json_close(&j);
+	buf_char(&out, '\n');
+	out_text(buf_str(&out));
+}
+
 static struct err *run_remove(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
+	struct sdk sdk;
 	(void)ret_status;
-	if (o->common.dry_run) {
-		struct sdk sdk;
+	if (o->common.dry_run)
 		TRY(sdk_open_name(a, o->name, &sdk));
-		say_status(S("Would"), "remove %.*s", STR(sdk.root));
-		return NULL;
-	}
-	TRY(sdk_remove(a, o->name));
-	say_status(S("Removed"), "%.*s", STR(o->name));
+	else
+		TRY(sdk_remove(a, o->name));
+	removed(a, o, o->name);
 	return NULL;
 }
 
