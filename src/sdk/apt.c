@@ -390,20 +390,39 @@ bool apt_parse_uri(struct arena *a, struct str line, struct sdk_item *ret)
 	return ret->sha256.n == 64;
 }
 
-static void add_items(struct arena *a, struct str out, bool alone, struct sdk_items *ret)
+/* "0 upgraded, 4 newly installed, 0 to remove ..." -> 4; false when apt does not say. */
+static bool announced(struct str out, uint64_t *ret)
 {
+	struct str line, before;
+	while (str_next(&out, '\n', &line)) {
+		size_t at = str_find(line, S(" newly installed"));
+		if (at == line.n)
+			continue;
+		before = str_sub(line, 0, at);
+		size_t space = str_rchr(before, ' ');
+		return str_u64(str_sub(before, space + 1, before.n), 10, ret);
+	}
+	return false;
+}
+
+/* Adds what is not there yet, and tells how many lines named a package. */
+static size_t add_items(struct arena *a, struct str out, bool alone, struct sdk_items *ret)
+{
+	size_t lines = 0;
 	struct str line;
 	while (str_next(&out, '\n', &line)) {
 		struct sdk_item item;
 		if (!apt_parse_uri(a, line, &item))
 			continue;
 		bool known = false;
+		lines++;
 		VEC_EACH (struct sdk_item, i, ret)
 			known = known || str_eq(i->name, item.name);
 		item.alone = alone;
 		if (!known)
 			*VEC_PUSH(a, ret) = item;
 	}
+	return lines;
 }
 
 static struct proc apt_get(struct arena *a, const struct apt *apt, bool alone)
@@ -421,7 +440,7 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 	struct proc p = apt_get(a, apt, alone);
 	/* an empty cache folder: what is there already would not be listed */
 	struct str none = str_fmt(a, "Dir::Cache::archives=%.*s/none", STR(apt->dir));
-	proc_arg(a, &p, "--print-uris", "-q", "-o", none.p, NULL);
+	proc_arg(a, &p, "--print-uris", "-o", none.p, NULL);
 	for (size_t i = 0; i < packages->n; i++)
 		strs_add(a, &p.argv, packages->v[i]);
 	p.merge = false;
@@ -433,7 +452,12 @@ struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct str
 		return err_wrap(explain(a, &p, &r), "cannot resolve '%.*s' in suite '%.*s'",
 			STR(str_join(a, packages, S(" "))), STR(apt->suites.v[apt->suites.n - 1]));
 	}
-	add_items(a, r.out, alone, ret);
+	uint64_t want = packages->n;
+	bool known = alone || announced(r.out, &want);
+	size_t got = add_items(a, r.out, alone, ret);
+	if (!known || got != want) /* half a tree that calls itself complete would be worse */
+		return err_new(E_SDK_SOURCE, "apt announced %llu packages and named %zu",
+			(unsigned long long)want, got);
 	return NULL;
 }
 
