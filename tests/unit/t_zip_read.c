@@ -668,7 +668,10 @@ static void archives_of_other_writers_are_fine(void **state)
 		"z.writestr(zipfile.ZipInfo('dir/'),'')\n"
 		"z.writestr('dir/n\\u00f6.txt','x')\n"
 		"z.writestr('empty','')\n"
-		"with z.open('forced64','w',force_zip64=True) as f: f.write(b'y'*10)\n"
+		/* before 3.11.4 the field was written without marking the 32-bit sizes: gh-103861
+		 */
+		"if sys.version_info >= (3,11,4):\n"
+		"    with z.open('forced64','w',force_zip64=True) as f: f.write(b'y'*10)\n"
 		"z.writestr('stored','abc',zipfile.ZIP_STORED)\n"
 		"for i in range(int(sys.argv[2])): z.writestr('n/%d'%i,'')\n"
 		"z.close()\n";
