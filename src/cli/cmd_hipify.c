@@ -1,4 +1,6 @@
 /* rocsmith hipify: translates CUDA sources, or says what would be translated and why. */
+#include <string.h>
+
 #include "base/fs.h"
 #include "base/proc.h"
 #include "cli/opt.h"
@@ -375,6 +377,10 @@ static struct err *check_args(const struct hipify_args *h)
 		return err_hint(
 			err_new(E_USAGE, "this version has no mode '%s' yet", modes[h->mode]),
 			"only --mode standalone is there; torch-exact translation comes later");
+	for (size_t i = 0; i < h->rocm.n; i++)
+		if (!strchr("0123456789.", h->rocm.p[i]))
+			return err_new(E_USAGE,
+				"'--rocm' wants a version such as 6.4.3, not '%.*s'", STR(h->rocm));
 	if (h->explain.n)
 		return NULL;
 	if (!h->path.n)
