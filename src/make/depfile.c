@@ -39,7 +39,7 @@ static void take_backslashes(struct reader *r, struct buf *b)
 		n++;
 	char next = peek(r, n);
 	bool quotes = next == ' ' || next == '\t' || next == '#';
-	if (next == '\n' || next == '\r')
+	if (next == '\n' || (next == '\r' && peek(r, n + 1) == '\n'))
 		n--; /* the last one continues the line */
 	for (size_t i = 0; i < (quotes ? n / 2 : n); i++)
 		buf_char(b, '\\');

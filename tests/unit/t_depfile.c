@@ -46,6 +46,8 @@ static void bytes_that_are_no_rule_give_nothing(void **state)
 	assert_str(deps(&a, "\\"), "");
 	assert_str(deps(&a, "a.o: \\"), "\\");
 	assert_str(deps(&a, "a.o: x\\\n"), "x");
+	assert_str(deps(&a, "a.o: x\\\ry"), "x\\|y"); /* no line end: it once hung here */
+	assert_str(deps(&a, "a.o: x\\\\\ny"), "x\\|y");
 }
 
 int main(void)
