@@ -230,7 +230,19 @@ static enum verify_id judge_element(struct str e)
 	return str_starts(e, S("/opt/rocm")) ? V_RPATH_ROCM : V_RPATH_ABSOLUTE;
 }
 
-static void say_element(struct look *l, const struct wheel_elf *e, enum verify_id id, struct str at)
+struct element { /* a bad element, and who has it */
+	enum verify_id id;
+	struct str at;
+	const struct wheel_elf *by; /* the first */
+	size_t more;
+};
+
+struct elements {
+	struct element *v;
+	size_t n, cap;
+};
+
+static void say_element(struct look *l, const struct element *e)
 {
 	static const char *const what[V_COUNT] = {
 		[V_RPATH_EMPTY] = "an empty element, which means the current folder",
@@ -239,18 +251,32 @@ static void say_element(struct look *l, const struct wheel_elf *e, enum verify_i
 		[V_RPATH_ABSOLUTE] = "is a folder of the machine that built it",
 		[V_RPATH_ROCM] = "is where ROCm is on some machines only",
 	};
-	const char *tag = e->dyn.runpath.n ? "RUNPATH" : "RPATH";
+	const char *tag = e->by->dyn.runpath.n ? "RUNPATH" : "RPATH";
+	struct str more = e->more ? str_fmt(l->a, " (as in %zu more)", e->more) : S("");
 	struct finding *f;
-	if (id == V_RPATH_EMPTY)
-		f = look_say(l, id, e->name, "%s has %s", tag, what[id]);
+	if (e->id == V_RPATH_EMPTY)
+		f = look_say(
+			l, e->id, e->by->name, "its %s%.*s has %s", tag, STR(more), what[e->id]);
 	else
-		f = look_say(l, id, e->name, "'%.*s' in its %s %s", STR(at), tag, what[id]);
-	if (id != V_RPATH_ROCM)
+		f = look_say(l, e->id, e->by->name, "'%.*s' in its %s%.*s %s", STR(e->at), tag,
+			STR(more), what[e->id]);
+	if (e->id != V_RPATH_ROCM)
 		finding_fix(l->a, f, "patchelf --set-rpath '$ORIGIN' on the file, before packing");
 }
 
+static void add_element(struct look *l, struct elements *list, struct element e)
+{
+	VEC_EACH (struct element, it, list) {
+		if (it->id != e.id || !str_eq(it->at, e.at))
+			continue;
+		it->more++;
+		return;
+	}
+	*VEC_PUSH(l->a, list) = e;
+}
+
 /* Each kind once a file: one RUNPATH in the wild has 79 elements. */
-static void check_rpath(struct look *l, const struct wheel_elf *e)
+static void check_rpath(struct look *l, const struct wheel_elf *e, struct elements *list)
 {
 	struct str path = search_path(e);
 	bool said[V_COUNT] = {0};
@@ -258,26 +284,29 @@ static void check_rpath(struct look *l, const struct wheel_elf *e)
 	for (size_t i = 0; path.n && i <= path.n; i++) {
 		if (i < path.n && path.p[i] != ':')
 			continue;
-		struct str element = str_sub(path, from, i);
-		enum verify_id id = judge_element(element);
+		struct str at = str_sub(path, from, i);
+		enum verify_id id = judge_element(at);
 		from = i + 1;
 		if (id == V_COUNT || said[id])
 			continue;
 		said[id] = true;
-		say_element(l, e, id, element);
+		add_element(l, list, (struct element){.id = id, .at = at, .by = e});
 	}
 }
 
 void check_loader(struct look *l)
 {
 	struct needs list = collect(l);
+	struct elements bad = {0};
 	VEC_EACH (const struct need, n, &list)
 		say_need(l, n);
 	VEC_EACH (const struct wheel_elf, e, &l->elfs) {
 		check_unstated(l, e);
-		check_rpath(l, e);
+		check_rpath(l, e, &bad);
 		if (e->dyn.textrel)
 			look_say(l, V_ELF_TEXTREL, e->name,
 				"its code must be changed while loading (DT_TEXTREL)");
 	}
+	VEC_EACH (const struct element, e, &bad)
+		say_element(l, e);
 }

@@ -322,6 +322,42 @@ static void counts_around_the_real_limit(void **state)
 	test_dir_remove(dir);
 }
 
+/* Takes half a minute: tests/e2e/zip64.sh (check-slow) asks for it. */
+static void a_member_above_4_gib(void **state)
+{
+	(void)state;
+	if (!getenv("ROCSMITH_SLOW"))
+		skip();
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("a.zip"));
+	struct zip_input v[] = {
+		{.name = S("big"), .path = path_join(&a, dir, S("big")), .mode = 0644},
+		{.name = S("small"), .content = S("behind it"), .mode = 0644},
+	};
+	const uint64_t n = ((uint64_t)4 << 30) + 123456789;
+	test_put(v[0].path, "");
+	assert_int_equal(truncate(v[0].path.p, (off_t)n), 0);
+	struct zip_writer w = {.path = path, .v = v, .n = 2};
+	struct zip_output out[2];
+	assert_ok(zip_write(&a, &w, out));
+	assert_int_equal(out[0].size, n);
+	assert_str(python(&a,
+			   "import sys,zipfile\nz=zipfile.ZipFile(sys.argv[1])\n"
+			   "assert z.testzip() is None\n"
+			   "print([i.file_size for i in z.infolist()],z.read('small'))",
+			   path),
+		"[4418424085, 9] b'behind it'\n");
+	unzip(&a, path);
+	/* and by our own reader, which checks the local header too */
+	struct zip z;
+	struct findings found = {0};
+	assert_ok(zip_open(&a, path, &found, &z));
+	assert_int_equal(found.n, 0);
+	assert_int_equal(zip_find(&z, S("big"))->size, n);
+	zip_close(&z);
+	test_dir_remove(dir);
+}
+
 /* ---- the same bytes ---- */
 
 static void bytes_do_not_depend_on_jobs_umask_or_zone(void **state)
@@ -416,6 +452,7 @@ int main(void)
 		cmocka_unit_test(zip64_fields_are_there_exactly_where_needed),
 		cmocka_unit_test(the_end_record_is_wide_when_a_count_or_offset_is),
 		cmocka_unit_test(counts_around_the_real_limit),
+		cmocka_unit_test(a_member_above_4_gib),
 		cmocka_unit_test(bytes_do_not_depend_on_jobs_umask_or_zone),
 		cmocka_unit_test(the_last_member_knows_the_others),
 	};
