@@ -187,9 +187,10 @@ static void say_summary(struct build_run *b)
 	size_t ran = 0;
 	VEC_EACH (const struct make_step, s, &b->result.steps)
 		ran += s->done && !s->cached;
+	size_t all = b->result.steps.n;
 	if (ran)
-		say_status(S("Compiled"), "%zu of %zu steps, the others were up to date", ran,
-			b->result.steps.n);
+		say_status(S("Compiled"), "%zu steps%s", ran,
+			ran < all ? ", the others were up to date" : "");
 	say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(b->result.wheel),
 		STR(human_bytes(a, b->result.wheel_size)), STR(str_join(a, &b->plan.gpus, S(", "))),
 		STR(human_seconds(a, mono_now() - b->options.began)));
