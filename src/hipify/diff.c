@@ -22,6 +22,8 @@ struct lines {
 
 struct diff {
 	struct arena *a;
+	const struct hipify_text *t;
+	size_t next; /* first edit that was not applied yet */
 	struct buf out;
 	struct lines lines;
 	size_t grown; /* lines that earlier hunks added */
@@ -35,13 +37,12 @@ static size_t count_newlines(struct str s)
 	return n;
 }
 
-/* Applies the edits of one line, *next being the first of them. */
-static struct str edited(struct diff *d, struct str source, size_t from, size_t to,
-	const struct hipify_text *t, size_t *next)
+/* Applies the edits of one line. */
+static struct str edited(struct diff *d, struct str source, size_t from, size_t to)
 {
 	BUF(b, d->a);
-	for (; *next < t->edits.n && t->edits.v[*next].from < to; ++*next) {
-		const struct hipify_edit *e = &t->edits.v[*next];
+	for (; d->next < d->t->edits.n && d->t->edits.v[d->next].from < to; d->next++) {
+		const struct hipify_edit *e = &d->t->edits.v[d->next];
 		buf_add(&b, str_sub(source, from, e->from));
 		buf_add(&b, e->with);
 		from = e->to;
@@ -50,17 +51,17 @@ static struct str edited(struct diff *d, struct str source, size_t from, size_t 
 	return buf_str(&b);
 }
 
-static void split(struct diff *d, struct str source, const struct hipify_text *t)
+static void split(struct diff *d, struct str source)
 {
-	size_t next = 0;
+	const struct hipify_text *t = d->t;
 	for (size_t from = 0; from < source.n || (!from && t->edits.n);) {
 		size_t to = from + str_chr(str_sub(source, from, source.n), '\n') + 1;
 		to = to > source.n ? source.n + (source.n == 0) : to;
 		struct line *l = VEC_PUSH(d->a, &d->lines);
 		l->old = str_sub(source, from, to);
 		l->new = l->old;
-		if (next < t->edits.n && t->edits.v[next].from < to)
-			l->new = edited(d, source, from, to, t, &next);
+		if (d->next < t->edits.n && t->edits.v[d->next].from < to)
+			l->new = edited(d, source, from, to);
 		size_t extra = l->new.n - (l->new.n < l->old.n ? l->new.n : l->old.n);
 		if (extra && str_ends(l->new, l->old) && l->new.p[extra - 1] == '\n')
 			l->added = count_newlines(str_sub(l->new, 0, extra));
@@ -163,12 +164,12 @@ static void hunks(struct diff *d)
 struct str hipify_diff(
 	struct arena *a, struct str source, struct str path, const struct hipify_text *t)
 {
-	struct diff d = {.a = a, .out = {.a = a}};
+	struct diff d = {.a = a, .t = t, .out = {.a = a}};
 	if (!t->edits.n)
 		return S("");
 	struct str output = hipify_output_name(a, path);
 	buf_fmt(&d.out, "--- %.*s\n+++ %.*s\n", STR(path), STR(output));
-	split(&d, source, t);
+	split(&d, source);
 	hunks(&d);
 	return buf_str(&d.out);
 }

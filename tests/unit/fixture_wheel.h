@@ -28,7 +28,7 @@ struct fx_dyn { /* growing pieces: entries, strings, version records */
 static inline void fx_n(struct buf *b, uint64_t v, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
-		buf_char(b, (char)(v >> 8 * i));
+		buf_char(b, (char)(i < 8 ? v >> 8 * i : 0));
 }
 
 static inline size_t fx_string(struct fx_dyn *d, const char *text)
