@@ -235,13 +235,12 @@ static struct elf_symbol symbol_at(const struct dyn *d, const char *p)
 
 static struct err *each_symbol(const struct dyn *d, elf_symbol_fn *fn, void *user)
 {
-	ARENA(tmp);
 	uint64_t total = 0, n = 0;
 	if (!d->value[DT_SYMTAB])
 		return NULL;
 	TRY_CTX(count_symbols(d, &total), "cannot count the dynamic symbols");
 	uint64_t at = elf_offset_of(d->e, d->value[DT_SYMTAB]);
-	char *chunk = arena_array(&tmp, total < CHUNK ? total : CHUNK, SYM);
+	char chunk[CHUNK * SYM];
 	for (uint64_t i = 0; i < total; i += n) {
 		n = total - i < CHUNK ? total - i : CHUNK;
 		TRY_CTX(elf_src_read(d->e->src, chunk, (size_t)n * SYM, at + i * SYM),

@@ -86,19 +86,34 @@ static void escape(struct buf *out, unsigned char c)
 	buf_fmt(out, "\\u%04x", c);
 }
 
+/* Bytes from i on that stand for themselves: what nearly all text is. */
+static size_t plain_run(struct str s, size_t i)
+{
+	size_t n = i;
+	while (n < s.n && (unsigned char)s.p[n] >= 0x20 && (unsigned char)s.p[n] < 0x7f &&
+		s.p[n] != '"' && s.p[n] != '\\')
+		n++;
+	return n - i;
+}
+
 static void quoted(struct buf *out, struct str s)
 {
 	buf_char(out, '"');
-	for (size_t i = 0; i < s.n;) {
+	for (size_t i = 0, len; i < s.n; i += len) {
 		const unsigned char *p = (const unsigned char *)s.p + i;
-		size_t len = utf8_length(p, s.n - i);
+		len = plain_run(s, i);
+		if (len) {
+			buf_add(out, str_sub(s, i, i + len));
+			continue;
+		}
+		len = utf8_length(p, s.n - i);
 		if (len == 0)
 			buf_add(out, S("\\ufffd"));
-		else if (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7f)
+		else if (len == 1)
 			escape(out, *p);
 		else
 			buf_add(out, str_sub(s, i, i + len));
-		i += len ? len : 1;
+		len = len ? len : 1;
 	}
 	buf_char(out, '"');
 }
@@ -124,8 +139,13 @@ void json_str(struct json *j, struct str s)
 
 void json_u64(struct json *j, uint64_t n)
 {
+	char digits[20], *p = digits + sizeof(digits);
 	before(j);
-	buf_fmt(j->out, "%" PRIu64, n);
+	do {
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	buf_add(j->out, (struct str){.p = p, .n = (size_t)(digits + sizeof(digits) - p)});
 }
 
 void json_i64(struct json *j, int64_t n)
