@@ -39,6 +39,7 @@ struct run {
 	struct tail tail[STREAMS];
 	double start, term_at;
 	bool timed_out;
+	int read_errno; /* a pipe could not be read: what we have of the output is not all */
 };
 
 static void tail_add(struct tail *t, const char *p, size_t n)
@@ -255,6 +256,7 @@ static void read_stream(struct run *r, int i)
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (got <= 0) {
+		r->read_errno = got < 0 ? errno : r->read_errno;
 		fd_closep(&r->fd[i]);
 		return;
 	}
@@ -360,7 +362,10 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 	ret->out = take(a, &r->tail[OUT]);
 	ret->err = take(a, &r->tail[ERR]);
 	record(r->p, ret);
-	return cancelled() && r->term_at > 0 ? err_new(E_CANCELLED, "interrupted") : NULL;
+	if (cancelled() && r->term_at > 0)
+		return err_new(E_CANCELLED, "interrupted");
+	errno = r->read_errno;
+	return errno ? err_errno("cannot read the output of '%.*s'", STR(r->p->argv.v[0])) : NULL;
 }
 
 struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *ret)

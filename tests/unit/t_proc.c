@@ -239,7 +239,10 @@ static void no_descriptor_is_lost_whatever_fails(void **state)
 		struct err *e = proc_run(&a, &p, &r);
 		const char *hit = fault_hit();
 		fault_arm(0, 0);
-		assert_true(e || r.status == 0);
+		/* all of the output, or an error: never a part of it that passes for all; feeding
+		 * the child and the log are no promise */
+		bool fed = hit && !strcmp(hit, "write");
+		assert_true(e || (r.status == 0 && (fed || str_eq(r.out, S("text")))));
 		err_free(e);
 		assert_int_equal(open_files(), before);
 		if (!hit)
