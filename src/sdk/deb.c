@@ -298,8 +298,9 @@ static struct err *put_file(struct unpacking *x, struct archive_entry *entry, st
 	struct record rec = {.type = 'f', .path = p->path};
 	rec.mtime = la.archive_entry_mtime(entry);
 	mode_t mode = (la.archive_entry_perm(entry) & 0755) | 0600;
+	unlinkat(p->dir, name, 0); /* a killed install may have left a link of that name */
 	CLEANUP(fd_closep)
-	int fd = openat(p->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(p->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno("cannot create '%.*s' in the tree", STR(p->path));
 	struct err *e = copy_data(x, p, fd, &rec);

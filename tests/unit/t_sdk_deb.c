@@ -270,6 +270,27 @@ static void unpacking_again_replaces_and_leaves_no_litter(void **state)
 	test_dir_remove(dir);
 }
 
+/* What a kill between making the link and giving it its name leaves. */
+static void a_killed_unpacking_does_not_stop_the_next(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), record;
+	struct str root = path_join(&a, dir, S("root")), usr = path_join(&a, root, S("usr"));
+	const struct member v[] = {FILE_("./usr/f", "whole"), FILE_("./usr/g", "new")};
+	struct str deb = make_deb(&a, dir, ARCHIVE_FILTER_NONE, v, 2);
+	struct str left = path_join(&a, usr, S(".rs-p.tmp"));
+	assert_ok(unpack(&a, deb, root, &record));
+	assert_ok(fs_symlink(S("nowhere"), left));
+	assert_ok(unpack(&a, deb, root, &record));
+	assert_ok(fs_link(path_join(&a, usr, S("g")), left)); /* a hard link: the same file */
+	assert_ok(unpack(&a, deb, root, &record));
+	test_has(path_join(&a, usr, S("f")), "whole");
+	test_has(path_join(&a, usr, S("g")), "new");
+	assert_false(fs_present(left));
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +303,7 @@ int main(void)
 		cmocka_unit_test(a_file_is_not_written_through_a_link),
 		cmocka_unit_test(every_truncation_is_an_error),
 		cmocka_unit_test(unpacking_again_replaces_and_leaves_no_litter),
+		cmocka_unit_test(a_killed_unpacking_does_not_stop_the_next),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
