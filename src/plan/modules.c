@@ -28,6 +28,14 @@ static bool is_packed(struct str path)
 	return !str_starts(path_base(path), S("."));
 }
 
+static struct err *check_count(const struct plan *plan)
+{
+	if (plan->python_files.n <= MAX_FILES)
+		return NULL;
+	return err_new(
+		E_LIMIT, "more than %d Python files in '%.*s'", MAX_FILES, STR(plan->project));
+}
+
 static struct err *add_python(struct arena *a, struct plan *plan, struct str pattern)
 {
 	struct str dir = path_join(a, plan->project, plan->python_dir);
@@ -36,8 +44,23 @@ static struct err *add_python(struct arena *a, struct plan *plan, struct str pat
 	VEC_EACH (struct str, h, &hits)
 		if (is_packed(*h) && !strs_has(&plan->python_files, *h))
 			strs_add(a, &plan->python_files, *h);
-	if (plan->python_files.n > MAX_FILES)
-		return err_new(E_LIMIT, "more than %d Python files in '%.*s'", MAX_FILES, STR(dir));
+	return check_count(plan);
+}
+
+/* A file that is named outright is packed whatever it is. */
+static struct err *add_named(
+	struct arena *a, struct plan *plan, struct str pattern, size_t *ret_found)
+{
+	struct str dir = path_join(a, plan->project, plan->python_dir);
+	struct strs hits;
+	TRY(glob_files(a, dir, pattern, &hits));
+	VEC_EACH (struct str, h, &hits) {
+		if (glob_is_pattern(pattern) && !is_packed(*h))
+			continue;
+		++*ret_found;
+		if (!strs_has(&plan->python_files, *h))
+			strs_add(a, &plan->python_files, *h);
+	}
 	return NULL;
 }
 
@@ -58,15 +81,44 @@ static struct err *named_files(
 		if (!n->text.n || !path_is_inside(n->text))
 			return node_error(
 				n, E_PROJECT, "'%.*s' is outside of the project", STR(n->text));
-		size_t before = plan->python_files.n;
-		TRY(add_python(a, plan, n->text));
-		if (plan->python_files.n == before)
+		size_t found = 0;
+		TRY(add_named(a, plan, n->text, &found));
+		if (!found)
 			return node_error(n, E_PROJECT, "'%.*s' matches no file in '%.*s'",
 				STR(n->text), STR(path_join(a, plan->project, plan->python_dir)));
 	}
+	TRY(check_count(plan));
 	plan_explain(a, plan, "python files", str_fmt(a, "%zu files", plan->python_files.n),
 		"'python: files' of %.*s", STR(path_base(p->file)));
 	return NULL;
+}
+
+static bool is_identifier(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		bool digit = c >= '0' && c <= '9';
+		/* letters beyond ASCII are left to Python */
+		bool letter =
+			(c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
+		if (!letter && !(digit && i))
+			return false;
+	}
+	return s.n > 0;
+}
+
+/* Names of packages become paths in the wheel, so nothing but names may be in them. */
+static struct err *check_package(const struct project *p, struct str package)
+{
+	struct str rest = package, part;
+	bool ok = !str_ends(package, S("."));
+	while (ok && str_next(&rest, '.', &part))
+		ok = is_identifier(part);
+	if (ok)
+		return NULL;
+	return err_hint(project_error(p, S("python"), E_PROJECT,
+				"Python cannot import a package named '%.*s'", STR(package)),
+		"write it as in Python: name or name.inner");
 }
 
 static struct err *named_package(struct arena *a, const struct project *p, struct plan *plan)
@@ -76,6 +128,7 @@ static struct err *named_package(struct arena *a, const struct project *p, struc
 	if (!path_is_inside(package) || !fs_is_dir(dir))
 		return project_error(p, S("python"), E_PROJECT, "no such package folder '%.*s'",
 			STR(p->package));
+	TRY(check_package(p, path_base(package)));
 	plan->python_dir = path_dir(package);
 	plan_explain(a, plan, "python files", package, "'python: package' of %.*s",
 		STR(path_base(p->file)));
@@ -111,6 +164,8 @@ struct err *python_find(struct arena *a, const struct project *p, struct plan *p
 	if (!path_is_inside(plan->python_dir))
 		return project_error(p, S("python"), E_PROJECT, "'%.*s' is outside of the project",
 			STR(plan->python_dir));
+	if (p->into.n)
+		TRY(check_package(p, p->into));
 	if (files)
 		return named_files(a, p, plan, files);
 	return p->package.n ? named_package(a, p, plan) : default_package(a, plan);
@@ -147,7 +202,7 @@ static struct err *check_clash(struct arena *a, const struct project *p, const s
 	struct str path = dots_to_slashes(a, m->name);
 	const struct str rivals[] = {str_fmt(a, "%.*s/__init__.py", STR(path)),
 		str_fmt(a, "%.*s.py", STR(path)), m->file, m->loader_file};
-	for (size_t i = m->loader ? 2 : 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		if (rivals[i].n && strs_has(&plan->python_files, rivals[i]))
 			return err_hint(project_error(p, S("python"), E_MODULE,
 						"the module '%.*s' and the Python file '%.*s' "

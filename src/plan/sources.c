@@ -103,9 +103,10 @@ static struct err *one_pattern(struct finder *f, const struct node *n)
 			return err_hint(node_error(n, E_PROJECT, "'%.*s' is no source", STR(*h)),
 				"sources end in .cu .hip .cpp .cc .cxx or .c; headers need not "
 				"be listed");
-		if (!lang_of(*h, &lang) || strs_has(&f->roots, *h))
+		if (!lang_of(*h, &lang))
 			continue;
-		strs_add(f->a, &f->roots, *h);
+		if (!strs_has(&f->roots, *h))
+			strs_add(f->a, &f->roots, *h);
 		if (exact)
 			strs_add(f->a, &f->exact, *h);
 	}
@@ -125,16 +126,44 @@ static struct err *named_sources(struct finder *f, const struct node *list)
 	return NULL;
 }
 
-static bool excluded(const struct node *list, struct str path)
+/* The patterns of 'exclude', as glob_match() wants them. */
+static struct err *read_exclude(struct finder *f, struct strs *ret)
 {
+	const struct node *list = project_list(f->p, S("exclude"));
 	if (!list)
-		return false;
-	if (list->kind != NODE_LIST)
-		return glob_match(list->text, path);
-	NODE_EACH (n, list)
-		if (glob_match(n->text, path))
+		return NULL;
+	if (list->kind == NODE_MAP)
+		return node_error(list, E_PROJECT, "'exclude' must be a list of files or patterns");
+	struct node one = {.kind = NODE_LIST, .v = (struct node *)list, .n = 1};
+	NODE_EACH (n, list->kind == NODE_LIST ? list : &one) {
+		if (n->kind == NODE_LIST || n->kind == NODE_MAP || !n->text.n)
+			return node_error(n, E_PROJECT, "a file name or a pattern is wanted here");
+		strs_add(f->a, ret, path_clean(f->a, n->text));
+	}
+	return NULL;
+}
+
+static bool excluded(const struct strs *patterns, struct str path)
+{
+	VEC_EACH (const struct str, p, patterns)
+		if (glob_match(*p, path))
 			return true;
 	return false;
+}
+
+static struct err *drop_excluded(struct finder *f)
+{
+	struct strs patterns = {0};
+	TRY(read_exclude(f, &patterns));
+	size_t n = 0;
+	for (size_t i = 0; i < f->roots.n; i++)
+		if (!excluded(&patterns, f->roots.v[i]))
+			f->roots.v[n++] = f->roots.v[i];
+	f->roots.n = n;
+	if (n > MAX_SOURCES)
+		return err_new(E_LIMIT, "%zu sources in '%.*s', more than %d", n, STR(f->p->dir),
+			MAX_SOURCES);
+	return NULL;
 }
 
 /* The scan of a file of the project; read once. */
@@ -229,18 +258,35 @@ static struct str output_of(struct arena *a, struct str path)
 	return str_fmt(a, "%.*s.hip", STR(str_sub(path, 0, path.n - ext.n)));
 }
 
-/* A file that another source includes is compiled there; one with main() is no part of a library.
- */
-static const char *reason_to_skip(
-	struct finder *f, struct str path, const struct source_facts *facts)
+static void leave_out(struct finder *f, struct str path, const char *why)
 {
-	if (strs_has(&f->exact, path))
-		return NULL;
-	if (strs_has(&f->plan->headers, path))
-		return "another source includes it, so it is compiled there";
-	if (facts->has_main && !facts->modules.n)
-		return "it defines main(), so it is a program, not part of a library";
+	struct str subject = str_fmt(f->a, "source %.*s", STR(path));
+	plan_explain(f->a, f->plan, subject.p, S("left out"), "%s", why);
+}
+
+/* A file with main() that is not named is no part of a library. What it includes is not followed:
+ * a source that only a program includes must be compiled by itself. */
+static struct err *drop_programs(struct finder *f)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < f->roots.n; i++) {
+		struct str path = f->roots.v[i];
+		const struct scan *s;
+		TRY(scan_of(f, path, &s));
+		if (s->has_main && !s->modules.n && !strs_has(&f->exact, path))
+			leave_out(f, path,
+				"it defines main(), so it is a program, not part of a library");
+		else
+			f->roots.v[n++] = path;
+	}
+	f->roots.n = n;
 	return NULL;
+}
+
+/* A file that another source includes is compiled there. */
+static bool is_included(const struct finder *f, struct str path)
+{
+	return !strs_has(&f->exact, path) && strs_has(&f->plan->headers, path);
 }
 
 static void add_source(struct finder *f, struct str path)
@@ -267,16 +313,15 @@ static struct err *check_outputs(struct finder *f)
 
 static struct err *select_sources(struct finder *f, struct source_facts **ret)
 {
-	struct source_facts *all = arena_array(f->a, f->roots.n, sizeof(*all));
-	struct source_facts *kept = arena_array(f->a, f->roots.n, sizeof(*all));
+	size_t n = f->roots.n ? f->roots.n : 1;
+	struct source_facts *all = arena_array(f->a, n, sizeof(*all));
+	struct source_facts *kept = arena_array(f->a, n, sizeof(*all));
 	for (size_t i = 0; i < f->roots.n; i++)
 		TRY(facts_of(f, f->roots.v[i], &all[i]));
 	for (size_t i = 0; i < f->roots.n; i++) {
 		struct str path = f->roots.v[i];
-		const char *why = reason_to_skip(f, path, &all[i]);
-		if (why) {
-			struct str subject = str_fmt(f->a, "source %.*s", STR(path));
-			plan_explain(f->a, f->plan, subject.p, S("left out"), "%s", why);
+		if (is_included(f, path)) {
+			leave_out(f, path, "another source includes it, so it is compiled there");
 			continue;
 		}
 		kept[f->plan->sources.n] = all[i];
@@ -290,9 +335,9 @@ static struct err *select_sources(struct finder *f, struct source_facts **ret)
 		"name the wanted ones in 'sources' without wildcards");
 }
 
-static void explain_sources(struct finder *f, const struct node *list)
+static void explain_sources(struct finder *f, const struct node *list, size_t found)
 {
-	struct str n = str_fmt(f->a, "%zu of %zu files", f->plan->sources.n, f->roots.n);
+	struct str n = str_fmt(f->a, "%zu of %zu files", f->plan->sources.n, found);
 	if (list)
 		plan_explain(f->a, f->plan, "sources", n, "'sources' of %.*s",
 			STR(path_base(f->p->file)));
@@ -308,17 +353,11 @@ struct err *sources_find(
 	struct finder f = {.a = a, .p = p, .plan = plan, .scans = {.a = a}};
 	const struct node *list = project_list(p, S("sources"));
 	TRY(list ? named_sources(&f, list) : default_sources(&f));
-	const struct node *exclude = project_list(p, S("exclude"));
-	size_t n = 0;
-	for (size_t i = 0; i < f.roots.n; i++)
-		if (!excluded(exclude, f.roots.v[i]))
-			f.roots.v[n++] = f.roots.v[i];
-	f.roots.n = n;
-	if (n > MAX_SOURCES)
-		return err_new(E_LIMIT, "%zu sources in '%.*s', more than %d", n, STR(p->dir),
-			MAX_SOURCES);
+	TRY(drop_excluded(&f));
+	size_t found = f.roots.n;
+	TRY(drop_programs(&f));
 	TRY(select_sources(&f, ret));
 	strs_sort(&plan->headers);
-	explain_sources(&f, list);
+	explain_sources(&f, list, found);
 	return NULL;
 }
