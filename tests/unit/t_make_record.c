@@ -1,0 +1,158 @@
+/* build.json, what reports are drawn from: make/record.c. Read back as any reader would. */
+#include "formats/node.h"
+#include "make/make.h"
+#include "test.h"
+
+struct fixture {
+	struct arena a;
+	struct plan plan;
+	struct make_result result;
+	struct make_record record;
+};
+
+static int begin(void **state)
+{
+	struct fixture *f = xmalloc(sizeof(*f));
+	*f = (struct fixture){0};
+	f->plan.project = S("/home/u/\"odd\" proj");
+	f->plan.name = S("saxpy");
+	f->record =
+		(struct make_record){.plan = &f->plan, .result = &f->result, .began = mono_now()};
+	*state = f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+	arena_free(&f->a);
+	free(f);
+	return 0;
+}
+
+static const struct node *record(struct fixture *f)
+{
+	const struct node *doc = NULL;
+	struct str text = make_record(&f->a, &f->record);
+	assert_ok(json_parse(&f->a, text, S("build.json"), &doc));
+	assert_str(node_text(doc, S("schema"), S("")), "rocsmith.build/1");
+	return doc;
+}
+
+static void a_record_of_nothing_is_complete(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const members[] = {"rocsmith", "started", "seconds", "jobs", "project",
+		"dir", "sdk", "stages", "steps", "wheel", "bytes", "translated", "findings",
+		"plan"};
+	const struct node *doc = record(f);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (!node_get(doc, str_from(members[i])))
+			fail_msg("no member '%s'", members[i]);
+	assert_null(node_get(doc, S("error")));
+	assert_str(node_text(doc, S("project"), S("")), "/home/u/\"odd\" proj");
+	assert_str(node_text(node_get(node_get(doc, S("plan")), S("project")), S("name"), S("")),
+		"saxpy");
+}
+
+static void all_stages_have_their_seconds(void **state)
+{
+	struct fixture *f = *state;
+	for (unsigned i = 0; i < STAGE_COUNT; i++)
+		f->result.seconds[i] = i + 0.5;
+	const struct node *stages = node_get(record(f), S("stages"));
+	assert_int_equal(stages->n, STAGE_COUNT);
+	for (unsigned i = 0; i < STAGE_COUNT; i++) {
+		assert_str(stages->v[i].key, make_stage_names[i]);
+		assert_true(node_number(stages, stages->v[i].key, 0) == i + 0.5);
+	}
+}
+
+static void steps_keep_what_they_cost(void **state)
+{
+	struct fixture *f = *state;
+	*VEC_PUSH(&f->a, &f->result.steps) = (struct make_step){.kind = S("device"),
+		.name = S("a.cu"),
+		.gpu = S("gfx1201"),
+		.start = 0.25,
+		.seconds = 1.5,
+		.cpu = 1.25,
+		.memory = 5000000000,
+		.done = true};
+	*VEC_PUSH(&f->a, &f->result.steps) =
+		(struct make_step){.kind = S("link"), .name = S("m.so"), .cached = true};
+	const struct node *steps = node_get(record(f), S("steps"));
+	assert_int_equal(steps->n, 2);
+	const struct node *one = &steps->v[0], *two = &steps->v[1];
+	assert_str(node_text(one, S("gpu"), S("")), "gfx1201");
+	assert_true(node_number(one, S("start"), 0) == 0.25);
+	assert_true(node_number(one, S("cpu"), 0) == 1.25);
+	assert_true(node_u64(one, S("memory"), 0) == 5000000000);
+	assert_true(node_bool(one, S("done"), false) && !node_bool(one, S("cached"), true));
+	assert_true(node_bool(two, S("cached"), false) && !node_bool(two, S("done"), true));
+}
+
+static void versions_of_the_sdk_are_named_one_by_one(void **state)
+{
+	struct fixture *f = *state;
+	f->result.sdk = (struct sdk){.name = S("debian-sid"), .fingerprint = S("ab12")};
+	*VEC_PUSH(&f->a, &f->result.sdk.components) =
+		(struct sdk_component){.name = S("hip"), .version = S("6.4.43484")};
+	*VEC_PUSH(&f->a, &f->result.sdk.components) =
+		(struct sdk_component){.name = S("clang"), .version = S("21.1.8")};
+	const struct node *sdk = node_get(record(f), S("sdk"));
+	assert_str(node_text(sdk, S("name"), S("")), "debian-sid");
+	assert_str(node_text(sdk, S("fingerprint"), S("")), "ab12");
+	const struct node *components = node_get(sdk, S("components"));
+	assert_str(node_text(components, S("hip"), S("")), "6.4.43484");
+	assert_str(node_text(components, S("clang"), S("")), "21.1.8");
+}
+
+static void a_failed_build_tells_its_root_cause(void **state)
+{
+	struct fixture *f = *state;
+	struct err *e = err_at(err_new(E_COMPILE, "expected ';'"),
+		(struct loc){.path = S("/p/a.cu"), .line = 7, .col = 3});
+	e = err_wrap(e, "cannot build");
+	f->record.failure = e;
+	const struct node *error = node_get(record(f), S("error"));
+	assert_str(node_text(error, S("id"), S("")), "E0410");
+	assert_str(node_text(error, S("message"), S("")), "expected ';'");
+	assert_str(node_text(error, S("path"), S("")), "/p/a.cu");
+	assert_int_equal(node_u64(error, S("line"), 0), 7);
+	err_free(e);
+}
+
+static void further_members_and_findings_are_added(void **state)
+{
+	struct fixture *f = *state;
+	struct finding *x =
+		finding_add(&f->a, &f->result.findings, "cuda-name-left", SEV_WARNING, S("a.cu"));
+	finding_say(&f->a, x, "line 3: 'cudaX' has no counterpart");
+	f->record.more = S("\"facts\":{\"size\":1},\"verify\":{}");
+	f->result.wheel = S("/out/x.whl");
+	f->result.wheel_size = 1234;
+	const struct node *doc = record(f);
+	assert_int_equal(node_u64(node_get(doc, S("facts")), S("size"), 0), 1);
+	assert_non_null(node_get(doc, S("verify")));
+	assert_str(node_text(doc, S("wheel"), S("")), "/out/x.whl");
+	assert_int_equal(node_u64(doc, S("bytes"), 0), 1234);
+	const struct node *findings = node_get(doc, S("findings"));
+	assert_int_equal(findings->n, 1);
+	assert_str(node_text(&findings->v[0], S("id"), S("")), "cuda-name-left");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_record_of_nothing_is_complete),
+		TEST(all_stages_have_their_seconds),
+		TEST(steps_keep_what_they_cost),
+		TEST(versions_of_the_sdk_are_named_one_by_one),
+		TEST(a_failed_build_tells_its_root_cause),
+		TEST(further_members_and_findings_are_added),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
