@@ -148,6 +148,18 @@ static bool is_debian(const struct apt_source *s)
 	return false;
 }
 
+/* Vendors give their archives Debian's names of suites and components, too; the keyring, then the
+ * address, tell which is Debian's own. */
+static unsigned likeness(const struct apt_source *s)
+{
+	unsigned points = 1;
+	if (!is_debian(s))
+		return 0;
+	points += 2 * str_contains(s->keyring, S("debian-archive"));
+	points += str_contains(path_base(s->uri), S("debian")) || str_ends(s->uri, S("/debian/"));
+	return points;
+}
+
 static struct err *read_one(struct arena *a, struct str path, struct apt_sources *list)
 {
 	struct str text;
@@ -170,11 +182,14 @@ struct err *apt_sources_find(struct arena *a, struct str dir, struct apt_source 
 	for (size_t i = 0; i < names.n; i++)
 		if (str_ends(names.v[i], S(".list")) || str_ends(names.v[i], S(".sources")))
 			TRY(read_one(a, path_join(a, parts, names.v[i]), &list));
+	const struct apt_source *best = NULL;
 	VEC_EACH (struct apt_source, s, &list)
-		if (is_debian(s)) {
-			*ret = *s;
-			return NULL;
-		}
+		if (likeness(s) > (best ? likeness(best) : 0))
+			best = s;
+	if (best) {
+		*ret = *best;
+		return NULL;
+	}
 	struct err *e = err_new(E_SDK_SOURCE,
 		"this machine's apt configuration ('%.*s') names no "
 		"Debian archive",

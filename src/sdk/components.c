@@ -180,7 +180,7 @@ struct err *component_packages(struct arena *a, struct str name, struct strs *re
 		return NULL;
 	}
 	struct strs names = sdk_component_names(a);
-	struct str near = suggest(name, &names);
+	struct str near = suggest(str_lower(a, name), &names);
 	struct err *e = err_new(E_USAGE, "unknown SDK component '%.*s'", STR(name));
 	if (near.n)
 		return err_hint(e, "did you mean '%.*s'?", STR(near));

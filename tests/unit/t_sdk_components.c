@@ -1,0 +1,278 @@
+/* What the words of --components mean, and which packages and headers are ROCm's:
+ * sdk/components.c. */
+#include "sdk/provider.h"
+#include "test.h"
+
+static struct strs packages_of(struct arena *a, const char *component, bool *alone)
+{
+	struct strs list = {0};
+	assert_ok(component_packages(a, str_from(component), &list, alone));
+	return list;
+}
+
+static void every_component_names_packages_once(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct strs names = sdk_component_names(&a);
+	assert_true(names.n > 20);
+	for (size_t i = 0; i < names.n; i++) {
+		bool alone;
+		struct strs list = packages_of(&a, names.v[i].p, &alone);
+		assert_true(list.n > 0 && sdk_component_about(names.v[i])[0]);
+		for (size_t k = 0; k < list.n; k++)
+			for (size_t n = 0; n < k; n++)
+				assert_false(str_eq(list.v[k], list.v[n]));
+		for (size_t k = 0; k < i; k++)
+			assert_false(str_eq(names.v[i], names.v[k]));
+	}
+}
+
+/* Else their headers would not be in /opt/rocm/include, and no compile would find them. */
+static void the_packages_of_libraries_are_part_of_the_view(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const others[] = {"compiler", "torch-build", "python", NULL};
+	struct strs names = sdk_component_names(&a);
+	for (size_t i = 0; i < names.n; i++) {
+		bool alone, skip = false;
+		for (size_t k = 0; others[k]; k++)
+			skip |= str_eq(names.v[i], str_from(others[k]));
+		struct strs list = packages_of(&a, names.v[i].p, &alone);
+		for (size_t k = 0; !skip && k < list.n; k++)
+			if (!package_is_rocm(list.v[k]))
+				fail_msg("'%.*s' is not ROCm's", STR(list.v[k]));
+	}
+}
+
+static void single_libraries_are_part_of_math(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const libraries[] = {"hipblas", "hipblaslt", "hipcub", "hipfft",
+		"hiprand", "hipsolver", "hipsparse", "rocblas", "rocfft", "rocprim", "rocrand",
+		"rocsolver", "rocsparse", "rocthrust"};
+	bool alone;
+	struct strs math = packages_of(&a, "math", &alone);
+	assert_false(alone);
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+		struct strs one = packages_of(&a, libraries[i], &alone);
+		assert_false(alone);
+		for (size_t k = 0; k < one.n; k++)
+			if (!strs_has(&math, one.v[k]))
+				fail_msg("'math' lacks '%.*s'", STR(one.v[k]));
+	}
+}
+
+static void only_headers_come_without_what_they_depend_on(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct strs names = sdk_component_names(&a);
+	for (size_t i = 0; i < names.n; i++) {
+		bool alone = false;
+		packages_of(&a, names.v[i].p, &alone);
+		assert_int_equal(alone, str_eq(names.v[i], S("headers")));
+	}
+}
+
+static void a_compiler_is_what_hipcc_and_a_shell_need(void **state)
+{
+	(void)state;
+	ARENA(a);
+	bool alone;
+	struct strs list = packages_of(&a, "compiler", &alone);
+	assert_true(strs_has(&list, S("hipcc")) && strs_has(&list, S("libamdhip64-dev")));
+	assert_true(strs_has(&list, S("dash")) && strs_has(&list, S("libc-bin")));
+}
+
+static const struct {
+	const char *word, *hint;
+} mistypes[] = {
+	{"compilr", "did you mean 'compiler'?"},
+	{"hiprnd", "did you mean 'hiprand'?"},
+	{"HIPRAND", "did you mean 'hiprand'?"},
+	{"maths", "did you mean 'math'?"},
+	{"zzzzzzzzzzz", "'rocsmith sdk list' shows the components"},
+	{"", "'rocsmith sdk list' shows the components"},
+};
+
+static void mistyped_components_are_answered(void **state)
+{
+	(void)state;
+	ARENA(a);
+	for (size_t i = 0; i < sizeof(mistypes) / sizeof(mistypes[0]); i++) {
+		struct strs list;
+		bool alone;
+		struct err *e = component_packages(&a, str_from(mistypes[i].word), &list, &alone);
+		assert_non_null(e);
+		assert_int_equal(e->code, E_USAGE);
+		if (!e->hints || strcmp(e->hints->text, mistypes[i].hint) != 0)
+			fail_msg("'%s': hint '%s'", mistypes[i].word,
+				e->hints ? e->hints->text : "none");
+		err_free(e);
+	}
+	assert_string_equal(sdk_component_about(S("nothing")), "");
+}
+
+/* ---- packages ---- */
+static const struct {
+	const char *name;
+	bool rocm;
+} packages[] = {
+	{"libamdhip64-6", true},
+	{"libamdhip64-dev", true},
+	{"libhiprand1", true},
+	{"libhiprand-dev", true},
+	{"librocblas4", true},
+	{"librocblas4-tests-data", true},
+	{"libhsa-runtime64-1", true},
+	{"libamd-comgr3", true},
+	{"rocm-device-libs-21", true},
+	{"hipcc", true},
+	{"libmiopen-dev", true},
+	{"librccl-dev", true},
+	{"libroctx4", true},
+	{"rocm-cmake", true},
+	{"libc6", false},
+	{"libc6-dev", false},
+	{"libstdc++-15-dev", false},
+	{"linux-libc-dev", false},
+	{"libllvm21", false},
+	{"clang-21", false},
+	{"librocksdb-dev", false},
+	{"libpython3-dev", false},
+	{"libamd3", false}, /* SuiteSparse */
+	{"zlib1g", false},
+	{"", false},
+};
+
+static void rocms_packages_are_told_from_others_of_like_names(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (package_is_rocm(str_from(packages[i].name)) != packages[i].rocm)
+			fail_msg("'%s'", packages[i].name);
+}
+
+/* apt_preferences(5): one stanza, which pins source packages of one suite. */
+static void preferences_pin_rocm_and_nothing_else(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str text = rocm_preferences(&a, S("experimental")), line;
+	assert_true(str_next(&text, '\n', &line));
+	struct strs words = str_split(&a, line, ' ');
+	assert_str(words.v[0], "Package:");
+	for (size_t i = 1; i < words.n; i++)
+		assert_true(str_starts(words.v[i], S("src:")));
+	assert_true(strs_has(&words, S("src:rocm-hipamd")));
+	assert_true(strs_has(&words, S("src:rocrand")) && strs_has(&words, S("src:miopen")));
+	assert_false(strs_has(&words, S("src:glibc")) || strs_has(&words, S("src:*")));
+	assert_true(str_next(&text, '\n', &line));
+	assert_str(line, "Pin: release a=experimental");
+	assert_true(str_next(&text, '\n', &line));
+	assert_str(line, "Pin-Priority: 990");
+}
+
+/* ---- headers ---- */
+static const struct {
+	const char *header, *component;
+} headers[] = {
+	{"hip/hip_runtime.h", "compiler"},
+	{"hip/hip_fp16.h", "compiler"},
+	{"hsa/hsa.h", "compiler"},
+	{"hiprand/hiprand_kernel.h", "hiprand"},
+	{"hipblas/hipblas.h", "hipblas"},
+	{"hipblas.h", "hipblas"},
+	{"hipblaslt/hipblaslt.h", "hipblaslt"},
+	{"hipcub/hipcub.hpp", "hipcub"},
+	{"hipfft/hipfft.h", "hipfft"},
+	{"hipsolver/hipsolver.h", "hipsolver"},
+	{"hipsparse/hipsparse.h", "hipsparse"},
+	{"miopen/miopen.h", "miopen"},
+	{"rccl/rccl.h", "rccl"},
+	{"rccl.h", "rccl"},
+	{"rocblas/rocblas.h", "rocblas"},
+	{"rocprim/rocprim.hpp", "rocprim"},
+	{"rocwmma/rocwmma.hpp", "rocwmma"},
+	{"thrust/device_vector.h", "rocthrust"},
+	{"roctracer/roctx.h", "roctx"},
+	{"ck_tile/core.hpp", "composable-kernel"},
+	{"amd_smi/amdsmi.h", "amd-smi"},
+	{"rocm_smi/rocm_smi.h", "rocm-smi"},
+	{"vector", ""},
+	{"stdio.h", ""},
+	{"Python.h", ""},
+	{"curand.h", ""},
+	{"my/hip/x.h", ""},
+	{"hipper/x.h", ""},
+	{"thrusters.h", ""},
+	{"/opt/rocm/include/hip/hip_runtime.h", ""},
+	{"", ""},
+};
+
+static void headers_lead_to_their_component(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct strs known = sdk_component_names(&a);
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		struct strs one = {0};
+		strs_add(&a, &one, str_from(headers[i].header));
+		struct strs got = sdk_components_for_headers(&a, &one);
+		struct str text = str_join(&a, &got, S(","));
+		if (!str_eq(text, str_from(headers[i].component)))
+			fail_msg("'%s' gives '%.*s'", headers[i].header, STR(text));
+		assert_true(!got.n || strs_has(&known, got.v[0]));
+	}
+}
+
+static void components_of_many_headers_are_sorted_and_unique(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct strs list = {0};
+	for (size_t i = sizeof(headers) / sizeof(headers[0]); i-- > 0;)
+		strs_add(&a, &list, str_from(headers[i].header));
+	struct strs got = sdk_components_for_headers(&a, &list);
+	for (size_t i = 1; i < got.n; i++)
+		assert_true(str_cmp(got.v[i - 1], got.v[i]) < 0);
+	assert_true(strs_has(&got, S("compiler")) && strs_has(&got, S("hiprand")));
+}
+
+static void the_compiler_is_part_of_every_wish(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct sdk_spec spec = {0};
+	struct strs none = sdk_wanted(&a, &spec);
+	assert_str(str_join(&a, &none, S(" ")), "compiler");
+	strs_add(&a, &spec.components, S("hiprand"));
+	strs_add(&a, &spec.components, S("compiler"));
+	strs_add(&a, &spec.components, S("hiprand"));
+	struct strs got = sdk_wanted(&a, &spec);
+	assert_str(str_join(&a, &got, S(" ")), "compiler hiprand");
+	assert_str(sdk_name(&a, &spec), "debian-sid");
+	spec.suite = S("experimental");
+	assert_str(sdk_name(&a, &spec), "debian-experimental");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_component_names_packages_once),
+		cmocka_unit_test(the_packages_of_libraries_are_part_of_the_view),
+		cmocka_unit_test(single_libraries_are_part_of_math),
+		cmocka_unit_test(only_headers_come_without_what_they_depend_on),
+		cmocka_unit_test(a_compiler_is_what_hipcc_and_a_shell_need),
+		cmocka_unit_test(mistyped_components_are_answered),
+		cmocka_unit_test(rocms_packages_are_told_from_others_of_like_names),
+		cmocka_unit_test(preferences_pin_rocm_and_nothing_else),
+		cmocka_unit_test(headers_lead_to_their_component),
+		cmocka_unit_test(components_of_many_headers_are_sorted_and_unique),
+		cmocka_unit_test(the_compiler_is_part_of_every_wish),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
