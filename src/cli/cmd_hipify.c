@@ -1,4 +1,5 @@
 /* rocsmith hipify: translates CUDA sources, or says what would be translated and why. */
+#include <limits.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -268,7 +269,8 @@ static struct place parse_place(struct str s)
 {
 	size_t colon = str_rchr(s, ':');
 	uint64_t line;
-	if (colon == s.n || fs_exists(s) || !str_u64(str_sub(s, colon + 1, s.n), 10, &line))
+	if (colon == s.n || fs_exists(s) || !str_u64(str_sub(s, colon + 1, s.n), 10, &line) ||
+		line > UINT_MAX)
 		return (struct place){.file = s};
 	return (struct place){.file = str_sub(s, 0, colon), .line = (unsigned)line};
 }
@@ -346,6 +348,9 @@ static struct err *explain(struct arena *a, const struct hipify_args *h)
 	struct str source;
 	struct hipify_text t;
 	size_t shown = 0;
+	if (fs_is_dir(at.file))
+		return err_new(
+			E_USAGE, "'--explain' takes a file, and '%.*s' is a folder", STR(at.file));
 	TRY(fs_read(a, at.file, 1 << 28, &source));
 	TRY(hipify_text(a, source, at.file, &t));
 	if (h->common.json) {
@@ -410,6 +415,7 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 		return err_new(E_NOENT, "no folder or file '%.*s'", STR(h->path));
 	if (!fs_is_dir(h->path)) {
 		o.dir = path_dir(h->path);
+		o.keep = true;
 		strs_add(a, &o.only, path_base(h->path));
 	}
 	struct hipify_tree t;

@@ -75,6 +75,18 @@ static void bash(struct arena *a, struct buf *out)
 		       "complete -o filenames -F _rocsmith rocsmith\n"));
 }
 
+/* In single quotes, where fish knows two escapes. */
+static void fish_text(struct buf *out, const char *text)
+{
+	buf_add(out, S(" -d '"));
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_char(out, '\\');
+		buf_char(out, *text);
+	}
+	buf_add(out, S("'\n"));
+}
+
 static void fish_option(struct buf *out, const struct command *c, const struct opt *o)
 {
 	struct str head, tail;
@@ -87,7 +99,7 @@ static void fish_option(struct buf *out, const struct command *c, const struct o
 		buf_fmt(out, " -s %c", o->sname);
 	if (o->arg)
 		buf_add(out, o->kind == OPT_PATH ? S(" -r -F") : S(" -x"));
-	buf_fmt(out, " -d '%s'\n", o->help);
+	fish_text(out, o->help);
 }
 
 static void fish(struct arena *a, struct buf *out)
@@ -99,13 +111,12 @@ static void fish(struct arena *a, struct buf *out)
 		if (str_cut(str_from((*c)->name), ' ', &head, &tail))
 			buf_fmt(out,
 				"complete -c rocsmith -n '__fish_seen_subcommand_from %.*s' -f -a "
-				"%.*s -d '%s'\n",
-				STR(head), STR(tail), (*c)->summary);
+				"%.*s",
+				STR(head), STR(tail));
 		else
-			buf_fmt(out,
-				"complete -c rocsmith -n __fish_use_subcommand -f -a %.*s -d "
-				"'%s'\n",
-				STR(head), (*c)->summary);
+			buf_fmt(out, "complete -c rocsmith -n __fish_use_subcommand -f -a %.*s",
+				STR(head));
+		fish_text(out, (*c)->summary);
 		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++)
 			if (visible_option(*c, o))
 				fish_option(out, *c, o);

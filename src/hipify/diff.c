@@ -146,6 +146,12 @@ static void hunk(struct diff *d, size_t from, size_t to)
 	}
 }
 
+/* The first line behind a difference: text in front of a line leaves the line itself unchanged. */
+static size_t behind(const struct diff *d, size_t i)
+{
+	return d->lines.v[i].changed ? i + 1 : i;
+}
+
 static void hunks(struct diff *d)
 {
 	size_t n = d->lines.n;
@@ -153,9 +159,9 @@ static void hunks(struct diff *d)
 		if (!differs(&d->lines.v[i]))
 			continue;
 		size_t from = i < CONTEXT ? 0 : i - CONTEXT, last = i;
-		for (size_t k = i; k < n && k <= last + 2 * CONTEXT; k++)
+		for (size_t k = i; k < n && k <= behind(d, last) + 2 * CONTEXT; k++)
 			last = differs(&d->lines.v[k]) ? k : last;
-		size_t to = last + 1 + CONTEXT;
+		size_t to = behind(d, last) + CONTEXT;
 		hunk(d, from, to < n ? to : n);
 		i = last;
 	}

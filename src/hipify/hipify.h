@@ -83,6 +83,7 @@ struct hipify_tree {
 struct hipify_options {
 	struct str dir, out; /* out "" = nothing is written (--check, --diff) */
 	struct strs only;    /* relative paths; empty = every source and header below dir */
+	bool keep;           /* earlier outputs of sources that are not in only stay */
 	struct strs exclude; /* folders or files: names, or paths relative to dir */
 	struct str rocm;     /* as in struct hipify_context */
 	unsigned jobs;

@@ -113,7 +113,8 @@ static void note_first(struct engine *e, struct str path)
 {
 	const struct hipify_rule *r = names_find(path);
 	struct str hip = r && names_is_header(r) ? hipify_rule_hip(r) : path;
-	if (!e->has_include && !e->l.depth)
+	bool behind_code = e->outer_prev.to > 0;
+	if (!e->has_include && !e->l.depth && !behind_code)
 		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
 	e->has_include = true;
 }

@@ -44,6 +44,8 @@ static bool declaring(const struct engine *e)
 		return true;
 	if (str_eq(prev, S("using")))
 		return next_is(e, &next, "=");
+	if (str_eq(prev, S("namespace")) && engine_is(e, &e->prev2, S("using")))
+		return false;
 	if (e->prev.kind == TOK_IDENT && WORD_IN(prev, before_name))
 		return next_is(e, &next, "{:,>=;") || str_eq(prev, S("namespace"));
 	if (e->prev.kind == TOK_IDENT && !WORD_IN(prev, before_use))
@@ -80,6 +82,13 @@ bool left_declares(struct engine *e, const struct tok *t)
 	return true;
 }
 
+/* Names such as umin are no CUDA names unless called; CUtensorMap and CUDA_VERSION always are. */
+static bool common_word(struct str name, const struct hipify_rule *r)
+{
+	return !names_look_like_cuda(name) && str_eq(hipify_rule_kind(r), S("unsupported")) &&
+	       name.p[0] != '_' && !str_starts(name, S("CU"));
+}
+
 void left_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
 	struct str name = engine_text(e, t), hip = r ? hipify_rule_hip(r) : S("");
@@ -90,9 +99,9 @@ void left_name(struct engine *e, const struct tok *t, const struct hipify_rule *
 	struct tok next = engine_peek(e);
 	if (!r && engine_is(e, &next, S("##")))
 		return; /* left_paste() reports it */
-	/* names such as umin are no CUDA names unless called */
-	if (r && !names_look_like_cuda(name) && str_eq(hipify_rule_kind(r), S("unsupported")) &&
-		name.p[0] != '_' && !engine_is(e, &next, S("(")) && !engine_is(e, &next, S("::")))
+	bool used = engine_is(e, &next, S("(")) || engine_is(e, &next, S("::")) ||
+		    engine_is(e, &e->prev, S("namespace"));
+	if (r && common_word(name, r) && !used)
 		return;
 	engine_left(e, t, name, hip);
 }
@@ -100,10 +109,8 @@ void left_name(struct engine *e, const struct tok *t, const struct hipify_rule *
 void left_libcuxx(struct engine *e, const struct tok *t)
 {
 	struct tok next = engine_peek(e);
-	if (engine_is(e, &e->prev, S("namespace"))) {
-		left_declares(e, t);
+	if (engine_is(e, &e->prev, S("namespace")) && left_declares(e, t))
 		return;
-	}
 	if (!engine_is(e, &next, S("::")) || engine_is(e, &e->prev, S("::")))
 		return;
 	struct lex ahead = e->l;

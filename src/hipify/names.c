@@ -99,7 +99,7 @@ static const char *const prefixes[] = {
 	"__CUDA_",
 	"__cuda",
 	"__nv_",
-	"__nvvm",
+	"__nvvm_",
 	"cu",
 	"cublas",
 	"cublasLt",

@@ -261,13 +261,22 @@ static struct str apply(struct arena *a, struct str source, const struct hipify_
 	return buf_str(&b);
 }
 
+/* Declared here, or in a namespace of that name that is: cuda::f, but not libcu++'s cuda::std. */
+static bool own_name(struct engine *e, struct str name)
+{
+	if (map_get(&e->declared, name))
+		return true;
+	return str_starts(name, S("cuda::")) && !str_eq(name, S("cuda::std")) &&
+	       map_get(&e->declared, S("cuda"));
+}
+
 /* Names that the text declares itself are not CUDA's. */
 static void drop_own_names(struct engine *e)
 {
 	struct hipify_lefts *left = &e->ret->left;
 	size_t n = 0;
 	for (size_t i = 0; i < left->n; i++)
-		if (!map_get(&e->declared, left->v[i].name))
+		if (!own_name(e, left->v[i].name))
 			left->v[n++] = left->v[i];
 	left->n = n;
 	for (size_t i = 0; i < e->declared.n; i++)

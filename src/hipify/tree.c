@@ -140,12 +140,16 @@ static struct err *choose_files(struct run *r)
 	return NULL;
 }
 
-/* Two sources that give one output: the second fails. */
+/* Two sources that give one output: the second fails. So do names that break the manifest's lines.
+ */
 static void check_outputs(struct run *r)
 {
 	MAP(seen, r->a);
 	for (size_t i = 0; i < r->ret->files.n; i++) {
 		struct hipify_file *f = &r->ret->files.v[i], *other = map_get(&seen, f->output);
+		if (str_chr(f->source, '\n') < f->source.n ||
+			str_chr(f->source, '\t') < f->source.n)
+			fail(f, err_new(E_HIPIFY, "its name has a line end or a tab in it"));
 		if (other && f->status != HIPIFY_FAILED)
 			fail(f, err_new(E_HIPIFY, "'%.*s' and '%.*s' both give '%.*s'",
 					STR(other->source), STR(f->source), STR(f->output)));
@@ -292,9 +296,14 @@ static struct err *remove_stale(struct run *r)
 	return NULL;
 }
 
-/* A failed source keeps its older output's entry, so that the output stays ours. */
-static void keep_failed(struct run *r)
+/* A failed source keeps its older output's entry, so that the output stays ours; so do the sources
+ * that were not asked for. */
+static void keep_older(struct run *r)
 {
+	for (size_t i = 0; r->o->keep && i < r->old.by_output.n; i++)
+		if (!map_get(&r->new.by_output, r->old.by_output.v[i].key))
+			manifest_add(
+				&r->new, *(struct manifest_entry *)r->old.by_output.v[i].value);
 	for (size_t i = 0; i < r->ret->files.n; i++) {
 		struct manifest_entry *e = map_get(&r->old.by_output, r->ret->files.v[i].output);
 		if (e && r->ret->files.v[i].status == HIPIFY_FAILED &&
@@ -327,7 +336,7 @@ static struct err *write_all(struct run *r)
 	}
 	if (fs_writes_forbidden())
 		return NULL;
-	keep_failed(r);
+	keep_older(r);
 	TRY(write_intent(r));
 	for (size_t i = 0; i < r->ret->files.n; i++) {
 		TRY(cancel_check());

@@ -91,6 +91,8 @@ struct str page_bytes(struct html *h, uint64_t n)
 
 struct str page_seconds(struct html *h, double s)
 {
+	if (s > 1e9)
+		return S("over 30 years");
 	if (s >= 60)
 		return str_fmt(h->out.a, "%d min %02d s", (int)s / 60, (int)s % 60);
 	if (s < 0.0995)

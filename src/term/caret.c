@@ -14,6 +14,40 @@ struct seen {
 	size_t n;
 };
 
+static bool continues(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Is it made of UTF-8 sequences? Loosely, for showing only. */
+static bool is_text(struct str s)
+{
+	for (size_t i = 0; i < s.n;) {
+		unsigned char c = (unsigned char)s.p[i];
+		size_t n = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
+		if (!n || n > s.n - i)
+			return false;
+		for (size_t k = 1; k < n; k++)
+			if (!continues(s.p[i + k]))
+				return false;
+		i += n;
+	}
+	return true;
+}
+
+/* What a terminal would act upon (control characters, escapes) is not shown as it is; nor is what
+ * is no ASCII, when the line is not text at all. */
+static void show_line(struct buf *out, struct str line)
+{
+	bool text = is_text(line);
+	for (size_t i = 0; i < line.n; i++) {
+		unsigned char c = (unsigned char)line.p[i];
+		bool control = (c < 0x20 && c != '\t') || c == 0x7f;
+		buf_char(out, control || (c >= 0x80 && !text) ? '?' : (char)c);
+	}
+	buf_char(out, '\n');
+}
+
 /* The line of the user's file with a caret below; nothing when the file cannot be read. */
 static void show_source(struct buf *out, const struct err *e)
 {
@@ -27,12 +61,16 @@ static void show_source(struct buf *out, const struct err *e)
 			return;
 	if (line.n > LINE_LIMIT)
 		return;
-	buf_fmt(out, "%6u | %.*s\n", e->line, STR(line));
+	if (str_ends(line, S("\r")))
+		line.n--;
+	buf_fmt(out, "%6u | ", e->line);
+	show_line(out, line);
 	if (!e->col || e->col > line.n + 1)
 		return;
 	buf_add(out, S("       | "));
 	for (unsigned i = 0; i + 1 < e->col; i++)
-		buf_char(out, line.p[i] == '\t' ? '\t' : ' ');
+		if (line.p[i] == '\t' || !is_text(line) || !continues(line.p[i]))
+			buf_char(out, line.p[i] == '\t' ? '\t' : ' ');
 	buf_fmt(out, "%.*s\n", STR(styled_err(&tmp, STYLE_RED, S("^"))));
 }
 

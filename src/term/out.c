@@ -168,7 +168,7 @@ struct str human_seconds(struct arena *a, double s)
 		return str_fmt(a, "%.2f s", s);
 	if (s < 99.5)
 		return str_fmt(a, "%.0f s", s);
-	unsigned long t = (unsigned long)(s + 0.5);
+	unsigned long t = (unsigned long)(s < 1e12 ? s + 0.5 : 1e12);
 	if (t < 3600)
 		return str_fmt(a, "%lum%02lus", t / 60, t % 60);
 	return str_fmt(a, "%luh%02lum", t / 3600, t / 60 % 60);

@@ -69,9 +69,12 @@ static struct err *extras(struct scan *s, struct str *ret)
 		blanks(s);
 		if (look(s) != ',' && look(s) != ']')
 			return wrong(s, "',' or ']'");
-		if (look(s) == ',')
-			s->at++;
+		if (look(s) != ',')
+			continue;
+		s->at++;
 		blanks(s);
+		if (look(s) == ']')
+			return wrong(s, "a name");
 	}
 	*ret = str_sub(s->text, from, s->at++);
 	return NULL;
@@ -199,6 +202,8 @@ static struct err *specifier(struct scan *s, struct str *ret)
 	s->at += n + (parens ? 1 : 0);
 	if (!ret->n)
 		return NULL;
+	if (ret->p[0] == ',')
+		return wrong(s, "a version specifier in front of ','");
 	TRY(version_parse(&tmp, S("1"), &any));
 	return version_match(any, *ret, &match);
 }

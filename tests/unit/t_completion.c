@@ -1,0 +1,255 @@
+/* Completion scripts and help pages, made from the option tables: every command and option is in
+ * them, shells can read them, and bash completes what a person would type. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#include "base/proc.h"
+#include "cli/help.h"
+#include "cli/opt.h"
+#include "formats/node.h"
+#include "term/out.h"
+
+/* What show() prints to stdout. */
+static struct str printed(
+	struct arena *a, struct err *(*show)(struct arena *a, const void *what), const void *what)
+{
+	fflush(stdout);
+	int saved = dup(STDOUT_FILENO), file = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	assert_true(file >= 0);
+	dup2(file, STDOUT_FILENO);
+	struct err *e = show(a, what);
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	assert_ok(e);
+	off_t n = lseek(file, 0, SEEK_END);
+	char *p = arena_alloc(a, (size_t)n + 1);
+	assert_ok(fs_pread(file, p, (size_t)n, 0));
+	close(file);
+	return (struct str){.p = p, .n = (size_t)n};
+}
+
+static struct err *show_completion(struct arena *a, const void *shell)
+{
+	return completion_print(a, str_from(shell));
+}
+
+static struct err *show_help(struct arena *a, const void *command)
+{
+	(void)a;
+	help_command(command);
+	return NULL;
+}
+
+static struct err *show_main_help(struct arena *a, const void *none)
+{
+	(void)a;
+	(void)none;
+	help_main();
+	return NULL;
+}
+
+static struct err *show_help_json(struct arena *a, const void *none)
+{
+	(void)none;
+	struct {
+		struct common common;
+		struct strs command;
+	} args = {.common.json = true};
+	int status = 0;
+	for (const struct command *const *c = commands; *c; c++)
+		if (!strcmp((*c)->name, "help"))
+			return (*c)->run(a, &args, &status);
+	return err_new(E_USAGE, "no command 'help'");
+}
+
+static bool shown_option(const struct command *c, const struct opt *o)
+{
+	bool positional = o->kind == OPT_POS || o->kind == OPT_POSES || o->kind == OPT_REST;
+	return !positional && !(o->flags & OPT_HIDDEN) && opt_applies(c, o);
+}
+
+/* The scripts as programs of their shells see them. */
+static void assert_syntax(struct arena *a, const char *shell, struct str script)
+{
+	struct proc p = {.input = script};
+	struct proc_result r;
+	if (!proc_find(a, str_from(shell)).n)
+		return;
+	proc_arg(a, &p, shell, "-n", NULL);
+	assert_ok(proc_check(a, &p, &r));
+}
+
+static void shells_can_read_their_scripts(void **state)
+{
+	(void)state;
+	static const char *const shells[] = {"bash", "zsh", "fish"};
+	for (size_t i = 0; i < 3; i++) {
+		ARENA(a);
+		struct str script = printed(&a, show_completion, shells[i]);
+		assert_true(script.n > 1000);
+		assert_syntax(&a, shells[i], script);
+	}
+}
+
+/* fish: in single quotes, only \' and \\ are special; each line must close what it opens. */
+static void quotes_of_fish_are_paired(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str rest = printed(&a, show_completion, "fish"), line;
+	unsigned lines = 0;
+	while (str_next(&rest, '\n', &line)) {
+		bool inside = false;
+		for (size_t i = 0; i < line.n; i++) {
+			if (inside && line.p[i] == '\\')
+				i++;
+			else if (line.p[i] == '\'')
+				inside = !inside;
+		}
+		if (inside)
+			fail_msg("a quote is open at the end of: %.*s", STR(line));
+		if (line.n)
+			assert_true(str_starts(line, S("complete -c rocsmith ")));
+		lines++;
+	}
+	assert_true(lines > 50);
+}
+
+static void every_option_is_in_every_script(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str bash = printed(&a, show_completion, "bash");
+	struct str fish = printed(&a, show_completion, "fish");
+	for (const struct command *const *c = commands; *c; c++) {
+		assert_true(str_contains(bash, str_fmt(&a, "'%s'", (*c)->name)));
+		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++) {
+			if (!shown_option(*c, o))
+				continue;
+			assert_true(str_contains(bash, str_fmt(&a, " --%s", o->lname)));
+			assert_true(str_contains(fish, str_fmt(&a, " -l %s", o->lname)));
+		}
+	}
+}
+
+/* The words that bash offers for a line whose last word is being typed. */
+static struct str bash_offers(struct arena *a, const char *line)
+{
+	static const char script[] = "eval \"$(cat)\"; COMP_WORDS=($1); [ \"${1% }\" = \"$1\" ] || "
+				     "COMP_WORDS+=(''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+				     "_rocsmith; echo \"${COMPREPLY[*]}\"";
+	struct proc p = {.input = printed(a, show_completion, "bash")};
+	struct proc_result r;
+	proc_arg(a, &p, "bash", "-c", script, "bash", line, NULL);
+	assert_ok(proc_check(a, &p, &r));
+	return str_trim(r.out);
+}
+
+static void bash_completes_what_a_person_types(void **state)
+{
+	(void)state;
+	static const char *const lines[][2] = {
+		{"rocsmith insp", "inspect"},
+		{"rocsmith hip", "hipify"},
+		{"rocsmith hipify --di", "--diff"},
+		{"rocsmith hipify --ch", "--check"},
+		{"rocsmith hipify a.cu --dry", "--dry-run"},
+		{"rocsmith sdk inst", "install"},
+		{"rocsmith sdk install --sui", "--suite"},
+		{"rocsmith inspect --dry", ""},
+	};
+	ARENA(a);
+	if (!proc_find(&a, S("bash")).n)
+		skip();
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		assert_str(bash_offers(&a, lines[i][0]), lines[i][1]);
+	struct str all = bash_offers(&a, "rocsmith sdk ");
+	assert_true(str_contains(all, S("install")) && str_contains(all, S("verify")));
+}
+
+static void another_shell_is_wrong_usage(void **state)
+{
+	(void)state;
+	ARENA(a);
+	assert_err_says(completion_print(&a, S("tcsh")), E_USAGE, "no completion for 'tcsh'");
+	assert_err_says(completion_print(&a, S("")), E_USAGE, "bash, zsh and fish");
+	assert_err_says(completion_print(&a, S("bas")), E_USAGE, "bash, zsh and fish");
+}
+
+static void help_lists_every_command_and_exit_status(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str text = printed(&a, show_main_help, NULL), rest = text, line;
+	for (const struct command *const *c = commands; *c; c++) {
+		assert_true(str_contains(text, str_fmt(&a, "\n  %s ", (*c)->name)));
+		assert_true(str_contains(text, str_from((*c)->summary)));
+	}
+	for (const char *n = "012345"; *n; n++)
+		assert_true(str_contains(text, str_fmt(&a, "%c ", *n)));
+	while (str_next(&rest, '\n', &line))
+		assert_true(line.n <= 100);
+}
+
+static void help_of_a_command_fits_and_is_complete(void **state)
+{
+	(void)state;
+	for (const struct command *const *c = commands; *c; c++) {
+		ARENA(a);
+		struct str text = printed(&a, show_help, *c), rest = text, line;
+		assert_true(str_starts(text, str_from((*c)->summary)));
+		assert_true(str_contains(text, str_fmt(&a, "Usage: rocsmith %s", (*c)->name)));
+		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++)
+			if (!(o->flags & OPT_HIDDEN))
+				assert_true(str_contains(text, str_from(o->help)));
+		while (str_next(&rest, '\n', &line)) {
+			assert_true(line.n <= 100);
+			assert_false(str_ends(line, S(" ")));
+		}
+		bool writes = (*c)->needs & NEED_WRITE;
+		assert_int_equal(str_contains(text, S("-n, --dry-run")), writes);
+	}
+}
+
+/* `help --json` is what tools check manual pages with: the tables, neither more nor less. */
+static void help_json_is_the_tables(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct node *doc;
+	assert_ok(json_parse(&a, printed(&a, show_help_json, NULL), S("help"), &doc));
+	assert_str(node_text(doc, S("schema"), S("")), "rocsmith.help/1");
+	const struct node *list = node_get(doc, S("commands"));
+	size_t n = 0;
+	for (const struct command *const *c = commands; *c; c++, n++) {
+		const struct node *it = &list->v[n], *options = node_get(it, S("options"));
+		size_t shown = 0;
+		assert_str(node_text(it, S("name"), S("")), (*c)->name);
+		assert_str(node_text(it, S("summary"), S("")), (*c)->summary);
+		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++)
+			shown += !(o->flags & OPT_HIDDEN);
+		for (const struct opt *o = common_opts; o->kind != OPT_END; o++)
+			shown += !(o->flags & OPT_HIDDEN) && opt_applies(*c, o);
+		assert_int_equal(options->n, shown);
+	}
+	assert_int_equal(list->n, n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shells_can_read_their_scripts),
+		cmocka_unit_test(quotes_of_fish_are_paired),
+		cmocka_unit_test(every_option_is_in_every_script),
+		cmocka_unit_test(bash_completes_what_a_person_types),
+		cmocka_unit_test(another_shell_is_wrong_usage),
+		cmocka_unit_test(help_lists_every_command_and_exit_status),
+		cmocka_unit_test(help_of_a_command_fits_and_is_complete),
+		cmocka_unit_test(help_json_is_the_tables),
+	};
+	out_init(COLOR_NEVER, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

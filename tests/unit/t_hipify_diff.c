@@ -1,0 +1,155 @@
+/* The unified diff of a translation agrees with diff(1), byte for byte, for every shape that edits
+ * can have; and texts of all line ends come out as they went in. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/proc.h"
+#include "hipify/hipify.h"
+
+#define RUNTIME "#include <hip/hip_runtime.h>\n"
+
+/* What diff -u says about a source and its translation, below the two lines with names and times.
+ */
+static struct str oracle(struct arena *a, struct str dir, struct str source, struct str text)
+{
+	struct str old = path_join(a, dir, S("old")), new = path_join(a, dir, S("new"));
+	struct proc p = {0};
+	struct proc_result r;
+	assert_ok(fs_write(old, source, 0644));
+	assert_ok(fs_write(new, text, 0644));
+	proc_arg(a, &p, "diff", "-u", old.p, new.p, NULL);
+	assert_ok(proc_run(a, &p, &r));
+	size_t first = str_chr(r.out, '\n');
+	size_t second = first + 1 + str_chr(str_sub(r.out, first + 1, r.out.n), '\n');
+	return str_sub(r.out, second + 1, r.out.n);
+}
+
+static void check(struct arena *a, struct str dir, struct str path, struct str source)
+{
+	struct hipify_text t;
+	assert_ok(hipify_text(a, source, path, &t));
+	struct str got = hipify_diff(a, source, path, &t);
+	if (!t.edits.n) {
+		assert_int_equal(got.n, 0);
+		return;
+	}
+	struct str head =
+		str_fmt(a, "--- %.*s\n+++ %.*s\n", STR(path), STR(hipify_output_name(a, path)));
+	assert_true(str_starts(got, head));
+	struct str want = oracle(a, dir, source, t.text);
+	if (!str_eq(str_sub(got, head.n, got.n), want))
+		fail_msg("for:\n%.*s\ngot:\n%.*s\nwant:\n%.*s", STR(source), STR(got), STR(want));
+}
+
+static void it_is_what_diff_prints(void **state)
+{
+	(void)state;
+	static const char *const sources[] = {
+		"",
+		"\n",
+		"cudaFree(0);",
+		"cudaFree(0);\n",
+		"int x;",
+		"int x;\n",
+		"\n\n\n\ncudaFree(0);\n\n\n\n\n",
+		"#include <cuda_runtime.h>\n",
+		"#include <cuda_runtime.h>",
+		RUNTIME "cudaFree(0);\ncudaFree(1);\nx\ncudaFree(2);\n",
+		RUNTIME "1\n2\n3\n4\n5\n6\n7\n8\n9\ncudaFree(0); cudaFree(1);\n",
+		RUNTIME "cudaFree\n1\n2\n3\n4\n5\ncudaFree\n",
+		RUNTIME "cudaFree\n1\n2\n3\n4\n5\n6\ncudaFree\n",
+		RUNTIME "cudaFree\n1\n2\n3\n4\n5\n6\n7\ncudaFree\n",
+		RUNTIME "cudaFree\n1\n2\n3\n4\n5\n6\n7\n8\ncudaFree",
+		"__shfl_sync(1, 2, 3);\n1\n2\n3\n",
+		"cudaFree(\n0\n);\n@@ not a hunk @@\n--- nor a file\n+++ b\n",
+		RUNTIME "\r\ncudaFree(0);\r\nx\r\n",
+		"\xef\xbb\xbfint x;\n1\n2\n",
+		"\xef\xbb\xbf" RUNTIME "cudaFree(0);\n",
+	};
+	ARENA(a);
+	if (!proc_find(&a, S("diff")).n)
+		skip();
+	struct str dir = test_dir(&a);
+	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+		check(&a, dir, S("d/a.cu"), str_from(sources[i]));
+		check(&a, dir, S("a.cuh"), str_from(sources[i]));
+	}
+	test_dir_remove(dir);
+}
+
+/* Many shapes out of a few kinds of lines; the seed is fixed, so that a failure can be repeated. */
+static void random_texts_agree_with_diff(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {"x\n", "x\n", "\n", "x\n", "cudaFree(0);\n",
+		"cudaMalloc(&p, cudaSuccess);\n", "int y;\n", "}\n"};
+	ARENA(a);
+	if (!proc_find(&a, S("diff")).n)
+		skip();
+	struct str dir = test_dir(&a);
+	uint32_t seed = 12345;
+	for (unsigned round = 0; round < 60; round++) {
+		BUF(b, &a);
+		for (unsigned i = 0; i < round; i++) {
+			seed = seed * 1664525u + 1013904223u;
+			buf_add(&b, str_from(lines[seed >> 29]));
+		}
+		check(&a, dir, round % 2 ? S("a.cu") : S("a.h"), buf_str(&b));
+	}
+	test_dir_remove(dir);
+}
+
+static void all_line_ends_stay(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *source, *want;
+	} texts[] = {
+		{"#include <cuda.h>\r\ncudaFree(0);\r\n",
+			"#include <hip/hip_runtime.h>\r\nhipFree(0);\r\n"},
+		{"#define F cudaFree \\\r\n (0)\r\nx\r\n", "#define F hipFree \\\r\n (0)\r\nx\r\n"},
+		{"// cudaFree \\\r\ncudaFree\r\ncudaFree\r\n",
+			"// cudaFree \\\r\ncudaFree\r\nhipFree\r\n"},
+		{"cudaFree\rcudaFree\n", "hipFree\rhipFree\n"},
+		{"\f\vcudaFree\n\n\n", "\f\vhipFree\n\n\n"},
+		{"#if __CUDA_ARCH__ > \\\r\n 1\r\n#endif\r\n",
+			"#if __CUDA_ARCH__ > \\\r\n 1\r\n#endif\r\n"},
+		{"cudaFree", "hipFree"},
+		{"#ifdef __CUDACC__", "#ifdef __HIPCC__"},
+		{"#include <cuda.h>", "#include <hip/hip_runtime.h>"},
+		{"cudaMemcpyToSymbol(a, b, 4", "hipMemcpyToSymbol(HIP_SYMBOL(a), b, 4"},
+		{"cudaMemcpyToSymbol(a", "hipMemcpyToSymbol(HIP_SYMBOL(a)"},
+	};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		ARENA(a);
+		struct hipify_text t;
+		assert_ok(hipify_text(&a, str_from(texts[i].source), S("t.h"), &t));
+		assert_str(t.text, texts[i].want);
+	}
+}
+
+/* The line of an edit is that of the source, also behind spliced lines and raw strings. */
+static void edits_know_their_line(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct hipify_text t;
+	struct str source = S("/* 1\n2 */ cudaFree; \"a\\\nb\" cudaFree\nR\"(4\n5)\" cudaFree\n"
+			      "#define x \\\n cudaFree\ncudaFree // \\\n 9\n\ncudaFree");
+	static const unsigned want[] = {2, 3, 5, 7, 8, 11};
+	assert_ok(hipify_text(&a, source, S("t.h"), &t));
+	assert_int_equal(t.edits.n, sizeof(want) / sizeof(*want));
+	for (size_t i = 0; i < t.edits.n; i++)
+		assert_int_equal(t.edits.v[i].line, want[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_what_diff_prints),
+		cmocka_unit_test(random_texts_agree_with_diff),
+		cmocka_unit_test(all_line_ends_stay),
+		cmocka_unit_test(edits_know_their_line),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
