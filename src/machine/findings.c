@@ -297,10 +297,12 @@ static void check_mixed(struct arena *a, struct machine *m)
 		finding_add(a, &m->findings, "igpu-dgpu-conflict", SEV_WARNING, apu->pci);
 	finding_say(a, f, "programs see the processor's own GPU (%.*s) beside the card (%.*s)",
 		STR(apu->target), STR(card->target));
-	unsigned index = 0;
-	while (&m->gpus.v[index] != card)
-		index++;
-	finding_fix(a, f, "show them the card only: ROCR_VISIBLE_DEVICES=%u", index);
+	BUF(cards, a);
+	for (size_t i = 0; i < m->gpus.n; i++)
+		if (!m->gpus.v[i].apu)
+			buf_fmt(&cards, "%s%zu", cards.n ? "," : "", i);
+	finding_fix(
+		a, f, "show them the card only: ROCR_VISIBLE_DEVICES=%.*s", STR(buf_str(&cards)));
 }
 
 static void check_driver(struct arena *a, struct machine *m)
