@@ -34,9 +34,14 @@ void file_closep(FILE **f)
 struct err *fs_open(struct str path, int *ret_fd)
 {
 	ARENA(tmp);
-	int fd = open(str_z(&tmp, path), O_RDONLY | O_CLOEXEC);
+	/* Opening a FIFO that nobody writes to would wait for ever; reading from it gives its end.
+	 */
+	int fd = open(str_z(&tmp, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
 	if (fd < 0)
 		return err_errno("cannot open '%.*s'", STR(path));
+	if (flags >= 0)
+		(void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 	*ret_fd = fd;
 	return NULL;
 }
