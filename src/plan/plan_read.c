@@ -176,6 +176,22 @@ static struct err *check_gpus(struct arena *a, struct plan *p, struct str path)
 	return NULL;
 }
 
+/* A plan may come from anywhere: no file of it may lie outside of the project or the wheel. */
+static struct err *check_inside(const struct plan *p, struct str path)
+{
+	const struct strs *const lists[] = {&p->headers, &p->includes, &p->python_files};
+	static const char *const names[] = {"headers", "includes", "python: files"};
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		VEC_EACH (const struct str, s, lists[i])
+			if (!s->n || !path_is_inside(*s))
+				return wrong(path, "'%.*s' of '%s' is outside of the project",
+					STR(*s), names[i]);
+	if (p->python_dir.n && !path_is_inside(p->python_dir))
+		return wrong(path, "'%.*s', 'python: dir', is outside of the project",
+			STR(p->python_dir));
+	return NULL;
+}
+
 static struct err *check_project(struct arena *a, const struct plan *p, struct str path)
 {
 	if (!p->project.n || p->project.p[0] != '/')
@@ -248,6 +264,7 @@ struct err *plan_read(struct arena *a, struct str path, struct plan *ret)
 	TRY(read_modules(a, root, path, ret));
 	TRY(read_reasons(a, root, ret));
 	TRY(check_gpus(a, ret, path));
+	TRY(check_inside(ret, path));
 	TRY(check_project(a, ret, path));
 	return check_machine(a, ret, path);
 }

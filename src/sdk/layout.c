@@ -187,6 +187,8 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 	strs_add(a, &sdk->path, path_dir(sdk->clang));
 	strs_add(a, &sdk->path, path_join(a, prefix, S("bin")));
 	find_libs(a, prefix, sdk);
+	if (!sdk->lib_dirs.n)
+		return missing(sdk, prefix, "HIP library (libamdhip64.so)");
 	set_flags(a, prefix, sdk);
 	return find_versions(a, sdk);
 }

@@ -161,12 +161,12 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 struct err *sdk_remove(struct arena *a, struct str name)
 {
 	struct str dir = sdk_dir(a, name);
-	if (str_chr(name, '/') < name.n || name.p[0] == '.')
+	if (!name.n || str_chr(name, '/') < name.n || name.p[0] == '.')
 		return err_new(E_USAGE, "'%.*s' is no SDK of ours", STR(name));
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, name, &lock));
 	struct str stage = str_fmt(a, "%.*s/.%.*s.new", STR(path_dir(dir)), STR(name));
-	if (!fs_exists(dir) && !fs_exists(stage))
+	if (!fs_is_dir(dir) && !fs_is_dir(stage))
 		return err_new(E_NOENT, "there is no SDK '%.*s'", STR(name));
 	TRY(fs_remove(path_join(a, dir, S("sdk.json")))); /* first: no half SDK is ever opened */
 	TRY(fs_remove_tree(dir));

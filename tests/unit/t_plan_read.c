@@ -1,0 +1,271 @@
+/* Saved plans that were edited, damaged, or made elsewhere: plan/plan_read.c. The plan is made by
+ * hand, so that every part of it is known. */
+#include "fixture_plan.h"
+
+static struct str json(struct fixture *f)
+{
+	return plan_json(&f->a, &f->plan);
+}
+
+/* A plan with something in every field, for this machine or (host_native false) any. */
+static void make_plan(struct fixture *f)
+{
+	struct plan *p = &f->plan;
+	put(f, "src/a.cu", "");
+	put(f, "src/b.cpp", "");
+	p->project = f->dir;
+	p->name = S("saxpy");
+	p->version = S("1.0");
+	p->summary = S("with \"quotes\", a\ttab and \303\244");
+	p->license = S("MIT");
+	strs_add(&f->a, &p->gpus, S("gfx1201"));
+	strs_add(&f->a, &p->gpus, S("gfx90a:xnack-"));
+	strs_add(&f->a, &p->headers, S("src/k.h"));
+	strs_add(&f->a, &p->external, S("curand.h"));
+	strs_add(&f->a, &p->includes, S("include"));
+	strs_add(&f->a, &p->libraries, S("hiprand"));
+	strs_add(&f->a, &p->defines, S("A=\"x y\""));
+	strs_add(&f->a, &p->flags, S("-O3"));
+	*VEC_PUSH(&f->a, &p->sources) = (struct plan_source){
+		.path = S("src/a.cu"), .output = S("src/a.hip"), .lang = PLAN_HIP};
+	*VEC_PUSH(&f->a, &p->sources) = (struct plan_source){
+		.path = S("src/b.cpp"), .output = S("src/b.cpp"), .lang = PLAN_CXX};
+	struct plan_module *m = VEC_PUSH(&f->a, &p->modules);
+	*m = (struct plan_module){.name = S("saxpy"),
+		.file = S("saxpy/libsaxpy.so"),
+		.loader = true,
+		.loader_file = S("saxpy/__init__.py")};
+	*VEC_PUSH(&f->a, &m->sources) = 1;
+	*VEC_PUSH(&f->a, &m->sources) = 0;
+	p->python_tag = S("py3");
+	p->abi_tag = S("none");
+	p->requires_python = S(">=3.7");
+	strs_add(&f->a, &p->requires, S("numpy>=1.22"));
+	p->python_dir = S("python");
+	strs_add(&f->a, &p->python_files, S("pkg/x.py"));
+	p->sdk_provider = S("debian");
+	p->sdk_suite = S("sid");
+	strs_add(&f->a, &p->sdk_components, S("compiler"));
+	plan_explain(&f->a, p, "gpu", S("gfx1201"), "asked for");
+}
+
+static struct err *read_text(struct fixture *f, struct str text, struct plan *ret)
+{
+	struct str path = path_join(&f->a, f->top, S("plan.json"));
+	assert_ok(fs_write(path, text, 0644));
+	return plan_read(&f->a, path, ret);
+}
+
+/* The text with the first `old` replaced. */
+static struct str edited(struct fixture *f, const char *old, const char *with)
+{
+	struct str text = json(f);
+	size_t at = str_find(text, str_from(old));
+	if (at == text.n)
+		fail_msg("'%s' is not in the plan", old);
+	return str_fmt(&f->a, "%.*s%s%.*s", (int)at, text.p, with,
+		STR(str_sub(text, at + strlen(old), text.n)));
+}
+
+static void every_field_survives_saving(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	assert_ok(read_text(f, json(f), &back));
+	assert_str(back.summary, "with \"quotes\", a\ttab and \303\244");
+	assert_str(joined(f, &back.gpus), "gfx1201 gfx90a:xnack-");
+	assert_str(joined(f, &back.defines), "A=\"x y\"");
+	assert_str(joined(f, &back.python_files), "pkg/x.py");
+	assert_int_equal(back.sources.v[1].lang, PLAN_CXX);
+	assert_true(back.modules.v[0].loader);
+	assert_int_equal(back.modules.v[0].sources.v[0], 1); /* the order of linking */
+	assert_int_equal(back.modules.v[0].sources.v[1], 0);
+	assert_str(back.reasons.v[0].why, "asked for");
+	assert_str(plan_json(&f->a, &back), str_z(&f->a, json(f)));
+}
+
+static void targets_may_be_edited_and_are_put_in_order(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	assert_ok(read_text(
+		f, edited(f, "\"gfx1201\",", "\"gfx942\", \"gfx90a:xnack-\", \"gfx942\","), &back));
+	assert_str(joined(f, &back.gpus), "gfx942 gfx90a:xnack-");
+	assert_err(read_text(f, edited(f, "\"gfx1201\"", "\"gfx1210\""), &back), E_GFX);
+	assert_err(read_text(f, edited(f, "\"gfx1201\"", "\"native\""), &back), E_GFX);
+}
+
+static void flags_and_defines_may_be_edited(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	assert_ok(read_text(f, edited(f, "\"-O3\"", "\"-O1\", \"-g\""), &back));
+	assert_str(joined(f, &back.flags), "-O1 -g");
+}
+
+static const struct {
+	const char *old, *with, *says;
+} edits[] = {
+	/* another format */
+	{"rocsmith.plan/1", "rocsmith.plan/0", "the plan's schema is 'rocsmith.plan/0'"},
+	{"\"schema\"", "\"scheme\"", "is not a plan"},
+	/* keys */
+	{"\"libraries\"", "\"librarys\"", "librarys"},
+	{"\"suite\"", "\"suites\"", "suites"},
+	{"\"language\"", "\"lang\"", "lang"},
+	{"\"loader_file\"", "\"loaderfile\"", "loaderfile"},
+	{"\"why\"", "\"because\"", "because"},
+	{"\"sdk\": {", "\"sdk\": [], \"python\": {", ""},
+	/* kinds */
+	{"\"name\": \"saxpy\"", "\"name\": [\"saxpy\"]", ""},
+	{"\"loader\": true", "\"loader\": \"yes\"", ""},
+	{"\"flags\": [", "\"flags\": [[],", ""},
+	/* what must be there */
+	{"\"name\": \"saxpy\"", "\"name\": \"\"", "no project name"},
+	{"\"version\": \"1.0\"", "\"version\": \"\"", "no project name or version"},
+	{"\"file\": \"saxpy/libsaxpy.so\"", "\"file\": \"\"", "no usable 'file'"},
+	{"\"language\": \"hip\"", "\"language\": \"cuda\"", "unknown language 'cuda'"},
+	/* what must stay inside */
+	{"\"path\": \"src/a.cu\"", "\"path\": \"/etc/passwd\"", "outside of the project"},
+	{"\"output\": \"src/a.hip\"", "\"output\": \"../a.hip\"", "outside of the project"},
+	{"\"file\": \"saxpy/libsaxpy.so\"", "\"file\": \"/lib/x.so\"", "no usable 'file'"},
+	{"\"loader_file\": \"saxpy/__init__.py\"", "\"loader_file\": \"../x.py\"",
+		"no usable 'file'"},
+	{"\"pkg/x.py\"", "\"../../etc/passwd\"", "'../../etc/passwd'"},
+	{"\"pkg/x.py\"", "\"/etc/passwd\"", "'/etc/passwd'"},
+	{"\"dir\": \"python\"", "\"dir\": \"/etc\"", "'/etc'"},
+	{"\"dir\": \"python\"", "\"dir\": \"../x\"", "'../x'"},
+	{"\"src/k.h\"", "\"../k.h\"", "'../k.h'"},
+	{"\"include\"\n", "\"../include\"\n", "'../include'"},
+	/* what must fit together */
+	{"\"path\": \"src/a.cu\"", "\"path\": \"src/c.cu\"", "not one of the 'sources'"},
+	{"\"path\": \"src/a.cu\"", "\"path\": \"src/b.cpp\"", "not one of the 'sources'"},
+};
+
+static void edits_that_make_no_sense_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	make_plan(f);
+	for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
+		struct plan back;
+		struct err *e = read_text(f, edited(f, edits[i].old, edits[i].with), &back);
+		bool good = e && test_err_says(e, edits[i].says) && e->path &&
+			    (e->code == E_PLAN || e->code == E_SYNTAX);
+		if (!good) {
+			test_print_err(e);
+			fail_msg("%s -> %s", edits[i].old, edits[i].with);
+		}
+		err_free(e);
+	}
+}
+
+static const struct {
+	const char *text;
+	enum errcode code;
+} others[] = {
+	{"", E_SYNTAX},
+	{"{", E_SYNTAX},
+	{"null", E_PLAN},
+	{"[]", E_PLAN},
+	{"\"rocsmith.plan/1\"", E_PLAN},
+	{"{}", E_PLAN},
+	{"{\"schema\": 1}", E_PLAN},
+	{"{\"schema\": \"rocsmith.plan/1\"}", E_PLAN},
+	{"{\"schema\": \"rocsmith.plan/1\", \"project\": {}, \"python\": {}, \"sdk\": {}, "
+	 "\"host\": {}}",
+		E_PLAN},
+	{"name: saxpy\n", E_SYNTAX},
+};
+
+static void what_is_no_plan_is_told_so(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct plan back;
+		struct err *e = read_text(f, str_from(others[i].text), &back);
+		if (!e || e->code != others[i].code) {
+			test_print_err(e);
+			fail_msg("'%s'", others[i].text);
+		}
+		err_free(e);
+	}
+}
+
+static void a_plan_of_parts_that_are_gone_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	struct str text = json(f);
+	assert_ok(fs_remove(path_join(&f->a, f->dir, S("src/b.cpp"))));
+	struct err *e = read_text(f, text, &back);
+	assert_true(e && e->hints && strstr(e->hints->text, "make the plan again"));
+	assert_err_says(e, E_PLAN, "the source 'src/b.cpp' of this plan is gone");
+	assert_ok(fs_rename(f->dir, path_join(&f->a, f->top, S("moved"))));
+	assert_err_says(read_text(f, text, &back), E_PLAN, "project folder");
+	f->plan.project = S("relative/path");
+	assert_err_says(read_text(f, json(f), &back), E_PLAN, "must be an absolute folder");
+	assert_err(plan_read(&f->a, path_join(&f->a, f->top, S("none.json")), &back), E_NOENT);
+}
+
+/* ---- machines ---- */
+static void a_plan_for_the_sdks_libc_fits_any_machine(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	f->plan.host.libc = S("2.17"); /* of another machine */
+	f->plan.host.triplet = S("s390x-linux-gnu");
+	f->plan.host.python_version = S("2.7");
+	assert_ok(read_text(f, json(f), &back));
+	assert_str(back.host.libc, "2.17");
+}
+
+static void a_plan_for_this_machines_libc_fits_this_machine_only(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	assert_ok(host_read(&f->a, S(""), &f->plan.host));
+	f->plan.host_native = true;
+	assert_ok(read_text(f, json(f), &back));
+	f->plan.host.libc = S("2.17");
+	struct err *e = read_text(f, json(f), &back);
+	assert_true(e && e->hints);
+	assert_err_says(e, E_PLAN, "its C library is");
+	assert_ok(host_read(&f->a, S(""), &f->plan.host));
+	f->plan.host.gcc_dir = S("/usr/lib/gcc/x86_64-linux-gnu/1");
+	assert_err_says(read_text(f, json(f), &back), E_PLAN, "its C++ headers is");
+}
+
+static void pythons_version_matters_where_its_headers_are_used(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	assert_ok(host_read(&f->a, S(""), &f->plan.host));
+	f->plan.host.python_version = S("3.1");
+	f->plan.host.python_include = S("/usr/include/python3.1");
+	assert_ok(read_text(f, json(f), &back));
+	f->plan.needs_python = true;
+	assert_err_says(read_text(f, json(f), &back), E_PLAN, "planned was '3.1'");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(every_field_survives_saving),
+		FIXTURE_TEST(targets_may_be_edited_and_are_put_in_order),
+		FIXTURE_TEST(flags_and_defines_may_be_edited),
+		FIXTURE_TEST(edits_that_make_no_sense_are_refused),
+		FIXTURE_TEST(what_is_no_plan_is_told_so),
+		FIXTURE_TEST(a_plan_of_parts_that_are_gone_is_refused),
+		FIXTURE_TEST(a_plan_for_the_sdks_libc_fits_any_machine),
+		FIXTURE_TEST(a_plan_for_this_machines_libc_fits_this_machine_only),
+		FIXTURE_TEST(pythons_version_matters_where_its_headers_are_used),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,339 @@
+/* Installed SDKs on disk: names, opening, checking, removing (sdk/sdk.c). An SDK is made by hand:
+ * manifest, records and a tree of small files, in a home of the test's own. */
+#include <fcntl.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "sdk/provider.h"
+#include "test.h"
+
+struct fixture {
+	struct arena a;
+	struct str home, dir; /* dir: folder of debian-sid */
+};
+
+static int begin(void **state)
+{
+	struct fixture *f = xmalloc(sizeof(*f));
+	*f = (struct fixture){0};
+	f->home = test_dir(&f->a);
+	setenv("ROCSMITH_HOME", f->home.p, 1);
+	unsetenv("ROCSMITH_SDK");
+	f->dir = sdk_dir(&f->a, S("debian-sid"));
+	*state = f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+	test_dir_remove(f->home);
+	unsetenv("ROCSMITH_HOME");
+	arena_free(&f->a);
+	free(f);
+	return 0;
+}
+
+static void put(struct fixture *f, struct str dir, const char *name, const char *text)
+{
+	struct str path = path_join(&f->a, dir, str_from(name));
+	assert_ok(fs_mkdirs(path_dir(path)));
+	test_put(path, text);
+}
+
+static struct str hex(struct fixture *f, struct str text)
+{
+	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
+	return digest_hex(&f->a, &d);
+}
+
+/* Puts a file of the package into the tree and a line into its record. */
+static void add_file(struct fixture *f, struct buf *record, const char *name, const char *text)
+{
+	struct stat st;
+	struct str root = path_join(&f->a, f->dir, S("root"));
+	put(f, root, name, text);
+	assert_ok(fs_stat(path_join(&f->a, root, str_from(name)), &st));
+	record_add(record, &(struct record){.type = 'f',
+				   .size = strlen(text),
+				   .mtime = st.st_mtim.tv_sec,
+				   .value = hex(f, str_from(text)),
+				   .path = str_from(name)});
+}
+
+static void add_package(struct fixture *f, struct sdk_manifest *m, const char *name)
+{
+	BUF(record, &f->a);
+	buf_add(&record, record_head(&f->a, S("1-1"), S("00")));
+	add_file(f, &record, str_fmt(&f->a, "usr/share/%s/one", name).p, "first");
+	add_file(f, &record, str_fmt(&f->a, "usr/share/%s/two", name).p, "second");
+	struct str text = buf_str(&record);
+	put(f, f->dir, str_fmt(&f->a, "records/%s", name).p, str_z(&f->a, text));
+	*VEC_PUSH(&f->a, &m->packages) = (struct sdk_package){.name = str_from(name),
+		.version = S("1-1"),
+		.sha256 = S("00"),
+		.record = hex(f, text),
+		.files = 2,
+		.bytes = 11};
+}
+
+static void install(struct fixture *f)
+{
+	struct sdk_manifest m = {.provider = S("debian"), .suite = S("sid")};
+	strs_add(&f->a, &m.components, S("compiler"));
+	add_package(f, &m, "alpha");
+	add_package(f, &m, "beta");
+	assert_ok(sdk_manifest_write(&f->a, f->dir, &m));
+}
+
+/* ---- names ---- */
+static void only_complete_sdks_are_listed(void **state)
+{
+	struct fixture *f = *state;
+	struct strs names;
+	assert_ok(sdk_names(&f->a, &names));
+	assert_int_equal(names.n, 0);
+	install(f);
+	struct str all = path_dir(f->dir);
+	put(f, all, "debian-trixie/sdk.json", "{}");
+	put(f, all, ".debian-experimental.new/sdk.json", "{}"); /* not renamed yet */
+	put(f, all, "debian-half/root/usr/x", "");
+	put(f, all, "debian-sid.lock", "");
+	assert_ok(sdk_names(&f->a, &names));
+	assert_str(str_join(&f->a, &names, S(" ")), "debian-sid debian-trixie");
+}
+
+/* ---- opening ---- */
+static void what_is_not_there_is_answered_with_the_way_to_it(void **state)
+{
+	struct fixture *f = *state;
+	struct sdk sdk;
+	struct sdk_spec spec = {.provider = S("debian"), .suite = S("trixie")};
+	strs_add(&f->a, &spec.components, S("hiprand"));
+	struct err *e = sdk_open(&f->a, &spec, &sdk);
+	assert_true(e && e->hints);
+	assert_string_equal(e->hints->text, "rocsmith sdk install debian --suite trixie "
+					    "--components compiler,hiprand");
+	assert_err_says(e, E_SDK, "'debian-trixie' is not installed");
+	install(f);
+	spec.suite = S("");
+	e = sdk_open(&f->a, &spec, &sdk);
+	assert_true(e && e->hints);
+	assert_string_equal(
+		e->hints->text, "rocsmith sdk install debian --suite sid --components hiprand");
+	assert_err_says(e, E_SDK, "lacks the component 'hiprand'");
+}
+
+static void an_sdk_whose_tree_is_gone_cannot_be_opened(void **state)
+{
+	struct fixture *f = *state;
+	struct sdk sdk;
+	struct sdk_spec spec = {.provider = S("debian")};
+	install(f);
+	assert_err_says(sdk_open(&f->a, &spec, &sdk), E_SDK, "cannot use the SDK 'debian-sid'");
+	assert_err_says(sdk_open_name(&f->a, S("debian-sid"), &sdk), E_SDK, "no clang++");
+	put(f, f->dir, "sdk.json", "{");
+	assert_err_says(sdk_open(&f->a, &spec, &sdk), E_CORRUPT, "cannot read the manifest");
+}
+
+static const struct {
+	const char *env, *name, *says;
+	enum errcode code;
+} opens[] = {
+	{NULL, "", "no SDK is installed", E_SDK},
+	{NULL, "debian-none", "there is no SDK 'debian-none'", E_SDK},
+	{NULL, "prefix:/nowhere", "there is no folder '/nowhere'", E_NOENT},
+	{NULL, "/nowhere", "there is no folder '/nowhere'", E_NOENT},
+	{NULL, "prefix:", "", E_SDK},
+	{"debian-env", "", "there is no SDK 'debian-env'", E_SDK},
+	{"/nowhere/env", "", "there is no folder '/nowhere/env'", E_NOENT},
+	{"debian-env", "debian-arg", "there is no SDK 'debian-arg'", E_SDK},
+};
+
+static void a_name_is_an_sdk_of_ours_or_a_folder(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(opens) / sizeof(opens[0]); i++) {
+		struct sdk sdk;
+		if (opens[i].env)
+			setenv("ROCSMITH_SDK", opens[i].env, 1);
+		struct err *e = sdk_open_name(&f->a, str_from(opens[i].name), &sdk);
+		unsetenv("ROCSMITH_SDK");
+		assert_err_says(e, opens[i].code, opens[i].says);
+	}
+}
+
+/* ---- checking ---- */
+static size_t check(struct fixture *f, struct findings *found)
+{
+	*found = (struct findings){0};
+	assert_ok(sdk_check(&f->a, S("debian-sid"), found));
+	return found->n;
+}
+
+static struct str damaged(struct fixture *f)
+{
+	struct strs list = {0};
+	assert_ok(sdk_find_damage(&f->a, f->dir, false, &list, NULL));
+	return str_join(&f->a, &list, S(" "));
+}
+
+static struct str in_tree(struct fixture *f, const char *name)
+{
+	return str_fmt(&f->a, "%.*s/root/%s", STR(f->dir), name);
+}
+
+static void a_whole_sdk_has_no_findings(void **state)
+{
+	struct fixture *f = *state;
+	struct findings found;
+	install(f);
+	assert_int_equal(check(f, &found), 0);
+	assert_str(damaged(f), "");
+	assert_false(fs_exists(path_join(&f->a, f->dir, S("damaged"))));
+}
+
+static void each_damaged_file_is_a_finding(void **state)
+{
+	struct fixture *f = *state;
+	struct findings found;
+	install(f);
+	assert_ok(fs_remove(in_tree(f, "usr/share/alpha/two")));
+	test_put(in_tree(f, "usr/share/beta/one"), "FIRST"); /* the same size */
+	assert_int_equal(check(f, &found), 2);
+	assert_string_equal(found.v[0].id, "sdk-file-missing");
+	assert_str(found.v[0].path, "usr/share/alpha/two");
+	assert_string_equal(found.v[1].id, "sdk-file-changed");
+	assert_str(found.v[1].path, "usr/share/beta/one");
+	assert_int_equal(findings_worst(&found), SEV_ERROR);
+	assert_str(found.v[1].fix.v[0], "rocsmith sdk install");
+}
+
+static void what_a_check_found_is_remembered_until_it_is_mended(void **state)
+{
+	struct fixture *f = *state;
+	struct findings found;
+	install(f);
+	struct str file = in_tree(f, "usr/share/beta/one");
+	struct stat st;
+	assert_ok(fs_stat(file, &st));
+	test_put(file, "FIRST");
+	struct timespec times[2] = {st.st_atim, st.st_mtim};
+	assert_int_equal(utimensat(AT_FDCWD, file.p, times, 0), 0);
+	assert_str(damaged(f), ""); /* size and time tell nothing */
+	assert_int_equal(check(f, &found), 1);
+	assert_str(damaged(f), "beta");
+	test_put(file, "first");
+	assert_int_equal(utimensat(AT_FDCWD, file.p, times, 0), 0);
+	assert_int_equal(check(f, &found), 0);
+	assert_str(damaged(f), "");
+}
+
+static void a_quick_look_sees_sizes_and_missing_files(void **state)
+{
+	struct fixture *f = *state;
+	install(f);
+	test_put(in_tree(f, "usr/share/alpha/one"), "longer");
+	assert_str(damaged(f), "alpha");
+	assert_ok(fs_remove_tree(in_tree(f, "usr/share/beta")));
+	assert_str(damaged(f), "alpha beta");
+}
+
+static void records_are_checked_themselves(void **state)
+{
+	struct fixture *f = *state;
+	struct findings found;
+	install(f);
+	put(f, f->dir, "records/alpha", "#\t1-1\t00\n"); /* nothing left to compare */
+	assert_ok(fs_remove(path_join(&f->a, f->dir, S("records/beta"))));
+	assert_int_equal(check(f, &found), 2);
+	assert_string_equal(found.v[0].id, "sdk-file-changed");
+	assert_string_equal(found.v[1].id, "sdk-file-missing");
+	assert_str(damaged(f), "alpha beta");
+}
+
+static void an_sdk_that_is_not_there_cannot_be_checked(void **state)
+{
+	struct fixture *f = *state;
+	struct findings found = {0};
+	assert_err_says(sdk_check(&f->a, S("debian-sid"), &found), E_SDK, "not installed");
+}
+
+/* ---- removing ---- */
+static void a_removed_sdk_leaves_nothing_but_its_lock(void **state)
+{
+	struct fixture *f = *state;
+	struct strs left;
+	install(f);
+	put(f, path_dir(f->dir), ".debian-sid.new/root/x", "");
+	put(f, path_dir(f->dir), "debian-trixie/sdk.json", "{}");
+	assert_ok(sdk_remove(&f->a, S("debian-sid")));
+	assert_ok(fs_list(&f->a, path_dir(f->dir), &left));
+	assert_str(str_join(&f->a, &left, S(" ")), "debian-sid.lock debian-trixie");
+	assert_err(sdk_remove(&f->a, S("debian-sid")), E_NOENT);
+}
+
+static void what_a_killed_install_left_can_be_removed(void **state)
+{
+	struct fixture *f = *state;
+	put(f, path_dir(f->dir), ".debian-sid.new/root/x", "");
+	assert_ok(sdk_remove(&f->a, S("debian-sid")));
+	assert_false(fs_exists(path_join(&f->a, path_dir(f->dir), S(".debian-sid.new"))));
+}
+
+static const struct {
+	const char *name;
+	enum errcode code;
+} removals[] = {
+	{"", E_USAGE},
+	{".", E_USAGE},
+	{"..", E_USAGE},
+	{".debian-sid.new", E_USAGE},
+	{"/", E_USAGE},
+	{"/usr", E_USAGE},
+	{"debian-sid/../..", E_USAGE},
+	{"debian-none", E_NOENT},
+	{"debian-sid.lock", E_NOENT},
+	{"file", E_NOENT},
+};
+
+static void only_sdks_of_ours_are_removed(void **state)
+{
+	struct fixture *f = *state;
+	install(f);
+	put(f, path_dir(f->dir), "debian-sid.lock", "");
+	put(f, path_dir(f->dir), "file", "");
+	for (size_t i = 0; i < sizeof(removals) / sizeof(removals[0]); i++) {
+		struct err *e = sdk_remove(&f->a, str_from(removals[i].name));
+		if (!e || e->code != removals[i].code) {
+			test_print_err(e);
+			fail_msg("'%s'", removals[i].name);
+		}
+		err_free(e);
+	}
+	assert_true(fs_exists(path_join(&f->a, f->dir, S("sdk.json"))));
+	assert_true(fs_exists(path_join(&f->a, path_dir(f->dir), S("debian-sid.lock"))));
+	assert_true(fs_exists(path_join(&f->a, path_dir(f->dir), S("file"))));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(only_complete_sdks_are_listed),
+		TEST(what_is_not_there_is_answered_with_the_way_to_it),
+		TEST(an_sdk_whose_tree_is_gone_cannot_be_opened),
+		TEST(a_name_is_an_sdk_of_ours_or_a_folder),
+		TEST(a_whole_sdk_has_no_findings),
+		TEST(each_damaged_file_is_a_finding),
+		TEST(what_a_check_found_is_remembered_until_it_is_mended),
+		TEST(a_quick_look_sees_sizes_and_missing_files),
+		TEST(records_are_checked_themselves),
+		TEST(an_sdk_that_is_not_there_cannot_be_checked),
+		TEST(a_removed_sdk_leaves_nothing_but_its_lock),
+		TEST(what_a_killed_install_left_can_be_removed),
+		TEST(only_sdks_of_ours_are_removed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
