@@ -106,6 +106,17 @@ static bool overridden(const struct strs *delta, struct str var)
 	return false;
 }
 
+/* Of two settings of one name the later counts; a program would see the first. */
+static bool set_later(const struct strs *list, size_t i)
+{
+	struct str name, other, value;
+	str_cut(list->v[i], '=', &name, &value);
+	for (size_t k = i + 1; k < list->n; k++)
+		if (str_cut(list->v[k], '=', &other, &value) && str_eq(name, other))
+			return true;
+	return false;
+}
+
 static char **make_env(struct arena *a, const struct proc *p)
 {
 	VEC(char *) list = {0};
@@ -113,7 +124,7 @@ static char **make_env(struct arena *a, const struct proc *p)
 		if (!overridden(&p->setenv, str_from(*e)))
 			*VEC_PUSH(a, &list) = *e;
 	for (size_t i = 0; i < p->setenv.n; i++)
-		if (str_contains(p->setenv.v[i], S("=")))
+		if (str_contains(p->setenv.v[i], S("=")) && !set_later(&p->setenv, i))
 			*VEC_PUSH(a, &list) = str_z(a, p->setenv.v[i]);
 	*VEC_PUSH(a, &list) = NULL;
 	return list.v;

@@ -200,6 +200,12 @@ static struct err *dry_run(struct build_run *b)
 {
 	struct arena *a = b->a;
 	make_steps(a, &b->plan, &b->result);
+	if (b->o->common.json) {
+		struct make_record m = {
+			.plan = &b->plan, .result = &b->result, .began = b->options.began};
+		out_text(make_record(a, &m));
+		return NULL;
+	}
 	VEC_EACH (const struct make_step, s, &b->result.steps)
 		out_fmt("%-7.*s %.*s%s%.*s\n", STR(s->kind), STR(s->name), s->gpu.n ? " " : "",
 			STR(s->gpu));

@@ -66,6 +66,13 @@ static void list_text(struct arena *a, const struct strs *names, const struct sd
 		out_fmt("  %-18.*s %s\n", STR(known.v[i]), sdk_component_about(known.v[i]));
 }
 
+static void tell_broken(struct str name, const struct err *e)
+{
+	while (e->cause)
+		e = e->cause;
+	say_warning("the SDK '%.*s' cannot be used: %s", STR(name), e->msg);
+}
+
 static struct err *run_list(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
@@ -73,12 +80,19 @@ static struct err *run_list(struct arena *a, void *args, int *ret_status)
 	(void)ret_status;
 	TRY(sdk_names(a, &names));
 	struct sdk *sdks = arena_array(a, names.n + 1, sizeof(*sdks));
-	for (size_t i = 0; i < names.n; i++)
-		TRY(sdk_open_name(a, names.v[i], &sdks[i]));
+	struct strs good = {0};
+	for (size_t i = 0; i < names.n; i++) {
+		struct err *e = sdk_open_name(a, names.v[i], &sdks[good.n]);
+		if (e) /* one that is broken does not hide the others */
+			tell_broken(names.v[i], e);
+		else
+			strs_add(a, &good, names.v[i]);
+		err_free(e);
+	}
 	if (o->common.json)
-		list_json(a, &names, sdks);
+		list_json(a, &good, sdks);
 	else
-		list_text(a, &names, sdks);
+		list_text(a, &good, sdks);
 	return NULL;
 }
 

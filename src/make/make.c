@@ -65,10 +65,7 @@ static struct err *open_sdk(struct build *b)
 	if (!e || e->code != E_SDK || !str_eq(p->sdk_provider, S("debian")))
 		return e;
 	if (b->o->no_install)
-		return err_hint(e,
-			"install it: rocsmith sdk install debian --suite %.*s --components "
-			"%.*s",
-			STR(p->sdk_suite), STR(str_join(b->a, &p->sdk_components, S(","))));
+		return e; /* with a hint that names the command */
 	err_free(e);
 	return sdk_install(b->a, &spec, &b->ret->sdk);
 }

@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "base/fs.h"
+#include "plan/plan_fields.h"
 #include "plan/sources.h"
 
 void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
@@ -110,6 +111,18 @@ static struct err *expand_native(struct arena *a, struct gpu_choice *c)
 	return NULL;
 }
 
+/* What is still known from old files, but no compiler makes code for it any more. */
+struct err *plan_targets(struct arena *a, const struct strs *words, struct targets *ret)
+{
+	TRY(targets_parse(a, words, ret));
+	VEC_EACH (const struct target, t, ret)
+		if (t->gpu && t->gpu->removed)
+			return err_hint(err_new(E_GFX, "'%.*s' is no longer known to compilers",
+						STR(t->name)),
+				"use gfx942");
+	return NULL;
+}
+
 static struct err *choose_gpus(
 	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
 {
@@ -130,7 +143,7 @@ static struct err *choose_gpus(
 	}
 	TRY(none);
 	struct targets targets;
-	struct err *e = targets_parse(a, &c.words, &targets);
+	struct err *e = plan_targets(a, &c.words, &targets);
 	if (e && !r->gpus.n && p->gpus.n)
 		return err_at(e, node_get(p->root, S("gpu"))->at);
 	TRY(e);

@@ -15,4 +15,6 @@ struct plan_field {
 
 extern const struct plan_field plan_fields[]; /* grouped by section; ends with key = NULL */
 extern const char *const plan_lang_names[];   /* by enum plan_lang; NULL-terminated */
+/* targets_parse() without those that no compiler knows any more: E_GFX. */
+MUST_USE struct err *plan_targets(struct arena *a, const struct strs *words, struct targets *ret);
 #define PLAN_SCHEMA "rocsmith.plan/1"

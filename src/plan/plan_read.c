@@ -167,7 +167,7 @@ static struct err *check_gpus(struct arena *a, struct plan *p, struct str path)
 	struct targets targets;
 	if (!p->gpus.n)
 		return wrong(path, "the plan names no GPU target");
-	struct err *e = targets_parse(a, &p->gpus, &targets);
+	struct err *e = plan_targets(a, &p->gpus, &targets);
 	if (e)
 		return err_at(e, (struct loc){.path = path});
 	p->gpus = (struct strs){0};

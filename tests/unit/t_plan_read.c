@@ -95,6 +95,8 @@ static void targets_may_be_edited_and_are_put_in_order(void **state)
 	assert_str(joined(f, &back.gpus), "gfx942 gfx90a:xnack-");
 	assert_err(read_text(f, edited(f, "\"gfx1201\"", "\"gfx1210\""), &back), E_GFX);
 	assert_err(read_text(f, edited(f, "\"gfx1201\"", "\"native\""), &back), E_GFX);
+	assert_err_says(read_text(f, edited(f, "\"gfx1201\"", "\"gfx941\""), &back), E_GFX,
+		"no longer known to compilers");
 }
 
 static void flags_and_defines_may_be_edited(void **state)

@@ -308,9 +308,24 @@ static void runs_are_traced_as_json_lines(void **state)
 	test_dir_remove(dir);
 }
 
+static void the_later_of_two_settings_counts(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct proc p = {.clear_env = true};
+	struct proc_result r;
+	strs_add(&a, &p.setenv, S("X=first"));
+	strs_add(&a, &p.setenv, S("XY=other"));
+	strs_add(&a, &p.setenv, S("X=second=2"));
+	proc_arg(&a, &p, "/usr/bin/env", NULL);
+	assert_ok(proc_check(&a, &p, &r));
+	assert_str(r.out, "XY=other\nX=second=2\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_later_of_two_settings_counts),
 		cmocka_unit_test(output_and_status_are_told),
 		cmocka_unit_test(input_is_fed_and_may_be_refused),
 		cmocka_unit_test(only_the_last_output_is_kept),

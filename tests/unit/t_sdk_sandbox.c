@@ -214,8 +214,6 @@ static void other_rocms_and_compilers_are_kept_out_of_the_environment(void **sta
 	}
 }
 
-/* PATH is replaced by the last one set; a caller that set TMPDIR before loses it on purpose: the
- * folder is not there inside. */
 static void settings_of_the_caller_stay(void **state)
 {
 	struct fixture *f = *state;
