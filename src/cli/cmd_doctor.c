@@ -34,9 +34,9 @@ static void line(struct arena *a, const char *name, struct str value)
 static struct str system_text(struct arena *a, const struct machine *m)
 {
 	BUF(b, a);
-	buf_fmt(&b, "%.*s, Linux %.*s %.*s",
-		STR(m->distro.n ? m->distro : S("unknown distribution")), STR(m->kernel),
-		STR(m->arch));
+	buf_fmt(&b, "%.*s, Linux%s%.*s%s%.*s",
+		STR(m->distro.n ? m->distro : S("unknown distribution")), m->kernel.n ? " " : "",
+		STR(m->kernel), m->arch.n ? " " : "", STR(m->arch));
 	if (m->wsl)
 		buf_add(&b, S(", WSL"));
 	else if (m->virtual)
@@ -48,9 +48,12 @@ static struct str system_text(struct arena *a, const struct machine *m)
 
 static struct str cpu_text(struct arena *a, const struct machine *m)
 {
-	return str_fmt(a, "%u x %.*s, %.*s memory (%.*s free), %.*s swap", m->cpus,
-		STR(m->cpu.n ? m->cpu : S("CPU")), STR(human_bytes(a, m->memory)),
-		STR(human_bytes(a, m->memory_free)), STR(human_bytes(a, m->swap)));
+	struct str cpus = S("unknown CPU");
+	if (m->cpus)
+		cpus = str_fmt(a, "%u x %.*s", m->cpus, STR(m->cpu.n ? m->cpu : S("CPU")));
+	return str_fmt(a, "%.*s, %.*s memory (%.*s free), %.*s swap", STR(cpus),
+		STR(human_bytes(a, m->memory)), STR(human_bytes(a, m->memory_free)),
+		STR(human_bytes(a, m->swap)));
 }
 
 static struct str driver_text(struct arena *a, const struct machine_driver *d)

@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	{.lname = "hash",
 		.kind = OPT_BOOL,
 		.off = offsetof(struct inspect, hash),
-		.help = "SHA-256 of every code object"},
+		.help = "list every code object with its SHA-256"},
 	{.lname = "objects",
 		.kind = OPT_BOOL,
 		.off = offsetof(struct inspect, objects),
@@ -265,6 +265,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct inspect *o = args;
 	struct devcode d;
 	unsigned flags = o->hash ? DEVCODE_HASH : 0;
+	o->objects = o->objects || o->hash; /* sums have no hash */
 	if (o->kernels)
 		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG;
 	if (o->common.json)

@@ -116,16 +116,21 @@ static struct err *number(const struct opt *o, struct str value, unsigned *ret)
 	return NULL;
 }
 
-static void add_words(
+/* A list without a word in it is a mistake ("--require $UNSET"), not no wish. */
+static struct err *add_words(
 	const struct parse *p, const struct opt *o, struct strs *list, struct str value)
 {
+	size_t before = list->n;
 	if (!(o->flags & OPT_COMMA)) {
 		strs_add(p->a, list, value);
-		return;
+		return NULL;
 	}
 	struct strs words = str_split(p->a, value, ',');
 	for (size_t i = 0; i < words.n; i++)
-		strs_add(p->a, list, words.v[i]);
+		if (words.v[i].n)
+			strs_add(p->a, list, words.v[i]);
+	return list->n > before ? NULL
+				: err_new(E_USAGE, "'--%s' needs a value (%s)", o->lname, o->arg);
 }
 
 static struct err *store(const struct parse *p, const struct opt *o, struct str value)
@@ -139,8 +144,7 @@ static struct err *store(const struct parse *p, const struct opt *o, struct str 
 	case OPT_LIST:
 	case OPT_POSES:
 	case OPT_REST:
-		add_words(p, o, at, value);
-		return NULL;
+		return add_words(p, o, at, value);
 	default:
 		*(struct str *)at = value;
 		return NULL;
@@ -267,8 +271,8 @@ static bool was_seen(const struct parse *p, const struct opt *o)
 	return false;
 }
 
-/* The value of ROCSMITH_DRY_RUN for the option dry-run, or the empty view. */
-static struct str env_value(struct arena *a, const struct opt *o)
+/* ROCSMITH_DRY_RUN for the option dry-run. */
+static const char *env_name(struct arena *a, const struct opt *o)
 {
 	char *name = str_z(a, str_fmt(a, "ROCSMITH_%s", o->lname));
 	for (char *c = name; *c; c++) {
@@ -277,7 +281,7 @@ static struct str env_value(struct arena *a, const struct opt *o)
 		else if (*c >= 'a' && *c <= 'z')
 			*c = (char)(*c - 'a' + 'A');
 	}
-	return str_from(getenv(name));
+	return name;
 }
 
 /* Options that the command line leaves open may come from the environment. */
@@ -286,11 +290,12 @@ static struct err *from_environment(const struct parse *p, const struct opt *tab
 	for (const struct opt *o = table; o && o->kind != OPT_END; o++) {
 		if (is_positional(o) || !opt_applies(p->c, o) || was_seen(p, o))
 			continue;
-		struct str value = env_value(p->a, o);
+		const char *name = env_name(p->a, o);
+		struct str value = str_from(getenv(name));
 		if (!value.n || !strcmp(o->lname, "help"))
 			continue;
 		if (takes_value(o))
-			TRY_CTX(store(p, o, value), "wrong value in the environment");
+			TRY_CTX(store(p, o, value), "wrong value of '%s' in the environment", name);
 		else if (!str_eq(value, S("0")))
 			store_flag(p, o, true);
 	}

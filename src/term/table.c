@@ -57,6 +57,8 @@ static void print_row(
 		pad(&out, right || last ? 0 : fill);
 	}
 	struct str line = buf_str(&out);
+	while (line.n && line.p[line.n - 1] == ' ')
+		line.n--; /* of empty cells */
 	if (isatty(STDOUT_FILENO) && line.n > out_width())
 		line.n = out_width();
 	out_fmt("%.*s\n", STR(styled_out(&tmp, style, line)));

@@ -255,10 +255,22 @@ static void set_env(struct state *s)
 			strs_add(a, &s->env, str_fmt(a, "%s=%s", keep[i], getenv(keep[i])));
 }
 
+/* The later value counts. */
+static void forget_env(struct state *s, struct str setting)
+{
+	struct str name = str_sub(setting, 0, str_chr(setting, '=') + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < s->env.n; i++)
+		if (!str_starts(s->env.v[i], name))
+			s->env.v[n++] = s->env.v[i];
+	s->env.n = n;
+}
+
 /* Sections that are no command: folder contents, environment, needed programs. */
 static struct err *prepare(struct state *s, const struct section *x)
 {
 	if (str_eq(x->name, S("env"))) {
+		forget_env(s, x->arg);
 		strs_add(s->a, &s->env, place_show(s->a, &s->place, x->arg));
 		return NULL;
 	}

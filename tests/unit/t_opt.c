@@ -128,6 +128,39 @@ static void mistakes_are_usage_errors(void **state)
 	fails("-o x --no-out y", "no option");
 }
 
+static void a_list_without_a_word_is_a_mistake(void **state)
+{
+	(void)state;
+	fails("-o x --gpu=", "'--gpu' needs a value (LIST)");
+	fails("-o x --gpu ,", "'--gpu' needs a value (LIST)");
+	fails("-o x --gpu a --gpu ,,", "'--gpu' needs a value (LIST)");
+	ARENA(a);
+	struct args args;
+	assert_ok(parse(&a, &cmd, "-o x --gpu ,a,,b, --gpu c", &args));
+	assert_str(str_join(&a, &args.gpus, S(" ")), "a b c");
+}
+
+static void the_variable_with_a_wrong_value_is_named(void **state)
+{
+	(void)state;
+	static const char *const wrong[][2] = {
+		{"ROCSMITH_COUNT", "-1"},
+		{"ROCSMITH_COUNT", "1000000001"},
+		{"ROCSMITH_MODE", "fats"},
+		{"ROCSMITH_GPU", ","},
+		{"ROCSMITH_JOBS", "2x"},
+	};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		ARENA(a);
+		struct args args;
+		setenv(wrong[i][0], wrong[i][1], 1);
+		struct err *e = parse(&a, &cmd, "-o x", &args);
+		unsetenv(wrong[i][0]);
+		assert_err_says(e, E_USAGE,
+			str_fmt(&a, "wrong value of '%s' in the environment", wrong[i][0]).p);
+	}
+}
+
 static void a_near_miss_is_suggested(void **state)
 {
 	(void)state;
@@ -283,6 +316,8 @@ int main(void)
 		cmocka_unit_test(flags_can_be_negated_and_counted),
 		cmocka_unit_test(values_may_be_attached_or_follow),
 		cmocka_unit_test(mistakes_are_usage_errors),
+		cmocka_unit_test(a_list_without_a_word_is_a_mistake),
+		cmocka_unit_test(the_variable_with_a_wrong_value_is_named),
 		cmocka_unit_test(a_near_miss_is_suggested),
 		cmocka_unit_test(help_needs_no_required_option),
 		cmocka_unit_test(dry_run_exists_only_for_commands_that_write),

@@ -82,6 +82,136 @@ static void a_place_in_a_file_shows_the_line_and_a_caret(void **state)
 	assert_null(fs_remove_tree(dir));
 }
 
+/* A line of a user's file as it is shown below "at PATH:1:COL", with the caret's line. */
+static void shown_line(struct str text, unsigned col, const char *want)
+{
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f"));
+	assert_ok(fs_write(path, text, 0644));
+	struct err *e =
+		err_at(err_new(E_PROJECT, "x"), (struct loc){.path = path, .line = 1, .col = col});
+	struct str got = render(&a, e);
+	struct str head = str_fmt(&a, "error: x\n   at %.*s:1:%u\n", STR(path), col);
+	assert_true(str_starts(got, head));
+	assert_str(str_sub(got, head.n, got.n), want);
+	test_dir_remove(dir);
+}
+
+static void lines_of_files_cannot_command_the_terminal(void **state)
+{
+	(void)state;
+	shown_line(S("a\033[2J\007b\x7f"), 1, "     1 | a?[2J?b?\n       | ^\n");
+	shown_line(S("bad \xff\xc0 bytes"), 5, "     1 | bad ?? bytes\n       |     ^\n");
+	shown_line(S("cut \xe2\x82"), 1, "     1 | cut ??\n       | ^\n");
+	shown_line(S("windows\r\nx"), 8, "     1 | windows\n       |        ^\n");
+	shown_line(S("a\rb"), 3, "     1 | a?b\n       |   ^\n");
+}
+
+static void the_caret_stands_below_characters_not_bytes(void **state)
+{
+	(void)state;
+	shown_line(S("gr\xc3\xb6\xc3\x9f"
+		     "e: 1"),
+		9,
+		"     1 | gr\xc3\xb6\xc3\x9f"
+		"e: 1\n       |       ^\n");
+	shown_line(S("\xf0\x9f\x98\x80 x"), 6, "     1 | \xf0\x9f\x98\x80 x\n       |   ^\n");
+	shown_line(S("\t\tx"), 3, "     1 | \t\tx\n       | \t\t^\n");
+	shown_line(S("ab"), 3, "     1 | ab\n       |   ^\n");
+	shown_line(S("ab"), 9, "     1 | ab\n");
+	shown_line(S("ab"), UINT32_MAX, "     1 | ab\n");
+	shown_line(S(""), 1, "");
+}
+
+static void a_very_long_line_is_not_shown(void **state)
+{
+	(void)state;
+	ARENA(a);
+	char text[302];
+	memset(text, 'x', sizeof(text));
+	shown_line((struct str){text, 301}, 1, "");
+	struct str want = str_fmt(&a, "     1 | %.300s\n       | ^\n", text);
+	shown_line((struct str){text, 300}, 1, want.p);
+}
+
+static void empty_cells_leave_no_blanks_at_the_end(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const heads[] = {"name", ">n", "note", NULL};
+	struct table t = table_new(&a, heads);
+	table_row(&t, (struct str[]){S("a"), S("1"), S("")});
+	table_row(&t, (struct str[]){S(""), S(""), S("")});
+	table_row(&t, (struct str[]){S("b"), S(""), S("x")});
+	struct capture c = capture_begin(stdout);
+	table_print(&t);
+	assert_string_equal(capture_end(&a, &c).p, "name  n  note\n"
+						   "a     1\n"
+						   "\n"
+						   "b        x\n");
+}
+
+static void colour_follows_the_environment(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *no_color, *force, *term;
+		bool colour;
+	} settings[] = {
+		{NULL, NULL, "xterm", false}, /* no terminal here */
+		{NULL, "1", "xterm", true},
+		{NULL, "0", "xterm", false},
+		{NULL, "", "xterm", false},
+		{"1", "1", "xterm", false},
+		{"", "1", "dumb", true},
+	};
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+		ARENA(a);
+		unsetenv("NO_COLOR");
+		unsetenv("CLICOLOR_FORCE");
+		if (settings[i].no_color)
+			setenv("NO_COLOR", settings[i].no_color, 1);
+		if (settings[i].force)
+			setenv("CLICOLOR_FORCE", settings[i].force, 1);
+		setenv("TERM", settings[i].term, 1);
+		struct capture c = capture_begin(stdout);
+		out_init(COLOR_AUTO, 0);
+		capture_end(&a, &c);
+		bool got = styled_out(&a, STYLE_RED, S("x")).n > 1;
+		assert_int_equal(got, settings[i].colour);
+	}
+	unsetenv("NO_COLOR");
+	unsetenv("CLICOLOR_FORCE");
+	out_init(COLOR_NEVER, 0);
+}
+
+static void say_everything(void)
+{
+	say_status(S("Did"), "%d things", 2);
+	say_warning("w%d", 1);
+	say_hint("h");
+	say_verbose("v");
+}
+
+static void verbosity_decides_what_is_said(void **state)
+{
+	(void)state;
+	static const char *const said[] = {
+		"warning: w1\n",
+		"         Did 2 things\nwarning: w1\nhint: h\n",
+		"         Did 2 things\nwarning: w1\nhint: h\nnote: v\n",
+	};
+	for (int v = -1; v <= 1; v++) {
+		ARENA(a);
+		out_init(COLOR_NEVER, v);
+		struct capture c = capture_begin(stderr);
+		say_everything();
+		assert_string_equal(capture_end(&a, &c).p, said[v + 1]);
+		assert_int_equal(out_verbosity(), v);
+	}
+	out_init(COLOR_NEVER, 0);
+}
+
 static void a_place_in_a_file_that_is_gone_does_no_harm(void **state)
 {
 	(void)state;
@@ -138,6 +268,20 @@ static void figures_are_short(void **state)
 	seconds(42.4, "42 s");
 	seconds(185, "3m05s");
 	seconds(7260, "2h01m");
+	bytes(1000, "1.0 kB");
+	bytes(9949, "9.9 kB");
+	bytes(9950, "10 kB");
+	bytes(999499, "999 kB");
+	bytes(999500, "1.0 MB");
+	bytes(UINT64_MAX, "18 EB");
+	seconds(0, "0.00 s");
+	seconds(9.994, "9.99 s");
+	seconds(9.995, "10 s");
+	seconds(99.4, "99 s");
+	seconds(99.5, "1m40s");
+	seconds(3599.4, "59m59s");
+	seconds(3599.5, "1h00m");
+	seconds(1e300, "277777777h46m");
 }
 
 static void colour_follows_the_mode(void **state)
@@ -191,6 +335,12 @@ int main(void)
 		cmocka_unit_test(a_second_failure_is_shown_as_such),
 		cmocka_unit_test(a_place_in_a_file_shows_the_line_and_a_caret),
 		cmocka_unit_test(a_place_in_a_file_that_is_gone_does_no_harm),
+		cmocka_unit_test(lines_of_files_cannot_command_the_terminal),
+		cmocka_unit_test(the_caret_stands_below_characters_not_bytes),
+		cmocka_unit_test(a_very_long_line_is_not_shown),
+		cmocka_unit_test(empty_cells_leave_no_blanks_at_the_end),
+		cmocka_unit_test(colour_follows_the_environment),
+		cmocka_unit_test(verbosity_decides_what_is_said),
 		cmocka_unit_test(output_of_a_tool_is_set_apart),
 		cmocka_unit_test(columns_fit_and_align),
 		cmocka_unit_test(figures_are_short),
