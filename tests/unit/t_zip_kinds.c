@@ -1,0 +1,284 @@
+/* Whole archives built by a small assembler of records: names that systems take for one another,
+ * members on top of each other, sizes that lie, descriptors and ZIP64 values at the edges of 32
+ * bits. Each archive must get exactly its findings, and each finding must be about the right
+ * member. */
+#include "test.h"
+
+#include <zlib.h>
+
+#include "formats/le.h"
+#include "formats/zip_format.h"
+
+struct fx_member {
+	const char *name;
+	struct str data; /* as stored */
+	unsigned method, flags, mode;
+	uint64_t size; /* unpacked; 0: that of data */
+	uint32_t crc;  /* 0: of data, which is right for stored members */
+	uint64_t at;   /* local header there instead of where it is, plus one; 0: right */
+	bool no_local; /* an entry in the directory only */
+};
+
+static uint32_t crc_of(struct str s)
+{
+	return (uint32_t)crc32(0, (const Bytef *)s.p, (uInt)s.n);
+}
+
+static void put_record(struct buf *b, bool central, const struct fx_member *m, uint64_t at)
+{
+	zip_put(b, central ? ZIP_CENTRAL : ZIP_LOCAL, 4);
+	if (central)
+		zip_put(b, 3 << 8 | 20, 2);
+	zip_put(b, 20, 2);
+	zip_put(b, m->flags, 2);
+	zip_put(b, m->method, 2);
+	zip_put(b, 0x21 << 16, 4);
+	zip_put(b, m->crc ? m->crc : crc_of(m->data), 4);
+	zip_put(b, m->data.n, 4);
+	zip_put(b, m->size ? m->size : m->data.n, 4);
+	zip_put(b, strlen(m->name), 2);
+	zip_put(b, 0, 2);
+	if (central) {
+		zip_put(b, 0, 6);
+		zip_put(b, (uint64_t)(m->mode ? m->mode : 0100644) << 16, 4);
+		zip_put(b, m->at ? m->at - 1 : at, 4);
+	}
+	buf_add(b, str_from(m->name));
+}
+
+static struct str archive(struct arena *a, const struct fx_member *v)
+{
+	BUF(b, a);
+	uint64_t at[16] = {0};
+	size_t n = 0;
+	for (; v[n].name; n++) {
+		at[n] = b.n;
+		if (v[n].no_local)
+			continue;
+		put_record(&b, false, &v[n], 0);
+		buf_add(&b, v[n].data);
+	}
+	uint64_t dir = b.n;
+	for (size_t i = 0; i < n; i++)
+		put_record(&b, true, &v[i], at[i]);
+	uint64_t bytes = b.n - dir;
+	zip_put(&b, ZIP_END, 4);
+	zip_put(&b, 0, 4);
+	zip_put(&b, n, 2);
+	zip_put(&b, n, 2);
+	zip_put(&b, bytes, 4);
+	zip_put(&b, dir, 4);
+	zip_put(&b, 0, 2);
+	return buf_str(&b);
+}
+
+/* "id@member" of each finding, sorted; "content@member" where a sound member does not unpack. */
+static struct str look(struct arena *a, struct str bytes)
+{
+	struct strs list = {0};
+	struct findings found = {0};
+	struct zip z;
+	struct elf_src src = elf_src_mem(bytes);
+	assert_ok(zip_open_src(a, &src, S("x.zip"), &found, &z));
+	VEC_EACH (struct finding, f, &found)
+		strs_add(a, &list, str_fmt(a, "%s@%.*s", f->id, STR(f->path)));
+	VEC_EACH (struct zip_member, m, &z.members) {
+		struct str text;
+		if (m->dir || m->unsafe)
+			continue;
+		struct err *e = zip_read(a, &z, m, 1 << 20, &text);
+		if (e)
+			strs_add(a, &list, str_fmt(a, "content@%.*s", STR(m->name)));
+		err_free(e);
+	}
+	strs_sort(&list);
+	return str_join(a, &list, S(" "));
+}
+
+struct kind {
+	const char *what, *want;
+	struct fx_member v[5];
+};
+
+static void check(const struct kind *kinds, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		ARENA(a);
+		struct str got = look(&a, archive(&a, kinds[i].v));
+		if (!str_eq(got, str_from(kinds[i].want)))
+			print_error("%s:\n", kinds[i].what);
+		assert_str(got, kinds[i].want);
+	}
+}
+
+#define CHECK(kinds) check((kinds), sizeof(kinds) / sizeof((kinds)[0]))
+#define FILE_(n, text)                                                                             \
+	{                                                                                          \
+		.name = (n), .data = S_INIT(text)                                                  \
+	}
+
+static void names_that_are_taken_for_one_another(void **state)
+{
+	(void)state;
+	static const struct kind kinds[] = {
+		{.what = "different", .want = "", .v = {FILE_("a", "1"), FILE_("b", "2")}},
+		{.what = "twice",
+			.want = "zip-duplicate-name@a",
+			.v = {FILE_("a", "1"), FILE_("a", "2")}},
+		{.what = "by case",
+			.want = "zip-case-duplicate@A/X.py",
+			.v = {FILE_("a/x.py", "1"), FILE_("A/X.py", "2")}},
+		{.what = "three by case",
+			.want = "zip-case-duplicate@aB zip-case-duplicate@ab",
+			.v = {FILE_("AB", "1"), FILE_("aB", "2"), FILE_("ab", "3")}},
+		{.what = "letters beyond ASCII are not folded",
+			.want = "",
+			.v = {{.name = "\xc3\xa4", .data = S_INIT("1"), .flags = ZIP_FLAG_UTF8},
+				{.name = "\xc3\x84", .data = S_INIT("2"), .flags = ZIP_FLAG_UTF8}}},
+		{.what = "file and folder",
+			.want = "zip-duplicate-name@a/b",
+			.v = {FILE_("a", "1"), FILE_("a/b", "2")}},
+		{.what = "folder first",
+			.want = "zip-duplicate-name@a/b/c",
+			.v = {FILE_("a/b/c", "1"), FILE_("a/b", "2")}},
+		{.what = "a folder and what is in it",
+			.want = "",
+			.v = {{.name = "a/", .mode = 040755}, FILE_("a/b", "2")}},
+	};
+	CHECK(kinds);
+}
+
+static void names_that_lead_elsewhere(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"/etc/passwd", "../x", "a/../../x", "a/..", "..", "./x",
+		"a/./x", "a//x", "C:/x", "c:x", "a\\b", "..\\x", "a\nb", "a\x7f", "a\x1b[2J",
+		"//x"};
+	static const char *const good[] = {"...", "..a", "a..", ".hidden", "a/.b/..c", "a b",
+		"ab:c", "~x", "-rf", "1:x", "con"};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		ARENA(a);
+		const struct fx_member v[] = {
+			{.name = bad[i], .data = S_INIT("x")}, {.name = NULL}};
+		assert_str(look(&a, archive(&a, v)), str_fmt(&a, "zip-unsafe-name@%s", bad[i]).p);
+	}
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		ARENA(a);
+		const struct fx_member v[] = {FILE_(good[i], "x"), {.name = NULL}};
+		assert_str(look(&a, archive(&a, v)), "");
+	}
+}
+
+static void kinds_of_members(void **state)
+{
+	(void)state;
+	static const struct kind kinds[] = {
+		{.what = "no mode at all",
+			.want = "",
+			.v = {{.name = "a", .data = S_INIT("x"), .mode = 0644}}},
+		{.what = "link",
+			.want = "zip-symlink@a",
+			.v = {{.name = "a", .data = S_INIT("x"), .mode = 0120777}}},
+		{.what = "device",
+			.want = "zip-special-file@a",
+			.v = {{.name = "a", .data = S_INIT("x"), .mode = 020666}}},
+		{.what = "pipe",
+			.want = "zip-special-file@a",
+			.v = {{.name = "a", .data = S_INIT("x"), .mode = 010666}}},
+		{.what = "folder with content",
+			.want = "zip-special-file@a/",
+			.v = {{.name = "a/", .data = S_INIT("xyz"), .mode = 040755}}},
+		{.what = "bzip2",
+			.want = "zip-method@a",
+			.v = {{.name = "a", .data = S_INIT("x"), .method = 12}}},
+		{.what = "deflate64",
+			.want = "zip-method@a",
+			.v = {{.name = "a", .data = S_INIT("x"), .method = 9}}},
+		{.what = "encrypted",
+			.want = "zip-encrypted@a",
+			.v = {{.name = "a", .data = S_INIT("x"), .flags = ZIP_FLAG_ENCRYPTED}}},
+		{.what = "stored, with two sizes",
+			.want = "zip-size@a",
+			.v = {{.name = "a", .data = S_INIT("x"), .size = 2}}},
+		{.what = "more than deflate can pack",
+			.want = "zip-size@a",
+			.v = {{.name = "a", .data = S_INIT("xx"), .method = 8, .size = 3 * 1032}}},
+		{.what = "no deflate data",
+			.want = "content@a",
+			.v = {{.name = "a", .data = S_INIT("\xff\xff"), .method = 8, .size = 9}}},
+		{.what = "wrong checksum",
+			.want = "content@b",
+			.v = {FILE_("a", "x"), {.name = "b", .data = S_INIT("x"), .crc = 1}}},
+	};
+	CHECK(kinds);
+}
+
+/* A bomb needs one heap of data that many members share, or members inside of members. */
+static void members_on_top_of_each_other(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct fx_member shared[] = {FILE_("a", "12345"),
+		{.name = "b", .data = S_INIT("12345"), .at = 1, .no_local = true}, {.name = NULL}};
+	struct str got = look(&a, archive(&a, shared));
+	assert_true(str_contains(got, S("zip-overlap@")));
+	assert_true(str_contains(got, S("zip-local-header@b")));
+	/* b's local header is inside a's data. */
+	BUF(inner, &a);
+	const struct fx_member b = FILE_("b", "12345");
+	put_record(&inner, false, &b, 0);
+	buf_add(&inner, b.data);
+	const struct fx_member nested[] = {{.name = "a", .data = buf_str(&inner)},
+		{.name = "b", .data = b.data, .at = 30 + 1 + 1, .no_local = true}, {.name = NULL}};
+	got = look(&a, archive(&a, nested));
+	assert_true(str_contains(got, S("zip-overlap@")));
+	/* A member that nobody lists is a gap. */
+	struct fx_member three[] = {
+		FILE_("a", "1"), FILE_("b", "2"), FILE_("c", "3"), {.name = NULL}};
+	struct str whole = archive(&a, three);
+	assert_str(look(&a, whole), "");
+	three[1].name = "a";
+	assert_true(str_contains(look(&a, archive(&a, three)), S("zip-duplicate-name@a")));
+}
+
+/* Every length of a member around the piece in which members are read. */
+static void members_of_every_length_come_back(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = {
+		0, 1, 2, 1023, 4095, 4096, 4097, 65535, 65536, 65537, 131072, 131073, 300000};
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(*sizes); i++) {
+		ARENA(a);
+		size_t n = sizes[i / 2];
+		struct str dir = test_dir(&a), path = path_join(&a, dir, S("z.zip")), got;
+		char *p = arena_alloc(&a, n + 1);
+		for (size_t k = 0; k < n; k++) /* even: does not shrink; odd: does */
+			p[k] = (char)(i % 2 ? 'x' : (k * 2654435761u) >> 13);
+		struct zip_input in = {.name = S("f"), .content = {.p = p, .n = n}, .mode = 0644};
+		struct zip_writer w = {.path = path, .jobs = 1, .v = &in, .n = 1};
+		struct zip z;
+		assert_ok(zip_write(&a, &w, NULL));
+		assert_ok(zip_open(&a, path, NULL, &z));
+		const struct zip_member *m = zip_find(&z, S("f"));
+		assert_ok(zip_read(&a, &z, m, n, &got));
+		assert_int_equal(got.n, n);
+		assert_memory_equal(got.p, p, n);
+		if (n)
+			assert_err(zip_read(&a, &z, m, n - 1, &got), E_LIMIT);
+		assert_null(zip_find(&z, S("F")));
+		zip_close(&z);
+		test_dir_remove(dir);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_that_are_taken_for_one_another),
+		cmocka_unit_test(names_that_lead_elsewhere),
+		cmocka_unit_test(kinds_of_members),
+		cmocka_unit_test(members_on_top_of_each_other),
+		cmocka_unit_test(members_of_every_length_come_back),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
