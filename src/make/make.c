@@ -263,12 +263,28 @@ static void start(struct build *b)
 	b->ret->dir = o->dir.n ? path_abs(b->a, o->dir) : make_build_dir(b->a, b->plan->project);
 }
 
+/* We clear what lies in a build folder, so it has to be ours: new, empty, or with our lock in it.
+ */
+static struct err *check_ours(struct arena *a, struct str dir)
+{
+	struct strs names;
+	if (!fs_exists(dir) || fs_exists(path_join(a, dir, S("lock"))))
+		return NULL;
+	TRY(fs_list(a, dir, &names));
+	if (!names.n)
+		return NULL;
+	struct err *e =
+		err_new(E_USAGE, "'%.*s' is not empty and no build folder of rocsmith", STR(dir));
+	return err_hint(e, "give a new folder with --build-dir, or leave the option out");
+}
+
 struct err *make_wheel(struct arena *a, const struct plan *p, const struct make_options *o,
 	struct make_result *ret)
 {
 	struct build b = {.a = a, .plan = p, .o = o, .ret = ret};
 	CLEANUP(fd_closep) int lock = -1;
 	start(&b);
+	TRY(check_ours(a, ret->dir));
 	TRY(fs_mkdirs(ret->dir));
 	TRY(fs_lock(path_join(a, ret->dir, S("lock")), false, &lock));
 	CLEANUP(stamps_freep) struct stamps *stamps = stamps_new();
