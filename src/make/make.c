@@ -268,7 +268,8 @@ static void start(struct build *b)
 static struct err *check_ours(struct arena *a, struct str dir)
 {
 	struct strs names;
-	if (!fs_exists(dir) || fs_exists(path_join(a, dir, S("lock"))))
+	if (!fs_exists(dir) || fs_exists(path_join(a, dir, S("lock"))) ||
+		fs_exists(path_join(a, dir, S("build.json"))))
 		return NULL;
 	TRY(fs_list(a, dir, &names));
 	if (!names.n)

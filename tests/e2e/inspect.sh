@@ -19,14 +19,14 @@ gloo=$(get sid libgloo-rocm libgloo-rocm-0) && fft=$(get experimental librocfft 
 	echo 'skip real libraries: no package archive can be reached'
 	exit 0
 }
-"$python" "$top/tests/oracle/inspect.py" "$ROCSMITH" \
+"$python" "$top/tests/oracle/device_code.py" "$ROCSMITH" \
 	"$(realpath "$gloo"/usr/lib/libgloo_hip.so.0)" \
 	"$(realpath "$fft"/usr/lib/x86_64-linux-gnu/librocfft.so.0)" \
 	"$(realpath "$sparselt"/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0)"
 
 if command -v zstd >/dev/null; then
 	find "$sparselt" -name '*.co' -size -400k | sort | head -n 12 >"$E2E_TMP/list"
-	xargs -a "$E2E_TMP/list" "$python" "$top/tests/oracle/inspect.py" "$ROCSMITH"
+	xargs -a "$E2E_TMP/list" "$python" "$top/tests/oracle/device_code.py" "$ROCSMITH"
 else
 	echo 'skip zstd is missing: compressed bundles are not compared'
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""inspect.py ROCSMITH FILE...: compares `rocsmith inspect --json --hash FILE` with an independent look.
+"""device_code.py ROCSMITH FILE...: compares `rocsmith inspect --json --hash FILE` with an independent look.
 
 Sections come from readelf, bundles are taken apart with struct, compressed ones are decoded by the
 program zstd or by zlib, kernels are counted by readelf in every code object. Nothing is shared with
