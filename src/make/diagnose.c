@@ -232,6 +232,19 @@ static void find_block(struct arena *tmp, const struct step *s, struct str *text
 
 /* ---- hints: only what is known to be true ---- */
 
+/* Names the component of the SDK that has the header; false when none is known. */
+static bool hint_component(struct arena *tmp, struct err *e, struct str header)
+{
+	struct strs headers = {.v = &header, .n = 1, .cap = 1};
+	struct strs parts = sdk_components_for_headers(tmp, &headers);
+	if (parts.n)
+		err_hint(e,
+			"the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
+			"rocsmith.yaml",
+			STR(parts.v[0]), STR(parts.v[0]));
+	return parts.n > 0;
+}
+
 /* 'curand.h' file not found -> which component has it */
 static struct err *hint_header(struct arena *tmp, struct err *e, struct str text)
 {
@@ -240,13 +253,8 @@ static struct err *hint_header(struct arena *tmp, struct err *e, struct str text
 		return e;
 	str_cut(text, '\'', &quote, &name);
 	str_cut(name, '\'', &name, &rest);
-	struct strs headers = {.v = &name, .n = 1, .cap = 1};
-	struct strs parts = sdk_components_for_headers(tmp, &headers);
-	if (parts.n)
-		return err_hint(e,
-			"the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
-			"rocsmith.yaml",
-			STR(parts.v[0]), STR(parts.v[0]));
+	if (hint_component(tmp, e, name))
+		return e;
 	return err_hint(e,
 		"no component of the SDK is known to have '%.*s'; name its folder in "
 		"'includes' if it belongs to the project",
@@ -277,13 +285,8 @@ static struct err *hint_library(struct arena *tmp, struct err *e, struct str tex
 		return e;
 	struct str lib = str_sub(text, at + prefix.n, text.n);
 	struct str header = str_fmt(tmp, "%.*s/%.*s.h", STR(lib), STR(lib));
-	struct strs headers = {.v = &header, .n = 1, .cap = 1};
-	struct strs parts = sdk_components_for_headers(tmp, &headers);
-	if (parts.n)
-		return err_hint(e,
-			"the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
-			"rocsmith.yaml",
-			STR(parts.v[0]), STR(parts.v[0]));
+	if (hint_component(tmp, e, header))
+		return e;
 	return err_hint(e, "'libraries' of rocsmith.yaml names it, and neither the SDK nor this "
 			   "machine has it");
 }
