@@ -1,9 +1,11 @@
 /* CUDA to HIP translation of sources.
  *
  * One pass over a tokenizer that knows comments, strings, raw strings and preprocessor lines; the
- * name pairs are tables (data/cuda_names). Sources are never modified unless asked for in place.
- * Modes: standalone (this file's first part); torch and extension (identical to PyTorch's own)
- * follow behind the same interface. Exact semantics wanted there: shared reference hipify.md.
+ * name pairs are tables (data/cuda_names): that is the standalone mode. The modes torch and
+ * extension give byte for byte what the hipify of a given PyTorch gives (folder torch/). Whatever
+ * the mode, a translation is first computed as a set of files in memory (struct hipify_tree) and
+ * then applied (apply.h): in place, with the originals kept, or as an overlay folder. hipify_run()
+ * is the whole.
  */
 #pragma once
 
@@ -21,8 +23,19 @@ struct hipify_rule;
 struct hipify_edit {
 	size_t from, to; /* bytes of the source */
 	struct str with;
-	const struct hipify_rule *rule;
+	const struct hipify_rule *rule; /* standalone mode; NULL = no row is behind it */
 	unsigned line;
+	struct hipify_reason
+		*why; /* modes torch and extension: a list, in the order of the passes */
+};
+
+/* A rule of PyTorch's hipify that made an edit. */
+struct hipify_reason {
+	struct hipify_reason *next;
+	const char *kind;       /* "name", "path", "include", "launch", "math", "header", "cmake" */
+	struct str from, to;    /* of the entry, or what this pass replaced by what */
+	struct str table, file; /* "CUDA_IDENTIFIER_MAP", its file; "" = a rule of the algorithm */
+	unsigned line;          /* in file */
 };
 
 /* A name of CUDA that has no translation. */
@@ -69,7 +82,9 @@ struct hipify_file {
 	struct str source, output; /* relative to the folder / the output folder */
 	enum hipify_status status;
 	struct err *error; /* of HIPIFY_FAILED; freed by hipify_tree_free */
-	size_t edits;
+	size_t edits;      /* standalone mode */
+	struct str text;   /* to be written to output; .p NULL = nothing is */
+	bool repeats;      /* the original, run again on its own result, would change it again */
 };
 
 struct hipify_tree {
@@ -80,8 +95,26 @@ struct hipify_tree {
 	struct hipify_context context;
 };
 
+enum hipify_mode { HIPIFY_STANDALONE, HIPIFY_TORCH, HIPIFY_EXTENSION };
+enum hipify_launches { LAUNCHES_AUTO, LAUNCHES_REWRITE, LAUNCHES_KEEP };
+
 struct hipify_options {
+	enum hipify_mode mode;
 	struct str dir, out; /* out "" = nothing is written (--check, --diff) */
+	bool in_place;       /* out is not used */
+	bool look_only;      /* compute, write nothing */
+	/* Modes torch and extension: */
+	struct str torch;         /* whose hipify; "" = dir itself (mode torch) */
+	bool python;              /* let that torch's own Python do it */
+	struct strs include_dirs; /* extension: header include folders */
+	struct strs sources;      /* extension: these files; empty = all that match */
+	struct strs ignore;       /* patterns as Python's fnmatch, relative to dir or absolute */
+	struct strs extra_extensions; /* ".inl": files that count as sources and headers too */
+	struct str map;               /* a file with pairs of the user's own */
+	enum hipify_launches launches;
+	bool out_of_place_only;    /* build_amd.py --out-of-place-only */
+	struct strs extra_include; /* build_amd.py --extra-include-dir */
+	/* Mode standalone: */
 	struct strs only;    /* relative paths; empty = every source and header below dir */
 	bool keep;           /* earlier outputs of sources that are not in only stay */
 	struct strs exclude; /* folders or files: names, or paths relative to dir */
@@ -98,6 +131,31 @@ struct hipify_options {
 MUST_USE struct err *hipify_tree(
 	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
 void hipify_tree_free(struct hipify_tree *t);
+
+/* The whole, in any mode: computes and, unless look_only, applies. A second run on the same tree
+ * waits for the first; when nothing changed since, it does nothing. */
+MUST_USE struct err *hipify_run(
+	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
+
+/* What became of the files that earlier runs made in dir (a tree translated in place, or an overlay
+ * folder). */
+enum hipify_state { STATE_CURRENT, STATE_STALE, STATE_EDITED, STATE_MISSING, STATE_ORPHAN };
+struct hipify_state_entry {
+	struct str output, source;
+	enum hipify_state state; /* STALE: the source changed since; EDITED: the output was changed
+				    by someone else; ORPHAN: the source is gone */
+	bool replaced;           /* an original is kept */
+};
+struct hipify_states {
+	struct hipify_state_entry *v;
+	size_t n, cap;
+};
+MUST_USE struct err *hipify_state(struct arena *a, struct str dir, struct hipify_states *ret);
+/* Takes back everything that earlier runs did in dir: outputs go, originals return, .rocsmith too.
+ * Outputs that were edited since are kept, listed in *ret_kept, and stay known, unless force.
+ * E_NOENT when dir was not translated by us. */
+MUST_USE struct err *hipify_restore(
+	struct arena *a, struct str dir, bool force, struct strs *ret_kept);
 bool hipify_is_source(struct str path);                          /* by its extension */
 struct str hipify_output_name(struct arena *a, struct str path); /* x.cu -> x.hip */
 

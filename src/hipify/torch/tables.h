@@ -1,0 +1,70 @@
+/* The name tables of one torch, parsed from its cuda_to_hip_mappings.py.
+ *
+ * Only literals are understood (strings, tuples, dicts, OrderedDict([...]), names of constants and
+ * the one conditional value, _RCCL_HEADER, which looks at IS_FBCODE); anything else is E_TORCH with
+ * file and line. The order of torch's list of tables decides: the last table that has a key wins,
+ * and inside a table the last pair. Rules of both generations: reference hipify.md 4.1, 4.2, 4.8.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "formats/finding.h"
+#include "hipify/torch/source.h"
+
+struct torch_entry {
+	struct str from, to;
+	struct str table; /* "CUDA_IDENTIFIER_MAP"; "custom" for the user's */
+	struct str file;  /* where it stands: the mapping file's name as in messages */
+	unsigned line;
+};
+
+struct torch_map {
+	struct torch_entry *v; /* unique keys, in the order of their first appearance */
+	size_t n, cap;
+};
+
+struct torch_tables {
+	enum torch_generation generation;
+	struct torch_map names;   /* PYTORCH_MAP */
+	struct torch_map special; /* PYTORCH_SPECIAL_MAP; v1 */
+	struct torch_map caffe2;  /* CAFFE2_MAP; v1 */
+	struct torch_map paths;   /* CAFFE2_PATH_MAPPINGS; v2 */
+	struct torch_map math;    /* MATH_TRANSPILATIONS: "std::max" to "::max" */
+};
+
+MUST_USE struct err *torch_tables_read(
+	struct arena *a, const struct torch_source *s, struct torch_tables *ret);
+/* A user's own pairs, which win over all tables: JSON {"custom_map": {"cudaFoo": "hipFoo"}} as
+ * hipify_torch has it, or the same as YAML. Adds to ret->names (and caffe2). */
+MUST_USE struct err *torch_tables_add(
+	struct arena *a, struct str path, struct str text, struct torch_tables *ret);
+/* Faults of the tables: a key twice in a table, a key that a later table hides, a pair that changes
+ * nothing, a value that the tables would translate again, a key that can never match. */
+MUST_USE struct err *torch_tables_lint(
+	struct arena *a, const struct torch_source *s, struct findings *ret);
+
+/* What tools/amd_build/build_amd.py does besides calling hipify, read from its literals. */
+struct amd_edit {          /* plain replacements in some files */
+	struct strs files; /* relative to the checkout */
+	struct torch_map replace;
+};
+
+struct amd_build {
+	struct str file; /* for messages */
+	bool known;
+	struct strs includes, ignores; /* patterns, relative to the checkout */
+	struct strs extra_files;
+	bool asks_hip_info; /* is_hip_clang() reads $HIP_PATH/lib/.hipInfo; else launches are kept
+			     */
+	struct {
+		struct amd_edit *v;
+		size_t n, cap;
+	} edits;
+	struct { /* copied after hipify: from, to; absent ones are skipped or an error, as there */
+		struct str from, to;
+		bool required;
+	} copy;
+};
+
+MUST_USE struct err *amd_build_read(
+	struct arena *a, const struct torch_file *f, struct amd_build *ret);
