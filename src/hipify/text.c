@@ -245,7 +245,8 @@ static void add_head(struct engine *e)
 	struct hipify_text *t = e->ret;
 	*VEC_PUSH(e->a, &t->edits) = (struct hipify_edit){0};
 	memmove(t->edits.v + 1, t->edits.v, (t->edits.n - 1) * sizeof(*t->edits.v));
-	t->edits.v[0] = (struct hipify_edit){at, at, buf_str(&b), rule, 1};
+	t->edits.v[0] = (struct hipify_edit){
+		.from = at, .to = at, .with = buf_str(&b), .rule = rule, .line = 1};
 }
 
 static struct str apply(struct arena *a, struct str source, const struct hipify_text *t)
