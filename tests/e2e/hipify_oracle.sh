@@ -8,12 +8,9 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 	exit 0
 }
 dirs=("$top/examples")
-if python3 -m venv "$E2E_TMP/venv" && "$E2E_TMP/venv/bin/pip" -q install unearth &&
-	"$E2E_TMP/venv/bin/unearth" -q --no-binary --download "$E2E_TMP/dl" libKMCUDA==6.2.3; then
-	tar -xf "$E2E_TMP"/dl/libKMCUDA-*.tar.gz -C "$E2E_TMP/dl"
-	dirs+=("$E2E_TMP"/dl/libKMCUDA-*/)
+if kmcuda=$("$top/tools/sdist-get" libKMCUDA==6.2.3 2>"$E2E_TMP/get.log"); then
+	dirs+=("$kmcuda")
 else
 	echo "skip libKMCUDA's sources cannot be had here"
-fi >"$E2E_TMP/dl.log" 2>&1
-grep '^skip' "$E2E_TMP/dl.log" || true
+fi
 python3 "$top/tests/e2e/hipify_oracle.py" "$ROCSMITH" "$E2E_TMP/perl/hipify-perl" "${dirs[@]}"
