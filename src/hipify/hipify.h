@@ -43,6 +43,7 @@ struct hipify_left {
 	struct str path, name;
 	unsigned line, col;
 	struct str suggestion; /* "" = none known */
+	struct str since;      /* ROCm version that first has the suggested name, "" = unknown */
 	bool unsure;           /* looks like CUDA's names but is in no table */
 };
 
@@ -87,7 +88,16 @@ struct hipify_file {
 	bool repeats;      /* the original, run again on its own result, would change it again */
 };
 
+/* Whose hipify it was. */
+struct hipify_torch {
+	struct str path, version;     /* as given; "2.6.0", "" = cannot be told */
+	struct str file, fingerprint; /* of the algorithm */
+	unsigned generation;          /* 1 or 2 */
+	bool known;                   /* the fingerprint is one of a release */
+};
+
 struct hipify_tree {
+	struct hipify_torch torch; /* modes torch and extension */
 	VEC(struct hipify_file) files;
 	struct hipify_lefts left;
 	struct strs headers;
@@ -111,6 +121,7 @@ struct hipify_options {
 	struct strs ignore;       /* patterns as Python's fnmatch, relative to dir or absolute */
 	struct strs extra_extensions; /* ".inl": files that count as sources and headers too */
 	struct str map;               /* a file with pairs of the user's own */
+	struct str map_text;          /* .p not NULL: its text, and map is only its name */
 	enum hipify_launches launches;
 	bool out_of_place_only;    /* build_amd.py --out-of-place-only */
 	struct strs extra_include; /* build_amd.py --extra-include-dir */
@@ -136,6 +147,11 @@ void hipify_tree_free(struct hipify_tree *t);
  * waits for the first; when nothing changed since, it does nothing. */
 MUST_USE struct err *hipify_run(
 	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
+
+/* One file, relative to o->dir, as hipify_run() translates it, with its edits; they refer to
+ * *ret_source. E_NOENT when a run with these options does not take it. */
+MUST_USE struct err *hipify_file_text(struct arena *a, const struct hipify_options *o,
+	struct str rel, struct str *ret_source, struct hipify_text *ret);
 
 /* What became of the files that earlier runs made in dir (a tree translated in place, or an overlay
  * folder). */
