@@ -3,7 +3,8 @@
  * Each pass reports its edits in the order of its own input; torch_trace_pass() folds them into
  * what earlier passes did, so that applying the composed list to the source gives the last text
  * exactly. Edits of a later pass inside the replacement of an earlier one join it; reasons are kept
- * of all.
+ * of all. struct torch_pass is the same for the text: it collects the edits of one pass, makes the
+ * new text in one go and reports to the trace.
  */
 #pragma once
 
@@ -14,11 +15,39 @@
 struct torch_trace {
 	struct arena *a;
 	struct str source;
-	VEC(struct hipify_edit) done; /* composed so far, against source */
+	VEC(struct hipify_edit) done; /* composed so far, against source; lines are not set yet */
 	VEC(struct hipify_edit) pass; /* of the running pass, against its input */
 };
 
-/* NULL trace: nothing happens. kind: "launch"; entry: NULL when no table is behind it. */
+/* In the order of the running pass's input, not overlapping. NULL trace: nothing happens. with is
+ * copied. kind: "launch"; entry: NULL when no table is behind it. */
 void torch_trace_edit(struct torch_trace *t, size_t from, size_t to, struct str with,
 	const char *kind, const struct torch_entry *entry);
 void torch_trace_pass(struct torch_trace *t); /* the running pass is over */
+/* All passes are over: the edits with their lines, those that change nothing in the end left out.
+ */
+void torch_trace_end(struct torch_trace *t, struct hipify_text *ret);
+
+struct torch_patch {
+	size_t from, to;
+	struct str with; /* must live until torch_pass_end() */
+};
+
+struct torch_pass {
+	struct arena *a;
+	struct str text;
+	struct torch_trace *trace; /* may be NULL */
+	const char *kind;
+	size_t size; /* of the result */
+	struct {
+		struct torch_patch *v;
+		size_t n, cap;
+	} patches;
+};
+
+struct torch_pass torch_pass_begin(
+	struct arena *a, struct str text, struct torch_trace *trace, const char *kind);
+void torch_pass_edit(struct torch_pass *p, size_t from, size_t to, struct str with,
+	const struct torch_entry *entry);
+/* The new text, in the pass's arena; the text it got when nothing was edited. */
+struct str torch_pass_end(struct torch_pass *p);
