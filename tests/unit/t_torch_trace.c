@@ -38,7 +38,8 @@ static struct str replace(
 	struct torch_pass p = torch_pass_begin(t->a, text, t, "name");
 	struct str key = str_from(needle);
 	for (size_t at = 0; (at += str_find(str_sub(text, at, text.n), key)) < text.n; at += key.n)
-		torch_pass_edit(&p, at, at + key.n, str_from(with), NULL);
+		torch_pass_edit(&p,
+			(struct torch_patch){.from = at, .to = at + key.n, .with = str_from(with)});
 	return torch_pass_end(&p);
 }
 
@@ -57,7 +58,7 @@ static void a_pass_without_edits_gives_back_its_text(void **state)
 	struct str text = S("int x;");
 	struct torch_pass p = torch_pass_begin(&a, text, NULL, "name");
 	assert_ptr_equal(torch_pass_end(&p).p, text.p);
-	torch_trace_edit(NULL, 0, 1, S("y"), "name", NULL);
+	torch_trace_edit(NULL, "name", (struct torch_patch){.to = 1, .with = S("y")});
 	torch_trace_pass(NULL);
 }
 
@@ -109,7 +110,8 @@ static void the_entry_behind_an_edit_is_its_reason(void **state)
 		.file = S("maps.py"),
 		.line = 7};
 	struct torch_trace t = trace_of(&a, S(" cudaFoo "));
-	torch_trace_edit(&t, 1, 8, entry.to, "name", &entry);
+	torch_trace_edit(&t, "name",
+		(struct torch_patch){.from = 1, .to = 8, .with = entry.to, .entry = &entry});
 	struct hipify_text ret = {0};
 	torch_trace_end(&t, &ret);
 	const struct hipify_reason *why = ret.edits.v[0].why;
@@ -141,7 +143,9 @@ static struct str random_pass(struct torch_trace *t, struct str text)
 		size_t from = at + random_below(reach), to = from + random_below(reach);
 		if (to > text.n)
 			return torch_pass_end(&p);
-		torch_pass_edit(&p, from, to, str_from(with[random_below(6)]), NULL);
+		torch_pass_edit(&p,
+			(struct torch_patch){
+				.from = from, .to = to, .with = str_from(with[random_below(6)])});
 		at = to;
 		/* Two insertions at one place are not in the contract of a pass. */
 		at += from == to;
@@ -180,7 +184,8 @@ static void many_edits_join_in_linear_time(void **state)
 	struct str source = buf_str(&b);
 	struct torch_trace t = trace_of(&a, source);
 	struct str text = replace(&t, source, "a", "xyz");
-	torch_trace_edit(&t, 1, text.n - 1, S("|"), "launch", NULL);
+	torch_trace_edit(
+		&t, "launch", (struct torch_patch){.from = 1, .to = text.n - 1, .with = S("|")});
 	torch_trace_pass(&t);
 	struct hipify_text ret = {0};
 	torch_trace_end(&t, &ret);

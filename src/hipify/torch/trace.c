@@ -20,13 +20,13 @@ static struct hipify_reason *reason(
 	return r;
 }
 
-void torch_trace_edit(struct torch_trace *t, size_t from, size_t to, struct str with,
-	const char *kind, const struct torch_entry *entry)
+void torch_trace_edit(struct torch_trace *t, const char *kind, struct torch_patch p)
 {
 	if (!t)
 		return;
+	const struct torch_entry *entry = p.entry;
 	struct hipify_edit *e = VEC_PUSH(t->a, &t->pass);
-	*e = (struct hipify_edit){.from = from, .to = to, .with = str_dup(t->a, with)};
+	*e = (struct hipify_edit){.from = p.from, .to = p.to, .with = str_dup(t->a, p.with)};
 	e->why = reason(t->a, kind, entry ? entry->from : S(""), entry ? entry->to : e->with);
 	if (!entry)
 		return;
@@ -203,12 +203,11 @@ struct torch_pass torch_pass_begin(
 		.a = a, .text = text, .trace = trace, .kind = kind, .size = text.n};
 }
 
-void torch_pass_edit(struct torch_pass *p, size_t from, size_t to, struct str with,
-	const struct torch_entry *entry)
+void torch_pass_edit(struct torch_pass *p, struct torch_patch patch)
 {
-	*VEC_PUSH(p->a, &p->patches) = (struct torch_patch){.from = from, .to = to, .with = with};
-	p->size = p->size - (to - from) + with.n;
-	torch_trace_edit(p->trace, from, to, with, p->kind, entry);
+	*VEC_PUSH(p->a, &p->patches) = patch;
+	p->size = p->size - (patch.to - patch.from) + patch.with.n;
+	torch_trace_edit(p->trace, p->kind, patch);
 }
 
 static char *put(char *at, struct str s)

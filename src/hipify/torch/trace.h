@@ -12,6 +12,12 @@
 #include "hipify/hipify.h"
 #include "hipify/torch/tables.h"
 
+struct torch_patch {
+	size_t from, to;
+	struct str with;                 /* must live until torch_pass_end(); a trace copies it */
+	const struct torch_entry *entry; /* NULL = no table is behind it */
+};
+
 struct torch_trace {
 	struct arena *a;
 	struct str source;
@@ -19,19 +25,13 @@ struct torch_trace {
 	VEC(struct hipify_edit) pass; /* of the running pass, against its input */
 };
 
-/* In the order of the running pass's input, not overlapping. NULL trace: nothing happens. with is
- * copied. kind: "launch"; entry: NULL when no table is behind it. */
-void torch_trace_edit(struct torch_trace *t, size_t from, size_t to, struct str with,
-	const char *kind, const struct torch_entry *entry);
+/* In the order of the running pass's input, not overlapping. NULL trace: nothing happens. kind:
+ * "launch". */
+void torch_trace_edit(struct torch_trace *t, const char *kind, struct torch_patch p);
 void torch_trace_pass(struct torch_trace *t); /* the running pass is over */
 /* All passes are over: the edits with their lines, those that change nothing in the end left out.
  */
 void torch_trace_end(struct torch_trace *t, struct hipify_text *ret);
-
-struct torch_patch {
-	size_t from, to;
-	struct str with; /* must live until torch_pass_end() */
-};
 
 struct torch_pass {
 	struct arena *a;
@@ -47,7 +47,6 @@ struct torch_pass {
 
 struct torch_pass torch_pass_begin(
 	struct arena *a, struct str text, struct torch_trace *trace, const char *kind);
-void torch_pass_edit(struct torch_pass *p, size_t from, size_t to, struct str with,
-	const struct torch_entry *entry);
+void torch_pass_edit(struct torch_pass *p, struct torch_patch patch);
 /* The new text, in the pass's arena; the text it got when nothing was edited. */
 struct str torch_pass_end(struct torch_pass *p);
