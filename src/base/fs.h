@@ -33,11 +33,26 @@ MUST_USE struct err *fs_read(struct arena *a, struct str path, size_t limit, str
 MUST_USE struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct str *ret);
 bool fs_exists(struct str path);  /* follows links */
 bool fs_is_dir(struct str path);  /* follows links */
+bool fs_is_file(struct str path); /* follows links */
 bool fs_present(struct str path); /* something has this name, were it a dangling link */
 MUST_USE struct err *fs_stat(struct str path, struct stat *ret);  /* follows links */
 MUST_USE struct err *fs_lstat(struct str path, struct stat *ret); /* does not */
 /* Names in a folder, sorted, without "." and "..". */
 MUST_USE struct err *fs_list(struct arena *a, struct str dir, struct strs *ret);
+struct fs_name {
+	struct str name;
+	bool dir, link; /* a folder, also through a link; the entry itself is a link */
+};
+
+struct fs_names {
+	struct fs_name *v;
+	size_t n, cap;
+};
+
+/* The same in the order of the file system, with what they are, for walks that need speed. *ret_st
+ * is the folder's own. */
+MUST_USE struct err *fs_scan(
+	struct arena *a, struct str dir, struct fs_names *ret, struct stat *ret_st);
 MUST_USE struct err *fs_readlink(struct arena *a, struct str path, struct str *ret);
 /* An fd for reading, close-on-exec. */
 MUST_USE struct err *fs_open(struct str path, int *ret_fd);

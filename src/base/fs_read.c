@@ -148,6 +148,13 @@ bool fs_is_dir(struct str path)
 	return stat(str_z(&tmp, path), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool fs_is_file(struct str path)
+{
+	ARENA(tmp);
+	struct stat st;
+	return stat(str_z(&tmp, path), &st) == 0 && S_ISREG(st.st_mode);
+}
+
 struct err *fs_list(struct arena *a, struct str dir, struct strs *ret)
 {
 	ARENA(tmp);
@@ -167,6 +174,39 @@ struct err *fs_list(struct arena *a, struct str dir, struct strs *ret)
 	}
 	strs_sort(ret);
 	return NULL;
+}
+
+/* Most file systems tell what an entry is; the others, and links, cost a stat. */
+static void look_at(int fd, const struct dirent *ent, struct fs_name *ret)
+{
+	struct stat st;
+	ret->dir = ent->d_type == DT_DIR;
+	if (ent->d_type != DT_LNK && ent->d_type != DT_UNKNOWN)
+		return;
+	ret->dir = fstatat(fd, ent->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
+	ret->link = fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+struct err *fs_scan(struct arena *a, struct str dir, struct fs_names *ret, struct stat *ret_st)
+{
+	ARENA(tmp);
+	CLEANUP(dir_closep) DIR *d = opendir(str_z(&tmp, dir));
+	*ret = (struct fs_names){0};
+	if (!d || fstat(dirfd(d), ret_st) < 0)
+		return err_errno("cannot list '%.*s'", STR(dir));
+	for (;;) {
+		errno = 0;
+		struct dirent *ent = readdir(d);
+		if (!ent && errno)
+			return err_errno("cannot list '%.*s'", STR(dir));
+		if (!ent)
+			return NULL;
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		struct fs_name *n = VEC_PUSH(a, ret);
+		n->name = str_dup(a, str_from(ent->d_name));
+		look_at(dirfd(d), ent, n);
+	}
 }
 
 struct err *fs_readlink(struct arena *a, struct str path, struct str *ret)

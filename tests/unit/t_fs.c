@@ -9,6 +9,7 @@
 #include "../fault/fault.h"
 #include "base/buf.h"
 #include "base/pool.h"
+#include "base/vec.h"
 
 static void files_are_written_whole_and_read_back(void **state)
 {
@@ -408,6 +409,32 @@ static void dry_runs_change_nothing(void **state)
 	test_dir_remove(dir);
 }
 
+static void scanning_tells_what_each_entry_is(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("folder"))));
+	test_put(path_join(&a, dir, S("file")), "");
+	assert_ok(fs_symlink(S("folder"), path_join(&a, dir, S("to-folder"))));
+	assert_ok(fs_symlink(S("nowhere"), path_join(&a, dir, S("to-nothing"))));
+	struct fs_names names;
+	struct stat st, want;
+	assert_ok(fs_scan(&a, dir, &names, &st));
+	assert_ok(fs_stat(dir, &want));
+	assert_true(st.st_ino == want.st_ino);
+	assert_int_equal(names.n, 4);
+	VEC_EACH (struct fs_name, n, &names) {
+		assert_true(n->link == str_starts(n->name, S("to-")));
+		assert_true(n->dir == str_ends(n->name, S("folder")));
+	}
+	assert_true(fs_is_file(path_join(&a, dir, S("file"))));
+	assert_false(fs_is_file(path_join(&a, dir, S("to-folder"))));
+	assert_false(fs_is_file(path_join(&a, dir, S("to-nothing"))));
+	assert_err(fs_scan(&a, path_join(&a, dir, S("none")), &names, &st), E_NOENT);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +456,7 @@ int main(void)
 		cmocka_unit_test(rival_writers_do_not_mix),
 		cmocka_unit_test(the_longest_names_can_be_replaced),
 		cmocka_unit_test(dry_runs_change_nothing),
+		cmocka_unit_test(scanning_tells_what_each_entry_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
