@@ -1,0 +1,67 @@
+/* torch-dump PATH: what rocsmith reads from a torch, as JSON, to be compared with what the original
+ * Python has in memory (oracle/torch_tables.py). Maps are lists of [key, value, table, line] in
+ * their order. */
+#include <stdio.h>
+
+#include "formats/json_write.h"
+#include "hipify/torch/tables.h"
+
+static void put_map(struct json *j, const char *key, const struct torch_map *m)
+{
+	json_key(j, key);
+	json_open(j, '[');
+	VEC_EACH (struct torch_entry, e, m) {
+		json_open(j, '[');
+		json_str(j, e->from);
+		json_str(j, e->to);
+		json_str(j, e->table);
+		json_u64(j, e->line);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static void put_source(struct json *j, const struct torch_source *s)
+{
+	static const char *const kinds[] = {"checkout", "package", "wheel"};
+	json_put(j, "kind", str_from(kinds[s->kind]));
+	json_put(j, "version", s->version);
+	json_put(j, "fingerprint", s->fingerprint);
+	json_put(j, "identity", s->identity);
+	json_put_u64(j, "generation", s->generation);
+	json_put_bool(j, "known", s->known);
+	json_put_bool(j, "fbgemm", s->fbgemm);
+}
+
+static struct err *dump(struct arena *a, struct str path, struct json *j)
+{
+	struct torch_source s;
+	struct torch_tables t;
+	TRY(torch_open(a, path, &s));
+	TRY(torch_tables_read(a, &s, &t));
+	put_source(j, &s);
+	put_map(j, "names", &t.names);
+	put_map(j, "special", &t.special);
+	put_map(j, "caffe2", &t.caffe2);
+	put_map(j, "paths", &t.paths);
+	put_map(j, "math", &t.math);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	ARENA(a);
+	BUF(out, &a);
+	struct json j = {.out = &out};
+	if (argc != 2)
+		return 2;
+	json_open(&j, '{');
+	CLEANUP(err_freep) struct err *e = dump(&a, str_from(argv[1]), &j);
+	for (const struct err *c = e; c; c = c->cause)
+		fprintf(stderr, "%s %s:%u:%u: %s\n", err_id(c->code), c->path ? c->path : "",
+			c->line, c->col, c->msg);
+	if (e)
+		return 1;
+	json_close(&j);
+	return fwrite(out.p, 1, out.n, stdout) == out.n && !fflush(stdout) ? 0 : 1;
+}
