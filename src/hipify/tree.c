@@ -11,7 +11,7 @@
 #include "base/pool.h"
 #include "base/proc.h"
 #include "base/progress.h"
-#include "hipify/manifest.h"
+#include "hipify/listing.h"
 
 enum { SOURCE_LIMIT = 256 << 20 };
 
@@ -34,7 +34,7 @@ struct run {
 	const struct hipify_options *o;
 	struct hipify_tree *ret;
 	struct work *v; /* one for each file of ret */
-	struct manifest old, new;
+	struct listing old, new;
 };
 
 bool hipify_is_source(struct str path)
@@ -261,7 +261,7 @@ static void claim(struct run *r, struct work *w)
 static void enter(struct run *r, const struct work *w)
 {
 	struct digest d = hash_bytes(HASH_SHA256, w->text.text.p, w->text.text.n);
-	manifest_add(&r->new, (struct manifest_entry){
+	listing_add(&r->new, (struct listing_entry){
 				      .hash = digest_hex(r->a, &d),
 				      .output = w->file->output,
 				      .source = w->file->source,
@@ -302,33 +302,33 @@ static void keep_older(struct run *r)
 {
 	for (size_t i = 0; r->o->keep && i < r->old.by_output.n; i++)
 		if (!map_get(&r->new.by_output, r->old.by_output.v[i].key))
-			manifest_add(
-				&r->new, *(struct manifest_entry *)r->old.by_output.v[i].value);
+			listing_add(
+				&r->new, *(struct listing_entry *)r->old.by_output.v[i].value);
 	for (size_t i = 0; i < r->ret->files.n; i++) {
-		struct manifest_entry *e = map_get(&r->old.by_output, r->ret->files.v[i].output);
+		struct listing_entry *e = map_get(&r->old.by_output, r->ret->files.v[i].output);
 		if (e && r->ret->files.v[i].status == HIPIFY_FAILED &&
 			!map_get(&r->new.by_output, e->output))
-			manifest_add(&r->new, *e);
+			listing_add(&r->new, *e);
 	}
 }
 
 static struct err *write_intent(struct run *r)
 {
-	struct manifest both = {.a = r->a, .by_output = {.a = r->a}};
+	struct listing both = {.a = r->a, .by_output = {.a = r->a}};
 	for (size_t i = 0; i < r->old.by_output.n; i++)
-		manifest_add(&both, *(struct manifest_entry *)r->old.by_output.v[i].value);
+		listing_add(&both, *(struct listing_entry *)r->old.by_output.v[i].value);
 	for (size_t i = 0; i < r->new.by_output.n; i++)
-		manifest_add(&both, *(struct manifest_entry *)r->new.by_output.v[i].value);
-	return manifest_write(&both, r->o->out);
+		listing_add(&both, *(struct listing_entry *)r->new.by_output.v[i].value);
+	return listing_write(&both, r->o->out);
 }
 
 static struct err *write_all(struct run *r)
 {
 	CLEANUP(fd_closep) int lock = -1;
 	if (!fs_writes_forbidden())
-		TRY(manifest_lock(r->o->out, &lock));
-	TRY(manifest_read(r->a, r->o->out, &r->old));
-	r->new = (struct manifest){.a = r->a, .by_output = {.a = r->a}};
+		TRY(listing_lock(r->o->out, &lock));
+	TRY(listing_read(r->a, r->o->out, &r->old));
+	r->new = (struct listing){.a = r->a, .by_output = {.a = r->a}};
 	for (size_t i = 0; i < r->ret->files.n; i++) {
 		claim(r, &r->v[i]);
 		if (r->v[i].taken)
@@ -343,7 +343,7 @@ static struct err *write_all(struct run *r)
 		TRY(write_one(r, &r->v[i]));
 	}
 	TRY(remove_stale(r));
-	return manifest_write(&r->new, r->o->out);
+	return listing_write(&r->new, r->o->out);
 }
 
 /* ---- the whole ---- */

@@ -2,9 +2,10 @@
  *
  * A tree that was translated in place holds our outputs, and some sources are no longer what they
  * were. The view hides the former and reads the originals of the latter, so that a second run gives
- * what the first would give on today's sources: translating twice is translating once. It also
- * notes what a run looked at, so that the next one can tell that nothing changed without doing the
- * work.
+ * what the first would give on today's sources: translating twice is translating once. A file that
+ * we replaced and that somebody changed since is a new source; view_edited() names it.
+ * It also notes what a run looked at, so that the next one can tell that nothing changed without
+ * doing the work: each file read (with its hash), each folder listed, each probe.
  */
 #pragma once
 
@@ -14,22 +15,30 @@
 #include "base/map.h"
 
 struct manifest;
+struct view_notes;
 
 struct hipify_view {
-	struct arena *a;
-	struct str root;       /* absolute, clean */
-	struct manifest *ours; /* of earlier runs; NULL = none */
-	struct strs hidden;    /* absolute folders to leave out: an output folder inside root */
-	bool in_place;
-	/* what was looked at */
-	struct map dirs;   /* absolute path -> struct stat *: folders whose entries were read */
-	struct map probes; /* absolute path -> struct stat * (NULL value = absent): files asked for
-			      outside the walked folders */
+	struct str root;             /* absolute, clean */
+	const struct manifest *ours; /* of runs in place; NULL = none */
+	struct strs hidden;          /* absolute folders to leave out: an output folder in root */
+	struct view_notes *notes;    /* NULL = nothing is noted */
 };
 
-/* The original bytes of an absolute path. Safe in several threads. */
+/* A view without notes needs no opening: {.root = ...}. */
+void view_open(struct hipify_view *v, struct str root, const struct manifest *ours);
+void view_close(struct hipify_view *v); /* frees the notes; a zeroed view is fine */
+
+/* The original bytes of an absolute path. Safe in several threads, as are all of these. */
 MUST_USE struct err *view_read(
 	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret);
-bool view_exists(struct hipify_view *v, struct str path);      /* os.path.exists() in the view */
-bool view_hides(const struct hipify_view *v, struct str path); /* one of our outputs */
-void view_note_dir(struct hipify_view *v, struct str path, const struct stat *st);
+bool view_exists(const struct hipify_view *v, struct str path); /* os.path.exists() in the view */
+/* One of our outputs, in .rocsmith, or in a hidden folder: os.listdir() would not show it. */
+bool view_hides(const struct hipify_view *v, struct str path);
+/* st: fstat() of the folder before its entries are read. */
+void view_note_dir(const struct hipify_view *v, struct str path, const struct stat *st);
+
+/* Files that we replaced and that somebody changed since; relative to root. */
+struct strs view_edited(const struct hipify_view *v, struct arena *a);
+/* Adds all that was noted to ret->seen (paths relative to root where they are inside); texts
+ * live as long as the view. */
+void view_noted(const struct hipify_view *v, struct arena *a, struct manifest *ret);
