@@ -262,10 +262,10 @@ static void enter(struct run *r, const struct work *w)
 {
 	struct digest d = hash_bytes(HASH_SHA256, w->text.text.p, w->text.text.n);
 	listing_add(&r->new, (struct listing_entry){
-				      .hash = digest_hex(r->a, &d),
-				      .output = w->file->output,
-				      .source = w->file->source,
-			      });
+				     .hash = digest_hex(r->a, &d),
+				     .output = w->file->output,
+				     .source = w->file->source,
+			     });
 }
 
 static struct err *write_one(struct run *r, struct work *w)
@@ -302,8 +302,7 @@ static void keep_older(struct run *r)
 {
 	for (size_t i = 0; r->o->keep && i < r->old.by_output.n; i++)
 		if (!map_get(&r->new.by_output, r->old.by_output.v[i].key))
-			listing_add(
-				&r->new, *(struct listing_entry *)r->old.by_output.v[i].value);
+			listing_add(&r->new, *(struct listing_entry *)r->old.by_output.v[i].value);
 	for (size_t i = 0; i < r->ret->files.n; i++) {
 		struct listing_entry *e = map_get(&r->old.by_output, r->ret->files.v[i].output);
 		if (e && r->ret->files.v[i].status == HIPIFY_FAILED &&
