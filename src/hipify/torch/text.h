@@ -16,7 +16,8 @@ struct torch_engine *torch_engine_new(struct arena *a, const struct torch_tables
 
 enum torch_form { TORCH_QUOTE, TORCH_ANGLE, TORCH_GENERIC_FILE }; /* the three include regexes */
 
-/* Answers what an include path becomes; *ret untouched = the directive stays byte for byte. */
+/* Answers what an include path becomes; *ret untouched = the directive stays byte for byte. The
+ * answer must live until torch_text() is over. */
 typedef struct err *torch_include(
 	void *user, enum torch_form form, struct str path, struct str *ret);
 
@@ -24,6 +25,7 @@ struct torch_job {
 	struct str path; /* absolute: decides on CMakeLists.txt, .cu, PowKernel */
 	enum { TORCH_NAMES, TORCH_SPECIAL, TORCH_CAFFE2 } map;
 	bool launches; /* rewrite <<<>>> */
+	bool trace;    /* fill the edits */
 	torch_include *include;
 	void *user;
 };
@@ -33,10 +35,11 @@ struct torch_job {
 MUST_USE struct err *torch_decode(struct arena *a, struct str bytes, struct str *ret);
 
 /* ret->text is the result; ret->edits are filled (against source, composed over all passes, each
- * with its reason) only when trace is set. E_HIPIFY with a line where the original hangs or dies: a
+ * with its reason) only when the job's trace is set. E_HIPIFY with a line where the original hangs
+ * or dies: a
  * "<<<" without ">>>" behind it, a launch without a name, without "(" or with one argument. */
 MUST_USE struct err *torch_text(struct arena *a, const struct torch_engine *e,
-	const struct torch_job *j, struct str source, bool trace, struct hipify_text *ret);
+	const struct torch_job *j, struct str source, struct hipify_text *ret);
 
 /* The line that marks a generated file, with its "\n". */
 extern const struct str torch_breadcrumb;

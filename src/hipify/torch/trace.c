@@ -208,6 +208,9 @@ void torch_pass_edit(struct torch_pass *p, struct torch_patch patch)
 	*VEC_PUSH(p->a, &p->patches) = patch;
 	p->size = p->size - (patch.to - patch.from) + patch.with.n;
 	torch_trace_edit(p->trace, p->kind, patch);
+	if (p->trace && !patch.entry)
+		p->trace->pass.v[p->trace->pass.n - 1].why->from =
+			str_dup(p->trace->a, str_sub(p->text, patch.from, patch.to));
 }
 
 static char *put(char *at, struct str s)
