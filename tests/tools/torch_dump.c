@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "formats/json_write.h"
-#include "hipify/torch/tables.h"
+#include "hipify/torch/amd.h"
 
 static void put_map(struct json *j, const char *key, const struct torch_map *m)
 {
@@ -33,6 +33,37 @@ static void put_source(struct json *j, const struct torch_source *s)
 	json_put_bool(j, "fbgemm", s->fbgemm);
 }
 
+static struct err *put_amd(struct arena *a, struct json *j, const struct torch_file *f)
+{
+	static const char *const launches[] = {"keep", "rewrite", "ask"};
+	struct amd_build b;
+	TRY(amd_build_read(a, f, &b));
+	json_key(j, "amd");
+	json_open(j, '{');
+	json_put_strs(j, "includes", &b.includes);
+	json_put_strs(j, "ignores", &b.ignores);
+	json_put_strs(j, "extra_files", &b.extra_files);
+	json_put_strs(j, "extra_if_there", &b.extra_if_there);
+	json_put(j, "launches", str_from(launches[b.launches]));
+	json_key(j, "edits");
+	json_open(j, '[');
+	VEC_EACH (struct amd_edit, e, &b.edits) {
+		json_open(j, '{');
+		json_put_strs(j, "files", &e->files);
+		put_map(j, "replace", &e->replace);
+		json_put_bool(j, "when_kept", e->when_kept);
+		json_close(j);
+	}
+	json_close(j);
+	json_put(j, "copy_from", b.copy.from);
+	json_put(j, "copy_to", b.copy.to);
+	json_put_bool(j, "copy_required", b.copy.required);
+	json_key(j, "doubts");
+	findings_json(j, &b.doubts);
+	json_close(j);
+	return NULL;
+}
+
 static struct err *dump(struct arena *a, struct str path, struct json *j)
 {
 	struct torch_source s;
@@ -45,7 +76,7 @@ static struct err *dump(struct arena *a, struct str path, struct json *j)
 	put_map(j, "caffe2", &t.caffe2);
 	put_map(j, "paths", &t.paths);
 	put_map(j, "math", &t.math);
-	return NULL;
+	return s.build_amd.text.p ? put_amd(a, j, &s.build_amd) : NULL;
 }
 
 int main(int argc, char **argv)

@@ -259,7 +259,7 @@ static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
 	return hash_hex(a, h);
 }
 
-/* Everything that decides the result, the environment's part in the tables included. */
+/* Everything that decides the result, the environment's part in them included. */
 static struct str identity_of(struct arena *a, struct torch_source *s)
 {
 	struct hash *h = hash_new(HASH_SHA256);
@@ -267,6 +267,8 @@ static struct str identity_of(struct arena *a, struct torch_source *s)
 		hash_str(h, file_of(s, &parts[i])->text);
 	if (str_contains(s->mappings.text, S("IS_FBCODE")))
 		hash_str(h, str_from(getenv("IS_FBCODE")));
+	if (str_contains(s->build_amd.text, S("FBCODE_BUILD_TOOL")))
+		hash_str(h, str_from(getenv("FBCODE_BUILD_TOOL")));
 	return hash_hex(a, h);
 }
 

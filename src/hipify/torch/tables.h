@@ -42,29 +42,6 @@ MUST_USE struct err *torch_tables_add(
  * nothing, a value that the tables would translate again, a key that can never match. */
 MUST_USE struct err *torch_tables_lint(
 	struct arena *a, const struct torch_source *s, struct findings *ret);
-
-/* What tools/amd_build/build_amd.py does besides calling hipify, read from its literals. */
-struct amd_edit {          /* plain replacements in some files */
-	struct strs files; /* relative to the checkout */
-	struct torch_map replace;
-};
-
-struct amd_build {
-	struct str file; /* for messages */
-	bool known;
-	struct strs includes, ignores; /* patterns, relative to the checkout */
-	struct strs extra_files;
-	bool asks_hip_info; /* is_hip_clang() reads $HIP_PATH/lib/.hipInfo; else launches are kept
-			     */
-	struct {
-		struct amd_edit *v;
-		size_t n, cap;
-	} edits;
-	struct { /* copied after hipify: from, to; absent ones are skipped or an error, as there */
-		struct str from, to;
-		bool required;
-	} copy;
-};
-
-MUST_USE struct err *amd_build_read(
-	struct arena *a, const struct torch_file *f, struct amd_build *ret);
+/* The same for a user's pairs, which t does not hold yet. */
+MUST_USE struct err *torch_map_lint(struct arena *a, struct str path, struct str text,
+	const struct torch_tables *t, struct findings *ret);
