@@ -2,7 +2,7 @@
 """torch_text.py DRIVER TORCH CASES [SEED]: compares our passes with the original's, byte for byte.
 
 TORCH is a folder that has torch/utils/hipify of some release. Its own preprocessor() runs here on
-generated texts, with files kept in memory; DRIVER (torch_text.c) answers the same texts. Texts are
+generated texts, with files kept in memory; DRIVER (tools/torch_text.c) answers the same texts. Texts are
 mixes of everything that some pass looks at: keys and parts of keys, neighbours of all kinds, line
 ends, includes, path mappings, launches, ends of files. Differences are shown as Python literals.
 """
@@ -12,7 +12,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import warnings
 
 # Folders decide on the map and on the name of the output: files in torch/ stay in place.
@@ -41,16 +40,6 @@ def load(folder):
     sys.path.insert(0, folder)
     warnings.simplefilter("ignore")
     return importlib.import_module("torch.utils.hipify.hipify_python")
-
-
-def tables_of(h, v1):
-    yield "generation", "1" if v1 else "2", ""
-    for key, value in h.PYTORCH_MAP.items():
-        yield "names", key, value
-    for name, table in (("special", getattr(h, "PYTORCH_SPECIAL_MAP", {})), ("caffe2", getattr(h, "CAFFE2_MAP", {})),
-            ("paths", getattr(h, "CAFFE2_PATH_MAPPINGS", {})), ("math", h.MATH_TRANSPILATIONS)):
-        for key, value in table.items():
-            yield name, key, value
 
 
 class Original:
@@ -147,10 +136,10 @@ def expected(original, path, data, launches):
         return "error", None
 
 
-def answers(driver, tables, todo, launches):
+def answers(driver, folder, todo, launches):
     blob = b"".join(b"%d %d %d %d\n%s%s" % (kind, launches, len(path.encode()), len(data), path.encode(), data)
         for path, kind, data in todo)
-    out = subprocess.run([driver, tables], input=blob, stdout=subprocess.PIPE, check=True).stdout
+    out = subprocess.run([driver, folder], input=blob, stdout=subprocess.PIPE, check=True).stdout
     at = 0
     for _ in todo:
         end = out.index(b"\n", at)
@@ -178,28 +167,24 @@ def main():
     driver, folder, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
     launches = len(sys.argv) > 5 and sys.argv[5] == "launches"
     h = load(folder)
-    v1 = hasattr(h, "CAFFE2_MAP")
-    rows = list(tables_of(h, v1))
     rng = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
-    keys = list({row[1] for row in rows if row[0] not in ("generation", "math")})
+    caffe2, paths = getattr(h, "CAFFE2_MAP", {}), getattr(h, "CAFFE2_PATH_MAPPINGS", {})
+    keys = sorted({*h.PYTORCH_MAP, *caffe2, *paths})
     todo = [case for case in cases(rng, count, keys, launches)
         if not case[2].startswith(b"// !!!") and not (launches and unterminated(h, case[2]))]
-    if not v1:
+    if not caffe2:
         todo = [(path, 0, data) for path, _, data in todo]
     original = Original(h)
     bad = failed = changed = 0
-    with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as tables:
-        tables.writelines("\t".join(row) + "\n" for row in rows)
-        tables.flush()
-        for (path, kind, data), got in zip(todo, answers(driver, tables.name, todo, launches)):
-            want = expected(original, path, data, launches)
-            failed += want[0] == "error"
-            changed += want[0] == "ok" and want[1] != data
-            if same(want, got):
-                continue
-            bad += 1
-            if bad <= 5:
-                print(f"{path} map {kind}\n  in   {data!r}\n  want {want!r}\n  got  {got!r}")
+    for (path, kind, data), got in zip(todo, answers(driver, folder, todo, launches)):
+        want = expected(original, path, data, launches)
+        failed += want[0] == "error"
+        changed += want[0] == "ok" and want[1] != data
+        if same(want, got):
+            continue
+        bad += 1
+        if bad <= 5:
+            print(f"{path} map {kind}\n  in   {data!r}\n  want {want!r}\n  got  {got!r}")
     print(f"{len(todo)} texts, {changed} changed, {failed} refused, {bad} differ")
     return 1 if bad or changed < len(todo) // 4 else 0
 

@@ -1,11 +1,11 @@
-/* torch-text TABLES: reads cases from stdin and prints what torch_text() makes of each, so that
- * torch_text.py can compare many with the original in one process.
+/* torch-text TORCH: reads cases from stdin and prints what torch_text() makes of each with the
+ * tables of that torch, so that oracle/torch_text.py can compare many with the original in one
+ * process.
  *
- * TABLES has one pair a line, TABLE<TAB>FROM<TAB>TO, and the line `generation<TAB>1 or 2`. A case
- * is a line "MAP LAUNCHES PATH-BYTES TEXT-BYTES", the path and the text; the answer is "ok BYTES"
- * and the text, or "error CODE LINE MESSAGE". Each text is done with and without a trace, whose
- * edits must give the same. With --bench N FILE... the files are done N times and the time is
- * shown.
+ * A case is a line "MAP LAUNCHES PATH-BYTES TEXT-BYTES", the path and the text; the answer is "ok
+ * BYTES" and the text, or "error CODE LINE MESSAGE". Each text is done with and without a trace,
+ * whose edits must give the same. With --bench ROUNDS [launches] stdin names files, and the time
+ * that all of them take is shown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,36 +59,11 @@ static size_t take_number(struct str *line)
 	return (size_t)n;
 }
 
-static struct torch_map *map_named(struct torch_tables *t, struct str name)
-{
-	struct {
-		const char *name;
-		struct torch_map *map;
-	} maps[] = {{"names", &t->names}, {"special", &t->special}, {"caffe2", &t->caffe2},
-		{"paths", &t->paths}, {"math", &t->math}};
-	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
-		if (str_eq(name, str_from(maps[i].name)))
-			return maps[i].map;
-	die("a table has an unknown name");
-	return NULL;
-}
-
 static void read_tables(struct arena *a, const char *path, struct torch_tables *t)
 {
-	struct str text, line, table, from, to;
-	check(fs_read(a, str_from(path), 1 << 28, &text));
-	for (unsigned n = 1; str_next(&text, '\n', &line); n++) {
-		str_cut(line, '\t', &table, &from);
-		str_cut(from, '\t', &from, &to);
-		if (str_eq(table, S("generation")))
-			t->generation = str_eq(from, S("1")) ? TORCH_V1 : TORCH_V2;
-		else if (line.n)
-			*VEC_PUSH(a, map_named(t, table)) = (struct torch_entry){.from = from,
-				.to = to,
-				.table = table,
-				.file = str_from(path),
-				.line = n};
-	}
+	struct torch_source source;
+	check(torch_open(a, str_from(path), &source));
+	check(torch_tables_read(a, &source, t));
 }
 
 /* The rule for a PyTorch tree: paths of its own that move. */
@@ -234,7 +209,7 @@ int main(int argc, char **argv)
 	ARENA(a);
 	struct run r = {0};
 	if (argc < 2)
-		die("usage: torch-text TABLES [--bench ROUNDS [launches]]");
+		die("usage: torch-text TORCH [--bench ROUNDS [launches]]");
 	read_tables(&a, argv[1], &r.tables);
 	double start = now();
 	r.engine = torch_engine_new(&a, &r.tables);

@@ -1,0 +1,30 @@
+# slow
+# Generated texts through all passes, compared byte for byte with the original Python of the oldest
+# and newest torch, the last of the first generation and the first of the second.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+driver=$(dirname "$ROCSMITH")/tests/torch-text
+if ! ninja -C "$(dirname "$ROCSMITH")" tests/torch-text >"$E2E_TMP/log" 2>&1; then
+	echo 'not ok torch-text does not build'
+	exit 0
+fi
+for version in 2.4.1 2.6.0 2.10.0 2.11.0 2.14.1 2.15.0; do
+	folder=$("$top/tools/torch-get" $version 2>"$E2E_TMP/log")
+	case $? in
+	0) ;;
+	77)
+		echo "skip texts of torch $version: $(tail -n 1 "$E2E_TMP/log")"
+		continue
+		;;
+	*)
+		echo "not ok torch-get $version"
+		continue
+		;;
+	esac
+	if python3 -B "$top/tests/oracle/torch_text.py" "$driver" "$folder" 40000 $RANDOM >"$E2E_TMP/log" 2>&1; then
+		echo "ok torch $version: $(tail -n 1 "$E2E_TMP/log")"
+	else
+		echo "not ok torch $version"
+		cat "$E2E_TMP/log"
+	fi
+done
