@@ -1,9 +1,11 @@
-/* The matcher: a radix tree of the keys behind a filter of their first three bytes; see match.h.
+/* The matcher: a radix tree of the keys behind a filter; see match.h.
  *
- * Nearly every byte of a source begins no key. The filter is a table over a hash of three bytes,
- * asked for six places per load of eight bytes, without a branch on each; a place that passes is
- * looked at for its left border and then walked down the tree, which keeps the last end of a key
- * that has its right border.
+ * Nearly every byte of a source begins no key. When the shortest key has n bytes, then any key that
+ * stands in the text covers one of every n - 3 places entirely with four bytes of its beginning.
+ * So only each (n - 3)th place is asked, in a table over a hash of four bytes, which keys'
+ * beginnings these may be, and how far into them. A place that passes is looked at for its left
+ * border and then walked down the tree, which keeps the last end of a key that has its right
+ * border.
  */
 #include "hipify/torch/match.h"
 
@@ -14,7 +16,12 @@
 #include "base/vec.h"
 #include "hipify/torch/word.h"
 
-enum { FILTER_BITS = 14, PROBE = 8, PLACES = 6 };
+enum {
+	FILTER_BITS = 14,
+	GRAM = 4,    /* bytes that the filter looks at */
+	STRIDE = 8,  /* at most: the filter's entries are bit sets of this size */
+	AT_ONCE = 4, /* places asked without a branch on each */
+};
 
 struct node {
 	struct str label;                /* bytes to match before anything else */
@@ -23,54 +30,107 @@ struct node {
 };
 
 struct torch_matcher {
-	unsigned char *filter;       /* of 1 << FILTER_BITS hashes */
+	unsigned char *filter; /* of a hash: bit k = four bytes, k behind a key's start */
+	size_t stride;
 	const struct node *nodes;    /* the root first */
 	const unsigned char *firsts; /* first byte of each node's label */
 };
 
 /* ---- the filter ---- */
-static uint32_t filter_slot(uint64_t three_bytes)
+static uint32_t filter_slot(uint32_t gram)
 {
-	return ((uint32_t)(three_bytes & 0xffffff) * 0x9e3779b1u) >> (32 - FILTER_BITS);
+	return (gram * 0x9e3779b1u) >> (32 - FILTER_BITS);
 }
 
-static uint64_t load(const char *p)
+static uint32_t load(const char *p)
 {
-	uint64_t w;
+	uint32_t w;
 	memcpy(&w, p, sizeof(w));
-	return le64toh(w);
+	return le32toh(w);
 }
 
-/* Keys of one or two bytes pass with whatever follows them. */
-static void filter_add(unsigned char *filter, struct str key)
+/* A short key passes with whatever follows it; one of a byte would fill the table anyway. */
+static void filter_add(unsigned char *filter, struct str key, unsigned offset)
 {
+	unsigned char bit = (unsigned char)(1u << offset);
+	if (key.n == 1) {
+		memset(filter, bit, 1 << FILTER_BITS);
+		return;
+	}
 	uint32_t known = 0;
-	unsigned n = key.n < 3 ? (unsigned)key.n : 3;
+	unsigned n = key.n < GRAM ? (unsigned)key.n : GRAM;
 	for (unsigned i = 0; i < n; i++)
 		known |= (uint32_t)(unsigned char)key.p[i] << 8 * i;
-	for (uint32_t rest = 0; rest < 1u << 8 * (3 - n); rest++)
-		filter[filter_slot(known | rest << 8 * n)] = 1;
+	for (uint32_t rest = 0; rest < 1u << 8 * (GRAM - n); rest++)
+		filter[filter_slot(known | (uint32_t)((uint64_t)rest << 8 * n))] |= bit;
 }
 
-/* The first place at or behind `at` where a key may begin; the last bytes of the text all may. */
-static size_t filter_next(const unsigned char *filter, struct str text, size_t at)
+static void make_filter(struct arena *a, struct torch_matcher *m, const struct torch_map *map)
 {
-	while (at + PROBE <= text.n) {
-		uint64_t w = load(text.p + at);
-		unsigned hit = filter[filter_slot(w)] | filter[filter_slot(w >> 8)] |
-			       filter[filter_slot(w >> 16)] | filter[filter_slot(w >> 24)] |
-			       filter[filter_slot(w >> 32)] | filter[filter_slot(w >> 40)];
-		if (!hit) {
-			at += PLACES;
-			continue;
-		}
-		while (!filter[filter_slot(w)]) {
-			w >>= 8;
-			at++;
-		}
-		return at;
+	size_t shortest = STRIDE + GRAM - 1;
+	VEC_EACH (const struct torch_entry, e, map)
+		if (e->from.n && e->from.n < shortest)
+			shortest = e->from.n;
+	m->stride = shortest < GRAM ? 1 : shortest - (GRAM - 1);
+	m->filter = arena_alloc(a, 1 << FILTER_BITS);
+	VEC_EACH (const struct torch_entry, e, map)
+		for (unsigned k = 0; e->from.n && k < m->stride; k++)
+			filter_add(m->filter, str_sub(e->from, k, e->from.n), k);
+}
+
+/* A walk over the places of a text where a key may begin. */
+struct scan {
+	const struct torch_matcher *m;
+	struct str text;
+	size_t at;     /* first place that was not given out */
+	size_t place;  /* asked last */
+	unsigned bits; /* its answer, as far as it was not used */
+};
+
+static struct scan scan_begin(const struct torch_matcher *m, struct str text, size_t at)
+{
+	return (struct scan){.m = m, .text = text, .at = at, .place = at - 1};
+}
+
+/* Goes to the next place that passes. False near the end of the text. */
+static bool scan_place(struct scan *s)
+{
+	const unsigned char *filter = s->m->filter;
+	size_t stride = s->m->stride, place = s->place + stride;
+	for (; place + AT_ONCE * stride + sizeof(uint32_t) <= s->text.n;
+		place += AT_ONCE * stride) {
+		const char *p = s->text.p + place;
+		if (filter[filter_slot(load(p))] | filter[filter_slot(load(p + stride))] |
+			filter[filter_slot(load(p + 2 * stride))] |
+			filter[filter_slot(load(p + 3 * stride))])
+			break;
 	}
-	return at;
+	for (; place + sizeof(uint32_t) <= s->text.n; place += stride) {
+		s->bits = filter[filter_slot(load(s->text.p + place))];
+		s->place = place;
+		if (s->bits)
+			return true;
+	}
+	size_t asked_for = place - stride + 1; /* places before it are done with */
+	s->at = s->at < asked_for ? asked_for : s->at;
+	return false;
+}
+
+/* The next place where a key may begin, from left to right: the earlier it began, the further into
+ * it is the place that was asked. All places near the end of the text may. */
+static size_t scan_next(struct scan *s)
+{
+	while (s->bits || scan_place(s)) {
+		unsigned back = 0;
+		while (s->bits >> (back + 1))
+			back++;
+		s->bits &= ~(1u << back);
+		if (s->place - back >= s->at && s->place >= back) {
+			s->at = s->place - back + 1;
+			return s->place - back;
+		}
+	}
+	return s->at < s->text.n ? s->at++ : s->text.n;
 }
 
 /* ---- the tree ---- */
@@ -144,13 +204,10 @@ struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map 
 	struct torch_matcher *m = NEW(a, struct torch_matcher);
 	struct builder b = {.a = a};
 	b.keys = arena_array(a, map->n, sizeof(struct torch_entry *));
-	m->filter = arena_alloc(a, 1 << FILTER_BITS);
-	VEC_EACH (const struct torch_entry, e, map) {
-		if (!e->from.n)
-			continue;
-		b.keys[b.n++] = e;
-		filter_add(m->filter, e->from);
-	}
+	make_filter(a, m, map);
+	VEC_EACH (const struct torch_entry, e, map)
+		if (e->from.n)
+			b.keys[b.n++] = e;
 	qsort(b.keys, b.n, sizeof(struct torch_entry *), by_key);
 	build_tree(&b, m);
 	return m;
@@ -181,20 +238,29 @@ static bool longest(const struct torch_matcher *m, struct str text, size_t at, b
 	return ret->entry;
 }
 
+/* py_word_starts(), with the usual answer at hand. */
+static bool word_starts(struct str text, size_t at)
+{
+	unsigned char c = at ? (unsigned char)text.p[at - 1] : 'x';
+	if (c >= 0x80)
+		return py_word_starts(text, at);
+	return !(((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_');
+}
+
 bool torch_find_word(
 	const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret)
 {
-	for (at = filter_next(m->filter, text, at); at < text.n;
-		at = filter_next(m->filter, text, at + 1))
-		if (py_word_starts(text, at) && longest(m, text, at, true, ret))
+	struct scan s = scan_begin(m, text, at);
+	while ((at = scan_next(&s)) < text.n)
+		if (word_starts(text, at) && longest(m, text, at, true, ret))
 			return true;
 	return false;
 }
 
 bool torch_find(const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret)
 {
-	for (at = filter_next(m->filter, text, at); at < text.n;
-		at = filter_next(m->filter, text, at + 1))
+	struct scan s = scan_begin(m, text, at);
+	while ((at = scan_next(&s)) < text.n)
 		if (longest(m, text, at, false, ret))
 			return true;
 	return false;
