@@ -30,7 +30,7 @@ static void add(struct arena *a, struct torch_map *m, const struct pair *p)
 			.line = 1};
 }
 
-static struct torch_engine *engine(struct arena *a, bool v1)
+static struct torch_engine *engine_new(struct arena *a, bool v1)
 {
 	static const struct pair names[] = {{"cuda", "hip"}, {"cudaMalloc", "hipMalloc"},
 		{"cub::", "hipcub::"}, {"cub::Max", "hipcub::Max"}, {"<nccl.h>", "<rccl.h>"},
@@ -50,6 +50,16 @@ static struct torch_engine *engine(struct arena *a, bool v1)
 	add(a, &t.paths, paths);
 	add(a, &t.math, math);
 	return torch_engine_new(a, &t);
+}
+
+/* Made once: it takes longer than a text. */
+static const struct torch_engine *engine(bool v1)
+{
+	static struct arena a;
+	static const struct torch_engine *made[2];
+	if (!made[v1])
+		made[v1] = engine_new(&a, v1);
+	return made[v1];
 }
 
 static struct err *include(void *user, enum torch_form form, struct str path, struct str *ret)
@@ -104,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	ARENA(a);
 	struct torch_job job = job_of(data[0]);
-	const struct torch_engine *e = engine(&a, !(data[0] & 32));
+	const struct torch_engine *e = engine(!(data[0] & 32));
 	struct hipify_text plain, traced;
 	struct str bytes = {.p = (const char *)data + 1, .n = size - 1}, source, again;
 	if (refused(torch_decode(&a, bytes, &source)))
