@@ -12,6 +12,7 @@
 struct builder {
 	struct arena *a;
 	const struct torch_source *source;
+	struct torch_tables *ret;
 	struct py_module module, constants;
 	struct str pytorch, caffe2, special; /* values of API_PYTORCH, API_CAFFE2, API_SPECIAL */
 };
@@ -20,17 +21,25 @@ struct builder {
 struct index {
 	struct torch_map *map;
 	struct map at;
+	bool notes; /* clashes are noted */
 };
 
+static void note(struct builder *b, struct torch_entry lost, struct torch_entry kept)
+{
+	*VEC_PUSH(b->a, &b->ret->clashes) = (struct torch_clash){.lost = lost, .kept = kept};
+}
+
 /* Its place in the map. */
-static size_t put(struct arena *a, struct index *x, struct torch_entry e)
+static size_t put(struct builder *b, struct index *x, struct torch_entry e)
 {
 	uintptr_t place = (uintptr_t)map_get(&x->at, e.from);
 	if (place) {
+		if (x->notes)
+			note(b, x->map->v[place - 1], e);
 		x->map->v[place - 1] = e;
 		return place - 1;
 	}
-	*VEC_PUSH(a, x->map) = e;
+	*VEC_PUSH(b->a, x->map) = e;
 	map_put(&x->at, e.from, (void *)(uintptr_t)x->map->n);
 	return x->map->n - 1;
 }
@@ -54,29 +63,41 @@ static struct err *want_string(const struct builder *b, const struct py_value *v
 		py_kind_name(v->kind));
 }
 
-/* The text of a value: a string, or (v1) the first item of a tuple. */
-static struct err *text_of(const struct builder *b, const struct py_value *value, struct str *ret)
+/* A dict of name pairs, on its way to a map. */
+struct table {
+	struct str name;
+	const struct py_value *dict;
+	bool tuples;                    /* values are (text, kind, API...), else text */
+	const struct py_value **values; /* in step with the map */
+};
+
+static struct err *text_of(
+	const struct builder *b, const struct table *t, const struct py_value *v, struct str *ret)
 {
-	const struct py_value *v = value;
-	if (b->source->generation == TORCH_V1 && v->kind == PY_TUPLE && v->n)
-		v = &v->v[0];
-	else if (b->source->generation == TORCH_V1)
+	if (t->tuples && (v->kind != PY_TUPLE || !v->n))
 		return py_error(&b->module, v->line, v->col,
 			"a tuple of text and kinds expected, not %s", py_kind_name(v->kind));
+	if (t->tuples)
+		v = &v->v[0];
 	TRY(want_string(b, v, "the translation"));
 	*ret = v->text;
 	return NULL;
 }
 
-static struct err *entry_of(
-	const struct builder *b, const struct py_value *pair, struct torch_entry *ret)
+static struct err *entry_of(const struct builder *b, const struct table *t,
+	const struct py_value *pair, struct torch_entry *ret)
 {
-	TRY(want_string(b, &pair->v[0], "the key"));
-	ret->from = pair->v[0].text;
-	ret->line = pair->v[0].line;
-	if (!ret->from.n)
-		return py_error(&b->module, pair->v[0].line, pair->v[0].col, "the key is empty");
-	return NULL;
+	const struct py_value *key = &pair->v[0];
+	TRY(want_string(b, key, "the key"));
+	if (!key->text.n)
+		return py_error(&b->module, key->line, key->col, "the key is empty");
+	*ret = (struct torch_entry){
+		.from = key->text,
+		.table = t->name,
+		.file = b->source->mappings.path,
+		.line = key->line,
+	};
+	return text_of(b, t, &pair->v[1], &ret->to);
 }
 
 /* The value of a table's name where token mentions it. */
@@ -90,18 +111,15 @@ static struct err *dict_at(struct builder *b, size_t token, struct py_value *ret
 	return NULL;
 }
 
-/* The pairs of a table as the dict has them: a key's first place, its last value. *ret_values: the
- * values, in step with ret. */
-static struct err *read_table(struct builder *b, struct str name, const struct py_value *dict,
-	struct torch_map *ret, const struct py_value ***ret_values)
+/* The pairs as the dict has them: a key's first place, its last value. */
+static struct err *read_table(struct builder *b, struct table *t, struct torch_map *ret)
 {
-	struct index x = {.map = ret, .at = {.a = b->a}};
-	*ret_values = arena_array(b->a, dict->n, sizeof(**ret_values));
-	for (size_t i = 0; i < dict->n; i++) {
-		struct torch_entry e = {.table = name, .file = b->source->mappings.path};
-		TRY(entry_of(b, &dict->v[i], &e));
-		size_t at = put(b->a, &x, e);
-		(*ret_values)[at] = &dict->v[i].v[1];
+	struct index x = {.map = ret, .at = {.a = b->a}, .notes = true};
+	t->values = arena_array(b->a, t->dict->n, sizeof(*t->values));
+	for (size_t i = 0; i < t->dict->n; i++) {
+		struct torch_entry e = {0};
+		TRY(entry_of(b, t, &t->dict->v[i], &e));
+		t->values[put(b, &x, e)] = &t->dict->v[i].v[1];
 	}
 	return NULL;
 }
@@ -110,19 +128,14 @@ static struct err *read_table(struct builder *b, struct str name, const struct p
 static struct err *read_plain(
 	struct builder *b, struct str name, bool required, struct torch_map *ret)
 {
-	const struct py_value **values = NULL, *dict = NULL;
-	TRY(py_get(b->a, &b->module, name, &dict));
-	if (!dict && !required)
+	struct table t = {.name = name};
+	TRY(py_get(b->a, &b->module, name, &t.dict));
+	if (!t.dict && !required)
 		return NULL;
-	if (!dict || dict->kind != PY_DICT)
-		return py_error(&b->module, dict ? dict->line : 1, dict ? dict->col : 1,
+	if (!t.dict || t.dict->kind != PY_DICT)
+		return py_error(&b->module, t.dict ? t.dict->line : 1, t.dict ? t.dict->col : 1,
 			"there is no table '%.*s'", STR(name));
-	TRY(read_table(b, name, dict, ret, &values));
-	for (size_t i = 0; i < ret->n; i++) {
-		TRY(want_string(b, values[i], "the translation"));
-		ret->v[i].to = values[i]->text;
-	}
-	return NULL;
+	return read_table(b, &t, ret);
 }
 
 /* ---- the maps ---- */
@@ -157,28 +170,30 @@ static struct err *place_v1(
 	struct builder *b, struct torch_entry e, const struct py_value *value, struct maps *m)
 {
 	TRY(check_kinds(b, value));
-	bool special = has_api(value, b->special);
-	if (!has_api(value, b->caffe2))
-		put(b->a, special && has(&m->names, e.from) ? &m->special : &m->names, e);
-	if (!has_api(value, b->pytorch) && !special)
-		put(b->a, &m->caffe2, e);
+	bool special = has_api(value, b->special), caffe2 = has_api(value, b->caffe2);
+	bool pytorch = has_api(value, b->pytorch);
+	if (!caffe2)
+		put(b, special && has(&m->names, e.from) ? &m->special : &m->names, e);
+	if (!pytorch && !special)
+		put(b, &m->caffe2, e);
+	if (caffe2 && (pytorch || special))
+		note(b, e, (struct torch_entry){0});
 	return NULL;
 }
 
 static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 {
-	struct torch_map table = {0};
+	struct torch_map map = {0};
 	struct py_value dict = {0};
-	const struct py_value **values = NULL;
+	bool v1 = b->source->generation == TORCH_V1;
+	struct table t = {.name = b->module.tokens.v[token].text, .dict = &dict, .tuples = v1};
 	TRY(dict_at(b, token, &dict));
-	TRY(read_table(b, b->module.tokens.v[token].text, &dict, &table, &values));
-	for (size_t i = 0; i < table.n; i++) {
-		TRY(text_of(b, values[i], &table.v[i].to));
-		if (b->source->generation == TORCH_V2)
-			put(b->a, &m->names, table.v[i]);
+	TRY(read_table(b, &t, &map));
+	for (size_t i = 0; i < map.n; i++)
+		if (v1)
+			TRY(place_v1(b, map.v[i], t.values[i], m));
 		else
-			TRY(place_v1(b, table.v[i], values[i], m));
-	}
+			put(b, &m->names, map.v[i]);
 	return NULL;
 }
 
@@ -263,7 +278,7 @@ static struct err *read_all(struct builder *b, struct torch_tables *ret)
 	const struct torch_file *f = &b->source->mappings;
 	struct tokens tables = {0};
 	struct maps m = {
-		.names = {.map = &ret->names, .at = {.a = b->a}},
+		.names = {.map = &ret->names, .at = {.a = b->a}, .notes = true},
 		.special = {.map = &ret->special, .at = {.a = b->a}},
 		.caffe2 = {.map = &ret->caffe2, .at = {.a = b->a}},
 	};
@@ -282,7 +297,7 @@ static struct err *read_all(struct builder *b, struct torch_tables *ret)
 struct err *torch_tables_read(
 	struct arena *a, const struct torch_source *s, struct torch_tables *ret)
 {
-	struct builder b = {.a = a, .source = s};
+	struct builder b = {.a = a, .source = s, .ret = ret};
 	*ret = (struct torch_tables){.generation = s->generation};
 	struct err *e = read_all(&b, ret);
 	if (e)
