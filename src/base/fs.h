@@ -34,6 +34,10 @@ MUST_USE struct err *fs_read_opt(struct arena *a, struct str path, size_t limit,
 bool fs_exists(struct str path);  /* follows links */
 bool fs_is_dir(struct str path);  /* follows links */
 bool fs_is_file(struct str path); /* follows links */
+bool fs_is_link(struct str path);
+bool fs_writable(struct str path); /* by this process, as its permissions say */
+/* realpath(3); false when something of it is missing. */
+bool fs_real(struct arena *a, struct str path, struct str *ret);
 bool fs_present(struct str path); /* something has this name, were it a dangling link */
 MUST_USE struct err *fs_stat(struct str path, struct stat *ret);  /* follows links */
 MUST_USE struct err *fs_lstat(struct str path, struct stat *ret); /* does not */

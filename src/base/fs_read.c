@@ -141,6 +141,28 @@ bool fs_present(struct str path)
 	return lstat(str_z(&tmp, path), &st) == 0;
 }
 
+bool fs_writable(struct str path)
+{
+	ARENA(tmp);
+	return access(str_z(&tmp, path), W_OK) == 0;
+}
+
+bool fs_is_link(struct str path)
+{
+	ARENA(tmp);
+	struct stat st;
+	return lstat(str_z(&tmp, path), &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+bool fs_real(struct arena *a, struct str path, struct str *ret)
+{
+	char *real = realpath(str_z(a, path), NULL);
+	if (real)
+		*ret = str_dup(a, str_from(real));
+	free(real);
+	return real != NULL;
+}
+
 bool fs_is_dir(struct str path)
 {
 	ARENA(tmp);

@@ -103,6 +103,7 @@ struct hipify_tree {
 	struct strs headers;
 	struct strs removed; /* outputs that are gone because their sources are */
 	struct hipify_context context;
+	struct findings findings; /* modes torch and extension: what the user should know */
 };
 
 enum hipify_mode { HIPIFY_STANDALONE, HIPIFY_TORCH, HIPIFY_EXTENSION };

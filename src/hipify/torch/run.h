@@ -11,9 +11,22 @@
 #include "hipify/torch/text.h"
 #include "hipify/view.h"
 
-/* o->mode is HIPIFY_TORCH or HIPIFY_EXTENSION. Fills ret->files with texts. */
+/* o->mode is HIPIFY_TORCH or HIPIFY_EXTENSION. Fills ret->files with texts, and ret->findings. The
+ * files of a tree that the original would ignore are not listed. */
 MUST_USE struct err *torch_run(struct arena *a, const struct hipify_options *o,
-	const struct torch_source *s, struct hipify_view *view, struct hipify_tree *ret);
+	const struct torch_source *s, const struct hipify_view *view, struct hipify_tree *ret);
 /* The same by that torch's own Python, on a scratch copy; for --engine torch and --verify. */
 MUST_USE struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
-	const struct torch_source *s, struct hipify_view *view, struct hipify_tree *ret);
+	const struct torch_source *s, const struct hipify_view *view, struct hipify_tree *ret);
+
+/* One file as the whole run does it, with its edits. */
+struct torch_one {
+	struct str rel;          /* asked for: relative to the folder */
+	bool found;              /* false: the run does not take it */
+	struct str source;       /* decoded: what the edits refer to */
+	struct hipify_text text; /* with the line that marks a result, as an edit */
+};
+
+/* The error is the run's, or that of the file. */
+MUST_USE struct err *torch_run_file(struct arena *a, const struct hipify_options *o,
+	const struct torch_source *s, const struct hipify_view *view, struct torch_one *io);

@@ -76,7 +76,7 @@ bool torch_select_takes(const struct torch_selection *s, struct str path, struct
 struct walk {
 	struct arena *a, *tmp; /* of the result, and of the walk */
 	const struct torch_selection *s;
-	struct hipify_view *view;
+	const struct hipify_view *view;
 	struct str top;
 	const struct strs *headers; /* endings: it is an include folder; nothing is left out at
 				       its top, and no other rule holds */
@@ -84,14 +84,6 @@ struct walk {
 	struct buf path;            /* of the entry at hand */
 	struct strs *ret;
 };
-
-static bool is_hidden(const struct walk *w, struct str dir)
-{
-	for (size_t i = 0; i < w->view->hidden.n; i++)
-		if (str_eq(w->view->hidden.v[i], dir))
-			return true;
-	return false;
-}
 
 /* The patterns leave out everything below the folder. start ends in '/'. */
 static bool hopeless(const struct walk *w, struct str start)
@@ -124,21 +116,25 @@ static struct str rel_path(const struct walk *w, struct arena *tmp, struct str p
 	return str_chr(rel, '/') < rel.n ? rel : str_fmt(tmp, "./%.*s", STR(rel));
 }
 
-static void add_file(struct walk *w, struct str dir, struct str name)
+static void add_file(struct walk *w, struct str dir, const struct fs_name *name)
 {
 	ARENA(tmp);
-	struct str path = below(w, dir, name);
+	struct str path = below(w, dir, name->name);
 	bool taken =
 		w->headers ? torch_ends_with_one(path, w->headers) && torch_select_globs(w->s, path)
 			   : torch_select_takes(w->s, path, rel_path(w, &tmp, path));
-	if (taken && (!w->headers || fs_is_file(path)) && !view_hides(w->view, path))
-		strs_add(w->a, w->ret, str_dup(w->a, path));
+	if (!taken || (w->headers && !fs_is_file(path)) || view_hides(w->view, path))
+		return;
+	path = str_dup(w->a, path);
+	strs_add(w->a, w->ret, path);
+	if (name->link && w->s->links)
+		map_put(w->s->links, path, w->ret);
 }
 
 static void add_dir(struct walk *w, struct str dir, struct str name)
 {
 	struct str path = below(w, dir, name);
-	bool out = is_hidden(w, path);
+	bool out = view_hides(w->view, path);
 	buf_char(&w->path, '/');
 	if (!out && !hopeless(w, buf_str(&w->path)))
 		strs_add(w->tmp, &w->todo, str_dup(w->tmp, str_sub(buf_str(&w->path), 0, path.n)));
@@ -180,7 +176,7 @@ static void read_dir(struct walk *w, struct str dir)
 	view_note_dir(w->view, dir, &st);
 	VEC_EACH (struct fs_name, n, &names) {
 		if (!n->dir)
-			add_file(w, dir, n->name);
+			add_file(w, dir, n);
 		else if (top && str_eq(n->name, S("third_party")))
 			add_nvfuser(w, dir);
 	}
@@ -201,15 +197,15 @@ static struct err *walk(struct walk *w)
 	return NULL;
 }
 
-struct err *torch_select(struct arena *a, const struct torch_selection *s, struct hipify_view *view,
-	struct strs *ret)
+struct err *torch_select(struct arena *a, const struct torch_selection *s,
+	const struct hipify_view *view, struct strs *ret)
 {
 	struct walk w = {.a = a, .s = s, .view = view, .top = s->root, .ret = ret};
 	return walk(&w);
 }
 
-struct err *torch_select_headers(
-	struct arena *a, const struct torch_headers *h, struct hipify_view *view, struct strs *ret)
+struct err *torch_select_headers(struct arena *a, const struct torch_headers *h,
+	const struct hipify_view *view, struct strs *ret)
 {
 	struct walk w = {.a = a, .s = h->s, .view = view, .top = h->dir, .ret = ret};
 	w.headers = &h->endings;

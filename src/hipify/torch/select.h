@@ -25,6 +25,7 @@ struct torch_selection {
 	bool extension;                /* extension mode: every file counts */
 	bool out_of_place_only, fbgemm;
 	enum torch_generation generation;
+	struct map *links;               /* gets the files that are links; NULL = nobody asks */
 	struct torch_patterns *patterns; /* set by torch_select_open() */
 };
 
@@ -39,7 +40,7 @@ bool torch_select_globs(const struct torch_selection *s, struct str path);
 bool torch_select_takes(const struct torch_selection *s, struct str path, struct str rel);
 /* matched_files_iter(): absolute paths. Folders that were read are noted in the view. */
 MUST_USE struct err *torch_select(struct arena *a, const struct torch_selection *s,
-	struct hipify_view *view, struct strs *ret);
+	const struct hipify_view *view, struct strs *ret);
 struct torch_headers {
 	const struct torch_selection *s;
 	struct str dir; /* an include folder, as str(pathlib.Path()) writes it */
@@ -48,5 +49,5 @@ struct torch_headers {
 
 /* The headers below an include folder, as pathlib's rglob('*') finds them: those that the patterns
  * take and that have one of the endings. Nothing when there is no such folder. */
-MUST_USE struct err *torch_select_headers(
-	struct arena *a, const struct torch_headers *h, struct hipify_view *view, struct strs *ret);
+MUST_USE struct err *torch_select_headers(struct arena *a, const struct torch_headers *h,
+	const struct hipify_view *view, struct strs *ret);
