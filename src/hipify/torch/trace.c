@@ -7,10 +7,6 @@
  */
 #include "hipify/torch/trace.h"
 
-#include <string.h>
-
-#include "base/buf.h"
-
 static struct hipify_reason *reason(
 	struct arena *a, const char *kind, struct str from, struct str to)
 {
@@ -200,38 +196,34 @@ struct torch_pass torch_pass_begin(
 	struct arena *a, struct str text, struct torch_trace *trace, const char *kind)
 {
 	return (struct torch_pass){
-		.a = a, .text = text, .trace = trace, .kind = kind, .size = text.n};
+		.a = a, .text = text, .trace = trace, .kind = kind, .out = {.a = a}};
+}
+
+/* Replacements are about as long as what they replace. */
+static void make_room(struct torch_pass *p)
+{
+	buf_space(&p->out, p->text.n + p->text.n / 8 + 64);
+	p->out.n = 0;
 }
 
 void torch_pass_edit(struct torch_pass *p, struct torch_patch patch)
 {
-	*VEC_PUSH(p->a, &p->patches) = patch;
-	p->size = p->size - (patch.to - patch.from) + patch.with.n;
+	if (!p->out.p)
+		make_room(p);
+	buf_add(&p->out, str_sub(p->text, p->done, patch.from));
+	buf_add(&p->out, patch.with);
+	p->done = patch.to;
 	torch_trace_edit(p->trace, p->kind, patch);
 	if (p->trace && !patch.entry)
 		p->trace->pass.v[p->trace->pass.n - 1].why->from =
 			str_dup(p->trace->a, str_sub(p->text, patch.from, patch.to));
 }
 
-static char *put(char *at, struct str s)
-{
-	if (s.n)
-		memcpy(at, s.p, s.n);
-	return at + s.n;
-}
-
 struct str torch_pass_end(struct torch_pass *p)
 {
 	torch_trace_pass(p->trace);
-	if (!p->patches.n)
+	if (!p->out.p)
 		return p->text;
-	char *out = arena_alloc(p->a, p->size + 1), *at = out;
-	size_t done = 0;
-	VEC_EACH (const struct torch_patch, e, &p->patches) {
-		at = put(at, str_sub(p->text, done, e->from));
-		at = put(at, e->with);
-		done = e->to;
-	}
-	put(at, str_sub(p->text, done, p->text.n));
-	return (struct str){.p = out, .n = p->size};
+	buf_add(&p->out, str_sub(p->text, p->done, p->text.n));
+	return buf_str(&p->out);
 }

@@ -3,18 +3,19 @@
  * Each pass reports its edits in the order of its own input; torch_trace_pass() folds them into
  * what earlier passes did, so that applying the composed list to the source gives the last text
  * exactly. Edits of a later pass inside the replacement of an earlier one join it; reasons are kept
- * of all. struct torch_pass is the same for the text: it collects the edits of one pass, makes the
- * new text in one go and reports to the trace.
+ * of all. struct torch_pass is the same for the text: it writes the new text of one pass while
+ * edits come in, and reports them to the trace.
  */
 #pragma once
 
+#include "base/buf.h"
 #include "base/vec.h"
 #include "hipify/hipify.h"
 #include "hipify/torch/tables.h"
 
 struct torch_patch {
 	size_t from, to;
-	struct str with;                 /* must live until torch_pass_end(); a trace copies it */
+	struct str with;                 /* is copied */
 	const struct torch_entry *entry; /* NULL = no table is behind it */
 };
 
@@ -38,11 +39,8 @@ struct torch_pass {
 	struct str text;
 	struct torch_trace *trace; /* may be NULL */
 	const char *kind;
-	size_t size; /* of the result */
-	struct {
-		struct torch_patch *v;
-		size_t n, cap;
-	} patches;
+	struct buf out; /* the new text so far; .p NULL = there was no edit */
+	size_t done;    /* up to here the text is in it */
 };
 
 struct torch_pass torch_pass_begin(
