@@ -14,10 +14,8 @@ static struct str decoded(struct arena *a, struct str bytes)
 static void clean_text_is_given_back_itself(void **state)
 {
 	(void)state;
-	static const char *const clean[] = {"", "\n", "a\nb",
-		"\xef\xbb\xbf"
-		"a\n",
-		"\xc2\x80\xdf\xbf", "\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf",
+	static const char *const clean[] = {"", "\n", "a\nb", "\357\273\277a\n", "\xc2\x80\xdf\xbf",
+		"\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf",
 		"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "0123456789abcdef\xc3\xa9 0123456789"};
 	ARENA(a);
 	for (size_t i = 0; i < sizeof(clean) / sizeof(*clean); i++)

@@ -95,9 +95,7 @@ static void the_ends_of_a_text_are_no_borders(void **state)
 	(void)state;
 	static const struct pair cases[] = {
 		{"cudaMalloc(x);", "cudaMalloc(x);"},
-		{"\xef\xbb\xbf"
-		 "cudaMalloc(x);",
-			"\xef\xbb\xbfhipMalloc(x);"},
+		{"\357\273\277cudaMalloc(x);", "\xef\xbb\xbfhipMalloc(x);"},
 		{"x = cudaMalloc", "x = cudaMalloc"},
 		{"x = cudaMalloc\n", "x = hipMalloc\n"},
 		{"// cudaMalloc \"cudaMalloc\"", "// hipMalloc \"hipMalloc\""},
