@@ -92,6 +92,13 @@ MUST_USE struct err *fs_link(struct str from, struct str to);        /* a second
 MUST_USE struct err *fs_sync_dir(struct str path);
 /* Everything on the file system of path, for whole trees that were written without a sync. */
 MUST_USE struct err *fs_sync_all(struct str path);
+/* ---- many files at once: nothing of this is synced, for results that can be made again ---- */
+/* A new file, in a folder where nobody else looks: not atomic. mode 0 = 0666 without the umask. */
+MUST_USE struct err *fs_stage(struct str path, struct str content, unsigned mode);
+/* The same with another file's content, shared where the file system can; mode and mtime as st. */
+MUST_USE struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st);
+/* A rename; over = false: E_IO when there is something at to. */
+MUST_USE struct err *fs_move(struct str from, struct str to, bool over);
 /* A new folder with a unique name in dir ("" = $TMPDIR or /tmp), mode 0700. With dir = "" it is
  * scratch: it may be made, and written below, in a dry run too. */
 MUST_USE struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret);
@@ -113,6 +120,8 @@ void fs_out_abandon(struct fs_out *o);
 /* An exclusive lock (flock) on path, held until the fd is closed. E_LOCKED with who holds it when
  * it is taken and wait is false. */
 MUST_USE struct err *fs_lock(struct str path, bool wait, int *ret_fd);
+/* A lock shared with others of its kind, on a file that is there; nothing is written. */
+MUST_USE struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd);
 
 void fd_closep(int *fd);
 void dir_closep(void *dirp); /* DIR ** */

@@ -244,25 +244,49 @@ static struct err *locked_by(struct str path, int fd)
 	return err_hint(e, "wait for it to end, or stop it");
 }
 
+/* Whether the name still stands for the open file: its holder may have removed it meanwhile. */
+static bool is_named(int fd, const char *path)
+{
+	struct stat mine, there;
+	return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino &&
+	       mine.st_dev == there.st_dev;
+}
+
+static struct err *lock(const char *path, int flags, int how, int *ret_fd)
+{
+	for (;;) {
+		CLEANUP(fd_closep) int fd = open(path, flags | O_CLOEXEC, 0666);
+		if (fd < 0)
+			return err_errno("cannot open the lock '%s'", path);
+		int r;
+		while ((r = flock(fd, how)) < 0 && errno == EINTR)
+			;
+		if (r < 0 && errno == EWOULDBLOCK)
+			return locked_by(str_from(path), fd);
+		if (r < 0)
+			return err_errno("cannot lock '%s'", path);
+		if (!is_named(fd, path))
+			continue;
+		*ret_fd = fd;
+		fd = -1;
+		return NULL;
+	}
+}
+
 struct err *fs_lock(struct str path, bool wait, int *ret_fd)
 {
 	TRY(fs_may_write(path));
 	ARENA(tmp);
-	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return err_errno("cannot open the lock '%.*s'", STR(path));
-	int r;
-	while ((r = flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB))) < 0 && errno == EINTR)
-		;
-	if (r < 0 && errno == EWOULDBLOCK)
-		return locked_by(path, fd);
-	if (r < 0)
-		return err_errno("cannot lock '%.*s'", STR(path));
+	TRY(lock(str_z(&tmp, path), O_RDWR | O_CREAT, LOCK_EX | (wait ? 0 : LOCK_NB), ret_fd));
 	/* Who holds it is told where there is room; on a full disk the lock works all the same. */
 	struct str me = str_fmt(&tmp, "%d", (int)getpid());
-	ssize_t told = ftruncate(fd, 0) == 0 ? pwrite(fd, me.p, me.n, 0) : 0;
+	ssize_t told = ftruncate(*ret_fd, 0) == 0 ? pwrite(*ret_fd, me.p, me.n, 0) : 0;
 	(void)told;
-	*ret_fd = fd;
-	fd = -1;
 	return NULL;
+}
+
+struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd)
+{
+	ARENA(tmp);
+	return lock(str_z(&tmp, path), O_RDONLY, LOCK_SH | (wait ? 0 : LOCK_NB), ret_fd);
 }

@@ -17,9 +17,34 @@ struct str base_file(struct arena *a, struct str base, const char *name)
 	return str_fmt(a, "%.*s/.rocsmith/%s", STR(base), name);
 }
 
+/* How many folders up an output leads, and what follows. */
+static unsigned ups(struct str output, struct str *ret_rest)
+{
+	unsigned n = 0;
+	for (; str_starts(output, S("../")); n++)
+		output = str_sub(output, 3, output.n);
+	*ret_rest = output;
+	return n;
+}
+
+struct str base_path(struct arena *a, struct str base, struct str output)
+{
+	struct str rest, path = path_join(a, base, output);
+	return ups(output, &rest) ? path_clean(a, path) : path;
+}
+
+struct str base_slot(struct arena *a, struct str base, const char *folder, struct str output)
+{
+	struct str rest;
+	unsigned n = ups(output, &rest);
+	if (n)
+		return str_fmt(a, "%.*s/.rocsmith/%s.up/%u/%.*s", STR(base), folder, n, STR(rest));
+	return str_fmt(a, "%.*s/.rocsmith/%s/%.*s", STR(base), folder, STR(output));
+}
+
 struct str base_original(struct arena *a, struct str base, struct str output)
 {
-	return str_fmt(a, "%.*s/.rocsmith/originals/%.*s", STR(base), STR(output));
+	return base_slot(a, base, "originals", output);
 }
 
 /* ---- writing ---- */
@@ -217,7 +242,6 @@ static void get_made(struct cursor *c, struct made *m)
 	m->hash = get_sum(c);
 	m->before = get_sum(c);
 	m->sig = get_sig(c);
-	c->bad = c->bad || !path_is_inside(m->output);
 }
 
 static void get_seen(struct cursor *c, struct seen *s)
@@ -250,6 +274,27 @@ static void get_left(struct cursor *c, struct hipify_left *l)
 	l->since = get_text(c);
 }
 
+/* Inside BASE; in place also above it, by plain "../" in front. */
+static bool good_output(const struct manifest *m, struct str output)
+{
+	struct str rest;
+	return (!ups(output, &rest) || m->kind == BASE_IN_PLACE) && path_is_inside(rest) &&
+	       !str_contains(rest, S("/../"));
+}
+
+/* A tree that came from elsewhere must not reach out of itself here. */
+static void forget_others(struct manifest *m, struct str base)
+{
+	struct str rest;
+	size_t n = 0;
+	if (str_eq(m->root, base))
+		return;
+	VEC_EACH (struct made, e, &m->made)
+		if (!ups(e->output, &rest))
+			m->made.v[n++] = *e;
+	m->made.n = n;
+}
+
 /* Fixed bytes of each record, without the texts' own. */
 enum { MADE_BYTES = 108, SEEN_BYTES = 72, FILE_BYTES = 20, LEFT_BYTES = 29, TEXT_BYTES = 5 };
 
@@ -261,8 +306,10 @@ static void get_body(struct cursor *c, struct manifest *m)
 	m->root = get_text(c);
 	m->made.n = m->made.cap = get_count(c, MADE_BYTES);
 	m->made.v = arena_array(m->a, m->made.n, sizeof(*m->made.v));
-	VEC_EACH (struct made, e, &m->made)
+	VEC_EACH (struct made, e, &m->made) {
 		get_made(c, e);
+		c->bad = c->bad || !good_output(m, e->output);
+	}
 	m->seen.n = m->seen.cap = get_count(c, SEEN_BYTES);
 	m->seen.v = arena_array(m->a, m->seen.n, sizeof(*m->seen.v));
 	VEC_EACH (struct seen, s, &m->seen)
@@ -357,6 +404,7 @@ struct err *manifest_read(struct arena *a, struct str base, struct manifest **re
 	struct err *e = manifest_parse(a, text, m);
 	if (e)
 		return damaged(base, e);
+	forget_others(m, base);
 	*ret = m;
 	return NULL;
 }

@@ -79,6 +79,10 @@ struct made *manifest_made(const struct manifest *m, struct str output); /* NULL
 
 /* ---- where things are ---- */
 struct str base_file(struct arena *a, struct str base, const char *name); /* BASE/.rocsmith/NAME */
+/* Of an output; one above BASE ("../x.h", in place only) is meant by text, not through links. */
+struct str base_path(struct arena *a, struct str base, struct str output);
+/* BASE/.rocsmith/FOLDER/OUTPUT; for outputs above BASE BASE/.rocsmith/FOLDER.up/N/REST. */
+struct str base_slot(struct arena *a, struct str base, const char *folder, struct str output);
 struct str base_original(struct arena *a, struct str base, struct str output);
 
 /* ---- what is there now ---- */

@@ -81,7 +81,7 @@ static struct err *look_inside(
 	const struct manifest *m, struct str base, const struct made *e, enum holds *ret)
 {
 	ARENA(tmp);
-	struct str path = path_join(&tmp, base, e->output), text;
+	struct str path = base_path(&tmp, base, e->output), text;
 	TRY(fs_read(&tmp, path, CONTENT_LIMIT, &text));
 	struct sum sum = sum_of(text);
 	*ret = HOLDS_OTHER;
@@ -101,7 +101,7 @@ static enum holds look_at_link(const struct manifest *m, struct str base, const 
 	ARENA(tmp);
 	struct str here, there;
 	CLEANUP(err_freep)
-	struct err *a = fs_readlink(&tmp, path_join(&tmp, base, e->output), &here);
+	struct err *a = fs_readlink(&tmp, base_path(&tmp, base, e->output), &here);
 	CLEANUP(err_freep)
 	struct err *b = fs_readlink(&tmp, path_join(&tmp, m->root, e->source), &there);
 	return !a && !b && str_eq(here, there) ? HOLDS_OURS : HOLDS_OTHER;
@@ -111,7 +111,7 @@ struct err *made_look(
 	const struct manifest *m, struct str base, const struct made *e, enum holds *ret)
 {
 	ARENA(tmp);
-	struct str path = path_join(&tmp, base, e->output);
+	struct str path = base_path(&tmp, base, e->output);
 	struct stat st;
 	int r = e->kind == MADE_LINK ? lstat(path.p, &st) : stat(path.p, &st);
 	*ret = HOLDS_NOTHING;

@@ -123,7 +123,12 @@ void view_noted(const struct hipify_view *v, struct arena *a, struct manifest *r
 
 static const struct made *made_at(const struct hipify_view *v, struct str path)
 {
-	return v->ours && below(path, v->root) ? manifest_made(v->ours, relative(v, path)) : NULL;
+	if (!v->ours)
+		return NULL;
+	if (below(path, v->root))
+		return manifest_made(v->ours, relative(v, path));
+	ARENA(tmp);
+	return manifest_made(v->ours, path_rel(&tmp, path, v->root));
 }
 
 bool view_hides(const struct hipify_view *v, struct str path)
@@ -164,13 +169,19 @@ static struct err *original_of(
 		"put the original file back in its place, for example from version control");
 }
 
-struct err *view_read(
+struct err *view_source(
 	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret)
 {
 	const struct made *m = made_at(v, path);
+	*ret = path;
+	return m && m->replaced ? original_of(v, a, m, ret) : NULL;
+}
+
+struct err *view_read(
+	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret)
+{
 	struct stat st;
-	if (m && m->replaced)
-		TRY(original_of(v, a, m, &path));
+	TRY(view_source(v, a, path, &path));
 	uint64_t now = sig_now();
 	TRY(fs_stat(path, &st));
 	TRY(fs_read(a, path, SOURCE_LIMIT, ret));

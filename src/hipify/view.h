@@ -31,6 +31,9 @@ void view_close(struct hipify_view *v); /* frees the notes; a zeroed view is fin
 /* The original bytes of an absolute path. Safe in several threads, as are all of these. */
 MUST_USE struct err *view_read(
 	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret);
+/* The file that holds these bytes: path, or the original that is kept of it. */
+MUST_USE struct err *view_source(
+	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret);
 bool view_exists(const struct hipify_view *v, struct str path); /* os.path.exists() in the view */
 /* One of our outputs, in .rocsmith, or in a hidden folder: os.listdir() would not show it. */
 bool view_hides(const struct hipify_view *v, struct str path);

@@ -1,0 +1,113 @@
+/* Files written by the hundreds, without a sync for each; see fs.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <linux/fs.h>
+
+#include "base/fs_int.h"
+
+static struct err *create(struct str path, int *ret_fd)
+{
+	ARENA(tmp);
+	TRY(fs_may_write(path));
+	char *z = str_z(&tmp, path);
+	*ret_fd = open(z, O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return *ret_fd < 0 ? err_errno("cannot create '%s'", z) : NULL;
+}
+
+static int write_all(int fd, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t put = write(fd, p, n);
+		if (put < 0 && errno != EINTR)
+			return -1;
+		p += put > 0 ? put : 0;
+		n -= put > 0 ? (size_t)put : 0;
+	}
+	return 0;
+}
+
+struct err *fs_stage(struct str path, struct str content, unsigned mode)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(create(path, &fd));
+	if (write_all(fd, content.p, content.n) < 0 || (mode && fchmod(fd, mode) < 0))
+		return err_errno("cannot write '%.*s'", STR(path));
+	return NULL;
+}
+
+/* What a large file costs to read is saved where blocks can be shared. */
+static int copy_all(int in, int out, char *buf, size_t size)
+{
+	if (ioctl(out, FICLONE, in) == 0)
+		return 0;
+	for (;;) {
+		ssize_t got = read(in, buf, size);
+		if (got == 0)
+			return 0;
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 || write_all(out, buf, (size_t)got) < 0)
+			return -1;
+	}
+}
+
+struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st)
+{
+	enum { CHUNK = 1 << 17 };
+	ARENA(tmp);
+	CLEANUP(fd_closep) int in = -1;
+	CLEANUP(fd_closep) int out = -1;
+	const struct timespec times[2] = {st->st_mtim, st->st_mtim};
+	TRY(fs_open(from, &in));
+	TRY(create(path, &out));
+	if (copy_all(in, out, arena_alloc(&tmp, CHUNK), CHUNK) < 0)
+		return err_errno("cannot copy '%.*s'", STR(from));
+	if (fchmod(out, st->st_mode & 07777) < 0 || futimens(out, times) < 0)
+		return err_errno("cannot copy mode and time of '%.*s'", STR(from));
+	return NULL;
+}
+
+/* File systems that know no such flag are asked first. */
+static int rename_new(const char *from, const char *to)
+{
+	int r = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+	if (r == 0 || (errno != EINVAL && errno != ENOSYS))
+		return r;
+	if (access(to, F_OK) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	return rename(from, to);
+}
+
+/* To another file system: a copy under a passing name, then a rename there. */
+static struct err *move_across(struct str from, struct str to, bool over)
+{
+	ARENA(tmp);
+	struct str beside = fs_temp_name(&tmp, to);
+	struct stat st;
+	TRY(fs_stat(from, &st));
+	struct err *e = fs_stage_copy(from, beside, &st);
+	if (!e)
+		e = fs_move(beside, to, over);
+	if (e)
+		return err_join(e, fs_remove(beside));
+	return fs_remove(from);
+}
+
+struct err *fs_move(struct str from, struct str to, bool over)
+{
+	ARENA(tmp);
+	TRY(fs_may_write(to));
+	const char *a = str_z(&tmp, from), *b = str_z(&tmp, to);
+	int r = over ? rename(a, b) : rename_new(a, b);
+	if (r == 0)
+		return NULL;
+	if (errno == EXDEV)
+		return move_across(from, to, over);
+	return err_errno("cannot rename '%s' to '%s'", a, b);
+}
