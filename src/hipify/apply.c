@@ -297,6 +297,7 @@ static struct err *finish(struct apply *p, bool wrote)
 	m->files.v = p->t->files.v;
 	m->files.n = p->t->files.n;
 	m->left = p->t->left;
+	m->findings = p->t->findings;
 	m->headers = p->t->headers;
 	if (!wrote)
 		return manifest_write(m, p->s->base);

@@ -102,9 +102,9 @@ struct hipify_tree {
 	struct hipify_lefts left;
 	struct strs headers;
 	struct strs removed; /* outputs that are gone because their sources are */
-	struct strs edited; /* outputs that somebody changed since: in place the change is a new
-			       source; elsewhere the output was made anew, and what was there is in
-			       .rocsmith/kept */
+	struct strs edited;  /* outputs that somebody changed since: in place the change is a new
+				source; elsewhere the output was made anew, and what was there is in
+				.rocsmith/kept */
 	struct hipify_context context;
 	struct findings findings; /* modes torch and extension: what the user should know */
 };

@@ -117,6 +117,17 @@ static void put_left(struct buf *b, const struct hipify_left *l)
 	put_text(b, l->since);
 }
 
+static void put_finding(struct buf *b, const struct finding *f)
+{
+	put_u64(b, f->severity, 1);
+	put_text(b, str_from(f->id));
+	put_text(b, f->message);
+	put_text(b, f->path);
+	put_u64(b, f->fix.n, 4);
+	for (size_t i = 0; i < f->fix.n; i++)
+		put_text(b, f->fix.v[i]);
+}
+
 struct str manifest_text(struct arena *a, const struct manifest *m)
 {
 	ARENA(tmp);
@@ -137,6 +148,9 @@ struct str manifest_text(struct arena *a, const struct manifest *m)
 	put_u64(&b, m->left.n, 4);
 	VEC_EACH (const struct hipify_left, l, &m->left)
 		put_left(&b, l);
+	put_u64(&b, m->findings.n, 4);
+	VEC_EACH (const struct finding, f, &m->findings)
+		put_finding(&b, f);
 	put_u64(&b, m->headers.n, 4);
 	for (size_t i = 0; i < m->headers.n; i++)
 		put_text(&b, m->headers.v[i]);
@@ -156,6 +170,16 @@ struct err *manifest_write(const struct manifest *m, struct str base)
 }
 
 /* ---- reading ---- */
+
+/* Fixed bytes of each record, without the texts' own. */
+enum {
+	MADE_BYTES = 108,
+	SEEN_BYTES = 72,
+	FILE_BYTES = 20,
+	LEFT_BYTES = 29,
+	FINDING_BYTES = 20,
+	TEXT_BYTES = 5
+};
 
 struct cursor {
 	struct str s; /* what is left */
@@ -274,6 +298,16 @@ static void get_left(struct cursor *c, struct hipify_left *l)
 	l->since = get_text(c);
 }
 
+static void get_finding(struct arena *a, struct cursor *c, struct finding *f)
+{
+	f->severity = (enum severity)get_kind(c, SEV_ERROR);
+	f->id = get_text(c).p;
+	f->message = get_text(c);
+	f->path = get_text(c);
+	for (size_t n = get_count(c, TEXT_BYTES); n > 0; n--)
+		strs_add(a, &f->fix, get_text(c));
+}
+
 /* Inside BASE; in place also above it, by plain "../" in front. */
 static bool good_output(const struct manifest *m, struct str output)
 {
@@ -294,9 +328,6 @@ static void forget_others(struct manifest *m, struct str base)
 			m->made.v[n++] = *e;
 	m->made.n = n;
 }
-
-/* Fixed bytes of each record, without the texts' own. */
-enum { MADE_BYTES = 108, SEEN_BYTES = 72, FILE_BYTES = 20, LEFT_BYTES = 29, TEXT_BYTES = 5 };
 
 static void get_body(struct cursor *c, struct manifest *m)
 {
@@ -322,6 +353,10 @@ static void get_body(struct cursor *c, struct manifest *m)
 	m->left.v = arena_array(m->a, m->left.n, sizeof(*m->left.v));
 	VEC_EACH (struct hipify_left, l, &m->left)
 		get_left(c, l);
+	m->findings.n = m->findings.cap = get_count(c, FINDING_BYTES);
+	m->findings.v = arena_array(m->a, m->findings.n, sizeof(*m->findings.v));
+	VEC_EACH (struct finding, f, &m->findings)
+		get_finding(m->a, c, f);
 	for (size_t n = get_count(c, TEXT_BYTES); n > 0; n--)
 		strs_add(m->a, &m->headers, get_text(c));
 	c->bad = c->bad || c->s.n;

@@ -64,6 +64,7 @@ struct manifest {
 	VEC(struct seen) seen;
 	VEC(struct hipify_file) files; /* without texts and errors */
 	struct hipify_lefts left;
+	struct findings findings;
 	struct strs headers;
 	struct map by_output; /* path -> struct made *: call manifest_index() first */
 };

@@ -222,6 +222,7 @@ static void fill(const struct hipify_session *s, struct hipify_tree *ret)
 			copy->status = HIPIFY_SKIPPED;
 	}
 	ret->left = m->left;
+	ret->findings = m->findings;
 	ret->headers = m->headers;
 }
 

@@ -133,15 +133,22 @@ static void settle_seen(struct apply *p)
 	}
 }
 
-/* The sources of plain copies were not read through the view. */
+/* The sources of plain copies, unless the engine read them too. */
 static void add_copied(struct apply *p)
 {
+	ARENA(tmp);
+	MAP(noted, &tmp);
+	VEC_EACH (const struct seen, s, &p->next.seen)
+		if (s->kind == SEEN_FILE)
+			map_put(&noted, s->path, p);
 	VEC_EACH (const struct put, put, &p->puts) {
 		if (put->made.kind != MADE_COPY || !put->from.p)
 			continue;
 		struct seen s = {.kind = SEEN_FILE, .sig = sig_of(&put->like)};
 		s.path = noted_name(p->a, p, put->from);
 		s.racy = sig_racy(&s.sig, put->looked);
+		if (map_get(&noted, s.path))
+			continue;
 		*VEC_PUSH(p->a, &p->next.seen) = s;
 	}
 }

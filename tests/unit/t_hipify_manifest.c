@@ -43,6 +43,9 @@ static struct manifest sample(struct arena *a)
 		.suggestion = S("hipFoo"),
 		.unsure = true,
 		.since = S("6.4.3")};
+	struct finding *f = finding_add(a, &m.findings, "two-sources", SEV_WARNING, S("a.h"));
+	finding_say(a, f, "both give '%s'", "a.h");
+	finding_fix(a, f, "rename one");
 	strs_add(a, &m.headers, S("hiprand/hiprand.h"));
 	return m;
 }
@@ -70,6 +73,9 @@ static void what_is_written_is_read_back(void **state)
 	assert_int_equal(r.left.v[0].line, 12);
 	assert_str(r.left.v[0].since, "6.4.3");
 	assert_str(r.headers.v[0], "hiprand/hiprand.h");
+	assert_string_equal(r.findings.v[0].id, "two-sources");
+	assert_str(r.findings.v[0].message, "both give 'a.h'");
+	assert_str(r.findings.v[0].fix.v[0], "rename one");
 	struct str again = manifest_text(&a, &r);
 	assert_true(str_eq(text, again));
 }
