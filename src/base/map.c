@@ -7,9 +7,17 @@
 
 uint64_t str_hash(struct str s)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < s.n; i++)
-		h = (h ^ (unsigned char)s.p[i]) * 0x100000001b3u;
+	const uint64_t k = 0x9e3779b97f4a7c15u;
+	uint64_t h = s.n * k, word;
+	for (; s.n >= sizeof(word); s = str_sub(s, sizeof(word), s.n)) {
+		memcpy(&word, s.p, sizeof(word));
+		h = (h ^ word) * k;
+		h ^= h >> 32;
+	}
+	word = 0;
+	if (s.n)
+		memcpy(&word, s.p, s.n);
+	h = (h ^ word) * k;
 	return h ^ (h >> 32);
 }
 

@@ -23,4 +23,4 @@ struct map {
 void *map_get(const struct map *m, struct str key);
 /* Sets the value, replacing an older one; returns true when the key is new. */
 bool map_put(struct map *m, struct str key, void *value);
-uint64_t str_hash(struct str s); /* FNV-1a, 64 bits: for tables only, never for identity */
+uint64_t str_hash(struct str s); /* for tables in memory only, never for identity */

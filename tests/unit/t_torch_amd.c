@@ -2,6 +2,7 @@
  * which is not understood is said to be. The real script of 2.6 is read in e2e. */
 #include "test.h"
 
+#include "base/buf.h"
 #include "hipify/torch/amd.h"
 
 #define LISTS                                                                                      \
@@ -239,6 +240,33 @@ static void scripts_without_lists_are_refused(void **state)
 	assert_true(str_contains(b.doubts.v[0].message, S("no call of hipify()")));
 }
 
+static void hostile_scripts_take_no_time(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(text, &a);
+	buf_add(&text, S(LISTS "files = ["));
+	for (int i = 0; i < 50000; i++)
+		buf_add(&text, S("'f',"));
+	buf_add(&text, S("]\ndef mend(x):\n    y = ["));
+	for (int i = 0; i < 50000; i++)
+		buf_add(&text, S("1,"));
+	buf_add(&text, S("]\n    return x.replace('a', 'b')\n"));
+	for (int i = 0; i < 5000; i++)
+		buf_add(&text, S("for n in files:\n    mend(mend(x)); open(n, 'w').write(x)\n"));
+	buf_add(&text, S("x.hipify("));
+	for (int i = 0; i < 5000; i++)
+		buf_add(&text, S("hip_clang_launch=mend(),"));
+	buf_add(&text, S(")\n"));
+	struct amd_build b = read_ok(&a, text.p);
+	assert_int_equal(b.edits.n, 0);
+	assert_int_equal(b.doubts.n, 16);
+	while (text.n <= 1 << 20)
+		buf_add(&text, S("# more and more\n"));
+	struct torch_file f = {.path = S("amd.py"), .text = buf_str(&text)};
+	assert_err_says(amd_build_read(&a, &f, &b), E_TORCH, "larger than 1 MiB");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +279,7 @@ int main(void)
 		cmocka_unit_test(appended_literals_are_taken),
 		cmocka_unit_test(a_script_with_a_folder_of_its_own_is_said_to_have_one),
 		cmocka_unit_test(scripts_without_lists_are_refused),
+		cmocka_unit_test(hostile_scripts_take_no_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,21 @@ static void nesting_is_limited(void **state)
 	assert_err(py_get(&a, &m, S("x"), &v), E_TORCH);
 }
 
+static void pairs_are_not_checked_without_end(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(text, &a);
+	buf_add(&text, S("pairs = ["));
+	for (int i = 0; i < 1000; i++)
+		buf_add(&text, S("(1, 2),"));
+	buf_add(&text, S("]\nx = ["));
+	for (int i = 0; i < 1000; i++)
+		buf_add(&text, S("dict(pairs),"));
+	buf_add(&text, S("]\n"));
+	assert_fails(text.p, "again and again", 2, 6 + 22 * 12);
+}
+
 static void text_that_is_no_source_is_refused(void **state)
 {
 	(void)state;
@@ -251,6 +266,7 @@ int main(void)
 		cmocka_unit_test(conditions_ask_the_environment),
 		cmocka_unit_test(assignments_are_seen_and_other_statements_are_not),
 		cmocka_unit_test(nesting_is_limited),
+		cmocka_unit_test(pairs_are_not_checked_without_end),
 		cmocka_unit_test(text_that_is_no_source_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * original Python by oracle/torch_tables.py. */
 #include "test.h"
 
+#include "base/buf.h"
 #include "hipify/torch/tables.h"
 
 static const char constants[] = "CONV_VERSION = 0,\nCONV_TYPE = 33\nAPI_RUNTIME = 38\n"
@@ -135,6 +136,20 @@ static void what_cannot_be_known_is_refused(void **state)
 	}
 }
 
+static void a_table_may_not_be_listed_without_end(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(text, &a);
+	struct torch_tables t;
+	buf_add(&text, S(MATH "A = {'a': 'b'}\nCUDA_TO_HIP_MAPPINGS = ["));
+	for (int i = 0; i < 65; i++)
+		buf_add(&text, S("A, "));
+	buf_add(&text, S("]\n"));
+	struct torch_source s = source(TORCH_V2, buf_str(&text).p);
+	assert_err_says(torch_tables_read(&a, &s, &t), E_TORCH, "plain list");
+}
+
 static void functions_may_mention_tables(void **state)
 {
 	(void)state;
@@ -164,6 +179,7 @@ int main(void)
 		cmocka_unit_test(v1_makes_three_maps),
 		cmocka_unit_test(v2_makes_one_map),
 		cmocka_unit_test(what_cannot_be_known_is_refused),
+		cmocka_unit_test(a_table_may_not_be_listed_without_end),
 		cmocka_unit_test(functions_may_mention_tables),
 		cmocka_unit_test(constants_must_be_there),
 	};

@@ -10,7 +10,14 @@
 #include "base/fs.h"
 #include "hipify/torch/pylit.h"
 
-enum { MAX_DOUBTS = 16, MAX_PAIRS = 1000 };
+/* Far above what any such script has; they keep the time linear for hostile ones. */
+enum {
+	MAX_SIZE = 1 << 20,
+	MAX_DOUBTS = 16,
+	MAX_PAIRS = 1000,
+	MAX_EDITS = 64,
+	MAX_FUNCTION = 10000, /* tokens */
+};
 
 struct group {
 	size_t from, to;   /* statements */
@@ -22,6 +29,8 @@ struct reader {
 	struct py_module m;
 	struct amd_build *ret;
 	VEC(struct group) groups;
+	bool launches_known;
+	unsigned attempts;    /* at reading an edit */
 	struct map functions; /* name -> struct group * */
 	struct map setters;   /* name -> struct places * */
 };
@@ -54,6 +63,8 @@ static bool is_string(const struct reader *r, size_t i)
 static void doubt(struct reader *r, size_t at, const char *what)
 {
 	const struct py_token *t = token(r, at);
+	if (r->ret->doubts.n == MAX_DOUBTS)
+		return;
 	struct finding *f =
 		finding_add(r->a, &r->ret->doubts, "build-amd-code", SEV_WARNING, r->ret->file);
 	finding_say(r->a, f, "line %u: %s", t->line, what);
@@ -245,6 +256,8 @@ static bool edits_of(struct reader *r, const struct group *g, struct torch_map *
 		size_t before = ret->n;
 		if (!f || f == g || is(r, i, "is_hip_clang"))
 			continue;
+		if (f->end - f->first > MAX_FUNCTION)
+			return false;
 		replaces_in(r, f->first, f->end, ret);
 		if (ret->n - before + 2 < f->to - f->from || ret->n > MAX_PAIRS)
 			return false;
@@ -281,7 +294,10 @@ static bool read_edit(struct reader *r, const struct group *g)
 {
 	struct amd_edit e = {0};
 	size_t var = opened_for_writing(r, g);
-	if (var == g->end || !edited_files(r, g, var, &e.files) || !edits_of(r, g, &e.replace))
+	if (var == g->end || r->attempts == MAX_EDITS)
+		return false;
+	r->attempts++;
+	if (!edits_of(r, g, &e.replace) || !edited_files(r, g, var, &e.files))
 		return false;
 	e.when_kept = is(r, g->first, "if") && is(r, g->first + 1, "is_hip_clang");
 	*VEC_PUSH(r->a, &r->ret->edits) = e;
@@ -358,9 +374,10 @@ static void read_argument(struct reader *r, size_t at)
 {
 	static const char *const expected[] = {"project_directory", "output_directory", "includes",
 		"ignores", "out_of_place_only", "show_progress", "show_detailed", NULL};
-	if (is(r, at, "hip_clang_launch"))
+	if (is(r, at, "hip_clang_launch") && !r->launches_known) {
 		r->ret->launches = launches_at(r, at + 2);
-	else if (is(r, at, "extra_files"))
+		r->launches_known = true;
+	} else if (is(r, at, "extra_files"))
 		strings_at(r, at + 2, &r->ret->extra_files);
 	else if (!in_list(token(r, at)->text, expected))
 		doubt(r, at, "an argument of hipify() that is not known");
@@ -505,6 +522,8 @@ struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct a
 {
 	struct reader r = {.a = a, .ret = ret, .functions.a = a, .setters.a = a};
 	*ret = (struct amd_build){.file = f->path, .launches = AMD_REWRITES_LAUNCHES};
+	if (f->text.n > MAX_SIZE)
+		return err_new(E_TORCH, "'%.*s' is larger than 1 MiB", STR(f->path));
 	TRY(py_read(a, f->text, f->path, &r.m));
 	cut_groups(&r);
 	index_setters(&r);

@@ -279,7 +279,7 @@ static struct err *read_items(
 }
 
 /* [(k, v), ...] becomes the dict that OrderedDict() or dict() makes of it. */
-static struct err *make_dict(const struct reader *r, struct py_value *args, struct py_value *ret)
+static struct err *make_dict(struct reader *r, struct py_value *args, struct py_value *ret)
 {
 	ret->kind = PY_DICT;
 	if (!args->n)
@@ -289,6 +289,9 @@ static struct err *make_dict(const struct reader *r, struct py_value *args, stru
 	if (!fits || args->n > 1)
 		return py_error(r->m, list->line, list->col, "one list of pairs expected, not %s",
 			py_kind_name(list->kind));
+	r->m->checked += list->n;
+	if (r->m->checked > 2 * r->m->tokens.n)
+		return py_error(r->m, ret->line, ret->col, "the same pairs again and again");
 	for (size_t i = 0; i < list->n; i++) {
 		const struct py_value *pair = &list->v[i];
 		bool two = pair->kind == PY_TUPLE || pair->kind == PY_LIST;
@@ -402,6 +405,20 @@ static struct err *read_brace(struct reader *r, struct py_value *ret)
 
 /* ---- expressions ---- */
 
+/* Words of the language that no value starts with; the lower-case ones only, as they are all. */
+static bool reserved(struct str word)
+{
+	static const struct str words[] = {S_INIT("if"), S_INIT("else"), S_INIT("for"),
+		S_INIT("lambda"), S_INIT("not"), S_INIT("await"), S_INIT("and"), S_INIT("or"),
+		S_INIT("in"), S_INIT("is"), S_INIT("yield")};
+	if (word.p[0] < 'a')
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_eq(word, words[i]))
+			return true;
+	return false;
+}
+
 static struct err *read_word(struct reader *r, struct py_value *ret)
 {
 	static const struct {
@@ -413,12 +430,9 @@ static struct err *read_word(struct reader *r, struct py_value *ret)
 		{S_INIT("True"), PY_BOOL, S_INIT("1")},
 		{S_INIT("False"), PY_BOOL, S_INIT("")},
 	};
-	static const char *const reserved[] = {"if", "else", "for", "lambda", "not", "await", "and",
-		"or", "in", "is", "yield", NULL};
 	const struct py_token *t = here(r);
-	for (const char *const *w = reserved; *w; w++)
-		if (str_eq(t->text, str_from(*w)))
-			return unexpected(r, "a literal");
+	if (reserved(t->text))
+		return unexpected(r, "a literal");
 	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
 		if (str_eq(t->text, constants[i].word)) {
 			*ret = fresh(t, constants[i].kind);

@@ -49,6 +49,7 @@ struct py_module {
 	struct str name; /* for messages */
 	VEC(struct py_token) tokens;
 	VEC(struct py_statement) statements;
+	size_t checked;          /* pairs looked at, which ends what names the same over and over */
 	struct map targets;      /* name -> its last statement (a pointer into statements) */
 	struct py_module *outer; /* where names are looked up that this one does not bind */
 };

@@ -4,8 +4,6 @@
  * "\r"; inside brackets they do not count; a backslash joins them. Indentation is only used to tell
  * what belongs to a function or a compound statement.
  */
-#include <string.h>
-
 #include "formats/zip.h"
 #include "hipify/torch/pylit.h"
 
@@ -79,8 +77,8 @@ static bool one_of(struct str word, const char *const *list)
 
 static bool starts_def(const struct py_module *m, size_t token)
 {
-	static const char *const words[] = {"def", "class", "async", NULL};
-	return one_of(m->tokens.v[token].text, words) || py_is(m, token, S("@"));
+	static const char *const words[] = {"def", "class", "async", "@", NULL};
+	return one_of(m->tokens.v[token].text, words);
 }
 
 static bool starts_block(const struct py_module *m, size_t token)
@@ -271,19 +269,48 @@ static struct err *bracket(struct lexer *l)
 	return NULL;
 }
 
+/* What an operator's first character may be: a bracket, one that "=" may follow, another. */
+enum { OP_BRACKET = 1, OP_EQUAL, OP_PLAIN };
+static const unsigned char operators[0x80] = {
+	['('] = OP_BRACKET,
+	[')'] = OP_BRACKET,
+	['['] = OP_BRACKET,
+	[']'] = OP_BRACKET,
+	['{'] = OP_BRACKET,
+	['}'] = OP_BRACKET,
+	['<'] = OP_EQUAL,
+	['>'] = OP_EQUAL,
+	['='] = OP_EQUAL,
+	['!'] = OP_EQUAL,
+	['+'] = OP_EQUAL,
+	['-'] = OP_EQUAL,
+	['*'] = OP_EQUAL,
+	['/'] = OP_EQUAL,
+	['%'] = OP_EQUAL,
+	['&'] = OP_EQUAL,
+	['|'] = OP_EQUAL,
+	['^'] = OP_EQUAL,
+	['@'] = OP_EQUAL,
+	[':'] = OP_EQUAL,
+	['~'] = OP_PLAIN,
+	['.'] = OP_PLAIN,
+	[','] = OP_PLAIN,
+	[';'] = OP_PLAIN,
+};
+
 static struct err *operator(struct lexer *l)
 {
 	const char *from = l->p;
-	char c = *from;
-	if (!strchr("()[]{}<>=!+-*/%&|^~@.,:;", c) || !c)
+	unsigned char c = (unsigned char)*from; /* below 0x80, else it were a name */
+	if (!operators[c])
 		return py_error(l->m, l->line, col_of(l, from),
 			c > ' ' && c < 0x7f ? "unexpected character '%c'"
 					    : "unexpected character 0x%02x",
-			(unsigned char)c);
-	if (strchr("()[]{}", c))
+			c);
+	if (operators[c] == OP_BRACKET)
 		TRY(bracket(l));
 	l->p++;
-	if (strchr("<>=!+-*/%&|^@:", c) && peek(l, 0) == '=')
+	if (operators[c] == OP_EQUAL && peek(l, 0) == '=')
 		l->p++;
 	push(l, PY_TOKEN_OP, from, l->line, col_of(l, from));
 	return NULL;
@@ -322,13 +349,24 @@ static struct err *step(struct lexer *l)
 	return NULL;
 }
 
+static bool plain_ascii(struct str s)
+{
+	unsigned char all = 0;
+	for (size_t i = 0; i < s.n; i++)
+		all |= (unsigned char)s.p[i];
+	return all < 0x80;
+}
+
 struct err *py_read(struct arena *a, struct str text, struct str name, struct py_module *ret)
 {
 	*ret = (struct py_module){.name = name, .targets = {.a = a}};
-	if (!zip_utf8(text) || str_chr(text, '\0') < text.n)
+	if ((!plain_ascii(text) && !zip_utf8(text)) || str_chr(text, '\0') < text.n)
 		return err_new(E_TORCH, "'%.*s' is not UTF-8 text", STR(name));
 	if (str_starts(text, S("\xEF\xBB\xBF")))
 		text = str_sub(text, 3, text.n);
+	/* Enough for the tables of any torch; growing would touch twice the memory. */
+	ret->tokens.cap = text.n / 8 + 16;
+	ret->tokens.v = arena_array(a, ret->tokens.cap, sizeof(*ret->tokens.v));
 	struct lexer l = {.a = a, .m = ret, .p = text.p, .line_start = text.p, .line = 1};
 	l.end = text.n ? text.p + text.n : text.p;
 	while (l.p < l.end)

@@ -9,6 +9,8 @@
 
 #include "hipify/torch/pylit.h"
 
+enum { MAX_TABLES = 64 };
+
 struct builder {
 	struct arena *a;
 	const struct torch_source *source;
@@ -212,6 +214,7 @@ static struct err *table_tokens(const struct builder *b, struct tokens *ret)
 			break;
 		i++;
 	}
+	list = list && ret->n <= MAX_TABLES;
 	if (list && py_is(m, i, S("]")) && ++i == s->to)
 		return NULL;
 	const struct py_token *t = &m->tokens.v[i < s->to ? i : s->to - 1];
