@@ -22,6 +22,10 @@ static const struct algorithm {
 	enum torch_generation generation;
 	bool fbgemm;
 } algorithms[] = {
+	/* 2.2 */
+	{"73fad34a46d5c8f6b41996088abb7b2ff50ab329475c2514771805a5767a07a3", TORCH_V1, false},
+	/* 2.3, whose tables ask for the ROCm version and cannot be read as data */
+	{"d526ff7b2b000f84f84142f89e90257504c110cce36185cb3102b357b8de524f", TORCH_V1, false},
 	/* 2.4, 2.5 */
 	{"2b1876751a7ce11949ac0f1f024c3b299fedb2fddcd5db282ef3b5a6676ff723", TORCH_V1, false},
 	/* 2.6 */
