@@ -368,6 +368,21 @@ static void device_code_gets_the_runtime_header(void **state)
 #undef HIP
 }
 
+/* The order of passes: launches see translated names, and make device code of a text. */
+static void launches_are_rewritten_when_asked_for(void **state)
+{
+	(void)state;
+	static const struct pair kept[] = {
+		{" k<<<1, cuComplex >>>(std::max(a));", " k<<<1, rocComplex >>>(::max(a));"}};
+	static const struct pair rewritten[] = {{" k<<<1, cuComplex >>>(std::max(a));",
+		"#include \"hip/hip_runtime.h\"\nhipLaunchKernelGGL(( k), dim3(1), "
+		"dim3(rocComplex) , 0, 0, ::max(a));"}};
+	struct torch_job job = {.path = S("/p/a.cu")};
+	check(TORCH_V1, job, kept, COUNT(kept));
+	job.launches = true;
+	check(TORCH_V1, job, rewritten, COUNT(rewritten));
+}
+
 static void each_edit_says_why(void **state)
 {
 	(void)state;
@@ -409,6 +424,7 @@ int main(void)
 		cmocka_unit_test(math_functions_lose_std_in_cuda_sources),
 		cmocka_unit_test(replacements_run_in_the_order_of_the_table),
 		cmocka_unit_test(device_code_gets_the_runtime_header),
+		cmocka_unit_test(launches_are_rewritten_when_asked_for),
 		cmocka_unit_test(each_edit_says_why),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
