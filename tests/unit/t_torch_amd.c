@@ -53,6 +53,7 @@ static void lists_are_found_in_both_spellings(void **state)
 	assert_sure(&b);
 	b = read_ok(&a,
 		"INCLUDES = ['i/*']\nIGNORES = []\nEXTRA_FILES = ['e.py', 'f.py']\n"
+		"def stage(d):\n    includes = absolute(d, INCLUDES)\n"
 		"def main():\n    extra_files = [e for e in EXTRA_FILES if (top / e).exists()]\n"
 		"    one = 'g.cuh'\n    extra_files.append(one)\n"
 		"    x.hipify(includes=f(INCLUDES), extra_files=extra_files, "
@@ -182,6 +183,15 @@ static void code_that_is_not_understood_is_a_doubt(void **state)
 		"extra_files.append(make())\n",
 		"x.hipify(json_settings=3)\n",
 		"text = text.replace(a, b)\n",
+		"name = 'f'\nif name:\n    lines = [li.replace('a', b) for li in "
+		"open(name)]\n" WRITE,
+		"name = 'f'\nif name:\n    lines = [li.replace('a', 'b', 1) for li in "
+		"open(name)]\n" WRITE,
+		"name = 'f'\nif name:\n    lines = [li.replace(f'{a}', 'b') for li in "
+		"open(name)]\n" WRITE,
+		"name = 'f'\nif name:\n    lines = [re.sub('a', 'b', li).replace('c', 'd') for li "
+		"in "
+		"open(name)]\n" WRITE,
 		"def mend(x):\n    if x:\n        x = x.replace('a', 'b')\n    return x + 'c'\n"
 		"name = 'f'\nif name:\n    lines = [mend(li) for li in open(name)]\n" WRITE,
 	};

@@ -123,16 +123,14 @@ static bool makes_absolute(const struct reader *r, const struct py_statement *s)
 /* The first literal list with one of these names. Later statements may not add to it unseen. */
 static bool named_list(struct reader *r, const char *const *names, struct strs *ret)
 {
-	bool found = false;
+	struct str found = S("");
 	VEC_EACH (struct py_statement, s, &r->m.statements) {
-		if (!in_list(s->target, names))
-			continue;
-		if (!found)
-			found = strings_at(r, s->value, ret);
-		else if (!makes_absolute(r, s))
+		if (!found.n && in_list(s->target, names) && strings_at(r, s->value, ret))
+			found = s->target;
+		else if (found.n && str_eq(s->target, found) && !makes_absolute(r, s))
 			doubt(r, s->from, "a list is set a second time");
 	}
-	return found;
+	return found.n > 0;
 }
 
 static bool mentions(const struct reader *r, const struct group *g, const char *name)
@@ -220,22 +218,37 @@ static struct str path_at(struct reader *r, size_t at, unsigned depth)
 
 /* ---- edits ---- */
 
-/* All .replace("a", "b") between two tokens. */
-static void replaces_in(struct reader *r, size_t from, size_t to, struct torch_map *ret)
+/* The .replace("a", "b") at a token; false when it is not as simple as that. */
+static bool replace_at(struct reader *r, size_t i, struct torch_map *ret)
 {
-	for (size_t i = from; i + 5 < to; i++) {
-		if (!is(r, i, ".") || !is(r, i + 1, "replace") || !is(r, i + 2, "("))
+	struct torch_entry e = {.table = S("build_amd.py"), .file = r->ret->file};
+	bool pair = is_string(r, i + 2) && is(r, i + 3, ",") && is_string(r, i + 4);
+	size_t end = is(r, i + 5, ",") ? i + 6 : i + 5;
+	if (!pair || !is(r, end, ")"))
+		return false;
+	e.from = text_at(r, i + 2);
+	e.to = text_at(r, i + 4);
+	e.line = token(r, i + 2)->line;
+	*VEC_PUSH(r->a, ret) = e;
+	return e.from.n > 0;
+}
+
+/* All of them between two tokens, if nothing else is called there that could change a text. */
+static bool replaces_in(struct reader *r, const struct group *g, struct torch_map *ret)
+{
+	static const char *const harmless[] = {"open", "read", "readlines", "splitlines", "write",
+		"writelines", "join", "print", "format", "exists", "isfile", "is_file",
+		"is_hip_clang", NULL};
+	for (size_t i = g->first; i + 1 < g->end; i++) {
+		if (!is_name(r, i) || !is(r, i + 1, "("))
 			continue;
-		if (!is_string(r, i + 3) || !is(r, i + 4, ",") || !is_string(r, i + 5))
-			continue;
-		*VEC_PUSH(r->a, ret) = (struct torch_entry){
-			.from = text_at(r, i + 3),
-			.to = text_at(r, i + 5),
-			.table = S("build_amd.py"),
-			.file = r->ret->file,
-			.line = token(r, i + 3)->line,
-		};
+		struct str name = token(r, i)->text;
+		bool replace = is(r, i, "replace");
+		if (replace ? !replace_at(r, i, ret)
+			    : !in_list(name, harmless) && !map_get(&r->functions, name))
+			return false;
 	}
+	return true;
 }
 
 /* The function that a NAME "(" calls, when it is one of the script; NULL otherwise. */
@@ -250,15 +263,15 @@ static const struct group *called(const struct reader *r, size_t i)
  * a head, one replace a line, and a return. */
 static bool edits_of(struct reader *r, const struct group *g, struct torch_map *ret)
 {
-	replaces_in(r, g->first, g->end, ret);
+	if (!replaces_in(r, g, ret))
+		return false;
 	for (size_t i = g->first; i + 1 < g->end; i++) {
 		const struct group *f = called(r, i);
 		size_t before = ret->n;
 		if (!f || f == g || is(r, i, "is_hip_clang"))
 			continue;
-		if (f->end - f->first > MAX_FUNCTION)
+		if (f->end - f->first > MAX_FUNCTION || !replaces_in(r, f, ret))
 			return false;
-		replaces_in(r, f->first, f->end, ret);
 		if (ret->n - before + 2 < f->to - f->from || ret->n > MAX_PAIRS)
 			return false;
 	}
