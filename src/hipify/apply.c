@@ -219,11 +219,17 @@ static struct err *commit_all(struct apply *p)
 
 /* ---- what is no longer wanted ---- */
 
-/* Failed sources keep their earlier outputs; so do those that were not asked for. */
-static bool is_kept(const struct apply *p, const struct made *e)
+/* Failed sources keep their earlier outputs; so do those that were not asked for: a setup.py
+ * translates the sources of each of its extensions by a run of its own. */
+bool apply_keeps(const struct apply *p, const struct made *e)
 {
-	return p->s->o->keep || map_get(&p->failed_sources, e->source) ||
-	       map_get(&p->failed_outputs, e->output);
+	const struct hipify_options *o = p->s->o;
+	ARENA(tmp);
+	if (o->keep || map_get(&p->failed_sources, e->source) ||
+		map_get(&p->failed_outputs, e->output))
+		return true;
+	return o->mode == HIPIFY_EXTENSION && o->sources.n && e->kind == MADE_TEXT &&
+	       fs_present(base_path(&tmp, p->s->root, e->source));
 }
 
 static struct err *remove_one(struct apply *p, const struct made *e)
@@ -247,10 +253,12 @@ static struct err *remove_stale(struct apply *p)
 		if (at || e->kind == MADE_DIR)
 			continue;
 		TRY(cancel_check());
-		if (is_kept(p, e))
+		if (apply_keeps(p, e)) {
 			add_made(p, &p->next, e);
-		else
+			map_put(&p->kept_sources, e->source, p);
+		} else {
 			TRY(remove_one(p, e));
+		}
 	}
 	return take_dirs(p->s->old, p->s->base, &p->wanted, &p->next);
 }
@@ -343,6 +351,7 @@ struct err *session_apply(struct hipify_session *s, struct hipify_tree *t)
 	if (!s->base.n)
 		return NULL;
 	p.failed_outputs.a = p.failed_sources.a = p.parents.a = p.wanted.a = p.touched.a = s->a;
+	p.kept_sources.a = s->a;
 	p.next = empty(&p);
 	struct err *e = collect(&p);
 	if (!e)

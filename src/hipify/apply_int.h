@@ -41,10 +41,11 @@ struct apply {
 	VEC(struct put) puts;
 	struct map by_output; /* output -> index into puts plus one */
 	struct map failed_outputs, failed_sources;
-	struct map parents; /* folder of outputs -> struct parent * */
-	struct strs dirs;   /* folders to be made, parents first */
-	struct map wanted;  /* folders that have an output, or are copies */
-	struct map touched; /* absolute folders whose entries changed */
+	struct map kept_sources; /* of outputs of earlier runs that stay */
+	struct map parents;      /* folder of outputs -> struct parent * */
+	struct strs dirs;        /* folders to be made, parents first */
+	struct map wanted;       /* folders that have an output, or are copies */
+	struct map touched;      /* absolute folders whose entries changed */
 	struct manifest next;
 };
 
@@ -52,6 +53,9 @@ struct apply {
 MUST_USE struct err *apply_each(struct apply *p, struct err *(*fn)(struct arena *, void *));
 /* Adds a put; a later one of the same output takes the place of an earlier one. */
 void apply_add(struct apply *p, const struct put *put);
+
+/* An output that this run did not make, and that stays all the same. */
+bool apply_keeps(const struct apply *p, const struct made *e);
 
 /* put.c: jobs of a pool; errors of one output stay in it */
 struct err *put_look(struct arena *tmp, void *put);

@@ -40,6 +40,9 @@ static struct err *copy_of(struct walk *w, struct str rel, struct put *put)
 static void add_file(struct walk *w, struct str rel)
 {
 	struct put put = {.s = w->p->s, .made = {.source = rel}};
+	const struct made *old = manifest_made(w->p->s->old, rel);
+	if (old && old->kind == MADE_TEXT && apply_keeps(w->p, old))
+		return; /* translated by another run */
 	struct err *e = copy_of(w, rel, &put);
 	if (!e && put.made.kind == MADE_COPY && !S_ISREG(put.like.st_mode))
 		return; /* a socket, a pipe */

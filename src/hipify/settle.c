@@ -133,6 +133,17 @@ static void settle_seen(struct apply *p)
 	}
 }
 
+/* What earlier runs knew of the sources of outputs that stay. */
+static void add_kept(struct apply *p, struct map *noted)
+{
+	if (!p->s->old || !p->kept_sources.n)
+		return;
+	VEC_EACH (const struct seen, s, &p->s->old->seen)
+		if (s->kind == SEEN_FILE && map_get(&p->kept_sources, s->path) &&
+			map_put(noted, s->path, p))
+			*VEC_PUSH(p->a, &p->next.seen) = *s;
+}
+
 /* The sources of plain copies, unless the engine read them too. */
 static void add_copied(struct apply *p)
 {
@@ -141,6 +152,7 @@ static void add_copied(struct apply *p)
 	VEC_EACH (const struct seen, s, &p->next.seen)
 		if (s->kind == SEEN_FILE)
 			map_put(&noted, s->path, p);
+	add_kept(p, &noted);
 	VEC_EACH (const struct put, put, &p->puts) {
 		if (put->made.kind != MADE_COPY || !put->from.p)
 			continue;

@@ -18,6 +18,7 @@ struct fixture {
 	struct arena a;
 	struct str dir, src, out;
 	bool overlay, look;
+	struct strs sources;  /* of options */
 	struct pair pairs[8]; /* what the engine does; ends at the first without source */
 	bool fails[8];
 	const char *identity;
@@ -117,6 +118,7 @@ static struct err *try_run(struct fixture *f)
 		.out = f->overlay ? f->out : S(""),
 		.in_place = !f->overlay,
 		.look_only = f->look,
+		.sources = f->sources,
 		.jobs = 2};
 	struct hipify_session s;
 	hipify_tree_free(&f->t);
@@ -174,6 +176,17 @@ static struct strs restore(struct fixture *f, bool force)
 	struct strs kept;
 	assert_ok(hipify_restore(&f->a, f->overlay ? f->out : f->src, force, &kept));
 	return kept;
+}
+
+static enum hipify_state state_of(struct fixture *f, const char *output)
+{
+	struct hipify_states all;
+	assert_ok(hipify_state(&f->a, f->overlay ? f->out : f->src, &all));
+	VEC_EACH (const struct hipify_state_entry, e, &all)
+		if (str_eq(e->output, str_from(output)))
+			return e->state;
+	fail_msg("'%s' is not known", output);
+	return STATE_CURRENT;
 }
 
 /* All that is below dir, with types, modes, times, contents and, for files, the inode. */
@@ -406,6 +419,33 @@ static void a_failed_source_keeps_its_earlier_output(void **state)
 	f->fails[0] = f->fails[1] = false;
 	run(f);
 	test_has(in_src(f, "hip/k.hip"), "CUDA 2");
+}
+
+/* A setup.py with two extensions: each has a run of its own, in one folder. */
+static void runs_of_other_sources_do_not_take_away(void **state)
+{
+	struct fixture *f = *state;
+	strs_add(&f->a, &f->sources, S("given"));
+	for (int overlay = 0; overlay < 2; overlay++) {
+		f->overlay = overlay;
+		f->identity = "1";
+		usual(f);
+		run(f);
+		f->identity = "2";
+		put(f, "z.cu", "cuda z");
+		PAIRS(f, {"z.cu", "hip/z.hip"});
+		run(f);
+		assert_true(there(f, "hip/k.hip") && there(f, "hip/z.hip"));
+		test_has(in_out(f, "sub/m.h"), "CUDA M");
+		put(f, "k.cu", "changed");
+		assert_int_equal(state_of(f, "hip/k.hip"), STATE_STALE);
+		assert_ok(fs_remove(in_src(f, "k.cu")));
+		run(f);
+		assert_true(!there(f, "hip/k.hip") && there(f, "hip/z.hip"));
+		assert_int_equal(restore(f, false).n, 0);
+		assert_false(there(f, "hip/z.hip"));
+		test_has(in_src(f, "sub/m.h"), "cuda m");
+	}
 }
 
 static void what_was_right_already_is_not_ours(void **state)
@@ -664,17 +704,6 @@ static void a_folder_is_in_place_or_an_overlay(void **state)
 
 /* ---- state ---- */
 
-static enum hipify_state state_of(struct fixture *f, const char *output)
-{
-	struct hipify_states all;
-	assert_ok(hipify_state(&f->a, f->overlay ? f->out : f->src, &all));
-	VEC_EACH (const struct hipify_state_entry, e, &all)
-		if (str_eq(e->output, str_from(output)))
-			return e->state;
-	fail_msg("'%s' is not known", output);
-	return STATE_CURRENT;
-}
-
 static void states_are_told(void **state)
 {
 	struct fixture *f = *state;
@@ -757,6 +786,7 @@ int main(void)
 		T(restore_keeps_what_was_edited),
 		T(what_has_no_source_any_more_is_taken_back),
 		T(a_failed_source_keeps_its_earlier_output),
+		T(runs_of_other_sources_do_not_take_away),
 		T(what_was_right_already_is_not_ours),
 		T(links_are_followed_inside_only),
 		T(outputs_outside_work_in_place),
