@@ -132,7 +132,10 @@ struct err *fs_mkdirs(struct str path)
 	TRY(fs_may_write(path));
 	ARENA(tmp);
 	char *z = str_z(&tmp, path);
-	for (char *p = z + 1; *p; p++) {
+	if (mkdir(z, 0777) == 0)
+		return NULL;
+	bool deep = errno == ENOENT;
+	for (char *p = z + 1; *p && deep; p++) {
 		if (*p != '/')
 			continue;
 		*p = 0;

@@ -147,12 +147,19 @@ static bool content_is(const struct look *l, const struct seen *s)
 	return !e && sum_eq(&sum, &s->hash);
 }
 
+/* What was asked for may be what we made then. */
+static bool is_hidden(const struct look *l, struct str path)
+{
+	ARENA(tmp);
+	return view_hides(&l->s->view, path_join(&tmp, l->s->root, path));
+}
+
 static bool seen_same(const struct look *l, const struct seen *s)
 {
 	struct stat st;
 	bool there = fstatat(l->root, s->path.p, &st, 0) == 0;
-	if (s->kind == SEEN_PROBE || s->absent)
-		return there != s->absent;
+	if (s->kind == SEEN_PROBE)
+		return there != s->absent || (there && is_hidden(l, s->path));
 	struct sig now = {0};
 	if (there)
 		now = sig_of(&st);

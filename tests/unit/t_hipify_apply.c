@@ -106,6 +106,7 @@ static void engine(struct fixture *f, struct hipify_session *s)
 	assert_ok(fs_stat(f->src, &st));
 	view_note_dir(&s->view, f->src, &st);
 	(void)view_exists(&s->view, in_src(f, "probe/x"));
+	(void)view_exists(&s->view, in_src(f, "hip/k.hip"));
 	for (size_t i = 0; i < 8 && f->pairs[i].source; i++)
 		if (fs_present(in_src(f, f->pairs[i].source)))
 			translate(f, s, &f->pairs[i], f->fails[i]);
