@@ -293,7 +293,7 @@ static bool tell_failures(struct apply *p)
 	return failed;
 }
 
-static struct err *finish(struct apply *p, bool wrote)
+static struct err *finish(struct apply *p)
 {
 	bool failed = tell_failures(p);
 	struct manifest *m = &p->next;
@@ -307,9 +307,7 @@ static struct err *finish(struct apply *p, bool wrote)
 	m->left = p->t->left;
 	m->findings = p->t->findings;
 	m->headers = p->t->headers;
-	if (!wrote)
-		return manifest_write(m, p->s->base);
-	TRY(fs_remove_tree(base_file(p->a, p->s->base, "new")));
+	TRY(fs_remove_tree(base_file(p->a, p->s->base, "new"))); /* also of a killed run */
 	return manifest_write(m, p->s->base);
 }
 
@@ -332,7 +330,7 @@ static struct err *change(struct apply *p)
 	if (p->s->old)
 		TRY(remove_stale(p));
 	TRY(settle(p, wrote || p->t->removed.n));
-	return finish(p, wrote);
+	return finish(p);
 }
 
 static void report_edited(struct apply *p)

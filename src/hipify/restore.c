@@ -212,8 +212,7 @@ struct err *hipify_restore(struct arena *a, struct str dir, bool force, struct s
 	struct manifest *m;
 	struct restore r = {.a = a, .base = path_abs(a, dir), .force = force, .kept = ret_kept};
 	*ret_kept = (struct strs){0};
-	if (!fs_present(base_file(a, r.base, "hipify.manifest")) &&
-		!fs_present(base_file(a, r.base, "hipify.lock")))
+	if (!fs_is_dir(base_file(a, r.base, "")))
 		return not_ours(dir);
 	TRY(base_lock(r.base, fs_writes_forbidden(), &lock));
 	TRY(manifest_read(a, r.base, &m));

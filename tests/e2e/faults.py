@@ -44,7 +44,8 @@ def parse():
     p.add_argument("--tree", action="append", default=[])
     p.add_argument("--keep", action="append", default=[])
     p.add_argument("--ignore", action="append", default=[])
-    p.add_argument("--errno", default="ENOSPC,EIO", help="taken in turn by sweep")
+    p.add_argument("--errno", default="ENOSPC,EIO",
+                   help="taken in turn by sweep; KILL: the process dies at that call")
     p.add_argument("--sample", type=int, help="sweep at most so many of the calls, evenly spread")
     p.add_argument("--times", type=int, default=200, help="of kill")
     p.add_argument("--seed", type=int, default=1)
@@ -232,11 +233,13 @@ def sweep(args, found):
             run = Run(args, ROCSMITH_FAULT_AT=str(n), ROCSMITH_FAULT_ERRNO=no,
                       ROCSMITH_FAULT_COUNT=count.name)
             name = (count.read().decode().split() or ["", "?"])[-1]
+        killed = no == "KILL" and run.status == -signal.SIGKILL
         where = f"call {n} ({name}) {no}"
         failed += run.status != 0
         if args.verbose:
             print(f"# {where}: {run.status} {run.err.strip().splitlines()[:1]}", flush=True)
-        run.judge(where, found)
+        if not killed:
+            run.judge(where, found)
         bench.after(where, n, run.status)
         bench.finish(where)
     print(f"# {len(points)} of {bench.calls} calls failed in turn: {failed} runs ended with an error")
