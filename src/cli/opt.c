@@ -95,7 +95,7 @@ static struct err *choice(
 	struct strs names = {0};
 	for (unsigned i = 0; o->choices[i]; i++) {
 		if (str_eq(value, str_from(o->choices[i]))) {
-			*ret = i;
+			*ret = i + (o->flags & OPT_FROM_ONE ? 1 : 0);
 			return NULL;
 		}
 		strs_add(p->a, &names, str_from(o->choices[i]));

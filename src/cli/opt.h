@@ -20,7 +20,12 @@ enum opt_kind {
 	OPT_REST,  /* struct strs: everything behind "--" (or behind the positionals) as it is */
 };
 
-enum { OPT_REQUIRED = 1, OPT_HIDDEN = 2, OPT_COMMA = 4 /* split lists at commas */ };
+enum {
+	OPT_REQUIRED = 1,
+	OPT_HIDDEN = 2,
+	OPT_COMMA = 4,    /* split lists at commas */
+	OPT_FROM_ONE = 8, /* of an enum: index + 1 is stored, so that 0 = not given */
+};
 
 struct opt {
 	const char *lname; /* long name without dashes; for positionals the name shown */

@@ -152,6 +152,9 @@ void hipify_tree_free(struct hipify_tree *t);
 MUST_USE struct err *hipify_run(
 	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
 
+/* The bytes of a file as they were before any translation. */
+MUST_USE struct err *hipify_source(
+	struct arena *a, const struct hipify_options *o, struct str rel, struct str *ret);
 /* One file, relative to o->dir, as hipify_run() translates it, with its edits; they refer to
  * *ret_source. E_NOENT when a run with these options does not take it. */
 MUST_USE struct err *hipify_file_text(struct arena *a, const struct hipify_options *o,
@@ -176,12 +179,16 @@ MUST_USE struct err *hipify_state(struct arena *a, struct str dir, struct hipify
  * E_NOENT when dir was not translated by us. */
 MUST_USE struct err *hipify_restore(
 	struct arena *a, struct str dir, bool force, struct strs *ret_kept);
+/* Names to leave out (of folders or files, or paths relative to dir) as patterns for o->ignore. */
+void hipify_ignore_names(struct arena *a, const struct strs *names, struct strs *ret);
 bool hipify_is_source(struct str path);                          /* by its extension */
 struct str hipify_output_name(struct arena *a, struct str path); /* x.cu -> x.hip */
 
-/* A unified diff of one file (the output of diff -u, three lines of context); "" when equal. */
-struct str hipify_diff(
-	struct arena *a, struct str source, struct str path, const struct hipify_text *t);
+/* A unified diff, as diff -u prints it with three lines of context; "" when the texts are equal. */
+struct hipify_diff {
+	struct str old_name, new_name, old, new;
+};
+struct str hipify_diff(struct arena *a, const struct hipify_diff *what);
 
 /* What a row says. Texts live as long as the program. */
 struct str hipify_rule_cuda(const struct hipify_rule *r);

@@ -1,4 +1,5 @@
 /* The whole of a translation: session, engine, apply. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -6,6 +7,17 @@
 #include "base/fs.h"
 #include "hipify/apply.h"
 #include "hipify/standalone.h"
+#include "hipify/torch/run.h"
+
+enum { MAP_LIMIT = 64 << 20, INFO_LIMIT = 1 << 20 };
+
+/* What a run needs besides the session. */
+struct run {
+	const struct hipify_options *o;
+	struct hipify_options with_map; /* o, with the text of the user's pairs: read once */
+	struct torch_source torch;
+	struct str identity;
+};
 
 /* An output folder among the sources would be translated itself by the next run. */
 static struct err *check_inside(struct arena *a, const struct hipify_options *o)
@@ -48,46 +60,106 @@ static void add_program(struct buf *b)
 			(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
-/* All on which a result depends besides the files. */
-static struct str identity_of(struct arena *a, const struct hipify_options *o)
+/* What build_amd.py asks the environment for. */
+static struct err *add_hip_info(struct arena *a, struct buf *b)
 {
+	const char *hip = getenv("HIP_PATH");
+	struct str path = str_fmt(a, "%s/lib/.hipInfo", hip ? hip : "/opt/rocm/hip"), text = {0};
+	struct err *e = fs_read_opt(a, path, INFO_LIMIT, &text);
+	err_free(e); /* unreadable is absent, there too */
+	add(b, "hip", path);
+	add(b, "info", text);
+	return NULL;
+}
+
+static struct err *add_torch(struct arena *a, struct buf *b, const struct run *r)
+{
+	const struct hipify_options *o = &r->with_map;
+	add(b, "torch", r->torch.identity);
+	buf_fmt(b, "python=%d launches=%d out_of_place_only=%d\n", o->python, (int)o->launches,
+		o->out_of_place_only);
+	add_all(b, "include_dir", &o->include_dirs);
+	add_all(b, "source", &o->sources);
+	add_all(b, "ignore", &o->ignore);
+	add_all(b, "extension", &o->extra_extensions);
+	add_all(b, "extra_include", &o->extra_include);
+	add(b, "map", o->map);
+	add(b, "pairs", o->map_text);
+	return o->mode == HIPIFY_TORCH ? add_hip_info(a, b) : NULL;
+}
+
+/* All on which a result depends besides the files. */
+static struct err *identify(struct arena *a, struct run *r)
+{
+	const struct hipify_options *o = r->o;
 	BUF(b, a);
 	add_program(&b);
 	buf_fmt(&b, "mode=%d in_place=%d\n", (int)o->mode, o->in_place);
 	add_all(&b, "only", &o->only);
 	add_all(&b, "exclude", &o->exclude);
 	add(&b, "rocm", o->rocm);
-	return buf_str(&b);
+	if (o->mode != HIPIFY_STANDALONE)
+		TRY(add_torch(a, &b, r));
+	r->identity = buf_str(&b);
+	return NULL;
 }
 
-static struct err *run_engine(
-	const struct hipify_options *o, struct hipify_session *s, struct hipify_tree *ret)
+static struct err *prepare(struct arena *a, const struct hipify_options *o, struct run *r)
 {
-	TRY(standalone_run(s->a, o, &s->view, ret));
+	*r = (struct run){.o = o, .with_map = *o};
+	TRY(check_inside(a, o));
+	if (o->mode == HIPIFY_STANDALONE)
+		return identify(a, r);
+	TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &r->torch));
+	if (o->map.n && !o->map_text.p)
+		TRY_CTX(fs_read(a, o->map, MAP_LIMIT, &r->with_map.map_text),
+			"cannot read the map '%.*s'", STR(o->map));
+	return identify(a, r);
+}
+
+static struct hipify_torch whose(const struct torch_source *s)
+{
+	return (struct hipify_torch){.path = s->path,
+		.version = s->version,
+		.file = s->algorithm.path,
+		.fingerprint = s->fingerprint,
+		.generation = (unsigned)s->generation,
+		.known = s->known};
+}
+
+static struct err *run_engine(struct run *r, struct hipify_session *s, struct hipify_tree *ret)
+{
+	const struct hipify_options *o = &r->with_map;
+	if (o->mode == HIPIFY_STANDALONE)
+		TRY(standalone_run(s->a, o, &s->view, ret));
+	else if (o->python)
+		return err_new(E_TORCH, "this build cannot run that torch's own Python");
+	else
+		TRY(torch_run(s->a, o, &r->torch, &s->view, ret));
 	return session_apply(s, ret);
 }
 
-static struct err *run(const struct hipify_options *o, struct hipify_session *s, bool quick,
-	struct hipify_tree *ret)
+static struct err *run(struct run *r, struct hipify_session *s, bool quick, struct hipify_tree *ret)
 {
 	bool current = false;
-	if (quick && !o->look_only)
+	if (quick && !r->o->look_only)
 		TRY(session_current(s, ret, &current));
-	return current ? NULL : run_engine(o, s, ret);
+	return current ? NULL : run_engine(r, s, ret);
 }
 
 static struct err *run_in_session(
 	struct arena *a, const struct hipify_options *o, bool quick, struct hipify_tree *ret)
 {
 	struct hipify_session s;
+	struct run r;
 	*ret = (struct hipify_tree){0};
-	struct err *e = check_inside(a, o);
-	if (e)
-		return e;
-	e = session_open(a, o, identity_of(a, o), &s);
+	TRY(prepare(a, o, &r));
+	struct err *e = session_open(a, o, r.identity, &s);
 	if (!e)
-		e = run(o, &s, quick, ret);
+		e = run(&r, &s, quick, ret);
 	session_close(&s);
+	if (o->mode != HIPIFY_STANDALONE)
+		ret->torch = whose(&r.torch);
 	return e;
 }
 

@@ -16,6 +16,7 @@ struct build {
 	struct make_result *ret;
 	struct str hip, obj, mod, log, stamp, tmp; /* folders of the build, absolute */
 	struct sdk_binds binds;
+	struct hipify_options translation;
 	struct hipify_tree tree;
 	struct stamps *stamps;
 	struct graph graph;
@@ -50,6 +51,10 @@ struct str flat_name(struct arena *a, struct str path);
 /* ---- diagnose.c ---- */
 /* E_COMPILE or E_LINK for a failed run: the compiler's first error, in the user's file. */
 MUST_USE struct err *diagnose(struct arena *tmp, const struct step *s, const struct proc_result *r);
+
+/* ---- translate.c ---- */
+/* The translated tree in b->hip; b->plan then names the outputs that there are. */
+MUST_USE struct err *translate(struct build *b);
 
 /* ---- pack.c ---- */
 MUST_USE struct err *pack_wheel(struct build *b);

@@ -131,14 +131,23 @@ static size_t untranslate(const struct hipify_text *t, size_t at)
 	return in + (at - out);
 }
 
+/* The project is as a whole what decides on a file in the modes of PyTorch. */
+static struct err *translate_again(struct arena *tmp, const struct build *b, struct str file,
+	struct str *ret_source, struct hipify_text *ret)
+{
+	if (b->translation.mode != HIPIFY_STANDALONE)
+		return hipify_file_text(tmp, &b->translation, path_rel(tmp, file, b->plan->project),
+			ret_source, ret);
+	TRY(fs_read(tmp, file, MAX_SOURCE, ret_source));
+	return hipify_text_in(tmp, *ret_source, file, &b->tree.context, ret);
+}
+
 /* Line and column of the user's file for those of the translated one. */
 static void map_place(struct arena *tmp, const struct step *s, struct str file, struct message *m)
 {
 	struct str source;
 	struct hipify_text t;
-	struct err *e = fs_read(tmp, file, MAX_SOURCE, &source);
-	if (!e)
-		e = hipify_text_in(tmp, source, file, &s->b->tree.context, &t);
+	struct err *e = translate_again(tmp, s->b, file, &source, &t);
 	if (e) {
 		err_free(e);
 		return;

@@ -146,49 +146,6 @@ static struct err *make_folders(struct build *b)
 	return NULL;
 }
 
-static struct err *first_failure(struct build *b)
-{
-	VEC_EACH (struct hipify_file, f, &b->tree.files) {
-		if (f->status != HIPIFY_FAILED)
-			continue;
-		struct err *e = f->error;
-		f->error = NULL;
-		return err_wrap(e, "cannot translate '%.*s'", STR(f->source));
-	}
-	return NULL;
-}
-
-/* Names without a counterpart are findings: the compiler decides whether they matter. */
-static void report_left(struct build *b)
-{
-	VEC_EACH (struct hipify_left, l, &b->tree.left) {
-		struct finding *f = finding_add(
-			b->a, &b->ret->findings, "cuda-name-left", SEV_WARNING, l->path);
-		finding_say(b->a, f, "line %u: '%.*s' %s", l->line, STR(l->name),
-			l->unsure ? "looks like a name of CUDA, but no table has it"
-				  : "has no counterpart in HIP");
-		if (l->suggestion.n)
-			finding_fix(b->a, f, "%.*s", STR(l->suggestion));
-	}
-}
-
-static struct err *translate(struct build *b)
-{
-	const struct plan *p = b->plan;
-	struct hipify_options o = {.dir = p->project, .out = b->hip, .jobs = b->ret->jobs};
-	VEC_EACH (const struct plan_source, s, &p->sources)
-		strs_add(b->a, &o.only, s->path);
-	VEC_EACH (const struct str, h, &p->headers)
-		if (!strs_has(&o.only, *h))
-			strs_add(b->a, &o.only, *h);
-	TRY_CTX(hipify_tree(b->a, &o, &b->tree), "cannot translate '%.*s'", STR(p->project));
-	TRY(first_failure(b));
-	VEC_EACH (const struct hipify_file, f, &b->tree.files)
-		b->ret->edits += f->edits;
-	report_left(b);
-	return NULL;
-}
-
 static void take_reports(struct build *b)
 {
 	for (size_t i = 0; i < b->nsteps; i++)

@@ -238,6 +238,28 @@ static void choose_host(struct arena *a, struct plan *plan)
 		strs_add(a, &plan->sdk_components, S("python"));
 }
 
+/* ---- translation ---- */
+
+static struct err *choose_translation(struct arena *a, const struct project *p, struct plan *plan)
+{
+	const struct node *section = node_get(p->root, S("hipify"));
+	plan->hipify = p->hipify;
+	if (str_eq(p->hipify.mode, S("torch")))
+		return err_hint(node_error(node_get(section, S("mode")), E_PROJECT,
+					"mode 'torch' translates PyTorch itself, which 'build' "
+					"cannot build yet"),
+			"an extension for PyTorch wants the mode 'extension'");
+	if (!p->hipify.mode.n && p->hipify.torch.n)
+		plan->hipify.mode = S("extension");
+	if (str_eq(plan->hipify.mode, S("extension")) && !p->hipify.torch.n)
+		return err_hint(node_error(node_get(section, S("mode")), E_PROJECT,
+					"mode 'extension' needs to know whose hipify"),
+			"add torch: PATH, a checkout, an installed torch, or a wheel of one");
+	if (plan->hipify.mode.n)
+		plan_explain(a, plan, "hipify", plan->hipify.mode, "'hipify' of %s", file_name(p));
+	return NULL;
+}
+
 struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan *ret)
 {
 	*ret = (struct plan){0};
@@ -245,6 +267,7 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	struct source_facts *facts;
 	TRY(project_read(a, r->dir, r->config, &p));
 	take_names(a, &p, ret);
+	TRY(choose_translation(a, &p, ret));
 	TRY(choose_gpus(a, r, &p, ret));
 	TRY(take_includes(a, &p, ret));
 	TRY(sources_find(a, &p, ret, &facts));

@@ -31,6 +31,17 @@ struct plan_module {
 	struct str loader_file; /* in the wheel: "saxpy/__init__.py"; "" unless loader */
 };
 
+/* The section `hipify` of rocsmith.yaml. */
+struct plan_hipify {
+	struct str mode, launches;        /* words that were checked; "" = not said */
+	struct str torch;                 /* absolute, not checked, or "" */
+	struct strs sources;              /* relative to the project; they are there */
+	struct strs include_dirs, ignore; /* as written, relative to the project */
+	struct strs exclude, extensions;
+	struct str map, map_text; /* a file, absolute; or the description and its pairs as JSON */
+	struct str rocm;
+};
+
 struct plan_reason {
 	struct str subject, choice, why; /* "host libc", "glibc 2.36 of this machine", "..." */
 };
@@ -50,6 +61,7 @@ struct plan {
 	VEC(struct plan_module) modules;
 	struct str sdk_provider, sdk_suite, sdk_prefix, sdk_mirror;
 	struct strs sdk_components;
+	struct plan_hipify hipify;
 	bool host_native;  /* host side against this machine's libc, else the SDK's */
 	bool needs_python; /* some source includes Python.h */
 	struct host host;
@@ -77,6 +89,9 @@ MUST_USE struct err *plan_make(struct arena *a, const struct plan_request *r, st
  * a machine whose Python or C library changed are errors. */
 MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan *ret);
 struct str plan_json(struct arena *a, const struct plan *p);
+/* The section `hipify` of DIR/rocsmith.yaml alone; all empty when there is none. The rest of the
+ * file is checked as well. */
+MUST_USE struct err *plan_hipify_read(struct arena *a, struct str dir, struct plan_hipify *ret);
 /* Adds or replaces the reason for subject. */
 void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
 	const char *why, ...) PRINTF(5, 6);

@@ -32,12 +32,14 @@ static struct err *check_section(
 
 static struct err *check_keys(struct arena *a, const struct node *root, struct str path)
 {
-	static const char *const sections[] = {"project", "python", "sdk", "host", NULL};
+	static const char *const sections[] = {"project", "python", "sdk", "host", "hipify", NULL};
 	static const char *const top[] = {"schema", "sources", "modules", "reasons", "findings",
-		"project", "python", "sdk", "host", NULL};
+		"project", "python", "sdk", "host", "hipify", NULL};
 	TRY(check_section(a, root, NULL, top));
 	for (size_t i = 0; sections[i]; i++) {
 		const struct node *n = node_get(root, str_from(sections[i]));
+		if (!n && i == 4)
+			continue; /* a plan of an older rocsmith */
 		if (!n || n->kind != NODE_MAP)
 			return wrong(path, "the plan has no object '%s'", sections[i]);
 		TRY(check_section(a, n, sections[i], NULL));
@@ -176,11 +178,22 @@ static struct err *check_gpus(struct arena *a, struct plan *p, struct str path)
 	return NULL;
 }
 
+static struct err *check_hipify(const struct plan *p, struct str path)
+{
+	struct str mode = p->hipify.mode;
+	if (mode.n && !str_eq(mode, S("standalone")) && !str_eq(mode, S("extension")))
+		return wrong(
+			path, "'hipify: mode' is standalone or extension, not '%.*s'", STR(mode));
+	return NULL;
+}
+
 /* A plan may come from anywhere: no file of it may lie outside of the project or the wheel. */
 static struct err *check_inside(const struct plan *p, struct str path)
 {
-	const struct strs *const lists[] = {&p->headers, &p->includes, &p->python_files};
-	static const char *const names[] = {"headers", "includes", "python: files"};
+	const struct strs *const lists[] = {
+		&p->headers, &p->includes, &p->python_files, &p->hipify.sources};
+	static const char *const names[] = {
+		"headers", "includes", "python: files", "hipify: sources"};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		VEC_EACH (const struct str, s, lists[i])
 			if (!s->n || !path_is_inside(*s))
@@ -265,6 +278,7 @@ struct err *plan_read(struct arena *a, struct str path, struct plan *ret)
 	TRY(read_reasons(a, root, ret));
 	TRY(check_gpus(a, ret, path));
 	TRY(check_inside(ret, path));
+	TRY(check_hipify(ret, path));
 	TRY(check_project(a, ret, path));
 	return check_machine(a, ret, path);
 }

@@ -38,13 +38,24 @@ static const struct key keys[] = {
 	TEXT("dir", "python", data_dir),
 	TEXT("requires", "python", requires_python),
 	LIST("dependencies", "python", requires),
+	TEXT("mode", "hipify", hipify.mode),
+	TEXT("torch", "hipify", hipify.torch),
+	TEXT("launches", "hipify", hipify.launches),
+	TEXT("rocm", "hipify", hipify.rocm),
+	LIST("include_dirs", "hipify", hipify.include_dirs),
+	LIST("ignore", "hipify", hipify.ignore),
+	LIST("exclude", "hipify", hipify.exclude),
+	LIST("extensions", "hipify", hipify.extensions),
 };
 
 static const char *const top_keys[] = {"name", "version", "summary", "license", "sources",
-	"exclude", "includes", "libraries", "defines", "flags", "gpu", "sdk", "python", NULL};
+	"exclude", "includes", "libraries", "defines", "flags", "gpu", "sdk", "python", "hipify",
+	NULL};
 static const char *const sdk_keys[] = {"use", "components", NULL};
 static const char *const python_keys[] = {
 	"abi3", "into", "package", "dir", "files", "requires", "dependencies", NULL};
+static const char *const hipify_keys[] = {"mode", "torch", "sources", "include_dirs", "ignore",
+	"exclude", "map", "extensions", "launches", "rocm", NULL};
 
 struct err *project_error(
 	const struct project *p, struct str key, enum errcode code, const char *fmt, ...)
@@ -124,14 +135,15 @@ static struct err *check_maps(const struct project *p)
 	static const struct {
 		const char *name;
 		const char *const *keys;
-	} maps[] = {{.name = "sdk", .keys = sdk_keys}, {.name = "python", .keys = python_keys}};
+	} maps[] = {{.name = "sdk", .keys = sdk_keys}, {.name = "python", .keys = python_keys},
+		{.name = "hipify", .keys = hipify_keys}};
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		const struct node *n = node_get(p->root, str_from(maps[i].name));
 		if (!n || n->kind == NODE_NULL)
 			continue;
 		if (n->kind == NODE_MAP)
 			TRY(node_check_keys(n, maps[i].keys));
-		else if (n->kind == NODE_LIST || i == 1)
+		else if (n->kind == NODE_LIST || i >= 1)
 			return node_error(n, E_PROJECT, "'%s' must be a map of keys", maps[i].name);
 	}
 	return NULL;
@@ -152,7 +164,7 @@ static struct err *load(struct arena *a, struct project *p)
 	const struct node *sdk = node_get(p->root, S("sdk"));
 	if (sdk && sdk->kind != NODE_MAP)
 		p->sdk = sdk->text;
-	return NULL;
+	return project_hipify(a, p);
 }
 
 struct err *project_read(struct arena *a, struct str dir, struct str config, struct project *ret)

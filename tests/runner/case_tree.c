@@ -63,6 +63,31 @@ static struct err *put_file(struct arena *a, struct str path, struct str content
 	return fs_write(path, content, mode_of(mode));
 }
 
+struct copying {
+	struct arena *a;
+	struct str from, to;
+};
+
+static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
+{
+	const struct copying *c = user;
+	struct str to = path_join(c->a, c->to, e->path);
+	(void)prune;
+	if (S_ISDIR(e->st.st_mode))
+		return fs_mkdirs(to);
+	return fs_copy(path_join(c->a, c->from, e->path), to, 0644);
+}
+
+/* A file or a folder of the data. */
+static struct err *copy(struct arena *a, struct str from, struct str to)
+{
+	struct copying c = {.a = a, .from = from, .to = to};
+	if (!fs_is_dir(from))
+		return fs_copy(from, to, 0644);
+	TRY(fs_mkdirs(to));
+	return fs_walk(from, copy_entry, &c);
+}
+
 struct err *place_setup(
 	struct arena *a, const struct place *p, const struct section *s, struct str data)
 {
@@ -80,7 +105,7 @@ struct err *place_setup(
 	if (str_eq(s->name, S("link")))
 		return fs_symlink(str_dup(a, second), path);
 	TRY(fs_mkdirs(path_dir(path)));
-	return fs_copy(path_join(a, data, second), path, 0644); /* @copy TO FROM */
+	return copy(a, path_join(a, data, second), path); /* @copy TO FROM */
 }
 
 static struct str replace_all(struct arena *a, struct str text, struct str from, struct str to)

@@ -28,7 +28,11 @@ static void check(struct arena *a, struct str dir, struct str path, struct str s
 {
 	struct hipify_text t;
 	assert_ok(hipify_text(a, source, path, &t));
-	struct str got = hipify_diff(a, source, path, &t);
+	struct hipify_diff d = {.old_name = path,
+		.new_name = hipify_output_name(a, path),
+		.old = source,
+		.new = t.text};
+	struct str got = hipify_diff(a, &d);
 	if (!t.edits.n) {
 		assert_int_equal(got.n, 0);
 		return;
@@ -99,6 +103,97 @@ static void random_texts_agree_with_diff(void **state)
 	test_dir_remove(dir);
 }
 
+/* ---- any two texts ---- */
+
+static struct str take_line(struct str *s)
+{
+	size_t end = str_chr(*s, '\n');
+	struct str line = str_sub(*s, 0, end + 1);
+	*s = str_sub(*s, end + 1, s->n);
+	return line;
+}
+
+static size_t number_after(struct str line, char sign)
+{
+	size_t n = 0;
+	for (size_t i = str_chr(line, sign) + 1; i < line.n && line.p[i] >= '0' && line.p[i] <= '9';
+		i++)
+		n = n * 10 + (size_t)(line.p[i] - '0');
+	return n;
+}
+
+/* The body of a hunk: context and removed lines must be those of the old text. */
+static void patch_hunk(struct buf *out, struct str *old, struct str *diff)
+{
+	while (diff->n && diff->p[0] != '@') {
+		struct str line = take_line(diff), body = str_sub(line, 1, line.n);
+		if (str_starts(*diff, S("\\"))) {
+			take_line(diff);
+			body.n--;
+		}
+		if (line.p[0] != '+')
+			assert_true(str_eq(take_line(old), body));
+		if (line.p[0] != '-')
+			buf_add(out, body);
+	}
+}
+
+/* What patch(1) would make of the old text. */
+static struct str patched(struct arena *a, struct str old, struct str diff)
+{
+	BUF(out, a);
+	size_t line = 1;
+	struct str all = old;
+	take_line(&diff);
+	take_line(&diff);
+	while (diff.n) {
+		struct str head = take_line(&diff);
+		size_t first = number_after(head, '-');
+		bool none = str_contains(head, S(",0 +"));
+		for (; line < first + none; line++)
+			buf_add(&out, take_line(&old));
+		size_t before = old.n;
+		patch_hunk(&out, &old, &diff);
+		struct str used = str_sub(all, all.n - before, all.n - old.n);
+		while (used.n) {
+			take_line(&used);
+			line++;
+		}
+	}
+	buf_add(&out, old);
+	return buf_str(&out);
+}
+
+static struct str random_text(struct arena *a, uint32_t *seed, unsigned lines, unsigned kinds)
+{
+	BUF(b, a);
+	for (unsigned i = 0; i < lines; i++) {
+		*seed = *seed * 1664525u + 1013904223u;
+		buf_fmt(&b, "%u\n", (*seed >> 16) % kinds);
+	}
+	*seed = *seed * 1664525u + 1013904223u;
+	size_t cut = b.n && *seed >> 31 ? 1 : 0;
+	return str_dup(a, (struct str){b.p, b.n - cut});
+}
+
+/* Also where there is far more than one stretch of differences can hold. */
+static void a_diff_of_any_texts_leads_from_one_to_the_other(void **state)
+{
+	(void)state;
+	static const unsigned sizes[] = {0, 1, 2, 5, 20, 300, 3000};
+	static const unsigned kinds[] = {1, 2, 7, 1000000};
+	uint32_t seed = 7;
+	for (size_t i = 0; i < 7 * 7 * 4; i++) {
+		ARENA(a);
+		struct hipify_diff d = {.old_name = S("x"), .new_name = S("y")};
+		d.old = random_text(&a, &seed, sizes[i % 7], kinds[i % 4]);
+		d.new = random_text(&a, &seed, sizes[i / 7 % 7], kinds[i % 4]);
+		struct str got = hipify_diff(&a, &d);
+		assert_int_equal(got.n == 0, str_eq(d.old, d.new));
+		assert_true(str_eq(patched(&a, d.old, got), d.new));
+	}
+}
+
 static void all_line_ends_stay(void **state)
 {
 	(void)state;
@@ -148,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_what_diff_prints),
 		cmocka_unit_test(random_texts_agree_with_diff),
+		cmocka_unit_test(a_diff_of_any_texts_leads_from_one_to_the_other),
 		cmocka_unit_test(all_line_ends_stay),
 		cmocka_unit_test(edits_know_their_line),
 	};

@@ -8,7 +8,7 @@
 struct args {
 	struct common common;
 	bool fast;
-	unsigned count, mode;
+	unsigned count, mode, how;
 	struct str out, first;
 	struct strs gpus, more;
 };
@@ -31,6 +31,13 @@ static const struct opt table[] = {
 		.kind = OPT_ENUM,
 		.off = offsetof(struct args, mode),
 		.arg = "MODE",
+		.choices = modes,
+		.help = "x"},
+	{.lname = "how",
+		.kind = OPT_ENUM,
+		.flags = OPT_FROM_ONE,
+		.off = offsetof(struct args, how),
+		.arg = "HOW",
 		.choices = modes,
 		.help = "x"},
 	{.lname = "out",
@@ -101,6 +108,20 @@ static void flags_can_be_negated_and_counted(void **state)
 	assert_null(parse(&a, &cmd, "--fast --no-fast -vv -o x", &args));
 	assert_false(args.fast);
 	assert_int_equal(args.common.verbose, 2);
+}
+
+static void a_choice_may_be_told_from_none(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct args args;
+	assert_null(parse(&a, &cmd, "-o x", &args));
+	assert_int_equal(args.how, 0);
+	assert_null(parse(&a, &cmd, "-o x --how fat", &args));
+	assert_int_equal(args.how, 1);
+	assert_null(parse(&a, &cmd, "-o x --how slim", &args));
+	assert_int_equal(args.how, 2);
+	fails("-o x --how thin", "it takes fat, slim");
 }
 
 static void values_may_be_attached_or_follow(void **state)
@@ -314,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_option_is_stored),
 		cmocka_unit_test(flags_can_be_negated_and_counted),
+		cmocka_unit_test(a_choice_may_be_told_from_none),
 		cmocka_unit_test(values_may_be_attached_or_follow),
 		cmocka_unit_test(mistakes_are_usage_errors),
 		cmocka_unit_test(a_list_without_a_word_is_a_mistake),

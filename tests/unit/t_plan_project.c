@@ -48,6 +48,80 @@ static void every_key_reaches_its_place(void **state)
 	assert_str(p->dir, f->dir.p);
 }
 
+static void the_hipify_section_reaches_its_place(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "csrc/b.cu", "");
+	put(f, "csrc/a.cu", "");
+	put(f, "pairs.json", "{}");
+	assert_ok(read_yaml(f, "hipify:\n"
+			       "  mode: extension\n"
+			       "  torch: ../venv\n"
+			       "  sources: [csrc/b.cu, csrc/*.cu]\n"
+			       "  include_dirs: [csrc, gone]\n"
+			       "  ignore: \"*/old/*\"\n"
+			       "  exclude: [x, y/z.cu]\n"
+			       "  map: pairs.json\n"
+			       "  extensions: [.inl]\n"
+			       "  launches: keep\n"));
+	const struct plan_hipify *h = &f->project.hipify;
+	assert_str(h->mode, "extension");
+	assert_str(h->torch, path_join(&f->a, f->top, S("venv")).p);
+	assert_str(joined(f, &h->sources), "csrc/b.cu csrc/a.cu");
+	assert_str(joined(f, &h->include_dirs), "csrc gone");
+	assert_str(joined(f, &h->ignore), "*/old/*");
+	assert_str(joined(f, &h->exclude), "x y/z.cu");
+	assert_str(h->map, path_join(&f->a, f->dir, S("pairs.json")).p);
+	assert_int_equal(h->map_text.n, 0);
+	assert_str(joined(f, &h->extensions), ".inl");
+	assert_str(h->launches, "keep");
+	assert_str(h->rocm, "");
+}
+
+/* Pairs in the description become a text in which each stands on its own line of the description,
+ * whatever characters they have, so that what is wrong with one is told there. */
+static void inline_pairs_keep_their_lines(void **state)
+{
+	struct fixture *f = *state;
+	const struct node *root;
+	assert_ok(read_yaml(f, "name: x\n"
+			       "hipify:\n"
+			       "  torch: /t\n"
+			       "  map:\n"
+			       "    cudaFoo: hipFoo\n"
+			       "    # between\n"
+			       "    \"a\\\"b\": 'c: d'\n"
+			       "    \"CUDA=1\": 2\n"));
+	const struct plan_hipify *h = &f->project.hipify;
+	assert_str(h->map, path_join(&f->a, f->dir, S("rocsmith.yaml")).p);
+	assert_ok(yaml_parse(&f->a, h->map_text, S("t"), &root));
+	const struct node *map = node_get(root, S("custom_map"));
+	assert_int_equal(map->n, 3);
+	assert_str(map->v[0].key, "cudaFoo");
+	assert_str(map->v[0].text, "hipFoo");
+	assert_int_equal(map->v[0].key_at.line, 5);
+	assert_str(map->v[1].key, "a\"b");
+	assert_str(map->v[1].text, "c: d");
+	assert_int_equal(map->v[1].key_at.line, 7);
+	assert_int_equal(map->v[2].key_at.line, 8);
+	assert_ok(json_parse(&f->a, h->map_text, S("t"), &root));
+	assert_str(node_text(node_get(root, S("custom_map")), S("CUDA=1"), S("")), "2");
+}
+
+static void the_section_alone_can_be_read(void **state)
+{
+	struct fixture *f = *state;
+	struct plan_hipify h;
+	assert_ok(plan_hipify_read(&f->a, f->dir, &h));
+	assert_int_equal(h.mode.n + h.torch.n + h.sources.n, 0);
+	put(f, "rocsmith.yaml", "hipify: {rocm: 6.4.3, mode: standalone}\n");
+	assert_ok(plan_hipify_read(&f->a, f->dir, &h));
+	assert_str(h.mode, "standalone");
+	assert_str(h.rocm, "6.4.3");
+	put(f, "rocsmith.yaml", "hipify: {roc: 6.4.3}\n");
+	assert_err_says(plan_hipify_read(&f->a, f->dir, &h), E_SYNTAX, "unknown key 'roc'");
+}
+
 static void an_sdk_may_be_one_word(void **state)
 {
 	struct fixture *f = *state;
@@ -193,6 +267,23 @@ static const struct {
 	{"name: \"x\n", "", E_SYNTAX, 0},
 	{"\tname: x\n", "", E_SYNTAX, 1},
 	{"python: {into: [a]}\n", "", E_SYNTAX, 1},
+	{"hipify: extension\n", "'hipify' must be a map of keys", E_PROJECT, 1},
+	{"hipify: [torch]\n", "'hipify' must be a map of keys", E_PROJECT, 1},
+	{"hipify:\n  mdoe: torch\n", "unknown key 'mdoe'", E_SYNTAX, 2},
+	{"hipify:\n  mode: extention\n", "'mode' does not take 'extention'", E_PROJECT, 2},
+	{"hipify: {mode: [torch]}\n", "", E_SYNTAX, 1},
+	{"hipify:\n  launches: never\n", "'launches' does not take 'never'", E_PROJECT, 2},
+	{"hipify:\n  rocm: six\n", "'rocm' wants a version", E_PROJECT, 2},
+	{"hipify:\n  map: [a, b]\n", "'map' must be a file or a map", E_PROJECT, 2},
+	{"hipify:\n  map: none.json\n", "no such file 'none.json'", E_PROJECT, 2},
+	{"hipify:\n  map:\n    cudaFoo:\n", "'cudaFoo' wants the HIP name", E_PROJECT, 3},
+	{"hipify:\n  map: {cudaFoo: [a]}\n", "'cudaFoo' wants the HIP name", E_PROJECT, 2},
+	{"hipify:\n  sources: [none.cu]\n", "no source 'none.cu'", E_PROJECT, 2},
+	{"hipify:\n  sources: [../a.cu]\n", "outside of the project", E_PROJECT, 2},
+	{"hipify:\n  sources: {a: b}\n", "a file name or a pattern", E_PROJECT, 2},
+	{"hipify:\n  mode: standalone\n  torch: t\n", "'torch' means nothing in the mode",
+		E_PROJECT, 3},
+	{"hipify: {ignore: {a: b}}\n", "", E_SYNTAX, 1},
 };
 
 static void mistakes_are_told_at_their_line(void **state)
@@ -247,6 +338,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(every_key_reaches_its_place),
+		FIXTURE_TEST(the_hipify_section_reaches_its_place),
+		FIXTURE_TEST(inline_pairs_keep_their_lines),
+		FIXTURE_TEST(the_section_alone_can_be_read),
 		FIXTURE_TEST(an_sdk_may_be_one_word),
 		FIXTURE_TEST(empty_descriptions_say_nothing),
 		FIXTURE_TEST(names_are_those_that_an_index_would_take),

@@ -46,6 +46,13 @@ static void make_plan(struct fixture *f)
 	p->sdk_provider = S("debian");
 	p->sdk_suite = S("sid");
 	strs_add(&f->a, &p->sdk_components, S("compiler"));
+	p->hipify = (struct plan_hipify){.mode = S("extension"),
+		.launches = S("keep"),
+		.torch = S("/venv"),
+		.map = S("/p/rocsmith.yaml"),
+		.map_text = S("{\"custom_map\": {\n\"a\": \"b\"}}\n")};
+	strs_add(&f->a, &p->hipify.sources, S("src/a.cu"));
+	strs_add(&f->a, &p->hipify.ignore, S("*/x[!y]*"));
 	plan_explain(&f->a, p, "gpu", S("gfx1201"), "asked for");
 }
 
@@ -82,6 +89,9 @@ static void every_field_survives_saving(void **state)
 	assert_int_equal(back.modules.v[0].sources.v[0], 1); /* the order of linking */
 	assert_int_equal(back.modules.v[0].sources.v[1], 0);
 	assert_str(back.reasons.v[0].why, "asked for");
+	assert_str(back.hipify.mode, "extension");
+	assert_str(back.hipify.map_text, "{\"custom_map\": {\n\"a\": \"b\"}}\n");
+	assert_str(joined(f, &back.hipify.sources), "src/a.cu");
 	assert_str(plan_json(&f->a, &back), str_z(&f->a, json(f)));
 }
 
@@ -121,6 +131,9 @@ static const struct {
 	{"\"loader_file\"", "\"loaderfile\"", "loaderfile"},
 	{"\"why\"", "\"because\"", "because"},
 	{"\"sdk\": {", "\"sdk\": [], \"python\": {", ""},
+	{"\"map_text\"", "\"map_txt\"", "map_txt"},
+	{"\"mode\": \"extension\"", "\"mode\": \"torch\"", "standalone or extension, not 'torch'"},
+	{"\"src/a.cu\"\n    ]", "\"../a.cu\"\n    ]", "outside of the project"},
 	/* kinds */
 	{"\"name\": \"saxpy\"", "\"name\": [\"saxpy\"]", ""},
 	{"\"loader\": true", "\"loader\": \"yes\"", ""},

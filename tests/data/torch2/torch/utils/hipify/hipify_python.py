@@ -1,0 +1,3 @@
+# Written for the tests: rocsmith has to see that it does not know this algorithm.
+def hipify(*arguments):
+    raise SystemExit("this hipify is a fake")

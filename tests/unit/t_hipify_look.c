@@ -1,0 +1,94 @@
+/* hipify/look: single files of a tree, and names to leave out as patterns. */
+#include "test.h"
+
+#include "hipify/hipify.h"
+#include "hipify/torch/pypath.h"
+
+/* ---- names as patterns ---- */
+
+static bool left_out(struct arena *a, const char *name, const char *path)
+{
+	struct strs names = {0}, patterns = {0};
+	strs_add(a, &names, str_from(name));
+	hipify_ignore_names(a, &names, &patterns);
+	bool hit = false;
+	VEC_EACH (const struct str, p, &patterns) {
+		struct py_glob g = py_glob_new(a, str_fmt(a, "/r/%.*s", STR(*p)));
+		hit |= py_glob_match(&g, str_fmt(a, "/r/%s", path));
+	}
+	return hit;
+}
+
+static void a_name_leaves_out_what_bears_it_and_nothing_else(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *path;
+		bool out;
+	} cases[] = {
+		{"old", "old/a.cu", true},
+		{"old", "src/old/sub/a.cu", true},
+		{"old", "older/a.cu", false},
+		{"old", "src/bold/a.cu", false},
+		{"a.cu", "a.cu", true},
+		{"a.cu", "src/a.cu", true},
+		{"a.cu", "src/ba.cu", false},
+		{"a.cu", "src/a.cuh", false},
+		{"src/a.cu", "src/a.cu", true},
+		{"src/a.cu", "x/src/a.cu", false},
+		{"src/old", "src/old/b/c.h", true},
+		{"a[1].cu", "a[1].cu", true},
+		{"a[1].cu", "a1.cu", false},
+		{"w*t?", "what", false},
+		{"w*t?", "x/w*t?/a.cu", true},
+		{"gr\303\266\303\237e", "gr\303\266\303\237e/a.cu", true},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ARENA(a);
+		if (left_out(&a, cases[i].name, cases[i].path) != cases[i].out)
+			fail_msg("'%s' and '%s'", cases[i].name, cases[i].path);
+	}
+}
+
+/* ---- one file ---- */
+
+static void the_project_decides_how_a_file_is_translated(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), source;
+	struct hipify_text t;
+	test_put(path_join(&a, dir, S("a.cu")), "#include \"curand.h\"\ncudaFree(0);\n");
+	test_put(path_join(&a, dir, S("curand.h")), "int own;\n");
+	struct hipify_options o = {.dir = dir};
+	assert_ok(hipify_file_text(&a, &o, S("a.cu"), &source, &t));
+	assert_str(source, "#include \"curand.h\"\ncudaFree(0);\n");
+	assert_true(str_contains(t.text, S("#include \"curand.h\"\n"))); /* the project's */
+	assert_true(str_contains(t.text, S("hipFree(0);")));
+	assert_true(t.edits.n >= 1);
+	assert_err_says(hipify_file_text(&a, &o, S("b.cu"), &source, &t), E_NOENT,
+		"does not look at 'b.cu'");
+	test_dir_remove(dir);
+}
+
+static void a_file_that_fails_says_why(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), source;
+	struct hipify_text t;
+	test_put(path_join(&a, dir, S("a.cu")), "/* never closed\n");
+	struct hipify_options o = {.dir = dir};
+	assert_err_says(hipify_file_text(&a, &o, S("a.cu"), &source, &t), E_HIPIFY, "does not end");
+	test_dir_remove(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_leaves_out_what_bears_it_and_nothing_else),
+		cmocka_unit_test(the_project_decides_how_a_file_is_translated),
+		cmocka_unit_test(a_file_that_fails_says_why),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
