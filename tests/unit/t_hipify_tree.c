@@ -290,7 +290,11 @@ static void check_patch(struct fixture *f, const char *source)
 	put(f, "p.cu", source);
 	struct str path = path_join(&f->a, f->src, S("p.cu")), got;
 	assert_ok(hipify_text(&f->a, str_from(source), S("p.cu"), &t));
-	struct proc p = {.input = hipify_diff(&f->a, str_from(source), S("p.cu"), &t)};
+	struct hipify_diff d = {.old_name = S("p.cu"),
+		.new_name = S("p.hip"),
+		.old = str_from(source),
+		.new = t.text};
+	struct proc p = {.input = hipify_diff(&f->a, &d)};
 	proc_arg(&f->a, &p, "patch", "-s", path.p, NULL);
 	if (p.input.n)
 		assert_ok(proc_check(&f->a, &p, &r));
