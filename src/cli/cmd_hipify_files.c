@@ -27,10 +27,10 @@ static struct err *one_source(struct hipify_job *job, struct str given)
 		return err_hint(err_new(E_USAGE, "the source '%.*s' is a folder", STR(given)),
 			"name its files, or leave SOURCE out to take all that match");
 	struct str rel = path_rel(a, path, path_abs(a, o->dir));
-	if (!path_is_inside(rel))
+	if (o->mode == HIPIFY_STANDALONE && !path_is_inside(rel))
 		return err_hint(err_new(E_USAGE, "the source '%.*s' is outside of '%.*s'",
 					STR(given), STR(o->dir)),
-			"its result would be written there, too: give the folder that holds both");
+			"give the folder that holds both");
 	if (o->mode == HIPIFY_STANDALONE)
 		strs_add(a, &o->only, rel);
 	else if (!strs_has(&o->sources, path))
@@ -77,12 +77,13 @@ static void exclude_by_pattern(struct arena *a, struct hipify_options *o)
 struct err *hipify_choose_sources(struct hipify_job *job, const struct strs *described)
 {
 	const struct strs *given = job->args->sources.n ? &job->args->sources : described;
+	const struct strs none = {0};
 	struct hipify_options *o = &job->o;
 	if (job->args->sources.n && !fs_is_dir(o->dir))
 		return err_new(
 			E_USAGE, "'%.*s' is a file: what follows it has no folder", STR(o->dir));
 	if (o->mode == HIPIFY_TORCH)
-		given = &(struct strs){0};
+		given = &none;
 	VEC_EACH (const struct str, s, given)
 		TRY(one_source(job, *s));
 	o->keep = job->args->sources.n > 0 && o->mode == HIPIFY_STANDALONE;

@@ -133,7 +133,7 @@ static struct err *run_engine(struct run *r, struct hipify_session *s, struct hi
 	if (o->mode == HIPIFY_STANDALONE)
 		TRY(standalone_run(s->a, o, &s->view, ret));
 	else if (o->python)
-		return err_new(E_TORCH, "this build cannot run that torch's own Python");
+		TRY(torch_run_python(s->a, o, &r->torch, &s->view, ret));
 	else
 		TRY(torch_run(s->a, o, &r->torch, &s->view, ret));
 	return session_apply(s, ret);
