@@ -241,6 +241,25 @@ static void pairs_are_not_checked_without_end(void **state)
 	assert_fails(text.p, "again and again", 2, 6 + 22 * 12);
 }
 
+static void messages_stay_short(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(text, &a);
+	struct py_module m;
+	const struct py_value *v = NULL;
+	buf_add(&text, S("x = "));
+	for (int i = 0; i < 1000; i++)
+		buf_add(&text, S("long_name."));
+	buf_add(&text, S("f()\n"));
+	assert_ok(py_read(&a, buf_str(&text), S("m.py"), &m));
+	CLEANUP(err_freep) struct err *e = py_get(&a, &m, S("x"), &v);
+	assert_non_null(e);
+	assert_int_equal(strlen(e->msg), 303);
+	struct err *again = py_get(&a, &m, S("x"), &v);
+	assert_err_says(again, E_TORCH, "the value of 'x' is not known");
+}
+
 static void text_that_is_no_source_is_refused(void **state)
 {
 	(void)state;
@@ -267,6 +286,7 @@ int main(void)
 		cmocka_unit_test(assignments_are_seen_and_other_statements_are_not),
 		cmocka_unit_test(nesting_is_limited),
 		cmocka_unit_test(pairs_are_not_checked_without_end),
+		cmocka_unit_test(messages_stay_short),
 		cmocka_unit_test(text_that_is_no_source_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,12 +32,7 @@ struct reader {
 	bool launches_known;
 	unsigned attempts;    /* at reading an edit */
 	struct map functions; /* name -> struct group * */
-	struct map setters;   /* name -> struct places * */
-};
-
-struct places { /* statements that set a name, ascending */
-	size_t *v;
-	size_t n, cap;
+	struct map setters;   /* name -> struct py_setters *, functions included */
 };
 
 static const struct py_token *token(const struct reader *r, size_t i)
@@ -173,7 +168,7 @@ static void list_changes(struct reader *r, const char *const *names, struct strs
 /* The last statement before token `at` that sets this name. */
 static const struct py_statement *setter(const struct reader *r, struct str name, size_t at)
 {
-	const struct places *p = map_get(&r->setters, name);
+	const struct py_setters *p = map_get(&r->setters, name);
 	const struct py_statement *all = r->m.statements.v;
 	size_t low = 0, high = p ? p->n : 0;
 	while (low < high) {
@@ -190,9 +185,9 @@ static void index_setters(struct reader *r)
 {
 	for (size_t i = 0; i < r->m.statements.n; i++) {
 		struct str name = r->m.statements.v[i].target;
-		struct places *p = map_get(&r->setters, name);
+		struct py_setters *p = map_get(&r->setters, name);
 		if (!p) {
-			p = NEW(r->a, struct places);
+			p = NEW(r->a, struct py_setters);
 			map_put(&r->setters, name, p);
 		}
 		*VEC_PUSH(r->a, p) = i;

@@ -10,7 +10,10 @@
 
 #include "base/buf.h"
 
-enum { MAX_DEPTH = 256 }; /* brackets, "else" branches and names that lead to names */
+enum {
+	MAX_DEPTH = 256, /* brackets, "else" branches and names that lead to names */
+	MAX_MESSAGE = 300,
+};
 
 struct reader {
 	struct arena *a;
@@ -28,6 +31,9 @@ struct err *py_error(const struct py_module *m, unsigned line, unsigned col, con
 	va_start(ap, fmt);
 	struct str text = str_vfmt(&tmp, fmt, ap);
 	va_end(ap);
+	/* A message may quote a name of any length. */
+	if (text.n > MAX_MESSAGE)
+		text = str_fmt(&tmp, "%.*s...", MAX_MESSAGE, text.p);
 	return err_at(err_new(E_TORCH, "%.*s", STR(text)),
 		(struct loc){.path = m->name, .line = line, .col = col});
 }
@@ -221,21 +227,12 @@ static struct err *read_strings(struct reader *r, struct py_value *ret)
 
 /* ---- names and calls ---- */
 
-/* The statement that binds name before r->before, or NULL. */
-static struct py_statement *binding(const struct reader *r, struct str name)
-{
-	struct py_statement *all = r->m->statements.v, *s = map_get(&r->m->targets, name);
-	while (s && (size_t)(s - all) >= r->before)
-		s = s->earlier ? &all[s->earlier - 1] : NULL;
-	return s;
-}
-
 static struct err *evaluate(struct reader *r, struct py_statement *s);
 
 /* A name stands for its value, but keeps its own place. */
 static struct err *read_name(struct reader *r, const struct py_token *t, struct py_value *ret)
 {
-	struct py_statement *s = binding(r, t->text);
+	struct py_statement *s = py_setter(r->m, t->text, r->before);
 	const struct py_value *known = NULL;
 	if (s) {
 		TRY(evaluate(r, s));
@@ -560,6 +557,10 @@ static struct err *evaluate(struct reader *r, struct py_statement *s)
 	const struct py_token *t = &r->m->tokens.v[s->from];
 	if (s->known)
 		return NULL;
+	if (s->bad)
+		return py_error(
+			r->m, t->line, t->col, "the value of '%.*s' is not known", STR(s->target));
+	s->bad = true; /* until it turns out not to be */
 	if (s->place != PY_PLAIN)
 		return py_error(r->m, t->line, t->col,
 			"the value of '%.*s' is not certain: it is set under a condition",
@@ -580,6 +581,7 @@ static struct err *evaluate(struct reader *r, struct py_statement *s)
 		return unexpected(&sub, "the end of the literal");
 	s->known = NEW(r->a, struct py_value);
 	*s->known = v;
+	s->bad = false;
 	return NULL;
 }
 
@@ -612,7 +614,7 @@ struct err *py_get(
 	struct arena *a, struct py_module *m, struct str name, const struct py_value **ret)
 {
 	struct reader r = {.a = a, .m = m};
-	struct py_statement *s = map_get(&m->targets, name);
+	struct py_statement *s = py_setter(m, name, SIZE_MAX);
 	*ret = NULL;
 	if (!s)
 		return NULL;

@@ -30,8 +30,8 @@ struct py_statement {
 	enum py_place place;
 	struct str target; /* NAME = value, NAME: type = value; "" = another kind of statement */
 	size_t value;      /* first token of the value */
-	size_t earlier;    /* an earlier statement with this target, plus one; 0 = none */
 	struct py_value *known; /* evaluated already */
+	bool bad;               /* evaluated in vain */
 };
 
 enum py_kind { PY_NONE, PY_BOOL, PY_NUMBER, PY_STRING, PY_NAME, PY_TUPLE, PY_LIST, PY_DICT };
@@ -45,12 +45,17 @@ struct py_value {
 	size_t n;
 };
 
+struct py_setters { /* statements that set a name, ascending */
+	size_t *v;
+	size_t n, cap;
+};
+
 struct py_module {
 	struct str name; /* for messages */
 	VEC(struct py_token) tokens;
 	VEC(struct py_statement) statements;
 	size_t checked;          /* pairs looked at, which ends what names the same over and over */
-	struct map targets;      /* name -> its last statement (a pointer into statements) */
+	struct map targets;      /* name -> struct py_setters *, outside of functions */
 	struct py_module *outer; /* where names are looked up that this one does not bind */
 };
 
@@ -65,6 +70,8 @@ MUST_USE struct err *py_value_at(
  * when that is no literal, or not certain (bound in an if or a loop). */
 MUST_USE struct err *py_get(
 	struct arena *a, struct py_module *m, struct str name, const struct py_value **ret);
+/* The last statement before number `before` that sets a name; NULL = none. */
+struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before);
 bool py_is(const struct py_module *m, size_t token, struct str text); /* false behind the end */
 /* An error that points at a place of the module. */
 MUST_USE struct err *py_error(

@@ -169,16 +169,33 @@ static void end_line(struct lexer *l)
 	l->first = to;
 }
 
-static void link_targets(struct py_module *m)
+static void link_targets(struct arena *a, struct py_module *m)
 {
 	for (size_t i = 0; i < m->statements.n; i++) {
-		struct py_statement *s = &m->statements.v[i];
+		const struct py_statement *s = &m->statements.v[i];
 		if (!s->target.n || s->place == PY_INSIDE_DEF)
 			continue;
-		const struct py_statement *old = map_get(&m->targets, s->target);
-		s->earlier = old ? (size_t)(old - m->statements.v) + 1 : 0;
-		map_put(&m->targets, s->target, s);
+		struct py_setters *all = map_get(&m->targets, s->target);
+		if (!all) {
+			all = NEW(a, struct py_setters);
+			map_put(&m->targets, s->target, all);
+		}
+		*VEC_PUSH(a, all) = i;
 	}
+}
+
+struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before)
+{
+	const struct py_setters *all = map_get(&m->targets, name);
+	size_t low = 0, high = all ? all->n : 0;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (all->v[mid] < before)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &m->statements.v[all->v[low - 1]] : NULL;
 }
 
 /* ---- tokens ---- */
@@ -375,7 +392,7 @@ struct err *py_read(struct arena *a, struct str text, struct str name, struct py
 		return py_error(ret, l.stack[l.open - 1].line, l.stack[l.open - 1].col,
 			"'%c' is not closed", l.stack[l.open - 1].c);
 	end_line(&l);
-	link_targets(ret);
+	link_targets(a, ret);
 	return NULL;
 }
 
