@@ -128,3 +128,17 @@ void arena_free(struct arena *a)
 {
 	arena_rewind(a, (struct arena_mark){0});
 }
+
+void arena_join(struct arena *a, struct arena *from)
+{
+	struct arena_block *oldest = from->head;
+	if (!a->head) {
+		*a = *from;
+	} else if (oldest) {
+		while (oldest->prev)
+			oldest = oldest->prev;
+		oldest->prev = a->head->prev;
+		a->head->prev = from->head;
+	}
+	*from = (struct arena){0};
+}

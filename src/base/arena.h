@@ -35,6 +35,10 @@ struct arena_mark arena_mark(const struct arena *a);
 void arena_rewind(struct arena *a, struct arena_mark m);
 void arena_free(struct arena *a);
 
+/* What from holds now dies with a; from is empty. Rewinding a to an earlier mark of its present
+ * block keeps it. */
+void arena_join(struct arena *a, struct arena *from);
+
 /* malloc that aborts instead of returning NULL; for objects that outlive any arena. */
 void *xmalloc(size_t size);
 

@@ -329,7 +329,7 @@ static void list_task(struct tree_run *r, struct task *t, struct map *outputs)
 		t->error = NULL;
 	} else if (t->text.p && torch_may_write(p, &t->unit)) {
 		size_t n = (uintptr_t)map_get(outputs, t->unit.fout);
-		f->text = str_dup(p->a, t->text);
+		f->text = t->text;
 		f->status = HIPIFY_OK;
 		f->repeats = t->repeats;
 		if (n && !str_eq(p->ret->files.v[n - 1].source, f->source))
@@ -340,7 +340,7 @@ static void list_task(struct tree_run *r, struct task *t, struct map *outputs)
 			p->ret->files.v[n - 1].text = (struct str){0};
 		map_put(outputs, t->unit.fout, (void *)(uintptr_t)p->ret->files.n);
 	}
-	arena_free(&t->mem);
+	arena_join(p->a, &t->mem);
 }
 
 /* What build_amd.py edited, unless hipify made something of it afterwards. */
