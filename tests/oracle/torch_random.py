@@ -1,6 +1,6 @@
-"""Random small extensions through PyTorch's own hipify and through ours.
+"""Random small projects through PyTorch's own hipify and through ours.
 
-python3 torch_random.py TORCH_RUN TORCH WORK SEED COUNT
+python3 torch_random.py TORCH_RUN TORCH WORK SEED COUNT: extensions, and trees like PyTorch's own.
 
 TORCH is a folder that has torch/utils/hipify, TORCH_RUN the program tests/tools/torch_run.c. Each
 project is made in WORK, first given to ours, which writes nothing, then to the original, in the same
@@ -33,6 +33,29 @@ KNOWN = ["ATen/cuda/CUDAContext.h", "ATen/cudaX.h", "THC/THC.h", "THCP.h", "THCU
     "c10/cuda/CUDAStream.h", "ATen/native/sparse/cuda/x.h"]
 LINES = ["int x;", "  cudaMalloc(&p, 4);", "cudaStream_t s;", "__global__ void k() {}", "k<<<1, 2>>>(x);", "float f = std::max(a, b);",
     "// a comment", "at::cuda::getCurrentCUDAStream();", "", "using namespace c10::cuda;", "#include <cuda_runtime.h>"]
+TREE_DIRS = ["aten/src/ATen/cuda", "aten/src/ATen/native/sparse/cuda", "aten/src/ATen/core", "aten/src/ATen/hip", "torch/csrc",
+    "torch/csrc/cuda", "torch/include", "c10/cuda", "c10/hip", "c10/cuda/test", "caffe2/operators", "caffe2/core", "caffe2/operators/hip",
+    "third_party/nvfuser/csrc", "third_party/fbgemm/x", "binaries", "tools/autograd/templates", "barracuda", "barrahip", "build", ""]
+TREE_NAMES = NAMES + ["x_gpu.h", "x_gpu.cc", "cudnn_gpu.cu", "CMakeLists.txt", "linalg.cu", "sparse_gpu.h", "HIPThing.h", "x.h.in", "w.py"]
+TREE_INCLUDES = ["aten/src/ATen/cuda/*", "aten/src/ATen/*", "torch/*", "c10/cuda/*", "c10/cuda/test/CMakeLists.txt", "caffe2/*",
+    "caffe2/**/*_test*", "third_party/*", "binaries/*", "tools/autograd/templates/*.cpp", "barra*", "*.cu", "*"]
+TREE_IGNORES = ["*/hip/*", "torch/include/*", "aten/src/ATen/core/*", "caffe2/operators/c.cu", "*[a-b].h"]
+SCRIPT = """import os
+proj_dir = "x"
+out_dir = proj_dir
+includes = {includes!r}
+includes = [os.path.join(proj_dir, include) for include in includes]
+ignores = {ignores!r}
+ignores = [os.path.join(proj_dir, ignore) for ignore in ignores]
+hipify_python.hipify(
+    project_directory=proj_dir,
+    output_directory=out_dir,
+    includes=includes,
+    ignores=ignores,
+    extra_files={extra_files!r},
+    hip_clang_launch={hip_clang_launch!r},
+)
+"""
 MARK = hipify_python.HIPIFY_C_BREADCRUMB
 
 
@@ -76,12 +99,18 @@ def content(rng, root):
     return text.replace("@ROOT@", root)
 
 
-def make_links(rng, root):
+def make_links(rng, root, dirs):
     for _ in range(rng.randint(1, 3)):
-        path = os.path.join(root, rng.choice(DIRS), rng.choice(["link.h", "linkdir", "a.h", "c.cu", "include"]))
+        path = os.path.join(root, rng.choice(dirs), rng.choice(["link.h", "linkdir", "a.h", "c.cu", "include"]))
         target = rng.choice(["a.h", "../csrc/a.h", "../csrc", ".", "../include", os.path.join(root, "csrc/b.h"), "c.cu"])
         if os.path.isdir(os.path.dirname(path)) and not os.path.lexists(path):
             os.symlink(target, path)
+
+
+def put(rng, root, path):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8", newline="") as f:
+        f.write(content(rng, root))
 
 
 def make(rng, top):
@@ -91,12 +120,34 @@ def make(rng, top):
     dirs = rng.sample(DIRS, rng.randint(2, 7))
     for _ in range(rng.randint(3, 14)):
         base = out if rng.random() < 0.12 else os.path.join(root, rng.choice(dirs))
-        os.makedirs(base, exist_ok=True)
-        with open(os.path.join(base, rng.choice(NAMES)), "w", encoding="utf-8", newline="") as f:
-            f.write(content(rng, root))
+        put(rng, root, os.path.join(base, rng.choice(NAMES)))
     if rng.random() < 0.2:
-        make_links(rng, root)
+        make_links(rng, root, DIRS)
     return root
+
+
+def make_tree(rng, top):
+    root = os.path.join(top, "proj")
+    os.makedirs(root)
+    dirs = rng.sample(TREE_DIRS, rng.randint(3, 9)) + ["torch"]
+    for _ in range(rng.randint(4, 20)):
+        put(rng, root, os.path.join(root, rng.choice(dirs), rng.choice(TREE_NAMES)))
+    if rng.random() < 0.3:
+        make_links(rng, root, dirs)
+    extra = [os.path.join(rng.choice(["torch", "binaries", "torch/../torch", "barracuda"]), "w.py") for _ in range(rng.randint(0, 2))]
+    for name in extra:
+        os.makedirs(os.path.join(root, "torch"), exist_ok=True)
+        put(rng, root, os.path.join(root, name))
+    arguments = {
+        "includes": rng.sample(TREE_INCLUDES, rng.randint(1, 5)),
+        "ignores": rng.sample(TREE_IGNORES, rng.randint(0, 3)) + (["*/hip/*"] if rng.random() < 0.5 else []),
+        "extra_files": extra,
+        "hip_clang_launch": rng.random() < 0.5,
+    }
+    script = os.path.join(root, "tools/amd_build/build_amd.py")
+    os.makedirs(os.path.dirname(script))
+    pathlib.Path(script).write_text(SCRIPT.format(**arguments))
+    return root, arguments
 
 
 def include_dirs(rng, root):
@@ -129,23 +180,52 @@ def changed(before, after):
     return {path: h for path, h in after.items() if before.get(path) != h}
 
 
-def original(root, dirs, srcs):
-    """As CUDAExtension does it, or without sources as load()."""
+class Extension:
+    def __init__(self, rng, top):
+        self.root = make(rng, top)
+        self.dirs = [d for d in include_dirs(rng, self.root) if d]
+        self.sources = sources(rng, self.root) if rng.random() < 0.8 else []
+
+    def __str__(self):
+        return f"{self.root}: include folders {self.dirs} sources {self.sources}"
+
+    def job(self):
+        return ["extension", torch, self.root, ";".join(self.dirs), ";".join(self.sources), ""]
+
+    def arguments(self):
+        """As CUDAExtension does it, or without sources as load()."""
+        arguments = dict(header_include_dirs=self.dirs, show_detailed=True, is_pytorch_extension=True)
+        if self.sources:
+            arguments.update(includes=[os.path.join(self.root, "*")], hipify_extra_files_only=True,
+                extra_files=[os.path.abspath(s) for s in self.sources])
+        return arguments
+
+
+class Tree:
+    def __init__(self, rng, top):
+        self.root, self.lists = make_tree(rng, top)
+
+    def __str__(self):
+        return f"{self.root}: {self.lists}"
+
+    def job(self):
+        return ["torch", torch, self.root, "", "", ""]
+
+    def arguments(self):
+        return {**self.lists, **{key: [os.path.join(self.root, p) for p in self.lists[key]] for key in ("includes", "ignores")}}
+
+
+def original(project):
     hipify_python.HIPIFY_FINAL_RESULT.clear()
-    os.chdir(root)
-    arguments = dict(project_directory=root, output_directory=root, header_include_dirs=dirs, show_detailed=True,
-        is_pytorch_extension=True)
-    if srcs:
-        arguments.update(includes=[os.path.join(root, "*")], extra_files=[os.path.abspath(s) for s in srcs], hipify_extra_files_only=True)
+    os.chdir(project.root)
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        hipify_python.hipify(**arguments)
+        hipify_python.hipify(project_directory=project.root, output_directory=project.root, **project.arguments())
 
 
-def ours(program, root, dirs, srcs):
+def ours(program, project):
     """{path: hash} of what would be written, and the outputs of which it says that they repeat."""
-    line = "\t".join(["extension", torch, root, ";".join(dirs), ";".join(srcs), ""])
-    program.stdin.write(os.fsencode(line) + b"\n")
+    program.stdin.write(os.fsencode("\t".join(project.job())) + b"\n")
     program.stdin.flush()
     files, repeats, failed = {}, set(), []
     while True:
@@ -153,35 +233,30 @@ def ours(program, root, dirs, srcs):
         if answer == "end":
             return files, repeats, failed
         if not answer or answer.startswith("error"):
-            sys.exit(f"not ok {root}: {answer or 'the program died'}")
+            sys.exit(f"not ok {project}: {answer or 'the program died'}")
         status, digest, path = answer.split(" ", 2)
-        full = os.path.normpath(os.path.join(root, path))
+        full = os.path.realpath(os.path.join(project.root, path))
         if status.startswith("failed"):
             failed.append(full)
         if digest != "-":
-            files[os.path.realpath(full)] = digest
+            files[full] = digest
         if status.endswith("+repeats"):
-            repeats.add(os.path.realpath(full))
+            repeats.add(full)
 
 
 def compare(number, rng, program):
     top = os.path.join(os.path.realpath(work), str(number))
     shutil.rmtree(top, ignore_errors=True)
-    root = make(rng, top)
-    dirs = include_dirs(rng, root)
-    if "" in dirs and len(dirs) == 1:
-        dirs = []  # the list's text form has no lone empty entry
-    dirs = [d for d in dirs if d]
-    srcs = sources(rng, root) if rng.random() < 0.8 else []
+    project = (Tree if number % 3 == 2 else Extension)(rng, top)
     before = snapshot(top)
-    files, repeats, failed = ours(program, root, dirs, srcs)
+    files, repeats, failed = ours(program, project)
     if snapshot(top) != before:
-        sys.exit(f"not ok {root}: ours wrote something")
+        sys.exit(f"not ok {project}: ours wrote something")
     try:
-        original(root, dirs, srcs)
+        original(project)
     except Exception as e:  # it dies where ours reports one file
         if not failed:
-            print(f"{root}: original: {e!r}; dirs {dirs} sources {srcs}")
+            print(f"{project}: original: {e!r}")
             return "differs"
         shutil.rmtree(top)
         return "died"
@@ -189,20 +264,18 @@ def compare(number, rng, program):
     want = changed(before, first)
     files = {p: h for p, h in files.items() if before.get(p) != h}
     if want != files or failed:
-        print(f"{root}: dirs {dirs} sources {srcs} failed {failed}")
+        print(f"{project} failed {failed}")
         for path in sorted(set(want) | set(files)):
             if want.get(path) != files.get(path):
                 print(f"  {path}: original {want.get(path)} ours {files.get(path)}")
         return "differs"
-    original(root, dirs, srcs)
+    original(project)
     again = changed(first, snapshot(top))
-    result = "same"
     if bool(again) != bool(repeats):
-        print(f"{root}: again {sorted(again)} repeats {sorted(repeats)} dirs {dirs} sources {srcs}")
-        result = "repeat"
-    else:
-        shutil.rmtree(top)
-    return result if result != "same" else "wrote" if want else "same"
+        print(f"{project}: again {sorted(again)} repeats {sorted(repeats)}")
+        return "repeat"
+    shutil.rmtree(top)
+    return "wrote" if want else "same"
 
 
 def main():
