@@ -24,10 +24,29 @@ struct result { /* HipifyResult */
 	struct err *error;
 };
 
+/* What a file asked of its includes, and what came of it. When the answers are the same in a later
+ * turn, so is the result. */
+struct request {
+	enum torch_form form;
+	struct str path, answer; /* .p NULL: it stays */
+};
+
+struct requests {
+	struct request *v;
+	size_t n, cap;
+};
+
+struct memo {
+	struct requests asked;
+	enum unit_outcome outcome;
+	struct str text; /* of UNIT_CHANGED */
+};
+
 struct machine {
 	struct torch_project *p;
 	struct torch_layer layer;
 	struct map results; /* fin_path -> struct result * */
+	struct map *memos;  /* fin_path -> struct memo *; of the second run as well */
 	struct map members; /* all_files as a set */
 	struct str *tails;  /* all_files, sorted from their ends; made when first needed */
 	size_t ntails;
@@ -40,7 +59,8 @@ struct machine {
 struct including {
 	struct machine *m;
 	const struct torch_unit *unit;
-	struct arena *a; /* of the answers */
+	struct arena *a;       /* of the answers */
+	struct requests asked; /* lives as long as the project */
 };
 
 /* ---- all_files ---- */
@@ -112,9 +132,9 @@ static bool find_header(
 
 static struct err *process(struct machine *m, struct str path);
 
-static struct err *on_include(void *user, enum torch_form form, struct str path, struct str *ret)
+static struct err *answer(
+	struct including *i, enum torch_form form, struct str path, struct str *ret)
 {
-	struct including *i = user;
 	struct machine *m = i->m;
 	struct str root = m->p->select.root;
 	struct header h = {0};
@@ -131,6 +151,34 @@ static struct err *on_include(void *user, enum torch_form form, struct str path,
 		r->hipified = u.fout;
 	}
 	*ret = py_relpath(i->a, r->hipified.p ? r->hipified : h.path, h.dir, root);
+	return NULL;
+}
+
+static struct err *on_include(void *user, enum torch_form form, struct str path, struct str *ret)
+{
+	struct including *i = user;
+	struct arena *a = i->m->p->a;
+	struct str got = {0};
+	TRY(answer(i, form, path, &got));
+	struct request *r = VEC_PUSH(a, &i->asked);
+	*r = (struct request){.form = form, .path = str_dup(a, path)};
+	if (got.p)
+		r->answer = *ret = str_dup(a, got);
+	return NULL;
+}
+
+/* Asks again what the file asked in an earlier turn. *same: it would get the same answers. To ask
+ * is to do the headers that are still to be done; asking twice does no more. */
+static struct err *ask_again(struct including *i, const struct memo *memo, bool *same)
+{
+	*same = true;
+	VEC_EACH (const struct request, r, &memo->asked) {
+		struct str got = {0};
+		TRY(answer(i, r->form, r->path, &got));
+		*same = !got.p == !r->answer.p && str_eq(got, r->answer);
+		if (!*same)
+			break;
+	}
 	return NULL;
 }
 
@@ -163,20 +211,51 @@ static void write_result(struct machine *m, const struct torch_unit *u, struct r
 	r->hipified = fout;
 }
 
+/* Reads and translates; what comes of it is kept for later turns. */
+static struct err *translate_anew(struct including *i, struct arena *a, struct torch_unit *u)
+{
+	struct machine *m = i->m;
+	struct torch_unit_work w = {.a = a, .include = on_include, .user = i};
+	struct str bytes = {0};
+	bool made = layer_find(&m->layer, u->fin) != NULL;
+	TRY(layer_read(&m->layer, a, u->fin, &bytes));
+	if (!torch_is_marked(bytes))
+		layer_mkdirs(&m->layer, py_dirname(u->fout));
+	TRY(torch_unit_translate(m->p, u, &w, bytes));
+	u->text = u->outcome == UNIT_CHANGED ? str_dup(m->p->a, u->text) : (struct str){0};
+	if (made)
+		return NULL;
+	struct memo *memo = NEW(m->p->a, struct memo);
+	*memo = (struct memo){.asked = i->asked, .outcome = u->outcome, .text = u->text};
+	map_put(m->memos, str_dup(m->p->a, u->fin), memo);
+	return NULL;
+}
+
+static struct err *find_text(struct including *i, struct arena *a, struct torch_unit *u)
+{
+	struct machine *m = i->m;
+	const struct memo *memo = map_get(m->memos, u->fin);
+	bool same = false;
+	if (memo && !layer_find(&m->layer, u->fin))
+		TRY(ask_again(i, memo, &same));
+	if (!same)
+		return translate_anew(i, a, u);
+	if (memo->outcome != UNIT_MARKED)
+		layer_mkdirs(&m->layer, py_dirname(u->fout));
+	u->outcome = memo->outcome;
+	u->text = memo->text;
+	return NULL;
+}
+
 static struct err *translate(
 	struct machine *m, struct arena *a, struct torch_unit *u, struct result *r)
 {
 	ARENA(answers);
 	struct including i = {.m = m, .unit = u, .a = &answers};
-	struct torch_unit_work w = {.a = a, .include = on_include, .user = &i};
-	struct str bytes = {0};
 	if (m->depth > DEPTH_LIMIT)
 		return err_new(
 			E_HIPIFY, "headers include each other more than %d deep", DEPTH_LIMIT);
-	TRY(layer_read(&m->layer, a, u->fin, &bytes));
-	if (!torch_is_marked(bytes))
-		layer_mkdirs(&m->layer, py_dirname(u->fout));
-	TRY(torch_unit_translate(m->p, u, &w, bytes));
+	TRY(find_text(&i, a, u));
 	r->ignored = u->outcome == UNIT_MARKED;
 	r->hipified = r->ignored ? (struct str){0} : str_dup(m->p->a, u->fin);
 	if (u->outcome != UNIT_CHANGED)
@@ -230,7 +309,6 @@ static void open_machine(struct machine *m, struct torch_project *p)
 {
 	const struct strs *dirs = &p->o->include_dirs;
 	*m = (struct machine){.p = p, .results.a = p->a, .members.a = p->a};
-	layer_open(&m->layer, p->a, p->view);
 	for (size_t i = 0; i < p->files.n; i++)
 		map_put(&m->members, p->files.v[i], m);
 	for (size_t i = 0; i < dirs->n; i++)
@@ -325,8 +403,9 @@ static struct err *try_again(struct machine *first, const struct map *files)
 			strs_add(p.a, &p.files, o->path);
 	}
 	open_machine(&m, &p);
+	layer_open_above(&m.layer, p.a, &first->layer);
 	m.again = true;
-	m.layer.below = &first->layer;
+	m.memos = first->memos;
 	struct err *e = run(&m);
 	drop_errors(&m);
 	for (size_t i = 0; i < m.layer.outputs.n; i++)
@@ -337,7 +416,10 @@ static struct err *try_again(struct machine *first, const struct map *files)
 struct err *torch_run_extension(struct torch_project *p)
 {
 	struct machine m;
+	MAP(memos, p->a);
 	open_machine(&m, p);
+	layer_open(&m.layer, p->a, p->view);
+	m.memos = &memos;
 	struct err *e = run(&m);
 	if (e) {
 		drop_errors(&m);

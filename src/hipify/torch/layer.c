@@ -6,31 +6,59 @@
 #include "base/fs.h"
 #include "hipify/torch/pypath.h"
 
+struct torch_disk_path {
+	struct str real; /* .p NULL: not asked yet */
+	bool there;
+};
+
 void layer_open(struct torch_layer *l, struct arena *a, const struct hipify_view *view)
 {
-	*l = (struct torch_layer){.a = a, .view = view};
-	l->outputs.a = l->dirs.a = l->real.a = a;
+	*l = (struct torch_layer){.a = a, .view = view, .disk = NEW(a, struct torch_disk)};
+	l->outputs.a = l->dirs.a = l->disk->paths.a = l->disk->folders.a = a;
 	l->real_root = view->root;
 	if (!fs_real(a, view->root, &l->real_root))
 		l->real_root = view->root;
 }
 
-/* A folder that is not there yet will be made below the nearest one that is. */
-static struct str real_dir(struct torch_layer *l, struct str dir)
+void layer_open_above(struct torch_layer *l, struct arena *a, const struct torch_layer *below)
 {
-	struct str *known = map_get(&l->real, dir);
-	if (known)
-		return *known;
-	struct str *real = NEW(l->a, struct str);
-	dir = str_dup(l->a, dir);
-	*real = dir;
-	if (!str_eq(dir, S("/")) && !fs_real(l->a, dir, real))
-		*real = py_join(l->a, real_dir(l, py_dirname(dir)), py_basename(dir));
-	map_put(&l->real, dir, real);
-	return *real;
+	*l = *below;
+	l->below = below;
+	l->outputs = l->dirs = (struct map){.a = a};
 }
 
-struct str layer_real(struct torch_layer *l, struct str path)
+/* ---- the disk ---- */
+
+/* A folder that is not there yet will be made below the nearest one that is. Not asked of the view:
+ * which folders results go to is no input of a run. */
+static const struct torch_disk_path *folder(struct torch_layer *l, struct str dir)
+{
+	struct torch_disk_path *d = map_get(&l->disk->folders, dir);
+	if (d)
+		return d;
+	d = NEW(l->a, struct torch_disk_path);
+	dir = str_dup(l->a, dir);
+	d->there = str_eq(dir, S("/")) || fs_real(l->a, dir, &d->real);
+	if (str_eq(dir, S("/")))
+		d->real = dir;
+	else if (!d->there)
+		d->real = py_join(l->a, folder(l, py_dirname(dir))->real, py_basename(dir));
+	map_put(&l->disk->folders, dir, d);
+	return d;
+}
+
+static struct torch_disk_path *look(struct torch_layer *l, struct str path)
+{
+	struct torch_disk_path *d = map_get(&l->disk->paths, path);
+	if (d)
+		return d;
+	d = NEW(l->a, struct torch_disk_path);
+	d->there = view_exists(l->view, path);
+	map_put(&l->disk->paths, str_dup(l->a, path), d);
+	return d;
+}
+
+static struct str find_real(struct torch_layer *l, struct str path)
 {
 	ARENA(tmp);
 	struct str real, target;
@@ -39,9 +67,19 @@ struct str layer_real(struct torch_layer *l, struct str path)
 	if (!e && fs_real(l->a, path, &real))
 		return real;
 	if (!e) /* a link to nothing: writing makes its target */
-		path = py_abspath(&tmp, target, py_dirname(path));
-	return py_join(l->a, real_dir(l, py_dirname(path)), py_basename(path));
+		path = py_abspath(l->a, target, py_dirname(path));
+	return py_join(l->a, folder(l, py_dirname(path))->real, py_basename(path));
 }
+
+struct str layer_real(struct torch_layer *l, struct str path)
+{
+	struct torch_disk_path *d = look(l, path);
+	if (!d->real.p)
+		d->real = find_real(l, path);
+	return d->real;
+}
+
+/* ---- outputs ---- */
 
 struct torch_output *layer_find(struct torch_layer *l, struct str path)
 {
@@ -59,14 +97,9 @@ struct torch_output *layer_find(struct torch_layer *l, struct str path)
 
 static bool made_dir(struct torch_layer *l, struct str path)
 {
-	struct str real = {0};
-	for (const struct torch_layer *i = l; i; i = i->below) {
-		if (!i->dirs.n)
-			continue;
-		real = real.p ? real : layer_real(l, path);
-		if (map_get(&i->dirs, real))
+	for (const struct torch_layer *i = l; i; i = i->below)
+		if (i->dirs.n && map_get(&i->dirs, layer_real(l, path)))
 			return true;
-	}
 	return false;
 }
 
@@ -74,7 +107,7 @@ bool layer_exists(struct torch_layer *l, struct str path)
 {
 	if (memchr(path.p, 0, path.n))
 		return false;
-	return layer_find(l, path) || view_exists(l->view, path) || made_dir(l, path);
+	return look(l, path)->there || layer_find(l, path) || made_dir(l, path);
 }
 
 struct err *layer_read(struct torch_layer *l, struct arena *a, struct str path, struct str *ret)
@@ -88,9 +121,10 @@ struct err *layer_read(struct torch_layer *l, struct arena *a, struct str path, 
 
 void layer_mkdirs(struct torch_layer *l, struct str dir)
 {
-	while (!fs_exists(dir) && !map_get(&l->dirs, real_dir(l, dir))) {
-		map_put(&l->dirs, real_dir(l, dir), l);
+	const struct torch_disk_path *d = folder(l, dir);
+	while (!d->there && map_put(&l->dirs, d->real, l)) {
 		dir = py_dirname(dir);
+		d = folder(l, dir);
 	}
 }
 
@@ -116,7 +150,7 @@ struct torch_output layer_write(struct torch_layer *l, struct torch_output o)
 	} else {
 		before = *old;
 	}
-	*old = (struct torch_output){.path = target(l, o.path, real), .source = o.source};
-	old->text = str_dup(l->a, o.text);
+	*old = o;
+	old->path = target(l, o.path, real);
 	return before;
 }

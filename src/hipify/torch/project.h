@@ -28,7 +28,11 @@ struct torch_unit {
 	struct str rel;       /* to the root */
 	struct str source;    /* decoded */
 	struct str text;      /* the result, with the line that marks it */
-	enum { UNIT_MARKED, UNIT_SAME, UNIT_CHANGED } outcome; /* MARKED: is a result itself */
+	enum unit_outcome {
+		UNIT_MARKED, /* it is a result itself */
+		UNIT_SAME,
+		UNIT_CHANGED
+	} outcome;
 };
 
 struct torch_unit torch_unit_new(const struct torch_project *p, struct arena *a, struct str path);

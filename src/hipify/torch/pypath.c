@@ -6,13 +6,23 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
+static struct str concat(struct arena *a, struct str x, struct str y, struct str z)
+{
+	char *p = arena_alloc(a, x.n + y.n + z.n + 1);
+	const struct str parts[] = {x, y, z};
+	size_t n = 0;
+	for (size_t i = 0; i < 3; n += parts[i++].n)
+		if (parts[i].n)
+			memcpy(p + n, parts[i].p, parts[i].n);
+	return (struct str){.p = p, .n = n};
+}
+
 struct str py_join(struct arena *a, struct str dir, struct str name)
 {
 	if (str_starts(name, S("/")))
 		return name;
-	if (!dir.n || str_ends(dir, S("/")))
-		return str_fmt(a, "%.*s%.*s", STR(dir), STR(name));
-	return str_fmt(a, "%.*s/%.*s", STR(dir), STR(name));
+	bool slash = dir.n && dir.p[dir.n - 1] != '/';
+	return concat(a, dir, slash ? S("/") : S(""), name);
 }
 
 /* POSIX leaves the meaning of exactly two slashes at the start open, so they stay; three are one.
@@ -50,7 +60,7 @@ static struct str normal(struct arena *a, struct str path, bool up)
 	struct strs list = components(&tmp, path, up);
 	if (!root.n && !list.n)
 		return S(".");
-	return str_fmt(a, "%.*s%.*s", STR(root), STR(str_join(&tmp, &list, S("/"))));
+	return concat(a, root, str_join(&tmp, &list, S("/")), S(""));
 }
 
 struct str py_normpath(struct arena *a, struct str path)

@@ -143,7 +143,8 @@ static struct err *edit_file(struct tree_run *r, struct str path, const struct t
 	struct str new = replace_all(&tmp, text, map);
 	if (!str_eq(new, text))
 		layer_write(&r->layer,
-			(struct torch_output){.path = path, .source = path, .text = new});
+			(struct torch_output){
+				.path = path, .source = path, .text = str_dup(r->p->a, new)});
 	return NULL;
 }
 
@@ -257,10 +258,9 @@ static struct err *do_in_turn(struct task *t)
 	err_free(e);
 	if (same)
 		return NULL;
-	layer_write(l, (struct torch_output){.path = u->fout, .source = u->fin, .text = u->text});
-	struct torch_output *o = layer_find(l, u->fout);
-	u->fout = o->path;
-	t->text = o->text;
+	t->text = str_dup(t->run->p->a, u->text);
+	layer_write(l, (struct torch_output){.path = u->fout, .source = u->fin, .text = t->text});
+	u->fout = layer_find(l, u->fout)->path;
 	t->repeats = repeats(t, &tmp);
 	return NULL;
 }
