@@ -21,13 +21,15 @@ for version in 2.4.1 2.6.0 2.10.0 2.11.0 2.14.1 2.15.0; do
 		continue
 		;;
 	esac
+	# The original does not end on a tenth of the texts with launches, and is given up after a while.
 	for launches in '' launches; do
-		if python3 -B "$top/tests/oracle/torch_text.py" "$driver" "$folder" 20000 $RANDOM $launches \
+		count=$((${#launches} ? 4000 : 20000))
+		if python3 -B "$top/tests/oracle/torch_text.py" "$driver" "$folder" $count $RANDOM $launches \
 			>"$E2E_TMP/log" 2>&1; then
 			echo "ok torch $version${launches:+, launches}: $(tail -n 1 "$E2E_TMP/log")"
 		else
 			echo "not ok torch $version $launches"
-			cat "$E2E_TMP/log"
+			tail -n 20 "$E2E_TMP/log"
 		fi
 	done
 done

@@ -39,9 +39,10 @@ LAUNCH = ["<<<", ">>>", "kernel<<<1, 2>>>(", "k<T, 3><<<grid, block, 0, s>>>(a);
 
 
 def load(folder):
-    sys.path.insert(0, folder)
+    # Not as torch.utils.hipify: importing torch itself needs all of it.
+    sys.path.insert(0, os.path.join(folder, "torch", "utils"))
     warnings.simplefilter("ignore")
-    return importlib.import_module("torch.utils.hipify.hipify_python")
+    return importlib.import_module("hipify.hipify_python")
 
 
 class Original:
