@@ -161,6 +161,17 @@ static void path_mappings_keep_what_is_behind_hip(void **state)
 	check(TORCH_V1, job, v1, COUNT(v1));
 }
 
+/* re.sub() goes on one character behind a place that its lookbehind refuses. */
+static void a_refused_place_may_overlap_a_match(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct pair paths[] = {{"a/a", "b/hip/b"}};
+	struct torch_tables t = {.generation = TORCH_V2, .paths = map_of(&a, paths, 1)};
+	struct torch_job job = {.path = S("/p/a.h")};
+	assert_str(run(&a, torch_engine_new(&a, &t), job, "/hip/a/a/a"), "/hip/a/b/hip/b");
+}
+
 static void a_path_mapping_that_is_a_template_is_refused(void **state)
 {
 	(void)state;
@@ -415,6 +426,7 @@ int main(void)
 		cmocka_unit_test(the_file_decides_on_the_map),
 		cmocka_unit_test(a_users_own_pair_goes_before_a_special_one),
 		cmocka_unit_test(path_mappings_keep_what_is_behind_hip),
+		cmocka_unit_test(a_refused_place_may_overlap_a_match),
 		cmocka_unit_test(a_path_mapping_that_is_a_template_is_refused),
 		cmocka_unit_test(only_exact_directives_are_includes),
 		cmocka_unit_test(an_answer_takes_the_place_of_the_path),
