@@ -119,6 +119,18 @@ static struct err *prune(struct str dir)
 	return fs_remove_empty(dir);
 }
 
+/* What a kill left of writing the manifest: base/fs.h puts the new one beside the old. */
+static struct err *remove_torn(struct str folder)
+{
+	ARENA(tmp);
+	struct strs names;
+	TRY(fs_list(&tmp, folder, &names));
+	for (size_t i = 0; i < names.n; i++)
+		if (str_starts(names.v[i], S(".rocsmith.tmp-")))
+			TRY(fs_remove(path_join(&tmp, folder, names.v[i])));
+	return NULL;
+}
+
 /* Everything is taken back: our own folder goes, the lock last. */
 static struct err *leave(struct str base, bool force)
 {
@@ -132,6 +144,7 @@ static struct err *leave(struct str base, bool force)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		TRY(prune(base_file(&tmp, base, folders[i])));
 	TRY(fs_remove_tree(base_file(&tmp, base, "new")));
+	TRY(remove_torn(base_file(&tmp, base, "")));
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		TRY(fs_remove(base_file(&tmp, base, files[i])));
 	return fs_remove_empty(base_file(&tmp, base, ""));

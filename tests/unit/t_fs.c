@@ -409,6 +409,113 @@ static void dry_runs_change_nothing(void **state)
 	test_dir_remove(dir);
 }
 
+static void many_files_are_staged_and_moved(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), one = path_join(&a, dir, S("1")),
+		   two = path_join(&a, dir, S("2")), to = path_join(&a, dir, S("to"));
+	struct stat st, copy;
+	mode_t mask = umask(027);
+	assert_ok(fs_stage(one, S("one"), 0));
+	umask(mask);
+	assert_ok(fs_stat(one, &st));
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_ok(fs_stage(one, S("uno"), 0755));
+	assert_ok(fs_stat(one, &st));
+	assert_int_equal(st.st_mode & 07777, 0755);
+	st.st_mtim = (struct timespec){1000000000, 5};
+	assert_ok(fs_stage_copy(one, two, &st));
+	assert_ok(fs_stat(two, &copy));
+	assert_int_equal(copy.st_mode & 07777, 0755);
+	assert_int_equal(copy.st_mtim.tv_sec, 1000000000);
+	assert_ok(fs_move(one, to, false));
+	assert_err_says(fs_move(two, to, false), E_IO, "exists");
+	test_has(to, "uno");
+	assert_ok(fs_stage(two, S("two"), 0));
+	assert_ok(fs_move(two, to, true));
+	test_has(to, "two");
+	assert_err(fs_move(two, to, true), E_NOENT);
+	assert_ok(fs_symlink(S("to"), one)); /* nothing is written through a link */
+	assert_err(fs_stage(one, S("x"), 0), E_IO);
+	test_dir_remove(dir);
+}
+
+/* tmpfs and the disk are two file systems nearly everywhere. */
+static void moves_reach_other_file_systems(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), there = {0}, from = path_join(&a, dir, S("f"));
+	struct stat st, other;
+	if (!fs_is_dir(S("/dev/shm")) || stat("/dev/shm", &other) < 0 || stat(dir.p, &st) < 0 ||
+		other.st_dev == st.st_dev || access("/dev/shm", W_OK) < 0) {
+		test_dir_remove(dir);
+		return;
+	}
+	assert_ok(fs_tempdir(&a, S("/dev/shm"), &there));
+	struct str to = path_join(&a, there, S("f"));
+	assert_ok(fs_stage(from, S("x"), 0600));
+	assert_ok(fs_move(from, to, false));
+	test_has(to, "x");
+	assert_ok(fs_stat(to, &st));
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_false(fs_present(from));
+	assert_ok(fs_stage(from, S("y"), 0600));
+	assert_err(fs_move(from, to, false), E_IO);
+	test_has(to, "x");
+	assert_ok(fs_move(from, to, true));
+	test_has(to, "y");
+	struct strs names;
+	assert_ok(fs_list(&a, there, &names));
+	assert_int_equal(names.n, 1);
+	test_dir_remove(there);
+	test_dir_remove(dir);
+}
+
+static void lookers_share_a_lock(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("lock"));
+	int one, two, three;
+	assert_err(fs_lock_shared(path, false, &one), E_NOENT);
+	assert_ok(fs_lock(path, false, &one));
+	assert_err(fs_lock_shared(path, false, &two), E_LOCKED);
+	close(one);
+	assert_ok(fs_lock_shared(path, false, &one));
+	assert_ok(fs_lock_shared(path, false, &two));
+	assert_err(fs_lock(path, false, &three), E_LOCKED);
+	close(one);
+	close(two);
+	test_dir_remove(dir);
+}
+
+/* Who waits for a lock whose file its holder removes must not end up with a lock of nothing. */
+static void a_lock_that_was_removed_is_no_lock(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("lock"));
+	int held, status;
+	assert_ok(fs_lock(path, false, &held));
+	pid_t child = fork();
+	if (!child) {
+		int mine = -1;
+		struct stat st, there;
+		close(held);
+		struct err *e = fs_lock(path, true, &mine);
+		_exit(e || fstat(mine, &st) < 0 || stat(path.p, &there) < 0 ||
+			st.st_ino != there.st_ino);
+	}
+	usleep(20000);
+	assert_ok(fs_remove(path));
+	close(held);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	test_dir_remove(dir);
+}
+
 static void scanning_tells_what_each_entry_is(void **state)
 {
 	(void)state;
@@ -456,6 +563,10 @@ int main(void)
 		cmocka_unit_test(rival_writers_do_not_mix),
 		cmocka_unit_test(the_longest_names_can_be_replaced),
 		cmocka_unit_test(dry_runs_change_nothing),
+		cmocka_unit_test(many_files_are_staged_and_moved),
+		cmocka_unit_test(moves_reach_other_file_systems),
+		cmocka_unit_test(lookers_share_a_lock),
+		cmocka_unit_test(a_lock_that_was_removed_is_no_lock),
 		cmocka_unit_test(scanning_tells_what_each_entry_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
