@@ -152,6 +152,7 @@ static struct err *run(struct scratch *c)
 	strs_add(c->a, &p.argv, path_join(c->a, c->top, S("job")));
 	CLEANUP(progress_endp)
 	struct progress *at = progress_begin(S("Running"), S("PyTorch's own hipify"), UNIT_NONE, 0);
+	progress_add(at, 0, S(""));
 	struct err *e = proc_check(c->a, &p, &r);
 	return e ? explain(c, e) : NULL;
 }
