@@ -1,0 +1,29 @@
+/* CUDA names that PyTorch's tables left in results.
+ *
+ * Only names that our own tables know, or that follow the naming of CUDA and its libraries
+ * (cudaX, CU_X), outside comments and strings, that the project does not declare itself, in lines
+ * that a ROCm build compiles as far as can be told. A report that is not sure says so.
+ */
+#pragma once
+
+#include "hipify/hipify.h"
+#include "hipify/view.h"
+
+/* Fills t->left from the texts of t->files (modes torch and extension, either engine); places are
+ * those in the sources. */
+MUST_USE struct err *torch_lefts(struct arena *a, const struct hipify_options *o,
+	const struct hipify_view *view, struct hipify_tree *t);
+
+/* Lines from..to, from 1. */
+struct line_range {
+	unsigned from, to;
+};
+
+struct line_ranges {
+	struct line_range *v;
+	size_t n, cap;
+};
+
+/* The lines that the preprocessor leaves out of a ROCm build of PyTorch or of an extension, as far
+ * as their conditions tell (USE_ROCM is defined, __CUDACC__ and CUDA_VERSION are not, ...). */
+struct line_ranges torch_dead_lines(struct arena *a, struct str text);
