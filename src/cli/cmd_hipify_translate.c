@@ -264,6 +264,7 @@ struct err *hipify_translate(struct hipify_job *job, int *ret_status)
 	CLEANUP(fd_closep) int lock = -1;
 	struct hipify_tree t = {0};
 	TRY(lock_build(job, &lock));
+	job->o.want_left = job->args->common.json || job->args->check || out_verbosity() > 0;
 	struct err *e = hipify_run(job->a, &job->o, &t);
 	if (!e)
 		e = show(job, &t);

@@ -128,6 +128,7 @@ struct hipify_options {
 	struct str map_text;          /* .p not NULL: its text, and map is only its name */
 	enum hipify_launches launches;
 	bool out_of_place_only;    /* build_amd.py --out-of-place-only */
+	bool want_left;            /* fill hipify_tree.left; standalone mode always does */
 	struct strs extra_include; /* build_amd.py --extra-include-dir */
 	/* Mode standalone: */
 	struct strs only;    /* relative paths; empty = every source and header below dir */

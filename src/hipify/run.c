@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "hipify/apply.h"
 #include "hipify/standalone.h"
+#include "hipify/torch/lefts.h"
 #include "hipify/torch/run.h"
 
 enum { MAP_LIMIT = 64 << 20, INFO_LIMIT = 1 << 20 };
@@ -76,8 +77,8 @@ static struct err *add_torch(struct arena *a, struct buf *b, const struct run *r
 {
 	const struct hipify_options *o = &r->with_map;
 	add(b, "torch", r->torch.identity);
-	buf_fmt(b, "python=%d launches=%d out_of_place_only=%d\n", o->python, (int)o->launches,
-		o->out_of_place_only);
+	buf_fmt(b, "python=%d launches=%d out_of_place_only=%d left=%d\n", o->python,
+		(int)o->launches, o->out_of_place_only, o->want_left);
 	add_all(b, "include_dir", &o->include_dirs);
 	add_all(b, "source", &o->sources);
 	add_all(b, "ignore", &o->ignore);
@@ -136,6 +137,8 @@ static struct err *run_engine(struct run *r, struct hipify_session *s, struct hi
 		TRY(torch_run_python(s->a, o, &r->torch, &s->view, ret));
 	else
 		TRY(torch_run(s->a, o, &r->torch, &s->view, ret));
+	if (o->mode != HIPIFY_STANDALONE && o->want_left)
+		TRY(torch_lefts(s->a, o, &s->view, ret));
 	return session_apply(s, ret);
 }
 

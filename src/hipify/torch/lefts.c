@@ -6,6 +6,7 @@
 #include "hipify/torch/lefts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fs.h"
 #include "base/pool.h"
@@ -97,23 +98,11 @@ static unsigned added_lines(struct str text, struct str source)
 	struct str runtime = S("#include \"hip/hip_runtime.h\"\n");
 	bool marked = str_starts(text, torch_breadcrumb) && !str_starts(source, torch_breadcrumb);
 	text = str_sub(text, marked ? torch_breadcrumb.n : 0, text.n);
-	return (unsigned)marked + (str_starts(text, runtime) && !str_starts(source, runtime) ? 1U : 0U);
+	return (unsigned)marked +
+	       (str_starts(text, runtime) && !str_starts(source, runtime) ? 1U : 0U);
 }
 
 /* ---- names ---- */
-
-static bool is_dead(const struct line_ranges *dead, unsigned line)
-{
-	size_t from = 0, to = dead->n;
-	while (from < to) {
-		size_t mid = (from + to) / 2;
-		if (dead->v[mid].to < line)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from < dead->n && dead->v[from].from <= line;
-}
 
 /* An identifier of CUDA's API, and not a word such as half or umin. */
 static bool api_name(struct str name)
@@ -132,6 +121,34 @@ static bool one_of(struct str s, const char *const *list)
 	return false;
 }
 
+/* The word that ends before `at`, or "". */
+static struct str word_before(struct str s, size_t at)
+{
+	size_t to = at;
+	while (to && (s.p[to - 1] == ' ' || s.p[to - 1] == '\t'))
+		to--;
+	size_t from = to;
+	while (from && word_char(s.p[from - 1]))
+		from--;
+	return str_sub(s, from, to);
+}
+
+/* TYPE name(, using name =, #define name: such a name is the project's own. */
+static bool declared_at(struct str s, size_t from, size_t to)
+{
+	static const char *const before_use[] = {"return", "else", "throw", "new", "delete", "case",
+		"goto", "sizeof", "typename", "do", "const", "volatile", "static", "extern",
+		"inline", "constexpr", "register", "mutable", "not", "and", "or", "defined",
+		"ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof", "decltype",
+		"typedef", "co_return", "co_await", "co_yield", "struct", "enum", NULL};
+	struct str before = word_before(s, from);
+	while (to < s.n && (s.p[to] == ' ' || s.p[to] == '\t'))
+		to++;
+	if (!before.n || one_of(before, before_use) || to == s.n)
+		return false;
+	return str_eq(before, S("define")) || strchr("(;=,)[{:", s.p[to]);
+}
+
 /* A name that HIP has, too. */
 static void add_known(struct scan *s, struct str text, const struct hipify_edit *e)
 {
@@ -143,12 +160,17 @@ static void add_known(struct scan *s, struct str text, const struct hipify_edit 
 		return;
 	if (!one_of(hipify_rule_kind(r), kinds) || !api_name(name))
 		return;
+	if (declared_at(text, e->from, e->to)) {
+		strs_add(&s->mem, &s->declared, name);
+		return;
+	}
+	struct str since = hipify_rule_since(r);
 	*VEC_PUSH(&s->mem, &s->left) = (struct hipify_left){
 		.path = s->file->source,
 		.name = name,
 		.line = e->line,
 		.suggestion = hipify_rule_hip(r),
-		.since = hipify_rule_since(r),
+		.since = since.n ? since : S("6.4.3"), /* the oldest that our tables know */
 	};
 }
 
@@ -157,7 +179,8 @@ static void add_known(struct scan *s, struct str text, const struct hipify_edit 
 static void add_other(struct scan *s, const struct hipify_left *l)
 {
 	const struct hipify_rule *r = names_find(l->name);
-	if (!api_name(l->name) || (r && !names_lacks(r)))
+	bool member = l->unsure && str_ends(l->name, S("_"));
+	if (!api_name(l->name) || member || (r && !names_lacks(r)))
 		return;
 	struct hipify_left *copy = VEC_PUSH(&s->mem, &s->left);
 	*copy = *l;
@@ -181,24 +204,36 @@ static struct err *quietly(struct err *e)
 	return NULL;
 }
 
+/* Leaves out what a ROCm build does not see, and names that the text itself asks for. */
+static void drop_dead(struct scan *s, struct str text)
+{
+	struct live_lines lines = torch_live_lines(&s->mem, text);
+	MAP(asked, &s->mem);
+	size_t n = 0;
+	VEC_EACH (const struct hipify_left, l, &s->left)
+		if (line_in(&lines.conditions, l->line))
+			map_put(&asked, l->name, s);
+	for (size_t i = 0; i < s->left.n; i++) {
+		struct hipify_left l = s->left.v[i];
+		if (!line_in(&lines.dead, l.line) && !map_get(&asked, l.name))
+			s->left.v[n++] = l;
+	}
+	s->left.n = n;
+}
+
 static struct err *look(struct scan *s, struct str text, struct str source)
 {
 	struct hipify_text t;
 	TRY(hipify_text(&s->mem, text, S("result.h"), &t));
-	struct line_ranges dead = torch_dead_lines(&s->mem, text);
 	struct place p = {.source = source, .added = added_lines(text, source), .line = 1};
+	s->declared = t.declared;
 	VEC_EACH (const struct hipify_edit, e, &t.edits)
 		add_known(s, text, e);
 	VEC_EACH (const struct hipify_left, l, &t.left)
 		add_other(s, l);
-	s->declared = t.declared;
+	drop_dead(s, text);
 	if (s->left.n)
 		qsort(s->left.v, s->left.n, sizeof(*s->left.v), by_line);
-	size_t n = 0;
-	for (size_t i = 0; i < s->left.n; i++)
-		if (!is_dead(&dead, s->left.v[i].line))
-			s->left.v[n++] = s->left.v[i];
-	s->left.n = n;
 	VEC_EACH (struct hipify_left, l, &s->left)
 		locate(&p, l);
 	return NULL;

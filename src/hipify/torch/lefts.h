@@ -24,6 +24,13 @@ struct line_ranges {
 	size_t n, cap;
 };
 
-/* The lines that the preprocessor leaves out of a ROCm build of PyTorch or of an extension, as far
- * as their conditions tell (USE_ROCM is defined, __CUDACC__ and CUDA_VERSION are not, ...). */
-struct line_ranges torch_dead_lines(struct arena *a, struct str text);
+/* What conditions tell of lines. */
+struct live_lines {
+	struct line_ranges dead;       /* left out of a ROCm build, as far as can be told */
+	struct line_ranges conditions; /* those of #if and the like themselves */
+};
+
+/* In a ROCm build of PyTorch or of an extension USE_ROCM is defined, __CUDACC__ and CUDA_VERSION
+ * are not, ... */
+struct live_lines torch_live_lines(struct arena *a, struct str text);
+bool line_in(const struct line_ranges *r, unsigned line);

@@ -3,7 +3,8 @@
  * Conditions are computed in three values: what is not known makes nothing dead, but an unknown
  * operand of && or || does not hide a known one. Facts: cpp_extension.py defines USE_ROCM and
  * __HIP_PLATFORM_AMD__; hipcc defines neither __CUDACC__ nor __CUDA_ARCH__; hipify writes
- * TORCH_HIP_VERSION for CUDA_VERSION, whose values are ROCm's (some hundreds) and never CUDA's.
+ * TORCH_HIP_VERSION for CUDA_VERSION, whose values are ROCm's (some hundreds) and never CUDA's;
+ * PyTorch's build sets AT_CUDNN_ENABLED() and the like to 0 without CUDA.
  */
 #include <string.h>
 
@@ -28,6 +29,11 @@ static const struct macro {
 	{"CUDA_VERSION", false, 0, 0},
 	{"CUDART_VERSION", false, 0, 0},
 	{"TORCH_HIP_VERSION", true, 100, 2000},
+	{"AT_CUDNN_ENABLED", true, 0, 0},
+	{"AT_CUSPARSELT_ENABLED", true, 0, 0},
+	{"USE_CUDNN", false, 0, 0},
+	{"USE_CUSPARSELT", false, 0, 0},
+	{"USE_CUFILE", false, 0, 0},
 };
 
 struct reader {
@@ -137,6 +143,7 @@ static enum truth relation(struct reader *r)
 	struct macro m, n;
 	const char *op = NULL;
 	bool known = value_of(word(r), &m);
+	take(r, "()");
 	for (size_t i = 0; i < 6 && !op; i++)
 		op = take(r, ops[i]) ? ops[i] : NULL;
 	if (!op)
@@ -211,7 +218,7 @@ struct live {
 	struct arena *a;
 	VEC(struct branch) open;
 	size_t dead; /* how many of them are */
-	struct line_ranges ret;
+	struct live_lines ret;
 };
 
 static void set(struct live *l, struct branch *b, bool dead, unsigned line)
@@ -220,9 +227,9 @@ static void set(struct live *l, struct branch *b, bool dead, unsigned line)
 	l->dead = l->dead + dead - b->dead;
 	b->dead = dead;
 	if (!before && l->dead)
-		*VEC_PUSH(l->a, &l->ret) = (struct line_range){line + 1, (unsigned)-1};
+		*VEC_PUSH(l->a, &l->ret.dead) = (struct line_range){line + 1, (unsigned)-1};
 	if (before && !l->dead)
-		l->ret.v[l->ret.n - 1].to = line;
+		l->ret.dead.v[l->ret.dead.n - 1].to = line;
 }
 
 static void directive(struct live *l, struct str name, struct str rest, unsigned line)
@@ -252,7 +259,7 @@ static void directive(struct live *l, struct str name, struct str rest, unsigned
 	}
 }
 
-struct line_ranges torch_dead_lines(struct arena *a, struct str text)
+struct live_lines torch_live_lines(struct arena *a, struct str text)
 {
 	struct live l = {.a = a};
 	struct lex x = lex_new(text, S(""));
@@ -261,9 +268,27 @@ struct line_ranges torch_dead_lines(struct arena *a, struct str text)
 	do {
 		if (!lex_try(&x, &t))
 			break;
-		if (hash && t.kind == TOK_IDENT && str_eq(x.directive, tok_text(&x, &t)))
-			directive(&l, x.directive, lex_rest_of_line(&x), x.line);
+		if (hash && t.kind == TOK_IDENT && str_eq(x.directive, tok_text(&x, &t))) {
+			struct str rest = lex_rest_of_line(&x);
+			unsigned last = t.line + lex_count_lines(rest, 0, rest.n);
+			directive(&l, x.directive, rest, last);
+			if (str_starts(x.directive, S("if")) || str_eq(x.directive, S("elif")))
+				*VEC_PUSH(a, &l.ret.conditions) = (struct line_range){t.line, last};
+		}
 		hash = tok_is(&x, &t, S("#"));
 	} while (t.kind != TOK_END);
 	return l.ret;
+}
+
+bool line_in(const struct line_ranges *r, unsigned line)
+{
+	size_t from = 0, to = r->n;
+	while (from < to) {
+		size_t mid = (from + to) / 2;
+		if (r->v[mid].to < line)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < r->n && r->v[from].from <= line;
 }
