@@ -2,6 +2,7 @@
  * e2e/torch_random.sh and e2e/torch_trees.sh; here each rule stands alone, on a small torch. */
 #include "test.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -262,6 +263,28 @@ static void a_result_is_written_where_a_link_leads(void **state)
 	check(f, "a.cu", "real.hip", MARK " hipMalloc \n");
 }
 
+static void what_may_not_be_written_stays_and_is_included_as_it_is(void **state)
+{
+	struct fixture *f = *state;
+	bool root = geteuid() == 0;
+	put(f, "p/a.cu", "#include \"d/b.h\"\n cudaMalloc \n");
+	put(f, "p/d/b.h", " cudaMalloc \n");
+	source(f, "a.cu");
+	struct str d = path_join(&f->a, f->proj, S("d"));
+	assert_int_equal(chmod(f->dir.p, 0755), 0);
+	assert_int_equal(chmod(f->proj.p, 0777), 0);
+	assert_int_equal(chmod(d.p, 0555), 0);
+	if (root) /* to whom nothing is forbidden; access() asks the real user */
+		assert_int_equal(setresuid(65534, 65534, 0), 0);
+	struct err *e = run(f);
+	if (root)
+		assert_int_equal(setresuid(0, 0, 0), 0);
+	assert_ok(e);
+	check(f, "d/b.h", "d/b.h", NULL);
+	check(f, "a.cu", "a.hip", MARK "#include \"d/b.h\"\n hipMalloc \n");
+	assert_true(warned(f, "hipify-not-writable"));
+}
+
 static void what_a_second_hipify_would_change_is_told(void **state)
 {
 	struct fixture *f = *state;
@@ -458,6 +481,7 @@ int main(void)
 		TEST(a_file_that_fails_does_so_alone),
 		TEST(two_sources_of_one_output_are_told),
 		TEST(a_result_is_written_where_a_link_leads),
+		TEST(what_may_not_be_written_stays_and_is_included_as_it_is),
 		TEST(what_a_second_hipify_would_change_is_told),
 		TEST(headers_nested_without_end_are_an_error),
 		TEST(a_tree_is_done_by_its_own_lists),

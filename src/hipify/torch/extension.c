@@ -159,11 +159,13 @@ static struct err *on_include(void *user, enum torch_form form, struct str path,
 	struct including *i = user;
 	struct arena *a = i->m->p->a;
 	struct str got = {0};
+	struct arena_mark mark = arena_mark(i->a);
 	TRY(answer(i, form, path, &got));
 	struct request *r = VEC_PUSH(a, &i->asked);
 	*r = (struct request){.form = form, .path = str_dup(a, path)};
 	if (got.p)
 		r->answer = *ret = str_dup(a, got);
+	arena_rewind(i->a, mark);
 	return NULL;
 }
 
@@ -174,8 +176,10 @@ static struct err *ask_again(struct including *i, const struct memo *memo, bool 
 	*same = true;
 	VEC_EACH (const struct request, r, &memo->asked) {
 		struct str got = {0};
+		struct arena_mark mark = arena_mark(i->a);
 		TRY(answer(i, r->form, r->path, &got));
 		*same = !got.p == !r->answer.p && str_eq(got, r->answer);
+		arena_rewind(i->a, mark);
 		if (!*same)
 			break;
 	}

@@ -273,14 +273,19 @@ static void together(struct task *t, struct task *other)
 	other->serial = true;
 }
 
+/* A link, what it leads to, and other links to the same are one file. */
 static void find_links(struct tree_run *r, const struct map *links)
 {
+	MAP(by_real, r->p->a);
 	for (size_t i = 0; i < links->n; i++) {
 		struct task *t = map_get(&r->by_fin, links->v[i].key);
 		struct str real = layer_real(&r->layer, links->v[i].key);
-		struct task *other = map_get(&r->by_fin, real);
-		if (t)
-			together(t, other ? other : t);
+		struct task *other = map_get(&by_real, real), *itself = map_get(&r->by_fin, real);
+		if (!t)
+			continue;
+		map_put(&by_real, real, t);
+		together(t, itself ? itself : t);
+		together(t, other ? other : t);
 	}
 }
 
