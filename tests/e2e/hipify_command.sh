@@ -2,9 +2,9 @@
 # The command hipify with the tables of real releases: an extension translated, explained, verified
 # against that torch's own Python, taken back.
 set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP"
 rm -rf ./*
-top=$(cd "$(dirname "$0")/../.." && pwd)
 fail() { echo "not ok $1"; exit 1; }
 
 make_project() { # DIR
