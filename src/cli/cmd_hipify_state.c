@@ -5,7 +5,6 @@
 
 #include "base/fs.h"
 #include "term/out.h"
-#include "term/table.h"
 
 static const char *const state_names[] = {
 	[STATE_CURRENT] = "current",
@@ -29,17 +28,15 @@ static struct str made_in(struct arena *a, struct str dir)
 	return was_translated(a, dir) || !was_translated(a, overlay) ? dir : overlay;
 }
 
-static void print_table(struct arena *a, struct str dir, const struct hipify_states *s)
+/* No table: an overlay of PyTorch has 16,000 files with long names. */
+static void print_text(struct arena *a, struct str dir, const struct hipify_states *s)
 {
-	static const char *const heads[] = {"STATE", "OUTPUT", "SOURCE", NULL};
-	struct table t = table_new(a, heads);
 	VEC_EACH (const struct hipify_state_entry, e, s) {
-		struct str cells[] = {str_from(state_names[e->state]),
-			hipify_in_dir(a, dir, e->output), e->source};
-		table_row(&t, cells);
+		struct str output = hipify_in_dir(a, dir, e->output);
+		bool own = str_eq(e->source, e->output) || !e->source.n;
+		out_fmt("%-8s %.*s%s%.*s%s\n", state_names[e->state], STR(output),
+			own ? "" : " (from ", STR(own ? S("") : e->source), own ? "" : ")");
 	}
-	if (s->n)
-		table_print(&t);
 }
 
 static void print_json(
@@ -84,7 +81,7 @@ struct err *hipify_show_state(struct arena *a, const struct hipify_args *h, int 
 		print_json(a, dir, &s, counts);
 		return NULL;
 	}
-	print_table(a, dir, &s);
+	print_text(a, dir, &s);
 	say_status(S("Checked"),
 		"%zu files of '%.*s': %zu current, %zu stale, %zu edited, %zu missing, %zu "
 		"orphaned",
