@@ -57,14 +57,13 @@ static int copy_all(int in, int out, char *buf, size_t size)
 
 struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st)
 {
-	enum { CHUNK = 1 << 17 };
-	ARENA(tmp);
+	char buf[1 << 15]; /* most files are smaller, and the heap would clear it each time */
 	CLEANUP(fd_closep) int in = -1;
 	CLEANUP(fd_closep) int out = -1;
 	const struct timespec times[2] = {st->st_mtim, st->st_mtim};
 	TRY(fs_open(from, &in));
 	TRY(create(path, &out));
-	if (copy_all(in, out, arena_alloc(&tmp, CHUNK), CHUNK) < 0)
+	if (copy_all(in, out, buf, sizeof(buf)) < 0)
 		return err_errno("cannot copy '%.*s'", STR(from));
 	if (fchmod(out, st->st_mode & 07777) < 0 || futimens(out, times) < 0)
 		return err_errno("cannot copy mode and time of '%.*s'", STR(from));

@@ -81,9 +81,9 @@ static void tell(struct apply *p)
 
 /* ---- the intent ---- */
 
-static void add_made(struct apply *p, struct manifest *m, const struct made *e)
+static void add_made(struct manifest *m, const struct made *e)
 {
-	*VEC_PUSH(p->a, &m->made) = *e;
+	*VEC_PUSH(m->a, &m->made) = *e;
 }
 
 static void add_old(struct apply *p, struct manifest *m)
@@ -91,17 +91,17 @@ static void add_old(struct apply *p, struct manifest *m)
 	if (p->s->old)
 		VEC_EACH (const struct made, e, &p->s->old->made)
 			if (!map_get(&p->by_output, e->output))
-				add_made(p, m, e);
+				add_made(m, e);
 }
 
-static struct manifest empty(struct apply *p)
+static struct manifest empty(struct apply *p, struct arena *a)
 {
 	return (struct manifest){
-		.a = p->a,
+		.a = a,
 		.kind = p->s->o->in_place ? BASE_IN_PLACE : BASE_OVERLAY,
 		.root = p->s->root,
 		.identity = p->s->identity,
-		.by_output = {.a = p->a},
+		.by_output = {.a = a},
 	};
 }
 
@@ -110,21 +110,20 @@ static void add_new(struct apply *p, struct manifest *m)
 {
 	VEC_EACH (const struct put, put, &p->puts) {
 		if (!put->failed)
-			add_made(p, m, &put->made);
+			add_made(m, &put->made);
 		else if (put->old)
-			add_made(p, m, put->old);
+			add_made(m, put->old);
 	}
 }
 
 static struct err *write_intent(struct arena *tmp, void *user)
 {
-	(void)tmp;
 	struct apply *p = user;
-	struct manifest m = empty(p);
+	struct manifest m = empty(p, tmp);
 	add_old(p, &m);
 	add_new(p, &m);
 	for (size_t i = 0; i < p->dirs.n; i++)
-		add_made(p, &m, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
+		add_made(&m, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
 	return manifest_write(&m, p->s->base);
 }
 
@@ -241,7 +240,7 @@ static struct err *remove_one(struct apply *p, const struct made *e)
 		touch(p, base_path(p->a, p->s->base, e->output));
 	} else if (taken == TAKEN_EDITED) {
 		strs_add(p->a, &p->t->edited, e->output);
-		add_made(p, &p->next, e);
+		add_made(&p->next, e);
 	}
 	return NULL;
 }
@@ -254,7 +253,7 @@ static struct err *remove_stale(struct apply *p)
 			continue;
 		TRY(cancel_check());
 		if (apply_keeps(p, e)) {
-			add_made(p, &p->next, e);
+			add_made(&p->next, e);
 			map_put(&p->kept_sources, e->source, p);
 		} else {
 			TRY(remove_one(p, e));
@@ -300,7 +299,7 @@ static struct err *finish(struct apply *p)
 	add_new(p, m);
 	for (size_t i = 0; i < p->dirs.n; i++)
 		if (fs_is_dir(base_path(p->a, p->s->base, p->dirs.v[i])))
-			add_made(p, m, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
+			add_made(m, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
 	m->complete = !failed;
 	m->files.v = p->t->files.v;
 	m->files.n = p->t->files.n;
@@ -350,7 +349,7 @@ struct err *session_apply(struct hipify_session *s, struct hipify_tree *t)
 		return NULL;
 	p.failed_outputs.a = p.failed_sources.a = p.parents.a = p.wanted.a = p.touched.a = s->a;
 	p.kept_sources.a = s->a;
-	p.next = empty(&p);
+	p.next = empty(&p, s->a);
 	struct err *e = collect(&p);
 	if (!e)
 		e = apply_each(&p, put_look);

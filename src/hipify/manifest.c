@@ -128,38 +128,45 @@ static void put_finding(struct buf *b, const struct finding *f)
 		put_text(b, f->fix.v[i]);
 }
 
+static void put_body(struct buf *b, const struct manifest *m)
+{
+	put_u64(b, m->kind, 1);
+	put_u64(b, m->complete, 1);
+	put_text(b, m->identity);
+	put_text(b, m->root);
+	put_u64(b, m->made.n, 4);
+	VEC_EACH (const struct made, e, &m->made)
+		put_made(b, e);
+	put_u64(b, m->seen.n, 4);
+	VEC_EACH (const struct seen, s, &m->seen)
+		put_seen(b, s);
+	put_u64(b, m->files.n, 4);
+	VEC_EACH (const struct hipify_file, f, &m->files)
+		put_file(b, f);
+	put_u64(b, m->left.n, 4);
+	VEC_EACH (const struct hipify_left, l, &m->left)
+		put_left(b, l);
+	put_u64(b, m->findings.n, 4);
+	VEC_EACH (const struct finding, f, &m->findings)
+		put_finding(b, f);
+	put_u64(b, m->headers.n, 4);
+	for (size_t i = 0; i < m->headers.n; i++)
+		put_text(b, m->headers.v[i]);
+}
+
+/* An overlay's is megabytes: one buffer, whose head is filled in when the rest is known. */
 struct str manifest_text(struct arena *a, const struct manifest *m)
 {
-	ARENA(tmp);
-	BUF(b, &tmp);
-	put_u64(&b, m->kind, 1);
-	put_u64(&b, m->complete, 1);
-	put_text(&b, m->identity);
-	put_text(&b, m->root);
-	put_u64(&b, m->made.n, 4);
-	VEC_EACH (const struct made, e, &m->made)
-		put_made(&b, e);
-	put_u64(&b, m->seen.n, 4);
-	VEC_EACH (const struct seen, s, &m->seen)
-		put_seen(&b, s);
-	put_u64(&b, m->files.n, 4);
-	VEC_EACH (const struct hipify_file, f, &m->files)
-		put_file(&b, f);
-	put_u64(&b, m->left.n, 4);
-	VEC_EACH (const struct hipify_left, l, &m->left)
-		put_left(&b, l);
-	put_u64(&b, m->findings.n, 4);
-	VEC_EACH (const struct finding, f, &m->findings)
-		put_finding(&b, f);
-	put_u64(&b, m->headers.n, 4);
-	for (size_t i = 0; i < m->headers.n; i++)
-		put_text(&b, m->headers.v[i]);
-	BUF(all, a);
-	buf_add(&all, str_from(head));
-	put_u64(&all, libdeflate_crc32(0, b.p, b.n), 4);
-	put_u64(&all, b.n, 8);
-	buf_add(&all, buf_str(&b));
-	return buf_str(&all);
+	BUF(b, a);
+	BUF(sums, a);
+	size_t start = sizeof(head) - 1 + 12;
+	buf_add(&b, str_from(head));
+	(void)buf_space(&b, 12);
+	put_body(&b, m);
+	put_u64(&sums, libdeflate_crc32(0, b.p + start, b.n - start), 4);
+	put_u64(&sums, b.n - start, 8);
+	memcpy(b.p + sizeof(head) - 1, sums.p, 12);
+	return buf_str(&b);
 }
 
 struct err *manifest_write(const struct manifest *m, struct str base)
