@@ -38,6 +38,7 @@ static void strings_are_decoded(void **state)
 	assert_text("'\\n\\t\\\\\\'\\q\\x41\\101\\u00e9\\U0001F600'",
 		"\n\t\\'\\qAA\xC3\xA9\xF0\x9F\x98\x80");
 	assert_text("'a\\\nb'", "ab");
+	assert_text("'a\\\r\nb\\\rc'", "abc");
 	assert_text("r'\\n'", "\\n");
 	assert_text("u'x'", "x");
 	assert_text("'\xC3\xA9'", "\xC3\xA9");
@@ -86,6 +87,16 @@ static void what_is_no_literal_is_an_error_with_its_place(void **state)
 	assert_fails("x = y == 'a'\n", "cannot be decided", 1, 5);
 	assert_fails("if a:\n  x = 1\n", "not certain", 2, 3);
 	assert_fails("if a: x = 1\n", "not certain", 1, 7);
+	assert_fails("x = -y\n", "a number expected, not 'y'", 1, 6);
+	assert_fails("x = -\n", "a number expected behind this", 1, 5);
+	assert_fails("x = 1 if\n", "a literal expected behind this", 1, 7);
+	assert_fails("x = 1 if True\n", "'else' expected behind this", 1, 10);
+	assert_fails("x = {1: 2 3: 4}\n", "',' or '}' expected, not '3'", 1, 11);
+	assert_fails("x = [1 2]\n", "',' or the end of the brackets expected", 1, 8);
+	assert_fails("x = dict([], y=1)\n", "expected, not '='", 1, 15);
+	assert_fails("x = dict([], [])\n", "one list of pairs", 1, 10);
+	assert_fails("x = 1 if 2 else 3\n", "cannot be decided", 1, 10);
+	assert_fails("x = abc'y'\n", "the end of the literal expected", 1, 8);
 	assert_fails("x = OrderedDict([('a', 1)],\n", "'(' is not closed", 1, 16);
 	assert_fails("x = [\n", "'[' is not closed", 1, 5);
 	assert_fails("x = os.getenv()\n", "environment variable", 1, 5);
@@ -137,6 +148,20 @@ static void dicts_come_as_displays_and_as_pairs(void **state)
 		assert_str(v->v[0].v[1].text, "1");
 		assert_int_equal(v->v[1].v[1].kind, PY_TUPLE);
 	}
+}
+
+static void a_bare_comma_makes_a_tuple(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct py_module m;
+	assert_int_equal(get(&a, &m, "x = 1,\n", "x")->n, 1);
+	const struct py_value *v = get(&a, &m, "x = 1, 'b', ();; y = 2\n", "x");
+	assert_int_equal(v->kind, PY_TUPLE);
+	assert_int_equal(v->n, 3);
+	assert_str(v->v[1].text, "b");
+	assert_int_equal(get(&a, &m, "x = dict()\n", "x")->n, 0);
+	assert_int_equal(get(&a, &m, "x = dict()\n", "x")->kind, PY_DICT);
 }
 
 static void names_give_what_was_bound_before(void **state)
@@ -224,6 +249,14 @@ static void nesting_is_limited(void **state)
 	const struct py_value *v = NULL;
 	assert_ok(py_read(&a, buf_str(&names), S("m.py"), &m));
 	assert_err(py_get(&a, &m, S("x"), &v), E_TORCH);
+	struct buf chain = {.a = &a};
+	buf_add(&chain, S("n0 = 1\n"));
+	for (int i = 1; i < 1000; i++)
+		buf_fmt(&chain, "n%d = n%d\n", i, i - 1);
+	assert_ok(py_read(&a, buf_str(&chain), S("m.py"), &m));
+	assert_err_says(py_get(&a, &m, S("n999"), &v), E_TORCH, "names that lead too far");
+	assert_ok(py_get(&a, &m, S("n100"), &v));
+	assert_str(v->text, "1");
 }
 
 static void pairs_are_not_checked_without_end(void **state)
@@ -280,6 +313,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_literal_is_an_error_with_its_place),
 		cmocka_unit_test(values_have_kinds_items_and_places),
 		cmocka_unit_test(dicts_come_as_displays_and_as_pairs),
+		cmocka_unit_test(a_bare_comma_makes_a_tuple),
 		cmocka_unit_test(names_give_what_was_bound_before),
 		cmocka_unit_test(strings_of_two_statements_stay_two),
 		cmocka_unit_test(conditions_ask_the_environment),

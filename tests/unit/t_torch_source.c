@@ -35,6 +35,8 @@ static void packages_are_found_from_several_folders(void **state)
 	ARENA(a);
 	struct str dir = test_dir(&a);
 	struct str site = path_join(&a, dir, S("venv/lib/python3.12/site-packages"));
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("venv/lib/python3.9/site-packages"))));
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("venv/lib/other"))));
 	put_torch(&a, site);
 	const struct str paths[] = {site, path_join(&a, site, S("torch")),
 		path_join(&a, site, S("torch/")), path_join(&a, dir, S("venv"))};
@@ -110,6 +112,11 @@ static void the_identity_is_that_of_all_texts(void **state)
 	setenv("IS_FBCODE", "1", 1);
 	assert_false(str_eq(opened(&a, dir).identity, other.identity));
 	unsetenv("IS_FBCODE");
+	put_in(&a, dir, "tools/amd_build/build_amd.py", "x = getenv('FBCODE_BUILD_TOOL')\n");
+	other = opened(&a, dir);
+	setenv("FBCODE_BUILD_TOOL", "buck", 1);
+	assert_false(str_eq(opened(&a, dir).identity, other.identity));
+	unsetenv("FBCODE_BUILD_TOOL");
 	test_dir_remove(dir);
 }
 

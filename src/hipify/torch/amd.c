@@ -72,7 +72,7 @@ static struct str text_at(struct reader *r, size_t i)
 	struct py_value v = {0};
 	if (!is_string(r, i))
 		return S("");
-	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, i, &v, NULL);
+	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, i, &v);
 	return !e && v.kind == PY_STRING ? v.text : S("");
 }
 
@@ -92,7 +92,7 @@ static bool strings_at(struct reader *r, size_t at, struct strs *ret)
 	struct py_value v = {0};
 	if (!is(r, at, "[") && !is(r, at, "("))
 		return false;
-	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, at, &v, NULL);
+	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, at, &v);
 	if (e || (v.kind != PY_LIST && v.kind != PY_TUPLE))
 		return false;
 	for (size_t i = 0; i < v.n; i++)
@@ -482,7 +482,7 @@ static bool is_buck(struct reader *r)
 		struct py_value v = {0};
 		if (!str_eq(s->target, S("buck_build")))
 			continue;
-		CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, s->value, &v, NULL);
+		CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, s->value, &v);
 		if (e)
 			doubt(r, s->from, "a condition that cannot be decided");
 		return v.kind == PY_BOOL && v.text.n;

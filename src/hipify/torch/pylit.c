@@ -599,15 +599,11 @@ static size_t statement_of(const struct py_module *m, size_t token)
 	return low;
 }
 
-struct err *py_value_at(
-	struct arena *a, struct py_module *m, size_t token, struct py_value *ret, size_t *ret_next)
+struct err *py_value_at(struct arena *a, struct py_module *m, size_t token, struct py_value *ret)
 {
 	struct reader r = {.a = a, .m = m, .i = token, .before = statement_of(m, token)};
 	r.to = r.before < m->statements.n ? m->statements.v[r.before].to : token;
-	TRY(read_value(&r, ret));
-	if (ret_next)
-		*ret_next = r.i;
-	return NULL;
+	return read_value(&r, ret);
 }
 
 struct err *py_get(

@@ -62,10 +62,10 @@ struct py_module {
 /* E_TORCH when it is no Python text: bad UTF-8, open strings, brackets that do not match. */
 MUST_USE struct err *py_read(
 	struct arena *a, struct str text, struct str name, struct py_module *ret);
-/* The value that starts at a token, and *ret_next, the token behind it (may be NULL). Names that
- * earlier statements bind are known, others become PY_NAME. */
+/* The value that starts at a token. Names that earlier statements bind are known, others become
+ * PY_NAME. */
 MUST_USE struct err *py_value_at(
-	struct arena *a, struct py_module *m, size_t token, struct py_value *ret, size_t *ret_next);
+	struct arena *a, struct py_module *m, size_t token, struct py_value *ret);
 /* The value that a name has at the end of the module; *ret = NULL when nothing binds it. E_TORCH
  * when that is no literal, or not certain (bound in an if or a loop). */
 MUST_USE struct err *py_get(

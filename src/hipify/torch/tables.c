@@ -106,7 +106,7 @@ static struct err *entry_of(const struct builder *b, const struct table *t,
 static struct err *dict_at(struct builder *b, size_t token, struct py_value *ret)
 {
 	const struct py_token *t = &b->module.tokens.v[token];
-	TRY(py_value_at(b->a, &b->module, token, ret, NULL));
+	TRY(py_value_at(b->a, &b->module, token, ret));
 	if (ret->kind != PY_DICT)
 		return py_error(&b->module, t->line, t->col, "'%.*s' is no table but %s",
 			STR(t->text), py_kind_name(ret->kind));
