@@ -25,8 +25,8 @@ bool launch_steps(struct launch_work *w, size_t n)
 
 static void work_free(struct launch_work *w)
 {
-	arena_free(&w->mem[0]);
-	arena_free(&w->mem[1]);
+	for (size_t i = 0; i < sizeof(w->mem) / sizeof(*w->mem); i++)
+		arena_free(&w->mem[i]);
 }
 
 /* The end of a "::", blanks, backslash, newline, blanks at `at`; or at. */
