@@ -36,6 +36,15 @@ static bool wanted(const struct explained *x, unsigned line)
 	return !x->at.line || line == x->at.line;
 }
 
+/* An edit may take several lines: a launch's name and its "<<<" often stand on two. */
+static bool wanted_edit(const struct explained *x, const struct hipify_edit *e)
+{
+	unsigned last = e->line;
+	for (size_t i = e->from; i + 1 < e->to; i++)
+		last += x->source.p[i] == '\n';
+	return wanted(x, e->line) || (x->at.line > e->line && x->at.line <= last);
+}
+
 /* ---- text ---- */
 
 static struct str rule_text(struct arena *a, const struct hipify_rule *r)
@@ -85,7 +94,7 @@ static void print_text(const struct explained *x)
 {
 	size_t shown = 0;
 	VEC_EACH (const struct hipify_edit, e, &x->text.edits) {
-		if (!wanted(x, e->line))
+		if (!wanted_edit(x, e))
 			continue;
 		explain_edit(x, e);
 		shown++;
@@ -155,7 +164,7 @@ static void print_json(const struct explained *x)
 	json_key(&j, "edits");
 	json_open(&j, '[');
 	VEC_EACH (const struct hipify_edit, e, &x->text.edits)
-		if (wanted(x, e->line))
+		if (wanted_edit(x, e))
 			json_edit(&j, x, e);
 	json_close(&j);
 	VEC_EACH (const struct hipify_left, l, &x->text.left) {
