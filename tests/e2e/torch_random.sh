@@ -1,6 +1,7 @@
 # Random small extensions (include graphs, circles, include folders, links, odd names) through the
 # original Python and through our engine, without a difference; and whether a second hipify would
-# change something is told right. One torch of each generation. PROJECTS is the number for each.
+# change something is told right. Then several calls in one folder by the command itself, and all of
+# it taken back. One torch of each generation. PROJECTS is the number for each.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 program=$(dirname "$ROCSMITH")/tests/torch-run
@@ -22,11 +23,14 @@ for version in 2.6.0 2.15.0; do
 		continue
 		;;
 	esac
-	seed=${SEED:-$version}
-	if python3 -B "$top/tests/oracle/torch_random.py" "$program" "$folder" "$E2E_TMP/work" "$seed" "${PROJECTS:-300}" >"$E2E_TMP/log" 2>&1; then
-		echo "ok random extensions with torch $version: $(tail -n 1 "$E2E_TMP/log")"
-	else
-		echo "not ok random extensions with torch $version"
-		tail -n 30 "$E2E_TMP/log"
-	fi
+	check() { # WHAT PROGRAM COUNT [calls]
+		if python3 -B "$top/tests/oracle/torch_random.py" "$2" "$folder" "$E2E_TMP/work" "${SEED:-$version}" "$3" ${4:+"$4"} >"$E2E_TMP/log" 2>&1; then
+			echo "ok $1 with torch $version: $(tail -n 1 "$E2E_TMP/log")"
+		else
+			echo "not ok $1 with torch $version"
+			tail -n 30 "$E2E_TMP/log"
+		fi
+	}
+	check "random extensions and trees" "$program" "${PROJECTS:-300}"
+	check "several calls in one folder" "$ROCSMITH" "$((${PROJECTS:-300} / 3))" calls
 done

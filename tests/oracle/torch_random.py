@@ -1,6 +1,8 @@
 """Random small projects through PyTorch's own hipify and through ours.
 
 python3 torch_random.py TORCH_RUN TORCH WORK SEED COUNT: extensions, and trees like PyTorch's own.
+python3 torch_random.py ROCSMITH TORCH WORK SEED COUNT calls: several calls in one folder, as a setup.py
+with several extensions makes them, by the command itself; then everything is taken back.
 
 TORCH is a folder that has torch/utils/hipify, TORCH_RUN the program tests/tools/torch_run.c. Each
 project is made in WORK, first given to ours, which writes nothing, then to the original, in the same
@@ -18,7 +20,7 @@ import shutil
 import subprocess
 import sys
 
-run_program, torch, work, seed, count = sys.argv[1:]
+run_program, torch, work, seed, count = os.path.abspath(sys.argv[1]), *sys.argv[2:6]
 sys.path.insert(0, os.path.join(torch, "torch", "utils"))
 sys.dont_write_bytecode = True
 from hipify import hipify_python  # noqa: E402
@@ -215,8 +217,9 @@ class Tree:
         return {**self.lists, **{key: [os.path.join(self.root, p) for p in self.lists[key]] for key in ("includes", "ignores")}}
 
 
-def original(project):
-    hipify_python.HIPIFY_FINAL_RESULT.clear()
+def original(project, keep=False):
+    if not keep:
+        hipify_python.HIPIFY_FINAL_RESULT.clear()
     os.chdir(project.root)
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -278,7 +281,71 @@ def compare(number, rng, program):
     return "wrote" if want else "same"
 
 
+def tree_of(root):
+    """What is below root, but for our own folder: path -> content, a link's target, or None for a folder."""
+    found = {}
+    for d, dirs, names in os.walk(root):
+        dirs[:] = [n for n in dirs if n != ".rocsmith"]
+        for n in dirs + names:
+            path = os.path.join(d, n)
+            found[os.path.relpath(path, root)] = ("link", os.readlink(path)) if os.path.islink(path) else (
+                pathlib.Path(path).read_bytes() if os.path.isfile(path) else None)
+    return found
+
+
+def command(project, *arguments):
+    return subprocess.run([run_program, "hipify", "-q", *arguments], cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def call(project):
+    arguments = ["--mode", "extension", "--torch", torch, "--in-place"]
+    for folder in project.dirs:
+        arguments += ["-I", folder]
+    return command(project, *arguments, project.root, *project.sources)
+
+
+def compare_calls(number, rng):
+    """The calls of one process share what the original remembers of headers that are done."""
+    top = os.path.join(os.path.realpath(work), str(number))
+    shutil.rmtree(top, ignore_errors=True)
+    project = Extension(rng, top)
+    inside = [s for s in sources(rng, project.root) if os.path.join(project.root, s).startswith(project.root + "/") and ".." not in s]
+    parts = [inside[i::3] for i in range(3)]
+    parts = [part for part in parts if part]
+    before = tree_of(top)
+    outs = []
+    for project.sources in parts + parts[:1]:
+        outs.append(call(project))
+    got = tree_of(top)
+    back = command(project, "--restore", project.root) if parts else None
+    if tree_of(top) != before:
+        print(f"{project}: not taken back: {back}")
+        return "differs"
+    hipify_python.HIPIFY_FINAL_RESULT.clear()
+    try:
+        for project.sources in parts:
+            original(project, keep=True)
+    except Exception:
+        shutil.rmtree(top)
+        return "died"
+    want = tree_of(top)
+    folders = {p for p, content in want.items() if content is None and p not in before}  # made, maybe for nothing
+    bad = [p for p in set(want) | set(got) if want.get(p, 0) != got.get(p, 0) and p not in folders]
+    if bad:
+        print(f"{project}: calls {parts} {bad} {[o.stdout for o in outs]}")
+        return "differs"
+    shutil.rmtree(top)
+    return "wrote" if want != before else "same"
+
+
 def main():
+    if sys.argv[6:] == ["calls"]:
+        tally = {}
+        for number in range(int(count)):
+            result = compare_calls(number, random.Random(f"{seed} {number}"))
+            tally[result] = tally.get(result, 0) + 1
+        print(" ".join(f"{k}={v}" for k, v in sorted(tally.items())))
+        sys.exit(1 if tally.get("differs") or tally.get("wrote", 0) < int(count) // 3 else 0)
     program = subprocess.Popen([run_program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     tally = {}
     for number in range(int(count)):
