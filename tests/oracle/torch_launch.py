@@ -111,9 +111,13 @@ class Ours:
 
 def compare(original, ours, text):
     """Words for the difference, or None."""
+    first = ours("launch", text)
+    # The original never ends on these and eats memory meanwhile: some are enough.
+    if "without '>>>'" in str(first) and not isinstance(first, str) and random.random() > 0.05:
+        return None
     want = original(text)
     for kind in "launch", "traced":
-        got = ours(kind, text)
+        got = ours(kind, text) if kind == "traced" else first
         # Most that takes long never ends, but looking for long costs much memory.
         if isinstance(want, Slow) and (isinstance(got, str) or random.random() < 0.003):
             want = original(text, 60 if isinstance(got, str) else 1)
@@ -149,7 +153,7 @@ def main():
     args.add_argument("-s", type=int, default=1)
     args.add_argument("-m", type=float, default=1e9)
     args.add_argument("trees", nargs="*")
-    o = args.parse_args()
+    o = args.parse_intermixed_args()
     original, ours = Original(o.torch), Ours(o.passes)
     rng, end = random.Random(o.s), time.time() + 60 * o.m
     count = {"texts": 0, "errors": 0, "changed": 0, "files": 0}
@@ -171,6 +175,8 @@ def main():
         result = ours("launch", text)
         count["errors"] += not isinstance(result, str)
         count["changed"] += isinstance(result, str) and result != text
+        if count["texts"] % 20000 == 0:
+            print(" ".join(f"{k}={v}" for k, v in count.items()), file=sys.stderr, flush=True)
     print("ok", " ".join(f"{k}={v}" for k, v in count.items()))
 
 
