@@ -240,6 +240,7 @@ struct err *hipify_explain(struct arena *a, const struct hipify_args *h)
 	TRY(hipify_resolve(a, h, dir, &job));
 	x.mode = job.o.mode;
 	job.o.look_only = true;
+	job.o.want_left = true;
 	if (x.mode == HIPIFY_STANDALONE && !h->path.n) {
 		TRY(fs_read(a, x.at.file, 1 << 28, &x.source));
 		TRY(hipify_text(a, x.source, x.at.file, &x.text));

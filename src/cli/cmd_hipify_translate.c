@@ -159,11 +159,12 @@ static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
 	say_repeats(job, t);
 	bool only_looked = job->o.look_only || fs_writes_forbidden();
 	struct str where = job->build.n ? str_fmt(job->a, "; in %.*s", STR(job->o.out)) : S("");
+	bool sought = job->o.mode == HIPIFY_STANDALONE || job->o.want_left;
+	struct str left = sought ? str_fmt(job->a, ", %zu names left", t->left.n) : S("");
 	say_status(only_looked ? S("Checked") : S("Translated"),
-		"%zu files%s (%zu up to date, %zu need no change, %zu failed, %zu removed), "
-		"%zu names left%.*s",
+		"%zu files%s (%zu up to date, %zu need no change, %zu failed, %zu removed)%.*s%.*s",
 		count(t, HIPIFY_OK), only_looked ? " would change" : "", count(t, HIPIFY_SKIPPED),
-		count(t, HIPIFY_UNCHANGED), count(t, HIPIFY_FAILED), t->removed.n, t->left.n,
+		count(t, HIPIFY_UNCHANGED), count(t, HIPIFY_FAILED), t->removed.n, STR(left),
 		STR(where));
 }
 

@@ -58,16 +58,36 @@ static struct err *torch_file(struct arena *a, const struct hipify_options *o,
 	return e;
 }
 
+static struct hipify_options looking(const struct hipify_options *o)
+{
+	struct hipify_options look = *o;
+	look.look_only = true;
+	look.in_place = false;
+	look.out = S("");
+	return look;
+}
+
+/* The names that stay in one file: a name that another one declares is no name of CUDA's. */
+static struct err *lefts_of(
+	struct arena *a, const struct hipify_options *o, struct str rel, struct hipify_lefts *ret)
+{
+	struct hipify_options look = looking(o);
+	struct hipify_tree t = {0};
+	struct err *e = hipify_run(a, &look, &t);
+	VEC_EACH (const struct hipify_left, l, &t.left)
+		if (!e && str_eq(l->path, rel))
+			*VEC_PUSH(a, ret) = *l;
+	hipify_tree_free(&t);
+	return e;
+}
+
 /* The other files tell which headers are the project's own, and what they use. */
 static struct err *standalone_file(struct arena *a, const struct hipify_options *o, struct str rel,
 	struct str *ret_source, struct hipify_text *ret)
 {
-	struct hipify_options look = *o;
+	struct hipify_options look = looking(o);
 	struct hipify_tree t = {0};
 	bool found = false;
-	look.look_only = true;
-	look.in_place = false;
-	look.out = S("");
 	struct err *e = hipify_run(a, &look, &t);
 	VEC_EACH (struct hipify_file, f, &t.files) {
 		if (!str_eq(f->source, rel))
@@ -94,7 +114,7 @@ struct err *hipify_file_text(struct arena *a, const struct hipify_options *o, st
 	struct torch_one one = {.rel = rel};
 	TRY(torch_file(a, o, ret_source, &one));
 	*ret = one.text;
-	return NULL;
+	return o->want_left ? lefts_of(a, o, rel, &ret->left) : NULL;
 }
 
 /* ---- names as patterns ---- */

@@ -63,6 +63,7 @@ static void ask_extension(struct build *b)
 	const struct plan_hipify *h = &b->plan->hipify;
 	struct hipify_options *o = &b->translation;
 	o->mode = HIPIFY_EXTENSION;
+	o->want_left = true; /* a failing compiler's message is explained by them */
 	o->torch = h->torch;
 	o->map = h->map;
 	if (h->map_text.n)

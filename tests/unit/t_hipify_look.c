@@ -1,6 +1,7 @@
 /* hipify/look: single files of a tree, and names to leave out as patterns. */
 #include "test.h"
 
+#include "base/buf.h"
 #include "hipify/hipify.h"
 #include "hipify/torch/pypath.h"
 
@@ -83,12 +84,63 @@ static void a_file_that_fails_says_why(void **state)
 	test_dir_remove(dir);
 }
 
+static void applied(struct arena *a, struct str source, const struct hipify_text *t)
+{
+	BUF(b, a);
+	size_t at = 0;
+	VEC_EACH (const struct hipify_edit, e, &t->edits) {
+		assert_true(e->from >= at && e->to >= e->from);
+		buf_add(&b, str_sub(source, at, e->from));
+		buf_add(&b, e->with);
+		at = e->to;
+	}
+	buf_add(&b, str_sub(source, at, source.n));
+	assert_true(str_eq(buf_str(&b), t->text));
+}
+
+/* Also in a tree that was translated in place: the edits are those of the source as it was. */
+static void an_extension_is_looked_at_as_it_was(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), source;
+	struct hipify_text t;
+	struct hipify_tree tree;
+	struct hipify_options o = {.mode = HIPIFY_EXTENSION,
+		.dir = dir,
+		.torch = S("tests/data/torch2"),
+		.in_place = true};
+	test_put(path_join(&a, dir, S("a_hip.h")), "theirs\n");
+	test_put(path_join(&a, dir, S("a.h")), "static cudaError_t e;\n");
+	test_put(path_join(&a, dir, S("b.cpp")),
+		"#include \"a.h\"\nint x = cudaNoSuch(cudaFree(0));\n");
+	strs_add(&a, &o.sources, path_join(&a, dir, S("b.cpp")));
+	strs_add(&a, &o.include_dirs, S("."));
+	assert_ok(hipify_run(&a, &o, &tree));
+	hipify_tree_free(&tree);
+	assert_ok(hipify_source(&a, &o, S("a_hip.h"), &source));
+	assert_str(source, "theirs\n");
+	assert_ok(hipify_file_text(&a, &o, S("b.cpp"), &source, &t));
+	assert_true(
+		str_contains(t.text, S("#include \"a_hip.h\"\nint x = cudaNoSuch(hipFree(0));\n")));
+	applied(&a, source, &t);
+	assert_int_equal(t.left.n, 0);
+	o.want_left = true;
+	assert_ok(hipify_file_text(&a, &o, S("b.cpp"), &source, &t));
+	assert_int_equal(t.left.n, 1);
+	assert_str(t.left.v[0].name, "cudaNoSuch");
+	assert_int_equal(t.left.v[0].line, 2);
+	assert_err(hipify_file_text(&a, &o, S("none.cpp"), &source, &t), E_NOENT);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_leaves_out_what_bears_it_and_nothing_else),
 		cmocka_unit_test(the_project_decides_how_a_file_is_translated),
 		cmocka_unit_test(a_file_that_fails_says_why),
+		cmocka_unit_test(an_extension_is_looked_at_as_it_was),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
