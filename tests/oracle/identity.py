@@ -171,7 +171,7 @@ class Torch:
         tree.reset(self.a, kept)
         self.original(clang)
         grown = {line.split(": ", 1)[1] for line in tree.changed(kept, self.a)}
-        named = {os.path.relpath(f["output"], self.b) for f in answer["files"] if f.get("repeats")}
+        named = {os.path.relpath(path, self.b) for path in answer["repeats"]}
         say(named == grown, f"{what}: {len(grown)} files that a second run of the original changes are"
             f" named: {' '.join(sorted(grown)[:3])}",
             [f"named {sorted(named)}, changed {sorted(grown)}"] if named != grown else [])
