@@ -190,11 +190,19 @@ static struct err *stage_all(struct apply *p)
 	return pool_end(pool);
 }
 
+/* The entries of a folder are about to change by us. How it was just before tells, later, whether
+ * somebody else had changed it since it was listed. */
 static void touch(struct apply *p, struct str path)
 {
 	struct str dir = path_dir(path);
-	if (!map_get(&p->touched, dir))
-		map_put(&p->touched, str_dup(p->a, dir), p);
+	struct stat st;
+	if (map_get(&p->touched, dir))
+		return;
+	struct sig *before = NEW(p->a, struct sig);
+	dir = str_dup(p->a, dir);
+	if (stat(dir.p, &st) == 0)
+		*before = sig_of(&st);
+	map_put(&p->touched, dir, before);
 }
 
 /* A folder that cannot be made fails the files that need it, each for itself. */
@@ -202,8 +210,8 @@ static void make_dirs(struct apply *p)
 {
 	for (size_t i = 0; i < p->dirs.n; i++) {
 		struct str dir = base_path(p->a, p->s->base, p->dirs.v[i]);
-		err_free(fs_mkdirs(dir));
 		touch(p, dir);
+		err_free(fs_mkdirs(dir));
 	}
 }
 
@@ -234,10 +242,10 @@ bool apply_keeps(const struct apply *p, const struct made *e)
 static struct err *remove_one(struct apply *p, const struct made *e)
 {
 	enum taken taken;
+	touch(p, base_path(p->a, p->s->base, e->output));
 	TRY(take_back(p->s->old, p->s->base, e, false, &taken));
 	if (taken == TAKEN_BACK) {
 		strs_add(p->a, &p->t->removed, e->output);
-		touch(p, base_path(p->a, p->s->base, e->output));
 	} else if (taken == TAKEN_EDITED) {
 		strs_add(p->a, &p->t->edited, e->output);
 		add_made(&p->next, e);

@@ -109,10 +109,12 @@ static void look_at_dir(struct arena *a, const struct apply *p, struct seen *s)
 {
 	struct stat st;
 	struct str path = full(a, p, s->path);
-	if (!map_get(&p->touched, path) || stat(path.p, &st) < 0)
+	const struct sig *before = map_get(&p->touched, path);
+	if (!before || stat(path.p, &st) < 0)
 		return;
+	bool others = !sig_eq(before, &s->sig);
 	s->sig = sig_of(&st);
-	s->racy = sig_racy(&s->sig, sig_now());
+	s->racy = others || sig_racy(&s->sig, sig_now());
 }
 
 static void settle_seen(struct apply *p)

@@ -65,7 +65,7 @@ disturb() {
 	shift
 	local same="--tree t --keep src --ignore hipify.manifest"
 	# shellcheck disable=SC2086
-	python3 "$faults" sweep $sample --setup 'sh fresh' --check 'sh restored t' $same -- \
+	python3 "$faults" sweep $sample --errno ENOSPC,EIO,EACCES --setup 'sh fresh' --check 'sh restored t' $same -- \
 		"$fault" hipify -q "$@"
 	echo "ok $name: in place, with failing calls"
 	# shellcheck disable=SC2086

@@ -18,6 +18,7 @@ struct fixture {
 	struct arena a;
 	struct str dir, src, out;
 	bool overlay, look;
+	bool meanwhile;       /* somebody adds a file while the engine runs */
 	struct strs sources;  /* of options */
 	struct pair pairs[8]; /* what the engine does; ends at the first without source */
 	bool fails[8];
@@ -110,6 +111,8 @@ static void engine(struct fixture *f, struct hipify_session *s)
 	for (size_t i = 0; i < 8 && f->pairs[i].source; i++)
 		if (fs_present(in_src(f, f->pairs[i].source)))
 			translate(f, s, &f->pairs[i], f->fails[i]);
+	if (f->meanwhile)
+		put(f, "late.cu", "cuda late");
 }
 
 static struct err *try_run(struct fixture *f)
@@ -320,6 +323,21 @@ static void quick_changes_are_seen(void **state)
 		run(f);
 		test_has(in_src(f, "hip/k.hip"), upper(&f->a, text).p);
 	}
+}
+
+/* The folder was listed before, and is changed by us after it: neither hides what came between. */
+static void what_comes_meanwhile_is_seen_next_time(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	usleep(20000);
+	f->meanwhile = true;
+	run(f);
+	f->meanwhile = false;
+	run(f);
+	assert_false(f->current);
+	run(f);
+	assert_true(f->current);
 }
 
 static void restore_gives_the_tree_back_bit_by_bit(void **state)
@@ -781,6 +799,7 @@ int main(void)
 		T(a_second_run_has_nothing_to_do),
 		T(a_change_anywhere_is_seen),
 		T(quick_changes_are_seen),
+		T(what_comes_meanwhile_is_seen_next_time),
 		T(restore_gives_the_tree_back_bit_by_bit),
 		T(an_edit_of_a_replaced_file_is_a_new_source),
 		T(an_edit_of_a_generated_file_is_set_aside),
