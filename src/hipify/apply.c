@@ -326,14 +326,23 @@ static struct err *ignore_us(const struct apply *p)
 	return fs_write_if_changed(base_file(p->a, p->s->base, ".gitignore"), S("*\n"), 0644);
 }
 
+/* Staged contents must not stay when there is no room for them. */
+static struct err *write_all(struct apply *p)
+{
+	TRY(ignore_us(p));
+	struct err *e = stage_all(p);
+	if (!e)
+		e = commit_all(p);
+	if (e)
+		err_free(fs_remove_tree(base_file(p->a, p->s->base, "new")));
+	return e;
+}
+
 static struct err *change(struct apply *p)
 {
 	bool wrote = writes(p);
-	if (wrote) {
-		TRY(ignore_us(p));
-		TRY(stage_all(p));
-		TRY(commit_all(p));
-	}
+	if (wrote)
+		TRY(write_all(p));
 	if (p->s->old)
 		TRY(remove_stale(p));
 	TRY(settle(p, wrote || p->t->removed.n));

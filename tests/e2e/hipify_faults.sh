@@ -157,6 +157,27 @@ chmod 755 src/sub/h.h
 printf 'text\n' >src/README
 both standalone --mode standalone TREE
 
+# A full disk: nothing is changed, and nothing is left on it.
+cat >full <<EOF
+mount -t tmpfs -o size=400k none small && mkdir small/t || exit 77
+for i in 1 2 3 4 5; do
+	{ yes 'cudaFree(0);' | head -c 50000; echo; } >small/t/f\$i.cu
+done
+sh state small/t >before
+'$ROCSMITH' hipify -q --in-place --mode standalone small/t 2>err && exit 1
+sh state small/t >after
+diff before after && [ ! -e small/t/.rocsmith/new ] && grep -q '^error: .*' err &&
+	grep -q 'No space left' err
+EOF
+mkdir -p small
+status=0
+unshare -rm sh full || status=$?
+case $status in
+0) echo "ok a full disk changes nothing" ;;
+1) echo "not ok a full disk changes nothing" ;;
+*) echo "skip a full disk: no file system can be mounted" ;;
+esac
+
 # A real extension, as its own setup.py has it translated.
 status=0
 torch=$("$top/tools/torch-get" 2.6.0) && ext=$("$top/tools/sdist-get" torch-scatter==2.1.2) ||
