@@ -77,6 +77,7 @@ static bool same_file(struct str path, const struct stat *st)
 	return !e && other.st_ino == st->st_ino && other.st_dev == st->st_dev;
 }
 
+/* The sum of a copy is noted only where its signature cannot tell. */
 static struct err *look_inside(
 	const struct manifest *m, struct str base, const struct made *e, enum holds *ret)
 {
@@ -86,7 +87,8 @@ static struct err *look_inside(
 	struct sum sum = sum_of(text);
 	*ret = HOLDS_OTHER;
 	if (e->kind == MADE_COPY) {
-		if (same_text(&tmp, text, path_join(&tmp, m->root, e->source)))
+		if (sum_eq(&sum, &e->hash) ||
+			same_text(&tmp, text, path_join(&tmp, m->root, e->source)))
 			*ret = HOLDS_OURS;
 	} else if (sum_eq(&sum, &e->hash) || (!sum_none(&e->before) && sum_eq(&sum, &e->before))) {
 		*ret = HOLDS_OURS;

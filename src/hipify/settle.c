@@ -11,18 +11,29 @@
 #include "base/vec.h"
 #include "hipify/apply_int.h"
 
+/* Until the clock of file times has passed this moment; it may lag by more than a tick. */
 static void wait_a_tick(void)
 {
 	const struct timespec step = {.tv_nsec = 500000};
-	uint64_t start = sig_now();
-	while (sig_now() <= start)
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	uint64_t start = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	for (unsigned i = 0; i < 100 && sig_now() <= start; i++)
 		(void)nanosleep(&step, NULL);
+}
+
+/* A copy's content is known by its source, as long as that is there. */
+static void sum_copy(struct arena *tmp, struct put *p)
+{
+	struct str text;
+	CLEANUP(err_freep) struct err *e = fs_read(tmp, p->path, 1 << 30, &text);
+	if (!e)
+		p->made.hash = sum_of(text);
 }
 
 /* A signature that could hide a change is none: the next run looks at the content. */
 static struct err *sign_put(struct arena *tmp, void *put)
 {
-	(void)tmp;
 	struct put *p = put;
 	struct stat st;
 	if (p->failed || p->error)
@@ -36,8 +47,11 @@ static struct err *sign_put(struct arena *tmp, void *put)
 	bool expected = p->made.kind == MADE_LINK || now.size == size;
 	bool same = p->what != PUT_NOTHING || sig_eq(&now, &p->there);
 	p->made.sig = now;
-	if (!expected || !same || sig_racy(&now, sig_now()))
-		p->made.sig = (struct sig){.size = size};
+	if (expected && same && !sig_racy(&now, sig_now()))
+		return NULL;
+	p->made.sig = (struct sig){.size = size};
+	if (p->made.kind == MADE_COPY && expected && same)
+		sum_copy(tmp, p);
 	return NULL;
 }
 

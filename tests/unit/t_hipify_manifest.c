@@ -195,6 +195,8 @@ static void contents_are_told_apart(void **state)
 	assert_int_equal(look(dir, &e), HOLDS_OURS);
 	test_put(path_join(&a, dir, S("y.h")), "cudb");
 	assert_int_equal(look(dir, &e), HOLDS_OTHER);
+	e.hash = sum_of(S("cuda"));
+	assert_int_equal(look(dir, &e), HOLDS_OURS);
 	test_dir_remove(dir);
 }
 
