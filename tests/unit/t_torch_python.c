@@ -259,8 +259,10 @@ static void its_failure_is_told_and_leaves_nothing(void **state)
 	assert_int_equal(scratch_folders(&a, tmp), 0);
 	const struct err *last = e->cause ? e->cause : e;
 	struct str want = str_fmt(&a, "cannot do %.*s/a.cu", STR(w.tree));
+	struct str file = str_fmt(&a, "the file was %.*s/a.cu", STR(w.tree));
 	assert_non_null(last->detail);
 	assert_true(str_contains(str_from(last->detail), want));
+	assert_true(str_contains(str_from(last->detail), file));
 	assert_err_says(e, E_TOOL_FAILED, "own hipify failed");
 	put(w.tree, "a.cu", "cuda");
 	assert_ok(run(&w));

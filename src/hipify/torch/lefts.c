@@ -28,7 +28,7 @@ struct search {
 	struct scan *v;
 	size_t n;
 	struct map declared; /* by the project */
-	struct map unsure;   /* names that it might declare in a file not looked at yet */
+	struct map asked;    /* names that it might declare in a file not looked at yet */
 };
 
 /* The source's place of a word, whose line in the result is known: lines were added in front, and
@@ -255,7 +255,7 @@ static struct err *scan_result(struct arena *tmp, void *user)
 static bool has_name(const struct map *names, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] != 'c' && text.p[i] != 'C' && text.p[i] != 'n' && text.p[i] != '_')
+		if (!strchr("cCnN_", text.p[i]) || !text.p[i])
 			continue;
 		size_t from = i;
 		if (from && word_char(text.p[from - 1]))
@@ -279,10 +279,14 @@ static struct err *scan_unchanged(struct arena *tmp, void *user)
 	if (s->file->status != HIPIFY_UNCHANGED || !hipify_is_source(s->file->source))
 		return NULL;
 	TRY(quietly(view_read(view, tmp, path_join(tmp, view->root, s->file->source), &text)));
-	if (!text.p || !has_name(&s->all->unsure, text))
+	if (!text.p || !has_name(&s->all->asked, text))
 		return NULL;
 	TRY(quietly(hipify_text(&s->mem, text, S("result.h"), &t)));
 	s->declared = t.declared;
+	VEC_EACH (const struct hipify_edit, e, &t.edits)
+		if (declared_at(text, e->from, e->to))
+			strs_add(&s->mem, &s->declared,
+				str_dup(&s->mem, str_sub(text, e->from, e->to)));
 	return NULL;
 }
 
@@ -295,12 +299,12 @@ static void note_declared(struct search *x)
 			map_put(&x->declared, x->v[i].declared.v[k], x);
 }
 
-static void note_unsure(struct search *x)
+static void note_asked(struct search *x)
 {
 	for (size_t i = 0; i < x->n; i++)
 		VEC_EACH (const struct hipify_left, l, &x->v[i].left)
-			if (l->unsure && !map_get(&x->declared, l->name))
-				map_put(&x->unsure, l->name, x);
+			if (!map_get(&x->declared, l->name))
+				map_put(&x->asked, l->name, x);
 }
 
 static void gather(struct search *x, struct hipify_lefts *ret)
@@ -321,8 +325,8 @@ static struct err *search(struct search *x, unsigned jobs)
 {
 	TRY(pool_each(jobs, x->v, x->n, sizeof(*x->v), scan_result));
 	note_declared(x);
-	note_unsure(x);
-	if (!x->unsure.n)
+	note_asked(x);
+	if (!x->asked.n)
 		return NULL;
 	TRY(pool_each(jobs, x->v, x->n, sizeof(*x->v), scan_unchanged));
 	note_declared(x);
@@ -334,7 +338,7 @@ struct err *torch_lefts(struct arena *a, const struct hipify_options *o,
 {
 	ARENA(tmp);
 	struct search x = {.a = a, .view = view, .n = t->files.n};
-	x.declared.a = x.unsure.a = &tmp;
+	x.declared.a = x.asked.a = &tmp;
 	x.v = arena_array(&tmp, x.n, sizeof(*x.v));
 	for (size_t i = 0; i < x.n; i++)
 		x.v[i] = (struct scan){.all = &x, .file = &t->files.v[i]};

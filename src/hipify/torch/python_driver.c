@@ -8,7 +8,7 @@
 #include "hipify/torch/python_int.h"
 
 const struct str torch_driver =
-	S_INIT("import inspect, os, resource, runpy, sys\n"
+	S_INIT("import inspect, os, resource, runpy, sys, traceback\n"
 	       "job = {}\n"
 	       "with open(sys.argv[1], 'rb') as f:\n"
 	       "    words = f.read().split(b'\\0')\n"
@@ -98,6 +98,9 @@ const struct str torch_driver =
 	       "except SystemExit as e:\n"
 	       "    if e.code:\n"
 	       "        raise\n"
+	       "except Exception:\n"
+	       "    traceback.print_exc()\n"
+	       "    sys.exit('the file was ' + doing[-1] if doing else 1)\n"
 	       "\n"
 	       "with opener(one('result'), 'wb') as f:\n"
 	       "    def put(*words):\n"
