@@ -88,6 +88,21 @@ static void a_file_is_one_under_all_its_names(void **state)
 	check(f, "nowhere.h", "three");
 }
 
+/* The view hides what runs before this one made, under whatever name it is reached. */
+static void links_to_earlier_results_lead_to_what_was_there_before(void **state)
+{
+	struct fixture *f = *state;
+	test_put(at(f, "a_hip.h"), "ours");
+	test_put(at(f, "theirs.h"), "theirs");
+	assert_ok(fs_symlink(S("a_hip.h"), at(f, "link.h")));
+	assert_ok(fs_symlink(S("theirs.h"), at(f, "other.h")));
+	strs_add(&f->a, &f->view.hidden, at(f, "a_hip.h"));
+	layer_open(&f->layer, &f->a, &f->view);
+	assert_false(layer_exists(&f->layer, at(f, "a_hip.h")));
+	assert_false(layer_exists(&f->layer, at(f, "link.h")));
+	check(f, "other.h", "theirs");
+}
+
 static void folders_are_there_when_they_were_made(void **state)
 {
 	struct fixture *f = *state;
@@ -135,6 +150,7 @@ static void a_name_with_a_nul_byte_is_no_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(links_to_earlier_results_lead_to_what_was_there_before),
 		TEST(what_is_written_is_there_and_the_disk_stays_as_it_was),
 		TEST(a_file_is_one_under_all_its_names),
 		TEST(folders_are_there_when_they_were_made),

@@ -47,17 +47,6 @@ static const struct torch_disk_path *folder(struct torch_layer *l, struct str di
 	return d;
 }
 
-static struct torch_disk_path *look(struct torch_layer *l, struct str path)
-{
-	struct torch_disk_path *d = map_get(&l->disk->paths, path);
-	if (d)
-		return d;
-	d = NEW(l->a, struct torch_disk_path);
-	d->there = view_exists(l->view, path);
-	map_put(&l->disk->paths, str_dup(l->a, path), d);
-	return d;
-}
-
 static struct str find_real(struct torch_layer *l, struct str path)
 {
 	ARENA(tmp);
@@ -69,6 +58,34 @@ static struct str find_real(struct torch_layer *l, struct str path)
 	if (!e) /* a link to nothing: writing makes its target */
 		path = py_abspath(l->a, target, py_dirname(path));
 	return py_join(l->a, folder(l, py_dirname(path))->real, py_basename(path));
+}
+
+/* Where a link leads, named from the root as all others: what is written there, and what the view
+ * knows of. */
+static struct str target(struct torch_layer *l, struct str path, struct str real)
+{
+	struct str name = py_basename(path);
+	if (str_eq(py_basename(real), name) && !fs_is_link(path))
+		return path;
+	struct str inside = str_fmt(l->a, "%.*s/", STR(l->real_root));
+	if (!str_starts(real, inside))
+		return real;
+	return py_join(l->a, l->view->root, str_sub(real, inside.n, real.n));
+}
+
+static struct torch_disk_path *look(struct torch_layer *l, struct str path)
+{
+	struct torch_disk_path *d = map_get(&l->disk->paths, path);
+	if (d)
+		return d;
+	d = NEW(l->a, struct torch_disk_path);
+	d->there = view_exists(l->view, path);
+	if (d->there && fs_is_link(path)) {
+		d->real = find_real(l, path);
+		d->there = view_exists(l->view, target(l, path, d->real));
+	}
+	map_put(&l->disk->paths, str_dup(l->a, path), d);
+	return d;
 }
 
 struct str layer_real(struct torch_layer *l, struct str path)
@@ -113,10 +130,12 @@ bool layer_exists(struct torch_layer *l, struct str path)
 struct err *layer_read(struct torch_layer *l, struct arena *a, struct str path, struct str *ret)
 {
 	const struct torch_output *o = layer_find(l, path);
-	if (!o)
-		return view_read(l->view, a, path, ret);
-	*ret = o->text;
-	return NULL;
+	if (o) {
+		*ret = o->text;
+		return NULL;
+	}
+	struct str at = target(l, path, find_real(l, path));
+	return view_read(l->view, a, fs_exists(at) ? at : path, ret);
 }
 
 void layer_mkdirs(struct torch_layer *l, struct str dir)
@@ -126,18 +145,6 @@ void layer_mkdirs(struct torch_layer *l, struct str dir)
 		dir = py_dirname(dir);
 		d = folder(l, dir);
 	}
-}
-
-/* The path to write at: where a link leads, named from the root as all others. */
-static struct str target(const struct torch_layer *l, struct str path, struct str real)
-{
-	struct str name = py_basename(path);
-	if (str_eq(py_basename(real), name) && !fs_is_link(path))
-		return path;
-	struct str inside = str_fmt(l->a, "%.*s/", STR(l->real_root));
-	if (!str_starts(real, inside))
-		return real;
-	return py_join(l->a, l->view->root, str_sub(real, inside.n, real.n));
 }
 
 struct torch_output layer_write(struct torch_layer *l, struct torch_output o)

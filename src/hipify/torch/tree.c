@@ -177,7 +177,8 @@ static void edit_files(struct tree_run *r)
 static bool same_as_old(const struct torch_project *p, struct arena *a, const struct torch_unit *u)
 {
 	struct str bytes, old;
-	if (str_eq(u->fin, u->fout) || !view_exists(p->view, u->fout))
+	/* A link may lead to a result of ours. */
+	if (str_eq(u->fin, u->fout) || !view_exists(p->view, u->fout) || fs_is_link(u->fout))
 		return false;
 	struct err *e = view_read(p->view, a, u->fout, &bytes);
 	if (!e)
