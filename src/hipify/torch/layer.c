@@ -50,13 +50,14 @@ static const struct torch_disk_path *folder(struct torch_layer *l, struct str di
 static struct str find_real(struct torch_layer *l, struct str path)
 {
 	ARENA(tmp);
-	struct str real, target;
-	struct err *e = fs_readlink(&tmp, path, &target);
+	struct str real, to, dir;
+	struct err *e = fs_readlink(&tmp, path, &to);
 	err_free(e);
 	if (!e && fs_real(l->a, path, &real))
 		return real;
-	if (!e) /* a link to nothing: writing makes its target */
-		path = py_abspath(l->a, target, py_dirname(path));
+	to = e ? path : py_join(&tmp, py_dirname(path), to);
+	if (!e && fs_real(&tmp, py_dirname(to), &dir)) /* writing makes what it leads to */
+		path = py_join(l->a, dir, py_basename(to));
 	return py_join(l->a, folder(l, py_dirname(path))->real, py_basename(path));
 }
 
@@ -135,7 +136,7 @@ struct err *layer_read(struct torch_layer *l, struct arena *a, struct str path, 
 		return NULL;
 	}
 	struct str at = target(l, path, find_real(l, path));
-	return view_read(l->view, a, fs_exists(at) ? at : path, ret);
+	return view_read(l->view, a, fs_exists(path) ? at : path, ret);
 }
 
 void layer_mkdirs(struct torch_layer *l, struct str dir)
