@@ -287,7 +287,7 @@ static void launches_over_launches_are_an_error(void **state)
 	struct str text = str_fmt(&a, "%.*s(", STR(far));
 	assert_err_says(torch_launches(&a, text, NULL, &got), E_HIPIFY, "too often");
 	text = repeat(&a, "k<<<1,2>>>; ", 12);
-	assert_err_says(torch_launches(&a, text, NULL, &got), E_HIPIFY, "too often");
+	assert_err_says(torch_launches(&a, text, NULL, &got), E_HIPIFY, "too large");
 }
 
 int main(void)

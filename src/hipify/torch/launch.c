@@ -74,11 +74,14 @@ static struct err *at_line(const struct launch_work *w, size_t at, const char *w
 	return err_at(err_new(E_HIPIFY, "%s", what), loc);
 }
 
-static struct err *too_much(const struct launch_work *w, size_t at)
+static struct err *too_much(const struct launch_work *w, const struct launch *l)
 {
 	TRY(cancel_check());
-	return err_hint(
-		at_line(w, at, "the kernel launches contain each other too often to be rewritten"),
+	if (l->stop == l->start)
+		return at_line(w, l->at,
+			"kernel launches without '(' behind them make the text too large");
+	return err_hint(at_line(w, l->at,
+				"the kernel launches contain each other too often to be rewritten"),
 		"PyTorch's own hipify replaces each launch in the whole text and would take hours");
 }
 
@@ -146,7 +149,7 @@ static struct err *measure(struct launch_work *w)
 			round = py_str_find(w->text, S("("), l->end);
 		l->stop = round == SIZE_MAX ? l->start : round + 1;
 		if (!launch_steps(w, l->at - l->start) || !launch_steps(w, l->stop - l->start))
-			return too_much(w, l->at);
+			return too_much(w, l);
 	}
 	VEC_EACH (struct launch, l, &w->launches)
 		if (l->found == LAUNCH_NAMED && can_be_indexed(w, l))
@@ -179,7 +182,7 @@ static struct err *replace(struct launch_work *w, uint32_t nth)
 		TRY(make_hip(w, l, &hip));
 		good = launch_replace_text(w, str_sub(w->text, l->start, l->stop), hip);
 	}
-	return good ? NULL : too_much(w, l->at);
+	return good ? NULL : too_much(w, l);
 }
 
 static struct err *rewrite(struct launch_work *w)

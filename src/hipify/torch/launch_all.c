@@ -16,7 +16,8 @@
 
 #include "hipify/torch/launch_int.h"
 
-enum { MOST_TEXT = 1 << 30 };
+/* The text of a launch without "(" comes between all characters; a few of those fill any memory. */
+enum { MOST_TEXT = 1 << 27 };
 
 struct place {
 	size_t at, stop;            /* "<<<", and behind its "(" */
@@ -359,7 +360,7 @@ bool launch_replace_text(struct launch_work *w, struct str old, struct str with)
 	size_t n = py_str_count(w->now, old);
 	if (!n)
 		return true;
-	if (with.n > MOST_TEXT / n || w->now.n > MOST_TEXT - n * with.n)
+	if (!old.n && (with.n > MOST_TEXT / n || w->now.n > MOST_TEXT - n * with.n))
 		return false;
 	struct arena *a = &w->mem[1 - w->turn];
 	struct torch_pass p = torch_pass_begin(a, w->now, w->trace, "launch");
