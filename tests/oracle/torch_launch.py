@@ -115,6 +115,8 @@ def compare(original, ours, text):
     # The original never ends on these and eats memory meanwhile: some are enough.
     if "without '>>>'" in str(first) and not isinstance(first, str) and random.random() > 0.05:
         return None
+    if isinstance(first, str) and len(first) > 1 << 20:
+        return None  # launches without "(": the original takes very long, too
     want = original(text)
     for kind in "launch", "traced":
         got = ours(kind, text) if kind == "traced" else first
@@ -175,7 +177,7 @@ def main():
         result = ours("launch", text)
         count["errors"] += not isinstance(result, str)
         count["changed"] += isinstance(result, str) and result != text
-        if count["texts"] % 20000 == 0:
+        if count["texts"] % 5000 == 0:
             print(" ".join(f"{k}={v}" for k, v in count.items()), file=sys.stderr, flush=True)
     print("ok", " ".join(f"{k}={v}" for k, v in count.items()))
 
