@@ -29,6 +29,7 @@ struct place {
 	uint32_t crossers;          /* places that looked back across this one: a list */
 	uint32_t alive; /* this place + 1, or some place + 1 before it when it is dead */
 	uint32_t since; /* the launch + 1 whose replacement changed its head */
+	uint32_t seen;  /* how many regions there were when its head was read */
 };
 
 struct region {
@@ -107,7 +108,6 @@ static void settle(struct launch_index *x, uint32_t k)
 	bool named = read_head(x->text, p, &l);
 	p->start = l.start;
 	steps(x, p->at - p->start);
-	cross(x, k);
 	if (named)
 		join_shape(x, k, str_sub(x->text, p->start, p->stop), p->at - p->start);
 }
@@ -126,13 +126,15 @@ static struct region *region_before(struct launch_index *x, uint32_t k)
 	return NULL;
 }
 
-/* Reads the head again after a replacement left of it. */
+/* Reads the head again after a replacement left of it. It was longer before, so that the places
+ * that it lies across know it already. */
 static void settle_again(struct launch_index *x, uint32_t k)
 {
 	ARENA(tmp);
 	struct place *p = &x->places.v[k];
 	const struct region *r = region_before(x, k);
 	p->since = x->nth;
+	p->seen = (uint32_t)x->regions.n;
 	p->eaten = 0;
 	if (!r || r->to + *p->reach < p->at) {
 		settle(x, k);
@@ -149,7 +151,6 @@ static void settle_again(struct launch_index *x, uint32_t k)
 	p->eaten = l.start < n ? n - l.start : 0;
 	p->start = p->eaten ? r->to - 1 : r->to + l.start - n;
 	p->shape = NULL;
-	cross(x, k);
 	if (named)
 		join_shape(x, k, str_sub(s, l.start, s.n), l.at - l.start);
 }
@@ -178,7 +179,8 @@ static uint32_t living_before(struct launch_index *x, uint32_t k)
 static void check_head(struct launch_index *x, uint32_t k, const struct region *r)
 {
 	const struct place *p = &x->places.v[k];
-	if (p->alive == k + 1 && p->at >= r->to && p->start < r->to)
+	bool hit = p->alive == k + 1 && p->at >= r->to && p->start < r->to;
+	if (hit && p->seen != x->regions.n)
 		settle_again(x, k);
 }
 
@@ -304,8 +306,10 @@ static void open_index(struct launch_work *w)
 			s->members = 0;
 	steps(w->index, w->now.n + 32 * w->shapes.n);
 	find_places(w->index);
-	for (uint32_t k = 0; k < w->index->places.n; k++)
+	for (uint32_t k = 0; k < w->index->places.n; k++) {
 		settle(w->index, k);
+		cross(w->index, k);
+	}
 }
 
 bool launch_replace_shape(struct launch_work *w, uint32_t nth)
