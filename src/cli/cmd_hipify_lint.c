@@ -2,7 +2,7 @@
 #include "cli/cmd_hipify.h"
 
 #include "base/fs.h"
-#include "hipify/torch/tables.h"
+#include "hipify/torch/model/tables.h"
 #include "term/out.h"
 
 enum { MAP_LIMIT = 16 << 20 };

@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "hipify/apply.h"
-#include "hipify/standalone.h"
-#include "hipify/torch/lefts.h"
-#include "hipify/torch/run.h"
+#include "changes/apply.h"
+#include "hipify/cuda/standalone.h"
+#include "hipify/report/lefts.h"
+#include "hipify/torch/run/run.h"
 
 enum { MAP_LIMIT = 64 << 20, INFO_LIMIT = 1 << 20 };
 

@@ -1,9 +1,9 @@
 /* A build in progress, shared by the files of make/. Private to make/. */
 #pragma once
 
-#include "make/graph.h"
+#include "jobs/graph.h"
+#include "jobs/stamp.h"
 #include "make/make.h"
-#include "make/stamp.h"
 
 #define HOST_ROOT "/run/host" /* where a sandboxed compiler sees this machine's root */
 /* The machine's Python headers, for a compiler that sees nothing else of the machine. */

@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/progress.h"
 #include "formats/bundle.h"
-#include "make/depfile.h"
+#include "jobs/depfile.h"
 
 enum { MAX_DEPFILE = 64 << 20, STEP_FORMAT = 1 };
 

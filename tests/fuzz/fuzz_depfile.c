@@ -1,6 +1,6 @@
 /* Dependency files, which a killed compiler may leave torn: make/depfile.h. */
 #include "base/vec.h"
-#include "make/depfile.h"
+#include "jobs/depfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "hipify/manifest.h"
+#include "changes/manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

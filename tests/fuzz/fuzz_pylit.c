@@ -2,8 +2,8 @@
  * build_amd.py. Whatever comes must be values with places, or one located error. */
 #include <stdlib.h>
 
-#include "hipify/torch/amd.h"
-#include "hipify/torch/pylit.h"
+#include "hipify/torch/model/amd.h"
+#include "lang/python/literal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

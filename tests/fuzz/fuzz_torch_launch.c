@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "formats/zip.h"
-#include "hipify/torch/launch_int.h"
+#include "hipify/torch/text/launch_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "hipify/torch/text.h"
+#include "hipify/torch/text/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "formats/json_write.h"
-#include "hipify/torch/amd.h"
+#include "hipify/torch/model/amd.h"
 
 static void put_map(struct json *j, const char *key, const struct torch_map *m)
 {

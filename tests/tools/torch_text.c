@@ -14,8 +14,8 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "hipify/torch/select.h"
-#include "hipify/torch/text.h"
+#include "hipify/torch/run/select.h"
+#include "hipify/torch/text/text.h"
 
 struct reader {
 	struct str rest;

@@ -1,7 +1,7 @@
 /* Dependency files of compilers: make/depfile.h. */
 #include "test.h"
 
-#include "make/depfile.h"
+#include "jobs/depfile.h"
 
 static struct str deps(struct arena *a, const char *text)
 {

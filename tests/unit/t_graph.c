@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "make/graph.h"
+#include "jobs/graph.h"
 
 static atomic_int clock_now, running, most;
 

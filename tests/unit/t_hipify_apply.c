@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "hipify/apply.h"
-#include "hipify/manifest.h"
+#include "changes/apply.h"
+#include "changes/manifest.h"
 
 struct pair {
 	const char *source, *output;

@@ -1,8 +1,8 @@
-/* The tokenizer of src/hipify/lex.c: what is a token, where lines are, what is an error. */
+/* The tokenizer of src/lang/cxx/lexer.c: what is a token, where lines are, what is an error. */
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/lex.h"
+#include "lang/cxx/lexer.h"
 
 /* Tokens as "I:name P:( ..." with their kinds. */
 static struct str dump(struct arena *a, const char *source)

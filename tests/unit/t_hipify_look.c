@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "hipify/hipify.h"
-#include "hipify/torch/pypath.h"
+#include "lang/python/path.h"
 
 /* ---- names as patterns ---- */
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "hipify/manifest.h"
+#include "changes/manifest.h"
 
 #define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OLD "# rocsmith hipify manifest 1\n"

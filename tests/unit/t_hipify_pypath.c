@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/proc.h"
-#include "hipify/torch/pypath.h"
+#include "lang/python/path.h"
 
 struct check {
 	const char *op, *a, *b, *c, *want;

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "hipify/manifest.h"
-#include "hipify/torch/select.h"
-#include "hipify/view.h"
+#include "changes/manifest.h"
+#include "changes/view.h"
+#include "hipify/torch/run/select.h"
 
 struct fixture {
 	struct arena a;

@@ -7,8 +7,8 @@
 
 #include "base/pool.h"
 #include "base/vec.h"
-#include "hipify/manifest.h"
-#include "hipify/view.h"
+#include "changes/manifest.h"
+#include "changes/view.h"
 
 /* k.cu gave hip/k.hip; m.h was replaced; n.h was replaced and edited since. */
 struct fixture {

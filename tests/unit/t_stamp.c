@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-#include "make/stamp.h"
+#include "jobs/stamp.h"
 
 struct fixture {
 	struct arena a;

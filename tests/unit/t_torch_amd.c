@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/amd.h"
+#include "hipify/torch/model/amd.h"
 
 #define LISTS                                                                                      \
 	"includes = ['a/*', 'b.txt']\n"                                                            \

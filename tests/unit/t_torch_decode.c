@@ -2,7 +2,7 @@
  * bytes.decode("utf-8") of Python 3.11. */
 #include "test.h"
 
-#include "hipify/torch/text.h"
+#include "hipify/torch/text/text.h"
 
 static struct str decoded(struct arena *a, struct str bytes)
 {

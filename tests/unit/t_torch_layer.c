@@ -1,7 +1,7 @@
 /* hipify/torch/layer: outputs in memory answer as if they had been written. */
 #include "test.h"
 
-#include "hipify/torch/layer.h"
+#include "hipify/torch/run/layer.h"
 
 struct fixture {
 	struct arena a;

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/lefts.h"
+#include "hipify/report/lefts.h"
 
 static void check_dead(const char *text, const char *want)
 {

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/tables.h"
+#include "hipify/torch/model/tables.h"
 
 static const char v1_constants[] = "CONV_TYPE = 33\nAPI_RUNTIME = 38\nAPI_SPECIAL = "
 				   "40\nAPI_PYTORCH = 1337\nAPI_CAFFE2 = 1338\n";

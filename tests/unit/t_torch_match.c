@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/match.h"
-#include "hipify/torch/word.h"
+#include "hipify/torch/text/match.h"
+#include "lang/python/word.h"
 
 #define COUNT(x) (sizeof(x) / sizeof(*(x)))
 

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/pylit.h"
+#include "lang/python/literal.h"
 
 static const struct py_value *get(
 	struct arena *a, struct py_module *m, const char *text, const char *name)

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "formats/zip.h"
-#include "hipify/torch/source.h"
+#include "hipify/torch/model/source.h"
 
 static const char algorithm[] = "\"\"\"Doc.\"\"\"\nimport os  # why\n\ndef f(x):\n    'doc'\n"
 				"    return x\n";

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/tables.h"
+#include "hipify/torch/model/tables.h"
 
 static const char constants[] = "CONV_VERSION = 0,\nCONV_TYPE = 33\nAPI_RUNTIME = 38\n"
 				"API_SPECIAL = 40\nAPI_PYTORCH = 1337\nAPI_CAFFE2 = 1338\n";

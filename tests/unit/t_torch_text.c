@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/text.h"
+#include "hipify/torch/text/text.h"
 
 #define COUNT(x) (sizeof(x) / sizeof(*(x)))
 

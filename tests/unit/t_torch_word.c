@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/word.h"
+#include "lang/python/word.h"
 
 static void put(struct buf *b, uint32_t c)
 {

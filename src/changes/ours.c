@@ -1,0 +1,140 @@
+/* Is what lies there still what we made? By signature when that is enough, else by content. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "changes/manifest.h"
+
+enum { CONTENT_LIMIT = 1 << 30 };
+
+static uint64_t nanoseconds(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
+
+struct sig sig_of(const struct stat *st)
+{
+	return (struct sig){
+		.size = (uint64_t)st->st_size,
+		.mtime = nanoseconds(&st->st_mtim),
+		.ctime = nanoseconds(&st->st_ctim),
+		.ino = (uint64_t)st->st_ino,
+	};
+}
+
+bool sig_eq(const struct sig *a, const struct sig *b)
+{
+	return a->ino && a->size == b->size && a->mtime == b->mtime && a->ctime == b->ctime &&
+	       a->ino == b->ino;
+}
+
+uint64_t sig_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME_COARSE, &t);
+	return nanoseconds(&t);
+}
+
+/* Where times have no fraction the file system counts in seconds, or in twos. */
+bool sig_racy(const struct sig *s, uint64_t now)
+{
+	bool coarse = s->ctime % 1000000000u == 0;
+	return s->ctime + (coarse ? 2000000000u : 0) >= now;
+}
+
+struct sum sum_of(struct str text)
+{
+	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
+	struct sum s;
+	memcpy(s.b, d.b, sizeof(s.b));
+	return s;
+}
+
+bool sum_eq(const struct sum *a, const struct sum *b)
+{
+	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
+}
+
+bool sum_none(const struct sum *s)
+{
+	static const struct sum none;
+	return sum_eq(s, &none);
+}
+
+static bool same_text(struct arena *tmp, struct str text, struct str path)
+{
+	struct str other;
+	CLEANUP(err_freep) struct err *e = fs_read(tmp, path, CONTENT_LIMIT, &other);
+	return !e && str_eq(text, other);
+}
+
+static bool same_file(struct str path, const struct stat *st)
+{
+	struct stat other;
+	CLEANUP(err_freep) struct err *e = fs_stat(path, &other);
+	return !e && other.st_ino == st->st_ino && other.st_dev == st->st_dev;
+}
+
+/* The sum of a copy is noted only where its signature cannot tell. */
+static struct err *look_inside(
+	const struct manifest *m, struct str base, const struct made *e, enum holds *ret)
+{
+	ARENA(tmp);
+	struct str path = base_path(&tmp, base, e->output), text;
+	TRY(fs_read(&tmp, path, CONTENT_LIMIT, &text));
+	struct sum sum = sum_of(text);
+	*ret = HOLDS_OTHER;
+	if (e->kind == MADE_COPY) {
+		if (sum_eq(&sum, &e->hash) ||
+			same_text(&tmp, text, path_join(&tmp, m->root, e->source)))
+			*ret = HOLDS_OURS;
+	} else if (sum_eq(&sum, &e->hash) || (!sum_none(&e->before) && sum_eq(&sum, &e->before))) {
+		*ret = HOLDS_OURS;
+	} else if (e->replaced && same_text(&tmp, text, base_original(&tmp, base, e->output))) {
+		*ret = HOLDS_ORIGINAL;
+	}
+	return NULL;
+}
+
+static enum holds look_at_link(const struct manifest *m, struct str base, const struct made *e)
+{
+	ARENA(tmp);
+	struct str here, there;
+	CLEANUP(err_freep)
+	struct err *a = fs_readlink(&tmp, base_path(&tmp, base, e->output), &here);
+	CLEANUP(err_freep)
+	struct err *b = fs_readlink(&tmp, path_join(&tmp, m->root, e->source), &there);
+	return !a && !b && str_eq(here, there) ? HOLDS_OURS : HOLDS_OTHER;
+}
+
+struct err *made_look(
+	const struct manifest *m, struct str base, const struct made *e, enum holds *ret)
+{
+	ARENA(tmp);
+	struct str path = base_path(&tmp, base, e->output);
+	struct stat st;
+	int r = e->kind == MADE_LINK ? lstat(path.p, &st) : stat(path.p, &st);
+	*ret = HOLDS_NOTHING;
+	if (r < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return NULL;
+	if (r < 0)
+		return err_errno("cannot look at '%.*s'", STR(path));
+	struct sig now = sig_of(&st);
+	*ret = HOLDS_OURS;
+	if (sig_eq(&now, &e->sig) || (!now.size && e->sig.size && S_ISREG(st.st_mode)))
+		return NULL;
+	if (e->kind == MADE_LINK) {
+		*ret = look_at_link(m, base, e);
+		return NULL;
+	}
+	*ret = HOLDS_OTHER;
+	if (!S_ISREG(st.st_mode))
+		return NULL;
+	if (e->replaced && same_file(base_original(&tmp, base, e->output), &st)) {
+		*ret = HOLDS_ORIGINAL;
+		return NULL;
+	}
+	return look_inside(m, base, e, ret);
+}

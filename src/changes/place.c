@@ -1,0 +1,161 @@
+/* Where an output goes. Nothing is written through a link that leads out of the tree, and a link
+ * inside it is followed, as writing into the file would do. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "changes/apply_int.h"
+
+struct parent {
+	struct str real; /* relative to base, free of links */
+	bool good;
+	const char *why; /* not */
+};
+
+static void free_z(char **z)
+{
+	free(*z);
+}
+
+static struct str real_path(struct arena *a, struct str path)
+{
+	CLEANUP(free_z) char *z = realpath(str_z(a, path), NULL);
+	return z ? str_dup(a, str_from(z)) : (struct str){0};
+}
+
+/* path, which is free of links, as seen from dir; .p NULL when it is outside. */
+static struct str inside(struct arena *a, struct str path, struct str dir)
+{
+	struct str real = real_path(a, dir);
+	struct str rel = path_rel(a, path, real.p ? real : dir);
+	return path_is_inside(rel) || str_eq(rel, S(".")) ? rel : (struct str){0};
+}
+
+static struct parent *find_parent(struct apply *p, struct str dir);
+
+/* A folder that is not there is made, in a parent that is good. */
+static void missing(struct apply *p, struct str dir, struct parent *ret)
+{
+	const struct parent *up = find_parent(p, path_dir(dir));
+	*ret = *up;
+	if (!up->good)
+		return;
+	bool top = str_eq(up->real, S("."));
+	ret->real = top ? path_base(dir) : path_join(p->a, up->real, path_base(dir));
+	if (map_put(&p->wanted, ret->real, p))
+		strs_add(p->a, &p->dirs, ret->real);
+}
+
+static struct parent *find_parent(struct apply *p, struct str dir)
+{
+	struct parent *known = map_get(&p->parents, dir);
+	if (known)
+		return known;
+	known = NEW(p->a, struct parent);
+	*known = (struct parent){.real = S("."), .good = true};
+	if (!str_eq(dir, S("."))) {
+		struct str real = real_path(p->a, path_join(p->a, p->s->base, dir));
+		if (real.p)
+			known->real = inside(p->a, real, p->s->base);
+		known->good = !real.p || known->real.p;
+		known->why = "leads out of the folder";
+		if (!real.p && (errno == ELOOP || errno == EACCES))
+			*known = (struct parent){.why = strerror(errno)};
+		else if (!real.p)
+			missing(p, dir, known);
+	}
+	map_put(&p->parents, str_dup(p->a, dir), known);
+	return known;
+}
+
+/* All folders above an output are needed. */
+static void want(struct apply *p, struct str output)
+{
+	struct str dir = path_dir(output);
+	while (!str_eq(dir, S(".")) && map_put(&p->wanted, dir, p))
+		dir = path_dir(dir);
+}
+
+/* Where the link at output leads, when that is a file of the tree. */
+static struct err *follow(struct apply *p, struct str *output)
+{
+	struct str path = path_join(p->a, p->s->root, *output), target = {0};
+	struct str real = real_path(p->a, path);
+	if (!real.p)
+		return err_new(E_HIPIFY, "'%.*s' is a link that leads nowhere", STR(path));
+	target = inside(p->a, real, p->s->root);
+	if (!target.p)
+		return err_new(E_HIPIFY, "'%.*s' is a link that leads out of '%.*s', to '%.*s'",
+			STR(path), STR(p->s->root), STR(real));
+	*output = target;
+	return NULL;
+}
+
+/* Folders above the tree that are needed and not there. */
+static void missing_outside(struct apply *p, struct str dir)
+{
+	if (str_eq(path_base(dir), S("..")) || fs_is_dir(base_path(p->a, p->s->base, dir)) ||
+		!map_put(&p->wanted, dir, p))
+		return;
+	missing_outside(p, path_dir(dir));
+	strs_add(p->a, &p->dirs, dir);
+}
+
+/* The original writes beside a source that is outside of the project; an overlay cannot. */
+static struct err *outside(struct apply *p, struct str output, struct put *ret)
+{
+	ret->made.output = output;
+	ret->path = base_path(p->a, p->s->base, output);
+	if (!p->s->o->in_place || output.p[0] == '/')
+		return err_hint(err_new(E_HIPIFY, "'%.*s' lies outside of '%.*s'", STR(ret->path),
+					STR(p->s->root)),
+			"translate with --in-place, or give a folder that holds it");
+	missing_outside(p, path_dir(output));
+	return NULL;
+}
+
+static bool is_link(struct arena *a, struct str dir, struct str rel)
+{
+	struct stat st;
+	return lstat(path_join(a, dir, rel).p, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+static struct err *bad_parent(const struct apply *p, struct str output, const struct parent *up)
+{
+	return err_new(E_HIPIFY, "the folder of '%.*s/%.*s' cannot be used: %s", STR(p->s->base),
+		STR(output), up->why);
+}
+
+struct err *place_dir(struct apply *p, struct str dir)
+{
+	const struct parent *up = find_parent(p, dir);
+	map_put(&p->wanted, up->real, p);
+	return up->good ? NULL : bad_parent(p, dir, up);
+}
+
+struct err *place_as_is(struct apply *p, struct str output, struct put *ret)
+{
+	const struct parent *up = find_parent(p, path_dir(output));
+	ret->made.output = output;
+	if (!up->good)
+		return bad_parent(p, output, up);
+	if (!str_eq(up->real, path_dir(output)))
+		ret->made.output = path_join(
+			p->a, str_eq(up->real, S(".")) ? S("") : up->real, path_base(output));
+	ret->path = path_join(p->a, p->s->base, ret->made.output);
+	want(p, ret->made.output);
+	return NULL;
+}
+
+struct err *place_find(struct apply *p, struct str output, struct put *ret)
+{
+	ret->made.output = output = path_clean(p->a, output);
+	if (!path_is_inside(output))
+		return outside(p, output, ret);
+	if (is_link(p->a, p->s->root, output))
+		TRY(follow(p, &output));
+	if (str_starts(output, S(".rocsmith/")))
+		return err_new(E_HIPIFY, "'%.*s' is in rocsmith's own folder", STR(output));
+	return place_as_is(p, output, ret);
+}

@@ -1,0 +1,261 @@
+/* One output: look at what is in its place, write the new content beside, put it there. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "changes/apply_int.h"
+
+enum { CONTENT_LIMIT = 1 << 30 };
+
+/* ---- looking ---- */
+
+static bool in_place(const struct put *p)
+{
+	return p->s->o->in_place;
+}
+
+/* The output as the user knows it: by the folder that was given. */
+static struct str shown(struct arena *tmp, const struct put *p)
+{
+	const struct hipify_options *o = p->s->o;
+	return path_join(tmp, o->in_place ? o->dir : o->out, p->made.output);
+}
+
+static struct err *in_the_way(const struct put *p)
+{
+	ARENA(tmp);
+	struct err *e = err_new(
+		E_HIPIFY, "'%.*s' is there and was not made by rocsmith", STR(shown(&tmp, p)));
+	return err_hint(e, "choose another folder with -o, or remove the file");
+}
+
+/* The file there is somebody's: not ours, or ours and edited since. */
+static struct err *look_foreign(struct put *p)
+{
+	bool ours = p->old && p->old->kind != MADE_FOUND;
+	p->what = PUT_OVER;
+	if (!ours && !in_place(p))
+		return in_the_way(p);
+	if (ours && !(p->old->replaced && str_eq(p->made.output, p->made.source))) {
+		p->keep_aside = true;
+		return NULL;
+	}
+	p->keep_original = true;
+	p->made.replaced = true;
+	return NULL;
+}
+
+static bool same_target(struct arena *tmp, const struct put *p)
+{
+	struct str there;
+	CLEANUP(err_freep) struct err *e = fs_readlink(tmp, p->path, &there);
+	return !e && str_eq(there, p->text);
+}
+
+static bool has_content(struct arena *tmp, const struct put *p)
+{
+	struct str there, want = p->text;
+	if (p->is_link || p->made.kind == MADE_LINK)
+		return p->is_link && p->made.kind == MADE_LINK && same_target(tmp, p);
+	if (p->there.size != (p->made.kind == MADE_TEXT ? want.n : (uint64_t)p->like.st_size))
+		return false;
+	CLEANUP(err_freep) struct err *e = fs_read(tmp, p->path, CONTENT_LIMIT, &there);
+	CLEANUP(err_freep) struct err *source = NULL;
+	if (!e && p->made.kind == MADE_COPY)
+		source = fs_read(tmp, p->from, CONTENT_LIMIT, &want);
+	return !e && !source && str_eq(there, want);
+}
+
+/* What is known without reading: the signature is that of the last run, and so is the content. */
+static bool known_same(const struct put *p)
+{
+	if (!p->old || p->old->kind != p->made.kind || !sig_eq(&p->there, &p->old->sig))
+		return false;
+	if (p->made.kind == MADE_COPY)
+		return p->same_source;
+	return p->made.kind == MADE_TEXT && sum_eq(&p->old->hash, &p->made.hash);
+}
+
+static struct err *look_at_file(struct arena *tmp, struct put *p)
+{
+	enum holds holds = HOLDS_OTHER;
+	bool old = p->old && p->old->kind != MADE_FOUND;
+	if (known_same(p))
+		return NULL;
+	if (old)
+		TRY(made_look(p->s->old, p->s->base, p->old, &holds));
+	if (has_content(tmp, p)) {
+		if (holds == HOLDS_OTHER && !old)
+			p->made.kind = MADE_FOUND;
+		return NULL;
+	}
+	if (holds == HOLDS_OTHER)
+		return look_foreign(p);
+	p->what = PUT_OVER;
+	p->was_original = holds == HOLDS_ORIGINAL;
+	if (holds == HOLDS_OURS && old)
+		p->made.before = p->old->hash;
+	return NULL;
+}
+
+/* An original stays known as long as it is there. */
+static void inherit(struct arena *tmp, struct put *p)
+{
+	if (p->old && p->old->replaced)
+		p->made.replaced = fs_present(base_original(tmp, p->s->base, p->made.output));
+}
+
+/* In place a file keeps its mode; in an overlay a translation has that of the file in whose place
+ * it would be. */
+static void choose_mode(struct arena *tmp, struct put *p, const struct stat *there)
+{
+	struct stat st;
+	if (p->made.kind != MADE_TEXT)
+		return;
+	if (in_place(p))
+		p->mode = there ? there->st_mode & 07777 : 0;
+	else if (stat(base_path(tmp, p->s->root, p->made.output).p, &st) == 0)
+		p->mode = st.st_mode & 07777;
+}
+
+static struct err *look(struct arena *tmp, struct put *p)
+{
+	struct stat st;
+	if (p->made.kind == MADE_TEXT)
+		p->made.hash = sum_of(p->text);
+	inherit(tmp, p);
+	p->what = PUT_NEW;
+	int r = lstat(p->path.p, &st);
+	choose_mode(tmp, p, r == 0 && S_ISREG(st.st_mode) ? &st : NULL);
+	if (r < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return NULL;
+	if (r < 0)
+		return err_errno("cannot look at '%.*s'", STR(p->path));
+	p->there = sig_of(&st);
+	p->what = PUT_NOTHING;
+	p->is_link = S_ISLNK(st.st_mode);
+	p->uid = st.st_uid;
+	p->gid = st.st_gid;
+	if (!p->is_link && !S_ISREG(st.st_mode))
+		return err_new(E_HIPIFY, "'%.*s' is in the way and no file", STR(shown(tmp, p)));
+	return look_at_file(tmp, p);
+}
+
+struct err *put_look(struct arena *tmp, void *put)
+{
+	struct put *p = put;
+	if (!p->error)
+		p->error = look(tmp, p);
+	return NULL;
+}
+
+/* ---- writing beside ---- */
+
+static struct err *stage(const struct put *p)
+{
+	if (p->made.kind == MADE_LINK)
+		return fs_symlink(p->text, p->staged);
+	if (p->made.kind == MADE_COPY)
+		return fs_stage_copy(p->from, p->staged, &p->like);
+	TRY(fs_stage(p->staged, p->text, p->mode));
+	/* As writing into the old file would: only root can, and only then it matters. */
+	if (p->what == PUT_OVER && p->uid != geteuid() && geteuid() == 0)
+		(void)!chown(p->staged.p, p->uid, p->gid);
+	return NULL;
+}
+
+/* A source that is gone or may not be read fails alone; a full disk stops it all, while nothing is
+ * changed yet. */
+struct err *put_stage(struct arena *tmp, void *put)
+{
+	(void)tmp;
+	struct put *p = put;
+	TRY(cancel_check());
+	if (p->error || p->what == PUT_NOTHING)
+		return NULL;
+	struct err *e = stage(p);
+	if (!e || p->made.kind == MADE_TEXT || (e->code != E_NOENT && e->code != E_PERM))
+		return e;
+	p->error = e;
+	return NULL;
+}
+
+/* ---- putting in place ---- */
+
+static struct err *check_unchanged(const struct put *p)
+{
+	ARENA(tmp);
+	struct stat st;
+	struct sig now = {0};
+	if (lstat(p->path.p, &st) == 0)
+		now = sig_of(&st);
+	if (sig_eq(&now, &p->there))
+		return NULL;
+	return err_hint(err_new(E_HIPIFY, "'%.*s' was changed by somebody while it was translated",
+				STR(shown(&tmp, p))),
+		"run again");
+}
+
+/* A second name of the file at path; a copy where the file system has no links, or not for us. */
+static struct err *second_name(struct arena *tmp, const struct put *p, struct str to)
+{
+	struct stat st;
+	TRY(fs_mkdirs(path_dir(to)));
+	struct err *e = fs_link(p->path, to);
+	if (!e)
+		return NULL;
+	err_free(e);
+	struct str copy = str_fmt(tmp, "%.*s.copy", STR(p->staged));
+	TRY(fs_stat(p->path, &st));
+	TRY(fs_stage_copy(p->path, copy, &st));
+	if (geteuid() == 0)
+		(void)!chown(copy.p, st.st_uid, st.st_gid);
+	return fs_move(copy, to, true);
+}
+
+/* A name in kept/ that is free. */
+static struct str kept_name(struct arena *tmp, const struct put *p)
+{
+	struct str first = base_slot(tmp, p->s->base, "kept", p->made.output);
+	struct str name = first;
+	for (unsigned i = 2; fs_present(name); i++)
+		name = str_fmt(tmp, "%.*s.%u", STR(first), i);
+	return name;
+}
+
+static struct err *keep(struct arena *tmp, const struct put *p)
+{
+	if (p->keep_aside)
+		return second_name(tmp, p, kept_name(tmp, p));
+	if (!p->keep_original)
+		return NULL;
+	struct str original = base_original(tmp, p->s->base, p->made.output);
+	struct str aside = kept_name(tmp, p);
+	if (fs_present(original)) {
+		TRY(fs_mkdirs(path_dir(aside)));
+		TRY(fs_move(original, aside, true));
+	}
+	return second_name(tmp, p, original);
+}
+
+static struct err *commit(struct arena *tmp, struct put *p)
+{
+	if (p->what == PUT_OVER) {
+		TRY(check_unchanged(p));
+		TRY(keep(tmp, p));
+	}
+	return fs_move(p->staged, p->path, p->what == PUT_OVER);
+}
+
+struct err *put_commit(struct arena *tmp, void *put)
+{
+	struct put *p = put;
+	TRY(cancel_check());
+	if (p->error || p->what == PUT_NOTHING)
+		return NULL;
+	p->error = commit(tmp, p);
+	p->done = !p->error;
+	return NULL;
+}

@@ -1,0 +1,250 @@
+/* Opening: the lock, the manifest, the view; and the quick way out when nothing changed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/pool.h"
+#include "base/proc.h"
+#include "base/progress.h"
+#include "changes/apply_int.h"
+
+enum { CONTENT_LIMIT = 1 << 30, CHUNKS = 8, CHUNK_LEAST = 512 };
+
+/* ---- lock ---- */
+
+static struct err *try_lock(struct str base, bool look, int *ret_fd)
+{
+	ARENA(tmp);
+	struct str path = base_file(&tmp, base, "hipify.lock");
+	if (!look) {
+		TRY(fs_mkdirs(path_dir(path)));
+		return fs_lock(path, false, ret_fd);
+	}
+	struct err *e = fs_lock_shared(path, false, ret_fd);
+	if (e && (e->code == E_NOENT || e->code == E_PERM)) {
+		err_freep(&e);
+		*ret_fd = -1;
+	}
+	return e;
+}
+
+/* In small steps, so that Ctrl-C ends the waiting. A restore may take the folder away between our
+ * making it and opening the lock in it: then once more. */
+struct err *base_lock(struct str base, bool look, int *ret_fd)
+{
+	const struct timespec step = {.tv_nsec = 20000000};
+	bool said = false;
+	for (unsigned gone = 0;;) {
+		struct err *e = try_lock(base, look, ret_fd);
+		if (!e || (e->code != E_LOCKED && (e->code != E_NOENT || gone++ > 100)))
+			return e;
+		if (!said && e->code == E_LOCKED) {
+			progress_note(S("Waiting"), "for another run on '%.*s'", STR(base));
+			said = true;
+		}
+		err_free(e);
+		TRY(cancel_check());
+		(void)nanosleep(&step, NULL);
+	}
+}
+
+/* ---- opening ---- */
+
+static bool below(struct str path, struct str dir)
+{
+	return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
+}
+
+static struct err *check_folders(const struct hipify_session *s)
+{
+	const struct hipify_options *o = s->o;
+	if (!fs_is_dir(s->root))
+		return err_new(E_NOENT, "no folder '%.*s'", STR(o->dir));
+	if (!o->in_place && s->base.n && below(s->root, s->base))
+		return err_new(E_USAGE, "the output folder '%.*s' contains the sources of '%.*s'",
+			STR(o->out), STR(o->dir));
+	return NULL;
+}
+
+static struct err *check_kind(const struct hipify_session *s)
+{
+	if (!s->old || (s->old->kind == BASE_IN_PLACE) == s->o->in_place)
+		return NULL;
+	if (s->o->in_place)
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' is an output folder of rocsmith", STR(s->o->dir)),
+			"translate the folder that it was made from: '%.*s'", STR(s->old->root));
+	return err_hint(err_new(E_USAGE,
+				"'%.*s' was translated in place, it cannot be an output "
+				"folder",
+				STR(s->o->out)),
+		"choose another folder with -o");
+}
+
+/* What the view hides was made in root; the base is root itself, or an overlay elsewhere. */
+static struct err *open_view(struct hipify_session *s)
+{
+	struct manifest *ours = s->old;
+	if (!s->o->in_place) {
+		TRY(base_lock(s->root, true, &s->source_lock));
+		TRY(manifest_read(s->a, s->root, &ours));
+		if (ours)
+			manifest_index(ours);
+	}
+	view_open(&s->view, s->root, ours);
+	if (s->base.n && !s->o->in_place)
+		strs_add(s->a, &s->view.hidden, s->base);
+	return NULL;
+}
+
+struct err *session_open(struct arena *a, const struct hipify_options *o, struct str identity,
+	struct hipify_session *ret)
+{
+	*ret = (struct hipify_session){
+		.a = a, .o = o, .identity = identity, .lock = -1, .source_lock = -1};
+	ret->root = path_abs(a, o->dir);
+	if (o->in_place || o->out.n)
+		ret->base = path_abs(a, o->in_place ? o->dir : o->out);
+	TRY(check_folders(ret));
+	if (ret->base.n) {
+		TRY(base_lock(ret->base, o->look_only || fs_writes_forbidden(), &ret->lock));
+		TRY(manifest_read(a, ret->base, &ret->old));
+		TRY(check_kind(ret));
+	}
+	if (ret->old)
+		manifest_index(ret->old);
+	return open_view(ret);
+}
+
+void session_close(struct hipify_session *s)
+{
+	view_close(&s->view);
+	fd_closep(&s->lock);
+	fd_closep(&s->source_lock);
+}
+
+/* ---- is everything as it was? ---- */
+
+/* A share of the records, looked at in one thread. */
+struct look {
+	const struct hipify_session *s;
+	int root, base; /* fds */
+	size_t seen_from, seen_to, made_from, made_to;
+	bool changed;
+};
+
+static bool content_is(const struct look *l, const struct seen *s)
+{
+	ARENA(tmp);
+	struct str text;
+	CLEANUP(err_freep)
+	struct err *e = fs_read(&tmp, path_join(&tmp, l->s->root, s->path), CONTENT_LIMIT, &text);
+	struct sum sum = e ? (struct sum){0} : sum_of(text);
+	return !e && sum_eq(&sum, &s->hash);
+}
+
+/* What was asked for may be what we made then. */
+static bool is_hidden(const struct look *l, struct str path)
+{
+	ARENA(tmp);
+	return view_hides(&l->s->view, path_join(&tmp, l->s->root, path));
+}
+
+static bool seen_same(const struct look *l, const struct seen *s)
+{
+	struct stat st;
+	bool there = fstatat(l->root, s->path.p, &st, 0) == 0;
+	if (s->kind == SEEN_PROBE)
+		return there != s->absent || (there && is_hidden(l, s->path));
+	struct sig now = {0};
+	if (there)
+		now = sig_of(&st);
+	if (!sig_eq(&now, &s->sig))
+		return false;
+	return !s->racy || (!sum_none(&s->hash) && content_is(l, s));
+}
+
+static bool made_same(const struct look *l, const struct made *m)
+{
+	struct stat st;
+	enum holds holds;
+	if (m->kind == MADE_DIR)
+		return true;
+	int flags = m->kind == MADE_LINK ? AT_SYMLINK_NOFOLLOW : 0;
+	if (fstatat(l->base, m->output.p, &st, flags) < 0)
+		return false;
+	struct sig now = sig_of(&st);
+	if (sig_eq(&now, &m->sig))
+		return true;
+	CLEANUP(err_freep) struct err *e = made_look(l->s->old, l->s->base, m, &holds);
+	return !e && holds == HOLDS_OURS && now.size == m->sig.size;
+}
+
+static struct err *look_share(struct arena *tmp, void *user)
+{
+	(void)tmp;
+	struct look *l = user;
+	const struct manifest *m = l->s->old;
+	for (size_t i = l->seen_from; i < l->seen_to && !l->changed; i++)
+		l->changed = !seen_same(l, &m->seen.v[i]);
+	for (size_t i = l->made_from; i < l->made_to && !l->changed; i++)
+		l->changed = !made_same(l, &m->made.v[i]);
+	return NULL;
+}
+
+static struct err *look_all(const struct hipify_session *s, int root, int base, bool *yes)
+{
+	const struct manifest *m = s->old;
+	struct look v[CHUNKS];
+	size_t n = (m->seen.n + m->made.n) / CHUNK_LEAST + 1;
+	n = n > CHUNKS ? CHUNKS : n;
+	for (size_t i = 0; i < n; i++)
+		v[i] = (struct look){
+			.s = s,
+			.root = root,
+			.base = base,
+			.seen_from = m->seen.n * i / n,
+			.seen_to = m->seen.n * (i + 1) / n,
+			.made_from = m->made.n * i / n,
+			.made_to = m->made.n * (i + 1) / n,
+		};
+	TRY(pool_each(s->o->jobs, v, n, sizeof(*v), look_share));
+	*yes = true;
+	for (size_t i = 0; i < n; i++)
+		*yes = *yes && !v[i].changed;
+	return NULL;
+}
+
+static void fill(const struct hipify_session *s, struct hipify_tree *ret)
+{
+	const struct manifest *m = s->old;
+	VEC_EACH (const struct hipify_file, f, &m->files) {
+		struct hipify_file *copy = VEC_PUSH(s->a, &ret->files);
+		*copy = *f;
+		if (f->status == HIPIFY_OK)
+			copy->status = HIPIFY_SKIPPED;
+	}
+	ret->left = m->left;
+	ret->findings = m->findings;
+	ret->headers = m->headers;
+}
+
+struct err *session_current(struct hipify_session *s, struct hipify_tree *ret, bool *yes)
+{
+	const struct manifest *m = s->old;
+	CLEANUP(fd_closep) int root = -1;
+	CLEANUP(fd_closep) int base = -1;
+	*yes = false;
+	if (!m || !m->complete || !str_eq(m->identity, s->identity) || !str_eq(m->root, s->root))
+		return NULL;
+	TRY(fs_open(s->root, &root));
+	TRY(fs_open(s->base, &base));
+	TRY(look_all(s, root, base, yes));
+	if (*yes)
+		fill(s, ret);
+	return NULL;
+}

@@ -1,0 +1,193 @@
+/* After the writing: the signatures by which the next run will know that nothing changed.
+ *
+ * A file changed twice within one tick of the kernel's clock shows the same times, so what we wrote
+ * is looked at only when that tick is over. What we read is as it was when it was read; where that
+ * was within a tick of its last change it is read again now.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "changes/apply_int.h"
+
+/* Until the clock of file times has passed this moment; it may lag by more than a tick. */
+static void wait_a_tick(void)
+{
+	const struct timespec step = {.tv_nsec = 500000};
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	uint64_t start = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	for (unsigned i = 0; i < 100 && sig_now() <= start; i++)
+		(void)nanosleep(&step, NULL);
+}
+
+/* A copy's content is known by its source, as long as that is there. */
+static void sum_copy(struct arena *tmp, struct put *p)
+{
+	struct str text;
+	CLEANUP(err_freep) struct err *e = fs_read(tmp, p->path, 1 << 30, &text);
+	if (!e)
+		p->made.hash = sum_of(text);
+}
+
+/* A signature that could hide a change is none: the next run looks at the content. */
+static struct err *sign_put(struct arena *tmp, void *put)
+{
+	struct put *p = put;
+	struct stat st;
+	if (p->failed || p->error)
+		return NULL;
+	p->made.before = (struct sum){0};
+	int r = p->made.kind == MADE_LINK ? lstat(p->path.p, &st) : stat(p->path.p, &st);
+	if (r < 0)
+		return NULL;
+	struct sig now = sig_of(&st);
+	uint64_t size = p->made.sig.size;
+	bool expected = p->made.kind == MADE_LINK || now.size == size;
+	bool same = p->what != PUT_NOTHING || sig_eq(&now, &p->there);
+	p->made.sig = now;
+	if (expected && same && !sig_racy(&now, sig_now()))
+		return NULL;
+	p->made.sig = (struct sig){.size = size};
+	if (p->made.kind == MADE_COPY && expected && same)
+		sum_copy(tmp, p);
+	return NULL;
+}
+
+/* ---- what was read ---- */
+
+static struct str full(struct arena *a, const struct apply *p, struct str path)
+{
+	return str_eq(path, S(".")) ? p->s->root : path_join(a, p->s->root, path);
+}
+
+/* As the view notes it: relative to root where it is inside. */
+static struct str noted_name(struct arena *a, const struct apply *p, struct str path)
+{
+	struct str rel = path_rel(a, path, p->s->root);
+	return path_is_inside(rel) ? rel : path;
+}
+
+/* Sources that became originals, and originals that came back. */
+static void find_moved(struct arena *a, struct apply *p, struct map *moved)
+{
+	struct str base = p->s->base;
+	VEC_EACH (const struct put, put, &p->puts) {
+		if (!put->done || !(put->keep_original || put->was_original))
+			continue;
+		struct str to = base_original(a, base, put->made.output);
+		struct str *name = NEW(a, struct str);
+		*name = noted_name(p->a, p, to);
+		map_put(moved, noted_name(a, p, put->path), name);
+	}
+	for (size_t i = 0; i < p->t->removed.n; i++) {
+		struct str output = p->t->removed.v[i];
+		struct str *name = NEW(a, struct str);
+		*name = noted_name(p->a, p, base_path(a, base, output));
+		map_put(moved, noted_name(a, p, base_original(a, base, output)), name);
+	}
+}
+
+/* A new name changes ctime only. */
+static void follow(struct arena *a, const struct apply *p, struct seen *s, struct str to)
+{
+	struct stat st;
+	s->path = to;
+	if (stat(full(a, p, to).p, &st) < 0)
+		return;
+	struct sig now = sig_of(&st);
+	bool same = now.size == s->sig.size && now.mtime == s->sig.mtime;
+	s->racy = s->racy || !same || now.ino != s->sig.ino;
+	if (same)
+		s->sig = now;
+}
+
+/* Read again what was read within a tick of its last change. */
+static void look_again(struct arena *a, const struct apply *p, struct seen *s)
+{
+	struct stat st;
+	struct str text;
+	struct str path = full(a, p, s->path);
+	uint64_t start = sig_now();
+	if (sum_none(&s->hash) || stat(path.p, &st) < 0)
+		return;
+	CLEANUP(err_freep) struct err *e = fs_read(a, path, 1 << 30, &text);
+	struct sum sum = e ? (struct sum){0} : sum_of(text);
+	struct sig now = sig_of(&st);
+	if (sum_eq(&sum, &s->hash) && sig_eq(&now, &s->sig))
+		s->racy = sig_racy(&now, start);
+}
+
+static void look_at_dir(struct arena *a, const struct apply *p, struct seen *s)
+{
+	struct stat st;
+	struct str path = full(a, p, s->path);
+	const struct sig *before = map_get(&p->touched, path);
+	if (!before || stat(path.p, &st) < 0)
+		return;
+	bool others = !sig_eq(before, &s->sig);
+	s->sig = sig_of(&st);
+	s->racy = others || sig_racy(&s->sig, sig_now());
+}
+
+static void settle_seen(struct apply *p)
+{
+	ARENA(tmp);
+	MAP(moved, &tmp);
+	find_moved(&tmp, p, &moved);
+	VEC_EACH (struct seen, s, &p->next.seen) {
+		struct arena_mark mark = arena_mark(&tmp);
+		const struct str *to = s->kind == SEEN_FILE ? map_get(&moved, s->path) : NULL;
+		if (to)
+			follow(&tmp, p, s, *to);
+		if (s->kind == SEEN_DIR)
+			look_at_dir(&tmp, p, s);
+		else if (s->kind == SEEN_FILE && s->racy)
+			look_again(&tmp, p, s);
+		arena_rewind(&tmp, mark);
+	}
+}
+
+/* What earlier runs knew of the sources of outputs that stay. */
+static void add_kept(struct apply *p, struct map *noted)
+{
+	if (!p->s->old || !p->kept_sources.n)
+		return;
+	VEC_EACH (const struct seen, s, &p->s->old->seen)
+		if (s->kind == SEEN_FILE && map_get(&p->kept_sources, s->path) &&
+			map_put(noted, s->path, p))
+			*VEC_PUSH(p->a, &p->next.seen) = *s;
+}
+
+/* The sources of plain copies, unless the engine read them too. */
+static void add_copied(struct apply *p)
+{
+	ARENA(tmp);
+	MAP(noted, &tmp);
+	VEC_EACH (const struct seen, s, &p->next.seen)
+		if (s->kind == SEEN_FILE)
+			map_put(&noted, s->path, p);
+	add_kept(p, &noted);
+	VEC_EACH (const struct put, put, &p->puts) {
+		if (put->made.kind != MADE_COPY || !put->from.p)
+			continue;
+		struct seen s = {.kind = SEEN_FILE, .sig = sig_of(&put->like)};
+		s.path = noted_name(p->a, p, put->from);
+		s.racy = sig_racy(&s.sig, put->looked);
+		if (map_get(&noted, s.path))
+			continue;
+		*VEC_PUSH(p->a, &p->next.seen) = s;
+	}
+}
+
+struct err *settle(struct apply *p, bool wrote)
+{
+	if (wrote)
+		wait_a_tick();
+	TRY(apply_each(p, sign_put));
+	view_noted(&p->s->view, p->a, &p->next);
+	settle_seen(p);
+	add_copied(p);
+	return NULL;
+}

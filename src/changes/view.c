@@ -1,0 +1,195 @@
+/* The pristine view and its notes. Reading works without a lock; only the notes have one. */
+#include "changes/view.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "changes/manifest.h"
+
+enum { SOURCE_LIMIT = 256 << 20 };
+
+struct view_notes {
+	pthread_mutex_t lock;
+	struct arena a;
+	struct map files, dirs, probes; /* path -> struct seen * */
+	struct strs edited;
+};
+
+void view_open(struct hipify_view *v, struct str root, const struct manifest *ours)
+{
+	struct view_notes *n = xmalloc(sizeof(*n));
+	*n = (struct view_notes){.lock = PTHREAD_MUTEX_INITIALIZER};
+	n->files.a = n->dirs.a = n->probes.a = &n->a;
+	*v = (struct hipify_view){
+		.root = root,
+		.ours = ours && ours->kind == BASE_IN_PLACE ? ours : NULL,
+		.notes = n,
+	};
+}
+
+void view_close(struct hipify_view *v)
+{
+	if (v->notes) {
+		arena_free(&v->notes->a);
+		pthread_mutex_destroy(&v->notes->lock);
+		free(v->notes);
+	}
+	*v = (struct hipify_view){0};
+}
+
+static bool below(struct str path, struct str dir)
+{
+	return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
+}
+
+/* path as seen from root; path itself when it is outside. */
+static struct str relative(const struct hipify_view *v, struct str path)
+{
+	if (v->root.n == 1)
+		return str_sub(path, 1, path.n);
+	if (!below(path, v->root))
+		return path;
+	return path.n == v->root.n ? S(".") : str_sub(path, v->root.n + 1, path.n);
+}
+
+/* ---- notes ---- */
+
+/* The first look counts: a change after it is a change. */
+static void note(const struct hipify_view *v, struct seen s)
+{
+	struct view_notes *n = v->notes;
+	if (!n)
+		return;
+	pthread_mutex_lock(&n->lock);
+	struct map *m = s.kind == SEEN_FILE  ? &n->files
+			: s.kind == SEEN_DIR ? &n->dirs
+					     : &n->probes;
+	s.path = relative(v, s.path);
+	if (!map_get(m, s.path)) {
+		struct seen *copy = NEW(&n->a, struct seen);
+		*copy = s;
+		copy->path = str_dup(&n->a, s.path);
+		map_put(m, copy->path, copy);
+	}
+	pthread_mutex_unlock(&n->lock);
+}
+
+static void note_edited(const struct hipify_view *v, struct str output)
+{
+	struct view_notes *n = v->notes;
+	if (!n)
+		return;
+	pthread_mutex_lock(&n->lock);
+	if (!strs_has(&n->edited, output))
+		strs_add(&n->a, &n->edited, str_dup(&n->a, output));
+	pthread_mutex_unlock(&n->lock);
+}
+
+void view_note_dir(const struct hipify_view *v, struct str path, const struct stat *st)
+{
+	struct seen s = {.path = path, .kind = SEEN_DIR, .sig = sig_of(st)};
+	s.racy = sig_racy(&s.sig, sig_now());
+	note(v, s);
+}
+
+struct strs view_edited(const struct hipify_view *v, struct arena *a)
+{
+	struct strs list = {0};
+	for (size_t i = 0; v->notes && i < v->notes->edited.n; i++)
+		strs_add(a, &list, str_dup(a, v->notes->edited.v[i]));
+	strs_sort(&list);
+	return list;
+}
+
+static void add_seen(struct arena *a, const struct map *m, struct manifest *ret)
+{
+	for (size_t i = 0; i < m->n; i++)
+		*VEC_PUSH(a, &ret->seen) = *(const struct seen *)m->v[i].value;
+}
+
+void view_noted(const struct hipify_view *v, struct arena *a, struct manifest *ret)
+{
+	if (!v->notes)
+		return;
+	add_seen(a, &v->notes->dirs, ret);
+	add_seen(a, &v->notes->files, ret);
+	add_seen(a, &v->notes->probes, ret);
+}
+
+/* ---- looking ---- */
+
+static const struct made *made_at(const struct hipify_view *v, struct str path)
+{
+	if (!v->ours)
+		return NULL;
+	if (below(path, v->root))
+		return manifest_made(v->ours, relative(v, path));
+	ARENA(tmp);
+	return manifest_made(v->ours, path_rel(&tmp, path, v->root));
+}
+
+bool view_hides(const struct hipify_view *v, struct str path)
+{
+	ARENA(tmp);
+	for (size_t i = 0; i < v->hidden.n; i++)
+		if (below(path, v->hidden.v[i]))
+			return true;
+	if (below(path, path_join(&tmp, v->root, S(".rocsmith"))))
+		return true;
+	const struct made *m = made_at(v, path);
+	return m && m->kind == MADE_TEXT && !m->replaced;
+}
+
+bool view_exists(const struct hipify_view *v, struct str path)
+{
+	ARENA(tmp);
+	bool there = !view_hides(v, path) && access(str_z(&tmp, path), F_OK) == 0;
+	note(v, (struct seen){.path = path, .kind = SEEN_PROBE, .absent = !there});
+	return there;
+}
+
+static struct err *original_of(
+	const struct hipify_view *v, struct arena *a, const struct made *m, struct str *ret_path)
+{
+	enum holds holds;
+	TRY(made_look(v->ours, v->root, m, &holds));
+	struct str original = base_original(a, v->root, m->output);
+	if (holds == HOLDS_OTHER && fs_present(original))
+		note_edited(v, m->output);
+	if (holds != HOLDS_OURS)
+		return NULL;
+	*ret_path = original;
+	if (fs_present(original))
+		return NULL;
+	return err_hint(err_new(E_CORRUPT, "'%.*s' is our translation, and its original is gone",
+				STR(m->output)),
+		"put the original file back in its place, for example from version control");
+}
+
+struct err *view_source(
+	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret)
+{
+	const struct made *m = made_at(v, path);
+	*ret = path;
+	return m && m->replaced ? original_of(v, a, m, ret) : NULL;
+}
+
+struct err *view_read(
+	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret)
+{
+	struct stat st;
+	TRY(view_source(v, a, path, &path));
+	uint64_t now = sig_now();
+	TRY(fs_stat(path, &st));
+	TRY(fs_read(a, path, SOURCE_LIMIT, ret));
+	if (!v->notes)
+		return NULL;
+	struct seen s = {.path = path, .kind = SEEN_FILE, .sig = sig_of(&st)};
+	s.racy = sig_racy(&s.sig, now);
+	s.hash = sum_of(*ret);
+	note(v, s);
+	return NULL;
+}

@@ -1,0 +1,150 @@
+/* Wraps arguments that HIP wants in another form: HIP_SYMBOL(x), a cast of a kernel to const void
+ * *, a 64-bit mask (data/cuda_names/args.tsv). A stack of open calls counts brackets and commas;
+ * the opening text is put in when the argument starts and the closing one when it ends, so that
+ * nested calls need no second look.
+ */
+#include "hipify/cuda/engine.h"
+
+struct wrapper {
+	struct str rule, open;
+	struct str done[4]; /* an argument that starts with one of these is left alone */
+};
+
+static const struct wrapper wrappers[] = {
+	{S_INIT("@symbol"), S_INIT("HIP_SYMBOL("), {S_INIT("HIP_SYMBOL")}},
+	{S_INIT("@kernel"), S_INIT("reinterpret_cast<const void*>("),
+		{S_INIT("reinterpret_cast"), S_INIT("const"), S_INIT("void"), S_INIT("nullptr")}},
+	{S_INIT("@mask"), S_INIT("(unsigned long long)("),
+		{S_INIT("unsigned"), S_INIT("uint64_t"), S_INIT("__activemask")}},
+};
+
+static const struct wrapper *wrapper_of(const struct arg_rule *rule)
+{
+	for (size_t i = 0; i < sizeof(wrappers) / sizeof(*wrappers); i++)
+		if (str_eq(wrappers[i].rule, rule->rule))
+			return &wrappers[i];
+	return NULL;
+}
+
+static bool listed(const struct wrapper *w, struct str word)
+{
+	for (size_t i = 0; i < sizeof(w->done) / sizeof(*w->done); i++)
+		if (w->done[i].n && str_eq(w->done[i], word))
+			return true;
+	return false;
+}
+
+/* An argument that has the wanted form already: f(HIP_SYMBOL(x)), f((const void *)k). */
+static bool wrapped(const struct engine *e, const struct wrapper *w, const struct tok *t)
+{
+	struct tok next = engine_peek(e);
+	return listed(w, engine_text(e, t)) ||
+	       (engine_is(e, t, S("(")) && listed(w, engine_text(e, &next)));
+}
+
+static struct frame *top(struct engine *e)
+{
+	struct frame *f = e->frames.n ? &e->frames.v[e->frames.n - 1] : NULL;
+	return f && f->directive == (e->l.directive.n != 0) ? f : NULL;
+}
+
+static void close_argument(struct engine *e, struct frame *f, size_t at)
+{
+	if (f->open)
+		engine_insert(e, at, S(")"), names_find(f->rule->rule));
+	f->open = false;
+}
+
+static void start_argument(struct engine *e, struct frame *f, const struct tok *t)
+{
+	const struct wrapper *w = wrapper_of(f->rule);
+	bool empty = engine_is(e, t, S(")")) || engine_is(e, t, S(","));
+	f->fresh = false;
+	if (empty || !w || f->arg != f->rule->arg || wrapped(e, w, t))
+		return;
+	engine_insert(e, t->from, w->open, names_find(f->rule->rule));
+	f->open = true;
+}
+
+/* Writes out arguments that the call leaves to a default that HIP does not have. */
+static void add_defaults(struct engine *e, const struct frame *f, size_t at)
+{
+	unsigned given = f->arg;
+	if (engine_is(e, &e->prev, S("(")))
+		return;
+	for (const struct arg_rule *r = f->rule; str_eq(r->name, f->rule->name); r++) {
+		if (!r->text.n || r->arg != given + 1)
+			continue;
+		engine_insert(e, at, str_fmt(e->a, ", %.*s", STR(r->text)), names_find(r->rule));
+		given++;
+	}
+}
+
+void args_before(struct engine *e, const struct tok *t)
+{
+	struct frame *f = top(e);
+	if (!f || t->kind == TOK_LINE_END || t->kind == TOK_END)
+		return;
+	if (f->fresh)
+		start_argument(e, f, t);
+	bool here = f->depth == e->depth;
+	if (here && engine_is(e, t, S(")"))) {
+		close_argument(e, f, t->from);
+		add_defaults(e, f, t->from);
+		e->frames.n--;
+	} else if (here && !f->angle && engine_is(e, t, S(","))) {
+		close_argument(e, f, t->from);
+	}
+}
+
+static void count_angles(struct engine *e, struct frame *f, const struct tok *t)
+{
+	if (engine_is(e, t, S("<")) && e->prev.kind == TOK_IDENT)
+		f->angle++;
+	else if (engine_is(e, t, S(">")) && f->angle && !engine_is(e, &e->prev, S("-")))
+		f->angle--;
+}
+
+static bool one_of(const struct engine *e, const struct tok *t, const char *set)
+{
+	if (t->kind != TOK_PUNCT || t->to - t->from != 1)
+		return false;
+	for (; *set; set++)
+		if (e->l.s.p[t->from] == *set)
+			return true;
+	return false;
+}
+
+void args_after(struct engine *e, const struct tok *t)
+{
+	if (one_of(e, t, ")]}") && e->depth)
+		e->depth--;
+	if (one_of(e, t, "([{"))
+		e->depth++;
+	struct frame *f = top(e);
+	if (e->pending && engine_is(e, t, S("(")))
+		*VEC_PUSH(e->a, &e->frames) = (struct frame){
+			.rule = e->pending,
+			.depth = e->depth,
+			.arg = 1,
+			.fresh = true,
+			.directive = e->l.directive.n != 0,
+		};
+	else if (f && f->depth == e->depth && !f->angle && engine_is(e, t, S(","))) {
+		f->arg++;
+		f->fresh = true;
+	} else if (f && f->depth == e->depth) {
+		count_angles(e, f, t);
+	}
+}
+
+void args_close_all(struct engine *e, bool directive_only)
+{
+	while (e->frames.n) {
+		struct frame *f = &e->frames.v[e->frames.n - 1];
+		if (directive_only && !f->directive)
+			return;
+		close_argument(e, f, e->prev.to);
+		e->frames.n--;
+	}
+}

@@ -1,0 +1,68 @@
+/* What the parts of the translator share: the state of one pass over one text.
+ *
+ * text.c drives the tokenizer and dispatches; each rule (args.c, include.c, guard.c, left.c) looks
+ * at the current token and may add edits, in the order of the text. Nothing looks further ahead
+ * than one token or one preprocessor line, so that the pass is linear.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "hipify/cuda/names.h"
+#include "lang/cxx/lexer.h"
+
+/* A call whose argument may have to be wrapped. */
+struct frame {
+	const struct arg_rule *rule;
+	unsigned depth, arg, angle; /* bracket depth inside the call; argument from 1; open < */
+	bool fresh, open;           /* at the start of an argument; a wrapper was opened */
+	bool directive;             /* the call is part of a preprocessor line */
+};
+
+struct engine {
+	struct arena *a;
+	struct lex l;
+	const struct hipify_context *context; /* NULL: nothing is known about other files */
+	struct hipify_text *ret;
+	struct tok prev, prev2; /* the last two tokens (line ends do not count) */
+	struct tok outer_prev;  /* the last one outside preprocessor lines */
+	VEC(struct frame) frames;
+	const struct arg_rule *pending; /* of the identifier just seen */
+	unsigned depth, outer_depth;    /* of brackets; that before the current directive */
+	unsigned enum_depth;            /* depth inside "enum {", or 0 */
+	bool enum_head, in_asm, skip_guard;
+	bool plain; /* the statement so far may be the head of a declaration: const char *name */
+	bool uses_warp, has_warp_macro, has_local_include, has_include, runtime_first;
+	size_t bol_scanned, bol; /* see engine_col() */
+	struct map declared;     /* names that look like CUDA's but are the project's own */
+	struct map headers;
+};
+
+void engine_replace(
+	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule);
+void engine_insert(struct engine *e, size_t at, struct str text, const struct hipify_rule *rule);
+void engine_left(struct engine *e, const struct tok *at, struct str name, struct str suggestion);
+/* The token behind the current one; TOK_END when there is none that can be read. */
+struct tok engine_peek(const struct engine *e);
+struct str engine_text(const struct engine *e, const struct tok *t);
+bool engine_is(const struct engine *e, const struct tok *t, struct str text);
+
+/* args.c: wraps arguments; called for every token, before and after it is looked at. */
+void args_before(struct engine *e, const struct tok *t);
+void args_after(struct engine *e, const struct tok *t);
+void args_close_all(struct engine *e, bool directive_only);
+/* include.c */
+void include_path(struct engine *e, const struct tok *t);
+/* guard.c: __CUDA_ARCH__ */
+void guard_directive(struct engine *e, const struct tok *t);
+void guard_name(struct engine *e, const struct tok *t, const struct hipify_rule *r);
+/* left.c: what is reported as not translated, and which names are the project's own. */
+void left_name(struct engine *e, const struct tok *t, const struct hipify_rule *r);
+void left_raw_string(struct engine *e, const struct tok *t);
+void left_asm_string(struct engine *e, const struct tok *t);
+void left_paste(struct engine *e);
+void left_libcuxx(struct engine *e, const struct tok *t);
+bool left_declares(struct engine *e, const struct tok *t);
+void left_track(struct engine *e, const struct tok *t); /* after each token: keeps `plain` */
+bool left_declaration_before(
+	const struct engine *e); /* does the last token make this one a new name? */

@@ -1,0 +1,135 @@
+/* #include lines: headers of CUDA become those of HIP (data/cuda_names/headers.tsv, extra.tsv),
+ * x.cu becomes x.hip, and the project's own files are left alone even when they are named like
+ * CUDA's.
+ */
+#include "hipify/cuda/engine.h"
+
+#include "base/fs.h"
+
+/* Folders and families of headers without an equal, or that no table lists one by one. */
+static const struct {
+	struct str prefix, rule, suggestion;
+} families[] = {
+	{S_INIT("cub/"), S_INIT("@cub/"), S_INIT("")}, /* all of CUB's end in .cuh */
+	{S_INIT("cuda/"), S_INIT(""), S_INIT("libcu++ is no part of HIP")},
+	{S_INIT("nv/"), S_INIT(""), S_INIT("libcu++ is no part of HIP")},
+	{S_INIT("cutlass/"), S_INIT(""), S_INIT("composable_kernel has other interfaces")},
+	{S_INIT("cute/"), S_INIT(""), S_INIT("composable_kernel has other interfaces")},
+	{S_INIT("cooperative_groups/"), S_INIT(""),
+		S_INIT("HIP has one header for what it has of it")},
+	{S_INIT("cudnn"), S_INIT(""), S_INIT("MIOpen has other interfaces")},
+	{S_INIT("nvtx3/"), S_INIT(""), S_INIT("roctracer/roctx.h has other names")},
+	{S_INIT("rmm/"), S_INIT(""), S_INIT("RMM is a library for CUDA")},
+	{S_INIT("raft/"), S_INIT(""), S_INIT("RAFT is a library for CUDA")},
+};
+
+/* Folders of ROCm's own headers: what is included from them tells which libraries are needed. */
+static const char *const rocm_folders[] = {"hip/", "hipblas/", "hipblaslt/", "hipcub/", "hipfft/",
+	"hiprand/", "hipsolver/", "hipsparse/", "miopen/", "rccl/", "rocblas/", "rocfft/",
+	"rocprim/", "rocrand/", "rocsolver/", "rocsparse/", "rocwmma/", "thrust/"};
+
+static void note_header(struct engine *e, struct str path)
+{
+	for (size_t i = 0; i < sizeof(rocm_folders) / sizeof(*rocm_folders); i++) {
+		if (!str_starts(path, str_from(rocm_folders[i])))
+			continue;
+		if (map_put(&e->headers, path, e))
+			strs_add(e->a, &e->ret->headers, path);
+		return;
+	}
+}
+
+/* Is path, as written in an #include, a file of the project? */
+static bool is_project_file(const struct engine *e, struct str path)
+{
+	if (!e->context)
+		return false;
+	while (str_starts(path, S("./")))
+		path = str_sub(path, 2, path.n);
+	while (str_starts(path, S("../")))
+		path = str_sub(path, 3, path.n);
+	struct strs *same = map_get(&e->context->by_name, path_base(path));
+	for (size_t i = 0; same && i < same->n; i++) {
+		struct str file = same->v[i];
+		if (str_ends(file, path) &&
+			(file.n == path.n || file.p[file.n - path.n - 1] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static struct str thrust_path(struct engine *e, struct str path)
+{
+	struct str cuda = S("thrust/system/cuda/");
+	if (!str_starts(path, cuda))
+		return S("");
+	return str_fmt(e->a, "thrust/system/hip/%.*s", STR(str_sub(path, cuda.n, path.n)));
+}
+
+static void by_family(struct engine *e, const struct tok *t, struct str path)
+{
+	struct str thrust = thrust_path(e, path);
+	if (thrust.n) {
+		engine_replace(
+			e, t->from + 1, t->to - 1, thrust, names_find(S("@thrust/system/cuda/")));
+		note_header(e, thrust);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
+		bool part = str_starts(path, families[i].prefix);
+		if (!part || (families[i].rule.n && !str_ends(path, S(".cuh"))))
+			continue;
+		const struct hipify_rule *r = names_find(families[i].rule);
+		if (!r) {
+			engine_left(e, t, path, families[i].suggestion);
+			return;
+		}
+		engine_replace(e, t->from + 1, t->to - 1, hipify_rule_hip(r), r);
+		note_header(e, hipify_rule_hip(r));
+		return;
+	}
+	note_header(e, path);
+}
+
+static void by_table(struct engine *e, const struct tok *t, struct str path)
+{
+	const struct hipify_rule *r = names_find(path);
+	if (r && names_lacks(r)) {
+		struct str hip = hipify_rule_hip(r);
+		engine_left(e, t, path, hip.n ? hip : hipify_rule_source(r));
+	} else if (r && names_is_header(r) && e->context && names_newer(r, e->context->rocm)) {
+		engine_left(e, t, path,
+			str_fmt(e->a, "%.*s since ROCm %.*s", STR(hipify_rule_hip(r)),
+				STR(hipify_rule_since(r))));
+	} else if (r && names_is_header(r)) {
+		engine_replace(e, t->from + 1, t->to - 1, hipify_rule_hip(r), r);
+		note_header(e, hipify_rule_hip(r));
+	} else {
+		by_family(e, t, path);
+	}
+}
+
+static void note_first(struct engine *e, struct str path)
+{
+	const struct hipify_rule *r = names_find(path);
+	struct str hip = r && names_is_header(r) ? hipify_rule_hip(r) : path;
+	bool behind_code = e->outer_prev.to > 0;
+	if (!e->has_include && !e->l.depth && !behind_code)
+		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
+	e->has_include = true;
+}
+
+void include_path(struct engine *e, const struct tok *t)
+{
+	struct str path = str_sub(e->l.s, t->from + 1, t->to - 1);
+	bool local = e->l.s.p[t->from] == '"';
+	bool own = is_project_file(e, path);
+	e->has_local_include = e->has_local_include || local;
+	note_first(e, own ? S("") : path);
+	if (str_ends(path, S(".cu")) && (own || !e->context)) {
+		engine_replace(e, t->to - 4, t->to - 1, S(".hip"), names_find(S("@cu")));
+		return;
+	}
+	if (!own)
+		by_table(e, t, path);
+}

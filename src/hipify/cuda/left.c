@@ -1,0 +1,183 @@
+/* What stays untranslated and is reported: CUDA names that HIP has no equal for, names that follow
+ * CUDA's naming but are in no table, inline PTX, names put together by ##, kernels in raw strings.
+ * A report must be true, so names that the text itself declares are the project's own.
+ */
+#include "hipify/cuda/engine.h"
+
+#include <string.h>
+
+/* Words that stand before a use of a name, never before its declaration. */
+static const char *const before_use[] = {"return", "else", "throw", "new", "delete", "case", "goto",
+	"sizeof", "typename", "do", "co_return", "co_await", "co_yield", "const", "volatile",
+	"static", "extern", "inline", "constexpr", "register", "mutable", "not", "and", "or",
+	"defined", "ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof", "decltype"};
+/* Words that no declaration starts with. */
+static const char *const no_declaration[] = {"return", "throw", "new", "delete", "case", "goto",
+	"if", "else", "sizeof", "co_return", "co_await", "co_yield"};
+static const char *const before_name[] = {"struct", "class", "union", "namespace"};
+
+static bool word_in(struct str word, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(word, str_from(list[i])))
+			return true;
+	return false;
+}
+
+#define WORD_IN(word, list) word_in((word), (list), sizeof(list) / sizeof(*(list)))
+
+static bool next_is(const struct engine *e, const struct tok *next, const char *set)
+{
+	return next->kind == TOK_PUNCT && next->to - next->from == 1 &&
+	       strchr(set, e->l.s.p[next->from]);
+}
+
+/* T name, T *name, struct name {, using name =, #define name, enum { name. */
+static bool declaring(const struct engine *e)
+{
+	struct str prev = engine_text(e, &e->prev);
+	struct tok next = engine_peek(e);
+	if (str_eq(e->l.directive, S("define")) && str_eq(prev, S("define")))
+		return true;
+	if (e->enum_depth && e->depth == e->enum_depth &&
+		(str_eq(prev, S("{")) || str_eq(prev, S(","))))
+		return true;
+	if (str_eq(prev, S("using")))
+		return next_is(e, &next, "=");
+	if (str_eq(prev, S("namespace")) && engine_is(e, &e->prev2, S("using")))
+		return false;
+	if (e->prev.kind == TOK_IDENT && WORD_IN(prev, before_name))
+		return next_is(e, &next, "{:,>=;") || str_eq(prev, S("namespace"));
+	if (e->prev.kind == TOK_IDENT && !WORD_IN(prev, before_use))
+		return next_is(e, &next, "(;=,)[{:");
+	if (e->plain && str_eq(prev, S(",")))
+		return next_is(e, &next, ";=,[");
+	bool pointer = str_eq(prev, S("*")) || str_eq(prev, S("&")) || str_eq(prev, S(">"));
+	return pointer && e->prev2.kind == TOK_IDENT &&
+	       next_is(e, &next, e->plain ? "(;=,)[" : ";=,)[");
+}
+
+void left_track(struct engine *e, const struct tok *t)
+{
+	struct str s = engine_text(e, t);
+	if (t->kind == TOK_PUNCT && strchr(";{}:", s.p[0]) && s.n == 1)
+		e->plain = true;
+	else if (t->kind == TOK_IDENT)
+		e->plain = e->plain && !WORD_IN(s, no_declaration);
+	else if (t->kind == TOK_PUNCT)
+		e->plain = e->plain && strchr("*&<>,~[]:", s.p[0]);
+}
+
+bool left_declaration_before(const struct engine *e)
+{
+	struct str prev = engine_text(e, &e->prev);
+	return e->prev.kind == TOK_IDENT && !WORD_IN(prev, before_use);
+}
+
+bool left_declares(struct engine *e, const struct tok *t)
+{
+	if (!declaring(e))
+		return false;
+	map_put(&e->declared, engine_text(e, t), e);
+	return true;
+}
+
+/* Names such as umin are no CUDA names unless called; CUtensorMap and CUDA_VERSION always are. */
+static bool common_word(struct str name, const struct hipify_rule *r)
+{
+	return !names_look_like_cuda(name) && str_eq(hipify_rule_kind(r), S("unsupported")) &&
+	       name.p[0] != '_' && !str_starts(name, S("CU"));
+}
+
+void left_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
+{
+	struct str name = engine_text(e, t), hip = r ? hipify_rule_hip(r) : S("");
+	if (left_declares(e, t))
+		return;
+	if (r && !hip.n && !str_starts(hipify_rule_source(r), S("hipify-perl")))
+		hip = hipify_rule_source(r);
+	struct tok next = engine_peek(e);
+	if (!r && engine_is(e, &next, S("##")))
+		return; /* left_paste() reports it */
+	bool used = engine_is(e, &next, S("(")) || engine_is(e, &next, S("::")) ||
+		    engine_is(e, &e->prev, S("namespace"));
+	if (r && common_word(name, r) && !used)
+		return;
+	engine_left(e, t, name, hip);
+}
+
+void left_libcuxx(struct engine *e, const struct tok *t)
+{
+	struct tok next = engine_peek(e);
+	if (engine_is(e, &e->prev, S("namespace")) && left_declares(e, t))
+		return;
+	if (!engine_is(e, &next, S("::")) || engine_is(e, &e->prev, S("::")))
+		return;
+	struct lex ahead = e->l;
+	struct tok part = {0};
+	if (!lex_try(&ahead, &part) || !lex_try(&ahead, &part))
+		return;
+	struct str name = str_fmt(e->a, "cuda::%.*s", STR(engine_text(e, &part)));
+	engine_left(e, t, name, hipify_rule_source(names_find(S("@cuda::"))));
+}
+
+static bool word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+static void raw_word(struct engine *e, const struct tok *t, struct str word, struct map *seen)
+{
+	const struct hipify_rule *r = names_find(word);
+	bool known = r && !names_is_header(r) && names_look_like_cuda(word);
+	if (known && map_put(seen, word, e))
+		engine_left(e, t, word, hipify_rule_source(names_find(S("@raw"))));
+}
+
+void left_raw_string(struct engine *e, const struct tok *t)
+{
+	MAP(seen, e->a);
+	struct tok at = *t;
+	for (size_t i = t->from; i < t->to;) {
+		if (!word_char(e->l.s.p[i])) {
+			at.line += e->l.s.p[i++] == '\n';
+			continue;
+		}
+		at.from = i;
+		while (i < t->to && word_char(e->l.s.p[i]))
+			i++;
+		at.to = i;
+		raw_word(e, &at, str_sub(e->l.s, at.from, at.to), &seen);
+	}
+}
+
+/* PTX has mnemonics with dots (mov.u32, ld.global); x86 and amdgcn have none. */
+void left_asm_string(struct engine *e, const struct tok *t)
+{
+	struct str s = engine_text(e, t);
+	for (size_t i = 1; i + 1 < s.n; i++) {
+		bool letters = s.p[i - 1] >= '0' && s.p[i - 1] <= 'z' && s.p[i + 1] >= 'a' &&
+			       s.p[i + 1] <= 'z';
+		if (s.p[i] != '.' || !letters)
+			continue;
+		engine_left(e, t, S("asm"), hipify_rule_source(names_find(S("@asm"))));
+		e->in_asm = false;
+		return;
+	}
+}
+
+static const char *const stems[] = {"cuda", "cublas", "cublasLt", "cufft", "curand", "cusparse",
+	"cusolver", "cusolverDn", "cu", "nvrtc", "CU_", "CUDA_", "CUBLAS_", "CUFFT_", "CURAND_",
+	"CUSPARSE_", "CUSOLVER_"};
+
+void left_paste(struct engine *e)
+{
+	struct str prev = engine_text(e, &e->prev);
+	if (!str_eq(e->l.directive, S("define")))
+		return;
+	if (e->prev.kind == TOK_IDENT && !names_find(prev) &&
+		(WORD_IN(prev, stems) || names_look_like_cuda(prev)))
+		engine_left(e, &e->prev, str_fmt(e->a, "%.*s##", STR(prev)),
+			hipify_rule_source(names_find(S("@paste"))));
+}

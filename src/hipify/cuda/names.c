@@ -1,0 +1,181 @@
+/* Look-ups in the tables of names. */
+#include "hipify/cuda/names.h"
+
+#include <string.h>
+
+#include "hipify/cuda/names_hash.h"
+
+enum { SLOTS = 1 << 15 };
+
+static struct str pooled(uint32_t offset)
+{
+	return str_from(names_pool + offset);
+}
+
+static bool has_text(uint32_t offset, struct str s)
+{
+	const char *p = names_pool + offset;
+	return !strncmp(p, s.p, s.n) && !p[s.n];
+}
+
+const struct hipify_rule *names_find(struct str name)
+{
+	if (name.n < 2 || name.n > 255 || memchr(name.p, '\0', name.n))
+		return NULL;
+	for (size_t i = names_hash(name.p, name.n) % SLOTS; names_slots[i]; i = (i + 1) % SLOTS) {
+		const struct hipify_rule *r = &names_rows[names_slots[i] - 1];
+		if (has_text(r->cuda, name))
+			return r;
+	}
+	return NULL;
+}
+
+const struct arg_rule *names_arg(struct str name)
+{
+	if (!str_starts(name, S("cuda")) && !str_ends(name, S("_sync")))
+		return NULL;
+	for (const struct arg_rule *r = names_args; r->arg; r++)
+		if (str_eq(r->name, name))
+			return r;
+	return NULL;
+}
+
+bool names_lacks(const struct hipify_rule *r)
+{
+	return has_text(r->kind, S("unsupported"));
+}
+
+bool names_is_header(const struct hipify_rule *r)
+{
+	return has_text(r->kind, S("header"));
+}
+
+/* The next number of a dotted version; 0 when there is none. */
+static uint64_t version_part(struct str *rest)
+{
+	struct str part;
+	uint64_t n = 0;
+	if (!str_next(rest, '.', &part) || !str_u64(part, 10, &n))
+		return 0;
+	return n;
+}
+
+bool names_newer(const struct hipify_rule *r, struct str rocm)
+{
+	struct str since = pooled(r->since);
+	if (!since.n || !rocm.n)
+		return false;
+	while (since.n || rocm.n) {
+		uint64_t a = version_part(&since), b = version_part(&rocm);
+		if (a != b)
+			return a > b;
+	}
+	return false;
+}
+
+/* How names of CUDA and its libraries start. What must follow: an upper-case letter behind a
+ * lower-case one (cudaMalloc, not cudart or cudaview), anything behind '_'. CUDA_ alone is left
+ * out: projects use it for macros of their own (CUDA_CHECK, CUDA_ARCH), and NVIDIA's are in the
+ * tables. */
+static const char *const prefixes[] = {
+	"CUBLASLT_",
+	"CUBLAS_",
+	"CUDART_",
+	"CUDA_ERROR_",
+	"CUDA_C_",
+	"CUDA_R_",
+	"CUDNN_",
+	"CUFFT_",
+	"CUPTI_",
+	"CURAND_",
+	"CUSOLVER_",
+	"CUSPARSE_",
+	"CUTENSOR_",
+	"CU_",
+	"NVML_",
+	"NVRTC_",
+	"NVTX_",
+	"__CUDACC_",
+	"__CUDA_",
+	"__cuda",
+	"__nv_",
+	"__nvvm_",
+	"cu",
+	"cublas",
+	"cublasLt",
+	"cublasXt",
+	"cuda",
+	"cudnn",
+	"cufft",
+	"cufftXt",
+	"cupti",
+	"curand",
+	"curand_",
+	"cusolver",
+	"cusparse",
+	"cutensor",
+	"npp",
+	"nvjpeg",
+	"nvml",
+	"nvrtc",
+	"nvtx",
+};
+
+static bool starts_word(struct str name, struct str prefix)
+{
+	if (!str_starts(name, prefix) || name.n <= prefix.n)
+		return false;
+	char next = name.p[prefix.n];
+	return prefix.p[prefix.n - 1] == '_' || (next >= 'A' && next <= 'Z');
+}
+
+bool names_look_like_cuda(struct str name)
+{
+	if (name.n < 4 || !strchr("cCnN_", name.p[0]))
+		return false;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (starts_word(name, str_from(prefixes[i])))
+			return true;
+	return false;
+}
+
+struct str hipify_rule_cuda(const struct hipify_rule *r)
+{
+	return pooled(r->cuda);
+}
+
+struct str hipify_rule_hip(const struct hipify_rule *r)
+{
+	return pooled(r->hip);
+}
+
+struct str hipify_rule_kind(const struct hipify_rule *r)
+{
+	return pooled(r->kind);
+}
+
+struct str hipify_rule_header(const struct hipify_rule *r)
+{
+	return pooled(r->header);
+}
+
+struct str hipify_rule_since(const struct hipify_rule *r)
+{
+	return pooled(r->since);
+}
+
+struct str hipify_rule_source(const struct hipify_rule *r)
+{
+	return pooled(r->source);
+}
+
+struct str hipify_rule_table(const struct hipify_rule *r, unsigned *ret_line)
+{
+	*ret_line = r->line;
+	return names_tables[r->table];
+}
+
+const struct hipify_rule *hipify_rule_at(size_t i)
+{
+	return i < names_count ? &names_rows[i] : NULL;
+}

@@ -1,0 +1,298 @@
+/* Mode standalone over a folder: finds the sources and translates each in memory; nothing is
+ * written. A source that cannot be read or translated becomes a failed entry; the others go on.
+ */
+#include "hipify/cuda/standalone.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/pool.h"
+#include "base/proc.h"
+#include "base/progress.h"
+
+static const char *const extensions[] = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".c++", ".h",
+	".hh", ".hip", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tcc", ".tpp"};
+
+/* One file on its way through. */
+struct work {
+	const struct hipify_options *o;
+	const struct hipify_view *view;
+	const struct hipify_context *context;
+	struct hipify_file *file;
+	struct arena mem; /* of the text and what was found in it */
+	struct str source;
+	struct hipify_text text;
+};
+
+struct run {
+	struct arena *a;
+	const struct hipify_options *o;
+	const struct hipify_view *view;
+	struct hipify_tree *ret;
+	struct work *v; /* one for each file of ret */
+};
+
+bool hipify_is_source(struct str path)
+{
+	struct str ext = path_ext(path);
+	for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++)
+		if (str_eq(ext, str_from(extensions[i])))
+			return true;
+	return false;
+}
+
+struct str hipify_output_name(struct arena *a, struct str path)
+{
+	if (!str_ends(path, S(".cu")))
+		return path;
+	return str_fmt(a, "%.*s.hip", STR(str_sub(path, 0, path.n - 3)));
+}
+
+/* ---- which files ---- */
+
+static struct hipify_file *add_file(struct run *r, struct str rel)
+{
+	struct hipify_file *f = VEC_PUSH(r->a, &r->ret->files);
+	f->source = str_dup(r->a, rel);
+	f->output = hipify_output_name(r->a, f->source);
+	return f;
+}
+
+static void fail(struct hipify_file *f, struct err *e)
+{
+	f->status = HIPIFY_FAILED;
+	f->error = err_join(f->error, e);
+}
+
+struct level { /* one folder of the tree */
+	struct run *r;
+	struct str rel;
+	struct strs dirs; /* to look into next */
+};
+
+static bool excluded(const struct run *r, struct str rel, struct str name)
+{
+	if (str_eq(name, S(".git")) || str_eq(name, S(".rocsmith")))
+		return true;
+	for (size_t i = 0; i < r->o->exclude.n; i++)
+		if (str_eq(r->o->exclude.v[i], rel) || str_eq(r->o->exclude.v[i], name))
+			return true;
+	return false;
+}
+
+static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+{
+	struct level *l = user;
+	struct arena *a = l->r->a;
+	struct str rel = l->rel.n ? path_join(a, l->rel, e->path) : str_dup(a, e->path);
+	*prune = true;
+	if (view_hides(l->r->view, path_join(a, l->r->view->root, rel)))
+		return NULL;
+	if (S_ISDIR(e->st.st_mode)) {
+		if (!excluded(l->r, rel, e->path))
+			strs_add(a, &l->dirs, rel);
+		return NULL;
+	}
+	if (!hipify_is_source(rel) || excluded(l->r, rel, e->path))
+		return NULL;
+	struct stat st = e->st;
+	if (S_ISLNK(st.st_mode)) {
+		struct err *err = fs_stat(path_join(a, l->r->o->dir, rel), &st);
+		if (err) {
+			fail(add_file(l->r, rel), err);
+			return NULL;
+		}
+	}
+	if (S_ISREG(st.st_mode))
+		add_file(l->r, rel);
+	return NULL;
+}
+
+/* A folder and those below; one that cannot be listed is a failed entry. Links to folders are not
+ * followed, so that there are no loops. */
+static void collect(struct run *r, struct str rel)
+{
+	struct level l = {.r = r, .rel = rel};
+	struct str dir = rel.n ? path_join(r->a, r->o->dir, rel) : r->o->dir;
+	struct stat st;
+	struct err *e = fs_stat(dir, &st);
+	if (!e) {
+		view_note_dir(r->view, path_join(r->a, r->view->root, rel), &st);
+		e = fs_walk(dir, visit, &l);
+	}
+	if (e)
+		fail(add_file(r, rel), e);
+	for (size_t i = 0; i < l.dirs.n; i++)
+		collect(r, l.dirs.v[i]);
+}
+
+static struct err *choose_files(struct run *r)
+{
+	for (size_t i = 0; i < r->o->only.n; i++) {
+		if (!path_is_inside(r->o->only.v[i]))
+			return err_new(E_USAGE, "'%.*s' is not inside '%.*s'", STR(r->o->only.v[i]),
+				STR(r->o->dir));
+		add_file(r, r->o->only.v[i]);
+	}
+	if (r->o->only.n)
+		return NULL;
+	if (!fs_is_dir(r->o->dir))
+		return err_new(E_NOENT, "no folder '%.*s'", STR(r->o->dir));
+	collect(r, S(""));
+	return NULL;
+}
+
+/* Two sources that give one output: the second fails. So do names that break the manifest's lines.
+ */
+static void check_outputs(struct run *r)
+{
+	MAP(seen, r->a);
+	for (size_t i = 0; i < r->ret->files.n; i++) {
+		struct hipify_file *f = &r->ret->files.v[i], *other = map_get(&seen, f->output);
+		if (str_chr(f->source, '\n') < f->source.n ||
+			str_chr(f->source, '\t') < f->source.n)
+			fail(f, err_new(E_HIPIFY, "its name has a line end or a tab in it"));
+		if (other && f->status != HIPIFY_FAILED)
+			fail(f, err_new(E_HIPIFY, "'%.*s' and '%.*s' both give '%.*s'",
+					STR(other->source), STR(f->source), STR(f->output)));
+		else
+			map_put(&seen, f->output, f);
+	}
+}
+
+/* ---- translating ---- */
+
+static void add_context(struct run *r)
+{
+	struct hipify_context *c = &r->ret->context;
+	c->by_name.a = r->a;
+	c->rocm = r->o->rocm;
+	for (size_t i = 0; i < r->ret->files.n; i++) {
+		struct str path = r->ret->files.v[i].source, name = path_base(path);
+		struct strs *list = map_get(&c->by_name, name);
+		if (!list) {
+			list = NEW(r->a, struct strs);
+			map_put(&c->by_name, name, list);
+		}
+		strs_add(r->a, list, path);
+	}
+}
+
+static bool is_unit(struct str path)
+{
+	return str_ends(path, S(".cu")) || str_ends(path, S(".hip"));
+}
+
+static struct err *read_one(struct arena *tmp, void *user)
+{
+	(void)tmp;
+	struct work *w = user;
+	if (w->file->status == HIPIFY_FAILED)
+		return NULL;
+	struct str path = path_join(&w->mem, w->view->root, w->file->source);
+	struct err *e = view_read(w->view, &w->mem, path, &w->source);
+	if (e)
+		fail(w->file, e);
+	return NULL;
+}
+
+static struct err *translate_one(struct arena *tmp, void *user)
+{
+	(void)tmp;
+	struct work *w = user;
+	TRY(cancel_check());
+	if (w->file->status == HIPIFY_FAILED)
+		return NULL;
+	struct err *e = hipify_text_in(&w->mem, w->source, w->file->source, w->context, &w->text);
+	if (e) {
+		struct str path = path_join(&w->mem, w->o->dir, w->file->source);
+		fail(w->file, err_at(e, (struct loc){path, e->line, e->col}));
+	}
+	w->file->edits = w->text.edits.n;
+	w->file->status = e ? HIPIFY_FAILED : w->text.edits.n ? HIPIFY_OK : HIPIFY_UNCHANGED;
+	return NULL;
+}
+
+static struct err *translate(struct run *r)
+{
+	size_t n = r->ret->files.n;
+	r->v = arena_array(r->a, n, sizeof(*r->v));
+	for (size_t i = 0; i < n; i++)
+		r->v[i] = (struct work){
+			.o = r->o,
+			.view = r->view,
+			.context = &r->ret->context,
+			.file = &r->ret->files.v[i],
+		};
+	TRY(pool_each(r->o->jobs, r->v, n, sizeof(*r->v), read_one));
+	for (size_t i = 0; i < n; i++)
+		if (!is_unit(r->v[i].file->source) && str_contains(r->v[i].source, S("_sync")))
+			r->ret->context.warp_sync = true;
+	return pool_each(r->o->jobs, r->v, n, sizeof(*r->v), translate_one);
+}
+
+/* ---- the whole ---- */
+
+static void keep_names(struct run *r, struct map *declared)
+{
+	for (size_t i = 0; i < r->ret->files.n; i++)
+		for (size_t k = 0; k < r->v[i].text.declared.n; k++)
+			map_put(declared, str_dup(r->a, r->v[i].text.declared.v[k]), r);
+}
+
+/* The text lives on when it is to be written: in an overlay an unchanged one is, too. */
+static void keep_text(struct run *r, struct work *w)
+{
+	struct hipify_file *f = w->file;
+	bool same_place = r->o->in_place && str_eq(f->source, f->output);
+	if (f->status == HIPIFY_OK || (f->status == HIPIFY_UNCHANGED && !same_place))
+		f->text = str_dup(r->a, w->text.text);
+}
+
+/* Joins what was found in the files; a name that one of them declares is the project's own. */
+static void gather(struct run *r)
+{
+	MAP(declared, r->a);
+	MAP(headers, r->a);
+	keep_names(r, &declared);
+	for (size_t i = 0; i < r->ret->files.n; i++) {
+		struct hipify_text *t = &r->v[i].text;
+		for (size_t k = 0; k < t->left.n; k++) {
+			struct hipify_left l = t->left.v[k];
+			if (map_get(&declared, l.name))
+				continue;
+			l.path = r->v[i].file->source;
+			l.name = str_dup(r->a, l.name);
+			l.suggestion = str_dup(r->a, l.suggestion);
+			*VEC_PUSH(r->a, &r->ret->left) = l;
+		}
+		keep_text(r, &r->v[i]);
+		for (size_t k = 0; k < t->headers.n; k++) {
+			struct str h = str_dup(r->a, t->headers.v[k]);
+			if (map_put(&headers, h, r))
+				strs_add(r->a, &r->ret->headers, h);
+		}
+		arena_free(&r->v[i].mem);
+	}
+}
+
+struct err *standalone_run(struct arena *a, const struct hipify_options *o,
+	const struct hipify_view *view, struct hipify_tree *ret)
+{
+	struct run r = {.a = a, .o = o, .view = view, .ret = ret};
+	TRY(choose_files(&r));
+	check_outputs(&r);
+	add_context(&r);
+	struct progress *p = progress_begin(S("Translating"), o->dir, UNIT_ITEMS, ret->files.n);
+	struct err *e = translate(&r);
+	progress_end(p);
+	gather(&r);
+	strs_sort(&ret->headers);
+	return e;
+}
+
+void hipify_tree_free(struct hipify_tree *t)
+{
+	VEC_EACH (struct hipify_file, f, &t->files)
+		err_freep(&f->error);
+}

@@ -1,0 +1,351 @@
+/* Looks for CUDA names in the results; see lefts.h.
+ *
+ * The standalone translator is run on each result: what it would still translate, torch's tables
+ * lack although HIP has a name; what it reports, HIP has no name for. Its own texts are not used.
+ */
+#include "hipify/report/lefts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/pool.h"
+#include "base/proc.h"
+#include "hipify/cuda/names.h"
+#include "hipify/torch/text/text.h"
+
+struct scan {
+	struct search *all;
+	const struct hipify_file *file;
+	struct arena mem;
+	struct hipify_lefts left;
+	struct strs declared;
+};
+
+struct search {
+	struct arena *a;
+	const struct hipify_view *view;
+	struct scan *v;
+	size_t n;
+	struct map declared; /* by the project */
+	struct map asked;    /* names that it might declare in a file not looked at yet */
+};
+
+/* The source's place of a word, whose line in the result is known: lines were added in front, and
+ * now and then two were joined. */
+struct place {
+	struct str source;
+	unsigned added; /* lines */
+	unsigned line;  /* that was found last */
+	size_t at;      /* where it begins */
+};
+
+static bool word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* Column of a whole word in a line, or 0. */
+static unsigned find_word(struct str line, struct str name)
+{
+	for (size_t from = 0; from < line.n;) {
+		size_t at = from + str_find(str_sub(line, from, line.n), name), end = at + name.n;
+		if (at >= line.n)
+			return 0;
+		bool starts = at == 0 || !word_char(line.p[at - 1]);
+		if (starts && (end == line.n || !word_char(line.p[end])))
+			return (unsigned)at + 1;
+		from = at + 1;
+	}
+	return 0;
+}
+
+static struct str line_at(struct str s, size_t at)
+{
+	struct str rest = str_sub(s, at, s.n);
+	return str_sub(rest, 0, str_chr(rest, '\n'));
+}
+
+static void locate(struct place *p, struct hipify_left *l)
+{
+	enum { NEAR = 8 };
+	unsigned want = l->line > p->added ? l->line - p->added : 1;
+	if (want < p->line) {
+		p->line = 1;
+		p->at = 0;
+	}
+	for (; p->line < want && p->at < p->source.n; p->line++)
+		p->at += line_at(p->source, p->at).n + 1;
+	size_t at = p->at;
+	for (unsigned i = 0; i < NEAR && at < p->source.n; i++) {
+		struct str line = line_at(p->source, at);
+		unsigned col = find_word(line, l->name);
+		if (col) {
+			l->line = p->line + i;
+			l->col = col;
+			return;
+		}
+		at += line.n + 1;
+	}
+	l->line = want;
+	l->col = 1;
+}
+
+/* How many lines the result has in front that the source has not. */
+static unsigned added_lines(struct str text, struct str source)
+{
+	struct str runtime = S("#include \"hip/hip_runtime.h\"\n");
+	bool marked = str_starts(text, torch_breadcrumb) && !str_starts(source, torch_breadcrumb);
+	text = str_sub(text, marked ? torch_breadcrumb.n : 0, text.n);
+	return (unsigned)marked +
+	       (str_starts(text, runtime) && !str_starts(source, runtime) ? 1U : 0U);
+}
+
+/* ---- names ---- */
+
+/* An identifier of CUDA's API, and not a word such as half or umin. */
+static bool api_name(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (!word_char(name.p[i]))
+			return false;
+	return names_look_like_cuda(name) || str_starts(name, S("CU"));
+}
+
+static bool one_of(struct str s, const char *const *list)
+{
+	for (; *list; list++)
+		if (str_eq(s, str_from(*list)))
+			return true;
+	return false;
+}
+
+/* The word that ends before `at`, or "". */
+static struct str word_before(struct str s, size_t at)
+{
+	size_t to = at;
+	while (to && (s.p[to - 1] == ' ' || s.p[to - 1] == '\t'))
+		to--;
+	size_t from = to;
+	while (from && word_char(s.p[from - 1]))
+		from--;
+	return str_sub(s, from, to);
+}
+
+/* TYPE name(, using name =, #define name: such a name is the project's own. */
+static bool declared_at(struct str s, size_t from, size_t to)
+{
+	static const char *const before_use[] = {"return", "else", "throw", "new", "delete", "case",
+		"goto", "sizeof", "typename", "do", "const", "volatile", "static", "extern",
+		"inline", "constexpr", "register", "mutable", "not", "and", "or", "defined",
+		"ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof", "decltype",
+		"typedef", "co_return", "co_await", "co_yield", "struct", "enum", NULL};
+	struct str before = word_before(s, from);
+	while (to < s.n && (s.p[to] == ' ' || s.p[to] == '\t'))
+		to++;
+	if (!before.n || one_of(before, before_use) || to == s.n)
+		return false;
+	return str_eq(before, S("define")) || strchr("(;=,)[{:", s.p[to]);
+}
+
+/* A name that HIP has, too. */
+static void add_known(struct scan *s, struct str text, const struct hipify_edit *e)
+{
+	static const char *const kinds[] = {
+		"function", "constant", "type", "template", "macro", NULL};
+	const struct hipify_rule *r = e->rule;
+	struct str name = str_sub(text, e->from, e->to);
+	if (!r || !str_eq(name, hipify_rule_cuda(r)) || str_eq(name, hipify_rule_hip(r)))
+		return;
+	if (!one_of(hipify_rule_kind(r), kinds) || !api_name(name))
+		return;
+	if (declared_at(text, e->from, e->to)) {
+		strs_add(&s->mem, &s->declared, name);
+		return;
+	}
+	struct str since = hipify_rule_since(r);
+	*VEC_PUSH(&s->mem, &s->left) = (struct hipify_left){
+		.path = s->file->source,
+		.name = name,
+		.line = e->line,
+		.suggestion = hipify_rule_hip(r),
+		.since = since.n ? since : S("6.4.3"), /* the oldest that our tables know */
+	};
+}
+
+/* A name that HIP lacks or our tables do not know; not what the translator says about strings,
+ * macros that paste names, and libcu++. */
+static void add_other(struct scan *s, const struct hipify_left *l)
+{
+	const struct hipify_rule *r = names_find(l->name);
+	bool member = l->unsure && str_ends(l->name, S("_"));
+	if (!api_name(l->name) || member || (r && !names_lacks(r)))
+		return;
+	struct hipify_left *copy = VEC_PUSH(&s->mem, &s->left);
+	*copy = *l;
+	copy->path = s->file->source;
+}
+
+static int by_line(const void *x, const void *y)
+{
+	const struct hipify_left *a = x, *b = y;
+	return a->line != b->line ? (a->line > b->line) - (a->line < b->line)
+				  : str_cmp(a->name, b->name);
+}
+
+/* ---- files ---- */
+
+static struct err *quietly(struct err *e)
+{
+	if (e && e->code == E_CANCELLED)
+		return e;
+	err_free(e);
+	return NULL;
+}
+
+/* Leaves out what a ROCm build does not see, and names that the text itself asks for. */
+static void drop_dead(struct scan *s, struct str text)
+{
+	struct live_lines lines = torch_live_lines(&s->mem, text);
+	MAP(asked, &s->mem);
+	size_t n = 0;
+	VEC_EACH (const struct hipify_left, l, &s->left)
+		if (line_in(&lines.conditions, l->line))
+			map_put(&asked, l->name, s);
+	for (size_t i = 0; i < s->left.n; i++) {
+		struct hipify_left l = s->left.v[i];
+		if (!line_in(&lines.dead, l.line) && !map_get(&asked, l.name))
+			s->left.v[n++] = l;
+	}
+	s->left.n = n;
+}
+
+static struct err *look(struct scan *s, struct str text, struct str source)
+{
+	struct hipify_text t;
+	TRY(hipify_text(&s->mem, text, S("result.h"), &t));
+	struct place p = {.source = source, .added = added_lines(text, source), .line = 1};
+	s->declared = t.declared;
+	VEC_EACH (const struct hipify_edit, e, &t.edits)
+		add_known(s, text, e);
+	VEC_EACH (const struct hipify_left, l, &t.left)
+		add_other(s, l);
+	drop_dead(s, text);
+	if (s->left.n)
+		qsort(s->left.v, s->left.n, sizeof(*s->left.v), by_line);
+	VEC_EACH (struct hipify_left, l, &s->left)
+		locate(&p, l);
+	return NULL;
+}
+
+static struct err *scan_result(struct arena *tmp, void *user)
+{
+	struct scan *s = user;
+	const struct hipify_view *view = s->all->view;
+	struct str source = {0};
+	TRY(cancel_check());
+	if (s->file->status != HIPIFY_OK || !s->file->text.p || !hipify_is_source(s->file->source))
+		return NULL;
+	TRY(quietly(view_read(view, tmp, path_join(tmp, view->root, s->file->source), &source)));
+	return source.p ? quietly(look(s, s->file->text, source)) : NULL;
+}
+
+/* Does a text have one of the names? */
+static bool has_name(const struct map *names, struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if (!strchr("cCnN_", text.p[i]) || !text.p[i])
+			continue;
+		size_t from = i;
+		if (from && word_char(text.p[from - 1]))
+			continue;
+		while (i < text.n && word_char(text.p[i]))
+			i++;
+		if (map_get(names, str_sub(text, from, i)))
+			return true;
+	}
+	return false;
+}
+
+/* A file that was not changed may declare what others use. */
+static struct err *scan_unchanged(struct arena *tmp, void *user)
+{
+	struct scan *s = user;
+	const struct hipify_view *view = s->all->view;
+	struct str text = {0};
+	struct hipify_text t;
+	TRY(cancel_check());
+	if (s->file->status != HIPIFY_UNCHANGED || !hipify_is_source(s->file->source))
+		return NULL;
+	TRY(quietly(view_read(view, tmp, path_join(tmp, view->root, s->file->source), &text)));
+	if (!text.p || !has_name(&s->all->asked, text))
+		return NULL;
+	TRY(quietly(hipify_text(&s->mem, text, S("result.h"), &t)));
+	s->declared = t.declared;
+	VEC_EACH (const struct hipify_edit, e, &t.edits)
+		if (declared_at(text, e->from, e->to))
+			strs_add(&s->mem, &s->declared,
+				str_dup(&s->mem, str_sub(text, e->from, e->to)));
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+static void note_declared(struct search *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		for (size_t k = 0; k < x->v[i].declared.n; k++)
+			map_put(&x->declared, x->v[i].declared.v[k], x);
+}
+
+static void note_asked(struct search *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		VEC_EACH (const struct hipify_left, l, &x->v[i].left)
+			if (!map_get(&x->declared, l->name))
+				map_put(&x->asked, l->name, x);
+}
+
+static void gather(struct search *x, struct hipify_lefts *ret)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		VEC_EACH (const struct hipify_left, l, &x->v[i].left) {
+			if (map_get(&x->declared, l->name))
+				continue;
+			struct hipify_left *copy = VEC_PUSH(x->a, ret);
+			*copy = *l;
+			copy->name = str_dup(x->a, l->name);
+			copy->suggestion = str_dup(x->a, l->suggestion);
+		}
+	}
+}
+
+static struct err *search(struct search *x, unsigned jobs)
+{
+	TRY(pool_each(jobs, x->v, x->n, sizeof(*x->v), scan_result));
+	note_declared(x);
+	note_asked(x);
+	if (!x->asked.n)
+		return NULL;
+	TRY(pool_each(jobs, x->v, x->n, sizeof(*x->v), scan_unchanged));
+	note_declared(x);
+	return NULL;
+}
+
+struct err *torch_lefts(struct arena *a, const struct hipify_options *o,
+	const struct hipify_view *view, struct hipify_tree *t)
+{
+	ARENA(tmp);
+	struct search x = {.a = a, .view = view, .n = t->files.n};
+	x.declared.a = x.asked.a = &tmp;
+	x.v = arena_array(&tmp, x.n, sizeof(*x.v));
+	for (size_t i = 0; i < x.n; i++)
+		x.v[i] = (struct scan){.all = &x, .file = &t->files.v[i]};
+	struct err *e = search(&x, o->jobs);
+	if (!e)
+		gather(&x, &t->left);
+	for (size_t i = 0; i < x.n; i++)
+		arena_free(&x.v[i].mem);
+	return e;
+}

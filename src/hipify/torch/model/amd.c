@@ -1,0 +1,553 @@
+/* Reading build_amd.py; see amd.h.
+ *
+ * The module is looked at in groups: a statement at the left margin with all that is indented below
+ * it. A group that has none of the calls that change files is harmless; one that has some must be
+ * of a known kind, else it is a doubt. Paths are expressions such as DIR / "a/b", where every
+ * variable that is no path itself stands for the checkout.
+ */
+#include "hipify/torch/model/amd.h"
+
+#include "base/fs.h"
+#include "lang/python/literal.h"
+
+/* Far above what any such script has; they keep the time linear for hostile ones. */
+enum {
+	MAX_SIZE = 1 << 20,
+	MAX_DOUBTS = 16,
+	MAX_PAIRS = 1000,
+	MAX_EDITS = 64,
+	MAX_FUNCTION = 10000, /* tokens */
+};
+
+struct group {
+	size_t from, to;   /* statements */
+	size_t first, end; /* tokens */
+};
+
+struct reader {
+	struct arena *a;
+	struct py_module m;
+	struct amd_build *ret;
+	VEC(struct group) groups;
+	bool launches_known;
+	unsigned attempts;    /* at reading an edit */
+	struct map functions; /* name -> struct group * */
+	struct map setters;   /* name -> struct py_setters *, functions included */
+};
+
+static const struct py_token *token(const struct reader *r, size_t i)
+{
+	return &r->m.tokens.v[i];
+}
+
+static bool is(const struct reader *r, size_t i, const char *text)
+{
+	return py_is(&r->m, i, str_from(text));
+}
+
+static bool is_name(const struct reader *r, size_t i)
+{
+	return i < r->m.tokens.n && token(r, i)->kind == PY_TOKEN_NAME;
+}
+
+static bool is_string(const struct reader *r, size_t i)
+{
+	return i < r->m.tokens.n && token(r, i)->kind == PY_TOKEN_STRING;
+}
+
+static void doubt(struct reader *r, size_t at, const char *what)
+{
+	const struct py_token *t = token(r, at);
+	if (r->ret->doubts.n == MAX_DOUBTS)
+		return;
+	struct finding *f =
+		finding_add(r->a, &r->ret->doubts, "build-amd-code", SEV_WARNING, r->ret->file);
+	finding_say(r->a, f, "line %u: %s", t->line, what);
+	finding_fix(r->a, f, "--engine torch runs the script itself");
+}
+
+/* A string literal of one token; "" when it is none. */
+static struct str text_at(struct reader *r, size_t i)
+{
+	struct py_value v = {0};
+	if (!is_string(r, i))
+		return S("");
+	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, i, &v);
+	return !e && v.kind == PY_STRING ? v.text : S("");
+}
+
+static bool in_list(struct str s, const char *const *list)
+{
+	for (; *list; list++)
+		if (str_eq(s, str_from(*list)))
+			return true;
+	return false;
+}
+
+/* ---- lists ---- */
+
+/* A list or tuple of strings at a token, copied to ret. */
+static bool strings_at(struct reader *r, size_t at, struct strs *ret)
+{
+	struct py_value v = {0};
+	if (!is(r, at, "[") && !is(r, at, "("))
+		return false;
+	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, at, &v);
+	if (e || (v.kind != PY_LIST && v.kind != PY_TUPLE))
+		return false;
+	for (size_t i = 0; i < v.n; i++)
+		if (v.v[i].kind != PY_STRING)
+			return false;
+	for (size_t i = 0; i < v.n; i++)
+		strs_add(r->a, ret, v.v[i].text);
+	return true;
+}
+
+/* `X = [join(DIR, x) for x in X]`: the list made absolute. */
+static bool makes_absolute(const struct reader *r, const struct py_statement *s)
+{
+	bool join = false;
+	for (size_t i = s->value; i < s->to; i++) {
+		join |= is(r, i, "join");
+		if (is(r, i, "if"))
+			return false;
+	}
+	return join && is(r, s->value, "[");
+}
+
+/* The first literal list with one of these names. Later statements may not add to it unseen. */
+static bool named_list(struct reader *r, const char *const *names, struct strs *ret)
+{
+	struct str found = S("");
+	VEC_EACH (struct py_statement, s, &r->m.statements) {
+		if (!found.n && in_list(s->target, names) && strings_at(r, s->value, ret))
+			found = s->target;
+		else if (found.n && str_eq(s->target, found) && !makes_absolute(r, s))
+			doubt(r, s->from, "a list is set a second time");
+	}
+	return found.n > 0;
+}
+
+static bool mentions(const struct reader *r, const struct group *g, const char *name)
+{
+	for (size_t i = g->first; i < g->end; i++)
+		if (is(r, i, name))
+			return true;
+	return false;
+}
+
+/* One use of a list's name; extra: the group is the one for --extra-include-dir. */
+static void list_use(struct reader *r, size_t i, bool extra, struct strs *list)
+{
+	static const char *const methods[] = {
+		"append", "extend", "insert", "remove", "clear", "pop", NULL};
+	bool call =
+		is(r, i + 1, ".") && is_name(r, i + 2) && in_list(token(r, i + 2)->text, methods);
+	bool append = call && is(r, i + 2, "append");
+	struct str more = append ? text_at(r, i + 4) : S("");
+	if (more.n)
+		strs_add(r->a, list, more);
+	else if ((call && !(append && extra)) || is(r, i + 1, "+=") || is(r, i + 1, "["))
+		doubt(r, i, "a list is changed by code");
+}
+
+/* Changes of a list by method or operator: append() of what --extra-include-dir names is expected,
+ * a literal is taken, the rest is a doubt. */
+static void list_changes(struct reader *r, const char *const *names, struct strs *list)
+{
+	VEC_EACH (const struct group, g, &r->groups) {
+		bool extra = mentions(r, g, "extra_include_dir");
+		for (size_t i = g->first; i < g->end; i++)
+			if (is_name(r, i) && in_list(token(r, i)->text, names))
+				list_use(r, i, extra, list);
+	}
+}
+
+/* ---- paths ---- */
+
+/* The last statement before token `at` that sets this name. */
+static const struct py_statement *setter(const struct reader *r, struct str name, size_t at)
+{
+	const struct py_setters *p = map_get(&r->setters, name);
+	const struct py_statement *all = r->m.statements.v;
+	size_t low = 0, high = p ? p->n : 0;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (all[p->v[mid]].from < at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &all[p->v[low - 1]] : NULL;
+}
+
+static void index_setters(struct reader *r)
+{
+	for (size_t i = 0; i < r->m.statements.n; i++) {
+		struct str name = r->m.statements.v[i].target;
+		struct py_setters *p = map_get(&r->setters, name);
+		if (!p) {
+			p = NEW(r->a, struct py_setters);
+			map_put(&r->setters, name, p);
+		}
+		*VEC_PUSH(r->a, p) = i;
+	}
+}
+
+/* The path that an expression means, relative to the checkout: "text", DIR / "text", a variable.
+ * "" = none. */
+static struct str path_at(struct reader *r, size_t at, unsigned depth)
+{
+	struct str path = S("");
+	while (is(r, at, "("))
+		at++;
+	if (is_string(r, at))
+		path = text_at(r, at);
+	const struct py_statement *s = is_name(r, at) ? setter(r, token(r, at)->text, at) : NULL;
+	if (s && depth < 8)
+		path = path_at(r, s->value, depth + 1);
+	for (at++; is(r, at, "/") && is_string(r, at + 1); at += 2)
+		path = path_join(r->a, path, text_at(r, at + 1));
+	return path.n ? path_clean(r->a, path) : path;
+}
+
+/* ---- edits ---- */
+
+/* The .replace("a", "b") at a token; false when it is not as simple as that. */
+static bool replace_at(struct reader *r, size_t i, struct torch_map *ret)
+{
+	struct torch_entry e = {.table = S("build_amd.py"), .file = r->ret->file};
+	bool pair = is_string(r, i + 2) && is(r, i + 3, ",") && is_string(r, i + 4);
+	size_t end = is(r, i + 5, ",") ? i + 6 : i + 5;
+	if (!pair || !is(r, end, ")"))
+		return false;
+	e.from = text_at(r, i + 2);
+	e.to = text_at(r, i + 4);
+	e.line = token(r, i + 2)->line;
+	*VEC_PUSH(r->a, ret) = e;
+	return e.from.n > 0;
+}
+
+/* All of them between two tokens, if nothing else is called there that could change a text. */
+static bool replaces_in(struct reader *r, const struct group *g, struct torch_map *ret)
+{
+	static const char *const harmless[] = {"open", "read", "readlines", "splitlines", "write",
+		"writelines", "join", "print", "format", "exists", "isfile", "is_file",
+		"is_hip_clang", NULL};
+	for (size_t i = g->first; i + 1 < g->end; i++) {
+		if (!is_name(r, i) || !is(r, i + 1, "("))
+			continue;
+		struct str name = token(r, i)->text;
+		bool replace = is(r, i, "replace");
+		if (replace ? !replace_at(r, i, ret)
+			    : !in_list(name, harmless) && !map_get(&r->functions, name))
+			return false;
+	}
+	return true;
+}
+
+/* The function that a NAME "(" calls, when it is one of the script; NULL otherwise. */
+static const struct group *called(const struct reader *r, size_t i)
+{
+	if (!is_name(r, i) || !is(r, i + 1, "("))
+		return NULL;
+	return map_get(&r->functions, token(r, i)->text);
+}
+
+/* Replaces of the group itself and of the functions that it calls. A function must consist of them:
+ * a head, one replace a line, and a return. */
+static bool edits_of(struct reader *r, const struct group *g, struct torch_map *ret)
+{
+	if (!replaces_in(r, g, ret))
+		return false;
+	for (size_t i = g->first; i + 1 < g->end; i++) {
+		const struct group *f = called(r, i);
+		size_t before = ret->n;
+		if (!f || f == g || is(r, i, "is_hip_clang"))
+			continue;
+		if (f->end - f->first > MAX_FUNCTION || !replaces_in(r, f, ret))
+			return false;
+		if (ret->n - before + 2 < f->to - f->from || ret->n > MAX_PAIRS)
+			return false;
+	}
+	return ret->n > 0;
+}
+
+/* The variable that open(X, "w") in a group names; g->end when there is none. */
+static size_t opened_for_writing(struct reader *r, const struct group *g)
+{
+	for (size_t i = g->first; i + 4 < g->end; i++)
+		if (is(r, i, "open") && is(r, i + 1, "(") && is_name(r, i + 2) &&
+			is(r, i + 3, ",") && str_contains(text_at(r, i + 4), S("w")))
+			return i + 2;
+	return g->end;
+}
+
+/* `for X in FILES:` or a single X = "path". */
+static bool edited_files(struct reader *r, const struct group *g, size_t var, struct strs *ret)
+{
+	struct str name = token(r, var)->text;
+	if (is(r, g->first, "for") && str_eq(token(r, g->first + 1)->text, name)) {
+		const struct py_statement *s = setter(r, token(r, g->first + 3)->text, var);
+		return s && is(r, g->first + 4, ":") && strings_at(r, s->value, ret);
+	}
+	const struct py_statement *s = setter(r, name, var);
+	struct str path = s ? text_at(r, s->value) : S("");
+	if (path.n)
+		strs_add(r->a, ret, path);
+	return path.n > 0;
+}
+
+static bool read_edit(struct reader *r, const struct group *g)
+{
+	struct amd_edit e = {0};
+	size_t var = opened_for_writing(r, g);
+	if (var == g->end || r->attempts == MAX_EDITS)
+		return false;
+	r->attempts++;
+	if (!edits_of(r, g, &e.replace) || !edited_files(r, g, var, &e.files))
+		return false;
+	e.when_kept = is(r, g->first, "if") && is(r, g->first + 1, "is_hip_clang");
+	*VEC_PUSH(r->a, &r->ret->edits) = e;
+	return true;
+}
+
+/* ---- the copy after hipify ---- */
+
+/* `NAME_src = PATH` and `NAME_dst = PATH` in a group, and a write to the latter. */
+static bool read_copy(struct reader *r, const struct group *g)
+{
+	struct str from = S(""), to = S("");
+	bool fails = false;
+	for (size_t i = g->from; i < g->to; i++) {
+		const struct py_statement *s = &r->m.statements.v[i];
+		if (str_ends(s->target, S("_src")))
+			from = path_at(r, s->value, 0);
+		else if (str_ends(s->target, S("_dst")))
+			to = path_at(r, s->value, 0);
+	}
+	for (size_t i = g->first; i < g->end; i++)
+		fails |= is(r, i, "exit") || is(r, i, "raise");
+	if (!from.n || !to.n)
+		return false;
+	const struct py_statement *head = &r->m.statements.v[g->from];
+	for (size_t i = head->from; i < head->to; i++)
+		fails &= !is(r, i, "exists");
+	r->ret->copy.from = from;
+	r->ret->copy.to = to;
+	r->ret->copy.required = fails && is(r, g->first, "if");
+	return true;
+}
+
+/* FILES.append(PATH) of one that the checkout may lack. */
+static void read_optional(struct reader *r)
+{
+	static const char *const names[] = {"extra_files", "EXTRA_FILES", NULL};
+	for (size_t i = 0; i < r->m.tokens.n; i++) {
+		if (!is_name(r, i) || !in_list(token(r, i)->text, names) || !is(r, i + 1, "."))
+			continue;
+		struct str path = is(r, i + 2, "append") ? path_at(r, i + 4, 0) : S("");
+		if (path.n)
+			strs_add(r->a, &r->ret->extra_if_there, path);
+		else
+			doubt(r, i, "a list is changed by code");
+	}
+}
+
+/* ---- the call of hipify() ---- */
+
+static enum amd_launches of_function(struct reader *r, const struct group *f)
+{
+	for (size_t i = f->first; i < f->end; i++)
+		if (str_contains(text_at(r, i), S(".hipInfo")))
+			return AMD_ASKS_HIP_INFO;
+	if (f->to - f->from == 2 && is(r, f->end - 1, "True") && is(r, f->end - 2, "return"))
+		return AMD_KEEPS_LAUNCHES;
+	if (f->to - f->from != 2 || !is(r, f->end - 1, "False"))
+		doubt(r, f->first, "whether launches are rewritten cannot be told");
+	return AMD_REWRITES_LAUNCHES;
+}
+
+static enum amd_launches launches_at(struct reader *r, size_t at)
+{
+	const struct group *f = called(r, at);
+	if (f)
+		return of_function(r, f);
+	if (!is(r, at, "True") && !is(r, at, "False"))
+		doubt(r, at, "whether launches are rewritten cannot be told");
+	return is(r, at, "True") ? AMD_KEEPS_LAUNCHES : AMD_REWRITES_LAUNCHES;
+}
+
+static void read_argument(struct reader *r, size_t at)
+{
+	static const char *const expected[] = {"project_directory", "output_directory", "includes",
+		"ignores", "out_of_place_only", "show_progress", "show_detailed", NULL};
+	if (is(r, at, "hip_clang_launch") && !r->launches_known) {
+		r->ret->launches = launches_at(r, at + 2);
+		r->launches_known = true;
+	} else if (is(r, at, "extra_files"))
+		strings_at(r, at + 2, &r->ret->extra_files);
+	else if (!in_list(token(r, at)->text, expected))
+		doubt(r, at, "an argument of hipify() that is not known");
+}
+
+/* The keywords of the call whose "(" is at a token. */
+static void read_call(struct reader *r, size_t open)
+{
+	unsigned depth = 0;
+	for (size_t i = open; i < r->m.tokens.n; i++) {
+		if (is(r, i, "(") || is(r, i, "[") || is(r, i, "{"))
+			depth++;
+		else if ((is(r, i, ")") || is(r, i, "]") || is(r, i, "}")) && !--depth)
+			return;
+		else if (depth == 1 && is_name(r, i) && is(r, i + 1, "="))
+			read_argument(r, i);
+	}
+}
+
+static void read_calls(struct reader *r)
+{
+	unsigned calls = 0;
+	for (size_t i = 1; i + 1 < r->m.tokens.n; i++) {
+		if (!is(r, i, "hipify") || !is(r, i - 1, ".") || !is(r, i + 1, "("))
+			continue;
+		if (calls++ == 0)
+			read_call(r, i + 1);
+		else
+			doubt(r, i, "hipify() is called a second time");
+	}
+	if (!calls)
+		doubt(r, 0, "no call of hipify() is found");
+}
+
+/* ---- groups ---- */
+
+static void cut_groups(struct reader *r)
+{
+	for (size_t i = 0; i < r->m.statements.n; i++) {
+		const struct py_statement *s = &r->m.statements.v[i];
+		bool margin = token(r, s->from)->col == 1 && !is(r, s->from, "else") &&
+			      !is(r, s->from, "elif") && !is(r, s->from, "except") &&
+			      !is(r, s->from, "finally");
+		if (margin || !r->groups.n)
+			*VEC_PUSH(r->a, &r->groups) = (struct group){.from = i, .first = s->from};
+		struct group *g = &r->groups.v[r->groups.n - 1];
+		g->to = i + 1;
+		g->end = s->to;
+	}
+	VEC_EACH (struct group, g, &r->groups)
+		if (is(r, g->first, "def") && is_name(r, g->first + 1))
+			map_put(&r->functions, token(r, g->first + 1)->text, g);
+}
+
+/* The first call in a group that changes files or runs something; g->end when there is none. */
+static size_t effect(struct reader *r, const struct group *g)
+{
+	static const char *const calls[] = {"write", "writelines", "write_text", "write_bytes",
+		"copy", "copy2", "copyfile", "copytree", "move", "rename", "replace", "unlink",
+		"remove", "rmtree", "symlink", "mkdir", "makedirs", "touch", "truncate", "run",
+		"Popen", "call", "check_call", "check_output", "system", "exec", "eval", NULL};
+	for (size_t i = g->first; i + 1 < g->end; i++) {
+		bool text = is(r, i, "replace") && is_string(r, i + 2);
+		if (is_name(r, i) && is(r, i + 1, "(") && !text &&
+			in_list(token(r, i)->text, calls))
+			return i;
+	}
+	size_t var = opened_for_writing(r, g);
+	return var;
+}
+
+static void read_group(struct reader *r, const struct group *g, bool staged)
+{
+	size_t at = effect(r, g);
+	if (at == g->end || read_copy(r, g) || read_edit(r, g))
+		return;
+	if (!staged || !is(r, g->first, "def"))
+		doubt(r, at, "code that changes files in a way that is not understood");
+}
+
+/* The newest script translates into a folder of its own. */
+static bool is_staged(const struct reader *r)
+{
+	for (size_t i = 0; i < r->m.tokens.n; i++)
+		if (is_string(r, i) && str_contains(token(r, i)->text, S(".pytorch-hipify.json")))
+			return true;
+	return false;
+}
+
+/* Meta's own build, which the script asks for by an environment variable, has no copy. */
+static bool is_buck(struct reader *r)
+{
+	VEC_EACH (struct py_statement, s, &r->m.statements) {
+		struct py_value v = {0};
+		if (!str_eq(s->target, S("buck_build")))
+			continue;
+		CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, s->value, &v);
+		if (e)
+			doubt(r, s->from, "a condition that cannot be decided");
+		return v.kind == PY_BOOL && v.text.n;
+	}
+	return false;
+}
+
+/* The list of extra files, and `X = [f for f in FILES if (DIR / f).exists()]`, which makes them
+ * optional. */
+static void read_extra(struct reader *r)
+{
+	struct amd_build *b = r->ret;
+	static const char *const names[] = {"extra_files", "EXTRA_FILES", NULL};
+	VEC_EACH (struct py_statement, s, &r->m.statements) {
+		bool filter = false;
+		if (!in_list(s->target, names))
+			continue;
+		for (size_t i = s->value; i < s->to; i++)
+			filter |= is(r, i, "exists");
+		if (filter) {
+			b->extra_if_there = b->extra_files;
+			b->extra_files = (struct strs){0};
+		} else if (b->extra_files.n || !strings_at(r, s->value, &b->extra_files)) {
+			doubt(r, s->from, "a list is not made of literals");
+		}
+	}
+}
+
+static struct err *read_lists(struct reader *r)
+{
+	static const char *const includes[] = {"includes", "INCLUDES", NULL};
+	static const char *const ignores[] = {"ignores", "IGNORES", NULL};
+	if (!named_list(r, includes, &r->ret->includes))
+		return err_new(
+			E_TORCH, "'%.*s' has no literal list of includes", STR(r->ret->file));
+	if (!named_list(r, ignores, &r->ret->ignores))
+		return err_new(E_TORCH, "'%.*s' has no literal list of ignores", STR(r->ret->file));
+	read_extra(r);
+	list_changes(r, includes, &r->ret->includes);
+	list_changes(r, ignores, &r->ret->ignores);
+	return NULL;
+}
+
+struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct amd_build *ret)
+{
+	struct reader r = {.a = a, .ret = ret, .functions.a = a, .setters.a = a};
+	*ret = (struct amd_build){.file = f->path, .launches = AMD_REWRITES_LAUNCHES};
+	if (f->text.n > MAX_SIZE)
+		return err_new(E_TORCH, "'%.*s' is larger than 1 MiB", STR(f->path));
+	TRY(py_read(a, f->text, f->path, &r.m));
+	cut_groups(&r);
+	index_setters(&r);
+	TRY(read_lists(&r));
+	bool staged = is_staged(&r);
+	read_calls(&r);
+	VEC_EACH (struct group, g, &r.groups)
+		read_group(&r, g, staged);
+	read_optional(&r);
+	if (is_buck(&r)) {
+		ret->extra_if_there.n = 0;
+		ret->copy.from = S("");
+	}
+	if (staged)
+		doubt(&r, 0,
+			"the script makes a folder build/hipify of its own; what is done here is "
+			"what it does when the output folder is the checkout");
+	return NULL;
+}

@@ -1,0 +1,310 @@
+/* Finding and reading the hipify of a torch; see source.h.
+ *
+ * What is known of an algorithm is known by its fingerprint: the SHA-256 over the tokens of
+ * hipify_python.py, without comments, documentation strings and layout. The table below has one row
+ * for each text that a release ever had; its rows were computed from the wheels of the releases.
+ */
+#include "hipify/torch/model/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "formats/zip.h"
+#include "lang/python/literal.h"
+
+enum { MAX_TEXT = 16 << 20 };
+
+static const struct algorithm {
+	const char *fingerprint;
+	enum torch_generation generation;
+	bool fbgemm;
+} algorithms[] = {
+	/* 2.2 */
+	{"73fad34a46d5c8f6b41996088abb7b2ff50ab329475c2514771805a5767a07a3", TORCH_V1, false},
+	/* 2.3, whose tables ask for the ROCm version and cannot be read as data */
+	{"d526ff7b2b000f84f84142f89e90257504c110cce36185cb3102b357b8de524f", TORCH_V1, false},
+	/* 2.4, 2.5 */
+	{"2b1876751a7ce11949ac0f1f024c3b299fedb2fddcd5db282ef3b5a6676ff723", TORCH_V1, false},
+	/* 2.6 */
+	{"9a22ae39c11f35ff91175dfbb69fa3fcf22ee28441ef77b6817368c4c8f0f105", TORCH_V1, false},
+	/* 2.7 */
+	{"46105de90f26ab45a9f05d5c0839ac1ca565255530fff93af34a187255056a6e", TORCH_V1, false},
+	/* 2.8, 2.9 */
+	{"5dbfd0e04b04a8ea8b05615eadf7c660291bda9cd6a7c82151cb0dc2649c2781", TORCH_V1, false},
+	/* 2.10 */
+	{"eda91f4a2c5557dae73664b4c06dbc3a439c4870a475f66cc4d904dcdf19c95a", TORCH_V1, true},
+	/* 2.11 */
+	{"05e2ca1683fd2926cc2baf2c91f995c5293586cb984cc463dc98222ac15c9823", TORCH_V2, false},
+	/* 2.12 to 2.15 */
+	{"2326de4b35cbfe49e2c6e5ba4bac465c90ba5211a2bc0772cd47757d9ea432db", TORCH_V2, false},
+	{NULL, 0, false},
+};
+
+/* The parts, relative to the folder that has "torch". */
+static const struct part {
+	size_t offset; /* of a struct torch_file in struct torch_source */
+	const char *path;
+} parts[] = {
+	{offsetof(struct torch_source, algorithm), "torch/utils/hipify/hipify_python.py"},
+	{offsetof(struct torch_source, mappings), "torch/utils/hipify/cuda_to_hip_mappings.py"},
+	{offsetof(struct torch_source, constants), "torch/utils/hipify/constants.py"},
+	{offsetof(struct torch_source, hipify_version), "torch/utils/hipify/version.py"},
+	{offsetof(struct torch_source, build_amd), "tools/amd_build/build_amd.py"},
+};
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+static struct torch_file *file_of(struct torch_source *s, const struct part *p)
+{
+	return (struct torch_file *)(void *)((char *)s + p->offset);
+}
+
+/* ---- folders ---- */
+
+static bool has_hipify(struct arena *a, struct str root)
+{
+	return fs_exists(path_join(a, root, str_from(parts[0].path)));
+}
+
+/* A folder below dir ("lib") whose name starts with "python" and that has tail ("site-packages")
+ * with a torch in it. */
+static bool look_in_lib(struct arena *a, struct str lib, struct str *ret)
+{
+	static const char *const tails[] = {"site-packages", "dist-packages"};
+	struct strs names = {0};
+	CLEANUP(err_freep) struct err *unreadable = fs_list(a, lib, &names);
+	if (unreadable)
+		return false;
+	for (size_t i = names.n; i--;) { /* the newest Python first */
+		if (!str_starts(names.v[i], S("python")))
+			continue;
+		for (size_t t = 0; t < sizeof(tails) / sizeof(tails[0]); t++) {
+			struct str folder = path_join(a, lib, names.v[i]);
+			*ret = path_join(a, folder, str_from(tails[t]));
+			if (has_hipify(a, *ret))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The folder that has "torch": path itself, the one above it, or a place inside a venv. */
+static struct err *find_root(struct arena *a, struct str path, struct str *ret)
+{
+	static const char *const libs[] = {"lib", "lib64", "local/lib"};
+	*ret = path;
+	if (has_hipify(a, path))
+		return NULL;
+	if (fs_exists(path_join(a, path, S("utils/hipify/hipify_python.py")))) {
+		*ret = path_clean(a, path_join(a, path, S("..")));
+		if (has_hipify(a, *ret))
+			return NULL;
+	}
+	for (size_t i = 0; i < sizeof(libs) / sizeof(libs[0]); i++)
+		if (look_in_lib(a, path_join(a, path, str_from(libs[i])), ret))
+			return NULL;
+	return err_hint(
+		err_new(E_TORCH,
+			"'%.*s' has no hipify: no %s in it, nor a site-packages that has one",
+			STR(path), parts[0].path),
+		"name a PyTorch checkout, an installed torch package, or a torch wheel");
+}
+
+static struct err *read_text(struct arena *a, struct str path, struct str *ret)
+{
+	ret->p = NULL;
+	if (fs_is_dir(path))
+		return NULL;
+	return fs_read_opt(a, path, MAX_TEXT, ret);
+}
+
+static struct err *text_version(struct arena *a, struct str text, struct str name, struct str *ret)
+{
+	struct py_module m;
+	const struct py_value *v = NULL;
+	TRY(py_read(a, text, name, &m));
+	TRY(py_get(a, &m, S("__version__"), &v));
+	if (v && v->kind == PY_STRING)
+		*ret = v->text;
+	return NULL;
+}
+
+/* The version in a module's text; "" when it cannot be told. */
+static struct str version_in(struct arena *a, struct torch_file f)
+{
+	struct str version = S("");
+	if (f.text.p)
+		err_free(text_version(a, f.text, f.path, &version));
+	return version;
+}
+
+static struct err *open_folder(struct arena *a, struct str path, struct torch_source *ret)
+{
+	struct str root, text = {0};
+	TRY(find_root(a, path, &root));
+	for (size_t i = 0; i < PARTS; i++) {
+		struct torch_file *f = file_of(ret, &parts[i]);
+		f->path = path_join(a, root, str_from(parts[i].path));
+		TRY(read_text(a, f->path, &f->text));
+	}
+	ret->kind = ret->build_amd.text.p ? TORCH_CHECKOUT : TORCH_PACKAGE;
+	/* torch/version.py of a checkout is left by some build, of whatever was checked out. */
+	if (ret->kind == TORCH_CHECKOUT)
+		TRY(read_text(a, path_join(a, root, S("version.txt")), &text));
+	if (text.p)
+		ret->version = str_trim(text);
+	struct torch_file v = {.path = path_join(a, root, S("torch/version.py"))};
+	if (!ret->version.n) {
+		TRY(read_text(a, v.path, &v.text));
+		ret->version = version_in(a, v);
+	}
+	return NULL;
+}
+
+/* ---- wheels ---- */
+
+/* The member with this name; in a wheel with a .data folder it has a prefix. */
+static const struct zip_member *member_of(struct arena *a, const struct zip *z, const char *name)
+{
+	const struct zip_member *m = zip_find(z, str_from(name));
+	struct str tail = str_fmt(a, ".data/purelib/%s", name);
+	struct str plat = str_fmt(a, ".data/platlib/%s", name);
+	if (m)
+		return m;
+	VEC_EACH (struct zip_member, it, &z->members)
+		if (str_ends(it->name, tail) || str_ends(it->name, plat))
+			return it;
+	return NULL;
+}
+
+static struct err *read_member(
+	struct arena *a, const struct zip *z, const char *name, struct torch_file *ret)
+{
+	const struct zip_member *m = member_of(a, z, name);
+	ret->path = str_fmt(a, "%.*s:%s", STR(z->path), name);
+	if (!m)
+		return NULL;
+	TRY_CTX(zip_read(a, z, m, MAX_TEXT, &ret->text), "reading '%s' of '%.*s'", name,
+		STR(z->path));
+	if (!ret->text.p)
+		ret->text = S("");
+	return NULL;
+}
+
+/* "torch-2.6.0-cp312-...whl" -> "2.6.0". */
+static struct str name_version(struct str path)
+{
+	struct str rest = path_base(path), piece = S("");
+	str_next(&rest, '-', &piece);
+	return str_next(&rest, '-', &piece) ? piece : S("");
+}
+
+static struct err *read_wheel(struct arena *a, const struct zip *z, struct torch_source *ret)
+{
+	struct torch_file version = {0};
+	for (size_t i = 0; i < PARTS; i++)
+		TRY(read_member(a, z, parts[i].path, file_of(ret, &parts[i])));
+	TRY(read_member(a, z, "torch/version.py", &version));
+	ret->version = version_in(a, version);
+	if (!ret->version.n)
+		ret->version = name_version(ret->path);
+	ret->kind = TORCH_WHEEL;
+	return NULL;
+}
+
+static struct err *open_wheel(struct arena *a, struct str path, struct torch_source *ret)
+{
+	struct zip z = {0};
+	TRY(zip_open(a, path, NULL, &z));
+	struct err *e = read_wheel(a, &z, ret);
+	zip_close(&z);
+	return e;
+}
+
+/* ---- what it is ---- */
+
+static void hash_str(struct hash *h, struct str s)
+{
+	hash_add(h, &(uint64_t){s.n}, sizeof(uint64_t));
+	if (s.n)
+		hash_add(h, s.p, s.n);
+}
+
+static struct str hash_hex(struct arena *a, struct hash *h)
+{
+	struct digest d = hash_end(h);
+	return digest_hex(a, &d);
+}
+
+static bool is_docstring(const struct py_module *m, const struct py_statement *s)
+{
+	for (size_t i = s->from; i < s->to; i++)
+		if (m->tokens.v[i].kind != PY_TOKEN_STRING)
+			return false;
+	return true;
+}
+
+static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
+{
+	struct py_module m;
+	struct hash *h = hash_new(HASH_SHA256);
+	CLEANUP(err_freep) struct err *unreadable = py_read(a, f->text, f->path, &m);
+	if (unreadable)
+		hash_str(h, f->text); /* Python would not take it either: certainly unknown */
+	VEC_EACH (struct py_statement, s, &m.statements) {
+		if (is_docstring(&m, s))
+			continue;
+		hash_add(h, &(uint64_t){m.tokens.v[s->from].col}, sizeof(uint64_t));
+		for (size_t i = s->from; i < s->to; i++)
+			hash_str(h, m.tokens.v[i].text);
+	}
+	return hash_hex(a, h);
+}
+
+/* Everything that decides the result, the environment's part in them included. */
+static struct str identity_of(struct arena *a, struct torch_source *s)
+{
+	struct hash *h = hash_new(HASH_SHA256);
+	for (size_t i = 0; i < PARTS; i++)
+		hash_str(h, file_of(s, &parts[i])->text);
+	if (str_contains(s->mappings.text, S("IS_FBCODE")))
+		hash_str(h, str_from(getenv("IS_FBCODE")));
+	if (str_contains(s->build_amd.text, S("FBCODE_BUILD_TOOL")))
+		hash_str(h, str_from(getenv("FBCODE_BUILD_TOOL")));
+	return hash_hex(a, h);
+}
+
+static void recognise(struct arena *a, struct torch_source *s)
+{
+	s->fingerprint = fingerprint_of(a, &s->algorithm);
+	for (const struct algorithm *k = algorithms; k->fingerprint; k++) {
+		if (!str_eq(s->fingerprint, str_from(k->fingerprint)))
+			continue;
+		s->known = true;
+		s->generation = k->generation;
+		s->fbgemm = k->fbgemm;
+		return;
+	}
+	struct str version = version_in(a, s->hipify_version);
+	bool v2 = str_starts(version, S("2.")) ||
+		  (!version.n && str_contains(s->algorithm.text, S("CAFFE2_PATH_MAPPINGS")));
+	s->generation = v2 ? TORCH_V2 : TORCH_V1;
+	s->fbgemm = !v2 && str_contains(s->algorithm.text, S("\"third_party/fbgemm/\""));
+}
+
+struct err *torch_open(struct arena *a, struct str path, struct torch_source *ret)
+{
+	*ret = (struct torch_source){.path = str_dup(a, path)};
+	if (!fs_exists(path))
+		return err_new(E_NOENT, "there is no torch at '%.*s'", STR(path));
+	TRY(fs_is_dir(path) ? open_folder(a, ret->path, ret) : open_wheel(a, ret->path, ret));
+	for (size_t i = 0; i < 2; i++)
+		if (!file_of(ret, &parts[i])->text.p)
+			return err_new(E_TORCH, "'%.*s' has no hipify: no %s in it", STR(path),
+				parts[i].path);
+	ret->identity = identity_of(a, ret);
+	recognise(a, ret);
+	return NULL;
+}

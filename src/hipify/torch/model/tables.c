@@ -1,0 +1,309 @@
+/* The name tables of a torch; see tables.h.
+ *
+ * They are built as hipify_python.py builds them at import, from the tables in the order of
+ * CUDA_TO_HIP_MAPPINGS. Two kinds of order matter: a dict keeps the place of a key's first pair and
+ * the value of its last one. Up to 2.10 a value is a tuple (text, kind, API...), and the API names
+ * decide which of three maps it goes to.
+ */
+#include "hipify/torch/model/tables.h"
+
+#include "lang/python/literal.h"
+
+enum { MAX_TABLES = 64 };
+
+struct builder {
+	struct arena *a;
+	const struct torch_source *source;
+	struct torch_tables *ret;
+	struct py_module module, constants;
+	struct str pytorch, caffe2, special; /* values of API_PYTORCH, API_CAFFE2, API_SPECIAL */
+};
+
+/* A map under construction: key -> index + 1. */
+struct index {
+	struct torch_map *map;
+	struct map at;
+	bool notes; /* clashes are noted */
+};
+
+static void note(struct builder *b, struct torch_entry lost, struct torch_entry kept)
+{
+	*VEC_PUSH(b->a, &b->ret->clashes) = (struct torch_clash){.lost = lost, .kept = kept};
+}
+
+/* Its place in the map. */
+static size_t put(struct builder *b, struct index *x, struct torch_entry e)
+{
+	uintptr_t place = (uintptr_t)map_get(&x->at, e.from);
+	if (place) {
+		if (x->notes)
+			note(b, x->map->v[place - 1], e);
+		x->map->v[place - 1] = e;
+		return place - 1;
+	}
+	*VEC_PUSH(b->a, x->map) = e;
+	map_put(&x->at, e.from, (void *)(uintptr_t)x->map->n);
+	return x->map->n - 1;
+}
+
+static bool has(const struct index *x, struct str key)
+{
+	uintptr_t place = (uintptr_t)map_get(&x->at, key);
+	return place && x->map->v[place - 1].to.n;
+}
+
+/* ---- one table ---- */
+
+static struct err *want_string(const struct builder *b, const struct py_value *v, const char *what)
+{
+	if (v->kind == PY_STRING)
+		return NULL;
+	if (v->kind == PY_NAME)
+		return py_error(&b->module, v->line, v->col,
+			"%s is '%.*s', whose value is not known", what, STR(v->text));
+	return py_error(&b->module, v->line, v->col, "%s is not a string but %s", what,
+		py_kind_name(v->kind));
+}
+
+/* A dict of name pairs, on its way to a map. */
+struct table {
+	struct str name;
+	const struct py_value *dict;
+	bool tuples;                    /* values are (text, kind, API...), else text */
+	const struct py_value **values; /* in step with the map */
+};
+
+static struct err *text_of(
+	const struct builder *b, const struct table *t, const struct py_value *v, struct str *ret)
+{
+	if (t->tuples && (v->kind != PY_TUPLE || !v->n))
+		return py_error(&b->module, v->line, v->col,
+			"a tuple of text and kinds expected, not %s", py_kind_name(v->kind));
+	if (t->tuples)
+		v = &v->v[0];
+	TRY(want_string(b, v, "the translation"));
+	*ret = v->text;
+	return NULL;
+}
+
+static struct err *entry_of(const struct builder *b, const struct table *t,
+	const struct py_value *pair, struct torch_entry *ret)
+{
+	const struct py_value *key = &pair->v[0];
+	TRY(want_string(b, key, "the key"));
+	if (!key->text.n)
+		return py_error(&b->module, key->line, key->col, "the key is empty");
+	*ret = (struct torch_entry){
+		.from = key->text,
+		.table = t->name,
+		.file = b->source->mappings.path,
+		.line = key->line,
+	};
+	return text_of(b, t, &pair->v[1], &ret->to);
+}
+
+/* The value of a table's name where token mentions it. */
+static struct err *dict_at(struct builder *b, size_t token, struct py_value *ret)
+{
+	const struct py_token *t = &b->module.tokens.v[token];
+	TRY(py_value_at(b->a, &b->module, token, ret));
+	if (ret->kind != PY_DICT)
+		return py_error(&b->module, t->line, t->col, "'%.*s' is no table but %s",
+			STR(t->text), py_kind_name(ret->kind));
+	return NULL;
+}
+
+/* The pairs as the dict has them: a key's first place, its last value. */
+static struct err *read_table(struct builder *b, struct table *t, struct torch_map *ret)
+{
+	struct index x = {.map = ret, .at = {.a = b->a}, .notes = true};
+	t->values = arena_array(b->a, t->dict->n, sizeof(*t->values));
+	for (size_t i = 0; i < t->dict->n; i++) {
+		struct torch_entry e = {0};
+		TRY(entry_of(b, t, &t->dict->v[i], &e));
+		t->values[put(b, &x, e)] = &t->dict->v[i].v[1];
+	}
+	return NULL;
+}
+
+/* A table whose values are plain strings; required: it must be there. */
+static struct err *read_plain(
+	struct builder *b, struct str name, bool required, struct torch_map *ret)
+{
+	struct table t = {.name = name};
+	TRY(py_get(b->a, &b->module, name, &t.dict));
+	if (!t.dict && !required)
+		return NULL;
+	if (!t.dict || t.dict->kind != PY_DICT)
+		return py_error(&b->module, t.dict ? t.dict->line : 1, t.dict ? t.dict->col : 1,
+			"there is no table '%.*s'", STR(name));
+	return read_table(b, &t, ret);
+}
+
+/* ---- the maps ---- */
+
+static bool has_api(const struct py_value *tuple, struct str number)
+{
+	for (size_t i = 1; i < tuple->n; i++)
+		if (tuple->v[i].kind == PY_NUMBER && str_eq(tuple->v[i].text, number))
+			return true;
+	return false;
+}
+
+struct tokens {
+	size_t *v;
+	size_t n, cap;
+};
+
+struct maps {
+	struct index names, special, caffe2;
+};
+
+static struct err *check_kinds(const struct builder *b, const struct py_value *tuple)
+{
+	for (size_t i = 1; i < tuple->n; i++)
+		if (tuple->v[i].kind == PY_NAME)
+			return py_error(&b->module, tuple->v[i].line, tuple->v[i].col,
+				"'%.*s' is not in constants.py", STR(tuple->v[i].text));
+	return NULL;
+}
+
+static struct err *place_v1(
+	struct builder *b, struct torch_entry e, const struct py_value *value, struct maps *m)
+{
+	TRY(check_kinds(b, value));
+	bool special = has_api(value, b->special), caffe2 = has_api(value, b->caffe2);
+	bool pytorch = has_api(value, b->pytorch);
+	if (!caffe2)
+		put(b, special && has(&m->names, e.from) ? &m->special : &m->names, e);
+	if (!pytorch && !special)
+		put(b, &m->caffe2, e);
+	if (caffe2 && (pytorch || special))
+		note(b, e, (struct torch_entry){0});
+	return NULL;
+}
+
+static struct err *add_table(struct builder *b, size_t token, struct maps *m)
+{
+	struct torch_map map = {0};
+	struct py_value dict = {0};
+	bool v1 = b->source->generation == TORCH_V1;
+	struct table t = {.name = b->module.tokens.v[token].text, .dict = &dict, .tuples = v1};
+	TRY(dict_at(b, token, &dict));
+	TRY(read_table(b, &t, &map));
+	for (size_t i = 0; i < map.n; i++)
+		if (v1)
+			TRY(place_v1(b, map.v[i], t.values[i], m));
+		else
+			put(b, &m->names, map.v[i]);
+	return NULL;
+}
+
+/* The names in `CUDA_TO_HIP_MAPPINGS = [A, B, ...]`, as tokens. */
+static struct err *table_tokens(const struct builder *b, struct tokens *ret)
+{
+	const struct py_module *m = &b->module;
+	const struct py_statement *s = py_setter(m, S("CUDA_TO_HIP_MAPPINGS"), SIZE_MAX);
+	if (!s)
+		return py_error(m, 1, 1, "there is no CUDA_TO_HIP_MAPPINGS");
+	size_t i = s->value;
+	bool list = s->place == PY_PLAIN && py_is(m, i++, S("["));
+	while (list && i < s->to && m->tokens.v[i].kind == PY_TOKEN_NAME) {
+		*VEC_PUSH(b->a, ret) = i++;
+		if (!py_is(m, i, S(",")))
+			break;
+		i++;
+	}
+	list = list && ret->n <= MAX_TABLES;
+	if (list && py_is(m, i, S("]")) && ++i == s->to)
+		return NULL;
+	const struct py_token *t = &m->tokens.v[i < s->to ? i : s->to - 1];
+	return py_error(m, t->line, t->col, "CUDA_TO_HIP_MAPPINGS is not a plain list of names");
+}
+
+static bool is_import(const struct py_module *m, const struct py_statement *s)
+{
+	return py_is(m, s->from, S("import")) || py_is(m, s->from, S("from"));
+}
+
+/* Code that could change a table after its literal would go unnoticed: no statement but the list of
+ * tables may mention one. */
+static struct err *check_untouched(const struct builder *b, const struct tokens *tables)
+{
+	const struct py_module *m = &b->module;
+	MAP(names, b->a);
+	map_put(&names, S("CUDA_TO_HIP_MAPPINGS"), &names);
+	map_put(&names, S("MATH_TRANSPILATIONS"), &names);
+	map_put(&names, S("CAFFE2_PATH_MAPPINGS"), &names);
+	VEC_EACH (const size_t, t, tables)
+		map_put(&names, m->tokens.v[*t].text, &names);
+	VEC_EACH (const struct py_statement, s, &m->statements) {
+		if (s->place == PY_INSIDE_DEF || is_import(m, s) ||
+			str_eq(s->target, S("CUDA_TO_HIP_MAPPINGS")))
+			continue;
+		for (size_t i = s->target.n ? s->value : s->from; i < s->to; i++) {
+			const struct py_token *t = &m->tokens.v[i];
+			if (t->kind == PY_TOKEN_NAME && map_get(&names, t->text))
+				return py_error(m, t->line, t->col,
+					"code that may change the table '%.*s'", STR(t->text));
+		}
+	}
+	return NULL;
+}
+
+/* ---- the modules ---- */
+
+static struct err *constant(struct builder *b, const char *name, struct str *ret)
+{
+	const struct py_value *v = NULL;
+	TRY(py_get(b->a, &b->constants, str_from(name), &v));
+	if (!v || v->kind != PY_NUMBER)
+		return err_new(E_TORCH, "'%.*s' does not say what number %s is",
+			STR(b->constants.name), name);
+	*ret = v->text;
+	return NULL;
+}
+
+static struct err *read_constants(struct builder *b)
+{
+	const struct torch_file *f = &b->source->constants;
+	if (!f->text.p)
+		return err_new(E_TORCH, "there is no '%.*s'", STR(f->path));
+	TRY(py_read(b->a, f->text, f->path, &b->constants));
+	b->module.outer = &b->constants;
+	TRY(constant(b, "API_PYTORCH", &b->pytorch));
+	TRY(constant(b, "API_CAFFE2", &b->caffe2));
+	return constant(b, "API_SPECIAL", &b->special);
+}
+
+static struct err *read_all(struct builder *b, struct torch_tables *ret)
+{
+	const struct torch_file *f = &b->source->mappings;
+	struct tokens tables = {0};
+	struct maps m = {
+		.names = {.map = &ret->names, .at = {.a = b->a}, .notes = true},
+		.special = {.map = &ret->special, .at = {.a = b->a}},
+		.caffe2 = {.map = &ret->caffe2, .at = {.a = b->a}},
+	};
+	TRY(py_read(b->a, f->text, f->path, &b->module));
+	if (b->source->generation == TORCH_V1)
+		TRY(read_constants(b));
+	TRY(table_tokens(b, &tables));
+	TRY(check_untouched(b, &tables));
+	VEC_EACH (size_t, t, &tables)
+		TRY(add_table(b, *t, &m));
+	if (b->source->generation == TORCH_V2)
+		TRY(read_plain(b, S("CAFFE2_PATH_MAPPINGS"), false, &ret->paths));
+	return read_plain(b, S("MATH_TRANSPILATIONS"), true, &ret->math);
+}
+
+struct err *torch_tables_read(
+	struct arena *a, const struct torch_source *s, struct torch_tables *ret)
+{
+	struct builder b = {.a = a, .source = s, .ret = ret};
+	*ret = (struct torch_tables){.generation = s->generation};
+	struct err *e = read_all(&b, ret);
+	if (e)
+		err_hint(e, "--engine torch lets that torch's own Python do it");
+	return e;
+}

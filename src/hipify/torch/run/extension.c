@@ -1,0 +1,435 @@
+/* An extension: files whose results depend on each other.
+ *
+ * An include of a file becomes the path of that file's result, so the file is done first, in the
+ * middle of the one that includes it; in a cycle the original assumes that a file under work will
+ * get a new name, and files are done again when their turn comes. Which texts this gives depends on
+ * the order of everything, so the steps here are those of the original, one after another
+ * (reference hipify.md 4.3). What it writes is visible to what it does next: layer.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "base/progress.h"
+#include "hipify/torch/run/project.h"
+
+/* Python gives up at some 330; a level takes a few kilobytes of stack here. */
+enum { DEPTH_LIMIT = 1000 };
+
+struct result { /* HipifyResult */
+	bool done;
+	struct str hipified; /* .p NULL = None */
+	struct str shown;    /* the output to name when nothing is written */
+	bool ignored;
+	struct err *error;
+};
+
+/* What a file asked of its includes, and what came of it. When the answers are the same in a later
+ * turn, so is the result. */
+struct request {
+	enum torch_form form;
+	struct str path, answer; /* .p NULL: it stays */
+};
+
+struct requests {
+	struct request *v;
+	size_t n, cap;
+};
+
+struct memo {
+	struct requests asked;
+	enum unit_outcome outcome;
+	struct str text; /* of UNIT_CHANGED */
+};
+
+struct machine {
+	struct torch_project *p;
+	struct torch_layer layer;
+	struct map results; /* fin_path -> struct result * */
+	struct map *memos;  /* fin_path -> struct memo *; of the second run as well */
+	struct map members; /* all_files as a set */
+	struct str *tails;  /* all_files, sorted from their ends; made when first needed */
+	size_t ntails;
+	struct strs include_dirs; /* absolute, not clean */
+	unsigned depth;
+	bool again; /* a second run on the results of the first */
+};
+
+/* What the include callback works for. */
+struct including {
+	struct machine *m;
+	const struct torch_unit *unit;
+	struct arena *a;       /* of the answers */
+	struct requests asked; /* lives as long as the project */
+};
+
+/* ---- all_files ---- */
+
+static int compare_tails(const void *left, const void *right)
+{
+	const struct str *x = left, *y = right;
+	size_t n = x->n < y->n ? x->n : y->n;
+	for (size_t i = 1; i <= n; i++)
+		if (x->p[x->n - i] != y->p[y->n - i])
+			return (unsigned char)x->p[x->n - i] < (unsigned char)y->p[y->n - i] ? -1
+											     : 1;
+	return x->n < y->n ? -1 : x->n > y->n;
+}
+
+static void sort_tails(struct machine *m)
+{
+	const struct strs *files = &m->p->files;
+	m->tails = arena_array(m->p->a, files->n, sizeof(*m->tails));
+	m->ntails = files->n;
+	if (files->n) {
+		memcpy(m->tails, files->v, files->n * sizeof(*files->v));
+		qsort(m->tails, m->ntails, sizeof(*m->tails), compare_tails);
+	}
+}
+
+/* any(s.endswith(name) for s in all_files): in the order of the ends, the first that is not before
+ * name has it at its end, or none has. */
+static bool some_file_ends_with(struct machine *m, struct str name)
+{
+	if (!m->tails)
+		sort_tails(m);
+	size_t from = 0, to = m->ntails;
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		if (compare_tails(&m->tails[mid], &name) < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < m->ntails && str_ends(m->tails[from], name);
+}
+
+/* ---- includes ---- */
+
+struct header {
+	struct str dir, path; /* the folder that it was found from, not clean; its clean path */
+};
+
+/* A header beside the file that includes it, for the quoted form, wins over include folders; of
+ * these the last one that has it does. */
+static bool find_header(
+	struct including *i, enum torch_form form, struct str name, struct header *ret)
+{
+	struct machine *m = i->m;
+	struct str root = m->p->select.root;
+	ret->dir = py_dirname(i->unit->fin);
+	ret->path = py_abspath(i->a, py_join(i->a, ret->dir, name), root);
+	if (form != TORCH_ANGLE && layer_exists(&m->layer, ret->path))
+		return true;
+	for (size_t k = m->include_dirs.n; k-- > 0;) {
+		ret->dir = m->include_dirs.v[k];
+		ret->path = py_abspath(i->a, py_join(i->a, ret->dir, name), root);
+		if (layer_exists(&m->layer, ret->path))
+			return true;
+	}
+	return false;
+}
+
+static struct err *process(struct machine *m, struct str path);
+
+static struct err *answer(
+	struct including *i, enum torch_form form, struct str path, struct str *ret)
+{
+	struct machine *m = i->m;
+	struct str root = m->p->select.root;
+	struct header h = {0};
+	if (memchr(path.p, 0, path.n) || torch_known_include(i->a, path, true, ret))
+		return NULL;
+	if (!some_file_ends_with(m, py_basename(path)) || !find_header(i, form, path, &h))
+		return NULL;
+	struct result *r = map_get(&m->results, h.path);
+	if (!r) {
+		TRY(process(m, str_dup(m->p->a, h.path)));
+		r = map_get(&m->results, h.path);
+	} else if (!r->done) {
+		struct torch_unit u = torch_unit_new(m->p, m->p->a, h.path);
+		r->hipified = u.fout;
+	}
+	*ret = py_relpath(i->a, r->hipified.p ? r->hipified : h.path, h.dir, root);
+	return NULL;
+}
+
+static struct err *on_include(void *user, enum torch_form form, struct str path, struct str *ret)
+{
+	struct including *i = user;
+	struct arena *a = i->m->p->a;
+	struct str got = {0};
+	struct arena_mark mark = arena_mark(i->a);
+	TRY(answer(i, form, path, &got));
+	struct request *r = VEC_PUSH(a, &i->asked);
+	*r = (struct request){.form = form, .path = str_dup(a, path)};
+	if (got.p)
+		r->answer = *ret = str_dup(a, got);
+	arena_rewind(i->a, mark);
+	return NULL;
+}
+
+/* Asks again what the file asked in an earlier turn. *same: it would get the same answers. To ask
+ * is to do the headers that are still to be done; asking twice does no more. */
+static struct err *ask_again(struct including *i, const struct memo *memo, bool *same)
+{
+	*same = true;
+	VEC_EACH (const struct request, r, &memo->asked) {
+		struct str got = {0};
+		struct arena_mark mark = arena_mark(i->a);
+		TRY(answer(i, r->form, r->path, &got));
+		*same = !got.p == !r->answer.p && str_eq(got, r->answer);
+		arena_rewind(i->a, mark);
+		if (!*same)
+			break;
+	}
+	return NULL;
+}
+
+/* ---- one file ---- */
+
+static bool same_as_old(struct machine *m, struct arena *a, const struct torch_unit *u)
+{
+	struct str bytes, old;
+	if (!layer_exists(&m->layer, u->fout))
+		return false;
+	struct err *e = layer_read(&m->layer, a, u->fout, &bytes);
+	if (!e)
+		e = torch_decode(a, bytes, &old);
+	bool same = !e && str_eq(old, u->text);
+	err_free(e);
+	return same;
+}
+
+static void write_result(struct machine *m, const struct torch_unit *u, struct result *r)
+{
+	struct str fout = str_dup(m->p->a, u->fout), fin = str_dup(m->p->a, u->fin);
+	if (!m->again && !torch_may_write(m->p, u)) {
+		r->hipified = fin;
+		return;
+	}
+	struct torch_output o = {.path = fout, .source = fin, .text = u->text};
+	struct torch_output before = layer_write(&m->layer, o);
+	if (before.text.p && !str_eq(before.source, fin) && !m->again)
+		torch_say_collision(m->p, before.source, fin, fout);
+	r->hipified = fout;
+}
+
+/* Reads and translates; what comes of it is kept for later turns. */
+static struct err *translate_anew(struct including *i, struct arena *a, struct torch_unit *u)
+{
+	struct machine *m = i->m;
+	struct torch_unit_work w = {.a = a, .include = on_include, .user = i};
+	struct str bytes = {0};
+	bool made = layer_find(&m->layer, u->fin) != NULL;
+	TRY(layer_read(&m->layer, a, u->fin, &bytes));
+	if (!torch_is_marked(bytes))
+		layer_mkdirs(&m->layer, py_dirname(u->fout));
+	TRY(torch_unit_translate(m->p, u, &w, bytes));
+	u->text = u->outcome == UNIT_CHANGED ? str_dup(m->p->a, u->text) : (struct str){0};
+	if (made)
+		return NULL;
+	struct memo *memo = NEW(m->p->a, struct memo);
+	*memo = (struct memo){.asked = i->asked, .outcome = u->outcome, .text = u->text};
+	map_put(m->memos, str_dup(m->p->a, u->fin), memo);
+	return NULL;
+}
+
+static struct err *find_text(struct including *i, struct arena *a, struct torch_unit *u)
+{
+	struct machine *m = i->m;
+	const struct memo *memo = map_get(m->memos, u->fin);
+	bool same = false;
+	if (memo && !layer_find(&m->layer, u->fin))
+		TRY(ask_again(i, memo, &same));
+	if (!same)
+		return translate_anew(i, a, u);
+	if (memo->outcome != UNIT_MARKED)
+		layer_mkdirs(&m->layer, py_dirname(u->fout));
+	u->outcome = memo->outcome;
+	u->text = memo->text;
+	return NULL;
+}
+
+static struct err *translate(
+	struct machine *m, struct arena *a, struct torch_unit *u, struct result *r)
+{
+	ARENA(answers);
+	struct including i = {.m = m, .unit = u, .a = &answers};
+	if (m->depth > DEPTH_LIMIT)
+		return err_new(
+			E_HIPIFY, "headers include each other more than %d deep", DEPTH_LIMIT);
+	TRY(find_text(&i, a, u));
+	r->ignored = u->outcome == UNIT_MARKED;
+	r->hipified = r->ignored ? (struct str){0} : str_dup(m->p->a, u->fin);
+	if (u->outcome != UNIT_CHANGED)
+		return NULL;
+	if (same_as_old(m, a, u))
+		r->hipified = str_dup(m->p->a, u->fout);
+	else
+		write_result(m, u, r);
+	return NULL;
+}
+
+static struct err *interrupted(struct err *e)
+{
+	return e && e->code == E_CANCELLED ? e : NULL;
+}
+
+/* preprocess_file_and_save_result() */
+static struct err *process(struct machine *m, struct str path)
+{
+	ARENA(a);
+	struct torch_unit u = torch_unit_new(m->p, &a, path);
+	struct result *r = NEW(m->p->a, struct result), *old = map_get(&m->results, u.fin);
+	struct str fin = str_dup(m->p->a, u.fin);
+	if (old)
+		err_freep(&old->error);
+	r->hipified = fin;
+	map_put(&m->results, fin, r);
+	TRY(cancel_check());
+	if (!map_get(&m->members, path)) {
+		*r = (struct result){.done = true, .ignored = true};
+		return NULL;
+	}
+	m->depth++;
+	struct err *e = translate(m, &a, &u, r);
+	m->depth--;
+	r->done = true;
+	r->shown = r->hipified;
+	if (interrupted(e))
+		return e;
+	if (e) { /* whoever includes it uses it as it is */
+		struct str name = torch_unit_name(m->p, &a, fin);
+		r->error = err_at(e, (struct loc){name, e->line, e->col});
+		r->hipified = (struct str){0};
+	}
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+static void open_machine(struct machine *m, struct torch_project *p)
+{
+	const struct strs *dirs = &p->o->include_dirs;
+	*m = (struct machine){.p = p, .results.a = p->a, .members.a = p->a};
+	for (size_t i = 0; i < p->files.n; i++)
+		map_put(&m->members, p->files.v[i], m);
+	for (size_t i = 0; i < dirs->n; i++)
+		strs_add(p->a, &m->include_dirs, py_join(p->a, p->select.root, dirs->v[i]));
+}
+
+/* Sources alone when there are some, as CUDAExtension does it; else everything, as a JIT load. */
+static struct err *run(struct machine *m)
+{
+	struct torch_project *p = m->p;
+	struct str root = p->select.root;
+	const struct strs *sources = &p->o->sources, *list = sources->n ? sources : &p->files;
+	CLEANUP(progress_endp)
+	struct progress *at =
+		progress_begin(S("Translating"), p->o->dir, UNIT_ITEMS, m->again ? 0 : list->n);
+	for (size_t i = 0; i < list->n; i++) {
+		TRY(process(m, sources->n ? py_abspath(p->a, list->v[i], root) : list->v[i]));
+		progress_add(at, 1, list->v[i]);
+	}
+	return NULL;
+}
+
+static void drop_errors(struct machine *m)
+{
+	for (size_t i = 0; i < m->results.n; i++)
+		err_freep(&((struct result *)m->results.v[i].value)->error);
+}
+
+/* source -> its output */
+static void by_source(struct machine *m, struct map *ret)
+{
+	for (size_t i = 0; i < m->layer.outputs.n; i++) {
+		struct torch_output *o = m->layer.outputs.v[i].value;
+		map_put(ret, o->source, o);
+	}
+}
+
+/* An output may come from an earlier turn of a file that stays as it is in a later one; it is
+ * there all the same. */
+static void list_files(struct machine *m, struct map *files)
+{
+	MAP(outputs, m->p->a);
+	by_source(m, &outputs);
+	for (size_t i = 0; i < m->results.n; i++) {
+		struct str fin = m->results.v[i].key;
+		struct result *r = m->results.v[i].value;
+		struct torch_output *o = map_get(&outputs, fin);
+		if (!o && r->ignored && !r->error)
+			continue;
+		struct str output = o ? o->path : r->shown.p ? r->shown : fin;
+		struct hipify_file *f = torch_add_file(m->p, fin, output);
+		f->text = o && !r->error ? o->text : (struct str){0};
+		f->status = r->error ? HIPIFY_FAILED : o ? HIPIFY_OK : HIPIFY_UNCHANGED;
+		f->error = r->error;
+		r->error = NULL;
+		map_put(files, fin, (void *)(uintptr_t)m->p->ret->files.n);
+	}
+}
+
+/* A second run ended with another text at this place: whose result is it? */
+static void mark_repeat(
+	struct machine *first, const struct torch_output *o, const struct map *files)
+{
+	ARENA(tmp);
+	struct torch_output *made = layer_find(&first->layer, o->path);
+	struct str old;
+	struct err *e = layer_read(&first->layer, &tmp, o->path, &old);
+	bool same = !e && str_eq(old, o->text);
+	err_free(e);
+	if (same)
+		return;
+	if (!made)
+		made = layer_find(&first->layer, o->source);
+	size_t n = (uintptr_t)map_get(files, made ? made->source : o->source);
+	if (n)
+		first->p->ret->files.v[n - 1].repeats = true;
+}
+
+/* Does what the original would do when it is run again on its own results, and compares. */
+static struct err *try_again(struct machine *first, const struct map *files)
+{
+	struct torch_project p = *first->p;
+	struct machine m;
+	p.files = (struct strs){0};
+	for (size_t i = 0; i < first->p->files.n; i++)
+		strs_add(p.a, &p.files, first->p->files.v[i]);
+	for (size_t i = 0; i < first->layer.outputs.n; i++) {
+		struct torch_output *o = first->layer.outputs.v[i].value;
+		struct torch_unit u = torch_unit_new(&p, p.a, o->path);
+		if (!map_get(&first->members, o->path) &&
+			torch_select_takes(&p.select, o->path, u.rel))
+			strs_add(p.a, &p.files, o->path);
+	}
+	open_machine(&m, &p);
+	layer_open_above(&m.layer, p.a, &first->layer);
+	m.again = true;
+	m.memos = first->memos;
+	struct err *e = run(&m);
+	drop_errors(&m);
+	for (size_t i = 0; i < m.layer.outputs.n; i++)
+		mark_repeat(first, m.layer.outputs.v[i].value, files);
+	return e;
+}
+
+struct err *torch_run_extension(struct torch_project *p)
+{
+	struct machine m;
+	MAP(memos, p->a);
+	open_machine(&m, p);
+	layer_open(&m.layer, p->a, p->view);
+	m.memos = &memos;
+	struct err *e = run(&m);
+	if (e) {
+		drop_errors(&m);
+		return e;
+	}
+	MAP(files, p->a);
+	list_files(&m, &files);
+	return m.layer.outputs.n && !p->one ? try_again(&m, &files) : NULL;
+}

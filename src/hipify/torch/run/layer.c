@@ -1,0 +1,164 @@
+/* Outputs in memory; see layer.h. */
+#include "hipify/torch/run/layer.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "lang/python/path.h"
+
+struct torch_disk_path {
+	struct str real; /* .p NULL: not asked yet */
+	bool there;
+};
+
+void layer_open(struct torch_layer *l, struct arena *a, const struct hipify_view *view)
+{
+	*l = (struct torch_layer){.a = a, .view = view, .disk = NEW(a, struct torch_disk)};
+	l->outputs.a = l->dirs.a = l->disk->paths.a = l->disk->folders.a = a;
+	l->real_root = view->root;
+	if (!fs_real(a, view->root, &l->real_root))
+		l->real_root = view->root;
+}
+
+void layer_open_above(struct torch_layer *l, struct arena *a, const struct torch_layer *below)
+{
+	*l = *below;
+	l->below = below;
+	l->outputs = l->dirs = (struct map){.a = a};
+}
+
+/* ---- the disk ---- */
+
+/* A folder that is not there yet will be made below the nearest one that is. Not asked of the view:
+ * which folders results go to is no input of a run. */
+static const struct torch_disk_path *folder(struct torch_layer *l, struct str dir)
+{
+	struct torch_disk_path *d = map_get(&l->disk->folders, dir);
+	if (d)
+		return d;
+	d = NEW(l->a, struct torch_disk_path);
+	dir = str_dup(l->a, dir);
+	d->there = str_eq(dir, S("/")) || fs_real(l->a, dir, &d->real);
+	if (str_eq(dir, S("/")))
+		d->real = dir;
+	else if (!d->there)
+		d->real = py_join(l->a, folder(l, py_dirname(dir))->real, py_basename(dir));
+	map_put(&l->disk->folders, dir, d);
+	return d;
+}
+
+static struct str find_real(struct torch_layer *l, struct str path)
+{
+	ARENA(tmp);
+	struct str real, to, dir;
+	struct err *e = fs_readlink(&tmp, path, &to);
+	err_free(e);
+	if (!e && fs_real(l->a, path, &real))
+		return real;
+	to = e ? path : py_join(&tmp, py_dirname(path), to);
+	if (!e && fs_real(&tmp, py_dirname(to), &dir)) /* writing makes what it leads to */
+		path = py_join(l->a, dir, py_basename(to));
+	return py_join(l->a, folder(l, py_dirname(path))->real, py_basename(path));
+}
+
+/* Where a link leads, named from the root as all others: what is written there, and what the view
+ * knows of. */
+static struct str target(struct torch_layer *l, struct str path, struct str real)
+{
+	struct str name = py_basename(path);
+	if (str_eq(py_basename(real), name) && !fs_is_link(path))
+		return path;
+	struct str inside = str_fmt(l->a, "%.*s/", STR(l->real_root));
+	if (!str_starts(real, inside))
+		return real;
+	return py_join(l->a, l->view->root, str_sub(real, inside.n, real.n));
+}
+
+static struct torch_disk_path *look(struct torch_layer *l, struct str path)
+{
+	struct torch_disk_path *d = map_get(&l->disk->paths, path);
+	if (d)
+		return d;
+	d = NEW(l->a, struct torch_disk_path);
+	d->there = view_exists(l->view, path);
+	if (d->there && fs_is_link(path)) {
+		d->real = find_real(l, path);
+		d->there = view_exists(l->view, target(l, path, d->real));
+	}
+	map_put(&l->disk->paths, str_dup(l->a, path), d);
+	return d;
+}
+
+struct str layer_real(struct torch_layer *l, struct str path)
+{
+	struct torch_disk_path *d = look(l, path);
+	if (!d->real.p)
+		d->real = find_real(l, path);
+	return d->real;
+}
+
+/* ---- outputs ---- */
+
+struct torch_output *layer_find(struct torch_layer *l, struct str path)
+{
+	size_t n = 0;
+	for (const struct torch_layer *i = l; i; i = i->below)
+		n += i->outputs.n;
+	if (!n)
+		return NULL;
+	struct str real = layer_real(l, path);
+	struct torch_output *o = NULL;
+	for (const struct torch_layer *i = l; i && !o; i = i->below)
+		o = map_get(&i->outputs, real);
+	return o;
+}
+
+static bool made_dir(struct torch_layer *l, struct str path)
+{
+	for (const struct torch_layer *i = l; i; i = i->below)
+		if (i->dirs.n && map_get(&i->dirs, layer_real(l, path)))
+			return true;
+	return false;
+}
+
+bool layer_exists(struct torch_layer *l, struct str path)
+{
+	if (memchr(path.p, 0, path.n))
+		return false;
+	return look(l, path)->there || layer_find(l, path) || made_dir(l, path);
+}
+
+struct err *layer_read(struct torch_layer *l, struct arena *a, struct str path, struct str *ret)
+{
+	const struct torch_output *o = layer_find(l, path);
+	if (o) {
+		*ret = o->text;
+		return NULL;
+	}
+	struct str at = target(l, path, find_real(l, path));
+	return view_read(l->view, a, fs_exists(path) ? at : path, ret);
+}
+
+void layer_mkdirs(struct torch_layer *l, struct str dir)
+{
+	const struct torch_disk_path *d = folder(l, dir);
+	while (!d->there && map_put(&l->dirs, d->real, l)) {
+		dir = py_dirname(dir);
+		d = folder(l, dir);
+	}
+}
+
+struct torch_output layer_write(struct torch_layer *l, struct torch_output o)
+{
+	struct str real = layer_real(l, o.path);
+	struct torch_output *old = map_get(&l->outputs, real), before = {0};
+	if (!old) {
+		old = NEW(l->a, struct torch_output);
+		map_put(&l->outputs, real, old);
+	} else {
+		before = *old;
+	}
+	*old = o;
+	old->path = target(l, o.path, real);
+	return before;
+}

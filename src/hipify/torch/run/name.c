@@ -1,0 +1,79 @@
+/* What PyTorch's hipify calls its results, and which parts of a PyTorch tree it treats how.
+ * Predicates look at the path relative to the tree; see select.h. */
+#include "base/buf.h"
+#include "hipify/torch/run/select.h"
+#include "lang/python/path.h"
+
+static bool starts_with_one(struct str s, const struct str *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_starts(s, list[i]))
+			return true;
+	return false;
+}
+
+bool torch_out_of_place(struct str rel)
+{
+	static const struct str in_place[] = {S_INIT("torch/"), S_INIT("third_party/nvfuser/"),
+		S_INIT("tools/autograd/templates/")};
+	return !starts_with_one(rel, in_place, sizeof(in_place) / sizeof(*in_place));
+}
+
+bool torch_pytorch_file(struct str rel, bool fbgemm)
+{
+	if (str_starts(rel, S("aten/")))
+		return !str_starts(rel, S("aten/src/ATen/core/"));
+	return !torch_out_of_place(rel) || (fbgemm && str_starts(rel, S("third_party/fbgemm/")));
+}
+
+/* str.lower() and a search for an ASCII word: what is not ASCII cannot make one, except the two
+ * capitals whose small form starts with an ASCII letter, U+212A (k) and U+0130 (i). */
+static struct str lower(struct arena *a, struct str s)
+{
+	s = py_replace(a, s, S("\xe2\x84\xaa"), S("k"));
+	return str_lower(a, py_replace(a, s, S("\xc4\xb0"), S("i\xcc\x87")));
+}
+
+bool torch_special_file(struct str rel, bool fbgemm)
+{
+	ARENA(a);
+	if (!torch_pytorch_file(rel, fbgemm))
+		return false;
+	struct str low = lower(&a, rel);
+	if (str_contains(low, S("sparse")))
+		return true;
+	return str_contains(low, S("linalg")) && !str_contains(low, S("batchlinearalgebralibblas"));
+}
+
+bool torch_caffe2_gpu_file(struct str rel)
+{
+	if (str_starts(rel, S("c10/cuda")))
+		return true;
+	struct str name = py_basename(rel), ext = py_ext(name);
+	return (str_contains(name, S("gpu")) || str_eq(ext, S(".cu")) || str_eq(ext, S(".cuh"))) &&
+	       !str_contains(name, S("cudnn"));
+}
+
+static struct str to_hip(struct arena *a, struct str s)
+{
+	return py_replace(a, py_replace(a, s, S("cuda"), S("hip")), S("CUDA"), S("HIP"));
+}
+
+struct str torch_output_name(struct arena *a, struct str rel, bool extension)
+{
+	if (!extension && !torch_out_of_place(rel))
+		return rel;
+	struct str dir = py_dirname(rel), name = py_basename(rel), ext = py_ext(name);
+	struct str new_ext = str_eq(ext, S(".cu")) ? S(".hip") : ext;
+	struct str new_dir = py_replace(a, to_hip(a, dir), S("THC"), S("THH"));
+	struct str root = to_hip(a, str_sub(name, 0, name.n - ext.n));
+	if (!str_eq(new_dir, S("caffe2/core")))
+		root = py_replace(a, root, S("THC"), S("THH"));
+	bool moved = !str_eq(new_dir, dir);
+	if (!extension && !moved)
+		new_dir = py_join(a, new_dir, S("hip"));
+	struct str file = str_fmt(a, "%.*s%.*s", STR(root), STR(new_ext));
+	if (extension && !moved && str_eq(file, name))
+		file = str_fmt(a, "%.*s_hip%.*s", STR(root), STR(new_ext));
+	return py_join(a, new_dir, file);
+}

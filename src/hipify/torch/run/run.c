@@ -1,0 +1,144 @@
+/* From options to a project: which files, which include folders, what becomes of launches; see
+ * run.h. The work itself is in tree.c and extension.c. */
+#include "hipify/torch/run/run.h"
+
+#include "base/fs.h"
+#include "hipify/torch/run/project.h"
+
+static void add_patterns(struct arena *a, struct str root, const struct strs *from, struct strs *to)
+{
+	for (size_t i = 0; i < from->n; i++)
+		strs_add(a, to, py_join(a, root, from->v[i]));
+}
+
+static struct strs extensions(struct arena *a, const struct strs *own, const struct strs *extra)
+{
+	struct strs all = {0};
+	for (size_t i = 0; i < own->n; i++)
+		strs_add(a, &all, own->v[i]);
+	for (size_t i = 0; i < extra->n; i++)
+		strs_add(a, &all, extra->v[i]);
+	return all;
+}
+
+/* Patterns are absolute texts, so characters of the folder's own name count as theirs. */
+static void check_root(struct torch_project *p)
+{
+	struct str root = p->select.root;
+	if (str_chr(root, '*') == root.n && str_chr(root, '?') == root.n &&
+		str_chr(root, '[') == root.n)
+		return;
+	struct finding *f = finding_add(
+		p->a, &p->ret->findings, "hipify-pattern-in-path", SEV_WARNING, p->o->dir);
+	finding_say(p->a, f,
+		"'%.*s' has '*', '?' or '[' in it, which PyTorch's hipify takes for patterns: "
+		"files "
+		"may be missed",
+		STR(root));
+	finding_fix(p->a, f, "translate a copy in a folder with a plain name");
+}
+
+static struct err *read_tables(
+	struct torch_project *p, const struct torch_source *s, struct torch_tables *ret)
+{
+	struct str text = p->o->map_text;
+	TRY(torch_tables_read(p->a, s, ret));
+	if (!text.p && p->o->map.n)
+		TRY_CTX(fs_read(p->a, p->o->map, 64 << 20, &text), "cannot read the map '%.*s'",
+			STR(p->o->map));
+	return text.p ? torch_tables_add(p->a, p->o->map, text, ret) : NULL;
+}
+
+static struct err *open_project(struct torch_project *p, const struct torch_source *s)
+{
+	struct torch_tables tables;
+	struct str root = p->view->root;
+	p->select = (struct torch_selection){
+		.root = root,
+		.extension = p->o->mode == HIPIFY_EXTENSION,
+		.out_of_place_only = p->o->out_of_place_only,
+		.fbgemm = s->fbgemm,
+		.generation = s->generation,
+		.extensions = extensions(p->a, &torch_source_extensions, &p->o->extra_extensions),
+	};
+	add_patterns(p->a, root, &p->o->ignore, &p->select.ignores);
+	TRY(read_tables(p, s, &tables));
+	p->engine = torch_engine_new(p->a, &tables);
+	return NULL;
+}
+
+/* ---- extensions ---- */
+
+static struct err *add_headers(struct torch_project *p, struct str dir)
+{
+	struct torch_headers h = {
+		.s = &p->select,
+		.dir = py_pathlib(p->a, py_join(p->a, p->select.root, dir)),
+		.endings = extensions(p->a, &torch_header_extensions, &p->o->extra_extensions),
+	};
+	return torch_select_headers(p->a, &h, p->view, &p->files);
+}
+
+static struct err *list_extension(struct torch_project *p)
+{
+	const struct strs *sources = &p->o->sources, *dirs = &p->o->include_dirs;
+	struct str root = p->select.root;
+	strs_add(p->a, &p->select.includes, sources->n ? py_join(p->a, root, S("*")) : S("*"));
+	torch_select_open(p->a, &p->select);
+	TRY(torch_select(p->a, &p->select, p->view, &p->files));
+	MAP(seen, p->a);
+	for (size_t i = 0; i < p->files.n; i++)
+		map_put(&seen, p->files.v[i], p);
+	for (size_t i = 0; i < sources->n; i++) {
+		struct str path = py_abspath(p->a, sources->v[i], root);
+		if (!map_get(&seen, path))
+			strs_add(p->a, &p->files, path);
+	}
+	for (size_t i = 0; i < dirs->n; i++)
+		TRY(add_headers(p, dirs->v[i]));
+	return NULL;
+}
+
+/* CUDAExtension and load() never say that the compiler knows <<<>>>, so launches are rewritten. */
+static struct err *run_extension(struct torch_project *p)
+{
+	p->launches = p->o->launches != LAUNCHES_KEEP;
+	if (p->o->sources.n)
+		check_root(p);
+	TRY(list_extension(p));
+	return torch_run_extension(p);
+}
+
+/* ---- the whole ---- */
+
+static struct err *run(struct torch_project *p, const struct torch_source *s)
+{
+	TRY(open_project(p, s));
+	return p->select.extension ? run_extension(p) : torch_run_tree(p, s);
+}
+
+struct err *torch_run(struct arena *a, const struct hipify_options *o, const struct torch_source *s,
+	const struct hipify_view *view, struct hipify_tree *ret)
+{
+	struct torch_project p = {.a = a, .o = o, .view = view, .ret = ret};
+	return run(&p, s);
+}
+
+struct err *torch_run_file(struct arena *a, const struct hipify_options *o,
+	const struct torch_source *s, const struct hipify_view *view, struct torch_one *io)
+{
+	struct hipify_tree tree = {0};
+	struct torch_project p = {.a = a, .o = o, .view = view, .ret = &tree, .one = io};
+	struct err *e = run(&p, s);
+	VEC_EACH (struct hipify_file, f, &tree.files) {
+		if (!e && str_eq(f->source, io->rel)) {
+			e = f->error;
+			f->error = NULL;
+		}
+	}
+	hipify_tree_free(&tree);
+	if (!e && !io->found)
+		e = err_new(
+			E_NOENT, "'%.*s' is not among the files that are translated", STR(io->rel));
+	return e;
+}

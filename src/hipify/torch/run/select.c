@@ -1,0 +1,213 @@
+/* The walk; see select.h. A list of folders still to be read replaces recursion, so that depth
+ * costs neither stack nor open descriptors; folders are read by their full path, as os.walk() does.
+ */
+#include "hipify/torch/run/select.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/proc.h"
+
+struct torch_patterns {
+	struct py_glob *includes, *ignores;
+	struct map exact; /* includes, as they are */
+};
+
+static struct str source_endings[] = {S_INIT(".cu"), S_INIT(".cuh"), S_INIT(".c"), S_INIT(".cc"),
+	S_INIT(".cpp"), S_INIT(".h"), S_INIT(".in"), S_INIT(".hpp")};
+static struct str header_endings[] = {S_INIT(".cuh"), S_INIT(".h"), S_INIT(".hpp")};
+const struct strs torch_source_extensions = {
+	.v = source_endings, .n = sizeof(source_endings) / sizeof(*source_endings)};
+const struct strs torch_header_extensions = {
+	.v = header_endings, .n = sizeof(header_endings) / sizeof(*header_endings)};
+
+bool torch_ends_with_one(struct str path, const struct strs *endings)
+{
+	for (size_t i = 0; i < endings->n; i++)
+		if (str_ends(path, endings->v[i]))
+			return true;
+	return false;
+}
+
+static struct py_glob *compile(struct arena *a, const struct strs *list)
+{
+	struct py_glob *v = arena_array(a, list->n, sizeof(*v));
+	for (size_t i = 0; i < list->n; i++)
+		v[i] = py_glob_new(a, list->v[i]);
+	return v;
+}
+
+void torch_select_open(struct arena *a, struct torch_selection *s)
+{
+	struct torch_patterns *p = s->patterns = NEW(a, struct torch_patterns);
+	p->includes = compile(a, &s->includes);
+	p->ignores = compile(a, &s->ignores);
+	p->exact.a = a;
+	for (size_t i = 0; i < s->includes.n; i++)
+		map_put(&p->exact, s->includes.v[i], p);
+	if (!s->extensions.v)
+		s->extensions = torch_source_extensions;
+}
+
+bool torch_select_globs(const struct torch_selection *s, struct str path)
+{
+	bool included = false;
+	for (size_t i = 0; i < s->includes.n && !included; i++)
+		included = py_glob_match(&s->patterns->includes[i], path);
+	for (size_t i = 0; i < s->ignores.n && included; i++)
+		included = !py_glob_match(&s->patterns->ignores[i], path);
+	return included;
+}
+
+bool torch_select_takes(const struct torch_selection *s, struct str path, struct str rel)
+{
+	if (!torch_ends_with_one(path, &s->extensions) && !map_get(&s->patterns->exact, path))
+		return false;
+	if (!s->extension && s->generation == TORCH_V1) {
+		if (!torch_pytorch_file(rel, s->fbgemm) && !torch_caffe2_gpu_file(rel))
+			return false;
+		if (s->out_of_place_only && !torch_out_of_place(rel))
+			return false;
+	}
+	return torch_select_globs(s, path);
+}
+
+/* ---- walking ---- */
+
+struct walk {
+	struct arena *a, *tmp; /* of the result, and of the walk */
+	const struct torch_selection *s;
+	const struct hipify_view *view;
+	struct str top;
+	const struct strs *headers; /* endings: it is an include folder; nothing is left out at
+				       its top, and no other rule holds */
+	struct strs todo;           /* folders to read, the next one last */
+	struct buf path;            /* of the entry at hand */
+	struct strs *ret;
+};
+
+/* The patterns leave out everything below the folder. start ends in '/'. */
+static bool hopeless(const struct walk *w, struct str start)
+{
+	const struct torch_selection *s = w->s;
+	bool possible = false;
+	for (size_t i = 0; i < s->ignores.n; i++)
+		if (py_glob_certain(&s->patterns->ignores[i], start))
+			return true;
+	for (size_t i = 0; i < s->includes.n && !possible; i++)
+		possible = py_glob_possible(&s->patterns->includes[i], start);
+	return !possible;
+}
+
+/* The text lives until the next call. */
+static struct str below(struct walk *w, struct str dir, struct str name)
+{
+	w->path.n = 0;
+	buf_add(&w->path, dir);
+	if (!str_ends(dir, S("/")))
+		buf_char(&w->path, '/');
+	buf_add(&w->path, name);
+	return buf_str(&w->path);
+}
+
+/* As hipify has it: "./x.cu" at the top. */
+static struct str rel_path(const struct walk *w, struct arena *tmp, struct str path)
+{
+	struct str rel = str_sub(path, w->top.n + !str_ends(w->top, S("/")), path.n);
+	return str_chr(rel, '/') < rel.n ? rel : str_fmt(tmp, "./%.*s", STR(rel));
+}
+
+static void add_file(struct walk *w, struct str dir, const struct fs_name *name)
+{
+	ARENA(tmp);
+	struct str path = below(w, dir, name->name);
+	bool taken =
+		w->headers ? torch_ends_with_one(path, w->headers) && torch_select_globs(w->s, path)
+			   : torch_select_takes(w->s, path, rel_path(w, &tmp, path));
+	if (!taken || (w->headers && !fs_is_file(path)) || view_hides(w->view, path))
+		return;
+	path = str_dup(w->a, path);
+	strs_add(w->a, w->ret, path);
+	if (name->link && w->s->links)
+		map_put(w->s->links, path, w->ret);
+}
+
+static void add_dir(struct walk *w, struct str dir, struct str name)
+{
+	struct str path = below(w, dir, name);
+	bool out = view_hides(w->view, path);
+	buf_char(&w->path, '/');
+	if (!out && !hopeless(w, buf_str(&w->path)))
+		strs_add(w->tmp, &w->todo, str_dup(w->tmp, str_sub(buf_str(&w->path), 0, path.n)));
+}
+
+/* hipify names these at the top only; our own folder is nowhere a part of the tree. */
+static bool left_out(struct str name, bool top)
+{
+	static const struct str names[] = {
+		S_INIT(".rocsmith"), S_INIT(".git"), S_INIT("build"), S_INIT("third_party")};
+	for (size_t i = 0; i < (top ? sizeof(names) / sizeof(*names) : 1); i++)
+		if (str_eq(name, names[i]))
+			return true;
+	return false;
+}
+
+/* For the one part of third_party that hipify knew: it comes last. */
+static void add_nvfuser(struct walk *w, struct str dir)
+{
+	ARENA(tmp);
+	struct stat st;
+	struct str path = path_join(&tmp, dir, S("third_party/nvfuser"));
+	struct err *e = fs_lstat(path, &st);
+	if (!e && S_ISDIR(st.st_mode))
+		add_dir(w, dir, S("third_party/nvfuser"));
+	err_free(e);
+}
+
+/* A folder that cannot be read is passed over, as there. */
+static void read_dir(struct walk *w, struct str dir)
+{
+	ARENA(tmp);
+	struct fs_names names = {0};
+	struct stat st;
+	CLEANUP(err_freep) struct err *e = fs_scan(&tmp, dir, &names, &st);
+	bool top = !w->headers && str_eq(dir, w->top);
+	if (e)
+		return;
+	view_note_dir(w->view, dir, &st);
+	VEC_EACH (struct fs_name, n, &names) {
+		if (!n->dir)
+			add_file(w, dir, n);
+		else if (top && str_eq(n->name, S("third_party")))
+			add_nvfuser(w, dir);
+	}
+	for (size_t i = names.n; i-- > 0;)
+		if (names.v[i].dir && !names.v[i].link && !left_out(names.v[i].name, top))
+			add_dir(w, dir, names.v[i].name);
+}
+
+static struct err *walk(struct walk *w)
+{
+	ARENA(tmp);
+	w->tmp = w->path.a = &tmp;
+	strs_add(&tmp, &w->todo, w->top);
+	while (w->todo.n) {
+		TRY(cancel_check());
+		read_dir(w, w->todo.v[--w->todo.n]);
+	}
+	return NULL;
+}
+
+struct err *torch_select(struct arena *a, const struct torch_selection *s,
+	const struct hipify_view *view, struct strs *ret)
+{
+	struct walk w = {.a = a, .s = s, .view = view, .top = s->root, .ret = ret};
+	return walk(&w);
+}
+
+struct err *torch_select_headers(struct arena *a, const struct torch_headers *h,
+	const struct hipify_view *view, struct strs *ret)
+{
+	struct walk w = {.a = a, .s = h->s, .view = view, .top = h->dir, .ret = ret};
+	w.headers = &h->endings;
+	return walk(&w);
+}

@@ -1,0 +1,53 @@
+/* Which files PyTorch's hipify takes, and how it calls their results.
+ *
+ * Paths are computed as text, as Python's os.path does it (pypath.h). The folder is walked in the
+ * order of its directory entries, unsorted, links to folders are not followed: when two sources
+ * give one output the later one wins, as in the original. Folders below which no pattern can match
+ * are not even read. Reference hipify.md 3, 4.4.
+ */
+#pragma once
+
+#include "changes/view.h"
+#include "hipify/torch/model/tables.h"
+#include "lang/python/path.h"
+
+/* get_hip_file_path(): rel is relative. */
+struct str torch_output_name(struct arena *a, struct str rel, bool extension);
+bool torch_out_of_place(struct str rel);
+bool torch_pytorch_file(struct str rel, bool fbgemm);
+bool torch_special_file(struct str rel, bool fbgemm);
+bool torch_caffe2_gpu_file(struct str rel);
+
+struct torch_selection {
+	struct str root;               /* absolute */
+	struct strs includes, ignores; /* absolute patterns */
+	struct strs extensions;        /* {NULL} = the original's list */
+	bool extension;                /* extension mode: every file counts */
+	bool out_of_place_only, fbgemm;
+	enum torch_generation generation;
+	struct map *links;               /* gets the files that are links; NULL = nobody asks */
+	struct torch_patterns *patterns; /* set by torch_select_open() */
+};
+
+/* The original's extensions of sources and of headers. */
+extern const struct strs torch_source_extensions, torch_header_extensions;
+bool torch_ends_with_one(struct str path, const struct strs *endings);
+
+/* Compiles the patterns; before any of the following. */
+void torch_select_open(struct arena *a, struct torch_selection *s);
+/* Whether the file of this absolute path is taken; only includes and ignores / everything. */
+bool torch_select_globs(const struct torch_selection *s, struct str path);
+bool torch_select_takes(const struct torch_selection *s, struct str path, struct str rel);
+/* matched_files_iter(): absolute paths. Folders that were read are noted in the view. */
+MUST_USE struct err *torch_select(struct arena *a, const struct torch_selection *s,
+	const struct hipify_view *view, struct strs *ret);
+struct torch_headers {
+	const struct torch_selection *s;
+	struct str dir; /* an include folder, as str(pathlib.Path()) writes it */
+	struct strs endings;
+};
+
+/* The headers below an include folder, as pathlib's rglob('*') finds them: those that the patterns
+ * take and that have one of the endings. Nothing when there is no such folder. */
+MUST_USE struct err *torch_select_headers(struct arena *a, const struct torch_headers *h,
+	const struct hipify_view *view, struct strs *ret);

@@ -1,0 +1,452 @@
+/* PyTorch's own tree: what tools/amd_build/build_amd.py does in it.
+ *
+ * The lists come from the build_amd.py of the tree that is translated. Its files do not depend on
+ * each other, so they are done in parallel, each in memory of its own of which only a changed text
+ * is kept. The exceptions are done in the original's order, seeing each other's results: a file
+ * whose result is another's source, one that is listed twice or under two names, and one that
+ * build_amd.py edits itself before.
+ */
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/pool.h"
+#include "base/proc.h"
+#include "base/progress.h"
+#include "hipify/torch/model/amd.h"
+#include "hipify/torch/run/project.h"
+
+enum { TEXT_LIMIT = 64 << 20 };
+
+struct task {
+	struct tree_run *run;
+	struct torch_unit unit;
+	struct arena mem; /* of text */
+	struct str text;  /* .p NULL: nothing is written */
+	struct err *error;
+	bool serial, taken, repeats;
+};
+
+struct tree_run {
+	struct torch_project *p;
+	struct amd_build amd;
+	struct torch_layer layer; /* what build_amd.py edits, and the results of the serial files */
+	struct task *v;
+	size_t n;
+	struct map by_fin;
+	struct progress *progress;
+};
+
+/* ---- build_amd.py ---- */
+
+/* Whether the compiler is hip-clang, as that build_amd.py would tell. */
+static bool says_hip_clang(struct torch_project *p)
+{
+	ARENA(a);
+	const char *hip = getenv("HIP_PATH");
+	struct str path = str_fmt(&a, "%s/lib/.hipInfo", hip ? hip : "/opt/rocm/hip"), text;
+	if (!view_exists(p->view, path))
+		return false;
+	struct err *e = view_read(p->view, &a, path, &text);
+	bool yes = !e && str_contains(text, S("HIP_COMPILER=clang"));
+	err_free(e);
+	return yes;
+}
+
+static bool rewrites_launches(const struct tree_run *r)
+{
+	if (r->p->o->launches != LAUNCHES_AUTO)
+		return r->p->o->launches == LAUNCHES_REWRITE;
+	if (r->amd.launches == AMD_ASKS_HIP_INFO)
+		return !says_hip_clang(r->p);
+	return r->amd.launches == AMD_REWRITES_LAUNCHES;
+}
+
+static struct err *find_script(struct tree_run *r, const struct torch_source *s)
+{
+	struct torch_project *p = r->p;
+	struct torch_file f = {.path = py_join(p->a, p->o->dir, S("tools/amd_build/build_amd.py"))};
+	struct str path = py_join(p->a, p->select.root, S("tools/amd_build/build_amd.py"));
+	if (view_exists(p->view, path))
+		TRY(view_read(p->view, p->a, path, &f.text));
+	else
+		f = s->build_amd;
+	if (!f.text.p)
+		return err_hint(
+			err_new(E_TORCH, "no '%.*s', which lists what is translated", STR(path)),
+			"--mode torch is for PyTorch's own source tree; an extension is "
+			"translated with --mode extension");
+	TRY(amd_build_read(p->a, &f, &r->amd));
+	VEC_EACH (struct finding, d, &r->amd.doubts)
+		*VEC_PUSH(p->a, &p->ret->findings) = *d;
+	return NULL;
+}
+
+static void add_all(struct torch_project *p, const struct strs *from, struct strs *to)
+{
+	for (size_t i = 0; i < from->n; i++)
+		strs_add(p->a, to, py_join(p->a, p->select.root, from->v[i]));
+}
+
+static void add_extra_includes(struct torch_project *p)
+{
+	for (size_t i = 0; i < p->o->extra_include.n; i++) {
+		struct str dir = py_join(p->a, p->select.root, p->o->extra_include.v[i]);
+		if (view_exists(p->view, dir))
+			strs_add(p->a, &p->select.includes, py_join(p->a, dir, S("**/*")));
+	}
+}
+
+static void add_extra_files(
+	struct torch_project *p, const struct map *seen, const struct strs *list, bool if_there)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct str path = py_join(p->a, p->select.root, list->v[i]);
+		if (!map_get(seen, path) && (!if_there || view_exists(p->view, path)))
+			strs_add(p->a, &p->files, path);
+	}
+}
+
+static struct err *list_files(struct tree_run *r, struct map *links)
+{
+	struct torch_project *p = r->p;
+	add_all(p, &r->amd.includes, &p->select.includes);
+	add_extra_includes(p);
+	add_all(p, &r->amd.ignores, &p->select.ignores);
+	p->select.links = links;
+	torch_select_open(p->a, &p->select);
+	TRY(torch_select(p->a, &p->select, p->view, &p->files));
+	MAP(seen, p->a);
+	for (size_t i = 0; i < p->files.n; i++)
+		map_put(&seen, p->files.v[i], p);
+	add_extra_files(p, &seen, &r->amd.extra_files, false);
+	add_extra_files(p, &seen, &r->amd.extra_if_there, true);
+	return NULL;
+}
+
+/* ---- its edits ---- */
+
+static struct str replace_all(struct arena *a, struct str text, const struct torch_map *map)
+{
+	for (size_t i = 0; i < map->n; i++)
+		text = py_replace(a, text, map->v[i].from, map->v[i].to);
+	return text;
+}
+
+static struct err *edit_file(struct tree_run *r, struct str path, const struct torch_map *map)
+{
+	ARENA(tmp);
+	struct str bytes, text;
+	if (!layer_exists(&r->layer, path))
+		return NULL;
+	TRY(layer_read(&r->layer, &tmp, path, &bytes));
+	TRY(torch_decode(&tmp, bytes, &text));
+	struct str new = replace_all(&tmp, text, map);
+	if (!str_eq(new, text))
+		layer_write(&r->layer,
+			(struct torch_output){
+				.path = path, .source = path, .text = str_dup(r->p->a, new)});
+	return NULL;
+}
+
+static void fail(struct torch_project *p, struct hipify_file *f, struct str path, struct err *e)
+{
+	ARENA(a);
+	f->status = HIPIFY_FAILED;
+	f->error = err_at(e, (struct loc){torch_unit_name(p, &a, path), e->line, e->col});
+}
+
+static void edit_files(struct tree_run *r)
+{
+	struct torch_project *p = r->p;
+	struct str root = p->select.root;
+	for (size_t i = 0; i < r->amd.edits.n; i++) {
+		const struct amd_edit *edit = &r->amd.edits.v[i];
+		if (edit->when_kept && p->launches)
+			continue;
+		for (size_t k = 0; k < edit->files.n; k++) {
+			struct str path = py_abspath(p->a, edit->files.v[k], root);
+			struct err *e = edit_file(r, path, &edit->replace);
+			if (e)
+				fail(p, torch_add_file(p, path, path), path, e);
+		}
+	}
+}
+
+/* ---- files ---- */
+
+static bool same_as_old(const struct torch_project *p, struct arena *a, const struct torch_unit *u)
+{
+	struct str bytes, old;
+	/* A link may lead to a result of ours. */
+	if (str_eq(u->fin, u->fout) || !view_exists(p->view, u->fout) || fs_is_link(u->fout))
+		return false;
+	struct err *e = view_read(p->view, a, u->fout, &bytes);
+	if (!e)
+		e = torch_decode(a, bytes, &old);
+	bool same = !e && str_eq(old, u->text);
+	err_free(e);
+	return same;
+}
+
+static struct err *translate(struct task *t, struct arena *tmp, struct str bytes)
+{
+	ARENA(answers);
+	struct torch_unit_work w = {.a = tmp, .include = torch_plain_include, .user = &answers};
+	TRY(torch_unit_translate(t->run->p, &t->unit, &w, bytes));
+	t->taken = t->unit.outcome != UNIT_MARKED;
+	return NULL;
+}
+
+/* Would the original, run again, take this result for a source and make something else of it? */
+static bool repeats(const struct task *t, struct arena *tmp)
+{
+	ARENA(answers);
+	const struct torch_project *p = t->run->p;
+	struct torch_unit u = torch_unit_new(p, tmp, t->unit.fout);
+	struct torch_unit_work w = {.a = tmp, .include = torch_plain_include, .user = &answers};
+	if (!str_eq(t->unit.fin, t->unit.fout) && !torch_select_takes(&p->select, u.path, u.rel))
+		return false;
+	struct err *e = torch_unit_translate(p, &u, &w, t->text);
+	bool yes = !e && u.outcome == UNIT_CHANGED;
+	err_free(e);
+	return yes;
+}
+
+static struct err *take_error(struct task *t, struct err *e)
+{
+	if (e && e->code == E_CANCELLED)
+		return e;
+	t->error = e;
+	return NULL;
+}
+
+static struct err *do_alone(struct arena *tmp, void *user)
+{
+	struct task *t = user;
+	const struct torch_project *p = t->run->p;
+	struct str bytes;
+	TRY(cancel_check());
+	progress_add(t->run->progress, 1, t->unit.rel);
+	if (t->serial)
+		return NULL;
+	struct err *e = view_read(p->view, tmp, t->unit.fin, &bytes);
+	if (!e)
+		e = translate(t, tmp, bytes);
+	if (!e && t->unit.outcome == UNIT_CHANGED && !same_as_old(p, tmp, &t->unit)) {
+		t->text = str_dup(&t->mem, t->unit.text);
+		t->repeats = !p->one && repeats(t, tmp);
+	}
+	return take_error(t, e);
+}
+
+static struct err *do_in_turn(struct task *t)
+{
+	ARENA(tmp);
+	struct torch_layer *l = &t->run->layer;
+	struct torch_unit *u = &t->unit;
+	struct str bytes, old;
+	struct err *e = layer_read(l, &tmp, u->fin, &bytes);
+	if (!e)
+		e = translate(t, &tmp, bytes);
+	if (e || u->outcome != UNIT_CHANGED)
+		return take_error(t, e);
+	bool there = layer_exists(l, u->fout);
+	if (there)
+		e = layer_read(l, &tmp, u->fout, &bytes);
+	if (there && !e)
+		e = torch_decode(&tmp, bytes, &old);
+	bool same = there && !e && str_eq(old, u->text);
+	err_free(e);
+	if (same)
+		return NULL;
+	t->text = str_dup(t->run->p->a, u->text);
+	layer_write(l, (struct torch_output){.path = u->fout, .source = u->fin, .text = t->text});
+	u->fout = layer_find(l, u->fout)->path;
+	t->repeats = repeats(t, &tmp);
+	return NULL;
+}
+
+/* ---- which files see each other ---- */
+
+static void together(struct task *t, struct task *other)
+{
+	t->serial = true;
+	other->serial = true;
+}
+
+/* A link, what it leads to, and other links to the same are one file. */
+static void find_links(struct tree_run *r, const struct map *links)
+{
+	MAP(by_real, r->p->a);
+	for (size_t i = 0; i < links->n; i++) {
+		struct task *t = map_get(&r->by_fin, links->v[i].key);
+		struct str real = layer_real(&r->layer, links->v[i].key);
+		struct task *other = map_get(&by_real, real), *itself = map_get(&r->by_fin, real);
+		if (!t)
+			continue;
+		map_put(&by_real, real, t);
+		together(t, itself ? itself : t);
+		together(t, other ? other : t);
+	}
+}
+
+static void find_serial(struct tree_run *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct task *t = &r->v[i], *other = map_get(&r->by_fin, t->unit.fin);
+		if (other)
+			together(t, other);
+		else
+			map_put(&r->by_fin, t->unit.fin, t);
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		struct task *t = &r->v[i], *other = map_get(&r->by_fin, t->unit.fout);
+		if (other && other != t)
+			together(t, other);
+		if (layer_find(&r->layer, t->unit.fin))
+			t->serial = true;
+	}
+}
+
+static void make_tasks(struct tree_run *r, const struct map *links)
+{
+	struct torch_project *p = r->p;
+	r->v = arena_array(p->a, p->files.n, sizeof(*r->v));
+	r->by_fin.a = p->a;
+	for (size_t i = 0; i < p->files.n; i++) {
+		struct task *t = &r->v[r->n];
+		*t = (struct task){.run = r, .unit = torch_unit_new(p, p->a, p->files.v[i])};
+		r->n += !p->one || str_eq(p->one->rel, t->unit.rel);
+	}
+	find_serial(r);
+	find_links(r, links);
+}
+
+/* ---- results ---- */
+
+static void list_task(struct tree_run *r, struct task *t, struct map *outputs)
+{
+	struct torch_project *p = r->p;
+	if (!t->taken && !t->error)
+		return;
+	struct hipify_file *f = torch_add_file(p, t->unit.fin, t->unit.fout);
+	if (t->error) {
+		fail(p, f, t->unit.fin, t->error);
+		t->error = NULL;
+	} else if (t->text.p && torch_may_write(p, &t->unit)) {
+		size_t n = (uintptr_t)map_get(outputs, t->unit.fout);
+		f->text = t->text;
+		f->status = HIPIFY_OK;
+		f->repeats = t->repeats;
+		if (n && !str_eq(p->ret->files.v[n - 1].source, f->source))
+			torch_say_collision(p,
+				py_join(p->a, p->select.root, p->ret->files.v[n - 1].source),
+				t->unit.fin, t->unit.fout);
+		if (n)
+			p->ret->files.v[n - 1].text = (struct str){0};
+		map_put(outputs, t->unit.fout, (void *)(uintptr_t)p->ret->files.n);
+	}
+	arena_join(p->a, &t->mem);
+}
+
+/* What build_amd.py edited, unless hipify made something of it afterwards. */
+static void list_edits(struct tree_run *r, const struct map *outputs)
+{
+	struct torch_project *p = r->p;
+	for (size_t i = 0; i < r->layer.outputs.n; i++) {
+		const struct torch_output *o = r->layer.outputs.v[i].value;
+		if (map_get(outputs, o->path))
+			continue;
+		struct hipify_file *f = torch_add_file(p, o->source, o->path);
+		f->text = o->text;
+		f->status = HIPIFY_OK;
+	}
+}
+
+/* It copies one result to a second place. */
+static struct err *read_copied(
+	struct tree_run *r, struct str from, const struct map *outputs, struct hipify_file *ret)
+{
+	struct torch_project *p = r->p;
+	size_t n = (uintptr_t)map_get(outputs, from);
+	if (n) {
+		const struct hipify_file *made = &p->ret->files.v[n - 1];
+		ret->source = made->source;
+		ret->text = made->text;
+		return NULL;
+	}
+	return layer_read(&r->layer, p->a, from, &ret->text);
+}
+
+static void copy_file(struct tree_run *r, const struct map *outputs)
+{
+	struct torch_project *p = r->p;
+	struct str root = p->select.root;
+	if (!r->amd.copy.from.n || p->one)
+		return;
+	struct str from = py_abspath(p->a, r->amd.copy.from, root);
+	struct str to = py_abspath(p->a, r->amd.copy.to, root);
+	if (!r->amd.copy.required && !map_get(outputs, from) && !layer_exists(&r->layer, from))
+		return;
+	struct hipify_file file = {.status = HIPIFY_OK};
+	struct err *e = read_copied(r, from, outputs, &file);
+	struct hipify_file *f = torch_add_file(p, from, to);
+	if (e) {
+		fail(p, f, from, e);
+		return;
+	}
+	f->status = HIPIFY_OK;
+	f->text = file.text;
+	f->source = file.source.p ? file.source : f->source;
+}
+
+static void list_results(struct tree_run *r)
+{
+	MAP(outputs, r->p->a);
+	for (size_t i = 0; i < r->n; i++)
+		list_task(r, &r->v[i], &outputs);
+	if (!r->p->one)
+		list_edits(r, &outputs);
+	copy_file(r, &outputs);
+}
+
+static void drop(struct tree_run *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		err_freep(&r->v[i].error);
+		arena_free(&r->v[i].mem);
+	}
+}
+
+static struct err *do_tasks(struct tree_run *r)
+{
+	struct torch_project *p = r->p;
+	CLEANUP(progress_endp)
+	struct progress *at = progress_begin(S("Translating"), p->o->dir, UNIT_ITEMS, r->n);
+	r->progress = at;
+	TRY(pool_each(p->o->jobs, r->v, r->n, sizeof(*r->v), do_alone));
+	for (size_t i = 0; i < r->n; i++) {
+		TRY(cancel_check());
+		if (r->v[i].serial)
+			TRY(do_in_turn(&r->v[i]));
+	}
+	return NULL;
+}
+
+struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s)
+{
+	struct tree_run r = {.p = p};
+	MAP(links, p->a);
+	TRY(find_script(&r, s));
+	p->launches = rewrites_launches(&r);
+	TRY(list_files(&r, &links));
+	layer_open(&r.layer, p->a, p->view);
+	edit_files(&r);
+	make_tasks(&r, &links);
+	struct err *e = do_tasks(&r);
+	if (e)
+		drop(&r);
+	else
+		list_results(&r);
+	return e;
+}

@@ -1,0 +1,180 @@
+/* How one file is done, whatever the project; see project.h. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "hipify/torch/run/project.h"
+
+/* ---- names ---- */
+
+/* Absolute, inside root, and nothing for normpath() to do. */
+static bool is_plain(struct str path, struct str root)
+{
+	if (!str_starts(path, root) || path.n <= root.n || path.p[root.n] != '/')
+		return false;
+	struct str rest = str_sub(path, root.n + 1, path.n), part;
+	while (str_next(&rest, '/', &part))
+		if (!part.n || str_eq(part, S(".")) || str_eq(part, S("..")))
+			return false;
+	return !str_ends(path, S("/"));
+}
+
+struct torch_unit torch_unit_new(const struct torch_project *p, struct arena *a, struct str path)
+{
+	struct str root = p->select.root;
+	struct torch_unit u = {.path = path, .fin = path};
+	if (is_plain(path, root)) {
+		u.rel = str_sub(path, root.n + 1, path.n);
+	} else {
+		u.fin = py_abspath(a, path, root);
+		u.rel = py_relpath(a, path, root, root);
+	}
+	u.fout = py_abspath(a, torch_output_name(a, u.rel, p->select.extension), root);
+	return u;
+}
+
+struct str torch_unit_name(const struct torch_project *p, struct arena *a, struct str path)
+{
+	struct str rel = py_relpath(a, path, p->select.root, p->select.root);
+	return path_is_inside(rel) ? path_join(a, p->o->dir, rel) : path;
+}
+
+/* ---- includes ---- */
+
+bool torch_known_include(struct arena *a, struct str path, bool extension, struct str *ret)
+{
+	static const struct str starts[] = {S_INIT("ATen/cuda"), S_INIT("ATen/native/cuda"),
+		S_INIT("ATen/native/nested/cuda"), S_INIT("ATen/native/quantized/cuda"),
+		S_INIT("ATen/native/sparse/cuda"), S_INIT("ATen/native/transformers/cuda"),
+		S_INIT("THC/")};
+	bool known = str_starts(path, S("THC")) && !str_starts(path, S("THCP"));
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		known = known || str_starts(path, starts[i]);
+	if (known)
+		*ret = torch_output_name(a, path, extension);
+	return known;
+}
+
+struct err *torch_plain_include(void *user, enum torch_form form, struct str path, struct str *ret)
+{
+	(void)form;
+	torch_known_include(user, path, false, ret);
+	return NULL;
+}
+
+/* ---- text ---- */
+
+/* Results with these extensions begin with the line that marks them, unless they replace their
+ * source. The user's own extensions count too, or the next hipify would take the results for
+ * sources. */
+static bool is_marked(const struct torch_project *p, const struct torch_unit *u)
+{
+	static struct str endings[] = {S_INIT(".cu"), S_INIT(".cuh"), S_INIT(".c"), S_INIT(".cc"),
+		S_INIT(".cpp"), S_INIT(".h"), S_INIT(".hpp")};
+	struct strs list = {.v = endings, .n = sizeof(endings) / sizeof(*endings)};
+	return !str_eq(u->fin, u->fout) &&
+	       (torch_ends_with_one(u->fin, &list) ||
+		       torch_ends_with_one(u->fin, &p->o->extra_extensions));
+}
+
+static struct torch_job job_of(const struct torch_project *p, const struct torch_unit *u)
+{
+	const struct torch_selection *s = &p->select;
+	struct torch_job j = {.path = u->path, .launches = p->launches, .map = TORCH_NAMES};
+	if (s->extension || s->generation != TORCH_V1)
+		return j;
+	if (torch_special_file(u->rel, s->fbgemm))
+		j.map = TORCH_SPECIAL;
+	else if (!torch_pytorch_file(u->rel, s->fbgemm))
+		j.map = TORCH_CAFFE2;
+	return j;
+}
+
+bool torch_is_marked(struct str bytes)
+{
+	struct str line = str_sub(torch_breadcrumb, 0, torch_breadcrumb.n - 1);
+	return str_starts(bytes, line) && bytes.n > line.n &&
+	       (bytes.p[line.n] == '\n' || bytes.p[line.n] == '\r');
+}
+
+static struct str mark(struct arena *a, struct hipify_text *t, bool trace)
+{
+	static struct hipify_reason why = {
+		.kind = "header", .from = S_INIT(""), .to = S_INIT("the mark of a result")};
+	BUF(b, a);
+	buf_add(&b, torch_breadcrumb);
+	buf_add(&b, t->text);
+	if (!trace)
+		return buf_str(&b);
+	VEC_PUSH(a, &t->edits);
+	memmove(t->edits.v + 1, t->edits.v, (t->edits.n - 1) * sizeof(*t->edits.v));
+	t->edits.v[0] = (struct hipify_edit){.with = torch_breadcrumb, .line = 1, .why = &why};
+	return t->text = buf_str(&b);
+}
+
+struct err *torch_unit_translate(const struct torch_project *p, struct torch_unit *u,
+	const struct torch_unit_work *w, struct str bytes)
+{
+	struct torch_job job = job_of(p, u);
+	bool trace = p->one && str_eq(p->one->rel, u->rel);
+	struct arena *a = trace ? p->a : w->a; /* what is asked for outlives the work */
+	struct hipify_text t = {0};
+	job.include = w->include;
+	job.user = w->user;
+	job.trace = trace;
+	u->outcome = UNIT_MARKED;
+	if (torch_is_marked(bytes))
+		return NULL;
+	TRY(torch_decode(a, trace ? str_dup(a, bytes) : bytes, &u->source));
+	TRY(torch_text(a, p->engine, &job, u->source, &t));
+	bool same = str_eq(t.text, u->source);
+	bool stays = str_eq(u->fin, u->fout) ||
+		     (p->select.extension && str_eq(py_dirname(u->fin), py_dirname(u->fout)));
+	u->outcome = same && stays ? UNIT_SAME : UNIT_CHANGED;
+	u->text = u->outcome == UNIT_CHANGED && is_marked(p, u) ? mark(a, &t, trace) : t.text;
+	if (trace)
+		*p->one = (struct torch_one){
+			.rel = p->one->rel, .found = true, .source = u->source, .text = t};
+	return NULL;
+}
+
+/* ---- results ---- */
+
+struct hipify_file *torch_add_file(struct torch_project *p, struct str source, struct str output)
+{
+	struct hipify_file *f = VEC_PUSH(p->a, &p->ret->files);
+	struct str root = p->select.root;
+	f->source = py_relpath(p->a, source, root, root);
+	f->output = py_relpath(p->a, output, root, root);
+	f->status = HIPIFY_UNCHANGED;
+	return f;
+}
+
+static void say(struct torch_project *p, const char *id, struct str path, struct str text)
+{
+	struct finding *f = finding_add(
+		p->a, &p->ret->findings, id, SEV_WARNING, torch_unit_name(p, p->a, path));
+	finding_say(p->a, f, "%.*s", STR(text));
+}
+
+void torch_say_collision(
+	struct torch_project *p, struct str first, struct str second, struct str output)
+{
+	struct str name = py_basename(output);
+	say(p, "hipify-one-output", output,
+		str_fmt(p->a, "'%.*s' and '%.*s' both give '%.*s'; the latter is kept",
+			STR(torch_unit_name(p, p->a, first)), STR(torch_unit_name(p, p->a, second)),
+			STR(name)));
+}
+
+bool torch_may_write(struct torch_project *p, const struct torch_unit *u)
+{
+	struct str at = fs_exists(u->fout) ? u->fout : py_dirname(u->fout);
+	if (!p->o->in_place || !fs_exists(at) || fs_writable(at))
+		return true;
+	say(p, "hipify-not-writable", u->fout,
+		str_fmt(p->a, "'%.*s' may not be written: '%.*s' is used as it is",
+			STR(torch_unit_name(p, p->a, u->fout)),
+			STR(torch_unit_name(p, p->a, u->fin))));
+	return false;
+}

@@ -1,0 +1,229 @@
+/* Composition of edits; see trace.h.
+ *
+ * Two sorted lists are swept together: the edits so far, whose images lie in the current text, and
+ * those of the running pass, which speak of that text. What overlaps becomes one group and one
+ * edit. Inside a group every byte that no new edit covers belongs to an image, because a group only
+ * grows by overlap: hence the rest of the last image is all that must be remembered.
+ */
+#include "hipify/torch/text/trace.h"
+
+static struct hipify_reason *reason(
+	struct arena *a, const char *kind, struct str from, struct str to)
+{
+	struct hipify_reason *r = NEW(a, struct hipify_reason);
+	*r = (struct hipify_reason){
+		.kind = kind, .from = from, .to = to, .table = S(""), .file = S("")};
+	return r;
+}
+
+void torch_trace_edit(struct torch_trace *t, const char *kind, struct torch_patch p)
+{
+	if (!t)
+		return;
+	const struct torch_entry *entry = p.entry;
+	struct hipify_edit *e = VEC_PUSH(t->a, &t->pass);
+	*e = (struct hipify_edit){.from = p.from, .to = p.to, .with = str_dup(t->a, p.with)};
+	e->why = reason(t->a, kind, entry ? entry->from : S(""), entry ? entry->to : e->with);
+	if (!entry)
+		return;
+	e->why->table = entry->table;
+	e->why->file = entry->file;
+	e->why->line = entry->line;
+}
+
+/* ---- the sweep ---- */
+struct sweep {
+	struct torch_trace *t;
+	size_t old, new; /* next edit of either list */
+	ptrdiff_t shift; /* place in the current text minus place in the source, behind the last
+			    image */
+	size_t end;      /* of the group, in the current text */
+	size_t done;     /* up to where the group's text is made */
+	size_t image;    /* where the last image of the group begins, in the current text */
+	struct str last; /* its text */
+	struct hipify_edit group;
+	struct hipify_reason **reasons; /* the end of the group's list */
+	struct buf with;
+};
+
+static const struct hipify_edit *old_edit(const struct sweep *s)
+{
+	return s->old < s->t->done.n ? &s->t->done.v[s->old] : NULL;
+}
+
+static const struct hipify_edit *new_edit(const struct sweep *s)
+{
+	return s->new < s->t->pass.n ? &s->t->pass.v[s->new] : NULL;
+}
+
+static size_t to_current(const struct sweep *s, size_t source)
+{
+	return (size_t)((ptrdiff_t)source + s->shift);
+}
+
+static size_t to_source(const struct sweep *s, size_t current)
+{
+	return (size_t)((ptrdiff_t)current - s->shift);
+}
+
+static void append_reasons(struct sweep *s, struct hipify_reason *why)
+{
+	for (*s->reasons = why; *s->reasons; s->reasons = &(*s->reasons)->next)
+		;
+}
+
+/* The part of the last image that ends at `to` and was not taken yet. */
+static void take_image(struct sweep *s, size_t to)
+{
+	size_t image_end = s->image + s->last.n;
+	if (to > image_end)
+		to = image_end;
+	if (s->done < to)
+		buf_add(&s->with, str_sub(s->last, s->done - s->image, to - s->image));
+}
+
+static void absorb_old(struct sweep *s)
+{
+	const struct hipify_edit *e = old_edit(s);
+	s->image = to_current(s, e->from);
+	s->last = e->with;
+	s->shift += (ptrdiff_t)e->with.n - (ptrdiff_t)(e->to - e->from);
+	append_reasons(s, e->why);
+	if (s->image + e->with.n >= s->end) {
+		s->end = s->image + e->with.n;
+		s->group.to = e->to;
+	}
+	s->old++;
+}
+
+static void absorb_new(struct sweep *s)
+{
+	const struct hipify_edit *e = new_edit(s);
+	take_image(s, e->from);
+	buf_add(&s->with, e->with);
+	s->done = e->to;
+	append_reasons(s, e->why);
+	if (e->to > s->end)
+		s->end = e->to;
+	s->new ++;
+}
+
+/* At the same place: an insertion first, then a deletion that was made before. */
+static bool old_is_first(const struct sweep *s)
+{
+	const struct hipify_edit *o = old_edit(s), *n = new_edit(s);
+	if (!o || !n)
+		return o;
+	size_t at = to_current(s, o->from);
+	return at < n->from || (at == n->from && n->from < n->to);
+}
+
+static void begin_group(struct sweep *s)
+{
+	s->with = (struct buf){.a = s->t->a};
+	s->last = S("");
+	s->group = (struct hipify_edit){0};
+	s->reasons = &s->group.why;
+	bool old = old_is_first(s);
+	s->group.from = old ? old_edit(s)->from : to_source(s, new_edit(s)->from);
+	s->end = s->done = s->image = to_current(s, s->group.from);
+	s->group.to = s->group.from;
+	if (old)
+		absorb_old(s);
+	else
+		absorb_new(s);
+}
+
+static bool grow_group(struct sweep *s)
+{
+	const struct hipify_edit *o = old_edit(s), *n = new_edit(s);
+	bool old = o && to_current(s, o->from) < s->end;
+	bool new = n && n->from < s->end;
+	if (!old && !new)
+		return false;
+	if (old && (!new || old_is_first(s)))
+		absorb_old(s);
+	else
+		absorb_new(s);
+	return true;
+}
+
+static struct hipify_edit end_group(struct sweep *s)
+{
+	size_t image_end = s->image + s->last.n;
+	take_image(s, image_end);
+	if (s->end > image_end)
+		s->group.to = to_source(s, s->end);
+	s->group.with = buf_str(&s->with);
+	return s->group;
+}
+
+void torch_trace_pass(struct torch_trace *t)
+{
+	if (!t || !t->pass.n)
+		return;
+	struct sweep s = {.t = t};
+	VEC(struct hipify_edit) joined = {0};
+	while (old_edit(&s) || new_edit(&s)) {
+		begin_group(&s);
+		while (grow_group(&s))
+			;
+		*VEC_PUSH(t->a, &joined) = end_group(&s);
+	}
+	t->done.v = joined.v;
+	t->done.n = joined.n;
+	t->done.cap = joined.cap;
+	t->pass.n = 0;
+}
+
+void torch_trace_end(struct torch_trace *t, struct hipify_text *ret)
+{
+	torch_trace_pass(t);
+	unsigned line = 1;
+	size_t at = 0;
+	VEC_EACH (struct hipify_edit, e, &t->done) {
+		if (str_eq(e->with, str_sub(t->source, e->from, e->to)))
+			continue;
+		for (; at < e->from; at++)
+			line += t->source.p[at] == '\n';
+		e->line = line;
+		*VEC_PUSH(t->a, &ret->edits) = *e;
+	}
+}
+
+/* ---- one pass over a text ---- */
+struct torch_pass torch_pass_begin(
+	struct arena *a, struct str text, struct torch_trace *trace, const char *kind)
+{
+	return (struct torch_pass){
+		.a = a, .text = text, .trace = trace, .kind = kind, .out = {.a = a}};
+}
+
+/* Replacements are about as long as what they replace. */
+static void make_room(struct torch_pass *p)
+{
+	buf_space(&p->out, p->text.n + p->text.n / 8 + 64);
+	p->out.n = 0;
+}
+
+void torch_pass_edit(struct torch_pass *p, struct torch_patch patch)
+{
+	if (!p->out.p)
+		make_room(p);
+	buf_add(&p->out, str_sub(p->text, p->done, patch.from));
+	buf_add(&p->out, patch.with);
+	p->done = patch.to;
+	torch_trace_edit(p->trace, p->kind, patch);
+	if (p->trace && !patch.entry)
+		p->trace->pass.v[p->trace->pass.n - 1].why->from =
+			str_dup(p->trace->a, str_sub(p->text, patch.from, patch.to));
+}
+
+struct str torch_pass_end(struct torch_pass *p)
+{
+	torch_trace_pass(p->trace);
+	if (!p->out.p)
+		return p->text;
+	buf_add(&p->out, str_sub(p->text, p->done, p->text.n));
+	return buf_str(&p->out);
+}

@@ -1,0 +1,50 @@
+/* Edits of several passes, composed into one list against the first text.
+ *
+ * Each pass reports its edits in the order of its own input; torch_trace_pass() folds them into
+ * what earlier passes did, so that applying the composed list to the source gives the last text
+ * exactly. Edits of a later pass inside the replacement of an earlier one join it; reasons are kept
+ * of all. struct torch_pass is the same for the text: it writes the new text of one pass while
+ * edits come in, and reports them to the trace.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "hipify/hipify.h"
+#include "hipify/torch/model/tables.h"
+
+struct torch_patch {
+	size_t from, to;
+	struct str with;                 /* is copied */
+	const struct torch_entry *entry; /* NULL = no table is behind it */
+};
+
+struct torch_trace {
+	struct arena *a;
+	struct str source;
+	VEC(struct hipify_edit) done; /* composed so far, against source; lines are not set yet */
+	VEC(struct hipify_edit) pass; /* of the running pass, against its input */
+};
+
+/* In the order of the running pass's input, not overlapping. NULL trace: nothing happens. kind:
+ * "launch". */
+void torch_trace_edit(struct torch_trace *t, const char *kind, struct torch_patch p);
+void torch_trace_pass(struct torch_trace *t); /* the running pass is over */
+/* All passes are over: the edits with their lines, those that change nothing in the end left out.
+ */
+void torch_trace_end(struct torch_trace *t, struct hipify_text *ret);
+
+struct torch_pass {
+	struct arena *a;
+	struct str text;
+	struct torch_trace *trace; /* may be NULL */
+	const char *kind;
+	struct buf out; /* the new text so far; .p NULL = there was no edit */
+	size_t done;    /* up to here the text is in it */
+};
+
+struct torch_pass torch_pass_begin(
+	struct arena *a, struct str text, struct torch_trace *trace, const char *kind);
+void torch_pass_edit(struct torch_pass *p, struct torch_patch patch);
+/* The new text, in the pass's arena; the text it got when nothing was edited. */
+struct str torch_pass_end(struct torch_pass *p);

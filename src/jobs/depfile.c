@@ -1,0 +1,98 @@
+/* Parses dependency files; see depfile.h. GNU make's quoting as clang and gcc produce it. */
+#include "jobs/depfile.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+
+struct reader {
+	struct str text;
+	size_t at;
+};
+
+static char peek(const struct reader *r, size_t ahead)
+{
+	return r->at + ahead < r->text.n ? r->text.p[r->at + ahead] : '\0';
+}
+
+/* A backslash at the end of a line; its length with the newline, or 0. */
+static size_t continuation(const struct reader *r)
+{
+	if (peek(r, 0) != '\\')
+		return 0;
+	if (peek(r, 1) == '\n')
+		return 2;
+	return peek(r, 1) == '\r' && peek(r, 2) == '\n' ? 3 : 0;
+}
+
+static bool is_end(const struct reader *r)
+{
+	char c = peek(r, 0);
+	return r->at >= r->text.n || c == ' ' || c == '\t' || c == '\n' || c == '\r' ||
+	       continuation(r);
+}
+
+/* A run of backslashes: before a space or hash they quote (2n+1 -> n and the character). */
+static void take_backslashes(struct reader *r, struct buf *b)
+{
+	size_t n = 0;
+	while (peek(r, n) == '\\')
+		n++;
+	char next = peek(r, n);
+	bool quotes = next == ' ' || next == '\t' || next == '#';
+	if (next == '\n' || (next == '\r' && peek(r, n + 1) == '\n'))
+		n--; /* the last one continues the line */
+	for (size_t i = 0; i < (quotes ? n / 2 : n); i++)
+		buf_char(b, '\\');
+	r->at += n;
+	if (quotes && n % 2) {
+		buf_char(b, next);
+		r->at++;
+	}
+}
+
+static struct str take_word(struct reader *r, struct arena *a)
+{
+	BUF(b, a);
+	while (!is_end(r)) {
+		if (peek(r, 0) == '\\') {
+			take_backslashes(r, &b);
+			continue;
+		}
+		if (peek(r, 0) == '$' && peek(r, 1) == '$')
+			r->at++;
+		buf_char(&b, r->text.p[r->at++]);
+	}
+	return str_dup(a, buf_str(&b));
+}
+
+static void skip_space(struct reader *r)
+{
+	while (peek(r, 0) == ' ' || peek(r, 0) == '\t' || peek(r, 0) == '\r' || continuation(r))
+		r->at += peek(r, 0) == '\\' ? continuation(r) : 1;
+}
+
+/* One rule, up to its newline: words before the one that ends in ':' are targets. */
+static void take_rule(struct reader *r, struct arena *a, struct map *seen, struct strs *ret)
+{
+	bool behind = false;
+	for (;;) {
+		skip_space(r);
+		if (r->at >= r->text.n || peek(r, 0) == '\n')
+			return;
+		struct str word = take_word(r, a);
+		if (behind && word.n && map_put(seen, word, ret))
+			strs_add(a, ret, word);
+		behind |= str_ends(word, S(":"));
+	}
+}
+
+void depfile_parse(struct arena *a, struct str text, struct strs *ret)
+{
+	*ret = (struct strs){0};
+	MAP(seen, a);
+	struct reader r = {.text = text};
+	while (r.at < text.n) {
+		take_rule(&r, a, &seen, ret);
+		r.at++;
+	}
+}

@@ -1,0 +1,123 @@
+/* Runs a graph of steps on a pool of threads; see graph.h. One mutex guards the counters. */
+#include "jobs/graph.h"
+
+#include <pthread.h>
+
+#include "base/pool.h"
+#include "base/proc.h"
+
+struct runner {
+	struct graph *g;
+	struct pool *pool;
+	pthread_mutex_t lock;
+	bool keep_going, stop;
+};
+
+struct ticket {
+	struct runner *r;
+	size_t node;
+};
+
+size_t graph_add(struct arena *a, struct graph *g,
+	struct err *(*run)(struct arena *tmp, void *user), void *user)
+{
+	*VEC_PUSH(a, g) = (struct graph_node){.run = run, .user = user};
+	return g->n - 1;
+}
+
+void graph_need(struct arena *a, struct graph *g, size_t node, size_t earlier)
+{
+	*VEC_PUSH(a, &g->v[node].needs) = earlier;
+}
+
+static pool_fn run_ticket;
+
+/* With the lock held. Tickets live as long as the graph: one per node. */
+static void start(struct runner *r, struct ticket *tickets, size_t node)
+{
+	pool_add(r->pool, run_ticket, &tickets[node]);
+}
+
+static void finished(struct ticket *t, struct err *e)
+{
+	struct runner *r = t->r;
+	struct graph_node *n = &r->g->v[t->node];
+	struct ticket *tickets = t - t->node;
+	n->failure = e;
+	n->done = !e;
+	if (e && !r->keep_going)
+		r->stop = true;
+	if (e)
+		return;
+	VEC_EACH (size_t, next, &n->feeds)
+		if (--r->g->v[*next].waiting == 0 && !r->stop)
+			start(r, tickets, *next);
+}
+
+static struct err *run_ticket(struct arena *tmp, void *user)
+{
+	struct ticket *t = user;
+	struct runner *r = t->r;
+	struct graph_node *n = &r->g->v[t->node];
+	pthread_mutex_lock(&r->lock);
+	bool stop = r->stop || cancelled();
+	pthread_mutex_unlock(&r->lock);
+	if (stop)
+		return NULL;
+	struct err *e = n->run(tmp, n->user);
+	pthread_mutex_lock(&r->lock);
+	finished(t, e);
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+/* The first failure in order; the others joined behind it, or dropped. */
+static struct err *collect(struct graph *g, struct err **ret_more)
+{
+	struct err *first = NULL, *more = NULL;
+	for (size_t i = 0; i < g->n; i++) {
+		struct err *e = g->v[i].failure;
+		g->v[i].failure = NULL;
+		if (!e)
+			continue;
+		if (!first)
+			first = e;
+		else if (ret_more)
+			more = err_join(more, e);
+		else
+			err_free(e);
+	}
+	if (ret_more)
+		*ret_more = more;
+	return first;
+}
+
+static void prepare(struct arena *a, struct graph *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		g->v[i].waiting = g->v[i].needs.n;
+		VEC_EACH (size_t, from, &g->v[i].needs)
+			*VEC_PUSH(a, &g->v[*from].feeds) = i;
+	}
+}
+
+struct err *graph_run(
+	struct arena *a, struct graph *g, unsigned jobs, bool keep_going, struct err **ret_more)
+{
+	struct runner r = {.g = g, .keep_going = keep_going, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct ticket *tickets = arena_array(a, g->n, sizeof(*tickets));
+	prepare(a, g);
+	r.pool = pool_new(jobs);
+	pthread_mutex_lock(&r.lock);
+	for (size_t i = 0; i < g->n; i++)
+		tickets[i] = (struct ticket){.r = &r, .node = i};
+	for (size_t i = 0; i < g->n; i++)
+		if (g->v[i].waiting == 0)
+			start(&r, tickets, i);
+	pthread_mutex_unlock(&r.lock);
+	struct err *e = pool_end(r.pool);
+	struct err *first = collect(g, ret_more);
+	if (first)
+		return err_join(first, e);
+	return e ? e : cancel_check();
+}

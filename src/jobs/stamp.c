@@ -1,0 +1,224 @@
+/* Stamps of build steps; see stamp.h. Text, one file a line: "in SIZE MTIME SHA256 PATH". */
+#include "jobs/stamp.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+#define STAMP_HEAD "rocsmith stamp 1"
+
+struct known {
+	uint64_t size;
+	int64_t mtime;      /* ns; 0 = not to be trusted */
+	bool recent;        /* written within a second of being hashed */
+	struct digest hash; /* n = 0: there is no such file */
+};
+
+struct stamps {
+	pthread_mutex_t lock;
+	struct arena a;
+	struct map seen; /* path -> struct known */
+};
+
+struct stamps *stamps_new(void)
+{
+	struct stamps *s = xmalloc(sizeof(*s));
+	*s = (struct stamps){.lock = PTHREAD_MUTEX_INITIALIZER};
+	s->seen.a = &s->a;
+	return s;
+}
+
+void stamps_freep(struct stamps **s)
+{
+	if (!*s)
+		return;
+	arena_free(&(*s)->a);
+	free(*s);
+	*s = NULL;
+}
+
+static bool look(struct str path, struct known *ret)
+{
+	struct stat st;
+	struct err *e = fs_stat(path, &st);
+	*ret = (struct known){0};
+	if (e) {
+		err_free(e);
+		return false;
+	}
+	ret->size = (uint64_t)st.st_size;
+	ret->mtime = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	return S_ISREG(st.st_mode);
+}
+
+static int64_t wall_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Size, time and hash of a file as it is now; hashes each file once a build. */
+static struct known file_now(struct stamps *s, struct str path)
+{
+	struct known k;
+	if (!look(path, &k))
+		return k;
+	pthread_mutex_lock(&s->lock);
+	struct known *old = map_get(&s->seen, path);
+	bool hit = old && old->size == k.size && old->mtime == k.mtime;
+	if (hit)
+		k = *old;
+	pthread_mutex_unlock(&s->lock);
+	if (hit)
+		return k;
+	k.recent = k.mtime > wall_ns() - 1000000000;
+	struct err *e = hash_file(HASH_SHA256, path, &k.hash);
+	if (e) {
+		err_free(e);
+		return (struct known){0};
+	}
+	pthread_mutex_lock(&s->lock);
+	struct known *copy = NEW(&s->a, struct known);
+	*copy = k;
+	map_put(&s->seen, str_dup(&s->a, path), copy);
+	pthread_mutex_unlock(&s->lock);
+	return k;
+}
+
+static bool unhex(struct str hex, struct digest *ret)
+{
+	*ret = (struct digest){0};
+	if (str_eq(hex, S("-")))
+		return true;
+	if (hex.n != 64)
+		return false;
+	for (size_t i = 0; i < 32; i++) {
+		uint64_t byte;
+		if (!str_u64(str_sub(hex, 2 * i, 2 * i + 2), 16, &byte))
+			return false;
+		ret->b[i] = (unsigned char)byte;
+	}
+	ret->n = 32;
+	return true;
+}
+
+/* "SIZE MTIME SHA256 PATH" */
+static bool parse_file(struct str line, struct known *ret, struct str *ret_path)
+{
+	struct str size, mtime, hash;
+	uint64_t when;
+	if (!str_cut(line, ' ', &size, &line) || !str_cut(line, ' ', &mtime, &line) ||
+		!str_cut(line, ' ', &hash, ret_path))
+		return false;
+	*ret = (struct known){0};
+	bool ok = str_u64(size, 10, &ret->size) && str_u64(mtime, 10, &when);
+	ret->mtime = ok ? (int64_t)when : 0;
+	return ok && unhex(hash, &ret->hash);
+}
+
+static bool unchanged(struct stamps *s, const struct known *then, struct str path)
+{
+	struct known now;
+	if (!look(path, &now))
+		return then->hash.n == 0;
+	if (then->mtime && now.size == then->size && now.mtime == then->mtime)
+		return true;
+	if (now.size != then->size)
+		return false;
+	now = file_now(s, path);
+	return digest_eq(&now.hash, &then->hash);
+}
+
+/* "cost SECONDS_US CPU_US MEMORY" */
+static bool parse_cost(struct str line, struct stamp_cost *ret)
+{
+	struct str one, two;
+	uint64_t us, cpu;
+	if (!str_cut(line, ' ', &one, &line) || !str_cut(line, ' ', &two, &line) ||
+		!str_u64(one, 10, &us) || !str_u64(two, 10, &cpu) ||
+		!str_u64(line, 10, &ret->memory))
+		return false;
+	ret->seconds = (double)us / 1e6;
+	ret->cpu = (double)cpu / 1e6;
+	return true;
+}
+
+static bool check_line(
+	struct stamps *s, const struct stamp_key *k, struct str line, struct stamp_cost *cost)
+{
+	ARENA(tmp);
+	struct str word, rest, path;
+	struct known then;
+	str_cut(line, ' ', &word, &rest);
+	if (str_eq(word, S("command")))
+		return str_eq(rest, digest_hex(&tmp, &k->command));
+	if (str_eq(word, S("cost")))
+		return parse_cost(rest, cost);
+	if (str_eq(word, S("out")))
+		return parse_file(rest, &then, &path) && then.hash.n &&
+		       unchanged(s, &then, k->output);
+	return str_eq(word, S("in")) && parse_file(rest, &then, &path) && unchanged(s, &then, path);
+}
+
+bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost *ret)
+{
+	ARENA(tmp);
+	struct str text, line;
+	struct err *e = fs_read_opt(&tmp, k->file, 64 << 20, &text);
+	if (e || !text.p) {
+		err_free(e);
+		return false;
+	}
+	/* A stamp that was cut short lacks its last line. */
+	if (!str_next(&text, '\n', &line) || !str_eq(line, S(STAMP_HEAD)) ||
+		!str_ends(text, S("\nend\n")))
+		return false;
+	text.n -= 4;
+	unsigned lines = 0;
+	while (str_next(&text, '\n', &line)) {
+		if (!line.n)
+			continue;
+		if (!check_line(s, k, line, ret))
+			return false;
+		lines++;
+	}
+	return lines >= 3;
+}
+
+/* Outputs are written by us alone, so their time counts however recent it is. */
+static void add_file(struct buf *b, const char *word, const struct known *k, struct str path)
+{
+	bool trusted = !k->recent || str_eq(str_from(word), S("out"));
+	struct str hex = k->hash.n ? digest_hex(b->a, &k->hash) : S("-");
+	buf_fmt(b, "%s %" PRIu64 " %" PRId64 " %.*s %.*s\n", word, k->size, trusted ? k->mtime : 0,
+		STR(hex), STR(path));
+}
+
+struct err *stamp_write(struct stamps *s, const struct stamp_key *k, const struct strs *inputs,
+	const struct stamp_cost *cost)
+{
+	ARENA(tmp);
+	ARENA(hexes);
+	BUF(b, &tmp);
+	struct known out = file_now(s, k->output);
+	if (!out.hash.n)
+		return err_new(E_IO, "cannot read '%.*s' back", STR(k->output));
+	buf_fmt(&b, STAMP_HEAD "\ncommand %.*s\n", STR(digest_hex(&hexes, &k->command)));
+	buf_fmt(&b, "cost %.0f %.0f %" PRIu64 "\n", cost->seconds * 1e6, cost->cpu * 1e6,
+		cost->memory);
+	add_file(&b, "out", &out, S("-"));
+	VEC_EACH (struct str, path, inputs) {
+		struct known in = file_now(s, *path);
+		if (str_chr(*path, '\n') == path->n)
+			add_file(&b, "in", &in, *path);
+	}
+	buf_fmt(&b, "end\n");
+	return fs_write(k->file, buf_str(&b), 0644);
+}

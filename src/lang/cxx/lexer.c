@@ -1,0 +1,397 @@
+/* The tokenizer of lex.h: each function takes one kind of token off the text. */
+#include "lang/cxx/lexer.h"
+
+#include <string.h>
+
+struct lex lex_new(struct str source, struct str path)
+{
+	struct lex l = {.s = source, .path = path, .line = 1, .line_start = true};
+	if (str_starts(source, S("\xef\xbb\xbf")))
+		l.at = 3;
+	return l;
+}
+
+unsigned lex_count_lines(struct str s, size_t from, size_t to)
+{
+	unsigned n = 0;
+	while (from < to) {
+		const char *p = memchr(s.p + from, '\n', to - from);
+		if (!p)
+			break;
+		n++;
+		from = (size_t)(p - s.p) + 1;
+	}
+	return n;
+}
+
+struct err *lex_error(const struct lex *l, size_t at, const char *fmt, ...)
+{
+	ARENA(a);
+	va_list ap;
+	va_start(ap, fmt);
+	struct str msg = str_vfmt(&a, fmt, ap);
+	va_end(ap);
+	size_t bol = at;
+	while (bol && l->s.p[bol - 1] != '\n')
+		bol--;
+	struct loc loc = {
+		.path = l->path,
+		.line = 1 + lex_count_lines(l->s, 0, at),
+		.col = (unsigned)(at - bol) + 1,
+	};
+	return err_at(err_new(E_HIPIFY, "%.*s", STR(msg)), loc);
+}
+
+static char peek(const struct lex *l, size_t ahead)
+{
+	return l->at + ahead < l->s.n ? l->s.p[l->at + ahead] : '\0';
+}
+
+/* Length of a backslash-newline at offset at, or 0. */
+static size_t splice(struct str s, size_t at)
+{
+	if (at + 1 >= s.n || s.p[at] != '\\')
+		return 0;
+	if (s.p[at + 1] == '\n')
+		return 2;
+	return at + 2 < s.n && s.p[at + 1] == '\r' && s.p[at + 2] == '\n' ? 3 : 0;
+}
+
+static bool ident_start(char c)
+{
+	unsigned char u = (unsigned char)c;
+	return (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || u == '_' || u >= 0x80 ||
+	       u == '$';
+}
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool ident_char(char c)
+{
+	return ident_start(c) || digit(c);
+}
+
+static struct err *block_comment(struct lex *l)
+{
+	size_t start = l->at, from = l->at + 2;
+	for (;;) {
+		const char *p = from < l->s.n ? memchr(l->s.p + from, '*', l->s.n - from) : NULL;
+		if (!p || (size_t)(p - l->s.p) + 1 >= l->s.n)
+			return lex_error(l, start, "a comment that starts here does not end");
+		from = (size_t)(p - l->s.p) + 1;
+		if (l->s.p[from] == '/')
+			break;
+	}
+	l->line += lex_count_lines(l->s, start, from);
+	l->at = from + 1;
+	return NULL;
+}
+
+static void line_comment(struct lex *l)
+{
+	while (l->at < l->s.n && l->s.p[l->at] != '\n') {
+		size_t n = splice(l->s, l->at);
+		l->line += n ? 1 : 0;
+		l->at += n ? n : 1;
+	}
+}
+
+static void newline(struct lex *l)
+{
+	l->at++;
+	l->line++;
+	l->line_start = true;
+}
+
+/* Skips white space and comments; stops at a newline that ends a preprocessor line. */
+static struct err *skip_blank(struct lex *l)
+{
+	while (l->at < l->s.n) {
+		char c = peek(l, 0);
+		size_t n = splice(l->s, l->at);
+		if (n) {
+			l->at += n;
+			l->line++;
+		} else if (c == '\n' && l->directive.n) {
+			return NULL;
+		} else if (c == '\n') {
+			newline(l);
+		} else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
+			l->at++;
+		} else if (c == '/' && peek(l, 1) == '/') {
+			line_comment(l);
+		} else if (c == '/' && peek(l, 1) == '*') {
+			TRY(block_comment(l));
+		} else {
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+/* Text that compilers skip or do not read as tokens. */
+static bool lenient(const struct lex *l)
+{
+	return l->dead || str_eq(l->directive, S("error")) || str_eq(l->directive, S("warning")) ||
+	       str_eq(l->directive, S("pragma"));
+}
+
+/* A literal that starts with quote at l->at; an unpaired one becomes punctuation. */
+static struct err *quoted(struct lex *l, char quote, struct tok *t)
+{
+	size_t start = l->at, i = l->at + 1;
+	unsigned lines = 0;
+	while (i < l->s.n && l->s.p[i] != quote && l->s.p[i] != '\n') {
+		size_t n = splice(l->s, i);
+		lines += n ? 1 : 0;
+		i += n ? n : l->s.p[i] == '\\' && i + 1 < l->s.n && l->s.p[i + 1] != '\n' ? 2 : 1;
+	}
+	if (i < l->s.n && l->s.p[i] == quote) {
+		t->kind = quote == '"' ? TOK_STRING : TOK_CHAR;
+		l->at = i + 1;
+		l->line += lines;
+		return NULL;
+	}
+	if (quote == '"' && !lenient(l))
+		return lex_error(l, start, "a string that starts here does not end on its line");
+	t->kind = TOK_PUNCT;
+	l->at = start + 1;
+	return NULL;
+}
+
+/* R"delim( ... )delim" with l->at on the quote. */
+static struct err *raw_string(struct lex *l, struct tok *t)
+{
+	size_t open = l->at + 1, n = 0;
+	while (n <= 16 && open + n < l->s.n && !strchr("( )\\\t\v\f\n\"", l->s.p[open + n]))
+		n++;
+	if (n > 16 || open + n >= l->s.n || l->s.p[open + n] != '(')
+		return quoted(l, '"', t);
+	const char *delim = l->s.p + open;
+	for (size_t from = open + n + 1;; from++) {
+		const char *p = from < l->s.n ? memchr(l->s.p + from, ')', l->s.n - from) : NULL;
+		if (!p)
+			return lex_error(l, l->at, "a raw string that starts here does not end");
+		from = (size_t)(p - l->s.p);
+		if (l->s.n - from < n + 2 || memcmp(p + 1, delim, n) || p[1 + n] != '"')
+			continue;
+		l->line += lex_count_lines(l->s, l->at, from);
+		l->at = from + n + 2;
+		t->kind = TOK_RAW;
+		return NULL;
+	}
+}
+
+static bool is_prefix(struct str word, bool *ret_raw)
+{
+	*ret_raw = word.p[word.n - 1] == 'R';
+	struct str enc = str_sub(word, 0, word.n - (*ret_raw ? 1 : 0));
+	return word.n <= 3 && (!enc.n || str_eq(enc, S("L")) || str_eq(enc, S("u")) ||
+				      str_eq(enc, S("U")) || str_eq(enc, S("u8")));
+}
+
+/* What #if, #else and #endif mean for dead text; word is the directive, l->at behind it. */
+static void conditional(struct lex *l, struct str word)
+{
+	if (str_starts(word, S("if"))) {
+		l->depth++;
+		struct str cond = str_trim(lex_rest_of_line(l));
+		if (!l->dead && str_eq(word, S("if")) && str_eq(cond, S("0")))
+			l->dead = l->depth;
+	} else if (str_starts(word, S("el")) && l->dead == l->depth) {
+		l->dead = 0;
+	} else if (str_eq(word, S("endif"))) {
+		l->dead = l->dead == l->depth ? 0 : l->dead;
+		l->depth -= l->depth ? 1 : 0;
+	}
+}
+
+static struct err *word(struct lex *l, struct tok *t)
+{
+	while (l->at < l->s.n && ident_char(l->s.p[l->at]))
+		l->at++;
+	struct str text = str_sub(l->s, t->from, l->at);
+	bool raw;
+	if ((peek(l, 0) == '"' || (peek(l, 0) == '\'' && text.p[text.n - 1] != 'R')) &&
+		is_prefix(text, &raw))
+		return raw ? raw_string(l, t) : quoted(l, peek(l, 0), t);
+	t->kind = TOK_IDENT;
+	if (l->want_name) {
+		l->directive = text;
+		l->want_name = false;
+		conditional(l, text);
+	}
+	return NULL;
+}
+
+/* A preprocessing number: digits, letters, dots, exponent signs, digit separators. */
+static void number(struct lex *l, struct tok *t)
+{
+	t->kind = TOK_NUMBER;
+	while (l->at < l->s.n) {
+		char c = peek(l, 0), prev = l->at > t->from ? l->s.p[l->at - 1] : '\0';
+		bool sign = (c == '+' || c == '-') && prev && strchr("eEpP", prev);
+		bool separator = c == '\'' && ident_char(peek(l, 1));
+		if (!ident_char(c) && c != '.' && !sign && !separator)
+			return;
+		l->at++;
+	}
+}
+
+static bool path_ahead(const struct lex *l)
+{
+	return str_eq(l->directive, S("include")) || str_eq(l->directive, S("include_next")) ||
+	       str_eq(l->directive, S("import"));
+}
+
+/* "path" or <path> behind #include; false when the line says something else (a macro). */
+static bool include_path(struct lex *l, struct tok *t)
+{
+	char close = peek(l, 0) == '<' ? '>' : '"';
+	for (size_t i = l->at + 1; i < l->s.n && l->s.p[i] != '\n'; i++) {
+		if (l->s.p[i] != close)
+			continue;
+		t->kind = TOK_PATH;
+		l->at = i + 1;
+		l->directive = S("#"); /* one path a line */
+		return true;
+	}
+	return false;
+}
+
+static struct err *punct(struct lex *l, struct tok *t)
+{
+	char c = peek(l, 0);
+	t->kind = TOK_PUNCT;
+	if (c == '#' && l->line_start && !l->directive.n) {
+		l->directive = S("#");
+		l->want_name = true;
+	}
+	bool pair = (c == ':' || c == '#') && peek(l, 1) == c;
+	l->at += pair ? 2 : 1;
+	return NULL;
+}
+
+static struct err *line_end(struct lex *l, struct tok *t)
+{
+	t->kind = TOK_LINE_END;
+	l->directive = S("");
+	l->want_name = false;
+	if (l->at < l->s.n)
+		newline(l);
+	t->to = t->from;
+	return NULL;
+}
+
+static struct err *token(struct lex *l, struct tok *t)
+{
+	char c = peek(l, 0);
+	if ((c == '"' || c == '<') && path_ahead(l) && include_path(l, t))
+		return NULL;
+	if (ident_start(c))
+		return word(l, t);
+	if (digit(c) || (c == '.' && digit(peek(l, 1)))) {
+		number(l, t);
+		return NULL;
+	}
+	if (c == '"' || c == '\'')
+		return quoted(l, c, t);
+	return punct(l, t);
+}
+
+struct err *lex_next(struct lex *l, struct tok *ret)
+{
+	TRY(skip_blank(l));
+	*ret = (struct tok){.kind = TOK_END, .from = l->at, .to = l->at, .line = l->line};
+	if (l->directive.n && (l->at >= l->s.n || l->s.p[l->at] == '\n'))
+		return line_end(l, ret);
+	if (l->at >= l->s.n)
+		return NULL;
+	bool naming = l->want_name;
+	TRY(token(l, ret));
+	l->want_name = l->want_name && !naming;
+	l->line_start = false;
+	ret->to = l->at;
+	return NULL;
+}
+
+bool lex_try(struct lex *l, struct tok *ret)
+{
+	struct err *e = lex_next(l, ret);
+	err_free(e);
+	return !e;
+}
+
+struct str tok_text(const struct lex *l, const struct tok *t)
+{
+	return str_sub(l->s, t->from, t->to);
+}
+
+bool tok_is(const struct lex *l, const struct tok *t, struct str text)
+{
+	return t->to - t->from == text.n && !memcmp(l->s.p + t->from, text.p, text.n);
+}
+
+struct str lex_rest_of_line(const struct lex *l)
+{
+	size_t i = l->at;
+	while (i < l->s.n && l->s.p[i] != '\n') {
+		size_t n = splice(l->s, i);
+		i += n ? n : 1;
+	}
+	return str_sub(l->s, l->at, i);
+}
+
+/* Length of the UTF-8 sequence at p (n bytes left), or 0: no overlong forms, no surrogates. */
+static size_t utf8_length(const unsigned char *p, size_t n)
+{
+	static const struct {
+		unsigned char lo, hi, len, min2, max2;
+	} forms[] = {
+		{0x01, 0x7f, 1, 0x00, 0xff},
+		{0xc2, 0xdf, 2, 0x80, 0xbf},
+		{0xe0, 0xe0, 3, 0xa0, 0xbf},
+		{0xe1, 0xec, 3, 0x80, 0xbf},
+		{0xed, 0xed, 3, 0x80, 0x9f},
+		{0xee, 0xef, 3, 0x80, 0xbf},
+		{0xf0, 0xf0, 4, 0x90, 0xbf},
+		{0xf1, 0xf3, 4, 0x80, 0xbf},
+		{0xf4, 0xf4, 4, 0x80, 0x8f},
+	};
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		if (p[0] < forms[i].lo || p[0] > forms[i].hi)
+			continue;
+		if (n < forms[i].len)
+			return 0;
+		for (size_t k = 1; k < forms[i].len; k++)
+			if (p[k] < (k == 1 ? forms[i].min2 : 0x80) ||
+				p[k] > (k == 1 ? forms[i].max2 : 0xbf))
+				return 0;
+		return forms[i].len;
+	}
+	return 0;
+}
+
+struct err *lex_check_text(struct str source, struct str path)
+{
+	const unsigned char *p = (const unsigned char *)source.p;
+	struct lex l = lex_new(source, path);
+	for (size_t i = 0; i < source.n;) {
+		if (p[i] >= 1 && p[i] < 0x80) {
+			i++;
+			continue;
+		}
+		size_t n = utf8_length(p + i, source.n - i);
+		if (!p[i])
+			return lex_error(&l, i, "a NUL byte: this is no source text");
+		if (!n)
+			return err_hint(lex_error(&l, i, "byte 0x%02x is not valid UTF-8", p[i]),
+				"convert the file first, for example with iconv -f latin1 -t "
+				"utf-8");
+		i += n;
+	}
+	return NULL;
+}

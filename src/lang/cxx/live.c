@@ -1,0 +1,294 @@
+/* Which lines a ROCm build does not compile, from #if conditions over a few macros.
+ *
+ * Conditions are computed in three values: what is not known makes nothing dead, but an unknown
+ * operand of && or || does not hide a known one. Facts: cpp_extension.py defines USE_ROCM and
+ * __HIP_PLATFORM_AMD__; hipcc defines neither __CUDACC__ nor __CUDA_ARCH__; hipify writes
+ * TORCH_HIP_VERSION for CUDA_VERSION, whose values are ROCm's (some hundreds) and never CUDA's;
+ * PyTorch's build sets AT_CUDNN_ENABLED() and the like to 0 without CUDA.
+ */
+#include <string.h>
+
+#include "base/vec.h"
+#include "hipify/report/lefts.h"
+#include "lang/cxx/lexer.h"
+
+enum truth { NO, MAYBE, YES };
+enum { DEPTH_LIMIT = 100 };
+
+/* What is known of a macro: its value, or a range of it. */
+static const struct macro {
+	const char *name;
+	bool defined;
+	uint64_t low, high;
+} macros[] = {
+	{"USE_ROCM", true, 1, 1},
+	{"__HIP_PLATFORM_AMD__", true, 1, 1},
+	{"__CUDACC__", false, 0, 0},
+	{"__CUDA_ARCH__", false, 0, 0},
+	{"__NVCC__", false, 0, 0},
+	{"CUDA_VERSION", false, 0, 0},
+	{"CUDART_VERSION", false, 0, 0},
+	{"TORCH_HIP_VERSION", true, 100, 2000},
+	{"AT_CUDNN_ENABLED", true, 0, 0},
+	{"AT_CUSPARSELT_ENABLED", true, 0, 0},
+	{"USE_CUDNN", false, 0, 0},
+	{"USE_CUSPARSELT", false, 0, 0},
+	{"USE_CUFILE", false, 0, 0},
+};
+
+struct reader {
+	struct str s;
+	size_t at;
+	unsigned depth;
+};
+
+static enum truth any(struct reader *r);
+
+static void skip_blanks(struct reader *r)
+{
+	while (r->at < r->s.n && strchr(" \t\\\n\r", r->s.p[r->at]))
+		r->at++;
+}
+
+static bool take(struct reader *r, const char *text)
+{
+	skip_blanks(r);
+	bool there = str_starts(str_sub(r->s, r->at, r->s.n), str_from(text));
+	r->at += there ? strlen(text) : 0;
+	return there;
+}
+
+static bool word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+static struct str word(struct reader *r)
+{
+	skip_blanks(r);
+	size_t from = r->at;
+	while (r->at < r->s.n && word_char(r->s.p[r->at]))
+		r->at++;
+	return str_sub(r->s, from, r->at);
+}
+
+static const struct macro *find_macro(struct str name)
+{
+	for (size_t i = 0; i < sizeof(macros) / sizeof(*macros); i++)
+		if (str_eq(name, str_from(macros[i].name)))
+			return &macros[i];
+	return NULL;
+}
+
+static enum truth is_defined(struct str name)
+{
+	const struct macro *m = find_macro(name);
+	return !m ? MAYBE : m->defined ? YES : NO;
+}
+
+/* Both ends of the range agree, or it is not known. */
+static enum truth both(bool low, bool high)
+{
+	return low && high ? YES : low || high ? MAYBE : NO;
+}
+
+static enum truth compare(struct macro m, const char *op, uint64_t n)
+{
+	if (op[0] == '>')
+		return both(op[1] ? m.low >= n : m.low > n, op[1] ? m.high >= n : m.high > n);
+	if (op[0] == '<')
+		return both(op[1] ? m.low <= n : m.low < n, op[1] ? m.high <= n : m.high < n);
+	enum truth equal = n < m.low || n > m.high ? NO : m.low == m.high ? YES : MAYBE;
+	return op[0] == '!' ? (enum truth)(YES - equal) : equal;
+}
+
+static bool value_of(struct str name, struct macro *ret)
+{
+	const struct macro *m = find_macro(name);
+	*ret = m ? *m : (struct macro){0};
+	if (m || !str_u64(name, 10, &ret->low))
+		return m != NULL;
+	ret->high = ret->low;
+	return true;
+}
+
+/* Something that we cannot compute, to the end of this operand. */
+static enum truth unknown(struct reader *r)
+{
+	unsigned depth = 0;
+	for (; r->at < r->s.n; r->at++) {
+		struct str rest = str_sub(r->s, r->at, r->s.n);
+		if (!depth && (rest.p[0] == ')' || str_starts(rest, S("&&")) ||
+				      str_starts(rest, S("||"))))
+			break;
+		depth += rest.p[0] == '(';
+		depth -= rest.p[0] == ')';
+	}
+	return MAYBE;
+}
+
+static bool at_end(struct reader *r)
+{
+	skip_blanks(r);
+	struct str rest = str_sub(r->s, r->at, r->s.n);
+	return !rest.n || rest.p[0] == ')' || str_starts(rest, S("&&")) ||
+	       str_starts(rest, S("||")) || str_starts(rest, S("//")) || str_starts(rest, S("/*"));
+}
+
+/* NAME, NAME op NUMBER */
+static enum truth relation(struct reader *r)
+{
+	static const char *const ops[] = {">=", "<=", "==", "!=", ">", "<"};
+	struct macro m, n;
+	const char *op = NULL;
+	bool known = value_of(word(r), &m);
+	take(r, "()");
+	for (size_t i = 0; i < 6 && !op; i++)
+		op = take(r, ops[i]) ? ops[i] : NULL;
+	if (!op)
+		return known && at_end(r) ? compare(m, "!=", 0) : unknown(r);
+	bool good = value_of(word(r), &n) && n.low == n.high && known;
+	return good && at_end(r) ? compare(m, op, n.low) : unknown(r);
+}
+
+static enum truth one(struct reader *r)
+{
+	if (r->depth > DEPTH_LIMIT)
+		return unknown(r);
+	r->depth++;
+	enum truth t;
+	if (take(r, "!")) {
+		t = (enum truth)(YES - one(r));
+	} else if (take(r, "(")) {
+		t = any(r);
+		t = take(r, ")") && at_end(r) ? t : unknown(r);
+	} else {
+		struct reader before = *r;
+		bool defined = str_eq(word(r), S("defined"));
+		bool round = defined && take(r, "(");
+		struct str name = defined ? word(r) : S("");
+		if (defined && (!round || take(r, ")")) && at_end(r)) {
+			t = is_defined(name);
+		} else {
+			*r = before;
+			t = relation(r);
+		}
+	}
+	r->depth--;
+	return t;
+}
+
+static enum truth all(struct reader *r)
+{
+	enum truth t = one(r);
+	while (take(r, "&&")) {
+		enum truth next = one(r);
+		t = next < t ? next : t;
+	}
+	return t;
+}
+
+static enum truth any(struct reader *r)
+{
+	enum truth t = all(r);
+	while (take(r, "||")) {
+		enum truth next = all(r);
+		t = next > t ? next : t;
+	}
+	return t;
+}
+
+static enum truth condition(struct str s)
+{
+	struct reader r = {.s = s};
+	enum truth t = any(&r);
+	skip_blanks(&r);
+	bool comment = str_starts(str_sub(s, r.at, s.n), S("/"));
+	return r.at == s.n || comment ? t : MAYBE;
+}
+
+/* ---- lines ---- */
+
+struct branch {
+	bool dead, taken;
+};
+
+struct live {
+	struct arena *a;
+	VEC(struct branch) open;
+	size_t dead; /* how many of them are */
+	struct live_lines ret;
+};
+
+static void set(struct live *l, struct branch *b, bool dead, unsigned line)
+{
+	size_t before = l->dead;
+	l->dead = l->dead + dead - b->dead;
+	b->dead = dead;
+	if (!before && l->dead)
+		*VEC_PUSH(l->a, &l->ret.dead) = (struct line_range){line + 1, (unsigned)-1};
+	if (before && !l->dead)
+		l->ret.dead.v[l->ret.dead.n - 1].to = line;
+}
+
+static void directive(struct live *l, struct str name, struct str rest, unsigned line)
+{
+	enum truth t = MAYBE;
+	bool opens = str_eq(name, S("if")) || str_eq(name, S("ifdef")) || str_eq(name, S("ifndef"));
+	if (str_eq(name, S("if")) || str_eq(name, S("elif"))) {
+		t = condition(rest);
+	} else if (opens) {
+		struct reader r = {.s = rest};
+		t = is_defined(word(&r));
+		t = str_eq(name, S("ifndef")) ? (enum truth)(YES - t) : t;
+	}
+	if (opens)
+		*VEC_PUSH(l->a, &l->open) = (struct branch){0};
+	if (!l->open.n)
+		return;
+	struct branch *b = &l->open.v[l->open.n - 1];
+	if (str_eq(name, S("endif"))) {
+		set(l, b, false, line);
+		l->open.n--;
+	} else if (str_eq(name, S("else"))) {
+		set(l, b, b->taken, line);
+	} else if (opens || str_eq(name, S("elif"))) {
+		set(l, b, b->taken || t == NO, line);
+		b->taken = b->taken || t == YES;
+	}
+}
+
+struct live_lines torch_live_lines(struct arena *a, struct str text)
+{
+	struct live l = {.a = a};
+	struct lex x = lex_new(text, S(""));
+	struct tok t = {0};
+	bool hash = false;
+	do {
+		if (!lex_try(&x, &t))
+			break;
+		if (hash && t.kind == TOK_IDENT && str_eq(x.directive, tok_text(&x, &t))) {
+			struct str rest = lex_rest_of_line(&x);
+			unsigned last = t.line + lex_count_lines(rest, 0, rest.n);
+			directive(&l, x.directive, rest, last);
+			if (str_starts(x.directive, S("if")) || str_eq(x.directive, S("elif")))
+				*VEC_PUSH(a, &l.ret.conditions) = (struct line_range){t.line, last};
+		}
+		hash = tok_is(&x, &t, S("#"));
+	} while (t.kind != TOK_END);
+	return l.ret;
+}
+
+bool line_in(const struct line_ranges *r, unsigned line)
+{
+	size_t from = 0, to = r->n;
+	while (from < to) {
+		size_t mid = (from + to) / 2;
+		if (r->v[mid].to < line)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < r->n && r->v[from].from <= line;
+}

@@ -1,0 +1,236 @@
+/* Patterns of Python's fnmatch; see pypath.h.
+ *
+ * A pattern is compiled into nodes. Stars are matched by going back to the last one only, which is
+ * enough for globs and keeps the time at pattern length times path length.
+ */
+#include "base/vec.h"
+#include "lang/python/path.h"
+
+#include <string.h>
+
+struct range {
+	uint32_t from, to;
+};
+
+struct ranges {
+	struct range *v;
+	size_t n, cap;
+};
+
+struct py_glob_node {
+	enum { GLOB_CHAR, GLOB_ANY, GLOB_STAR, GLOB_SET } kind;
+	uint32_t c;
+	bool negated;
+	struct ranges set; /* an empty one matches nothing */
+};
+
+/* The length of the well-formed sequence at s->p[0], 1 for a byte that starts none. */
+static size_t sequence(struct str s)
+{
+	unsigned char c = (unsigned char)s.p[0], low = 0x80, high = 0xbf;
+	size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+	low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : low;
+	high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : high;
+	if (n > s.n)
+		return 1;
+	for (size_t i = 1; i < n; i++, low = 0x80, high = 0xbf)
+		if ((unsigned char)s.p[i] < low || (unsigned char)s.p[i] > high)
+			return 1;
+	return n ? n : 1;
+}
+
+/* Takes one character off s, which is not empty. Bytes that are not UTF-8 are lone surrogates, as
+ * Python has them in names of files. */
+static uint32_t take(struct str *s)
+{
+	static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	size_t n = sequence(*s);
+	uint32_t c = (unsigned char)s->p[0] & mask[n];
+	if (n == 1 && (unsigned char)s->p[0] >= 0x80)
+		c = 0xdc00 + (unsigned char)s->p[0];
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | ((unsigned char)s->p[i] & 0x3f);
+	*s = str_sub(*s, n, s->n);
+	return c;
+}
+
+/* ---- [sets] ---- */
+
+/* The text between the brackets behind '[', or .p NULL when the set never ends. A ']' that comes
+ * first belongs to it. */
+static struct str set_text(struct str behind)
+{
+	size_t i = 0;
+	if (i < behind.n && behind.p[i] == '!')
+		i++;
+	if (i < behind.n && behind.p[i] == ']')
+		i++;
+	while (i < behind.n && behind.p[i] != ']')
+		i++;
+	return i < behind.n ? str_sub(behind, 0, i) : (struct str){0};
+}
+
+struct chars {
+	struct set_char {
+		uint32_t c;
+		bool range; /* a range from the character before to this one */
+	} * v;
+	size_t n, cap;
+};
+
+/* The characters of a set, with the hyphens that make ranges taken out. A hyphen counts from the
+ * second character on, and not directly behind the end of a range; the last one is itself. */
+static struct chars set_chars(struct arena *a, struct str text)
+{
+	struct chars list = {0};
+	size_t hyphen = text.n && text.p[0] == '!' ? 2 : 1, at = 0;
+	bool range = false;
+	while (text.n) {
+		uint32_t c = take(&text);
+		if (c == '-' && at >= hyphen && text.n) {
+			range = true;
+			hyphen = at + 3;
+		} else {
+			*VEC_PUSH(a, &list) = (struct set_char){.c = c, .range = range};
+			range = false;
+		}
+		at++;
+	}
+	return list;
+}
+
+/* Ranges that run backwards vanish, both ends with them. */
+static struct ranges set_ranges(struct arena *a, const struct chars *list)
+{
+	struct ranges set = {0};
+	for (size_t i = 0; i < list->n; i++) {
+		uint32_t c = list->v[i].c;
+		if (!list->v[i].range) {
+			*VEC_PUSH(a, &set) = (struct range){c, c};
+			continue;
+		}
+		struct range *last = &set.v[set.n - 1];
+		if (last->from > c)
+			set.n--;
+		else
+			last->to = c;
+	}
+	return set;
+}
+
+/* What is negated is decided on what is left, so "[b-a!x]" is "[!x]". In "[b-a!-z]" the hyphen is
+ * then a character. */
+static void negate(struct arena *a, struct py_glob_node *node)
+{
+	struct ranges *set = &node->set;
+	if (!set->n || set->v[0].from != '!')
+		return;
+	struct range first = set->v[0];
+	node->negated = true;
+	memmove(set->v, set->v + 1, (set->n - 1) * sizeof(*set->v));
+	set->n--;
+	if (first.to == '!')
+		return;
+	*VEC_PUSH(a, set) = (struct range){'-', '-'};
+	*VEC_PUSH(a, set) = (struct range){first.to, first.to};
+}
+
+static struct py_glob_node set_node(struct arena *a, struct str text)
+{
+	struct py_glob_node node = {.kind = GLOB_SET};
+	struct chars list = set_chars(a, text);
+	node.set = set_ranges(a, &list);
+	negate(a, &node);
+	return node;
+}
+
+static bool in_set(const struct py_glob_node *node, uint32_t c)
+{
+	for (size_t i = 0; i < node->set.n; i++)
+		if (c >= node->set.v[i].from && c <= node->set.v[i].to)
+			return !node->negated;
+	return node->negated;
+}
+
+/* ---- patterns ---- */
+
+static struct py_glob_node next_node(struct arena *a, struct str *rest)
+{
+	uint32_t c = take(rest);
+	struct str set = c == '[' ? set_text(*rest) : (struct str){0};
+	if (set.p) {
+		*rest = str_sub(*rest, set.n + 1, rest->n);
+		return set_node(a, set);
+	}
+	return (struct py_glob_node){.kind = c == '*'   ? GLOB_STAR
+					     : c == '?' ? GLOB_ANY
+							: GLOB_CHAR,
+		.c = c};
+}
+
+struct py_glob py_glob_new(struct arena *a, struct str pattern)
+{
+	struct py_glob g = {0};
+	size_t plain = 0;
+	while (plain < pattern.n && !strchr("*?[", pattern.p[plain]))
+		plain++;
+	g.prefix = str_sub(pattern, 0, plain);
+	struct str rest = str_sub(pattern, plain, pattern.n);
+	while (rest.n) {
+		struct py_glob_node node = next_node(a, &rest);
+		if (node.kind != GLOB_STAR || !g.n || g.v[g.n - 1].kind != GLOB_STAR)
+			*VEC_PUSH(a, &g) = node;
+	}
+	g.rest = g.n == 1 && g.v[0].kind == GLOB_STAR;
+	return g;
+}
+
+static bool node_takes(const struct py_glob_node *node, uint32_t c)
+{
+	return node->kind == GLOB_ANY || (node->kind == GLOB_CHAR && node->c == c) ||
+	       (node->kind == GLOB_SET && in_set(node, c));
+}
+
+static bool match_nodes(const struct py_glob *g, struct str path)
+{
+	size_t i = 0, star = SIZE_MAX;
+	struct str retry = path;
+	while (path.n) {
+		if (i < g->n && g->v[i].kind == GLOB_STAR) {
+			star = i++;
+			retry = path;
+			continue;
+		}
+		struct str after = path;
+		if (i < g->n && node_takes(&g->v[i], take(&after))) {
+			path = after;
+			i++;
+		} else if (star == SIZE_MAX) {
+			return false;
+		} else { /* the last star takes one more */
+			take(&retry);
+			path = retry;
+			i = star + 1;
+		}
+	}
+	return i == g->n || (i + 1 == g->n && g->v[i].kind == GLOB_STAR);
+}
+
+bool py_glob_match(const struct py_glob *g, struct str path)
+{
+	if (!str_starts(path, g->prefix))
+		return false;
+	return g->rest || match_nodes(g, str_sub(path, g->prefix.n, path.n));
+}
+
+bool py_glob_possible(const struct py_glob *g, struct str start)
+{
+	if (str_starts(start, g->prefix))
+		return g->n > 0;
+	return str_starts(g->prefix, start);
+}
+
+bool py_glob_certain(const struct py_glob *g, struct str start)
+{
+	return g->rest && str_starts(start, g->prefix);
+}

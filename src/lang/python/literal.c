@@ -1,0 +1,620 @@
+/* Values of Python literals; see pylit.h.
+ *
+ * One pass of recursive descent that evaluates while it reads. Names give the value that an earlier
+ * statement bound, computed once and shared; so nothing is ever built twice, however names refer to
+ * names.
+ */
+#include "lang/python/literal.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+enum {
+	MAX_DEPTH = 256, /* brackets, "else" branches and names that lead to names */
+	MAX_MESSAGE = 300,
+};
+
+struct reader {
+	struct arena *a;
+	struct py_module *m;
+	size_t i, to;               /* next token, end of the statement */
+	size_t before;              /* names bound by statements before this one are known */
+	VEC(struct py_value) items; /* of the brackets that are open */
+	unsigned depth;
+};
+
+struct err *py_error(const struct py_module *m, unsigned line, unsigned col, const char *fmt, ...)
+{
+	ARENA(tmp);
+	va_list ap;
+	va_start(ap, fmt);
+	struct str text = str_vfmt(&tmp, fmt, ap);
+	va_end(ap);
+	/* A message may quote a name of any length. */
+	if (text.n > MAX_MESSAGE)
+		text = str_fmt(&tmp, "%.*s...", MAX_MESSAGE, text.p);
+	return err_at(err_new(E_TORCH, "%.*s", STR(text)),
+		(struct loc){.path = m->name, .line = line, .col = col});
+}
+
+const char *py_kind_name(enum py_kind k)
+{
+	static const char *const names[] = {
+		[PY_NONE] = "None",
+		[PY_BOOL] = "a boolean",
+		[PY_NUMBER] = "a number",
+		[PY_STRING] = "a string",
+		[PY_NAME] = "a name",
+		[PY_TUPLE] = "a tuple",
+		[PY_LIST] = "a list",
+		[PY_DICT] = "a dict",
+	};
+	return names[k];
+}
+
+static struct err *read_value(struct reader *r, struct py_value *ret);
+
+static const struct py_token *here(const struct reader *r)
+{
+	return r->i < r->to ? &r->m->tokens.v[r->i] : NULL;
+}
+
+static bool at(const struct reader *r, struct str op)
+{
+	return r->i < r->to && py_is(r->m, r->i, op);
+}
+
+static bool take(struct reader *r, struct str op)
+{
+	if (!at(r, op))
+		return false;
+	r->i++;
+	return true;
+}
+
+/* Points at the next token. */
+static struct err *unexpected(const struct reader *r, const char *what)
+{
+	const struct py_token *t = here(r);
+	if (!t) {
+		bool some = r->to && r->to <= r->m->tokens.n;
+		const struct py_token *last = some ? &r->m->tokens.v[r->to - 1] : NULL;
+		return py_error(r->m, last ? last->line : 1, last ? last->col : 1,
+			"%s expected behind this", what);
+	}
+	struct str shown = str_sub(t->text, 0, 40);
+	return py_error(r->m, t->line, t->col, "%s expected, not '%.*s'", what, STR(shown));
+}
+
+static struct py_value fresh(const struct py_token *t, enum py_kind kind)
+{
+	return (struct py_value){.kind = kind, .line = t->line, .col = t->col};
+}
+
+/* ---- strings ---- */
+
+static void add_utf8(struct buf *out, uint32_t c)
+{
+	if (c < 0x80) {
+		buf_char(out, (char)c);
+		return;
+	}
+	unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	static const unsigned char lead[] = {0, 0xC0, 0xE0, 0xF0};
+	buf_char(out, (char)(lead[more] | (c >> (6 * more))));
+	while (more--)
+		buf_char(out, (char)(0x80 | ((c >> (6 * more)) & 0x3F)));
+}
+
+/* Up to max digits; the number of digits that there are. */
+static size_t digits(struct str s, unsigned base, size_t max, uint32_t *ret)
+{
+	size_t n = 0;
+	uint64_t value = 0, best = 0;
+	while (n < max && n < s.n && str_u64(str_sub(s, 0, n + 1), base, &value) &&
+		(base > 8 || s.p[n] < '8')) {
+		best = base == 8 ? best * 8 + (uint64_t)(s.p[n] - '0') : value;
+		n++;
+	}
+	*ret = (uint32_t)best;
+	return n;
+}
+
+/* \x41, \u0041, \U00000041, \101. s starts behind the backslash; the bytes used, 0 = malformed. */
+static size_t numeric_escape(struct str s, struct buf *out)
+{
+	char c = s.p[0];
+	size_t want = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0, used;
+	uint32_t code = 0;
+	if (want) {
+		used = digits(str_sub(s, 1, s.n), 16, want, &code);
+		if (used != want)
+			return 0;
+		used++;
+	} else {
+		used = digits(s, 8, 3, &code);
+	}
+	if (!used || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
+		return 0;
+	add_utf8(out, code);
+	return used;
+}
+
+/* One escape; s starts behind the backslash. The bytes used, 0 = malformed or not understood. */
+static size_t escape(struct str s, struct buf *out)
+{
+	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
+	if (!s.n || s.p[0] == 'N')
+		return 0;
+	char c = s.p[0];
+	if (c == '\n')
+		return 1;
+	if (c == '\r')
+		return s.n > 1 && s.p[1] == '\n' ? 2 : 1;
+	if (c == 'x' || c == 'u' || c == 'U' || (c >= '0' && c <= '7'))
+		return numeric_escape(s, out);
+	for (size_t i = 0; i < sizeof(from) - 1; i++)
+		if (c == from[i]) {
+			buf_char(out, to[i]);
+			return 1;
+		}
+	buf_char(out, '\\'); /* Python keeps what it does not know */
+	buf_char(out, c);
+	return 1;
+}
+
+static struct err *decode(const struct reader *r, const struct py_token *t, struct str body,
+	bool raw, struct str *ret)
+{
+	BUF(out, r->a);
+	for (size_t i = 0; i < body.n;) {
+		char c = body.p[i++];
+		if (c == '\\' && !raw) {
+			size_t used = escape(str_sub(body, i, body.n), &out);
+			if (!used)
+				return py_error(r->m, t->line, t->col,
+					"the string has an escape that cannot be read");
+			i += used;
+		} else if (c == '\r') {
+			i += i < body.n && body.p[i] == '\n';
+			buf_char(&out, '\n');
+		} else {
+			buf_char(&out, c);
+		}
+	}
+	*ret = buf_str(&out);
+	return NULL;
+}
+
+static struct err *read_string(struct reader *r, struct str *ret)
+{
+	const struct py_token *t = here(r);
+	struct str s = t->text;
+	bool raw = false;
+	for (; s.p[0] != '"' && s.p[0] != '\''; s = str_sub(s, 1, s.n)) {
+		char c = (char)(s.p[0] | 0x20);
+		if (c != 'r' && c != 'u')
+			return py_error(r->m, t->line, t->col, "a string with the prefix '%c'", c);
+		raw |= c == 'r';
+	}
+	size_t quotes = s.n >= 6 && s.p[1] == s.p[0] && s.p[2] == s.p[0] ? 3 : 1;
+	struct str body = str_sub(s, quotes, s.n - quotes);
+	r->i++;
+	if (str_chr(body, '\r') < body.n || (!raw && str_chr(body, '\\') < body.n))
+		return decode(r, t, body, raw, ret);
+	*ret = body;
+	return NULL;
+}
+
+/* Strings that follow each other are one. */
+static struct err *read_strings(struct reader *r, struct py_value *ret)
+{
+	*ret = fresh(here(r), PY_STRING);
+	TRY(read_string(r, &ret->text));
+	if (!here(r) || here(r)->kind != PY_TOKEN_STRING)
+		return NULL;
+	BUF(all, r->a);
+	buf_add(&all, ret->text);
+	while (here(r) && here(r)->kind == PY_TOKEN_STRING) {
+		struct str more = S("");
+		TRY(read_string(r, &more));
+		buf_add(&all, more);
+	}
+	ret->text = buf_str(&all);
+	return NULL;
+}
+
+/* ---- names and calls ---- */
+
+static struct err *evaluate(struct reader *r, struct py_statement *s);
+
+/* A name stands for its value, but keeps its own place. */
+static struct err *read_name(struct reader *r, const struct py_token *t, struct py_value *ret)
+{
+	struct py_statement *s = py_setter(r->m, t->text, r->before);
+	const struct py_value *known = NULL;
+	if (s) {
+		TRY(evaluate(r, s));
+		known = s->known;
+	} else if (r->m->outer) {
+		TRY(py_get(r->a, r->m->outer, t->text, &known));
+	}
+	*ret = known ? *known : (struct py_value){.kind = PY_NAME, .text = t->text};
+	ret->line = t->line;
+	ret->col = t->col;
+	return NULL;
+}
+
+/* Items that were pushed since base become those of list. */
+static void close_items(struct reader *r, size_t base, struct py_value *list)
+{
+	list->n = r->items.n - base;
+	list->v = arena_array(r->a, list->n, sizeof(*list->v));
+	for (size_t i = 0; i < list->n; i++)
+		list->v[i] = r->items.v[base + i];
+	r->items.n = base;
+}
+
+static struct err *read_items(
+	struct reader *r, struct str close, struct py_value *ret, bool *ret_comma)
+{
+	size_t base = r->items.n;
+	*ret_comma = false;
+	while (!take(r, close)) {
+		struct py_value item = {0};
+		TRY(read_value(r, &item));
+		*VEC_PUSH(r->a, &r->items) = item;
+		if (take(r, close))
+			break;
+		if (!take(r, S(",")))
+			return unexpected(r, "',' or the end of the brackets");
+		*ret_comma = true;
+	}
+	close_items(r, base, ret);
+	return NULL;
+}
+
+/* [(k, v), ...] becomes the dict that OrderedDict() or dict() makes of it. */
+static struct err *make_dict(struct reader *r, struct py_value *args, struct py_value *ret)
+{
+	ret->kind = PY_DICT;
+	if (!args->n)
+		return NULL;
+	const struct py_value *list = &args->v[0];
+	bool fits = list->kind == PY_LIST || list->kind == PY_TUPLE || list->kind == PY_DICT;
+	if (!fits || args->n > 1)
+		return py_error(r->m, list->line, list->col, "one list of pairs expected, not %s",
+			py_kind_name(list->kind));
+	r->m->checked += list->n;
+	if (r->m->checked > 2 * r->m->tokens.n)
+		return py_error(r->m, ret->line, ret->col, "the same pairs again and again");
+	for (size_t i = 0; i < list->n; i++) {
+		const struct py_value *pair = &list->v[i];
+		bool two = pair->kind == PY_TUPLE || pair->kind == PY_LIST;
+		if (!two || pair->n != 2)
+			return py_error(r->m, pair->line, pair->col,
+				"a pair of key and value expected, not %s",
+				two ? "another number of items" : py_kind_name(pair->kind));
+	}
+	ret->v = list->v;
+	ret->n = list->n;
+	return NULL;
+}
+
+/* os.environ.get("NAME", default) and os.getenv(), in the environment that the original would run
+ * in: ours. */
+static struct err *ask_environment(
+	const struct reader *r, struct py_value *args, struct py_value *ret)
+{
+	if (!args->n || args->n > 2 || args->v[0].kind != PY_STRING)
+		return py_error(r->m, ret->line, ret->col,
+			"the name of an environment variable and a default expected");
+	const char *value = getenv(str_z(r->a, args->v[0].text));
+	if (!value && args->n == 2) {
+		ret->kind = args->v[1].kind;
+		ret->text = args->v[1].text;
+		return NULL;
+	}
+	ret->kind = value ? PY_STRING : PY_NONE;
+	ret->text = value ? str_dup(r->a, str_from(value)) : S("");
+	return NULL;
+}
+
+static struct err *call(struct reader *r, struct str name, struct py_value *ret)
+{
+	struct py_value args = {0};
+	bool comma = false;
+	TRY(read_items(r, S(")"), &args, &comma));
+	struct str last =
+		str_sub(name, str_rchr(name, '.') < name.n ? str_rchr(name, '.') + 1 : 0, name.n);
+	if (str_eq(last, S("OrderedDict")) || str_eq(name, S("dict")))
+		return make_dict(r, &args, ret);
+	if (str_ends(name, S("environ.get")) || str_eq(last, S("getenv")))
+		return ask_environment(r, &args, ret);
+	return py_error(
+		r->m, ret->line, ret->col, "the result of '%.*s()' is not known here", STR(name));
+}
+
+/* NAME, a.b.c, or a call of it. */
+static struct err *read_named(struct reader *r, struct py_value *ret)
+{
+	const struct py_token *t = here(r);
+	struct str name = t->text;
+	r->i++;
+	BUF(dotted, r->a);
+	while (at(r, S(".")) && r->i + 1 < r->to) {
+		if (!dotted.n)
+			buf_add(&dotted, name);
+		buf_fmt(&dotted, ".%.*s", STR(r->m->tokens.v[r->i + 1].text));
+		name = buf_str(&dotted);
+		r->i += 2;
+	}
+	if (take(r, S("("))) {
+		*ret = fresh(t, PY_NONE);
+		return call(r, name, ret);
+	}
+	if (!dotted.n)
+		return read_name(r, t, ret);
+	*ret = fresh(t, PY_NAME);
+	ret->text = name;
+	return NULL;
+}
+
+/* ---- brackets ---- */
+
+static struct err *read_paren(struct reader *r, struct py_value *ret)
+{
+	bool comma = false;
+	struct py_value list = fresh(here(r), PY_TUPLE);
+	r->i++;
+	TRY(read_items(r, S(")"), &list, &comma));
+	*ret = list.n == 1 && !comma ? list.v[0] : list;
+	return NULL;
+}
+
+static struct err *read_pair(struct reader *r, struct py_value *ret)
+{
+	*ret = here(r) ? fresh(here(r), PY_TUPLE) : *ret;
+	ret->n = 2;
+	ret->v = arena_array(r->a, 2, sizeof(*ret->v));
+	TRY(read_value(r, &ret->v[0]));
+	if (!take(r, S(":")))
+		return unexpected(r, "the ':' of a dict");
+	return read_value(r, &ret->v[1]);
+}
+
+static struct err *read_brace(struct reader *r, struct py_value *ret)
+{
+	size_t base = r->items.n;
+	*ret = fresh(here(r), PY_DICT);
+	r->i++;
+	while (!take(r, S("}"))) {
+		struct py_value pair = {0};
+		TRY(read_pair(r, &pair));
+		*VEC_PUSH(r->a, &r->items) = pair;
+		if (!at(r, S("}")) && !take(r, S(",")))
+			return unexpected(r, "',' or '}'");
+	}
+	close_items(r, base, ret);
+	return NULL;
+}
+
+/* ---- expressions ---- */
+
+/* Words of the language that no value starts with; the lower-case ones only, as they are all. */
+static bool reserved(struct str word)
+{
+	static const struct str words[] = {S_INIT("if"), S_INIT("else"), S_INIT("for"),
+		S_INIT("lambda"), S_INIT("not"), S_INIT("await"), S_INIT("and"), S_INIT("or"),
+		S_INIT("in"), S_INIT("is"), S_INIT("yield")};
+	if (word.p[0] < 'a')
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_eq(word, words[i]))
+			return true;
+	return false;
+}
+
+static struct err *read_word(struct reader *r, struct py_value *ret)
+{
+	static const struct {
+		struct str word;
+		enum py_kind kind;
+		struct str text;
+	} constants[] = {
+		{S_INIT("None"), PY_NONE, S_INIT("")},
+		{S_INIT("True"), PY_BOOL, S_INIT("1")},
+		{S_INIT("False"), PY_BOOL, S_INIT("")},
+	};
+	const struct py_token *t = here(r);
+	if (reserved(t->text))
+		return unexpected(r, "a literal");
+	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+		if (str_eq(t->text, constants[i].word)) {
+			*ret = fresh(t, constants[i].kind);
+			ret->text = constants[i].text;
+			r->i++;
+			return NULL;
+		}
+	return read_named(r, ret);
+}
+
+static struct err *read_negative(struct reader *r, struct py_value *ret)
+{
+	const struct py_token *minus = here(r);
+	r->i++;
+	if (!here(r) || here(r)->kind != PY_TOKEN_NUMBER)
+		return unexpected(r, "a number");
+	*ret = fresh(minus, PY_NUMBER);
+	ret->text = str_fmt(r->a, "-%.*s", STR(here(r)->text));
+	r->i++;
+	return NULL;
+}
+
+static struct err *read_atom(struct reader *r, struct py_value *ret)
+{
+	const struct py_token *t = here(r);
+	if (!t)
+		return unexpected(r, "a literal");
+	if (t->kind == PY_TOKEN_STRING)
+		return read_strings(r, ret);
+	if (t->kind == PY_TOKEN_NAME)
+		return read_word(r, ret);
+	if (t->kind == PY_TOKEN_NUMBER) {
+		*ret = fresh(t, PY_NUMBER);
+		ret->text = t->text;
+		r->i++;
+		return NULL;
+	}
+	if (at(r, S("(")))
+		return read_paren(r, ret);
+	if (at(r, S("{")))
+		return read_brace(r, ret);
+	if (at(r, S("-")))
+		return read_negative(r, ret);
+	if (!take(r, S("[")))
+		return unexpected(r, "a literal");
+	bool comma = false;
+	*ret = fresh(t, PY_LIST);
+	return read_items(r, S("]"), ret, &comma);
+}
+
+static bool known_scalar(const struct py_value *v)
+{
+	return v->kind < PY_NAME;
+}
+
+/* A == B and A != B of scalars. */
+static struct err *read_comparison(struct reader *r, struct py_value *ret)
+{
+	TRY(read_atom(r, ret));
+	bool equal = take(r, S("=="));
+	if (!equal && !take(r, S("!=")))
+		return NULL;
+	struct py_value left = *ret, right = {0};
+	TRY(read_atom(r, &right));
+	if (!known_scalar(&left) || !known_scalar(&right))
+		return py_error(r->m, left.line, left.col, "a comparison that cannot be decided");
+	bool same = left.kind == right.kind && str_eq(left.text, right.text);
+	ret->kind = PY_BOOL;
+	ret->text = same == equal ? S("1") : S("");
+	return NULL;
+}
+
+/* Python's truth of a value that is known. */
+static bool truth(const struct py_value *v)
+{
+	return v->kind <= PY_STRING ? v->text.n > 0 : v->n > 0;
+}
+
+static struct err *read_conditional(struct reader *r, struct py_value *ret)
+{
+	TRY(read_comparison(r, ret));
+	if (!take(r, S("if")))
+		return NULL;
+	struct py_value then = *ret, condition = {0}, otherwise = {0};
+	TRY(read_comparison(r, &condition));
+	if (!take(r, S("else")))
+		return unexpected(r, "'else'");
+	TRY(read_value(r, &otherwise));
+	if (condition.kind == PY_NAME || condition.kind == PY_NUMBER)
+		return py_error(
+			r->m, condition.line, condition.col, "a condition that cannot be decided");
+	*ret = truth(&condition) ? then : otherwise;
+	return NULL;
+}
+
+static struct err *read_value(struct reader *r, struct py_value *ret)
+{
+	if (r->depth == MAX_DEPTH)
+		return unexpected(r, "something less deeply nested");
+	r->depth++;
+	struct err *e = read_conditional(r, ret);
+	r->depth--;
+	return e;
+}
+
+/* A value, or the tuple `A, B` of a statement. */
+static struct err *read_bare(struct reader *r, struct py_value *ret)
+{
+	TRY(read_value(r, ret));
+	if (!at(r, S(",")))
+		return NULL;
+	struct py_value tuple = {.kind = PY_TUPLE, .line = ret->line, .col = ret->col};
+	*VEC_PUSH(r->a, &r->items) = *ret;
+	while (take(r, S(",")) && here(r)) {
+		TRY(read_value(r, ret));
+		*VEC_PUSH(r->a, &r->items) = *ret;
+	}
+	close_items(r, 0, &tuple);
+	*ret = tuple;
+	return NULL;
+}
+
+static struct err *evaluate(struct reader *r, struct py_statement *s)
+{
+	const struct py_token *t = &r->m->tokens.v[s->from];
+	if (s->known)
+		return NULL;
+	if (s->bad)
+		return py_error(
+			r->m, t->line, t->col, "the value of '%.*s' is not known", STR(s->target));
+	s->bad = true; /* until it turns out not to be */
+	if (s->place != PY_PLAIN)
+		return py_error(r->m, t->line, t->col,
+			"the value of '%.*s' is not certain: it is set under a condition",
+			STR(s->target));
+	if (r->depth == MAX_DEPTH)
+		return py_error(r->m, t->line, t->col, "names that lead too far");
+	struct reader sub = {
+		.a = r->a,
+		.m = r->m,
+		.i = s->value,
+		.to = s->to,
+		.before = (size_t)(s - r->m->statements.v),
+		.depth = r->depth + 1,
+	};
+	struct py_value v = {0};
+	TRY(read_bare(&sub, &v));
+	if (sub.i < s->to)
+		return unexpected(&sub, "the end of the literal");
+	s->known = NEW(r->a, struct py_value);
+	*s->known = v;
+	s->bad = false;
+	return NULL;
+}
+
+/* The index of the statement that has this token. */
+static size_t statement_of(const struct py_module *m, size_t token)
+{
+	size_t low = 0, high = m->statements.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (m->statements.v[mid].to <= token)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct err *py_value_at(struct arena *a, struct py_module *m, size_t token, struct py_value *ret)
+{
+	struct reader r = {.a = a, .m = m, .i = token, .before = statement_of(m, token)};
+	r.to = r.before < m->statements.n ? m->statements.v[r.before].to : token;
+	return read_value(&r, ret);
+}
+
+struct err *py_get(
+	struct arena *a, struct py_module *m, struct str name, const struct py_value **ret)
+{
+	struct reader r = {.a = a, .m = m};
+	struct py_statement *s = py_setter(m, name, SIZE_MAX);
+	*ret = NULL;
+	if (!s)
+		return NULL;
+	TRY(evaluate(&r, s));
+	*ret = s->known;
+	return NULL;
+}

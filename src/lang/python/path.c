@@ -1,0 +1,136 @@
+/* Python's path arithmetic; see pypath.h. */
+#include "lang/python/path.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+static struct str concat(struct arena *a, struct str x, struct str y, struct str z)
+{
+	char *p = arena_alloc(a, x.n + y.n + z.n + 1);
+	const struct str parts[] = {x, y, z};
+	size_t n = 0;
+	for (size_t i = 0; i < 3; n += parts[i++].n)
+		if (parts[i].n)
+			memcpy(p + n, parts[i].p, parts[i].n);
+	return (struct str){.p = p, .n = n};
+}
+
+struct str py_join(struct arena *a, struct str dir, struct str name)
+{
+	if (str_starts(name, S("/")))
+		return name;
+	bool slash = dir.n && dir.p[dir.n - 1] != '/';
+	return concat(a, dir, slash ? S("/") : S(""), name);
+}
+
+/* POSIX leaves the meaning of exactly two slashes at the start open, so they stay; three are one.
+ */
+static struct str root_of(struct str path)
+{
+	if (!str_starts(path, S("/")))
+		return S("");
+	return str_starts(path, S("//")) && !str_starts(path, S("///")) ? S("//") : S("/");
+}
+
+/* The components that count; with up, ".." takes its predecessor along. */
+static struct strs components(struct arena *a, struct str path, bool up)
+{
+	struct strs list = {0};
+	struct str part;
+	bool rooted = str_starts(path, S("/"));
+	while (str_next(&path, '/', &part)) {
+		bool back = str_eq(part, S(".."));
+		if (!part.n || str_eq(part, S(".")))
+			continue;
+		if (!up || !back || (list.n && str_eq(list.v[list.n - 1], S(".."))) ||
+			(!list.n && !rooted))
+			strs_add(a, &list, part);
+		else if (list.n)
+			list.n--;
+	}
+	return list;
+}
+
+static struct str normal(struct arena *a, struct str path, bool up)
+{
+	ARENA(tmp);
+	struct str root = root_of(path);
+	struct strs list = components(&tmp, path, up);
+	if (!root.n && !list.n)
+		return S(".");
+	return concat(a, root, str_join(&tmp, &list, S("/")), S(""));
+}
+
+struct str py_normpath(struct arena *a, struct str path)
+{
+	return normal(a, path, true);
+}
+
+struct str py_pathlib(struct arena *a, struct str path)
+{
+	return normal(a, path, false);
+}
+
+struct str py_abspath(struct arena *a, struct str path, struct str cwd)
+{
+	ARENA(tmp);
+	return normal(a, py_join(&tmp, cwd, path), true);
+}
+
+struct str py_relpath(struct arena *a, struct str path, struct str start, struct str cwd)
+{
+	ARENA(tmp);
+	struct strs to = components(&tmp, py_join(&tmp, cwd, path), true), rel = {0};
+	struct strs from = components(&tmp, py_join(&tmp, cwd, start), true);
+	size_t same = 0;
+	while (same < to.n && same < from.n && str_eq(to.v[same], from.v[same]))
+		same++;
+	for (size_t i = same; i < from.n; i++)
+		strs_add(&tmp, &rel, S(".."));
+	for (size_t i = same; i < to.n; i++)
+		strs_add(&tmp, &rel, to.v[i]);
+	return rel.n ? str_join(a, &rel, S("/")) : S(".");
+}
+
+struct str py_basename(struct str path)
+{
+	size_t slash = str_rchr(path, '/');
+	return slash < path.n ? str_sub(path, slash + 1, path.n) : path;
+}
+
+struct str py_dirname(struct str path)
+{
+	size_t slash = str_rchr(path, '/');
+	struct str head = slash < path.n ? str_sub(path, 0, slash + 1) : S("");
+	size_t n = head.n;
+	while (n && head.p[n - 1] == '/')
+		n--;
+	return n ? str_sub(head, 0, n) : head;
+}
+
+struct str py_ext(struct str path)
+{
+	struct str name = py_basename(path);
+	size_t dot = str_rchr(name, '.');
+	for (size_t i = 0; i < dot && dot < name.n; i++)
+		if (name.p[i] != '.')
+			return str_sub(name, dot, name.n);
+	return S("");
+}
+
+struct str py_replace(struct arena *a, struct str s, struct str old, struct str new)
+{
+	size_t at = str_find(s, old);
+	if (at == s.n)
+		return s;
+	BUF(b, a);
+	for (; at < s.n; at = str_find(s, old)) {
+		buf_add(&b, str_sub(s, 0, at));
+		buf_add(&b, new);
+		s = str_sub(s, at + old.n, s.n);
+	}
+	buf_add(&b, s);
+	return buf_str(&b);
+}

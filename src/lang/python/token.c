@@ -1,0 +1,403 @@
+/* Python source to tokens and statements; see pylit.h.
+ *
+ * The rules are those of the Python Language Reference, chapter 2: lines end at "\n", "\r\n" or
+ * "\r"; inside brackets they do not count; a backslash joins them. Indentation is only used to tell
+ * what belongs to a function or a compound statement.
+ */
+#include "formats/zip.h"
+#include "lang/python/literal.h"
+
+enum { MAX_OPEN = 200 }; /* as in CPython */
+
+struct lexer {
+	struct arena *a;
+	struct py_module *m;
+	const char *p, *end, *line_start;
+	unsigned line;
+	size_t first;                /* first token of the current logical line */
+	unsigned def_col, block_col; /* columns of the enclosing def and compound; 0 = none */
+	unsigned open;               /* brackets */
+	struct {
+		char c;
+		unsigned line, col;
+	} stack[MAX_OPEN];
+};
+
+static unsigned col_of(const struct lexer *l, const char *p)
+{
+	return (unsigned)(p - l->line_start) + 1;
+}
+
+static bool name_char(unsigned char c)
+{
+	return c >= 0x80 || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static char peek(const struct lexer *l, size_t ahead)
+{
+	return (size_t)(l->end - l->p) > ahead ? l->p[ahead] : '\0';
+}
+
+/* Steps over a line end, counting it. */
+static void newline(struct lexer *l)
+{
+	if (*l->p == '\r' && peek(l, 1) == '\n')
+		l->p++;
+	l->p++;
+	l->line++;
+	l->line_start = l->p;
+}
+
+static void push(
+	struct lexer *l, enum py_token_kind kind, const char *from, unsigned line, unsigned col)
+{
+	*VEC_PUSH(l->a, &l->m->tokens) = (struct py_token){
+		.text = {.p = from, .n = (size_t)(l->p - from)},
+		.kind = kind,
+		.line = line,
+		.col = col,
+	};
+}
+
+/* ---- statements ---- */
+
+static bool one_of(struct str word, const char *const *list)
+{
+	for (; *list; list++)
+		if (str_eq(word, str_from(*list)))
+			return true;
+	return false;
+}
+
+static bool starts_def(const struct py_module *m, size_t token)
+{
+	static const char *const words[] = {"def", "class", "async", "@", NULL};
+	return one_of(m->tokens.v[token].text, words);
+}
+
+static bool starts_block(const struct py_module *m, size_t token)
+{
+	static const char *const words[] = {"if", "elif", "else", "for", "while", "with", "try",
+		"except", "finally", "match", "case", NULL};
+	struct py_token t = m->tokens.v[token];
+	/* match and case are ordinary names elsewhere. */
+	return t.kind == PY_TOKEN_NAME && one_of(t.text, words) && !py_is(m, token + 1, S("="));
+}
+
+/* The "=" of `NAME = ...` or `NAME: type = ...` before token `to`; 0 = neither. */
+static size_t assignment(const struct py_module *m, size_t from, size_t to)
+{
+	if (m->tokens.v[from].kind != PY_TOKEN_NAME)
+		return 0;
+	if (py_is(m, from + 1, S("=")))
+		return from + 1;
+	if (!py_is(m, from + 1, S(":")))
+		return 0;
+	for (size_t i = from + 2; i < to; i++)
+		if (py_is(m, i, S("=")))
+			return i;
+	return 0;
+}
+
+static void add_statement(struct lexer *l, size_t from, size_t to, enum py_place place)
+{
+	struct py_module *m = l->m;
+	if (from == to)
+		return;
+	struct py_statement s = {.from = from, .to = to, .place = place};
+	size_t eq = assignment(m, from, to);
+	if (eq && eq + 1 < to && !starts_block(m, from)) {
+		s.target = m->tokens.v[from].text;
+		s.value = eq + 1;
+	}
+	*VEC_PUSH(l->a, &m->statements) = s;
+}
+
+/* Where the assignment of `if x: NAME = ...` starts; `to` when it is no such line. */
+static size_t block_body(const struct py_module *m, size_t from, size_t to)
+{
+	if (!starts_block(m, from))
+		return to;
+	for (size_t i = from; i + 2 < to; i++)
+		if (py_is(m, i, S(":")) && py_is(m, i + 2, S("=")))
+			return i + 1;
+	return to;
+}
+
+static enum py_place place_of(struct lexer *l, unsigned col)
+{
+	if (l->def_col && col <= l->def_col)
+		l->def_col = 0;
+	if (l->block_col && col <= l->block_col)
+		l->block_col = 0;
+	if (!l->def_col && starts_def(l->m, l->first))
+		l->def_col = col;
+	if (!l->block_col && starts_block(l->m, l->first))
+		l->block_col = col;
+	if (l->def_col)
+		return PY_INSIDE_DEF;
+	return l->block_col || col > 1 ? PY_BLOCK : PY_PLAIN;
+}
+
+/* The logical line is over: cut it at its semicolons. */
+static void end_line(struct lexer *l)
+{
+	struct py_module *m = l->m;
+	size_t from = l->first, to = m->tokens.n;
+	if (from == to)
+		return;
+	enum py_place place = place_of(l, m->tokens.v[from].col);
+	size_t body = block_body(m, from, to);
+	if (body < to) {
+		add_statement(l, from, body, place);
+		from = body;
+	}
+	for (size_t i = from; i < to; i++) {
+		/* Inside brackets a semicolon is an error to Python; here it cuts as well. */
+		if (!py_is(m, i, S(";")))
+			continue;
+		add_statement(l, from, i, place);
+		from = i + 1;
+	}
+	add_statement(l, from, to, place);
+	l->first = to;
+}
+
+static void link_targets(struct arena *a, struct py_module *m)
+{
+	for (size_t i = 0; i < m->statements.n; i++) {
+		const struct py_statement *s = &m->statements.v[i];
+		if (!s->target.n || s->place == PY_INSIDE_DEF)
+			continue;
+		struct py_setters *all = map_get(&m->targets, s->target);
+		if (!all) {
+			all = NEW(a, struct py_setters);
+			map_put(&m->targets, s->target, all);
+		}
+		*VEC_PUSH(a, all) = i;
+	}
+}
+
+struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before)
+{
+	const struct py_setters *all = map_get(&m->targets, name);
+	size_t low = 0, high = all ? all->n : 0;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (all->v[mid] < before)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &m->statements.v[all->v[low - 1]] : NULL;
+}
+
+/* ---- tokens ---- */
+
+static struct err *string(struct lexer *l, const char *from)
+{
+	char quote = *l->p;
+	unsigned line = l->line, col = col_of(l, from);
+	bool triple = peek(l, 1) == quote && peek(l, 2) == quote;
+	l->p += triple ? 3 : 1;
+	while (l->p < l->end) {
+		bool ends_line = *l->p == '\n' || *l->p == '\r';
+		if (*l->p == quote && (!triple || (peek(l, 1) == quote && peek(l, 2) == quote))) {
+			l->p += triple ? 3 : 1;
+			push(l, PY_TOKEN_STRING, from, line, col);
+			return NULL;
+		}
+		if (ends_line && !triple)
+			break;
+		if (*l->p == '\\' && l->p + 1 < l->end) {
+			l->p++;
+			ends_line = *l->p == '\n' || *l->p == '\r';
+		}
+		if (ends_line)
+			newline(l);
+		else
+			l->p++;
+	}
+	return py_error(l->m, line, col, "a string is not closed");
+}
+
+static bool string_prefix(struct str s)
+{
+	static const char *const all[] = {
+		"r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt", NULL};
+	if (s.n > 2)
+		return false;
+	char low[2] = {0};
+	for (size_t i = 0; i < s.n; i++)
+		low[i] = (char)(s.p[i] | 0x20);
+	return one_of((struct str){.p = low, .n = s.n}, all);
+}
+
+static struct err *word(struct lexer *l)
+{
+	const char *from = l->p;
+	while (l->p < l->end && name_char((unsigned char)*l->p))
+		l->p++;
+	struct str text = {.p = from, .n = (size_t)(l->p - from)};
+	char c = peek(l, 0);
+	if ((c == '"' || c == '\'') && string_prefix(text))
+		return string(l, from);
+	push(l, PY_TOKEN_NAME, from, l->line, col_of(l, from));
+	return NULL;
+}
+
+static void number(struct lexer *l)
+{
+	const char *from = l->p;
+	bool hex = *l->p == '0' && (peek(l, 1) | 0x20) == 'x';
+	while (l->p < l->end && (name_char((unsigned char)*l->p) || *l->p == '.')) {
+		char c = (char)(*l->p++ | 0x20), sign = peek(l, 0);
+		if (c == 'e' && !hex && (sign == '+' || sign == '-') && digit(peek(l, 1)))
+			l->p++;
+	}
+	push(l, PY_TOKEN_NUMBER, from, l->line, col_of(l, from));
+}
+
+static struct err *bracket(struct lexer *l)
+{
+	char c = *l->p, want = c == ')' ? '(' : c == ']' ? '[' : '{';
+	unsigned col = col_of(l, l->p);
+	if (c == '(' || c == '[' || c == '{') {
+		if (l->open == MAX_OPEN)
+			return py_error(
+				l->m, l->line, col, "more than %d nested brackets", MAX_OPEN);
+		l->stack[l->open].c = c;
+		l->stack[l->open].line = l->line;
+		l->stack[l->open++].col = col;
+		return NULL;
+	}
+	if (!l->open)
+		return py_error(l->m, l->line, col, "'%c' closes nothing", c);
+	l->open--;
+	if (l->stack[l->open].c != want)
+		return py_error(l->m, l->line, col, "'%c' does not match the '%c' of line %u", c,
+			l->stack[l->open].c, l->stack[l->open].line);
+	return NULL;
+}
+
+/* What an operator's first character may be: a bracket, one that "=" may follow, another. */
+enum { OP_BRACKET = 1, OP_EQUAL, OP_PLAIN };
+static const unsigned char operators[0x80] = {
+	['('] = OP_BRACKET,
+	[')'] = OP_BRACKET,
+	['['] = OP_BRACKET,
+	[']'] = OP_BRACKET,
+	['{'] = OP_BRACKET,
+	['}'] = OP_BRACKET,
+	['<'] = OP_EQUAL,
+	['>'] = OP_EQUAL,
+	['='] = OP_EQUAL,
+	['!'] = OP_EQUAL,
+	['+'] = OP_EQUAL,
+	['-'] = OP_EQUAL,
+	['*'] = OP_EQUAL,
+	['/'] = OP_EQUAL,
+	['%'] = OP_EQUAL,
+	['&'] = OP_EQUAL,
+	['|'] = OP_EQUAL,
+	['^'] = OP_EQUAL,
+	['@'] = OP_EQUAL,
+	[':'] = OP_EQUAL,
+	['~'] = OP_PLAIN,
+	['.'] = OP_PLAIN,
+	[','] = OP_PLAIN,
+	[';'] = OP_PLAIN,
+};
+
+static struct err *operator(struct lexer *l)
+{
+	const char *from = l->p;
+	unsigned char c = (unsigned char)*from; /* below 0x80, else it were a name */
+	if (!operators[c])
+		return py_error(l->m, l->line, col_of(l, from),
+			c > ' ' && c < 0x7f ? "unexpected character '%c'"
+					    : "unexpected character 0x%02x",
+			c);
+	if (operators[c] == OP_BRACKET)
+		TRY(bracket(l));
+	l->p++;
+	if (operators[c] == OP_EQUAL && peek(l, 0) == '=')
+		l->p++;
+	push(l, PY_TOKEN_OP, from, l->line, col_of(l, from));
+	return NULL;
+}
+
+static struct err *token(struct lexer *l)
+{
+	char c = *l->p;
+	if (digit(c) || (c == '.' && digit(peek(l, 1)))) {
+		number(l);
+		return NULL;
+	}
+	if (name_char((unsigned char)c))
+		return word(l);
+	return c == '"' || c == '\'' ? string(l, l->p) : operator(l);
+}
+
+static struct err *step(struct lexer *l)
+{
+	char c = *l->p, next = peek(l, 1);
+	if (c == ' ' || c == '\t' || c == '\f') {
+		l->p++;
+	} else if (c == '\n' || c == '\r') {
+		if (!l->open)
+			end_line(l);
+		newline(l);
+	} else if (c == '#') {
+		while (l->p < l->end && *l->p != '\n' && *l->p != '\r')
+			l->p++;
+	} else if (c == '\\' && (next == '\n' || next == '\r')) {
+		l->p++;
+		newline(l);
+	} else {
+		return token(l);
+	}
+	return NULL;
+}
+
+static bool plain_ascii(struct str s)
+{
+	unsigned char all = 0;
+	for (size_t i = 0; i < s.n; i++)
+		all |= (unsigned char)s.p[i];
+	return all < 0x80;
+}
+
+struct err *py_read(struct arena *a, struct str text, struct str name, struct py_module *ret)
+{
+	*ret = (struct py_module){.name = name, .targets = {.a = a}};
+	if ((!plain_ascii(text) && !zip_utf8(text)) || str_chr(text, '\0') < text.n)
+		return err_new(E_TORCH, "'%.*s' is not UTF-8 text", STR(name));
+	if (str_starts(text, S("\xEF\xBB\xBF")))
+		text = str_sub(text, 3, text.n);
+	/* Enough for the tables of any torch; growing would touch twice the memory. */
+	ret->tokens.cap = text.n / 8 + 16;
+	ret->tokens.v = arena_array(a, ret->tokens.cap, sizeof(*ret->tokens.v));
+	struct lexer l = {.a = a, .m = ret, .p = text.p, .line_start = text.p, .line = 1};
+	l.end = text.n ? text.p + text.n : text.p;
+	while (l.p < l.end)
+		TRY(step(&l));
+	if (l.open)
+		return py_error(ret, l.stack[l.open - 1].line, l.stack[l.open - 1].col,
+			"'%c' is not closed", l.stack[l.open - 1].c);
+	end_line(&l);
+	link_targets(a, ret);
+	return NULL;
+}
+
+bool py_is(const struct py_module *m, size_t token, struct str text)
+{
+	return token < m->tokens.n && m->tokens.v[token].kind != PY_TOKEN_STRING &&
+	       str_eq(m->tokens.v[token].text, text);
+}

@@ -1,0 +1,109 @@
+/* Python's \w, and steps over UTF-8 in both directions; see word.h. Nearly all text is ASCII: that
+ * is answered from a table of 128 bits, the rest by bisection of the ranges. */
+#include "lang/python/word.h"
+
+struct range {
+	uint32_t first, last;
+};
+
+#define R(from, to) {from, to},
+static const struct range ranges[] = {
+#include "../../../data/unicode/alnum.def"
+};
+#undef R
+
+enum { RANGES = sizeof(ranges) / sizeof(*ranges) };
+
+static bool in_ranges(uint32_t c)
+{
+	size_t low = 0, high = RANGES;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (c > ranges[middle].last)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < RANGES && c >= ranges[low].first;
+}
+
+bool py_alnum(uint32_t c)
+{
+	if (c >= 0x80)
+		return in_ranges(c);
+	return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+bool py_word(uint32_t c)
+{
+	return c == '_' || py_alnum(c);
+}
+
+static unsigned char byte(struct str s, size_t at)
+{
+	return (unsigned char)s.p[at];
+}
+
+static bool is_tail(struct str s, size_t at)
+{
+	return at < s.n && (byte(s, at) & 0xc0) == 0x80;
+}
+
+/* How many bytes follow a first byte. */
+static unsigned tail_of(unsigned char first)
+{
+	return first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
+}
+
+uint32_t utf8_next(struct str s, size_t *at)
+{
+	unsigned char first = byte(s, (*at)++);
+	unsigned n = tail_of(first);
+	if (first < 0x80)
+		return first;
+	uint32_t c = first & (0x3fu >> n);
+	for (unsigned i = 0; i < n; i++)
+		if (!is_tail(s, *at + i))
+			return 0xfffd;
+	if (!n)
+		return 0xfffd;
+	for (unsigned i = 0; i < n; i++)
+		c = c << 6 | (byte(s, *at + i) & 0x3f);
+	*at += n;
+	return c;
+}
+
+uint32_t utf8_prev(struct str s, size_t *at)
+{
+	size_t end = *at, start = end - 1;
+	while (start && end - start < 4 && is_tail(s, start))
+		start--;
+	*at = start;
+	uint32_t c = utf8_next(s, at);
+	if (*at != end) {
+		*at = end - 1;
+		return byte(s, end - 1) < 0x80 ? byte(s, end - 1) : 0xfffd;
+	}
+	*at = start;
+	return c;
+}
+
+bool py_word_at(struct str s, size_t at)
+{
+	return at < s.n && py_word(utf8_next(s, &at));
+}
+
+bool py_word_before(struct str s, size_t at)
+{
+	return at && py_word(utf8_prev(s, &at));
+}
+
+bool py_word_ends(struct str s, size_t at)
+{
+	return at < s.n && !py_word_at(s, at);
+}
+
+bool py_word_starts(struct str s, size_t at)
+{
+	return at && !py_word_before(s, at);
+}
