@@ -311,7 +311,7 @@ static struct err *finish(struct apply *p)
 	m->complete = !failed;
 	m->files.v = p->t->files.v;
 	m->files.n = p->t->files.n;
-	m->left = p->t->left;
+	m->untranslated = p->t->untranslated;
 	m->findings = p->t->findings;
 	m->headers = p->t->headers;
 	TRY(fs_remove_tree(base_file(p->a, p->s->base, "new"))); /* also of a killed run */

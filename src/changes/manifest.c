@@ -106,7 +106,7 @@ static void put_file(struct buf *b, const struct hipify_file *f)
 	put_text(b, f->output);
 }
 
-static void put_left(struct buf *b, const struct hipify_left *l)
+static void put_left(struct buf *b, const struct untranslated *l)
 {
 	put_u64(b, l->unsure, 1);
 	put_u64(b, l->line, 4);
@@ -143,8 +143,8 @@ static void put_body(struct buf *b, const struct manifest *m)
 	put_u64(b, m->files.n, 4);
 	VEC_EACH (const struct hipify_file, f, &m->files)
 		put_file(b, f);
-	put_u64(b, m->left.n, 4);
-	VEC_EACH (const struct hipify_left, l, &m->left)
+	put_u64(b, m->untranslated.n, 4);
+	VEC_EACH (const struct untranslated, l, &m->untranslated)
 		put_left(b, l);
 	put_u64(b, m->findings.n, 4);
 	VEC_EACH (const struct finding, f, &m->findings)
@@ -294,7 +294,7 @@ static void get_file(struct cursor *c, struct hipify_file *f)
 	f->output = get_text(c);
 }
 
-static void get_left(struct cursor *c, struct hipify_left *l)
+static void get_left(struct cursor *c, struct untranslated *l)
 {
 	l->unsure = get_bool(c);
 	l->line = (unsigned)get_u64(c, 4);
@@ -356,9 +356,9 @@ static void get_body(struct cursor *c, struct manifest *m)
 	m->files.v = arena_array(m->a, m->files.n, sizeof(*m->files.v));
 	VEC_EACH (struct hipify_file, f, &m->files)
 		get_file(c, f);
-	m->left.n = m->left.cap = get_count(c, LEFT_BYTES);
-	m->left.v = arena_array(m->a, m->left.n, sizeof(*m->left.v));
-	VEC_EACH (struct hipify_left, l, &m->left)
+	m->untranslated.n = m->untranslated.cap = get_count(c, LEFT_BYTES);
+	m->untranslated.v = arena_array(m->a, m->untranslated.n, sizeof(*m->untranslated.v));
+	VEC_EACH (struct untranslated, l, &m->untranslated)
 		get_left(c, l);
 	m->findings.n = m->findings.cap = get_count(c, FINDING_BYTES);
 	m->findings.v = arena_array(m->a, m->findings.n, sizeof(*m->findings.v));

@@ -63,7 +63,7 @@ struct manifest {
 	VEC(struct made) made;
 	VEC(struct seen) seen;
 	VEC(struct hipify_file) files; /* without texts and errors */
-	struct hipify_lefts left;
+	struct untranslated_list untranslated;
 	struct findings findings;
 	struct strs headers;
 	struct map by_output; /* path -> struct made *: call manifest_index() first */

@@ -228,7 +228,7 @@ static void fill(const struct hipify_session *s, struct hipify_tree *ret)
 		if (f->status == HIPIFY_OK)
 			copy->status = HIPIFY_SKIPPED;
 	}
-	ret->left = m->left;
+	ret->untranslated = m->untranslated;
 	ret->findings = m->findings;
 	ret->headers = m->headers;
 }

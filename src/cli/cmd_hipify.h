@@ -55,9 +55,9 @@ MUST_USE struct err *hipify_lint(struct arena *a, const struct hipify_args *h, i
 /* ---- what they share ---- */
 struct str hipify_in_dir(
 	struct arena *a, struct str dir, struct str path); /* as the user sees it */
-struct str hipify_left_text(struct arena *a, struct str dir, const struct hipify_left *l);
+struct str hipify_left_text(struct arena *a, struct str dir, const struct untranslated *l);
 void hipify_json_left(
-	struct arena *a, struct json *j, struct str dir, const struct hipify_lefts *left);
+	struct arena *a, struct json *j, struct str dir, const struct untranslated_list *left);
 void hipify_json_torch(struct json *j, const struct hipify_torch *t);
 void hipify_print_json(struct buf *b);
 /* Warns of an algorithm that is in no table of ours. */

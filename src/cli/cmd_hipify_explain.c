@@ -99,10 +99,10 @@ static void print_text(const struct explained *x)
 		explain_edit(x, e);
 		shown++;
 	}
-	VEC_EACH (const struct hipify_left, l, &x->text.left) {
+	VEC_EACH (const struct untranslated, l, &x->text.untranslated) {
 		if (!wanted(x, l->line))
 			continue;
-		struct hipify_left here = *l;
+		struct untranslated here = *l;
 		here.path = x->at.file;
 		out_fmt("%.*s\n", STR(hipify_left_text(x->a, S(""), &here)));
 		shown++;
@@ -157,7 +157,7 @@ static void print_json(const struct explained *x)
 {
 	BUF(b, x->a);
 	struct json j = {.out = &b, .indent = 2};
-	struct hipify_lefts left = {0};
+	struct untranslated_list left = {0};
 	json_open(&j, '{');
 	json_put(&j, "schema", S("rocsmith.hipify-explain/1"));
 	json_put(&j, "path", x->at.file);
@@ -167,10 +167,10 @@ static void print_json(const struct explained *x)
 		if (wanted_edit(x, e))
 			json_edit(&j, x, e);
 	json_close(&j);
-	VEC_EACH (const struct hipify_left, l, &x->text.left) {
+	VEC_EACH (const struct untranslated, l, &x->text.untranslated) {
 		if (!wanted(x, l->line))
 			continue;
-		struct hipify_left *here = VEC_PUSH(x->a, &left);
+		struct untranslated *here = VEC_PUSH(x->a, &left);
 		*here = *l;
 		here->path = x->at.file;
 	}
@@ -240,7 +240,7 @@ struct err *hipify_explain(struct arena *a, const struct hipify_args *h)
 	TRY(hipify_resolve(a, h, dir, &job));
 	x.mode = job.o.mode;
 	job.o.look_only = true;
-	job.o.want_left = true;
+	job.o.want_untranslated = true;
 	if (x.mode == HIPIFY_STANDALONE && !h->path.n) {
 		TRY(fs_read(a, x.at.file, 1 << 28, &x.source));
 		TRY(hipify_text(a, x.source, x.at.file, &x.text));

@@ -11,7 +11,7 @@ struct str hipify_in_dir(struct arena *a, struct str dir, struct str path)
 	return dir.n && !str_eq(dir, S(".")) ? path_join(a, dir, path) : path;
 }
 
-struct str hipify_left_text(struct arena *a, struct str dir, const struct hipify_left *l)
+struct str hipify_left_text(struct arena *a, struct str dir, const struct untranslated *l)
 {
 	struct str path = hipify_in_dir(a, dir, l->path);
 	bool name = l->suggestion.n && str_chr(l->suggestion, ' ') == l->suggestion.n;
@@ -27,11 +27,11 @@ struct str hipify_left_text(struct arena *a, struct str dir, const struct hipify
 /* ---- JSON ---- */
 
 void hipify_json_left(
-	struct arena *a, struct json *j, struct str dir, const struct hipify_lefts *left)
+	struct arena *a, struct json *j, struct str dir, const struct untranslated_list *left)
 {
 	json_key(j, "untranslated");
 	json_open(j, '[');
-	VEC_EACH (const struct hipify_left, l, left) {
+	VEC_EACH (const struct untranslated, l, left) {
 		json_open(j, '{');
 		json_put(j, "path", hipify_in_dir(a, dir, l->path));
 		json_put_u64(j, "line", l->line);

@@ -106,7 +106,7 @@ static void print_json(struct hipify_job *job, const struct hipify_tree *t)
 	VEC_EACH (const struct hipify_file, f, &t->files)
 		json_file(&j, job, f);
 	json_close(&j);
-	hipify_json_left(job->a, &j, o->dir, &t->left);
+	hipify_json_left(job->a, &j, o->dir, &t->untranslated);
 	json_repeats(&j, job, t);
 	json_key(&j, "findings");
 	findings_json(&j, &t->findings);
@@ -121,11 +121,11 @@ static void print_json(struct hipify_job *job, const struct hipify_tree *t)
 
 /* Names that stay: in mode standalone always (its tables are ours to answer for), else on request.
  */
-static void print_left(struct hipify_job *job, const struct hipify_lefts *left)
+static void print_left(struct hipify_job *job, const struct untranslated_list *left)
 {
 	const struct hipify_args *h = job->args;
 	bool standalone = job->o.mode == HIPIFY_STANDALONE;
-	VEC_EACH (const struct hipify_left, l, left) {
+	VEC_EACH (const struct untranslated, l, left) {
 		struct str line = hipify_left_text(job->a, job->o.dir, l);
 		if (h->diff && standalone)
 			say_warning("%.*s", STR(line));
@@ -159,8 +159,8 @@ static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
 	say_repeats(job, t);
 	bool only_looked = job->o.look_only || fs_writes_forbidden();
 	struct str where = job->build.n ? str_fmt(job->a, "; in %.*s", STR(job->o.out)) : S("");
-	bool sought = job->o.mode == HIPIFY_STANDALONE || job->o.want_left;
-	struct str left = sought ? str_fmt(job->a, ", %zu names left", t->left.n) : S("");
+	bool sought = job->o.mode == HIPIFY_STANDALONE || job->o.want_untranslated;
+	struct str left = sought ? str_fmt(job->a, ", %zu names left", t->untranslated.n) : S("");
 	say_status(only_looked ? S("Checked") : S("Translated"),
 		"%zu files%s (%zu up to date, %zu need no change, %zu failed, %zu removed)%.*s%.*s",
 		count(t, HIPIFY_OK), only_looked ? " would change" : "", count(t, HIPIFY_SKIPPED),
@@ -243,7 +243,7 @@ static struct err *show(struct hipify_job *job, struct hipify_tree *t)
 		print_check(job, t);
 	if (h->diff)
 		TRY(print_diff(job, t));
-	print_left(job, &t->left);
+	print_left(job, &t->untranslated);
 	print_summary(job, t);
 	return NULL;
 }
@@ -265,7 +265,8 @@ struct err *hipify_translate(struct hipify_job *job, int *ret_status)
 	CLEANUP(fd_closep) int lock = -1;
 	struct hipify_tree t = {0};
 	TRY(lock_build(job, &lock));
-	job->o.want_left = job->args->common.json || job->args->check || out_verbosity() > 0;
+	job->o.want_untranslated =
+		job->args->common.json || job->args->check || out_verbosity() > 0;
 	struct err *e = hipify_run(job->a, &job->o, &t);
 	if (!e)
 		e = show(job, &t);

@@ -68,13 +68,13 @@ static struct hipify_options looking(const struct hipify_options *o)
 }
 
 /* The names that stay in one file: a name that another one declares is no name of CUDA's. */
-static struct err *lefts_of(
-	struct arena *a, const struct hipify_options *o, struct str rel, struct hipify_lefts *ret)
+static struct err *untranslated_of(struct arena *a, const struct hipify_options *o, struct str rel,
+	struct untranslated_list *ret)
 {
 	struct hipify_options look = looking(o);
 	struct hipify_tree t = {0};
 	struct err *e = hipify_run(a, &look, &t);
-	VEC_EACH (const struct hipify_left, l, &t.left)
+	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		if (!e && str_eq(l->path, rel))
 			*VEC_PUSH(a, ret) = *l;
 	hipify_tree_free(&t);
@@ -114,7 +114,7 @@ struct err *hipify_file_text(struct arena *a, const struct hipify_options *o, st
 	struct torch_one one = {.rel = rel};
 	TRY(torch_file(a, o, ret_source, &one));
 	*ret = one.text;
-	return o->want_left ? lefts_of(a, o, rel, &ret->left) : NULL;
+	return o->want_untranslated ? untranslated_of(a, o, rel, &ret->untranslated) : NULL;
 }
 
 /* ---- names as patterns ---- */

@@ -39,7 +39,7 @@ struct hipify_reason {
 };
 
 /* A name of CUDA that has no translation. */
-struct hipify_left {
+struct untranslated {
 	struct str path, name;
 	unsigned line, col;
 	struct str suggestion; /* "" = none known */
@@ -47,15 +47,15 @@ struct hipify_left {
 	bool unsure;           /* looks like CUDA's names but is in no table */
 };
 
-struct hipify_lefts {
-	struct hipify_left *v;
+struct untranslated_list {
+	struct untranslated *v;
 	size_t n, cap;
 };
 
 struct hipify_text {
 	struct str text; /* the translated source */
 	VEC(struct hipify_edit) edits;
-	struct hipify_lefts left;
+	struct untranslated_list untranslated;
 	struct strs
 		headers; /* library headers it includes after translation: "hiprand/hiprand.h" */
 	struct strs declared; /* names like CUDA's that it declares itself */
@@ -99,7 +99,7 @@ struct hipify_torch {
 struct hipify_tree {
 	struct hipify_torch torch; /* modes torch and extension */
 	VEC(struct hipify_file) files;
-	struct hipify_lefts left;
+	struct untranslated_list untranslated;
 	struct strs headers;
 	struct strs removed; /* outputs that are gone because their sources are */
 	struct strs edited;  /* outputs that somebody changed since: in place the change is a new
@@ -128,7 +128,7 @@ struct hipify_options {
 	struct str map_text;          /* .p not NULL: its text, and map is only its name */
 	enum hipify_launches launches;
 	bool out_of_place_only;    /* build_amd.py --out-of-place-only */
-	bool want_left;            /* fill hipify_tree.left; standalone mode always does */
+	bool want_untranslated;    /* fill hipify_tree.untranslated; standalone mode always does */
 	struct strs extra_include; /* build_amd.py --extra-include-dir */
 	/* Mode standalone: */
 	struct strs only;    /* relative paths; empty = every source and header below dir */

@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "changes/apply.h"
 #include "hipify/cuda/standalone.h"
-#include "hipify/report/lefts.h"
+#include "hipify/report/untranslated.h"
 #include "hipify/torch/run/run.h"
 
 enum { MAP_LIMIT = 64 << 20, INFO_LIMIT = 1 << 20 };
@@ -78,7 +78,7 @@ static struct err *add_torch(struct arena *a, struct buf *b, const struct run *r
 	const struct hipify_options *o = &r->with_map;
 	add(b, "torch", r->torch.identity);
 	buf_fmt(b, "python=%d launches=%d out_of_place_only=%d left=%d\n", o->python,
-		(int)o->launches, o->out_of_place_only, o->want_left);
+		(int)o->launches, o->out_of_place_only, o->want_untranslated);
 	add_all(b, "include_dir", &o->include_dirs);
 	add_all(b, "source", &o->sources);
 	add_all(b, "ignore", &o->ignore);
@@ -137,8 +137,8 @@ static struct err *run_engine(struct run *r, struct hipify_session *s, struct hi
 		TRY(torch_run_python(s->a, o, &r->torch, &s->view, ret));
 	else
 		TRY(torch_run(s->a, o, &r->torch, &s->view, ret));
-	if (o->mode != HIPIFY_STANDALONE && o->want_left)
-		TRY(torch_lefts(s->a, o, &s->view, ret));
+	if (o->mode != HIPIFY_STANDALONE && o->want_untranslated)
+		TRY(report_untranslated(s->a, o, &s->view, ret));
 	return session_apply(s, ret);
 }
 

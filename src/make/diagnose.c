@@ -274,7 +274,7 @@ static struct err *hint_header(struct arena *tmp, struct err *e, struct str text
 static struct err *hint_left(struct err *e, const struct step *s, struct str file)
 {
 	unsigned said = 0;
-	VEC_EACH (const struct hipify_left, l, &s->b->tree.left) {
+	VEC_EACH (const struct untranslated, l, &s->b->tree.untranslated) {
 		if (!str_eq(l->path, file) || said >= 8)
 			continue;
 		said++;

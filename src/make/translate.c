@@ -19,7 +19,7 @@ static struct err *first_failure(struct build *b)
 /* Names without a counterpart are findings: the compiler decides whether they matter. */
 static void report_left(struct build *b)
 {
-	VEC_EACH (struct hipify_left, l, &b->tree.left) {
+	VEC_EACH (struct untranslated, l, &b->tree.untranslated) {
 		struct finding *f = finding_add(
 			b->a, &b->ret->findings, "cuda-name-left", SEV_WARNING, l->path);
 		finding_say(b->a, f, "line %u: '%.*s' %s", l->line, STR(l->name),
@@ -63,7 +63,7 @@ static void ask_extension(struct build *b)
 	const struct plan_hipify *h = &b->plan->hipify;
 	struct hipify_options *o = &b->translation;
 	o->mode = HIPIFY_EXTENSION;
-	o->want_left = true; /* a failing compiler's message is explained by them */
+	o->want_untranslated = true; /* a failing compiler's message is explained by them */
 	o->torch = h->torch;
 	o->map = h->map;
 	if (h->map_text.n)

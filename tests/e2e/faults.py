@@ -152,7 +152,7 @@ class Run:
                 p.wait()
             self.seconds = time.monotonic() - start
             self.status = p.returncode
-            self.left = 0 if self.killed or self.hung else kill_session(p.pid)
+            self.untranslated = 0 if self.killed or self.hung else kill_session(p.pid)
             err.seek(0)
             self.err = err.read().decode(errors="replace")
 
@@ -169,8 +169,8 @@ class Run:
             found.add(where, f"exit status {self.status} with {len(errors)} error lines; {tail}")
         elif not self.status and errors:
             found.add(where, f"exit status 0 with an error: {tail}")
-        if self.left:
-            found.add(where, f"{self.left} processes were left behind")
+        if self.untranslated:
+            found.add(where, f"{self.untranslated} processes were left behind")
 
 
 class Bench:

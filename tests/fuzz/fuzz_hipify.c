@@ -34,7 +34,7 @@ static void check_left(struct str source, const struct hipify_text *t)
 	size_t lines = 1;
 	for (size_t i = 0; i < source.n; i++)
 		lines += source.p[i] == '\n';
-	VEC_EACH (const struct hipify_left, l, &t->left)
+	VEC_EACH (const struct untranslated, l, &t->untranslated)
 		require(l->line >= 1 && l->line <= lines && l->col >= 1 && l->name.n);
 }
 

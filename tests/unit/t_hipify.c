@@ -35,7 +35,7 @@ static void check_left(const char *source, const char *want)
 	BUF(b, &a);
 	struct hipify_text t;
 	assert_ok(hipify_text(&a, str_from(source), S("t.cuh"), &t));
-	VEC_EACH (const struct hipify_left, l, &t.left)
+	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		buf_fmt(&b, "%s%u:%.*s", b.n ? " " : "", l->line, STR(l->name));
 	assert_str(buf_str(&b), want);
 }
@@ -334,14 +334,14 @@ static void names_of_later_versions_can_be_left(void **state)
 	struct str source = S("#include <nccl.h>\ncuLibraryUnload(l); cuMemFree(p);");
 	assert_ok(hipify_text_in(&a, source, S("t.h"), &c, &t));
 	assert_str(t.text, "#include <nccl.h>\ncuLibraryUnload(l); hipFree(p);");
-	assert_int_equal(t.left.n, 2);
-	assert_str(t.left.v[1].name, "cuLibraryUnload");
-	assert_str(t.left.v[1].suggestion, "hipLibraryUnload since ROCm 7.2.4");
+	assert_int_equal(t.untranslated.n, 2);
+	assert_str(t.untranslated.v[1].name, "cuLibraryUnload");
+	assert_str(t.untranslated.v[1].suggestion, "hipLibraryUnload since ROCm 7.2.4");
 	for (size_t i = 0; i < 3; i++) {
 		c.rocm = i == 0 ? S("7.2.4") : i == 1 ? S("10") : S("");
 		assert_ok(hipify_text_in(&a, source, S("t.h"), &c, &t));
 		assert_str(t.text, "#include <rccl/rccl.h>\nhipLibraryUnload(l); hipFree(p);");
-		assert_int_equal(t.left.n, 0);
+		assert_int_equal(t.untranslated.n, 0);
 	}
 }
 

@@ -121,11 +121,11 @@ static void what_hip_lacks_is_reported_with_its_place(void **state)
 		struct str source = str_fmt(&a, "\n  #include <%s>\n", headers[i]);
 		translate(&a, source.p, NULL, &t);
 		assert_str(t.text, source.p);
-		assert_int_equal(t.left.n, 1);
-		assert_str(t.left.v[0].name, headers[i]);
-		assert_int_equal(t.left.v[0].line, 2);
-		assert_int_equal(t.left.v[0].col, 12);
-		assert_true(t.left.v[0].suggestion.n > 0);
+		assert_int_equal(t.untranslated.n, 1);
+		assert_str(t.untranslated.v[0].name, headers[i]);
+		assert_int_equal(t.untranslated.v[0].line, 2);
+		assert_int_equal(t.untranslated.v[0].col, 12);
+		assert_true(t.untranslated.v[0].suggestion.n > 0);
 	}
 }
 
@@ -136,7 +136,7 @@ static void a_header_the_project_has_is_not_reported(void **state)
 	struct hipify_text t;
 	static const char *const files[] = {"common/helper_cuda.h", "third/cutlass/gemm.h", NULL};
 	translate(&a, "#include <helper_cuda.h>\n#include <cutlass/gemm.h>\n", files, &t);
-	assert_int_equal(t.left.n, 0);
+	assert_int_equal(t.untranslated.n, 0);
 	assert_int_equal(t.headers.n, 0);
 }
 

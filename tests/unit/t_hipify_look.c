@@ -124,12 +124,12 @@ static void an_extension_is_looked_at_as_it_was(void **state)
 	assert_true(
 		str_contains(t.text, S("#include \"a_hip.h\"\nint x = cudaNoSuch(hipFree(0));\n")));
 	applied(&a, source, &t);
-	assert_int_equal(t.left.n, 0);
-	o.want_left = true;
+	assert_int_equal(t.untranslated.n, 0);
+	o.want_untranslated = true;
 	assert_ok(hipify_file_text(&a, &o, S("b.cpp"), &source, &t));
-	assert_int_equal(t.left.n, 1);
-	assert_str(t.left.v[0].name, "cudaNoSuch");
-	assert_int_equal(t.left.v[0].line, 2);
+	assert_int_equal(t.untranslated.n, 1);
+	assert_str(t.untranslated.v[0].name, "cudaNoSuch");
+	assert_int_equal(t.untranslated.v[0].line, 2);
 	assert_err(hipify_file_text(&a, &o, S("none.cpp"), &source, &t), E_NOENT);
 	test_dir_remove(dir);
 }

@@ -36,7 +36,7 @@ static struct manifest sample(struct arena *a)
 		.status = HIPIFY_UNCHANGED,
 		.repeats = true,
 		.edits = 77};
-	*VEC_PUSH(a, &m.left) = (struct hipify_left){.path = S("p"),
+	*VEC_PUSH(a, &m.untranslated) = (struct untranslated){.path = S("p"),
 		.name = S("cudaFoo"),
 		.line = 12,
 		.col = 3,
@@ -70,8 +70,8 @@ static void what_is_written_is_read_back(void **state)
 	assert_true(r.seen.v[0].absent && r.seen.v[0].racy && r.seen.v[0].kind == SEEN_PROBE);
 	assert_int_equal(r.files.v[0].status, HIPIFY_UNCHANGED);
 	assert_true(r.files.v[0].repeats && r.files.v[0].edits == 77);
-	assert_int_equal(r.left.v[0].line, 12);
-	assert_str(r.left.v[0].since, "6.4.3");
+	assert_int_equal(r.untranslated.v[0].line, 12);
+	assert_str(r.untranslated.v[0].since, "6.4.3");
 	assert_str(r.headers.v[0], "hiprand/hiprand.h");
 	assert_string_equal(r.findings.v[0].id, "two-sources");
 	assert_str(r.findings.v[0].message, "both give 'a.h'");

@@ -254,9 +254,9 @@ static void names_declared_in_another_file_are_the_projects(void **state)
 	put(f, "a.cu", "cudaHelper(1); cudaNoSuchThing(2);\n");
 	put(f, "b.h", "void cudaHelper(int);\n");
 	assert_ok(run(f));
-	assert_int_equal(f->tree.left.n, 1);
-	assert_str(f->tree.left.v[0].name, "cudaNoSuchThing");
-	assert_str(f->tree.left.v[0].path, "a.cu");
+	assert_int_equal(f->tree.untranslated.n, 1);
+	assert_str(f->tree.untranslated.v[0].name, "cudaNoSuchThing");
+	assert_str(f->tree.untranslated.v[0].path, "a.cu");
 }
 
 static void warp_functions_in_a_header_are_enabled_in_the_sources(void **state)

@@ -262,12 +262,12 @@ static void names_of_cuda_that_are_left_are_hints_where_they_lie(void **state)
 {
 	struct fixture *f = *state;
 	put(f, "src/a.cu", "int x;\n");
-	*VEC_PUSH(&f->a, &f->b.tree.left) = (struct hipify_left){.path = S("src/a.cu"),
+	*VEC_PUSH(&f->a, &f->b.tree.untranslated) = (struct untranslated){.path = S("src/a.cu"),
 		.name = S("cudaNothing"),
 		.line = 7,
 		.suggestion = S("use hipSomething")};
-	*VEC_PUSH(&f->a, &f->b.tree.left) =
-		(struct hipify_left){.path = S("src/b.cu"), .name = S("cudaOther"), .line = 1};
+	*VEC_PUSH(&f->a, &f->b.tree.untranslated) =
+		(struct untranslated){.path = S("src/b.cu"), .name = S("cudaOther"), .line = 1};
 	struct err *e = diagnose_text(f, "src/a.hip:2:1: error: unknown 'cudaNothing'\n");
 	assert_true(has_hint(e, "src/a.cu:7: 'cudaNothing' has no counterpart in HIP: use hip"));
 	assert_false(has_hint(e, "cudaOther"));

@@ -41,7 +41,8 @@ struct engine {
 void engine_replace(
 	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule);
 void engine_insert(struct engine *e, size_t at, struct str text, const struct hipify_rule *rule);
-void engine_left(struct engine *e, const struct tok *at, struct str name, struct str suggestion);
+void engine_untranslated(
+	struct engine *e, const struct tok *at, struct str name, struct str suggestion);
 /* The token behind the current one; TOK_END when there is none that can be read. */
 struct tok engine_peek(const struct engine *e);
 struct str engine_text(const struct engine *e, const struct tok *t);
@@ -57,12 +58,13 @@ void include_path(struct engine *e, const struct tok *t);
 void guard_directive(struct engine *e, const struct tok *t);
 void guard_name(struct engine *e, const struct tok *t, const struct hipify_rule *r);
 /* left.c: what is reported as not translated, and which names are the project's own. */
-void left_name(struct engine *e, const struct tok *t, const struct hipify_rule *r);
-void left_raw_string(struct engine *e, const struct tok *t);
-void left_asm_string(struct engine *e, const struct tok *t);
-void left_paste(struct engine *e);
-void left_libcuxx(struct engine *e, const struct tok *t);
-bool left_declares(struct engine *e, const struct tok *t);
-void left_track(struct engine *e, const struct tok *t); /* after each token: keeps `plain` */
-bool left_declaration_before(
+void untranslated_name(struct engine *e, const struct tok *t, const struct hipify_rule *r);
+void untranslated_raw_string(struct engine *e, const struct tok *t);
+void untranslated_asm_string(struct engine *e, const struct tok *t);
+void untranslated_paste(struct engine *e);
+void untranslated_libcuxx(struct engine *e, const struct tok *t);
+bool untranslated_declares(struct engine *e, const struct tok *t);
+void untranslated_track(
+	struct engine *e, const struct tok *t); /* after each token: keeps `plain` */
+bool untranslated_declaration_before(
 	const struct engine *e); /* does the last token make this one a new name? */

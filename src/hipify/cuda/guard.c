@@ -40,7 +40,7 @@ void guard_directive(struct engine *e, const struct tok *t)
 	if (!str_contains(condition, S("__CUDA_ARCH__")) || !compares(condition))
 		return;
 	e->skip_guard = true;
-	engine_left(e, t, S("__CUDA_ARCH__"),
+	engine_untranslated(e, t, S("__CUDA_ARCH__"),
 		S("the value is compared: no AMD GPU has a compute capability"));
 }
 
@@ -53,5 +53,5 @@ void guard_name(struct engine *e, const struct tok *t, const struct hipify_rule 
 			engine_replace(e, t->from, t->to, hipify_rule_hip(r), r);
 		return;
 	}
-	engine_left(e, t, S("__CUDA_ARCH__"), S("no AMD GPU has a compute capability"));
+	engine_untranslated(e, t, S("__CUDA_ARCH__"), S("no AMD GPU has a compute capability"));
 }

@@ -81,7 +81,7 @@ static void by_family(struct engine *e, const struct tok *t, struct str path)
 			continue;
 		const struct hipify_rule *r = names_find(families[i].rule);
 		if (!r) {
-			engine_left(e, t, path, families[i].suggestion);
+			engine_untranslated(e, t, path, families[i].suggestion);
 			return;
 		}
 		engine_replace(e, t->from + 1, t->to - 1, hipify_rule_hip(r), r);
@@ -96,9 +96,9 @@ static void by_table(struct engine *e, const struct tok *t, struct str path)
 	const struct hipify_rule *r = names_find(path);
 	if (r && names_lacks(r)) {
 		struct str hip = hipify_rule_hip(r);
-		engine_left(e, t, path, hip.n ? hip : hipify_rule_source(r));
+		engine_untranslated(e, t, path, hip.n ? hip : hipify_rule_source(r));
 	} else if (r && names_is_header(r) && e->context && names_newer(r, e->context->rocm)) {
-		engine_left(e, t, path,
+		engine_untranslated(e, t, path,
 			str_fmt(e->a, "%.*s since ROCm %.*s", STR(hipify_rule_hip(r)),
 				STR(hipify_rule_since(r))));
 	} else if (r && names_is_header(r)) {

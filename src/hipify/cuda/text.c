@@ -36,9 +36,10 @@ static unsigned engine_col(struct engine *e, size_t at)
 	return (unsigned)(at - e->bol) + 1;
 }
 
-void engine_left(struct engine *e, const struct tok *at, struct str name, struct str suggestion)
+void engine_untranslated(
+	struct engine *e, const struct tok *at, struct str name, struct str suggestion)
 {
-	*VEC_PUSH(e->a, &e->ret->left) = (struct hipify_left){
+	*VEC_PUSH(e->a, &e->ret->untranslated) = (struct untranslated){
 		.path = e->l.path,
 		.name = str_dup(e->a, name),
 		.line = at->line,
@@ -84,7 +85,7 @@ static void cuda_word(struct engine *e, const struct tok *t)
 	if (thrust)
 		engine_replace(e, t->from, t->to, S("hip"), names_find(S("@thrust::cuda")));
 	else
-		left_libcuxx(e, t);
+		untranslated_libcuxx(e, t);
 }
 
 static bool known_row(const struct hipify_rule *r)
@@ -113,7 +114,7 @@ static bool too_new(struct engine *e, const struct tok *t, const struct hipify_r
 	struct str hip = hipify_rule_hip(r), since = hipify_rule_since(r);
 	if (!e->context || !names_newer(r, e->context->rocm))
 		return false;
-	engine_left(e, t, hipify_rule_cuda(r),
+	engine_untranslated(e, t, hipify_rule_cuda(r),
 		str_fmt(e->a, "%.*s since ROCm %.*s", STR(hip), STR(since)));
 	return true;
 }
@@ -126,7 +127,7 @@ static void look_up(struct engine *e, const struct tok *t, struct str s)
 	else if (known_row(r))
 		return;
 	else if ((r && names_lacks(r)) || names_look_like_cuda(s))
-		left_name(e, t, r);
+		untranslated_name(e, t, r);
 	else if (str_eq(s, S("cuda")))
 		cuda_word(e, t);
 	else if (asm_word(s))
@@ -142,7 +143,7 @@ static const struct arg_rule *call_rule(struct engine *e, struct str s)
 	bool warp = str_eq(r->rule, S("@mask"));
 	struct tok next = engine_peek(e);
 	bool call = engine_is(e, &next, S("("));
-	if (!call || left_declaration_before(e))
+	if (!call || untranslated_declaration_before(e))
 		return NULL;
 	e->ret->warp_sync = e->ret->warp_sync || warp;
 	return r;
@@ -176,7 +177,7 @@ static void punctuation(struct engine *e, const struct tok *t)
 	if (c == ';')
 		e->in_asm = false;
 	if (engine_is(e, t, S("##")))
-		left_paste(e);
+		untranslated_paste(e);
 }
 
 static void dispatch(struct engine *e, const struct tok *t)
@@ -188,9 +189,9 @@ static void dispatch(struct engine *e, const struct tok *t)
 	else if (t->kind == TOK_PATH)
 		include_path(e, t);
 	else if (t->kind == TOK_RAW)
-		left_raw_string(e, t);
+		untranslated_raw_string(e, t);
 	if (e->in_asm && (t->kind == TOK_STRING || t->kind == TOK_RAW))
-		left_asm_string(e, t);
+		untranslated_asm_string(e, t);
 }
 
 /* Brackets in a preprocessor line do not pair with those around it. */
@@ -211,7 +212,7 @@ static void one_token(struct engine *e, const struct tok *t)
 	args_before(e, t);
 	dispatch(e, t);
 	args_after(e, t);
-	left_track(e, t);
+	untranslated_track(e, t);
 	if (t->kind != TOK_IDENT)
 		e->pending = NULL;
 	bool macro_name =
@@ -274,7 +275,7 @@ static bool own_name(struct engine *e, struct str name)
 /* Names that the text declares itself are not CUDA's. */
 static void drop_own_names(struct engine *e)
 {
-	struct hipify_lefts *left = &e->ret->left;
+	struct untranslated_list *left = &e->ret->untranslated;
 	size_t n = 0;
 	for (size_t i = 0; i < left->n; i++)
 		if (!own_name(e, left->v[i].name))

@@ -257,14 +257,14 @@ static void gather(struct run *r)
 	keep_names(r, &declared);
 	for (size_t i = 0; i < r->ret->files.n; i++) {
 		struct hipify_text *t = &r->v[i].text;
-		for (size_t k = 0; k < t->left.n; k++) {
-			struct hipify_left l = t->left.v[k];
+		for (size_t k = 0; k < t->untranslated.n; k++) {
+			struct untranslated l = t->untranslated.v[k];
 			if (map_get(&declared, l.name))
 				continue;
 			l.path = r->v[i].file->source;
 			l.name = str_dup(r->a, l.name);
 			l.suggestion = str_dup(r->a, l.suggestion);
-			*VEC_PUSH(r->a, &r->ret->left) = l;
+			*VEC_PUSH(r->a, &r->ret->untranslated) = l;
 		}
 		keep_text(r, &r->v[i]);
 		for (size_t k = 0; k < t->headers.n; k++) {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "hipify/report/lefts.h"
+#include "hipify/report/untranslated.h"
 #include "lang/cxx/lexer.h"
 
 enum truth { NO, MAYBE, YES };

@@ -11,7 +11,7 @@ static struct str left_of(struct arena *a, const char *source)
 	BUF(b, a);
 	struct hipify_text t;
 	assert_ok(hipify_text(a, str_from(source), S("t.cuh"), &t));
-	VEC_EACH (const struct hipify_left, l, &t.left)
+	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		buf_fmt(&b, "%s%u:%u:%.*s", b.n ? " " : "", l->line, l->col, STR(l->name));
 	return buf_str(&b);
 }
@@ -192,9 +192,9 @@ static void suggestions_say_what_comes_near(void **state)
 		ARENA(a);
 		struct hipify_text t;
 		assert_ok(hipify_text(&a, str_from(pairs[i][0]), S("t.h"), &t));
-		assert_int_equal(t.left.n, 1);
-		assert_str(t.left.v[0].suggestion, pairs[i][1]);
-		assert_int_equal(t.left.v[0].unsure, !*pairs[i][1]);
+		assert_int_equal(t.untranslated.n, 1);
+		assert_str(t.untranslated.v[0].suggestion, pairs[i][1]);
+		assert_int_equal(t.untranslated.v[0].unsure, !*pairs[i][1]);
 	}
 }
 
@@ -207,10 +207,10 @@ static void columns_count_bytes_also_on_long_lines(void **state)
 	for (unsigned i = 0; i < 1000; i++)
 		buf_add(&b, S("cudaNone; "));
 	assert_ok(hipify_text(&a, buf_str(&b), S("t.h"), &t));
-	assert_int_equal(t.left.n, 1000);
+	assert_int_equal(t.untranslated.n, 1000);
 	for (unsigned i = 0; i < 1000; i++) {
-		assert_int_equal(t.left.v[i].line, 1);
-		assert_int_equal(t.left.v[i].col, 10 * i + 1);
+		assert_int_equal(t.untranslated.v[i].line, 1);
+		assert_int_equal(t.untranslated.v[i].col, 10 * i + 1);
 	}
 }
 

@@ -57,7 +57,7 @@ static bool declaring(const struct engine *e)
 	       next_is(e, &next, e->plain ? "(;=,)[" : ";=,)[");
 }
 
-void left_track(struct engine *e, const struct tok *t)
+void untranslated_track(struct engine *e, const struct tok *t)
 {
 	struct str s = engine_text(e, t);
 	if (t->kind == TOK_PUNCT && strchr(";{}:", s.p[0]) && s.n == 1)
@@ -68,13 +68,13 @@ void left_track(struct engine *e, const struct tok *t)
 		e->plain = e->plain && strchr("*&<>,~[]:", s.p[0]);
 }
 
-bool left_declaration_before(const struct engine *e)
+bool untranslated_declaration_before(const struct engine *e)
 {
 	struct str prev = engine_text(e, &e->prev);
 	return e->prev.kind == TOK_IDENT && !WORD_IN(prev, before_use);
 }
 
-bool left_declares(struct engine *e, const struct tok *t)
+bool untranslated_declares(struct engine *e, const struct tok *t)
 {
 	if (!declaring(e))
 		return false;
@@ -89,27 +89,27 @@ static bool common_word(struct str name, const struct hipify_rule *r)
 	       name.p[0] != '_' && !str_starts(name, S("CU"));
 }
 
-void left_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
+void untranslated_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
 	struct str name = engine_text(e, t), hip = r ? hipify_rule_hip(r) : S("");
-	if (left_declares(e, t))
+	if (untranslated_declares(e, t))
 		return;
 	if (r && !hip.n && !str_starts(hipify_rule_source(r), S("hipify-perl")))
 		hip = hipify_rule_source(r);
 	struct tok next = engine_peek(e);
 	if (!r && engine_is(e, &next, S("##")))
-		return; /* left_paste() reports it */
+		return; /* untranslated_paste() reports it */
 	bool used = engine_is(e, &next, S("(")) || engine_is(e, &next, S("::")) ||
 		    engine_is(e, &e->prev, S("namespace"));
 	if (r && common_word(name, r) && !used)
 		return;
-	engine_left(e, t, name, hip);
+	engine_untranslated(e, t, name, hip);
 }
 
-void left_libcuxx(struct engine *e, const struct tok *t)
+void untranslated_libcuxx(struct engine *e, const struct tok *t)
 {
 	struct tok next = engine_peek(e);
-	if (engine_is(e, &e->prev, S("namespace")) && left_declares(e, t))
+	if (engine_is(e, &e->prev, S("namespace")) && untranslated_declares(e, t))
 		return;
 	if (!engine_is(e, &next, S("::")) || engine_is(e, &e->prev, S("::")))
 		return;
@@ -118,7 +118,7 @@ void left_libcuxx(struct engine *e, const struct tok *t)
 	if (!lex_try(&ahead, &part) || !lex_try(&ahead, &part))
 		return;
 	struct str name = str_fmt(e->a, "cuda::%.*s", STR(engine_text(e, &part)));
-	engine_left(e, t, name, hipify_rule_source(names_find(S("@cuda::"))));
+	engine_untranslated(e, t, name, hipify_rule_source(names_find(S("@cuda::"))));
 }
 
 static bool word_char(char c)
@@ -132,10 +132,10 @@ static void raw_word(struct engine *e, const struct tok *t, struct str word, str
 	const struct hipify_rule *r = names_find(word);
 	bool known = r && !names_is_header(r) && names_look_like_cuda(word);
 	if (known && map_put(seen, word, e))
-		engine_left(e, t, word, hipify_rule_source(names_find(S("@raw"))));
+		engine_untranslated(e, t, word, hipify_rule_source(names_find(S("@raw"))));
 }
 
-void left_raw_string(struct engine *e, const struct tok *t)
+void untranslated_raw_string(struct engine *e, const struct tok *t)
 {
 	MAP(seen, e->a);
 	struct tok at = *t;
@@ -153,7 +153,7 @@ void left_raw_string(struct engine *e, const struct tok *t)
 }
 
 /* PTX has mnemonics with dots (mov.u32, ld.global); x86 and amdgcn have none. */
-void left_asm_string(struct engine *e, const struct tok *t)
+void untranslated_asm_string(struct engine *e, const struct tok *t)
 {
 	struct str s = engine_text(e, t);
 	for (size_t i = 1; i + 1 < s.n; i++) {
@@ -161,7 +161,7 @@ void left_asm_string(struct engine *e, const struct tok *t)
 			       s.p[i + 1] <= 'z';
 		if (s.p[i] != '.' || !letters)
 			continue;
-		engine_left(e, t, S("asm"), hipify_rule_source(names_find(S("@asm"))));
+		engine_untranslated(e, t, S("asm"), hipify_rule_source(names_find(S("@asm"))));
 		e->in_asm = false;
 		return;
 	}
@@ -171,13 +171,13 @@ static const char *const stems[] = {"cuda", "cublas", "cublasLt", "cufft", "cura
 	"cusolver", "cusolverDn", "cu", "nvrtc", "CU_", "CUDA_", "CUBLAS_", "CUFFT_", "CURAND_",
 	"CUSPARSE_", "CUSOLVER_"};
 
-void left_paste(struct engine *e)
+void untranslated_paste(struct engine *e)
 {
 	struct str prev = engine_text(e, &e->prev);
 	if (!str_eq(e->l.directive, S("define")))
 		return;
 	if (e->prev.kind == TOK_IDENT && !names_find(prev) &&
 		(WORD_IN(prev, stems) || names_look_like_cuda(prev)))
-		engine_left(e, &e->prev, str_fmt(e->a, "%.*s##", STR(prev)),
+		engine_untranslated(e, &e->prev, str_fmt(e->a, "%.*s##", STR(prev)),
 			hipify_rule_source(names_find(S("@paste"))));
 }

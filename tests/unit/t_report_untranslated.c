@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/report/lefts.h"
+#include "hipify/report/untranslated.h"
 
 static void check_dead(const char *text, const char *want)
 {
@@ -122,8 +122,8 @@ static void check_lefts(struct world *w, const char *want)
 	BUF(b, w->a);
 	struct hipify_options o = {.mode = HIPIFY_EXTENSION, .dir = w->dir, .jobs = 2};
 	struct hipify_view view = {.root = w->dir};
-	assert_ok(torch_lefts(w->a, &o, &view, &w->t));
-	VEC_EACH (const struct hipify_left, l, &w->t.left)
+	assert_ok(report_untranslated(w->a, &o, &view, &w->t));
+	VEC_EACH (const struct untranslated, l, &w->t.untranslated)
 		buf_fmt(&b, "%.*s:%u:%u %.*s (%.*s %.*s)%s\n", STR(l->path), l->line, l->col,
 			STR(l->name), STR(l->suggestion), STR(l->since), l->unsure ? "?" : "");
 	assert_str(buf_str(&b), want);

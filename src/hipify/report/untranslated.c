@@ -3,7 +3,7 @@
  * The standalone translator is run on each result: what it would still translate, torch's tables
  * lack although HIP has a name; what it reports, HIP has no name for. Its own texts are not used.
  */
-#include "hipify/report/lefts.h"
+#include "hipify/report/untranslated.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct scan {
 	struct search *all;
 	const struct hipify_file *file;
 	struct arena mem;
-	struct hipify_lefts left;
+	struct untranslated_list untranslated;
 	struct strs declared;
 };
 
@@ -67,7 +67,7 @@ static struct str line_at(struct str s, size_t at)
 	return str_sub(rest, 0, str_chr(rest, '\n'));
 }
 
-static void locate(struct place *p, struct hipify_left *l)
+static void locate(struct place *p, struct untranslated *l)
 {
 	enum { NEAR = 8 };
 	unsigned want = l->line > p->added ? l->line - p->added : 1;
@@ -165,7 +165,7 @@ static void add_known(struct scan *s, struct str text, const struct hipify_edit 
 		return;
 	}
 	struct str since = hipify_rule_since(r);
-	*VEC_PUSH(&s->mem, &s->left) = (struct hipify_left){
+	*VEC_PUSH(&s->mem, &s->untranslated) = (struct untranslated){
 		.path = s->file->source,
 		.name = name,
 		.line = e->line,
@@ -176,20 +176,20 @@ static void add_known(struct scan *s, struct str text, const struct hipify_edit 
 
 /* A name that HIP lacks or our tables do not know; not what the translator says about strings,
  * macros that paste names, and libcu++. */
-static void add_other(struct scan *s, const struct hipify_left *l)
+static void add_other(struct scan *s, const struct untranslated *l)
 {
 	const struct hipify_rule *r = names_find(l->name);
 	bool member = l->unsure && str_ends(l->name, S("_"));
 	if (!api_name(l->name) || member || (r && !names_lacks(r)))
 		return;
-	struct hipify_left *copy = VEC_PUSH(&s->mem, &s->left);
+	struct untranslated *copy = VEC_PUSH(&s->mem, &s->untranslated);
 	*copy = *l;
 	copy->path = s->file->source;
 }
 
 static int by_line(const void *x, const void *y)
 {
-	const struct hipify_left *a = x, *b = y;
+	const struct untranslated *a = x, *b = y;
 	return a->line != b->line ? (a->line > b->line) - (a->line < b->line)
 				  : str_cmp(a->name, b->name);
 }
@@ -210,15 +210,15 @@ static void drop_dead(struct scan *s, struct str text)
 	struct live_lines lines = torch_live_lines(&s->mem, text);
 	MAP(asked, &s->mem);
 	size_t n = 0;
-	VEC_EACH (const struct hipify_left, l, &s->left)
+	VEC_EACH (const struct untranslated, l, &s->untranslated)
 		if (line_in(&lines.conditions, l->line))
 			map_put(&asked, l->name, s);
-	for (size_t i = 0; i < s->left.n; i++) {
-		struct hipify_left l = s->left.v[i];
+	for (size_t i = 0; i < s->untranslated.n; i++) {
+		struct untranslated l = s->untranslated.v[i];
 		if (!line_in(&lines.dead, l.line) && !map_get(&asked, l.name))
-			s->left.v[n++] = l;
+			s->untranslated.v[n++] = l;
 	}
-	s->left.n = n;
+	s->untranslated.n = n;
 }
 
 static struct err *look(struct scan *s, struct str text, struct str source)
@@ -229,12 +229,12 @@ static struct err *look(struct scan *s, struct str text, struct str source)
 	s->declared = t.declared;
 	VEC_EACH (const struct hipify_edit, e, &t.edits)
 		add_known(s, text, e);
-	VEC_EACH (const struct hipify_left, l, &t.left)
+	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		add_other(s, l);
 	drop_dead(s, text);
-	if (s->left.n)
-		qsort(s->left.v, s->left.n, sizeof(*s->left.v), by_line);
-	VEC_EACH (struct hipify_left, l, &s->left)
+	if (s->untranslated.n)
+		qsort(s->untranslated.v, s->untranslated.n, sizeof(*s->untranslated.v), by_line);
+	VEC_EACH (struct untranslated, l, &s->untranslated)
 		locate(&p, l);
 	return NULL;
 }
@@ -302,18 +302,18 @@ static void note_declared(struct search *x)
 static void note_asked(struct search *x)
 {
 	for (size_t i = 0; i < x->n; i++)
-		VEC_EACH (const struct hipify_left, l, &x->v[i].left)
+		VEC_EACH (const struct untranslated, l, &x->v[i].untranslated)
 			if (!map_get(&x->declared, l->name))
 				map_put(&x->asked, l->name, x);
 }
 
-static void gather(struct search *x, struct hipify_lefts *ret)
+static void gather(struct search *x, struct untranslated_list *ret)
 {
 	for (size_t i = 0; i < x->n; i++) {
-		VEC_EACH (const struct hipify_left, l, &x->v[i].left) {
+		VEC_EACH (const struct untranslated, l, &x->v[i].untranslated) {
 			if (map_get(&x->declared, l->name))
 				continue;
-			struct hipify_left *copy = VEC_PUSH(x->a, ret);
+			struct untranslated *copy = VEC_PUSH(x->a, ret);
 			*copy = *l;
 			copy->name = str_dup(x->a, l->name);
 			copy->suggestion = str_dup(x->a, l->suggestion);
@@ -333,7 +333,7 @@ static struct err *search(struct search *x, unsigned jobs)
 	return NULL;
 }
 
-struct err *torch_lefts(struct arena *a, const struct hipify_options *o,
+struct err *report_untranslated(struct arena *a, const struct hipify_options *o,
 	const struct hipify_view *view, struct hipify_tree *t)
 {
 	ARENA(tmp);
@@ -344,7 +344,7 @@ struct err *torch_lefts(struct arena *a, const struct hipify_options *o,
 		x.v[i] = (struct scan){.all = &x, .file = &t->files.v[i]};
 	struct err *e = search(&x, o->jobs);
 	if (!e)
-		gather(&x, &t->left);
+		gather(&x, &t->untranslated);
 	for (size_t i = 0; i < x.n; i++)
 		arena_free(&x.v[i].mem);
 	return e;

@@ -9,9 +9,9 @@
 #include "changes/view.h"
 #include "hipify/hipify.h"
 
-/* Fills t->left from the texts of t->files (modes torch and extension, either engine); places are
+/* Fills t->untranslated from the texts of t->files (modes torch and extension, either engine); places are
  * those in the sources. */
-MUST_USE struct err *torch_lefts(struct arena *a, const struct hipify_options *o,
+MUST_USE struct err *report_untranslated(struct arena *a, const struct hipify_options *o,
 	const struct hipify_view *view, struct hipify_tree *t);
 
 /* Lines from..to, from 1. */
