@@ -50,25 +50,21 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-static struct err *make_spec(const struct args *o, struct sdk_spec *ret)
+/* The options win over what the name of the SDK says. */
+static struct sdk_spec make_spec(struct arena *a, const struct args *o)
 {
-	bool prefix = str_eq(o->provider, S("prefix"));
-	if (o->provider.n && !prefix && !str_eq(o->provider, S("debian"))) {
-		struct err *e = err_new(E_USAGE, "unknown provider '%.*s'", STR(o->provider));
-		return err_hint(e, "known: debian, prefix");
-	}
-	if (prefix && !o->prefix.n)
-		return err_new(E_USAGE, "the provider 'prefix' needs --prefix DIR");
-	*ret = (struct sdk_spec){
-		.provider = o->provider.n ? o->provider : S("debian"),
-		.suite = o->suite,
-		.components = o->components,
-		.mirror = o->mirror,
-		.keyring = o->keyring,
-		.prefix = prefix ? o->prefix : S(""),
-		.refresh = o->refresh,
-	};
-	return NULL;
+	struct sdk_spec s;
+	struct err *e = sdk_spec_parse(a, o->provider, &s);
+	if (e) /* the name of a provider, or a mistake that sdk_install() answers */
+		s = (struct sdk_spec){.provider = o->provider};
+	err_free(e);
+	s.suite = o->suite.n ? o->suite : s.suite;
+	s.prefix = o->prefix.n ? o->prefix : s.prefix;
+	s.components = o->components;
+	s.mirror = o->mirror;
+	s.keyring = o->keyring;
+	s.refresh = o->refresh;
+	return s;
 }
 
 static struct err *preview(struct arena *a, const struct args *o, const struct sdk_spec *spec)
@@ -108,11 +104,10 @@ static void tell(struct arena *a, const struct sdk *sdk, const struct sdk_done *
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
-	struct sdk_spec spec;
+	struct sdk_spec spec = make_spec(a, o);
 	struct sdk sdk;
 	struct sdk_done done;
 	(void)ret_status;
-	TRY(make_spec(o, &spec));
 	if (o->common.dry_run)
 		return preview(a, o, &spec);
 	TRY(sdk_install_report(a, &spec, &sdk, &done));

@@ -206,9 +206,21 @@ static struct err *finish(struct arena *a, struct sdk_job *j)
 	return NULL;
 }
 
+/* "debian", "debian:sid", "debian-sid" */
+static bool parse(struct str word, struct sdk_spec *ret)
+{
+	struct str name = S("debian"), rest = str_sub(word, name.n, word.n);
+	if (!str_starts(word, name) || str_chr(word, '/') < word.n)
+		return false;
+	ret->suite = rest.n > 1 ? str_sub(rest, 1, rest.n) : S("sid");
+	return !rest.n || rest.p[0] == ':' || (rest.p[0] == '-' && rest.n > 1);
+}
+
 const struct sdk_provider sdk_debian = {
 	.name = "debian",
 	.summary = "packages of a Debian suite, unpacked without root rights",
+	.parse = parse,
+	.open = sdk_open_installed,
 	.resolve = resolve,
 	.fetch = fetch,
 	.unpack = deb_unpack,

@@ -290,7 +290,6 @@ static struct err *fill(struct arena *a, struct install *in, struct sdk_done *do
 
 static void start(struct arena *a, const struct sdk_spec *spec, struct install *in)
 {
-	in->provider = &sdk_debian;
 	in->job.spec = spec;
 	in->job.name = sdk_name(a, spec);
 	in->job.cache = fs_place(a, FS_CACHE, S("sdk"));
@@ -333,9 +332,10 @@ struct err *sdk_install_report(
 {
 	struct sdk_done none, *done = ret_done ? ret_done : &none;
 	*done = (struct sdk_done){0};
-	if (str_eq(spec->provider, S("prefix")) || spec->prefix.n)
-		return sdk_open(a, spec, ret);
 	struct install in = {0};
+	TRY(sdk_find_provider(spec, &in.provider));
+	if (!in.provider->resolve)
+		return sdk_open(a, spec, ret);
 	start(a, spec, &in);
 	TRY(check_components(a, &in.job.components));
 	CLEANUP(fd_closep) int lock = -1;
@@ -383,8 +383,12 @@ struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk
 	struct strs *ret_packages)
 {
 	struct install in = {0};
+	struct sdk none;
+	*ret = (struct sdk_done){.nothing = true};
+	TRY(sdk_find_provider(spec, &in.provider));
+	if (!in.provider->resolve)
+		return sdk_open(a, spec, &none);
 	start(a, spec, &in);
-	*ret = (struct sdk_done){0};
 	TRY(check_components(a, &in.job.components));
 	TRY(look(a, &in, &ret->nothing));
 	if (ret->nothing)

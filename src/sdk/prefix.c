@@ -69,11 +69,18 @@ static struct err *fingerprint(struct arena *a, struct sdk *sdk)
 	return NULL;
 }
 
-struct err *prefix_open(struct arena *a, struct str prefix, struct sdk *ret)
+static bool parse(struct str word, struct sdk_spec *ret)
 {
-	if (!prefix.n)
-		return err_new(E_USAGE, "the provider 'prefix' needs a folder (--prefix DIR)");
-	struct str path = path_abs(a, prefix), version;
+	struct str name = S("prefix:");
+	ret->prefix = str_starts(word, name) ? str_sub(word, name.n, word.n) : word;
+	return ret->prefix.n && (ret->prefix.n < word.n || str_chr(word, '/') < word.n);
+}
+
+static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
+{
+	if (!spec->prefix.n)
+		return err_new(E_USAGE, "the provider 'prefix' needs --prefix DIR");
+	struct str path = path_abs(a, spec->prefix), version;
 	if (!fs_is_dir(path))
 		return err_new(E_NOENT, "there is no folder '%.*s'", STR(path));
 	TRY_CTX(find(a, path, ret), "'%.*s' is no ROCm SDK", STR(path));
@@ -88,3 +95,10 @@ struct err *prefix_open(struct arena *a, struct str prefix, struct sdk *ret)
 		(struct sdk_component){.name = S("clang"), .version = version};
 	return fingerprint(a, ret);
 }
+
+const struct sdk_provider sdk_prefix = {
+	.name = "prefix",
+	.summary = "a tree that is there, e.g. /opt/rocm",
+	.parse = parse,
+	.open = open_prefix,
+};

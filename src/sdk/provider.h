@@ -75,13 +75,20 @@ struct sdk_unpack {
 
 struct sdk_provider {
 	const char *name, *summary;
+	/* Is this a name of one of our SDKs? Then it is what is set in ret. */
+	bool (*parse)(struct str word, struct sdk_spec *ret);
+	struct err *(*open)(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
+	/* The rest is NULL for a provider whose trees are made by others. */
 	struct err *(*resolve)(struct arena *a, struct sdk_job *j);
 	struct err *(*fetch)(struct arena *a, struct sdk_job *j, const struct sdk_items *need);
 	struct err *(*unpack)(struct arena *tmp, struct sdk_unpack *u);
 	struct err *(*finish)(struct arena *a, struct sdk_job *j);
 };
 
-extern const struct sdk_provider sdk_debian;
+extern const struct sdk_provider sdk_debian, sdk_prefix;
+/* By the spec's provider, "" being the first; E_USAGE when there is none of that name. */
+MUST_USE struct err *sdk_find_provider(
+	const struct sdk_spec *spec, const struct sdk_provider **ret);
 
 /* ---- records: what a package put into the tree ---- */
 struct record {    /* a line: type, size, mtime, sha256 or target, path; separated by tabs */
@@ -119,8 +126,9 @@ MUST_USE struct err *sdk_find_damage(struct arena *a, struct str dir, bool deep,
 	struct strs *ret_packages, struct findings *ret);
 /* A tree of ours: layout and runner. */
 MUST_USE struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret);
-MUST_USE struct err *sdk_open_dir(
-	struct arena *a, struct str name, const struct sdk_manifest *m, struct sdk *ret);
+/* An installed tree; E_SDK with the command to run when it is not there or lacks a component. */
+MUST_USE struct err *sdk_open_installed(
+	struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
 struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
 
 /* ---- components.c ---- */
@@ -140,7 +148,6 @@ MUST_USE struct err *layout_find(struct arena *a, struct str prefix, struct sdk 
 /* Asks clang for its version; needs sdk->runner. */
 MUST_USE struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct str *ret);
 
-/* ---- prefix.c, sandbox.c ---- */
-MUST_USE struct err *prefix_open(struct arena *a, struct str prefix, struct sdk *ret);
+/* ---- sandbox.c ---- */
 /* Which way to run programs of a tree works here; SDK_NORUN when none does. */
 enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk);

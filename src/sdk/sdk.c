@@ -78,42 +78,58 @@ struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret)
 	return NULL;
 }
 
-struct err *sdk_open_dir(
-	struct arena *a, struct str name, const struct sdk_manifest *m, struct sdk *ret)
+/* ---- providers ---- */
+static const struct sdk_provider *const providers[] = {&sdk_debian, &sdk_prefix};
+enum { PROVIDERS = sizeof(providers) / sizeof(providers[0]) };
+
+struct err *sdk_find_provider(const struct sdk_spec *spec, const struct sdk_provider **ret)
 {
-	*ret = (struct sdk){.name = str_dup(a, name), .provider = m->provider, .suite = m->suite};
-	ret->dir = sdk_dir(a, name);
-	TRY_CTX(sdk_open_tree(a, path_join(a, ret->dir, S("root")), ret),
-		"cannot use the SDK '%.*s'", STR(name));
-	ret->index_date = m->index_date;
-	ret->notes = m->notes;
-	ret->requested = m->components;
-	ret->fingerprint = sdk_manifest_fingerprint(a, m);
-	ret->packages = m->packages.n;
-	VEC_EACH (const struct sdk_package, p, &m->packages)
-		ret->bytes += p->bytes;
-	*VEC_PUSH(a, &ret->components) =
-		(struct sdk_component){.name = S("clang"), .version = m->clang_version};
-	return NULL;
+	ARENA(tmp);
+	struct strs known = {0};
+	for (size_t i = 0; i < PROVIDERS; i++) {
+		struct str name = str_from(providers[i]->name);
+		*ret = providers[i];
+		if (!spec->provider.n || str_eq(spec->provider, name))
+			return NULL;
+		strs_add(&tmp, &known, name);
+	}
+	struct err *e = err_new(E_USAGE, "unknown provider '%.*s'", STR(spec->provider));
+	return err_hint(e, "known: %.*s", STR(str_join(&tmp, &known, S(", "))));
 }
 
-static struct err *not_installed(struct arena *a, const struct sdk_spec *spec, struct str name)
+struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk_spec *ret)
 {
-	struct err *e = err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name));
-	struct strs want = sdk_wanted(a, spec);
-	return err_hint(e, "rocsmith sdk install debian --suite %.*s --components %.*s",
-		STR(str_sub(name, sizeof("debian-") - 1, name.n)), STR(str_join(a, &want, S(","))));
+	for (size_t i = 0; i < PROVIDERS; i++) {
+		*ret = (struct sdk_spec){.provider = str_from(providers[i]->name)};
+		if (providers[i]->parse(word, ret)) {
+			ret->suite = str_dup(a, ret->suite);
+			ret->prefix = str_dup(a, ret->prefix);
+			return NULL;
+		}
+	}
+	struct err *e = err_new(E_USAGE, "unknown SDK '%.*s'", STR(word));
+	return err_hint(e, "write debian, debian:sid, debian:experimental or prefix:/opt/rocm");
 }
 
 struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
 {
-	if (str_eq(spec->provider, S("prefix")) || spec->prefix.n)
-		return prefix_open(a, spec->prefix, ret);
+	const struct sdk_provider *provider;
+	TRY(sdk_find_provider(spec, &provider));
+	return provider->open(a, spec, ret);
+}
+
+struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
+{
 	struct str name = sdk_name(a, spec);
 	struct sdk_manifest m;
 	TRY(sdk_manifest_read(a, sdk_dir(a, name), &m));
-	if (!m.provider.n)
-		return not_installed(a, spec, name);
+	struct strs want = sdk_wanted(a, spec);
+	if (!m.provider.n) {
+		struct err *e = err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name));
+		return err_hint(e, "rocsmith sdk install debian --suite %.*s --components %.*s",
+			STR(str_sub(name, sizeof("debian-") - 1, name.n)),
+			STR(str_join(a, &want, S(","))));
+	}
 	for (size_t i = 0; i < spec->components.n; i++) {
 		struct str c = spec->components.v[i];
 		if (strs_has(&m.components, c))
@@ -123,7 +139,20 @@ struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *r
 		return err_hint(e, "rocsmith sdk install debian --suite %.*s --components %.*s",
 			STR(m.suite), STR(c));
 	}
-	return sdk_open_dir(a, name, &m, ret);
+	*ret = (struct sdk){.name = name, .provider = m.provider, .suite = m.suite};
+	ret->dir = sdk_dir(a, name);
+	TRY_CTX(sdk_open_tree(a, path_join(a, ret->dir, S("root")), ret),
+		"cannot use the SDK '%.*s'", STR(name));
+	ret->index_date = m.index_date;
+	ret->notes = m.notes;
+	ret->requested = m.components;
+	ret->fingerprint = sdk_manifest_fingerprint(a, &m);
+	ret->packages = m.packages.n;
+	VEC_EACH (const struct sdk_package, p, &m.packages)
+		ret->bytes += p->bytes;
+	*VEC_PUSH(a, &ret->components) =
+		(struct sdk_component){.name = S("clang"), .version = m.clang_version};
+	return NULL;
 }
 
 static struct err *default_name(struct arena *a, struct str *ret)
@@ -144,17 +173,19 @@ static struct err *default_name(struct arena *a, struct str *ret)
 
 struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 {
-	struct sdk_manifest m;
+	struct sdk_spec spec;
+	const struct sdk_provider *provider;
 	if (!name.n)
 		TRY(default_name(a, &name));
-	if (str_starts(name, S("prefix:")))
-		name = str_sub(name, 7, name.n);
-	if (str_chr(name, '/') < name.n)
-		return prefix_open(a, name, ret);
-	TRY(sdk_manifest_read(a, sdk_dir(a, name), &m));
-	if (m.provider.n)
-		return sdk_open_dir(a, name, &m, ret);
-	struct err *e = err_new(E_SDK, "there is no SDK '%.*s'", STR(name));
+	struct err *e = sdk_spec_parse(a, name, &spec);
+	if (!e) {
+		TRY(sdk_find_provider(&spec, &provider));
+		struct str dir = sdk_dir(a, sdk_name(a, &spec));
+		if (!provider->resolve || fs_exists(path_join(a, dir, S("sdk.json"))))
+			return provider->open(a, &spec, ret);
+	}
+	err_free(e);
+	e = err_new(E_SDK, "there is no SDK '%.*s'", STR(name));
 	return err_hint(e, "'rocsmith sdk list' shows what is installed");
 }
 

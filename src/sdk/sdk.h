@@ -32,7 +32,7 @@
 
 /* What is wanted. */
 struct sdk_spec {
-	struct str provider;    /* "debian" or "prefix" */
+	struct str provider;    /* "debian", "prefix"; "" = debian */
 	struct str suite;       /* debian: "sid", "experimental", "trixie"; "" = sid */
 	struct strs components; /* "compiler", "math", "dnn", "torch-build", "headers" or a library:
 				 * "hiprand"; "compiler" is always part of a debian SDK */
@@ -86,11 +86,16 @@ struct sdk_done {
 	bool nothing;                                /* all was there */
 };
 
+/* The one parser of SDK names, for options, rocsmith.yaml and ROCSMITH_SDK: "debian", "debian:sid",
+ * "debian-sid" (as `sdk list` prints it), "prefix:/opt/rocm", or a folder with a slash in its name.
+ * Sets provider and suite or prefix (as written, not made absolute), and clears the rest. A suite is
+ * not looked up. E_USAGE for a word that is none of these. */
+MUST_USE struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk_spec *ret);
 /* Installs (or completes, or repairs) and opens. A no-op when everything is there. */
 MUST_USE struct err *sdk_install(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
 /* Opens an installed one; E_SDK when it is not there or lacks a component. */
 MUST_USE struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
-/* Opens by name ("debian-sid", a folder with a slash, or "" = ROCSMITH_SDK or the one there is). */
+/* Opens by name (see sdk_spec_parse(); "" = ROCSMITH_SDK or the one there is). */
 MUST_USE struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret);
 /* sdk_install() that tells what it did; ret_done may be NULL. */
 MUST_USE struct err *sdk_install_report(

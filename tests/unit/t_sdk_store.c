@@ -163,6 +163,47 @@ static void a_name_is_an_sdk_of_ours_or_a_folder(void **state)
 	}
 }
 
+static const struct {
+	const char *word, *provider, *suite, *prefix;
+} words[] = {
+	{"debian", "debian", "sid", ""},
+	{"debian:", "debian", "sid", ""},
+	{"debian:sid", "debian", "sid", ""},
+	{"debian-sid", "debian", "sid", ""},
+	{"debian:experimental", "debian", "experimental", ""},
+	{"debian-trixie", "debian", "trixie", ""},
+	{"prefix:/opt/rocm", "prefix", "", "/opt/rocm"},
+	{"prefix:rocm", "prefix", "", "rocm"},
+	{"/opt/rocm", "prefix", "", "/opt/rocm"},
+	{"./rocm", "prefix", "", "./rocm"},
+	{"debian-sid/rocm", "prefix", "", "debian-sid/rocm"},
+	{"prefix:debian-sid", "prefix", "", "debian-sid"},
+	{"", NULL, "", ""},
+	{"prefix", NULL, "", ""},
+	{"prefix:", NULL, "", ""},
+	{"debian-", NULL, "", ""},
+	{"debianx", NULL, "", ""},
+	{"Debian", NULL, "", ""},
+	{"conda", NULL, "", ""},
+};
+
+static void the_names_of_sdks_are_the_same_everywhere(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		struct sdk_spec spec;
+		struct err *e = sdk_spec_parse(&f->a, str_from(words[i].word), &spec);
+		if (!words[i].provider) {
+			assert_err_says(e, E_USAGE, words[i].word);
+			continue;
+		}
+		assert_ok(e);
+		assert_str(spec.provider, words[i].provider);
+		assert_str(spec.suite, words[i].suite);
+		assert_str(spec.prefix, words[i].prefix);
+	}
+}
+
 /* ---- checking ---- */
 static size_t check(struct fixture *f, struct findings *found)
 {
@@ -325,6 +366,7 @@ int main(void)
 		TEST(what_is_not_there_is_answered_with_the_way_to_it),
 		TEST(an_sdk_whose_tree_is_gone_cannot_be_opened),
 		TEST(a_name_is_an_sdk_of_ours_or_a_folder),
+		TEST(the_names_of_sdks_are_the_same_everywhere),
 		TEST(a_whole_sdk_has_no_findings),
 		TEST(each_damaged_file_is_a_finding),
 		TEST(what_a_check_found_is_remembered_until_it_is_mended),
