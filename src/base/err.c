@@ -8,11 +8,11 @@
 #include <string.h>
 
 static const struct errinfo {
-	const char *id, *title;
+	const char *id;
 	int status;
 } infos[E_COUNT] = {
-	[E_NONE] = {.id = "E0000", .title = "no error"},
-#define X(name, id_, status_, title_) [name] = {.id = id_, .title = title_, .status = status_},
+	[E_NONE] = {.id = "E0000"},
+#define X(name, id_, status_, title_) [name] = {.id = id_, .status = status_},
 #include "base/errs.def"
 #undef X
 };
@@ -163,20 +163,7 @@ const char *err_id(enum errcode code)
 	return infos[code].id;
 }
 
-const char *err_title(enum errcode code)
-{
-	return infos[code].title;
-}
-
 int err_status(enum errcode code)
 {
 	return infos[code].status;
-}
-
-enum errcode err_by_id(struct str id)
-{
-	for (unsigned i = 1; i < E_COUNT; i++)
-		if (str_eq(id, str_from(infos[i].id)))
-			return (enum errcode)i;
-	return E_NONE;
 }

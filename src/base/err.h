@@ -59,10 +59,7 @@ void err_freep(struct err **e);
 
 /* From the table in errs.def. */
 const char *err_id(enum errcode code);
-const char *err_title(enum errcode code);
 int err_status(enum errcode code); /* exit status */
-/* The code for an id such as "E0101", or E_NONE. */
-enum errcode err_by_id(struct str id);
 
 #define TRY(expr)                                                                                  \
 	do {                                                                                       \

@@ -80,7 +80,6 @@ bool fs_writes_forbidden(void);
 MUST_USE struct err *fs_write(struct str path, struct str content, unsigned mode);
 /* As fs_write(), but leaves the file (and its mtime) alone when it has that content already. */
 MUST_USE struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode);
-MUST_USE struct err *fs_copy(struct str from, struct str to, unsigned mode); /* atomic as well */
 MUST_USE struct err *fs_mkdirs(struct str path); /* and its parents; fine when it exists */
 MUST_USE struct err *fs_rename(struct str from, struct str to); /* and fsyncs the folder */
 MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fine when absent */
@@ -124,8 +123,6 @@ MUST_USE struct err *fs_lock(struct str path, bool wait, int *ret_fd);
 MUST_USE struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd);
 
 void fd_closep(int *fd);
-void dir_closep(void *dirp); /* DIR ** */
-void file_closep(FILE **f);
 
 /* ---- where things live (XDG base directories) ---- */
 enum fs_place { FS_DATA, FS_CACHE, FS_STATE, FS_CONFIG };

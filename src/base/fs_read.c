@@ -16,19 +16,10 @@ void fd_closep(int *fd)
 	*fd = -1;
 }
 
-void dir_closep(void *dirp)
+static void dir_closep(DIR **d)
 {
-	DIR **d = dirp;
 	if (*d)
 		closedir(*d);
-	*d = NULL;
-}
-
-void file_closep(FILE **f)
-{
-	if (*f)
-		fclose(*f);
-	*f = NULL;
 }
 
 struct err *fs_open(struct str path, int *ret_fd)

@@ -103,28 +103,6 @@ struct err *fs_write_if_changed(struct str path, struct str content, unsigned mo
 	return fs_write(path, content, mode);
 }
 
-struct err *fs_copy(struct str from, struct str to, unsigned mode)
-{
-	CLEANUP(fd_closep) int in = -1;
-	TRY(fs_open(from, &in));
-	CLEANUP(fs_out_abandon) struct fs_out o;
-	TRY(fs_out_open(&o, to, mode));
-	ARENA(tmp);
-	enum { CHUNK = 1 << 18 };
-	char *p = arena_alloc(&tmp, CHUNK);
-	for (;;) {
-		ssize_t got = read(in, p, CHUNK);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return err_errno("cannot read '%.*s'", STR(from));
-		if (got == 0)
-			break;
-		fs_out_write(&o, p, (size_t)got);
-	}
-	return fs_out_commit(&o);
-}
-
 struct err *fs_mkdirs(struct str path)
 {
 	if (fs_is_dir(path))

@@ -397,43 +397,13 @@ struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *
 	return finish(a, &r, ret);
 }
 
-struct str proc_status_text(struct arena *a, int status)
+/* "exit status 3", "killed by SIGKILL" */
+static struct str status_text(struct arena *a, int status)
 {
 	if (status <= 128)
 		return str_fmt(a, "exit status %d", status);
 	const char *name = sigabbrev_np(status - 128);
 	return name ? str_fmt(a, "killed by SIG%s", name) : str_fmt(a, "exit status %d", status);
-}
-
-static bool plain_word(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		bool alnum =
-			(c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-		if (!alnum && !strchr("-_./=:+,@%", c))
-			return false;
-	}
-	return s.n > 0;
-}
-
-struct str proc_command_text(struct arena *a, const struct strs *argv)
-{
-	BUF(out, a);
-	for (size_t i = 0; i < argv->n; i++) {
-		struct str s = argv->v[i];
-		if (i)
-			buf_char(&out, ' ');
-		if (plain_word(s)) {
-			buf_add(&out, s);
-			continue;
-		}
-		buf_char(&out, '\'');
-		for (size_t k = 0; k < s.n; k++)
-			buf_add(&out, s.p[k] == '\'' ? S("'\\''") : str_sub(s, k, k + 1));
-		buf_char(&out, '\'');
-	}
-	return buf_str(&out);
 }
 
 static struct str last_lines(struct str s, unsigned lines)
@@ -454,7 +424,7 @@ struct err *proc_failure(const struct proc *p, const struct proc_result *r)
 	ARENA(a);
 	struct str what = r->timed_out
 				  ? str_fmt(&a, "ended after its time limit of %u s", p->timeout)
-				  : proc_status_text(&a, r->status);
+				  : status_text(&a, r->status);
 	struct err *e = err_new(r->timed_out ? E_TIMEOUT : E_TOOL_FAILED, "'%.*s' failed: %.*s",
 		STR(path_base(p->argv.v[0])), STR(what));
 	struct str out = last_lines(r->err.n ? r->err : r->out, 20);

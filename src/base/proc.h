@@ -41,10 +41,6 @@ MUST_USE struct err *proc_check(struct arena *a, const struct proc *p, struct pr
 /* E_TOOL_FAILED for a finished run, as proc_check() makes it. */
 MUST_USE struct err *proc_failure(const struct proc *p, const struct proc_result *r);
 
-/* "exit status 3", "killed by SIGKILL" */
-struct str proc_status_text(struct arena *a, int status);
-/* argv as one would type it in a shell. */
-struct str proc_command_text(struct arena *a, const struct strs *argv);
 /* The full path of a program in PATH, or the empty view. */
 struct str proc_find(struct arena *a, struct str name);
 /* Appends argv pieces: proc_arg(a, &p, "-o", "x", NULL). */

@@ -11,7 +11,8 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-unsigned edit_distance(struct str a, struct str b)
+/* UINT_MAX when one of them is too long. */
+static unsigned edit_distance(struct str a, struct str b)
 {
 	unsigned rows[3][WORD_LIMIT + 1];
 	if (a.n > WORD_LIMIT || b.n > WORD_LIMIT)

@@ -37,17 +37,12 @@ bool trace_on(void)
 	return trace_fd >= 0;
 }
 
-double trace_now(void)
-{
-	return mono_now() - epoch;
-}
-
 void trace_event(const char *event, struct str fields)
 {
 	if (trace_fd < 0)
 		return;
 	ARENA(tmp);
-	struct str line = str_fmt(&tmp, "{\"t\":%.6f,\"event\":\"%s\"%s%.*s}\n", trace_now(), event,
+	struct str line = str_fmt(&tmp, "{\"t\":%.6f,\"event\":\"%s\"%s%.*s}\n", mono_now() - epoch, event,
 		fields.n ? "," : "", STR(fields));
 	pthread_mutex_lock(&lock);
 	if (write(trace_fd, line.p, line.n) < 0)

@@ -12,4 +12,3 @@ void trace_close(void);
 bool trace_on(void);
 /* fields: JSON members without braces, e.g. "\"stage\":\"hipify\"" (see json_write.h). */
 void trace_event(const char *event, struct str fields);
-double trace_now(void);

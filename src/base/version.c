@@ -224,7 +224,7 @@ static int cmp_number(struct str a, struct str b)
 }
 
 /* Missing places count as 0. */
-int version_cmp_release(const struct strs *a, const struct strs *b)
+static int cmp_release(const struct strs *a, const struct strs *b)
 {
 	for (size_t i = 0; i < a->n || i < b->n; i++) {
 		int r = cmp_number(i < a->n ? a->v[i] : S("0"), i < b->n ? b->v[i] : S("0"));
@@ -276,7 +276,7 @@ int version_cmp_public(const struct version *a, const struct version *b)
 {
 	int r = cmp_number(a->epoch, b->epoch);
 	if (!r)
-		r = version_cmp_release(&a->release, &b->release);
+		r = cmp_release(&a->release, &b->release);
 	if (!r)
 		r = pre_rank(a) - pre_rank(b);
 	if (!r && a->pre)

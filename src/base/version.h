@@ -1,5 +1,5 @@
-/* PEP 440 versions (and, for the SDK, Debian ones): parse, normalise, compare, match a specifier.
- * Source: packaging.python.org, "Version specifiers"; deb-version(7). */
+/* PEP 440 versions: parse, normalise, compare, match a specifier.
+ * Source: packaging.python.org, "Version specifiers". */
 #pragma once
 
 #include "base/err.h"
@@ -15,5 +15,3 @@ bool version_is_prerelease(const struct version *v);               /* a, b, rc o
 /* ">=1.0,!=1.3.*,<2" (empty: any): E_SYNTAX when the specifier is wrong. Whether pre-releases are
  * welcome at all is left to the caller: they are matched like others. */
 MUST_USE struct err *version_match(const struct version *v, struct str specifier, bool *ret);
-/* Any two strings have an order; deb-version(7) gives it for valid ones. */
-int deb_version_cmp(struct str a, struct str b);

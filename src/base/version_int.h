@@ -16,5 +16,4 @@ struct version {
 
 /* Views into text. False when it is no version. */
 bool version_scan(struct arena *a, struct str text, struct version *ret);
-int version_cmp_release(const struct strs *a, const struct strs *b);
 int version_cmp_public(const struct version *a, const struct version *b); /* without local parts */

@@ -21,7 +21,8 @@ static bool is_zip(struct str head)
 	return str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
 }
 
-bool devcode_is(struct str head)
+/* Is it worth scanning a file that begins so? */
+static bool has_known_head(struct str head)
 {
 	return elf_is(head) || bundle_is(head) || is_archive(head);
 }
@@ -49,7 +50,7 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file};
 	ret->looked_at++;
 	TRY(elf_src_peek(src, bytes, HEAD, 0, &head.n));
-	if (!devcode_is(head))
+	if (!has_known_head(head))
 		return NULL;
 	TRY(scan_image(&s, src, head));
 	if (file.objects.n)
@@ -105,7 +106,7 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 	struct elf_src src;
 	TRY(cancel_check());
 	TRY(zip_stream(m->zip, z, read_head, &head));
-	if (!devcode_is(buf_str(&head))) {
+	if (!has_known_head(buf_str(&head))) {
 		m->out->looked_at++;
 		return NULL;
 	}
@@ -179,7 +180,7 @@ static struct err *sniff(struct str path, bool *ret_zip)
 	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
 	TRY(elf_src_peek(&src, bytes, HEAD, 0, &head.n));
 	*ret_zip = is_zip(head);
-	if (*ret_zip || devcode_is(head))
+	if (*ret_zip || has_known_head(head))
 		return NULL;
 	return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
 		"known are 64-bit ELF files, offload bundles, code objects, static archives, "

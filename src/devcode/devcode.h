@@ -61,8 +61,6 @@ MUST_USE struct err *devcode_scan(
  * devcode_finish() behind the last one. */
 MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
 	unsigned flags, struct devcode *ret);
-/* Is it worth handing a file that begins so to devcode_scan_src()? Give 64 bytes or more. */
-bool devcode_is(struct str head);
 /* Fills in what depends on all files: served. devcode_scan() has done it. */
 void devcode_finish(struct arena *a, struct devcode *d);
 const char *devcode_encoding_name(enum devcode_encoding e);

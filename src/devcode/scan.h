@@ -20,8 +20,6 @@ MUST_USE struct err *scan_bundles(
 /* Looks for bundles at every multiple of 8. */
 MUST_USE struct err *scan_search(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end);
-/* Adds the objects of one bundle; looks into them as s->flags ask. */
-MUST_USE struct err *scan_bundle(struct scan *s, const struct elf_src *src, const struct bundle *b);
 MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
 
 /* object.c: fills in what can be told from the object's bytes. Anything odd becomes a finding. */

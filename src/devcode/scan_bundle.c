@@ -156,7 +156,9 @@ static void look_raw(
 	}
 }
 
-struct err *scan_bundle(struct scan *s, const struct elf_src *src, const struct bundle *b)
+/* Adds the objects of one bundle; looks into them as s->flags ask. */
+static struct err *scan_bundle(
+	struct scan *s, const struct elf_src *src, const struct bundle *b)
 {
 	size_t first = s->file->objects.n;
 	VEC_EACH (struct bundle_entry, e, &b->entries) {

@@ -256,19 +256,6 @@ const struct elf_section *elf_section(const struct elf *e, struct str name)
 	return NULL;
 }
 
-struct err *elf_section_data(struct arena *a, const struct elf *e, const struct elf_section *s,
-	size_t limit, struct str *ret)
-{
-	if (s->type == ELF_NOBITS)
-		return err_new(E_ELF, "section '%.*s' has no content in the file", STR(s->name));
-	if (s->size > limit)
-		return err_new(E_LIMIT, "section '%.*s' has %llu bytes: at most %zu are read",
-			STR(s->name), (unsigned long long)s->size, limit);
-	TRY_CTX(elf_src_slice(a, e->src, s->offset, s->size, ret), "cannot read section '%.*s'",
-		STR(s->name));
-	return NULL;
-}
-
 uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr)
 {
 	VEC_EACH (struct elf_segment, s, &e->segments) {

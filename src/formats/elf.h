@@ -67,9 +67,6 @@ MUST_USE struct err *elf_open(struct arena *a, const struct elf_src *src, struct
 MUST_USE struct err *elf_open_head(struct arena *a, const struct elf_src *src, struct elf *ret);
 bool elf_is(struct str head); /* first bytes of a file: an ELF64 LE image? */
 const struct elf_section *elf_section(const struct elf *e, struct str name); /* or NULL */
-/* The whole content of a section (SHT_NOBITS: E_ELF), at most limit bytes. */
-MUST_USE struct err *elf_section_data(struct arena *a, const struct elf *e,
-	const struct elf_section *s, size_t limit, struct str *ret);
 /* File offset of a virtual address, or UINT64_MAX. */
 uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr);
 

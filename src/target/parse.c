@@ -149,7 +149,7 @@ static struct err *bad_feature(struct str text, const struct gpu *gpu, struct st
 		gpu->sramecc && gpu->xnack ? ", " : "", gpu->xnack ? ":xnack+ or :xnack-" : "");
 }
 
-struct err *target_parse(struct arena *a, struct str text, struct target *ret)
+static struct err *parse_one(struct str text, struct target *ret)
 {
 	struct str bad, id = str_trim(text);
 	*ret = read_id(id, &bad);
@@ -157,7 +157,6 @@ struct err *target_parse(struct arena *a, struct str text, struct target *ret)
 		return unknown_gpu(ret->name);
 	if (bad.n)
 		return bad_feature(id, ret->gpu, bad);
-	(void)a;
 	return NULL;
 }
 
@@ -176,11 +175,6 @@ struct str target_text(struct arena *a, const struct target *t)
 	return buf_str(&b);
 }
 
-bool target_eq(const struct target *a, const struct target *b)
-{
-	return str_eq(a->name, b->name) && a->sramecc == b->sramecc && a->xnack == b->xnack;
-}
-
 static bool conflict(enum feature a, enum feature b)
 {
 	return (a == FEATURE_ON && b == FEATURE_OFF) || (a == FEATURE_OFF && b == FEATURE_ON);
@@ -195,10 +189,15 @@ bool target_covers(const struct target *have, const struct target *want)
 	       !conflict(have->xnack, want->xnack);
 }
 
+static bool same_target(const struct target *a, const struct target *b)
+{
+	return str_eq(a->name, b->name) && a->sramecc == b->sramecc && a->xnack == b->xnack;
+}
+
 static void add_target(struct arena *a, struct targets *list, struct target t)
 {
 	VEC_EACH (struct target, have, list)
-		if (target_eq(have, &t))
+		if (same_target(have, &t))
 			return;
 	*VEC_PUSH(a, list) = t;
 }
@@ -224,7 +223,7 @@ struct err *targets_parse(struct arena *a, const struct strs *words, struct targ
 			}
 			if (!word.n)
 				continue;
-			TRY(target_parse(a, word, &t));
+			TRY(parse_one(word, &t));
 			add_target(a, ret, t);
 		}
 	}

@@ -42,10 +42,6 @@ extern const size_t gpu_count;
 
 const struct gpu *gpu_by_name(struct str name);
 const struct gpu *gpu_by_mach(unsigned mach);
-/* Strict: an unknown processor or feature is E_GFX with did-you-mean; a product name ("mi300x") is
- * answered with its target. Removed processors are accepted (old files have them): look at
- * gpu->removed before compiling for one. */
-MUST_USE struct err *target_parse(struct arena *a, struct str text, struct target *ret);
 /* Lenient, for reading files: never fails. When the processor is unknown, or it cannot have the
  * features that are named, gpu is NULL and name is the whole text. */
 struct target target_read(struct str text);
@@ -57,11 +53,14 @@ struct target target_from_flags(struct arena *a, uint32_t e_flags, unsigned abi_
 /* gfx_target_version of the KFD topology, e.g. 110000 -> "gfx1100", 90402 -> "gfx942"; 0 -> "".
  * Also right for processors that the table does not know yet. */
 struct str target_from_kfd(struct arena *a, uint32_t gfx_target_version);
-bool target_eq(const struct target *a, const struct target *b);
 /* Does code compiled for `have` run on a device (or cover a wish) `want`: same processor, or the
  * generic target that covers it, and no feature on in one and off in the other. */
 bool target_covers(const struct target *have, const struct target *want);
 /* Words such as "gfx1100" or "gfx90a:xnack-", also joined by commas, in the order given; duplicates
  * are dropped. "all" is every processor with .current, in table order. An empty list is E_GFX.
- * "native" is for the caller to replace first (machine_native()). */
+ * "native" is for the caller to replace first (machine_native()).
+ *
+ * Strict: an unknown processor or feature is E_GFX with did-you-mean; a product name ("mi300x") is
+ * answered with its target. Removed processors are accepted (old files have them): look at
+ * gpu->removed before compiling for one. */
 MUST_USE struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret);

@@ -27,7 +27,7 @@ static struct err *read_all(struct arena *a, const struct elf_src *src)
 	TRY(elf_open(a, src, &e));
 	VEC_EACH (struct elf_section, s, &e.sections) {
 		struct str bytes;
-		struct err *err = elf_section_data(a, &e, s, 1 << 16, &bytes);
+		struct err *err = elf_src_slice(a, src, s->offset, s->size, &bytes);
 		check(err || bytes.n == s->size);
 		err_free(err);
 	}

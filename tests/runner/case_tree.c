@@ -63,6 +63,14 @@ static struct err *put_file(struct arena *a, struct str path, struct str content
 	return fs_write(path, content, mode_of(mode));
 }
 
+static struct err *copy_file(struct str from, struct str to)
+{
+	ARENA(tmp);
+	struct str text;
+	TRY(fs_read(&tmp, from, (size_t)1 << 30, &text));
+	return fs_write(to, text, 0644);
+}
+
 struct copying {
 	struct arena *a;
 	struct str from, to;
@@ -75,7 +83,7 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 	(void)prune;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
-	return fs_copy(path_join(c->a, c->from, e->path), to, 0644);
+	return copy_file(path_join(c->a, c->from, e->path), to);
 }
 
 /* A file or a folder of the data. */
@@ -83,7 +91,7 @@ static struct err *copy(struct arena *a, struct str from, struct str to)
 {
 	struct copying c = {.a = a, .from = from, .to = to};
 	if (!fs_is_dir(from))
-		return fs_copy(from, to, 0644);
+		return copy_file(from, to);
 	TRY(fs_mkdirs(to));
 	return fs_walk(from, copy_entry, &c);
 }

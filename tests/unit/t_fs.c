@@ -206,16 +206,18 @@ static void copies_are_equal(void **state)
 	ARENA(a);
 	struct str dir = test_dir(&a), from = path_join(&a, dir, S("a")),
 		   to = path_join(&a, dir, S("b")), one, two;
+	struct stat st;
 	size_t n = 700001;
 	char *p = arena_alloc(&a, n);
 	for (size_t i = 0; i < n; i++)
 		p[i] = (char)(i * 7 >> 3);
 	assert_ok(fs_write(from, (struct str){.p = p, .n = n}, 0644));
-	assert_ok(fs_copy(from, to, 0755));
+	assert_ok(fs_stat(from, &st));
+	assert_ok(fs_stage_copy(from, to, &st));
 	assert_ok(fs_read(&a, from, n, &one));
 	assert_ok(fs_read(&a, to, n, &two));
 	assert_true(str_eq(one, two));
-	assert_err(fs_copy(path_join(&a, dir, S("none")), to, 0644), E_NOENT);
+	assert_err(fs_stage_copy(path_join(&a, dir, S("none")), to, &st), E_NOENT);
 	assert_ok(fs_rename(to, from));
 	assert_false(fs_exists(to));
 	assert_err(fs_rename(to, from), E_NOENT);
@@ -378,7 +380,7 @@ static void dry_runs_change_nothing(void **state)
 		struct str s;
 		struct fs_out o;
 		fs_forbid_writes();
-		struct err *all[] = {fs_write(f, S("new"), 0644), fs_copy(f, g, 0644), fs_mkdirs(g),
+		struct err *all[] = {fs_write(f, S("new"), 0644), fs_stage(g, S("x"), 0644), fs_mkdirs(g),
 			fs_rename(f, g), fs_remove(f), fs_remove_tree(dir), fs_symlink(f, g),
 			fs_tempdir(&a, dir, &s), fs_lock(g, false, &fd), fs_out_open(&o, g, 0644),
 			fs_write_if_changed(f, S("new"), 0644)};

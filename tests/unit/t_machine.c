@@ -31,7 +31,7 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 		TRY(fs_readlink(&a, from, &link));
 		return fs_symlink(link, to);
 	}
-	return fs_copy(from, to, e->st.st_mode & 0777);
+	return fs_stage_copy(from, to, &e->st);
 }
 
 /* "dev/kfd 0660 0 109", one a line; false when this user may not set owners. */

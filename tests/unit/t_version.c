@@ -203,78 +203,6 @@ static void python_packaging_agrees(void **state)
 	assert_true(n > 10000);
 }
 
-/* deb-version(7) and the policy manual, 5.6.12. */
-
-static const struct {
-	const char *a, *b;
-	int sign;
-} debs[] = {
-	{.a = "~~", .b = "~~a", .sign = -1},
-	{.a = "~~a", .b = "~", .sign = -1},
-	{.a = "~", .b = "", .sign = -1},
-	{.a = "", .b = "a", .sign = -1},
-	{.a = "1.0~beta1", .b = "1.0", .sign = -1},
-	{.a = "1.0", .b = "1.0-0", .sign = 0},
-	{.a = "1.0", .b = "1.0-1", .sign = -1},
-	{.a = "0:1.0", .b = "1.0", .sign = 0},
-	{.a = "1:0.1", .b = "9", .sign = 1},
-	{.a = "1.10", .b = "1.9", .sign = 1},
-	{.a = "1.010", .b = "1.10", .sign = 0},
-	{.a = "1.0-1~deb12u1", .b = "1.0-1", .sign = -1},
-	{.a = "1.0a", .b = "1.0+", .sign = -1},
-	{.a = "7.88.1-10+deb12u15", .b = "7.88.1-10+deb12u5", .sign = 1},
-	{.a = "1-2-3", .b = "1-2-4", .sign = -1},
-	{.a = "99999999999999999999999", .b = "100000000000000000000000", .sign = -1},
-	{.a = "2:1.0-rc1", .b = "2:1.0-rc", .sign = 1},
-};
-
-static void debian_versions_have_their_own_order(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < sizeof(debs) / sizeof(*debs); i++) {
-		struct str a = str_from(debs[i].a), b = str_from(debs[i].b);
-		if (sign(deb_version_cmp(a, b)) != debs[i].sign)
-			print_error("%s %s\n", debs[i].a, debs[i].b);
-		assert_int_equal(sign(deb_version_cmp(a, b)), debs[i].sign);
-		assert_int_equal(sign(deb_version_cmp(b, a)), -debs[i].sign);
-	}
-}
-
-/* A version of digits, dots, letters and signs, from a small generator that always starts alike. */
-static struct str random_deb(struct arena *a, uint32_t *seed)
-{
-	static const char *const pieces[] = {
-		"0", "1", "9", "10", "01", ".", "~", "+", "a", "b", "rc", "-1", "-0", ".0"};
-	struct str s = S("1");
-	for (int i = 0; i < 4; i++) {
-		*seed = *seed * 1664525 + 1013904223;
-		const char *next = pieces[(*seed >> 16) % (sizeof(pieces) / sizeof(*pieces))];
-		s = str_fmt(a, "%.*s%s", STR(s), next);
-	}
-	return s;
-}
-
-static void dpkg_agrees(void **state)
-{
-	(void)state;
-	ARENA(a);
-	uint32_t seed = 7;
-	if (!proc_find(&a, S("dpkg")).n)
-		skip();
-	for (int i = 0; i < 150; i++) {
-		struct str x = random_deb(&a, &seed), y = random_deb(&a, &seed);
-		int mine = deb_version_cmp(x, y);
-		const char *op = mine < 0 ? "lt" : mine > 0 ? "gt" : "eq";
-		struct proc p = {0};
-		struct proc_result r;
-		proc_arg(&a, &p, "dpkg", "--compare-versions", x.p, op, y.p, NULL);
-		assert_ok(proc_run(&a, &p, &r));
-		if (r.status)
-			print_error("%.*s %s %.*s\n", STR(x), op, STR(y));
-		assert_int_equal(r.status, 0);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,8 +212,6 @@ int main(void)
 		cmocka_unit_test(specifiers_select),
 		cmocka_unit_test(wrong_specifiers_are_refused),
 		cmocka_unit_test(python_packaging_agrees),
-		cmocka_unit_test(debian_versions_have_their_own_order),
-		cmocka_unit_test(dpkg_agrees),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
