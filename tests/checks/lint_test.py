@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""tools/lint against small trees, each with one thing wrong: what a check is there for, it says."""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LINT = pathlib.Path(__file__).resolve().parents[2] / "tools/lint"
+
+
+class Lint(unittest.TestCase):
+    def setUp(self):
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="lint-"))
+        self.addCleanup(shutil.rmtree, self.top)
+        subprocess.run(["git", "init", "-q", self.top], check=True)
+
+    def write(self, name, text):
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def lint(self, check, good=False):
+        done = subprocess.run([sys.executable, LINT, check, "--top", self.top], check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        text = done.stdout.decode()
+        self.assertEqual(done.returncode, 0 if good else 1, text)
+        return text
+
+    def compile(self, **files):
+        """Objects of these sources (src__a: src/a.c), as meson describes them."""
+        build, commands = self.top / "build", []
+        build.mkdir(exist_ok=True)
+        (build / "rocsmith").touch()
+        for stem, text in files.items():
+            name = stem.replace("__", "/") + ".c"
+            self.write(name, text)
+            subprocess.run(["cc", "-c", self.top / name, "-o", build / f"{stem}.o"], check=True)
+            commands.append({"directory": str(build), "file": f"../{name}", "output": f"{stem}.o"})
+        (build / "compile_commands.json").write_text(json.dumps(commands))
+
+    def test_circles_are_told_with_what_ties_them(self):
+        ring = {f"src__hipify__{n}": f"void f{(n + 1) % 9}(void); void f{n}(void) {{ f{(n + 1) % 9}(); }}"
+            for n in range(9)}
+        self.compile(**ring)
+        text = self.lint("circles")
+        self.assertIn("9 files use each other", text)
+        self.assertIn("src/hipify/0.c -> src/hipify/1.c: f1", text)
+
+    def test_floors_are_the_longest_chain(self):
+        chain = {f"src__hipify__{n}": f"void f{n + 1}(void); void f{n}(void) {{ f{n + 1}(); }}"
+            for n in range(14)}
+        self.compile(**chain)
+        text = self.lint("circles")
+        self.assertRegex(text, r"circles +0 ")
+        self.assertRegex(text, r"hipify +14 .*FAILS")
+
+    def test_two_files_on_one_floor_are_no_circle(self):
+        self.compile(src__main="void a(void); void b(void); int main(void) { a(); b(); }",
+            src__base__a="void a(void) { }", src__base__b="void b(void) { }")
+        text = self.lint("circles", good=True)
+        self.assertRegex(text, r"house +2 ")
+
+    def test_symbols_without_a_user_are_told_apart(self):
+        self.compile(src__main="void used(void); int main(void) { used(); }",
+            src__base__a="void own(void) { } void used(void) { own(); } void none(void) { }"
+                " void tested(void) { }",
+            tests__unit__t_a="void tested(void); int main(void) { tested(); }")
+        text = self.lint("unused")
+        self.assertIn("src/base/a.c: own: only its own file uses it", text)
+        self.assertIn("src/base/a.c: none: nobody uses it", text)
+        self.assertIn("src/base/a.c: tested: only tests/unit/t_a.c uses it", text)
+        self.assertNotIn("a.c: used: ", text)
+
+    def test_what_is_allowed_needs_a_reason_and_a_use(self):
+        self.compile(src__main="int main(void) { }", src__base__a="void none(void) { }")
+        self.write("tools/lint.allow", "# why\nunused none kept for plugins\n")
+        self.lint("unused", good=True)
+        self.write("tools/lint.allow", "unused none\n")
+        self.assertIn("a row needs a reason", self.lint("unused"))
+        self.write("tools/lint.allow", "unused none for plugins\nunused gone for nobody\n")
+        self.assertIn("unused gone: nothing needs this row", self.lint("unused"))
+
+    def test_file_calls_outside_base(self):
+        self.write("src/base/fs.c", "void f(void) { open(p, 0); }")
+        self.write("src/sdk/a.c", "/* open() */\nvoid f(struct s *s)\n{\n\ts->open(1);\n\tfs_open(2);\n"
+            "\tputs(\"rename(a)\");\n\tlstat(p, &st);\n}\n")
+        text = self.lint("filecalls")
+        self.assertEqual(text.splitlines(),
+            ["src/sdk/a.c:7: lstat(): files are reached through src/base/"])
+        self.write("tools/lint.allow", "filecalls src/sdk/a.c:lstat of another process\n")
+        self.lint("filecalls", good=True)
+
+    def test_names_of_files_that_are_not_there(self):
+        self.write("src/base/fs.c", "/* See base/fs.c, fs.h and tests/unit/t_NAME.c. */\n")
+        self.write("tests/unit/t_fs.c", '/* a fixture: makes.h */\nconst char *s = "makes.h";\n')
+        self.write("doc/a.md", "Read `gone.md`, then\n`base/fs.c`.\n")
+        self.assertEqual(self.lint("names").splitlines(),
+            ["doc/a.md:1: there is no file 'gone.md'", "src/base/fs.c:1: there is no file 'fs.h'"])
+
+    def test_options_that_nobody_reads(self):
+        self.write("src/cli/cmd_a.c", """
+struct a_args { bool one, two, three; };
+#define OFF(m) offsetof(struct a_args, m)
+#define FLAG(name, member, text) \\
+	{.lname = (name), .kind = OPT_BOOL, .off = OFF(member), .help = (text)}
+static const struct opt opts[] = {
+	FLAG("one", one, "with (brackets)"),
+	FLAG("two", two, "text"),
+	{.kind = OPT_BOOL, .off = offsetof(struct a_args, three)},
+};
+static void run(struct a_args *a) { if (a->one) a->two = true; }
+""")
+        self.assertEqual(self.lint("rows").splitlines(),
+            [f"src/cli/cmd_a.c: nobody reads 'struct a_args'.{m}, where an option goes"
+                for m in ("three", "two")])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,140 @@
+"""Checks of what files say: calls of the C library, names in comments, options, finding ids."""
+import collections
+import os
+import re
+
+from .tree import C_TOKEN, Allowed, Tree, code_of, line_of, read, show, tracked
+
+# What src/base/ is there for: it says what failed with which file, and knows dry runs and faults.
+FILE_CALLS = """open openat creat stat lstat fstat fstatat statx access faccessat opendir fdopendir
+    readdir scandir readlink readlinkat unlink unlinkat rename renameat renameat2 remove mkdir mkdirat
+    rmdir symlink symlinkat link linkat chmod fchmod fchmodat chown lchown fchown fchownat truncate
+    ftruncate fopen fdopen freopen mkstemp mkostemp mkdtemp tmpfile realpath utimensat futimens nftw
+    ftw fts_open glob mount umount umount2 chdir fchdir chroot""".split()
+
+
+def check_filecalls(_):
+    """Files are reached through src/base/; a file that may do otherwise says why in tools/lint.allow."""
+    call = re.compile(r"(?<![\w.>])(" + "|".join(FILE_CALLS) + r")\(")
+    allowed, problems = Allowed("filecalls"), []
+    for name in tracked("src/*.c", "src/*.h"):
+        if name.startswith("src/base/"):
+            continue
+        code = code_of(read(name))
+        for match in call.finditer(code):
+            if f"{name}:{match.group(1)}" not in allowed:
+                problems.append(f"{name}:{line_of(code, match.start())}: {match.group(1)}(): files are"
+                    " reached through src/base/")
+    return show(problems + allowed.problems())
+
+
+# ---- names of files ----
+COMMENT = {
+    "c": C_TOKEN,
+    "py": re.compile(r'(?<![^\s])#[^\n]*|"""(?:(?!""").)*"""', re.S),
+    "sh": re.compile(r"(?<![^\s])#[^\n]*"),
+    "md": re.compile(r".+", re.S),
+}
+FILE_NAME = re.compile(r"(?<![\w.*<>/{}$-])((?:[\w.-]+/)*[a-z_][\w-]*\.(?:c|h|def|md|py|sh|scd|bench))\b"
+    r"(?![.(\w/*{-])")
+
+
+def language(name):
+    end = os.path.splitext(name)[1][1:]
+    if end in ("c", "h", "def"):
+        return "c"
+    if end in ("py", "sh", "md"):
+        return end
+    if end == "scd":
+        return None  # a man page speaks of the user's files
+    if end in ("build", "bench", "yaml") or name == "Makefile":
+        return "sh"
+    first = read(name)[:40] if name.startswith(("tools/", "bench/", ".ci/")) else ""
+    return "py" if "python" in first else "sh" if first.startswith("#!") else None
+
+
+def check_names(_):
+    """A file that a comment or a page names exists: here, in the text around (a fixture), or, said in
+    tools/lint.allow, in another project."""
+    files = tracked()
+    ends = {"/".join(parts[at:]) for parts in (name.split("/") for name in files)
+        for at in range(len(parts))}
+    allowed, problems = Allowed("names"), []
+    for name in files:
+        kind = language(name)
+        if not kind or name.startswith(("data/", "tests/data/", "tests/cases/", "examples/", "CHANGELOG")):
+            continue
+        text = read(name)
+        spoken = [m for m in COMMENT[kind].finditer(text) if kind != "c" or m.group(0)[0] == "/"]
+        rest = text if kind == "md" else COMMENT[kind].sub(
+            lambda m: m.group(0) if m.group(0)[0] in "\"'" and m.group(0)[:3] != '"""' else " ", text)
+        for comment in spoken:
+            for match in FILE_NAME.finditer(comment.group(0)):
+                said = match.group(1)
+                base = said.split("/")[-1]
+                if said in ends or re.search(r"[A-Z]|^.\.", base) or \
+                        kind != "md" and base in rest or base in allowed:
+                    continue
+                line = line_of(text, comment.start() + match.start())
+                problems.append(f"{name}:{line}: there is no file '{said}'")
+    return show(problems + allowed.problems())
+
+
+# ---- options ----
+def option_members(text):
+    """(struct, member) of each row of the option tables in a file, through its own macros."""
+    text = re.sub(r"\\\n", " ", code_of(text))
+    offset = re.compile(r"offsetof\(struct (\w+), ([\w.]+)\)")
+    macros = [(m.group(1), [p.strip() for p in m.group(2).split(",")], m.group(3))
+        for m in re.finditer(r"^#\s*define (\w+)\(([^)]*)\)([^\n]*)", text, re.M)]
+    text = re.sub(r"^#\s*define [^\n]*", "", text, flags=re.M)
+    known = {}  # macro -> (struct, index of the parameter that is the member)
+    for _ in macros:  # a macro may use another
+        for name, params, body in macros:
+            found = offset.search(body)
+            if found and found.group(2) in params:
+                known[name] = found.group(1), params.index(found.group(2))
+            for other, (struct, at) in list(known.items()):
+                for args in re.findall(rf"\b{other}\(([^()]*)\)", body):
+                    member = args.split(",")[at].strip()
+                    if member in params:
+                        known[name] = struct, params.index(member)
+    yield from offset.findall(text)
+    for name, (struct, at) in known.items():
+        for match in re.finditer(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\)", text):
+            yield struct, match.group(1).split(",")[at].strip()
+
+
+def check_rows(_):
+    """Each member that an option is stored in is read somewhere in a file that knows its struct."""
+    code = {name: code_of(read(name)) for name in tracked("src/*.c")}
+    readers = {name: set(re.findall(r"(?:\.|->)(\w+)\b(?!\s*=[^=])", text)) for name, text in code.items()}
+    problems = []
+    for name in code:
+        if not re.search(r"\bOPT_(BOOL|STR|LIST|PATH|ENUM|UINT|POS)\b", code[name]) or \
+                "offsetof" not in code[name]:
+            continue
+        for struct, member in sorted(set(option_members(read(name)))):
+            knows = re.compile(rf"\bstruct {struct}\b" if "." not in member else "")
+            if not any(member.split(".")[-1] in readers[other] and knows.search(text)
+                    for other, text in code.items()):
+                problems.append(f"{name}: nobody reads 'struct {struct}'.{member}, where an option goes")
+    return show(problems)
+
+
+# ---- finding ids ----
+def check_findings(_):
+    """Ids of findings that the code speaks of are in the registry, once each."""
+    ids = collections.Counter(re.findall(r'^X\(\w+, "([a-z0-9-]+)"', read(REGISTRY), re.M))
+    problems = [f"{REGISTRY}: '{name}' stands there {count} times"
+        for name, count in ids.items() if count > 1]
+    for name in tracked("src/*.c"):
+        text = read(name)
+        for match in re.finditer(r'\bfinding\w*\([^;]*?"([a-z0-9]+(?:-[a-z0-9]+)+)"', text):
+            if match.group(1) not in ids:
+                problems.append(f"{name}:{line_of(text, match.start(1))}: the finding"
+                    f" '{match.group(1)}' is not in {REGISTRY}")
+    return show(problems)
+
+
+REGISTRY = "src/verify/findings.def"
