@@ -133,6 +133,39 @@ char *str_z(struct arena *a, struct str s)
 	return p;
 }
 
+/* What tells overlong forms, surrogates and too large numbers is the second byte (Unicode, table
+ * 3-7). */
+size_t utf8_length(struct str s)
+{
+	const unsigned char *p = (const unsigned char *)s.p;
+	if (!s.n || p[0] < 0x80)
+		return s.n > 0;
+	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
+	unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n > s.n || p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+size_t utf8_end(struct str s)
+{
+	size_t at = 0;
+	uint64_t word;
+	for (size_t n = 1; n; at += n) {
+		for (; s.n - at >= sizeof(word); at += sizeof(word)) {
+			memcpy(&word, s.p + at, sizeof(word));
+			if (word & 0x8080808080808080u)
+				break;
+		}
+		n = utf8_length(str_sub(s, at, s.n));
+	}
+	return at;
+}
+
 struct str str_dup(struct arena *a, struct str s)
 {
 	return (struct str){.p = str_z(a, s), .n = s.n};

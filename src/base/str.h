@@ -50,6 +50,11 @@ bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val);
 bool str_next(struct str *rest, char sep, struct str *ret_piece);
 /* Whole string as an unsigned number (base 10 or 16, no sign, no prefix); false when it is none. */
 bool str_u64(struct str s, unsigned base, uint64_t *ret);
+/* Length of the UTF-8 sequence at the start of s (RFC 3629: no overlong forms, no surrogates), or 0
+ * when there is none. */
+size_t utf8_length(struct str s);
+/* Offset of the first byte that is not part of valid UTF-8, or s.n when all of it is. */
+size_t utf8_end(struct str s);
 
 /* Copies into an arena; all of them are NUL-terminated behind .n. */
 struct str str_dup(struct arena *a, struct str s);

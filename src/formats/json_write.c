@@ -44,35 +44,6 @@ void json_close(struct json *j)
 	j->comma = true;
 }
 
-/* Length of the valid UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), or 0. */
-static size_t utf8_length(const unsigned char *p, size_t n)
-{
-	static const struct {
-		unsigned char first, last, low, high, length;
-	} forms[] = {
-		{.first = 0x00, .last = 0x7f, .length = 1},
-		{.first = 0xc2, .last = 0xdf, .low = 0x80, .high = 0xbf, .length = 2},
-		{.first = 0xe0, .last = 0xe0, .low = 0xa0, .high = 0xbf, .length = 3},
-		{.first = 0xed, .last = 0xed, .low = 0x80, .high = 0x9f, .length = 3},
-		{.first = 0xe1, .last = 0xef, .low = 0x80, .high = 0xbf, .length = 3},
-		{.first = 0xf0, .last = 0xf0, .low = 0x90, .high = 0xbf, .length = 4},
-		{.first = 0xf1, .last = 0xf3, .low = 0x80, .high = 0xbf, .length = 4},
-		{.first = 0xf4, .last = 0xf4, .low = 0x80, .high = 0x8f, .length = 4},
-	};
-	size_t i = 0;
-	while (i < 8 && (p[0] < forms[i].first || p[0] > forms[i].last))
-		i++;
-	if (i == 8 || forms[i].length > n)
-		return 0;
-	size_t len = forms[i].length;
-	if (len > 1 && (p[1] < forms[i].low || p[1] > forms[i].high))
-		return 0;
-	for (size_t k = 2; k < len; k++)
-		if ((p[k] & 0xc0) != 0x80)
-			return 0;
-	return len;
-}
-
 static void escape(struct buf *out, unsigned char c)
 {
 	static const char names[] = "\"\"\\\\\nn\tt\rr\bb\ff";
@@ -100,17 +71,16 @@ static void quoted(struct buf *out, struct str s)
 {
 	buf_char(out, '"');
 	for (size_t i = 0, len; i < s.n; i += len) {
-		const unsigned char *p = (const unsigned char *)s.p + i;
 		len = plain_run(s, i);
 		if (len) {
 			buf_add(out, str_sub(s, i, i + len));
 			continue;
 		}
-		len = utf8_length(p, s.n - i);
+		len = utf8_length(str_sub(s, i, s.n));
 		if (len == 0)
 			buf_add(out, S("\\ufffd"));
 		else if (len == 1)
-			escape(out, *p);
+			escape(out, (unsigned char)s.p[i]);
 		else
 			buf_add(out, str_sub(s, i, i + len));
 		len = len ? len : 1;

@@ -61,8 +61,6 @@ struct zip_sink {
 };
 MUST_USE struct err *zip_sink_write(struct zip_sink *s, const void *p, size_t n);
 void zip_sink_close(struct zip_sink *s);
-/* Is text valid UTF-8 (no overlong forms, no surrogates)? */
-bool zip_utf8(struct str s);
 
 /* ---- writing ---- */
 struct zip_input {

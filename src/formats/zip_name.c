@@ -8,48 +8,6 @@ static bool is_drive(struct str name)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Length of the UTF-8 sequence at s.p[0], or 0 when it is none (overlong, surrogate, cut short). */
-static size_t sequence(struct str s)
-{
-	static const struct {
-		unsigned char from, to, low, high; /* lead bytes; bounds of the second byte */
-		unsigned char n;
-	} leads[] = {
-		{.from = 0x00, .to = 0x7f, .n = 1},
-		{.from = 0xc2, .to = 0xdf, .low = 0x80, .high = 0xbf, .n = 2},
-		{.from = 0xe0, .to = 0xe0, .low = 0xa0, .high = 0xbf, .n = 3},
-		{.from = 0xe1, .to = 0xec, .low = 0x80, .high = 0xbf, .n = 3},
-		{.from = 0xed, .to = 0xed, .low = 0x80, .high = 0x9f, .n = 3},
-		{.from = 0xee, .to = 0xef, .low = 0x80, .high = 0xbf, .n = 3},
-		{.from = 0xf0, .to = 0xf0, .low = 0x90, .high = 0xbf, .n = 4},
-		{.from = 0xf1, .to = 0xf3, .low = 0x80, .high = 0xbf, .n = 4},
-		{.from = 0xf4, .to = 0xf4, .low = 0x80, .high = 0x8f, .n = 4},
-	};
-	const unsigned char *p = (const unsigned char *)s.p;
-	size_t i = 0, n = sizeof(leads) / sizeof(leads[0]);
-	while (i < n && (p[0] < leads[i].from || p[0] > leads[i].to))
-		i++;
-	if (i == n || leads[i].n > s.n)
-		return 0;
-	if (leads[i].n > 1 && (p[1] < leads[i].low || p[1] > leads[i].high))
-		return 0;
-	for (size_t k = 2; k < leads[i].n; k++)
-		if (p[k] < 0x80 || p[k] > 0xbf)
-			return 0;
-	return leads[i].n;
-}
-
-bool zip_utf8(struct str s)
-{
-	while (s.n) {
-		size_t n = sequence(s);
-		if (!n)
-			return false;
-		s = str_sub(s, n, s.n);
-	}
-	return true;
-}
-
 static const char *piece_problem(struct str piece)
 {
 	if (!piece.n)

@@ -271,7 +271,7 @@ static void check_name(struct zip_reader *r, struct zip_member *m)
 	const char *problem = zip_name_problem(m->name);
 	if (problem)
 		SAY_ERROR(r, "zip-unsafe-name", m->name, "the name %s", problem);
-	else if (!zip_utf8(m->name))
+	else if (utf8_end(m->name) < m->name.n)
 		SAY_ERROR(r, "zip-name-encoding", m->name, "the name is not valid UTF-8");
 	else if (has_high_bytes(m->name) && !(m->flags & ZIP_FLAG_UTF8))
 		SAY_WARNING(r, "zip-name-encoding", m->name,

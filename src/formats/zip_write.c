@@ -180,7 +180,7 @@ static struct err *input_check(struct writer *w, struct zip_packed *m, struct ma
 	const char *problem = zip_name_problem(in->name);
 	if (!problem && in->name.p[in->name.n - 1] == '/')
 		problem = "is that of a folder";
-	if (!problem && !zip_utf8(in->name))
+	if (!problem && utf8_end(in->name) < in->name.n)
 		problem = "is not valid UTF-8";
 	if (problem)
 		return err_new(E_ZIP, "cannot pack '%.*s': the name %s", STR(in->name), problem);

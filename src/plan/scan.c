@@ -1,162 +1,100 @@
-/* A light scanner for C++ and CUDA sources; see scan.h. It moves over the text token by token and
- * never fails: what it cannot understand is the compiler's to complain about. */
+/* Reads a source token by token; see scan.h. */
 #include "plan/scan.h"
 
-#include <string.h>
-
 #include "base/vec.h"
+#include "lang/cxx/lexer.h"
 
 struct scanner {
 	struct arena *a;
-	struct str text;
-	size_t at;
-	unsigned depth; /* of braces and parentheses: definitions count at any depth */
-	struct scan *out;
+	struct lex l;
+	struct tok t; /* the current token: outside of preprocessor lines and of "#if 0" */
+	struct cxx_scan *out;
 };
 
-static bool is_word(char c)
+/* Takes the next token, whatever it is. */
+static struct str take(struct scanner *s)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+	(void)lex_try(&s->l, &s->t);
+	return tok_text(&s->l, &s->t);
 }
 
-static char peek(const struct scanner *s, size_t ahead)
+/* #define NAME: only the stable ABI's level is of interest. */
+static void on_define(struct scanner *s)
 {
-	return s->at + ahead < s->text.n ? s->text.p[s->at + ahead] : '\0';
-}
-
-static bool looking_at(const struct scanner *s, struct str what)
-{
-	return str_starts(str_sub(s->text, s->at, s->text.n), what);
-}
-
-/* Behind the next occurrence of end, or at the end of the text. */
-static void skip_past(struct scanner *s, struct str end)
-{
-	size_t n = str_find(str_sub(s->text, s->at, s->text.n), end);
-	s->at += n;
-	s->at = s->at + end.n < s->text.n ? s->at + end.n : s->text.n;
-}
-
-static void skip_quoted(struct scanner *s, char quote)
-{
-	for (s->at++; s->at < s->text.n; s->at++) {
-		char c = s->text.p[s->at];
-		if (c == '\\')
-			s->at++;
-		else if (c == quote || c == '\n')
-			break;
-	}
-	s->at = s->at < s->text.n ? s->at + 1 : s->text.n;
-}
-
-/* At the R of R"delim( ... )delim". */
-static void skip_raw(struct scanner *s)
-{
-	s->at += 2;
-	struct str rest = str_sub(s->text, s->at, s->text.n);
-	struct str delim = str_sub(rest, 0, str_chr(rest, '('));
-	if (delim.n > 16)
+	if (!str_eq(take(s), S("Py_LIMITED_API")))
 		return;
-	skip_past(s, str_fmt(s->a, ")%.*s\"", STR(delim)));
+	struct str value = take(s);
+	bool word = s->t.kind == TOK_NUMBER || s->t.kind == TOK_IDENT;
+	s->out->limited_api = word ? scan_api_level(value) : 0x03020000;
 }
 
-static void skip_line_comment(struct scanner *s)
+/* Makes the next token of the code the current one and takes preprocessor lines on the way; false
+ * at the end of the text. */
+static bool advance(struct scanner *s)
 {
-	while (s->at < s->text.n && s->text.p[s->at] != '\n')
-		s->at += s->text.p[s->at] == '\\' && peek(s, 1) == '\n' ? 2 : 1;
+	do {
+		struct str text = take(s);
+		if (s->l.dead)
+			continue;
+		if (s->t.kind == TOK_PATH)
+			*VEC_PUSH(s->a, &s->out->includes) = (struct scan_include){
+				.name = str_sub(text, 1, text.n - 1), .quoted = text.p[0] == '"'};
+		else if (s->t.kind == TOK_IDENT && s->l.directive.p == text.p &&
+			 str_eq(text, S("define")))
+			on_define(s);
+	} while (s->t.kind != TOK_END &&
+		 (s->t.kind == TOK_LINE_END || s->l.dead || s->l.directive.n));
+	return s->t.kind != TOK_END;
 }
 
-/* Spaces, newlines and comments. */
-static void skip_blank(struct scanner *s)
+static bool at(const struct scanner *s, struct str text)
 {
-	for (;;) {
-		char c = peek(s, 0);
-		if (c == ' ' || (c >= '\t' && c <= '\r'))
-			s->at++;
-		else if (looking_at(s, S("//")))
-			skip_line_comment(s);
-		else if (looking_at(s, S("/*")))
-			skip_past(s, S("*/"));
-		else if (c == '\\' && peek(s, 1) == '\n')
-			s->at += 2;
-		else
-			return;
-	}
+	return tok_is(&s->l, &s->t, text);
 }
 
-static struct str take_word(struct scanner *s)
-{
-	size_t from = s->at;
-	while (is_word(peek(s, 0)))
-		s->at++;
-	return str_sub(s->text, from, s->at);
-}
-
-/* From an opening bracket to behind its partner; false when there is none. */
-static bool skip_parens(struct scanner *s)
-{
-	unsigned depth = 0;
-	while (s->at < s->text.n) {
-		skip_blank(s);
-		char c = peek(s, 0);
-		if (c == '"' || c == '\'')
-			skip_quoted(s, c);
-		else
-			s->at++;
-		depth += c == '(';
-		if (c == ')' && --depth == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Macros that define a module: its name is their first argument. */
-static const char *const module_macros[] = {
-	"PYBIND11_MODULE", "NB_MODULE", "BOOST_PYTHON_MODULE", NULL};
-
-static bool is_module_macro(struct str word)
-{
-	for (size_t i = 0; module_macros[i]; i++)
-		if (str_eq(word, str_from(module_macros[i])))
-			return true;
-	return false;
-}
-
-/* Is the word that was just read a function with a body? Moves behind its parameters. */
+/* Is the name that was just passed a function with a body? Moves behind its parameters. */
 static bool is_definition(struct scanner *s)
 {
-	skip_blank(s);
-	if (peek(s, 0) != '(' || !skip_parens(s))
+	size_t depth = 0;
+	if (!at(s, S("(")))
 		return false;
-	skip_blank(s);
-	if (looking_at(s, S("noexcept"))) {
-		s->at += 8;
-		skip_blank(s);
-	}
-	return peek(s, 0) == '{';
+	do {
+		depth += at(s, S("("));
+		depth -= at(s, S(")"));
+	} while (advance(s) && depth);
+	if (at(s, S("noexcept")))
+		advance(s);
+	return at(s, S("{"));
 }
 
-static void add_module(struct scanner *s, struct str name)
+/* A macro that defines a module: its name is the first argument. */
+static bool is_module_macro(struct str word)
 {
-	if (name.n && !strs_has(&s->out->modules, name))
-		strs_add(s->a, &s->out->modules, name);
+	return str_eq(word, S("PYBIND11_MODULE")) || str_eq(word, S("NB_MODULE")) ||
+	       str_eq(word, S("BOOST_PYTHON_MODULE"));
 }
 
-static void on_word(struct scanner *s, struct str word)
+void scan_text(struct arena *a, struct str text, struct cxx_scan *ret)
 {
-	struct str prefix = S("PyInit_");
-	if (str_starts(word, prefix) && is_definition(s)) {
-		add_module(s, str_sub(word, prefix.n, word.n));
-	} else if (is_module_macro(word)) {
-		skip_blank(s);
-		if (peek(s, 0) != '(')
-			return;
-		s->at++;
-		skip_blank(s);
-		add_module(s, take_word(s));
-	} else if (str_eq(word, S("main")) && s->depth == 0 && is_definition(s)) {
-		s->out->has_main = true;
+	struct scanner s = {.a = a, .l = lex_new(text, S("")), .out = ret};
+	unsigned depth = 0; /* of braces: main() counts outside of them only */
+	*ret = (struct cxx_scan){0};
+	s.l.lenient = true;
+	for (bool more = advance(&s); more; more = s.t.kind != TOK_END) {
+		struct str word = tok_text(&s.l, &s.t), module = {0};
+		depth += at(&s, S("{"));
+		depth -= at(&s, S("}")) && depth;
+		bool name = s.t.kind == TOK_IDENT;
+		advance(&s);
+		if (name && str_starts(word, S("PyInit_")) && is_definition(&s))
+			module = str_sub(word, sizeof("PyInit_") - 1, word.n);
+		else if (name && is_module_macro(word) && at(&s, S("(")) && advance(&s) &&
+			 (s.t.kind == TOK_IDENT || s.t.kind == TOK_NUMBER))
+			module = tok_text(&s.l, &s.t);
+		else if (name && !depth && str_eq(word, S("main")) && is_definition(&s))
+			ret->has_main = true;
+		if (module.n && !strs_has(&ret->modules, module))
+			strs_add(a, &ret->modules, module);
 	}
 }
 
@@ -168,140 +106,4 @@ uint32_t scan_api_level(struct str text)
 		return 0;
 	/* CPython: any value below 3.2 means the first stable ABI. */
 	return v < 0x03020000 && v ? 0x03020000 : (uint32_t)v;
-}
-
-static void on_include(struct scanner *s)
-{
-	char open = peek(s, 0), close = open == '<' ? '>' : '"';
-	if (open != '<' && open != '"')
-		return; /* a macro names the header */
-	size_t from = ++s->at;
-	while (s->at < s->text.n && peek(s, 0) != close && peek(s, 0) != '\n')
-		s->at++;
-	if (peek(s, 0) != close)
-		return;
-	*VEC_PUSH(s->a, &s->out->includes) =
-		(struct scan_include){.name = str_sub(s->text, from, s->at), .quoted = open == '"'};
-	s->at++;
-}
-
-static void skip_spaces(struct scanner *s)
-{
-	while (peek(s, 0) == ' ' || peek(s, 0) == '\t')
-		s->at++;
-}
-
-static void on_define(struct scanner *s)
-{
-	if (!str_eq(take_word(s), S("Py_LIMITED_API")))
-		return;
-	skip_spaces(s);
-	struct str value = take_word(s);
-	s->out->limited_api = value.n ? scan_api_level(value) : 0x03020000;
-}
-
-/* To the end of a preprocessor line, which comments and backslashes may prolong. */
-static void skip_directive(struct scanner *s)
-{
-	while (s->at < s->text.n && peek(s, 0) != '\n') {
-		if (looking_at(s, S("/*")))
-			skip_past(s, S("*/"));
-		else if (looking_at(s, S("//")))
-			skip_line_comment(s);
-		else
-			s->at += peek(s, 0) == '\\' && peek(s, 1) == '\n' ? 2 : 1;
-	}
-}
-
-/* At a '#': reads the directive's name. */
-static struct str take_directive(struct scanner *s)
-{
-	s->at++;
-	skip_spaces(s);
-	struct str word = take_word(s);
-	skip_spaces(s);
-	return word;
-}
-
-/* Behind `#if 0`: to its #else, #elif or #endif. */
-static void skip_disabled(struct scanner *s)
-{
-	unsigned depth = 1;
-	while (s->at < s->text.n && depth) {
-		skip_directive(s);
-		skip_blank(s);
-		if (peek(s, 0) != '#')
-			continue;
-		struct str word = take_directive(s);
-		if (str_starts(word, S("if")))
-			depth++;
-		else if (str_eq(word, S("endif")) || (depth == 1 && str_starts(word, S("el"))))
-			depth--;
-	}
-}
-
-static void on_directive(struct scanner *s)
-{
-	struct str word = take_directive(s);
-	if (str_eq(word, S("include")))
-		on_include(s);
-	else if (str_eq(word, S("define")))
-		on_define(s);
-	else if (str_eq(word, S("if")) && str_eq(take_word(s), S("0")))
-		skip_disabled(s);
-	skip_directive(s);
-}
-
-static void on_other(struct scanner *s)
-{
-	char c = peek(s, 0);
-	if (c == '"' || c == '\'') {
-		skip_quoted(s, c);
-		return;
-	}
-	s->depth += c == '{';
-	s->depth -= c == '}' && s->depth;
-	s->at++;
-}
-
-static bool raw_prefix(struct str word)
-{
-	return str_eq(word, S("R")) || str_eq(word, S("u8R")) || str_eq(word, S("LR")) ||
-	       str_eq(word, S("uR")) || str_eq(word, S("UR"));
-}
-
-/* An identifier or a number. */
-static void on_token(struct scanner *s)
-{
-	struct str word = take_word(s);
-	if (raw_prefix(word) && peek(s, 0) == '"') {
-		s->at--;
-		skip_raw(s);
-		return;
-	}
-	/* 1'000: the quote belongs to the number */
-	while (word.p[0] <= '9' && peek(s, 0) == '\'' && is_word(peek(s, 1)))
-		s->at += 2;
-	on_word(s, word);
-}
-
-void scan_text(struct arena *a, struct str text, struct scan *ret)
-{
-	*ret = (struct scan){0};
-	struct scanner s = {.a = a, .text = text, .out = ret};
-	bool line_start = true;
-	while (s.at < text.n) {
-		size_t before = s.at;
-		skip_blank(&s);
-		if (s.at > before && memchr(text.p + before, '\n', s.at - before))
-			line_start = true;
-		char c = peek(&s, 0);
-		if (c == '#' && line_start)
-			on_directive(&s);
-		else if (is_word(c))
-			on_token(&s);
-		else if (s.at < text.n)
-			on_other(&s);
-		line_start = false;
-	}
 }

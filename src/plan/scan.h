@@ -1,8 +1,9 @@
 /* What a C++ or CUDA source says about itself, without compiling it.
  *
- * One pass that knows comments, strings, raw strings, preprocessor lines and `#if 0`: modules that
- * it defines (PyInit_NAME, PYBIND11_MODULE, NB_MODULE), headers that it includes, the stable-ABI
- * level. Conditions other than `#if 0` count as true: too many includes do no harm.
+ * One pass over the tokens: modules that it defines (PyInit_NAME, PYBIND11_MODULE, NB_MODULE),
+ * headers that it includes, the stable-ABI level. Conditions other than `#if 0` count as true: too
+ * many includes do no harm. It never fails: what it cannot understand is the compiler's to complain
+ * about.
  */
 #pragma once
 
@@ -13,7 +14,7 @@ struct scan_include {
 	bool quoted;
 };
 
-struct scan {
+struct cxx_scan {
 	struct strs modules; /* NAME of each module definition */
 	struct {
 		struct scan_include *v;
@@ -23,6 +24,6 @@ struct scan {
 	bool has_main;        /* defines main() */
 };
 
-void scan_text(struct arena *a, struct str text, struct scan *ret);
+void scan_text(struct arena *a, struct str text, struct cxx_scan *ret);
 /* "0x03080000" or "3" -> hex version of the stable ABI; 0 when it is no number. */
 uint32_t scan_api_level(struct str text);

@@ -11,7 +11,7 @@ struct finder {
 	struct arena *a;
 	const struct project *p;
 	struct plan *plan;
-	struct map scans;  /* path -> struct scan of every file that was read */
+	struct map scans;  /* path -> struct cxx_scan of every file that was read */
 	struct strs roots; /* files named or matched */
 	struct strs exact; /* those of them named without a wildcard */
 };
@@ -167,13 +167,13 @@ static struct err *drop_excluded(struct finder *f)
 }
 
 /* The scan of a file of the project; read once. */
-static struct err *scan_of(struct finder *f, struct str path, const struct scan **ret)
+static struct err *scan_of(struct finder *f, struct str path, const struct cxx_scan **ret)
 {
-	struct scan *s = map_get(&f->scans, path);
+	struct cxx_scan *s = map_get(&f->scans, path);
 	if (!s) {
 		struct str text;
 		TRY(fs_read(f->a, path_join(f->a, f->p->dir, path), MAX_SOURCE_SIZE, &text));
-		s = NEW(f->a, struct scan);
+		s = NEW(f->a, struct cxx_scan);
 		scan_text(f->a, text, s);
 		map_put(&f->scans, path, s);
 	}
@@ -215,7 +215,7 @@ struct reach {
 static struct err *follow(struct reach *r, struct str path, unsigned depth)
 {
 	struct finder *f = r->f;
-	const struct scan *s;
+	const struct cxx_scan *s;
 	if (!map_put(&r->seen, path, r) || depth > 200)
 		return NULL;
 	TRY(scan_of(f, path, &s));
@@ -240,7 +240,7 @@ static struct err *follow(struct reach *r, struct str path, unsigned depth)
 static struct err *facts_of(struct finder *f, struct str path, struct source_facts *ret)
 {
 	struct reach r = {.f = f, .seen = {.a = f->a}, .facts = ret};
-	const struct scan *s;
+	const struct cxx_scan *s;
 	TRY(follow(&r, path, 0));
 	TRY(scan_of(f, path, &s));
 	ret->modules = s->modules;
@@ -271,7 +271,7 @@ static struct err *drop_programs(struct finder *f)
 	size_t n = 0;
 	for (size_t i = 0; i < f->roots.n; i++) {
 		struct str path = f->roots.v[i];
-		const struct scan *s;
+		const struct cxx_scan *s;
 		TRY(scan_of(f, path, &s));
 		if (s->has_main && !s->modules.n && !strs_has(&f->exact, path))
 			leave_out(f, path,

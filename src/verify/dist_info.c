@@ -209,7 +209,7 @@ static void check_metadata(struct look *l)
 	if (!look_text(l, "METADATA", V_META_MISSING, &text))
 		return;
 	struct err *e = wheel_headers_parse(l->a, text, &h);
-	if (!e && !zip_utf8(text))
+	if (!e && utf8_end(text) < text.n)
 		e = err_new(E_SYNTAX, "it is not valid UTF-8");
 	if (e)
 		look_say(l, V_META_SYNTAX, metadata_path(l, "METADATA"), "%s", e->msg);

@@ -36,7 +36,7 @@ static struct err *one_line(const char *field, struct str value)
 		if ((unsigned char)value.p[i] < ' ' && value.p[i] != '\t')
 			return err_new(E_WHEEL, "%s '%.*s' has a line break or control character",
 				field, STR(value));
-	return zip_utf8(value) ? NULL : err_new(E_WHEEL, "%s is not valid UTF-8", field);
+	return utf8_end(value) == value.n ? NULL : err_new(E_WHEEL, "%s is not valid UTF-8", field);
 }
 
 static struct err *add_header(struct buf *b, const char *field, struct str value)

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
 	struct str text = {.p = (const char *)data, .n = size}, pattern, path, line;
-	struct scan s;
+	struct cxx_scan s;
 	scan_text(&a, text, &s);
 	VEC_EACH (struct scan_include, inc, &s.includes)
 		if (inc->name.p < text.p || inc->name.p + inc->name.n > text.p + text.n)

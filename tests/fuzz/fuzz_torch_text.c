@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "hipify/torch/text/text.h"
+#include "lang/python/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -127,9 +128,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct torch_engine *e = engine(!(data[0] & 32));
 	struct hipify_text plain, traced;
 	struct str bytes = {.p = (const char *)data + 1, .n = size - 1}, source, again;
-	if (refused(torch_decode(&a, bytes, &source)))
+	if (refused(py_decode(&a, bytes, &source)))
 		return 0;
-	require(!refused(torch_decode(&a, source, &again)) && again.p == source.p);
+	require(!refused(py_decode(&a, source, &again)) && again.p == source.p);
 	job.launches &= few_launches(source);
 	bool bad = refused(torch_text(&a, e, &job, source, &plain));
 	job.trace = true;
@@ -138,6 +139,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	require(str_eq(plain.text, traced.text));
 	check_edits(&a, source, &traced);
-	require(!refused(torch_decode(&a, plain.text, &again)) && again.p == plain.text.p);
+	require(!refused(py_decode(&a, plain.text, &again)) && again.p == plain.text.p);
 	return 0;
 }

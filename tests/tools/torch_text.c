@@ -16,6 +16,7 @@
 #include "base/fs.h"
 #include "hipify/torch/run/select.h"
 #include "hipify/torch/text/text.h"
+#include "lang/python/text.h"
 
 struct reader {
 	struct str rest;
@@ -108,7 +109,7 @@ static struct err *translate(struct run *r, struct torch_job job, struct str byt
 {
 	struct hipify_text t;
 	struct str source;
-	TRY(torch_decode(r->a, bytes, &source));
+	TRY(py_decode(r->a, bytes, &source));
 	TRY(torch_text(r->a, r->engine, &job, source, &t));
 	check_edits(r->a, source, t.text, job, r);
 	*ret = t.text;
@@ -173,7 +174,7 @@ static size_t once(struct run *r, const struct work *w, bool launches)
 	struct torch_job job = {
 		.path = w->path, .include = include, .user = r, .launches = launches};
 	r->a = &a;
-	struct err *e = torch_decode(&a, w->bytes, &source);
+	struct err *e = py_decode(&a, w->bytes, &source);
 	e = e ? e : torch_text(&a, r->engine, &job, source, &t);
 	size_t changed = !e && t.text.p != source.p;
 	err_free(e);

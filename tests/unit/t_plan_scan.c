@@ -5,7 +5,7 @@
 
 static struct str modules_of(struct arena *a, const char *text)
 {
-	struct scan s;
+	struct cxx_scan s;
 	scan_text(a, str_from(text), &s);
 	return str_join(a, &s.modules, S(" "));
 }
@@ -78,7 +78,7 @@ static void includes_are_listed(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct scan s;
+	struct cxx_scan s;
 	scan_text(&a,
 		S("#include <cuda_runtime.h>\n  #  include \"my/x.cuh\" // yes\n#include MACRO\n"
 		  "// #include \"no.h\"\n#if 0\n#include \"no2.h\"\n#endif\n#include \"open\n"
@@ -95,7 +95,7 @@ static void the_stable_abi_level_is_read(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct scan s;
+	struct cxx_scan s;
 	scan_text(&a, S("#define Py_LIMITED_API 0x030900f0\n#include <Python.h>\n"), &s);
 	assert_int_equal(s.limited_api, 0x030900f0);
 	scan_text(&a, S("#define Py_LIMITED_API 3\n"), &s);
@@ -113,7 +113,7 @@ static void a_program_is_told_from_a_library(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct scan s;
+	struct cxx_scan s;
 	scan_text(&a, S("int main(int argc, char **argv)\n{ return 0; }"), &s);
 	assert_true(s.has_main);
 	scan_text(&a, S("int main(void);\nstruct x { int main() { return 1; } };"), &s);

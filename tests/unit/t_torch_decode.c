@@ -3,11 +3,12 @@
 #include "test.h"
 
 #include "hipify/torch/text/text.h"
+#include "lang/python/text.h"
 
 static struct str decoded(struct arena *a, struct str bytes)
 {
 	struct str text = {0};
-	assert_ok(torch_decode(a, bytes, &text));
+	assert_ok(py_decode(a, bytes, &text));
 	return text;
 }
 
@@ -67,7 +68,7 @@ static void what_is_not_utf8_is_refused_with_its_place(void **state)
 	ARENA(a);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct str text;
-		struct err *e = torch_decode(&a, str_from(cases[i].text), &text);
+		struct err *e = py_decode(&a, str_from(cases[i].text), &text);
 		assert_non_null(e);
 		assert_int_equal(e->line, cases[i].line);
 		assert_err_says(e, E_HIPIFY, cases[i].says);

@@ -121,12 +121,6 @@ void untranslated_libcuxx(struct engine *e, const struct tok *t)
 	engine_untranslated(e, t, name, hipify_rule_source(names_find(S("@cuda::"))));
 }
 
-static bool word_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
 static void raw_word(struct engine *e, const struct tok *t, struct str word, struct map *seen)
 {
 	const struct hipify_rule *r = names_find(word);
@@ -140,12 +134,12 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 	MAP(seen, e->a);
 	struct tok at = *t;
 	for (size_t i = t->from; i < t->to;) {
-		if (!word_char(e->l.s.p[i])) {
+		if (!cxx_word_char(e->l.s.p[i])) {
 			at.line += e->l.s.p[i++] == '\n';
 			continue;
 		}
 		at.from = i;
-		while (i < t->to && word_char(e->l.s.p[i]))
+		while (i < t->to && cxx_word_char(e->l.s.p[i]))
 			i++;
 		at.to = i;
 		raw_word(e, &at, str_sub(e->l.s, at.from, at.to), &seen);

@@ -1,4 +1,4 @@
-/* Looks for CUDA names in the results; see lefts.h.
+/* Looks for CUDA names in the results; see untranslated.h.
  *
  * The standalone translator is run on each result: what it would still translate, torch's tables
  * lack although HIP has a name; what it reports, HIP has no name for. Its own texts are not used.
@@ -13,6 +13,8 @@
 #include "base/proc.h"
 #include "hipify/cuda/names.h"
 #include "hipify/torch/text/text.h"
+#include "lang/cxx/lexer.h"
+#include "lang/cxx/live.h"
 
 struct scan {
 	struct search *all;
@@ -40,12 +42,6 @@ struct place {
 	size_t at;      /* where it begins */
 };
 
-static bool word_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
 /* Column of a whole word in a line, or 0. */
 static unsigned find_word(struct str line, struct str name)
 {
@@ -53,8 +49,8 @@ static unsigned find_word(struct str line, struct str name)
 		size_t at = from + str_find(str_sub(line, from, line.n), name), end = at + name.n;
 		if (at >= line.n)
 			return 0;
-		bool starts = at == 0 || !word_char(line.p[at - 1]);
-		if (starts && (end == line.n || !word_char(line.p[end])))
+		bool starts = at == 0 || !cxx_word_char(line.p[at - 1]);
+		if (starts && (end == line.n || !cxx_word_char(line.p[end])))
 			return (unsigned)at + 1;
 		from = at + 1;
 	}
@@ -108,7 +104,7 @@ static unsigned added_lines(struct str text, struct str source)
 static bool api_name(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++)
-		if (!word_char(name.p[i]))
+		if (!cxx_word_char(name.p[i]))
 			return false;
 	return names_look_like_cuda(name) || str_starts(name, S("CU"));
 }
@@ -128,7 +124,7 @@ static struct str word_before(struct str s, size_t at)
 	while (to && (s.p[to - 1] == ' ' || s.p[to - 1] == '\t'))
 		to--;
 	size_t from = to;
-	while (from && word_char(s.p[from - 1]))
+	while (from && cxx_word_char(s.p[from - 1]))
 		from--;
 	return str_sub(s, from, to);
 }
@@ -207,7 +203,7 @@ static struct err *quietly(struct err *e)
 /* Leaves out what a ROCm build does not see, and names that the text itself asks for. */
 static void drop_dead(struct scan *s, struct str text)
 {
-	struct live_lines lines = torch_live_lines(&s->mem, text);
+	struct live_lines lines = live_lines(&s->mem, text);
 	MAP(asked, &s->mem);
 	size_t n = 0;
 	VEC_EACH (const struct untranslated, l, &s->untranslated)
@@ -258,9 +254,9 @@ static bool has_name(const struct map *names, struct str text)
 		if (!strchr("cCnN_", text.p[i]) || !text.p[i])
 			continue;
 		size_t from = i;
-		if (from && word_char(text.p[from - 1]))
+		if (from && cxx_word_char(text.p[from - 1]))
 			continue;
-		while (i < text.n && word_char(text.p[i]))
+		while (i < text.n && cxx_word_char(text.p[i]))
 			i++;
 		if (map_get(names, str_sub(text, from, i)))
 			return true;

@@ -1,4 +1,4 @@
-/* The tokenizer of lex.h: each function takes one kind of token off the text. */
+/* The tokenizer of lexer.h: each function takes one kind of token off the text. */
 #include "lang/cxx/lexer.h"
 
 #include <string.h>
@@ -57,21 +57,19 @@ static size_t splice(struct str s, size_t at)
 	return at + 2 < s.n && s.p[at + 1] == '\r' && s.p[at + 2] == '\n' ? 3 : 0;
 }
 
-static bool ident_start(char c)
-{
-	unsigned char u = (unsigned char)c;
-	return (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || u == '_' || u >= 0x80 ||
-	       u == '$';
-}
-
 static bool digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
+bool cxx_word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || digit(c) || c == '_';
+}
+
 static bool ident_char(char c)
 {
-	return ident_start(c) || digit(c);
+	return cxx_word_char(c) || (unsigned char)c >= 0x80 || c == '$';
 }
 
 static struct err *block_comment(struct lex *l)
@@ -79,8 +77,13 @@ static struct err *block_comment(struct lex *l)
 	size_t start = l->at, from = l->at + 2;
 	for (;;) {
 		const char *p = from < l->s.n ? memchr(l->s.p + from, '*', l->s.n - from) : NULL;
-		if (!p || (size_t)(p - l->s.p) + 1 >= l->s.n)
+		bool open = !p || (size_t)(p - l->s.p) + 1 >= l->s.n;
+		if (open && !l->lenient)
 			return lex_error(l, start, "a comment that starts here does not end");
+		if (open) {
+			l->at = l->s.n;
+			return NULL;
+		}
 		from = (size_t)(p - l->s.p) + 1;
 		if (l->s.p[from] == '/')
 			break;
@@ -132,13 +135,6 @@ static struct err *skip_blank(struct lex *l)
 	return NULL;
 }
 
-/* Text that compilers skip or do not read as tokens. */
-static bool lenient(const struct lex *l)
-{
-	return l->dead || str_eq(l->directive, S("error")) || str_eq(l->directive, S("warning")) ||
-	       str_eq(l->directive, S("pragma"));
-}
-
 /* A literal that starts with quote at l->at; an unpaired one becomes punctuation. */
 static struct err *quoted(struct lex *l, char quote, struct tok *t)
 {
@@ -155,7 +151,10 @@ static struct err *quoted(struct lex *l, char quote, struct tok *t)
 		l->line += lines;
 		return NULL;
 	}
-	if (quote == '"' && !lenient(l))
+	/* Text that compilers skip or do not read as tokens may have any. */
+	bool free_text = l->dead || str_eq(l->directive, S("error")) ||
+			 str_eq(l->directive, S("warning")) || str_eq(l->directive, S("pragma"));
+	if (quote == '"' && !free_text && !l->lenient)
 		return lex_error(l, start, "a string that starts here does not end on its line");
 	t->kind = TOK_PUNCT;
 	l->at = start + 1;
@@ -173,8 +172,13 @@ static struct err *raw_string(struct lex *l, struct tok *t)
 	const char *delim = l->s.p + open;
 	for (size_t from = open + n + 1;; from++) {
 		const char *p = from < l->s.n ? memchr(l->s.p + from, ')', l->s.n - from) : NULL;
-		if (!p)
+		if (!p && !l->lenient)
 			return lex_error(l, l->at, "a raw string that starts here does not end");
+		if (!p) {
+			l->at = l->s.n;
+			t->kind = TOK_RAW;
+			return NULL;
+		}
 		from = (size_t)(p - l->s.p);
 		if (l->s.n - from < n + 2 || memcmp(p + 1, delim, n) || p[1 + n] != '"')
 			continue;
@@ -199,7 +203,9 @@ static void conditional(struct lex *l, struct str word)
 	if (str_starts(word, S("if"))) {
 		l->depth++;
 		struct str cond = str_trim(lex_rest_of_line(l));
-		if (!l->dead && str_eq(word, S("if")) && str_eq(cond, S("0")))
+		struct str behind = str_trim(str_sub(cond, 1, cond.n)); /* a comment? */
+		bool never = str_starts(cond, S("0")) && (!behind.n || behind.p[0] == '/');
+		if (!l->dead && never && str_eq(word, S("if")))
 			l->dead = l->depth;
 	} else if (str_starts(word, S("el")) && l->dead == l->depth) {
 		l->dead = 0;
@@ -241,12 +247,6 @@ static void number(struct lex *l, struct tok *t)
 	}
 }
 
-static bool path_ahead(const struct lex *l)
-{
-	return str_eq(l->directive, S("include")) || str_eq(l->directive, S("include_next")) ||
-	       str_eq(l->directive, S("import"));
-}
-
 /* "path" or <path> behind #include; false when the line says something else (a macro). */
 static bool include_path(struct lex *l, struct tok *t)
 {
@@ -262,52 +262,42 @@ static bool include_path(struct lex *l, struct tok *t)
 	return false;
 }
 
-static struct err *punct(struct lex *l, struct tok *t)
+static struct err *token(struct lex *l, struct tok *t)
 {
 	char c = peek(l, 0);
+	bool path = str_eq(l->directive, S("include")) || str_eq(l->directive, S("import")) ||
+		    str_eq(l->directive, S("include_next"));
+	if (path && (c == '"' || c == '<') && include_path(l, t))
+		return NULL;
+	if (digit(c) || (c == '.' && digit(peek(l, 1)))) {
+		number(l, t);
+		return NULL;
+	}
+	if (ident_char(c))
+		return word(l, t);
+	if (c == '"' || c == '\'')
+		return quoted(l, c, t);
 	t->kind = TOK_PUNCT;
 	if (c == '#' && l->line_start && !l->directive.n) {
 		l->directive = S("#");
 		l->want_name = true;
 	}
-	bool pair = (c == ':' || c == '#') && peek(l, 1) == c;
-	l->at += pair ? 2 : 1;
+	l->at += (c == ':' || c == '#') && peek(l, 1) == c ? 2 : 1;
 	return NULL;
-}
-
-static struct err *line_end(struct lex *l, struct tok *t)
-{
-	t->kind = TOK_LINE_END;
-	l->directive = S("");
-	l->want_name = false;
-	if (l->at < l->s.n)
-		newline(l);
-	t->to = t->from;
-	return NULL;
-}
-
-static struct err *token(struct lex *l, struct tok *t)
-{
-	char c = peek(l, 0);
-	if ((c == '"' || c == '<') && path_ahead(l) && include_path(l, t))
-		return NULL;
-	if (ident_start(c))
-		return word(l, t);
-	if (digit(c) || (c == '.' && digit(peek(l, 1)))) {
-		number(l, t);
-		return NULL;
-	}
-	if (c == '"' || c == '\'')
-		return quoted(l, c, t);
-	return punct(l, t);
 }
 
 struct err *lex_next(struct lex *l, struct tok *ret)
 {
 	TRY(skip_blank(l));
 	*ret = (struct tok){.kind = TOK_END, .from = l->at, .to = l->at, .line = l->line};
-	if (l->directive.n && (l->at >= l->s.n || l->s.p[l->at] == '\n'))
-		return line_end(l, ret);
+	if (l->directive.n && (l->at >= l->s.n || l->s.p[l->at] == '\n')) {
+		ret->kind = TOK_LINE_END;
+		l->directive = S("");
+		l->want_name = false;
+		if (l->at < l->s.n)
+			newline(l);
+		return NULL;
+	}
 	if (l->at >= l->s.n)
 		return NULL;
 	bool naming = l->want_name;
@@ -345,53 +335,15 @@ struct str lex_rest_of_line(const struct lex *l)
 	return str_sub(l->s, l->at, i);
 }
 
-/* Length of the UTF-8 sequence at p (n bytes left), or 0: no overlong forms, no surrogates. */
-static size_t utf8_length(const unsigned char *p, size_t n)
-{
-	static const struct {
-		unsigned char lo, hi, len, min2, max2;
-	} forms[] = {
-		{0x01, 0x7f, 1, 0x00, 0xff},
-		{0xc2, 0xdf, 2, 0x80, 0xbf},
-		{0xe0, 0xe0, 3, 0xa0, 0xbf},
-		{0xe1, 0xec, 3, 0x80, 0xbf},
-		{0xed, 0xed, 3, 0x80, 0x9f},
-		{0xee, 0xef, 3, 0x80, 0xbf},
-		{0xf0, 0xf0, 4, 0x90, 0xbf},
-		{0xf1, 0xf3, 4, 0x80, 0xbf},
-		{0xf4, 0xf4, 4, 0x80, 0x8f},
-	};
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		if (p[0] < forms[i].lo || p[0] > forms[i].hi)
-			continue;
-		if (n < forms[i].len)
-			return 0;
-		for (size_t k = 1; k < forms[i].len; k++)
-			if (p[k] < (k == 1 ? forms[i].min2 : 0x80) ||
-				p[k] > (k == 1 ? forms[i].max2 : 0xbf))
-				return 0;
-		return forms[i].len;
-	}
-	return 0;
-}
-
 struct err *lex_check_text(struct str source, struct str path)
 {
-	const unsigned char *p = (const unsigned char *)source.p;
 	struct lex l = lex_new(source, path);
-	for (size_t i = 0; i < source.n;) {
-		if (p[i] >= 1 && p[i] < 0x80) {
-			i++;
-			continue;
-		}
-		size_t n = utf8_length(p + i, source.n - i);
-		if (!p[i])
-			return lex_error(&l, i, "a NUL byte: this is no source text");
-		if (!n)
-			return err_hint(lex_error(&l, i, "byte 0x%02x is not valid UTF-8", p[i]),
-				"convert the file first, for example with iconv -f latin1 -t "
-				"utf-8");
-		i += n;
-	}
+	size_t bad = utf8_end(source), nul = str_chr(source, '\0');
+	if (nul < bad)
+		return lex_error(&l, nul, "a NUL byte: this is no source text");
+	if (bad < source.n)
+		return err_hint(lex_error(&l, bad, "byte 0x%02x is not valid UTF-8",
+					(unsigned char)source.p[bad]),
+			"convert the file first, for example with iconv -f latin1 -t utf-8");
 	return NULL;
 }

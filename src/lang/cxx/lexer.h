@@ -36,12 +36,14 @@ struct lex {
 	bool want_name;       /* behind '#': the next identifier names the directive */
 	struct str directive; /* "include", "define", ... inside a preprocessor line, else "" */
 	unsigned depth, dead; /* of #if; depth of the outermost "#if 0" that we are in, or 0 */
+	bool lenient; /* to be set: nothing is a mistake, what does not end runs to the end */
 };
 
 struct lex lex_new(struct str source, struct str path);
 MUST_USE struct err *lex_next(struct lex *l, struct tok *ret);
 /* The same where a mistake does not matter (looking ahead): false then. */
 bool lex_try(struct lex *l, struct tok *ret);
+bool cxx_word_char(char c); /* an ASCII letter, a digit or "_" */
 struct str tok_text(const struct lex *l, const struct tok *t);
 bool tok_is(const struct lex *l, const struct tok *t, struct str text);
 /* The rest of the current preprocessor line, spliced lines included. */

@@ -1,15 +1,9 @@
-/* Which lines a ROCm build does not compile, from #if conditions over a few macros.
- *
- * Conditions are computed in three values: what is not known makes nothing dead, but an unknown
- * operand of && or || does not hide a known one. Facts: cpp_extension.py defines USE_ROCM and
- * __HIP_PLATFORM_AMD__; hipcc defines neither __CUDACC__ nor __CUDA_ARCH__; hipify writes
- * TORCH_HIP_VERSION for CUDA_VERSION, whose values are ROCm's (some hundreds) and never CUDA's;
- * PyTorch's build sets AT_CUDNN_ENABLED() and the like to 0 without CUDA.
- */
+/* The conditions of #if and what they make of lines; see live.h. */
+#include "lang/cxx/live.h"
+
 #include <string.h>
 
 #include "base/vec.h"
-#include "hipify/report/untranslated.h"
 #include "lang/cxx/lexer.h"
 
 enum truth { NO, MAYBE, YES };
@@ -58,17 +52,11 @@ static bool take(struct reader *r, const char *text)
 	return there;
 }
 
-static bool word_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
 static struct str word(struct reader *r)
 {
 	skip_blanks(r);
 	size_t from = r->at;
-	while (r->at < r->s.n && word_char(r->s.p[r->at]))
+	while (r->at < r->s.n && cxx_word_char(r->s.p[r->at]))
 		r->at++;
 	return str_sub(r->s, from, r->at);
 }
@@ -259,7 +247,7 @@ static void directive(struct live *l, struct str name, struct str rest, unsigned
 	}
 }
 
-struct live_lines torch_live_lines(struct arena *a, struct str text)
+struct live_lines live_lines(struct arena *a, struct str text)
 {
 	struct live l = {.a = a};
 	struct lex x = lex_new(text, S(""));

@@ -1,10 +1,9 @@
-/* Python source to tokens and statements; see pylit.h.
+/* Python source to tokens and statements; see literal.h.
  *
  * The rules are those of the Python Language Reference, chapter 2: lines end at "\n", "\r\n" or
  * "\r"; inside brackets they do not count; a backslash joins them. Indentation is only used to tell
  * what belongs to a function or a compound statement.
  */
-#include "formats/zip.h"
 #include "lang/python/literal.h"
 
 enum { MAX_OPEN = 200 }; /* as in CPython */
@@ -366,18 +365,10 @@ static struct err *step(struct lexer *l)
 	return NULL;
 }
 
-static bool plain_ascii(struct str s)
-{
-	unsigned char all = 0;
-	for (size_t i = 0; i < s.n; i++)
-		all |= (unsigned char)s.p[i];
-	return all < 0x80;
-}
-
 struct err *py_read(struct arena *a, struct str text, struct str name, struct py_module *ret)
 {
 	*ret = (struct py_module){.name = name, .targets = {.a = a}};
-	if ((!plain_ascii(text) && !zip_utf8(text)) || str_chr(text, '\0') < text.n)
+	if (utf8_end(text) < text.n || str_chr(text, '\0') < text.n)
 		return err_new(E_TORCH, "'%.*s' is not UTF-8 text", STR(name));
 	if (str_starts(text, S("\xEF\xBB\xBF")))
 		text = str_sub(text, 3, text.n);

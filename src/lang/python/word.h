@@ -2,7 +2,7 @@
  *
  * \w is a letter or digit of any script, or "_"; combining marks are none. The table is that of one
  * Unicode version (data/unicode/alnum.def); newer ones only add letters of rare scripts. Texts are
- * UTF-8 and checked (torch_decode); a stray byte counts as a character of its own, no \w.
+ * UTF-8 and checked (py_decode); a stray byte counts as a character of its own, no \w.
  */
 #pragma once
 

@@ -12,6 +12,7 @@
 #include "base/proc.h"
 #include "base/progress.h"
 #include "hipify/torch/run/project.h"
+#include "lang/python/text.h"
 
 /* Python gives up at some 330; a level takes a few kilobytes of stack here. */
 enum { DEPTH_LIMIT = 1000 };
@@ -195,7 +196,7 @@ static bool same_as_old(struct machine *m, struct arena *a, const struct torch_u
 		return false;
 	struct err *e = layer_read(&m->layer, a, u->fout, &bytes);
 	if (!e)
-		e = torch_decode(a, bytes, &old);
+		e = py_decode(a, bytes, &old);
 	bool same = !e && str_eq(old, u->text);
 	err_free(e);
 	return same;

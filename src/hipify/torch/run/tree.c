@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "hipify/torch/model/amd.h"
 #include "hipify/torch/run/project.h"
+#include "lang/python/text.h"
 
 enum { TEXT_LIMIT = 64 << 20 };
 
@@ -139,7 +140,7 @@ static struct err *edit_file(struct tree_run *r, struct str path, const struct t
 	if (!layer_exists(&r->layer, path))
 		return NULL;
 	TRY(layer_read(&r->layer, &tmp, path, &bytes));
-	TRY(torch_decode(&tmp, bytes, &text));
+	TRY(py_decode(&tmp, bytes, &text));
 	struct str new = replace_all(&tmp, text, map);
 	if (!str_eq(new, text))
 		layer_write(&r->layer,
@@ -182,7 +183,7 @@ static bool same_as_old(const struct torch_project *p, struct arena *a, const st
 		return false;
 	struct err *e = view_read(p->view, a, u->fout, &bytes);
 	if (!e)
-		e = torch_decode(a, bytes, &old);
+		e = py_decode(a, bytes, &old);
 	bool same = !e && str_eq(old, u->text);
 	err_free(e);
 	return same;
@@ -254,7 +255,7 @@ static struct err *do_in_turn(struct task *t)
 	if (there)
 		e = layer_read(l, &tmp, u->fout, &bytes);
 	if (there && !e)
-		e = torch_decode(&tmp, bytes, &old);
+		e = py_decode(&tmp, bytes, &old);
 	bool same = there && !e && str_eq(old, u->text);
 	err_free(e);
 	if (same)

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "hipify/torch/run/project.h"
+#include "lang/python/text.h"
 
 /* ---- names ---- */
 
@@ -125,7 +126,7 @@ struct err *torch_unit_translate(const struct torch_project *p, struct torch_uni
 	u->outcome = UNIT_MARKED;
 	if (torch_is_marked(bytes))
 		return NULL;
-	TRY(torch_decode(a, trace ? str_dup(a, bytes) : bytes, &u->source));
+	TRY(py_decode(a, trace ? str_dup(a, bytes) : bytes, &u->source));
 	TRY(torch_text(a, p->engine, &job, u->source, &t));
 	bool same = str_eq(t.text, u->source);
 	bool stays = str_eq(u->fin, u->fout) ||

@@ -12,6 +12,7 @@
 
 #include "base/proc.h"
 #include "hipify/torch/text/launch_int.h"
+#include "lang/python/text.h"
 
 /* Bytes looked at or moved for one text; some seconds. Only texts whose launches contain each other
  * by the ten thousand come there, and those take the original hours. */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "hipify/torch/text/launch_int.h"
+#include "lang/python/text.h"
 
 /* The text of a launch without "(" comes between all characters; a few of those fill any memory. */
 enum { MOST_TEXT = 1 << 27 };

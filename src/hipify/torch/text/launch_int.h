@@ -57,13 +57,6 @@ enum launch_found launch_name(struct str s, size_t floor, struct launch *l);
 bool launch_hip(
 	struct arena *a, const struct launch_work *w, const struct launch *l, struct str *ret);
 
-/* str.find(): SIZE_MAX when there is none. */
-size_t py_str_find(struct str s, struct str what, size_t from);
-size_t py_str_count(struct str s, struct str what);
-/* str.replace(): s itself when nothing is found; an empty old text is found around each character.
- */
-struct str py_str_replace(struct arena *a, struct str s, struct str old, struct str with);
-
 /* Replaces the nth launch, which has a shape, or a text, wherever it stands; false when that is too
  * much work. */
 MUST_USE bool launch_replace_shape(struct launch_work *w, uint32_t nth);

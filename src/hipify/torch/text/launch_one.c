@@ -7,69 +7,8 @@
 #include <string.h>
 
 #include "hipify/torch/text/launch_int.h"
+#include "lang/python/text.h"
 #include "lang/python/word.h"
-
-size_t py_str_find(struct str s, struct str what, size_t from)
-{
-	if (from > s.n)
-		return SIZE_MAX;
-	const char *p = s.n - from ? memmem(s.p + from, s.n - from, what.p, what.n) : NULL;
-	return p ? (size_t)(p - s.p) : SIZE_MAX;
-}
-
-static size_t characters(struct str s)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < s.n; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
-	return n;
-}
-
-size_t py_str_count(struct str s, struct str what)
-{
-	size_t n = 0;
-	if (!what.n)
-		return characters(s) + 1;
-	for (size_t at = 0; (at = py_str_find(s, what, at)) != SIZE_MAX; at += what.n)
-		n++;
-	return n;
-}
-
-static void insert_everywhere(struct str s, struct str with, char *to)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		if (((unsigned char)s.p[i] & 0xc0) != 0x80) {
-			memcpy(to, with.p, with.n);
-			to += with.n;
-		}
-		*to++ = s.p[i];
-	}
-	memcpy(to, with.p, with.n);
-}
-
-struct str py_str_replace(struct arena *a, struct str s, struct str old, struct str with)
-{
-	size_t n = py_str_count(s, old), done = 0;
-	if (!n || (!old.n && !with.n))
-		return s;
-	struct str ret = {.n = s.n - n * old.n + n * with.n};
-	char *to = arena_alloc(a, ret.n + 1);
-	ret.p = to;
-	if (!old.n) {
-		insert_everywhere(s, with, to);
-		return ret;
-	}
-	for (size_t at; (at = py_str_find(s, old, done)) != SIZE_MAX; done = at + old.n) {
-		memcpy(to, s.p + done, at - done);
-		to += at - done;
-		if (with.n)
-			memcpy(to, with.p, with.n);
-		to += with.n;
-	}
-	if (s.n > done)
-		memcpy(to, s.p + done, s.n - done);
-	return ret;
-}
 
 /* What we are in after c: 0 = code, '/' = a comment to the end of the line, '*', '"'. */
 static char next_state(char state, char before, char c)

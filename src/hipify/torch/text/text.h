@@ -2,7 +2,7 @@
  *
  * Order (reference hipify.md 4): names by the tables; v2: path mappings; includes; CMakeLists.txt;
  * kernel launches; math functions; the runtime header in front. The text is valid UTF-8 whose line
- * ends are already "\n" (torch_decode). Each pass is linear in its input. A pass that changes
+ * ends are already "\n" (lang/python/text.h). Each pass is linear in its input. A pass that changes
  * nothing gives back the text it got, so that an unchanged file costs no copy.
  */
 #pragma once
@@ -29,10 +29,6 @@ struct torch_job {
 	torch_include *include;
 	void *user;
 };
-
-/* Reads a file as Python's text mode does: strict UTF-8, "\r\n" and "\r" become "\n". Gives back
- * the input itself when there is nothing to do. E_HIPIFY with the offset and line of a bad byte. */
-MUST_USE struct err *torch_decode(struct arena *a, struct str bytes, struct str *ret);
 
 /* ret->text is the result; ret->edits are filled (against source, composed over all passes, each
  * with its reason) only when the job's trace is set. E_HIPIFY with a line where the original hangs
