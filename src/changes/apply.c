@@ -58,7 +58,7 @@ static struct err *collect(struct apply *p)
 		else if (f->status == HIPIFY_OK) /* another source gives this output */
 			f->status = HIPIFY_SKIPPED;
 	}
-	if (p->s->o->in_place || p->s->o->mode == HIPIFY_STANDALONE)
+	if (p->s->o->in_place || !hipify_by_torch(p->s->o))
 		return NULL;
 	return overlay_add(p);
 }

@@ -1,13 +1,7 @@
 /* rocsmith hipify: its options, and which of its answers is wanted. */
 #include "cli/cmd_hipify.h"
 
-#include <string.h>
-
 #include "base/fs.h"
-
-const char *const hipify_modes[] = {"standalone", "torch", "extension", NULL};
-static const char *const launches[] = {"auto", "rewrite", "keep", NULL};
-static const char *const engines[] = {"rocsmith", "torch", NULL};
 
 #define OFF(m) offsetof(struct hipify_args, m)
 #define FLAG(name, member, text)                                                                   \
@@ -25,20 +19,20 @@ static const char *const engines[] = {"rocsmith", "torch", NULL};
 		.help = (text)                                                                     \
 	}
 
-const struct opt hipify_opts[] = {
+static const struct opt hipify_opts[] = {
 	{.lname = "mode",
 		.kind = OPT_ENUM,
 		.flags = OPT_FROM_ONE,
-		.off = OFF(mode),
+		.off = OFF(o.mode),
 		.arg = "MODE",
 		.help = "which translation (default: by what DIR is)",
 		.choices = hipify_modes},
-	PATH("torch", torch, "PATH", "whose hipify: a checkout, a package or a wheel"),
-	FLAG("in-place", in_place, "translate into DIR itself"),
+	PATH("torch", o.torch, "PATH", "whose hipify: a checkout, a package or a wheel"),
+	FLAG("in-place", o.in_place, "translate into DIR itself"),
 	{.lname = "output",
 		.sname = 'o',
 		.kind = OPT_PATH,
-		.off = OFF(out),
+		.off = OFF(o.out),
 		.arg = "OUT",
 		.help = "folder for the translated tree"},
 	FLAG("diff", diff, "print what would change"),
@@ -52,42 +46,43 @@ const struct opt hipify_opts[] = {
 	{.lname = "include-dir",
 		.sname = 'I',
 		.kind = OPT_LIST,
-		.off = OFF(include_dirs),
+		.off = OFF(o.include_dirs),
 		.arg = "DIR",
 		.help = "folder of headers (mode extension)"},
-	PATH("map", map, "FILE", "further pairs of names"),
-	LIST("ignore", ignore, "PATTERN", "leave out files, as the original's ignores"),
+	PATH("map", o.map, "FILE", "further pairs of names"),
+	LIST("ignore", o.ignore, "PATTERN", "leave out files, as the original's ignores"),
 	{.lname = "exclude",
 		.kind = OPT_LIST,
-		.off = OFF(exclude),
+		.off = OFF(o.exclude),
 		.flags = OPT_COMMA,
 		.arg = "NAME",
 		.help = "leave out this folder or file"},
-	LIST("extra-extension", extensions, "EXT", "files that count as sources, too: .inl"),
+	LIST("extra-extension", o.extra_extensions, "EXT",
+		"files that count as sources, too: .inl"),
 	{.lname = "launches",
 		.kind = OPT_ENUM,
 		.flags = OPT_FROM_ONE,
-		.off = OFF(launches),
+		.off = OFF(o.launches),
 		.arg = "HOW",
 		.help = "kernel launches: auto, rewrite or keep",
-		.choices = launches},
-	FLAG("out-of-place-only", out_of_place_only, "as build_amd.py has it"),
-	LIST("extra-include-dir", extra_include, "DIR", "as build_amd.py has it"),
+		.choices = hipify_launches},
+	FLAG("out-of-place-only", o.out_of_place_only, "as build_amd.py has it"),
+	LIST("extra-include-dir", o.extra_include, "DIR", "as build_amd.py has it"),
 	{.lname = "engine",
 		.kind = OPT_ENUM,
-		.off = OFF(engine),
+		.off = OFF(o.engine),
 		.arg = "ENGINE",
 		.help = "rocsmith, or torch: its own Python",
-		.choices = engines},
+		.choices = hipify_engines},
 	{.lname = "rocm",
 		.kind = OPT_STR,
-		.off = OFF(rocm),
+		.off = OFF(o.rocm),
 		.arg = "VERSION",
 		.help = "leave names that this ROCm does not have yet"},
-	{.lname = "DIR", .kind = OPT_POS, .off = OFF(path), .help = "folder or file to translate"},
+	{.lname = "DIR", .kind = OPT_POS, .off = OFF(o.dir), .help = "folder or file to translate"},
 	{.lname = "SOURCE",
 		.kind = OPT_POSES,
-		.off = OFF(sources),
+		.off = OFF(o.sources),
 		.help = "only these files of DIR"},
 	{.kind = OPT_END},
 };
@@ -122,8 +117,8 @@ static struct err *check_wishes(const struct hipify_args *h)
 		{"verify", h->verify, WISH_VERIFY},
 		{"diff", h->diff, WISH_LOOK},
 		{"check", h->check, WISH_LOOK},
-		{"in-place", h->in_place, WISH_TARGET},
-		{"output", h->out.n > 0, WISH_TARGET},
+		{"in-place", h->o.in_place, WISH_TARGET},
+		{"output", h->o.out.n > 0, WISH_TARGET},
 	};
 	const size_t n = sizeof(all) / sizeof(all[0]);
 	for (size_t i = 0; i < n * n; i++) {
@@ -137,35 +132,28 @@ static struct err *check_wishes(const struct hipify_args *h)
 	return NULL;
 }
 
-static struct err *check_rocm(const struct hipify_args *h)
-{
-	for (size_t i = 0; i < h->rocm.n; i++)
-		if (!strchr("0123456789.", h->rocm.p[i]))
-			return err_new(E_USAGE,
-				"'--rocm' wants a version such as 6.4.3, not '%.*s'", STR(h->rocm));
-	return NULL;
-}
-
 static struct err *run(struct arena *a, void *p, int *ret_status)
 {
 	struct hipify_args *h = p;
 	struct hipify_job job;
 	TRY(check_wishes(h));
-	TRY(check_rocm(h));
+	if (h->o.rocm.n && !hipify_is_rocm(h->o.rocm))
+		return err_new(E_USAGE, "'--rocm' wants a version such as 6.4.3, not '%.*s'",
+			STR(h->o.rocm));
 	if (h->explain.n)
 		return hipify_explain(a, h);
 	if (h->lint_map)
 		return hipify_lint(a, h, ret_status);
-	if (!h->path.n)
+	if (!h->o.dir.n)
 		return err_hint(err_new(E_USAGE, "no folder or file to translate is given"),
 			"usage: rocsmith hipify DIR, or rocsmith hipify DIR -o OUT");
-	if (!fs_exists(h->path))
-		return err_new(E_NOENT, "no folder or file '%.*s'", STR(h->path));
+	if (!fs_exists(h->o.dir))
+		return err_new(E_NOENT, "no folder or file '%.*s'", STR(h->o.dir));
 	if (h->status)
 		return hipify_show_state(a, h, ret_status);
 	if (h->restore)
 		return hipify_take_back(a, h, ret_status);
-	TRY(hipify_resolve(a, h, h->path, &job));
+	TRY(hipify_resolve(a, h, h->o.dir, &job));
 	return h->verify ? hipify_verify(&job, ret_status) : hipify_translate(&job, ret_status);
 }
 

@@ -10,12 +10,9 @@
 
 struct hipify_args {
 	struct common common;
-	unsigned mode, launches; /* 0 = not given, else one more than the enum of hipify.h */
-	unsigned engine;
-	struct str torch, out, explain, map, rocm, path;
-	struct strs sources, include_dirs, ignore, exclude, extensions, extra_include;
-	bool in_place, out_of_place_only, force;
-	bool diff, check, verify, status, restore, lint_map;
+	struct hipify_options o; /* as said; dir is DIR, a folder or a file */
+	struct str explain;
+	bool diff, check, verify, status, restore, lint_map, force;
 };
 
 /* What is to be done, with every choice made. */
@@ -26,19 +23,12 @@ struct hipify_job {
 	struct str build; /* the build folder around the overlay that nobody named, or "" */
 };
 
-extern const char *const hipify_modes[]; /* by enum hipify_mode */
-extern const struct opt hipify_opts[];
-
 /* path: the folder (or file) to translate. E_USAGE, E_NOENT, and what is wrong in rocsmith.yaml. */
 MUST_USE struct err *hipify_resolve(
 	struct arena *a, const struct hipify_args *h, struct str path, struct hipify_job *ret);
 /* Fills torch, map and map_text alone: whose tables are looked at, the folder's own at last. */
 MUST_USE struct err *hipify_resolve_torch(
 	struct arena *a, const struct hipify_args *h, struct hipify_options *ret);
-/* Fills sources (or only), ignore and keep; described: those of rocsmith.yaml. */
-MUST_USE struct err *hipify_choose_sources(struct hipify_job *job, const struct strs *described);
-/* A tree that holds PyTorch's own tools/amd_build/build_amd.py. */
-bool hipify_is_checkout(struct arena *a, struct str dir);
 /* The overlay of a project when none is named: *ret_build is the build folder that it lies in. */
 struct str hipify_overlay(struct arena *a, struct str dir, struct str *ret_build);
 

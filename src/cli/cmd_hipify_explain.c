@@ -201,7 +201,7 @@ static struct str infer_dir(struct arena *a, const struct hipify_args *h, struct
 	static const char *const project[] = {"setup.py", "pyproject.toml", NULL};
 	struct str dir = path_dir(path_abs(a, file)), here = path_abs(a, S("."));
 	struct str found = S("");
-	if (h->mode != HIPIFY_EXTENSION + 1 && h->mode != HIPIFY_STANDALONE + 1)
+	if (h->o.mode != HIPIFY_EXTENSION && h->o.mode != HIPIFY_STANDALONE)
 		found = folder_with(a, dir, pytorch);
 	if (!found.n)
 		found = folder_with(a, dir, described);
@@ -226,14 +226,14 @@ static struct err *locate(struct arena *a, struct str dir, struct str file, stru
 
 struct err *hipify_explain(struct arena *a, const struct hipify_args *h)
 {
-	struct explained x = {.a = a, .at = parse_place(a, h->explain, h->path)};
+	struct explained x = {.a = a, .at = parse_place(a, h->explain, h->o.dir)};
 	struct hipify_job job;
-	struct str rel, dir = h->path.n ? h->path : infer_dir(a, h, x.at.file);
-	if (h->path.n && !fs_is_dir(h->path))
+	struct str rel, dir = h->o.dir.n ? h->o.dir : infer_dir(a, h, x.at.file);
+	if (h->o.dir.n && !fs_is_dir(h->o.dir))
 		return err_new(E_USAGE,
 			"'--explain' takes the file's tree as DIR, and '%.*s' is "
 			"no folder",
-			STR(h->path));
+			STR(h->o.dir));
 	if (fs_is_dir(x.at.file))
 		return err_new(E_USAGE, "'--explain' takes a file, and '%.*s' is a folder",
 			STR(x.at.file));
@@ -241,7 +241,7 @@ struct err *hipify_explain(struct arena *a, const struct hipify_args *h)
 	x.mode = job.o.mode;
 	job.o.look_only = true;
 	job.o.want_untranslated = true;
-	if (x.mode == HIPIFY_STANDALONE && !h->path.n) {
+	if (x.mode == HIPIFY_STANDALONE && !h->o.dir.n) {
 		TRY(fs_read(a, x.at.file, 1 << 28, &x.source));
 		TRY(hipify_text(a, x.source, x.at.file, &x.text));
 	} else {

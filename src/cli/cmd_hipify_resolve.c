@@ -1,21 +1,12 @@
-/* From options and rocsmith.yaml to what a run of hipify needs: the mode, whose tables, where to.
- * Options win over the description; which files is in cmd_hipify_files.c.
+/* From options and rocsmith.yaml to what a run of hipify needs: the mode, whose tables, which files,
+ * where to. Options win over the description.
  */
 #include "cli/cmd_hipify.h"
-
-#include <string.h>
 
 #include "base/fs.h"
 #include "make/make.h"
 #include "plan/plan.h"
 #include "term/out.h"
-
-#define BUILD_AMD "tools/amd_build/build_amd.py"
-
-bool hipify_is_checkout(struct arena *a, struct str dir)
-{
-	return dir.n && fs_exists(path_join(a, dir, S(BUILD_AMD)));
-}
 
 struct str hipify_overlay(struct arena *a, struct str dir, struct str *ret_build)
 {
@@ -23,57 +14,33 @@ struct str hipify_overlay(struct arena *a, struct str dir, struct str *ret_build
 	return path_join(a, *ret_build, S("hip"));
 }
 
-static enum hipify_mode mode_named(struct str name)
-{
-	unsigned i = 0;
-	while (hipify_modes[i + 1] && !str_eq(name, str_from(hipify_modes[i])))
-		i++;
-	return (enum hipify_mode)i;
-}
-
-static enum hipify_launches launches_named(struct str name)
-{
-	if (str_eq(name, S("rewrite")))
-		return LAUNCHES_REWRITE;
-	return str_eq(name, S("keep")) ? LAUNCHES_KEEP : LAUNCHES_AUTO;
-}
-
 /* ---- the mode ---- */
 
-static void choose_mode(struct hipify_job *job, const struct plan_hipify *y)
+static struct err *choose_mode(const struct hipify_args *h, struct hipify_options *o)
 {
-	const struct hipify_args *h = job->args;
-	struct hipify_options *o = &job->o;
-	const char *why = "there is no --torch";
-	if (h->mode) {
-		o->mode = (enum hipify_mode)(h->mode - 1);
-		why = "asked for";
-	} else if (y->mode.n) {
-		o->mode = mode_named(y->mode);
-		why = "'hipify' of rocsmith.yaml";
-	} else if (hipify_is_checkout(job->a, o->dir)) {
-		o->mode = HIPIFY_TORCH;
-		why = "'" BUILD_AMD "' is there";
-	} else if (h->torch.n || y->torch.n) {
-		o->mode = HIPIFY_EXTENSION;
-		why = "a torch is named";
-	}
-	say_verbose("mode %s: %s", hipify_modes[o->mode], why);
+	const char *why;
+	hipify_choose_mode(o, &why);
+	if (!why)
+		why = h->o.mode ? "asked for" : "'hipify' of rocsmith.yaml";
+	say_verbose("mode %s: %s", hipify_modes[o->mode - 1], why);
+	if (h->verify && !hipify_by_torch(o) && !h->o.torch.n)
+		return err_new(E_USAGE, "'--verify' means nothing in mode 'standalone'");
+	return hipify_options_check(&h->o, o->mode);
 }
 
-static struct err *check_mode(struct hipify_job *job)
+static struct err *check_mode(const struct hipify_options *o)
 {
-	const struct hipify_options *o = &job->o;
-	if (o->mode == HIPIFY_STANDALONE)
+	if (!hipify_by_torch(o))
 		return NULL;
 	if (!fs_is_dir(o->dir))
 		return err_hint(err_new(E_USAGE, "mode '%s' takes a folder, and '%.*s' is a file",
-					hipify_modes[o->mode], STR(o->dir)),
+					hipify_modes[o->mode - 1], STR(o->dir)),
 			"give the project's folder, then its sources: DIR SOURCE");
-	if (o->mode == HIPIFY_TORCH && !hipify_is_checkout(job->a, o->dir) &&
-		!hipify_is_checkout(job->a, o->torch))
-		return err_hint(err_new(E_USAGE, "'%.*s' is no PyTorch checkout: it has no '%s'",
-					STR(o->dir), BUILD_AMD),
+	if (o->mode == HIPIFY_TORCH && !hipify_is_checkout(o->dir) && !hipify_is_checkout(o->torch))
+		return err_hint(err_new(E_USAGE,
+					"'%.*s' is no PyTorch checkout: it has no "
+					"'tools/amd_build/build_amd.py'",
+					STR(o->dir)),
 			"a CUDA extension for PyTorch wants --mode extension");
 	if (o->mode == HIPIFY_EXTENSION && !o->torch.n)
 		return err_hint(err_new(E_USAGE, "mode 'extension' needs to know whose hipify"),
@@ -81,87 +48,60 @@ static struct err *check_mode(struct hipify_job *job)
 	return NULL;
 }
 
-enum { IN_STANDALONE = 1, IN_TORCH = 2, IN_EXTENSION = 4, IN_BOTH = IN_TORCH | IN_EXTENSION };
+/* ---- paths that were given ---- */
 
-/* Options that would be ignored in silence elsewhere. */
-static const struct {
-	const char *name;
-	unsigned modes;
-} limits[] = {
-	{"torch", IN_BOTH},
-	{"verify", IN_BOTH},
-	{"include-dir", IN_EXTENSION},
-	{"map", IN_BOTH},
-	{"ignore", IN_BOTH},
-	{"extra-extension", IN_BOTH},
-	{"launches", IN_BOTH},
-	{"out-of-place-only", IN_TORCH},
-	{"extra-include-dir", IN_TORCH},
-	{"engine", IN_BOTH},
-	{"rocm", IN_STANDALONE},
-	{"SOURCE", IN_STANDALONE | IN_EXTENSION},
-};
-
-static bool is_given(const struct hipify_args *h, const char *name)
+static struct err *check_map(const struct hipify_args *h)
 {
-	const struct opt *o = hipify_opts;
-	while (strcmp(o->lname, name))
-		o++;
-	const char *at = (const char *)h + o->off;
-	if (o->kind == OPT_BOOL)
-		return *(const bool *)at;
-	if (o->kind == OPT_ENUM)
-		return *(const unsigned *)(const void *)at > 0;
-	if (o->kind == OPT_LIST || o->kind == OPT_POSES)
-		return ((const struct strs *)(const void *)at)->n > 0;
-	return ((const struct str *)(const void *)at)->n > 0;
-}
-
-static struct err *check_limits(const struct hipify_job *job)
-{
-	unsigned mode = 1u << job->o.mode;
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		const char *name = limits[i].name;
-		if ((limits[i].modes & mode) || !is_given(job->args, name))
-			continue;
-		return err_new(E_USAGE, "%s%s%s means nothing in mode '%s'",
-			name[0] == 'S' ? "" : "'--", name, name[0] == 'S' ? "" : "'",
-			hipify_modes[job->o.mode]);
-	}
+	if (h->o.map.n && !fs_exists(h->o.map))
+		return err_new(E_NOENT, "no file '%.*s' with pairs of names", STR(h->o.map));
 	return NULL;
 }
 
-/* ---- lists ---- */
-
-/* Folders that do not exist go on as they are: the original does not mind them. */
-static void choose_include_dirs(struct hipify_job *job, const struct plan_hipify *y)
+/* Folders are looked up in DIR, as setup.py that runs in DIR sees them, then in the current folder.
+ * Those that do not exist go on as they are: the original does not mind them. */
+static void find_include_dirs(struct arena *a, struct str dir, struct strs *io)
 {
-	struct arena *a = job->a;
-	if (!job->args->include_dirs.n)
-		job->o.include_dirs = y->include_dirs;
-	VEC_EACH (const struct str, dir, &job->args->include_dirs) {
-		bool here = fs_is_dir(path_join(a, job->o.dir, *dir)) || !fs_is_dir(*dir);
-		strs_add(a, &job->o.include_dirs, here ? *dir : path_abs(a, *dir));
+	struct strs given = *io;
+	*io = (struct strs){0};
+	VEC_EACH (const struct str, d, &given) {
+		bool here = fs_is_dir(path_join(a, dir, *d)) || !fs_is_dir(*d);
+		strs_add(a, io, here ? *d : path_abs(a, *d));
 	}
 }
 
-static void choose_extensions(struct hipify_job *job, const struct plan_hipify *y)
+/* Sources are looked up in the same way, and must be there. */
+static struct err *find_source(
+	struct arena *a, const struct hipify_options *o, struct str given, struct str *ret)
 {
-	const struct strs *given =
-		job->args->extensions.n ? &job->args->extensions : &y->extensions;
-	VEC_EACH (const struct str, e, given)
-		strs_add(job->a, &job->o.extra_extensions,
-			str_starts(*e, S(".")) ? *e : str_fmt(job->a, ".%.*s", STR(*e)));
+	struct str inside = path_join(a, o->dir, given);
+	*ret = path_abs(a, fs_present(inside) ? inside : given);
+	if (!fs_present(*ret))
+		return err_new(E_NOENT, "no source '%.*s' in '%.*s' or the current folder",
+			STR(given), STR(o->dir));
+	if (fs_is_dir(*ret))
+		return err_hint(err_new(E_USAGE, "the source '%.*s' is a folder", STR(given)),
+			"name its files, or leave SOURCE out to take all that match");
+	if (!hipify_by_torch(o) && !path_is_inside(path_rel(a, *ret, path_abs(a, o->dir))))
+		return err_hint(err_new(E_USAGE, "the source '%.*s' is outside of '%.*s'",
+					STR(given), STR(o->dir)),
+			"give the folder that holds both");
+	return NULL;
 }
 
-static struct err *choose_map(struct hipify_job *job, const struct plan_hipify *y)
+static struct err *find_sources(
+	struct arena *a, const struct hipify_args *h, struct hipify_options *o)
 {
-	const struct hipify_args *h = job->args;
-	job->o.map = h->map.n ? h->map : y->map;
-	if (!h->map.n && y->map_text.n)
-		job->o.map_text = y->map_text;
-	if (h->map.n && !fs_exists(h->map))
-		return err_new(E_NOENT, "no file '%.*s' with pairs of names", STR(h->map));
+	struct strs given = o->sources;
+	o->sources = (struct strs){0};
+	if (h->o.sources.n && !fs_is_dir(o->dir))
+		return err_new(
+			E_USAGE, "'%.*s' is a file: what follows it has no folder", STR(o->dir));
+	o->keep = h->o.sources.n > 0 && !hipify_by_torch(o);
+	VEC_EACH (const struct str, s, &given) {
+		struct str path;
+		TRY(find_source(a, o, *s, &path));
+		strs_add(a, &o->sources, path);
+	}
 	return NULL;
 }
 
@@ -171,69 +111,59 @@ static struct err *choose_target(struct hipify_job *job)
 {
 	const struct hipify_args *h = job->args;
 	struct hipify_options *o = &job->o;
-	bool looks = h->diff || h->check;
-	o->in_place = h->in_place;
-	o->look_only = looks;
-	o->out = h->in_place ? S("") : h->out;
+	o->look_only = h->diff || h->check;
+	bool nowhere = !o->in_place && !o->out.n && !o->look_only;
+	if (o->in_place)
+		o->out = S("");
 	if (!fs_is_dir(o->dir)) {
 		strs_add(job->a, &o->only, path_base(o->dir));
 		o->dir = path_dir(o->dir);
 		o->keep = true;
-		if (!h->in_place && !h->out.n && !looks)
+		if (nowhere)
 			return err_hint(err_new(E_USAGE, "no output folder is given"),
 				"give -o OUT for a file, or --diff or --check to look only");
-	} else if (!h->in_place && !h->out.n && !looks && !h->verify && !h->explain.n) {
+	} else if (nowhere && !h->verify && !h->explain.n) {
 		o->out = hipify_overlay(job->a, o->dir, &job->build);
 	}
-	return NULL;
-}
-
-static struct err *torch_options(struct hipify_job *job, const struct plan_hipify *y)
-{
-	const struct hipify_args *h = job->args;
-	struct hipify_options *o = &job->o;
-	o->torch = h->torch.n ? h->torch : y->torch;
-	o->python = h->engine > 0;
-	o->ignore = h->ignore.n ? h->ignore : y->ignore;
-	o->launches =
-		h->launches ? (enum hipify_launches)(h->launches - 1) : launches_named(y->launches);
-	o->out_of_place_only = h->out_of_place_only;
-	o->extra_include = h->extra_include;
-	TRY(choose_map(job, y));
-	choose_extensions(job, y);
-	choose_include_dirs(job, y);
 	return NULL;
 }
 
 struct err *hipify_resolve(
 	struct arena *a, const struct hipify_args *h, struct str path, struct hipify_job *ret)
 {
-	struct plan_hipify y = {0};
-	*ret = (struct hipify_job){.a = a, .args = h};
+	struct hipify_options described = {0};
+	*ret = (struct hipify_job){.a = a, .args = h, .o = h->o};
 	struct hipify_options *o = &ret->o;
-	*o = (struct hipify_options){.dir = path, .jobs = h->common.jobs};
+	o->dir = path;
+	o->jobs = h->common.jobs;
 	if (fs_is_dir(path))
-		TRY(plan_hipify_read(a, path, &y));
-	choose_mode(ret, &y);
-	TRY(check_limits(ret));
-	o->exclude = h->exclude.n ? h->exclude : y.exclude;
-	o->rocm = h->rocm.n ? h->rocm : y.rocm;
-	TRY(torch_options(ret, &y));
-	TRY(check_mode(ret));
-	TRY(hipify_choose_sources(ret, &y.sources));
-	return choose_target(ret);
+		TRY(plan_hipify_read(a, path, &described));
+	find_include_dirs(a, path, &o->include_dirs);
+	hipify_options_inherit(o, &described);
+	TRY(choose_mode(h, o));
+	TRY(check_map(h));
+	TRY(check_mode(o));
+	if (o->mode != HIPIFY_TORCH)
+		TRY(find_sources(a, h, o));
+	TRY(choose_target(ret));
+	bool named = o->mode == HIPIFY_EXTENSION && o->sources.n;
+	hipify_options_complete(a, o);
+	if (named && !o->sources.n)
+		return err_new(E_USAGE, "every SOURCE is excluded");
+	return NULL;
 }
 
 struct err *hipify_resolve_torch(
 	struct arena *a, const struct hipify_args *h, struct hipify_options *ret)
 {
-	struct plan_hipify y = {0};
-	struct hipify_job job = {.a = a, .args = h};
-	if (h->path.n && fs_is_dir(h->path))
-		TRY(plan_hipify_read(a, h->path, &y));
-	TRY(choose_map(&job, &y));
-	*ret = job.o;
-	ret->torch = h->torch.n ? h->torch : y.torch.n ? y.torch : h->path;
+	struct hipify_options described = {0};
+	*ret = h->o;
+	if (ret->dir.n && fs_is_dir(ret->dir))
+		TRY(plan_hipify_read(a, ret->dir, &described));
+	hipify_options_inherit(ret, &described);
+	TRY(check_map(h));
+	if (!ret->torch.n)
+		ret->torch = ret->dir;
 	if (ret->torch.n)
 		return NULL;
 	return err_hint(err_new(E_USAGE, "no torch is given"),

@@ -69,7 +69,7 @@ static void print_json(
 
 struct err *hipify_show_state(struct arena *a, const struct hipify_args *h, int *ret_status)
 {
-	struct str dir = made_in(a, h->path);
+	struct str dir = made_in(a, h->o.dir);
 	struct hipify_states s = {0};
 	size_t counts[STATES] = {0};
 	TRY(hipify_state(a, dir, &s));
@@ -92,7 +92,7 @@ struct err *hipify_show_state(struct arena *a, const struct hipify_args *h, int 
 
 struct err *hipify_take_back(struct arena *a, const struct hipify_args *h, int *ret_status)
 {
-	struct str dir = made_in(a, h->path);
+	struct str dir = made_in(a, h->o.dir);
 	struct strs kept = {0};
 	TRY(hipify_restore(a, dir, h->force, &kept));
 	if (kept.n)

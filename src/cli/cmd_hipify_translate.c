@@ -96,7 +96,7 @@ static void print_json(struct hipify_job *job, const struct hipify_tree *t)
 	struct json j = {.out = &b, .indent = 2};
 	json_open(&j, '{');
 	json_put(&j, "schema", S("rocsmith.hipify/1"));
-	json_put(&j, "mode", str_from(hipify_modes[o->mode]));
+	json_put(&j, "mode", str_from(hipify_modes[o->mode - 1]));
 	json_put(&j, "directory", o->dir);
 	json_put(&j, "output", target(o));
 	if (o->mode != HIPIFY_STANDALONE)

@@ -111,12 +111,12 @@ static struct err *run_both(
 	o.look_only = true;
 	o.out = S("");
 	o.in_place = false;
-	o.python = false;
+	o.engine = ENGINE_ROCSMITH;
 	TRY(hipify_run(job->a, &o, ours));
 	struct err *failed = hipify_failures(job->a, ours);
 	if (failed)
 		return failed;
-	o.python = true;
+	o.engine = ENGINE_TORCH;
 	TRY_CTX(hipify_run(job->a, &o, theirs), "cannot run torch's own hipify");
 	return NULL;
 }
@@ -128,7 +128,7 @@ static struct err *verify(struct hipify_job *job, struct hipify_tree *ours,
 	struct comparison c = {.a = job->a};
 	TRY(run_both(job, ours, theirs));
 	compare(&c, ours, theirs);
-	bool write = !c.v.n && (h->in_place || h->out.n);
+	bool write = !c.v.n && (h->o.in_place || h->o.out.n);
 	if (c.v.n)
 		*ret_status = 1;
 	if (h->common.json)

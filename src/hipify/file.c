@@ -3,8 +3,6 @@
  */
 #include "hipify/hipify.h"
 
-#include <string.h>
-
 #include "base/fs.h"
 #include "changes/manifest.h"
 #include "changes/view.h"
@@ -109,36 +107,10 @@ static struct err *standalone_file(struct arena *a, const struct hipify_options 
 struct err *hipify_file_text(struct arena *a, const struct hipify_options *o, struct str rel,
 	struct str *ret_source, struct hipify_text *ret)
 {
-	if (o->mode == HIPIFY_STANDALONE)
+	if (!hipify_by_torch(o))
 		return standalone_file(a, o, rel, ret_source, ret);
 	struct torch_one one = {.rel = rel};
 	TRY(torch_file(a, o, ret_source, &one));
 	*ret = one.text;
 	return o->want_untranslated ? untranslated_of(a, o, rel, &ret->untranslated) : NULL;
-}
-
-/* ---- names as patterns ---- */
-
-/* A name as a pattern of Python's fnmatch that means the name alone. */
-static struct str escaped(struct arena *a, struct str name)
-{
-	BUF(b, a);
-	for (size_t i = 0; i < name.n; i++) {
-		bool special = strchr("*?[", name.p[i]) != NULL;
-		buf_fmt(&b, special ? "[%c]" : "%c", name.p[i]);
-	}
-	return str_dup(a, buf_str(&b));
-}
-
-void hipify_ignore_names(struct arena *a, const struct strs *names, struct strs *ret)
-{
-	VEC_EACH (const struct str, x, names) {
-		struct str name = escaped(a, *x);
-		strs_add(a, ret, name);
-		strs_add(a, ret, str_fmt(a, "%.*s/*", STR(name)));
-		if (str_chr(*x, '/') < x->n)
-			continue;
-		strs_add(a, ret, str_fmt(a, "*/%.*s", STR(name)));
-		strs_add(a, ret, str_fmt(a, "*/%.*s/*", STR(name)));
-	}
 }

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "formats/finding.h"
+#include "hipify/options.h"
 
 enum hipify_status { HIPIFY_OK, HIPIFY_UNCHANGED, HIPIFY_SKIPPED, HIPIFY_FAILED };
 
@@ -109,35 +110,6 @@ struct hipify_tree {
 	struct findings findings; /* modes torch and extension: what the user should know */
 };
 
-enum hipify_mode { HIPIFY_STANDALONE, HIPIFY_TORCH, HIPIFY_EXTENSION };
-enum hipify_launches { LAUNCHES_AUTO, LAUNCHES_REWRITE, LAUNCHES_KEEP };
-
-struct hipify_options {
-	enum hipify_mode mode;
-	struct str dir, out; /* out "" = nothing is written (--check, --diff) */
-	bool in_place;       /* out is not used */
-	bool look_only;      /* compute, write nothing */
-	/* Modes torch and extension: */
-	struct str torch;         /* whose hipify; "" = dir itself (mode torch) */
-	bool python;              /* let that torch's own Python do it */
-	struct strs include_dirs; /* extension: header include folders */
-	struct strs sources;      /* extension: these files; empty = all that match */
-	struct strs ignore;       /* patterns as Python's fnmatch, relative to dir or absolute */
-	struct strs extra_extensions; /* ".inl": files that count as sources and headers too */
-	struct str map;               /* a file with pairs of the user's own */
-	struct str map_text;          /* .p not NULL: its text, and map is only its name */
-	enum hipify_launches launches;
-	bool out_of_place_only;    /* build_amd.py --out-of-place-only */
-	bool want_untranslated;    /* fill hipify_tree.untranslated; standalone mode always does */
-	struct strs extra_include; /* build_amd.py --extra-include-dir */
-	/* Mode standalone: */
-	struct strs only;    /* relative paths; empty = every source and header below dir */
-	bool keep;           /* earlier outputs of sources that are not in only stay */
-	struct strs exclude; /* folders or files: names, or paths relative to dir */
-	struct str rocm;     /* as in struct hipify_context */
-	unsigned jobs;
-};
-
 /* Translates a folder into out: x.cu -> x.hip, other names kept, headers too. out then holds every
  * source and header, changed or not; other files are not copied. Unchanged outputs are not
  * rewritten (HIPIFY_SKIPPED), outputs of inputs that are gone are removed (a manifest in
@@ -180,8 +152,6 @@ MUST_USE struct err *hipify_state(struct arena *a, struct str dir, struct hipify
  * E_NOENT when dir was not translated by us. */
 MUST_USE struct err *hipify_restore(
 	struct arena *a, struct str dir, bool force, struct strs *ret_kept);
-/* Names to leave out (of folders or files, or paths relative to dir) as patterns for o->ignore. */
-void hipify_ignore_names(struct arena *a, const struct strs *names, struct strs *ret);
 bool hipify_is_source(struct str path);                          /* by its extension */
 struct str hipify_output_name(struct arena *a, struct str path); /* x.cu -> x.hip */
 

@@ -77,7 +77,7 @@ static struct err *add_torch(struct arena *a, struct buf *b, const struct run *r
 {
 	const struct hipify_options *o = &r->with_map;
 	add(b, "torch", r->torch.identity);
-	buf_fmt(b, "python=%d launches=%d out_of_place_only=%d left=%d\n", o->python,
+	buf_fmt(b, "engine=%d launches=%d out_of_place_only=%d left=%d\n", (int)o->engine,
 		(int)o->launches, o->out_of_place_only, o->want_untranslated);
 	add_all(b, "include_dir", &o->include_dirs);
 	add_all(b, "source", &o->sources);
@@ -99,7 +99,7 @@ static struct err *identify(struct arena *a, struct run *r)
 	add_all(&b, "only", &o->only);
 	add_all(&b, "exclude", &o->exclude);
 	add(&b, "rocm", o->rocm);
-	if (o->mode != HIPIFY_STANDALONE)
+	if (hipify_by_torch(o))
 		TRY(add_torch(a, &b, r));
 	r->identity = buf_str(&b);
 	return NULL;
@@ -109,7 +109,7 @@ static struct err *prepare(struct arena *a, const struct hipify_options *o, stru
 {
 	*r = (struct run){.o = o, .with_map = *o};
 	TRY(check_inside(a, o));
-	if (o->mode == HIPIFY_STANDALONE)
+	if (!hipify_by_torch(o))
 		return identify(a, r);
 	TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &r->torch));
 	if (o->map.n && !o->map_text.p)
@@ -131,13 +131,13 @@ static struct hipify_torch whose(const struct torch_source *s)
 static struct err *run_engine(struct run *r, struct hipify_session *s, struct hipify_tree *ret)
 {
 	const struct hipify_options *o = &r->with_map;
-	if (o->mode == HIPIFY_STANDALONE)
+	if (!hipify_by_torch(o))
 		TRY(standalone_run(s->a, o, &s->view, ret));
-	else if (o->python)
+	else if (o->engine == ENGINE_TORCH)
 		TRY(torch_run_python(s->a, o, &r->torch, &s->view, ret));
 	else
 		TRY(torch_run(s->a, o, &r->torch, &s->view, ret));
-	if (o->mode != HIPIFY_STANDALONE && o->want_untranslated)
+	if (hipify_by_torch(o) && o->want_untranslated)
 		TRY(report_untranslated(s->a, o, &s->view, ret));
 	return session_apply(s, ret);
 }
@@ -161,7 +161,7 @@ static struct err *run_in_session(
 	if (!e)
 		e = run(&r, &s, quick, ret);
 	session_close(&s);
-	if (o->mode != HIPIFY_STANDALONE)
+	if (hipify_by_torch(o))
 		ret->torch = whose(&r.torch);
 	return e;
 }

@@ -135,7 +135,7 @@ static size_t untranslate(const struct hipify_text *t, size_t at)
 static struct err *translate_again(struct arena *tmp, const struct build *b, struct str file,
 	struct str *ret_source, struct hipify_text *ret)
 {
-	if (b->translation.mode != HIPIFY_STANDALONE)
+	if (hipify_by_torch(&b->translation))
 		return hipify_file_text(tmp, &b->translation, path_rel(tmp, file, b->plan->project),
 			ret_source, ret);
 	TRY(fs_read(tmp, file, MAX_SOURCE, ret_source));

@@ -45,42 +45,24 @@ static void report_unknown(struct build *b)
 
 /* ---- what is asked for ---- */
 
-static void ask_standalone(struct build *b)
+static void ask_standalone(struct build *b, struct hipify_options *o)
 {
-	const struct plan *p = b->plan;
-	struct hipify_options *o = &b->translation;
-	o->exclude = p->hipify.exclude;
-	o->rocm = p->hipify.rocm;
-	VEC_EACH (const struct plan_source, s, &p->sources)
+	o->sources = (struct strs){0}; /* a build knows what it needs */
+	VEC_EACH (const struct plan_source, s, &b->plan->sources)
 		strs_add(b->a, &o->only, s->path);
-	VEC_EACH (const struct str, h, &p->headers)
+	VEC_EACH (const struct str, h, &b->plan->headers)
 		if (!strs_has(&o->only, *h))
 			strs_add(b->a, &o->only, *h);
 }
 
-static void ask_extension(struct build *b)
+static void ask_extension(struct build *b, struct hipify_options *o)
 {
-	const struct plan_hipify *h = &b->plan->hipify;
-	struct hipify_options *o = &b->translation;
-	o->mode = HIPIFY_EXTENSION;
 	o->want_untranslated = true; /* a failing compiler's message is explained by them */
-	o->torch = h->torch;
-	o->map = h->map;
-	if (h->map_text.n)
-		o->map_text = h->map_text;
-	o->extra_extensions = h->extensions;
-	o->include_dirs = h->include_dirs.n ? h->include_dirs : b->plan->includes;
-	o->launches = str_eq(h->launches, S("keep"))      ? LAUNCHES_KEEP
-		      : str_eq(h->launches, S("rewrite")) ? LAUNCHES_REWRITE
-							  : LAUNCHES_AUTO;
-	VEC_EACH (const struct str, s, &h->ignore)
-		strs_add(b->a, &o->ignore, *s);
-	hipify_ignore_names(b->a, &h->exclude, &o->ignore);
-	VEC_EACH (const struct str, s, &h->sources)
-		strs_add(b->a, &o->sources, path_join(b->a, o->dir, *s));
-	VEC_EACH (const struct plan_source, s, &b->plan->sources)
-		if (!h->sources.n && !strs_has(&h->exclude, s->path))
-			strs_add(b->a, &o->sources, path_join(b->a, o->dir, s->path));
+	if (!o->include_dirs.n)
+		o->include_dirs = b->plan->includes;
+	if (!o->sources.n)
+		VEC_EACH (const struct plan_source, s, &b->plan->sources)
+			strs_add(b->a, &o->sources, s->path);
 }
 
 /* ---- what came of it ---- */
@@ -107,12 +89,15 @@ static void take_outputs(struct build *b)
 struct err *translate(struct build *b)
 {
 	const struct plan *p = b->plan;
-	b->translation =
-		(struct hipify_options){.dir = p->project, .out = b->hip, .jobs = b->ret->jobs};
-	if (str_eq(p->hipify.mode, S("extension")))
-		ask_extension(b);
+	b->translation = p->hipify;
+	b->translation.dir = p->project;
+	b->translation.out = b->hip;
+	b->translation.jobs = b->ret->jobs;
+	if (hipify_by_torch(&b->translation))
+		ask_extension(b, &b->translation);
 	else
-		ask_standalone(b);
+		ask_standalone(b, &b->translation);
+	hipify_options_complete(b->a, &b->translation);
 	TRY_CTX(hipify_run(b->a, &b->translation, &b->tree), "cannot translate '%.*s'",
 		STR(p->project));
 	TRY(first_failure(b));
@@ -120,7 +105,7 @@ struct err *translate(struct build *b)
 		b->ret->edits += f->edits;
 	report_left(b);
 	report_unknown(b);
-	if (b->translation.mode != HIPIFY_STANDALONE)
+	if (hipify_by_torch(&b->translation))
 		take_outputs(b);
 	return NULL;
 }

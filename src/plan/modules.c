@@ -1,7 +1,7 @@
 /* Which Python modules a project becomes, where they go in the wheel, and which pure-Python files
  * go with them; see sources.h. */
 #include "base/fs.h"
-#include "plan/glob.h"
+#include "base/glob.h"
 #include "plan/sources.h"
 
 enum { MAX_FILES = 65536 };

@@ -244,19 +244,20 @@ static struct err *choose_translation(struct arena *a, const struct project *p, 
 {
 	const struct node *section = node_get(p->root, S("hipify"));
 	plan->hipify = p->hipify;
-	if (str_eq(p->hipify.mode, S("torch")))
+	if (p->hipify.mode == HIPIFY_TORCH)
 		return err_hint(node_error(node_get(section, S("mode")), E_PROJECT,
 					"mode 'torch' translates PyTorch itself, which 'build' "
 					"cannot build yet"),
 			"an extension for PyTorch wants the mode 'extension'");
-	if (!p->hipify.mode.n && p->hipify.torch.n)
-		plan->hipify.mode = S("extension");
-	if (str_eq(plan->hipify.mode, S("extension")) && !p->hipify.torch.n)
+	if (!p->hipify.mode && p->hipify.torch.n)
+		plan->hipify.mode = HIPIFY_EXTENSION;
+	if (plan->hipify.mode == HIPIFY_EXTENSION && !p->hipify.torch.n)
 		return err_hint(node_error(node_get(section, S("mode")), E_PROJECT,
 					"mode 'extension' needs to know whose hipify"),
 			"add torch: PATH, a checkout, an installed torch, or a wheel of one");
-	if (plan->hipify.mode.n)
-		plan_explain(a, plan, "hipify", plan->hipify.mode, "'hipify' of %s", file_name(p));
+	if (plan->hipify.mode)
+		plan_explain(a, plan, "hipify", str_from(hipify_modes[plan->hipify.mode - 1]),
+			"'hipify' of %s", file_name(p));
 	return NULL;
 }
 

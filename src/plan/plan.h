@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "hipify/options.h"
 #include "machine/machine.h"
 #include "target/target.h"
 
@@ -29,17 +30,6 @@ struct plan_module {
 	VEC(size_t) sources;    /* indices into plan.sources */
 	bool loader;            /* plain shared library, loaded by a generated Python file */
 	struct str loader_file; /* in the wheel: "saxpy/__init__.py"; "" unless loader */
-};
-
-/* The section `hipify` of rocsmith.yaml. */
-struct plan_hipify {
-	struct str mode, launches;        /* words that were checked; "" = not said */
-	struct str torch;                 /* absolute, not checked, or "" */
-	struct strs sources;              /* relative to the project; they are there */
-	struct strs include_dirs, ignore; /* as written, relative to the project */
-	struct strs exclude, extensions;
-	struct str map, map_text; /* a file, absolute; or the description and its pairs as JSON */
-	struct str rocm;
 };
 
 struct plan_reason {
@@ -61,9 +51,9 @@ struct plan {
 	VEC(struct plan_module) modules;
 	struct str sdk_provider, sdk_suite, sdk_prefix, sdk_mirror;
 	struct strs sdk_components;
-	struct plan_hipify hipify;
-	bool host_native;  /* host side against this machine's libc, else the SDK's */
-	bool needs_python; /* some source includes Python.h */
+	struct hipify_options hipify; /* as the section of rocsmith.yaml says it */
+	bool host_native;             /* host side against this machine's libc, else the SDK's */
+	bool needs_python;            /* some source includes Python.h */
 	struct host host;
 	struct str python_tag, abi_tag, requires_python; /* tag "" = of the SDK's Python */
 	struct strs requires;                            /* Requires-Dist */
@@ -91,7 +81,7 @@ MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan *re
 struct str plan_json(struct arena *a, const struct plan *p);
 /* The section `hipify` of DIR/rocsmith.yaml alone; all empty when there is none. The rest of the
  * file is checked as well. */
-MUST_USE struct err *plan_hipify_read(struct arena *a, struct str dir, struct plan_hipify *ret);
+MUST_USE struct err *plan_hipify_read(struct arena *a, struct str dir, struct hipify_options *ret);
 /* Adds or replaces the reason for subject. */
 void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
 	const char *why, ...) PRINTF(5, 6);

@@ -4,13 +4,15 @@
 
 #include "plan/plan.h"
 
-enum plan_kind { PLAN_TEXT, PLAN_LIST, PLAN_BOOL };
+/* A word is an enum whose values count from one in the list of words; 0 is "". */
+enum plan_kind { PLAN_TEXT, PLAN_LIST, PLAN_BOOL, PLAN_WORD };
 
 struct plan_field {
 	const char *section; /* member of the top object that holds it, or NULL */
 	const char *key;
 	enum plan_kind kind;
 	size_t off;
+	const char *const *words;
 };
 
 extern const struct plan_field plan_fields[]; /* grouped by section; ends with key = NULL */

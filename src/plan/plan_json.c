@@ -5,6 +5,11 @@
 	{                                                                                          \
 		.section = (s), .key = (k), .kind = (t), .off = offsetof(struct plan, member)      \
 	}
+#define WORD(s, k, member, list)                                                                   \
+	{                                                                                          \
+		.section = (s), .key = (k), .kind = PLAN_WORD,                                     \
+		.off = offsetof(struct plan, member), .words = (list)                              \
+	}
 
 const struct plan_field plan_fields[] = {
 	FIELD("project", "dir", PLAN_TEXT, project),
@@ -31,16 +36,16 @@ const struct plan_field plan_fields[] = {
 	FIELD("sdk", "prefix", PLAN_TEXT, sdk_prefix),
 	FIELD("sdk", "mirror", PLAN_TEXT, sdk_mirror),
 	FIELD("sdk", "components", PLAN_LIST, sdk_components),
-	FIELD("hipify", "mode", PLAN_TEXT, hipify.mode),
+	WORD("hipify", "mode", hipify.mode, hipify_modes),
 	FIELD("hipify", "torch", PLAN_TEXT, hipify.torch),
 	FIELD("hipify", "sources", PLAN_LIST, hipify.sources),
 	FIELD("hipify", "include_dirs", PLAN_LIST, hipify.include_dirs),
 	FIELD("hipify", "ignore", PLAN_LIST, hipify.ignore),
 	FIELD("hipify", "exclude", PLAN_LIST, hipify.exclude),
-	FIELD("hipify", "extensions", PLAN_LIST, hipify.extensions),
+	FIELD("hipify", "extensions", PLAN_LIST, hipify.extra_extensions),
 	FIELD("hipify", "map", PLAN_TEXT, hipify.map),
 	FIELD("hipify", "map_text", PLAN_TEXT, hipify.map_text),
-	FIELD("hipify", "launches", PLAN_TEXT, hipify.launches),
+	WORD("hipify", "launches", hipify.launches, hipify_launches),
 	FIELD("hipify", "rocm", PLAN_TEXT, hipify.rocm),
 	FIELD("host", "native", PLAN_BOOL, host_native),
 	FIELD("host", "libc", PLAN_TEXT, host.libc),
@@ -59,6 +64,11 @@ const struct plan_field plan_fields[] = {
 const char *const plan_lang_names[] = {
 	[PLAN_HIP] = "hip", [PLAN_CXX] = "c++", [PLAN_C] = "c", [PLAN_C + 1] = NULL};
 
+static void write_word(struct json *j, const struct plan_field *f, unsigned value)
+{
+	json_str(j, value ? str_from(f->words[value - 1]) : S(""));
+}
+
 static void write_field(struct json *j, const struct plan *p, const struct plan_field *f)
 {
 	const char *at = (const char *)p + f->off;
@@ -67,8 +77,10 @@ static void write_field(struct json *j, const struct plan *p, const struct plan_
 		json_str(j, *(const struct str *)(const void *)at);
 	else if (f->kind == PLAN_LIST)
 		json_strs(j, (const struct strs *)(const void *)at);
-	else
+	else if (f->kind == PLAN_BOOL)
 		json_bool(j, *(const bool *)at);
+	else
+		write_word(j, f, *(const unsigned *)(const void *)at);
 }
 
 static bool same_section(const char *x, const char *y)

@@ -47,6 +47,20 @@ static struct err *check_keys(struct arena *a, const struct node *root, struct s
 	return NULL;
 }
 
+static struct err *read_word(const struct node *map, const struct plan_field *f, unsigned *ret)
+{
+	struct str word = S("");
+	TRY(node_want_text(map, str_from(f->key), &word));
+	*ret = 0;
+	while (f->words[*ret] && !str_eq(word, str_from(f->words[*ret])))
+		++*ret;
+	if (word.n && !f->words[*ret])
+		return wrong(node_get(map, str_from(f->key))->at.path,
+			"'%s: %s' does not take '%.*s'", f->section, f->key, STR(word));
+	*ret = word.n ? *ret + 1 : 0;
+	return NULL;
+}
+
 static struct err *read_field(
 	struct arena *a, const struct node *root, const struct plan_field *f, struct plan *p)
 {
@@ -56,7 +70,9 @@ static struct err *read_field(
 		return node_want_text(map, str_from(f->key), (struct str *)(void *)at);
 	if (f->kind == PLAN_LIST)
 		return node_want_strs(a, map, str_from(f->key), (struct strs *)(void *)at);
-	return node_want_bool(map, str_from(f->key), (bool *)at);
+	if (f->kind == PLAN_BOOL)
+		return node_want_bool(map, str_from(f->key), (bool *)at);
+	return read_word(map, f, (unsigned *)(void *)at);
 }
 
 static const struct node *want_list(const struct node *root, const char *key)
@@ -180,11 +196,9 @@ static struct err *check_gpus(struct arena *a, struct plan *p, struct str path)
 
 static struct err *check_hipify(const struct plan *p, struct str path)
 {
-	struct str mode = p->hipify.mode;
-	if (mode.n && !str_eq(mode, S("standalone")) && !str_eq(mode, S("extension")))
-		return wrong(
-			path, "'hipify: mode' is standalone or extension, not '%.*s'", STR(mode));
-	return NULL;
+	return p->hipify.mode != HIPIFY_TORCH
+		       ? NULL
+		       : wrong(path, "'hipify: mode' is standalone or extension, not 'torch'");
 }
 
 /* A plan may come from anywhere: no file of it may lie outside of the project or the wheel. */

@@ -38,14 +38,6 @@ static const struct key keys[] = {
 	TEXT("dir", "python", data_dir),
 	TEXT("requires", "python", requires_python),
 	LIST("dependencies", "python", requires),
-	TEXT("mode", "hipify", hipify.mode),
-	TEXT("torch", "hipify", hipify.torch),
-	TEXT("launches", "hipify", hipify.launches),
-	TEXT("rocm", "hipify", hipify.rocm),
-	LIST("include_dirs", "hipify", hipify.include_dirs),
-	LIST("ignore", "hipify", hipify.ignore),
-	LIST("exclude", "hipify", hipify.exclude),
-	LIST("extensions", "hipify", hipify.extensions),
 };
 
 static const char *const top_keys[] = {"name", "version", "summary", "license", "sources",
@@ -164,7 +156,7 @@ static struct err *load(struct arena *a, struct project *p)
 	const struct node *sdk = node_get(p->root, S("sdk"));
 	if (sdk && sdk->kind != NODE_MAP)
 		p->sdk = sdk->text;
-	return project_hipify(a, p);
+	return hipify_options_read(a, node_get(p->root, S("hipify")), p->dir, p->file, &p->hipify);
 }
 
 struct err *project_read(struct arena *a, struct str dir, struct str config, struct project *ret)
@@ -195,4 +187,15 @@ const struct node *project_list(const struct project *p, struct str key)
 {
 	const struct node *n = node_get(p->root, key);
 	return n && n->kind != NODE_NULL ? n : NULL;
+}
+
+struct err *plan_hipify_read(struct arena *a, struct str dir, struct hipify_options *ret)
+{
+	struct project p;
+	*ret = (struct hipify_options){0};
+	if (!fs_exists(path_join(a, dir, S("rocsmith.yaml"))))
+		return NULL;
+	TRY(project_read(a, dir, S(""), &p));
+	*ret = p.hipify;
+	return NULL;
 }

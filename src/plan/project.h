@@ -15,7 +15,7 @@ struct project {
 	struct str name, version, summary, license, requires_python;
 	struct str sdk, abi3, into, package, data_dir;
 	struct strs includes, libraries, defines, flags, gpus, components, requires;
-	struct plan_hipify hipify;
+	struct hipify_options hipify;
 };
 
 /* config "" = DIR/rocsmith.yaml when it exists. */
@@ -23,8 +23,6 @@ MUST_USE struct err *project_read(
 	struct arena *a, struct str dir, struct str config, struct project *ret);
 /* The list of scalars below `key` (a single scalar counts), or NULL when the key is absent. */
 const struct node *project_list(const struct project *p, struct str key);
-/* Fills p->hipify from its section, whose keys are known already. */
-MUST_USE struct err *project_hipify(struct arena *a, struct project *p);
 /* An error at the value of a top-level key, or at the description, or without a place. */
 MUST_USE struct err *project_error(const struct project *p, struct str key, enum errcode code,
 	const char *fmt, ...) PRINTF(4, 5);

@@ -2,8 +2,8 @@
 #include "plan/sources.h"
 
 #include "base/fs.h"
+#include "base/glob.h"
 #include "base/map.h"
-#include "plan/glob.h"
 
 enum { MAX_SOURCES = 4096, MAX_SOURCE_SIZE = 16 << 20 };
 

@@ -9,11 +9,11 @@
 
 static bool left_out(struct arena *a, const char *name, const char *path)
 {
-	struct strs names = {0}, patterns = {0};
-	strs_add(a, &names, str_from(name));
-	hipify_ignore_names(a, &names, &patterns);
+	struct hipify_options o = {.mode = HIPIFY_EXTENSION};
+	strs_add(a, &o.exclude, str_from(name));
+	hipify_options_complete(a, &o);
 	bool hit = false;
-	VEC_EACH (const struct str, p, &patterns) {
+	VEC_EACH (const struct str, p, &o.ignore) {
 		struct py_glob g = py_glob_new(a, str_fmt(a, "/r/%.*s", STR(*p)));
 		hit |= py_glob_match(&g, str_fmt(a, "/r/%s", path));
 	}

@@ -73,7 +73,7 @@ static void an_extension_is_translated_as_its_torch_does(void **state)
 	add_source(f, "csrc/same.cpp", "csrc/same.cpp");
 	add_source(f, "csrc/out.cu", "csrc/out.hip");
 	strs_add(&f->a, &f->plan.includes, S("inc"));
-	f->plan.hipify = (struct plan_hipify){.mode = S("extension"),
+	f->plan.hipify = (struct hipify_options){.mode = HIPIFY_EXTENSION,
 		.torch = f->torch,
 		.map = S("pairs"),
 		.map_text = S("{\"custom_map\": {\"cudaOwn\": \"hipOwn\"}}")};
@@ -98,8 +98,8 @@ static void named_sources_and_launches_are_those_of_the_section(void **state)
 	put(f, "b.cu", "int y = cudaFree(0);\n");
 	add_source(f, "a.cu", "a.hip");
 	add_source(f, "b.cu", "b.hip");
-	f->plan.hipify = (struct plan_hipify){
-		.mode = S("extension"), .torch = f->torch, .launches = S("keep")};
+	f->plan.hipify = (struct hipify_options){
+		.mode = HIPIFY_EXTENSION, .torch = f->torch, .launches = LAUNCHES_KEEP};
 	strs_add(&f->a, &f->plan.hipify.sources, S("a.cu"));
 	assert_ok(translate(&f->b));
 	assert_hip(f, "a.hip", MARK "void f() { k<<<1, 2>>>(); }\nint x = hipFree(0);\n");
@@ -127,7 +127,7 @@ static void what_fails_stops_the_build_with_its_place(void **state)
 	struct fixture *f = *state;
 	put(f, "a.cu", "int x;\n\xff\n");
 	add_source(f, "a.cu", "a.hip");
-	f->plan.hipify = (struct plan_hipify){.mode = S("extension"), .torch = f->torch};
+	f->plan.hipify = (struct hipify_options){.mode = HIPIFY_EXTENSION, .torch = f->torch};
 	struct err *e = translate(&f->b);
 	assert_non_null(e);
 	assert_int_equal(e->code, E_HIPIFY);
@@ -141,8 +141,8 @@ static void a_torch_that_is_gone_is_told(void **state)
 	struct fixture *f = *state;
 	put(f, "a.cu", "int x;\n");
 	add_source(f, "a.cu", "a.hip");
-	f->plan.hipify = (struct plan_hipify){
-		.mode = S("extension"), .torch = path_join(&f->a, f->top, S("gone"))};
+	f->plan.hipify = (struct hipify_options){
+		.mode = HIPIFY_EXTENSION, .torch = path_join(&f->a, f->top, S("gone"))};
 	struct err *e = translate(&f->b);
 	assert_non_null(e);
 	assert_int_equal(e->code, E_NOENT);
@@ -157,7 +157,7 @@ static void a_message_about_the_result_is_shown_in_the_source(void **state)
 	put(f, "a.cu",
 		"// first\nvoid f() { k<<<1, 2>>>(cudaFree(0)); }\nint x = cudaFree(nope);\n");
 	add_source(f, "a.cu", "a.hip");
-	f->plan.hipify = (struct plan_hipify){.mode = S("extension"), .torch = f->torch};
+	f->plan.hipify = (struct hipify_options){.mode = HIPIFY_EXTENSION, .torch = f->torch};
 	assert_ok(translate(&f->b));
 	struct step s = {.b = &f->b, .proc = {.cwd = f->b.hip}};
 	s.report.kind = S("device");

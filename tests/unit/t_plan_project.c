@@ -64,8 +64,8 @@ static void the_hipify_section_reaches_its_place(void **state)
 			       "  map: pairs.json\n"
 			       "  extensions: [.inl]\n"
 			       "  launches: keep\n"));
-	const struct plan_hipify *h = &f->project.hipify;
-	assert_str(h->mode, "extension");
+	const struct hipify_options *h = &f->project.hipify;
+	assert_int_equal(h->mode, HIPIFY_EXTENSION);
 	assert_str(h->torch, path_join(&f->a, f->top, S("venv")).p);
 	assert_str(joined(f, &h->sources), "csrc/b.cu csrc/a.cu");
 	assert_str(joined(f, &h->include_dirs), "csrc gone");
@@ -73,8 +73,8 @@ static void the_hipify_section_reaches_its_place(void **state)
 	assert_str(joined(f, &h->exclude), "x y/z.cu");
 	assert_str(h->map, path_join(&f->a, f->dir, S("pairs.json")).p);
 	assert_int_equal(h->map_text.n, 0);
-	assert_str(joined(f, &h->extensions), ".inl");
-	assert_str(h->launches, "keep");
+	assert_str(joined(f, &h->extra_extensions), ".inl");
+	assert_int_equal(h->launches, LAUNCHES_KEEP);
 	assert_str(h->rocm, "");
 }
 
@@ -92,7 +92,7 @@ static void inline_pairs_keep_their_lines(void **state)
 			       "    # between\n"
 			       "    \"a\\\"b\": 'c: d'\n"
 			       "    \"CUDA=1\": 2\n"));
-	const struct plan_hipify *h = &f->project.hipify;
+	const struct hipify_options *h = &f->project.hipify;
 	assert_str(h->map, path_join(&f->a, f->dir, S("rocsmith.yaml")).p);
 	assert_ok(yaml_parse(&f->a, h->map_text, S("t"), &root));
 	const struct node *map = node_get(root, S("custom_map"));
@@ -111,12 +111,12 @@ static void inline_pairs_keep_their_lines(void **state)
 static void the_section_alone_can_be_read(void **state)
 {
 	struct fixture *f = *state;
-	struct plan_hipify h;
+	struct hipify_options h;
 	assert_ok(plan_hipify_read(&f->a, f->dir, &h));
-	assert_int_equal(h.mode.n + h.torch.n + h.sources.n, 0);
+	assert_int_equal(h.mode + h.torch.n + h.sources.n, 0);
 	put(f, "rocsmith.yaml", "hipify: {rocm: 6.4.3, mode: standalone}\n");
 	assert_ok(plan_hipify_read(&f->a, f->dir, &h));
-	assert_str(h.mode, "standalone");
+	assert_int_equal(h.mode, HIPIFY_STANDALONE);
 	assert_str(h.rocm, "6.4.3");
 	put(f, "rocsmith.yaml", "hipify: {roc: 6.4.3}\n");
 	assert_err_says(plan_hipify_read(&f->a, f->dir, &h), E_SYNTAX, "unknown key 'roc'");

@@ -46,8 +46,8 @@ static void make_plan(struct fixture *f)
 	p->sdk_provider = S("debian");
 	p->sdk_suite = S("sid");
 	strs_add(&f->a, &p->sdk_components, S("compiler"));
-	p->hipify = (struct plan_hipify){.mode = S("extension"),
-		.launches = S("keep"),
+	p->hipify = (struct hipify_options){.mode = HIPIFY_EXTENSION,
+		.launches = LAUNCHES_KEEP,
 		.torch = S("/venv"),
 		.map = S("/p/rocsmith.yaml"),
 		.map_text = S("{\"custom_map\": {\n\"a\": \"b\"}}\n")};
@@ -89,7 +89,7 @@ static void every_field_survives_saving(void **state)
 	assert_int_equal(back.modules.v[0].sources.v[0], 1); /* the order of linking */
 	assert_int_equal(back.modules.v[0].sources.v[1], 0);
 	assert_str(back.reasons.v[0].why, "asked for");
-	assert_str(back.hipify.mode, "extension");
+	assert_int_equal(back.hipify.mode, HIPIFY_EXTENSION);
 	assert_str(back.hipify.map_text, "{\"custom_map\": {\n\"a\": \"b\"}}\n");
 	assert_str(joined(f, &back.hipify.sources), "src/a.cu");
 	assert_str(plan_json(&f->a, &back), str_z(&f->a, json(f)));

@@ -118,7 +118,7 @@ static struct err *put_job(struct scratch *c)
 static struct err *set_compiler(struct scratch *c, struct proc *p)
 {
 	struct str hip = path_join(c->a, c->top, S("hip"));
-	if (c->o->launches == LAUNCHES_AUTO)
+	if (c->o->launches <= LAUNCHES_AUTO)
 		return NULL;
 	strs_add(c->a, &p->setenv, str_fmt(c->a, "HIP_PATH=%.*s", STR(hip)));
 	if (c->o->launches == LAUNCHES_REWRITE)

@@ -55,7 +55,7 @@ static bool says_hip_clang(struct torch_project *p)
 
 static bool rewrites_launches(const struct tree_run *r)
 {
-	if (r->p->o->launches != LAUNCHES_AUTO)
+	if (r->p->o->launches > LAUNCHES_AUTO)
 		return r->p->o->launches == LAUNCHES_REWRITE;
 	if (r->amd.launches == AMD_ASKS_HIP_INFO)
 		return !says_hip_clang(r->p);

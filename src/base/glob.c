@@ -1,6 +1,6 @@
 /* Glob patterns; see glob.h. Matching is recursive over the pattern only at "*", whose number is
  * bounded by the pattern's length; a walk starts at the pattern's folder without wildcards. */
-#include "plan/glob.h"
+#include "base/glob.h"
 
 #include "base/fs.h"
 #include "base/vec.h"

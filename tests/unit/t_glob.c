@@ -1,7 +1,7 @@
-/* Patterns over a project: plan/glob.h. */
+/* Patterns over a project: base/glob.h. */
 #include "test.h"
 
-#include "plan/glob.h"
+#include "base/glob.h"
 
 static const struct {
 	const char *pattern, *path;
