@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# `build` is killed at 200 random moments, and each of its I/O calls fails once: the sources stay as
-# they are, nothing is torn, and the next build gives the wheel that an undisturbed one gives.
+# long
+# `build` is killed at random moments, and its I/O calls fail one by one: the sources stay as they are,
+# nothing is torn, and the next build gives the wheel that an undisturbed one gives. ROCSMITH_KILLS says
+# how many kills, ROCSMITH_FAULT_POINTS how many of the calls fail.
 set -eu
 
 top=$(dirname "$(realpath "$0")")
+kills=${ROCSMITH_KILLS:-20} points=${ROCSMITH_FAULT_POINTS:-8}
 cd "$E2E_TMP"
 if ! command -v bwrap >/dev/null && [ "$(id -u)" != 0 ]; then
 	echo 'skip build faults: neither bwrap nor root'
@@ -23,12 +26,12 @@ trap 'rm -rf "$fast"' EXIT
 # The SDK is there before the first kill.
 "$ROCSMITH" build p --gpu gfx1201 -o "$fast/first" --build-dir "$fast/first-b" >/dev/null 2>log
 
-python3 "$top/faults.py" kill --times 200 --setup "rm -rf '$fast/o' '$fast/b'" \
+python3 "$top/faults.py" kill --times "$kills" --setup "rm -rf '$fast/o' '$fast/b'" \
 	--tree "$fast/o" --keep p -- \
 	"$ROCSMITH" build p --gpu gfx1201 -o "$fast/o" --build-dir "$fast/b"
-echo 'ok 200 kills of a build: it goes on, and the wheel is the same'
+echo "ok $kills kills of a build: it goes on, and the wheel is the same"
 if [ -x "$fault" ]; then
-	python3 "$top/faults.py" sweep --sample 30 --setup "rm -rf '$fast/o' '$fast/b'" \
+	python3 "$top/faults.py" sweep --sample "$points" --setup "rm -rf '$fast/o' '$fast/b'" \
 		--tree "$fast/o" --keep p -- \
 		"$fault" build p --gpu gfx1201 -o "$fast/o" --build-dir "$fast/b"
 	echo 'ok a failing I/O call is told, and the next build is whole'

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# alone: it sets up and builds in the build folder of all
 # make install puts the program and its pages where they are found, and the pages are sound.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

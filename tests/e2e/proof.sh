@@ -35,12 +35,9 @@ python3 -m venv "$E2E_TMP/venv"
 "$E2E_TMP/venv/bin/pip" check >/dev/null
 "$E2E_TMP/venv/bin/pip" show -f montecarlo | grep -q '_gpu.abi3.so'
 echo 'ok pip installs it'
-if [ ! -x "$tools/bin/auditwheel" ] || [ ! -x "$tools/bin/uv" ]; then
-	python3 -m venv "$tools"
-	"$tools/bin/pip" install -q --disable-pip-version-check auditwheel uv packaging >"$E2E_TMP/pip.log" 2>&1 ||
-		echo 'skip auditwheel, uv and packaging cannot be had (no package index?)'
-fi
-if [ -x "$tools/bin/uv" ]; then
+if ! bash "$top/tests/oracle/venv.sh" "$tools" 2>"$E2E_TMP/pip.log"; then
+	echo 'skip auditwheel, uv and packaging cannot be had (no package index?)'
+else
 	"$tools/bin/uv" venv -q "$E2E_TMP/uv"
 	VIRTUAL_ENV="$E2E_TMP/uv" "$tools/bin/uv" pip install -q --offline --no-deps "$wheel"
 	find "$E2E_TMP/uv" -name '_gpu.abi3.so' | grep -q .

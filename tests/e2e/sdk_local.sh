@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# long
 # `rocsmith sdk` against a small archive of our own: signatures, damage, hostile packages, resuming,
 # repair, new versions, an ordinary user, full disks, kills and failing I/O calls. No network.
 set -eu
@@ -7,6 +8,7 @@ for tool in apt-get dpkg-deb gpg bwrap; do
 	command -v $tool >/dev/null || { echo "skip $tool is not installed"; exit 0; }
 done
 failed=0
+kills=${ROCSMITH_KILLS:-10} points=${ROCSMITH_FAULT_POINTS:-12}
 home=$E2E_TMP/home
 sdk=$home/data/sdk/debian-sid
 export ROCSMITH_HOME=$home
@@ -169,12 +171,11 @@ prove 'the tree is sound' "$ROCSMITH" sdk verify
 
 # ---- kills and failing calls ----
 rm -rf "$home"
-times=${SDK_KILLS:-40}
-prove "$times kills at random moments" python3 "$here/faults.py" kill --times "$times" --timeout 60 \
+prove "$kills kills at random moments" python3 "$here/faults.py" kill --times "$kills" --timeout 60 \
 	--setup "rm -rf '$home'" --tree "$sdk" --ignore sdk.json --ignore '=made' -- "$ROCSMITH" sdk install "${mirror[@]}"
 fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
 if [ -x "$fault" ]; then
-	prove 'failing I/O calls' python3 "$here/faults.py" sweep --sample "${SDK_FAULTS:-40}" --timeout 60 \
+	prove 'failing I/O calls' python3 "$here/faults.py" sweep --sample "$points" --timeout 60 \
 		--setup "rm -rf '$home'" --tree "$sdk" --ignore sdk.json --ignore '=made' -- "$fault" sdk install "${mirror[@]}"
 else
 	echo 'skip rocsmith-fault is not built'

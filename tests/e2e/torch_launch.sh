@@ -3,10 +3,6 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 passes=$(dirname "$ROCSMITH")/tests/torch_passes
-if ! ninja -C "$(dirname "$ROCSMITH")" tests/torch_passes >"$E2E_TMP/log" 2>&1; then
-	echo 'not ok torch_passes does not build'
-	exit 0
-fi
 sources=$("$top/tools/sdist-get" mamba-ssm 2>"$E2E_TMP/log") || sources=
 cd "$E2E_TMP" || exit 1
 for version in 2.4.1 2.15.0; do

@@ -4,10 +4,6 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 dump=$(dirname "$ROCSMITH")/tests/torch-dump
-if ! ninja -C "$(dirname "$ROCSMITH")" tests/torch-dump >"$E2E_TMP/log" 2>&1; then
-	echo 'not ok torch-dump does not build'
-	exit 0
-fi
 for version in 2.2.2 2.4.0 2.4.1 2.5.1 2.6.0 2.7.1 2.8.0 2.9.1 2.10.0 2.11.0 2.12.1 2.13.0 2.14.1 2.15.0; do
 	folder=$("$top/tools/torch-get" $version 2>"$E2E_TMP/log")
 	case $? in

@@ -7,12 +7,7 @@ python3 "$top/tests/oracle/hostile.py" "$ROCSMITH" "$E2E_TMP/hostile"
 
 # Wheels from the package index, kept with the SDK; without an index this part is skipped.
 tools=$ROCSMITH_HOME/oracles wheels=$ROCSMITH_HOME/wheels
-python3 -c 'import venv, ensurepip' 2>/dev/null || { echo 'skip python3 has no venv'; exit 0; }
-if [ ! -x "$tools/bin/auditwheel" ]; then
-	python3 -m venv "$tools"
-	"$tools/bin/pip" install -q --disable-pip-version-check auditwheel uv packaging wheel \
-		>"$E2E_TMP/pip.log" 2>&1 || { echo 'skip no package index'; exit 0; }
-fi
+bash "$top/tests/oracle/venv.sh" "$tools" 2>"$E2E_TMP/pip.log" || { echo 'skip no venv or package index'; exit 0; }
 "$tools/bin/python" "$top/tests/oracle/policy.py" "$top/src/wheel/platform.c"
 
 fetch() { # NAME==VERSION PYTHON PLATFORM
