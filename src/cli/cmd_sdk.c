@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "cli/sdk_show.h"
+#include "know/know.h"
 #include "target/target.h"
 #include "term/out.h"
 #include "term/table.h"
@@ -27,7 +28,7 @@ static void list_json(struct arena *a, const struct strs *names, const struct sd
 {
 	BUF(out, a);
 	struct json j = {.out = &out, .indent = 2};
-	struct strs known = sdk_component_names(a);
+	struct strs known = know_component_names(a);
 	json_open(&j, '{');
 	json_put(&j, "schema", S("rocsmith.sdk-list/1"));
 	json_key(&j, "installed");
@@ -60,10 +61,10 @@ static void list_text(struct arena *a, const struct strs *names, const struct sd
 		table_print(&t);
 	else
 		out_text(S("no SDK is installed\n"));
-	struct strs known = sdk_component_names(a);
+	struct strs known = know_component_names(a);
 	out_text(S("\ncomponents that can be installed:\n"));
 	for (size_t i = 0; i < known.n; i++)
-		out_fmt("  %-18.*s %s\n", STR(known.v[i]), sdk_component_about(known.v[i]));
+		out_fmt("  %-18.*s %s\n", STR(known.v[i]), know_component(known.v[i])->about);
 }
 
 static void tell_broken(struct str name, const struct err *e)

@@ -6,6 +6,7 @@
 #include "make/build.h"
 
 #include "base/fs.h"
+#include "know/know.h"
 
 enum { MAX_SOURCE = 64 << 20, MAX_NOTES = 12, MAX_ERRORS = 20 };
 
@@ -245,7 +246,7 @@ static void find_block(struct arena *tmp, const struct step *s, struct str *text
 static bool hint_component(struct arena *tmp, struct err *e, struct str header)
 {
 	struct strs headers = {.v = &header, .n = 1, .cap = 1};
-	struct strs parts = sdk_components_for_headers(tmp, &headers);
+	struct strs parts = know_headers(tmp, &headers);
 	if (parts.n)
 		err_hint(e,
 			"the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "

@@ -1,5 +1,6 @@
 /* What the sources need of the SDK, as their translation tells: components and libraries. */
 #include "base/fs.h"
+#include "know/know.h"
 #include "make/make.h"
 
 enum { MAX_SOURCE = 64 << 20 };
@@ -27,25 +28,6 @@ static struct err *headers_of(
 	return NULL;
 }
 
-/* Libraries that can be linked; the others of their kind are headers only. Linked as needed: a
- * header may be used for its device functions alone. */
-static const char *const linkable[] = {"hipblas", "hipblaslt", "hipfft", "hiprand", "hipsolver",
-	"hipsparse", "miopen", "rccl", "rocblas", "rocfft", "rocrand", "rocsolver", "rocsparse",
-	NULL};
-
-static bool is_linkable(struct str component)
-{
-	for (size_t i = 0; linkable[i]; i++)
-		if (str_eq(component, str_from(linkable[i])))
-			return true;
-	return false;
-}
-
-static struct str library_name(struct str component)
-{
-	return str_eq(component, S("miopen")) ? S("MIOpen") : component;
-}
-
 struct err *make_needs(struct arena *a, struct plan *p)
 {
 	struct strs headers = {0};
@@ -54,20 +36,23 @@ struct err *make_needs(struct arena *a, struct plan *p)
 	VEC_EACH (struct str, h, &p->headers)
 		TRY(headers_of(a, p, *h, &headers));
 	add_all(a, &headers, &p->external);
-	struct strs components = sdk_components_for_headers(a, &headers), found = {0};
+	struct strs components = know_headers(a, &headers), found = {0};
 	VEC_EACH (struct str, c, &components) {
 		if (!strs_has(&p->sdk_components, *c)) {
 			strs_add(a, &p->sdk_components, *c);
 			strs_add(a, &found, *c);
 		}
-		struct str lib = library_name(*c);
-		if (is_linkable(*c) && !strs_has(&p->libraries, lib))
+		/* Linked as needed: a header may be used for its device functions alone. */
+		struct str lib = str_from(know_component(*c)->link);
+		if (lib.n && !strs_has(&p->libraries, lib))
 			strs_add(a, &p->libraries, lib);
 	}
 	/* A library named in the description comes from the component of its name. */
-	VEC_EACH (struct str, lib, &p->libraries)
-		if (is_linkable(*lib) && !strs_has(&p->sdk_components, *lib))
+	VEC_EACH (struct str, lib, &p->libraries) {
+		const struct know_library *l = know_component(*lib);
+		if (l && l->link && !strs_has(&p->sdk_components, *lib))
 			strs_add(a, &p->sdk_components, *lib);
+	}
 	struct str all = str_join(a, &p->sdk_components, S(", "));
 	if (found.n)
 		plan_explain(a, p, "sdk components", all, "the sources include headers of %.*s",

@@ -11,6 +11,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/progress.h"
+#include "know/know.h"
 #include "sdk/apt.h"
 
 enum { MAX_CONF = 1 << 20, MAX_RELEASE = 16 << 20, UPDATE_SECONDS = 600, RESOLVE_SECONDS = 120 };
@@ -93,6 +94,16 @@ static struct str sources_text(struct arena *a, const struct apt *apt)
 	return buf_str(&out);
 }
 
+struct str apt_preferences(struct arena *a, struct str suite)
+{
+	BUF(out, a);
+	buf_add(&out, S("Package:"));
+	for (const char *const *s = know_family_table->sources; *s; s++)
+		buf_fmt(&out, " src:%s", *s);
+	buf_fmt(&out, "\nPin: release a=%.*s\nPin-Priority: 990\n", STR(suite));
+	return buf_str(&out);
+}
+
 static struct err *put(struct arena *a, const struct apt *apt, const char *name, struct str text)
 {
 	/* 0600: a proxy's password may be among the settings */
@@ -113,8 +124,7 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 	TRY(put(a, apt, "status", S("")));
 	TRY(put(a, apt, "etc/sources.list", sources_text(a, apt)));
 	struct str last = apt->suites.v[apt->suites.n - 1];
-	return put(
-		a, apt, "etc/preferences", apt->suites.n > 1 ? rocm_preferences(a, last) : S(""));
+	return put(a, apt, "etc/preferences", apt->suites.n > 1 ? apt_preferences(a, last) : S(""));
 }
 
 /* ---- errors ---- */

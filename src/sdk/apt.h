@@ -26,5 +26,7 @@ MUST_USE struct err *apt_resolve(struct arena *a, const struct apt *apt,
  * stay there. */
 MUST_USE struct err *apt_fetch(
 	struct arena *a, const struct apt *apt, const struct sdk_items *items);
+/* Text of an apt_preferences(5) file that prefers ROCm's (and only ROCm's) packages of a suite. */
+struct str apt_preferences(struct arena *a, struct str suite);
 /* "'URI' FILE SIZE SHA256:HEX", a line of apt-get --print-uris. */
 bool apt_parse_uri(struct arena *a, struct str line, struct sdk_item *ret);

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/progress.h"
+#include "know/know.h"
 #include "sdk/apt.h"
 #include "sdk/apt_sources.h"
 #include "sdk/deb.h"
@@ -107,7 +108,7 @@ static struct err *collect(
 	for (size_t i = 0; i < components->n; i++) {
 		struct strs packages;
 		bool is_alone;
-		TRY(component_packages(a, components->v[i], &packages, &is_alone));
+		TRY(know_packages(a, components->v[i], &packages, &is_alone));
 		for (size_t k = 0; is_alone == alone && k < packages.n; k++)
 			if (!strs_has(ret, packages.v[k]))
 				strs_add(a, ret, packages.v[k]);

@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "know/know.h"
 #include "sdk/provider.h"
 #include "sdk/view.h"
 
@@ -322,7 +323,7 @@ static struct err *check_components(struct arena *a, const struct strs *list)
 	for (size_t i = 0; i < list->n; i++) {
 		struct strs packages;
 		bool alone;
-		TRY(component_packages(a, list->v[i], &packages, &alone));
+		TRY(know_packages(a, list->v[i], &packages, &alone));
 	}
 	return NULL;
 }

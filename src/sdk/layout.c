@@ -9,6 +9,7 @@
  * device libraries are named. */
 #include "base/buf.h"
 #include "base/fs.h"
+#include "know/know.h"
 #include "sdk/provider.h"
 
 enum { MAX_CMAKE = 1 << 20, NEWEST_LLVM = 99 };
@@ -134,17 +135,6 @@ static struct err *one_package(struct arena *a, struct str dir, struct str name,
 	return NULL;
 }
 
-static const char *const rocm_cmake[] = {
-	"amd", "hip", "hsa", "miopen", "roc", "rccl", "half", "composable"};
-
-static bool is_rocm_cmake(struct str name)
-{
-	for (size_t i = 0; i < sizeof(rocm_cmake) / sizeof(rocm_cmake[0]); i++)
-		if (str_starts(name, str_from(rocm_cmake[i])))
-			return true;
-	return false;
-}
-
 static struct err *find_versions(struct arena *a, struct sdk *sdk)
 {
 	for (size_t i = 0; i < sdk->lib_dirs.n; i++) {
@@ -154,7 +144,7 @@ static struct err *find_versions(struct arena *a, struct sdk *sdk)
 			continue;
 		TRY(fs_list(a, dir, &names));
 		for (size_t k = 0; k < names.n; k++)
-			if (is_rocm_cmake(str_lower(a, names.v[k])))
+			if (know_rocm_cmake(names.v[k]))
 				TRY(one_package(a, path_join(a, dir, names.v[k]), names.v[k], sdk));
 	}
 	return NULL;

@@ -131,15 +131,6 @@ MUST_USE struct err *sdk_open_installed(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
 struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
 
-/* ---- components.c ---- */
-/* Packages of a component (those of "headers" are wanted alone); E_USAGE with did-you-mean. */
-MUST_USE struct err *component_packages(
-	struct arena *a, struct str component, struct strs *ret, bool *ret_alone);
-/* Is this binary package one of ROCm's (its headers and libraries belong into /opt/rocm)? */
-bool package_is_rocm(struct str name);
-/* Text of an apt preferences file that prefers ROCm's (and only ROCm's) packages of a suite. */
-struct str rocm_preferences(struct arena *a, struct str suite);
-
 /* ---- layout.c ---- */
 /* Finds clang, device libraries, headers, libraries, versions. sdk->root is set ("" = the machine
  * itself); prefix is the ROCm prefix inside, e.g. "/opt/rocm" or "/usr". E_SDK tells what is

@@ -148,8 +148,3 @@ MUST_USE struct err *sdk_probe(struct arena *a, const struct sdk *sdk, const str
 /* Compares the tree with its manifest: missing, changed or torn files. What is wrong is remembered,
  * so that the next sdk_install() repairs it. */
 MUST_USE struct err *sdk_check(struct arena *a, struct str name, struct findings *ret);
-/* The words that components may be, and what each is. */
-struct strs sdk_component_names(struct arena *a);
-const char *sdk_component_about(struct str name);
-/* Names of the components that provide these headers ("hiprand/hiprand.h" -> "hiprand"). */
-struct strs sdk_components_for_headers(struct arena *a, const struct strs *headers);

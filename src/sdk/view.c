@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "know/know.h"
 #include "sdk/view.h"
 
 enum { MAX_RECORD = 256 << 20 };
@@ -144,7 +145,7 @@ struct err *view_make(
 		TRY(fs_mkdirs(path_join(a, v.view, str_from(always[i]))));
 	VEC_EACH (struct sdk_package, p, &m->packages) {
 		struct str text;
-		if (!package_is_rocm(p->name))
+		if (!know_rocm_package(p->name))
 			continue;
 		struct str path = str_fmt(a, "%.*s/records/%.*s", STR(dir), STR(p->name));
 		TRY(fs_read(a, path, MAX_RECORD, &text));

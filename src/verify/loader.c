@@ -3,46 +3,8 @@
 #include <fnmatch.h>
 
 #include "base/fs.h"
+#include "know/know.h"
 #include "verify/look.h"
-
-/* Who brings a library that is neither in the wheel nor promised by PEP 600. Names are those of
- * ROCm 6 and 7, of the torch wheels and of CUDA. */
-static const struct {
-	const char *pattern;
-	const char *who;
-	enum verify_id id;
-	const char *project; /* the Python package, when there is one */
-} providers[] = {
-	{.pattern = "libamdhip64.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libhiprtc*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libhsa-runtime64.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libamd_comgr*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libamd_smi.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "librocm*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libroc[bsfrt]*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "librocprofiler*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "librocalution*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libhip[bsftr]*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libhiptensor.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libMIOpen.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libmigraphx*.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "librccl.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libroctx64.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libhsakmt.so*", .who = "ROCm", .id = V_NEEDED_ROCM},
-	{.pattern = "libtorch*.so", .who = "the torch package", .id = V_NEEDED_PACKAGE, "torch"},
-	{.pattern = "libc10*.so", .who = "the torch package", .id = V_NEEDED_PACKAGE, "torch"},
-	{.pattern = "libshm.so", .who = "the torch package", .id = V_NEEDED_PACKAGE, "torch"},
-	{.pattern = "libtensorflow*.so*",
-		.who = "the tensorflow package",
-		.id = V_NEEDED_PACKAGE,
-		"tensorflow"},
-	{.pattern = "libpython3*.so*", .who = "the Python that loads it", .id = V_NEEDED_PACKAGE},
-	{.pattern = "libcuda.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
-	{.pattern = "libcudart.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
-	{.pattern = "libcu[bsfrdp]*.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
-	{.pattern = "libnv*.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
-	{.pattern = "libnccl.so*", .who = "CUDA", .id = V_NEEDED_CUDA},
-};
 
 struct need { /* a library that is not on the PEP 600 list, and who wants it */
 	struct str lib;
@@ -157,18 +119,18 @@ static bool allowed_outside(struct look *l, const struct need *n)
 
 static bool provided(struct look *l, const struct need *n)
 {
-	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++) {
-		if (!matches(str_from(providers[i].pattern), n->lib))
-			continue;
-		struct finding *f = look_say(l, providers[i].id, n->by->name,
-			"needs '%.*s'%.*s, which %s must provide", STR(n->lib), STR(and_more(l, n)),
-			providers[i].who);
-		const char *project = providers[i].project;
-		if (project && !strs_has(&l->requires, str_from(project)))
-			finding_fix(l->a, f, "say so in METADATA: Requires-Dist: %s", project);
-		return true;
-	}
-	return false;
+	static const enum verify_id ids[] = {[KNOW_ROCM] = V_NEEDED_ROCM,
+		[KNOW_PACKAGE] = V_NEEDED_PACKAGE,
+		[KNOW_CUDA] = V_NEEDED_CUDA};
+	const struct know_other *by = know_soname(n->lib);
+	if (!by)
+		return false;
+	struct finding *f =
+		look_say(l, ids[by->origin], n->by->name, "needs '%.*s'%.*s, which %s must provide",
+			STR(n->lib), STR(and_more(l, n)), by->who);
+	if (by->project && !strs_has(&l->requires, str_from(by->project)))
+		finding_fix(l->a, f, "say so in METADATA: Requires-Dist: %s", by->project);
+	return true;
 }
 
 static void say_need(struct look *l, const struct need *n)

@@ -120,39 +120,24 @@ static void other_lines_are_no_uris(void **state)
 		assert_false(apt_parse_uri(&a, str_from(lines[k]), &i));
 }
 
-static void components_name_packages(void **state)
+/* apt_preferences(5): one stanza, which pins source packages of one suite. */
+static void preferences_pin_rocm_and_nothing_else(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct strs names = sdk_component_names(&a), packages;
-	bool alone;
-	for (size_t i = 0; i < names.n; i++) {
-		assert_ok(component_packages(&a, names.v[i], &packages, &alone));
-		assert_true(packages.n > 0);
-		assert_true(sdk_component_about(names.v[i])[0]);
-	}
-	assert_ok(component_packages(&a, S("headers"), &packages, &alone));
-	assert_true(alone && strs_has(&packages, S("libhiprand-dev")));
-	assert_err_says(component_packages(&a, S("hiprnd"), &packages, &alone), E_USAGE, "hiprnd");
-	assert_true(package_is_rocm(S("libhiprand1")) && package_is_rocm(S("libamdhip64-6")));
-	assert_false(package_is_rocm(S("libc6-dev")) || package_is_rocm(S("librocksdb-dev")));
-}
-
-static void headers_name_components(void **state)
-{
-	(void)state;
-	ARENA(a);
-	struct strs list = {0};
-	strs_add(&a, &list, S("hiprand/hiprand_kernel.h"));
-	strs_add(&a, &list, S("vector"));
-	strs_add(&a, &list, S("hip/hip_runtime.h"));
-	strs_add(&a, &list, S("thrust/device_vector.h"));
-	strs_add(&a, &list, S("hiprand/hiprand.h"));
-	struct strs got = sdk_components_for_headers(&a, &list);
-	assert_str(str_join(&a, &got, S(",")), "compiler,hiprand,rocthrust");
-	struct strs known = sdk_component_names(&a);
-	for (size_t i = 0; i < got.n; i++)
-		assert_true(strs_has(&known, got.v[i]));
+	struct str text = apt_preferences(&a, S("experimental")), line;
+	assert_true(str_next(&text, '\n', &line));
+	struct strs words = str_split(&a, line, ' ');
+	assert_str(words.v[0], "Package:");
+	for (size_t i = 1; i < words.n; i++)
+		assert_true(str_starts(words.v[i], S("src:")));
+	assert_true(strs_has(&words, S("src:rocm-hipamd")));
+	assert_true(strs_has(&words, S("src:rocrand")) && strs_has(&words, S("src:miopen")));
+	assert_false(strs_has(&words, S("src:glibc")) || strs_has(&words, S("src:*")));
+	assert_true(str_next(&text, '\n', &line));
+	assert_str(line, "Pin: release a=experimental");
+	assert_true(str_next(&text, '\n', &line));
+	assert_str(line, "Pin-Priority: 990");
 }
 
 int main(void)
@@ -163,8 +148,7 @@ int main(void)
 		cmocka_unit_test(the_debian_archive_is_found_among_others),
 		cmocka_unit_test(uris_are_parsed),
 		cmocka_unit_test(other_lines_are_no_uris),
-		cmocka_unit_test(components_name_packages),
-		cmocka_unit_test(headers_name_components),
+		cmocka_unit_test(preferences_pin_rocm_and_nothing_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

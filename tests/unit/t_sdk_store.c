@@ -359,6 +359,23 @@ static void only_sdks_of_ours_are_removed(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+static void the_compiler_is_part_of_every_wish(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct sdk_spec spec = {0};
+	struct strs none = sdk_wanted(&a, &spec);
+	assert_str(str_join(&a, &none, S(" ")), "compiler");
+	strs_add(&a, &spec.components, S("hiprand"));
+	strs_add(&a, &spec.components, S("compiler"));
+	strs_add(&a, &spec.components, S("hiprand"));
+	struct strs got = sdk_wanted(&a, &spec);
+	assert_str(str_join(&a, &got, S(" ")), "compiler hiprand");
+	assert_str(sdk_name(&a, &spec), "debian-sid");
+	spec.suite = S("experimental");
+	assert_str(sdk_name(&a, &spec), "debian-experimental");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +393,7 @@ int main(void)
 		TEST(a_removed_sdk_leaves_nothing_but_its_lock),
 		TEST(what_a_killed_install_left_can_be_removed),
 		TEST(only_sdks_of_ours_are_removed),
+		cmocka_unit_test(the_compiler_is_part_of_every_wish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "hipify/cuda/engine.h"
 
 #include "base/fs.h"
+#include "know/know.h"
 
 /* Folders and families of headers without an equal, or that no table lists one by one. */
 static const struct {
@@ -23,20 +24,11 @@ static const struct {
 	{S_INIT("raft/"), S_INIT(""), S_INIT("RAFT is a library for CUDA")},
 };
 
-/* Folders of ROCm's own headers: what is included from them tells which libraries are needed. */
-static const char *const rocm_folders[] = {"hip/", "hipblas/", "hipblaslt/", "hipcub/", "hipfft/",
-	"hiprand/", "hipsolver/", "hipsparse/", "miopen/", "rccl/", "rocblas/", "rocfft/",
-	"rocprim/", "rocrand/", "rocsolver/", "rocsparse/", "rocwmma/", "thrust/"};
-
+/* What is included from ROCm tells which libraries are needed. */
 static void note_header(struct engine *e, struct str path)
 {
-	for (size_t i = 0; i < sizeof(rocm_folders) / sizeof(*rocm_folders); i++) {
-		if (!str_starts(path, str_from(rocm_folders[i])))
-			continue;
-		if (map_put(&e->headers, path, e))
-			strs_add(e->a, &e->ret->headers, path);
-		return;
-	}
+	if (know_header(path) && map_put(&e->headers, path, e))
+		strs_add(e->a, &e->ret->headers, path);
 }
 
 /* Is path, as written in an #include, a file of the project? */

@@ -1,12 +1,11 @@
-/* What the words of --components mean, and which packages and headers are ROCm's:
- * sdk/components.c. */
-#include "sdk/provider.h"
+/* What the words of --components mean, and which packages, headers and libraries are ROCm's. */
+#include "know/know.h"
 #include "test.h"
 
 static struct strs packages_of(struct arena *a, const char *component, bool *alone)
 {
 	struct strs list = {0};
-	assert_ok(component_packages(a, str_from(component), &list, alone));
+	assert_ok(know_packages(a, str_from(component), &list, alone));
 	return list;
 }
 
@@ -14,12 +13,12 @@ static void every_component_names_packages_once(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct strs names = sdk_component_names(&a);
+	struct strs names = know_component_names(&a);
 	assert_true(names.n > 20);
 	for (size_t i = 0; i < names.n; i++) {
 		bool alone;
 		struct strs list = packages_of(&a, names.v[i].p, &alone);
-		assert_true(list.n > 0 && sdk_component_about(names.v[i])[0]);
+		assert_true(list.n > 0 && know_component(names.v[i])->about[0]);
 		for (size_t k = 0; k < list.n; k++)
 			for (size_t n = 0; n < k; n++)
 				assert_false(str_eq(list.v[k], list.v[n]));
@@ -34,14 +33,14 @@ static void the_packages_of_libraries_are_part_of_the_view(void **state)
 	(void)state;
 	ARENA(a);
 	static const char *const others[] = {"compiler", "torch-build", "python", NULL};
-	struct strs names = sdk_component_names(&a);
+	struct strs names = know_component_names(&a);
 	for (size_t i = 0; i < names.n; i++) {
 		bool alone, skip = false;
 		for (size_t k = 0; others[k]; k++)
 			skip |= str_eq(names.v[i], str_from(others[k]));
 		struct strs list = packages_of(&a, names.v[i].p, &alone);
 		for (size_t k = 0; !skip && k < list.n; k++)
-			if (!package_is_rocm(list.v[k]))
+			if (!know_rocm_package(list.v[k]))
 				fail_msg("'%.*s' is not ROCm's", STR(list.v[k]));
 	}
 }
@@ -69,7 +68,7 @@ static void only_headers_come_without_what_they_depend_on(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct strs names = sdk_component_names(&a);
+	struct strs names = know_component_names(&a);
 	for (size_t i = 0; i < names.n; i++) {
 		bool alone = false;
 		packages_of(&a, names.v[i].p, &alone);
@@ -105,7 +104,7 @@ static void mistyped_components_are_answered(void **state)
 	for (size_t i = 0; i < sizeof(mistypes) / sizeof(mistypes[0]); i++) {
 		struct strs list;
 		bool alone;
-		struct err *e = component_packages(&a, str_from(mistypes[i].word), &list, &alone);
+		struct err *e = know_packages(&a, str_from(mistypes[i].word), &list, &alone);
 		assert_non_null(e);
 		assert_int_equal(e->code, E_USAGE);
 		if (!e->hints || strcmp(e->hints->text, mistypes[i].hint) != 0)
@@ -113,7 +112,8 @@ static void mistyped_components_are_answered(void **state)
 				e->hints ? e->hints->text : "none");
 		err_free(e);
 	}
-	assert_string_equal(sdk_component_about(S("nothing")), "");
+	assert_null(know_component(S("nothing")));
+	assert_null(know_component(S("")));
 }
 
 /* ---- packages ---- */
@@ -152,28 +152,8 @@ static void rocms_packages_are_told_from_others_of_like_names(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
-		if (package_is_rocm(str_from(packages[i].name)) != packages[i].rocm)
+		if (know_rocm_package(str_from(packages[i].name)) != packages[i].rocm)
 			fail_msg("'%s'", packages[i].name);
-}
-
-/* apt_preferences(5): one stanza, which pins source packages of one suite. */
-static void preferences_pin_rocm_and_nothing_else(void **state)
-{
-	(void)state;
-	ARENA(a);
-	struct str text = rocm_preferences(&a, S("experimental")), line;
-	assert_true(str_next(&text, '\n', &line));
-	struct strs words = str_split(&a, line, ' ');
-	assert_str(words.v[0], "Package:");
-	for (size_t i = 1; i < words.n; i++)
-		assert_true(str_starts(words.v[i], S("src:")));
-	assert_true(strs_has(&words, S("src:rocm-hipamd")));
-	assert_true(strs_has(&words, S("src:rocrand")) && strs_has(&words, S("src:miopen")));
-	assert_false(strs_has(&words, S("src:glibc")) || strs_has(&words, S("src:*")));
-	assert_true(str_next(&text, '\n', &line));
-	assert_str(line, "Pin: release a=experimental");
-	assert_true(str_next(&text, '\n', &line));
-	assert_str(line, "Pin-Priority: 990");
 }
 
 /* ---- headers ---- */
@@ -217,11 +197,11 @@ static void headers_lead_to_their_component(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct strs known = sdk_component_names(&a);
+	struct strs known = know_component_names(&a);
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
 		struct strs one = {0};
 		strs_add(&a, &one, str_from(headers[i].header));
-		struct strs got = sdk_components_for_headers(&a, &one);
+		struct strs got = know_headers(&a, &one);
 		struct str text = str_join(&a, &got, S(","));
 		if (!str_eq(text, str_from(headers[i].component)))
 			fail_msg("'%s' gives '%.*s'", headers[i].header, STR(text));
@@ -236,27 +216,78 @@ static void components_of_many_headers_are_sorted_and_unique(void **state)
 	struct strs list = {0};
 	for (size_t i = sizeof(headers) / sizeof(headers[0]); i-- > 0;)
 		strs_add(&a, &list, str_from(headers[i].header));
-	struct strs got = sdk_components_for_headers(&a, &list);
+	struct strs got = know_headers(&a, &list);
 	for (size_t i = 1; i < got.n; i++)
 		assert_true(str_cmp(got.v[i - 1], got.v[i]) < 0);
 	assert_true(strs_has(&got, S("compiler")) && strs_has(&got, S("hiprand")));
 }
 
-static void the_compiler_is_part_of_every_wish(void **state)
+static void headers_name_components(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct sdk_spec spec = {0};
-	struct strs none = sdk_wanted(&a, &spec);
-	assert_str(str_join(&a, &none, S(" ")), "compiler");
-	strs_add(&a, &spec.components, S("hiprand"));
-	strs_add(&a, &spec.components, S("compiler"));
-	strs_add(&a, &spec.components, S("hiprand"));
-	struct strs got = sdk_wanted(&a, &spec);
-	assert_str(str_join(&a, &got, S(" ")), "compiler hiprand");
-	assert_str(sdk_name(&a, &spec), "debian-sid");
-	spec.suite = S("experimental");
-	assert_str(sdk_name(&a, &spec), "debian-experimental");
+	struct strs list = {0};
+	strs_add(&a, &list, S("hiprand/hiprand_kernel.h"));
+	strs_add(&a, &list, S("vector"));
+	strs_add(&a, &list, S("hip/hip_runtime.h"));
+	strs_add(&a, &list, S("thrust/device_vector.h"));
+	strs_add(&a, &list, S("hiprand/hiprand.h"));
+	struct strs got = know_headers(&a, &list);
+	assert_str(str_join(&a, &got, S(",")), "compiler,hiprand,rocthrust");
+	struct strs known = know_component_names(&a);
+	for (size_t i = 0; i < got.n; i++)
+		assert_true(strs_has(&known, got.v[i]));
+}
+
+/* One row joins what is known of a library, so each part must lead back to it. */
+static void a_library_is_found_by_each_of_its_names(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < know_library_count; i++) {
+		const struct know_library *l = &know_library_table[i];
+		for (const char *const *h = l->headers; h && *h; h++)
+			assert_ptr_equal(know_header(str_from(*h)), l);
+		for (const char *const *p = l->parts; p && *p; p++)
+			assert_non_null(know_component(str_from(*p)));
+		assert_true(!l->link || (l->headers && l->sonames));
+	}
+}
+
+static const struct {
+	const char *soname, *who;
+} sonames[] = {
+	{"libamdhip64.so.6", "ROCm"},
+	{"libhiprtc-builtins.so.7", "ROCm"},
+	{"libhsa-runtime64.so.1", "ROCm"},
+	{"libamd_comgr_loader.so.1", "ROCm"},
+	{"libhipblaslt.so.0", "ROCm"},
+	{"libhipsparselt.so.0", "ROCm"},
+	{"libhiptensor.so.0", "ROCm"},
+	{"librocsolver.so.0", "ROCm"},
+	{"libroctracer64.so.4", "ROCm"},
+	{"librocm-core.so.1", "ROCm"},
+	{"librocprofiler-register.so.0", "ROCm"},
+	{"libMIOpen.so.1", "ROCm"},
+	{"libtorch_hip.so", "the torch package"},
+	{"libc10.so", "the torch package"},
+	{"libpython3.11.so.1.0", "the Python that loads it"},
+	{"libcudart.so.12", "CUDA"},
+	{"libcublas.so.12", "CUDA"},
+	{"libnvrtc.so.12", "CUDA"},
+	{"libc.so.6", NULL},
+	{"libcurl.so.4", NULL},
+	{"librocksdb.so.8", NULL},
+	{"", NULL},
+};
+
+static void who_brings_a_library_is_known_by_its_soname(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(sonames) / sizeof(sonames[0]); i++) {
+		const struct know_other *o = know_soname(str_from(sonames[i].soname));
+		if (!o != !sonames[i].who || (o && strcmp(o->who, sonames[i].who) != 0))
+			fail_msg("'%s' is of %s", sonames[i].soname, o ? o->who : "nobody");
+	}
 }
 
 int main(void)
@@ -269,10 +300,11 @@ int main(void)
 		cmocka_unit_test(a_compiler_is_what_hipcc_and_a_shell_need),
 		cmocka_unit_test(mistyped_components_are_answered),
 		cmocka_unit_test(rocms_packages_are_told_from_others_of_like_names),
-		cmocka_unit_test(preferences_pin_rocm_and_nothing_else),
 		cmocka_unit_test(headers_lead_to_their_component),
 		cmocka_unit_test(components_of_many_headers_are_sorted_and_unique),
-		cmocka_unit_test(the_compiler_is_part_of_every_wish),
+		cmocka_unit_test(headers_name_components),
+		cmocka_unit_test(a_library_is_found_by_each_of_its_names),
+		cmocka_unit_test(who_brings_a_library_is_known_by_its_soname),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,109 @@
+/* Look-ups in data/rocm.yaml; see know.h. */
+#include "know/know.h"
+
+#include <fnmatch.h>
+
+#include "base/suggest.h"
+
+struct strs know_component_names(struct arena *a)
+{
+	struct strs list = {0};
+	for (size_t i = 0; i < know_library_count; i++)
+		if (*know_library_table[i].name)
+			strs_add(a, &list, str_from(know_library_table[i].name));
+	return list;
+}
+
+const struct know_library *know_component(struct str name)
+{
+	for (size_t i = 0; name.n && i < know_library_count; i++)
+		if (str_eq(name, str_from(know_library_table[i].name)))
+			return &know_library_table[i];
+	return NULL;
+}
+
+static bool starts_with_one(struct str s, const char *const *list)
+{
+	for (; list && *list; list++)
+		if (str_starts(s, str_from(*list)))
+			return true;
+	return false;
+}
+
+static bool matches_one(struct str s, const char *const *list)
+{
+	ARENA(tmp);
+	char *z = str_z(&tmp, s);
+	for (; list && *list; list++)
+		if (fnmatch(*list, z, 0) == 0)
+			return true;
+	return false;
+}
+
+const struct know_library *know_header(struct str path)
+{
+	for (size_t i = 0; i < know_library_count; i++)
+		if (starts_with_one(path, know_library_table[i].headers))
+			return &know_library_table[i];
+	return NULL;
+}
+
+struct strs know_headers(struct arena *a, const struct strs *paths)
+{
+	struct strs out = {0};
+	for (size_t i = 0; i < paths->n; i++) {
+		const struct know_library *l = know_header(paths->v[i]);
+		if (l && !strs_has(&out, str_from(l->name)))
+			strs_add(a, &out, str_from(l->name));
+	}
+	strs_sort(&out);
+	return out;
+}
+
+static void add_packages(struct arena *a, const struct know_library *l, struct strs *ret)
+{
+	for (const char *const *p = l->parts; p && *p; p++)
+		add_packages(a, know_component(str_from(*p)), ret);
+	for (const char *const *p = l->packages; p && *p; p++)
+		strs_add(a, ret, str_from(*p));
+}
+
+struct err *know_packages(struct arena *a, struct str name, struct strs *ret, bool *ret_alone)
+{
+	const struct know_library *l = know_component(name);
+	*ret = (struct strs){0};
+	if (l) {
+		add_packages(a, l, ret);
+		*ret_alone = l->alone;
+		return NULL;
+	}
+	struct strs names = know_component_names(a);
+	struct str near = suggest(str_lower(a, name), &names);
+	struct err *e = err_new(E_USAGE, "unknown SDK component '%.*s'", STR(name));
+	if (near.n)
+		return err_hint(e, "did you mean '%.*s'?", STR(near));
+	return err_hint(e, "'rocsmith sdk list' shows the components");
+}
+
+bool know_rocm_package(struct str name)
+{
+	return matches_one(name, know_family_table->packages);
+}
+
+bool know_rocm_cmake(struct str name)
+{
+	ARENA(tmp);
+	return starts_with_one(str_lower(&tmp, name), know_family_table->cmake);
+}
+
+const struct know_other *know_soname(struct str name)
+{
+	static const struct know_other rocm = {.who = "ROCm", .origin = KNOW_ROCM};
+	for (size_t i = 0; i < know_library_count; i++)
+		if (matches_one(name, know_library_table[i].sonames))
+			return &rocm;
+	for (size_t i = 0; i < know_other_count; i++)
+		if (matches_one(name, (const char *const[]){know_other_table[i].soname, NULL}))
+			return &know_other_table[i];
+	return NULL;
+}

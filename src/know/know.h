@@ -1,0 +1,53 @@
+/* What ROCm consists of: components, packages, headers, sonames, link names; data/rocm.yaml compiled in.
+ *
+ * A component is a word of --components: a library ("hiprand") or a set of others ("math"). Everything
+ * here is constant, and looked up in tables of a few dozen rows. Lists end in NULL and may be NULL.
+ */
+#pragma once
+
+#include "base/err.h"
+
+struct know_library { /* data/rocm.yaml tells what each column means */
+	const char *name, *about;
+	const char *const *parts, *const *packages, *const *headers, *const *sonames;
+	const char *link;
+	bool alone;
+};
+extern const struct know_library know_library_table[];
+extern const size_t know_library_count;
+
+/* The words that components may be. */
+struct strs know_component_names(struct arena *a);
+/* The row of a component, NULL when there is none. */
+const struct know_library *know_component(struct str name);
+/* The component that a header belongs to, by its path in an #include; NULL when it is not ROCm's. */
+const struct know_library *know_header(struct str path);
+/* Components that provide these headers ("hiprand/hiprand.h" -> "hiprand"), sorted. */
+struct strs know_headers(struct arena *a, const struct strs *paths);
+/* Packages of a component (those of "headers" are wanted without what they depend on: alone). E_USAGE with
+ * did-you-mean. */
+MUST_USE struct err *know_packages(
+	struct arena *a, struct str component, struct strs *ret, bool *ret_alone);
+
+struct know_family {
+	const char *const *packages, *const *sources, *const *cmake;
+};
+extern const struct know_family know_family_table[];
+extern const size_t know_family_count;
+
+/* Is this binary package one of ROCm's (its headers and libraries belong into /opt/rocm)? */
+bool know_rocm_package(struct str name);
+/* Is this folder of lib/cmake one of ROCm's? */
+bool know_rocm_cmake(struct str name);
+
+enum know_origin { KNOW_ROCM, KNOW_PACKAGE, KNOW_CUDA };
+
+struct know_other { /* who brings a library */
+	const char *soname, *who, *project;
+	enum know_origin origin;
+};
+extern const struct know_other know_other_table[];
+extern const size_t know_other_count;
+
+/* By the name that a file needs ("libhiprand.so.1"); NULL when nobody is known to bring it. */
+const struct know_other *know_soname(struct str name);
