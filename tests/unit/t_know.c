@@ -273,6 +273,7 @@ static const struct {
 	{"libpython3.11.so.1.0", "the Python that loads it"},
 	{"libcudart.so.12", "CUDA"},
 	{"libcublas.so.12", "CUDA"},
+	{"libcurand.so.10", "CUDA"},
 	{"libnvrtc.so.12", "CUDA"},
 	{"libc.so.6", NULL},
 	{"libcurl.so.4", NULL},
