@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -26,23 +25,30 @@ struct str path_rel(struct arena *a, struct str path, struct str base);
 /* Relative, and by text alone never above its start: safe to join to a folder. */
 bool path_is_inside(struct str rel);
 
-/* ---- reading ---- */
-/* The whole file, NUL-terminated behind .n; E_LIMIT when it is larger than limit bytes. */
-MUST_USE struct err *fs_read(struct arena *a, struct str path, size_t limit, struct str *ret);
-/* The same, but ret->p is NULL when there is no such file. */
-MUST_USE struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct str *ret);
+/* ---- what is there ---- */
 bool fs_exists(struct str path);  /* follows links */
+bool fs_present(struct str path); /* something has this name, were it a dangling link */
 bool fs_is_dir(struct str path);  /* follows links */
 bool fs_is_file(struct str path); /* follows links */
 bool fs_is_link(struct str path);
-bool fs_writable(struct str path); /* by this process, as its permissions say */
-/* realpath(3); false when something of it is missing. */
-bool fs_real(struct arena *a, struct str path, struct str *ret);
-bool fs_present(struct str path); /* something has this name, were it a dangling link */
+bool fs_readable(struct str path); /* by this process, as the kernel says */
+bool fs_writable(struct str path);
 MUST_USE struct err *fs_stat(struct str path, struct stat *ret);  /* follows links */
 MUST_USE struct err *fs_lstat(struct str path, struct stat *ret); /* does not */
+/* The same where there may well be nothing: then false, and errno tells why. */
+bool fs_try_stat(struct str path, struct stat *ret);
+bool fs_try_lstat(struct str path, struct stat *ret);
+/* The same below an open folder, for many looks into one tree. */
+bool fs_try_stat_in(int dir, struct str path, bool follow, struct stat *ret);
+/* realpath(3); false when something of it is missing. */
+bool fs_real(struct arena *a, struct str path, struct str *ret);
+MUST_USE struct err *fs_readlink(struct arena *a, struct str path, struct str *ret);
+bool fs_free_space(struct str path, uint64_t *ret); /* bytes for this user on its file system */
+
+/* ---- folders ---- */
 /* Names in a folder, sorted, without "." and "..". */
 MUST_USE struct err *fs_list(struct arena *a, struct str dir, struct strs *ret);
+
 struct fs_name {
 	struct str name;
 	bool dir, link; /* a folder, also through a link; the entry itself is a link */
@@ -57,11 +63,6 @@ struct fs_names {
  * is the folder's own. */
 MUST_USE struct err *fs_scan(
 	struct arena *a, struct str dir, struct fs_names *ret, struct stat *ret_st);
-MUST_USE struct err *fs_readlink(struct arena *a, struct str path, struct str *ret);
-/* An fd for reading, close-on-exec. */
-MUST_USE struct err *fs_open(struct str path, int *ret_fd);
-/* Exactly n bytes at offset, or E_IO ("unexpected end of file"). */
-MUST_USE struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset);
 
 struct fs_entry {
 	struct str path; /* relative to the walked folder */
@@ -73,6 +74,19 @@ struct fs_entry {
 typedef struct err *fs_visit(void *user, const struct fs_entry *e, bool *prune);
 MUST_USE struct err *fs_walk(struct str dir, fs_visit *visit, void *user);
 
+/* ---- reading ---- */
+/* The whole file, NUL-terminated behind .n; E_LIMIT when it is larger than limit bytes. */
+MUST_USE struct err *fs_read(struct arena *a, struct str path, size_t limit, struct str *ret);
+/* The same, but ret->p is NULL when there is no such file. */
+MUST_USE struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct str *ret);
+/* The first n bytes, or all when there are fewer. */
+MUST_USE struct err *fs_read_head(struct arena *a, struct str path, size_t n, struct str *ret);
+/* An fd for reading a file, or for a folder; close-on-exec. */
+MUST_USE struct err *fs_open(struct str path, int *ret_fd);
+void fd_closep(int *fd);
+/* Exactly n bytes at offset, or E_IO ("unexpected end of file"). */
+MUST_USE struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset);
+
 /* ---- writing ---- */
 void fs_forbid_writes(void); /* from now on, except in scratch folders: a dry run */
 bool fs_writes_forbidden(void);
@@ -80,27 +94,6 @@ bool fs_writes_forbidden(void);
 MUST_USE struct err *fs_write(struct str path, struct str content, unsigned mode);
 /* As fs_write(), but leaves the file (and its mtime) alone when it has that content already. */
 MUST_USE struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode);
-MUST_USE struct err *fs_mkdirs(struct str path); /* and its parents; fine when it exists */
-MUST_USE struct err *fs_rename(struct str from, struct str to); /* and fsyncs the folder */
-MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fine when absent */
-MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, or not empty */
-/* A whole tree, links not followed; fine when absent. Only for what we created. */
-MUST_USE struct err *fs_remove_tree(struct str path);
-MUST_USE struct err *fs_symlink(struct str target, struct str path); /* replaces atomically */
-MUST_USE struct err *fs_link(struct str from, struct str to);        /* a second name (hard link) */
-MUST_USE struct err *fs_sync_dir(struct str path);
-/* Everything on the file system of path, for whole trees that were written without a sync. */
-MUST_USE struct err *fs_sync_all(struct str path);
-/* ---- many files at once: nothing of this is synced, for results that can be made again ---- */
-/* A new file, in a folder where nobody else looks: not atomic. mode 0 = 0666 without the umask. */
-MUST_USE struct err *fs_stage(struct str path, struct str content, unsigned mode);
-/* The same with another file's content, shared where the file system can; mode and mtime as st. */
-MUST_USE struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st);
-/* A rename; over = false: E_IO when there is something at to. */
-MUST_USE struct err *fs_move(struct str from, struct str to, bool over);
-/* A new folder with a unique name in dir ("" = $TMPDIR or /tmp), mode 0700. With dir = "" it is
- * scratch: it may be made, and written below, in a dry run too. */
-MUST_USE struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret);
 
 /* A file being written in pieces: open, write, then commit; abandon() (or the cleanup attribute)
  * removes the temporary file. The first failure sticks and is returned by commit. */
@@ -113,16 +106,46 @@ struct fs_out {
 
 MUST_USE struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode);
 void fs_out_write(struct fs_out *o, const void *p, size_t n);
+void fs_out_cut(struct fs_out *o, uint64_t offset); /* what is behind is written anew */
 MUST_USE struct err *fs_out_commit(struct fs_out *o);
 void fs_out_abandon(struct fs_out *o);
 
+/* ---- folders and names ---- */
+MUST_USE struct err *fs_mkdirs(struct str path); /* and its parents; fine when it exists */
+MUST_USE struct err *fs_rename(struct str from, struct str to);     /* and fsyncs the folder */
+MUST_USE struct err *fs_exchange(struct str one, struct str other); /* each gets the other's name */
+MUST_USE struct err *fs_symlink(struct str target, struct str path); /* replaces atomically */
+MUST_USE struct err *fs_link(struct str from, struct str to);        /* a second name (hard link) */
+/* The owner; false with errno where that is not for us to set. */
+bool fs_try_chown(struct str path, unsigned uid, unsigned gid);
+MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fine when absent */
+MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, or not empty */
+/* A whole tree, links not followed; fine when absent. Only for what we created. */
+MUST_USE struct err *fs_remove_tree(struct str path);
 /* An exclusive lock (flock) on path, held until the fd is closed. E_LOCKED with who holds it when
  * it is taken and wait is false. */
 MUST_USE struct err *fs_lock(struct str path, bool wait, int *ret_fd);
 /* A lock shared with others of its kind, on a file that is there; nothing is written. */
 MUST_USE struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd);
 
-void fd_closep(int *fd);
+/* ---- many files at once: nothing of this is synced, for results that can be made again ---- */
+/* A new file, in a folder where nobody else looks: not atomic. mode 0 = 0666 without the umask. */
+MUST_USE struct err *fs_stage(struct str path, struct str content, unsigned mode);
+/* The same with another file's content, shared where the file system can; mode and mtime as st. */
+MUST_USE struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st);
+/* A rename; over = false: E_IO when there is something at to. */
+MUST_USE struct err *fs_move(struct str from, struct str to, bool over);
+/* Everything on the file system of path, for whole trees that were written without a sync. */
+MUST_USE struct err *fs_sync_all(struct str path);
+
+/* ---- scratch: may be made, and written, in a dry run too ---- */
+/* A new folder with a unique name in dir, mode 0700. dir = "": in $TMPDIR or /tmp; in another one a
+ * dry run may not make it. */
+MUST_USE struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret);
+/* An unnamed file in $TMPDIR or /tmp, to read and write. */
+MUST_USE struct err *fs_tempfile(int *ret_fd);
+/* Exactly n bytes at offset, over what is there or behind it. */
+MUST_USE struct err *fs_pwrite(int fd, const void *p, size_t n, uint64_t offset);
 
 /* ---- where things live (XDG base directories) ---- */
 enum fs_place { FS_DATA, FS_CACHE, FS_STATE, FS_CONFIG };

@@ -7,3 +7,6 @@
 MUST_USE struct err *fs_may_write(struct str path);
 /* Where the new content of path waits to replace the old: always the same name beside it. */
 struct str fs_temp_name(struct arena *a, struct str path);
+MUST_USE struct err *fs_sync_dir(struct str path);
+/* All n bytes, or -1 with errno. */
+int fs_write_all(int fd, const char *p, size_t n);

@@ -18,23 +18,11 @@ static struct err *create(struct str path, int *ret_fd)
 	return *ret_fd < 0 ? err_errno("cannot create '%s'", z) : NULL;
 }
 
-static int write_all(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t put = write(fd, p, n);
-		if (put < 0 && errno != EINTR)
-			return -1;
-		p += put > 0 ? put : 0;
-		n -= put > 0 ? (size_t)put : 0;
-	}
-	return 0;
-}
-
 struct err *fs_stage(struct str path, struct str content, unsigned mode)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	TRY(create(path, &fd));
-	if (write_all(fd, content.p, content.n) < 0 || (mode && fchmod(fd, mode) < 0))
+	if (fs_write_all(fd, content.p, content.n) < 0 || (mode && fchmod(fd, mode) < 0))
 		return err_errno("cannot write '%.*s'", STR(path));
 	return NULL;
 }
@@ -50,7 +38,7 @@ static int copy_all(int in, int out, char *buf, size_t size)
 			return 0;
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0 || write_all(out, buf, (size_t)got) < 0)
+		if (got < 0 || fs_write_all(out, buf, (size_t)got) < 0)
 			return -1;
 	}
 }

@@ -1,10 +1,11 @@
-/* A file written in pieces; see fs.h.
+/* The content of one file, written so that a reader sees the old or the new; see fs.h.
  *
- * It is an O_TMPFILE, which has no name and dies with the process, until the commit links it into
+ * The new file is an O_TMPFILE, which has no name and dies with the process, until the commit links it into
  * its folder. Where the file system has no such files it gets a random name from the beginning. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -12,6 +13,17 @@
 
 #include "base/fs_int.h"
 #include "base/map.h"
+
+struct err *fs_sync_dir(struct str path)
+{
+	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno("cannot open the folder '%.*s'", STR(path));
+	if (fsync(fd) < 0 && errno != EINVAL)
+		return err_errno("cannot sync the folder '%.*s'", STR(path));
+	return NULL;
+}
 
 struct str fs_temp_name(struct arena *a, struct str path)
 {
@@ -61,20 +73,46 @@ struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
 	return e;
 }
 
+int fs_write_all(int fd, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t put = write(fd, p, n);
+		if (put < 0 && errno != EINTR)
+			return -1;
+		p += put > 0 ? put : 0;
+		n -= put > 0 ? (size_t)put : 0;
+	}
+	return 0;
+}
+
 void fs_out_write(struct fs_out *o, const void *p, size_t n)
 {
-	for (const char *at = p; n && !o->first;) {
-		ssize_t put = write(o->fd, at, n);
+	if (!o->first && fs_write_all(o->fd, p, n) < 0)
+		o->first = err_errno("cannot write '%s'", o->path);
+	o->offset += n;
+}
+
+struct err *fs_pwrite(int fd, const void *p, size_t n, uint64_t offset)
+{
+	for (const char *at = p; n;) {
+		ssize_t put = pwrite(fd, at, n, (off_t)offset);
 		if (put < 0 && errno == EINTR)
 			continue;
-		if (put < 0) {
-			o->first = err_errno("cannot write '%s'", o->path);
-			return;
-		}
+		if (put <= 0)
+			return err_errno("write failed at offset %llu", (unsigned long long)offset);
 		at += put;
 		n -= (size_t)put;
-		o->offset += (uint64_t)put;
+		offset += (uint64_t)put;
 	}
+	return NULL;
+}
+
+void fs_out_cut(struct fs_out *o, uint64_t offset)
+{
+	if (!o->first &&
+		(ftruncate(o->fd, (off_t)offset) < 0 || lseek(o->fd, (off_t)offset, SEEK_SET) < 0))
+		o->first = err_errno("cannot write '%s'", o->path);
+	o->offset = offset;
 }
 
 static int link_at(const struct fs_out *o, const char *name)
@@ -163,4 +201,25 @@ void fs_out_abandon(struct fs_out *o)
 	free(o->tmp);
 	free(o->path);
 	*o = (struct fs_out){.fd = -1};
+}
+
+struct err *fs_write(struct str path, struct str content, unsigned mode)
+{
+	CLEANUP(fs_out_abandon) struct fs_out o;
+	TRY(fs_out_open(&o, path, mode));
+	fs_out_write(&o, content.p, content.n);
+	return fs_out_commit(&o);
+}
+
+struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode)
+{
+	ARENA(tmp);
+	struct str old;
+	struct stat st;
+	if (fs_try_stat(path, &st) && (size_t)st.st_size == content.n) {
+		TRY(fs_read(&tmp, path, content.n, &old));
+		if (str_eq(old, content))
+			return NULL;
+	}
+	return fs_write(path, content, mode);
 }

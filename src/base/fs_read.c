@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -103,46 +104,95 @@ struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct s
 	return e;
 }
 
-struct err *fs_stat(struct str path, struct stat *ret)
+struct err *fs_read_head(struct arena *a, struct str path, size_t n, struct str *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_open(path, &fd));
+	char *p = arena_alloc(a, n + 1);
+	size_t have = 0;
+	for (ssize_t got = 1; have < n && got; have += got > 0 ? (size_t)got : 0) {
+		got = read(fd, p + have, n - have);
+		if (got < 0 && errno != EINTR)
+			return err_errno("cannot read '%.*s'", STR(path));
+	}
+	*ret = (struct str){.p = p, .n = have};
+	return NULL;
+}
+
+bool fs_try_stat_in(int dir, struct str path, bool follow, struct stat *ret)
 {
 	ARENA(tmp);
-	if (stat(str_z(&tmp, path), ret) < 0)
-		return err_errno("cannot look at '%.*s'", STR(path));
-	return NULL;
+	int r = fstatat(dir, str_z(&tmp, path), ret, follow ? 0 : AT_SYMLINK_NOFOLLOW);
+	int no = errno;
+	arena_free(&tmp);
+	errno = no;
+	return r == 0;
+}
+
+bool fs_try_stat(struct str path, struct stat *ret)
+{
+	return fs_try_stat_in(AT_FDCWD, path, true, ret);
+}
+
+bool fs_try_lstat(struct str path, struct stat *ret)
+{
+	return fs_try_stat_in(AT_FDCWD, path, false, ret);
+}
+
+struct err *fs_stat(struct str path, struct stat *ret)
+{
+	return fs_try_stat(path, ret) ? NULL : err_errno("cannot look at '%.*s'", STR(path));
 }
 
 struct err *fs_lstat(struct str path, struct stat *ret)
 {
-	ARENA(tmp);
-	if (lstat(str_z(&tmp, path), ret) < 0)
-		return err_errno("cannot look at '%.*s'", STR(path));
-	return NULL;
+	return fs_try_lstat(path, ret) ? NULL : err_errno("cannot look at '%.*s'", STR(path));
 }
 
 bool fs_exists(struct str path)
 {
-	ARENA(tmp);
-	return access(str_z(&tmp, path), F_OK) == 0;
+	struct stat st;
+	return fs_try_stat(path, &st);
 }
 
 bool fs_present(struct str path)
 {
-	ARENA(tmp);
 	struct stat st;
-	return lstat(str_z(&tmp, path), &st) == 0;
-}
-
-bool fs_writable(struct str path)
-{
-	ARENA(tmp);
-	return access(str_z(&tmp, path), W_OK) == 0;
+	return fs_try_lstat(path, &st);
 }
 
 bool fs_is_link(struct str path)
 {
-	ARENA(tmp);
 	struct stat st;
-	return lstat(str_z(&tmp, path), &st) == 0 && S_ISLNK(st.st_mode);
+	return fs_try_lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
+bool fs_is_dir(struct str path)
+{
+	struct stat st;
+	return fs_try_stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+bool fs_is_file(struct str path)
+{
+	struct stat st;
+	return fs_try_stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static bool may(struct str path, int how)
+{
+	ARENA(tmp);
+	return faccessat(AT_FDCWD, str_z(&tmp, path), how, AT_EACCESS) == 0;
+}
+
+bool fs_readable(struct str path)
+{
+	return may(path, R_OK);
+}
+
+bool fs_writable(struct str path)
+{
+	return may(path, W_OK);
 }
 
 bool fs_real(struct arena *a, struct str path, struct str *ret)
@@ -154,18 +204,26 @@ bool fs_real(struct arena *a, struct str path, struct str *ret)
 	return real != NULL;
 }
 
-bool fs_is_dir(struct str path)
+bool fs_free_space(struct str path, uint64_t *ret)
 {
 	ARENA(tmp);
-	struct stat st;
-	return stat(str_z(&tmp, path), &st) == 0 && S_ISDIR(st.st_mode);
+	struct statvfs v;
+	if (statvfs(str_z(&tmp, path), &v) < 0)
+		return false;
+	*ret = (uint64_t)v.f_bavail * v.f_frsize;
+	return true;
 }
 
-bool fs_is_file(struct str path)
+/* The next entry, or NULL at the end. */
+static struct err *next_entry(DIR *d, struct str dir, struct dirent **ret)
 {
-	ARENA(tmp);
-	struct stat st;
-	return stat(str_z(&tmp, path), &st) == 0 && S_ISREG(st.st_mode);
+	do {
+		errno = 0;
+		*ret = readdir(d);
+		if (!*ret && errno)
+			return err_errno("cannot list '%.*s'", STR(dir));
+	} while (*ret && (!strcmp((*ret)->d_name, ".") || !strcmp((*ret)->d_name, "..")));
+	return NULL;
 }
 
 struct err *fs_list(struct arena *a, struct str dir, struct strs *ret)
@@ -175,15 +233,11 @@ struct err *fs_list(struct arena *a, struct str dir, struct strs *ret)
 	if (!d)
 		return err_errno("cannot list '%.*s'", STR(dir));
 	*ret = (struct strs){0};
-	for (;;) {
-		errno = 0;
-		struct dirent *ent = readdir(d);
-		if (!ent && errno)
-			return err_errno("cannot list '%.*s'", STR(dir));
+	for (struct dirent *ent;;) {
+		TRY(next_entry(d, dir, &ent));
 		if (!ent)
 			break;
-		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
-			strs_add(a, ret, str_dup(a, str_from(ent->d_name)));
+		strs_add(a, ret, str_dup(a, str_from(ent->d_name)));
 	}
 	strs_sort(ret);
 	return NULL;
@@ -207,15 +261,10 @@ struct err *fs_scan(struct arena *a, struct str dir, struct fs_names *ret, struc
 	*ret = (struct fs_names){0};
 	if (!d || fstat(dirfd(d), ret_st) < 0)
 		return err_errno("cannot list '%.*s'", STR(dir));
-	for (;;) {
-		errno = 0;
-		struct dirent *ent = readdir(d);
-		if (!ent && errno)
-			return err_errno("cannot list '%.*s'", STR(dir));
+	for (struct dirent *ent;;) {
+		TRY(next_entry(d, dir, &ent));
 		if (!ent)
 			return NULL;
-		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
-			continue;
 		struct fs_name *n = VEC_PUSH(a, ret);
 		n->name = str_dup(a, str_from(ent->d_name));
 		look_at(dirfd(d), ent, n);
@@ -240,7 +289,7 @@ static struct err *walk(struct str root, struct str rel, fs_visit *visit, void *
 	for (size_t i = 0; i < names.n; i++) {
 		struct fs_entry e = {.path = path_join(&a, rel, names.v[i])};
 		bool prune = false;
-		if (lstat(path_join(&a, root, e.path).p, &e.st) < 0)
+		if (!fs_try_lstat(path_join(&a, root, e.path), &e.st))
 			return err_errno("cannot look at '%.*s'", STR(e.path));
 		TRY(visit(user, &e, &prune));
 		if (S_ISDIR(e.st.st_mode) && !prune)

@@ -1,77 +1,11 @@
-/* Changing files and folders, and the guard of dry runs; see fs.h. Files written in pieces are in
- * fs_out.c. */
+/* Changing folders and names, and locks; see fs.h. The contents of files are in fs_out.c. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "base/fs_int.h"
-
-static bool forbidden;
-
-/* Folders of fs_tempdir(): scratch is no result, so a dry run may use it. */
-static struct scratch {
-	struct scratch *next;
-	size_t n;
-	char path[];
-} * scratch;
-static pthread_mutex_t scratch_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void fs_forbid_writes(void)
-{
-	forbidden = true;
-}
-
-bool fs_writes_forbidden(void)
-{
-	return forbidden;
-}
-
-static void add_scratch(struct str path)
-{
-	struct scratch *s = xmalloc(sizeof(*s) + path.n);
-	s->n = path.n;
-	memcpy(s->path, path.p, path.n);
-	pthread_mutex_lock(&scratch_lock);
-	s->next = scratch;
-	scratch = s;
-	pthread_mutex_unlock(&scratch_lock);
-}
-
-static bool is_scratch(struct str path)
-{
-	ARENA(tmp);
-	struct str abs = path_abs(&tmp, path);
-	bool below = false;
-	pthread_mutex_lock(&scratch_lock);
-	for (const struct scratch *s = scratch; s && !below; s = s->next)
-		below = str_starts(abs, (struct str){.p = s->path, .n = s->n}) &&
-			(abs.n == s->n || abs.p[s->n] == '/');
-	pthread_mutex_unlock(&scratch_lock);
-	return below;
-}
-
-/* The belt for --dry-run: a command that forgot to look is stopped here. */
-struct err *fs_may_write(struct str path)
-{
-	if (forbidden && !is_scratch(path))
-		return err_new(E_DRY_RUN, "refused to change '%.*s' in a dry run", STR(path));
-	return NULL;
-}
-
-struct err *fs_sync_dir(struct str path)
-{
-	ARENA(tmp);
-	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno("cannot open the folder '%.*s'", STR(path));
-	if (fsync(fd) < 0 && errno != EINVAL)
-		return err_errno("cannot sync the folder '%.*s'", STR(path));
-	return NULL;
-}
 
 struct err *fs_sync_all(struct str path)
 {
@@ -80,27 +14,6 @@ struct err *fs_sync_all(struct str path)
 	if (syncfs(fd) < 0)
 		return err_errno("cannot sync the file system of '%.*s'", STR(path));
 	return NULL;
-}
-
-struct err *fs_write(struct str path, struct str content, unsigned mode)
-{
-	CLEANUP(fs_out_abandon) struct fs_out o;
-	TRY(fs_out_open(&o, path, mode));
-	fs_out_write(&o, content.p, content.n);
-	return fs_out_commit(&o);
-}
-
-struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode)
-{
-	ARENA(tmp);
-	struct str old;
-	struct stat st;
-	if (stat(str_z(&tmp, path), &st) == 0 && (size_t)st.st_size == content.n) {
-		TRY(fs_read(&tmp, path, content.n, &old));
-		if (str_eq(old, content))
-			return NULL;
-	}
-	return fs_write(path, content, mode);
 }
 
 struct err *fs_mkdirs(struct str path)
@@ -135,6 +48,17 @@ struct err *fs_rename(struct str from, struct str to)
 	return fs_sync_dir(path_dir(to));
 }
 
+struct err *fs_exchange(struct str one, struct str other)
+{
+	TRY(fs_may_write(one));
+	TRY(fs_may_write(other));
+	ARENA(tmp);
+	if (renameat2(AT_FDCWD, str_z(&tmp, one), AT_FDCWD, str_z(&tmp, other), RENAME_EXCHANGE) <
+		0)
+		return err_errno("cannot exchange '%.*s' and '%.*s'", STR(one), STR(other));
+	return NULL;
+}
+
 struct err *fs_link(struct str from, struct str to)
 {
 	TRY(fs_may_write(to));
@@ -142,6 +66,19 @@ struct err *fs_link(struct str from, struct str to)
 	if (link(str_z(&tmp, from), str_z(&tmp, to)) < 0)
 		return err_errno("cannot link '%.*s' to '%.*s'", STR(from), STR(to));
 	return NULL;
+}
+
+bool fs_try_chown(struct str path, unsigned uid, unsigned gid)
+{
+	ARENA(tmp);
+	struct err *e = fs_may_write(path);
+	errno = EPERM;
+	bool good = !e && chown(str_z(&tmp, path), uid, gid) == 0;
+	int no = errno;
+	err_free(e);
+	arena_free(&tmp);
+	errno = no;
+	return good;
 }
 
 struct err *fs_remove(struct str path)
@@ -167,7 +104,7 @@ struct err *fs_remove_tree(struct str path)
 	TRY(fs_may_write(path));
 	ARENA(a);
 	struct stat st;
-	if (lstat(str_z(&a, path), &st) < 0)
+	if (!fs_try_lstat(path, &st))
 		return errno == ENOENT ? NULL : err_errno("cannot look at '%.*s'", STR(path));
 	if (!S_ISDIR(st.st_mode))
 		return fs_remove(path);
@@ -197,22 +134,6 @@ struct err *fs_symlink(struct str target, struct str path)
 	if (r == 0)
 		(void)unlink(tmp.p);
 	return e;
-}
-
-struct err *fs_tempdir(struct arena *a, struct str dir, struct str *ret)
-{
-	const char *env = getenv("TMPDIR");
-	if (dir.n)
-		TRY(fs_may_write(dir));
-	else
-		dir = str_from(env && *env ? env : "/tmp");
-	struct str path = str_fmt(a, "%.*s/rocsmith-XXXXXX", STR(path_abs(a, dir)));
-	char *z = str_z(a, path);
-	if (!mkdtemp(z))
-		return err_errno("cannot create a folder in '%.*s'", STR(dir));
-	*ret = (struct str){.p = z, .n = path.n};
-	add_scratch(*ret);
-	return NULL;
 }
 
 static struct err *locked_by(struct str path, int fd)

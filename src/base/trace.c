@@ -42,8 +42,8 @@ void trace_event(const char *event, struct str fields)
 	if (trace_fd < 0)
 		return;
 	ARENA(tmp);
-	struct str line = str_fmt(&tmp, "{\"t\":%.6f,\"event\":\"%s\"%s%.*s}\n", mono_now() - epoch, event,
-		fields.n ? "," : "", STR(fields));
+	struct str line = str_fmt(&tmp, "{\"t\":%.6f,\"event\":\"%s\"%s%.*s}\n", mono_now() - epoch,
+		event, fields.n ? "," : "", STR(fields));
 	pthread_mutex_lock(&lock);
 	if (write(trace_fd, line.p, line.n) < 0)
 		trace_close(); /* a full disk must not stop the work that is traced */

@@ -1,10 +1,7 @@
 /* Contents of zip members: whole (libdeflate), in pieces (zlib) or for random access; always
  * checked against size, checksum and the amount of compressed data. See zip.h. */
-#include <errno.h>
-#include <fcntl.h>
 #include <libdeflate.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/fs.h"
@@ -190,34 +187,12 @@ struct err *zip_stream(const struct zip *z, const struct zip_member *m, zip_fn *
 
 /* ---- random access ---- */
 
-static struct err *unnamed_file(int *ret)
-{
-	const char *dir = getenv("TMPDIR");
-	*ret = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (*ret >= 0)
-		return NULL;
-	char name[] = "/tmp/rocsmith-XXXXXX"; /* file systems without O_TMPFILE */
-	*ret = mkostemp(name, O_CLOEXEC);
-	if (*ret < 0)
-		return err_errno("cannot create a temporary file");
-	unlink(name);
-	return NULL;
-}
-
 struct err *zip_sink_write(struct zip_sink *s, const void *p, size_t n)
 {
 	if (s->fd < 0)
-		TRY(unnamed_file(&s->fd));
-	for (const char *from = p; n;) {
-		ssize_t put = pwrite(s->fd, from, n, (off_t)s->at);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return err_errno("cannot write a temporary file");
-		from += put;
-		n -= (size_t)put;
-		s->at += (uint64_t)put;
-	}
+		TRY(fs_tempfile(&s->fd));
+	TRY_CTX(fs_pwrite(s->fd, p, n, s->at), "cannot write a temporary file");
+	s->at += n;
 	return NULL;
 }
 

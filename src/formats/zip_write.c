@@ -4,10 +4,8 @@
  * written in order; memory is bounded by the batch. Headers of big members are reserved and filled
  * in when their sizes are known: a deflated member is never larger than its content (else it is
  * stored), so whether it needs ZIP64 is known from the start. */
-#include <errno.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/map.h"
@@ -210,12 +208,7 @@ static struct err *write_header(struct writer *w, struct zip_packed *m)
 		fs_out_write(&w->out, b.p, b.n);
 		return NULL;
 	}
-	for (size_t at = 0; at < b.n;) {
-		ssize_t put = pwrite(w->out.fd, b.p + at, b.n - at, (off_t)(m->header + at));
-		if (put < 0 && errno != EINTR)
-			return err_errno("cannot write '%s'", w->out.path);
-		at += put > 0 ? (size_t)put : 0;
-	}
+	TRY_CTX(fs_pwrite(w->out.fd, b.p, b.n, m->header), "cannot write '%s'", w->out.path);
 	return NULL;
 }
 
@@ -226,9 +219,7 @@ static struct err *store_instead(struct writer *w, struct zip_packed *m)
 	ARENA(tmp);
 	char *p = arena_alloc(&tmp, PIECE);
 	uint64_t data = w->out.offset - m->stored;
-	if (ftruncate(w->out.fd, (off_t)data) < 0 || lseek(w->out.fd, (off_t)data, SEEK_SET) < 0)
-		return err_errno("cannot write '%s'", w->out.path);
-	w->out.offset = data;
+	fs_out_cut(&w->out, data);
 	m->stored = m->size;
 	m->method = ZIP_STORED;
 	for (uint64_t at = 0; at < m->size; at += PIECE) {

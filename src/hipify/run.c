@@ -56,7 +56,7 @@ static void add_program(struct buf *b)
 {
 	struct stat st;
 	add(b, "version", S(ROCSMITH_VERSION));
-	if (stat("/proc/self/exe", &st) == 0)
+	if (fs_try_stat(S("/proc/self/exe"), &st))
 		buf_fmt(b, "program=%lld %lld.%09ld\n", (long long)st.st_size,
 			(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }

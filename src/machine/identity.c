@@ -5,9 +5,7 @@
  * show. Names of groups are taken from /etc/group; that of a person's own group is not a fact about
  * the machine, so groups of GID_USER and above stay numbers unless a node belongs to them.
  */
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "machine/facts.h"
 #include "machine/parse.h"
@@ -66,8 +64,7 @@ static struct str own_group(struct root *r, struct str groups, unsigned gid, str
 /* On the live machine the kernel's own answer counts. */
 static bool kernel_allows(const struct root *r, struct str path)
 {
-	ARENA(tmp);
-	return !r->dir.n && faccessat(AT_FDCWD, str_z(&tmp, path), R_OK | W_OK, AT_EACCESS) == 0;
+	return !r->dir.n && fs_readable(path) && fs_writable(path);
 }
 
 static void add_node(

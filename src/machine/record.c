@@ -87,7 +87,7 @@ static struct err *copy_node(struct root *r, struct str path, const struct stat 
 	struct str to;
 	TRY(copy_place(&tmp, r, path, &to));
 	TRY(fs_write(to, S(""), st->st_mode & 07777));
-	if (chown(to.p, st->st_uid, st->st_gid) == 0 && chmod(to.p, st->st_mode & 07777) == 0)
+	if (fs_try_chown(to, st->st_uid, st->st_gid))
 		return NULL;
 	if (errno != EPERM && errno != EINVAL)
 		return err_errno("cannot set the owner of '%.*s'", STR(to));

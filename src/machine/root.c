@@ -1,9 +1,6 @@
 /* Reading below a root; see root.h. */
 #include "machine/root.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include "machine/record.h"
 
 enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 4096, TEXT_MAX = 200 };
@@ -81,26 +78,6 @@ static enum root_status status_of(struct err *e)
 	}
 }
 
-static struct err *read_head(struct arena *a, struct str path, size_t n, struct str *ret)
-{
-	CLEANUP(fd_closep) int fd = -1;
-	TRY(fs_open(path, &fd));
-	char *p = arena_alloc(a, n + 1);
-	size_t have = 0;
-	while (have < n) {
-		ssize_t got = read(fd, p + have, n - have);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return err_errno("cannot read '%.*s'", STR(path));
-		if (got == 0)
-			break;
-		have += (size_t)got;
-	}
-	*ret = (struct str){.p = p, .n = have};
-	return NULL;
-}
-
 static enum root_status get(struct root *r, struct str path, size_t head, struct str *ret)
 {
 	ARENA(tmp);
@@ -116,7 +93,7 @@ static enum root_status get(struct root *r, struct str path, size_t head, struct
 		return ROOT_BAD;
 	struct str text = S("");
 	if (head)
-		s = status_of(read_head(r->a, full, head, &text));
+		s = status_of(fs_read_head(r->a, full, head, &text));
 	else
 		s = status_of(fs_read(r->a, full, READ_MAX, &text));
 	if (s == ROOT_OK)

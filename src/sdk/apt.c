@@ -519,7 +519,7 @@ static uint64_t arrived(const struct sdk_items *items)
 	uint64_t sum = 0;
 	struct stat st;
 	VEC_EACH (const struct sdk_item, i, items)
-		if (stat(i->path.p, &st) == 0)
+		if (fs_try_stat(i->path, &st))
 			sum += (uint64_t)st.st_size < i->size ? (uint64_t)st.st_size : i->size;
 	return sum;
 }

@@ -146,7 +146,7 @@ static struct err *put_link(struct arena *a, struct sdk_job *j, struct str path,
 {
 	struct str full = path_join(a, j->root, path), old = {0};
 	struct stat st;
-	bool there = lstat(full.p, &st) == 0;
+	bool there = fs_try_lstat(full, &st);
 	if (there && S_ISLNK(st.st_mode))
 		TRY(fs_readlink(a, full, &old));
 	else if (there)
@@ -176,7 +176,7 @@ static struct err *put_file(struct arena *a, struct sdk_job *j, struct str path,
 static bool is_packages(struct arena *a, struct str root, struct str path)
 {
 	struct stat st;
-	return lstat(path_join(a, root, path).p, &st) == 0 && !S_ISLNK(st.st_mode);
+	return fs_try_lstat(path_join(a, root, path), &st) && !S_ISLNK(st.st_mode);
 }
 
 static struct err *put_alternatives(struct arena *a, struct sdk_job *j)

@@ -3,11 +3,9 @@
  * SDK's libraries ask for a newer libc than the machine has; where the machine's is the newer one,
  * its own loader runs with the SDK's libraries behind the machine's. */
 #include <elf.h>
-#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -61,18 +59,6 @@ static struct err *tree_libc(struct arena *a, struct str loader, struct str *ret
 }
 
 /* ---- the program ---- */
-static struct err *first_bytes(struct arena *a, struct str path, struct str *ret)
-{
-	CLEANUP(fd_closep) int fd = -1;
-	TRY(fs_open(path, &fd));
-	char *p = arena_alloc(a, MAX_LINE);
-	ssize_t n = read(fd, p, MAX_LINE);
-	if (n < 0)
-		return err_errno("cannot read '%.*s'", STR(path));
-	*ret = (struct str){.p = p, .n = (size_t)n};
-	return NULL;
-}
-
 static bool is_elf(struct str head)
 {
 	return head.n >= SELFMAG && memcmp(head.p, ELFMAG, SELFMAG) == 0;
@@ -127,7 +113,7 @@ static struct err *find_program(struct arena *a, struct strs *argv)
 			return err_new(
 				E_TOOL_MISSING, "there is no program '%.*s'", STR(argv->v[0]));
 		argv->v[0] = path_abs(a, path);
-		TRY(first_bytes(a, path, &head));
+		TRY(fs_read_head(a, path, MAX_LINE, &head));
 		if (is_elf(head))
 			return NULL;
 		if (!str_starts(head, S("#!")))
@@ -193,9 +179,8 @@ struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p
 	strs_add(a, &p->argv, loader);
 	proc_arg(a, p, "--argv0", argv.v[0].p, "--library-path", NULL);
 	strs_add(a, &p->argv, library_path(a, sdk, tree_first));
-	char *real = realpath(str_z(a, argv.v[0]), NULL);
-	strs_add(a, &p->argv, real ? str_dup(a, str_from(real)) : argv.v[0]);
-	free(real);
+	struct str real;
+	strs_add(a, &p->argv, fs_real(a, argv.v[0], &real) ? real : argv.v[0]);
 	for (size_t i = 1; i < argv.n; i++)
 		strs_add(a, &p->argv, argv.v[i]);
 	return NULL;

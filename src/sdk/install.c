@@ -4,11 +4,7 @@
  * its own, which takes the place of the old one in one rename; one that only adds or repairs
  * packages puts file by file into the tree by rename, and writes the manifest last. A package is
  * done when its record is there, so that a killed install goes on with the next. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -116,14 +112,11 @@ static uint64_t need_bytes(const struct install *in)
 	return sum;
 }
 
-static struct err *check_space(struct arena *a, struct str dir, uint64_t bytes, const char *what)
+static struct err *check_space(struct str dir, uint64_t bytes, const char *what)
 {
-	struct statvfs v;
-	if (statvfs(str_z(a, dir), &v) < 0)
-		return NULL; /* the write itself will tell */
-	uint64_t free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
-	if (free_bytes >= bytes)
-		return NULL;
+	uint64_t free_bytes;
+	if (!fs_free_space(dir, &free_bytes) || free_bytes >= bytes)
+		return NULL; /* where it cannot be told, the write itself will */
 	struct err *e = err_new(E_NOSPACE, "%s need about %llu MB in '%.*s', and %llu MB are free",
 		what, (unsigned long long)(bytes / 1000000), STR(dir),
 		(unsigned long long)(free_bytes / 1000000));
@@ -216,25 +209,14 @@ static struct err *make_rest(struct arena *a, struct install *in)
 	return add_package(a, in, (struct sdk_package){.name = S(SDK_MADE), .version = S("1")});
 }
 
-/* All data of the tree to the disk, before the manifest says that it is there. */
-static struct err *flush(struct arena *a, struct str dir)
-{
-	CLEANUP(fd_closep) int fd = open(str_z(a, dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || syncfs(fd) < 0)
-		return err_errno("cannot flush '%.*s'", STR(dir));
-	return NULL;
-}
-
 /* The fresh folder takes the place of the old one, if there is one. */
-static struct err *take_place(struct arena *a, struct install *in)
+static struct err *take_place(struct install *in)
 {
 	if (str_eq(in->work, in->dir))
 		return NULL;
 	if (!fs_exists(in->dir))
 		return fs_rename(in->stage, in->dir);
-	if (renameat2(AT_FDCWD, str_z(a, in->stage), AT_FDCWD, str_z(a, in->dir), RENAME_EXCHANGE) <
-		0)
-		return err_errno("cannot put '%.*s' in place", STR(in->dir));
+	TRY_CTX(fs_exchange(in->stage, in->dir), "cannot put '%.*s' in place", STR(in->dir));
 	return fs_remove_tree(in->stage);
 }
 
@@ -245,10 +227,10 @@ static struct err *complete(struct arena *a, struct install *in)
 	TRY(sdk_open_tree(a, in->job.root, &probe));
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
-	TRY(flush(a, in->work));
+	TRY(fs_sync_all(in->work)); /* before the manifest says that it is there */
 	TRY(sdk_manifest_write(a, in->work, &in->new));
 	TRY(fs_remove(path_join(a, in->work, S("damaged"))));
-	return take_place(a, in);
+	return take_place(in);
 }
 
 /* ---- the whole ---- */
@@ -282,7 +264,7 @@ static struct err *fill(struct arena *a, struct install *in, struct sdk_done *do
 	done->packages = in->need.n;
 	done->bytes = need_bytes(in);
 	done->repaired = in->damaged.n;
-	TRY(check_space(a, in->work, done->bytes * UNPACKED, "unpacked packages"));
+	TRY(check_space(in->work, done->bytes * UNPACKED, "unpacked packages"));
 	TRY(fs_mkdirs(in->job.cache));
 	TRY(in->provider->fetch(a, &in->job, &in->need));
 	TRY(unpack_all(a, in));

@@ -78,7 +78,7 @@ struct err *record_compare(
 	struct str path = path_join(&tmp, root, r->path);
 	struct stat st;
 	*ret = RECORD_MISSING;
-	if (lstat(path.p, &st) < 0) {
+	if (!fs_try_lstat(path, &st)) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return NULL;
 		return err_errno("cannot look at '%.*s'", STR(path));

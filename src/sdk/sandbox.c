@@ -5,9 +5,7 @@
  * the caller's binds at their own absolute paths, and no network. Folders of the tree are bound one
  * by one, so that binds may lie in /usr/src or /opt/x; parents of a bind are made in memory. */
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -55,7 +53,7 @@ static struct err *show(struct arena *a, const struct sdk *sdk, struct str path,
 {
 	struct str full = path_join(a, sdk->root, path);
 	struct stat st;
-	if (lstat(full.p, &st) < 0)
+	if (!fs_try_lstat(full, &st))
 		return err_errno("cannot look at '%.*s'", STR(full));
 	struct str at = path_join(a, S("/"), path), target = full;
 	if (S_ISLNK(st.st_mode))
@@ -75,7 +73,7 @@ static struct err *show_children(
 		struct str path = path_join(a, dir, names.v[i]);
 		struct stat st;
 		struct str full = path_join(a, sdk->root, path);
-		bool folder = lstat(full.p, &st) == 0 && S_ISDIR(st.st_mode);
+		bool folder = fs_try_lstat(full, &st) && S_ISDIR(st.st_mode);
 		if (!dir.n && is_split(names.v[i]) && folder)
 			TRY(show_children(a, sdk, path, argv));
 		else
@@ -144,7 +142,7 @@ static struct str inside_path(struct arena *a, const struct sdk *sdk, struct str
 		struct str path = path_join(a, dir, name);
 		struct str full = str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(path));
 		struct stat st; /* a link may lead through the tree's own root */
-		if (lstat(full.p, &st) == 0 && !S_ISDIR(st.st_mode))
+		if (fs_try_lstat(full, &st) && !S_ISDIR(st.st_mode))
 			return path;
 	}
 	return name;
@@ -341,7 +339,7 @@ static struct err *place(struct arena *a, struct str from, struct str root, stru
 {
 	struct str source = path_join(a, from, path), target;
 	struct stat st;
-	if (lstat(source.p, &st) < 0)
+	if (!fs_try_lstat(source, &st))
 		return err_errno("cannot look at '%.*s' of the tree", STR(path));
 	if (S_ISLNK(st.st_mode)) {
 		TRY(fs_readlink(a, source, &target));
@@ -372,10 +370,8 @@ static struct err *place_children(struct arena *a, struct str from, struct str r
  * is ever made in the tree itself. */
 static struct err *cover_tree(struct arena *a, struct str root)
 {
-	CLEANUP(fd_closep)
-	int fd = open(str_z(a, root), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno("cannot open the tree '%.*s'", STR(root));
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_open(root, &fd));
 	if (mount("tmpfs", str_z(a, root), "tmpfs", 0, "mode=755") < 0)
 		return enter_failed("mount a root folder on", root);
 	return place_children(a, str_fmt(a, "/proc/self/fd/%d", fd), root, S(""));

@@ -1,6 +1,5 @@
 /* Making /opt/rocm inside a Debian tree; see view.h. Links are relative, so that the view is the
  * same seen from the sandbox and from outside. */
-#include <errno.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -34,7 +33,7 @@ static struct err *link_to(struct arena *a, struct str root, struct str target, 
 {
 	struct str full = path_join(a, root, link), old, want = seen_from(a, target, link);
 	struct stat st;
-	if (lstat(full.p, &st) == 0 && S_ISLNK(st.st_mode)) {
+	if (fs_try_lstat(full, &st) && S_ISLNK(st.st_mode)) {
 		TRY(fs_readlink(a, full, &old));
 		if (str_eq(old, want))
 			return NULL;
