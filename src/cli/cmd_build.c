@@ -54,45 +54,42 @@ struct build_run {
 	bool verified;
 };
 
-/* Facts, device code and verdict, as members of the record. What cannot be had is left out. */
-static struct str more_members(struct build_run *b)
-{
-	struct arena *a = b->a;
-	BUF(out, a);
-	struct json j = {.out = &out};
-	struct machine m;
-	struct devcode d;
-	struct err *e = machine_read(a, b->o->project.sysroot, &m);
-	buf_fmt(&out, "\"facts\":");
-	if (!e)
-		machine_json(&j, &m);
-	else
-		json_null(&j);
-	err_free(e);
-	if (!b->verified)
-		return str_dup(a, buf_str(&out));
-	e = devcode_scan(a, b->result.wheel, DEVCODE_KERNELS | DEVCODE_HASH, &d);
-	if (!e) {
-		j = (struct json){.out = &out};
-		buf_fmt(&out, ",\"inspect\":");
-		devcode_json(&j, &d, DEVCODE_KERNELS | DEVCODE_HASH);
-	}
-	err_free(e);
-	buf_fmt(&out, ",\"verify\":{\"schema\":\"rocsmith.verify/1\",\"wheels\":[");
-	j = (struct json){.out = &out};
-	verdict_json(&j, &b->verdict);
-	buf_fmt(&out, "]}");
-	return str_dup(a, buf_str(&out));
-}
+/* What a record tells beside the build itself; what cannot be had is NULL, and left out. */
+struct evidence {
+	const struct machine *facts;
+	const struct devcode *inspect;
+	const struct verdicts *verify;
+};
+
+static const struct json_field evidence_fields[] = {
+	FIELD_POINTER("facts", struct evidence, facts, machine_fields),
+	FIELD_POINTER("inspect", struct evidence, inspect, devcode_fields),
+	FIELD_POINTER("verify", struct evidence, verify, verdicts_fields),
+	{.kind = FIELD_END},
+};
 
 /* Writes build.json; prints it with --json. A failure to write it never hides the build's own. */
 static struct err *record(struct build_run *b, const struct err *failure)
 {
+	struct machine facts;
+	struct devcode inspect;
+	struct verdicts verify = {{.v = &b->verdict, .n = 1}};
+	struct evidence evidence = {0};
+	struct err *e = machine_read(b->a, b->o->project.sysroot, &facts);
+	evidence.facts = e ? NULL : &facts;
+	err_free(e);
+	if (b->verified) {
+		e = devcode_scan(b->a, b->result.wheel, DEVCODE_KERNELS | DEVCODE_HASH, &inspect);
+		evidence.inspect = e ? NULL : &inspect;
+		evidence.verify = &verify;
+		err_free(e);
+	}
 	struct make_record m = {.plan = &b->plan,
 		.result = &b->result,
 		.failure = failure,
 		.began = b->options.began,
-		.more = more_members(b)};
+		.more = evidence_fields,
+		.more_of = &evidence};
 	struct str json = make_record(b->a, &m);
 	if (b->o->common.json)
 		out_text(json);

@@ -151,15 +151,6 @@ static void show(struct arena *a, const struct machine *m)
 	show_findings(a, m);
 }
 
-static void show_json(struct arena *a, const struct machine *m)
-{
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	machine_report_json(&j, m);
-	buf_char(&out, '\n');
-	out_text(buf_str(&out));
-}
-
 static struct err *record(const struct doctor_args *d)
 {
 	unsigned files;
@@ -179,7 +170,7 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 	if (d->record.n)
 		TRY(record(d));
 	if (d->common.json)
-		show_json(a, &m);
+		out_text(json_document(a, 2, machine_report_fields, &m));
 	else
 		show(a, &m);
 	bool problem = m.findings.n && findings_worst(&m.findings) == SEV_ERROR;

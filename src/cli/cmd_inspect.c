@@ -251,15 +251,6 @@ static void print(struct arena *a, const struct inspect *o, const struct devcode
 	print_findings(a, &d->findings);
 }
 
-static void print_json(struct arena *a, const struct devcode *d, unsigned flags)
-{
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	devcode_json(&j, d, flags);
-	buf_char(&out, '\n');
-	out_text(buf_str(&out));
-}
-
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct inspect *o = args;
@@ -272,7 +263,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		flags |= DEVCODE_KERNELS;
 	TRY(devcode_scan(a, o->path, flags, &d));
 	if (o->common.json)
-		print_json(a, &d, flags);
+		out_text(json_document(a, 2, devcode_fields, &d));
 	else
 		print(a, o, &d, flags);
 	*ret_status = findings_worst(&d.findings) == SEV_ERROR && d.findings.n;

@@ -82,15 +82,6 @@ static void print_report(struct arena *a, const struct report *r)
 		out_fmt("error: %.*s\n", STR(r->error));
 }
 
-static void print_json(struct arena *a, const struct report *r)
-{
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	report_json(&j, r);
-	buf_char(&out, '\n');
-	out_text(buf_str(&out));
-}
-
 static struct err *write_page(
 	struct arena *a, const struct report_args *args, const struct report *r)
 {
@@ -115,7 +106,7 @@ static struct err *report_run(struct arena *a, void *user, int *ret_status)
 	TRY(json_read(a, path, &doc));
 	TRY(report_read(a, doc, &r));
 	if (args->common.json)
-		print_json(a, &r);
+		out_text(json_document(a, 2, report_fields, &r));
 	else
 		print_report(a, &r);
 	return write_page(a, args, &r);

@@ -1,6 +1,5 @@
 /* rocsmith verify: proves what can be proved about wheels, and lists what is wrong. */
 #include "cli/opt.h"
-#include "formats/json_write.h"
 #include "term/out.h"
 #include "verify/verify.h"
 
@@ -85,28 +84,20 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 	struct verify_args *args = p;
 	struct verify_options o;
 	struct strs paths = {0};
-	BUF(b, a);
-	struct json j = {.out = &b, .indent = 2};
+	struct verdicts all = {0};
 	TRY(options(a, args, &o));
 	for (size_t i = 0; i < args->wheels.n; i++)
 		TRY(verify_paths(a, args->wheels.v[i], &paths));
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.verify/1"));
-	json_key(&j, "wheels");
-	json_open(&j, '[');
 	for (size_t i = 0; i < paths.n; i++) {
-		struct verdict v;
-		TRY(verify_wheel(a, paths.v[i], &o, &v));
-		verdict_json(&j, &v);
+		struct verdict *v = VEC_PUSH(a, &all.wheels);
+		TRY(verify_wheel(a, paths.v[i], &o, v));
 		if (!args->common.json)
-			print_verdict(a, &v);
-		if (!v.pass)
+			print_verdict(a, v);
+		if (!v->pass)
 			*ret_status = 1;
 	}
-	json_close(&j);
-	json_close(&j);
 	if (args->common.json)
-		out_fmt("%.*s\n", STR(buf_str(&b)));
+		out_text(json_document(a, 2, verdicts_fields, &all));
 	return NULL;
 }
 

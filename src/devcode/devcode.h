@@ -64,5 +64,5 @@ MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src
 /* Fills in what depends on all files: served. devcode_scan() has done it. */
 void devcode_finish(struct arena *a, struct devcode *d);
 const char *devcode_encoding_name(enum devcode_encoding e);
-/* The JSON object of `rocsmith inspect --json`: schema rocsmith.inspect/1. */
-void devcode_json(struct json *j, const struct devcode *d, unsigned flags);
+/* The document of `rocsmith inspect --json`: schema rocsmith.inspect/1. */
+extern const struct json_field devcode_fields[];

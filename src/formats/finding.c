@@ -38,24 +38,31 @@ enum severity findings_worst(const struct findings *list)
 	return worst;
 }
 
+static const char *const severities[] = {
+	[SEV_INFO] = "info",
+	[SEV_WARNING] = "warning",
+	[SEV_ERROR] = "error",
+	NULL,
+};
+
 const char *severity_name(enum severity s)
 {
-	static const char *const names[] = {
-		[SEV_INFO] = "info", [SEV_WARNING] = "warning", [SEV_ERROR] = "error"};
-	return names[s];
+	return severities[s];
 }
+
+const struct json_field finding_fields[] = {
+	FIELD("id", struct finding, id),
+	FIELD_ENUM("severity", struct finding, severity, severities),
+	FIELD("message", struct finding, message),
+	FIELD("path", struct finding, path),
+	FIELD("fix", struct finding, fix),
+	{.kind = FIELD_END},
+};
 
 void findings_json(struct json *j, const struct findings *list)
 {
 	json_open(j, '[');
-	VEC_EACH (struct finding, f, list) {
-		json_open(j, '{');
-		json_put(j, "id", str_from(f->id));
-		json_put(j, "severity", str_from(severity_name(f->severity)));
-		json_put(j, "message", f->message);
-		json_put(j, "path", f->path);
-		json_put_strs(j, "fix", &f->fix);
-		json_close(j);
-	}
+	VEC_EACH (struct finding, f, list)
+		json_object(j, finding_fields, f);
 	json_close(j);
 }

@@ -158,6 +158,12 @@ void json_strs(struct json *j, const struct strs *list)
 	json_close(j);
 }
 
+void json_raw(struct json *j, struct str text)
+{
+	before(j);
+	buf_add(j->out, text);
+}
+
 void json_put(struct json *j, const char *key, struct str value)
 {
 	json_key(j, key);

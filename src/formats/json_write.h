@@ -32,6 +32,7 @@ void json_f64(struct json *j, double d); /* at most 6 decimals; never NaN */
 void json_bool(struct json *j, bool b);
 void json_null(struct json *j);
 void json_strs(struct json *j, const struct strs *list);
+void json_raw(struct json *j, struct str text); /* a value that is JSON already */
 /* Members in one call: key and value. */
 void json_put(struct json *j, const char *key, struct str value);
 void json_put_u64(struct json *j, const char *key, uint64_t value);

@@ -1,150 +1,122 @@
 /* The facts as JSON; documented in rocsmith-doctor(1). Numbers of PCI are hex text as in sysfs. */
 #include "machine/machine.h"
 
-static void put_hex(struct json *j, const char *key, unsigned digits, uint32_t value)
+static void write_identity(struct json *j, const void *machine)
 {
-	ARENA(tmp);
-	json_put(j, key, str_fmt(&tmp, "0x%0*x", (int)digits, value));
-}
-
-static void put_system(struct json *j, const struct machine *m)
-{
-	json_put(j, "kernel", m->kernel);
-	json_put(j, "arch", m->arch);
-	json_put(j, "distro", m->distro);
-	json_put(j, "distro_id", m->distro_id);
-	json_put(j, "distro_version", m->distro_version);
-	json_put(j, "cpu", m->cpu);
-	json_put_u64(j, "cpus", m->cpus);
-	json_put_u64(j, "memory", m->memory);
-	json_put_u64(j, "memory_free", m->memory_free);
-	json_put_u64(j, "swap", m->swap);
-	json_put_bool(j, "wsl", m->wsl);
-	json_put_bool(j, "virtual", m->virtual);
-	json_put_bool(j, "container", m->container);
-	json_put(j, "container_kind", m->container_kind);
-	json_put_strs(j, "parameters", &m->parameters);
-}
-
-static void put_identity(struct json *j, const struct machine *m)
-{
-	json_key(j, "identity");
-	if (!m->has_identity) {
+	static const struct json_field fields[] = {
+		FIELD("uid", struct machine, uid),
+		FIELD("gid", struct machine, gid),
+		FIELD("groups", struct machine, groups),
+		{.kind = FIELD_END},
+	};
+	const struct machine *m = machine;
+	if (m->has_identity)
+		json_object(j, fields, m);
+	else
 		json_null(j);
-		return;
-	}
-	json_open(j, '{');
-	json_put_u64(j, "uid", m->uid);
-	json_put_u64(j, "gid", m->gid);
-	json_put_strs(j, "groups", &m->groups);
-	json_close(j);
 }
 
-static void put_driver(struct json *j, const struct machine_driver *d)
+static const struct json_field driver_fields[] = {
+	FIELD_CONST("name", "amdgpu"),
+	FIELD("loaded", struct machine_driver, loaded),
+	FIELD("state", struct machine_driver, state),
+	FIELD("version", struct machine_driver, version),
+	FIELD("blacklisted", struct machine_driver, blacklisted),
+	FIELD("blacklisted_by", struct machine_driver, blacklisted_by),
+	{.kind = FIELD_END},
+};
+
+static void write_generic(struct json *j, const void *gpu)
 {
-	json_key(j, "driver");
-	json_open(j, '{');
-	json_put(j, "name", S("amdgpu"));
-	json_put_bool(j, "loaded", d->loaded);
-	json_put(j, "state", d->state);
-	json_put(j, "version", d->version);
-	json_put_bool(j, "blacklisted", d->blacklisted);
-	json_put(j, "blacklisted_by", d->blacklisted_by);
-	json_close(j);
+	const struct gpu *known = gpu_by_name(((const struct machine_gpu *)gpu)->target);
+	json_str(j, str_from(known ? known->generic : NULL));
 }
 
-static void put_gpu(struct json *j, const struct machine_gpu *g)
+static void write_products(struct json *j, const void *gpu)
 {
-	const struct gpu *known = gpu_by_name(g->target);
-	json_open(j, '{');
-	json_put_u64(j, "node", g->node);
-	json_put(j, "target", g->target);
-	json_put(j, "generic", str_from(known ? known->generic : NULL));
-	json_put(j, "name", g->name);
-	json_put(j, "products", str_from(known ? known->products : NULL));
-	put_hex(j, "vendor", 4, g->vendor);
-	put_hex(j, "device", 4, g->device);
-	json_put(j, "pci", g->pci);
-	json_put(j, "render", g->render);
-	json_put_u64(j, "vram", g->vram);
-	json_put_u64(j, "compute_units", g->compute_units);
-	json_put_u64(j, "wave_size", g->wave_size);
-	json_put_bool(j, "apu", g->apu);
-	json_close(j);
+	const struct gpu *known = gpu_by_name(((const struct machine_gpu *)gpu)->target);
+	json_str(j, str_from(known ? known->products : NULL));
 }
 
-static void put_display(struct json *j, const struct machine_display *d)
-{
-	json_open(j, '{');
-	json_put(j, "pci", d->pci);
-	put_hex(j, "vendor", 4, d->vendor);
-	put_hex(j, "device", 4, d->device);
-	put_hex(j, "class", 6, d->class);
-	json_put(j, "driver", d->driver);
-	json_close(j);
-}
+static const struct json_field gpu_fields[] = {
+	FIELD("node", struct machine_gpu, node),
+	FIELD("target", struct machine_gpu, target),
+	FIELD_WRITE("generic", write_generic),
+	FIELD("name", struct machine_gpu, name),
+	FIELD_WRITE("products", write_products),
+	FIELD_NUMBER_HEX("vendor", struct machine_gpu, vendor, 4),
+	FIELD_NUMBER_HEX("device", struct machine_gpu, device, 4),
+	FIELD("pci", struct machine_gpu, pci),
+	FIELD("render", struct machine_gpu, render),
+	FIELD("vram", struct machine_gpu, vram),
+	FIELD("compute_units", struct machine_gpu, compute_units),
+	FIELD("wave_size", struct machine_gpu, wave_size),
+	FIELD("apu", struct machine_gpu, apu),
+	{.kind = FIELD_END},
+};
 
-static void put_node(struct json *j, const struct machine_node *n)
+static const struct json_field display_fields[] = {
+	FIELD("pci", struct machine_display, pci),
+	FIELD_NUMBER_HEX("vendor", struct machine_display, vendor, 4),
+	FIELD_NUMBER_HEX("device", struct machine_display, device, 4),
+	FIELD_NUMBER_HEX("class", struct machine_display, class, 6),
+	FIELD("driver", struct machine_display, driver),
+	{.kind = FIELD_END},
+};
+
+static void write_mode(struct json *j, const void *node)
 {
 	ARENA(tmp);
-	json_open(j, '{');
-	json_put(j, "path", n->path);
-	json_put(j, "mode", str_fmt(&tmp, "%04o", n->mode));
-	json_put_u64(j, "uid", n->uid);
-	json_put_u64(j, "gid", n->gid);
-	json_put(j, "group", n->group);
-	json_put_bool(j, "usable", n->usable);
-	json_put_bool(j, "acl", n->acl);
-	json_close(j);
+	json_str(j, str_fmt(&tmp, "%04o", ((const struct machine_node *)node)->mode));
 }
 
-static void put_sdks(struct json *j, const struct machine *m)
-{
-	json_key(j, "sdks");
-	json_open(j, '[');
-	VEC_EACH (struct machine_sdk, s, &m->sdks) {
-		json_open(j, '{');
-		json_put(j, "path", s->path);
-		json_put(j, "version", s->version);
-		json_close(j);
-	}
-	json_close(j);
-}
+static const struct json_field node_fields[] = {
+	FIELD("path", struct machine_node, path),
+	FIELD_WRITE("mode", write_mode),
+	FIELD("uid", struct machine_node, uid),
+	FIELD("gid", struct machine_node, gid),
+	FIELD("group", struct machine_node, group),
+	FIELD("usable", struct machine_node, usable),
+	FIELD("acl", struct machine_node, acl),
+	{.kind = FIELD_END},
+};
 
-void machine_json(struct json *j, const struct machine *m)
-{
-	json_open(j, '{');
-	put_system(j, m);
-	put_identity(j, m);
-	put_driver(j, &m->driver);
-	json_put_bool(j, "kfd", m->has_kfd);
-	json_put_u64(j, "hidden_gpus", m->hidden);
-	json_key(j, "gpus");
-	json_open(j, '[');
-	VEC_EACH (struct machine_gpu, g, &m->gpus)
-		put_gpu(j, g);
-	json_close(j);
-	json_key(j, "displays");
-	json_open(j, '[');
-	VEC_EACH (struct machine_display, d, &m->displays)
-		put_display(j, d);
-	json_close(j);
-	json_key(j, "nodes");
-	json_open(j, '[');
-	VEC_EACH (struct machine_node, n, &m->nodes)
-		put_node(j, n);
-	json_close(j);
-	put_sdks(j, m);
-	json_close(j);
-}
+static const struct json_field sdk_fields[] = {
+	FIELD("path", struct machine_sdk, path),
+	FIELD("version", struct machine_sdk, version),
+	{.kind = FIELD_END},
+};
 
-void machine_report_json(struct json *j, const struct machine *m)
-{
-	json_open(j, '{');
-	json_put(j, "schema", S("rocsmith.doctor/1"));
-	json_key(j, "facts");
-	machine_json(j, m);
-	json_key(j, "findings");
-	findings_json(j, &m->findings);
-	json_close(j);
-}
+const struct json_field machine_fields[] = {
+	FIELD("kernel", struct machine, kernel),
+	FIELD("arch", struct machine, arch),
+	FIELD("distro", struct machine, distro),
+	FIELD("distro_id", struct machine, distro_id),
+	FIELD("distro_version", struct machine, distro_version),
+	FIELD("cpu", struct machine, cpu),
+	FIELD("cpus", struct machine, cpus),
+	FIELD("memory", struct machine, memory),
+	FIELD("memory_free", struct machine, memory_free),
+	FIELD("swap", struct machine, swap),
+	FIELD("wsl", struct machine, wsl),
+	FIELD("virtual", struct machine, virtual),
+	FIELD("container", struct machine, container),
+	FIELD("container_kind", struct machine, container_kind),
+	FIELD("parameters", struct machine, parameters),
+	FIELD_WRITE("identity", write_identity),
+	FIELD_STRUCT("driver", struct machine, driver, driver_fields),
+	FIELD("kfd", struct machine, has_kfd),
+	FIELD("hidden_gpus", struct machine, hidden),
+	FIELD_LIST("gpus", struct machine, gpus, gpu_fields),
+	FIELD_LIST("displays", struct machine, displays, display_fields),
+	FIELD_LIST("nodes", struct machine, nodes, node_fields),
+	FIELD_LIST("sdks", struct machine, sdks, sdk_fields),
+	{.kind = FIELD_END},
+};
+
+const struct json_field machine_report_fields[] = {
+	FIELD_CONST("schema", "rocsmith.doctor/1"),
+	FIELD_PART("facts", machine_fields),
+	FIELD_LIST("findings", struct machine, findings, finding_fields),
+	{.kind = FIELD_END},
+};

@@ -77,7 +77,8 @@ struct make_record {
 	const struct make_result *result;
 	const struct err *failure; /* or NULL */
 	double began;              /* mono_now() at the start */
-	struct str more;           /* further JSON members: "\"facts\":{...},\"verify\":{...}" */
+	const struct json_field *more; /* further members, of more_of; or NULL */
+	const void *more_of;
 };
 
 /* The JSON of build.json: plan, SDK, stages, steps, wheel, findings, error and `more`. Format:

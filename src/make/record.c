@@ -1,104 +1,137 @@
 /* The JSON record of a build: what `rocsmith report` draws its page from. See make.h. */
 #include <time.h>
 
-#include "formats/json_write.h"
 #include "make/make.h"
 
-static void write_sdk(struct json *j, const struct sdk *sdk)
-{
-	json_key(j, "sdk");
-	json_open(j, '{');
-	json_put(j, "name", sdk->name);
-	json_put(j, "provider", sdk->provider);
-	json_put(j, "suite", sdk->suite);
-	json_put(j, "path", sdk->root);
-	json_put(j, "index_date", sdk->index_date);
-	json_put(j, "fingerprint", sdk->fingerprint);
-	json_key(j, "components");
-	json_open(j, '{');
-	VEC_EACH (const struct sdk_component, c, &sdk->components) {
-		json_key_str(j, c->name);
-		json_str(j, c->version);
-	}
-	json_close(j);
-	json_close(j);
-}
+struct failure {
+	const char *id, *message, *path;
+	unsigned line;
+	const struct failure *place; /* itself when path is set, else NULL */
+};
 
-static void write_stages(struct json *j, const struct make_result *r)
+struct document {
+	uint64_t started; /* seconds since 1970 */
+	double seconds;
+	unsigned jobs;
+	struct str project;
+	const struct make_result *result;
+	const struct failure *error; /* or NULL */
+	const struct plan *plan;
+};
+
+static const struct json_field version_fields[] = {
+	FIELD("name", struct sdk_component, name),
+	FIELD("version", struct sdk_component, version),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field sdk_fields[] = {
+	FIELD("name", struct sdk, name),
+	FIELD("provider", struct sdk, provider),
+	FIELD("suite", struct sdk, suite),
+	FIELD("path", struct sdk, root),
+	FIELD("index_date", struct sdk, index_date),
+	FIELD("fingerprint", struct sdk, fingerprint),
+	FIELD_MAP("components", struct sdk, components, version_fields),
+	{.kind = FIELD_END},
+};
+
+static void write_stages(struct json *j, const void *result)
 {
-	json_key(j, "stages");
+	const struct make_result *r = result;
 	json_open(j, '{');
 	for (unsigned i = 0; i < STAGE_COUNT; i++)
 		json_put_f64(j, make_stage_names[i], r->seconds[i]);
 	json_close(j);
 }
 
-static void write_steps(struct json *j, const struct make_result *r)
+static const struct json_field step_fields[] = {
+	FIELD("kind", struct make_step, kind),
+	FIELD("name", struct make_step, name),
+	FIELD("gpu", struct make_step, gpu),
+	FIELD("start", struct make_step, start),
+	FIELD("seconds", struct make_step, seconds),
+	FIELD("cpu", struct make_step, cpu),
+	FIELD("memory", struct make_step, memory),
+	FIELD("cached", struct make_step, cached),
+	FIELD("done", struct make_step, done),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field result_fields[] = {
+	FIELD("dir", struct make_result, dir),
+	FIELD_STRUCT("sdk", struct make_result, sdk, sdk_fields),
+	FIELD_WRITE("stages", write_stages),
+	FIELD_LIST("steps", struct make_result, steps, step_fields),
+	FIELD("wheel", struct make_result, wheel),
+	FIELD("bytes", struct make_result, wheel_size),
+	FIELD("platform_why", struct make_result, platform_why),
+	FIELD("translated", struct make_result, edits),
+	FIELD_LIST("findings", struct make_result, findings, finding_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field place_fields[] = {
+	FIELD("path", struct failure, path),
+	FIELD("line", struct failure, line),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field error_fields[] = {
+	FIELD("id", struct failure, id),
+	FIELD("message", struct failure, message),
+	FIELD_FROM(struct failure, place, place_fields),
+	{.kind = FIELD_END},
+};
+
+static void write_plan(struct json *j, const void *document)
 {
-	json_key(j, "steps");
-	json_open(j, '[');
-	VEC_EACH (const struct make_step, s, &r->steps) {
-		json_open(j, '{');
-		json_put(j, "kind", s->kind);
-		json_put(j, "name", s->name);
-		json_put(j, "gpu", s->gpu);
-		json_put_f64(j, "start", s->start);
-		json_put_f64(j, "seconds", s->seconds);
-		json_put_f64(j, "cpu", s->cpu);
-		json_put_u64(j, "memory", s->memory);
-		json_put_bool(j, "cached", s->cached);
-		json_put_bool(j, "done", s->done);
-		json_close(j);
-	}
-	json_close(j);
+	ARENA(tmp);
+	json_raw(j, str_trim(plan_json(&tmp, ((const struct document *)document)->plan)));
 }
 
-static void write_error(struct json *j, const struct err *e)
-{
-	if (!e)
-		return;
-	json_key(j, "error");
-	json_open(j, '{');
-	json_put(j, "id", str_from(err_id(e->code)));
-	/* The root cause is what a reader wants first. */
-	const struct err *root = e;
-	while (root->cause)
-		root = root->cause;
-	json_put(j, "message", str_from(root->msg));
-	if (root->path) {
-		json_put(j, "path", str_from(root->path));
-		json_put_u64(j, "line", root->line);
-	}
-	json_close(j);
-}
+static const struct json_field document_fields[] = {
+	FIELD_CONST("schema", "rocsmith.build/1"),
+	FIELD_CONST("rocsmith", ROCSMITH_VERSION),
+	FIELD("started", struct document, started),
+	FIELD("seconds", struct document, seconds),
+	FIELD("jobs", struct document, jobs),
+	FIELD("project", struct document, project),
+	FIELD_FROM(struct document, result, result_fields),
+	FIELD_POINTER("error", struct document, error, error_fields),
+	FIELD_WRITE("plan", write_plan),
+	{.kind = FIELD_END},
+};
 
 struct str make_record(struct arena *a, const struct make_record *m)
 {
-	const struct make_result *r = m->result;
 	double seconds = mono_now() - m->began;
+	struct failure error;
+	struct document d = {.started = (uint64_t)((double)time(NULL) - seconds),
+		.seconds = seconds,
+		.jobs = m->result->jobs,
+		.project = m->plan->project,
+		.result = m->result,
+		.plan = m->plan};
+	/* The root cause is what a reader wants first. */
+	const struct err *root = m->failure;
+	while (root && root->cause)
+		root = root->cause;
+	if (root) {
+		error = (struct failure){.id = err_id(m->failure->code),
+			.message = root->msg,
+			.path = root->path,
+			.line = root->line,
+			.place = root->path ? &error : NULL};
+		d.error = &error;
+	}
 	BUF(b, a);
 	struct json j = {.out = &b};
 	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.build/1"));
-	json_put(&j, "rocsmith", S(ROCSMITH_VERSION));
-	json_put_u64(&j, "started", (uint64_t)((double)time(NULL) - seconds));
-	json_put_f64(&j, "seconds", seconds);
-	json_put_u64(&j, "jobs", r->jobs);
-	json_put(&j, "project", m->plan->project);
-	json_put(&j, "dir", r->dir);
-	write_sdk(&j, &r->sdk);
-	write_stages(&j, r);
-	write_steps(&j, r);
-	json_put(&j, "wheel", r->wheel);
-	json_put_u64(&j, "bytes", r->wheel_size);
-	json_put(&j, "platform_why", r->platform_why);
-	json_put_u64(&j, "translated", r->edits);
-	json_key(&j, "findings");
-	findings_json(&j, &r->findings);
-	write_error(&j, m->failure);
-	buf_fmt(&b, ",\"plan\":%.*s", STR(str_trim(plan_json(a, m->plan))));
-	if (m->more.n)
-		buf_fmt(&b, ",%.*s", STR(m->more));
-	buf_fmt(&b, "}\n");
-	return str_dup(a, buf_str(&b));
+	json_members(&j, document_fields, &d);
+	if (m->more)
+		json_members(&j, m->more, m->more_of);
+	json_close(&j);
+	buf_char(&b, '\n');
+	return buf_str(&b);
 }

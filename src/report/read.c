@@ -134,47 +134,38 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 	return NULL;
 }
 
-static void stages_json(struct json *j, const struct report *r)
+static void write_step_count(struct json *j, const void *report)
 {
-	json_key(j, "stages");
-	json_open(j, '{');
-	VEC_EACH (const struct report_stage, s, &r->stages) {
-		json_key_str(j, s->name);
-		json_f64(j, s->seconds);
-	}
-	json_close(j);
+	json_u64(j, ((const struct report *)report)->steps.n);
 }
 
-static void gpus_json(struct json *j, const struct report *r)
-{
-	json_key(j, "gpus");
-	json_open(j, '[');
-	VEC_EACH (const struct report_gpu, g, &r->gpus) {
-		json_open(j, '{');
-		json_put(j, "gpu", g->name);
-		json_put_u64(j, "ran", g->ran);
-		json_put_u64(j, "cached", g->cached);
-		json_put_f64(j, "seconds", g->seconds);
-		json_put_f64(j, "cpu", g->cpu);
-		json_put_u64(j, "memory", g->memory);
-		json_close(j);
-	}
-	json_close(j);
-}
+static const struct json_field stage_fields[] = {
+	FIELD("name", struct report_stage, name),
+	FIELD("seconds", struct report_stage, seconds),
+	{.kind = FIELD_END},
+};
 
-void report_json(struct json *j, const struct report *r)
-{
-	json_open(j, '{');
-	json_put(j, "schema", S("rocsmith.report/1"));
-	json_put(j, "name", r->name);
-	json_put(j, "version", r->version);
-	json_put(j, "wheel", r->wheel);
-	json_put_u64(j, "bytes", r->bytes);
-	json_put(j, "verdict", r->verdict);
-	json_put(j, "error", r->error);
-	json_put_f64(j, "seconds", r->seconds);
-	stages_json(j, r);
-	json_put_u64(j, "steps", r->steps.n);
-	gpus_json(j, r);
-	json_close(j);
-}
+static const struct json_field gpu_fields[] = {
+	FIELD("gpu", struct report_gpu, name),
+	FIELD("ran", struct report_gpu, ran),
+	FIELD("cached", struct report_gpu, cached),
+	FIELD("seconds", struct report_gpu, seconds),
+	FIELD("cpu", struct report_gpu, cpu),
+	FIELD("memory", struct report_gpu, memory),
+	{.kind = FIELD_END},
+};
+
+const struct json_field report_fields[] = {
+	FIELD_CONST("schema", "rocsmith.report/1"),
+	FIELD("name", struct report, name),
+	FIELD("version", struct report, version),
+	FIELD("wheel", struct report, wheel),
+	FIELD("bytes", struct report, bytes),
+	FIELD("verdict", struct report, verdict),
+	FIELD("error", struct report, error),
+	FIELD("seconds", struct report, seconds),
+	FIELD_MAP("stages", struct report, stages, stage_fields),
+	FIELD_WRITE("steps", write_step_count),
+	FIELD_LIST("gpus", struct report, gpus, gpu_fields),
+	{.kind = FIELD_END},
+};

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/vec.h"
-#include "formats/json_write.h"
+#include "formats/json_fields.h"
 #include "formats/node.h"
 
 struct report_stage {
@@ -49,5 +49,5 @@ struct report {
 MUST_USE struct err *report_read(struct arena *a, const struct node *doc, struct report *ret);
 /* The whole page, UTF-8. */
 struct str report_html(struct arena *a, const struct report *r);
-/* {"schema":"rocsmith.report/1",...}: the figures without the documents that they come from. */
-void report_json(struct json *j, const struct report *r);
+/* The document of `rocsmith report --json`: the figures, without the documents that they come from. */
+extern const struct json_field report_fields[];

@@ -129,12 +129,20 @@ struct err *verify_paths(struct arena *a, struct str path, struct strs *ret)
 	return NULL;
 }
 
-void verdict_json(struct json *j, const struct verdict *v)
+static void write_verdict(struct json *j, const void *verdict)
 {
-	json_open(j, '{');
-	json_put(j, "path", v->path);
-	json_put(j, "verdict", v->pass ? S("pass") : S("fail"));
-	json_key(j, "findings");
-	findings_json(j, &v->findings);
-	json_close(j);
+	json_str(j, ((const struct verdict *)verdict)->pass ? S("pass") : S("fail"));
 }
+
+static const struct json_field verdict_fields[] = {
+	FIELD("path", struct verdict, path),
+	FIELD_WRITE("verdict", write_verdict),
+	FIELD_LIST("findings", struct verdict, findings, finding_fields),
+	{.kind = FIELD_END},
+};
+
+const struct json_field verdicts_fields[] = {
+	FIELD_CONST("schema", "rocsmith.verify/1"),
+	FIELD_LIST("wheels", struct verdicts, wheels, verdict_fields),
+	{.kind = FIELD_END},
+};

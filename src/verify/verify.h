@@ -32,8 +32,13 @@ MUST_USE struct err *verify_wheel(
 	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret);
 /* The wheels that a path means: itself, or for a folder all *.whl in it (none: the folder). */
 MUST_USE struct err *verify_paths(struct arena *a, struct str path, struct strs *ret);
-/* {"path","verdict","findings"} */
-void verdict_json(struct json *j, const struct verdict *v);
+
+struct verdicts {
+	VEC(struct verdict) wheels;
+};
+
+/* The document of `rocsmith verify --json`: schema rocsmith.verify/1. */
+extern const struct json_field verdicts_fields[]; /* of struct verdicts */
 
 /* From findings.def, for the man page's test; NULL behind the last. */
 const char *verify_finding_id(size_t i);

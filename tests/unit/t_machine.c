@@ -68,11 +68,7 @@ static struct str report(struct arena *a, struct str root)
 {
 	struct machine m;
 	assert_ok(machine_read(a, root, &m));
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	machine_report_json(&j, &m);
-	buf_char(&out, '\n');
-	return buf_str(&out);
+	return json_document(a, 2, machine_report_fields, &m);
 }
 
 static void compare(struct arena *a, const char *name, struct str got)

@@ -129,10 +129,7 @@ static void files_that_may_not_be_read_are_told(void **state)
 
 static struct str facts(struct arena *a, const struct machine *m)
 {
-	BUF(out, a);
-	struct json j = {.out = &out};
-	machine_report_json(&j, m);
-	return buf_str(&out);
+	return json_document(a, 0, machine_report_fields, m);
 }
 
 static void a_recording_without_root_rights_keeps_owners(void **state)

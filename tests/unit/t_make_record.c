@@ -123,13 +123,34 @@ static void a_failed_build_tells_its_root_cause(void **state)
 	err_free(e);
 }
 
+struct extra {
+	struct {
+		unsigned size;
+	} facts;
+};
+
+static const struct json_field size_fields[] = {
+	FIELD("size", struct extra, facts.size),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field no_fields[] = {{.kind = FIELD_END}};
+
+static const struct json_field extra_fields[] = {
+	FIELD_PART("facts", size_fields),
+	FIELD_PART("verify", no_fields),
+	{.kind = FIELD_END},
+};
+
 static void further_members_and_findings_are_added(void **state)
 {
 	struct fixture *f = *state;
 	struct finding *x =
 		finding_add(&f->a, &f->result.findings, "cuda-name-left", SEV_WARNING, S("a.cu"));
 	finding_say(&f->a, x, "line 3: 'cudaX' has no counterpart");
-	f->record.more = S("\"facts\":{\"size\":1},\"verify\":{}");
+	const struct extra extra = {.facts.size = 1};
+	f->record.more = extra_fields;
+	f->record.more_of = &extra;
 	f->result.wheel = S("/out/x.whl");
 	f->result.wheel_size = 1234;
 	const struct node *doc = record(f);

@@ -1,0 +1,236 @@
+/* Writing and reading objects by tables; see json_fields.h. */
+#include "formats/json_fields.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+#include "formats/node.h"
+
+/* Any VEC. It is copied: its pointer has another type where it is. */
+struct items {
+	char *v;
+	size_t n, cap;
+};
+
+static struct items items_at(const void *at)
+{
+	struct items list;
+	memcpy(&list, at, sizeof(list));
+	return list;
+}
+
+static const void *part(const struct json_field *f, const void *object)
+{
+	const char *at = (const char *)object + f->off;
+	return f->pointer ? *(const void *const *)(const void *)at : at;
+}
+
+static bool is_empty(const struct json_field *f, const void *at)
+{
+	switch (f->kind) {
+	case FIELD_TEXT:
+		return !((const struct str *)at)->n;
+	case FIELD_NAME:
+		return !*(const char *const *)at;
+	case FIELD_STRS:
+		return !((const struct strs *)at)->n;
+	case FIELD_BOOL:
+		return !*(const bool *)at;
+	case FIELD_UINT:
+		return !*(const unsigned *)at;
+	case FIELD_U64:
+		return !*(const uint64_t *)at;
+	case FIELD_I64:
+		return *(const int64_t *)at < 0;
+	case FIELD_ITEMS:
+	case FIELD_PAIRS:
+		return !items_at(at).n;
+	default:
+		return false;
+	}
+}
+
+static void write_value(struct json *j, const struct json_field *f, const void *at);
+
+static void write_list(struct json *j, const struct json_field *f, struct items list)
+{
+	const struct json_field *key = &f->fields[0], *value = &f->fields[1];
+	json_open(j, f->kind == FIELD_ITEMS ? '[' : '{');
+	for (const char *item = list.v; list.n--; item += f->size) {
+		if (f->kind == FIELD_ITEMS) {
+			json_object(j, f->fields, item);
+			continue;
+		}
+		json_key_str(j, *(const struct str *)part(key, item));
+		write_value(j, value, part(value, item));
+	}
+	json_close(j);
+}
+
+static void write_value(struct json *j, const struct json_field *f, const void *at)
+{
+	ARENA(tmp);
+	switch (f->kind) {
+	case FIELD_TEXT:
+		json_str(j, *(const struct str *)at);
+		break;
+	case FIELD_NAME:
+		json_str(j, str_from(*(const char *const *)at));
+		break;
+	case FIELD_STRS:
+		json_strs(j, at);
+		break;
+	case FIELD_BOOL:
+		json_bool(j, *(const bool *)at);
+		break;
+	case FIELD_UINT:
+		json_u64(j, *(const unsigned *)at);
+		break;
+	case FIELD_U64:
+		json_u64(j, *(const uint64_t *)at);
+		break;
+	case FIELD_I64:
+		json_i64(j, *(const int64_t *)at);
+		break;
+	case FIELD_F64:
+		json_f64(j, *(const double *)at);
+		break;
+	case FIELD_WORD:
+		json_str(j, str_from(f->words[*(const unsigned *)at]));
+		break;
+	case FIELD_HEX:
+		json_str(j, str_fmt(&tmp, "0x%0*x", (int)f->size, *(const unsigned *)at));
+		break;
+	case FIELD_FIXED:
+		json_str(j, str_from(f->words[0]));
+		break;
+	case FIELD_OBJECT:
+		json_object(j, f->fields, at);
+		break;
+	case FIELD_ITEMS:
+	case FIELD_PAIRS:
+		write_list(j, f, items_at(at));
+		break;
+	case FIELD_CUSTOM:
+		f->write(j, at);
+		break;
+	case FIELD_MEMBERS:
+	case FIELD_END:
+		break;
+	}
+}
+
+void json_members(struct json *j, const struct json_field *fields, const void *object)
+{
+	for (const struct json_field *f = fields; f->kind != FIELD_END; f++) {
+		const void *at = part(f, object);
+		if (!at || (f->optional && is_empty(f, at)))
+			continue;
+		if (f->kind == FIELD_MEMBERS) {
+			json_members(j, f->fields, at);
+			continue;
+		}
+		json_key(j, f->key);
+		write_value(j, f, at);
+	}
+}
+
+void json_object(struct json *j, const struct json_field *fields, const void *object)
+{
+	json_open(j, '{');
+	json_members(j, fields, object);
+	json_close(j);
+}
+
+struct str json_document(
+	struct arena *a, unsigned indent, const struct json_field *fields, const void *object)
+{
+	BUF(b, a);
+	struct json j = {.out = &b, .indent = indent};
+	json_object(&j, fields, object);
+	buf_char(&b, '\n');
+	return buf_str(&b);
+}
+
+/* ---- reading ---- */
+
+static struct err *read_word(const struct node *map, const struct json_field *f, unsigned *ret)
+{
+	struct str word = S(""), all;
+	struct strs known = {0};
+	ARENA(tmp);
+	TRY(node_want_text(map, str_from(f->key), &word));
+	if (!word.n)
+		return NULL;
+	for (unsigned i = 0; f->words[i]; i++) {
+		strs_add(&tmp, &known, str_from(f->words[i]));
+		if (str_eq(word, known.v[i])) {
+			*ret = i;
+			return NULL;
+		}
+	}
+	all = str_join(&tmp, &known, S(", "));
+	return err_hint(node_error(node_get(map, str_from(f->key)), E_SYNTAX,
+				"'%s' cannot be '%.*s'", f->key, STR(word)),
+		"it is one of %.*s", STR(all));
+}
+
+static struct err *read_items(
+	struct arena *a, const struct node *n, const struct json_field *f, void *ret)
+{
+	struct items list = items_at(ret);
+	if (n->kind != NODE_LIST)
+		return node_error(n, E_SYNTAX, "'%s' must be a list", f->key);
+	NODE_EACH (it, n) {
+		list.v = vec_room(a, list.v, list.n, &list.cap, f->size);
+		TRY(json_fields_read(a, it, f->fields, list.v + list.n++ * f->size));
+	}
+	memcpy(ret, &list, sizeof(list));
+	return NULL;
+}
+
+static struct err *read_value(
+	struct arena *a, const struct node *map, const struct json_field *f, void *at)
+{
+	struct str key = str_from(f->key);
+	const struct node *n = node_get(map, key);
+	if (!n || n->kind == NODE_NULL || f->written)
+		return NULL;
+	switch (f->kind) {
+	case FIELD_TEXT:
+		return node_want_text(map, key, at);
+	case FIELD_STRS:
+		return node_want_strs(a, map, key, at);
+	case FIELD_BOOL:
+		return node_want_bool(map, key, at);
+	case FIELD_U64:
+		return node_want_u64(map, key, at);
+	case FIELD_WORD:
+		return read_word(map, f, at);
+	case FIELD_OBJECT:
+		return json_fields_read(a, n, f->fields, at);
+	case FIELD_ITEMS:
+		return read_items(a, n, f, at);
+	default:
+		return NULL;
+	}
+}
+
+struct err *json_fields_read(
+	struct arena *a, const struct node *map, const struct json_field *fields, void *object)
+{
+	size_t n = 0;
+	if (map->kind != NODE_MAP)
+		return map->key.n ? node_error(map, E_SYNTAX, "'%.*s' must be an object",
+					    STR(map->key))
+				  : node_error(map, E_SYNTAX, "this must be an object");
+	while (fields[n].kind != FIELD_END)
+		n++;
+	const char **known = arena_array(a, n + 1, sizeof(*known));
+	for (size_t i = 0; i < n; i++)
+		known[i] = fields[i].key;
+	TRY(node_check_keys(map, known));
+	for (const struct json_field *f = fields; f->kind != FIELD_END; f++)
+		TRY(read_value(a, map, f, (char *)object + f->off));
+	return NULL;
+}

@@ -1,0 +1,105 @@
+/* JSON by tables: which member of a struct is which member of an object.
+ *
+ * One table writes an object and reads it back strictly. The kind of a plain member follows from its
+ * C type, so that a table cannot disagree with its struct:
+ *
+ *     static const struct json_field gpu_fields[] = {
+ *         FIELD("target", struct gpu_time, name),
+ *         FIELD("seconds", struct gpu_time, seconds),
+ *         {.kind = FIELD_END},
+ *     };
+ *     const struct json_field times_fields[] = {
+ *         FIELD_CONST("schema", "rocsmith.times/1"),
+ *         FIELD_LIST("gpus", struct times, gpus, gpu_fields),
+ *         {.kind = FIELD_END},
+ *     };
+ *     struct str text = json_document(a, 2, times_fields, &times);
+ *
+ * A document's table begins with its schema. Tables nest: an object within an object may be a struct
+ * of its own or, for names only, more members of the same struct (FIELD_PART).
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "formats/json_write.h"
+
+struct node;
+
+enum field_kind {
+	FIELD_END,     /* ends a table */
+	FIELD_TEXT,    /* struct str */
+	FIELD_NAME,    /* const char *; NULL is written as "" */
+	FIELD_STRS,    /* struct strs */
+	FIELD_BOOL,    /* bool */
+	FIELD_UINT,    /* unsigned */
+	FIELD_U64,     /* uint64_t, size_t */
+	FIELD_I64,     /* int64_t */
+	FIELD_F64,     /* double */
+	FIELD_WORD,    /* an enum: one of .words */
+	FIELD_HEX,     /* unsigned, as the text "0x1002" of .size digits */
+	FIELD_FIXED,   /* the text .words[0], whatever the struct */
+	FIELD_OBJECT,  /* a struct with .fields */
+	FIELD_MEMBERS, /* a struct whose .fields go into the object at hand; no key */
+	FIELD_ITEMS,   /* VEC of structs of .size bytes with .fields: a list of objects */
+	FIELD_PAIRS,  /* the same as one object: the first field is the key, the second the value */
+	FIELD_CUSTOM, /* .write writes the value */
+};
+
+struct json_field {
+	const char *key;
+	enum field_kind kind;
+	bool pointer;  /* OBJECT, MEMBERS: the struct holds a pointer; NULL leaves the member out */
+	bool optional; /* left out when empty: "", 0, false, below 0, without elements */
+	bool written;  /* a key that a reader knows, but does not read */
+	size_t off, size;
+	const struct json_field *fields;
+	const char *const *words; /* NULL-terminated */
+	void (*write)(struct json *j, const void *object);
+};
+
+/* The kind of a member by its type; anything else does not compile. */
+#define FIELD_KIND(T, member)                                                                      \
+	_Generic(((T *)0)->member, struct str: FIELD_TEXT, const char *: FIELD_NAME,               \
+		struct strs: FIELD_STRS, bool: FIELD_BOOL, unsigned: FIELD_UINT,                   \
+		uint64_t: FIELD_U64, int64_t: FIELD_I64, double: FIELD_F64)
+/* clang-format off */
+#define FIELD(k, T, member)                                                                        \
+	{.key = (k), .kind = FIELD_KIND(T, member), .off = offsetof(T, member)}
+#define FIELD_OPTIONAL(k, T, member)                                                               \
+	{.key = (k), .kind = FIELD_KIND(T, member), .off = offsetof(T, member), .optional = true}
+#define FIELD_ENUM(k, T, member, names)                                                            \
+	{.key = (k), .kind = FIELD_WORD, .off = offsetof(T, member), .words = (names)}
+#define FIELD_NUMBER_HEX(k, T, member, digits)                                                     \
+	{.key = (k), .kind = FIELD_HEX, .off = offsetof(T, member), .size = (digits)}
+#define FIELD_CONST(k, text)                                                                       \
+	{.key = (k), .kind = FIELD_FIXED, .words = (const char *const[]){(text), NULL}}
+#define FIELD_STRUCT(k, T, member, table)                                                          \
+	{.key = (k), .kind = FIELD_OBJECT, .off = offsetof(T, member), .fields = (table)}
+#define FIELD_POINTER(k, T, member, table)                                                         \
+	{.key = (k), .kind = FIELD_OBJECT, .off = offsetof(T, member), .fields = (table), .pointer = true}
+#define FIELD_PART(k, table) {.key = (k), .kind = FIELD_OBJECT, .fields = (table)}
+#define FIELD_FROM(T, member, table)                                                               \
+	{.kind = FIELD_MEMBERS, .off = offsetof(T, member), .fields = (table), .pointer = true}
+#define FIELD_LIST(k, T, member, table)                                                            \
+	{.key = (k), .kind = FIELD_ITEMS, .off = offsetof(T, member),                              \
+		.size = sizeof(*((T *)0)->member.v), .fields = (table)}
+#define FIELD_MAP(k, T, member, table)                                                             \
+	{.key = (k), .kind = FIELD_PAIRS, .off = offsetof(T, member),                              \
+		.size = sizeof(*((T *)0)->member.v), .fields = (table)}
+#define FIELD_WRITE(k, function) {.key = (k), .kind = FIELD_CUSTOM, .write = (function)}
+/* clang-format on */
+
+/* The object as a value, with its braces; its members alone. */
+void json_object(struct json *j, const struct json_field *fields, const void *object);
+void json_members(struct json *j, const struct json_field *fields, const void *object);
+/* A whole document, ended by a new line. The table begins with the schema. */
+struct str json_document(
+	struct arena *a, unsigned indent, const struct json_field *fields, const void *object);
+
+/* Reads map into the object, which holds the defaults: an absent or null member leaves its part
+ * alone. E_SYNTAX, with its place, for a key that the table does not have and for a value of the
+ * wrong kind. Texts point into the document. What is read: TEXT, STRS, BOOL, U64, WORD, OBJECT and
+ * ITEMS; members of other kinds are known, and passed over. */
+MUST_USE struct err *json_fields_read(
+	struct arena *a, const struct node *map, const struct json_field *fields, void *object);
