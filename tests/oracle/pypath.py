@@ -37,7 +37,7 @@ def ext(path):
 
 
 def line():
-    op = rng.choice(["glob"] * 6 + ["join", "norm", "abs", "rel", "dir", "base", "ext", "lib"])
+    op = rng.choice(["glob"] * 6 + ["join", "abs", "rel", "dir", "base", "ext", "lib"])
     if op == "glob":
         pattern = text(GLOBS, 8)
         name = like(pattern) if rng.random() < 0.7 else text(NAMES, 6)
@@ -47,8 +47,6 @@ def line():
     os.getcwd = lambda: cwd  # what abspath() and relpath() start from
     if op == "join":
         return op, a, b, posixpath.join(a, b)
-    if op == "norm":
-        return op, a, posixpath.normpath(a)
     if op == "abs":
         return op, a, cwd, posixpath.abspath(a)
     if op == "rel":

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "hipify/hipify.h"
-#include "lang/python/path.h"
+#include "lang/python/fnmatch.h"
 
 /* ---- names as patterns ---- */
 

@@ -1,4 +1,4 @@
-/* Values of Python literals; see pylit.h.
+/* Values of Python literals; see literal.h.
  *
  * One pass of recursive descent that evaluates while it reads. Names give the value that an earlier
  * statement bound, computed once and shared; so nothing is ever built twice, however names refer to
@@ -7,13 +7,11 @@
 #include "lang/python/literal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 
-enum {
-	MAX_DEPTH = 256, /* brackets, "else" branches and names that lead to names */
-	MAX_MESSAGE = 300,
-};
+enum { MAX_DEPTH = 256 }; /* brackets, "else" branches and names that lead to names */
 
 struct reader {
 	struct arena *a;
@@ -23,20 +21,6 @@ struct reader {
 	VEC(struct py_value) items; /* of the brackets that are open */
 	unsigned depth;
 };
-
-struct err *py_error(const struct py_module *m, unsigned line, unsigned col, const char *fmt, ...)
-{
-	ARENA(tmp);
-	va_list ap;
-	va_start(ap, fmt);
-	struct str text = str_vfmt(&tmp, fmt, ap);
-	va_end(ap);
-	/* A message may quote a name of any length. */
-	if (text.n > MAX_MESSAGE)
-		text = str_fmt(&tmp, "%.*s...", MAX_MESSAGE, text.p);
-	return err_at(err_new(E_TORCH, "%.*s", STR(text)),
-		(struct loc){.path = m->name, .line = line, .col = col});
-}
 
 const char *py_kind_name(enum py_kind k)
 {
@@ -107,38 +91,28 @@ static void add_utf8(struct buf *out, uint32_t c)
 		buf_char(out, (char)(0x80 | ((c >> (6 * more)) & 0x3F)));
 }
 
-/* Up to max digits; the number of digits that there are. */
-static size_t digits(struct str s, unsigned base, size_t max, uint32_t *ret)
+/* The value of a digit, or SIZE_MAX. */
+static size_t digit(char c, unsigned base)
 {
-	size_t n = 0;
-	uint64_t value = 0, best = 0;
-	while (n < max && n < s.n && str_u64(str_sub(s, 0, n + 1), base, &value) &&
-		(base > 8 || s.p[n] < '8')) {
-		best = base == 8 ? best * 8 + (uint64_t)(s.p[n] - '0') : value;
-		n++;
-	}
-	*ret = (uint32_t)best;
-	return n;
+	static const char all[] = "0123456789abcdef";
+	const char *at = c ? strchr(all, c >= 'A' ? c | 0x20 : c) : NULL;
+	return at && at < all + base ? (size_t)(at - all) : SIZE_MAX;
 }
 
 /* \x41, \u0041, \U00000041, \101. s starts behind the backslash; the bytes used, 0 = malformed. */
 static size_t numeric_escape(struct str s, struct buf *out)
 {
 	char c = s.p[0];
-	size_t want = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0, used;
+	size_t letter = c == 'x' || c == 'u' || c == 'U', i = letter;
+	size_t end = c == 'x' ? 3 : c == 'u' ? 5 : c == 'U' ? 9 : 3;
+	unsigned base = letter ? 16 : 8;
 	uint32_t code = 0;
-	if (want) {
-		used = digits(str_sub(s, 1, s.n), 16, want, &code);
-		if (used != want)
-			return 0;
-		used++;
-	} else {
-		used = digits(s, 8, 3, &code);
-	}
-	if (!used || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
+	for (; i < end && i < s.n && digit(s.p[i], base) != SIZE_MAX; i++)
+		code = code * base + (uint32_t)digit(s.p[i], base);
+	if ((letter && i != end) || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
 		return 0;
 	add_utf8(out, code);
-	return used;
+	return i;
 }
 
 /* One escape; s starts behind the backslash. The bytes used, 0 = malformed or not understood. */
@@ -373,25 +347,19 @@ static struct err *read_paren(struct reader *r, struct py_value *ret)
 	return NULL;
 }
 
-static struct err *read_pair(struct reader *r, struct py_value *ret)
-{
-	*ret = here(r) ? fresh(here(r), PY_TUPLE) : *ret;
-	ret->n = 2;
-	ret->v = arena_array(r->a, 2, sizeof(*ret->v));
-	TRY(read_value(r, &ret->v[0]));
-	if (!take(r, S(":")))
-		return unexpected(r, "the ':' of a dict");
-	return read_value(r, &ret->v[1]);
-}
-
 static struct err *read_brace(struct reader *r, struct py_value *ret)
 {
 	size_t base = r->items.n;
 	*ret = fresh(here(r), PY_DICT);
 	r->i++;
 	while (!take(r, S("}"))) {
-		struct py_value pair = {0};
-		TRY(read_pair(r, &pair));
+		struct py_value pair = here(r) ? fresh(here(r), PY_TUPLE) : (struct py_value){0};
+		pair.n = 2;
+		pair.v = arena_array(r->a, 2, sizeof(*pair.v));
+		TRY(read_value(r, &pair.v[0]));
+		if (!take(r, S(":")))
+			return unexpected(r, "the ':' of a dict");
+		TRY(read_value(r, &pair.v[1]));
 		*VEC_PUSH(r->a, &r->items) = pair;
 		if (!at(r, S("}")) && !take(r, S(",")))
 			return unexpected(r, "',' or '}'");
@@ -418,38 +386,19 @@ static bool reserved(struct str word)
 
 static struct err *read_word(struct reader *r, struct py_value *ret)
 {
-	static const struct {
-		struct str word;
-		enum py_kind kind;
-		struct str text;
-	} constants[] = {
-		{S_INIT("None"), PY_NONE, S_INIT("")},
-		{S_INIT("True"), PY_BOOL, S_INIT("1")},
-		{S_INIT("False"), PY_BOOL, S_INIT("")},
-	};
+	static const char *const constants[] = {"None", "False", "True"};
 	const struct py_token *t = here(r);
 	if (reserved(t->text))
 		return unexpected(r, "a literal");
-	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
-		if (str_eq(t->text, constants[i].word)) {
-			*ret = fresh(t, constants[i].kind);
-			ret->text = constants[i].text;
-			r->i++;
-			return NULL;
-		}
+	for (size_t i = 0; i < 3; i++) {
+		if (!str_eq(t->text, str_from(constants[i])))
+			continue;
+		*ret = fresh(t, i ? PY_BOOL : PY_NONE);
+		ret->text = i == 2 ? S("1") : S("");
+		r->i++;
+		return NULL;
+	}
 	return read_named(r, ret);
-}
-
-static struct err *read_negative(struct reader *r, struct py_value *ret)
-{
-	const struct py_token *minus = here(r);
-	r->i++;
-	if (!here(r) || here(r)->kind != PY_TOKEN_NUMBER)
-		return unexpected(r, "a number");
-	*ret = fresh(minus, PY_NUMBER);
-	ret->text = str_fmt(r->a, "-%.*s", STR(here(r)->text));
-	r->i++;
-	return NULL;
 }
 
 static struct err *read_atom(struct reader *r, struct py_value *ret)
@@ -461,9 +410,12 @@ static struct err *read_atom(struct reader *r, struct py_value *ret)
 		return read_strings(r, ret);
 	if (t->kind == PY_TOKEN_NAME)
 		return read_word(r, ret);
-	if (t->kind == PY_TOKEN_NUMBER) {
+	bool minus = take(r, S("-"));
+	if (minus || t->kind == PY_TOKEN_NUMBER) {
+		if (!here(r) || here(r)->kind != PY_TOKEN_NUMBER)
+			return unexpected(r, "a number");
 		*ret = fresh(t, PY_NUMBER);
-		ret->text = t->text;
+		ret->text = str_fmt(r->a, "%s%.*s", minus ? "-" : "", STR(here(r)->text));
 		r->i++;
 		return NULL;
 	}
@@ -471,18 +423,11 @@ static struct err *read_atom(struct reader *r, struct py_value *ret)
 		return read_paren(r, ret);
 	if (at(r, S("{")))
 		return read_brace(r, ret);
-	if (at(r, S("-")))
-		return read_negative(r, ret);
 	if (!take(r, S("[")))
 		return unexpected(r, "a literal");
 	bool comma = false;
 	*ret = fresh(t, PY_LIST);
 	return read_items(r, S("]"), ret, &comma);
-}
-
-static bool known_scalar(const struct py_value *v)
-{
-	return v->kind < PY_NAME;
 }
 
 /* A == B and A != B of scalars. */
@@ -494,18 +439,12 @@ static struct err *read_comparison(struct reader *r, struct py_value *ret)
 		return NULL;
 	struct py_value left = *ret, right = {0};
 	TRY(read_atom(r, &right));
-	if (!known_scalar(&left) || !known_scalar(&right))
+	if (left.kind >= PY_NAME || right.kind >= PY_NAME)
 		return py_error(r->m, left.line, left.col, "a comparison that cannot be decided");
 	bool same = left.kind == right.kind && str_eq(left.text, right.text);
 	ret->kind = PY_BOOL;
 	ret->text = same == equal ? S("1") : S("");
 	return NULL;
-}
-
-/* Python's truth of a value that is known. */
-static bool truth(const struct py_value *v)
-{
-	return v->kind <= PY_STRING ? v->text.n > 0 : v->n > 0;
 }
 
 static struct err *read_conditional(struct reader *r, struct py_value *ret)
@@ -521,7 +460,8 @@ static struct err *read_conditional(struct reader *r, struct py_value *ret)
 	if (condition.kind == PY_NAME || condition.kind == PY_NUMBER)
 		return py_error(
 			r->m, condition.line, condition.col, "a condition that cannot be decided");
-	*ret = truth(&condition) ? then : otherwise;
+	bool scalar = condition.kind <= PY_STRING;
+	*ret = (scalar ? condition.text.n : condition.n) > 0 ? then : otherwise;
 	return NULL;
 }
 

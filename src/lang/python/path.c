@@ -1,9 +1,8 @@
-/* Python's path arithmetic; see pypath.h. */
+/* Python's path arithmetic; see path.h. */
 #include "lang/python/path.h"
 
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/vec.h"
 
 static struct str concat(struct arena *a, struct str x, struct str y, struct str z)
@@ -39,13 +38,10 @@ static struct strs components(struct arena *a, struct str path, bool up)
 {
 	struct strs list = {0};
 	struct str part;
-	bool rooted = str_starts(path, S("/"));
 	while (str_next(&path, '/', &part)) {
-		bool back = str_eq(part, S(".."));
 		if (!part.n || str_eq(part, S(".")))
 			continue;
-		if (!up || !back || (list.n && str_eq(list.v[list.n - 1], S(".."))) ||
-			(!list.n && !rooted))
+		if (!up || !str_eq(part, S("..")))
 			strs_add(a, &list, part);
 		else if (list.n)
 			list.n--;
@@ -53,6 +49,7 @@ static struct strs components(struct arena *a, struct str path, bool up)
 	return list;
 }
 
+/* With up, of an absolute path. */
 static struct str normal(struct arena *a, struct str path, bool up)
 {
 	ARENA(tmp);
@@ -61,11 +58,6 @@ static struct str normal(struct arena *a, struct str path, bool up)
 	if (!root.n && !list.n)
 		return S(".");
 	return concat(a, root, str_join(&tmp, &list, S("/")), S(""));
-}
-
-struct str py_normpath(struct arena *a, struct str path)
-{
-	return normal(a, path, true);
 }
 
 struct str py_pathlib(struct arena *a, struct str path)
@@ -118,19 +110,4 @@ struct str py_ext(struct str path)
 		if (name.p[i] != '.')
 			return str_sub(name, dot, name.n);
 	return S("");
-}
-
-struct str py_replace(struct arena *a, struct str s, struct str old, struct str new)
-{
-	size_t at = str_find(s, old);
-	if (at == s.n)
-		return s;
-	BUF(b, a);
-	for (; at < s.n; at = str_find(s, old)) {
-		buf_add(&b, str_sub(s, 0, at));
-		buf_add(&b, new);
-		s = str_sub(s, at + old.n, s.n);
-	}
-	buf_add(&b, s);
-	return buf_str(&b);
 }

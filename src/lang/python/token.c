@@ -1,12 +1,12 @@
-/* Python source to tokens and statements; see literal.h.
- *
- * The rules are those of the Python Language Reference, chapter 2: lines end at "\n", "\r\n" or
- * "\r"; inside brackets they do not count; a backslash joins them. Indentation is only used to tell
- * what belongs to a function or a compound statement.
- */
-#include "lang/python/literal.h"
+/* Python source to tokens and statements; see token.h. */
+#include "lang/python/token.h"
 
-enum { MAX_OPEN = 200 }; /* as in CPython */
+#include <string.h>
+
+enum {
+	MAX_OPEN = 200, /* as in CPython */
+	MAX_MESSAGE = 300,
+};
 
 struct lexer {
 	struct arena *a;
@@ -21,6 +21,20 @@ struct lexer {
 		unsigned line, col;
 	} stack[MAX_OPEN];
 };
+
+struct err *py_error(const struct py_module *m, unsigned line, unsigned col, const char *fmt, ...)
+{
+	ARENA(tmp);
+	va_list ap;
+	va_start(ap, fmt);
+	struct str text = str_vfmt(&tmp, fmt, ap);
+	va_end(ap);
+	/* A message may quote a name of any length. */
+	if (text.n > MAX_MESSAGE)
+		text = str_fmt(&tmp, "%.*s...", MAX_MESSAGE, text.p);
+	return err_at(err_new(E_TORCH, "%.*s", STR(text)),
+		(struct loc){.path = m->name, .line = line, .col = col});
+}
 
 static unsigned col_of(const struct lexer *l, const char *p)
 {
@@ -285,48 +299,23 @@ static struct err *bracket(struct lexer *l)
 	return NULL;
 }
 
-/* What an operator's first character may be: a bracket, one that "=" may follow, another. */
-enum { OP_BRACKET = 1, OP_EQUAL, OP_PLAIN };
-static const unsigned char operators[0x80] = {
-	['('] = OP_BRACKET,
-	[')'] = OP_BRACKET,
-	['['] = OP_BRACKET,
-	[']'] = OP_BRACKET,
-	['{'] = OP_BRACKET,
-	['}'] = OP_BRACKET,
-	['<'] = OP_EQUAL,
-	['>'] = OP_EQUAL,
-	['='] = OP_EQUAL,
-	['!'] = OP_EQUAL,
-	['+'] = OP_EQUAL,
-	['-'] = OP_EQUAL,
-	['*'] = OP_EQUAL,
-	['/'] = OP_EQUAL,
-	['%'] = OP_EQUAL,
-	['&'] = OP_EQUAL,
-	['|'] = OP_EQUAL,
-	['^'] = OP_EQUAL,
-	['@'] = OP_EQUAL,
-	[':'] = OP_EQUAL,
-	['~'] = OP_PLAIN,
-	['.'] = OP_PLAIN,
-	[','] = OP_PLAIN,
-	[';'] = OP_PLAIN,
-};
+/* Characters that operators start with; "=" may follow the first of them. */
+static const char operators[] = "<>=!+-*/%&|^@:~.,;";
+enum { WITH_EQUAL = sizeof("<>=!+-*/%&|^@:") - 1 };
 
 static struct err *operator(struct lexer *l)
 {
-	const char *from = l->p;
-	unsigned char c = (unsigned char)*from; /* below 0x80, else it were a name */
-	if (!operators[c])
+	const char *from = l->p, c = *from;
+	const char *known = c ? strchr(operators, c) : NULL;
+	if (c && strchr("()[]{}", c))
+		TRY(bracket(l));
+	else if (!known) /* below 0x80, else it were a name */
 		return py_error(l->m, l->line, col_of(l, from),
 			c > ' ' && c < 0x7f ? "unexpected character '%c'"
 					    : "unexpected character 0x%02x",
 			c);
-	if (operators[c] == OP_BRACKET)
-		TRY(bracket(l));
 	l->p++;
-	if (operators[c] == OP_EQUAL && peek(l, 0) == '=')
+	if (known && known < operators + WITH_EQUAL && peek(l, 0) == '=')
 		l->p++;
 	push(l, PY_TOKEN_OP, from, l->line, col_of(l, from));
 	return NULL;

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "hipify/torch/original/original.h"
 #include "lang/python/path.h"
+#include "lang/python/text.h"
 
 enum { RESULT_LIMIT = 256 << 20, TIME_LIMIT = 3600 };
 
@@ -132,7 +133,7 @@ static struct err *explain(struct scratch *c, struct err *e)
 {
 	struct str detail = str_from(e->detail);
 	if (str_contains(detail, c->files))
-		err_detail(e, py_replace(c->a, detail, c->files, S("")));
+		err_detail(e, py_str_replace(c->a, detail, c->files, S("")));
 	return err_wrap(e, "PyTorch's own hipify failed");
 }
 

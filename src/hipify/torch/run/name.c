@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "hipify/torch/run/select.h"
 #include "lang/python/path.h"
+#include "lang/python/text.h"
 
 static bool starts_with_one(struct str s, const struct str *list, size_t n)
 {
@@ -30,8 +31,8 @@ bool torch_pytorch_file(struct str rel, bool fbgemm)
  * capitals whose small form starts with an ASCII letter, U+212A (k) and U+0130 (i). */
 static struct str lower(struct arena *a, struct str s)
 {
-	s = py_replace(a, s, S("\xe2\x84\xaa"), S("k"));
-	return str_lower(a, py_replace(a, s, S("\xc4\xb0"), S("i\xcc\x87")));
+	s = py_str_replace(a, s, S("\xe2\x84\xaa"), S("k"));
+	return str_lower(a, py_str_replace(a, s, S("\xc4\xb0"), S("i\xcc\x87")));
 }
 
 bool torch_special_file(struct str rel, bool fbgemm)
@@ -56,7 +57,7 @@ bool torch_caffe2_gpu_file(struct str rel)
 
 static struct str to_hip(struct arena *a, struct str s)
 {
-	return py_replace(a, py_replace(a, s, S("cuda"), S("hip")), S("CUDA"), S("HIP"));
+	return py_str_replace(a, py_str_replace(a, s, S("cuda"), S("hip")), S("CUDA"), S("HIP"));
 }
 
 struct str torch_output_name(struct arena *a, struct str rel, bool extension)
@@ -65,10 +66,10 @@ struct str torch_output_name(struct arena *a, struct str rel, bool extension)
 		return rel;
 	struct str dir = py_dirname(rel), name = py_basename(rel), ext = py_ext(name);
 	struct str new_ext = str_eq(ext, S(".cu")) ? S(".hip") : ext;
-	struct str new_dir = py_replace(a, to_hip(a, dir), S("THC"), S("THH"));
+	struct str new_dir = py_str_replace(a, to_hip(a, dir), S("THC"), S("THH"));
 	struct str root = to_hip(a, str_sub(name, 0, name.n - ext.n));
 	if (!str_eq(new_dir, S("caffe2/core")))
-		root = py_replace(a, root, S("THC"), S("THH"));
+		root = py_str_replace(a, root, S("THC"), S("THH"));
 	bool moved = !str_eq(new_dir, dir);
 	if (!extension && !moved)
 		new_dir = py_join(a, new_dir, S("hip"));

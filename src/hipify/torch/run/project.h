@@ -8,6 +8,7 @@
 #include "hipify/torch/run/layer.h"
 #include "hipify/torch/run/run.h"
 #include "hipify/torch/run/select.h"
+#include "lang/python/path.h"
 
 struct torch_project {
 	struct arena *a;

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/proc.h"
+#include "lang/python/fnmatch.h"
 
 struct torch_patterns {
 	struct py_glob *includes, *ignores;

@@ -9,7 +9,6 @@
 
 #include "changes/view.h"
 #include "hipify/torch/model/tables.h"
-#include "lang/python/path.h"
 
 /* get_hip_file_path(): rel is relative. */
 struct str torch_output_name(struct arena *a, struct str rel, bool extension);

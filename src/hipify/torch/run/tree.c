@@ -129,7 +129,7 @@ static struct err *list_files(struct tree_run *r, struct map *links)
 static struct str replace_all(struct arena *a, struct str text, const struct torch_map *map)
 {
 	for (size_t i = 0; i < map->n; i++)
-		text = py_replace(a, text, map->v[i].from, map->v[i].to);
+		text = py_str_replace(a, text, map->v[i].from, map->v[i].to);
 	return text;
 }
 

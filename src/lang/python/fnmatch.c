@@ -1,12 +1,11 @@
-/* Patterns of Python's fnmatch; see pypath.h.
- *
- * A pattern is compiled into nodes. Stars are matched by going back to the last one only, which is
- * enough for globs and keeps the time at pattern length times path length.
+/* Patterns of Python's fnmatch; see fnmatch.h. A pattern is compiled into nodes; stars are matched
+ * by going back to the last one only, which is enough for globs.
  */
-#include "base/vec.h"
-#include "lang/python/path.h"
+#include "lang/python/fnmatch.h"
 
 #include <string.h>
+
+#include "base/vec.h"
 
 struct range {
 	uint32_t from, to;
@@ -24,33 +23,16 @@ struct py_glob_node {
 	struct ranges set; /* an empty one matches nothing */
 };
 
-/* The length of the well-formed sequence at s->p[0], 1 for a byte that starts none. */
-static size_t sequence(struct str s)
-{
-	unsigned char c = (unsigned char)s.p[0], low = 0x80, high = 0xbf;
-	size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-	low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : low;
-	high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : high;
-	if (n > s.n)
-		return 1;
-	for (size_t i = 1; i < n; i++, low = 0x80, high = 0xbf)
-		if ((unsigned char)s.p[i] < low || (unsigned char)s.p[i] > high)
-			return 1;
-	return n ? n : 1;
-}
-
 /* Takes one character off s, which is not empty. Bytes that are not UTF-8 are lone surrogates, as
  * Python has them in names of files. */
 static uint32_t take(struct str *s)
 {
 	static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	size_t n = sequence(*s);
-	uint32_t c = (unsigned char)s->p[0] & mask[n];
-	if (n == 1 && (unsigned char)s->p[0] >= 0x80)
-		c = 0xdc00 + (unsigned char)s->p[0];
+	size_t n = utf8_length(*s);
+	uint32_t c = n ? (unsigned char)s->p[0] & mask[n] : 0xdc00u + (unsigned char)s->p[0];
 	for (size_t i = 1; i < n; i++)
 		c = c << 6 | ((unsigned char)s->p[i] & 0x3f);
-	*s = str_sub(*s, n, s->n);
+	*s = str_sub(*s, n ? n : 1, s->n);
 	return c;
 }
 

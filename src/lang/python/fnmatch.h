@@ -1,0 +1,22 @@
+/* Patterns of Python's fnmatch, compiled: '*' crosses '/', '?', '[seq]', '[!seq]', no escapes,
+ * anchored at both ends. Characters are code points; a byte that is not UTF-8 is one character, as
+ * Python has it in names of files. Source: the behaviour of CPython 3.11's fnmatch.translate().
+ *
+ * A match takes at most the pattern's length times the path's.
+ */
+#pragma once
+
+#include "base/str.h"
+
+struct py_glob {
+	struct str prefix; /* plain text in front */
+	bool rest;         /* a last '*' follows at once: anything may come behind the prefix */
+	struct py_glob_node *v; /* what comes behind the prefix */
+	size_t n, cap;
+};
+
+struct py_glob py_glob_new(struct arena *a, struct str pattern);
+bool py_glob_match(const struct py_glob *g, struct str path);
+/* Whether some path that starts with this text can match / whether all of them do. */
+bool py_glob_possible(const struct py_glob *g, struct str start);
+bool py_glob_certain(const struct py_glob *g, struct str start);

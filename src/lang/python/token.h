@@ -1,0 +1,59 @@
+/* Python source as tokens and statements.
+ *
+ * py_read() cuts a module by the rules of the Python Language Reference, chapter 2 (Python 3):
+ * lines end at "\n", "\r\n" or "\r"; inside brackets they do not count; a backslash joins them;
+ * comments go. Indentation is only used to tell what belongs to a function or a compound statement.
+ * Linear in the text; brackets nest at most 200 deep, as in CPython. What a value means is the
+ * business of literal.h.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+enum py_token_kind { PY_TOKEN_NAME, PY_TOKEN_NUMBER, PY_TOKEN_STRING, PY_TOKEN_OP };
+
+struct py_token {
+	struct str text; /* as it stands; operators are one character, or two ending in '=' */
+	enum py_token_kind kind;
+	unsigned line, col; /* from 1; col counts bytes */
+};
+
+/* Where a statement stands. Only what is PY_PLAIN surely happens, once, in order. */
+enum py_place { PY_PLAIN, PY_BLOCK, PY_INSIDE_DEF };
+
+/* A simple statement, or the head of a compound one. */
+struct py_statement {
+	size_t from, to; /* tokens */
+	enum py_place place;
+	struct str target; /* NAME = value, NAME: type = value; "" = another kind of statement */
+	size_t value;      /* first token of the value */
+	struct py_value *known; /* evaluated already, by literal.c */
+	bool bad;               /* evaluated in vain */
+};
+
+struct py_setters { /* statements that set a name, ascending */
+	size_t *v;
+	size_t n, cap;
+};
+
+struct py_module {
+	struct str name; /* for messages */
+	VEC(struct py_token) tokens;
+	VEC(struct py_statement) statements;
+	struct map targets;      /* name -> struct py_setters *, outside of functions */
+	struct py_module *outer; /* where names are looked up that this one does not bind */
+	size_t checked;          /* pairs that literal.c looked at, which ends what names the same
+				    over and over */
+};
+
+/* E_TORCH when it is no Python text: bad UTF-8, open strings, brackets that do not match. */
+MUST_USE struct err *py_read(
+	struct arena *a, struct str text, struct str name, struct py_module *ret);
+/* The last statement before number `before` that sets a name; NULL = none. */
+struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before);
+bool py_is(const struct py_module *m, size_t token, struct str text); /* false behind the end */
+/* E_TORCH that points at a place of the module. */
+MUST_USE struct err *py_error(
+	const struct py_module *m, unsigned line, unsigned col, const char *fmt, ...) PRINTF(4, 5);
