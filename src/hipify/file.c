@@ -45,10 +45,12 @@ static struct err *torch_file(struct arena *a, const struct hipify_options *o,
 {
 	struct torch_source s;
 	struct hipify_view view = {0};
+	struct hipify_options with_map = *o;
+	TRY(hipify_options_load_map(a, &with_map));
 	TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &s));
 	struct err *e = pristine(a, o, &view);
 	if (!e)
-		e = torch_run_file(a, o, &s, &view, io);
+		e = torch_run_file(a, &with_map, &s, &view, io);
 	view_close(&view);
 	if (!e && !io->found)
 		e = not_taken(o, io->rel);

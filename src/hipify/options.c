@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "formats/json_write.h"
 
+enum { MAP_LIMIT = 64 << 20 };
 #define BUILD_AMD "tools/amd_build/build_amd.py"
 
 const char *const hipify_modes[] = {"standalone", "torch", "extension", NULL};
@@ -316,6 +317,14 @@ static struct strs ignored(struct arena *a, const struct hipify_options *o)
 		strs_add(a, &all, str_fmt(a, "*/%.*s/*", STR(name)));
 	}
 	return all;
+}
+
+struct err *hipify_options_load_map(struct arena *a, struct hipify_options *o)
+{
+	if (o->map.n && !o->map_text.p)
+		TRY_CTX(fs_read(a, o->map, MAP_LIMIT, &o->map_text), "cannot read the map '%.*s'",
+			STR(o->map));
+	return NULL;
 }
 
 void hipify_options_complete(struct arena *a, struct hipify_options *o)

@@ -66,6 +66,8 @@ bool hipify_is_rocm(struct str version);
 bool hipify_is_checkout(struct str dir);
 /* The mode of o, where it says none by what dir and torch are. *ret_why: in words; or NULL. */
 void hipify_choose_mode(struct hipify_options *o, const char **ret_why);
+/* The text of map, unless it is there. */
+MUST_USE struct err *hipify_options_load_map(struct arena *a, struct hipify_options *o);
 /* From what was said to what a run reads: endings get their dot, sources become absolute (or, in
  * mode standalone, `only`) without those excluded, and names to exclude become patterns. */
 void hipify_options_complete(struct arena *a, struct hipify_options *o);

@@ -10,7 +10,7 @@
 #include "hipify/report/untranslated.h"
 #include "hipify/torch/run/run.h"
 
-enum { MAP_LIMIT = 64 << 20, INFO_LIMIT = 1 << 20 };
+enum { INFO_LIMIT = 1 << 20 };
 
 /* What a run needs besides the session. */
 struct run {
@@ -112,9 +112,7 @@ static struct err *prepare(struct arena *a, const struct hipify_options *o, stru
 	if (!hipify_by_torch(o))
 		return identify(a, r);
 	TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &r->torch));
-	if (o->map.n && !o->map_text.p)
-		TRY_CTX(fs_read(a, o->map, MAP_LIMIT, &r->with_map.map_text),
-			"cannot read the map '%.*s'", STR(o->map));
+	TRY(hipify_options_load_map(a, &r->with_map));
 	return identify(a, r);
 }
 

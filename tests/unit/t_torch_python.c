@@ -158,6 +158,7 @@ static void without_sources_everything_is_done(void **state)
 	put(w.dir, "map.json", "{\"custom_map\": {\"1 \": \"2 \", \"hip\": \"HIP\"}}");
 	w.o.launches = LAUNCHES_KEEP;
 	w.o.map = path_join(&a, w.dir, S("map.json"));
+	assert_ok(hipify_options_load_map(&a, &w.o));
 	strs_add(&a, &w.o.extra_extensions, S(".inl"));
 	strs_add(&a, &w.o.ignore, S("x/*"));
 	strs_add(&a, &w.o.ignore, S("/y"));

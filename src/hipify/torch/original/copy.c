@@ -20,9 +20,8 @@ struct str scratch_path(const struct scratch *c, struct str path)
 
 /* ---- what matters ---- */
 
-/* Calls back for each quoted text of a line, in either kind of quotes. */
-static void each_quoted(
-	struct str text, void (*each)(struct scratch *, struct str), struct scratch *c)
+/* The quoted texts of a line, in either kind of quotes. */
+static void find_quoted(struct str text, struct map *ret)
 {
 	struct str line;
 	while (str_next(&text, '\n', &line)) {
@@ -33,7 +32,7 @@ static void each_quoted(
 			struct str rest = str_sub(line, i + 1, line.n);
 			size_t n = str_chr(rest, quote);
 			if (n < rest.n)
-				each(c, str_sub(rest, 0, n));
+				map_put(ret, str_sub(rest, 0, n), ret);
 			i += 1 + n;
 		}
 	}
@@ -50,24 +49,19 @@ static void note_ending(struct scratch *c, struct str s)
 	strs_add(c->a, &c->endings, s);
 }
 
-static void note_name(struct scratch *c, struct str s)
-{
-	map_put(&c->names, s, c);
-}
-
 /* What may be opened or looked for. */
 static void find_endings(struct scratch *c)
 {
-	static const struct strs *const known[] = {
-		&torch_source_extensions, &torch_header_extensions};
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < known[k]->n; i++)
-			note_ending(c, known[k]->v[i]);
-	for (size_t i = 0; i < c->o->extra_extensions.n; i++)
-		strs_add(c->a, &c->endings, c->o->extra_extensions.v[i]);
-	each_quoted(c->s->algorithm.text, note_ending, c);
+	MAP(quoted, c->a);
+	VEC_EACH (const struct str, e, &torch_source_extensions) /* headers' are among them */
+		strs_add(c->a, &c->endings, *e);
+	VEC_EACH (const struct str, e, &c->o->extra_extensions)
+		strs_add(c->a, &c->endings, *e);
+	find_quoted(c->s->algorithm.text, &quoted);
+	VEC_EACH (const struct map_entry, e, &quoted)
+		note_ending(c, e->key);
 	c->names.a = c->a;
-	each_quoted(c->script, note_name, c);
+	find_quoted(c->script, &c->names);
 }
 
 static bool matters(const struct scratch *c, struct str path)
@@ -187,14 +181,14 @@ static struct err *copy_more(struct scratch *c)
 	struct str root = c->view->root;
 	for (size_t i = 0; i < c->names.n; i++)
 		TRY(copy_named(c, c->names.v[i].key));
-	for (size_t i = 0; i < o->extra_include.n; i++)
-		TRY(copy_other(c, py_abspath(c->a, o->extra_include.v[i], root)));
+	VEC_EACH (const struct str, path, &o->extra_include)
+		TRY(copy_other(c, py_abspath(c->a, *path, root)));
 	if (o->mode != HIPIFY_EXTENSION)
 		return NULL;
-	for (size_t i = 0; i < o->include_dirs.n; i++)
-		TRY(copy_other(c, py_abspath(c->a, o->include_dirs.v[i], root)));
-	for (size_t i = 0; i < o->sources.n; i++)
-		TRY(copy_beside(c, py_abspath(c->a, o->sources.v[i], root)));
+	VEC_EACH (const struct str, path, &o->include_dirs)
+		TRY(copy_other(c, py_abspath(c->a, *path, root)));
+	VEC_EACH (const struct str, path, &o->sources)
+		TRY(copy_beside(c, py_abspath(c->a, *path, root)));
 	return NULL;
 }
 

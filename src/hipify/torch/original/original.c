@@ -1,7 +1,7 @@
 /* A torch's own hipify, run by Python on a scratch copy: torch_run_python().
  *
  * Nothing of the user's tree is written, and the copy is removed on every way out. What Python made
- * is what is newer than the last file of the copy. Its report (python_driver.c) tells which source
+ * is what is newer than the last file of the copy. Its report (driver.py) tells which source
  * each result has; files that build_amd.py itself edits or copies are results without a source.
  */
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "base/proc.h"
 #include "base/progress.h"
 #include "hipify/torch/original/original.h"
+#include "hipify/torch/run/select.h"
 #include "lang/python/path.h"
 #include "lang/python/text.h"
 
@@ -47,24 +48,18 @@ static void add(struct buf *b, const char *key, struct str value)
 
 static void add_paths(struct scratch *c, struct buf *b, const char *key, const struct strs *list)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		struct str path = list->v[i];
-		add(b, key, path.n && path.p[0] == '/' ? scratch_path(c, path) : path);
-	}
+	VEC_EACH (const struct str, p, list)
+		add(b, key, str_starts(*p, S("/")) ? scratch_path(c, *p) : *p);
 }
 
 static struct err *add_pairs(struct scratch *c, struct buf *b)
 {
 	struct torch_tables own = {.generation = c->s->generation};
-	struct str text = c->o->map_text;
-	if (!text.p && c->o->map.n)
-		TRY_CTX(fs_read(c->a, c->o->map, 64 << 20, &text), "cannot read the map '%.*s'",
-			STR(c->o->map));
-	if (text.p)
-		TRY(torch_tables_add(c->a, c->o->map, text, &own));
-	for (size_t i = 0; i < own.names.n; i++) {
-		add(b, "from", own.names.v[i].from);
-		add(b, "to", own.names.v[i].to);
+	if (c->o->map_text.p)
+		TRY(torch_tables_add(c->a, c->o->map, c->o->map_text, &own));
+	VEC_EACH (const struct torch_entry, e, &own.names) {
+		add(b, "from", e->from);
+		add(b, "to", e->to);
 	}
 	return NULL;
 }
@@ -72,16 +67,14 @@ static struct err *add_pairs(struct scratch *c, struct buf *b)
 static void add_extension(struct scratch *c, struct buf *b)
 {
 	add_paths(c, b, "include", &c->o->include_dirs);
-	for (size_t i = 0; i < c->o->sources.n; i++) {
-		struct str path = py_abspath(c->a, c->o->sources.v[i], c->view->root);
-		add(b, "source", scratch_path(c, path));
-	}
+	VEC_EACH (const struct str, s, &c->o->sources)
+		add(b, "source", scratch_path(c, py_abspath(c->a, *s, c->view->root)));
 }
 
 static void add_tree(struct scratch *c, struct buf *b)
 {
 	const struct strs *dirs = &c->o->extra_include;
-	add(b, "script", path_join(c->a, c->root, S("tools/amd_build/build_amd.py")));
+	add(b, "script", path_join(c->a, c->root, S(TORCH_BUILD_AMD)));
 	if (c->o->out_of_place_only)
 		add(b, "argument", S("--out-of-place-only"));
 	if (dirs->n)
@@ -102,10 +95,10 @@ static struct err *put_job(struct scratch *c)
 	add(&b, "generation", c->s->generation == TORCH_V1 ? S("1") : S("2"));
 	if (launches[o->launches])
 		add(&b, "launches", str_from(launches[o->launches]));
-	for (size_t i = 0; i < o->ignore.n; i++)
-		add(&b, "ignore", scratch_path(c, py_join(c->a, c->view->root, o->ignore.v[i])));
-	for (size_t i = 0; i < o->extra_extensions.n; i++)
-		add(&b, "ending", o->extra_extensions.v[i]);
+	VEC_EACH (const struct str, i, &o->ignore)
+		add(&b, "ignore", scratch_path(c, py_join(c->a, c->view->root, *i)));
+	VEC_EACH (const struct str, e, &o->extra_extensions)
+		add(&b, "ending", *e);
 	TRY(add_pairs(c, &b));
 	if (o->mode == HIPIFY_TORCH)
 		add_tree(c, &b);
@@ -262,19 +255,6 @@ static struct err *collect(struct collect *l)
 
 /* ---- the whole ---- */
 
-static struct err *find_script(struct scratch *c)
-{
-	struct str path = path_join(c->a, c->view->root, S("tools/amd_build/build_amd.py"));
-	if (view_exists(c->view, path))
-		return view_read(c->view, c->a, path, &c->script);
-	c->script = c->s->build_amd.text;
-	if (c->script.p)
-		return NULL;
-	return err_hint(err_new(E_TORCH, "no '%.*s', which lists what is translated", STR(path)),
-		"--mode torch is for PyTorch's own source tree; an extension is translated with "
-		"--mode extension");
-}
-
 static struct err *open_scratch(struct scratch *c)
 {
 	struct str top;
@@ -283,7 +263,12 @@ static struct err *open_scratch(struct scratch *c)
 		c->top = top;
 	c->files = path_join(c->a, c->top, S("files"));
 	c->root = scratch_path(c, c->view->root);
-	return c->o->mode == HIPIFY_TORCH ? find_script(c) : NULL;
+	if (c->o->mode != HIPIFY_TORCH)
+		return NULL;
+	struct torch_file f;
+	TRY(torch_find_build_amd(c->a, c->o->dir, c->s, c->view, &f));
+	c->script = f.text;
+	return NULL;
 }
 
 struct err *torch_run_python(struct arena *a, const struct hipify_options *o,

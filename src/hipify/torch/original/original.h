@@ -1,5 +1,5 @@
-/* Inside of torch_run_python(): python.c runs and collects, python_copy.c makes the scratch copy,
- * python_driver.c is the program that the interpreter gets.
+/* Inside of torch_run_python(): original.c runs and collects, copy.c makes the scratch copy,
+ * driver.py is the program that the interpreter gets.
  *
  * Below the scratch folder, files/ mirrors absolute paths, so that folders outside the project keep
  * their place relative to it, and module/ holds the hipify that is run.
@@ -21,7 +21,7 @@ struct scratch {
 	struct map there;      /* real paths that have a copy */
 };
 
-extern const struct str torch_driver;
+extern const struct str torch_driver; /* the text of driver.py */
 
 /* Fills files/ and module/. */
 MUST_USE struct err *scratch_fill(struct scratch *c);

@@ -41,12 +41,8 @@ static void check_root(struct torch_project *p)
 static struct err *read_tables(
 	struct torch_project *p, const struct torch_source *s, struct torch_tables *ret)
 {
-	struct str text = p->o->map_text;
 	TRY(torch_tables_read(p->a, s, ret));
-	if (!text.p && p->o->map.n)
-		TRY_CTX(fs_read(p->a, p->o->map, 64 << 20, &text), "cannot read the map '%.*s'",
-			STR(p->o->map));
-	return text.p ? torch_tables_add(p->a, p->o->map, text, ret) : NULL;
+	return p->o->map_text.p ? torch_tables_add(p->a, p->o->map, p->o->map_text, ret) : NULL;
 }
 
 static struct err *open_project(struct torch_project *p, const struct torch_source *s)

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "lang/python/fnmatch.h"
+#include "lang/python/path.h"
 
 struct torch_patterns {
 	struct py_glob *includes, *ignores;
@@ -27,6 +28,22 @@ bool torch_ends_with_one(struct str path, const struct strs *endings)
 		if (str_ends(path, endings->v[i]))
 			return true;
 	return false;
+}
+
+struct err *torch_find_build_amd(struct arena *a, struct str dir, const struct torch_source *s,
+	const struct hipify_view *view, struct torch_file *ret)
+{
+	struct str path = path_join(a, view->root, S(TORCH_BUILD_AMD));
+	*ret = s->build_amd;
+	if (view_exists(view, path)) {
+		ret->path = py_join(a, dir, S(TORCH_BUILD_AMD));
+		return view_read(view, a, path, &ret->text);
+	}
+	if (ret->text.p)
+		return NULL;
+	return err_hint(err_new(E_TORCH, "no '%.*s', which lists what is translated", STR(path)),
+		"--mode torch is for PyTorch's own source tree; an extension is translated with "
+		"--mode extension");
 }
 
 static struct py_glob *compile(struct arena *a, const struct strs *list)

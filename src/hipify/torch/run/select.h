@@ -10,6 +10,13 @@
 #include "changes/view.h"
 #include "hipify/torch/model/tables.h"
 
+#define TORCH_BUILD_AMD "tools/amd_build/build_amd.py"
+
+/* The script that tells what of PyTorch's own tree is translated: that of the tree, which the user
+ * calls dir, or of the torch. E_TORCH when there is none. */
+MUST_USE struct err *torch_find_build_amd(struct arena *a, struct str dir,
+	const struct torch_source *s, const struct hipify_view *view, struct torch_file *ret);
+
 /* get_hip_file_path(): rel is relative. */
 struct str torch_output_name(struct arena *a, struct str rel, bool extension);
 bool torch_out_of_place(struct str rel);

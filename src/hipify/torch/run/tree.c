@@ -65,17 +65,8 @@ static bool rewrites_launches(const struct tree_run *r)
 static struct err *find_script(struct tree_run *r, const struct torch_source *s)
 {
 	struct torch_project *p = r->p;
-	struct torch_file f = {.path = py_join(p->a, p->o->dir, S("tools/amd_build/build_amd.py"))};
-	struct str path = py_join(p->a, p->select.root, S("tools/amd_build/build_amd.py"));
-	if (view_exists(p->view, path))
-		TRY(view_read(p->view, p->a, path, &f.text));
-	else
-		f = s->build_amd;
-	if (!f.text.p)
-		return err_hint(
-			err_new(E_TORCH, "no '%.*s', which lists what is translated", STR(path)),
-			"--mode torch is for PyTorch's own source tree; an extension is "
-			"translated with --mode extension");
+	struct torch_file f;
+	TRY(torch_find_build_amd(p->a, p->o->dir, s, p->view, &f));
 	TRY(amd_build_read(p->a, &f, &r->amd));
 	VEC_EACH (struct finding, d, &r->amd.doubts)
 		*VEC_PUSH(p->a, &p->ret->findings) = *d;
