@@ -58,8 +58,9 @@ static void a_pass_without_edits_gives_back_its_text(void **state)
 	struct str text = S("int x;");
 	struct torch_pass p = torch_pass_begin(&a, text, NULL, "name");
 	assert_ptr_equal(torch_pass_end(&p).p, text.p);
-	torch_trace_edit(NULL, "name", (struct torch_patch){.to = 1, .with = S("y")});
-	torch_trace_pass(NULL);
+	p = torch_pass_begin(&a, text, NULL, "name");
+	torch_pass_edit(&p, (struct torch_patch){.to = 3, .with = S("y")});
+	assert_str(torch_pass_end(&p), "y x;");
 }
 
 static void a_replacement_of_a_replacement_is_one_edit(void **state)
@@ -110,8 +111,10 @@ static void the_entry_behind_an_edit_is_its_reason(void **state)
 		.file = S("maps.py"),
 		.line = 7};
 	struct torch_trace t = trace_of(&a, S(" cudaFoo "));
-	torch_trace_edit(&t, "name",
-		(struct torch_patch){.from = 1, .to = 8, .with = entry.to, .entry = &entry});
+	struct torch_pass p = torch_pass_begin(&a, t.source, &t, "name");
+	torch_pass_edit(
+		&p, (struct torch_patch){.from = 1, .to = 8, .with = entry.to, .entry = &entry});
+	assert_str(torch_pass_end(&p), " hipFoo ");
 	struct hipify_text ret = {0};
 	torch_trace_end(&t, &ret);
 	const struct hipify_reason *why = ret.edits.v[0].why;
@@ -184,9 +187,9 @@ static void many_edits_join_in_linear_time(void **state)
 	struct str source = buf_str(&b);
 	struct torch_trace t = trace_of(&a, source);
 	struct str text = replace(&t, source, "a", "xyz");
-	torch_trace_edit(
-		&t, "launch", (struct torch_patch){.from = 1, .to = text.n - 1, .with = S("|")});
-	torch_trace_pass(&t);
+	struct torch_pass p = torch_pass_begin(&a, text, &t, "launch");
+	torch_pass_edit(&p, (struct torch_patch){.from = 1, .to = text.n - 1, .with = S("|")});
+	assert_str(torch_pass_end(&p), "x|b");
 	struct hipify_text ret = {0};
 	torch_trace_end(&t, &ret);
 	assert_int_equal(ret.edits.n, 1);

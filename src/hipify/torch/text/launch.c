@@ -1,34 +1,41 @@
 /* Rewrites the kernel launches of a text; see launch.h.
  *
- * The original looks for all launches in one text, then replaces the text of each in what the
- * earlier replacements left, wherever it stands, comments included. Here equal launches share a
- * struct launch_shape; most shapes are found through the index of launch_all.c, and the few that
- * need not begin or end where the index looks are searched for in the whole text, as the original
- * does with all of them.
+ * Each step is one of PyTorch's processKernelLaunches(), add_dim3() and extract_arguments()
+ * (utils/hipify/hipify_python.py, the same in all releases from 2.4 to 2.15), with replacements of
+ * all occurrences where one would expect a position: that is what makes the odd cases equal.
  */
 #include "hipify/torch/text/launch.h"
 
 #include <string.h>
 
 #include "base/proc.h"
-#include "hipify/torch/text/launch_int.h"
 #include "lang/python/text.h"
+#include "lang/python/word.h"
 
-/* Bytes looked at or moved for one text; some seconds. Only texts whose launches contain each other
- * by the ten thousand come there, and those take the original hours. */
-#define MOST_STEPS ((uint64_t)1 << 32)
+/* Bytes looked at for one text; some seconds. */
+#define MOST_WORK ((uint64_t)1 << 32)
+/* The text of a launch without "(" comes between all characters; a few of those fill any memory. */
+enum { MOST_TEXT = 1 << 27 };
 
-bool launch_steps(struct launch_work *w, size_t n)
-{
-	w->steps += n;
-	return w->steps <= MOST_STEPS && !cancelled();
-}
+struct launch {
+	size_t at, end;     /* "<<<", and behind ">>>" */
+	size_t start, stop; /* what is replaced: from the character before the name to behind the
+			       "("; stop == start when no "(" follows */
+	size_t name_end;    /* behind the name and its template arguments */
+	bool named;         /* there is a character before the name */
+};
 
-static void work_free(struct launch_work *w)
-{
-	for (size_t i = 0; i < sizeof(w->mem) / sizeof(*w->mem); i++)
-		arena_free(&w->mem[i]);
-}
+struct work {
+	struct arena *a;
+	struct torch_trace *trace; /* or NULL */
+	struct str text;
+	char *masked;      /* the same without comments and strings */
+	VEC(size_t) joins; /* places in text where the line break behind "detail::" went */
+	VEC(struct launch) launches;
+	uint64_t done; /* bytes looked at so far */
+};
+
+/* ---- joined lines ---- */
 
 /* The end of a "::", blanks, backslash, newline, blanks at `at`; or at. */
 static size_t continued(struct str s, size_t at)
@@ -46,7 +53,7 @@ static size_t continued(struct str s, size_t at)
 }
 
 /* "detail::", when a macro goes on in the next line behind it: the name is joined to it. */
-static void join_lines(struct launch_work *w, struct str s)
+static void join_lines(struct work *w, struct str s)
 {
 	struct str word = S("detai");      /* the "l" may be missing */
 	size_t done = 0, at = 0, gone = 0; /* done: the end of the last match */
@@ -65,8 +72,8 @@ static void join_lines(struct launch_work *w, struct str s)
 	w->text = torch_pass_end(&p);
 }
 
-/* Lines are those of the text that was given. */
-static struct err *at_line(const struct launch_work *w, size_t at, const char *what)
+/* An error at a place of the joined text; lines are those of the text that was given. */
+static struct err *at_line(const struct work *w, size_t at, const char *what)
 {
 	size_t line = 1 + py_str_count(str_sub(w->text, 0, at), S("\n"));
 	VEC_EACH (const size_t, join, &w->joins)
@@ -75,19 +82,90 @@ static struct err *at_line(const struct launch_work *w, size_t at, const char *w
 	return err_at(err_new(E_HIPIFY, "%s", what), loc);
 }
 
-static struct err *too_much(const struct launch_work *w, const struct launch *l)
+/* Counts work. */
+static struct err *look_at(struct work *w, const struct launch *l, size_t bytes)
 {
+	w->done += bytes;
 	TRY(cancel_check());
-	if (l->stop == l->start)
-		return at_line(w, l->at,
-			"kernel launches without '(' behind them make the text too large");
-	return err_hint(at_line(w, l->at,
-				"the kernel launches contain each other too often to be rewritten"),
-		"PyTorch's own hipify replaces each launch in the whole text and would take hours");
+	if (w->done <= MOST_WORK)
+		return NULL;
+	return err_hint(at_line(w, l->at, "the kernel launches would be searched for too often"),
+		"split the file: like PyTorch's own hipify, this searches all of it for each "
+		"launch where some overlap or stand in comments");
 }
 
-/* Pairs of "<<<" and ">>>" outside comments and strings. */
-static struct err *find_launches(struct launch_work *w)
+/* ---- where launches are ---- */
+
+/* What we are in after c: 0 = code, '/' = a comment to the end of the line, '*', '"'. */
+static char next_state(char state, char before, char c)
+{
+	switch (state) {
+	case 0:
+		if (before == '/' && (c == '/' || c == '*'))
+			return c;
+		return c == '"' && before != '\\' && before != '\'' ? c : 0;
+	case '/':
+		return c == '\r' || c == '\n' ? 0 : state;
+	case '*':
+		return c == '/' && before == '*' ? 0 : state;
+	default:
+		return c == '"' && before != '\\' ? 0 : state;
+	}
+}
+
+/* Comments and strings as "x". */
+static char *mask(struct arena *a, struct str s)
+{
+	char *ret = arena_alloc(a, s.n + 1), state = 0, before = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (state || c == '/' || c == '*' || c == '"')
+			state = next_state(state, before, c);
+		before = c;
+		ret[i] = state ? 'x' : c;
+	}
+	return ret;
+}
+
+static bool names(uint32_t c)
+{
+	return py_alnum(c) || c == '(' || c == ')' || c == '_' || c == ':' || c == '#';
+}
+
+/* Finds the name in front of the "<<<" at l->at by looking back, over template arguments, whose
+ * angles are counted: sets start, name_end and named. False when there is no name. */
+static bool find_name(struct str s, struct launch *l)
+{
+	enum { START, TEMPLATE, BEHIND, NAME } state = START;
+	long angles = 0;
+	size_t template_end = 0;
+	for (size_t i = l->at; i > 0;) {
+		size_t end = i;
+		uint32_t c = utf8_prev(s, &i);
+		if (c == '>' && state <= TEMPLATE) {
+			template_end = state == START ? end : template_end;
+			state = TEMPLATE;
+			angles++;
+		} else if (c == '<' && state <= TEMPLATE && --angles == 0 && state == TEMPLATE) {
+			state = BEHIND;
+		}
+		if (state == TEMPLATE)
+			continue;
+		bool named = names(c);
+		if (named && state != NAME) {
+			state = NAME;
+			l->name_end = template_end ? template_end : end;
+		}
+		l->start = i;
+		l->named = !named;
+		if (state == NAME && (!named || i == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Pairs of "<<<" and ">>>" outside comments and strings, and what belongs to each. */
+static struct err *find_launches(struct work *w)
 {
 	struct str s = {.p = w->masked, .n = w->text.n};
 	for (size_t at = 0; (at = py_str_find(s, S("<<<"), at)) != SIZE_MAX;) {
@@ -97,118 +175,246 @@ static struct err *find_launches(struct launch_work *w)
 		*VEC_PUSH(w->a, &w->launches) = (struct launch){.at = at, .end = end + 3};
 		at = end + 3;
 	}
-	return NULL;
-}
-
-/* True when each place where old stands can be found from a "<<<" by looking back to the name and
- * forward to the first "(" behind the first ">>>", now and after other replacements. */
-static bool can_be_indexed(const struct launch_work *w, const struct launch *l)
-{
-	struct str old = str_sub(w->text, l->start, l->stop);
-	return old.n >= 2 && py_str_find(w->text, S(">>>"), l->at) == l->end - 3 &&
-	       w->text.p[l->at - 1] != '<' && old.p[old.n - 2] != '<' &&
-	       py_str_find(old, S("hipLaunchKernelGGL("), 0) == SIZE_MAX;
-}
-
-static void note_tail(struct launch_work *w, struct str tail, size_t head)
-{
-	size_t *longest = map_get(&w->tails, tail);
-	if (!longest) {
-		longest = NEW(w->a, size_t);
-		map_put(&w->tails, tail, longest);
-		w->longest = tail.n > w->longest ? tail.n : w->longest;
-		w->lengths[tail.n / 8] |= (unsigned char)(1u << (tail.n % 8));
-	}
-	*longest = head > *longest ? head : *longest;
-}
-
-static struct launch_shape *shape_of(struct launch_work *w, const struct launch *l)
-{
-	struct str old = str_sub(w->text, l->start, l->stop);
-	struct launch_shape *first = map_get(&w->shapes, old), *shape = first;
-	size_t head = l->at - l->start;
-	while (shape && shape->head != head)
-		shape = shape->twin;
-	if (shape)
-		return shape;
-	shape = NEW(w->a, struct launch_shape);
-	*shape = (struct launch_shape){.old = old, .head = head, .twin = first};
-	map_put(&w->shapes, old, shape);
-	note_tail(w, str_sub(w->text, l->at, l->stop), head);
-	return shape;
-}
-
-/* Where each launch begins and ends, and which are equal. */
-static struct err *measure(struct launch_work *w)
-{
 	size_t round = 0; /* the first "(" behind the launch */
 	VEC_EACH (struct launch, l, &w->launches) {
-		l->found = launch_name(w->text, 0, l);
-		if (l->found == LAUNCH_NONE)
+		if (!find_name(w->text, l))
 			return at_line(w, l->at, "a kernel launch without a name before its '<<<'");
 		if (round != SIZE_MAX && round < l->end)
 			round = py_str_find(w->text, S("("), l->end);
 		l->stop = round == SIZE_MAX ? l->start : round + 1;
-		if (!launch_steps(w, l->at - l->start) || !launch_steps(w, l->stop - l->start))
-			return too_much(w, l);
+		TRY(look_at(w, l, l->at - l->start + l->stop - l->start));
 	}
-	VEC_EACH (struct launch, l, &w->launches)
-		if (l->found == LAUNCH_NAMED && can_be_indexed(w, l))
-			l->shape = shape_of(w, l);
 	return NULL;
 }
 
-static struct err *make_hip(struct launch_work *w, const struct launch *l, struct str *ret)
+/* ---- what a launch becomes ---- */
+
+/* The first two arguments, as ranges of the text between the angles. */
+struct dims {
+	size_t first_end, second, second_end;
+};
+
+static bool find_dims(struct str s, struct dims *ret)
+{
+	long depth = 0;
+	unsigned count = 0;
+	for (size_t i = 0; i < s.n && count < 2; i++) {
+		char c = s.p[i];
+		depth += (c == '(') - (c == ')');
+		if (depth != 0 || (c != ',' && i != s.n - 1))
+			continue;
+		size_t end = i + (c != ',');
+		if (count++ == 0)
+			*ret = (struct dims){.first_end = end, .second = i + 1};
+		else
+			ret->second_end = end;
+	}
+	return count == 2;
+}
+
+static struct str strip_spaces(struct str s)
+{
+	while (s.n && s.p[0] == ' ')
+		s = str_sub(s, 1, s.n);
+	while (s.n && s.p[s.n - 1] == ' ')
+		s.n--;
+	return s;
+}
+
+static struct str join(struct arena *a, struct str x, struct str y, struct str z)
+{
+	struct str parts[] = {x, y, z};
+	return str_join(a, &(struct strs){.v = parts, .n = 3}, S(""));
+}
+
+/* dim3() round an argument, within the text around it. */
+static struct str wrap(struct arena *a, struct str raw, struct str argument)
+{
+	struct str clean = strip_spaces(py_str_replace(a, argument, S("\n"), S("")));
+	return py_str_replace(a, raw, clean, join(a, S("dim3("), clean, S(")")));
+}
+
+static bool add_dims(struct arena *a, struct str inside, struct str *piece)
+{
+	struct dims d;
+	inside = py_str_replace(a, inside, S("<<<"), S(""));
+	inside = py_str_replace(a, inside, S(">>>"), S(""));
+	if (!find_dims(inside, &d))
+		return false;
+	/* The first one is replaced within itself and the comma behind it. */
+	struct str first = str_sub(inside, 0, d.first_end);
+	struct str second = str_sub(inside, d.second, d.second_end);
+	first = wrap(a, str_sub(inside, 0, d.second), first);
+	second = wrap(a, second, second);
+	*piece = py_str_replace(
+		a, *piece, str_sub(inside, 0, d.second_end), join(a, first, second, S("")));
+	return true;
+}
+
+/* How many arguments "(a, b<c, d>)" has. */
+static unsigned count_arguments(struct str s)
+{
+	long round = 0, angle = 0;
+	unsigned n = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		round += (c == '(') - (c == ')');
+		if (c == '<')
+			angle++;
+		else if (c == '>' && angle > 0 && s.p[i - 1] != '-')
+			angle--;
+		if (round == 0 && angle == 0)
+			return n + 1;
+		n += round == 1 && angle == 0 && c == ',';
+	}
+	return n;
+}
+
+/* Launches with fewer than four parameters get zeros for the others. */
+static struct str zeros(struct arena *a, struct str group)
+{
+	group = py_str_replace(a, group, S("<<<"), S("("));
+	group = py_str_replace(a, group, S(">>>"), S(")"));
+	unsigned n = count_arguments(group);
+	struct str all = S(", 0, 0, 0, 0>>>");
+	return str_sub(all, n < 4 ? 3 * n : 12, all.n);
+}
+
+/* The text that a launch becomes. */
+static struct err *make_hip(
+	struct arena *a, const struct work *w, const struct launch *l, struct str *ret)
+{
+	struct str piece = str_sub(w->text, l->start, l->stop);
+	struct str name = str_sub(w->text, l->start, l->name_end);
+	struct str masked = {.p = w->masked + l->at, .n = l->end - l->at};
+	if (!add_dims(a, str_sub(w->text, l->at, l->end), &piece))
+		return at_line(w, l->at, "a kernel launch with fewer than two arguments");
+	if (piece.n)
+		piece.n--;
+	piece = py_str_replace(a, piece, S(">>>"), zeros(a, masked));
+	piece = py_str_replace(a, piece, S("<<<"), S(", "));
+	piece = py_str_replace(a, piece, S(">>>"), S(", "));
+	piece = py_str_replace(a, piece, name, join(a, S("("), name, S(")")));
+	*ret = join(a, S("hipLaunchKernelGGL("), piece, S(""));
+	return NULL;
+}
+
+/* ---- replacing ---- */
+
+/* Each "<<<" of the text is that of a launch, and no launch reaches into another. Then the text of
+ * a launch stands nowhere but at launches with that very text, now and after replacements that
+ * bring forth no "<<<": wherever it stood, looking back from the "<<<" there and forward to the "("
+ * would find the same ends. */
+static bool stand_apart(const struct work *w)
+{
+	size_t at = 0, end = 0;
+	VEC_EACH (const struct launch, l, &w->launches) {
+		if (!l->named || l->start < end || l->stop == l->start)
+			return false;
+		if (py_str_find(w->text, S("<<<"), at) != l->at)
+			return false;
+		at = l->at + 1;
+		end = l->stop;
+	}
+	return py_str_find(w->text, S("<<<"), at) == SIZE_MAX;
+}
+
+/* Replaces each launch where it stands; *ret_done false: nothing was done, for one of the new texts
+ * would bring forth a "<<<". */
+static struct err *replace_in_place(struct work *w, struct str *ret, bool *ret_done)
+{
+	struct str *hips = arena_array(w->a, w->launches.n, sizeof(*hips)), *hip = hips;
+	VEC_EACH (const struct launch, l, &w->launches) {
+		TRY(make_hip(w->a, w, l, hip));
+		if (str_ends(*hip, S("<")) || str_contains(*hip, S("<<<")))
+			return NULL;
+		hip++;
+	}
+	struct torch_pass p = torch_pass_begin(w->a, w->text, w->trace, "launch");
+	hip = hips;
+	VEC_EACH (const struct launch, l, &w->launches)
+		torch_pass_edit(&p, (struct torch_patch){l->start, l->stop, *hip++, NULL});
+	*ret = torch_pass_end(&p);
+	*ret_done = true;
+	return NULL;
+}
+
+/* Replaces the text of one launch wherever it stands in s; memory of the new text comes from a. */
+static struct err *replace_one(
+	struct work *w, const struct launch *l, struct arena *a, struct str *s)
 {
 	ARENA(tmp);
-	struct str text;
-	if (!launch_hip(&tmp, w, l, &text))
-		return at_line(w, l->at, "a kernel launch with fewer than two arguments");
-	*ret = str_dup(w->a, text);
-	return NULL;
-}
-
-static struct err *replace(struct launch_work *w, uint32_t nth)
-{
-	struct launch *l = &w->launches.v[nth];
-	struct launch_shape *shape = l->shape;
-	bool good;
-	if (shape) {
-		if (!shape->made)
-			TRY(make_hip(w, l, &shape->hip));
-		shape->made = true;
-		good = launch_replace_shape(w, nth);
+	struct str old = str_sub(w->text, l->start, l->stop), hip;
+	TRY(make_hip(&tmp, w, l, &hip));
+	TRY(look_at(w, l, s->n));
+	struct torch_pass p = torch_pass_begin(a, *s, w->trace, "launch");
+	if (old.n) {
+		for (size_t at = 0; (at = py_str_find(*s, old, at)) != SIZE_MAX; at += old.n)
+			torch_pass_edit(&p, (struct torch_patch){at, at + old.n, hip, NULL});
 	} else {
-		struct str hip;
-		TRY(make_hip(w, l, &hip));
-		good = launch_replace_text(w, str_sub(w->text, l->start, l->stop), hip);
+		size_t n = py_str_count(*s, old);
+		if (hip.n > MOST_TEXT / n || s->n > MOST_TEXT - n * hip.n)
+			return at_line(w, l->at,
+				"kernel launches without '(' behind them make the text too large");
+		hip = py_str_replace(&tmp, *s, old, hip);
+		torch_pass_edit(&p, (struct torch_patch){0, s->n, hip, NULL});
 	}
-	return good ? NULL : too_much(w, l);
+	*s = torch_pass_end(&p);
+	return NULL;
 }
 
-static struct err *rewrite(struct launch_work *w)
+static void free_arenas(struct arena (*arenas)[2])
 {
-	w->masked = arena_alloc(w->a, w->text.n + 1);
-	launch_mask(w->text, w->masked);
-	TRY(find_launches(w));
-	w->shapes.a = w->tails.a = w->a;
-	w->lengths = arena_alloc(w->a, w->text.n / 8 + 1);
-	TRY(measure(w));
-	for (uint32_t i = 0; i < w->launches.n; i++)
-		TRY(replace(w, i));
-	launch_finish(w);
+	arena_free(&(*arenas)[0]);
+	arena_free(&(*arenas)[1]);
+}
+
+static struct err *replace_one_by_one(struct work *w, struct str *ret)
+{
+	CLEANUP(free_arenas) struct arena arenas[2] = {0};
+	struct str now = w->text;
+	unsigned busy = 0; /* the arena of now */
+	VEC_EACH (const struct launch, l, &w->launches) {
+		const char *before = now.p;
+		TRY(replace_one(w, l, &arenas[!busy], &now));
+		if (now.p == before)
+			continue;
+		arena_free(&arenas[busy]);
+		busy = !busy;
+	}
+	*ret = now.p == w->text.p ? now : str_dup(w->a, now);
 	return NULL;
+}
+
+/* A cheap look before all: "<<<", or a blank in front of a backslash at a line's end, which is where
+ * lines are joined. */
+static bool may_launch(struct str text)
+{
+	const char *end = text.p + text.n;
+	for (const char *p = text.p; text.n && (p = memchr(p, '<', (size_t)(end - p))); p++)
+		if (end - p >= 3 && p[1] == '<' && p[2] == '<')
+			return true;
+	for (const char *p = text.p; text.n && (p = memchr(p, '\\', (size_t)(end - p))); p++)
+		if (p > text.p && p[-1] == ' ' && end - p >= 2 && p[1] == '\n')
+			return true;
+	return false;
 }
 
 struct err *torch_launches(
 	struct arena *a, struct str text, struct torch_trace *trace, struct str *ret)
 {
-	ARENA(tmp);
-	CLEANUP(work_free) struct launch_work w = {.a = &tmp, .trace = trace};
+	struct work w = {.a = a, .trace = trace};
+	bool done = false;
+	*ret = text;
+	if (!may_launch(text))
+		return NULL;
 	join_lines(&w, text);
-	w.now = w.text;
-	if (py_str_find(w.text, S("<<<"), 0) != SIZE_MAX)
-		TRY(rewrite(&w));
-	*ret = w.now.p == text.p ? text : str_dup(a, w.now);
-	return NULL;
+	*ret = w.text;
+	if (py_str_find(w.text, S("<<<"), 0) == SIZE_MAX)
+		return NULL;
+	w.masked = mask(a, w.text);
+	TRY(find_launches(&w));
+	if (stand_apart(&w))
+		TRY(replace_in_place(&w, ret, &done));
+	return done ? NULL : replace_one_by_one(&w, ret);
 }

@@ -1,15 +1,15 @@
 /* Kernel launches, k<<<grid, block>>>(x) to hipLaunchKernelGGL((k), dim3(grid), ...), as
- * processKernelLaunches() of PyTorch's hipify does it, with its quirks (reference hipify.md 4.5).
+ * processKernelLaunches() of PyTorch's hipify does it, with its quirks: doc/hipify.md, Launches.
  *
- * Linear for ordinary sources: launches with equal text are replaced at once through an index of
- * the
- * "<<<" in the file; only launches that overlap each other take the literal way of the original.
+ * Linear where launches stand apart from each other and nowhere else in the text, which is nearly
+ * always so. Otherwise each launch is searched for in the whole text, as the original does it: 4
+ * GiB may be searched for one text, a thousand launches in 4 MiB. More is E_HIPIFY, and so is a
+ * text that launches without "(" would make larger than 128 MiB.
  */
 #pragma once
 
-#include "hipify/hipify.h"
 #include "hipify/torch/text/trace.h"
 
-/* *ret is text itself when there is no launch. trace may be NULL. */
+/* *ret is text itself when there is nothing to do. trace may be NULL. */
 MUST_USE struct err *torch_launches(
 	struct arena *a, struct str text, struct torch_trace *trace, struct str *ret);

@@ -7,31 +7,6 @@
  */
 #include "hipify/torch/text/trace.h"
 
-static struct hipify_reason *reason(
-	struct arena *a, const char *kind, struct str from, struct str to)
-{
-	struct hipify_reason *r = NEW(a, struct hipify_reason);
-	*r = (struct hipify_reason){
-		.kind = kind, .from = from, .to = to, .table = S(""), .file = S("")};
-	return r;
-}
-
-void torch_trace_edit(struct torch_trace *t, const char *kind, struct torch_patch p)
-{
-	if (!t)
-		return;
-	const struct torch_entry *entry = p.entry;
-	struct hipify_edit *e = VEC_PUSH(t->a, &t->pass);
-	*e = (struct hipify_edit){.from = p.from, .to = p.to, .with = str_dup(t->a, p.with)};
-	e->why = reason(t->a, kind, entry ? entry->from : S(""), entry ? entry->to : e->with);
-	if (!entry)
-		return;
-	e->why->table = entry->table;
-	e->why->file = entry->file;
-	e->why->line = entry->line;
-}
-
-/* ---- the sweep ---- */
 struct sweep {
 	struct torch_trace *t;
 	size_t old, new; /* next edit of either list */
@@ -118,67 +93,50 @@ static bool old_is_first(const struct sweep *s)
 	return at < n->from || (at == n->from && n->from < n->to);
 }
 
-static void begin_group(struct sweep *s)
+/* The next group; one that is an old edit alone keeps its text. */
+static struct hipify_edit sweep_group(struct sweep *s)
 {
+	bool old = old_is_first(s), new = !old;
 	s->with = (struct buf){.a = s->t->a};
 	s->last = S("");
 	s->group = (struct hipify_edit){0};
 	s->reasons = &s->group.why;
-	bool old = old_is_first(s);
 	s->group.from = old ? old_edit(s)->from : to_source(s, new_edit(s)->from);
 	s->end = s->done = s->image = to_current(s, s->group.from);
 	s->group.to = s->group.from;
-	if (old)
-		absorb_old(s);
-	else
-		absorb_new(s);
-}
-
-static bool grow_group(struct sweep *s)
-{
-	const struct hipify_edit *o = old_edit(s), *n = new_edit(s);
-	bool old = o && to_current(s, o->from) < s->end;
-	bool new = n && n->from < s->end;
-	if (!old && !new)
-		return false;
-	if (old && (!new || old_is_first(s)))
-		absorb_old(s);
-	else
-		absorb_new(s);
-	return true;
-}
-
-static struct hipify_edit end_group(struct sweep *s)
-{
+	while (old || new) {
+		if (old && (!new || old_is_first(s)))
+			absorb_old(s);
+		else
+			absorb_new(s);
+		const struct hipify_edit *o = old_edit(s), *n = new_edit(s);
+		old = o && to_current(s, o->from) < s->end;
+		new = n && n->from < s->end;
+	}
 	size_t image_end = s->image + s->last.n;
-	take_image(s, image_end);
+	bool kept = !s->with.n && s->done == s->image; /* nothing was made of the image */
 	if (s->end > image_end)
 		s->group.to = to_source(s, s->end);
-	s->group.with = buf_str(&s->with);
+	if (!kept)
+		take_image(s, image_end);
+	s->group.with = kept ? s->last : buf_str(&s->with);
 	return s->group;
 }
 
-void torch_trace_pass(struct torch_trace *t)
+static void fold_pass(struct torch_trace *t)
 {
-	if (!t || !t->pass.n)
-		return;
 	struct sweep s = {.t = t};
-	VEC(struct hipify_edit) joined = {0};
-	while (old_edit(&s) || new_edit(&s)) {
-		begin_group(&s);
-		while (grow_group(&s))
-			;
-		*VEC_PUSH(t->a, &joined) = end_group(&s);
-	}
-	t->done.v = joined.v;
-	t->done.n = joined.n;
-	t->done.cap = joined.cap;
+	struct torch_edits joined = t->spare;
+	joined.n = 0;
+	while (old_edit(&s) || new_edit(&s))
+		*VEC_PUSH(t->a, &joined) = sweep_group(&s);
+	t->spare = t->done;
+	t->done = joined;
 	t->pass.n = 0;
 }
 
 void torch_trace_end(struct torch_trace *t, struct hipify_text *ret)
 {
-	torch_trace_pass(t);
 	unsigned line = 1;
 	size_t at = 0;
 	VEC_EACH (struct hipify_edit, e, &t->done) {
@@ -192,6 +150,7 @@ void torch_trace_end(struct torch_trace *t, struct hipify_text *ret)
 }
 
 /* ---- one pass over a text ---- */
+
 struct torch_pass torch_pass_begin(
 	struct arena *a, struct str text, struct torch_trace *trace, const char *kind)
 {
@@ -199,31 +158,42 @@ struct torch_pass torch_pass_begin(
 		.a = a, .text = text, .trace = trace, .kind = kind, .out = {.a = a}};
 }
 
-/* Replacements are about as long as what they replace. */
-static void make_room(struct torch_pass *p)
+static void trace_edit(struct torch_trace *t, const struct torch_pass *p, struct torch_patch patch)
 {
-	buf_space(&p->out, p->text.n + p->text.n / 8 + 64);
-	p->out.n = 0;
+	const struct torch_entry *entry = patch.entry;
+	struct hipify_edit *e = VEC_PUSH(t->a, &t->pass);
+	*e = (struct hipify_edit){
+		.from = patch.from, .to = patch.to, .with = str_dup(t->a, patch.with)};
+	e->why = NEW(t->a, struct hipify_reason);
+	*e->why = (struct hipify_reason){
+		.kind = p->kind,
+		.from = entry ? entry->from : str_dup(t->a, str_sub(p->text, patch.from, patch.to)),
+		.to = entry ? entry->to : e->with,
+		.table = entry ? entry->table : S(""),
+		.file = entry ? entry->file : S(""),
+		.line = entry ? entry->line : 0,
+	};
 }
 
 void torch_pass_edit(struct torch_pass *p, struct torch_patch patch)
 {
-	if (!p->out.p)
-		make_room(p);
+	if (!p->out.p) { /* replacements are about as long as what they replace */
+		buf_space(&p->out, p->text.n + p->text.n / 8 + 64);
+		p->out.n = 0;
+	}
 	buf_add(&p->out, str_sub(p->text, p->done, patch.from));
 	buf_add(&p->out, patch.with);
 	p->done = patch.to;
-	torch_trace_edit(p->trace, p->kind, patch);
-	if (p->trace && !patch.entry)
-		p->trace->pass.v[p->trace->pass.n - 1].why->from =
-			str_dup(p->trace->a, str_sub(p->text, patch.from, patch.to));
+	if (p->trace)
+		trace_edit(p->trace, p, patch);
 }
 
 struct str torch_pass_end(struct torch_pass *p)
 {
-	torch_trace_pass(p->trace);
 	if (!p->out.p)
 		return p->text;
+	if (p->trace)
+		fold_pass(p->trace);
 	buf_add(&p->out, str_sub(p->text, p->done, p->text.n));
 	return buf_str(&p->out);
 }

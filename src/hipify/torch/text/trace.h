@@ -1,10 +1,9 @@
 /* Edits of several passes, composed into one list against the first text.
  *
- * Each pass reports its edits in the order of its own input; torch_trace_pass() folds them into
- * what earlier passes did, so that applying the composed list to the source gives the last text
- * exactly. Edits of a later pass inside the replacement of an earlier one join it; reasons are kept
- * of all. struct torch_pass is the same for the text: it writes the new text of one pass while
- * edits come in, and reports them to the trace.
+ * struct torch_pass writes the new text of one pass while edits come in. At its end the trace folds
+ * them into what earlier passes did, so that applying the composed list to the source gives the
+ * last text exactly. Edits of a later pass inside the replacement of an earlier one join it;
+ * reasons are kept of all.
  */
 #pragma once
 
@@ -19,19 +18,20 @@ struct torch_patch {
 	const struct torch_entry *entry; /* NULL = no table is behind it */
 };
 
+struct torch_edits {
+	struct hipify_edit *v;
+	size_t n, cap;
+};
+
 struct torch_trace {
 	struct arena *a;
 	struct str source;
-	VEC(struct hipify_edit) done; /* composed so far, against source; lines are not set yet */
-	VEC(struct hipify_edit) pass; /* of the running pass, against its input */
+	struct torch_edits pass;  /* of the running pass, against its input */
+	struct torch_edits done;  /* composed so far, against source; lines are not set yet */
+	struct torch_edits spare; /* room for the next composition */
 };
 
-/* In the order of the running pass's input, not overlapping. NULL trace: nothing happens. kind:
- * "launch". */
-void torch_trace_edit(struct torch_trace *t, const char *kind, struct torch_patch p);
-void torch_trace_pass(struct torch_trace *t); /* the running pass is over */
-/* All passes are over: the edits with their lines, those that change nothing in the end left out.
- */
+/* All passes are over: the edits with their lines, those that change nothing in the end left out. */
 void torch_trace_end(struct torch_trace *t, struct hipify_text *ret);
 
 struct torch_pass {
@@ -45,6 +45,7 @@ struct torch_pass {
 
 struct torch_pass torch_pass_begin(
 	struct arena *a, struct str text, struct torch_trace *trace, const char *kind);
+/* Edits come in the order of the text and do not overlap. */
 void torch_pass_edit(struct torch_pass *p, struct torch_patch patch);
 /* The new text, in the pass's arena; the text it got when nothing was edited. */
 struct str torch_pass_end(struct torch_pass *p);
