@@ -1,7 +1,7 @@
 /* What PyTorch's hipify does to the text of one file, pass by pass.
  *
- * Order (reference hipify.md 4): names by the tables; v2: path mappings; includes; CMakeLists.txt;
- * kernel launches; math functions; the runtime header in front. The text is valid UTF-8 whose line
+ * Order: names by the tables; v2: path mappings; includes; CMakeLists.txt; kernel launches; math
+ * functions; the runtime header in front. What each does exactly says doc/hipify.md. The text is valid UTF-8 whose line
  * ends are already "\n" (lang/python/text.h). Each pass is linear in its input. A pass that changes
  * nothing gives back the text it got, so that an unchanged file costs no copy.
  */
