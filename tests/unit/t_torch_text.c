@@ -279,7 +279,7 @@ static void a_million_directives_take_linear_time(void **state)
 	for (size_t i = 0; i < COUNT(lines); i++) {
 		ARENA(a);
 		BUF(b, &a);
-		for (unsigned k = 0; k < 1000000; k++)
+		for (unsigned k = 0; k < HUGE_SIZE(1000000); k++)
 			buf_add(&b, str_from(lines[i]));
 		struct seen s = {.log = {.a = &a}};
 		struct torch_job job = {.path = S("/p/a.h"), .include = note, .user = &s};

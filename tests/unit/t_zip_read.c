@@ -676,7 +676,7 @@ static void archives_of_other_writers_are_fine(void **state)
 		"for i in range(int(sys.argv[2])): z.writestr('n/%d'%i,'')\n"
 		"z.close()\n";
 	static const char *const counts[] = {"0", "65529", "65530", "65531"};
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < (SANITIZED ? 1 : 4); i++) {
 		struct proc p = {0};
 		struct proc_result r;
 		proc_arg(&a, &p, "python3", "-c", script, path.p, counts[i], NULL);

@@ -312,7 +312,7 @@ static void counts_around_the_real_limit(void **state)
 		"import sys,zipfile\n"
 		"d=open(sys.argv[1],'rb').read()\n"
 		"print(len(zipfile.ZipFile(sys.argv[1]).infolist()),d[-42:-38]==b'PK\\6\\7')";
-	for (size_t n = 65534; n <= N; n++) {
+	for (size_t n = SANITIZED ? N : 65534; n <= N; n++) {
 		struct zip_writer w = {.path = path, .jobs = 1, .v = v, .n = n};
 		assert_ok(zip_write(&a, &w, NULL));
 		assert_str(python(&a, script, path),

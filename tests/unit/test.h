@@ -16,6 +16,19 @@
 
 #include "base/fs.h"
 
+/* The sanitizers make all slower, about ten times: texts that are huge to show that the work is linear
+ * are a tenth then, and what another program takes long to make is made once. The run without them has
+ * everything. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+#define HUGE_SIZE(n) ((n) / (SANITIZED ? 10 : 1))
+
 /* The view has this text. */
 #define assert_str(s, text) assert_views((s), str_from(text), __FILE__, __LINE__)
 /* The expression succeeds; else the whole error chain is printed. */
