@@ -1,6 +1,6 @@
 # A thin front for meson and ninja; CONTRIBUTING.md says more.
 #
-#   make          build/rocsmith        make check       everything that is proved in half an hour
+#   make          build/rocsmith        make check       all that is proved in a quarter of an hour
 #   make demo     out/demo/*.whl        make check-slow  long fuzzing, huge archives
 #   make bench    us against peers      make install     PREFIX=/usr/local DESTDIR=
 
