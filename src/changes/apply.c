@@ -1,5 +1,4 @@
-/* The order of things when a result is applied; see apply.h. */
-#include "changes/apply.h"
+/* The order of things when a result is applied; see changes.h. */
 
 #include <string.h>
 
@@ -16,8 +15,8 @@ void apply_add(struct apply *p, const struct put *put)
 	if (at) {
 		struct put *earlier = &p->puts.v[at - 1];
 		err_free(earlier->error);
-		if (earlier->file && earlier->file->status == HIPIFY_OK)
-			earlier->file->status = HIPIFY_SKIPPED;
+		if (earlier->file && earlier->file->status == CHANGE_OK)
+			earlier->file->status = CHANGE_SKIPPED;
 		*earlier = *put;
 		return;
 	}
@@ -25,18 +24,18 @@ void apply_add(struct apply *p, const struct put *put)
 	map_put(&p->by_output, put->made.output, (void *)(uintptr_t)p->puts.n);
 }
 
-static void fail(struct hipify_file *f, struct err *e)
+static void fail(struct change *f, struct err *e)
 {
-	f->status = HIPIFY_FAILED;
+	f->status = CHANGE_FAILED;
 	f->error = err_join(f->error, e);
 }
 
 /* The output of a failed source is neither written nor, in an overlay, covered by a copy. */
-static void add_text(struct apply *p, struct hipify_file *f)
+static void add_text(struct apply *p, struct change *f)
 {
 	struct put put = {.s = p->s, .file = f, .text = f->text};
 	put.made = (struct made){.source = f->source, .kind = MADE_TEXT, .sig.size = f->text.n};
-	if (f->status == HIPIFY_FAILED) {
+	if (f->status == CHANGE_FAILED) {
 		map_put(&p->failed_sources, f->source, f);
 		map_put(&p->failed_outputs, path_clean(p->a, f->output), f);
 		return;
@@ -49,18 +48,15 @@ static void add_text(struct apply *p, struct hipify_file *f)
 		apply_add(p, &put);
 }
 
-/* Standalone overlays hold sources and headers only; see hipify.h. */
 static struct err *collect(struct apply *p)
 {
-	VEC_EACH (struct hipify_file, f, &p->t->files) {
-		if (f->text.p || f->status == HIPIFY_FAILED)
+	VEC_EACH (struct change, f, p->t) {
+		if (f->text.p || f->status == CHANGE_FAILED)
 			add_text(p, f);
-		else if (f->status == HIPIFY_OK) /* another source gives this output */
-			f->status = HIPIFY_SKIPPED;
+		else if (f->status == CHANGE_OK) /* another source gives this output */
+			f->status = CHANGE_SKIPPED;
 	}
-	if (p->s->o->in_place || !hipify_by_torch(p->s->o))
-		return NULL;
-	return overlay_add(p);
+	return p->s->request->copies && !p->s->request->in_place ? overlay_add(p) : NULL;
 }
 
 /* What the look found, told to the files. */
@@ -71,8 +67,8 @@ static void tell(struct apply *p)
 			put->what = PUT_NOTHING;
 			put->failed = true;
 		} else if (put->file && put->what == PUT_NOTHING &&
-			   put->file->status == HIPIFY_OK) {
-			put->file->status = HIPIFY_SKIPPED;
+			   put->file->status == CHANGE_OK) {
+			put->file->status = CHANGE_SKIPPED;
 		}
 		if (put->keep_aside)
 			strs_add(p->a, &p->t->edited, put->made.output);
@@ -98,9 +94,9 @@ static struct manifest empty(struct apply *p, struct arena *a)
 {
 	return (struct manifest){
 		.a = a,
-		.kind = p->s->o->in_place ? BASE_IN_PLACE : BASE_OVERLAY,
+		.kind = p->s->request->in_place ? BASE_IN_PLACE : BASE_OVERLAY,
 		.root = p->s->root,
-		.identity = p->s->identity,
+		.identity = p->s->request->identity,
 		.by_output = {.a = a},
 	};
 }
@@ -169,7 +165,7 @@ static void add_shares(
 
 struct err *apply_each(struct apply *p, struct err *(*fn)(struct arena *, void *))
 {
-	struct pool *pool = pool_new(p->s->o->jobs);
+	struct pool *pool = pool_new(p->s->request->jobs);
 	add_shares(p, pool, fn);
 	return pool_end(pool);
 }
@@ -184,7 +180,7 @@ static struct err *stage_all(struct apply *p)
 	VEC_EACH (struct put, put, &p->puts)
 		if (put->what != PUT_NOTHING)
 			put->staged = str_fmt(p->a, "%.*s/%zu", STR(dir), n++);
-	struct pool *pool = pool_new(p->s->o->jobs);
+	struct pool *pool = pool_new(p->s->request->jobs);
 	pool_add(pool, write_intent, p);
 	add_shares(p, pool, put_stage);
 	return pool_end(pool);
@@ -226,16 +222,15 @@ static struct err *commit_all(struct apply *p)
 
 /* ---- what is no longer wanted ---- */
 
-/* Failed sources keep their earlier outputs; so do those that were not asked for: a setup.py
- * translates the sources of each of its extensions by a run of its own. */
+/* Failed sources keep their earlier outputs. */
 bool apply_keeps(const struct apply *p, const struct made *e)
 {
-	const struct hipify_options *o = p->s->o;
+	enum change_earlier earlier = p->s->request->earlier;
 	ARENA(tmp);
-	if (o->keep || map_get(&p->failed_sources, e->source) ||
+	if (earlier == EARLIER_STAY || map_get(&p->failed_sources, e->source) ||
 		map_get(&p->failed_outputs, e->output))
 		return true;
-	return o->mode == HIPIFY_EXTENSION && o->sources.n && e->kind == MADE_TEXT &&
+	return earlier == EARLIER_STAY_WITH_SOURCE && e->kind == MADE_TEXT &&
 	       fs_present(base_path(&tmp, p->s->root, e->source));
 }
 
@@ -272,9 +267,9 @@ static struct err *remove_stale(struct apply *p)
 
 /* ---- the end ---- */
 
-static struct hipify_file *file_of_copy(struct apply *p, const struct put *put)
+static struct change *file_of_copy(struct apply *p, const struct put *put)
 {
-	struct hipify_file *f = VEC_PUSH(p->a, &p->t->files);
+	struct change *f = VEC_PUSH(p->a, p->t);
 	f->source = put->made.source;
 	f->output = put->made.output;
 	return f;
@@ -295,8 +290,8 @@ static bool tell_failures(struct apply *p)
 			fail(file_of_copy(p, put), put->error);
 		put->error = NULL;
 	}
-	VEC_EACH (const struct hipify_file, f, &p->t->files)
-		failed = failed || f->status == HIPIFY_FAILED;
+	VEC_EACH (const struct change, f, p->t)
+		failed = failed || f->status == CHANGE_FAILED;
 	return failed;
 }
 
@@ -309,11 +304,9 @@ static struct err *finish(struct apply *p)
 		if (fs_is_dir(base_path(p->a, p->s->base, p->dirs.v[i])))
 			add_made(m, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
 	m->complete = !failed;
-	m->files.v = p->t->files.v;
-	m->files.n = p->t->files.n;
-	m->untranslated = p->t->untranslated;
-	m->findings = p->t->findings;
-	m->headers = p->t->headers;
+	m->changes.v = p->t->v;
+	m->changes.n = p->t->n;
+	m->report = p->report;
 	TRY(fs_remove_tree(base_file(p->a, p->s->base, "new"))); /* also of a killed run */
 	return manifest_write(m, p->s->base);
 }
@@ -321,7 +314,7 @@ static struct err *finish(struct apply *p)
 /* What rocsmith keeps in a tree is nothing for its version control. */
 static struct err *ignore_us(const struct apply *p)
 {
-	if (!p->s->o->in_place)
+	if (!p->s->request->in_place)
 		return NULL;
 	return fs_write_if_changed(base_file(p->a, p->s->base, ".gitignore"), S("*\n"), 0644);
 }
@@ -359,9 +352,9 @@ static void report_edited(struct apply *p)
 	strs_sort(&p->t->removed);
 }
 
-struct err *session_apply(struct hipify_session *s, struct hipify_tree *t)
+struct err *session_apply(struct session *s, struct change_set *t, struct str report)
 {
-	struct apply p = {.s = s, .t = t, .a = s->a, .by_output.a = s->a};
+	struct apply p = {.s = s, .t = t, .report = report, .a = s->a, .by_output.a = s->a};
 	if (!s->base.n)
 		return NULL;
 	p.failed_outputs.a = p.failed_sources.a = p.parents.a = p.wanted.a = p.touched.a = s->a;
@@ -372,9 +365,15 @@ struct err *session_apply(struct hipify_session *s, struct hipify_tree *t)
 		e = apply_each(&p, put_look);
 	if (!e)
 		tell(&p);
-	if (!e && !s->o->look_only && !fs_writes_forbidden())
+	if (!e && !s->request->look_only && !fs_writes_forbidden())
 		e = change(&p);
 	(void)tell_failures(&p);
 	report_edited(&p);
 	return e;
+}
+
+void change_set_free(struct change_set *t)
+{
+	VEC_EACH (struct change, f, t)
+		err_freep(&f->error);
 }

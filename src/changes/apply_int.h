@@ -2,22 +2,22 @@
  * place.c, overlay.c, settle.c). */
 #pragma once
 
-#include "changes/apply.h"
+#include "changes/changes.h"
 #include "changes/manifest.h"
 
 /* What becomes of an output. */
 enum put_what { PUT_NOTHING, PUT_NEW, PUT_OVER };
 
 struct put {
-	const struct hipify_session *s;
-	struct hipify_file *file; /* NULL: a plain copy */
-	struct made made;         /* what the manifest will say */
-	const struct made *old;   /* what it says now, or NULL */
-	struct str path;          /* absolute */
-	struct str text;          /* of MADE_TEXT */
-	struct str from;          /* of copies: the absolute source */
-	struct stat like;         /* of copies: the source's */
-	uint64_t looked;          /* when */
+	const struct session *s;
+	struct change *file;    /* NULL: a plain copy */
+	struct made made;       /* what the manifest will say */
+	const struct made *old; /* what it says now, or NULL */
+	struct str path;        /* absolute */
+	struct str text;        /* of MADE_TEXT */
+	struct str from;        /* of copies: the absolute source */
+	struct stat like;       /* of copies: the source's */
+	uint64_t looked;        /* when */
 	struct str staged;
 	struct sig there; /* what was at path when it was looked at */
 	enum put_what what;
@@ -35,8 +35,9 @@ struct put {
 };
 
 struct apply {
-	struct hipify_session *s;
-	struct hipify_tree *t;
+	struct session *s;
+	struct change_set *t;
+	struct str report;
 	struct arena *a;
 	VEC(struct put) puts;
 	struct map by_output; /* output -> index into puts plus one */

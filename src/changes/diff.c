@@ -4,7 +4,7 @@
  * still right, if not the shortest.
  */
 #include "base/buf.h"
-#include "hipify/hipify.h"
+#include "changes/changes.h"
 
 #include <string.h>
 
@@ -231,7 +231,7 @@ static void hunks(struct diff *d)
 	}
 }
 
-struct str hipify_diff(struct arena *a, const struct hipify_diff *what)
+struct str changes_diff(struct arena *a, const struct changes_diff *what)
 {
 	ARENA(tmp);
 	if (str_eq(what->old, what->new))

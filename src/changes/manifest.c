@@ -4,13 +4,13 @@
 #include <libdeflate.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/fs.h"
+#include "formats/pack.h"
 
 enum { MANIFEST_LIMIT = 1 << 28 };
 
-static const char head[] = "rocsmith hipify manifest 2\n";
-static const char old_head[] = "# rocsmith hipify manifest 1\n";
+static const char head[] = "rocsmith hipify manifest 3\n";
+static const char old_head[] = "rocsmith hipify manifest 2\n";
 
 struct str base_file(struct arena *a, struct str base, const char *name)
 {
@@ -49,26 +49,12 @@ struct str base_original(struct arena *a, struct str base, struct str output)
 
 /* ---- writing ---- */
 
-static void put_u64(struct buf *b, uint64_t v, unsigned bytes)
-{
-	char *p = buf_space(b, bytes);
-	for (unsigned i = 0; i < bytes; i++)
-		p[i] = (char)(v >> (8 * i));
-}
-
-static void put_text(struct buf *b, struct str s)
-{
-	put_u64(b, s.n, 4);
-	buf_add(b, s);
-	buf_char(b, 0);
-}
-
 static void put_sig(struct buf *b, const struct sig *s)
 {
-	put_u64(b, s->size, 8);
-	put_u64(b, s->mtime, 8);
-	put_u64(b, s->ctime, 8);
-	put_u64(b, s->ino, 8);
+	pack_u64(b, s->size, 8);
+	pack_u64(b, s->mtime, 8);
+	pack_u64(b, s->ctime, 8);
+	pack_u64(b, s->ino, 8);
 }
 
 static void put_sum(struct buf *b, const struct sum *s)
@@ -78,10 +64,10 @@ static void put_sum(struct buf *b, const struct sum *s)
 
 static void put_made(struct buf *b, const struct made *m)
 {
-	put_u64(b, m->kind, 1);
-	put_u64(b, m->replaced, 1);
-	put_text(b, m->output);
-	put_text(b, m->source);
+	pack_u64(b, m->kind, 1);
+	pack_u64(b, m->replaced, 1);
+	pack_text(b, m->output);
+	pack_text(b, m->source);
 	put_sum(b, &m->hash);
 	put_sum(b, &m->before);
 	put_sig(b, &m->sig);
@@ -89,69 +75,45 @@ static void put_made(struct buf *b, const struct made *m)
 
 static void put_seen(struct buf *b, const struct seen *s)
 {
-	put_u64(b, s->kind, 1);
-	put_u64(b, s->absent, 1);
-	put_u64(b, s->racy, 1);
-	put_text(b, s->path);
+	pack_u64(b, s->kind, 1);
+	pack_u64(b, s->absent, 1);
+	pack_u64(b, s->racy, 1);
+	pack_text(b, s->path);
 	put_sum(b, &s->hash);
 	put_sig(b, &s->sig);
 }
 
-static void put_file(struct buf *b, const struct hipify_file *f)
+static void put_change(struct buf *b, const struct change *f)
 {
-	put_u64(b, f->status, 1);
-	put_u64(b, f->repeats, 1);
-	put_u64(b, f->edits, 8);
-	put_text(b, f->source);
-	put_text(b, f->output);
-}
-
-static void put_left(struct buf *b, const struct untranslated *l)
-{
-	put_u64(b, l->unsure, 1);
-	put_u64(b, l->line, 4);
-	put_u64(b, l->col, 4);
-	put_text(b, l->path);
-	put_text(b, l->name);
-	put_text(b, l->suggestion);
-	put_text(b, l->since);
-}
-
-static void put_finding(struct buf *b, const struct finding *f)
-{
-	put_u64(b, f->severity, 1);
-	put_text(b, str_from(f->id));
-	put_text(b, f->message);
-	put_text(b, f->path);
-	put_u64(b, f->fix.n, 4);
-	for (size_t i = 0; i < f->fix.n; i++)
-		put_text(b, f->fix.v[i]);
+	pack_u64(b, f->status, 1);
+	pack_u64(b, f->mark, 4);
+	pack_u64(b, f->edits, 8);
+	pack_text(b, f->source);
+	pack_text(b, f->output);
 }
 
 static void put_body(struct buf *b, const struct manifest *m)
 {
-	put_u64(b, m->kind, 1);
-	put_u64(b, m->complete, 1);
-	put_text(b, m->identity);
-	put_text(b, m->root);
-	put_u64(b, m->made.n, 4);
+	pack_u64(b, m->kind, 1);
+	pack_u64(b, m->complete, 1);
+	pack_text(b, m->identity);
+	pack_text(b, m->root);
+	pack_u64(b, m->made.n, 4);
 	VEC_EACH (const struct made, e, &m->made)
 		put_made(b, e);
-	put_u64(b, m->seen.n, 4);
+	pack_u64(b, m->seen.n, 4);
 	VEC_EACH (const struct seen, s, &m->seen)
 		put_seen(b, s);
-	put_u64(b, m->files.n, 4);
-	VEC_EACH (const struct hipify_file, f, &m->files)
-		put_file(b, f);
-	put_u64(b, m->untranslated.n, 4);
-	VEC_EACH (const struct untranslated, l, &m->untranslated)
-		put_left(b, l);
-	put_u64(b, m->findings.n, 4);
-	VEC_EACH (const struct finding, f, &m->findings)
-		put_finding(b, f);
-	put_u64(b, m->headers.n, 4);
-	for (size_t i = 0; i < m->headers.n; i++)
-		put_text(b, m->headers.v[i]);
+	pack_u64(b, m->changes.n, 4);
+	VEC_EACH (const struct change, f, &m->changes)
+		put_change(b, f);
+	pack_text(b, m->report);
+}
+
+/* Of all but itself and the length; version 2 left out the head. */
+static uint32_t checksum(struct str first, struct str body)
+{
+	return libdeflate_crc32(libdeflate_crc32(0, first.p, first.n), body.p, body.n);
 }
 
 /* An overlay's is megabytes: one buffer, whose head is filled in when the rest is known. */
@@ -163,8 +125,8 @@ struct str manifest_text(struct arena *a, const struct manifest *m)
 	buf_add(&b, str_from(head));
 	(void)buf_space(&b, 12);
 	put_body(&b, m);
-	put_u64(&sums, libdeflate_crc32(0, b.p + start, b.n - start), 4);
-	put_u64(&sums, b.n - start, 8);
+	pack_u64(&sums, checksum(str_from(head), str_sub(buf_str(&b), start, b.n)), 4);
+	pack_u64(&sums, b.n - start, 8);
 	memcpy(b.p + sizeof(head) - 1, sums.p, 12);
 	return buf_str(&b);
 }
@@ -179,140 +141,54 @@ struct err *manifest_write(const struct manifest *m, struct str base)
 /* ---- reading ---- */
 
 /* Fixed bytes of each record, without the texts' own. */
-enum {
-	MADE_BYTES = 108,
-	SEEN_BYTES = 72,
-	FILE_BYTES = 20,
-	LEFT_BYTES = 29,
-	FINDING_BYTES = 20,
-	TEXT_BYTES = 5
-};
+enum { MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
 
-struct cursor {
-	struct str s; /* what is left */
-	bool bad;
-};
-
-static const char *take(struct cursor *c, uint64_t n)
+static struct sig get_sig(struct unpack *c)
 {
-	if (c->bad || n > c->s.n) {
-		c->bad = true;
-		return NULL;
-	}
-	const char *p = c->s.p;
-	c->s.p += n;
-	c->s.n -= n;
-	return p;
-}
-
-static uint64_t get_u64(struct cursor *c, unsigned bytes)
-{
-	const char *p = take(c, bytes);
-	uint64_t v = 0;
-	for (unsigned i = 0; p && i < bytes; i++)
-		v |= (uint64_t)(unsigned char)p[i] << (8 * i);
-	return v;
-}
-
-static bool get_bool(struct cursor *c)
-{
-	return get_u64(c, 1) == 1;
-}
-
-/* An enum constant up to last; more is damage. */
-static unsigned get_kind(struct cursor *c, unsigned last)
-{
-	uint64_t v = get_u64(c, 1);
-	c->bad = c->bad || v > last;
-	return c->bad ? 0 : (unsigned)v;
-}
-
-/* A number of records of at least so many bytes each: never more than the text can hold. */
-static size_t get_count(struct cursor *c, size_t least)
-{
-	uint64_t n = get_u64(c, 4);
-	c->bad = c->bad || n > c->s.n / least;
-	return c->bad ? 0 : (size_t)n;
-}
-
-static struct str get_text(struct cursor *c)
-{
-	uint64_t n = get_u64(c, 4);
-	const char *p = take(c, n + 1);
-	if (!p || p[n] || memchr(p, 0, (size_t)n)) {
-		c->bad = true;
-		return S("");
-	}
-	return (struct str){.p = p, .n = (size_t)n};
-}
-
-static struct sig get_sig(struct cursor *c)
-{
-	struct sig s = {.size = get_u64(c, 8)};
-	s.mtime = get_u64(c, 8);
-	s.ctime = get_u64(c, 8);
-	s.ino = get_u64(c, 8);
+	struct sig s = {.size = unpack_u64(c, 8)};
+	s.mtime = unpack_u64(c, 8);
+	s.ctime = unpack_u64(c, 8);
+	s.ino = unpack_u64(c, 8);
 	return s;
 }
 
-static struct sum get_sum(struct cursor *c)
+static struct sum get_sum(struct unpack *c)
 {
 	struct sum s = {0};
-	const char *p = take(c, sizeof(s.b));
+	const char *p = unpack_raw(c, sizeof(s.b));
 	if (p)
 		memcpy(s.b, p, sizeof(s.b));
 	return s;
 }
 
-static void get_made(struct cursor *c, struct made *m)
+static void get_made(struct unpack *c, struct made *m)
 {
-	m->kind = (enum made_kind)get_kind(c, MADE_FOUND);
-	m->replaced = get_bool(c);
-	m->output = get_text(c);
-	m->source = get_text(c);
+	m->kind = (enum made_kind)unpack_kind(c, MADE_FOUND);
+	m->replaced = unpack_bool(c);
+	m->output = unpack_text(c);
+	m->source = unpack_text(c);
 	m->hash = get_sum(c);
 	m->before = get_sum(c);
 	m->sig = get_sig(c);
 }
 
-static void get_seen(struct cursor *c, struct seen *s)
+static void get_seen(struct unpack *c, struct seen *s)
 {
-	s->kind = (enum seen_kind)get_kind(c, SEEN_PROBE);
-	s->absent = get_bool(c);
-	s->racy = get_bool(c);
-	s->path = get_text(c);
+	s->kind = (enum seen_kind)unpack_kind(c, SEEN_PROBE);
+	s->absent = unpack_bool(c);
+	s->racy = unpack_bool(c);
+	s->path = unpack_text(c);
 	s->hash = get_sum(c);
 	s->sig = get_sig(c);
 }
 
-static void get_file(struct cursor *c, struct hipify_file *f)
+static void get_change(struct unpack *c, struct change *f)
 {
-	f->status = (enum hipify_status)get_kind(c, HIPIFY_FAILED);
-	f->repeats = get_bool(c);
-	f->edits = (size_t)get_u64(c, 8);
-	f->source = get_text(c);
-	f->output = get_text(c);
-}
-
-static void get_left(struct cursor *c, struct untranslated *l)
-{
-	l->unsure = get_bool(c);
-	l->line = (unsigned)get_u64(c, 4);
-	l->col = (unsigned)get_u64(c, 4);
-	l->path = get_text(c);
-	l->name = get_text(c);
-	l->suggestion = get_text(c);
-	l->since = get_text(c);
-}
-
-static void get_finding(struct arena *a, struct cursor *c, struct finding *f)
-{
-	f->severity = (enum severity)get_kind(c, SEV_ERROR);
-	f->id = get_text(c).p;
-	f->message = get_text(c);
-	f->path = get_text(c);
-	for (size_t n = get_count(c, TEXT_BYTES); n > 0; n--)
-		strs_add(a, &f->fix, get_text(c));
+	f->status = (enum change_status)unpack_kind(c, CHANGE_FAILED);
+	f->mark = (unsigned)unpack_u64(c, 4);
+	f->edits = (size_t)unpack_u64(c, 8);
+	f->source = unpack_text(c);
+	f->output = unpack_text(c);
 }
 
 /* Inside BASE; in place also above it, by plain "../" in front. */
@@ -336,86 +212,47 @@ static void forget_others(struct manifest *m, struct str base)
 	m->made.n = n;
 }
 
-static void get_body(struct cursor *c, struct manifest *m)
+static void get_body(struct unpack *c, struct manifest *m, bool old)
 {
-	m->kind = (enum base_kind)get_kind(c, BASE_OVERLAY);
-	m->complete = get_bool(c);
-	m->identity = get_text(c);
-	m->root = get_text(c);
-	m->made.n = m->made.cap = get_count(c, MADE_BYTES);
+	m->kind = (enum base_kind)unpack_kind(c, BASE_OVERLAY);
+	m->complete = unpack_bool(c);
+	m->identity = unpack_text(c);
+	m->root = unpack_text(c);
+	m->made.n = m->made.cap = unpack_count(c, MADE_BYTES);
 	m->made.v = arena_array(m->a, m->made.n, sizeof(*m->made.v));
 	VEC_EACH (struct made, e, &m->made) {
 		get_made(c, e);
 		c->bad = c->bad || !good_output(m, e->output);
 	}
-	m->seen.n = m->seen.cap = get_count(c, SEEN_BYTES);
+	m->seen.n = m->seen.cap = unpack_count(c, SEEN_BYTES);
 	m->seen.v = arena_array(m->a, m->seen.n, sizeof(*m->seen.v));
 	VEC_EACH (struct seen, s, &m->seen)
 		get_seen(c, s);
-	m->files.n = m->files.cap = get_count(c, FILE_BYTES);
-	m->files.v = arena_array(m->a, m->files.n, sizeof(*m->files.v));
-	VEC_EACH (struct hipify_file, f, &m->files)
-		get_file(c, f);
-	m->untranslated.n = m->untranslated.cap = get_count(c, LEFT_BYTES);
-	m->untranslated.v = arena_array(m->a, m->untranslated.n, sizeof(*m->untranslated.v));
-	VEC_EACH (struct untranslated, l, &m->untranslated)
-		get_left(c, l);
-	m->findings.n = m->findings.cap = get_count(c, FINDING_BYTES);
-	m->findings.v = arena_array(m->a, m->findings.n, sizeof(*m->findings.v));
-	VEC_EACH (struct finding, f, &m->findings)
-		get_finding(m->a, c, f);
-	for (size_t n = get_count(c, TEXT_BYTES); n > 0; n--)
-		strs_add(m->a, &m->headers, get_text(c));
+	if (old) { /* how it tells the rest is of no use any more */
+		m->complete = false;
+		return;
+	}
+	m->changes.n = m->changes.cap = unpack_count(c, CHANGE_BYTES);
+	m->changes.v = arena_array(m->a, m->changes.n, sizeof(*m->changes.v));
+	VEC_EACH (struct change, f, &m->changes)
+		get_change(c, f);
+	m->report = unpack_bytes(c);
 	c->bad = c->bad || c->s.n;
-}
-
-static bool get_hex(struct str hex, struct sum *ret)
-{
-	uint64_t v;
-	if (hex.n != 2 * sizeof(ret->b))
-		return false;
-	for (size_t i = 0; i < sizeof(ret->b); i++) {
-		if (!str_u64(str_sub(hex, 2 * i, 2 * i + 2), 16, &v))
-			return false;
-		ret->b[i] = (unsigned char)v;
-	}
-	return true;
-}
-
-static bool parse_old(struct str text, struct manifest *m)
-{
-	struct str line, hash, rest;
-	m->kind = BASE_OVERLAY;
-	while (str_next(&text, '\n', &line)) {
-		struct made e = {.kind = MADE_TEXT};
-		if (!line.n)
-			continue;
-		if (!str_cut(line, '\t', &hash, &rest) ||
-			!str_cut(rest, '\t', &e.output, &e.source) || !get_hex(hash, &e.hash) ||
-			!path_is_inside(e.output))
-			return false;
-		e.output = str_dup(m->a, e.output);
-		*VEC_PUSH(m->a, &m->made) = e;
-	}
-	return true;
 }
 
 struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret)
 {
 	*ret = (struct manifest){.a = a, .by_output = {.a = a}};
-	if (str_starts(text, str_from(old_head)))
-		return parse_old(str_sub(text, sizeof(old_head) - 1, text.n), ret)
-			       ? NULL
-			       : err_new(E_CORRUPT, "it has a damaged line");
-	if (!str_starts(text, str_from(head)))
+	bool old = str_starts(text, str_from(old_head));
+	if (!old && !str_starts(text, str_from(head)))
 		return err_new(E_CORRUPT, "it is no manifest that this rocsmith knows");
-	struct cursor c = {.s = str_sub(text, sizeof(head) - 1, text.n)};
-	uint64_t crc = get_u64(&c, 4), length = get_u64(&c, 8);
+	struct unpack c = {.s = str_sub(text, sizeof(head) - 1, text.n)};
+	uint64_t crc = unpack_u64(&c, 4), length = unpack_u64(&c, 8);
 	if (c.bad || length != c.s.n)
 		return err_new(E_CORRUPT, "it is cut off or has more than it should");
-	if (crc != libdeflate_crc32(0, c.s.p, c.s.n))
+	if (crc != checksum(old ? S("") : str_from(head), c.s))
 		return err_new(E_CORRUPT, "its checksum is wrong");
-	get_body(&c, ret);
+	get_body(&c, ret, old);
 	return c.bad ? err_new(E_CORRUPT, "it has a damaged record") : NULL;
 }
 

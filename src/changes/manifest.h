@@ -4,15 +4,14 @@
  * milliseconds: a line that names the format, a CRC-32 and the length of the rest, then counted
  * records; texts are length, bytes and a NUL, and are used where they lie. It is written before
  * the outputs (complete = false: what is going to be, so that a killed run leaves nothing that we
- * do not know) and again when all is done. A file in BASE that it does not name is not ours. The
- * text format of the first version, "HASH\tOUTPUT\tSOURCE" a line, is read as an overlay's.
+ * do not know) and again when all is done. A file in BASE that it does not name is not ours. Of a
+ * manifest of version 2 all is read that undoing needs; the next run is a whole one.
  */
 #pragma once
 
 #include <sys/stat.h>
 
-#include "base/map.h"
-#include "hipify/hipify.h"
+#include "changes/changes.h"
 
 /* Tells whether a file or folder changed, without reading it. */
 struct sig {
@@ -62,11 +61,9 @@ struct manifest {
 	struct str identity, root;
 	VEC(struct made) made;
 	VEC(struct seen) seen;
-	VEC(struct hipify_file) files; /* without texts and errors */
-	struct untranslated_list untranslated;
-	struct findings findings;
-	struct strs headers;
-	struct map by_output; /* path -> struct made *: call manifest_index() first */
+	struct change_set changes; /* without texts, errors, removed and edited */
+	struct str report;         /* the caller's */
+	struct map by_output;      /* path -> struct made *: call manifest_index() first */
 };
 
 /* *ret is NULL when base has none; E_CORRUPT when it cannot be read as one. */

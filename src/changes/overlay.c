@@ -28,7 +28,7 @@ static void add_failed(struct walk *w, struct str rel, struct err *e)
 static struct err *copy_of(struct walk *w, struct str rel, struct put *put)
 {
 	struct arena *a = w->p->a;
-	struct hipify_session *s = w->p->s;
+	struct session *s = w->p->s;
 	TRY(view_source(&s->view, a, path_join(a, s->root, rel), &put->from));
 	put->looked = sig_now();
 	TRY(fs_lstat(put->from, &put->like));
@@ -64,7 +64,7 @@ static void add_file(struct walk *w, struct str rel)
 static struct err *read_dir(struct walk *w, struct str rel)
 {
 	struct arena *a = w->p->a;
-	struct hipify_session *s = w->p->s;
+	struct session *s = w->p->s;
 	struct fs_names names = {0};
 	struct stat st;
 	bool top = str_eq(rel, S("."));

@@ -83,11 +83,13 @@ static struct err *follow(struct apply *p, struct str *output)
 	struct str path = path_join(p->a, p->s->root, *output), target = {0};
 	struct str real = real_path(p->a, path);
 	if (!real.p)
-		return err_new(E_HIPIFY, "'%.*s' is a link that leads nowhere", STR(path));
+		return err_new(
+			p->s->request->failure, "'%.*s' is a link that leads nowhere", STR(path));
 	target = inside(p->a, real, p->s->root);
 	if (!target.p)
-		return err_new(E_HIPIFY, "'%.*s' is a link that leads out of '%.*s', to '%.*s'",
-			STR(path), STR(p->s->root), STR(real));
+		return err_new(p->s->request->failure,
+			"'%.*s' is a link that leads out of '%.*s', to '%.*s'", STR(path),
+			STR(p->s->root), STR(real));
 	*output = target;
 	return NULL;
 }
@@ -107,9 +109,9 @@ static struct err *outside(struct apply *p, struct str output, struct put *ret)
 {
 	ret->made.output = output;
 	ret->path = base_path(p->a, p->s->base, output);
-	if (!p->s->o->in_place || output.p[0] == '/')
-		return err_hint(err_new(E_HIPIFY, "'%.*s' lies outside of '%.*s'", STR(ret->path),
-					STR(p->s->root)),
+	if (!p->s->request->in_place || output.p[0] == '/')
+		return err_hint(err_new(p->s->request->failure, "'%.*s' lies outside of '%.*s'",
+					STR(ret->path), STR(p->s->root)),
 			"translate with --in-place, or give a folder that holds it");
 	missing_outside(p, path_dir(output));
 	return NULL;
@@ -123,8 +125,8 @@ static bool is_link(struct arena *a, struct str dir, struct str rel)
 
 static struct err *bad_parent(const struct apply *p, struct str output, const struct parent *up)
 {
-	return err_new(E_HIPIFY, "the folder of '%.*s/%.*s' cannot be used: %s", STR(p->s->base),
-		STR(output), up->why);
+	return err_new(p->s->request->failure, "the folder of '%.*s/%.*s' cannot be used: %s",
+		STR(p->s->base), STR(output), up->why);
 }
 
 struct err *place_dir(struct apply *p, struct str dir)
@@ -156,6 +158,7 @@ struct err *place_find(struct apply *p, struct str output, struct put *ret)
 	if (is_link(p->a, p->s->root, output))
 		TRY(follow(p, &output));
 	if (str_starts(output, S(".rocsmith/")))
-		return err_new(E_HIPIFY, "'%.*s' is in rocsmith's own folder", STR(output));
+		return err_new(
+			p->s->request->failure, "'%.*s' is in rocsmith's own folder", STR(output));
 	return place_as_is(p, output, ret);
 }

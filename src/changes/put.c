@@ -13,21 +13,21 @@ enum { CONTENT_LIMIT = 1 << 30 };
 
 static bool in_place(const struct put *p)
 {
-	return p->s->o->in_place;
+	return p->s->request->in_place;
 }
 
 /* The output as the user knows it: by the folder that was given. */
 static struct str shown(struct arena *tmp, const struct put *p)
 {
-	const struct hipify_options *o = p->s->o;
+	const struct change_request *o = p->s->request;
 	return path_join(tmp, o->in_place ? o->dir : o->out, p->made.output);
 }
 
 static struct err *in_the_way(const struct put *p)
 {
 	ARENA(tmp);
-	struct err *e = err_new(
-		E_HIPIFY, "'%.*s' is there and was not made by rocsmith", STR(shown(&tmp, p)));
+	struct err *e = err_new(p->s->request->failure,
+		"'%.*s' is there and was not made by rocsmith", STR(shown(&tmp, p)));
 	return err_hint(e, "choose another folder with -o, or remove the file");
 }
 
@@ -139,7 +139,8 @@ static struct err *look(struct arena *tmp, struct put *p)
 	p->uid = st.st_uid;
 	p->gid = st.st_gid;
 	if (!p->is_link && !S_ISREG(st.st_mode))
-		return err_new(E_HIPIFY, "'%.*s' is in the way and no file", STR(shown(tmp, p)));
+		return err_new(p->s->request->failure, "'%.*s' is in the way and no file",
+			STR(shown(tmp, p)));
 	return look_at_file(tmp, p);
 }
 
@@ -193,7 +194,8 @@ static struct err *check_unchanged(const struct put *p)
 		now = sig_of(&st);
 	if (sig_eq(&now, &p->there))
 		return NULL;
-	return err_hint(err_new(E_HIPIFY, "'%.*s' was changed by somebody while it was translated",
+	return err_hint(err_new(p->s->request->failure,
+				"'%.*s' was changed by somebody while it was translated",
 				STR(shown(&tmp, p))),
 		"run again");
 }

@@ -45,7 +45,7 @@ static bool source_changed(const struct look *l, struct str path, const struct s
 	return !sum_eq(&sum, &s->hash);
 }
 
-static enum hipify_state state_of_source(const struct look *l, const struct made *e)
+static enum change_state state_of_source(const struct look *l, const struct made *e)
 {
 	struct str name = e->source, path = base_path(l->a, l->root, name);
 	if (e->replaced && str_eq(e->source, e->output)) {
@@ -60,11 +60,11 @@ static enum hipify_state state_of_source(const struct look *l, const struct made
 	return s && source_changed(l, path, s) ? STATE_STALE : STATE_CURRENT;
 }
 
-static struct err *add_state(struct look *l, const struct made *e, struct hipify_states *ret)
+static struct err *add_state(struct look *l, const struct made *e, struct change_entries *ret)
 {
 	enum holds holds;
 	TRY(made_look(l->m, l->base, e, &holds));
-	struct hipify_state_entry entry = {.output = e->output, .source = e->source};
+	struct change_entry entry = {.output = e->output, .source = e->source};
 	entry.replaced = e->replaced && fs_present(base_original(l->a, l->base, e->output));
 	if (e->replaced && !entry.replaced && holds == HOLDS_OTHER)
 		return NULL; /* a killed run did not come to it */
@@ -78,12 +78,12 @@ static struct err *add_state(struct look *l, const struct made *e, struct hipify
 	return NULL;
 }
 
-struct err *hipify_state(struct arena *a, struct str dir, struct hipify_states *ret)
+struct err *changes_state(struct arena *a, struct str dir, struct change_entries *ret)
 {
 	CLEANUP(fd_closep) int lock = -1;
 	struct manifest *m;
 	struct look l = {.a = a, .base = path_abs(a, dir), .seen.a = a};
-	*ret = (struct hipify_states){0};
+	*ret = (struct change_entries){0};
 	TRY(base_lock(l.base, true, &lock));
 	TRY(manifest_read(a, l.base, &m));
 	if (!m)
@@ -219,7 +219,7 @@ static struct err *restore(struct restore *r)
 	return r->first ? err_join(r->first, e) : e;
 }
 
-struct err *hipify_restore(struct arena *a, struct str dir, bool force, struct strs *ret_kept)
+struct err *changes_restore(struct arena *a, struct str dir, bool force, struct strs *ret_kept)
 {
 	CLEANUP(fd_closep) int lock = -1;
 	struct manifest *m;

@@ -59,9 +59,9 @@ static bool below(struct str path, struct str dir)
 	return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
 }
 
-static struct err *check_folders(const struct hipify_session *s)
+static struct err *check_folders(const struct session *s)
 {
-	const struct hipify_options *o = s->o;
+	const struct change_request *o = s->request;
 	if (!fs_is_dir(s->root))
 		return err_new(E_NOENT, "no folder '%.*s'", STR(o->dir));
 	if (!o->in_place && s->base.n && below(s->root, s->base))
@@ -70,42 +70,40 @@ static struct err *check_folders(const struct hipify_session *s)
 	return NULL;
 }
 
-static struct err *check_kind(const struct hipify_session *s)
+static struct err *check_kind(const struct session *s)
 {
-	if (!s->old || (s->old->kind == BASE_IN_PLACE) == s->o->in_place)
+	if (!s->old || (s->old->kind == BASE_IN_PLACE) == s->request->in_place)
 		return NULL;
-	if (s->o->in_place)
-		return err_hint(
-			err_new(E_USAGE, "'%.*s' is an output folder of rocsmith", STR(s->o->dir)),
+	if (s->request->in_place)
+		return err_hint(err_new(E_USAGE, "'%.*s' is an output folder of rocsmith",
+					STR(s->request->dir)),
 			"translate the folder that it was made from: '%.*s'", STR(s->old->root));
 	return err_hint(err_new(E_USAGE,
 				"'%.*s' was translated in place, it cannot be an output "
 				"folder",
-				STR(s->o->out)),
+				STR(s->request->out)),
 		"choose another folder with -o");
 }
 
 /* What the view hides was made in root; the base is root itself, or an overlay elsewhere. */
-static struct err *open_view(struct hipify_session *s)
+static struct err *open_view(struct session *s)
 {
 	struct manifest *ours = s->old;
-	if (!s->o->in_place) {
+	if (!s->request->in_place) {
 		TRY(base_lock(s->root, true, &s->source_lock));
 		TRY(manifest_read(s->a, s->root, &ours));
 		if (ours)
 			manifest_index(ours);
 	}
 	view_open(&s->view, s->root, ours);
-	if (s->base.n && !s->o->in_place)
+	if (s->base.n && !s->request->in_place)
 		strs_add(s->a, &s->view.hidden, s->base);
 	return NULL;
 }
 
-struct err *session_open(struct arena *a, const struct hipify_options *o, struct str identity,
-	struct hipify_session *ret)
+struct err *session_open(struct arena *a, const struct change_request *o, struct session *ret)
 {
-	*ret = (struct hipify_session){
-		.a = a, .o = o, .identity = identity, .lock = -1, .source_lock = -1};
+	*ret = (struct session){.a = a, .request = o, .lock = -1, .source_lock = -1};
 	ret->root = path_abs(a, o->dir);
 	if (o->in_place || o->out.n)
 		ret->base = path_abs(a, o->in_place ? o->dir : o->out);
@@ -120,7 +118,7 @@ struct err *session_open(struct arena *a, const struct hipify_options *o, struct
 	return open_view(ret);
 }
 
-void session_close(struct hipify_session *s)
+void session_close(struct session *s)
 {
 	view_close(&s->view);
 	fd_closep(&s->lock);
@@ -131,7 +129,7 @@ void session_close(struct hipify_session *s)
 
 /* A share of the records, looked at in one thread. */
 struct look {
-	const struct hipify_session *s;
+	const struct session *s;
 	int root, base; /* fds */
 	size_t seen_from, seen_to, made_from, made_to;
 	bool changed;
@@ -196,7 +194,7 @@ static struct err *look_share(struct arena *tmp, void *user)
 	return NULL;
 }
 
-static struct err *look_all(const struct hipify_session *s, int root, int base, bool *yes)
+static struct err *look_all(const struct session *s, int root, int base, bool *yes)
 {
 	const struct manifest *m = s->old;
 	struct look v[CHUNKS];
@@ -212,39 +210,39 @@ static struct err *look_all(const struct hipify_session *s, int root, int base, 
 			.made_from = m->made.n * i / n,
 			.made_to = m->made.n * (i + 1) / n,
 		};
-	TRY(pool_each(s->o->jobs, v, n, sizeof(*v), look_share));
+	TRY(pool_each(s->request->jobs, v, n, sizeof(*v), look_share));
 	*yes = true;
 	for (size_t i = 0; i < n; i++)
 		*yes = *yes && !v[i].changed;
 	return NULL;
 }
 
-static void fill(const struct hipify_session *s, struct hipify_tree *ret)
+static void fill(const struct session *s, struct change_set *ret, struct str *ret_report)
 {
 	const struct manifest *m = s->old;
-	VEC_EACH (const struct hipify_file, f, &m->files) {
-		struct hipify_file *copy = VEC_PUSH(s->a, &ret->files);
+	VEC_EACH (const struct change, f, &m->changes) {
+		struct change *copy = VEC_PUSH(s->a, ret);
 		*copy = *f;
-		if (f->status == HIPIFY_OK)
-			copy->status = HIPIFY_SKIPPED;
+		if (f->status == CHANGE_OK)
+			copy->status = CHANGE_SKIPPED;
 	}
-	ret->untranslated = m->untranslated;
-	ret->findings = m->findings;
-	ret->headers = m->headers;
+	*ret_report = m->report;
 }
 
-struct err *session_current(struct hipify_session *s, struct hipify_tree *ret, bool *yes)
+struct err *session_current(
+	struct session *s, struct change_set *ret, struct str *ret_report, bool *yes)
 {
 	const struct manifest *m = s->old;
 	CLEANUP(fd_closep) int root = -1;
 	CLEANUP(fd_closep) int base = -1;
 	*yes = false;
-	if (!m || !m->complete || !str_eq(m->identity, s->identity) || !str_eq(m->root, s->root))
+	if (!m || !m->complete || !str_eq(m->identity, s->request->identity) ||
+		!str_eq(m->root, s->root))
 		return NULL;
 	TRY(fs_open(s->root, &root));
 	TRY(fs_open(s->base, &base));
 	TRY(look_all(s, root, base, yes));
 	if (*yes)
-		fill(s, ret);
+		fill(s, ret, ret_report);
 	return NULL;
 }

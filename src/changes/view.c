@@ -18,26 +18,26 @@ struct view_notes {
 	struct strs edited;
 };
 
-void view_open(struct hipify_view *v, struct str root, const struct manifest *ours)
+void view_open(struct view *v, struct str root, const struct manifest *ours)
 {
 	struct view_notes *n = xmalloc(sizeof(*n));
 	*n = (struct view_notes){.lock = PTHREAD_MUTEX_INITIALIZER};
 	n->files.a = n->dirs.a = n->probes.a = &n->a;
-	*v = (struct hipify_view){
+	*v = (struct view){
 		.root = root,
 		.ours = ours && ours->kind == BASE_IN_PLACE ? ours : NULL,
 		.notes = n,
 	};
 }
 
-void view_close(struct hipify_view *v)
+void view_close(struct view *v)
 {
 	if (v->notes) {
 		arena_free(&v->notes->a);
 		pthread_mutex_destroy(&v->notes->lock);
 		free(v->notes);
 	}
-	*v = (struct hipify_view){0};
+	*v = (struct view){0};
 }
 
 static bool below(struct str path, struct str dir)
@@ -46,7 +46,7 @@ static bool below(struct str path, struct str dir)
 }
 
 /* path as seen from root; path itself when it is outside. */
-static struct str relative(const struct hipify_view *v, struct str path)
+static struct str relative(const struct view *v, struct str path)
 {
 	if (v->root.n == 1)
 		return str_sub(path, 1, path.n);
@@ -58,7 +58,7 @@ static struct str relative(const struct hipify_view *v, struct str path)
 /* ---- notes ---- */
 
 /* The first look counts: a change after it is a change. */
-static void note(const struct hipify_view *v, struct seen s)
+static void note(const struct view *v, struct seen s)
 {
 	struct view_notes *n = v->notes;
 	if (!n)
@@ -77,7 +77,7 @@ static void note(const struct hipify_view *v, struct seen s)
 	pthread_mutex_unlock(&n->lock);
 }
 
-static void note_edited(const struct hipify_view *v, struct str output)
+static void note_edited(const struct view *v, struct str output)
 {
 	struct view_notes *n = v->notes;
 	if (!n)
@@ -88,14 +88,14 @@ static void note_edited(const struct hipify_view *v, struct str output)
 	pthread_mutex_unlock(&n->lock);
 }
 
-void view_note_dir(const struct hipify_view *v, struct str path, const struct stat *st)
+void view_note_dir(const struct view *v, struct str path, const struct stat *st)
 {
 	struct seen s = {.path = path, .kind = SEEN_DIR, .sig = sig_of(st)};
 	s.racy = sig_racy(&s.sig, sig_now());
 	note(v, s);
 }
 
-struct strs view_edited(const struct hipify_view *v, struct arena *a)
+struct strs view_edited(const struct view *v, struct arena *a)
 {
 	struct strs list = {0};
 	for (size_t i = 0; v->notes && i < v->notes->edited.n; i++)
@@ -110,7 +110,7 @@ static void add_seen(struct arena *a, const struct map *m, struct manifest *ret)
 		*VEC_PUSH(a, &ret->seen) = *(const struct seen *)m->v[i].value;
 }
 
-void view_noted(const struct hipify_view *v, struct arena *a, struct manifest *ret)
+void view_noted(const struct view *v, struct arena *a, struct manifest *ret)
 {
 	if (!v->notes)
 		return;
@@ -121,7 +121,7 @@ void view_noted(const struct hipify_view *v, struct arena *a, struct manifest *r
 
 /* ---- looking ---- */
 
-static const struct made *made_at(const struct hipify_view *v, struct str path)
+static const struct made *made_at(const struct view *v, struct str path)
 {
 	if (!v->ours)
 		return NULL;
@@ -131,7 +131,7 @@ static const struct made *made_at(const struct hipify_view *v, struct str path)
 	return manifest_made(v->ours, path_rel(&tmp, path, v->root));
 }
 
-bool view_hides(const struct hipify_view *v, struct str path)
+bool view_hides(const struct view *v, struct str path)
 {
 	ARENA(tmp);
 	for (size_t i = 0; i < v->hidden.n; i++)
@@ -143,7 +143,7 @@ bool view_hides(const struct hipify_view *v, struct str path)
 	return m && m->kind == MADE_TEXT && !m->replaced;
 }
 
-bool view_exists(const struct hipify_view *v, struct str path)
+bool view_exists(const struct view *v, struct str path)
 {
 	ARENA(tmp);
 	bool there = !view_hides(v, path) && access(str_z(&tmp, path), F_OK) == 0;
@@ -152,7 +152,7 @@ bool view_exists(const struct hipify_view *v, struct str path)
 }
 
 static struct err *original_of(
-	const struct hipify_view *v, struct arena *a, const struct made *m, struct str *ret_path)
+	const struct view *v, struct arena *a, const struct made *m, struct str *ret_path)
 {
 	enum holds holds;
 	TRY(made_look(v->ours, v->root, m, &holds));
@@ -169,16 +169,14 @@ static struct err *original_of(
 		"put the original file back in its place, for example from version control");
 }
 
-struct err *view_source(
-	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret)
+struct err *view_source(const struct view *v, struct arena *a, struct str path, struct str *ret)
 {
 	const struct made *m = made_at(v, path);
 	*ret = path;
 	return m && m->replaced ? original_of(v, a, m, ret) : NULL;
 }
 
-struct err *view_read(
-	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret)
+struct err *view_read(const struct view *v, struct arena *a, struct str path, struct str *ret)
 {
 	struct stat st;
 	TRY(view_source(v, a, path, &path));

@@ -17,7 +17,7 @@
 struct manifest;
 struct view_notes;
 
-struct hipify_view {
+struct view {
 	struct str root;             /* absolute, clean */
 	const struct manifest *ours; /* of runs in place; NULL = none */
 	struct strs hidden;          /* absolute folders to leave out: an output folder in root */
@@ -25,23 +25,23 @@ struct hipify_view {
 };
 
 /* A view without notes needs no opening: {.root = ...}. */
-void view_open(struct hipify_view *v, struct str root, const struct manifest *ours);
-void view_close(struct hipify_view *v); /* frees the notes; a zeroed view is fine */
+void view_open(struct view *v, struct str root, const struct manifest *ours);
+void view_close(struct view *v); /* frees the notes; a zeroed view is fine */
 
 /* The original bytes of an absolute path. Safe in several threads, as are all of these. */
 MUST_USE struct err *view_read(
-	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret);
+	const struct view *v, struct arena *a, struct str path, struct str *ret);
 /* The file that holds these bytes: path, or the original that is kept of it. */
 MUST_USE struct err *view_source(
-	const struct hipify_view *v, struct arena *a, struct str path, struct str *ret);
-bool view_exists(const struct hipify_view *v, struct str path); /* os.path.exists() in the view */
+	const struct view *v, struct arena *a, struct str path, struct str *ret);
+bool view_exists(const struct view *v, struct str path); /* os.path.exists() in the view */
 /* One of our outputs, in .rocsmith, or in a hidden folder: os.listdir() would not show it. */
-bool view_hides(const struct hipify_view *v, struct str path);
+bool view_hides(const struct view *v, struct str path);
 /* st: fstat() of the folder before its entries are read. */
-void view_note_dir(const struct hipify_view *v, struct str path, const struct stat *st);
+void view_note_dir(const struct view *v, struct str path, const struct stat *st);
 
 /* Files that we replaced and that somebody changed since; relative to root. */
-struct strs view_edited(const struct hipify_view *v, struct arena *a);
+struct strs view_edited(const struct view *v, struct arena *a);
 /* Adds all that was noted to ret->seen (paths relative to root where they are inside); texts
  * live as long as the view. */
-void view_noted(const struct hipify_view *v, struct arena *a, struct manifest *ret);
+void view_noted(const struct view *v, struct arena *a, struct manifest *ret);

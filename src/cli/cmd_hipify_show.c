@@ -97,19 +97,19 @@ static struct str reason(struct arena *a, const struct err *e)
 struct err *hipify_failures(struct arena *a, struct hipify_tree *t)
 {
 	size_t n = 0;
-	struct hipify_file *last = NULL;
-	VEC_EACH (struct hipify_file, f, &t->files) {
-		n += f->status == HIPIFY_FAILED;
-		last = f->status == HIPIFY_FAILED ? f : last;
+	struct change *last = NULL;
+	VEC_EACH (struct change, f, &t->changes) {
+		n += f->status == CHANGE_FAILED;
+		last = f->status == CHANGE_FAILED ? f : last;
 	}
 	if (!last)
 		return NULL;
-	VEC_EACH (const struct hipify_file, f, &t->files)
-		if (n > 1 && f->status == HIPIFY_FAILED)
+	VEC_EACH (const struct change, f, &t->changes)
+		if (n > 1 && f->status == CHANGE_FAILED)
 			say_warning("%.*s", STR(reason(a, f->error)));
 	if (n > 1)
 		return err_new(
-			E_HIPIFY, "%zu of %zu sources could not be translated", n, t->files.n);
+			E_HIPIFY, "%zu of %zu sources could not be translated", n, t->changes.n);
 	struct err *e = err_new(E_HIPIFY, "'%.*s' could not be translated", STR(last->source));
 	e->cause = last->error;
 	last->error = NULL;

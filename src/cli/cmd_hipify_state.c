@@ -29,9 +29,9 @@ static struct str made_in(struct arena *a, struct str dir)
 }
 
 /* No table: an overlay of PyTorch has 16,000 files with long names. */
-static void print_text(struct arena *a, struct str dir, const struct hipify_states *s)
+static void print_text(struct arena *a, struct str dir, const struct change_entries *s)
 {
-	VEC_EACH (const struct hipify_state_entry, e, s) {
+	VEC_EACH (const struct change_entry, e, s) {
 		struct str output = hipify_in_dir(a, dir, e->output);
 		bool own = str_eq(e->source, e->output) || !e->source.n;
 		out_fmt("%-8s %.*s%s%.*s%s\n", state_names[e->state], STR(output),
@@ -40,7 +40,7 @@ static void print_text(struct arena *a, struct str dir, const struct hipify_stat
 }
 
 static void print_json(
-	struct arena *a, struct str dir, const struct hipify_states *s, const size_t *counts)
+	struct arena *a, struct str dir, const struct change_entries *s, const size_t *counts)
 {
 	BUF(b, a);
 	struct json j = {.out = &b, .indent = 2};
@@ -49,7 +49,7 @@ static void print_json(
 	json_put(&j, "path", dir);
 	json_key(&j, "files");
 	json_open(&j, '[');
-	VEC_EACH (const struct hipify_state_entry, e, s) {
+	VEC_EACH (const struct change_entry, e, s) {
 		json_open(&j, '{');
 		json_put(&j, "output", e->output);
 		json_put(&j, "source", e->source);
@@ -70,10 +70,10 @@ static void print_json(
 struct err *hipify_show_state(struct arena *a, const struct hipify_args *h, int *ret_status)
 {
 	struct str dir = made_in(a, h->o.dir);
-	struct hipify_states s = {0};
+	struct change_entries s = {0};
 	size_t counts[STATES] = {0};
-	TRY(hipify_state(a, dir, &s));
-	VEC_EACH (const struct hipify_state_entry, e, &s)
+	TRY(changes_state(a, dir, &s));
+	VEC_EACH (const struct change_entry, e, &s)
 		counts[e->state]++;
 	if (counts[STATE_CURRENT] < s.n)
 		*ret_status = 1;
@@ -94,7 +94,7 @@ struct err *hipify_take_back(struct arena *a, const struct hipify_args *h, int *
 {
 	struct str dir = made_in(a, h->o.dir);
 	struct strs kept = {0};
-	TRY(hipify_restore(a, dir, h->force, &kept));
+	TRY(changes_restore(a, dir, h->force, &kept));
 	if (kept.n)
 		*ret_status = 1;
 	if (h->common.json) {

@@ -7,10 +7,10 @@
 #include "term/out.h"
 
 static const char *const status_names[] = {
-	[HIPIFY_OK] = "ok",
-	[HIPIFY_UNCHANGED] = "unchanged",
-	[HIPIFY_SKIPPED] = "skipped",
-	[HIPIFY_FAILED] = "failed",
+	[CHANGE_OK] = "ok",
+	[CHANGE_UNCHANGED] = "unchanged",
+	[CHANGE_SKIPPED] = "skipped",
+	[CHANGE_FAILED] = "failed",
 };
 
 /* The folder of the results; "" when nothing says where they would go. */
@@ -19,33 +19,33 @@ static struct str target(const struct hipify_options *o)
 	return o->in_place ? o->dir : o->out;
 }
 
-static struct str source_of(struct hipify_job *job, const struct hipify_file *f)
+static struct str source_of(struct hipify_job *job, const struct change *f)
 {
 	return hipify_in_dir(job->a, job->o.dir, f->source);
 }
 
-static struct str output_of(struct hipify_job *job, const struct hipify_file *f)
+static struct str output_of(struct hipify_job *job, const struct change *f)
 {
 	return hipify_in_dir(job->a, target(&job->o), f->output);
 }
 
 /* Where nothing says where results would go: beside the sources. */
-static struct str shown_output(struct hipify_job *job, const struct hipify_file *f)
+static struct str shown_output(struct hipify_job *job, const struct change *f)
 {
 	struct str dir = target(&job->o).n ? target(&job->o) : job->o.dir;
 	return hipify_in_dir(job->a, dir, f->output);
 }
 
 /* When two sources give one output, the first has no text of its own. */
-static bool is_result(const struct hipify_file *f)
+static bool is_result(const struct change *f)
 {
-	return f->status == HIPIFY_OK && f->text.p;
+	return f->status == CHANGE_OK && f->text.p;
 }
 
-static size_t count(const struct hipify_tree *t, enum hipify_status s)
+static size_t count(const struct hipify_tree *t, enum change_status s)
 {
 	size_t n = 0;
-	VEC_EACH (const struct hipify_file, f, &t->files)
+	VEC_EACH (const struct change, f, &t->changes)
 		n += f->status == s;
 	return n;
 }
@@ -67,7 +67,7 @@ static void json_error(struct json *j, const struct err *e)
 	json_close(j);
 }
 
-static void json_file(struct json *j, struct hipify_job *job, const struct hipify_file *f)
+static void json_file(struct json *j, struct hipify_job *job, const struct change *f)
 {
 	json_open(j, '{');
 	json_put(j, "source", source_of(job, f));
@@ -83,8 +83,8 @@ static void json_repeats(struct json *j, struct hipify_job *job, const struct hi
 {
 	json_key(j, "repeats");
 	json_open(j, '[');
-	VEC_EACH (const struct hipify_file, f, &t->files)
-		if (f->repeats)
+	VEC_EACH (const struct change, f, &t->changes)
+		if (f->mark == HIPIFY_REPEATS)
 			json_str(j, output_of(job, f));
 	json_close(j);
 }
@@ -103,7 +103,7 @@ static void print_json(struct hipify_job *job, const struct hipify_tree *t)
 		hipify_json_torch(&j, &t->torch);
 	json_key(&j, "files");
 	json_open(&j, '[');
-	VEC_EACH (const struct hipify_file, f, &t->files)
+	VEC_EACH (const struct change, f, &t->changes)
 		json_file(&j, job, f);
 	json_close(&j);
 	hipify_json_left(job->a, &j, o->dir, &t->untranslated);
@@ -111,8 +111,8 @@ static void print_json(struct hipify_job *job, const struct hipify_tree *t)
 	json_key(&j, "findings");
 	findings_json(&j, &t->findings);
 	json_put_strs(&j, "headers", &t->headers);
-	json_put_strs(&j, "removed", &t->removed);
-	json_put_strs(&j, "edited", &t->edited);
+	json_put_strs(&j, "removed", &t->changes.removed);
+	json_put_strs(&j, "edited", &t->changes.edited);
 	json_close(&j);
 	hipify_print_json(&b);
 }
@@ -139,22 +139,22 @@ static void print_left(struct hipify_job *job, const struct untranslated_list *l
 static void say_repeats(struct hipify_job *job, const struct hipify_tree *t)
 {
 	size_t n = 0;
-	VEC_EACH (const struct hipify_file, f, &t->files)
-		n += f->repeats;
+	VEC_EACH (const struct change, f, &t->changes)
+		n += f->mark == HIPIFY_REPEATS;
 	if (!n)
 		return;
 	say_warning("torch's own hipify, run once more on the result, would change %zu file%s of "
 		    "it again",
 		n, n == 1 ? "" : "s");
-	VEC_EACH (const struct hipify_file, f, &t->files)
-		if (f->repeats)
+	VEC_EACH (const struct change, f, &t->changes)
+		if (f->mark == HIPIFY_REPEATS)
 			say_verbose("would be changed again: %.*s", STR(output_of(job, f)));
 }
 
 static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
 {
-	VEC_EACH (const struct hipify_file, f, &t->files)
-		if (f->status == HIPIFY_OK)
+	VEC_EACH (const struct change, f, &t->changes)
+		if (f->status == CHANGE_OK)
 			say_verbose("%.*s -> %.*s", STR(source_of(job, f)), STR(output_of(job, f)));
 	say_repeats(job, t);
 	bool only_looked = job->o.look_only || fs_writes_forbidden();
@@ -163,14 +163,14 @@ static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
 	struct str left = sought ? str_fmt(job->a, ", %zu names left", t->untranslated.n) : S("");
 	say_status(only_looked ? S("Checked") : S("Translated"),
 		"%zu files%s (%zu up to date, %zu need no change, %zu failed, %zu removed)%.*s%.*s",
-		count(t, HIPIFY_OK), only_looked ? " would change" : "", count(t, HIPIFY_SKIPPED),
-		count(t, HIPIFY_UNCHANGED), count(t, HIPIFY_FAILED), t->removed.n, STR(left),
-		STR(where));
+		count(t, CHANGE_OK), only_looked ? " would change" : "", count(t, CHANGE_SKIPPED),
+		count(t, CHANGE_UNCHANGED), count(t, CHANGE_FAILED), t->changes.removed.n,
+		STR(left), STR(where));
 }
 
 static void print_check(struct hipify_job *job, const struct hipify_tree *t)
 {
-	VEC_EACH (const struct hipify_file, f, &t->files) {
+	VEC_EACH (const struct change, f, &t->changes) {
 		if (!is_result(f))
 			continue;
 		if (job->o.mode == HIPIFY_STANDALONE)
@@ -186,17 +186,17 @@ static void print_check(struct hipify_job *job, const struct hipify_tree *t)
 static struct err *print_diff(struct hipify_job *job, const struct hipify_tree *t)
 {
 	struct hipify_options *o = &job->o;
-	VEC_EACH (const struct hipify_file, f, &t->files) {
+	VEC_EACH (const struct change, f, &t->changes) {
 		ARENA(tmp);
 		struct str source;
 		if (!is_result(f))
 			continue;
 		TRY(hipify_source(&tmp, o, f->source, &source));
-		struct hipify_diff d = {.old_name = source_of(job, f),
+		struct changes_diff d = {.old_name = source_of(job, f),
 			.new_name = shown_output(job, f),
 			.old = source,
 			.new = f->text};
-		out_text(hipify_diff(&tmp, &d));
+		out_text(changes_diff(&tmp, &d));
 	}
 	return NULL;
 }
@@ -215,7 +215,7 @@ static void say_findings(const struct findings *list)
 
 static void say_edited(struct hipify_job *job, const struct hipify_tree *t)
 {
-	VEC_EACH (const struct str, e, &t->edited) {
+	VEC_EACH (const struct str, e, &t->changes.edited) {
 		struct str path = hipify_in_dir(job->a, target(&job->o), *e);
 		if (job->o.in_place)
 			say_warning("'%.*s' was edited since: the edit counts as a new source",
@@ -272,7 +272,7 @@ struct err *hipify_translate(struct hipify_job *job, int *ret_status)
 		e = show(job, &t);
 	if (!e)
 		e = hipify_failures(job->a, &t);
-	if (!e && job->args->check && count(&t, HIPIFY_OK))
+	if (!e && job->args->check && count(&t, CHANGE_OK))
 		*ret_status = 1;
 	hipify_tree_free(&t);
 	return e;

@@ -22,7 +22,7 @@ struct comparison {
 static struct map results(struct arena *a, const struct hipify_tree *t)
 {
 	MAP(m, a);
-	VEC_EACH (struct hipify_file, f, &t->files)
+	VEC_EACH (struct change, f, &t->changes)
 		if (f->text.p)
 			map_put(&m, f->output, f);
 	return m;
@@ -45,7 +45,7 @@ static void compare(struct comparison *c, const struct hipify_tree *x, const str
 {
 	struct map ours = results(c->a, x), theirs = results(c->a, y);
 	for (size_t i = 0; i < ours.n; i++) {
-		const struct hipify_file *f = ours.v[i].value, *g = map_get(&theirs, f->output);
+		const struct change *f = ours.v[i].value, *g = map_get(&theirs, f->output);
 		c->compared++;
 		if (!g)
 			add(c, f->output, "extra", 0);
@@ -53,7 +53,7 @@ static void compare(struct comparison *c, const struct hipify_tree *x, const str
 			add(c, f->output, "differs", first_difference(f->text, g->text));
 	}
 	for (size_t i = 0; i < theirs.n; i++) {
-		const struct hipify_file *g = theirs.v[i].value;
+		const struct change *g = theirs.v[i].value;
 		if (map_get(&ours, g->output))
 			continue;
 		c->compared++;

@@ -9,8 +9,7 @@
 #include "hipify/torch/run/run.h"
 
 /* The sources of o->dir as they were before any translation. */
-static struct err *pristine(
-	struct arena *a, const struct hipify_options *o, struct hipify_view *ret)
+static struct err *pristine(struct arena *a, const struct hipify_options *o, struct view *ret)
 {
 	struct manifest *ours;
 	struct str root = path_abs(a, o->dir);
@@ -27,7 +26,7 @@ static struct err *pristine(
 struct err *hipify_source(
 	struct arena *a, const struct hipify_options *o, struct str rel, struct str *ret)
 {
-	struct hipify_view view = {0};
+	struct view view = {0};
 	struct err *e = pristine(a, o, &view);
 	if (!e)
 		e = view_read(&view, a, path_join(a, view.root, rel), ret);
@@ -44,7 +43,7 @@ static struct err *torch_file(struct arena *a, const struct hipify_options *o,
 	struct str *ret_source, struct torch_one *io)
 {
 	struct torch_source s;
-	struct hipify_view view = {0};
+	struct view view = {0};
 	struct hipify_options with_map = *o;
 	TRY(hipify_options_load_map(a, &with_map));
 	TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &s));
@@ -89,7 +88,7 @@ static struct err *standalone_file(struct arena *a, const struct hipify_options 
 	struct hipify_tree t = {0};
 	bool found = false;
 	struct err *e = hipify_run(a, &look, &t);
-	VEC_EACH (struct hipify_file, f, &t.files) {
+	VEC_EACH (struct change, f, &t.changes) {
 		if (!str_eq(f->source, rel))
 			continue;
 		found = true;

@@ -4,17 +4,14 @@
  * name pairs are tables (data/cuda_names): that is the standalone mode. The modes torch and
  * extension give byte for byte what the hipify of a given PyTorch gives (folder torch/). Whatever
  * the mode, a translation is first computed as a set of files in memory (struct hipify_tree) and
- * then applied (apply.h): in place, with the originals kept, or as an overlay folder. hipify_run()
+ * then applied (changes/changes.h): in place, with the originals kept, or as an overlay folder. hipify_run()
  * is the whole.
  */
 #pragma once
 
-#include "base/err.h"
-#include "base/map.h"
+#include "changes/changes.h"
 #include "formats/finding.h"
 #include "hipify/options.h"
-
-enum hipify_status { HIPIFY_OK, HIPIFY_UNCHANGED, HIPIFY_SKIPPED, HIPIFY_FAILED };
 
 /* A row of the tables; the accessors are below. */
 struct hipify_rule;
@@ -76,18 +73,12 @@ struct hipify_context {
  * C++ (unterminated comment or string, bad UTF-8, NUL bytes). */
 MUST_USE struct err *hipify_text(
 	struct arena *a, struct str source, struct str path, struct hipify_text *ret);
-/* The same, as hipify_tree() does it for a file of a project. */
+/* The same, as hipify_run() does it for a file of a project. */
 MUST_USE struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
 	const struct hipify_context *context, struct hipify_text *ret);
 
-struct hipify_file {
-	struct str source, output; /* relative to the folder / the output folder */
-	enum hipify_status status;
-	struct err *error; /* of HIPIFY_FAILED; freed by hipify_tree_free */
-	size_t edits;      /* standalone mode */
-	struct str text;   /* to be written to output; .p NULL = nothing is */
-	bool repeats;      /* the original, run again on its own result, would change it again */
-};
+/* A change's mark: the original, run again on its own result, would change it again. */
+enum { HIPIFY_REPEATS = 1 };
 
 /* Whose hipify it was. */
 struct hipify_torch {
@@ -99,31 +90,23 @@ struct hipify_torch {
 
 struct hipify_tree {
 	struct hipify_torch torch; /* modes torch and extension */
-	VEC(struct hipify_file) files;
+	struct change_set changes;
 	struct untranslated_list untranslated;
 	struct strs headers;
-	struct strs removed; /* outputs that are gone because their sources are */
-	struct strs edited;  /* outputs that somebody changed since: in place the change is a new
-				source; elsewhere the output was made anew, and what was there is in
-				.rocsmith/kept */
 	struct hipify_context context;
 	struct findings findings; /* modes torch and extension: what the user should know */
 };
 
-/* Translates a folder into out: x.cu -> x.hip, other names kept, headers too. out then holds every
- * source and header, changed or not; other files are not copied. Unchanged outputs are not
- * rewritten (HIPIFY_SKIPPED), outputs of inputs that are gone are removed (a manifest in
- * out/.rocsmith knows what we made; other files are never touched). HIPIFY_UNCHANGED: nothing to
- * translate in it. A file that fails does not stop the others. E_USAGE when out is dir or inside it
- * without being a hidden or build folder, E_LOCKED never: a second run waits for the first. */
-MUST_USE struct err *hipify_tree(
-	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
-void hipify_tree_free(struct hipify_tree *t);
-
-/* The whole, in any mode: computes and, unless look_only, applies. A second run on the same tree
- * waits for the first; when nothing changed since, it does nothing. */
+/* Translates a folder, and writes the results unless look_only: in place, or into out. Unchanged
+ * outputs are not rewritten (CHANGE_SKIPPED), outputs of inputs that are gone are removed (a
+ * manifest in .rocsmith knows what we made; other files are never touched). A file that fails does
+ * not stop the others. A second run on the same tree waits for the first; when nothing changed
+ * since, it does nothing. Mode standalone: x.cu -> x.hip, other names kept, headers too; out then
+ * holds every source and header, changed or not, and no other file; E_USAGE when out is dir or
+ * inside it without being excluded. */
 MUST_USE struct err *hipify_run(
 	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
+void hipify_tree_free(struct hipify_tree *t);
 
 /* The bytes of a file as they were before any translation. */
 MUST_USE struct err *hipify_source(
@@ -133,33 +116,8 @@ MUST_USE struct err *hipify_source(
 MUST_USE struct err *hipify_file_text(struct arena *a, const struct hipify_options *o,
 	struct str rel, struct str *ret_source, struct hipify_text *ret);
 
-/* What became of the files that earlier runs made in dir (a tree translated in place, or an overlay
- * folder). */
-enum hipify_state { STATE_CURRENT, STATE_STALE, STATE_EDITED, STATE_MISSING, STATE_ORPHAN };
-struct hipify_state_entry {
-	struct str output, source;
-	enum hipify_state state; /* STALE: the source changed since; EDITED: the output was changed
-				    by someone else; ORPHAN: the source is gone */
-	bool replaced;           /* an original is kept */
-};
-struct hipify_states {
-	struct hipify_state_entry *v;
-	size_t n, cap;
-};
-MUST_USE struct err *hipify_state(struct arena *a, struct str dir, struct hipify_states *ret);
-/* Takes back everything that earlier runs did in dir: outputs go, originals return, .rocsmith too.
- * Outputs that were edited since are kept, listed in *ret_kept, and stay known, unless force.
- * E_NOENT when dir was not translated by us. */
-MUST_USE struct err *hipify_restore(
-	struct arena *a, struct str dir, bool force, struct strs *ret_kept);
 bool hipify_is_source(struct str path);                          /* by its extension */
 struct str hipify_output_name(struct arena *a, struct str path); /* x.cu -> x.hip */
-
-/* A unified diff, as diff -u prints it with three lines of context; "" when the texts are equal. */
-struct hipify_diff {
-	struct str old_name, new_name, old, new;
-};
-struct str hipify_diff(struct arena *a, const struct hipify_diff *what);
 
 /* What a row says. Texts live as long as the program. */
 struct str hipify_rule_cuda(const struct hipify_rule *r);

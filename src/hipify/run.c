@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "changes/apply.h"
 #include "hipify/cuda/standalone.h"
+#include "hipify/report/saved.h"
 #include "hipify/report/untranslated.h"
 #include "hipify/torch/run/run.h"
 
@@ -126,7 +126,7 @@ static struct hipify_torch whose(const struct torch_source *s)
 		.known = s->known};
 }
 
-static struct err *run_engine(struct run *r, struct hipify_session *s, struct hipify_tree *ret)
+static struct err *run_engine(struct run *r, struct session *s, struct hipify_tree *ret)
 {
 	const struct hipify_options *o = &r->with_map;
 	if (!hipify_by_torch(o))
@@ -137,40 +137,56 @@ static struct err *run_engine(struct run *r, struct hipify_session *s, struct hi
 		TRY(torch_run(s->a, o, &r->torch, &s->view, ret));
 	if (hipify_by_torch(o) && o->want_untranslated)
 		TRY(report_untranslated(s->a, o, &s->view, ret));
-	return session_apply(s, ret);
+	return session_apply(s, &ret->changes, report_save(s->a, ret));
 }
 
-static struct err *run(struct run *r, struct hipify_session *s, bool quick, struct hipify_tree *ret)
+/* Each extension of a setup.py translates its sources by a run of its own: those of the others
+ * stay. Standalone overlays hold sources and headers only. */
+static struct change_request request(const struct run *r)
+{
+	const struct hipify_options *o = r->o;
+	bool some = o->mode == HIPIFY_EXTENSION && o->sources.n;
+	return (struct change_request){
+		.dir = o->dir,
+		.out = o->out,
+		.in_place = o->in_place,
+		.look_only = o->look_only,
+		.copies = hipify_by_torch(o),
+		.earlier = o->keep ? EARLIER_STAY
+			   : some  ? EARLIER_STAY_WITH_SOURCE
+				   : EARLIER_GO,
+		.identity = r->identity,
+		.failure = E_HIPIFY,
+		.jobs = o->jobs,
+	};
+}
+
+static struct err *run(struct run *r, struct session *s, struct hipify_tree *ret)
 {
 	bool current = false;
-	if (quick && !r->o->look_only)
-		TRY(session_current(s, ret, &current));
-	return current ? NULL : run_engine(r, s, ret);
+	struct str report;
+	if (!r->o->look_only)
+		TRY(session_current(s, &ret->changes, &report, &current));
+	return current ? report_load(s->a, report, ret) : run_engine(r, s, ret);
 }
 
-static struct err *run_in_session(
-	struct arena *a, const struct hipify_options *o, bool quick, struct hipify_tree *ret)
+struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
 {
-	struct hipify_session s;
+	struct session s;
 	struct run r;
 	*ret = (struct hipify_tree){0};
 	TRY(prepare(a, o, &r));
-	struct err *e = session_open(a, o, r.identity, &s);
+	struct change_request q = request(&r);
+	struct err *e = session_open(a, &q, &s);
 	if (!e)
-		e = run(&r, &s, quick, ret);
+		e = run(&r, &s, ret);
 	session_close(&s);
 	if (hipify_by_torch(o))
 		ret->torch = whose(&r.torch);
 	return e;
 }
 
-struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
+void hipify_tree_free(struct hipify_tree *t)
 {
-	return run_in_session(a, o, true, ret);
-}
-
-/* A build wants to know more of a tree than a manifest tells: it is always computed. */
-struct err *hipify_tree(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
-{
-	return run_in_session(a, o, false, ret);
+	change_set_free(&t->changes);
 }

@@ -90,7 +90,7 @@ static struct str project_file(struct arena *tmp, const struct step *s, struct s
 		VEC_EACH (const struct plan_source, src, &plan->sources)
 			if (str_eq(src->output, rel))
 				return src->path;
-		VEC_EACH (const struct hipify_file, f, &s->b->tree.files)
+		VEC_EACH (const struct change, f, &s->b->tree.changes)
 			if (str_eq(f->output, rel))
 				return f->source;
 		return rel;

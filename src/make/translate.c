@@ -6,8 +6,8 @@
 
 static struct err *first_failure(struct build *b)
 {
-	VEC_EACH (struct hipify_file, f, &b->tree.files) {
-		if (f->status != HIPIFY_FAILED)
+	VEC_EACH (struct change, f, &b->tree.changes) {
+		if (f->status != CHANGE_FAILED)
 			continue;
 		struct err *e = f->error;
 		f->error = NULL;
@@ -72,7 +72,7 @@ static void ask_extension(struct build *b, struct hipify_options *o)
 static void take_outputs(struct build *b)
 {
 	MAP(outputs, b->a);
-	VEC_EACH (struct hipify_file, f, &b->tree.files)
+	VEC_EACH (struct change, f, &b->tree.changes)
 		map_put(&outputs, f->source, f);
 	struct plan *own = NEW(b->a, struct plan);
 	*own = *b->plan;
@@ -80,7 +80,7 @@ static void take_outputs(struct build *b)
 	for (size_t i = 0; i < own->sources.n; i++) {
 		struct plan_source *s = &own->sources.v[i];
 		*s = b->plan->sources.v[i];
-		const struct hipify_file *f = map_get(&outputs, s->path);
+		const struct change *f = map_get(&outputs, s->path);
 		s->output = f && f->output.n ? f->output : s->path;
 	}
 	b->plan = own;
@@ -101,7 +101,7 @@ struct err *translate(struct build *b)
 	TRY_CTX(hipify_run(b->a, &b->translation, &b->tree), "cannot translate '%.*s'",
 		STR(p->project));
 	TRY(first_failure(b));
-	VEC_EACH (const struct hipify_file, f, &b->tree.files)
+	VEC_EACH (const struct change, f, &b->tree.changes)
 		b->ret->edits += f->edits;
 	report_left(b);
 	report_unknown(b);

@@ -53,8 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_edits(&a, source, &t);
 	check_left(source, &t);
 	require(!memchr(t.text.p, 0, t.text.n));
-	struct hipify_diff d = {.old_name = path, .new_name = path, .old = source, .new = t.text};
-	require(!hipify_diff(&a, &d).n == str_eq(source, t.text));
+	struct changes_diff d = {.old_name = path, .new_name = path, .old = source, .new = t.text};
+	require(!changes_diff(&a, &d).n == str_eq(source, t.text));
 	e = hipify_text(&a, t.text, path, &again);
 	require(!e && str_eq(again.text, t.text));
 	return 0;

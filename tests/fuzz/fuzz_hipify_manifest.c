@@ -1,4 +1,4 @@
-/* The manifest of a folder that may come from anywhere: hipify/manifest.h. The checksum is made
+/* The manifest of a folder that may come from anywhere: changes/manifest.h. The checksum is made
  * right, so that the records are reached; what is read is written and read again. */
 #include <libdeflate.h>
 
@@ -14,11 +14,12 @@ static void little(struct buf *b, uint64_t v, unsigned bytes)
 		buf_char(b, (char)(v >> (8 * i)));
 }
 
-static struct str sealed(struct arena *a, struct str body)
+static struct str sealed(struct arena *a, unsigned version, struct str body)
 {
 	BUF(b, a);
-	buf_add(&b, S("rocsmith hipify manifest 2\n"));
-	little(&b, libdeflate_crc32(0, body.p, body.n), 4);
+	buf_fmt(&b, "rocsmith hipify manifest %u\n", version);
+	uint32_t first = version > 2 ? libdeflate_crc32(0, b.p, b.n) : 0;
+	little(&b, libdeflate_crc32(first, body.p, body.n), 4);
 	little(&b, body.n, 8);
 	buf_add(&b, body);
 	return buf_str(&b);
@@ -55,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ARENA(a);
 	struct str s = {.p = (const char *)data, .n = size};
 	read_twice(&a, s);
-	read_twice(&a, sealed(&a, s));
+	read_twice(&a, sealed(&a, 2, s));
+	read_twice(&a, sealed(&a, 3, s));
 	return 0;
 }

@@ -22,7 +22,7 @@ static struct strs list_of(struct arena *a, struct str text)
 	return list;
 }
 
-static void show_file(const struct hipify_file *f)
+static void show_file(const struct change *f)
 {
 	static const char *const status[] = {"ok", "unchanged", "skipped", "failed"};
 	ARENA(a);
@@ -31,7 +31,7 @@ static void show_file(const struct hipify_file *f)
 		struct digest d = hash_bytes(HASH_SHA256, f->text.p, f->text.n);
 		hex = digest_hex(&a, &d);
 	}
-	printf("%s%s %.*s %.*s\n", status[f->status], f->repeats ? "+repeats" : "", STR(hex),
+	printf("%s%s %.*s %.*s\n", status[f->status], f->mark ? "+repeats" : "", STR(hex),
 		STR(f->output));
 	for (const struct err *e = f->error; e; e = e->cause)
 		fprintf(stderr, "%s:%u: %s\n", e->path ? e->path : "", e->line, e->msg);
@@ -41,7 +41,7 @@ static struct err *run(struct arena *a, struct str *field)
 {
 	struct torch_source source;
 	struct hipify_tree tree = {0};
-	struct hipify_view view;
+	struct view view;
 	struct hipify_options o = {
 		.mode = str_eq(field[0], S("torch")) ? HIPIFY_TORCH : HIPIFY_EXTENSION,
 		.torch = field[1],
@@ -54,7 +54,7 @@ static struct err *run(struct arena *a, struct str *field)
 	TRY(torch_open(a, field[1], &source));
 	view_open(&view, path_abs(a, o.dir), NULL);
 	struct err *e = torch_run(a, &o, &source, &view, &tree);
-	VEC_EACH (struct hipify_file, f, &tree.files)
+	VEC_EACH (struct change, f, &tree.changes)
 		show_file(f);
 	VEC_EACH (struct finding, f, &tree.findings)
 		fprintf(stderr, "%s: %.*s\n", f->id, STR(f->message));

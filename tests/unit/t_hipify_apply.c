@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "changes/apply.h"
 #include "changes/manifest.h"
 
 struct pair {
@@ -19,11 +18,11 @@ struct fixture {
 	struct str dir, src, out;
 	bool overlay, look;
 	bool meanwhile;       /* somebody adds a file while the engine runs */
-	struct strs sources;  /* of options */
+	bool some;            /* the engine looks at some of the sources only */
 	struct pair pairs[8]; /* what the engine does; ends at the first without source */
 	bool fails[8];
 	const char *identity;
-	struct hipify_tree t;
+	struct change_set t;
 	bool current; /* the last run had nothing to do */
 };
 
@@ -42,7 +41,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
-	hipify_tree_free(&f->t);
+	change_set_free(&f->t);
 	test_dir_remove(f->dir);
 	arena_free(&f->a);
 	free(f);
@@ -81,27 +80,27 @@ static struct str upper(struct arena *a, struct str s)
 	return (struct str){p, s.n};
 }
 
-static void translate(struct fixture *f, struct hipify_session *s, const struct pair *p, bool fails)
+static void translate(struct fixture *f, struct session *s, const struct pair *p, bool fails)
 {
 	struct str path = path_clean(&f->a, in_src(f, p->source)), text;
-	struct hipify_file *file = VEC_PUSH(&f->a, &f->t.files);
+	struct change *file = VEC_PUSH(&f->a, &f->t);
 	file->source = str_from(p->source);
 	file->output = str_from(p->output);
 	struct err *e = view_read(&s->view, &f->a, path, &text);
 	if (!e && fails)
 		e = err_new(E_HIPIFY, "no");
 	file->error = e;
-	file->status = e ? HIPIFY_FAILED : HIPIFY_OK;
+	file->status = e ? CHANGE_FAILED : CHANGE_OK;
 	if (e)
 		return;
 	file->text = upper(&f->a, text);
 	if (str_eq(file->text, text) && str_eq(file->source, file->output)) {
-		file->status = HIPIFY_UNCHANGED;
+		file->status = CHANGE_UNCHANGED;
 		file->text = (struct str){0};
 	}
 }
 
-static void engine(struct fixture *f, struct hipify_session *s)
+static void engine(struct fixture *f, struct session *s)
 {
 	struct stat st;
 	assert_ok(fs_stat(f->src, &st));
@@ -117,24 +116,29 @@ static void engine(struct fixture *f, struct hipify_session *s)
 
 static struct err *try_run(struct fixture *f)
 {
-	struct hipify_options o = {.mode = HIPIFY_EXTENSION,
-		.dir = f->src,
+	struct change_request o = {.dir = f->src,
 		.out = f->overlay ? f->out : S(""),
 		.in_place = !f->overlay,
 		.look_only = f->look,
-		.sources = f->sources,
+		.copies = true,
+		.earlier = f->some ? EARLIER_STAY_WITH_SOURCE : EARLIER_GO,
+		.identity = str_from(f->identity),
+		.failure = E_HIPIFY,
 		.jobs = 2};
-	struct hipify_session s;
-	hipify_tree_free(&f->t);
-	f->t = (struct hipify_tree){0};
+	struct session s;
+	struct str report;
+	change_set_free(&f->t);
+	f->t = (struct change_set){0};
 	f->current = false;
-	struct err *e = session_open(&f->a, &o, str_from(f->identity), &s);
+	struct err *e = session_open(&f->a, &o, &s);
 	if (!e && !o.look_only)
-		e = session_current(&s, &f->t, &f->current);
+		e = session_current(&s, &f->t, &report, &f->current);
 	if (!e && !f->current) {
 		engine(f, &s);
-		e = session_apply(&s, &f->t);
+		e = session_apply(&s, &f->t, S("report\0of ours"));
 	}
+	if (!e && f->current)
+		assert_true(str_eq(report, S("report\0of ours")));
 	session_close(&s);
 	return e;
 }
@@ -144,9 +148,9 @@ static void run(struct fixture *f)
 	assert_ok(try_run(f));
 }
 
-static const struct hipify_file *file(struct fixture *f, const char *source)
+static const struct change *file(struct fixture *f, const char *source)
 {
-	VEC_EACH (const struct hipify_file, i, &f->t.files)
+	VEC_EACH (const struct change, i, &f->t)
 		if (str_eq(i->source, str_from(source)))
 			return i;
 	fail_msg("no file '%s' in the result", source);
@@ -155,8 +159,8 @@ static const struct hipify_file *file(struct fixture *f, const char *source)
 
 static void assert_fails(struct fixture *f, const char *source, const char *why)
 {
-	const struct hipify_file *i = file(f, source);
-	assert_int_equal(i->status, HIPIFY_FAILED);
+	const struct change *i = file(f, source);
+	assert_int_equal(i->status, CHANGE_FAILED);
 	if (!test_err_says(i->error, why)) {
 		test_print_err(i->error);
 		fail_msg("it does not say '%s'", why);
@@ -178,15 +182,15 @@ static struct stat status(struct str path)
 static struct strs restore(struct fixture *f, bool force)
 {
 	struct strs kept;
-	assert_ok(hipify_restore(&f->a, f->overlay ? f->out : f->src, force, &kept));
+	assert_ok(changes_restore(&f->a, f->overlay ? f->out : f->src, force, &kept));
 	return kept;
 }
 
-static enum hipify_state state_of(struct fixture *f, const char *output)
+static enum change_state state_of(struct fixture *f, const char *output)
 {
-	struct hipify_states all;
-	assert_ok(hipify_state(&f->a, f->overlay ? f->out : f->src, &all));
-	VEC_EACH (const struct hipify_state_entry, e, &all)
+	struct change_entries all;
+	assert_ok(changes_state(&f->a, f->overlay ? f->out : f->src, &all));
+	VEC_EACH (const struct change_entry, e, &all)
 		if (str_eq(e->output, str_from(output)))
 			return e->state;
 	fail_msg("'%s' is not known", output);
@@ -251,7 +255,7 @@ static void originals_are_kept_and_modes_too(void **state)
 	assert_int_equal(status(in_src(f, "hip/k.hip")).st_mode & 07777, 0666 & ~mask);
 	assert_false(there(f, ".rocsmith/new"));
 	test_has(in_src(f, ".rocsmith/.gitignore"), "*\n");
-	assert_int_equal(file(f, "same.h")->status, HIPIFY_UNCHANGED);
+	assert_int_equal(file(f, "same.h")->status, CHANGE_UNCHANGED);
 }
 
 static void a_second_run_has_nothing_to_do(void **state)
@@ -265,14 +269,14 @@ static void a_second_run_has_nothing_to_do(void **state)
 		struct str before = snapshot(f, f->dir);
 		run(f);
 		assert_true(f->current);
-		assert_int_equal(file(f, "k.cu")->status, HIPIFY_SKIPPED);
-		assert_int_equal(file(f, "same.h")->status, HIPIFY_UNCHANGED);
+		assert_int_equal(file(f, "k.cu")->status, CHANGE_SKIPPED);
+		assert_int_equal(file(f, "same.h")->status, CHANGE_UNCHANGED);
 		assert_str(snapshot(f, f->dir), before.p);
 		before = snapshot(f, in_out(f, "hip"));
 		f->identity = overlay ? "3" : "2"; /* all is computed, and nothing differs */
 		run(f);
 		assert_false(f->current);
-		assert_int_equal(file(f, "k.cu")->status, HIPIFY_SKIPPED);
+		assert_int_equal(file(f, "k.cu")->status, CHANGE_SKIPPED);
 		assert_str(snapshot(f, in_out(f, "hip")), before.p);
 		if (!overlay)
 			assert_ok(fs_remove_tree(f->src));
@@ -353,7 +357,8 @@ static void restore_gives_the_tree_back_bit_by_bit(void **state)
 	struct str after = snapshot(f, f->src);
 	assert_str(after, before.p);
 	struct strs kept;
-	assert_err_says(hipify_restore(&f->a, f->src, false, &kept), E_NOENT, "was not translated");
+	assert_err_says(
+		changes_restore(&f->a, f->src, false, &kept), E_NOENT, "was not translated");
 }
 
 static void an_edit_of_a_replaced_file_is_a_new_source(void **state)
@@ -444,7 +449,7 @@ static void a_failed_source_keeps_its_earlier_output(void **state)
 static void runs_of_other_sources_do_not_take_away(void **state)
 {
 	struct fixture *f = *state;
-	strs_add(&f->a, &f->sources, S("given"));
+	f->some = true;
 	for (int overlay = 0; overlay < 2; overlay++) {
 		f->overlay = overlay;
 		f->identity = "1";
@@ -474,7 +479,7 @@ static void what_was_right_already_is_not_ours(void **state)
 	put(f, "hip/k.hip", "CUDA K");
 	struct str before = snapshot(f, f->src);
 	run(f);
-	assert_int_equal(file(f, "k.cu")->status, HIPIFY_SKIPPED);
+	assert_int_equal(file(f, "k.cu")->status, CHANGE_SKIPPED);
 	run(f);
 	restore(f, false);
 	assert_str(snapshot(f, f->src), before.p);
@@ -538,8 +543,8 @@ static void a_bad_place_fails_alone(void **state)
 	run(f);
 	assert_fails(f, "k.cu", "cannot");
 	assert_fails(f, "same.h", "in the way and no file");
-	assert_int_equal(file(f, "sub/m.h")->status, HIPIFY_OK);
-	assert_int_equal(f->t.files.v[3].status, HIPIFY_FAILED);
+	assert_int_equal(file(f, "sub/m.h")->status, CHANGE_OK);
+	assert_int_equal(f->t.v[3].status, CHANGE_FAILED);
 	test_has(in_src(f, "sub/m.h"), "CUDA M");
 }
 
@@ -553,7 +558,7 @@ static void the_later_of_two_sources_wins(void **state)
 	test_has(in_src(f, "x.hip"), "FROM B");
 	f->identity = "2";
 	run(f);
-	assert_int_equal(file(f, "b.cu")->status, HIPIFY_SKIPPED);
+	assert_int_equal(file(f, "b.cu")->status, CHANGE_SKIPPED);
 }
 
 static void looking_writes_nothing(void **state)
@@ -565,14 +570,14 @@ static void looking_writes_nothing(void **state)
 		f->overlay = overlay;
 		struct str before = snapshot(f, f->dir);
 		run(f);
-		assert_int_equal(file(f, "k.cu")->status, HIPIFY_OK);
+		assert_int_equal(file(f, "k.cu")->status, CHANGE_OK);
 		assert_str(snapshot(f, f->dir), before.p);
 		f->look = false;
 		run(f);
 		f->look = true;
 		before = snapshot(f, f->dir);
 		run(f);
-		assert_int_equal(file(f, "k.cu")->status, HIPIFY_SKIPPED);
+		assert_int_equal(file(f, "k.cu")->status, CHANGE_SKIPPED);
 		assert_true(file(f, "k.cu")->text.p != NULL);
 		assert_str(snapshot(f, f->dir), before.p);
 		if (!overlay)
@@ -744,8 +749,8 @@ static void states_are_told(void **state)
 		assert_int_equal(state_of(f, "hip/k.hip"), STATE_MISSING);
 		restore(f, true);
 	}
-	struct hipify_states all;
-	assert_err(hipify_state(&f->a, f->dir, &all), E_NOENT);
+	struct change_entries all;
+	assert_err(changes_state(&f->a, f->dir, &all), E_NOENT);
 }
 
 static void a_copied_tree_is_still_known(void **state)
@@ -759,36 +764,9 @@ static void a_copied_tree_is_still_known(void **state)
 	assert_int_equal(state_of(f, "sub/m.h"), STATE_CURRENT);
 	run(f);
 	assert_false(f->current); /* patterns may depend on where it is */
-	assert_int_equal(file(f, "k.cu")->status, HIPIFY_SKIPPED);
+	assert_int_equal(file(f, "k.cu")->status, CHANGE_SKIPPED);
 	assert_int_equal(restore(f, false).n, 0);
 	test_has(in_src(f, "sub/m.h"), "cuda m");
-}
-
-/* The manifest of the first version knows outputs of an overlay. */
-static void an_old_manifest_is_taken_over(void **state)
-{
-	struct fixture *f = *state;
-	static const char digits[] = "0123456789abcdef";
-	usual(f);
-	f->overlay = true;
-	struct sum sum = sum_of(S("earlier"));
-	char hex[65] = "";
-	for (size_t i = 0; i < 32; i++) {
-		hex[2 * i] = digits[sum.b[i] >> 4];
-		hex[2 * i + 1] = digits[sum.b[i] & 15];
-	}
-	put_at(f, in_out(f, "hip/k.hip"), "earlier", 0644);
-	put_at(f, in_out(f, "gone.hip"), "earlier", 0644);
-	put_at(f, base_file(&f->a, f->out, "hipify.manifest"),
-		str_fmt(&f->a,
-			"# rocsmith hipify manifest 1\n%s\thip/k.hip\tk.cu\n%s\tgone.hip\tg.cu\n",
-			hex, hex)
-			.p,
-		0644);
-	run(f);
-	test_has(in_out(f, "hip/k.hip"), "CUDA K");
-	assert_str(str_join(&f->a, &f->t.removed, S(" ")), "gone.hip");
-	assert_int_equal(f->t.edited.n, 0);
 }
 
 int main(void)
@@ -822,7 +800,6 @@ int main(void)
 		T(a_folder_is_in_place_or_an_overlay),
 		T(states_are_told),
 		T(a_copied_tree_is_still_known),
-		T(an_old_manifest_is_taken_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,11 +28,11 @@ static void check(struct arena *a, struct str dir, struct str path, struct str s
 {
 	struct hipify_text t;
 	assert_ok(hipify_text(a, source, path, &t));
-	struct hipify_diff d = {.old_name = path,
+	struct changes_diff d = {.old_name = path,
 		.new_name = hipify_output_name(a, path),
 		.old = source,
 		.new = t.text};
-	struct str got = hipify_diff(a, &d);
+	struct str got = changes_diff(a, &d);
 	if (!t.edits.n) {
 		assert_int_equal(got.n, 0);
 		return;
@@ -185,10 +185,10 @@ static void a_diff_of_any_texts_leads_from_one_to_the_other(void **state)
 	uint32_t seed = 7;
 	for (size_t i = 0; i < 7 * 7 * 4; i++) {
 		ARENA(a);
-		struct hipify_diff d = {.old_name = S("x"), .new_name = S("y")};
+		struct changes_diff d = {.old_name = S("x"), .new_name = S("y")};
 		d.old = random_text(&a, &seed, sizes[i % 7], kinds[i % 4]);
 		d.new = random_text(&a, &seed, sizes[i / 7 % 7], kinds[i % 4]);
-		struct str got = hipify_diff(&a, &d);
+		struct str got = changes_diff(&a, &d);
 		assert_int_equal(got.n == 0, str_eq(d.old, d.new));
 		assert_true(str_eq(patched(&a, d.old, got), d.new));
 	}

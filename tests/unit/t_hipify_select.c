@@ -14,7 +14,7 @@ struct fixture {
 	struct arena a;
 	struct str dir;
 	struct manifest ours;
-	struct hipify_view view;
+	struct view view;
 	struct torch_selection s;
 };
 

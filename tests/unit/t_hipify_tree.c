@@ -58,12 +58,12 @@ static struct err *run(struct fixture *f)
 {
 	struct hipify_options o = {.dir = f->src, .out = f->out, .jobs = 2};
 	hipify_tree_free(&f->tree);
-	return hipify_tree(&f->a, &o, &f->tree);
+	return hipify_run(&f->a, &o, &f->tree);
 }
 
-static const struct hipify_file *file(struct fixture *f, const char *source)
+static const struct change *file(struct fixture *f, const char *source)
 {
-	VEC_EACH (const struct hipify_file, i, &f->tree.files)
+	VEC_EACH (const struct change, i, &f->tree.changes)
 		if (str_eq(i->source, str_from(source)))
 			return i;
 	fail_msg("no file '%s' in the result", source);
@@ -81,13 +81,13 @@ static void every_source_and_header_is_in_the_output(void **state)
 	put(f, "README.md", "cudaFree");
 	put(f, ".git/x.cu", "cudaFree(0);");
 	assert_ok(run(f));
-	assert_int_equal(f->tree.files.n, 3);
+	assert_int_equal(f->tree.changes.n, 3);
 	assert_file(f, "a.hip", RUNTIME "hipFree(0);\n");
 	assert_file(f, "sub/b.cuh", "hipError_t e;\n");
 	assert_file(f, "sub/c.h", "int x;\n");
 	assert_false(there(f, "README.md") || there(f, "a.cu") || there(f, ".git"));
-	assert_int_equal(file(f, "a.cu")->status, HIPIFY_OK);
-	assert_int_equal(file(f, "sub/c.h")->status, HIPIFY_UNCHANGED);
+	assert_int_equal(file(f, "a.cu")->status, CHANGE_OK);
+	assert_int_equal(file(f, "sub/c.h")->status, CHANGE_UNCHANGED);
 }
 
 static struct timespec mtime(struct fixture *f, const char *path)
@@ -107,8 +107,8 @@ static void a_second_run_rewrites_only_what_differs(void **state)
 	usleep(20000);
 	put(f, "b.cu", "cudaFree(2);\n");
 	assert_ok(run(f));
-	assert_int_equal(file(f, "a.cu")->status, HIPIFY_SKIPPED);
-	assert_int_equal(file(f, "b.cu")->status, HIPIFY_OK);
+	assert_int_equal(file(f, "a.cu")->status, CHANGE_SKIPPED);
+	assert_int_equal(file(f, "b.cu")->status, CHANGE_OK);
 	assert_int_equal(mtime(f, "a.hip").tv_nsec, a.tv_nsec);
 	assert_true(mtime(f, "b.hip").tv_nsec != b.tv_nsec || mtime(f, "b.hip").tv_sec != b.tv_sec);
 	assert_file(f, "b.hip", RUNTIME "hipFree(2);\n");
@@ -123,7 +123,7 @@ static void outputs_of_sources_that_are_gone_are_removed(void **state)
 	assert_ok(fs_write(path_join(&f->a, f->out, S("mine.txt")), S("x"), 0644));
 	assert_ok(fs_remove(path_join(&f->a, f->src, S("deep/er/b.cu"))));
 	assert_ok(run(f));
-	assert_str(str_join(&f->a, &f->tree.removed, S(" ")), "deep/er/b.hip");
+	assert_str(str_join(&f->a, &f->tree.changes.removed, S(" ")), "deep/er/b.hip");
 	assert_false(there(f, "deep"));
 	assert_true(there(f, "a.hip") && there(f, "mine.txt"));
 }
@@ -136,8 +136,8 @@ static void files_of_others_are_not_replaced(void **state)
 	assert_ok(fs_mkdirs(f->out));
 	assert_ok(fs_write(path_join(&f->a, f->out, S("a.hip")), S("precious"), 0644));
 	assert_ok(run(f));
-	assert_int_equal(file(f, "a.cu")->status, HIPIFY_FAILED);
-	assert_int_equal(file(f, "b.cu")->status, HIPIFY_OK);
+	assert_int_equal(file(f, "a.cu")->status, CHANGE_FAILED);
+	assert_int_equal(file(f, "b.cu")->status, CHANGE_OK);
 	assert_file(f, "a.hip", "precious");
 	assert_ok(run(f));
 	assert_file(f, "a.hip", "precious");
@@ -160,10 +160,10 @@ static void one_bad_file_does_not_stop_the_others(void **state)
 	put(f, "bytes.cu", "\xff\xfe");
 	put(f, "good.cu", "cudaFree(0);");
 	assert_ok(run(f));
-	assert_int_equal(file(f, "bad.cu")->status, HIPIFY_FAILED);
+	assert_int_equal(file(f, "bad.cu")->status, CHANGE_FAILED);
 	assert_int_equal(file(f, "bad.cu")->error->line, 1);
-	assert_int_equal(file(f, "bytes.cu")->status, HIPIFY_FAILED);
-	assert_int_equal(file(f, "good.cu")->status, HIPIFY_OK);
+	assert_int_equal(file(f, "bytes.cu")->status, CHANGE_FAILED);
+	assert_int_equal(file(f, "good.cu")->status, CHANGE_OK);
 	assert_true(there(f, "good.hip") && !there(f, "bad.hip"));
 }
 
@@ -186,7 +186,7 @@ static void two_sources_of_one_output_are_an_error(void **state)
 	put(f, "a.cu", "cudaFree(0);");
 	put(f, "a.hip", "hipFree(1);");
 	assert_ok(run(f));
-	assert_int_equal(file(f, "a.hip")->status, HIPIFY_FAILED);
+	assert_int_equal(file(f, "a.hip")->status, CHANGE_FAILED);
 	assert_true(test_err_says(file(f, "a.hip")->error, "both give"));
 	assert_file(f, "a.hip", RUNTIME "hipFree(0);");
 }
@@ -199,9 +199,9 @@ static void links_do_not_lead_astray(void **state)
 	assert_ok(fs_symlink(S("a.cu"), path_join(&f->a, f->src, S("b.cu"))));
 	assert_ok(fs_symlink(S("nowhere.cu"), path_join(&f->a, f->src, S("c.cu"))));
 	assert_ok(run(f));
-	assert_int_equal(f->tree.files.n, 3);
+	assert_int_equal(f->tree.changes.n, 3);
 	assert_file(f, "b.hip", RUNTIME "hipFree(0);");
-	assert_int_equal(file(f, "c.cu")->status, HIPIFY_FAILED);
+	assert_int_equal(file(f, "c.cu")->status, CHANGE_FAILED);
 }
 
 static void the_output_folder_is_not_among_the_sources(void **state)
@@ -209,15 +209,15 @@ static void the_output_folder_is_not_among_the_sources(void **state)
 	struct fixture *f = *state;
 	struct hipify_options o = {.dir = f->src, .out = f->src};
 	put(f, "a.cu", "cudaFree(0);");
-	assert_err_says(hipify_tree(&f->a, &o, &f->tree), E_USAGE, "contains the sources");
+	assert_err_says(hipify_run(&f->a, &o, &f->tree), E_USAGE, "contains the sources");
 	o.out = f->dir;
-	assert_err_says(hipify_tree(&f->a, &o, &f->tree), E_USAGE, "contains the sources");
+	assert_err_says(hipify_run(&f->a, &o, &f->tree), E_USAGE, "contains the sources");
 	o.out = path_join(&f->a, f->src, S("build/hip"));
-	assert_err_says(hipify_tree(&f->a, &o, &f->tree), E_USAGE, "is inside");
+	assert_err_says(hipify_run(&f->a, &o, &f->tree), E_USAGE, "is inside");
 	strs_add(&f->a, &o.exclude, S("build"));
-	assert_ok(hipify_tree(&f->a, &o, &f->tree));
-	assert_ok(hipify_tree(&f->a, &o, &f->tree));
-	assert_int_equal(f->tree.files.n, 1);
+	assert_ok(hipify_run(&f->a, &o, &f->tree));
+	assert_ok(hipify_run(&f->a, &o, &f->tree));
+	assert_int_equal(f->tree.changes.n, 1);
 }
 
 static void only_what_was_asked_for(void **state)
@@ -227,11 +227,11 @@ static void only_what_was_asked_for(void **state)
 	put(f, "a.cu", "cudaFree(0);");
 	put(f, "b.cu", "cudaFree(0);");
 	strs_add(&f->a, &o.only, S("b.cu"));
-	assert_ok(hipify_tree(&f->a, &o, &f->tree));
+	assert_ok(hipify_run(&f->a, &o, &f->tree));
 	assert_true(there(f, "b.hip") && !there(f, "a.hip"));
 	o.only = (struct strs){0};
 	strs_add(&f->a, &o.only, S("../x.cu"));
-	assert_err_says(hipify_tree(&f->a, &o, &f->tree), E_USAGE, "is not inside");
+	assert_err_says(hipify_run(&f->a, &o, &f->tree), E_USAGE, "is not inside");
 }
 
 static void headers_of_the_project_win_over_cudas(void **state)
@@ -290,11 +290,11 @@ static void check_patch(struct fixture *f, const char *source)
 	put(f, "p.cu", source);
 	struct str path = path_join(&f->a, f->src, S("p.cu")), got;
 	assert_ok(hipify_text(&f->a, str_from(source), S("p.cu"), &t));
-	struct hipify_diff d = {.old_name = S("p.cu"),
+	struct changes_diff d = {.old_name = S("p.cu"),
 		.new_name = S("p.hip"),
 		.old = str_from(source),
 		.new = t.text};
-	struct proc p = {.input = hipify_diff(&f->a, &d)};
+	struct proc p = {.input = changes_diff(&f->a, &d)};
 	proc_arg(&f->a, &p, "patch", "-s", path.p, NULL);
 	if (p.input.n)
 		assert_ok(proc_check(&f->a, &p, &r));

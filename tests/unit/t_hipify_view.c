@@ -15,7 +15,7 @@ struct fixture {
 	struct arena a;
 	struct str dir;
 	struct manifest m;
-	struct hipify_view v;
+	struct view v;
 };
 
 static struct str at(struct fixture *f, const char *rel)
@@ -178,7 +178,7 @@ static void an_overlays_manifest_hides_nothing(void **state)
 static void a_plain_view_notes_nothing(void **state)
 {
 	struct fixture *f = *state;
-	struct hipify_view plain = {.root = f->dir};
+	struct view plain = {.root = f->dir};
 	struct str text;
 	assert_ok(view_read(&plain, &f->a, at(f, "k.cu"), &text));
 	assert_str(text, "cuda k");
@@ -188,7 +188,7 @@ static void a_plain_view_notes_nothing(void **state)
 }
 
 struct job {
-	struct hipify_view *v;
+	struct view *v;
 	struct str path;
 };
 

@@ -110,10 +110,10 @@ static void add(struct world *w, const char *name, const char *source, const cha
 {
 	struct str path = path_join(w->a, w->dir, str_from(name));
 	test_put(path, source);
-	*VEC_PUSH(w->a, &w->t.files) = (struct hipify_file){
+	*VEC_PUSH(w->a, &w->t.changes) = (struct change){
 		.source = str_from(name),
 		.output = str_from(name),
-		.status = text ? HIPIFY_OK : HIPIFY_UNCHANGED,
+		.status = text ? CHANGE_OK : CHANGE_UNCHANGED,
 		.text = text ? str_from(text) : (struct str){0},
 	};
 }
@@ -122,7 +122,7 @@ static void check_lefts(struct world *w, const char *want)
 {
 	BUF(b, w->a);
 	struct hipify_options o = {.mode = HIPIFY_EXTENSION, .dir = w->dir, .jobs = 2};
-	struct hipify_view view = {.root = w->dir};
+	struct view view = {.root = w->dir};
 	assert_ok(report_untranslated(w->a, &o, &view, &w->t));
 	VEC_EACH (const struct untranslated, l, &w->t.untranslated)
 		buf_fmt(&b, "%.*s:%u:%u %.*s (%.*s %.*s)%s\n", STR(l->path), l->line, l->col,

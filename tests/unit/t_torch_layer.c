@@ -6,7 +6,7 @@
 struct fixture {
 	struct arena a;
 	struct str dir;
-	struct hipify_view view;
+	struct view view;
 	struct torch_layer layer;
 };
 

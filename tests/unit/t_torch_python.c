@@ -72,7 +72,7 @@ struct world {
 	struct arena *a;
 	struct str dir, tree, torch;
 	struct torch_source source;
-	struct hipify_view view;
+	struct view view;
 	struct hipify_options o;
 	struct hipify_tree ret;
 };
@@ -89,7 +89,7 @@ static void setup(struct world *w, struct arena *a)
 	put(w->torch, "torch/utils/hipify/hipify_python.py", algorithm);
 	assert_ok(torch_open(a, w->torch, &w->source));
 	assert_ok(fs_mkdirs(w->tree));
-	w->view = (struct hipify_view){.root = w->tree};
+	w->view = (struct view){.root = w->tree};
 	w->o = (struct hipify_options){.mode = HIPIFY_EXTENSION, .dir = w->tree, .in_place = true};
 }
 
@@ -104,17 +104,17 @@ static void teardown(struct world *w)
 	test_dir_remove(w->dir);
 }
 
-static const struct hipify_file *find(const struct world *w, const char *output)
+static const struct change *find(const struct world *w, const char *output)
 {
-	VEC_EACH (const struct hipify_file, f, &w->ret.files)
+	VEC_EACH (const struct change, f, &w->ret.changes)
 		if (str_eq(f->output, str_from(output)))
 			return f;
 	return NULL;
 }
 
-static const struct hipify_file *found(const struct world *w, const char *output)
+static const struct change *found(const struct world *w, const char *output)
 {
-	const struct hipify_file *f = find(w, output);
+	const struct change *f = find(w, output);
 	if (!f)
 		print_error("no result '%s'\n", output);
 	assert_non_null(f);
@@ -134,12 +134,12 @@ static void sources_are_done_as_cuda_extension_asks(void **state)
 	strs_add(&a, &w.o.sources, S("sub/c.cu"));
 	strs_add(&a, &w.o.include_dirs, S("include"));
 	assert_ok(run(&w));
-	assert_int_equal(w.ret.files.n, 2);
-	const struct hipify_file *f = found(&w, "a.cu.out");
+	assert_int_equal(w.ret.changes.n, 2);
+	const struct change *f = found(&w, "a.cu.out");
 	assert_str(f->source, "a.cu");
-	assert_int_equal(f->status, HIPIFY_OK);
+	assert_int_equal(f->status, CHANGE_OK);
 	assert_str(f->text, "hip 1 False True True [] ('.cu',) ['include']\n");
-	assert_int_equal(found(&w, "sub/c.cu")->status, HIPIFY_UNCHANGED);
+	assert_int_equal(found(&w, "sub/c.cu")->status, CHANGE_UNCHANGED);
 	assert_null(found(&w, "sub/c.cu")->text.p);
 	assert_false(fs_exists(path_join(&a, w.tree, S("a.cu.out"))));
 	teardown(&w);
@@ -163,7 +163,7 @@ static void without_sources_everything_is_done(void **state)
 	strs_add(&a, &w.o.ignore, S("x/*"));
 	strs_add(&a, &w.o.ignore, S("/y"));
 	assert_ok(run(&w));
-	assert_int_equal(w.ret.files.n, 2);
+	assert_int_equal(w.ret.changes.n, 2);
 	struct str text = found(&w, "b.inl.out")->text;
 	assert_true(str_starts(text, S("HIP True True False ['R/x/*', '")));
 	assert_true(str_ends(text, S("/y'] ('.cu', '.inl') []\n")));
@@ -180,7 +180,7 @@ static void folders_outside_keep_their_place(void **state)
 	put(w.dir, "other/x.cu", "cuda ");
 	strs_add(&a, &w.o.sources, path_join(&a, w.dir, S("other/x.cu")));
 	assert_ok(run(&w));
-	assert_int_equal(w.ret.files.n, 1);
+	assert_int_equal(w.ret.changes.n, 1);
 	assert_str(found(&w, "../other/x.cu.out")->source, "../other/x.cu");
 	assert_false(fs_exists(path_join(&a, w.dir, S("other/x.cu.out"))));
 	teardown(&w);
@@ -202,12 +202,12 @@ static void a_tree_is_done_by_its_own_script(void **state)
 	put(w.tree, "build/d.cu", "cuda");
 	assert_ok(run(&w));
 	assert_str(found(&w, "a.cu.out")->text, "hip False False False ['x'] ('.cu',) []\n");
-	const struct hipify_file *f = found(&w, "third_party/a/edited.txt");
+	const struct change *f = found(&w, "third_party/a/edited.txt");
 	assert_str(f->text, "new text");
 	assert_str(f->source, "third_party/a/edited.txt");
 	assert_null(find(&w, "CMakeLists.txt"));
-	assert_int_equal(w.ret.files.n, 2);
-	w.ret.files.n = 0;
+	assert_int_equal(w.ret.changes.n, 2);
+	w.ret.changes.n = 0;
 	w.o.launches = LAUNCHES_KEEP;
 	assert_ok(run(&w));
 	assert_str(found(&w, "a.cu.out")->text, "hip True False False ['x'] ('.cu',) []\n");
@@ -230,7 +230,7 @@ static void links_lead_to_the_same_places(void **state)
 	strs_add(&a, &w.o.sources, S("b.cu"));
 	strs_add(&a, &w.o.sources, S("c.cu"));
 	assert_ok(run(&w));
-	assert_int_equal(w.ret.files.n, 2);
+	assert_int_equal(w.ret.changes.n, 2);
 	assert_str(found(&w, "b.cu.out")->source, "b.cu");
 	assert_true(str_starts(found(&w, "c.cu.out")->text, S("hip ")));
 	assert_false(fs_exists(path_join(&a, w.dir, S("outside.cu.out"))));

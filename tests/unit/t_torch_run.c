@@ -84,7 +84,7 @@ static int teardown(void **state)
 
 static struct err *run(struct fixture *f)
 {
-	struct hipify_view view;
+	struct view view;
 	view_open(&view, f->proj, NULL);
 	hipify_tree_free(&f->tree);
 	f->tree = (struct hipify_tree){0};
@@ -98,9 +98,9 @@ static void source(struct fixture *f, const char *rel)
 	strs_add(&f->a, &f->o.sources, str_from(rel));
 }
 
-static const struct hipify_file *find(struct fixture *f, const char *rel)
+static const struct change *find(struct fixture *f, const char *rel)
 {
-	VEC_EACH (const struct hipify_file, i, &f->tree.files)
+	VEC_EACH (const struct change, i, &f->tree.changes)
 		if (str_eq(i->source, str_from(rel)))
 			return i;
 	return NULL;
@@ -109,11 +109,11 @@ static const struct hipify_file *find(struct fixture *f, const char *rel)
 /* The source gives this output, with this text; NULL text: it stays as it is. */
 static void check(struct fixture *f, const char *rel, const char *output, const char *text)
 {
-	const struct hipify_file *file = find(f, rel);
+	const struct change *file = find(f, rel);
 	if (!file)
 		fail_msg("no file '%s' in the result", rel);
 	assert_str(file->output, output);
-	assert_int_equal(file->status, text ? HIPIFY_OK : HIPIFY_UNCHANGED);
+	assert_int_equal(file->status, text ? CHANGE_OK : CHANGE_UNCHANGED);
 	assert_true(!text == !file->text.p);
 	if (text)
 		assert_str(file->text, text);
@@ -121,9 +121,9 @@ static void check(struct fixture *f, const char *rel, const char *output, const 
 
 static void check_failed(struct fixture *f, const char *rel, const char *says)
 {
-	const struct hipify_file *file = find(f, rel);
+	const struct change *file = find(f, rel);
 	assert_non_null(file);
-	assert_int_equal(file->status, HIPIFY_FAILED);
+	assert_int_equal(file->status, CHANGE_FAILED);
 	assert_null(file->text.p);
 	assert_true(test_err_says(file->error, says));
 	assert_non_null(file->error->path);
@@ -149,7 +149,7 @@ static void a_header_that_changes_is_included_by_its_new_name(void **state)
 	put(f, "p/csrc/c.h", "int c;\n");
 	source(f, "csrc/a.cu");
 	assert_ok(run(f));
-	assert_int_equal(f->tree.files.n, 3);
+	assert_int_equal(f->tree.changes.n, 3);
 	check(f, "csrc/a.cu", "csrc/a.hip",
 		MARK "#include \"b_hip.h\"\n#include \"c.h\"\n#include \"none.h\"\n");
 	check(f, "csrc/b.h", "csrc/b_hip.h", MARK "  hipMalloc(p);\n");
@@ -203,7 +203,7 @@ static void without_sources_every_file_that_matches_is_done(void **state)
 	put(f, "p/third_party/d.h", " cudaMalloc \n");
 	put(f, "p/x.h", "#include \"x.h\"\n");
 	assert_ok(run(f));
-	assert_int_equal(f->tree.files.n, 3);
+	assert_int_equal(f->tree.changes.n, 3);
 	check(f, "sub/b.cuh", "sub/b_hip.cuh", MARK " ::max(1) hipMalloc \n");
 	check(f, "x.h", "x_hip.h", MARK "#include \"x_hip.h\"\n");
 	strs_add(&f->a, &f->o.extra_extensions, S(".inl"));
@@ -222,7 +222,7 @@ static void results_of_hipify_and_what_is_not_of_the_project_stay(void **state)
 	put(f, "out/o.h", " cudaMalloc \n");
 	source(f, "a.cu");
 	assert_ok(run(f));
-	assert_int_equal(f->tree.files.n, 1);
+	assert_int_equal(f->tree.changes.n, 1);
 	check(f, "a.cu", "a.cu", NULL);
 }
 
@@ -291,9 +291,9 @@ static void what_a_second_hipify_would_change_is_told(void **state)
 	put(f, "p/a.cu", " cudaMalloc \n");
 	put(f, "p/hip_x.in", " hip/again.h \n");
 	assert_ok(run(f));
-	assert_false(find(f, "a.cu")->repeats);
+	assert_false(find(f, "a.cu")->mark);
 	/* no mark in results of .in files: the next hipify takes hip_x_hip.in for a source */
-	assert_true(find(f, "hip_x.in")->repeats);
+	assert_true(find(f, "hip_x.in")->mark == HIPIFY_REPEATS);
 }
 
 static void headers_nested_without_end_are_an_error(void **state)
@@ -336,7 +336,7 @@ static void a_tree_is_done_by_its_own_lists(void **state)
 	put(f, "p/c10/cuda/test/CMakeLists.txt", "CUDA x.cu\n");
 	put(f, "p/c10/cuda/g.h", " cudaMalloc \n");
 	assert_ok(run(f));
-	assert_int_equal(f->tree.files.n, 5);
+	assert_int_equal(f->tree.changes.n, 5);
 	check(f, "torch/a.cpp", "torch/a.cpp", " hipMalloc <<<1>>> \n");
 	check(f, "torch/b.cpp", "torch/b.cpp", NULL);
 	check(f, "torch/wrapper.py", "torch/wrapper.py", " hipMalloc \n");
@@ -380,13 +380,13 @@ static void one_file_under_two_names_is_done_in_turn(void **state)
 	put(f, "p/torch/a.cpp", " hip/again.h \n");
 	assert_ok(fs_symlink(S("a.cpp"), path_join(&f->a, f->proj, S("torch/b.cpp"))));
 	assert_ok(run(f));
-	const struct hipify_file *a = find(f, "torch/a.cpp"), *b = find(f, "torch/b.cpp");
+	const struct change *a = find(f, "torch/a.cpp"), *b = find(f, "torch/b.cpp");
 	assert_str(a->output, "torch/a.cpp");
 	assert_str(b->output, "torch/a.cpp");
-	const struct hipify_file *last = a->text.p ? a : b;
+	const struct change *last = a->text.p ? a : b;
 	assert_true(!a->text.p != !b->text.p);
 	assert_str(last->text, " hip/hip/hip/again.h \n");
-	assert_true(last->repeats);
+	assert_true(last->mark == HIPIFY_REPEATS);
 }
 
 static void bad_files_of_a_tree_fail_alone(void **state)
@@ -446,7 +446,7 @@ static struct str applied(struct arena *a, const struct torch_one *one)
 static void one_file_comes_with_its_edits(void **state)
 {
 	struct fixture *f = *state;
-	struct hipify_view view;
+	struct view view;
 	struct torch_one one = {.rel = S("b.h")};
 	put(f, "p/a.cu", "#include \"b.h\"\n");
 	put(f, "p/b.h", "\n cudaMalloc \n");

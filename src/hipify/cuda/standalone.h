@@ -4,6 +4,6 @@
 #include "changes/view.h"
 #include "hipify/hipify.h"
 
-/* Fills ret->files, with texts where something is to be written, and the rest of ret. */
+/* Fills ret->changes, with texts where something is to be written, and the rest of ret. */
 MUST_USE struct err *standalone_run(struct arena *a, const struct hipify_options *o,
-	const struct hipify_view *view, struct hipify_tree *ret);
+	const struct view *view, struct hipify_tree *ret);

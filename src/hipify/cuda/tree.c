@@ -16,9 +16,9 @@ static const char *const extensions[] = {".cu", ".cuh", ".c", ".cc", ".cpp", ".c
 /* One file on its way through. */
 struct work {
 	const struct hipify_options *o;
-	const struct hipify_view *view;
+	const struct view *view;
 	const struct hipify_context *context;
-	struct hipify_file *file;
+	struct change *file;
 	struct arena mem; /* of the text and what was found in it */
 	struct str source;
 	struct hipify_text text;
@@ -27,7 +27,7 @@ struct work {
 struct run {
 	struct arena *a;
 	const struct hipify_options *o;
-	const struct hipify_view *view;
+	const struct view *view;
 	struct hipify_tree *ret;
 	struct work *v; /* one for each file of ret */
 };
@@ -50,17 +50,17 @@ struct str hipify_output_name(struct arena *a, struct str path)
 
 /* ---- which files ---- */
 
-static struct hipify_file *add_file(struct run *r, struct str rel)
+static struct change *add_file(struct run *r, struct str rel)
 {
-	struct hipify_file *f = VEC_PUSH(r->a, &r->ret->files);
+	struct change *f = VEC_PUSH(r->a, &r->ret->changes);
 	f->source = str_dup(r->a, rel);
 	f->output = hipify_output_name(r->a, f->source);
 	return f;
 }
 
-static void fail(struct hipify_file *f, struct err *e)
+static void fail(struct change *f, struct err *e)
 {
-	f->status = HIPIFY_FAILED;
+	f->status = CHANGE_FAILED;
 	f->error = err_join(f->error, e);
 }
 
@@ -147,12 +147,12 @@ static struct err *choose_files(struct run *r)
 static void check_outputs(struct run *r)
 {
 	MAP(seen, r->a);
-	for (size_t i = 0; i < r->ret->files.n; i++) {
-		struct hipify_file *f = &r->ret->files.v[i], *other = map_get(&seen, f->output);
+	for (size_t i = 0; i < r->ret->changes.n; i++) {
+		struct change *f = &r->ret->changes.v[i], *other = map_get(&seen, f->output);
 		if (str_chr(f->source, '\n') < f->source.n ||
 			str_chr(f->source, '\t') < f->source.n)
 			fail(f, err_new(E_HIPIFY, "its name has a line end or a tab in it"));
-		if (other && f->status != HIPIFY_FAILED)
+		if (other && f->status != CHANGE_FAILED)
 			fail(f, err_new(E_HIPIFY, "'%.*s' and '%.*s' both give '%.*s'",
 					STR(other->source), STR(f->source), STR(f->output)));
 		else
@@ -167,8 +167,8 @@ static void add_context(struct run *r)
 	struct hipify_context *c = &r->ret->context;
 	c->by_name.a = r->a;
 	c->rocm = r->o->rocm;
-	for (size_t i = 0; i < r->ret->files.n; i++) {
-		struct str path = r->ret->files.v[i].source, name = path_base(path);
+	for (size_t i = 0; i < r->ret->changes.n; i++) {
+		struct str path = r->ret->changes.v[i].source, name = path_base(path);
 		struct strs *list = map_get(&c->by_name, name);
 		if (!list) {
 			list = NEW(r->a, struct strs);
@@ -187,7 +187,7 @@ static struct err *read_one(struct arena *tmp, void *user)
 {
 	(void)tmp;
 	struct work *w = user;
-	if (w->file->status == HIPIFY_FAILED)
+	if (w->file->status == CHANGE_FAILED)
 		return NULL;
 	struct str path = path_join(&w->mem, w->view->root, w->file->source);
 	struct err *e = view_read(w->view, &w->mem, path, &w->source);
@@ -201,7 +201,7 @@ static struct err *translate_one(struct arena *tmp, void *user)
 	(void)tmp;
 	struct work *w = user;
 	TRY(cancel_check());
-	if (w->file->status == HIPIFY_FAILED)
+	if (w->file->status == CHANGE_FAILED)
 		return NULL;
 	struct err *e = hipify_text_in(&w->mem, w->source, w->file->source, w->context, &w->text);
 	if (e) {
@@ -209,20 +209,20 @@ static struct err *translate_one(struct arena *tmp, void *user)
 		fail(w->file, err_at(e, (struct loc){path, e->line, e->col}));
 	}
 	w->file->edits = w->text.edits.n;
-	w->file->status = e ? HIPIFY_FAILED : w->text.edits.n ? HIPIFY_OK : HIPIFY_UNCHANGED;
+	w->file->status = e ? CHANGE_FAILED : w->text.edits.n ? CHANGE_OK : CHANGE_UNCHANGED;
 	return NULL;
 }
 
 static struct err *translate(struct run *r)
 {
-	size_t n = r->ret->files.n;
+	size_t n = r->ret->changes.n;
 	r->v = arena_array(r->a, n, sizeof(*r->v));
 	for (size_t i = 0; i < n; i++)
 		r->v[i] = (struct work){
 			.o = r->o,
 			.view = r->view,
 			.context = &r->ret->context,
-			.file = &r->ret->files.v[i],
+			.file = &r->ret->changes.v[i],
 		};
 	TRY(pool_each(r->o->jobs, r->v, n, sizeof(*r->v), read_one));
 	for (size_t i = 0; i < n; i++)
@@ -235,7 +235,7 @@ static struct err *translate(struct run *r)
 
 static void keep_names(struct run *r, struct map *declared)
 {
-	for (size_t i = 0; i < r->ret->files.n; i++)
+	for (size_t i = 0; i < r->ret->changes.n; i++)
 		for (size_t k = 0; k < r->v[i].text.declared.n; k++)
 			map_put(declared, str_dup(r->a, r->v[i].text.declared.v[k]), r);
 }
@@ -243,9 +243,9 @@ static void keep_names(struct run *r, struct map *declared)
 /* The text lives on when it is to be written: in an overlay an unchanged one is, too. */
 static void keep_text(struct run *r, struct work *w)
 {
-	struct hipify_file *f = w->file;
+	struct change *f = w->file;
 	bool same_place = r->o->in_place && str_eq(f->source, f->output);
-	if (f->status == HIPIFY_OK || (f->status == HIPIFY_UNCHANGED && !same_place))
+	if (f->status == CHANGE_OK || (f->status == CHANGE_UNCHANGED && !same_place))
 		f->text = str_dup(r->a, w->text.text);
 }
 
@@ -255,7 +255,7 @@ static void gather(struct run *r)
 	MAP(declared, r->a);
 	MAP(headers, r->a);
 	keep_names(r, &declared);
-	for (size_t i = 0; i < r->ret->files.n; i++) {
+	for (size_t i = 0; i < r->ret->changes.n; i++) {
 		struct hipify_text *t = &r->v[i].text;
 		for (size_t k = 0; k < t->untranslated.n; k++) {
 			struct untranslated l = t->untranslated.v[k];
@@ -276,23 +276,17 @@ static void gather(struct run *r)
 	}
 }
 
-struct err *standalone_run(struct arena *a, const struct hipify_options *o,
-	const struct hipify_view *view, struct hipify_tree *ret)
+struct err *standalone_run(struct arena *a, const struct hipify_options *o, const struct view *view,
+	struct hipify_tree *ret)
 {
 	struct run r = {.a = a, .o = o, .view = view, .ret = ret};
 	TRY(choose_files(&r));
 	check_outputs(&r);
 	add_context(&r);
-	struct progress *p = progress_begin(S("Translating"), o->dir, UNIT_ITEMS, ret->files.n);
+	struct progress *p = progress_begin(S("Translating"), o->dir, UNIT_ITEMS, ret->changes.n);
 	struct err *e = translate(&r);
 	progress_end(p);
 	gather(&r);
 	strs_sort(&ret->headers);
 	return e;
-}
-
-void hipify_tree_free(struct hipify_tree *t)
-{
-	VEC_EACH (struct hipify_file, f, &t->files)
-		err_freep(&f->error);
 }

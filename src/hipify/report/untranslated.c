@@ -18,7 +18,7 @@
 
 struct scan {
 	struct search *all;
-	const struct hipify_file *file;
+	const struct change *file;
 	struct arena mem;
 	struct untranslated_list untranslated;
 	struct strs declared;
@@ -26,7 +26,7 @@ struct scan {
 
 struct search {
 	struct arena *a;
-	const struct hipify_view *view;
+	const struct view *view;
 	struct scan *v;
 	size_t n;
 	struct map declared; /* by the project */
@@ -238,10 +238,10 @@ static struct err *look(struct scan *s, struct str text, struct str source)
 static struct err *scan_result(struct arena *tmp, void *user)
 {
 	struct scan *s = user;
-	const struct hipify_view *view = s->all->view;
+	const struct view *view = s->all->view;
 	struct str source = {0};
 	TRY(cancel_check());
-	if (s->file->status != HIPIFY_OK || !s->file->text.p || !hipify_is_source(s->file->source))
+	if (s->file->status != CHANGE_OK || !s->file->text.p || !hipify_is_source(s->file->source))
 		return NULL;
 	TRY(quietly(view_read(view, tmp, path_join(tmp, view->root, s->file->source), &source)));
 	return source.p ? quietly(look(s, s->file->text, source)) : NULL;
@@ -268,11 +268,11 @@ static bool has_name(const struct map *names, struct str text)
 static struct err *scan_unchanged(struct arena *tmp, void *user)
 {
 	struct scan *s = user;
-	const struct hipify_view *view = s->all->view;
+	const struct view *view = s->all->view;
 	struct str text = {0};
 	struct hipify_text t;
 	TRY(cancel_check());
-	if (s->file->status != HIPIFY_UNCHANGED || !hipify_is_source(s->file->source))
+	if (s->file->status != CHANGE_UNCHANGED || !hipify_is_source(s->file->source))
 		return NULL;
 	TRY(quietly(view_read(view, tmp, path_join(tmp, view->root, s->file->source), &text)));
 	if (!text.p || !has_name(&s->all->asked, text))
@@ -330,14 +330,14 @@ static struct err *search(struct search *x, unsigned jobs)
 }
 
 struct err *report_untranslated(struct arena *a, const struct hipify_options *o,
-	const struct hipify_view *view, struct hipify_tree *t)
+	const struct view *view, struct hipify_tree *t)
 {
 	ARENA(tmp);
-	struct search x = {.a = a, .view = view, .n = t->files.n};
+	struct search x = {.a = a, .view = view, .n = t->changes.n};
 	x.declared.a = x.asked.a = &tmp;
 	x.v = arena_array(&tmp, x.n, sizeof(*x.v));
 	for (size_t i = 0; i < x.n; i++)
-		x.v[i] = (struct scan){.all = &x, .file = &t->files.v[i]};
+		x.v[i] = (struct scan){.all = &x, .file = &t->changes.v[i]};
 	struct err *e = search(&x, o->jobs);
 	if (!e)
 		gather(&x, &t->untranslated);

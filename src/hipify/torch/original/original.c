@@ -184,23 +184,23 @@ static struct err *note_made(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-static struct hipify_file *list(struct collect *l, struct str source, struct str output)
+static struct change *list(struct collect *l, struct str source, struct str output)
 {
 	struct arena *a = l->c->a;
 	struct str root = l->c->view->root;
-	struct hipify_file *f = VEC_PUSH(a, &l->ret->files);
-	*f = (struct hipify_file){
+	struct change *f = VEC_PUSH(a, &l->ret->changes);
+	*f = (struct change){
 		.source = py_relpath(a, source, root, root),
 		.output = py_relpath(a, output, root, root),
-		.status = HIPIFY_UNCHANGED,
+		.status = CHANGE_UNCHANGED,
 	};
 	return f;
 }
 
-static void take(struct made *m, struct hipify_file *f)
+static void take(struct made *m, struct change *f)
 {
 	f->text = m->text;
-	f->status = HIPIFY_OK;
+	f->status = CHANGE_OK;
 	m->listed = true;
 }
 
@@ -210,11 +210,11 @@ static void list_result(struct collect *l, struct str source, struct str output,
 	struct made *m = output.n ? map_get(&l->made, output) : NULL;
 	if (str_contains(status, S("ignored")))
 		return;
-	struct hipify_file *f = list(l, source, output.n ? output : source);
+	struct change *f = list(l, source, output.n ? output : source);
 	if (m && str_eq(m->source, source) && !m->listed)
 		take(m, f);
 	else if (str_eq(status, S("[ok]"))) /* another source's result took its place */
-		f->status = HIPIFY_OK;
+		f->status = CHANGE_OK;
 }
 
 static struct err *each_line(struct collect *l, struct str report, bool results)
@@ -272,7 +272,7 @@ static struct err *open_scratch(struct scratch *c)
 }
 
 struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
-	const struct torch_source *s, const struct hipify_view *view, struct hipify_tree *ret)
+	const struct torch_source *s, const struct view *view, struct hipify_tree *ret)
 {
 	CLEANUP(remove_scratch)
 	struct scratch c = {.a = a, .o = o, .s = s, .view = view};

@@ -12,7 +12,7 @@ struct scratch {
 	struct arena *a;
 	const struct hipify_options *o;
 	const struct torch_source *s;
-	const struct hipify_view *view;
+	const struct view *view;
 	struct str top, files; /* absolute, without links; files = TOP/files */
 	struct str root;       /* of the copy */
 	struct str script;     /* mode torch: the text of build_amd.py */

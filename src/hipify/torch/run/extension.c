@@ -364,12 +364,12 @@ static void list_files(struct machine *m, struct map *files)
 		if (!o && r->ignored && !r->error)
 			continue;
 		struct str output = o ? o->path : r->shown.p ? r->shown : fin;
-		struct hipify_file *f = torch_add_file(m->p, fin, output);
+		struct change *f = torch_add_file(m->p, fin, output);
 		f->text = o && !r->error ? o->text : (struct str){0};
-		f->status = r->error ? HIPIFY_FAILED : o ? HIPIFY_OK : HIPIFY_UNCHANGED;
+		f->status = r->error ? CHANGE_FAILED : o ? CHANGE_OK : CHANGE_UNCHANGED;
 		f->error = r->error;
 		r->error = NULL;
-		map_put(files, fin, (void *)(uintptr_t)m->p->ret->files.n);
+		map_put(files, fin, (void *)(uintptr_t)m->p->ret->changes.n);
 	}
 }
 
@@ -389,7 +389,7 @@ static void mark_repeat(
 		made = layer_find(&first->layer, o->source);
 	size_t n = (uintptr_t)map_get(files, made ? made->source : o->source);
 	if (n)
-		first->p->ret->files.v[n - 1].repeats = true;
+		first->p->ret->changes.v[n - 1].mark = HIPIFY_REPEATS;
 }
 
 /* Does what the original would do when it is run again on its own results, and compares. */

@@ -11,7 +11,7 @@ struct torch_disk_path {
 	bool there;
 };
 
-void layer_open(struct torch_layer *l, struct arena *a, const struct hipify_view *view)
+void layer_open(struct torch_layer *l, struct arena *a, const struct view *view)
 {
 	*l = (struct torch_layer){.a = a, .view = view, .disk = NEW(a, struct torch_disk)};
 	l->outputs.a = l->dirs.a = l->disk->paths.a = l->disk->folders.a = a;

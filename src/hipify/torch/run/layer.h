@@ -23,7 +23,7 @@ struct torch_disk {
 
 struct torch_layer {
 	struct arena *a;
-	const struct hipify_view *view;
+	const struct view *view;
 	struct str real_root;            /* of the view */
 	const struct torch_layer *below; /* of an earlier run; NULL = none */
 	struct torch_disk *disk;         /* shared by both */
@@ -31,7 +31,7 @@ struct torch_layer {
 	struct map dirs;                 /* folders that were made */
 };
 
-void layer_open(struct torch_layer *l, struct arena *a, const struct hipify_view *view);
+void layer_open(struct torch_layer *l, struct arena *a, const struct view *view);
 /* On top of another, which is not changed any more. */
 void layer_open_above(struct torch_layer *l, struct arena *a, const struct torch_layer *below);
 bool layer_exists(struct torch_layer *l, struct str path);

@@ -13,7 +13,7 @@
 struct torch_project {
 	struct arena *a;
 	const struct hipify_options *o;
-	const struct hipify_view *view;
+	const struct view *view;
 	struct hipify_tree *ret;
 	const struct torch_engine *engine;
 	struct torch_selection select;
@@ -58,7 +58,7 @@ MUST_USE struct err *torch_unit_translate(const struct torch_project *p, struct 
 struct str torch_unit_name(const struct torch_project *p, struct arena *a, struct str path);
 /* "[skipped, no permissions]": false, and a finding, when the original could not write there. */
 bool torch_may_write(struct torch_project *p, const struct torch_unit *u);
-struct hipify_file *torch_add_file(struct torch_project *p, struct str source, struct str output);
+struct change *torch_add_file(struct torch_project *p, struct str source, struct str output);
 /* Says that two sources give one output. */
 void torch_say_collision(
 	struct torch_project *p, struct str first, struct str second, struct str output);

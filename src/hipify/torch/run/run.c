@@ -114,19 +114,19 @@ static struct err *run(struct torch_project *p, const struct torch_source *s)
 }
 
 struct err *torch_run(struct arena *a, const struct hipify_options *o, const struct torch_source *s,
-	const struct hipify_view *view, struct hipify_tree *ret)
+	const struct view *view, struct hipify_tree *ret)
 {
 	struct torch_project p = {.a = a, .o = o, .view = view, .ret = ret};
 	return run(&p, s);
 }
 
 struct err *torch_run_file(struct arena *a, const struct hipify_options *o,
-	const struct torch_source *s, const struct hipify_view *view, struct torch_one *io)
+	const struct torch_source *s, const struct view *view, struct torch_one *io)
 {
 	struct hipify_tree tree = {0};
 	struct torch_project p = {.a = a, .o = o, .view = view, .ret = &tree, .one = io};
 	struct err *e = run(&p, s);
-	VEC_EACH (struct hipify_file, f, &tree.files) {
+	VEC_EACH (struct change, f, &tree.changes) {
 		if (!e && str_eq(f->source, io->rel)) {
 			e = f->error;
 			f->error = NULL;

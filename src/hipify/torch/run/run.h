@@ -11,13 +11,13 @@
 #include "hipify/hipify.h"
 #include "hipify/torch/text/text.h"
 
-/* o->mode is HIPIFY_TORCH or HIPIFY_EXTENSION. Fills ret->files with texts, and ret->findings. The
+/* o->mode is HIPIFY_TORCH or HIPIFY_EXTENSION. Fills ret->changes with texts, and ret->findings. The
  * files of a tree that the original would ignore are not listed. */
 MUST_USE struct err *torch_run(struct arena *a, const struct hipify_options *o,
-	const struct torch_source *s, const struct hipify_view *view, struct hipify_tree *ret);
+	const struct torch_source *s, const struct view *view, struct hipify_tree *ret);
 /* The same by that torch's own Python, on a scratch copy; for --engine torch and --verify. */
 MUST_USE struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
-	const struct torch_source *s, const struct hipify_view *view, struct hipify_tree *ret);
+	const struct torch_source *s, const struct view *view, struct hipify_tree *ret);
 
 /* One file as the whole run does it, with its edits. */
 struct torch_one {
@@ -29,4 +29,4 @@ struct torch_one {
 
 /* The error is the run's, or that of the file. */
 MUST_USE struct err *torch_run_file(struct arena *a, const struct hipify_options *o,
-	const struct torch_source *s, const struct hipify_view *view, struct torch_one *io);
+	const struct torch_source *s, const struct view *view, struct torch_one *io);

@@ -31,7 +31,7 @@ bool torch_ends_with_one(struct str path, const struct strs *endings)
 }
 
 struct err *torch_find_build_amd(struct arena *a, struct str dir, const struct torch_source *s,
-	const struct hipify_view *view, struct torch_file *ret)
+	const struct view *view, struct torch_file *ret)
 {
 	struct str path = path_join(a, view->root, S(TORCH_BUILD_AMD));
 	*ret = s->build_amd;
@@ -94,7 +94,7 @@ bool torch_select_takes(const struct torch_selection *s, struct str path, struct
 struct walk {
 	struct arena *a, *tmp; /* of the result, and of the walk */
 	const struct torch_selection *s;
-	const struct hipify_view *view;
+	const struct view *view;
 	struct str top;
 	const struct strs *headers; /* endings: it is an include folder; nothing is left out at
 				       its top, and no other rule holds */
@@ -215,15 +215,15 @@ static struct err *walk(struct walk *w)
 	return NULL;
 }
 
-struct err *torch_select(struct arena *a, const struct torch_selection *s,
-	const struct hipify_view *view, struct strs *ret)
+struct err *torch_select(
+	struct arena *a, const struct torch_selection *s, const struct view *view, struct strs *ret)
 {
 	struct walk w = {.a = a, .s = s, .view = view, .top = s->root, .ret = ret};
 	return walk(&w);
 }
 
-struct err *torch_select_headers(struct arena *a, const struct torch_headers *h,
-	const struct hipify_view *view, struct strs *ret)
+struct err *torch_select_headers(
+	struct arena *a, const struct torch_headers *h, const struct view *view, struct strs *ret)
 {
 	struct walk w = {.a = a, .s = h->s, .view = view, .top = h->dir, .ret = ret};
 	w.headers = &h->endings;

@@ -15,7 +15,7 @@
 /* The script that tells what of PyTorch's own tree is translated: that of the tree, which the user
  * calls dir, or of the torch. E_TORCH when there is none. */
 MUST_USE struct err *torch_find_build_amd(struct arena *a, struct str dir,
-	const struct torch_source *s, const struct hipify_view *view, struct torch_file *ret);
+	const struct torch_source *s, const struct view *view, struct torch_file *ret);
 
 /* get_hip_file_path(): rel is relative. */
 struct str torch_output_name(struct arena *a, struct str rel, bool extension);
@@ -46,7 +46,7 @@ bool torch_select_globs(const struct torch_selection *s, struct str path);
 bool torch_select_takes(const struct torch_selection *s, struct str path, struct str rel);
 /* matched_files_iter(): absolute paths. Folders that were read are noted in the view. */
 MUST_USE struct err *torch_select(struct arena *a, const struct torch_selection *s,
-	const struct hipify_view *view, struct strs *ret);
+	const struct view *view, struct strs *ret);
 struct torch_headers {
 	const struct torch_selection *s;
 	struct str dir; /* an include folder, as str(pathlib.Path()) writes it */
@@ -55,5 +55,5 @@ struct torch_headers {
 
 /* The headers below an include folder, as pathlib's rglob('*') finds them: those that the patterns
  * take and that have one of the endings. Nothing when there is no such folder. */
-MUST_USE struct err *torch_select_headers(struct arena *a, const struct torch_headers *h,
-	const struct hipify_view *view, struct strs *ret);
+MUST_USE struct err *torch_select_headers(
+	struct arena *a, const struct torch_headers *h, const struct view *view, struct strs *ret);

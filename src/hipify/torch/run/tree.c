@@ -140,10 +140,10 @@ static struct err *edit_file(struct tree_run *r, struct str path, const struct t
 	return NULL;
 }
 
-static void fail(struct torch_project *p, struct hipify_file *f, struct str path, struct err *e)
+static void fail(struct torch_project *p, struct change *f, struct str path, struct err *e)
 {
 	ARENA(a);
-	f->status = HIPIFY_FAILED;
+	f->status = CHANGE_FAILED;
 	f->error = err_at(e, (struct loc){torch_unit_name(p, &a, path), e->line, e->col});
 }
 
@@ -321,22 +321,22 @@ static void list_task(struct tree_run *r, struct task *t, struct map *outputs)
 	struct torch_project *p = r->p;
 	if (!t->taken && !t->error)
 		return;
-	struct hipify_file *f = torch_add_file(p, t->unit.fin, t->unit.fout);
+	struct change *f = torch_add_file(p, t->unit.fin, t->unit.fout);
 	if (t->error) {
 		fail(p, f, t->unit.fin, t->error);
 		t->error = NULL;
 	} else if (t->text.p && torch_may_write(p, &t->unit)) {
 		size_t n = (uintptr_t)map_get(outputs, t->unit.fout);
 		f->text = t->text;
-		f->status = HIPIFY_OK;
-		f->repeats = t->repeats;
-		if (n && !str_eq(p->ret->files.v[n - 1].source, f->source))
+		f->status = CHANGE_OK;
+		f->mark = t->repeats ? HIPIFY_REPEATS : 0;
+		if (n && !str_eq(p->ret->changes.v[n - 1].source, f->source))
 			torch_say_collision(p,
-				py_join(p->a, p->select.root, p->ret->files.v[n - 1].source),
+				py_join(p->a, p->select.root, p->ret->changes.v[n - 1].source),
 				t->unit.fin, t->unit.fout);
 		if (n)
-			p->ret->files.v[n - 1].text = (struct str){0};
-		map_put(outputs, t->unit.fout, (void *)(uintptr_t)p->ret->files.n);
+			p->ret->changes.v[n - 1].text = (struct str){0};
+		map_put(outputs, t->unit.fout, (void *)(uintptr_t)p->ret->changes.n);
 	}
 	arena_join(p->a, &t->mem);
 }
@@ -349,20 +349,20 @@ static void list_edits(struct tree_run *r, const struct map *outputs)
 		const struct torch_output *o = r->layer.outputs.v[i].value;
 		if (map_get(outputs, o->path))
 			continue;
-		struct hipify_file *f = torch_add_file(p, o->source, o->path);
+		struct change *f = torch_add_file(p, o->source, o->path);
 		f->text = o->text;
-		f->status = HIPIFY_OK;
+		f->status = CHANGE_OK;
 	}
 }
 
 /* It copies one result to a second place. */
 static struct err *read_copied(
-	struct tree_run *r, struct str from, const struct map *outputs, struct hipify_file *ret)
+	struct tree_run *r, struct str from, const struct map *outputs, struct change *ret)
 {
 	struct torch_project *p = r->p;
 	size_t n = (uintptr_t)map_get(outputs, from);
 	if (n) {
-		const struct hipify_file *made = &p->ret->files.v[n - 1];
+		const struct change *made = &p->ret->changes.v[n - 1];
 		ret->source = made->source;
 		ret->text = made->text;
 		return NULL;
@@ -380,14 +380,14 @@ static void copy_file(struct tree_run *r, const struct map *outputs)
 	struct str to = py_abspath(p->a, r->amd.copy.to, root);
 	if (!r->amd.copy.required && !map_get(outputs, from) && !layer_exists(&r->layer, from))
 		return;
-	struct hipify_file file = {.status = HIPIFY_OK};
+	struct change file = {.status = CHANGE_OK};
 	struct err *e = read_copied(r, from, outputs, &file);
-	struct hipify_file *f = torch_add_file(p, from, to);
+	struct change *f = torch_add_file(p, from, to);
 	if (e) {
 		fail(p, f, from, e);
 		return;
 	}
-	f->status = HIPIFY_OK;
+	f->status = CHANGE_OK;
 	f->text = file.text;
 	f->source = file.source.p ? file.source : f->source;
 }

@@ -141,13 +141,13 @@ struct err *torch_unit_translate(const struct torch_project *p, struct torch_uni
 
 /* ---- results ---- */
 
-struct hipify_file *torch_add_file(struct torch_project *p, struct str source, struct str output)
+struct change *torch_add_file(struct torch_project *p, struct str source, struct str output)
 {
-	struct hipify_file *f = VEC_PUSH(p->a, &p->ret->files);
+	struct change *f = VEC_PUSH(p->a, &p->ret->changes);
 	struct str root = p->select.root;
 	f->source = py_relpath(p->a, source, root, root);
 	f->output = py_relpath(p->a, output, root, root);
-	f->status = HIPIFY_UNCHANGED;
+	f->status = CHANGE_UNCHANGED;
 	return f;
 }
 
