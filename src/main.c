@@ -24,10 +24,11 @@ static struct err *dispatch(struct arena *a, const struct strs *argv, int *ret_s
 {
 	const struct command *c;
 	size_t words;
-	TRY(command_find(argv, &c, &words));
+	TRY(command_find(commands, argv, &c, &words));
 	struct strs rest = {.v = argv->v + words, .n = argv->n - words};
 	void *args = arena_alloc(a, c->size);
 	struct common *common = args;
+	common->commands = commands;
 	TRY(opt_parse(a, c, &rest, args));
 	if (common->help) {
 		help_command(c);
@@ -48,7 +49,7 @@ static struct err *run(struct arena *a, int argc, char **argv, int *ret_status)
 		return NULL;
 	}
 	if (!words.n || str_eq(first, S("-h")) || str_eq(first, S("--help"))) {
-		help_main();
+		help_main(commands);
 		*ret_status = words.n ? 0 : err_status(E_USAGE);
 		return NULL;
 	}

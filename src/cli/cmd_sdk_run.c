@@ -20,6 +20,7 @@ static const struct opt opts[] = {
 	{.lname = "sdk",
 		.kind = OPT_STR,
 		.off = offsetof(struct args, sdk),
+		.env = "ROCSMITH_SDK",
 		.arg = "NAME",
 		.help = "installed SDK or folder of a ROCm tree"},
 	{.lname = "host",

@@ -1,51 +1,36 @@
-/* Completion scripts for bash, zsh and fish, generated from the option tables. */
-#include <string.h>
-
+/* rocsmith completion: scripts for bash, zsh and fish, generated from the option tables. */
 #include "base/buf.h"
-#include "cli/help.h"
+#include "cli/opt.h"
 #include "term/out.h"
 
-static bool visible_option(const struct command *c, const struct opt *o)
+struct script {
+	struct arena *a;
+	struct buf out;
+	const struct command *const *commands;
+	struct strs firsts; /* first words of the commands, each once */
+};
+
+static bool is_offered(const struct command *c, const struct opt *o)
 {
-	bool positional = o->kind == OPT_POS || o->kind == OPT_POSES || o->kind == OPT_REST;
-	return !positional && !(o->flags & OPT_HIDDEN) && opt_applies(c, o);
+	return !opt_is_positional(o) && opt_is_shown(c, o);
 }
 
-static void add_options(struct buf *out, const struct command *c, const struct opt *table)
+/* "install", "list", ... of "sdk"; none for a command of one word. */
+static struct strs second_words(const struct script *s, struct str first)
 {
-	for (const struct opt *o = table; o && o->kind != OPT_END; o++) {
-		if (!visible_option(c, o))
-			continue;
-		buf_fmt(out, " --%s", o->lname);
-		if (o->sname)
-			buf_fmt(out, " -%c", o->sname);
-	}
-}
-
-static void first_words(struct arena *a, struct strs *ret)
-{
-	for (const struct command *const *c = commands; *c; c++) {
-		struct str name = str_from((*c)->name), word = str_sub(name, 0, str_chr(name, ' '));
-		if (!strs_has(ret, word))
-			strs_add(a, ret, word);
-	}
-}
-
-static void second_words(struct arena *a, struct str first, struct strs *ret)
-{
-	for (const struct command *const *c = commands; *c; c++) {
+	struct strs ret = {0};
+	for (const struct command *const *c = s->commands; *c; c++) {
 		struct str head, tail;
 		if (str_cut(str_from((*c)->name), ' ', &head, &tail) && str_eq(head, first))
-			strs_add(a, ret, tail);
+			strs_add(s->a, &ret, tail);
 	}
+	return ret;
 }
 
-/* bash: a table from "command" or "command sub" to its words; file names complete as usual. */
-static void bash(struct arena *a, struct buf *out)
+/* A table from "command" or "command sub" to its words; file names complete as usual. */
+static void bash(struct script *s)
 {
-	struct strs firsts = {0};
-	first_words(a, &firsts);
-	buf_fmt(out,
+	buf_fmt(&s->out,
 		"_rocsmith() {\n"
 		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} words= key=\"${COMP_WORDS[1]} "
 		"${COMP_WORDS[2]}\"\n"
@@ -53,26 +38,39 @@ static void bash(struct arena *a, struct buf *out)
 		"\t\twords='%.*s'\n"
 		"\telse\n"
 		"\t\tcase $key in\n",
-		STR(str_join(a, &firsts, S(" "))));
-	for (const struct command *const *c = commands; *c; c++) {
-		bool two = strchr((*c)->name, ' ') != NULL;
-		buf_fmt(out, "\t\t'%s'%s) words='", (*c)->name, two ? "" : "\\ *");
-		add_options(out, *c, (*c)->opts);
-		add_options(out, *c, common_opts);
-		buf_add(out, S("' ;;\n"));
+		STR(str_join(s->a, &s->firsts, S(" "))));
+	for (const struct command *const *c = s->commands; *c; c++) {
+		const struct opt *const tables[] = {(*c)->opts, common_opts};
+		bool two = str_contains(str_from((*c)->name), S(" "));
+		buf_fmt(&s->out, "\t\t'%s'%s) words='", (*c)->name, two ? "" : "\\ *");
+		for (unsigned i = 0; i < 2; i++)
+			OPT_EACH(o, tables[i])
+			{
+				if (!is_offered(*c, o))
+					continue;
+				buf_fmt(&s->out, " --%s", o->lname);
+				if (o->sname)
+					buf_fmt(&s->out, " -%c", o->sname);
+			}
+		buf_add(&s->out, S("' ;;\n"));
 	}
-	for (size_t i = 0; i < firsts.n; i++) {
-		struct strs subs = {0};
-		second_words(a, firsts.v[i], &subs);
+	for (size_t i = 0; i < s->firsts.n; i++) {
+		struct strs subs = second_words(s, s->firsts.v[i]);
 		if (subs.n)
-			buf_fmt(out, "\t\t%.*s\\ *) words='%.*s' ;;\n", STR(firsts.v[i]),
-				STR(str_join(a, &subs, S(" "))));
+			buf_fmt(&s->out, "\t\t%.*s\\ *) words='%.*s' ;;\n", STR(s->firsts.v[i]),
+				STR(str_join(s->a, &subs, S(" "))));
 	}
-	buf_add(out, S("\t\tesac\n\tfi\n"
-		       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-		       "\t[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$cur\"))\n"
-		       "}\n"
-		       "complete -o filenames -F _rocsmith rocsmith\n"));
+	buf_add(&s->out, S("\t\tesac\n\tfi\n"
+			   "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+			   "\t[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+			   "}\n"
+			   "complete -o filenames -F _rocsmith rocsmith\n"));
+}
+
+static void zsh(struct script *s)
+{
+	buf_add(&s->out, S("#compdef rocsmith\nautoload -U +X bashcompinit && bashcompinit\n"));
+	bash(s);
 }
 
 /* In single quotes, where fish knows two escapes. */
@@ -87,87 +85,54 @@ static void fish_text(struct buf *out, const char *text)
 	buf_add(out, S("'\n"));
 }
 
-static void fish_option(struct buf *out, const struct command *c, const struct opt *o)
+static void fish_options(struct buf *out, const struct command *c, const struct opt *table)
 {
 	struct str head, tail;
 	bool two = str_cut(str_from(c->name), ' ', &head, &tail);
-	buf_fmt(out, "complete -c rocsmith -n '__fish_seen_subcommand_from %.*s", STR(head));
-	if (two)
-		buf_fmt(out, "; and __fish_seen_subcommand_from %.*s", STR(tail));
-	buf_fmt(out, "' -l %s", o->lname);
-	if (o->sname)
-		buf_fmt(out, " -s %c", o->sname);
-	if (o->arg)
-		buf_add(out, o->kind == OPT_PATH ? S(" -r -F") : S(" -x"));
-	fish_text(out, o->help);
+	OPT_EACH(o, table)
+	{
+		if (!is_offered(c, o))
+			continue;
+		buf_fmt(out, "complete -c rocsmith -n '__fish_seen_subcommand_from %.*s",
+			STR(head));
+		if (two)
+			buf_fmt(out, "; and __fish_seen_subcommand_from %.*s", STR(tail));
+		buf_fmt(out, "' -l %s", o->lname);
+		if (o->sname)
+			buf_fmt(out, " -s %c", o->sname);
+		if (o->arg)
+			buf_add(out, o->kind == OPT_PATH ? S(" -r -F") : S(" -x"));
+		fish_text(out, o->help);
+	}
 }
 
-static void fish(struct arena *a, struct buf *out)
+static void fish(struct script *s)
 {
-	struct strs firsts = {0};
-	first_words(a, &firsts);
-	for (const struct command *const *c = commands; *c; c++) {
+	for (const struct command *const *c = s->commands; *c; c++) {
 		struct str head, tail;
 		if (str_cut(str_from((*c)->name), ' ', &head, &tail))
-			buf_fmt(out,
+			buf_fmt(&s->out,
 				"complete -c rocsmith -n '__fish_seen_subcommand_from %.*s' -f -a "
 				"%.*s",
 				STR(head), STR(tail));
 		else
-			buf_fmt(out, "complete -c rocsmith -n __fish_use_subcommand -f -a %.*s",
+			buf_fmt(&s->out, "complete -c rocsmith -n __fish_use_subcommand -f -a %.*s",
 				STR(head));
-		fish_text(out, (*c)->summary);
-		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++)
-			if (visible_option(*c, o))
-				fish_option(out, *c, o);
-		for (const struct opt *o = common_opts; o->kind != OPT_END; o++)
-			if (visible_option(*c, o))
-				fish_option(out, *c, o);
+		fish_text(&s->out, (*c)->summary);
+		fish_options(&s->out, *c, (*c)->opts);
+		fish_options(&s->out, *c, common_opts);
 	}
-	for (size_t i = 0; i < firsts.n; i++) {
-		struct strs subs = {0};
-		second_words(a, firsts.v[i], &subs);
-		if (subs.n)
-			buf_fmt(out, "complete -c rocsmith -n __fish_use_subcommand -f -a %.*s\n",
-				STR(firsts.v[i]));
-	}
-}
-
-static void zsh(struct arena *a, struct buf *out)
-{
-	buf_add(out, S("#compdef rocsmith\nautoload -U +X bashcompinit && bashcompinit\n"));
-	bash(a, out);
+	for (size_t i = 0; i < s->firsts.n; i++)
+		if (second_words(s, s->firsts.v[i]).n)
+			buf_fmt(&s->out,
+				"complete -c rocsmith -n __fish_use_subcommand -f -a %.*s\n",
+				STR(s->firsts.v[i]));
 }
 
 struct completion_args {
 	struct common common;
 	struct str shell;
 };
-
-struct err *completion_print(struct arena *a, struct str shell)
-{
-	static const struct {
-		const char *name;
-		void (*make)(struct arena *a, struct buf *out);
-	} shells[] = {{.name = "bash", .make = bash}, {.name = "zsh", .make = zsh},
-		{.name = "fish", .make = fish}};
-	BUF(out, a);
-	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
-		if (str_eq(shell, str_from(shells[i].name))) {
-			shells[i].make(a, &out);
-			out_text(buf_str(&out));
-			return NULL;
-		}
-	}
-	return err_new(
-		E_USAGE, "no completion for '%.*s'; there is bash, zsh and fish", STR(shell));
-}
-
-static struct err *completion_run(struct arena *a, void *args, int *ret_status)
-{
-	(void)ret_status;
-	return completion_print(a, ((struct completion_args *)args)->shell);
-}
 
 static const struct opt completion_opts[] = {
 	{.lname = "SHELL",
@@ -178,8 +143,35 @@ static const struct opt completion_opts[] = {
 	{.kind = OPT_END},
 };
 
-const struct command cmd_completion = {.name = "completion",
+static struct err *completion_run(struct arena *a, void *user, int *ret_status)
+{
+	static const struct {
+		const char *name;
+		void (*make)(struct script *s);
+	} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+	const struct completion_args *args = user;
+	struct script s = {.a = a, .out.a = a, .commands = args->common.commands};
+	(void)ret_status;
+	for (const struct command *const *c = s.commands; *c; c++) {
+		struct str name = str_from((*c)->name), word = str_sub(name, 0, str_chr(name, ' '));
+		if (!strs_has(&s.firsts, word))
+			strs_add(a, &s.firsts, word);
+	}
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
+		if (str_eq(args->shell, str_from(shells[i].name))) {
+			shells[i].make(&s);
+			out_text(buf_str(&s.out));
+			return NULL;
+		}
+	}
+	return err_new(
+		E_USAGE, "no completion for '%.*s'; there is bash, zsh and fish", STR(args->shell));
+}
+
+const struct command cmd_completion = {
+	.name = "completion",
 	.summary = "print a completion script for a shell",
 	.opts = completion_opts,
 	.size = sizeof(struct completion_args),
-	.run = completion_run};
+	.run = completion_run,
+};

@@ -1,5 +1,5 @@
 /* Parsing argv by a command's option table; see opt.h. */
-#include "cli/help.h"
+#include "cli/opt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@ static const char *const color_choices[] = {"auto", "always", "never", NULL};
 const struct opt common_opts[] = {
 	{.lname = "help", .sname = 'h', .kind = OPT_BOOL, .off = COMMON(help), .help = "show this help"},
 	{.lname = "json", .kind = OPT_BOOL, .off = COMMON(json), .help = "print the result as one JSON object"},
-	{.lname = "dry-run", .sname = 'n', .kind = OPT_BOOL, .off = COMMON(dry_run), .help = "show what would be done, change nothing"},
-	{.lname = "quiet", .sname = 'q', .kind = OPT_BOOL, .off = COMMON(quiet), .help = "say errors and warnings only"},
-	{.lname = "verbose", .sname = 'v', .kind = OPT_COUNT, .off = COMMON(verbose), .help = "say more; twice for all"},
-	{.lname = "jobs", .sname = 'j', .kind = OPT_UINT, .off = COMMON(jobs), .arg = "N", .help = "jobs at once (default: one per CPU)"},
-	{.lname = "color", .kind = OPT_ENUM, .off = COMMON(color), .arg = "WHEN", .choices = color_choices, .help = "colour: auto, always or never"},
-	{.lname = "trace", .kind = OPT_PATH, .off = COMMON(trace), .arg = "FILE", .help = "write what is done, one JSON object a line"},
+	{.lname = "dry-run", .sname = 'n', .kind = OPT_BOOL, .flags = OPT_WRITERS, .off = COMMON(dry_run), .env = "ROCSMITH_DRY_RUN", .help = "show what would be done, change nothing"},
+	{.lname = "quiet", .sname = 'q', .kind = OPT_BOOL, .off = COMMON(quiet), .env = "ROCSMITH_QUIET", .help = "say errors and warnings only"},
+	{.lname = "verbose", .sname = 'v', .kind = OPT_COUNT, .off = COMMON(verbose), .env = "ROCSMITH_VERBOSE", .help = "say more; twice for all"},
+	{.lname = "jobs", .sname = 'j', .kind = OPT_UINT, .off = COMMON(jobs), .env = "ROCSMITH_JOBS", .arg = "N", .help = "jobs at once (default: one per CPU)"},
+	{.lname = "color", .kind = OPT_ENUM, .off = COMMON(color), .env = "ROCSMITH_COLOR", .arg = "WHEN", .choices = color_choices, .help = "colour: auto, always or never"},
+	{.lname = "trace", .kind = OPT_PATH, .off = COMMON(trace), .env = "ROCSMITH_TRACE", .arg = "FILE", .help = "write what is done, one JSON object a line"},
 	{.kind = OPT_END},
 };
 /* clang-format on */
@@ -34,34 +34,35 @@ struct parse {
 	VEC(const struct opt *) seen;
 };
 
-bool opt_applies(const struct command *c, const struct opt *o)
-{
-	bool common = o >= common_opts && o->kind != OPT_END && o->off < sizeof(struct common);
-	return !common || strcmp(o->lname, "dry-run") || (c->needs & NEED_WRITE);
-}
-
-static bool is_positional(const struct opt *o)
+bool opt_is_positional(const struct opt *o)
 {
 	return o->kind == OPT_POS || o->kind == OPT_POSES || o->kind == OPT_REST;
 }
 
-static const struct opt *find_in(const struct opt *table, struct str name, char letter)
+static bool applies(const struct command *c, const struct opt *o)
 {
-	for (const struct opt *o = table; o && o->kind != OPT_END; o++) {
-		if (is_positional(o))
-			continue;
-		if (letter ? o->sname == letter : str_eq(name, str_from(o->lname)))
-			return o;
-	}
+	return !(o->flags & OPT_WRITERS) || (c->needs & NEED_WRITE);
+}
+
+bool opt_is_shown(const struct command *c, const struct opt *o)
+{
+	return !(o->flags & OPT_HIDDEN) && applies(c, o);
+}
+
+static const struct opt *find_in(
+	const struct command *c, const struct opt *table, struct str name, char letter)
+{
+	OPT_EACH(o, table)
+	if (!opt_is_positional(o) && applies(c, o) &&
+		(letter ? o->sname == letter : str_eq(name, str_from(o->lname))))
+		return o;
 	return NULL;
 }
 
 static const struct opt *find(const struct command *c, struct str name, char letter)
 {
-	const struct opt *o = find_in(c->opts, name, letter);
-	if (!o)
-		o = find_in(common_opts, name, letter);
-	return o && opt_applies(c, o) ? o : NULL;
+	const struct opt *o = find_in(c, c->opts, name, letter);
+	return o ? o : find_in(c, common_opts, name, letter);
 }
 
 static struct err *usage(const struct parse *p, struct err *e)
@@ -69,25 +70,22 @@ static struct err *usage(const struct parse *p, struct err *e)
 	return err_hint(e, "'rocsmith %s -h' lists what it takes", p->c->name);
 }
 
-static void collect_names(
-	struct arena *a, const struct command *c, const struct opt *table, struct strs *ret)
-{
-	for (const struct opt *o = table; o && o->kind != OPT_END; o++)
-		if (!is_positional(o) && !(o->flags & OPT_HIDDEN) && opt_applies(c, o))
-			strs_add(a, ret, str_fmt(a, "--%s", o->lname));
-}
-
 static struct err *unknown_option(struct parse *p, struct str word)
 {
+	const struct opt *const tables[] = {p->c->opts, common_opts};
 	struct strs names = {0};
-	collect_names(p->a, p->c, p->c->opts, &names);
-	collect_names(p->a, p->c, common_opts, &names);
+	for (unsigned i = 0; i < 2; i++)
+		OPT_EACH(o, tables[i])
+	if (!opt_is_positional(o) && opt_is_shown(p->c, o))
+		strs_add(p->a, &names, str_fmt(p->a, "--%s", o->lname));
 	struct str near = suggest(str_sub(word, 0, str_chr(word, '=')), &names);
 	struct err *e = err_new(E_USAGE, "'%s' has no option '%.*s'", p->c->name, STR(word));
 	if (near.n)
 		err_hint(e, "did you mean '%.*s'?", STR(near));
 	return usage(p, e);
 }
+
+/* ---- values ---- */
 
 static struct err *choice(
 	const struct parse *p, const struct opt *o, struct str value, unsigned *ret)
@@ -116,6 +114,11 @@ static struct err *number(const struct opt *o, struct str value, unsigned *ret)
 	return NULL;
 }
 
+static struct err *no_value(const struct opt *o)
+{
+	return err_new(E_USAGE, "'--%s' needs a value (%s)", o->lname, o->arg);
+}
+
 /* A list without a word in it is a mistake ("--require $UNSET"), not no wish. */
 static struct err *add_words(
 	const struct parse *p, const struct opt *o, struct strs *list, struct str value)
@@ -129,8 +132,7 @@ static struct err *add_words(
 	for (size_t i = 0; i < words.n; i++)
 		if (words.v[i].n)
 			strs_add(p->a, list, words.v[i]);
-	return list->n > before ? NULL
-				: err_new(E_USAGE, "'--%s' needs a value (%s)", o->lname, o->arg);
+	return list->n > before ? NULL : no_value(o);
 }
 
 static struct err *store(const struct parse *p, const struct opt *o, struct str value)
@@ -166,13 +168,15 @@ static bool takes_value(const struct opt *o)
 	return o->kind != OPT_BOOL && o->kind != OPT_COUNT;
 }
 
+/* ---- words ---- */
+
 static struct err *value_of(
 	struct parse *p, const struct opt *o, struct str inline_value, bool has_inline)
 {
 	if (has_inline)
 		return store(p, o, inline_value);
 	if (p->at == p->argv->n)
-		return usage(p, err_new(E_USAGE, "'--%s' needs a value (%s)", o->lname, o->arg));
+		return usage(p, no_value(o));
 	return store(p, o, p->argv->v[p->at++]);
 }
 
@@ -181,14 +185,10 @@ static struct err *long_option(struct parse *p, struct str word)
 	struct str name, value;
 	bool has_value = str_cut(str_sub(word, 2, word.n), '=', &name, &value);
 	const struct opt *o = find(p->c, name, 0);
-	bool on = true;
-	if (!o && str_starts(name, S("no-"))) {
+	bool on = o || !str_starts(name, S("no-"));
+	if (!on)
 		o = find(p->c, str_sub(name, 3, name.n), 0);
-		on = false;
-		if (o && o->kind != OPT_BOOL)
-			o = NULL;
-	}
-	if (!o)
+	if (!o || (!on && o->kind != OPT_BOOL))
 		return unknown_option(p, word);
 	*VEC_PUSH(p->a, &p->seen) = o;
 	if (takes_value(o))
@@ -213,11 +213,12 @@ static struct err *short_options(struct parse *p, struct str word)
 	return NULL;
 }
 
-static const struct opt *next_positional(const struct opt *o)
+static const struct opt *next_positional(const struct opt *table)
 {
-	while (o && o->kind != OPT_END && !is_positional(o))
-		o++;
-	return o && o->kind != OPT_END ? o : NULL;
+	OPT_EACH(o, table)
+	if (opt_is_positional(o))
+		return o;
+	return NULL;
 }
 
 static struct err *positional(struct parse *p, struct str word)
@@ -231,73 +232,37 @@ static struct err *positional(struct parse *p, struct str word)
 	return NULL;
 }
 
+/* Options that the command line leaves open may come from the environment. */
+static struct err *from_environment(const struct parse *p, const struct opt *table)
+{
+	OPT_EACH(o, table)
+	{
+		bool seen = !o->env || !applies(p->c, o);
+		for (size_t i = 0; i < p->seen.n && !seen; i++)
+			seen = p->seen.v[i] == o;
+		struct str value = seen ? S("") : str_from(getenv(o->env));
+		if (value.n && takes_value(o))
+			TRY_CTX(store(p, o, value), "wrong value of '%s' in the environment",
+				o->env);
+		else if (value.n && !str_eq(value, S("0")))
+			store_flag(p, o, true);
+	}
+	return NULL;
+}
+
 static struct err *missing(const struct parse *p)
 {
-	for (const struct opt *o = p->c->opts; o && o->kind != OPT_END; o++) {
+	OPT_EACH(o, p->c->opts)
+	{
 		if (!(o->flags & OPT_REQUIRED))
 			continue;
 		const char *at = p->args + o->off;
 		bool list = o->kind == OPT_LIST || o->kind == OPT_POSES || o->kind == OPT_REST;
 		bool given = list ? ((const struct strs *)at)->n > 0
 				  : ((const struct str *)at)->p != NULL;
+		const char *text = opt_is_positional(o) ? "'%s' needs %s" : "'%s' needs --%s";
 		if (!given)
-			return usage(
-				p, err_new(E_USAGE,
-					   is_positional(o) ? "'%s' needs %s" : "'%s' needs --%s",
-					   p->c->name, o->lname));
-	}
-	return NULL;
-}
-
-static struct err *word_of(struct parse *p, bool *literal)
-{
-	struct str word = p->argv->v[p->at++];
-	bool rest_has_begun =
-		p->pos && p->pos->kind == OPT_REST && ((struct strs *)(p->args + p->pos->off))->n;
-	if (*literal || rest_has_begun || word.n < 2 || word.p[0] != '-')
-		return positional(p, word);
-	if (str_eq(word, S("--"))) {
-		*literal = true;
-		return NULL;
-	}
-	return word.p[1] == '-' ? long_option(p, word) : short_options(p, word);
-}
-
-static bool was_seen(const struct parse *p, const struct opt *o)
-{
-	for (size_t i = 0; i < p->seen.n; i++)
-		if (p->seen.v[i] == o)
-			return true;
-	return false;
-}
-
-/* ROCSMITH_DRY_RUN for the option dry-run. */
-static const char *env_name(struct arena *a, const struct opt *o)
-{
-	char *name = str_z(a, str_fmt(a, "ROCSMITH_%s", o->lname));
-	for (char *c = name; *c; c++) {
-		if (*c == '-')
-			*c = '_';
-		else if (*c >= 'a' && *c <= 'z')
-			*c = (char)(*c - 'a' + 'A');
-	}
-	return name;
-}
-
-/* Options that the command line leaves open may come from the environment. */
-static struct err *from_environment(const struct parse *p, const struct opt *table)
-{
-	for (const struct opt *o = table; o && o->kind != OPT_END; o++) {
-		if (is_positional(o) || !opt_applies(p->c, o) || was_seen(p, o))
-			continue;
-		const char *name = env_name(p->a, o);
-		struct str value = str_from(getenv(name));
-		if (!value.n || !strcmp(o->lname, "help"))
-			continue;
-		if (takes_value(o))
-			TRY_CTX(store(p, o, value), "wrong value of '%s' in the environment", name);
-		else if (!str_eq(value, S("0")))
-			store_flag(p, o, true);
+			return usage(p, err_new(E_USAGE, text, p->c->name, o->lname));
 	}
 	return NULL;
 }
@@ -306,13 +271,24 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 {
 	struct parse p = {
 		.a = a, .c = c, .argv = argv, .args = args, .pos = next_positional(c->opts)};
-	bool literal = false;
-	while (p.at < argv->n)
-		TRY(word_of(&p, &literal));
+	bool literal = false; /* behind "--", or in words for another program */
+	while (p.at < argv->n) {
+		struct str word = argv->v[p.at++];
+		if (p.pos && p.pos->kind == OPT_REST)
+			literal = literal || ((struct strs *)(p.args + p.pos->off))->n;
+		if (literal || word.n < 2 || word.p[0] != '-')
+			TRY(positional(&p, word));
+		else if (str_eq(word, S("--")))
+			literal = true;
+		else
+			TRY(word.p[1] == '-' ? long_option(&p, word) : short_options(&p, word));
+	}
 	TRY(from_environment(&p, c->opts));
 	TRY(from_environment(&p, common_opts));
 	return ((struct common *)args)->help ? NULL : missing(&p);
 }
+
+/* ---- which command ---- */
 
 /* Words of the command's name that argv starts with, or 0. */
 static size_t name_matches(const struct command *c, const struct strs *argv)
@@ -327,35 +303,28 @@ static size_t name_matches(const struct command *c, const struct strs *argv)
 	return n;
 }
 
-struct err *command_find(const struct strs *argv, const struct command **ret, size_t *ret_words)
+struct err *command_find(const struct command *const *all, const struct strs *argv,
+	const struct command **ret, size_t *ret_words)
 {
 	ARENA(a);
-	struct strs names = {0};
-	bool group = false;
-	for (const struct command *const *c = commands; *c; c++) {
-		size_t n = name_matches(*c, argv);
-		if (n) {
-			*ret = *c;
-			*ret_words = n;
-			return NULL;
-		}
+	struct strs firsts = {0}, subs = {0}; /* subs: of the group that the first word names */
+	for (const struct command *const *c = all; *c; c++) {
 		struct str first, second;
-		bool two = str_cut(str_from((*c)->name), ' ', &first, &second);
-		if (two && str_eq(first, argv->v[0])) {
-			if (!group)
-				names = (struct strs){0};
-			group = true;
-			strs_add(&a, &names, second);
-		} else if (!group) {
-			strs_add(&a, &names, first);
-		}
+		*ret = *c;
+		*ret_words = name_matches(*c, argv);
+		if (*ret_words)
+			return NULL;
+		if (str_cut(str_from((*c)->name), ' ', &first, &second) &&
+			str_eq(first, argv->v[0]))
+			strs_add(&a, &subs, second);
+		strs_add(&a, &firsts, first);
 	}
-	if (group && argv->n < 2)
+	if (subs.n && argv->n < 2)
 		return err_hint(err_new(E_USAGE, "'%.*s' needs a subcommand", STR(argv->v[0])),
-			"it has %.*s", STR(str_join(&a, &names, S(", "))));
-	struct str word = argv->v[group ? 1 : 0], near = suggest(word, &names);
+			"it has %.*s", STR(str_join(&a, &subs, S(", "))));
+	struct str word = argv->v[subs.n ? 1 : 0], near = suggest(word, subs.n ? &subs : &firsts);
 	struct err *e =
-		err_new(E_USAGE, "unknown %s '%.*s'", group ? "subcommand" : "command", STR(word));
+		err_new(E_USAGE, "unknown %s '%.*s'", subs.n ? "subcommand" : "command", STR(word));
 	if (near.n)
 		err_hint(e, "did you mean '%.*s'?", STR(near));
 	return err_hint(e, "'rocsmith -h' lists the commands");

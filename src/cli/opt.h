@@ -25,6 +25,7 @@ enum {
 	OPT_HIDDEN = 2,
 	OPT_COMMA = 4,    /* split lists at commas */
 	OPT_FROM_ONE = 8, /* of an enum: index + 1 is stored, so that 0 = not given */
+	OPT_WRITERS = 16, /* common, but for commands with NEED_WRITE only */
 };
 
 struct opt {
@@ -36,6 +37,10 @@ struct opt {
 	const char *arg;            /* value name: "DIR" */
 	const char *help;           /* <= 60 characters, lower case, no full stop */
 	const char *const *choices; /* OPT_ENUM: NULL-terminated */
+	/* The variable that an option which is not given comes from, or NULL: "ROCSMITH_GPU". For
+	 * settings only, never for what a command is to do. "" and, for a flag, "0" count as not
+	 * given. rocsmith(1) lists them. */
+	const char *env;
 };
 
 /* What every command has; the first member of each command's own struct. */
@@ -43,6 +48,7 @@ struct common {
 	bool help, json, dry_run, quiet;
 	unsigned verbose, color, jobs;
 	struct str trace;
+	const struct command *const *commands; /* all there are; from main() */
 };
 
 enum { NEED_WRITE = 1 /* changes files: has -n/--dry-run */ };
@@ -61,14 +67,19 @@ struct command {
 extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
 extern const struct opt common_opts[];
 
-/* Fills args from argv; an option that is not given may come from the environment: --dry-run from
- * ROCSMITH_DRY_RUN ("" and, for a flag, "0" count as not given). */
+#define OPT_EACH(o, table)                                                                         \
+	for (const struct opt *o = (table); o && o->kind != OPT_END; o++)
+
+bool opt_is_positional(const struct opt *o);
+/* Whether the command has it, and shows it. */
+bool opt_is_shown(const struct command *c, const struct opt *o);
+/* Fills args from argv and from the environment. */
 MUST_USE struct err *opt_parse(
 	struct arena *a, const struct command *c, const struct strs *argv, void *args);
 /* The command that argv names, and how many words its name took; did-you-mean in the error. */
-MUST_USE struct err *command_find(
-	const struct strs *argv, const struct command **ret, size_t *ret_words);
-void help_main(void);
+MUST_USE struct err *command_find(const struct command *const *all, const struct strs *argv,
+	const struct command **ret, size_t *ret_words);
+
+/* ---- help.c ---- */
+void help_main(const struct command *const *all);
 void help_command(const struct command *c);
-/* Completion script for bash, zsh or fish, to stdout. */
-MUST_USE struct err *completion_print(struct arena *a, struct str shell);

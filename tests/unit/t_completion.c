@@ -6,7 +6,6 @@
 #include "test.h"
 
 #include "base/proc.h"
-#include "cli/help.h"
 #include "cli/opt.h"
 #include "formats/node.h"
 #include "term/out.h"
@@ -31,9 +30,24 @@ static struct str printed(
 	return (struct str){.p = p, .n = (size_t)n};
 }
 
+/* Runs a command on its own. args begins with struct common. */
+static struct err *run_command(struct arena *a, const char *name, struct common *args)
+{
+	int status = 0;
+	args->commands = commands;
+	for (const struct command *const *c = commands; *c; c++)
+		if (!strcmp((*c)->name, name))
+			return (*c)->run(a, args, &status);
+	return err_new(E_USAGE, "no command '%s'", name);
+}
+
 static struct err *show_completion(struct arena *a, const void *shell)
 {
-	return completion_print(a, str_from(shell));
+	struct {
+		struct common common;
+		struct str shell;
+	} args = {.shell = str_from(shell)};
+	return run_command(a, "completion", &args.common);
 }
 
 static struct err *show_help(struct arena *a, const void *command)
@@ -47,7 +61,7 @@ static struct err *show_main_help(struct arena *a, const void *none)
 {
 	(void)a;
 	(void)none;
-	help_main();
+	help_main(commands);
 	return NULL;
 }
 
@@ -58,17 +72,7 @@ static struct err *show_help_json(struct arena *a, const void *none)
 		struct common common;
 		struct strs command;
 	} args = {.common.json = true};
-	int status = 0;
-	for (const struct command *const *c = commands; *c; c++)
-		if (!strcmp((*c)->name, "help"))
-			return (*c)->run(a, &args, &status);
-	return err_new(E_USAGE, "no command 'help'");
-}
-
-static bool shown_option(const struct command *c, const struct opt *o)
-{
-	bool positional = o->kind == OPT_POS || o->kind == OPT_POSES || o->kind == OPT_REST;
-	return !positional && !(o->flags & OPT_HIDDEN) && opt_applies(c, o);
+	return run_command(a, "help", &args.common);
 }
 
 /* The scripts as programs of their shells see them. */
@@ -127,7 +131,7 @@ static void every_option_is_in_every_script(void **state)
 	for (const struct command *const *c = commands; *c; c++) {
 		assert_true(str_contains(bash, str_fmt(&a, "'%s'", (*c)->name)));
 		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++) {
-			if (!shown_option(*c, o))
+			if (opt_is_positional(o) || !opt_is_shown(*c, o))
 				continue;
 			assert_true(str_contains(bash, str_fmt(&a, " --%s", o->lname)));
 			assert_true(str_contains(fish, str_fmt(&a, " -l %s", o->lname)));
@@ -174,9 +178,9 @@ static void another_shell_is_wrong_usage(void **state)
 {
 	(void)state;
 	ARENA(a);
-	assert_err_says(completion_print(&a, S("tcsh")), E_USAGE, "no completion for 'tcsh'");
-	assert_err_says(completion_print(&a, S("")), E_USAGE, "bash, zsh and fish");
-	assert_err_says(completion_print(&a, S("bas")), E_USAGE, "bash, zsh and fish");
+	assert_err_says(show_completion(&a, "tcsh"), E_USAGE, "no completion for 'tcsh'");
+	assert_err_says(show_completion(&a, ""), E_USAGE, "bash, zsh and fish");
+	assert_err_says(show_completion(&a, "bas"), E_USAGE, "bash, zsh and fish");
 }
 
 static void help_lists_every_command_and_exit_status(void **state)
@@ -232,7 +236,7 @@ static void help_json_is_the_tables(void **state)
 		for (const struct opt *o = (*c)->opts; o && o->kind != OPT_END; o++)
 			shown += !(o->flags & OPT_HIDDEN);
 		for (const struct opt *o = common_opts; o->kind != OPT_END; o++)
-			shown += !(o->flags & OPT_HIDDEN) && opt_applies(*c, o);
+			shown += opt_is_shown(*c, o);
 		assert_int_equal(options->n, shown);
 	}
 	assert_int_equal(list->n, n);

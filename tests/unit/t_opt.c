@@ -2,7 +2,6 @@
 
 #include "test.h"
 
-#include "cli/help.h"
 #include "cli/opt.h"
 
 struct args {
@@ -20,16 +19,19 @@ static const struct opt table[] = {
 		.sname = 'f',
 		.kind = OPT_BOOL,
 		.off = offsetof(struct args, fast),
+		.env = "ROCSMITH_FAST",
 		.help = "x"},
 	{.lname = "count",
 		.sname = 'c',
 		.kind = OPT_UINT,
 		.off = offsetof(struct args, count),
+		.env = "ROCSMITH_COUNT",
 		.arg = "N",
 		.help = "x"},
 	{.lname = "mode",
 		.kind = OPT_ENUM,
 		.off = offsetof(struct args, mode),
+		.env = "ROCSMITH_MODE",
 		.arg = "MODE",
 		.choices = modes,
 		.help = "x"},
@@ -45,12 +47,14 @@ static const struct opt table[] = {
 		.kind = OPT_PATH,
 		.flags = OPT_REQUIRED,
 		.off = offsetof(struct args, out),
+		.env = "ROCSMITH_OUT",
 		.arg = "DIR",
 		.help = "x"},
 	{.lname = "gpu",
 		.kind = OPT_LIST,
 		.flags = OPT_COMMA,
 		.off = offsetof(struct args, gpus),
+		.env = "ROCSMITH_GPU",
 		.arg = "LIST",
 		.help = "x"},
 	{.lname = "FIRST", .kind = OPT_POS, .off = offsetof(struct args, first), .help = "x"},
@@ -263,6 +267,25 @@ static void the_environment_fills_what_is_not_given(void **state)
 	unsetenv("ROCSMITH_COUNT");
 }
 
+static void rows_without_a_variable_have_none(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct args args;
+	setenv("ROCSMITH_HOW", "slim", 1);
+	setenv("ROCSMITH_JSON", "1", 1);
+	setenv("ROCSMITH_HELP", "1", 1);
+	setenv("ROCSMITH_FIRST", "x", 1);
+	assert_ok(parse(&a, &cmd, "-o x", &args));
+	assert_int_equal(args.how, 0);
+	assert_false(args.common.json || args.common.help);
+	assert_int_equal(args.first.n, 0);
+	unsetenv("ROCSMITH_HOW");
+	unsetenv("ROCSMITH_JSON");
+	unsetenv("ROCSMITH_HELP");
+	unsetenv("ROCSMITH_FIRST");
+}
+
 static void commands_are_found_by_one_or_two_words(void **state)
 {
 	(void)state;
@@ -270,11 +293,11 @@ static void commands_are_found_by_one_or_two_words(void **state)
 	const struct command *c;
 	size_t words;
 	struct strs argv = str_split(&a, S("help completion"), ' ');
-	assert_null(command_find(&argv, &c, &words));
+	assert_null(command_find(commands, &argv, &c, &words));
 	assert_string_equal(c->name, "help");
 	assert_int_equal(words, 1);
 	argv = str_split(&a, S("hepl"), ' ');
-	CLEANUP(err_freep) struct err *e = command_find(&argv, &c, &words);
+	CLEANUP(err_freep) struct err *e = command_find(commands, &argv, &c, &words);
 	assert_non_null(e);
 	assert_non_null(strstr(e->hints->text, "'help'"));
 }
@@ -307,6 +330,34 @@ static void check_unique(const struct command *c, const struct opt *o)
 	for (const struct opt *p = common_opts; p->kind != OPT_END; p++)
 		if (!strcmp(p->lname, o->lname) || (o->sname && p->sname == o->sname))
 			fail_msg("%s: --%s hides a common option", c->name, o->lname);
+}
+
+/* Settings only; that the names are those of rocsmith(1) is for tools/lint. */
+static void check_variable(const struct command *c, const struct opt *o)
+{
+	ARENA(a);
+	if (!o->env)
+		return;
+	struct str name = str_from(o->env);
+	assert_true(str_starts(name, S("ROCSMITH_")));
+	char *word = str_z(&a, str_lower(&a, str_sub(name, S("ROCSMITH_").n, name.n)));
+	for (char *p = word; *p; p++)
+		*p = *p == '_' ? '-' : *p;
+	assert_string_equal(word, o->lname);
+	bool common = c->opts == common_opts;
+	if (opt_is_positional(o) || (o->kind == OPT_BOOL && !common))
+		fail_msg("%s: '%s' must not come from the environment", c->name, o->lname);
+}
+
+static void variables_are_for_settings(void **state)
+{
+	(void)state;
+	const struct command common = {.name = "every command", .opts = common_opts};
+	OPT_EACH (o, common_opts)
+		check_variable(&common, o);
+	for (const struct command *const *c = commands; *c; c++)
+		OPT_EACH (o, (*c)->opts)
+			check_variable(*c, o);
 }
 
 static void every_table_keeps_the_rules(void **state)
@@ -345,8 +396,10 @@ int main(void)
 		cmocka_unit_test(dry_run_exists_only_for_commands_that_write),
 		cmocka_unit_test(rest_takes_options_of_others_as_they_are),
 		cmocka_unit_test(the_environment_fills_what_is_not_given),
+		cmocka_unit_test(rows_without_a_variable_have_none),
 		cmocka_unit_test(commands_are_found_by_one_or_two_words),
 		cmocka_unit_test(every_table_keeps_the_rules),
+		cmocka_unit_test(variables_are_for_settings),
 		cmocka_unit_test(no_two_commands_share_a_name),
 	};
 	return cmocka_run_group_tests_name("opt", tests, NULL, NULL);
