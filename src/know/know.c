@@ -48,6 +48,15 @@ const struct know_library *know_header(struct str path)
 	return NULL;
 }
 
+const struct know_library *know_link(struct str name)
+{
+	for (size_t i = 0; i < know_library_count; i++)
+		if (know_library_table[i].link &&
+			str_eq(name, str_from(know_library_table[i].link)))
+			return &know_library_table[i];
+	return NULL;
+}
+
 struct strs know_headers(struct arena *a, const struct strs *paths)
 {
 	struct strs out = {0};

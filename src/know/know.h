@@ -22,6 +22,8 @@ struct strs know_component_names(struct arena *a);
 const struct know_library *know_component(struct str name);
 /* The component that a header belongs to, by its path in an #include; NULL when it is not ROCm's. */
 const struct know_library *know_header(struct str path);
+/* The library that -l calls by this name, NULL when it is none that a build of ours links. */
+const struct know_library *know_link(struct str name);
 /* Components that provide these headers ("hiprand/hiprand.h" -> "hiprand"), sorted. */
 struct strs know_headers(struct arena *a, const struct strs *paths);
 /* Packages of a component (those of "headers" are wanted without what they depend on: alone). E_USAGE with

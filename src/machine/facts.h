@@ -20,6 +20,3 @@ MUST_USE struct err *machine_gather(struct root *r, struct machine *m);
 void check_machine(struct arena *a, struct machine *m);
 /* A warning that a file could not be used. */
 void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why);
-
-/* May the identity of m open a node for reading and writing, by mode and owner? */
-bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid);

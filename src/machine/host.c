@@ -42,7 +42,8 @@ static struct str macro_value(struct str text, struct str name)
 	return S("");
 }
 
-struct str glibc_version(struct arena *a, struct str features_h)
+/* "2.36" from glibc's features.h, "" when that is another C library's. */
+static struct str glibc_version(struct arena *a, struct str features_h)
 {
 	uint64_t major, minor;
 	if (!str_u64(macro_value(features_h, S("__GLIBC__")), 10, &major) ||

@@ -6,7 +6,5 @@
 /* C library and gcc below root ("" = this computer), for programs of arch, e.g. "x86_64". */
 MUST_USE struct err *host_read_files(
 	struct arena *a, struct str root, struct str arch, struct host *ret);
-/* "2.36" from glibc's features.h, "" when that is another C library's. */
-struct str glibc_version(struct arena *a, struct str features_h);
 /* The probe's answer: one value a line. E_USAGE when it is no Python 3. */
 MUST_USE struct err *host_parse_python(struct arena *a, struct str text, struct host *h);

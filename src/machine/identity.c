@@ -9,7 +9,6 @@
 
 #include "machine/facts.h"
 #include "machine/parse.h"
-#include "machine/record.h"
 
 enum { GID_USER = 1000, READ_WRITE = 06 };
 
@@ -32,7 +31,7 @@ static bool in_group(const struct machine *m, unsigned gid)
 	return false;
 }
 
-bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid)
+static bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid)
 {
 	unsigned bits = mode & 7;
 	if (m->has_identity && m->uid == 0)
@@ -117,5 +116,5 @@ void gather_nodes(struct root *r, struct machine *m)
 			strs_add(r->a, &m->groups, own_group(r, groups, m->gids.v[i], &used));
 	add_nodes(r, m, groups, &used);
 	if (has_groups)
-		record_text(r, S("etc/group"), NULL, buf_str(&used));
+		root_tell_text(r, S("etc/group"), buf_str(&used));
 }

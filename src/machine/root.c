@@ -1,8 +1,6 @@
 /* Reading below a root; see root.h. */
 #include "machine/root.h"
 
-#include "machine/record.h"
-
 enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 4096, TEXT_MAX = 200 };
 
 static struct str parent(struct str rel)
@@ -101,21 +99,42 @@ static enum root_status get(struct root *r, struct str path, size_t head, struct
 	return s;
 }
 
-enum root_status root_read(struct root *r, struct str path, keep_fn *keep, struct str *ret)
+/* ---- telling the observer ---- */
+static void tell(struct root *r, struct root_seen seen)
 {
-	enum root_status s = get(r, path, 0, ret);
-	if (s == ROOT_OK)
-		record_text(r, path, keep, *ret);
-	return s;
+	if (r->observer)
+		r->observer(r->user, &seen);
+}
+
+void root_tell_text(struct root *r, struct str path, struct str text)
+{
+	tell(r, (struct root_seen){.what = SEEN_FILE, .path = path, .text = text});
+}
+
+void root_tell_link(struct root *r, struct str path, struct str target)
+{
+	ARENA(tmp);
+	target = str_fmt(&tmp, "/%.*s", STR(target));
+	tell(r, (struct root_seen){.what = SEEN_LINK, .path = path, .text = target});
 }
 
 enum root_status root_head(
 	struct root *r, struct str path, size_t n, keep_fn *keep, struct str *ret)
 {
+	ARENA(tmp);
+	BUF(kept, &tmp);
 	enum root_status s = get(r, path, n, ret);
-	if (s == ROOT_OK)
-		record_text(r, path, keep, *ret);
+	if (s != ROOT_OK || !r->observer)
+		return s;
+	if (keep)
+		keep(&kept, *ret);
+	root_tell_text(r, path, keep ? buf_str(&kept) : *ret);
 	return s;
+}
+
+enum root_status root_read(struct root *r, struct str path, keep_fn *keep, struct str *ret)
+{
+	return root_head(r, path, 0, keep, ret);
 }
 
 enum root_status root_peek(struct root *r, struct str path, struct str *ret)
@@ -172,7 +191,7 @@ bool root_exists(struct root *r, struct str path)
 	struct str full = place(&tmp, r, path);
 	bool is = full.p && fs_is_dir(full);
 	if (is)
-		record_dir(r, path);
+		tell(r, (struct root_seen){.what = SEEN_DIR, .path = path});
 	return is;
 }
 
@@ -183,7 +202,7 @@ bool root_has_file(struct root *r, struct str path)
 	struct str full = place(&tmp, r, path);
 	if (!full.p || status_of(fs_stat(full, &st)) != ROOT_OK || S_ISDIR(st.st_mode))
 		return false;
-	record_text(r, path, NULL, S(""));
+	root_tell_text(r, path, S(""));
 	return true;
 }
 
@@ -208,14 +227,29 @@ struct str root_link_name(struct root *r, struct str path)
 		return S("");
 	}
 	struct str name = clean_text(r->a, path_base(target));
-	record_link(r, path, name);
+	tell(r, (struct root_seen){.what = SEEN_LINK, .path = path, .text = name});
 	return name;
 }
 
-void root_keep_link(struct root *r, struct str path, struct str target)
+/* The mode and owner that a .nodes text gives for path. */
+static void owner_of(struct str nodes, struct str path, struct stat *st)
 {
-	ARENA(tmp);
-	record_link(r, path, str_fmt(&tmp, "/%.*s", STR(target)));
+	struct str line, name, mode, uid, rest;
+	while (str_next(&nodes, '\n', &line)) {
+		uint64_t m = 0, u, g;
+		if (!str_cut(line, ' ', &name, &rest) || !str_eq(name, path))
+			continue;
+		str_cut(rest, ' ', &mode, &rest);
+		str_cut(rest, ' ', &uid, &rest);
+		for (size_t i = 0; i < mode.n && mode.p[i] >= '0' && mode.p[i] <= '7'; i++)
+			m = m * 8 + (uint64_t)(mode.p[i] - '0');
+		if (!str_u64(uid, 10, &u) || !str_u64(rest, 10, &g) || u > UINT32_MAX ||
+			g > UINT32_MAX)
+			continue;
+		st->st_mode = (mode_t)((st->st_mode & ~07777u) | (m & 07777));
+		st->st_uid = (uid_t)u;
+		st->st_gid = (gid_t)g;
+	}
 }
 
 enum root_status root_node(struct root *r, struct str path, struct stat *ret)
@@ -230,7 +264,7 @@ enum root_status root_node(struct root *r, struct str path, struct stat *ret)
 	/* On a live machine a node is a node; a sysroot has ordinary files in their place. */
 	if (r->dir.n ? !S_ISREG(ret->st_mode) && !S_ISCHR(ret->st_mode) : !S_ISCHR(ret->st_mode))
 		return ROOT_BAD;
-	record_owner_of(r->nodes, path, ret);
-	record_node(r, path, ret);
+	owner_of(r->nodes, path, ret);
+	tell(r, (struct root_seen){.what = SEEN_NODE, .path = path, .st = ret});
 	return ROOT_OK;
 }

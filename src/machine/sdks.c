@@ -42,7 +42,7 @@ static void look_at(struct root *r, struct machine *m, struct str name)
 	if (!real.n)
 		return;
 	if (!str_eq(real, dir))
-		root_keep_link(r, dir, real);
+		root_tell_link(r, dir, real);
 	add_tree(r, m, real);
 	root_list(r, real, &inner);
 	for (size_t i = 0; i < inner.n; i++) {

@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "know/know.h"
+#include "know/match.h"
 
 enum { MAX_SOURCE = 64 << 20, MAX_NOTES = 12, MAX_ERRORS = 20 };
 
@@ -242,33 +243,21 @@ static void find_block(struct arena *tmp, const struct step *s, struct str *text
 
 /* ---- hints: only what is known to be true ---- */
 
-/* Names the component of the SDK that has the header; false when none is known. */
-static bool hint_component(struct arena *tmp, struct err *e, struct str header)
+/* A header or a library that is missing: which component has it, or what else may help. */
+static struct err *hint_missing(struct arena *tmp, struct err *e, const char *tool, struct str text)
 {
-	struct strs headers = {.v = &header, .n = 1, .cap = 1};
-	struct strs parts = know_headers(tmp, &headers);
-	if (parts.n)
-		err_hint(e,
-			"the SDK component '%.*s' has it: sdk: {components: [%.*s]} in "
-			"rocsmith.yaml",
-			STR(parts.v[0]), STR(parts.v[0]));
-	return parts.n > 0;
-}
-
-/* 'curand.h' file not found -> which component has it */
-static struct err *hint_header(struct arena *tmp, struct err *e, struct str text)
-{
-	struct str quote, name, rest;
-	if (!str_ends(text, S("file not found")))
+	struct str part;
+	const struct know_rule *rule = know_match(tool, text, &part);
+	if (!rule)
 		return e;
-	str_cut(text, '\'', &quote, &name);
-	str_cut(name, '\'', &name, &rest);
-	if (hint_component(tmp, e, name))
-		return e;
+	const struct know_library *l = know_header(part);
+	if (!l)
+		l = know_link(part);
+	if (!l)
+		return err_hint(e, "%.*s", STR(know_hint(tmp, rule, part)));
 	return err_hint(e,
-		"no component of the SDK is known to have '%.*s'; name its folder in "
-		"'includes' if it belongs to the project",
-		STR(name));
+		"the SDK component '%s' has it: sdk: {components: [%s]} in rocsmith.yaml", l->name,
+		l->name);
 }
 
 /* Names of CUDA left in the failing file: what the tree needs more than translation. */
@@ -285,20 +274,6 @@ static struct err *hint_left(struct err *e, const struct step *s, struct str fil
 			l->suggestion.n ? ": " : "", STR(l->suggestion));
 	}
 	return e;
-}
-
-static struct err *hint_library(struct arena *tmp, struct err *e, struct str text)
-{
-	struct str prefix = S("unable to find library -l");
-	size_t at = str_find(text, prefix);
-	if (at == text.n)
-		return e;
-	struct str lib = str_sub(text, at + prefix.n, text.n);
-	struct str header = str_fmt(tmp, "%.*s/%.*s.h", STR(lib), STR(lib));
-	if (hint_component(tmp, e, header))
-		return e;
-	return err_hint(e, "'libraries' of rocsmith.yaml names it, and neither the SDK nor this "
-			   "machine has it");
 }
 
 /* ---- */
@@ -321,7 +296,7 @@ static struct err *compile_error(struct arena *tmp, const struct step *s, struct
 	}
 	if (b->notes.n)
 		err_detail(e, b->notes);
-	return hint_header(tmp, e, b->first.text);
+	return hint_missing(tmp, e, "clang", b->first.text);
 }
 
 /* "ld.lld: error: ..." and "clang++: error: ...": programs, not places. */
@@ -333,7 +308,7 @@ static struct err *tool_error(struct arena *tmp, const struct step *s, struct bl
 		STR(s->report.name), s->report.gpu.n ? " for " : "", STR(s->report.gpu));
 	if (b->notes.n)
 		err_detail(e, b->notes);
-	return link ? hint_library(tmp, e, b->first.text) : e;
+	return link ? hint_missing(tmp, e, "ld", b->first.text) : e;
 }
 
 static struct err *block_error(struct arena *tmp, const struct step *s, struct block *b)

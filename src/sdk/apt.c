@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/progress.h"
 #include "know/know.h"
+#include "know/match.h"
 #include "sdk/apt.h"
 
 enum { MAX_CONF = 1 << 20, MAX_RELEASE = 16 << 20, UPDATE_SECONDS = 600, RESOLVE_SECONDS = 120 };
@@ -128,82 +129,6 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 }
 
 /* ---- errors ---- */
-static const struct {
-	const char *text; /* in apt's output */
-	enum errcode code;
-	const char *why, *hint;
-} meanings[] = {
-	{.text = "NO_PUBKEY",
-		.code = E_SDK_SOURCE,
-		.why = "the archive is signed by a key that the keyring does not hold",
-		.hint = "--keyring FILE names the keyring of this archive"},
-	{.text = "The following signatures were invalid",
-		.code = E_SDK_SOURCE,
-		.why = "the archive's signature is wrong"},
-	{.text = "couldn't be verified",
-		.code = E_SDK_SOURCE,
-		.why = "the archive's signature could not be verified",
-		.hint = "--keyring FILE names the keyring of this archive"},
-	{.text = "signatures were invalid",
-		.code = E_SDK_SOURCE,
-		.why = "the archive's signature is wrong"},
-	{.text = "Clearsigned file isn't valid",
-		.code = E_SDK_SOURCE,
-		.why = "the archive's index is not what was signed"},
-	{.text = "Splitting up", .code = E_SDK_SOURCE, .why = "the archive's index is damaged"},
-	{.text = "GPG error",
-		.code = E_SDK_SOURCE,
-		.why = "the archive's signature could not be verified",
-		.hint = "--keyring FILE names the keyring of this archive"},
-	{.text = "is not signed", .code = E_SDK_SOURCE, .why = "the archive is not signed"},
-	{.text = "Hash Sum mismatch",
-		.code = E_HASH,
-		.why = "what the archive delivers does not match its signed index"},
-	{.text = "File has unexpected size",
-		.code = E_HASH,
-		.why = "what the archive delivers does not match its signed index"},
-	{.text = "No space left on device", .code = E_NOSPACE, .why = "the disk is full"},
-	{.text = "enough free space", .code = E_NOSPACE, .why = "the disk is full"},
-	{.text = "File too large", .code = E_NOSPACE, .why = "a file may not grow that large"},
-	{.text = "Write error", .code = E_NOSPACE, .why = "writing failed"},
-	{.text = "Unable to locate package",
-		.code = E_SDK_SOURCE,
-		.why = "the suite does not have a package of this component"},
-	{.text = "has no installation candidate",
-		.code = E_SDK_SOURCE,
-		.why = "the suite does not have a package of this component"},
-	{.text = "unmet dependencies",
-		.code = E_SDK_SOURCE,
-		.why = "the suite's packages cannot be installed together"},
-	{.text = "held broken packages",
-		.code = E_SDK_SOURCE,
-		.why = "the suite's packages cannot be installed together"},
-	{.text = "does not have a Release file",
-		.code = E_SDK_SOURCE,
-		.why = "there is no such suite at the archive"},
-	{.text = "no longer has a Release file",
-		.code = E_SDK_SOURCE,
-		.why = "there is no such suite at the archive"},
-	{.text = "Could not resolve", .code = E_NET, .why = "the archive's host is not known here"},
-	{.text = "Temporary failure resolving",
-		.code = E_NET,
-		.why = "the archive's host is not known here"},
-	{.text = "onnection", .code = E_NET, .why = "the archive cannot be reached"},
-	{.text = "Could not connect", .code = E_NET, .why = "the archive cannot be reached"},
-	{.text = "Cannot initiate the connection",
-		.code = E_NET,
-		.why = "the archive cannot be reached"},
-	{.text = "timed out", .code = E_NET, .why = "the archive does not answer"},
-	{.text = "404",
-		.code = E_SDK_SOURCE,
-		.why = "the archive no longer has a file of its index",
-		.hint = "--refresh takes the archive's present index"},
-	{.text = "File not found",
-		.code = E_SDK_SOURCE,
-		.why = "the archive lacks a file of its index",
-		.hint = "--refresh takes the archive's present index"},
-};
-
 /* apt's own lines that begin with E: or W:, without repetition. */
 static struct str complaints(struct arena *a, struct str out)
 {
@@ -218,15 +143,12 @@ static struct str complaints(struct arena *a, struct str out)
 
 static struct err *explain(struct arena *a, const struct proc *p, const struct proc_result *r)
 {
-	struct str said = complaints(a, r->out);
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-		if (!str_contains(said, str_from(meanings[i].text)))
-			continue;
-		struct err *e = err_new(meanings[i].code, "%s", meanings[i].why);
-		e = err_detail(e, said);
-		return meanings[i].hint ? err_hint(e, "%s", meanings[i].hint) : e;
-	}
-	return proc_failure(p, r);
+	struct str said = complaints(a, r->out), part;
+	const struct know_rule *rule = know_match("apt", said, &part);
+	if (!rule)
+		return proc_failure(p, r);
+	struct err *e = err_detail(err_new(rule->code, "%s", rule->about), said);
+	return rule->hint ? err_hint(e, "%s", rule->hint) : e;
 }
 
 static struct err *run(struct arena *a, struct proc *p, struct proc_result *r)

@@ -8,10 +8,9 @@
 
 #define X(name, id, severity, meaning) name,
 enum verify_id {
-#include "verify/findings.def"
+#include "know/findings.def"
 	V_COUNT
 };
-#undef X
 
 struct look_member { /* what was seen of a member while it was unpacked */
 	const struct zip_member *zip;

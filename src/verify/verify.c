@@ -9,8 +9,7 @@ static const struct {
 	enum severity severity;
 } table[] = {
 #define X(name, text, level, meaning) [name] = {.id = text, .severity = level},
-#include "verify/findings.def"
-#undef X
+#include "know/findings.def"
 };
 
 const char *verify_finding_id(size_t i)

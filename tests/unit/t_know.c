@@ -1,5 +1,6 @@
 /* What the words of --components mean, and which packages, headers and libraries are ROCm's. */
 #include "know/know.h"
+#include "know/match.h"
 #include "test.h"
 
 static struct strs packages_of(struct arena *a, const char *component, bool *alone)
@@ -291,6 +292,78 @@ static void who_brings_a_library_is_known_by_its_soname(void **state)
 	}
 }
 
+static const struct {
+	const char *text, *line, *part; /* part NULL: it does not fit */
+} lines[] = {
+	{"NO_PUBKEY", "W: GPG error: x NO_PUBKEY 12", ""},
+	{"NO_PUBKEY", "no_pubkey", NULL},
+	{"is full$", "the disk is full", ""},
+	{"is full$", "is full of it", NULL},
+	{"'*' file not found$", "'curand.h' file not found", "curand.h"},
+	{"'*' file not found$", "'' file not found", ""},
+	{"'*' file not found$", "'x.h' file not found with <angled> include", NULL},
+	{"'*' file not found$", "x.h file not found", NULL},
+	{"'*' file not found$", "", NULL},
+	{"library -l*", "unable to find library -lMIOpen", "MIOpen"},
+	{"library -l*", "unable to find library -l", ""},
+	{"library -l*", "unable to find it", NULL},
+};
+
+static void a_rule_fits_a_line_and_tells_a_part_of_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct know_rule rule = {.text = lines[i].text};
+		struct str part;
+		bool fits = know_rule_fits(&rule, str_from(lines[i].line), &part);
+		if (fits != (lines[i].part != NULL) ||
+			(fits && !str_eq(part, str_from(lines[i].part))))
+			fail_msg("'%s' in '%s'", lines[i].text, lines[i].line);
+	}
+}
+
+static void the_first_rule_of_a_tool_counts(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str part;
+	struct str said = S("W: the GPG error of x\nE: The file: NO_PUBKEY 1\n");
+	const struct know_rule *rule = know_match("apt", said, &part);
+	assert_non_null(rule);
+	assert_string_equal(rule->text, "NO_PUBKEY");
+	assert_null(know_match("clang", said, &part));
+	assert_null(know_match("apt", S(""), &part));
+	rule = know_match("clang", S("'my.h' file not found"), &part);
+	assert_non_null(rule);
+	assert_str(str_sub(know_hint(&a, rule, part), 0, 51),
+		"no component of the SDK is known to have 'my.h'; na");
+	assert_string_equal(know_link(S("MIOpen"))->name, "miopen");
+	assert_null(know_link(S("rocprim")));
+}
+
+/* ---- findings ---- */
+static const struct {
+	const char *id, *meaning;
+} findings[] = {
+#define X(name, id, severity, meaning) {id, meaning},
+#define FINDING(id, severity, meaning) {id, meaning},
+#include "know/findings.def"
+};
+
+static void findings_have_an_id_of_their_own_and_a_meaning(void **state)
+{
+	(void)state;
+	size_t n = sizeof(findings) / sizeof(findings[0]);
+	assert_true(n > 100);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(strspn(findings[i].id, "abcdefghijklmnopqrstuvwxyz0123456789-") ==
+			    strlen(findings[i].id));
+		assert_true(findings[i].meaning[0]);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(findings[i].id, findings[k].id);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +379,9 @@ int main(void)
 		cmocka_unit_test(headers_name_components),
 		cmocka_unit_test(a_library_is_found_by_each_of_its_names),
 		cmocka_unit_test(who_brings_a_library_is_known_by_its_soname),
+		cmocka_unit_test(a_rule_fits_a_line_and_tells_a_part_of_it),
+		cmocka_unit_test(the_first_rule_of_a_tool_counts),
+		cmocka_unit_test(findings_have_an_id_of_their_own_and_a_meaning),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,7 +125,7 @@ def check_rows(_):
 # ---- finding ids ----
 def check_findings(_):
     """Ids of findings that the code speaks of are in the registry, once each."""
-    ids = collections.Counter(re.findall(r'^X\(\w+, "([a-z0-9-]+)"', read(REGISTRY), re.M))
+    ids = collections.Counter(re.findall(r'^(?:X\(\w+, |FINDING\()"([a-z0-9-]+)"', read(REGISTRY), re.M))
     problems = [f"{REGISTRY}: '{name}' stands there {count} times"
         for name, count in ids.items() if count > 1]
     for name in tracked("src/*.c"):
@@ -137,4 +137,4 @@ def check_findings(_):
     return show(problems)
 
 
-REGISTRY = "src/verify/findings.def"
+REGISTRY = "src/know/findings.def"
