@@ -6,7 +6,6 @@
 #include "base/trace.h"
 #include "cli/opt.h"
 #include "term/out.h"
-#include "term/status.h"
 
 static struct err *prepare(const struct command *c, const struct common *o)
 {
@@ -64,7 +63,6 @@ int main(int argc, char **argv)
 	struct err *e = run(&a, argc, argv, &status);
 	e = err_join(e, out_finish());
 	if (e) {
-		status_hide();
 		say_error(e);
 		status = err_status(e->code);
 		if (e->code == E_CANCELLED && cancel_signal())

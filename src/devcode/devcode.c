@@ -16,11 +16,6 @@ static bool is_archive(struct str head)
 	return str_starts(head, S("!<arch>\n"));
 }
 
-static bool is_zip(struct str head)
-{
-	return str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
-}
-
 /* Is it worth scanning a file that begins so? */
 static bool has_known_head(struct str head)
 {
@@ -47,7 +42,7 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 	char bytes[HEAD];
 	struct str head = {.p = bytes};
 	struct devcode_file file = {.path = str_dup(a, path), .size = src->size};
-	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file};
+	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file, .base = src->base};
 	ret->looked_at++;
 	TRY(elf_src_peek(src, bytes, HEAD, 0, &head.n));
 	if (!has_known_head(head))
@@ -67,11 +62,6 @@ struct many {
 	const struct zip *zip;
 	struct str prefix; /* of the members' names: "some.whl/" */
 };
-
-static bool is_wheel(struct str path)
-{
-	return str_ends(path, S(".whl"));
-}
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
 {
@@ -144,15 +134,6 @@ static struct err *scan_file(struct many *m, struct str path, struct str name)
 	return devcode_scan_src(m->a, &src, name, m->flags, m->out);
 }
 
-/* A wheel in a folder: its members count as files of the folder. */
-static struct err *scan_inner_wheel(const struct many *m, struct str path, struct str name)
-{
-	ARENA(tmp);
-	struct many inner = *m;
-	inner.prefix = str_fmt(&tmp, "%.*s/", STR(name));
-	return scan_wheel(&inner, path);
-}
-
 static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
@@ -161,9 +142,11 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	if (!S_ISREG(e->st.st_mode))
 		return NULL;
 	struct str path = path_join(&tmp, m->dir, e->path);
-	return note_damage(m, e->path,
-		is_wheel(e->path) ? scan_inner_wheel(m, path, e->path)
-				  : scan_file(m, path, e->path));
+	if (!str_ends(e->path, S(".whl")))
+		return note_damage(m, e->path, scan_file(m, path, e->path));
+	struct many inner = *m; /* the members of a wheel count as files of the folder */
+	inner.prefix = str_fmt(&tmp, "%.*s/", STR(e->path));
+	return note_damage(m, e->path, scan_wheel(&inner, path));
 }
 
 /* What a single file is, or E_FORMAT. */
@@ -179,12 +162,56 @@ static struct err *sniff(struct str path, bool *ret_zip)
 		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(path));
 	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
 	TRY(elf_src_peek(&src, bytes, HEAD, 0, &head.n));
-	*ret_zip = is_zip(head);
+	*ret_zip = str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
 	if (*ret_zip || has_known_head(head))
 		return NULL;
 	return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
 		"known are 64-bit ELF files, offload bundles, code objects, static archives, "
 		"wheels, and folders of these");
+}
+
+/* ---- what all files have ---- */
+static struct str processor(struct str target)
+{
+	return str_sub(target, 0, str_chr(target, ':'));
+}
+
+/* A file serves a target when it has an object for that processor, or for a generic target that
+ * covers it, and the object has kernels (where they were counted, and where the file has any). */
+static bool serves(const struct devcode_file *f, const struct target *want)
+{
+	bool empty = true;
+	VEC_EACH (struct code_object, o, &f->objects)
+		empty = empty && !o->kernels;
+	VEC_EACH (struct code_object, o, &f->objects) {
+		struct target have = target_read(processor(o->target));
+		if ((o->kernels || empty) && o->size && target_covers(&have, want))
+			return true;
+	}
+	return false;
+}
+
+void devcode_finish(struct arena *a, struct devcode *d)
+{
+	ARENA(tmp);
+	struct strs names = {0};
+	VEC_EACH (struct devcode_file, f, &d->files) {
+		VEC_EACH (struct code_object, o, &f->objects) {
+			struct str name = processor(o->target);
+			if (name.n && !strs_has(&names, name))
+				strs_add(&tmp, &names, name);
+		}
+	}
+	d->served = (struct strs){0};
+	for (size_t i = 0; i < names.n; i++) {
+		struct target want = target_read(names.v[i]);
+		bool all = true;
+		VEC_EACH (struct devcode_file, f, &d->files)
+			all = all && serves(f, &want);
+		if (all)
+			strs_add(a, &d->served, str_dup(a, names.v[i]));
+	}
+	strs_sort(&d->served);
 }
 
 struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struct devcode *ret)

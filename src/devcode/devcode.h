@@ -21,17 +21,27 @@ enum devcode_encoding {
 	DEVCODE_OBJECT /* a bare code object, in no bundle */
 };
 
+/* Where an object is, so that it can be cut out or replaced without another search: its bundle in the
+ * file, and the rest inside that bundle as it is decoded. Of a raw bundle and of a bare object the
+ * bytes are in the file at bundle + offset. */
+struct code_place {
+	uint64_t bundle; /* offset of the bundle in the file; of a bare object: its own */
+	uint64_t length; /* bytes that the bundle takes there, its header included */
+	uint64_t entry;  /* of the object's entry in the table, see struct bundle_entry; bare: 0 */
+	uint64_t offset; /* of the object's bytes, of which there are code_object.size; bare: 0 */
+};
+
 struct code_object {
-	struct str target; /* id as listed: "gfx942:sramecc+:xnack-" */
-	struct str
-		elf_target; /* from e_flags; "" when not looked at, or when they do not tell (V2) */
-	unsigned bundle;    /* counts from 0 in file order */
+	struct str target;     /* id as listed: "gfx942:sramecc+:xnack-" */
+	struct str elf_target; /* from e_flags; "": not looked at, or they do not tell (V2) */
+	unsigned bundle;       /* counts from 0 in file order */
 	enum devcode_encoding encoding;
 	uint64_t size, stored; /* decoded bytes; share of the file */
-	unsigned version;      /* code object version 2..6, 0 = not looked at */
-	int64_t kernels;       /* -1 = not looked at */
-	uint64_t debug;        /* bytes of .debug_* sections; with DEVCODE_DEBUG */
-	struct str sha256;     /* hex, only when asked for */
+	struct code_place place;
+	unsigned version;  /* code object version 2..6, 0 = not looked at */
+	int64_t kernels;   /* -1 = not looked at */
+	uint64_t debug;    /* bytes of .debug_* sections; with DEVCODE_DEBUG */
+	struct str sha256; /* hex, only when asked for */
 };
 
 struct devcode_file {

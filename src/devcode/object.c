@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "formats/le.h"
+#include "formats/msgpack.h"
 
 enum { HEADER = 64, FIRST_ABI = 2 /* EI_ABIVERSION 0 is code object version 2 */ };
 
@@ -30,10 +32,9 @@ static void check_label(struct scan *s, const struct code_object *o, const struc
 {
 	if (same_target(o->target, elf, o->version))
 		return;
-	struct finding *f = finding_add(
-		s->a, &s->out->findings, "object-mislabelled", SEV_ERROR, s->file->path);
-	finding_say(s->a, f, "bundle %u lists '%.*s', but the object there is for '%.*s'",
-		o->bundle, STR(o->target), STR(o->elf_target));
+	scan_say(s, "object-mislabelled", SEV_ERROR,
+		"bundle %u lists '%.*s', but the object there is for '%.*s'", o->bundle,
+		STR(o->target), STR(o->elf_target));
 }
 
 static void look_at_header(struct scan *s, const struct elf *e, struct code_object *o)
@@ -48,16 +49,6 @@ static void look_at_header(struct scan *s, const struct elf *e, struct code_obje
 		check_label(s, o, &t);
 	else
 		o->target = o->elf_target;
-}
-
-static uint64_t debug_bytes(const struct elf *e)
-{
-	uint64_t n = 0;
-	VEC_EACH (struct elf_section, x, &e->sections) {
-		if (str_starts(x->name, S(".debug_")) && x->size <= e->src->size)
-			n += x->size;
-	}
-	return n;
 }
 
 /* A source that has the first bytes of another at hand: headers and the note's head are there. */
@@ -77,35 +68,90 @@ static struct err *read_near(const struct elf_src *s, void *p, size_t n, uint64_
 	return NULL;
 }
 
-static struct err *near_open(struct near *near, const struct elf_src *far)
+/* ---- kernels ---- */
+/* NT_AMDGPU_METADATA of owner "AMDGPU": a map with the list amdhsa.kernels. -1: not to be seen in
+ * the first bytes of the note. */
+static int64_t announced(struct str note)
 {
-	near->src = (struct elf_src){.read = read_near, .size = far->size, .fd = -1};
-	near->far = far;
-	return elf_src_peek(far, near->head, sizeof(near->head), 0, &near->n);
+	enum { NHDR = 12, NAME = 8, METADATA = 32 };
+	struct msgpack_value v;
+	if (note.n < NHDR + NAME || le32(note.p) != sizeof("AMDGPU") ||
+		le32(note.p + 8) != METADATA)
+		return -1;
+	struct str rest = str_sub(note, NHDR + NAME, note.n);
+	if (!str_eq(str_sub(note, NHDR, NHDR + 7), (struct str){.p = "AMDGPU", .n = 7}) ||
+		!msgpack_next(&rest, &v) || v.kind != MSGPACK_MAP ||
+		!msgpack_find(&rest, v.number, S("amdhsa.kernels")) || !msgpack_next(&rest, &v))
+		return -1;
+	return v.kind == MSGPACK_ARRAY ? (int64_t)v.number : -1;
 }
 
-/* SPIR-V is no code object yet: the runtime compiles it for the device that it finds. */
-static bool is_spirv(struct str head)
+static struct err *count_announced(const struct elf *e, int64_t *ret)
 {
-	return str_starts(head, S("\3\2\43\7"));
+	char window[1024];
+	*ret = -1;
+	VEC_EACH (struct elf_segment, s, &e->segments) {
+		struct str note = {.p = window};
+		if (s->type != ELF_PT_NOTE)
+			continue;
+		size_t want = s->filesz < sizeof(window) ? (size_t)s->filesz : sizeof(window);
+		TRY(elf_src_peek(e->src, window, want, s->offset, &note.n));
+		*ret = announced(note);
+		break;
+	}
+	return NULL;
 }
 
+static struct err *count_descriptor(void *user, const struct elf_symbol *s)
+{
+	enum { DESCRIPTOR = 64 /* bytes of a kernel descriptor */, STT_OBJECT = 1 };
+	if (s->section && s->type == STT_OBJECT && s->size == DESCRIPTOR)
+		++*(int64_t *)user;
+	return NULL;
+}
+
+static struct err *count_name(void *user, const struct elf_symbol *s)
+{
+	if (s->section && str_ends(s->name, S(".kd")))
+		++*(int64_t *)user;
+	return NULL;
+}
+
+/* Names of template kernels are long: all names of a library can be a tenth of it. So two cheap
+ * counts are made first, the kernels that the metadata note announces and the symbols that look
+ * like kernel descriptors; where they agree they are right. Else the names decide. */
+static struct err *count_kernels(const struct elf *e, int64_t *ret)
+{
+	int64_t in_note;
+	TRY(count_announced(e, &in_note));
+	*ret = 0;
+	if (in_note > 0)
+		TRY(elf_symbols_unnamed(e, count_descriptor, ret));
+	if (in_note > 0 && in_note == *ret)
+		return NULL;
+	*ret = 0;
+	return elf_symbols(e, count_name, ret);
+}
+
+/* ---- the whole ---- */
 static struct err *look(struct scan *s, const struct elf_src *object, struct code_object *o)
 {
 	ARENA(tmp);
 	struct elf e;
-	struct near near;
+	struct near near = {.far = object};
 	const struct elf_src *src = &near.src;
-	TRY(near_open(&near, object));
-	if (is_spirv((struct str){.p = near.head, .n = near.n}))
-		return NULL;
+	near.src = (struct elf_src){.read = read_near, .size = object->size, .fd = -1};
+	TRY(elf_src_peek(object, near.head, sizeof(near.head), 0, &near.n));
+	if (str_starts((struct str){.p = near.head, .n = near.n}, S("\3\2\43\7")))
+		return NULL; /* SPIR-V: the runtime compiles it for the device that it finds */
 	bool debug = s->flags & DEVCODE_DEBUG;
 	TRY(debug ? elf_open(&tmp, src, &e) : elf_open_head(&tmp, src, &e));
 	if (e.machine != ELF_AMDGPU)
 		return err_new(E_ELF, "an ELF file for machine %u, not for an AMD GPU", e.machine);
 	look_at_header(s, &e, o);
-	if (debug)
-		o->debug = debug_bytes(&e);
+	VEC_EACH (struct elf_section, x, &e.sections) /* none without DEVCODE_DEBUG */
+		if (str_starts(x->name, S(".debug_")) && x->size <= src->size)
+			o->debug += x->size;
 	if (!(s->flags & (DEVCODE_KERNELS | DEVCODE_DEBUG)))
 		return NULL;
 	return count_kernels(&e, &o->kernels);
@@ -157,11 +203,18 @@ void object_compare(struct scan *s, size_t first)
 	}
 	if (!some || !none.n)
 		return;
-	struct finding *f = finding_add(
-		s->a, &s->out->findings, "object-without-kernels", SEV_WARNING, s->file->path);
-	struct str list = str_join(&tmp, &none, S(", "));
-	finding_say(s->a, f, "bundle %u lists %zu target%s without any kernel: %.*s",
-		v[first].bundle, none.n, none.n == 1 ? "" : "s", STR(list));
+	scan_say(s, "object-without-kernels", SEV_WARNING,
+		"bundle %u lists %zu target%s without any kernel: %.*s", v[first].bundle, none.n,
+		none.n == 1 ? "" : "s", STR(str_join(&tmp, &none, S(", "))));
+}
+
+void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	struct finding *f = finding_add(s->a, &s->out->findings, id, severity, s->file->path);
+	f->message = str_vfmt(s->a, fmt, ap);
+	va_end(ap);
 }
 
 void scan_damage(struct scan *s, const char *id, struct err *e)
@@ -170,8 +223,6 @@ void scan_damage(struct scan *s, const char *id, struct err *e)
 	struct strs chain = {0};
 	for (const struct err *at = e; at; at = at->cause)
 		strs_add(&tmp, &chain, str_from(at->msg));
-	struct finding *f = finding_add(s->a, &s->out->findings, id, SEV_ERROR, s->file->path);
-	struct str text = str_join(&tmp, &chain, S(": "));
-	finding_say(s->a, f, "%.*s", STR(text));
+	scan_say(s, id, SEV_ERROR, "%.*s", STR(str_join(&tmp, &chain, S(": "))));
 	err_free(e);
 }

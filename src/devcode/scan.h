@@ -8,6 +8,7 @@ struct scan {
 	unsigned flags;
 	struct devcode *out;
 	struct devcode_file *file; /* results of this image; added to out when it has any */
+	uint64_t base;             /* of the image in what its source reads from */
 };
 
 /* scan_elf.c, scan_bundle.c: device code in an image, added to s->file. Errors are for the image as
@@ -24,10 +25,11 @@ MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
 
 /* object.c: fills in what can be told from the object's bytes. Anything odd becomes a finding. */
 void object_look(struct scan *s, const struct elf_src *src, struct code_object *o);
-/* kernels.c: the number of kernels in an object. */
-MUST_USE struct err *count_kernels(const struct elf *e, int64_t *ret);
 /* Findings that compare the objects of one bundle: from index `first` of s->file->objects on. */
 void object_compare(struct scan *s, size_t first);
 
-/* A finding about the current file; the message is the error's whole chain. Frees e. */
+/* A finding about the current file. */
+void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
+	PRINTF(4, 5);
+/* The same, of an error: the message is its whole chain. Frees e. */
 void scan_damage(struct scan *s, const char *id, struct err *e);

@@ -9,21 +9,6 @@
 #include "base/hash.h"
 #include "formats/le.h"
 
-static struct code_object *add_object(
-	struct scan *s, const struct bundle *b, const struct bundle_entry *e)
-{
-	struct code_object *o = VEC_PUSH(s->a, &s->file->objects);
-	*o = (struct code_object){
-		.target = str_dup(s->a, e->target),
-		.bundle = s->file->bundles,
-		.encoding = (enum devcode_encoding)b->encoding,
-		.size = e->size,
-		.stored = e->size,
-		.kernels = -1,
-	};
-	return o;
-}
-
 /* Shares of a compressed bundle, in proportion to the decoded sizes. */
 static void share_out(struct scan *s, const struct bundle *b, size_t first)
 {
@@ -75,14 +60,6 @@ static void keep(struct deep *d, const char *p, size_t n)
 	d->have += n;
 }
 
-static void part_done(struct deep *d)
-{
-	struct elf_src src = elf_src_mem((struct str){.p = d->p, .n = d->have});
-	object_look(d->s, &src, &d->s->file->objects.v[d->v[d->now].object]);
-	d->have = 0;
-	d->now++;
-}
-
 static struct err *decoded(void *user, const void *bytes, size_t n, uint64_t at, bool *stop)
 {
 	struct deep *d = user;
@@ -98,7 +75,10 @@ static struct err *decoded(void *user, const void *bytes, size_t n, uint64_t at,
 		keep(d, (const char *)bytes + (from - at), (size_t)(to - from));
 		if (d->have < e->size)
 			break;
-		part_done(d);
+		struct elf_src src = elf_src_mem((struct str){.p = d->p, .n = d->have});
+		object_look(d->s, &src, &d->s->file->objects.v[d->v[d->now].object]);
+		d->have = 0;
+		d->now++;
 	}
 	*stop = d->now == d->n && !d->md5;
 	return NULL;
@@ -110,9 +90,8 @@ static void check_hash(struct deep *d)
 	d->md5 = NULL;
 	if (le64((const char *)md5.b) == d->b->hash)
 		return;
-	struct finding *f = finding_add(d->s->a, &d->s->out->findings, "bundle-hash-mismatch",
-		SEV_WARNING, d->s->file->path);
-	finding_say(d->s->a, f, "the hash in the header of bundle %u is not that of its content",
+	scan_say(d->s, "bundle-hash-mismatch", SEV_WARNING,
+		"the hash in the header of bundle %u is not that of its content",
 		d->s->file->bundles);
 }
 
@@ -157,13 +136,25 @@ static void look_raw(
 }
 
 /* Adds the objects of one bundle; looks into them as s->flags ask. */
-static struct err *scan_bundle(
-	struct scan *s, const struct elf_src *src, const struct bundle *b)
+static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const struct bundle *b)
 {
 	size_t first = s->file->objects.n;
 	VEC_EACH (struct bundle_entry, e, &b->entries) {
-		if (e->target.n)
-			add_object(s, b, e);
+		if (!e->target.n)
+			continue;
+		struct code_object *o = VEC_PUSH(s->a, &s->file->objects);
+		*o = (struct code_object){
+			.target = str_dup(s->a, e->target),
+			.bundle = s->file->bundles,
+			.encoding = (enum devcode_encoding)b->encoding,
+			.size = e->size,
+			.stored = e->size,
+			.place.bundle = src->base - s->base + b->offset,
+			.place.length = b->stored,
+			.place.entry = e->at,
+			.place.offset = e->offset,
+			.kernels = -1,
+		};
 	}
 	if (b->encoding == BUNDLE_RAW) {
 		look_raw(s, src, b, first);
@@ -210,10 +201,9 @@ struct err *scan_bundles(
 	}
 	if (stop >= end)
 		return NULL;
-	struct finding *f = finding_add(
-		s->a, &s->out->findings, "bundle-unrecognised", SEV_WARNING, s->file->path);
-	finding_say(s->a, f, "%.*s: no offload bundle at offset %llu, %llu bytes are left unread",
-		STR(where), (unsigned long long)stop, (unsigned long long)(end - stop));
+	scan_say(s, "bundle-unrecognised", SEV_WARNING,
+		"%.*s: no offload bundle at offset %llu, %llu bytes are left unread", STR(where),
+		(unsigned long long)stop, (unsigned long long)(end - stop));
 	return scan_search(s, src, stop, end);
 }
 

@@ -19,35 +19,25 @@ struct ranges {
 	size_t n, cap;
 };
 
-static bool has_content(const struct elf_section *x)
-{
-	return x->type == ELF_PROGBITS && x->size && (x->flags & ELF_ALLOC);
-}
-
-static bool is_fatbin(const struct elf_section *x)
-{
-	return str_eq(x->name, S(".hip_fatbin")) && x->type == ELF_PROGBITS && x->size;
-}
-
 /* Tables of the compiler for unwinding: never data of the program. */
 static bool is_unwind(const struct elf_section *x)
 {
 	return str_starts(x->name, S(".eh_frame")) || str_starts(x->name, S(".gcc_except_table"));
 }
 
-static void add(struct arena *a, struct ranges *r, const struct elf_section *x)
-{
-	*VEC_PUSH(a, r) = (struct range){
-		.offset = x->offset, .size = x->size, .fatbin = is_fatbin(x), .name = x->name};
-}
-
 /* .hip_fatbin and read-only data; with all = true everything that is loaded. */
 static void choose_sections(struct arena *a, const struct elf *e, bool all, struct ranges *r)
 {
 	VEC_EACH (struct elf_section, x, &e->sections) {
+		bool fatbin = str_eq(x->name, S(".hip_fatbin"));
 		bool data = !(x->flags & (ELF_WRITE | ELF_EXECINSTR)) && !is_unwind(x);
-		if (is_fatbin(x) || (has_content(x) && (data || all)))
-			add(a, r, x);
+		if (x->type != ELF_PROGBITS || !x->size)
+			continue;
+		if (fatbin || ((x->flags & ELF_ALLOC) && (data || all)))
+			*VEC_PUSH(a, r) = (struct range){.offset = x->offset,
+				.size = x->size,
+				.fatbin = fatbin,
+				.name = x->name};
 	}
 }
 
@@ -96,17 +86,11 @@ static struct err *bare_object(struct scan *s, const struct elf_src *src)
 		.encoding = DEVCODE_OBJECT,
 		.size = src->size,
 		.stored = src->size,
+		.place = {.bundle = src->base - s->base, .length = src->size},
 		.kernels = -1,
 	};
 	object_look(s, src, o);
 	return NULL;
-}
-
-static void note_kpack(struct scan *s)
-{
-	struct finding *f =
-		finding_add(s->a, &s->out->findings, "kpack-reference", SEV_INFO, s->file->path);
-	finding_say(s->a, f, "device code was split off into kpack archives (.rocm_kpack_ref)");
 }
 
 struct err *scan_elf(struct scan *s, const struct elf_src *src)
@@ -118,7 +102,8 @@ struct err *scan_elf(struct scan *s, const struct elf_src *src)
 	if (e.machine == ELF_AMDGPU)
 		return bare_object(s, src);
 	if (elf_section(&e, S(".rocm_kpack_ref")))
-		note_kpack(s);
+		scan_say(s, "kpack-reference", SEV_INFO,
+			"device code was split off into kpack archives (.rocm_kpack_ref)");
 	if (e.sections.n)
 		choose_sections(&tmp, &e, false, &r);
 	else

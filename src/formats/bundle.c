@@ -75,8 +75,11 @@ static struct err *parse_table(
 		if (*ret_need > have.n)
 			return NULL;
 		struct str id = str_dup(a, (struct str){.p = p + ENTRY, .n = (size_t)idlen});
-		*VEC_PUSH(a, &b->entries) = (struct bundle_entry){
-			.id = id, .target = target_of(id), .offset = le64(p), .size = le64(p + 8)};
+		*VEC_PUSH(a, &b->entries) = (struct bundle_entry){.id = id,
+			.target = target_of(id),
+			.offset = le64(p),
+			.size = le64(p + 8),
+			.at = at};
 		at = *ret_need;
 	}
 	return NULL;

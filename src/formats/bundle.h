@@ -17,6 +17,7 @@ struct bundle_entry {
 	struct str id;         /* "hipv4-amdgcn-amd-amdhsa--gfx1100" */
 	struct str target;     /* "gfx1100", "" for the host entry */
 	uint64_t offset, size; /* inside the (decoded) bundle */
+	uint64_t at;           /* of the entry itself in there: offset, size, length of id; id */
 };
 
 struct bundle {

@@ -85,13 +85,6 @@ static void show_place(struct buf *out, const struct err *e)
 	show_source(out, e);
 }
 
-static void show_detail(struct buf *out, const struct err *e)
-{
-	struct str rest = str_from(e->detail), line;
-	while (str_next(&rest, '\n', &line))
-		buf_fmt(out, "  | %.*s\n", STR(line));
-}
-
 static void show_hints(struct buf *out, const struct err *e, struct seen *seen)
 {
 	ARENA(tmp);
@@ -117,7 +110,9 @@ static void show(struct buf *out, const struct err *first, enum style style, con
 		else
 			buf_fmt(out, "  caused by: %s\n", e->msg);
 		show_place(out, e);
-		show_detail(out, e);
+		struct str detail = str_from(e->detail), line;
+		while (str_next(&detail, '\n', &line))
+			buf_fmt(out, "  | %.*s\n", STR(line));
 	}
 	for (const struct err *e = first; e; e = e->cause)
 		show_hints(out, e, &seen);
@@ -132,6 +127,7 @@ void say_error(const struct err *e)
 	BUF(out, &tmp);
 	show(&out, e, STYLE_RED, "error:");
 	fflush(stdout);
+	out_transient(S(""));
 	struct str text = buf_str(&out);
 	fwrite(text.p, 1, text.n, stderr);
 }

@@ -2,6 +2,7 @@
 #include "term/out.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,13 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "term/status.h"
 
 static int verbosity;
 static bool color_out, color_err;
+
+/* The line that the next output takes away: progress comes from any thread. */
+static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool line_shown;
 
 static bool env_set(const char *name)
 {
@@ -78,9 +82,20 @@ struct str styled_err(struct arena *a, enum style style, struct str s)
 	return styled(a, color_err, style, s);
 }
 
+void out_transient(struct str line)
+{
+	pthread_mutex_lock(&line_lock);
+	if (line_shown)
+		fputs("\r\033[K", stderr);
+	line_shown = line.n > 0;
+	fprintf(stderr, "%.*s", STR(line));
+	fflush(stderr);
+	pthread_mutex_unlock(&line_lock);
+}
+
 void out_text(struct str s)
 {
-	status_hide();
+	out_transient(S(""));
 	fwrite(s.p, 1, s.n, stdout);
 }
 
@@ -100,17 +115,13 @@ struct err *out_finish(void)
 	return err_errno("cannot write the result to standard output");
 }
 
-static void say_line(struct str line)
-{
-	status_hide();
-	fprintf(stderr, "%.*s\n", STR(line));
-}
-
-static void say_labelled(enum style style, const char *label, struct str text)
+static void say_labelled(enum style style, struct str label, struct str text)
 {
 	ARENA(tmp);
-	struct str head = styled_err(&tmp, style, str_from(label));
-	say_line(str_fmt(&tmp, "%.*s %.*s", STR(head), STR(text)));
+	struct str line =
+		str_fmt(&tmp, "%.*s %.*s\n", STR(styled_err(&tmp, style, label)), STR(text));
+	out_transient(S(""));
+	fwrite(line.p, 1, line.n, stderr);
 }
 
 void say_status(struct str verb, const char *fmt, ...)
@@ -122,8 +133,7 @@ void say_status(struct str verb, const char *fmt, ...)
 	va_start(ap, fmt);
 	struct str text = str_vfmt(&tmp, fmt, ap);
 	va_end(ap);
-	struct str padded = str_fmt(&tmp, "%12.*s", STR(verb));
-	say_line(str_fmt(&tmp, "%.*s %.*s", STR(styled_err(&tmp, STYLE_GREEN, padded)), STR(text)));
+	say_labelled(STYLE_GREEN, str_fmt(&tmp, "%12.*s", STR(verb)), text);
 }
 
 #define SAY(style, label, condition)                                                               \
@@ -137,17 +147,17 @@ void say_status(struct str verb, const char *fmt, ...)
 
 void say_warning(const char *fmt, ...)
 {
-	SAY(STYLE_YELLOW, "warning:", true);
+	SAY(STYLE_YELLOW, S("warning:"), true);
 }
 
 void say_hint(const char *fmt, ...)
 {
-	SAY(STYLE_CYAN, "hint:", verbosity >= 0);
+	SAY(STYLE_CYAN, S("hint:"), verbosity >= 0);
 }
 
 void say_verbose(const char *fmt, ...)
 {
-	SAY(STYLE_DIM, "note:", verbosity > 0);
+	SAY(STYLE_DIM, S("note:"), verbosity > 0);
 }
 
 struct str human_bytes(struct arena *a, uint64_t n)

@@ -11,10 +11,16 @@ enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YELLOW, STYLE_CYAN };
 
 void out_init(enum color_mode color, int verbosity); /* -1 quiet, 0, 1 verbose, 2 very verbose */
+/* After out_init(): shows the progress of long work (base/progress.h): verb, object, done/total and
+ * ETA in one transient line on a terminal, plain lines at most every 10 s elsewhere. */
+void status_init(void);
 int out_verbosity(void);
 unsigned out_width(void);    /* columns of the terminal, 100 when it is none */
 void out_text(struct str s); /* result text, to stdout, as it is */
 void out_fmt(const char *fmt, ...) PRINTF(1, 2);
+/* A line without an end, to stderr, that the next output of any kind takes away; "" only takes the
+ * last one away. From any thread. */
+void out_transient(struct str line);
 void say_status(struct str verb, const char *fmt, ...) PRINTF(2, 3); /* "   Compiled 3 sources" */
 void say_warning(const char *fmt, ...) PRINTF(1, 2);
 void say_hint(const char *fmt, ...) PRINTF(1, 2);

@@ -1,7 +1,5 @@
-/* The status line; see status.h. All state is here, behind one lock: progress comes from any
+/* The status line; see out.h. All state is here, behind one lock: progress comes from any
  * thread. */
-#include "term/status.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +23,7 @@ struct progress {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct progress *newest;
-static bool tty, shown;
+static bool tty;
 static double last_draw;
 
 static void copy_name(char *to, size_t size, struct str s)
@@ -36,23 +34,10 @@ static void copy_name(char *to, size_t size, struct str s)
 	to[n] = 0;
 }
 
-static void erase(void)
+static struct str count_of(struct arena *a, const struct progress *p, uint64_t n)
 {
-	if (shown)
-		fputs("\r\033[K", stderr);
-	shown = false;
-}
-
-static struct str amount(struct arena *a, const struct progress *p)
-{
-	bool bytes = p->unit == UNIT_BYTES;
-	struct str done =
-		bytes ? human_bytes(a, p->done) : str_fmt(a, "%llu", (unsigned long long)p->done);
-	if (!p->total)
-		return done;
-	struct str all =
-		bytes ? human_bytes(a, p->total) : str_fmt(a, "%llu", (unsigned long long)p->total);
-	return str_fmt(a, "%.*s/%.*s", STR(done), STR(all));
+	return p->unit == UNIT_BYTES ? human_bytes(a, n)
+				     : str_fmt(a, "%llu", (unsigned long long)n);
 }
 
 static struct str describe(struct arena *a, const struct progress *p)
@@ -60,7 +45,9 @@ static struct str describe(struct arena *a, const struct progress *p)
 	double spent = mono_now() - p->start;
 	struct str line = str_fmt(a, "%s", p->object);
 	if (p->unit != UNIT_NONE)
-		line = str_fmt(a, "%.*s  %.*s", STR(line), STR(amount(a, p)));
+		line = str_fmt(a, "%.*s  %.*s", STR(line), STR(count_of(a, p, p->done)));
+	if (p->unit != UNIT_NONE && p->total)
+		line = str_fmt(a, "%.*s/%.*s", STR(line), STR(count_of(a, p, p->total)));
 	if (p->total && p->done && p->done < p->total && spent > 1) {
 		double left = spent * (double)(p->total - p->done) / (double)p->done;
 		line = str_fmt(a, "%.*s  ETA %.*s", STR(line), STR(human_seconds(a, left)));
@@ -78,10 +65,7 @@ static void draw(struct progress *p)
 		struct str line = describe(&a, p);
 		if (line.n + 13 > width)
 			line.n = width > 13 ? width - 13 : 0;
-		erase();
-		fprintf(stderr, "%.*s %.*s", STR(verb), STR(line));
-		fflush(stderr);
-		shown = true;
+		out_transient(str_fmt(&a, "%.*s %.*s", STR(verb), STR(line)));
 		last_draw = now;
 	} else if (!tty && now - p->start >= quiet_first && now - p->last_plain >= PLAIN_EVERY) {
 		fprintf(stderr, "%12s %.*s\n", p->verb, STR(describe(&a, p)));
@@ -123,7 +107,7 @@ static void end(struct progress *p)
 			break;
 		}
 	}
-	erase();
+	out_transient(S(""));
 	pthread_mutex_unlock(&lock);
 	free(p);
 }
@@ -131,13 +115,6 @@ static void end(struct progress *p)
 static void note(struct str verb, struct str text)
 {
 	say_status(verb, "%.*s", STR(text));
-}
-
-void status_hide(void)
-{
-	pthread_mutex_lock(&lock);
-	erase();
-	pthread_mutex_unlock(&lock);
 }
 
 void status_init(void)

@@ -99,6 +99,14 @@ static struct str two_targets(struct arena *a)
 	return fx_bundle(a, v, 3, 4096);
 }
 
+static void add_member(struct buf *b, const char *name, struct str bytes)
+{
+	buf_fmt(b, "%-16s%-12s%-6s%-6s%-8s%-10zu`\n", name, "0", "0", "0", "644", bytes.n);
+	buf_add(b, bytes);
+	if (bytes.n % 2)
+		buf_char(b, '\n');
+}
+
 static struct devcode scan(struct arena *a, struct str bytes, unsigned flags)
 {
 	struct elf_src src = elf_src_mem(bytes);
@@ -178,6 +186,93 @@ static void finds_compressed_bundles(void **state)
 			assert_str(o[1].sha256, plain.files.v[0].objects.v[1].sha256.p);
 		}
 	}
+}
+
+static struct err *add_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	struct buf *all = user;
+	assert_true(at == all->n && !*stop);
+	buf_add(all, (struct str){.p = p, .n = n});
+	return NULL;
+}
+
+static uint64_t number_at(struct str bytes, uint64_t offset)
+{
+	uint64_t n = 0;
+	assert_true(offset + 8 <= bytes.n);
+	for (size_t i = 8; i-- > 0;)
+		n = n << 8 | (unsigned char)bytes.p[offset + i];
+	return n;
+}
+
+/* Every object of an image is where its place says: by the bytes, and by the table's entry. */
+static void check_places(struct arena *a, struct str image, const struct devcode *d)
+{
+	struct elf_src src = elf_src_mem(image);
+	VEC_EACH (struct code_object, o, &d->files.v[0].objects) {
+		const struct code_place *p = &o->place;
+		struct str bytes = str_sub(image, p->bundle, p->bundle + p->length);
+		struct bundle b;
+		BUF(decoded, a);
+		assert_int_equal(bytes.n, p->length);
+		if (o->encoding != DEVCODE_OBJECT) {
+			assert_ok(bundle_open(a, &src, p->bundle, p->bundle + p->length, &b));
+			assert_true(b.stored == p->length);
+			assert_ok(bundle_decode(&src, &b, add_piece, &decoded));
+			if (o->encoding == DEVCODE_RAW)
+				assert_true(str_eq(bytes, buf_str(&decoded)));
+			bytes = buf_str(&decoded);
+			assert_true(number_at(bytes, p->entry) == p->offset);
+			assert_true(number_at(bytes, p->entry + 8) == o->size);
+			struct str id = str_sub(bytes, p->entry + 24, bytes.n);
+			id.n = number_at(bytes, p->entry + 16);
+			assert_true(str_ends(id, o->target));
+		}
+		struct digest sha = hash_bytes(HASH_SHA256, bytes.p + p->offset, o->size);
+		assert_str(o->sha256, digest_hex(a, &sha).p);
+	}
+}
+
+static void objects_know_their_place(void **state)
+{
+	(void)state;
+	for (unsigned kind = 0; kind <= 6; kind++) { /* raw, and three versions by two methods */
+		ARENA(a);
+		BUF(section, &a);
+		struct str raw = two_targets(&a);
+		buf_add(&section, raw);
+		fx_pad(&section, (section.n + 4095) / 4096 * 4096);
+		buf_add(&section, kind ? fx_ccob(&a, raw, (kind + 1) / 2, kind % 2) : raw);
+		struct str lib = one_section(&a, ".hip_fatbin", buf_str(&section));
+		struct devcode d = scan(&a, lib, DEVCODE_HASH);
+		assert_int_equal(d.files.v[0].objects.n, 4);
+		assert_int_equal(d.files.v[0].objects.v[0].place.bundle, 4096);
+		check_places(&a, lib, &d);
+	}
+}
+
+/* Also when the image is a part of something else, and when it holds others. */
+static void places_count_from_the_start_of_the_image(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(whole, &a);
+	struct str lib = one_section(&a, ".hip_fatbin", two_targets(&a));
+	struct str bare = fx_code_object(&a, (struct fx_object){.flags = GFX1201, .kernels = 1});
+	BUF(archive, &a);
+	buf_add(&archive, S("!<arch>\n"));
+	add_member(&archive, "x.o/", lib);
+	add_member(&archive, "y.o/", bare);
+	add_member(&archive, "z.hipfb/", two_targets(&a));
+	fx_pad(&whole, 1000);
+	buf_add(&whole, buf_str(&archive));
+	fx_pad(&whole, whole.n + 1000);
+	struct elf_src all = elf_src_mem(buf_str(&whole));
+	struct elf_src src = elf_src_sub(&all, 1000, archive.n);
+	struct devcode d = {0};
+	assert_ok(devcode_scan_src(&a, &src, S("x.a"), DEVCODE_HASH, &d));
+	assert_int_equal(d.files.v[0].objects.n, 5);
+	check_places(&a, buf_str(&archive), &d);
 }
 
 static void counts_bundles_in_file_order(void **state)
@@ -456,14 +551,6 @@ static void counts_debug_bytes(void **state)
 	assert_int_equal(d.files.v[0].objects.v[0].kernels, 1);
 }
 
-static void add_member(struct buf *b, const char *name, struct str bytes)
-{
-	buf_fmt(b, "%-16s%-12s%-6s%-6s%-8s%-10zu`\n", name, "0", "0", "0", "644", bytes.n);
-	buf_add(b, bytes);
-	if (bytes.n % 2)
-		buf_char(b, '\n');
-}
-
 static void reads_static_archives(void **state)
 {
 	(void)state;
@@ -608,6 +695,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_a_raw_bundle),
 		cmocka_unit_test(finds_compressed_bundles),
+		cmocka_unit_test(objects_know_their_place),
+		cmocka_unit_test(places_count_from_the_start_of_the_image),
 		cmocka_unit_test(counts_bundles_in_file_order),
 		cmocka_unit_test(one_bundle_of_many_wrappers_counts_once),
 		cmocka_unit_test(finds_bundles_outside_the_section),

@@ -8,7 +8,6 @@
 #include "base/fs.h"
 #include "base/progress.h"
 #include "term/out.h"
-#include "term/status.h"
 #include "term/table.h"
 
 struct capture {
