@@ -20,11 +20,6 @@ static uint64_t align_up(uint64_t n)
 	return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static void add_number(struct buf *b, uint64_t n)
-{
-	put_le(buf_space(b, 8), n, 8);
-}
-
 /* clang writes a triple with all four parts and one dash more: an empty environment shows as "--".
  */
 static struct str host_id(struct arena *a, struct str triple)
@@ -55,11 +50,11 @@ static struct str table(struct arena *a, const struct part *v, size_t n)
 {
 	BUF(b, a);
 	buf_add(&b, S("__CLANG_OFFLOAD_BUNDLE__"));
-	add_number(&b, n);
+	buf_le(&b, n, 8);
 	for (size_t i = 0; i < n; i++) {
-		add_number(&b, v[i].offset);
-		add_number(&b, v[i].size);
-		add_number(&b, v[i].id.n);
+		buf_le(&b, v[i].offset, 8);
+		buf_le(&b, v[i].size, 8);
+		buf_le(&b, v[i].id.n, 8);
 		buf_add(&b, v[i].id);
 	}
 	return buf_str(&b);

@@ -81,6 +81,13 @@ struct zip_output { /* what became of an input */
  * one per CPU). What does not shrink is stored. ret (may be NULL) has n elements. last (may be
  * NULL) makes one more member out of what is known then: how a RECORD gets in. E_ZIP for a name
  * that must not be in an archive or occurs twice. */
+/* The first values that do not fit into the old fields; 0: those of the format. Tests lower them: what
+ * comes out is valid ZIP64 all the same, because the 32-bit fields then hold 0xffffffff. */
+struct zip_limits {
+	uint64_t size, count;
+	uint64_t chunk; /* members above two chunks are deflated in pieces */
+};
+
 struct zip_writer {
 	struct str path;
 	int64_t epoch;
@@ -90,6 +97,7 @@ struct zip_writer {
 	struct err *(*last)(
 		struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret);
 	void *user;
+	struct zip_limits limits;
 };
 
 MUST_USE struct err *zip_write(struct arena *a, const struct zip_writer *w, struct zip_output *ret);

@@ -1,11 +1,77 @@
-/* Local headers of a zip archive against its central directory, and whether members, headers and
- * data descriptors fill the file without overlap or gap. See zip.h. */
+/* What both halves of the zip reader need (findings, the ZIP64 extra field); and local headers
+ * against the central directory: whether members, headers and data descriptors fill the file without
+ * overlap or gap. See zip.h. */
 #include <stdlib.h>
 
 #include "formats/zip_read.h"
 
 #define SAY_ERROR(r, id, ...) zip_say((r), (id), SEV_ERROR, __VA_ARGS__)
 
+enum { MAX_OF_A_KIND = 50 };
+
+static bool too_many(struct zip_reader *r, const char *id)
+{
+	size_t i = 0, n = sizeof(r->counts) / sizeof(r->counts[0]);
+	while (i + 1 < n && r->counts[i].id && !str_eq(str_from(r->counts[i].id), str_from(id)))
+		i++;
+	r->counts[i].id = id;
+	return r->counts[i].n++ >= MAX_OF_A_KIND;
+}
+
+void zip_say(struct zip_reader *r, const char *id, enum severity severity, struct str member,
+	const char *fmt, ...)
+{
+	if (too_many(r, id)) {
+		r->suppressed++;
+		return;
+	}
+	va_list ap;
+	va_start(ap, fmt);
+	struct finding *f = finding_add(r->a, r->list, id, severity, str_dup(r->a, member));
+	f->message = str_vfmt(r->a, fmt, ap);
+	va_end(ap);
+}
+
+static void wide_values(struct str field, const bool want[3], struct zip_wide *w)
+{
+	uint64_t *values[] = {&w->size, &w->stored, &w->header};
+	size_t at = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		if (!want[i])
+			continue;
+		if (field.n - at < 8) {
+			w->problem = "is too short for the values that it stands for";
+			return;
+		}
+		*values[i] = le64(field.p + at);
+		at += 8;
+	}
+	if (at < field.n && !w->problem)
+		w->problem = at ? "has values that the header has already"
+				: "stands for no value of the header";
+}
+
+void zip_wide_read(struct str extra, const bool want[3], struct zip_wide *w)
+{
+	while (extra.n >= 4) {
+		unsigned id = le16(extra.p), n = le16(extra.p + 2);
+		if (n > extra.n - 4)
+			break;
+		if (id == ZIP_EXTRA64 && w->length)
+			w->problem = "occurs twice";
+		else if (id == ZIP_EXTRA64) {
+			w->length = n + 4;
+			wide_values(str_sub(extra, 4, 4 + n), want, w);
+		}
+		extra = str_sub(extra, 4 + n, extra.n);
+	}
+	if (extra.n && !w->problem)
+		w->problem = "or another extra field is cut short";
+	if (!w->length && (want[0] || want[1] || want[2]))
+		w->problem = "is missing";
+}
+
+/* ---- local headers ---- */
 struct local {
 	const char *p; /* the fixed part */
 	struct str name, extra;
@@ -21,17 +87,17 @@ static struct err *read_local(
 	char *p = arena_alloc(tmp, n + 1);
 	TRY(r->z->src.read(&r->z->src, p, n, m->header));
 	*ret = (struct local){.p = p};
-	if (n < ZIP_LOCAL_SIZE || zip_u32(p) != ZIP_LOCAL)
+	if (n < ZIP_LOCAL_SIZE || le32(p) != ZIP_LOCAL)
 		return NULL;
-	size_t want = ZIP_LOCAL_SIZE + (size_t)zip_u16(p + 26) + zip_u16(p + 28);
+	size_t want = ZIP_LOCAL_SIZE + (size_t)le16(p + 26) + le16(p + 28);
 	if (want > room)
 		return NULL;
 	if (want > n) {
 		ret->p = p = arena_alloc(tmp, want);
 		TRY(r->z->src.read(&r->z->src, p, want, m->header));
 	}
-	ret->name = (struct str){.p = p + ZIP_LOCAL_SIZE, .n = zip_u16(p + 26)};
-	ret->extra = (struct str){.p = ret->name.p + ret->name.n, .n = zip_u16(p + 28)};
+	ret->name = (struct str){.p = p + ZIP_LOCAL_SIZE, .n = le16(p + 26)};
+	ret->extra = (struct str){.p = ret->name.p + ret->name.n, .n = le16(p + 28)};
 	return NULL;
 }
 
@@ -39,7 +105,7 @@ static struct err *read_local(
  * of the central one (which may have one size, or the offset) is what pypa/wheel#692 was about. */
 static void local_sizes(struct zip_reader *r, const struct zip_member *m, struct local *l)
 {
-	struct zip_wide w = {.size = zip_u32(l->p + 22), .stored = zip_u32(l->p + 18)};
+	struct zip_wide w = {.size = le32(l->p + 22), .stored = le32(l->p + 18)};
 	bool marked = w.size == 0xffffffff || w.stored == 0xffffffff;
 	const bool want[] = {marked, marked, false};
 	bool half = marked && w.size != w.stored;
@@ -63,12 +129,12 @@ static void differ(struct zip_reader *r, const struct zip_member *m, const char 
 static void compare(struct zip_reader *r, const struct zip_member *m, const struct local *l)
 {
 	bool later = m->flags & ZIP_FLAG_DESCRIPTOR; /* crc and sizes may be zero here */
-	uint32_t crc = zip_u32(l->p + 14);
+	uint32_t crc = le32(l->p + 14);
 	if (!str_eq(l->name, m->name))
 		differ(r, m, "the names");
-	if (zip_u16(l->p + 6) != m->flags)
+	if (le16(l->p + 6) != m->flags)
 		differ(r, m, "the flags");
-	if (zip_u16(l->p + 8) != m->method)
+	if (le16(l->p + 8) != m->method)
 		differ(r, m, "the methods");
 	if (crc != m->crc && !(later && !crc))
 		differ(r, m, "the checksums");
@@ -114,11 +180,11 @@ static bool descriptor_fits(const struct zip_member *m, const unsigned char *p, 
 	const unsigned char *v = p + (sig ? 4 : 0);
 	if (n != 12 && n != 16 && n != 20 && n != 24)
 		return false;
-	if ((sig && zip_u32(p) != ZIP_DESCRIPTOR) || zip_u32(v) != m->crc)
+	if ((sig && le32(p) != ZIP_DESCRIPTOR) || le32(v) != m->crc)
 		return false;
 	if (n >= 20)
-		return zip_u64(v + 4) == m->stored && zip_u64(v + 12) == m->size;
-	return zip_u32(v + 4) == m->stored && zip_u32(v + 8) == m->size;
+		return le64(v + 4) == m->stored && le64(v + 12) == m->size;
+	return le32(v + 4) == m->stored && le32(v + 8) == m->size;
 }
 
 static struct err *check_descriptor(

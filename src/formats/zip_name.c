@@ -43,3 +43,11 @@ const char *zip_name_problem(struct str name)
 		problem = depth < 100 ? piece_problem(piece) : "is more than 100 folders deep";
 	return problem;
 }
+
+bool zip_ascii(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (name.p[i] & 0x80)
+			return false;
+	return true;
+}

@@ -7,31 +7,8 @@
 
 #include "base/fs.h"
 
-enum { MAX_OF_A_KIND = 50, MAX_DIRECTORY = 1 << 30 };
+enum { MAX_DIRECTORY = 1 << 30 };
 #define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes */
-
-static bool too_many(struct zip_reader *r, const char *id)
-{
-	size_t i = 0, n = sizeof(r->counts) / sizeof(r->counts[0]);
-	while (i + 1 < n && r->counts[i].id && !str_eq(str_from(r->counts[i].id), str_from(id)))
-		i++;
-	r->counts[i].id = id;
-	return r->counts[i].n++ >= MAX_OF_A_KIND;
-}
-
-void zip_say(struct zip_reader *r, const char *id, enum severity severity, struct str member,
-	const char *fmt, ...)
-{
-	if (too_many(r, id)) {
-		r->suppressed++;
-		return;
-	}
-	va_list ap;
-	va_start(ap, fmt);
-	struct finding *f = finding_add(r->a, r->list, id, severity, str_dup(r->a, member));
-	f->message = str_vfmt(r->a, fmt, ap);
-	va_end(ap);
-}
 
 #define SAY_ERROR(r, id, ...) zip_say((r), (id), SEV_ERROR, __VA_ARGS__)
 #define SAY_WARNING(r, id, ...) zip_say((r), (id), SEV_WARNING, __VA_ARGS__)
@@ -54,9 +31,8 @@ static struct err *find_end(struct zip_reader *r, unsigned char ret[ZIP_END_SIZE
 	unsigned char *tail = arena_alloc(&tmp, n + 1);
 	TRY(get(r, tail, n, z->size - n));
 	for (size_t at = n < ZIP_END_SIZE ? 0 : n - ZIP_END_SIZE + 1; at-- > 0;) {
-		size_t length =
-			ZIP_END_SIZE +
-			(zip_u32(tail + at) == ZIP_END ? (size_t)zip_u16(tail + at + 20) : n);
+		size_t length = ZIP_END_SIZE +
+				(le32(tail + at) == ZIP_END ? (size_t)le16(tail + at + 20) : n);
 		if (length > n - at)
 			continue;
 		for (size_t i = 0; i < ZIP_END_SIZE; i++)
@@ -79,22 +55,22 @@ static struct err *find_end(struct zip_reader *r, unsigned char ret[ZIP_END_SIZE
 static struct err *find_end64(
 	struct zip_reader *r, const unsigned char *locator, unsigned char ret[ZIP_END64_SIZE])
 {
-	uint64_t before = r->end - ZIP_LOCATOR64_SIZE, at = zip_u64(locator + 8);
-	if (zip_u32(locator + 4) != 0 || zip_u32(locator + 16) > 1)
+	uint64_t before = r->end - ZIP_LOCATOR64_SIZE, at = le64(locator + 8);
+	if (le32(locator + 4) != 0 || le32(locator + 16) > 1)
 		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
 	if (before < ZIP_END64_SIZE)
 		return err_new(E_ZIP, "'%.*s' has no ZIP64 end record", STR(r->z->path));
 	if (at > before - ZIP_END64_SIZE)
 		at = before - ZIP_END64_SIZE;
 	TRY(get(r, ret, ZIP_END64_SIZE, at));
-	if (zip_u32(ret) != ZIP_END64) {
+	if (le32(ret) != ZIP_END64) {
 		at = before - ZIP_END64_SIZE;
 		TRY(get(r, ret, ZIP_END64_SIZE, at));
 	}
-	if (zip_u32(ret) != ZIP_END64)
+	if (le32(ret) != ZIP_END64)
 		return err_new(E_ZIP, "'%.*s' has no ZIP64 end record where its locator points",
 			STR(r->z->path));
-	uint64_t length = zip_u64(ret + 4);
+	uint64_t length = le64(ret + 4);
 	if (length > before || at + 12 + length != before)
 		SAY_ERROR(r, "zip-zip64", r->z->path,
 			"the ZIP64 end record does not end where its locator begins");
@@ -110,13 +86,13 @@ static bool agree(uint64_t old, uint64_t wide, uint64_t mark)
 
 static void use_end64(struct zip_reader *r, const unsigned char *e, const unsigned char *wide)
 {
-	uint64_t n = zip_u64(wide + 32), bytes = zip_u64(wide + 40), dir = zip_u64(wide + 48);
+	uint64_t n = le64(wide + 32), bytes = le64(wide + 40), dir = le64(wide + 48);
 	if (!agree(r->count, n, 0xffff) || !agree(r->bytes, bytes, 0xffffffff) ||
-		!agree(r->dir, dir, 0xffffffff) || zip_u64(wide + 24) != n)
+		!agree(r->dir, dir, 0xffffffff) || le64(wide + 24) != n)
 		SAY_ERROR(r, "zip-zip64", r->z->path, "the two end records disagree");
-	if (zip_u32(wide + 16) || zip_u32(wide + 20))
+	if (le32(wide + 16) || le32(wide + 20))
 		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
-	if (zip_u16(e + 10) != 0xffff && r->bytes != 0xffffffff && r->dir != 0xffffffff)
+	if (le16(e + 10) != 0xffff && r->bytes != 0xffffffff && r->dir != 0xffffffff)
 		SAY_WARNING(r, "zip-zip64-unneeded", r->z->path,
 			"a ZIP64 end record that no value needs");
 	r->count = n;
@@ -129,7 +105,7 @@ static struct err *read_end64(struct zip_reader *r, const unsigned char *e)
 	unsigned char locator[ZIP_LOCATOR64_SIZE], wide[ZIP_END64_SIZE];
 	if (r->end >= ZIP_LOCATOR64_SIZE) {
 		TRY(get(r, locator, sizeof(locator), r->end - ZIP_LOCATOR64_SIZE));
-		if (zip_u32(locator) == ZIP_LOCATOR64) {
+		if (le32(locator) == ZIP_LOCATOR64) {
 			TRY(find_end64(r, locator, wide));
 			use_end64(r, e, wide);
 			return NULL;
@@ -145,11 +121,11 @@ static struct err *read_end(struct zip_reader *r)
 {
 	unsigned char e[ZIP_END_SIZE];
 	TRY(find_end(r, e));
-	r->count = zip_u16(e + 10);
-	r->bytes = zip_u32(e + 12);
-	r->dir = zip_u32(e + 16);
-	unsigned disk = zip_u16(e + 4), start = zip_u16(e + 6);
-	if ((disk && disk != 0xffff) || (start && start != 0xffff) || zip_u16(e + 8) != r->count)
+	r->count = le16(e + 10);
+	r->bytes = le32(e + 12);
+	r->dir = le32(e + 16);
+	unsigned disk = le16(e + 4), start = le16(e + 6);
+	if ((disk && disk != 0xffff) || (start && start != 0xffff) || le16(e + 8) != r->count)
 		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
 	return read_end64(r, e);
 }
@@ -168,7 +144,7 @@ static struct err *place_directory(struct zip_reader *r)
 		return NULL;
 	if (r->bytes >= 4) {
 		TRY(get(r, sig, 4, r->dir + gap));
-		if (zip_u32(sig) == ZIP_CENTRAL) {
+		if (le32(sig) == ZIP_CENTRAL) {
 			SAY_ERROR(r, "zip-gap", path, "%llu bytes in front of the archive",
 				(unsigned long long)gap);
 			r->shift = gap;
@@ -182,45 +158,6 @@ static struct err *place_directory(struct zip_reader *r)
 }
 
 /* ---- the central directory ---- */
-
-static void wide_values(struct str field, const bool want[3], struct zip_wide *w)
-{
-	uint64_t *values[] = {&w->size, &w->stored, &w->header};
-	size_t at = 0;
-	for (unsigned i = 0; i < 3; i++) {
-		if (!want[i])
-			continue;
-		if (field.n - at < 8) {
-			w->problem = "is too short for the values that it stands for";
-			return;
-		}
-		*values[i] = zip_u64(field.p + at);
-		at += 8;
-	}
-	if (at < field.n && !w->problem)
-		w->problem = at ? "has values that the header has already"
-				: "stands for no value of the header";
-}
-
-void zip_wide_read(struct str extra, const bool want[3], struct zip_wide *w)
-{
-	while (extra.n >= 4) {
-		unsigned id = zip_u16(extra.p), n = zip_u16(extra.p + 2);
-		if (n > extra.n - 4)
-			break;
-		if (id == ZIP_EXTRA64 && w->length)
-			w->problem = "occurs twice";
-		else if (id == ZIP_EXTRA64) {
-			w->length = n + 4;
-			wide_values(str_sub(extra, 4, 4 + n), want, w);
-		}
-		extra = str_sub(extra, 4 + n, extra.n);
-	}
-	if (extra.n && !w->problem)
-		w->problem = "or another extra field is cut short";
-	if (!w->length && (want[0] || want[1] || want[2]))
-		w->problem = "is missing";
-}
 
 static void check_kind(struct zip_reader *r, struct zip_member *m)
 {
@@ -258,14 +195,6 @@ static void check_packing(struct zip_reader *r, struct zip_member *m)
 	m->unsafe = true;
 }
 
-static bool has_high_bytes(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] & 0x80)
-			return true;
-	return false;
-}
-
 static void check_name(struct zip_reader *r, struct zip_member *m)
 {
 	const char *problem = zip_name_problem(m->name);
@@ -273,7 +202,7 @@ static void check_name(struct zip_reader *r, struct zip_member *m)
 		SAY_ERROR(r, "zip-unsafe-name", m->name, "the name %s", problem);
 	else if (utf8_end(m->name) < m->name.n)
 		SAY_ERROR(r, "zip-name-encoding", m->name, "the name is not valid UTF-8");
-	else if (has_high_bytes(m->name) && !(m->flags & ZIP_FLAG_UTF8))
+	else if (!zip_ascii(m->name) && !(m->flags & ZIP_FLAG_UTF8))
 		SAY_WARNING(r, "zip-name-encoding", m->name,
 			"the name is not ASCII, but not marked as UTF-8 either");
 }
@@ -282,23 +211,22 @@ static void check_name(struct zip_reader *r, struct zip_member *m)
 static size_t read_entry(struct zip_reader *r, struct str rest)
 {
 	const char *p = rest.p;
-	if (rest.n < ZIP_CENTRAL_SIZE || zip_u32(p) != ZIP_CENTRAL)
+	if (rest.n < ZIP_CENTRAL_SIZE || le32(p) != ZIP_CENTRAL)
 		return 0;
-	size_t name = zip_u16(p + 28), extra = zip_u16(p + 30), comment = zip_u16(p + 32);
+	size_t name = le16(p + 28), extra = le16(p + 30), comment = le16(p + 32);
 	if (rest.n - ZIP_CENTRAL_SIZE < name + extra + comment)
 		return 0;
-	struct zip_wide w = {
-		.size = zip_u32(p + 24), .stored = zip_u32(p + 20), .header = zip_u32(p + 42)};
+	struct zip_wide w = {.size = le32(p + 24), .stored = le32(p + 20), .header = le32(p + 42)};
 	const bool want[] = {w.size == 0xffffffff, w.stored == 0xffffffff, w.header == 0xffffffff};
 	struct zip_member *m = VEC_PUSH(r->a, &r->z->members);
 	size_t to = ZIP_CENTRAL_SIZE + name;
 	zip_wide_read(str_sub(rest, to, to + extra), want, &w);
 	*m = (struct zip_member){
 		.name = str_sub(rest, ZIP_CENTRAL_SIZE, to),
-		.method = zip_u16(p + 10),
-		.flags = zip_u16(p + 8),
-		.crc = zip_u32(p + 16),
-		.mode = p[5] == 3 ? zip_u32(p + 38) >> 16 : 0,
+		.method = le16(p + 10),
+		.flags = le16(p + 8),
+		.crc = le32(p + 16),
+		.mode = p[5] == 3 ? le32(p + 38) >> 16 : 0,
 		.size = w.size,
 		.stored = w.stored,
 		.header = w.header,

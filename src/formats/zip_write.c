@@ -14,16 +14,10 @@
 #include "base/progress.h"
 #include "formats/zip_pack.h"
 
-const struct zip_limits zip_limits_format = {
-	.size = 0xffffffff,
-	.count = 0xffff,
-	.chunk = 4 << 20,
-};
-
 struct writer {
 	struct arena *a;
 	const struct zip_writer *w;
-	const struct zip_limits *lim;
+	struct zip_limits lim;
 	struct fs_out out;
 	struct zip_packed *members;
 	size_t n;
@@ -54,14 +48,6 @@ static uint32_t dos_time(int64_t epoch)
 	       (uint32_t)tm.tm_sec / 2;
 }
 
-static bool ascii(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] & 0x80)
-			return false;
-	return true;
-}
-
 /* The value of a 32-bit field whose true value is in the ZIP64 extra field when it does not fit. */
 static uint64_t or_mark(uint64_t value, bool wide)
 {
@@ -71,11 +57,11 @@ static uint64_t or_mark(uint64_t value, bool wide)
 /* The fields that local and central header share, from "version needed" to the name's length. */
 static void put_common(struct writer *w, struct buf *b, const struct zip_packed *m, unsigned need)
 {
-	zip_put(b, need, 2);
-	zip_put(b, ascii(m->in->name) ? 0 : ZIP_FLAG_UTF8, 2);
-	zip_put(b, m->method, 2);
-	zip_put(b, w->date, 4);
-	zip_put(b, m->crc, 4);
+	buf_le(b, need, 2);
+	buf_le(b, zip_ascii(m->in->name) ? 0 : ZIP_FLAG_UTF8, 2);
+	buf_le(b, m->method, 2);
+	buf_le(b, w->date, 4);
+	buf_le(b, m->crc, 4);
 }
 
 static unsigned version_needed(const struct zip_packed *m, bool wide)
@@ -86,20 +72,20 @@ static unsigned version_needed(const struct zip_packed *m, bool wide)
 /* 4.5.3: in a local header the ZIP64 field has both sizes; stored <= size, so size decides. */
 static void put_local(struct writer *w, struct buf *b, const struct zip_packed *m)
 {
-	bool wide = m->size >= w->lim->size;
-	zip_put(b, ZIP_LOCAL, 4);
+	bool wide = m->size >= w->lim.size;
+	buf_le(b, ZIP_LOCAL, 4);
 	put_common(w, b, m, version_needed(m, wide));
-	zip_put(b, or_mark(m->stored, wide), 4);
-	zip_put(b, or_mark(m->size, wide), 4);
-	zip_put(b, m->in->name.n, 2);
-	zip_put(b, wide ? 20 : 0, 2);
+	buf_le(b, or_mark(m->stored, wide), 4);
+	buf_le(b, or_mark(m->size, wide), 4);
+	buf_le(b, m->in->name.n, 2);
+	buf_le(b, wide ? 20 : 0, 2);
 	buf_add(b, m->in->name);
 	if (!wide)
 		return;
-	zip_put(b, ZIP_EXTRA64, 2);
-	zip_put(b, 16, 2);
-	zip_put(b, m->size, 8);
-	zip_put(b, m->stored, 8);
+	buf_le(b, ZIP_EXTRA64, 2);
+	buf_le(b, 16, 2);
+	buf_le(b, m->size, 8);
+	buf_le(b, m->stored, 8);
 }
 
 /* In a central header it has exactly those values that do not fit, in this order. */
@@ -109,55 +95,55 @@ static void put_central(struct writer *w, struct buf *b, const struct zip_packed
 	bool wide[3];
 	unsigned extra = 0;
 	for (unsigned i = 0; i < 3; i++)
-		extra += (wide[i] = values[i] >= w->lim->size) ? 8 : 0;
+		extra += (wide[i] = values[i] >= w->lim.size) ? 8 : 0;
 	unsigned need = version_needed(m, extra > 0);
-	zip_put(b, ZIP_CENTRAL, 4);
-	zip_put(b, 3 << 8 | (need < 20 ? 20 : need), 2); /* made by: Unix */
+	buf_le(b, ZIP_CENTRAL, 4);
+	buf_le(b, 3 << 8 | (need < 20 ? 20 : need), 2); /* made by: Unix */
 	put_common(w, b, m, need);
-	zip_put(b, or_mark(m->stored, wide[1]), 4);
-	zip_put(b, or_mark(m->size, wide[0]), 4);
-	zip_put(b, m->in->name.n, 2);
-	zip_put(b, extra ? extra + 4 : 0, 2);
-	zip_put(b, 0, 2 + 2 + 2); /* comment, disk, internal attributes */
-	zip_put(b, (uint64_t)(0100000 | m->in->mode) << 16, 4);
-	zip_put(b, or_mark(m->header, wide[2]), 4);
+	buf_le(b, or_mark(m->stored, wide[1]), 4);
+	buf_le(b, or_mark(m->size, wide[0]), 4);
+	buf_le(b, m->in->name.n, 2);
+	buf_le(b, extra ? extra + 4 : 0, 2);
+	buf_le(b, 0, 2 + 2 + 2); /* comment, disk, internal attributes */
+	buf_le(b, (uint64_t)(0100000 | m->in->mode) << 16, 4);
+	buf_le(b, or_mark(m->header, wide[2]), 4);
 	buf_add(b, m->in->name);
 	if (!extra)
 		return;
-	zip_put(b, ZIP_EXTRA64, 2);
-	zip_put(b, extra, 2);
+	buf_le(b, ZIP_EXTRA64, 2);
+	buf_le(b, extra, 2);
 	for (unsigned i = 0; i < 3; i++)
 		if (wide[i])
-			zip_put(b, values[i], 8);
+			buf_le(b, values[i], 8);
 }
 
 static void put_end(struct writer *w, struct buf *b, uint64_t start)
 {
 	uint64_t n = w->n, size = b->n;
-	bool many = n >= w->lim->count;
-	bool wide = many || size >= w->lim->size || start >= w->lim->size;
+	bool many = n >= w->lim.count;
+	bool wide = many || size >= w->lim.size || start >= w->lim.size;
 	if (wide) {
-		zip_put(b, ZIP_END64, 4);
-		zip_put(b, ZIP_END64_SIZE - 12, 8);
-		zip_put(b, 3 << 8 | 45, 2);
-		zip_put(b, 45, 2);
-		zip_put(b, 0, 8); /* disks */
-		zip_put(b, n, 8);
-		zip_put(b, n, 8);
-		zip_put(b, size, 8);
-		zip_put(b, start, 8);
-		zip_put(b, ZIP_LOCATOR64, 4);
-		zip_put(b, 0, 4);
-		zip_put(b, start + size, 8);
-		zip_put(b, 1, 4);
+		buf_le(b, ZIP_END64, 4);
+		buf_le(b, ZIP_END64_SIZE - 12, 8);
+		buf_le(b, 3 << 8 | 45, 2);
+		buf_le(b, 45, 2);
+		buf_le(b, 0, 8); /* disks */
+		buf_le(b, n, 8);
+		buf_le(b, n, 8);
+		buf_le(b, size, 8);
+		buf_le(b, start, 8);
+		buf_le(b, ZIP_LOCATOR64, 4);
+		buf_le(b, 0, 4);
+		buf_le(b, start + size, 8);
+		buf_le(b, 1, 4);
 	}
-	zip_put(b, ZIP_END, 4);
-	zip_put(b, 0, 4); /* disks */
-	zip_put(b, many ? 0xffff : n, 2);
-	zip_put(b, many ? 0xffff : n, 2);
-	zip_put(b, or_mark(size, size >= w->lim->size), 4);
-	zip_put(b, or_mark(start, start >= w->lim->size), 4);
-	zip_put(b, 0, 2);
+	buf_le(b, ZIP_END, 4);
+	buf_le(b, 0, 4); /* disks */
+	buf_le(b, many ? 0xffff : n, 2);
+	buf_le(b, many ? 0xffff : n, 2);
+	buf_le(b, or_mark(size, size >= w->lim.size), 4);
+	buf_le(b, or_mark(start, start >= w->lim.size), 4);
+	buf_le(b, 0, 2);
 }
 
 static void write_central(struct writer *w)
@@ -190,7 +176,7 @@ static struct err *input_check(struct writer *w, struct zip_packed *m, struct ma
 	if (in->path.n && !S_ISREG(st.st_mode))
 		return err_new(E_ZIP, "cannot pack '%.*s': it is no regular file", STR(in->path));
 	m->size = in->path.n ? (uint64_t)st.st_size : in->content.n;
-	m->big = m->size > 2 * w->lim->chunk;
+	m->big = m->size > 2 * w->lim.chunk;
 	return NULL;
 }
 
@@ -293,8 +279,8 @@ static struct err *flush_batch(struct writer *w)
 static void cut_big(struct writer *w, struct zip_packed *m, uint64_t room, uint64_t *at)
 {
 	uint64_t from = *at, to = m->size - from < room ? m->size : from + room;
-	for (; *at < to; *at += w->lim->chunk) {
-		uint64_t n = to - *at < w->lim->chunk ? to - *at : w->lim->chunk;
+	for (; *at < to; *at += w->lim.chunk) {
+		uint64_t n = to - *at < w->lim.chunk ? to - *at : w->lim.chunk;
 		add_unit(w, (struct zip_unit){
 				    .work = ZIP_PACK_CHUNK, .member = m, .from = *at, .n = n});
 	}
@@ -318,7 +304,7 @@ static struct err *pack_big(struct writer *w, struct zip_packed *m, uint64_t roo
 static struct err *pack(struct writer *w, size_t from, size_t to)
 {
 	unsigned jobs = w->w->jobs ? w->w->jobs : cpu_count();
-	uint64_t room = w->lim->chunk * 4 * jobs, sum = 0;
+	uint64_t room = w->lim.chunk * 4 * jobs, sum = 0;
 	for (size_t i = from; i < to; i++) {
 		struct zip_packed *m = &w->members[i];
 		if (m->big) {
@@ -360,12 +346,14 @@ static struct err *write_last(struct writer *w, const struct zip_output *outs, s
 	return pack(w, w->n - 1, w->n);
 }
 
-struct err *zip_write_limited(struct arena *a, const struct zip_writer *zw,
-	const struct zip_limits *lim, struct zip_output *ret)
+struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_output *ret)
 {
-	CLEANUP(writer_done) struct writer w = {.a = a, .w = zw, .lim = lim, .out.fd = -1};
+	CLEANUP(writer_done) struct writer w = {.a = a, .w = zw, .out.fd = -1};
 	MAP(names, a);
 	uint64_t total = 0;
+	w.lim.size = zw->limits.size ? zw->limits.size : 0xffffffff;
+	w.lim.count = zw->limits.count ? zw->limits.count : 0xffff;
+	w.lim.chunk = zw->limits.chunk ? zw->limits.chunk : 4 << 20;
 	w.date = dos_time(zw->epoch);
 	w.members = arena_array(a, zw->n + 1, sizeof(*w.members));
 	for (; w.n < zw->n; w.n++) {
@@ -384,9 +372,4 @@ struct err *zip_write_limited(struct arena *a, const struct zip_writer *zw,
 		memcpy(ret, outs, zw->n * sizeof(*outs));
 	write_central(&w);
 	return fs_out_commit(&w.out);
-}
-
-struct err *zip_write(struct arena *a, const struct zip_writer *w, struct zip_output *ret)
-{
-	return zip_write_limited(a, w, &zip_limits_format, ret);
 }

@@ -26,22 +26,22 @@ static uint32_t crc_of(struct str s)
 
 static void put_record(struct buf *b, bool central, const struct fx_member *m, uint64_t at)
 {
-	zip_put(b, central ? ZIP_CENTRAL : ZIP_LOCAL, 4);
+	buf_le(b, central ? ZIP_CENTRAL : ZIP_LOCAL, 4);
 	if (central)
-		zip_put(b, 3 << 8 | 20, 2);
-	zip_put(b, 20, 2);
-	zip_put(b, m->flags, 2);
-	zip_put(b, m->method, 2);
-	zip_put(b, 0x21 << 16, 4);
-	zip_put(b, m->crc ? m->crc : crc_of(m->data), 4);
-	zip_put(b, m->data.n, 4);
-	zip_put(b, m->size ? m->size : m->data.n, 4);
-	zip_put(b, strlen(m->name), 2);
-	zip_put(b, 0, 2);
+		buf_le(b, 3 << 8 | 20, 2);
+	buf_le(b, 20, 2);
+	buf_le(b, m->flags, 2);
+	buf_le(b, m->method, 2);
+	buf_le(b, 0x21 << 16, 4);
+	buf_le(b, m->crc ? m->crc : crc_of(m->data), 4);
+	buf_le(b, m->data.n, 4);
+	buf_le(b, m->size ? m->size : m->data.n, 4);
+	buf_le(b, strlen(m->name), 2);
+	buf_le(b, 0, 2);
 	if (central) {
-		zip_put(b, 0, 6);
-		zip_put(b, (uint64_t)(m->mode ? m->mode : 0100644) << 16, 4);
-		zip_put(b, m->at ? m->at - 1 : at, 4);
+		buf_le(b, 0, 6);
+		buf_le(b, (uint64_t)(m->mode ? m->mode : 0100644) << 16, 4);
+		buf_le(b, m->at ? m->at - 1 : at, 4);
 	}
 	buf_add(b, str_from(m->name));
 }
@@ -62,13 +62,13 @@ static struct str archive(struct arena *a, const struct fx_member *v)
 	for (size_t i = 0; i < n; i++)
 		put_record(&b, true, &v[i], at[i]);
 	uint64_t bytes = b.n - dir;
-	zip_put(&b, ZIP_END, 4);
-	zip_put(&b, 0, 4);
-	zip_put(&b, n, 2);
-	zip_put(&b, n, 2);
-	zip_put(&b, bytes, 4);
-	zip_put(&b, dir, 4);
-	zip_put(&b, 0, 2);
+	buf_le(&b, ZIP_END, 4);
+	buf_le(&b, 0, 4);
+	buf_le(&b, n, 2);
+	buf_le(&b, n, 2);
+	buf_le(&b, bytes, 4);
+	buf_le(&b, dir, 4);
+	buf_le(&b, 0, 2);
 	return buf_str(&b);
 }
 

@@ -19,34 +19,34 @@ static void put_str(struct buf *b, const char *text)
 
 static void put_header(struct buf *b, bool central, const char *name, uint32_t crc, uint64_t at)
 {
-	zip_put(b, central ? ZIP_CENTRAL : ZIP_LOCAL, 4);
+	buf_le(b, central ? ZIP_CENTRAL : ZIP_LOCAL, 4);
 	if (central)
-		zip_put(b, 3 << 8 | 20, 2);
-	zip_put(b, 10, 2);
-	zip_put(b, 0, 4);
-	zip_put(b, 0x21 << 16, 4);
-	zip_put(b, crc, 4);
-	zip_put(b, 5, 4);
-	zip_put(b, 5, 4);
-	zip_put(b, strlen(name), 2);
-	zip_put(b, 0, 2);
+		buf_le(b, 3 << 8 | 20, 2);
+	buf_le(b, 10, 2);
+	buf_le(b, 0, 4);
+	buf_le(b, 0x21 << 16, 4);
+	buf_le(b, crc, 4);
+	buf_le(b, 5, 4);
+	buf_le(b, 5, 4);
+	buf_le(b, strlen(name), 2);
+	buf_le(b, 0, 2);
 	if (central) {
-		zip_put(b, 0, 6);
-		zip_put(b, (uint64_t)0100644 << 16, 4);
-		zip_put(b, at, 4);
+		buf_le(b, 0, 6);
+		buf_le(b, (uint64_t)0100644 << 16, 4);
+		buf_le(b, at, 4);
 	}
 	put_str(b, name);
 }
 
 static void put_end(struct buf *b, unsigned n, uint64_t size, uint64_t at)
 {
-	zip_put(b, ZIP_END, 4);
-	zip_put(b, 0, 4);
-	zip_put(b, n, 2);
-	zip_put(b, n, 2);
-	zip_put(b, size, 4);
-	zip_put(b, at, 4);
-	zip_put(b, 0, 2);
+	buf_le(b, ZIP_END, 4);
+	buf_le(b, 0, 4);
+	buf_le(b, n, 2);
+	buf_le(b, n, 2);
+	buf_le(b, size, 4);
+	buf_le(b, at, 4);
+	buf_le(b, 0, 2);
 }
 
 static char *base_archive(struct arena *a)
@@ -398,8 +398,8 @@ static struct str zip64_archive(struct arena *a, struct zip_limits lim)
 		{.name = S("a.txt"), .content = S("hello"), .mode = 0644},
 		{.name = S("b.txt"), .content = S("world"), .mode = 0644},
 	};
-	struct zip_writer w = {.path = path, .jobs = 1, .v = v, .n = 2};
-	assert_ok(zip_write_limited(a, &w, &lim, NULL));
+	struct zip_writer w = {.path = path, .jobs = 1, .v = v, .n = 2, .limits = lim};
+	assert_ok(zip_write(a, &w, NULL));
 	assert_ok(fs_read(a, path, 1 << 20, &bytes));
 	test_dir_remove(dir);
 	return bytes;
@@ -513,9 +513,9 @@ static void a_central_field_in_a_local_header_is_found(void **state)
 	BUF(b, &a);
 	put_header(&b, false, "a.txt", crc_hello, 0);
 	put_le(b.p + 28, 12, 2);
-	zip_put(&b, 1, 2);
-	zip_put(&b, 8, 2);
-	zip_put(&b, 0, 8);
+	buf_le(&b, 1, 2);
+	buf_le(&b, 8, 2);
+	buf_le(&b, 0, 8);
 	put_str(&b, "hello");
 	uint64_t dir = b.n;
 	put_header(&b, true, "a.txt", crc_hello, 0);
@@ -538,12 +538,12 @@ static void descriptors_are_read(void **state)
 		put_le(b.p + 18, 0, 8);
 		put_str(&b, "hello");
 		if (sig)
-			zip_put(&b, ZIP_DESCRIPTOR, 4);
-		zip_put(&b, crc_hello, 4);
-		zip_put(&b, 5, wide ? 8 : 4);
-		zip_put(&b, 5, wide ? 8 : 4);
+			buf_le(&b, ZIP_DESCRIPTOR, 4);
+		buf_le(&b, crc_hello, 4);
+		buf_le(&b, 5, wide ? 8 : 4);
+		buf_le(&b, 5, wide ? 8 : 4);
 		if (sizes[i] == 14)
-			zip_put(&b, 0, 2);
+			buf_le(&b, 0, 2);
 		uint64_t dir = b.n;
 		put_header(&b, true, "a.txt", crc_hello, 0);
 		put_le(b.p + dir + 8, ZIP_FLAG_DESCRIPTOR, 2);

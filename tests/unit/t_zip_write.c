@@ -164,10 +164,9 @@ static void chunks_are_joined_to_one_valid_stream(void **state)
 				.mode = 0644},
 		};
 		struct zip_output out[4];
-		struct zip_limits lim = zip_limits_format;
-		struct zip_writer w = {.path = path, .jobs = 2, .v = v, .n = 4};
-		lim.chunk = 1024;
-		assert_ok(zip_write_limited(&a, &w, &lim, out));
+		struct zip_writer w = {
+			.path = path, .jobs = 2, .v = v, .n = 4, .limits.chunk = 1024};
+		assert_ok(zip_write(&a, &w, out));
 		unzip(&a, path);
 		assert_str(python(&a, script, path),
 			str_fmt(&a, "%.*s 8\n%.*s 0\n%.*s 8\n%.*s 8\n", STR(out[0].sha256),
@@ -191,11 +190,10 @@ static void a_big_member_that_grows_is_stored_after_all(void **state)
 		memset(p + (n - 65536) / 7 * i, 0, 2000);
 	struct zip_input v[] = {{.name = S("n"), .content = bytes, .mode = 0644},
 		{.name = S("t"), .content = S("behind it"), .mode = 0644}};
-	struct zip_limits lim = zip_limits_format;
 	struct zip_writer w = {.path = path, .jobs = 1, .v = v, .n = 2};
 	struct zip_output out[2];
-	lim.chunk = 128; /* joining costs more than deflating saves */
-	assert_ok(zip_write_limited(&a, &w, &lim, out));
+	w.limits.chunk = 128; /* joining costs more than deflating saves */
+	assert_ok(zip_write(&a, &w, out));
 	assert_int_equal(out[0].stored, n);
 	assert_str(python(&a, list, path),
 		"n 1048576 0 0o100644 1980 0 0 3\nt 9 0 0o100644 1980 0 0 3\n");
@@ -239,8 +237,8 @@ static const char raw64[] =
 static struct str limited(struct arena *a, struct str path, struct zip_limits lim,
 	const struct zip_input *v, size_t n)
 {
-	struct zip_writer w = {.path = path, .jobs = 1, .v = v, .n = n};
-	assert_ok(zip_write_limited(a, &w, &lim, NULL));
+	struct zip_writer w = {.path = path, .jobs = 1, .v = v, .n = n, .limits = lim};
+	assert_ok(zip_write(a, &w, NULL));
 	(void)python(a, list, path);
 	unzip(a, path);
 	return python(a, raw64, path);
@@ -370,8 +368,6 @@ static void bytes_do_not_depend_on_jobs_umask_or_zone(void **state)
 			.content = i % 3 ? text(&a, i * 700u) : noise(&a, i * 300u),
 			.mode = i % 2 ? 0755 : 0644,
 		};
-	struct zip_limits lim = zip_limits_format;
-	lim.chunk = 4096;
 	static const struct {
 		const char *zone;
 		unsigned jobs;
@@ -383,11 +379,15 @@ static void bytes_do_not_depend_on_jobs_umask_or_zone(void **state)
 	};
 	for (size_t i = 0; i < 3; i++) {
 		struct str got, path = str_fmt(&a, "%.*s/%zu.zip", STR(dir), i);
-		struct zip_writer w = {
-			.path = path, .epoch = 1750000001, .jobs = runs[i].jobs, .v = v, .n = 40};
+		struct zip_writer w = {.path = path,
+			.epoch = 1750000001,
+			.jobs = runs[i].jobs,
+			.v = v,
+			.n = 40,
+			.limits.chunk = 4096};
 		setenv("TZ", runs[i].zone, 1);
 		mode_t old = umask(runs[i].mask);
-		assert_ok(zip_write_limited(&a, &w, &lim, NULL));
+		assert_ok(zip_write(&a, &w, NULL));
 		umask(old);
 		assert_ok(fs_read(&a, path, 1 << 24, &got));
 		first = i ? first : got;
