@@ -4,13 +4,13 @@
 #include "cli/cmd_hipify.h"
 
 #include "base/fs.h"
-#include "make/make.h"
+#include "build/build.h"
 #include "plan/plan.h"
 #include "term/out.h"
 
 struct str hipify_overlay(struct arena *a, struct str dir, struct str *ret_build)
 {
-	*ret_build = make_build_dir(a, path_abs(a, dir));
+	*ret_build = build_folder(a, path_abs(a, dir));
 	return path_join(a, *ret_build, S("hip"));
 }
 

@@ -47,10 +47,10 @@ static void print_plan(struct arena *a, const struct plan *p)
 		print_row(a, m->loader ? "library" : "module", m->file);
 	if (p->python_files.n)
 		print_row(a, "python", str_fmt(a, "%zu files", p->python_files.n));
-	struct str sdk = p->sdk_prefix.n ? p->sdk_prefix
-					 : str_fmt(a, "%.*s %.*s (%.*s)", STR(p->sdk_provider),
-						   STR(p->sdk_suite),
-						   STR(str_join(a, &p->sdk_components, S(", "))));
+	struct str sdk = p->sdk.prefix.n ? p->sdk.prefix
+					 : str_fmt(a, "%.*s %.*s (%.*s)", STR(p->sdk.provider),
+						   STR(p->sdk.suite),
+						   STR(str_join(a, &p->sdk.components, S(", "))));
 	print_row(a, "sdk", sdk);
 	print_list(a, "libraries", &p->libraries);
 	print_row(a, "host",

@@ -1,7 +1,7 @@
 /* rocsmith report: what a build did, as text or JSON on stdout and as an HTML page in a file. */
 #include "base/fs.h"
 #include "cli/opt.h"
-#include "make/make.h"
+#include "build/build.h"
 #include "report/report.h"
 #include "term/out.h"
 #include "term/table.h"
@@ -34,7 +34,7 @@ static struct err *find_document(struct arena *a, struct str where, struct str *
 	*ret = path_join(a, where, S("build.json"));
 	if (fs_exists(*ret))
 		return NULL;
-	*ret = path_join(a, make_build_dir(a, path_abs(a, where)), S("build.json"));
+	*ret = path_join(a, build_folder(a, path_abs(a, where)), S("build.json"));
 	if (fs_exists(*ret))
 		return NULL;
 	return err_hint(err_new(E_NOENT, "no build of '%.*s' is known", STR(where)),

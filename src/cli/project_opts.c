@@ -2,7 +2,6 @@
 #include "cli/project_opts.h"
 
 #include "base/fs.h"
-#include "make/make.h"
 
 bool is_plan_file(struct str target)
 {
@@ -40,6 +39,5 @@ struct err *project_plan(struct arena *a, const struct project_opts *o, struct p
 		.python = o->python,
 		.any_gpu = o->any_gpu,
 		.sysroot = o->sysroot};
-	TRY(plan_make(a, &r, ret));
-	return make_needs(a, ret);
+	return plan_make(a, &r, ret);
 }

@@ -51,7 +51,7 @@ struct project_opts {
 		.arg = "DIR", .help = "find GPUs in a recorded machine"                            \
 	}
 
-/* Makes the plan (with needs), or reads a saved one when the target ends in .json. Options that a
+/* Makes the plan, or reads a saved one when the target ends in .json. Options that a
  * saved plan has answered already are E_USAGE. */
 MUST_USE struct err *project_plan(struct arena *a, const struct project_opts *o, struct plan *ret);
 bool is_plan_file(struct str target);

@@ -9,6 +9,7 @@
 struct runner {
 	struct graph *g;
 	struct pool *pool;
+	struct ticket *tickets; /* one per node, as long as the graph runs */
 	pthread_mutex_t lock;
 	bool keep_going, stop;
 };
@@ -30,30 +31,6 @@ void graph_need(struct arena *a, struct graph *g, size_t node, size_t earlier)
 	*VEC_PUSH(a, &g->v[node].needs) = earlier;
 }
 
-static pool_fn run_ticket;
-
-/* With the lock held. Tickets live as long as the graph: one per node. */
-static void start(struct runner *r, struct ticket *tickets, size_t node)
-{
-	pool_add(r->pool, run_ticket, &tickets[node]);
-}
-
-static void finished(struct ticket *t, struct err *e)
-{
-	struct runner *r = t->r;
-	struct graph_node *n = &r->g->v[t->node];
-	struct ticket *tickets = t - t->node;
-	n->failure = e;
-	n->done = !e;
-	if (e && !r->keep_going)
-		r->stop = true;
-	if (e)
-		return;
-	VEC_EACH (size_t, next, &n->feeds)
-		if (--r->g->v[*next].waiting == 0 && !r->stop)
-			start(r, tickets, *next);
-}
-
 static struct err *run_ticket(struct arena *tmp, void *user)
 {
 	struct ticket *t = user;
@@ -66,7 +43,13 @@ static struct err *run_ticket(struct arena *tmp, void *user)
 		return NULL;
 	struct err *e = n->run(tmp, n->user);
 	pthread_mutex_lock(&r->lock);
-	finished(t, e);
+	n->failure = e;
+	if (e && !r->keep_going)
+		r->stop = true;
+	if (!e)
+		VEC_EACH (size_t, next, &n->feeds)
+			if (--r->g->v[*next].waiting == 0 && !r->stop)
+				pool_add(r->pool, run_ticket, &r->tickets[*next]);
 	pthread_mutex_unlock(&r->lock);
 	return NULL;
 }
@@ -78,8 +61,6 @@ static struct err *collect(struct graph *g, struct err **ret_more)
 	for (size_t i = 0; i < g->n; i++) {
 		struct err *e = g->v[i].failure;
 		g->v[i].failure = NULL;
-		if (!e)
-			continue;
 		if (!first)
 			first = e;
 		else if (ret_more)
@@ -92,28 +73,23 @@ static struct err *collect(struct graph *g, struct err **ret_more)
 	return first;
 }
 
-static void prepare(struct arena *a, struct graph *g)
+struct err *graph_run(struct arena *a, struct graph *g, unsigned jobs, struct err **ret_more)
 {
+	struct runner r = {.g = g,
+		.tickets = arena_array(a, g->n, sizeof(*r.tickets)),
+		.keep_going = ret_more != NULL,
+		.lock = PTHREAD_MUTEX_INITIALIZER};
 	for (size_t i = 0; i < g->n; i++) {
+		r.tickets[i] = (struct ticket){.r = &r, .node = i};
 		g->v[i].waiting = g->v[i].needs.n;
 		VEC_EACH (size_t, from, &g->v[i].needs)
 			*VEC_PUSH(a, &g->v[*from].feeds) = i;
 	}
-}
-
-struct err *graph_run(
-	struct arena *a, struct graph *g, unsigned jobs, bool keep_going, struct err **ret_more)
-{
-	struct runner r = {.g = g, .keep_going = keep_going, .lock = PTHREAD_MUTEX_INITIALIZER};
-	struct ticket *tickets = arena_array(a, g->n, sizeof(*tickets));
-	prepare(a, g);
 	r.pool = pool_new(jobs);
 	pthread_mutex_lock(&r.lock);
 	for (size_t i = 0; i < g->n; i++)
-		tickets[i] = (struct ticket){.r = &r, .node = i};
-	for (size_t i = 0; i < g->n; i++)
 		if (g->v[i].waiting == 0)
-			start(&r, tickets, i);
+			pool_add(r.pool, run_ticket, &r.tickets[i]);
 	pthread_mutex_unlock(&r.lock);
 	struct err *e = pool_end(r.pool);
 	struct err *first = collect(g, ret_more);

@@ -1,8 +1,6 @@
-/* A graph of steps, run in parallel as their needs are met. Knows nothing about compilers.
+/* A graph of steps, run in parallel as their needs are met. Knows nothing about what they do.
  *
  * Steps are added in order; a step may need only steps added before it, so there are no cycles.
- * After a failure no new step is started (keep_going: none that needs the failed one), running ones
- * finish.
  */
 #pragma once
 
@@ -16,7 +14,6 @@ struct graph_node {
 	/* state, set by graph_run() */
 	VEC(size_t) feeds;
 	size_t waiting;
-	bool done, skipped;
 	struct err *failure;
 };
 
@@ -29,7 +26,9 @@ struct graph {
 size_t graph_add(struct arena *a, struct graph *g,
 	struct err *(*run)(struct arena *tmp, void *user), void *user);
 void graph_need(struct arena *a, struct graph *g, size_t node, size_t earlier);
-/* Runs all with at most `jobs` at once. Returns the failure of the first node in order of adding;
- * further ones go to *ret_more as a chain of "also" (may be NULL: then they are dropped). */
+/* Runs all with at most `jobs` at once and returns the failure of the first node in order of adding.
+ * ret_more NULL: after a failure no step is started; those that run finish, and their failures are
+ * dropped. Else all steps that do not need the failed one are run, and what else fails goes to
+ * *ret_more as a chain of "also". */
 MUST_USE struct err *graph_run(
-	struct arena *a, struct graph *g, unsigned jobs, bool keep_going, struct err **ret_more);
+	struct arena *a, struct graph *g, unsigned jobs, struct err **ret_more);

@@ -1,4 +1,4 @@
-/* Turns a plan into steps: which programs run with which arguments. See build.h.
+/* Turns a plan into jobs: which programs run with which arguments. See make.h.
  *
  * For each HIP source: one device-only pass per GPU, a bundle of their code objects, and a
  * host-only pass that embeds the bundle. With a fixed -cuid this gives, byte by byte, what one
@@ -6,9 +6,99 @@
  * only (measured with clang 21). All names on command lines are relative to the translated tree, so
  * that the folder it lies in leaves no trace in the output.
  */
-#include "make/build.h"
-
 #include "base/fs.h"
+#include "base/progress.h"
+#include "formats/bundle.h"
+#include "make/make.h"
+
+#define HOST_ROOT "/run/host" /* where a sandboxed compiler sees this machine's root */
+/* The machine's Python headers, for a compiler that sees nothing else of the machine. */
+#define PYTHON_ROOT "/run/python"
+
+struct str make_output(const struct make *m, const struct plan_source *src)
+{
+	return m->outputs.n ? m->outputs.v[src - m->plan->sources.v] : src->output;
+}
+
+struct str make_module_path(const struct make *m, const struct plan_module *module)
+{
+	return path_join(m->a, m->mod, job_file_name(m->a, module->file));
+}
+
+/* The host side is compiled against this machine's files, from inside a sandbox. */
+static bool sees_host(const struct make *m)
+{
+	return m->plan->host_native && m->sdk->sandbox;
+}
+
+/* ---- what compilers see of the machine ---- */
+
+/* Debian's pyconfig.h lies apart: /usr/include/TRIPLET/python3.11 beside /usr/include/python3.11.
+ */
+static void bind_python(struct make *m)
+{
+	const struct host *h = &m->plan->host;
+	struct str dir = h->python_include;
+	if (!m->plan->needs_python || !dir.n || m->plan->host_native || !m->sdk->sandbox)
+		return;
+	*VEC_PUSH(m->a, &m->binds) =
+		(struct sdk_bind){.path = dir, .at = S(PYTHON_ROOT "/include")};
+	struct str inner = str_fmt(m->a, "%.*s/%.*s", STR(h->triplet), STR(path_base(dir)));
+	struct str arch = path_join(m->a, path_dir(dir), inner);
+	if (h->triplet.n && fs_is_dir(arch))
+		*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){
+			.path = arch, .at = str_fmt(m->a, PYTHON_ROOT "/arch/%.*s", STR(inner))};
+}
+
+struct err *make_open(struct make *m)
+{
+	const struct {
+		const char *name;
+		struct str *path;
+	} dirs[] = {{.name = "hip", .path = &m->hip}, {.name = "obj", .path = &m->obj},
+		{.name = "mod", .path = &m->mod}, {.name = "log", .path = &m->log},
+		{.name = "stamp", .path = &m->stamp}, {.name = "tmp", .path = &m->tmp}};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		*dirs[i].path = path_join(m->a, m->dir, str_from(dirs[i].name));
+		if (dirs[i].path == &m->tmp)
+			TRY(fs_remove_tree(m->tmp));
+		TRY(fs_mkdirs(*dirs[i].path));
+	}
+	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = m->plan->project};
+	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = m->dir, .writable = true};
+	bind_python(m);
+	return NULL;
+}
+
+static struct err *wrap(struct arena *tmp, const struct job *j, struct proc *p)
+{
+	const struct make *m = j->set->user;
+	return sdk_wrap(tmp, m->sdk, &m->binds, sees_host(m) ? S(HOST_ROOT) : S(""), p);
+}
+
+/* Empty for the SDK's own files, which its fingerprint stands for. */
+static struct str locate(struct arena *tmp, const struct job *j, struct str path)
+{
+	const struct make *m = j->set->user;
+	if (!m->sdk->sandbox)
+		return path;
+	if (str_starts(path, S(HOST_ROOT "/")))
+		return str_sub(path, sizeof(HOST_ROOT) - 1, path.n);
+	VEC_EACH (const struct sdk_bind, bind, &m->binds) {
+		struct str at = bind->at.n ? bind->at : bind->path;
+		struct str dir = str_fmt(tmp, "%.*s/", STR(at));
+		if (str_starts(path, dir))
+			return path_join(tmp, bind->path, str_sub(path, dir.n, path.n));
+	}
+	return S("");
+}
+
+static struct err *explain(struct arena *tmp, const struct job *j, const struct proc_result *r)
+{
+	return make_diagnose(tmp, j->set->user, j, r);
+}
+
+/* ---- flags ---- */
 
 static void add_args(struct arena *a, struct proc *p, const struct strs *args, const char *prefix)
 {
@@ -16,54 +106,37 @@ static void add_args(struct arena *a, struct proc *p, const struct strs *args, c
 		strs_add(a, &p->argv, str_fmt(a, "%s%.*s", prefix, STR(*s)));
 }
 
-/* The compilation unit's id: fixed by names, not by paths of this machine. */
-static struct str unit_id(const struct build *b, struct str path)
+/* The host side against this machine's files. */
+static void host_flags(const struct make *m, struct proc *p)
 {
-	struct str text = str_fmt(
-		b->a, "%.*s %.*s %.*s", STR(b->plan->name), STR(b->plan->version), STR(path));
-	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	return str_sub(digest_hex(b->a, &d), 0, 16);
-}
-
-/* The host side against this machine's files: they lie below HOST_ROOT for a sandboxed compiler. */
-static void host_flags(struct build *b, struct proc *p)
-{
-	const struct sdk *sdk = &b->ret->sdk;
-	const struct host *h = &b->plan->host;
-	if (!b->plan->host_native || !sdk->sandbox)
+	if (!sees_host(m))
 		return;
-	proc_arg(b->a, p, "--sysroot=" HOST_ROOT, NULL);
-	struct str gcc = str_fmt(b->a, "--gcc-install-dir=" HOST_ROOT "%.*s", STR(h->gcc_dir));
-	strs_add(b->a, &p->argv, gcc);
-}
-
-static struct str host_path(struct build *b, struct str path)
-{
-	bool moved = b->plan->host_native && b->ret->sdk.sandbox;
-	return moved ? str_fmt(b->a, HOST_ROOT "%.*s", STR(path)) : path;
+	proc_arg(m->a, p, "--sysroot=" HOST_ROOT, NULL);
+	struct str gcc = m->plan->host.gcc_dir;
+	strs_add(m->a, &p->argv, str_fmt(m->a, "--gcc-install-dir=" HOST_ROOT "%.*s", STR(gcc)));
 }
 
 /* Python.h of this machine, where it is seen from the compiler's side; else the SDK's. */
-static void python_flags(struct build *b, struct proc *p)
+static void python_flags(const struct make *m, struct proc *p)
 {
-	struct str here = b->plan->host.python_include;
-	if (b->sdk_python.n)
-		here = str_fmt(b->a, "/usr/include/python%.*s", STR(b->sdk_python));
-	else if (b->plan->host_native || !b->ret->sdk.sandbox)
-		here = host_path(b, here);
-	else
+	struct str here = m->plan->host.python_include;
+	if (m->sdk_python.n)
+		here = str_fmt(m->a, "/usr/include/python%.*s", STR(m->sdk_python));
+	else if (sees_host(m))
+		here = str_fmt(m->a, HOST_ROOT "%.*s", STR(here));
+	else if (m->sdk->sandbox)
 		here = S(PYTHON_ROOT "/include");
-	strs_add(b->a, &p->argv, str_fmt(b->a, "-isystem%.*s", STR(here)));
+	strs_add(m->a, &p->argv, str_fmt(m->a, "-isystem%.*s", STR(here)));
 	if (str_starts(here, S(PYTHON_ROOT)))
-		proc_arg(b->a, p, "-isystem" PYTHON_ROOT "/arch", NULL);
+		proc_arg(m->a, p, "-isystem" PYTHON_ROOT "/arch", NULL);
 }
 
 /* Headers: the translated tree, the project itself behind it (for files that are no sources), then
  * Python's and, last, the SDK's. */
-static void include_flags(struct build *b, struct proc *p, const struct plan_source *src)
+static void include_flags(const struct make *m, struct proc *p, const struct plan_source *src)
 {
-	struct arena *a = b->a;
-	const struct plan *plan = b->plan;
+	struct arena *a = m->a;
+	const struct plan *plan = m->plan;
 	add_args(a, p, &plan->includes, "-I");
 	VEC_EACH (const struct str, dir, &plan->includes) {
 		struct str full = path_clean(a, path_join(a, plan->project, *dir));
@@ -72,184 +145,183 @@ static void include_flags(struct build *b, struct proc *p, const struct plan_sou
 	struct str near = path_join(a, plan->project, path_dir(src->path));
 	strs_add(a, &p->argv, str_fmt(a, "-iquote%.*s", STR(path_clean(a, near))));
 	if (plan->needs_python)
-		python_flags(b, p);
+		python_flags(m, p);
 	/* clang finds HIP's headers by itself only where the language is HIP */
-	if (src->lang != PLAN_HIP && b->ret->sdk.include.n)
-		strs_add(a, &p->argv, str_fmt(a, "-idirafter%.*s", STR(b->ret->sdk.include)));
+	if (src->lang != PLAN_HIP && m->sdk->include.n)
+		strs_add(a, &p->argv, str_fmt(a, "-idirafter%.*s", STR(m->sdk->include)));
 }
 
-static void common_flags(struct build *b, struct proc *p, const struct plan_source *src)
+static void common_flags(const struct make *m, struct proc *p, const struct plan_source *src)
 {
-	struct arena *a = b->a;
-	const struct plan *plan = b->plan;
-	add_args(a, p, &b->ret->sdk.clang_flags, "");
-	host_flags(b, p);
+	struct arena *a = m->a;
+	add_args(a, p, &m->sdk->clang_flags, "");
+	host_flags(m, p);
 	proc_arg(a, p, "-O2", "-fPIC", "-D__HIP_PLATFORM_AMD__=1", "-fno-color-diagnostics",
 		"-fno-caret-diagnostics", NULL);
-	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(b->hip)));
-	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(plan->project)));
-	add_args(a, p, &plan->defines, "-D");
-	add_args(a, p, &plan->flags, "");
-	include_flags(b, p, src);
+	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->hip)));
+	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->plan->project)));
+	add_args(a, p, &m->plan->defines, "-D");
+	add_args(a, p, &m->plan->flags, "");
+	include_flags(m, p, src);
 }
 
-/* The same for every program: what the user's environment holds must not reach the output. */
-static void clean_environment(struct build *b, struct proc *p)
+/* CUDA has the *_sync warp functions at all times; HIP's headers declare them on demand. The id of
+ * the compilation unit is fixed by names, not by paths of this machine. */
+static void hip_flags(const struct make *m, struct proc *p, const struct plan_source *src)
 {
+	struct str text = str_fmt(
+		m->a, "%.*s %.*s %.*s", STR(m->plan->name), STR(m->plan->version), STR(src->path));
+	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
+	proc_arg(m->a, p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
+	strs_add(m->a, &p->argv,
+		str_fmt(m->a, "-cuid=%.*s", STR(str_sub(digest_hex(m->a, &d), 0, 16))));
+}
+
+/* ---- jobs ---- */
+
+/* A run of clang that writes the job's output. What the user's environment holds must not reach it.
+ */
+static void start_clang(struct make *m, struct job *j)
+{
+	struct proc *p = &j->proc;
+	p->cwd = m->hip;
+	p->log = str_fmt(m->a, "%.*s/%.*s.log", STR(m->log), STR(path_base(j->output)));
 	p->clear_env = true;
-	strs_add(b->a, &p->setenv, S("PATH=/usr/local/bin:/usr/bin:/bin"));
-	strs_add(b->a, &p->setenv, S("LC_ALL=C.UTF-8"));
-	strs_add(b->a, &p->setenv, str_fmt(b->a, "TMPDIR=%.*s", STR(b->tmp)));
+	strs_add(m->a, &p->setenv, S("PATH=/usr/local/bin:/usr/bin:/bin"));
+	strs_add(m->a, &p->setenv, S("LC_ALL=C.UTF-8"));
+	strs_add(m->a, &p->setenv, str_fmt(m->a, "TMPDIR=%.*s", STR(m->tmp)));
+	strs_add(m->a, &p->argv, m->sdk->clang);
 }
 
-static struct step *add_step(struct build *b, const char *kind, struct str name)
-{
-	struct step *s = &b->steps[b->nsteps++];
-	*s = (struct step){.b = b, .report = {.kind = str_from(kind), .name = name}};
-	size_t node = graph_add(b->a, &b->graph, step_run, s);
-	(void)node; /* the same number as the step's */
-	return s;
-}
-
-static size_t index_of(const struct build *b, const struct step *s)
-{
-	return (size_t)(s - b->steps);
-}
-
-static void need(struct build *b, struct step *later, const struct step *earlier)
-{
-	graph_need(b->a, &b->graph, index_of(b, later), index_of(b, earlier));
-}
-
-/* CUDA has the *_sync warp functions at all times; HIP's headers declare them on demand. */
-static void hip_flags(struct build *b, struct proc *p, const struct plan_source *src)
-{
-	proc_arg(b->a, p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
-	strs_add(b->a, &p->argv, str_fmt(b->a, "-cuid=%.*s", STR(unit_id(b, src->path))));
-}
-
-/* A run of clang that makes OUTPUT from the source. */
-static void compile_source(struct build *b, struct step *s, const struct plan_source *src,
+static struct job *compile_job(struct make *m, const char *kind, const struct plan_source *src,
 	struct str output, const char *language)
 {
-	struct arena *a = b->a;
-	s->source = src;
-	s->output = path_join(a, b->obj, output);
-	s->depfile = str_fmt(a, "%.*s.d", STR(s->output));
-	s->proc.cwd = b->hip;
-	s->proc.log = str_fmt(a, "%.*s/%.*s.log", STR(b->log), STR(output));
-	strs_add(a, &s->inputs, path_join(a, b->hip, src->output));
-	clean_environment(b, &s->proc);
-	strs_add(a, &s->proc.argv, b->ret->sdk.clang);
-	proc_arg(a, &s->proc, "-x", language, "-c", NULL);
-	strs_add(a, &s->proc.argv, src->output);
-	proc_arg(a, &s->proc, "-o", str_fmt(a, "%.*s.part", STR(s->output)).p, NULL);
+	struct arena *a = m->a;
+	struct job *j = job_add(&m->set, kind, src->path);
+	struct str source = make_output(m, src);
+	j->output = path_join(a, m->obj, output);
+	j->depfile = str_fmt(a, "%.*s.d", STR(j->output));
+	strs_add(a, &j->inputs, path_join(a, m->hip, source));
+	start_clang(m, j);
+	proc_arg(a, &j->proc, "-x", language, "-c", NULL);
+	strs_add(a, &j->proc.argv, source);
+	proc_arg(a, &j->proc, "-o", str_fmt(a, "%.*s.part", STR(j->output)).p, NULL);
 	if (src->lang == PLAN_HIP)
-		hip_flags(b, &s->proc, src);
-	common_flags(b, &s->proc, src);
+		hip_flags(m, &j->proc, src);
+	common_flags(m, &j->proc, src);
+	return j;
 }
 
-/* clang's driver drops -MD where the device side of HIP is compiled; its compiler proper knows it.
- */
-static void device_depfile(struct build *b, struct step *s)
+/* The device pass for one GPU. clang's driver drops -MD where the device side of HIP is compiled;
+ * its compiler proper knows it. */
+static struct job *device_job(struct make *m, const struct plan_source *src, struct str gpu)
 {
-	proc_arg(b->a, &s->proc, "-Xclang", "-dependency-file", "-Xclang", s->depfile.p, "-Xclang",
-		"-sys-header-deps", "-Xclang", "-MT", "-Xclang", "out", NULL);
+	struct arena *a = m->a;
+	struct str out = str_fmt(a, "%.*s.%.*s.co", STR(job_file_name(a, src->path)), STR(gpu));
+	struct job *j = compile_job(m, "device", src, out, "hip");
+	j->report.gpu = gpu;
+	proc_arg(a, &j->proc, "-Xclang", "-dependency-file", "-Xclang", j->depfile.p, "-Xclang",
+		"-sys-header-deps", "-Xclang", "-MT", "-Xclang", "out", "--offload-device-only",
+		"--no-gpu-bundle-output", NULL);
+	strs_add(a, &j->proc.argv, str_fmt(a, "--offload-arch=%.*s", STR(gpu)));
+	return j;
 }
 
-static void host_depfile(struct build *b, struct step *s)
+/* The object file of a source; what the host's compiler sees. */
+static struct job *host_job(
+	struct make *m, const char *kind, const struct plan_source *src, const char *language)
 {
-	proc_arg(b->a, &s->proc, "-MD", "-MF", s->depfile.p, NULL);
+	struct str out = str_fmt(m->a, "%.*s.o", STR(job_file_name(m->a, src->path)));
+	struct job *j = compile_job(m, kind, src, out, language);
+	proc_arg(m->a, &j->proc, "-MD", "-MF", j->depfile.p, NULL);
+	return j;
 }
 
-static struct step *device_step(struct build *b, const struct plan_source *src, struct str gpu)
+/* The inputs of a bundle are code objects, its key their targets. */
+static struct err *write_bundle(struct arena *tmp, struct job *j, struct str part)
 {
-	struct arena *a = b->a;
-	struct step *s = add_step(b, "device", src->path);
-	s->report.gpu = gpu;
-	struct str out = str_fmt(a, "%.*s.%.*s.co", STR(flat_name(a, src->path)), STR(gpu));
-	compile_source(b, s, src, out, "hip");
-	device_depfile(b, s);
-	proc_arg(a, &s->proc, "--offload-device-only", "--no-gpu-bundle-output", NULL);
-	strs_add(a, &s->proc.argv, str_fmt(a, "--offload-arch=%.*s", STR(gpu)));
-	return s;
+	struct bundle_object *v = arena_array(tmp, j->inputs.n, sizeof(*v));
+	for (size_t i = 0; i < j->inputs.n; i++)
+		v[i] = (struct bundle_object){.target = j->key.v[i], .path = j->inputs.v[i]};
+	return bundle_write(part, S("x86_64-unknown-linux-gnu"), v, j->inputs.n);
 }
 
-static struct step *hip_steps(struct build *b, const struct plan_source *src)
+static struct job *hip_jobs(struct make *m, const struct plan_source *src)
 {
-	struct arena *a = b->a;
-	struct str flat = flat_name(a, src->path);
-	struct step **devices = arena_array(a, b->plan->gpus.n, sizeof(struct step *));
-	for (size_t i = 0; i < b->plan->gpus.n; i++)
-		devices[i] = device_step(b, src, b->plan->gpus.v[i]);
-	struct step *bundle = add_step(b, "bundle", src->path);
-	bundle->source = src;
-	bundle->output = str_fmt(a, "%.*s/%.*s.hipfb", STR(b->obj), STR(flat));
-	for (size_t i = 0; i < b->plan->gpus.n; i++) {
-		need(b, bundle, devices[i]);
+	struct arena *a = m->a;
+	const struct strs *gpus = &m->plan->gpus;
+	struct job **devices = arena_array(a, gpus->n, sizeof(struct job *));
+	for (size_t i = 0; i < gpus->n; i++)
+		devices[i] = device_job(m, src, gpus->v[i]);
+	struct job *bundle = job_add(&m->set, "bundle", src->path);
+	bundle->make = write_bundle;
+	bundle->output =
+		str_fmt(a, "%.*s/%.*s.hipfb", STR(m->obj), STR(job_file_name(a, src->path)));
+	for (size_t i = 0; i < gpus->n; i++) {
+		job_need(bundle, devices[i]);
 		strs_add(a, &bundle->inputs, devices[i]->output);
-		strs_add(a, &bundle->targets, b->plan->gpus.v[i]);
+		strs_add(a, &bundle->key, gpus->v[i]);
 	}
-	struct step *host = add_step(b, "host", src->path);
-	compile_source(b, host, src, str_fmt(a, "%.*s.o", STR(flat)), "hip");
-	host_depfile(b, host);
+	struct job *host = host_job(m, "host", src, "hip");
 	proc_arg(a, &host->proc, "--offload-host-only", "-Xclang", "-fcuda-include-gpubinary",
 		"-Xclang", bundle->output.p, NULL);
 	strs_add(a, &host->inputs, bundle->output);
-	need(b, host, bundle);
+	job_need(host, bundle);
 	return host;
 }
 
-static struct step *object_step(struct build *b, const struct plan_source *src)
+static void link_job(struct make *m, const struct plan_module *module, struct job *const *objects)
 {
-	if (src->lang == PLAN_HIP)
-		return hip_steps(b, src);
-	const char *lang = src->lang == PLAN_C ? "c" : "c++";
-	struct step *s = add_step(b, lang, src->path);
-	compile_source(b, s, src, str_fmt(b->a, "%.*s.o", STR(flat_name(b->a, src->path))), lang);
-	host_depfile(b, s);
-	return s;
-}
-
-static void link_flags(struct build *b, struct proc *p)
-{
-	struct arena *a = b->a;
-	add_args(a, p, &b->ret->sdk.clang_flags, "");
-	host_flags(b, p);
+	struct arena *a = m->a;
+	struct job *j = job_add(&m->set, "link", module->file);
+	struct proc *p = &j->proc;
+	j->output = make_module_path(m, module);
+	start_clang(m, j);
+	proc_arg(a, p, "-o", str_fmt(a, "%.*s.part", STR(j->output)).p, NULL);
+	strs_add(a, &p->argv, str_fmt(a, "-Wl,-soname,%.*s", STR(path_base(module->file))));
+	VEC_EACH (const size_t, i, &module->sources) {
+		job_need(j, objects[*i]);
+		strs_add(a, &j->inputs, objects[*i]->output);
+		strs_add(a, &p->argv, objects[*i]->output);
+	}
+	add_args(a, p, &m->sdk->clang_flags, "");
+	host_flags(m, p);
 	proc_arg(a, p, "-shared", "-fPIC", "-fuse-ld=lld", "-Wl,--build-id=sha1",
 		"-Wno-unused-command-line-argument", NULL);
-	add_args(a, p, &b->ret->sdk.lib_dirs, "-L");
+	add_args(a, p, &m->sdk->lib_dirs, "-L");
 	proc_arg(a, p, "-lamdhip64", "-Wl,--as-needed", NULL);
-	add_args(a, p, &b->plan->libraries, "-l");
+	add_args(a, p, &m->plan->libraries, "-l");
 }
 
-static void link_step(struct build *b, const struct plan_module *m, struct step *const *objects)
+void make_jobs(struct make *m)
 {
-	struct arena *a = b->a;
-	struct step *s = add_step(b, "link", m->file);
-	s->output = path_join(a, b->mod, flat_name(a, m->file));
-	s->proc.cwd = b->hip;
-	s->proc.log = str_fmt(a, "%.*s/%.*s.log", STR(b->log), STR(flat_name(a, m->file)));
-	clean_environment(b, &s->proc);
-	strs_add(a, &s->proc.argv, b->ret->sdk.clang);
-	proc_arg(a, &s->proc, "-o", str_fmt(a, "%.*s.part", STR(s->output)).p, NULL);
-	strs_add(a, &s->proc.argv, str_fmt(a, "-Wl,-soname,%.*s", STR(path_base(m->file))));
-	VEC_EACH (const size_t, i, &m->sources) {
-		need(b, s, objects[*i]);
-		strs_add(a, &s->inputs, objects[*i]->output);
-		strs_add(a, &s->proc.argv, objects[*i]->output);
+	static const struct job_hooks hooks = {.wrap = wrap, .locate = locate, .explain = explain};
+	const struct plan *p = m->plan;
+	struct job **objects = arena_array(m->a, p->sources.n, sizeof(struct job *));
+	m->set = (struct jobs){.a = m->a,
+		.hooks = &hooks,
+		.user = m,
+		.stamps_dir = m->stamp,
+		.toolchain = m->sdk->fingerprint,
+		.began = m->began};
+	for (size_t i = 0; i < p->sources.n; i++) {
+		const struct plan_source *src = &p->sources.v[i];
+		objects[i] = src->lang == PLAN_HIP ? hip_jobs(m, src)
+			     : src->lang == PLAN_C ? host_job(m, "c", src, "c")
+						   : host_job(m, "c++", src, "c++");
 	}
-	link_flags(b, &s->proc);
+	VEC_EACH (const struct plan_module, module, &p->modules)
+		link_job(m, module, objects);
 }
 
-void steps_make(struct build *b)
+struct err *make_compile(struct make *m)
 {
-	const struct plan *p = b->plan;
-	size_t each = p->gpus.n + 2;
-	struct step **objects = arena_array(b->a, p->sources.n, sizeof(*objects));
-	b->steps = arena_array(b->a, p->sources.n * each + p->modules.n, sizeof(*b->steps));
-	for (size_t i = 0; i < p->sources.n; i++)
-		objects[i] = object_step(b, &p->sources.v[i]);
-	VEC_EACH (const struct plan_module, m, &p->modules)
-		link_step(b, m, objects);
+	make_jobs(m);
+	size_t n = m->plan->sources.n;
+	struct str what = str_fmt(m->a, "%zu source%s for %.*s", n, n == 1 ? "" : "s",
+		STR(str_join(m->a, &m->plan->gpus, S(", "))));
+	m->set.progress = progress_begin(S("Compiling"), what, UNIT_ITEMS, m->set.all.n);
+	struct err *e = jobs_run(&m->set, m->jobs, m->keep_going ? &m->failures : NULL);
+	progress_end(m->set.progress);
+	return e;
 }

@@ -3,13 +3,19 @@
  * The compiler saw the translated file. Lines and columns are led back through the edits that made
  * it: the source is translated once more, which only a failure pays for.
  */
-#include "make/build.h"
-
 #include "base/fs.h"
 #include "know/know.h"
 #include "know/match.h"
+#include "make/make.h"
 
 enum { MAX_SOURCE = 64 << 20, MAX_NOTES = 12, MAX_ERRORS = 20 };
+
+/* A failed run: what it was about. */
+struct failed {
+	struct arena *tmp;
+	const struct make *m;
+	const struct job *job;
+};
 
 /* "path:12:5: error: text" */
 struct message {
@@ -80,23 +86,22 @@ static bool is_error(const struct message *m)
 /* ---- from the translated tree back to the project ---- */
 
 /* The file of the project that a path of the compiler stands for, or "". */
-static struct str project_file(struct arena *tmp, const struct step *s, struct str path)
+static struct str project_file(const struct failed *f, struct str path)
 {
-	const struct plan *plan = s->b->plan;
-	struct str full = path_clean(tmp, path_join(tmp, s->proc.cwd, path));
-	struct str inside = str_fmt(tmp, "%.*s/", STR(plan->project));
-	struct str hip = str_fmt(tmp, "%.*s/", STR(s->b->hip));
-	if (str_starts(full, hip)) {
-		struct str rel = str_sub(full, hip.n, full.n);
-		VEC_EACH (const struct plan_source, src, &plan->sources)
-			if (str_eq(src->output, rel))
-				return src->path;
-		VEC_EACH (const struct change, f, &s->b->tree.changes)
-			if (str_eq(f->output, rel))
-				return f->source;
-		return rel;
-	}
-	return str_starts(full, inside) ? str_sub(full, inside.n, full.n) : S("");
+	const struct plan *plan = f->m->plan;
+	struct str full = path_clean(f->tmp, path_join(f->tmp, f->job->proc.cwd, path));
+	struct str inside = str_fmt(f->tmp, "%.*s/", STR(plan->project));
+	struct str hip = str_fmt(f->tmp, "%.*s/", STR(f->m->hip));
+	if (!str_starts(full, hip))
+		return str_starts(full, inside) ? str_sub(full, inside.n, full.n) : S("");
+	struct str rel = str_sub(full, hip.n, full.n);
+	VEC_EACH (const struct plan_source, src, &plan->sources)
+		if (str_eq(make_output(f->m, src), rel))
+			return src->path;
+	VEC_EACH (const struct change, file, &f->m->tree.changes)
+		if (str_eq(file->output, rel))
+			return file->source;
+	return rel;
 }
 
 static size_t offset_of(struct str text, unsigned line, unsigned col)
@@ -106,15 +111,6 @@ static size_t offset_of(struct str text, unsigned line, unsigned col)
 		at += str_chr(str_sub(text, at, text.n), '\n') + 1;
 	at += col ? col - 1 : 0;
 	return at < text.n ? at : text.n;
-}
-
-static void place_of(struct str text, size_t offset, unsigned *line, unsigned *col)
-{
-	*line = *col = 1;
-	for (size_t i = 0; i < offset && i < text.n; i++) {
-		*col = text.p[i] == '\n' ? 1 : *col + 1;
-		*line += text.p[i] == '\n';
-	}
 }
 
 /* An offset of the translated text as one of the source; edits are in order. */
@@ -134,30 +130,35 @@ static size_t untranslate(const struct hipify_text *t, size_t at)
 }
 
 /* The project is as a whole what decides on a file in the modes of PyTorch. */
-static struct err *translate_again(struct arena *tmp, const struct build *b, struct str file,
-	struct str *ret_source, struct hipify_text *ret)
+static struct err *translate_again(
+	const struct failed *f, struct str file, struct str *ret_source, struct hipify_text *ret)
 {
-	if (hipify_by_torch(&b->translation))
-		return hipify_file_text(tmp, &b->translation, path_rel(tmp, file, b->plan->project),
-			ret_source, ret);
-	TRY(fs_read(tmp, file, MAX_SOURCE, ret_source));
-	return hipify_text_in(tmp, *ret_source, file, &b->tree.context, ret);
+	const struct make *m = f->m;
+	if (hipify_by_torch(&m->translation))
+		return hipify_file_text(f->tmp, &m->translation,
+			path_rel(f->tmp, file, m->plan->project), ret_source, ret);
+	TRY(fs_read(f->tmp, file, MAX_SOURCE, ret_source));
+	return hipify_text_in(f->tmp, *ret_source, file, &m->tree.context, ret);
 }
 
-/* Line and column of the user's file for those of the translated one. */
-static void map_place(struct arena *tmp, const struct step *s, struct str file, struct message *m)
+/* Turns line and column of the translated file into those of the user's. */
+static void map_place(const struct failed *f, struct str file, struct message *at)
 {
 	struct str source;
 	struct hipify_text t;
-	struct err *e = translate_again(tmp, s->b, file, &source, &t);
+	struct err *e = translate_again(f, file, &source, &t);
 	if (e) {
 		err_free(e);
 		return;
 	}
-	size_t at = untranslate(&t, offset_of(t.text, m->line, m->col));
-	unsigned col;
-	place_of(source, at, &m->line, &col);
-	m->col = m->col ? col : 0;
+	size_t offset = untranslate(&t, offset_of(t.text, at->line, at->col));
+	unsigned line = 1, col = 1;
+	for (size_t i = 0; i < offset && i < source.n; i++) {
+		col = source.p[i] == '\n' ? 1 : col + 1;
+		line += source.p[i] == '\n';
+	}
+	at->line = line;
+	at->col = at->col ? col : 0;
 }
 
 /* ---- the block of the first error ---- */
@@ -165,33 +166,20 @@ static void map_place(struct arena *tmp, const struct step *s, struct str file, 
 struct block {
 	struct message first; /* the error */
 	struct message mine;  /* the place in the project nearest to it; path "" = none */
-	struct buf text;      /* lines behind the error that belong to it */
+	struct buf notes;     /* lines behind the error that belong to it */
 	unsigned kept;        /* how many */
-	struct str notes;     /* the same, finished */
 	bool found;
 };
 
-static void consider(
-	struct arena *tmp, const struct step *s, struct block *b, const struct message *m)
+static void consider(const struct failed *f, struct block *b, const struct message *m)
 {
-	if (!b->mine.path.n && m->line && project_file(tmp, s, m->path).n)
+	if (!b->mine.path.n && m->line && project_file(f, m->path).n)
 		b->mine = *m;
 }
 
-/* A note of the compiler, at the user's place where it has one. */
-static void add_note(
-	struct arena *tmp, const struct step *s, struct buf *out, const struct message *m)
-{
-	struct message at = *m;
-	struct str file = project_file(tmp, s, m->path);
-	if (file.n && m->line)
-		map_place(tmp, s, path_join(tmp, s->b->plan->project, file), &at);
-	buf_fmt(out, "%.*s:%u:%u: %.*s: %.*s\n", STR(file.n ? file : m->path), at.line, at.col,
-		STR(m->kind), STR(m->text));
-}
-
-/* A line behind the error: is it still about it? Adds it to the notes. */
-static bool belongs(struct arena *tmp, const struct step *s, struct block *b, struct str line)
+/* A line behind the error: is it still about it? Adds it to the notes; what has a place in the
+ * project is shown there. */
+static bool belongs(const struct failed *f, struct block *b, struct str line)
 {
 	struct message m;
 	if (parse_included(line, &m))
@@ -200,30 +188,36 @@ static bool belongs(struct arena *tmp, const struct step *s, struct block *b, st
 	if (message && (is_error(&m) || str_eq(m.kind, S("warning"))))
 		return false;
 	if (message)
-		consider(tmp, s, b, &m);
+		consider(f, b, &m);
 	if (b->kept >= MAX_NOTES)
 		return true;
 	b->kept++;
-	if (message)
-		add_note(tmp, s, &b->text, &m);
-	else if (!b->first.line)
-		buf_fmt(&b->text, "%.*s\n", STR(line));
+	if (message) {
+		struct str file = project_file(f, m.path);
+		if (file.n && m.line)
+			map_place(f, path_join(f->tmp, f->m->plan->project, file), &m);
+		buf_fmt(&b->notes, "%.*s:%u:%u: %.*s: %.*s\n", STR(file.n ? file : m.path), m.line,
+			m.col, STR(m.kind), STR(m.text));
+	} else if (!b->first.line) {
+		buf_fmt(&b->notes, "%.*s\n", STR(line));
+	}
 	return true;
 }
 
 /* Takes lines off *text up to the second error. Include lines right above an error belong to it. */
-static void find_block(struct arena *tmp, const struct step *s, struct str *text, struct block *b)
+static void find_block(const struct failed *f, struct str *text, struct block *b)
 {
 	struct message m, above = {0};
 	struct str line, rest = *text;
+	*b = (struct block){.notes = {.a = f->tmp}};
 	while (str_next(&rest, '\n', &line)) {
-		if (b->found && !belongs(tmp, s, b, line))
+		if (b->found && !belongs(f, b, line))
 			break;
 		*text = rest;
 		if (b->found)
 			continue;
 		if (parse_included(line, &m)) {
-			if (project_file(tmp, s, m.path).n)
+			if (project_file(f, m.path).n)
 				above = m;
 			continue;
 		}
@@ -232,13 +226,12 @@ static void find_block(struct arena *tmp, const struct step *s, struct str *text
 		if (is_error(&m)) {
 			b->found = true;
 			b->first = m;
-			consider(tmp, s, b, &m);
+			consider(f, b, &m);
 			if (above.path.n)
-				consider(tmp, s, b, &above);
+				consider(f, b, &above);
 		}
 		above = (struct message){0};
 	}
-	b->notes = buf_str(&b->text);
 }
 
 /* ---- hints: only what is known to be true ---- */
@@ -261,10 +254,10 @@ static struct err *hint_missing(struct arena *tmp, struct err *e, const char *to
 }
 
 /* Names of CUDA left in the failing file: what the tree needs more than translation. */
-static struct err *hint_left(struct err *e, const struct step *s, struct str file)
+static struct err *hint_untranslated(struct err *e, const struct failed *f, struct str file)
 {
 	unsigned said = 0;
-	VEC_EACH (const struct untranslated, l, &s->b->tree.untranslated) {
+	VEC_EACH (const struct untranslated, l, &f->m->tree.untranslated) {
 		if (!str_eq(l->path, file) || said >= 8)
 			continue;
 		said++;
@@ -276,70 +269,62 @@ static struct err *hint_left(struct err *e, const struct step *s, struct str fil
 	return e;
 }
 
-/* ---- */
+/* ---- the error ---- */
 
-static struct err *compile_error(struct arena *tmp, const struct step *s, struct block *b)
+static struct err *compile_error(const struct failed *f, struct block *b)
 {
+	const struct job_report *what = &f->job->report;
 	struct message *at = &b->mine;
-	struct str file = at->path.n ? project_file(tmp, s, at->path) : S("");
+	struct str file = at->path.n ? project_file(f, at->path) : S("");
 	struct str where = S("");
-	if (!str_eq(at->path, b->first.path) && b->first.line)
-		where = str_fmt(tmp, " (in %.*s:%u)", STR(b->first.path), b->first.line);
+	if (!str_eq(at->path, b->first.path))
+		where = str_fmt(f->tmp, " (in %.*s:%u)", STR(b->first.path), b->first.line);
 	struct err *e = err_new(E_COMPILE, "%.*s%.*s (compiling '%.*s'%s%.*s)", STR(b->first.text),
-		STR(where), STR(s->report.name), s->report.gpu.n ? " for " : "",
-		STR(s->report.gpu));
+		STR(where), STR(what->name), what->gpu.n ? " for " : "", STR(what->gpu));
 	if (file.n) {
-		struct str full = path_join(tmp, s->b->plan->project, file);
-		map_place(tmp, s, full, at);
+		struct str full = path_join(f->tmp, f->m->plan->project, file);
+		map_place(f, full, at);
 		err_at(e, (struct loc){.path = full, .line = at->line, .col = at->col});
-		hint_left(e, s, file);
+		hint_untranslated(e, f, file);
 	}
 	if (b->notes.n)
-		err_detail(e, b->notes);
-	return hint_missing(tmp, e, "clang", b->first.text);
+		err_detail(e, buf_str(&b->notes));
+	return hint_missing(f->tmp, e, "clang", b->first.text);
 }
 
 /* "ld.lld: error: ..." and "clang++: error: ...": programs, not places. */
-static struct err *tool_error(struct arena *tmp, const struct step *s, struct block *b)
+static struct err *tool_error(const struct failed *f, struct block *b)
 {
-	bool link = str_eq(s->report.kind, S("link"));
+	const struct job_report *what = &f->job->report;
+	bool link = str_eq(what->kind, S("link"));
 	struct err *e = err_new(link ? E_LINK : E_COMPILE, "%.*s: %.*s (%s '%.*s'%s%.*s)",
 		STR(path_base(b->first.path)), STR(b->first.text), link ? "linking" : "compiling",
-		STR(s->report.name), s->report.gpu.n ? " for " : "", STR(s->report.gpu));
+		STR(what->name), what->gpu.n ? " for " : "", STR(what->gpu));
 	if (b->notes.n)
-		err_detail(e, b->notes);
-	return link ? hint_missing(tmp, e, "ld", b->first.text) : e;
+		err_detail(e, buf_str(&b->notes));
+	return link ? hint_missing(f->tmp, e, "ld", b->first.text) : e;
 }
 
-static struct err *block_error(struct arena *tmp, const struct step *s, struct block *b)
+struct err *make_diagnose(
+	struct arena *tmp, const struct make *m, const struct job *j, const struct proc_result *r)
 {
-	return b->first.line ? compile_error(tmp, s, b) : tool_error(tmp, s, b);
-}
-
-/* Where all errors are wanted: those behind the first, as far as they are located. */
-static struct err *further(struct arena *tmp, const struct step *s, struct str text, struct err *e)
-{
-	for (unsigned i = 0; i < MAX_ERRORS; i++) {
-		struct block b = {.text = {.a = tmp}};
-		find_block(tmp, s, &text, &b);
+	struct failed f = {.tmp = tmp, .m = m, .job = j};
+	struct block b;
+	struct str text = r->err;
+	find_block(&f, &text, &b);
+	if (!b.found) {
+		struct err *e = proc_failure(&j->proc, r);
+		return r->status == 128 + 9 ? err_hint(e, "the system may have run out of memory: "
+							  "try fewer jobs, -j1")
+					    : e;
+	}
+	struct err *e = b.first.line ? compile_error(&f, &b) : tool_error(&f, &b);
+	/* Where all errors are wanted: those behind the first, as far as they are located. */
+	for (unsigned i = 0; m->keep_going && i < MAX_ERRORS; i++) {
+		find_block(&f, &text, &b);
 		if (!b.found || !b.first.line)
 			break;
-		e = err_join(e, block_error(tmp, s, &b));
+		e = err_join(e, compile_error(&f, &b));
 	}
 	return e;
-}
-
-struct err *diagnose(struct arena *tmp, const struct step *s, const struct proc_result *r)
-{
-	struct block b = {.text = {.a = tmp}};
-	struct str text = r->err;
-	find_block(tmp, s, &text, &b);
-	if (b.found) {
-		struct err *e = block_error(tmp, s, &b);
-		return s->b->o->keep_going ? further(tmp, s, text, e) : e;
-	}
-	struct err *e = proc_failure(&s->proc, r);
-	return r->status == 128 + 9
-		       ? err_hint(e, "the system may have run out of memory: try fewer jobs, -j1")
-		       : e;
 }

@@ -1,86 +1,64 @@
-/* Building: plan -> SDK -> translated sources -> objects -> modules -> wheel.
+/* Our own build of a project: translated sources -> objects -> linked modules, as jobs.
  *
- * Every step is keyed by a hash of what goes into it (command, SDK, content of all files that it
- * read last time) and stamped when done; a killed build goes on where it was. Steps run in
- * parallel: for each source one device pass per GPU, a bundle, a host pass. All output goes to the
- * build folder (XDG cache, one per project) and the wheel to `out`; sources are never modified.
+ * For each HIP source one device pass per GPU, a bundle of what they made, and a host pass that
+ * embeds it; a link for each module. The sources are never modified: hipify makes a translated copy
+ * of the tree, compilers read that, and what they say is led back to the user's file.
  *
- * The build folder: hip/ (translated sources), obj/ (objects, bundles, depfiles), mod/ (linked
- * modules), log/ (what each compiler run said), stamp/, tmp/, build.json (for reports), lock.
- * Same sources, plan and SDK give the same wheel, byte by byte, wherever the project lies.
+ * A build folder holds hip/ (translated sources), obj/ (objects, bundles, depfiles), mod/ (linked
+ * modules), log/ (what each compiler run said), stamp/ and tmp/. No name of a folder gets into the
+ * output: same sources, plan and SDK give the same modules, wherever the project lies.
+ *
+ * The caller fills the first part of struct make; then make_open(), make_translate(),
+ * make_compile(), in this order. What comes after them (a wheel, its proof) is no business of ours.
  */
 #pragma once
 
 #include "hipify/hipify.h"
+#include "jobs/job.h"
 #include "plan/plan.h"
 #include "sdk/sdk.h"
 
-struct make_step {           /* for reports: what ran, or was up to date */
-	struct str kind;     /* "device", "bundle", "host", "c++", "c", "link" */
-	struct str name;     /* source or file */
-	struct str gpu;      /* of a device pass */
-	double start;        /* seconds since the build began; 0 when cached */
-	double seconds, cpu; /* wall, user + system; of the run that made the output */
-	uint64_t memory;     /* peak, bytes */
-	bool cached;         /* was up to date */
-	bool done;           /* false: not reached, or failed */
-};
-
-enum make_stage {
-	STAGE_SDK,
-	STAGE_HIPIFY,
-	STAGE_COMPILE,
-	STAGE_PACKAGE,
-	STAGE_VERIFY,
-	STAGE_COUNT
-};
-extern const char *const make_stage_names[STAGE_COUNT];
-
-struct make_result {
-	struct str wheel; /* path */
-	uint64_t wheel_size;
-	struct str platform_why; /* one sentence about the platform tag */
-	struct str dir;          /* build folder */
-	VEC(struct make_step) steps;
-	double seconds[STAGE_COUNT];
-	unsigned jobs;
-	size_t edits; /* replacements made by hipify */
-	struct sdk sdk;
-	struct findings findings;
-	struct err *failures; /* more compile errors behind the first (keep_going); owned */
-};
-
-struct make_options {
-	struct str out; /* folder for the wheel */
-	struct str dir; /* build folder; "" = below the cache folder */
-	unsigned jobs;  /* 0 = as many as CPUs and free memory allow */
-	bool keep_going;
-	bool no_install; /* an SDK that is not there is an error */
-	double began;    /* mono_now() at the start of the whole build */
-};
-
-/* The build folder of a project (absolute path) when none is named. */
-struct str make_build_dir(struct arena *a, struct str project);
-/* What only the sources' translation tells: adds the SDK components of the library headers that
- * they include, and the libraries to link. Reads the sources, writes nothing. */
-MUST_USE struct err *make_needs(struct arena *a, struct plan *p);
-/* Steps that a build has, in order, without doing any (for a dry run). */
-void make_steps(struct arena *a, const struct plan *p, struct make_result *ret);
-/* Builds. On failure ret still tells what was done. E_COMPILE and E_LINK carry the compiler's own
- * first error, located in the user's source. */
-MUST_USE struct err *make_wheel(struct arena *a, const struct plan *p, const struct make_options *o,
-	struct make_result *ret);
-
-/* What a record is made of. */
-struct make_record {
+struct make {
+	/* What is wanted: */
+	struct arena *a;
 	const struct plan *plan;
-	const struct make_result *result;
-	const struct err *failure; /* or NULL */
-	double began;              /* mono_now() at the start */
-	const struct json_field *more; /* further members, of more_of; or NULL */
-	const void *more_of;
+	const struct sdk *sdk;
+	struct str sdk_python; /* "3.14": of the SDK's Python headers, where those are used */
+	struct str dir;        /* build folder, absolute */
+	unsigned jobs;
+	bool keep_going; /* after a failure make all that does not need it */
+	double began;    /* mono_now() at the start of the whole build */
+
+	/* make_open(): its folders, and what compilers see of the machine */
+	struct str hip, obj, mod, log, stamp, tmp;
+	struct sdk_binds binds;
+
+	/* make_translate() */
+	struct hipify_options translation;
+	struct hipify_tree tree; /* hipify_tree_free() */
+	struct strs outputs;     /* for each source its file in hip/; empty: those of the plan */
+	size_t edits;            /* replacements made by hipify */
+	struct findings findings;
+
+	/* make_compile() */
+	struct jobs set;
+	struct err *failures; /* keep_going: those behind the one that is returned; owned */
 };
 
-/* The JSON of build.json: plan, SDK, stages, steps, wheel, findings, error and `more`. Format:
- * doc/man/rocsmith-build.1.scd. */
-struct str make_record(struct arena *a, const struct make_record *m);
+MUST_USE struct err *make_open(struct make *m);
+/* The translated tree in m->hip. A source that cannot be read is an error with its place; names
+ * without a counterpart are findings, and the compiler decides whether they matter. */
+MUST_USE struct err *make_translate(struct make *m);
+/* Everything up to linked modules. On failure the reports in m->set still tell what was done.
+ * E_COMPILE and E_LINK carry the compiler's own first error, located in the user's source. */
+MUST_USE struct err *make_compile(struct make *m);
+/* Fills m->set, for make_compile() and for a dry run: without folders only reports mean a thing. */
+void make_jobs(struct make *m);
+
+/* The translated file of a source of the plan, relative to m->hip. */
+struct str make_output(const struct make *m, const struct plan_source *src);
+/* Where the linked module is. */
+struct str make_module_path(const struct make *m, const struct plan_module *module);
+/* E_COMPILE or E_LINK for a failed run: the compiler's first error, in the user's file. */
+MUST_USE struct err *make_diagnose(
+	struct arena *tmp, const struct make *m, const struct job *j, const struct proc_result *r);

@@ -1,12 +1,31 @@
 /* The build's translation: the plan's settings become a run of hipify whose result is the tree that
  * the compiler sees. */
-#include "make/build.h"
-
 #include "base/fs.h"
+#include "make/make.h"
 
-static struct err *first_failure(struct build *b)
+static void ask_standalone(struct make *m, struct hipify_options *o)
 {
-	VEC_EACH (struct change, f, &b->tree.changes) {
+	o->sources = (struct strs){0}; /* a build knows what it needs */
+	VEC_EACH (const struct plan_source, s, &m->plan->sources)
+		strs_add(m->a, &o->only, s->path);
+	VEC_EACH (const struct str, h, &m->plan->headers)
+		if (!strs_has(&o->only, *h))
+			strs_add(m->a, &o->only, *h);
+}
+
+static void ask_extension(struct make *m, struct hipify_options *o)
+{
+	o->want_untranslated = true; /* a failing compiler's message is explained by them */
+	if (!o->include_dirs.n)
+		o->include_dirs = m->plan->includes;
+	if (!o->sources.n)
+		VEC_EACH (const struct plan_source, s, &m->plan->sources)
+			strs_add(m->a, &o->sources, s->path);
+}
+
+static struct err *first_failure(struct hipify_tree *tree)
+{
+	VEC_EACH (struct change, f, &tree->changes) {
 		if (f->status != CHANGE_FAILED)
 			continue;
 		struct err *e = f->error;
@@ -16,96 +35,59 @@ static struct err *first_failure(struct build *b)
 	return NULL;
 }
 
-/* Names without a counterpart are findings: the compiler decides whether they matter. */
-static void report_left(struct build *b)
+static void report(struct make *m)
 {
-	VEC_EACH (struct untranslated, l, &b->tree.untranslated) {
-		struct finding *f = finding_add(
-			b->a, &b->ret->findings, "cuda-name-left", SEV_WARNING, l->path);
-		finding_say(b->a, f, "line %u: '%.*s' %s", l->line, STR(l->name),
-			l->unsure ? "looks like a name of CUDA, but no table has it"
+	const struct hipify_torch *t = &m->tree.torch;
+	VEC_EACH (struct untranslated, u, &m->tree.untranslated) {
+		struct finding *f =
+			finding_add(m->a, &m->findings, "cuda-name-left", SEV_WARNING, u->path);
+		finding_say(m->a, f, "line %u: '%.*s' %s", u->line, STR(u->name),
+			u->unsure ? "looks like a name of CUDA, but no table has it"
 				  : "has no counterpart in HIP");
-		if (l->suggestion.n)
-			finding_fix(b->a, f, "%.*s", STR(l->suggestion));
+		if (u->suggestion.n)
+			finding_fix(m->a, f, "%.*s", STR(u->suggestion));
 	}
-}
-
-static void report_unknown(struct build *b)
-{
-	const struct hipify_torch *t = &b->tree.torch;
 	if (t->known || !t->file.n)
 		return;
-	struct finding *f =
-		finding_add(b->a, &b->ret->findings, "hipify-unknown", SEV_WARNING, t->file);
-	finding_say(b->a, f, "is none of the releases of hipify that are known");
-	finding_fix(b->a, f,
+	struct finding *f = finding_add(m->a, &m->findings, "hipify-unknown", SEV_WARNING, t->file);
+	finding_say(m->a, f, "is none of the releases of hipify that are known");
+	finding_fix(m->a, f,
 		"rocsmith hipify --verify '%.*s' compares with that torch's own Python",
-		STR(b->plan->project));
+		STR(m->plan->project));
 }
-
-/* ---- what is asked for ---- */
-
-static void ask_standalone(struct build *b, struct hipify_options *o)
-{
-	o->sources = (struct strs){0}; /* a build knows what it needs */
-	VEC_EACH (const struct plan_source, s, &b->plan->sources)
-		strs_add(b->a, &o->only, s->path);
-	VEC_EACH (const struct str, h, &b->plan->headers)
-		if (!strs_has(&o->only, *h))
-			strs_add(b->a, &o->only, *h);
-}
-
-static void ask_extension(struct build *b, struct hipify_options *o)
-{
-	o->want_untranslated = true; /* a failing compiler's message is explained by them */
-	if (!o->include_dirs.n)
-		o->include_dirs = b->plan->includes;
-	if (!o->sources.n)
-		VEC_EACH (const struct plan_source, s, &b->plan->sources)
-			strs_add(b->a, &o->sources, s->path);
-}
-
-/* ---- what came of it ---- */
 
 /* PyTorch's names of outputs depend on their content: "a.cu" becomes "a.hip", "a_hip.cpp" comes of
  * "a.cpp" only when something in it changed. */
-static void take_outputs(struct build *b)
+static void find_outputs(struct make *m)
 {
-	MAP(outputs, b->a);
-	VEC_EACH (struct change, f, &b->tree.changes)
+	MAP(outputs, m->a);
+	VEC_EACH (struct change, f, &m->tree.changes)
 		map_put(&outputs, f->source, f);
-	struct plan *own = NEW(b->a, struct plan);
-	*own = *b->plan;
-	own->sources.v = arena_array(b->a, own->sources.n, sizeof(*own->sources.v));
-	for (size_t i = 0; i < own->sources.n; i++) {
-		struct plan_source *s = &own->sources.v[i];
-		*s = b->plan->sources.v[i];
+	VEC_EACH (const struct plan_source, s, &m->plan->sources) {
 		const struct change *f = map_get(&outputs, s->path);
-		s->output = f && f->output.n ? f->output : s->path;
+		strs_add(m->a, &m->outputs, f && f->output.n ? f->output : s->path);
 	}
-	b->plan = own;
 }
 
-struct err *translate(struct build *b)
+struct err *make_translate(struct make *m)
 {
-	const struct plan *p = b->plan;
-	b->translation = p->hipify;
-	b->translation.dir = p->project;
-	b->translation.out = b->hip;
-	b->translation.jobs = b->ret->jobs;
-	if (hipify_by_torch(&b->translation))
-		ask_extension(b, &b->translation);
+	const struct plan *p = m->plan;
+	struct hipify_options *o = &m->translation;
+	*o = p->hipify;
+	o->dir = p->project;
+	o->out = m->hip;
+	o->jobs = m->jobs;
+	if (hipify_by_torch(o))
+		ask_extension(m, o);
 	else
-		ask_standalone(b, &b->translation);
-	hipify_options_complete(b->a, &b->translation);
-	TRY_CTX(hipify_run(b->a, &b->translation, &b->tree), "cannot translate '%.*s'",
-		STR(p->project));
-	TRY(first_failure(b));
-	VEC_EACH (const struct change, f, &b->tree.changes)
-		b->ret->edits += f->edits;
-	report_left(b);
-	report_unknown(b);
-	if (hipify_by_torch(&b->translation))
-		take_outputs(b);
+		ask_standalone(m, o);
+	hipify_options_complete(m->a, o);
+	TRY_CTX(hipify_run(m->a, o, &m->tree), "cannot translate '%.*s'", STR(p->project));
+	TRY(first_failure(&m->tree));
+	VEC_EACH (const struct change, f, &m->tree.changes)
+		m->edits += f->edits;
+	report(m);
+	if (hipify_by_torch(o))
+		find_outputs(m);
 	return NULL;
 }

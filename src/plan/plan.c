@@ -2,27 +2,8 @@
 #include "plan/plan.h"
 
 #include "base/fs.h"
-#include "plan/plan_fields.h"
+#include "plan/plan_int.h"
 #include "plan/sources.h"
-
-void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
-	const char *why, ...)
-{
-	va_list ap;
-	va_start(ap, why);
-	struct str text = str_vfmt(a, why, ap);
-	va_end(ap);
-	struct plan_reason r = {.subject = str_dup(a, str_from(subject)),
-		.choice = str_dup(a, choice),
-		.why = text};
-	VEC_EACH (struct plan_reason, old, &p->reasons) {
-		if (str_eq(old->subject, r.subject)) {
-			*old = r;
-			return;
-		}
-	}
-	*VEC_PUSH(a, &p->reasons) = r;
-}
 
 /* ---- what the description says outright ---- */
 
@@ -158,37 +139,30 @@ static struct err *choose_gpus(
 static struct err *choose_sdk(
 	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
 {
-	struct str text = r->sdk.n ? r->sdk : p->sdk, kind, rest;
+	struct str word = r->sdk.n ? r->sdk : p->sdk;
 	const char *why = r->sdk.n ? "asked for"
 			  : p->sdk.n
 				  ? "'sdk' of rocsmith.yaml"
 				  : "the built-in default: Debian's packages, without root rights";
-	str_cut(text.n ? text : S("debian:sid"), ':', &kind, &rest);
-	if (str_starts(text, S("/"))) {
-		kind = S("prefix");
-		rest = text;
+	struct sdk_spec *sdk = &plan->sdk;
+	struct err *e = sdk_spec_parse(a, word.n ? word : S("debian:sid"), sdk);
+	if (e && !r->sdk.n) { /* the mistake is in the description */
+		e->code = E_PROJECT;
+		return err_at(e, node_get(p->root, S("sdk"))->at);
 	}
-	plan->sdk_provider = kind;
-	plan->sdk_mirror = r->mirror;
-	strs_add(a, &plan->sdk_components, S("compiler"));
+	TRY(e);
+	sdk->mirror = r->mirror;
+	strs_add(a, &sdk->components, S("compiler"));
 	VEC_EACH (struct str, c, &p->components)
-		if (!strs_has(&plan->sdk_components, *c))
-			strs_add(a, &plan->sdk_components, *c);
-	if (str_eq(kind, S("debian"))) {
-		plan->sdk_suite = rest.n ? rest : S("sid");
-		plan_explain(
-			a, plan, "sdk", str_fmt(a, "debian %.*s", STR(plan->sdk_suite)), "%s", why);
-		return NULL;
-	}
-	if (str_eq(kind, S("prefix")) && rest.n) {
-		plan->sdk_prefix = path_abs(a, rest);
-		plan_explain(a, plan, "sdk", plan->sdk_prefix, "%s", why);
-		return NULL;
-	}
-	struct err *e =
-		r->sdk.n ? err_new(E_USAGE, "unknown SDK '%.*s'", STR(text))
-			 : project_error(p, S("sdk"), E_PROJECT, "unknown SDK '%.*s'", STR(text));
-	return err_hint(e, "write debian, debian:sid, debian:experimental or prefix:/opt/rocm");
+		if (!strs_has(&sdk->components, *c))
+			strs_add(a, &sdk->components, *c);
+	if (sdk->prefix.n)
+		sdk->prefix = path_abs(a, sdk->prefix);
+	plan_explain(a, plan, "sdk",
+		sdk->prefix.n ? sdk->prefix
+			      : str_fmt(a, "%.*s %.*s", STR(sdk->provider), STR(sdk->suite)),
+		"%s", why);
+	return NULL;
 }
 
 /* ---- host ---- */
@@ -235,7 +209,7 @@ static void choose_host(struct arena *a, struct plan *plan)
 		plan_explain(a, plan, "host libc", S("the SDK's"), "%s", why);
 	explain_python(a, plan);
 	if (plan->needs_python && !plan->host.python_include.n)
-		strs_add(a, &plan->sdk_components, S("python"));
+		strs_add(a, &plan->sdk.components, S("python"));
 }
 
 /* ---- translation ---- */
@@ -278,5 +252,5 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	TRY(modules_find(a, &p, facts, ret));
 	TRY(choose_sdk(a, r, &p, ret));
 	choose_host(a, ret);
-	return NULL;
+	return plan_needs(a, ret);
 }

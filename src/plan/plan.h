@@ -3,8 +3,8 @@
  * A plan is made from a project folder (rocsmith.yaml, or nothing but .cu files) and the facts of
  * the machine; it has a JSON form that a person can read, edit and feed back in (`build
  * PLAN.json`). Each choice has a reason, which `rocsmith why` prints. Making a plan reads the
- * project and the machine; it writes nothing and needs no SDK. What only the translated sources
- * tell (SDK components) is added by make_needs() of make/make.h.
+ * project and the machine; it writes nothing and needs no SDK. A plan is complete when plan_make()
+ * or plan_read() returns, and nobody changes it from then on.
  *
  * The keys of rocsmith.yaml: doc/man/rocsmith.yaml.5.scd. Limits: 4,096 sources, 65,536 packed
  * files, 16 MiB per source.
@@ -13,6 +13,7 @@
 
 #include "hipify/options.h"
 #include "machine/machine.h"
+#include "sdk/sdk.h"
 #include "target/target.h"
 
 enum plan_lang { PLAN_HIP, PLAN_CXX, PLAN_C }; /* .cu and .hip; .cpp .cc .cxx; .c */
@@ -49,8 +50,7 @@ struct plan {
 	struct strs python_files; /* packed as they are, relative to python_dir */
 	struct str python_dir;    /* folder that they are relative to, relative to the project */
 	VEC(struct plan_module) modules;
-	struct str sdk_provider, sdk_suite, sdk_prefix, sdk_mirror;
-	struct strs sdk_components;
+	struct sdk_spec sdk;          /* a prefix is absolute */
 	struct hipify_options hipify; /* as the section of rocsmith.yaml says it */
 	bool host_native;             /* host side against this machine's libc, else the SDK's */
 	bool needs_python;            /* some source includes Python.h */
@@ -66,7 +66,7 @@ struct plan_request {
 	struct str config; /* description to use instead of DIR/rocsmith.yaml, or "" */
 	struct strs
 		gpus;   /* words of --gpu; "native", "all" allowed; empty = project's, or native */
-	struct str sdk; /* "debian", "debian:sid", "prefix:/opt/rocm" or "" */
+	struct str sdk; /* a name of sdk_spec_parse(), or "" */
 	struct str mirror, python;
 	bool any_gpu;       /* no target at all will do: for explaining */
 	struct str sysroot; /* facts (GPUs, host files) of another machine, or "" */

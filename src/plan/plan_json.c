@@ -1,7 +1,7 @@
 /* Writes a plan as JSON. The order of members is fixed, so that saved plans can be compared. */
-#include "plan/plan_fields.h"
+#include "plan/plan_int.h"
 
-#define ROW(s, k, t, member)                                                                     \
+#define ROW(s, k, t, member)                                                                       \
 	{                                                                                          \
 		.section = (s), .key = (k), .kind = (t), .off = offsetof(struct plan, member)      \
 	}
@@ -31,11 +31,11 @@ const struct plan_field plan_fields[] = {
 	ROW("python", "headers", PLAN_BOOL, needs_python),
 	ROW("python", "dir", PLAN_TEXT, python_dir),
 	ROW("python", "files", PLAN_LIST, python_files),
-	ROW("sdk", "provider", PLAN_TEXT, sdk_provider),
-	ROW("sdk", "suite", PLAN_TEXT, sdk_suite),
-	ROW("sdk", "prefix", PLAN_TEXT, sdk_prefix),
-	ROW("sdk", "mirror", PLAN_TEXT, sdk_mirror),
-	ROW("sdk", "components", PLAN_LIST, sdk_components),
+	ROW("sdk", "provider", PLAN_TEXT, sdk.provider),
+	ROW("sdk", "suite", PLAN_TEXT, sdk.suite),
+	ROW("sdk", "prefix", PLAN_TEXT, sdk.prefix),
+	ROW("sdk", "mirror", PLAN_TEXT, sdk.mirror),
+	ROW("sdk", "components", PLAN_LIST, sdk.components),
 	WORD("hipify", "mode", hipify.mode, hipify_modes),
 	ROW("hipify", "torch", PLAN_TEXT, hipify.torch),
 	ROW("hipify", "sources", PLAN_LIST, hipify.sources),

@@ -1,6 +1,6 @@
 /* Reads a saved plan, strictly, and checks that it still fits this machine and this project. */
 #include "base/fs.h"
-#include "plan/plan_fields.h"
+#include "plan/plan_int.h"
 
 #include "formats/node.h"
 

@@ -1,4 +1,4 @@
-/* Dependency files, which a killed compiler may leave torn: make/depfile.h. */
+/* Dependency files, which a killed compiler may leave torn: jobs/depfile.h. */
 #include "base/vec.h"
 #include "jobs/depfile.h"
 

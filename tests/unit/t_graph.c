@@ -1,4 +1,4 @@
-/* The scheduler of build steps: make/graph.h. */
+/* The scheduler of build steps: jobs/graph.h. */
 #include "test.h"
 
 #include <stdatomic.h>
@@ -53,7 +53,7 @@ static void needs_come_before_what_needs_them(void **state)
 	size_t link = graph_add(&a, &g, work, &jobs[g.n]);
 	for (size_t s = 0; s < SOURCES; s++)
 		graph_need(&a, &g, link, s * EACH + GPUS + 1);
-	assert_ok(graph_run(&a, &g, 4, false, NULL));
+	assert_ok(graph_run(&a, &g, 4, NULL));
 	assert_int_equal(jobs[link].at, g.n);
 	for (size_t s = 0; s < SOURCES; s++)
 		for (size_t i = 0; i < GPUS; i++)
@@ -71,7 +71,7 @@ static void one_job_runs_one_at_a_time(void **state)
 	struct graph g = {0};
 	for (size_t i = 0; i < 6; i++)
 		(void)graph_add(&a, &g, work, &jobs[i]);
-	assert_ok(graph_run(&a, &g, 1, false, NULL));
+	assert_ok(graph_run(&a, &g, 1, NULL));
 	assert_int_equal(atomic_load(&most), 1);
 }
 
@@ -85,7 +85,7 @@ static void a_failure_stops_what_has_not_started(void **state)
 	for (size_t i = 0; i < 5; i++)
 		(void)graph_add(&a, &g, work, &jobs[i]);
 	graph_need(&a, &g, 4, 0);
-	assert_err_says(graph_run(&a, &g, 1, false, NULL), E_COMPILE, "job failed");
+	assert_err_says(graph_run(&a, &g, 1, NULL), E_COMPILE, "job failed");
 	assert_int_equal(jobs[4].at, 0);
 	assert_int_equal(jobs[1].at + jobs[2].at + jobs[3].at, 0);
 }
@@ -102,7 +102,7 @@ static void keep_going_runs_all_that_does_not_need_a_failure(void **state)
 	graph_need(&a, &g, 4, 0);
 	graph_need(&a, &g, 4, 1);
 	struct err *more = NULL;
-	assert_err(graph_run(&a, &g, 2, true, &more), E_COMPILE);
+	assert_err(graph_run(&a, &g, 2, &more), E_COMPILE);
 	assert_non_null(more);
 	assert_null(more->also);
 	err_free(more);
@@ -115,7 +115,7 @@ static void an_empty_graph_is_done(void **state)
 	(void)state;
 	ARENA(a);
 	struct graph g = {0};
-	assert_ok(graph_run(&a, &g, 2, false, NULL));
+	assert_ok(graph_run(&a, &g, 2, NULL));
 }
 
 int main(void)

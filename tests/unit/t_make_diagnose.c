@@ -1,16 +1,14 @@
 /* What a failing compiler said becomes one error in the user's source: make/diagnose.c. The texts
  * are clang's own (21.1), with the options that a build passes. */
-#include "make/build.h"
+#include "make/make.h"
 #include "test.h"
 
 struct fixture {
 	struct arena a;
 	struct str top, project, hip;
 	struct plan plan;
-	struct make_options options;
-	struct make_result result;
-	struct build b;
-	struct step step;
+	struct make b;
+	struct job job;
 };
 
 static int begin(void **state)
@@ -23,14 +21,12 @@ static int begin(void **state)
 	assert_ok(fs_mkdirs(f->project));
 	assert_ok(fs_mkdirs(f->hip));
 	f->plan.project = f->project;
-	f->b = (struct build){
-		.a = &f->a, .plan = &f->plan, .o = &f->options, .ret = &f->result, .hip = f->hip};
-	f->step = (struct step){.b = &f->b};
-	f->step.report.kind = S("device");
-	f->step.report.name = S("src/a.cu");
-	f->step.report.gpu = S("gfx1201");
-	f->step.proc.cwd = f->hip;
-	strs_add(&f->a, &f->step.proc.argv, S("clang++"));
+	f->b = (struct make){.a = &f->a, .plan = &f->plan, .hip = f->hip};
+	f->job.report.kind = S("device");
+	f->job.report.name = S("src/a.cu");
+	f->job.report.gpu = S("gfx1201");
+	f->job.proc.cwd = f->hip;
+	strs_add(&f->a, &f->job.proc.argv, S("clang++"));
 	*VEC_PUSH(&f->a, &f->plan.sources) = (struct plan_source){
 		.path = S("src/a.cu"), .output = S("src/a.hip"), .lang = PLAN_HIP};
 	*state = f;
@@ -56,7 +52,7 @@ static void put(struct fixture *f, const char *name, const char *text)
 static struct err *diagnose_text(struct fixture *f, const char *said)
 {
 	struct proc_result r = {.status = 1, .err = str_from(said)};
-	return diagnose(&f->a, &f->step, &r);
+	return make_diagnose(&f->a, &f->b, &f->job, &r);
 }
 
 /* The error's place, relative to the project: "src/a.cu:3:5". */
@@ -195,7 +191,7 @@ static void warnings_before_it_do_not_hide_the_first_error(void **state)
 static void with_keep_going_the_further_errors_follow(void **state)
 {
 	struct fixture *f = *state;
-	f->options.keep_going = true;
+	f->b.keep_going = true;
 	put(f, "src/a.cu", "int x;\nint y;\nint z;\n");
 	struct err *e = diagnose_text(f, "src/a.hip:2:1: error: first\n"
 					 "src/a.hip:3:1: error: second\n"
@@ -249,7 +245,7 @@ static void hints_name_what_is_missing(void **state)
 	struct fixture *f = *state;
 	put(f, "src/a.cu", "int x;\n");
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
-		f->step.report.kind = hints[i].link ? S("link") : S("device");
+		f->job.report.kind = hints[i].link ? S("link") : S("device");
 		struct err *e = diagnose_text(f, hints[i].said);
 		assert_int_equal(e->code, hints[i].link ? E_LINK : E_COMPILE);
 		if (!has_hint(e, hints[i].hint))
@@ -278,7 +274,7 @@ static void names_of_cuda_that_are_left_are_hints_where_they_lie(void **state)
 static void the_linkers_error_names_the_module(void **state)
 {
 	struct fixture *f = *state;
-	f->step.report = (struct make_step){.kind = S("link"), .name = S("fast.so")};
+	f->job.report = (struct job_report){.kind = S("link"), .name = S("fast.so")};
 	struct err *e =
 		diagnose_text(f, "ld.lld: error: undefined symbol: helper()\n"
 				 ">>> referenced by a.cu:3\n"
@@ -314,12 +310,12 @@ static void a_killed_compiler_may_have_run_out_of_memory(void **state)
 {
 	struct fixture *f = *state;
 	struct proc_result r = {.status = 128 + 9, .err = S("")};
-	struct err *e = diagnose(&f->a, &f->step, &r);
+	struct err *e = make_diagnose(&f->a, &f->b, &f->job, &r);
 	assert_int_equal(e->code, E_TOOL_FAILED);
 	assert_true(has_hint(e, "-j1"));
 	err_free(e);
 	r.status = 128 + 11;
-	e = diagnose(&f->a, &f->step, &r);
+	e = make_diagnose(&f->a, &f->b, &f->job, &r);
 	assert_false(has_hint(e, "-j1"));
 	err_free(e);
 }

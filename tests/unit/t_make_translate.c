@@ -1,14 +1,12 @@
 /* A build's translation: make/translate.c. The torch is the small one of tests/data. */
-#include "make/build.h"
+#include "make/make.h"
 #include "test.h"
 
 struct fixture {
 	struct arena a;
 	struct str top, project, torch;
 	struct plan plan;
-	struct make_options options;
-	struct make_result result;
-	struct build b;
+	struct make b;
 };
 
 static int begin(void **state)
@@ -20,11 +18,8 @@ static int begin(void **state)
 	f->torch = path_abs(&f->a, S("tests/data/torch2"));
 	assert_ok(fs_mkdirs(f->project));
 	f->plan.project = f->project;
-	f->b = (struct build){.a = &f->a,
-		.plan = &f->plan,
-		.o = &f->options,
-		.ret = &f->result,
-		.hip = path_join(&f->a, f->top, S("build/hip"))};
+	f->b = (struct make){
+		.a = &f->a, .plan = &f->plan, .hip = path_join(&f->a, f->top, S("build/hip"))};
 	assert_ok(fs_mkdirs(f->b.hip));
 	*state = f;
 	return 0;
@@ -78,17 +73,16 @@ static void an_extension_is_translated_as_its_torch_does(void **state)
 		.map = S("pairs"),
 		.map_text = S("{\"custom_map\": {\"cudaOwn\": \"hipOwn\"}}")};
 	strs_add(&f->a, &f->plan.hipify.exclude, S("csrc/out.cu"));
-	assert_ok(translate(&f->b));
+	assert_ok(make_translate(&f->b));
 	assert_hip(f, "csrc/a.hip", MARK "#include \"h_hip.h\"\nint x = hipOwn(hipFree(0));\n");
 	assert_hip(f, "inc/h_hip.h", MARK "static hipError_t e;\n");
 	assert_hip(f, "csrc/same.cpp", "int y;\n");
-	assert_ptr_not_equal(f->b.plan, &f->plan); /* the caller's stays as it was */
-	assert_str(f->plan.sources.v[2].output, "csrc/out.hip");
-	assert_str(f->b.plan->sources.v[0].output, "csrc/a.hip");
-	assert_str(f->b.plan->sources.v[1].output, "csrc/same.cpp");
-	assert_str(f->b.plan->sources.v[2].output, "csrc/out.cu"); /* left as it is */
-	assert_int_equal(f->result.findings.n, 1);
-	assert_string_equal(f->result.findings.v[0].id, "hipify-unknown");
+	assert_str(f->plan.sources.v[2].output, "csrc/out.hip"); /* the plan stays as it was */
+	assert_str(make_output(&f->b, &f->plan.sources.v[0]), "csrc/a.hip");
+	assert_str(make_output(&f->b, &f->plan.sources.v[1]), "csrc/same.cpp");
+	assert_str(make_output(&f->b, &f->plan.sources.v[2]), "csrc/out.cu"); /* left as it is */
+	assert_int_equal(f->b.findings.n, 1);
+	assert_string_equal(f->b.findings.v[0].id, "hipify-unknown");
 }
 
 static void named_sources_and_launches_are_those_of_the_section(void **state)
@@ -101,11 +95,11 @@ static void named_sources_and_launches_are_those_of_the_section(void **state)
 	f->plan.hipify = (struct hipify_options){
 		.mode = HIPIFY_EXTENSION, .torch = f->torch, .launches = LAUNCHES_KEEP};
 	strs_add(&f->a, &f->plan.hipify.sources, S("a.cu"));
-	assert_ok(translate(&f->b));
+	assert_ok(make_translate(&f->b));
 	assert_hip(f, "a.hip", MARK "void f() { k<<<1, 2>>>(); }\nint x = hipFree(0);\n");
 	assert_false(fs_exists(path_join(&f->a, f->b.hip, S("b.hip"))));
 	assert_hip(f, "b.cu", "int y = cudaFree(0);\n");
-	assert_str(f->b.plan->sources.v[1].output, "b.cu");
+	assert_str(make_output(&f->b, &f->plan.sources.v[1]), "b.cu");
 }
 
 static void without_a_section_the_own_tables_count(void **state)
@@ -114,12 +108,12 @@ static void without_a_section_the_own_tables_count(void **state)
 	put(f, "a.cu", "int x = cudaFree(0);\n");
 	put(f, "other.cu", "int x = cudaFree(0);\n");
 	add_source(f, "a.cu", "a.hip");
-	assert_ok(translate(&f->b));
+	assert_ok(make_translate(&f->b));
 	assert_hip(f, "a.hip", "#include <hip/hip_runtime.h>\nint x = hipFree(0);\n");
 	assert_false(fs_exists(path_join(&f->a, f->b.hip, S("other.hip"))));
-	assert_ptr_equal(f->b.plan, &f->plan);
-	assert_int_equal(f->result.edits, 2);
-	assert_int_equal(f->result.findings.n, 0);
+	assert_str(make_output(&f->b, &f->plan.sources.v[0]), "a.hip");
+	assert_int_equal(f->b.edits, 2);
+	assert_int_equal(f->b.findings.n, 0);
 }
 
 static void what_fails_stops_the_build_with_its_place(void **state)
@@ -128,7 +122,7 @@ static void what_fails_stops_the_build_with_its_place(void **state)
 	put(f, "a.cu", "int x;\n\xff\n");
 	add_source(f, "a.cu", "a.hip");
 	f->plan.hipify = (struct hipify_options){.mode = HIPIFY_EXTENSION, .torch = f->torch};
-	struct err *e = translate(&f->b);
+	struct err *e = make_translate(&f->b);
 	assert_non_null(e);
 	assert_int_equal(e->code, E_HIPIFY);
 	assert_non_null(strstr(e->msg, "cannot translate 'a.cu'"));
@@ -143,7 +137,7 @@ static void a_torch_that_is_gone_is_told(void **state)
 	add_source(f, "a.cu", "a.hip");
 	f->plan.hipify = (struct hipify_options){
 		.mode = HIPIFY_EXTENSION, .torch = path_join(&f->a, f->top, S("gone"))};
-	struct err *e = translate(&f->b);
+	struct err *e = make_translate(&f->b);
 	assert_non_null(e);
 	assert_int_equal(e->code, E_NOENT);
 	assert_non_null(strstr(e->msg, "cannot translate"));
@@ -158,8 +152,8 @@ static void a_message_about_the_result_is_shown_in_the_source(void **state)
 		"// first\nvoid f() { k<<<1, 2>>>(cudaFree(0)); }\nint x = cudaFree(nope);\n");
 	add_source(f, "a.cu", "a.hip");
 	f->plan.hipify = (struct hipify_options){.mode = HIPIFY_EXTENSION, .torch = f->torch};
-	assert_ok(translate(&f->b));
-	struct step s = {.b = &f->b, .proc = {.cwd = f->b.hip}};
+	assert_ok(make_translate(&f->b));
+	struct job s = {.proc = {.cwd = f->b.hip}};
 	s.report.kind = S("device");
 	s.report.name = S("a.cu");
 	struct str result;
@@ -173,7 +167,7 @@ static void a_message_about_the_result_is_shown_in_the_source(void **state)
 	struct proc_result r = {.status = 1,
 		.err = str_fmt(&f->a, "a.hip:%u:%u: error: use of undeclared identifier 'nope'\n",
 			line, col)};
-	struct err *e = diagnose(&f->a, &s, &r);
+	struct err *e = make_diagnose(&f->a, &f->b, &s, &r);
 	assert_non_null(e);
 	assert_int_equal(e->line, 3);
 	assert_int_equal(e->col, 18);

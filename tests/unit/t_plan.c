@@ -87,7 +87,7 @@ static void a_folder_with_nothing_but_cu_files_is_a_project(void **state)
 	assert_str(f->p.modules.v[0].file, "My_Proj/libMy_Proj.so");
 	assert_str(f->p.modules.v[0].loader_file, "My_Proj/__init__.py");
 	assert_str(f->p.python_tag, "py3");
-	assert_str(f->p.sdk_suite, "sid");
+	assert_str(f->p.sdk.suite, "sid");
 }
 
 static void a_minimal_description_is_understood(void **state)

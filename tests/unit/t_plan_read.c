@@ -43,9 +43,9 @@ static void make_plan(struct fixture *f)
 	strs_add(&f->a, &p->requires, S("numpy>=1.22"));
 	p->python_dir = S("python");
 	strs_add(&f->a, &p->python_files, S("pkg/x.py"));
-	p->sdk_provider = S("debian");
-	p->sdk_suite = S("sid");
-	strs_add(&f->a, &p->sdk_components, S("compiler"));
+	p->sdk.provider = S("debian");
+	p->sdk.suite = S("sid");
+	strs_add(&f->a, &p->sdk.components, S("compiler"));
 	p->hipify = (struct hipify_options){.mode = HIPIFY_EXTENSION,
 		.launches = LAUNCHES_KEEP,
 		.torch = S("/venv"),

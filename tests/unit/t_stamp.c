@@ -1,4 +1,4 @@
-/* What is up to date: make/stamp.h. */
+/* What is up to date: jobs/stamp.h. */
 #include "test.h"
 
 #include <fcntl.h>

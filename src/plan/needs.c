@@ -1,7 +1,8 @@
 /* What the sources need of the SDK, as their translation tells: components and libraries. */
 #include "base/fs.h"
+#include "hipify/hipify.h"
 #include "know/know.h"
-#include "make/make.h"
+#include "plan/plan_int.h"
 
 enum { MAX_SOURCE = 64 << 20 };
 
@@ -28,7 +29,7 @@ static struct err *headers_of(
 	return NULL;
 }
 
-struct err *make_needs(struct arena *a, struct plan *p)
+struct err *plan_needs(struct arena *a, struct plan *p)
 {
 	struct strs headers = {0};
 	VEC_EACH (struct plan_source, s, &p->sources)
@@ -38,8 +39,8 @@ struct err *make_needs(struct arena *a, struct plan *p)
 	add_all(a, &headers, &p->external);
 	struct strs components = know_headers(a, &headers), found = {0};
 	VEC_EACH (struct str, c, &components) {
-		if (!strs_has(&p->sdk_components, *c)) {
-			strs_add(a, &p->sdk_components, *c);
+		if (!strs_has(&p->sdk.components, *c)) {
+			strs_add(a, &p->sdk.components, *c);
 			strs_add(a, &found, *c);
 		}
 		/* Linked as needed: a header may be used for its device functions alone. */
@@ -50,10 +51,10 @@ struct err *make_needs(struct arena *a, struct plan *p)
 	/* A library named in the description comes from the component of its name. */
 	VEC_EACH (struct str, lib, &p->libraries) {
 		const struct know_library *l = know_component(*lib);
-		if (l && l->link && !strs_has(&p->sdk_components, *lib))
-			strs_add(a, &p->sdk_components, *lib);
+		if (l && l->link && !strs_has(&p->sdk.components, *lib))
+			strs_add(a, &p->sdk.components, *lib);
 	}
-	struct str all = str_join(a, &p->sdk_components, S(", "));
+	struct str all = str_join(a, &p->sdk.components, S(", "));
 	if (found.n)
 		plan_explain(a, p, "sdk components", all, "the sources include headers of %.*s",
 			STR(str_join(a, &found, S(", "))));

@@ -1,5 +1,5 @@
-/* The plain members of a plan's JSON form: one table for writing and for reading. Private to plan/.
- */
+/* What the files of plan/ share: the plain members of a plan's JSON form, one table for writing and
+ * for reading; and a step of making a plan. Private to plan/. */
 #pragma once
 
 #include "plan/plan.h"
@@ -19,4 +19,7 @@ extern const struct plan_field plan_fields[]; /* grouped by section; ends with k
 extern const char *const plan_lang_names[];   /* by enum plan_lang; NULL-terminated */
 /* targets_parse() without those that no compiler knows any more: E_GFX. */
 MUST_USE struct err *plan_targets(struct arena *a, const struct strs *words, struct targets *ret);
+/* What only the translation of the sources tells: adds the SDK components of the library headers that
+ * they include, and the libraries to link. Reads the sources, writes nothing. */
+MUST_USE struct err *plan_needs(struct arena *a, struct plan *p);
 #define PLAN_SCHEMA "rocsmith.plan/1"

@@ -1,7 +1,9 @@
-/* The JSON record of a build: what `rocsmith report` draws its page from. See make.h. */
+/* The JSON record of a build: what `rocsmith report` draws its page from. See build.h. */
+#include "build/build.h"
+
 #include <time.h>
 
-#include "make/make.h"
+#include "devcode/devcode.h"
 
 struct failure {
 	const char *id, *message, *path;
@@ -14,9 +16,13 @@ struct document {
 	double seconds;
 	unsigned jobs;
 	struct str project;
-	const struct make_result *result;
-	const struct failure *error; /* or NULL */
 	const struct plan *plan;
+	const struct build_result *result;
+	const struct failure *error; /* or NULL */
+	/* What a real build tells beside itself; what cannot be had is NULL, and left out. */
+	const struct machine *facts;
+	const struct devcode *inspect;
+	const struct verdicts *verify;
 };
 
 static const struct json_field version_fields[] = {
@@ -38,36 +44,36 @@ static const struct json_field sdk_fields[] = {
 
 static void write_stages(struct json *j, const void *result)
 {
-	const struct make_result *r = result;
+	const struct build_result *r = result;
 	json_open(j, '{');
 	for (unsigned i = 0; i < STAGE_COUNT; i++)
-		json_put_f64(j, make_stage_names[i], r->seconds[i]);
+		json_put_f64(j, build_stage_names[i], r->seconds[i]);
 	json_close(j);
 }
 
 static const struct json_field step_fields[] = {
-	FIELD("kind", struct make_step, kind),
-	FIELD("name", struct make_step, name),
-	FIELD("gpu", struct make_step, gpu),
-	FIELD("start", struct make_step, start),
-	FIELD("seconds", struct make_step, seconds),
-	FIELD("cpu", struct make_step, cpu),
-	FIELD("memory", struct make_step, memory),
-	FIELD("cached", struct make_step, cached),
-	FIELD("done", struct make_step, done),
+	FIELD("kind", struct job_report, kind),
+	FIELD("name", struct job_report, name),
+	FIELD("gpu", struct job_report, gpu),
+	FIELD("start", struct job_report, start),
+	FIELD("seconds", struct job_report, seconds),
+	FIELD("cpu", struct job_report, cpu),
+	FIELD("memory", struct job_report, memory),
+	FIELD("cached", struct job_report, cached),
+	FIELD("done", struct job_report, done),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field result_fields[] = {
-	FIELD("dir", struct make_result, dir),
-	FIELD_STRUCT("sdk", struct make_result, sdk, sdk_fields),
+	FIELD("dir", struct build_result, dir),
+	FIELD_STRUCT("sdk", struct build_result, sdk, sdk_fields),
 	FIELD_WRITE("stages", write_stages),
-	FIELD_LIST("steps", struct make_result, steps, step_fields),
-	FIELD("wheel", struct make_result, wheel),
-	FIELD("bytes", struct make_result, wheel_size),
-	FIELD("platform_why", struct make_result, platform_why),
-	FIELD("translated", struct make_result, edits),
-	FIELD_LIST("findings", struct make_result, findings, finding_fields),
+	FIELD_LIST("steps", struct build_result, steps, step_fields),
+	FIELD("wheel", struct build_result, wheel),
+	FIELD("bytes", struct build_result, wheel_size),
+	FIELD("platform_why", struct build_result, platform_why),
+	FIELD("translated", struct build_result, edits),
+	FIELD_LIST("findings", struct build_result, findings, finding_fields),
 	{.kind = FIELD_END},
 };
 
@@ -100,38 +106,48 @@ static const struct json_field document_fields[] = {
 	FIELD_FROM(struct document, result, result_fields),
 	FIELD_POINTER("error", struct document, error, error_fields),
 	FIELD_WRITE("plan", write_plan),
+	FIELD_POINTER("facts", struct document, facts, machine_fields),
+	FIELD_POINTER("inspect", struct document, inspect, devcode_fields),
+	FIELD_POINTER("verify", struct document, verify, verdicts_fields),
 	{.kind = FIELD_END},
 };
 
-struct str make_record(struct arena *a, const struct make_record *m)
+struct str build_record(struct arena *a, const struct build_request *q,
+	const struct build_result *r, const struct err *failure)
 {
-	double seconds = mono_now() - m->began;
-	struct failure error;
+	double seconds = mono_now() - q->began;
 	struct document d = {.started = (uint64_t)((double)time(NULL) - seconds),
 		.seconds = seconds,
-		.jobs = m->result->jobs,
-		.project = m->plan->project,
-		.result = m->result,
-		.plan = m->plan};
-	/* The root cause is what a reader wants first. */
-	const struct err *root = m->failure;
+		.jobs = r->jobs,
+		.project = q->plan->project,
+		.plan = q->plan,
+		.result = r};
+	struct failure error;
+	struct machine facts;
+	struct devcode inspect;
+	struct verdict verdict = r->verdict;
+	struct verdicts verify = {{.v = &verdict, .n = 1}};
+	const struct err *root = failure; /* the cause of all is what a reader wants first */
 	while (root && root->cause)
 		root = root->cause;
 	if (root) {
-		error = (struct failure){.id = err_id(m->failure->code),
+		error = (struct failure){.id = err_id(failure->code),
 			.message = root->msg,
 			.path = root->path,
 			.line = root->line,
 			.place = root->path ? &error : NULL};
 		d.error = &error;
 	}
-	BUF(b, a);
-	struct json j = {.out = &b};
-	json_open(&j, '{');
-	json_members(&j, document_fields, &d);
-	if (m->more)
-		json_members(&j, m->more, m->more_of);
-	json_close(&j);
-	buf_char(&b, '\n');
-	return buf_str(&b);
+	if (r->started) {
+		struct err *e = machine_read(a, q->sysroot, &facts);
+		d.facts = e ? NULL : &facts;
+		err_free(e);
+	}
+	if (r->verified) {
+		struct err *e = devcode_scan(a, r->wheel, DEVCODE_KERNELS | DEVCODE_HASH, &inspect);
+		d.inspect = e ? NULL : &inspect;
+		d.verify = &verify;
+		err_free(e);
+	}
+	return json_document(a, 0, document_fields, &d);
 }

@@ -1,7 +1,6 @@
 /* Puts linked modules, the generated loader and pure-Python files into a wheel. */
-#include "make/build.h"
-
 #include "base/fs.h"
+#include "build/build_int.h"
 #include "wheel/wheel.h"
 
 /* The loader of a plain shared library, a Python file. */
@@ -33,23 +32,17 @@ static struct str loader_text(struct arena *a, struct str lib)
 		STR(lib), STR(lib));
 }
 
-static void add_file(struct arena *a, struct wheel_spec *w, struct wheel_file f)
-{
-	*VEC_PUSH(a, &w->files) = f;
-}
-
 static void add_modules(struct build *b, struct wheel_spec *w, struct strs *elfs)
 {
 	struct arena *a = b->a;
-	VEC_EACH (const struct plan_module, m, &b->plan->modules) {
-		struct str path = path_join(a, b->mod, flat_name(a, m->file));
+	VEC_EACH (const struct plan_module, m, &b->q->plan->modules) {
+		struct str path = make_module_path(&b->make, m);
 		strs_add(a, elfs, path);
-		add_file(a, w,
-			(struct wheel_file){.name = m->file, .path = path, .executable = true});
+		*VEC_PUSH(a, &w->files) =
+			(struct wheel_file){.name = m->file, .path = path, .executable = true};
 		if (m->loader)
-			add_file(a, w,
-				(struct wheel_file){.name = m->loader_file,
-					.content = loader_text(a, path_base(m->file))});
+			*VEC_PUSH(a, &w->files) = (struct wheel_file){.name = m->loader_file,
+				.content = loader_text(a, path_base(m->file))};
 	}
 }
 
@@ -62,35 +55,33 @@ static bool is_executable(struct str path)
 	return yes;
 }
 
-static void add_python(struct build *b, struct wheel_spec *w)
+static void add_python(struct arena *a, const struct plan *p, struct wheel_spec *w)
 {
-	const struct plan *p = b->plan;
-	struct str dir = path_clean(b->a, path_join(b->a, p->project, p->python_dir));
+	struct str dir = path_clean(a, path_join(a, p->project, p->python_dir));
 	VEC_EACH (const struct str, name, &p->python_files) {
-		struct str path = path_join(b->a, dir, *name);
-		add_file(b->a, w,
-			(struct wheel_file){
-				.name = *name, .path = path, .executable = is_executable(path)});
+		struct str path = path_join(a, dir, *name);
+		*VEC_PUSH(a, &w->files) = (struct wheel_file){
+			.name = *name, .path = path, .executable = is_executable(path)};
 	}
 }
 
 /* LICENSE, COPYING, NOTICE of the project, as core metadata 2.4 wants them. */
-static void add_licenses(struct build *b, struct wheel_spec *w)
+static void add_licenses(struct arena *a, const struct plan *p, struct wheel_spec *w)
 {
 	static const char *const names[] = {
 		"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "NOTICE", "AUTHORS", NULL};
 	for (size_t i = 0; names[i]; i++) {
-		struct str path = path_join(b->a, b->plan->project, str_from(names[i]));
+		struct str path = path_join(a, p->project, str_from(names[i]));
 		if (fs_exists(path) && !fs_is_dir(path))
-			*VEC_PUSH(b->a, &w->info) = (struct wheel_file){
-				.name = str_fmt(b->a, "licenses/%s", names[i]), .path = path};
+			*VEC_PUSH(a, &w->info) = (struct wheel_file){
+				.name = str_fmt(a, "licenses/%s", names[i]), .path = path};
 	}
 }
 
-struct err *pack_wheel(struct build *b)
+struct err *build_pack(struct build *b)
 {
 	struct arena *a = b->a;
-	const struct plan *p = b->plan;
+	const struct plan *p = b->q->plan;
 	struct wheel_spec w = {.name = p->name,
 		.version = p->version,
 		.summary = p->summary,
@@ -102,22 +93,22 @@ struct err *pack_wheel(struct build *b)
 		.jobs = b->ret->jobs};
 	struct wheel_platform platform;
 	struct strs elfs = {0};
+	struct stat st;
 	TRY(wheel_epoch(&w.epoch));
 	if (!w.python.n) { /* "3.14" -> "cp314" */
 		struct str major, minor;
-		str_cut(b->sdk_python, '.', &major, &minor);
+		str_cut(b->make.sdk_python, '.', &major, &minor);
 		w.python = str_fmt(a, "cp%.*s%.*s", STR(major), STR(minor));
 		w.abi = w.python;
 	}
 	add_modules(b, &w, &elfs);
-	add_python(b, &w);
-	add_licenses(b, &w);
+	add_python(a, p, &w);
+	add_licenses(a, p, &w);
 	TRY(wheel_platform(a, &elfs, &platform));
 	w.platform = platform.tag;
 	b->ret->platform_why = platform.why;
-	TRY(fs_mkdirs(b->o->out));
-	TRY(wheel_build(a, &w, b->o->out, &b->ret->wheel));
-	struct stat st;
+	TRY(fs_mkdirs(b->q->out));
+	TRY(wheel_build(a, &w, b->q->out, &b->ret->wheel));
 	TRY(fs_stat(b->ret->wheel, &st));
 	b->ret->wheel_size = (uint64_t)st.st_size;
 	return NULL;

@@ -1,15 +1,14 @@
-/* SDK components and libraries that follow from the sources: make/needs.c. */
-#include "make/make.h"
-
+/* SDK components and libraries that follow from the sources: plan/needs.c. */
 #include "fixture_plan.h"
+#include "plan/plan_int.h"
 
 static void needs(struct fixture *f)
 {
 	assert_ok(find_sources(f));
 	f->plan.libraries = f->project.libraries;
-	f->plan.sdk_components = (struct strs){0};
-	strs_add(&f->a, &f->plan.sdk_components, S("compiler"));
-	assert_ok(make_needs(&f->a, &f->plan));
+	f->plan.sdk.components = (struct strs){0};
+	strs_add(&f->a, &f->plan.sdk.components, S("compiler"));
+	assert_ok(plan_needs(&f->a, &f->plan));
 }
 
 static const struct {
@@ -38,7 +37,7 @@ static void headers_bring_their_component_and_library(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		put(f, "a.cu", rows[i].source);
 		needs(f);
-		struct str c = joined(f, &f->plan.sdk_components);
+		struct str c = joined(f, &f->plan.sdk.components);
 		struct str l = joined(f, &f->plan.libraries);
 		if (!str_eq(c, str_from(rows[i].components)) ||
 			!str_eq(l, str_from(rows[i].libraries)))
@@ -53,7 +52,7 @@ static void headers_of_the_project_count_as_well(void **state)
 	put(f, "rng.cuh", "#include <curand_kernel.h>\n");
 	put(f, "unused.cuh", "#include <cufft.h>\n");
 	needs(f);
-	assert_str(joined(f, &f->plan.sdk_components), "compiler hiprand");
+	assert_str(joined(f, &f->plan.sdk.components), "compiler hiprand");
 	assert_says(reason_for(f, "sdk components"), "include headers of hiprand");
 }
 
@@ -63,7 +62,7 @@ static void a_library_of_the_description_brings_its_component(void **state)
 	put(f, "rocsmith.yaml", "libraries: [rocblas, m, rocblas]\n");
 	put(f, "a.cu", "");
 	needs(f);
-	assert_str(joined(f, &f->plan.sdk_components), "compiler rocblas");
+	assert_str(joined(f, &f->plan.sdk.components), "compiler rocblas");
 	assert_true(strs_has(&f->plan.libraries, S("m"))); /* of the C library */
 }
 
@@ -74,11 +73,11 @@ static void nothing_is_listed_twice(void **state)
 	put(f, "a.cu", "#include <curand.h>\n#include <curand_kernel.h>\n");
 	put(f, "b.cu", "#include <curand.h>\n");
 	needs(f);
-	assert_str(joined(f, &f->plan.sdk_components), "compiler hiprand");
+	assert_str(joined(f, &f->plan.sdk.components), "compiler hiprand");
 	assert_str(joined(f, &f->plan.libraries), "hiprand");
 	size_t reasons = f->plan.reasons.n;
-	assert_ok(make_needs(&f->a, &f->plan)); /* again: a saved plan */
-	assert_str(joined(f, &f->plan.sdk_components), "compiler hiprand");
+	assert_ok(plan_needs(&f->a, &f->plan)); /* again: a saved plan */
+	assert_str(joined(f, &f->plan.sdk.components), "compiler hiprand");
 	assert_str(joined(f, &f->plan.libraries), "hiprand");
 	assert_int_equal(f->plan.reasons.n, reasons);
 }
@@ -89,9 +88,9 @@ static void a_source_that_cannot_be_translated_is_left_to_the_build(void **state
 	put(f, "a.cu", "/* never closed\n");
 	put(f, "b.cu", "#include <curand.h>\n");
 	needs(f);
-	assert_str(joined(f, &f->plan.sdk_components), "compiler hiprand");
+	assert_str(joined(f, &f->plan.sdk.components), "compiler hiprand");
 	assert_ok(fs_remove(path_join(&f->a, f->dir, S("b.cu"))));
-	assert_err(make_needs(&f->a, &f->plan), E_NOENT);
+	assert_err(plan_needs(&f->a, &f->plan), E_NOENT);
 }
 
 static void the_reason_says_so_when_nothing_is_needed(void **state)

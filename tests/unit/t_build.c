@@ -1,13 +1,15 @@
-/* build.json, what reports are drawn from: make/record.c. Read back as any reader would. */
+/* The build folder, dry runs, and build.json, what reports are drawn from; read back as any reader
+ * would: build/. */
+#include "build/build.h"
 #include "formats/node.h"
-#include "make/make.h"
 #include "test.h"
 
 struct fixture {
 	struct arena a;
 	struct plan plan;
-	struct make_result result;
-	struct make_record record;
+	struct build_request request;
+	struct build_result result;
+	const struct err *failure;
 };
 
 static int begin(void **state)
@@ -16,8 +18,7 @@ static int begin(void **state)
 	*f = (struct fixture){0};
 	f->plan.project = S("/home/u/\"odd\" proj");
 	f->plan.name = S("saxpy");
-	f->record =
-		(struct make_record){.plan = &f->plan, .result = &f->result, .began = mono_now()};
+	f->request = (struct build_request){.plan = &f->plan, .began = mono_now()};
 	*state = f;
 	return 0;
 }
@@ -33,7 +34,7 @@ static int end(void **state)
 static const struct node *record(struct fixture *f)
 {
 	const struct node *doc = NULL;
-	struct str text = make_record(&f->a, &f->record);
+	struct str text = build_record(&f->a, &f->request, &f->result, f->failure);
 	assert_ok(json_parse(&f->a, text, S("build.json"), &doc));
 	assert_str(node_text(doc, S("schema"), S("")), "rocsmith.build/1");
 	return doc;
@@ -63,7 +64,7 @@ static void all_stages_have_their_seconds(void **state)
 	const struct node *stages = node_get(record(f), S("stages"));
 	assert_int_equal(stages->n, STAGE_COUNT);
 	for (unsigned i = 0; i < STAGE_COUNT; i++) {
-		assert_str(stages->v[i].key, make_stage_names[i]);
+		assert_str(stages->v[i].key, build_stage_names[i]);
 		assert_true(node_number(stages, stages->v[i].key, 0) == i + 0.5);
 	}
 }
@@ -71,7 +72,7 @@ static void all_stages_have_their_seconds(void **state)
 static void steps_keep_what_they_cost(void **state)
 {
 	struct fixture *f = *state;
-	*VEC_PUSH(&f->a, &f->result.steps) = (struct make_step){.kind = S("device"),
+	*VEC_PUSH(&f->a, &f->result.steps) = (struct job_report){.kind = S("device"),
 		.name = S("a.cu"),
 		.gpu = S("gfx1201"),
 		.start = 0.25,
@@ -80,7 +81,7 @@ static void steps_keep_what_they_cost(void **state)
 		.memory = 5000000000,
 		.done = true};
 	*VEC_PUSH(&f->a, &f->result.steps) =
-		(struct make_step){.kind = S("link"), .name = S("m.so"), .cached = true};
+		(struct job_report){.kind = S("link"), .name = S("m.so"), .cached = true};
 	const struct node *steps = node_get(record(f), S("steps"));
 	assert_int_equal(steps->n, 2);
 	const struct node *one = &steps->v[0], *two = &steps->v[1];
@@ -114,7 +115,7 @@ static void a_failed_build_tells_its_root_cause(void **state)
 	struct err *e = err_at(err_new(E_COMPILE, "expected ';'"),
 		(struct loc){.path = S("/p/a.cu"), .line = 7, .col = 3});
 	e = err_wrap(e, "cannot build");
-	f->record.failure = e;
+	f->failure = e;
 	const struct node *error = node_get(record(f), S("error"));
 	assert_str(node_text(error, S("id"), S("")), "E0410");
 	assert_str(node_text(error, S("message"), S("")), "expected ';'");
@@ -123,44 +124,72 @@ static void a_failed_build_tells_its_root_cause(void **state)
 	err_free(e);
 }
 
-struct extra {
-	struct {
-		unsigned size;
-	} facts;
-};
-
-static const struct json_field size_fields[] = {
-	FIELD("size", struct extra, facts.size),
-	{.kind = FIELD_END},
-};
-
-static const struct json_field no_fields[] = {{.kind = FIELD_END}};
-
-static const struct json_field extra_fields[] = {
-	FIELD_PART("facts", size_fields),
-	FIELD_PART("verify", no_fields),
-	{.kind = FIELD_END},
-};
-
 static void further_members_and_findings_are_added(void **state)
 {
 	struct fixture *f = *state;
 	struct finding *x =
 		finding_add(&f->a, &f->result.findings, "cuda-name-left", SEV_WARNING, S("a.cu"));
 	finding_say(&f->a, x, "line 3: 'cudaX' has no counterpart");
-	const struct extra extra = {.facts.size = 1};
-	f->record.more = extra_fields;
-	f->record.more_of = &extra;
+	f->result.started = f->result.verified = true;
+	f->result.verdict.path = S("/out/x.whl");
 	f->result.wheel = S("/out/x.whl");
 	f->result.wheel_size = 1234;
 	const struct node *doc = record(f);
-	assert_int_equal(node_u64(node_get(doc, S("facts")), S("size"), 0), 1);
-	assert_non_null(node_get(doc, S("verify")));
+	const struct node *facts = node_get(doc, S("facts")), *verify = node_get(doc, S("verify"));
+	assert_true(facts->kind == NODE_MAP && facts->n > 0);
+	assert_str(node_text(verify, S("schema"), S("")), "rocsmith.verify/1");
+	const struct node *wheels = node_get(verify, S("wheels"));
+	assert_int_equal(wheels->n, 1);
+	assert_str(node_text(&wheels->v[0], S("path"), S("")), "/out/x.whl");
 	assert_str(node_text(doc, S("wheel"), S("")), "/out/x.whl");
 	assert_int_equal(node_u64(doc, S("bytes"), 0), 1234);
 	const struct node *findings = node_get(doc, S("findings"));
 	assert_int_equal(findings->n, 1);
 	assert_str(node_text(&findings->v[0], S("id"), S("")), "cuda-name-left");
+}
+
+/* ---- dry runs, folders ---- */
+static void a_dry_run_lists_the_steps_of_a_build(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const want[] = {"device a.cu gfx1201", "device a.cu gfx90a:xnack-",
+		"bundle a.cu ", "host a.cu ", "c++ b.cpp ", "link m.so "};
+	struct plan *p = &f->plan;
+	strs_add(&f->a, &p->gpus, S("gfx1201"));
+	strs_add(&f->a, &p->gpus, S("gfx90a:xnack-"));
+	*VEC_PUSH(&f->a, &p->sources) =
+		(struct plan_source){.path = S("a.cu"), .output = S("a.hip"), .lang = PLAN_HIP};
+	*VEC_PUSH(&f->a, &p->sources) =
+		(struct plan_source){.path = S("b.cpp"), .output = S("b.cpp"), .lang = PLAN_CXX};
+	struct plan_module *m = VEC_PUSH(&f->a, &p->modules);
+	m->name = m->file = S("m.so");
+	*VEC_PUSH(&f->a, &m->sources) = 0;
+	*VEC_PUSH(&f->a, &m->sources) = 1;
+	fs_forbid_writes();
+	build_preview(&f->a, &f->request, &f->result);
+	assert_int_equal(f->result.steps.n, sizeof(want) / sizeof(want[0]));
+	for (size_t i = 0; i < f->result.steps.n; i++) {
+		const struct job_report *s = &f->result.steps.v[i];
+		assert_str(
+			str_fmt(&f->a, "%.*s %.*s %.*s", STR(s->kind), STR(s->name), STR(s->gpu)),
+			want[i]);
+		assert_false(s->done || s->cached);
+	}
+	assert_true(f->result.jobs > 0);
+	assert_null(node_get(record(f), S("facts")));
+}
+
+static void each_project_has_a_build_folder_of_its_own(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str one = build_folder(&a, S("/home/u/saxpy"));
+	struct str two = build_folder(&a, S("/home/v/saxpy"));
+	assert_true(str_starts(path_base(one), S("saxpy-")));
+	assert_true(str_starts(path_base(two), S("saxpy-")));
+	assert_false(str_eq(one, two));
+	assert_true(str_eq(one, build_folder(&a, S("/home/u/saxpy"))));
+	assert_true(one.p[0] == '/');
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -174,6 +203,8 @@ int main(void)
 		TEST(versions_of_the_sdk_are_named_one_by_one),
 		TEST(a_failed_build_tells_its_root_cause),
 		TEST(further_members_and_findings_are_added),
+		TEST(a_dry_run_lists_the_steps_of_a_build),
+		cmocka_unit_test(each_project_has_a_build_folder_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

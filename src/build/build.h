@@ -1,0 +1,75 @@
+/* Building: the whole flow from a plan to a verified wheel and the record of how it came about.
+ *
+ *     sdk       open the SDK of the plan, install it when it is not there; ask what it compiles
+ *     hipify    translate the sources into the build folder (make/)
+ *     compile   objects and linked modules (make/)
+ *     package   modules, loader, Python files and licences become one wheel (wheel/)
+ *     verify    prove the wheel: nothing of the build is believed (verify/)
+ *
+ * Behind them, whatever became of them, the record: build.json in the build folder, which reports
+ * are drawn from. What the sources need (SDK components, libraries) the plan says already.
+ *
+ * Every compiler run has a stamp, so a killed build goes on where it was. All output goes to the
+ * build folder (one for each project, in the cache, locked while we work) and the wheel to `out`;
+ * sources are never modified. Same sources, plan and SDK give the same wheel, byte by byte, wherever
+ * the project lies.
+ */
+#pragma once
+
+#include "devcode/devcode.h"
+#include "jobs/job.h"
+#include "plan/plan.h"
+#include "sdk/sdk.h"
+#include "verify/verify.h"
+
+enum build_stage {
+	STAGE_SDK,
+	STAGE_HIPIFY,
+	STAGE_COMPILE,
+	STAGE_PACKAGE,
+	STAGE_VERIFY,
+	STAGE_COUNT
+};
+extern const char *const build_stage_names[STAGE_COUNT];
+
+struct build_request {
+	const struct plan *plan;
+	struct str out;     /* folder for the wheel */
+	struct str dir;     /* build folder; "" = build_folder() */
+	struct str sysroot; /* facts of another machine for the record, or "" */
+	unsigned jobs;      /* 0 = as many as CPUs and free memory allow */
+	bool keep_going;    /* after an error compile what does not need it */
+	bool no_install;    /* an SDK that is not there is an error */
+	double began;       /* mono_now() at the start */
+};
+
+struct build_result {
+	struct str dir; /* build folder */
+	unsigned jobs;
+	double seconds[STAGE_COUNT];
+	struct sdk sdk;
+	size_t edits;             /* replacements made by hipify */
+	struct findings findings; /* of the translation */
+	VEC(struct job_report) steps;
+	struct str wheel; /* path */
+	uint64_t wheel_size;
+	struct str platform_why; /* one sentence about the platform tag */
+	bool verified;           /* then there is a verdict, good or bad */
+	struct verdict verdict;
+	bool started;         /* false: a dry run */
+	struct err *failures; /* compile errors behind the one returned, each place once; owned */
+	struct str record;    /* the text of build.json; "" when the build was cancelled */
+};
+
+/* Builds. On failure ret still tells what was done. E_COMPILE and E_LINK carry the compiler's own
+ * first error, located in the user's source. A wheel that does not pass is no error: see verdict. */
+MUST_USE struct err *build_run(
+	struct arena *a, const struct build_request *q, struct build_result *ret);
+/* The steps that a build has, in order, and its record, without doing any of it. */
+void build_preview(struct arena *a, const struct build_request *q, struct build_result *ret);
+/* The build folder of a project (absolute path) when none is named. */
+struct str build_folder(struct arena *a, struct str project);
+/* The JSON of build.json: plan, SDK, stages, steps, wheel, findings and error; for a real build also
+ * the machine's facts, device code and verdict. Format: doc/man/rocsmith-build.1.scd. */
+struct str build_record(struct arena *a, const struct build_request *q,
+	const struct build_result *r, const struct err *failure);

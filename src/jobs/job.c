@@ -1,0 +1,163 @@
+/* Runs jobs: asks the stamp, runs the program (or our own function), renames the output into place
+ * and stamps it. See job.h. Called from several threads; they share the stamps only. */
+#include "jobs/job.h"
+
+#include "base/fs.h"
+#include "base/progress.h"
+#include "jobs/depfile.h"
+#include "jobs/stamp.h"
+
+enum { MAX_DEPFILE = 64 << 20, KEY_FORMAT = 1 };
+
+struct str job_file_name(struct arena *a, struct str path)
+{
+	char *z = str_z(a, path);
+	for (size_t i = 0; i < path.n; i++)
+		if (z[i] == '/')
+			z[i] = '_';
+	struct digest d = hash_bytes(HASH_SHA256, path.p, path.n);
+	struct str tail =
+		str_sub((struct str){.p = z, .n = path.n}, path.n > 80 ? path.n - 80 : 0, path.n);
+	return str_fmt(a, "%.*s-%.*s", STR(tail), STR(str_sub(digest_hex(a, &d), 0, 8)));
+}
+
+static void hash_part(struct hash *h, struct str s)
+{
+	hash_add(h, s.p, s.n);
+	hash_add(h, "", 1);
+}
+
+static void hash_parts(struct hash *h, const struct strs *list)
+{
+	VEC_EACH (struct str, s, list)
+		hash_part(h, *s);
+	hash_part(h, S("--"));
+}
+
+/* Everything that decides the output but the content of files. */
+static struct digest key_of(struct arena *tmp, const struct job *j)
+{
+	struct hash *h = hash_new(HASH_SHA256);
+	hash_part(h, str_fmt(tmp, "step %d", KEY_FORMAT));
+	hash_part(h, j->set->toolchain);
+	hash_part(h, j->report.kind);
+	hash_parts(h, &j->proc.argv);
+	hash_parts(h, &j->proc.setenv);
+	hash_part(h, j->proc.cwd);
+	hash_parts(h, &j->inputs);
+	hash_parts(h, &j->key);
+	return hash_end(h);
+}
+
+/* The files that the job read: those known beforehand, and those of its depfile. */
+static struct err *read_inputs(struct arena *tmp, const struct job *j, struct strs *ret)
+{
+	struct str text;
+	struct strs deps;
+	*ret = (struct strs){0};
+	VEC_EACH (struct str, in, &j->inputs)
+		strs_add(tmp, ret, *in);
+	if (!j->depfile.n)
+		return NULL;
+	TRY(fs_read(tmp, j->depfile, MAX_DEPFILE, &text));
+	depfile_parse(tmp, text, &deps);
+	VEC_EACH (struct str, dep, &deps) {
+		struct str path = path_clean(tmp, path_join(tmp, j->proc.cwd, *dep));
+		path = j->set->hooks->locate(tmp, j, path);
+		if (path.n && !strs_has(&j->inputs, path))
+			strs_add(tmp, ret, path);
+	}
+	return NULL;
+}
+
+static struct err *run_program(struct arena *tmp, struct job *j)
+{
+	struct job_report *report = &j->report;
+	struct proc p = j->proc;
+	struct proc_result r;
+	p.argv = (struct strs){0};
+	VEC_EACH (struct str, arg, &j->proc.argv)
+		strs_add(tmp, &p.argv, *arg);
+	TRY(j->set->hooks->wrap(tmp, j, &p));
+	TRY(proc_run(tmp, &p, &r));
+	const struct rusage *u = &r.usage;
+	report->start = r.start - j->set->began;
+	report->seconds = r.seconds;
+	report->cpu = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+		      (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+	report->memory = (uint64_t)u->ru_maxrss * 1024;
+	return r.status ? j->set->hooks->explain(tmp, j, &r) : NULL;
+}
+
+static struct err *run_function(struct arena *tmp, struct job *j, struct str part)
+{
+	double start = mono_now();
+	TRY(j->make(tmp, j, part));
+	j->report.start = start - j->set->began;
+	j->report.seconds = mono_now() - start;
+	return NULL;
+}
+
+static struct err *make_output(struct arena *tmp, struct job *j, const struct stamp_key *key)
+{
+	struct str part = str_fmt(tmp, "%.*s.part", STR(j->output));
+	struct strs inputs;
+	TRY(fs_remove(key->file));
+	TRY(j->proc.argv.n ? run_program(tmp, j) : run_function(tmp, j, part));
+	TRY(fs_rename(part, j->output));
+	TRY(read_inputs(tmp, j, &inputs));
+	struct stamp_cost cost = {
+		.seconds = j->report.seconds, .cpu = j->report.cpu, .memory = j->report.memory};
+	return stamp_write(j->set->stamps, key, &inputs, &cost);
+}
+
+/* What the compiler says stands first and for itself. */
+static struct err *in_context(const struct job *j, struct err *e)
+{
+	if (!e || e->code == E_COMPILE || e->code == E_LINK || e->code == E_CANCELLED)
+		return e;
+	return err_wrap(e, "cannot build '%.*s'%s%.*s", STR(j->report.name),
+		j->report.gpu.n ? " for " : "", STR(j->report.gpu));
+}
+
+static struct err *job_run(struct arena *tmp, void *user)
+{
+	struct job *j = user;
+	struct stamp_key key = {.file = path_join(tmp, j->set->stamps_dir, path_base(j->output)),
+		.command = key_of(tmp, j),
+		.output = j->output};
+	struct stamp_cost cost = {0};
+	TRY(cancel_check());
+	if (stamp_fresh(j->set->stamps, &key, &cost)) {
+		j->report.cached = true;
+		j->report.seconds = cost.seconds;
+		j->report.cpu = cost.cpu;
+		j->report.memory = cost.memory;
+	} else {
+		TRY(in_context(j, make_output(tmp, j, &key)));
+	}
+	j->report.done = true;
+	progress_add(j->set->progress, 1, j->report.name);
+	return NULL;
+}
+
+struct job *job_add(struct jobs *set, const char *kind, struct str name)
+{
+	struct job *j = NEW(set->a, struct job);
+	*j = (struct job){.set = set, .report = {.kind = str_from(kind), .name = name}};
+	j->node = graph_add(set->a, &set->graph, job_run, j);
+	*VEC_PUSH(set->a, &set->all) = j;
+	return j;
+}
+
+void job_need(const struct job *later, const struct job *earlier)
+{
+	graph_need(later->set->a, &later->set->graph, later->node, earlier->node);
+}
+
+struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more)
+{
+	CLEANUP(stamps_freep) struct stamps *stamps = stamps_new();
+	set->stamps = stamps;
+	return graph_run(set->a, &set->graph, n, ret_more);
+}

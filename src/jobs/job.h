@@ -1,0 +1,82 @@
+/* Jobs: what a build is made of, whoever drives it. Knows no compiler and no HIP.
+ *
+ * A job makes one output file, by a program or by a function of ours. Its key is a hash over what
+ * decides the output: the tool chain, the command line, and (in its stamp, see stamp.h) the content
+ * of every file that it read the last time, as its depfile tells. A job whose stamp still holds is
+ * not run; what the run that made the output took is remembered with it. The output is written as
+ * "output.part" and renamed when it is whole, the stamp comes last: a set that was killed at any
+ * moment goes on where it was.
+ *
+ * Who builds (make/ for our own build of .cu sources) fills a set with jobs and answers three
+ * questions through struct job_hooks: how the program really starts, where on this machine a file
+ * lies that a depfile names, and what a failed run means to the user. Jobs run on the threads of a
+ * graph (graph.h), each as soon as those that it needs are done.
+ *
+ * The seam for scheduling is between the two: graph.h decides when a job that is ready may start,
+ * and asks nothing but the number of threads. A ledger of memory belongs there (a job starts when
+ * its share is free), a history beside the stamps: `report` of a job that ran tells what it took,
+ * and stamps keep it, so that the next run of the same job can be predicted.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "base/proc.h"
+#include "base/vec.h"
+#include "jobs/graph.h"
+
+struct job_report {          /* what ran, or was up to date */
+	struct str kind;     /* "device", "bundle", "host", "c++", "c", "link" */
+	struct str name;     /* source or file */
+	struct str gpu;      /* of a device pass */
+	double start;        /* seconds since the build began; 0 when cached */
+	double seconds, cpu; /* wall, user + system; of the run that made the output */
+	uint64_t memory;     /* peak, bytes */
+	bool cached;         /* was up to date */
+	bool done;           /* false: not reached, or failed */
+};
+
+struct job {
+	struct jobs *set;
+	size_t node; /* in the graph */
+	struct job_report report;
+	struct proc proc; /* writes output.part; argv empty: make() does */
+	struct err *(*make)(struct arena *tmp, struct job *j, struct str part);
+	struct str output;  /* final */
+	struct str depfile; /* that the program writes, or "" */
+	struct strs inputs; /* files known beforehand, absolute */
+	struct strs key;    /* words that decide the output and stand in no command */
+};
+
+/* What only the builder knows. Called from several threads. */
+struct job_hooks {
+	/* Turns p, a copy of j->proc, into what really runs. */
+	struct err *(*wrap)(struct arena *tmp, const struct job *j, struct proc *p);
+	/* The file that a depfile names (absolute, clean), as a path of this machine; "" for one
+	 * that the tool chain's fingerprint stands for. */
+	struct str (*locate)(struct arena *tmp, const struct job *j, struct str path);
+	/* The error of a run that ended with a status other than 0. */
+	struct err *(*explain)(struct arena *tmp, const struct job *j, const struct proc_result *r);
+};
+
+struct jobs {
+	struct arena *a;
+	const struct job_hooks *hooks;
+	const void *user;      /* of the hooks */
+	struct str stamps_dir; /* a stamp for each job */
+	struct str toolchain;  /* fingerprint of all that runs */
+	double began;          /* mono_now() at the start of the whole build */
+	VEC(struct job *) all; /* in order; needs come first */
+	struct graph graph;
+	struct stamps *stamps;
+	struct progress *progress;
+};
+
+/* A new job at the end of the set. */
+struct job *job_add(struct jobs *set, const char *kind, struct str name);
+void job_need(const struct job *later, const struct job *earlier);
+/* Runs all but what is up to date, at most n at once. Returns the failure of the first in order;
+ * with ret_more not NULL, jobs that do not need a failed one run on, and their failures go there.
+ */
+MUST_USE struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more);
+/* A file name for anything that belongs to a path: "src/a.cu" -> "src_a.cu-1f3a9c02". */
+struct str job_file_name(struct arena *a, struct str path);
