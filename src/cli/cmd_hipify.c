@@ -158,7 +158,7 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 	if (h->status)
 		return hipify_show_state(a, h, ret_status);
 	if (h->restore)
-		return hipify_take_back(a, h, ret_status);
+		return hipify_restore_dir(a, h, ret_status);
 	TRY(hipify_resolve(a, h, h->o.dir, &job));
 	return h->verify ? hipify_verify(&job, ret_status) : hipify_translate(&job, ret_status);
 }

@@ -1,11 +1,11 @@
 /* The command hipify, in parts: cmd_hipify.c holds the options and decides what is done,
- * cmd_hipify_resolve.c turns options and rocsmith.yaml into what a run needs, the others each show
- * one kind of answer. Private to them.
+ * cmd_hipify_resolve.c turns options and rocsmith.yaml into what a run needs, the others each give
+ * one kind of answer; what they share is in cmd_hipify_show.c. Private to them.
  */
 #pragma once
 
 #include "cli/opt.h"
-#include "formats/json_write.h"
+#include "formats/json_fields.h"
 #include "hipify/hipify.h"
 
 struct hipify_args {
@@ -38,18 +38,19 @@ MUST_USE struct err *hipify_verify(struct hipify_job *job, int *ret_status);
 MUST_USE struct err *hipify_explain(struct arena *a, const struct hipify_args *h);
 MUST_USE struct err *hipify_show_state(
 	struct arena *a, const struct hipify_args *h, int *ret_status);
-MUST_USE struct err *hipify_take_back(
+MUST_USE struct err *hipify_restore_dir(
 	struct arena *a, const struct hipify_args *h, int *ret_status);
 MUST_USE struct err *hipify_lint(struct arena *a, const struct hipify_args *h, int *ret_status);
 
 /* ---- what they share ---- */
 struct str hipify_in_dir(
 	struct arena *a, struct str dir, struct str path); /* as the user sees it */
-struct str hipify_left_text(struct arena *a, struct str dir, const struct untranslated *l);
-void hipify_json_left(
-	struct arena *a, struct json *j, struct str dir, const struct untranslated_list *left);
-void hipify_json_torch(struct json *j, const struct hipify_torch *t);
-void hipify_print_json(struct buf *b);
+struct str hipify_untranslated_text(struct arena *a, struct str dir, const struct untranslated *u);
+/* In tables: FIELD_LIST of a struct untranslated_list, FIELD_STRUCT of a struct hipify_torch. */
+extern const struct json_field hipify_untranslated_fields[], hipify_torch_fields[];
+/* The list with its paths as the user sees them. */
+struct untranslated_list hipify_untranslated_in(
+	struct arena *a, struct str dir, const struct untranslated_list *list);
 /* Warns of an algorithm that is in no table of ours. */
 void hipify_warn_unknown(const struct hipify_torch *t);
 /* One error for all that failed, or NULL: the only reason is its cause, several are warnings. */

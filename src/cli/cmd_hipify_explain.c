@@ -16,7 +16,7 @@ struct place {
 struct explained {
 	struct arena *a;
 	struct place at;
-	enum hipify_mode mode;
+	bool by_torch;
 	struct str source;
 	struct hipify_text text;
 };
@@ -43,6 +43,20 @@ static bool wanted_edit(const struct explained *x, const struct hipify_edit *e)
 	for (size_t i = e->from; i + 1 < e->to; i++)
 		last += x->source.p[i] == '\n';
 	return wanted(x, e->line) || (x->at.line > e->line && x->at.line <= last);
+}
+
+/* The names that are not translated there, in the file as it was called. */
+static struct untranslated_list wanted_names(const struct explained *x)
+{
+	struct untranslated_list list = {0};
+	VEC_EACH (const struct untranslated, u, &x->text.untranslated) {
+		if (!wanted(x, u->line))
+			continue;
+		struct untranslated *here = VEC_PUSH(x->a, &list);
+		*here = *u;
+		here->path = x->at.file;
+	}
+	return list;
 }
 
 /* ---- text ---- */
@@ -92,21 +106,16 @@ static void explain_edit(const struct explained *x, const struct hipify_edit *e)
 
 static void print_text(const struct explained *x)
 {
-	size_t shown = 0;
+	struct untranslated_list names = wanted_names(x);
+	size_t shown = names.n;
 	VEC_EACH (const struct hipify_edit, e, &x->text.edits) {
 		if (!wanted_edit(x, e))
 			continue;
 		explain_edit(x, e);
 		shown++;
 	}
-	VEC_EACH (const struct untranslated, l, &x->text.untranslated) {
-		if (!wanted(x, l->line))
-			continue;
-		struct untranslated here = *l;
-		here.path = x->at.file;
-		out_fmt("%.*s\n", STR(hipify_left_text(x->a, S(""), &here)));
-		shown++;
-	}
+	VEC_EACH (const struct untranslated, u, &names)
+		out_fmt("%.*s\n", STR(hipify_untranslated_text(x->a, S(""), u)));
 	if (!shown && x->at.line)
 		out_fmt("%.*s:%u: no rule applies here\n", STR(x->at.file), x->at.line);
 	else if (!shown)
@@ -115,79 +124,125 @@ static void print_text(const struct explained *x)
 
 /* ---- JSON ---- */
 
-static void json_reasons(struct json *j, const struct hipify_edit *e)
+struct shown_rule {
+	struct str table, kind, since, evidence;
+	unsigned line;
+};
+
+struct shown_reason {
+	const struct hipify_reason *what, *place; /* place: NULL = a rule of the algorithm */
+};
+
+struct shown_reasons {
+	struct shown_reason *v;
+	size_t n, cap;
+};
+
+struct shown_edit {
+	unsigned line;
+	struct str from, to;
+	const struct shown_rule *rule;       /* mode standalone; NULL = no row is behind it */
+	const struct shown_reasons *reasons; /* modes torch and extension */
+};
+
+struct shown {
+	struct str path;
+	VEC(struct shown_edit) edits;
+	struct untranslated_list untranslated;
+};
+
+static const struct json_field rule_fields[] = {
+	FIELD("table", struct shown_rule, table),
+	FIELD("table_line", struct shown_rule, line),
+	FIELD("kind", struct shown_rule, kind),
+	FIELD("since", struct shown_rule, since),
+	FIELD("evidence", struct shown_rule, evidence),
+	{.kind = FIELD_END},
+};
+static const struct json_field change_fields[] = {
+	FIELD("kind", struct hipify_reason, kind),
+	FIELD("from", struct hipify_reason, from),
+	FIELD("to", struct hipify_reason, to),
+	{.kind = FIELD_END},
+};
+static const struct json_field place_fields[] = {
+	FIELD("table", struct hipify_reason, table),
+	FIELD("file", struct hipify_reason, file),
+	FIELD("line", struct hipify_reason, line),
+	{.kind = FIELD_END},
+};
+static const struct json_field reason_fields[] = {
+	FIELD_FROM(struct shown_reason, what, change_fields),
+	FIELD_FROM(struct shown_reason, place, place_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field reasons_fields[] = {
+	{.key = "reasons",
+		.kind = FIELD_ITEMS,
+		.size = sizeof(struct shown_reason),
+		.fields = reason_fields},
+	{.kind = FIELD_END},
+};
+static const struct json_field edit_fields[] = {
+	FIELD("line", struct shown_edit, line),
+	FIELD("from", struct shown_edit, from),
+	FIELD("to", struct shown_edit, to),
+	FIELD_FROM(struct shown_edit, rule, rule_fields),
+	FIELD_FROM(struct shown_edit, reasons, reasons_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field shown_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-explain/1"),
+	FIELD("path", struct shown, path),
+	FIELD_LIST("edits", struct shown, edits, edit_fields),
+	FIELD_LIST("untranslated", struct shown, untranslated, hipify_untranslated_fields),
+	{.kind = FIELD_END},
+};
+
+static struct shown_rule *shown_rule(struct arena *a, const struct hipify_rule *r)
 {
-	json_key(j, "reasons");
-	json_open(j, '[');
-	for (const struct hipify_reason *r = e->why; r; r = r->next) {
-		json_open(j, '{');
-		json_put(j, "kind", str_from(r->kind));
-		json_put(j, "from", r->from);
-		json_put(j, "to", r->to);
-		if (r->table.n) {
-			json_put(j, "table", r->table);
-			json_put(j, "file", r->file);
-			json_put_u64(j, "line", r->line);
-		}
-		json_close(j);
-	}
-	json_close(j);
+	struct shown_rule *shown = NEW(a, struct shown_rule);
+	shown->table = hipify_rule_table(r, &shown->line);
+	shown->kind = hipify_rule_kind(r);
+	shown->since = hipify_rule_since(r);
+	shown->evidence = hipify_rule_source(r);
+	return shown;
 }
 
-static void json_edit(struct json *j, const struct explained *x, const struct hipify_edit *e)
+static struct shown_reasons *shown_reasons(struct arena *a, const struct hipify_reason *r)
 {
-	unsigned line = 0;
-	json_open(j, '{');
-	json_put_u64(j, "line", e->line);
-	json_put(j, "from", str_sub(x->source, e->from, e->to));
-	json_put(j, "to", e->with);
-	if (e->rule) {
-		json_put(j, "table", hipify_rule_table(e->rule, &line));
-		json_put_u64(j, "table_line", line);
-		json_put(j, "kind", hipify_rule_kind(e->rule));
-		json_put(j, "since", hipify_rule_since(e->rule));
-		json_put(j, "evidence", hipify_rule_source(e->rule));
-	}
-	if (x->mode != HIPIFY_STANDALONE)
-		json_reasons(j, e);
-	json_close(j);
+	struct shown_reasons *shown = NEW(a, struct shown_reasons);
+	for (; r; r = r->next)
+		*VEC_PUSH(a, shown) =
+			(struct shown_reason){.what = r, .place = r->table.n ? r : NULL};
+	return shown;
 }
 
 static void print_json(const struct explained *x)
 {
-	BUF(b, x->a);
-	struct json j = {.out = &b, .indent = 2};
-	struct untranslated_list left = {0};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.hipify-explain/1"));
-	json_put(&j, "path", x->at.file);
-	json_key(&j, "edits");
-	json_open(&j, '[');
+	struct arena *a = x->a;
+	struct shown s = {.path = x->at.file};
 	VEC_EACH (const struct hipify_edit, e, &x->text.edits)
 		if (wanted_edit(x, e))
-			json_edit(&j, x, e);
-	json_close(&j);
-	VEC_EACH (const struct untranslated, l, &x->text.untranslated) {
-		if (!wanted(x, l->line))
-			continue;
-		struct untranslated *here = VEC_PUSH(x->a, &left);
-		*here = *l;
-		here->path = x->at.file;
-	}
-	hipify_json_left(x->a, &j, S(""), &left);
-	json_close(&j);
-	hipify_print_json(&b);
+			*VEC_PUSH(a, &s.edits) = (struct shown_edit){
+				.line = e->line,
+				.from = str_sub(x->source, e->from, e->to),
+				.to = e->with,
+				.rule = e->rule ? shown_rule(a, e->rule) : NULL,
+				.reasons = x->by_torch ? shown_reasons(a, e->why) : NULL,
+			};
+	s.untranslated = wanted_names(x);
+	out_text(json_document(a, 2, shown_fields, &s));
 }
 
 /* ---- which tree ---- */
 
-/* The nearest folder at or above dir with one of these files; "" = none. */
-static struct str folder_with(struct arena *a, struct str dir, const char *const *names)
+/* The nearest folder at or above dir with this file; "" = none. */
+static struct str folder_with(struct arena *a, struct str dir, const char *name)
 {
 	for (;; dir = path_dir(dir)) {
-		for (const char *const *n = names; *n; n++)
-			if (fs_exists(path_join(a, dir, str_from(*n))))
-				return dir;
+		if (fs_exists(path_join(a, dir, str_from(name))))
+			return dir;
 		if (str_eq(dir, S("/")))
 			return S("");
 	}
@@ -196,17 +251,17 @@ static struct str folder_with(struct arena *a, struct str dir, const char *const
 /* The tree of a file when nobody names it. */
 static struct str infer_dir(struct arena *a, const struct hipify_args *h, struct str file)
 {
-	static const char *const pytorch[] = {"tools/amd_build/build_amd.py", NULL};
-	static const char *const described[] = {"rocsmith.yaml", NULL};
-	static const char *const project[] = {"setup.py", "pyproject.toml", NULL};
 	struct str dir = path_dir(path_abs(a, file)), here = path_abs(a, S("."));
 	struct str found = S("");
-	if (h->o.mode != HIPIFY_EXTENSION && h->o.mode != HIPIFY_STANDALONE)
-		found = folder_with(a, dir, pytorch);
+	if (!h->o.mode || h->o.mode == HIPIFY_TORCH)
+		found = folder_with(a, dir, "tools/amd_build/build_amd.py");
 	if (!found.n)
-		found = folder_with(a, dir, described);
-	if (!found.n)
-		found = folder_with(a, dir, project);
+		found = folder_with(a, dir, "rocsmith.yaml");
+	if (!found.n) {
+		struct str setup = folder_with(a, dir, "setup.py");
+		found = folder_with(a, dir, "pyproject.toml");
+		found = setup.n > found.n ? setup : found; /* the nearer one */
+	}
 	if (found.n)
 		return found;
 	return path_is_inside(path_rel(a, dir, here)) ? here : dir;
@@ -238,10 +293,10 @@ struct err *hipify_explain(struct arena *a, const struct hipify_args *h)
 		return err_new(E_USAGE, "'--explain' takes a file, and '%.*s' is a folder",
 			STR(x.at.file));
 	TRY(hipify_resolve(a, h, dir, &job));
-	x.mode = job.o.mode;
+	x.by_torch = hipify_by_torch(&job.o);
 	job.o.look_only = true;
 	job.o.want_untranslated = true;
-	if (x.mode == HIPIFY_STANDALONE && !h->o.dir.n) {
+	if (!x.by_torch && !h->o.dir.n) {
 		TRY(fs_read(a, x.at.file, 1 << 28, &x.source));
 		TRY(hipify_text(a, x.source, x.at.file, &x.text));
 	} else {

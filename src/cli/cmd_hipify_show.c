@@ -11,58 +11,51 @@ struct str hipify_in_dir(struct arena *a, struct str dir, struct str path)
 	return dir.n && !str_eq(dir, S(".")) ? path_join(a, dir, path) : path;
 }
 
-struct str hipify_left_text(struct arena *a, struct str dir, const struct untranslated *l)
+struct str hipify_untranslated_text(struct arena *a, struct str dir, const struct untranslated *u)
 {
-	struct str path = hipify_in_dir(a, dir, l->path);
-	bool name = l->suggestion.n && str_chr(l->suggestion, ' ') == l->suggestion.n;
+	struct str path = hipify_in_dir(a, dir, u->path);
+	bool name = str_chr(u->suggestion, ' ') == u->suggestion.n;
 	struct str why = S("");
-	if (l->suggestion.n && l->since.n)
-		why = str_fmt(a, " (%.*s, since ROCm %.*s)", STR(l->suggestion), STR(l->since));
-	else if (l->suggestion.n)
-		why = str_fmt(a, name ? " (near it: %.*s)" : " (%.*s)", STR(l->suggestion));
-	return str_fmt(a, "%.*s:%u:%u: '%.*s' is not translated%.*s", STR(path), l->line, l->col,
-		STR(l->name), STR(why));
+	if (u->suggestion.n && u->since.n)
+		why = str_fmt(a, " (%.*s, since ROCm %.*s)", STR(u->suggestion), STR(u->since));
+	else if (u->suggestion.n)
+		why = str_fmt(a, name ? " (near it: %.*s)" : " (%.*s)", STR(u->suggestion));
+	return str_fmt(a, "%.*s:%u:%u: '%.*s' is not translated%.*s", STR(path), u->line, u->col,
+		STR(u->name), STR(why));
 }
 
 /* ---- JSON ---- */
 
-void hipify_json_left(
-	struct arena *a, struct json *j, struct str dir, const struct untranslated_list *left)
+const struct json_field hipify_untranslated_fields[] = {
+	FIELD("path", struct untranslated, path),
+	FIELD("line", struct untranslated, line),
+	FIELD("name", struct untranslated, name),
+	FIELD("column", struct untranslated, col),
+	FIELD_OPTIONAL("suggestion", struct untranslated, suggestion),
+	FIELD_OPTIONAL("since", struct untranslated, since),
+	{.kind = FIELD_END},
+};
+
+const struct json_field hipify_torch_fields[] = {
+	FIELD("path", struct hipify_torch, path),
+	FIELD("version", struct hipify_torch, version),
+	FIELD("known", struct hipify_torch, known),
+	FIELD("fingerprint", struct hipify_torch, fingerprint),
+	FIELD("generation", struct hipify_torch, generation),
+	FIELD("file", struct hipify_torch, file),
+	{.kind = FIELD_END},
+};
+
+struct untranslated_list hipify_untranslated_in(
+	struct arena *a, struct str dir, const struct untranslated_list *list)
 {
-	json_key(j, "untranslated");
-	json_open(j, '[');
-	VEC_EACH (const struct untranslated, l, left) {
-		json_open(j, '{');
-		json_put(j, "path", hipify_in_dir(a, dir, l->path));
-		json_put_u64(j, "line", l->line);
-		json_put(j, "name", l->name);
-		json_put_u64(j, "column", l->col);
-		if (l->suggestion.n)
-			json_put(j, "suggestion", l->suggestion);
-		if (l->since.n)
-			json_put(j, "since", l->since);
-		json_close(j);
+	struct untranslated_list shown = {0};
+	VEC_EACH (const struct untranslated, u, list) {
+		struct untranslated *s = VEC_PUSH(a, &shown);
+		*s = *u;
+		s->path = hipify_in_dir(a, dir, u->path);
 	}
-	json_close(j);
-}
-
-void hipify_json_torch(struct json *j, const struct hipify_torch *t)
-{
-	json_key(j, "torch");
-	json_open(j, '{');
-	json_put(j, "path", t->path);
-	json_put(j, "version", t->version);
-	json_put_bool(j, "known", t->known);
-	json_put(j, "fingerprint", t->fingerprint);
-	json_put_u64(j, "generation", t->generation);
-	json_put(j, "file", t->file);
-	json_close(j);
-}
-
-void hipify_print_json(struct buf *b)
-{
-	out_text(buf_str(b));
-	out_text(S("\n"));
+	return shown;
 }
 
 /* ---- warnings and failures ---- */
@@ -83,12 +76,10 @@ void hipify_warn_unknown(const struct hipify_torch *t)
 static struct str reason(struct arena *a, const struct err *e)
 {
 	BUF(b, a);
-	if (e->path && e->line)
-		buf_fmt(&b, "%s:%u:", e->path, e->line);
 	if (e->path && e->line && e->col)
-		buf_fmt(&b, "%u:", e->col);
-	if (b.n)
-		buf_char(&b, ' ');
+		buf_fmt(&b, "%s:%u:%u: ", e->path, e->line, e->col);
+	else if (e->path && e->line)
+		buf_fmt(&b, "%s:%u: ", e->path, e->line);
 	for (; e; e = e->cause)
 		buf_fmt(&b, "%s%s", e->msg, e->cause ? ": " : "");
 	return str_dup(a, buf_str(&b));
@@ -96,22 +87,21 @@ static struct str reason(struct arena *a, const struct err *e)
 
 struct err *hipify_failures(struct arena *a, struct hipify_tree *t)
 {
-	size_t n = 0;
-	struct change *last = NULL;
-	VEC_EACH (struct change, f, &t->changes) {
-		n += f->status == CHANGE_FAILED;
-		last = f->status == CHANGE_FAILED ? f : last;
-	}
-	if (!last)
+	VEC(struct change *) failed = {0};
+	VEC_EACH (struct change, f, &t->changes)
+		if (f->status == CHANGE_FAILED)
+			*VEC_PUSH(a, &failed) = f;
+	if (!failed.n)
 		return NULL;
-	VEC_EACH (const struct change, f, &t->changes)
-		if (n > 1 && f->status == CHANGE_FAILED)
-			say_warning("%.*s", STR(reason(a, f->error)));
-	if (n > 1)
-		return err_new(
-			E_HIPIFY, "%zu of %zu sources could not be translated", n, t->changes.n);
-	struct err *e = err_new(E_HIPIFY, "'%.*s' could not be translated", STR(last->source));
-	e->cause = last->error;
-	last->error = NULL;
-	return e;
+	if (failed.n == 1) {
+		struct change *f = failed.v[0];
+		struct err *e = err_new(E_HIPIFY, "'%.*s' could not be translated", STR(f->source));
+		e->cause = f->error;
+		f->error = NULL;
+		return e;
+	}
+	for (size_t i = 0; i < failed.n; i++)
+		say_warning("%.*s", STR(reason(a, failed.v[i]->error)));
+	return err_new(
+		E_HIPIFY, "%zu of %zu sources could not be translated", failed.n, t->changes.n);
 }

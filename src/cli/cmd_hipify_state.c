@@ -12,9 +12,53 @@ static const char *const state_names[] = {
 	[STATE_EDITED] = "edited",
 	[STATE_MISSING] = "missing",
 	[STATE_ORPHAN] = "orphan",
+	[STATE_ORPHAN + 1] = NULL,
 };
 
-enum { STATES = sizeof(state_names) / sizeof(state_names[0]) };
+enum { STATES = sizeof(state_names) / sizeof(state_names[0]) - 1 };
+
+struct states {
+	struct str path;
+	struct change_entries files;
+	size_t counts[STATES];
+};
+
+#define COUNT(state, name) FIELD(name, struct states, counts[state])
+
+static const struct json_field count_fields[] = {
+	COUNT(STATE_CURRENT, "current"),
+	COUNT(STATE_STALE, "stale"),
+	COUNT(STATE_EDITED, "edited"),
+	COUNT(STATE_MISSING, "missing"),
+	COUNT(STATE_ORPHAN, "orphan"),
+	{.kind = FIELD_END},
+};
+static const struct json_field file_fields[] = {
+	FIELD("output", struct change_entry, output),
+	FIELD("source", struct change_entry, source),
+	FIELD_ENUM("state", struct change_entry, state, state_names),
+	FIELD("replaced", struct change_entry, replaced),
+	{.kind = FIELD_END},
+};
+static const struct json_field states_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-status/1"),
+	FIELD("path", struct states, path),
+	FIELD_LIST("files", struct states, files, file_fields),
+	FIELD_PART("counts", count_fields),
+	{.kind = FIELD_END},
+};
+
+struct restored {
+	struct str path;
+	struct strs kept;
+};
+
+static const struct json_field restored_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-restore/1"),
+	FIELD("path", struct restored, path),
+	FIELD("kept", struct restored, kept),
+	{.kind = FIELD_END},
+};
 
 static bool was_translated(struct arena *a, struct str dir)
 {
@@ -28,91 +72,53 @@ static struct str made_in(struct arena *a, struct str dir)
 	return was_translated(a, dir) || !was_translated(a, overlay) ? dir : overlay;
 }
 
-/* No table: an overlay of PyTorch has 16,000 files with long names. */
-static void print_text(struct arena *a, struct str dir, const struct change_entries *s)
+/* In lines, not as a table: an overlay of PyTorch has 16,000 files with long names. */
+static void print_states(struct arena *a, const struct states *s)
 {
-	VEC_EACH (const struct change_entry, e, s) {
-		struct str output = hipify_in_dir(a, dir, e->output);
+	const size_t *n = s->counts;
+	VEC_EACH (const struct change_entry, e, &s->files) {
+		struct str output = hipify_in_dir(a, s->path, e->output);
 		bool own = str_eq(e->source, e->output) || !e->source.n;
 		out_fmt("%-8s %.*s%s%.*s%s\n", state_names[e->state], STR(output),
 			own ? "" : " (from ", STR(own ? S("") : e->source), own ? "" : ")");
 	}
-}
-
-static void print_json(
-	struct arena *a, struct str dir, const struct change_entries *s, const size_t *counts)
-{
-	BUF(b, a);
-	struct json j = {.out = &b, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.hipify-status/1"));
-	json_put(&j, "path", dir);
-	json_key(&j, "files");
-	json_open(&j, '[');
-	VEC_EACH (const struct change_entry, e, s) {
-		json_open(&j, '{');
-		json_put(&j, "output", e->output);
-		json_put(&j, "source", e->source);
-		json_put(&j, "state", str_from(state_names[e->state]));
-		json_put_bool(&j, "replaced", e->replaced);
-		json_close(&j);
-	}
-	json_close(&j);
-	json_key(&j, "counts");
-	json_open(&j, '{');
-	for (size_t i = 0; i < STATES; i++)
-		json_put_u64(&j, state_names[i], counts[i]);
-	json_close(&j);
-	json_close(&j);
-	hipify_print_json(&b);
+	say_status(S("Checked"),
+		"%zu files of '%.*s': %zu current, %zu stale, %zu edited, %zu missing, %zu "
+		"orphaned",
+		s->files.n, STR(s->path), n[STATE_CURRENT], n[STATE_STALE], n[STATE_EDITED],
+		n[STATE_MISSING], n[STATE_ORPHAN]);
 }
 
 struct err *hipify_show_state(struct arena *a, const struct hipify_args *h, int *ret_status)
 {
-	struct str dir = made_in(a, h->o.dir);
-	struct change_entries s = {0};
-	size_t counts[STATES] = {0};
-	TRY(changes_state(a, dir, &s));
-	VEC_EACH (const struct change_entry, e, &s)
-		counts[e->state]++;
-	if (counts[STATE_CURRENT] < s.n)
+	struct states s = {.path = made_in(a, h->o.dir)};
+	TRY(changes_state(a, s.path, &s.files));
+	VEC_EACH (const struct change_entry, e, &s.files)
+		s.counts[e->state]++;
+	if (s.counts[STATE_CURRENT] < s.files.n)
 		*ret_status = 1;
-	if (h->common.json) {
-		print_json(a, dir, &s, counts);
-		return NULL;
-	}
-	print_text(a, dir, &s);
-	say_status(S("Checked"),
-		"%zu files of '%.*s': %zu current, %zu stale, %zu edited, %zu missing, %zu "
-		"orphaned",
-		s.n, STR(dir), counts[STATE_CURRENT], counts[STATE_STALE], counts[STATE_EDITED],
-		counts[STATE_MISSING], counts[STATE_ORPHAN]);
+	if (h->common.json)
+		out_text(json_document(a, 2, states_fields, &s));
+	else
+		print_states(a, &s);
 	return NULL;
 }
 
-struct err *hipify_take_back(struct arena *a, const struct hipify_args *h, int *ret_status)
+struct err *hipify_restore_dir(struct arena *a, const struct hipify_args *h, int *ret_status)
 {
-	struct str dir = made_in(a, h->o.dir);
-	struct strs kept = {0};
-	TRY(changes_restore(a, dir, h->force, &kept));
-	if (kept.n)
+	struct restored r = {.path = made_in(a, h->o.dir)};
+	TRY(changes_restore(a, r.path, h->force, &r.kept));
+	if (r.kept.n)
 		*ret_status = 1;
 	if (h->common.json) {
-		BUF(b, a);
-		struct json j = {.out = &b, .indent = 2};
-		json_open(&j, '{');
-		json_put(&j, "schema", S("rocsmith.hipify-restore/1"));
-		json_put(&j, "path", dir);
-		json_put_strs(&j, "kept", &kept);
-		json_close(&j);
-		hipify_print_json(&b);
+		out_text(json_document(a, 2, restored_fields, &r));
 		return NULL;
 	}
-	VEC_EACH (const struct str, k, &kept)
-		say_warning("'%.*s' was edited since and stays", STR(hipify_in_dir(a, dir, *k)));
-	if (kept.n)
+	VEC_EACH (const struct str, k, &r.kept)
+		say_warning("'%.*s' was edited since and stays", STR(hipify_in_dir(a, r.path, *k)));
+	if (r.kept.n)
 		say_hint("--force takes them back, too");
-	say_status(fs_writes_forbidden() ? S("Checked") : S("Restored"), "'%.*s'%s", STR(dir),
-		kept.n ? ", but for the files above" : "");
+	say_status(fs_writes_forbidden() ? S("Checked") : S("Restored"), "'%.*s'%s", STR(r.path),
+		r.kept.n ? ", but for the files above" : "");
 	return NULL;
 }

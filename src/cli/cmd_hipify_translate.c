@@ -11,6 +11,7 @@ static const char *const status_names[] = {
 	[CHANGE_UNCHANGED] = "unchanged",
 	[CHANGE_SKIPPED] = "skipped",
 	[CHANGE_FAILED] = "failed",
+	[CHANGE_FAILED + 1] = NULL,
 };
 
 /* The folder of the results; "" when nothing says where they would go. */
@@ -52,81 +53,112 @@ static size_t count(const struct hipify_tree *t, enum change_status s)
 
 /* ---- JSON ---- */
 
-static void json_error(struct json *j, const struct err *e)
-{
-	if (!e)
-		return;
-	json_key(j, "error");
-	json_open(j, '{');
-	json_put(j, "id", str_from(err_id(e->code)));
-	json_put(j, "message", str_from(e->msg));
-	if (e->line) {
-		json_put_u64(j, "line", e->line);
-		json_put_u64(j, "column", e->col);
-	}
-	json_close(j);
-}
+struct shown_error {
+	const char *id, *message;
+	const struct err *place; /* NULL = none is known */
+};
 
-static void json_file(struct json *j, struct hipify_job *job, const struct change *f)
-{
-	json_open(j, '{');
-	json_put(j, "source", source_of(job, f));
-	json_put(j, "output", output_of(job, f));
-	json_put(j, "status", str_from(status_names[f->status]));
-	if (job->o.mode == HIPIFY_STANDALONE)
-		json_put_u64(j, "edits", f->edits);
-	json_error(j, f->error);
-	json_close(j);
-}
+struct shown_file {
+	struct str source, output;
+	enum change_status status;
+	const struct change *counted; /* mode standalone */
+	const struct shown_error *error;
+};
 
-static void json_repeats(struct json *j, struct hipify_job *job, const struct hipify_tree *t)
+struct shown {
+	const char *mode;
+	struct str directory, output;
+	const struct hipify_torch *torch; /* modes torch and extension */
+	VEC(struct shown_file) files;
+	struct untranslated_list untranslated;
+	struct strs repeats;
+	const struct hipify_tree *tree;
+};
+
+static const struct json_field place_fields[] = {
+	FIELD("line", struct err, line),
+	FIELD("column", struct err, col),
+	{.kind = FIELD_END},
+};
+static const struct json_field error_fields[] = {
+	FIELD("id", struct shown_error, id),
+	FIELD("message", struct shown_error, message),
+	FIELD_FROM(struct shown_error, place, place_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field edits_fields[] = {
+	FIELD("edits", struct change, edits),
+	{.kind = FIELD_END},
+};
+static const struct json_field file_fields[] = {
+	FIELD("source", struct shown_file, source),
+	FIELD("output", struct shown_file, output),
+	FIELD_ENUM("status", struct shown_file, status, status_names),
+	FIELD_FROM(struct shown_file, counted, edits_fields),
+	FIELD_POINTER("error", struct shown_file, error, error_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field tree_fields[] = {
+	FIELD_LIST("findings", struct hipify_tree, findings, finding_fields),
+	FIELD("headers", struct hipify_tree, headers),
+	FIELD("removed", struct hipify_tree, changes.removed),
+	FIELD("edited", struct hipify_tree, changes.edited),
+	{.kind = FIELD_END},
+};
+static const struct json_field shown_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify/1"),
+	FIELD("mode", struct shown, mode),
+	FIELD("directory", struct shown, directory),
+	FIELD("output", struct shown, output),
+	FIELD_POINTER("torch", struct shown, torch, hipify_torch_fields),
+	FIELD_LIST("files", struct shown, files, file_fields),
+	FIELD_LIST("untranslated", struct shown, untranslated, hipify_untranslated_fields),
+	FIELD("repeats", struct shown, repeats),
+	FIELD_FROM(struct shown, tree, tree_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct shown_error *shown_error(struct arena *a, const struct err *e)
 {
-	json_key(j, "repeats");
-	json_open(j, '[');
-	VEC_EACH (const struct change, f, &t->changes)
-		if (f->mark == HIPIFY_REPEATS)
-			json_str(j, output_of(job, f));
-	json_close(j);
+	struct shown_error *shown = NEW(a, struct shown_error);
+	*shown = (struct shown_error){err_id(e->code), e->msg, e->line ? e : NULL};
+	return shown;
 }
 
 static void print_json(struct hipify_job *job, const struct hipify_tree *t)
 {
 	const struct hipify_options *o = &job->o;
-	BUF(b, job->a);
-	struct json j = {.out = &b, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.hipify/1"));
-	json_put(&j, "mode", str_from(hipify_modes[o->mode - 1]));
-	json_put(&j, "directory", o->dir);
-	json_put(&j, "output", target(o));
-	if (o->mode != HIPIFY_STANDALONE)
-		hipify_json_torch(&j, &t->torch);
-	json_key(&j, "files");
-	json_open(&j, '[');
-	VEC_EACH (const struct change, f, &t->changes)
-		json_file(&j, job, f);
-	json_close(&j);
-	hipify_json_left(job->a, &j, o->dir, &t->untranslated);
-	json_repeats(&j, job, t);
-	json_key(&j, "findings");
-	findings_json(&j, &t->findings);
-	json_put_strs(&j, "headers", &t->headers);
-	json_put_strs(&j, "removed", &t->changes.removed);
-	json_put_strs(&j, "edited", &t->changes.edited);
-	json_close(&j);
-	hipify_print_json(&b);
+	struct arena *a = job->a;
+	struct shown s = {.mode = hipify_modes[o->mode - 1],
+		.directory = o->dir,
+		.output = target(o),
+		.torch = hipify_by_torch(o) ? &t->torch : NULL,
+		.untranslated = hipify_untranslated_in(a, o->dir, &t->untranslated),
+		.tree = t};
+	VEC_EACH (const struct change, f, &t->changes) {
+		*VEC_PUSH(a, &s.files) = (struct shown_file){
+			.source = source_of(job, f),
+			.output = output_of(job, f),
+			.status = f->status,
+			.counted = hipify_by_torch(o) ? NULL : f,
+			.error = f->error ? shown_error(a, f->error) : NULL,
+		};
+		if (f->mark == HIPIFY_REPEATS)
+			strs_add(a, &s.repeats, output_of(job, f));
+	}
+	out_text(json_document(a, 2, shown_fields, &s));
 }
 
 /* ---- text ---- */
 
 /* Names that stay: in mode standalone always (its tables are ours to answer for), else on request.
  */
-static void print_left(struct hipify_job *job, const struct untranslated_list *left)
+static void print_untranslated(struct hipify_job *job, const struct untranslated_list *list)
 {
 	const struct hipify_args *h = job->args;
-	bool standalone = job->o.mode == HIPIFY_STANDALONE;
-	VEC_EACH (const struct untranslated, l, left) {
-		struct str line = hipify_left_text(job->a, job->o.dir, l);
+	bool standalone = !hipify_by_torch(&job->o);
+	VEC_EACH (const struct untranslated, u, list) {
+		struct str line = hipify_untranslated_text(job->a, job->o.dir, u);
 		if (h->diff && standalone)
 			say_warning("%.*s", STR(line));
 		else if (standalone || h->check)
@@ -159,7 +191,7 @@ static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
 	say_repeats(job, t);
 	bool only_looked = job->o.look_only || fs_writes_forbidden();
 	struct str where = job->build.n ? str_fmt(job->a, "; in %.*s", STR(job->o.out)) : S("");
-	bool sought = job->o.mode == HIPIFY_STANDALONE || job->o.want_untranslated;
+	bool sought = !hipify_by_torch(&job->o) || job->o.want_untranslated;
 	struct str left = sought ? str_fmt(job->a, ", %zu names left", t->untranslated.n) : S("");
 	say_status(only_looked ? S("Checked") : S("Translated"),
 		"%zu files%s (%zu up to date, %zu need no change, %zu failed, %zu removed)%.*s%.*s",
@@ -173,7 +205,7 @@ static void print_check(struct hipify_job *job, const struct hipify_tree *t)
 	VEC_EACH (const struct change, f, &t->changes) {
 		if (!is_result(f))
 			continue;
-		if (job->o.mode == HIPIFY_STANDALONE)
+		if (!hipify_by_torch(&job->o))
 			out_fmt("%.*s: %zu changes\n", STR(source_of(job, f)), f->edits);
 		else if (str_eq(f->source, f->output))
 			out_fmt("%.*s: would change\n", STR(source_of(job, f)));
@@ -243,28 +275,23 @@ static struct err *show(struct hipify_job *job, struct hipify_tree *t)
 		print_check(job, t);
 	if (h->diff)
 		TRY(print_diff(job, t));
-	print_left(job, &t->untranslated);
+	print_untranslated(job, &t->untranslated);
 	print_summary(job, t);
 	return NULL;
 }
 
 /* ---- the run ---- */
 
-/* The overlay that nobody named lies in the folder of the project's builds: not while one runs. */
-static struct err *lock_build(const struct hipify_job *job, int *ret_fd)
-{
-	ARENA(tmp);
-	if (!job->build.n || fs_writes_forbidden())
-		return NULL;
-	TRY(fs_mkdirs(job->build));
-	return fs_lock(path_join(&tmp, job->build, S("lock")), true, ret_fd);
-}
-
 struct err *hipify_translate(struct hipify_job *job, int *ret_status)
 {
 	CLEANUP(fd_closep) int lock = -1;
 	struct hipify_tree t = {0};
-	TRY(lock_build(job, &lock));
+	/* The overlay that nobody named lies in the folder of the project's builds: not while one
+	 * runs. */
+	if (job->build.n && !fs_writes_forbidden()) {
+		TRY(fs_mkdirs(job->build));
+		TRY(fs_lock(path_join(job->a, job->build, S("lock")), true, &lock));
+	}
 	job->o.want_untranslated =
 		job->args->common.json || job->args->check || out_verbosity() > 0;
 	struct err *e = hipify_run(job->a, &job->o, &t);

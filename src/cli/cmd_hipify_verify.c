@@ -1,10 +1,14 @@
-/* hipify --verify: what rocsmith's engine gives against what that torch's own Python gives, byte by
- * byte. Only when both agree is anything written.
+/* How far a torch and rocsmith can be trusted: --verify compares what rocsmith's engine gives with
+ * what that torch's own Python gives, byte by byte, and only when both agree is anything written;
+ * --lint-map looks for faults in the tables of a torch and in a user's own pairs.
  */
 #include "cli/cmd_hipify.h"
 
 #include "base/fs.h"
+#include "hipify/torch/model/tables.h"
 #include "term/out.h"
+
+/* ---- --verify ---- */
 
 struct difference {
 	struct str path;
@@ -14,8 +18,26 @@ struct difference {
 
 struct comparison {
 	struct arena *a;
+	struct hipify_torch torch;
 	VEC(struct difference) v;
 	size_t compared;
+	bool agree, written;
+};
+
+static const struct json_field difference_fields[] = {
+	FIELD("path", struct difference, path),
+	FIELD("kind", struct difference, kind),
+	FIELD_OPTIONAL("line", struct difference, line),
+	{.kind = FIELD_END},
+};
+static const struct json_field comparison_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-verify/1"),
+	FIELD_STRUCT("torch", struct comparison, torch, hipify_torch_fields),
+	FIELD("compared", struct comparison, compared),
+	FIELD("agree", struct comparison, agree),
+	FIELD_LIST("differences", struct comparison, v, difference_fields),
+	FIELD("written", struct comparison, written),
+	{.kind = FIELD_END},
 };
 
 /* Files that have a result of their own, by output. */
@@ -43,50 +65,25 @@ static void add(struct comparison *c, struct str path, const char *kind, size_t 
 
 static void compare(struct comparison *c, const struct hipify_tree *x, const struct hipify_tree *y)
 {
-	struct map ours = results(c->a, x), theirs = results(c->a, y);
-	for (size_t i = 0; i < ours.n; i++) {
-		const struct change *f = ours.v[i].value, *g = map_get(&theirs, f->output);
+	struct map first = results(c->a, x), second = results(c->a, y);
+	for (size_t i = 0; i < first.n; i++) {
+		const struct change *f = first.v[i].value, *g = map_get(&second, f->output);
 		c->compared++;
 		if (!g)
 			add(c, f->output, "extra", 0);
 		else if (!str_eq(f->text, g->text))
 			add(c, f->output, "differs", first_difference(f->text, g->text));
 	}
-	for (size_t i = 0; i < theirs.n; i++) {
-		const struct change *g = theirs.v[i].value;
-		if (map_get(&ours, g->output))
+	for (size_t i = 0; i < second.n; i++) {
+		const struct change *g = second.v[i].value;
+		if (map_get(&first, g->output))
 			continue;
 		c->compared++;
 		add(c, g->output, "missing", 0);
 	}
 }
 
-static void print_json(const struct comparison *c, const struct hipify_torch *torch, bool written)
-{
-	BUF(b, c->a);
-	struct json j = {.out = &b, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.hipify-verify/1"));
-	hipify_json_torch(&j, torch);
-	json_put_u64(&j, "compared", c->compared);
-	json_put_bool(&j, "agree", !c->v.n);
-	json_key(&j, "differences");
-	json_open(&j, '[');
-	VEC_EACH (const struct difference, d, &c->v) {
-		json_open(&j, '{');
-		json_put(&j, "path", d->path);
-		json_put(&j, "kind", str_from(d->kind));
-		if (d->line)
-			json_put_u64(&j, "line", d->line);
-		json_close(&j);
-	}
-	json_close(&j);
-	json_put_bool(&j, "written", written);
-	json_close(&j);
-	hipify_print_json(&b);
-}
-
-static void print_text(const struct comparison *c)
+static void print_comparison(const struct comparison *c)
 {
 	VEC_EACH (const struct difference, d, &c->v) {
 		if (d->line)
@@ -105,44 +102,106 @@ static void print_text(const struct comparison *c)
 
 /* Both engines on the same tree, nothing written. */
 static struct err *run_both(
-	struct hipify_job *job, struct hipify_tree *ours, struct hipify_tree *theirs)
+	struct hipify_job *job, struct hipify_tree *own, struct hipify_tree *original)
 {
 	struct hipify_options o = job->o;
 	o.look_only = true;
 	o.out = S("");
 	o.in_place = false;
 	o.engine = ENGINE_ROCSMITH;
-	TRY(hipify_run(job->a, &o, ours));
-	struct err *failed = hipify_failures(job->a, ours);
-	if (failed)
-		return failed;
+	TRY(hipify_run(job->a, &o, own));
+	TRY(hipify_failures(job->a, own));
 	o.engine = ENGINE_TORCH;
-	TRY_CTX(hipify_run(job->a, &o, theirs), "cannot run torch's own hipify");
+	TRY_CTX(hipify_run(job->a, &o, original), "cannot run torch's own hipify");
 	return NULL;
-}
-
-static struct err *verify(struct hipify_job *job, struct hipify_tree *ours,
-	struct hipify_tree *theirs, int *ret_status)
-{
-	const struct hipify_args *h = job->args;
-	struct comparison c = {.a = job->a};
-	TRY(run_both(job, ours, theirs));
-	compare(&c, ours, theirs);
-	bool write = !c.v.n && (h->o.in_place || h->o.out.n);
-	if (c.v.n)
-		*ret_status = 1;
-	if (h->common.json)
-		print_json(&c, &ours->torch, write && !fs_writes_forbidden());
-	else
-		print_text(&c);
-	return write ? hipify_translate(job, ret_status) : NULL;
 }
 
 struct err *hipify_verify(struct hipify_job *job, int *ret_status)
 {
-	struct hipify_tree ours = {0}, theirs = {0};
-	struct err *e = verify(job, &ours, &theirs, ret_status);
-	hipify_tree_free(&ours);
-	hipify_tree_free(&theirs);
-	return e;
+	struct hipify_tree own = {0}, original = {0};
+	struct comparison c = {.a = job->a};
+	struct err *e = run_both(job, &own, &original);
+	if (!e)
+		compare(&c, &own, &original);
+	hipify_tree_free(&own);
+	hipify_tree_free(&original);
+	if (e)
+		return e;
+	c.torch = own.torch;
+	c.agree = !c.v.n;
+	bool write = c.agree && (job->args->o.in_place || job->args->o.out.n);
+	c.written = write && !fs_writes_forbidden();
+	if (!c.agree)
+		*ret_status = 1;
+	if (job->args->common.json)
+		out_text(json_document(job->a, 2, comparison_fields, &c));
+	else
+		print_comparison(&c);
+	return write ? hipify_translate(job, ret_status) : NULL;
+}
+
+/* ---- --lint-map ---- */
+
+struct lint {
+	struct hipify_torch torch;
+	struct findings findings;
+	size_t counts[SEV_ERROR + 1]; /* by severity */
+};
+
+static const struct json_field count_fields[] = {
+	FIELD("error", struct lint, counts[SEV_ERROR]),
+	FIELD("warning", struct lint, counts[SEV_WARNING]),
+	FIELD("info", struct lint, counts[SEV_INFO]),
+	{.kind = FIELD_END},
+};
+static const struct json_field lint_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-lint/1"),
+	FIELD_STRUCT("torch", struct lint, torch, hipify_torch_fields),
+	FIELD_LIST("findings", struct lint, findings, finding_fields),
+	FIELD_PART("counts", count_fields),
+	{.kind = FIELD_END},
+};
+
+static void print_lint(const struct lint *l)
+{
+	VEC_EACH (const struct finding, f, &l->findings) {
+		out_fmt("%s: %.*s: %.*s [%s]\n", severity_name(f->severity), STR(f->path),
+			STR(f->message), f->id);
+		VEC_EACH (const struct str, fix, &f->fix)
+			out_fmt("    %.*s\n", STR(*fix));
+	}
+	say_status(S("Checked"), "the tables of '%.*s'%s%.*s: %zu errors, %zu warnings, %zu notes",
+		STR(l->torch.path), l->torch.version.n ? ", torch " : "", STR(l->torch.version),
+		l->counts[SEV_ERROR], l->counts[SEV_WARNING], l->counts[SEV_INFO]);
+}
+
+struct err *hipify_lint(struct arena *a, const struct hipify_args *h, int *ret_status)
+{
+	struct hipify_options o;
+	struct torch_source s;
+	struct torch_tables t = {0};
+	struct lint l = {0};
+	TRY(hipify_resolve_torch(a, h, &o));
+	TRY(torch_open(a, o.torch, &s));
+	TRY(torch_tables_lint(a, &s, &l.findings));
+	if (o.map.n) {
+		TRY(hipify_options_load_map(a, &o));
+		TRY(torch_tables_read(a, &s, &t));
+		TRY(torch_map_lint(a, o.map, o.map_text, &t, &l.findings));
+	}
+	VEC_EACH (const struct finding, f, &l.findings)
+		l.counts[f->severity]++;
+	l.torch = (struct hipify_torch){.path = s.path,
+		.version = s.version,
+		.file = s.mappings.path,
+		.fingerprint = s.fingerprint,
+		.generation = s.generation,
+		.known = s.known};
+	if (h->common.json)
+		out_text(json_document(a, 2, lint_fields, &l));
+	else
+		print_lint(&l);
+	if (l.counts[SEV_ERROR] || l.counts[SEV_WARNING])
+		*ret_status = 1;
+	return NULL;
 }
