@@ -525,23 +525,9 @@ static struct err *evaluate(struct reader *r, struct py_statement *s)
 	return NULL;
 }
 
-/* The index of the statement that has this token. */
-static size_t statement_of(const struct py_module *m, size_t token)
-{
-	size_t low = 0, high = m->statements.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (m->statements.v[mid].to <= token)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 struct err *py_value_at(struct arena *a, struct py_module *m, size_t token, struct py_value *ret)
 {
-	struct reader r = {.a = a, .m = m, .i = token, .before = statement_of(m, token)};
+	struct reader r = {.a = a, .m = m, .i = token, .before = py_statement_at(m, token)};
 	r.to = r.before < m->statements.n ? m->statements.v[r.before].to : token;
 	return read_value(&r, ret);
 }

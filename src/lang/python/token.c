@@ -182,24 +182,31 @@ static void end_line(struct lexer *l)
 	l->first = to;
 }
 
+static void add_setter(struct arena *a, struct map *map, struct str name, size_t statement)
+{
+	struct py_setters *all = map_get(map, name);
+	if (!all) {
+		all = NEW(a, struct py_setters);
+		map_put(map, name, all);
+	}
+	*VEC_PUSH(a, all) = statement;
+}
+
 static void link_targets(struct arena *a, struct py_module *m)
 {
 	for (size_t i = 0; i < m->statements.n; i++) {
 		const struct py_statement *s = &m->statements.v[i];
-		if (!s->target.n || s->place == PY_INSIDE_DEF)
-			continue;
-		struct py_setters *all = map_get(&m->targets, s->target);
-		if (!all) {
-			all = NEW(a, struct py_setters);
-			map_put(&m->targets, s->target, all);
-		}
-		*VEC_PUSH(a, all) = i;
+		if (s->target.n)
+			add_setter(a, &m->all_targets, s->target, i);
+		if (s->target.n && s->place != PY_INSIDE_DEF)
+			add_setter(a, &m->targets, s->target, i);
 	}
 }
 
-struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before)
+static struct py_statement *last_setter(
+	const struct py_module *m, const struct map *map, struct str name, size_t before)
 {
-	const struct py_setters *all = map_get(&m->targets, name);
+	const struct py_setters *all = map_get(map, name);
 	size_t low = 0, high = all ? all->n : 0;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -209,6 +216,29 @@ struct py_statement *py_setter(const struct py_module *m, struct str name, size_
 			high = mid;
 	}
 	return low ? &m->statements.v[all->v[low - 1]] : NULL;
+}
+
+struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before)
+{
+	return last_setter(m, &m->targets, name, before);
+}
+
+struct py_statement *py_setter_anywhere(const struct py_module *m, struct str name, size_t before)
+{
+	return last_setter(m, &m->all_targets, name, before);
+}
+
+size_t py_statement_at(const struct py_module *m, size_t token)
+{
+	size_t low = 0, high = m->statements.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (m->statements.v[mid].to <= token)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 /* ---- tokens ---- */
@@ -356,7 +386,7 @@ static struct err *step(struct lexer *l)
 
 struct err *py_read(struct arena *a, struct str text, struct str name, struct py_module *ret)
 {
-	*ret = (struct py_module){.name = name, .targets = {.a = a}};
+	*ret = (struct py_module){.name = name, .targets.a = a, .all_targets.a = a};
 	if (utf8_end(text) < text.n || str_chr(text, '\0') < text.n)
 		return err_new(E_TORCH, "'%.*s' is not UTF-8 text", STR(name));
 	if (str_starts(text, S("\xEF\xBB\xBF")))

@@ -43,6 +43,7 @@ struct py_module {
 	VEC(struct py_token) tokens;
 	VEC(struct py_statement) statements;
 	struct map targets;      /* name -> struct py_setters *, outside of functions */
+	struct map all_targets;  /* the same, those in functions too */
 	struct py_module *outer; /* where names are looked up that this one does not bind */
 	size_t checked;          /* pairs that literal.c looked at, which ends what names the same
 				    over and over */
@@ -51,8 +52,12 @@ struct py_module {
 /* E_TORCH when it is no Python text: bad UTF-8, open strings, brackets that do not match. */
 MUST_USE struct err *py_read(
 	struct arena *a, struct str text, struct str name, struct py_module *ret);
-/* The last statement before number `before` that sets a name; NULL = none. */
+/* The last statement before number `before` that sets a name; NULL = none. py_setter() passes over
+ * those in functions. */
 struct py_statement *py_setter(const struct py_module *m, struct str name, size_t before);
+struct py_statement *py_setter_anywhere(const struct py_module *m, struct str name, size_t before);
+/* The number of the statement that has this token. */
+size_t py_statement_at(const struct py_module *m, size_t token);
 bool py_is(const struct py_module *m, size_t token, struct str text); /* false behind the end */
 /* E_TORCH that points at a place of the module. */
 MUST_USE struct err *py_error(

@@ -32,7 +32,6 @@ struct reader {
 	bool launches_known;
 	unsigned attempts;    /* at reading an edit */
 	struct map functions; /* name -> struct group * */
-	struct map setters;   /* name -> struct py_setters *, functions included */
 };
 
 static const struct py_token *token(const struct reader *r, size_t i)
@@ -45,14 +44,34 @@ static bool is(const struct reader *r, size_t i, const char *text)
 	return py_is(&r->m, i, str_from(text));
 }
 
+static bool is_kind(const struct reader *r, size_t i, enum py_token_kind kind)
+{
+	return i < r->m.tokens.n && token(r, i)->kind == kind;
+}
+
 static bool is_name(const struct reader *r, size_t i)
 {
-	return i < r->m.tokens.n && token(r, i)->kind == PY_TOKEN_NAME;
+	return is_kind(r, i, PY_TOKEN_NAME);
 }
 
 static bool is_string(const struct reader *r, size_t i)
 {
-	return i < r->m.tokens.n && token(r, i)->kind == PY_TOKEN_STRING;
+	return is_kind(r, i, PY_TOKEN_STRING);
+}
+
+/* NAME "(" */
+static bool is_call(const struct reader *r, size_t i)
+{
+	return is_name(r, i) && is(r, i + 1, "(");
+}
+
+/* One of the tokens from..to is this word. */
+static bool mentions(const struct reader *r, size_t from, size_t to, const char *word)
+{
+	for (; from < to; from++)
+		if (is(r, from, word))
+			return true;
+	return false;
 }
 
 static void doubt(struct reader *r, size_t at, const char *what)
@@ -106,13 +125,8 @@ static bool strings_at(struct reader *r, size_t at, struct strs *ret)
 /* `X = [join(DIR, x) for x in X]`: the list made absolute. */
 static bool makes_absolute(const struct reader *r, const struct py_statement *s)
 {
-	bool join = false;
-	for (size_t i = s->value; i < s->to; i++) {
-		join |= is(r, i, "join");
-		if (is(r, i, "if"))
-			return false;
-	}
-	return join && is(r, s->value, "[");
+	return is(r, s->value, "[") && mentions(r, s->value, s->to, "join") &&
+	       !mentions(r, s->value, s->to, "if");
 }
 
 /* The first literal list with one of these names. Later statements may not add to it unseen. */
@@ -126,14 +140,6 @@ static bool named_list(struct reader *r, const char *const *names, struct strs *
 			doubt(r, s->from, "a list is set a second time");
 	}
 	return found.n > 0;
-}
-
-static bool mentions(const struct reader *r, const struct group *g, const char *name)
-{
-	for (size_t i = g->first; i < g->end; i++)
-		if (is(r, i, name))
-			return true;
-	return false;
 }
 
 /* One use of a list's name; extra: the group is the one for --extra-include-dir. */
@@ -156,7 +162,7 @@ static void list_use(struct reader *r, size_t i, bool extra, struct strs *list)
 static void list_changes(struct reader *r, const char *const *names, struct strs *list)
 {
 	VEC_EACH (const struct group, g, &r->groups) {
-		bool extra = mentions(r, g, "extra_include_dir");
+		bool extra = mentions(r, g->first, g->end, "extra_include_dir");
 		for (size_t i = g->first; i < g->end; i++)
 			if (is_name(r, i) && in_list(token(r, i)->text, names))
 				list_use(r, i, extra, list);
@@ -165,33 +171,10 @@ static void list_changes(struct reader *r, const char *const *names, struct strs
 
 /* ---- paths ---- */
 
-/* The last statement before token `at` that sets this name. */
-static const struct py_statement *setter(const struct reader *r, struct str name, size_t at)
+/* The last statement before that of token `at` that sets the name at another token. */
+static const struct py_statement *setter(const struct reader *r, size_t name, size_t at)
 {
-	const struct py_setters *p = map_get(&r->setters, name);
-	const struct py_statement *all = r->m.statements.v;
-	size_t low = 0, high = p ? p->n : 0;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (all[p->v[mid]].from < at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? &all[p->v[low - 1]] : NULL;
-}
-
-static void index_setters(struct reader *r)
-{
-	for (size_t i = 0; i < r->m.statements.n; i++) {
-		struct str name = r->m.statements.v[i].target;
-		struct py_setters *p = map_get(&r->setters, name);
-		if (!p) {
-			p = NEW(r->a, struct py_setters);
-			map_put(&r->setters, name, p);
-		}
-		*VEC_PUSH(r->a, p) = i;
-	}
+	return py_setter_anywhere(&r->m, token(r, name)->text, py_statement_at(&r->m, at));
 }
 
 /* The path that an expression means, relative to the checkout: "text", DIR / "text", a variable.
@@ -203,7 +186,7 @@ static struct str path_at(struct reader *r, size_t at, unsigned depth)
 		at++;
 	if (is_string(r, at))
 		path = text_at(r, at);
-	const struct py_statement *s = is_name(r, at) ? setter(r, token(r, at)->text, at) : NULL;
+	const struct py_statement *s = is_name(r, at) ? setter(r, at, at) : NULL;
 	if (s && depth < 8)
 		path = path_at(r, s->value, depth + 1);
 	for (at++; is(r, at, "/") && is_string(r, at + 1); at += 2)
@@ -235,7 +218,7 @@ static bool replaces_in(struct reader *r, const struct group *g, struct torch_ma
 		"writelines", "join", "print", "format", "exists", "isfile", "is_file",
 		"is_hip_clang", NULL};
 	for (size_t i = g->first; i + 1 < g->end; i++) {
-		if (!is_name(r, i) || !is(r, i + 1, "("))
+		if (!is_call(r, i))
 			continue;
 		struct str name = token(r, i)->text;
 		bool replace = is(r, i, "replace");
@@ -249,9 +232,7 @@ static bool replaces_in(struct reader *r, const struct group *g, struct torch_ma
 /* The function that a NAME "(" calls, when it is one of the script; NULL otherwise. */
 static const struct group *called(const struct reader *r, size_t i)
 {
-	if (!is_name(r, i) || !is(r, i + 1, "("))
-		return NULL;
-	return map_get(&r->functions, token(r, i)->text);
+	return is_call(r, i) ? map_get(&r->functions, token(r, i)->text) : NULL;
 }
 
 /* Replaces of the group itself and of the functions that it calls. A function must consist of them:
@@ -288,10 +269,10 @@ static bool edited_files(struct reader *r, const struct group *g, size_t var, st
 {
 	struct str name = token(r, var)->text;
 	if (is(r, g->first, "for") && str_eq(token(r, g->first + 1)->text, name)) {
-		const struct py_statement *s = setter(r, token(r, g->first + 3)->text, var);
+		const struct py_statement *s = setter(r, g->first + 3, var);
 		return s && is(r, g->first + 4, ":") && strings_at(r, s->value, ret);
 	}
-	const struct py_statement *s = setter(r, name, var);
+	const struct py_statement *s = setter(r, var, var);
 	struct str path = s ? text_at(r, s->value) : S("");
 	if (path.n)
 		strs_add(r->a, ret, path);
@@ -318,7 +299,6 @@ static bool read_edit(struct reader *r, const struct group *g)
 static bool read_copy(struct reader *r, const struct group *g)
 {
 	struct str from = S(""), to = S("");
-	bool fails = false;
 	for (size_t i = g->from; i < g->to; i++) {
 		const struct py_statement *s = &r->m.statements.v[i];
 		if (str_ends(s->target, S("_src")))
@@ -326,16 +306,15 @@ static bool read_copy(struct reader *r, const struct group *g)
 		else if (str_ends(s->target, S("_dst")))
 			to = path_at(r, s->value, 0);
 	}
-	for (size_t i = g->first; i < g->end; i++)
-		fails |= is(r, i, "exit") || is(r, i, "raise");
 	if (!from.n || !to.n)
 		return false;
 	const struct py_statement *head = &r->m.statements.v[g->from];
-	for (size_t i = head->from; i < head->to; i++)
-		fails &= !is(r, i, "exists");
+	bool fails =
+		mentions(r, g->first, g->end, "exit") || mentions(r, g->first, g->end, "raise");
 	r->ret->copy.from = from;
 	r->ret->copy.to = to;
-	r->ret->copy.required = fails && is(r, g->first, "if");
+	r->ret->copy.required =
+		fails && is(r, g->first, "if") && !mentions(r, head->from, head->to, "exists");
 	return true;
 }
 
@@ -356,26 +335,22 @@ static void read_optional(struct reader *r)
 
 /* ---- the call of hipify() ---- */
 
-static enum amd_launches of_function(struct reader *r, const struct group *f)
-{
-	for (size_t i = f->first; i < f->end; i++)
-		if (str_contains(text_at(r, i), S(".hipInfo")))
-			return AMD_ASKS_HIP_INFO;
-	if (f->to - f->from == 2 && is(r, f->end - 1, "True") && is(r, f->end - 2, "return"))
-		return AMD_KEEPS_LAUNCHES;
-	if (f->to - f->from != 2 || !is(r, f->end - 1, "False"))
-		doubt(r, f->first, "whether launches are rewritten cannot be told");
-	return AMD_REWRITES_LAUNCHES;
-}
-
+/* The value of hip_clang_launch: True, False, or a call of a function of the script that returns
+ * one of them or asks for .hipInfo. */
 static enum amd_launches launches_at(struct reader *r, size_t at)
 {
 	const struct group *f = called(r, at);
-	if (f)
-		return of_function(r, f);
-	if (!is(r, at, "True") && !is(r, at, "False"))
-		doubt(r, at, "whether launches are rewritten cannot be told");
-	return is(r, at, "True") ? AMD_KEEPS_LAUNCHES : AMD_REWRITES_LAUNCHES;
+	size_t doubtful = f ? f->first : at;
+	for (size_t i = f ? f->first : 0; f && i < f->end; i++)
+		if (str_contains(text_at(r, i), S(".hipInfo")))
+			return AMD_ASKS_HIP_INFO;
+	if (f && f->to - f->from == 2)
+		at = f->end - 1;
+	if (is(r, at, "True") && (!f || is(r, at - 1, "return")))
+		return AMD_KEEPS_LAUNCHES;
+	if (!is(r, at, "False"))
+		doubt(r, doubtful, "whether launches are rewritten cannot be told");
+	return AMD_REWRITES_LAUNCHES;
 }
 
 static void read_argument(struct reader *r, size_t at)
@@ -449,20 +424,17 @@ static size_t effect(struct reader *r, const struct group *g)
 		"Popen", "call", "check_call", "check_output", "system", "exec", "eval", NULL};
 	for (size_t i = g->first; i + 1 < g->end; i++) {
 		bool text = is(r, i, "replace") && is_string(r, i + 2);
-		if (is_name(r, i) && is(r, i + 1, "(") && !text &&
-			in_list(token(r, i)->text, calls))
+		if (is_call(r, i) && !text && in_list(token(r, i)->text, calls))
 			return i;
 	}
-	size_t var = opened_for_writing(r, g);
-	return var;
+	return opened_for_writing(r, g);
 }
 
 static void read_group(struct reader *r, const struct group *g, bool staged)
 {
 	size_t at = effect(r, g);
-	if (at == g->end || read_copy(r, g) || read_edit(r, g))
-		return;
-	if (!staged || !is(r, g->first, "def"))
+	bool known = at == g->end || read_copy(r, g) || read_edit(r, g);
+	if (!known && !(staged && is(r, g->first, "def")))
 		doubt(r, at, "code that changes files in a way that is not understood");
 }
 
@@ -497,12 +469,9 @@ static void read_extra(struct reader *r)
 	struct amd_build *b = r->ret;
 	static const char *const names[] = {"extra_files", "EXTRA_FILES", NULL};
 	VEC_EACH (struct py_statement, s, &r->m.statements) {
-		bool filter = false;
 		if (!in_list(s->target, names))
 			continue;
-		for (size_t i = s->value; i < s->to; i++)
-			filter |= is(r, i, "exists");
-		if (filter) {
+		if (mentions(r, s->value, s->to, "exists")) {
 			b->extra_if_there = b->extra_files;
 			b->extra_files = (struct strs){0};
 		} else if (b->extra_files.n || !strings_at(r, s->value, &b->extra_files)) {
@@ -528,13 +497,12 @@ static struct err *read_lists(struct reader *r)
 
 struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct amd_build *ret)
 {
-	struct reader r = {.a = a, .ret = ret, .functions.a = a, .setters.a = a};
+	struct reader r = {.a = a, .ret = ret, .functions.a = a};
 	*ret = (struct amd_build){.file = f->path, .launches = AMD_REWRITES_LAUNCHES};
 	if (f->text.n > MAX_SIZE)
 		return err_new(E_TORCH, "'%.*s' is larger than 1 MiB", STR(f->path));
 	TRY(py_read(a, f->text, f->path, &r.m));
 	cut_groups(&r);
-	index_setters(&r);
 	TRY(read_lists(&r));
 	bool staged = is_staged(&r);
 	read_calls(&r);
