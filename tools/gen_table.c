@@ -3,7 +3,7 @@
  * The file is a map of lists of maps: "NAME: [{key: value, ...}, ...]" becomes
  *     const struct NAME NAME_table[] = {{.key = value, ...}, ...};
  *     const size_t NAME_count = ...;
- * for the struct NAME that HEADER declares: its compiler finds unknown keys, and says so with the line of
+ * and "NAME: {key: value, ...}" becomes const struct NAME NAME = {...}; for the struct NAME that HEADER declares: its compiler finds unknown keys, and says so with the line of
  * the YAML file. A value in quotes is a text; true, false, numbers and constants (E_NET: capitals with an
  * underscore) stand as they are, other words are texts; a list of texts ends in NULL.
  * Runs at build time with the build machine's compiler, so it uses libyaml and the C library only.
@@ -91,18 +91,24 @@ static void put_row(FILE *f, yaml_document_t *doc, const yaml_node_t *row)
 		put_value(f, doc, yaml_document_get_node(doc, p->value));
 		fputs(", ", f);
 	}
-	fputs("},\n", f);
+	fputs("}", f);
 }
 
 static void put_table(FILE *f, yaml_document_t *doc, const char *name, const yaml_node_t *list)
 {
-	if (list->type != YAML_SEQUENCE_NODE)
-		fail(list->start_mark, "a list is wanted here");
+	if (list->type != YAML_SEQUENCE_NODE) {
+		fprintf(f, "\nconst struct %s %s =\n", name, name);
+		put_row(f, doc, list);
+		fputs(";\n", f);
+		return;
+	}
 	yaml_node_item_t *start = list->data.sequence.items.start;
 	size_t n = (size_t)(list->data.sequence.items.top - start);
 	fprintf(f, "\nconst struct %s %s_table[] = {\n", name, name);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		put_row(f, doc, yaml_document_get_node(doc, start[i]));
+		fputs(",\n", f);
+	}
 	fprintf(f, "};\nconst size_t %s_count = %zu;\n", name, n);
 }
 

@@ -96,13 +96,13 @@ struct err *know_packages(struct arena *a, struct str name, struct strs *ret, bo
 
 bool know_rocm_package(struct str name)
 {
-	return matches_one(name, know_family_table->packages);
+	return matches_one(name, know_family.packages);
 }
 
 bool know_rocm_cmake(struct str name)
 {
 	ARENA(tmp);
-	return starts_with_one(str_lower(&tmp, name), know_family_table->cmake);
+	return starts_with_one(str_lower(&tmp, name), know_family.cmake);
 }
 
 const struct know_other *know_soname(struct str name)

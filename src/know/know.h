@@ -34,8 +34,7 @@ MUST_USE struct err *know_packages(
 struct know_family {
 	const char *const *packages, *const *sources, *const *cmake;
 };
-extern const struct know_family know_family_table[];
-extern const size_t know_family_count;
+extern const struct know_family know_family;
 
 /* Is this binary package one of ROCm's (its headers and libraries belong into /opt/rocm)? */
 bool know_rocm_package(struct str name);

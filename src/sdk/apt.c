@@ -99,7 +99,7 @@ struct str apt_preferences(struct arena *a, struct str suite)
 {
 	BUF(out, a);
 	buf_add(&out, S("Package:"));
-	for (const char *const *s = know_family_table->sources; *s; s++)
+	for (const char *const *s = know_family.sources; *s; s++)
 		buf_fmt(&out, " src:%s", *s);
 	buf_fmt(&out, "\nPin: release a=%.*s\nPin-Priority: 990\n", STR(suite));
 	return buf_str(&out);
@@ -515,5 +515,23 @@ struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct sdk_i
 				"signed index",
 				STR(i->file));
 	}
+	return NULL;
+}
+
+struct err *apt_borrow(struct arena *a, struct str from, struct str to, bool with_index)
+{
+	struct str lists = path_join(a, from, S("lists")), copies = path_join(a, to, S("lists")),
+		   stamp;
+	struct strs names = {0};
+	TRY(fs_mkdirs(copies));
+	TRY(fs_read_opt(a, path_join(a, from, S("updated")), MAX_CONF, &stamp));
+	if (!with_index || !stamp.p)
+		return NULL;
+	TRY(fs_list(a, lists, &names));
+	TRY(fs_write(path_join(a, to, S("updated")), stamp, 0600));
+	for (size_t i = 0; i < names.n; i++)
+		if (str_contains(names.v[i], S("_")))
+			TRY(fs_symlink(
+				path_join(a, lists, names.v[i]), path_join(a, copies, names.v[i])));
 	return NULL;
 }

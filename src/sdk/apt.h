@@ -28,5 +28,28 @@ MUST_USE struct err *apt_fetch(
 	struct arena *a, const struct apt *apt, const struct sdk_items *items);
 /* Text of an apt_preferences(5) file that prefers ROCm's (and only ROCm's) packages of a suite. */
 struct str apt_preferences(struct arena *a, struct str suite);
+/* Gives the folder `to` the index of `from`, by links (it is large): for resolving without a change to
+ * anything. */
+MUST_USE struct err *apt_borrow(struct arena *a, struct str from, struct str to, bool with_index);
 /* "'URI' FILE SIZE SHA256:HEX", a line of apt-get --print-uris. */
 bool apt_parse_uri(struct arena *a, struct str line, struct sdk_item *ret);
+
+/* ---- apt_sources.c: the machine's own configuration ---- */
+struct apt_source {
+	struct str uri, keyring; /* keyring: path of Signed-By, or "" */
+	struct strs suites, components;
+};
+
+struct apt_sources {
+	struct apt_source *v;
+	size_t n, cap;
+};
+
+/* The text of a file in one-line (sources.list, *.list) or deb822 (*.sources) format: its enabled
+ * "deb" entries. What is no such entry is skipped, as apt would complain itself. sources.list(5).
+ */
+void apt_sources_lines(struct arena *a, struct str text, struct apt_sources *ret);
+void apt_sources_deb822(struct arena *a, struct str text, struct apt_sources *ret);
+/* Reads dir/sources.list, dir/sources.list.d/ (dir = "/etc/apt") and picks the entry that is a
+ * Debian archive (main, no security, updates or backports); E_SDK_SOURCE when there is none. */
+MUST_USE struct err *apt_sources_find(struct arena *a, struct str dir, struct apt_source *ret);

@@ -17,8 +17,8 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
-#include "sdk/deb.h"
 #include "sdk/libarchive.h"
+#include "sdk/provider.h"
 
 static const uint64_t max_file = (uint64_t)16 << 30, max_total = (uint64_t)64 << 30;
 enum { MAX_ENTRIES = 1000000, MAX_NAME = 4096, CHUNK = 1 << 17 };
@@ -271,7 +271,8 @@ static struct err *write_all(int fd, const char *p, size_t n)
 	return NULL;
 }
 
-static struct err *copy_data(struct unpacking *x, const struct place *p, int fd, struct record *rec)
+static struct err *copy_data(
+	struct unpacking *x, const struct place *p, int fd, struct sdk_record *rec)
 {
 	struct hash *h = hash_new(HASH_SHA256);
 	struct err *e = NULL;
@@ -295,7 +296,7 @@ static struct err *copy_data(struct unpacking *x, const struct place *p, int fd,
 static struct err *put_file(struct unpacking *x, struct archive_entry *entry, struct place *p)
 {
 	const char *name = beside(x);
-	struct record rec = {.type = 'f', .path = p->path};
+	struct sdk_record rec = {.type = 'f', .path = p->path};
 	rec.mtime = la.archive_entry_mtime(entry);
 	mode_t mode = (la.archive_entry_perm(entry) & 0755) | 0600;
 	unlinkat(p->dir, name, 0); /* a killed install may have left a link of that name */
@@ -329,7 +330,7 @@ static struct err *put_symlink(struct unpacking *x, struct archive_entry *entry,
 	if (symlinkat(target, p->dir, name) < 0)
 		return err_errno("cannot create the link '%.*s' in the tree", STR(p->path));
 	TRY(move_in(p, name));
-	struct record rec = {.type = 'l', .path = p->path, .value = str_from(target)};
+	struct sdk_record rec = {.type = 'l', .path = p->path, .value = str_from(target)};
 	record_add(x->u->record, &rec);
 	return NULL;
 }
@@ -337,7 +338,7 @@ static struct err *put_symlink(struct unpacking *x, struct archive_entry *entry,
 /* A hard link becomes a line like that of the file that it links to. */
 static struct err *record_twin(struct unpacking *x, struct str target, struct str path)
 {
-	struct record rec;
+	struct sdk_record rec;
 	bool bad;
 	struct str rest = str_dup(x->tmp, buf_str(x->u->record));
 	while (record_next(&rest, &rec, &bad))

@@ -9,8 +9,6 @@
 #include "base/progress.h"
 #include "know/know.h"
 #include "sdk/apt.h"
-#include "sdk/apt_sources.h"
-#include "sdk/deb.h"
 
 static const struct {
 	const char *path, *target;
@@ -59,7 +57,7 @@ static const struct {
 	{.path = "etc/nsswitch.conf", .text = "passwd: files\ngroup: files\nhosts: files dns\n"},
 };
 
-static const char *const suites[] = {"sid", "experimental", "trixie", NULL};
+static const char *const suites[] = {"sid", "experimental", "trixie", NULL}; /* first: the usual */
 static const char *const keyrings[] = {
 	"/usr/share/keyrings/debian-archive-keyring.gpg",
 	"/usr/share/keyrings/debian-archive-keyring.pgp",
@@ -73,20 +71,17 @@ static struct str default_keyring(const struct apt_source *s)
 	return s->keyring;
 }
 
-static struct err *check_suite(struct str suite)
-{
-	for (size_t i = 0; suites[i]; i++)
-		if (str_eq(suite, str_from(suites[i])))
-			return NULL;
-	struct err *e = err_new(E_USAGE, "unknown suite '%.*s'", STR(suite));
-	return err_hint(e, "known: sid, experimental, trixie");
-}
-
 static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 {
 	struct apt_source source = {0};
-	struct str suite = j->spec->suite.n ? j->spec->suite : S("sid");
-	TRY(check_suite(suite));
+	struct str suite = j->spec->suite;
+	size_t known = 0;
+	while (suites[known] && !str_eq(suite, str_from(suites[known])))
+		known++;
+	if (!suites[known]) {
+		struct err *e = err_new(E_USAGE, "unknown suite '%.*s'", STR(suite));
+		return err_hint(e, "known: sid, experimental, trixie");
+	}
 	if (!j->spec->mirror.n)
 		TRY(apt_sources_find(a, S("/etc/apt"), &source));
 	*ret = (struct apt){.dir = path_join(a, j->cache, j->name)};
@@ -141,6 +136,12 @@ static struct err *fetch(struct arena *a, struct sdk_job *j, const struct sdk_it
 	return apt_fetch(a, &apt, need);
 }
 
+static struct err *borrow(struct arena *a, const struct sdk_job *j, struct str dir)
+{
+	return apt_borrow(
+		a, path_join(a, j->cache, j->name), path_join(a, dir, j->name), !j->spec->refresh);
+}
+
 /* ---- finish ---- */
 static struct err *put_link(struct arena *a, struct sdk_job *j, struct str path, struct str target)
 {
@@ -153,7 +154,7 @@ static struct err *put_link(struct arena *a, struct sdk_job *j, struct str path,
 		TRY(fs_remove(full));
 	if (!str_eq(old, target))
 		TRY(fs_symlink(target, full));
-	record_add(j->made, &(struct record){.type = 'l', .path = path, .value = target});
+	record_add(j->made, &(struct sdk_record){.type = 'l', .path = path, .value = target});
 	return NULL;
 }
 
@@ -164,7 +165,7 @@ static struct err *put_file(struct arena *a, struct sdk_job *j, struct str path,
 	TRY(fs_write_if_changed(full, text, 0644));
 	TRY(fs_stat(full, &st));
 	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	record_add(j->made, &(struct record){.type = 'f',
+	record_add(j->made, &(struct sdk_record){.type = 'f',
 				    .size = text.n,
 				    .path = path,
 				    .mtime = st.st_mtim.tv_sec,
@@ -213,15 +214,17 @@ static bool parse(struct str word, struct sdk_spec *ret)
 	struct str name = S("debian"), rest = str_sub(word, name.n, word.n);
 	if (!str_starts(word, name) || str_chr(word, '/') < word.n)
 		return false;
-	ret->suite = rest.n > 1 ? str_sub(rest, 1, rest.n) : S("sid");
+	ret->suite = rest.n > 1 ? str_sub(rest, 1, rest.n) : str_from(suites[0]);
 	return !rest.n || rest.p[0] == ':' || (rest.p[0] == '-' && rest.n > 1);
 }
 
 const struct sdk_provider sdk_debian = {
 	.name = "debian",
 	.summary = "packages of a Debian suite, unpacked without root rights",
+	.suites = suites,
 	.parse = parse,
 	.open = sdk_open_installed,
+	.borrow = borrow,
 	.resolve = resolve,
 	.fetch = fetch,
 	.unpack = deb_unpack,

@@ -14,13 +14,12 @@
 #include "base/progress.h"
 #include "know/know.h"
 #include "sdk/provider.h"
-#include "sdk/view.h"
 
-enum { MAX_STAMP = 1 << 20 };
 enum { MAX_RECORD = 256 << 20, UNPACKED = 5 /* times the size of a package, at most as a rule */ };
 
 struct install {
 	const struct sdk_provider *provider;
+	struct sdk_spec spec;
 	struct sdk_job job;
 	struct str dir, stage; /* the SDK's folder; that of a fresh one */
 	struct str work;       /* dir or stage */
@@ -76,7 +75,7 @@ static struct err *is_done(const struct install *in, const struct sdk_item *item
 	TRY(fs_read_opt(&tmp, record_path(&tmp, in->work, item->name), MAX_RECORD, &text));
 	if (!text.p || !str_starts(text, head) || strs_has(&in->damaged, item->name))
 		return NULL;
-	struct record r;
+	struct sdk_record r;
 	bool bad;
 	enum record_state state = RECORD_OK;
 	while (state == RECORD_OK && record_next(&text, &r, &bad))
@@ -163,7 +162,7 @@ static struct err *add_package(struct arena *a, struct install *in, struct sdk_p
 	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
 	p.record = digest_hex(a, &d);
 	p.files = p.bytes = 0;
-	struct record r;
+	struct sdk_record r;
 	bool bad;
 	while (record_next(&text, &r, &bad)) {
 		p.files++;
@@ -178,7 +177,7 @@ static struct err *make_manifest(struct arena *a, struct install *in)
 	struct sdk_job *j = &in->job;
 	in->new = (struct sdk_manifest){
 		.provider = str_from(in->provider->name),
-		.suite = j->spec->suite.n ? j->spec->suite : S("sid"),
+		.suite = j->spec->suite,
 		.mirror = j->mirror,
 		.index_date = j->index_date,
 		.components = j->components,
@@ -204,7 +203,7 @@ static struct err *make_rest(struct arena *a, struct install *in)
 	buf_add(&made, record_head(a, S("1"), S("-")));
 	TRY(in->provider->finish(a, &in->job));
 	TRY(make_manifest(a, in));
-	TRY(view_make(a, in->work, &in->new, &made));
+	TRY(opt_rocm_make(a, in->work, &in->new, &made));
 	TRY(fs_write(record_path(a, in->work, S(SDK_MADE)), buf_str(&made), 0644));
 	return add_package(a, in, (struct sdk_package){.name = S(SDK_MADE), .version = S("1")});
 }
@@ -271,14 +270,23 @@ static struct err *fill(struct arena *a, struct install *in, struct sdk_done *do
 	return complete(a, in);
 }
 
-static void start(struct arena *a, const struct sdk_spec *spec, struct install *in)
+static struct err *start(struct arena *a, const struct sdk_spec *spec, struct install *in)
 {
-	in->job.spec = spec;
-	in->job.name = sdk_name(a, spec);
+	TRY(sdk_complete(spec, &in->spec, &in->provider));
+	in->job.spec = &in->spec;
+	in->job.name = sdk_name(a, &in->spec);
 	in->job.cache = fs_place(a, FS_CACHE, S("sdk"));
 	in->dir = sdk_dir(a, in->job.name);
 	in->stage = str_fmt(a, "%.*s/.%.*s.new", STR(path_dir(in->dir)), STR(in->job.name));
 	in->job.components = sdk_wanted(a, spec);
+	if (!in->provider->resolve)
+		return NULL;
+	VEC_EACH (const struct str, c, &in->job.components) {
+		struct strs packages;
+		bool alone;
+		TRY(know_packages(a, *c, &packages, &alone));
+	}
+	return NULL;
 }
 
 /* What is there: manifest and damage. A manifest that cannot be read means a fresh install. */
@@ -300,27 +308,15 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 	return NULL;
 }
 
-static struct err *check_components(struct arena *a, const struct strs *list)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		struct strs packages;
-		bool alone;
-		TRY(know_packages(a, list->v[i], &packages, &alone));
-	}
-	return NULL;
-}
-
 struct err *sdk_install_report(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done)
 {
 	struct sdk_done none, *done = ret_done ? ret_done : &none;
 	*done = (struct sdk_done){0};
 	struct install in = {0};
-	TRY(sdk_find_provider(spec, &in.provider));
+	TRY(start(a, spec, &in));
 	if (!in.provider->resolve)
 		return sdk_open(a, spec, ret);
-	start(a, spec, &in);
-	TRY(check_components(a, &in.job.components));
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, in.job.name, &lock));
 	TRY(tidy(a, &in));
@@ -337,46 +333,24 @@ struct err *sdk_install(struct arena *a, const struct sdk_spec *spec, struct sdk
 	return sdk_install_report(a, spec, ret, NULL);
 }
 
-/* Resolves with the index that an install would use, without changing anything: apt works on a copy
- * of its state in a scratch folder (links to the lists, which are large). */
-static struct err *resolve_aside(struct arena *a, struct install *in)
-{
-	CLEANUP(scratch_removep) struct str dir = {0};
-	struct str cache = path_join(a, in->job.cache, in->job.name);
-	struct strs names = {0};
-	struct str stamp;
-	TRY(fs_tempdir(a, S(""), &dir));
-	struct str copy = path_join(a, dir, in->job.name);
-	struct str from = path_join(a, cache, S("lists")), to = path_join(a, copy, S("lists"));
-	TRY(fs_mkdirs(to));
-	TRY(fs_read_opt(a, path_join(a, cache, S("updated")), MAX_STAMP, &stamp));
-	if (!in->job.spec->refresh && stamp.p) {
-		TRY(fs_list(a, from, &names));
-		TRY(fs_write(path_join(a, copy, S("updated")), stamp, 0600));
-	}
-	for (size_t i = 0; i < names.n; i++)
-		if (str_contains(names.v[i], S("_")))
-			TRY(fs_symlink(
-				path_join(a, from, names.v[i]), path_join(a, to, names.v[i])));
-	in->job.cache = dir;
-	return resolve(a, in);
-}
-
 struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk_done *ret,
 	struct strs *ret_packages)
 {
 	struct install in = {0};
 	struct sdk none;
 	*ret = (struct sdk_done){.nothing = true};
-	TRY(sdk_find_provider(spec, &in.provider));
+	TRY(start(a, spec, &in));
 	if (!in.provider->resolve)
 		return sdk_open(a, spec, &none);
-	start(a, spec, &in);
-	TRY(check_components(a, &in.job.components));
 	TRY(look(a, &in, &ret->nothing));
 	if (ret->nothing)
 		return NULL;
-	TRY(resolve_aside(a, &in));
+	/* with the index that an install would use, on a copy, so that nothing is changed */
+	CLEANUP(scratch_removep) struct str scratch = {0};
+	TRY(fs_tempdir(a, S(""), &scratch));
+	TRY(in.provider->borrow(a, &in.job, scratch));
+	in.job.cache = scratch;
+	TRY(resolve(a, &in));
 	TRY(find_need(a, &in));
 	ret->packages = in.need.n;
 	ret->bytes = need_bytes(&in);

@@ -8,16 +8,24 @@
  *     probe.json        which GPU targets compile
  * The lock is FS_DATA "sdk/NAME.lock"; it outlives a removal.
  *
- * A provider turns a spec into items and puts them into a tree; the engine (install.c) does
- * locking, resuming, parallel unpacking, records, repair and the manifest for all of them alike:
- *     resolve  spec -> items with name, version, url, size, sha256, in any order. Writes nothing
- * but the provider's own cache. Sets index_date and notes (accepted exceptions). fetch    items
- * (those that the engine still needs) -> item.path, verified against sha256, resumable. unpack one
- * verified item -> files below root, each added to the record; runs no code of the item, writes
- * nothing outside of root. Called from several threads, one item each. finish   after all items:
- * links and files that the items' scripts would have made. What follows fits as it is: index wheels
- * (resolve = the simple index, unpack = zip), tarballs (one item) and CI artifacts (items =
- * archives by name). layout.c finds what is in any tree.
+ * A provider knows its own names and how to open its SDKs. One that installs also turns a spec into
+ * items and puts them into a tree; the engine (install.c) does locking, resuming, parallel
+ * unpacking, records, repair and the manifest for all of them alike. In the order of an install:
+ *
+ *     borrow    only before a preview: gives an empty folder what resolving reads of the cache, so
+ *               that the cache itself is not changed.
+ *     resolve   spec -> items with name, version, url, size, sha256, in any order. Writes nothing
+ *               but the provider's own cache. Sets index_date, mirror and notes (accepted
+ *               exceptions).
+ *     fetch     items (those that the engine still needs) -> item.path, verified against sha256,
+ *               resumable.
+ *     unpack    one verified item -> files below root, each added to the record; runs no code of
+ *               the item, writes nothing outside of root. Called from several threads, one item
+ *               each.
+ *     finish    after all items: links and files that the items' scripts would have made.
+ *
+ * What follows fits as it is: index wheels (resolve = the simple index, unpack = zip), tarballs (one
+ * item) and CI artifacts (items = archives by name). layout.c finds what is in any tree.
  */
 #pragma once
 
@@ -33,7 +41,7 @@ struct sdk_item {
 	bool alone;        /* wanted without its dependencies */
 };
 
-/* Stands in the manifest for what we made ourselves (links, the view): a package of that name. */
+/* Stands in the manifest for what we made ourselves (links, /opt/rocm): a package of that name. */
 #define SDK_MADE "=made"
 
 struct sdk_items {
@@ -41,24 +49,12 @@ struct sdk_items {
 	size_t n, cap;
 };
 
-struct sdk_package { /* of the manifest */
-	struct str name, version, sha256;
-	struct str record; /* sha256 of its record file */
-	uint64_t files, bytes;
-};
-
-struct sdk_manifest {
-	struct str provider, suite, prefix, mirror, index_date, clang_version;
-	struct strs components, notes;
-	VEC(struct sdk_package) packages;
-};
-
 struct sdk_job {
-	const struct sdk_spec *spec;
-	struct str name,
-		cache; /* of the SDK; folder for the provider's cache, shared by its SDKs */
-	struct strs components; /* all that the tree shall have */
-	struct str root;        /* tree to fill */
+	const struct sdk_spec *spec; /* complete: see sdk_complete() */
+	struct str name;             /* of the SDK */
+	struct str cache;            /* the providers' folder, shared by all SDKs */
+	struct strs components;      /* all that the tree shall have */
+	struct str root;             /* tree to fill */
 	struct str index_date, mirror;
 	struct strs notes;
 	struct sdk_items items; /* all that the tree shall consist of */
@@ -75,10 +71,12 @@ struct sdk_unpack {
 
 struct sdk_provider {
 	const char *name, *summary;
+	const char *const *suites; /* the first is the usual one; NULL: it has none */
 	/* Is this a name of one of our SDKs? Then it is what is set in ret. */
 	bool (*parse)(struct str word, struct sdk_spec *ret);
 	struct err *(*open)(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
-	/* The rest is NULL for a provider whose trees are made by others. */
+	/* NULL in a provider whose trees are made by others: */
+	struct err *(*borrow)(struct arena *a, const struct sdk_job *j, struct str dir);
 	struct err *(*resolve)(struct arena *a, struct sdk_job *j);
 	struct err *(*fetch)(struct arena *a, struct sdk_job *j, const struct sdk_items *need);
 	struct err *(*unpack)(struct arena *tmp, struct sdk_unpack *u);
@@ -86,13 +84,14 @@ struct sdk_provider {
 };
 
 extern const struct sdk_provider sdk_debian, sdk_prefix;
-/* By the spec's provider, "" being the first; E_USAGE when there is none of that name. */
-MUST_USE struct err *sdk_find_provider(
-	const struct sdk_spec *spec, const struct sdk_provider **ret);
+/* The spec with its provider's name and usual suite where it leaves them open, and the provider;
+ * E_USAGE when there is none of that name. */
+MUST_USE struct err *sdk_complete(const struct sdk_spec *spec, struct sdk_spec *ret,
+	const struct sdk_provider **ret_provider);
 
-/* ---- records: what a package put into the tree ---- */
-struct record {    /* a line: type, size, mtime, sha256 or target, path; separated by tabs */
-	char type; /* 'f' file, 'l' symbolic link */
+/* ---- record.c: what a package put into the tree ---- */
+struct sdk_record { /* a line: type, size, mtime, sha256 or target, path; separated by tabs */
+	char type;  /* 'f' file, 'l' symbolic link */
 	uint64_t size;
 	int64_t mtime;
 	struct str value, path; /* value: sha256 of a file, target of a link */
@@ -100,15 +99,31 @@ struct record {    /* a line: type, size, mtime, sha256 or target, path; separat
 
 /* The first line of a record: what it is the record of. */
 struct str record_head(struct arena *a, struct str version, struct str sha256);
-void record_add(struct buf *b, const struct record *r);
+void record_add(struct buf *b, const struct sdk_record *r);
 /* The next entry of *rest; false at the end or at a line that is none (*ret_bad). */
-bool record_next(struct str *rest, struct record *ret, bool *ret_bad);
+bool record_next(struct str *rest, struct sdk_record *ret, bool *ret_bad);
 enum record_state { RECORD_OK, RECORD_MISSING, RECORD_CHANGED };
 /* Compares one line with the tree; deep = by content, else by size and time. */
 MUST_USE struct err *record_compare(
-	struct str root, const struct record *r, bool deep, enum record_state *ret);
+	struct str root, const struct sdk_record *r, bool deep, enum record_state *ret);
+/* Names of packages that are damaged, by a quick look (deep = false) or by content; findings may be
+ * NULL. */
+MUST_USE struct err *sdk_find_damage(struct arena *a, struct str dir, bool deep,
+	struct strs *ret_packages, struct findings *ret);
 
-/* ---- manifest ---- */
+/* ---- manifest.c ---- */
+struct sdk_package {
+	struct str name, version, sha256;
+	struct str record; /* sha256 of its record file */
+	uint64_t files, bytes;
+};
+
+struct sdk_manifest {
+	struct str provider, suite, prefix, mirror, index_date, clang_version;
+	struct strs components, notes;
+	VEC(struct sdk_package) packages;
+};
+
 /* ret->provider is empty when there is no manifest. */
 MUST_USE struct err *sdk_manifest_read(struct arena *a, struct str dir, struct sdk_manifest *ret);
 MUST_USE struct err *sdk_manifest_write(
@@ -116,20 +131,17 @@ MUST_USE struct err *sdk_manifest_write(
 const struct sdk_package *sdk_manifest_package(const struct sdk_manifest *m, struct str name);
 struct str sdk_manifest_fingerprint(struct arena *a, const struct sdk_manifest *m);
 
-/* ---- places and names ---- */
-struct str sdk_name(struct arena *a, const struct sdk_spec *spec);
+/* ---- store.c: installed SDKs ---- */
+struct str sdk_name(struct arena *a, const struct sdk_spec *spec); /* of a complete spec */
 struct str sdk_dir(struct arena *a, struct str name);
 MUST_USE struct err *sdk_lock(struct arena *a, struct str name, int *ret_fd);
-/* Names of packages that are damaged, by a quick look (deep = false) or by content; findings may be
- * NULL. */
-MUST_USE struct err *sdk_find_damage(struct arena *a, struct str dir, bool deep,
-	struct strs *ret_packages, struct findings *ret);
+/* The components of a spec, with those that every installed SDK has. */
+struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
 /* A tree of ours: layout and runner. */
 MUST_USE struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret);
-/* An installed tree; E_SDK with the command to run when it is not there or lacks a component. */
+/* An installed one; E_SDK with the command to run when it is not there or lacks a component. */
 MUST_USE struct err *sdk_open_installed(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
-struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
 
 /* ---- layout.c ---- */
 /* Finds clang, device libraries, headers, libraries, versions. sdk->root is set ("" = the machine
@@ -138,6 +150,19 @@ struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
 MUST_USE struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk);
 /* Asks clang for its version; needs sdk->runner. */
 MUST_USE struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct str *ret);
+
+/* ---- opt_rocm.c: /opt/rocm inside a tree that has ROCm among all else ---- */
+/* Makes (or completes) root/opt/rocm from the records of ROCm's packages in dir/records. Links that
+ * no longer lead anywhere are removed, the others are added to the record `made`. */
+MUST_USE struct err *opt_rocm_make(
+	struct arena *a, struct str dir, const struct sdk_manifest *m, struct buf *made);
+/* The LLVM in use: the newest usr/lib/llvm-N below root that has device libraries, "" without. */
+MUST_USE struct err *opt_rocm_llvm(struct arena *a, struct str root, struct str *ret);
+
+/* ---- deb.c: Debian packages; see there for what is refused ---- */
+/* Unpacks the data member of u->item->path below u->root and adds its files to u->record, whose
+ * arena is another one than tmp. E_ARCHIVE when the package is damaged or hostile. */
+MUST_USE struct err *deb_unpack(struct arena *tmp, struct sdk_unpack *u);
 
 /* ---- sandbox.c ---- */
 /* Which way to run programs of a tree works here; SDK_NORUN when none does. */

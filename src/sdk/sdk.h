@@ -8,16 +8,17 @@
  * The contract of a provider is in provider.h.
  *
  * Paths inside. Debian's layout puts ROCm into /usr, between libc and all else, which is no good
- * for a build against another libc. So every debian SDK has a second view, /opt/rocm, made of
- * relative links to what comes from ROCm packages and nothing else: /opt/rocm/include  hip,
- * hiprand, thrust, ... (no libc, kernel or libstdc++ header) /opt/rocm/lib      libamdhip64.so,
- * libhiprand.so.1, cmake/ ... (no libc.so, libm.so) /opt/rocm/llvm     the LLVM that hipcc uses;
- * /opt/rocm/amdgcn/bitcode: device libraries It is laid out like AMD's packages, so that
- * ROCM_PATH=/opt/rocm is true in there. Measured (Debian 12, LLVM 21.1.8): with --hip-path=/usr
- * clang adds "-idirafter /usr/include", the SDK's libc headers included; with --hip-path=/opt/rocm
- * it adds ROCm's only. With the SDK's -L/usr/lib/x86_64-linux-gnu a use of fmod() binds to
- * GLIBC_2.38; with -L/opt/rocm/lib to the sysroot's own (2.2.5). --rocm-path=/usr finds no device
- * libraries in Debian's layout.
+ * for a build against another libc. So every installed SDK has a second view, made of relative
+ * links to what comes from ROCm packages and nothing else, laid out like AMD's packages, so that
+ * ROCM_PATH=/opt/rocm is true in there:
+ *     /opt/rocm/include          hip, hiprand, thrust, ...; no header of libc, kernel or libstdc++
+ *     /opt/rocm/lib              libamdhip64.so, libhiprand.so.1, cmake/, ...; no libc.so or libm.so
+ *     /opt/rocm/llvm             the LLVM that hipcc uses
+ *     /opt/rocm/amdgcn/bitcode   device libraries
+ * Measured (Debian 12, LLVM 21.1.8): with --hip-path=/usr clang adds "-idirafter /usr/include", the
+ * SDK's libc headers included; with --hip-path=/opt/rocm it adds ROCm's only. With the SDK's
+ * -L/usr/lib/x86_64-linux-gnu a use of fmod() binds to GLIBC_2.38; with -L/opt/rocm/lib to the
+ * sysroot's own (2.2.5). --rocm-path=/usr finds no device libraries in Debian's layout.
  *
  * A compile of a HIP source against the build machine's libc and libstdc++, in the sandbox:
  *     sdk.clang -x hip k.hip --offload-arch=gfx1201 -fPIC -shared

@@ -4,7 +4,6 @@
 
 #include "base/fs.h"
 #include "sdk/apt.h"
-#include "sdk/apt_sources.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,7 +35,7 @@ static void uris(struct arena *a, struct str text)
 
 static void records(struct str text)
 {
-	struct record r;
+	struct sdk_record r;
 	bool bad;
 	while (record_next(&text, &r, &bad))
 		check(path_is_inside(r.path) && (r.type == 'f' || r.type == 'l'));

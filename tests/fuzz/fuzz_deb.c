@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "sdk/deb.h"
+#include "sdk/provider.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,7 +15,7 @@ static void check(bool good)
 
 static void check_record(struct str text)
 {
-	struct record r;
+	struct sdk_record r;
 	bool bad;
 	while (record_next(&text, &r, &bad))
 		check(path_is_inside(r.path));

@@ -19,14 +19,14 @@ static void records_round_trip(void **state)
 	ARENA(a);
 	BUF(b, &a);
 	buf_add(&b, record_head(&a, S("1:2-3"), S("abc")));
-	record_add(&b, &(struct record){.type = 'f',
+	record_add(&b, &(struct sdk_record){.type = 'f',
 			       .size = 7,
 			       .mtime = -5,
 			       .value = S("00ff"),
 			       .path = S("usr/a b")});
-	record_add(&b, &(struct record){.type = 'l', .value = S("../x"), .path = S("usr/l")});
+	record_add(&b, &(struct sdk_record){.type = 'l', .value = S("../x"), .path = S("usr/l")});
 	struct str rest = buf_str(&b);
-	struct record r;
+	struct sdk_record r;
 	bool bad;
 	assert_true(str_starts(rest, S("#\t1:2-3\tabc\n")));
 	assert_true(record_next(&rest, &r, &bad));
@@ -48,14 +48,14 @@ static void damaged_records_are_told(void **state)
 		"ff\t1\t2\tv\tp", "f\t1\t2\tv\t"};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct str rest = str_from(lines[i]);
-		struct record r;
+		struct sdk_record r;
 		bool bad;
 		assert_false(record_next(&rest, &r, &bad));
 		assert_true(bad);
 	}
 }
 
-static enum record_state compare(struct str root, const struct record *r, bool deep)
+static enum record_state compare(struct str root, const struct sdk_record *r, bool deep)
 {
 	enum record_state state;
 	assert_ok(record_compare(root, r, deep, &state));
@@ -70,7 +70,7 @@ static void files_are_compared_with_records(void **state)
 	struct stat st;
 	test_put(f, "abc");
 	assert_ok(fs_stat(f, &st));
-	struct record r = {.type = 'f',
+	struct sdk_record r = {.type = 'f',
 		.size = 3,
 		.mtime = st.st_mtim.tv_sec,
 		.path = S("f"),
@@ -86,7 +86,7 @@ static void files_are_compared_with_records(void **state)
 	assert_int_equal(compare(dir, &r, true), RECORD_MISSING);
 	r.path = S("f/g");
 	assert_int_equal(compare(dir, &r, true), RECORD_MISSING);
-	struct record l = {.type = 'l', .path = S("l"), .value = S("f")};
+	struct sdk_record l = {.type = 'l', .path = S("l"), .value = S("f")};
 	assert_ok(fs_symlink(S("f"), path_join(&a, dir, S("l"))));
 	assert_int_equal(compare(dir, &l, false), RECORD_OK);
 	l.value = S("g");

@@ -1,6 +1,5 @@
 /* apt's configuration and output: sources in both formats, lines of --print-uris. */
 #include "sdk/apt.h"
-#include "sdk/apt_sources.h"
 #include "test.h"
 
 static void one_line_sources(void **state)

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sdk/deb.h"
+#include "sdk/provider.h"
 #include "test.h"
 
 struct member {

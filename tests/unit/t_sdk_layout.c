@@ -1,7 +1,6 @@
 /* Finding compiler, device libraries, headers and versions in trees of many shapes: sdk/layout.c.
  * The trees are made here, with empty files in the places that real ones have. */
 #include "sdk/provider.h"
-#include "sdk/view.h"
 #include "test.h"
 
 enum { MAX_FILES = 12 };
@@ -298,7 +297,7 @@ static void the_view_takes_the_newest_llvm_that_has_device_libraries(void **stat
 		struct str root = test_dir(&a), got;
 		for (size_t k = 0; k < 4 && llvms[i].files[k]; k++)
 			put(&a, root, llvms[i].files[k], "");
-		assert_ok(view_llvm(&a, root, &got));
+		assert_ok(opt_rocm_llvm(&a, root, &got));
 		assert_str(got, llvms[i].want);
 		test_dir_remove(root);
 	}

@@ -54,7 +54,7 @@ static void add_file(struct fixture *f, struct buf *record, const char *name, co
 	struct str root = path_join(&f->a, f->dir, S("root"));
 	put(f, root, name, text);
 	assert_ok(fs_stat(path_join(&f->a, root, str_from(name)), &st));
-	record_add(record, &(struct record){.type = 'f',
+	record_add(record, &(struct sdk_record){.type = 'f',
 				   .size = strlen(text),
 				   .mtime = st.st_mtim.tv_sec,
 				   .value = hex(f, str_from(text)),
@@ -371,9 +371,13 @@ static void the_compiler_is_part_of_every_wish(void **state)
 	strs_add(&a, &spec.components, S("hiprand"));
 	struct strs got = sdk_wanted(&a, &spec);
 	assert_str(str_join(&a, &got, S(" ")), "compiler hiprand");
-	assert_str(sdk_name(&a, &spec), "debian-sid");
+	const struct sdk_provider *provider;
+	struct sdk_spec full;
+	assert_ok(sdk_complete(&spec, &full, &provider));
+	assert_str(sdk_name(&a, &full), "debian-sid");
 	spec.suite = S("experimental");
-	assert_str(sdk_name(&a, &spec), "debian-experimental");
+	assert_ok(sdk_complete(&spec, &full, &provider));
+	assert_str(sdk_name(&a, &full), "debian-experimental");
 }
 
 int main(void)

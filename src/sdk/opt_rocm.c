@@ -1,4 +1,4 @@
-/* Making /opt/rocm inside a Debian tree; see view.h. Links are relative, so that the view is the
+/* Making /opt/rocm inside a tree that has ROCm among all else: links to ROCm's own files; see sdk.h. Links are relative, so that the view is the
  * same seen from the sandbox and from outside. */
 #include <sys/stat.h>
 
@@ -6,7 +6,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "know/know.h"
-#include "sdk/view.h"
+#include "sdk/provider.h"
 
 enum { MAX_RECORD = 256 << 20 };
 
@@ -61,7 +61,7 @@ static bool top_entry(struct str path, struct str *ret_target, size_t *ret_group
 
 static struct err *link_record(struct arena *a, struct str root, struct str text, struct map *done)
 {
-	struct record r;
+	struct sdk_record r;
 	bool bad;
 	while (record_next(&text, &r, &bad)) {
 		struct str target;
@@ -77,7 +77,7 @@ static struct err *link_record(struct arena *a, struct str root, struct str text
 	return NULL;
 }
 
-struct err *view_llvm(struct arena *a, struct str root, struct str *ret)
+struct err *opt_rocm_llvm(struct arena *a, struct str root, struct str *ret)
 {
 	struct strs names = {0};
 	uint64_t best = 0, n;
@@ -102,7 +102,7 @@ struct err *view_llvm(struct arena *a, struct str root, struct str *ret)
 static struct err *link_llvm(struct arena *a, struct str root)
 {
 	struct str llvm;
-	TRY(view_llvm(a, root, &llvm));
+	TRY(opt_rocm_llvm(a, root, &llvm));
 	if (!llvm.n)
 		return NULL;
 	TRY(link_to(a, root, llvm, S("opt/rocm/llvm")));
@@ -129,11 +129,11 @@ static struct err *record_link(void *user, const struct fs_entry *e, bool *prune
 		return fs_remove(full);
 	TRY(fs_readlink(&tmp, full, &target));
 	struct str path = path_join(&tmp, S("opt/rocm"), e->path);
-	record_add(v->made, &(struct record){.type = 'l', .path = path, .value = target});
+	record_add(v->made, &(struct sdk_record){.type = 'l', .path = path, .value = target});
 	return NULL;
 }
 
-struct err *view_make(
+struct err *opt_rocm_make(
 	struct arena *a, struct str dir, const struct sdk_manifest *m, struct buf *made)
 {
 	MAP(done, a);

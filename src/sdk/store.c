@@ -1,0 +1,109 @@
+/* Where installed SDKs are: names, folders, locks, and opening one of them. */
+#include "base/fs.h"
+#include "base/progress.h"
+#include "sdk/provider.h"
+
+struct str sdk_name(struct arena *a, const struct sdk_spec *spec)
+{
+	return str_fmt(a, "%.*s-%.*s", STR(spec->provider), STR(spec->suite));
+}
+
+struct str sdk_dir(struct arena *a, struct str name)
+{
+	return path_join(a, fs_place(a, FS_DATA, S("sdk")), name);
+}
+
+/* "compiler" is part of every SDK that is installed: the rest is of no use without. */
+struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec)
+{
+	struct strs out = {0};
+	strs_add(a, &out, S("compiler"));
+	for (size_t i = 0; i < spec->components.n; i++)
+		if (!strs_has(&out, spec->components.v[i]))
+			strs_add(a, &out, spec->components.v[i]);
+	return out;
+}
+
+struct err *sdk_lock(struct arena *a, struct str name, int *ret_fd)
+{
+	struct str dir = fs_place(a, FS_DATA, S("sdk"));
+	TRY(fs_mkdirs(dir));
+	struct str path = str_fmt(a, "%.*s/%.*s.lock", STR(dir), STR(name));
+	struct err *e = fs_lock(path, false, ret_fd);
+	if (!e || e->code != E_LOCKED)
+		return e;
+	err_free(e);
+	progress_note(S("Waiting"), "for another rocsmith that installs '%.*s'", STR(name));
+	return fs_lock(path, true, ret_fd);
+}
+
+struct err *sdk_names(struct arena *a, struct strs *ret)
+{
+	struct strs names = {0};
+	struct str dir = fs_place(a, FS_DATA, S("sdk"));
+	*ret = (struct strs){0};
+	if (fs_is_dir(dir))
+		TRY(fs_list(a, dir, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		struct str manifest = str_fmt(a, "%.*s/%.*s/sdk.json", STR(dir), STR(names.v[i]));
+		if (names.v[i].p[0] != '.' && fs_exists(manifest))
+			strs_add(a, ret, names.v[i]);
+	}
+	return NULL;
+}
+
+struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret)
+{
+	ret->root = root;
+	TRY(layout_find(a, S("/opt/rocm"), ret));
+	/* the real folder, so that clang names it in what it prints and writes */
+	struct str link = str_fmt(a, "%.*s/opt/rocm/llvm", STR(root)), llvm;
+	TRY(fs_readlink(a, link, &llvm));
+	struct str bin = path_clean(a, path_join(a, S("/opt/rocm"), path_join(a, llvm, S("bin"))));
+	ret->clang = path_join(a, bin, S("clang++"));
+	ret->bundler = path_join(a, bin, S("clang-offload-bundler"));
+	ret->lld = path_join(a, bin, S("ld.lld"));
+	ret->path.v[0] = bin;
+	ret->sandbox = true;
+	ret->runner = sandbox_choose(a, ret);
+	return NULL;
+}
+
+static struct err *hint_install(struct err *e, const struct sdk_spec *spec, struct str components)
+{
+	return err_hint(e, "rocsmith sdk install %.*s --suite %.*s --components %.*s",
+		STR(spec->provider), STR(spec->suite), STR(components));
+}
+
+struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
+{
+	struct str name = sdk_name(a, spec), dir = sdk_dir(a, name);
+	struct strs want = sdk_wanted(a, spec);
+	struct sdk_manifest m;
+	TRY(sdk_manifest_read(a, dir, &m));
+	if (!m.provider.n)
+		return hint_install(err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name)),
+			spec, str_join(a, &want, S(",")));
+	VEC_EACH (const struct str, c, &spec->components)
+		if (!strs_has(&m.components, *c))
+			return hint_install(
+				err_new(E_SDK, "the SDK '%.*s' lacks the component '%.*s'",
+					STR(name), STR(*c)),
+				spec, *c);
+	*ret = (struct sdk){.name = name,
+		.provider = m.provider,
+		.suite = m.suite,
+		.dir = dir,
+		.index_date = m.index_date,
+		.notes = m.notes,
+		.requested = m.components,
+		.fingerprint = sdk_manifest_fingerprint(a, &m),
+		.packages = m.packages.n};
+	TRY_CTX(sdk_open_tree(a, path_join(a, dir, S("root")), ret), "cannot use the SDK '%.*s'",
+		STR(name));
+	VEC_EACH (const struct sdk_package, p, &m.packages)
+		ret->bytes += p->bytes;
+	*VEC_PUSH(a, &ret->components) =
+		(struct sdk_component){.name = S("clang"), .version = m.clang_version};
+	return NULL;
+}
