@@ -1,12 +1,13 @@
 # A thin front for meson and ninja; CONTRIBUTING.md says more.
 #
 #   make          build/rocsmith        make check       all that is proved in a quarter of an hour
-#   make demo     out/demo/*.whl        make check-slow  long fuzzing, huge archives
+#   make demo     out/demo/*.whl        make check-slow  long fuzzing, hundreds of kills
 #   make bench    us against peers      make install     PREFIX=/usr/local DESTDIR=
 
 BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+FUZZ_MINUTES ?= 40
 
 all: $(BUILD)/build.ninja
 	@ninja -j$(JOBS) -C $(BUILD) --quiet app
@@ -26,7 +27,7 @@ check: deps
 	@tools/check --jobs $(JOBS)
 
 check-slow: deps
-	@tools/check --jobs $(JOBS) --slow
+	@tools/check --jobs $(JOBS) --slow --fuzz-minutes $(FUZZ_MINUTES)
 
 bench: all
 	@tools/deps build bench

@@ -66,13 +66,16 @@ class Lint(unittest.TestCase):
     def test_symbols_without_a_user_are_told_apart(self):
         self.compile(src__main="void used(void); int main(void) { used(); }",
             src__base__a="void own(void) { } void used(void) { own(); } void none(void) { }"
-                " void tested(void) { }",
+                " void tested(void) { } void parser(void) { } void other(void) { parser(); }",
+            tests__fuzz__fuzz_a="void parser(void); int main(void) { parser(); }",
             tests__unit__t_a="void tested(void); int main(void) { tested(); }")
         text = self.lint("unused")
         self.assertIn("src/base/a.c: own: only its own file uses it", text)
         self.assertIn("src/base/a.c: none: nobody uses it", text)
         self.assertIn("src/base/a.c: tested: only tests/unit/t_a.c uses it", text)
+        self.assertIn("src/base/a.c: other: nobody uses it", text)
         self.assertNotIn("a.c: used: ", text)
+        self.assertNotIn("a.c: parser: ", text)
 
     def test_what_is_allowed_needs_a_reason_and_a_use(self):
         self.compile(src__main="int main(void) { }", src__base__a="void none(void) { }")
