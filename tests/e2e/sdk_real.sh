@@ -6,7 +6,7 @@ set -eu
 for tool in apt-get bwrap readelf; do
 	command -v $tool >/dev/null || { echo "skip $tool is not installed"; exit 0; }
 done
-"$ROCSMITH" sdk install debian --suite sid --components compiler,headers,hiprand 2>"$E2E_TMP/err" || {
+"$ROCSMITH" sdk install debian --suite sid --components compiler,headers,hiprand,python 2>"$E2E_TMP/err" || {
 	[ $? = 4 ] && { echo 'skip the archive cannot be reached'; exit 0; }
 	sed 's/^/# /' "$E2E_TMP/err"
 	echo 'not ok install'
