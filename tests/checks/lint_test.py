@@ -120,6 +120,28 @@ static void run(struct a_args *a) { if (a->one) a->two = true; }
             [f"src/cli/cmd_a.c: nobody reads 'struct a_args'.{m}, where an option goes"
                 for m in ("three", "two")])
 
+    def test_findings_and_their_registry(self):
+        self.write("src/know/findings.def", 'X(V_A, "a-a", SEV_ERROR, "")\nX(V_B, "b-b", SEV_ERROR, "")\n'
+            'FINDING("c-c", SEV_INFO, "")\nFINDING("d-d", SEV_INFO, "")\nFINDING("d-d", SEV_INFO, "")\n')
+        self.write("src/machine/findings.c", """
+static struct finding *add(struct arena *a, const char *id)
+{
+	return finding_add(a, list(a), id, SEV_INFO);
+}
+void f(void)
+{
+	add(a, x() ? "c-c" : "e-e");
+	finding_add(a, list(a),
+		"g-g", SEV_INFO);
+	other("h-h", V_A);
+}
+""")
+        self.assertEqual(self.lint("findings").splitlines(),
+            ["src/know/findings.def: 'd-d' stands there 2 times",
+                "src/machine/findings.c:8: the finding 'e-e' is not in src/know/findings.def",
+                "src/machine/findings.c:9: the finding 'g-g' is not in src/know/findings.def"] +
+            [f"src/know/findings.def: nothing finds '{n}'" for n in ("b-b", "d-d", "d-d")])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -123,18 +123,46 @@ def check_rows(_):
 
 
 # ---- finding ids ----
-def check_findings(_):
-    """Ids of findings that the code speaks of are in the registry, once each."""
-    ids = collections.Counter(re.findall(r'^(?:X\(\w+, |FINDING\()"([a-z0-9-]+)"', read(REGISTRY), re.M))
-    problems = [f"{REGISTRY}: '{name}' stands there {count} times"
-        for name, count in ids.items() if count > 1]
-    for name in tracked("src/*.c"):
-        text = read(name)
-        for match in re.finditer(r'\bfinding\w*\([^;]*?"([a-z0-9]+(?:-[a-z0-9]+)+)"', text):
-            if match.group(1) not in ids:
-                problems.append(f"{name}:{line_of(text, match.start(1))}: the finding"
-                    f" '{match.group(1)}' is not in {REGISTRY}")
-    return show(problems)
-
-
 REGISTRY = "src/know/findings.def"
+ID = re.compile(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"')
+
+
+def arguments(text, start):
+    """What stands between the bracket at start and its partner."""
+    depth = 0
+    for match in re.compile(r'"(?:\\.|[^"\\])*"|[()]').finditer(text, start):
+        depth += (match.group(0) == "(") - (match.group(0) == ")")
+        if depth == 0:
+            return text[start:match.end()]
+    return text[start:]
+
+
+def makers(text):
+    """Functions and macros declared here that take the id of a finding."""
+    return set(re.findall(r"(\w+)\([^(){};]*\bconst char \*id\b", text)) | \
+        set(re.findall(r"^# *define (\w+)\([^)]*\bid\b", text, re.M))
+
+
+def check_findings(_):
+    """Ids that the code gives to findings stand in the registry, once each, and none stands there in vain."""
+    registry = read(REGISTRY)
+    rows = re.findall(r'^(?:X\((\w+), |FINDING\()"([a-z0-9-]+)"', registry, re.M)
+    problems = [f"{REGISTRY}: '{name}' stands there {count} times"
+        for name, count in collections.Counter(row[1] for row in rows).items() if count > 1]
+    known = {row[1] for row in rows}
+    files = {name: read(name) for name in tracked("src/*.c", "src/*.h", "data/*.yaml")}
+    shared = {"finding_add"}.union(*(makers(text) for name, text in files.items() if name.endswith(".h")))
+    for name, text in files.items():
+        if "finding" not in text or not name.endswith(".c"):
+            continue
+        call = re.compile(r"\b(?:" + "|".join(shared | makers(text)) + r")(\()")
+        for match in call.finditer(text):
+            for said in ID.findall(arguments(text, match.start(1))):
+                if said not in known:
+                    problems.append(f"{name}:{line_of(text, match.start())}: the finding '{said}' is not in"
+                        f" {REGISTRY}")
+    everything = "\n".join(files.values())
+    words = set(re.findall(r"[\w-]+", everything))
+    problems += [f"{REGISTRY}: nothing finds '{said}'" for constant, said in rows
+        if said not in words and constant not in words]
+    return show(problems)
