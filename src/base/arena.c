@@ -1,6 +1,6 @@
-/* Arenas over malloc'ed blocks; see arena.h. Blocks double up to a cap, so that a small scratch
+/* Arenas over malloc'ed blocks, and arrays that grow in them; see arena.h and vec.h. Blocks double up to a cap, so that a small scratch
  * arena costs one malloc and a large one few. */
-#include "base/arena.h"
+#include "base/vec.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -105,6 +105,16 @@ void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size)
 	if (old_size)
 		memcpy(q, p, old_size);
 	return q;
+}
+
+void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap)
+		return v;
+	size_t want = *cap ? *cap * 2 : 8;
+	v = arena_grow(a, v, *cap * size, want * size);
+	*cap = want;
+	return v;
 }
 
 struct arena_mark arena_mark(const struct arena *a)

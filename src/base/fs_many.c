@@ -33,13 +33,9 @@ static int copy_all(int in, int out, char *buf, size_t size)
 	if (ioctl(out, FICLONE, in) == 0)
 		return 0;
 	for (;;) {
-		ssize_t got = read(in, buf, size);
-		if (got == 0)
-			return 0;
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0 || fs_write_all(out, buf, (size_t)got) < 0)
-			return -1;
+		ssize_t got = fs_read_some(in, buf, size);
+		if (got <= 0 || fs_write_all(out, buf, (size_t)got) < 0)
+			return (int)-(got != 0);
 	}
 }
 

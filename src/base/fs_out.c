@@ -31,12 +31,6 @@ struct str fs_temp_name(struct arena *a, struct str path)
 		(unsigned long long)str_hash(path_base(path)));
 }
 
-/* A kernel or file system without O_TMPFILE answers with one of these. */
-static bool no_tmpfile(int no)
-{
-	return no == EOPNOTSUPP || no == EISDIR || no == EINVAL;
-}
-
 static int open_file(struct fs_out *o, struct str path)
 {
 	ARENA(a);
@@ -45,7 +39,8 @@ static int open_file(struct fs_out *o, struct str path)
 	errno = EOPNOTSUPP;
 	if (fs_is_dir(S("/proc/self/fd"))) /* the commit needs it */
 		fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0 || !no_tmpfile(errno))
+	/* A kernel or file system without O_TMPFILE answers with one of these. */
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
 	char *tmp = strdup(str_fmt(&a, "%s/.rocsmith.tmp-XXXXXX", dir).p);
 	if (!tmp)
@@ -167,27 +162,19 @@ static int name_it(const struct fs_out *o)
 	return replace(o, beside.p);
 }
 
-static int put_in_place(struct fs_out *o)
-{
-	if (!o->tmp)
-		return name_it(o);
-	if (rename(o->tmp, o->path) < 0)
-		return -1;
-	free(o->tmp);
-	o->tmp = NULL;
-	return 0;
-}
-
 struct err *fs_out_commit(struct fs_out *o)
 {
 	if (!o->first && fsync(o->fd) < 0)
 		o->first = err_errno("cannot sync '%s'", o->path);
-	if (!o->first && put_in_place(o) < 0)
+	if (!o->first && (o->tmp ? rename(o->tmp, o->path) : name_it(o)) < 0)
 		o->first = err_errno("cannot put the new '%s' in its place", o->path);
 	struct err *e = o->first;
 	o->first = NULL;
-	if (!e)
+	if (!e) {
+		free(o->tmp);
+		o->tmp = NULL;
 		e = fs_sync_dir(path_dir(str_from(o->path)));
+	}
 	fs_out_abandon(o);
 	return e;
 }

@@ -7,7 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/fs_int.h"
 #include "base/vec.h"
 
 void fd_closep(int *fd)
@@ -56,6 +56,14 @@ struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset)
 	return NULL;
 }
 
+ssize_t fs_read_some(int fd, void *p, size_t n)
+{
+	ssize_t got;
+	while ((got = read(fd, p, n)) < 0 && errno == EINTR)
+		;
+	return got;
+}
+
 /* Files in /proc and /sys report no size, so read until the end, not until st_size. */
 static struct err *read_all(struct arena *a, int fd, size_t limit, struct str *ret)
 {
@@ -69,9 +77,7 @@ static struct err *read_all(struct arena *a, int fd, size_t limit, struct str *r
 			p = arena_grow(a, p, cap + 1, cap * 2 + 1);
 			cap *= 2;
 		}
-		ssize_t got = read(fd, p + n, cap - n);
-		if (got < 0 && errno == EINTR)
-			continue;
+		ssize_t got = fs_read_some(fd, p + n, cap - n);
 		if (got < 0)
 			return err_errno("read failed");
 		if (got == 0)
@@ -110,9 +116,9 @@ struct err *fs_read_head(struct arena *a, struct str path, size_t n, struct str 
 	TRY(fs_open(path, &fd));
 	char *p = arena_alloc(a, n + 1);
 	size_t have = 0;
-	for (ssize_t got = 1; have < n && got; have += got > 0 ? (size_t)got : 0) {
-		got = read(fd, p + have, n - have);
-		if (got < 0 && errno != EINTR)
+	for (ssize_t got = 1; have < n && got; have += (size_t)got) {
+		got = fs_read_some(fd, p + have, n - have);
+		if (got < 0)
 			return err_errno("cannot read '%.*s'", STR(path));
 	}
 	*ret = (struct str){.p = p, .n = have};

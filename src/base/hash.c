@@ -1,14 +1,12 @@
 /* Hashes over libcrypto's EVP interface; see hash.h. */
 #include "base/hash.h"
 
-#include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/fs.h"
+#include "base/fs_int.h"
 
 struct hash {
 	EVP_MD_CTX *ctx;
@@ -65,12 +63,10 @@ struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret)
 	struct hash *h = hash_new(kind);
 	struct err *e = NULL;
 	ssize_t got;
-	while (!e && (got = read(fd, p, CHUNK)) != 0) {
-		if (got > 0)
-			hash_add(h, p, (size_t)got);
-		else if (errno != EINTR)
-			e = err_errno("cannot read '%.*s'", STR(path));
-	}
+	while ((got = fs_read_some(fd, p, CHUNK)) > 0)
+		hash_add(h, p, (size_t)got);
+	if (got < 0)
+		e = err_errno("cannot read '%.*s'", STR(path));
 	*ret = hash_end(h);
 	return e;
 }

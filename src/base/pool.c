@@ -27,26 +27,16 @@ struct pool {
 	pthread_t *threads;
 };
 
-/* With the lock held. */
-static struct job *take(struct pool *p)
-{
-	struct job *j = p->head;
-	if (!j)
-		return NULL;
-	p->head = j->next;
-	if (!p->head)
-		p->tail = &p->head;
-	return j;
-}
-
 /* Runs one job of the queue, with the lock held before and after. */
 static void run_one(struct pool *p, struct arena *tmp)
 {
-	struct job *j = take(p);
-	bool skip = p->first != NULL;
+	struct job *j = p->head;
 	struct err *e = NULL;
+	p->head = j->next;
+	if (!p->head)
+		p->tail = &p->head;
 	p->running++;
-	if (!skip) {
+	if (!p->first) {
 		pthread_mutex_unlock(&p->lock);
 		struct arena_mark m = arena_mark(tmp);
 		e = j->fn(tmp, j->user);

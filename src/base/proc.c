@@ -92,50 +92,27 @@ struct str proc_find(struct arena *a, struct str name)
 	return S("");
 }
 
-/* Is entry ("NAME=value" or "NAME") about the variable var ("NAME=...")? */
-static bool same_name(struct str entry, struct str var)
-{
-	return str_eq(str_sub(entry, 0, str_chr(entry, '=')), str_sub(var, 0, str_chr(var, '=')));
-}
-
-static bool overridden(const struct strs *delta, struct str var)
-{
-	for (size_t i = 0; i < delta->n; i++)
-		if (same_name(delta->v[i], var))
-			return true;
-	return false;
-}
-
-/* Of two settings of one name the later counts; a program would see the first. */
-static bool set_later(const struct strs *list, size_t i)
-{
-	struct str name, other, value;
-	str_cut(list->v[i], '=', &name, &value);
-	for (size_t k = i + 1; k < list->n; k++)
-		if (str_cut(list->v[k], '=', &other, &value) && str_eq(name, other))
-			return true;
-	return false;
-}
-
+/* Our environment with the changes of p; of two settings of one name the later counts. */
 static char **make_env(struct arena *a, const struct proc *p)
 {
 	VEC(char *) list = {0};
+	struct str name, value, other;
 	for (char **e = environ; !p->clear_env && *e; e++)
-		if (!overridden(&p->setenv, str_from(*e)))
-			*VEC_PUSH(a, &list) = *e;
-	for (size_t i = 0; i < p->setenv.n; i++)
-		if (str_contains(p->setenv.v[i], S("=")) && !set_later(&p->setenv, i))
+		*VEC_PUSH(a, &list) = *e;
+	for (size_t i = 0; i < p->setenv.n; i++) {
+		bool set = str_cut(p->setenv.v[i], '=', &name, &value);
+		size_t n = 0;
+		for (size_t k = 0; k < list.n; k++) {
+			str_cut(str_from(list.v[k]), '=', &other, &value);
+			if (!str_eq(other, name))
+				list.v[n++] = list.v[k];
+		}
+		list.n = n;
+		if (set)
 			*VEC_PUSH(a, &list) = str_z(a, p->setenv.v[i]);
+	}
 	*VEC_PUSH(a, &list) = NULL;
 	return list.v;
-}
-
-static char **make_argv(struct arena *a, const struct strs *argv)
-{
-	char **v = arena_array(a, argv->n + 1, sizeof(*v));
-	for (size_t i = 0; i < argv->n; i++)
-		v[i] = str_z(a, argv->v[i]);
-	return v;
 }
 
 struct pipes {
@@ -167,19 +144,6 @@ static struct err *open_pipes(const struct proc *p, struct pipes *ret)
 	return NULL;
 }
 
-static void child_files(
-	const struct proc *p, const struct pipes *pipes, posix_spawn_file_actions_t *fa)
-{
-	if (p->inherit)
-		return;
-	if (pipes->read[0] >= 0)
-		posix_spawn_file_actions_adddup2(fa, pipes->read[0], 0);
-	else
-		posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(fa, pipes->write[1], 1);
-	posix_spawn_file_actions_adddup2(fa, p->merge ? pipes->write[1] : pipes->write[2], 2);
-}
-
 static int spawn(
 	struct arena *a, const struct proc *p, const struct pipes *pipes, char *file, pid_t *ret)
 {
@@ -187,24 +151,31 @@ static int spawn(
 	posix_spawnattr_t at;
 	posix_spawn_file_actions_init(&fa);
 	posix_spawnattr_init(&at);
-	child_files(p, pipes, &fa);
+	if (pipes->read[0] >= 0)
+		posix_spawn_file_actions_adddup2(&fa, pipes->read[0], 0);
+	else if (!p->inherit)
+		posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	for (int i = 1; i < 3 && !p->inherit; i++)
+		posix_spawn_file_actions_adddup2(&fa, pipes->write[p->merge ? 1 : i], i);
 	if (p->cwd.n)
 		posix_spawn_file_actions_addchdir_np(&fa, str_z(a, p->cwd));
-	sigset_t all, none;
+	static const int ours[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP};
+	sigset_t handled, none;
 	sigemptyset(&none);
-	sigemptyset(&all);
-	sigaddset(&all, SIGPIPE);
-	sigaddset(&all, SIGINT);
-	sigaddset(&all, SIGTERM);
-	sigaddset(&all, SIGHUP);
-	posix_spawnattr_setsigdefault(&at, &all);
+	sigemptyset(&handled);
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		sigaddset(&handled, ours[i]);
+	posix_spawnattr_setsigdefault(&at, &handled);
 	posix_spawnattr_setsigmask(&at, &none);
 	posix_spawnattr_setpgroup(&at, 0);
 	short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
 	if (!p->inherit) /* an interactive child stays in the terminal's foreground group */
 		flags = (short)(flags | POSIX_SPAWN_SETPGROUP);
 	posix_spawnattr_setflags(&at, flags);
-	int r = posix_spawn(ret, file, &fa, &at, make_argv(a, &p->argv), make_env(a, p));
+	char **argv = arena_array(a, p->argv.n + 1, sizeof(*argv));
+	for (size_t i = 0; i < p->argv.n; i++)
+		argv[i] = str_z(a, p->argv.v[i]);
+	int r = posix_spawn(ret, file, &fa, &at, argv, make_env(a, p));
 	posix_spawn_file_actions_destroy(&fa);
 	posix_spawnattr_destroy(&at);
 	return r;
@@ -349,11 +320,6 @@ static void record(const struct proc *p, const struct proc_result *res)
 	trace_event("child", buf_str(&out));
 }
 
-static struct str take(struct arena *a, const struct tail *t)
-{
-	return str_dup(a, (struct str){.p = t->p, .n = t->n});
-}
-
 static struct err *finish(struct arena *a, struct run *r, struct proc_result *ret)
 {
 	int status;
@@ -370,8 +336,8 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 	ret->timed_out = r->timed_out;
 	ret->start = r->start;
 	ret->seconds = mono_now() - r->start;
-	ret->out = take(a, &r->tail[OUT]);
-	ret->err = take(a, &r->tail[ERR]);
+	ret->out = str_dup(a, (struct str){.p = r->tail[OUT].p, .n = r->tail[OUT].n});
+	ret->err = str_dup(a, (struct str){.p = r->tail[ERR].p, .n = r->tail[ERR].n});
 	record(r->p, ret);
 	if (cancelled() && r->term_at > 0)
 		return err_new(E_CANCELLED, "interrupted");

@@ -99,23 +99,15 @@ bool str_next(struct str *rest, char sep, struct str *ret_piece)
 	return true;
 }
 
-static unsigned digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return (unsigned)(c - '0');
-	if (c >= 'a' && c <= 'f')
-		return (unsigned)(c - 'a') + 10;
-	if (c >= 'A' && c <= 'F')
-		return (unsigned)(c - 'A') + 10;
-	return 99;
-}
-
 bool str_u64(struct str s, unsigned base, uint64_t *ret)
 {
+	static const char digits[] = "0123456789abcdefABCDEF";
 	uint64_t n = 0;
 	for (size_t i = 0; i < s.n; i++) {
-		unsigned d = digit_of(s.p[i]);
-		if (d >= base || n > (UINT64_MAX - d) / base)
+		const char *at = memchr(digits, s.p[i], sizeof(digits) - 1);
+		unsigned d = at ? (unsigned)(at - digits) : base;
+		d -= d >= 16 ? 6 : 0;
+		if (!at || d >= base || n > (UINT64_MAX - d) / base)
 			return false;
 		n = n * base + d;
 	}

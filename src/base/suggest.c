@@ -5,12 +5,6 @@
 
 enum { WORD_LIMIT = 64 };
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
-{
-	unsigned m = a < b ? a : b;
-	return m < c ? m : c;
-}
-
 /* UINT_MAX when one of them is too long. */
 static unsigned edit_distance(struct str a, struct str b)
 {
@@ -24,7 +18,11 @@ static unsigned edit_distance(struct str a, struct str b)
 		row[0] = i;
 		for (unsigned j = 1; j <= b.n; j++) {
 			bool same = a.p[i - 1] == b.p[j - 1];
-			row[j] = min3(prev[j] + 1, row[j - 1] + 1, prev[j - 1] + !same);
+			row[j] = prev[j - 1] + !same;
+			if (prev[j] + 1 < row[j])
+				row[j] = prev[j] + 1;
+			if (row[j - 1] + 1 < row[j])
+				row[j] = row[j - 1] + 1;
 			bool swapped = i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] &&
 				       a.p[i - 2] == b.p[j - 1];
 			if (swapped && older[j - 2] + 1 < row[j])

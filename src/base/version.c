@@ -1,24 +1,25 @@
-/* PEP 440: parsing by the grammar of its appendix, and the order of versions. The specifiers are in
- * version_spec.c. Numbers stay text without leading zeros, so that none is too long. */
-#include "base/version_int.h"
+/* PEP 440: parsing by the grammar of its appendix, the order of versions, and specifiers, one clause
+ * at a time; see version.h. Numbers stay text without leading zeros, so that none is too long. */
+#include "base/version.h"
 
 #include "base/buf.h"
 
-/* ---- reading ---- */
+enum version_part { NONE, PRE_A, PRE_B, PRE_RC, POST, DEV };
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
+/* Numbers are text without leading zeros; a part that is absent is the empty view. */
+struct version {
+	struct str epoch;
+	struct strs release;
+	enum version_part pre; /* NONE, or one of PRE */
+	struct str pre_number, post, dev;
+	struct strs local; /* lower case; numbers without leading zeros */
+};
+
+/* ---- reading ---- */
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-	return lower(c) >= 'a' && lower(c) <= 'z';
 }
 
 /* "007" -> "7", "000" -> "0" */
@@ -45,51 +46,36 @@ static bool skip(struct str *s, const char *any)
 	return false;
 }
 
-static bool starts_nocase(struct str s, struct str word)
-{
-	if (s.n < word.n)
-		return false;
-	for (size_t i = 0; i < word.n; i++)
-		if (lower(s.p[i]) != word.p[i])
-			return false;
-	return true;
-}
-
-/* The spellings of a part, longest first where one starts another. */
-static const struct spelling {
+/* The spellings of the parts behind the release, longest first where one starts another. */
+static const struct {
 	struct str word;
-	enum version_pre pre;
-} pre_words[] =
-	{
-		{.word = S_INIT("alpha"), .pre = PRE_A},
-		{.word = S_INIT("a"), .pre = PRE_A},
-		{.word = S_INIT("beta"), .pre = PRE_B},
-		{.word = S_INIT("b"), .pre = PRE_B},
-		{.word = S_INIT("preview"), .pre = PRE_RC},
-		{.word = S_INIT("pre"), .pre = PRE_RC},
-		{.word = S_INIT("c"), .pre = PRE_RC},
-		{.word = S_INIT("rc"), .pre = PRE_RC},
-},
-  post_words[] =
-	  {
-		  {.word = S_INIT("post")},
-		  {.word = S_INIT("rev")},
-		  {.word = S_INIT("r")},
-},
-  dev_words[] = {
-	  {.word = S_INIT("dev")},
+	enum version_part part;
+} spellings[] = {
+	{.word = S_INIT("alpha"), .part = PRE_A},
+	{.word = S_INIT("a"), .part = PRE_A},
+	{.word = S_INIT("beta"), .part = PRE_B},
+	{.word = S_INIT("b"), .part = PRE_B},
+	{.word = S_INIT("preview"), .part = PRE_RC},
+	{.word = S_INIT("pre"), .part = PRE_RC},
+	{.word = S_INIT("c"), .part = PRE_RC},
+	{.word = S_INIT("rc"), .part = PRE_RC},
+	{.word = S_INIT("post"), .part = POST},
+	{.word = S_INIT("rev"), .part = POST},
+	{.word = S_INIT("r"), .part = POST},
+	{.word = S_INIT("dev"), .part = DEV},
 };
 
 /* [-_.]? WORD [-_.]? NUMBER?  The number defaults to 0; leaves *s alone without such a part. */
-static const struct spelling *part(
-	struct str *s, const struct spelling *words, size_t n, struct str *ret_number)
+static enum version_part part(
+	struct str *s, enum version_part first, enum version_part last, struct str *ret_number)
 {
 	struct str rest = *s;
 	(void)skip(&rest, "-_.");
-	for (size_t i = 0; i < n; i++) {
-		if (!starts_nocase(rest, words[i].word))
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
+		bool wanted = spellings[i].part >= first && spellings[i].part <= last;
+		if (!wanted || !str_starts(rest, spellings[i].word))
 			continue;
-		rest = str_sub(rest, words[i].word.n, rest.n);
+		rest = str_sub(rest, spellings[i].word.n, rest.n);
 		struct str before = rest;
 		(void)skip(&rest, "-_.");
 		*ret_number = number(&rest);
@@ -98,12 +84,10 @@ static const struct spelling *part(
 			rest = before;
 		}
 		*s = rest;
-		return &words[i];
+		return spellings[i].part;
 	}
-	return NULL;
+	return NONE;
 }
-
-#define PART(s, words, ret) part((s), (words), sizeof(words) / sizeof(*(words)), (ret))
 
 static bool release(struct arena *a, struct str *s, struct version *v)
 {
@@ -138,7 +122,7 @@ static void post(struct str *s, struct version *v)
 		*s = rest;
 		return;
 	}
-	(void)PART(s, post_words, &v->post);
+	(void)part(s, POST, POST, &v->post);
 }
 
 /* "+ubuntu.1": letters and digits in pieces between [-_.] */
@@ -149,29 +133,29 @@ static bool local(struct arena *a, struct str *s, struct version *v)
 	do {
 		size_t n = 0;
 		bool digits = true;
-		for (; n < s->n && (is_digit(s->p[n]) || is_letter(s->p[n])); n++)
+		for (; n < s->n && (is_digit(s->p[n]) || (s->p[n] >= 'a' && s->p[n] <= 'z')); n++)
 			digits = digits && is_digit(s->p[n]);
 		if (!n)
 			return false;
-		struct str piece = str_lower(a, str_sub(*s, 0, n)), num = piece;
+		struct str piece = str_sub(*s, 0, n), num = piece;
 		*s = str_sub(*s, n, s->n);
 		strs_add(a, &v->local, digits ? number(&num) : piece);
 	} while (skip(s, "-_."));
 	return true;
 }
 
-bool version_scan(struct arena *a, struct str text, struct version *ret)
+/* False when text is no version. */
+static bool scan(struct arena *a, struct str text, struct version *ret)
 {
-	struct str s = str_trim(text);
+	struct str s = str_lower(a, str_trim(text));
 	struct version v = {0};
-	(void)skip(&s, "vV");
+	(void)skip(&s, "v");
 	epoch(&s, &v);
 	if (!release(a, &s, &v))
 		return false;
-	const struct spelling *pre = PART(&s, pre_words, &v.pre_number);
-	v.pre = pre ? pre->pre : PRE_NONE;
+	v.pre = part(&s, PRE_A, PRE_RC, &v.pre_number);
 	post(&s, &v);
-	(void)PART(&s, dev_words, &v.dev);
+	(void)part(&s, DEV, DEV, &v.dev);
 	if (!local(a, &s, &v) || s.n)
 		return false;
 	*ret = v;
@@ -180,13 +164,9 @@ bool version_scan(struct arena *a, struct str text, struct version *ret)
 
 struct err *version_parse(struct arena *a, struct str text, const struct version **ret)
 {
-	struct version v;
-	if (!version_scan(a, str_dup(a, text), &v))
-		return err_new(E_SYNTAX, "'%.*s' is not a version", STR(text));
-	struct version *copy = NEW(a, struct version);
-	*copy = v;
-	*ret = copy;
-	return NULL;
+	struct version *v = NEW(a, struct version);
+	*ret = v;
+	return scan(a, text, v) ? NULL : err_new(E_SYNTAX, "'%.*s' is not a version", STR(text));
 }
 
 /* ---- writing ---- */
@@ -272,7 +252,8 @@ static int cmp_local(const struct strs *a, const struct strs *b)
 	return (a->n > b->n) - (a->n < b->n);
 }
 
-int version_cmp_public(const struct version *a, const struct version *b)
+/* Without the local parts. */
+static int cmp_public(const struct version *a, const struct version *b)
 {
 	int r = cmp_number(a->epoch, b->epoch);
 	if (!r)
@@ -288,6 +269,138 @@ int version_cmp_public(const struct version *a, const struct version *b)
 
 int version_cmp(const struct version *a, const struct version *b)
 {
-	int r = version_cmp_public(a, b);
+	int r = cmp_public(a, b);
 	return r ? r : cmp_local(&a->local, &b->local);
+}
+
+/* ---- specifiers ---- */
+enum op { OP_COMPATIBLE, OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_SAME };
+
+/* Longest first where one starts another. */
+static const struct {
+	struct str text;
+	enum op op;
+} ops[] = {
+	{.text = S_INIT("==="), .op = OP_SAME},
+	{.text = S_INIT("~="), .op = OP_COMPATIBLE},
+	{.text = S_INIT("=="), .op = OP_EQ},
+	{.text = S_INIT("!="), .op = OP_NE},
+	{.text = S_INIT("<="), .op = OP_LE},
+	{.text = S_INIT(">="), .op = OP_GE},
+	{.text = S_INIT("<"), .op = OP_LT},
+	{.text = S_INIT(">"), .op = OP_GT},
+};
+
+struct clause {
+	enum op op;
+	bool wildcard; /* "==1.2.*" */
+	struct version v;
+	struct str text; /* of the version, for OP_SAME */
+};
+
+static bool parse_clause(struct arena *a, struct str text, struct clause *c)
+{
+	size_t n = sizeof(ops) / sizeof(*ops), i = 0;
+	while (i < n && !str_starts(text, ops[i].text))
+		i++;
+	if (i == n)
+		return false;
+	*c = (struct clause){.op = ops[i].op};
+	c->text = str_trim(str_sub(text, ops[i].text.n, text.n));
+	if (c->op == OP_SAME)
+		return c->text.n && str_chr(c->text, ' ') == c->text.n;
+	struct str v = c->text;
+	c->wildcard = str_ends(v, S(".*"));
+	if (c->wildcard)
+		v.n -= 2;
+	if (!scan(a, v, &c->v))
+		return false;
+	bool equality = c->op == OP_EQ || c->op == OP_NE;
+	if (c->wildcard) /* nothing but a release (and an epoch) goes before the star */
+		return equality && !c->v.pre && !c->v.post.n && !c->v.dev.n && !c->v.local.n;
+	if (c->op == OP_COMPATIBLE)
+		return c->v.release.n >= 2 && !c->v.local.n;
+	return equality || !c->v.local.n;
+}
+
+/* v begins with the first n places of the release of p. */
+static bool has_prefix(const struct version *v, const struct version *p, size_t n)
+{
+	if (!str_eq(v->epoch, p->epoch))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!str_eq(i < v->release.n ? v->release.v[i] : S("0"), p->release.v[i]))
+			return false;
+	return true;
+}
+
+/* Without a local part in the clause, that of the version does not count. */
+static bool equal(const struct version *v, const struct clause *c)
+{
+	if (c->wildcard)
+		return has_prefix(v, &c->v, c->v.release.n);
+	return c->v.local.n ? version_cmp(v, &c->v) == 0 : cmp_public(v, &c->v) == 0;
+}
+
+/* "<V" excludes pre-releases of V, unless V is one itself: then it is "<V.dev0". */
+static bool less(const struct version *v, const struct version *than)
+{
+	struct version first = *than;
+	if (!version_is_prerelease(than))
+		first.dev = S("0");
+	return version_cmp(v, &first) < 0;
+}
+
+/* ">V" excludes post-releases of V, unless V is one itself, and local versions of V. */
+static bool greater(const struct version *v, const struct version *than)
+{
+	if (cmp_public(v, than) <= 0)
+		return false;
+	if (than->post.n || than->dev.n || !v->post.n)
+		return true;
+	struct version base = *v;
+	base.post = base.dev = S("");
+	return cmp_public(&base, than) != 0;
+}
+
+static bool fulfils(const struct version *v, const struct clause *c)
+{
+	ARENA(tmp);
+	switch (c->op) {
+	case OP_COMPATIBLE: /* "~=2.2" is ">=2.2,==2.*" */
+		return cmp_public(v, &c->v) >= 0 && has_prefix(v, &c->v, c->v.release.n - 1);
+	case OP_EQ:
+		return equal(v, c);
+	case OP_NE:
+		return !equal(v, c);
+	case OP_LE:
+		return cmp_public(v, &c->v) <= 0;
+	case OP_GE:
+		return cmp_public(v, &c->v) >= 0;
+	case OP_LT:
+		return less(v, &c->v);
+	case OP_GT:
+		return greater(v, &c->v);
+	case OP_SAME:
+		break;
+	}
+	return str_eq(str_lower(&tmp, c->text), version_text(&tmp, v));
+}
+
+struct err *version_match(const struct version *v, struct str specifier, bool *ret)
+{
+	ARENA(tmp);
+	struct str rest = specifier, text;
+	bool all = true;
+	while (str_next(&rest, ',', &text)) {
+		struct clause c;
+		text = str_trim(text);
+		if (!text.n)
+			continue;
+		if (!parse_clause(&tmp, text, &c))
+			return err_new(E_SYNTAX, "'%.*s' is not a version specifier", STR(text));
+		all = all && fulfils(v, &c);
+	}
+	*ret = all;
+	return NULL;
 }
