@@ -128,5 +128,3 @@ struct str hipify_rule_since(const struct hipify_rule *r);  /* ROCm version, "" 
 struct str hipify_rule_source(const struct hipify_rule *r); /* what states the pair */
 /* The table's file in the source tree, and its line. */
 struct str hipify_rule_table(const struct hipify_rule *r, unsigned *ret_line);
-/* All rows in table order, for lists and tests; NULL behind the last. */
-const struct hipify_rule *hipify_rule_at(size_t i);

@@ -1,7 +1,7 @@
-/* Wraps arguments that HIP wants in another form: HIP_SYMBOL(x), a cast of a kernel to const void
- * *, a 64-bit mask (data/cuda_names/args.tsv). A stack of open calls counts brackets and commas;
- * the opening text is put in when the argument starts and the closing one when it ends, so that
- * nested calls need no second look.
+/* Wraps arguments that HIP wants in another form: HIP_SYMBOL(x), a cast of a kernel to const void *,
+ * a 64-bit mask (data/cuda_names/args.tsv). A stack of open calls counts brackets and commas; the
+ * opening text is put in when the argument starts and the closing one when it ends, so that nested
+ * calls need no second look.
  */
 #include "hipify/cuda/engine.h"
 
@@ -26,22 +26,18 @@ static const struct wrapper *wrapper_of(const struct arg_rule *rule)
 	return NULL;
 }
 
-static bool listed(const struct wrapper *w, struct str word)
+/* Has the argument that begins here the wanted form: f(HIP_SYMBOL(x)), f((const void *)k)? */
+static bool is_wrapped(const struct engine *e, const struct wrapper *w, const struct tok *t)
 {
+	struct tok next = engine_peek(e);
+	struct str word = engine_text(e, engine_is(e, t, S("(")) ? &next : t);
 	for (size_t i = 0; i < sizeof(w->done) / sizeof(*w->done); i++)
 		if (w->done[i].n && str_eq(w->done[i], word))
 			return true;
 	return false;
 }
 
-/* An argument that has the wanted form already: f(HIP_SYMBOL(x)), f((const void *)k). */
-static bool wrapped(const struct engine *e, const struct wrapper *w, const struct tok *t)
-{
-	struct tok next = engine_peek(e);
-	return listed(w, engine_text(e, t)) ||
-	       (engine_is(e, t, S("(")) && listed(w, engine_text(e, &next)));
-}
-
+/* The innermost call, unless it is outside of the current preprocessor line. */
 static struct frame *top(struct engine *e)
 {
 	struct frame *f = e->frames.n ? &e->frames.v[e->frames.n - 1] : NULL;
@@ -55,74 +51,44 @@ static void close_argument(struct engine *e, struct frame *f, size_t at)
 	f->open = false;
 }
 
-static void start_argument(struct engine *e, struct frame *f, const struct tok *t)
-{
-	const struct wrapper *w = wrapper_of(f->rule);
-	bool empty = engine_is(e, t, S(")")) || engine_is(e, t, S(","));
-	f->fresh = false;
-	if (empty || !w || f->arg != f->rule->arg || wrapped(e, w, t))
-		return;
-	engine_insert(e, t->from, w->open, names_find(f->rule->rule));
-	f->open = true;
-}
-
-/* Writes out arguments that the call leaves to a default that HIP does not have. */
-static void add_defaults(struct engine *e, const struct frame *f, size_t at)
-{
-	unsigned given = f->arg;
-	if (engine_is(e, &e->prev, S("(")))
-		return;
-	for (const struct arg_rule *r = f->rule; str_eq(r->name, f->rule->name); r++) {
-		if (!r->text.n || r->arg != given + 1)
-			continue;
-		engine_insert(e, at, str_fmt(e->a, ", %.*s", STR(r->text)), names_find(r->rule));
-		given++;
-	}
-}
-
 void args_before(struct engine *e, const struct tok *t)
 {
 	struct frame *f = top(e);
 	if (!f || t->kind == TOK_LINE_END || t->kind == TOK_END)
 		return;
-	if (f->fresh)
-		start_argument(e, f, t);
-	bool here = f->depth == e->depth;
-	if (here && engine_is(e, t, S(")"))) {
-		close_argument(e, f, t->from);
-		add_defaults(e, f, t->from);
-		e->frames.n--;
-	} else if (here && !f->angle && engine_is(e, t, S(","))) {
-		close_argument(e, f, t->from);
+	bool end = engine_is(e, t, S(")")), comma = engine_is(e, t, S(","));
+	const struct wrapper *w = wrapper_of(f->rule);
+	if (f->fresh && !end && !comma && w && f->arg == f->rule->arg && !is_wrapped(e, w, t)) {
+		engine_insert(e, t->from, w->open, names_find(f->rule->rule));
+		f->open = true;
 	}
-}
-
-static void count_angles(struct engine *e, struct frame *f, const struct tok *t)
-{
-	if (engine_is(e, t, S("<")) && e->prev.kind == TOK_IDENT)
-		f->angle++;
-	else if (engine_is(e, t, S(">")) && f->angle && !engine_is(e, &e->prev, S("-")))
-		f->angle--;
-}
-
-static bool one_of(const struct engine *e, const struct tok *t, const char *set)
-{
-	if (t->kind != TOK_PUNCT || t->to - t->from != 1)
-		return false;
-	for (; *set; set++)
-		if (e->l.s.p[t->from] == *set)
-			return true;
-	return false;
+	f->fresh = false;
+	if (f->depth != e->depth || (!end && !(comma && !f->angle)))
+		return;
+	close_argument(e, f, t->from);
+	if (comma)
+		return;
+	/* Arguments that the call leaves to a default that HIP does not have are written out. */
+	unsigned given = f->arg;
+	bool empty = engine_is(e, &e->prev, S("("));
+	for (const struct arg_rule *r = f->rule; !empty && str_eq(r->name, f->rule->name); r++) {
+		if (!r->text.n || r->arg != given + 1)
+			continue;
+		engine_insert(
+			e, t->from, str_fmt(e->a, ", %.*s", STR(r->text)), names_find(r->rule));
+		given++;
+	}
+	e->frames.n--;
 }
 
 void args_after(struct engine *e, const struct tok *t)
 {
-	if (one_of(e, t, ")]}") && e->depth)
+	if (tok_in(&e->l, t, ")]}") && e->depth)
 		e->depth--;
-	if (one_of(e, t, "([{"))
+	if (tok_in(&e->l, t, "([{"))
 		e->depth++;
 	struct frame *f = top(e);
-	if (e->pending && engine_is(e, t, S("(")))
+	if (e->pending && engine_is(e, t, S("("))) {
 		*VEC_PUSH(e->a, &e->frames) = (struct frame){
 			.rule = e->pending,
 			.depth = e->depth,
@@ -130,11 +96,17 @@ void args_after(struct engine *e, const struct tok *t)
 			.fresh = true,
 			.directive = e->l.directive.n != 0,
 		};
-	else if (f && f->depth == e->depth && !f->angle && engine_is(e, t, S(","))) {
+		return;
+	}
+	if (!f || f->depth != e->depth)
+		return;
+	if (!f->angle && engine_is(e, t, S(","))) {
 		f->arg++;
 		f->fresh = true;
-	} else if (f && f->depth == e->depth) {
-		count_angles(e, f, t);
+	} else if (engine_is(e, t, S("<")) && e->prev.kind == TOK_IDENT) {
+		f->angle++;
+	} else if (engine_is(e, t, S(">")) && f->angle && !engine_is(e, &e->prev, S("-"))) {
+		f->angle--;
 	}
 }
 

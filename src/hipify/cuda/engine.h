@@ -1,8 +1,8 @@
 /* What the parts of the translator share: the state of one pass over one text.
  *
- * text.c drives the tokenizer and dispatches; each rule (args.c, include.c, guard.c, left.c) looks
- * at the current token and may add edits, in the order of the text. Nothing looks further ahead
- * than one token or one preprocessor line, so that the pass is linear.
+ * text.c drives the tokenizer and dispatches; the rules (args.c, include.c, untranslated.c) look at
+ * the current token and may add edits, in the order of the text. Nothing looks further ahead than
+ * one token or one preprocessor line, so that the pass is linear.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ struct engine {
 	unsigned enum_depth;            /* depth inside "enum {", or 0 */
 	bool enum_head, in_asm, skip_guard;
 	bool plain; /* the statement so far may be the head of a declaration: const char *name */
-	bool uses_warp, has_warp_macro, has_local_include, has_include, runtime_first;
-	size_t bol_scanned, bol; /* see engine_col() */
+	bool has_warp_macro, has_local_include, has_include, runtime_first;
+	size_t bol_scanned, bol; /* up to where columns were counted, and the line's begin there */
 	struct map declared;     /* names that look like CUDA's but are the project's own */
 	struct map headers;
 };
@@ -43,6 +43,8 @@ void engine_replace(
 void engine_insert(struct engine *e, size_t at, struct str text, const struct hipify_rule *rule);
 void engine_untranslated(
 	struct engine *e, const struct tok *at, struct str name, struct str suggestion);
+/* Reports the name if HIP has it, but only since a later version than the wanted one. */
+bool engine_too_new(struct engine *e, const struct tok *at, const struct hipify_rule *r);
 /* The token behind the current one; TOK_END when there is none that can be read. */
 struct tok engine_peek(const struct engine *e);
 struct str engine_text(const struct engine *e, const struct tok *t);
@@ -54,17 +56,13 @@ void args_after(struct engine *e, const struct tok *t);
 void args_close_all(struct engine *e, bool directive_only);
 /* include.c */
 void include_path(struct engine *e, const struct tok *t);
-/* guard.c: __CUDA_ARCH__ */
-void guard_directive(struct engine *e, const struct tok *t);
-void guard_name(struct engine *e, const struct tok *t, const struct hipify_rule *r);
-/* left.c: what is reported as not translated, and which names are the project's own. */
+/* untranslated.c: what is reported as not translated, and which names are the project's own. */
 void untranslated_name(struct engine *e, const struct tok *t, const struct hipify_rule *r);
 void untranslated_raw_string(struct engine *e, const struct tok *t);
 void untranslated_asm_string(struct engine *e, const struct tok *t);
 void untranslated_paste(struct engine *e);
 void untranslated_libcuxx(struct engine *e, const struct tok *t);
-bool untranslated_declares(struct engine *e, const struct tok *t);
-void untranslated_track(
-	struct engine *e, const struct tok *t); /* after each token: keeps `plain` */
-bool untranslated_declaration_before(
-	const struct engine *e); /* does the last token make this one a new name? */
+/* After each token: keeps `plain`. */
+void untranslated_track(struct engine *e, const struct tok *t);
+/* Does the last token make this one a new name? */
+bool untranslated_declaration_before(const struct engine *e);

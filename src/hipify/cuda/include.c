@@ -50,34 +50,30 @@ static bool is_project_file(const struct engine *e, struct str path)
 	return false;
 }
 
-static struct str thrust_path(struct engine *e, struct str path)
+static void replace_path(
+	struct engine *e, const struct tok *t, struct str hip, const struct hipify_rule *r)
 {
-	struct str cuda = S("thrust/system/cuda/");
-	if (!str_starts(path, cuda))
-		return S("");
-	return str_fmt(e->a, "thrust/system/hip/%.*s", STR(str_sub(path, cuda.n, path.n)));
+	engine_replace(e, t->from + 1, t->to - 1, hip, r);
+	note_header(e, hip);
 }
 
 static void by_family(struct engine *e, const struct tok *t, struct str path)
 {
-	struct str thrust = thrust_path(e, path);
-	if (thrust.n) {
-		engine_replace(
-			e, t->from + 1, t->to - 1, thrust, names_find(S("@thrust/system/cuda/")));
-		note_header(e, thrust);
+	struct str thrust = S("thrust/system/cuda/");
+	if (str_starts(path, thrust)) {
+		struct str rest = str_sub(path, thrust.n, path.n);
+		replace_path(e, t, str_fmt(e->a, "thrust/system/hip/%.*s", STR(rest)),
+			names_find(S("@thrust/system/cuda/")));
 		return;
 	}
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
-		bool part = str_starts(path, families[i].prefix);
-		if (!part || (families[i].rule.n && !str_ends(path, S(".cuh"))))
-			continue;
 		const struct hipify_rule *r = names_find(families[i].rule);
-		if (!r) {
+		if (!str_starts(path, families[i].prefix) || (r && !str_ends(path, S(".cuh"))))
+			continue;
+		if (r)
+			replace_path(e, t, hipify_rule_hip(r), r);
+		else
 			engine_untranslated(e, t, path, families[i].suggestion);
-			return;
-		}
-		engine_replace(e, t->from + 1, t->to - 1, hipify_rule_hip(r), r);
-		note_header(e, hipify_rule_hip(r));
 		return;
 	}
 	note_header(e, path);
@@ -89,26 +85,11 @@ static void by_table(struct engine *e, const struct tok *t, struct str path)
 	if (r && names_lacks(r)) {
 		struct str hip = hipify_rule_hip(r);
 		engine_untranslated(e, t, path, hip.n ? hip : hipify_rule_source(r));
-	} else if (r && names_is_header(r) && e->context && names_newer(r, e->context->rocm)) {
-		engine_untranslated(e, t, path,
-			str_fmt(e->a, "%.*s since ROCm %.*s", STR(hipify_rule_hip(r)),
-				STR(hipify_rule_since(r))));
-	} else if (r && names_is_header(r)) {
-		engine_replace(e, t->from + 1, t->to - 1, hipify_rule_hip(r), r);
-		note_header(e, hipify_rule_hip(r));
-	} else {
+	} else if (!r || !names_is_header(r)) {
 		by_family(e, t, path);
+	} else if (!engine_too_new(e, t, r)) {
+		replace_path(e, t, hipify_rule_hip(r), r);
 	}
-}
-
-static void note_first(struct engine *e, struct str path)
-{
-	const struct hipify_rule *r = names_find(path);
-	struct str hip = r && names_is_header(r) ? hipify_rule_hip(r) : path;
-	bool behind_code = e->outer_prev.to > 0;
-	if (!e->has_include && !e->l.depth && !behind_code)
-		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
-	e->has_include = true;
 }
 
 void include_path(struct engine *e, const struct tok *t)
@@ -116,8 +97,12 @@ void include_path(struct engine *e, const struct tok *t)
 	struct str path = str_sub(e->l.s, t->from + 1, t->to - 1);
 	bool local = e->l.s.p[t->from] == '"';
 	bool own = is_project_file(e, path);
+	const struct hipify_rule *r = own ? NULL : names_find(path);
+	struct str hip = r && names_is_header(r) ? hipify_rule_hip(r) : own ? S("") : path;
+	if (!e->has_include && !e->l.depth && !e->outer_prev.to) /* nothing stands before it */
+		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
+	e->has_include = true;
 	e->has_local_include = e->has_local_include || local;
-	note_first(e, own ? S("") : path);
 	if (str_ends(path, S(".cu")) && (own || !e->context)) {
 		engine_replace(e, t->to - 4, t->to - 1, S(".hip"), names_find(S("@cu")));
 		return;

@@ -1,8 +1,9 @@
-/* Look-ups in the tables of names. */
+/* Look-ups in the tables of names, and the names of files. */
 #include "hipify/cuda/names.h"
 
 #include <string.h>
 
+#include "base/fs.h"
 #include "hipify/cuda/names_hash.h"
 
 enum { SLOTS = 1 << 15 };
@@ -50,14 +51,12 @@ bool names_is_header(const struct hipify_rule *r)
 	return has_text(r->kind, S("header"));
 }
 
-/* The next number of a dotted version; 0 when there is none. */
-static uint64_t version_part(struct str *rest)
+/* Takes the next number of a dotted version; 0 when there is none. */
+static uint64_t take_number(struct str *rest)
 {
 	struct str part;
 	uint64_t n = 0;
-	if (!str_next(rest, '.', &part) || !str_u64(part, 10, &n))
-		return 0;
-	return n;
+	return str_next(rest, '.', &part) && str_u64(part, 10, &n) ? n : 0;
 }
 
 bool names_newer(const struct hipify_rule *r, struct str rocm)
@@ -66,7 +65,7 @@ bool names_newer(const struct hipify_rule *r, struct str rocm)
 	if (!since.n || !rocm.n)
 		return false;
 	while (since.n || rocm.n) {
-		uint64_t a = version_part(&since), b = version_part(&rocm);
+		uint64_t a = take_number(&since), b = take_number(&rocm);
 		if (a != b)
 			return a > b;
 	}
@@ -77,65 +76,25 @@ bool names_newer(const struct hipify_rule *r, struct str rocm)
  * lower-case one (cudaMalloc, not cudart or cudaview), anything behind '_'. CUDA_ alone is left
  * out: projects use it for macros of their own (CUDA_CHECK, CUDA_ARCH), and NVIDIA's are in the
  * tables. */
-static const char *const prefixes[] = {
-	"CUBLASLT_",
-	"CUBLAS_",
-	"CUDART_",
-	"CUDA_ERROR_",
-	"CUDA_C_",
-	"CUDA_R_",
-	"CUDNN_",
-	"CUFFT_",
-	"CUPTI_",
-	"CURAND_",
-	"CUSOLVER_",
-	"CUSPARSE_",
-	"CUTENSOR_",
-	"CU_",
-	"NVML_",
-	"NVRTC_",
-	"NVTX_",
-	"__CUDACC_",
-	"__CUDA_",
-	"__cuda",
-	"__nv_",
-	"__nvvm_",
-	"cu",
-	"cublas",
-	"cublasLt",
-	"cublasXt",
-	"cuda",
-	"cudnn",
-	"cufft",
-	"cufftXt",
-	"cupti",
-	"curand",
-	"curand_",
-	"cusolver",
-	"cusparse",
-	"cutensor",
-	"npp",
-	"nvjpeg",
-	"nvml",
-	"nvrtc",
-	"nvtx",
-};
-
-static bool starts_word(struct str name, struct str prefix)
-{
-	if (!str_starts(name, prefix) || name.n <= prefix.n)
-		return false;
-	char next = name.p[prefix.n];
-	return prefix.p[prefix.n - 1] == '_' || (next >= 'A' && next <= 'Z');
-}
+static const char *const prefixes[] = {"CUBLASLT_", "CUBLAS_", "CUDART_", "CUDA_ERROR_", "CUDA_C_",
+	"CUDA_R_", "CUDNN_", "CUFFT_", "CUPTI_", "CURAND_", "CUSOLVER_", "CUSPARSE_", "CUTENSOR_",
+	"CU_", "NVML_", "NVRTC_", "NVTX_", "__CUDACC_", "__CUDA_", "__cuda", "__nv_", "__nvvm_",
+	"cu", "cublas", "cublasLt", "cublasXt", "cuda", "cudnn", "cufft", "cufftXt", "cupti",
+	"curand", "curand_", "cusolver", "cusparse", "cutensor", "npp", "nvjpeg", "nvml", "nvrtc",
+	"nvtx"};
 
 bool names_look_like_cuda(struct str name)
 {
 	if (name.n < 4 || !strchr("cCnN_", name.p[0]))
 		return false;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (starts_word(name, str_from(prefixes[i])))
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		struct str prefix = str_from(prefixes[i]);
+		if (name.n <= prefix.n || !str_starts(name, prefix))
+			continue;
+		char next = name.p[prefix.n];
+		if (prefix.p[prefix.n - 1] == '_' || (next >= 'A' && next <= 'Z'))
 			return true;
+	}
 	return false;
 }
 
@@ -175,7 +134,22 @@ struct str hipify_rule_table(const struct hipify_rule *r, unsigned *ret_line)
 	return names_tables[r->table];
 }
 
-const struct hipify_rule *hipify_rule_at(size_t i)
+/* ---- files ---- */
+
+bool hipify_is_source(struct str path)
 {
-	return i < names_count ? &names_rows[i] : NULL;
+	static const char *const extensions[] = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".c++",
+		".h", ".hh", ".hip", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tcc", ".tpp"};
+	struct str ext = path_ext(path);
+	for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++)
+		if (str_eq(ext, str_from(extensions[i])))
+			return true;
+	return false;
+}
+
+struct str hipify_output_name(struct arena *a, struct str path)
+{
+	if (!str_ends(path, S(".cu")))
+		return path;
+	return str_fmt(a, "%.*s.hip", STR(str_sub(path, 0, path.n - 3)));
 }

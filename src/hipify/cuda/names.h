@@ -22,7 +22,6 @@ struct arg_rule {
 
 extern const char names_pool[];
 extern const struct hipify_rule names_rows[];
-extern const size_t names_count;
 extern const uint16_t names_slots[]; /* 1 << 15 of them: index into names_rows plus one */
 extern const struct str names_tables[];
 extern const struct arg_rule names_args[]; /* ends with an empty name */

@@ -1,79 +1,61 @@
 /* Translates one text: drives the tokenizer, hands each token to the rules, collects the edits and
- * applies them at the end.
- */
+ * applies them at the end. */
 #include "hipify/cuda/engine.h"
 
 #include <string.h>
 
-void engine_replace(
-	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule)
-{
-	*VEC_PUSH(e->a, &e->ret->edits) = (struct hipify_edit){
-		.from = from,
-		.to = to,
-		.with = with,
-		.rule = rule,
-		.line = e->l.line,
-	};
-}
+/* ---- __CUDA_ARCH__ ----
+ *
+ * It is defined in device passes only, and its value is the compute capability. Where a condition
+ * asks only whether it is defined (or not zero), __HIP_DEVICE_COMPILE__ means the same. A line that
+ * compares the value stays as it is, all of it, and is reported: no AMD GPU has a compute
+ * capability, and half a translation would take branches that neither compiler meant.
+ */
 
-void engine_insert(struct engine *e, size_t at, struct str text, const struct hipify_rule *rule)
+/* Does this condition use the value of __CUDA_ARCH__? */
+static bool compares(struct str condition)
 {
-	engine_replace(e, at, at, text, rule);
-}
-
-/* The column of a byte, counted on from the last question so that long lines stay linear. */
-static unsigned engine_col(struct engine *e, size_t at)
-{
-	if (at < e->bol)
-		e->bol = e->bol_scanned = 0;
-	if (at > e->bol_scanned) {
-		const char *p = memrchr(e->l.s.p + e->bol_scanned, '\n', at - e->bol_scanned);
-		if (p)
-			e->bol = (size_t)(p - e->l.s.p) + 1;
-		e->bol_scanned = at;
+	struct lex l = lex_new(condition, S(""));
+	struct tok prev = {0}, t = {0};
+	bool was_arch = false;
+	while (lex_try(&l, &t) && t.kind != TOK_END) {
+		if (was_arch && tok_in(&l, &t, "<>=!/*+-%?"))
+			return true;
+		was_arch = tok_is(&l, &t, S("__CUDA_ARCH__"));
+		if (was_arch && tok_in(&l, &prev, "<>=/*+-%?:"))
+			return true;
+		prev = t;
 	}
-	return (unsigned)(at - e->bol) + 1;
+	return false;
 }
 
-void engine_untranslated(
-	struct engine *e, const struct tok *at, struct str name, struct str suggestion)
+static void guard_directive(struct engine *e, const struct tok *t)
 {
-	*VEC_PUSH(e->a, &e->ret->untranslated) = (struct untranslated){
-		.path = e->l.path,
-		.name = str_dup(e->a, name),
-		.line = at->line,
-		.col = engine_col(e, at->from),
-		.suggestion = suggestion,
-		.unsure = !suggestion.n && !names_find(name),
-	};
+	struct str word = engine_text(e, t);
+	e->skip_guard = false;
+	if (!str_eq(word, S("if")) && !str_eq(word, S("elif")))
+		return;
+	struct str condition = lex_rest_of_line(&e->l);
+	if (!str_contains(condition, S("__CUDA_ARCH__")) || !compares(condition))
+		return;
+	e->skip_guard = true;
+	engine_untranslated(e, t, S("__CUDA_ARCH__"),
+		S("the value is compared: no AMD GPU has a compute capability"));
 }
 
-struct tok engine_peek(const struct engine *e)
+static void guard_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
-	struct lex ahead = e->l;
-	struct tok t = {0};
-	if (!lex_try(&ahead, &t))
-		t = (struct tok){.kind = TOK_END, .from = e->l.s.n, .to = e->l.s.n};
-	return t;
+	struct str d = e->l.directive;
+	if (str_eq(d, S("ifdef")) || str_eq(d, S("ifndef")) || str_eq(d, S("elifdef")) ||
+		str_eq(d, S("elifndef")) || str_eq(d, S("if")) || str_eq(d, S("elif"))) {
+		if (!e->skip_guard)
+			engine_replace(e, t->from, t->to, hipify_rule_hip(r), r);
+		return;
+	}
+	engine_untranslated(e, t, S("__CUDA_ARCH__"), S("no AMD GPU has a compute capability"));
 }
 
-struct str engine_text(const struct engine *e, const struct tok *t)
-{
-	return tok_text(&e->l, t);
-}
-
-bool engine_is(const struct engine *e, const struct tok *t, struct str text)
-{
-	return tok_is(&e->l, t, text);
-}
-
-static void scoped_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
-{
-	struct tok next = engine_peek(e);
-	if (engine_is(e, &next, S("::")) || engine_is(e, &e->prev, S("namespace")))
-		engine_replace(e, t->from, t->to, hipify_rule_hip(r), r);
-}
+/* ---- names ---- */
 
 /* thrust::cuda::par and thrust::system::cuda are called hip in rocThrust; cuda:: alone is libcu++.
  */
@@ -88,50 +70,34 @@ static void cuda_word(struct engine *e, const struct tok *t)
 		untranslated_libcuxx(e, t);
 }
 
-static bool known_row(const struct hipify_rule *r)
-{
-	return r && !names_is_header(r) && !names_lacks(r);
-}
-
 static void by_row(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
-	if (str_eq(hipify_rule_kind(r), S("guard")))
+	if (str_eq(hipify_rule_kind(r), S("guard"))) {
 		guard_name(e, t, r);
-	else if (str_eq(hipify_rule_kind(r), S("namespace")))
-		scoped_name(e, t, r);
-	else
-		engine_replace(e, t->from, t->to, hipify_rule_hip(r), r);
-}
-
-static bool asm_word(struct str s)
-{
-	return str_eq(s, S("asm")) || str_eq(s, S("__asm__")) || str_eq(s, S("__asm"));
-}
-
-/* A HIP name that the wanted version does not have yet. */
-static bool too_new(struct engine *e, const struct tok *t, const struct hipify_rule *r)
-{
-	struct str hip = hipify_rule_hip(r), since = hipify_rule_since(r);
-	if (!e->context || !names_newer(r, e->context->rocm))
-		return false;
-	engine_untranslated(e, t, hipify_rule_cuda(r),
-		str_fmt(e->a, "%.*s since ROCm %.*s", STR(hip), STR(since)));
-	return true;
+		return;
+	}
+	if (str_eq(hipify_rule_kind(r), S("namespace"))) {
+		struct tok next = engine_peek(e);
+		if (!engine_is(e, &next, S("::")) && !engine_is(e, &e->prev, S("namespace")))
+			return;
+	}
+	engine_replace(e, t->from, t->to, hipify_rule_hip(r), r);
 }
 
 static void look_up(struct engine *e, const struct tok *t, struct str s)
 {
 	const struct hipify_rule *r = names_find(s);
-	if (known_row(r) && !too_new(e, t, r))
-		by_row(e, t, r);
-	else if (known_row(r))
-		return;
-	else if ((r && names_lacks(r)) || names_look_like_cuda(s))
+	bool lacks = r && names_lacks(r);
+	if (r && !lacks && !names_is_header(r)) {
+		if (!engine_too_new(e, t, r))
+			by_row(e, t, r);
+	} else if (lacks || names_look_like_cuda(s)) {
 		untranslated_name(e, t, r);
-	else if (str_eq(s, S("cuda")))
+	} else if (str_eq(s, S("cuda"))) {
 		cuda_word(e, t);
-	else if (asm_word(s))
+	} else if (str_eq(s, S("asm")) || str_eq(s, S("__asm__")) || str_eq(s, S("__asm"))) {
 		e->in_asm = true;
+	}
 }
 
 /* A call whose arguments matter, unless this is a declaration or the name of a macro. */
@@ -140,12 +106,10 @@ static const struct arg_rule *call_rule(struct engine *e, struct str s)
 	const struct arg_rule *r = names_arg(s);
 	if (!r)
 		return NULL;
-	bool warp = str_eq(r->rule, S("@mask"));
 	struct tok next = engine_peek(e);
-	bool call = engine_is(e, &next, S("("));
-	if (!call || untranslated_declaration_before(e))
+	if (!engine_is(e, &next, S("(")) || untranslated_declaration_before(e))
 		return NULL;
-	e->ret->warp_sync = e->ret->warp_sync || warp;
+	e->ret->warp_sync = e->ret->warp_sync || str_eq(r->rule, S("@mask"));
 	return r;
 }
 
@@ -180,8 +144,17 @@ static void punctuation(struct engine *e, const struct tok *t)
 		untranslated_paste(e);
 }
 
-static void dispatch(struct engine *e, const struct tok *t)
+static void one_token(struct engine *e, const struct tok *t)
 {
+	if (t->kind == TOK_LINE_END) {
+		/* Brackets in a preprocessor line do not pair with those around it. */
+		args_close_all(e, true);
+		e->depth = e->outer_depth;
+		e->prev = e->outer_prev;
+		e->skip_guard = false;
+		return;
+	}
+	args_before(e, t);
 	if (t->kind == TOK_IDENT)
 		identifier(e, t);
 	else if (t->kind == TOK_PUNCT)
@@ -192,25 +165,6 @@ static void dispatch(struct engine *e, const struct tok *t)
 		untranslated_raw_string(e, t);
 	if (e->in_asm && (t->kind == TOK_STRING || t->kind == TOK_RAW))
 		untranslated_asm_string(e, t);
-}
-
-/* Brackets in a preprocessor line do not pair with those around it. */
-static void line_end(struct engine *e)
-{
-	args_close_all(e, true);
-	e->depth = e->outer_depth;
-	e->prev = e->outer_prev;
-	e->skip_guard = false;
-}
-
-static void one_token(struct engine *e, const struct tok *t)
-{
-	if (t->kind == TOK_LINE_END) {
-		line_end(e);
-		return;
-	}
-	args_before(e, t);
-	dispatch(e, t);
 	args_after(e, t);
 	untranslated_track(e, t);
 	if (t->kind != TOK_IDENT)
@@ -226,6 +180,8 @@ static void one_token(struct engine *e, const struct tok *t)
 		e->outer_prev = *t;
 	}
 }
+
+/* ---- the whole ---- */
 
 /* Puts what the head of a program part needs in front of all other edits. */
 static void add_head(struct engine *e)
@@ -263,37 +219,22 @@ static struct str apply(struct arena *a, struct str source, const struct hipify_
 	return buf_str(&b);
 }
 
-/* Declared here, or in a namespace of that name that is: cuda::f, but not libcu++'s cuda::std. */
-static bool own_name(struct engine *e, struct str name)
-{
-	if (map_get(&e->declared, name))
-		return true;
-	return str_starts(name, S("cuda::")) && !str_eq(name, S("cuda::std")) &&
-	       map_get(&e->declared, S("cuda"));
-}
-
-/* Names that the text declares itself are not CUDA's. */
+/* Names that the text declares itself are not CUDA's, nor is what is in a namespace of its own:
+ * cuda::f, but not libcu++'s cuda::std. */
 static void drop_own_names(struct engine *e)
 {
-	struct untranslated_list *left = &e->ret->untranslated;
+	struct untranslated_list *list = &e->ret->untranslated;
+	bool own_cuda = map_get(&e->declared, S("cuda"));
 	size_t n = 0;
-	for (size_t i = 0; i < left->n; i++)
-		if (!own_name(e, left->v[i].name))
-			left->v[n++] = left->v[i];
-	left->n = n;
+	for (size_t i = 0; i < list->n; i++) {
+		struct str name = list->v[i].name;
+		bool member = str_starts(name, S("cuda::")) && !str_eq(name, S("cuda::std"));
+		if (!map_get(&e->declared, name) && !(own_cuda && member))
+			list->v[n++] = list->v[i];
+	}
+	list->n = n;
 	for (size_t i = 0; i < e->declared.n; i++)
 		strs_add(e->a, &e->ret->declared, str_dup(e->a, e->declared.v[i].key));
-}
-
-static struct err *tokens(struct engine *e)
-{
-	struct tok t;
-	do {
-		TRY(lex_next(&e->l, &t));
-		one_token(e, &t);
-	} while (t.kind != TOK_END);
-	args_close_all(e, false);
-	return NULL;
 }
 
 struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
@@ -310,7 +251,12 @@ struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
 	};
 	*ret = (struct hipify_text){0};
 	TRY(lex_check_text(source, path));
-	TRY(tokens(&e));
+	struct tok t;
+	do {
+		TRY(lex_next(&e.l, &t));
+		one_token(&e, &t);
+	} while (t.kind != TOK_END);
+	args_close_all(&e, false);
 	drop_own_names(&e);
 	if (str_ends(path, S(".cu")) || str_ends(path, S(".hip")))
 		add_head(&e);

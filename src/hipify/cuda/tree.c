@@ -3,26 +3,10 @@
  */
 #include "hipify/cuda/standalone.h"
 
-#include <string.h>
-
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/proc.h"
 #include "base/progress.h"
-
-static const char *const extensions[] = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".c++", ".h",
-	".hh", ".hip", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tcc", ".tpp"};
-
-/* One file on its way through. */
-struct work {
-	const struct hipify_options *o;
-	const struct view *view;
-	const struct hipify_context *context;
-	struct change *file;
-	struct arena mem; /* of the text and what was found in it */
-	struct str source;
-	struct hipify_text text;
-};
 
 struct run {
 	struct arena *a;
@@ -32,21 +16,14 @@ struct run {
 	struct work *v; /* one for each file of ret */
 };
 
-bool hipify_is_source(struct str path)
-{
-	struct str ext = path_ext(path);
-	for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++)
-		if (str_eq(ext, str_from(extensions[i])))
-			return true;
-	return false;
-}
-
-struct str hipify_output_name(struct arena *a, struct str path)
-{
-	if (!str_ends(path, S(".cu")))
-		return path;
-	return str_fmt(a, "%.*s.hip", STR(str_sub(path, 0, path.n - 3)));
-}
+/* One file on its way through. */
+struct work {
+	const struct run *all;
+	struct change *file;
+	struct arena mem; /* of the text and what was found in it */
+	struct str source;
+	struct hipify_text text;
+};
 
 /* ---- which files ---- */
 
@@ -64,7 +41,7 @@ static void fail(struct change *f, struct err *e)
 	f->error = err_join(f->error, e);
 }
 
-struct level { /* one folder of the tree */
+struct level { /* a folder of the tree */
 	struct run *r;
 	struct str rel;
 	struct strs dirs; /* to look into next */
@@ -143,12 +120,15 @@ static struct err *choose_files(struct run *r)
 }
 
 /* Two sources that give one output: the second fails. So do names that break the manifest's lines.
- */
-static void check_outputs(struct run *r)
+ * The names of all are what a translation knows about other files. */
+static void check_names(struct run *r)
 {
 	MAP(seen, r->a);
-	for (size_t i = 0; i < r->ret->changes.n; i++) {
-		struct change *f = &r->ret->changes.v[i], *other = map_get(&seen, f->output);
+	struct hipify_context *c = &r->ret->context;
+	c->by_name.a = r->a;
+	c->rocm = r->o->rocm;
+	VEC_EACH (struct change, f, &r->ret->changes) {
+		struct change *other = map_get(&seen, f->output);
 		if (str_chr(f->source, '\n') < f->source.n ||
 			str_chr(f->source, '\t') < f->source.n)
 			fail(f, err_new(E_HIPIFY, "its name has a line end or a tab in it"));
@@ -157,31 +137,16 @@ static void check_outputs(struct run *r)
 					STR(other->source), STR(f->source), STR(f->output)));
 		else
 			map_put(&seen, f->output, f);
+		struct strs *same = map_get(&c->by_name, path_base(f->source));
+		if (!same) {
+			same = NEW(r->a, struct strs);
+			map_put(&c->by_name, path_base(f->source), same);
+		}
+		strs_add(r->a, same, f->source);
 	}
 }
 
 /* ---- translating ---- */
-
-static void add_context(struct run *r)
-{
-	struct hipify_context *c = &r->ret->context;
-	c->by_name.a = r->a;
-	c->rocm = r->o->rocm;
-	for (size_t i = 0; i < r->ret->changes.n; i++) {
-		struct str path = r->ret->changes.v[i].source, name = path_base(path);
-		struct strs *list = map_get(&c->by_name, name);
-		if (!list) {
-			list = NEW(r->a, struct strs);
-			map_put(&c->by_name, name, list);
-		}
-		strs_add(r->a, list, path);
-	}
-}
-
-static bool is_unit(struct str path)
-{
-	return str_ends(path, S(".cu")) || str_ends(path, S(".hip"));
-}
 
 static struct err *read_one(struct arena *tmp, void *user)
 {
@@ -189,8 +154,9 @@ static struct err *read_one(struct arena *tmp, void *user)
 	struct work *w = user;
 	if (w->file->status == CHANGE_FAILED)
 		return NULL;
-	struct str path = path_join(&w->mem, w->view->root, w->file->source);
-	struct err *e = view_read(w->view, &w->mem, path, &w->source);
+	const struct view *view = w->all->view;
+	struct str path = path_join(&w->mem, view->root, w->file->source);
+	struct err *e = view_read(view, &w->mem, path, &w->source);
 	if (e)
 		fail(w->file, e);
 	return NULL;
@@ -203,9 +169,10 @@ static struct err *translate_one(struct arena *tmp, void *user)
 	TRY(cancel_check());
 	if (w->file->status == CHANGE_FAILED)
 		return NULL;
-	struct err *e = hipify_text_in(&w->mem, w->source, w->file->source, w->context, &w->text);
+	const struct hipify_context *context = &w->all->ret->context;
+	struct err *e = hipify_text_in(&w->mem, w->source, w->file->source, context, &w->text);
 	if (e) {
-		struct str path = path_join(&w->mem, w->o->dir, w->file->source);
+		struct str path = path_join(&w->mem, w->all->o->dir, w->file->source);
 		fail(w->file, err_at(e, (struct loc){path, e->line, e->col}));
 	}
 	w->file->edits = w->text.edits.n;
@@ -218,55 +185,43 @@ static struct err *translate(struct run *r)
 	size_t n = r->ret->changes.n;
 	r->v = arena_array(r->a, n, sizeof(*r->v));
 	for (size_t i = 0; i < n; i++)
-		r->v[i] = (struct work){
-			.o = r->o,
-			.view = r->view,
-			.context = &r->ret->context,
-			.file = &r->ret->changes.v[i],
-		};
+		r->v[i] = (struct work){.all = r, .file = &r->ret->changes.v[i]};
 	TRY(pool_each(r->o->jobs, r->v, n, sizeof(*r->v), read_one));
-	for (size_t i = 0; i < n; i++)
-		if (!is_unit(r->v[i].file->source) && str_contains(r->v[i].source, S("_sync")))
+	for (size_t i = 0; i < n; i++) {
+		struct str path = r->v[i].file->source;
+		bool unit = str_ends(path, S(".cu")) || str_ends(path, S(".hip"));
+		if (!unit && str_contains(r->v[i].source, S("_sync")))
 			r->ret->context.warp_sync = true;
+	}
 	return pool_each(r->o->jobs, r->v, n, sizeof(*r->v), translate_one);
 }
 
 /* ---- the whole ---- */
-
-static void keep_names(struct run *r, struct map *declared)
-{
-	for (size_t i = 0; i < r->ret->changes.n; i++)
-		for (size_t k = 0; k < r->v[i].text.declared.n; k++)
-			map_put(declared, str_dup(r->a, r->v[i].text.declared.v[k]), r);
-}
-
-/* The text lives on when it is to be written: in an overlay an unchanged one is, too. */
-static void keep_text(struct run *r, struct work *w)
-{
-	struct change *f = w->file;
-	bool same_place = r->o->in_place && str_eq(f->source, f->output);
-	if (f->status == CHANGE_OK || (f->status == CHANGE_UNCHANGED && !same_place))
-		f->text = str_dup(r->a, w->text.text);
-}
 
 /* Joins what was found in the files; a name that one of them declares is the project's own. */
 static void gather(struct run *r)
 {
 	MAP(declared, r->a);
 	MAP(headers, r->a);
-	keep_names(r, &declared);
+	for (size_t i = 0; i < r->ret->changes.n; i++)
+		for (size_t k = 0; k < r->v[i].text.declared.n; k++)
+			map_put(&declared, str_dup(r->a, r->v[i].text.declared.v[k]), r);
 	for (size_t i = 0; i < r->ret->changes.n; i++) {
 		struct hipify_text *t = &r->v[i].text;
-		for (size_t k = 0; k < t->untranslated.n; k++) {
-			struct untranslated l = t->untranslated.v[k];
-			if (map_get(&declared, l.name))
+		VEC_EACH (const struct untranslated, u, &t->untranslated) {
+			if (map_get(&declared, u->name))
 				continue;
-			l.path = r->v[i].file->source;
-			l.name = str_dup(r->a, l.name);
-			l.suggestion = str_dup(r->a, l.suggestion);
-			*VEC_PUSH(r->a, &r->ret->untranslated) = l;
+			struct untranslated *copy = VEC_PUSH(r->a, &r->ret->untranslated);
+			*copy = *u;
+			copy->path = r->v[i].file->source;
+			copy->name = str_dup(r->a, u->name);
+			copy->suggestion = str_dup(r->a, u->suggestion);
 		}
-		keep_text(r, &r->v[i]);
+		/* The text lives on when it is to be written: in an overlay an unchanged one is, too. */
+		struct change *f = r->v[i].file;
+		bool same_place = r->o->in_place && str_eq(f->source, f->output);
+		if (f->status == CHANGE_OK || (f->status == CHANGE_UNCHANGED && !same_place))
+			f->text = str_dup(r->a, t->text);
 		for (size_t k = 0; k < t->headers.n; k++) {
 			struct str h = str_dup(r->a, t->headers.v[k]);
 			if (map_put(&headers, h, r))
@@ -281,8 +236,7 @@ struct err *standalone_run(struct arena *a, const struct hipify_options *o, cons
 {
 	struct run r = {.a = a, .o = o, .view = view, .ret = ret};
 	TRY(choose_files(&r));
-	check_outputs(&r);
-	add_context(&r);
+	check_names(&r);
 	struct progress *p = progress_begin(S("Translating"), o->dir, UNIT_ITEMS, ret->changes.n);
 	struct err *e = translate(&r);
 	progress_end(p);

@@ -26,12 +26,6 @@ static bool word_in(struct str word, const char *const *list, size_t n)
 
 #define WORD_IN(word, list) word_in((word), (list), sizeof(list) / sizeof(*(list)))
 
-static bool next_is(const struct engine *e, const struct tok *next, const char *set)
-{
-	return next->kind == TOK_PUNCT && next->to - next->from == 1 &&
-	       strchr(set, e->l.s.p[next->from]);
-}
-
 /* T name, T *name, struct name {, using name =, #define name, enum { name. */
 static bool declaring(const struct engine *e)
 {
@@ -43,18 +37,18 @@ static bool declaring(const struct engine *e)
 		(str_eq(prev, S("{")) || str_eq(prev, S(","))))
 		return true;
 	if (str_eq(prev, S("using")))
-		return next_is(e, &next, "=");
+		return tok_in(&e->l, &next, "=");
 	if (str_eq(prev, S("namespace")) && engine_is(e, &e->prev2, S("using")))
 		return false;
 	if (e->prev.kind == TOK_IDENT && WORD_IN(prev, before_name))
-		return next_is(e, &next, "{:,>=;") || str_eq(prev, S("namespace"));
+		return tok_in(&e->l, &next, "{:,>=;") || str_eq(prev, S("namespace"));
 	if (e->prev.kind == TOK_IDENT && !WORD_IN(prev, before_use))
-		return next_is(e, &next, "(;=,)[{:");
+		return tok_in(&e->l, &next, "(;=,)[{:");
 	if (e->plain && str_eq(prev, S(",")))
-		return next_is(e, &next, ";=,[");
+		return tok_in(&e->l, &next, ";=,[");
 	bool pointer = str_eq(prev, S("*")) || str_eq(prev, S("&")) || str_eq(prev, S(">"));
 	return pointer && e->prev2.kind == TOK_IDENT &&
-	       next_is(e, &next, e->plain ? "(;=,)[" : ";=,)[");
+	       tok_in(&e->l, &next, e->plain ? "(;=,)[" : ";=,)[");
 }
 
 void untranslated_track(struct engine *e, const struct tok *t)
@@ -74,7 +68,7 @@ bool untranslated_declaration_before(const struct engine *e)
 	return e->prev.kind == TOK_IDENT && !WORD_IN(prev, before_use);
 }
 
-bool untranslated_declares(struct engine *e, const struct tok *t)
+static bool declares(struct engine *e, const struct tok *t)
 {
 	if (!declaring(e))
 		return false;
@@ -82,34 +76,29 @@ bool untranslated_declares(struct engine *e, const struct tok *t)
 	return true;
 }
 
-/* Names such as umin are no CUDA names unless called; CUtensorMap and CUDA_VERSION always are. */
-static bool common_word(struct str name, const struct hipify_rule *r)
-{
-	return !names_look_like_cuda(name) && str_eq(hipify_rule_kind(r), S("unsupported")) &&
-	       name.p[0] != '_' && !str_starts(name, S("CU"));
-}
-
 void untranslated_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
 	struct str name = engine_text(e, t), hip = r ? hipify_rule_hip(r) : S("");
-	if (untranslated_declares(e, t))
+	if (declares(e, t))
 		return;
 	if (r && !hip.n && !str_starts(hipify_rule_source(r), S("hipify-perl")))
 		hip = hipify_rule_source(r);
 	struct tok next = engine_peek(e);
 	if (!r && engine_is(e, &next, S("##")))
 		return; /* untranslated_paste() reports it */
+	/* Names such as umin are no CUDA names unless used; CUtensorMap and CUDA_VERSION always are. */
 	bool used = engine_is(e, &next, S("(")) || engine_is(e, &next, S("::")) ||
 		    engine_is(e, &e->prev, S("namespace"));
-	if (r && common_word(name, r) && !used)
-		return;
-	engine_untranslated(e, t, name, hip);
+	bool common = r && names_lacks(r) && !names_look_like_cuda(name) && name.p[0] != '_' &&
+		      !str_starts(name, S("CU"));
+	if (used || !common)
+		engine_untranslated(e, t, name, hip);
 }
 
 void untranslated_libcuxx(struct engine *e, const struct tok *t)
 {
 	struct tok next = engine_peek(e);
-	if (engine_is(e, &e->prev, S("namespace")) && untranslated_declares(e, t))
+	if (engine_is(e, &e->prev, S("namespace")) && declares(e, t))
 		return;
 	if (!engine_is(e, &next, S("::")) || engine_is(e, &e->prev, S("::")))
 		return;
@@ -119,14 +108,6 @@ void untranslated_libcuxx(struct engine *e, const struct tok *t)
 		return;
 	struct str name = str_fmt(e->a, "cuda::%.*s", STR(engine_text(e, &part)));
 	engine_untranslated(e, t, name, hipify_rule_source(names_find(S("@cuda::"))));
-}
-
-static void raw_word(struct engine *e, const struct tok *t, struct str word, struct map *seen)
-{
-	const struct hipify_rule *r = names_find(word);
-	bool known = r && !names_is_header(r) && names_look_like_cuda(word);
-	if (known && map_put(seen, word, e))
-		engine_untranslated(e, t, word, hipify_rule_source(names_find(S("@raw"))));
 }
 
 void untranslated_raw_string(struct engine *e, const struct tok *t)
@@ -142,7 +123,12 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 		while (i < t->to && cxx_word_char(e->l.s.p[i]))
 			i++;
 		at.to = i;
-		raw_word(e, &at, str_sub(e->l.s, at.from, at.to), &seen);
+		struct str word = engine_text(e, &at);
+		const struct hipify_rule *r = names_find(word);
+		bool known = r && !names_is_header(r) && names_look_like_cuda(word);
+		if (known && map_put(&seen, word, e))
+			engine_untranslated(
+				e, &at, word, hipify_rule_source(names_find(S("@raw"))));
 	}
 }
 
@@ -161,6 +147,7 @@ void untranslated_asm_string(struct engine *e, const struct tok *t)
 	}
 }
 
+/* How names start that macros put together with ##. */
 static const char *const stems[] = {"cuda", "cublas", "cublasLt", "cufft", "curand", "cusparse",
 	"cusolver", "cusolverDn", "cu", "nvrtc", "CU_", "CUDA_", "CUBLAS_", "CUFFT_", "CURAND_",
 	"CUSPARSE_", "CUSOLVER_"};

@@ -16,7 +16,7 @@
 #include "lang/cxx/lexer.h"
 #include "lang/cxx/live.h"
 
-struct scan {
+struct file_search {
 	struct search *all;
 	const struct change *file;
 	struct arena mem;
@@ -25,9 +25,8 @@ struct scan {
 };
 
 struct search {
-	struct arena *a;
 	const struct view *view;
-	struct scan *v;
+	struct file_search *v;
 	size_t n;
 	struct map declared; /* by the project */
 	struct map asked;    /* names that it might declare in a file not looked at yet */
@@ -117,18 +116,6 @@ static bool one_of(struct str s, const char *const *list)
 	return false;
 }
 
-/* The word that ends before `at`, or "". */
-static struct str word_before(struct str s, size_t at)
-{
-	size_t to = at;
-	while (to && (s.p[to - 1] == ' ' || s.p[to - 1] == '\t'))
-		to--;
-	size_t from = to;
-	while (from && cxx_word_char(s.p[from - 1]))
-		from--;
-	return str_sub(s, from, to);
-}
-
 /* TYPE name(, using name =, #define name: such a name is the project's own. */
 static bool declared_at(struct str s, size_t from, size_t to)
 {
@@ -137,7 +124,12 @@ static bool declared_at(struct str s, size_t from, size_t to)
 		"inline", "constexpr", "register", "mutable", "not", "and", "or", "defined",
 		"ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof", "decltype",
 		"typedef", "co_return", "co_await", "co_yield", "struct", "enum", NULL};
-	struct str before = word_before(s, from);
+	while (from && (s.p[from - 1] == ' ' || s.p[from - 1] == '\t'))
+		from--;
+	size_t end = from;
+	while (from && cxx_word_char(s.p[from - 1]))
+		from--;
+	struct str before = str_sub(s, from, end);
 	while (to < s.n && (s.p[to] == ' ' || s.p[to] == '\t'))
 		to++;
 	if (!before.n || one_of(before, before_use) || to == s.n)
@@ -146,7 +138,7 @@ static bool declared_at(struct str s, size_t from, size_t to)
 }
 
 /* A name that HIP has, too. */
-static void add_known(struct scan *s, struct str text, const struct hipify_edit *e)
+static void add_known(struct file_search *s, struct str text, const struct hipify_edit *e)
 {
 	static const char *const kinds[] = {
 		"function", "constant", "type", "template", "macro", NULL};
@@ -172,7 +164,7 @@ static void add_known(struct scan *s, struct str text, const struct hipify_edit 
 
 /* A name that HIP lacks or our tables do not know; not what the translator says about strings,
  * macros that paste names, and libcu++. */
-static void add_other(struct scan *s, const struct untranslated *l)
+static void add_other(struct file_search *s, const struct untranslated *l)
 {
 	const struct hipify_rule *r = names_find(l->name);
 	bool member = l->unsure && str_ends(l->name, S("_"));
@@ -200,51 +192,51 @@ static struct err *quietly(struct err *e)
 	return NULL;
 }
 
-/* Leaves out what a ROCm build does not see, and names that the text itself asks for. */
-static void drop_dead(struct scan *s, struct str text)
-{
-	struct live_lines lines = live_lines(&s->mem, text);
-	MAP(asked, &s->mem);
-	size_t n = 0;
-	VEC_EACH (const struct untranslated, l, &s->untranslated)
-		if (line_in(&lines.conditions, l->line))
-			map_put(&asked, l->name, s);
-	for (size_t i = 0; i < s->untranslated.n; i++) {
-		struct untranslated l = s->untranslated.v[i];
-		if (!line_in(&lines.dead, l.line) && !map_get(&asked, l.name))
-			s->untranslated.v[n++] = l;
-	}
-	s->untranslated.n = n;
-}
-
-static struct err *look(struct scan *s, struct str text, struct str source)
+static struct err *search_text(struct file_search *s, struct str text, struct str source)
 {
 	struct hipify_text t;
+	struct untranslated_list *list = &s->untranslated;
 	TRY(hipify_text(&s->mem, text, S("result.h"), &t));
-	struct place p = {.source = source, .added = added_lines(text, source), .line = 1};
 	s->declared = t.declared;
 	VEC_EACH (const struct hipify_edit, e, &t.edits)
 		add_known(s, text, e);
 	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		add_other(s, l);
-	drop_dead(s, text);
-	if (s->untranslated.n)
-		qsort(s->untranslated.v, s->untranslated.n, sizeof(*s->untranslated.v), by_line);
-	VEC_EACH (struct untranslated, l, &s->untranslated)
+	/* What a ROCm build does not see is left out, and names that the text itself asks for. */
+	struct live_lines lines = live_lines(&s->mem, text);
+	MAP(asked, &s->mem);
+	size_t n = 0;
+	VEC_EACH (const struct untranslated, l, list)
+		if (line_in(&lines.conditions, l->line))
+			map_put(&asked, l->name, s);
+	VEC_EACH (const struct untranslated, l, list)
+		if (!line_in(&lines.dead, l->line) && !map_get(&asked, l->name))
+			list->v[n++] = *l;
+	list->n = n;
+	if (n)
+		qsort(list->v, n, sizeof(*list->v), by_line);
+	struct place p = {.source = source, .added = added_lines(text, source), .line = 1};
+	VEC_EACH (struct untranslated, l, list)
 		locate(&p, l);
 	return NULL;
 }
 
-static struct err *scan_result(struct arena *tmp, void *user)
+/* The text of a source as it was; .p NULL when it cannot be read. */
+static struct err *read_source(struct arena *tmp, const struct file_search *s, struct str *ret)
 {
-	struct scan *s = user;
 	const struct view *view = s->all->view;
-	struct str source = {0};
 	TRY(cancel_check());
+	return quietly(view_read(view, tmp, path_join(tmp, view->root, s->file->source), ret));
+}
+
+static struct err *search_result(struct arena *tmp, void *user)
+{
+	struct file_search *s = user;
+	struct str source = {0};
 	if (s->file->status != CHANGE_OK || !s->file->text.p || !hipify_is_source(s->file->source))
 		return NULL;
-	TRY(quietly(view_read(view, tmp, path_join(tmp, view->root, s->file->source), &source)));
-	return source.p ? quietly(look(s, s->file->text, source)) : NULL;
+	TRY(read_source(tmp, s, &source));
+	return source.p ? quietly(search_text(s, s->file->text, source)) : NULL;
 }
 
 /* Does a text have one of the names? */
@@ -265,16 +257,14 @@ static bool has_name(const struct map *names, struct str text)
 }
 
 /* A file that was not changed may declare what others use. */
-static struct err *scan_unchanged(struct arena *tmp, void *user)
+static struct err *search_unchanged(struct arena *tmp, void *user)
 {
-	struct scan *s = user;
-	const struct view *view = s->all->view;
+	struct file_search *s = user;
 	struct str text = {0};
 	struct hipify_text t;
-	TRY(cancel_check());
 	if (s->file->status != CHANGE_UNCHANGED || !hipify_is_source(s->file->source))
 		return NULL;
-	TRY(quietly(view_read(view, tmp, path_join(tmp, view->root, s->file->source), &text)));
+	TRY(read_source(tmp, s, &text));
 	if (!text.p || !has_name(&s->all->asked, text))
 		return NULL;
 	TRY(quietly(hipify_text(&s->mem, text, S("result.h"), &t)));
@@ -295,36 +285,17 @@ static void note_declared(struct search *x)
 			map_put(&x->declared, x->v[i].declared.v[k], x);
 }
 
-static void note_asked(struct search *x)
+static struct err *search(struct search *x, unsigned jobs)
 {
+	TRY(pool_each(jobs, x->v, x->n, sizeof(*x->v), search_result));
+	note_declared(x);
 	for (size_t i = 0; i < x->n; i++)
 		VEC_EACH (const struct untranslated, l, &x->v[i].untranslated)
 			if (!map_get(&x->declared, l->name))
 				map_put(&x->asked, l->name, x);
-}
-
-static void gather(struct search *x, struct untranslated_list *ret)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		VEC_EACH (const struct untranslated, l, &x->v[i].untranslated) {
-			if (map_get(&x->declared, l->name))
-				continue;
-			struct untranslated *copy = VEC_PUSH(x->a, ret);
-			*copy = *l;
-			copy->name = str_dup(x->a, l->name);
-			copy->suggestion = str_dup(x->a, l->suggestion);
-		}
-	}
-}
-
-static struct err *search(struct search *x, unsigned jobs)
-{
-	TRY(pool_each(jobs, x->v, x->n, sizeof(*x->v), scan_result));
-	note_declared(x);
-	note_asked(x);
 	if (!x->asked.n)
 		return NULL;
-	TRY(pool_each(jobs, x->v, x->n, sizeof(*x->v), scan_unchanged));
+	TRY(pool_each(jobs, x->v, x->n, sizeof(*x->v), search_unchanged));
 	note_declared(x);
 	return NULL;
 }
@@ -333,14 +304,22 @@ struct err *report_untranslated(struct arena *a, const struct hipify_options *o,
 	const struct view *view, struct hipify_tree *t)
 {
 	ARENA(tmp);
-	struct search x = {.a = a, .view = view, .n = t->changes.n};
+	struct search x = {.view = view, .n = t->changes.n};
 	x.declared.a = x.asked.a = &tmp;
 	x.v = arena_array(&tmp, x.n, sizeof(*x.v));
 	for (size_t i = 0; i < x.n; i++)
-		x.v[i] = (struct scan){.all = &x, .file = &t->changes.v[i]};
+		x.v[i] = (struct file_search){.all = &x, .file = &t->changes.v[i]};
 	struct err *e = search(&x, o->jobs);
-	if (!e)
-		gather(&x, &t->untranslated);
+	for (size_t i = 0; !e && i < x.n; i++) {
+		VEC_EACH (const struct untranslated, l, &x.v[i].untranslated) {
+			if (map_get(&x.declared, l->name))
+				continue;
+			struct untranslated *copy = VEC_PUSH(a, &t->untranslated);
+			*copy = *l;
+			copy->name = str_dup(a, l->name);
+			copy->suggestion = str_dup(a, l->suggestion);
+		}
+	}
 	for (size_t i = 0; i < x.n; i++)
 		arena_free(&x.v[i].mem);
 	return e;

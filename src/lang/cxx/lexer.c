@@ -325,6 +325,11 @@ bool tok_is(const struct lex *l, const struct tok *t, struct str text)
 	return t->to - t->from == text.n && !memcmp(l->s.p + t->from, text.p, text.n);
 }
 
+bool tok_in(const struct lex *l, const struct tok *t, const char *set)
+{
+	return t->kind == TOK_PUNCT && t->to - t->from == 1 && strchr(set, l->s.p[t->from]);
+}
+
 struct str lex_rest_of_line(const struct lex *l)
 {
 	size_t i = l->at;

@@ -46,6 +46,8 @@ bool lex_try(struct lex *l, struct tok *ret);
 bool cxx_word_char(char c); /* an ASCII letter, a digit or "_" */
 struct str tok_text(const struct lex *l, const struct tok *t);
 bool tok_is(const struct lex *l, const struct tok *t, struct str text);
+/* Is it one of these characters, as punctuation? */
+bool tok_in(const struct lex *l, const struct tok *t, const char *set);
 /* The rest of the current preprocessor line, spliced lines included. */
 struct str lex_rest_of_line(const struct lex *l);
 /* An error at this byte of the source. */

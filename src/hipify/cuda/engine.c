@@ -1,0 +1,73 @@
+/* What rules do with the text: edits, reports, and a look at the next token. */
+#include "hipify/cuda/engine.h"
+
+#include <string.h>
+
+void engine_replace(
+	struct engine *e, size_t from, size_t to, struct str with, const struct hipify_rule *rule)
+{
+	*VEC_PUSH(e->a, &e->ret->edits) = (struct hipify_edit){
+		.from = from,
+		.to = to,
+		.with = with,
+		.rule = rule,
+		.line = e->l.line,
+	};
+}
+
+void engine_insert(struct engine *e, size_t at, struct str text, const struct hipify_rule *rule)
+{
+	engine_replace(e, at, at, text, rule);
+}
+
+void engine_untranslated(
+	struct engine *e, const struct tok *at, struct str name, struct str suggestion)
+{
+	/* The column is counted on from the last question, so that long lines stay linear. */
+	if (at->from < e->bol)
+		e->bol = e->bol_scanned = 0;
+	if (at->from > e->bol_scanned) {
+		const char *from = e->l.s.p + e->bol_scanned;
+		const char *p = memrchr(from, '\n', at->from - e->bol_scanned);
+		if (p)
+			e->bol = (size_t)(p - e->l.s.p) + 1;
+		e->bol_scanned = at->from;
+	}
+	*VEC_PUSH(e->a, &e->ret->untranslated) = (struct untranslated){
+		.path = e->l.path,
+		.name = str_dup(e->a, name),
+		.line = at->line,
+		.col = (unsigned)(at->from - e->bol) + 1,
+		.suggestion = suggestion,
+		.unsure = !suggestion.n && !names_find(name),
+	};
+}
+
+bool engine_too_new(struct engine *e, const struct tok *at, const struct hipify_rule *r)
+{
+	if (!e->context || !names_newer(r, e->context->rocm))
+		return false;
+	engine_untranslated(e, at, hipify_rule_cuda(r),
+		str_fmt(e->a, "%.*s since ROCm %.*s", STR(hipify_rule_hip(r)),
+			STR(hipify_rule_since(r))));
+	return true;
+}
+
+struct tok engine_peek(const struct engine *e)
+{
+	struct lex ahead = e->l;
+	struct tok t = {0};
+	if (!lex_try(&ahead, &t))
+		t = (struct tok){.kind = TOK_END, .from = e->l.s.n, .to = e->l.s.n};
+	return t;
+}
+
+struct str engine_text(const struct engine *e, const struct tok *t)
+{
+	return tok_text(&e->l, t);
+}
+
+bool engine_is(const struct engine *e, const struct tok *t, struct str text)
+{
+	return tok_is(&e->l, t, text);
+}
