@@ -13,17 +13,13 @@ static void add(struct arena *a, struct torch_map *m, struct str from, struct st
 	*VEC_PUSH(a, m) = (struct torch_entry){.from = from, .to = to};
 }
 
-typedef bool find_fn(
-	const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret);
-
 /* Every hit as "[key]" in its place. */
-static struct str marked(
-	struct arena *a, const struct torch_matcher *m, struct str text, find_fn *find)
+static struct str marked(struct arena *a, const struct torch_matcher *m, struct str text)
 {
 	BUF(b, a);
 	struct torch_hit hit = {0};
 	size_t done = 0;
-	for (; find(m, text, done, &hit); done = hit.to) {
+	for (; torch_find(m, text, done, &hit); done = hit.to) {
 		buf_add(&b, str_sub(text, done, hit.from));
 		buf_fmt(&b, "[%.*s]", STR(hit.entry->from));
 	}
@@ -31,14 +27,14 @@ static struct str marked(
 	return buf_str(&b);
 }
 
-static struct torch_matcher *sample(struct arena *a)
+static struct torch_matcher *sample(struct arena *a, bool words)
 {
 	static const char *const keys[] = {"cuda", "cudaMalloc", "cudaMallocAsync",
 		"cub::", "cub::Max", "<nccl.h>", "CUDA=1", "name ", "x", "ab", "\316\261beta"};
 	struct torch_map m = {0};
 	for (size_t i = 0; i < COUNT(keys); i++)
 		add(a, &m, str_from(keys[i]), S("hip"));
-	return torch_matcher_new(a, &m);
+	return torch_matcher_new(a, &m, words);
 }
 
 static void borders_are_characters_that_are_no_words(void **state)
@@ -63,9 +59,9 @@ static void borders_are_characters_that_are_no_words(void **state)
 		{" ", " "},
 	};
 	ARENA(a);
-	struct torch_matcher *m = sample(&a);
+	struct torch_matcher *m = sample(&a, true);
 	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_str(marked(&a, m, str_from(cases[i][0]), torch_find_word), cases[i][1]);
+		assert_str(marked(&a, m, str_from(cases[i][0])), cases[i][1]);
 }
 
 static void the_longest_key_that_has_its_border_wins(void **state)
@@ -86,9 +82,9 @@ static void the_longest_key_that_has_its_border_wins(void **state)
 		{"#include<nccl.h>\n", "#include<nccl.h>\n"},
 	};
 	ARENA(a);
-	struct torch_matcher *m = sample(&a);
+	struct torch_matcher *m = sample(&a, true);
 	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_str(marked(&a, m, str_from(cases[i][0]), torch_find_word), cases[i][1]);
+		assert_str(marked(&a, m, str_from(cases[i][0])), cases[i][1]);
 }
 
 static void without_borders_keys_match_inside_words(void **state)
@@ -103,9 +99,9 @@ static void without_borders_keys_match_inside_words(void **state)
 		{"", ""},
 	};
 	ARENA(a);
-	struct torch_matcher *m = sample(&a);
+	struct torch_matcher *m = sample(&a, false);
 	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_str(marked(&a, m, str_from(cases[i][0]), torch_find), cases[i][1]);
+		assert_str(marked(&a, m, str_from(cases[i][0])), cases[i][1]);
 }
 
 static void empty_tables_and_keys_match_nothing(void **state)
@@ -114,9 +110,9 @@ static void empty_tables_and_keys_match_nothing(void **state)
 	ARENA(a);
 	struct torch_map m = {0};
 	struct torch_hit hit;
-	assert_false(torch_find(torch_matcher_new(&a, &m), S(" some text "), 0, &hit));
+	assert_false(torch_find(torch_matcher_new(&a, &m, false), S(" some text "), 0, &hit));
 	add(&a, &m, S(""), S("x"));
-	assert_false(torch_find_word(torch_matcher_new(&a, &m), S(" some text "), 0, &hit));
+	assert_false(torch_find(torch_matcher_new(&a, &m, true), S(" some text "), 0, &hit));
 }
 
 static void of_equal_keys_the_last_counts(void **state)
@@ -128,7 +124,7 @@ static void of_equal_keys_the_last_counts(void **state)
 	add(&a, &m, S("other"), S("x"));
 	add(&a, &m, S("key"), S("last"));
 	struct torch_hit hit;
-	assert_true(torch_find(torch_matcher_new(&a, &m), S("key"), 0, &hit));
+	assert_true(torch_find(torch_matcher_new(&a, &m, false), S("key"), 0, &hit));
 	assert_str(hit.entry->to, "last");
 }
 
@@ -175,19 +171,19 @@ static bool plain_find(
 	return false;
 }
 
-static void compare(
-	const struct torch_map *map, const struct torch_matcher *m, struct str text, bool words)
+static void compare(struct arena *a, const struct torch_map *map, struct str text, bool words)
 {
+	const struct torch_matcher *m = torch_matcher_new(a, map, words);
 	struct torch_hit got = {0}, want = {0};
 	size_t at = 0;
 	while (plain_find(map, text, at, words, &want)) {
-		assert_true((words ? torch_find_word : torch_find)(m, text, at, &got));
+		assert_true(torch_find(m, text, at, &got));
 		assert_int_equal(got.from, want.from);
 		assert_int_equal(got.to, want.to);
 		assert_ptr_equal(got.entry, want.entry);
 		at = want.to;
 	}
-	assert_false((words ? torch_find_word : torch_find)(m, text, at, &got));
+	assert_false(torch_find(m, text, at, &got));
 }
 
 static void it_agrees_with_the_plain_search(void **state)
@@ -199,10 +195,9 @@ static void it_agrees_with_the_plain_search(void **state)
 		size_t longest = 1 + random_below(9);
 		for (size_t i = random_below(30); i > 0; i--)
 			add(&a, &map, random_text(&a, random_below(longest + 1)), S("x"));
-		struct torch_matcher *m = torch_matcher_new(&a, &map);
 		struct str text = random_text(&a, random_below(200));
-		compare(&map, m, text, true);
-		compare(&map, m, text, false);
+		compare(&a, &map, text, true);
+		compare(&a, &map, text, false);
 	}
 }
 

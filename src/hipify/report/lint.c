@@ -45,7 +45,7 @@ static void check_clash(struct lint *l, const struct torch_clash *c)
 
 /* ---- single pairs ---- */
 
-static void check_key(struct lint *l, const struct torch_entry *e)
+static struct err *check_entry(struct lint *l, const struct torch_entry *e)
 {
 	size_t end = e->from.n;
 	if (str_chr(e->from, '\r') < e->from.n)
@@ -55,29 +55,20 @@ static void check_key(struct lint *l, const struct torch_entry *e)
 		SAY(l, found(l, "map-edge", SEV_INFO, e), e, "%s",
 			"ends in a mark, so it matches only in front of another mark or white "
 			"space");
-	if (str_eq(e->from, e->to))
+	if (str_eq(e->from, e->to)) {
 		SAY(l, found(l, "map-no-change", SEV_INFO, e), e, "%s", "stays as it is");
-}
-
-/* Is the value, where it stands alone, translated again? */
-static struct err *check_value(struct lint *l, const struct torch_entry *e)
-{
+		return NULL;
+	}
+	/* Is the value, where it stands alone, translated again? */
 	struct hipify_text again = {0};
 	struct torch_job job = {.path = S("/x.h")};
 	struct str text = str_fmt(l->a, "\n %.*s \n", STR(e->to));
 	TRY(torch_text(l->a, l->engine, &job, text, &again));
-	if (!str_eq(again.text, text)) {
-		struct str to = str_trim(again.text);
+	if (!str_eq(again.text, text))
 		SAY(l, found(l, "map-repeats", SEV_WARNING, e), e,
-			"a second run makes '%.*s' of its '%.*s'", STR(to), STR(e->to));
-	}
+			"a second run makes '%.*s' of its '%.*s'", STR(str_trim(again.text)),
+			STR(e->to));
 	return NULL;
-}
-
-static struct err *check_entry(struct lint *l, const struct torch_entry *e)
-{
-	check_key(l, e);
-	return str_eq(e->from, e->to) ? NULL : check_value(l, e);
 }
 
 struct err *torch_tables_lint(struct arena *a, const struct torch_source *s, struct findings *ret)

@@ -24,7 +24,7 @@ unsigned lex_count_lines(struct str s, size_t from, size_t to)
 	return n;
 }
 
-struct err *lex_error(const struct lex *l, size_t at, const char *fmt, ...)
+static PRINTF(3, 4) struct err *lex_error(const struct lex *l, size_t at, const char *fmt, ...)
 {
 	ARENA(a);
 	va_list ap;
@@ -93,15 +93,6 @@ static struct err *block_comment(struct lex *l)
 	return NULL;
 }
 
-static void line_comment(struct lex *l)
-{
-	while (l->at < l->s.n && l->s.p[l->at] != '\n') {
-		size_t n = splice(l->s, l->at);
-		l->line += n ? 1 : 0;
-		l->at += n ? n : 1;
-	}
-}
-
 static void newline(struct lex *l)
 {
 	l->at++;
@@ -125,7 +116,10 @@ static struct err *skip_blank(struct lex *l)
 		} else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
 			l->at++;
 		} else if (c == '/' && peek(l, 1) == '/') {
-			line_comment(l);
+			for (; l->at < l->s.n && l->s.p[l->at] != '\n'; l->at += n ? n : 1) {
+				n = splice(l->s, l->at);
+				l->line += n ? 1 : 0;
+			}
 		} else if (c == '/' && peek(l, 1) == '*') {
 			TRY(block_comment(l));
 		} else {
@@ -189,14 +183,6 @@ static struct err *raw_string(struct lex *l, struct tok *t)
 	}
 }
 
-static bool is_prefix(struct str word, bool *ret_raw)
-{
-	*ret_raw = word.p[word.n - 1] == 'R';
-	struct str enc = str_sub(word, 0, word.n - (*ret_raw ? 1 : 0));
-	return word.n <= 3 && (!enc.n || str_eq(enc, S("L")) || str_eq(enc, S("u")) ||
-				      str_eq(enc, S("U")) || str_eq(enc, S("u8")));
-}
-
 /* What #if, #else and #endif mean for dead text; word is the directive, l->at behind it. */
 static void conditional(struct lex *l, struct str word)
 {
@@ -220,10 +206,13 @@ static struct err *word(struct lex *l, struct tok *t)
 	while (l->at < l->s.n && ident_char(l->s.p[l->at]))
 		l->at++;
 	struct str text = str_sub(l->s, t->from, l->at);
-	bool raw;
-	if ((peek(l, 0) == '"' || (peek(l, 0) == '\'' && text.p[text.n - 1] != 'R')) &&
-		is_prefix(text, &raw))
-		return raw ? raw_string(l, t) : quoted(l, peek(l, 0), t);
+	char next = peek(l, 0);
+	bool raw = text.p[text.n - 1] == 'R';
+	struct str code = str_sub(text, 0, text.n - raw);
+	bool prefix = !code.n || str_eq(code, S("L")) || str_eq(code, S("u")) ||
+		      str_eq(code, S("U")) || str_eq(code, S("u8"));
+	if (prefix && (next == '"' || (next == '\'' && !raw)))
+		return raw ? raw_string(l, t) : quoted(l, next, t);
 	t->kind = TOK_IDENT;
 	if (l->want_name) {
 		l->directive = text;
@@ -265,10 +254,13 @@ static bool include_path(struct lex *l, struct tok *t)
 static struct err *token(struct lex *l, struct tok *t)
 {
 	char c = peek(l, 0);
-	bool path = str_eq(l->directive, S("include")) || str_eq(l->directive, S("import")) ||
-		    str_eq(l->directive, S("include_next"));
-	if (path && (c == '"' || c == '<') && include_path(l, t))
-		return NULL;
+	if ((c == '"' || c == '<') && l->directive.n) {
+		struct str d = l->directive;
+		bool path = str_eq(d, S("include")) || str_eq(d, S("import")) ||
+			    str_eq(d, S("include_next"));
+		if (path && include_path(l, t))
+			return NULL;
+	}
 	if (digit(c) || (c == '.' && digit(peek(l, 1)))) {
 		number(l, t);
 		return NULL;
@@ -327,7 +319,8 @@ bool tok_is(const struct lex *l, const struct tok *t, struct str text)
 
 bool tok_in(const struct lex *l, const struct tok *t, const char *set)
 {
-	return t->kind == TOK_PUNCT && t->to - t->from == 1 && strchr(set, l->s.p[t->from]);
+	return t->kind == TOK_PUNCT && t->to - t->from == 1 && l->s.p[t->from] &&
+	       strchr(set, l->s.p[t->from]);
 }
 
 struct str lex_rest_of_line(const struct lex *l)

@@ -50,8 +50,6 @@ bool tok_is(const struct lex *l, const struct tok *t, struct str text);
 bool tok_in(const struct lex *l, const struct tok *t, const char *set);
 /* The rest of the current preprocessor line, spliced lines included. */
 struct str lex_rest_of_line(const struct lex *l);
-/* An error at this byte of the source. */
-MUST_USE struct err *lex_error(const struct lex *l, size_t at, const char *fmt, ...) PRINTF(3, 4);
 /* Line of a byte at or behind *from (a byte whose line is known); for text inside a token. */
 unsigned lex_count_lines(struct str s, size_t from, size_t to);
 /* E_HIPIFY when the text is not valid UTF-8 or has NUL bytes. */

@@ -187,15 +187,6 @@ static enum truth any(struct reader *r)
 	return t;
 }
 
-static enum truth condition(struct str s)
-{
-	struct reader r = {.s = s};
-	enum truth t = any(&r);
-	skip_blanks(&r);
-	bool comment = str_starts(str_sub(s, r.at, s.n), S("/"));
-	return r.at == s.n || comment ? t : MAYBE;
-}
-
 /* ---- lines ---- */
 
 struct branch {
@@ -225,7 +216,11 @@ static void directive(struct live *l, struct str name, struct str rest, unsigned
 	enum truth t = MAYBE;
 	bool opens = str_eq(name, S("if")) || str_eq(name, S("ifdef")) || str_eq(name, S("ifndef"));
 	if (str_eq(name, S("if")) || str_eq(name, S("elif"))) {
-		t = condition(rest);
+		struct reader r = {.s = rest};
+		t = any(&r);
+		skip_blanks(&r);
+		if (r.at < rest.n && rest.p[r.at] != '/') /* not a comment */
+			t = MAYBE;
 	} else if (opens) {
 		struct reader r = {.s = rest};
 		t = is_defined(word(&r));

@@ -32,52 +32,27 @@ static bool stands_at(struct str text, size_t at, struct str what)
 }
 
 /* ---- includes ---- */
-struct includes {
-	const struct torch_step *s;
-	struct torch_pass pass;
-	enum torch_form form;
-	bool seen[FORMS]; /* forms that may stand in the text */
-};
-
-static void note_forms(struct includes *in, struct str text, size_t from, size_t to)
-{
-	for (size_t at = find_byte(text, from, '#'); at < to; at = find_byte(text, at + 1, '#'))
-		for (unsigned f = 0; f < FORMS; f++)
-			in->seen[f] |= stands_at(text, at, forms[f].prefix);
-}
-
-static struct err *one_include(struct includes *in, size_t from, size_t to)
-{
-	struct str path = str_sub(in->pass.text, from, to), with = {0};
-	TRY(in->s->j->include(in->s->j->user, in->form, path, &with));
-	if (with.p)
-		torch_pass_edit(
-			&in->pass, (struct torch_patch){.from = from, .to = to, .with = with});
-	return NULL;
-}
 
 /* Calls back for each directive of one form. A search for a closing mark that fails ends the pass:
  * further directives would not find one either. */
-static struct err *scan(struct includes *in)
+static struct err *one_form(const struct torch_step *s, enum torch_form form, struct torch_pass *p)
 {
-	const struct form *form = &forms[in->form];
-	struct str text = in->pass.text;
+	struct str text = p->text, prefix = forms[form].prefix;
 	size_t done = 0;
 	for (size_t at = find_byte(text, 0, '#'); at < text.n; at = find_byte(text, done, '#')) {
-		note_forms(in, text, at, at + 1);
 		done = at + 1;
-		size_t path = at + form->prefix.n;
-		if (!stands_at(text, at, form->prefix) || path == text.n ||
-			text.p[path] == form->close)
+		size_t from = at + prefix.n;
+		if (!stands_at(text, at, prefix) || from == text.n ||
+			text.p[from] == forms[form].close)
 			continue;
-		size_t end = find_byte(text, path, form->close);
-		if (end == text.n) {
-			note_forms(in, text, path, text.n);
+		size_t to = find_byte(text, from, forms[form].close);
+		if (to == text.n)
 			return NULL;
-		}
-		TRY(one_include(in, path, end));
-		note_forms(in, text, path, end);
-		done = end + 1;
+		struct str with = {0};
+		TRY(s->j->include(s->j->user, form, str_sub(text, from, to), &with));
+		if (with.p)
+			torch_pass_edit(p, (struct torch_patch){from, to, with, NULL});
+		done = to + 1;
 	}
 	return NULL;
 }
@@ -85,17 +60,11 @@ static struct err *scan(struct includes *in)
 struct err *torch_step_includes(
 	const struct torch_step *s, struct arena *a, struct str text, struct str *ret)
 {
-	struct includes in = {.s = s, .seen = {true}};
 	*ret = text;
-	if (!s->j->include)
-		return NULL;
-	for (unsigned f = 0; f < FORMS; f++) {
-		if (!in.seen[f])
-			continue;
-		in.form = (enum torch_form)f;
-		in.pass = torch_pass_begin(a, *ret, s->trace, "include");
-		TRY(scan(&in));
-		*ret = torch_pass_end(&in.pass);
+	for (unsigned f = 0; s->j->include && f < FORMS; f++) {
+		struct torch_pass p = torch_pass_begin(a, *ret, s->trace, "include");
+		TRY(one_form(s, (enum torch_form)f, &p));
+		*ret = torch_pass_end(&p);
 	}
 	return NULL;
 }

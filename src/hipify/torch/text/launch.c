@@ -363,24 +363,21 @@ static struct err *replace_one(
 	return NULL;
 }
 
-static void free_arenas(struct arena (*arenas)[2])
-{
-	arena_free(&(*arenas)[0]);
-	arena_free(&(*arenas)[1]);
-}
-
 static struct err *replace_one_by_one(struct work *w, struct str *ret)
 {
-	CLEANUP(free_arenas) struct arena arenas[2] = {0};
+	ARENA(one);
+	ARENA(other);
+	struct arena *busy = &one, *spare = &other; /* busy holds now, if it is a new text */
 	struct str now = w->text;
-	unsigned busy = 0; /* the arena of now */
 	VEC_EACH (const struct launch, l, &w->launches) {
 		const char *before = now.p;
-		TRY(replace_one(w, l, &arenas[!busy], &now));
+		TRY(replace_one(w, l, spare, &now));
 		if (now.p == before)
 			continue;
-		arena_free(&arenas[busy]);
-		busy = !busy;
+		struct arena *full = spare;
+		spare = busy;
+		busy = full;
+		arena_free(spare);
 	}
 	*ret = now.p == w->text.p ? now : str_dup(w->a, now);
 	return NULL;

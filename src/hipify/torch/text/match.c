@@ -30,6 +30,7 @@ struct node {
 };
 
 struct torch_matcher {
+	bool words;            /* keys have borders */
 	unsigned char *filter; /* of a hash: bit k = four bytes, k behind a key's start */
 	size_t stride;
 	const struct node *nodes;    /* the root first */
@@ -65,21 +66,8 @@ static void filter_add(unsigned char *filter, struct str key, unsigned offset)
 		filter[filter_slot(known | (uint32_t)((uint64_t)rest << 8 * n))] |= bit;
 }
 
-static void make_filter(struct arena *a, struct torch_matcher *m, const struct torch_map *map)
-{
-	size_t shortest = STRIDE + GRAM - 1;
-	VEC_EACH (const struct torch_entry, e, map)
-		if (e->from.n && e->from.n < shortest)
-			shortest = e->from.n;
-	m->stride = shortest < GRAM ? 1 : shortest - (GRAM - 1);
-	m->filter = arena_alloc(a, 1 << FILTER_BITS);
-	VEC_EACH (const struct torch_entry, e, map)
-		for (unsigned k = 0; e->from.n && k < m->stride; k++)
-			filter_add(m->filter, str_sub(e->from, k, e->from.n), k);
-}
-
 /* A walk over the places of a text where a key may begin. */
-struct scan {
+struct walk {
 	const struct torch_matcher *m;
 	struct str text;
 	size_t at;     /* first place that was not given out */
@@ -87,13 +75,8 @@ struct scan {
 	unsigned bits; /* its answer, as far as it was not used */
 };
 
-static struct scan scan_begin(const struct torch_matcher *m, struct str text, size_t at)
-{
-	return (struct scan){.m = m, .text = text, .at = at, .place = at - 1};
-}
-
 /* Goes to the next place that passes. False near the end of the text. */
-static bool scan_place(struct scan *s)
+static bool next_asked(struct walk *s)
 {
 	const unsigned char *filter = s->m->filter;
 	size_t stride = s->m->stride, place = s->place + stride;
@@ -118,9 +101,9 @@ static bool scan_place(struct scan *s)
 
 /* The next place where a key may begin, from left to right: the earlier it began, the further into
  * it is the place that was asked. All places near the end of the text may. */
-static size_t scan_next(struct scan *s)
+static size_t next_place(struct walk *s)
 {
-	while (s->bits || scan_place(s)) {
+	while (s->bits || next_asked(s)) {
 		unsigned back = 0;
 		while (s->bits >> (back + 1))
 			back++;
@@ -153,14 +136,6 @@ static int by_key(const void *x, const void *y)
 	return order ? order : (*a > *b) - (*a < *b);
 }
 
-static size_t common(struct str a, struct str b)
-{
-	size_t n = 0;
-	while (n < a.n && n < b.n && a.p[n] == b.p[n])
-		n++;
-	return n;
-}
-
 static void add_node(struct builder *b, struct range range)
 {
 	*VEC_PUSH(b->a, &b->nodes) = (struct node){0};
@@ -171,8 +146,10 @@ static void add_node(struct builder *b, struct range range)
 static void fill_node(struct builder *b, size_t i)
 {
 	struct range r = b->ranges.v[i];
-	struct str first = b->keys[r.from]->from;
-	size_t depth = i ? common(first, b->keys[r.to - 1]->from) : 0;
+	struct str first = b->keys[r.from]->from, last = b->keys[r.to - 1]->from;
+	size_t depth = 0;
+	while (i && depth < first.n && depth < last.n && first.p[depth] == last.p[depth])
+		depth++;
 	struct node *n = &b->nodes.v[i];
 	n->label = str_sub(first, r.depth, depth);
 	for (; r.from < r.to && b->keys[r.from]->from.n == depth; r.from++)
@@ -187,52 +164,55 @@ static void fill_node(struct builder *b, size_t i)
 	b->nodes.v[i].nchild = (uint32_t)b->nodes.n - b->nodes.v[i].child;
 }
 
-static void build_tree(struct builder *b, struct torch_matcher *ret)
-{
-	add_node(b, (struct range){.to = b->n});
-	for (size_t i = 0; b->n && i < b->nodes.n; i++)
-		fill_node(b, i);
-	unsigned char *firsts = arena_alloc(b->a, b->nodes.n);
-	for (size_t i = 1; i < b->nodes.n; i++)
-		firsts[i] = (unsigned char)b->nodes.v[i].label.p[0];
-	ret->nodes = b->nodes.v;
-	ret->firsts = firsts;
-}
-
-struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map *map)
+struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map *map, bool words)
 {
 	struct torch_matcher *m = NEW(a, struct torch_matcher);
 	struct builder b = {.a = a};
+	size_t shortest = STRIDE + GRAM - 1;
 	b.keys = arena_array(a, map->n, sizeof(struct torch_entry *));
-	make_filter(a, m, map);
-	VEC_EACH (const struct torch_entry, e, map)
-		if (e->from.n)
-			b.keys[b.n++] = e;
+	VEC_EACH (const struct torch_entry, e, map) {
+		if (!e->from.n)
+			continue;
+		b.keys[b.n++] = e;
+		shortest = e->from.n < shortest ? e->from.n : shortest;
+	}
+	m->words = words;
+	m->stride = shortest < GRAM ? 1 : shortest - (GRAM - 1);
+	m->filter = arena_alloc(a, 1 << FILTER_BITS);
+	for (size_t i = 0; i < b.n; i++)
+		for (unsigned k = 0; k < m->stride; k++)
+			filter_add(m->filter, str_sub(b.keys[i]->from, k, b.keys[i]->from.n), k);
 	qsort(b.keys, b.n, sizeof(struct torch_entry *), by_key);
-	build_tree(&b, m);
+	add_node(&b, (struct range){.to = b.n});
+	for (size_t i = 0; b.n && i < b.nodes.n; i++)
+		fill_node(&b, i);
+	unsigned char *firsts = arena_alloc(a, b.nodes.n);
+	for (size_t i = 1; i < b.nodes.n; i++)
+		firsts[i] = (unsigned char)b.nodes.v[i].label.p[0];
+	m->nodes = b.nodes.v;
+	m->firsts = firsts;
 	return m;
 }
 
 /* ---- the search ---- */
-static const struct node *child_for(const struct torch_matcher *m, const struct node *n, char next)
-{
-	const unsigned char *firsts = m->firsts + n->child;
-	const unsigned char *found = n->nchild ? memchr(firsts, next, n->nchild) : NULL;
-	return found ? &m->nodes[found - m->firsts] : NULL;
-}
 
-/* The longest key at `at`, among those with their right border when words is set. */
-static bool longest(const struct torch_matcher *m, struct str text, size_t at, bool words,
-	struct torch_hit *ret)
+/* The longest key at `at`, among those with their right border when there are borders. */
+static bool longest(
+	const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret)
 {
 	const struct node *n = m->nodes;
 	size_t end = at;
 	ret->entry = NULL;
-	while (end < text.n && (n = child_for(m, n, text.p[end]))) {
+	while (end < text.n && n->nchild) {
+		const unsigned char *firsts = m->firsts + n->child;
+		const unsigned char *found = memchr(firsts, text.p[end], n->nchild);
+		if (!found)
+			break;
+		n = &m->nodes[found - m->firsts];
 		if (n->label.n > text.n - end || memcmp(text.p + end, n->label.p, n->label.n) != 0)
 			break;
 		end += n->label.n;
-		if (n->entry && (!words || py_word_ends(text, end)))
+		if (n->entry && (!m->words || py_word_ends(text, end)))
 			*ret = (struct torch_hit){.from = at, .to = end, .entry = n->entry};
 	}
 	return ret->entry;
@@ -247,21 +227,11 @@ static bool word_starts(struct str text, size_t at)
 	return !(((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_');
 }
 
-bool torch_find_word(
-	const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret)
-{
-	struct scan s = scan_begin(m, text, at);
-	while ((at = scan_next(&s)) < text.n)
-		if (word_starts(text, at) && longest(m, text, at, true, ret))
-			return true;
-	return false;
-}
-
 bool torch_find(const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret)
 {
-	struct scan s = scan_begin(m, text, at);
-	while ((at = scan_next(&s)) < text.n)
-		if (longest(m, text, at, false, ret))
+	struct walk w = {.m = m, .text = text, .at = at, .place = at - 1};
+	while ((at = next_place(&w)) < text.n)
+		if ((!m->words || word_starts(text, at)) && longest(m, text, at, ret))
 			return true;
 	return false;
 }

@@ -16,50 +16,25 @@ static size_t find(struct str text, size_t at, struct str needle)
 }
 
 /* ---- names ---- */
+
 struct err *torch_step_names(
 	const struct torch_step *s, struct arena *a, struct str text, struct str *ret)
 {
-	bool words = s->j->map != TORCH_CAFFE2;
-	const struct torch_matcher *m = words ? s->e->names : s->e->caffe2;
+	const struct torch_matcher *m = s->j->map == TORCH_CAFFE2 ? s->e->caffe2 : s->e->names;
 	struct torch_pass p = torch_pass_begin(a, text, s->trace, "name");
 	struct torch_hit h = {0};
-	while (words ? torch_find_word(m, text, h.to, &h) : torch_find(m, text, h.to, &h)) {
+	while (torch_find(m, text, h.to, &h)) {
 		const struct torch_entry *e = NULL;
 		if (s->j->map == TORCH_SPECIAL)
 			e = map_get(&s->e->special, h.entry->from);
 		e = e ? e : h.entry;
-		torch_pass_edit(&p, (struct torch_patch){
-					    .from = h.from, .to = h.to, .with = e->to, .entry = e});
+		torch_pass_edit(&p, (struct torch_patch){h.from, h.to, e->to, e});
 	}
 	*ret = torch_pass_end(&p);
 	return NULL;
 }
 
 /* ---- str.replace ---- */
-struct replace {
-	const struct torch_entry *entry;
-	struct str unless; /* not behind this text; "" = everywhere */
-	const char *kind;
-};
-
-static struct str replace_all(
-	const struct torch_step *s, struct arena *a, struct str text, struct replace r)
-{
-	struct str key = r.entry->from;
-	struct torch_pass p = torch_pass_begin(a, text, s->trace, r.kind);
-	for (size_t at = find(text, 0, key); at < text.n;) {
-		size_t next = at + 1;
-		if (!r.unless.n || !str_ends(str_sub(text, 0, at), r.unless)) {
-			next = at + key.n;
-			torch_pass_edit(&p, (struct torch_patch){.from = at,
-						    .to = next,
-						    .with = r.entry->to,
-						    .entry = r.entry->file.n ? r.entry : NULL});
-		}
-		at = find(text, next, key);
-	}
-	return torch_pass_end(&p);
-}
 
 /* Notes which keys stand in the text. False: none. */
 static bool present(const struct torch_replaces *r, struct str text, bool *keys)
@@ -83,15 +58,25 @@ static struct str replace_series(const struct torch_step *s, struct arena *a, st
 	const struct torch_replaces *r, const char *kind)
 {
 	bool *keys = arena_alloc(a, r->map.n);
-	bool paths = r == &s->e->paths;
 	if (!present(r, text, keys))
 		return text;
 	for (size_t i = 0; i < r->map.n; i++) {
 		const struct torch_entry *e = &r->map.v[i];
-		struct str unless = paths && goes_into_hip(e) ? S("/hip/") : S("");
-		if (e->from.n && (keys[i] || !r->apart))
-			text = replace_all(s, a, text,
-				(struct replace){.entry = e, .unless = unless, .kind = kind});
+		if (!e->from.n || (r->apart && !keys[i]))
+			continue;
+		bool not_there = r == &s->e->paths && goes_into_hip(e); /* behind "/hip/" */
+		struct torch_pass p = torch_pass_begin(a, text, s->trace, kind);
+		size_t next;
+		for (size_t at = find(text, 0, e->from); at < text.n;
+			at = find(text, next, e->from)) {
+			next = at + 1;
+			if (not_there && str_ends(str_sub(text, 0, at), S("/hip/")))
+				continue;
+			next = at + e->from.n;
+			torch_pass_edit(
+				&p, (struct torch_patch){at, next, e->to, e->file.n ? e : NULL});
+		}
+		text = torch_pass_end(&p);
 	}
 	return text;
 }
@@ -114,24 +99,18 @@ struct err *torch_step_math(
 	return NULL;
 }
 
-/* \.cu\b */
-static struct str replace_suffix(const struct torch_step *s, struct arena *a, struct str text)
-{
-	struct str key = S(".cu");
-	struct torch_pass p = torch_pass_begin(a, text, s->trace, "cmake");
-	for (size_t at = 0; (at = find(text, at, key)) < text.n; at += key.n)
-		if (!py_word_at(text, at + key.n))
-			torch_pass_edit(
-				&p, (struct torch_patch){
-					    .from = at, .to = at + key.n, .with = S(".hip")});
-	return torch_pass_end(&p);
-}
-
 struct err *torch_step_cmake(
 	const struct torch_step *s, struct arena *a, struct str text, struct str *ret)
 {
-	if (str_ends(s->j->path, S("CMakeLists.txt")))
-		*ret = replace_suffix(s, a, replace_series(s, a, text, &s->e->cmake, "cmake"));
+	if (!str_ends(s->j->path, S("CMakeLists.txt")))
+		return NULL;
+	text = replace_series(s, a, text, &s->e->cmake, "cmake");
+	struct torch_pass p = torch_pass_begin(a, text, s->trace, "cmake");
+	struct str key = S(".cu"); /* \.cu\b */
+	for (size_t at = 0; (at = find(text, at, key)) < text.n; at += key.n)
+		if (!py_word_at(text, at + key.n))
+			torch_pass_edit(&p, (struct torch_patch){at, at + key.n, S(".hip"), NULL});
+	*ret = torch_pass_end(&p);
 	return NULL;
 }
 
@@ -165,21 +144,8 @@ static bool are_apart(const struct torch_map *map)
 
 static void make_replaces(struct arena *a, struct torch_replaces *r)
 {
-	r->matcher = torch_matcher_new(a, &r->map);
+	r->matcher = torch_matcher_new(a, &r->map, false);
 	r->apart = are_apart(&r->map);
-}
-
-/* "std::max" stands for calls of it: "std::max(". */
-static struct torch_map calls_of(struct arena *a, const struct torch_map *map)
-{
-	struct torch_map ret = {0};
-	VEC_EACH (const struct torch_entry, e, map) {
-		struct torch_entry *call = VEC_PUSH(a, &ret);
-		*call = *e;
-		call->from = str_fmt(a, "%.*s(", STR(e->from));
-		call->to = str_fmt(a, "%.*s(", STR(e->to));
-	}
-	return ret;
 }
 
 static void add_rule(struct arena *a, struct torch_map *map, struct str from, struct str to)
@@ -188,37 +154,31 @@ static void add_rule(struct arena *a, struct torch_map *map, struct str from, st
 	*e = (struct torch_entry){.from = from, .to = to, .table = S(""), .file = S("")};
 }
 
-static struct torch_matcher *marks_of_device_code(struct arena *a)
-{
-	struct torch_map map = {0};
-	add_rule(a, &map, S("hipLaunchKernelGGL"), S(""));
-	add_rule(a, &map, S("__global__"), S(""));
-	add_rule(a, &map, S("__shared__"), S(""));
-	add_rule(a, &map, S("__syncthreads("), S(""));
-	return torch_matcher_new(a, &map);
-}
-
-/* A pair of the user's own goes before a special one. */
-static void add_special(struct arena *a, const struct torch_tables *t, struct torch_engine *e)
-{
-	e->special.a = a;
-	VEC_EACH (struct torch_entry, entry, &t->special)
-		map_put(&e->special, entry->from, entry);
-	VEC_EACH (struct torch_entry, entry, &t->names)
-		if (str_eq(entry->table, S("custom")) && map_get(&e->special, entry->from))
-			map_put(&e->special, entry->from, entry);
-}
-
 struct torch_engine *torch_engine_new(struct arena *a, const struct torch_tables *t)
 {
 	struct torch_engine *e = NEW(a, struct torch_engine);
 	e->generation = t->generation;
-	e->names = torch_matcher_new(a, &t->names);
-	e->caffe2 = torch_matcher_new(a, &t->caffe2);
-	e->marks = marks_of_device_code(a);
-	add_special(a, t, e);
+	e->names = torch_matcher_new(a, &t->names, true);
+	e->caffe2 = torch_matcher_new(a, &t->caffe2, false);
+	e->special.a = a;
+	VEC_EACH (struct torch_entry, entry, &t->special)
+		map_put(&e->special, entry->from, entry);
+	VEC_EACH (struct torch_entry, entry, &t->names) /* the user's own go before special ones */
+		if (str_eq(entry->table, S("custom")) && map_get(&e->special, entry->from))
+			map_put(&e->special, entry->from, entry);
+	struct torch_map marks = {0};
+	add_rule(a, &marks, S("hipLaunchKernelGGL"), S(""));
+	add_rule(a, &marks, S("__global__"), S(""));
+	add_rule(a, &marks, S("__shared__"), S(""));
+	add_rule(a, &marks, S("__syncthreads("), S(""));
+	e->marks = torch_matcher_new(a, &marks, false);
 	e->paths.map = t->paths;
-	e->math.map = calls_of(a, &t->math);
+	VEC_EACH (const struct torch_entry, entry, &t->math) {
+		struct torch_entry *call = VEC_PUSH(a, &e->math.map);
+		*call = *entry;
+		call->from = str_fmt(a, "%.*s(", STR(entry->from));
+		call->to = str_fmt(a, "%.*s(", STR(entry->to));
+	}
 	add_rule(a, &e->cmake.map, S("CUDA"), S("HIP"));
 	add_rule(a, &e->cmake.map, S("THC"), S("THH"));
 	make_replaces(a, &e->paths);

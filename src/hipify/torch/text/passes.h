@@ -13,8 +13,8 @@
 struct torch_replaces {
 	struct torch_map map;
 	struct torch_matcher *matcher;
-	bool apart; /* no replacement makes or hides a key: what is not there at first never comes
-		     */
+	bool apart; /* no replacement makes or hides a key: what is not there at first never
+		       comes */
 };
 
 struct torch_engine {

@@ -27,47 +27,33 @@ static torch_step_fn *const steps[] = {
 	torch_step_runtime,
 };
 
-/* Python compiles such a value as the template of re.sub() and dies, or gives a text we do not. */
-static struct err *refuse_template(const struct torch_entry *e)
-{
-	return err_at(err_new(E_TORCH, "the backslash in '%.*s' makes that path mapping a template",
-			      STR(e->to)),
-		(struct loc){.path = e->file, .line = e->line});
-}
-
-/* *text becomes the last text, in one of the arenas, or stays what it was. */
-static struct err *run_steps(const struct torch_step *s, struct arena *arenas, struct str *text)
-{
-	unsigned busy = 0; /* the arena that holds the text */
-	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		struct arena *free_one = &arenas[!busy];
-		struct str next = *text;
-		TRY(steps[i](s, free_one, *text, &next));
-		if (next.p != text->p)
-			busy = !busy;
-		*text = next;
-		arena_free(&arenas[!busy]);
-	}
-	return NULL;
-}
-
-static void free_arenas(struct arena (*arenas)[2])
-{
-	arena_free(&(*arenas)[0]);
-	arena_free(&(*arenas)[1]);
-}
-
 struct err *torch_text(struct arena *a, const struct torch_engine *e, const struct torch_job *j,
 	struct str source, struct hipify_text *ret)
 {
-	CLEANUP(free_arenas) struct arena arenas[2] = {0};
+	ARENA(one);
+	ARENA(other);
+	struct arena *busy = &one, *spare = &other; /* busy holds the text, if it is not source */
 	struct torch_trace edits = {.a = a, .source = source};
 	struct torch_step s = {.e = e, .j = j, .trace = j->trace ? &edits : NULL};
 	struct str text = source;
 	*ret = (struct hipify_text){.text = source};
+	/* Python compiles such a value as the template of re.sub() and dies, or gives a text we do not. */
 	if (e->bad_path)
-		return refuse_template(e->bad_path);
-	TRY(run_steps(&s, arenas, &text));
+		return err_at(err_new(E_TORCH,
+				      "the backslash in '%.*s' makes that path mapping a template",
+				      STR(e->bad_path->to)),
+			(struct loc){.path = e->bad_path->file, .line = e->bad_path->line});
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct str next = text;
+		TRY(steps[i](&s, spare, text, &next));
+		if (next.p != text.p) {
+			struct arena *full = spare;
+			spare = busy;
+			busy = full;
+		}
+		text = next;
+		arena_free(spare);
+	}
 	if (text.p != source.p)
 		ret->text = str_dup(a, text);
 	if (j->trace)
