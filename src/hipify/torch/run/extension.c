@@ -3,8 +3,8 @@
  * An include of a file becomes the path of that file's result, so the file is done first, in the
  * middle of the one that includes it; in a cycle the original assumes that a file under work will
  * get a new name, and files are done again when their turn comes. Which texts this gives depends on
- * the order of everything, so the steps here are those of the original, one after another
- * (reference hipify.md 4.3). What it writes is visible to what it does next: layer.h.
+ * the order of everything, so the steps here are those of the original, one after another. What it
+ * writes is visible to what it does next: layer.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,11 +46,10 @@ struct memo {
 struct machine {
 	struct torch_project *p;
 	struct torch_layer layer;
-	struct map results; /* fin_path -> struct result * */
-	struct map *memos;  /* fin_path -> struct memo *; of the second run as well */
-	struct map members; /* all_files as a set */
-	struct str *tails;  /* all_files, sorted from their ends; made when first needed */
-	size_t ntails;
+	struct map results;       /* fin_path -> struct result * */
+	struct map *memos;        /* fin_path -> struct memo *; of the second run as well */
+	struct map members;       /* all_files as a set */
+	struct str *tails;        /* all_files, sorted from their ends; made when first needed */
 	struct strs include_dirs; /* absolute, not clean */
 	unsigned depth;
 	bool again; /* a second run on the results of the first */
@@ -77,24 +76,17 @@ static int compare_tails(const void *left, const void *right)
 	return x->n < y->n ? -1 : x->n > y->n;
 }
 
-static void sort_tails(struct machine *m)
-{
-	const struct strs *files = &m->p->files;
-	m->tails = arena_array(m->p->a, files->n, sizeof(*m->tails));
-	m->ntails = files->n;
-	if (files->n) {
-		memcpy(m->tails, files->v, files->n * sizeof(*files->v));
-		qsort(m->tails, m->ntails, sizeof(*m->tails), compare_tails);
-	}
-}
-
 /* any(s.endswith(name) for s in all_files): in the order of the ends, the first that is not before
  * name has it at its end, or none has. */
 static bool some_file_ends_with(struct machine *m, struct str name)
 {
-	if (!m->tails)
-		sort_tails(m);
-	size_t from = 0, to = m->ntails;
+	const struct strs *files = &m->p->files;
+	size_t from = 0, to = files->n;
+	if (!m->tails && files->n) {
+		m->tails = arena_array(m->p->a, files->n, sizeof(*m->tails));
+		memcpy(m->tails, files->v, files->n * sizeof(*files->v));
+		qsort(m->tails, files->n, sizeof(*m->tails), compare_tails);
+	}
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
 		if (compare_tails(&m->tails[mid], &name) < 0)
@@ -102,7 +94,7 @@ static bool some_file_ends_with(struct machine *m, struct str name)
 		else
 			to = mid;
 	}
-	return from < m->ntails && str_ends(m->tails[from], name);
+	return from < files->n && str_ends(m->tails[from], name);
 }
 
 /* ---- includes ---- */
@@ -189,19 +181,6 @@ static struct err *ask_again(struct including *i, const struct memo *memo, bool 
 
 /* ---- one file ---- */
 
-static bool same_as_old(struct machine *m, struct arena *a, const struct torch_unit *u)
-{
-	struct str bytes, old;
-	if (!layer_exists(&m->layer, u->fout))
-		return false;
-	struct err *e = layer_read(&m->layer, a, u->fout, &bytes);
-	if (!e)
-		e = py_decode(a, bytes, &old);
-	bool same = !e && str_eq(old, u->text);
-	err_free(e);
-	return same;
-}
-
 static void write_result(struct machine *m, const struct torch_unit *u, struct result *r)
 {
 	struct str fout = str_dup(m->p->a, u->fout), fin = str_dup(m->p->a, u->fin);
@@ -265,16 +244,11 @@ static struct err *translate(
 	r->hipified = r->ignored ? (struct str){0} : str_dup(m->p->a, u->fin);
 	if (u->outcome != UNIT_CHANGED)
 		return NULL;
-	if (same_as_old(m, a, u))
+	if (layer_has_text(&m->layer, u->fout, u->text))
 		r->hipified = str_dup(m->p->a, u->fout);
 	else
 		write_result(m, u, r);
 	return NULL;
-}
-
-static struct err *interrupted(struct err *e)
-{
-	return e && e->code == E_CANCELLED ? e : NULL;
 }
 
 /* preprocess_file_and_save_result() */
@@ -298,7 +272,7 @@ static struct err *process(struct machine *m, struct str path)
 	m->depth--;
 	r->done = true;
 	r->shown = r->hipified;
-	if (interrupted(e))
+	if (e && e->code == E_CANCELLED)
 		return e;
 	if (e) { /* whoever includes it uses it as it is */
 		struct str name = torch_unit_name(m->p, &a, fin);
@@ -312,12 +286,11 @@ static struct err *process(struct machine *m, struct str path)
 
 static void open_machine(struct machine *m, struct torch_project *p)
 {
-	const struct strs *dirs = &p->o->include_dirs;
 	*m = (struct machine){.p = p, .results.a = p->a, .members.a = p->a};
-	for (size_t i = 0; i < p->files.n; i++)
-		map_put(&m->members, p->files.v[i], m);
-	for (size_t i = 0; i < dirs->n; i++)
-		strs_add(p->a, &m->include_dirs, py_join(p->a, p->select.root, dirs->v[i]));
+	VEC_EACH (const struct str, path, &p->files)
+		map_put(&m->members, *path, m);
+	VEC_EACH (const struct str, dir, &p->o->include_dirs)
+		strs_add(p->a, &m->include_dirs, py_join(p->a, p->select.root, *dir));
 }
 
 /* Sources alone when there are some, as CUDAExtension does it; else everything, as a JIT load. */
@@ -342,21 +315,15 @@ static void drop_errors(struct machine *m)
 		err_freep(&((struct result *)m->results.v[i].value)->error);
 }
 
-/* source -> its output */
-static void by_source(struct machine *m, struct map *ret)
-{
-	for (size_t i = 0; i < m->layer.outputs.n; i++) {
-		struct torch_output *o = m->layer.outputs.v[i].value;
-		map_put(ret, o->source, o);
-	}
-}
-
 /* An output may come from an earlier turn of a file that stays as it is in a later one; it is
  * there all the same. */
 static void list_files(struct machine *m, struct map *files)
 {
-	MAP(outputs, m->p->a);
-	by_source(m, &outputs);
+	MAP(outputs, m->p->a); /* by source */
+	for (size_t i = 0; i < m->layer.outputs.n; i++) {
+		struct torch_output *o = m->layer.outputs.v[i].value;
+		map_put(&outputs, o->source, o);
+	}
 	for (size_t i = 0; i < m->results.n; i++) {
 		struct str fin = m->results.v[i].key;
 		struct result *r = m->results.v[i].value;
@@ -398,8 +365,8 @@ static struct err *try_again(struct machine *first, const struct map *files)
 	struct torch_project p = *first->p;
 	struct machine m;
 	p.files = (struct strs){0};
-	for (size_t i = 0; i < first->p->files.n; i++)
-		strs_add(p.a, &p.files, first->p->files.v[i]);
+	VEC_EACH (const struct str, path, &first->p->files)
+		strs_add(p.a, &p.files, *path);
 	for (size_t i = 0; i < first->layer.outputs.n; i++) {
 		struct torch_output *o = first->layer.outputs.v[i].value;
 		struct torch_unit u = torch_unit_new(&p, p.a, o->path);

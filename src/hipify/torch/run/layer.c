@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "lang/python/path.h"
+#include "lang/python/text.h"
 
 struct torch_disk_path {
 	struct str real; /* .p NULL: not asked yet */
@@ -137,6 +138,20 @@ struct err *layer_read(struct torch_layer *l, struct arena *a, struct str path, 
 	}
 	struct str at = target(l, path, find_real(l, path));
 	return view_read(l->view, a, fs_exists(path) ? at : path, ret);
+}
+
+bool layer_has_text(struct torch_layer *l, struct str path, struct str text)
+{
+	ARENA(tmp);
+	struct str old;
+	if (!layer_exists(l, path))
+		return false;
+	struct err *e = layer_read(l, &tmp, path, &old);
+	if (!e)
+		e = py_decode(&tmp, old, &old);
+	bool same = !e && str_eq(old, text);
+	err_free(e);
+	return same;
 }
 
 void layer_mkdirs(struct torch_layer *l, struct str dir)

@@ -37,6 +37,8 @@ void layer_open_above(struct torch_layer *l, struct arena *a, const struct torch
 bool layer_exists(struct torch_layer *l, struct str path);
 MUST_USE struct err *layer_read(
 	struct torch_layer *l, struct arena *a, struct str path, struct str *ret);
+/* There is a file with this text, as Python reads it. */
+bool layer_has_text(struct torch_layer *l, struct str path, struct str text);
 void layer_mkdirs(struct torch_layer *l, struct str dir);
 /* The output at this path; NULL when nothing was written there. */
 struct torch_output *layer_find(struct torch_layer *l, struct str path);

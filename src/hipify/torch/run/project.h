@@ -1,7 +1,7 @@
 /* A project under translation: what holds for all of its files, and how one of them is done.
  *
  * Shared by tree.c (PyTorch itself: files are independent) and extension.c (they are not). Names
- * follow the original: fin_path, fout_path, all_files (reference hipify.md 2 and 4).
+ * follow the original: fin_path, fout_path, all_files.
  */
 #pragma once
 

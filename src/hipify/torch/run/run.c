@@ -5,19 +5,13 @@
 #include "base/fs.h"
 #include "hipify/torch/run/project.h"
 
-static void add_patterns(struct arena *a, struct str root, const struct strs *from, struct strs *to)
-{
-	for (size_t i = 0; i < from->n; i++)
-		strs_add(a, to, py_join(a, root, from->v[i]));
-}
-
-static struct strs extensions(struct arena *a, const struct strs *own, const struct strs *extra)
+static struct strs joined(struct arena *a, const struct strs *x, const struct strs *y)
 {
 	struct strs all = {0};
-	for (size_t i = 0; i < own->n; i++)
-		strs_add(a, &all, own->v[i]);
-	for (size_t i = 0; i < extra->n; i++)
-		strs_add(a, &all, extra->v[i]);
+	VEC_EACH (const struct str, s, x)
+		strs_add(a, &all, *s);
+	VEC_EACH (const struct str, s, y)
+		strs_add(a, &all, *s);
 	return all;
 }
 
@@ -32,17 +26,9 @@ static void check_root(struct torch_project *p)
 		p->a, &p->ret->findings, "hipify-pattern-in-path", SEV_WARNING, p->o->dir);
 	finding_say(p->a, f,
 		"'%.*s' has '*', '?' or '[' in it, which PyTorch's hipify takes for patterns: "
-		"files "
-		"may be missed",
+		"files may be missed",
 		STR(root));
 	finding_fix(p->a, f, "translate a copy in a folder with a plain name");
-}
-
-static struct err *read_tables(
-	struct torch_project *p, const struct torch_source *s, struct torch_tables *ret)
-{
-	TRY(torch_tables_read(p->a, s, ret));
-	return p->o->map_text.p ? torch_tables_add(p->a, p->o->map, p->o->map_text, ret) : NULL;
 }
 
 static struct err *open_project(struct torch_project *p, const struct torch_source *s)
@@ -55,43 +41,42 @@ static struct err *open_project(struct torch_project *p, const struct torch_sour
 		.out_of_place_only = p->o->out_of_place_only,
 		.fbgemm = s->fbgemm,
 		.generation = s->generation,
-		.extensions = extensions(p->a, &torch_source_extensions, &p->o->extra_extensions),
+		.extensions = joined(p->a, &torch_source_extensions, &p->o->extra_extensions),
 	};
-	add_patterns(p->a, root, &p->o->ignore, &p->select.ignores);
-	TRY(read_tables(p, s, &tables));
+	VEC_EACH (const struct str, pattern, &p->o->ignore)
+		strs_add(p->a, &p->select.ignores, py_join(p->a, root, *pattern));
+	TRY(torch_tables_read(p->a, s, &tables));
+	if (p->o->map_text.p)
+		TRY(torch_tables_add(p->a, p->o->map, p->o->map_text, &tables));
 	p->engine = torch_engine_new(p->a, &tables);
 	return NULL;
 }
 
 /* ---- extensions ---- */
 
-static struct err *add_headers(struct torch_project *p, struct str dir)
-{
-	struct torch_headers h = {
-		.s = &p->select,
-		.dir = py_pathlib(p->a, py_join(p->a, p->select.root, dir)),
-		.endings = extensions(p->a, &torch_header_extensions, &p->o->extra_extensions),
-	};
-	return torch_select_headers(p->a, &h, p->view, &p->files);
-}
-
 static struct err *list_extension(struct torch_project *p)
 {
-	const struct strs *sources = &p->o->sources, *dirs = &p->o->include_dirs;
+	const struct strs *sources = &p->o->sources;
 	struct str root = p->select.root;
 	strs_add(p->a, &p->select.includes, sources->n ? py_join(p->a, root, S("*")) : S("*"));
 	torch_select_open(p->a, &p->select);
 	TRY(torch_select(p->a, &p->select, p->view, &p->files));
 	MAP(seen, p->a);
-	for (size_t i = 0; i < p->files.n; i++)
-		map_put(&seen, p->files.v[i], p);
-	for (size_t i = 0; i < sources->n; i++) {
-		struct str path = py_abspath(p->a, sources->v[i], root);
+	VEC_EACH (const struct str, path, &p->files)
+		map_put(&seen, *path, p);
+	VEC_EACH (const struct str, s, sources) {
+		struct str path = py_abspath(p->a, *s, root);
 		if (!map_get(&seen, path))
 			strs_add(p->a, &p->files, path);
 	}
-	for (size_t i = 0; i < dirs->n; i++)
-		TRY(add_headers(p, dirs->v[i]));
+	VEC_EACH (const struct str, dir, &p->o->include_dirs) {
+		struct torch_headers h = {
+			.s = &p->select,
+			.dir = py_pathlib(p->a, py_join(p->a, root, *dir)),
+			.endings = joined(p->a, &torch_header_extensions, &p->o->extra_extensions),
+		};
+		TRY(torch_select_headers(p->a, &h, p->view, &p->files));
+	}
 	return NULL;
 }
 

@@ -1,8 +1,7 @@
 /* PyTorch's hipify over a tree or an extension: from a torch and a view of the sources to changes.
  *
  * Nothing is written here. Files of a tree are independent and run in parallel; an extension is
- * done in the original's order, because a header's result depends on who included it first
- * (reference hipify.md 4.3). Where the original dies half-way (bad UTF-8, unterminated launches)
+ * done in the original's order, because a header's result depends on who included it first. Where the original dies half-way (bad UTF-8, unterminated launches)
  * the file alone fails.
  */
 #pragma once

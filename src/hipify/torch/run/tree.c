@@ -73,26 +73,17 @@ static struct err *find_script(struct tree_run *r, const struct torch_source *s)
 	return NULL;
 }
 
-static void add_all(struct torch_project *p, const struct strs *from, struct strs *to)
+static void add_patterns(struct torch_project *p, const struct strs *from, struct strs *to)
 {
-	for (size_t i = 0; i < from->n; i++)
-		strs_add(p->a, to, py_join(p->a, p->select.root, from->v[i]));
-}
-
-static void add_extra_includes(struct torch_project *p)
-{
-	for (size_t i = 0; i < p->o->extra_include.n; i++) {
-		struct str dir = py_join(p->a, p->select.root, p->o->extra_include.v[i]);
-		if (view_exists(p->view, dir))
-			strs_add(p->a, &p->select.includes, py_join(p->a, dir, S("**/*")));
-	}
+	VEC_EACH (const struct str, pattern, from)
+		strs_add(p->a, to, py_join(p->a, p->select.root, *pattern));
 }
 
 static void add_extra_files(
 	struct torch_project *p, const struct map *seen, const struct strs *list, bool if_there)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		struct str path = py_join(p->a, p->select.root, list->v[i]);
+	VEC_EACH (const struct str, rel, list) {
+		struct str path = py_join(p->a, p->select.root, *rel);
 		if (!map_get(seen, path) && (!if_there || view_exists(p->view, path)))
 			strs_add(p->a, &p->files, path);
 	}
@@ -101,28 +92,25 @@ static void add_extra_files(
 static struct err *list_files(struct tree_run *r, struct map *links)
 {
 	struct torch_project *p = r->p;
-	add_all(p, &r->amd.includes, &p->select.includes);
-	add_extra_includes(p);
-	add_all(p, &r->amd.ignores, &p->select.ignores);
+	MAP(seen, p->a);
+	add_patterns(p, &r->amd.includes, &p->select.includes);
+	VEC_EACH (const struct str, rel, &p->o->extra_include) {
+		struct str dir = py_join(p->a, p->select.root, *rel);
+		if (view_exists(p->view, dir))
+			strs_add(p->a, &p->select.includes, py_join(p->a, dir, S("**/*")));
+	}
+	add_patterns(p, &r->amd.ignores, &p->select.ignores);
 	p->select.links = links;
 	torch_select_open(p->a, &p->select);
 	TRY(torch_select(p->a, &p->select, p->view, &p->files));
-	MAP(seen, p->a);
-	for (size_t i = 0; i < p->files.n; i++)
-		map_put(&seen, p->files.v[i], p);
+	VEC_EACH (const struct str, path, &p->files)
+		map_put(&seen, *path, p);
 	add_extra_files(p, &seen, &r->amd.extra_files, false);
 	add_extra_files(p, &seen, &r->amd.extra_if_there, true);
 	return NULL;
 }
 
 /* ---- its edits ---- */
-
-static struct str replace_all(struct arena *a, struct str text, const struct torch_map *map)
-{
-	for (size_t i = 0; i < map->n; i++)
-		text = py_str_replace(a, text, map->v[i].from, map->v[i].to);
-	return text;
-}
 
 static struct err *edit_file(struct tree_run *r, struct str path, const struct torch_map *map)
 {
@@ -132,7 +120,9 @@ static struct err *edit_file(struct tree_run *r, struct str path, const struct t
 		return NULL;
 	TRY(layer_read(&r->layer, &tmp, path, &bytes));
 	TRY(py_decode(&tmp, bytes, &text));
-	struct str new = replace_all(&tmp, text, map);
+	struct str new = text;
+	VEC_EACH (const struct torch_entry, e, map)
+		new = py_str_replace(&tmp, new, e->from, e->to);
 	if (!str_eq(new, text))
 		layer_write(&r->layer,
 			(struct torch_output){
@@ -150,13 +140,11 @@ static void fail(struct torch_project *p, struct change *f, struct str path, str
 static void edit_files(struct tree_run *r)
 {
 	struct torch_project *p = r->p;
-	struct str root = p->select.root;
-	for (size_t i = 0; i < r->amd.edits.n; i++) {
-		const struct amd_edit *edit = &r->amd.edits.v[i];
+	VEC_EACH (const struct amd_edit, edit, &r->amd.edits) {
 		if (edit->when_kept && p->launches)
 			continue;
-		for (size_t k = 0; k < edit->files.n; k++) {
-			struct str path = py_abspath(p->a, edit->files.v[k], root);
+		VEC_EACH (const struct str, file, &edit->files) {
+			struct str path = py_abspath(p->a, *file, p->select.root);
 			struct err *e = edit_file(r, path, &edit->replace);
 			if (e)
 				fail(p, torch_add_file(p, path, path), path, e);
@@ -168,14 +156,14 @@ static void edit_files(struct tree_run *r)
 
 static bool same_as_old(const struct torch_project *p, struct arena *a, const struct torch_unit *u)
 {
-	struct str bytes, old;
+	struct str bytes = {0};
 	/* A link may lead to a result of ours. */
 	if (str_eq(u->fin, u->fout) || !view_exists(p->view, u->fout) || fs_is_link(u->fout))
 		return false;
 	struct err *e = view_read(p->view, a, u->fout, &bytes);
 	if (!e)
-		e = py_decode(a, bytes, &old);
-	bool same = !e && str_eq(old, u->text);
+		e = py_decode(a, bytes, &bytes);
+	bool same = !e && str_eq(bytes, u->text);
 	err_free(e);
 	return same;
 }
@@ -236,20 +224,13 @@ static struct err *do_in_turn(struct task *t)
 	ARENA(tmp);
 	struct torch_layer *l = &t->run->layer;
 	struct torch_unit *u = &t->unit;
-	struct str bytes, old;
+	struct str bytes = {0};
 	struct err *e = layer_read(l, &tmp, u->fin, &bytes);
 	if (!e)
 		e = translate(t, &tmp, bytes);
 	if (e || u->outcome != UNIT_CHANGED)
 		return take_error(t, e);
-	bool there = layer_exists(l, u->fout);
-	if (there)
-		e = layer_read(l, &tmp, u->fout, &bytes);
-	if (there && !e)
-		e = py_decode(&tmp, bytes, &old);
-	bool same = there && !e && str_eq(old, u->text);
-	err_free(e);
-	if (same)
+	if (layer_has_text(l, u->fout, u->text))
 		return NULL;
 	t->text = str_dup(t->run->p->a, u->text);
 	layer_write(l, (struct torch_output){.path = u->fout, .source = u->fin, .text = t->text});
@@ -356,40 +337,28 @@ static void list_edits(struct tree_run *r, const struct map *outputs)
 }
 
 /* It copies one result to a second place. */
-static struct err *read_copied(
-	struct tree_run *r, struct str from, const struct map *outputs, struct change *ret)
-{
-	struct torch_project *p = r->p;
-	size_t n = (uintptr_t)map_get(outputs, from);
-	if (n) {
-		const struct change *made = &p->ret->changes.v[n - 1];
-		ret->source = made->source;
-		ret->text = made->text;
-		return NULL;
-	}
-	return layer_read(&r->layer, p->a, from, &ret->text);
-}
-
 static void copy_file(struct tree_run *r, const struct map *outputs)
 {
 	struct torch_project *p = r->p;
-	struct str root = p->select.root;
+	struct str root = p->select.root, text = {0};
+	struct err *e = NULL;
 	if (!r->amd.copy.from.n || p->one)
 		return;
 	struct str from = py_abspath(p->a, r->amd.copy.from, root);
 	struct str to = py_abspath(p->a, r->amd.copy.to, root);
-	if (!r->amd.copy.required && !map_get(outputs, from) && !layer_exists(&r->layer, from))
+	size_t n = (uintptr_t)map_get(outputs, from);
+	if (!r->amd.copy.required && !n && !layer_exists(&r->layer, from))
 		return;
-	struct change file = {.status = CHANGE_OK};
-	struct err *e = read_copied(r, from, outputs, &file);
+	if (!n)
+		e = layer_read(&r->layer, p->a, from, &text);
 	struct change *f = torch_add_file(p, from, to);
 	if (e) {
 		fail(p, f, from, e);
 		return;
 	}
 	f->status = CHANGE_OK;
-	f->text = file.text;
-	f->source = file.source.p ? file.source : f->source;
+	f->text = n ? p->ret->changes.v[n - 1].text : text;
+	f->source = n ? p->ret->changes.v[n - 1].source : f->source;
 }
 
 static void list_results(struct tree_run *r)
