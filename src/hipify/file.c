@@ -1,5 +1,5 @@
-/* Looking at single files of a tree, as a run of hipify sees them: for explanations, diffs, and the
- * compiler's messages about the result.
+/* Single files of a tree, as a run of hipify has them: for explanations, diffs, and the compiler's
+ * messages about the result.
  */
 #include "hipify/hipify.h"
 
@@ -11,12 +11,12 @@
 /* The sources of o->dir as they were before any translation. */
 static struct err *pristine(struct arena *a, const struct hipify_options *o, struct view *ret)
 {
-	struct manifest *ours;
+	struct manifest *known;
 	struct str root = path_abs(a, o->dir);
-	TRY(manifest_read(a, root, &ours));
-	if (ours)
-		manifest_index(ours);
-	view_open(ret, root, ours);
+	TRY(manifest_read(a, root, &known));
+	if (known)
+		manifest_index(known);
+	view_open(ret, root, known);
 	struct str out = o->out.n ? path_abs(a, o->out) : S("");
 	if (out.n && path_is_inside(path_rel(a, out, root)))
 		strs_add(a, &ret->hidden, out);
@@ -34,13 +34,8 @@ struct err *hipify_source(
 	return e;
 }
 
-static struct err *not_taken(const struct hipify_options *o, struct str rel)
-{
-	return err_new(E_NOENT, "hipify does not look at '%.*s' of '%.*s'", STR(rel), STR(o->dir));
-}
-
-static struct err *torch_file(struct arena *a, const struct hipify_options *o,
-	struct str *ret_source, struct torch_one *io)
+/* One file as the rules of a torch translate it. */
+static struct err *torch_file(struct arena *a, const struct hipify_options *o, struct torch_one *io)
 {
 	struct torch_source s;
 	struct view view = {0};
@@ -51,67 +46,62 @@ static struct err *torch_file(struct arena *a, const struct hipify_options *o,
 	if (!e)
 		e = torch_run_file(a, &with_map, &s, &view, io);
 	view_close(&view);
-	if (!e && !io->found)
-		e = not_taken(o, io->rel);
-	*ret_source = io->source;
 	return e;
 }
 
-static struct hipify_options looking(const struct hipify_options *o)
+/* The whole tree, nothing written: the other files tell which names and headers are the project's
+ * own. */
+static struct err *whole_tree(
+	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
 {
-	struct hipify_options look = *o;
-	look.look_only = true;
-	look.in_place = false;
-	look.out = S("");
-	return look;
+	struct hipify_options dry = *o;
+	dry.look_only = true;
+	dry.in_place = false;
+	dry.out = S("");
+	return hipify_run(a, &dry, ret);
 }
 
-/* The names that stay in one file: a name that another one declares is no name of CUDA's. */
-static struct err *untranslated_of(struct arena *a, const struct hipify_options *o, struct str rel,
-	struct untranslated_list *ret)
+/* The run takes this file, and does not fail with it. */
+static struct err *check_taken(
+	const struct hipify_options *o, struct str rel, const struct hipify_tree *t)
 {
-	struct hipify_options look = looking(o);
-	struct hipify_tree t = {0};
-	struct err *e = hipify_run(a, &look, &t);
-	VEC_EACH (const struct untranslated, l, &t.untranslated)
-		if (!e && str_eq(l->path, rel))
-			*VEC_PUSH(a, ret) = *l;
-	hipify_tree_free(&t);
-	return e;
-}
-
-/* The other files tell which headers are the project's own, and what they use. */
-static struct err *standalone_file(struct arena *a, const struct hipify_options *o, struct str rel,
-	struct str *ret_source, struct hipify_text *ret)
-{
-	struct hipify_options look = looking(o);
-	struct hipify_tree t = {0};
 	bool found = false;
-	struct err *e = hipify_run(a, &look, &t);
-	VEC_EACH (struct change, f, &t.changes) {
-		if (!str_eq(f->source, rel))
+	VEC_EACH (struct change, c, &t->changes) {
+		if (!str_eq(c->source, rel))
 			continue;
+		struct err *e = c->error;
 		found = true;
-		e = err_join(e, f->error);
-		f->error = NULL;
+		c->error = NULL;
+		TRY(e);
 	}
-	if (!e && !found)
-		e = not_taken(o, rel);
-	if (!e)
-		e = hipify_source(a, o, rel, ret_source);
-	if (!e)
-		e = hipify_text_in(a, *ret_source, rel, &t.context, ret);
-	hipify_tree_free(&t);
-	return e;
+	return found ? NULL
+		     : err_new(E_NOENT, "hipify does not look at '%.*s' of '%.*s'", STR(rel),
+			       STR(o->dir));
 }
 
 struct err *hipify_file_text(struct arena *a, const struct hipify_options *o, struct str rel,
 	struct str *ret_source, struct hipify_text *ret)
 {
-	if (!hipify_by_torch(o))
-		return standalone_file(a, o, rel, ret_source, ret);
 	struct torch_one one = {.rel = rel};
-	TRY(torch_file(a, o, ret_source, &one));
-	*ret = one.text;
-	return o->want_untranslated ? untranslated_of(a, o, rel, &ret->untranslated) : NULL;
+	struct hipify_tree t = {0};
+	bool by_torch = hipify_by_torch(o);
+	if (by_torch) {
+		TRY(torch_file(a, o, &one));
+		*ret_source = one.source;
+		*ret = one.text;
+		if (!o->want_untranslated)
+			return NULL;
+	}
+	struct err *e = whole_tree(a, o, &t);
+	if (!e && !by_torch)
+		e = check_taken(o, rel, &t);
+	if (!e && !by_torch)
+		e = hipify_source(a, o, rel, ret_source);
+	if (!e && !by_torch)
+		e = hipify_text_in(a, *ret_source, rel, &t.context, ret);
+	VEC_EACH (const struct untranslated, u, &t.untranslated)
+		if (!e && by_torch && str_eq(u->path, rel))
+			*VEC_PUSH(a, &ret->untranslated) = *u;
+	hipify_tree_free(&t);
+	return e;
 }

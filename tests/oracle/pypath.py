@@ -1,4 +1,4 @@
-"""What Python itself says about random paths and patterns: lines for t_hipify_pypath.c.
+"""What Python itself says about random paths and patterns: lines for t_py_path.c.
 
 python3 pypath.py SEED COUNT prints COUNT lines "op<TAB>argument<TAB>...<TAB>result", in the bytes
 that file names have. The modules are the real ones; nothing is reimplemented here.

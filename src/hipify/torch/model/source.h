@@ -3,7 +3,7 @@
  * The files are read as text and never executed. A wheel is read through its central directory:
  * only the members that are needed are inflated. The identity of a torch is the hash of these
  * texts; its algorithm is known when the fingerprint of hipify_python.py is in our table
- * (source.c), which holds every release from 2.2 to 2.15. Facts: reference hipify.md 4.7, 4.8.
+ * (source.c), which holds every release from 2.2 to 2.15. See "Generations" in doc/hipify.md.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * Only literals are understood (strings, tuples, dicts, OrderedDict([...]), names of constants and
  * the one conditional value, _RCCL_HEADER, which looks at IS_FBCODE); anything else is E_TORCH with
  * file and line. The order of torch's list of tables decides: the last table that has a key wins,
- * and inside a table the last pair. Rules of both generations: reference hipify.md 4.1, 4.2, 4.8.
+ * and inside a table the last pair. The rules of both generations: "Tables" in doc/hipify.md.
  */
 #pragma once
 

@@ -117,7 +117,7 @@ struct err *torch_run_file(struct arena *a, const struct hipify_options *o,
 			f->error = NULL;
 		}
 	}
-	hipify_tree_free(&tree);
+	change_set_free(&tree.changes);
 	if (!e && !io->found)
 		e = err_new(
 			E_NOENT, "'%.*s' is not among the files that are translated", STR(io->rel));

@@ -1,4 +1,4 @@
-/* hipify/look: single files of a tree, and names to leave out as patterns. */
+/* hipify/file: single files of a tree, and names to leave out as patterns. */
 #include "test.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* hipify/torch/pylit: what Python's grammar says of literals, and one located error for the rest.
+/* lang/python/literal: what Python's grammar says of literals, and one located error for the rest.
  */
 #include "test.h"
 
