@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "cli/sdk_show.h"
+#include "formats/json_fields.h"
 #include "know/know.h"
 #include "target/target.h"
 #include "term/out.h"
@@ -24,76 +25,66 @@ static const struct opt name_opts[] = {
 static const struct opt no_opts[] = {{.kind = OPT_END}};
 
 /* ---- list ---- */
-static void list_json(struct arena *a, const struct strs *names, const struct sdk *sdks)
-{
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	struct strs known = know_component_names(a);
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.sdk-list/1"));
-	json_key(&j, "installed");
-	json_open(&j, '[');
-	for (size_t i = 0; i < names->n; i++) {
-		json_open(&j, '{');
-		json_put(&j, "name", sdks[i].name);
-		json_put(&j, "provider", sdks[i].provider);
-		json_put(&j, "suite", sdks[i].suite);
-		json_put_strs(&j, "components", &sdks[i].requested);
-		json_put(&j, "index_date", sdks[i].index_date);
-		json_put_u64(&j, "bytes", sdks[i].bytes);
-		json_close(&j);
-	}
-	json_close(&j);
-	json_put_strs(&j, "components", &known);
-	json_close(&j);
-	buf_char(&out, '\n');
-	out_text(buf_str(&out));
-}
+struct installed {
+	VEC(struct sdk) list;
+	struct strs components; /* that can be installed */
+};
 
-static void list_text(struct arena *a, const struct strs *names, const struct sdk *sdks)
+static const struct json_field installed_fields[] = {
+	FIELD("name", struct sdk, name),
+	FIELD("provider", struct sdk, provider),
+	FIELD("suite", struct sdk, suite),
+	FIELD("components", struct sdk, requested),
+	FIELD("index_date", struct sdk, index_date),
+	FIELD("bytes", struct sdk, bytes),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field list_fields[] = {
+	FIELD_CONST("schema", "rocsmith.sdk-list/1"),
+	FIELD_LIST("installed", struct installed, list, installed_fields),
+	FIELD("components", struct installed, components),
+	{.kind = FIELD_END},
+};
+
+static void list_text(struct arena *a, const struct installed *all)
 {
 	static const char *const heads[] = {"SDK", "components", "index of", ">size", NULL};
 	struct table t = table_new(a, heads);
-	for (size_t i = 0; i < names->n; i++)
-		table_row(&t, (struct str[]){sdks[i].name, str_join(a, &sdks[i].requested, S(",")),
-				      sdks[i].index_date, human_bytes(a, sdks[i].bytes)});
-	if (names->n)
+	VEC_EACH (const struct sdk, s, &all->list)
+		table_row(&t, (struct str[]){s->name, str_join(a, &s->requested, S(",")),
+				      s->index_date, human_bytes(a, s->bytes)});
+	if (all->list.n)
 		table_print(&t);
 	else
 		out_text(S("no SDK is installed\n"));
-	struct strs known = know_component_names(a);
 	out_text(S("\ncomponents that can be installed:\n"));
-	for (size_t i = 0; i < known.n; i++)
-		out_fmt("  %-18.*s %s\n", STR(known.v[i]), know_component(known.v[i])->about);
-}
-
-static void tell_broken(struct str name, const struct err *e)
-{
-	while (e->cause)
-		e = e->cause;
-	say_warning("the SDK '%.*s' cannot be used: %s", STR(name), e->msg);
+	VEC_EACH (const struct str, c, &all->components)
+		out_fmt("  %-18.*s %s\n", STR(*c), know_component(*c)->about);
 }
 
 static struct err *run_list(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
+	struct installed all = {.components = know_component_names(a)};
 	struct strs names;
 	(void)ret_status;
 	TRY(sdk_names(a, &names));
-	struct sdk *sdks = arena_array(a, names.n + 1, sizeof(*sdks));
-	struct strs good = {0};
-	for (size_t i = 0; i < names.n; i++) {
-		struct err *e = sdk_open_name(a, names.v[i], &sdks[good.n]);
-		if (e) /* one that is broken does not hide the others */
-			tell_broken(names.v[i], e);
+	VEC_EACH (const struct str, name, &names) {
+		struct sdk sdk;
+		CLEANUP(err_freep) struct err *e = sdk_open_name(a, *name, &sdk);
+		const struct err *why = e;
+		while (why && why->cause)
+			why = why->cause;
+		if (why) /* one that is broken does not hide the others */
+			say_warning("the SDK '%.*s' cannot be used: %s", STR(*name), why->msg);
 		else
-			strs_add(a, &good, names.v[i]);
-		err_free(e);
+			*VEC_PUSH(a, &all.list) = sdk;
 	}
 	if (o->common.json)
-		list_json(a, &good, sdks);
+		out_text(json_document(a, 2, list_fields, &all));
 	else
-		list_text(a, &good, sdks);
+		list_text(a, &all);
 	return NULL;
 }
 
@@ -104,7 +95,7 @@ static void info_line(const char *what, struct str value)
 		out_fmt("%-14s %.*s\n", what, STR(value));
 }
 
-static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_targets *t)
+static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets)
 {
 	info_line("name", sdk->name);
 	info_line("provider", sdk->provider);
@@ -127,37 +118,40 @@ static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_t
 	VEC_EACH (const struct sdk_component, c, &sdk->components)
 		out_fmt("  %-22.*s %.*s\n", STR(c->name), STR(c->version));
 	out_text(S("\ntargets\n"));
-	for (size_t i = 0; i < t->names.n; i++)
-		out_fmt("  %-22.*s %.*s\n", STR(t->names.v[i]),
-			STR(t->ok[i] ? S("compiles") : t->why[i]));
+	VEC_EACH (const struct sdk_target, t, &targets->list)
+		out_fmt("  %-22.*s %.*s\n", STR(t->name),
+			STR(t->compiles ? S("compiles") : t->why));
 }
 
-static struct strs all_targets(struct arena *a)
+static struct err *probe(
+	struct arena *a, const struct sdk *sdk, struct strs names, struct sdk_targets *ret)
 {
-	struct strs out = {0};
-	for (size_t i = 0; i < gpu_count; i++)
+	bool all = !names.n;
+	for (size_t i = 0; all && i < gpu_count; i++)
 		if (!gpu_table[i].removed)
-			strs_add(a, &out, str_from(gpu_table[i].name));
-	return out;
+			strs_add(a, &names, str_from(gpu_table[i].name));
+	bool *ok = arena_array(a, names.n, sizeof(*ok));
+	struct str *why = arena_array(a, names.n, sizeof(*why));
+	TRY(sdk_probe(a, sdk, &names, ok, why));
+	for (size_t i = 0; i < names.n; i++)
+		*VEC_PUSH(a, &ret->list) = (struct sdk_target){
+			.name = names.v[i], .compiles = ok[i], .why = ok[i] ? S("") : why[i]};
+	return NULL;
 }
 
 static struct err *run_info(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
 	struct sdk sdk;
+	struct sdk_targets targets = {0};
 	(void)ret_status;
 	TRY(sdk_open_name(a, o->name, &sdk));
-	struct sdk_targets t = {.names = o->gpus.n ? o->gpus : all_targets(a)};
-	t.ok = arena_array(a, t.names.n, sizeof(*t.ok));
-	t.why = arena_array(a, t.names.n, sizeof(*t.why));
 	if (sdk.runner != SDK_NORUN)
-		TRY(sdk_probe(a, &sdk, &t.names, t.ok, t.why));
-	else
-		t.names.n = 0;
+		TRY(probe(a, &sdk, o->gpus, &targets));
 	if (o->common.json)
-		show_sdk_json(a, &sdk, &t, NULL);
+		show_sdk_json(a, &sdk, &targets, NULL);
 	else
-		info_text(a, &sdk, &t);
+		info_text(a, &sdk, &targets);
 	return NULL;
 }
 
@@ -176,20 +170,40 @@ static const struct opt info_opts[] = {
 };
 
 /* ---- env ---- */
-/* For sh: in double quotes, so that PATH can be continued. */
-static void export_line(struct arena *a, struct str var)
-{
+struct variable {
 	struct str key, value;
+};
+
+struct environment {
+	struct str name;
+	VEC(struct variable) env;
+};
+
+static const struct json_field variable_fields[] = {
+	FIELD("key", struct variable, key),
+	FIELD("value", struct variable, value),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field env_fields[] = {
+	FIELD_CONST("schema", "rocsmith.sdk-env/1"),
+	FIELD("name", struct environment, name),
+	FIELD_MAP("env", struct environment, env, variable_fields),
+	{.kind = FIELD_END},
+};
+
+/* For sh: in double quotes, so that PATH can be continued. */
+static void export_line(struct arena *a, const struct variable *v)
+{
 	BUF(out, a);
-	str_cut(var, '=', &key, &value);
-	for (size_t i = 0; i < value.n; i++) {
-		if (str_chr(S("\"\\$`"), value.p[i]) < 4)
+	for (size_t i = 0; i < v->value.n; i++) {
+		if (str_chr(S("\"\\$`"), v->value.p[i]) < 4)
 			buf_char(&out, '\\');
-		buf_char(&out, value.p[i]);
+		buf_char(&out, v->value.p[i]);
 	}
-	if (str_eq(key, S("PATH")))
+	if (str_eq(v->key, S("PATH")))
 		buf_add(&out, S(":$PATH"));
-	out_fmt("export %.*s=\"%.*s\"\n", STR(key), STR(buf_str(&out)));
+	out_fmt("export %.*s=\"%.*s\"\n", STR(v->key), STR(buf_str(&out)));
 }
 
 static struct err *run_env(struct arena *a, void *args, int *ret_status)
@@ -200,105 +214,91 @@ static struct err *run_env(struct arena *a, void *args, int *ret_status)
 	(void)ret_status;
 	TRY(sdk_open_name(a, o->name, &sdk));
 	TRY(sdk_environment(a, &sdk, &vars));
-	if (!o->common.json) {
-		for (size_t i = 0; i < vars.n; i++)
-			export_line(a, vars.v[i]);
-		return NULL;
+	struct environment all = {.name = sdk.name};
+	VEC_EACH (const struct str, var, &vars) {
+		struct variable *v = VEC_PUSH(a, &all.env);
+		str_cut(*var, '=', &v->key, &v->value);
+		if (!o->common.json)
+			export_line(a, v);
 	}
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.sdk-env/1"));
-	json_put(&j, "name", sdk.name);
-	json_key(&j, "env");
-	json_open(&j, '{');
-	for (size_t i = 0; i < vars.n; i++) {
-		struct str key, value;
-		str_cut(vars.v[i], '=', &key, &value);
-		json_key_str(&j, key);
-		json_str(&j, value);
-	}
-	json_close(&j);
-	json_close(&j);
-	buf_char(&out, '\n');
-	out_text(buf_str(&out));
+	if (o->common.json)
+		out_text(json_document(a, 2, env_fields, &all));
 	return NULL;
 }
 
 /* ---- verify ---- */
-static void verify_json(struct arena *a, const struct strs *names, const struct findings *list)
-{
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.sdk-verify/1"));
-	json_put_strs(&j, "sdks", names);
-	json_put(&j, "verdict", list->n ? S("fail") : S("pass"));
-	json_key(&j, "findings");
-	findings_json(&j, list);
-	json_close(&j);
-	buf_char(&out, '\n');
-	out_text(buf_str(&out));
-}
+struct check {
+	struct strs sdks;
+	struct str verdict;
+	struct findings findings;
+};
+
+static const struct json_field check_fields[] = {
+	FIELD_CONST("schema", "rocsmith.sdk-verify/1"),
+	FIELD("sdks", struct check, sdks),
+	FIELD("verdict", struct check, verdict),
+	FIELD_LIST("findings", struct check, findings, finding_fields),
+	{.kind = FIELD_END},
+};
 
 static struct err *run_verify(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
-	struct strs names = {0};
-	struct findings list = {0};
+	struct check c = {0};
 	if (o->name.n)
-		strs_add(a, &names, o->name);
+		strs_add(a, &c.sdks, o->name);
 	else
-		TRY(sdk_names(a, &names));
-	if (!names.n) {
+		TRY(sdk_names(a, &c.sdks));
+	if (!c.sdks.n) {
 		struct err *e = err_new(E_SDK, "no SDK is installed");
 		return err_hint(e, "rocsmith sdk install debian --suite sid --components compiler");
 	}
-	for (size_t i = 0; i < names.n; i++)
-		TRY(sdk_check(a, names.v[i], &list));
-	*ret_status = list.n ? 1 : 0;
+	VEC_EACH (const struct str, name, &c.sdks)
+		TRY(sdk_check(a, *name, &c.findings));
+	bool pass = !c.findings.n;
+	*ret_status = pass ? 0 : 1;
+	c.verdict = pass ? S("pass") : S("fail");
 	if (o->common.json) {
-		verify_json(a, &names, &list);
+		out_text(json_document(a, 2, check_fields, &c));
 		return NULL;
 	}
-	VEC_EACH (struct finding, f, &list)
+	VEC_EACH (struct finding, f, &c.findings)
 		out_fmt("%s: %.*s\n", severity_name(f->severity), STR(f->message));
-	if (list.n)
+	if (!pass)
 		say_hint("'rocsmith sdk install' repairs what is damaged");
 	else
-		out_fmt("%.*s: all files are as installed\n", STR(str_join(a, &names, S(", "))));
+		out_fmt("%.*s: all files are as installed\n", STR(str_join(a, &c.sdks, S(", "))));
 	return NULL;
 }
 
 /* ---- remove ---- */
-static void removed(struct arena *a, const struct args *o, struct str name)
-{
-	if (!o->common.json) {
-		say_status(o->common.dry_run ? S("Would") : S("Removed"), "%s%.*s",
-			o->common.dry_run ? "remove " : "", STR(name));
-		return;
-	}
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.sdk-remove/1"));
-	json_put(&j, "name", name);
-	json_put_bool(&j, "removed", !o->common.dry_run);
-	json_close(&j);
-	buf_char(&out, '\n');
-	out_text(buf_str(&out));
-}
+struct removal {
+	struct str name;
+	bool removed;
+};
+
+static const struct json_field removal_fields[] = {
+	FIELD_CONST("schema", "rocsmith.sdk-remove/1"),
+	FIELD("name", struct removal, name),
+	FIELD("removed", struct removal, removed),
+	{.kind = FIELD_END},
+};
 
 static struct err *run_remove(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
+	struct removal r = {.name = o->name, .removed = !o->common.dry_run};
 	struct sdk sdk;
 	(void)ret_status;
-	if (o->common.dry_run)
-		TRY(sdk_open_name(a, o->name, &sdk));
-	else
+	if (r.removed)
 		TRY(sdk_remove(a, o->name));
-	removed(a, o, o->name);
+	else
+		TRY(sdk_open_name(a, o->name, &sdk));
+	if (o->common.json)
+		out_text(json_document(a, 2, removal_fields, &r));
+	else
+		say_status(r.removed ? S("Removed") : S("Would"), "%s%.*s",
+			r.removed ? "" : "remove ", STR(o->name));
 	return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "cli/sdk_show.h"
+#include "formats/json_fields.h"
 #include "term/out.h"
 
 struct args {
@@ -69,23 +70,35 @@ static struct sdk_spec make_spec(struct arena *a, const struct args *o)
 	return s;
 }
 
+struct preview {
+	struct sdk_done done;
+	struct strs packages;
+};
+
+static const struct json_field preview_fields[] = {
+	FIELD_CONST("schema", "rocsmith.sdk-preview/1"),
+	FIELD("nothing", struct preview, done.nothing),
+	FIELD("packages", struct preview, packages),
+	FIELD("bytes", struct preview, done.bytes),
+	{.kind = FIELD_END},
+};
+
 static struct err *preview(struct arena *a, const struct args *o, const struct sdk_spec *spec)
 {
-	struct sdk_done d;
-	struct strs packages = {0};
-	TRY(sdk_preview(a, spec, &d, &packages));
+	struct preview p = {0};
+	TRY(sdk_preview(a, spec, &p.done, &p.packages));
 	if (o->common.json) {
-		show_preview_json(a, &d, &packages);
+		out_text(json_document(a, 2, preview_fields, &p));
 		return NULL;
 	}
-	if (d.nothing) {
+	if (p.done.nothing) {
 		say_status(S("Unchanged"), "all is installed");
 		return NULL;
 	}
-	for (size_t i = 0; i < packages.n; i++)
-		out_fmt("%.*s\n", STR(packages.v[i]));
-	struct str bytes = human_bytes(a, d.bytes);
-	say_status(S("Would"), "fetch and unpack %zu packages, %.*s", packages.n, STR(bytes));
+	for (size_t i = 0; i < p.packages.n; i++)
+		out_fmt("%.*s\n", STR(p.packages.v[i]));
+	struct str bytes = human_bytes(a, p.done.bytes);
+	say_status(S("Would"), "fetch and unpack %zu packages, %.*s", p.packages.n, STR(bytes));
 	return NULL;
 }
 

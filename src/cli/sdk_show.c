@@ -1,9 +1,14 @@
-/* JSON forms of the sdk commands; see sdk_show.h and rocsmith-sdk(1). */
+/* The JSON form of an SDK; see sdk_show.h and rocsmith-sdk(1). */
 #include "cli/sdk_show.h"
 
-#include "base/vec.h"
-#include "formats/json_write.h"
+#include "formats/json_fields.h"
 #include "term/out.h"
+
+struct shown {
+	const struct sdk *sdk;
+	const struct sdk_targets *targets;
+	const struct sdk_done *done;
+};
 
 static const char *const runners[] = {
 	[SDK_DIRECT] = "direct",
@@ -11,97 +16,73 @@ static const char *const runners[] = {
 	[SDK_BWRAP_NET] = "bwrap with network",
 	[SDK_CHROOT] = "chroot",
 	[SDK_NORUN] = "none",
+	NULL,
 };
 
-static void put_components(struct json *j, const struct sdk *sdk)
-{
-	json_key(j, "versions");
-	json_open(j, '{');
-	VEC_EACH (const struct sdk_component, c, &sdk->components) {
-		json_key_str(j, c->name);
-		json_str(j, c->version);
-	}
-	json_close(j);
-}
+static const struct json_field version_fields[] = {
+	FIELD("name", struct sdk_component, name),
+	FIELD("version", struct sdk_component, version),
+	{.kind = FIELD_END},
+};
 
-static void put_targets(struct json *j, const struct sdk_targets *t)
-{
-	json_key(j, "targets");
-	json_open(j, '[');
-	for (size_t i = 0; i < t->names.n; i++) {
-		json_open(j, '{');
-		json_put(j, "target", t->names.v[i]);
-		json_put_bool(j, "compiles", t->ok[i]);
-		if (!t->ok[i])
-			json_put(j, "why", t->why[i]);
-		json_close(j);
-	}
-	json_close(j);
-}
+static const struct json_field path_fields[] = {
+	FIELD("root", struct sdk, root),
+	FIELD("clang", struct sdk, clang),
+	FIELD("device_libs", struct sdk, device_libs),
+	FIELD("hip", struct sdk, hip_path),
+	FIELD("include", struct sdk, include),
+	FIELD("lib", struct sdk, lib_dirs),
+	{.kind = FIELD_END},
+};
 
-static void put_paths(struct json *j, const struct sdk *sdk)
-{
-	json_key(j, "paths");
-	json_open(j, '{');
-	json_put(j, "root", sdk->root);
-	json_put(j, "clang", sdk->clang);
-	json_put(j, "device_libs", sdk->device_libs);
-	json_put(j, "hip", sdk->hip_path);
-	json_put(j, "include", sdk->include);
-	json_put_strs(j, "lib", &sdk->lib_dirs);
-	json_close(j);
-}
+static const struct json_field sdk_fields[] = {
+	FIELD("name", struct sdk, name),
+	FIELD("provider", struct sdk, provider),
+	FIELD("suite", struct sdk, suite),
+	FIELD("components", struct sdk, requested),
+	FIELD("index_date", struct sdk, index_date),
+	FIELD("notes", struct sdk, notes),
+	FIELD("packages", struct sdk, packages),
+	FIELD("bytes", struct sdk, bytes),
+	FIELD("fingerprint", struct sdk, fingerprint),
+	FIELD_ENUM("runs_by", struct sdk, runner, runners),
+	FIELD_MAP("versions", struct sdk, components, version_fields),
+	FIELD_PART("paths", path_fields),
+	FIELD("clang_flags", struct sdk, clang_flags),
+	{.kind = FIELD_END},
+};
 
-static void put_done(struct json *j, const struct sdk_done *d)
-{
-	json_key(j, "done");
-	json_open(j, '{');
-	json_put_bool(j, "nothing", d->nothing);
-	json_put_u64(j, "packages", d->packages);
-	json_put_u64(j, "bytes", d->bytes);
-	json_put_u64(j, "repaired", d->repaired);
-	json_close(j);
-}
+static const struct json_field target_fields[] = {
+	FIELD("target", struct sdk_target, name),
+	FIELD("compiles", struct sdk_target, compiles),
+	FIELD_OPTIONAL("why", struct sdk_target, why),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field targets_fields[] = {
+	FIELD_LIST("targets", struct sdk_targets, list, target_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field done_fields[] = {
+	FIELD("nothing", struct sdk_done, nothing),
+	FIELD("packages", struct sdk_done, packages),
+	FIELD("bytes", struct sdk_done, bytes),
+	FIELD("repaired", struct sdk_done, repaired),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field shown_fields[] = {
+	FIELD_CONST("schema", "rocsmith.sdk-info/1"),
+	FIELD_FROM(struct shown, sdk, sdk_fields),
+	FIELD_FROM(struct shown, targets, targets_fields),
+	FIELD_POINTER("done", struct shown, done, done_fields),
+	{.kind = FIELD_END},
+};
 
 void show_sdk_json(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets,
 	const struct sdk_done *done)
 {
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.sdk-info/1"));
-	json_put(&j, "name", sdk->name);
-	json_put(&j, "provider", sdk->provider);
-	json_put(&j, "suite", sdk->suite);
-	json_put_strs(&j, "components", &sdk->requested);
-	json_put(&j, "index_date", sdk->index_date);
-	json_put_strs(&j, "notes", &sdk->notes);
-	json_put_u64(&j, "packages", sdk->packages);
-	json_put_u64(&j, "bytes", sdk->bytes);
-	json_put(&j, "fingerprint", sdk->fingerprint);
-	json_put(&j, "runs_by", str_from(runners[sdk->runner]));
-	put_components(&j, sdk);
-	put_paths(&j, sdk);
-	json_put_strs(&j, "clang_flags", &sdk->clang_flags);
-	if (targets)
-		put_targets(&j, targets);
-	if (done)
-		put_done(&j, done);
-	json_close(&j);
-	buf_char(&out, '\n');
-	out_text(buf_str(&out));
-}
-
-void show_preview_json(struct arena *a, const struct sdk_done *d, const struct strs *packages)
-{
-	BUF(out, a);
-	struct json j = {.out = &out, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.sdk-preview/1"));
-	json_put_bool(&j, "nothing", d->nothing);
-	json_put_strs(&j, "packages", packages);
-	json_put_u64(&j, "bytes", d->bytes);
-	json_close(&j);
-	buf_char(&out, '\n');
-	out_text(buf_str(&out));
+	struct shown s = {.sdk = sdk, .targets = targets, .done = done};
+	out_text(json_document(a, 2, shown_fields, &s));
 }
