@@ -3,7 +3,26 @@
  * those of its entries where there is one. Every message names the object, every fix is a command
  * or a thing to do that is known to help.
  */
+#include <stdarg.h>
+
 #include "machine/facts.h"
+
+struct check {
+	struct arena *a;
+	struct machine *m;
+};
+
+PRINTF(5, 6)
+static struct finding *finding_new(struct check *c, const char *id, enum severity severity,
+	struct str path, const char *fmt, ...)
+{
+	struct finding *f = finding_add(c->a, &c->m->findings, id, severity, path);
+	va_list ap;
+	va_start(ap, fmt);
+	f->message = str_vfmt(c->a, fmt, ap);
+	va_end(ap);
+	return f;
+}
 
 void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why)
 {
@@ -13,14 +32,10 @@ void note_unreadable(struct arena *a, struct machine *m, struct str path, enum r
 		[ROOT_DENIED] = "may not be read",
 		[ROOT_BAD] = "cannot be read or is not understood",
 	};
-	struct finding *f = finding_add(
-		a, &m->findings, "fact-unreadable", SEV_WARNING, str_fmt(a, "/%.*s", STR(path)));
-	finding_say(a, f, "'/%.*s' %s: facts from it are missing", STR(path), reasons[why]);
-}
-
-static bool has_amd_gpu(const struct machine *m)
-{
-	return m->gpus.n || m->displays.n;
+	struct str full = str_fmt(a, "/%.*s", STR(path));
+	struct check c = {.a = a, .m = m};
+	(void)finding_new(&c, "fact-unreadable", SEV_WARNING, full,
+		"'%.*s' %s: facts from it are missing", STR(full), reasons[why]);
 }
 
 static const struct machine_node *find_node(const struct machine *m, struct str path)
@@ -31,104 +46,85 @@ static const struct machine_node *find_node(const struct machine *m, struct str 
 	return NULL;
 }
 
-static struct finding *add(struct arena *a, struct machine *m, const char *id, struct str path)
+static void check_wsl(struct check *c)
 {
-	return finding_add(a, &m->findings, id, SEV_ERROR, path);
-}
-
-static void check_wsl(struct arena *a, struct machine *m)
-{
-	if (m->has_dxg) {
-		struct finding *f =
-			finding_add(a, &m->findings, "wsl-gpu", SEV_INFO, S("/dev/dxg"));
-		finding_say(a, f,
-			"WSL reaches GPUs through /dev/dxg, which does not tell what they are");
-		finding_fix(a, f, "name the GPU yourself: --gpu gfx1100");
-		return;
-	}
-	struct finding *f = add(a, m, "wsl-no-gpu", S("/dev/dxg"));
-	finding_say(a, f, "this is WSL, but there is no /dev/dxg");
-	finding_fix(a, f, "use WSL 2 and install AMD's Windows driver, then run: wsl --shutdown");
-}
-
-static void fix_container(struct arena *a, struct machine *m, struct finding *f)
-{
-	if (str_eq(m->container_kind, S("kubernetes")))
-		finding_fix(a, f, "request the resource amd.com/gpu for the pod");
-	else if (str_eq(m->container_kind, S("apptainer")))
-		finding_fix(a, f, "start it with --rocm");
+	struct str path = S("/dev/dxg");
+	if (c->m->has_dxg)
+		finding_fix(c->a,
+			finding_new(c, "wsl-gpu", SEV_INFO, path,
+				"WSL reaches GPUs through /dev/dxg, which does not tell what they "
+				"are"),
+			"name the GPU yourself: --gpu gfx1100");
 	else
-		finding_fix(a, f, "start it with --device=/dev/kfd --device=/dev/dri");
+		finding_fix(c->a,
+			finding_new(c, "wsl-no-gpu", SEV_ERROR, path,
+				"this is WSL, but there is no /dev/dxg"),
+			"use WSL 2 and install AMD's Windows driver, then run: wsl --shutdown");
+}
+
+static void fix_container(struct check *c, struct finding *f)
+{
+	if (str_eq(c->m->container_kind, S("kubernetes")))
+		finding_fix(c->a, f, "request the resource amd.com/gpu for the pod");
+	else if (str_eq(c->m->container_kind, S("apptainer")))
+		finding_fix(c->a, f, "start it with --rocm");
+	else
+		finding_fix(c->a, f, "start it with --device=/dev/kfd --device=/dev/dri");
 }
 
 /* The kernel answers EPERM for GPUs that the container was not given. */
-static void check_hidden(struct arena *a, struct machine *m)
+static void check_hidden(struct check *c)
 {
+	const struct machine *m = c->m;
 	bool there = find_node(m, S("/dev/kfd"));
-	struct finding *f = add(a, m, there ? "gpu-hidden" : "kfd-missing-node", S("/dev/kfd"));
-	finding_say(a, f, "the kernel hides %u GPU%s from us: the device rules of this %s%s",
-		m->hidden, m->hidden > 1 ? "s" : "", m->container ? "container" : "session",
-		there ? " do not allow them" : " allow none, and /dev/kfd is not there");
-	fix_container(a, m, f);
+	fix_container(c,
+		finding_new(c, there ? "gpu-hidden" : "kfd-missing-node", SEV_ERROR, S("/dev/kfd"),
+			"the kernel hides %u GPU%s from us: the device rules of this %s%s",
+			m->hidden, m->hidden > 1 ? "s" : "", m->container ? "container" : "session",
+			there ? " do not allow them" : " allow none, and /dev/kfd is not there"));
 }
 
-static void check_no_gpu(struct arena *a, struct machine *m)
+static void check_no_gpu(struct check *c)
 {
-	const char *what = m->container ? "container" : m->virtual ? "virtual machine" : "computer";
-	struct finding *f = add(a, m, "no-gpu", S(""));
-	finding_say(a, f, "the kernel shows no AMD GPU in this %s", what);
+	const struct machine *m = c->m;
+	struct finding *f =
+		finding_new(c, "no-gpu", SEV_ERROR, S(""), "the kernel shows no AMD GPU in this %s",
+			m->container ? "container"
+			: m->virtual ? "virtual machine"
+				     : "computer");
 	if (m->virtual && !m->container)
-		finding_fix(a, f, "pass a GPU through to the virtual machine");
-	finding_fix(a, f, "building needs no GPU: name the targets, e.g. --gpu gfx1201,gfx90a");
+		finding_fix(c->a, f, "pass a GPU through to the virtual machine");
+	finding_fix(c->a, f, "building needs no GPU: name the targets, e.g. --gpu gfx1201,gfx90a");
 }
 
-static void check_loaded(struct arena *a, struct machine *m)
+static void check_loaded(struct check *c)
 {
+	const struct machine *m = c->m;
 	const struct machine_driver *d = &m->driver;
-	struct finding *f = add(a, m, "rock-module-not-loaded", S("/sys/module/amdgpu"));
+	struct str path = S("/sys/module/amdgpu"),
+		   first = m->displays.n ? m->displays.v[0].pci : S("");
 	if (d->loaded) {
-		finding_say(a, f, "the kernel module amdgpu is not ready: its state is '%.*s'",
-			STR(d->state));
-		finding_fix(a, f, "look for its errors: sudo dmesg | grep -i amdgpu");
+		finding_fix(c->a,
+			finding_new(c, "rock-module-not-loaded", SEV_ERROR, path,
+				"the kernel module amdgpu is not ready: its state is '%.*s'",
+				STR(d->state)),
+			"look for its errors: sudo dmesg | grep -i amdgpu");
 		return;
 	}
-	finding_say(a, f,
+	struct finding *f = finding_new(c, "rock-module-not-loaded", SEV_ERROR, path,
 		"there is an AMD GPU%s%.*s, but the kernel driver amdgpu is not loaded%s%.*s",
-		m->displays.n && m->displays.v[0].pci.n ? " at " : "",
-		STR(m->displays.n ? m->displays.v[0].pci : S("")),
-		d->blacklisted ? ": kept away by " : "", STR(d->blacklisted_by));
+		first.n ? " at " : "", STR(first), d->blacklisted ? ": kept away by " : "",
+		STR(d->blacklisted_by));
 	if (d->blacklisted)
-		finding_fix(a, f, "remove what keeps it away from %.*s, then reboot",
+		finding_fix(c->a, f, "remove what keeps it away from %.*s, then reboot",
 			STR(d->blacklisted_by));
 	else
-		finding_fix(a, f, "sudo modprobe -v amdgpu");
+		finding_fix(c->a, f, "sudo modprobe -v amdgpu");
 }
 
 static bool held_by_other(const struct machine_display *d)
 {
 	return d->driver.n && !str_eq(d->driver, S("amdgpu"));
-}
-
-/* A GPU that another driver holds, e.g. vfio-pci for a virtual machine. */
-static void check_bound_elsewhere(struct arena *a, struct machine *m)
-{
-	VEC_EACH (struct machine_display, d, &m->displays) {
-		if (!held_by_other(d))
-			continue;
-		struct finding *f = finding_add(a, &m->findings, "gpu-other-driver",
-			m->gpus.n ? SEV_WARNING : SEV_ERROR, d->pci);
-		finding_say(a, f,
-			"the driver '%.*s' holds the GPU at %.*s, so amdgpu cannot use it",
-			STR(d->driver), STR(d->pci));
-	}
-}
-
-static bool all_held_by_others(const struct machine *m)
-{
-	VEC_EACH (struct machine_display, d, &m->displays)
-		if (!held_by_other(d))
-			return false;
-	return !m->gpus.n;
 }
 
 static bool kfd_lists(const struct machine *m, struct str pci)
@@ -140,39 +136,60 @@ static bool kfd_lists(const struct machine *m, struct str pci)
 }
 
 /* Driven by amdgpu, yet not offered for computing; or not driven at all. */
-static void check_kfd_lists_all(struct arena *a, struct machine *m)
+static void check_kfd_lists_all(struct check *c)
 {
+	const struct machine *m = c->m;
+	enum severity severity = m->gpus.n ? SEV_WARNING : SEV_ERROR;
 	VEC_EACH (struct machine_display, d, &m->displays) {
+		struct finding *f;
 		if (held_by_other(d) || !d->pci.n || kfd_lists(m, d->pci) || m->hidden)
 			continue;
-		struct finding *f = finding_add(a, &m->findings, "gpu-not-in-kfd",
-			m->gpus.n ? SEV_WARNING : SEV_ERROR, d->pci);
 		if (!d->driver.n)
-			finding_say(a, f, "no driver has taken the GPU at %.*s", STR(d->pci));
+			f = finding_new(c, "gpu-not-in-kfd", severity, d->pci,
+				"no driver has taken the GPU at %.*s", STR(d->pci));
 		else
-			finding_say(a, f, "amdgpu drives the GPU at %.*s, but %s", STR(d->pci),
+			f = finding_new(c, "gpu-not-in-kfd", severity, d->pci,
+				"amdgpu drives the GPU at %.*s, but %s", STR(d->pci),
 				m->has_kfd ? "the compute driver (KFD) does not list it"
 					   : "this kernel has no compute driver (KFD)");
-		finding_fix(a, f, "see why: sudo dmesg | grep -iE 'kfd|amdgpu'");
+		finding_fix(c->a, f, "see why: sudo dmesg | grep -iE 'kfd|amdgpu'");
 	}
 }
 
-static void check_kfd_node(struct arena *a, struct machine *m)
+/* A GPU may also be held by another driver, e.g. vfio-pci for a virtual machine. */
+static void check_driver(struct check *c)
 {
-	if (!m->gpus.n || find_node(m, S("/dev/kfd")))
+	const struct machine *m = c->m;
+	bool ready = !m->driver.state.n || str_eq(m->driver.state, S("live"));
+	bool all_held = !m->gpus.n;
+	VEC_EACH (struct machine_display, d, &m->displays) {
+		all_held = all_held && held_by_other(d);
+		if (held_by_other(d))
+			(void)finding_new(c, "gpu-other-driver",
+				m->gpus.n ? SEV_WARNING : SEV_ERROR, d->pci,
+				"the driver '%.*s' holds the GPU at %.*s, so amdgpu cannot use it",
+				STR(d->driver), STR(d->pci));
+	}
+	if (all_held)
 		return;
-	struct finding *f = add(a, m, "kfd-missing-node", S("/dev/kfd"));
-	finding_say(a, f, "the kernel lists %zu GPU%s for computing, but /dev/kfd is not there%s",
-		m->gpus.n, m->gpus.n > 1 ? "s" : "", m->container ? " in this container" : "");
-	if (m->container)
-		fix_container(a, m, f);
+	if (!m->driver.loaded || !ready)
+		check_loaded(c);
 	else
-		finding_fix(a, f, "sudo modprobe amdgpu; ls -l /dev/kfd");
+		check_kfd_lists_all(c);
 }
 
-static bool is_render_node(const struct machine_node *n)
+static void check_kfd_node(struct check *c)
 {
-	return str_starts(path_base(n->path), S("renderD"));
+	const struct machine *m = c->m;
+	if (!m->gpus.n || find_node(m, S("/dev/kfd")))
+		return;
+	struct finding *f = finding_new(c, "kfd-missing-node", SEV_ERROR, S("/dev/kfd"),
+		"the kernel lists %zu GPU%s for computing, but /dev/kfd is not there%s", m->gpus.n,
+		m->gpus.n > 1 ? "s" : "", m->container ? " in this container" : "");
+	if (m->container)
+		fix_container(c, f);
+	else
+		finding_fix(c->a, f, "sudo modprobe amdgpu; ls -l /dev/kfd");
 }
 
 /* A driver that is too old to name the render node leaves open which one it is. */
@@ -181,33 +198,33 @@ static bool has_render_node(const struct machine *m, const struct machine_gpu *g
 	if (g->render.n)
 		return find_node(m, g->render);
 	VEC_EACH (struct machine_node, n, &m->nodes)
-		if (is_render_node(n))
+		if (str_starts(path_base(n->path), S("renderD")))
 			return true;
 	return false;
 }
 
-static void check_render_nodes(struct arena *a, struct machine *m)
+static void check_render_nodes(struct check *c)
 {
 	const struct machine_gpu *first = NULL;
 	unsigned missing = 0;
-	VEC_EACH (struct machine_gpu, g, &m->gpus) {
-		if (has_render_node(m, g))
+	VEC_EACH (struct machine_gpu, g, &c->m->gpus) {
+		if (has_render_node(c->m, g))
 			continue;
 		first = first ? first : g;
 		missing++;
 	}
 	if (!missing)
 		return;
-	struct finding *f = add(a, m, "render-node-missing", first->render);
-	BUF(what, a);
-	buf_fmt(&what, "GPU %u (%.*s) has no render node", first->node, STR(first->target));
+	BUF(more, c->a);
 	if (first->render.n)
-		buf_fmt(&what, ": '%.*s' is not there", STR(first->render));
+		buf_fmt(&more, ": '%.*s' is not there", STR(first->render));
 	if (missing > 1)
-		buf_fmt(&what, ", and %u more", missing - 1);
-	f->message = buf_str(&what);
-	if (m->container)
-		fix_container(a, m, f);
+		buf_fmt(&more, ", and %u more", missing - 1);
+	struct finding *f = finding_new(c, "render-node-missing", SEV_ERROR, first->render,
+		"GPU %u (%.*s) has no render node%.*s", first->node, STR(first->target),
+		STR(buf_str(&more)));
+	if (c->m->container)
+		fix_container(c, f);
 }
 
 /* /dev/kfd, and the render nodes of our GPUs: other makers' nodes do not matter. */
@@ -221,31 +238,12 @@ static bool is_needed(const struct machine *m, const struct machine_node *n)
 	return false;
 }
 
-static bool is_number(struct str s)
-{
-	uint64_t n;
-	return str_u64(s, 10, &n);
-}
-
-static void fix_access(
-	struct arena *a, struct machine *m, struct finding *f, const struct machine_node *n)
-{
-	if ((n->mode >> 3 & 6) != 6)
-		finding_fix(a, f, "let its group read and write it: sudo chmod g+rw %.*s",
-			STR(n->path));
-	else if (m->container)
-		finding_fix(a, f, "start the container with --group-add %u", n->gid);
-	else if (is_number(n->group))
-		finding_fix(a, f, "make a group with the id %u and add yourself to it", n->gid);
-	else
-		finding_fix(
-			a, f, "sudo usermod -aG %.*s \"$USER\", then log in again", STR(n->group));
-}
-
 /* One finding for all nodes of the same mode and owner as n, unless an earlier node had them. */
-static void check_access_of(struct arena *a, struct machine *m, const struct machine_node *n)
+static void check_access_of(struct check *c, const struct machine_node *n)
 {
+	const struct machine *m = c->m;
 	unsigned more = 0;
+	uint64_t number;
 	VEC_EACH (struct machine_node, o, &m->nodes) {
 		bool same = o->mode == n->mode && o->uid == n->uid && o->gid == n->gid;
 		if (o->usable || !same || !is_needed(m, o))
@@ -254,87 +252,81 @@ static void check_access_of(struct arena *a, struct machine *m, const struct mac
 			return;
 		more += o > n;
 	}
-	struct finding *f = add(a, m, "kfd-permission", n->path);
-	BUF(others, a);
+	BUF(others, c->a);
 	if (more)
 		buf_fmt(&others, " and %u more", more);
-	finding_say(a, f, "user %u may not open '%.*s'%.*s (mode %04o, group '%.*s')", m->uid,
-		STR(n->path), STR(buf_str(&others)), n->mode, STR(n->group));
-	fix_access(a, m, f, n);
+	struct finding *f = finding_new(c, "kfd-permission", SEV_ERROR, n->path,
+		"user %u may not open '%.*s'%.*s (mode %04o, group '%.*s')", m->uid, STR(n->path),
+		STR(buf_str(&others)), n->mode, STR(n->group));
+	if ((n->mode >> 3 & 6) != 6)
+		finding_fix(c->a, f, "let its group read and write it: sudo chmod g+rw %.*s",
+			STR(n->path));
+	else if (m->container)
+		finding_fix(c->a, f, "start the container with --group-add %u", n->gid);
+	else if (str_u64(n->group, 10, &number))
+		finding_fix(c->a, f, "make a group with the id %u and add yourself to it", n->gid);
+	else
+		finding_fix(c->a, f, "sudo usermod -aG %.*s \"$USER\", then log in again",
+			STR(n->group));
 }
 
-static void check_access(struct arena *a, struct machine *m)
+static void check_targets(struct check *c)
 {
-	for (size_t i = 0; m->has_identity && i < m->nodes.n; i++)
-		if (!m->nodes.v[i].usable && is_needed(m, &m->nodes.v[i]))
-			check_access_of(a, m, &m->nodes.v[i]);
-}
-
-static void check_targets(struct arena *a, struct machine *m)
-{
-	VEC_EACH (struct machine_gpu, g, &m->gpus) {
+	VEC_EACH (struct machine_gpu, g, &c->m->gpus) {
 		if (gpu_by_name(g->target))
 			continue;
-		struct finding *f =
-			finding_add(a, &m->findings, "gpu-unknown-target", SEV_WARNING, g->pci);
 		if (g->target.n)
-			finding_say(a, f, "GPU %u is %.*s, which this rocsmith does not know",
-				g->node, STR(g->target));
+			(void)finding_new(c, "gpu-unknown-target", SEV_WARNING, g->pci,
+				"GPU %u is %.*s, which this rocsmith does not know", g->node,
+				STR(g->target));
 		else
-			finding_say(a, f, "the driver does not tell the target of GPU %u", g->node);
+			(void)finding_new(c, "gpu-unknown-target", SEV_WARNING, g->pci,
+				"the driver does not tell the target of GPU %u", g->node);
 	}
 }
 
 /* Programs see all of them, and often have code for one only. */
-static void check_mixed(struct arena *a, struct machine *m)
+static void check_mixed(struct check *c)
 {
 	const struct machine_gpu *apu = NULL, *card = NULL;
-	VEC_EACH (struct machine_gpu, g, &m->gpus)
+	BUF(cards, c->a);
+	for (size_t i = 0; i < c->m->gpus.n; i++) {
+		const struct machine_gpu *g = &c->m->gpus.v[i];
 		*(g->apu ? &apu : &card) = g;
-	if (!apu || !card)
-		return;
-	struct finding *f =
-		finding_add(a, &m->findings, "igpu-dgpu-conflict", SEV_WARNING, apu->pci);
-	finding_say(a, f, "programs see the processor's own GPU (%.*s) beside the card (%.*s)",
-		STR(apu->target), STR(card->target));
-	BUF(cards, a);
-	for (size_t i = 0; i < m->gpus.n; i++)
-		if (!m->gpus.v[i].apu)
+		if (!g->apu)
 			buf_fmt(&cards, "%s%zu", cards.n ? "," : "", i);
-	finding_fix(
-		a, f, "show them the card only: ROCR_VISIBLE_DEVICES=%.*s", STR(buf_str(&cards)));
-}
-
-static void check_driver(struct arena *a, struct machine *m)
-{
-	bool ready = !m->driver.state.n || str_eq(m->driver.state, S("live"));
-	check_bound_elsewhere(a, m);
-	if (all_held_by_others(m))
-		return;
-	if (!m->driver.loaded || !ready)
-		check_loaded(a, m);
-	else
-		check_kfd_lists_all(a, m);
+	}
+	if (apu && card)
+		finding_fix(c->a,
+			finding_new(c, "igpu-dgpu-conflict", SEV_WARNING, apu->pci,
+				"programs see the processor's own GPU (%.*s) beside the card "
+				"(%.*s)",
+				STR(apu->target), STR(card->target)),
+			"show them the card only: ROCR_VISIBLE_DEVICES=%.*s", STR(buf_str(&cards)));
 }
 
 void check_machine(struct arena *a, struct machine *m)
 {
-	if (m->wsl && !has_amd_gpu(m)) {
-		check_wsl(a, m);
+	struct check c = {.a = a, .m = m};
+	bool has_amd_gpu = m->gpus.n || m->displays.n;
+	if (m->wsl && !has_amd_gpu) {
+		check_wsl(&c);
 		return;
 	}
 	if (m->hidden && !m->gpus.n) {
-		check_hidden(a, m);
+		check_hidden(&c);
 		return;
 	}
-	if (!has_amd_gpu(m)) {
-		check_no_gpu(a, m);
+	if (!has_amd_gpu) {
+		check_no_gpu(&c);
 		return;
 	}
-	check_driver(a, m);
-	check_kfd_node(a, m);
-	check_render_nodes(a, m);
-	check_access(a, m);
-	check_targets(a, m);
-	check_mixed(a, m);
+	check_driver(&c);
+	check_kfd_node(&c);
+	check_render_nodes(&c);
+	VEC_EACH (struct machine_node, n, &m->nodes)
+		if (m->has_identity && !n->usable && is_needed(m, n))
+			check_access_of(&c, n);
+	check_targets(&c);
+	check_mixed(&c);
 }
