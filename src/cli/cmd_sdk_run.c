@@ -53,22 +53,17 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-static bool is_visible(const struct sdk_binds *binds, struct str path)
-{
-	VEC_EACH (const struct sdk_bind, b, binds)
-		if (str_eq(path, b->path) ||
-			(str_starts(path, b->path) && path.p[b->path.n] == '/'))
-			return true;
-	return false;
-}
-
 /* The SDK hides folders such as /usr and /etc; a program started there begins in "/". */
 static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p)
 {
 	struct sdk_binds binds = {0};
 	p->cwd = path_abs(a, S("."));
 	TRY(sdk_all_binds(a, sdk, &binds));
-	if (sdk->runner != SDK_DIRECT && !is_visible(&binds, p->cwd)) {
+	bool visible = sdk->runner == SDK_DIRECT;
+	VEC_EACH (const struct sdk_bind, b, &binds)
+		visible |= str_eq(p->cwd, b->path) ||
+			   (str_starts(p->cwd, b->path) && p->cwd.p[b->path.n] == '/');
+	if (!visible) {
 		say_verbose("the SDK's programs do not see '%.*s': starting in '/'", STR(p->cwd));
 		p->cwd = S("/");
 	}

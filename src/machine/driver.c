@@ -75,16 +75,8 @@ void gather_driver(struct root *r, struct machine *m)
 /* Of a uevent file what tells the driver and the address. */
 static void keep_uevent(struct buf *out, struct str text)
 {
-	struct str line;
-	while (str_next(&text, '\n', &line))
-		if (str_starts(line, S("DRIVER=")) || str_starts(line, S("PCI_SLOT_NAME=")))
-			buf_fmt(out, "%.*s\n", STR(line));
-}
-
-static struct str driver_of(struct root *r, struct str dir, struct str uevent)
-{
-	struct str driver = clean_text(r->a, line_value(uevent, '=', S("DRIVER")));
-	return driver.n ? driver : root_link_name(r, path_join(r->a, dir, S("driver")));
+	static const struct str keys[] = {S_INIT("DRIVER"), S_INIT("PCI_SLOT_NAME"), S_INIT("")};
+	keep_keys(out, text, '=', keys);
 }
 
 /* Of /sys/class/drm/renderD128/device: its uevent file tells, or what the link leads to. */
@@ -94,14 +86,6 @@ static struct str address_of(struct root *r, struct str dir, struct str uevent)
 	if (!address.n)
 		address = clean_text(r->a, path_base(root_real(r, dir)));
 	return str_contains(address, S(":")) ? address : S("");
-}
-
-static bool is_known(const struct machine *m, struct str pci)
-{
-	VEC_EACH (struct machine_display, d, &m->displays)
-		if (pci.n && str_eq(d->pci, pci))
-			return true;
-	return false;
 }
 
 /* A hex number of sysfs, "0x030000", without copying it. */
@@ -135,13 +119,17 @@ static void look_at_device(struct root *r, struct machine *m, struct str dir, st
 		address = address_of(r, dir, uevent);
 	struct machine_display d = {
 		.pci = address,
-		.driver = driver_of(r, dir, uevent),
+		.driver = clean_text(r->a, line_value(uevent, '=', S("DRIVER"))),
 		.vendor = (uint32_t)root_number(r, path_join(r->a, dir, S("vendor"))),
 		.device = (uint32_t)root_number(r, path_join(r->a, dir, S("device"))),
 		.class = (uint32_t)root_number(r, path_join(r->a, dir, S("class"))),
 	};
-	if (!is_known(m, address))
-		*VEC_PUSH(r->a, &m->displays) = d;
+	if (!d.driver.n)
+		d.driver = root_link_name(r, path_join(r->a, dir, S("driver")));
+	VEC_EACH (struct machine_display, known, &m->displays)
+		if (address.n && str_eq(known->pci, address))
+			return;
+	*VEC_PUSH(r->a, &m->displays) = d;
 }
 
 /* A board's own name, and the memory that an old KFD did not report. */

@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "machine/host.h"
+#include "machine/parse.h"
 
 enum { HEADER_LIMIT = 1 << 20, PYTHON_TIMEOUT = 30 };
 
@@ -23,57 +24,23 @@ static bool have(struct arena *tmp, struct str dir, const char *name)
 	return fs_exists(path_join(tmp, dir, str_from(name)));
 }
 
-/* The number that a line "#define NAME 36" gives, or the empty view. */
-static struct str macro_value(struct str text, struct str name)
-{
-	struct str line, word;
-	while (str_next(&text, '\n', &line)) {
-		line = str_trim(line);
-		if (!str_starts(line, S("#")))
-			continue;
-		line = str_trim(str_sub(line, 1, line.n));
-		if (!str_starts(line, S("define")))
-			continue;
-		line = str_trim(str_sub(line, 6, line.n));
-		word = str_sub(line, name.n, line.n);
-		if (str_starts(line, name) && word.n && (word.p[0] == ' ' || word.p[0] == '\t'))
-			return str_trim(word);
-	}
-	return S("");
-}
-
-/* "2.36" from glibc's features.h, "" when that is another C library's. */
-static struct str glibc_version(struct arena *a, struct str features_h)
-{
-	uint64_t major, minor;
-	if (!str_u64(macro_value(features_h, S("__GLIBC__")), 10, &major) ||
-		!str_u64(macro_value(features_h, S("__GLIBC_MINOR__")), 10, &minor))
-		return S("");
-	return str_fmt(a, "%u.%u", (unsigned)major, (unsigned)minor);
-}
-
 /* Start files come with the headers in every distribution; without them nothing links. */
-static bool has_start_files(struct arena *tmp, struct str root, struct str triplet)
-{
-	static const char *const dirs[] = {"/usr/lib64", "/usr/lib", NULL};
-	struct str multi = path_join(tmp, rooted(tmp, root, "/usr/lib"), triplet);
-	bool found = have(tmp, multi, "crti.o");
-	for (size_t i = 0; dirs[i]; i++)
-		found = found || have(tmp, rooted(tmp, root, dirs[i]), "crti.o");
-	return found;
-}
-
 static struct err *find_libc(struct arena *a, struct str root, struct host *h)
 {
-	struct str dir = rooted(a, root, "/usr/include");
+	struct str dir = rooted(a, root, "/usr/include"), lib = rooted(a, root, "/usr/lib");
 	struct str multi = path_join(a, dir, h->triplet), text;
-	if (!has_start_files(a, root, h->triplet))
+	uint64_t major, minor;
+	if (!have(a, path_join(a, lib, h->triplet), "crti.o") && !have(a, lib, "crti.o") &&
+		!have(a, rooted(a, root, "/usr/lib64"), "crti.o"))
 		return NULL;
 	struct str path = path_join(a, have(a, dir, "features.h") ? dir : multi, S("features.h"));
 	TRY(fs_read_opt(a, path, HEADER_LIMIT, &text));
-	h->libc = glibc_version(a, text);
-	if (h->libc.n)
-		h->include_dir = dir;
+	/* glibc says which it is; other C libraries do not */
+	if (!str_u64(define_value(text, S("__GLIBC__")), 10, &major) ||
+		!str_u64(define_value(text, S("__GLIBC_MINOR__")), 10, &minor))
+		return NULL;
+	h->libc = str_fmt(a, "%u.%u", (unsigned)major, (unsigned)minor);
+	h->include_dir = dir;
 	return NULL;
 }
 

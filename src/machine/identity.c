@@ -14,11 +14,9 @@ enum { GID_USER = 1000, READ_WRITE = 06 };
 
 static void keep_status(struct buf *out, struct str text)
 {
-	struct str line;
-	while (str_next(&text, '\n', &line))
-		if (str_starts(line, S("Uid:")) || str_starts(line, S("Gid:")) ||
-			str_starts(line, S("Groups:")))
-			buf_fmt(out, "%.*s\n", STR(line));
+	static const struct str keys[] = {
+		S_INIT("Uid"), S_INIT("Gid"), S_INIT("Groups"), S_INIT("")};
+	keep_keys(out, text, ':', keys);
 }
 
 static bool in_group(const struct machine *m, unsigned gid)

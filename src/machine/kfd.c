@@ -91,37 +91,27 @@ static unsigned clamp(uint64_t n)
 	return n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
 }
 
-/* "ip discovery" is what the driver says when it has no name. */
-static struct str node_name(struct root *r, struct str dir)
-{
-	struct str name = root_line(r, path_join(r->a, dir, S("name")));
-	return str_eq(name, S("ip discovery")) ? S("") : name;
-}
-
-static bool is_apu(const struct kfd_props *p, const struct gpu *gpu)
-{
-	enum { MI300A = 0x74a0 }; /* gfx942 without the CPU part is a card */
-	return p->cpu_cores_count > 0 || (gpu && gpu->apu) || p->device_id == MI300A;
-}
-
 static void add_gpu(
 	struct root *r, struct machine *m, unsigned node, struct str dir, const struct kfd_props *p)
 {
 	struct str target = p->gfx_target_version < UINT32_MAX
 				    ? target_from_kfd(r->a, (uint32_t)p->gfx_target_version)
 				    : S("");
+	enum { MI300A = 0x74a0 }; /* gfx942 without the CPU part is a card */
 	const struct gpu *gpu = gpu_by_name(target);
+	struct str name = root_line(r, path_join(r->a, dir, S("name")));
 	struct machine_gpu g = {
 		.node = node,
 		.target = target,
-		.name = node_name(r, dir),
+		/* "ip discovery" is what the driver says when it has no name */
+		.name = str_eq(name, S("ip discovery")) ? S("") : name,
 		.vendor = clamp(p->vendor_id),
 		.device = clamp(p->device_id),
 		.pci = kfd_pci_address(r->a, p),
 		.vram = local_memory(r, dir),
 		.compute_units = p->simd_per_cu ? clamp(p->simd_count / p->simd_per_cu) : 0,
 		.wave_size = clamp(p->wave_front_size),
-		.apu = is_apu(p, gpu),
+		.apu = p->cpu_cores_count > 0 || (gpu && gpu->apu) || p->device_id == MI300A,
 	};
 	if (!g.wave_size && gpu)
 		g.wave_size = gpu->wave32 ? 32 : 64;

@@ -10,6 +10,17 @@ struct str line_value(struct str text, char sep, struct str key)
 	return S("");
 }
 
+void keep_keys(struct buf *out, struct str text, char sep, const struct str *keys)
+{
+	struct str line, key, value;
+	while (str_next(&text, '\n', &line)) {
+		str_cut(line, sep, &key, &value);
+		for (size_t i = 0; keys[i].n; i++)
+			if (str_eq(str_trim(key), keys[i]))
+				buf_fmt(out, "%.*s\n", STR(line));
+	}
+}
+
 static uint64_t leading_number(struct str s)
 {
 	size_t n = 0;
@@ -193,16 +204,24 @@ struct str parse_environ(struct str text, struct str name)
 	return S("");
 }
 
-/* The number that "#define NAME 7" gives. */
-static bool define_number(struct str text, struct str name, uint64_t *ret)
+struct str define_value(struct str text, struct str name)
 {
 	struct str line;
 	while (str_next(&text, '\n', &line)) {
-		struct str hash = next_word(&line), word = next_word(&line);
-		if (str_eq(hash, S("#define")) && str_eq(word, name))
-			return str_u64(next_word(&line), 10, ret);
+		line = str_trim(line);
+		if (!str_starts(line, S("#")))
+			continue;
+		line = str_sub(line, 1, line.n);
+		if (str_eq(next_word(&line), S("define")) && str_eq(next_word(&line), name))
+			return str_trim(line);
 	}
-	return false;
+	return S("");
+}
+
+static bool define_number(struct str text, struct str name, uint64_t *ret)
+{
+	struct str value = define_value(text, name);
+	return str_u64(next_word(&value), 10, ret);
 }
 
 struct str parse_rocm_header(struct arena *a, struct str text)

@@ -3,11 +3,14 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "machine/machine.h"
 
 /* The trimmed value of the first line "KEY SEP VALUE"; "" when there is none. For properties files
  * of KFD (' '), /proc/meminfo, status and cpuinfo (':'), uevent ('='). */
 struct str line_value(struct str text, char sep, struct str key);
+/* Adds to out the lines whose key is in the list, which ends in "": what may be kept of a text. */
+void keep_keys(struct buf *out, struct str text, char sep, const struct str *keys);
 /* Its leading decimal number ("16384 kB"), or 0. */
 uint64_t line_number(struct str text, char sep, struct str key);
 
@@ -43,5 +46,7 @@ bool cmdline_blocks(const struct strs *words, struct str module);
 struct str parse_cgroup(struct str text);
 /* The value of a variable in /proc/PID/environ (separated by NUL), or "". */
 struct str parse_environ(struct str text, struct str name);
+/* What follows "#define NAME", or "". */
+struct str define_value(struct str text, struct str name);
 /* "7.1.0" from rocm_version.h, or "". */
 struct str parse_rocm_header(struct arena *a, struct str text);

@@ -15,19 +15,14 @@ static struct str tree_version(struct root *r, struct str dir)
 	return version;
 }
 
-static bool is_listed(const struct machine *m, struct str path)
-{
-	VEC_EACH (struct machine_sdk, s, &m->sdks)
-		if (str_eq(s->path, path))
-			return true;
-	return false;
-}
-
 /* dir: relative to the root, without links in it. */
 static void add_tree(struct root *r, struct machine *m, struct str dir)
 {
 	struct str path = clean_text(r->a, str_fmt(r->a, "/%.*s", STR(dir)));
-	if (is_listed(m, path) || !root_exists(r, dir))
+	VEC_EACH (struct machine_sdk, s, &m->sdks)
+		if (str_eq(s->path, path))
+			return;
+	if (!root_exists(r, dir))
 		return;
 	struct str version = tree_version(r, dir);
 	/* An empty folder that an uninstallation left is no tree. */

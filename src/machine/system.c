@@ -8,18 +8,6 @@
 
 enum { CPUINFO_HEAD = 8192 }; /* the first CPU is enough */
 
-/* Copies the lines whose key is in the list. */
-static void keep_keys(struct buf *out, struct str text, char sep, const struct str *keys)
-{
-	struct str line, key, value;
-	while (str_next(&text, '\n', &line)) {
-		str_cut(line, sep, &key, &value);
-		for (size_t i = 0; keys[i].n; i++)
-			if (str_eq(str_trim(key), keys[i]))
-				buf_fmt(out, "%.*s\n", STR(line));
-	}
-}
-
 static void keep_memory(struct buf *out, struct str text)
 {
 	static const struct str keys[] = {

@@ -235,13 +235,6 @@ static struct str short_date(struct arena *a, time_t t)
 	return str_dup(a, str_from(text));
 }
 
-/* The name that the user gave; Codename is "rc-buggy" for experimental. */
-static struct str suite_of(struct str text)
-{
-	struct str code = header(text, S("Codename:")), suite = header(text, S("Suite:"));
-	return !code.n || str_eq(suite, S("experimental")) ? suite : code;
-}
-
 static struct err *one_date(struct arena *a, struct str path, struct str *ret_suite,
 	struct str *ret, struct strs *notes)
 {
@@ -249,7 +242,9 @@ static struct err *one_date(struct arena *a, struct str path, struct str *ret_su
 	TRY(fs_read(a, path, MAX_RELEASE, &text));
 	time_t date = parse_date(a, header(text, S("Date:")));
 	time_t until = parse_date(a, header(text, S("Valid-Until:")));
-	*ret_suite = suite_of(text);
+	/* the name that the user gave; Codename is "rc-buggy" for experimental */
+	struct str code = header(text, S("Codename:")), suite = header(text, S("Suite:"));
+	*ret_suite = !code.n || str_eq(suite, S("experimental")) ? suite : code;
 	*ret = date ? short_date(a, date) : S("");
 	if (until && until < time(NULL))
 		strs_add(a, notes,
@@ -478,21 +473,6 @@ static void watch_end(struct watch *w)
 	progress_end(w->bar);
 }
 
-static struct err *fetch_some(struct arena *a, const struct apt *apt, const struct sdk_items *items,
-	const struct strs *names)
-{
-	struct proc p = apt_get(a, apt, true);
-	for (size_t i = 0; i < names->n; i++)
-		strs_add(a, &p.argv, names->v[i]);
-	p.cwd = path_join(a, apt->dir, S("archives"));
-	struct proc_result r;
-	struct watch w = {.items = items};
-	watch_start(a, &w);
-	struct err *e = run(a, &p, &r);
-	watch_end(&w);
-	return e;
-}
-
 struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct sdk_items *items)
 {
 	struct str archives = path_join(a, apt->dir, S("archives"));
@@ -504,8 +484,16 @@ struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct sdk_i
 	TRY(missing_items(a, items, true, &need));
 	if (!need.n)
 		return NULL;
-	TRY_CTX(fetch_some(a, apt, items, &need), "cannot fetch %zu of %zu packages", need.n,
-		items->n);
+	struct proc p = apt_get(a, apt, true);
+	for (size_t i = 0; i < need.n; i++)
+		strs_add(a, &p.argv, need.v[i]);
+	p.cwd = archives;
+	struct proc_result r;
+	struct watch w = {.items = items};
+	watch_start(a, &w);
+	struct err *e = run(a, &p, &r);
+	watch_end(&w);
+	TRY_CTX(e, "cannot fetch %zu of %zu packages", need.n, items->n);
 	VEC_EACH (struct sdk_item, i, items) {
 		bool there;
 		TRY(is_there(a, i, &there));

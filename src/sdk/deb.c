@@ -367,12 +367,6 @@ static struct err *put_hardlink(struct unpacking *x, struct archive_entry *entry
 	return NULL;
 }
 
-static struct err *put_dir(struct unpacking *x, struct str path)
-{
-	CLEANUP(fd_closep) int fd = -1;
-	return open_dir(x, path, &fd);
-}
-
 static struct err *put_entry(struct unpacking *x, struct archive_entry *entry)
 {
 	struct str path;
@@ -380,8 +374,9 @@ static struct err *put_entry(struct unpacking *x, struct archive_entry *entry)
 	mode_t type = la.archive_entry_filetype(entry);
 	if (str_eq(path, S(".")) || !wanted(path))
 		return NULL;
+	CLEANUP(fd_closep) int dir = -1;
 	if (!la.archive_entry_hardlink(entry) && type == AE_IFDIR)
-		return put_dir(x, path);
+		return open_dir(x, path, &dir);
 	CLEANUP(place_done) struct place p;
 	TRY(open_place(x, path, &p));
 	x->u->files++;

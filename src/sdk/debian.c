@@ -63,14 +63,6 @@ static const char *const keyrings[] = {
 	"/usr/share/keyrings/debian-archive-keyring.pgp",
 };
 
-static struct str default_keyring(const struct apt_source *s)
-{
-	for (size_t i = 0; i < sizeof(keyrings) / sizeof(keyrings[0]); i++)
-		if (fs_exists(str_from(keyrings[i])))
-			return str_from(keyrings[i]);
-	return s->keyring;
-}
-
 static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 {
 	struct apt_source source = {0};
@@ -86,8 +78,12 @@ static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 		TRY(apt_sources_find(a, S("/etc/apt"), &source));
 	*ret = (struct apt){.dir = path_join(a, j->cache, j->name)};
 	ret->mirror = j->spec->mirror.n ? j->spec->mirror : source.uri;
-	ret->keyring =
-		j->spec->keyring.n ? path_abs(a, j->spec->keyring) : default_keyring(&source);
+	ret->keyring = source.keyring;
+	for (size_t i = sizeof(keyrings) / sizeof(keyrings[0]); i-- > 0;)
+		if (fs_exists(str_from(keyrings[i])))
+			ret->keyring = str_from(keyrings[i]);
+	if (j->spec->keyring.n)
+		ret->keyring = path_abs(a, j->spec->keyring);
 	if (j->spec->keyring.n && !fs_exists(ret->keyring))
 		return err_new(E_NOENT, "there is no keyring '%.*s'", STR(ret->keyring));
 	if (str_eq(suite, S("experimental")))
@@ -173,21 +169,16 @@ static struct err *put_file(struct arena *a, struct sdk_job *j, struct str path,
 	return NULL;
 }
 
-/* The packages' own file wins; a link is one that we made before. */
-static bool is_packages(struct arena *a, struct str root, struct str path)
-{
-	struct stat st;
-	return fs_try_lstat(path_join(a, root, path), &st) && !S_ISLNK(st.st_mode);
-}
-
 static struct err *put_alternatives(struct arena *a, struct sdk_job *j)
 {
 	for (size_t i = 0; i < sizeof(alternatives) / sizeof(alternatives[0]); i++) {
 		struct str path = str_from(alternatives[i].path);
-		struct str dir = path_join(a, j->root, path_dir(path));
+		struct str full = path_join(a, j->root, path), dir = path_dir(full);
 		for (size_t k = 0; k < 3 && alternatives[i].targets[k]; k++) {
 			struct str target = str_from(alternatives[i].targets[k]);
-			if (!fs_exists(path_join(a, dir, target)) || is_packages(a, j->root, path))
+			/* the packages' own file wins; a link is one that we made before */
+			if (!fs_exists(path_join(a, dir, target)) ||
+				(fs_present(full) && !fs_is_link(full)))
 				continue;
 			TRY(put_link(a, j, path, target));
 			break;

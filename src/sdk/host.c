@@ -58,12 +58,6 @@ static struct err *tree_libc(struct arena *a, struct str loader, struct str *ret
 	return NULL;
 }
 
-/* ---- the program ---- */
-static bool is_elf(struct str head)
-{
-	return head.n >= SELFMAG && memcmp(head.p, ELFMAG, SELFMAG) == 0;
-}
-
 /* A launcher that is a shell script (pyenv) is asked which python it starts. */
 static struct err *ask_python(struct arena *a, struct str script, struct str *ret)
 {
@@ -114,20 +108,13 @@ static struct err *find_program(struct arena *a, struct strs *argv)
 				E_TOOL_MISSING, "there is no program '%.*s'", STR(argv->v[0]));
 		argv->v[0] = path_abs(a, path);
 		TRY(fs_read_head(a, path, MAX_LINE, &head));
-		if (is_elf(head))
+		if (head.n >= SELFMAG && memcmp(head.p, ELFMAG, SELFMAG) == 0)
 			return NULL;
 		if (!str_starts(head, S("#!")))
 			break;
 		TRY(through_script(a, head, argv));
 	}
 	return err_new(E_USAGE, "'%.*s' is neither an ELF program nor a script", STR(argv->v[0]));
-}
-
-/* ---- the command ---- */
-static struct str with_env(struct arena *a, struct str path)
-{
-	const char *env = getenv("LD_LIBRARY_PATH");
-	return env && *env ? str_fmt(a, "%s:%.*s", env, STR(path)) : path;
 }
 
 /* The tree's loader finds this machine's libraries by itself (ld.so.cache), behind RUNPATHs; they
@@ -142,7 +129,8 @@ static struct str library_path(struct arena *a, const struct sdk *sdk, bool tree
 		strs_add(a, &list, str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(sdk->lib_dirs.v[i])));
 	if (sdk->root.n)
 		strs_add(a, &list, str_fmt(a, "%.*s%s", STR(sdk->root), lib_inside));
-	return with_env(a, str_join(a, &list, S(":")));
+	struct str path = str_join(a, &list, S(":")), env = str_from(getenv("LD_LIBRARY_PATH"));
+	return env.n ? str_fmt(a, "%.*s:%.*s", STR(env), STR(path)) : path;
 }
 
 /* glibc's versions are "2.43": two numbers. */

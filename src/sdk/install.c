@@ -46,14 +46,6 @@ static struct str record_path(struct arena *a, struct str dir, struct str packag
 	return str_fmt(a, "%.*s/records/%.*s", STR(dir), STR(package));
 }
 
-static bool same_components(const struct strs *want, const struct strs *have)
-{
-	for (size_t i = 0; i < want->n; i++)
-		if (!strs_has(have, want->v[i]))
-			return false;
-	return true;
-}
-
 /* Does an installed package change its version? Then the tree is made anew. */
 static bool replaces(const struct install *in)
 {
@@ -109,17 +101,6 @@ static uint64_t need_bytes(const struct install *in)
 	VEC_EACH (const struct sdk_item, i, &in->need)
 		sum += i->size;
 	return sum;
-}
-
-static struct err *check_space(struct str dir, uint64_t bytes, const char *what)
-{
-	uint64_t free_bytes;
-	if (!fs_free_space(dir, &free_bytes) || free_bytes >= bytes)
-		return NULL; /* where it cannot be told, the write itself will */
-	struct err *e = err_new(E_NOSPACE, "%s need about %llu MB in '%.*s', and %llu MB are free",
-		what, (unsigned long long)(bytes / 1000000), STR(dir),
-		(unsigned long long)(free_bytes / 1000000));
-	return err_hint(e, "XDG_DATA_HOME and XDG_CACHE_HOME, or ROCSMITH_HOME, name another disk");
 }
 
 /* ---- unpacking ---- */
@@ -263,7 +244,15 @@ static struct err *fill(struct arena *a, struct install *in, struct sdk_done *do
 	done->packages = in->need.n;
 	done->bytes = need_bytes(in);
 	done->repaired = in->damaged.n;
-	TRY(check_space(in->work, done->bytes * UNPACKED, "unpacked packages"));
+	uint64_t want = done->bytes * UNPACKED, have;
+	if (fs_free_space(in->work, &have) && have < want) {
+		struct err *e = err_new(E_NOSPACE,
+			"unpacked packages need about %llu MB in '%.*s', and %llu MB are free",
+			(unsigned long long)(want / 1000000), STR(in->work),
+			(unsigned long long)(have / 1000000));
+		return err_hint(
+			e, "XDG_DATA_HOME and XDG_CACHE_HOME, or ROCSMITH_HOME, name another disk");
+	}
 	TRY(fs_mkdirs(in->job.cache));
 	TRY(in->provider->fetch(a, &in->job, &in->need));
 	TRY(unpack_all(a, in));
@@ -300,8 +289,9 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 	if (!in->old.provider.n)
 		return NULL;
 	TRY(sdk_find_damage(a, in->dir, false, &in->damaged, NULL));
-	*ret_nothing = !in->job.spec->refresh && !in->damaged.n &&
-		       same_components(&in->job.components, &in->old.components);
+	*ret_nothing = !in->spec.refresh && !in->damaged.n;
+	VEC_EACH (const struct str, c, &in->job.components)
+		*ret_nothing = *ret_nothing && strs_has(&in->old.components, *c);
 	for (size_t i = 0; i < in->old.components.n; i++)
 		if (!strs_has(&in->job.components, in->old.components.v[i]))
 			strs_add(a, &in->job.components, in->old.components.v[i]);

@@ -109,12 +109,6 @@ static struct str cmake_version(struct arena *a, struct str text)
 	return S("");
 }
 
-static bool is_version_file(struct str name)
-{
-	return str_ends(name, S("-config-version.cmake")) ||
-	       str_ends(name, S("ConfigVersion.cmake"));
-}
-
 static struct err *one_package(struct arena *a, struct str dir, struct str name, struct sdk *sdk)
 {
 	struct strs files;
@@ -123,7 +117,8 @@ static struct err *one_package(struct arena *a, struct str dir, struct str name,
 		return NULL;
 	TRY(fs_list(a, dir, &files));
 	for (size_t i = 0; i < files.n; i++) {
-		if (!is_version_file(files.v[i]))
+		if (!str_ends(files.v[i], S("-config-version.cmake")) &&
+			!str_ends(files.v[i], S("ConfigVersion.cmake")))
 			continue;
 		TRY(fs_read(a, path_join(a, dir, files.v[i]), MAX_CMAKE, &text));
 		struct str version = cmake_version(a, text);
@@ -150,16 +145,6 @@ static struct err *find_versions(struct arena *a, struct sdk *sdk)
 	return NULL;
 }
 
-static void find_libs(struct arena *a, struct str prefix, struct sdk *sdk)
-{
-	for (size_t i = 0; i < sizeof(lib_dirs) / sizeof(lib_dirs[0]); i++) {
-		struct str dir = path_join(a, prefix, str_from(lib_dirs[i]));
-		struct str hip = path_join(a, dir, S("libamdhip64.so"));
-		if (fs_exists(outside(a, sdk, hip)))
-			strs_add(a, &sdk->lib_dirs, dir);
-	}
-}
-
 struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 {
 	sdk->clang = FIRST(a, sdk, prefix, clangs);
@@ -176,7 +161,11 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 	sdk->hip_path = prefix;
 	strs_add(a, &sdk->path, path_dir(sdk->clang));
 	strs_add(a, &sdk->path, path_join(a, prefix, S("bin")));
-	find_libs(a, prefix, sdk);
+	for (size_t i = 0; i < sizeof(lib_dirs) / sizeof(lib_dirs[0]); i++) {
+		struct str dir = path_join(a, prefix, str_from(lib_dirs[i]));
+		if (fs_exists(outside(a, sdk, path_join(a, dir, S("libamdhip64.so")))))
+			strs_add(a, &sdk->lib_dirs, dir);
+	}
 	if (!sdk->lib_dirs.n)
 		return missing(sdk, prefix, "HIP library (libamdhip64.so)");
 	set_flags(a, prefix, sdk);

@@ -24,14 +24,11 @@ static const struct {
 	{.from = "usr/bin/", .to = "opt/rocm/bin/"},
 };
 
-static struct str seen_from(struct arena *a, struct str target, struct str link)
-{
-	return path_rel(a, path_join(a, S("/"), target), path_join(a, S("/"), path_dir(link)));
-}
-
 static struct err *link_to(struct arena *a, struct str root, struct str target, struct str link)
 {
-	struct str full = path_join(a, root, link), old, want = seen_from(a, target, link);
+	struct str full = path_join(a, root, link), old;
+	struct str want =
+		path_rel(a, path_join(a, S("/"), target), path_join(a, S("/"), path_dir(link)));
 	struct stat st;
 	if (fs_try_lstat(full, &st) && S_ISLNK(st.st_mode)) {
 		TRY(fs_readlink(a, full, &old));

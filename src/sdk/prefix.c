@@ -30,15 +30,6 @@ static bool split_root(struct arena *a, struct str path, struct str *ret_root, s
 	return false;
 }
 
-static bool runs(struct arena *a, const struct sdk *sdk)
-{
-	struct str version;
-	struct err *e = layout_clang_version(a, sdk, &version);
-	bool ok = !e;
-	err_free(e);
-	return ok;
-}
-
 static struct err *find(struct arena *a, struct str path, struct sdk *ret)
 {
 	struct str root, in;
@@ -47,9 +38,9 @@ static struct err *find(struct arena *a, struct str path, struct sdk *ret)
 		return open_at(a, path, fs_exists(amd) ? S("/opt/rocm") : S("/usr"), ret);
 	}
 	TRY(open_at(a, S(""), path, ret));
-	if (!runs(a, ret) && split_root(a, path, &root, &in))
-		return open_at(a, root, in, ret);
-	return NULL;
+	struct str version;
+	CLEANUP(err_freep) struct err *broken = layout_clang_version(a, ret, &version);
+	return broken && split_root(a, path, &root, &in) ? open_at(a, root, in, ret) : NULL;
 }
 
 /* Of what a prefix is made of we know versions and the compiler's file only. */

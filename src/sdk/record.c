@@ -53,46 +53,32 @@ bool record_next(struct str *rest, struct sdk_record *ret, bool *ret_bad)
 	return !*ret_bad;
 }
 
-static struct err *compare_link(struct arena *tmp, struct str path, const struct sdk_record *r,
-	const struct stat *st, enum record_state *ret)
-{
-	struct str target;
-	*ret = RECORD_CHANGED;
-	if (!S_ISLNK(st->st_mode))
-		return NULL;
-	TRY(fs_readlink(tmp, path, &target));
-	*ret = str_eq(target, r->value) ? RECORD_OK : RECORD_CHANGED;
-	return NULL;
-}
-
-static struct err *compare_content(
-	struct arena *tmp, struct str path, const struct sdk_record *r, enum record_state *ret)
-{
-	struct digest d;
-	TRY(hash_file(HASH_SHA256, path, &d));
-	*ret = str_eq(digest_hex(tmp, &d), r->value) ? RECORD_OK : RECORD_CHANGED;
-	return NULL;
-}
-
 struct err *record_compare(
 	struct str root, const struct sdk_record *r, bool deep, enum record_state *ret)
 {
 	ARENA(tmp);
 	struct str path = path_join(&tmp, root, r->path);
 	struct stat st;
+	struct str target;
+	struct digest d;
 	*ret = RECORD_MISSING;
 	if (!fs_try_lstat(path, &st)) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return NULL;
 		return err_errno("cannot look at '%.*s'", STR(path));
 	}
-	if (r->type == 'l')
-		return compare_link(&tmp, path, r, &st, ret);
-	bool same = S_ISREG(st.st_mode) && (uint64_t)st.st_size == r->size &&
-		    st.st_mtim.tv_sec == r->mtime;
+	bool same = r->type == 'l' ? S_ISLNK(st.st_mode)
+				   : S_ISREG(st.st_mode) && (uint64_t)st.st_size == r->size;
+	if (same && r->type == 'l') {
+		TRY(fs_readlink(&tmp, path, &target));
+		same = str_eq(target, r->value);
+	} else if (same && deep) {
+		TRY(hash_file(HASH_SHA256, path, &d));
+		same = str_eq(digest_hex(&tmp, &d), r->value);
+	} else if (same) {
+		same = st.st_mtim.tv_sec == r->mtime;
+	}
 	*ret = same ? RECORD_OK : RECORD_CHANGED;
-	if (deep && S_ISREG(st.st_mode) && (uint64_t)st.st_size == r->size)
-		return compare_content(&tmp, path, r, ret);
 	return NULL;
 }
 
@@ -103,18 +89,16 @@ struct damage {
 	struct findings *findings;
 };
 
-static struct err *tell(
-	struct arena *a, const struct damage *d, struct str path, enum record_state state)
+static void tell(struct arena *a, const struct damage *d, struct str path, enum record_state state)
 {
-	if (!d->findings)
-		return NULL;
 	bool gone = state == RECORD_MISSING;
-	struct finding *f = finding_add(a, d->findings,
-		gone ? "sdk-file-missing" : "sdk-file-changed", SEV_ERROR, str_dup(a, path));
+	if (!d->findings)
+		return;
+	struct finding *f = finding_add(
+		a, d->findings, gone ? "sdk-file-missing" : "sdk-file-changed", SEV_ERROR, path);
 	finding_say(
 		a, f, "'%.*s' %s", STR(path), gone ? "is missing" : "is not what was installed");
 	finding_fix(a, f, "rocsmith sdk install");
-	return NULL;
 }
 
 static struct err *check_package(struct arena *a, const struct damage *d,
@@ -125,8 +109,10 @@ static struct err *check_package(struct arena *a, const struct damage *d,
 	TRY(fs_read_opt(&tmp, path, MAX_RECORD, &text));
 	struct digest h = hash_bytes(HASH_SHA256, text.p ? text.p : "", text.n);
 	*ret_bad = !text.p || !str_eq(digest_hex(&tmp, &h), p->record);
-	if (*ret_bad)
-		return tell(a, d, path, text.p ? RECORD_CHANGED : RECORD_MISSING);
+	if (*ret_bad) {
+		tell(a, d, path, text.p ? RECORD_CHANGED : RECORD_MISSING);
+		return NULL;
+	}
 	struct sdk_record r;
 	bool bad;
 	while (record_next(&text, &r, &bad)) {
@@ -134,20 +120,9 @@ static struct err *check_package(struct arena *a, const struct damage *d,
 		TRY(record_compare(d->root, &r, d->deep, &state));
 		*ret_bad = *ret_bad || state != RECORD_OK;
 		if (state != RECORD_OK)
-			TRY(tell(a, d, r.path, state));
+			tell(a, d, r.path, state);
 	}
 	return cancel_check();
-}
-
-/* What an earlier check found, if nobody has repaired it yet. */
-static struct err *remembered(struct arena *a, struct str dir, struct strs *ret)
-{
-	struct str text, line;
-	TRY(fs_read_opt(a, path_join(a, dir, S("damaged")), MAX_RECORD, &text));
-	while (text.p && str_next(&text, '\n', &line))
-		if (line.n && !strs_has(ret, line))
-			strs_add(a, ret, line);
-	return NULL;
 }
 
 struct err *sdk_find_damage(
@@ -156,8 +131,13 @@ struct err *sdk_find_damage(
 	struct sdk_manifest m;
 	struct damage d = {.root = path_join(a, dir, S("root")), .deep = deep, .findings = ret};
 	TRY(sdk_manifest_read(a, dir, &m));
+	/* what an earlier check found, if nobody has repaired it yet */
+	struct str text = {0}, line;
 	if (!deep)
-		TRY(remembered(a, dir, ret_packages));
+		TRY(fs_read_opt(a, path_join(a, dir, S("damaged")), MAX_RECORD, &text));
+	while (str_next(&text, '\n', &line))
+		if (line.n && !strs_has(ret_packages, line))
+			strs_add(a, ret_packages, line);
 	CLEANUP(progress_endp) struct progress *bar = NULL;
 	if (deep)
 		bar = progress_begin(S("Checking"), path_base(dir), UNIT_ITEMS, m.packages.n);
@@ -171,14 +151,6 @@ struct err *sdk_find_damage(
 	return NULL;
 }
 
-static struct err *remember(struct arena *a, struct str dir, const struct strs *packages)
-{
-	struct str path = path_join(a, dir, S("damaged"));
-	if (!packages->n)
-		return fs_remove(path);
-	return fs_write(path, str_join(a, packages, S("\n")), 0644);
-}
-
 struct err *sdk_check(struct arena *a, struct str name, struct findings *ret)
 {
 	struct sdk_manifest m;
@@ -190,5 +162,8 @@ struct err *sdk_check(struct arena *a, struct str name, struct findings *ret)
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, name, &lock));
 	TRY(sdk_find_damage(a, dir, true, &packages, ret));
-	return remember(a, dir, &packages);
+	struct str damaged = path_join(a, dir, S("damaged"));
+	if (!packages.n)
+		return fs_remove(damaged);
+	return fs_write(damaged, str_join(a, &packages, S("\n")), 0644);
 }

@@ -38,12 +38,15 @@ static const char *const unset[] = {
 };
 
 /* Folders that are bound child by child, since binds of the caller may lie in them. */
-static const char *const split[] = {"usr", "opt", "var"};
+static const char *const split[] = {"usr", "opt", "var", NULL};
+/* Folders that are the tree's own, or the sandbox's, whatever the machine has. */
+static const char *const own[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc",
+	"proc", "dev", "sys", "run", "boot", "lost+found", NULL};
 
-static bool is_split(struct str name)
+static bool is_one(struct str name, const char *const *list)
 {
-	for (size_t i = 0; i < sizeof(split) / sizeof(split[0]); i++)
-		if (str_eq(name, str_from(split[i])))
+	for (; *list; list++)
+		if (str_eq(name, str_from(*list)))
 			return true;
 	return false;
 }
@@ -74,7 +77,7 @@ static struct err *show_children(
 		struct stat st;
 		struct str full = path_join(a, sdk->root, path);
 		bool folder = fs_try_lstat(full, &st) && S_ISDIR(st.st_mode);
-		if (!dir.n && is_split(names.v[i]) && folder)
+		if (!dir.n && is_one(names.v[i], split) && folder)
 			TRY(show_children(a, sdk, path, argv));
 		else
 			TRY(show(a, sdk, path, argv));
@@ -104,22 +107,6 @@ static struct err *bwrap_words(
 		strs_add(a, argv, S("--unshare-net"));
 	TRY(show_children(a, sdk, S(""), argv));
 	words(a, argv, system);
-	return NULL;
-}
-
-static struct err *add_binds(
-	struct arena *a, const struct sdk_binds *binds, struct str host_root, struct strs *argv)
-{
-	if (host_root.n) {
-		strs_add(a, argv, S("--ro-bind"));
-		strs_add(a, argv, S("/"));
-		strs_add(a, argv, host_root);
-	}
-	VEC_EACH (const struct sdk_bind, b, binds) {
-		strs_add(a, argv, b->writable ? S("--bind") : S("--ro-bind"));
-		strs_add(a, argv, b->path);
-		strs_add(a, argv, b->at.n ? b->at : b->path);
-	}
 	return NULL;
 }
 
@@ -194,7 +181,15 @@ static struct err *bwrap_command(struct arena *a, const struct sdk *sdk,
 	struct strs old = p->argv;
 	p->argv = (struct strs){0};
 	TRY(bwrap_words(a, sdk, sdk->runner, &p->argv));
-	TRY(add_binds(a, binds, host_root, &p->argv));
+	if (host_root.n) {
+		proc_arg(a, p, "--ro-bind", "/", NULL);
+		strs_add(a, &p->argv, host_root);
+	}
+	VEC_EACH (const struct sdk_bind, b, binds) {
+		strs_add(a, &p->argv, b->writable ? S("--bind") : S("--ro-bind"));
+		strs_add(a, &p->argv, b->path);
+		strs_add(a, &p->argv, b->at.n ? b->at : b->path);
+	}
 	if (p->cwd.n) {
 		strs_add(a, &p->argv, S("--chdir"));
 		strs_add(a, &p->argv, path_abs(a, p->cwd));
@@ -261,17 +256,6 @@ enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk)
 }
 
 /* ---- everything ---- */
-static const char *const own[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc",
-	"proc", "dev", "sys", "run", "boot", "lost+found"};
-
-static bool is_own(struct str name)
-{
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (str_eq(name, str_from(own[i])))
-			return true;
-	return false;
-}
-
 static struct err *bind_children(
 	struct arena *a, const struct sdk *sdk, struct str dir, struct sdk_binds *ret)
 {
@@ -281,9 +265,9 @@ static struct err *bind_children(
 		struct str path = path_join(a, dir, names.v[i]);
 		struct str in_tree = str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(path));
 		bool top = str_eq(dir, S("/"));
-		if ((top && is_own(names.v[i])) || !fs_is_dir(path))
+		if ((top && is_one(names.v[i], own)) || !fs_is_dir(path))
 			continue;
-		if (top && is_split(names.v[i]))
+		if (top && is_one(names.v[i], split))
 			TRY(bind_children(a, sdk, path, ret));
 		else if (!fs_exists(in_tree))
 			*VEC_PUSH(a, ret) = (struct sdk_bind){.path = path, .writable = true};
@@ -356,7 +340,7 @@ static struct err *place_children(struct arena *a, struct str from, struct str r
 	TRY(fs_list(a, path_join(a, from, dir), &names));
 	for (size_t i = 0; i < names.n; i++) {
 		struct str path = path_join(a, dir, names.v[i]);
-		if (!dir.n && is_split(names.v[i])) {
+		if (!dir.n && is_one(names.v[i], split)) {
 			TRY(fs_mkdirs(path_join(a, root, path)));
 			TRY(place_children(a, from, root, path));
 		} else {
