@@ -77,6 +77,9 @@ MUST_USE struct err *fs_walk(struct str dir, fs_visit *visit, void *user);
 /* ---- reading ---- */
 /* The whole file, NUL-terminated behind .n; E_LIMIT when it is larger than limit bytes. */
 MUST_USE struct err *fs_read(struct arena *a, struct str path, size_t limit, struct str *ret);
+/* And its record, as it was just before. */
+MUST_USE struct err *fs_read_stat(
+	struct arena *a, struct str path, size_t limit, struct str *ret, struct stat *ret_st);
 /* The same, but ret->p is NULL when there is no such file. */
 MUST_USE struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct str *ret);
 /* The first n bytes, or all when there are fewer. */
@@ -135,6 +138,11 @@ MUST_USE struct err *fs_stage(struct str path, struct str content, unsigned mode
 MUST_USE struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st);
 /* A rename; over = false: E_IO when there is something at to. */
 MUST_USE struct err *fs_move(struct str from, struct str to, bool over);
+MUST_USE struct err *fs_stage_link(struct str target, struct str path);
+/* Where what is to replace path waits: always the same name beside it, hidden and short. */
+struct str fs_temp_name(struct arena *a, struct str path);
+bool fs_is_temp_name(struct str name);
+MUST_USE struct err *fs_sync(struct str path); /* a file, or a folder's entries */
 /* Everything on the file system of path, for whole trees that were written without a sync. */
 MUST_USE struct err *fs_sync_all(struct str path);
 

@@ -5,8 +5,6 @@
 
 /* E_DRY_RUN when nothing may be changed at path. */
 MUST_USE struct err *fs_may_write(struct str path);
-/* Where the new content of path waits to replace the old: always the same name beside it. */
-struct str fs_temp_name(struct arena *a, struct str path);
 MUST_USE struct err *fs_sync_dir(struct str path);
 /* read(2), begun again when a signal came. */
 ssize_t fs_read_some(int fd, void *p, size_t n);

@@ -54,6 +54,22 @@ struct err *fs_stage_copy(struct str from, struct str path, const struct stat *s
 	return NULL;
 }
 
+struct err *fs_stage_link(struct str target, struct str path)
+{
+	ARENA(tmp);
+	TRY(fs_may_write(path));
+	if (symlink(str_z(&tmp, target), str_z(&tmp, path)) < 0)
+		return err_errno("cannot create the link '%.*s'", STR(path));
+	return NULL;
+}
+
+struct err *fs_sync(struct str path)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_open(path, &fd));
+	return fsync(fd) < 0 && errno != EINVAL ? err_errno("cannot sync '%.*s'", STR(path)) : NULL;
+}
+
 /* File systems that know no such flag are asked first. */
 static int rename_new(const char *from, const char *to)
 {

@@ -25,10 +25,17 @@ struct err *fs_sync_dir(struct str path)
 	return NULL;
 }
 
+#define TEMP ".rocsmith.tmp-"
+
 struct str fs_temp_name(struct arena *a, struct str path)
 {
-	return str_fmt(a, "%.*s/.rocsmith.tmp-%016llx", STR(path_dir(path)),
+	return str_fmt(a, "%.*s/" TEMP "%016llx", STR(path_dir(path)),
 		(unsigned long long)str_hash(path_base(path)));
+}
+
+bool fs_is_temp_name(struct str name)
+{
+	return str_starts(name, S(TEMP));
 }
 
 static int open_file(struct fs_out *o, struct str path)
@@ -42,7 +49,7 @@ static int open_file(struct fs_out *o, struct str path)
 	/* A kernel or file system without O_TMPFILE answers with one of these. */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
-	char *tmp = strdup(str_fmt(&a, "%s/.rocsmith.tmp-XXXXXX", dir).p);
+	char *tmp = strdup(str_fmt(&a, "%s/" TEMP "XXXXXX", dir).p);
 	if (!tmp)
 		return -1;
 	fd = mkostemp(tmp, O_CLOEXEC);

@@ -23,18 +23,30 @@ static void dir_closep(DIR **d)
 		closedir(*d);
 }
 
-struct err *fs_open(struct str path, int *ret_fd)
+/* Opening a FIFO that nobody writes to would wait for ever; reading from it gives its end. For
+ * regular files the flag means nothing. */
+static struct err *open_stat(struct str path, int *ret_fd, struct stat *ret_st)
 {
 	ARENA(tmp);
-	/* Opening a FIFO that nobody writes to would wait for ever; reading from it gives its end.
-	 */
 	int fd = open(str_z(&tmp, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
 	if (fd < 0)
 		return err_errno("cannot open '%.*s'", STR(path));
+	*ret_fd = fd;
+	if (fstat(fd, ret_st) < 0)
+		return err_errno("cannot look at '%.*s'", STR(path));
+	int flags = S_ISREG(ret_st->st_mode) ? -1 : fcntl(fd, F_GETFL);
 	if (flags >= 0)
 		(void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+	return NULL;
+}
+
+struct err *fs_open(struct str path, int *ret_fd)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct stat st;
+	TRY(open_stat(path, &fd, &st));
 	*ret_fd = fd;
+	fd = -1;
 	return NULL;
 }
 
@@ -64,11 +76,12 @@ ssize_t fs_read_some(int fd, void *p, size_t n)
 	return got;
 }
 
-/* Files in /proc and /sys report no size, so read until the end, not until st_size. */
-static struct err *read_all(struct arena *a, int fd, size_t limit, struct str *ret)
+/* Files in /proc and /sys report no size, or a wrong one, so read until the end; a read that gives
+ * just the size, and had room for more, was at the end. */
+static struct err *read_all(
+	struct arena *a, int fd, const struct stat *st, size_t limit, struct str *ret)
 {
-	struct stat st;
-	size_t cap = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size + 1 : 4096, n = 0;
+	size_t cap = st->st_size > 0 ? (size_t)st->st_size + 1 : 4096, n = 0;
 	if (cap > limit)
 		cap = limit + 1;
 	char *p = arena_alloc(a, cap + 1);
@@ -85,6 +98,8 @@ static struct err *read_all(struct arena *a, int fd, size_t limit, struct str *r
 		n += (size_t)got;
 		if (n > limit)
 			return err_new(E_LIMIT, "larger than %zu bytes", limit);
+		if (S_ISREG(st->st_mode) && n == (size_t)st->st_size)
+			break;
 	}
 	p[n] = 0;
 	*ret = (struct str){.p = p, .n = n};
@@ -93,9 +108,16 @@ static struct err *read_all(struct arena *a, int fd, size_t limit, struct str *r
 
 struct err *fs_read(struct arena *a, struct str path, size_t limit, struct str *ret)
 {
+	struct stat st;
+	return fs_read_stat(a, path, limit, ret, &st);
+}
+
+struct err *fs_read_stat(
+	struct arena *a, struct str path, size_t limit, struct str *ret, struct stat *ret_st)
+{
 	CLEANUP(fd_closep) int fd = -1;
-	TRY(fs_open(path, &fd));
-	TRY_CTX(read_all(a, fd, limit, ret), "cannot read '%.*s'", STR(path));
+	TRY(open_stat(path, &fd, ret_st));
+	TRY_CTX(read_all(a, fd, ret_st, limit, ret), "cannot read '%.*s'", STR(path));
 	return NULL;
 }
 

@@ -1,5 +1,6 @@
 /* Path text; no file system access except the current folder. See fs.h. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -13,7 +14,12 @@ struct str path_join(struct arena *a, struct str dir, struct str name)
 	if (!name.n)
 		return str_dup(a, dir);
 	bool slash = dir.p[dir.n - 1] == '/';
-	return str_fmt(a, "%.*s%s%.*s", STR(dir), slash ? "" : "/", STR(name));
+	size_t n = dir.n + !slash;
+	char *p = arena_alloc(a, n + name.n + 1);
+	memcpy(p, dir.p, dir.n);
+	p[n - 1] = '/';
+	memcpy(p + n, name.p, name.n);
+	return (struct str){p, n + name.n};
 }
 
 struct str path_dir(struct str path)

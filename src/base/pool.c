@@ -9,10 +9,11 @@
 
 #include "base/fs.h"
 
-struct job {
+struct job { /* fn for each of n elements */
 	struct job *next;
 	pool_fn *fn;
-	void *user;
+	char *v;
+	size_t n, size, share; /* share: so many at a time */
 };
 
 struct pool {
@@ -27,23 +28,37 @@ struct pool {
 	pthread_t *threads;
 };
 
-/* Runs one job of the queue, with the lock held before and after. */
-static void run_one(struct pool *p, struct arena *tmp)
+/* With the lock held: the next elements, as a job of their own. */
+static struct job take(struct pool *p)
 {
-	struct job *j = p->head;
-	struct err *e = NULL;
+	struct job *j = p->head, part = *j;
+	part.n = j->n < j->share ? j->n : j->share;
+	j->v += part.n * j->size;
+	j->n -= part.n;
+	if (j->n)
+		return part;
 	p->head = j->next;
 	if (!p->head)
 		p->tail = &p->head;
+	free(j);
+	return part;
+}
+
+/* Runs the next elements, with the lock held before and after. */
+static void run_one(struct pool *p, struct arena *tmp)
+{
+	struct job j = take(p);
+	struct err *e = NULL;
 	p->running++;
 	if (!p->first) {
 		pthread_mutex_unlock(&p->lock);
-		struct arena_mark m = arena_mark(tmp);
-		e = j->fn(tmp, j->user);
-		arena_rewind(tmp, m);
+		for (size_t i = 0; i < j.n && !e; i++) {
+			struct arena_mark m = arena_mark(tmp);
+			e = j.fn(tmp, j.v + i * j.size);
+			arena_rewind(tmp, m);
+		}
 		pthread_mutex_lock(&p->lock);
 	}
-	free(j);
 	p->first = err_join(p->first, e);
 	p->running--;
 	if (!p->running && !p->head)
@@ -85,15 +100,35 @@ struct pool *pool_new(unsigned threads)
 	return p;
 }
 
-void pool_add(struct pool *p, pool_fn *fn, void *user)
+static void add(struct pool *p, const struct job *job)
 {
 	struct job *j = xmalloc(sizeof(*j));
-	*j = (struct job){.fn = fn, .user = user};
+	*j = *job;
 	pthread_mutex_lock(&p->lock);
 	*p->tail = j;
 	p->tail = &j->next;
-	pthread_cond_signal(&p->work);
+	if (j->n > 1)
+		pthread_cond_broadcast(&p->work);
+	else
+		pthread_cond_signal(&p->work);
 	pthread_mutex_unlock(&p->lock);
+}
+
+void pool_add(struct pool *p, pool_fn *fn, void *user)
+{
+	add(p, &(struct job){.fn = fn, .v = user, .n = 1, .share = 1});
+}
+
+/* Shares are small, so that all threads end at about the same time, and no larger than what a thread
+ * may do before it sees that another failed. */
+void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn)
+{
+	enum { MOST = 16 };
+	size_t share = n / (16 * (size_t)(p->nthreads + 1)) + 1;
+	struct job j = {.fn = fn, .v = v, .n = n, .size = size};
+	j.share = share < MOST ? share : MOST;
+	if (n)
+		add(p, &j);
 }
 
 struct err *pool_end(struct pool *p)
@@ -123,8 +158,7 @@ struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn 
 	if (!threads)
 		threads = cpu_count();
 	struct pool *p = pool_new(n < threads ? (unsigned)n + !n : threads);
-	for (size_t i = 0; i < n; i++)
-		pool_add(p, fn, (char *)v + i * size);
+	pool_add_each(p, v, n, size, fn);
 	return pool_end(p);
 }
 

@@ -16,7 +16,9 @@ typedef struct err *pool_fn(struct arena *tmp, void *user);
 
 struct pool *pool_new(unsigned threads); /* 0 = one per usable CPU */
 void pool_add(struct pool *p, pool_fn *fn, void *user);
+/* fn for each of the n elements (of the given size) at v, a few at a time for each thread. */
+void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn);
 MUST_USE struct err *pool_end(struct pool *p);
-/* Runs fn for each of the n elements (of the given size) at v, and waits. */
+/* The same, and waits. */
 MUST_USE struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn *fn);
 unsigned cpu_count(void); /* CPUs that this process may use: affinity and cgroup quota */

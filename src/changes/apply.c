@@ -6,69 +6,18 @@
 #include "base/pool.h"
 #include "base/proc.h"
 #include "changes/apply_int.h"
+#include "changes/undo.h"
 
-/* ---- what is to be done ---- */
-
-void apply_add(struct apply *p, const struct put *put)
-{
-	size_t at = (size_t)(uintptr_t)map_get(&p->by_output, put->made.output);
-	if (at) {
-		struct put *earlier = &p->puts.v[at - 1];
-		err_free(earlier->error);
-		if (earlier->file && earlier->file->status == CHANGE_OK)
-			earlier->file->status = CHANGE_SKIPPED;
-		*earlier = *put;
-		return;
-	}
-	*VEC_PUSH(p->a, &p->puts) = *put;
-	map_put(&p->by_output, put->made.output, (void *)(uintptr_t)p->puts.n);
-}
-
-static void fail(struct change *f, struct err *e)
-{
-	f->status = CHANGE_FAILED;
-	f->error = err_join(f->error, e);
-}
-
-/* The output of a failed source is neither written nor, in an overlay, covered by a copy. */
-static void add_text(struct apply *p, struct change *f)
-{
-	struct put put = {.s = p->s, .file = f, .text = f->text};
-	put.made = (struct made){.source = f->source, .kind = MADE_TEXT, .sig.size = f->text.n};
-	if (f->status == CHANGE_FAILED) {
-		map_put(&p->failed_sources, f->source, f);
-		map_put(&p->failed_outputs, path_clean(p->a, f->output), f);
-		return;
-	}
-	struct err *e = place_find(p, f->output, &put);
-	put.old = manifest_made(p->s->old, put.made.output);
-	if (e)
-		fail(f, e);
-	else
-		apply_add(p, &put);
-}
-
-static struct err *collect(struct apply *p)
-{
-	VEC_EACH (struct change, f, p->t) {
-		if (f->text.p || f->status == CHANGE_FAILED)
-			add_text(p, f);
-		else if (f->status == CHANGE_OK) /* another source gives this output */
-			f->status = CHANGE_SKIPPED;
-	}
-	return p->s->request->copies && !p->s->request->in_place ? overlay_add(p) : NULL;
-}
-
-/* What the look found, told to the files. */
+/* What was found at the places, told to the changes. */
 static void tell(struct apply *p)
 {
 	VEC_EACH (struct put, put, &p->puts) {
 		if (put->error) {
 			put->what = PUT_NOTHING;
 			put->failed = true;
-		} else if (put->file && put->what == PUT_NOTHING &&
-			   put->file->status == CHANGE_OK) {
-			put->file->status = CHANGE_SKIPPED;
+		} else if (put->change && put->what == PUT_NOTHING &&
+			   put->change->status == CHANGE_OK) {
+			put->change->status = CHANGE_SKIPPED;
 		}
 		if (put->keep_aside)
 			strs_add(p->a, &p->t->edited, put->made.output);
@@ -112,15 +61,15 @@ static void add_new(struct apply *p, struct manifest *m)
 	}
 }
 
-static struct err *write_intent(struct arena *tmp, void *user)
+static struct err *write_intent(struct apply *p, struct str *ret_path)
 {
-	struct apply *p = user;
-	struct manifest m = empty(p, tmp);
+	ARENA(tmp);
+	struct manifest m = empty(p, &tmp);
 	add_old(p, &m);
 	add_new(p, &m);
 	for (size_t i = 0; i < p->dirs.n; i++)
 		add_made(&m, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
-	return manifest_write(&m, p->s->base);
+	return manifest_put(p->a, &m, p->s->base, ret_path);
 }
 
 /* ---- writing ---- */
@@ -133,57 +82,9 @@ static bool writes(const struct apply *p)
 	return p->dirs.n > 0;
 }
 
-/* A share of the puts: fewer, larger jobs, so that threads do not wait for the queue. */
-struct share {
-	struct apply *p;
-	size_t from, to;
-	struct err *(*fn)(struct arena *, void *);
-};
-
-static struct err *run_share(struct arena *tmp, void *user)
+static struct err *each(struct apply *p, pool_fn *fn)
 {
-	const struct share *s = user;
-	for (size_t i = s->from; i < s->to; i++) {
-		struct arena_mark mark = arena_mark(tmp);
-		TRY(s->fn(tmp, &s->p->puts.v[i]));
-		arena_rewind(tmp, mark);
-	}
-	return NULL;
-}
-
-static void add_shares(
-	struct apply *p, struct pool *pool, struct err *(*fn)(struct arena *, void *))
-{
-	enum { SHARES = 32 };
-	for (size_t i = 0; i < SHARES; i++) {
-		struct share *s = NEW(p->a, struct share);
-		*s = (struct share){p, p->puts.n * i / SHARES, p->puts.n * (i + 1) / SHARES, fn};
-		if (s->from < s->to)
-			pool_add(pool, run_share, s);
-	}
-}
-
-struct err *apply_each(struct apply *p, struct err *(*fn)(struct arena *, void *))
-{
-	struct pool *pool = pool_new(p->s->request->jobs);
-	add_shares(p, pool, fn);
-	return pool_end(pool);
-}
-
-/* The intent is written while the contents are: neither needs the other. */
-static struct err *stage_all(struct apply *p)
-{
-	struct str dir = base_file(p->a, p->s->base, "new");
-	size_t n = 0;
-	TRY(fs_remove_tree(dir));
-	TRY(fs_mkdirs(dir));
-	VEC_EACH (struct put, put, &p->puts)
-		if (put->what != PUT_NOTHING)
-			put->staged = str_fmt(p->a, "%.*s/%zu", STR(dir), n++);
-	struct pool *pool = pool_new(p->s->request->jobs);
-	pool_add(pool, write_intent, p);
-	add_shares(p, pool, put_stage);
-	return pool_end(pool);
+	return pool_each(p->s->request->jobs, p->puts.v, p->puts.n, sizeof(*p->puts.v), fn);
 }
 
 /* The entries of a folder are about to change by us. How it was just before tells, later, whether
@@ -204,6 +105,9 @@ static void touch(struct apply *p, struct str path)
 /* A folder that cannot be made fails the files that need it, each for itself. */
 static void make_dirs(struct apply *p)
 {
+	VEC_EACH (struct put, put, &p->puts)
+		if (put->what != PUT_NOTHING)
+			touch(p, put->path);
 	for (size_t i = 0; i < p->dirs.n; i++) {
 		struct str dir = base_path(p->a, p->s->base, p->dirs.v[i]);
 		touch(p, dir);
@@ -211,37 +115,60 @@ static void make_dirs(struct apply *p)
 	}
 }
 
-static struct err *commit_all(struct apply *p)
+/* Staged contents and new folders must not stay when there is no room for all of them. */
+static struct err *abandon(struct apply *p, struct err *e)
 {
+	e = err_join(e, each(p, put_abandon));
+	for (size_t i = p->dirs.n; i-- > 0;)
+		err_free(fs_remove_empty(base_path(p->a, p->s->base, p->dirs.v[i])));
+	return e;
+}
+
+static struct err *sync_intent(struct arena *tmp, void *path)
+{
+	(void)tmp;
+	return fs_sync(*(struct str *)path);
+}
+
+/* The intent is there before anything that it names, and lasts before anything is replaced. */
+static struct err *stage_all(struct apply *p)
+{
+	struct str intent;
+	TRY(write_intent(p, &intent));
 	make_dirs(p);
-	VEC_EACH (struct put, put, &p->puts)
-		if (put->what != PUT_NOTHING)
-			touch(p, put->path);
-	return apply_each(p, put_commit);
+	struct pool *pool = pool_new(p->s->request->jobs);
+	pool_add(pool, sync_intent, &intent);
+	pool_add_each(pool, p->puts.v, p->puts.n, sizeof(*p->puts.v), put_stage);
+	return pool_end(pool);
+}
+
+/* What rocsmith keeps in a tree is nothing for its version control. */
+static struct err *ignore_us(const struct apply *p)
+{
+	if (!p->s->request->in_place)
+		return NULL;
+	return fs_write_if_changed(base_file(p->a, p->s->base, ".gitignore"), S("*\n"), 0644);
+}
+
+static struct err *write_all(struct apply *p)
+{
+	TRY(ignore_us(p));
+	struct err *e = stage_all(p);
+	if (!e)
+		e = each(p, put_commit);
+	return e ? abandon(p, e) : NULL;
 }
 
 /* ---- what is no longer wanted ---- */
 
-/* Failed sources keep their earlier outputs. */
-bool apply_keeps(const struct apply *p, const struct made *e)
-{
-	enum change_earlier earlier = p->s->request->earlier;
-	ARENA(tmp);
-	if (earlier == EARLIER_STAY || map_get(&p->failed_sources, e->source) ||
-		map_get(&p->failed_outputs, e->output))
-		return true;
-	return earlier == EARLIER_STAY_WITH_SOURCE && e->kind == MADE_TEXT &&
-	       fs_present(base_path(&tmp, p->s->root, e->source));
-}
-
 static struct err *remove_one(struct apply *p, const struct made *e)
 {
-	enum taken taken;
+	enum undo undo;
 	touch(p, base_path(p->a, p->s->base, e->output));
-	TRY(take_back(p->s->old, p->s->base, e, false, &taken));
-	if (taken == TAKEN_BACK) {
+	TRY(undo_one(p->s->old, p->s->base, e, false, &undo));
+	if (undo == UNDO_DONE) {
 		strs_add(p->a, &p->t->removed, e->output);
-	} else if (taken == TAKEN_EDITED) {
+	} else if (undo == UNDO_EDITED) {
 		strs_add(p->a, &p->t->edited, e->output);
 		add_made(&p->next, e);
 	}
@@ -255,19 +182,19 @@ static struct err *remove_stale(struct apply *p)
 		if (at || e->kind == MADE_DIR)
 			continue;
 		TRY(cancel_check());
-		if (apply_keeps(p, e)) {
+		if (collect_keeps(p, e)) {
 			add_made(&p->next, e);
 			map_put(&p->kept_sources, e->source, p);
 		} else {
 			TRY(remove_one(p, e));
 		}
 	}
-	return take_dirs(p->s->old, p->s->base, &p->wanted, &p->next);
+	return undo_dirs(p->s->old, p->s->base, &p->wanted, &p->next);
 }
 
 /* ---- the end ---- */
 
-static struct change *file_of_copy(struct apply *p, const struct put *put)
+static struct change *change_of_copy(struct apply *p, const struct put *put)
 {
 	struct change *f = VEC_PUSH(p->a, p->t);
 	f->source = put->made.source;
@@ -275,19 +202,19 @@ static struct change *file_of_copy(struct apply *p, const struct put *put)
 	return f;
 }
 
-/* The errors of outputs, told to the files; a copy that failed becomes one. Files move in memory
+/* The errors of outputs, told to the changes; a copy that failed becomes one. Changes move in memory
  * when one is added, so those come last. */
 static bool tell_failures(struct apply *p)
 {
 	bool failed = false;
 	VEC_EACH (struct put, put, &p->puts)
-		if (put->error && put->file) {
-			fail(put->file, put->error);
+		if (put->error && put->change) {
+			change_fail(put->change, put->error);
 			put->error = NULL;
 		}
 	VEC_EACH (struct put, put, &p->puts) {
 		if (put->error)
-			fail(file_of_copy(p, put), put->error);
+			change_fail(change_of_copy(p, put), put->error);
 		put->error = NULL;
 	}
 	VEC_EACH (const struct change, f, p->t)
@@ -311,26 +238,6 @@ static struct err *finish(struct apply *p)
 	return manifest_write(m, p->s->base);
 }
 
-/* What rocsmith keeps in a tree is nothing for its version control. */
-static struct err *ignore_us(const struct apply *p)
-{
-	if (!p->s->request->in_place)
-		return NULL;
-	return fs_write_if_changed(base_file(p->a, p->s->base, ".gitignore"), S("*\n"), 0644);
-}
-
-/* Staged contents must not stay when there is no room for them. */
-static struct err *write_all(struct apply *p)
-{
-	TRY(ignore_us(p));
-	struct err *e = stage_all(p);
-	if (!e)
-		e = commit_all(p);
-	if (e)
-		err_free(fs_remove_tree(base_file(p->a, p->s->base, "new")));
-	return e;
-}
-
 static struct err *change(struct apply *p)
 {
 	bool wrote = writes(p);
@@ -338,7 +245,7 @@ static struct err *change(struct apply *p)
 		TRY(write_all(p));
 	if (p->s->old)
 		TRY(remove_stale(p));
-	TRY(settle(p, wrote || p->t->removed.n));
+	TRY(sign_all(p, wrote || p->t->removed.n));
 	return finish(p);
 }
 
@@ -360,9 +267,9 @@ struct err *session_apply(struct session *s, struct change_set *t, struct str re
 	p.failed_outputs.a = p.failed_sources.a = p.parents.a = p.wanted.a = p.touched.a = s->a;
 	p.kept_sources.a = s->a;
 	p.next = empty(&p, s->a);
-	struct err *e = collect(&p);
+	struct err *e = collect_puts(&p);
 	if (!e)
-		e = apply_each(&p, put_look);
+		e = each(&p, put_examine);
 	if (!e)
 		tell(&p);
 	if (!e && !s->request->look_only && !fs_writes_forbidden())

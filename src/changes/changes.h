@@ -100,9 +100,6 @@ MUST_USE struct err *session_current(
 MUST_USE struct err *session_apply(struct session *s, struct change_set *t, struct str report);
 void session_close(struct session *s);
 
-/* The lock alone; waits, and says so. look: shared, and none (-1) when there is no lock file. */
-MUST_USE struct err *base_lock(struct str base, bool look, int *ret_fd);
-
 /* ---- afterwards ---- */
 
 /* What became of the files that earlier runs made in dir (a tree changed in place, or an overlay

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fs.h"
+#include "formats/le.h"
 #include "formats/pack.h"
 
 enum { MANIFEST_LIMIT = 1 << 28 };
@@ -51,10 +52,11 @@ struct str base_original(struct arena *a, struct str base, struct str output)
 
 static void put_sig(struct buf *b, const struct sig *s)
 {
-	pack_u64(b, s->size, 8);
-	pack_u64(b, s->mtime, 8);
-	pack_u64(b, s->ctime, 8);
-	pack_u64(b, s->ino, 8);
+	char *p = buf_space(b, 32);
+	put_le(p, s->size, 8);
+	put_le(p + 8, s->mtime, 8);
+	put_le(p + 16, s->ctime, 8);
+	put_le(p + 24, s->ino, 8);
 }
 
 static void put_sum(struct buf *b, const struct sum *s)
@@ -136,6 +138,15 @@ struct err *manifest_write(const struct manifest *m, struct str base)
 	ARENA(tmp);
 	return fs_write_if_changed(
 		base_file(&tmp, base, "hipify.manifest"), manifest_text(&tmp, m), 0644);
+}
+
+struct err *manifest_put(
+	struct arena *a, const struct manifest *m, struct str base, struct str *ret_path)
+{
+	struct str path = *ret_path = base_file(a, base, "hipify.manifest");
+	struct str staged = fs_temp_name(a, path);
+	TRY(fs_stage(staged, manifest_text(a, m), 0644));
+	return fs_move(staged, path, true);
 }
 
 /* ---- reading ---- */

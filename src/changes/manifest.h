@@ -72,8 +72,17 @@ MUST_USE struct err *manifest_parse(struct arena *a, struct str text, struct man
 struct str manifest_text(struct arena *a, const struct manifest *m);
 /* Durable: synced before it takes the old one's place. */
 MUST_USE struct err *manifest_write(const struct manifest *m, struct str base);
+/* In place, but not synced yet: *ret_path is to be. */
+MUST_USE struct err *manifest_put(
+	struct arena *a, const struct manifest *m, struct str base, struct str *ret_path);
 void manifest_index(struct manifest *m);
 struct made *manifest_made(const struct manifest *m, struct str output); /* NULL: not ours */
+
+/* ---- the folder of a manifest (session.c) ---- */
+/* The lock alone; waits, and says so. Shared: none (-1) when there is no lock file. */
+MUST_USE struct err *base_lock(struct str base, bool shared, int *ret_fd);
+/* Removes what a killed run had staged for the manifest's outputs. */
+MUST_USE struct err *session_tidy(const struct manifest *m, struct str base);
 
 /* ---- where things are ---- */
 struct str base_file(struct arena *a, struct str base, const char *name); /* BASE/.rocsmith/NAME */
@@ -90,11 +99,13 @@ bool sig_eq(const struct sig *a, const struct sig *b);
 uint64_t sig_now(void);
 bool sig_racy(const struct sig *s, uint64_t now);
 struct sum sum_of(struct str text);
+struct sum sum_of_file(struct str path); /* none when it cannot be read */
 bool sum_eq(const struct sum *a, const struct sum *b);
 bool sum_none(const struct sum *s);
 
-enum holds { HOLDS_NOTHING, HOLDS_OURS, HOLDS_ORIGINAL, HOLDS_OTHER };
-/* Whose content m->output has. An empty file where ours was not empty is ours, torn by a power
- * failure (outputs are not synced). Reads the file only when its signature is another. */
-MUST_USE struct err *made_look(
-	const struct manifest *m, struct str base, const struct made *e, enum holds *ret);
+enum content { CONTENT_NONE, CONTENT_MADE, CONTENT_ORIGINAL, CONTENT_OTHER };
+/* What e->output has: what we made, the original, or somebody else's. An empty file where what we
+ * made was not empty is that, torn by a power failure (outputs are not synced). Reads the file only
+ * when its signature is another. */
+MUST_USE struct err *made_content(
+	const struct manifest *m, struct str base, const struct made *e, enum content *ret);

@@ -1,7 +1,6 @@
 /* Where an output goes. Nothing is written through a link that leads out of the tree, and a link
  * inside it is followed, as writing into the file would do. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -13,22 +12,12 @@ struct parent {
 	const char *why; /* not */
 };
 
-static void free_z(char **z)
-{
-	free(*z);
-}
-
-static struct str real_path(struct arena *a, struct str path)
-{
-	CLEANUP(free_z) char *z = realpath(str_z(a, path), NULL);
-	return z ? str_dup(a, str_from(z)) : (struct str){0};
-}
-
 /* path, which is free of links, as seen from dir; .p NULL when it is outside. */
 static struct str inside(struct arena *a, struct str path, struct str dir)
 {
-	struct str real = real_path(a, dir);
-	struct str rel = path_rel(a, path, real.p ? real : dir);
+	struct str real = dir;
+	(void)fs_real(a, dir, &real);
+	struct str rel = path_rel(a, path, real);
 	return path_is_inside(rel) || str_eq(rel, S(".")) ? rel : (struct str){0};
 }
 
@@ -55,7 +44,8 @@ static struct parent *find_parent(struct apply *p, struct str dir)
 	known = NEW(p->a, struct parent);
 	*known = (struct parent){.real = S("."), .good = true};
 	if (!str_eq(dir, S("."))) {
-		struct str real = real_path(p->a, path_join(p->a, p->s->base, dir));
+		struct str real = {0};
+		(void)fs_real(p->a, path_join(p->a, p->s->base, dir), &real);
 		if (real.p)
 			known->real = inside(p->a, real, p->s->base);
 		known->good = !real.p || known->real.p;
@@ -80,9 +70,8 @@ static void want(struct apply *p, struct str output)
 /* Where the link at output leads, when that is a file of the tree. */
 static struct err *follow(struct apply *p, struct str *output)
 {
-	struct str path = path_join(p->a, p->s->root, *output), target = {0};
-	struct str real = real_path(p->a, path);
-	if (!real.p)
+	struct str path = path_join(p->a, p->s->root, *output), target = {0}, real;
+	if (!fs_real(p->a, path, &real))
 		return err_new(
 			p->s->request->failure, "'%.*s' is a link that leads nowhere", STR(path));
 	target = inside(p->a, real, p->s->root);
@@ -117,12 +106,6 @@ static struct err *outside(struct apply *p, struct str output, struct put *ret)
 	return NULL;
 }
 
-static bool is_link(struct arena *a, struct str dir, struct str rel)
-{
-	struct stat st;
-	return lstat(path_join(a, dir, rel).p, &st) == 0 && S_ISLNK(st.st_mode);
-}
-
 static struct err *bad_parent(const struct apply *p, struct str output, const struct parent *up)
 {
 	return err_new(p->s->request->failure, "the folder of '%.*s/%.*s' cannot be used: %s",
@@ -155,7 +138,7 @@ struct err *place_find(struct apply *p, struct str output, struct put *ret)
 	ret->made.output = output = path_clean(p->a, output);
 	if (!path_is_inside(output))
 		return outside(p, output, ret);
-	if (is_link(p->a, p->s->root, output))
+	if (fs_is_link(path_join(p->a, p->s->root, output)))
 		TRY(follow(p, &output));
 	if (str_starts(output, S(".rocsmith/")))
 		return err_new(

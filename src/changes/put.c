@@ -1,4 +1,4 @@
-/* One output: look at what is in its place, write the new content beside, put it there. */
+/* One output: examine what is in its place, write the new content beside it, put it there. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 enum { CONTENT_LIMIT = 1 << 30 };
 
-/* ---- looking ---- */
+/* ---- examining ---- */
 
 static bool in_place(const struct put *p)
 {
@@ -32,13 +32,13 @@ static struct err *in_the_way(const struct put *p)
 }
 
 /* The file there is somebody's: not ours, or ours and edited since. */
-static struct err *look_foreign(struct put *p)
+static struct err *examine_foreign(struct put *p)
 {
-	bool ours = p->old && p->old->kind != MADE_FOUND;
+	bool known = p->old && p->old->kind != MADE_FOUND;
 	p->what = PUT_OVER;
-	if (!ours && !in_place(p))
+	if (!known && !in_place(p))
 		return in_the_way(p);
-	if (ours && !(p->old->replaced && str_eq(p->made.output, p->made.source))) {
+	if (known && !(p->old->replaced && str_eq(p->made.output, p->made.source))) {
 		p->keep_aside = true;
 		return NULL;
 	}
@@ -78,24 +78,24 @@ static bool known_same(const struct put *p)
 	return p->made.kind == MADE_TEXT && sum_eq(&p->old->hash, &p->made.hash);
 }
 
-static struct err *look_at_file(struct arena *tmp, struct put *p)
+static struct err *examine_file(struct arena *tmp, struct put *p)
 {
-	enum holds holds = HOLDS_OTHER;
+	enum content content = CONTENT_OTHER;
 	bool old = p->old && p->old->kind != MADE_FOUND;
 	if (known_same(p))
 		return NULL;
 	if (old)
-		TRY(made_look(p->s->old, p->s->base, p->old, &holds));
+		TRY(made_content(p->s->old, p->s->base, p->old, &content));
 	if (has_content(tmp, p)) {
-		if (holds == HOLDS_OTHER && !old)
+		if (content == CONTENT_OTHER && !old)
 			p->made.kind = MADE_FOUND;
 		return NULL;
 	}
-	if (holds == HOLDS_OTHER)
-		return look_foreign(p);
+	if (content == CONTENT_OTHER)
+		return examine_foreign(p);
 	p->what = PUT_OVER;
-	p->was_original = holds == HOLDS_ORIGINAL;
-	if (holds == HOLDS_OURS && old)
+	p->was_original = content == CONTENT_ORIGINAL;
+	if (content == CONTENT_MADE && old)
 		p->made.before = p->old->hash;
 	return NULL;
 }
@@ -116,23 +116,25 @@ static void choose_mode(struct arena *tmp, struct put *p, const struct stat *the
 		return;
 	if (in_place(p))
 		p->mode = there ? there->st_mode & 07777 : 0;
-	else if (stat(base_path(tmp, p->s->root, p->made.output).p, &st) == 0)
+	else if (fs_try_stat(base_path(tmp, p->s->root, p->made.output), &st))
 		p->mode = st.st_mode & 07777;
 }
 
-static struct err *look(struct arena *tmp, struct put *p)
+static struct err *examine(struct arena *tmp, struct put *p)
 {
 	struct stat st;
 	if (p->made.kind == MADE_TEXT)
 		p->made.hash = sum_of(p->text);
 	inherit(tmp, p);
 	p->what = PUT_NEW;
-	int r = lstat(p->path.p, &st);
-	choose_mode(tmp, p, r == 0 && S_ISREG(st.st_mode) ? &st : NULL);
-	if (r < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return NULL;
-	if (r < 0)
-		return err_errno("cannot look at '%.*s'", STR(p->path));
+	bool there = fs_try_lstat(p->path, &st);
+	int why = errno;
+	choose_mode(tmp, p, there && S_ISREG(st.st_mode) ? &st : NULL);
+	errno = why;
+	if (!there)
+		return errno == ENOENT || errno == ENOTDIR
+			       ? NULL
+			       : err_errno("cannot look at '%.*s'", STR(p->path));
 	p->there = sig_of(&st);
 	p->what = PUT_NOTHING;
 	p->is_link = S_ISLNK(st.st_mode);
@@ -141,45 +143,55 @@ static struct err *look(struct arena *tmp, struct put *p)
 	if (!p->is_link && !S_ISREG(st.st_mode))
 		return err_new(p->s->request->failure, "'%.*s' is in the way and no file",
 			STR(shown(tmp, p)));
-	return look_at_file(tmp, p);
+	return examine_file(tmp, p);
 }
 
-struct err *put_look(struct arena *tmp, void *put)
+struct err *put_examine(struct arena *tmp, void *put)
 {
 	struct put *p = put;
 	if (!p->error)
-		p->error = look(tmp, p);
+		p->error = examine(tmp, p);
 	return NULL;
 }
 
 /* ---- writing beside ---- */
 
-static struct err *stage(const struct put *p)
+static struct err *stage(const struct put *p, struct str staged)
 {
+	struct err *e;
 	if (p->made.kind == MADE_LINK)
-		return fs_symlink(p->text, p->staged);
-	if (p->made.kind == MADE_COPY)
-		return fs_stage_copy(p->from, p->staged, &p->like);
-	TRY(fs_stage(p->staged, p->text, p->mode));
+		e = fs_stage_link(p->text, staged);
+	else if (p->made.kind == MADE_COPY)
+		e = fs_stage_copy(p->from, staged, &p->like);
+	else
+		e = fs_stage(staged, p->text, p->mode);
 	/* As writing into the old file would: only root can, and only then it matters. */
-	if (p->what == PUT_OVER && p->uid != geteuid() && geteuid() == 0)
-		(void)!chown(p->staged.p, p->uid, p->gid);
-	return NULL;
+	bool own = e || p->made.kind != MADE_TEXT || p->what != PUT_OVER || p->uid == geteuid();
+	if (!own && geteuid() == 0)
+		(void)fs_try_chown(staged, p->uid, p->gid);
+	return e ? err_wrap(e, "cannot write '%.*s'", STR(p->path)) : NULL;
 }
 
-/* A source that is gone or may not be read fails alone; a full disk stops it all, while nothing is
- * changed yet. */
+/* A source that is gone, or a folder that cannot be used, fails alone; a full disk stops it all,
+ * while nothing is changed yet. */
 struct err *put_stage(struct arena *tmp, void *put)
 {
-	(void)tmp;
 	struct put *p = put;
 	TRY(cancel_check());
 	if (p->error || p->what == PUT_NOTHING)
 		return NULL;
-	struct err *e = stage(p);
-	if (!e || p->made.kind == MADE_TEXT || (e->code != E_NOENT && e->code != E_PERM))
+	struct err *e = stage(p, fs_temp_name(tmp, p->path));
+	if (!e || !(e->code == E_NOENT || e->code == E_PERM || !fs_is_dir(path_dir(p->path))))
 		return e;
 	p->error = e;
+	return put_abandon(tmp, put);
+}
+
+struct err *put_abandon(struct arena *tmp, void *put)
+{
+	const struct put *p = put;
+	if (p->what != PUT_NOTHING && !p->done)
+		err_free(fs_remove(fs_temp_name(tmp, p->path)));
 	return NULL;
 }
 
@@ -190,7 +202,7 @@ static struct err *check_unchanged(const struct put *p)
 	ARENA(tmp);
 	struct stat st;
 	struct sig now = {0};
-	if (lstat(p->path.p, &st) == 0)
+	if (fs_try_lstat(p->path, &st))
 		now = sig_of(&st);
 	if (sig_eq(&now, &p->there))
 		return NULL;
@@ -209,11 +221,12 @@ static struct err *second_name(struct arena *tmp, const struct put *p, struct st
 	if (!e)
 		return NULL;
 	err_free(e);
-	struct str copy = str_fmt(tmp, "%.*s.copy", STR(p->staged));
+	struct str copy = base_slot(tmp, p->s->base, "new", p->made.output);
+	TRY(fs_mkdirs(path_dir(copy)));
 	TRY(fs_stat(p->path, &st));
 	TRY(fs_stage_copy(p->path, copy, &st));
 	if (geteuid() == 0)
-		(void)!chown(copy.p, st.st_uid, st.st_gid);
+		(void)fs_try_chown(copy, st.st_uid, st.st_gid);
 	return fs_move(copy, to, true);
 }
 
@@ -248,7 +261,7 @@ static struct err *commit(struct arena *tmp, struct put *p)
 		TRY(check_unchanged(p));
 		TRY(keep(tmp, p));
 	}
-	return fs_move(p->staged, p->path, p->what == PUT_OVER);
+	return fs_move(fs_temp_name(tmp, p->path), p->path, p->what == PUT_OVER);
 }
 
 struct err *put_commit(struct arena *tmp, void *put)
@@ -259,5 +272,5 @@ struct err *put_commit(struct arena *tmp, void *put)
 		return NULL;
 	p->error = commit(tmp, p);
 	p->done = !p->error;
-	return NULL;
+	return put_abandon(tmp, put);
 }

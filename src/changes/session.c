@@ -1,26 +1,21 @@
 /* Opening: the lock, the manifest, the view; and the quick way out when nothing changed. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/proc.h"
 #include "base/progress.h"
-#include "changes/apply_int.h"
+#include "changes/manifest.h"
 
 enum { CONTENT_LIMIT = 1 << 30, CHUNKS = 8, CHUNK_LEAST = 512 };
 
 /* ---- lock ---- */
 
-static struct err *try_lock(struct str base, bool look, int *ret_fd)
+static struct err *try_lock(struct str base, bool shared, int *ret_fd)
 {
 	ARENA(tmp);
 	struct str path = base_file(&tmp, base, "hipify.lock");
-	if (!look) {
+	if (!shared) {
 		TRY(fs_mkdirs(path_dir(path)));
 		return fs_lock(path, false, ret_fd);
 	}
@@ -34,12 +29,12 @@ static struct err *try_lock(struct str base, bool look, int *ret_fd)
 
 /* In small steps, so that Ctrl-C ends the waiting. A restore may take the folder away between our
  * making it and opening the lock in it: then once more. */
-struct err *base_lock(struct str base, bool look, int *ret_fd)
+struct err *base_lock(struct str base, bool shared, int *ret_fd)
 {
 	const struct timespec step = {.tv_nsec = 20000000};
 	bool said = false;
 	for (unsigned gone = 0;;) {
-		struct err *e = try_lock(base, look, ret_fd);
+		struct err *e = try_lock(base, shared, ret_fd);
 		if (!e || (e->code != E_LOCKED && (e->code != E_NOENT || gone++ > 100)))
 			return e;
 		if (!said && e->code == E_LOCKED) {
@@ -88,16 +83,29 @@ static struct err *check_kind(const struct session *s)
 /* What the view hides was made in root; the base is root itself, or an overlay elsewhere. */
 static struct err *open_view(struct session *s)
 {
-	struct manifest *ours = s->old;
+	struct manifest *made = s->old;
 	if (!s->request->in_place) {
 		TRY(base_lock(s->root, true, &s->source_lock));
-		TRY(manifest_read(s->a, s->root, &ours));
-		if (ours)
-			manifest_index(ours);
+		TRY(manifest_read(s->a, s->root, &made));
+		if (made)
+			manifest_index(made);
 	}
-	view_open(&s->view, s->root, ours);
+	view_open(&s->view, s->root, made);
 	if (s->base.n && !s->request->in_place)
 		strs_add(s->a, &s->view.hidden, s->base);
+	return NULL;
+}
+
+/* Only what the intent names can have been begun. */
+struct err *session_tidy(const struct manifest *m, struct str base)
+{
+	ARENA(tmp);
+	VEC_EACH (const struct made, e, &m->made) {
+		struct arena_mark mark = arena_mark(&tmp);
+		if (e->kind == MADE_TEXT || e->kind == MADE_COPY || e->kind == MADE_LINK)
+			TRY(fs_remove(fs_temp_name(&tmp, base_path(&tmp, base, e->output))));
+		arena_rewind(&tmp, mark);
+	}
 	return NULL;
 }
 
@@ -115,6 +123,8 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 	}
 	if (ret->old)
 		manifest_index(ret->old);
+	if (ret->old && !ret->old->complete && !o->look_only && !fs_writes_forbidden())
+		TRY(session_tidy(ret->old, ret->base));
 	return open_view(ret);
 }
 
@@ -127,35 +137,26 @@ void session_close(struct session *s)
 
 /* ---- is everything as it was? ---- */
 
-/* A share of the records, looked at in one thread. */
-struct look {
+/* A share of the records, checked in one thread. */
+struct share {
 	const struct session *s;
 	int root, base; /* fds */
 	size_t seen_from, seen_to, made_from, made_to;
 	bool changed;
 };
 
-static bool content_is(const struct look *l, const struct seen *s)
-{
-	ARENA(tmp);
-	struct str text;
-	CLEANUP(err_freep)
-	struct err *e = fs_read(&tmp, path_join(&tmp, l->s->root, s->path), CONTENT_LIMIT, &text);
-	struct sum sum = e ? (struct sum){0} : sum_of(text);
-	return !e && sum_eq(&sum, &s->hash);
-}
-
 /* What was asked for may be what we made then. */
-static bool is_hidden(const struct look *l, struct str path)
+static bool is_hidden(const struct share *l, struct str path)
 {
 	ARENA(tmp);
 	return view_hides(&l->s->view, path_join(&tmp, l->s->root, path));
 }
 
-static bool seen_same(const struct look *l, const struct seen *s)
+static bool seen_same(const struct share *l, const struct seen *s)
 {
+	ARENA(tmp);
 	struct stat st;
-	bool there = fstatat(l->root, s->path.p, &st, 0) == 0;
+	bool there = fs_try_stat_in(l->root, s->path, true, &st);
 	if (s->kind == SEEN_PROBE)
 		return there != s->absent || (there && is_hidden(l, s->path));
 	struct sig now = {0};
@@ -163,29 +164,31 @@ static bool seen_same(const struct look *l, const struct seen *s)
 		now = sig_of(&st);
 	if (!sig_eq(&now, &s->sig))
 		return false;
-	return !s->racy || (!sum_none(&s->hash) && content_is(l, s));
+	if (!s->racy || sum_none(&s->hash))
+		return !s->racy;
+	struct sum sum = sum_of_file(path_join(&tmp, l->s->root, s->path));
+	return sum_eq(&sum, &s->hash);
 }
 
-static bool made_same(const struct look *l, const struct made *m)
+static bool made_same(const struct share *l, const struct made *m)
 {
 	struct stat st;
-	enum holds holds;
+	enum content content;
 	if (m->kind == MADE_DIR)
 		return true;
-	int flags = m->kind == MADE_LINK ? AT_SYMLINK_NOFOLLOW : 0;
-	if (fstatat(l->base, m->output.p, &st, flags) < 0)
+	if (!fs_try_stat_in(l->base, m->output, m->kind != MADE_LINK, &st))
 		return false;
 	struct sig now = sig_of(&st);
 	if (sig_eq(&now, &m->sig))
 		return true;
-	CLEANUP(err_freep) struct err *e = made_look(l->s->old, l->s->base, m, &holds);
-	return !e && holds == HOLDS_OURS && now.size == m->sig.size;
+	CLEANUP(err_freep) struct err *e = made_content(l->s->old, l->s->base, m, &content);
+	return !e && content == CONTENT_MADE && now.size == m->sig.size;
 }
 
-static struct err *look_share(struct arena *tmp, void *user)
+static struct err *check_share(struct arena *tmp, void *user)
 {
 	(void)tmp;
-	struct look *l = user;
+	struct share *l = user;
 	const struct manifest *m = l->s->old;
 	for (size_t i = l->seen_from; i < l->seen_to && !l->changed; i++)
 		l->changed = !seen_same(l, &m->seen.v[i]);
@@ -194,14 +197,14 @@ static struct err *look_share(struct arena *tmp, void *user)
 	return NULL;
 }
 
-static struct err *look_all(const struct session *s, int root, int base, bool *yes)
+static struct err *check_all(const struct session *s, int root, int base, bool *yes)
 {
 	const struct manifest *m = s->old;
-	struct look v[CHUNKS];
+	struct share v[CHUNKS];
 	size_t n = (m->seen.n + m->made.n) / CHUNK_LEAST + 1;
 	n = n > CHUNKS ? CHUNKS : n;
 	for (size_t i = 0; i < n; i++)
-		v[i] = (struct look){
+		v[i] = (struct share){
 			.s = s,
 			.root = root,
 			.base = base,
@@ -210,7 +213,7 @@ static struct err *look_all(const struct session *s, int root, int base, bool *y
 			.made_from = m->made.n * i / n,
 			.made_to = m->made.n * (i + 1) / n,
 		};
-	TRY(pool_each(s->request->jobs, v, n, sizeof(*v), look_share));
+	TRY(pool_each(s->request->jobs, v, n, sizeof(*v), check_share));
 	*yes = true;
 	for (size_t i = 0; i < n; i++)
 		*yes = *yes && !v[i].changed;
@@ -241,7 +244,7 @@ struct err *session_current(
 		return NULL;
 	TRY(fs_open(s->root, &root));
 	TRY(fs_open(s->base, &base));
-	TRY(look_all(s, root, base, yes));
+	TRY(check_all(s, root, base, yes));
 	if (*yes)
 		fill(s, ret, ret_report);
 	return NULL;

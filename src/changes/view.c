@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/vec.h"
@@ -18,14 +17,14 @@ struct view_notes {
 	struct strs edited;
 };
 
-void view_open(struct view *v, struct str root, const struct manifest *ours)
+void view_open(struct view *v, struct str root, const struct manifest *made)
 {
 	struct view_notes *n = xmalloc(sizeof(*n));
 	*n = (struct view_notes){.lock = PTHREAD_MUTEX_INITIALIZER};
 	n->files.a = n->dirs.a = n->probes.a = &n->a;
 	*v = (struct view){
 		.root = root,
-		.ours = ours && ours->kind == BASE_IN_PLACE ? ours : NULL,
+		.made = made && made->kind == BASE_IN_PLACE ? made : NULL,
 		.notes = n,
 	};
 }
@@ -123,12 +122,12 @@ void view_noted(const struct view *v, struct arena *a, struct manifest *ret)
 
 static const struct made *made_at(const struct view *v, struct str path)
 {
-	if (!v->ours)
+	if (!v->made)
 		return NULL;
 	if (below(path, v->root))
-		return manifest_made(v->ours, relative(v, path));
+		return manifest_made(v->made, relative(v, path));
 	ARENA(tmp);
-	return manifest_made(v->ours, path_rel(&tmp, path, v->root));
+	return manifest_made(v->made, path_rel(&tmp, path, v->root));
 }
 
 bool view_hides(const struct view *v, struct str path)
@@ -137,7 +136,8 @@ bool view_hides(const struct view *v, struct str path)
 	for (size_t i = 0; i < v->hidden.n; i++)
 		if (below(path, v->hidden.v[i]))
 			return true;
-	if (below(path, path_join(&tmp, v->root, S(".rocsmith"))))
+	if (fs_is_temp_name(path_base(path)) ||
+		below(path, path_join(&tmp, v->root, S(".rocsmith"))))
 		return true;
 	const struct made *m = made_at(v, path);
 	return m && m->kind == MADE_TEXT && !m->replaced;
@@ -145,8 +145,7 @@ bool view_hides(const struct view *v, struct str path)
 
 bool view_exists(const struct view *v, struct str path)
 {
-	ARENA(tmp);
-	bool there = !view_hides(v, path) && access(str_z(&tmp, path), F_OK) == 0;
+	bool there = !view_hides(v, path) && fs_exists(path);
 	note(v, (struct seen){.path = path, .kind = SEEN_PROBE, .absent = !there});
 	return there;
 }
@@ -154,12 +153,12 @@ bool view_exists(const struct view *v, struct str path)
 static struct err *original_of(
 	const struct view *v, struct arena *a, const struct made *m, struct str *ret_path)
 {
-	enum holds holds;
-	TRY(made_look(v->ours, v->root, m, &holds));
+	enum content content;
+	TRY(made_content(v->made, v->root, m, &content));
 	struct str original = base_original(a, v->root, m->output);
-	if (holds == HOLDS_OTHER && fs_present(original))
+	if (content == CONTENT_OTHER && fs_present(original))
 		note_edited(v, m->output);
-	if (holds != HOLDS_OURS)
+	if (content != CONTENT_MADE)
 		return NULL;
 	*ret_path = original;
 	if (fs_present(original))
@@ -181,8 +180,7 @@ struct err *view_read(const struct view *v, struct arena *a, struct str path, st
 	struct stat st;
 	TRY(view_source(v, a, path, &path));
 	uint64_t now = sig_now();
-	TRY(fs_stat(path, &st));
-	TRY(fs_read(a, path, SOURCE_LIMIT, ret));
+	TRY(fs_read_stat(a, path, SOURCE_LIMIT, ret, &st));
 	if (!v->notes)
 		return NULL;
 	struct seen s = {.path = path, .kind = SEEN_FILE, .sig = sig_of(&st)};

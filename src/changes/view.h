@@ -19,13 +19,13 @@ struct view_notes;
 
 struct view {
 	struct str root;             /* absolute, clean */
-	const struct manifest *ours; /* of runs in place; NULL = none */
+	const struct manifest *made; /* of runs in place; NULL = none */
 	struct strs hidden;          /* absolute folders to leave out: an output folder in root */
 	struct view_notes *notes;    /* NULL = nothing is noted */
 };
 
 /* A view without notes needs no opening: {.root = ...}. */
-void view_open(struct view *v, struct str root, const struct manifest *ours);
+void view_open(struct view *v, struct str root, const struct manifest *made);
 void view_close(struct view *v); /* frees the notes; a zeroed view is fine */
 
 /* The original bytes of an absolute path. Safe in several threads, as are all of these. */
@@ -35,7 +35,7 @@ MUST_USE struct err *view_read(
 MUST_USE struct err *view_source(
 	const struct view *v, struct arena *a, struct str path, struct str *ret);
 bool view_exists(const struct view *v, struct str path); /* os.path.exists() in the view */
-/* One of our outputs, in .rocsmith, or in a hidden folder: os.listdir() would not show it. */
+/* One of our outputs, finished or not, in .rocsmith, or in a hidden folder: os.listdir() would not show it. */
 bool view_hides(const struct view *v, struct str path);
 /* st: fstat() of the folder before its entries are read. */
 void view_note_dir(const struct view *v, struct str path, const struct stat *st);

@@ -1,5 +1,5 @@
 /* The manifest: what is written is read back, damage of any kind is one error with a hint that
- * fits, the version before can be undone, and made_look() tells whose a content is. */
+ * fits, the version before can be undone, and made_content() tells whose a content is. */
 #include "test.h"
 
 #include <libdeflate.h>
@@ -143,11 +143,11 @@ static void the_hint_fits_the_folder(void **state)
 	test_dir_remove(dir);
 }
 
-static enum holds look(struct str dir, const struct made *e)
+static enum content look(struct str dir, const struct made *e)
 {
 	struct manifest m = {.root = dir};
-	enum holds h = HOLDS_NOTHING;
-	assert_ok(made_look(&m, dir, e, &h));
+	enum content h = CONTENT_NONE;
+	assert_ok(made_content(&m, dir, e, &h));
 	return h;
 }
 
@@ -162,28 +162,28 @@ static void contents_are_told_apart(void **state)
 		.hash = sum_of(S("new")),
 		.before = sum_of(S("earlier")),
 		.sig = {.size = 3}};
-	assert_int_equal(look(dir, &e), HOLDS_NOTHING);
+	assert_int_equal(look(dir, &e), CONTENT_NONE);
 	test_put(path, "new");
-	assert_int_equal(look(dir, &e), HOLDS_OURS);
+	assert_int_equal(look(dir, &e), CONTENT_MADE);
 	test_put(path, "earlier");
-	assert_int_equal(look(dir, &e), HOLDS_OURS);
+	assert_int_equal(look(dir, &e), CONTENT_MADE);
 	test_put(path, "");
-	assert_int_equal(look(dir, &e), HOLDS_OURS); /* torn */
+	assert_int_equal(look(dir, &e), CONTENT_MADE); /* torn */
 	test_put(path, "cuda");
-	assert_int_equal(look(dir, &e), HOLDS_OTHER);
+	assert_int_equal(look(dir, &e), CONTENT_OTHER);
 	assert_ok(fs_mkdirs(base_file(&a, dir, "originals")));
 	assert_ok(fs_link(path, base_original(&a, dir, S("x.h"))));
-	assert_int_equal(look(dir, &e), HOLDS_ORIGINAL); /* the same file */
+	assert_int_equal(look(dir, &e), CONTENT_ORIGINAL); /* the same file */
 	test_put(path, "cuda");
-	assert_int_equal(look(dir, &e), HOLDS_ORIGINAL); /* the same content */
+	assert_int_equal(look(dir, &e), CONTENT_ORIGINAL); /* the same content */
 	test_put(path_join(&a, dir, S("y.h")), "cuda");
 	e.kind = MADE_COPY;
 	e.replaced = false;
-	assert_int_equal(look(dir, &e), HOLDS_OURS);
+	assert_int_equal(look(dir, &e), CONTENT_MADE);
 	test_put(path_join(&a, dir, S("y.h")), "cudb");
-	assert_int_equal(look(dir, &e), HOLDS_OTHER);
+	assert_int_equal(look(dir, &e), CONTENT_OTHER);
 	e.hash = sum_of(S("cuda"));
-	assert_int_equal(look(dir, &e), HOLDS_OURS);
+	assert_int_equal(look(dir, &e), CONTENT_MADE);
 	test_dir_remove(dir);
 }
 
@@ -194,9 +194,9 @@ static void links_are_told_by_their_target(void **state)
 	struct str dir = test_dir(&a);
 	struct made e = {.output = S("x"), .source = S("y"), .kind = MADE_LINK};
 	assert_ok(fs_symlink(S("nowhere"), path_join(&a, dir, S("x"))));
-	assert_int_equal(look(dir, &e), HOLDS_OTHER);
+	assert_int_equal(look(dir, &e), CONTENT_OTHER);
 	assert_ok(fs_symlink(S("nowhere"), path_join(&a, dir, S("y"))));
-	assert_int_equal(look(dir, &e), HOLDS_OURS);
+	assert_int_equal(look(dir, &e), CONTENT_MADE);
 	test_dir_remove(dir);
 }
 

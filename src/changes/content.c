@@ -52,6 +52,14 @@ struct sum sum_of(struct str text)
 	return s;
 }
 
+struct sum sum_of_file(struct str path)
+{
+	ARENA(tmp);
+	struct str text;
+	CLEANUP(err_freep) struct err *e = fs_read(&tmp, path, CONTENT_LIMIT, &text);
+	return e ? (struct sum){0} : sum_of(text);
+}
+
 bool sum_eq(const struct sum *a, const struct sum *b)
 {
 	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
@@ -70,71 +78,58 @@ static bool same_text(struct arena *tmp, struct str text, struct str path)
 	return !e && str_eq(text, other);
 }
 
-static bool same_file(struct str path, const struct stat *st)
+static bool same_link(struct arena *tmp, struct str here, struct str there)
 {
-	struct stat other;
-	CLEANUP(err_freep) struct err *e = fs_stat(path, &other);
-	return !e && other.st_ino == st->st_ino && other.st_dev == st->st_dev;
+	struct str one, other;
+	CLEANUP(err_freep) struct err *a = fs_readlink(tmp, here, &one);
+	CLEANUP(err_freep) struct err *b = fs_readlink(tmp, there, &other);
+	return !a && !b && str_eq(one, other);
 }
 
 /* The sum of a copy is noted only where its signature cannot tell. */
-static struct err *look_inside(
-	const struct manifest *m, struct str base, const struct made *e, enum holds *ret)
+static struct err *read_content(
+	const struct manifest *m, struct str base, const struct made *e, enum content *ret)
 {
 	ARENA(tmp);
 	struct str path = base_path(&tmp, base, e->output), text;
 	TRY(fs_read(&tmp, path, CONTENT_LIMIT, &text));
 	struct sum sum = sum_of(text);
-	*ret = HOLDS_OTHER;
+	*ret = CONTENT_OTHER;
 	if (e->kind == MADE_COPY) {
 		if (sum_eq(&sum, &e->hash) ||
 			same_text(&tmp, text, path_join(&tmp, m->root, e->source)))
-			*ret = HOLDS_OURS;
+			*ret = CONTENT_MADE;
 	} else if (sum_eq(&sum, &e->hash) || (!sum_none(&e->before) && sum_eq(&sum, &e->before))) {
-		*ret = HOLDS_OURS;
+		*ret = CONTENT_MADE;
 	} else if (e->replaced && same_text(&tmp, text, base_original(&tmp, base, e->output))) {
-		*ret = HOLDS_ORIGINAL;
+		*ret = CONTENT_ORIGINAL;
 	}
 	return NULL;
 }
 
-static enum holds look_at_link(const struct manifest *m, struct str base, const struct made *e)
-{
-	ARENA(tmp);
-	struct str here, there;
-	CLEANUP(err_freep)
-	struct err *a = fs_readlink(&tmp, base_path(&tmp, base, e->output), &here);
-	CLEANUP(err_freep)
-	struct err *b = fs_readlink(&tmp, path_join(&tmp, m->root, e->source), &there);
-	return !a && !b && str_eq(here, there) ? HOLDS_OURS : HOLDS_OTHER;
-}
-
-struct err *made_look(
-	const struct manifest *m, struct str base, const struct made *e, enum holds *ret)
+struct err *made_content(
+	const struct manifest *m, struct str base, const struct made *e, enum content *ret)
 {
 	ARENA(tmp);
 	struct str path = base_path(&tmp, base, e->output);
-	struct stat st;
-	int r = e->kind == MADE_LINK ? lstat(path.p, &st) : stat(path.p, &st);
-	*ret = HOLDS_NOTHING;
-	if (r < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return NULL;
-	if (r < 0)
-		return err_errno("cannot look at '%.*s'", STR(path));
+	struct stat st, original;
+	*ret = CONTENT_NONE;
+	if (!(e->kind == MADE_LINK ? fs_try_lstat : fs_try_stat)(path, &st))
+		return errno == ENOENT || errno == ENOTDIR
+			       ? NULL
+			       : err_errno("cannot look at '%.*s'", STR(path));
 	struct sig now = sig_of(&st);
-	*ret = HOLDS_OURS;
+	*ret = CONTENT_MADE;
 	if (sig_eq(&now, &e->sig) || (!now.size && e->sig.size && S_ISREG(st.st_mode)))
 		return NULL;
-	if (e->kind == MADE_LINK) {
-		*ret = look_at_link(m, base, e);
+	*ret = CONTENT_OTHER;
+	if (e->kind == MADE_LINK && same_link(&tmp, path, path_join(&tmp, m->root, e->source)))
+		*ret = CONTENT_MADE;
+	if (e->kind == MADE_LINK || !S_ISREG(st.st_mode))
 		return NULL;
-	}
-	*ret = HOLDS_OTHER;
-	if (!S_ISREG(st.st_mode))
-		return NULL;
-	if (e->replaced && same_file(base_original(&tmp, base, e->output), &st)) {
-		*ret = HOLDS_ORIGINAL;
-		return NULL;
-	}
-	return look_inside(m, base, e, ret);
+	if (!e->replaced || !fs_try_stat(base_original(&tmp, base, e->output), &original) ||
+		original.st_ino != st.st_ino || original.st_dev != st.st_dev)
+		return read_content(m, base, e, ret);
+	*ret = CONTENT_ORIGINAL;
+	return NULL;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/fs.h"
+#include "base/pool.h"
 #include "base/vec.h"
 #include "changes/apply_int.h"
 
@@ -22,25 +23,16 @@ static void wait_a_tick(void)
 		(void)nanosleep(&step, NULL);
 }
 
-/* A copy's content is known by its source, as long as that is there. */
-static void sum_copy(struct arena *tmp, struct put *p)
-{
-	struct str text;
-	CLEANUP(err_freep) struct err *e = fs_read(tmp, p->path, 1 << 30, &text);
-	if (!e)
-		p->made.hash = sum_of(text);
-}
-
 /* A signature that could hide a change is none: the next run looks at the content. */
 static struct err *sign_put(struct arena *tmp, void *put)
 {
+	(void)tmp;
 	struct put *p = put;
 	struct stat st;
 	if (p->failed || p->error)
 		return NULL;
 	p->made.before = (struct sum){0};
-	int r = p->made.kind == MADE_LINK ? lstat(p->path.p, &st) : stat(p->path.p, &st);
-	if (r < 0)
+	if (!(p->made.kind == MADE_LINK ? fs_try_lstat : fs_try_stat)(p->path, &st))
 		return NULL;
 	struct sig now = sig_of(&st);
 	uint64_t size = p->made.sig.size;
@@ -50,8 +42,8 @@ static struct err *sign_put(struct arena *tmp, void *put)
 	if (expected && same && !sig_racy(&now, sig_now()))
 		return NULL;
 	p->made.sig = (struct sig){.size = size};
-	if (p->made.kind == MADE_COPY && expected && same)
-		sum_copy(tmp, p);
+	if (p->made.kind == MADE_COPY && expected && same) /* its source may be gone by then */
+		p->made.hash = sum_of_file(p->path);
 	return NULL;
 }
 
@@ -94,7 +86,7 @@ static void follow(struct arena *a, const struct apply *p, struct seen *s, struc
 {
 	struct stat st;
 	s->path = to;
-	if (stat(full(a, p, to).p, &st) < 0)
+	if (!fs_try_stat(full(a, p, to), &st))
 		return;
 	struct sig now = sig_of(&st);
 	bool same = now.size == s->sig.size && now.mtime == s->sig.mtime;
@@ -103,35 +95,33 @@ static void follow(struct arena *a, const struct apply *p, struct seen *s, struc
 		s->sig = now;
 }
 
-/* Read again what was read within a tick of its last change. */
-static void look_again(struct arena *a, const struct apply *p, struct seen *s)
+/* What was read within a tick of its last change. */
+static void read_again(struct arena *a, const struct apply *p, struct seen *s)
 {
 	struct stat st;
-	struct str text;
 	struct str path = full(a, p, s->path);
 	uint64_t start = sig_now();
-	if (sum_none(&s->hash) || stat(path.p, &st) < 0)
+	if (sum_none(&s->hash) || !fs_try_stat(path, &st))
 		return;
-	CLEANUP(err_freep) struct err *e = fs_read(a, path, 1 << 30, &text);
-	struct sum sum = e ? (struct sum){0} : sum_of(text);
+	struct sum sum = sum_of_file(path);
 	struct sig now = sig_of(&st);
 	if (sum_eq(&sum, &s->hash) && sig_eq(&now, &s->sig))
 		s->racy = sig_racy(&now, start);
 }
 
-static void look_at_dir(struct arena *a, const struct apply *p, struct seen *s)
+static void sign_dir(struct arena *a, const struct apply *p, struct seen *s)
 {
 	struct stat st;
 	struct str path = full(a, p, s->path);
 	const struct sig *before = map_get(&p->touched, path);
-	if (!before || stat(path.p, &st) < 0)
+	if (!before || !fs_try_stat(path, &st))
 		return;
 	bool others = !sig_eq(before, &s->sig);
 	s->sig = sig_of(&st);
 	s->racy = others || sig_racy(&s->sig, sig_now());
 }
 
-static void settle_seen(struct apply *p)
+static void sign_seen(struct apply *p)
 {
 	ARENA(tmp);
 	MAP(moved, &tmp);
@@ -142,9 +132,9 @@ static void settle_seen(struct apply *p)
 		if (to)
 			follow(&tmp, p, s, *to);
 		if (s->kind == SEEN_DIR)
-			look_at_dir(&tmp, p, s);
+			sign_dir(&tmp, p, s);
 		else if (s->kind == SEEN_FILE && s->racy)
-			look_again(&tmp, p, s);
+			read_again(&tmp, p, s);
 		arena_rewind(&tmp, mark);
 	}
 }
@@ -181,13 +171,13 @@ static void add_copied(struct apply *p)
 	}
 }
 
-struct err *settle(struct apply *p, bool wrote)
+struct err *sign_all(struct apply *p, bool wrote)
 {
+	view_noted(&p->s->view, p->a, &p->next);
+	add_copied(p);
 	if (wrote)
 		wait_a_tick();
-	TRY(apply_each(p, sign_put));
-	view_noted(&p->s->view, p->a, &p->next);
-	settle_seen(p);
-	add_copied(p);
+	TRY(pool_each(p->s->request->jobs, p->puts.v, p->puts.n, sizeof(*p->puts.v), sign_put));
+	sign_seen(p);
 	return NULL;
 }

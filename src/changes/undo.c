@@ -1,101 +1,61 @@
-/* What became of our outputs, and taking all of them back. */
+/* Undoing: one output goes or its original comes back, folders that we made go when empty; and the
+ * whole of it. */
+#include "changes/undo.h"
+
 #include "base/fs.h"
 #include "base/proc.h"
-#include "base/vec.h"
-#include "changes/apply_int.h"
 
-static struct err *not_ours(struct str dir)
-{
-	return err_new(E_NOENT, "'%.*s' was not translated by rocsmith", STR(dir));
-}
-
-/* ---- state ---- */
-
-struct look {
-	struct arena *a;
-	struct str base, root;
-	const struct manifest *m;
-	struct map seen; /* path -> struct seen * */
-};
-
-/* The sources may have been moved with the tree; those of an overlay are where they were. */
-static struct str root_of(const struct manifest *m, struct str base)
-{
-	return m->kind == BASE_IN_PLACE || !m->root.n ? base : m->root;
-}
-
-static bool source_changed(const struct look *l, struct str path, const struct seen *s)
+/* The old file itself returns. When both names are of one file, rename() would keep both. */
+static struct err *put_back(struct str base, const struct made *e, enum content content)
 {
 	ARENA(tmp);
-	struct stat st;
-	struct str text;
-	CLEANUP(err_freep) struct err *e = fs_stat(path, &st);
-	if (e)
-		return true;
-	struct sig now = sig_of(&st);
-	if (sig_eq(&now, &s->sig) && !s->racy)
-		return false;
-	if (sum_none(&s->hash) && !sig_eq(&now, &s->sig))
-		return true;
-	if (sum_none(&s->hash))
-		return false;
-	CLEANUP(err_freep) struct err *e2 = fs_read(&tmp, path, 1 << 30, &text);
-	struct sum sum = e2 ? (struct sum){0} : sum_of(text);
-	(void)l;
-	return !sum_eq(&sum, &s->hash);
+	struct str original = base_original(&tmp, base, e->output);
+	if (content == CONTENT_ORIGINAL)
+		return fs_remove(original);
+	return fs_move(original, base_path(&tmp, base, e->output), true);
 }
 
-static enum change_state state_of_source(const struct look *l, const struct made *e)
+struct err *undo_one(
+	const struct manifest *m, struct str base, const struct made *e, bool force, enum undo *ret)
 {
-	struct str name = e->source, path = base_path(l->a, l->root, name);
-	if (e->replaced && str_eq(e->source, e->output)) {
-		path = base_original(l->a, l->base, e->output);
-		name = path_rel(l->a, path, l->base);
+	ARENA(tmp);
+	enum content content;
+	bool original = e->replaced && fs_present(base_original(&tmp, base, e->output));
+	*ret = UNDO_NOT_THERE;
+	if (e->kind == MADE_FOUND || e->kind == MADE_DIR)
+		return NULL;
+	TRY(made_content(m, base, e, &content));
+	if (content == CONTENT_OTHER && e->replaced && !original)
+		return NULL; /* a killed run came before us, or after */
+	if ((content == CONTENT_OTHER && !force) ||
+		(content == CONTENT_MADE && e->replaced && !original)) {
+		*ret = UNDO_EDITED;
+		return NULL;
 	}
-	if (!fs_present(path))
-		return STATE_ORPHAN;
-	const struct seen *s = map_get(&l->seen, name);
-	if (!s)
-		s = map_get(&l->seen, path);
-	return s && source_changed(l, path, s) ? STATE_STALE : STATE_CURRENT;
-}
-
-static struct err *add_state(struct look *l, const struct made *e, struct change_entries *ret)
-{
-	enum holds holds;
-	TRY(made_look(l->m, l->base, e, &holds));
-	struct change_entry entry = {.output = e->output, .source = e->source};
-	entry.replaced = e->replaced && fs_present(base_original(l->a, l->base, e->output));
-	if (e->replaced && !entry.replaced && holds == HOLDS_OTHER)
-		return NULL; /* a killed run did not come to it */
-	if (holds == HOLDS_ORIGINAL || holds == HOLDS_NOTHING)
-		entry.state = STATE_MISSING;
-	else if (holds == HOLDS_OTHER)
-		entry.state = STATE_EDITED;
-	else
-		entry.state = state_of_source(l, e);
-	*VEC_PUSH(l->a, ret) = entry;
+	if (!original && content == CONTENT_NONE)
+		return NULL;
+	TRY(original ? put_back(base, e, content) : fs_remove(base_path(&tmp, base, e->output)));
+	*ret = UNDO_DONE;
 	return NULL;
 }
 
-struct err *changes_state(struct arena *a, struct str dir, struct change_entries *ret)
+struct err *undo_dirs(
+	const struct manifest *m, struct str base, const struct map *wanted, struct manifest *next)
 {
-	CLEANUP(fd_closep) int lock = -1;
-	struct manifest *m;
-	struct look l = {.a = a, .base = path_abs(a, dir), .seen.a = a};
-	*ret = (struct change_entries){0};
-	TRY(base_lock(l.base, true, &lock));
-	TRY(manifest_read(a, l.base, &m));
-	if (!m)
-		return not_ours(dir);
-	l.m = m;
-	l.root = root_of(m, l.base);
-	VEC_EACH (struct seen, s, &m->seen)
-		if (s->kind == SEEN_FILE)
-			map_put(&l.seen, s->path, s);
+	ARENA(tmp);
+	struct strs dirs = {0};
 	VEC_EACH (const struct made, e, &m->made)
-		if (e->kind != MADE_DIR && e->kind != MADE_FOUND)
-			TRY(add_state(&l, e, ret));
+		if (e->kind == MADE_DIR)
+			strs_add(&tmp, &dirs, e->output);
+	strs_sort(&dirs);
+	for (size_t i = dirs.n; i-- > 0;) {
+		struct str path = base_path(&tmp, base, dirs.v[i]);
+		if (!wanted || !map_get(wanted, dirs.v[i]))
+			TRY(fs_remove_empty(path));
+		if (next && fs_is_dir(path))
+			*VEC_PUSH(next->a, &next->made) =
+				(struct made){.output = dirs.v[i], .kind = MADE_DIR};
+	}
 	return NULL;
 }
 
@@ -126,7 +86,7 @@ static struct err *remove_torn(struct str folder)
 	struct strs names;
 	TRY(fs_list(&tmp, folder, &names));
 	for (size_t i = 0; i < names.n; i++)
-		if (str_starts(names.v[i], S(".rocsmith.tmp-")))
+		if (fs_is_temp_name(names.v[i]))
 			TRY(fs_remove(path_join(&tmp, folder, names.v[i])));
 	return NULL;
 }
@@ -162,23 +122,24 @@ struct restore {
 
 static void restore_one(struct restore *r, const struct made *e)
 {
-	enum taken taken = TAKEN_NOT_THERE;
-	struct err *err = take_back(r->m, r->base, e, r->force, &taken);
-	if (taken == TAKEN_EDITED)
+	enum undo undo = UNDO_NOT_THERE;
+	struct err *err = undo_one(r->m, r->base, e, r->force, &undo);
+	if (undo == UNDO_EDITED)
 		strs_add(r->a, r->kept, e->output);
-	if (err || taken == TAKEN_EDITED)
+	if (err || undo == UNDO_EDITED)
 		*VEC_PUSH(r->a, &r->left.made) = *e;
 	r->first = err_join(r->first, err);
 }
 
 static struct err *restore_all(struct restore *r)
 {
+	TRY(session_tidy(r->m, r->base));
 	VEC_EACH (const struct made, e, &r->m->made) {
 		TRY(cancel_check());
 		if (e->kind != MADE_DIR)
 			restore_one(r, e);
 	}
-	TRY(take_dirs(r->m, r->base, NULL, &r->left));
+	TRY(undo_dirs(r->m, r->base, NULL, &r->left));
 	return NULL;
 }
 
@@ -192,15 +153,15 @@ static struct err *end_restore(struct restore *r)
 }
 
 /* In a dry run: what would be kept. */
-static struct err *look_only(struct restore *r)
+static struct err *list_edited(struct restore *r)
 {
 	VEC_EACH (const struct made, e, &r->m->made) {
-		enum holds holds;
+		enum content content;
 		if (e->kind == MADE_DIR || e->kind == MADE_FOUND || r->force)
 			continue;
-		TRY(made_look(r->m, r->base, e, &holds));
+		TRY(made_content(r->m, r->base, e, &content));
 		bool original = fs_present(base_original(r->a, r->base, e->output));
-		if (holds == HOLDS_OTHER && (!e->replaced || original))
+		if (content == CONTENT_OTHER && (!e->replaced || original))
 			strs_add(r->a, r->kept, e->output);
 	}
 	return NULL;
@@ -211,7 +172,7 @@ static struct err *restore(struct restore *r)
 	r->left = (struct manifest){
 		.a = r->a, .kind = r->m->kind, .root = r->m->root, .identity = r->m->identity};
 	if (fs_writes_forbidden())
-		return look_only(r);
+		return list_edited(r);
 	struct err *e = restore_all(r);
 	if (e)
 		return err_join(e, r->first);
@@ -226,7 +187,7 @@ struct err *changes_restore(struct arena *a, struct str dir, bool force, struct 
 	struct restore r = {.a = a, .base = path_abs(a, dir), .force = force, .kept = ret_kept};
 	*ret_kept = (struct strs){0};
 	if (!fs_is_dir(base_file(a, r.base, "")))
-		return not_ours(dir);
+		return err_new(E_NOENT, "'%.*s' was not translated by rocsmith", STR(dir));
 	TRY(base_lock(r.base, fs_writes_forbidden(), &lock));
 	TRY(manifest_read(a, r.base, &m));
 	if (!m) /* a killed restore, or a run killed at its start */

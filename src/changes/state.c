@@ -1,0 +1,84 @@
+/* What became of the outputs of earlier runs. */
+#include "base/fs.h"
+#include "changes/manifest.h"
+
+struct states {
+	struct arena *a;
+	struct str base, root;
+	const struct manifest *m;
+	struct map seen; /* path -> struct seen * */
+};
+
+/* The sources may have been moved with the tree; those of an overlay are where they were. */
+static struct str root_of(const struct manifest *m, struct str base)
+{
+	return m->kind == BASE_IN_PLACE || !m->root.n ? base : m->root;
+}
+
+static bool source_changed(struct str path, const struct seen *s)
+{
+	struct stat st;
+	if (!fs_try_stat(path, &st))
+		return true;
+	struct sig now = sig_of(&st);
+	if (sig_eq(&now, &s->sig) && !s->racy)
+		return false;
+	if (sum_none(&s->hash))
+		return !sig_eq(&now, &s->sig);
+	struct sum sum = sum_of_file(path);
+	return !sum_eq(&sum, &s->hash);
+}
+
+static enum change_state state_of_source(const struct states *l, const struct made *e)
+{
+	struct str name = e->source, path = base_path(l->a, l->root, name);
+	if (e->replaced && str_eq(e->source, e->output)) {
+		path = base_original(l->a, l->base, e->output);
+		name = path_rel(l->a, path, l->base);
+	}
+	if (!fs_present(path))
+		return STATE_ORPHAN;
+	const struct seen *s = map_get(&l->seen, name);
+	if (!s)
+		s = map_get(&l->seen, path);
+	return s && source_changed(path, s) ? STATE_STALE : STATE_CURRENT;
+}
+
+static struct err *add_state(struct states *l, const struct made *e, struct change_entries *ret)
+{
+	enum content content;
+	TRY(made_content(l->m, l->base, e, &content));
+	struct change_entry entry = {.output = e->output, .source = e->source};
+	entry.replaced = e->replaced && fs_present(base_original(l->a, l->base, e->output));
+	if (e->replaced && !entry.replaced && content == CONTENT_OTHER)
+		return NULL; /* a killed run did not come to it */
+	if (content == CONTENT_ORIGINAL || content == CONTENT_NONE)
+		entry.state = STATE_MISSING;
+	else if (content == CONTENT_OTHER)
+		entry.state = STATE_EDITED;
+	else
+		entry.state = state_of_source(l, e);
+	*VEC_PUSH(l->a, ret) = entry;
+	return NULL;
+}
+
+struct err *changes_state(struct arena *a, struct str dir, struct change_entries *ret)
+{
+	CLEANUP(fd_closep) int lock = -1;
+	struct manifest *m;
+	struct states l = {.a = a, .base = path_abs(a, dir), .seen.a = a};
+	*ret = (struct change_entries){0};
+	TRY(base_lock(l.base, true, &lock));
+	TRY(manifest_read(a, l.base, &m));
+	if (!m)
+		return err_new(E_NOENT, "'%.*s' was not translated by rocsmith", STR(dir));
+	l.m = m;
+	l.root = root_of(m, l.base);
+	VEC_EACH (struct seen, s, &m->seen)
+		if (s->kind == SEEN_FILE)
+			map_put(&l.seen, s->path, s);
+	VEC_EACH (const struct made, e, &m->made)
+		if (e->kind != MADE_DIR && e->kind != MADE_FOUND)
+			TRY(add_state(&l, e, ret));
+	return NULL;
+}
