@@ -82,6 +82,13 @@ struct err *err_wrap(struct err *cause, const char *fmt, ...)
 	return e;
 }
 
+const struct err *err_root(const struct err *e)
+{
+	while (e->cause)
+		e = e->cause;
+	return e;
+}
+
 struct err *err_hint(struct err *e, const char *fmt, ...)
 {
 	va_list ap;

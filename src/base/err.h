@@ -54,6 +54,8 @@ struct err *err_at(struct err *e, struct loc at);
 struct err *err_detail(struct err *e, struct str text);
 /* Keeps both: first, with second (a failed cleanup) attached; either may be NULL. */
 MUST_USE struct err *err_join(struct err *first, struct err *second);
+/* What it began with: the last of its causes, or itself. */
+const struct err *err_root(const struct err *e);
 void err_free(struct err *e);
 void err_freep(struct err **e);
 

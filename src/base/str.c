@@ -234,6 +234,14 @@ bool strs_has(const struct strs *list, struct str s)
 	return false;
 }
 
+bool str_is_one_of(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_eq(s, str_from(*words)))
+			return true;
+	return false;
+}
+
 static int cmp_str(const void *a, const void *b)
 {
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);

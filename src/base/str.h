@@ -67,4 +67,5 @@ struct str str_join(struct arena *a, const struct strs *list, struct str sep);
 struct strs str_split(struct arena *a, struct str s, char sep);
 void strs_add(struct arena *a, struct strs *list, struct str s);
 bool strs_has(const struct strs *list, struct str s);
+bool str_is_one_of(struct str s, const char *const *words); /* NULL-terminated */
 void strs_sort(struct strs *list);

@@ -44,8 +44,7 @@ static void bash(struct script *s)
 		bool two = str_contains(str_from((*c)->name), S(" "));
 		buf_fmt(&s->out, "\t\t'%s'%s) words='", (*c)->name, two ? "" : "\\ *");
 		for (unsigned i = 0; i < 2; i++)
-			OPT_EACH(o, tables[i])
-			{
+			OPT_EACH (o, tables[i]) {
 				if (!is_offered(*c, o))
 					continue;
 				buf_fmt(&s->out, " --%s", o->lname);
@@ -89,8 +88,7 @@ static void fish_options(struct buf *out, const struct command *c, const struct 
 {
 	struct str head, tail;
 	bool two = str_cut(str_from(c->name), ' ', &head, &tail);
-	OPT_EACH(o, table)
-	{
+	OPT_EACH (o, table) {
 		if (!is_offered(c, o))
 			continue;
 		buf_fmt(out, "complete -c rocsmith -n '__fish_seen_subcommand_from %.*s",

@@ -25,8 +25,7 @@ void help_main(const struct command *const *all)
 
 static void show_table(const struct command *c, const struct opt *table)
 {
-	OPT_EACH(o, table)
-	{
+	OPT_EACH (o, table) {
 		if (!opt_is_shown(c, o))
 			continue;
 		ARENA(a);
@@ -47,8 +46,7 @@ static void show_table(const struct command *c, const struct opt *table)
 void help_command(const struct command *c)
 {
 	out_fmt("%s\n\nUsage: rocsmith %s [OPTION...]", c->summary, c->name);
-	OPT_EACH(o, c->opts)
-	{
+	OPT_EACH (o, c->opts) {
 		bool must = o->flags & OPT_REQUIRED;
 		if (opt_is_positional(o))
 			out_fmt(" %s%s%s%s%s", must ? "" : "[", o->kind == OPT_REST ? "-- " : "",
@@ -104,9 +102,9 @@ static void write_options(struct json *j, const void *command)
 	const struct opt *const tables[] = {c->opts, common_opts};
 	json_open(j, '[');
 	for (unsigned i = 0; i < 2; i++)
-		OPT_EACH(o, tables[i])
-	if (opt_is_shown(c, o))
-		json_object(j, opt_fields, o);
+		OPT_EACH (o, tables[i])
+			if (opt_is_shown(c, o))
+				json_object(j, opt_fields, o);
 	json_close(j);
 }
 

@@ -52,10 +52,10 @@ bool opt_is_shown(const struct command *c, const struct opt *o)
 static const struct opt *find_in(
 	const struct command *c, const struct opt *table, struct str name, char letter)
 {
-	OPT_EACH(o, table)
-	if (!opt_is_positional(o) && applies(c, o) &&
-		(letter ? o->sname == letter : str_eq(name, str_from(o->lname))))
-		return o;
+	OPT_EACH (o, table)
+		if (!opt_is_positional(o) && applies(c, o) &&
+			(letter ? o->sname == letter : str_eq(name, str_from(o->lname))))
+			return o;
 	return NULL;
 }
 
@@ -75,9 +75,9 @@ static struct err *unknown_option(struct parse *p, struct str word)
 	const struct opt *const tables[] = {p->c->opts, common_opts};
 	struct strs names = {0};
 	for (unsigned i = 0; i < 2; i++)
-		OPT_EACH(o, tables[i])
-	if (!opt_is_positional(o) && opt_is_shown(p->c, o))
-		strs_add(p->a, &names, str_fmt(p->a, "--%s", o->lname));
+		OPT_EACH (o, tables[i])
+			if (!opt_is_positional(o) && opt_is_shown(p->c, o))
+				strs_add(p->a, &names, str_fmt(p->a, "--%s", o->lname));
 	struct str near = suggest(str_sub(word, 0, str_chr(word, '=')), &names);
 	struct err *e = err_new(E_USAGE, "'%s' has no option '%.*s'", p->c->name, STR(word));
 	if (near.n)
@@ -215,9 +215,9 @@ static struct err *short_options(struct parse *p, struct str word)
 
 static const struct opt *next_positional(const struct opt *table)
 {
-	OPT_EACH(o, table)
-	if (opt_is_positional(o))
-		return o;
+	OPT_EACH (o, table)
+		if (opt_is_positional(o))
+			return o;
 	return NULL;
 }
 
@@ -235,8 +235,7 @@ static struct err *positional(struct parse *p, struct str word)
 /* Options that the command line leaves open may come from the environment. */
 static struct err *from_environment(const struct parse *p, const struct opt *table)
 {
-	OPT_EACH(o, table)
-	{
+	OPT_EACH (o, table) {
 		bool seen = !o->env || !applies(p->c, o);
 		for (size_t i = 0; i < p->seen.n && !seen; i++)
 			seen = p->seen.v[i] == o;
@@ -252,8 +251,7 @@ static struct err *from_environment(const struct parse *p, const struct opt *tab
 
 static struct err *missing(const struct parse *p)
 {
-	OPT_EACH(o, p->c->opts)
-	{
+	OPT_EACH (o, p->c->opts) {
 		if (!(o->flags & OPT_REQUIRED))
 			continue;
 		const char *at = p->args + o->off;

@@ -67,8 +67,7 @@ struct command {
 extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
 extern const struct opt common_opts[];
 
-#define OPT_EACH(o, table)                                                                         \
-	for (const struct opt *o = (table); o && o->kind != OPT_END; o++)
+#define OPT_EACH(o, table) for (const struct opt *o = (table); o && o->kind != OPT_END; o++)
 
 bool opt_is_positional(const struct opt *o);
 /* Whether the command has it, and shows it. */

@@ -87,14 +87,6 @@ static struct err *next(struct reader *r, yaml_event_t *ev)
 
 /* ---- scalars ---- */
 
-static bool one_of(struct str s, const char *const *words)
-{
-	for (; *words; words++)
-		if (str_eq(s, str_from(*words)))
-			return true;
-	return false;
-}
-
 static size_t digits(struct str s, size_t at)
 {
 	while (at < s.n && s.p[at] >= '0' && s.p[at] <= '9')
@@ -130,7 +122,7 @@ static bool is_number(struct str s)
 		return str_u64(str_sub(s, 2, s.n), 16, &n);
 	if (str_starts(s, S("0o")))
 		return str_u64(str_sub(s, 2, s.n), 8, &n);
-	return is_decimal(s) || one_of(s, words);
+	return is_decimal(s) || str_is_one_of(s, words);
 }
 
 static enum node_kind kind_of_plain(struct str s)
@@ -138,9 +130,9 @@ static enum node_kind kind_of_plain(struct str s)
 	static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
 	static const char *const bools[] = {
 		"true", "True", "TRUE", "false", "False", "FALSE", NULL};
-	if (one_of(s, nulls))
+	if (str_is_one_of(s, nulls))
 		return NODE_NULL;
-	if (one_of(s, bools))
+	if (str_is_one_of(s, bools))
 		return NODE_BOOL;
 	return is_number(s) ? NODE_NUMBER : NODE_STRING;
 }

@@ -2,7 +2,7 @@
  * required target, by the very target, a feature variant of it, or a generic target that covers it.
  */
 #include "base/proc.h"
-#include "verify/look.h"
+#include "verify/exam.h"
 
 static bool counts(const struct code_object *o)
 {
@@ -27,32 +27,32 @@ static bool has_kernels(const struct devcode_file *f)
 	return false;
 }
 
-static struct str list_targets(struct look *l, const struct devcode_file *f)
+static struct str list_targets(struct exam *x, const struct devcode_file *f)
 {
 	struct strs names = {0};
 	VEC_EACH (const struct code_object, o, &f->objects)
 		if (counts(o) && !strs_has(&names, o->target))
-			strs_add(l->a, &names, o->target);
+			strs_add(x->a, &names, o->target);
 	strs_sort(&names);
-	return names.n ? str_join(l->a, &names, S(", ")) : S("none");
+	return names.n ? str_join(x->a, &names, S(", ")) : S("none");
 }
 
-static void check_targets(struct look *l, const struct devcode_file *f)
+static void check_targets(struct exam *x, const struct devcode_file *f)
 {
-	VEC_EACH (const struct target, want, &l->o->require) {
+	VEC_EACH (const struct target, want, &x->o->require) {
 		bool found = false;
 		VEC_EACH (const struct code_object, o, &f->objects)
 			found = found || serves(o, want);
 		if (found)
 			continue;
-		struct str name = target_text(l->a, want);
-		struct finding *fi = look_say(l, V_DEVICE_MISSING, f->path,
-			"no kernel for %.*s; it has %.*s", STR(name), STR(list_targets(l, f)));
-		finding_fix(l->a, fi, "build it with --gpu %.*s", STR(name));
+		struct str name = target_text(x->a, want);
+		struct finding *fi = exam_say(x, V_DEVICE_MISSING, f->path,
+			"no kernel for %.*s; it has %.*s", STR(name), STR(list_targets(x, f)));
+		finding_fix(x->a, fi, "build it with --gpu %.*s", STR(name));
 	}
 }
 
-static void check_empty(struct look *l, const struct devcode_file *f)
+static void check_empty(struct exam *x, const struct devcode_file *f)
 {
 	struct strs names = {0};
 	size_t n = 0;
@@ -61,46 +61,46 @@ static void check_empty(struct look *l, const struct devcode_file *f)
 			continue;
 		n++;
 		if (!strs_has(&names, o->target))
-			strs_add(l->a, &names, o->target);
+			strs_add(x->a, &names, o->target);
 	}
 	if (n)
-		look_say(l, V_DEVICE_EMPTY, f->path, "%zu code objects without any kernel: %.*s", n,
-			STR(str_join(l->a, &names, S(", "))));
+		exam_say(x, V_DEVICE_EMPTY, f->path, "%zu code objects without any kernel: %.*s", n,
+			STR(str_join(x->a, &names, S(", "))));
 }
 
 /* Targets that every file with kernels has: the verdict's `served`. */
-static void serve(struct look *l, const struct devcode_file *f, bool first)
+static void serve(struct exam *x, const struct devcode_file *f, bool first)
 {
-	struct strs here = {0}, *served = &l->verdict->served, kept = {0};
+	struct strs here = {0}, *served = &x->verdict->served, kept = {0};
 	VEC_EACH (const struct code_object, o, &f->objects)
 		if (counts(o) && !strs_has(&here, o->target))
-			strs_add(l->a, &here, str_dup(l->a, o->target));
+			strs_add(x->a, &here, str_dup(x->a, o->target));
 	for (size_t i = 0; i < served->n; i++)
 		if (strs_has(&here, served->v[i]))
-			strs_add(l->a, &kept, served->v[i]);
+			strs_add(x->a, &kept, served->v[i]);
 	*served = first ? here : kept;
 	strs_sort(served);
 }
 
-struct err *check_device(struct look *l)
+struct err *check_device(struct exam *x)
 {
 	size_t files = 0;
-	bool wanted = l->o->require.n || l->o->device_code;
-	for (size_t i = 0; i < l->n; i++) {
-		struct look_member *m = &l->members[i];
+	bool wanted = x->o->require.n || x->o->device_code;
+	for (size_t i = 0; i < x->n; i++) {
+		struct exam_member *m = &x->members[i];
 		if (m->device_bad && m->elf)
-			look_say(l, V_DEVICE_BROKEN, m->zip->name, "%s", m->device_bad->msg);
+			exam_say(x, V_DEVICE_BROKEN, m->zip->name, "%s", m->device_bad->msg);
 		VEC_EACH (const struct devcode_file, f, &m->device.files) {
 			if (wanted)
-				check_empty(l, f);
+				check_empty(x, f);
 			if (!has_kernels(f))
 				continue;
-			serve(l, f, files++ == 0);
-			check_targets(l, f);
+			serve(x, f, files++ == 0);
+			check_targets(x, f);
 		}
 	}
 	if (wanted && !files)
-		look_say(l, V_DEVICE_NONE, S(""),
+		exam_say(x, V_DEVICE_NONE, S(""),
 			"there is no device code with kernels in the wheel");
 	return cancel_check();
 }

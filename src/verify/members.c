@@ -4,13 +4,13 @@
 
 #include "base/pool.h"
 #include "base/progress.h"
-#include "verify/look.h"
+#include "verify/exam.h"
 
 enum { IN_MEMORY = 1 << 22 }; /* zip_stream() gives smaller members in one piece */
 
 struct job {
-	struct look *l;
-	struct look_member *m;
+	struct exam *x;
+	struct exam_member *m;
 	struct progress *progress;
 };
 
@@ -30,8 +30,8 @@ static bool worth_a_look(struct str head, bool *ret_elf)
 
 static struct err *parse(struct job *j, const struct elf_src *src)
 {
-	struct look_member *m = j->m;
-	const struct verify_options *o = j->l->o;
+	struct exam_member *m = j->m;
+	const struct verify_options *o = j->x->o;
 	unsigned flags = o->require.n || o->device_code ? DEVCODE_KERNELS : 0;
 	struct err *e = NULL;
 	if (m->elf_magic)
@@ -51,7 +51,7 @@ static struct err *take(void *user, const void *p, size_t n, bool *stop)
 {
 	(void)stop;
 	struct pass *s = user;
-	struct look_member *m = s->job->m;
+	struct exam_member *m = s->job->m;
 	struct str bytes = {.p = p, .n = n};
 	hash_add(s->hash, p, n);
 	progress_add(s->job->progress, n, m->zip->name);
@@ -73,8 +73,8 @@ static void hash_freep(struct hash **h)
 
 static struct err *unpack(struct job *j)
 {
-	struct look_member *m = j->m;
-	const struct zip *z = &j->l->zip;
+	struct exam_member *m = j->m;
+	const struct zip *z = &j->x->zip;
 	CLEANUP(hash_freep) struct hash *hash = hash_new(HASH_SHA256);
 	CLEANUP(zip_sink_close) struct zip_sink sink = {.fd = -1};
 	struct pass s = {.job = j, .hash = hash, .first = true, .sink = &sink};
@@ -107,42 +107,39 @@ static int by_size(const void *x, const void *y)
 	return n != k ? (n < k) - (n > k) : (a->m > b->m) - (a->m < b->m);
 }
 
-static void report(struct look *l, struct look_member *m)
+static void report(struct exam *x, struct exam_member *m)
 {
 	if (m->bad)
-		look_say(l, V_ZIP_CONTENT, m->zip->name, "%s", m->bad->msg);
+		exam_say(x, V_ZIP_CONTENT, m->zip->name, "%s", m->bad->msg);
 	if (m->elf)
-		*VEC_PUSH(l->a, &l->elfs) = m->facts;
+		*VEC_PUSH(x->a, &x->elfs) = m->facts;
 	if (!m->odd)
 		return;
-	const struct err *last = m->odd;
-	while (last->cause)
-		last = last->cause;
 	bool library = str_contains(m->zip->name, S(".so"));
-	look_say(l, library ? V_ELF_BROKEN : V_ELF_ODD, m->zip->name, "%s", last->msg);
+	exam_say(x, library ? V_ELF_BROKEN : V_ELF_ODD, m->zip->name, "%s", err_root(m->odd)->msg);
 }
 
-struct err *check_members(struct look *l)
+struct err *check_members(struct exam *x)
 {
 	size_t n = 0;
 	uint64_t total = 0;
-	l->members = arena_array(l->a, l->zip.members.n + 1, sizeof(*l->members));
-	struct job *jobs = arena_array(l->a, l->zip.members.n + 1, sizeof(*jobs));
-	for (; l->n < l->zip.members.n; l->n++) {
-		struct look_member *m = &l->members[l->n];
-		m->zip = &l->zip.members.v[l->n];
+	x->members = arena_array(x->a, x->zip.members.n + 1, sizeof(*x->members));
+	struct job *jobs = arena_array(x->a, x->zip.members.n + 1, sizeof(*jobs));
+	for (; x->n < x->zip.members.n; x->n++) {
+		struct exam_member *m = &x->members[x->n];
+		m->zip = &x->zip.members.v[x->n];
 		m->skip = m->zip->dir || m->zip->unsafe;
 		total += m->skip ? 0 : m->zip->size;
 		if (!m->skip)
-			jobs[n++] = (struct job){.l = l, .m = m};
+			jobs[n++] = (struct job){.x = x, .m = m};
 	}
 	qsort(jobs, n, sizeof(*jobs), by_size);
-	struct progress *p = progress_begin(S("Verifying"), l->path, UNIT_BYTES, total);
+	struct progress *p = progress_begin(S("Verifying"), x->path, UNIT_BYTES, total);
 	for (size_t i = 0; i < n; i++)
 		jobs[i].progress = p;
-	struct err *e = pool_each(l->o->jobs, jobs, n, sizeof(*jobs), run);
+	struct err *e = pool_each(x->o->jobs, jobs, n, sizeof(*jobs), run);
 	progress_end(p);
-	for (size_t i = 0; i < l->n && !e; i++)
-		report(l, &l->members[i]);
+	for (size_t i = 0; i < x->n && !e; i++)
+		report(x, &x->members[i]);
 	return e;
 }

@@ -3,78 +3,78 @@
 #include <limits.h>
 
 #include "base/fs.h"
-#include "verify/look.h"
+#include "verify/exam.h"
 
-static void check_machines(struct look *l, struct str arch)
+static void check_machines(struct exam *x, struct str arch)
 {
-	VEC_EACH (const struct wheel_elf, e, &l->elfs) {
+	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
 		struct str machine = wheel_machine_name(e->machine);
 		if (machine.n && str_eq(machine, arch))
 			continue;
-		look_say(l, V_TAG_MACHINE, e->name,
+		exam_say(x, V_TAG_MACHINE, e->name,
 			"it is for %.*s (ELF machine %u), the tag says %.*s",
 			STR(machine.n ? machine : S("another processor")), e->machine, STR(arch));
 	}
 }
 
-static void suggest(struct look *l, struct finding *f, const struct wheel_platform *p)
+static void suggest(struct exam *x, struct finding *f, const struct wheel_platform *p)
 {
-	finding_fix(l->a, f, "wheel tags --remove --platform-tag %.*s %.*s", STR(p->tag),
-		STR(path_base(l->path)));
+	finding_fix(x->a, f, "wheel tags --remove --platform-tag %.*s %.*s", STR(p->tag),
+		STR(path_base(x->path)));
 }
 
 /* What symbol versions ask for, against the glibc that the tag names. */
-static void check_symbols(struct look *l, unsigned promised, const struct wheel_platform *p)
+static void check_symbols(struct exam *x, unsigned promised, const struct wheel_platform *p)
 {
 	uint64_t need = 0;
 	bool glibc = str_u64(str_sub(p->glibc, 2, p->glibc.n), 10, &need) && need > promised;
 	if (glibc)
-		suggest(l,
-			look_say(l, V_TAG_GLIBC, p->glibc_by,
+		suggest(x,
+			exam_say(x, V_TAG_GLIBC, p->glibc_by,
 				"it needs glibc %.*s, the tag promises to run with 2.%u",
 				STR(p->glibc), promised),
 			p);
 	else if (p->minor_by.n && p->minor > promised)
-		suggest(l,
-			look_say(l, V_TAG_SYMBOLS, S(""),
+		suggest(x,
+			exam_say(x, V_TAG_SYMBOLS, S(""),
 				"%.*s came with distributions of glibc 2.%u, the tag says 2.%u",
 				STR(p->minor_by), p->minor, promised),
 			p);
 	if (p->beyond.n)
-		suggest(l,
-			look_say(l, V_TAG_SYMBOLS, S(""), "%.*s is in no manylinux policy",
+		suggest(x,
+			exam_say(x, V_TAG_SYMBOLS, S(""), "%.*s is in no manylinux policy",
 				STR(p->beyond)),
 			p);
 	if (p->outside.n)
-		suggest(l,
-			look_say(l, V_TAG_LIBRARY, S(""),
+		suggest(x,
+			exam_say(x, V_TAG_LIBRARY, S(""),
 				"tagged manylinux, but PEP 600 does not know %.*s",
-				STR(str_join(l->a, &p->outside, S(", ")))),
+				STR(str_join(x->a, &p->outside, S(", ")))),
 			p);
 }
 
-static void check_platform(struct look *l, struct str tag, const struct wheel_platform *p)
+static void check_platform(struct exam *x, struct str tag, const struct wheel_platform *p)
 {
 	struct str arch;
 	if (str_eq(tag, S("any"))) {
-		if (l->elfs.n)
-			suggest(l,
-				look_say(l, V_TAG_ANY, l->elfs.v[0].name,
+		if (x->elfs.n)
+			suggest(x,
+				exam_say(x, V_TAG_ANY, x->elfs.v[0].name,
 					"machine code, but the platform tag is 'any'"),
 				p);
 		return;
 	}
 	unsigned promised = wheel_tag_glibc(tag, &arch);
 	if (!promised) {
-		look_say(l, V_TAG_PLATFORM, S(""), "the platform tag '%.*s' is not checked",
+		exam_say(x, V_TAG_PLATFORM, S(""), "the platform tag '%.*s' is not checked",
 			STR(tag));
 		return;
 	}
-	check_machines(l, arch);
+	check_machines(x, arch);
 	if (promised != UINT_MAX)
-		check_symbols(l, promised, p);
-	if (!l->elfs.n)
-		look_say(l, V_TAG_NO_ELF, S(""),
+		check_symbols(x, promised, p);
+	if (!x->elfs.n)
+		exam_say(x, V_TAG_NO_ELF, S(""),
 			"tagged '%.*s', but there is no machine code for the host", STR(tag));
 }
 
@@ -96,9 +96,9 @@ static struct str suffix_of(struct arena *a, struct str file, struct str *ret_st
 	return str_fmt(a, "cp%.*s", STR(digits));
 }
 
-static bool tag_accepts(const struct look *l, struct str suffix)
+static bool tag_accepts(const struct exam *x, struct str suffix)
 {
-	struct str pythons = l->name.python, abis = l->name.abi, one, digits = suffix;
+	struct str pythons = x->name.python, abis = x->name.abi, one, digits = suffix;
 	bool limited = str_eq(suffix, S("abi3")), pure_abi = false, listed = false;
 	while (str_next(&abis, '.', &one)) {
 		/* abi3 modules load wherever the tag lets the wheel in */
@@ -114,43 +114,43 @@ static bool tag_accepts(const struct look *l, struct str suffix)
 }
 
 /* The same module for the right Python lies beside it: then it is one of several, all is well. */
-static bool has_sibling(struct look *l, struct str name, struct str stem)
+static bool has_sibling(struct exam *x, struct str name, struct str stem)
 {
-	VEC_EACH (const struct wheel_elf, e, &l->elfs) {
-		struct str other, suffix = suffix_of(l->a, path_base(e->name), &other);
+	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
+		struct str other, suffix = suffix_of(x->a, path_base(e->name), &other);
 		bool beside = str_eq(path_dir(e->name), path_dir(name)) && str_eq(other, stem);
-		if (beside && !str_eq(e->name, name) && suffix.n && tag_accepts(l, suffix))
+		if (beside && !str_eq(e->name, name) && suffix.n && tag_accepts(x, suffix))
 			return true;
 	}
 	return false;
 }
 
-static void check_python(struct look *l)
+static void check_python(struct exam *x)
 {
-	VEC_EACH (const struct wheel_elf, e, &l->elfs) {
-		struct str stem, suffix = suffix_of(l->a, path_base(e->name), &stem);
-		if (!suffix.n || tag_accepts(l, suffix) || has_sibling(l, e->name, stem))
+	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
+		struct str stem, suffix = suffix_of(x->a, path_base(e->name), &stem);
+		if (!suffix.n || tag_accepts(x, suffix) || has_sibling(x, e->name, stem))
 			continue;
-		look_say(l, V_TAG_PYTHON, e->name,
+		exam_say(x, V_TAG_PYTHON, e->name,
 			"it is a module for %.*s, the wheel is for %.*s-%.*s", STR(suffix),
-			STR(l->name.python), STR(l->name.abi));
+			STR(x->name.python), STR(x->name.abi));
 	}
 }
 
-void check_tags(struct look *l)
+void check_tags(struct exam *x)
 {
 	struct wheel_platform p;
-	if (l->pure && l->elfs.n)
-		look_say(l, V_WHEEL_PURELIB, l->elfs.v[0].name,
+	if (x->pure && x->elfs.n)
+		exam_say(x, V_WHEEL_PURELIB, x->elfs.v[0].name,
 			"machine code, but WHEEL says Root-Is-Purelib: true");
-	if (!l->named)
+	if (!x->named)
 		return;
-	check_python(l);
-	struct err *e = wheel_platform_of(l->a, &l->elfs, &p);
+	check_python(x);
+	struct err *e = wheel_platform_of(x->a, &x->elfs, &p);
 	if (e)
-		look_say(l, V_TAG_MACHINE, S(""), "%s", e->msg);
-	struct str rest = l->name.platform, tag;
+		exam_say(x, V_TAG_MACHINE, S(""), "%s", e->msg);
+	struct str rest = x->name.platform, tag;
 	while (!e && str_next(&rest, '.', &tag))
-		check_platform(l, tag, &p);
+		check_platform(x, tag, &p);
 	err_free(e);
 }

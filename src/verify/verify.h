@@ -39,6 +39,3 @@ struct verdicts {
 
 /* The document of `rocsmith verify --json`: schema rocsmith.verify/1. */
 extern const struct json_field verdicts_fields[]; /* of struct verdicts */
-
-/* From know/findings.def, for the man page's test; NULL behind the last. */
-const char *verify_finding_id(size_t i);

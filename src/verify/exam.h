@@ -1,4 +1,4 @@
-/* Private to verify: what the checks of one wheel share. */
+/* The examination of one wheel: what its checks share and how they speak. Private to verify/. */
 #pragma once
 
 #include "base/hash.h"
@@ -12,7 +12,7 @@ enum verify_id {
 	V_COUNT
 };
 
-struct look_member { /* what was seen of a member while it was unpacked */
+struct exam_member { /* what was seen of a member while it was unpacked */
 	const struct zip_member *zip;
 	bool read;       /* content is right; digest is set */
 	bool skip;       /* of no use to hash: a folder, or not safe to read */
@@ -27,7 +27,7 @@ struct look_member { /* what was seen of a member while it was unpacked */
 	struct arena a; /* of facts, device */
 };
 
-struct look {
+struct exam {
 	struct arena *a;
 	struct str path;
 	const struct verify_options *o;
@@ -36,7 +36,7 @@ struct look {
 	bool named; /* the file name is a wheel's */
 	struct wheel_name name;
 	struct str info; /* the dist-info folder, "" = none */
-	struct look_member *members;
+	struct exam_member *members;
 	size_t n;
 	struct wheel_elfs elfs;
 	struct strs requires; /* names of required projects, normalised */
@@ -44,15 +44,19 @@ struct look {
 	struct verdict *verdict;
 };
 
-/* Adds a finding of the table; member "" = the wheel itself. */
-struct finding *look_say(struct look *l, enum verify_id id, struct str member, const char *fmt, ...)
+/* ---- exam.c ---- */
+/* Adds a finding of know/findings.def; member "" = the wheel itself. */
+struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
 	PRINTF(4, 5);
+/* "NAME-VERSION.dist-info/METADATA" for "METADATA". */
+struct str exam_path(struct exam *x, const char *name);
 /* Content of a dist-info file; false (and a finding) when it is not there or not readable. */
-bool look_text(struct look *l, const char *name, enum verify_id missing, struct str *ret);
+bool exam_text(struct exam *x, const char *name, enum verify_id missing, struct str *ret);
 
-MUST_USE struct err *check_members(struct look *l); /* unpacks, hashes, parses */
-void check_dist_info(struct look *l);               /* METADATA, WHEEL */
-void check_record(struct look *l);
-void check_tags(struct look *l);
-void check_loader(struct look *l); /* needed libraries, RPATH */
-MUST_USE struct err *check_device(struct look *l);
+/* ---- the checks, one file each, in the order in which they run ---- */
+MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes, parses */
+void check_dist_info(struct exam *x);               /* METADATA, WHEEL */
+void check_record(struct exam *x);
+void check_tags(struct exam *x);
+void check_loader(struct exam *x); /* needed libraries, RPATH */
+MUST_USE struct err *check_device(struct exam *x);
