@@ -1,4 +1,4 @@
-/* The escaping writer that all pages go through. */
+/* The escaping writer that all pages go through, and how numbers and sections look. */
 #include "report/html.h"
 
 static void escape(struct buf *out, struct str s)
@@ -68,4 +68,31 @@ void html_raw(struct html *h, struct str markup)
 const char *html_num(struct html *h, double value)
 {
 	return str_fmt(h->out.a, "%.2f", value).p;
+}
+
+struct str html_bytes(struct html *h, uint64_t n)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	double value = (double)n;
+	size_t unit = 0;
+	for (; value >= 999.95 && unit < 4; unit++)
+		value /= 1000;
+	return str_fmt(h->out.a, unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+struct str html_seconds(struct html *h, double s)
+{
+	if (s > 1e9)
+		return S("over 30 years");
+	if (s >= 60)
+		return str_fmt(h->out.a, "%d min %02d s", (int)s / 60, (int)s % 60);
+	if (s < 0.0995)
+		return str_fmt(h->out.a, s < 0.00995 ? "%.1f ms" : "%.0f ms", s * 1000);
+	return str_fmt(h->out.a, s >= 10 ? "%.1f s" : "%.2f s", s);
+}
+
+void html_section(struct html *h, const char *id, const char *title)
+{
+	html_open(h, "section", "aria-labelledby", id, NULL);
+	html_leaf(h, str_from(title), "h2", "id", id, NULL);
 }

@@ -23,3 +23,8 @@ void html_text(struct html *h, struct str text);
 void html_raw(struct html *h, struct str markup);
 /* A number as attribute value, at most two decimals. */
 const char *html_num(struct html *h, double value);
+/* "1.3 GB", "0.42 s"; in the arena of h. */
+struct str html_bytes(struct html *h, uint64_t n);
+struct str html_seconds(struct html *h, double s);
+/* A heading with an anchor, and the section that it opens; html_close() ends it. */
+void html_section(struct html *h, const char *id, const char *title);

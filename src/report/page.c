@@ -1,6 +1,7 @@
 /* The page: style sheet, head line, figures, and the sections in order. */
 #include <time.h>
 
+#include "base/fs.h"
 #include "report/page.h"
 
 /* Colours keep a contrast of at least 4.5 to 1 for text in both modes; k0..k7 are the kinds. */
@@ -54,58 +55,6 @@ static const char style_more[] =
 	"overflow-wrap:anywhere}footer{margin-top:48px;color:var(--dim);font-size:13px}\n"
 	"@media print{details{display:none}}\n";
 
-static const struct {
-	struct str kind;
-	const char *class;
-} kinds[] = {
-	{S_INIT("sdk"), "k0"},
-	{S_INIT("hipify"), "k1"},
-	{S_INIT("device"), "k2"},
-	{S_INIT("bundle"), "k3"},
-	{S_INIT("host"), "k7"},
-	{S_INIT("link"), "k4"},
-	{S_INIT("wheel"), "k5"},
-	/* stages */
-	{S_INIT("compile"), "k2"},
-	{S_INIT("package"), "k5"},
-	{S_INIT("verify"), "k3"},
-};
-
-const char *page_kind_class(struct str kind)
-{
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (str_eq(kinds[i].kind, kind))
-			return kinds[i].class;
-	return "k6";
-}
-
-struct str page_bytes(struct html *h, uint64_t n)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	double value = (double)n;
-	size_t unit = 0;
-	for (; value >= 999.95 && unit < 4; unit++)
-		value /= 1000;
-	return str_fmt(h->out.a, unit && value < 99.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
-}
-
-struct str page_seconds(struct html *h, double s)
-{
-	if (s > 1e9)
-		return S("over 30 years");
-	if (s >= 60)
-		return str_fmt(h->out.a, "%d min %02d s", (int)s / 60, (int)s % 60);
-	if (s < 0.0995)
-		return str_fmt(h->out.a, s < 0.00995 ? "%.1f ms" : "%.0f ms", s * 1000);
-	return str_fmt(h->out.a, s >= 10 ? "%.1f s" : "%.2f s", s);
-}
-
-void page_section(struct html *h, const char *id, const char *title)
-{
-	html_open(h, "section", "aria-labelledby", id, NULL);
-	html_leaf(h, str_from(title), "h2", "id", id, NULL);
-}
-
 static void head(struct html *h, const struct report *r)
 {
 	html_raw(h, S("<!doctype html>\n"));
@@ -123,19 +72,40 @@ static void head(struct html *h, const struct report *r)
 	html_close(h);
 }
 
-static void badge(struct html *h, const struct report *r)
+static void card(struct html *h, struct str value, const char *what)
 {
-	bool pass = str_eq(r->verdict, S("pass"));
-	bool bad = r->error.n || str_eq(r->verdict, S("fail"));
-	struct str text = r->error.n ? S("build failed")
-			  : pass     ? S("verified")
-			  : bad      ? S("failed verification")
-				     : S("not verified");
-	html_leaf(h, text, "span", "class",
-		bad    ? "badge fail"
-		: pass ? "badge pass"
-		       : "badge none",
-		NULL);
+	html_open(h, "div", NULL);
+	html_leaf(h, value, "b", NULL);
+	html_leaf(h, str_from(what), "span", NULL);
+	html_close(h);
+}
+
+static void title(struct html *h, const struct report *r)
+{
+	bool pass = str_eq(r->verdict, S("pass")), fail = str_eq(r->verdict, S("fail"));
+	html_open(h, "h1", NULL);
+	html_text(h, r->name);
+	html_leaf(h, r->version, "small", NULL);
+	if (r->error.n)
+		html_leaf(h, S("build failed"), "span", "class", "badge fail", NULL);
+	else if (pass)
+		html_leaf(h, S("verified"), "span", "class", "badge pass", NULL);
+	else if (fail)
+		html_leaf(h, S("failed verification"), "span", "class", "badge fail", NULL);
+	else
+		html_leaf(h, S("not verified"), "span", "class", "badge none", NULL);
+	html_close(h);
+	if (r->wheel.n)
+		html_leaf(h, path_base(r->wheel), "p", "class", "sub", NULL);
+	if (r->error.n)
+		html_leaf(h, r->error, "p", "class", "sub fail", NULL);
+	html_open(h, "div", "class", "cards", NULL);
+	card(h, html_seconds(h, r->seconds), "wall time");
+	if (r->wheel.n)
+		card(h, html_bytes(h, r->bytes), "wheel");
+	card(h, str_fmt(h->out.a, "%zu", r->gpus.n), "GPU targets");
+	card(h, str_fmt(h->out.a, "%zu", r->steps.n), "steps");
+	html_close(h);
 }
 
 static struct str started(struct html *h, const struct report *r)
@@ -147,45 +117,6 @@ static struct str started(struct html *h, const struct report *r)
 		return S("");
 	return str_dup(h->out.a, str_sub(str_from(text), 0,
 					 strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &tm)));
-}
-
-static void card(struct html *h, struct str value, const char *what)
-{
-	html_open(h, "div", NULL);
-	html_leaf(h, value, "b", NULL);
-	html_leaf(h, str_from(what), "span", NULL);
-	html_close(h);
-}
-
-static void cards(struct html *h, const struct report *r)
-{
-	html_open(h, "div", "class", "cards", NULL);
-	card(h, page_seconds(h, r->seconds), "wall time");
-	if (r->wheel.n)
-		card(h, page_bytes(h, r->bytes), "wheel");
-	card(h, str_fmt(h->out.a, "%zu", r->gpus.n), "GPU targets");
-	card(h, str_fmt(h->out.a, "%zu", r->steps.n), "steps");
-	html_close(h);
-}
-
-static struct str last_part(struct str path)
-{
-	size_t at = str_rchr(path, '/');
-	return at == path.n ? path : str_sub(path, at + 1, path.n);
-}
-
-static void title(struct html *h, const struct report *r)
-{
-	html_open(h, "h1", NULL);
-	html_text(h, r->name);
-	html_leaf(h, r->version, "small", NULL);
-	badge(h, r);
-	html_close(h);
-	if (r->wheel.n)
-		html_leaf(h, last_part(r->wheel), "p", "class", "sub", NULL);
-	if (r->error.n)
-		html_leaf(h, r->error, "p", "class", "sub fail", NULL);
-	cards(h, r);
 }
 
 struct str report_html(struct arena *a, const struct report *r)

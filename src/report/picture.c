@@ -4,6 +4,32 @@
  * always repeated by a table or a title, so that nothing depends on seeing colours. */
 #include "report/page.h"
 
+/* The classes of style in page.c that give kinds of steps, and stages, their colours. */
+static const struct {
+	struct str kind;
+	const char *class;
+} kinds[] = {
+	{S_INIT("sdk"), "k0"},
+	{S_INIT("hipify"), "k1"},
+	{S_INIT("device"), "k2"},
+	{S_INIT("bundle"), "k3"},
+	{S_INIT("host"), "k7"},
+	{S_INIT("link"), "k4"},
+	{S_INIT("wheel"), "k5"},
+	/* stages */
+	{S_INIT("compile"), "k2"},
+	{S_INIT("package"), "k5"},
+	{S_INIT("verify"), "k3"},
+};
+
+static const char *class_of(struct str kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (str_eq(kinds[i].kind, kind))
+			return kinds[i].class;
+	return "k6";
+}
+
 enum { WIDTH = 1000, LANE = 26, BAR = 22, LABEL = 150, VALUE = 200 };
 
 static void svg(struct html *h, double height, const char *what)
@@ -29,45 +55,36 @@ static void label(struct html *h, double x, double y, const char *class, struct 
 	html_leaf(h, text, "text", "x", html_num(h, x), "y", html_num(h, y), "class", class, NULL);
 }
 
-/* ---- stages ---- */
-static double stages_total(const struct report *r)
+/* Opens the item of a legend; html_close() ends it. */
+static void legend_item(struct html *h, struct str kind)
 {
-	double total = 0;
-	VEC_EACH (const struct report_stage, s, &r->stages)
-		total += s->seconds;
-	return total;
+	html_open(h, "li", NULL);
+	html_leaf(h, S(""), "i", "class", class_of(kind), NULL);
+	html_leaf(h, kind, "span", NULL);
 }
 
-static void stages_bar(struct html *h, const struct report *r, double total)
+/* ---- stages ---- */
+void page_stages(struct html *h, const struct report *r)
 {
-	double x = 0;
+	double total = 0, x = 0;
+	VEC_EACH (const struct report_stage, s, &r->stages)
+		total += s->seconds;
+	if (total <= 0)
+		return;
+	html_section(h, "stages", "Stages");
 	svg(h, BAR + 8, "wall time per stage");
-	for (size_t i = 0; i < r->stages.n; i++) {
-		const struct report_stage *s = &r->stages.v[i];
+	VEC_EACH (const struct report_stage, s, &r->stages) {
 		double w = s->seconds / total * WIDTH;
 		struct str title = str_fmt(
-			h->out.a, "%.*s: %.*s", STR(s->name), STR(page_seconds(h, s->seconds)));
-		rect(h, (struct box){x, 2, w > 1 ? w - 1 : w, BAR}, page_kind_class(s->name),
-			title);
+			h->out.a, "%.*s: %.*s", STR(s->name), STR(html_seconds(h, s->seconds)));
+		rect(h, (struct box){x, 2, w > 1 ? w - 1 : w, BAR}, class_of(s->name), title);
 		x += w;
 	}
 	html_close(h);
-}
-
-void page_stages(struct html *h, const struct report *r)
-{
-	double total = stages_total(r);
-	if (total <= 0)
-		return;
-	page_section(h, "stages", "Stages");
-	stages_bar(h, r, total);
 	html_open(h, "ul", "class", "legend", NULL);
-	for (size_t i = 0; i < r->stages.n; i++) {
-		const struct report_stage *s = &r->stages.v[i];
-		html_open(h, "li", NULL);
-		html_leaf(h, S(""), "i", "class", page_kind_class(s->name), NULL);
-		html_leaf(h, s->name, "span", NULL);
-		html_leaf(h, page_seconds(h, s->seconds), "b", NULL);
+	VEC_EACH (const struct report_stage, s, &r->stages) {
+		legend_item(h, s->name);
+		html_leaf(h, html_seconds(h, s->seconds), "b", NULL);
 		html_close(h);
 	}
 	html_close(h);
@@ -103,28 +120,18 @@ static struct str step_title(struct html *h, const struct report_step *s)
 {
 	return str_fmt(h->out.a, "%.*s %.*s%s%.*s: %.*s, CPU %.*s, peak %.*s", STR(s->kind),
 		STR(s->name), s->gpu.n ? " for " : "", STR(s->gpu),
-		STR(page_seconds(h, s->seconds)), STR(page_seconds(h, s->cpu)),
-		STR(page_bytes(h, s->memory)));
+		STR(html_seconds(h, s->seconds)), STR(html_seconds(h, s->cpu)),
+		STR(html_bytes(h, s->memory)));
 }
 
 static void step_box(struct html *h, const struct report *r, const struct report_step *s)
 {
 	double x = s->start / r->end * WIDTH, w = s->seconds / r->end * WIDTH;
 	struct box b = {x, (double)s->lane * LANE + 2, w < 1 ? 1 : w, BAR};
-	rect(h, b, page_kind_class(s->kind), step_title(h, s));
+	rect(h, b, class_of(s->kind), step_title(h, s));
 	struct str text = s->gpu.n ? s->gpu : s->kind;
 	if (w > 8.0 * (double)text.n)
 		label(h, x + 5, b.y + 15, "inbar", text);
-}
-
-/* One more mark would not be seen: it would lie on the last one of its lane. */
-static bool hidden(const struct report *r, const struct report_step *s, double *last)
-{
-	double end = (s->start + s->seconds) / r->end * WIDTH;
-	if (end - last[s->lane] < 0.5)
-		return true;
-	last[s->lane] = end;
-	return false;
 }
 
 static void kinds_legend(struct html *h, const struct report *r)
@@ -135,28 +142,20 @@ static void kinds_legend(struct html *h, const struct report *r)
 		if (s->cached || strs_has(&seen, s->kind))
 			continue;
 		strs_add(h->out.a, &seen, s->kind);
-		html_open(h, "li", NULL);
-		html_leaf(h, S(""), "i", "class", page_kind_class(s->kind), NULL);
-		html_leaf(h, s->kind, "span", NULL);
+		legend_item(h, s->kind);
 		html_close(h);
 	}
 	html_close(h);
-}
-
-static size_t cached_steps(const struct report *r)
-{
-	size_t n = 0;
-	VEC_EACH (const struct report_step, s, &r->steps)
-		n += s->cached;
-	return n;
 }
 
 void page_timeline(struct html *h, const struct report *r)
 {
 	if (!r->steps.n)
 		return;
-	size_t cached = cached_steps(r);
-	page_section(h, "timeline", "Timeline");
+	size_t cached = 0;
+	VEC_EACH (const struct report_step, s, &r->steps)
+		cached += s->cached;
+	html_section(h, "timeline", "Timeline");
 	html_leaf(h,
 		str_fmt(h->out.a, "%zu steps ran in up to %u lanes at once; up to date: %zu.",
 			r->steps.n - cached, r->lanes, cached),
@@ -168,9 +167,14 @@ void page_timeline(struct html *h, const struct report *r)
 			last[i] = -1;
 		svg(h, height + 20, "steps over time, one row per lane");
 		axis(h, r, height);
-		VEC_EACH (const struct report_step, s, &r->steps)
-			if (!s->cached && !hidden(r, s, last))
-				step_box(h, r, s);
+		VEC_EACH (const struct report_step, s, &r->steps) {
+			double right = (s->start + s->seconds) / r->end * WIDTH;
+			/* One more mark on the last one of its lane would not be seen. */
+			if (s->cached || right - last[s->lane] < 0.5)
+				continue;
+			last[s->lane] = right;
+			step_box(h, r, s);
+		}
 		html_close(h);
 		kinds_legend(h, r);
 	}
@@ -178,28 +182,22 @@ void page_timeline(struct html *h, const struct report *r)
 }
 
 /* ---- GPUs ---- */
-static double gpus_longest(const struct report *r)
-{
-	double longest = 0;
-	VEC_EACH (const struct report_gpu, g, &r->gpus)
-		longest = g->seconds > longest ? g->seconds : longest;
-	return longest;
-}
-
 static struct str gpu_text(struct html *h, const struct report_gpu *g)
 {
 	if (!g->ran)
 		return str_fmt(h->out.a, "%zu up to date", g->cached);
-	return str_fmt(h->out.a, "%.*s, peak %.*s", STR(page_seconds(h, g->seconds)),
-		STR(page_bytes(h, g->memory)));
+	return str_fmt(h->out.a, "%.*s, peak %.*s", STR(html_seconds(h, g->seconds)),
+		STR(html_bytes(h, g->memory)));
 }
 
 void page_gpus(struct html *h, const struct report *r)
 {
-	double longest = gpus_longest(r);
+	double longest = 0;
+	VEC_EACH (const struct report_gpu, g, &r->gpus)
+		longest = g->seconds > longest ? g->seconds : longest;
 	if (!r->gpus.n)
 		return;
-	page_section(h, "gpus", "Device passes per GPU");
+	html_section(h, "gpus", "Device passes per GPU");
 	svg(h, (double)r->gpus.n * LANE + 4, "time of the device passes, one bar per GPU");
 	for (size_t i = 0; i < r->gpus.n; i++) {
 		const struct report_gpu *g = &r->gpus.v[i];

@@ -14,12 +14,10 @@ static const struct node *member(const struct node *map, struct str key)
 
 static void read_stages(struct arena *a, struct report *r)
 {
-	NODE_EACH (s, member(r->doc, S("stages")))
+	const struct node *stages = member(r->doc, S("stages"));
+	NODE_EACH (s, stages)
 		*VEC_PUSH(a, &r->stages) = (struct report_stage){
-			.name = s->key,
-			.seconds = node_number(
-				r->doc ? member(r->doc, S("stages")) : &none, s->key, 0),
-		};
+			.name = s->key, .seconds = node_number(stages, s->key, 0)};
 }
 
 static int by_start(const void *x, const void *y)
@@ -30,26 +28,21 @@ static int by_start(const void *x, const void *y)
 	return str_cmp(a->name, b->name);
 }
 
-static struct report_step read_step(const struct node *s)
-{
-	return (struct report_step){
-		.kind = node_text(s, S("kind"), S("step")),
-		.name = node_text(s, S("name"), S("")),
-		.gpu = node_text(s, S("gpu"), S("")),
-		.start = node_number(s, S("start"), 0),
-		.seconds = node_number(s, S("seconds"), 0),
-		.cpu = node_number(s, S("cpu"), 0),
-		.memory = node_u64(s, S("memory"), 0),
-		.cached = node_bool(s, S("cached"), false),
-	};
-}
-
 /* Steps that a failed build never came to have "done": false. */
 static void read_steps(struct arena *a, struct report *r)
 {
 	NODE_EACH (s, member(r->doc, S("steps")))
 		if (node_bool(s, S("done"), true) || node_bool(s, S("cached"), false))
-			*VEC_PUSH(a, &r->steps) = read_step(s);
+			*VEC_PUSH(a, &r->steps) = (struct report_step){
+				.kind = node_text(s, S("kind"), S("step")),
+				.name = node_text(s, S("name"), S("")),
+				.gpu = node_text(s, S("gpu"), S("")),
+				.start = node_number(s, S("start"), 0),
+				.seconds = node_number(s, S("seconds"), 0),
+				.cpu = node_number(s, S("cpu"), 0),
+				.memory = node_u64(s, S("memory"), 0),
+				.cached = node_bool(s, S("cached"), false),
+			};
 	if (r->steps.n)
 		qsort(r->steps.v, r->steps.n, sizeof(*r->steps.v), by_start);
 }
@@ -103,12 +96,6 @@ static void sum_gpus(struct arena *a, struct report *r)
 	}
 }
 
-static struct str find_verdict(const struct report *r)
-{
-	const struct node *wheels = member(member(r->doc, S("verify")), S("wheels"));
-	return wheels->n ? node_text(wheels->v, S("verdict"), S("")) : S("");
-}
-
 struct err *report_read(struct arena *a, const struct node *doc, struct report *ret)
 {
 	struct str schema = node_text(doc, S("schema"), S(""));
@@ -116,17 +103,18 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		return err_hint(node_error(doc, E_SYNTAX,
 					"not a build document: the schema is '%.*s'", STR(schema)),
 			"'rocsmith build' writes build.json into its build folder");
+	const struct node *wheels = member(member(doc, S("verify")), S("wheels"));
 	const struct node *project = member(member(doc, S("plan")), S("project"));
 	*ret = (struct report){
 		.doc = doc,
 		.name = node_text(project, S("name"), S("project")),
 		.version = node_text(project, S("version"), S("")),
+		.verdict = wheels->n ? node_text(wheels->v, S("verdict"), S("")) : S(""),
 		.wheel = node_text(doc, S("wheel"), S("")),
 		.error = node_text(member(doc, S("error")), S("message"), S("")),
 		.bytes = node_u64(doc, S("bytes"), 0),
 		.seconds = node_number(doc, S("seconds"), 0),
 	};
-	ret->verdict = find_verdict(ret);
 	read_stages(a, ret);
 	read_steps(a, ret);
 	assign_lanes(a, ret);

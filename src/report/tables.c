@@ -3,8 +3,10 @@
 
 #include "report/page.h"
 
-static void heads(struct html *h, const char *const *titles)
+static void open_table(struct html *h, const char *const *titles)
 {
+	html_open(h, "div", "class", "scroll", NULL);
+	html_open(h, "table", NULL);
 	html_open(h, "thead", NULL);
 	html_open(h, "tr", NULL);
 	for (; *titles; titles++) {
@@ -14,23 +16,6 @@ static void heads(struct html *h, const char *const *titles)
 	}
 	html_close(h);
 	html_close(h);
-}
-
-static void cell(struct html *h, struct str text)
-{
-	html_leaf(h, text, "td", NULL);
-}
-
-static void number(struct html *h, struct str text)
-{
-	html_leaf(h, text, "td", "class", "num", NULL);
-}
-
-static void open_table(struct html *h, const char *const *titles)
-{
-	html_open(h, "div", "class", "scroll", NULL);
-	html_open(h, "table", NULL);
-	heads(h, titles);
 	html_open(h, "tbody", NULL);
 }
 
@@ -41,6 +26,24 @@ static void close_table(struct html *h)
 	html_close(h);
 }
 
+/* A row of cells; kinds has a letter for each: text, number or code. */
+static void row(struct html *h, const char *kinds, const struct str *cells)
+{
+	html_open(h, "tr", NULL);
+	for (; *kinds; kinds++, cells++) {
+		if (*kinds == 'n') {
+			html_leaf(h, *cells, "td", "class", "num", NULL);
+		} else if (*kinds == 'c') {
+			html_open(h, "td", NULL);
+			html_leaf(h, *cells, "code", NULL);
+			html_close(h);
+		} else {
+			html_leaf(h, *cells, "td", NULL);
+		}
+	}
+	html_close(h);
+}
+
 /* ---- slowest steps ---- */
 enum { SLOWEST = 12 };
 
@@ -48,18 +51,6 @@ static int by_seconds(const void *x, const void *y)
 {
 	const struct report_step *const *a = x, *const *b = y;
 	return ((*a)->seconds < (*b)->seconds) - ((*a)->seconds > (*b)->seconds);
-}
-
-static void step_row(struct html *h, const struct report_step *s)
-{
-	html_open(h, "tr", NULL);
-	cell(h, s->kind);
-	cell(h, s->name);
-	cell(h, s->gpu);
-	number(h, page_seconds(h, s->seconds));
-	number(h, page_seconds(h, s->cpu));
-	number(h, page_bytes(h, s->memory));
-	html_close(h);
 }
 
 void page_slowest(struct html *h, const struct report *r)
@@ -73,32 +64,22 @@ void page_slowest(struct html *h, const struct report *r)
 	if (!n)
 		return;
 	qsort((void *)v, n, sizeof(*v), by_seconds);
-	page_section(h, "slowest", "Slowest steps");
+	html_section(h, "slowest", "Slowest steps");
 	static const char *const titles[] = {
 		"Step", "Of", "GPU", ">Time", ">CPU", ">Peak memory", NULL};
 	open_table(h, titles);
-	for (size_t i = 0; i < n && i < SLOWEST; i++)
-		step_row(h, v[i]);
+	for (size_t i = 0; i < n && i < SLOWEST; i++) {
+		const struct str cells[] = {v[i]->kind, v[i]->name, v[i]->gpu,
+			html_seconds(h, v[i]->seconds), html_seconds(h, v[i]->cpu),
+			html_bytes(h, v[i]->memory)};
+		row(h, "tttnnn", cells);
+	}
 	close_table(h);
 	html_close(h);
 }
 
 /* ---- device code ---- */
 enum { OBJECTS = 400 }; /* rows; a big wheel has thousands */
-
-static void object_row(struct html *h, struct str file, const struct node *o)
-{
-	html_open(h, "tr", NULL);
-	cell(h, file);
-	html_open(h, "td", NULL);
-	html_leaf(h, node_text(o, S("target"), S("")), "code", NULL);
-	html_close(h);
-	cell(h, node_text(o, S("encoding"), S("")));
-	number(h, node_text(o, S("kernels"), S("")));
-	number(h, page_bytes(h, node_u64(o, S("size"), 0)));
-	number(h, page_bytes(h, node_u64(o, S("stored"), 0)));
-	html_close(h);
-}
 
 static void served(struct html *h, const struct node *inspect)
 {
@@ -119,8 +100,14 @@ static size_t file_rows(struct html *h, const struct node *f, size_t *room)
 {
 	const struct node *objects = node_get(f, S("objects"));
 	size_t n = objects ? objects->n : 0, shown = n < *room ? n : *room;
-	for (size_t i = 0; i < shown; i++)
-		object_row(h, node_text(f, S("path"), S("")), &objects->v[i]);
+	for (size_t i = 0; i < shown; i++) {
+		const struct node *o = &objects->v[i];
+		const struct str cells[] = {node_text(f, S("path"), S("")),
+			node_text(o, S("target"), S("")), node_text(o, S("encoding"), S("")),
+			node_text(o, S("kernels"), S("")), html_bytes(h, node_u64(o, S("size"), 0)),
+			html_bytes(h, node_u64(o, S("stored"), 0))};
+		row(h, "tctnnn", cells);
+	}
 	*room -= shown;
 	return n - shown;
 }
@@ -131,7 +118,7 @@ void page_code(struct html *h, const struct report *r)
 	const struct node *files = node_get(inspect, S("files"));
 	if (!files || !files->n)
 		return;
-	page_section(h, "code", "Device code");
+	html_section(h, "code", "Device code");
 	served(h, inspect);
 	static const char *const titles[] = {
 		"File", "Target", "Encoding", ">Kernels", ">Size", ">Stored", NULL};
@@ -146,28 +133,24 @@ void page_code(struct html *h, const struct report *r)
 }
 
 /* ---- verdict ---- */
-static void finding_item(struct html *h, const struct node *f)
-{
-	struct str severity = node_text(f, S("severity"), S("info"));
-	html_open(h, "li", NULL);
-	html_leaf(
-		h, severity, "span", "class", str_fmt(h->out.a, "tag %.*s", STR(severity)).p, NULL);
-	html_text(h, node_text(f, S("message"), S("")));
-	html_text(h, S(" "));
-	html_leaf(h, node_text(f, S("id"), S("")), "code", NULL);
-	struct str path = node_text(f, S("path"), S(""));
-	if (path.n)
-		html_leaf(h, path, "small", NULL);
-	html_close(h);
-}
-
 static void findings_of(struct html *h, const struct node *list)
 {
 	if (!list || !list->n)
 		return;
 	html_open(h, "ul", "class", "findings", NULL);
-	NODE_EACH (f, list)
-		finding_item(h, f);
+	NODE_EACH (f, list) {
+		struct str severity = node_text(f, S("severity"), S("info"));
+		struct str path = node_text(f, S("path"), S(""));
+		html_open(h, "li", NULL);
+		html_leaf(h, severity, "span", "class",
+			str_fmt(h->out.a, "tag %.*s", STR(severity)).p, NULL);
+		html_text(h, node_text(f, S("message"), S("")));
+		html_text(h, S(" "));
+		html_leaf(h, node_text(f, S("id"), S("")), "code", NULL);
+		if (path.n)
+			html_leaf(h, path, "small", NULL);
+		html_close(h);
+	}
 	html_close(h);
 }
 
@@ -177,7 +160,7 @@ void page_findings(struct html *h, const struct report *r)
 	const struct node *own = node_get(r->doc, S("findings"));
 	if ((!wheels || !wheels->n) && (!own || !own->n))
 		return;
-	page_section(h, "verdict", "Verdict");
+	html_section(h, "verdict", "Verdict");
 	if (wheels) {
 		NODE_EACH (w, wheels) {
 			bool pass = str_eq(node_text(w, S("verdict"), S("")), S("pass"));
@@ -192,14 +175,6 @@ void page_findings(struct html *h, const struct report *r)
 }
 
 /* ---- plan and facts: any document as nested tables ---- */
-static struct str joined(struct html *h, const struct node *list)
-{
-	BUF(b, h->out.a);
-	NODE_EACH (it, list)
-		buf_fmt(&b, "%s%.*s", it == list->v ? "" : ", ", STR(it->text));
-	return buf_str(&b);
-}
-
 static bool is_scalar(const struct node *n)
 {
 	return n->kind != NODE_MAP && n->kind != NODE_LIST;
@@ -213,11 +188,6 @@ static bool all_scalars(const struct node *list)
 	return true;
 }
 
-static bool is_empty(const struct node *n)
-{
-	return is_scalar(n) ? !n->text.n : !n->n;
-}
-
 enum { DEEPEST = 6 };
 
 static void tree(struct html *h, const struct node *n, unsigned depth)
@@ -227,12 +197,15 @@ static void tree(struct html *h, const struct node *n, unsigned depth)
 		return;
 	}
 	if (n->kind == NODE_LIST && all_scalars(n)) {
-		html_text(h, joined(h, n));
+		NODE_EACH (it, n) {
+			html_text(h, it == n->v ? S("") : S(", "));
+			html_text(h, it->text);
+		}
 		return;
 	}
 	html_open(h, "dl", NULL);
 	NODE_EACH (it, n) {
-		if (is_empty(it))
+		if (is_scalar(it) ? !it->text.n : !it->n)
 			continue;
 		if (n->kind == NODE_MAP)
 			html_leaf(h, it->key, "dt", NULL);
@@ -250,11 +223,9 @@ static void reasons(struct html *h, const struct node *list)
 		return;
 	open_table(h, titles);
 	NODE_EACH (it, list) {
-		html_open(h, "tr", NULL);
-		cell(h, node_text(it, S("subject"), S("")));
-		cell(h, node_text(it, S("choice"), S("")));
-		cell(h, node_text(it, S("why"), S("")));
-		html_close(h);
+		const struct str cells[] = {node_text(it, S("subject"), S("")),
+			node_text(it, S("choice"), S("")), node_text(it, S("why"), S(""))};
+		row(h, "ttt", cells);
 	}
 	close_table(h);
 }
@@ -272,7 +243,7 @@ void page_plan(struct html *h, const struct report *r)
 	const struct node *plan = node_get(r->doc, S("plan"));
 	if (!plan || !plan->n)
 		return;
-	page_section(h, "plan", "Plan");
+	html_section(h, "plan", "Plan");
 	reasons(h, node_get(plan, S("reasons")));
 	folded(h, plan, "The whole plan");
 	html_close(h);
@@ -283,7 +254,7 @@ void page_facts(struct html *h, const struct report *r)
 	const struct node *facts = node_get(r->doc, S("facts")), *sdk = node_get(r->doc, S("sdk"));
 	if (!facts && !sdk)
 		return;
-	page_section(h, "facts", "Facts");
+	html_section(h, "facts", "Facts");
 	if (sdk)
 		folded(h, sdk, "SDK");
 	if (facts)

@@ -231,9 +231,9 @@ static void figures_are_short(void **state)
 	ARENA(a);
 	struct html h = {.out = {.a = &a}};
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-		assert_str(page_seconds(&h, times[i].s), times[i].text);
+		assert_str(html_seconds(&h, times[i].s), times[i].text);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		assert_str(page_bytes(&h, sizes[i].n), sizes[i].text);
+		assert_str(html_bytes(&h, sizes[i].n), sizes[i].text);
 }
 
 static void elements_nest_and_attributes_are_escaped(void **state)
