@@ -30,20 +30,16 @@ struct err *wheel_epoch(int64_t *ret)
 
 /* ---- METADATA and WHEEL ---- */
 
-static struct err *one_line(const char *field, struct str value)
-{
-	for (size_t i = 0; i < value.n; i++)
-		if ((unsigned char)value.p[i] < ' ' && value.p[i] != '\t')
-			return err_new(E_WHEEL, "%s '%.*s' has a line break or control character",
-				field, STR(value));
-	return utf8_end(value) == value.n ? NULL : err_new(E_WHEEL, "%s is not valid UTF-8", field);
-}
-
 static struct err *add_header(struct buf *b, const char *field, struct str value)
 {
 	if (!value.n)
 		return NULL;
-	TRY(one_line(field, value));
+	for (size_t i = 0; i < value.n; i++)
+		if ((unsigned char)value.p[i] < ' ' && value.p[i] != '\t')
+			return err_new(E_WHEEL, "%s '%.*s' has a line break or control character",
+				field, STR(value));
+	if (utf8_end(value) != value.n)
+		return err_new(E_WHEEL, "%s is not valid UTF-8", field);
 	buf_fmt(b, "%s: %.*s\n", field, STR(value));
 	return NULL;
 }
@@ -117,20 +113,6 @@ static struct str wheel_text(struct build *w)
 
 /* ---- names and tags ---- */
 
-static struct err *find_platform(struct build *w)
-{
-	const struct wheel_spec *s = w->spec;
-	struct strs paths = {0};
-	struct wheel_platform p;
-	VEC_EACH (const struct wheel_file, f, &s->files)
-		if (f->path.n)
-			strs_add(w->a, &paths, f->path);
-	TRY(wheel_platform(w->a, &paths, &p));
-	w->pure = str_eq(p.tag, S("any"));
-	w->name.platform = s->platform.n ? s->platform : p.tag;
-	return NULL;
-}
-
 static struct err *project_name(struct str name)
 {
 	struct requirement parsed;
@@ -158,7 +140,15 @@ static struct err *make_name(struct build *w, struct str *ret_version)
 		.abi = s->abi.n ? s->abi : S("none"),
 	};
 	w->info = str_fmt(w->a, "%.*s-%.*s.dist-info", STR(w->name.dist), STR(*ret_version));
-	return find_platform(w);
+	struct strs paths = {0};
+	struct wheel_platform p;
+	VEC_EACH (const struct wheel_file, f, &s->files)
+		if (f->path.n)
+			strs_add(w->a, &paths, f->path);
+	TRY(wheel_platform(w->a, &paths, &p));
+	w->pure = str_eq(p.tag, S("any"));
+	w->name.platform = s->platform.n ? s->platform : p.tag;
+	return NULL;
 }
 
 /* ---- content ---- */

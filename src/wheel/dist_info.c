@@ -4,15 +4,11 @@
 
 /* ---- RECORD ---- */
 
-static bool needs_quotes(struct str s)
-{
-	return str_chr(s, ',') < s.n || str_chr(s, '"') < s.n || str_chr(s, '\n') < s.n ||
-	       str_chr(s, '\r') < s.n;
-}
-
 static void add_field(struct buf *b, struct str s)
 {
-	if (!needs_quotes(s)) {
+	bool plain = str_chr(s, ',') == s.n && str_chr(s, '"') == s.n && str_chr(s, '\n') == s.n &&
+		     str_chr(s, '\r') == s.n;
+	if (plain) {
 		buf_add(b, s);
 		return;
 	}
@@ -131,27 +127,19 @@ static bool key_ok(struct str key)
 	return key.n > 0;
 }
 
-static struct str without_cr(struct str line)
-{
-	return str_ends(line, S("\r")) ? str_sub(line, 0, line.n - 1) : line;
-}
-
-static void fold(struct arena *a, struct header *h, struct str more)
-{
-	h->value = str_fmt(a, "%.*s\n%.*s", STR(h->value), STR(str_trim(more)));
-}
-
 struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers *ret)
 {
 	struct str rest = text, line;
 	*ret = (struct headers){0};
 	for (unsigned n = 1; str_next(&rest, '\n', &line); n++) {
 		struct str key, value;
-		line = without_cr(line);
+		if (str_ends(line, S("\r")))
+			line.n--;
 		if (!line.n)
 			break;
 		if ((line.p[0] == ' ' || line.p[0] == '\t') && ret->n) {
-			fold(a, &ret->v[ret->n - 1], line);
+			struct header *h = &ret->v[ret->n - 1];
+			h->value = str_fmt(a, "%.*s\n%.*s", STR(h->value), STR(str_trim(line)));
 			continue;
 		}
 		if (!str_cut(line, ':', &key, &value) || !key_ok(key))

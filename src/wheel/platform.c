@@ -12,35 +12,15 @@
 /* auditwheel's list; libexpat since 2.12 and libmvec since 2.24, which every glibc here has. The
  * loader itself is always there. */
 static const char *const allowed[] = {
-	"libatomic.so.1",
-	"libgcc_s.so.1",
-	"libstdc++.so.6",
-	"libm.so.6",
-	"libmvec.so.1",
-	"libanl.so.1",
-	"libdl.so.2",
-	"librt.so.1",
-	"libc.so.6",
-	"libnsl.so.1",
-	"libutil.so.1",
-	"libpthread.so.0",
-	"libX11.so.6",
-	"libXext.so.6",
-	"libXrender.so.1",
-	"libICE.so.6",
-	"libSM.so.6",
-	"libGL.so.1",
-	"libgobject-2.0.so.0",
-	"libgthread-2.0.so.0",
-	"libglib-2.0.so.0",
-	"libresolv.so.2",
-	"libexpat.so.1",
-	"libz.so.1",
-	"ld-linux-x86-64.so.2",
-	"ld-linux-aarch64.so.1",
-	"ld-linux-riscv64-lp64d.so.1",
-	"ld64.so.2",
-	NULL,
+	/* clang-format off */
+	"libatomic.so.1", "libgcc_s.so.1", "libstdc++.so.6", "libm.so.6", "libmvec.so.1",
+	"libanl.so.1", "libdl.so.2", "librt.so.1", "libc.so.6", "libnsl.so.1", "libutil.so.1",
+	"libpthread.so.0", "libX11.so.6", "libXext.so.6", "libXrender.so.1", "libICE.so.6",
+	"libSM.so.6", "libGL.so.1", "libgobject-2.0.so.0", "libgthread-2.0.so.0",
+	"libglib-2.0.so.0", "libresolv.so.2", "libexpat.so.1", "libz.so.1",
+	"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-linux-riscv64-lp64d.so.1",
+	"ld64.so.2", NULL,
+	/* clang-format on */
 };
 
 struct symbols { /* newest versions that distributions with glibc 2.minor have */
@@ -49,51 +29,19 @@ struct symbols { /* newest versions that distributions with glibc 2.minor have *
 };
 
 static const struct symbols policies[] = {
-	{.minor = 5, .glibcxx = "3.4.8", .cxxabi = "1.3.1", .gcc = "4.2.0"},
-	{.minor = 12, .glibcxx = "3.4.13", .cxxabi = "1.3.3", .gcc = "4.3.0", .zlib = "1.2.2.4"},
-	{.minor = 17, .glibcxx = "3.4.19", .cxxabi = "1.3.7", .gcc = "4.8.0", .zlib = "1.2.5.2"},
-	{.minor = 24,
-		.glibcxx = "3.4.22",
-		.cxxabi = "1.3.10",
-		.gcc = "4.8.0",
-		.zlib = "1.2.5.2",
-		.libatomic = "1.2"},
-	{.minor = 27,
-		.glibcxx = "3.4.24",
-		.cxxabi = "1.3.11",
-		.gcc = "7.0.0",
-		.zlib = "1.2.9",
-		.libatomic = "1.2"},
-	{.minor = 31,
-		.glibcxx = "3.4.28",
-		.cxxabi = "1.3.12",
-		.gcc = "7.0.0",
-		.zlib = "1.2.9",
-		.libatomic = "1.2"},
-	{.minor = 34,
-		.glibcxx = "3.4.29",
-		.cxxabi = "1.3.13",
-		.gcc = "7.0.0",
-		.zlib = "1.2.9",
-		.libatomic = "1.2"},
-	{.minor = 35,
-		.glibcxx = "3.4.30",
-		.cxxabi = "1.3.13",
-		.gcc = "12.0.0",
-		.zlib = "1.2.9",
-		.libatomic = "1.2"},
-	{.minor = 37,
-		.glibcxx = "3.4.30",
-		.cxxabi = "1.3.13",
-		.gcc = "12.0.0",
-		.zlib = "1.2.12",
-		.libatomic = "1.2"},
-	{.minor = 39,
-		.glibcxx = "3.4.33",
-		.cxxabi = "1.3.15",
-		.gcc = "14.0.0",
-		.zlib = "1.2.12",
-		.libatomic = "1.2"},
+	/* clang-format off */
+	/* glibc 2.x, GLIBCXX, CXXABI, GCC, ZLIB, LIBATOMIC */
+	{5, "3.4.8", "1.3.1", "4.2.0", NULL, NULL},
+	{12, "3.4.13", "1.3.3", "4.3.0", "1.2.2.4", NULL},
+	{17, "3.4.19", "1.3.7", "4.8.0", "1.2.5.2", NULL},
+	{24, "3.4.22", "1.3.10", "4.8.0", "1.2.5.2", "1.2"},
+	{27, "3.4.24", "1.3.11", "7.0.0", "1.2.9", "1.2"},
+	{31, "3.4.28", "1.3.12", "7.0.0", "1.2.9", "1.2"},
+	{34, "3.4.29", "1.3.13", "7.0.0", "1.2.9", "1.2"},
+	{35, "3.4.30", "1.3.13", "12.0.0", "1.2.9", "1.2"},
+	{37, "3.4.30", "1.3.13", "12.0.0", "1.2.12", "1.2"},
+	{39, "3.4.33", "1.3.15", "14.0.0", "1.2.12", "1.2"},
+	/* clang-format on */
 };
 
 static const struct {
@@ -123,10 +71,7 @@ static const struct {
 
 bool wheel_library_allowed(struct str soname)
 {
-	for (size_t i = 0; allowed[i]; i++)
-		if (str_eq(soname, str_from(allowed[i])))
-			return true;
-	return false;
+	return str_is_one_of(soname, allowed);
 }
 
 struct str wheel_machine_name(uint16_t machine)
@@ -135,14 +80,6 @@ struct str wheel_machine_name(uint16_t machine)
 		if (machines[i].machine == machine)
 			return str_from(machines[i].name);
 	return S("");
-}
-
-static unsigned machine_floor(uint16_t machine)
-{
-	for (size_t i = 0; i < COUNT(machines); i++)
-		if (machines[i].machine == machine)
-			return machines[i].floor;
-	return 0;
 }
 
 /* Dotted numbers, compared piece by piece; false when text is something else ("PRIVATE"). */
@@ -183,26 +120,17 @@ static unsigned policy_minor(size_t off, struct str version)
 	return UINT_MAX;
 }
 
-/* GLIBC_2.34 -> 34; GLIBC_ABI_DT_RELR came with 2.36; GLIBC_PRIVATE is promised by none. */
-static unsigned glibc_minor(struct str version)
+/* GLIBC_2.34 -> 34; GLIBC_ABI_DT_RELR came with 2.36; GLIBC_PRIVATE is promised by none: UINT_MAX. */
+static unsigned version_minor(struct str version, bool *ret_glibc)
 {
 	uint64_t v[4];
-	if (str_eq(version, S("ABI_DT_RELR")))
+	*ret_glibc = str_starts(version, S("GLIBC_"));
+	if (str_eq(version, S("GLIBC_ABI_DT_RELR")))
 		return 36;
-	if (!dotted(version, v) || v[0] != 2 || v[1] >= UINT_MAX)
-		return UINT_MAX;
-	return (unsigned)v[1];
-}
-
-static bool is_glibc(struct str version)
-{
-	return str_starts(version, S("GLIBC_"));
-}
-
-static unsigned version_minor(struct str version)
-{
-	if (is_glibc(version))
-		return glibc_minor(str_sub(version, 6, version.n));
+	if (*ret_glibc)
+		return dotted(str_sub(version, 6, version.n), v) && v[0] == 2 && v[1] < UINT_MAX
+			       ? (unsigned)v[1]
+			       : UINT_MAX;
 	for (size_t i = 0; i < COUNT(namespaces); i++) {
 		struct str prefix = str_from(namespaces[i].prefix);
 		if (str_starts(version, prefix))
@@ -215,7 +143,8 @@ static unsigned version_minor(struct str version)
 static void add_version(
 	struct arena *a, const struct wheel_elf *e, struct str version, struct wheel_platform *ret)
 {
-	unsigned minor = version_minor(version);
+	bool glibc;
+	unsigned minor = version_minor(version, &glibc);
 	struct str by = str_fmt(a, "%.*s of '%.*s'", STR(version), STR(e->name));
 	if (minor == UINT_MAX) {
 		ret->beyond = ret->beyond.n ? ret->beyond : by;
@@ -223,7 +152,7 @@ static void add_version(
 	}
 	uint64_t known = 0;
 	(void)str_u64(str_sub(ret->glibc, 2, ret->glibc.n), 10, &known);
-	if (is_glibc(version) && (!ret->glibc.n || minor > known)) {
+	if (glibc && (!ret->glibc.n || minor > known)) {
 		ret->glibc = str_fmt(a, "2.%u", minor);
 		ret->glibc_by = e->name;
 	}
@@ -239,20 +168,6 @@ static bool inside(const struct wheel_elfs *elfs, struct str soname)
 		if (str_eq(e->dyn.soname, soname) || str_eq(path_base(e->name), soname))
 			return true;
 	return false;
-}
-
-static void add_elf(struct arena *a, const struct wheel_elfs *all, const struct wheel_elf *e,
-	struct wheel_platform *ret)
-{
-	for (size_t i = 0; i < e->dyn.needed.n; i++) {
-		struct str lib = e->dyn.needed.v[i];
-		if (!wheel_library_allowed(lib) && !inside(all, lib) &&
-			!strs_has(&ret->outside, lib))
-			strs_add(a, &ret->outside, lib);
-	}
-	for (size_t i = 0; i < e->dyn.versions.n; i++)
-		if (!inside(all, e->dyn.versions.v[i].file))
-			add_version(a, e, e->dyn.versions.v[i].version, ret);
 }
 
 static struct str explain(struct arena *a, const struct wheel_platform *p)
@@ -293,23 +208,26 @@ struct err *wheel_platform_of(
 		if (e->machine != first->machine)
 			return err_new(E_WHEEL, "'%.*s' and '%.*s' are for different processors",
 				STR(first->name), STR(e->name));
-		add_elf(a, elfs, e, ret);
+		for (size_t i = 0; i < e->dyn.needed.n; i++) {
+			struct str lib = e->dyn.needed.v[i];
+			if (!wheel_library_allowed(lib) && !inside(elfs, lib) &&
+				!strs_has(&ret->outside, lib))
+				strs_add(a, &ret->outside, lib);
+		}
+		for (size_t i = 0; i < e->dyn.versions.n; i++)
+			if (!inside(elfs, e->dyn.versions.v[i].file))
+				add_version(a, e, e->dyn.versions.v[i].version, ret);
 	}
 	strs_sort(&ret->outside);
-	unsigned floor = machine_floor(first->machine);
-	ret->minor = ret->minor < floor ? floor : ret->minor;
+	for (size_t i = 0; i < COUNT(machines); i++)
+		if (machines[i].machine == first->machine && ret->minor < machines[i].floor)
+			ret->minor = machines[i].floor;
 	if (ret->outside.n || ret->beyond.n)
 		ret->tag = str_fmt(a, "linux_%.*s", STR(arch));
 	else
 		ret->tag = str_fmt(a, "manylinux_2_%u_%.*s", ret->minor, STR(arch));
 	ret->why = explain(a, ret);
 	return NULL;
-}
-
-/* Code objects and cubins are data to the loader: EM_CUDA, EM_AMDGPU, EM_BPF. */
-static bool for_a_device(uint16_t machine)
-{
-	return machine == 190 || machine == 224 || machine == 247;
 }
 
 struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct str name,
@@ -323,7 +241,8 @@ struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct st
 	if (!*ret_elf)
 		return NULL;
 	TRY_CTX(elf_open(a, src, &elf), "cannot read '%.*s'", STR(name));
-	*ret_elf = !for_a_device(elf.machine);
+	/* Code objects and cubins are data to the loader: EM_CUDA, EM_AMDGPU, EM_BPF. */
+	*ret_elf = elf.machine != 190 && elf.machine != 224 && elf.machine != 247;
 	if (!*ret_elf)
 		return NULL;
 	*ret = (struct wheel_elf){.name = name, .machine = elf.machine};
@@ -331,27 +250,22 @@ struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct st
 	return NULL;
 }
 
-static struct err *read_path(struct arena *a, struct str path, struct wheel_elfs *elfs)
-{
-	CLEANUP(fd_closep) int fd = -1;
-	struct stat st;
-	struct wheel_elf e;
-	bool is_elf;
-	TRY(fs_open(path, &fd));
-	TRY(fs_stat(path, &st));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
-	TRY(wheel_elf_read(a, &src, path, &e, &is_elf));
-	if (is_elf)
-		*VEC_PUSH(a, elfs) = e;
-	return NULL;
-}
-
 struct err *wheel_platform(
 	struct arena *a, const struct strs *elf_paths, struct wheel_platform *ret)
 {
 	struct wheel_elfs elfs = {0};
-	for (size_t i = 0; i < elf_paths->n; i++)
-		TRY(read_path(a, elf_paths->v[i], &elfs));
+	VEC_EACH (const struct str, path, elf_paths) {
+		CLEANUP(fd_closep) int fd = -1;
+		struct stat st;
+		struct wheel_elf e;
+		bool is_elf;
+		TRY(fs_open(*path, &fd));
+		TRY(fs_stat(*path, &st));
+		struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+		TRY(wheel_elf_read(a, &src, *path, &e, &is_elf));
+		if (is_elf)
+			*VEC_PUSH(a, &elfs) = e;
+	}
 	return wheel_platform_of(a, &elfs, ret);
 }
 

@@ -3,26 +3,26 @@
 #include "base/version.h"
 #include "wheel/wheel.h"
 
-struct scan {
+struct parser {
 	struct str text;
 	size_t at;
 	unsigned depth;
 };
 
-static struct err *wrong(const struct scan *s, const char *expected)
+static struct err *wrong(const struct parser *s, const char *expected)
 {
 	struct str rest = str_sub(s->text, s->at, s->text.n);
 	return err_new(E_SYNTAX, "expected %s at '%.*s'", expected, STR(rest));
 }
 
-static char look(const struct scan *s)
+static char peek(const struct parser *s)
 {
 	return s->at < s->text.n ? s->text.p[s->at] : 0;
 }
 
-static void blanks(struct scan *s)
+static void blanks(struct parser *s)
 {
-	while (look(s) == ' ' || look(s) == '\t')
+	while (peek(s) == ' ' || peek(s) == '\t')
 		s->at++;
 }
 
@@ -37,15 +37,15 @@ static bool alnum(char c)
 	return word_char(c) && c != '_' && c != '-' && c != '.';
 }
 
-static struct str word(struct scan *s)
+static struct str word(struct parser *s)
 {
 	size_t from = s->at;
-	while (word_char(look(s)))
+	while (word_char(peek(s)))
 		s->at++;
 	return str_sub(s->text, from, s->at);
 }
 
-static struct err *identifier(struct scan *s, struct str *ret)
+static struct err *identifier(struct parser *s, struct str *ret)
 {
 	blanks(s);
 	size_t at = s->at;
@@ -56,24 +56,24 @@ static struct err *identifier(struct scan *s, struct str *ret)
 	return wrong(s, "a name");
 }
 
-static struct err *extras(struct scan *s, struct str *ret)
+static struct err *extras(struct parser *s, struct str *ret)
 {
 	blanks(s);
-	if (look(s) != '[')
+	if (peek(s) != '[')
 		return NULL;
 	size_t from = ++s->at;
 	blanks(s);
-	while (look(s) != ']') {
+	while (peek(s) != ']') {
 		struct str name;
 		TRY(identifier(s, &name));
 		blanks(s);
-		if (look(s) != ',' && look(s) != ']')
+		if (peek(s) != ',' && peek(s) != ']')
 			return wrong(s, "',' or ']'");
-		if (look(s) != ',')
+		if (peek(s) != ',')
 			continue;
 		s->at++;
 		blanks(s);
-		if (look(s) == ']')
+		if (peek(s) == ']')
 			return wrong(s, "a name");
 	}
 	*ret = str_sub(s->text, from, s->at++);
@@ -90,18 +90,10 @@ static const char *const variables[] = {"python_version", "python_full_version",
 	"python_implementation", "variant_label", "variant_properties", "variant_features",
 	"variant_namespaces", NULL};
 
-static bool known_variable(struct str name)
-{
-	for (size_t i = 0; variables[i]; i++)
-		if (str_eq(name, str_from(variables[i])))
-			return true;
-	return false;
-}
-
-static struct err *marker_value(struct scan *s)
+static struct err *marker_value(struct parser *s)
 {
 	blanks(s);
-	char quote = look(s);
+	char quote = peek(s);
 	if (quote == '"' || quote == '\'') {
 		struct str rest = str_sub(s->text, s->at + 1, s->text.n);
 		size_t n = str_chr(rest, quote);
@@ -111,13 +103,13 @@ static struct err *marker_value(struct scan *s)
 		return NULL;
 	}
 	size_t at = s->at;
-	if (known_variable(word(s)))
+	if (str_is_one_of(word(s), variables))
 		return NULL;
 	s->at = at;
 	return wrong(s, "a marker variable or a string");
 }
 
-static bool take(struct scan *s, const char *text)
+static bool take(struct parser *s, const char *text)
 {
 	struct str want = str_from(text);
 	blanks(s);
@@ -130,7 +122,7 @@ static bool take(struct scan *s, const char *text)
 	return true;
 }
 
-static struct err *marker_operator(struct scan *s)
+static struct err *marker_operator(struct parser *s)
 {
 	static const char *const ops[] = {
 		"===", "==", "~=", "!=", "<=", ">=", "<", ">", "in", NULL};
@@ -142,9 +134,9 @@ static struct err *marker_operator(struct scan *s)
 	return wrong(s, "a comparison");
 }
 
-static struct err *marker_expression(struct scan *s);
+static struct err *marker_expression(struct parser *s);
 
-static struct err *marker_term(struct scan *s)
+static struct err *marker_term(struct parser *s)
 {
 	if (!take(s, "(")) {
 		TRY(marker_value(s));
@@ -158,7 +150,7 @@ static struct err *marker_term(struct scan *s)
 	return take(s, ")") ? NULL : wrong(s, "')'");
 }
 
-static struct err *marker_expression(struct scan *s)
+static struct err *marker_expression(struct parser *s)
 {
 	do {
 		TRY(marker_term(s));
@@ -166,7 +158,7 @@ static struct err *marker_expression(struct scan *s)
 	return NULL;
 }
 
-static struct err *marker(struct scan *s, struct str *ret)
+static struct err *marker(struct parser *s, struct str *ret)
 {
 	blanks(s);
 	size_t from = s->at;
@@ -178,18 +170,18 @@ static struct err *marker(struct scan *s, struct str *ret)
 
 /* ---- the whole ---- */
 
-static struct err *url(struct scan *s, struct str *ret)
+static struct err *url(struct parser *s, struct str *ret)
 {
 	s->at++;
 	blanks(s);
 	size_t from = s->at;
-	while (look(s) && look(s) != ' ' && look(s) != '\t')
+	while (peek(s) && peek(s) != ' ' && peek(s) != '\t')
 		s->at++;
 	*ret = str_sub(s->text, from, s->at);
 	return ret->n ? NULL : wrong(s, "a URL");
 }
 
-static struct err *specifier(struct scan *s, struct str *ret)
+static struct err *specifier(struct parser *s, struct str *ret)
 {
 	const struct version *any;
 	ARENA(tmp);
@@ -211,19 +203,19 @@ static struct err *specifier(struct scan *s, struct str *ret)
 struct err *wheel_requirement_parse(struct arena *a, struct str text, struct requirement *ret)
 {
 	(void)a;
-	struct scan s = {.text = str_trim(text)};
+	struct parser s = {.text = str_trim(text)};
 	*ret = (struct requirement){0};
 	TRY(identifier(&s, &ret->name));
 	TRY(extras(&s, &ret->extras));
 	blanks(&s);
-	if (look(&s) == '@')
+	if (peek(&s) == '@')
 		TRY(url(&s, &ret->url));
 	else
 		TRY(specifier(&s, &ret->specifier));
 	blanks(&s);
 	if (s.at == s.text.n)
 		return NULL;
-	if (look(&s) != ';')
+	if (peek(&s) != ';')
 		return wrong(&s, "';' or the end");
 	s.at++;
 	return marker(&s, &ret->marker);
