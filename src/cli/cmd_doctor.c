@@ -11,16 +11,10 @@ struct doctor_args {
 };
 
 static const struct opt doctor_opts[] = {
-	{.lname = "sysroot",
-		.kind = OPT_PATH,
-		.off = offsetof(struct doctor_args, sysroot),
-		.arg = "DIR",
-		.help = "examine the machine that this folder mirrors"},
-	{.lname = "record",
-		.kind = OPT_PATH,
-		.off = offsetof(struct doctor_args, record),
-		.arg = "DIR",
-		.help = "also copy what is examined, without private data"},
+	{OPT_VALUE("sysroot", OPT_PATH, struct doctor_args, sysroot, "DIR",
+		"examine the machine that this folder mirrors")},
+	{OPT_VALUE("record", OPT_PATH, struct doctor_args, record, "DIR",
+		"also copy what is examined, without private data")},
 	{.kind = OPT_END},
 };
 

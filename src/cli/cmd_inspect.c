@@ -13,24 +13,15 @@ struct inspect {
 };
 
 static const struct opt opts[] = {
-	{.lname = "PATH",
-		.kind = OPT_POS,
-		.flags = OPT_REQUIRED,
-		.off = offsetof(struct inspect, path),
-		.help = "library, object, bundle, archive, wheel or folder"},
-	{.lname = "kernels",
-		.sname = 'k',
-		.kind = OPT_BOOL,
-		.off = offsetof(struct inspect, kernels),
-		.help = "count kernels and debug data; decodes what is compressed"},
-	{.lname = "hash",
-		.kind = OPT_BOOL,
-		.off = offsetof(struct inspect, hash),
-		.help = "list every code object with its SHA-256"},
-	{.lname = "objects",
-		.kind = OPT_BOOL,
-		.off = offsetof(struct inspect, objects),
-		.help = "list every code object, not sums per target"},
+	{OPT_ARGUMENT("PATH", OPT_POS, struct inspect, path,
+		 "library, object, bundle, archive, wheel or folder"),
+		.flags = OPT_REQUIRED},
+	{OPT_FLAG("kernels", struct inspect, kernels,
+		 "count kernels and debug data; decodes what is compressed"),
+		.sname = 'k'},
+	{OPT_FLAG("hash", struct inspect, hash, "list every code object with its SHA-256")},
+	{OPT_FLAG(
+		"objects", struct inspect, objects, "list every code object, not sums per target")},
 	{.kind = OPT_END},
 };
 

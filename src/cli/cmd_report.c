@@ -12,16 +12,11 @@ struct report_args {
 };
 
 static const struct opt report_opts[] = {
-	{.lname = "DIR",
-		.kind = OPT_POS,
-		.off = offsetof(struct report_args, dir),
-		.help = "project, build folder or build.json (default: .)"},
-	{.lname = "output",
-		.sname = 'o',
-		.kind = OPT_PATH,
-		.arg = "FILE",
-		.off = offsetof(struct report_args, output),
-		.help = "write the report as an HTML page"},
+	{OPT_ARGUMENT("DIR", OPT_POS, struct report_args, dir,
+		"project, build folder or build.json (default: .)")},
+	{OPT_VALUE("output", OPT_PATH, struct report_args, output, "FILE",
+		 "write the report as an HTML page"),
+		.sname = 'o'},
 	{.kind = OPT_END},
 };
 

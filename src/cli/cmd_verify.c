@@ -9,30 +9,18 @@ struct verify_args {
 	bool device_code;
 };
 
-#define OFF(m) offsetof(struct verify_args, m)
-
 static const struct opt opts[] = {
-	{.lname = "require",
-		.kind = OPT_LIST,
-		.off = OFF(require),
-		.flags = OPT_COMMA,
-		.arg = "GPU",
-		.help = "every file with device code must serve these"},
-	{.lname = "device-code",
-		.kind = OPT_BOOL,
-		.off = OFF(device_code),
-		.help = "fail a wheel without device code"},
-	{.lname = "allow",
-		.kind = OPT_LIST,
-		.off = OFF(allow),
-		.flags = OPT_COMMA,
-		.arg = "SONAME",
-		.help = "library (or pattern) that may come from outside"},
-	{.lname = "WHEEL",
-		.kind = OPT_POSES,
-		.off = OFF(wheels),
-		.flags = OPT_REQUIRED,
-		.help = "wheels, or folders with wheels"},
+	{OPT_VALUE("require", OPT_LIST, struct verify_args, require, "GPU",
+		 "every file with device code must serve these"),
+		.flags = OPT_COMMA},
+	{OPT_FLAG("device-code", struct verify_args, device_code,
+		"fail a wheel without device code")},
+	{OPT_VALUE("allow", OPT_LIST, struct verify_args, allow, "SONAME",
+		 "library (or pattern) that may come from outside"),
+		.flags = OPT_COMMA},
+	{OPT_ARGUMENT(
+		 "WHEEL", OPT_POSES, struct verify_args, wheels, "wheels, or folders with wheels"),
+		.flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };
 

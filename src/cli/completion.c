@@ -133,11 +133,8 @@ struct completion_args {
 };
 
 static const struct opt completion_opts[] = {
-	{.lname = "SHELL",
-		.kind = OPT_POS,
-		.flags = OPT_REQUIRED,
-		.off = offsetof(struct completion_args, shell),
-		.help = "bash, zsh or fish"},
+	{OPT_ARGUMENT("SHELL", OPT_POS, struct completion_args, shell, "bash, zsh or fish"),
+		.flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };
 

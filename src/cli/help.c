@@ -136,10 +136,7 @@ struct help_args {
 };
 
 static const struct opt help_opts[] = {
-	{.lname = "COMMAND",
-		.kind = OPT_POSES,
-		.off = offsetof(struct help_args, command),
-		.help = "the command to explain"},
+	{OPT_ARGUMENT("COMMAND", OPT_POSES, struct help_args, command, "the command to explain")},
 	{.kind = OPT_END},
 };
 

@@ -43,6 +43,17 @@ struct opt {
 	const char *env;
 };
 
+/* What rows begin with; more may follow: {OPT_FLAG("all", struct args, all, "show all"), .sname = 'a'}.
+ */
+/* clang-format off */
+#define OPT_FLAG(name, T, member, text)                                                            \
+	.lname = (name), .kind = OPT_BOOL, .off = offsetof(T, member), .help = (text)
+#define OPT_VALUE(name, how, T, member, value, text)                                               \
+	.lname = (name), .kind = (how), .off = offsetof(T, member), .arg = (value), .help = (text)
+#define OPT_ARGUMENT(name, how, T, member, text)                                                   \
+	.lname = (name), .kind = (how), .off = offsetof(T, member), .help = (text)
+/* clang-format on */
+
 /* What every command has; the first member of each command's own struct. */
 struct common {
 	bool help, json, dry_run, quiet;

@@ -70,6 +70,7 @@ static void write_list(struct json *j, const struct json_field *f, struct items 
 static void write_value(struct json *j, const struct json_field *f, const void *at)
 {
 	ARENA(tmp);
+	unsigned word;
 	switch (f->kind) {
 	case FIELD_TEXT:
 		json_str(j, *(const struct str *)at);
@@ -96,7 +97,8 @@ static void write_value(struct json *j, const struct json_field *f, const void *
 		json_f64(j, *(const double *)at);
 		break;
 	case FIELD_WORD:
-		json_str(j, str_from(f->words[*(const unsigned *)at]));
+		word = *(const unsigned *)at;
+		json_str(j, f->from_one && !word ? S("") : str_from(f->words[word - f->from_one]));
 		break;
 	case FIELD_HEX:
 		json_str(j, str_fmt(&tmp, "0x%0*x", (int)f->size, *(const unsigned *)at));
@@ -165,7 +167,7 @@ static struct err *read_word(const struct node *map, const struct json_field *f,
 	for (unsigned i = 0; f->words[i]; i++) {
 		strs_add(&tmp, &known, str_from(f->words[i]));
 		if (str_eq(word, known.v[i])) {
-			*ret = i;
+			*ret = i + f->from_one;
 			return NULL;
 		}
 	}

@@ -50,6 +50,7 @@ struct json_field {
 	const char *key;
 	enum field_kind kind;
 	bool pointer;  /* OBJECT, MEMBERS: the struct holds a pointer; NULL leaves the member out */
+	bool from_one; /* WORD: 1 is the first word, 0 is none: "" */
 	bool optional; /* left out when empty: "", 0, false, below 0, without elements */
 	bool written;  /* a key that a reader knows, but does not read */
 	size_t off, size;
@@ -70,6 +71,8 @@ struct json_field {
 	{.key = (k), .kind = FIELD_KIND(T, member), .off = offsetof(T, member), .optional = true}
 #define FIELD_ENUM(k, T, member, names)                                                            \
 	{.key = (k), .kind = FIELD_WORD, .off = offsetof(T, member), .words = (names)}
+#define FIELD_CHOICE(k, T, member, names)                                                          \
+	{.key = (k), .kind = FIELD_WORD, .off = offsetof(T, member), .words = (names), .from_one = true}
 #define FIELD_NUMBER_HEX(k, T, member, digits)                                                     \
 	{.key = (k), .kind = FIELD_HEX, .off = offsetof(T, member), .size = (digits)}
 #define FIELD_CONST(k, text)                                                                       \

@@ -1,10 +1,10 @@
-/* Writing JSON: calls nest, commas and escapes are taken care of.
+/* Writing JSON: calls nest, commas and escapes are taken care of. What is a struct is written by a
+ * table, see json_fields.h; these calls are for the rest.
  *
- *     struct json j = {.out = &buf};
- *     json_open(&j, '{');
- *     json_key(&j, "schema"); json_str(&j, S("rocsmith.inspect/1"));
- *     json_key(&j, "files");  json_open(&j, '['); ... json_close(&j);
- *     json_close(&j);
+ *     json_open(j, '{');
+ *     json_put(j, "path", f->path);
+ *     json_key(j, "counts"); json_open(j, '['); ... json_close(j);
+ *     json_close(j);
  *
  * Text that is not valid UTF-8 is written with U+FFFD in place of each bad byte. With indent = 0
  * the whole value is on one line.

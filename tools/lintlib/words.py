@@ -100,6 +100,7 @@ def option_members(text):
                     if member in params:
                         known[name] = struct, params.index(member)
     yield from offset.findall(text)
+    yield from re.findall(r"\bOPT_(?:FLAG|VALUE|ARGUMENT)\([^()]*?struct (\w+), ([\w.]+)", text)
     for name, (struct, at) in known.items():
         for match in re.finditer(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\)", text):
             yield struct, match.group(1).split(",")[at].strip()
@@ -111,8 +112,7 @@ def check_rows(_):
     readers = {name: set(re.findall(r"(?:\.|->)(\w+)\b(?!\s*=[^=])", text)) for name, text in code.items()}
     problems = []
     for name in code:
-        if not re.search(r"\bOPT_(BOOL|STR|LIST|PATH|ENUM|UINT|POS)\b", code[name]) or \
-                "offsetof" not in code[name]:
+        if "struct opt " not in code[name]:
             continue
         for struct, member in sorted(set(option_members(read(name)))):
             knows = re.compile(rf"\bstruct {struct}\b" if "." not in member else "")
