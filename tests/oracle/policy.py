@@ -10,8 +10,9 @@ import auditwheel.policy
 
 text = pathlib.Path(sys.argv[1]).read_text()
 table = text[text.index("policies[]"):text.index("namespaces[]")]
-rows = [dict(re.findall(r"\.(\w+) = \"?([\d.]+)", row)) for row in re.findall(r"\{(.*?)\}", table, re.S)]
-rows = {int(r["minor"]): r for r in rows if "minor" in r}
+columns = ["glibcxx", "cxxabi", "gcc", "zlib", "libatomic"]
+rows = {int(minor): {column: value.strip('"') for column, value in zip(columns, values.split(", ")) if value != "NULL"}
+    for minor, values in re.findall(r"\{(\d+), ([^}]*)\}", table)}
 assert len(rows) > 8
 listed = text[text.index("allowed[]"):]
 libraries = set(re.findall(r'"([^"]+)"', listed[:listed.index("};")]))
