@@ -178,24 +178,11 @@ static const struct ccob_layout {
 	unsigned width;                     /* bytes of total and size */
 } layouts[] = {
 	[1] = {.encoding = BUNDLE_CCOB1, .header = 20, .size = 8, .hash = 12, .width = 4},
-	[2] = {.encoding = BUNDLE_CCOB2,
-		.header = 24,
-		.total = 8,
-		.size = 12,
-		.hash = 16,
-		.width = 4},
-	[3] = {.encoding = BUNDLE_CCOB3,
-		.header = 32,
-		.total = 8,
-		.size = 16,
-		.hash = 24,
-		.width = 8},
+	/* clang-format off */
+	[2] = {.encoding = BUNDLE_CCOB2, .header = 24, .total = 8, .size = 12, .hash = 16, .width = 4},
+	[3] = {.encoding = BUNDLE_CCOB3, .header = 32, .total = 8, .size = 16, .hash = 24, .width = 8},
+	/* clang-format on */
 };
-
-static uint64_t number(const char *p, unsigned width)
-{
-	return width == 4 ? le32(p) : le64(p);
-}
 
 static struct err *check_sizes(const struct bundle *b, uint64_t limit)
 {
@@ -228,9 +215,11 @@ static struct err *open_ccob(
 	b->encoding = l->encoding;
 	b->zstd = method == 1;
 	b->header = l->header;
-	b->size = number(head.p + l->size, l->width);
+	b->size = l->width == 4 ? le32(head.p + l->size) : le64(head.p + l->size);
 	b->hash = le64(head.p + l->hash);
-	b->stored = l->total ? number(head.p + l->total, l->width) : left;
+	b->stored = left;
+	if (l->total)
+		b->stored = l->width == 4 ? le32(head.p + l->total) : le64(head.p + l->total);
 	TRY(check_sizes(b, left));
 	if (!l->total) {
 		uint64_t payload;

@@ -15,11 +15,6 @@ struct part {
 	uint64_t offset, size;
 };
 
-static uint64_t align_up(uint64_t n)
-{
-	return (n + ALIGN - 1) / ALIGN * ALIGN;
-}
-
 /* clang writes a triple with all four parts and one dash more: an empty environment shows as "--".
  */
 static struct str host_id(struct arena *a, struct str triple)
@@ -40,7 +35,7 @@ static struct err *lay_out(struct part *v, size_t n)
 		if (v[i].path.n)
 			TRY(fs_stat(v[i].path, &st));
 		v[i].size = (uint64_t)st.st_size;
-		v[i].offset = align_up(at);
+		v[i].offset = (at + ALIGN - 1) / ALIGN * ALIGN;
 		at = v[i].offset + v[i].size;
 	}
 	return NULL;
@@ -80,23 +75,16 @@ static struct err *add_part(struct fs_out *o, const struct part *p)
 	return NULL;
 }
 
-static struct err *check_targets(const struct bundle_object *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < i; k++) {
-			if (str_eq(v[i].target, v[k].target))
-				return err_new(
-					E_BUNDLE, "target '%.*s' is named twice", STR(v[i].target));
-		}
-	}
-	return NULL;
-}
-
 struct err *bundle_write(
 	struct str path, struct str host_triple, const struct bundle_object *v, size_t n)
 {
 	ARENA(a);
-	TRY_CTX(check_targets(v, n), "cannot write the bundle '%.*s'", STR(path));
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(v[i].target, v[k].target))
+				return err_wrap(err_new(E_BUNDLE, "target '%.*s' is named twice",
+							STR(v[i].target)),
+					"cannot write the bundle '%.*s'", STR(path));
 	struct part *parts = arena_array(&a, n + 1, sizeof(*parts));
 	parts[0].id = host_id(&a, host_triple);
 	for (size_t i = 0; i < n; i++) {

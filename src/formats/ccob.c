@@ -45,18 +45,6 @@ static struct err *feed_next(struct feed *f)
 	return NULL;
 }
 
-static struct feed feed_of(
-	struct arena *a, const struct elf_src *src, const struct bundle *b, size_t chunk)
-{
-	return (struct feed){
-		.src = src,
-		.at = b->offset + b->header,
-		.end = b->offset + b->stored,
-		.p = arena_alloc(a, chunk),
-		.chunk = chunk,
-	};
-}
-
 static struct err *give(struct sink *s, const void *p, size_t n)
 {
 	if (n > s->limit - s->at)
@@ -72,14 +60,6 @@ static struct err *give(struct sink *s, const void *p, size_t n)
 	return NULL;
 }
 
-static struct err *check_whole(const struct sink *s)
-{
-	if (s->stop || s->at == s->b->size)
-		return NULL;
-	return err_new(E_BUNDLE, "the content is %llu bytes long, not %llu as it claims",
-		(unsigned long long)s->at, (unsigned long long)s->b->size);
-}
-
 static void dctx_freep(ZSTD_DCtx **z)
 {
 	ZSTD_freeDCtx(*z);
@@ -88,16 +68,6 @@ static void dctx_freep(ZSTD_DCtx **z)
 static struct err *zstd_error(size_t code)
 {
 	return err_new(E_BUNDLE, "zstd: %s", ZSTD_getErrorName(code));
-}
-
-/* clang's frames have a window as large as the content; others need no more than the minimum. */
-static struct err *allow_window(ZSTD_DCtx *z, const struct bundle *b)
-{
-	int log = WINDOW_LOG_MIN;
-	while (log < WINDOW_LOG_MAX && b->size > UINT64_C(1) << log)
-		log++;
-	size_t code = ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, log);
-	return ZSTD_isError(code) ? zstd_error(code) : NULL;
 }
 
 /* Runs the decoder over one piece of input; *ret_done at the end of the frame. */
@@ -115,28 +85,6 @@ static struct err *zstd_piece(
 		more = o.pos == o.size; /* a full buffer: there may be more inside the decoder */
 	}
 	return NULL;
-}
-
-static struct err *zstd_run(ZSTD_DCtx *z, struct feed *f, struct sink *s, char *out)
-{
-	bool done = false;
-	while (!done && !s->stop) {
-		TRY(feed_next(f));
-		if (!f->n)
-			return err_new(E_BUNDLE, "the zstd frame is cut off");
-		ZSTD_inBuffer in = {.src = f->p, .size = f->n};
-		TRY(zstd_piece(z, &in, s, out, &done));
-	}
-	return NULL;
-}
-
-static struct err *zstd_decode(struct feed *f, struct sink *s, char *out)
-{
-	CLEANUP(dctx_freep) ZSTD_DCtx *z = ZSTD_createDCtx();
-	if (!z)
-		return err_new(E_LIMIT, "no memory for a zstd decoder");
-	TRY(allow_window(z, s->b));
-	return zstd_run(z, f, s, out);
 }
 
 struct frame {
@@ -166,22 +114,40 @@ static struct err *frame_at(const struct elf_src *src, uint64_t at, uint64_t end
 	return NULL;
 }
 
-static struct err *zstd_peek(struct feed *f, struct sink *s, char *out)
+/* The first bytes go through a frame header of our own, see above; all of them with a window as large
+ * as the content, which clang's frames have (others need no more than the minimum). */
+static struct err *zstd_decode(struct feed *f, struct sink *s, char *out, bool peek)
 {
 	/* magic; no content size, no checksum, no single segment; window 2^(10 + 7) */
 	static const char small[] = {0x28, (char)0xb5, 0x2f, (char)0xfd, 0, 7 << 3};
 	CLEANUP(dctx_freep) ZSTD_DCtx *z = ZSTD_createDCtx();
+	ZSTD_inBuffer in = {.src = small, .size = sizeof(small)};
 	struct frame frame;
 	bool done = false;
+	int log = WINDOW_LOG_MIN;
 	if (!z)
 		return err_new(E_LIMIT, "no memory for a zstd decoder");
-	TRY(frame_at(f->src, f->at, f->end, &frame));
-	if (frame.dictionary)
-		return err_new(E_BUNDLE, "the zstd frame needs a dictionary");
-	f->at += frame.header;
-	ZSTD_inBuffer in = {.src = small, .size = sizeof(small)};
-	TRY(zstd_piece(z, &in, s, out, &done));
-	return zstd_run(z, f, s, out);
+	if (peek) {
+		TRY(frame_at(f->src, f->at, f->end, &frame));
+		if (frame.dictionary)
+			return err_new(E_BUNDLE, "the zstd frame needs a dictionary");
+		f->at += frame.header;
+		TRY(zstd_piece(z, &in, s, out, &done));
+	} else {
+		while (log < WINDOW_LOG_MAX && s->b->size > UINT64_C(1) << log)
+			log++;
+		size_t code = ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, log);
+		if (ZSTD_isError(code))
+			return zstd_error(code);
+	}
+	while (!done && !s->stop) {
+		TRY(feed_next(f));
+		if (!f->n)
+			return err_new(E_BUNDLE, "the zstd frame is cut off");
+		in = (ZSTD_inBuffer){.src = f->p, .size = f->n};
+		TRY(zstd_piece(z, &in, s, out, &done));
+	}
+	return NULL;
 }
 
 static void inflate_endp(z_stream *z)
@@ -222,27 +188,39 @@ static struct err *zlib_decode(struct feed *f, struct sink *s, char *out, uint64
 	return NULL;
 }
 
+/* Feeds the payload to s; *ret_used is where a zlib stream ended. */
+static struct err *decode(const struct elf_src *src, struct sink *s, bool peek, uint64_t *ret_used)
+{
+	ARENA(tmp);
+	const struct bundle *b = s->b;
+	struct feed f = {
+		.src = src,
+		.at = b->offset + b->header,
+		.end = b->offset + b->stored,
+		.p = arena_alloc(&tmp, CHUNK),
+		.chunk = peek ? PEEK_CHUNK : CHUNK,
+	};
+	char *out = arena_alloc(&tmp, CHUNK);
+	TRY(b->zstd ? zstd_decode(&f, s, out, peek) : zlib_decode(&f, s, out, ret_used));
+	if (!s->stop && s->at != b->size)
+		return err_new(E_BUNDLE, "the content is %llu bytes long, not %llu as it claims",
+			(unsigned long long)s->at, (unsigned long long)b->size);
+	return NULL;
+}
+
 struct err *ccob_decode(
 	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user)
 {
-	ARENA(tmp);
-	struct feed f = feed_of(&tmp, src, b, CHUNK);
 	struct sink s = {.b = b, .fn = fn, .user = user, .limit = UINT64_MAX};
 	uint64_t used;
-	char *out = arena_alloc(&tmp, CHUNK);
-	TRY(b->zstd ? zstd_decode(&f, &s, out) : zlib_decode(&f, &s, out, &used));
-	return check_whole(&s);
+	return decode(src, &s, false, &used);
 }
 
 struct err *ccob_peek(const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user)
 {
-	ARENA(tmp);
-	struct feed f = feed_of(&tmp, src, b, PEEK_CHUNK);
 	struct sink s = {.b = b, .fn = fn, .user = user, .limit = BLOCK};
 	uint64_t used;
-	char *out = arena_alloc(&tmp, CHUNK);
-	TRY(b->zstd ? zstd_peek(&f, &s, out) : zlib_decode(&f, &s, out, &used));
-	return check_whole(&s);
+	return decode(src, &s, true, &used);
 }
 
 /* Blocks tell their lengths (RFC 8878, 3.1.1.2), so nothing has to be decoded. */
@@ -276,13 +254,11 @@ static struct err *zstd_length(const struct elf_src *src, uint64_t at, uint64_t 
 
 struct err *ccob_length(const struct elf_src *src, const struct bundle *b, uint64_t *ret)
 {
-	ARENA(tmp);
-	uint64_t at = b->offset + b->header, end = b->offset + b->stored, used = 0;
+	uint64_t at = b->offset + b->header, used = 0;
 	if (b->zstd)
-		return zstd_length(src, at, end, ret);
-	struct feed f = feed_of(&tmp, src, b, CHUNK);
+		return zstd_length(src, at, b->offset + b->stored, ret);
 	struct sink s = {.b = b, .limit = UINT64_MAX};
-	TRY(zlib_decode(&f, &s, arena_alloc(&tmp, CHUNK), &used));
+	TRY(decode(src, &s, false, &used));
 	*ret = used - at;
-	return check_whole(&s);
+	return NULL;
 }

@@ -137,18 +137,6 @@ static struct err *big_counts(const struct elf_src *src, struct tables *t)
 	return NULL;
 }
 
-static struct err *check_tables(const char *h, const struct tables *t)
-{
-	if (t->phnum && le16(h + 54) != PHDR)
-		return err_new(E_ELF, "program headers of %u bytes", le16(h + 54));
-	if (t->shnum && le16(h + 58) != SHDR)
-		return err_new(E_ELF, "section headers of %u bytes", le16(h + 58));
-	if (t->phnum > MAX_SEGMENTS || t->shnum > MAX_SECTIONS)
-		return err_new(E_LIMIT, "%u segments and %u sections: at most %d and %d are read",
-			t->phnum, t->shnum, MAX_SEGMENTS, MAX_SECTIONS);
-	return NULL;
-}
-
 static struct err *read_segments(
 	struct arena *a, const struct tables *t, struct str head, struct elf *ret)
 {
@@ -230,7 +218,13 @@ static struct err *open_head(
 		.names = le16(h + 62),
 	};
 	TRY_CTX(big_counts(src, t), "cannot read the section headers");
-	TRY(check_tables(h, t));
+	if (t->phnum && le16(h + 54) != PHDR)
+		return err_new(E_ELF, "program headers of %u bytes", le16(h + 54));
+	if (t->shnum && le16(h + 58) != SHDR)
+		return err_new(E_ELF, "section headers of %u bytes", le16(h + 58));
+	if (t->phnum > MAX_SEGMENTS || t->shnum > MAX_SECTIONS)
+		return err_new(E_LIMIT, "%u segments and %u sections: at most %d and %d are read",
+			t->phnum, t->shnum, MAX_SEGMENTS, MAX_SECTIONS);
 	return read_segments(a, t, head, ret);
 }
 

@@ -59,24 +59,18 @@ static uint64_t *slot_of(struct dyn *d, uint64_t tag)
 	}
 }
 
-static const struct elf_segment *find_dynamic(const struct elf *e)
+/* Reads the entries, and the strings if they are wanted; d->table stays empty when the file has no
+ * dynamic section. */
+static struct err *open_dynamic(struct arena *a, const struct elf *e, bool strings, struct dyn *d)
 {
-	VEC_EACH (struct elf_segment, s, &e->segments) {
-		if (s->type == ELF_PT_DYNAMIC)
-			return s;
-	}
-	return NULL;
-}
-
-/* Reads the entries; d->table stays empty when the file has none. */
-static struct err *read_entries(struct arena *a, const struct elf *e, struct dyn *d)
-{
-	const struct elf_segment *seg = find_dynamic(e);
 	*d = (struct dyn){.e = e};
-	if (!seg)
-		return NULL;
-	TRY_CTX(elf_src_slice(a, e->src, seg->offset, seg->filesz, &d->table),
-		"cannot read the dynamic section");
+	VEC_EACH (struct elf_segment, s, &e->segments) {
+		if (s->type != ELF_PT_DYNAMIC)
+			continue;
+		TRY_CTX(elf_src_slice(a, e->src, s->offset, s->filesz, &d->table),
+			"cannot read the dynamic section");
+		break;
+	}
 	size_t n = 0;
 	for (; n + DYN <= d->table.n && le64(d->table.p + n); n += DYN) {
 		uint64_t *slot = slot_of(d, le64(d->table.p + n));
@@ -84,16 +78,10 @@ static struct err *read_entries(struct arena *a, const struct elf *e, struct dyn
 			*slot = le64(d->table.p + n + 8);
 	}
 	d->table.n = n;
-	return NULL;
-}
-
-static struct err *read_strings(struct arena *a, struct dyn *d)
-{
-	if (!d->value[DT_STRTAB])
-		return NULL;
-	TRY_CTX(elf_src_slice(a, d->e->src, elf_offset_of(d->e, d->value[DT_STRTAB]),
-			d->value[DT_STRSZ], &d->strings),
-		"cannot read the dynamic strings");
+	if (strings && d->value[DT_STRTAB])
+		TRY_CTX(elf_src_slice(a, e->src, elf_offset_of(e, d->value[DT_STRTAB]),
+				d->value[DT_STRSZ], &d->strings),
+			"cannot read the dynamic strings");
 	return NULL;
 }
 
@@ -220,19 +208,6 @@ static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
 	return NULL;
 }
 
-static struct elf_symbol symbol_at(const struct dyn *d, const char *p)
-{
-	return (struct elf_symbol){
-		.name = string_at(d, le32(p)),
-		.type = (uint8_t)(p[4] & 15),
-		.bind = (uint8_t)((unsigned char)p[4] >> 4),
-		.visibility = (uint8_t)(p[5] & 3),
-		.section = le16(p + 6),
-		.value = le64(p + 8),
-		.size = le64(p + 16),
-	};
-}
-
 static struct err *each_symbol(const struct dyn *d, elf_symbol_fn *fn, void *user)
 {
 	uint64_t total = 0, n = 0;
@@ -246,7 +221,16 @@ static struct err *each_symbol(const struct dyn *d, elf_symbol_fn *fn, void *use
 		TRY_CTX(elf_src_read(d->e->src, chunk, (size_t)n * SYM, at + i * SYM),
 			"cannot read the dynamic symbols");
 		for (size_t k = i ? 0 : 1; k < n; k++) {
-			struct elf_symbol s = symbol_at(d, chunk + k * SYM);
+			const char *p = chunk + k * SYM;
+			struct elf_symbol s = {
+				.name = string_at(d, le32(p)),
+				.type = (uint8_t)(p[4] & 15),
+				.bind = (uint8_t)((unsigned char)p[4] >> 4),
+				.visibility = (uint8_t)(p[5] & 3),
+				.section = le16(p + 6),
+				.value = le64(p + 8),
+				.size = le64(p + 16),
+			};
 			TRY(fn(user, &s));
 		}
 	}
@@ -257,8 +241,7 @@ struct err *elf_symbols(const struct elf *e, elf_symbol_fn *fn, void *user)
 {
 	ARENA(tmp);
 	struct dyn d;
-	TRY(read_entries(&tmp, e, &d));
-	TRY(read_strings(&tmp, &d));
+	TRY(open_dynamic(&tmp, e, true, &d));
 	return each_symbol(&d, fn, user);
 }
 
@@ -266,7 +249,7 @@ struct err *elf_symbols_unnamed(const struct elf *e, elf_symbol_fn *fn, void *us
 {
 	ARENA(tmp);
 	struct dyn d;
-	TRY(read_entries(&tmp, e, &d));
+	TRY(open_dynamic(&tmp, e, false, &d));
 	return each_symbol(&d, fn, user);
 }
 
@@ -288,8 +271,7 @@ struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic
 {
 	struct dyn d;
 	*ret = (struct elf_dynamic){0};
-	TRY(read_entries(a, e, &d));
-	TRY(read_strings(a, &d)); /* in a: the views in ret point into it */
+	TRY(open_dynamic(a, e, true, &d)); /* in a: the views in ret point into it */
 	for (size_t i = 0; i < d.table.n; i += DYN)
 		take_entry(a, &d, d.table.p + i, ret);
 	TRY_CTX(read_versions(a, &d, ret), "cannot read the needed versions");

@@ -115,28 +115,22 @@ static struct err *give(struct stream *s, const char *p, size_t n)
 	return n ? s->fn(s->user, p, n, &s->stop) : NULL;
 }
 
-static struct err *stream_stored(struct stream *s)
+/* The next compressed bytes; *ret_n is 0 at their end. */
+static struct err *refill(struct stream *s, size_t *ret_n)
 {
-	while (s->taken < s->m->stored && !s->stop) {
-		uint64_t left = s->m->stored - s->taken;
-		size_t n = left < PIECE ? (size_t)left : PIECE;
-		TRY(get(s->z, s->m, s->in, n, s->taken));
-		s->taken += n;
-		TRY(give(s, s->in, n));
-	}
+	uint64_t left = s->m->stored - s->taken;
+	*ret_n = left < PIECE ? (size_t)left : PIECE;
+	TRY(get(s->z, s->m, s->in, *ret_n, s->taken));
+	s->taken += *ret_n;
 	return NULL;
 }
 
-static struct err *refill(struct stream *s)
+static struct err *stream_stored(struct stream *s)
 {
-	uint64_t left = s->m->stored - s->taken;
-	size_t n = left < PIECE ? (size_t)left : PIECE;
-	if (!n)
-		return damaged(s->z, s->m, "its compressed data is cut short");
-	TRY(get(s->z, s->m, s->in, n, s->taken));
-	s->taken += n;
-	s->inflate.next_in = (unsigned char *)s->in;
-	s->inflate.avail_in = (uInt)n;
+	for (size_t n = 1; n && !s->stop;) {
+		TRY(refill(s, &n));
+		TRY(give(s, s->in, n));
+	}
 	return NULL;
 }
 
@@ -146,8 +140,14 @@ static struct err *stream_deflated(struct stream *s)
 	if (inflateInit2(&s->inflate, -15) != Z_OK)
 		return err_new(E_LIMIT, "not enough memory to unpack '%.*s'", STR(s->m->name));
 	while (r != Z_STREAM_END && !s->stop) {
-		if (!s->inflate.avail_in)
-			TRY(refill(s));
+		if (!s->inflate.avail_in) {
+			size_t n;
+			TRY(refill(s, &n));
+			if (!n)
+				return damaged(s->z, s->m, "its compressed data is cut short");
+			s->inflate.next_in = (unsigned char *)s->in;
+			s->inflate.avail_in = (uInt)n;
+		}
 		s->inflate.next_out = (unsigned char *)s->out;
 		s->inflate.avail_out = PIECE;
 		r = inflate(&s->inflate, Z_NO_FLUSH);
@@ -160,21 +160,15 @@ static struct err *stream_deflated(struct stream *s)
 	return NULL;
 }
 
-/* Small members: libdeflate unpacks twice as fast as zlib. */
-static struct err *stream_whole(struct stream *s)
-{
-	free(s->out);
-	s->out = xmalloc((size_t)s->m->size + 1);
-	TRY(content(s->z, s->m, s->out));
-	return s->m->size ? s->fn(s->user, s->out, (size_t)s->m->size, &s->stop) : NULL;
-}
-
 struct err *zip_stream(const struct zip *z, const struct zip_member *m, zip_fn *fn, void *user)
 {
 	TRY(may_read(z, m));
 	CLEANUP(stream_done) struct stream s = {.z = z, .m = m, .fn = fn, .user = user};
-	if (m->size <= WHOLE && m->stored <= WHOLE)
-		return stream_whole(&s);
+	if (m->size <= WHOLE && m->stored <= WHOLE) { /* libdeflate is twice as fast as zlib */
+		s.out = xmalloc((size_t)m->size + 1);
+		TRY(content(z, m, s.out));
+		return m->size ? fn(user, s.out, (size_t)m->size, &s.stop) : NULL;
+	}
 	s.in = xmalloc(PIECE);
 	s.out = xmalloc(PIECE);
 	TRY(m->method == ZIP_STORED ? stream_stored(&s) : stream_deflated(&s));

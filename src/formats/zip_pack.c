@@ -149,19 +149,6 @@ static struct err *hash_part(struct arena *tmp, struct zip_unit *u)
 	return NULL;
 }
 
-static struct err *unit_run(struct arena *tmp, struct libdeflate_compressor *c, struct zip_unit *u)
-{
-	switch (u->work) {
-	case ZIP_PACK_WHOLE:
-		return pack_whole(c, u);
-	case ZIP_PACK_CHUNK:
-		return pack_chunk(tmp, c, u);
-	case ZIP_PACK_HASH:
-		return hash_part(tmp, u);
-	}
-	return NULL;
-}
-
 struct err *zip_job_run(struct arena *tmp, void *job)
 {
 	CLEANUP(deflate_freep) struct libdeflate_compressor *c = NULL;
@@ -169,7 +156,10 @@ struct err *zip_job_run(struct arena *tmp, void *job)
 	TRY(compressor(&c));
 	for (size_t i = 0; i < j->n; i++) {
 		struct arena_mark mark = arena_mark(tmp);
-		TRY(unit_run(tmp, c, &j->v[i]));
+		struct zip_unit *u = &j->v[i];
+		TRY(u->work == ZIP_PACK_WHOLE       ? pack_whole(c, u)
+			: u->work == ZIP_PACK_CHUNK ? pack_chunk(tmp, c, u)
+						    : hash_part(tmp, u));
 		arena_rewind(tmp, mark);
 	}
 	return NULL;

@@ -78,17 +78,13 @@ static struct err *find_end64(
 	return NULL;
 }
 
-/* An old field must say what the ZIP64 record says, or be all ones. */
-static bool agree(uint64_t old, uint64_t wide, uint64_t mark)
-{
-	return old == mark || old == wide;
-}
-
 static void use_end64(struct zip_reader *r, const unsigned char *e, const unsigned char *wide)
 {
 	uint64_t n = le64(wide + 32), bytes = le64(wide + 40), dir = le64(wide + 48);
-	if (!agree(r->count, n, 0xffff) || !agree(r->bytes, bytes, 0xffffffff) ||
-		!agree(r->dir, dir, 0xffffffff) || le64(wide + 24) != n)
+	/* An old field must say what the ZIP64 record says, or be all ones. */
+	if ((r->count != 0xffff && r->count != n) ||
+		(r->bytes != 0xffffffff && r->bytes != bytes) ||
+		(r->dir != 0xffffffff && r->dir != dir) || le64(wide + 24) != n)
 		SAY_ERROR(r, "zip-zip64", r->z->path, "the two end records disagree");
 	if (le32(wide + 16) || le32(wide + 20))
 		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
@@ -268,12 +264,10 @@ static struct err *read_directory(struct zip_reader *r)
 static void check_folders(struct zip_reader *r, const struct zip_member *m)
 {
 	for (size_t i = 1; i + 1 < m->name.n; i++) {
-		if (m->name.p[i] != '/')
-			continue;
-		if (map_get(&r->z->names, str_sub(m->name, 0, i)))
+		struct str folder = str_sub(m->name, 0, i);
+		if (m->name.p[i] == '/' && map_get(&r->z->names, folder))
 			SAY_ERROR(r, "zip-duplicate-name", m->name,
-				"'%.*s' is a file as well as a folder",
-				STR(str_sub(m->name, 0, i)));
+				"'%.*s' is a file as well as a folder", STR(folder));
 	}
 }
 
@@ -306,27 +300,20 @@ static void check_names(struct zip_reader *r)
 
 /* ---- opening ---- */
 
-static struct err *open_all(struct zip_reader *r)
-{
-	TRY(read_end(r));
-	TRY(place_directory(r));
-	TRY(read_directory(r));
-	check_names(r);
-	TRY(zip_check_local(r));
-	if (r->suppressed)
-		finding_say(r->a,
-			finding_add(r->a, r->list, "zip-more-findings", SEV_WARNING, r->z->path),
-			"%zu more findings of the zip file are not shown", r->suppressed);
-	return NULL;
-}
-
 struct err *zip_open_src(struct arena *a, const struct elf_src *src, struct str path,
 	struct findings *findings, struct zip *ret)
 {
 	struct findings own = {0};
 	*ret = (struct zip){.path = path, .src = *src, .fd = -1, .size = src->size, .names.a = a};
 	struct zip_reader r = {.a = a, .z = ret, .list = findings ? findings : &own};
-	TRY(open_all(&r));
+	TRY(read_end(&r));
+	TRY(place_directory(&r));
+	TRY(read_directory(&r));
+	check_names(&r);
+	TRY(zip_check_local(&r));
+	if (r.suppressed)
+		finding_say(a, finding_add(a, r.list, "zip-more-findings", SEV_WARNING, path),
+			"%zu more findings of the zip file are not shown", r.suppressed);
 	VEC_EACH (struct finding, f, &own)
 		if (f->severity == SEV_ERROR)
 			return err_new(E_ZIP, "'%.*s' is a damaged zip file: '%.*s': %.*s",

@@ -146,16 +146,6 @@ static void put_end(struct writer *w, struct buf *b, uint64_t start)
 	buf_le(b, 0, 2);
 }
 
-static void write_central(struct writer *w)
-{
-	BUF(b, w->a);
-	uint64_t start = w->out.offset;
-	for (size_t i = 0; i < w->n; i++)
-		put_central(w, &b, &w->members[i]);
-	put_end(w, &b, start);
-	fs_out_write(&w->out, b.p, b.n);
-}
-
 /* ---- members ---- */
 
 static struct err *input_check(struct writer *w, struct zip_packed *m, struct map *names)
@@ -178,11 +168,6 @@ static struct err *input_check(struct writer *w, struct zip_packed *m, struct ma
 	m->size = in->path.n ? (uint64_t)st.st_size : in->content.n;
 	m->big = m->size > 2 * w->lim.chunk;
 	return NULL;
-}
-
-static void add_unit(struct writer *w, struct zip_unit u)
-{
-	*VEC_PUSH(w->a, &w->batch) = u;
 }
 
 static struct err *write_header(struct writer *w, struct zip_packed *m)
@@ -216,15 +201,6 @@ static struct err *store_instead(struct writer *w, struct zip_packed *m)
 	return NULL;
 }
 
-static struct err *end_big(struct writer *w, struct zip_packed *m)
-{
-	m->digest = hash_end(m->running);
-	m->running = NULL;
-	if (m->method == ZIP_DEFLATE && m->stored >= m->size)
-		TRY(store_instead(w, m));
-	return write_header(w, m);
-}
-
 static struct err *write_unit(struct writer *w, struct zip_unit *u)
 {
 	struct zip_packed *m = u->member;
@@ -239,9 +215,13 @@ static struct err *write_unit(struct writer *w, struct zip_unit *u)
 	if (u->out_n)
 		fs_out_write(&w->out, u->out, u->out_n);
 	progress_add(w->progress, u->work == ZIP_PACK_HASH ? 0 : u->n, m->in->name);
-	if (u->work == ZIP_PACK_HASH && u->from + u->n == m->size)
-		return end_big(w, m);
-	return NULL;
+	if (u->work != ZIP_PACK_HASH || u->from + u->n < m->size)
+		return NULL;
+	m->digest = hash_end(m->running);
+	m->running = NULL;
+	if (m->method == ZIP_DEFLATE && m->stored >= m->size)
+		TRY(store_instead(w, m));
+	return write_header(w, m);
 }
 
 /* Small members share a job, so that each does not pay for a compressor of its own. */
@@ -275,26 +255,20 @@ static struct err *flush_batch(struct writer *w)
 	return cancel_check();
 }
 
-/* Cuts the next chunks of a big member, at most room bytes; *at is how far it is. */
-static void cut_big(struct writer *w, struct zip_packed *m, uint64_t room, uint64_t *at)
-{
-	uint64_t from = *at, to = m->size - from < room ? m->size : from + room;
-	for (; *at < to; *at += w->lim.chunk) {
-		uint64_t n = to - *at < w->lim.chunk ? to - *at : w->lim.chunk;
-		add_unit(w, (struct zip_unit){
-				    .work = ZIP_PACK_CHUNK, .member = m, .from = *at, .n = n});
-	}
-	*at = to;
-	add_unit(w, (struct zip_unit){
-			    .work = ZIP_PACK_HASH, .member = m, .from = from, .n = to - from});
-}
-
+/* Chunk by chunk, in batches of at most room bytes; behind the chunks of a batch comes their hash. */
 static struct err *pack_big(struct writer *w, struct zip_packed *m, uint64_t room)
 {
 	TRY(zip_pack_probe(m));
 	m->running = hash_new(HASH_SHA256);
-	for (uint64_t at = 0; at < m->size;) {
-		cut_big(w, m, room, &at);
+	for (uint64_t from = 0, to; from < m->size; from = to) {
+		to = m->size - from < room ? m->size : from + room;
+		for (uint64_t at = from; at < to; at += w->lim.chunk) {
+			uint64_t n = to - at < w->lim.chunk ? to - at : w->lim.chunk;
+			*VEC_PUSH(w->a, &w->batch) = (struct zip_unit){
+				.work = ZIP_PACK_CHUNK, .member = m, .from = at, .n = n};
+		}
+		*VEC_PUSH(w->a, &w->batch) = (struct zip_unit){
+			.work = ZIP_PACK_HASH, .member = m, .from = from, .n = to - from};
 		TRY(flush_batch(w));
 	}
 	return NULL;
@@ -313,7 +287,8 @@ static struct err *pack(struct writer *w, size_t from, size_t to)
 			sum = 0;
 			continue;
 		}
-		add_unit(w, (struct zip_unit){.work = ZIP_PACK_WHOLE, .member = m, .n = m->size});
+		*VEC_PUSH(w->a, &w->batch) =
+			(struct zip_unit){.work = ZIP_PACK_WHOLE, .member = m, .n = m->size};
 		sum += m->size;
 		if (sum < room && w->batch.n < 4096)
 			continue;
@@ -321,19 +296,6 @@ static struct err *pack(struct writer *w, size_t from, size_t to)
 		sum = 0;
 	}
 	return flush_batch(w);
-}
-
-static void report(struct writer *w, size_t n, struct zip_output *ret)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct zip_packed *m = &w->members[i];
-		ret[i] = (struct zip_output){
-			.size = m->size,
-			.stored = m->stored,
-			.crc = m->crc,
-			.sha256 = digest_base64url(w->a, &m->digest),
-		};
-	}
 }
 
 static struct err *write_last(struct writer *w, const struct zip_output *outs, struct map *names)
@@ -365,11 +327,22 @@ struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_o
 	w.progress = progress_begin(S("Packing"), path_base(zw->path), UNIT_BYTES, total);
 	TRY(pack(&w, 0, w.n));
 	struct zip_output *outs = arena_array(a, zw->n + 1, sizeof(*outs));
-	report(&w, zw->n, outs);
+	for (size_t i = 0; i < zw->n; i++)
+		outs[i] = (struct zip_output){
+			.size = w.members[i].size,
+			.stored = w.members[i].stored,
+			.crc = w.members[i].crc,
+			.sha256 = digest_base64url(a, &w.members[i].digest),
+		};
 	if (zw->last)
 		TRY(write_last(&w, outs, &names));
 	if (ret && zw->n)
 		memcpy(ret, outs, zw->n * sizeof(*outs));
-	write_central(&w);
+	BUF(central, a);
+	uint64_t start = w.out.offset;
+	for (size_t i = 0; i < w.n; i++)
+		put_central(&w, &central, &w.members[i]);
+	put_end(&w, &central, start);
+	fs_out_write(&w.out, central.p, central.n);
 	return fs_out_commit(&w.out);
 }

@@ -1,8 +1,28 @@
 /* Target ids as text: reading, checking, writing, comparing. See target.h for what they mean. */
+#include <stdlib.h>
+
 #include "base/buf.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "target/target.h"
+
+static int cmp_name(const void *key, const void *gpu)
+{
+	return str_cmp(*(const struct str *)key, str_from(((const struct gpu *)gpu)->name));
+}
+
+const struct gpu *gpu_by_name(struct str name)
+{
+	return bsearch(&name, gpu_table, gpu_count, sizeof(*gpu_table), cmp_name);
+}
+
+const struct gpu *gpu_by_mach(unsigned mach)
+{
+	for (size_t i = 0; i < gpu_count; i++)
+		if (gpu_table[i].mach == mach)
+			return &gpu_table[i];
+	return NULL;
+}
 
 static enum feature default_of(const struct gpu *gpu, bool supported)
 {
@@ -88,20 +108,6 @@ static const struct gpu *gpu_by_product(struct arena *tmp, struct str word)
 	return NULL;
 }
 
-/* What a misspelt name may have meant, the likeliest first: of equally near ones the first is
- * taken. */
-static struct strs likely_names(struct arena *tmp)
-{
-	struct strs list = {0};
-	for (size_t i = gpu_count; i-- > 0;)
-		if (gpu_table[i].current)
-			strs_add(tmp, &list, str_from(gpu_table[i].name));
-	for (size_t i = gpu_count; i-- > 0;)
-		if (!gpu_table[i].current)
-			strs_add(tmp, &list, str_from(gpu_table[i].name));
-	return list;
-}
-
 /* "gfx110X", "gfx120X-all" (as TheRock names them), "gfx94": the targets of a family, or the empty
  * view. */
 static struct str family_members(struct arena *tmp, struct str name)
@@ -123,7 +129,11 @@ static struct str family_members(struct arena *tmp, struct str name)
 static struct err *unknown_gpu(struct str name)
 {
 	ARENA(tmp);
-	struct strs known = likely_names(&tmp);
+	struct strs known = {0}; /* the likeliest first: of equally near ones the first is taken */
+	for (int current = 1; current >= 0; current--)
+		for (size_t i = gpu_count; i-- > 0;)
+			if (gpu_table[i].current == current)
+				strs_add(&tmp, &known, str_from(gpu_table[i].name));
 	struct err *e = err_new(E_GFX, "unknown GPU target '%.*s'", STR(name));
 	const struct gpu *product = gpu_by_product(&tmp, name);
 	struct str family = family_members(&tmp, name);
@@ -189,24 +199,13 @@ bool target_covers(const struct target *have, const struct target *want)
 	       !conflict(have->xnack, want->xnack);
 }
 
-static bool same_target(const struct target *a, const struct target *b)
-{
-	return str_eq(a->name, b->name) && a->sramecc == b->sramecc && a->xnack == b->xnack;
-}
-
 static void add_target(struct arena *a, struct targets *list, struct target t)
 {
 	VEC_EACH (struct target, have, list)
-		if (same_target(have, &t))
+		if (str_eq(have->name, t.name) && have->sramecc == t.sramecc &&
+			have->xnack == t.xnack)
 			return;
 	*VEC_PUSH(a, list) = t;
-}
-
-static void add_all(struct arena *a, struct targets *list)
-{
-	for (size_t i = 0; i < gpu_count; i++)
-		if (gpu_table[i].current)
-			add_target(a, list, target_read(str_from(gpu_table[i].name)));
 }
 
 struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret)
@@ -217,11 +216,12 @@ struct err *targets_parse(struct arena *a, const struct strs *words, struct targ
 		while (str_next(&rest, ',', &word)) {
 			struct target t;
 			word = str_trim(word);
-			if (str_eq(word, S("all"))) {
-				add_all(a, ret);
-				continue;
-			}
-			if (!word.n)
+			bool all = str_eq(word, S("all"));
+			for (size_t k = 0; all && k < gpu_count; k++)
+				if (gpu_table[k].current)
+					add_target(
+						a, ret, target_read(str_from(gpu_table[k].name)));
+			if (all || !word.n)
 				continue;
 			TRY(parse_one(word, &t));
 			add_target(a, ret, t);
