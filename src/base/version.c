@@ -191,11 +191,6 @@ struct str version_text(struct arena *a, const struct version *v)
 	return buf_str(&b);
 }
 
-bool version_is_prerelease(const struct version *v)
-{
-	return v->pre || v->dev.n;
-}
-
 /* ---- order ---- */
 
 static int cmp_number(struct str a, struct str b)
@@ -342,11 +337,16 @@ static bool equal(const struct version *v, const struct clause *c)
 	return c->v.local.n ? version_cmp(v, &c->v) == 0 : cmp_public(v, &c->v) == 0;
 }
 
+static bool is_prerelease(const struct version *v)
+{
+	return v->pre || v->dev.n;
+}
+
 /* "<V" excludes pre-releases of V, unless V is one itself: then it is "<V.dev0". */
 static bool less(const struct version *v, const struct version *than)
 {
 	struct version first = *than;
-	if (!version_is_prerelease(than))
+	if (!is_prerelease(than))
 		first.dev = S("0");
 	return version_cmp(v, &first) < 0;
 }

@@ -11,7 +11,6 @@ MUST_USE struct err *version_parse(struct arena *a, struct str text, const struc
 /* <0, 0, >0. Local segments count: 1.0 < 1.0+a < 1.0+1. */
 int version_cmp(const struct version *a, const struct version *b);
 struct str version_text(struct arena *a, const struct version *v); /* normalised */
-bool version_is_prerelease(const struct version *v);               /* a, b, rc or dev */
 /* ">=1.0,!=1.3.*,<2" (empty: any): E_SYNTAX when the specifier is wrong. Whether pre-releases are
  * welcome at all is left to the caller: they are matched like others. */
 MUST_USE struct err *version_match(const struct version *v, struct str specifier, bool *ret);

@@ -6,12 +6,6 @@
 
 enum { HEADER = 60 };
 
-static bool member_size(const char *h, uint64_t *ret)
-{
-	struct str digits = str_trim((struct str){.p = h + 48, .n = 10});
-	return !memcmp(h + 58, "`\n", 2) && str_u64(digits, 10, ret);
-}
-
 static struct err *scan_member(struct scan *s, const struct elf_src *src)
 {
 	char head[64];
@@ -28,7 +22,9 @@ struct err *scan_archive(struct scan *s, const struct elf_src *src)
 	while (at < src->size) {
 		char h[HEADER];
 		TRY_CTX(elf_src_read(src, h, HEADER, at), "the archive is cut off");
-		if (!member_size(h, &size) || size > src->size - at - HEADER)
+		struct str digits = str_trim((struct str){.p = h + 48, .n = 10});
+		if (memcmp(h + 58, "`\n", 2) != 0 || !str_u64(digits, 10, &size) ||
+			size > src->size - at - HEADER)
 			return err_new(E_FORMAT, "damaged archive header at offset %llu",
 				(unsigned long long)at);
 		struct elf_src member = elf_src_sub(src, at + HEADER, size);

@@ -9,18 +9,6 @@
 #include "base/hash.h"
 #include "formats/le.h"
 
-/* Shares of a compressed bundle, in proportion to the decoded sizes. */
-static void share_out(struct scan *s, const struct bundle *b, size_t first)
-{
-	double total = 0;
-	VEC_EACH (struct bundle_entry, e, &b->entries)
-		total += (double)e->size;
-	for (size_t i = first; i < s->file->objects.n && total > 0; i++) {
-		struct code_object *o = &s->file->objects.v[i];
-		o->stored = (uint64_t)((double)b->stored * ((double)o->size / total));
-	}
-}
-
 /* A compressed bundle being decoded: the objects in order of their offsets. */
 struct part {
 	const struct bundle_entry *entry;
@@ -84,17 +72,6 @@ static struct err *decoded(void *user, const void *bytes, size_t n, uint64_t at,
 	return NULL;
 }
 
-static void check_hash(struct deep *d)
-{
-	struct digest md5 = hash_end(d->md5);
-	d->md5 = NULL;
-	if (le64((const char *)md5.b) == d->b->hash)
-		return;
-	scan_say(d->s, "bundle-hash-mismatch", SEV_WARNING,
-		"the hash in the header of bundle %u is not that of its content",
-		d->s->file->bundles);
-}
-
 static void deep_done(struct deep *d)
 {
 	free(d->p);
@@ -119,27 +96,24 @@ static struct err *look_compressed(
 	if (s->flags & DEVCODE_HASH)
 		d.md5 = hash_new(HASH_MD5);
 	TRY(bundle_decode(src, b, decoded, &d));
-	if (d.md5)
-		check_hash(&d);
+	if (!d.md5)
+		return NULL;
+	struct digest md5 = hash_end(d.md5);
+	d.md5 = NULL;
+	if (le64(md5.b) != b->hash)
+		scan_say(s, "bundle-hash-mismatch", SEV_WARNING,
+			"the hash in the header of bundle %u is not that of its content",
+			s->file->bundles);
 	return NULL;
-}
-
-static void look_raw(
-	struct scan *s, const struct elf_src *src, const struct bundle *b, size_t first)
-{
-	VEC_EACH (struct bundle_entry, e, &b->entries) {
-		if (!e->target.n)
-			continue;
-		struct elf_src part = elf_src_sub(src, b->offset + e->offset, e->size);
-		object_look(s, &part, &s->file->objects.v[first++]);
-	}
 }
 
 /* Adds the objects of one bundle; looks into them as s->flags ask. */
 static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const struct bundle *b)
 {
 	size_t first = s->file->objects.n;
+	double total = 0;
 	VEC_EACH (struct bundle_entry, e, &b->entries) {
+		total += (double)e->size;
 		if (!e->target.n)
 			continue;
 		struct code_object *o = VEC_PUSH(s->a, &s->file->objects);
@@ -156,13 +130,16 @@ static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const 
 			.kernels = -1,
 		};
 	}
-	if (b->encoding == BUNDLE_RAW) {
-		look_raw(s, src, b, first);
-	} else {
-		share_out(s, b, first);
-		if (s->flags)
-			TRY(look_compressed(s, src, b, first));
+	for (size_t k = first; k < s->file->objects.n; k++) {
+		struct code_object *o = &s->file->objects.v[k];
+		struct elf_src part = elf_src_sub(src, b->offset + o->place.offset, o->size);
+		if (b->encoding == BUNDLE_RAW)
+			object_look(s, &part, o);
+		else if (total > 0) /* its share, in proportion to the decoded sizes */
+			o->stored = (uint64_t)((double)b->stored * ((double)o->size / total));
 	}
+	if (b->encoding != BUNDLE_RAW && s->flags)
+		TRY(look_compressed(s, src, b, first));
 	object_compare(s, first);
 	s->file->bundles++;
 	return NULL;

@@ -33,7 +33,7 @@ MUST_USE struct err *elf_src_peek(
 MUST_USE struct err *elf_src_slice(
 	struct arena *a, const struct elf_src *s, uint64_t offset, uint64_t n, struct str *ret);
 
-enum { ELF_REL = 1, ELF_EXEC = 2, ELF_DYN = 3 };                          /* e_type */
+enum { ELF_DYN = 3 };                                                     /* e_type */
 enum { ELF_X86_64 = 62, ELF_AARCH64 = 183, ELF_AMDGPU = 224 };            /* e_machine */
 enum { ELF_PROGBITS = 1, ELF_NOTE = 7, ELF_NOBITS = 8, ELF_DYNSYM = 11 }; /* sh_type */
 enum { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4 };                 /* sh_flags */

@@ -65,12 +65,6 @@ static bool take_number(struct str *rest, unsigned bytes, uint64_t *ret)
 	return true;
 }
 
-static void sign_extend(uint64_t *n, unsigned bytes)
-{
-	if (bytes < 8 && *n >> (8 * bytes - 1) & 1)
-		*n |= UINT64_MAX << 8 * bytes;
-}
-
 /* The byte holds both the kind and a small number. */
 static bool next_small(struct str *rest, unsigned byte, struct msgpack_value *ret)
 {
@@ -97,7 +91,8 @@ static bool next_big(struct str *rest, unsigned byte, struct msgpack_value *ret)
 		return false;
 	switch (f->kind) {
 	case MSGPACK_INT:
-		sign_extend(&ret->number, f->number);
+		if (f->number < 8 && ret->number >> (8 * f->number - 1) & 1)
+			ret->number |= UINT64_MAX << 8 * f->number;
 		return true;
 	case MSGPACK_EXT:
 		return take(rest, 1, &type) &&

@@ -5,23 +5,16 @@
 
 #include "formats/zip_read.h"
 
-#define SAY_ERROR(r, id, ...) zip_say((r), (id), SEV_ERROR, __VA_ARGS__)
-
 enum { MAX_OF_A_KIND = 50 };
-
-static bool too_many(struct zip_reader *r, const char *id)
-{
-	size_t i = 0, n = sizeof(r->counts) / sizeof(r->counts[0]);
-	while (i + 1 < n && r->counts[i].id && !str_eq(str_from(r->counts[i].id), str_from(id)))
-		i++;
-	r->counts[i].id = id;
-	return r->counts[i].n++ >= MAX_OF_A_KIND;
-}
 
 void zip_say(struct zip_reader *r, const char *id, enum severity severity, struct str member,
 	const char *fmt, ...)
 {
-	if (too_many(r, id)) {
+	size_t i = 0, kinds = sizeof(r->counts) / sizeof(r->counts[0]);
+	while (i + 1 < kinds && r->counts[i].id && !str_eq(str_from(r->counts[i].id), str_from(id)))
+		i++;
+	r->counts[i].id = id;
+	if (r->counts[i].n++ >= MAX_OF_A_KIND) {
 		r->suppressed++;
 		return;
 	}
@@ -194,7 +187,7 @@ static struct err *check_descriptor(
 	size_t n = next - end <= sizeof(p) ? (size_t)(next - end) : 0;
 	if (n)
 		TRY(r->z->src.read(&r->z->src, p, n, end));
-	zip_say(r, "zip-data-descriptor", SEV_WARNING, m->name,
+	SAY_WARNING(r, "zip-data-descriptor", m->name,
 		"sizes follow the data (a data descriptor): it cannot be unpacked as a stream");
 	if (!descriptor_fits(m, p, n))
 		SAY_ERROR(r, "zip-local-header", m->name, "its data descriptor is wrong");

@@ -2,12 +2,6 @@
  * never above the folder that the archive is unpacked in. */
 #include "formats/zip_format.h"
 
-static bool is_drive(struct str name)
-{
-	char c = name.n >= 2 && name.p[1] == ':' ? name.p[0] : 0;
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static const char *piece_problem(struct str piece)
 {
 	if (!piece.n)
@@ -27,7 +21,8 @@ const char *zip_name_problem(struct str name)
 		return "is longer than 4096 bytes";
 	if (name.p[0] == '/')
 		return "is absolute";
-	if (is_drive(name))
+	char drive = name.n >= 2 && name.p[1] == ':' ? name.p[0] : 0;
+	if ((drive >= 'a' && drive <= 'z') || (drive >= 'A' && drive <= 'Z'))
 		return "begins with a drive letter";
 	for (size_t i = 0; i < name.n; i++) {
 		if (name.p[i] == '\\')

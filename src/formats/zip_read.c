@@ -10,9 +10,6 @@
 enum { MAX_DIRECTORY = 1 << 30 };
 #define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes */
 
-#define SAY_ERROR(r, id, ...) zip_say((r), (id), SEV_ERROR, __VA_ARGS__)
-#define SAY_WARNING(r, id, ...) zip_say((r), (id), SEV_WARNING, __VA_ARGS__)
-
 static struct err *get(struct zip_reader *r, void *p, size_t n, uint64_t at)
 {
 	if (at > r->z->size || r->z->size - at < n)

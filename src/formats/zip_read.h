@@ -27,6 +27,8 @@ struct zip_wide {
 
 void zip_say(struct zip_reader *r, const char *id, enum severity severity, struct str member,
 	const char *fmt, ...) PRINTF(5, 6);
+#define SAY_ERROR(r, id, ...) zip_say((r), (id), SEV_ERROR, __VA_ARGS__)
+#define SAY_WARNING(r, id, ...) zip_say((r), (id), SEV_WARNING, __VA_ARGS__)
 /* Walks the extra fields. want: which of size, stored, header the 32-bit fields left out (then they
  * are replaced in *w). */
 void zip_wide_read(struct str extra, const bool want[3], struct zip_wide *w);

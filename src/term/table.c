@@ -30,12 +30,6 @@ static size_t width_of(struct str s)
 	return n;
 }
 
-static struct str head_text(const struct table *t, size_t column)
-{
-	const char *h = t->heads[column];
-	return str_from(*h == '>' ? h + 1 : h);
-}
-
 static void pad(struct buf *out, size_t n)
 {
 	while (n--)
@@ -70,7 +64,7 @@ void table_print(struct table *t)
 	size_t *widths = arena_array(&tmp, t->columns, sizeof(*widths));
 	struct str *heads = arena_array(&tmp, t->columns, sizeof(*heads));
 	for (size_t i = 0; i < t->columns; i++) {
-		heads[i] = head_text(t, i);
+		heads[i] = str_from(t->heads[i][0] == '>' ? t->heads[i] + 1 : t->heads[i]);
 		widths[i] = width_of(heads[i]);
 		VEC_EACH (struct table_row, row, t)
 			if (width_of(row->v[i]) > widths[i])
