@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/map.h"
+#include "hipify/hipify.h"
 
 enum { MAX_SOURCES = 4096, MAX_SOURCE_SIZE = 16 << 20 };
 
@@ -250,14 +251,6 @@ static struct err *facts_of(struct finder *f, struct str path, struct source_fac
 	return NULL;
 }
 
-static struct str output_of(struct arena *a, struct str path)
-{
-	struct str ext = path_ext(path);
-	if (!str_eq(ext, S(".cu")))
-		return path;
-	return str_fmt(a, "%.*s.hip", STR(str_sub(path, 0, path.n - ext.n)));
-}
-
 static void leave_out(struct finder *f, struct str path, const char *why)
 {
 	struct str subject = str_fmt(f->a, "source %.*s", STR(path));
@@ -292,7 +285,7 @@ static bool is_included(const struct finder *f, struct str path)
 static void add_source(struct finder *f, struct str path)
 {
 	struct plan_source *s = VEC_PUSH(f->a, &f->plan->sources);
-	*s = (struct plan_source){.path = path, .output = output_of(f->a, path)};
+	*s = (struct plan_source){.path = path, .output = hipify_output_name(f->a, path)};
 	(void)lang_of(path, &s->lang);
 }
 

@@ -1,7 +1,7 @@
 /* Sources of a foreign project: plan/scan.h; and patterns over names: base/glob.h. The first line
  * is taken as a pattern and a path as well. */
-#include "base/vec.h"
 #include "base/glob.h"
+#include "base/vec.h"
 #include "plan/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
-/* Wraps arguments that HIP wants in another form: HIP_SYMBOL(x), a cast of a kernel to const void *,
- * a 64-bit mask (data/cuda_names/args.tsv). A stack of open calls counts brackets and commas; the
- * opening text is put in when the argument starts and the closing one when it ends, so that nested
- * calls need no second look.
+/* Wraps arguments that HIP wants in another form: HIP_SYMBOL(x), a cast of a kernel to a pointer to
+ * const void, a 64-bit mask (data/cuda_names/args.tsv). A stack of open calls counts brackets and
+ * commas; the opening text is put in when the argument starts and the closing one when it ends, so
+ * that nested calls need no second look.
  */
 #include "hipify/cuda/engine.h"
 

@@ -9,7 +9,7 @@
 #include "changes/view.h"
 #include "hipify/hipify.h"
 
-/* Fills t->untranslated from the texts of t->changes (modes torch and extension, either engine); places are
- * those in the sources. */
+/* Fills t->untranslated from the texts of t->changes (modes torch and extension, either engine);
+ * places are those in the sources. */
 MUST_USE struct err *report_untranslated(struct arena *a, const struct hipify_options *o,
 	const struct view *view, struct hipify_tree *t);

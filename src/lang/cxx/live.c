@@ -101,17 +101,20 @@ static bool value_of(struct str name, struct macro *ret)
 	return true;
 }
 
+static bool ends_operand(struct str rest)
+{
+	return str_starts(rest, S(")")) || str_starts(rest, S("&&")) || str_starts(rest, S("||"));
+}
+
 /* Something that we cannot compute, to the end of this operand. */
 static enum truth unknown(struct reader *r)
 {
 	unsigned depth = 0;
 	for (; r->at < r->s.n; r->at++) {
-		struct str rest = str_sub(r->s, r->at, r->s.n);
-		if (!depth && (rest.p[0] == ')' || str_starts(rest, S("&&")) ||
-				      str_starts(rest, S("||"))))
+		if (!depth && ends_operand(str_sub(r->s, r->at, r->s.n)))
 			break;
-		depth += rest.p[0] == '(';
-		depth -= rest.p[0] == ')';
+		depth += r->s.p[r->at] == '(';
+		depth -= r->s.p[r->at] == ')';
 	}
 	return MAYBE;
 }
@@ -120,8 +123,8 @@ static bool at_end(struct reader *r)
 {
 	skip_blanks(r);
 	struct str rest = str_sub(r->s, r->at, r->s.n);
-	return !rest.n || rest.p[0] == ')' || str_starts(rest, S("&&")) ||
-	       str_starts(rest, S("||")) || str_starts(rest, S("//")) || str_starts(rest, S("/*"));
+	return !rest.n || ends_operand(rest) || str_starts(rest, S("//")) ||
+	       str_starts(rest, S("/*"));
 }
 
 /* NAME, NAME op NUMBER */

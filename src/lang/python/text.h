@@ -14,5 +14,6 @@ MUST_USE struct err *py_decode(struct arena *a, struct str bytes, struct str *re
 /* str.find(): SIZE_MAX when there is none. */
 size_t py_str_find(struct str s, struct str what, size_t from);
 size_t py_str_count(struct str s, struct str what);
-/* str.replace(): s itself when nothing is found; an empty old text is found around each character. */
+/* str.replace(): s itself when nothing is found; an empty old text is found around each character.
+ */
 struct str py_str_replace(struct arena *a, struct str s, struct str old, struct str with);

@@ -383,8 +383,8 @@ static struct err *replace_one_by_one(struct work *w, struct str *ret)
 	return NULL;
 }
 
-/* A cheap look before all: "<<<", or a blank in front of a backslash at a line's end, which is where
- * lines are joined. */
+/* A cheap look before all: "<<<", or a blank in front of a backslash at a line's end, which is
+ * where lines are joined. */
 static bool may_launch(struct str text)
 {
 	const char *end = text.p + text.n;

@@ -1,9 +1,10 @@
 /* What PyTorch's hipify does to the text of one file, pass by pass.
  *
  * Order: names by the tables; v2: path mappings; includes; CMakeLists.txt; kernel launches; math
- * functions; the runtime header in front. What each does exactly says doc/hipify.md. The text is valid UTF-8 whose line
- * ends are already "\n" (lang/python/text.h). Each pass is linear in its input. A pass that changes
- * nothing gives back the text it got, so that an unchanged file costs no copy.
+ * functions; the runtime header in front. What each does exactly says doc/hipify.md. The text is
+ * valid UTF-8 whose line ends are already "\n" (py_decode). Each pass is linear in its input, but
+ * for odd launches (launch.h), and gives back the text it got when it changes nothing, so that an
+ * unchanged file costs no copy.
  */
 #pragma once
 
@@ -32,8 +33,7 @@ struct torch_job {
 
 /* ret->text is the result; ret->edits are filled (against source, composed over all passes, each
  * with its reason) only when the job's trace is set. E_HIPIFY with a line where the original hangs
- * or dies: a
- * "<<<" without ">>>" behind it, a launch without a name, without "(" or with one argument. */
+ * or dies: a "<<<" without ">>>" behind it, a launch without a name or with one argument. */
 MUST_USE struct err *torch_text(struct arena *a, const struct torch_engine *e,
 	const struct torch_job *j, struct str source, struct hipify_text *ret);
 

@@ -31,7 +31,8 @@ struct torch_trace {
 	struct torch_edits spare; /* room for the next composition */
 };
 
-/* All passes are over: the edits with their lines, those that change nothing in the end left out. */
+/* All passes are over: gives the edits with their lines. Those that change nothing in the end are
+ * left out. */
 void torch_trace_end(struct torch_trace *t, struct hipify_text *ret);
 
 struct torch_pass {
