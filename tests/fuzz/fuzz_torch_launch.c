@@ -40,8 +40,10 @@ static void check_edits(struct arena *a, struct str source, struct str want)
 static struct str the_other_way(struct arena *a, struct str source)
 {
 	struct str comment = S("\n//<<<"), got;
-	struct err *e =
-		torch_launches(a, str_fmt(a, "%.*s%.*s", STR(source), STR(comment)), NULL, &got);
+	BUF(b, a);
+	buf_add(&b, source);
+	buf_add(&b, comment);
+	struct err *e = torch_launches(a, buf_str(&b), NULL, &got);
 	require(!e && str_ends(got, comment));
 	return str_sub(got, 0, got.n - comment.n);
 }
