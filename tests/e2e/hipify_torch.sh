@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# long
 # The whole PyTorch 2.6.0 tree beside its own build_amd.py, byte for byte: default and hip-clang mode, in
 # place and as overlay, again, restored; and through the hipify of a release of the second generation.
 # hipify_torch_all.sh has all releases.
