@@ -1,5 +1,5 @@
 /* hipify/torch/run: a whole project in memory. What the original makes of the same is compared in
- * e2e/torch_random.sh and e2e/torch_trees.sh; here each rule stands alone, on a small torch. */
+ * e2e/torch_random.sh and e2e/hipify_torch.sh; here each rule stands alone, on a small torch. */
 #include "test.h"
 
 #include <sys/stat.h>
