@@ -85,12 +85,6 @@ static struct err *verify(struct build *b)
 	return NULL;
 }
 
-const char *const build_stage_names[STAGE_COUNT] = {[STAGE_SDK] = "sdk",
-	[STAGE_HIPIFY] = "hipify",
-	[STAGE_COMPILE] = "compile",
-	[STAGE_PACKAGE] = "package",
-	[STAGE_VERIFY] = "verify"};
-
 static struct err *(*const stages[STAGE_COUNT])(struct build *) = {[STAGE_SDK] = build_open_sdk,
 	[STAGE_HIPIFY] = translate,
 	[STAGE_COMPILE] = compile,

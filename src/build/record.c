@@ -5,6 +5,12 @@
 
 #include "devcode/devcode.h"
 
+const char *const build_stage_names[STAGE_COUNT] = {[STAGE_SDK] = "sdk",
+	[STAGE_HIPIFY] = "hipify",
+	[STAGE_COMPILE] = "compile",
+	[STAGE_PACKAGE] = "package",
+	[STAGE_VERIFY] = "verify"};
+
 struct failure {
 	const char *id, *message, *path;
 	unsigned line;

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 
-bool is_plan_file(struct str target)
+static bool is_plan_file(struct str target)
 {
 	return str_ends(target, S(".json")) && !fs_is_dir(target);
 }

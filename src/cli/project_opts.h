@@ -54,4 +54,3 @@ struct project_opts {
 /* Makes the plan, or reads a saved one when the target ends in .json. Options that a
  * saved plan has answered already are E_USAGE. */
 MUST_USE struct err *project_plan(struct arena *a, const struct project_opts *o, struct plan *ret);
-bool is_plan_file(struct str target);

@@ -7,6 +7,7 @@
  * that the folder it lies in leaves no trace in the output.
  */
 #include "base/fs.h"
+#include "base/map.h"
 #include "base/progress.h"
 #include "formats/bundle.h"
 #include "make/make.h"
@@ -14,11 +15,6 @@
 #define HOST_ROOT "/run/host" /* where a sandboxed compiler sees this machine's root */
 /* The machine's Python headers, for a compiler that sees nothing else of the machine. */
 #define PYTHON_ROOT "/run/python"
-
-struct str make_output(const struct make *m, const struct plan_source *src)
-{
-	return m->outputs.n ? m->outputs.v[src - m->plan->sources.v] : src->output;
-}
 
 struct str make_module_path(const struct make *m, const struct plan_module *module)
 {
@@ -270,7 +266,8 @@ static struct job *hip_jobs(struct make *m, const struct plan_source *src)
 	return host;
 }
 
-static void link_job(struct make *m, const struct plan_module *module, struct job *const *objects)
+/* objects: by the path of the source, the job that makes its object file */
+static void link_job(struct make *m, const struct plan_module *module, const struct map *objects)
 {
 	struct arena *a = m->a;
 	struct job *j = job_add(&m->set, "link", module->file);
@@ -279,10 +276,11 @@ static void link_job(struct make *m, const struct plan_module *module, struct jo
 	start_clang(m, j);
 	proc_arg(a, p, "-o", str_fmt(a, "%.*s.part", STR(j->output)).p, NULL);
 	strs_add(a, &p->argv, str_fmt(a, "-Wl,-soname,%.*s", STR(path_base(module->file))));
-	VEC_EACH (const size_t, i, &module->sources) {
-		job_need(j, objects[*i]);
-		strs_add(a, &j->inputs, objects[*i]->output);
-		strs_add(a, &p->argv, objects[*i]->output);
+	VEC_EACH (const struct str, path, &module->sources) {
+		const struct job *object = map_get(objects, *path);
+		job_need(j, object);
+		strs_add(a, &j->inputs, object->output);
+		strs_add(a, &p->argv, object->output);
 	}
 	add_args(a, p, &m->sdk->clang_flags, "");
 	host_flags(m, p);
@@ -296,22 +294,20 @@ static void link_job(struct make *m, const struct plan_module *module, struct jo
 void make_jobs(struct make *m)
 {
 	static const struct job_hooks hooks = {.wrap = wrap, .locate = locate, .explain = explain};
-	const struct plan *p = m->plan;
-	struct job **objects = arena_array(m->a, p->sources.n, sizeof(struct job *));
+	MAP(objects, m->a);
 	m->set = (struct jobs){.a = m->a,
 		.hooks = &hooks,
 		.user = m,
 		.stamps_dir = m->stamp,
 		.toolchain = m->sdk->fingerprint,
 		.began = m->began};
-	for (size_t i = 0; i < p->sources.n; i++) {
-		const struct plan_source *src = &p->sources.v[i];
-		objects[i] = src->lang == PLAN_HIP ? hip_jobs(m, src)
-			     : src->lang == PLAN_C ? host_job(m, "c", src, "c")
-						   : host_job(m, "c++", src, "c++");
-	}
-	VEC_EACH (const struct plan_module, module, &p->modules)
-		link_job(m, module, objects);
+	VEC_EACH (const struct plan_source, src, &m->plan->sources)
+		map_put(&objects, src->path,
+			src->lang == PLAN_HIP ? hip_jobs(m, src)
+			: src->lang == PLAN_C ? host_job(m, "c", src, "c")
+					      : host_job(m, "c++", src, "c++"));
+	VEC_EACH (const struct plan_module, module, &m->plan->modules)
+		link_job(m, module, &objects);
 }
 
 struct err *make_compile(struct make *m)

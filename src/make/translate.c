@@ -69,6 +69,11 @@ static void find_outputs(struct make *m)
 	}
 }
 
+struct str make_output(const struct make *m, const struct plan_source *src)
+{
+	return m->outputs.n ? m->outputs.v[src - m->plan->sources.v] : src->output;
+}
+
 struct err *make_translate(struct make *m)
 {
 	const struct plan *p = m->plan;

@@ -1,5 +1,5 @@
 /* The reasons of a plan: why each choice was made. See plan.h. */
-#include "plan/plan.h"
+#include "plan/plan_int.h"
 
 void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
 	const char *why, ...)

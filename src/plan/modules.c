@@ -1,12 +1,13 @@
 /* Which Python modules a project becomes, where they go in the wheel, and which pure-Python files
- * go with them; see sources.h. */
+ * go with them; see plan_int.h. */
 #include "base/fs.h"
 #include "base/glob.h"
-#include "plan/sources.h"
+#include "plan/plan_int.h"
 
 enum { MAX_FILES = 65536 };
 
-struct str import_name(struct arena *a, struct str project)
+/* "my-pkg" -> "my_pkg": what Python can import. */
+static struct str import_name(struct arena *a, struct str project)
 {
 	char *z = str_z(a, project);
 	for (size_t i = 0; i < project.n; i++)
@@ -213,16 +214,6 @@ static struct err *check_clash(struct arena *a, const struct project *p, const s
 	return NULL;
 }
 
-static struct err *module_twice(const struct project *p, const struct plan *plan, struct str name,
-	size_t first, size_t second)
-{
-	return err_hint(project_error(p, S("sources"), E_MODULE,
-				"both '%.*s' and '%.*s' define the module '%.*s'",
-				STR(plan->sources.v[first].path), STR(plan->sources.v[second].path),
-				STR(name)),
-		"leave one of them out with 'exclude'");
-}
-
 static struct plan_module *module_of(struct plan *plan, struct str name)
 {
 	VEC_EACH (struct plan_module, m, &plan->modules)
@@ -231,7 +222,7 @@ static struct plan_module *module_of(struct plan *plan, struct str name)
 	return NULL;
 }
 
-/* One module for each PyInit_NAME, with the source that defines it. */
+/* One module for each PyInit_NAME: the source that defines it, and all that define none. */
 static struct err *own_modules(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan)
 {
@@ -239,21 +230,22 @@ static struct err *own_modules(struct arena *a, const struct project *p,
 		VEC_EACH (struct str, name, &facts[i].modules) {
 			struct plan_module *m = module_of(plan, *name);
 			if (m)
-				return module_twice(p, plan, *name, m->sources.v[0], i);
+				return err_hint(
+					project_error(p, S("sources"), E_MODULE,
+						"both '%.*s' and '%.*s' define the module '%.*s'",
+						STR(m->sources.v[0]), STR(plan->sources.v[i].path),
+						STR(*name)),
+					"leave one of them out with 'exclude'");
 			m = VEC_PUSH(a, &plan->modules);
 			m->name = *name;
-			*VEC_PUSH(a, &m->sources) = i;
+			strs_add(a, &m->sources, plan->sources.v[i].path);
 		}
 	}
-	return NULL;
-}
-
-static void shared_sources(struct arena *a, const struct source_facts *facts, struct plan *plan)
-{
 	VEC_EACH (struct plan_module, m, &plan->modules)
 		for (size_t i = 0; i < plan->sources.n; i++)
 			if (!facts[i].modules.n)
-				*VEC_PUSH(a, &m->sources) = i;
+				strs_add(a, &m->sources, plan->sources.v[i].path);
+	return NULL;
 }
 
 static void loader_module(struct arena *a, const struct project *p, struct plan *plan)
@@ -265,8 +257,8 @@ static void loader_module(struct arena *a, const struct project *p, struct plan 
 	m->name = home.n ? str_fmt(a, "%.*s._native", STR(home)) : name;
 	m->file = str_fmt(a, "%.*s/lib%.*s.so", STR(dir), STR(name));
 	m->loader_file = str_fmt(a, "%.*s/%s", STR(dir), home.n ? "_native.py" : "__init__.py");
-	for (size_t i = 0; i < plan->sources.n; i++)
-		*VEC_PUSH(a, &m->sources) = i;
+	VEC_EACH (const struct plan_source, s, &plan->sources)
+		strs_add(a, &m->sources, s->path);
 	plan_explain(a, plan, "modules", m->name,
 		"no source defines PyInit_NAME, so one shared library is built and loaded by "
 		"%.*s with ctypes",
@@ -368,8 +360,8 @@ static struct err *extension_files(struct arena *a, const struct project *p, str
 		m->file = str_fmt(a, "%.*s%.*s", STR(dots_to_slashes(a, m->name)), STR(ext));
 		struct str subject = str_fmt(a, "module %.*s", STR(m->name));
 		plan_explain(a, plan, subject.p, m->file,
-			"'%.*s' defines PyInit_%.*s; %zu sources go into it",
-			STR(plan->sources.v[m->sources.v[0]].path), STR(bare), m->sources.n);
+			"'%.*s' defines PyInit_%.*s; %zu sources go into it", STR(m->sources.v[0]),
+			STR(bare), m->sources.n);
 	}
 	return NULL;
 }
@@ -382,7 +374,6 @@ struct err *modules_find(struct arena *a, const struct project *p, const struct 
 	TRY(own_modules(a, p, facts, plan));
 	if (plan->modules.n) {
 		uint32_t level;
-		shared_sources(a, facts, plan);
 		TRY(abi_level(a, p, facts, plan, &level));
 		if (level)
 			tags_of_abi3(a, plan, level);

@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "plan/plan_int.h"
-#include "plan/sources.h"
 
 /* ---- what the description says outright ---- */
 

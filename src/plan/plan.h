@@ -28,7 +28,7 @@ struct plan_source {
 struct plan_module {
 	struct str name;        /* "saxpy" of PyInit_saxpy, with its package: "pkg._ext" */
 	struct str file;        /* in the wheel: "pkg/_ext.abi3.so" */
-	VEC(size_t) sources;    /* indices into plan.sources */
+	struct strs sources;    /* paths of plan.sources, in the order of linking */
 	bool loader;            /* plain shared library, loaded by a generated Python file */
 	struct str loader_file; /* in the wheel: "saxpy/__init__.py"; "" unless loader */
 };
@@ -82,6 +82,3 @@ struct str plan_json(struct arena *a, const struct plan *p);
 /* The section `hipify` of DIR/rocsmith.yaml alone; all empty when there is none. The rest of the
  * file is checked as well. */
 MUST_USE struct err *plan_hipify_read(struct arena *a, struct str dir, struct hipify_options *ret);
-/* Adds or replaces the reason for subject. */
-void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
-	const char *why, ...) PRINTF(5, 6);

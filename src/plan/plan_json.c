@@ -1,173 +1,331 @@
-/* Writes a plan as JSON. The order of members is fixed, so that saved plans can be compared. */
+/* A plan as JSON, both ways, by the same tables: written in a fixed order, so that saved plans can be
+ * compared; read strictly, with a look at whether it still fits this machine and this project. */
+#include "base/fs.h"
+#include "base/map.h"
+#include "formats/json_fields.h"
+#include "formats/node.h"
 #include "plan/plan_int.h"
 
-#define ROW(s, k, t, member)                                                                       \
-	{                                                                                          \
-		.section = (s), .key = (k), .kind = (t), .off = offsetof(struct plan, member)      \
-	}
-#define WORD(s, k, member, list)                                                                   \
-	{                                                                                          \
-		.section = (s), .key = (k), .kind = PLAN_WORD,                                     \
-		.off = offsetof(struct plan, member), .words = (list)                              \
-	}
+#define PLAN_SCHEMA "rocsmith.plan/1"
 
-const struct plan_field plan_fields[] = {
-	ROW("project", "dir", PLAN_TEXT, project),
-	ROW("project", "name", PLAN_TEXT, name),
-	ROW("project", "version", PLAN_TEXT, version),
-	ROW("project", "summary", PLAN_TEXT, summary),
-	ROW("project", "license", PLAN_TEXT, license),
-	ROW(NULL, "gpus", PLAN_LIST, gpus),
-	ROW(NULL, "headers", PLAN_LIST, headers),
-	ROW(NULL, "external_headers", PLAN_LIST, external),
-	ROW(NULL, "includes", PLAN_LIST, includes),
-	ROW(NULL, "libraries", PLAN_LIST, libraries),
-	ROW(NULL, "defines", PLAN_LIST, defines),
-	ROW(NULL, "flags", PLAN_LIST, flags),
-	ROW("python", "tag", PLAN_TEXT, python_tag),
-	ROW("python", "abi", PLAN_TEXT, abi_tag),
-	ROW("python", "requires", PLAN_TEXT, requires_python),
-	ROW("python", "dependencies", PLAN_LIST, requires),
-	ROW("python", "headers", PLAN_BOOL, needs_python),
-	ROW("python", "dir", PLAN_TEXT, python_dir),
-	ROW("python", "files", PLAN_LIST, python_files),
-	ROW("sdk", "provider", PLAN_TEXT, sdk.provider),
-	ROW("sdk", "suite", PLAN_TEXT, sdk.suite),
-	ROW("sdk", "prefix", PLAN_TEXT, sdk.prefix),
-	ROW("sdk", "mirror", PLAN_TEXT, sdk.mirror),
-	ROW("sdk", "components", PLAN_LIST, sdk.components),
-	WORD("hipify", "mode", hipify.mode, hipify_modes),
-	ROW("hipify", "torch", PLAN_TEXT, hipify.torch),
-	ROW("hipify", "sources", PLAN_LIST, hipify.sources),
-	ROW("hipify", "include_dirs", PLAN_LIST, hipify.include_dirs),
-	ROW("hipify", "ignore", PLAN_LIST, hipify.ignore),
-	ROW("hipify", "exclude", PLAN_LIST, hipify.exclude),
-	ROW("hipify", "extensions", PLAN_LIST, hipify.extra_extensions),
-	ROW("hipify", "map", PLAN_TEXT, hipify.map),
-	ROW("hipify", "map_text", PLAN_TEXT, hipify.map_text),
-	WORD("hipify", "launches", hipify.launches, hipify_launches),
-	ROW("hipify", "rocm", PLAN_TEXT, hipify.rocm),
-	ROW("host", "native", PLAN_BOOL, host_native),
-	ROW("host", "libc", PLAN_TEXT, host.libc),
-	ROW("host", "include_dir", PLAN_TEXT, host.include_dir),
-	ROW("host", "gcc_dir", PLAN_TEXT, host.gcc_dir),
-	ROW("host", "triplet", PLAN_TEXT, host.triplet),
-	ROW("host", "python", PLAN_TEXT, host.python),
-	ROW("host", "python_version", PLAN_TEXT, host.python_version),
-	ROW("host", "python_include", PLAN_TEXT, host.python_include),
-	ROW("host", "python_tag", PLAN_TEXT, host.python_tag),
-	ROW("host", "python_abi", PLAN_TEXT, host.python_abi),
-	ROW("host", "ext_suffix", PLAN_TEXT, host.ext_suffix),
-	{.key = NULL},
+static const char *const languages[] = {
+	[PLAN_HIP] = "hip", [PLAN_CXX] = "c++", [PLAN_C] = "c", NULL};
+static const char *const modes[] = {"", "standalone", "torch", "extension", NULL};
+static const char *const launches[] = {"", "auto", "rewrite", "keep", NULL};
+
+/* clang-format off */
+static const struct json_field project_fields[] = {
+	FIELD("dir", struct plan, project),
+	FIELD("name", struct plan, name),
+	FIELD("version", struct plan, version),
+	FIELD("summary", struct plan, summary),
+	FIELD("license", struct plan, license),
+	{.kind = FIELD_END},
 };
 
-const char *const plan_lang_names[] = {
-	[PLAN_HIP] = "hip", [PLAN_CXX] = "c++", [PLAN_C] = "c", [PLAN_C + 1] = NULL};
+static const struct json_field python_fields[] = {
+	FIELD("tag", struct plan, python_tag),
+	FIELD("abi", struct plan, abi_tag),
+	FIELD("requires", struct plan, requires_python),
+	FIELD("dependencies", struct plan, requires),
+	FIELD("headers", struct plan, needs_python),
+	FIELD("dir", struct plan, python_dir),
+	FIELD("files", struct plan, python_files),
+	{.kind = FIELD_END},
+};
 
-static void write_word(struct json *j, const struct plan_field *f, unsigned value)
-{
-	json_str(j, value ? str_from(f->words[value - 1]) : S(""));
-}
+static const struct json_field sdk_fields[] = {
+	FIELD("provider", struct plan, sdk.provider),
+	FIELD("suite", struct plan, sdk.suite),
+	FIELD("prefix", struct plan, sdk.prefix),
+	FIELD("mirror", struct plan, sdk.mirror),
+	FIELD("components", struct plan, sdk.components),
+	{.kind = FIELD_END},
+};
 
-static void write_field(struct json *j, const struct plan *p, const struct plan_field *f)
-{
-	const char *at = (const char *)p + f->off;
-	json_key(j, f->key);
-	if (f->kind == PLAN_TEXT)
-		json_str(j, *(const struct str *)(const void *)at);
-	else if (f->kind == PLAN_LIST)
-		json_strs(j, (const struct strs *)(const void *)at);
-	else if (f->kind == PLAN_BOOL)
-		json_bool(j, *(const bool *)at);
-	else
-		write_word(j, f, *(const unsigned *)(const void *)at);
-}
+/* Words are read by read_word(), which says what is wrong with them. */
+static const struct json_field hipify_fields[] = {
+	{.key = "mode", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.mode),
+		.words = modes, .written = true},
+	FIELD("torch", struct plan, hipify.torch),
+	FIELD("sources", struct plan, hipify.sources),
+	FIELD("include_dirs", struct plan, hipify.include_dirs),
+	FIELD("ignore", struct plan, hipify.ignore),
+	FIELD("exclude", struct plan, hipify.exclude),
+	FIELD("extensions", struct plan, hipify.extra_extensions),
+	FIELD("map", struct plan, hipify.map),
+	FIELD("map_text", struct plan, hipify.map_text),
+	{.key = "launches", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.launches),
+		.words = launches, .written = true},
+	FIELD("rocm", struct plan, hipify.rocm),
+	{.kind = FIELD_END},
+};
 
-static bool same_section(const char *x, const char *y)
-{
-	return str_eq(str_from(x), str_from(y));
-}
+static const struct json_field host_fields[] = {
+	FIELD("native", struct plan, host_native),
+	FIELD("libc", struct plan, host.libc),
+	FIELD("include_dir", struct plan, host.include_dir),
+	FIELD("gcc_dir", struct plan, host.gcc_dir),
+	FIELD("triplet", struct plan, host.triplet),
+	FIELD("python", struct plan, host.python),
+	FIELD("python_version", struct plan, host.python_version),
+	FIELD("python_include", struct plan, host.python_include),
+	FIELD("python_tag", struct plan, host.python_tag),
+	FIELD("python_abi", struct plan, host.python_abi),
+	FIELD("ext_suffix", struct plan, host.ext_suffix),
+	{.kind = FIELD_END},
+};
 
-static void write_fields(struct json *j, const struct plan *p)
-{
-	const char *open = NULL;
-	for (const struct plan_field *f = plan_fields; f->key; f++) {
-		if (!same_section(open, f->section)) {
-			if (open)
-				json_close(j);
-			open = f->section;
-			if (open) {
-				json_key(j, open);
-				json_open(j, '{');
-			}
-		}
-		write_field(j, p, f);
-	}
-	if (open)
-		json_close(j);
-}
+static const struct json_field source_fields[] = {
+	FIELD("path", struct plan_source, path),
+	FIELD("output", struct plan_source, output),
+	{.key = "language", .kind = FIELD_WORD, .off = offsetof(struct plan_source, lang),
+		.words = languages, .written = true},
+	{.kind = FIELD_END},
+};
 
-static void write_sources(struct json *j, const struct plan *p)
-{
-	json_key(j, "sources");
-	json_open(j, '[');
-	VEC_EACH (const struct plan_source, s, &p->sources) {
-		json_open(j, '{');
-		json_put(j, "path", s->path);
-		json_put(j, "output", s->output);
-		json_put(j, "language", str_from(plan_lang_names[s->lang]));
-		json_close(j);
-	}
-	json_close(j);
-}
+static const struct json_field module_fields[] = {
+	FIELD("name", struct plan_module, name),
+	FIELD("file", struct plan_module, file),
+	FIELD("loader", struct plan_module, loader),
+	FIELD("loader_file", struct plan_module, loader_file),
+	FIELD("sources", struct plan_module, sources),
+	{.kind = FIELD_END},
+};
 
-static void write_modules(struct json *j, const struct plan *p)
-{
-	json_key(j, "modules");
-	json_open(j, '[');
-	VEC_EACH (const struct plan_module, m, &p->modules) {
-		json_open(j, '{');
-		json_put(j, "name", m->name);
-		json_put(j, "file", m->file);
-		json_put_bool(j, "loader", m->loader);
-		json_put(j, "loader_file", m->loader_file);
-		json_key(j, "sources");
-		json_open(j, '[');
-		VEC_EACH (const size_t, i, &m->sources)
-			json_str(j, p->sources.v[*i].path);
-		json_close(j);
-		json_close(j);
-	}
-	json_close(j);
-}
+static const struct json_field reason_fields[] = {
+	FIELD("subject", struct plan_reason, subject),
+	FIELD("choice", struct plan_reason, choice),
+	FIELD("why", struct plan_reason, why),
+	{.kind = FIELD_END},
+};
 
-static void write_reasons(struct json *j, const struct plan *p)
-{
-	json_key(j, "reasons");
-	json_open(j, '[');
-	VEC_EACH (const struct plan_reason, r, &p->reasons) {
-		json_open(j, '{');
-		json_put(j, "subject", r->subject);
-		json_put(j, "choice", r->choice);
-		json_put(j, "why", r->why);
-		json_close(j);
-	}
-	json_close(j);
-}
+static const struct json_field plan_fields[] = {
+	FIELD_CONST("schema", PLAN_SCHEMA),
+	FIELD_PART("project", project_fields),
+	FIELD("gpus", struct plan, gpus),
+	FIELD("headers", struct plan, headers),
+	FIELD("external_headers", struct plan, external),
+	FIELD("includes", struct plan, includes),
+	FIELD("libraries", struct plan, libraries),
+	FIELD("defines", struct plan, defines),
+	FIELD("flags", struct plan, flags),
+	FIELD_PART("python", python_fields),
+	FIELD_PART("sdk", sdk_fields),
+	FIELD_PART("hipify", hipify_fields),
+	FIELD_PART("host", host_fields),
+	FIELD_LIST("sources", struct plan, sources, source_fields),
+	FIELD_LIST("modules", struct plan, modules, module_fields),
+	FIELD_LIST("reasons", struct plan, reasons, reason_fields),
+	{.key = "findings", .kind = FIELD_ITEMS, .off = offsetof(struct plan, findings),
+		.size = sizeof(struct finding), .fields = finding_fields, .written = true},
+	{.kind = FIELD_END},
+};
+/* clang-format on */
 
 struct str plan_json(struct arena *a, const struct plan *p)
 {
-	BUF(b, a);
-	struct json j = {.out = &b, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S(PLAN_SCHEMA));
-	write_fields(&j, p);
-	write_sources(&j, p);
-	write_modules(&j, p);
-	write_reasons(&j, p);
-	json_key(&j, "findings");
-	findings_json(&j, &p->findings);
-	json_close(&j);
-	buf_char(&b, '\n');
-	return str_dup(a, buf_str(&b));
+	return json_document(a, 2, plan_fields, p);
+}
+
+/* ---- reading ---- */
+
+static struct err *wrong(struct str path, const char *fmt, ...) PRINTF(2, 3);
+
+static struct err *wrong(struct str path, const char *fmt, ...)
+{
+	ARENA(tmp);
+	va_list ap;
+	va_start(ap, fmt);
+	struct str text = str_vfmt(&tmp, fmt, ap);
+	va_end(ap);
+	return err_at(err_new(E_PLAN, "%.*s", STR(text)), (struct loc){.path = path});
+}
+
+static struct err *check_parts(const struct node *root, struct str path)
+{
+	static const char *const maps[] = {"project", "python", "sdk", "host", NULL};
+	struct str schema = node_text(root, S("schema"), S(""));
+	if (root->kind != NODE_MAP || !schema.n)
+		return wrong(path, "'%.*s' is not a plan", STR(path));
+	if (!str_eq(schema, S(PLAN_SCHEMA)))
+		return err_hint(wrong(path, "the plan's schema is '%.*s', this rocsmith reads '%s'",
+					STR(schema), PLAN_SCHEMA),
+			"make the plan again with this rocsmith");
+	for (size_t i = 0; maps[i]; i++) {
+		const struct node *n = node_get(root, str_from(maps[i]));
+		if (!n || n->kind != NODE_MAP)
+			return wrong(path, "the plan has no object '%s'", maps[i]);
+	}
+	return NULL;
+}
+
+/* The place of the word in the list; that of the NULL for a word that is not there. */
+static struct err *read_word(
+	const struct node *map, const char *key, const char *const *words, unsigned *ret)
+{
+	struct str word = S("");
+	TRY(node_want_text(map, str_from(key), &word));
+	for (*ret = 0; words[*ret] && !str_eq(word, str_from(words[*ret])); ++*ret)
+		continue;
+	return NULL;
+}
+
+static struct err *read_hipify(const struct node *map, struct str path, struct hipify_options *o)
+{
+	unsigned mode, launch;
+	TRY(read_word(map, "mode", modes, &mode));
+	TRY(read_word(map, "launches", launches, &launch));
+	if (!modes[mode])
+		return wrong(path, "'hipify: mode' does not take '%.*s'",
+			STR(node_text(map, S("mode"), S(""))));
+	if (!launches[launch])
+		return wrong(path, "'hipify: launches' does not take '%.*s'",
+			STR(node_text(map, S("launches"), S(""))));
+	o->mode = (enum hipify_mode)mode;
+	o->launches = (enum hipify_launches)launch;
+	if (o->mode == HIPIFY_TORCH)
+		return wrong(path, "'hipify: mode' is standalone or extension, not 'torch'");
+	return NULL;
+}
+
+static struct err *read_languages(struct plan *p, const struct node *list, struct str path)
+{
+	if (!p->sources.n)
+		return wrong(path, "the plan has no sources");
+	for (size_t i = 0; i < p->sources.n; i++) {
+		const struct node *n = &list->v[i];
+		struct plan_source *s = &p->sources.v[i];
+		unsigned lang;
+		TRY(read_word(n, "language", languages, &lang));
+		if (!s->path.n || !path_is_inside(s->path) || !s->output.n ||
+			!path_is_inside(s->output))
+			return wrong(
+				path, "the source '%.*s' is outside of the project", STR(s->path));
+		if (!languages[lang])
+			return wrong(path, "unknown language '%.*s' of the source '%.*s'",
+				STR(node_text(n, S("language"), S(""))), STR(s->path));
+		s->lang = (enum plan_lang)lang;
+	}
+	return NULL;
+}
+
+static struct err *check_modules(struct arena *a, const struct plan *p, struct str path)
+{
+	MAP(sources, a);
+	VEC_EACH (struct plan_source, s, &p->sources)
+		map_put(&sources, s->path, s);
+	if (!p->modules.n)
+		return wrong(path, "the plan has no modules");
+	VEC_EACH (const struct plan_module, m, &p->modules) {
+		if (!m->name.n || !m->file.n || !path_is_inside(m->file) ||
+			(m->loader && !path_is_inside(m->loader_file)))
+			return wrong(path, "the module '%.*s' has no usable 'file'", STR(m->name));
+		if (!m->sources.n)
+			return wrong(path, "the module '%.*s' has no sources", STR(m->name));
+		VEC_EACH (const struct str, s, &m->sources)
+			if (!map_get(&sources, *s))
+				return wrong(path,
+					"the module '%.*s' names '%.*s', which is not one of the "
+					"'sources'",
+					STR(m->name), STR(*s));
+	}
+	return NULL;
+}
+
+/* ---- does it still fit? ---- */
+
+static struct err *check_gpus(struct arena *a, struct plan *p, struct str path)
+{
+	struct targets targets;
+	if (!p->gpus.n)
+		return wrong(path, "the plan names no GPU target");
+	struct err *e = plan_targets(a, &p->gpus, &targets);
+	if (e)
+		return err_at(e, (struct loc){.path = path});
+	p->gpus = (struct strs){0};
+	VEC_EACH (struct target, t, &targets)
+		strs_add(a, &p->gpus, target_text(a, t));
+	return NULL;
+}
+
+/* A plan may come from anywhere: no file of it may lie outside of the project or the wheel. */
+static struct err *check_inside(const struct plan *p, struct str path)
+{
+	const struct strs *const lists[] = {
+		&p->headers, &p->includes, &p->python_files, &p->hipify.sources};
+	static const char *const names[] = {
+		"headers", "includes", "python: files", "hipify: sources"};
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		VEC_EACH (const struct str, s, lists[i])
+			if (!s->n || !path_is_inside(*s))
+				return wrong(path, "'%.*s' of '%s' is outside of the project",
+					STR(*s), names[i]);
+	if (p->python_dir.n && !path_is_inside(p->python_dir))
+		return wrong(path, "'%.*s', 'python: dir', is outside of the project",
+			STR(p->python_dir));
+	return NULL;
+}
+
+static struct err *check_project(struct arena *a, const struct plan *p, struct str path)
+{
+	if (!p->project.n || p->project.p[0] != '/')
+		return wrong(path, "'project: dir' must be an absolute folder");
+	if (!p->name.n || !p->version.n)
+		return wrong(path, "the plan has no project name or version");
+	if (!fs_is_dir(p->project))
+		return err_hint(wrong(path, "the project folder '%.*s' of this plan is gone",
+					STR(p->project)),
+			"make the plan again where the project is now");
+	VEC_EACH (const struct plan_source, s, &p->sources)
+		if (!fs_exists(path_join(a, p->project, s->path)))
+			return err_hint(
+				wrong(path, "the source '%.*s' of this plan is gone from '%.*s'",
+					STR(s->path), STR(p->project)),
+				"make the plan again: rocsmith plan '%.*s'", STR(p->project));
+	return NULL;
+}
+
+static struct err *check_machine(struct arena *a, const struct plan *p, struct str path)
+{
+	struct host now;
+	TRY(host_read(a, p->host.python, &now));
+	const struct {
+		const char *what;
+		struct str then, now;
+		bool matters;
+	} facts[] = {
+		{"C library", p->host.libc, now.libc, p->host_native},
+		{"machine type", p->host.triplet, now.triplet, p->host_native},
+		{"C++ headers", p->host.gcc_dir, now.gcc_dir, p->host_native},
+		{"Python version", p->host.python_version, now.python_version,
+			p->needs_python && p->host.python_include.n},
+		{"Python headers", p->host.python_include, now.python_include,
+			p->needs_python && p->host.python_include.n},
+	};
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (facts[i].matters && !str_eq(facts[i].then, facts[i].now))
+			return err_hint(
+				wrong(path,
+					"this machine is not the one of the plan: its %s is "
+					"'%.*s', planned was '%.*s'",
+					facts[i].what, STR(facts[i].now), STR(facts[i].then)),
+				"make the plan again: rocsmith plan '%.*s'", STR(p->project));
+	return NULL;
+}
+
+struct err *plan_read(struct arena *a, struct str path, struct plan *ret)
+{
+	*ret = (struct plan){0};
+	const struct node *root;
+	TRY(json_read(a, path, &root));
+	TRY(check_parts(root, path));
+	TRY(json_fields_read(a, root, plan_fields, ret));
+	TRY(read_hipify(node_get(root, S("hipify")), path, &ret->hipify));
+	TRY(read_languages(ret, node_get(root, S("sources")), path));
+	TRY(check_modules(a, ret, path));
+	TRY(check_gpus(a, ret, path));
+	TRY(check_inside(ret, path));
+	TRY(check_project(a, ret, path));
+	return check_machine(a, ret, path);
 }

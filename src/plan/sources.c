@@ -1,5 +1,5 @@
-/* Finds the sources of a project and follows their includes; see sources.h. */
-#include "plan/sources.h"
+/* Finds the sources of a project and follows their includes; see plan_int.h. */
+#include "plan/plan_int.h"
 
 #include "base/fs.h"
 #include "base/glob.h"

@@ -3,7 +3,7 @@
  * same on every machine. */
 #pragma once
 
-#include "plan/sources.h"
+#include "plan/plan_int.h"
 #include "test.h"
 
 struct fixture {

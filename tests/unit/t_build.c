@@ -163,8 +163,8 @@ static void a_dry_run_lists_the_steps_of_a_build(void **state)
 		(struct plan_source){.path = S("b.cpp"), .output = S("b.cpp"), .lang = PLAN_CXX};
 	struct plan_module *m = VEC_PUSH(&f->a, &p->modules);
 	m->name = m->file = S("m.so");
-	*VEC_PUSH(&f->a, &m->sources) = 0;
-	*VEC_PUSH(&f->a, &m->sources) = 1;
+	strs_add(&f->a, &m->sources, S("a.cu"));
+	strs_add(&f->a, &m->sources, S("b.cpp"));
 	fs_forbid_writes();
 	build_preview(&f->a, &f->request, &f->result);
 	assert_int_equal(f->result.steps.n, sizeof(want) / sizeof(want[0]));

@@ -60,7 +60,7 @@ static void add_module(struct fixture *f, const char *file, const int *sources)
 	struct plan_module *m = VEC_PUSH(&f->a, &f->plan.modules);
 	m->name = m->file = str_from(file);
 	for (; *sources >= 0; sources++)
-		*VEC_PUSH(&f->a, &m->sources) = (size_t)*sources;
+		strs_add(&f->a, &m->sources, f->plan.sources.v[*sources].path);
 }
 
 static const int first_source[] = {0, -1};

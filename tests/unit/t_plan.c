@@ -140,7 +140,7 @@ static void each_init_function_makes_a_module(void **state)
 	assert_int_equal(f->p.modules.n, 2);
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(f->p.modules.v[i].sources.n, 2);
-		assert_int_equal(f->p.modules.v[i].sources.v[1], 2);
+		assert_str(f->p.modules.v[i].sources.v[1], "c.cu");
 	}
 }
 

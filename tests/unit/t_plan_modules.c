@@ -43,9 +43,16 @@ static struct str tags(struct fixture *f)
 static void names_become_importable(void **state)
 {
 	struct fixture *f = *state;
-	assert_str(import_name(&f->a, S("my-pkg")), "my_pkg");
-	assert_str(import_name(&f->a, S("a.b-c_d")), "a_b_c_d");
-	assert_str(import_name(&f->a, S("Plain1")), "Plain1");
+	static const struct {
+		const char *name, *file;
+	} rows[] = {{"my-pkg", "my_pkg/libmy_pkg.so"}, {"a.b-c_d", "a_b_c_d/liba_b_c_d.so"},
+		{"Plain1", "Plain1/libPlain1.so"}};
+	put(f, "a.cu", "");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		put(f, "rocsmith.yaml", str_fmt(&f->a, "name: %s\n", rows[i].name).p);
+		assert_ok(find_modules(f));
+		assert_str(f->plan.modules.v[0].file, rows[i].file);
+	}
 }
 
 /* ---- tags ---- */
@@ -229,11 +236,12 @@ static void sources_without_a_module_go_into_all(void **state)
 	put(f, "c.cu", HEX_API("0x03080000") INIT("two"));
 	assert_ok(find_modules(f));
 	assert_str(module_list(f), "one=one.abi3.so uno=uno.abi3.so two=two.abi3.so");
-	static const size_t want[3][2] = {{0, 1}, {0, 1}, {2, 1}};
+	static const char *const want[3][2] = {
+		{"a.cu", "b.cu"}, {"a.cu", "b.cu"}, {"c.cu", "b.cu"}};
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(f->plan.modules.v[i].sources.n, 2);
 		for (size_t k = 0; k < 2; k++)
-			assert_int_equal(f->plan.modules.v[i].sources.v[k], want[i][k]);
+			assert_str(f->plan.modules.v[i].sources.v[k], want[i][k]);
 		assert_false(f->plan.modules.v[i].loader);
 	}
 }

@@ -1,6 +1,5 @@
 /* SDK components and libraries that follow from the sources: plan/needs.c. */
 #include "fixture_plan.h"
-#include "plan/plan_int.h"
 
 static void needs(struct fixture *f)
 {

@@ -1,4 +1,4 @@
-/* Saved plans that were edited, damaged, or made elsewhere: plan/plan_read.c. The plan is made by
+/* Saved plans that were edited, damaged, or made elsewhere: plan/plan_json.c. The plan is made by
  * hand, so that every part of it is known. */
 #include "fixture_plan.h"
 
@@ -35,8 +35,8 @@ static void make_plan(struct fixture *f)
 		.file = S("saxpy/libsaxpy.so"),
 		.loader = true,
 		.loader_file = S("saxpy/__init__.py")};
-	*VEC_PUSH(&f->a, &m->sources) = 1;
-	*VEC_PUSH(&f->a, &m->sources) = 0;
+	strs_add(&f->a, &m->sources, S("src/b.cpp"));
+	strs_add(&f->a, &m->sources, S("src/a.cu"));
 	p->python_tag = S("py3");
 	p->abi_tag = S("none");
 	p->requires_python = S(">=3.7");
@@ -86,8 +86,8 @@ static void every_field_survives_saving(void **state)
 	assert_str(joined(f, &back.python_files), "pkg/x.py");
 	assert_int_equal(back.sources.v[1].lang, PLAN_CXX);
 	assert_true(back.modules.v[0].loader);
-	assert_int_equal(back.modules.v[0].sources.v[0], 1); /* the order of linking */
-	assert_int_equal(back.modules.v[0].sources.v[1], 0);
+	assert_str(back.modules.v[0].sources.v[0], "src/b.cpp"); /* the order of linking */
+	assert_str(back.modules.v[0].sources.v[1], "src/a.cu");
 	assert_str(back.reasons.v[0].why, "asked for");
 	assert_int_equal(back.hipify.mode, HIPIFY_EXTENSION);
 	assert_str(back.hipify.map_text, "{\"custom_map\": {\n\"a\": \"b\"}}\n");
