@@ -1,7 +1,6 @@
 /* rocsmith why: the reason for each choice of a plan. */
 #include "base/suggest.h"
 #include "cli/project_opts.h"
-#include "formats/json_write.h"
 #include "term/out.h"
 
 struct why_args {
@@ -42,48 +41,36 @@ static struct err *unknown_subject(struct arena *a, const struct plan *p, struct
 	return err_hint(e, "it has: %.*s", STR(str_join(a, &names, S(", "))));
 }
 
-static void print_json(struct arena *a, const struct plan *p, struct str subject)
-{
-	BUF(b, a);
-	struct json j = {.out = &b, .indent = 2};
-	json_open(&j, '{');
-	json_put(&j, "schema", S("rocsmith.why/1"));
-	json_put(&j, "project", p->project);
-	json_key(&j, "reasons");
-	json_open(&j, '[');
-	VEC_EACH (const struct plan_reason, r, &p->reasons) {
-		if (!is_asked(r, subject))
-			continue;
-		json_open(&j, '{');
-		json_put(&j, "subject", r->subject);
-		json_put(&j, "choice", r->choice);
-		json_put(&j, "why", r->why);
-		json_close(&j);
-	}
-	json_close(&j);
-	json_close(&j);
-	out_fmt("%.*s\n", STR(buf_str(&b)));
-}
+struct answer {
+	struct str project;
+	VEC(struct plan_reason) reasons;
+};
+
+static const struct json_field answer_fields[] = {
+	FIELD_CONST("schema", "rocsmith.why/1"),
+	FIELD("project", struct answer, project),
+	FIELD_LIST("reasons", struct answer, reasons, plan_reason_fields),
+	{.kind = FIELD_END},
+};
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	struct why_args *o = args;
 	struct plan p;
-	size_t hits = 0;
 	o->project.any_gpu = true;
 	TRY(project_plan(a, &o->project, &p));
+	struct answer answer = {.project = p.project};
 	VEC_EACH (const struct plan_reason, r, &p.reasons)
-		hits += is_asked(r, o->subject);
-	if (!hits)
+		if (is_asked(r, o->subject))
+			*VEC_PUSH(a, &answer.reasons) = *r;
+	if (!answer.reasons.n)
 		return unknown_subject(a, &p, o->subject);
 	if (o->common.json) {
-		print_json(a, &p, o->subject);
+		out_text(json_document(a, 2, answer_fields, &answer));
 		return NULL;
 	}
-	VEC_EACH (const struct plan_reason, r, &p.reasons) {
-		if (!is_asked(r, o->subject))
-			continue;
+	VEC_EACH (const struct plan_reason, r, &answer.reasons) {
 		out_fmt("%.*s: %.*s\n", STR(styled_out(a, STYLE_BOLD, r->subject)), STR(r->choice));
 		out_fmt("    %.*s\n", STR(r->why));
 	}

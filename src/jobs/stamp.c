@@ -43,7 +43,7 @@ void stamps_freep(struct stamps **s)
 	*s = NULL;
 }
 
-static bool look(struct str path, struct known *ret)
+static bool stat_file(struct str path, struct known *ret)
 {
 	struct stat st;
 	struct err *e = fs_stat(path, &st);
@@ -68,7 +68,7 @@ static int64_t wall_ns(void)
 static struct known file_now(struct stamps *s, struct str path)
 {
 	struct known k;
-	if (!look(path, &k))
+	if (!stat_file(path, &k))
 		return k;
 	pthread_mutex_lock(&s->lock);
 	struct known *old = map_get(&s->seen, path);
@@ -126,7 +126,7 @@ static bool parse_file(struct str line, struct known *ret, struct str *ret_path)
 static bool unchanged(struct stamps *s, const struct known *then, struct str path)
 {
 	struct known now;
-	if (!look(path, &now))
+	if (!stat_file(path, &now))
 		return then->hash.n == 0;
 	if (then->mtime && now.size == then->size && now.mtime == then->mtime)
 		return true;

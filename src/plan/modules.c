@@ -29,27 +29,8 @@ static bool is_packed(struct str path)
 	return !str_starts(path_base(path), S("."));
 }
 
-static struct err *check_count(const struct plan *plan)
-{
-	if (plan->python_files.n <= MAX_FILES)
-		return NULL;
-	return err_new(
-		E_LIMIT, "more than %d Python files in '%.*s'", MAX_FILES, STR(plan->project));
-}
-
-static struct err *add_python(struct arena *a, struct plan *plan, struct str pattern)
-{
-	struct str dir = path_join(a, plan->project, plan->python_dir);
-	struct strs hits;
-	TRY(glob_files(a, dir, pattern, &hits));
-	VEC_EACH (struct str, h, &hits)
-		if (is_packed(*h) && !strs_has(&plan->python_files, *h))
-			strs_add(a, &plan->python_files, *h);
-	return check_count(plan);
-}
-
-/* A file that is named outright is packed whatever it is. */
-static struct err *add_named(
+/* The files that match. One that is named outright is packed whatever it is. */
+static struct err *add_files(
 	struct arena *a, struct plan *plan, struct str pattern, size_t *ret_found)
 {
 	struct str dir = path_join(a, plan->project, plan->python_dir);
@@ -62,33 +43,32 @@ static struct err *add_named(
 		if (!strs_has(&plan->python_files, *h))
 			strs_add(a, &plan->python_files, *h);
 	}
-	return NULL;
+	if (plan->python_files.n <= MAX_FILES)
+		return NULL;
+	return err_new(
+		E_LIMIT, "more than %d Python files in '%.*s'", MAX_FILES, STR(plan->project));
 }
 
-static bool has_init(struct arena *a, struct str dir)
+static struct err *add_package(struct arena *a, struct plan *plan, struct str package)
 {
-	return fs_exists(path_join(a, dir, S("__init__.py")));
+	size_t found = 0;
+	return add_files(a, plan, str_fmt(a, "%.*s/**", STR(package)), &found);
 }
 
 /* python: {files: [...]}: these and no others. */
 static struct err *named_files(
-	struct arena *a, const struct project *p, struct plan *plan, const struct node *files)
+	struct arena *a, const struct project *p, struct plan *plan, const struct node *list)
 {
-	if (files->kind == NODE_MAP)
-		return node_error(files, E_PROJECT, "'files' must be a list of files or patterns");
-	struct node one = {.kind = NODE_LIST, .v = (struct node *)files, .n = 1};
-	const struct node *list = files->kind == NODE_LIST ? files : &one;
 	NODE_EACH (n, list) {
 		if (!n->text.n || !path_is_inside(n->text))
 			return node_error(
 				n, E_PROJECT, "'%.*s' is outside of the project", STR(n->text));
 		size_t found = 0;
-		TRY(add_named(a, plan, n->text, &found));
+		TRY(add_files(a, plan, n->text, &found));
 		if (!found)
 			return node_error(n, E_PROJECT, "'%.*s' matches no file in '%.*s'",
 				STR(n->text), STR(path_join(a, plan->project, plan->python_dir)));
 	}
-	TRY(check_count(plan));
 	plan_explain(a, plan, "python files", str_fmt(a, "%zu files", plan->python_files.n),
 		"'python: files' of %.*s", STR(path_base(p->file)));
 	return NULL;
@@ -133,7 +113,7 @@ static struct err *named_package(struct arena *a, const struct project *p, struc
 	plan->python_dir = path_dir(package);
 	plan_explain(a, plan, "python files", package, "'python: package' of %.*s",
 		STR(path_base(p->file)));
-	return add_python(a, plan, str_fmt(a, "%.*s/**", STR(path_base(package))));
+	return add_package(a, plan, path_base(package));
 }
 
 static struct err *default_package(struct arena *a, struct plan *plan)
@@ -142,13 +122,13 @@ static struct err *default_package(struct arena *a, struct plan *plan)
 	static const char *const parents[] = {".", "python", "src", NULL};
 	for (size_t i = 0; parents[i]; i++) {
 		struct str parent = path_join(a, plan->project, str_from(parents[i]));
-		if (!has_init(a, path_join(a, parent, name)))
+		if (!fs_exists(path_join(a, path_join(a, parent, name), S("__init__.py"))))
 			continue;
 		plan->python_dir = str_from(parents[i]);
 		struct str shown = path_clean(a, path_join(a, plan->python_dir, name));
 		plan_explain(a, plan, "python files", shown,
 			"the folder has the project's name and an __init__.py");
-		return add_python(a, plan, str_fmt(a, "%.*s/**", STR(name)));
+		return add_package(a, plan, name);
 	}
 	plan_explain(a, plan, "python files", S("none"),
 		"there is no folder '%.*s' with an __init__.py, neither here nor in python/ or "
@@ -160,7 +140,8 @@ static struct err *default_package(struct arena *a, struct plan *plan)
 struct err *python_find(struct arena *a, const struct project *p, struct plan *plan)
 {
 	const struct node *python = node_get(p->root, S("python"));
-	const struct node *files = node_get(python, S("files"));
+	const struct node *files;
+	TRY(project_list(a, python, "files", &files));
 	plan->python_dir = p->data_dir.n ? path_clean(a, p->data_dir) : S(".");
 	if (!path_is_inside(plan->python_dir))
 		return project_error(p, S("python"), E_PROJECT, "'%.*s' is outside of the project",

@@ -62,32 +62,25 @@ static struct err *take_includes(struct arena *a, const struct project *p, struc
 
 /* ---- GPUs ---- */
 
-struct gpu_choice {
-	const struct plan_request *request;
-	const struct project *project;
-	struct strs words;
-	const char *source; /* for the reason */
-};
-
 /* Puts the GPUs of the machine in the place of "native". */
-static struct err *expand_native(struct arena *a, struct gpu_choice *c)
+static struct err *expand_native(struct arena *a, struct str sysroot, struct strs *words)
 {
-	struct strs words = {0}, here;
+	struct strs out = {0}, here;
 	struct machine m;
-	if (!strs_has(&c->words, S("native")))
+	if (!strs_has(words, S("native")))
 		return NULL;
-	TRY_CTX(machine_read(a, c->request->sysroot, &m), "cannot find the GPUs of this machine");
+	TRY_CTX(machine_read(a, sysroot, &m), "cannot find the GPUs of this machine");
 	TRY(machine_native(a, &m, &here));
-	VEC_EACH (struct str, w, &c->words) {
+	VEC_EACH (struct str, w, words) {
 		if (!str_eq(*w, S("native"))) {
-			strs_add(a, &words, *w);
+			strs_add(a, &out, *w);
 			continue;
 		}
 		VEC_EACH (struct str, gpu, &here)
-			if (!strs_has(&words, *gpu))
-				strs_add(a, &words, *gpu);
+			if (!strs_has(&out, *gpu))
+				strs_add(a, &out, *gpu);
 	}
-	c->words = words;
+	*words = out;
 	return NULL;
 }
 
@@ -106,16 +99,13 @@ struct err *plan_targets(struct arena *a, const struct strs *words, struct targe
 static struct err *choose_gpus(
 	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
 {
-	struct gpu_choice c = {.request = r, .project = p, .words = r->gpus, .source = "asked for"};
-	if (!c.words.n) {
-		c.words = p->gpus;
-		c.source = "'gpu' of rocsmith.yaml";
+	struct strs words = r->gpus.n ? r->gpus : p->gpus;
+	const char *why = r->gpus.n ? "asked for" : "'gpu' of rocsmith.yaml";
+	if (!words.n) {
+		strs_add(a, &words, S("native"));
+		why = "no target is named, so the GPUs of this machine count";
 	}
-	if (!c.words.n) {
-		strs_add(a, &c.words, S("native"));
-		c.source = "no target is named, so the GPUs of this machine count";
-	}
-	struct err *none = expand_native(a, &c);
+	struct err *none = expand_native(a, r->sysroot, &words);
 	if (none && none->code == E_NO_GPU && r->any_gpu) {
 		plan_explain(a, plan, "gpu", S("none"), "%s, and --gpu names no target", none->msg);
 		err_free(none);
@@ -123,13 +113,13 @@ static struct err *choose_gpus(
 	}
 	TRY(none);
 	struct targets targets;
-	struct err *e = plan_targets(a, &c.words, &targets);
+	struct err *e = plan_targets(a, &words, &targets);
 	if (e && !r->gpus.n && p->gpus.n)
 		return err_at(e, node_get(p->root, S("gpu"))->at);
 	TRY(e);
 	VEC_EACH (struct target, t, &targets)
 		strs_add(a, &plan->gpus, target_text(a, t));
-	plan_explain(a, plan, "gpu", str_join(a, &plan->gpus, S(", ")), "%s", c.source);
+	plan_explain(a, plan, "gpu", str_join(a, &plan->gpus, S(", ")), "%s", why);
 	return NULL;
 }
 

@@ -37,6 +37,8 @@ struct plan_reason {
 	struct str subject, choice, why; /* "host libc", "glibc 2.36 of this machine", "..." */
 };
 
+extern const struct json_field plan_reason_fields[];
+
 struct plan {
 	struct str project; /* absolute folder */
 	struct str name, version, summary, license;

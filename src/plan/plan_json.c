@@ -93,7 +93,7 @@ static const struct json_field module_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field reason_fields[] = {
+const struct json_field plan_reason_fields[] = {
 	FIELD("subject", struct plan_reason, subject),
 	FIELD("choice", struct plan_reason, choice),
 	FIELD("why", struct plan_reason, why),
@@ -116,7 +116,7 @@ static const struct json_field plan_fields[] = {
 	FIELD_PART("host", host_fields),
 	FIELD_LIST("sources", struct plan, sources, source_fields),
 	FIELD_LIST("modules", struct plan, modules, module_fields),
-	FIELD_LIST("reasons", struct plan, reasons, reason_fields),
+	FIELD_LIST("reasons", struct plan, reasons, plan_reason_fields),
 	{.key = "findings", .kind = FIELD_ITEMS, .off = offsetof(struct plan, findings),
 		.size = sizeof(struct finding), .fields = finding_fields, .written = true},
 	{.kind = FIELD_END},

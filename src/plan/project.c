@@ -1,51 +1,51 @@
-/* Reads rocsmith.yaml into a struct project; see project.h. The table `keys` is the whole grammar
- * of the flat part; `python:` and `sdk:` may be maps. */
+/* Reads rocsmith.yaml into a struct project; see project.h. The tables are the whole grammar of its
+ * plain part; what needs more (`written`) is read where it is used. */
 #include "plan/project.h"
 
 #include "base/fs.h"
 #include "base/version.h"
+#include "formats/json_fields.h"
 
-struct key {
-	const char *name, *map; /* map: the map that holds it, or NULL */
-	bool list;
-	size_t off;
-};
-
-#define TEXT(k, m, member)                                                                         \
+#define LATER(k)                                                                                   \
 	{                                                                                          \
-		.name = (k), .map = (m), .off = offsetof(struct project, member)                   \
-	}
-#define LIST(k, m, member)                                                                         \
-	{                                                                                          \
-		.name = (k), .map = (m), .list = true, .off = offsetof(struct project, member)     \
+		.key = (k), .kind = FIELD_STRS, .written = true                                    \
 	}
 
-static const struct key keys[] = {
-	TEXT("name", NULL, name),
-	TEXT("version", NULL, version),
-	TEXT("summary", NULL, summary),
-	TEXT("license", NULL, license),
-	LIST("includes", NULL, includes),
-	LIST("libraries", NULL, libraries),
-	LIST("defines", NULL, defines),
-	LIST("flags", NULL, flags),
-	LIST("gpu", NULL, gpus),
-	TEXT("use", "sdk", sdk),
-	LIST("components", "sdk", components),
-	TEXT("abi3", "python", abi3),
-	TEXT("into", "python", into),
-	TEXT("package", "python", package),
-	TEXT("dir", "python", data_dir),
-	TEXT("requires", "python", requires_python),
-	LIST("dependencies", "python", requires),
+static const struct json_field project_fields[] = {
+	FIELD("name", struct project, name),
+	FIELD("version", struct project, version),
+	FIELD("summary", struct project, summary),
+	FIELD("license", struct project, license),
+	LATER("sources"),
+	LATER("exclude"),
+	FIELD("includes", struct project, includes),
+	FIELD("libraries", struct project, libraries),
+	FIELD("defines", struct project, defines),
+	FIELD("flags", struct project, flags),
+	FIELD("gpu", struct project, gpus),
+	LATER("sdk"),
+	LATER("python"),
+	LATER("hipify"),
+	{.kind = FIELD_END},
 };
 
-static const char *const top_keys[] = {"name", "version", "summary", "license", "sources",
-	"exclude", "includes", "libraries", "defines", "flags", "gpu", "sdk", "python", "hipify",
-	NULL};
-static const char *const sdk_keys[] = {"use", "components", NULL};
-static const char *const python_keys[] = {
-	"abi3", "into", "package", "dir", "files", "requires", "dependencies", NULL};
+static const struct json_field sdk_fields[] = {
+	FIELD("use", struct project, sdk),
+	FIELD("components", struct project, components),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field python_fields[] = {
+	FIELD("abi3", struct project, abi3),
+	FIELD("into", struct project, into),
+	FIELD("package", struct project, package),
+	FIELD("dir", struct project, data_dir),
+	LATER("files"),
+	FIELD("requires", struct project, requires_python),
+	FIELD("dependencies", struct project, requires),
+	{.kind = FIELD_END},
+};
+
 static const char *const hipify_keys[] = {"mode", "torch", "sources", "include_dirs", "ignore",
 	"exclude", "map", "extensions", "launches", "rocm", NULL};
 
@@ -62,19 +62,6 @@ struct err *project_error(
 		return node_error(n, code, "%.*s", STR(text));
 	struct err *e = err_new(code, "%.*s", STR(text));
 	return p->file.n ? err_at(e, (struct loc){.path = p->file}) : e;
-}
-
-static struct err *read_key(struct arena *a, struct project *p, const struct key *k)
-{
-	const struct node *map = p->root;
-	if (k->map)
-		map = node_get(p->root, str_from(k->map));
-	if (!map || map->kind != NODE_MAP)
-		return NULL;
-	char *at = (char *)p + k->off;
-	if (k->list)
-		return node_want_strs(a, map, str_from(k->name), (struct strs *)(void *)at);
-	return node_want_text(map, str_from(k->name), (struct str *)(void *)at);
 }
 
 static bool name_char(char c)
@@ -122,41 +109,38 @@ static struct err *check_version(struct arena *a, struct project *p)
 		"write it like 1.0, 2.1.0rc1 or 0.3.dev2");
 }
 
-static struct err *check_maps(const struct project *p)
+/* A map of keys below the top; NULL in *ret when there is none. The SDK may be its name alone. */
+static struct err *section(const struct project *p, const char *key, const struct node **ret)
 {
-	static const struct {
-		const char *name;
-		const char *const *keys;
-	} maps[] = {{.name = "sdk", .keys = sdk_keys}, {.name = "python", .keys = python_keys},
-		{.name = "hipify", .keys = hipify_keys}};
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-		const struct node *n = node_get(p->root, str_from(maps[i].name));
-		if (!n || n->kind == NODE_NULL)
-			continue;
-		if (n->kind == NODE_MAP)
-			TRY(node_check_keys(n, maps[i].keys));
-		else if (n->kind == NODE_LIST || i >= 1)
-			return node_error(n, E_PROJECT, "'%s' must be a map of keys", maps[i].name);
-	}
-	return NULL;
+	const struct node *n = node_get(p->root, str_from(key));
+	bool name = n && n->kind != NODE_LIST && str_eq(n->key, S("sdk"));
+	*ret = n && n->kind == NODE_MAP ? n : NULL;
+	if (!n || n->kind == NODE_NULL || *ret || name)
+		return NULL;
+	return node_error(n, E_PROJECT, "'%s' must be a map of keys", key);
 }
 
 static struct err *load(struct arena *a, struct project *p)
 {
+	const struct node *sdk, *python, *hipify;
 	TRY(yaml_read(a, p->file, &p->root));
 	if (p->root->kind == NODE_NULL)
 		return NULL;
 	if (p->root->kind != NODE_MAP)
 		return err_hint(node_error(p->root, E_PROJECT, "a map of keys is wanted here"),
 			"the least is: name: %.*s", STR(path_base(p->dir)));
-	TRY(node_check_keys(p->root, top_keys));
-	TRY(check_maps(p));
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		TRY(read_key(a, p, &keys[i]));
-	const struct node *sdk = node_get(p->root, S("sdk"));
-	if (sdk && sdk->kind != NODE_MAP)
-		p->sdk = sdk->text;
-	return hipify_options_read(a, node_get(p->root, S("hipify")), p->dir, p->file, &p->hipify);
+	TRY(json_fields_read(a, p->root, project_fields, p));
+	TRY(section(p, "sdk", &sdk));
+	TRY(section(p, "python", &python));
+	TRY(section(p, "hipify", &hipify));
+	p->sdk = node_text(p->root, S("sdk"), S(""));
+	if (sdk)
+		TRY(json_fields_read(a, sdk, sdk_fields, p));
+	if (python)
+		TRY(json_fields_read(a, python, python_fields, p));
+	if (hipify)
+		TRY(node_check_keys(hipify, hipify_keys));
+	return hipify_options_read(a, hipify, p->dir, p->file, &p->hipify);
 }
 
 struct err *project_read(struct arena *a, struct str dir, struct str config, struct project *ret)
@@ -183,10 +167,24 @@ struct err *project_read(struct arena *a, struct str dir, struct str config, str
 	return NULL;
 }
 
-const struct node *project_list(const struct project *p, struct str key)
+struct err *project_list(
+	struct arena *a, const struct node *map, const char *key, const struct node **ret)
 {
-	const struct node *n = node_get(p->root, key);
-	return n && n->kind != NODE_NULL ? n : NULL;
+	const struct node *n = node_get(map, str_from(key));
+	*ret = n && n->kind != NODE_NULL ? n : NULL;
+	if (!*ret || n->kind == NODE_LIST)
+		return NULL;
+	if (n->kind == NODE_MAP)
+		return node_error(n, E_PROJECT, "'%s' must be a list of files or patterns", key);
+	struct node *one = NEW(a, struct node);
+	struct node *item = NEW(a, struct node);
+	*item = *n;
+	*one = *n;
+	one->kind = NODE_LIST;
+	one->v = item;
+	one->n = 1;
+	*ret = one;
+	return NULL;
 }
 
 struct err *plan_hipify_read(struct arena *a, struct str dir, struct hipify_options *ret)

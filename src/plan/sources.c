@@ -116,10 +116,6 @@ static struct err *one_pattern(struct finder *f, const struct node *n)
 
 static struct err *named_sources(struct finder *f, const struct node *list)
 {
-	if (list->kind == NODE_MAP)
-		return node_error(list, E_PROJECT, "'sources' must be a list of files or patterns");
-	if (list->kind != NODE_LIST)
-		return one_pattern(f, list);
 	NODE_EACH (n, list)
 		TRY(one_pattern(f, n));
 	if (!f->roots.n)
@@ -127,43 +123,27 @@ static struct err *named_sources(struct finder *f, const struct node *list)
 	return NULL;
 }
 
-/* The patterns of 'exclude', as glob_match() wants them. */
-static struct err *read_exclude(struct finder *f, struct strs *ret)
-{
-	const struct node *list = project_list(f->p, S("exclude"));
-	if (!list)
-		return NULL;
-	if (list->kind == NODE_MAP)
-		return node_error(list, E_PROJECT, "'exclude' must be a list of files or patterns");
-	struct node one = {.kind = NODE_LIST, .v = (struct node *)list, .n = 1};
-	NODE_EACH (n, list->kind == NODE_LIST ? list : &one) {
-		if (n->kind == NODE_LIST || n->kind == NODE_MAP || !n->text.n)
-			return node_error(n, E_PROJECT, "a file name or a pattern is wanted here");
-		strs_add(f->a, ret, path_clean(f->a, n->text));
-	}
-	return NULL;
-}
-
-static bool excluded(const struct strs *patterns, struct str path)
-{
-	VEC_EACH (const struct str, p, patterns)
-		if (glob_match(*p, path))
-			return true;
-	return false;
-}
-
 static struct err *drop_excluded(struct finder *f)
 {
-	struct strs patterns = {0};
-	TRY(read_exclude(f, &patterns));
-	size_t n = 0;
-	for (size_t i = 0; i < f->roots.n; i++)
-		if (!excluded(&patterns, f->roots.v[i]))
-			f->roots.v[n++] = f->roots.v[i];
-	f->roots.n = n;
-	if (n > MAX_SOURCES)
-		return err_new(E_LIMIT, "%zu sources in '%.*s', more than %d", n, STR(f->p->dir),
-			MAX_SOURCES);
+	const struct node *list;
+	TRY(project_list(f->a, f->p->root, "exclude", &list));
+	struct strs kept = {0};
+	VEC_EACH (const struct str, root, &f->roots) {
+		bool drop = false;
+		for (size_t i = 0; list && i < list->n; i++) {
+			const struct node *n = &list->v[i];
+			if (n->kind == NODE_LIST || n->kind == NODE_MAP || !n->text.n)
+				return node_error(
+					n, E_PROJECT, "a file name or a pattern is wanted here");
+			drop |= glob_match(path_clean(f->a, n->text), *root);
+		}
+		if (!drop)
+			strs_add(f->a, &kept, *root);
+	}
+	f->roots = kept;
+	if (kept.n > MAX_SOURCES)
+		return err_new(E_LIMIT, "%zu sources in '%.*s', more than %d", kept.n,
+			STR(f->p->dir), MAX_SOURCES);
 	return NULL;
 }
 
@@ -344,7 +324,8 @@ struct err *sources_find(
 	struct arena *a, const struct project *p, struct plan *plan, struct source_facts **ret)
 {
 	struct finder f = {.a = a, .p = p, .plan = plan, .scans = {.a = a}};
-	const struct node *list = project_list(p, S("sources"));
+	const struct node *list;
+	TRY(project_list(a, p->root, "sources", &list));
 	TRY(list ? named_sources(&f, list) : default_sources(&f));
 	TRY(drop_excluded(&f));
 	size_t found = f.roots.n;

@@ -139,7 +139,9 @@ static void empty_descriptions_say_nothing(void **state)
 		assert_ok(read_yaml(f, texts[i]));
 		assert_str(f->project.name, "proj"); /* the folder's */
 		assert_str(f->project.version, "");
-		assert_null(project_list(&f->project, S("sources")));
+		const struct node *sources;
+		assert_ok(project_list(&f->a, f->project.root, "sources", &sources));
+		assert_null(sources);
 	}
 }
 
