@@ -74,7 +74,8 @@ static struct err *link_record(struct arena *a, struct str root, struct str text
 	return NULL;
 }
 
-struct err *opt_rocm_llvm(struct arena *a, struct str root, struct str *ret)
+/* The LLVM in use: the newest usr/lib/llvm-N that has device libraries, "" without. */
+static struct err *newest_llvm(struct arena *a, struct str root, struct str *ret)
 {
 	struct strs names = {0};
 	uint64_t best = 0, n;
@@ -99,7 +100,7 @@ struct err *opt_rocm_llvm(struct arena *a, struct str root, struct str *ret)
 static struct err *link_llvm(struct arena *a, struct str root)
 {
 	struct str llvm;
-	TRY(opt_rocm_llvm(a, root, &llvm));
+	TRY(newest_llvm(a, root, &llvm));
 	if (!llvm.n)
 		return NULL;
 	TRY(link_to(a, root, llvm, S("opt/rocm/llvm")));

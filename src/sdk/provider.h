@@ -156,8 +156,6 @@ MUST_USE struct err *layout_clang_version(struct arena *a, const struct sdk *sdk
  * no longer lead anywhere are removed, the others are added to the record `made`. */
 MUST_USE struct err *opt_rocm_make(
 	struct arena *a, struct str dir, const struct sdk_manifest *m, struct buf *made);
-/* The LLVM in use: the newest usr/lib/llvm-N below root that has device libraries, "" without. */
-MUST_USE struct err *opt_rocm_llvm(struct arena *a, struct str root, struct str *ret);
 
 /* ---- deb.c: Debian packages; see there for what is refused ---- */
 /* Unpacks the data member of u->item->path below u->root and adds its files to u->record, whose
