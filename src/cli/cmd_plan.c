@@ -10,17 +10,11 @@ struct plan_args {
 };
 
 static const struct opt opts[] = {
-	{.lname = "DIR",
-		.kind = OPT_POS,
-		.off = PROJECT_OPT(plan_args, target),
-		.help = "project folder (default: this one) or a saved plan"},
-	PROJECT_OPTS(plan_args),
-	{.lname = "output",
-		.sname = 'o',
-		.kind = OPT_PATH,
-		.off = offsetof(struct plan_args, out),
-		.arg = "FILE",
-		.help = "save the plan, for 'rocsmith build FILE'"},
+	PROJECT_DIR(struct plan_args),
+	PROJECT_OPTS(struct plan_args),
+	{OPT_VALUE("output", OPT_PATH, struct plan_args, out, "FILE",
+		 "save the plan, for 'rocsmith build FILE'"),
+		.sname = 'o'},
 	{.kind = OPT_END},
 };
 

@@ -16,10 +16,8 @@ struct args {
 };
 
 static const struct opt name_opts[] = {
-	{.lname = "NAME",
-		.kind = OPT_POS,
-		.off = offsetof(struct args, name),
-		.help = "installed SDK or folder of a ROCm tree"},
+	{OPT_ARGUMENT(
+		"NAME", OPT_POS, struct args, name, "installed SDK or folder of a ROCm tree")},
 	{.kind = OPT_END},
 };
 static const struct opt no_opts[] = {{.kind = OPT_END}};
@@ -156,16 +154,10 @@ static struct err *run_info(struct arena *a, void *args, int *ret_status)
 }
 
 static const struct opt info_opts[] = {
-	{.lname = "NAME",
-		.kind = OPT_POS,
-		.off = offsetof(struct args, name),
-		.help = "installed SDK or folder of a ROCm tree"},
-	{.lname = "gpu",
-		.kind = OPT_LIST,
-		.flags = OPT_COMMA,
-		.off = offsetof(struct args, gpus),
-		.arg = "LIST",
-		.help = "targets to probe, instead of all"},
+	{OPT_ARGUMENT(
+		"NAME", OPT_POS, struct args, name, "installed SDK or folder of a ROCm tree")},
+	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "LIST", "targets to probe, instead of all"),
+		.flags = OPT_COMMA},
 	{.kind = OPT_END},
 };
 
@@ -303,11 +295,7 @@ static struct err *run_remove(struct arena *a, void *args, int *ret_status)
 }
 
 static const struct opt remove_opts[] = {
-	{.lname = "NAME",
-		.kind = OPT_POS,
-		.flags = OPT_REQUIRED,
-		.off = offsetof(struct args, name),
-		.help = "installed SDK"},
+	{OPT_ARGUMENT("NAME", OPT_POS, struct args, name, "installed SDK"), .flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };
 

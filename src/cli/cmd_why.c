@@ -10,15 +10,10 @@ struct why_args {
 };
 
 static const struct opt opts[] = {
-	{.lname = "DIR",
-		.kind = OPT_POS,
-		.off = PROJECT_OPT(why_args, target),
-		.help = "project folder (default: this one) or a saved plan"},
-	{.lname = "SUBJECT",
-		.kind = OPT_POS,
-		.off = offsetof(struct why_args, subject),
-		.help = "explain this choice only: gpu, version, host libc"},
-	PROJECT_OPTS(why_args),
+	PROJECT_DIR(struct why_args),
+	{OPT_ARGUMENT("SUBJECT", OPT_POS, struct why_args, subject,
+		"explain this choice only: gpu, version, host libc")},
+	PROJECT_OPTS(struct why_args),
 	{.kind = OPT_END},
 };
 

@@ -12,44 +12,27 @@ struct project_opts {
 	bool any_gpu; /* set by the command: a plan without targets will do */
 };
 
-#define PROJECT_OPT(T, m) (offsetof(struct T, project) + offsetof(struct project_opts, m))
-/* The rows of an option table of `struct T { struct common common; struct project_opts project; }`
- */
+/* Rows of the option table of a struct T { struct common common; struct project_opts project; }. */
+/* clang-format off */
+#define PROJECT_DIR(T)                                                                             \
+	{OPT_ARGUMENT("DIR", OPT_POS, T, project.target,                                           \
+		"project folder (default: this one) or a saved plan")}
 #define PROJECT_OPTS(T)                                                                            \
-	{.lname = "gpu",                                                                           \
-		.kind = OPT_LIST,                                                                  \
-		.flags = OPT_COMMA,                                                                \
-		.off = PROJECT_OPT(T, gpus),                                                       \
-		.env = "ROCSMITH_GPU",                                                             \
-		.arg = "GFX,...",                                                                  \
-		.help = "targets: gfx1201,gfx90a, native or all"},                                 \
-		{.lname = "sdk",                                                                   \
-			.kind = OPT_STR,                                                           \
-			.off = PROJECT_OPT(T, sdk),                                                \
-			.env = "ROCSMITH_SDK",                                                     \
-			.arg = "SDK",                                                              \
-			.help = "debian:SUITE or prefix:DIR"},                                     \
-		{.lname = "mirror",                                                                \
-			.kind = OPT_STR,                                                           \
-			.off = PROJECT_OPT(T, mirror),                                             \
-			.env = "ROCSMITH_MIRROR",                                                  \
-			.arg = "URL",                                                              \
-			.help = "archive mirror of the debian SDK"},                               \
-		{.lname = "python",                                                                \
-			.kind = OPT_STR,                                                           \
-			.off = PROJECT_OPT(T, python),                                             \
-			.env = "ROCSMITH_PYTHON",                                                  \
-			.arg = "PYTHON",                                                           \
-			.help = "interpreter to build for: path, name or version"},                \
-		{.lname = "config",                                                                \
-			.kind = OPT_PATH,                                                          \
-			.off = PROJECT_OPT(T, config),                                             \
-			.arg = "FILE",                                                             \
-			.help = "description to use instead of DIR/rocsmith.yaml"},                \
-	{                                                                                          \
-		.lname = "sysroot", .kind = OPT_PATH, .off = PROJECT_OPT(T, sysroot),              \
-		.arg = "DIR", .help = "find GPUs in a recorded machine"                            \
-	}
+	{OPT_VALUE("gpu", OPT_LIST, T, project.gpus, "GFX,...",                                    \
+		"targets: gfx1201,gfx90a, native or all"),                                         \
+		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},                                        \
+	{OPT_VALUE("sdk", OPT_STR, T, project.sdk, "SDK", "debian:SUITE or prefix:DIR"),           \
+		.env = "ROCSMITH_SDK"},                                                            \
+	{OPT_VALUE("mirror", OPT_STR, T, project.mirror, "URL",                                    \
+		"archive mirror of the debian SDK"), .env = "ROCSMITH_MIRROR"},                    \
+	{OPT_VALUE("python", OPT_STR, T, project.python, "PYTHON",                                 \
+		"interpreter to build for: path, name or version"),                                \
+		.env = "ROCSMITH_PYTHON"},                                                         \
+	{OPT_VALUE("config", OPT_PATH, T, project.config, "FILE",                                  \
+		"description to use instead of DIR/rocsmith.yaml")},                               \
+	{OPT_VALUE("sysroot", OPT_PATH, T, project.sysroot, "DIR",                                 \
+		"find GPUs in a recorded machine")}
+/* clang-format on */
 
 /* Makes the plan, or reads a saved one when the target ends in .json. Options that a
  * saved plan has answered already are E_USAGE. */
