@@ -52,8 +52,10 @@ static void write_stages(struct json *j, const void *result)
 {
 	const struct build_result *r = result;
 	json_open(j, '{');
-	for (unsigned i = 0; i < STAGE_COUNT; i++)
-		json_put_f64(j, build_stage_names[i], r->seconds[i]);
+	for (unsigned i = 0; i < STAGE_COUNT; i++) {
+		json_key(j, build_stage_names[i]);
+		json_f64(j, r->seconds[i]);
+	}
 	json_close(j);
 }
 

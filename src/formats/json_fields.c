@@ -32,19 +32,10 @@ static bool is_empty(const struct json_field *f, const void *at)
 		return !((const struct str *)at)->n;
 	case FIELD_NAME:
 		return !*(const char *const *)at;
-	case FIELD_STRS:
-		return !((const struct strs *)at)->n;
-	case FIELD_BOOL:
-		return !*(const bool *)at;
 	case FIELD_UINT:
 		return !*(const unsigned *)at;
-	case FIELD_U64:
-		return !*(const uint64_t *)at;
 	case FIELD_I64:
 		return *(const int64_t *)at < 0;
-	case FIELD_ITEMS:
-	case FIELD_PAIRS:
-		return !items_at(at).n;
 	default:
 		return false;
 	}
@@ -70,7 +61,6 @@ static void write_list(struct json *j, const struct json_field *f, struct items 
 static void write_value(struct json *j, const struct json_field *f, const void *at)
 {
 	ARENA(tmp);
-	unsigned word;
 	switch (f->kind) {
 	case FIELD_TEXT:
 		json_str(j, *(const struct str *)at);
@@ -97,8 +87,7 @@ static void write_value(struct json *j, const struct json_field *f, const void *
 		json_f64(j, *(const double *)at);
 		break;
 	case FIELD_WORD:
-		word = *(const unsigned *)at;
-		json_str(j, f->from_one && !word ? S("") : str_from(f->words[word - f->from_one]));
+		json_str(j, str_from(f->words[*(const unsigned *)at]));
 		break;
 	case FIELD_HEX:
 		json_str(j, str_fmt(&tmp, "0x%0*x", (int)f->size, *(const unsigned *)at));
@@ -122,14 +111,14 @@ static void write_value(struct json *j, const struct json_field *f, const void *
 	}
 }
 
-void json_members(struct json *j, const struct json_field *fields, const void *object)
+static void write_members(struct json *j, const struct json_field *fields, const void *object)
 {
 	for (const struct json_field *f = fields; f->kind != FIELD_END; f++) {
 		const void *at = part(f, object);
 		if (!at || (f->optional && is_empty(f, at)))
 			continue;
 		if (f->kind == FIELD_MEMBERS) {
-			json_members(j, f->fields, at);
+			write_members(j, f->fields, at);
 			continue;
 		}
 		json_key(j, f->key);
@@ -140,7 +129,7 @@ void json_members(struct json *j, const struct json_field *fields, const void *o
 void json_object(struct json *j, const struct json_field *fields, const void *object)
 {
 	json_open(j, '{');
-	json_members(j, fields, object);
+	write_members(j, fields, object);
 	json_close(j);
 }
 
@@ -155,27 +144,6 @@ struct str json_document(
 }
 
 /* ---- reading ---- */
-
-static struct err *read_word(const struct node *map, const struct json_field *f, unsigned *ret)
-{
-	struct str word = S(""), all;
-	struct strs known = {0};
-	ARENA(tmp);
-	TRY(node_want_text(map, str_from(f->key), &word));
-	if (!word.n)
-		return NULL;
-	for (unsigned i = 0; f->words[i]; i++) {
-		strs_add(&tmp, &known, str_from(f->words[i]));
-		if (str_eq(word, known.v[i])) {
-			*ret = i + f->from_one;
-			return NULL;
-		}
-	}
-	all = str_join(&tmp, &known, S(", "));
-	return err_hint(node_error(node_get(map, str_from(f->key)), E_SYNTAX,
-				"'%s' cannot be '%.*s'", f->key, STR(word)),
-		"it is one of %.*s", STR(all));
-}
 
 static struct err *read_items(
 	struct arena *a, const struct node *n, const struct json_field *f, void *ret)
@@ -207,8 +175,6 @@ static struct err *read_value(
 		return node_want_bool(map, key, at);
 	case FIELD_U64:
 		return node_want_u64(map, key, at);
-	case FIELD_WORD:
-		return read_word(map, f, at);
 	case FIELD_OBJECT:
 		return json_fields_read(a, n, f->fields, at);
 	case FIELD_ITEMS:

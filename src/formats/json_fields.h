@@ -50,8 +50,7 @@ struct json_field {
 	const char *key;
 	enum field_kind kind;
 	bool pointer;  /* OBJECT, MEMBERS: the struct holds a pointer; NULL leaves the member out */
-	bool from_one; /* WORD: 1 is the first word, 0 is none: "" */
-	bool optional; /* left out when empty: "", 0, false, below 0, without elements */
+	bool optional; /* TEXT, NAME, UINT, I64: left out when "", NULL, 0, below 0 */
 	bool written;  /* a key that a reader knows, but does not read */
 	size_t off, size;
 	const struct json_field *fields;
@@ -71,8 +70,6 @@ struct json_field {
 	{.key = (k), .kind = FIELD_KIND(T, member), .off = offsetof(T, member), .optional = true}
 #define FIELD_ENUM(k, T, member, names)                                                            \
 	{.key = (k), .kind = FIELD_WORD, .off = offsetof(T, member), .words = (names)}
-#define FIELD_CHOICE(k, T, member, names)                                                          \
-	{.key = (k), .kind = FIELD_WORD, .off = offsetof(T, member), .words = (names), .from_one = true}
 #define FIELD_NUMBER_HEX(k, T, member, digits)                                                     \
 	{.key = (k), .kind = FIELD_HEX, .off = offsetof(T, member), .size = (digits)}
 #define FIELD_CONST(k, text)                                                                       \
@@ -93,16 +90,15 @@ struct json_field {
 #define FIELD_WRITE(k, function) {.key = (k), .kind = FIELD_CUSTOM, .write = (function)}
 /* clang-format on */
 
-/* The object as a value, with its braces; its members alone. */
+/* The object as a value. */
 void json_object(struct json *j, const struct json_field *fields, const void *object);
-void json_members(struct json *j, const struct json_field *fields, const void *object);
 /* A whole document, ended by a new line. The table begins with the schema. */
 struct str json_document(
 	struct arena *a, unsigned indent, const struct json_field *fields, const void *object);
 
 /* Reads map into the object, which holds the defaults: an absent or null member leaves its part
  * alone. E_SYNTAX, with its place, for a key that the table does not have and for a value of the
- * wrong kind. Texts point into the document. What is read: TEXT, STRS, BOOL, U64, WORD, OBJECT and
- * ITEMS; members of other kinds are known, and passed over. */
+ * wrong kind. Texts point into the document. What is read: TEXT, STRS, BOOL, U64, OBJECT and ITEMS;
+ * members of other kinds are known, and passed over. */
 MUST_USE struct err *json_fields_read(
 	struct arena *a, const struct node *map, const struct json_field *fields, void *object);

@@ -170,26 +170,8 @@ void json_put(struct json *j, const char *key, struct str value)
 	json_str(j, value);
 }
 
-void json_put_u64(struct json *j, const char *key, uint64_t value)
-{
-	json_key(j, key);
-	json_u64(j, value);
-}
-
-void json_put_f64(struct json *j, const char *key, double value)
-{
-	json_key(j, key);
-	json_f64(j, value);
-}
-
 void json_put_bool(struct json *j, const char *key, bool value)
 {
 	json_key(j, key);
 	json_bool(j, value);
-}
-
-void json_put_strs(struct json *j, const char *key, const struct strs *list)
-{
-	json_key(j, key);
-	json_strs(j, list);
 }

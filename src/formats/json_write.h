@@ -35,7 +35,4 @@ void json_strs(struct json *j, const struct strs *list);
 void json_raw(struct json *j, struct str text); /* a value that is JSON already */
 /* Members in one call: key and value. */
 void json_put(struct json *j, const char *key, struct str value);
-void json_put_u64(struct json *j, const char *key, uint64_t value);
-void json_put_f64(struct json *j, const char *key, double value);
 void json_put_bool(struct json *j, const char *key, bool value);
-void json_put_strs(struct json *j, const char *key, const struct strs *list);

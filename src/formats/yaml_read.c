@@ -46,15 +46,6 @@ static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
 	return m;
 }
 
-static bool line_has_tab(const struct reader *r, size_t line)
-{
-	struct str rest = r->text, one = {0};
-	for (size_t i = 0; i <= line; i++)
-		if (!str_next(&rest, '\n', &one))
-			return false;
-	return str_chr(one, '\t') < one.n;
-}
-
 static struct err *parser_error(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
@@ -65,7 +56,11 @@ static struct err *parser_error(struct reader *r)
 	if (p->context)
 		e->cause = err_new(E_SYNTAX, "%s that starts on line %zu", p->context,
 			p->context_mark.line + 1);
-	if (line_has_tab(r, p->problem_mark.line))
+	struct str rest = r->text, line = {0};
+	bool there = true;
+	for (size_t i = 0; i <= p->problem_mark.line && there; i++)
+		there = str_next(&rest, '\n', &line);
+	if (there && str_chr(line, '\t') < line.n)
 		err_hint(e, "indent with spaces: YAML does not allow tabs there");
 	return e;
 }
@@ -113,28 +108,22 @@ static bool is_decimal(struct str s)
 	return any && end == s.n;
 }
 
-static bool is_number(struct str s)
-{
-	static const char *const words[] = {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF",
-		"-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN", NULL};
-	uint64_t n;
-	if (str_starts(s, S("0x")))
-		return str_u64(str_sub(s, 2, s.n), 16, &n);
-	if (str_starts(s, S("0o")))
-		return str_u64(str_sub(s, 2, s.n), 8, &n);
-	return is_decimal(s) || str_is_one_of(s, words);
-}
-
 static enum node_kind kind_of_plain(struct str s)
 {
 	static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
 	static const char *const bools[] = {
 		"true", "True", "TRUE", "false", "False", "FALSE", NULL};
+	static const char *const numbers[] = {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF",
+		"-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN", NULL};
+	uint64_t n;
+	bool hex = str_starts(s, S("0x")), octal = str_starts(s, S("0o"));
 	if (str_is_one_of(s, nulls))
 		return NODE_NULL;
 	if (str_is_one_of(s, bools))
 		return NODE_BOOL;
-	return is_number(s) ? NODE_NUMBER : NODE_STRING;
+	if (hex || octal)
+		return str_u64(str_sub(s, 2, s.n), hex ? 16 : 8, &n) ? NODE_NUMBER : NODE_STRING;
+	return is_decimal(s) || str_is_one_of(s, numbers) ? NODE_NUMBER : NODE_STRING;
 }
 
 static struct err *tag_error(const struct reader *r, const yaml_event_t *ev, const char *tag)

@@ -6,6 +6,12 @@
 #include "formats/json_write.h"
 #include "hipify/torch/model/amd.h"
 
+static void put_strs(struct json *j, const char *key, const struct strs *list)
+{
+	json_key(j, key);
+	json_strs(j, list);
+}
+
 static void put_map(struct json *j, const char *key, const struct torch_map *m)
 {
 	json_key(j, key);
@@ -28,7 +34,8 @@ static void put_source(struct json *j, const struct torch_source *s)
 	json_put(j, "version", s->version);
 	json_put(j, "fingerprint", s->fingerprint);
 	json_put(j, "identity", s->identity);
-	json_put_u64(j, "generation", s->generation);
+	json_key(j, "generation");
+	json_u64(j, s->generation);
 	json_put_bool(j, "known", s->known);
 	json_put_bool(j, "fbgemm", s->fbgemm);
 }
@@ -40,16 +47,16 @@ static struct err *put_amd(struct arena *a, struct json *j, const struct torch_f
 	TRY(amd_build_read(a, f, &b));
 	json_key(j, "amd");
 	json_open(j, '{');
-	json_put_strs(j, "includes", &b.includes);
-	json_put_strs(j, "ignores", &b.ignores);
-	json_put_strs(j, "extra_files", &b.extra_files);
-	json_put_strs(j, "extra_if_there", &b.extra_if_there);
+	put_strs(j, "includes", &b.includes);
+	put_strs(j, "ignores", &b.ignores);
+	put_strs(j, "extra_files", &b.extra_files);
+	put_strs(j, "extra_if_there", &b.extra_if_there);
 	json_put(j, "launches", str_from(launches[b.launches]));
 	json_key(j, "edits");
 	json_open(j, '[');
 	VEC_EACH (struct amd_edit, e, &b.edits) {
 		json_open(j, '{');
-		json_put_strs(j, "files", &e->files);
+		put_strs(j, "files", &e->files);
 		put_map(j, "replace", &e->replace);
 		json_put_bool(j, "when_kept", e->when_kept);
 		json_close(j);

@@ -18,13 +18,15 @@ static void values_nest_with_commas(void **state)
 	strs_add(&a, &list, S("y"));
 	json_open(&j, '{');
 	json_put(&j, "s", S("t"));
-	json_put_u64(&j, "u", UINT64_MAX);
+	json_key(&j, "u");
+	json_u64(&j, UINT64_MAX);
 	json_key(&j, "i");
 	json_i64(&j, INT64_MIN);
 	json_put_bool(&j, "b", true);
 	json_key(&j, "n");
 	json_null(&j);
-	json_put_strs(&j, "l", &list);
+	json_key(&j, "l");
+	json_strs(&j, &list);
 	json_key(&j, "e");
 	json_open(&j, '[');
 	json_close(&j);

@@ -26,7 +26,6 @@ struct thing {
 	uint64_t bytes;
 	int64_t kernels;
 	enum size size;
-	unsigned wish; /* 0 = none, else a size + 1 */
 	struct place place;
 	const struct place *other;
 	VEC(struct item) items;
@@ -64,7 +63,6 @@ static const struct json_field thing_fields[] = {
 	FIELD("bytes", struct thing, bytes),
 	FIELD_OPTIONAL("kernels", struct thing, kernels),
 	FIELD_ENUM("size", struct thing, size, sizes),
-	FIELD_CHOICE("wish", struct thing, wish, sizes),
 	FIELD_STRUCT("place", struct thing, place, place_fields),
 	FIELD_POINTER("other", struct thing, other, place_fields),
 	FIELD_LIST("items", struct thing, items, item_fields),
@@ -85,7 +83,6 @@ static void every_kind_is_written(void **state)
 		.bytes = UINT64_MAX,
 		.kernels = -1,
 		.size = LARGE,
-		.wish = SMALL + 1,
 		.place = {.path = "a", .line = 1}};
 	strs_add(&a, &t.words, S("w"));
 	*VEC_PUSH(&a, &t.items) = (struct item){S("x"), 1.5};
@@ -93,7 +90,7 @@ static void every_kind_is_written(void **state)
 	assert_str(json_document(&a, 0, thing_fields, &t),
 		"{\"schema\":\"test/1\",\"name\":\"n\",\"kind\":\"\",\"words\":[\"w\"],"
 		"\"good\":true,\"count\":3,\"double\":6,\"id\":\"0x1002\","
-		"\"bytes\":18446744073709551615,\"size\":\"large\",\"wish\":\"small\","
+		"\"bytes\":18446744073709551615,\"size\":\"large\","
 		"\"place\":{\"path\":\"a\",\"line\":1},"
 		"\"items\":[{\"name\":\"x\",\"weight\":1.5},{\"name\":\"y\",\"weight\":2}],"
 		"\"weights\":{\"x\":1.5,\"y\":2}}\n");
@@ -101,7 +98,7 @@ static void every_kind_is_written(void **state)
 	assert_str(json_document(&a, 0, thing_fields, &t),
 		"{\"schema\":\"test/1\",\"name\":\"\",\"note\":\"o\",\"kind\":\"\",\"words\":[],"
 		"\"good\":false,\"count\":0,\"double\":0,\"id\":\"0x0000\",\"bytes\":0,"
-		"\"kernels\":0,\"size\":\"small\",\"wish\":\"\",\"place\":{\"path\":\"\",\"line\":"
+		"\"kernels\":0,\"size\":\"small\",\"place\":{\"path\":\"\",\"line\":"
 		"0},"
 		"\"other\":{\"path\":\"b\",\"line\":2},\"items\":[],\"weights\":{}}\n");
 }
@@ -118,8 +115,6 @@ static const struct json_field read_fields[] = {
 	FIELD_PART("part", part_fields),
 	FIELD("words", struct thing, words),
 	FIELD("bytes", struct thing, bytes),
-	FIELD_ENUM("size", struct thing, size, sizes),
-	FIELD_CHOICE("wish", struct thing, wish, sizes),
 	FIELD_LIST("items", struct thing, items, item_fields),
 	{.kind = FIELD_END},
 };
@@ -135,8 +130,7 @@ static void what_was_written_is_read(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct thing t = {.name = S("n"), .good = true, .bytes = 7, .size = LARGE, .wish = 2},
-		     back = {0};
+	struct thing t = {.name = S("n"), .good = true, .bytes = 7}, back = {0};
 	strs_add(&a, &t.words, S("w"));
 	for (int i = 0; i < 20; i++)
 		*VEC_PUSH(&a, &t.items) = (struct item){.name = str_fmt(&a, "i%d", i)};
@@ -149,11 +143,10 @@ static void what_is_absent_keeps_its_default(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct thing t = {.name = S("n"), .bytes = 7, .size = LARGE};
-	assert_ok(read_text(&a, "{\"part\": {\"name\": null}, \"size\": null}", &t));
+	struct thing t = {.name = S("n"), .bytes = 7};
+	assert_ok(read_text(&a, "{\"part\": {\"name\": null}, \"words\": null}", &t));
 	assert_str(t.name, "n");
 	assert_int_equal(t.bytes, 7);
-	assert_int_equal(t.size, LARGE);
 }
 
 static void reading_is_strict(void **state)
@@ -168,8 +161,6 @@ static void reading_is_strict(void **state)
 		{"{\"part\": []}", "'part' must be an object"},
 		{"{\"part\": {\"good\": 1}}", "'good' must be true or false, not a number"},
 		{"{\"bytes\": -1}", "'bytes' must be a whole number, not '-1'"},
-		{"{\"size\": \"huge\"}", "'size' cannot be 'huge'"},
-		{"{\"wish\": \"huge\"}", "'wish' cannot be 'huge'"},
 		{"{\"items\": {}}", "'items' must be a list"},
 		{"{\"items\": [1]}", "this must be an object"},
 		{"{\"items\": [{\"n\": 1}]}", "unknown key 'n'"},
