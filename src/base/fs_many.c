@@ -32,11 +32,11 @@ static int copy_all(int in, int out, char *buf, size_t size)
 {
 	if (ioctl(out, FICLONE, in) == 0)
 		return 0;
-	for (;;) {
-		ssize_t got = fs_read_some(in, buf, size);
-		if (got <= 0 || fs_write_all(out, buf, (size_t)got) < 0)
-			return (int)-(got != 0);
-	}
+	ssize_t got;
+	while ((got = fs_read_some(in, buf, size)) > 0)
+		if (fs_write_all(out, buf, (size_t)got) < 0)
+			return -1;
+	return got < 0 ? -1 : 0;
 }
 
 struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st)

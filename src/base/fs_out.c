@@ -1,7 +1,8 @@
 /* The content of one file, written so that a reader sees the old or the new; see fs.h.
  *
- * The new file is an O_TMPFILE, which has no name and dies with the process, until the commit links it into
- * its folder. Where the file system has no such files it gets a random name from the beginning. */
+ * The new file is an O_TMPFILE, which has no name and dies with the process, until the commit links
+ * it into its folder. Where the file system has no such files it gets a random name from the
+ * beginning. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>

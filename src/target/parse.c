@@ -208,6 +208,13 @@ static void add_target(struct arena *a, struct targets *list, struct target t)
 	*VEC_PUSH(a, list) = t;
 }
 
+static void add_all(struct arena *a, struct targets *list)
+{
+	for (size_t i = 0; i < gpu_count; i++)
+		if (gpu_table[i].current)
+			add_target(a, list, target_read(str_from(gpu_table[i].name)));
+}
+
 struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret)
 {
 	*ret = (struct targets){0};
@@ -216,12 +223,11 @@ struct err *targets_parse(struct arena *a, const struct strs *words, struct targ
 		while (str_next(&rest, ',', &word)) {
 			struct target t;
 			word = str_trim(word);
-			bool all = str_eq(word, S("all"));
-			for (size_t k = 0; all && k < gpu_count; k++)
-				if (gpu_table[k].current)
-					add_target(
-						a, ret, target_read(str_from(gpu_table[k].name)));
-			if (all || !word.n)
+			if (str_eq(word, S("all"))) {
+				add_all(a, ret);
+				continue;
+			}
+			if (!word.n)
 				continue;
 			TRY(parse_one(word, &t));
 			add_target(a, ret, t);

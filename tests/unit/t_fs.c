@@ -200,6 +200,71 @@ static void full_disks_are_told(void **state)
 	assert_int_equal(o.fd, -1);
 }
 
+static void looking_may_find_nothing(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), file = path_join(&a, dir, S("f")), head;
+	struct str link = path_join(&a, dir, S("l")), none = path_join(&a, dir, S("none"));
+	struct stat st;
+	uint64_t room;
+	test_put(file, "0123456789");
+	assert_ok(fs_symlink(S("none"), link));
+	assert_true(fs_try_stat(file, &st) && st.st_size == 10);
+	assert_false(fs_try_stat(link, &st));
+	assert_int_equal(errno, ENOENT);
+	assert_true(fs_try_lstat(link, &st) && S_ISLNK(st.st_mode));
+	assert_false(fs_try_lstat(path_join(&a, file, S("x")), &st));
+	assert_int_equal(errno, ENOTDIR);
+	CLEANUP(fd_closep) int fd = -1;
+	assert_ok(fs_open(dir, &fd));
+	assert_true(fs_try_stat_in(fd, S("f"), true, &st) && st.st_size == 10);
+	assert_false(fs_try_stat_in(fd, S("l"), true, &st));
+	assert_true(fs_try_stat_in(fd, S("l"), false, &st));
+	assert_ok(fs_read_head(&a, file, 4, &head));
+	assert_str(head, "0123");
+	assert_ok(fs_read_head(&a, file, 40, &head));
+	assert_str(head, "0123456789");
+	assert_err(fs_read_head(&a, none, 4, &head), E_NOENT);
+	assert_true(fs_readable(file) && fs_writable(file));
+	assert_false(fs_readable(none) || fs_writable(none));
+	assert_true(fs_free_space(dir, &room));
+	assert_false(fs_free_space(none, &room));
+	test_dir_remove(dir);
+}
+
+static void names_are_exchanged_and_scratch_is_written(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), x = path_join(&a, dir, S("x")),
+		   y = path_join(&a, dir, S("y"));
+	CLEANUP(fd_closep) int fd = -1;
+	char p[8] = "";
+	test_put(x, "x");
+	test_put(y, "y");
+	assert_ok(fs_exchange(x, y));
+	test_has(x, "y");
+	test_has(y, "x");
+	assert_err(fs_exchange(x, path_join(&a, dir, S("none"))), E_NOENT);
+	assert_true(fs_try_chown(x, geteuid(), getegid()));
+	assert_false(fs_try_chown(path_join(&a, dir, S("none")), geteuid(), getegid()));
+	assert_ok(fs_tempfile(&fd));
+	assert_ok(fs_pwrite(fd, "12345678", 8, 0));
+	assert_ok(fs_pwrite(fd, "ab", 2, 3));
+	assert_ok(fs_pread(fd, p, 8, 0));
+	assert_memory_equal(p, "123ab678", 8);
+	struct fs_out o;
+	assert_ok(fs_out_open(&o, x, 0644));
+	fs_out_write(&o, "one two", 7);
+	fs_out_cut(&o, 4);
+	fs_out_write(&o, "more", 4);
+	assert_true(o.offset == 8);
+	assert_ok(fs_out_commit(&o));
+	test_has(x, "one more");
+	test_dir_remove(dir);
+}
+
 static void copies_are_equal(void **state)
 {
 	(void)state;
@@ -380,10 +445,10 @@ static void dry_runs_change_nothing(void **state)
 		struct str s;
 		struct fs_out o;
 		fs_forbid_writes();
-		struct err *all[] = {fs_write(f, S("new"), 0644), fs_stage(g, S("x"), 0644), fs_mkdirs(g),
-			fs_rename(f, g), fs_remove(f), fs_remove_tree(dir), fs_symlink(f, g),
-			fs_tempdir(&a, dir, &s), fs_lock(g, false, &fd), fs_out_open(&o, g, 0644),
-			fs_write_if_changed(f, S("new"), 0644)};
+		struct err *all[] = {fs_write(f, S("new"), 0644), fs_stage(g, S("x"), 0644),
+			fs_mkdirs(g), fs_rename(f, g), fs_remove(f), fs_remove_tree(dir),
+			fs_symlink(f, g), fs_tempdir(&a, dir, &s), fs_lock(g, false, &fd),
+			fs_out_open(&o, g, 0644), fs_write_if_changed(f, S("new"), 0644)};
 		int bad = !fs_writes_forbidden();
 		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 			if (!all[i] || all[i]->code != E_DRY_RUN)
@@ -557,6 +622,8 @@ int main(void)
 		cmocka_unit_test(links_are_replaced_and_read),
 		cmocka_unit_test(abandoned_files_leave_nothing),
 		cmocka_unit_test(full_disks_are_told),
+		cmocka_unit_test(looking_may_find_nothing),
+		cmocka_unit_test(names_are_exchanged_and_scratch_is_written),
 		cmocka_unit_test(copies_are_equal),
 		cmocka_unit_test(locks_exclude_and_name_the_holder),
 		cmocka_unit_test(without_nameless_files_a_temporary_name_serves),
