@@ -7,16 +7,20 @@
  *     session_apply(&s, &set, report);          writes what differs
  *     session_close(&s);
  *
- * BASE/.rocsmith/ (BASE = the tree, or the overlay) holds the manifest, a lock, new/ (what is being
- * written) and, in place, originals/ with every file that was replaced: the old file itself, under
- * a second name, taken before the new one is renamed over it. kept/ holds what somebody else had
- * written over one of our outputs when it was made anew.
+ * BASE/.rocsmith/ (BASE = the tree, or the overlay) holds the manifest, a lock and, in place,
+ * originals/ with every file that was replaced: the old file itself, under a second name, taken
+ * before the new one is renamed over it. kept/ holds what somebody else had written over one of our
+ * outputs when it was made anew.
  *
- * Order of a run: lock; look at what is there; write all new contents to new/ and, meanwhile, the
- * manifest with what is going to be (the intent); rename them to their places; remove outputs
- * without a source; write the manifest with what is. A full disk shows before anything is changed.
- * A kill leaves outputs old or new, never torn, all of them known to the intent, and contents tell
- * which of them are made; so the next run, or a restore, needs no record of how far it came.
+ * Order of a run: lock; examine what is there; write the manifest with what is going to be (the
+ * intent); write all new contents, each beside its place under a passing name that follows from its
+ * own, and meanwhile sync the intent; rename them to their places; remove outputs without a source;
+ * write the manifest with what is. A full disk shows before anything is changed. A kill leaves
+ * outputs old or new, never torn, all of them known to the intent, and contents tell which of them
+ * are made; so the next run, or a restore, needs no record of how far it came, and knows which
+ * passing names to remove. Contents wait in the folders where they will be, not in one of ours: one
+ * folder lets only one thread at a time in, and a file system takes renames from folder to folder
+ * one by one.
  *
  * Outputs are not synced one by one, which would cost more than the whole run: they can be made
  * again. Both manifests are, and a file system that loses power keeps the order of renames; what it

@@ -15,7 +15,8 @@ struct torch_project {
 	const struct hipify_options *o;
 	const struct view *view;
 	struct hipify_tree *ret;
-	const struct torch_engine *engine;
+	const struct torch_engine *engine; /* from torch_wait_engine() on */
+	struct torch_opening *opening;
 	struct torch_selection select;
 	struct strs files;     /* all_files: absolute, in the order of the original, maybe twice */
 	bool launches;         /* are rewritten */
@@ -63,5 +64,6 @@ struct change *torch_add_file(struct torch_project *p, struct str source, struct
 void torch_say_collision(
 	struct torch_project *p, struct str first, struct str second, struct str output);
 
+MUST_USE struct err *torch_wait_engine(struct torch_project *p);
 MUST_USE struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s);
 MUST_USE struct err *torch_run_extension(struct torch_project *p);

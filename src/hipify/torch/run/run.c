@@ -3,6 +3,7 @@
 #include "hipify/torch/run/run.h"
 
 #include "base/fs.h"
+#include "base/pool.h"
 #include "hipify/torch/run/project.h"
 
 static struct strs joined(struct arena *a, const struct strs *x, const struct strs *y)
@@ -31,9 +32,8 @@ static void check_root(struct torch_project *p)
 	finding_fix(p->a, f, "translate a copy in a folder with a plain name");
 }
 
-static struct err *open_project(struct torch_project *p, const struct torch_source *s)
+static void open_project(struct torch_project *p, const struct torch_source *s)
 {
-	struct torch_tables tables;
 	struct str root = p->view->root;
 	p->select = (struct torch_selection){
 		.root = root,
@@ -41,15 +41,43 @@ static struct err *open_project(struct torch_project *p, const struct torch_sour
 		.out_of_place_only = p->o->out_of_place_only,
 		.fbgemm = s->fbgemm,
 		.generation = s->generation,
+		.jobs = p->o->jobs,
 		.extensions = joined(p->a, &torch_source_extensions, &p->o->extra_extensions),
 	};
 	VEC_EACH (const struct str, pattern, &p->o->ignore)
 		strs_add(p->a, &p->select.ignores, py_join(p->a, root, *pattern));
-	TRY(torch_tables_read(p->a, s, &tables));
+}
+
+/* ---- the engine: made while the files are listed ---- */
+
+struct torch_opening {
+	const struct torch_source *s;
+	struct pool *pool;
+	struct arena mem; /* of the engine */
+};
+
+static struct err *make_engine(struct arena *tmp, void *user)
+{
+	struct torch_project *p = user;
+	struct arena *a = &p->opening->mem;
+	struct torch_tables tables;
+	(void)tmp;
+	TRY(torch_tables_read(a, p->opening->s, &tables));
 	if (p->o->map_text.p)
-		TRY(torch_tables_add(p->a, p->o->map, p->o->map_text, &tables));
-	p->engine = torch_engine_new(p->a, &tables);
+		TRY(torch_tables_add(a, p->o->map, p->o->map_text, &tables));
+	p->engine = torch_engine_new(a, &tables);
 	return NULL;
+}
+
+struct err *torch_wait_engine(struct torch_project *p)
+{
+	struct torch_opening *o = p->opening;
+	if (!o)
+		return NULL;
+	struct err *e = pool_end(o->pool);
+	arena_join(p->a, &o->mem);
+	p->opening = NULL;
+	return e;
 }
 
 /* ---- extensions ---- */
@@ -87,6 +115,7 @@ static struct err *run_extension(struct torch_project *p)
 	if (p->o->sources.n)
 		check_root(p);
 	TRY(list_extension(p));
+	TRY(torch_wait_engine(p));
 	return torch_run_extension(p);
 }
 
@@ -94,8 +123,16 @@ static struct err *run_extension(struct torch_project *p)
 
 static struct err *run(struct torch_project *p, const struct torch_source *s)
 {
-	TRY(open_project(p, s));
-	return p->select.extension ? run_extension(p) : torch_run_tree(p, s);
+	struct torch_opening opening = {.s = s, .pool = pool_new(1)};
+	open_project(p, s);
+	p->opening = &opening;
+	pool_add(opening.pool, make_engine, p);
+	struct err *e = p->select.extension ? run_extension(p) : torch_run_tree(p, s);
+	struct err *first = torch_wait_engine(p);
+	if (!first)
+		return e;
+	err_free(e);
+	return first;
 }
 
 struct err *torch_run(struct arena *a, const struct hipify_options *o, const struct torch_source *s,

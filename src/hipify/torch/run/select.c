@@ -1,10 +1,13 @@
-/* The walk; see select.h. A list of folders still to be read replaces recursion, so that depth
+/* The walk; see select.h. Folders are jobs of a pool, not calls within calls, so that depth
  * costs neither stack nor open descriptors; folders are read by their full path, as os.walk() does.
  */
 #include "hipify/torch/run/select.h"
 
+#include <pthread.h>
+
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/pool.h"
 #include "base/proc.h"
 #include "lang/python/fnmatch.h"
 #include "lang/python/path.h"
@@ -92,15 +95,31 @@ bool torch_select_takes(const struct torch_selection *s, struct str path, struct
 /* ---- walking ---- */
 
 struct walk {
-	struct arena *a, *tmp; /* of the result, and of the walk */
+	struct arena *a; /* of the folders and the result; under lock */
+	pthread_mutex_t lock;
+	struct pool *pool;
 	const struct torch_selection *s;
 	const struct view *view;
 	struct str top;
 	const struct strs *headers; /* endings: it is an include folder; nothing is left out at
 				       its top, and no other rule holds */
-	struct strs todo;           /* folders to read, the next one last */
-	struct buf path;            /* of the entry at hand */
-	struct strs *ret;
+};
+
+struct folder {
+	struct walk *w;
+	struct str path;
+	struct strs files; /* that are taken, absolute */
+	struct strs links; /* those of them that are links */
+	struct folder *v;  /* folders in it, the last one first */
+	size_t n;
+};
+
+/* What is found in a folder, before it is known to the walk. */
+struct finds {
+	struct walk *w;
+	struct arena *tmp;
+	struct strs files, links, dirs;
+	struct buf path; /* of the entry at hand */
 };
 
 /* The patterns leave out everything below the folder. start ends in '/'. */
@@ -117,14 +136,14 @@ static bool hopeless(const struct walk *w, struct str start)
 }
 
 /* The text lives until the next call. */
-static struct str below(struct walk *w, struct str dir, struct str name)
+static struct str below(struct finds *f, struct str dir, struct str name)
 {
-	w->path.n = 0;
-	buf_add(&w->path, dir);
+	f->path.n = 0;
+	buf_add(&f->path, dir);
 	if (!str_ends(dir, S("/")))
-		buf_char(&w->path, '/');
-	buf_add(&w->path, name);
-	return buf_str(&w->path);
+		buf_char(&f->path, '/');
+	buf_add(&f->path, name);
+	return buf_str(&f->path);
 }
 
 /* As hipify has it: "./x.cu" at the top. */
@@ -134,28 +153,28 @@ static struct str rel_path(const struct walk *w, struct arena *tmp, struct str p
 	return str_chr(rel, '/') < rel.n ? rel : str_fmt(tmp, "./%.*s", STR(rel));
 }
 
-static void add_file(struct walk *w, struct str dir, const struct fs_name *name)
+static void add_file(struct finds *f, struct str dir, const struct fs_name *name)
 {
-	ARENA(tmp);
-	struct str path = below(w, dir, name->name);
+	const struct walk *w = f->w;
+	struct str path = below(f, dir, name->name);
 	bool taken =
 		w->headers ? torch_ends_with_one(path, w->headers) && torch_select_globs(w->s, path)
-			   : torch_select_takes(w->s, path, rel_path(w, &tmp, path));
+			   : torch_select_takes(w->s, path, rel_path(w, f->tmp, path));
 	if (!taken || (w->headers && !fs_is_file(path)) || view_hides(w->view, path))
 		return;
-	path = str_dup(w->a, path);
-	strs_add(w->a, w->ret, path);
-	if (name->link && w->s->links)
-		map_put(w->s->links, path, w->ret);
+	path = str_dup(f->tmp, path);
+	strs_add(f->tmp, &f->files, path);
+	if (name->link)
+		strs_add(f->tmp, &f->links, path);
 }
 
-static void add_dir(struct walk *w, struct str dir, struct str name)
+static void add_dir(struct finds *f, struct str dir, struct str name)
 {
-	struct str path = below(w, dir, name);
-	bool out = view_hides(w->view, path);
-	buf_char(&w->path, '/');
-	if (!out && !hopeless(w, buf_str(&w->path)))
-		strs_add(w->tmp, &w->todo, str_dup(w->tmp, str_sub(buf_str(&w->path), 0, path.n)));
+	struct str path = below(f, dir, name);
+	bool out = view_hides(f->w->view, path);
+	buf_char(&f->path, '/');
+	if (!out && !hopeless(f->w, buf_str(&f->path)))
+		strs_add(f->tmp, &f->dirs, str_dup(f->tmp, str_sub(buf_str(&f->path), 0, path.n)));
 }
 
 /* hipify names these at the top only; our own folder is nowhere a part of the tree. */
@@ -170,62 +189,98 @@ static bool left_out(struct str name, bool top)
 }
 
 /* For the one part of third_party that hipify knew: it comes last. */
-static void add_nvfuser(struct walk *w, struct str dir)
+static void add_nvfuser(struct finds *f, struct str dir)
 {
-	ARENA(tmp);
 	struct stat st;
-	struct str path = path_join(&tmp, dir, S("third_party/nvfuser"));
-	struct err *e = fs_lstat(path, &st);
-	if (!e && S_ISDIR(st.st_mode))
-		add_dir(w, dir, S("third_party/nvfuser"));
-	err_free(e);
+	if (fs_try_lstat(path_join(f->tmp, dir, S("third_party/nvfuser")), &st) &&
+		S_ISDIR(st.st_mode))
+		add_dir(f, dir, S("third_party/nvfuser"));
 }
 
-/* A folder that cannot be read is passed over, as there. */
-static void read_dir(struct walk *w, struct str dir)
+static struct strs kept(struct arena *a, const struct strs *list)
 {
-	ARENA(tmp);
+	struct strs copy = {0};
+	VEC_EACH (const struct str, s, list)
+		strs_add(a, &copy, str_dup(a, *s));
+	return copy;
+}
+
+static void add_finds(struct folder *to, const struct finds *f)
+{
+	struct walk *w = to->w;
+	pthread_mutex_lock(&w->lock);
+	to->files = kept(w->a, &f->files);
+	to->links = kept(w->a, &f->links);
+	to->n = f->dirs.n;
+	to->v = arena_array(w->a, to->n, sizeof(*to->v));
+	for (size_t i = 0; i < to->n; i++)
+		to->v[i] = (struct folder){.w = w, .path = str_dup(w->a, f->dirs.v[i])};
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* A job of the pool. A folder that cannot be read is passed over, as there. */
+static struct err *read_folder(struct arena *tmp, void *user)
+{
+	struct folder *folder = user;
+	struct walk *w = folder->w;
+	struct finds f = {.w = w, .tmp = tmp, .path.a = tmp};
 	struct fs_names names = {0};
 	struct stat st;
-	CLEANUP(err_freep) struct err *e = fs_scan(&tmp, dir, &names, &st);
-	bool top = !w->headers && str_eq(dir, w->top);
+	TRY(cancel_check());
+	CLEANUP(err_freep) struct err *e = fs_scan(tmp, folder->path, &names, &st);
+	bool top = !w->headers && str_eq(folder->path, w->top);
 	if (e)
-		return;
-	view_note_dir(w->view, dir, &st);
+		return NULL;
+	view_note_dir(w->view, folder->path, &st);
 	VEC_EACH (struct fs_name, n, &names) {
 		if (!n->dir)
-			add_file(w, dir, n);
+			add_file(&f, folder->path, n);
 		else if (top && str_eq(n->name, S("third_party")))
-			add_nvfuser(w, dir);
+			add_nvfuser(&f, folder->path);
 	}
 	for (size_t i = names.n; i-- > 0;)
 		if (names.v[i].dir && !names.v[i].link && !left_out(names.v[i].name, top))
-			add_dir(w, dir, names.v[i].name);
+			add_dir(&f, folder->path, names.v[i].name);
+	add_finds(folder, &f);
+	pool_add_each(w->pool, folder->v, folder->n, sizeof(*folder->v), read_folder);
+	return NULL;
 }
 
-static struct err *walk(struct walk *w)
+/* Folders are read in any order, and listed as os.walk() has them. */
+static struct err *walk(struct walk *w, struct strs *ret)
 {
-	ARENA(tmp);
-	w->tmp = w->path.a = &tmp;
-	strs_add(&tmp, &w->todo, w->top);
-	while (w->todo.n) {
-		TRY(cancel_check());
-		read_dir(w, w->todo.v[--w->todo.n]);
+	struct folder top = {.w = w, .path = w->top};
+	VEC(struct folder *) todo = {0};
+	pthread_mutex_init(&w->lock, NULL);
+	w->pool = pool_new(w->s->jobs);
+	pool_add(w->pool, read_folder, &top);
+	struct err *e = pool_end(w->pool);
+	pthread_mutex_destroy(&w->lock);
+	*VEC_PUSH(w->a, &todo) = &top;
+	while (!e && todo.n) {
+		struct folder *f = todo.v[--todo.n];
+		VEC_EACH (const struct str, path, &f->files)
+			strs_add(w->a, ret, *path);
+		VEC_EACH (const struct str, path, &f->links)
+			if (w->s->links)
+				map_put(w->s->links, *path, ret);
+		for (size_t i = 0; i < f->n; i++)
+			*VEC_PUSH(w->a, &todo) = &f->v[i];
 	}
-	return NULL;
+	return e;
 }
 
 struct err *torch_select(
 	struct arena *a, const struct torch_selection *s, const struct view *view, struct strs *ret)
 {
-	struct walk w = {.a = a, .s = s, .view = view, .top = s->root, .ret = ret};
-	return walk(&w);
+	struct walk w = {.a = a, .s = s, .view = view, .top = s->root};
+	return walk(&w, ret);
 }
 
 struct err *torch_select_headers(
 	struct arena *a, const struct torch_headers *h, const struct view *view, struct strs *ret)
 {
-	struct walk w = {.a = a, .s = h->s, .view = view, .top = h->dir, .ret = ret};
+	struct walk w = {.a = a, .s = h->s, .view = view, .top = h->dir};
 	w.headers = &h->endings;
-	return walk(&w);
+	return walk(&w, ret);
 }

@@ -401,6 +401,7 @@ struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s
 	TRY(find_script(&r, s));
 	p->launches = rewrites_launches(&r);
 	TRY(list_files(&r, &links));
+	TRY(torch_wait_engine(p));
 	layer_open(&r.layer, p->a, p->view);
 	edit_files(&r);
 	make_tasks(&r, &links);
