@@ -97,7 +97,7 @@ static void touch(struct apply *p, struct str path)
 		return;
 	struct sig *before = NEW(p->a, struct sig);
 	dir = str_dup(p->a, dir);
-	if (stat(dir.p, &st) == 0)
+	if (fs_try_stat(dir, &st))
 		*before = sig_of(&st);
 	map_put(&p->touched, dir, before);
 }
