@@ -58,11 +58,3 @@ const struct json_field finding_fields[] = {
 	FIELD("fix", struct finding, fix),
 	{.kind = FIELD_END},
 };
-
-void findings_json(struct json *j, const struct findings *list)
-{
-	json_open(j, '[');
-	VEC_EACH (struct finding, f, list)
-		json_object(j, finding_fields, f);
-	json_close(j);
-}

@@ -31,4 +31,3 @@ enum severity findings_worst(const struct findings *list);
 const char *severity_name(enum severity s);
 /* A list of findings in a table: FIELD_LIST("findings", T, findings, finding_fields). */
 extern const struct json_field finding_fields[];
-void findings_json(struct json *j, const struct findings *list); /* the list, as a JSON array */

@@ -66,7 +66,10 @@ static struct err *put_amd(struct arena *a, struct json *j, const struct torch_f
 	json_put(j, "copy_to", b.copy.to);
 	json_put_bool(j, "copy_required", b.copy.required);
 	json_key(j, "doubts");
-	findings_json(j, &b.doubts);
+	json_open(j, '[');
+	VEC_EACH (struct finding, it, &b.doubts)
+		json_object(j, finding_fields, it);
+	json_close(j);
 	json_close(j);
 	return NULL;
 }

@@ -165,7 +165,10 @@ static void findings_are_collected_and_written(void **state)
 	assert_int_equal(findings_worst(&list), SEV_WARNING);
 	BUF(b, &a);
 	struct json j = {.out = &b};
-	findings_json(&j, &list);
+	json_open(&j, '[');
+	VEC_EACH (struct finding, it, &list)
+		json_object(&j, finding_fields, it);
+	json_close(&j);
 	assert_str(buf_str(&b),
 		"[{\"id\":\"first-id\",\"severity\":\"warning\",\"message\":\"3 of them\","
 		"\"path\":\"a/b\",\"fix\":[\"do this\",\"then that\"]},"
