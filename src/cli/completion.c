@@ -27,6 +27,17 @@ static struct strs second_words(const struct script *s, struct str first)
 	return ret;
 }
 
+static void bash_options(struct buf *out, const struct command *c, const struct opt *table)
+{
+	OPT_EACH (o, table) {
+		if (!is_offered(c, o))
+			continue;
+		buf_fmt(out, " --%s", o->lname);
+		if (o->sname)
+			buf_fmt(out, " -%c", o->sname);
+	}
+}
+
 /* A table from "command" or "command sub" to its words; file names complete as usual. */
 static void bash(struct script *s)
 {
@@ -40,17 +51,10 @@ static void bash(struct script *s)
 		"\t\tcase $key in\n",
 		STR(str_join(s->a, &s->firsts, S(" "))));
 	for (const struct command *const *c = s->commands; *c; c++) {
-		const struct opt *const tables[] = {(*c)->opts, common_opts};
 		bool two = str_contains(str_from((*c)->name), S(" "));
 		buf_fmt(&s->out, "\t\t'%s'%s) words='", (*c)->name, two ? "" : "\\ *");
-		for (unsigned i = 0; i < 2; i++)
-			OPT_EACH (o, tables[i]) {
-				if (!is_offered(*c, o))
-					continue;
-				buf_fmt(&s->out, " --%s", o->lname);
-				if (o->sname)
-					buf_fmt(&s->out, " -%c", o->sname);
-			}
+		bash_options(&s->out, *c, (*c)->opts);
+		bash_options(&s->out, *c, common_opts);
 		buf_add(&s->out, S("' ;;\n"));
 	}
 	for (size_t i = 0; i < s->firsts.n; i++) {
