@@ -68,21 +68,17 @@ static bool has_hipify(struct arena *a, struct str root)
 	return fs_exists(path_join(a, root, str_from(parts[0].path)));
 }
 
-/* A folder below dir ("lib") whose name starts with "python" and that has tail ("site-packages")
- * with a torch in it. */
-static bool look_in_lib(struct arena *a, struct str lib, struct str *ret)
+/* A folder "pythonX/site-packages" of lib with a torch in it. */
+static bool find_in_lib(struct arena *a, struct str lib, struct str *ret)
 {
 	static const char *const tails[] = {"site-packages", "dist-packages"};
 	struct strs names = {0};
 	CLEANUP(err_freep) struct err *unreadable = fs_list(a, lib, &names);
-	if (unreadable)
-		return false;
-	for (size_t i = names.n; i--;) { /* the newest Python first */
+	for (size_t i = unreadable ? 0 : names.n; i--;) { /* the newest Python first */
 		if (!str_starts(names.v[i], S("python")))
 			continue;
 		for (size_t t = 0; t < sizeof(tails) / sizeof(tails[0]); t++) {
-			struct str folder = path_join(a, lib, names.v[i]);
-			*ret = path_join(a, folder, str_from(tails[t]));
+			*ret = path_join(a, path_join(a, lib, names.v[i]), str_from(tails[t]));
 			if (has_hipify(a, *ret))
 				return true;
 		}
@@ -103,7 +99,7 @@ static struct err *find_root(struct arena *a, struct str path, struct str *ret)
 			return NULL;
 	}
 	for (size_t i = 0; i < sizeof(libs) / sizeof(libs[0]); i++)
-		if (look_in_lib(a, path_join(a, path, str_from(libs[i])), ret))
+		if (find_in_lib(a, path_join(a, path, str_from(libs[i])), ret))
 			return NULL;
 	return err_hint(
 		err_new(E_TORCH,
@@ -120,24 +116,15 @@ static struct err *read_text(struct arena *a, struct str path, struct str *ret)
 	return fs_read_opt(a, path, MAX_TEXT, ret);
 }
 
-static struct err *text_version(struct arena *a, struct str text, struct str name, struct str *ret)
-{
-	struct py_module m;
-	const struct py_value *v = NULL;
-	TRY(py_read(a, text, name, &m));
-	TRY(py_get(a, &m, S("__version__"), &v));
-	if (v && v->kind == PY_STRING)
-		*ret = v->text;
-	return NULL;
-}
-
 /* The version in a module's text; "" when it cannot be told. */
 static struct str version_in(struct arena *a, struct torch_file f)
 {
-	struct str version = S("");
-	if (f.text.p)
-		err_free(text_version(a, f.text, f.path, &version));
-	return version;
+	struct py_module m;
+	const struct py_value *v = NULL;
+	CLEANUP(err_freep) struct err *e = f.text.p ? py_read(a, f.text, f.path, &m) : NULL;
+	if (f.text.p && !e)
+		e = py_get(a, &m, S("__version__"), &v);
+	return v && v->kind == PY_STRING ? v->text : S("");
 }
 
 static struct err *open_folder(struct arena *a, struct str path, struct torch_source *ret)
@@ -169,14 +156,12 @@ static struct err *open_folder(struct arena *a, struct str path, struct torch_so
 static const struct zip_member *member_of(struct arena *a, const struct zip *z, const char *name)
 {
 	const struct zip_member *m = zip_find(z, str_from(name));
-	struct str tail = str_fmt(a, ".data/purelib/%s", name);
+	struct str pure = str_fmt(a, ".data/purelib/%s", name);
 	struct str plat = str_fmt(a, ".data/platlib/%s", name);
-	if (m)
-		return m;
 	VEC_EACH (struct zip_member, it, &z->members)
-		if (str_ends(it->name, tail) || str_ends(it->name, plat))
-			return it;
-	return NULL;
+		if (!m && (str_ends(it->name, pure) || str_ends(it->name, plat)))
+			m = it;
+	return m;
 }
 
 static struct err *read_member(
@@ -232,12 +217,6 @@ static void hash_str(struct hash *h, struct str s)
 		hash_add(h, s.p, s.n);
 }
 
-static struct str hash_hex(struct arena *a, struct hash *h)
-{
-	struct digest d = hash_end(h);
-	return digest_hex(a, &d);
-}
-
 static bool is_docstring(const struct py_module *m, const struct py_statement *s)
 {
 	for (size_t i = s->from; i < s->to; i++)
@@ -260,7 +239,8 @@ static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
 		for (size_t i = s->from; i < s->to; i++)
 			hash_str(h, m.tokens.v[i].text);
 	}
-	return hash_hex(a, h);
+	struct digest d = hash_end(h);
+	return digest_hex(a, &d);
 }
 
 /* Everything that decides the result, the environment's part in them included. */
@@ -273,7 +253,8 @@ static struct str identity_of(struct arena *a, struct torch_source *s)
 		hash_str(h, str_from(getenv("IS_FBCODE")));
 	if (str_contains(s->build_amd.text, S("FBCODE_BUILD_TOOL")))
 		hash_str(h, str_from(getenv("FBCODE_BUILD_TOOL")));
-	return hash_hex(a, h);
+	struct digest d = hash_end(h);
+	return digest_hex(a, &d);
 }
 
 static void recognise(struct arena *a, struct torch_source *s)

@@ -7,6 +7,7 @@
  */
 #include "hipify/torch/model/tables.h"
 
+#include "formats/node.h"
 #include "lang/python/literal.h"
 
 enum { MAX_TABLES = 64 };
@@ -23,27 +24,28 @@ struct builder {
 struct index {
 	struct torch_map *map;
 	struct map at;
-	bool notes; /* clashes are noted */
+	struct torch_clashes *clashes; /* gets the pairs that vanish; NULL = nobody asks */
 };
 
-static void note(struct builder *b, struct torch_entry lost, struct torch_entry kept)
+static void note(struct arena *a, struct torch_clashes *list, struct torch_entry lost,
+	struct torch_entry kept)
 {
-	*VEC_PUSH(b->a, &b->ret->clashes) = (struct torch_clash){.lost = lost, .kept = kept};
+	*VEC_PUSH(a, list) = (struct torch_clash){.lost = lost, .kept = kept};
 }
 
 /* Its place in the map. */
-static size_t put(struct builder *b, struct index *x, struct torch_entry e)
+static size_t put(struct arena *a, struct index *x, struct torch_entry e)
 {
-	uintptr_t place = (uintptr_t)map_get(&x->at, e.from);
-	if (place) {
-		if (x->notes)
-			note(b, x->map->v[place - 1], e);
-		x->map->v[place - 1] = e;
-		return place - 1;
+	size_t place = (uintptr_t)map_get(&x->at, e.from);
+	if (!place) {
+		*VEC_PUSH(a, x->map) = e;
+		map_put(&x->at, e.from, (void *)(uintptr_t)x->map->n);
+		return x->map->n - 1;
 	}
-	*VEC_PUSH(b->a, x->map) = e;
-	map_put(&x->at, e.from, (void *)(uintptr_t)x->map->n);
-	return x->map->n - 1;
+	if (x->clashes)
+		note(a, x->clashes, x->map->v[place - 1], e);
+	x->map->v[place - 1] = e;
+	return place - 1;
 }
 
 static bool has(const struct index *x, struct str key)
@@ -73,55 +75,38 @@ struct table {
 	const struct py_value **values; /* in step with the map */
 };
 
-static struct err *text_of(
-	const struct builder *b, const struct table *t, const struct py_value *v, struct str *ret)
-{
-	if (t->tuples && (v->kind != PY_TUPLE || !v->n))
-		return py_error(&b->module, v->line, v->col,
-			"a tuple of text and kinds expected, not %s", py_kind_name(v->kind));
-	if (t->tuples)
-		v = &v->v[0];
-	TRY(want_string(b, v, "the translation"));
-	*ret = v->text;
-	return NULL;
-}
-
 static struct err *entry_of(const struct builder *b, const struct table *t,
 	const struct py_value *pair, struct torch_entry *ret)
 {
-	const struct py_value *key = &pair->v[0];
+	const struct py_value *key = &pair->v[0], *value = &pair->v[1];
 	TRY(want_string(b, key, "the key"));
 	if (!key->text.n)
 		return py_error(&b->module, key->line, key->col, "the key is empty");
+	if (t->tuples && (value->kind != PY_TUPLE || !value->n))
+		return py_error(&b->module, value->line, value->col,
+			"a tuple of text and kinds expected, not %s", py_kind_name(value->kind));
+	if (t->tuples)
+		value = &value->v[0];
+	TRY(want_string(b, value, "the translation"));
 	*ret = (struct torch_entry){
 		.from = key->text,
+		.to = value->text,
 		.table = t->name,
 		.file = b->source->mappings.path,
 		.line = key->line,
 	};
-	return text_of(b, t, &pair->v[1], &ret->to);
-}
-
-/* The value of a table's name where token mentions it. */
-static struct err *dict_at(struct builder *b, size_t token, struct py_value *ret)
-{
-	const struct py_token *t = &b->module.tokens.v[token];
-	TRY(py_value_at(b->a, &b->module, token, ret));
-	if (ret->kind != PY_DICT)
-		return py_error(&b->module, t->line, t->col, "'%.*s' is no table but %s",
-			STR(t->text), py_kind_name(ret->kind));
 	return NULL;
 }
 
 /* The pairs as the dict has them: a key's first place, its last value. */
 static struct err *read_table(struct builder *b, struct table *t, struct torch_map *ret)
 {
-	struct index x = {.map = ret, .at = {.a = b->a}, .notes = true};
+	struct index x = {.map = ret, .at.a = b->a, .clashes = &b->ret->clashes};
 	t->values = arena_array(b->a, t->dict->n, sizeof(*t->values));
 	for (size_t i = 0; i < t->dict->n; i++) {
 		struct torch_entry e = {0};
 		TRY(entry_of(b, t, &t->dict->v[i], &e));
-		t->values[put(b, &x, e)] = &t->dict->v[i].v[1];
+		t->values[put(b->a, &x, e)] = &t->dict->v[i].v[1];
 	}
 	return NULL;
 }
@@ -159,27 +144,22 @@ struct maps {
 	struct index names, special, caffe2;
 };
 
-static struct err *check_kinds(const struct builder *b, const struct py_value *tuple)
+/* Which of the three maps a pair goes to, by the names of APIs in its tuple. */
+static struct err *place_v1(
+	struct builder *b, struct torch_entry e, const struct py_value *tuple, struct maps *m)
 {
 	for (size_t i = 1; i < tuple->n; i++)
 		if (tuple->v[i].kind == PY_NAME)
 			return py_error(&b->module, tuple->v[i].line, tuple->v[i].col,
 				"'%.*s' is not in constants.py", STR(tuple->v[i].text));
-	return NULL;
-}
-
-static struct err *place_v1(
-	struct builder *b, struct torch_entry e, const struct py_value *value, struct maps *m)
-{
-	TRY(check_kinds(b, value));
-	bool special = has_api(value, b->special), caffe2 = has_api(value, b->caffe2);
-	bool pytorch = has_api(value, b->pytorch);
+	bool special = has_api(tuple, b->special), caffe2 = has_api(tuple, b->caffe2);
+	bool pytorch = has_api(tuple, b->pytorch);
 	if (!caffe2)
-		put(b, special && has(&m->names, e.from) ? &m->special : &m->names, e);
+		put(b->a, special && has(&m->names, e.from) ? &m->special : &m->names, e);
 	if (!pytorch && !special)
-		put(b, &m->caffe2, e);
+		put(b->a, &m->caffe2, e);
 	if (caffe2 && (pytorch || special))
-		note(b, e, (struct torch_entry){0});
+		note(b->a, &b->ret->clashes, e, (struct torch_entry){0});
 	return NULL;
 }
 
@@ -189,13 +169,18 @@ static struct err *add_table(struct builder *b, size_t token, struct maps *m)
 	struct py_value dict = {0};
 	bool v1 = b->source->generation == TORCH_V1;
 	struct table t = {.name = b->module.tokens.v[token].text, .dict = &dict, .tuples = v1};
-	TRY(dict_at(b, token, &dict));
+	TRY(py_value_at(b->a, &b->module, token, &dict));
+	if (dict.kind != PY_DICT) {
+		const struct py_token *at = &b->module.tokens.v[token];
+		return py_error(&b->module, at->line, at->col, "'%.*s' is no table but %s",
+			STR(t.name), py_kind_name(dict.kind));
+	}
 	TRY(read_table(b, &t, &map));
 	for (size_t i = 0; i < map.n; i++)
 		if (v1)
 			TRY(place_v1(b, map.v[i], t.values[i], m));
 		else
-			put(b, &m->names, map.v[i]);
+			put(b->a, &m->names, map.v[i]);
 	return NULL;
 }
 
@@ -221,11 +206,6 @@ static struct err *table_tokens(const struct builder *b, struct tokens *ret)
 	return py_error(m, t->line, t->col, "CUDA_TO_HIP_MAPPINGS is not a plain list of names");
 }
 
-static bool is_import(const struct py_module *m, const struct py_statement *s)
-{
-	return py_is(m, s->from, S("import")) || py_is(m, s->from, S("from"));
-}
-
 /* Code that could change a table after its literal would go unnoticed: no statement but the list of
  * tables may mention one. */
 static struct err *check_untouched(const struct builder *b, const struct tokens *tables)
@@ -238,7 +218,8 @@ static struct err *check_untouched(const struct builder *b, const struct tokens 
 	VEC_EACH (const size_t, t, tables)
 		map_put(&names, m->tokens.v[*t].text, &names);
 	VEC_EACH (const struct py_statement, s, &m->statements) {
-		if (s->place == PY_INSIDE_DEF || is_import(m, s) ||
+		bool import = py_is(m, s->from, S("import")) || py_is(m, s->from, S("from"));
+		if (s->place == PY_INSIDE_DEF || import ||
 			str_eq(s->target, S("CUDA_TO_HIP_MAPPINGS")))
 			continue;
 		for (size_t i = s->target.n ? s->value : s->from; i < s->to; i++) {
@@ -281,9 +262,9 @@ static struct err *read_all(struct builder *b, struct torch_tables *ret)
 	const struct torch_file *f = &b->source->mappings;
 	struct tokens tables = {0};
 	struct maps m = {
-		.names = {.map = &ret->names, .at = {.a = b->a}, .notes = true},
-		.special = {.map = &ret->special, .at = {.a = b->a}},
-		.caffe2 = {.map = &ret->caffe2, .at = {.a = b->a}},
+		.names = {.map = &ret->names, .at.a = b->a, .clashes = &ret->clashes},
+		.special = {.map = &ret->special, .at.a = b->a},
+		.caffe2 = {.map = &ret->caffe2, .at.a = b->a},
 	};
 	TRY(py_read(b->a, f->text, f->path, &b->module));
 	if (b->source->generation == TORCH_V1)
@@ -306,4 +287,95 @@ struct err *torch_tables_read(
 	if (e)
 		err_hint(e, "--engine torch lets that torch's own Python do it");
 	return e;
+}
+
+/* ---- the user's own pairs ---- */
+
+/* Finds the lines of keys that come one after another: JSON values do not know theirs. */
+struct finder {
+	struct str text;
+	size_t at;
+	unsigned line;
+	bool lost; /* a key is written with escapes: no more lines are told */
+};
+
+/* Where `"key" :` stands at or behind `at`; text.n = nowhere. */
+static size_t find_key(struct arena *a, struct str text, size_t at, struct str key)
+{
+	struct str quoted = str_fmt(a, "\"%.*s\"", STR(key));
+	while (at < text.n) {
+		at += str_find(str_sub(text, at, text.n), quoted);
+		size_t end = at + quoted.n;
+		while (end < text.n && (text.p[end] == ' ' || text.p[end] == '\n'))
+			end++;
+		if (end < text.n && text.p[end] == ':')
+			return at;
+		at += at < text.n;
+	}
+	return text.n;
+}
+
+static unsigned line_of(struct arena *a, struct finder *f, struct str key)
+{
+	size_t found = f->lost ? f->text.n : find_key(a, f->text, f->at, key);
+	if (found == f->text.n) {
+		f->lost = true;
+		return 0;
+	}
+	for (; f->at < found; f->at++)
+		f->line += f->text.p[f->at] == '\n';
+	return f->line;
+}
+
+static struct err *read_pairs(
+	struct arena *a, struct str path, struct str text, struct torch_map *ret)
+{
+	const struct node *root = NULL;
+	struct finder f = {.text = text, .line = 1};
+	struct str name = str_dup(a, path);
+	bool json = str_ends(path, S(".json"));
+	TRY(json ? json_parse(a, text, name, &root) : yaml_parse(a, text, name, &root));
+	const struct node *map = node_get(root, S("custom_map"));
+	if (!map || map->kind != NODE_MAP)
+		return err_hint(node_error(map ? map : root, E_TORCH,
+					"there is no map 'custom_map' of names"),
+			"the form is {\"custom_map\": {\"cudaFoo\": \"hipFoo\"}}, or the same as "
+			"YAML");
+	NODE_EACH (n, map) {
+		if (n->kind != NODE_STRING)
+			return node_error(
+				n, E_TORCH, "the translation of '%.*s' is not a text", STR(n->key));
+		if (!n->key.n)
+			return node_error(n, E_TORCH, "a pair of an empty name");
+		*VEC_PUSH(a, ret) = (struct torch_entry){
+			.from = n->key,
+			.to = n->text,
+			.table = S("custom"),
+			.file = map->at.path,
+			.line = n->key_at.line ? n->key_at.line : line_of(a, &f, n->key),
+		};
+	}
+	return NULL;
+}
+
+/* Replaces what the map has of these keys; new ones are added when all is set. */
+static void merge(struct arena *a, struct torch_map *map, const struct torch_map *more, bool all)
+{
+	struct index x = {.map = map, .at.a = a};
+	for (size_t i = 0; i < map->n; i++)
+		map_put(&x.at, map->v[i].from, (void *)(uintptr_t)(i + 1));
+	VEC_EACH (const struct torch_entry, e, more)
+		if (all || map_get(&x.at, e->from))
+			put(a, &x, *e);
+}
+
+struct err *torch_tables_add(
+	struct arena *a, struct str path, struct str text, struct torch_tables *ret)
+{
+	struct torch_map pairs = {0};
+	TRY(read_pairs(a, path, text, &pairs));
+	merge(a, &ret->names, &pairs, true);
+	merge(a, &ret->special, &pairs, false);
+	merge(a, &ret->caffe2, &pairs, ret->generation == TORCH_V1);
+	return NULL;
 }

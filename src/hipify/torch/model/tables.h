@@ -28,6 +28,11 @@ struct torch_clash {
 	struct torch_entry lost, kept; /* kept.from.n == 0: its kinds put it into no map */
 };
 
+struct torch_clashes {
+	struct torch_clash *v;
+	size_t n, cap;
+};
+
 struct torch_tables {
 	enum torch_generation generation;
 	struct torch_map names;   /* PYTORCH_MAP */
@@ -35,10 +40,7 @@ struct torch_tables {
 	struct torch_map caffe2;  /* CAFFE2_MAP; v1 */
 	struct torch_map paths;   /* CAFFE2_PATH_MAPPINGS; v2 */
 	struct torch_map math;    /* MATH_TRANSPILATIONS: "std::max" to "::max" */
-	struct {
-		struct torch_clash *v;
-		size_t n, cap;
-	} clashes;
+	struct torch_clashes clashes;
 };
 
 MUST_USE struct err *torch_tables_read(
