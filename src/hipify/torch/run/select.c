@@ -69,7 +69,7 @@ void torch_select_open(struct arena *a, struct torch_selection *s)
 		s->extensions = torch_source_extensions;
 }
 
-bool torch_select_globs(const struct torch_selection *s, struct str path)
+static bool patterns_take(const struct torch_selection *s, struct str path)
 {
 	bool included = false;
 	for (size_t i = 0; i < s->includes.n && !included; i++)
@@ -89,7 +89,7 @@ bool torch_select_takes(const struct torch_selection *s, struct str path, struct
 		if (s->out_of_place_only && !torch_out_of_place(rel))
 			return false;
 	}
-	return torch_select_globs(s, path);
+	return patterns_take(s, path);
 }
 
 /* ---- walking ---- */
@@ -157,9 +157,8 @@ static void add_file(struct finds *f, struct str dir, const struct fs_name *name
 {
 	const struct walk *w = f->w;
 	struct str path = below(f, dir, name->name);
-	bool taken =
-		w->headers ? torch_ends_with_one(path, w->headers) && torch_select_globs(w->s, path)
-			   : torch_select_takes(w->s, path, rel_path(w, f->tmp, path));
+	bool taken = w->headers ? torch_ends_with_one(path, w->headers) && patterns_take(w->s, path)
+				: torch_select_takes(w->s, path, rel_path(w, f->tmp, path));
 	if (!taken || (w->headers && !fs_is_file(path)) || view_hides(w->view, path))
 		return;
 	path = str_dup(f->tmp, path);

@@ -42,8 +42,7 @@ bool torch_ends_with_one(struct str path, const struct strs *endings);
 
 /* Compiles the patterns; before any of the following. */
 void torch_select_open(struct arena *a, struct torch_selection *s);
-/* Whether the file of this absolute path is taken; only includes and ignores / everything. */
-bool torch_select_globs(const struct torch_selection *s, struct str path);
+/* Whether the file of this absolute path is taken. */
 bool torch_select_takes(const struct torch_selection *s, struct str path, struct str rel);
 /* matched_files_iter(): absolute paths. Folders that were read are noted in the view. */
 MUST_USE struct err *torch_select(struct arena *a, const struct torch_selection *s,
