@@ -92,57 +92,45 @@ static struct known file_now(struct stamps *s, struct str path)
 	return k;
 }
 
-static bool unhex(struct str hex, struct digest *ret)
+/* A number and the space behind it, off the line. */
+static bool take_number(struct str *line, uint64_t *ret)
 {
-	*ret = (struct digest){0};
-	if (str_eq(hex, S("-")))
-		return true;
-	if (hex.n != 64)
-		return false;
-	for (size_t i = 0; i < 32; i++) {
-		uint64_t byte;
-		if (!str_u64(str_sub(hex, 2 * i, 2 * i + 2), 16, &byte))
-			return false;
-		ret->b[i] = (unsigned char)byte;
-	}
-	ret->n = 32;
-	return true;
+	struct str digits;
+	return str_cut(*line, ' ', &digits, line) && str_u64(digits, 10, ret);
 }
 
-/* "SIZE MTIME SHA256 PATH" */
-static bool parse_file(struct str line, struct known *ret, struct str *ret_path)
+/* "SIZE MTIME SHA256 PATH": has the file, path or the one named there, its old content? One that was
+ * not there ("-") must not be there; what a job made must. */
+static bool unchanged(struct stamps *s, struct str line, struct str output)
 {
-	struct str size, mtime, hash;
-	uint64_t when;
-	if (!str_cut(line, ' ', &size, &line) || !str_cut(line, ' ', &mtime, &line) ||
-		!str_cut(line, ' ', &hash, ret_path))
-		return false;
-	*ret = (struct known){0};
-	bool ok = str_u64(size, 10, &ret->size) && str_u64(mtime, 10, &when);
-	ret->mtime = ok ? (int64_t)when : 0;
-	return ok && unhex(hash, &ret->hash);
-}
-
-static bool unchanged(struct stamps *s, const struct known *then, struct str path)
-{
+	ARENA(tmp);
+	struct str hash, path;
 	struct known now;
+	uint64_t size, mtime;
+	if (!take_number(&line, &size) || !take_number(&line, &mtime) ||
+		!str_cut(line, ' ', &hash, &path))
+		return false;
+	bool was = !str_eq(hash, S("-"));
+	if (was && hash.n != 64)
+		return false;
+	if (output.n)
+		path = output;
 	if (!stat_file(path, &now))
-		return then->hash.n == 0;
-	if (then->mtime && now.size == then->size && now.mtime == then->mtime)
+		return !was && !output.n;
+	if (!was && output.n)
+		return false;
+	if (mtime && now.size == size && now.mtime == (int64_t)mtime)
 		return true;
-	if (now.size != then->size)
+	if (now.size != size)
 		return false;
 	now = file_now(s, path);
-	return digest_eq(&now.hash, &then->hash);
+	return now.hash.n ? str_eq(digest_hex(&tmp, &now.hash), hash) : !was;
 }
 
-/* "cost SECONDS_US CPU_US MEMORY" */
 static bool parse_cost(struct str line, struct stamp_cost *ret)
 {
-	struct str one, two;
 	uint64_t us, cpu;
-	if (!str_cut(line, ' ', &one, &line) || !str_cut(line, ' ', &two, &line) ||
-		!str_u64(one, 10, &us) || !str_u64(two, 10, &cpu) ||
+	if (!take_number(&line, &us) || !take_number(&line, &cpu) ||
 		!str_u64(line, 10, &ret->memory))
 		return false;
 	ret->seconds = (double)us / 1e6;
@@ -154,17 +142,15 @@ static bool check_line(
 	struct stamps *s, const struct stamp_key *k, struct str line, struct stamp_cost *cost)
 {
 	ARENA(tmp);
-	struct str word, rest, path;
-	struct known then;
+	struct str word, rest;
 	str_cut(line, ' ', &word, &rest);
 	if (str_eq(word, S("command")))
 		return str_eq(rest, digest_hex(&tmp, &k->command));
 	if (str_eq(word, S("cost")))
 		return parse_cost(rest, cost);
 	if (str_eq(word, S("out")))
-		return parse_file(rest, &then, &path) && then.hash.n &&
-		       unchanged(s, &then, k->output);
-	return str_eq(word, S("in")) && parse_file(rest, &then, &path) && unchanged(s, &then, path);
+		return unchanged(s, rest, k->output);
+	return str_eq(word, S("in")) && unchanged(s, rest, S(""));
 }
 
 bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost *ret)

@@ -4,16 +4,24 @@
 #include "base/glob.h"
 #include "plan/plan_int.h"
 
+#include <string.h>
+
 enum { MAX_FILES = 65536 };
+
+/* s with each of the characters `from` made `to`. */
+static struct str replaced(struct arena *a, struct str s, const char *from, char to)
+{
+	char *z = str_z(a, s);
+	for (size_t i = 0; i < s.n; i++)
+		if (strchr(from, z[i]))
+			z[i] = to;
+	return (struct str){.p = z, .n = s.n};
+}
 
 /* "my-pkg" -> "my_pkg": what Python can import. */
 static struct str import_name(struct arena *a, struct str project)
 {
-	char *z = str_z(a, project);
-	for (size_t i = 0; i < project.n; i++)
-		if (z[i] == '-' || z[i] == '.')
-			z[i] = '_';
-	return (struct str){.p = z, .n = project.n};
+	return replaced(a, project, "-.", '_');
 }
 
 /* ---- pure-Python files ---- */
@@ -168,20 +176,11 @@ static struct str home_package(struct arena *a, const struct project *p, struct 
 											: S("");
 }
 
-static struct str dots_to_slashes(struct arena *a, struct str package)
-{
-	char *z = str_z(a, package);
-	for (size_t i = 0; i < package.n; i++)
-		if (z[i] == '.')
-			z[i] = '/';
-	return (struct str){.p = z, .n = package.n};
-}
-
 /* Python would import the package and never see the module, or a file would be there twice. */
 static struct err *check_clash(struct arena *a, const struct project *p, const struct plan *plan,
 	const struct plan_module *m)
 {
-	struct str path = dots_to_slashes(a, m->name);
+	struct str path = replaced(a, m->name, ".", '/');
 	const struct str rivals[] = {str_fmt(a, "%.*s/__init__.py", STR(path)),
 		str_fmt(a, "%.*s.py", STR(path)), m->file, m->loader_file};
 	for (size_t i = 0; i < 4; i++)
@@ -195,22 +194,16 @@ static struct err *check_clash(struct arena *a, const struct project *p, const s
 	return NULL;
 }
 
-static struct plan_module *module_of(struct plan *plan, struct str name)
-{
-	VEC_EACH (struct plan_module, m, &plan->modules)
-		if (str_eq(m->name, name))
-			return m;
-	return NULL;
-}
-
 /* One module for each PyInit_NAME: the source that defines it, and all that define none. */
 static struct err *own_modules(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->sources.n; i++) {
 		VEC_EACH (struct str, name, &facts[i].modules) {
-			struct plan_module *m = module_of(plan, *name);
-			if (m)
+			struct plan_module *m = plan->modules.v, *end = m + plan->modules.n;
+			while (m < end && !str_eq(m->name, *name))
+				m++;
+			if (m < end)
 				return err_hint(
 					project_error(p, S("sources"), E_MODULE,
 						"both '%.*s' and '%.*s' define the module '%.*s'",
@@ -233,7 +226,7 @@ static void loader_module(struct arena *a, const struct project *p, struct plan 
 {
 	struct str name = import_name(a, plan->name), home = home_package(a, p, plan);
 	struct plan_module *m = VEC_PUSH(a, &plan->modules);
-	struct str dir = home.n ? dots_to_slashes(a, home) : name;
+	struct str dir = home.n ? replaced(a, home, ".", '/') : name;
 	m->loader = true;
 	m->name = home.n ? str_fmt(a, "%.*s._native", STR(home)) : name;
 	m->file = str_fmt(a, "%.*s/lib%.*s.so", STR(dir), STR(name));
@@ -263,22 +256,17 @@ static struct err *level_from_yaml(const struct project *p, uint32_t *ret)
 	return NULL;
 }
 
-static uint32_t level_from_defines(const struct plan *plan)
-{
-	VEC_EACH (struct str, d, &plan->defines) {
-		struct str key, value;
-		str_cut(*d, '=', &key, &value);
-		if (str_eq(key, S("Py_LIMITED_API")))
-			return value.n ? scan_api_level(value) : 0x03020000;
-	}
-	return 0;
-}
-
 /* The stable ABI counts only when every source that sees Python.h asks for it. */
 static struct err *abi_level(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan, uint32_t *ret)
 {
-	*ret = level_from_defines(plan);
+	*ret = 0;
+	VEC_EACH (struct str, d, &plan->defines) {
+		struct str key, value;
+		str_cut(*d, '=', &key, &value);
+		if (!*ret && str_eq(key, S("Py_LIMITED_API")))
+			*ret = value.n ? scan_api_level(value) : 0x03020000;
+	}
 	if (p->abi3.n && !*ret) {
 		TRY(level_from_yaml(p, ret));
 		strs_add(a, &plan->defines, str_fmt(a, "Py_LIMITED_API=0x%08x", *ret));
@@ -301,33 +289,31 @@ static struct err *abi_level(struct arena *a, const struct project *p,
 	return NULL;
 }
 
-static void tags_of_python(struct arena *a, struct plan *plan)
+static void choose_tags(struct arena *a, struct plan *plan, uint32_t level)
 {
 	const struct host *h = &plan->host;
-	if (h->python_include.n) {
+	unsigned minor = level >> 16 & 0xff;
+	if (level) {
+		plan->python_tag = str_fmt(a, "cp3%u", minor);
+		plan->abi_tag = S("abi3");
+		plan_explain(a, plan, "python tag", str_fmt(a, "cp3%u-abi3", minor),
+			"Py_LIMITED_API is 0x%08x: the stable ABI of Python 3.%u and later", level,
+			minor);
+		if (!plan->requires_python.n)
+			plan->requires_python = str_fmt(a, ">=3.%u", minor);
+	} else if (h->python_include.n) {
 		plan->python_tag = h->python_tag;
 		plan->abi_tag = h->python_abi;
 		plan_explain(a, plan, "python tag", h->python_tag,
 			"the Python.h in '%.*s' is that of %.*s", STR(h->python_include),
 			STR(h->python));
-		return;
+	} else {
+		plan_explain(a, plan, "python tag", S("of the SDK's Python"),
+			"this machine has no Python.h, so that of the SDK is used");
 	}
-	plan_explain(a, plan, "python tag", S("of the SDK's Python"),
-		"this machine has no Python.h, so that of the SDK is used");
 }
 
-static void tags_of_abi3(struct arena *a, struct plan *plan, uint32_t level)
-{
-	unsigned minor = level >> 16 & 0xff;
-	plan->python_tag = str_fmt(a, "cp3%u", minor);
-	plan->abi_tag = S("abi3");
-	plan_explain(a, plan, "python tag", str_fmt(a, "cp3%u-abi3", minor),
-		"Py_LIMITED_API is 0x%08x: the stable ABI of Python 3.%u and later", level, minor);
-	if (!plan->requires_python.n)
-		plan->requires_python = str_fmt(a, ">=3.%u", minor);
-}
-
-static struct err *extension_files(struct arena *a, const struct project *p, struct plan *plan)
+static void extension_files(struct arena *a, const struct project *p, struct plan *plan)
 {
 	struct str home = home_package(a, p, plan);
 	bool abi3 = str_eq(plan->abi_tag, S("abi3"));
@@ -338,13 +324,12 @@ static struct err *extension_files(struct arena *a, const struct project *p, str
 		struct str ext = abi3 ? S(".abi3.so") : plan->host.ext_suffix;
 		if (!ext.n || (!abi3 && !plan->host.python_include.n))
 			ext = S(".so");
-		m->file = str_fmt(a, "%.*s%.*s", STR(dots_to_slashes(a, m->name)), STR(ext));
+		m->file = str_fmt(a, "%.*s%.*s", STR(replaced(a, m->name, ".", '/')), STR(ext));
 		struct str subject = str_fmt(a, "module %.*s", STR(m->name));
 		plan_explain(a, plan, subject.p, m->file,
 			"'%.*s' defines PyInit_%.*s; %zu sources go into it", STR(m->sources.v[0]),
 			STR(bare), m->sources.n);
 	}
-	return NULL;
 }
 
 struct err *modules_find(struct arena *a, const struct project *p, const struct source_facts *facts,
@@ -356,11 +341,8 @@ struct err *modules_find(struct arena *a, const struct project *p, const struct 
 	if (plan->modules.n) {
 		uint32_t level;
 		TRY(abi_level(a, p, facts, plan, &level));
-		if (level)
-			tags_of_abi3(a, plan, level);
-		else
-			tags_of_python(a, plan);
-		TRY(extension_files(a, p, plan));
+		choose_tags(a, plan, level);
+		extension_files(a, p, plan);
 	} else {
 		loader_module(a, p, plan);
 		plan->python_tag = S("py3");

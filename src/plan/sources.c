@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/map.h"
-#include "hipify/hipify.h"
 
 enum { MAX_SOURCES = 4096, MAX_SOURCE_SIZE = 16 << 20 };
 
@@ -256,68 +255,41 @@ static struct err *drop_programs(struct finder *f)
 	return NULL;
 }
 
-/* A file that another source includes is compiled there. */
-static bool is_included(const struct finder *f, struct str path)
-{
-	return !strs_has(&f->exact, path) && strs_has(&f->plan->headers, path);
-}
-
-static void add_source(struct finder *f, struct str path)
-{
-	struct plan_source *s = VEC_PUSH(f->a, &f->plan->sources);
-	*s = (struct plan_source){.path = path, .output = hipify_output_name(f->a, path)};
-	(void)lang_of(path, &s->lang);
-}
-
-/* x.cu becomes x.hip: both in one project would be one file. */
-static struct err *check_outputs(struct finder *f)
-{
-	MAP(seen, f->a);
-	VEC_EACH (struct plan_source, s, &f->plan->sources) {
-		struct plan_source *other = map_get(&seen, s->output);
-		if (other)
-			return project_error(f->p, S("sources"), E_PROJECT,
-				"'%.*s' and '%.*s' would both become '%.*s'", STR(other->path),
-				STR(s->path), STR(s->output));
-		map_put(&seen, s->output, s);
-	}
-	return NULL;
-}
-
+/* The sources are what is left: a file that another one includes is compiled there. */
 static struct err *select_sources(struct finder *f, struct source_facts **ret)
 {
 	size_t n = f->roots.n ? f->roots.n : 1;
 	struct source_facts *all = arena_array(f->a, n, sizeof(*all));
 	struct source_facts *kept = arena_array(f->a, n, sizeof(*all));
+	MAP(outputs, f->a); /* x.cu becomes x.hip: both in one project would be one file */
 	for (size_t i = 0; i < f->roots.n; i++)
 		TRY(facts_of(f, f->roots.v[i], &all[i]));
 	for (size_t i = 0; i < f->roots.n; i++) {
-		struct str path = f->roots.v[i];
-		if (is_included(f, path)) {
-			leave_out(f, path, "another source includes it, so it is compiled there");
+		struct plan_source s = {.path = f->roots.v[i], .output = f->roots.v[i]};
+		struct str ext = path_ext(s.path);
+		if (!strs_has(&f->exact, s.path) && strs_has(&f->plan->headers, s.path)) {
+			leave_out(f, s.path, "another source includes it, so it is compiled there");
 			continue;
 		}
+		if (str_eq(ext, S(".cu")))
+			s.output = str_fmt(
+				f->a, "%.*s.hip", STR(str_sub(s.path, 0, s.path.n - ext.n)));
+		(void)lang_of(s.path, &s.lang);
+		const struct str *other = map_get(&outputs, s.output);
+		if (other)
+			return project_error(f->p, S("sources"), E_PROJECT,
+				"'%.*s' and '%.*s' would both become '%.*s'", STR(*other),
+				STR(s.path), STR(s.output));
+		map_put(&outputs, s.output, &f->roots.v[i]);
 		kept[f->plan->sources.n] = all[i];
-		add_source(f, path);
+		*VEC_PUSH(f->a, &f->plan->sources) = s;
 	}
 	*ret = kept;
 	if (f->plan->sources.n)
-		return check_outputs(f);
+		return NULL;
 	return err_hint(project_error(f->p, S("sources"), E_PROJECT,
 				"every source of '%.*s' is left out", STR(f->p->dir)),
 		"name the wanted ones in 'sources' without wildcards");
-}
-
-static void explain_sources(struct finder *f, const struct node *list, size_t found)
-{
-	struct str n = str_fmt(f->a, "%zu of %zu files", f->plan->sources.n, found);
-	if (list)
-		plan_explain(f->a, f->plan, "sources", n, "'sources' of %.*s",
-			STR(path_base(f->p->file)));
-	else
-		plan_explain(f->a, f->plan, "sources", n,
-			"no 'sources' are named, so all .cu .hip .cpp .cc .cxx .c files count, "
-			"without folders for tests, examples, documents and build output");
 }
 
 struct err *sources_find(
@@ -332,6 +304,13 @@ struct err *sources_find(
 	TRY(drop_programs(&f));
 	TRY(select_sources(&f, ret));
 	strs_sort(&plan->headers);
-	explain_sources(&f, list, found);
+	struct str count = str_fmt(a, "%zu of %zu files", plan->sources.n, found);
+	if (list)
+		plan_explain(
+			a, plan, "sources", count, "'sources' of %.*s", STR(path_base(p->file)));
+	else
+		plan_explain(a, plan, "sources", count,
+			"no 'sources' are named, so all .cu .hip .cpp .cc .cxx .c files count, "
+			"without folders for tests, examples, documents and build output");
 	return NULL;
 }
