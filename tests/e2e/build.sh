@@ -205,7 +205,7 @@ ok 'targets that are unknown, or that the SDK cannot compile'
 ROCSMITH_HOME=$E2E_TMP/none wrong 3 'not installed' build bare --gpu gfx1201 -o ow --offline
 [ ! -e ow ] || no 'a failed build left a folder'
 ok 'no SDK and --offline'
-if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=64k none full 2>/dev/null; then
+if [ "$(id -u)" = 0 ] && mkdir full && mount -t tmpfs -o size=60k none full 2>/dev/null; then
 	status=0
 	"$ROCSMITH" build p --gpu gfx1201 -o full/o --build-dir "$PWD/full/b" >out.txt 2>err.txt ||
 		status=$?
