@@ -1,7 +1,4 @@
-/* The order of things when a result is applied; see changes.h. */
-
-#include <string.h>
-
+/* The order of things when a set is applied; see changes.h. */
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/proc.h"
@@ -142,17 +139,11 @@ static struct err *stage_all(struct apply *p)
 	return pool_end(pool);
 }
 
-/* What rocsmith keeps in a tree is nothing for its version control. */
-static struct err *ignore_us(const struct apply *p)
-{
-	if (!p->s->request->in_place)
-		return NULL;
-	return fs_write_if_changed(base_file(p->a, p->s->base, ".gitignore"), S("*\n"), 0644);
-}
-
 static struct err *write_all(struct apply *p)
 {
-	TRY(ignore_us(p));
+	/* What rocsmith keeps in a tree is nothing for its version control. */
+	if (p->s->request->in_place)
+		TRY(fs_write_if_changed(base_file(p->a, p->s->base, ".gitignore"), S("*\n"), 0644));
 	struct err *e = stage_all(p);
 	if (!e)
 		e = each(p, put_commit);
@@ -194,14 +185,6 @@ static struct err *remove_stale(struct apply *p)
 
 /* ---- the end ---- */
 
-static struct change *change_of_copy(struct apply *p, const struct put *put)
-{
-	struct change *f = VEC_PUSH(p->a, p->t);
-	f->source = put->made.source;
-	f->output = put->made.output;
-	return f;
-}
-
 /* The errors of outputs, told to the changes; a copy that failed becomes one. Changes move in memory
  * when one is added, so those come last. */
 static bool tell_failures(struct apply *p)
@@ -213,8 +196,11 @@ static bool tell_failures(struct apply *p)
 			put->error = NULL;
 		}
 	VEC_EACH (struct put, put, &p->puts) {
-		if (put->error)
-			change_fail(change_of_copy(p, put), put->error);
+		if (!put->error)
+			continue;
+		struct change *c = VEC_PUSH(p->a, p->t);
+		*c = (struct change){.source = put->made.source, .output = put->made.output};
+		change_fail(c, put->error);
 		put->error = NULL;
 	}
 	VEC_EACH (const struct change, f, p->t)

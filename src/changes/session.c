@@ -145,20 +145,14 @@ struct share {
 	bool changed;
 };
 
-/* What was asked for may be what we made then. */
-static bool is_hidden(const struct share *l, struct str path)
-{
-	ARENA(tmp);
-	return view_hides(&l->s->view, path_join(&tmp, l->s->root, path));
-}
-
 static bool seen_same(const struct share *l, const struct seen *s)
 {
 	ARENA(tmp);
 	struct stat st;
 	bool there = fs_try_stat_in(l->root, s->path, true, &st);
-	if (s->kind == SEEN_PROBE)
-		return there != s->absent || (there && is_hidden(l, s->path));
+	struct str path = path_join(&tmp, l->s->root, s->path);
+	if (s->kind == SEEN_PROBE) /* what was asked for may be what we made then */
+		return there != s->absent || (there && view_hides(&l->s->view, path));
 	struct sig now = {0};
 	if (there)
 		now = sig_of(&st);
@@ -166,7 +160,7 @@ static bool seen_same(const struct share *l, const struct seen *s)
 		return false;
 	if (!s->racy || sum_none(&s->hash))
 		return !s->racy;
-	struct sum sum = sum_of_file(path_join(&tmp, l->s->root, s->path));
+	struct sum sum = sum_of_file(path);
 	return sum_eq(&sum, &s->hash);
 }
 
@@ -220,18 +214,6 @@ static struct err *check_all(const struct session *s, int root, int base, bool *
 	return NULL;
 }
 
-static void fill(const struct session *s, struct change_set *ret, struct str *ret_report)
-{
-	const struct manifest *m = s->old;
-	VEC_EACH (const struct change, f, &m->changes) {
-		struct change *copy = VEC_PUSH(s->a, ret);
-		*copy = *f;
-		if (f->status == CHANGE_OK)
-			copy->status = CHANGE_SKIPPED;
-	}
-	*ret_report = m->report;
-}
-
 struct err *session_current(
 	struct session *s, struct change_set *ret, struct str *ret_report, bool *yes)
 {
@@ -245,7 +227,14 @@ struct err *session_current(
 	TRY(fs_open(s->root, &root));
 	TRY(fs_open(s->base, &base));
 	TRY(check_all(s, root, base, yes));
-	if (*yes)
-		fill(s, ret, ret_report);
+	if (!*yes)
+		return NULL;
+	VEC_EACH (const struct change, f, &m->changes) {
+		struct change *copy = VEC_PUSH(s->a, ret);
+		*copy = *f;
+		if (f->status == CHANGE_OK)
+			copy->status = CHANGE_SKIPPED;
+	}
+	*ret_report = m->report;
 	return NULL;
 }

@@ -103,19 +103,15 @@ struct strs view_edited(const struct view *v, struct arena *a)
 	return list;
 }
 
-static void add_seen(struct arena *a, const struct map *m, struct manifest *ret)
-{
-	for (size_t i = 0; i < m->n; i++)
-		*VEC_PUSH(a, &ret->seen) = *(const struct seen *)m->v[i].value;
-}
-
 void view_noted(const struct view *v, struct arena *a, struct manifest *ret)
 {
-	if (!v->notes)
-		return;
-	add_seen(a, &v->notes->dirs, ret);
-	add_seen(a, &v->notes->files, ret);
-	add_seen(a, &v->notes->probes, ret);
+	for (size_t k = 0; v->notes && k < 3; k++) {
+		const struct map *m = k == 0   ? &v->notes->dirs
+				      : k == 1 ? &v->notes->files
+					       : &v->notes->probes;
+		for (size_t i = 0; i < m->n; i++)
+			*VEC_PUSH(a, &ret->seen) = *(const struct seen *)m->v[i].value;
+	}
 }
 
 /* ---- looking ---- */

@@ -141,12 +141,18 @@ struct err *torch_unit_translate(const struct torch_project *p, struct torch_uni
 
 /* ---- results ---- */
 
+static struct str relative(struct torch_project *p, struct str path)
+{
+	struct str root = p->select.root;
+	return is_plain(path, root) ? str_sub(path, root.n + 1, path.n)
+				    : py_relpath(p->a, path, root, root);
+}
+
 struct change *torch_add_file(struct torch_project *p, struct str source, struct str output)
 {
 	struct change *f = VEC_PUSH(p->a, &p->ret->changes);
-	struct str root = p->select.root;
-	f->source = py_relpath(p->a, source, root, root);
-	f->output = py_relpath(p->a, output, root, root);
+	f->source = relative(p, source);
+	f->output = relative(p, output);
 	f->status = CHANGE_UNCHANGED;
 	return f;
 }
