@@ -95,8 +95,3 @@ struct str digest_base64url(struct arena *a, const struct digest *d)
 	}
 	return (struct str){.p = p, .n = n};
 }
-
-bool digest_eq(const struct digest *a, const struct digest *b)
-{
-	return a->n == b->n && memcmp(a->b, b->b, a->n) == 0;
-}

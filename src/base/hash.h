@@ -21,4 +21,3 @@ struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n);
 MUST_USE struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret);
 struct str digest_hex(struct arena *a, const struct digest *d);
 struct str digest_base64url(struct arena *a, const struct digest *d);
-bool digest_eq(const struct digest *a, const struct digest *b);

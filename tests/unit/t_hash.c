@@ -31,7 +31,6 @@ static void known_texts_have_known_hashes(void **state)
 		assert_str(digest_hex(&a, &md5), vectors[i].md5);
 		assert_int_equal(sha.n, 32);
 		assert_int_equal(md5.n, 16);
-		assert_false(digest_eq(&sha, &md5));
 	}
 }
 
@@ -47,7 +46,8 @@ static void pieces_hash_like_the_whole(void **state)
 		for (size_t i = 0; i < sizeof(text); i += step)
 			hash_add(h, text + i, sizeof(text) - i < step ? sizeof(text) - i : step);
 		struct digest d = hash_end(h);
-		assert_true(digest_eq(&d, &whole));
+		assert_int_equal(d.n, whole.n);
+		assert_memory_equal(d.b, whole.b, d.n);
 	}
 	hash_free(hash_new(HASH_MD5));
 	hash_free(NULL);

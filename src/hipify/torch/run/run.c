@@ -3,7 +3,6 @@
 #include "hipify/torch/run/run.h"
 
 #include "base/fs.h"
-#include "base/pool.h"
 #include "hipify/torch/run/project.h"
 
 static struct strs joined(struct arena *a, const struct strs *x, const struct strs *y)
@@ -46,38 +45,6 @@ static void open_project(struct torch_project *p, const struct torch_source *s)
 	};
 	VEC_EACH (const struct str, pattern, &p->o->ignore)
 		strs_add(p->a, &p->select.ignores, py_join(p->a, root, *pattern));
-}
-
-/* ---- the engine: made while the files are listed ---- */
-
-struct torch_opening {
-	const struct torch_source *s;
-	struct pool *pool;
-	struct arena mem; /* of the engine */
-};
-
-static struct err *make_engine(struct arena *tmp, void *user)
-{
-	struct torch_project *p = user;
-	struct arena *a = &p->opening->mem;
-	struct torch_tables tables;
-	(void)tmp;
-	TRY(torch_tables_read(a, p->opening->s, &tables));
-	if (p->o->map_text.p)
-		TRY(torch_tables_add(a, p->o->map, p->o->map_text, &tables));
-	p->engine = torch_engine_new(a, &tables);
-	return NULL;
-}
-
-struct err *torch_wait_engine(struct torch_project *p)
-{
-	struct torch_opening *o = p->opening;
-	if (!o)
-		return NULL;
-	struct err *e = pool_end(o->pool);
-	arena_join(p->a, &o->mem);
-	p->opening = NULL;
-	return e;
 }
 
 /* ---- extensions ---- */
@@ -123,10 +90,8 @@ static struct err *run_extension(struct torch_project *p)
 
 static struct err *run(struct torch_project *p, const struct torch_source *s)
 {
-	struct torch_opening opening = {.s = s, .pool = pool_new(1)};
 	open_project(p, s);
-	p->opening = &opening;
-	pool_add(opening.pool, make_engine, p);
+	torch_start_engine(p, s);
 	struct err *e = p->select.extension ? run_extension(p) : torch_run_tree(p, s);
 	struct err *first = torch_wait_engine(p);
 	if (!first)
