@@ -30,7 +30,6 @@ enum build_stage {
 	STAGE_VERIFY,
 	STAGE_COUNT
 };
-extern const char *const build_stage_names[STAGE_COUNT];
 
 struct build_request {
 	const struct plan *plan;

@@ -5,7 +5,7 @@
 
 #include "devcode/devcode.h"
 
-const char *const build_stage_names[STAGE_COUNT] = {[STAGE_SDK] = "sdk",
+static const char *const stage_names[STAGE_COUNT] = {[STAGE_SDK] = "sdk",
 	[STAGE_HIPIFY] = "hipify",
 	[STAGE_COMPILE] = "compile",
 	[STAGE_PACKAGE] = "package",
@@ -53,7 +53,7 @@ static void write_stages(struct json *j, const void *result)
 	const struct build_result *r = result;
 	json_open(j, '{');
 	for (unsigned i = 0; i < STAGE_COUNT; i++) {
-		json_key(j, build_stage_names[i]);
+		json_key(j, stage_names[i]);
 		json_f64(j, r->seconds[i]);
 	}
 	json_close(j);

@@ -59,12 +59,14 @@ static void a_record_of_nothing_is_complete(void **state)
 static void all_stages_have_their_seconds(void **state)
 {
 	struct fixture *f = *state;
+	static const char *const names[STAGE_COUNT] = {
+		"sdk", "hipify", "compile", "package", "verify"};
 	for (unsigned i = 0; i < STAGE_COUNT; i++)
 		f->result.seconds[i] = i + 0.5;
 	const struct node *stages = node_get(record(f), S("stages"));
 	assert_int_equal(stages->n, STAGE_COUNT);
 	for (unsigned i = 0; i < STAGE_COUNT; i++) {
-		assert_str(stages->v[i].key, build_stage_names[i]);
+		assert_str(stages->v[i].key, names[i]);
 		assert_true(node_number(stages, stages->v[i].key, 0) == i + 0.5);
 	}
 }
