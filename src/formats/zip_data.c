@@ -125,15 +125,6 @@ static struct err *refill(struct stream *s, size_t *ret_n)
 	return NULL;
 }
 
-static struct err *stream_stored(struct stream *s)
-{
-	for (size_t n = 1; n && !s->stop;) {
-		TRY(refill(s, &n));
-		TRY(give(s, s->in, n));
-	}
-	return NULL;
-}
-
 static struct err *stream_deflated(struct stream *s)
 {
 	int r = Z_OK;
@@ -171,7 +162,12 @@ struct err *zip_stream(const struct zip *z, const struct zip_member *m, zip_fn *
 	}
 	s.in = xmalloc(PIECE);
 	s.out = xmalloc(PIECE);
-	TRY(m->method == ZIP_STORED ? stream_stored(&s) : stream_deflated(&s));
+	if (m->method == ZIP_DEFLATE)
+		TRY(stream_deflated(&s));
+	for (size_t n = 1; m->method == ZIP_STORED && n && !s.stop;) {
+		TRY(refill(&s, &n));
+		TRY(give(&s, s.in, n));
+	}
 	if (s.stop)
 		return NULL;
 	if (s.made != m->size)

@@ -1,16 +1,57 @@
-/* Opening zip archives: end records and the central directory. What is wrong but readable becomes a
- * finding; see zip.h. The local headers are checked in zip_local.c. */
-#include "formats/zip_read.h"
-
+/* Opening zip archives: end records, the central directory, and the local headers against it. What is
+ * wrong but readable becomes a finding; see zip.h. Members, headers and data descriptors must fill the
+ * file without overlap or gap. */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "formats/zip_format.h"
 
-enum { MAX_DIRECTORY = 1 << 30 };
+enum { MAX_DIRECTORY = 1 << 30, MAX_OF_A_KIND = 50 };
 #define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes */
 
-static struct err *get(struct zip_reader *r, void *p, size_t n, uint64_t at)
+struct reader {
+	struct arena *a;
+	struct zip *z;
+	struct findings *list;
+	uint64_t end;        /* of the central directory and what precedes the end record */
+	uint64_t dir, bytes; /* where the central directory begins; its size */
+	uint64_t count;      /* members that the end record promises */
+	uint64_t shift;      /* bytes in front of the archive: added to every offset */
+	struct {
+		const char *id;
+		size_t n;
+	} counts[24];      /* findings by id, so that one kind cannot drown the others */
+	size_t suppressed; /* those that are not shown */
+};
+
+static void say(struct reader *r, const char *id, enum severity severity, struct str member,
+	const char *fmt, ...) PRINTF(5, 6);
+#define SAY_ERROR(r, id, ...) say((r), (id), SEV_ERROR, __VA_ARGS__)
+#define SAY_WARNING(r, id, ...) say((r), (id), SEV_WARNING, __VA_ARGS__)
+/* An error of a member that must not be read after that. */
+#define REFUSE(r, id, m, ...) ((m)->unsafe = true, SAY_ERROR((r), (id), (m)->name, __VA_ARGS__))
+
+static void say(struct reader *r, const char *id, enum severity severity, struct str member,
+	const char *fmt, ...)
+{
+	size_t i = 0, kinds = sizeof(r->counts) / sizeof(r->counts[0]);
+	while (i + 1 < kinds && r->counts[i].id && !str_eq(str_from(r->counts[i].id), str_from(id)))
+		i++;
+	r->counts[i].id = id;
+	if (r->counts[i].n++ >= MAX_OF_A_KIND) {
+		r->suppressed++;
+		return;
+	}
+	va_list ap;
+	va_start(ap, fmt);
+	struct finding *f = finding_add(r->a, r->list, id, severity, str_dup(r->a, member));
+	f->message = str_vfmt(r->a, fmt, ap);
+	va_end(ap);
+}
+
+static struct err *get(struct reader *r, void *p, size_t n, uint64_t at)
 {
 	if (at > r->z->size || r->z->size - at < n)
 		return err_new(E_ZIP, "'%.*s' is cut short: %zu bytes at %llu are beyond its end",
@@ -20,7 +61,7 @@ static struct err *get(struct zip_reader *r, void *p, size_t n, uint64_t at)
 
 /* ---- end records ---- */
 
-static struct err *find_end(struct zip_reader *r, unsigned char ret[ZIP_END_SIZE])
+static struct err *find_end(struct reader *r, unsigned char ret[ZIP_END_SIZE])
 {
 	ARENA(tmp);
 	struct zip *z = r->z;
@@ -47,72 +88,51 @@ static struct err *find_end(struct zip_reader *r, unsigned char ret[ZIP_END_SIZE
 	return err_new(E_ZIP, "'%.*s' is no zip file: it has no end record", STR(z->path));
 }
 
-/* Where the ZIP64 end record is: by the locator, or right before it when bytes were put in front.
+/* The ZIP64 end record is where the locator says, or right before it when bytes were put in front.
  */
-static struct err *find_end64(
-	struct zip_reader *r, const unsigned char *locator, unsigned char ret[ZIP_END64_SIZE])
+static struct err *read_end64(struct reader *r, const unsigned char *locator)
 {
+	unsigned char e[ZIP_END64_SIZE];
+	struct str path = r->z->path;
 	uint64_t before = r->end - ZIP_LOCATOR64_SIZE, at = le64(locator + 8);
 	if (le32(locator + 4) != 0 || le32(locator + 16) > 1)
-		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
+		SAY_ERROR(r, "zip-multi-disk", path, "it is one part of several");
 	if (before < ZIP_END64_SIZE)
-		return err_new(E_ZIP, "'%.*s' has no ZIP64 end record", STR(r->z->path));
+		return err_new(E_ZIP, "'%.*s' has no ZIP64 end record", STR(path));
 	if (at > before - ZIP_END64_SIZE)
 		at = before - ZIP_END64_SIZE;
-	TRY(get(r, ret, ZIP_END64_SIZE, at));
-	if (le32(ret) != ZIP_END64) {
+	TRY(get(r, e, ZIP_END64_SIZE, at));
+	if (le32(e) != ZIP_END64) {
 		at = before - ZIP_END64_SIZE;
-		TRY(get(r, ret, ZIP_END64_SIZE, at));
+		TRY(get(r, e, ZIP_END64_SIZE, at));
 	}
-	if (le32(ret) != ZIP_END64)
+	if (le32(e) != ZIP_END64)
 		return err_new(E_ZIP, "'%.*s' has no ZIP64 end record where its locator points",
-			STR(r->z->path));
-	uint64_t length = le64(ret + 4);
+			STR(path));
+	uint64_t length = le64(e + 4), n = le64(e + 32), bytes = le64(e + 40), dir = le64(e + 48);
 	if (length > before || at + 12 + length != before)
-		SAY_ERROR(r, "zip-zip64", r->z->path,
+		SAY_ERROR(r, "zip-zip64", path,
 			"the ZIP64 end record does not end where its locator begins");
-	r->end = at;
-	return NULL;
-}
-
-static void use_end64(struct zip_reader *r, const unsigned char *e, const unsigned char *wide)
-{
-	uint64_t n = le64(wide + 32), bytes = le64(wide + 40), dir = le64(wide + 48);
 	/* An old field must say what the ZIP64 record says, or be all ones. */
 	if ((r->count != 0xffff && r->count != n) ||
 		(r->bytes != 0xffffffff && r->bytes != bytes) ||
-		(r->dir != 0xffffffff && r->dir != dir) || le64(wide + 24) != n)
-		SAY_ERROR(r, "zip-zip64", r->z->path, "the two end records disagree");
-	if (le32(wide + 16) || le32(wide + 20))
-		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
-	if (le16(e + 10) != 0xffff && r->bytes != 0xffffffff && r->dir != 0xffffffff)
-		SAY_WARNING(r, "zip-zip64-unneeded", r->z->path,
-			"a ZIP64 end record that no value needs");
+		(r->dir != 0xffffffff && r->dir != dir) || le64(e + 24) != n)
+		SAY_ERROR(r, "zip-zip64", path, "the two end records disagree");
+	if (le32(e + 16) || le32(e + 20))
+		SAY_ERROR(r, "zip-multi-disk", path, "it is one part of several");
+	if (r->count != 0xffff && r->bytes != 0xffffffff && r->dir != 0xffffffff)
+		SAY_WARNING(
+			r, "zip-zip64-unneeded", path, "a ZIP64 end record that no value needs");
+	r->end = at;
 	r->count = n;
 	r->bytes = bytes;
 	r->dir = dir;
-}
-
-static struct err *read_end64(struct zip_reader *r, const unsigned char *e)
-{
-	unsigned char locator[ZIP_LOCATOR64_SIZE], wide[ZIP_END64_SIZE];
-	if (r->end >= ZIP_LOCATOR64_SIZE) {
-		TRY(get(r, locator, sizeof(locator), r->end - ZIP_LOCATOR64_SIZE));
-		if (le32(locator) == ZIP_LOCATOR64) {
-			TRY(find_end64(r, locator, wide));
-			use_end64(r, e, wide);
-			return NULL;
-		}
-	}
-	if (r->bytes == 0xffffffff || r->dir == 0xffffffff)
-		return err_new(
-			E_ZIP, "'%.*s' has no ZIP64 end record, but needs one", STR(r->z->path));
 	return NULL;
 }
 
-static struct err *read_end(struct zip_reader *r)
+static struct err *read_end(struct reader *r)
 {
-	unsigned char e[ZIP_END_SIZE];
+	unsigned char e[ZIP_END_SIZE], locator[ZIP_LOCATOR64_SIZE] = {0};
 	TRY(find_end(r, e));
 	r->count = le16(e + 10);
 	r->bytes = le32(e + 12);
@@ -120,14 +140,21 @@ static struct err *read_end(struct zip_reader *r)
 	unsigned disk = le16(e + 4), start = le16(e + 6);
 	if ((disk && disk != 0xffff) || (start && start != 0xffff) || le16(e + 8) != r->count)
 		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
-	return read_end64(r, e);
+	if (r->end >= ZIP_LOCATOR64_SIZE)
+		TRY(get(r, locator, sizeof(locator), r->end - ZIP_LOCATOR64_SIZE));
+	if (le32(locator) == ZIP_LOCATOR64)
+		return read_end64(r, locator);
+	if (r->bytes == 0xffffffff || r->dir == 0xffffffff)
+		return err_new(
+			E_ZIP, "'%.*s' has no ZIP64 end record, but needs one", STR(r->z->path));
+	return NULL;
 }
 
 /* The directory must end where the end record begins. When it does not, either bytes were put in
  * front of the archive (all offsets are too small) or between the two. */
-static struct err *place_directory(struct zip_reader *r)
+static struct err *place_directory(struct reader *r)
 {
-	unsigned char sig[4];
+	unsigned char sig[4] = {0};
 	struct str path = r->z->path;
 	if (r->bytes > r->end || r->dir > r->end - r->bytes)
 		return err_new(
@@ -135,60 +162,93 @@ static struct err *place_directory(struct zip_reader *r)
 	uint64_t gap = r->end - r->bytes - r->dir;
 	if (!gap)
 		return NULL;
-	if (r->bytes >= 4) {
+	if (r->bytes >= 4)
 		TRY(get(r, sig, 4, r->dir + gap));
-		if (le32(sig) == ZIP_CENTRAL) {
-			SAY_ERROR(r, "zip-gap", path, "%llu bytes in front of the archive",
-				(unsigned long long)gap);
-			r->shift = gap;
-			r->dir += gap;
-			return NULL;
-		}
-	}
-	SAY_ERROR(r, "zip-gap", path, "%llu bytes between central directory and end record",
-		(unsigned long long)gap);
+	bool in_front = le32(sig) == ZIP_CENTRAL;
+	r->shift = in_front ? gap : 0;
+	r->dir += r->shift;
+	SAY_ERROR(r, "zip-gap", path, "%llu bytes %s", (unsigned long long)gap,
+		in_front ? "in front of the archive" : "between central directory and end record");
 	return NULL;
 }
 
 /* ---- the central directory ---- */
 
-static void check_kind(struct zip_reader *r, struct zip_member *m)
+/* Values of the ZIP64 extra field, and what is wrong with it (NULL = nothing). */
+struct wide {
+	uint64_t size, stored, header;
+	unsigned length; /* of the field; 0 = there is none */
+	const char *problem;
+};
+
+static void wide_values(struct str field, const bool want[3], struct wide *w)
 {
-	if (S_ISLNK(m->mode))
-		SAY_ERROR(r, "zip-symlink", m->name, "a symbolic link, which wheels must not have");
-	else if (m->mode & S_IFMT && !S_ISREG(m->mode) && !S_ISDIR(m->mode))
-		SAY_ERROR(r, "zip-special-file", m->name, "a device, pipe or socket (mode %o)",
-			m->mode);
-	else if (m->dir && (m->size || m->stored > 2))
-		SAY_ERROR(r, "zip-special-file", m->name, "a folder with content");
-	else
-		return;
-	m->unsafe = true;
+	uint64_t *values[] = {&w->size, &w->stored, &w->header};
+	size_t at = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		if (!want[i])
+			continue;
+		if (field.n - at < 8) {
+			w->problem = "is too short for the values that it stands for";
+			return;
+		}
+		*values[i] = le64(field.p + at);
+		at += 8;
+	}
+	if (at < field.n && !w->problem)
+		w->problem = at ? "has values that the header has already"
+				: "stands for no value of the header";
 }
 
-static void check_packing(struct zip_reader *r, struct zip_member *m)
+/* Walks the extra fields. want: which of size, stored, header the 32-bit fields left out (then they
+ * are replaced in *w). */
+static void read_wide(struct str extra, const bool want[3], struct wide *w)
+{
+	while (extra.n >= 4) {
+		unsigned id = le16(extra.p), n = le16(extra.p + 2);
+		if (n > extra.n - 4)
+			break;
+		if (id == ZIP_EXTRA64 && w->length)
+			w->problem = "occurs twice";
+		else if (id == ZIP_EXTRA64) {
+			w->length = n + 4;
+			wide_values(str_sub(extra, 4, 4 + n), want, w);
+		}
+		extra = str_sub(extra, 4 + n, extra.n);
+	}
+	if (extra.n && !w->problem)
+		w->problem = "or another extra field is cut short";
+	if (!w->length && (want[0] || want[1] || want[2]))
+		w->problem = "is missing";
+}
+
+static void check_kind(struct reader *r, struct zip_member *m)
+{
+	if (S_ISLNK(m->mode))
+		REFUSE(r, "zip-symlink", m, "a symbolic link, which wheels must not have");
+	else if (m->mode & S_IFMT && !S_ISREG(m->mode) && !S_ISDIR(m->mode))
+		REFUSE(r, "zip-special-file", m, "a device, pipe or socket (mode %o)", m->mode);
+	else if (m->dir && (m->size || m->stored > 2))
+		REFUSE(r, "zip-special-file", m, "a folder with content");
+}
+
+static void check_packing(struct reader *r, struct zip_member *m)
 {
 	const unsigned secret = ZIP_FLAG_ENCRYPTED | ZIP_FLAG_STRONG | ZIP_FLAG_MASKED;
-	bool known = (m->method == ZIP_STORED || m->method == ZIP_DEFLATE) &&
-		     !(m->flags & ZIP_FLAG_PATCH);
-	m->unsafe = m->unsafe || !known || m->flags & secret;
 	if (m->flags & secret)
-		SAY_ERROR(r, "zip-encrypted", m->name, "is encrypted");
-	if (!known)
-		SAY_ERROR(r, "zip-method", m->name,
+		REFUSE(r, "zip-encrypted", m, "is encrypted");
+	if ((m->method != ZIP_STORED && m->method != ZIP_DEFLATE) || m->flags & ZIP_FLAG_PATCH)
+		REFUSE(r, "zip-method", m,
 			"method %u: a wheel may have stored (0) and deflated (8) members only",
 			m->method);
 	/* Deflate: a match of 258 bytes costs two bits at the least (RFC 1951), 1032 : 1. */
-	bool stored = m->method == ZIP_STORED && m->size != m->stored;
-	bool deflated = m->method == ZIP_DEFLATE && m->size / 1032 > m->stored;
-	if (!stored && !deflated)
-		return;
-	SAY_ERROR(r, "zip-size", m->name, "%llu bytes cannot come out of %llu",
-		(unsigned long long)m->size, (unsigned long long)m->stored);
-	m->unsafe = true;
+	if ((m->method == ZIP_STORED && m->size != m->stored) ||
+		(m->method == ZIP_DEFLATE && m->size / 1032 > m->stored))
+		REFUSE(r, "zip-size", m, "%llu bytes cannot come out of %llu",
+			(unsigned long long)m->size, (unsigned long long)m->stored);
 }
 
-static void check_name(struct zip_reader *r, struct zip_member *m)
+static void check_name(struct reader *r, struct zip_member *m)
 {
 	const char *problem = zip_name_problem(m->name);
 	if (problem)
@@ -201,7 +261,7 @@ static void check_name(struct zip_reader *r, struct zip_member *m)
 }
 
 /* One entry of the directory; returns its length, 0 when it is none. */
-static size_t read_entry(struct zip_reader *r, struct str rest)
+static size_t read_entry(struct reader *r, struct str rest)
 {
 	const char *p = rest.p;
 	if (rest.n < ZIP_CENTRAL_SIZE || le32(p) != ZIP_CENTRAL)
@@ -209,11 +269,11 @@ static size_t read_entry(struct zip_reader *r, struct str rest)
 	size_t name = le16(p + 28), extra = le16(p + 30), comment = le16(p + 32);
 	if (rest.n - ZIP_CENTRAL_SIZE < name + extra + comment)
 		return 0;
-	struct zip_wide w = {.size = le32(p + 24), .stored = le32(p + 20), .header = le32(p + 42)};
+	struct wide w = {.size = le32(p + 24), .stored = le32(p + 20), .header = le32(p + 42)};
 	const bool want[] = {w.size == 0xffffffff, w.stored == 0xffffffff, w.header == 0xffffffff};
 	struct zip_member *m = VEC_PUSH(r->a, &r->z->members);
 	size_t to = ZIP_CENTRAL_SIZE + name;
-	zip_wide_read(str_sub(rest, to, to + extra), want, &w);
+	read_wide(str_sub(rest, to, to + extra), want, &w);
 	*m = (struct zip_member){
 		.name = str_sub(rest, ZIP_CENTRAL_SIZE, to),
 		.method = le16(p + 10),
@@ -233,7 +293,7 @@ static size_t read_entry(struct zip_reader *r, struct str rest)
 	return to + extra + comment;
 }
 
-static struct err *read_directory(struct zip_reader *r)
+static struct err *read_directory(struct reader *r)
 {
 	if (r->bytes > MAX_DIRECTORY)
 		return err_new(E_LIMIT, "'%.*s' has a central directory of %llu bytes",
@@ -256,19 +316,7 @@ static struct err *read_directory(struct zip_reader *r)
 	return NULL;
 }
 
-/* ---- names against each other ---- */
-
-static void check_folders(struct zip_reader *r, const struct zip_member *m)
-{
-	for (size_t i = 1; i + 1 < m->name.n; i++) {
-		struct str folder = str_sub(m->name, 0, i);
-		if (m->name.p[i] == '/' && map_get(&r->z->names, folder))
-			SAY_ERROR(r, "zip-duplicate-name", m->name,
-				"'%.*s' is a file as well as a folder", STR(folder));
-	}
-}
-
-static void check_names(struct zip_reader *r)
+static void check_names(struct reader *r)
 {
 	MAP(folded, r->a);
 	struct zip *z = r->z;
@@ -285,14 +333,176 @@ static void check_names(struct zip_reader *r)
 			map_put(&z->names, m->name, m);
 		map_put(&folded, lower, m);
 	}
-	VEC_EACH (struct zip_member, m, &z->members)
-		if (!zip_name_problem(m->name))
-			check_folders(r, m);
+	VEC_EACH (struct zip_member, m, &z->members) {
+		size_t n = zip_name_problem(m->name) ? 0 : m->name.n;
+		for (size_t i = 1; i + 1 < n; i++) {
+			struct str folder = str_sub(m->name, 0, i);
+			if (m->name.p[i] == '/' && map_get(&z->names, folder))
+				SAY_ERROR(r, "zip-duplicate-name", m->name,
+					"'%.*s' is a file as well as a folder", STR(folder));
+		}
+	}
 	if (total < MAX_TOTAL)
 		return;
 	SAY_ERROR(r, "zip-bomb", z->path, "it would unpack to more than 1 TiB");
 	VEC_EACH (struct zip_member, m, &z->members)
 		m->unsafe = true;
+}
+
+/* ---- local headers ---- */
+
+struct local {
+	const char *p; /* the fixed part */
+	struct str name, extra;
+};
+
+static struct err *read_local(
+	struct arena *tmp, struct reader *r, const struct zip_member *m, struct local *ret)
+{
+	uint64_t room = r->dir - m->header;
+	size_t n = ZIP_LOCAL_SIZE + m->name.n + 64;
+	n = room < n ? (size_t)room : n;
+	char *p = arena_alloc(tmp, n + 1);
+	TRY(r->z->src.read(&r->z->src, p, n, m->header));
+	*ret = (struct local){.p = p};
+	if (n < ZIP_LOCAL_SIZE || le32(p) != ZIP_LOCAL)
+		return NULL;
+	size_t want = ZIP_LOCAL_SIZE + (size_t)le16(p + 26) + le16(p + 28);
+	if (want > room)
+		return NULL;
+	if (want > n) {
+		ret->p = p = arena_alloc(tmp, want);
+		TRY(r->z->src.read(&r->z->src, p, want, m->header));
+	}
+	ret->name = (struct str){.p = p + ZIP_LOCAL_SIZE, .n = le16(p + 26)};
+	ret->extra = (struct str){.p = ret->name.p + ret->name.n, .n = le16(p + 28)};
+	return NULL;
+}
+
+static void check_local(struct reader *r, const struct zip_member *m, const struct local *l)
+{
+	struct wide w = {.size = le32(l->p + 22), .stored = le32(l->p + 18)};
+	bool marked = w.size == 0xffffffff || w.stored == 0xffffffff;
+	bool half = marked && w.size != w.stored;
+	const bool want[] = {marked, marked, false};
+	read_wide(l->extra, want, &w);
+	/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are marked. A
+	 * copy of the central one (which may have one size, or the offset) is what pypa/wheel#692
+	 * was about. */
+	if (w.problem)
+		SAY_ERROR(r, "zip-zip64", m->name, "the ZIP64 extra field of its local header %s",
+			w.problem);
+	else if (half)
+		SAY_ERROR(r, "zip-zip64", m->name,
+			"the ZIP64 extra field of its local header has both sizes, its header one");
+	bool later = m->flags & ZIP_FLAG_DESCRIPTOR; /* crc and sizes may be zero here */
+	uint32_t crc = le32(l->p + 14);
+	const struct {
+		bool same;
+		const char *what;
+	} checks[] = {
+		{str_eq(l->name, m->name), "names"},
+		{le16(l->p + 6) == m->flags, "flags"},
+		{le16(l->p + 8) == m->method, "methods"},
+		{crc == m->crc || (later && !crc), "checksums"},
+		{(w.size == m->size || (later && !w.size)) &&
+				(w.stored == m->stored || (later && !w.stored)),
+			"sizes"},
+	};
+	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++)
+		if (!checks[i].same)
+			SAY_ERROR(r, "zip-local-header", m->name,
+				"the %s in the local header and in the central directory differ",
+				checks[i].what);
+}
+
+static struct err *check_member(struct reader *r, struct zip_member *m)
+{
+	ARENA(tmp);
+	struct local l;
+	m->data = UINT64_MAX;
+	if (m->header > r->dir - r->shift) {
+		REFUSE(r, "zip-local-header", m, "its offset is behind the members");
+		return NULL;
+	}
+	m->header += r->shift;
+	TRY(read_local(&tmp, r, m, &l));
+	if (!l.name.p) {
+		REFUSE(r, "zip-local-header", m, "there is no local header at %llu",
+			(unsigned long long)m->header);
+		return NULL;
+	}
+	m->data = m->header + ZIP_LOCAL_SIZE + l.name.n + l.extra.n;
+	check_local(r, m, &l);
+	if (m->stored > r->dir - m->data)
+		REFUSE(r, "zip-overlap", m, "its data runs into the central directory");
+	return NULL;
+}
+
+/* ---- who owns which bytes ---- */
+
+/* 4.3.9: with or without a signature, sizes of 4 or 8 bytes. */
+static bool descriptor_fits(const struct zip_member *m, const unsigned char *p, size_t n)
+{
+	bool sig = n == 16 || n == 24;
+	const unsigned char *v = p + (sig ? 4 : 0);
+	if (n != 12 && n != 16 && n != 20 && n != 24)
+		return false;
+	if ((sig && le32(p) != ZIP_DESCRIPTOR) || le32(v) != m->crc)
+		return false;
+	if (n >= 20)
+		return le64(v + 4) == m->stored && le64(v + 12) == m->size;
+	return le32(v + 4) == m->stored && le32(v + 8) == m->size;
+}
+
+static struct err *check_end(struct reader *r, struct zip_member *m, uint64_t next)
+{
+	uint64_t end = m->data + m->stored;
+	if (end > next) {
+		REFUSE(r, "zip-overlap", m, "shares bytes with the next member");
+	} else if (m->flags & ZIP_FLAG_DESCRIPTOR) {
+		unsigned char p[24] = {0};
+		size_t n = next - end <= sizeof(p) ? (size_t)(next - end) : 0;
+		if (n)
+			TRY(r->z->src.read(&r->z->src, p, n, end));
+		SAY_WARNING(r, "zip-data-descriptor", m->name,
+			"sizes follow the data (a data descriptor): it cannot be unpacked as a "
+			"stream");
+		if (!descriptor_fits(m, p, n))
+			SAY_ERROR(r, "zip-local-header", m->name, "its data descriptor is wrong");
+	} else if (end < next) {
+		SAY_ERROR(r, "zip-gap", m->name, "%llu bytes behind it belong to no member",
+			(unsigned long long)(next - end));
+	}
+	return NULL;
+}
+
+static int by_header(const void *x, const void *y)
+{
+	const struct zip_member *a = *(struct zip_member *const *)x;
+	const struct zip_member *b = *(struct zip_member *const *)y;
+	return (a->header > b->header) - (a->header < b->header);
+}
+
+static struct err *check_locals(struct reader *r)
+{
+	struct zip *z = r->z;
+	size_t n = 0;
+	struct zip_member **v = arena_array(r->a, z->members.n + 1, sizeof(struct zip_member *));
+	VEC_EACH (struct zip_member, m, &z->members) {
+		TRY(check_member(r, m));
+		if (m->data <= r->dir && m->stored <= r->dir - m->data)
+			v[n++] = m;
+	}
+	if (n)
+		qsort(v, n, sizeof(struct zip_member *), by_header);
+	uint64_t first = n ? v[0]->header : r->dir;
+	if (first > r->shift)
+		SAY_ERROR(r, "zip-gap", z->path, "%llu bytes in front of the first member",
+			(unsigned long long)(first - r->shift));
+	for (size_t i = 0; i < n; i++)
+		TRY(check_end(r, v[i], i + 1 < n ? v[i + 1]->header : r->dir));
+	return NULL;
 }
 
 /* ---- opening ---- */
@@ -302,12 +512,12 @@ struct err *zip_open_src(struct arena *a, const struct elf_src *src, struct str 
 {
 	struct findings own = {0};
 	*ret = (struct zip){.path = path, .src = *src, .fd = -1, .size = src->size, .names.a = a};
-	struct zip_reader r = {.a = a, .z = ret, .list = findings ? findings : &own};
+	struct reader r = {.a = a, .z = ret, .list = findings ? findings : &own};
 	TRY(read_end(&r));
 	TRY(place_directory(&r));
 	TRY(read_directory(&r));
 	check_names(&r);
-	TRY(zip_check_local(&r));
+	TRY(check_locals(&r));
 	if (r.suppressed)
 		finding_say(a, finding_add(a, r.list, "zip-more-findings", SEV_WARNING, path),
 			"%zu more findings of the zip file are not shown", r.suppressed);

@@ -1,35 +1,246 @@
 /* Writing zip archives: deterministic, parallel, ZIP64 exactly where a value does not fit.
  *
- * Members are cut into units (zip_pack.h), a batch of units is worked on by all threads, then
- * written in order; memory is bounded by the batch. Headers of big members are reserved and filled
- * in when their sizes are known: a deflated member is never larger than its content (else it is
- * stored), so whether it needs ZIP64 is known from the start. */
+ * Members are cut into units, a batch of units is worked on by all threads, then written in order;
+ * memory is bounded by the batch. A small member is one unit: read, hashed, checksummed and compressed
+ * in one pass. A big one is cut into chunks that are compressed apart and joined (so that one library
+ * does not keep all other CPUs waiting), and one more unit hashes all its chunks in order. Results
+ * depend on the content only.
+ *
+ * libdeflate has no flush, so the chunks of a big member are finished streams; they are joined by
+ * clearing the "final" bit of the last block and adding an empty stored block, which ends at a byte
+ * boundary (RFC 1951, 3.2.3 and 3.2.4). Where the last block begins is what zlib's inflate tells
+ * with Z_BLOCK; its second look also proves that the chunk unpacks.
+ *
+ * Headers of big members are reserved and filled in when their sizes are known: a deflated member is
+ * never larger than its content (else it is stored), so whether it needs ZIP64 is known from the
+ * start. */
+#include <libdeflate.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <zlib.h>
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/pool.h"
 #include "base/proc.h"
 #include "base/progress.h"
-#include "formats/zip_pack.h"
+#include "formats/zip_format.h"
+
+enum { LEVEL = 6, PIECE = 1 << 20 };
+
+struct packed { /* a member on its way into the archive */
+	const struct zip_input *in;
+	uint64_t size, stored;
+	uint64_t header; /* offset of the local header */
+	uint32_t crc;
+	uint16_t method;
+	bool big;
+	struct hash *running; /* of a big member */
+	struct digest digest;
+};
+
+enum pack_work { WHOLE, CHUNK, HASH };
+
+struct pack_unit {
+	enum pack_work work;
+	struct packed *member;
+	uint64_t from, n; /* part of the content */
+	char *out;        /* malloc'ed result, to be written in order; NULL for hash units */
+	size_t out_n;
+};
+
+/* One job for the pool: some units in a row, which share a compressor. */
+struct job {
+	struct pack_unit *v;
+	size_t n;
+};
+
+/* ---- threads: compressing and hashing ---- */
+
+/* Reads part of an input's content; E_IO when the file became shorter meanwhile. */
+static struct err *read_input(const struct zip_input *in, void *p, size_t n, uint64_t from)
+{
+	if (!in->path.n) {
+		if (n)
+			memcpy(p, in->content.p + from, n);
+		return NULL;
+	}
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(fs_open(in->path, &fd));
+	TRY_CTX(fs_pread(fd, p, n, from), "cannot read '%.*s' to pack it", STR(in->path));
+	return NULL;
+}
+
+static void deflate_freep(struct libdeflate_compressor **c)
+{
+	libdeflate_free_compressor(*c);
+}
+
+static void bytes_freep(char **p)
+{
+	free(*p);
+}
+
+static struct err *compressor(struct libdeflate_compressor **ret)
+{
+	*ret = libdeflate_alloc_compressor(LEVEL);
+	return *ret ? NULL : err_new(E_LIMIT, "not enough memory to compress");
+}
+
+static struct err *pack_whole(struct libdeflate_compressor *c, struct pack_unit *u)
+{
+	struct packed *m = u->member;
+	CLEANUP(bytes_freep) char *raw = xmalloc(u->n + 1);
+	TRY(read_input(m->in, raw, u->n, 0));
+	m->digest = hash_bytes(HASH_SHA256, raw, u->n);
+	m->crc = libdeflate_crc32(0, raw, u->n);
+	m->method = ZIP_DEFLATE;
+	u->out = xmalloc(u->n + 1);
+	/* Less room than the content: what does not shrink is stored. */
+	if (u->n)
+		u->out_n = libdeflate_deflate_compress(c, raw, u->n, u->out, u->n - 1);
+	if (!u->out_n) {
+		free(u->out);
+		u->out = raw;
+		u->out_n = u->n;
+		raw = NULL;
+		m->method = ZIP_STORED;
+	}
+	return NULL;
+}
+
+static void inflate_endp(z_stream *z)
+{
+	(void)inflateEnd(z);
+}
+
+/* Makes a finished stream one that others may follow; out has 8 bytes of room. */
+static struct err *unfinish(struct arena *tmp, struct pack_unit *u)
+{
+	enum { WINDOW = 1 << 16 };
+	CLEANUP(inflate_endp)
+	z_stream z = {.next_in = (unsigned char *)u->out, .avail_in = (uInt)u->out_n};
+	unsigned char *window = arena_alloc(tmp, WINDOW);
+	uint64_t begin = 0, bit = 0; /* of the last block, in bits; where we are */
+	if (inflateInit2(&z, -15) != Z_OK)
+		return err_new(E_LIMIT, "not enough memory to compress");
+	for (bool last = false; !last;) {
+		z.next_out = window;
+		z.avail_out = WINDOW;
+		if (inflate(&z, Z_BLOCK) != Z_OK)
+			return err_new(E_INTERNAL, "a deflated chunk cannot be unpacked again");
+		if (!(z.data_type & 128))
+			continue;
+		begin = bit;
+		bit = (uint64_t)z.total_in * 8 - (z.data_type & 63);
+		last = z.data_type & 64;
+	}
+	u->out[begin / 8] = (char)((unsigned char)u->out[begin / 8] & ~(1u << begin % 8));
+	/* Three header bits of an empty stored block, zeros up to the byte, LEN and NLEN. */
+	u->out_n = (size_t)((bit + 3 + 7) / 8);
+	if ((bit + 7) / 8 < u->out_n)
+		u->out[u->out_n - 1] = 0;
+	memcpy(u->out + u->out_n, "\0\0\xff\xff", 4);
+	u->out_n += 4;
+	return NULL;
+}
+
+static struct err *pack_chunk(
+	struct arena *tmp, struct libdeflate_compressor *c, struct pack_unit *u)
+{
+	struct packed *m = u->member;
+	size_t n = (size_t)u->n, room = libdeflate_deflate_compress_bound(NULL, n) + 8;
+	CLEANUP(bytes_freep) char *raw = xmalloc(n);
+	TRY(read_input(m->in, raw, n, u->from));
+	if (m->method == ZIP_STORED) {
+		u->out = raw;
+		u->out_n = n;
+		raw = NULL;
+		return NULL;
+	}
+	u->out = xmalloc(room);
+	u->out_n = libdeflate_deflate_compress(c, raw, n, u->out, room - 8);
+	if (!u->out_n)
+		return err_new(E_INTERNAL, "a chunk outgrew the bound of libdeflate");
+	return u->from + u->n < m->size ? unfinish(tmp, u) : NULL;
+}
+
+static struct err *hash_part(struct arena *tmp, struct pack_unit *u)
+{
+	char *p = arena_alloc(tmp, PIECE);
+	struct packed *m = u->member;
+	for (uint64_t at = u->from; at < u->from + u->n; at += PIECE) {
+		uint64_t left = u->from + u->n - at;
+		size_t n = left < PIECE ? (size_t)left : PIECE;
+		TRY(read_input(m->in, p, n, at));
+		hash_add(m->running, p, n);
+		m->crc = libdeflate_crc32(m->crc, p, n);
+	}
+	return NULL;
+}
+
+/* Fills out and out_n of each unit, and the member's crc, method, digest as the work is. */
+static struct err *run_job(struct arena *tmp, void *job)
+{
+	CLEANUP(deflate_freep) struct libdeflate_compressor *c = NULL;
+	struct job *j = job;
+	TRY(compressor(&c));
+	for (size_t i = 0; i < j->n; i++) {
+		struct arena_mark mark = arena_mark(tmp);
+		struct pack_unit *u = &j->v[i];
+		TRY(u->work == WHOLE       ? pack_whole(c, u)
+			: u->work == CHUNK ? pack_chunk(tmp, c, u)
+					   : hash_part(tmp, u));
+		arena_rewind(tmp, mark);
+	}
+	return NULL;
+}
+
+/* Chooses the method of a big member by samples of its content: data that is compressed already is
+ * stored. */
+static struct err *probe(struct packed *m)
+{
+	enum { SAMPLE = 1 << 16, SAMPLES = 8 };
+	ARENA(tmp);
+	CLEANUP(deflate_freep) struct libdeflate_compressor *c = NULL;
+	TRY(compressor(&c));
+	char *raw = arena_alloc(&tmp, SAMPLE), *out = arena_alloc(&tmp, SAMPLE);
+	size_t sum = 0, n = m->size < SAMPLE ? (size_t)m->size : SAMPLE;
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		TRY(read_input(m->in, raw, n, (m->size - n) / (SAMPLES - 1) * i));
+		size_t got = libdeflate_deflate_compress(c, raw, n, out, n);
+		sum += got ? got : n;
+	}
+	m->method = sum > n * SAMPLES / 100 * 98 ? ZIP_STORED : ZIP_DEFLATE;
+	return NULL;
+}
+
+/* ---- headers ---- */
 
 struct writer {
 	struct arena *a;
 	const struct zip_writer *w;
 	struct zip_limits lim;
 	struct fs_out out;
-	struct zip_packed *members;
+	struct packed *members;
 	size_t n;
 	uint32_t date; /* DOS date and time */
-	VEC(struct zip_unit) batch;
+	VEC(struct pack_unit) batch;
 	struct progress *progress;
 };
 
+static void unit_free(struct pack_unit *u)
+{
+	free(u->out);
+	u->out = NULL;
+}
+
 static void writer_done(struct writer *w)
 {
-	VEC_EACH (struct zip_unit, u, &w->batch)
-		zip_unit_free(u);
+	VEC_EACH (struct pack_unit, u, &w->batch)
+		unit_free(u);
 	for (size_t i = 0; i < w->n; i++)
 		hash_free(w->members[i].running);
 	fs_out_abandon(&w->out);
@@ -55,7 +266,7 @@ static uint64_t or_mark(uint64_t value, bool wide)
 }
 
 /* The fields that local and central header share, from "version needed" to the name's length. */
-static void put_common(struct writer *w, struct buf *b, const struct zip_packed *m, unsigned need)
+static void put_common(struct writer *w, struct buf *b, const struct packed *m, unsigned need)
 {
 	buf_le(b, need, 2);
 	buf_le(b, zip_ascii(m->in->name) ? 0 : ZIP_FLAG_UTF8, 2);
@@ -64,13 +275,13 @@ static void put_common(struct writer *w, struct buf *b, const struct zip_packed 
 	buf_le(b, m->crc, 4);
 }
 
-static unsigned version_needed(const struct zip_packed *m, bool wide)
+static unsigned version_needed(const struct packed *m, bool wide)
 {
 	return wide ? 45 : m->method == ZIP_DEFLATE ? 20 : 10;
 }
 
 /* 4.5.3: in a local header the ZIP64 field has both sizes; stored <= size, so size decides. */
-static void put_local(struct writer *w, struct buf *b, const struct zip_packed *m)
+static void put_local(struct writer *w, struct buf *b, const struct packed *m)
 {
 	bool wide = m->size >= w->lim.size;
 	buf_le(b, ZIP_LOCAL, 4);
@@ -89,7 +300,7 @@ static void put_local(struct writer *w, struct buf *b, const struct zip_packed *
 }
 
 /* In a central header it has exactly those values that do not fit, in this order. */
-static void put_central(struct writer *w, struct buf *b, const struct zip_packed *m)
+static void put_central(struct writer *w, struct buf *b, const struct packed *m)
 {
 	const uint64_t values[] = {m->size, m->stored, m->header};
 	bool wide[3];
@@ -148,7 +359,7 @@ static void put_end(struct writer *w, struct buf *b, uint64_t start)
 
 /* ---- members ---- */
 
-static struct err *input_check(struct writer *w, struct zip_packed *m, struct map *names)
+static struct err *input_check(struct writer *w, struct packed *m, struct map *names)
 {
 	const struct zip_input *in = m->in;
 	const char *problem = zip_name_problem(in->name);
@@ -170,7 +381,7 @@ static struct err *input_check(struct writer *w, struct zip_packed *m, struct ma
 	return NULL;
 }
 
-static struct err *write_header(struct writer *w, struct zip_packed *m)
+static struct err *write_header(struct writer *w, struct packed *m)
 {
 	ARENA(tmp);
 	BUF(b, &tmp);
@@ -184,9 +395,8 @@ static struct err *write_header(struct writer *w, struct zip_packed *m)
 }
 
 /* Deflating did not help after all: the content as it is takes its place. */
-static struct err *store_instead(struct writer *w, struct zip_packed *m)
+static struct err *store_instead(struct writer *w, struct packed *m)
 {
-	enum { PIECE = 1 << 20 };
 	ARENA(tmp);
 	char *p = arena_alloc(&tmp, PIECE);
 	uint64_t data = w->out.offset - m->stored;
@@ -195,27 +405,27 @@ static struct err *store_instead(struct writer *w, struct zip_packed *m)
 	m->method = ZIP_STORED;
 	for (uint64_t at = 0; at < m->size; at += PIECE) {
 		size_t n = m->size - at < PIECE ? (size_t)(m->size - at) : PIECE;
-		TRY(zip_input_read(m->in, p, n, at));
+		TRY(read_input(m->in, p, n, at));
 		fs_out_write(&w->out, p, n);
 	}
 	return NULL;
 }
 
-static struct err *write_unit(struct writer *w, struct zip_unit *u)
+static struct err *write_unit(struct writer *w, struct pack_unit *u)
 {
-	struct zip_packed *m = u->member;
-	bool first = u->work != ZIP_PACK_HASH && u->from == 0;
+	struct packed *m = u->member;
+	bool first = u->work != HASH && u->from == 0;
 	if (first) {
 		m->header = w->out.offset;
-		m->stored = u->work == ZIP_PACK_WHOLE ? u->out_n : 0;
+		m->stored = u->work == WHOLE ? u->out_n : 0;
 		TRY(write_header(w, m));
 	}
-	if (u->work == ZIP_PACK_CHUNK)
+	if (u->work == CHUNK)
 		m->stored += u->out_n;
 	if (u->out_n)
 		fs_out_write(&w->out, u->out, u->out_n);
-	progress_add(w->progress, u->work == ZIP_PACK_HASH ? 0 : u->n, m->in->name);
-	if (u->work != ZIP_PACK_HASH || u->from + u->n < m->size)
+	progress_add(w->progress, u->work == HASH ? 0 : u->n, m->in->name);
+	if (u->work != HASH || u->from + u->n < m->size)
 		return NULL;
 	m->digest = hash_end(m->running);
 	m->running = NULL;
@@ -224,51 +434,44 @@ static struct err *write_unit(struct writer *w, struct zip_unit *u)
 	return write_header(w, m);
 }
 
-/* Small members share a job, so that each does not pay for a compressor of its own. */
-static struct zip_job *cut_jobs(struct writer *w, size_t *ret_n)
-{
-	enum { JOB = 1 << 18 };
-	struct zip_job *jobs = arena_array(w->a, w->batch.n + 1, sizeof(*jobs));
-	uint64_t sum = JOB;
-	*ret_n = 0;
-	VEC_EACH (struct zip_unit, u, &w->batch) {
-		if (sum >= JOB || u->n >= JOB) {
-			jobs[(*ret_n)++] = (struct zip_job){.v = u};
-			sum = 0;
-		}
-		jobs[*ret_n - 1].n++;
-		sum += u->n;
-	}
-	return jobs;
-}
-
 static struct err *flush_batch(struct writer *w)
 {
-	size_t n;
-	struct zip_job *jobs = cut_jobs(w, &n);
-	TRY(pool_each(w->w->jobs, jobs, n, sizeof(*jobs), zip_job_run));
-	VEC_EACH (struct zip_unit, u, &w->batch) {
+	enum { JOB = 1 << 18 };
+	struct job *jobs = arena_array(w->a, w->batch.n + 1, sizeof(*jobs));
+	uint64_t sum = JOB;
+	size_t n = 0;
+	/* Small members share a job, so that each does not pay for a compressor of its own. */
+	VEC_EACH (struct pack_unit, u, &w->batch) {
+		if (sum >= JOB || u->n >= JOB) {
+			jobs[n++] = (struct job){.v = u};
+			sum = 0;
+		}
+		jobs[n - 1].n++;
+		sum += u->n;
+	}
+	TRY(pool_each(w->w->jobs, jobs, n, sizeof(*jobs), run_job));
+	VEC_EACH (struct pack_unit, u, &w->batch) {
 		TRY(write_unit(w, u));
-		zip_unit_free(u);
+		unit_free(u);
 	}
 	w->batch.n = 0;
 	return cancel_check();
 }
 
 /* Chunk by chunk, in batches of at most room bytes; behind the chunks of a batch comes their hash. */
-static struct err *pack_big(struct writer *w, struct zip_packed *m, uint64_t room)
+static struct err *pack_big(struct writer *w, struct packed *m, uint64_t room)
 {
-	TRY(zip_pack_probe(m));
+	TRY(probe(m));
 	m->running = hash_new(HASH_SHA256);
 	for (uint64_t from = 0, to; from < m->size; from = to) {
 		to = m->size - from < room ? m->size : from + room;
 		for (uint64_t at = from; at < to; at += w->lim.chunk) {
 			uint64_t n = to - at < w->lim.chunk ? to - at : w->lim.chunk;
-			*VEC_PUSH(w->a, &w->batch) = (struct zip_unit){
-				.work = ZIP_PACK_CHUNK, .member = m, .from = at, .n = n};
+			*VEC_PUSH(w->a, &w->batch) =
+				(struct pack_unit){.work = CHUNK, .member = m, .from = at, .n = n};
 		}
-		*VEC_PUSH(w->a, &w->batch) = (struct zip_unit){
-			.work = ZIP_PACK_HASH, .member = m, .from = from, .n = to - from};
+		*VEC_PUSH(w->a, &w->batch) =
+			(struct pack_unit){.work = HASH, .member = m, .from = from, .n = to - from};
 		TRY(flush_batch(w));
 	}
 	return NULL;
@@ -280,7 +483,7 @@ static struct err *pack(struct writer *w, size_t from, size_t to)
 	unsigned jobs = w->w->jobs ? w->w->jobs : cpu_count();
 	uint64_t room = w->lim.chunk * 4 * jobs, sum = 0;
 	for (size_t i = from; i < to; i++) {
-		struct zip_packed *m = &w->members[i];
+		struct packed *m = &w->members[i];
 		if (m->big) {
 			TRY(flush_batch(w));
 			TRY(pack_big(w, m, room));
@@ -288,7 +491,7 @@ static struct err *pack(struct writer *w, size_t from, size_t to)
 			continue;
 		}
 		*VEC_PUSH(w->a, &w->batch) =
-			(struct zip_unit){.work = ZIP_PACK_WHOLE, .member = m, .n = m->size};
+			(struct pack_unit){.work = WHOLE, .member = m, .n = m->size};
 		sum += m->size;
 		if (sum < room && w->batch.n < 4096)
 			continue;
@@ -296,16 +499,6 @@ static struct err *pack(struct writer *w, size_t from, size_t to)
 		sum = 0;
 	}
 	return flush_batch(w);
-}
-
-static struct err *write_last(struct writer *w, const struct zip_output *outs, struct map *names)
-{
-	struct zip_input *in = NEW(w->a, struct zip_input);
-	TRY(w->w->last(w->a, w->w->user, outs, in));
-	w->members[w->n].in = in;
-	TRY(input_check(w, &w->members[w->n], names));
-	w->n++;
-	return pack(w, w->n - 1, w->n);
 }
 
 struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_output *ret)
@@ -334,8 +527,14 @@ struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_o
 			.crc = w.members[i].crc,
 			.sha256 = digest_base64url(a, &w.members[i].digest),
 		};
-	if (zw->last)
-		TRY(write_last(&w, outs, &names));
+	if (zw->last) {
+		struct zip_input *in = NEW(a, struct zip_input);
+		TRY(zw->last(a, zw->user, outs, in));
+		w.members[w.n].in = in;
+		TRY(input_check(&w, &w.members[w.n], &names));
+		w.n++;
+		TRY(pack(&w, w.n - 1, w.n));
+	}
 	if (ret && zw->n)
 		memcpy(ret, outs, zw->n * sizeof(*outs));
 	BUF(central, a);
