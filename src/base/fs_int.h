@@ -1,6 +1,8 @@
 /* Shared by the files that implement fs.h. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/fs.h"
 
 /* E_DRY_RUN when nothing may be changed at path. */
