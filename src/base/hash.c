@@ -82,6 +82,12 @@ struct str digest_hex(struct arena *a, const struct digest *d)
 	return (struct str){.p = p, .n = d->n * 2};
 }
 
+struct str sha256_hex(struct arena *a, struct str text)
+{
+	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
+	return digest_hex(a, &d);
+}
+
 struct str digest_base64url(struct arena *a, const struct digest *d)
 {
 	static const char set[] =

@@ -19,5 +19,6 @@ void hash_free(struct hash *h);
 
 struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n);
 MUST_USE struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret);
+struct str sha256_hex(struct arena *a, struct str text); /* the hash of a text, as hex */
 struct str digest_hex(struct arena *a, const struct digest *d);
 struct str digest_base64url(struct arena *a, const struct digest *d);

@@ -226,6 +226,12 @@ void strs_add(struct arena *a, struct strs *list, struct str s)
 	*VEC_PUSH(a, list) = s;
 }
 
+void strs_add_all(struct arena *a, struct strs *list, const struct strs *more)
+{
+	for (size_t i = 0; i < more->n; i++)
+		strs_add(a, list, more->v[i]);
+}
+
 bool strs_has(const struct strs *list, struct str s)
 {
 	for (size_t i = 0; i < list->n; i++)

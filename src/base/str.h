@@ -66,6 +66,7 @@ struct str str_join(struct arena *a, const struct strs *list, struct str sep);
 /* "a,b,,c" -> a b c: pieces are trimmed views, empty ones are dropped. */
 struct strs str_split(struct arena *a, struct str s, char sep);
 void strs_add(struct arena *a, struct strs *list, struct str s);
+void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_has(const struct strs *list, struct str s);
 bool str_is_one_of(struct str s, const char *const *words); /* NULL-terminated */
 void strs_sort(struct strs *list);
