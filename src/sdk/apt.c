@@ -15,6 +15,7 @@
 #include "know/match.h"
 #include "sdk/apt.h"
 
+static const char updated[] = "updated"; /* see apt_has_lists() */
 enum { MAX_CONF = 1 << 20, MAX_RELEASE = 16 << 20, UPDATE_SECONDS = 600, RESOLVE_SECONDS = 120 };
 
 static const char conf[] =
@@ -59,23 +60,23 @@ static const char *const kept[] = {
 	"Acquire::tor",
 };
 
-static struct proc command(struct arena *a, const struct apt *apt, const char *tool)
+static struct proc command(struct arena *a, const struct apt *apt)
 {
 	struct proc p = {.merge = true};
-	proc_arg(a, &p, tool, NULL);
+	proc_arg(a, &p, "apt-get", NULL);
 	strs_add(a, &p.setenv, str_fmt(a, "APT_CONFIG=%.*s/apt.conf", STR(apt->dir)));
 	strs_add(a, &p.setenv, S("LC_ALL=C"));
 	return p;
 }
 
-static struct err *machine_settings(struct arena *a, struct buf *out)
+static struct err *add_machine_settings(struct arena *a, struct buf *out)
 {
-	struct proc p = {.merge = false};
+	struct proc p = {0};
 	struct proc_result r;
+	struct str line;
 	proc_arg(a, &p, "apt-config", "dump", NULL);
 	strs_add(a, &p.setenv, S("LC_ALL=C"));
 	TRY(proc_check(a, &p, &r));
-	struct str line;
 	while (str_next(&r.out, '\n', &line))
 		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 			if (str_starts(line, str_from(kept[i])) && !str_ends(line, S(" \"\";")))
@@ -120,7 +121,7 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 		TRY(fs_mkdirs(path_join(a, d, str_from(folders[i]))));
 	BUF(out, a);
 	buf_fmt(&out, conf, STR(d), STR(d), STR(d), STR(d), STR(d), STR(d), STR(d));
-	TRY(machine_settings(a, &out));
+	TRY(add_machine_settings(a, &out));
 	TRY(put(a, apt, "apt.conf", buf_str(&out)));
 	TRY(put(a, apt, "status", S("")));
 	TRY(put(a, apt, "etc/sources.list", sources_text(a, apt)));
@@ -129,21 +130,17 @@ struct err *apt_prepare(struct arena *a, const struct apt *apt)
 }
 
 /* ---- errors ---- */
-/* apt's own lines that begin with E: or W:, without repetition. */
-static struct str complaints(struct arena *a, struct str out)
-{
-	struct strs lines = {0};
-	struct str line;
-	while (str_next(&out, '\n', &line))
-		if ((str_starts(line, S("E:")) || str_starts(line, S("W:"))) &&
-			!strs_has(&lines, line) && lines.n < 12)
-			strs_add(a, &lines, line);
-	return str_join(a, &lines, S("\n"));
-}
-
+/* apt's own lines that begin with E: or W:, without repetition, as an error of ours. */
 static struct err *explain(struct arena *a, const struct proc *p, const struct proc_result *r)
 {
-	struct str said = complaints(a, r->out), part;
+	enum { LINES_MAX = 12 };
+	struct strs lines = {0};
+	struct str line, part, rest = r->out;
+	while (str_next(&rest, '\n', &line) && lines.n < LINES_MAX)
+		if ((str_starts(line, S("E:")) || str_starts(line, S("W:"))) &&
+			!strs_has(&lines, line))
+			strs_add(a, &lines, line);
+	struct str said = str_join(a, &lines, S("\n"));
 	const struct know_rule *rule = know_match("apt", said, &part);
 	if (!rule)
 		return proc_failure(p, r);
@@ -176,36 +173,29 @@ static struct err *release_files(struct arena *a, const struct apt *apt, struct 
 	return NULL;
 }
 
-/* Written last, so that an interrupted update is repeated; what it holds is what the lists are of.
- */
-static struct str stamp_path(struct arena *a, const struct apt *apt)
-{
-	return path_join(a, apt->dir, S("updated"));
-}
-
+/* The file "updated" is written last, so that an interrupted update is repeated; what it holds is
+ * what the lists are of. */
 bool apt_has_lists(struct arena *a, const struct apt *apt)
 {
 	struct strs files;
 	struct str stamp;
-	struct err *e = release_files(a, apt, &files);
+	CLEANUP(err_freep) struct err *e = release_files(a, apt, &files);
 	if (!e)
-		e = fs_read_opt(a, stamp_path(a, apt), MAX_CONF, &stamp);
-	bool good =
-		!e && stamp.p && str_eq(stamp, sources_text(a, apt)) && files.n >= apt->suites.n;
-	err_free(e);
-	return good;
+		e = fs_read_opt(a, path_join(a, apt->dir, str_from(updated)), MAX_CONF, &stamp);
+	return !e && stamp.p && str_eq(stamp, sources_text(a, apt)) && files.n >= apt->suites.n;
 }
 
 struct err *apt_update(struct arena *a, const struct apt *apt)
 {
-	TRY(fs_remove(stamp_path(a, apt)));
-	struct proc p = command(a, apt, "apt-get");
+	struct str stamp = path_join(a, apt->dir, str_from(updated));
+	struct proc p = command(a, apt);
+	struct proc_result r;
+	TRY(fs_remove(stamp));
 	proc_arg(a, &p, "update", "-q", NULL);
 	p.timeout = UPDATE_SECONDS;
-	struct proc_result r;
 	TRY_CTX(run(a, &p, &r), "cannot get the package index of suite '%.*s'",
 		STR(apt->suites.v[apt->suites.n - 1]));
-	return fs_write(stamp_path(a, apt), sources_text(a, apt), 0600);
+	return fs_write(stamp, sources_text(a, apt), 0600);
 }
 
 static struct str header(struct str text, struct str key)
@@ -221,9 +211,7 @@ static struct str header(struct str text, struct str key)
 static time_t parse_date(struct arena *a, struct str date)
 {
 	struct tm tm = {0};
-	if (!strptime(str_z(a, date), "%a, %d %b %Y %H:%M:%S", &tm))
-		return 0;
-	return timegm(&tm);
+	return strptime(str_z(a, date), "%a, %d %b %Y %H:%M:%S", &tm) ? timegm(&tm) : 0;
 }
 
 static struct str short_date(struct arena *a, time_t t)
@@ -235,78 +223,60 @@ static struct str short_date(struct arena *a, time_t t)
 	return str_dup(a, str_from(text));
 }
 
-static struct err *one_date(struct arena *a, struct str path, struct str *ret_suite,
-	struct str *ret, struct strs *notes)
-{
-	struct str text;
-	TRY(fs_read(a, path, MAX_RELEASE, &text));
-	time_t date = parse_date(a, header(text, S("Date:")));
-	time_t until = parse_date(a, header(text, S("Valid-Until:")));
-	/* the name that the user gave; Codename is "rc-buggy" for experimental */
-	struct str code = header(text, S("Codename:")), suite = header(text, S("Suite:"));
-	*ret_suite = !code.n || str_eq(suite, S("experimental")) ? suite : code;
-	*ret = date ? short_date(a, date) : S("");
-	if (until && until < time(NULL))
-		strs_add(a, notes,
-			str_fmt(a,
-				"the index of '%.*s' is of %.*s and expired on %.*s: accepted, a "
-				"frozen archive",
-				STR(*ret_suite), STR(*ret), STR(short_date(a, until))));
-	return NULL;
-}
-
 struct err *apt_index_date(
 	struct arena *a, const struct apt *apt, struct str *ret, struct strs *notes)
 {
 	struct strs files;
 	TRY(release_files(a, apt, &files));
 	for (size_t i = 0; i < files.n; i++) {
-		struct str suite, date;
-		TRY(one_date(a, files.v[i], &suite, &date, notes));
+		struct str text;
+		TRY(fs_read(a, files.v[i], MAX_RELEASE, &text));
+		time_t date = parse_date(a, header(text, S("Date:")));
+		time_t until = parse_date(a, header(text, S("Valid-Until:")));
+		struct str shown = date ? short_date(a, date) : S("");
+		/* the name that the user gave; Codename is "rc-buggy" for experimental */
+		struct str code = header(text, S("Codename:")), suite = header(text, S("Suite:"));
+		if (code.n && !str_eq(suite, S("experimental")))
+			suite = code;
+		if (until && until < time(NULL))
+			strs_add(a, notes,
+				str_fmt(a,
+					"the index of '%.*s' is of %.*s and expired on %.*s: "
+					"accepted, a frozen archive",
+					STR(suite), STR(shown), STR(short_date(a, until))));
 		if (!ret->n || str_eq(suite, apt->suites.v[apt->suites.n - 1]))
-			*ret = date;
+			*ret = shown;
 	}
 	return NULL;
 }
 
 /* ---- resolving ---- */
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
+/* %2b and its like in the names of packages' files. */
 static struct str unescape(struct arena *a, struct str s)
 {
 	BUF(out, a);
 	for (size_t i = 0; i < s.n; i++) {
-		int hi = i + 2 < s.n && s.p[i] == '%' ? hex((char)(s.p[i + 1] | 0x20)) : -1;
-		int lo = hi < 0 ? -1 : hex((char)(s.p[i + 2] | 0x20));
-		buf_char(&out, lo < 0 ? s.p[i] : (char)(hi * 16 + lo));
-		i += lo < 0 ? 0 : 2;
+		uint64_t byte = 0;
+		bool escape = s.p[i] == '%' && i + 2 < s.n &&
+			      str_u64(str_sub(s, i + 1, i + 3), 16, &byte);
+		buf_char(&out, escape ? (char)byte : s.p[i]);
+		i += escape ? 2 : 0;
 	}
-	return out.n ? buf_str(&out) : S("");
+	return buf_str(&out);
 }
 
 bool apt_parse_uri(struct arena *a, struct str line, struct sdk_item *ret)
 {
-	struct str uri, file, size, sum;
+	struct str uri, file, size, sum, name, version, arch, rest;
 	*ret = (struct sdk_item){0};
-	if (line.n < 2 || line.p[0] != '\'')
-		return false;
-	struct str rest = str_sub(line, 1, line.n);
-	if (!str_cut(rest, '\'', &uri, &rest))
-		return false;
-	rest = str_trim(rest);
-	if (!str_cut(rest, ' ', &file, &rest) || !str_cut(rest, ' ', &size, &sum) ||
+	if (!str_starts(line, S("'")) || !str_cut(str_sub(line, 1, line.n), '\'', &uri, &rest) ||
+		!str_cut(str_trim(rest), ' ', &file, &rest) || !str_cut(rest, ' ', &size, &sum) ||
 		!str_starts(sum, S("SHA256:")) || !str_u64(size, 10, &ret->size))
 		return false;
-	struct str stem, name, version, arch;
-	if (str_chr(file, '/') < file.n || !str_ends(file, S(".deb")))
-		return false;
-	stem = str_sub(file, 0, file.n - 4);
-	if (!str_cut(stem, '_', &name, &rest) || !str_cut(rest, '_', &version, &arch) || !name.n)
+	/* NAME_VERSION_ARCH.deb */
+	if (str_chr(file, '/') < file.n || !str_ends(file, S(".deb")) ||
+		!str_cut(str_sub(file, 0, file.n - 4), '_', &name, &rest) ||
+		!str_cut(rest, '_', &version, &arch) || !name.n)
 		return false;
 	ret->url = str_dup(a, uri);
 	ret->file = str_dup(a, file);
@@ -320,16 +290,10 @@ bool apt_parse_uri(struct arena *a, struct str line, struct sdk_item *ret)
 /* "0 upgraded, 4 newly installed, 0 to remove ..." -> 4; false when apt does not say. */
 static bool announced(struct str out, uint64_t *ret)
 {
-	struct str line, before;
-	while (str_next(&out, '\n', &line)) {
-		size_t at = str_find(line, S(" newly installed"));
-		if (at == line.n)
-			continue;
-		before = str_sub(line, 0, at);
-		size_t space = str_rchr(before, ' ');
-		return str_u64(str_sub(before, space + 1, before.n), 10, ret);
-	}
-	return false;
+	size_t at = str_find(out, S(" newly installed"));
+	struct str before = str_sub(out, 0, at);
+	size_t space = str_rchr(before, ' ');
+	return at < out.n && str_u64(str_sub(before, space + 1, at), 10, ret);
 }
 
 /* Adds what is not there yet, and tells how many lines named a package. */
@@ -352,27 +316,19 @@ static size_t add_items(struct arena *a, struct str out, bool alone, struct sdk_
 	return lines;
 }
 
-static struct proc apt_get(struct arena *a, const struct apt *apt, bool alone)
-{
-	struct proc p = command(a, apt, "apt-get");
-	proc_arg(a, &p, alone ? "download" : "install", "-q", "-y", NULL);
-	return p;
-}
-
 struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct strs *packages,
 	bool alone, struct sdk_items *ret)
 {
 	if (!packages->n)
 		return NULL;
-	struct proc p = apt_get(a, apt, alone);
+	struct proc p = command(a, apt);
+	struct proc_result r;
+	proc_arg(a, &p, alone ? "download" : "install", "-q", "-y", "--print-uris", "-o", NULL);
 	/* an empty cache folder: what is there already would not be listed */
-	struct str none = str_fmt(a, "Dir::Cache::archives=%.*s/none", STR(apt->dir));
-	proc_arg(a, &p, "--print-uris", "-o", none.p, NULL);
-	for (size_t i = 0; i < packages->n; i++)
-		strs_add(a, &p.argv, packages->v[i]);
+	strs_add(a, &p.argv, str_fmt(a, "Dir::Cache::archives=%.*s/none", STR(apt->dir)));
+	strs_add_all(a, &p.argv, packages);
 	p.merge = false;
 	p.timeout = RESOLVE_SECONDS;
-	struct proc_result r;
 	TRY(proc_run(a, &p, &r));
 	if (r.status != 0) {
 		r.out = r.err;
@@ -399,55 +355,34 @@ static struct err *is_there(struct arena *a, const struct sdk_item *i, bool *ret
 	if (!fs_exists(i->path))
 		return NULL;
 	TRY(fs_stat(i->path, &st));
+	if ((uint64_t)st.st_size < i->size)
+		return NULL;
 	if ((uint64_t)st.st_size == i->size) {
 		TRY(hash_file(HASH_SHA256, i->path, &d));
 		*ret = str_eq(digest_hex(a, &d), i->sha256);
 	}
-	if (*ret || str_starts(i->url, S("file:")) || (uint64_t)st.st_size < i->size)
-		return NULL;
-	return fs_remove(i->path);
-}
-
-static struct err *missing_items(
-	struct arena *a, const struct sdk_items *items, bool alone, struct strs *ret)
-{
-	VEC_EACH (struct sdk_item, i, items) {
-		bool there;
-		if (i->alone != alone)
-			continue;
-		TRY(is_there(a, i, &there));
-		if (!there)
-			strs_add(a, ret, str_fmt(a, "%.*s=%.*s", STR(i->name), STR(i->version)));
-	}
-	return NULL;
+	return *ret || str_starts(i->url, S("file:")) ? NULL : fs_remove(i->path);
 }
 
 /* apt tells no progress to a pipe: a thread looks how large the files have become. */
 struct watch {
-	pthread_t thread;
 	atomic_bool stop;
-	bool started;
 	const struct sdk_items *items;
 	struct progress *bar;
 };
 
-static uint64_t arrived(const struct sdk_items *items)
-{
-	uint64_t sum = 0;
-	struct stat st;
-	VEC_EACH (const struct sdk_item, i, items)
-		if (fs_try_stat(i->path, &st))
-			sum += (uint64_t)st.st_size < i->size ? (uint64_t)st.st_size : i->size;
-	return sum;
-}
-
-static void *watch_run(void *user)
+static void *watch_files(void *user)
 {
 	struct watch *w = user;
 	const struct timespec tick = {.tv_nsec = 200000000};
 	uint64_t last = 0;
 	while (!atomic_load(&w->stop)) {
-		uint64_t now = arrived(w->items);
+		uint64_t now = 0;
+		struct stat st;
+		VEC_EACH (const struct sdk_item, i, w->items)
+			if (fs_try_stat(i->path, &st))
+				now += (uint64_t)st.st_size < i->size ? (uint64_t)st.st_size
+								      : i->size;
 		progress_add(w->bar, now > last ? now - last : 0, S(""));
 		last = now > last ? now : last;
 		nanosleep(&tick, NULL);
@@ -455,47 +390,46 @@ static void *watch_run(void *user)
 	return NULL;
 }
 
-static void watch_start(struct arena *a, struct watch *w)
+static struct err *run_watched(struct arena *a, struct proc *p, const struct sdk_items *items)
 {
+	struct watch w = {.items = items};
+	struct proc_result r;
+	pthread_t thread;
 	uint64_t total = 0;
-	VEC_EACH (const struct sdk_item, i, w->items)
+	VEC_EACH (const struct sdk_item, i, items)
 		total += i->size;
-	struct str what = str_fmt(a, "%zu packages", w->items->n);
-	w->bar = progress_begin(S("Fetching"), what, UNIT_BYTES, total);
-	w->started = pthread_create(&w->thread, NULL, watch_run, w) == 0;
-}
-
-static void watch_end(struct watch *w)
-{
-	atomic_store(&w->stop, true);
-	if (w->started)
-		pthread_join(w->thread, NULL);
-	progress_end(w->bar);
+	w.bar = progress_begin(
+		S("Fetching"), str_fmt(a, "%zu packages", items->n), UNIT_BYTES, total);
+	bool started = pthread_create(&thread, NULL, watch_files, &w) == 0;
+	struct err *e = run(a, p, &r);
+	atomic_store(&w.stop, true);
+	if (started)
+		pthread_join(thread, NULL);
+	progress_end(w.bar);
+	return e;
 }
 
 struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct sdk_items *items)
 {
 	struct str archives = path_join(a, apt->dir, S("archives"));
-	VEC_EACH (struct sdk_item, i, items)
+	struct proc p = command(a, apt);
+	bool there;
+	proc_arg(a, &p, "download", "-q", "-y", NULL);
+	size_t need = 0;
+	VEC_EACH (struct sdk_item, i, items) {
 		i->path = str_starts(i->url, S("file:")) ? unescape(a, str_sub(i->url, 5, i->url.n))
 							 : path_join(a, archives, i->file);
-	struct strs need = {0};
-	TRY(missing_items(a, items, false, &need));
-	TRY(missing_items(a, items, true, &need));
-	if (!need.n)
+		TRY(is_there(a, i, &there));
+		if (there)
+			continue;
+		need++;
+		strs_add(a, &p.argv, str_fmt(a, "%.*s=%.*s", STR(i->name), STR(i->version)));
+	}
+	if (!need)
 		return NULL;
-	struct proc p = apt_get(a, apt, true);
-	for (size_t i = 0; i < need.n; i++)
-		strs_add(a, &p.argv, need.v[i]);
 	p.cwd = archives;
-	struct proc_result r;
-	struct watch w = {.items = items};
-	watch_start(a, &w);
-	struct err *e = run(a, &p, &r);
-	watch_end(&w);
-	TRY_CTX(e, "cannot fetch %zu of %zu packages", need.n, items->n);
+	TRY_CTX(run_watched(a, &p, items), "cannot fetch %zu of %zu packages", need, items->n);
 	VEC_EACH (struct sdk_item, i, items) {
-		bool there;
 		TRY(is_there(a, i, &there));
 		if (!there)
 			return err_new(E_HASH,
@@ -508,15 +442,15 @@ struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct sdk_i
 
 struct err *apt_borrow(struct arena *a, struct str from, struct str to, bool with_index)
 {
-	struct str lists = path_join(a, from, S("lists")), copies = path_join(a, to, S("lists")),
-		   stamp;
+	struct str lists = path_join(a, from, S("lists")), copies = path_join(a, to, S("lists"));
+	struct str stamp;
 	struct strs names = {0};
 	TRY(fs_mkdirs(copies));
-	TRY(fs_read_opt(a, path_join(a, from, S("updated")), MAX_CONF, &stamp));
+	TRY(fs_read_opt(a, path_join(a, from, str_from(updated)), MAX_CONF, &stamp));
 	if (!with_index || !stamp.p)
 		return NULL;
 	TRY(fs_list(a, lists, &names));
-	TRY(fs_write(path_join(a, to, S("updated")), stamp, 0600));
+	TRY(fs_write(path_join(a, to, str_from(updated)), stamp, 0600));
 	for (size_t i = 0; i < names.n; i++)
 		if (str_contains(names.v[i], S("_")))
 			TRY(fs_symlink(

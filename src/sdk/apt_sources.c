@@ -6,31 +6,18 @@
 enum { MAX_FILE = 1 << 20 };
 
 /* Suites of the Debian archive: only Debian itself has all of sid, experimental, trixie. */
-static const char *const debian_suites[] = {
-	"stable",
-	"oldstable",
-	"testing",
-	"unstable",
-	"sid",
-	"bullseye",
-	"bookworm",
-	"trixie",
-	"forky",
-	"duke",
-	"experimental",
-};
+static const char *const debian_suites[] = {"stable", "oldstable", "testing", "unstable", "sid",
+	"bullseye", "bookworm", "trixie", "forky", "duke", "experimental", NULL};
 
 static struct strs words(struct arena *a, struct str line)
 {
 	struct strs out = {0};
-	for (size_t i = 0; i < line.n;) {
-		size_t from = i;
-		while (i < line.n && line.p[i] != ' ' && line.p[i] != '\t' && line.p[i] != '\n')
-			i++;
+	for (size_t i = 0, from = 0; i <= line.n; i++) {
+		if (i < line.n && line.p[i] != ' ' && line.p[i] != '\t' && line.p[i] != '\n')
+			continue;
 		if (i > from)
 			strs_add(a, &out, str_sub(line, from, i));
-		else
-			i++;
+		from = i + 1;
 	}
 	return out;
 }
@@ -72,117 +59,84 @@ void apt_sources_lines(struct arena *a, struct str text, struct apt_sources *ret
 	}
 }
 
-struct stanza { /* of a deb822 file */
-	struct str types, uris, suites, components, signed_by, enabled;
-};
+/* The fields of a deb822 stanza that matter, and their values. */
+enum field { TYPES, URIS, SUITES, COMPONENTS, SIGNED_BY, ENABLED, FIELDS };
+static const char *const field_names[FIELDS] = {
+	"types", "uris", "suites", "components", "signed-by", "enabled"};
 
-static struct str *field(struct stanza *s, struct str key)
+static void end_stanza(struct arena *a, struct str v[FIELDS], struct apt_sources *ret)
 {
-	struct {
-		const char *name;
-		struct str *value;
-	} known[] = {
-		{.name = "types", .value = &s->types},
-		{.name = "uris", .value = &s->uris},
-		{.name = "suites", .value = &s->suites},
-		{.name = "components", .value = &s->components},
-		{.name = "signed-by", .value = &s->signed_by},
-		{.name = "enabled", .value = &s->enabled},
-	};
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (str_eq(key, str_from(known[i].name)))
-			return known[i].value;
-	return NULL;
-}
-
-static void end_stanza(struct arena *a, struct stanza *s, struct apt_sources *ret)
-{
-	struct strs types = words(a, s->types), uris = words(a, s->uris);
-	struct str on = str_lower(a, str_trim(s->enabled));
-	bool off = str_eq(on, S("no")) || str_eq(on, S("false")) || str_eq(on, S("0"));
-	struct str keyring = str_trim(s->signed_by);
-	for (size_t i = 0; !off && strs_has(&types, S("deb")) && i < uris.n; i++) {
-		struct apt_source *out = VEC_PUSH(a, ret);
-		out->uri = uris.v[i];
-		out->suites = words(a, s->suites);
-		out->components = words(a, s->components);
-		/* a key may also be written out in place of a path */
-		out->keyring = str_starts(keyring, S("/")) ? words(a, keyring).v[0] : S("");
-	}
-	*s = (struct stanza){0};
+	static const char *const no[] = {"no", "false", "0", NULL};
+	struct strs types = words(a, v[TYPES]), uris = words(a, v[URIS]);
+	bool on = !str_is_one_of(str_lower(a, str_trim(v[ENABLED])), no);
+	struct str keyring = str_trim(v[SIGNED_BY]);
+	for (size_t i = 0; on && strs_has(&types, S("deb")) && i < uris.n; i++)
+		*VEC_PUSH(a, ret) = (struct apt_source){
+			.uri = uris.v[i],
+			.suites = words(a, v[SUITES]),
+			.components = words(a, v[COMPONENTS]),
+			/* a key may also be written out in place of a path */
+			.keyring = str_starts(keyring, S("/")) ? words(a, keyring).v[0] : S(""),
+		};
+	for (size_t i = 0; i < FIELDS; i++)
+		v[i] = S("");
 }
 
 void apt_sources_deb822(struct arena *a, struct str text, struct apt_sources *ret)
 {
-	struct stanza s = {0};
-	struct str line, *last = NULL;
+	struct str values[FIELDS] = {0}, ignored = {0}, key, value, line, *last = &ignored;
 	while (str_next(&text, '\n', &line)) {
-		if (line.n && line.p[0] == '#')
+		if (str_starts(line, S("#")))
 			continue;
 		if (!str_trim(line).n) {
-			end_stanza(a, &s, ret);
-			last = NULL;
-			continue;
-		}
-		if (line.p[0] == ' ' || line.p[0] == '\t') { /* continues the field above */
-			if (last)
-				*last = str_fmt(a, "%.*s\n%.*s", STR(*last), STR(line));
-			continue;
-		}
-		struct str key, value;
-		str_cut(line, ':', &key, &value);
-		last = field(&s, str_lower(a, str_trim(key)));
-		if (last)
+			end_stanza(a, values, ret);
+			last = &ignored;
+		} else if (line.p[0] == ' ' || line.p[0] == '\t') { /* continues the field above */
+			*last = str_fmt(a, "%.*s\n%.*s", STR(*last), STR(line));
+		} else {
+			str_cut(line, ':', &key, &value);
+			key = str_lower(a, str_trim(key));
+			last = &ignored;
+			for (size_t i = 0; i < FIELDS; i++)
+				if (str_eq(key, str_from(field_names[i])))
+					last = &values[i];
 			*last = value;
+		}
 	}
-	end_stanza(a, &s, ret);
-}
-
-static bool is_debian(const struct apt_source *s)
-{
-	if (!strs_has(&s->components, S("main")) || str_contains(s->uri, S("security")))
-		return false;
-	for (size_t i = 0; i < sizeof(debian_suites) / sizeof(debian_suites[0]); i++)
-		if (strs_has(&s->suites, str_from(debian_suites[i])))
-			return true;
-	return false;
+	end_stanza(a, values, ret);
 }
 
 /* Vendors give their archives Debian's names of suites and components, too; the keyring, then the
  * address, tell which is Debian's own. */
-static unsigned likeness(const struct apt_source *s)
+static int likeness(const struct apt_source *s)
 {
-	unsigned points = 1;
-	if (!is_debian(s))
+	bool debian = false;
+	for (size_t i = 0; i < s->suites.n; i++)
+		debian |= str_is_one_of(s->suites.v[i], debian_suites);
+	if (!debian || !strs_has(&s->components, S("main")) || str_contains(s->uri, S("security")))
 		return 0;
-	points += 2 * str_contains(s->keyring, S("debian-archive"));
-	points += str_contains(path_base(s->uri), S("debian")) || str_ends(s->uri, S("/debian/"));
-	return points;
-}
-
-static struct err *read_one(struct arena *a, struct str path, struct apt_sources *list)
-{
-	struct str text;
-	TRY(fs_read_opt(a, path, MAX_FILE, &text));
-	if (text.p && str_ends(path, S(".sources")))
-		apt_sources_deb822(a, text, list);
-	else if (text.p)
-		apt_sources_lines(a, text, list);
-	return NULL;
+	return 1 + 2 * str_contains(s->keyring, S("debian-archive")) +
+	       (str_contains(path_base(s->uri), S("debian")) || str_ends(s->uri, S("/debian/")));
 }
 
 struct err *apt_sources_find(struct arena *a, struct str dir, struct apt_source *ret)
 {
 	struct apt_sources list = {0};
-	struct strs names = {0};
-	struct str parts = path_join(a, dir, S("sources.list.d"));
-	TRY(read_one(a, path_join(a, dir, S("sources.list")), &list));
+	struct strs names = {0}, files = {0};
+	struct str parts = path_join(a, dir, S("sources.list.d")), text;
+	const struct apt_source *best = NULL;
 	if (fs_is_dir(parts))
 		TRY(fs_list(a, parts, &names));
+	strs_add(a, &files, path_join(a, dir, S("sources.list")));
 	for (size_t i = 0; i < names.n; i++)
-		if (str_ends(names.v[i], S(".list")) || str_ends(names.v[i], S(".sources")))
-			TRY(read_one(a, path_join(a, parts, names.v[i]), &list));
-	const struct apt_source *best = NULL;
+		strs_add(a, &files, path_join(a, parts, names.v[i]));
+	for (size_t i = 0; i < files.n; i++) {
+		bool deb822 = str_ends(files.v[i], S(".sources"));
+		if (!deb822 && !str_ends(files.v[i], S(".list")))
+			continue;
+		TRY(fs_read_opt(a, files.v[i], MAX_FILE, &text));
+		(deb822 ? apt_sources_deb822 : apt_sources_lines)(a, text, &list);
+	}
 	VEC_EACH (struct apt_source, s, &list)
 		if (likeness(s) > (best ? likeness(best) : 0))
 			best = s;

@@ -62,6 +62,11 @@ static void archive_freep(struct archive **a)
 		la.archive_read_free(*a);
 }
 
+static void outer_done(struct outer *o)
+{
+	archive_freep(&o->ar);
+}
+
 static struct err *damaged(struct str path, struct archive *a, const char *what)
 {
 	const char *why = a ? la.archive_error_string(a) : NULL;
@@ -71,12 +76,25 @@ static struct err *damaged(struct str path, struct archive *a, const char *what)
 	return e;
 }
 
+static bool is_control(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+static bool has_control(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (is_control(s.p[i]))
+			return true;
+	return false;
+}
+
 /* name may hold anything; the message is one line. */
 static struct err *hostile(const struct unpacking *x, struct str name, const char *what)
 {
 	char *shown = str_z(x->tmp, name);
 	for (char *p = shown; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+		if (is_control(*p))
 			*p = '?';
 	return err_new(E_ARCHIVE, "refused to unpack '%.*s': '%.256s' %s",
 		STR(path_base(x->u->item->path)), shown, what);
@@ -118,37 +136,7 @@ static struct err *open_outer(struct outer *o)
 	return damaged(o->path, r == ARCHIVE_EOF ? NULL : o->ar, "it has no data member");
 }
 
-static struct err *open_inner(struct outer *o, struct archive **ret)
-{
-	struct archive *tar = *ret = la.archive_read_new();
-	la.archive_read_support_format_tar(tar);
-	la.archive_read_support_filter_xz(tar);
-	la.archive_read_support_filter_zstd(tar);
-	la.archive_read_support_filter_gzip(tar);
-	la.archive_read_support_filter_bzip2(tar);
-	la.archive_read_support_filter_lzma(tar);
-	if (la.archive_read_open(tar, o, NULL, feed, NULL) != ARCHIVE_OK)
-		return damaged(o->path, tar, "its data member cannot be read");
-	return NULL;
-}
-
 /* ---- names ---- */
-static bool has_control(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-			return true;
-	return false;
-}
-
-static struct str merge_usr(struct arena *tmp, struct str path)
-{
-	for (size_t i = 0; i < sizeof(merged) / sizeof(merged[0]); i++)
-		if (str_starts(path, str_from(merged[i])))
-			return path_join(tmp, S("usr"), path);
-	return path;
-}
-
 /* A name of the archive -> clean and relative to the tree; "." for the tree itself. */
 static struct err *clean_name(const struct unpacking *x, const char *raw, struct str *ret)
 {
@@ -161,7 +149,12 @@ static struct err *clean_name(const struct unpacking *x, const char *raw, struct
 	while (str_next(&rest, '/', &piece))
 		if (str_eq(piece, S("..")))
 			return hostile(x, name, "leads out of the tree");
-	*ret = merge_usr(x->tmp, path_clean(x->tmp, name));
+	*ret = path_clean(x->tmp, name);
+	for (size_t i = 0; i < sizeof(merged) / sizeof(merged[0]); i++)
+		if (str_starts(*ret, str_from(merged[i]))) {
+			*ret = path_join(x->tmp, S("usr"), *ret);
+			break;
+		}
 	return NULL;
 }
 
@@ -257,34 +250,20 @@ static struct err *move_in(const struct place *p, const char *from)
 	return e;
 }
 
-static struct err *write_all(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t put = write(fd, p, n);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return err_errno("cannot write");
-		p += put;
-		n -= (size_t)put;
-	}
-	return NULL;
-}
-
-static struct err *copy_data(
-	struct unpacking *x, const struct place *p, int fd, struct sdk_record *rec)
+/* The content goes into fd, and its size and hash into rec. */
+static struct err *copy_data(struct unpacking *x, int fd, struct sdk_record *rec)
 {
 	struct hash *h = hash_new(HASH_SHA256);
 	struct err *e = NULL;
 	la_ssize_t n = 0;
 	while (!e && (n = la.archive_read_data(x->tar, x->chunk, CHUNK)) > 0) {
 		hash_add(h, x->chunk, (size_t)n);
-		rec->size += (uint64_t)n;
 		x->total += (uint64_t)n;
-		if (rec->size > max_file || x->total > max_total)
-			e = err_new(E_ARCHIVE, "'%.*s' is larger than any package", STR(p->path));
+		if (rec->size + (uint64_t)n > max_file || x->total > max_total)
+			e = err_new(E_ARCHIVE, "'%.*s' is larger than any package", STR(rec->path));
 		else
-			e = write_all(fd, x->chunk, (size_t)n);
+			e = fs_pwrite(fd, x->chunk, (size_t)n, rec->size);
+		rec->size += (uint64_t)n;
 	}
 	struct digest d = hash_end(h);
 	rec->value = digest_hex(x->tmp, &d);
@@ -304,7 +283,7 @@ static struct err *put_file(struct unpacking *x, struct archive_entry *entry, st
 	int fd = openat(p->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno("cannot create '%.*s' in the tree", STR(p->path));
-	struct err *e = copy_data(x, p, fd, &rec);
+	struct err *e = copy_data(x, fd, &rec);
 	struct timespec times[2] = {{.tv_sec = rec.mtime}, {.tv_sec = rec.mtime}};
 	if (!e && (fchmod(fd, mode) < 0 || futimens(fd, times) < 0))
 		e = err_errno("cannot set mode and time");
@@ -335,26 +314,20 @@ static struct err *put_symlink(struct unpacking *x, struct archive_entry *entry,
 	return NULL;
 }
 
-/* A hard link becomes a line like that of the file that it links to. */
-static struct err *record_twin(struct unpacking *x, struct str target, struct str path)
-{
-	struct sdk_record rec;
-	bool bad;
-	struct str rest = str_dup(x->tmp, buf_str(x->u->record));
-	while (record_next(&rest, &rec, &bad))
-		if (str_eq(rec.path, target)) {
-			rec.path = path;
-			record_add(x->u->record, &rec);
-			return NULL;
-		}
-	return hostile(x, path, "is a hard link to a file that the package does not hold");
-}
-
+/* Its line in the record is like that of the file that it links to. */
 static struct err *put_hardlink(struct unpacking *x, struct archive_entry *entry, struct place *p)
 {
-	struct str target;
+	struct sdk_record twin;
+	bool found = false, bad;
+	struct str target, rest = str_dup(x->tmp, buf_str(x->u->record));
 	TRY(clean_name(x, la.archive_entry_hardlink(entry), &target));
-	TRY(record_twin(x, target, p->path));
+	while (!found && record_next(&rest, &twin, &bad))
+		found = str_eq(twin.path, target);
+	if (!found)
+		return hostile(
+			x, p->path, "is a hard link to a file that the package does not hold");
+	twin.path = p->path;
+	record_add(x->u->record, &twin);
 	CLEANUP(place_done) struct place from;
 	TRY(open_place(x, target, &from));
 	const char *name = beside(x);
@@ -362,8 +335,8 @@ static struct err *put_hardlink(struct unpacking *x, struct archive_entry *entry
 	if (linkat(from.dir, from.base, p->dir, name, 0) < 0)
 		return err_errno("cannot create the hard link '%.*s' in the tree", STR(p->path));
 	TRY(move_in(p, name));
-	unlinkat(p->dir, name,
-		0); /* rename() keeps both names when they are the same file already */
+	/* rename() keeps both names when they are the same file already */
+	unlinkat(p->dir, name, 0);
 	return NULL;
 }
 
@@ -410,20 +383,23 @@ static struct err *put_all(struct unpacking *x)
 
 struct err *deb_unpack(struct arena *tmp, struct sdk_unpack *u)
 {
+	CLEANUP(outer_done) struct outer outer = {.path = u->item->path};
 	CLEANUP(archive_freep) struct archive *tar = NULL;
-	struct outer outer = {.path = u->item->path};
-	CLEANUP(archive_freep) struct archive *ar = NULL;
-	struct unpacking x = {.tmp = tmp, .u = u};
-	struct err *e = open_outer(&outer);
-	ar = outer.ar;
-	TRY(e);
-	TRY(open_inner(&outer, &tar));
+	TRY(open_outer(&outer));
+	tar = la.archive_read_new();
+	la.archive_read_support_format_tar(tar);
+	la.archive_read_support_filter_xz(tar);
+	la.archive_read_support_filter_zstd(tar);
+	la.archive_read_support_filter_gzip(tar);
+	la.archive_read_support_filter_bzip2(tar);
+	la.archive_read_support_filter_lzma(tar);
+	if (la.archive_read_open(tar, &outer, NULL, feed, NULL) != ARCHIVE_OK)
+		return damaged(outer.path, tar, "its data member cannot be read");
 	CLEANUP(fd_closep)
 	int root = open(str_z(tmp, u->root), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return err_errno("cannot open the tree '%.*s'", STR(u->root));
-	x.root = root;
-	x.tar = tar;
+	struct unpacking x = {.tmp = tmp, .u = u, .root = root, .tar = tar};
 	x.chunk = arena_alloc(tmp, CHUNK);
 	return put_all(&x);
 }

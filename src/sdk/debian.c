@@ -14,47 +14,37 @@ static const struct {
 	const char *path, *target;
 } links[] = {
 	/* the usr-merge: base-files' */
-	{.path = "bin", .target = "usr/bin"},
-	{.path = "lib", .target = "usr/lib"},
-	{.path = "lib64", .target = "usr/lib64"},
-	{.path = "sbin", .target = "usr/sbin"},
+	{"bin", "usr/bin"},
+	{"lib", "usr/lib"},
+	{"lib64", "usr/lib64"},
+	{"sbin", "usr/sbin"},
 };
 
-static const char *const folders[] = {
-	"usr/bin",
-	"usr/sbin",
-	"usr/lib",
-	"usr/lib64",
-	"usr/include",
-	"usr/share",
-	"etc",
-	"opt/rocm",
-	"var/lib",
-};
+static const char *const folders[] = {"usr/bin", "usr/sbin", "usr/lib", "usr/lib64", "usr/include",
+	"usr/share", "etc", "opt/rocm", "var/lib"};
 
 /* update-alternatives: link -> the first of these that is there. */
 static const struct {
 	const char *path;
 	const char *const targets[3];
 } alternatives[] = {
-	{.path = "usr/bin/awk", .targets = {"mawk", "gawk"}},
-	{.path = "usr/bin/c++", .targets = {"g++"}},
-	{.path = "usr/bin/cc", .targets = {"gcc"}},
-	{.path = "usr/bin/sh", .targets = {"dash", "bash"}},
-	{.path = "usr/lib/x86_64-linux-gnu/libblas.so.3", .targets = {"blas/libblas.so.3"}},
-	{.path = "usr/lib/x86_64-linux-gnu/libblas.so", .targets = {"blas/libblas.so"}},
-	{.path = "usr/lib/x86_64-linux-gnu/liblapack.so.3", .targets = {"lapack/liblapack.so.3"}},
-	{.path = "usr/lib/x86_64-linux-gnu/liblapack.so", .targets = {"lapack/liblapack.so"}},
+	{"usr/bin/awk", {"mawk", "gawk"}},
+	{"usr/bin/c++", {"g++"}},
+	{"usr/bin/cc", {"gcc"}},
+	{"usr/bin/sh", {"dash", "bash"}},
+	{"usr/lib/x86_64-linux-gnu/libblas.so.3", {"blas/libblas.so.3"}},
+	{"usr/lib/x86_64-linux-gnu/libblas.so", {"blas/libblas.so"}},
+	{"usr/lib/x86_64-linux-gnu/liblapack.so.3", {"lapack/liblapack.so.3"}},
+	{"usr/lib/x86_64-linux-gnu/liblapack.so", {"lapack/liblapack.so"}},
 };
 
 static const struct {
 	const char *path, *text;
 } files[] = {
-	{.path = "etc/passwd",
-		.text = "root:x:0:0:root:/root:/bin/sh\n"
-			"nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"},
-	{.path = "etc/group", .text = "root:x:0:\nnogroup:x:65534:\n"},
-	{.path = "etc/nsswitch.conf", .text = "passwd: files\ngroup: files\nhosts: files dns\n"},
+	{"etc/passwd", "root:x:0:0:root:/root:/bin/sh\n"
+		       "nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"},
+	{"etc/group", "root:x:0:\nnogroup:x:65534:\n"},
+	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"},
 };
 
 static const char *const suites[] = {"sid", "experimental", "trixie", NULL}; /* first: the usual */
@@ -67,10 +57,7 @@ static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 {
 	struct apt_source source = {0};
 	struct str suite = j->spec->suite;
-	size_t known = 0;
-	while (suites[known] && !str_eq(suite, str_from(suites[known])))
-		known++;
-	if (!suites[known]) {
+	if (!str_is_one_of(suite, suites)) {
 		struct err *e = err_new(E_USAGE, "unknown suite '%.*s'", STR(suite));
 		return err_hint(e, "known: sid, experimental, trixie");
 	}
@@ -160,12 +147,10 @@ static struct err *put_file(struct arena *a, struct sdk_job *j, struct str path,
 	struct stat st;
 	TRY(fs_write_if_changed(full, text, 0644));
 	TRY(fs_stat(full, &st));
-	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	record_add(j->made, &(struct sdk_record){.type = 'f',
-				    .size = text.n,
-				    .path = path,
-				    .mtime = st.st_mtim.tv_sec,
-				    .value = digest_hex(a, &d)});
+	struct sdk_record r = {
+		.type = 'f', .size = text.n, .mtime = st.st_mtim.tv_sec, .path = path};
+	r.value = sha256_hex(a, text);
+	record_add(j->made, &r);
 	return NULL;
 }
 

@@ -23,13 +23,12 @@ static const char *const host_libs[] = {
 	"/usr/lib64",
 	"/lib",
 	"/usr/lib",
+	NULL,
 };
-enum { HOST_LIBS = sizeof(host_libs) / sizeof(host_libs[0]) };
 static const char *const loaders[] = {
 	"/usr/lib64/ld-linux-x86-64.so.2",
 	"/lib64/ld-linux-x86-64.so.2",
 };
-static const char lib_inside[] = "/usr/lib/x86_64-linux-gnu";
 
 static struct str loader_below(struct arena *a, struct str root)
 {
@@ -39,35 +38,6 @@ static struct str loader_below(struct arena *a, struct str root)
 			return path;
 	}
 	return S("");
-}
-
-/* The libc that the tree's loader belongs to: "ld.so (Debian GLIBC 2.43-7) stable release ...". */
-static struct err *tree_libc(struct arena *a, struct str loader, struct str *ret)
-{
-	struct proc p = {0};
-	struct proc_result r;
-	strs_add(a, &p.argv, loader);
-	proc_arg(a, &p, "--version", NULL);
-	TRY(proc_check(a, &p, &r));
-	size_t at = str_find(r.out, S("version ")); /* "... release version 2.43." */
-	struct str rest = str_sub(r.out, at + 8, r.out.n);
-	size_t n = 0;
-	while (n < rest.n && ((rest.p[n] >= '0' && rest.p[n] <= '9') || rest.p[n] == '.'))
-		n++;
-	*ret = str_sub(rest, 0, n && rest.p[n - 1] == '.' ? n - 1 : n);
-	return NULL;
-}
-
-/* A launcher that is a shell script (pyenv) is asked which python it starts. */
-static struct err *ask_python(struct arena *a, struct str script, struct str *ret)
-{
-	struct proc p = {0};
-	struct proc_result r;
-	strs_add(a, &p.argv, script);
-	proc_arg(a, &p, "-c", "import sys; print(sys.executable)", NULL);
-	TRY(proc_check(a, &p, &r));
-	*ret = str_trim(r.out);
-	return NULL;
 }
 
 /* "#!/venv/bin/python -s" -> interpreter and argument in front of argv. */
@@ -83,7 +53,13 @@ static struct err *through_script(struct arena *a, struct str head, struct strs 
 	}
 	bool shell = str_ends(interpreter, S("sh"));
 	if (shell && str_starts(path_base(argv->v[0]), S("python"))) {
-		TRY(ask_python(a, argv->v[0], &argv->v[0]));
+		/* a launcher that is a shell script (pyenv) is asked which python it starts */
+		struct proc p = {0};
+		struct proc_result r;
+		proc_arg(a, &p, str_z(a, argv->v[0]), "-c", "import sys; print(sys.executable)",
+			NULL);
+		TRY(proc_check(a, &p, &r));
+		argv->v[0] = str_trim(r.out);
 		return NULL;
 	}
 	if (shell || !interpreter.n)
@@ -92,8 +68,7 @@ static struct err *through_script(struct arena *a, struct str head, struct strs 
 	strs_add(a, &out, str_dup(a, interpreter));
 	if (rest.n)
 		strs_add(a, &out, str_dup(a, rest));
-	for (size_t i = 0; i < argv->n; i++)
-		strs_add(a, &out, argv->v[i]);
+	strs_add_all(a, &out, argv);
 	*argv = out;
 	return NULL;
 }
@@ -117,22 +92,6 @@ static struct err *find_program(struct arena *a, struct strs *argv)
 	return err_new(E_USAGE, "'%.*s' is neither an ELF program nor a script", STR(argv->v[0]));
 }
 
-/* The tree's loader finds this machine's libraries by itself (ld.so.cache), behind RUNPATHs; they
- * must not be named here, else they would hide what a RUNPATH names (a pyenv's libpython). */
-static struct str library_path(struct arena *a, const struct sdk *sdk, bool tree_first)
-{
-	struct strs list = {0};
-	for (size_t i = 0; !tree_first && sdk->root.n && i < HOST_LIBS; i++)
-		if (fs_is_dir(str_from(host_libs[i])))
-			strs_add(a, &list, str_from(host_libs[i]));
-	for (size_t i = 0; i < sdk->lib_dirs.n; i++)
-		strs_add(a, &list, str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(sdk->lib_dirs.v[i])));
-	if (sdk->root.n)
-		strs_add(a, &list, str_fmt(a, "%.*s%s", STR(sdk->root), lib_inside));
-	struct str path = str_join(a, &list, S(":")), env = str_from(getenv("LD_LIBRARY_PATH"));
-	return env.n ? str_fmt(a, "%.*s:%.*s", STR(env), STR(path)) : path;
-}
-
 /* glibc's versions are "2.43": two numbers. */
 static uint64_t libc_number(struct str version)
 {
@@ -146,30 +105,45 @@ static uint64_t libc_number(struct str version)
 
 struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p)
 {
+	struct strs argv = {0}, libs = {0};
+	struct str loader = loader_below(a, sdk->root), real;
 	if (!p->argv.n)
 		return err_new(E_USAGE, "there is no program to run");
-	struct strs argv = {0};
-	for (size_t i = 0; i < p->argv.n; i++)
-		strs_add(a, &argv, p->argv.v[i]);
+	strs_add_all(a, &argv, &p->argv);
 	TRY(find_program(a, &argv));
-	struct str loader = loader_below(a, sdk->root), libc;
-	bool tree_first = false;
 	if (!loader.n)
 		return err_new(E_SDK, "the SDK '%.*s' has no loader (ld-linux-x86-64.so.2)",
 			STR(sdk->name));
+	bool tree_first = false;
 	if (sdk->root.n) {
-		TRY(tree_libc(a, loader, &libc));
-		tree_first = libc_number(libc) > libc_number(str_from(gnu_get_libc_version()));
+		struct proc ask = {0};
+		struct proc_result r;
+		proc_arg(a, &ask, str_z(a, loader), "--version", NULL);
+		TRY(proc_check(a, &ask, &r));
+		/* "ld.so (Debian GLIBC 2.43-7) stable release version 2.43." */
+		tree_first = libc_number(version_after(r.out, S("version "))) >
+			     libc_number(str_from(gnu_get_libc_version()));
 	}
 	if (!tree_first)
 		loader = loader_below(a, S(""));
+	/* The tree's loader finds this machine's libraries by itself (ld.so.cache), behind
+	 * RUNPATHs; they must not be named then, else they would hide what a RUNPATH names (a
+	 * pyenv's libpython). */
+	struct str env = str_from(getenv("LD_LIBRARY_PATH"));
+	if (env.n)
+		strs_add(a, &libs, env);
+	for (size_t i = 0; !tree_first && sdk->root.n && host_libs[i]; i++)
+		if (fs_is_dir(str_from(host_libs[i])))
+			strs_add(a, &libs, str_from(host_libs[i]));
+	for (size_t i = 0; i < sdk->lib_dirs.n; i++)
+		strs_add(a, &libs, sdk_outside(a, sdk, sdk->lib_dirs.v[i]));
+	if (sdk->root.n)
+		strs_add(a, &libs, sdk_outside(a, sdk, S("/usr/lib/x86_64-linux-gnu")));
 	p->argv = (struct strs){0};
-	strs_add(a, &p->argv, loader);
-	proc_arg(a, p, "--argv0", argv.v[0].p, "--library-path", NULL);
-	strs_add(a, &p->argv, library_path(a, sdk, tree_first));
-	struct str real;
-	strs_add(a, &p->argv, fs_real(a, argv.v[0], &real) ? real : argv.v[0]);
-	for (size_t i = 1; i < argv.n; i++)
-		strs_add(a, &p->argv, argv.v[i]);
+	proc_arg(a, p, str_z(a, loader), "--argv0", str_z(a, argv.v[0]), "--library-path",
+		str_z(a, str_join(a, &libs, S(":"))), NULL);
+	if (fs_real(a, argv.v[0], &real))
+		argv.v[0] = real;
+	strs_add_all(a, &p->argv, &argv);
 	return NULL;
 }

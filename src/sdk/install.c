@@ -15,7 +15,7 @@
 #include "know/know.h"
 #include "sdk/provider.h"
 
-enum { MAX_RECORD = 256 << 20, UNPACKED = 5 /* times the size of a package, at most as a rule */ };
+enum { UNPACKED = 5 /* times the size of a package, at most as a rule */ };
 
 struct install {
 	const struct sdk_provider *provider;
@@ -41,22 +41,6 @@ static void scratch_removep(struct str *dir)
 }
 
 /* ---- what is to be done ---- */
-static struct str record_path(struct arena *a, struct str dir, struct str package)
-{
-	return str_fmt(a, "%.*s/records/%.*s", STR(dir), STR(package));
-}
-
-/* Does an installed package change its version? Then the tree is made anew. */
-static bool replaces(const struct install *in)
-{
-	VEC_EACH (const struct sdk_item, i, &in->job.items) {
-		const struct sdk_package *p = sdk_manifest_package(&in->old, i->name);
-		if (p && !str_eq(p->sha256, i->sha256))
-			return true;
-	}
-	return false;
-}
-
 /* Is the package in the working tree, as far as a quick look tells? */
 static struct err *is_done(const struct install *in, const struct sdk_item *item, bool *ret)
 {
@@ -64,7 +48,7 @@ static struct err *is_done(const struct install *in, const struct sdk_item *item
 	struct str text, root = path_join(&tmp, in->work, S("root"));
 	struct str head = record_head(&tmp, item->version, item->sha256);
 	*ret = false;
-	TRY(fs_read_opt(&tmp, record_path(&tmp, in->work, item->name), MAX_RECORD, &text));
+	TRY(fs_read_opt(&tmp, record_path(&tmp, in->work, item->name), RECORD_MAX, &text));
 	if (!text.p || !str_starts(text, head) || strs_has(&in->damaged, item->name))
 		return NULL;
 	struct sdk_record r;
@@ -82,25 +66,22 @@ static int larger_first(const void *a, const void *b)
 	return x->size < y->size ? 1 : x->size > y->size ? -1 : 0;
 }
 
-static struct err *find_need(struct arena *a, struct install *in)
+/* Sets what is to be fetched and unpacked, and tells it. */
+static struct err *find_need(struct arena *a, struct install *in, struct sdk_done *ret)
 {
 	VEC_EACH (struct sdk_item, i, &in->job.items) {
 		bool done;
 		TRY(is_done(in, i, &done));
-		if (!done)
-			*VEC_PUSH(a, &in->need) = *i;
+		if (done)
+			continue;
+		*VEC_PUSH(a, &in->need) = *i;
+		ret->bytes += i->size;
 	}
 	if (in->need.n)
 		qsort(in->need.v, in->need.n, sizeof(*in->need.v), larger_first);
+	ret->packages = in->need.n;
+	ret->repaired = in->damaged.n;
 	return NULL;
-}
-
-static uint64_t need_bytes(const struct install *in)
-{
-	uint64_t sum = 0;
-	VEC_EACH (const struct sdk_item, i, &in->need)
-		sum += i->size;
-	return sum;
 }
 
 /* ---- unpacking ---- */
@@ -121,27 +102,13 @@ static struct err *unpack_one(struct arena *tmp, void *user)
 	return NULL;
 }
 
-static struct err *unpack_all(struct arena *a, struct install *in)
-{
-	size_t n = in->need.n;
-	struct unpack_job *jobs = arena_array(a, n, sizeof(*jobs));
-	for (size_t i = 0; i < n; i++)
-		jobs[i] = (struct unpack_job){.in = in, .item = &in->need.v[i]};
-	in->progress = progress_begin(
-		S("Unpacking"), str_fmt(a, "%zu packages", n), UNIT_BYTES, need_bytes(in));
-	struct err *e = pool_each(0, jobs, n, sizeof(*jobs), unpack_one);
-	progress_end(in->progress);
-	return e;
-}
-
 /* ---- the manifest ---- */
 static struct err *add_package(struct arena *a, struct install *in, struct sdk_package p)
 {
 	ARENA(tmp);
 	struct str text;
-	TRY(fs_read(&tmp, record_path(&tmp, in->work, p.name), MAX_RECORD, &text));
-	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	p.record = digest_hex(a, &d);
+	TRY(fs_read(&tmp, record_path(&tmp, in->work, p.name), RECORD_MAX, &text));
+	p.record = sha256_hex(a, text);
 	p.files = p.bytes = 0;
 	struct sdk_record r;
 	bool bad;
@@ -176,9 +143,10 @@ static struct err *make_manifest(struct arena *a, struct install *in)
 	return NULL;
 }
 
-/* What belongs to no package: the links that scripts would have made, and the view. */
-static struct err *make_rest(struct arena *a, struct install *in)
+static struct err *complete(struct arena *a, struct install *in)
 {
+	struct sdk probe = {0};
+	/* a package of our own: the links that scripts would have made, and the view /opt/rocm */
 	BUF(made, a);
 	in->job.made = &made;
 	buf_add(&made, record_head(a, S("1"), S("-")));
@@ -186,38 +154,32 @@ static struct err *make_rest(struct arena *a, struct install *in)
 	TRY(make_manifest(a, in));
 	TRY(opt_rocm_make(a, in->work, &in->new, &made));
 	TRY(fs_write(record_path(a, in->work, S(SDK_MADE)), buf_str(&made), 0644));
-	return add_package(a, in, (struct sdk_package){.name = S(SDK_MADE), .version = S("1")});
-}
-
-/* The fresh folder takes the place of the old one, if there is one. */
-static struct err *take_place(struct install *in)
-{
-	if (str_eq(in->work, in->dir))
-		return NULL;
-	if (!fs_exists(in->dir))
-		return fs_rename(in->stage, in->dir);
-	TRY_CTX(fs_exchange(in->stage, in->dir), "cannot put '%.*s' in place", STR(in->dir));
-	return fs_remove_tree(in->stage);
-}
-
-static struct err *complete(struct arena *a, struct install *in)
-{
-	struct sdk probe = {0};
-	TRY(make_rest(a, in));
+	TRY(add_package(a, in, (struct sdk_package){.name = S(SDK_MADE), .version = S("1")}));
 	TRY(sdk_open_tree(a, in->job.root, &probe));
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
 	TRY(fs_sync_all(in->work)); /* before the manifest says that it is there */
 	TRY(sdk_manifest_write(a, in->work, &in->new));
 	TRY(fs_remove(path_join(a, in->work, S("damaged"))));
-	return take_place(in);
+	if (str_eq(in->work, in->dir))
+		return NULL;
+	/* the fresh folder takes the place of the old one, if there is one */
+	if (!fs_exists(in->dir))
+		return fs_rename(in->stage, in->dir);
+	TRY_CTX(fs_exchange(in->stage, in->dir), "cannot put '%.*s' in place", STR(in->dir));
+	return fs_remove_tree(in->stage);
 }
 
 /* ---- the whole ---- */
 static struct err *resolve(struct arena *a, struct install *in)
 {
 	TRY(in->provider->resolve(a, &in->job));
-	bool fresh = !in->old.provider.n || replaces(in);
+	/* where an installed package changes its version, the tree is made anew */
+	bool fresh = !in->old.provider.n;
+	VEC_EACH (const struct sdk_item, i, &in->job.items) {
+		const struct sdk_package *p = sdk_manifest_package(&in->old, i->name);
+		fresh = fresh || (p && !str_eq(p->sha256, i->sha256));
+	}
 	in->work = fresh ? in->stage : in->dir;
 	in->job.root = path_join(a, in->work, S("root"));
 	if (fresh)
@@ -225,25 +187,11 @@ static struct err *resolve(struct arena *a, struct install *in)
 	return NULL;
 }
 
-/* What a killed install left: a complete stage is an old tree, or one that only lacks its rename.
- */
-static struct err *tidy(struct arena *a, struct install *in)
-{
-	if (!fs_exists(path_join(a, in->stage, S("sdk.json"))))
-		return NULL;
-	if (fs_exists(in->dir))
-		return fs_remove_tree(in->stage);
-	return fs_rename(in->stage, in->dir);
-}
-
 static struct err *fill(struct arena *a, struct install *in, struct sdk_done *done)
 {
 	TRY(fs_mkdirs(in->job.root));
 	TRY(fs_mkdirs(path_join(a, in->work, S("records"))));
-	TRY(find_need(a, in));
-	done->packages = in->need.n;
-	done->bytes = need_bytes(in);
-	done->repaired = in->damaged.n;
+	TRY(find_need(a, in, done));
 	uint64_t want = done->bytes * UNPACKED, have;
 	if (fs_free_space(in->work, &have) && have < want) {
 		struct err *e = err_new(E_NOSPACE,
@@ -255,7 +203,15 @@ static struct err *fill(struct arena *a, struct install *in, struct sdk_done *do
 	}
 	TRY(fs_mkdirs(in->job.cache));
 	TRY(in->provider->fetch(a, &in->job, &in->need));
-	TRY(unpack_all(a, in));
+	size_t n = in->need.n;
+	struct unpack_job *jobs = arena_array(a, n, sizeof(*jobs));
+	for (size_t i = 0; i < n; i++)
+		jobs[i] = (struct unpack_job){.in = in, .item = &in->need.v[i]};
+	in->progress = progress_begin(
+		S("Unpacking"), str_fmt(a, "%zu packages", n), UNIT_BYTES, done->bytes);
+	struct err *e = pool_each(0, jobs, n, sizeof(*jobs), unpack_one);
+	progress_end(in->progress);
+	TRY(e);
 	return complete(a, in);
 }
 
@@ -266,7 +222,7 @@ static struct err *start(struct arena *a, const struct sdk_spec *spec, struct in
 	in->job.name = sdk_name(a, &in->spec);
 	in->job.cache = fs_place(a, FS_CACHE, S("sdk"));
 	in->dir = sdk_dir(a, in->job.name);
-	in->stage = str_fmt(a, "%.*s/.%.*s.new", STR(path_dir(in->dir)), STR(in->job.name));
+	in->stage = sdk_stage(a, in->job.name);
 	in->job.components = sdk_wanted(a, spec);
 	if (!in->provider->resolve)
 		return NULL;
@@ -309,7 +265,9 @@ struct err *sdk_install_report(
 		return sdk_open(a, spec, ret);
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, in.job.name, &lock));
-	TRY(tidy(a, &in));
+	/* what a killed install left: a complete stage is an old tree, or only lacks its rename */
+	if (fs_exists(path_join(a, in.stage, S("sdk.json"))))
+		TRY(fs_exists(in.dir) ? fs_remove_tree(in.stage) : fs_rename(in.stage, in.dir));
 	TRY(look(a, &in, &done->nothing));
 	if (!done->nothing) {
 		TRY_CTX(resolve(a, &in), "cannot install the SDK '%.*s'", STR(in.job.name));
@@ -341,10 +299,7 @@ struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk
 	TRY(in.provider->borrow(a, &in.job, scratch));
 	in.job.cache = scratch;
 	TRY(resolve(a, &in));
-	TRY(find_need(a, &in));
-	ret->packages = in.need.n;
-	ret->bytes = need_bytes(&in);
-	ret->repaired = in.damaged.n;
+	TRY(find_need(a, &in, ret));
 	VEC_EACH (struct sdk_item, i, &in.need)
 		strs_add(a, ret_packages, str_fmt(a, "%.*s %.*s", STR(i->name), STR(i->version)));
 	return NULL;

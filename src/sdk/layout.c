@@ -24,25 +24,6 @@ static const char *const device_libs[] = {"amdgcn/bitcode", "llvm/amdgcn/bitcode
 	"lib/llvm-%N/lib/clang/%N/lib/amdgcn/bitcode"};
 static const char *const lib_dirs[] = {"lib", "lib64", "lib/x86_64-linux-gnu"};
 
-static struct str outside(struct arena *a, const struct sdk *sdk, struct str path)
-{
-	return str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(path));
-}
-
-static struct str substitute(struct arena *a, struct str prefix, const char *pattern, unsigned n)
-{
-	BUF(out, a);
-	buf_fmt(&out, "%.*s/", STR(prefix));
-	for (const char *p = pattern; *p; p++)
-		if (p[0] == '%' && p[1] == 'N') {
-			buf_fmt(&out, "%u", n);
-			p++;
-		} else {
-			buf_char(&out, *p);
-		}
-	return buf_str(&out);
-}
-
 /* The first path of the patterns that is there, or "". */
 static struct str first(struct arena *a, const struct sdk *sdk, struct str prefix,
 	const char *const *patterns, size_t count)
@@ -50,9 +31,16 @@ static struct str first(struct arena *a, const struct sdk *sdk, struct str prefi
 	for (size_t i = 0; i < count; i++) {
 		bool versions = str_contains(str_from(patterns[i]), S("%N"));
 		for (unsigned n = versions ? NEWEST_LLVM : 1; n > 0; n--) {
-			struct str path = substitute(a, prefix, patterns[i], n);
-			if (fs_exists(outside(a, sdk, path)))
-				return path;
+			BUF(path, a);
+			struct str rest = str_from(patterns[i]);
+			buf_fmt(&path, "%.*s/", STR(prefix));
+			for (size_t at; (at = str_find(rest, S("%N"))) < rest.n;) {
+				buf_fmt(&path, "%.*s%u", (int)at, rest.p, n);
+				rest = str_sub(rest, at + 2, rest.n);
+			}
+			buf_add(&path, rest);
+			if (fs_exists(sdk_outside(a, sdk, buf_str(&path))))
+				return buf_str(&path);
 		}
 	}
 	return S("");
@@ -64,12 +52,7 @@ static struct str first(struct arena *a, const struct sdk *sdk, struct str prefi
 static struct str beside(struct arena *a, const struct sdk *sdk, const char *name)
 {
 	struct str path = path_join(a, path_dir(sdk->clang), str_from(name));
-	return fs_exists(outside(a, sdk, path)) ? path : S("");
-}
-
-static void add_flag(struct arena *a, struct sdk *sdk, const char *flag, struct str value)
-{
-	strs_add(a, &sdk->clang_flags, str_fmt(a, "%s=%.*s", flag, STR(value)));
+	return fs_exists(sdk_outside(a, sdk, path)) ? path : S("");
 }
 
 static bool amd_layout(struct str prefix, struct str bitcode)
@@ -78,41 +61,19 @@ static bool amd_layout(struct str prefix, struct str bitcode)
 	return !str_starts(str_sub(bitcode, n, bitcode.n), S("lib/llvm-"));
 }
 
-static void set_flags(struct arena *a, struct str prefix, struct sdk *sdk)
-{
-	add_flag(a, sdk, "--hip-path", prefix);
-	if (amd_layout(prefix, sdk->device_libs))
-		add_flag(a, sdk, "--rocm-path", prefix);
-	add_flag(a, sdk, "--rocm-device-lib-path", sdk->device_libs);
-}
-
 static struct err *missing(const struct sdk *sdk, struct str prefix, const char *what)
 {
 	struct str root = sdk->root.n ? sdk->root : S("/");
-	struct err *e =
-		err_new(E_SDK, "there is no %s in '%.*s' of '%.*s'", what, STR(prefix), STR(root));
-	return e;
+	return err_new(E_SDK, "there is no %s in '%.*s' of '%.*s'", what, STR(prefix), STR(root));
 }
 
 /* ---- versions ---- */
-/* set(PACKAGE_VERSION "6.4.43484") of CMake's version files. */
-static struct str cmake_version(struct arena *a, struct str text)
-{
-	struct str line, key = S("set(PACKAGE_VERSION \"");
-	while (str_next(&text, '\n', &line)) {
-		line = str_trim(line);
-		if (!str_starts(line, key))
-			continue;
-		struct str v = str_sub(line, key.n, line.n);
-		return str_dup(a, str_sub(v, 0, str_chr(v, '"')));
-	}
-	return S("");
-}
-
+/* set(PACKAGE_VERSION "6.4.43484") of the version file in a package's CMake folder. */
 static struct err *one_package(struct arena *a, struct str dir, struct str name, struct sdk *sdk)
 {
+	const struct str key = S("set(PACKAGE_VERSION \"");
 	struct strs files;
-	struct str text;
+	struct str text, line;
 	if (!fs_is_dir(dir))
 		return NULL;
 	TRY(fs_list(a, dir, &files));
@@ -121,10 +82,15 @@ static struct err *one_package(struct arena *a, struct str dir, struct str name,
 			!str_ends(files.v[i], S("ConfigVersion.cmake")))
 			continue;
 		TRY(fs_read(a, path_join(a, dir, files.v[i]), MAX_CMAKE, &text));
-		struct str version = cmake_version(a, text);
+		struct str version = {0};
+		while (!version.n && str_next(&text, '\n', &line)) {
+			line = str_trim(line);
+			if (str_starts(line, key))
+				str_cut(str_sub(line, key.n, line.n), '"', &version, &line);
+		}
 		if (version.n)
 			*VEC_PUSH(a, &sdk->components) = (struct sdk_component){
-				.name = str_lower(a, name), .version = version};
+				.name = str_lower(a, name), .version = str_dup(a, version)};
 		return NULL;
 	}
 	return NULL;
@@ -133,7 +99,7 @@ static struct err *one_package(struct arena *a, struct str dir, struct str name,
 static struct err *find_versions(struct arena *a, struct sdk *sdk)
 {
 	for (size_t i = 0; i < sdk->lib_dirs.n; i++) {
-		struct str dir = path_join(a, outside(a, sdk, sdk->lib_dirs.v[i]), S("cmake"));
+		struct str dir = path_join(a, sdk_outside(a, sdk, sdk->lib_dirs.v[i]), S("cmake"));
 		struct strs names;
 		if (!fs_is_dir(dir))
 			continue;
@@ -154,7 +120,7 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 	if (!sdk->device_libs.n)
 		return missing(sdk, prefix, "device library (amdgcn/bitcode)");
 	sdk->include = path_join(a, prefix, S("include"));
-	if (!fs_exists(outside(a, sdk, path_join(a, sdk->include, S("hip/hip_runtime.h")))))
+	if (!fs_exists(sdk_outside(a, sdk, path_join(a, sdk->include, S("hip/hip_runtime.h")))))
 		return missing(sdk, prefix, "HIP header (hip/hip_runtime.h)");
 	sdk->bundler = beside(a, sdk, "clang-offload-bundler");
 	sdk->lld = beside(a, sdk, "ld.lld");
@@ -163,13 +129,28 @@ struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk)
 	strs_add(a, &sdk->path, path_join(a, prefix, S("bin")));
 	for (size_t i = 0; i < sizeof(lib_dirs) / sizeof(lib_dirs[0]); i++) {
 		struct str dir = path_join(a, prefix, str_from(lib_dirs[i]));
-		if (fs_exists(outside(a, sdk, path_join(a, dir, S("libamdhip64.so")))))
+		if (fs_exists(sdk_outside(a, sdk, path_join(a, dir, S("libamdhip64.so")))))
 			strs_add(a, &sdk->lib_dirs, dir);
 	}
 	if (!sdk->lib_dirs.n)
 		return missing(sdk, prefix, "HIP library (libamdhip64.so)");
-	set_flags(a, prefix, sdk);
+	strs_add(a, &sdk->clang_flags, str_fmt(a, "--hip-path=%.*s", STR(prefix)));
+	if (amd_layout(prefix, sdk->device_libs))
+		strs_add(a, &sdk->clang_flags, str_fmt(a, "--rocm-path=%.*s", STR(prefix)));
+	strs_add(a, &sdk->clang_flags,
+		str_fmt(a, "--rocm-device-lib-path=%.*s", STR(sdk->device_libs)));
 	return find_versions(a, sdk);
+}
+
+struct str version_after(struct str text, struct str mark)
+{
+	struct str rest = str_sub(text, str_find(text, mark) + mark.n, text.n);
+	size_t n = 0;
+	while (n < rest.n && ((rest.p[n] >= '0' && rest.p[n] <= '9') || rest.p[n] == '.'))
+		n++;
+	while (n && rest.p[n - 1] == '.') /* of the sentence */
+		n--;
+	return str_sub(rest, 0, n);
 }
 
 struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct str *ret)
@@ -180,13 +161,8 @@ struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct 
 	proc_arg(a, &p, sdk->clang.p, "--version", NULL);
 	TRY(sdk_wrap(a, sdk, &none, S(""), &p));
 	TRY(proc_check(a, &p, &r));
-	size_t at = str_find(r.out, S("clang version "));
-	struct str rest = str_sub(r.out, at + sizeof("clang version ") - 1, r.out.n);
-	size_t n = 0;
-	while (n < rest.n && ((rest.p[n] >= '0' && rest.p[n] <= '9') || rest.p[n] == '.'))
-		n++;
-	*ret = str_sub(rest, 0, n);
-	if (!n)
+	*ret = version_after(r.out, S("clang version "));
+	if (!ret->n)
 		return err_new(E_SDK, "'%.*s --version' tells no version", STR(sdk->clang));
 	return NULL;
 }

@@ -64,8 +64,8 @@ struct err *sdk_manifest_read(struct arena *a, struct str dir, struct sdk_manife
 
 struct err *sdk_manifest_write(struct arena *a, struct str dir, const struct sdk_manifest *m)
 {
-	struct str text = json_document(a, 1, manifest_fields, m);
-	return fs_write(path_join(a, dir, S("sdk.json")), text, 0644);
+	return fs_write(
+		path_join(a, dir, S("sdk.json")), json_document(a, 1, manifest_fields, m), 0644);
 }
 
 const struct sdk_package *sdk_manifest_package(const struct sdk_manifest *m, struct str name)
@@ -85,7 +85,5 @@ struct str sdk_manifest_fingerprint(struct arena *a, const struct sdk_manifest *
 			str_fmt(&tmp, "%.*s %.*s %.*s", STR(p->name), STR(p->version),
 				STR(p->sha256)));
 	strs_sort(&lines);
-	struct str text = str_join(&tmp, &lines, S("\n"));
-	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	return digest_hex(a, &d);
+	return sha256_hex(a, str_join(&tmp, &lines, S("\n")));
 }

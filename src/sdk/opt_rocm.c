@@ -1,5 +1,5 @@
-/* Making /opt/rocm inside a tree that has ROCm among all else: links to ROCm's own files; see sdk.h. Links are relative, so that the view is the
- * same seen from the sandbox and from outside. */
+/* Making /opt/rocm inside a tree that has ROCm among all else: links to ROCm's own files; see sdk.h.
+ * Links are relative, so that the view is the same seen from the sandbox and from outside. */
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -8,20 +8,18 @@
 #include "know/know.h"
 #include "sdk/provider.h"
 
-enum { MAX_RECORD = 256 << 20 };
-
 /* Entries directly below these folders are linked one by one. */
 static const struct {
 	const char *from, *to;
 } groups[] = {
-	{.from = "usr/include/", .to = "opt/rocm/include/"},
-	{.from = "usr/include/x86_64-linux-gnu/", .to = "opt/rocm/include/"},
-	{.from = "usr/lib/x86_64-linux-gnu/", .to = "opt/rocm/lib/"},
-	{.from = "usr/lib/x86_64-linux-gnu/cmake/", .to = "opt/rocm/lib/cmake/"},
-	{.from = "usr/lib/cmake/", .to = "opt/rocm/lib/cmake/"},
-	{.from = "usr/share/cmake/", .to = "opt/rocm/lib/cmake/"},
-	{.from = "usr/share/hip/", .to = "opt/rocm/share/hip/"},
-	{.from = "usr/bin/", .to = "opt/rocm/bin/"},
+	{"usr/include/", "opt/rocm/include/"},
+	{"usr/include/x86_64-linux-gnu/", "opt/rocm/include/"},
+	{"usr/lib/x86_64-linux-gnu/", "opt/rocm/lib/"},
+	{"usr/lib/x86_64-linux-gnu/cmake/", "opt/rocm/lib/cmake/"},
+	{"usr/lib/cmake/", "opt/rocm/lib/cmake/"},
+	{"usr/share/cmake/", "opt/rocm/lib/cmake/"},
+	{"usr/share/hip/", "opt/rocm/share/hip/"},
+	{"usr/bin/", "opt/rocm/bin/"},
 };
 
 static struct err *link_to(struct arena *a, struct str root, struct str target, struct str link)
@@ -39,74 +37,54 @@ static struct err *link_to(struct arena *a, struct str root, struct str target, 
 	return fs_symlink(want, full);
 }
 
-/* "usr/include/hip/x.h" of a group -> "usr/include/hip"; a folder that is a group itself is none.
- */
-static bool top_entry(struct str path, struct str *ret_target, size_t *ret_group)
-{
-	bool found = false;
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-		struct str from = str_from(groups[i].from);
-		if (!str_starts(path, from))
-			continue;
-		struct str rest = str_sub(path, from.n, path.n);
-		*ret_target = str_sub(path, 0, from.n + str_chr(rest, '/'));
-		*ret_group = i;
-		found = true; /* the longest group wins: they are listed outer first */
-	}
-	return found;
-}
-
+/* What a file belongs to is linked: for "usr/include/hip/x.h" that is "usr/include/hip". */
 static struct err *link_record(struct arena *a, struct str root, struct str text, struct map *done)
 {
 	struct sdk_record r;
 	bool bad;
 	while (record_next(&text, &r, &bad)) {
-		struct str target;
-		size_t group;
-		if (!top_entry(r.path, &target, &group) || map_get(done, target))
+		struct str target = {0}, to = {0};
+		/* the longest group wins: they are listed outer first */
+		for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+			struct str from = str_from(groups[i].from);
+			if (!str_starts(r.path, from))
+				continue;
+			struct str rest = str_sub(r.path, from.n, r.path.n);
+			target = str_sub(r.path, 0, from.n + str_chr(rest, '/'));
+			to = str_from(groups[i].to);
+		}
+		/* a folder that is a group itself is not linked */
+		if (!to.n || !map_put(done, target, done) || str_eq(path_base(target), S("cmake")))
 			continue;
-		map_put(done, target, done);
-		struct str name = path_base(target);
-		if (str_eq(name, S("cmake")))
-			continue;
-		TRY(link_to(a, root, target, str_fmt(a, "%s%.*s", groups[group].to, STR(name))));
+		TRY(link_to(a, root, target, path_join(a, to, path_base(target))));
 	}
 	return NULL;
 }
 
-/* The LLVM in use: the newest usr/lib/llvm-N that has device libraries, "" without. */
-static struct err *newest_llvm(struct arena *a, struct str root, struct str *ret)
+/* The LLVM in use, if there is one: the newest usr/lib/llvm-N that has device libraries. */
+static struct err *link_llvm(struct arena *a, struct str root)
 {
 	struct strs names = {0};
 	uint64_t best = 0, n;
-	struct str lib = path_join(a, root, S("usr/lib"));
-	*ret = S("");
+	struct str lib = path_join(a, root, S("usr/lib")), llvm = {0}, amdgcn = {0};
 	if (fs_is_dir(lib))
 		TRY(fs_list(a, lib, &names));
 	for (size_t i = 0; i < names.n; i++) {
 		if (!str_starts(names.v[i], S("llvm-")) ||
 			!str_u64(str_sub(names.v[i], 5, names.v[i].n), 10, &n) || n < best)
 			continue;
-		struct str bitcode = str_fmt(a, "%.*s/%.*s/lib/clang/%llu/amdgcn/bitcode", STR(lib),
+		struct str inside = str_fmt(a, "usr/lib/%.*s/lib/clang/%llu/amdgcn",
 			STR(names.v[i]), (unsigned long long)n);
-		if (!fs_is_dir(bitcode))
+		if (!fs_is_dir(path_join(a, path_join(a, root, inside), S("bitcode"))))
 			continue;
 		best = n;
-		*ret = str_fmt(a, "usr/lib/%.*s", STR(names.v[i]));
+		llvm = path_join(a, S("usr/lib"), names.v[i]);
+		amdgcn = inside;
 	}
-	return NULL;
-}
-
-static struct err *link_llvm(struct arena *a, struct str root)
-{
-	struct str llvm;
-	TRY(newest_llvm(a, root, &llvm));
 	if (!llvm.n)
 		return NULL;
 	TRY(link_to(a, root, llvm, S("opt/rocm/llvm")));
-	struct str major = str_sub(llvm, sizeof("usr/lib/llvm-") - 1, llvm.n);
-	return link_to(a, root, str_fmt(a, "%.*s/lib/clang/%.*s/amdgcn", STR(llvm), STR(major)),
-		S("opt/rocm/amdgcn"));
+	return link_to(a, root, amdgcn, S("opt/rocm/amdgcn"));
 }
 
 struct visit {
@@ -144,8 +122,7 @@ struct err *opt_rocm_make(
 		struct str text;
 		if (!know_rocm_package(p->name))
 			continue;
-		struct str path = str_fmt(a, "%.*s/records/%.*s", STR(dir), STR(p->name));
-		TRY(fs_read(a, path, MAX_RECORD, &text));
+		TRY(fs_read(a, record_path(a, dir, p->name), RECORD_MAX, &text));
 		TRY(link_record(a, root, text, &done));
 	}
 	TRY(link_llvm(a, root));

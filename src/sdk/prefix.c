@@ -16,47 +16,38 @@ static struct err *open_at(struct arena *a, struct str root, struct str prefix, 
 	return NULL;
 }
 
-/* A prefix below another system's root: ROOT/usr, ROOT/opt/rocm -> ROOT. */
-static bool split_root(struct arena *a, struct str path, struct str *ret_root, struct str *ret_in)
+static bool has_loader(struct arena *a, struct str root)
 {
-	for (struct str at = path; at.n > 1; at = path_dir(at)) {
-		struct str up = path_dir(at);
-		if (up.n <= 1 || !fs_exists(path_join(a, up, S("usr/lib64/ld-linux-x86-64.so.2"))))
-			continue;
-		*ret_root = up;
-		*ret_in = str_sub(path, up.n, path.n);
-		return true;
-	}
-	return false;
+	return root.n > 1 && fs_exists(path_join(a, root, S("usr/lib64/ld-linux-x86-64.so.2")));
 }
 
 static struct err *find(struct arena *a, struct str path, struct sdk *ret)
 {
-	struct str root, in;
-	if (fs_exists(path_join(a, path, S("usr/lib64/ld-linux-x86-64.so.2"))) && path.n > 1) {
-		struct str amd = path_join(a, path, S("opt/rocm"));
-		return open_at(a, path, fs_exists(amd) ? S("/opt/rocm") : S("/usr"), ret);
+	if (has_loader(a, path)) {
+		bool amd = fs_exists(path_join(a, path, S("opt/rocm")));
+		return open_at(a, path, amd ? S("/opt/rocm") : S("/usr"), ret);
 	}
 	TRY(open_at(a, S(""), path, ret));
 	struct str version;
 	CLEANUP(err_freep) struct err *broken = layout_clang_version(a, ret, &version);
-	return broken && split_root(a, path, &root, &in) ? open_at(a, root, in, ret) : NULL;
+	/* a prefix below another system's root: ROOT/usr, ROOT/opt/rocm */
+	for (struct str root = path_dir(path); broken && root.n > 1; root = path_dir(root))
+		if (has_loader(a, root))
+			return open_at(a, root, str_sub(path, root.n, path.n), ret);
+	return NULL;
 }
 
 /* Of what a prefix is made of we know versions and the compiler's file only. */
 static struct err *fingerprint(struct arena *a, struct sdk *sdk)
 {
 	BUF(out, a);
-	struct str clang = str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(sdk->clang));
 	struct stat st;
-	TRY(fs_stat(clang, &st));
+	TRY(fs_stat(sdk_outside(a, sdk, sdk->clang), &st));
 	buf_fmt(&out, "%.*s %lld %lld\n", STR(sdk->name), (long long)st.st_size,
 		(long long)st.st_mtim.tv_sec);
 	VEC_EACH (struct sdk_component, c, &sdk->components)
 		buf_fmt(&out, "%.*s %.*s\n", STR(c->name), STR(c->version));
-	struct str text = buf_str(&out);
-	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	sdk->fingerprint = digest_hex(a, &d);
+	sdk->fingerprint = sha256_hex(a, buf_str(&out));
 	return NULL;
 }
 
@@ -76,14 +67,13 @@ static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, str
 		return err_new(E_NOENT, "there is no folder '%.*s'", STR(path));
 	TRY_CTX(find(a, path, ret), "'%.*s' is no ROCm SDK", STR(path));
 	ret->name = path;
-	struct digest d = hash_bytes(HASH_SHA256, path.p, path.n);
-	struct str id = str_fmt(a, "prefix-%.*s", STR(str_sub(digest_hex(a, &d), 0, 16)));
+	struct str id = str_fmt(a, "prefix-%.*s", STR(str_sub(sha256_hex(a, path), 0, 16)));
 	ret->dir = path_join(a, fs_place(a, FS_STATE, S("sdk")), id);
-	if (ret->runner == SDK_NORUN)
-		return fingerprint(a, ret);
-	TRY_CTX(layout_clang_version(a, ret, &version), "'%.*s' is no ROCm SDK", STR(path));
-	*VEC_PUSH(a, &ret->components) =
-		(struct sdk_component){.name = S("clang"), .version = version};
+	if (ret->runner != SDK_NORUN) {
+		TRY_CTX(layout_clang_version(a, ret, &version), "'%.*s' is no ROCm SDK", STR(path));
+		*VEC_PUSH(a, &ret->components) =
+			(struct sdk_component){.name = S("clang"), .version = version};
+	}
 	return fingerprint(a, ret);
 }
 

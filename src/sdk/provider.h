@@ -97,7 +97,10 @@ struct sdk_record { /* a line: type, size, mtime, sha256 or target, path; separa
 	struct str value, path; /* value: sha256 of a file, target of a link */
 };
 
-/* The first line of a record: what it is the record of. */
+enum { RECORD_MAX = 256 << 20 };
+
+/* The file of a package's record in an SDK's folder, and its first line: what it is the record of. */
+struct str record_path(struct arena *a, struct str dir, struct str package);
 struct str record_head(struct arena *a, struct str version, struct str sha256);
 void record_add(struct buf *b, const struct sdk_record *r);
 /* The next entry of *rest; false at the end or at a line that is none (*ret_bad). */
@@ -134,6 +137,9 @@ struct str sdk_manifest_fingerprint(struct arena *a, const struct sdk_manifest *
 /* ---- store.c: installed SDKs ---- */
 struct str sdk_name(struct arena *a, const struct sdk_spec *spec); /* of a complete spec */
 struct str sdk_dir(struct arena *a, struct str name);
+struct str sdk_stage(struct arena *a, struct str name); /* where a fresh one is made */
+/* A path inside -> as this machine sees it. */
+struct str sdk_outside(struct arena *a, const struct sdk *sdk, struct str path);
 MUST_USE struct err *sdk_lock(struct arena *a, struct str name, int *ret_fd);
 /* The components of a spec, with those that every installed SDK has. */
 struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
@@ -148,6 +154,8 @@ MUST_USE struct err *sdk_open_installed(
  * itself); prefix is the ROCm prefix inside, e.g. "/opt/rocm" or "/usr". E_SDK tells what is
  * missing. */
 MUST_USE struct err *layout_find(struct arena *a, struct str prefix, struct sdk *sdk);
+/* "2.43" of "... version 2.43." with the mark "version "; "" when there is none. */
+struct str version_after(struct str text, struct str mark);
 /* Asks clang for its version; needs sdk->runner. */
 MUST_USE struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct str *ret);
 

@@ -1,6 +1,5 @@
-/* Records: the lines that say what a package put into the tree, and the comparison of trees with them. One
- * line a file: type, size, mtime, value, path; tab-separated. deb.c refuses control characters in
- * names, so that a line is always one entry. */
+/* Records: what a package put into the tree, one line a file (see provider.h), and the comparison of
+ * trees with them. deb.c refuses control characters in names, so that a line is always one entry. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -10,7 +9,10 @@
 #include "base/progress.h"
 #include "sdk/provider.h"
 
-enum { MAX_RECORD = 256 << 20 };
+struct str record_path(struct arena *a, struct str dir, struct str package)
+{
+	return str_fmt(a, "%.*s/records/%.*s", STR(dir), STR(package));
+}
 
 void record_add(struct buf *b, const struct sdk_record *r)
 {
@@ -25,18 +27,17 @@ struct str record_head(struct arena *a, struct str version, struct str sha256)
 
 static bool parse(struct str line, struct sdk_record *r)
 {
-	struct str type, size, mtime, value;
-	if (!str_next(&line, '\t', &type) || !str_next(&line, '\t', &size) ||
-		!str_next(&line, '\t', &mtime) || !str_next(&line, '\t', &value))
-		return false;
+	struct str type, size, mtime;
 	uint64_t seconds;
+	if (!str_next(&line, '\t', &type) || !str_next(&line, '\t', &size) ||
+		!str_next(&line, '\t', &mtime) || !str_next(&line, '\t', &r->value))
+		return false;
 	bool before_1970 = str_starts(mtime, S("-"));
 	if (!str_u64(size, 10, &r->size) ||
-		!str_u64(str_sub(mtime, before_1970 ? 1 : 0, mtime.n), 10, &seconds))
+		!str_u64(str_sub(mtime, before_1970, mtime.n), 10, &seconds))
 		return false;
 	r->type = type.n == 1 ? type.p[0] : 0;
 	r->mtime = before_1970 ? -(int64_t)seconds : (int64_t)seconds;
-	r->value = value;
 	r->path = line;
 	return (r->type == 'f' || r->type == 'l') && path_is_inside(line);
 }
@@ -57,26 +58,25 @@ struct err *record_compare(
 	struct str root, const struct sdk_record *r, bool deep, enum record_state *ret)
 {
 	ARENA(tmp);
-	struct str path = path_join(&tmp, root, r->path);
+	struct str path = path_join(&tmp, root, r->path), target;
 	struct stat st;
-	struct str target;
 	struct digest d;
+	bool same = false;
 	*ret = RECORD_MISSING;
 	if (!fs_try_lstat(path, &st)) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return NULL;
 		return err_errno("cannot look at '%.*s'", STR(path));
 	}
-	bool same = r->type == 'l' ? S_ISLNK(st.st_mode)
-				   : S_ISREG(st.st_mode) && (uint64_t)st.st_size == r->size;
-	if (same && r->type == 'l') {
+	if (r->type == 'l' && S_ISLNK(st.st_mode)) {
 		TRY(fs_readlink(&tmp, path, &target));
 		same = str_eq(target, r->value);
-	} else if (same && deep) {
-		TRY(hash_file(HASH_SHA256, path, &d));
-		same = str_eq(digest_hex(&tmp, &d), r->value);
-	} else if (same) {
-		same = st.st_mtim.tv_sec == r->mtime;
+	} else if (r->type == 'f' && S_ISREG(st.st_mode) && (uint64_t)st.st_size == r->size) {
+		same = deep || st.st_mtim.tv_sec == r->mtime;
+		if (deep) {
+			TRY(hash_file(HASH_SHA256, path, &d));
+			same = str_eq(digest_hex(&tmp, &d), r->value);
+		}
 	}
 	*ret = same ? RECORD_OK : RECORD_CHANGED;
 	return NULL;
@@ -105,10 +105,9 @@ static struct err *check_package(struct arena *a, const struct damage *d,
 	const struct sdk_package *p, struct str dir, bool *ret_bad)
 {
 	ARENA(tmp);
-	struct str path = str_fmt(&tmp, "%.*s/records/%.*s", STR(dir), STR(p->name)), text;
-	TRY(fs_read_opt(&tmp, path, MAX_RECORD, &text));
-	struct digest h = hash_bytes(HASH_SHA256, text.p ? text.p : "", text.n);
-	*ret_bad = !text.p || !str_eq(digest_hex(&tmp, &h), p->record);
+	struct str path = record_path(&tmp, dir, p->name), text;
+	TRY(fs_read_opt(&tmp, path, RECORD_MAX, &text));
+	*ret_bad = !text.p || !str_eq(sha256_hex(&tmp, text), p->record);
 	if (*ret_bad) {
 		tell(a, d, path, text.p ? RECORD_CHANGED : RECORD_MISSING);
 		return NULL;
@@ -118,9 +117,10 @@ static struct err *check_package(struct arena *a, const struct damage *d,
 	while (record_next(&text, &r, &bad)) {
 		enum record_state state;
 		TRY(record_compare(d->root, &r, d->deep, &state));
-		*ret_bad = *ret_bad || state != RECORD_OK;
-		if (state != RECORD_OK)
-			tell(a, d, r.path, state);
+		if (state == RECORD_OK)
+			continue;
+		*ret_bad = true;
+		tell(a, d, r.path, state);
 	}
 	return cancel_check();
 }
@@ -134,7 +134,7 @@ struct err *sdk_find_damage(
 	/* what an earlier check found, if nobody has repaired it yet */
 	struct str text = {0}, line;
 	if (!deep)
-		TRY(fs_read_opt(a, path_join(a, dir, S("damaged")), MAX_RECORD, &text));
+		TRY(fs_read_opt(a, path_join(a, dir, S("damaged")), RECORD_MAX, &text));
 	while (str_next(&text, '\n', &line))
 		if (line.n && !strs_has(ret_packages, line))
 			strs_add(a, ret_packages, line);

@@ -95,7 +95,7 @@ struct err *sdk_remove(struct arena *a, struct str name)
 		return err_new(E_USAGE, "'%.*s' is no SDK of ours", STR(name));
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, name, &lock));
-	struct str stage = str_fmt(a, "%.*s/.%.*s.new", STR(path_dir(dir)), STR(name));
+	struct str stage = sdk_stage(a, name);
 	if (!fs_is_dir(dir) && !fs_is_dir(stage))
 		return err_new(E_NOENT, "there is no SDK '%.*s'", STR(name));
 	TRY(fs_remove(path_join(a, dir, S("sdk.json")))); /* first: no half SDK is ever opened */
