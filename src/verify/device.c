@@ -19,25 +19,17 @@ static bool serves(const struct code_object *o, const struct target *want)
 	       (str_eq(have.name, want->name) && target_covers(want, &have));
 }
 
-static bool has_kernels(const struct devcode_file *f)
-{
-	VEC_EACH (const struct code_object, o, &f->objects)
-		if (counts(o))
-			return true;
-	return false;
-}
-
-static struct str list_targets(struct exam *x, const struct devcode_file *f)
+/* Targets of the objects that have kernels, or of those that have none; each once. */
+static struct strs targets_of(struct exam *x, const struct devcode_file *f, bool kernels)
 {
 	struct strs names = {0};
 	VEC_EACH (const struct code_object, o, &f->objects)
-		if (counts(o) && !strs_has(&names, o->target))
-			strs_add(x->a, &names, o->target);
-	strs_sort(&names);
-	return names.n ? str_join(x->a, &names, S(", ")) : S("none");
+		if (counts(o) == kernels && !strs_has(&names, o->target))
+			strs_add(x->a, &names, str_dup(x->a, o->target));
+	return names;
 }
 
-static void check_targets(struct exam *x, const struct devcode_file *f)
+static void check_targets(struct exam *x, const struct devcode_file *f, const struct strs *have)
 {
 	VEC_EACH (const struct target, want, &x->o->require) {
 		bool found = false;
@@ -47,39 +39,30 @@ static void check_targets(struct exam *x, const struct devcode_file *f)
 			continue;
 		struct str name = target_text(x->a, want);
 		struct finding *fi = exam_say(x, V_DEVICE_MISSING, f->path,
-			"no kernel for %.*s; it has %.*s", STR(name), STR(list_targets(x, f)));
+			"no kernel for %.*s; it has %.*s", STR(name),
+			STR(str_join(x->a, have, S(", "))));
 		finding_fix(x->a, fi, "build it with --gpu %.*s", STR(name));
 	}
 }
 
 static void check_empty(struct exam *x, const struct devcode_file *f)
 {
-	struct strs names = {0};
+	struct strs names = targets_of(x, f, false);
 	size_t n = 0;
-	VEC_EACH (const struct code_object, o, &f->objects) {
-		if (counts(o))
-			continue;
-		n++;
-		if (!strs_has(&names, o->target))
-			strs_add(x->a, &names, o->target);
-	}
+	VEC_EACH (const struct code_object, o, &f->objects)
+		n += !counts(o);
 	if (n)
 		exam_say(x, V_DEVICE_EMPTY, f->path, "%zu code objects without any kernel: %.*s", n,
 			STR(str_join(x->a, &names, S(", "))));
 }
 
-/* Targets that every file with kernels has: the verdict's `served`. */
-static void serve(struct exam *x, const struct devcode_file *f, bool first)
+static struct strs common(struct arena *a, const struct strs *x, const struct strs *y)
 {
-	struct strs here = {0}, *served = &x->verdict->served, kept = {0};
-	VEC_EACH (const struct code_object, o, &f->objects)
-		if (counts(o) && !strs_has(&here, o->target))
-			strs_add(x->a, &here, str_dup(x->a, o->target));
-	for (size_t i = 0; i < served->n; i++)
-		if (strs_has(&here, served->v[i]))
-			strs_add(x->a, &kept, served->v[i]);
-	*served = first ? here : kept;
-	strs_sort(served);
+	struct strs both = {0};
+	VEC_EACH (const struct str, name, x)
+		if (strs_has(y, *name))
+			strs_add(a, &both, *name);
+	return both;
 }
 
 struct err *check_device(struct exam *x)
@@ -93,10 +76,13 @@ struct err *check_device(struct exam *x)
 		VEC_EACH (const struct devcode_file, f, &m->device.files) {
 			if (wanted)
 				check_empty(x, f);
-			if (!has_kernels(f))
+			struct strs have = targets_of(x, f, true);
+			if (!have.n)
 				continue;
-			serve(x, f, files++ == 0);
-			check_targets(x, f);
+			strs_sort(&have);
+			x->verdict->served =
+				files++ ? common(x->a, &x->verdict->served, &have) : have;
+			check_targets(x, f, &have);
 		}
 	}
 	if (wanted && !files)

@@ -58,19 +58,16 @@ static const struct header *required(struct exam *x, const struct headers *h, co
 	return NULL;
 }
 
-static void check_metadata_version(struct exam *x, const struct headers *h)
+static void check_identity(struct exam *x, const struct headers *h)
 {
 	static const char *const known[] = {
 		"1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "2.3", "2.4", "2.5", NULL};
-	const struct header *got = required(x, h, "Metadata-Version");
-	if (got && !str_is_one_of(got->value, known))
-		exam_say(x, V_META_FIELD, exam_path(x, "METADATA"),
-			"Metadata-Version '%.*s' is none that installers know", STR(got->value));
-}
-
-static void check_identity(struct exam *x, const struct headers *h)
-{
 	struct str path = exam_path(x, "METADATA");
+	const struct header *format = required(x, h, "Metadata-Version");
+	if (format && !str_is_one_of(format->value, known))
+		exam_say(x, V_META_FIELD, path,
+			"Metadata-Version '%.*s' is none that installers know",
+			STR(format->value));
 	const struct header *name = required(x, h, "Name"), *version = required(x, h, "Version");
 	if (name && x->named && !same_project(name->value, x->name.dist))
 		exam_say(x, V_META_NAME, path, "Name is '%.*s', the file name says '%.*s'",
@@ -160,7 +157,6 @@ static void check_metadata(struct exam *x)
 	err_free(e);
 	if (!h.n)
 		return;
-	check_metadata_version(x, &h);
 	check_identity(x, &h);
 	check_fields(x, &h);
 }

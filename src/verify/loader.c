@@ -22,10 +22,10 @@ struct remarks {
 static void remark(struct exam *x, struct remarks *list, struct remark r)
 {
 	VEC_EACH (struct remark, it, list) {
-		if (it->id != r.id || !str_eq(it->what, r.what))
-			continue;
-		it->more++;
-		return;
+		if (it->id == r.id && str_eq(it->what, r.what)) {
+			it->more++;
+			return;
+		}
 	}
 	*VEC_PUSH(x->a, list) = r;
 }
@@ -81,14 +81,10 @@ static struct remarks missing_libraries(struct exam *x)
 		for (size_t i = 0; i < e->dyn.needed.n; i++) {
 			struct str lib = e->dyn.needed.v[i];
 			enum place where = find_inside(x, e, lib);
-			if (where == FOUND || (where == NOT_HERE && wheel_library_allowed(lib)))
-				continue;
-			remark(x, &list,
-				(struct remark){
-					.id = where == HIDDEN ? V_NEEDED_HIDDEN : V_NEEDED_MISSING,
-					.what = lib,
-					.by = e,
-				});
+			if (where == HIDDEN)
+				remark(x, &list, (struct remark){V_NEEDED_HIDDEN, lib, e, 0});
+			else if (where == NOT_HERE && !wheel_library_allowed(lib))
+				remark(x, &list, (struct remark){V_NEEDED_MISSING, lib, e, 0});
 		}
 	return list;
 }

@@ -17,16 +17,10 @@ struct job {
 struct pass { /* one member on its way */
 	struct job *job;
 	struct hash *hash;
-	bool first, keep;
+	bool first; /* nothing of it was seen yet */
+	bool keep;  /* an ELF file or a bundle: worth parsing */
 	struct zip_sink *sink;
 };
-
-/* What device code begins with: an ELF file, a bundle, a compressed one. */
-static bool worth_a_look(struct str head, bool *ret_elf)
-{
-	*ret_elf = str_starts(head, S("\177ELF"));
-	return *ret_elf || bundle_is(head);
-}
 
 static struct err *parse(struct job *j, const struct elf_src *src)
 {
@@ -55,8 +49,10 @@ static struct err *take(void *user, const void *p, size_t n, bool *stop)
 	struct str bytes = {.p = p, .n = n};
 	hash_add(s->hash, p, n);
 	progress_add(s->job->progress, n, m->zip->name);
-	if (s->first)
-		s->keep = worth_a_look(bytes, &m->elf_magic);
+	if (s->first) {
+		m->elf_magic = str_starts(bytes, S("\177ELF"));
+		s->keep = m->elf_magic || bundle_is(bytes);
+	}
 	s->first = false;
 	if (!s->keep || m->zip->method == 0)
 		return NULL;

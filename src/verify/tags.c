@@ -5,20 +5,15 @@
 #include "base/fs.h"
 #include "verify/exam.h"
 
-static void check_machines(struct exam *x, struct str arch)
+/* A finding about the platform tag, with the command that puts the right one into the name. */
+PRINTF(5, 6)
+static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_id id,
+	struct str member, const char *fmt, ...)
 {
-	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
-		struct str machine = wheel_machine_name(e->machine);
-		if (machine.n && str_eq(machine, arch))
-			continue;
-		exam_say(x, V_TAG_MACHINE, e->name,
-			"it is for %.*s (ELF machine %u), the tag says %.*s",
-			STR(machine.n ? machine : S("another processor")), e->machine, STR(arch));
-	}
-}
-
-static void suggest(struct exam *x, struct finding *f, const struct wheel_platform *p)
-{
+	va_list ap;
+	va_start(ap, fmt);
+	struct finding *f = exam_say(x, id, member, "%.*s", STR(str_vfmt(x->a, fmt, ap)));
+	va_end(ap);
 	finding_fix(x->a, f, "wheel tags --remove --platform-tag %.*s %.*s", STR(p->tag),
 		STR(path_base(x->path)));
 }
@@ -27,30 +22,21 @@ static void suggest(struct exam *x, struct finding *f, const struct wheel_platfo
 static void check_symbols(struct exam *x, unsigned promised, const struct wheel_platform *p)
 {
 	uint64_t need = 0;
-	bool glibc = str_u64(str_sub(p->glibc, 2, p->glibc.n), 10, &need) && need > promised;
-	if (glibc)
-		suggest(x,
-			exam_say(x, V_TAG_GLIBC, p->glibc_by,
-				"it needs glibc %.*s, the tag promises to run with 2.%u",
-				STR(p->glibc), promised),
-			p);
+	if (str_u64(str_sub(p->glibc, 2, p->glibc.n), 10, &need) && need > promised)
+		say_tag(x, p, V_TAG_GLIBC, p->glibc_by,
+			"it needs glibc %.*s, the tag promises to run with 2.%u", STR(p->glibc),
+			promised);
 	else if (p->minor_by.n && p->minor > promised)
-		suggest(x,
-			exam_say(x, V_TAG_SYMBOLS, S(""),
-				"%.*s came with distributions of glibc 2.%u, the tag says 2.%u",
-				STR(p->minor_by), p->minor, promised),
-			p);
+		say_tag(x, p, V_TAG_SYMBOLS, S(""),
+			"%.*s came with distributions of glibc 2.%u, the tag says 2.%u",
+			STR(p->minor_by), p->minor, promised);
 	if (p->beyond.n)
-		suggest(x,
-			exam_say(x, V_TAG_SYMBOLS, S(""), "%.*s is in no manylinux policy",
-				STR(p->beyond)),
-			p);
+		say_tag(x, p, V_TAG_SYMBOLS, S(""), "%.*s is in no manylinux policy",
+			STR(p->beyond));
 	if (p->outside.n)
-		suggest(x,
-			exam_say(x, V_TAG_LIBRARY, S(""),
-				"tagged manylinux, but PEP 600 does not know %.*s",
-				STR(str_join(x->a, &p->outside, S(", ")))),
-			p);
+		say_tag(x, p, V_TAG_LIBRARY, S(""),
+			"tagged manylinux, but PEP 600 does not know %.*s",
+			STR(str_join(x->a, &p->outside, S(", "))));
 }
 
 static void check_platform(struct exam *x, struct str tag, const struct wheel_platform *p)
@@ -58,10 +44,8 @@ static void check_platform(struct exam *x, struct str tag, const struct wheel_pl
 	struct str arch;
 	if (str_eq(tag, S("any"))) {
 		if (x->elfs.n)
-			suggest(x,
-				exam_say(x, V_TAG_ANY, x->elfs.v[0].name,
-					"machine code, but the platform tag is 'any'"),
-				p);
+			say_tag(x, p, V_TAG_ANY, x->elfs.v[0].name,
+				"machine code, but the platform tag is 'any'");
 		return;
 	}
 	unsigned promised = wheel_tag_glibc(tag, &arch);
@@ -70,7 +54,14 @@ static void check_platform(struct exam *x, struct str tag, const struct wheel_pl
 			STR(tag));
 		return;
 	}
-	check_machines(x, arch);
+	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
+		struct str machine = wheel_machine_name(e->machine);
+		if (!machine.n || !str_eq(machine, arch))
+			exam_say(x, V_TAG_MACHINE, e->name,
+				"it is for %.*s (ELF machine %u), the tag says %.*s",
+				STR(machine.n ? machine : S("another processor")), e->machine,
+				STR(arch));
+	}
 	if (promised != UINT_MAX)
 		check_symbols(x, promised, p);
 	if (!x->elfs.n)
