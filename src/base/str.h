@@ -34,6 +34,8 @@ struct strs { /* a list; see vec.h */
 
 struct str str_from(const char *z);                       /* NULL gives the empty view */
 struct str str_sub(struct str s, size_t from, size_t to); /* clamped to the length */
+bool ascii_digit(char c);
+bool ascii_alnum(char c); /* a letter or a digit, in whatever locale */
 bool str_eq(struct str a, struct str b);
 int str_cmp(struct str a, struct str b); /* by bytes */
 bool str_starts(struct str s, struct str prefix);

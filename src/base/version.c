@@ -17,16 +17,11 @@ struct version {
 
 /* ---- reading ---- */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* "007" -> "7", "000" -> "0" */
 static struct str number(struct str *s)
 {
 	size_t n = 0, zeros = 0;
-	while (n < s->n && is_digit(s->p[n]))
+	while (n < s->n && ascii_digit(s->p[n]))
 		n++;
 	while (zeros + 1 < n && s->p[zeros] == '0')
 		zeros++;
@@ -96,7 +91,7 @@ static bool release(struct arena *a, struct str *s, struct version *v)
 		if (!n.n)
 			return false;
 		strs_add(a, &v->release, n);
-		if (!skip(s, ".") || !s->n || !is_digit(s->p[0])) {
+		if (!skip(s, ".") || !s->n || !ascii_digit(s->p[0])) {
 			*s = before;
 			return true;
 		}
@@ -133,8 +128,9 @@ static bool local(struct arena *a, struct str *s, struct version *v)
 	do {
 		size_t n = 0;
 		bool digits = true;
-		for (; n < s->n && (is_digit(s->p[n]) || (s->p[n] >= 'a' && s->p[n] <= 'z')); n++)
-			digits = digits && is_digit(s->p[n]);
+		for (; n < s->n && (ascii_digit(s->p[n]) || (s->p[n] >= 'a' && s->p[n] <= 'z'));
+			n++)
+			digits = digits && ascii_digit(s->p[n]);
 		if (!n)
 			return false;
 		struct str piece = str_sub(*s, 0, n), num = piece;
@@ -228,7 +224,7 @@ static int cmp_optional(struct str a, struct str b, int none)
 static bool all_digits(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_digit(s.p[i]))
+		if (!ascii_digit(s.p[i]))
 			return false;
 	return true;
 }

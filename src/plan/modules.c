@@ -86,11 +86,10 @@ static bool is_identifier(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		bool digit = c >= '0' && c <= '9';
 		/* letters beyond ASCII are left to Python */
-		bool letter =
-			(c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
-		if (!letter && !(digit && i))
+		if (!ascii_alnum(c) && c != '_' && !(c & 0x80))
+			return false;
+		if (i == 0 && ascii_digit(c))
 			return false;
 	}
 	return s.n > 0;

@@ -64,17 +64,12 @@ struct err *project_error(
 	return p->file.n ? err_at(e, (struct loc){.path = p->file}) : e;
 }
 
-static bool name_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* PEP 508: letters, digits, and inside also . _ - */
 static bool name_valid(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		bool inner = s.p[i] == '.' || s.p[i] == '_' || s.p[i] == '-';
-		if (!name_char(s.p[i]) && !(inner && i && i + 1 < s.n))
+		if (!ascii_alnum(s.p[i]) && !(inner && i && i + 1 < s.n))
 			return false;
 	}
 	return s.n > 0 && s.n <= 128;
@@ -86,11 +81,11 @@ static struct str name_from(struct arena *a, struct str folder)
 	BUF(b, a);
 	for (size_t i = 0; i < folder.n && b.n < 128; i++) {
 		char c = folder.p[i];
-		bool ok = name_char(c) || (b.n && (c == '.' || c == '_' || c == '-'));
+		bool ok = ascii_alnum(c) || (b.n && (c == '.' || c == '_' || c == '-'));
 		if (ok || b.n)
 			buf_char(&b, ok ? c : '-');
 	}
-	while (b.n && !name_char(b.p[b.n - 1]))
+	while (b.n && !ascii_alnum(b.p[b.n - 1]))
 		b.n--;
 	return b.n ? str_dup(a, buf_str(&b)) : S("project");
 }

@@ -82,15 +82,14 @@ static void card(struct html *h, struct str value, const char *what)
 
 static void title(struct html *h, const struct report *r)
 {
-	bool pass = str_eq(r->verdict, S("pass")), fail = str_eq(r->verdict, S("fail"));
 	html_open(h, "h1", NULL);
 	html_text(h, r->name);
 	html_leaf(h, r->version, "small", NULL);
 	if (r->error.n)
 		html_leaf(h, S("build failed"), "span", "class", "badge fail", NULL);
-	else if (pass)
+	else if (str_eq(r->verdict, S("pass")))
 		html_leaf(h, S("verified"), "span", "class", "badge pass", NULL);
-	else if (fail)
+	else if (str_eq(r->verdict, S("fail")))
 		html_leaf(h, S("failed verification"), "span", "class", "badge fail", NULL);
 	else
 		html_leaf(h, S("not verified"), "span", "class", "badge none", NULL);

@@ -116,19 +116,15 @@ static void axis(struct html *h, const struct report *r, double height)
 	}
 }
 
-static struct str step_title(struct html *h, const struct report_step *s)
-{
-	return str_fmt(h->out.a, "%.*s %.*s%s%.*s: %.*s, CPU %.*s, peak %.*s", STR(s->kind),
-		STR(s->name), s->gpu.n ? " for " : "", STR(s->gpu),
-		STR(html_seconds(h, s->seconds)), STR(html_seconds(h, s->cpu)),
-		STR(html_bytes(h, s->memory)));
-}
-
 static void step_box(struct html *h, const struct report *r, const struct report_step *s)
 {
 	double x = s->start / r->end * WIDTH, w = s->seconds / r->end * WIDTH;
 	struct box b = {x, (double)s->lane * LANE + 2, w < 1 ? 1 : w, BAR};
-	rect(h, b, class_of(s->kind), step_title(h, s));
+	rect(h, b, class_of(s->kind),
+		str_fmt(h->out.a, "%.*s %.*s%s%.*s: %.*s, CPU %.*s, peak %.*s", STR(s->kind),
+			STR(s->name), s->gpu.n ? " for " : "", STR(s->gpu),
+			STR(html_seconds(h, s->seconds)), STR(html_seconds(h, s->cpu)),
+			STR(html_bytes(h, s->memory))));
 	struct str text = s->gpu.n ? s->gpu : s->kind;
 	if (w > 8.0 * (double)text.n)
 		label(h, x + 5, b.y + 15, "inbar", text);

@@ -12,14 +12,6 @@ static const struct node *member(const struct node *map, struct str key)
 	return n ? n : &none;
 }
 
-static void read_stages(struct arena *a, struct report *r)
-{
-	const struct node *stages = member(r->doc, S("stages"));
-	NODE_EACH (s, stages)
-		*VEC_PUSH(a, &r->stages) = (struct report_stage){
-			.name = s->key, .seconds = node_number(stages, s->key, 0)};
-}
-
 static int by_start(const void *x, const void *y)
 {
 	const struct report_step *a = x, *b = y;
@@ -115,7 +107,10 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		.bytes = node_u64(doc, S("bytes"), 0),
 		.seconds = node_number(doc, S("seconds"), 0),
 	};
-	read_stages(a, ret);
+	const struct node *stages = member(doc, S("stages"));
+	NODE_EACH (s, stages)
+		*VEC_PUSH(a, &ret->stages) = (struct report_stage){
+			.name = s->key, .seconds = node_number(stages, s->key, 0)};
 	read_steps(a, ret);
 	assign_lanes(a, ret);
 	sum_gpus(a, ret);

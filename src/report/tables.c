@@ -81,20 +81,6 @@ void page_slowest(struct html *h, const struct report *r)
 /* ---- device code ---- */
 enum { OBJECTS = 400 }; /* rows; a big wheel has thousands */
 
-static void served(struct html *h, const struct node *inspect)
-{
-	const struct node *list = node_get(inspect, S("served"));
-	if (!list || !list->n)
-		return;
-	html_open(h, "p", NULL);
-	html_text(h, S("Served by every file with device code: "));
-	NODE_EACH (gpu, list) {
-		html_leaf(h, gpu->text, "code", NULL);
-		html_text(h, S(" "));
-	}
-	html_close(h);
-}
-
 /* Rows for the objects of a file while there is room; returns how many were left out. */
 static size_t file_rows(struct html *h, const struct node *f, size_t *room)
 {
@@ -119,7 +105,16 @@ void page_code(struct html *h, const struct report *r)
 	if (!files || !files->n)
 		return;
 	html_section(h, "code", "Device code");
-	served(h, inspect);
+	const struct node *served = node_get(inspect, S("served"));
+	if (served && served->n) {
+		html_open(h, "p", NULL);
+		html_text(h, S("Served by every file with device code: "));
+		NODE_EACH (gpu, served) {
+			html_leaf(h, gpu->text, "code", NULL);
+			html_text(h, S(" "));
+		}
+		html_close(h);
+	}
 	static const char *const titles[] = {
 		"File", "Target", "Encoding", ">Kernels", ">Size", ">Stored", NULL};
 	open_table(h, titles);
@@ -216,20 +211,6 @@ static void tree(struct html *h, const struct node *n, unsigned depth)
 	html_close(h);
 }
 
-static void reasons(struct html *h, const struct node *list)
-{
-	static const char *const titles[] = {"Choice", "", "Because", NULL};
-	if (!list || !list->n)
-		return;
-	open_table(h, titles);
-	NODE_EACH (it, list) {
-		const struct str cells[] = {node_text(it, S("subject"), S("")),
-			node_text(it, S("choice"), S("")), node_text(it, S("why"), S(""))};
-		row(h, "ttt", cells);
-	}
-	close_table(h);
-}
-
 static void folded(struct html *h, const struct node *n, const char *title)
 {
 	html_open(h, "details", NULL);
@@ -244,7 +225,17 @@ void page_plan(struct html *h, const struct report *r)
 	if (!plan || !plan->n)
 		return;
 	html_section(h, "plan", "Plan");
-	reasons(h, node_get(plan, S("reasons")));
+	const struct node *reasons = node_get(plan, S("reasons"));
+	if (reasons && reasons->n) {
+		static const char *const titles[] = {"Choice", "", "Because", NULL};
+		open_table(h, titles);
+		NODE_EACH (it, reasons) {
+			const struct str cells[] = {node_text(it, S("subject"), S("")),
+				node_text(it, S("choice"), S("")), node_text(it, S("why"), S(""))};
+			row(h, "ttt", cells);
+		}
+		close_table(h);
+	}
 	folded(h, plan, "The whole plan");
 	html_close(h);
 }

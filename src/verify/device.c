@@ -38,9 +38,9 @@ static void check_targets(struct exam *x, const struct devcode_file *f, const st
 		if (found)
 			continue;
 		struct str name = target_text(x->a, want);
-		struct finding *fi = exam_say(x, V_DEVICE_MISSING, f->path,
-			"no kernel for %.*s; it has %.*s", STR(name),
-			STR(str_join(x->a, have, S(", "))));
+		struct finding *fi =
+			exam_say(x, V_DEVICE_MISSING, f->path, "no kernel for %.*s; it has %.*s",
+				STR(name), STR(str_join(x->a, have, S(", "))));
 		finding_fix(x->a, fi, "build it with --gpu %.*s", STR(name));
 	}
 }

@@ -66,8 +66,7 @@ static void check_identity(struct exam *x, const struct headers *h)
 	const struct header *format = required(x, h, "Metadata-Version");
 	if (format && !str_is_one_of(format->value, known))
 		exam_say(x, V_META_FIELD, path,
-			"Metadata-Version '%.*s' is none that installers know",
-			STR(format->value));
+			"Metadata-Version '%.*s' is none that installers know", STR(format->value));
 	const struct header *name = required(x, h, "Name"), *version = required(x, h, "Version");
 	if (name && x->named && !same_project(name->value, x->name.dist))
 		exam_say(x, V_META_NAME, path, "Name is '%.*s', the file name says '%.*s'",

@@ -4,6 +4,7 @@
 #include "wheel/wheel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fs.h"
 #include "base/version.h"
@@ -55,28 +56,10 @@ static bool is_spdx(struct arena *a, struct str license)
 		if (op == operand)
 			return false;
 		for (size_t k = 0; k < w.n; k++)
-			if (!((w.p[k] >= '0' && w.p[k] <= '9') ||
-				    (w.p[k] >= 'a' && w.p[k] <= 'z') ||
-				    (w.p[k] >= 'A' && w.p[k] <= 'Z') || w.p[k] == '-' ||
-				    w.p[k] == '.' || w.p[k] == '+'))
+			if (!ascii_alnum(w.p[k]) && !memchr("-.+", w.p[k], 3))
 				return false;
 	}
 	return words.n % 2 == 1;
-}
-
-static struct err *add_licenses(struct build *w, struct buf *b)
-{
-	const struct wheel_spec *s = w->spec;
-	const char *field = is_spdx(w->a, s->license) ? "License-Expression" : "License";
-	TRY(add_header(b, field, s->license));
-	struct strs files = {0};
-	VEC_EACH (const struct wheel_file, f, &s->info)
-		if (str_starts(f->name, S("licenses/")))
-			strs_add(w->a, &files, str_sub(f->name, S("licenses/").n, f->name.n));
-	strs_sort(&files);
-	for (size_t i = 0; i < files.n; i++)
-		TRY(add_header(b, "License-File", files.v[i]));
-	return NULL;
 }
 
 static struct err *metadata(struct build *w, struct str version, struct str *ret)
@@ -88,7 +71,15 @@ static struct err *metadata(struct build *w, struct str version, struct str *ret
 	TRY(add_header(&b, "Name", s->name));
 	TRY(add_header(&b, "Version", version));
 	TRY(add_header(&b, "Summary", s->summary));
-	TRY(add_licenses(w, &b));
+	TRY(add_header(
+		&b, is_spdx(w->a, s->license) ? "License-Expression" : "License", s->license));
+	struct strs files = {0};
+	VEC_EACH (const struct wheel_file, f, &s->info)
+		if (str_starts(f->name, S("licenses/")))
+			strs_add(w->a, &files, str_sub(f->name, S("licenses/").n, f->name.n));
+	strs_sort(&files);
+	for (size_t i = 0; i < files.n; i++)
+		TRY(add_header(&b, "License-File", files.v[i]));
 	TRY(add_header(&b, "Requires-Python", s->requires_python));
 	for (size_t i = 0; i < s->requires.n; i++) {
 		struct str line = s->requires.v[i];
@@ -178,24 +169,19 @@ static int by_name(const void *x, const void *y)
 	return str_cmp(a->name, b->name);
 }
 
-static void sort_from(struct build *w, size_t from)
-{
-	if (w->inputs.n > from)
-		qsort(w->inputs.v + from, w->inputs.n - from, sizeof(*w->inputs.v), by_name);
-}
-
 static void add_files(struct build *w, struct str metadata_text)
 {
 	VEC_EACH (const struct wheel_file, f, &w->spec->files)
 		*VEC_PUSH(w->a, &w->inputs) = input_of(f, f->name);
-	sort_from(w, 0);
 	size_t from = w->inputs.n;
+	if (from)
+		qsort(w->inputs.v, from, sizeof(*w->inputs.v), by_name);
 	VEC_EACH (const struct wheel_file, f, &w->spec->info)
 		*VEC_PUSH(w->a, &w->inputs) =
 			input_of(f, str_fmt(w->a, "%.*s/%.*s", STR(w->info), STR(f->name)));
 	add_text(w, "METADATA", metadata_text);
 	add_text(w, "WHEEL", wheel_text(w));
-	sort_from(w, from);
+	qsort(w->inputs.v + from, w->inputs.n - from, sizeof(*w->inputs.v), by_name);
 }
 
 static struct err *make_record(

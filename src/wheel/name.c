@@ -4,20 +4,10 @@
 #include "base/fs.h"
 #include "base/version.h"
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_word(char c)
-{
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 static bool only_words(struct str s, const char *also)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_word(s.p[i]) && str_chr(str_from(also), s.p[i]) == str_from(also).n)
+		if (!ascii_alnum(s.p[i]) && str_chr(str_from(also), s.p[i]) == str_from(also).n)
 			return false;
 	return s.n > 0;
 }
@@ -32,19 +22,19 @@ static struct err *bad(struct str file, const char *what, struct str part)
 static struct err *check(struct arena *a, struct str file, const struct wheel_name *n)
 {
 	const struct version *version;
-	if (!only_words(n->dist, ".") || str_contains(n->dist, S("__")))
+	if (!only_words(n->dist, "_.") || str_contains(n->dist, S("__")))
 		return bad(file, "wrong project name", n->dist);
 	struct err *e = version_parse(a, n->version, &version);
 	if (e) {
 		err_free(e);
 		return bad(file, "wrong version (PEP 440)", n->version);
 	}
-	if (n->build.n && (!is_digit(n->build.p[0]) || !only_words(n->build, ".+")))
+	if (n->build.n && (!ascii_digit(n->build.p[0]) || !only_words(n->build, "_.+")))
 		return bad(file, "a build tag must begin with a digit, not be", n->build);
 	const struct str tags[] = {n->python, n->abi, n->platform};
 	for (unsigned i = 0; i < 3; i++)
-		if (!only_words(tags[i], ".") || tags[i].p[0] == '.' || str_ends(tags[i], S(".")) ||
-			str_contains(tags[i], S("..")))
+		if (!only_words(tags[i], "_.") || tags[i].p[0] == '.' ||
+			str_ends(tags[i], S(".")) || str_contains(tags[i], S("..")))
 			return bad(file, "wrong tag", tags[i]);
 	return NULL;
 }

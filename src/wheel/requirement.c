@@ -20,21 +20,17 @@ static char peek(const struct parser *s)
 	return s->at < s->text.n ? s->text.p[s->at] : 0;
 }
 
-static void blanks(struct parser *s)
+/* The next character behind blanks. */
+static char next(struct parser *s)
 {
 	while (peek(s) == ' ' || peek(s) == '\t')
 		s->at++;
+	return peek(s);
 }
 
 static bool word_char(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '_' || c == '-' || c == '.';
-}
-
-static bool alnum(char c)
-{
-	return word_char(c) && c != '_' && c != '-' && c != '.';
+	return ascii_alnum(c) || c == '_' || c == '-' || c == '.';
 }
 
 static struct str word(struct parser *s)
@@ -47,10 +43,10 @@ static struct str word(struct parser *s)
 
 static struct err *identifier(struct parser *s, struct str *ret)
 {
-	blanks(s);
+	(void)next(s);
 	size_t at = s->at;
 	*ret = word(s);
-	if (ret->n && alnum(ret->p[0]) && alnum(ret->p[ret->n - 1]))
+	if (ret->n && ascii_alnum(ret->p[0]) && ascii_alnum(ret->p[ret->n - 1]))
 		return NULL;
 	s->at = at;
 	return wrong(s, "a name");
@@ -58,22 +54,18 @@ static struct err *identifier(struct parser *s, struct str *ret)
 
 static struct err *extras(struct parser *s, struct str *ret)
 {
-	blanks(s);
-	if (peek(s) != '[')
+	if (next(s) != '[')
 		return NULL;
 	size_t from = ++s->at;
-	blanks(s);
-	while (peek(s) != ']') {
+	while (next(s) != ']') {
 		struct str name;
 		TRY(identifier(s, &name));
-		blanks(s);
-		if (peek(s) != ',' && peek(s) != ']')
-			return wrong(s, "',' or ']'");
+		if (next(s) == ']')
+			break;
 		if (peek(s) != ',')
-			continue;
+			return wrong(s, "',' or ']'");
 		s->at++;
-		blanks(s);
-		if (peek(s) == ']')
+		if (next(s) == ']')
 			return wrong(s, "a name");
 	}
 	*ret = str_sub(s->text, from, s->at++);
@@ -92,8 +84,7 @@ static const char *const variables[] = {"python_version", "python_full_version",
 
 static struct err *marker_value(struct parser *s)
 {
-	blanks(s);
-	char quote = peek(s);
+	char quote = next(s);
 	if (quote == '"' || quote == '\'') {
 		struct str rest = str_sub(s->text, s->at + 1, s->text.n);
 		size_t n = str_chr(rest, quote);
@@ -112,11 +103,11 @@ static struct err *marker_value(struct parser *s)
 static bool take(struct parser *s, const char *text)
 {
 	struct str want = str_from(text);
-	blanks(s);
+	(void)next(s);
 	if (!str_starts(str_sub(s->text, s->at, s->text.n), want))
 		return false;
 	size_t end = s->at + want.n;
-	if (alnum(want.p[0]) && end < s->text.n && word_char(s->text.p[end]))
+	if (ascii_alnum(want.p[0]) && end < s->text.n && word_char(s->text.p[end]))
 		return false; /* "order" is not "or" */
 	s->at = end;
 	return true;
@@ -158,22 +149,12 @@ static struct err *marker_expression(struct parser *s)
 	return NULL;
 }
 
-static struct err *marker(struct parser *s, struct str *ret)
-{
-	blanks(s);
-	size_t from = s->at;
-	TRY(marker_expression(s));
-	*ret = str_trim(str_sub(s->text, from, s->at));
-	blanks(s);
-	return s->at == s->text.n ? NULL : wrong(s, "the end of the marker");
-}
-
 /* ---- the whole ---- */
 
 static struct err *url(struct parser *s, struct str *ret)
 {
 	s->at++;
-	blanks(s);
+	(void)next(s);
 	size_t from = s->at;
 	while (peek(s) && peek(s) != ' ' && peek(s) != '\t')
 		s->at++;
@@ -207,16 +188,20 @@ struct err *wheel_requirement_parse(struct arena *a, struct str text, struct req
 	*ret = (struct requirement){0};
 	TRY(identifier(&s, &ret->name));
 	TRY(extras(&s, &ret->extras));
-	blanks(&s);
-	if (peek(&s) == '@')
+	if (next(&s) == '@')
 		TRY(url(&s, &ret->url));
 	else
 		TRY(specifier(&s, &ret->specifier));
-	blanks(&s);
+	(void)next(&s);
 	if (s.at == s.text.n)
 		return NULL;
 	if (peek(&s) != ';')
 		return wrong(&s, "';' or the end");
 	s.at++;
-	return marker(&s, &ret->marker);
+	(void)next(&s);
+	size_t from = s.at;
+	TRY(marker_expression(&s));
+	ret->marker = str_trim(str_sub(s.text, from, s.at));
+	(void)next(&s);
+	return s.at == s.text.n ? NULL : wrong(&s, "the end of the marker");
 }
