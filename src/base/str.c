@@ -22,16 +22,6 @@ struct str str_sub(struct str s, size_t from, size_t to)
 	return (struct str){.p = from ? s.p + from : s.p, .n = to - from};
 }
 
-bool ascii_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-bool ascii_alnum(char c)
-{
-	return ascii_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 bool str_eq(struct str a, struct str b)
 {
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);

@@ -32,10 +32,19 @@ struct strs { /* a list; see vec.h */
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define MUST_USE __attribute__((warn_unused_result))
 
+/* Whatever the locale; inline, since lexers ask for each character. */
+static inline bool ascii_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool ascii_alnum(char c)
+{
+	return ascii_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 struct str str_from(const char *z);                       /* NULL gives the empty view */
 struct str str_sub(struct str s, size_t from, size_t to); /* clamped to the length */
-bool ascii_digit(char c);
-bool ascii_alnum(char c); /* a letter or a digit, in whatever locale */
 bool str_eq(struct str a, struct str b);
 int str_cmp(struct str a, struct str b); /* by bytes */
 bool str_starts(struct str s, struct str prefix);

@@ -12,8 +12,9 @@ static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_
 {
 	va_list ap;
 	va_start(ap, fmt);
-	struct finding *f = exam_say(x, id, member, "%.*s", STR(str_vfmt(x->a, fmt, ap)));
+	struct str text = str_vfmt(x->a, fmt, ap);
 	va_end(ap);
+	struct finding *f = exam_say(x, id, member, "%.*s", STR(text));
 	finding_fix(x->a, f, "wheel tags --remove --platform-tag %.*s %.*s", STR(p->tag),
 		STR(path_base(x->path)));
 }

@@ -57,14 +57,9 @@ static size_t splice(struct str s, size_t at)
 	return at + 2 < s.n && s.p[at + 1] == '\r' && s.p[at + 2] == '\n' ? 3 : 0;
 }
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 bool cxx_word_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || digit(c) || c == '_';
+	return ascii_alnum(c) || c == '_';
 }
 
 static bool ident_char(char c)
@@ -261,7 +256,7 @@ static struct err *token(struct lex *l, struct tok *t)
 		if (path && include_path(l, t))
 			return NULL;
 	}
-	if (digit(c) || (c == '.' && digit(peek(l, 1)))) {
+	if (ascii_digit(c) || (c == '.' && ascii_digit(peek(l, 1)))) {
 		number(l, t);
 		return NULL;
 	}

@@ -52,50 +52,29 @@ static struct str set_text(struct str behind)
 	return i < behind.n ? str_sub(behind, 0, i) : (struct str){0};
 }
 
-struct chars {
-	struct set_char {
-		uint32_t c;
-		bool range; /* a range from the character before to this one */
-	} * v;
-	size_t n, cap;
-};
-
-/* The characters of a set, with the hyphens that make ranges taken out. A hyphen counts from the
- * second character on, and not directly behind the end of a range; the last one is itself. */
-static struct chars set_chars(struct arena *a, struct str text)
+/* The ranges of a set; a character is a range of one. A hyphen makes a range from the second
+ * character on, not directly behind the end of another one, and not as the last. Ranges that run
+ * backwards vanish, both ends with them. */
+static struct ranges set_ranges(struct arena *a, struct str text)
 {
-	struct chars list = {0};
-	size_t hyphen = text.n && text.p[0] == '!' ? 2 : 1, at = 0;
+	struct ranges set = {0};
+	size_t hyphen = text.n && text.p[0] == '!' ? 2 : 1;
 	bool range = false;
-	while (text.n) {
+	for (size_t at = 0; text.n; at++) {
 		uint32_t c = take(&text);
 		if (c == '-' && at >= hyphen && text.n) {
 			range = true;
 			hyphen = at + 3;
-		} else {
-			*VEC_PUSH(a, &list) = (struct set_char){.c = c, .range = range};
-			range = false;
-		}
-		at++;
-	}
-	return list;
-}
-
-/* Ranges that run backwards vanish, both ends with them. */
-static struct ranges set_ranges(struct arena *a, const struct chars *list)
-{
-	struct ranges set = {0};
-	for (size_t i = 0; i < list->n; i++) {
-		uint32_t c = list->v[i].c;
-		if (!list->v[i].range) {
-			*VEC_PUSH(a, &set) = (struct range){c, c};
 			continue;
 		}
-		struct range *last = &set.v[set.n - 1];
-		if (last->from > c)
+		struct range *last = range ? &set.v[set.n - 1] : NULL;
+		if (!last)
+			*VEC_PUSH(a, &set) = (struct range){c, c};
+		else if (last->from > c)
 			set.n--;
 		else
 			last->to = c;
+		range = false;
 	}
 	return set;
 }
@@ -117,15 +96,6 @@ static void negate(struct arena *a, struct py_glob_node *node)
 	*VEC_PUSH(a, set) = (struct range){first.to, first.to};
 }
 
-static struct py_glob_node set_node(struct arena *a, struct str text)
-{
-	struct py_glob_node node = {.kind = GLOB_SET};
-	struct chars list = set_chars(a, text);
-	node.set = set_ranges(a, &list);
-	negate(a, &node);
-	return node;
-}
-
 static bool in_set(const struct py_glob_node *node, uint32_t c)
 {
 	for (size_t i = 0; i < node->set.n; i++)
@@ -141,8 +111,10 @@ static struct py_glob_node next_node(struct arena *a, struct str *rest)
 	uint32_t c = take(rest);
 	struct str set = c == '[' ? set_text(*rest) : (struct str){0};
 	if (set.p) {
+		struct py_glob_node node = {.kind = GLOB_SET, .set = set_ranges(a, set)};
 		*rest = str_sub(*rest, set.n + 1, rest->n);
-		return set_node(a, set);
+		negate(a, &node);
+		return node;
 	}
 	return (struct py_glob_node){.kind = c == '*'   ? GLOB_STAR
 					     : c == '?' ? GLOB_ANY

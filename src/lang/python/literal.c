@@ -91,28 +91,21 @@ static void add_utf8(struct buf *out, uint32_t c)
 		buf_char(out, (char)(0x80 | ((c >> (6 * more)) & 0x3F)));
 }
 
-/* The value of a digit, or SIZE_MAX. */
-static size_t digit(char c, unsigned base)
-{
-	static const char all[] = "0123456789abcdef";
-	const char *at = c ? strchr(all, c >= 'A' ? c | 0x20 : c) : NULL;
-	return at && at < all + base ? (size_t)(at - all) : SIZE_MAX;
-}
-
 /* \x41, \u0041, \U00000041, \101. s starts behind the backslash; the bytes used, 0 = malformed. */
 static size_t numeric_escape(struct str s, struct buf *out)
 {
 	char c = s.p[0];
-	size_t letter = c == 'x' || c == 'u' || c == 'U', i = letter;
-	size_t end = c == 'x' ? 3 : c == 'u' ? 5 : c == 'U' ? 9 : 3;
-	unsigned base = letter ? 16 : 8;
-	uint32_t code = 0;
-	for (; i < end && i < s.n && digit(s.p[i], base) != SIZE_MAX; i++)
-		code = code * base + (uint32_t)digit(s.p[i], base);
-	if ((letter && i != end) || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
+	size_t n = c == 'x' ? 3 : c == 'u' ? 5 : c == 'U' ? 9 : 0;
+	uint64_t code = 0;
+	if (n && (s.n < n || !str_u64(str_sub(s, 1, n), 16, &code)))
 		return 0;
-	add_utf8(out, code);
-	return i;
+	if (!n)
+		for (; n < 3 && n < s.n && s.p[n] >= '0' && s.p[n] <= '7'; n++)
+			code = code * 8 + (uint64_t)(s.p[n] - '0');
+	if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
+		return 0;
+	add_utf8(out, (uint32_t)code);
+	return n;
 }
 
 /* One escape; s starts behind the backslash. The bytes used, 0 = malformed or not understood. */
@@ -337,16 +330,6 @@ static struct err *read_named(struct reader *r, struct py_value *ret)
 
 /* ---- brackets ---- */
 
-static struct err *read_paren(struct reader *r, struct py_value *ret)
-{
-	bool comma = false;
-	struct py_value list = fresh(here(r), PY_TUPLE);
-	r->i++;
-	TRY(read_items(r, S(")"), &list, &comma));
-	*ret = list.n == 1 && !comma ? list.v[0] : list;
-	return NULL;
-}
-
 static struct err *read_brace(struct reader *r, struct py_value *ret)
 {
 	size_t base = r->items.n;
@@ -370,25 +353,14 @@ static struct err *read_brace(struct reader *r, struct py_value *ret)
 
 /* ---- expressions ---- */
 
-/* Words of the language that no value starts with; the lower-case ones only, as they are all. */
-static bool reserved(struct str word)
-{
-	static const struct str words[] = {S_INIT("if"), S_INIT("else"), S_INIT("for"),
-		S_INIT("lambda"), S_INIT("not"), S_INIT("await"), S_INIT("and"), S_INIT("or"),
-		S_INIT("in"), S_INIT("is"), S_INIT("yield")};
-	if (word.p[0] < 'a')
-		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (str_eq(word, words[i]))
-			return true;
-	return false;
-}
-
 static struct err *read_word(struct reader *r, struct py_value *ret)
 {
 	static const char *const constants[] = {"None", "False", "True"};
+	/* Words of the language that no value starts with. */
+	static const char *const reserved[] = {"if", "else", "for", "lambda", "not", "await", "and",
+		"or", "in", "is", "yield", NULL};
 	const struct py_token *t = here(r);
-	if (reserved(t->text))
+	if (t->text.p[0] >= 'a' && str_is_one_of(t->text, reserved))
 		return unexpected(r, "a literal");
 	for (size_t i = 0; i < 3; i++) {
 		if (!str_eq(t->text, str_from(constants[i])))
@@ -419,15 +391,15 @@ static struct err *read_atom(struct reader *r, struct py_value *ret)
 		r->i++;
 		return NULL;
 	}
-	if (at(r, S("(")))
-		return read_paren(r, ret);
 	if (at(r, S("{")))
 		return read_brace(r, ret);
-	if (!take(r, S("[")))
+	bool paren = take(r, S("(")), comma = false;
+	if (!paren && !take(r, S("[")))
 		return unexpected(r, "a literal");
-	bool comma = false;
-	*ret = fresh(t, PY_LIST);
-	return read_items(r, S("]"), ret, &comma);
+	struct py_value list = fresh(t, paren ? PY_TUPLE : PY_LIST);
+	TRY(read_items(r, paren ? S(")") : S("]"), &list, &comma));
+	*ret = paren && list.n == 1 && !comma ? list.v[0] : list;
+	return NULL;
 }
 
 /* A == B and A != B of scalars. */

@@ -41,15 +41,9 @@ static unsigned col_of(const struct lexer *l, const char *p)
 	return (unsigned)(p - l->line_start) + 1;
 }
 
-static bool name_char(unsigned char c)
+static bool name_char(char c)
 {
-	return c >= 0x80 || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z');
-}
-
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
+	return ascii_alnum(c) || c == '_' || (c & 0x80);
 }
 
 static char peek(const struct lexer *l, size_t ahead)
@@ -80,18 +74,10 @@ static void push(
 
 /* ---- statements ---- */
 
-static bool one_of(struct str word, const char *const *list)
-{
-	for (; *list; list++)
-		if (str_eq(word, str_from(*list)))
-			return true;
-	return false;
-}
-
 static bool starts_def(const struct py_module *m, size_t token)
 {
 	static const char *const words[] = {"def", "class", "async", "@", NULL};
-	return one_of(m->tokens.v[token].text, words);
+	return str_is_one_of(m->tokens.v[token].text, words);
 }
 
 static bool starts_block(const struct py_module *m, size_t token)
@@ -100,7 +86,8 @@ static bool starts_block(const struct py_module *m, size_t token)
 		"except", "finally", "match", "case", NULL};
 	struct py_token t = m->tokens.v[token];
 	/* match and case are ordinary names elsewhere. */
-	return t.kind == PY_TOKEN_NAME && one_of(t.text, words) && !py_is(m, token + 1, S("="));
+	return t.kind == PY_TOKEN_NAME && str_is_one_of(t.text, words) &&
+	       !py_is(m, token + 1, S("="));
 }
 
 /* The "=" of `NAME = ...` or `NAME: type = ...` before token `to`; 0 = neither. */
@@ -182,7 +169,7 @@ static void end_line(struct lexer *l)
 	l->first = to;
 }
 
-static void add_setter(struct arena *a, struct map *map, struct str name, size_t statement)
+static void link_target(struct arena *a, struct map *map, struct str name, size_t statement)
 {
 	struct py_setters *all = map_get(map, name);
 	if (!all) {
@@ -190,17 +177,6 @@ static void add_setter(struct arena *a, struct map *map, struct str name, size_t
 		map_put(map, name, all);
 	}
 	*VEC_PUSH(a, all) = statement;
-}
-
-static void link_targets(struct arena *a, struct py_module *m)
-{
-	for (size_t i = 0; i < m->statements.n; i++) {
-		const struct py_statement *s = &m->statements.v[i];
-		if (s->target.n)
-			add_setter(a, &m->all_targets, s->target, i);
-		if (s->target.n && s->place != PY_INSIDE_DEF)
-			add_setter(a, &m->targets, s->target, i);
-	}
 }
 
 static struct py_statement *last_setter(
@@ -279,13 +255,13 @@ static bool string_prefix(struct str s)
 	char low[2] = {0};
 	for (size_t i = 0; i < s.n; i++)
 		low[i] = (char)(s.p[i] | 0x20);
-	return one_of((struct str){.p = low, .n = s.n}, all);
+	return str_is_one_of((struct str){.p = low, .n = s.n}, all);
 }
 
 static struct err *word(struct lexer *l)
 {
 	const char *from = l->p;
-	while (l->p < l->end && name_char((unsigned char)*l->p))
+	while (l->p < l->end && name_char(*l->p))
 		l->p++;
 	struct str text = {.p = from, .n = (size_t)(l->p - from)};
 	char c = peek(l, 0);
@@ -299,9 +275,9 @@ static void number(struct lexer *l)
 {
 	const char *from = l->p;
 	bool hex = *l->p == '0' && (peek(l, 1) | 0x20) == 'x';
-	while (l->p < l->end && (name_char((unsigned char)*l->p) || *l->p == '.')) {
+	while (l->p < l->end && (name_char(*l->p) || *l->p == '.')) {
 		char c = (char)(*l->p++ | 0x20), sign = peek(l, 0);
-		if (c == 'e' && !hex && (sign == '+' || sign == '-') && digit(peek(l, 1)))
+		if (c == 'e' && !hex && (sign == '+' || sign == '-') && ascii_digit(peek(l, 1)))
 			l->p++;
 	}
 	push(l, PY_TOKEN_NUMBER, from, l->line, col_of(l, from));
@@ -354,11 +330,11 @@ static struct err *operator(struct lexer *l)
 static struct err *token(struct lexer *l)
 {
 	char c = *l->p;
-	if (digit(c) || (c == '.' && digit(peek(l, 1)))) {
+	if (ascii_digit(c) || (c == '.' && ascii_digit(peek(l, 1)))) {
 		number(l);
 		return NULL;
 	}
-	if (name_char((unsigned char)c))
+	if (name_char(c))
 		return word(l);
 	return c == '"' || c == '\'' ? string(l, l->p) : operator(l);
 }
@@ -402,7 +378,13 @@ struct err *py_read(struct arena *a, struct str text, struct str name, struct py
 		return py_error(ret, l.stack[l.open - 1].line, l.stack[l.open - 1].col,
 			"'%c' is not closed", l.stack[l.open - 1].c);
 	end_line(&l);
-	link_targets(a, ret);
+	for (size_t i = 0; i < ret->statements.n; i++) {
+		const struct py_statement *s = &ret->statements.v[i];
+		if (s->target.n)
+			link_target(a, &ret->all_targets, s->target, i);
+		if (s->target.n && s->place != PY_INSIDE_DEF)
+			link_target(a, &ret->targets, s->target, i);
+	}
 	return NULL;
 }
 

@@ -31,7 +31,7 @@ bool py_alnum(uint32_t c)
 {
 	if (c >= 0x80)
 		return in_ranges(c);
-	return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+	return ascii_alnum((char)c);
 }
 
 bool py_word(uint32_t c)
