@@ -126,11 +126,11 @@ static struct err *count_kernels(const struct elf *e, int64_t *ret)
 	TRY(count_announced(e, &in_note));
 	*ret = 0;
 	if (in_note > 0)
-		TRY(elf_symbols_unnamed(e, count_descriptor, ret));
+		TRY(elf_symbols(e, false, count_descriptor, ret));
 	if (in_note > 0 && in_note == *ret)
 		return NULL;
 	*ret = 0;
-	return elf_symbols(e, count_name, ret);
+	return elf_symbols(e, true, count_name, ret);
 }
 
 /* ---- the whole ---- */

@@ -161,10 +161,10 @@ static struct err *peek_table(struct arena *a, const struct elf_src *src, struct
 {
 	ARENA(tmp);
 	struct peek k = {.a = a, .bytes = {.a = &tmp}, .b = b, .need = TABLE};
-	TRY(ccob_peek(src, b, peek_piece, &k));
+	TRY(ccob_decode(src, b, true, peek_piece, &k));
 	if (k.need > k.bytes.n) {
 		k.bytes.n = 0;
-		TRY(ccob_decode(src, b, peek_piece, &k));
+		TRY(ccob_decode(src, b, false, peek_piece, &k));
 	}
 	if (k.need > k.bytes.n)
 		return err_new(E_BUNDLE, "the table is cut off");
@@ -172,16 +172,14 @@ static struct err *peek_table(struct arena *a, const struct elf_src *src, struct
 	return check_entries(b, k.need, b->size, &last);
 }
 
+/* Of a CCOB header, by version: its bytes, and where in it what stands; total 0: not there. */
 static const struct ccob_layout {
-	enum bundle_encoding encoding;
-	unsigned header, total, size, hash; /* offsets; total 0: not there */
-	unsigned width;                     /* bytes of total and size */
+	unsigned header, total, size, hash;
+	unsigned width; /* bytes of total and size */
 } layouts[] = {
-	[1] = {.encoding = BUNDLE_CCOB1, .header = 20, .size = 8, .hash = 12, .width = 4},
-	/* clang-format off */
-	[2] = {.encoding = BUNDLE_CCOB2, .header = 24, .total = 8, .size = 12, .hash = 16, .width = 4},
-	[3] = {.encoding = BUNDLE_CCOB3, .header = 32, .total = 8, .size = 16, .hash = 24, .width = 8},
-	/* clang-format on */
+	[1] = {.header = 20, .size = 8, .hash = 12, .width = 4},
+	[2] = {.header = 24, .total = 8, .size = 12, .hash = 16, .width = 4},
+	[3] = {.header = 32, .total = 8, .size = 16, .hash = 24, .width = 8},
 };
 
 static struct err *check_sizes(const struct bundle *b, uint64_t limit)
@@ -212,7 +210,7 @@ static struct err *open_ccob(
 	if (head.n < l->header)
 		return err_new(E_BUNDLE, "the header is cut off");
 	uint64_t left = end - b->offset;
-	b->encoding = l->encoding;
+	b->encoding = (enum bundle_encoding)version;
 	b->zstd = method == 1;
 	b->header = l->header;
 	b->size = l->width == 4 ? le32(head.p + l->size) : le64(head.p + l->size);
@@ -257,7 +255,7 @@ struct err *bundle_decode(
 {
 	enum { CHUNK = 256 << 10 };
 	if (b->encoding != BUNDLE_RAW)
-		return ccob_decode(src, b, fn, user);
+		return ccob_decode(src, b, false, fn, user);
 	ARENA(tmp);
 	bool stop = false;
 	size_t n;

@@ -41,20 +41,6 @@ static struct err *lay_out(struct part *v, size_t n)
 	return NULL;
 }
 
-static struct str table(struct arena *a, const struct part *v, size_t n)
-{
-	BUF(b, a);
-	buf_add(&b, S("__CLANG_OFFLOAD_BUNDLE__"));
-	buf_le(&b, n, 8);
-	for (size_t i = 0; i < n; i++) {
-		buf_le(&b, v[i].offset, 8);
-		buf_le(&b, v[i].size, 8);
-		buf_le(&b, v[i].id.n, 8);
-		buf_add(&b, v[i].id);
-	}
-	return buf_str(&b);
-}
-
 static struct err *add_part(struct fs_out *o, const struct part *p)
 {
 	enum { CHUNK = 256 << 10 };
@@ -92,10 +78,18 @@ struct err *bundle_write(
 		parts[i + 1].id = str_fmt(&a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(v[i].target));
 	}
 	TRY_CTX(lay_out(parts, n + 1), "cannot write the bundle '%.*s'", STR(path));
-	struct str head = table(&a, parts, n + 1);
+	BUF(table, &a);
+	buf_add(&table, S("__CLANG_OFFLOAD_BUNDLE__"));
+	buf_le(&table, n + 1, 8);
+	for (size_t i = 0; i <= n; i++) {
+		buf_le(&table, parts[i].offset, 8);
+		buf_le(&table, parts[i].size, 8);
+		buf_le(&table, parts[i].id.n, 8);
+		buf_add(&table, parts[i].id);
+	}
 	CLEANUP(fs_out_abandon) struct fs_out o;
 	TRY(fs_out_open(&o, path, 0644));
-	fs_out_write(&o, head.p, head.n);
+	fs_out_write(&o, table.p, table.n);
 	for (size_t i = 0; i <= n; i++)
 		TRY_CTX(add_part(&o, &parts[i]), "cannot write the bundle '%.*s'", STR(path));
 	return fs_out_commit(&o);

@@ -155,34 +155,27 @@ static void inflate_endp(z_stream *z)
 	inflateEnd(z);
 }
 
-static struct err *zlib_piece(z_stream *z, struct sink *s, char *out, bool *ret_done)
-{
-	int code = Z_OK;
-	do {
-		z->next_out = (unsigned char *)out;
-		z->avail_out = CHUNK;
-		code = inflate(z, Z_NO_FLUSH);
-		if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-			return err_new(E_BUNDLE, "zlib: %s", z->msg ? z->msg : "damaged data");
-		TRY(give(s, out, CHUNK - z->avail_out));
-	} while (!s->stop && code == Z_OK && z->avail_out == 0);
-	*ret_done = code == Z_STREAM_END;
-	return NULL;
-}
-
 static struct err *zlib_decode(struct feed *f, struct sink *s, char *out, uint64_t *ret_used)
 {
 	CLEANUP(inflate_endp) z_stream z = {0};
-	bool done = false;
+	int code = Z_OK;
 	if (inflateInit(&z) != Z_OK)
 		return err_new(E_LIMIT, "no memory for a zlib decoder");
-	while (!done && !s->stop) {
+	while (code != Z_STREAM_END && !s->stop) {
 		TRY(feed_next(f));
 		if (!f->n)
 			return err_new(E_BUNDLE, "the zlib stream is cut off");
 		z.next_in = (unsigned char *)f->p;
 		z.avail_in = (unsigned)f->n;
-		TRY(zlib_piece(&z, s, out, &done));
+		do {
+			z.next_out = (unsigned char *)out;
+			z.avail_out = CHUNK;
+			code = inflate(&z, Z_NO_FLUSH);
+			if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+				return err_new(
+					E_BUNDLE, "zlib: %s", z.msg ? z.msg : "damaged data");
+			TRY(give(s, out, CHUNK - z.avail_out));
+		} while (!s->stop && code == Z_OK && z.avail_out == 0);
 	}
 	*ret_used = f->at - z.avail_in;
 	return NULL;
@@ -209,26 +202,18 @@ static struct err *decode(const struct elf_src *src, struct sink *s, bool peek, 
 }
 
 struct err *ccob_decode(
-	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user)
+	const struct elf_src *src, const struct bundle *b, bool peek, bundle_fn *fn, void *user)
 {
-	struct sink s = {.b = b, .fn = fn, .user = user, .limit = UINT64_MAX};
+	struct sink s = {.b = b, .fn = fn, .user = user, .limit = peek ? BLOCK : UINT64_MAX};
 	uint64_t used;
-	return decode(src, &s, false, &used);
-}
-
-struct err *ccob_peek(const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user)
-{
-	struct sink s = {.b = b, .fn = fn, .user = user, .limit = BLOCK};
-	uint64_t used;
-	return decode(src, &s, true, &used);
+	return decode(src, &s, peek, &used);
 }
 
 /* Blocks tell their lengths (RFC 8878, 3.1.1.2), so nothing has to be decoded. */
-static struct err *zstd_length(const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret)
+static struct err *zstd_end(const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret)
 {
 	enum { RLE = 1, RESERVED = 3 };
 	struct frame frame;
-	uint64_t from = at;
 	TRY(frame_at(src, at, end, &frame));
 	at += frame.header;
 	for (bool last = false; !last;) {
@@ -248,17 +233,16 @@ static struct err *zstd_length(const struct elf_src *src, uint64_t at, uint64_t 
 	at += frame.checksum ? 4 : 0;
 	if (at > end)
 		return err_new(E_BUNDLE, "the zstd frame is cut off");
-	*ret = at - from;
+	*ret = at;
 	return NULL;
 }
 
 struct err *ccob_length(const struct elf_src *src, const struct bundle *b, uint64_t *ret)
 {
-	uint64_t at = b->offset + b->header, used = 0;
-	if (b->zstd)
-		return zstd_length(src, at, b->offset + b->stored, ret);
+	uint64_t at = b->offset + b->header, end = 0;
 	struct sink s = {.b = b, .limit = UINT64_MAX};
-	TRY(decode(src, &s, false, &used));
-	*ret = used - at;
+	TRY(b->zstd ? zstd_end(src, at, b->offset + b->stored, &end)
+		    : decode(src, &s, false, &end));
+	*ret = end - at;
 	return NULL;
 }

@@ -4,12 +4,10 @@
 
 #include "formats/bundle.h"
 
-/* All decoded bytes, in pieces of at most 128 KiB. */
+/* The decoded bytes, in pieces of at most 128 KiB. peek: only the first so many, without memory for the
+ * whole window. */
 MUST_USE struct err *ccob_decode(
-	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user);
-/* Only the first bytes (at most 128 KiB), without memory for the whole window. */
-MUST_USE struct err *ccob_peek(
-	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user);
+	const struct elf_src *src, const struct bundle *b, bool peek, bundle_fn *fn, void *user);
 /* The number of payload bytes of a v1 bundle, whose header does not tell; b->stored must hold the
  * most that it can be. */
 MUST_USE struct err *ccob_length(const struct elf_src *src, const struct bundle *b, uint64_t *ret);

@@ -86,19 +86,6 @@ bool elf_is(struct str head)
 	return head.n >= EHDR && !memcmp(head.p, "\177ELF\2\1\1", 7);
 }
 
-static struct elf_segment segment_at(const char *p)
-{
-	return (struct elf_segment){
-		.type = le32(p),
-		.flags = le32(p + 4),
-		.offset = le64(p + 8),
-		.vaddr = le64(p + 16),
-		.filesz = le64(p + 32),
-		.memsz = le64(p + 40),
-		.align = le64(p + 48),
-	};
-}
-
 static struct elf_section section_at(const char *p)
 {
 	return (struct elf_section){
@@ -149,38 +136,24 @@ static struct err *read_segments(
 			"cannot read the program headers");
 	ret->segments.v = arena_array(a, t->phnum, sizeof(*ret->segments.v));
 	ret->segments.n = ret->segments.cap = t->phnum;
-	for (size_t i = 0; i < t->phnum; i++)
-		ret->segments.v[i] = segment_at(table.p + i * PHDR);
-	return NULL;
-}
-
-/* The part of a table of NUL-terminated strings at offset, or "" when that is outside. */
-static struct str name_at(struct str names, uint32_t offset)
-{
-	if (offset >= names.n)
-		return S("");
-	struct str rest = str_sub(names, offset, names.n);
-	return str_sub(rest, 0, str_chr(rest, 0));
-}
-
-static struct err *read_names(struct arena *a, struct elf *ret, uint32_t index, const char *table)
-{
-	struct str names;
-	if (index == 0 || index >= ret->sections.n)
-		return NULL;
-	const struct elf_section *s = &ret->sections.v[index];
-	if (s->type == ELF_NOBITS)
-		return NULL;
-	TRY_CTX(elf_src_slice(a, ret->src, s->offset, s->size, &names),
-		"cannot read the section names");
-	for (size_t i = 0; i < ret->sections.n; i++)
-		ret->sections.v[i].name = name_at(names, le32(table + i * SHDR));
+	for (size_t i = 0; i < t->phnum; i++) {
+		const char *p = table.p + i * PHDR;
+		ret->segments.v[i] = (struct elf_segment){
+			.type = le32(p),
+			.flags = le32(p + 4),
+			.offset = le64(p + 8),
+			.vaddr = le64(p + 16),
+			.filesz = le64(p + 32),
+			.memsz = le64(p + 40),
+			.align = le64(p + 48),
+		};
+	}
 	return NULL;
 }
 
 static struct err *read_sections(struct arena *a, const struct tables *t, struct elf *ret)
 {
-	struct str table;
+	struct str table, names;
 	if (!t->shnum || !t->shoff)
 		return NULL;
 	uint64_t bytes = (uint64_t)t->shnum * SHDR;
@@ -190,7 +163,16 @@ static struct err *read_sections(struct arena *a, const struct tables *t, struct
 	ret->sections.n = ret->sections.cap = t->shnum;
 	for (size_t i = 0; i < t->shnum; i++)
 		ret->sections.v[i] = section_at(table.p + i * SHDR);
-	return read_names(a, ret, t->names, table.p);
+	if (t->names == 0 || t->names >= t->shnum || ret->sections.v[t->names].type == ELF_NOBITS)
+		return NULL;
+	const struct elf_section *strings = &ret->sections.v[t->names];
+	TRY_CTX(elf_src_slice(a, ret->src, strings->offset, strings->size, &names),
+		"cannot read the section names");
+	for (size_t i = 0; i < t->shnum; i++) {
+		struct str rest = str_sub(names, le32(table.p + i * SHDR), names.n);
+		ret->sections.v[i].name = str_sub(rest, 0, str_chr(rest, 0));
+	}
+	return NULL;
 }
 
 static struct err *open_head(

@@ -95,8 +95,7 @@ struct elf_symbol {
 };
 
 /* Calls fn for every dynamic symbol but the null one; their number comes from DT_HASH, DT_GNU_HASH
- * or, without either, the section table. */
+ * or, without either, the section table. named = false: the names, which can be most of it, are not
+ * read. */
 typedef struct err *elf_symbol_fn(void *user, const struct elf_symbol *s);
-MUST_USE struct err *elf_symbols(const struct elf *e, elf_symbol_fn *fn, void *user);
-/* The same without reading the names, which can be most of it: name is always "". */
-MUST_USE struct err *elf_symbols_unnamed(const struct elf *e, elf_symbol_fn *fn, void *user);
+MUST_USE struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void *user);

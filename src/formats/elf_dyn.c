@@ -93,33 +93,6 @@ static struct str string_at(const struct dyn *d, uint64_t offset)
 	return (struct str){.p = p, .n = strnlen(p, d->strings.n - (size_t)offset)};
 }
 
-static void take_entry(struct arena *a, const struct dyn *d, const char *p, struct elf_dynamic *ret)
-{
-	uint64_t tag = le64(p), value = le64(p + 8);
-	switch (tag) {
-	case DT_NEEDED:
-		strs_add(a, &ret->needed, string_at(d, value));
-		break;
-	case DT_SONAME:
-		ret->soname = string_at(d, value);
-		break;
-	case DT_RPATH:
-		ret->rpath = string_at(d, value);
-		break;
-	case DT_RUNPATH:
-		ret->runpath = string_at(d, value);
-		break;
-	case DT_TEXTREL:
-		ret->textrel = true;
-		break;
-	case DT_FLAGS:
-		ret->textrel |= (value & DF_TEXTREL) != 0;
-		break;
-	default:
-		break;
-	}
-}
-
 /* One library's chain of versions. Whoever lies about links runs into the limit, not into a loop.
  */
 static struct err *read_versions_of(
@@ -237,19 +210,11 @@ static struct err *each_symbol(const struct dyn *d, elf_symbol_fn *fn, void *use
 	return NULL;
 }
 
-struct err *elf_symbols(const struct elf *e, elf_symbol_fn *fn, void *user)
+struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void *user)
 {
 	ARENA(tmp);
 	struct dyn d;
-	TRY(open_dynamic(&tmp, e, true, &d));
-	return each_symbol(&d, fn, user);
-}
-
-struct err *elf_symbols_unnamed(const struct elf *e, elf_symbol_fn *fn, void *user)
-{
-	ARENA(tmp);
-	struct dyn d;
-	TRY(open_dynamic(&tmp, e, false, &d));
+	TRY(open_dynamic(&tmp, e, named, &d));
 	return each_symbol(&d, fn, user);
 }
 
@@ -272,8 +237,20 @@ struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic
 	struct dyn d;
 	*ret = (struct elf_dynamic){0};
 	TRY(open_dynamic(a, e, true, &d)); /* in a: the views in ret point into it */
-	for (size_t i = 0; i < d.table.n; i += DYN)
-		take_entry(a, &d, d.table.p + i, ret);
+	for (size_t i = 0; i < d.table.n; i += DYN) {
+		uint64_t tag = le64(d.table.p + i), value = le64(d.table.p + i + 8);
+		struct str text = string_at(&d, value);
+		if (tag == DT_NEEDED)
+			strs_add(a, &ret->needed, text);
+		else if (tag == DT_SONAME)
+			ret->soname = text;
+		else if (tag == DT_RPATH)
+			ret->rpath = text;
+		else if (tag == DT_RUNPATH)
+			ret->runpath = text;
+		else if (tag == DT_TEXTREL || (tag == DT_FLAGS && value & DF_TEXTREL))
+			ret->textrel = true;
+	}
 	TRY_CTX(read_versions(a, &d, ret), "cannot read the needed versions");
 	struct names names = {.a = a, .out = ret};
 	return each_symbol(&d, take_symbol, &names);

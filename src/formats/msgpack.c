@@ -9,39 +9,22 @@ struct format {
 };
 
 /* From 0xc0 to 0xdf; 0xc1 is never used. */
+/* clang-format off */
 static const struct format formats[32] = {
-	[0x00] = {.kind = MSGPACK_NIL},
-	[0x02] = {.kind = MSGPACK_BOOL},
-	[0x03] = {.kind = MSGPACK_BOOL},
-	[0x04] = {.kind = MSGPACK_BIN, .number = 1},
-	[0x05] = {.kind = MSGPACK_BIN, .number = 2},
-	[0x06] = {.kind = MSGPACK_BIN, .number = 4},
-	[0x07] = {.kind = MSGPACK_EXT, .number = 1},
-	[0x08] = {.kind = MSGPACK_EXT, .number = 2},
-	[0x09] = {.kind = MSGPACK_EXT, .number = 4},
-	[0x0a] = {.kind = MSGPACK_FLOAT, .number = 4},
-	[0x0b] = {.kind = MSGPACK_FLOAT, .number = 8},
-	[0x0c] = {.kind = MSGPACK_UINT, .number = 1},
-	[0x0d] = {.kind = MSGPACK_UINT, .number = 2},
-	[0x0e] = {.kind = MSGPACK_UINT, .number = 4},
-	[0x0f] = {.kind = MSGPACK_UINT, .number = 8},
-	[0x10] = {.kind = MSGPACK_INT, .number = 1},
-	[0x11] = {.kind = MSGPACK_INT, .number = 2},
-	[0x12] = {.kind = MSGPACK_INT, .number = 4},
-	[0x13] = {.kind = MSGPACK_INT, .number = 8},
-	[0x14] = {.kind = MSGPACK_EXT, .fixed = 1},
-	[0x15] = {.kind = MSGPACK_EXT, .fixed = 2},
-	[0x16] = {.kind = MSGPACK_EXT, .fixed = 4},
-	[0x17] = {.kind = MSGPACK_EXT, .fixed = 8},
-	[0x18] = {.kind = MSGPACK_EXT, .fixed = 16},
-	[0x19] = {.kind = MSGPACK_STR, .number = 1},
-	[0x1a] = {.kind = MSGPACK_STR, .number = 2},
-	[0x1b] = {.kind = MSGPACK_STR, .number = 4},
-	[0x1c] = {.kind = MSGPACK_ARRAY, .number = 2},
-	[0x1d] = {.kind = MSGPACK_ARRAY, .number = 4},
-	[0x1e] = {.kind = MSGPACK_MAP, .number = 2},
-	[0x1f] = {.kind = MSGPACK_MAP, .number = 4},
+	[0x00] = {MSGPACK_NIL, 0, 0},
+	[0x02] = {MSGPACK_BOOL, 0, 0}, {MSGPACK_BOOL, 0, 0},
+	[0x04] = {MSGPACK_BIN, 1, 0}, {MSGPACK_BIN, 2, 0}, {MSGPACK_BIN, 4, 0},
+	[0x07] = {MSGPACK_EXT, 1, 0}, {MSGPACK_EXT, 2, 0}, {MSGPACK_EXT, 4, 0},
+	[0x0a] = {MSGPACK_FLOAT, 4, 0}, {MSGPACK_FLOAT, 8, 0},
+	[0x0c] = {MSGPACK_UINT, 1, 0}, {MSGPACK_UINT, 2, 0}, {MSGPACK_UINT, 4, 0}, {MSGPACK_UINT, 8, 0},
+	[0x10] = {MSGPACK_INT, 1, 0}, {MSGPACK_INT, 2, 0}, {MSGPACK_INT, 4, 0}, {MSGPACK_INT, 8, 0},
+	[0x14] = {MSGPACK_EXT, 0, 1}, {MSGPACK_EXT, 0, 2}, {MSGPACK_EXT, 0, 4}, {MSGPACK_EXT, 0, 8},
+	[0x18] = {MSGPACK_EXT, 0, 16},
+	[0x19] = {MSGPACK_STR, 1, 0}, {MSGPACK_STR, 2, 0}, {MSGPACK_STR, 4, 0},
+	[0x1c] = {MSGPACK_ARRAY, 2, 0}, {MSGPACK_ARRAY, 4, 0},
+	[0x1e] = {MSGPACK_MAP, 2, 0}, {MSGPACK_MAP, 4, 0},
 };
+/* clang-format on */
 
 enum { NEVER_USED = 0xc1 };
 
@@ -68,6 +51,7 @@ static bool take_number(struct str *rest, unsigned bytes, uint64_t *ret)
 /* The byte holds both the kind and a small number. */
 static bool next_small(struct str *rest, unsigned byte, struct msgpack_value *ret)
 {
+	*ret = (struct msgpack_value){.kind = MSGPACK_STR, .number = byte & 31};
 	if (byte >= 0xe0)
 		*ret = (struct msgpack_value){
 			.kind = MSGPACK_INT, .number = UINT64_MAX << 8 | byte};
@@ -77,8 +61,6 @@ static bool next_small(struct str *rest, unsigned byte, struct msgpack_value *re
 		*ret = (struct msgpack_value){.kind = MSGPACK_MAP, .number = byte & 15};
 	else if (byte < 0xa0)
 		*ret = (struct msgpack_value){.kind = MSGPACK_ARRAY, .number = byte & 15};
-	else
-		*ret = (struct msgpack_value){.kind = MSGPACK_STR, .number = byte & 31};
 	return ret->kind != MSGPACK_STR || take(rest, ret->number, &ret->text);
 }
 

@@ -138,25 +138,20 @@ struct err *node_want_strs(
 	return NULL;
 }
 
-static struct err *unknown_key(const struct node *n, const struct strs *known)
-{
-	ARENA(tmp);
-	struct err *e = err_new(E_SYNTAX, "unknown key '%.*s'", STR(n->key));
-	struct str near = suggest(n->key, known), all = str_join(&tmp, known, S(", "));
-	err_at(e, n->key_at);
-	if (near.n)
-		return err_hint(e, "did you mean '%.*s'?", STR(near));
-	return err_hint(e, "known keys: %.*s", STR(all));
-}
-
 struct err *node_check_keys(const struct node *map, const char *const *known)
 {
 	ARENA(tmp);
 	struct strs list = {0};
 	for (; *known; known++)
 		strs_add(&tmp, &list, str_from(*known));
-	NODE_EACH (it, map)
-		if (map->kind == NODE_MAP && !strs_has(&list, it->key))
-			return unknown_key(it, &list);
+	NODE_EACH (it, map) {
+		if (map->kind != NODE_MAP || strs_has(&list, it->key))
+			continue;
+		struct err *e = err_new(E_SYNTAX, "unknown key '%.*s'", STR(it->key));
+		struct str near = suggest(it->key, &list), all = str_join(&tmp, &list, S(", "));
+		err_at(e, it->key_at);
+		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near))
+			      : err_hint(e, "known keys: %.*s", STR(all));
+	}
 	return NULL;
 }

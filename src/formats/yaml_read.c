@@ -31,28 +31,23 @@ static struct err *error_at(const struct reader *r, yaml_mark_t m, const char *w
 	return err_at(err_new(E_SYNTAX, "%s", what), loc_of(r, m));
 }
 
-/* Encoding errors come with a byte offset only. */
-static yaml_mark_t mark_of_offset(const struct reader *r, size_t offset)
-{
-	yaml_mark_t m = {.index = offset};
-	for (size_t i = 0; i < offset && i < r->text.n; i++) {
-		bool newline = r->text.p[i] == '\n';
-		m.line += newline;
-		if (newline)
-			m.column = 0;
-		else
-			m.column += ((unsigned char)r->text.p[i] & 0xc0) != 0x80;
-	}
-	return m;
-}
-
 static struct err *parser_error(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	const char *problem = p->problem ? p->problem : "it is not valid YAML";
-	if (p->error == YAML_READER_ERROR)
-		return error_at(r, mark_of_offset(r, p->problem_offset), problem);
-	struct err *e = error_at(r, p->problem_mark, problem);
+	yaml_mark_t m = p->problem_mark;
+	if (p->error == YAML_READER_ERROR) { /* bad encoding: told by a byte offset only */
+		struct str before = str_sub(r->text, 0, p->problem_offset);
+		size_t line = str_rchr(before, '\n');
+		line = line < before.n ? line + 1 : 0;
+		m = (yaml_mark_t){0};
+		for (size_t i = 0; i < before.n; i++) {
+			m.line += before.p[i] == '\n';
+			m.column += i >= line && ((unsigned char)before.p[i] & 0xc0) != 0x80;
+		}
+		return error_at(r, m, problem);
+	}
+	struct err *e = error_at(r, m, problem);
 	if (p->context)
 		e->cause = err_new(E_SYNTAX, "%s that starts on line %zu", p->context,
 			p->context_mark.line + 1);
@@ -68,11 +63,6 @@ static struct err *parser_error(struct reader *r)
 static void event_freep(yaml_event_t *ev)
 {
 	yaml_event_delete(ev);
-}
-
-static void reader_done(struct reader *r)
-{
-	yaml_parser_delete(&r->parser);
 }
 
 static struct err *next(struct reader *r, yaml_event_t *ev)
@@ -157,19 +147,6 @@ static struct err *scalar(struct reader *r, const yaml_event_t *ev, struct node 
 
 static struct err *value(struct reader *r, const yaml_event_t *ev, struct node *n);
 
-static struct err *list(struct reader *r, struct node *n)
-{
-	for (;;) {
-		CLEANUP(event_freep) yaml_event_t ev = {0};
-		TRY(next(r, &ev));
-		if (ev.type == YAML_SEQUENCE_END_EVENT)
-			return NULL;
-		struct node item = {0};
-		TRY(value(r, &ev, &item));
-		*VEC_PUSH(r->a, n) = item;
-	}
-}
-
 static struct err *key(struct reader *r, const yaml_event_t *ev, struct node *item)
 {
 	struct node n = {0};
@@ -198,18 +175,21 @@ static struct err *no_duplicates(const struct node *map)
 	return NULL;
 }
 
-static struct err *map(struct reader *r, struct node *n)
+static struct err *members(struct reader *r, struct node *n)
 {
 	for (;;) {
-		CLEANUP(event_freep) yaml_event_t k = {0};
-		TRY(next(r, &k));
-		if (k.type == YAML_MAPPING_END_EVENT)
-			return no_duplicates(n);
+		CLEANUP(event_freep) yaml_event_t first = {0}, second = {0};
 		struct node item = {0};
-		TRY(key(r, &k, &item));
-		CLEANUP(event_freep) yaml_event_t v = {0};
-		TRY(next(r, &v));
-		TRY(value(r, &v, &item));
+		TRY(next(r, &first));
+		if (first.type == YAML_SEQUENCE_END_EVENT)
+			return NULL;
+		if (first.type == YAML_MAPPING_END_EVENT)
+			return no_duplicates(n);
+		if (n->kind == NODE_MAP) {
+			TRY(key(r, &first, &item));
+			TRY(next(r, &second));
+		}
+		TRY(value(r, n->kind == NODE_MAP ? &second : &first, &item));
 		*VEC_PUSH(r->a, n) = item;
 	}
 }
@@ -225,7 +205,7 @@ static struct err *collection(struct reader *r, const yaml_event_t *ev, struct n
 		return error_at(r, ev->start_mark, "nested more than 64 levels deep");
 	n->kind = is_map ? NODE_MAP : NODE_LIST;
 	r->depth++;
-	TRY(is_map ? map(r, n) : list(r, n));
+	TRY(members(r, n));
 	r->depth--;
 	return NULL;
 }
@@ -268,7 +248,7 @@ struct err *yaml_parse(struct arena *a, struct str text, struct str name, const 
 {
 	if (text.n > SIZE_LIMIT)
 		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
-	CLEANUP(reader_done) struct reader r = {.a = a, .text = text, .name = str_dup(a, name)};
+	struct reader r = {.a = a, .text = text, .name = str_dup(a, name)};
 	if (!yaml_parser_initialize(&r.parser))
 		return err_new(E_INTERNAL, "cannot start the YAML parser");
 	/* Fixed, so that a byte order mark cannot switch to UTF-16 behind our line counting. */
@@ -276,9 +256,11 @@ struct err *yaml_parse(struct arena *a, struct str text, struct str name, const 
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.p, text.n);
 	struct node *root = NEW(a, struct node);
 	root->at.path = r.name;
-	TRY(document(&r, root));
-	*ret = root;
-	return NULL;
+	struct err *e = document(&r, root);
+	yaml_parser_delete(&r.parser);
+	if (!e)
+		*ret = root;
+	return e;
 }
 
 struct err *yaml_read(struct arena *a, struct str path, const struct node **ret)

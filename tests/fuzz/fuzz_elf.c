@@ -33,7 +33,7 @@ static struct err *read_all(struct arena *a, const struct elf_src *src)
 	}
 	VEC_EACH (struct elf_segment, s, &e.segments)
 		elf_offset_of(&e, s->vaddr);
-	err_free(elf_symbols(&e, count, &symbols));
+	err_free(elf_symbols(&e, true, count, &symbols));
 	TRY(elf_dynamic(a, &e, &d));
 	check(d.defined.n + d.undefined.n <= symbols);
 	return NULL;

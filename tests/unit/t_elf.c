@@ -58,7 +58,7 @@ static void lists_symbols_with_either_hash_table(void **state)
 		struct elf e;
 		BUF(names, &a);
 		assert_ok(elf_open_head(&a, &src, &e));
-		assert_ok(elf_symbols(&e, add_name, &names));
+		assert_ok(elf_symbols(&e, true, add_name, &names));
 		assert_str(buf_str(&names), "k0/2/256 k0.kd/1/64 k1/2/256 k1.kd/1/64 ");
 		assert_int_equal(e.sections.n, 0);
 	}
@@ -74,7 +74,7 @@ static void a_file_without_symbols_has_none(void **state)
 		struct elf e;
 		BUF(names, &a);
 		assert_ok(elf_open_head(&a, &src, &e));
-		assert_ok(elf_symbols(&e, add_name, &names));
+		assert_ok(elf_symbols(&e, true, add_name, &names));
 		assert_int_equal(names.n, 0);
 	}
 }
@@ -335,10 +335,10 @@ static void reads_an_object_by_lld(void **state)
 	assert_int_equal(e.flags, 0x53f);
 	assert_int_equal(e.abiversion, 2);
 	assert_non_null(elf_section(&e, S(".note")));
-	assert_ok(elf_symbols(&e, add_name, &names));
+	assert_ok(elf_symbols(&e, true, add_name, &names));
 	assert_true(str_contains(buf_str(&names), S("foo.kd/1/64 ")));
 	names.n = 0;
-	assert_ok(elf_symbols_unnamed(&e, add_name, &names));
+	assert_ok(elf_symbols(&e, false, add_name, &names));
 	assert_true(str_contains(buf_str(&names), S("/1/64 ")));
 	assert_false(str_contains(buf_str(&names), S("foo")));
 }
