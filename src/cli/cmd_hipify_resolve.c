@@ -70,24 +70,6 @@ static void find_include_dirs(struct arena *a, struct str dir, struct strs *io)
 }
 
 /* Sources are looked up in the same way, and must be there. */
-static struct err *find_source(
-	struct arena *a, const struct hipify_options *o, struct str given, struct str *ret)
-{
-	struct str inside = path_join(a, o->dir, given);
-	*ret = path_abs(a, fs_present(inside) ? inside : given);
-	if (!fs_present(*ret))
-		return err_new(E_NOENT, "no source '%.*s' in '%.*s' or the current folder",
-			STR(given), STR(o->dir));
-	if (fs_is_dir(*ret))
-		return err_hint(err_new(E_USAGE, "the source '%.*s' is a folder", STR(given)),
-			"name its files, or leave SOURCE out to take all that match");
-	if (!hipify_by_torch(o) && !path_is_inside(path_rel(a, *ret, path_abs(a, o->dir))))
-		return err_hint(err_new(E_USAGE, "the source '%.*s' is outside of '%.*s'",
-					STR(given), STR(o->dir)),
-			"give the folder that holds both");
-	return NULL;
-}
-
 static struct err *find_sources(
 	struct arena *a, const struct hipify_args *h, struct hipify_options *o)
 {
@@ -98,8 +80,18 @@ static struct err *find_sources(
 			E_USAGE, "'%.*s' is a file: what follows it has no folder", STR(o->dir));
 	o->keep = h->o.sources.n > 0 && !hipify_by_torch(o);
 	VEC_EACH (const struct str, s, &given) {
-		struct str path;
-		TRY(find_source(a, o, *s, &path));
+		struct str inside = path_join(a, o->dir, *s);
+		struct str path = path_abs(a, fs_present(inside) ? inside : *s);
+		if (!fs_present(path))
+			return err_new(E_NOENT, "no source '%.*s' in '%.*s' or the current folder",
+				STR(*s), STR(o->dir));
+		if (fs_is_dir(path))
+			return err_hint(err_new(E_USAGE, "the source '%.*s' is a folder", STR(*s)),
+				"name its files, or leave SOURCE out to take all that match");
+		if (!hipify_by_torch(o) && !path_is_inside(path_rel(a, path, path_abs(a, o->dir))))
+			return err_hint(err_new(E_USAGE, "the source '%.*s' is outside of '%.*s'",
+						STR(*s), STR(o->dir)),
+				"give the folder that holds both");
 		strs_add(a, &o->sources, path);
 	}
 	return NULL;

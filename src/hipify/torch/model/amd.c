@@ -44,19 +44,14 @@ static bool is(const struct reader *r, size_t i, const char *text)
 	return py_is(&r->m, i, str_from(text));
 }
 
-static bool is_kind(const struct reader *r, size_t i, enum py_token_kind kind)
-{
-	return i < r->m.tokens.n && token(r, i)->kind == kind;
-}
-
 static bool is_name(const struct reader *r, size_t i)
 {
-	return is_kind(r, i, PY_TOKEN_NAME);
+	return i < r->m.tokens.n && token(r, i)->kind == PY_TOKEN_NAME;
 }
 
 static bool is_string(const struct reader *r, size_t i)
 {
-	return is_kind(r, i, PY_TOKEN_STRING);
+	return i < r->m.tokens.n && token(r, i)->kind == PY_TOKEN_STRING;
 }
 
 /* NAME "(" */
@@ -95,14 +90,6 @@ static struct str text_at(struct reader *r, size_t i)
 	return !e && v.kind == PY_STRING ? v.text : S("");
 }
 
-static bool in_list(struct str s, const char *const *list)
-{
-	for (; *list; list++)
-		if (str_eq(s, str_from(*list)))
-			return true;
-	return false;
-}
-
 /* ---- lists ---- */
 
 /* A list or tuple of strings at a token, copied to ret. */
@@ -134,7 +121,7 @@ static bool named_list(struct reader *r, const char *const *names, struct strs *
 {
 	struct str found = S("");
 	VEC_EACH (struct py_statement, s, &r->m.statements) {
-		if (!found.n && in_list(s->target, names) && strings_at(r, s->value, ret))
+		if (!found.n && str_is_one_of(s->target, names) && strings_at(r, s->value, ret))
 			found = s->target;
 		else if (found.n && str_eq(s->target, found) && !makes_absolute(r, s))
 			doubt(r, s->from, "a list is set a second time");
@@ -142,30 +129,27 @@ static bool named_list(struct reader *r, const char *const *names, struct strs *
 	return found.n > 0;
 }
 
-/* One use of a list's name; extra: the group is the one for --extra-include-dir. */
-static void list_use(struct reader *r, size_t i, bool extra, struct strs *list)
-{
-	static const char *const methods[] = {
-		"append", "extend", "insert", "remove", "clear", "pop", NULL};
-	bool call =
-		is(r, i + 1, ".") && is_name(r, i + 2) && in_list(token(r, i + 2)->text, methods);
-	bool append = call && is(r, i + 2, "append");
-	struct str more = append ? text_at(r, i + 4) : S("");
-	if (more.n)
-		strs_add(r->a, list, more);
-	else if ((call && !(append && extra)) || is(r, i + 1, "+=") || is(r, i + 1, "["))
-		doubt(r, i, "a list is changed by code");
-}
-
 /* Changes of a list by method or operator: append() of what --extra-include-dir names is expected,
  * a literal is taken, the rest is a doubt. */
 static void list_changes(struct reader *r, const char *const *names, struct strs *list)
 {
+	static const char *const methods[] = {
+		"append", "extend", "insert", "remove", "clear", "pop", NULL};
 	VEC_EACH (const struct group, g, &r->groups) {
 		bool extra = mentions(r, g->first, g->end, "extra_include_dir");
-		for (size_t i = g->first; i < g->end; i++)
-			if (is_name(r, i) && in_list(token(r, i)->text, names))
-				list_use(r, i, extra, list);
+		for (size_t i = g->first; i < g->end; i++) {
+			if (!is_name(r, i) || !str_is_one_of(token(r, i)->text, names))
+				continue;
+			bool call = is(r, i + 1, ".") && is_name(r, i + 2) &&
+				    str_is_one_of(token(r, i + 2)->text, methods);
+			bool append = call && is(r, i + 2, "append");
+			struct str more = append ? text_at(r, i + 4) : S("");
+			if (more.n)
+				strs_add(r->a, list, more);
+			else if ((call && !(append && extra)) || is(r, i + 1, "+=") ||
+				 is(r, i + 1, "["))
+				doubt(r, i, "a list is changed by code");
+		}
 	}
 }
 
@@ -223,7 +207,7 @@ static bool replaces_in(struct reader *r, const struct group *g, struct torch_ma
 		struct str name = token(r, i)->text;
 		bool replace = is(r, i, "replace");
 		if (replace ? !replace_at(r, i, ret)
-			    : !in_list(name, harmless) && !map_get(&r->functions, name))
+			    : !str_is_one_of(name, harmless) && !map_get(&r->functions, name))
 			return false;
 	}
 	return true;
@@ -323,7 +307,8 @@ static void read_optional(struct reader *r)
 {
 	static const char *const names[] = {"extra_files", "EXTRA_FILES", NULL};
 	for (size_t i = 0; i < r->m.tokens.n; i++) {
-		if (!is_name(r, i) || !in_list(token(r, i)->text, names) || !is(r, i + 1, "."))
+		if (!is_name(r, i) || !str_is_one_of(token(r, i)->text, names) ||
+			!is(r, i + 1, "."))
 			continue;
 		struct str path = is(r, i + 2, "append") ? path_at(r, i + 4, 0) : S("");
 		if (path.n)
@@ -362,7 +347,7 @@ static void read_argument(struct reader *r, size_t at)
 		r->launches_known = true;
 	} else if (is(r, at, "extra_files"))
 		strings_at(r, at + 2, &r->ret->extra_files);
-	else if (!in_list(token(r, at)->text, expected))
+	else if (!str_is_one_of(token(r, at)->text, expected))
 		doubt(r, at, "an argument of hipify() that is not known");
 }
 
@@ -424,18 +409,10 @@ static size_t effect(struct reader *r, const struct group *g)
 		"Popen", "call", "check_call", "check_output", "system", "exec", "eval", NULL};
 	for (size_t i = g->first; i + 1 < g->end; i++) {
 		bool text = is(r, i, "replace") && is_string(r, i + 2);
-		if (is_call(r, i) && !text && in_list(token(r, i)->text, calls))
+		if (is_call(r, i) && !text && str_is_one_of(token(r, i)->text, calls))
 			return i;
 	}
 	return opened_for_writing(r, g);
-}
-
-static void read_group(struct reader *r, const struct group *g, bool staged)
-{
-	size_t at = effect(r, g);
-	bool known = at == g->end || read_copy(r, g) || read_edit(r, g);
-	if (!known && !(staged && is(r, g->first, "def")))
-		doubt(r, at, "code that changes files in a way that is not understood");
 }
 
 /* The newest script translates into a folder of its own. */
@@ -469,7 +446,7 @@ static void read_extra(struct reader *r)
 	struct amd_build *b = r->ret;
 	static const char *const names[] = {"extra_files", "EXTRA_FILES", NULL};
 	VEC_EACH (struct py_statement, s, &r->m.statements) {
-		if (!in_list(s->target, names))
+		if (!str_is_one_of(s->target, names))
 			continue;
 		if (mentions(r, s->value, s->to, "exists")) {
 			b->extra_if_there = b->extra_files;
@@ -506,8 +483,12 @@ struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct a
 	TRY(read_lists(&r));
 	bool staged = is_staged(&r);
 	read_calls(&r);
-	VEC_EACH (struct group, g, &r.groups)
-		read_group(&r, g, staged);
+	VEC_EACH (struct group, g, &r.groups) {
+		size_t at = effect(&r, g);
+		bool known = at == g->end || read_copy(&r, g) || read_edit(&r, g);
+		if (!known && !(staged && is(&r, g->first, "def")))
+			doubt(&r, at, "code that changes files in a way that is not understood");
+	}
 	read_optional(&r);
 	if (is_buck(&r)) {
 		ret->extra_if_there.n = 0;

@@ -178,34 +178,23 @@ static struct err *read_member(
 	return NULL;
 }
 
-/* "torch-2.6.0-cp312-...whl" -> "2.6.0". */
-static struct str name_version(struct str path)
-{
-	struct str rest = path_base(path), piece = S("");
-	str_next(&rest, '-', &piece);
-	return str_next(&rest, '-', &piece) ? piece : S("");
-}
-
-static struct err *read_wheel(struct arena *a, const struct zip *z, struct torch_source *ret)
-{
-	struct torch_file version = {0};
-	for (size_t i = 0; i < PARTS; i++)
-		TRY(read_member(a, z, parts[i].path, file_of(ret, &parts[i])));
-	TRY(read_member(a, z, "torch/version.py", &version));
-	ret->version = version_in(a, version);
-	if (!ret->version.n)
-		ret->version = name_version(ret->path);
-	ret->kind = TORCH_WHEEL;
-	return NULL;
-}
-
 static struct err *open_wheel(struct arena *a, struct str path, struct torch_source *ret)
 {
-	struct zip z = {0};
+	struct torch_file version = {0};
+	CLEANUP(zip_close) struct zip z = {.fd = -1};
 	TRY(zip_open(a, path, NULL, &z));
-	struct err *e = read_wheel(a, &z, ret);
-	zip_close(&z);
-	return e;
+	for (size_t i = 0; i < PARTS; i++)
+		TRY(read_member(a, &z, parts[i].path, file_of(ret, &parts[i])));
+	TRY(read_member(a, &z, "torch/version.py", &version));
+	ret->kind = TORCH_WHEEL;
+	ret->version = version_in(a, version);
+	if (ret->version.n)
+		return NULL;
+	/* "torch-2.6.0-cp312-...whl" */
+	struct str rest = path_base(path), piece;
+	if (str_next(&rest, '-', &piece) && str_next(&rest, '-', &piece))
+		ret->version = piece;
+	return NULL;
 }
 
 /* ---- what it is ---- */

@@ -224,22 +224,17 @@ static struct err *put_module(struct scratch *c, struct str dir)
 	return put(c, dir, "version.py", s->hipify_version.text);
 }
 
-/* build_amd.py imports the module from its own tree. */
-static struct err *put_script(struct scratch *c)
-{
-	struct str dir = path_join(c->a, c->root, S("tools/amd_build"));
-	TRY(fs_mkdirs(dir));
-	TRY(put(c, dir, "build_amd.py", c->script));
-	return put_module(c, path_join(c->a, c->root, S("torch/utils/hipify")));
-}
-
 struct err *scratch_fill(struct scratch *c)
 {
 	c->there.a = c->a;
 	find_endings(c);
 	TRY(copy_dir(c, c->view->root));
 	TRY(copy_more(c));
-	if (c->script.p)
-		TRY(put_script(c));
+	if (c->script.p) { /* it imports the module from its own tree */
+		struct str dir = path_join(c->a, c->root, S("tools/amd_build"));
+		TRY(fs_mkdirs(dir));
+		TRY(put(c, dir, "build_amd.py", c->script));
+		TRY(put_module(c, path_join(c->a, c->root, S("torch/utils/hipify"))));
+	}
 	return put_module(c, path_join(c->a, c->top, S("module/hipify")));
 }

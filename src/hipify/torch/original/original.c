@@ -52,41 +52,12 @@ static void add_paths(struct scratch *c, struct buf *b, const char *key, const s
 		add(b, key, str_starts(*p, S("/")) ? scratch_path(c, *p) : *p);
 }
 
-static struct err *add_pairs(struct scratch *c, struct buf *b)
-{
-	struct torch_tables own = {.generation = c->s->generation};
-	if (c->o->map_text.p)
-		TRY(torch_tables_add(c->a, c->o->map, c->o->map_text, &own));
-	VEC_EACH (const struct torch_entry, e, &own.names) {
-		add(b, "from", e->from);
-		add(b, "to", e->to);
-	}
-	return NULL;
-}
-
-static void add_extension(struct scratch *c, struct buf *b)
-{
-	add_paths(c, b, "include", &c->o->include_dirs);
-	VEC_EACH (const struct str, s, &c->o->sources)
-		add(b, "source", scratch_path(c, py_abspath(c->a, *s, c->view->root)));
-}
-
-static void add_tree(struct scratch *c, struct buf *b)
-{
-	const struct strs *dirs = &c->o->extra_include;
-	add(b, "script", path_join(c->a, c->root, S(TORCH_BUILD_AMD)));
-	if (c->o->out_of_place_only)
-		add(b, "argument", S("--out-of-place-only"));
-	if (dirs->n)
-		add(b, "argument", S("--extra-include-dir"));
-	add_paths(c, b, "argument", dirs);
-}
-
 static struct err *put_job(struct scratch *c)
 {
 	const struct hipify_options *o = c->o;
 	static const char *const launches[] = {
 		[LAUNCHES_REWRITE] = "rewrite", [LAUNCHES_KEEP] = "keep"};
+	struct torch_tables own = {.generation = c->s->generation};
 	BUF(b, c->a);
 	add(&b, "root", c->root);
 	add(&b, "files", c->files);
@@ -99,11 +70,24 @@ static struct err *put_job(struct scratch *c)
 		add(&b, "ignore", scratch_path(c, py_join(c->a, c->view->root, *i)));
 	VEC_EACH (const struct str, e, &o->extra_extensions)
 		add(&b, "ending", *e);
-	TRY(add_pairs(c, &b));
-	if (o->mode == HIPIFY_TORCH)
-		add_tree(c, &b);
-	else
-		add_extension(c, &b);
+	if (o->map_text.p)
+		TRY(torch_tables_add(c->a, o->map, o->map_text, &own));
+	VEC_EACH (const struct torch_entry, e, &own.names) {
+		add(&b, "from", e->from);
+		add(&b, "to", e->to);
+	}
+	if (o->mode == HIPIFY_TORCH) {
+		add(&b, "script", path_join(c->a, c->root, S(TORCH_BUILD_AMD)));
+		if (o->out_of_place_only)
+			add(&b, "argument", S("--out-of-place-only"));
+		if (o->extra_include.n)
+			add(&b, "argument", S("--extra-include-dir"));
+		add_paths(c, &b, "argument", &o->extra_include);
+	} else {
+		add_paths(c, &b, "include", &o->include_dirs);
+		VEC_EACH (const struct str, s, &o->sources)
+			add(&b, "source", scratch_path(c, py_abspath(c->a, *s, c->view->root)));
+	}
 	TRY(fs_stage(path_join(c->a, c->top, S("driver.py")), torch_driver, 0600));
 	return fs_stage(path_join(c->a, c->top, S("job")), buf_str(&b), 0600);
 }
@@ -119,15 +103,6 @@ static struct err *set_compiler(struct scratch *c, struct proc *p)
 		return NULL;
 	TRY(fs_mkdirs(path_join(c->a, hip, S("lib"))));
 	return fs_stage(path_join(c->a, hip, S("lib/.hipInfo")), S("HIP_COMPILER=clang\n"), 0600);
-}
-
-/* Paths of the copy become those they stand for. */
-static struct err *explain(struct scratch *c, struct err *e)
-{
-	struct str detail = str_from(e->detail);
-	if (str_contains(detail, c->files))
-		err_detail(e, py_str_replace(c->a, detail, c->files, S("")));
-	return err_wrap(e, "PyTorch's own hipify failed");
 }
 
 static struct err *run(struct scratch *c)
@@ -148,7 +123,13 @@ static struct err *run(struct scratch *c)
 	struct progress *at = progress_begin(S("Running"), S("PyTorch's own hipify"), UNIT_NONE, 0);
 	progress_add(at, 0, S(""));
 	struct err *e = proc_check(c->a, &p, &r);
-	return e ? explain(c, e) : NULL;
+	if (!e)
+		return NULL;
+	/* Paths of the copy become those they stand for. */
+	struct str detail = str_from(e->detail);
+	if (str_contains(detail, c->files))
+		err_detail(e, py_str_replace(c->a, detail, c->files, S("")));
+	return err_wrap(e, "PyTorch's own hipify failed");
 }
 
 /* ---- what came of it ---- */

@@ -181,20 +181,6 @@ static struct err *ask_again(struct including *i, const struct memo *memo, bool 
 
 /* ---- one file ---- */
 
-static void write_result(struct machine *m, const struct torch_unit *u, struct result *r)
-{
-	struct str fout = str_dup(m->p->a, u->fout), fin = str_dup(m->p->a, u->fin);
-	if (!m->again && !torch_may_write(m->p, u)) {
-		r->hipified = fin;
-		return;
-	}
-	struct torch_output o = {.path = fout, .source = fin, .text = u->text};
-	struct torch_output before = layer_write(&m->layer, o);
-	if (before.text.p && !str_eq(before.source, fin) && !m->again)
-		torch_say_collision(m->p, before.source, fin, fout);
-	r->hipified = fout;
-}
-
 /* Reads and translates; what comes of it is kept for later turns. */
 static struct err *translate_anew(struct including *i, struct arena *a, struct torch_unit *u)
 {
@@ -244,10 +230,18 @@ static struct err *translate(
 	r->hipified = r->ignored ? (struct str){0} : str_dup(m->p->a, u->fin);
 	if (u->outcome != UNIT_CHANGED)
 		return NULL;
-	if (layer_has_text(&m->layer, u->fout, u->text))
-		r->hipified = str_dup(m->p->a, u->fout);
-	else
-		write_result(m, u, r);
+	struct torch_output o = {.path = str_dup(m->p->a, u->fout),
+		.source = str_dup(m->p->a, u->fin),
+		.text = u->text};
+	bool there = layer_has_text(&m->layer, u->fout, u->text);
+	if (!there && !m->again && !torch_may_write(m->p, u))
+		return NULL;
+	r->hipified = o.path;
+	if (there)
+		return NULL;
+	struct torch_output before = layer_write(&m->layer, o);
+	if (before.text.p && !str_eq(before.source, o.source) && !m->again)
+		torch_say_collision(m->p, before.source, o.source, o.path);
 	return NULL;
 }
 

@@ -31,22 +31,6 @@ static void check_root(struct torch_project *p)
 	finding_fix(p->a, f, "translate a copy in a folder with a plain name");
 }
 
-static void open_project(struct torch_project *p, const struct torch_source *s)
-{
-	struct str root = p->view->root;
-	p->select = (struct torch_selection){
-		.root = root,
-		.extension = p->o->mode == HIPIFY_EXTENSION,
-		.out_of_place_only = p->o->out_of_place_only,
-		.fbgemm = s->fbgemm,
-		.generation = s->generation,
-		.jobs = p->o->jobs,
-		.extensions = joined(p->a, &torch_source_extensions, &p->o->extra_extensions),
-	};
-	VEC_EACH (const struct str, pattern, &p->o->ignore)
-		strs_add(p->a, &p->select.ignores, py_join(p->a, root, *pattern));
-}
-
 /* ---- extensions ---- */
 
 static struct err *list_extension(struct torch_project *p)
@@ -90,7 +74,17 @@ static struct err *run_extension(struct torch_project *p)
 
 static struct err *run(struct torch_project *p, const struct torch_source *s)
 {
-	open_project(p, s);
+	p->select = (struct torch_selection){
+		.root = p->view->root,
+		.extension = p->o->mode == HIPIFY_EXTENSION,
+		.out_of_place_only = p->o->out_of_place_only,
+		.fbgemm = s->fbgemm,
+		.generation = s->generation,
+		.jobs = p->o->jobs,
+		.extensions = joined(p->a, &torch_source_extensions, &p->o->extra_extensions),
+	};
+	VEC_EACH (const struct str, pattern, &p->o->ignore)
+		strs_add(p->a, &p->select.ignores, py_join(p->a, p->view->root, *pattern));
 	torch_start_engine(p, s);
 	struct err *e = p->select.extension ? run_extension(p) : torch_run_tree(p, s);
 	struct err *first = torch_wait_engine(p);

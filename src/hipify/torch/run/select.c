@@ -187,34 +187,12 @@ static bool left_out(struct str name, bool top)
 	return false;
 }
 
-/* For the one part of third_party that hipify knew: it comes last. */
-static void add_nvfuser(struct finds *f, struct str dir)
-{
-	struct stat st;
-	if (fs_try_lstat(path_join(f->tmp, dir, S("third_party/nvfuser")), &st) &&
-		S_ISDIR(st.st_mode))
-		add_dir(f, dir, S("third_party/nvfuser"));
-}
-
 static struct strs kept(struct arena *a, const struct strs *list)
 {
 	struct strs copy = {0};
 	VEC_EACH (const struct str, s, list)
 		strs_add(a, &copy, str_dup(a, *s));
 	return copy;
-}
-
-static void add_finds(struct folder *to, const struct finds *f)
-{
-	struct walk *w = to->w;
-	pthread_mutex_lock(&w->lock);
-	to->files = kept(w->a, &f->files);
-	to->links = kept(w->a, &f->links);
-	to->n = f->dirs.n;
-	to->v = arena_array(w->a, to->n, sizeof(*to->v));
-	for (size_t i = 0; i < to->n; i++)
-		to->v[i] = (struct folder){.w = w, .path = str_dup(w->a, f->dirs.v[i])};
-	pthread_mutex_unlock(&w->lock);
 }
 
 /* A job of the pool. A folder that cannot be read is passed over, as there. */
@@ -225,6 +203,8 @@ static struct err *read_folder(struct arena *tmp, void *user)
 	struct finds f = {.w = w, .tmp = tmp, .path.a = tmp};
 	struct fs_names names = {0};
 	struct stat st;
+	/* The one part of third_party that hipify knew. */
+	const struct str nvfuser = S("third_party/nvfuser");
 	TRY(cancel_check());
 	CLEANUP(err_freep) struct err *e = fs_scan(tmp, folder->path, &names, &st);
 	bool top = !w->headers && str_eq(folder->path, w->top);
@@ -234,13 +214,22 @@ static struct err *read_folder(struct arena *tmp, void *user)
 	VEC_EACH (struct fs_name, n, &names) {
 		if (!n->dir)
 			add_file(&f, folder->path, n);
-		else if (top && str_eq(n->name, S("third_party")))
-			add_nvfuser(&f, folder->path);
+		else if (top && str_eq(n->name, S("third_party")) &&
+			 fs_try_lstat(path_join(tmp, folder->path, nvfuser), &st) &&
+			 S_ISDIR(st.st_mode))
+			add_dir(&f, folder->path, nvfuser); /* comes last */
 	}
 	for (size_t i = names.n; i-- > 0;)
 		if (names.v[i].dir && !names.v[i].link && !left_out(names.v[i].name, top))
 			add_dir(&f, folder->path, names.v[i].name);
-	add_finds(folder, &f);
+	pthread_mutex_lock(&w->lock);
+	folder->files = kept(w->a, &f.files);
+	folder->links = kept(w->a, &f.links);
+	folder->n = f.dirs.n;
+	folder->v = arena_array(w->a, folder->n, sizeof(*folder->v));
+	for (size_t i = 0; i < folder->n; i++)
+		folder->v[i] = (struct folder){.w = w, .path = str_dup(w->a, f.dirs.v[i])};
+	pthread_mutex_unlock(&w->lock);
 	pool_add_each(w->pool, folder->v, folder->n, sizeof(*folder->v), read_folder);
 	return NULL;
 }

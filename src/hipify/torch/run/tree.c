@@ -62,17 +62,6 @@ static bool rewrites_launches(const struct tree_run *r)
 	return r->amd.launches == AMD_REWRITES_LAUNCHES;
 }
 
-static struct err *find_script(struct tree_run *r, const struct torch_source *s)
-{
-	struct torch_project *p = r->p;
-	struct torch_file f;
-	TRY(torch_find_build_amd(p->a, p->o->dir, s, p->view, &f));
-	TRY(amd_build_read(p->a, &f, &r->amd));
-	VEC_EACH (struct finding, d, &r->amd.doubts)
-		*VEC_PUSH(p->a, &p->ret->findings) = *d;
-	return NULL;
-}
-
 static void add_patterns(struct torch_project *p, const struct strs *from, struct strs *to)
 {
 	VEC_EACH (const struct str, pattern, from)
@@ -361,24 +350,6 @@ static void copy_file(struct tree_run *r, const struct map *outputs)
 	f->source = n ? p->ret->changes.v[n - 1].source : f->source;
 }
 
-static void list_results(struct tree_run *r)
-{
-	MAP(outputs, r->p->a);
-	for (size_t i = 0; i < r->n; i++)
-		list_task(r, &r->v[i], &outputs);
-	if (!r->p->one)
-		list_edits(r, &outputs);
-	copy_file(r, &outputs);
-}
-
-static void drop(struct tree_run *r)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		err_freep(&r->v[i].error);
-		arena_free(&r->v[i].mem);
-	}
-}
-
 static struct err *do_tasks(struct tree_run *r)
 {
 	struct torch_project *p = r->p;
@@ -397,18 +368,30 @@ static struct err *do_tasks(struct tree_run *r)
 struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s)
 {
 	struct tree_run r = {.p = p};
+	struct torch_file script;
 	MAP(links, p->a);
-	TRY(find_script(&r, s));
+	TRY(torch_find_build_amd(p->a, p->o->dir, s, p->view, &script));
+	TRY(amd_build_read(p->a, &script, &r.amd));
+	VEC_EACH (const struct finding, d, &r.amd.doubts)
+		*VEC_PUSH(p->a, &p->ret->findings) = *d;
 	p->launches = rewrites_launches(&r);
 	TRY(list_files(&r, &links));
 	TRY(torch_wait_engine(p));
 	layer_open(&r.layer, p->a, p->view);
 	edit_files(&r);
 	make_tasks(&r, &links);
+	MAP(outputs, p->a);
 	struct err *e = do_tasks(&r);
+	for (size_t i = 0; i < r.n; i++) {
+		if (!e)
+			list_task(&r, &r.v[i], &outputs);
+		err_freep(&r.v[i].error);
+		arena_free(&r.v[i].mem);
+	}
 	if (e)
-		drop(&r);
-	else
-		list_results(&r);
-	return e;
+		return e;
+	if (!p->one)
+		list_edits(&r, &outputs);
+	copy_file(&r, &outputs);
+	return NULL;
 }
