@@ -122,7 +122,7 @@ MUST_USE struct err *fs_link(struct str from, struct str to);        /* a second
 /* The owner; false with errno where that is not for us to set. */
 bool fs_try_chown(struct str path, unsigned uid, unsigned gid);
 MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fine when absent */
-MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, or not empty */
+MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, full, or no folder */
 /* A whole tree, links not followed; fine when absent. Only for what we created. */
 MUST_USE struct err *fs_remove_tree(struct str path);
 /* An exclusive lock (flock) on path, held until the fd is closed. E_LOCKED with who holds it when
@@ -132,7 +132,8 @@ MUST_USE struct err *fs_lock(struct str path, bool wait, int *ret_fd);
 MUST_USE struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd);
 
 /* ---- many files at once: nothing of this is synced, for results that can be made again ---- */
-/* A new file, in a folder where nobody else looks: not atomic. mode 0 = 0666 without the umask. */
+/* A new file, where nobody else looks: not atomic, and what has its name goes, but a link is an
+ * error. mode 0 = 0666 without the umask. */
 MUST_USE struct err *fs_stage(struct str path, struct str content, unsigned mode);
 /* The same with another file's content, shared where the file system can; mode and mtime as st. */
 MUST_USE struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st);

@@ -9,12 +9,16 @@
 
 #include "base/fs_int.h"
 
+/* What a killed run left goes: it may have a second name, or be a pipe that nobody reads. */
 static struct err *create(struct str path, int *ret_fd)
 {
 	ARENA(tmp);
 	TRY(fs_may_write(path));
 	char *z = str_z(&tmp, path);
-	*ret_fd = open(z, O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0666);
+	const int flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
+	*ret_fd = open(z, flags, 0666);
+	if (*ret_fd < 0 && errno == EEXIST && !fs_is_link(path) && unlink(z) == 0)
+		*ret_fd = open(z, flags, 0666);
 	return *ret_fd < 0 ? err_errno("cannot create '%s'", z) : NULL;
 }
 
@@ -58,7 +62,8 @@ struct err *fs_stage_link(struct str target, struct str path)
 {
 	ARENA(tmp);
 	TRY(fs_may_write(path));
-	if (symlink(str_z(&tmp, target), str_z(&tmp, path)) < 0)
+	const char *to = str_z(&tmp, target), *z = str_z(&tmp, path);
+	if (symlink(to, z) < 0 && (errno != EEXIST || unlink(z) < 0 || symlink(to, z) < 0))
 		return err_errno("cannot create the link '%.*s'", STR(path));
 	return NULL;
 }

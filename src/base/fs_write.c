@@ -94,7 +94,8 @@ struct err *fs_remove_empty(struct str dir)
 {
 	TRY(fs_may_write(dir));
 	ARENA(tmp);
-	if (rmdir(str_z(&tmp, dir)) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
+	if (rmdir(str_z(&tmp, dir)) < 0 && errno != ENOENT && errno != ENOTEMPTY &&
+		errno != EEXIST && errno != ENOTDIR)
 		return err_errno("cannot remove the folder '%.*s'", STR(dir));
 	return NULL;
 }

@@ -124,7 +124,7 @@ static struct err *abandon(struct apply *p, struct err *e)
 static struct err *sync_intent(struct arena *tmp, void *path)
 {
 	(void)tmp;
-	return fs_sync(*(struct str *)path);
+	return manifest_sync(*(struct str *)path);
 }
 
 /* The intent is there before anything that it names, and lasts before anything is replaced. */

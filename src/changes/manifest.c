@@ -145,8 +145,24 @@ struct err *manifest_put(
 {
 	struct str path = *ret_path = base_file(a, base, "hipify.manifest");
 	struct str staged = fs_temp_name(a, path);
-	TRY(fs_stage(staged, manifest_text(a, m), 0644));
+	struct err *e = fs_stage(staged, manifest_text(a, m), 0644);
+	if (e)
+		return err_join(e, fs_remove(staged));
+	if (!fs_present(path))
+		return fs_move(staged, path, true);
+	e = fs_exchange(staged, path);
+	if (!e)
+		return NULL;
+	err_free(e); /* not on this file system: the new one has to last first */
+	TRY(fs_sync(staged));
 	return fs_move(staged, path, true);
+}
+
+struct err *manifest_sync(struct str path)
+{
+	ARENA(tmp);
+	TRY(fs_sync(path));
+	return fs_remove(fs_temp_name(&tmp, path));
 }
 
 /* ---- reading ---- */
@@ -285,15 +301,23 @@ static struct err *damaged(struct str base, struct err *why)
 
 struct err *manifest_read(struct arena *a, struct str base, struct manifest **ret)
 {
-	struct str text;
+	struct str text, path = base_file(a, base, "hipify.manifest");
 	*ret = NULL;
-	TRY(fs_read_opt(a, base_file(a, base, "hipify.manifest"), MANIFEST_LIMIT, &text));
+	TRY(fs_read_opt(a, path, MANIFEST_LIMIT, &text));
 	if (!text.p)
 		return NULL;
 	struct manifest *m = NEW(a, struct manifest);
 	struct err *e = manifest_parse(a, text, m);
-	if (e)
-		return damaged(base, e);
+	if (e) { /* lost with the power before it was synced: then the one before still counts */
+		struct err *none = fs_read(a, fs_temp_name(a, path), MANIFEST_LIMIT, &text);
+		if (!none)
+			none = manifest_parse(a, text, m);
+		bool found = !none;
+		err_free(none);
+		if (!found)
+			return damaged(base, e);
+		err_free(e);
+	}
 	forget_others(m, base);
 	*ret = m;
 	return NULL;

@@ -72,9 +72,11 @@ MUST_USE struct err *manifest_parse(struct arena *a, struct str text, struct man
 struct str manifest_text(struct arena *a, const struct manifest *m);
 /* Durable: synced before it takes the old one's place. */
 MUST_USE struct err *manifest_write(const struct manifest *m, struct str base);
-/* In place, but not synced yet: *ret_path is to be. */
+/* In place, but not synced yet: manifest_sync(*ret_path) is to follow. Until then the one before is
+ * kept beside it, and read when this one is lost. */
 MUST_USE struct err *manifest_put(
 	struct arena *a, const struct manifest *m, struct str base, struct str *ret_path);
+MUST_USE struct err *manifest_sync(struct str path);
 void manifest_index(struct manifest *m);
 struct made *manifest_made(const struct manifest *m, struct str output); /* NULL: not ours */
 

@@ -96,15 +96,20 @@ static struct err *open_view(struct session *s)
 	return NULL;
 }
 
-/* Only what the intent names can have been begun. */
+/* Only what the intent names can have been begun. What is in folders that are gone, or not for us any
+ * more, must not keep us from the others. */
 struct err *session_tidy(const struct manifest *m, struct str base)
 {
 	ARENA(tmp);
 	VEC_EACH (const struct made, e, &m->made) {
 		struct arena_mark mark = arena_mark(&tmp);
+		struct err *no = NULL;
 		if (e->kind == MADE_TEXT || e->kind == MADE_COPY || e->kind == MADE_LINK)
-			TRY(fs_remove(fs_temp_name(&tmp, base_path(&tmp, base, e->output))));
+			no = fs_remove(fs_temp_name(&tmp, base_path(&tmp, base, e->output)));
 		arena_rewind(&tmp, mark);
+		if (no && no->code != E_NOENT && no->code != E_PERM)
+			return no;
+		err_free(no);
 	}
 	return NULL;
 }

@@ -393,6 +393,72 @@ static void an_edit_of_a_generated_file_is_set_aside(void **state)
 	test_has(in_src(f, ".rocsmith/kept/hip/k.hip.3"), "edit 3");
 }
 
+/* An output of a run that failed may have lost its folder: nothing can wait there to be put in place,
+ * and that keeps nobody from the rest. */
+static void a_folder_that_became_a_file_fails_alone(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	f->fails[1] = true;
+	run(f);
+	assert_ok(fs_remove_tree(in_src(f, "hip")));
+	put(f, "hip", "mine");
+	run(f);
+	assert_fails(f, "k.cu", "Not a directory");
+	run(f);
+	assert_fails(f, "k.cu", "Not a directory");
+	f->fails[1] = false;
+	run(f);
+	test_has(in_src(f, "sub/m.h"), "CUDA M");
+	assert_int_equal(restore(f, false).n, 0);
+	test_has(in_src(f, "sub/m.h"), "cuda m");
+	test_has(in_src(f, "hip"), "mine");
+	assert_false(there(f, ".rocsmith"));
+}
+
+/* Where a content waits beside its place something else may be: another file's second name, a pipe. */
+static void what_waits_is_a_new_file(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	struct str k = fs_temp_name(&f->a, in_src(f, "hip/k.hip")),
+		   m = fs_temp_name(&f->a, in_src(f, "sub/m.h"));
+	put(f, "hip/other", "other");
+	assert_ok(fs_link(in_src(f, "hip/other"), k));
+	assert_int_equal(mkfifo(m.p, 0600), 0);
+	run(f);
+	test_has(in_src(f, "hip/other"), "other");
+	test_has(in_src(f, "hip/k.hip"), "CUDA K");
+	test_has(in_src(f, "sub/m.h"), "CUDA M");
+	assert_false(fs_present(k) || fs_present(m));
+}
+
+/* The power fails before the intent is on the disk: the manifest before it is, and nothing that the
+ * intent names was put in place. */
+static void a_lost_intent_leaves_the_manifest_before_it(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	struct str before = snapshot(f, f->src), path = in_src(f, ".rocsmith/hipify.manifest"),
+		   intent;
+	struct str beside = fs_temp_name(&f->a, path);
+	struct manifest *m;
+	run(f);
+	assert_ok(manifest_read(&f->a, f->src, &m));
+	assert_ok(manifest_put(&f->a, m, f->src, &intent));
+	assert_true(fs_present(beside));
+	assert_int_equal(truncate(intent.p, 0), 0);
+	run(f);
+	assert_true(f->current);
+	assert_int_equal(restore(f, false).n, 0);
+	assert_str(snapshot(f, f->src), before.p);
+	run(f);
+	assert_false(fs_present(beside));
+	assert_ok(fs_write(path, S(""), 0644));
+	struct err *e = try_run(f);
+	assert_err_says(e, E_CORRUPT, "cannot be used");
+}
+
 static void restore_keeps_what_was_edited(void **state)
 {
 	struct fixture *f = *state;
@@ -781,6 +847,9 @@ int main(void)
 		T(restore_gives_the_tree_back_bit_by_bit),
 		T(an_edit_of_a_replaced_file_is_a_new_source),
 		T(an_edit_of_a_generated_file_is_set_aside),
+		T(a_folder_that_became_a_file_fails_alone),
+		T(what_waits_is_a_new_file),
+		T(a_lost_intent_leaves_the_manifest_before_it),
 		T(restore_keeps_what_was_edited),
 		T(what_has_no_source_any_more_is_taken_back),
 		T(a_failed_source_keeps_its_earlier_output),
