@@ -304,12 +304,16 @@ static struct err *make_hip(
 /* Each "<<<" of the text is that of a launch, and no launch reaches into another. Then the text of
  * a launch stands nowhere but at launches with that very text, now and after replacements that
  * bring forth no "<<<": wherever it stood, looking back from the "<<<" there and forward to the "("
- * would find the same ends. */
+ * would find the same ends. The launch that a text begins with has no character before its name to
+ * end it there: it must be the only one of its text. */
 static bool stand_apart(const struct work *w)
 {
 	size_t at = 0, end = 0;
 	VEC_EACH (const struct launch, l, &w->launches) {
-		if (!l->named || l->start < end || l->stop == l->start)
+		if (l->start < end || l->stop == l->start)
+			return false;
+		struct str old = str_sub(w->text, l->start, l->stop);
+		if (!l->named && py_str_find(w->text, old, 1) != SIZE_MAX)
 			return false;
 		if (py_str_find(w->text, S("<<<"), at) != l->at)
 			return false;
