@@ -271,21 +271,11 @@ struct err *fs_list(struct arena *a, struct str dir, struct strs *ret)
 	return NULL;
 }
 
-/* Most file systems tell what an entry is; the others, and links, cost a stat. */
-static void look_at(int fd, const struct dirent *ent, struct fs_name *ret)
-{
-	struct stat st;
-	ret->dir = ent->d_type == DT_DIR;
-	if (ent->d_type != DT_LNK && ent->d_type != DT_UNKNOWN)
-		return;
-	ret->dir = fstatat(fd, ent->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
-	ret->link = fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
-}
-
 struct err *fs_scan(struct arena *a, struct str dir, struct fs_names *ret, struct stat *ret_st)
 {
 	ARENA(tmp);
 	CLEANUP(dir_closep) DIR *d = opendir(str_z(&tmp, dir));
+	struct stat st;
 	*ret = (struct fs_names){0};
 	if (!d || fstat(dirfd(d), ret_st) < 0)
 		return err_errno("cannot list '%.*s'", STR(dir));
@@ -295,7 +285,13 @@ struct err *fs_scan(struct arena *a, struct str dir, struct fs_names *ret, struc
 			return NULL;
 		struct fs_name *n = VEC_PUSH(a, ret);
 		n->name = str_dup(a, str_from(ent->d_name));
-		look_at(dirfd(d), ent, n);
+		n->dir = ent->d_type == DT_DIR;
+		/* Most file systems tell what an entry is; the others, and links, cost a stat. */
+		if (ent->d_type != DT_LNK && ent->d_type != DT_UNKNOWN)
+			continue;
+		struct str name = n->name;
+		n->dir = fs_try_stat_in(dirfd(d), name, true, &st) && S_ISDIR(st.st_mode);
+		n->link = fs_try_stat_in(dirfd(d), name, false, &st) && S_ISLNK(st.st_mode);
 	}
 }
 

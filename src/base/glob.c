@@ -124,13 +124,8 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	}
 	struct stat st = e->st;
 	ARENA(tmp);
-	if (S_ISLNK(st.st_mode)) {
-		struct err *gone = fs_stat(path_join(&tmp, w->dir, e->path), &st);
-		if (gone) {
-			err_free(gone);
-			return NULL;
-		}
-	}
+	if (S_ISLNK(st.st_mode) && !fs_try_stat(path_join(&tmp, w->dir, e->path), &st))
+		return NULL;
 	struct str path = w->base.n ? path_join(&tmp, w->base, e->path) : e->path;
 	if (S_ISREG(st.st_mode) && glob_match(w->pattern, path))
 		strs_add(w->a, w->out, str_dup(w->a, path));

@@ -24,10 +24,11 @@ extern char **environ;
 enum { OUT, ERR, STREAMS };
 enum { GRACE = 3 /* seconds between SIGTERM and SIGKILL */, TICK = 100 /* ms */ };
 
-/* The last `limit` bytes of a stream: a ring that doubles until it is full. */
+/* The end of a stream: its last `limit` bytes, or at least half as many. The memory is taken at once, the
+ * system gives pages as they are filled. */
 struct tail {
 	char *p;
-	size_t n, cap, limit;
+	size_t n, limit;
 };
 
 struct run {
@@ -54,16 +55,8 @@ static void tail_add(struct tail *t, const char *p, size_t n)
 		memmove(t->p, t->p + drop, t->n - drop);
 		t->n -= drop;
 	}
-	if (t->n + n > t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 4096;
-		cap = cap < t->n + n ? t->n + n : cap;
-		char *q = xmalloc(cap);
-		if (t->n)
-			memcpy(q, t->p, t->n);
-		free(t->p);
-		t->p = q;
-		t->cap = cap;
-	}
+	if (!t->p)
+		t->p = xmalloc(t->limit);
 	memcpy(t->p + t->n, p, n);
 	t->n += n;
 }
@@ -159,12 +152,13 @@ static int spawn(
 		posix_spawn_file_actions_adddup2(&fa, pipes->write[p->merge ? 1 : i], i);
 	if (p->cwd.n)
 		posix_spawn_file_actions_addchdir_np(&fa, str_z(a, p->cwd));
-	static const int ours[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP};
 	sigset_t handled, none;
 	sigemptyset(&none);
 	sigemptyset(&handled);
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-		sigaddset(&handled, ours[i]);
+	sigaddset(&handled, SIGPIPE);
+	sigaddset(&handled, SIGINT);
+	sigaddset(&handled, SIGTERM);
+	sigaddset(&handled, SIGHUP);
 	posix_spawnattr_setsigdefault(&at, &handled);
 	posix_spawnattr_setsigmask(&at, &none);
 	posix_spawnattr_setpgroup(&at, 0);
@@ -211,10 +205,7 @@ static struct err *start(struct arena *a, const struct proc *p, struct run *r)
 
 static void end_group(const struct run *r, int sig)
 {
-	if (r->p->inherit)
-		kill(r->pid, sig);
-	else
-		kill(-r->pid, sig);
+	kill(r->p->inherit ? r->pid : -r->pid, sig);
 }
 
 /* Timeout or Ctrl-C: SIGTERM first, SIGKILL when the grace has passed. */
@@ -363,15 +354,6 @@ struct err *proc_run(struct arena *a, const struct proc *p, struct proc_result *
 	return finish(a, &r, ret);
 }
 
-/* "exit status 3", "killed by SIGKILL" */
-static struct str status_text(struct arena *a, int status)
-{
-	if (status <= 128)
-		return str_fmt(a, "exit status %d", status);
-	const char *name = sigabbrev_np(status - 128);
-	return name ? str_fmt(a, "killed by SIG%s", name) : str_fmt(a, "exit status %d", status);
-}
-
 static struct str last_lines(struct str s, unsigned lines)
 {
 	size_t at = s.n;
@@ -388,9 +370,12 @@ static struct str last_lines(struct str s, unsigned lines)
 struct err *proc_failure(const struct proc *p, const struct proc_result *r)
 {
 	ARENA(a);
-	struct str what = r->timed_out
-				  ? str_fmt(&a, "ended after its time limit of %u s", p->timeout)
-				  : status_text(&a, r->status);
+	const char *name = r->status > 128 ? sigabbrev_np(r->status - 128) : NULL;
+	struct str what = str_fmt(&a, "exit status %d", r->status);
+	if (r->timed_out)
+		what = str_fmt(&a, "ended after its time limit of %u s", p->timeout);
+	else if (name)
+		what = str_fmt(&a, "killed by SIG%s", name);
 	struct err *e = err_new(r->timed_out ? E_TIMEOUT : E_TOOL_FAILED, "'%.*s' failed: %.*s",
 		STR(path_base(p->argv.v[0])), STR(what));
 	struct str out = last_lines(r->err.n ? r->err : r->out, 20);

@@ -81,3 +81,6 @@ void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_has(const struct strs *list, struct str s);
 bool str_is_one_of(struct str s, const char *const *words); /* NULL-terminated */
 void strs_sort(struct strs *list);
+/* Did you mean: the candidate nearest by edit distance (a swap of neighbours counts one) if at most
+ * max(1, len/3) edits away, else "". Words of more than 64 bytes are near to none. */
+struct str suggest(struct str word, const struct strs *candidates);

@@ -1,5 +1,5 @@
-/* Optimal string alignment distance over three rows; see suggest.h. */
-#include "base/suggest.h"
+/* Optimal string alignment distance over three rows; see str.h. */
+#include "base/str.h"
 
 #include <limits.h>
 

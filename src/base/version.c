@@ -17,6 +17,14 @@ struct version {
 
 /* ---- reading ---- */
 
+static bool all_digits(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!ascii_digit(s.p[i]))
+			return false;
+	return true;
+}
+
 /* "007" -> "7", "000" -> "0" */
 static struct str number(struct str *s)
 {
@@ -98,28 +106,6 @@ static bool release(struct arena *a, struct str *s, struct version *v)
 	}
 }
 
-/* "1!" in front. */
-static void epoch(struct str *s, struct version *v)
-{
-	struct str rest = *s, n = number(&rest);
-	v->epoch = S("0");
-	if (n.n && skip(&rest, "!")) {
-		v->epoch = n;
-		*s = rest;
-	}
-}
-
-static void post(struct str *s, struct version *v)
-{
-	struct str rest = *s, n;
-	if (skip(&rest, "-") && (n = number(&rest)).n) { /* "1.0-1" */
-		v->post = n;
-		*s = rest;
-		return;
-	}
-	(void)part(s, POST, POST, &v->post);
-}
-
 /* "+ubuntu.1": letters and digits in pieces between [-_.] */
 static bool local(struct arena *a, struct str *s, struct version *v)
 {
@@ -127,15 +113,13 @@ static bool local(struct arena *a, struct str *s, struct version *v)
 		return true;
 	do {
 		size_t n = 0;
-		bool digits = true;
-		for (; n < s->n && (ascii_digit(s->p[n]) || (s->p[n] >= 'a' && s->p[n] <= 'z'));
-			n++)
-			digits = digits && ascii_digit(s->p[n]);
+		while (n < s->n && (ascii_digit(s->p[n]) || (s->p[n] >= 'a' && s->p[n] <= 'z')))
+			n++;
 		if (!n)
 			return false;
 		struct str piece = str_sub(*s, 0, n), num = piece;
 		*s = str_sub(*s, n, s->n);
-		strs_add(a, &v->local, digits ? number(&num) : piece);
+		strs_add(a, &v->local, all_digits(piece) ? number(&num) : piece);
 	} while (skip(s, "-_."));
 	return true;
 }
@@ -144,13 +128,23 @@ static bool local(struct arena *a, struct str *s, struct version *v)
 static bool scan(struct arena *a, struct str text, struct version *ret)
 {
 	struct str s = str_lower(a, str_trim(text));
-	struct version v = {0};
+	struct version v = {.epoch = S("0")};
 	(void)skip(&s, "v");
-	epoch(&s, &v);
+	struct str rest = s, n = number(&rest);
+	if (n.n && skip(&rest, "!")) { /* "1!" in front */
+		v.epoch = n;
+		s = rest;
+	}
 	if (!release(a, &s, &v))
 		return false;
 	v.pre = part(&s, PRE_A, PRE_RC, &v.pre_number);
-	post(&s, &v);
+	rest = s;
+	if (skip(&rest, "-") && (n = number(&rest)).n) { /* "1.0-1" */
+		v.post = n;
+		s = rest;
+	} else {
+		(void)part(&s, POST, POST, &v.post);
+	}
 	(void)part(&s, DEV, DEV, &v.dev);
 	if (!local(a, &s, &v) || s.n)
 		return false;
@@ -167,10 +161,9 @@ struct err *version_parse(struct arena *a, struct str text, const struct version
 
 /* ---- writing ---- */
 
-static const char *const pre_text[] = {[PRE_A] = "a", [PRE_B] = "b", [PRE_RC] = "rc"};
-
 struct str version_text(struct arena *a, const struct version *v)
 {
+	static const char *const pre_text[] = {[PRE_A] = "a", [PRE_B] = "b", [PRE_RC] = "rc"};
 	BUF(b, a);
 	if (!str_eq(v->epoch, S("0")))
 		buf_fmt(&b, "%.*s!", STR(v->epoch));
@@ -219,14 +212,6 @@ static int cmp_optional(struct str a, struct str b, int none)
 	if (!a.n || !b.n)
 		return a.n ? -none : b.n ? none : 0;
 	return cmp_number(a, b);
-}
-
-static bool all_digits(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!ascii_digit(s.p[i]))
-			return false;
-	return true;
 }
 
 /* Numbers by value and after all words; a longer list after its own beginning. */
@@ -333,16 +318,11 @@ static bool equal(const struct version *v, const struct clause *c)
 	return c->v.local.n ? version_cmp(v, &c->v) == 0 : cmp_public(v, &c->v) == 0;
 }
 
-static bool is_prerelease(const struct version *v)
-{
-	return v->pre || v->dev.n;
-}
-
 /* "<V" excludes pre-releases of V, unless V is one itself: then it is "<V.dev0". */
 static bool less(const struct version *v, const struct version *than)
 {
 	struct version first = *than;
-	if (!is_prerelease(than))
+	if (!than->pre && !than->dev.n)
 		first.dev = S("0");
 	return version_cmp(v, &first) < 0;
 }

@@ -6,7 +6,6 @@
 
 #include "base/fs.h"
 #include "formats/le.h"
-#include "formats/pack.h"
 
 enum { MANIFEST_LIMIT = 1 << 28 };
 
@@ -66,8 +65,8 @@ static void put_sum(struct buf *b, const struct sum *s)
 
 static void put_made(struct buf *b, const struct made *m)
 {
-	pack_u64(b, m->kind, 1);
-	pack_u64(b, m->replaced, 1);
+	buf_le(b, m->kind, 1);
+	buf_le(b, m->replaced, 1);
 	pack_text(b, m->output);
 	pack_text(b, m->source);
 	put_sum(b, &m->hash);
@@ -77,9 +76,9 @@ static void put_made(struct buf *b, const struct made *m)
 
 static void put_seen(struct buf *b, const struct seen *s)
 {
-	pack_u64(b, s->kind, 1);
-	pack_u64(b, s->absent, 1);
-	pack_u64(b, s->racy, 1);
+	buf_le(b, s->kind, 1);
+	buf_le(b, s->absent, 1);
+	buf_le(b, s->racy, 1);
 	pack_text(b, s->path);
 	put_sum(b, &s->hash);
 	put_sig(b, &s->sig);
@@ -87,26 +86,26 @@ static void put_seen(struct buf *b, const struct seen *s)
 
 static void put_change(struct buf *b, const struct change *f)
 {
-	pack_u64(b, f->status, 1);
-	pack_u64(b, f->mark, 4);
-	pack_u64(b, f->edits, 8);
+	buf_le(b, f->status, 1);
+	buf_le(b, f->mark, 4);
+	buf_le(b, f->edits, 8);
 	pack_text(b, f->source);
 	pack_text(b, f->output);
 }
 
 static void put_body(struct buf *b, const struct manifest *m)
 {
-	pack_u64(b, m->kind, 1);
-	pack_u64(b, m->complete, 1);
+	buf_le(b, m->kind, 1);
+	buf_le(b, m->complete, 1);
 	pack_text(b, m->identity);
 	pack_text(b, m->root);
-	pack_u64(b, m->made.n, 4);
+	buf_le(b, m->made.n, 4);
 	VEC_EACH (const struct made, e, &m->made)
 		put_made(b, e);
-	pack_u64(b, m->seen.n, 4);
+	buf_le(b, m->seen.n, 4);
 	VEC_EACH (const struct seen, s, &m->seen)
 		put_seen(b, s);
-	pack_u64(b, m->changes.n, 4);
+	buf_le(b, m->changes.n, 4);
 	VEC_EACH (const struct change, f, &m->changes)
 		put_change(b, f);
 	pack_text(b, m->report);
@@ -127,8 +126,8 @@ struct str manifest_text(struct arena *a, const struct manifest *m)
 	buf_add(&b, str_from(head));
 	(void)buf_space(&b, 12);
 	put_body(&b, m);
-	pack_u64(&sums, checksum(str_from(head), str_sub(buf_str(&b), start, b.n)), 4);
-	pack_u64(&sums, b.n - start, 8);
+	buf_le(&sums, checksum(str_from(head), str_sub(buf_str(&b), start, b.n)), 4);
+	buf_le(&sums, b.n - start, 8);
 	memcpy(b.p + sizeof(head) - 1, sums.p, 12);
 	return buf_str(&b);
 }

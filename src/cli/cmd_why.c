@@ -1,5 +1,4 @@
 /* rocsmith why: the reason for each choice of a plan. */
-#include "base/suggest.h"
 #include "cli/project_opts.h"
 #include "term/out.h"
 

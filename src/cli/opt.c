@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggest.h"
 #include "base/vec.h"
 
 static const char *const color_choices[] = {"auto", "always", "never", NULL};

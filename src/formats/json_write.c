@@ -1,5 +1,5 @@
-/* The JSON writer; see json_write.h. */
-#include "formats/json_write.h"
+/* The JSON writer; see json_fields.h. */
+#include "formats/json_fields.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/suggest.h"
 #include "base/vec.h"
 
 static const char *const kind_names[] = {

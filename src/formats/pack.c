@@ -1,18 +1,11 @@
-/* Appending, and a cursor that never leaves its text; see pack.h. */
-#include "formats/pack.h"
+/* Appending, and a cursor that never leaves its text; see le.h. */
+#include "formats/le.h"
 
 #include <string.h>
 
-#include "formats/le.h"
-
-void pack_u64(struct buf *b, uint64_t v, unsigned bytes)
-{
-	put_le(buf_space(b, bytes), v, bytes);
-}
-
 void pack_text(struct buf *b, struct str s)
 {
-	pack_u64(b, s.n, 4);
+	buf_le(b, s.n, 4);
 	buf_add(b, s);
 	buf_char(b, 0);
 }

@@ -5,9 +5,8 @@
 
 #include "base/fs.h"
 #include "base/glob.h"
-#include "base/suggest.h"
 #include "base/vec.h"
-#include "formats/json_write.h"
+#include "formats/json_fields.h"
 
 enum { MAP_LIMIT = 64 << 20 };
 #define BUILD_AMD "tools/amd_build/build_amd.py"

@@ -3,7 +3,6 @@
 
 #include <fnmatch.h>
 
-#include "base/suggest.h"
 
 struct strs know_component_names(struct arena *a)
 {

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/suggest.h"
 #include "base/vec.h"
 #include "target/target.h"
 

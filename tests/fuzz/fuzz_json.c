@@ -2,7 +2,7 @@
  * same tree. */
 #include <stdlib.h>
 
-#include "formats/json_write.h"
+#include "formats/json_fields.h"
 #include "formats/node.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

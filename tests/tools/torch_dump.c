@@ -3,7 +3,7 @@
  * their order. */
 #include <stdio.h>
 
-#include "formats/json_write.h"
+#include "formats/json_fields.h"
 #include "hipify/torch/model/amd.h"
 
 static void put_strs(struct json *j, const char *key, const struct strs *list)

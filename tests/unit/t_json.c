@@ -1,4 +1,4 @@
-/* The JSON writer and the lists of findings: formats/json_write.h, finding.h. What is written is
+/* The JSON writer and the lists of findings: formats/json_fields.h, finding.h. What is written is
  * read again by jansson, which shares no code with the writer. */
 #include "test.h"
 

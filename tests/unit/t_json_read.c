@@ -3,7 +3,7 @@
  * write of a tree is what it reads from the same text. */
 #include "base/buf.h"
 #include "base/proc.h"
-#include "formats/json_write.h"
+#include "formats/json_fields.h"
 #include "formats/node.h"
 #include "test.h"
 

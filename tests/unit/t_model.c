@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/suggest.h"
 #include "base/vec.h"
 #include "test.h"
 

@@ -1,9 +1,8 @@
-/* Did-you-mean and progress reports: base/suggest.h, progress.h. */
+/* Did-you-mean and progress reports: base/str.h, progress.h. */
 #include "test.h"
 
 #include "base/pool.h"
 #include "base/progress.h"
-#include "base/suggest.h"
 
 static const struct {
 	const char *a, *b;

@@ -1,14 +1,14 @@
 /* The report of a run as bytes; see saved.h. */
 #include "hipify/report/saved.h"
 
-#include "formats/pack.h"
+#include "formats/le.h"
 
 /* Fixed bytes of each record, without the texts' own. */
 enum { UNTRANSLATED_BYTES = 29, FINDING_BYTES = 20, TEXT_BYTES = 5 };
 
 static void put_texts(struct buf *b, const struct strs *list)
 {
-	pack_u64(b, list->n, 4);
+	buf_le(b, list->n, 4);
 	for (size_t i = 0; i < list->n; i++)
 		pack_text(b, list->v[i]);
 }
@@ -16,19 +16,19 @@ static void put_texts(struct buf *b, const struct strs *list)
 struct str report_save(struct arena *a, const struct hipify_tree *t)
 {
 	BUF(b, a);
-	pack_u64(&b, t->untranslated.n, 4);
+	buf_le(&b, t->untranslated.n, 4);
 	VEC_EACH (const struct untranslated, u, &t->untranslated) {
-		pack_u64(&b, u->unsure, 1);
-		pack_u64(&b, u->line, 4);
-		pack_u64(&b, u->col, 4);
+		buf_le(&b, u->unsure, 1);
+		buf_le(&b, u->line, 4);
+		buf_le(&b, u->col, 4);
 		pack_text(&b, u->path);
 		pack_text(&b, u->name);
 		pack_text(&b, u->suggestion);
 		pack_text(&b, u->since);
 	}
-	pack_u64(&b, t->findings.n, 4);
+	buf_le(&b, t->findings.n, 4);
 	VEC_EACH (const struct finding, f, &t->findings) {
-		pack_u64(&b, f->severity, 1);
+		buf_le(&b, f->severity, 1);
 		pack_text(&b, str_from(f->id));
 		pack_text(&b, f->message);
 		pack_text(&b, f->path);
