@@ -1,8 +1,9 @@
 /* The escaping writer that all pages go through, and how numbers and sections look. */
 #include "report/html.h"
 
-static void escape(struct buf *out, struct str s)
+void html_text(struct html *h, struct str s)
 {
+	struct buf *out = &h->out;
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
 		if (c == '&')
@@ -25,7 +26,7 @@ static void start(struct html *h, const char *tag, va_list ap)
 	buf_fmt(&h->out, "<%s", tag);
 	for (const char *name; (name = va_arg(ap, const char *));) {
 		buf_fmt(&h->out, " %s=\"", name);
-		escape(&h->out, str_from(va_arg(ap, const char *)));
+		html_text(h, str_from(va_arg(ap, const char *)));
 		buf_char(&h->out, '"');
 	}
 	buf_char(&h->out, '>');
@@ -51,13 +52,8 @@ void html_leaf(struct html *h, struct str text, const char *tag, ...)
 	va_start(ap, tag);
 	start(h, tag, ap);
 	va_end(ap);
-	escape(&h->out, text);
+	html_text(h, text);
 	buf_fmt(&h->out, "</%s>\n", tag);
-}
-
-void html_text(struct html *h, struct str text)
-{
-	escape(&h->out, text);
 }
 
 void html_raw(struct html *h, struct str markup)

@@ -162,23 +162,6 @@ static void check_metadata(struct exam *x)
 
 /* ---- WHEEL ---- */
 
-static void check_format(struct exam *x, const struct headers *h)
-{
-	struct str path = exam_path(x, "WHEEL"), major, minor;
-	const struct header *got = wheel_header(h, "Wheel-Version");
-	uint64_t n;
-	if (!got)
-		exam_say(x, V_WHEEL_SYNTAX, path, "the field 'Wheel-Version' is missing");
-	else if (!str_cut(got->value, '.', &major, &minor) || !str_u64(major, 10, &n) || n != 1)
-		exam_say(x, V_WHEEL_VERSION, path, "Wheel-Version is '%.*s', must be 1.x",
-			STR(got->value));
-	got = wheel_header(h, "Root-Is-Purelib");
-	struct str value = got ? str_lower(x->a, got->value) : S("");
-	x->pure = str_eq(value, S("true"));
-	if (!x->pure && !str_eq(value, S("false")))
-		exam_say(x, V_WHEEL_SYNTAX, path, "Root-Is-Purelib must be 'true' or 'false'");
-}
-
 static void add_expanded(struct exam *x, struct str tag, struct strs *list)
 {
 	struct strs parts = str_split(x->a, tag, '-');
@@ -223,10 +206,22 @@ static void check_wheel(struct exam *x)
 	if (!exam_text(x, "WHEEL", V_WHEEL_MISSING, &text))
 		return;
 	struct err *e = wheel_headers_parse(x->a, text, &h);
+	struct str path = exam_path(x, "WHEEL"), major, minor;
 	if (e)
-		exam_say(x, V_WHEEL_SYNTAX, exam_path(x, "WHEEL"), "%s", e->msg);
+		exam_say(x, V_WHEEL_SYNTAX, path, "%s", e->msg);
 	err_free(e);
-	check_format(x, &h);
+	const struct header *got = wheel_header(&h, "Wheel-Version");
+	uint64_t n;
+	if (!got)
+		exam_say(x, V_WHEEL_SYNTAX, path, "the field 'Wheel-Version' is missing");
+	else if (!str_cut(got->value, '.', &major, &minor) || !str_u64(major, 10, &n) || n != 1)
+		exam_say(x, V_WHEEL_VERSION, path, "Wheel-Version is '%.*s', must be 1.x",
+			STR(got->value));
+	got = wheel_header(&h, "Root-Is-Purelib");
+	struct str pure = got ? str_lower(x->a, got->value) : S("");
+	x->pure = str_eq(pure, S("true"));
+	if (!x->pure && !str_eq(pure, S("false")))
+		exam_say(x, V_WHEEL_SYNTAX, path, "Root-Is-Purelib must be 'true' or 'false'");
 	check_wheel_tags(x, &h);
 }
 

@@ -22,8 +22,7 @@ static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_
 /* What symbol versions ask for, against the glibc that the tag names. */
 static void check_symbols(struct exam *x, unsigned promised, const struct wheel_platform *p)
 {
-	uint64_t need = 0;
-	if (str_u64(str_sub(p->glibc, 2, p->glibc.n), 10, &need) && need > promised)
+	if (p->glibc_minor > promised)
 		say_tag(x, p, V_TAG_GLIBC, p->glibc_by,
 			"it needs glibc %.*s, the tag promises to run with 2.%u", STR(p->glibc),
 			promised);

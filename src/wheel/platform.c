@@ -150,9 +150,8 @@ static void add_version(
 		ret->beyond = ret->beyond.n ? ret->beyond : by;
 		return;
 	}
-	uint64_t known = 0;
-	(void)str_u64(str_sub(ret->glibc, 2, ret->glibc.n), 10, &known);
-	if (glibc && (!ret->glibc.n || minor > known)) {
+	if (glibc && (!ret->glibc.n || minor > ret->glibc_minor)) {
+		ret->glibc_minor = minor;
 		ret->glibc = str_fmt(a, "2.%u", minor);
 		ret->glibc_by = e->name;
 	}

@@ -33,14 +33,15 @@ struct wheel_elfs {
 
 /* The lowest platform tag that tells the truth about some ELF files. */
 struct wheel_platform {
-	struct str tag;      /* "linux_x86_64", "manylinux_2_34_x86_64"; "any" without ELF files */
-	struct str glibc;    /* newest version needed: "2.34", "" = none */
-	struct str glibc_by; /* file that needs it */
-	unsigned minor;      /* of the manylinux tag that the symbol versions alone allow */
-	struct str minor_by; /* what decided that: "GLIBCXX_3.4.30 of 'pkg/_C.so'" */
-	struct strs outside; /* needed libraries that PEP 600 does not allow: "libamdhip64.so.6" */
-	struct str beyond;   /* a symbol version that no policy has, "" = none */
-	struct str why;      /* one sentence */
+	struct str tag;       /* "linux_x86_64", "manylinux_2_34_x86_64"; "any" without ELF files */
+	struct str glibc;     /* newest version needed: "2.34", "" = none */
+	unsigned glibc_minor; /* 34 */
+	struct str glibc_by;  /* file that needs it */
+	unsigned minor;       /* of the manylinux tag that the symbol versions alone allow */
+	struct str minor_by;  /* what decided that: "GLIBCXX_3.4.30 of 'pkg/_C.so'" */
+	struct strs outside;  /* needed libraries that PEP 600 does not allow: "libamdhip64.so.6" */
+	struct str beyond;    /* a symbol version that no policy has, "" = none */
+	struct str why;       /* one sentence */
 };
 
 /* Finds the tag for these files on disk; those that are no ELF files are passed over. What one of

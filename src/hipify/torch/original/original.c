@@ -236,29 +236,22 @@ static struct err *collect(struct collect *l)
 
 /* ---- the whole ---- */
 
-static struct err *open_scratch(struct scratch *c)
-{
-	struct str top;
-	TRY(fs_tempdir(c->a, S(""), &c->top));
-	if (fs_real(c->a, c->top, &top)) /* the original takes its folder's real path */
-		c->top = top;
-	c->files = path_join(c->a, c->top, S("files"));
-	c->root = scratch_path(c, c->view->root);
-	if (c->o->mode != HIPIFY_TORCH)
-		return NULL;
-	struct torch_file f;
-	TRY(torch_find_build_amd(c->a, c->o->dir, c->s, c->view, &f));
-	c->script = f.text;
-	return NULL;
-}
-
 struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret)
 {
 	CLEANUP(remove_scratch)
 	struct scratch c = {.a = a, .o = o, .s = s, .view = view};
 	struct collect l = {.c = &c, .ret = ret, .made.a = a};
-	TRY(open_scratch(&c));
+	struct torch_file script = {0};
+	struct str top;
+	TRY(fs_tempdir(a, S(""), &c.top));
+	if (fs_real(a, c.top, &top)) /* the original takes its folder's real path */
+		c.top = top;
+	c.files = path_join(a, c.top, S("files"));
+	c.root = scratch_path(&c, view->root);
+	if (o->mode == HIPIFY_TORCH)
+		TRY(torch_find_build_amd(a, o->dir, s, view, &script));
+	c.script = script.text;
 	TRY(scratch_fill(&c));
 	TRY(cancel_check());
 	TRY(run(&c));

@@ -70,12 +70,10 @@ struct err *torch_plain_include(void *user, enum torch_form form, struct str pat
  * sources. */
 static bool is_marked(const struct torch_project *p, const struct torch_unit *u)
 {
-	static struct str endings[] = {S_INIT(".cu"), S_INIT(".cuh"), S_INIT(".c"), S_INIT(".cc"),
-		S_INIT(".cpp"), S_INIT(".h"), S_INIT(".hpp")};
-	struct strs list = {.v = endings, .n = sizeof(endings) / sizeof(*endings)};
+	bool source = torch_ends_with_one(u->fin, &torch_source_extensions) &&
+		      !str_ends(u->fin, S(".in"));
 	return !str_eq(u->fin, u->fout) &&
-	       (torch_ends_with_one(u->fin, &list) ||
-		       torch_ends_with_one(u->fin, &p->o->extra_extensions));
+	       (source || torch_ends_with_one(u->fin, &p->o->extra_extensions));
 }
 
 static struct torch_job job_of(const struct torch_project *p, const struct torch_unit *u)
