@@ -1,5 +1,5 @@
-/* From options and rocsmith.yaml to what a run of hipify needs: the mode, whose tables, which files,
- * where to. Options win over the description.
+/* From options and rocsmith.yaml to what a run of hipify needs: the mode, whose tables, which
+ * files, where to. Options win over the description.
  */
 #include "cli/cmd_hipify.h"
 

@@ -49,5 +49,5 @@ struct report {
 MUST_USE struct err *report_read(struct arena *a, const struct node *doc, struct report *ret);
 /* The whole page, UTF-8. */
 struct str report_html(struct arena *a, const struct report *r);
-/* The document of `rocsmith report --json`: the figures, without the documents that they come from. */
+/* The document of `rocsmith report --json`: the figures, without what they come from. */
 extern const struct json_field report_fields[];

@@ -1,4 +1,4 @@
-/* How the checks speak: findings by the table, and the files of the dist-info folder; see exam.h. */
+/* How the checks speak (findings by the table), and how they read the dist-info folder. */
 #include "verify/exam.h"
 
 enum { MAX_TEXT = 64 << 20 }; /* RECORD of the largest wheels: a few MiB */

@@ -3,8 +3,8 @@
  * Checks: strict zip, RECORD, METADATA and WHEEL, tags against the real needs of the ELF files,
  * DT_NEEDED closure with reasons, RPATH sanity, device code for the required targets. All members
  * are unpacked, hashed and looked at in one pass, in parallel. The finding ids are those of
- * know/findings.def and of doc/man/rocsmith-verify.1.scd. Memory: 4 MiB a thread and what the ELF tables
- * take; larger ELF members go through an unnamed file in $TMPDIR.
+ * know/findings.def and of doc/man/rocsmith-verify.1.scd. Memory: 4 MiB a thread and what the ELF
+ * tables take; larger ELF members go through an unnamed file in $TMPDIR.
  */
 #pragma once
 
@@ -12,9 +12,9 @@
 #include "target/target.h"
 
 struct verify_options {
-	struct targets
-		require;  /* each covered by every file with device code: exact, variant, generic */
-	bool device_code; /* device code is expected (implied by require) */
+	/* Each covered by every file with device code: exactly, by a variant or a generic one. */
+	struct targets require;
+	bool device_code;  /* device code is expected (implied by require) */
 	struct strs allow; /* sonames that may come from outside: "libamdhip64.so.*" */
 	unsigned jobs;     /* 0 = one per CPU */
 };

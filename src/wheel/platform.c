@@ -120,7 +120,7 @@ static unsigned policy_minor(size_t off, struct str version)
 	return UINT_MAX;
 }
 
-/* GLIBC_2.34 -> 34; GLIBC_ABI_DT_RELR came with 2.36; GLIBC_PRIVATE is promised by none: UINT_MAX. */
+/* GLIBC_2.34 -> 34; GLIBC_ABI_DT_RELR came with 2.36; none promises GLIBC_PRIVATE: UINT_MAX. */
 static unsigned version_minor(struct str version, bool *ret_glibc)
 {
 	uint64_t v[4];

@@ -1,5 +1,5 @@
-/* The engine of a project is made while its files are listed: reading a torch's tables takes as long as
- * walking its tree. See project.h. */
+/* The engine of a project is made while its files are listed: reading a torch's tables takes as
+ * long as walking its tree. See project.h. */
 #include "base/pool.h"
 #include "hipify/torch/run/project.h"
 

@@ -27,20 +27,14 @@ bool torch_pytorch_file(struct str rel, bool fbgemm)
 	return !torch_out_of_place(rel) || (fbgemm && str_starts(rel, S("third_party/fbgemm/")));
 }
 
-/* str.lower() and a search for an ASCII word: what is not ASCII cannot make one, except the two
- * capitals whose small form starts with an ASCII letter, U+212A (k) and U+0130 (i). */
-static struct str lower(struct arena *a, struct str s)
-{
-	s = py_str_replace(a, s, S("\xe2\x84\xaa"), S("k"));
-	return str_lower(a, py_str_replace(a, s, S("\xc4\xb0"), S("i\xcc\x87")));
-}
-
 bool torch_special_file(struct str rel, bool fbgemm)
 {
 	ARENA(a);
 	if (!torch_pytorch_file(rel, fbgemm))
 		return false;
-	struct str low = lower(&a, rel);
+	/* For these words as good as str.lower(), where U+212A gives a k and U+0130 an i with a dot
+	 * behind it. */
+	struct str low = str_lower(&a, rel);
 	if (str_contains(low, S("sparse")))
 		return true;
 	return str_contains(low, S("linalg")) && !str_contains(low, S("batchlinearalgebralibblas"));

@@ -64,8 +64,8 @@ struct change *torch_add_file(struct torch_project *p, struct str source, struct
 void torch_say_collision(
 	struct torch_project *p, struct str first, struct str second, struct str output);
 
-/* Starts to make p->engine; it is there once waiting for it has succeeded. Each start needs a wait, and
- * further ones do nothing. */
+/* Starts to make p->engine; it is there once waiting for it has succeeded. Each start needs a wait,
+ * and further ones do nothing. */
 void torch_start_engine(struct torch_project *p, const struct torch_source *s);
 MUST_USE struct err *torch_wait_engine(struct torch_project *p);
 MUST_USE struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s);

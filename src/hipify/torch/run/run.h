@@ -1,8 +1,8 @@
 /* PyTorch's hipify over a tree or an extension: from a torch and a view of the sources to changes.
  *
  * Nothing is written here. Files of a tree are independent and run in parallel; an extension is
- * done in the original's order, because a header's result depends on who included it first. Where the original dies half-way (bad UTF-8, unterminated launches)
- * the file alone fails.
+ * done in the original's order, because a header's result depends on who included it first. Where
+ * the original dies half-way (bad UTF-8, unterminated launches) the file alone fails.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "hipify/hipify.h"
 #include "hipify/torch/text/text.h"
 
-/* o->mode is HIPIFY_TORCH or HIPIFY_EXTENSION. Fills ret->changes with texts, and ret->findings. The
- * files of a tree that the original would ignore are not listed. */
+/* o->mode is HIPIFY_TORCH or HIPIFY_EXTENSION. Fills ret->changes with texts, and ret->findings.
+ * The files of a tree that the original would ignore are not listed. */
 MUST_USE struct err *torch_run(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret);
 /* The same by that torch's own Python, on a scratch copy; for --engine torch and --verify. */

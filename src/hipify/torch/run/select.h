@@ -1,9 +1,9 @@
 /* Which files PyTorch's hipify takes, and how it calls their results.
  *
- * Paths are computed as text, as Python's os.path does it (lang/python/path.h). The folder is walked in the
- * order of its directory entries, unsorted, links to folders are not followed: when two sources
- * give one output the later one wins, as in the original. Folders below which no pattern can match
- * are not even read. doc/hipify.md tells the rules.
+ * Paths are computed as text, as Python's os.path does it (lang/python/path.h). The folder is
+ * walked in the order of its directory entries, unsorted, links to folders are not followed: when
+ * two sources give one output the later one wins, as in the original. Folders below which no
+ * pattern can match are not even read. doc/hipify.md tells the rules.
  */
 #pragma once
 

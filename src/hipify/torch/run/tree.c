@@ -16,8 +16,6 @@
 #include "hipify/torch/run/project.h"
 #include "lang/python/text.h"
 
-enum { TEXT_LIMIT = 64 << 20 };
-
 struct task {
 	struct tree_run *run;
 	struct torch_unit unit;
