@@ -75,17 +75,8 @@ void gather_driver(struct root *r, struct machine *m)
 /* Of a uevent file what tells the driver and the address. */
 static void keep_uevent(struct buf *out, struct str text)
 {
-	static const struct str keys[] = {S_INIT("DRIVER"), S_INIT("PCI_SLOT_NAME"), S_INIT("")};
+	static const char *const keys[] = {"DRIVER", "PCI_SLOT_NAME", NULL};
 	keep_keys(out, text, '=', keys);
-}
-
-/* Of /sys/class/drm/renderD128/device: its uevent file tells, or what the link leads to. */
-static struct str address_of(struct root *r, struct str dir, struct str uevent)
-{
-	struct str address = clean_text(r->a, line_value(uevent, '=', S("PCI_SLOT_NAME")));
-	if (!address.n)
-		address = clean_text(r->a, path_base(root_real(r, dir)));
-	return str_contains(address, S(":")) ? address : S("");
 }
 
 /* A hex number of sysfs, "0x030000", without copying it. */
@@ -108,15 +99,20 @@ static bool is_amd_gpu(struct root *r, struct str dir)
 	return class >> 16 == CLASS_DISPLAY || class >> 16 == CLASS_ACCELERATOR;
 }
 
-/* dir: a PCI device's folder; address "" = to be taken from its uevent file. */
+/* dir: a PCI device's folder; address "" = to be found. */
 static void look_at_device(struct root *r, struct machine *m, struct str dir, struct str address)
 {
 	struct str uevent;
 	if (!is_amd_gpu(r, dir))
 		return;
 	root_read(r, path_join(r->a, dir, S("uevent")), keep_uevent, &uevent);
-	if (!address.n)
-		address = address_of(r, dir, uevent);
+	if (!address.n) { /* of /sys/class/drm/renderD128/device: what uevent or the link tells */
+		address = clean_text(r->a, line_value(uevent, '=', S("PCI_SLOT_NAME")));
+		if (!address.n)
+			address = clean_text(r->a, path_base(root_real(r, dir)));
+		if (!str_contains(address, S(":")))
+			address = S("");
+	}
 	struct machine_display d = {
 		.pci = address,
 		.driver = clean_text(r->a, line_value(uevent, '=', S("DRIVER"))),
@@ -130,22 +126,6 @@ static void look_at_device(struct root *r, struct machine *m, struct str dir, st
 		if (address.n && str_eq(known->pci, address))
 			return;
 	*VEC_PUSH(r->a, &m->displays) = d;
-}
-
-/* A board's own name, and the memory that an old KFD did not report. */
-static void complete_gpus(struct root *r, struct machine *m)
-{
-	VEC_EACH (struct machine_gpu, g, &m->gpus) {
-		if (!g->render.n)
-			continue;
-		struct str dir =
-			str_fmt(r->a, "sys/class/drm/%.*s/device", STR(path_base(g->render)));
-		struct str name = root_line(r, path_join(r->a, dir, S("product_name")));
-		if (name.n)
-			g->name = name;
-		if (!g->vram)
-			g->vram = root_number(r, path_join(r->a, dir, S("mem_info_vram_total")));
-	}
 }
 
 void gather_displays(struct root *r, struct machine *m)
@@ -164,5 +144,16 @@ void gather_displays(struct root *r, struct machine *m)
 	VEC_EACH (struct machine_display, d, &m->displays)
 		m->driver.loaded |= str_eq(d->driver, S("amdgpu"));
 	m->driver.loaded |= m->gpus.n > 0;
-	complete_gpus(r, m);
+	/* a board's own name, and the memory that an old KFD did not report */
+	VEC_EACH (struct machine_gpu, g, &m->gpus) {
+		if (!g->render.n)
+			continue;
+		struct str dir =
+			str_fmt(r->a, "sys/class/drm/%.*s/device", STR(path_base(g->render)));
+		struct str name = root_line(r, path_join(r->a, dir, S("product_name")));
+		if (name.n)
+			g->name = name;
+		if (!g->vram)
+			g->vram = root_number(r, path_join(r->a, dir, S("mem_info_vram_total")));
+	}
 }

@@ -46,22 +46,6 @@ static const struct machine_node *find_node(const struct machine *m, struct str 
 	return NULL;
 }
 
-static void check_wsl(struct check *c)
-{
-	struct str path = S("/dev/dxg");
-	if (c->m->has_dxg)
-		finding_fix(c->a,
-			finding_new(c, "wsl-gpu", SEV_INFO, path,
-				"WSL reaches GPUs through /dev/dxg, which does not tell what they "
-				"are"),
-			"name the GPU yourself: --gpu gfx1100");
-	else
-		finding_fix(c->a,
-			finding_new(c, "wsl-no-gpu", SEV_ERROR, path,
-				"this is WSL, but there is no /dev/dxg"),
-			"use WSL 2 and install AMD's Windows driver, then run: wsl --shutdown");
-}
-
 static void fix_container(struct check *c, struct finding *f)
 {
 	if (str_eq(c->m->container_kind, S("kubernetes")))
@@ -72,29 +56,39 @@ static void fix_container(struct check *c, struct finding *f)
 		finding_fix(c->a, f, "start it with --device=/dev/kfd --device=/dev/dri");
 }
 
-/* The kernel answers EPERM for GPUs that the container was not given. */
-static void check_hidden(struct check *c)
-{
-	const struct machine *m = c->m;
-	bool there = find_node(m, S("/dev/kfd"));
-	fix_container(c,
-		finding_new(c, there ? "gpu-hidden" : "kfd-missing-node", SEV_ERROR, S("/dev/kfd"),
-			"the kernel hides %u GPU%s from us: the device rules of this %s%s",
-			m->hidden, m->hidden > 1 ? "s" : "", m->container ? "container" : "session",
-			there ? " do not allow them" : " allow none, and /dev/kfd is not there"));
-}
-
+/* Why there is no GPU at all. */
 static void check_no_gpu(struct check *c)
 {
 	const struct machine *m = c->m;
-	struct finding *f =
-		finding_new(c, "no-gpu", SEV_ERROR, S(""), "the kernel shows no AMD GPU in this %s",
-			m->container ? "container"
-			: m->virtual ? "virtual machine"
-				     : "computer");
-	if (m->virtual && !m->container)
-		finding_fix(c->a, f, "pass a GPU through to the virtual machine");
-	finding_fix(c->a, f, "building needs no GPU: name the targets, e.g. --gpu gfx1201,gfx90a");
+	const char *place = m->container ? "container"
+			    : m->virtual ? "virtual machine"
+					 : "computer";
+	bool kfd = find_node(m, S("/dev/kfd"));
+	struct finding *f;
+	if (m->wsl && m->has_dxg && !m->displays.n) {
+		f = finding_new(c, "wsl-gpu", SEV_INFO, S("/dev/dxg"),
+			"WSL reaches GPUs through /dev/dxg, which does not tell what they are");
+		finding_fix(c->a, f, "name the GPU yourself: --gpu gfx1100");
+	} else if (m->wsl && !m->displays.n) {
+		f = finding_new(c, "wsl-no-gpu", SEV_ERROR, S("/dev/dxg"),
+			"this is WSL, but there is no /dev/dxg");
+		finding_fix(c->a, f,
+			"use WSL 2 and install AMD's Windows driver, then run: wsl --shutdown");
+	} else if (m->hidden) { /* the kernel answers EPERM for what a container was not given */
+		f = finding_new(c, kfd ? "gpu-hidden" : "kfd-missing-node", SEV_ERROR,
+			S("/dev/kfd"),
+			"the kernel hides %u GPU%s from us: the device rules of this %s%s",
+			m->hidden, m->hidden > 1 ? "s" : "", m->container ? "container" : "session",
+			kfd ? " do not allow them" : " allow none, and /dev/kfd is not there");
+		fix_container(c, f);
+	} else {
+		f = finding_new(c, "no-gpu", SEV_ERROR, S(""),
+			"the kernel shows no AMD GPU in this %s", place);
+		if (m->virtual && !m->container)
+			finding_fix(c->a, f, "pass a GPU through to the virtual machine");
+		finding_fix(c->a, f,
+			"building needs no GPU: name the targets, e.g. --gpu gfx1201,gfx90a");
+	}
 }
 
 static void check_loaded(struct check *c)
@@ -127,14 +121,6 @@ static bool held_by_other(const struct machine_display *d)
 	return d->driver.n && !str_eq(d->driver, S("amdgpu"));
 }
 
-static bool kfd_lists(const struct machine *m, struct str pci)
-{
-	VEC_EACH (struct machine_gpu, g, &m->gpus)
-		if (str_eq(g->pci, pci))
-			return true;
-	return false;
-}
-
 /* Driven by amdgpu, yet not offered for computing; or not driven at all. */
 static void check_kfd_lists_all(struct check *c)
 {
@@ -142,7 +128,10 @@ static void check_kfd_lists_all(struct check *c)
 	enum severity severity = m->gpus.n ? SEV_WARNING : SEV_ERROR;
 	VEC_EACH (struct machine_display, d, &m->displays) {
 		struct finding *f;
-		if (held_by_other(d) || !d->pci.n || kfd_lists(m, d->pci) || m->hidden)
+		bool listed = false;
+		VEC_EACH (struct machine_gpu, g, &m->gpus)
+			listed |= str_eq(g->pci, d->pci);
+		if (held_by_other(d) || !d->pci.n || listed || m->hidden)
 			continue;
 		if (!d->driver.n)
 			f = finding_new(c, "gpu-not-in-kfd", severity, d->pci,
@@ -308,16 +297,7 @@ static void check_mixed(struct check *c)
 void check_machine(struct arena *a, struct machine *m)
 {
 	struct check c = {.a = a, .m = m};
-	bool has_amd_gpu = m->gpus.n || m->displays.n;
-	if (m->wsl && !has_amd_gpu) {
-		check_wsl(&c);
-		return;
-	}
-	if (m->hidden && !m->gpus.n) {
-		check_hidden(&c);
-		return;
-	}
-	if (!has_amd_gpu) {
+	if (!m->gpus.n && (m->hidden || !m->displays.n)) {
 		check_no_gpu(&c);
 		return;
 	}

@@ -5,6 +5,7 @@
  * also when that one has no C++ headers. Python is asked itself (sysconfig), in isolated mode, as
  * nothing else knows the suffix and the header folder of a virtual environment or pyenv.
  */
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "base/fs.h"
@@ -44,11 +45,6 @@ static struct err *find_libc(struct arena *a, struct str root, struct host *h)
 	return NULL;
 }
 
-struct gcc { /* the best one so far */
-	struct str dir, triplet;
-	unsigned version[3];
-};
-
 static bool read_gcc_version(struct str name, unsigned ret[3])
 {
 	struct str piece;
@@ -71,40 +67,32 @@ static bool is_newer(const unsigned a[3], const unsigned b[3])
 	return false;
 }
 
-/* /usr/lib/gcc/TRIPLET: takes the newest version that has C++ headers and the C++ library. */
-static void look_at_gcc(struct arena *a, struct str root, struct str triplet, struct gcc *best)
-{
-	struct str dir = path_join(a, rooted(a, root, "/usr/lib/gcc"), triplet);
-	struct str headers = rooted(a, root, "/usr/include/c++");
-	struct strs names;
-	CLEANUP(err_freep) struct err *e = fs_list(a, dir, &names);
-	for (size_t i = 0; !e && i < names.n; i++) {
-		unsigned version[3];
-		struct str gcc = path_join(a, dir, names.v[i]);
-		if (!read_gcc_version(names.v[i], version) || !is_newer(version, best->version))
-			continue;
-		if (!have(a, path_join(a, headers, names.v[i]), "vector") ||
-			!have(a, gcc, "crtbegin.o"))
-			continue;
-		*best = (struct gcc){.dir = gcc, .triplet = triplet};
-		for (unsigned k = 0; k < 3; k++)
-			best->version[k] = version[k];
-	}
-}
-
-/* Triplets of this architecture only: /usr/lib/gcc also holds cross compilers. */
+/* The newest version in /usr/lib/gcc/TRIPLET that has C++ headers and the C++ library. Triplets of
+ * this architecture only: there are cross compilers, too. */
 static void find_gcc(struct arena *a, struct str root, struct str arch, struct host *h)
 {
-	struct strs triplets;
-	struct gcc best = {0};
-	CLEANUP(err_freep) struct err *e = fs_list(a, rooted(a, root, "/usr/lib/gcc"), &triplets);
+	struct str top = rooted(a, root, "/usr/lib/gcc");
+	struct str headers = rooted(a, root, "/usr/include/c++");
 	struct str prefix = str_fmt(a, "%.*s-", STR(arch));
-	for (size_t i = 0; !e && i < triplets.n; i++)
+	struct strs triplets = {0}, names;
+	unsigned best[3] = {0}, version[3];
+	err_free(fs_list(a, top, &triplets));
+	for (size_t i = 0; i < triplets.n; i++) {
+		struct str dir = path_join(a, top, triplets.v[i]);
+		names = (struct strs){0};
 		if (str_starts(triplets.v[i], prefix))
-			look_at_gcc(a, root, triplets.v[i], &best);
-	h->gcc_dir = best.dir;
-	if (best.triplet.n)
-		h->triplet = best.triplet;
+			err_free(fs_list(a, dir, &names));
+		for (size_t k = 0; k < names.n; k++) {
+			struct str gcc = path_join(a, dir, names.v[k]);
+			if (!read_gcc_version(names.v[k], version) || !is_newer(version, best) ||
+				!have(a, path_join(a, headers, names.v[k]), "vector") ||
+				!have(a, gcc, "crtbegin.o"))
+				continue;
+			memcpy(best, version, sizeof(best));
+			h->gcc_dir = gcc;
+			h->triplet = triplets.v[i];
+		}
+	}
 }
 
 struct err *host_read_files(struct arena *a, struct str root, struct str arch, struct host *ret)
@@ -165,13 +153,6 @@ static struct err *ask_python(struct arena *a, struct str python, struct host *h
 	return host_parse_python(a, r.out, h);
 }
 
-/* "3.12" stands for python3.12. */
-static struct str python_program(struct arena *a, struct str asked)
-{
-	bool number = asked.n && asked.p[0] >= '0' && asked.p[0] <= '9';
-	return number ? str_fmt(a, "python%.*s", STR(asked)) : asked;
-}
-
 struct err *host_read(struct arena *a, struct str python, struct host *ret)
 {
 	struct utsname uts;
@@ -179,9 +160,10 @@ struct err *host_read(struct arena *a, struct str python, struct host *ret)
 	if (uname(&uts) < 0)
 		return err_errno("cannot ask the kernel for its name");
 	TRY(host_read_files(a, S(""), str_dup(a, str_from(uts.machine)), ret));
-	if (python.n) {
-		TRY_CTX(ask_python(a, python_program(a, python), ret),
-			"cannot use the Python '%.*s'", STR(python));
+	if (python.n) { /* "3.12" stands for python3.12 */
+		bool number = python.p[0] >= '0' && python.p[0] <= '9';
+		struct str program = number ? str_fmt(a, "python%.*s", STR(python)) : python;
+		TRY_CTX(ask_python(a, program, ret), "cannot use the Python '%.*s'", STR(python));
 		return NULL;
 	}
 	/* Nobody asked for it: without a Python that works there is none. */

@@ -14,8 +14,7 @@ enum { GID_USER = 1000, READ_WRITE = 06 };
 
 static void keep_status(struct buf *out, struct str text)
 {
-	static const struct str keys[] = {
-		S_INIT("Uid"), S_INIT("Gid"), S_INIT("Groups"), S_INIT("")};
+	static const char *const keys[] = {"Uid", "Gid", "Groups", NULL};
 	keep_keys(out, text, ':', keys);
 }
 
@@ -58,12 +57,6 @@ static struct str own_group(struct root *r, struct str groups, unsigned gid, str
 	return gid < GID_USER ? group_name(r, groups, gid, used) : str_fmt(r->a, "%u", gid);
 }
 
-/* On the live machine the kernel's own answer counts. */
-static bool kernel_allows(const struct root *r, struct str path)
-{
-	return !r->dir.n && fs_readable(path) && fs_writable(path);
-}
-
 static void add_node(
 	struct root *r, struct machine *m, struct str path, struct str groups, struct buf *used)
 {
@@ -83,24 +76,16 @@ static void add_node(
 		.gid = st.st_gid,
 		.usable = node_usable(m, st.st_mode, st.st_uid, st.st_gid),
 	};
-	if (!n.usable && kernel_allows(r, n.path))
+	/* on the live machine the kernel's own answer counts */
+	if (!n.usable && !r->dir.n && fs_readable(n.path) && fs_writable(n.path))
 		n.usable = n.acl = true;
 	*VEC_PUSH(r->a, &m->nodes) = n;
-}
-
-static void add_nodes(struct root *r, struct machine *m, struct str groups, struct buf *used)
-{
-	struct strs names;
-	add_node(r, m, S("dev/kfd"), groups, used);
-	root_list(r, S("dev/dri"), &names);
-	for (size_t i = 0; i < names.n; i++)
-		if (str_starts(names.v[i], S("renderD")))
-			add_node(r, m, path_join(r->a, S("dev/dri"), names.v[i]), groups, used);
 }
 
 void gather_nodes(struct root *r, struct machine *m)
 {
 	struct str status, groups;
+	struct strs names;
 	BUF(used, r->a);
 	enum root_status s = root_read(r, S("proc/self/status"), keep_status, &status);
 	m->has_identity = parse_identity(r->a, status, m);
@@ -112,7 +97,11 @@ void gather_nodes(struct root *r, struct machine *m)
 	for (size_t i = 0; i < m->gids.n; i++)
 		if (m->gids.v[i] != m->gid)
 			strs_add(r->a, &m->groups, own_group(r, groups, m->gids.v[i], &used));
-	add_nodes(r, m, groups, &used);
+	add_node(r, m, S("dev/kfd"), groups, &used);
+	root_list(r, S("dev/dri"), &names);
+	for (size_t i = 0; i < names.n; i++)
+		if (str_starts(names.v[i], S("renderD")))
+			add_node(r, m, path_join(r->a, S("dev/dri"), names.v[i]), groups, &used);
 	if (has_groups)
 		root_tell_text(r, S("etc/group"), buf_str(&used));
 }

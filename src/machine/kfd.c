@@ -17,10 +17,10 @@ enum { VENDOR_AMD = 0x1002, RENDER_FIRST = 128, RENDER_LAST = 1 << 20, BANKS_MAX
 struct kfd_props parse_kfd(struct str text)
 {
 	static const struct {
-		struct str key;
+		const char *key;
 		size_t off;
 	} members[] = {
-#define MEMBER(name) {.key = S_INIT(#name), .off = offsetof(struct kfd_props, name)}
+#define MEMBER(name) {#name, offsetof(struct kfd_props, name)}
 		MEMBER(cpu_cores_count),
 		MEMBER(simd_count),
 		MEMBER(simd_per_cu),
@@ -40,7 +40,8 @@ struct kfd_props parse_kfd(struct str text)
 			continue;
 		for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
 			uint64_t *at = (uint64_t *)(void *)((char *)&p + members[i].off);
-			if (str_eq(key, members[i].key) && !str_u64(str_trim(value), 10, at))
+			if (str_eq(key, str_from(members[i].key)) &&
+				!str_u64(str_trim(value), 10, at))
 				*at = 0;
 		}
 	}

@@ -10,29 +10,24 @@ struct str line_value(struct str text, char sep, struct str key)
 	return S("");
 }
 
-void keep_keys(struct buf *out, struct str text, char sep, const struct str *keys)
+void keep_keys(struct buf *out, struct str text, char sep, const char *const *keys)
 {
 	struct str line, key, value;
 	while (str_next(&text, '\n', &line)) {
 		str_cut(line, sep, &key, &value);
-		for (size_t i = 0; keys[i].n; i++)
-			if (str_eq(str_trim(key), keys[i]))
-				buf_fmt(out, "%.*s\n", STR(line));
+		if (str_is_one_of(str_trim(key), keys))
+			buf_fmt(out, "%.*s\n", STR(line));
 	}
 }
 
-static uint64_t leading_number(struct str s)
+uint64_t line_number(struct str text, char sep, struct str key)
 {
+	struct str s = line_value(text, sep, key);
 	size_t n = 0;
 	uint64_t value;
 	while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
 		n++;
 	return str_u64(str_sub(s, 0, n), 10, &value) ? value : 0;
-}
-
-uint64_t line_number(struct str text, char sep, struct str key)
-{
-	return leading_number(line_value(text, sep, key));
 }
 
 struct str parse_os_release(struct arena *a, struct str text, struct str key)
@@ -52,14 +47,13 @@ struct str parse_os_release(struct arena *a, struct str text, struct str key)
 	return (struct str){.p = p, .n = n};
 }
 
-/* The ids of "Uid:\t0\t0\t0\t0": real, effective, saved, file system. */
+/* The second of "Uid:\t0\t0\t0\t0": real, effective, saved, file system. */
 static bool effective_id(struct str status, struct str key, unsigned *ret)
 {
 	struct str rest = line_value(status, ':', key), word;
 	uint64_t n;
-	if (!str_next(&rest, '\t', &word) || !str_next(&rest, '\t', &word))
-		return false;
-	if (!str_u64(str_trim(word), 10, &n) || n > UINT32_MAX)
+	if (!str_next(&rest, '\t', &word) || !str_next(&rest, '\t', &word) ||
+		!str_u64(str_trim(word), 10, &n) || n > UINT32_MAX)
 		return false;
 	*ret = (unsigned)n;
 	return true;
@@ -133,14 +127,10 @@ bool parse_modprobe(struct str text, struct str module)
 	struct str line;
 	while (str_next(&text, '\n', &line)) {
 		struct str command = next_word(&line), name = next_word(&line);
-		if (!str_eq(name, module))
-			continue;
-		if (str_eq(command, S("blacklist")))
-			return true;
-		/* "install amdgpu /bin/false" */
-		struct str program = next_word(&line);
-		if (str_eq(command, S("install")) &&
-			(str_ends(program, S("/false")) || str_ends(program, S("/true"))))
+		struct str program = next_word(&line); /* "install amdgpu /bin/false" */
+		bool nothing = str_ends(program, S("/false")) || str_ends(program, S("/true"));
+		if (str_eq(name, module) && (str_eq(command, S("blacklist")) ||
+						    (str_eq(command, S("install")) && nothing)))
 			return true;
 	}
 	return false;
@@ -148,18 +138,14 @@ bool parse_modprobe(struct str text, struct str module)
 
 struct strs parse_cmdline(struct arena *a, struct str text)
 {
-	static const struct str wanted[] = {S_INIT("amdgpu."), S_INIT("amdkfd."), S_INIT("ttm."),
-		S_INIT("amdttm."), S_INIT("iommu="), S_INIT("amd_iommu="), S_INIT("intel_iommu="),
-		S_INIT("nomodeset"), S_INIT("modprobe.blacklist="), S_INIT("module_blacklist="),
-		S_INIT("rd.driver.blacklist="), S_INIT("pci="), S_INIT("pcie_")};
+	static const char *const wanted[] = {"amdgpu.", "amdkfd.", "ttm.", "amdttm.",
+		"iommu=", "amd_iommu=", "intel_iommu=", "nomodeset", "modprobe.blacklist=",
+		"module_blacklist=", "rd.driver.blacklist=", "pci=", "pcie_"};
 	struct strs list = {0};
-	text = str_trim(text);
-	while (text.n) {
-		struct str word = next_word(&text);
+	for (struct str word; (word = next_word(&text)).n;)
 		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-			if (str_starts(word, wanted[i]))
+			if (str_starts(word, str_from(wanted[i])))
 				strs_add(a, &list, word);
-	}
 	return list;
 }
 
@@ -177,22 +163,20 @@ bool cmdline_blocks(const struct strs *words, struct str module)
 	return false;
 }
 
-struct str parse_cgroup(struct str text)
+const struct cgroup_mark *parse_cgroup(struct str text)
 {
-	static const struct {
-		struct str mark, kind;
-	} marks[] = {
-		{.mark = S_INIT("kubepods"), .kind = S_INIT("kubernetes")},
-		{.mark = S_INIT("/docker"), .kind = S_INIT("docker")},
-		{.mark = S_INIT("libpod"), .kind = S_INIT("podman")},
-		{.mark = S_INIT("/lxc"), .kind = S_INIT("lxc")},
-		{.mark = S_INIT("containerd"), .kind = S_INIT("containerd")},
-		{.mark = S_INIT("machine.slice/systemd-nspawn"), .kind = S_INIT("systemd-nspawn")},
+	static const struct cgroup_mark marks[] = {
+		{"kubepods", "kubernetes"},
+		{"/docker", "docker"},
+		{"libpod", "podman"},
+		{"/lxc", "lxc"},
+		{"containerd", "containerd"},
+		{"machine.slice/systemd-nspawn", "systemd-nspawn"},
 	};
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-		if (str_contains(text, marks[i].mark))
-			return marks[i].kind;
-	return S("");
+		if (str_contains(text, str_from(marks[i].mark)))
+			return &marks[i];
+	return NULL;
 }
 
 struct str parse_environ(struct str text, struct str name)
@@ -218,19 +202,16 @@ struct str define_value(struct str text, struct str name)
 	return S("");
 }
 
-static bool define_number(struct str text, struct str name, uint64_t *ret)
-{
-	struct str value = define_value(text, name);
-	return str_u64(next_word(&value), 10, ret);
-}
-
 struct str parse_rocm_header(struct arena *a, struct str text)
 {
-	uint64_t major, minor, patch;
-	if (!define_number(text, S("ROCM_VERSION_MAJOR"), &major) ||
-		!define_number(text, S("ROCM_VERSION_MINOR"), &minor) ||
-		!define_number(text, S("ROCM_VERSION_PATCH"), &patch))
-		return S("");
-	return str_fmt(a, "%llu.%llu.%llu", (unsigned long long)major, (unsigned long long)minor,
-		(unsigned long long)patch);
+	static const char *const names[] = {
+		"ROCM_VERSION_MAJOR", "ROCM_VERSION_MINOR", "ROCM_VERSION_PATCH"};
+	uint64_t v[3];
+	for (unsigned i = 0; i < 3; i++) {
+		struct str value = define_value(text, str_from(names[i]));
+		if (!str_u64(next_word(&value), 10, &v[i]))
+			return S("");
+	}
+	return str_fmt(a, "%llu.%llu.%llu", (unsigned long long)v[0], (unsigned long long)v[1],
+		(unsigned long long)v[2]);
 }

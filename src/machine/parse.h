@@ -9,8 +9,8 @@
 /* The trimmed value of the first line "KEY SEP VALUE"; "" when there is none. For properties files
  * of KFD (' '), /proc/meminfo, status and cpuinfo (':'), uevent ('='). */
 struct str line_value(struct str text, char sep, struct str key);
-/* Adds to out the lines whose key is in the list, which ends in "": what may be kept of a text. */
-void keep_keys(struct buf *out, struct str text, char sep, const struct str *keys);
+/* Adds to out the lines whose key is in the list, which ends in NULL: what may be kept of a text. */
+void keep_keys(struct buf *out, struct str text, char sep, const char *const *keys);
 /* Its leading decimal number ("16384 kB"), or 0. */
 uint64_t line_number(struct str text, char sep, struct str key);
 
@@ -42,8 +42,11 @@ bool parse_modprobe(struct str text, struct str module);
 struct strs parse_cmdline(struct arena *a, struct str text);
 /* Do such words keep the module from being loaded? */
 bool cmdline_blocks(const struct strs *words, struct str module);
-/* docker, kubernetes, podman, lxc ... as /proc/1/cgroup tells, or "". */
-struct str parse_cgroup(struct str text);
+/* What /proc/1/cgroup tells about a container; NULL: nothing. */
+struct cgroup_mark {
+	const char *mark, *kind; /* what stands there, and "docker", "kubernetes", "podman" ... */
+};
+const struct cgroup_mark *parse_cgroup(struct str text);
 /* The value of a variable in /proc/PID/environ (separated by NUL), or "". */
 struct str parse_environ(struct str text, struct str name);
 /* What follows "#define NAME", or "". */

@@ -52,25 +52,18 @@ static void observe(void *user, const struct root_seen *seen)
 		rec->failed = copy(rec, seen);
 }
 
-static struct err *check_target(struct arena *tmp, struct str dir)
-{
-	struct strs names;
-	if (!fs_exists(dir))
-		return NULL;
-	TRY(fs_list(tmp, dir, &names));
-	if (!names.n)
-		return NULL;
-	return err_hint(err_new(E_USAGE, "the folder '%.*s' is not empty", STR(dir)),
-		"name a new folder, so that nothing old is mixed into the recording");
-}
-
 struct err *machine_record(struct str root, struct str dir, unsigned *ret_files)
 {
 	ARENA(tmp);
 	struct machine m;
 	struct recording rec = {.dir = path_abs(&tmp, dir)};
 	struct root r = {.a = &tmp, .dir = root, .observer = observe, .user = &rec};
-	TRY(check_target(&tmp, rec.dir));
+	struct strs names = {0};
+	if (fs_exists(rec.dir))
+		TRY(fs_list(&tmp, rec.dir, &names));
+	if (names.n)
+		return err_hint(err_new(E_USAGE, "the folder '%.*s' is not empty", STR(rec.dir)),
+			"name a new folder, so that nothing old is mixed into the recording");
 	if (!fs_writes_forbidden())
 		TRY(fs_mkdirs(rec.dir));
 	TRY(machine_gather(&r, &m));

@@ -3,12 +3,6 @@
 
 enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 4096, TEXT_MAX = 200 };
 
-static struct str parent(struct str rel)
-{
-	size_t at = str_rchr(rel, '/');
-	return at < rel.n ? str_sub(rel, 0, at) : S("");
-}
-
 /* Where the path rest, seen from the folder done (without links), leads; both below root. NULL for
  * a loop of links. */
 static struct str follow(struct arena *a, struct str root, struct str done, struct str rest)
@@ -19,7 +13,8 @@ static struct str follow(struct arena *a, struct str root, struct str done, stru
 		if (!name.n || str_eq(name, S(".")))
 			continue;
 		if (str_eq(name, S(".."))) {
-			done = parent(done);
+			size_t slash = str_rchr(done, '/');
+			done = slash < done.n ? str_sub(done, 0, slash) : S("");
 			continue;
 		}
 		struct str next = path_join(a, done, name);
@@ -38,25 +33,21 @@ static struct str follow(struct arena *a, struct str root, struct str done, stru
 	return done;
 }
 
-/* Where the folder of a path leads. Files of one folder are read in a row: the last one is kept. */
-static struct str place_of_dir(struct root *r, struct str path)
+/* The path to open, or NULL. Files of one folder are read in a row: where the last one leads is
+ * kept. */
+static struct str place(struct arena *tmp, struct root *r, struct str path)
 {
+	if (!r->dir.n)
+		return str_fmt(tmp, "/%.*s", STR(path));
 	size_t slash = str_rchr(path, '/');
 	struct str dir = slash < path.n ? str_sub(path, 0, slash) : S("");
 	if (!r->last_dir.p || !str_eq(dir, r->last_dir)) {
 		r->last_real = follow(r->a, r->dir, S(""), dir);
 		r->last_dir = str_dup(r->a, dir);
 	}
-	return r->last_real;
-}
-
-/* The path to open, or NULL. */
-static struct str place(struct arena *tmp, struct root *r, struct str path)
-{
-	if (!r->dir.n)
-		return str_fmt(tmp, "/%.*s", STR(path));
-	struct str dir = place_of_dir(r, path);
-	struct str rel = dir.p ? follow(tmp, r->dir, dir, path_base(path)) : dir;
+	struct str rel = r->last_real;
+	if (rel.p)
+		rel = follow(tmp, r->dir, rel, path_base(path));
 	return rel.p ? path_join(tmp, r->dir, rel) : rel;
 }
 
@@ -64,36 +55,26 @@ static enum root_status status_of(struct err *e)
 {
 	enum errcode code = e ? e->code : E_NONE;
 	err_free(e);
-	switch (code) {
-	case E_NONE:
-		return ROOT_OK;
-	case E_NOENT:
-		return ROOT_ABSENT;
-	case E_PERM:
-		return ROOT_DENIED;
-	default:
-		return ROOT_BAD;
-	}
+	return code == E_NONE    ? ROOT_OK
+	       : code == E_NOENT ? ROOT_ABSENT
+	       : code == E_PERM  ? ROOT_DENIED
+				 : ROOT_BAD;
 }
 
 static enum root_status get(struct root *r, struct str path, size_t head, struct str *ret)
 {
 	ARENA(tmp);
 	struct stat st;
-	struct str full = place(&tmp, r, path);
+	struct str full = place(&tmp, r, path), text = S("");
 	*ret = S("");
 	if (!full.p)
 		return ROOT_BAD;
 	enum root_status s = status_of(fs_stat(full, &st));
-	if (s != ROOT_OK)
-		return s;
-	if (!S_ISREG(st.st_mode))
-		return ROOT_BAD;
-	struct str text = S("");
-	if (head)
-		s = status_of(fs_read_head(r->a, full, head, &text));
-	else
-		s = status_of(fs_read(r->a, full, READ_MAX, &text));
+	if (s == ROOT_OK && !S_ISREG(st.st_mode))
+		s = ROOT_BAD;
+	if (s == ROOT_OK)
+		s = status_of(head ? fs_read_head(r->a, full, head, &text)
+				   : fs_read(r->a, full, READ_MAX, &text));
 	if (s == ROOT_OK)
 		*ret = text;
 	return s;
@@ -208,11 +189,9 @@ bool root_has_file(struct root *r, struct str path)
 
 struct str root_real(struct root *r, struct str path)
 {
-	struct str rel = follow(r->a, r->dir.n ? r->dir : S("/"), S(""), path);
 	ARENA(tmp);
-	if (!rel.p || !fs_exists(path_join(&tmp, r->dir.n ? r->dir : S("/"), rel)))
-		return S("");
-	return rel;
+	struct str root = r->dir.n ? r->dir : S("/"), rel = follow(r->a, root, S(""), path);
+	return rel.p && fs_exists(path_join(&tmp, root, rel)) ? rel : S("");
 }
 
 struct str root_link_name(struct root *r, struct str path)
@@ -221,50 +200,40 @@ struct str root_link_name(struct root *r, struct str path)
 	struct str dir = place(&tmp, r, path_dir(path)), target;
 	if (!dir.p)
 		return S("");
+	CLEANUP(err_freep)
 	struct err *e = fs_readlink(&tmp, path_join(&tmp, dir, path_base(path)), &target);
-	if (e) {
-		err_free(e);
+	if (e)
 		return S("");
-	}
 	struct str name = clean_text(r->a, path_base(target));
 	tell(r, (struct root_seen){.what = SEEN_LINK, .path = path, .text = name});
 	return name;
 }
 
-/* The mode and owner that a .nodes text gives for path. */
-static void owner_of(struct str nodes, struct str path, struct stat *st)
-{
-	struct str line, name, mode, uid, rest;
-	while (str_next(&nodes, '\n', &line)) {
-		uint64_t m = 0, u, g;
-		if (!str_cut(line, ' ', &name, &rest) || !str_eq(name, path))
-			continue;
-		str_cut(rest, ' ', &mode, &rest);
-		str_cut(rest, ' ', &uid, &rest);
-		for (size_t i = 0; i < mode.n && mode.p[i] >= '0' && mode.p[i] <= '7'; i++)
-			m = m * 8 + (uint64_t)(mode.p[i] - '0');
-		if (!str_u64(uid, 10, &u) || !str_u64(rest, 10, &g) || u > UINT32_MAX ||
-			g > UINT32_MAX)
-			continue;
-		st->st_mode = (mode_t)((st->st_mode & ~07777u) | (m & 07777));
-		st->st_uid = (uid_t)u;
-		st->st_gid = (gid_t)g;
-	}
-}
-
 enum root_status root_node(struct root *r, struct str path, struct stat *ret)
 {
 	ARENA(tmp);
-	struct str full = place(&tmp, r, path);
+	struct str full = place(&tmp, r, path), rest = r->nodes, line, name, mode, uid, gid;
 	if (!full.p)
 		return ROOT_BAD;
 	enum root_status s = status_of(fs_stat(full, ret));
 	if (s != ROOT_OK)
 		return s;
 	/* On a live machine a node is a node; a sysroot has ordinary files in their place. */
-	if (r->dir.n ? !S_ISREG(ret->st_mode) && !S_ISCHR(ret->st_mode) : !S_ISCHR(ret->st_mode))
+	if (!S_ISCHR(ret->st_mode) && !(r->dir.n && S_ISREG(ret->st_mode)))
 		return ROOT_BAD;
-	owner_of(r->nodes, path, ret);
+	while (str_next(&rest, '\n', &line)) {
+		uint64_t m, u, g;
+		if (!str_cut(line, ' ', &name, &mode) || !str_eq(name, path))
+			continue;
+		str_cut(mode, ' ', &mode, &uid);
+		str_cut(uid, ' ', &uid, &gid);
+		if (!str_u64(mode, 8, &m) || !str_u64(uid, 10, &u) || !str_u64(gid, 10, &g) ||
+			u > UINT32_MAX || g > UINT32_MAX)
+			continue;
+		ret->st_mode = (mode_t)((ret->st_mode & ~07777u) | (m & 07777));
+		ret->st_uid = (uid_t)u;
+		ret->st_gid = (gid_t)g;
+	}
 	tell(r, (struct root_seen){.what = SEEN_NODE, .path = path, .st = ret});
 	return ROOT_OK;
 }

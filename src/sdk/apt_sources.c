@@ -60,8 +60,8 @@ void apt_sources_lines(struct arena *a, struct str text, struct apt_sources *ret
 }
 
 /* The fields of a deb822 stanza that matter, and their values. */
-enum field { TYPES, URIS, SUITES, COMPONENTS, SIGNED_BY, ENABLED, FIELDS };
-static const char *const field_names[FIELDS] = {
+enum field { TYPES, URIS, SUITES, COMPONENTS, SIGNED_BY, ENABLED, OTHER, FIELDS };
+static const char *const field_names[OTHER] = {
 	"types", "uris", "suites", "components", "signed-by", "enabled"};
 
 static void end_stanza(struct arena *a, struct str v[FIELDS], struct apt_sources *ret)
@@ -84,23 +84,22 @@ static void end_stanza(struct arena *a, struct str v[FIELDS], struct apt_sources
 
 void apt_sources_deb822(struct arena *a, struct str text, struct apt_sources *ret)
 {
-	struct str values[FIELDS] = {0}, ignored = {0}, key, value, line, *last = &ignored;
+	struct str values[FIELDS] = {0}, key, value, line;
+	size_t f = OTHER;
 	while (str_next(&text, '\n', &line)) {
 		if (str_starts(line, S("#")))
 			continue;
 		if (!str_trim(line).n) {
 			end_stanza(a, values, ret);
-			last = &ignored;
+			f = OTHER;
 		} else if (line.p[0] == ' ' || line.p[0] == '\t') { /* continues the field above */
-			*last = str_fmt(a, "%.*s\n%.*s", STR(*last), STR(line));
+			values[f] = str_fmt(a, "%.*s\n%.*s", STR(values[f]), STR(line));
 		} else {
 			str_cut(line, ':', &key, &value);
 			key = str_lower(a, str_trim(key));
-			last = &ignored;
-			for (size_t i = 0; i < FIELDS; i++)
-				if (str_eq(key, str_from(field_names[i])))
-					last = &values[i];
-			*last = value;
+			for (f = 0; f < OTHER && !str_eq(key, str_from(field_names[f]));)
+				f++;
+			values[f] = value;
 		}
 	}
 	end_stanza(a, values, ret);

@@ -138,8 +138,6 @@ struct str sdk_manifest_fingerprint(struct arena *a, const struct sdk_manifest *
 struct str sdk_name(struct arena *a, const struct sdk_spec *spec); /* of a complete spec */
 struct str sdk_dir(struct arena *a, struct str name);
 struct str sdk_stage(struct arena *a, struct str name); /* where a fresh one is made */
-/* A path inside -> as this machine sees it. */
-struct str sdk_outside(struct arena *a, const struct sdk *sdk, struct str path);
 MUST_USE struct err *sdk_lock(struct arena *a, struct str name, int *ret_fd);
 /* The components of a spec, with those that every installed SDK has. */
 struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
@@ -173,3 +171,5 @@ MUST_USE struct err *deb_unpack(struct arena *tmp, struct sdk_unpack *u);
 /* ---- sandbox.c ---- */
 /* Which way to run programs of a tree works here; SDK_NORUN when none does. */
 enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk);
+/* A path inside -> as this machine sees it. */
+struct str sdk_outside(struct arena *a, const struct sdk *sdk, struct str path);

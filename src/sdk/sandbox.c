@@ -69,6 +69,11 @@ static struct err *show_children(
 	return NULL;
 }
 
+struct str sdk_outside(struct arena *a, const struct sdk *sdk, struct str path)
+{
+	return str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(path));
+}
+
 /* argv[0] -> its full path inside, where the tree has it in the folders of PATH. */
 static struct str inside_path(
 	struct arena *a, const struct sdk *sdk, const struct strs *dirs, struct str name)

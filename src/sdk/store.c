@@ -18,11 +18,6 @@ struct str sdk_stage(struct arena *a, struct str name)
 	return str_fmt(a, "%.*s/.%.*s.new", STR(fs_place(a, FS_DATA, S("sdk"))), STR(name));
 }
 
-struct str sdk_outside(struct arena *a, const struct sdk *sdk, struct str path)
-{
-	return str_fmt(a, "%.*s%.*s", STR(sdk->root), STR(path));
-}
-
 /* "compiler" is part of every SDK that is installed: the rest is of no use without. */
 struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec)
 {
