@@ -34,37 +34,24 @@ static struct err *find_python(struct build *b)
 		"install python3-dev on this machine");
 }
 
-/* Targets that the SDK can compile, of all that are current: for the message. */
-static struct str can_compile(struct arena *a, const struct sdk *sdk)
-{
-	struct strs all = {0}, good = {0};
-	for (size_t i = 0; i < gpu_count; i++)
-		if (!gpu_table[i].removed)
-			strs_add(a, &all, str_from(gpu_table[i].name));
-	bool *ok = arena_array(a, all.n, sizeof(*ok));
-	struct str *why = arena_array(a, all.n, sizeof(*why));
-	struct err *e = sdk_probe(a, sdk, &all, ok, why);
-	for (size_t i = 0; !e && i < all.n; i++)
-		if (ok[i])
-			strs_add(a, &good, all.v[i]);
-	err_free(e);
-	return str_join(a, &good, S(" "));
-}
-
 static struct err *check_targets(struct arena *a, const struct sdk *sdk, const struct strs *gpus)
 {
-	bool *ok = arena_array(a, gpus->n, sizeof(*ok));
-	struct str *why = arena_array(a, gpus->n, sizeof(*why));
-	TRY_CTX(sdk_probe(a, sdk, gpus, ok, why), "cannot find out what '%.*s' compiles",
+	struct sdk_targets targets = {0}, all = {0};
+	struct strs good = {0};
+	TRY_CTX(sdk_probe(a, sdk, gpus, &targets), "cannot find out what '%.*s' compiles",
 		STR(sdk->name));
-	for (size_t i = 0; i < gpus->n; i++) {
-		if (ok[i])
+	VEC_EACH (const struct sdk_target, bad, &targets.list) {
+		if (bad->compiles)
 			continue;
-		struct err *e = err_wrap(err_new(E_GFX, "%.*s", STR(str_trim(why[i]))),
-			"the SDK '%.*s' cannot compile for '%.*s'", STR(sdk->name),
-			STR(gpus->v[i]));
-		struct str good = can_compile(a, sdk);
-		return good.n ? err_hint(e, "it can compile for: %.*s", STR(good)) : e;
+		struct err *e = err_wrap(err_new(E_GFX, "%.*s", STR(str_trim(bad->why))),
+			"the SDK '%.*s' cannot compile for '%.*s'", STR(sdk->name), STR(bad->name));
+		err_free(sdk_probe(a, sdk, NULL, &all));
+		VEC_EACH (const struct sdk_target, t, &all.list)
+			if (t->compiles)
+				strs_add(a, &good, t->name);
+		if (!good.n)
+			return e;
+		return err_hint(e, "it can compile for: %.*s", STR(str_join(a, &good, S(" "))));
 	}
 	return NULL;
 }

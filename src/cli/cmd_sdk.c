@@ -5,7 +5,6 @@
 #include "cli/sdk_show.h"
 #include "formats/json_fields.h"
 #include "know/know.h"
-#include "target/target.h"
 #include "term/out.h"
 #include "term/table.h"
 
@@ -45,25 +44,10 @@ static const struct json_field list_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static void list_text(struct arena *a, const struct installed *all)
-{
-	static const char *const heads[] = {"SDK", "components", "index of", ">size", NULL};
-	struct table t = table_new(a, heads);
-	VEC_EACH (const struct sdk, s, &all->list)
-		table_row(&t, (struct str[]){s->name, str_join(a, &s->requested, S(",")),
-				      s->index_date, human_bytes(a, s->bytes)});
-	if (all->list.n)
-		table_print(&t);
-	else
-		out_text(S("no SDK is installed\n"));
-	out_text(S("\ncomponents that can be installed:\n"));
-	VEC_EACH (const struct str, c, &all->components)
-		out_fmt("  %-18.*s %s\n", STR(*c), know_component(*c)->about);
-}
-
 static struct err *run_list(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
+	static const char *const heads[] = {"SDK", "components", "index of", ">size", NULL};
 	struct installed all = {.components = know_component_names(a)};
 	struct strs names;
 	(void)ret_status;
@@ -71,18 +55,27 @@ static struct err *run_list(struct arena *a, void *args, int *ret_status)
 	VEC_EACH (const struct str, name, &names) {
 		struct sdk sdk;
 		CLEANUP(err_freep) struct err *e = sdk_open_name(a, *name, &sdk);
-		const struct err *why = e;
-		while (why && why->cause)
-			why = why->cause;
-		if (why) /* one that is broken does not hide the others */
-			say_warning("the SDK '%.*s' cannot be used: %s", STR(*name), why->msg);
+		if (e) /* one that is broken does not hide the others */
+			say_warning(
+				"the SDK '%.*s' cannot be used: %s", STR(*name), err_root(e)->msg);
 		else
 			*VEC_PUSH(a, &all.list) = sdk;
 	}
-	if (o->common.json)
+	if (o->common.json) {
 		out_text(json_document(a, 2, list_fields, &all));
+		return NULL;
+	}
+	struct table t = table_new(a, heads);
+	VEC_EACH (const struct sdk, s, &all.list)
+		table_row(&t, (struct str[]){s->name, str_join(a, &s->requested, S(",")),
+				      s->index_date, human_bytes(a, s->bytes)});
+	if (all.list.n)
+		table_print(&t);
 	else
-		list_text(a, &all);
+		out_text(S("no SDK is installed\n"));
+	out_text(S("\ncomponents that can be installed:\n"));
+	VEC_EACH (const struct str, c, &all.components)
+		out_fmt("  %-18.*s %s\n", STR(*c), know_component(*c)->about);
 	return NULL;
 }
 
@@ -121,22 +114,6 @@ static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_t
 			STR(t->compiles ? S("compiles") : t->why));
 }
 
-static struct err *probe(
-	struct arena *a, const struct sdk *sdk, struct strs names, struct sdk_targets *ret)
-{
-	bool all = !names.n;
-	for (size_t i = 0; all && i < gpu_count; i++)
-		if (!gpu_table[i].removed)
-			strs_add(a, &names, str_from(gpu_table[i].name));
-	bool *ok = arena_array(a, names.n, sizeof(*ok));
-	struct str *why = arena_array(a, names.n, sizeof(*why));
-	TRY(sdk_probe(a, sdk, &names, ok, why));
-	for (size_t i = 0; i < names.n; i++)
-		*VEC_PUSH(a, &ret->list) = (struct sdk_target){
-			.name = names.v[i], .compiles = ok[i], .why = ok[i] ? S("") : why[i]};
-	return NULL;
-}
-
 static struct err *run_info(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
@@ -145,7 +122,7 @@ static struct err *run_info(struct arena *a, void *args, int *ret_status)
 	(void)ret_status;
 	TRY(sdk_open_name(a, o->name, &sdk));
 	if (sdk.runner != SDK_NORUN)
-		TRY(probe(a, &sdk, o->gpus, &targets));
+		TRY(sdk_probe(a, &sdk, o->gpus.n ? &o->gpus : NULL, &targets));
 	if (o->common.json)
 		show_sdk_json(a, &sdk, &targets, NULL);
 	else

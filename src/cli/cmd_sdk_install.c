@@ -77,23 +77,9 @@ static struct err *preview(struct arena *a, const struct args *o, const struct s
 	}
 	for (size_t i = 0; i < p.packages.n; i++)
 		out_fmt("%.*s\n", STR(p.packages.v[i]));
-	struct str bytes = human_bytes(a, p.done.bytes);
-	say_status(S("Would"), "fetch and unpack %zu packages, %.*s", p.packages.n, STR(bytes));
+	say_status(S("Would"), "fetch and unpack %zu packages, %.*s", p.packages.n,
+		STR(human_bytes(a, p.done.bytes)));
 	return NULL;
-}
-
-static void tell(struct arena *a, const struct sdk *sdk, const struct sdk_done *d)
-{
-	for (size_t i = 0; i < sdk->notes.n; i++)
-		say_status(S("Note"), "%.*s", STR(sdk->notes.v[i]));
-	struct str bytes = human_bytes(a, sdk->bytes);
-	if (d->nothing)
-		say_status(S("Unchanged"), "%.*s", STR(sdk->name));
-	else if (d->packages)
-		say_status(S("Installed"), "%.*s: %llu packages, %.*s", STR(sdk->name),
-			(unsigned long long)d->packages, STR(bytes));
-	else
-		say_status(S("Ready"), "%.*s", STR(sdk->name));
 }
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
@@ -106,10 +92,19 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	if (o->common.dry_run)
 		return preview(a, o, &spec);
 	TRY(sdk_install_report(a, &spec, &sdk, &done));
-	if (o->common.json)
+	if (o->common.json) {
 		show_sdk_json(a, &sdk, NULL, &done);
+		return NULL;
+	}
+	for (size_t i = 0; i < sdk.notes.n; i++)
+		say_status(S("Note"), "%.*s", STR(sdk.notes.v[i]));
+	if (done.nothing)
+		say_status(S("Unchanged"), "%.*s", STR(sdk.name));
+	else if (done.packages)
+		say_status(S("Installed"), "%.*s: %llu packages, %.*s", STR(sdk.name),
+			(unsigned long long)done.packages, STR(human_bytes(a, sdk.bytes)));
 	else
-		tell(a, &sdk, &done);
+		say_status(S("Ready"), "%.*s", STR(sdk.name));
 	return NULL;
 }
 

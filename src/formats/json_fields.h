@@ -94,7 +94,7 @@ struct json_field {
 /* Values by calls, for what is no struct: calls nest, commas and escapes are taken care of.
  *
  *     json_open(j, '{');
- *     json_put(j, "path", f->path);
+ *     json_key(j, "path"); json_str(j, f->path);
  *     json_key(j, "counts"); json_open(j, '['); ... json_close(j);
  *     json_close(j);
  *
@@ -120,9 +120,6 @@ void json_bool(struct json *j, bool b);
 void json_null(struct json *j);
 void json_strs(struct json *j, const struct strs *list);
 void json_raw(struct json *j, struct str text); /* a value that is JSON already */
-/* Members in one call: key and value. */
-void json_put(struct json *j, const char *key, struct str value);
-void json_put_bool(struct json *j, const char *key, bool value);
 
 /* The object as a value. */
 void json_object(struct json *j, const struct json_field *fields, const void *object);

@@ -163,15 +163,3 @@ void json_raw(struct json *j, struct str text)
 	before(j);
 	buf_add(j->out, text);
 }
-
-void json_put(struct json *j, const char *key, struct str value)
-{
-	json_key(j, key);
-	json_str(j, value);
-}
-
-void json_put_bool(struct json *j, const char *key, bool value)
-{
-	json_key(j, key);
-	json_bool(j, value);
-}

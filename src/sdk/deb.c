@@ -37,7 +37,6 @@ static const char *const merged[] = {"bin/", "sbin/", "lib/", "lib32/", "lib64/"
 
 struct outer { /* the .deb: feeds its data member to the inner archive */
 	struct archive *ar;
-	const void *p;
 	struct str path;
 };
 

@@ -9,43 +9,38 @@
 #include "formats/json_fields.h"
 #include "formats/node.h"
 #include "sdk/provider.h"
+#include "target/target.h"
 
 static const char source[] =
 	"extern \"C\" __attribute__((global)) void rocsmith_probe(float *p) { *p = 1; }\n";
 enum { PROBE_SECONDS = 120 };
 
-struct answer {
-	struct str target;
-	bool ok;
-	struct str why; /* clang's complaint, or "" */
-};
-
 struct answers {
 	struct str compiler;
-	VEC(struct answer) list;
+	struct sdk_targets targets;
 };
 
 static const struct json_field verdict_fields[] = {
-	FIELD("ok", struct answer, ok),
-	FIELD("why", struct answer, why),
+	FIELD("ok", struct sdk_target, compiles),
+	FIELD("why", struct sdk_target, why),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field answer_fields[] = {
-	FIELD("target", struct answer, target),
+	FIELD("target", struct sdk_target, name),
 	FIELD_PART("answer", verdict_fields),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field file_fields[] = {
 	FIELD("compiler", struct answers, compiler),
-	FIELD_MAP("targets", struct answers, list, answer_fields),
+	FIELD_MAP("targets", struct answers, targets.list, answer_fields),
 	{.kind = FIELD_END},
 };
 
 struct probe {
 	const struct sdk *sdk;
-	struct answer answer;
+	struct sdk_target answer;
 	struct arena keep; /* for the answer: probes run in threads */
 };
 
@@ -72,17 +67,17 @@ static void read_answers(struct arena *a, struct str path, struct answers *ret)
 		return;
 	targets = node_get(doc, S("targets"));
 	for (size_t i = 0; targets && i < targets->n; i++)
-		*VEC_PUSH(a, &ret->list) = (struct answer){
-			.target = targets->v[i].key,
-			.ok = node_bool(&targets->v[i], S("ok"), false),
+		*VEC_PUSH(a, &ret->targets.list) = (struct sdk_target){
+			.name = targets->v[i].key,
+			.compiles = node_bool(&targets->v[i], S("ok"), false),
 			.why = node_text(&targets->v[i], S("why"), S("")),
 		};
 }
 
-static const struct answer *find_answer(const struct answers *all, struct str target)
+static const struct sdk_target *find_answer(const struct answers *all, struct str target)
 {
-	VEC_EACH (const struct answer, answer, &all->list)
-		if (str_eq(answer->target, target))
+	VEC_EACH (const struct sdk_target, answer, &all->targets.list)
+		if (str_eq(answer->name, target))
 			return answer;
 	return NULL;
 }
@@ -102,51 +97,51 @@ static struct str complaint(struct arena *a, struct str said)
 static struct err *probe_one(struct arena *tmp, void *user)
 {
 	struct probe *x = user;
-	struct answer *answer = &x->answer;
+	struct sdk_target *answer = &x->answer;
 	struct proc p = {.merge = true, .input = str_from(source), .timeout = PROBE_SECONDS};
 	struct proc_result r;
 	struct sdk_binds none = {0};
 	strs_add(tmp, &p.argv, x->sdk->clang);
 	proc_arg(tmp, &p, "-x", "hip", "-", "--offload-device-only", "-nogpuinc", "-O1", "-o",
 		"/dev/null", NULL);
-	strs_add(tmp, &p.argv, str_fmt(tmp, "--offload-arch=%.*s", STR(answer->target)));
+	strs_add(tmp, &p.argv, str_fmt(tmp, "--offload-arch=%.*s", STR(answer->name)));
 	strs_add_all(tmp, &p.argv, &x->sdk->clang_flags);
 	TRY(sdk_wrap(tmp, x->sdk, &none, S(""), &p));
 	TRY(proc_run(tmp, &p, &r));
-	answer->ok = r.status == 0;
-	answer->why = answer->ok ? S("") : complaint(&x->keep, r.out);
+	answer->compiles = r.status == 0;
+	answer->why = answer->compiles ? S("") : complaint(&x->keep, r.out);
 	return NULL;
 }
 
-struct err *sdk_probe(struct arena *a, const struct sdk *sdk, const struct strs *targets,
-	bool *ret_ok, struct str *ret_why)
+struct err *sdk_probe(
+	struct arena *a, const struct sdk *sdk, const struct strs *targets, struct sdk_targets *ret)
 {
 	struct answers all = {.compiler = compiler_id(a, sdk)};
 	struct str path = path_join(a, sdk->dir, S("probe.json"));
+	struct strs current = {0};
+	for (size_t i = 0; i < gpu_count; i++)
+		if (!gpu_table[i].removed)
+			strs_add(a, &current, str_from(gpu_table[i].name));
+	targets = targets ? targets : &current;
+	read_answers(a, path, &all);
 	struct probe *v = arena_array(a, targets->n ? targets->n : 1, sizeof(*v));
 	size_t n = 0;
-	read_answers(a, path, &all);
 	for (size_t i = 0; i < targets->n; i++)
 		if (!find_answer(&all, targets->v[i]))
-			v[n++] = (struct probe){.sdk = sdk, .answer.target = targets->v[i]};
+			v[n++] = (struct probe){.sdk = sdk, .answer.name = targets->v[i]};
 	if (n) {
-		CLEANUP(progress_endp)
-		struct progress *bar = /* ends with the scope */
-			progress_begin(S("Probing"), S("GPU targets"), UNIT_NONE, 0);
-		(void)bar;
+		struct progress *bar = progress_begin(S("Probing"), S("GPU targets"), UNIT_NONE, 0);
 		struct err *e = pool_each(0, v, n, sizeof(*v), probe_one);
+		progress_end(bar);
 		for (size_t i = 0; i < n; i++) {
 			v[i].answer.why = str_dup(a, v[i].answer.why);
-			*VEC_PUSH(a, &all.list) = v[i].answer;
+			*VEC_PUSH(a, &all.targets.list) = v[i].answer;
 			arena_free(&v[i].keep);
 		}
 		TRY_CTX(e, "cannot find out which GPU targets '%.*s' compiles", STR(sdk->name));
 	}
-	for (size_t i = 0; i < targets->n; i++) {
-		const struct answer *answer = find_answer(&all, targets->v[i]);
-		ret_ok[i] = answer->ok;
-		ret_why[i] = answer->why;
-	}
+	for (size_t i = 0; i < targets->n; i++)
+		*VEC_PUSH(a, &ret->list) = *find_answer(&all, targets->v[i]);
 	if (!n || fs_writes_forbidden())
 		return NULL;
 	TRY(fs_mkdirs(sdk->dir));

@@ -142,10 +142,21 @@ MUST_USE struct err *sdk_environment(struct arena *a, const struct sdk *sdk, str
  * starts runs as ever. argv[0] must be an ELF program, a link to one, or a script that names one.
  */
 MUST_USE struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p);
-/* Which of these targets the SDK really compiles (an empty kernel is compiled for each; the answer
- * is remembered with the SDK). ret_ok[i] for targets.v[i]; ret_why[i] is clang's own error. */
+
+struct sdk_target {
+	struct str name;
+	bool compiles;
+	struct str why; /* clang's own error, or "" */
+};
+
+struct sdk_targets {
+	VEC(struct sdk_target) list;
+};
+
+/* Which of these targets (NULL: of all that are current) the SDK really compiles: an empty kernel is
+ * compiled for each, and the answer is remembered with the SDK. */
 MUST_USE struct err *sdk_probe(struct arena *a, const struct sdk *sdk, const struct strs *targets,
-	bool *ret_ok, struct str *ret_why);
+	struct sdk_targets *ret);
 /* Compares the tree with its manifest: missing, changed or torn files. What is wrong is remembered,
  * so that the next sdk_install() repairs it. */
 MUST_USE struct err *sdk_check(struct arena *a, struct str name, struct findings *ret);

@@ -6,6 +6,18 @@
 #include "formats/json_fields.h"
 #include "hipify/torch/model/amd.h"
 
+static void put_str(struct json *j, const char *key, struct str value)
+{
+	json_key(j, key);
+	json_str(j, value);
+}
+
+static void put_bool(struct json *j, const char *key, bool value)
+{
+	json_key(j, key);
+	json_bool(j, value);
+}
+
 static void put_strs(struct json *j, const char *key, const struct strs *list)
 {
 	json_key(j, key);
@@ -30,14 +42,14 @@ static void put_map(struct json *j, const char *key, const struct torch_map *m)
 static void put_source(struct json *j, const struct torch_source *s)
 {
 	static const char *const kinds[] = {"checkout", "package", "wheel"};
-	json_put(j, "kind", str_from(kinds[s->kind]));
-	json_put(j, "version", s->version);
-	json_put(j, "fingerprint", s->fingerprint);
-	json_put(j, "identity", s->identity);
+	put_str(j, "kind", str_from(kinds[s->kind]));
+	put_str(j, "version", s->version);
+	put_str(j, "fingerprint", s->fingerprint);
+	put_str(j, "identity", s->identity);
 	json_key(j, "generation");
 	json_u64(j, s->generation);
-	json_put_bool(j, "known", s->known);
-	json_put_bool(j, "fbgemm", s->fbgemm);
+	put_bool(j, "known", s->known);
+	put_bool(j, "fbgemm", s->fbgemm);
 }
 
 static struct err *put_amd(struct arena *a, struct json *j, const struct torch_file *f)
@@ -51,20 +63,20 @@ static struct err *put_amd(struct arena *a, struct json *j, const struct torch_f
 	put_strs(j, "ignores", &b.ignores);
 	put_strs(j, "extra_files", &b.extra_files);
 	put_strs(j, "extra_if_there", &b.extra_if_there);
-	json_put(j, "launches", str_from(launches[b.launches]));
+	put_str(j, "launches", str_from(launches[b.launches]));
 	json_key(j, "edits");
 	json_open(j, '[');
 	VEC_EACH (struct amd_edit, e, &b.edits) {
 		json_open(j, '{');
 		put_strs(j, "files", &e->files);
 		put_map(j, "replace", &e->replace);
-		json_put_bool(j, "when_kept", e->when_kept);
+		put_bool(j, "when_kept", e->when_kept);
 		json_close(j);
 	}
 	json_close(j);
-	json_put(j, "copy_from", b.copy.from);
-	json_put(j, "copy_to", b.copy.to);
-	json_put_bool(j, "copy_required", b.copy.required);
+	put_str(j, "copy_from", b.copy.from);
+	put_str(j, "copy_to", b.copy.to);
+	put_bool(j, "copy_required", b.copy.required);
 	json_key(j, "doubts");
 	json_open(j, '[');
 	VEC_EACH (struct finding, it, &b.doubts)

@@ -17,12 +17,14 @@ static void values_nest_with_commas(void **state)
 	strs_add(&a, &list, S("x"));
 	strs_add(&a, &list, S("y"));
 	json_open(&j, '{');
-	json_put(&j, "s", S("t"));
+	json_key(&j, "s");
+	json_str(&j, S("t"));
 	json_key(&j, "u");
 	json_u64(&j, UINT64_MAX);
 	json_key(&j, "i");
 	json_i64(&j, INT64_MIN);
-	json_put_bool(&j, "b", true);
+	json_key(&j, "b");
+	json_bool(&j, true);
 	json_key(&j, "n");
 	json_null(&j);
 	json_key(&j, "l");
@@ -48,7 +50,8 @@ static void indented_output_has_lines(void **state)
 	json_open(&j, '[');
 	json_u64(&j, 1);
 	json_open(&j, '{');
-	json_put(&j, "k", S("v"));
+	json_key(&j, "k");
+	json_str(&j, S("v"));
 	json_close(&j);
 	json_open(&j, '[');
 	json_close(&j);
