@@ -457,30 +457,23 @@ static void read_extra(struct reader *r)
 	}
 }
 
-static struct err *read_lists(struct reader *r)
+struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct amd_build *ret)
 {
 	static const char *const includes[] = {"includes", "INCLUDES", NULL};
 	static const char *const ignores[] = {"ignores", "IGNORES", NULL};
-	if (!named_list(r, includes, &r->ret->includes))
-		return err_new(
-			E_TORCH, "'%.*s' has no literal list of includes", STR(r->ret->file));
-	if (!named_list(r, ignores, &r->ret->ignores))
-		return err_new(E_TORCH, "'%.*s' has no literal list of ignores", STR(r->ret->file));
-	read_extra(r);
-	list_changes(r, includes, &r->ret->includes);
-	list_changes(r, ignores, &r->ret->ignores);
-	return NULL;
-}
-
-struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct amd_build *ret)
-{
 	struct reader r = {.a = a, .ret = ret, .functions.a = a};
 	*ret = (struct amd_build){.file = f->path, .launches = AMD_REWRITES_LAUNCHES};
 	if (f->text.n > MAX_SIZE)
 		return err_new(E_TORCH, "'%.*s' is larger than 1 MiB", STR(f->path));
 	TRY(py_read(a, f->text, f->path, &r.m));
 	cut_groups(&r);
-	TRY(read_lists(&r));
+	if (!named_list(&r, includes, &ret->includes))
+		return err_new(E_TORCH, "'%.*s' has no literal list of includes", STR(f->path));
+	if (!named_list(&r, ignores, &ret->ignores))
+		return err_new(E_TORCH, "'%.*s' has no literal list of ignores", STR(f->path));
+	read_extra(&r);
+	list_changes(&r, includes, &ret->includes);
+	list_changes(&r, ignores, &ret->ignores);
 	bool staged = is_staged(&r);
 	read_calls(&r);
 	VEC_EACH (struct group, g, &r.groups) {
