@@ -1,5 +1,5 @@
-/* Arenas over malloc'ed blocks, and arrays that grow in them; see arena.h and vec.h. Blocks double up to a cap, so that a small scratch
- * arena costs one malloc and a large one few. */
+/* Arenas over malloc'ed blocks, and arrays that grow in them; see arena.h and vec.h. Blocks double
+ * up to a cap, so that a small scratch arena costs one malloc and a large one few. */
 #include "base/vec.h"
 
 #include <stdint.h>

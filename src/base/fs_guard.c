@@ -1,5 +1,5 @@
-/* What may be written: the guard of dry runs, and scratch files and folders, which are no result and
- * so are free even then. See fs.h. */
+/* What may be written: the guard of dry runs, and scratch files and folders, which are no result
+ * and so are free even then. See fs.h. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -119,8 +119,8 @@ void pool_add(struct pool *p, pool_fn *fn, void *user)
 	add(p, &(struct job){.fn = fn, .v = user, .n = 1, .share = 1});
 }
 
-/* Shares are small, so that all threads end at about the same time, and no larger than what a thread
- * may do before it sees that another failed. */
+/* Shares are small, so that all threads end at about the same time, and no larger than what a
+ * thread may do before it sees that another failed. */
 void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn)
 {
 	enum { MOST = 16 };

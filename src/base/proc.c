@@ -24,8 +24,8 @@ extern char **environ;
 enum { OUT, ERR, STREAMS };
 enum { GRACE = 3 /* seconds between SIGTERM and SIGKILL */, TICK = 100 /* ms */ };
 
-/* The end of a stream: its last `limit` bytes, or at least half as many. The memory is taken at once, the
- * system gives pages as they are filled. */
+/* The end of a stream: its last `limit` bytes, or at least half as many. The memory is taken at
+ * once, the system gives pages as they are filled. */
 struct tail {
 	char *p;
 	size_t n, limit;

@@ -1,5 +1,6 @@
-/* PEP 440: parsing by the grammar of its appendix, the order of versions, and specifiers, one clause
- * at a time; see version.h. Numbers stay text without leading zeros, so that none is too long. */
+/* PEP 440: parsing by the grammar of its appendix, the order of versions, and specifiers, one
+ * clause at a time; see version.h. Numbers stay text without leading zeros, so that none is too
+ * long. */
 #include "base/version.h"
 
 #include "base/buf.h"

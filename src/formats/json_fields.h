@@ -1,7 +1,7 @@
 /* JSON by tables: which member of a struct is which member of an object.
  *
- * One table writes an object and reads it back strictly. The kind of a plain member follows from its
- * C type, so that a table cannot disagree with its struct:
+ * One table writes an object and reads it back strictly. The kind of a plain member follows from
+ * its C type, so that a table cannot disagree with its struct:
  *
  *     static const struct json_field gpu_fields[] = {
  *         FIELD("target", struct gpu_time, name),
@@ -15,8 +15,8 @@
  *     };
  *     struct str text = json_document(a, 2, times_fields, &times);
  *
- * A document's table begins with its schema. Tables nest: an object within an object may be a struct
- * of its own or, for names only, more members of the same struct (FIELD_PART).
+ * A document's table begins with its schema. Tables nest: an object within an object may be a
+ * struct of its own or, for names only, more members of the same struct (FIELD_PART).
  */
 #pragma once
 

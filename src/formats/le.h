@@ -33,9 +33,9 @@ static inline void buf_le(struct buf *b, uint64_t v, unsigned bytes)
 	put_le(buf_space(b, bytes), v, bytes);
 }
 
-/* Records: what rocsmith writes for itself to read. A text is its length in 4 bytes, its bytes and a NUL,
- * so that it is used where it lies. Reading never leaves the bytes: the first damage sets bad, and all
- * that follows reads as zeros and "". */
+/* Records: what rocsmith writes for itself to read. A text is its length in 4 bytes, its bytes and
+ * a NUL, so that it is used where it lies. Reading never leaves the bytes: the first damage sets
+ * bad, and all that follows reads as zeros and "". */
 void pack_text(struct buf *b, struct str s);
 
 struct unpack {

@@ -76,13 +76,8 @@ struct zip_output { /* what became of an input */
 	struct str sha256; /* base64url, for RECORD */
 };
 
-/* Writes the archive atomically: members in the given order, all with the time epoch (seconds;
- * before 1980 counts as 1980-01-01), compressed in parallel; the bytes do not depend on jobs (0 =
- * one per CPU). What does not shrink is stored. ret (may be NULL) has n elements. last (may be
- * NULL) makes one more member out of what is known then: how a RECORD gets in. E_ZIP for a name
- * that must not be in an archive or occurs twice. */
-/* The first values that do not fit into the old fields; 0: those of the format. Tests lower them: what
- * comes out is valid ZIP64 all the same, because the 32-bit fields then hold 0xffffffff. */
+/* The first values that do not fit into the old fields; 0: those of the format. Tests lower them:
+ * what comes out is valid ZIP64 all the same, because the 32-bit fields then hold 0xffffffff. */
 struct zip_limits {
 	uint64_t size, count;
 	uint64_t chunk; /* members above two chunks are deflated in pieces */
@@ -100,4 +95,9 @@ struct zip_writer {
 	struct zip_limits limits;
 };
 
+/* Writes the archive atomically: members in the given order, all with the time epoch (seconds;
+ * before 1980 counts as 1980-01-01), compressed in parallel; the bytes do not depend on jobs (0 =
+ * one per CPU). What does not shrink is stored. ret (may be NULL) has n elements. last (may be
+ * NULL) makes one more member out of what is known then: how a RECORD gets in. E_ZIP for a name
+ * that must not be in an archive or occurs twice. */
 MUST_USE struct err *zip_write(struct arena *a, const struct zip_writer *w, struct zip_output *ret);

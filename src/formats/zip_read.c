@@ -1,6 +1,6 @@
-/* Opening zip archives: end records, the central directory, and the local headers against it. What is
- * wrong but readable becomes a finding; see zip.h. Members, headers and data descriptors must fill the
- * file without overlap or gap. */
+/* Opening zip archives: end records, the central directory, and the local headers against it. What
+ * is wrong but readable becomes a finding; see zip.h. Members, headers and data descriptors must
+ * fill the file without overlap or gap. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -386,8 +386,8 @@ static void check_local(struct reader *r, const struct zip_member *m, const stru
 	bool half = marked && w.size != w.stored;
 	const bool want[] = {marked, marked, false};
 	read_wide(l->extra, want, &w);
-	/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are marked. A
-	 * copy of the central one (which may have one size, or the offset) is what pypa/wheel#692
+	/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are marked.
+	 * A copy of the central one (which may have one size, or the offset) is what pypa/wheel#692
 	 * was about. */
 	if (w.problem)
 		SAY_ERROR(r, "zip-zip64", m->name, "the ZIP64 extra field of its local header %s",

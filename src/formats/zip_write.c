@@ -1,18 +1,18 @@
 /* Writing zip archives: deterministic, parallel, ZIP64 exactly where a value does not fit.
  *
  * Members are cut into units, a batch of units is worked on by all threads, then written in order;
- * memory is bounded by the batch. A small member is one unit: read, hashed, checksummed and compressed
- * in one pass. A big one is cut into chunks that are compressed apart and joined (so that one library
- * does not keep all other CPUs waiting), and one more unit hashes all its chunks in order. Results
- * depend on the content only.
+ * memory is bounded by the batch. A small member is one unit: read, hashed, checksummed and
+ * compressed in one pass. A big one is cut into chunks that are compressed apart and joined (so
+ * that one library does not keep all other CPUs waiting), and one more unit hashes all its chunks
+ * in order. Results depend on the content only.
  *
  * libdeflate has no flush, so the chunks of a big member are finished streams; they are joined by
  * clearing the "final" bit of the last block and adding an empty stored block, which ends at a byte
  * boundary (RFC 1951, 3.2.3 and 3.2.4). Where the last block begins is what zlib's inflate tells
  * with Z_BLOCK; its second look also proves that the chunk unpacks.
  *
- * Headers of big members are reserved and filled in when their sizes are known: a deflated member is
- * never larger than its content (else it is stored), so whether it needs ZIP64 is known from the
+ * Headers of big members are reserved and filled in when their sizes are known: a deflated member
+ * is never larger than its content (else it is stored), so whether it needs ZIP64 is known from the
  * start. */
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -458,7 +458,7 @@ static struct err *flush_batch(struct writer *w)
 	return cancel_check();
 }
 
-/* Chunk by chunk, in batches of at most room bytes; behind the chunks of a batch comes their hash. */
+/* In batches of at most room bytes; behind the chunks of a batch comes their hash. */
 static struct err *pack_big(struct writer *w, struct packed *m, uint64_t room)
 {
 	TRY(probe(m));

@@ -3,7 +3,6 @@
 
 #include <fnmatch.h>
 
-
 struct strs know_component_names(struct arena *a)
 {
 	struct strs list = {0};
