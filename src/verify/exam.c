@@ -8,7 +8,7 @@ static const struct {
 	enum severity severity;
 } table[] = {
 #define X(name, text, level, meaning) [name] = {.id = text, .severity = level},
-#include "know/findings.def"
+#include "../../data/findings.def"
 };
 
 struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)

@@ -8,7 +8,7 @@
 
 #define X(name, id, severity, meaning) name,
 enum verify_id {
-#include "know/findings.def"
+#include "../../data/findings.def"
 	V_COUNT
 };
 
@@ -45,7 +45,7 @@ struct exam {
 };
 
 /* ---- exam.c ---- */
-/* Adds a finding of know/findings.def; member "" = the wheel itself. */
+/* Adds a finding of data/findings.def; member "" = the wheel itself. */
 struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
 	PRINTF(4, 5);
 /* "NAME-VERSION.dist-info/METADATA" for "METADATA". */

@@ -3,7 +3,7 @@
  * Checks: strict zip, RECORD, METADATA and WHEEL, tags against the real needs of the ELF files,
  * DT_NEEDED closure with reasons, RPATH sanity, device code for the required targets. All members
  * are unpacked, hashed and looked at in one pass, in parallel. The finding ids are those of
- * know/findings.def and of doc/man/rocsmith-verify.1.scd. Memory: 4 MiB a thread and what the ELF
+ * data/findings.def and of doc/man/rocsmith-verify.1.scd. Memory: 4 MiB a thread and what the ELF
  * tables take; larger ELF members go through an unnamed file in $TMPDIR.
  */
 #pragma once

@@ -121,7 +121,7 @@ static void run(struct a_args *a) { if (a->one) a->two = true; }
                 for m in ("three", "two")])
 
     def test_findings_and_their_registry(self):
-        self.write("src/know/findings.def", 'X(V_A, "a-a", SEV_ERROR, "")\nX(V_B, "b-b", SEV_ERROR, "")\n'
+        self.write("data/findings.def", 'X(V_A, "a-a", SEV_ERROR, "")\nX(V_B, "b-b", SEV_ERROR, "")\n'
             'FINDING("c-c", SEV_INFO, "")\nFINDING("d-d", SEV_INFO, "")\nFINDING("d-d", SEV_INFO, "")\n')
         self.write("src/machine/findings.c", """
 static struct finding *add(struct arena *a, const char *id)
@@ -137,10 +137,10 @@ void f(void)
 }
 """)
         self.assertEqual(self.lint("findings").splitlines(),
-            ["src/know/findings.def: 'd-d' stands there 2 times",
-                "src/machine/findings.c:8: the finding 'e-e' is not in src/know/findings.def",
-                "src/machine/findings.c:9: the finding 'g-g' is not in src/know/findings.def"] +
-            [f"src/know/findings.def: nothing finds '{n}'" for n in ("b-b", "d-d", "d-d")])
+            ["data/findings.def: 'd-d' stands there 2 times",
+                "src/machine/findings.c:8: the finding 'e-e' is not in data/findings.def",
+                "src/machine/findings.c:9: the finding 'g-g' is not in data/findings.def"] +
+            [f"data/findings.def: nothing finds '{n}'" for n in ("b-b", "d-d", "d-d")])
 
 
 if __name__ == "__main__":

@@ -347,7 +347,7 @@ static const struct {
 } findings[] = {
 #define X(name, id, severity, meaning) {id, meaning},
 #define FINDING(id, severity, meaning) {id, meaning},
-#include "know/findings.def"
+#include "../../data/findings.def"
 };
 
 static void findings_have_an_id_of_their_own_and_a_meaning(void **state)

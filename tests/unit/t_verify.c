@@ -680,7 +680,7 @@ static void a_damaged_wheel_never_passes(void **state)
 
 static const char *const finding_ids[] = {
 #define X(name, id, severity, meaning) id,
-#include "know/findings.def"
+#include "../../data/findings.def"
 	NULL,
 };
 

@@ -123,7 +123,7 @@ def check_rows(_):
 
 
 # ---- finding ids ----
-REGISTRY = "src/know/findings.def"
+REGISTRY = "data/findings.def"
 ID = re.compile(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"')
 
 
