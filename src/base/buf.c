@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void room(struct buf *b, size_t more)
+void buf_reserve(struct buf *b, size_t more)
 {
 	size_t need = b->n + more + 1;
 	if (need <= b->cap)
@@ -18,7 +18,7 @@ static void room(struct buf *b, size_t more)
 
 char *buf_space(struct buf *b, size_t n)
 {
-	room(b, n);
+	buf_reserve(b, n);
 	char *p = b->p + b->n;
 	memset(p, 0, n + 1);
 	b->n += n;
@@ -29,7 +29,7 @@ void buf_add(struct buf *b, struct str s)
 {
 	if (!s.n)
 		return;
-	room(b, s.n);
+	buf_reserve(b, s.n);
 	memcpy(b->p + b->n, s.p, s.n);
 	b->n += s.n;
 	b->p[b->n] = 0;
@@ -48,7 +48,7 @@ void buf_fmt(struct buf *b, const char *fmt, ...)
 	int n = vsnprintf(NULL, 0, fmt, again);
 	va_end(again);
 	if (n > 0) {
-		room(b, (size_t)n);
+		buf_reserve(b, (size_t)n);
 		vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
 		b->n += (size_t)n;
 	}
@@ -57,7 +57,7 @@ void buf_fmt(struct buf *b, const char *fmt, ...)
 
 struct str buf_str(struct buf *b)
 {
-	room(b, 0);
+	buf_reserve(b, 0);
 	b->p[b->n] = 0;
 	return (struct str){.p = b->p, .n = b->n};
 }

@@ -7,7 +7,8 @@
 #include "base/fs.h"
 #include "formats/le.h"
 
-enum { MANIFEST_LIMIT = 1 << 28 };
+/* *_BYTES: of each record, without the texts' own. */
+enum { MANIFEST_LIMIT = 1 << 28, MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
 
 static const char head[] = "rocsmith hipify manifest 3\n";
 static const char old_head[] = "rocsmith hipify manifest 2\n";
@@ -93,6 +94,18 @@ static void put_change(struct buf *b, const struct change *f)
 	pack_text(b, f->output);
 }
 
+static size_t bytes_of(const struct manifest *m)
+{
+	size_t n = 128 + m->identity.n + m->root.n + m->report.n;
+	VEC_EACH (const struct made, e, &m->made)
+		n += MADE_BYTES + e->output.n + e->source.n;
+	VEC_EACH (const struct seen, s, &m->seen)
+		n += SEEN_BYTES + s->path.n;
+	VEC_EACH (const struct change, f, &m->changes)
+		n += CHANGE_BYTES + f->source.n + f->output.n;
+	return n;
+}
+
 static void put_body(struct buf *b, const struct manifest *m)
 {
 	buf_le(b, m->kind, 1);
@@ -123,6 +136,7 @@ struct str manifest_text(struct arena *a, const struct manifest *m)
 	BUF(b, a);
 	BUF(sums, a);
 	size_t start = sizeof(head) - 1 + 12;
+	buf_reserve(&b, bytes_of(m));
 	buf_add(&b, str_from(head));
 	(void)buf_space(&b, 12);
 	put_body(&b, m);
@@ -165,9 +179,6 @@ struct err *manifest_sync(struct str path)
 }
 
 /* ---- reading ---- */
-
-/* Fixed bytes of each record, without the texts' own. */
-enum { MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
 
 static struct sig get_sig(struct unpack *c)
 {

@@ -12,14 +12,18 @@
 #include "base/vec.h"
 #include "changes/apply_int.h"
 
-/* Until the clock of file times has passed this moment; it may lag by more than a tick. */
-static void wait_a_tick(void)
+static uint64_t exact_now(void)
 {
-	const struct timespec step = {.tv_nsec = 500000};
 	struct timespec t;
 	clock_gettime(CLOCK_REALTIME, &t);
-	uint64_t start = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-	for (unsigned i = 0; i < 100 && sig_now() <= start; i++)
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Until the clock of file times has passed this moment; it may lag by more than a tick. */
+static void wait_a_tick(uint64_t start)
+{
+	const struct timespec step = {.tv_nsec = 250000};
+	for (unsigned i = 0; i < 200 && sig_now() <= start; i++)
 		(void)nanosleep(&step, NULL);
 }
 
@@ -173,10 +177,11 @@ static void add_copied(struct apply *p)
 
 struct err *sign_all(struct apply *p, bool wrote)
 {
+	uint64_t written = exact_now();
 	view_noted(&p->s->view, p->a, &p->next);
 	add_copied(p);
 	if (wrote)
-		wait_a_tick();
+		wait_a_tick(written);
 	TRY(pool_each(p->s->request->jobs, p->puts.v, p->puts.n, sizeof(*p->puts.v), sign_put));
 	sign_seen(p);
 	return NULL;

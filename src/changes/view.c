@@ -105,10 +105,13 @@ struct strs view_edited(const struct view *v, struct arena *a)
 
 void view_noted(const struct view *v, struct arena *a, struct manifest *ret)
 {
-	for (size_t k = 0; v->notes && k < 3; k++) {
-		const struct map *m = k == 0   ? &v->notes->dirs
-				      : k == 1 ? &v->notes->files
-					       : &v->notes->probes;
+	const struct view_notes *n = v->notes;
+	if (!n)
+		return;
+	ret->seen.cap = n->dirs.n + n->files.n + n->probes.n;
+	ret->seen.v = arena_array(a, ret->seen.cap, sizeof(*ret->seen.v));
+	for (size_t k = 0; k < 3; k++) {
+		const struct map *m = k == 0 ? &n->dirs : k == 1 ? &n->files : &n->probes;
 		for (size_t i = 0; i < m->n; i++)
 			*VEC_PUSH(a, &ret->seen) = *(const struct seen *)m->v[i].value;
 	}

@@ -42,6 +42,6 @@ void view_note_dir(const struct view *v, struct str path, const struct stat *st)
 
 /* Files that we replaced and that somebody changed since; relative to root. */
 struct strs view_edited(const struct view *v, struct arena *a);
-/* Adds all that was noted to ret->seen (paths relative to root where they are inside); texts
+/* Fills ret->seen with all that was noted (paths relative to root where they are inside); texts
  * live as long as the view. */
 void view_noted(const struct view *v, struct arena *a, struct manifest *ret);

@@ -234,8 +234,10 @@ static struct err *translate(
 		.source = str_dup(m->p->a, u->fin),
 		.text = u->text};
 	bool there = layer_has_text(&m->layer, u->fout, u->text);
-	if (!there && !m->again && !torch_may_write(m->p, u))
+	if (!there && !m->again && !torch_may_write(m->p, u)) {
+		torch_say_not_writable(m->p, u);
 		return NULL;
+	}
 	r->hipified = o.path;
 	if (there)
 		return NULL;

@@ -57,8 +57,9 @@ MUST_USE struct err *torch_unit_translate(const struct torch_project *p, struct 
 	const struct torch_unit_work *w, struct str bytes);
 /* As hipify names it in messages: DIR/rel. */
 struct str torch_unit_name(const struct torch_project *p, struct arena *a, struct str path);
-/* "[skipped, no permissions]": false, and a finding, when the original could not write there. */
-bool torch_may_write(struct torch_project *p, const struct torch_unit *u);
+/* False where the original would say "[skipped, no permissions]"; and the finding of that. */
+bool torch_may_write(const struct torch_project *p, const struct torch_unit *u);
+void torch_say_not_writable(struct torch_project *p, const struct torch_unit *u);
 struct change *torch_add_file(struct torch_project *p, struct str source, struct str output);
 /* Says that two sources give one output. */
 void torch_say_collision(

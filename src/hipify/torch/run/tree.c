@@ -22,7 +22,7 @@ struct task {
 	struct arena mem; /* of text */
 	struct str text;  /* .p NULL: nothing is written */
 	struct err *error;
-	bool serial, taken, repeats;
+	bool serial, taken, repeats, locked; /* locked: may not be written */
 };
 
 struct tree_run {
@@ -202,6 +202,7 @@ static struct err *do_alone(struct arena *tmp, void *user)
 	if (!e && t->unit.outcome == UNIT_CHANGED && !same_as_old(p, tmp, &t->unit)) {
 		t->text = str_dup(&t->mem, t->unit.text);
 		t->repeats = !p->one && repeats(t, tmp);
+		t->locked = !torch_may_write(p, &t->unit);
 	}
 	return take_error(t, e);
 }
@@ -223,6 +224,7 @@ static struct err *do_in_turn(struct task *t)
 	layer_write(l, (struct torch_output){.path = u->fout, .source = u->fin, .text = t->text});
 	u->fout = layer_find(l, u->fout)->path;
 	t->repeats = repeats(t, &tmp);
+	t->locked = !torch_may_write(t->run->p, u);
 	return NULL;
 }
 
@@ -293,7 +295,9 @@ static void list_task(struct tree_run *r, struct task *t, struct map *outputs)
 	if (t->error) {
 		fail(p, f, t->unit.fin, t->error);
 		t->error = NULL;
-	} else if (t->text.p && torch_may_write(p, &t->unit)) {
+	} else if (t->text.p && t->locked) {
+		torch_say_not_writable(p, &t->unit);
+	} else if (t->text.p) {
 		size_t n = (uintptr_t)map_get(outputs, t->unit.fout);
 		f->text = t->text;
 		f->status = CHANGE_OK;

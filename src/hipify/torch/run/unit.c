@@ -24,13 +24,15 @@ struct torch_unit torch_unit_new(const struct torch_project *p, struct arena *a,
 {
 	struct str root = p->select.root;
 	struct torch_unit u = {.path = path, .fin = path};
-	if (is_plain(path, root)) {
+	bool plain = is_plain(path, root);
+	if (plain) {
 		u.rel = str_sub(path, root.n + 1, path.n);
 	} else {
 		u.fin = py_abspath(a, path, root);
 		u.rel = py_relpath(a, path, root, root);
 	}
-	u.fout = py_abspath(a, torch_output_name(a, u.rel, p->select.extension), root);
+	struct str out = torch_output_name(a, u.rel, p->select.extension);
+	u.fout = plain && str_eq(out, u.rel) ? path : py_abspath(a, out, root);
 	return u;
 }
 
@@ -172,14 +174,16 @@ void torch_say_collision(
 			STR(name)));
 }
 
-bool torch_may_write(struct torch_project *p, const struct torch_unit *u)
+bool torch_may_write(const struct torch_project *p, const struct torch_unit *u)
 {
 	struct str at = fs_exists(u->fout) ? u->fout : py_dirname(u->fout);
-	if (!p->o->in_place || !fs_exists(at) || fs_writable(at))
-		return true;
+	return !p->o->in_place || fs_writable(at) || !fs_exists(at);
+}
+
+void torch_say_not_writable(struct torch_project *p, const struct torch_unit *u)
+{
 	say(p, "hipify-not-writable", u->fout,
 		str_fmt(p->a, "'%.*s' may not be written: '%.*s' is used as it is",
 			STR(torch_unit_name(p, p->a, u->fout)),
 			STR(torch_unit_name(p, p->a, u->fin))));
-	return false;
 }
