@@ -3,8 +3,9 @@
  * The file is a map of lists of maps: "NAME: [{key: value, ...}, ...]" becomes
  *     const struct NAME NAME_table[] = {{.key = value, ...}, ...};
  *     const size_t NAME_count = ...;
- * and "NAME: {key: value, ...}" becomes const struct NAME NAME = {...}; for the struct NAME that HEADER declares: its compiler finds unknown keys, and says so with the line of
- * the YAML file. A value in quotes is a text; true, false, numbers and constants (E_NET: capitals with an
+ * and "NAME: {key: value, ...}" becomes const struct NAME NAME = {...}; for the struct NAME that
+ * HEADER declares: its compiler finds unknown keys, and says so with the line of the YAML file. A
+ * value in quotes is a text; true, false, numbers and constants (E_NET: capitals with an
  * underscore) stand as they are, other words are texts; a list of texts ends in NULL.
  * Runs at build time with the build machine's compiler, so it uses libyaml and the C library only.
  */

@@ -59,7 +59,8 @@ size_t str_find(struct str s, struct str needle);
 bool str_cut(struct str s, char sep, struct str *ret_key, struct str *ret_val);
 /* Takes the next piece up to sep off *rest; false when *rest is used up. For lines: sep '\n'. */
 bool str_next(struct str *rest, char sep, struct str *ret_piece);
-/* Whole string as an unsigned number (base 8, 10 or 16, no sign, no prefix); false when it is none. */
+/* Whole string as an unsigned number (base 8, 10 or 16, no sign, no prefix); false when it is none.
+ */
 bool str_u64(struct str s, unsigned base, uint64_t *ret);
 /* Length of the UTF-8 sequence at the start of s (RFC 3629: no overlong forms, no surrogates), or 0
  * when there is none. */

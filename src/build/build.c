@@ -1,4 +1,4 @@
-/* The flow: its stages in order, one stopwatch for each, and the record behind them; see build.h. */
+/* The flow: its stages in order, one stopwatch for each, and the record behind them; see build.h */
 #include "base/fs.h"
 #include "base/pool.h"
 #include "build/build_int.h"
@@ -152,8 +152,7 @@ static struct err *further(struct err *first, struct err *more)
 	return kept;
 }
 
-/* We clear what lies in a build folder, so it has to be ours: new, empty, or with our lock in it.
- */
+/* We clear what lies in a build folder, so it has to be ours: new, empty, or with our lock in it */
 static struct err *check_folder(struct arena *a, struct str dir)
 {
 	struct strs names;

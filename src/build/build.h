@@ -11,8 +11,8 @@
  *
  * Every compiler run has a stamp, so a killed build goes on where it was. All output goes to the
  * build folder (one for each project, in the cache, locked while we work) and the wheel to `out`;
- * sources are never modified. Same sources, plan and SDK give the same wheel, byte by byte, wherever
- * the project lies.
+ * sources are never modified. Same sources, plan and SDK give the same wheel, byte by byte,
+ * wherever the project lies.
  */
 #pragma once
 
@@ -61,14 +61,15 @@ struct build_result {
 };
 
 /* Builds. On failure ret still tells what was done. E_COMPILE and E_LINK carry the compiler's own
- * first error, located in the user's source. A wheel that does not pass is no error: see verdict. */
+ * first error, located in the user's source. A wheel that does not pass is no error: see verdict.
+ */
 MUST_USE struct err *build_run(
 	struct arena *a, const struct build_request *q, struct build_result *ret);
 /* The steps that a build has, in order, and its record, without doing any of it. */
 void build_preview(struct arena *a, const struct build_request *q, struct build_result *ret);
 /* The build folder of a project (absolute path) when none is named. */
 struct str build_folder(struct arena *a, struct str project);
-/* The JSON of build.json: plan, SDK, stages, steps, wheel, findings and error; for a real build also
- * the machine's facts, device code and verdict. Format: doc/man/rocsmith-build.1.scd. */
+/* The JSON of build.json: plan, SDK, stages, steps, wheel, findings and error; for a real build
+ * also the machine's facts, device code and verdict. Format: doc/man/rocsmith-build.1.scd. */
 struct str build_record(struct arena *a, const struct build_request *q,
 	const struct build_result *r, const struct err *failure);

@@ -12,7 +12,7 @@ struct build {
 };
 
 /* ---- sdk.c ---- */
-/* Opens the SDK, or installs it; it has Python.h when the plan needs that, and knows all targets. */
+/* Opens the SDK, or installs it; it has Python.h when the plan needs that, and knows all targets */
 MUST_USE struct err *build_open_sdk(struct build *b);
 
 /* ---- pack.c ---- */

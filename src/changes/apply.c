@@ -185,8 +185,8 @@ static struct err *remove_stale(struct apply *p)
 
 /* ---- the end ---- */
 
-/* The errors of outputs, told to the changes; a copy that failed becomes one. Changes move in memory
- * when one is added, so those come last. */
+/* The errors of outputs, told to the changes; a copy that failed becomes one. Changes move in
+ * memory when one is added, so those come last. */
 static bool tell_failures(struct apply *p)
 {
 	bool failed = false;

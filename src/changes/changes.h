@@ -1,5 +1,5 @@
-/* A set of changes to the files of a tree: applied in place or as an overlay folder, with a journal,
- * undoable, and explained.
+/* A set of changes to the files of a tree: applied in place or as an overlay folder, with a
+ * journal, undoable, and explained.
  *
  *     session_open(a, &request, &s);            locks, and reads what earlier runs did
  *     session_current(&s, &set, &report, &yes)  nothing changed since: done
@@ -99,8 +99,8 @@ MUST_USE struct err *session_open(
 MUST_USE struct err *session_current(
 	struct session *s, struct change_set *ret, struct str *ret_report, bool *yes);
 /* Writes the texts; CHANGE_SKIPPED for outputs that are up to date. In a dry run only the statuses
- * are set. An output that cannot be written becomes CHANGE_FAILED; a plain copy that cannot is added
- * to the set. The report is bytes of the caller's, kept for session_current(). */
+ * are set. An output that cannot be written becomes CHANGE_FAILED; a plain copy that cannot is
+ * added to the set. The report is bytes of the caller's, kept for session_current(). */
 MUST_USE struct err *session_apply(struct session *s, struct change_set *t, struct str report);
 void session_close(struct session *s);
 

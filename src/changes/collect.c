@@ -1,5 +1,5 @@
-/* What is to be put where: the texts of the set and, in an overlay, copies of all other files, links
- * as they are, folders even when empty. */
+/* What is to be put where: the texts of the set and, in an overlay, copies of all other files,
+ * links as they are, folders even when empty. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "changes/apply_int.h"

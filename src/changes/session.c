@@ -96,8 +96,8 @@ static struct err *open_view(struct session *s)
 	return NULL;
 }
 
-/* Only what the intent names can have been begun. What is in folders that are gone, or not for us any
- * more, must not keep us from the others. */
+/* Only what the intent names can have been begun. What is in folders that are gone, or not for us
+ * any more, must not keep us from the others. */
 struct err *session_tidy(const struct manifest *m, struct str base)
 {
 	ARENA(tmp);

@@ -35,7 +35,8 @@ MUST_USE struct err *view_read(
 MUST_USE struct err *view_source(
 	const struct view *v, struct arena *a, struct str path, struct str *ret);
 bool view_exists(const struct view *v, struct str path); /* os.path.exists() in the view */
-/* One of our outputs, finished or not, in .rocsmith, or in a hidden folder: os.listdir() would not show it. */
+/* One of our outputs, finished or not, in .rocsmith, or in a hidden folder: os.listdir() would not
+ * show it. */
 bool view_hides(const struct view *v, struct str path);
 /* st: fstat() of the folder before its entries are read. */
 void view_note_dir(const struct view *v, struct str path, const struct stat *st);

@@ -8,20 +8,26 @@
 
 static const char *const color_choices[] = {"auto", "always", "never", NULL};
 
-#define COMMON(member) offsetof(struct common, member)
-/* clang-format off */
 const struct opt common_opts[] = {
-	{.lname = "help", .sname = 'h', .kind = OPT_BOOL, .off = COMMON(help), .help = "show this help"},
-	{.lname = "json", .kind = OPT_BOOL, .off = COMMON(json), .help = "print the result as one JSON object"},
-	{.lname = "dry-run", .sname = 'n', .kind = OPT_BOOL, .flags = OPT_WRITERS, .off = COMMON(dry_run), .env = "ROCSMITH_DRY_RUN", .help = "show what would be done, change nothing"},
-	{.lname = "quiet", .sname = 'q', .kind = OPT_BOOL, .off = COMMON(quiet), .env = "ROCSMITH_QUIET", .help = "say errors and warnings only"},
-	{.lname = "verbose", .sname = 'v', .kind = OPT_COUNT, .off = COMMON(verbose), .env = "ROCSMITH_VERBOSE", .help = "say more; twice for all"},
-	{.lname = "jobs", .sname = 'j', .kind = OPT_UINT, .off = COMMON(jobs), .env = "ROCSMITH_JOBS", .arg = "N", .help = "jobs at once (default: one per CPU)"},
-	{.lname = "color", .kind = OPT_ENUM, .off = COMMON(color), .env = "ROCSMITH_COLOR", .arg = "WHEN", .choices = color_choices, .help = "colour: auto, always or never"},
-	{.lname = "trace", .kind = OPT_PATH, .off = COMMON(trace), .env = "ROCSMITH_TRACE", .arg = "FILE", .help = "write what is done, one JSON object a line"},
+	{OPT_FLAG("help", struct common, help, "show this help"), .sname = 'h'},
+	{OPT_FLAG("json", struct common, json, "print the result as one JSON object")},
+	{OPT_FLAG("dry-run", struct common, dry_run, "show what would be done, change nothing"),
+		.sname = 'n', .flags = OPT_WRITERS, .env = "ROCSMITH_DRY_RUN"},
+	{OPT_FLAG("quiet", struct common, quiet, "say errors and warnings only"), .sname = 'q',
+		.env = "ROCSMITH_QUIET"},
+	{OPT_ARGUMENT("verbose", OPT_COUNT, struct common, verbose, "say more; twice for all"),
+		.sname = 'v', .env = "ROCSMITH_VERBOSE"},
+	{OPT_VALUE(
+		 "jobs", OPT_UINT, struct common, jobs, "N", "jobs at once (default: one per CPU)"),
+		.sname = 'j', .env = "ROCSMITH_JOBS"},
+	{OPT_VALUE(
+		 "color", OPT_ENUM, struct common, color, "WHEN", "colour: auto, always or never"),
+		.choices = color_choices, .env = "ROCSMITH_COLOR"},
+	{OPT_VALUE("trace", OPT_PATH, struct common, trace, "FILE",
+		 "write what is done, one JSON object a line"),
+		.env = "ROCSMITH_TRACE"},
 	{.kind = OPT_END},
 };
-/* clang-format on */
 
 struct parse {
 	struct arena *a;

@@ -43,8 +43,7 @@ struct opt {
 	const char *env;
 };
 
-/* What rows begin with; more may follow: {OPT_FLAG("all", struct args, all, "show all"), .sname = 'a'}.
- */
+/* What rows begin with; more may follow: {OPT_FLAG("all", struct args, all, "all"), .sname = 'a'}. */
 /* clang-format off */
 #define OPT_FLAG(name, T, member, text)                                                            \
 	.lname = (name), .kind = OPT_BOOL, .off = offsetof(T, member), .help = (text)

@@ -21,9 +21,9 @@ enum devcode_encoding {
 	DEVCODE_OBJECT /* a bare code object, in no bundle */
 };
 
-/* Where an object is, so that it can be cut out or replaced without another search: its bundle in the
- * file, and the rest inside that bundle as it is decoded. Of a raw bundle and of a bare object the
- * bytes are in the file at bundle + offset. */
+/* Where an object is, so that it can be cut out or replaced without another search: its bundle in
+ * the file, and the rest inside that bundle as it is decoded. Of a raw bundle and of a bare object
+ * the bytes are in the file at bundle + offset. */
 struct code_place {
 	uint64_t bundle; /* offset of the bundle in the file; of a bare object: its own */
 	uint64_t length; /* bytes that the bundle takes there, its header included */

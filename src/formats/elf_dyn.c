@@ -93,8 +93,7 @@ static struct str string_at(const struct dyn *d, uint64_t offset)
 	return (struct str){.p = p, .n = strnlen(p, d->strings.n - (size_t)offset)};
 }
 
-/* One library's chain of versions. Whoever lies about links runs into the limit, not into a loop.
- */
+/* One library's chain of versions. Whoever lies about links runs into the limit, not into a loop */
 static struct err *read_versions_of(
 	struct arena *a, const struct dyn *d, uint64_t at, unsigned count, struct elf_dynamic *ret)
 {

@@ -4,8 +4,8 @@
  * name pairs are tables (data/cuda_names): that is the standalone mode. The modes torch and
  * extension give byte for byte what the hipify of a given PyTorch gives (folder torch/). Whatever
  * the mode, a translation is first computed as a set of files in memory (struct hipify_tree) and
- * then applied (changes/changes.h): in place, with the originals kept, or as an overlay folder. hipify_run()
- * is the whole.
+ * then applied (changes/changes.h): in place, with the originals kept, or as an overlay folder.
+ * hipify_run() is the whole.
  */
 #pragma once
 

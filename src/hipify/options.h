@@ -9,7 +9,7 @@
 
 #include "formats/node.h"
 
-/* 0 = not said: hipify_choose_mode() then looks at the folder; the engines take it as standalone. */
+/* 0 = not said: hipify_choose_mode() then looks at the folder; the engines take it as standalone */
 enum hipify_mode { HIPIFY_STANDALONE = 1, HIPIFY_TORCH, HIPIFY_EXTENSION };
 /* 0 = not said: as LAUNCHES_AUTO. */
 enum hipify_launches { LAUNCHES_AUTO = 1, LAUNCHES_REWRITE, LAUNCHES_KEEP };

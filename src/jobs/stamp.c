@@ -99,8 +99,8 @@ static bool take_number(struct str *line, uint64_t *ret)
 	return str_cut(*line, ' ', &digits, line) && str_u64(digits, 10, ret);
 }
 
-/* "SIZE MTIME SHA256 PATH": has the file, path or the one named there, its old content? One that was
- * not there ("-") must not be there; what a job made must. */
+/* "SIZE MTIME SHA256 PATH": has the file, path or the one named there, its old content? One that
+ * was not there ("-") must not be there; what a job made must. */
 static bool unchanged(struct stamps *s, struct str line, struct str output)
 {
 	ARENA(tmp);

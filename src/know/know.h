@@ -1,7 +1,9 @@
-/* What ROCm consists of: components, packages, headers, sonames, link names; data/rocm.yaml compiled in.
+/* What ROCm consists of: components, packages, headers, sonames, link names; data/rocm.yaml
+ * compiled in.
  *
- * A component is a word of --components: a library ("hiprand") or a set of others ("math"). Everything
- * here is constant, and looked up in tables of a few dozen rows. Lists end in NULL and may be NULL.
+ * A component is a word of --components: a library ("hiprand") or a set of others ("math").
+ * Everything here is constant, and looked up in tables of a few dozen rows. Lists end in NULL and
+ * may be NULL.
  */
 #pragma once
 
@@ -20,14 +22,14 @@ extern const size_t know_library_count;
 struct strs know_component_names(struct arena *a);
 /* The row of a component, NULL when there is none. */
 const struct know_library *know_component(struct str name);
-/* The component that a header belongs to, by its path in an #include; NULL when it is not ROCm's. */
+/* The component that a header belongs to, by its path in an #include; NULL when it is not ROCm's */
 const struct know_library *know_header(struct str path);
 /* The library that -l calls by this name, NULL when it is none that a build of ours links. */
 const struct know_library *know_link(struct str name);
 /* Components that provide these headers ("hiprand/hiprand.h" -> "hiprand"), sorted. */
 struct strs know_headers(struct arena *a, const struct strs *paths);
-/* Packages of a component (those of "headers" are wanted without what they depend on: alone). E_USAGE with
- * did-you-mean. */
+/* Packages of a component (those of "headers" are wanted without what they depend on: alone).
+ * E_USAGE with did-you-mean. */
 MUST_USE struct err *know_packages(
 	struct arena *a, struct str component, struct strs *ret, bool *ret_alone);
 

@@ -1,7 +1,7 @@
 /* What messages of other programs mean: the rules of data/messages.yaml, compiled in.
  *
- * A rule is a text to look for in one line, so that a log can be read line by line (know_rule_fits());
- * know_match() is for texts that are at hand as a whole.
+ * A rule is a text to look for in one line, so that a log can be read line by line
+ * (know_rule_fits()); know_match() is for texts that are at hand as a whole.
  */
 #pragma once
 

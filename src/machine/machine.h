@@ -78,7 +78,7 @@ struct machine {
 
 /* E_NOENT when root is no folder. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
-/* The facts (member "facts" of `doctor --json`), and the whole document: schema, facts, findings. */
+/* The facts (member "facts" of `doctor --json`), and the whole document: schema, facts, findings */
 extern const struct json_field machine_fields[], machine_report_fields[];
 /* Target ids for `--gpu native`: the GPUs that KFD lists, each once. E_NO_GPU, with the reason and
  * what to do, when there are none. */

@@ -9,7 +9,7 @@
 /* The trimmed value of the first line "KEY SEP VALUE"; "" when there is none. For properties files
  * of KFD (' '), /proc/meminfo, status and cpuinfo (':'), uevent ('='). */
 struct str line_value(struct str text, char sep, struct str key);
-/* Adds to out the lines whose key is in the list, which ends in NULL: what may be kept of a text. */
+/* Adds to out the lines whose key is in the list, which ends in NULL: what may be kept of a text */
 void keep_keys(struct buf *out, struct str text, char sep, const char *const *keys);
 /* Its leading decimal number ("16384 kB"), or 0. */
 uint64_t line_number(struct str text, char sep, struct str key);

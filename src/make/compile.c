@@ -29,8 +29,7 @@ static bool sees_host(const struct make *m)
 
 /* ---- what compilers see of the machine ---- */
 
-/* Debian's pyconfig.h lies apart: /usr/include/TRIPLET/python3.11 beside /usr/include/python3.11.
- */
+/* Debian's pyconfig.h lies apart: /usr/include/TRIPLET/python3.11 beside /usr/include/python3.11 */
 static void bind_python(struct make *m)
 {
 	const struct host *h = &m->plan->host;

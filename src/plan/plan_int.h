@@ -1,4 +1,5 @@
-/* The steps of making a plan, each in a file of its own; plan.c takes them in order. Private to plan/.
+/* The steps of making a plan, each in a file of its own; plan.c takes them in order. Private to
+ * plan/.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
-/* A plan as JSON, both ways, by the same tables: written in a fixed order, so that saved plans can be
- * compared; read strictly, with a look at whether it still fits this machine and this project. */
+/* A plan as JSON, both ways, by the same tables: written in a fixed order, so that saved plans can
+ * be compared; read strictly, with a look at whether it still fits this machine and this project.
+ */
 #include "base/fs.h"
 #include "base/map.h"
 #include "formats/json_fields.h"

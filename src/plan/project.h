@@ -21,8 +21,8 @@ struct project {
 /* config "" = DIR/rocsmith.yaml when it exists. */
 MUST_USE struct err *project_read(
 	struct arena *a, struct str dir, struct str config, struct project *ret);
-/* The files or patterns below `key`, a list (a single one counts as a list of one); NULL when the key
- * is absent. */
+/* The files or patterns below `key`, a list (a single one counts as a list of one); NULL when the
+ * key is absent. */
 MUST_USE struct err *project_list(
 	struct arena *a, const struct node *map, const char *key, const struct node **ret);
 /* An error at the value of a top-level key, or at the description, or without a place. */

@@ -28,8 +28,8 @@ MUST_USE struct err *apt_fetch(
 	struct arena *a, const struct apt *apt, const struct sdk_items *items);
 /* Text of an apt_preferences(5) file that prefers ROCm's (and only ROCm's) packages of a suite. */
 struct str apt_preferences(struct arena *a, struct str suite);
-/* Gives the folder `to` the index of `from`, by links (it is large): for resolving without a change to
- * anything. */
+/* Gives the folder `to` the index of `from`, by links (it is large): for resolving without a change
+ * to anything. */
 MUST_USE struct err *apt_borrow(struct arena *a, struct str from, struct str to, bool with_index);
 /* "'URI' FILE SIZE SHA256:HEX", a line of apt-get --print-uris. */
 bool apt_parse_uri(struct arena *a, struct str line, struct sdk_item *ret);

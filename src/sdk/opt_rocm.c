@@ -1,5 +1,6 @@
-/* Making /opt/rocm inside a tree that has ROCm among all else: links to ROCm's own files; see sdk.h.
- * Links are relative, so that the view is the same seen from the sandbox and from outside. */
+/* Making /opt/rocm inside a tree that has ROCm among all else: links to ROCm's own files; see
+ * sdk.h. Links are relative, so that the view is the same seen from the sandbox and from outside.
+ */
 #include <sys/stat.h>
 
 #include "base/buf.h"

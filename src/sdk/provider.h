@@ -24,8 +24,8 @@
  *               each.
  *     finish    after all items: links and files that the items' scripts would have made.
  *
- * What follows fits as it is: index wheels (resolve = the simple index, unpack = zip), tarballs (one
- * item) and CI artifacts (items = archives by name). layout.c finds what is in any tree.
+ * What follows fits as it is: index wheels (resolve = the simple index, unpack = zip), tarballs
+ * (one item) and CI artifacts (items = archives by name). layout.c finds what is in any tree.
  */
 #pragma once
 
@@ -99,7 +99,8 @@ struct sdk_record { /* a line: type, size, mtime, sha256 or target, path; separa
 
 enum { RECORD_MAX = 256 << 20 };
 
-/* The file of a package's record in an SDK's folder, and its first line: what it is the record of. */
+/* The file of a package's record in an SDK's folder, and its first line: what it is the record of.
+ */
 struct str record_path(struct arena *a, struct str dir, struct str package);
 struct str record_head(struct arena *a, struct str version, struct str sha256);
 void record_add(struct buf *b, const struct sdk_record *r);

@@ -1,5 +1,6 @@
-/* Records: what a package put into the tree, one line a file (see provider.h), and the comparison of
- * trees with them. deb.c refuses control characters in names, so that a line is always one entry. */
+/* Records: what a package put into the tree, one line a file (see provider.h), and the comparison
+ * of trees with them. deb.c refuses control characters in names, so that a line is always one
+ * entry. */
 #include <errno.h>
 #include <sys/stat.h>
 

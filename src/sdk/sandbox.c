@@ -254,7 +254,7 @@ static void make_private(struct arena *a, struct str root)
 			return;
 }
 
-/* Puts what the tree (seen through from) has in the folder dir at the same place in the new root. */
+/* Puts what the tree (seen through from) has in the folder dir at the same place in the new root */
 static struct err *place_children(struct arena *a, struct str from, struct str root, struct str dir)
 {
 	struct strs names;

@@ -12,7 +12,7 @@
  * links to what comes from ROCm packages and nothing else, laid out like AMD's packages, so that
  * ROCM_PATH=/opt/rocm is true in there:
  *     /opt/rocm/include          hip, hiprand, thrust, ...; no header of libc, kernel or libstdc++
- *     /opt/rocm/lib              libamdhip64.so, libhiprand.so.1, cmake/, ...; no libc.so or libm.so
+ *     /opt/rocm/lib              libamdhip64.so, libhiprand.so.1, cmake/, ...; no libc.so, libm.so
  *     /opt/rocm/llvm             the LLVM that hipcc uses
  *     /opt/rocm/amdgcn/bitcode   device libraries
  * Measured (Debian 12, LLVM 21.1.8): with --hip-path=/usr clang adds "-idirafter /usr/include", the
@@ -109,8 +109,7 @@ MUST_USE struct err *sdk_names(struct arena *a, struct strs *ret);
 /* Removes tree, manifest, records and private apt state; E_NOENT when there is none. */
 MUST_USE struct err *sdk_remove(struct arena *a, struct str name);
 
-/* A folder of the machine that a program of the SDK may see, at the same path unless `at` is set.
- */
+/* A folder of the machine that a program of the SDK may see, at the same path unless `at` is set */
 struct sdk_bind {
 	struct str path, at;
 	bool writable;

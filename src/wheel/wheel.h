@@ -112,7 +112,7 @@ struct wheel_spec {
 	struct str python, abi; /* "cp311" "cp311", "cp38" "abi3", "py3" "none" */
 	struct str platform;    /* "" = computed by wheel_platform() */
 	VEC(struct wheel_file) files;
-	/* Further files of the dist-info folder; those in licenses/ get a License-File line each. */
+	/* Further files of the dist-info folder; those in licenses/ get a License-File line each */
 	VEC(struct wheel_file) info;
 	int64_t epoch; /* SOURCE_DATE_EPOCH; see wheel_epoch() */
 	unsigned jobs; /* 0 = one per CPU */

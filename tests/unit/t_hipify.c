@@ -1,5 +1,4 @@
-/* What src/hipify does to a text: names, includes, arguments, guards; what it leaves and reports.
- */
+/* What src/hipify does to a text: names, includes, arguments, guards; what it leaves and reports */
 #include <time.h>
 
 #include "test.h"

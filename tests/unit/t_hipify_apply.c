@@ -393,8 +393,8 @@ static void an_edit_of_a_generated_file_is_set_aside(void **state)
 	test_has(in_src(f, ".rocsmith/kept/hip/k.hip.3"), "edit 3");
 }
 
-/* An output of a run that failed may have lost its folder: nothing can wait there to be put in place,
- * and that keeps nobody from the rest. */
+/* An output of a run that failed may have lost its folder: nothing can wait there to be put in
+ * place, and that keeps nobody from the rest. */
 static void a_folder_that_became_a_file_fails_alone(void **state)
 {
 	struct fixture *f = *state;
@@ -416,7 +416,8 @@ static void a_folder_that_became_a_file_fails_alone(void **state)
 	assert_false(there(f, ".rocsmith"));
 }
 
-/* Where a content waits beside its place something else may be: another file's second name, a pipe. */
+/* Where a content waits beside its place something else may be: another file's second name, a pipe.
+ */
 static void what_waits_is_a_new_file(void **state)
 {
 	struct fixture *f = *state;

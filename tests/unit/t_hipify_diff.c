@@ -8,8 +8,7 @@
 
 #define RUNTIME "#include <hip/hip_runtime.h>\n"
 
-/* What diff -u says about a source and its translation, below the two lines with names and times.
- */
+/* What diff -u says about a source and its translation, below the two lines with names and times */
 static struct str oracle(struct arena *a, struct str dir, struct str source, struct str text)
 {
 	struct str old = path_join(a, dir, S("old")), new = path_join(a, dir, S("new"));

@@ -318,8 +318,7 @@ static void other_characters_are_no_numbers(void **state)
 
 /* ---- paths ---- */
 
-/* Names on a stack; ".." above the start stays for relative paths and vanishes for absolute ones.
- */
+/* Names on a stack; ".." above the start stays for relative paths and vanishes for absolute ones */
 static struct str naive_clean(struct arena *a, struct str path)
 {
 	struct strs stack = {0};
@@ -399,7 +398,7 @@ static unsigned naive_distance(struct str x, struct str y)
 	return d[x.n][y.n];
 }
 
-/* Is y offered for x, when x is long enough for so many edits? A common tail changes no distance. */
+/* Is y offered for x, when x is long enough for so many edits? A common tail changes no distance */
 static bool is_near(struct str x, struct str y, size_t edits)
 {
 	ARENA(a);

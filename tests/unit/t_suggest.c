@@ -21,8 +21,8 @@ static const struct {
 	{.a = "sources", .b = "suorces", .distance = 1},
 };
 
-/* Would word be offered for x, if x were long enough for just so many edits? Both get the same tail,
- * which changes nothing about their distance. */
+/* Would word be offered for x, if x were long enough for just so many edits? Both get the same
+ * tail, which changes nothing about their distance. */
 static bool is_near(struct str x, struct str word, size_t edits)
 {
 	ARENA(a);

@@ -175,8 +175,7 @@ static void any_edits_of_any_passes_compose(void **state)
 	}
 }
 
-/* One edit that swallows a hundred thousand others: their reasons are not walked again and again.
- */
+/* One edit that swallows a hundred thousand others: their reasons are not walked again and again */
 static void many_edits_join_in_linear_time(void **state)
 {
 	(void)state;

@@ -16,9 +16,9 @@
 
 #include "base/fs.h"
 
-/* The sanitizers make all slower, about ten times: texts that are huge to show that the work is linear
- * are a tenth then, and what another program takes long to make is made once. The run without them has
- * everything. */
+/* The sanitizers make all slower, about ten times: texts that are huge to show that the work is
+ * linear are a tenth then, and what another program takes long to make is made once. The run
+ * without them has everything. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define SANITIZED 1

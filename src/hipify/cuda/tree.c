@@ -217,7 +217,8 @@ static void gather(struct run *r)
 			copy->name = str_dup(r->a, u->name);
 			copy->suggestion = str_dup(r->a, u->suggestion);
 		}
-		/* The text lives on when it is to be written: in an overlay an unchanged one is, too. */
+		/* The text lives on when it is to be written: in an overlay an unchanged one is,
+		 * too. */
 		struct change *f = r->v[i].file;
 		bool same_place = r->o->in_place && str_eq(f->source, f->output);
 		if (f->status == CHANGE_OK || (f->status == CHANGE_UNCHANGED && !same_place))

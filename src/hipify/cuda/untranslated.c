@@ -86,7 +86,8 @@ void untranslated_name(struct engine *e, const struct tok *t, const struct hipif
 	struct tok next = engine_peek(e);
 	if (!r && engine_is(e, &next, S("##")))
 		return; /* untranslated_paste() reports it */
-	/* Names such as umin are no CUDA names unless used; CUtensorMap and CUDA_VERSION always are. */
+	/* Names such as umin are no CUDA names unless used; CUtensorMap and CUDA_VERSION always
+	 * are. */
 	bool used = engine_is(e, &next, S("(")) || engine_is(e, &next, S("::")) ||
 		    engine_is(e, &e->prev, S("namespace"));
 	bool common = r && names_lacks(r) && !names_look_like_cuda(name) && name.p[0] != '_' &&

@@ -24,8 +24,7 @@ struct str py_join(struct arena *a, struct str dir, struct str name)
 	return concat(a, dir, slash ? S("/") : S(""), name);
 }
 
-/* POSIX leaves the meaning of exactly two slashes at the start open, so they stay; three are one.
- */
+/* POSIX leaves the meaning of exactly two slashes at the start open, so they stay; three are one */
 static struct str root_of(struct str path)
 {
 	if (!str_starts(path, S("/")))

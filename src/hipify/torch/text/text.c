@@ -37,7 +37,8 @@ struct err *torch_text(struct arena *a, const struct torch_engine *e, const stru
 	struct torch_step s = {.e = e, .j = j, .trace = j->trace ? &edits : NULL};
 	struct str text = source;
 	*ret = (struct hipify_text){.text = source};
-	/* Python compiles such a value as the template of re.sub() and dies, or gives a text we do not. */
+	/* Python compiles such a value as the template of re.sub() and dies, or gives a text we do
+	 * not. */
 	if (e->bad_path)
 		return err_at(err_new(E_TORCH,
 				      "the backslash in '%.*s' makes that path mapping a template",
