@@ -3,7 +3,6 @@
 #include "base/pool.h"
 #include "base/proc.h"
 #include "changes/apply_int.h"
-#include "changes/undo.h"
 
 /* What was found at the places, told to the changes. */
 static void tell(struct apply *p)

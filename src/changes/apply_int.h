@@ -77,3 +77,14 @@ struct err *put_abandon(struct arena *tmp, void *put); /* what is staged and not
 
 /* Fills next.seen and the signatures of the puts from what is on disk now. */
 MUST_USE struct err *sign_all(struct apply *p, bool wrote);
+
+/* ---- undo.c: taking back what earlier runs did, one output or all ---- */
+enum undo { UNDO_DONE, UNDO_NOT_THERE, UNDO_EDITED /* by somebody, since: it stays */ };
+
+/* The output goes, or its original comes back. force: also when it was edited. */
+MUST_USE struct err *undo_one(const struct manifest *m, struct str base, const struct made *e,
+	bool force, enum undo *ret);
+/* Removes those of the manifest's folders that are not wanted (a map of paths, or NULL) and empty;
+ * the others are added to next. */
+MUST_USE struct err *undo_dirs(
+	const struct manifest *m, struct str base, const struct map *wanted, struct manifest *next);

@@ -1,6 +1,6 @@
 /* Undoing: one output goes or its original comes back, folders that we made go when empty; and the
  * whole of it. */
-#include "changes/undo.h"
+#include "changes/apply_int.h"
 
 #include "base/fs.h"
 #include "base/proc.h"

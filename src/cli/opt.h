@@ -69,8 +69,7 @@ struct command {
 	const struct opt *opts;
 	size_t size;    /* of the command's struct, which starts with struct common */
 	unsigned needs; /* NEED_* */
-	/* args is zeroed and filled. The result is the exit status: 0, or 1 for a negative answer.
-	 */
+	/* args is zeroed and filled; the result is the exit status: 0, or 1 for a negative answer */
 	struct err *(*run)(struct arena *a, void *args, int *ret_status);
 };
 

@@ -5,8 +5,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "hipify/cuda/standalone.h"
-#include "hipify/report/saved.h"
+#include "hipify/hipify_int.h"
 #include "hipify/report/untranslated.h"
 #include "hipify/torch/run/run.h"
 

@@ -80,3 +80,8 @@ void job_need(const struct job *later, const struct job *earlier);
 MUST_USE struct err *jobs_run(struct jobs *set, unsigned n, struct err **ret_more);
 /* A file name for anything that belongs to a path: "src/a.cu" -> "src_a.cu-1f3a9c02". */
 struct str job_file_name(struct arena *a, struct str path);
+
+/* The prerequisites of a dependency file as `clang -MD` writes it, a make rule "out: in in \ in": in
+ * order, unescaped (backslash-space, backslash-hash, backslash-backslash before those, "$$"), each
+ * once. Never fails: bytes that are no rule give an empty list. */
+void depfile_parse(struct arena *a, struct str text, struct strs *ret);

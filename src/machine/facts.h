@@ -20,3 +20,10 @@ MUST_USE struct err *machine_gather(struct root *r, struct machine *m);
 void check_machine(struct arena *a, struct machine *m);
 /* A warning that a file could not be used. */
 void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why);
+
+/* ---- host.c: what host_read() does, on given text or below a given root ---- */
+/* C library and gcc below root ("" = this computer), for programs of arch, e.g. "x86_64". */
+MUST_USE struct err *host_read_files(
+	struct arena *a, struct str root, struct str arch, struct host *ret);
+/* The probe's answer: one value a line. E_USAGE when it is no Python 3. */
+MUST_USE struct err *host_parse_python(struct arena *a, struct str text, struct host *h);

@@ -10,7 +10,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
-#include "machine/host.h"
+#include "machine/facts.h"
 #include "machine/parse.h"
 
 enum { HEADER_LIMIT = 1 << 20, PYTHON_TIMEOUT = 30 };

@@ -1,10 +1,40 @@
-/* The steps of making a plan, each in a file of its own; plan.c takes them in order. Private to
- * plan/.
- */
+/* The steps of making a plan, each in a file of its own; plan.c takes them in order. Private. */
 #pragma once
 
-#include "plan/project.h"
-#include "plan/scan.h"
+#include "formats/node.h"
+#include "plan/plan.h"
+
+/* The project description: rocsmith.yaml as the user wrote it, or what stands in for it. Keys are
+ * checked strictly; each value keeps its place in the file, so that what is found wrong later (a
+ * pattern that matches nothing, an unknown GPU) is reported there. */
+struct project {
+	struct str dir;          /* absolute */
+	struct str file;         /* the description, "" = none */
+	const struct node *root; /* of the description, or NULL */
+	struct str name, version, summary, license, requires_python;
+	struct str sdk, abi3, into, package, data_dir;
+	struct strs includes, libraries, defines, flags, gpus, components, requires;
+	struct hipify_options hipify;
+};
+
+/* What a C++ or CUDA source says about itself, without compiling it: modules that it defines
+ * (PyInit_NAME, PYBIND11_MODULE, NB_MODULE), headers that it includes, the stable-ABI level. All
+ * conditions but `#if 0` count as true: too many includes do no harm. It never fails. */
+struct scan_include {
+	struct str name; /* as written, without the quotes or brackets */
+	bool quoted;
+};
+
+struct cxx_scan {
+	struct strs modules; /* NAME of each module definition */
+	VEC(struct scan_include) includes;
+	uint32_t limited_api; /* value of #define Py_LIMITED_API: 0x03080000; 0 = not defined */
+	bool has_main;        /* defines main() */
+};
+
+void scan_text(struct arena *a, struct str text, struct cxx_scan *ret);
+/* "0x03080000" or "3" -> hex version of the stable ABI; 0 when it is no number. */
+uint32_t scan_api_level(struct str text);
 
 /* What was found in a source and in the headers of the project that it reaches. */
 struct source_facts {
@@ -13,6 +43,18 @@ struct source_facts {
 	bool python; /* includes Python.h */
 	bool has_main;
 };
+
+/* ---- project.c ---- */
+/* config "" = DIR/rocsmith.yaml when it exists. */
+MUST_USE struct err *project_read(
+	struct arena *a, struct str dir, struct str config, struct project *ret);
+/* The files or patterns below `key`, a list (a single one counts as a list of one); NULL when the
+ * key is absent. */
+MUST_USE struct err *project_list(
+	struct arena *a, const struct node *map, const char *key, const struct node **ret);
+/* An error at the value of a top-level key, or at the description, or without a place. */
+MUST_USE struct err *project_error(const struct project *p, struct str key, enum errcode code,
+	const char *fmt, ...) PRINTF(4, 5);
 
 /* ---- explain.c ---- */
 /* Adds or replaces the reason for subject. */

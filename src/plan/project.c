@@ -1,6 +1,6 @@
-/* Reads rocsmith.yaml into a struct project; see project.h. The tables are the whole grammar of its
+/* Reads rocsmith.yaml into a struct project; see plan_int.h. The tables are the whole grammar of its
  * plain part; what needs more (`written`) is read where it is used. */
-#include "plan/project.h"
+#include "plan/plan_int.h"
 
 #include "base/fs.h"
 #include "base/version.h"

@@ -1,5 +1,5 @@
 /* Reads a source token by token; see scan.h. */
-#include "plan/scan.h"
+#include "plan/plan_int.h"
 
 #include "base/vec.h"
 #include "lang/cxx/lexer.h"

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "report/report.h"
 
 struct html {
 	struct buf out;
@@ -28,3 +29,13 @@ struct str html_bytes(struct html *h, uint64_t n);
 struct str html_seconds(struct html *h, double s);
 /* A heading with an anchor, and the section that it opens; html_close() ends it. */
 void html_section(struct html *h, const char *id, const char *title);
+
+/* ---- the sections of the page; page.c puts them in order, each may be empty ---- */
+void page_stages(struct html *h, const struct report *r);   /* a bar of wall time per stage */
+void page_timeline(struct html *h, const struct report *r); /* steps by lane */
+void page_gpus(struct html *h, const struct report *r);     /* time and memory per GPU */
+void page_slowest(struct html *h, const struct report *r);
+void page_code(struct html *h, const struct report *r);     /* device code by file and target */
+void page_findings(struct html *h, const struct report *r); /* verdict and findings */
+void page_plan(struct html *h, const struct report *r);
+void page_facts(struct html *h, const struct report *r);

@@ -2,7 +2,7 @@
 #include <time.h>
 
 #include "base/fs.h"
-#include "report/page.h"
+#include "report/html.h"
 
 /* Colours keep a contrast of at least 4.5 to 1 for text in both modes; k0..k7 are the kinds. */
 static const char style[] =

@@ -2,7 +2,7 @@
  *
  * Widths are in units of a drawing 1000 wide that scales with the page. Text inside a picture is
  * always repeated by a table or a title, so that nothing depends on seeing colours. */
-#include "report/page.h"
+#include "report/html.h"
 
 /* The classes of style in page.c that give kinds of steps, and stages, their colours. */
 static const struct {

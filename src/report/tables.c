@@ -1,7 +1,7 @@
 /* Tables: slowest steps, device code, findings, plan and facts. */
 #include <stdlib.h>
 
-#include "report/page.h"
+#include "report/html.h"
 
 static void open_table(struct html *h, const char *const *titles)
 {

@@ -5,9 +5,13 @@
  * as ".."). Device nodes, sockets and absolute names are refused; set-user-id bits are dropped.
  * Each file is written beside its name and renamed, so that a tree in use is completed or repaired
  * without a torn file. Scripts of the package are not even read. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -17,11 +21,77 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
-#include "sdk/libarchive.h"
 #include "sdk/provider.h"
 
 static const uint64_t max_file = (uint64_t)16 << 30, max_total = (uint64_t)64 << 30;
 enum { MAX_ENTRIES = 1000000, MAX_NAME = 4096, CHUNK = 1 << 17 };
+
+/* ---- libarchive ---- */
+
+/* It is opened when the first package is unpacked: with its own libraries (ICU among them, by way of
+ * libxml2) it costs more start-up time than everything else, and most commands never need it. */
+#define SONAME "libarchive.so.13" /* since libarchive 3.0 */
+#define LIBARCHIVE_FUNCTIONS(X)                                                                    \
+	X(archive_read_new)                                                                        \
+	X(archive_read_free)                                                                       \
+	X(archive_read_support_format_ar)                                                          \
+	X(archive_read_support_format_tar)                                                         \
+	X(archive_read_support_filter_none)                                                        \
+	X(archive_read_support_filter_xz)                                                          \
+	X(archive_read_support_filter_zstd)                                                        \
+	X(archive_read_support_filter_gzip)                                                        \
+	X(archive_read_support_filter_bzip2)                                                       \
+	X(archive_read_support_filter_lzma)                                                        \
+	X(archive_read_open)                                                                       \
+	X(archive_read_open_filename)                                                              \
+	X(archive_read_next_header)                                                                \
+	X(archive_read_data)                                                                       \
+	X(archive_read_data_block)                                                                 \
+	X(archive_errno)                                                                           \
+	X(archive_error_string)                                                                    \
+	X(archive_set_error)                                                                       \
+	X(archive_entry_pathname)                                                                  \
+	X(archive_entry_filetype)                                                                  \
+	X(archive_entry_hardlink)                                                                  \
+	X(archive_entry_symlink)                                                                   \
+	X(archive_entry_mtime)                                                                     \
+	X(archive_entry_perm)
+
+struct libarchive {
+#define X(name) __typeof__(name) *name;
+	LIBARCHIVE_FUNCTIONS(X)
+#undef X
+};
+
+static struct libarchive la; /* filled by libarchive_open() */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool complete;
+
+static void open_once(void)
+{
+	void *lib = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
+	complete = lib != NULL;
+	/* ISO C has no conversion from dlsym()'s result, POSIX guarantees the representation. */
+#define X(name)                                                                                    \
+	{                                                                                          \
+		void *p = lib ? dlsym(lib, #name) : NULL;                                          \
+		memcpy(&la.name, &p, sizeof(p));                                                   \
+		complete = complete && p;                                                          \
+	}
+	LIBARCHIVE_FUNCTIONS(X)
+#undef X
+}
+
+static struct err *libarchive_open(void)
+{
+	pthread_once(&once, open_once);
+	if (complete)
+		return NULL;
+	return err_hint(err_new(E_TOOL_MISSING, "packages cannot be unpacked without " SONAME),
+		"install the package libarchive13 or libarchive13t64");
+}
+
+/* ---- what a package may put where ---- */
 
 /* Documentation that no build reads; copyright files stay. */
 static const char *const left_out[] = {

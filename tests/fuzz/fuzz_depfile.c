@@ -1,6 +1,6 @@
-/* Dependency files, which a killed compiler may leave torn: jobs/depfile.h. */
+/* Dependency files, which a killed compiler may leave torn: jobs/job.h. */
 #include "base/vec.h"
-#include "jobs/depfile.h"
+#include "jobs/job.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

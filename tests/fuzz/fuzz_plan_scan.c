@@ -1,8 +1,8 @@
-/* Sources of a foreign project: plan/scan.h; and patterns over names: base/glob.h. The first line
+/* Sources of a foreign project: plan/plan_int.h; and patterns over names: base/glob.h. The first line
  * is taken as a pattern and a path as well. */
 #include "base/glob.h"
 #include "base/vec.h"
-#include "plan/scan.h"
+#include "plan/plan_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "hipify/torch/text/launch.h"
+#include "hipify/torch/text/passes.h"
 #include "lang/python/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

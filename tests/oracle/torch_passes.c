@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "hipify/torch/text/launch.h"
+#include "hipify/torch/text/passes.h"
 
 typedef struct err *pass(struct arena *a, struct str text, struct str *ret);
 

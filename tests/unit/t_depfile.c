@@ -1,7 +1,7 @@
-/* Dependency files of compilers: make/depfile.h. */
+/* Dependency files of compilers: jobs/job.h. */
 #include "test.h"
 
-#include "jobs/depfile.h"
+#include "jobs/job.h"
 
 static struct str deps(struct arena *a, const char *text)
 {

@@ -9,7 +9,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
-#include "machine/host.h"
+#include "machine/facts.h"
 
 #define COUNT(v) (sizeof(v) / sizeof(*(v)))
 #define assert_str(have, want) assert_string_equal(str_z(&a, (have)), (want))

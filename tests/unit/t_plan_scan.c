@@ -1,7 +1,7 @@
 /* What a source says about itself: plan/scan.h. */
 #include "test.h"
 
-#include "plan/scan.h"
+#include "plan/plan_int.h"
 
 static struct str modules_of(struct arena *a, const char *text)
 {

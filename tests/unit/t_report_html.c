@@ -6,7 +6,6 @@
 #include "base/proc.h"
 #include "formats/node.h"
 #include "report/html.h"
-#include "report/page.h"
 #include "report/report.h"
 
 /* Prints what is wrong with the page on stdin; with arguments: texts that must be shown. */

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/text/launch.h"
+#include "hipify/torch/text/passes.h"
 
 struct pair {
 	const char *source, *want;

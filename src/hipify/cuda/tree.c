@@ -1,7 +1,7 @@
 /* Mode standalone over a folder: finds the sources and translates each in memory; nothing is
  * written. A source that cannot be read or translated becomes a failed entry; the others go on.
  */
-#include "hipify/cuda/standalone.h"
+#include "hipify/hipify_int.h"
 
 #include "base/fs.h"
 #include "base/pool.h"

@@ -1,5 +1,5 @@
-/* The report of a run as bytes; see saved.h. */
-#include "hipify/report/saved.h"
+/* The report of a run as bytes; see hipify_int.h. */
+#include "hipify/hipify_int.h"
 
 #include "formats/le.h"
 

@@ -4,7 +4,7 @@
  * (utils/hipify/hipify_python.py, the same in all releases from 2.4 to 2.15), with replacements of
  * all occurrences where one would expect a position: that is what makes the odd cases equal.
  */
-#include "hipify/torch/text/launch.h"
+#include "hipify/torch/text/passes.h"
 
 #include <string.h>
 

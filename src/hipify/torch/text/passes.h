@@ -37,3 +37,11 @@ typedef struct err *torch_step_fn(
 
 torch_step_fn torch_step_names, torch_step_paths, torch_step_cmake, torch_step_math;
 torch_step_fn torch_step_includes, torch_step_runtime; /* directive.c */
+
+/* Kernel launches as processKernelLaunches() of PyTorch's hipify does them: doc/hipify.md, Launches.
+ * Linear where launches stand apart from each other and nowhere else in the text, which is nearly
+ * always so. Else each is searched for in the whole text, as the original does it: 4 GiB may be
+ * searched for one text, a thousand launches in 4 MiB. More is E_HIPIFY, and so is a text that
+ * launches without "(" would make larger than 128 MiB. *ret is text itself when nothing is done. */
+MUST_USE struct err *torch_launches(
+	struct arena *a, struct str text, struct torch_trace *trace, struct str *ret);

@@ -5,7 +5,6 @@
  */
 #include "hipify/torch/text/text.h"
 
-#include "hipify/torch/text/launch.h"
 #include "hipify/torch/text/passes.h"
 
 const struct str torch_breadcrumb =

@@ -3,7 +3,7 @@
  * Order: names by the tables; v2: path mappings; includes; CMakeLists.txt; kernel launches; math
  * functions; the runtime header in front. What each does exactly says doc/hipify.md. The text is
  * valid UTF-8 whose line ends are already "\n" (py_decode). Each pass is linear in its input, but
- * for odd launches (launch.h), and gives back the text it got when it changes nothing, so that an
+ * for odd launches (passes.h), and gives back the text it got when it changes nothing, so that an
  * unchanged file costs no copy.
  */
 #pragma once
