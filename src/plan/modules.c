@@ -193,16 +193,22 @@ static struct err *check_clash(struct arena *a, const struct project *p, const s
 	return NULL;
 }
 
+static struct plan_module *find_module(const struct plan *plan, struct str name)
+{
+	VEC_EACH (struct plan_module, m, &plan->modules)
+		if (str_eq(m->name, name))
+			return m;
+	return NULL;
+}
+
 /* One module for each PyInit_NAME: the source that defines it, and all that define none. */
 static struct err *own_modules(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->sources.n; i++) {
 		VEC_EACH (struct str, name, &facts[i].modules) {
-			struct plan_module *m = plan->modules.v, *end = m + plan->modules.n;
-			while (m < end && !str_eq(m->name, *name))
-				m++;
-			if (m < end)
+			struct plan_module *m = find_module(plan, *name);
+			if (m)
 				return err_hint(
 					project_error(p, S("sources"), E_MODULE,
 						"both '%.*s' and '%.*s' define the module '%.*s'",
