@@ -1,7 +1,8 @@
 /* The flow: its stages in order, one stopwatch for each, and the record behind them; see build.h */
+#include "build/build.h"
 #include "base/fs.h"
 #include "base/pool.h"
-#include "build/build_int.h"
+#include "make/make.h"
 
 #include <string.h>
 
@@ -16,36 +17,24 @@ struct str build_folder(struct arena *a, struct str project)
 	return fs_place(a, FS_CACHE, name);
 }
 
-/* MemAvailable of /proc/meminfo in bytes, 0 = unknown. */
-static uint64_t memory_available(void)
-{
-	ARENA(tmp);
-	struct str text, line, key, value;
-	uint64_t kib = 0;
-	struct err *e = fs_read(&tmp, S("/proc/meminfo"), 1 << 20, &text);
-	if (e) {
-		err_free(e);
-		return 0;
-	}
-	while (str_next(&text, '\n', &line)) {
-		str_cut(line, ':', &key, &value);
-		str_cut(str_trim(value), ' ', &value, &line);
-		if (str_eq(key, S("MemAvailable")) && str_u64(value, 10, &kib))
-			return kib * 1024;
-	}
-	return 0;
-}
-
 static unsigned choose_jobs(unsigned asked)
 {
 	if (asked)
 		return asked;
 	unsigned cpus = cpu_count();
-	uint64_t fit = memory_available() / MEMORY_PER_JOB;
+	uint64_t fit = machine_memory_free() / MEMORY_PER_JOB;
 	if (!fit)
 		fit = 1;
 	return fit < cpus ? (unsigned)fit : cpus;
 }
+
+/* A build in progress. */
+struct build {
+	struct arena *a;
+	const struct build_request *q;
+	struct build_result *ret;
+	struct make make;
+};
 
 static struct build begin(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
@@ -63,7 +52,70 @@ static struct build begin(struct arena *a, const struct build_request *q, struct
 			.began = q->began}};
 }
 
-/* ---- stages ---- */
+/* ---- the stage sdk: one that is there and can do what the plan asks for ---- */
+
+static struct err *open_or_install(struct build *b)
+{
+	const struct sdk_spec *spec = &b->q->plan->sdk;
+	struct err *e = sdk_open(b->a, spec, &b->ret->sdk);
+	if (!e || e->code != E_SDK || b->q->no_install)
+		return e; /* with a hint that names the command */
+	err_free(e);
+	return sdk_install(b->a, spec, &b->ret->sdk);
+}
+
+/* The version of the SDK's Python headers, when the build needs them. */
+static struct err *find_python(struct build *b)
+{
+	const struct plan *p = b->q->plan;
+	struct str dir = path_join(b->a, b->ret->sdk.root, S("usr/include"));
+	struct strs names = {0};
+	if (!p->needs_python || p->host.python_include.n)
+		return NULL;
+	if (b->ret->sdk.root.n)
+		TRY(fs_list(b->a, dir, &names));
+	VEC_EACH (struct str, n, &names) {
+		struct str header = str_fmt(b->a, "%.*s/%.*s/Python.h", STR(dir), STR(*n));
+		if (str_starts(*n, S("python3.")) && fs_exists(header))
+			b->make.sdk_python = str_sub(*n, 6, n->n);
+	}
+	if (b->make.sdk_python.n)
+		return NULL;
+	return err_hint(err_new(E_SDK, "neither this machine nor the SDK '%.*s' has Python.h",
+				STR(b->ret->sdk.name)),
+		"install python3-dev on this machine");
+}
+
+static struct err *check_targets(struct arena *a, const struct sdk *sdk, const struct strs *gpus)
+{
+	struct sdk_targets targets = {0}, all = {0};
+	struct strs good = {0};
+	TRY_CTX(sdk_probe(a, sdk, gpus, &targets), "cannot find out what '%.*s' compiles",
+		STR(sdk->name));
+	VEC_EACH (const struct sdk_target, bad, &targets.list) {
+		if (bad->compiles)
+			continue;
+		struct err *e = err_wrap(err_new(E_GFX, "%.*s", STR(str_trim(bad->why))),
+			"the SDK '%.*s' cannot compile for '%.*s'", STR(sdk->name), STR(bad->name));
+		err_free(sdk_probe(a, sdk, NULL, &all));
+		VEC_EACH (const struct sdk_target, t, &all.list)
+			if (t->compiles)
+				strs_add(a, &good, t->name);
+		if (!good.n)
+			return e;
+		return err_hint(e, "it can compile for: %.*s", STR(str_join(a, &good, S(" "))));
+	}
+	return NULL;
+}
+
+static struct err *open_sdk(struct build *b)
+{
+	TRY(open_or_install(b));
+	TRY(find_python(b));
+	return check_targets(b->a, &b->ret->sdk, &b->q->plan->gpus);
+}
+
+/* ---- the other stages ---- */
 
 static struct err *translate(struct build *b)
 {
@@ -76,6 +128,11 @@ static struct err *compile(struct build *b)
 	return make_compile(&b->make);
 }
 
+static struct err *package(struct build *b)
+{
+	return build_pack(&b->make, b->q->out, b->ret);
+}
+
 static struct err *verify(struct build *b)
 {
 	struct verify_options v = {.device_code = true, .jobs = b->ret->jobs};
@@ -85,10 +142,10 @@ static struct err *verify(struct build *b)
 	return NULL;
 }
 
-static struct err *(*const stages[STAGE_COUNT])(struct build *) = {[STAGE_SDK] = build_open_sdk,
+static struct err *(*const stages[STAGE_COUNT])(struct build *) = {[STAGE_SDK] = open_sdk,
 	[STAGE_HIPIFY] = translate,
 	[STAGE_COMPILE] = compile,
-	[STAGE_PACKAGE] = build_pack,
+	[STAGE_PACKAGE] = package,
 	[STAGE_VERIFY] = verify};
 
 static struct err *all_stages(struct build *b)

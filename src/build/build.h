@@ -69,6 +69,11 @@ MUST_USE struct err *build_run(
 void build_preview(struct arena *a, const struct build_request *q, struct build_result *ret);
 /* The build folder of a project (absolute path) when none is named. */
 struct str build_folder(struct arena *a, struct str project);
+
+/* ---- between the files of build/ ---- */
+struct make;
+/* The stage package: modules, loader and Python files become a wheel in the folder out. */
+MUST_USE struct err *build_pack(const struct make *m, struct str out, struct build_result *ret);
 /* The JSON of build.json: plan, SDK, stages, steps, wheel, findings and error; for a real build
  * also the machine's facts, device code and verdict. Format: doc/man/rocsmith-build.1.scd. */
 struct str build_record(struct arena *a, const struct build_request *q,

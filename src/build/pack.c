@@ -1,6 +1,7 @@
 /* Puts linked modules, the generated loader and pure-Python files into a wheel. */
 #include "base/fs.h"
-#include "build/build_int.h"
+#include "build/build.h"
+#include "make/make.h"
 #include "wheel/wheel.h"
 
 /* The loader of a plain shared library, a Python file. */
@@ -32,11 +33,11 @@ static struct str loader_text(struct arena *a, struct str lib)
 		STR(lib), STR(lib));
 }
 
-static void add_modules(struct build *b, struct wheel_spec *w, struct strs *elfs)
+static void add_modules(const struct make *make, struct wheel_spec *w, struct strs *elfs)
 {
-	struct arena *a = b->a;
-	VEC_EACH (const struct plan_module, m, &b->q->plan->modules) {
-		struct str path = make_module_path(&b->make, m);
+	struct arena *a = make->a;
+	VEC_EACH (const struct plan_module, m, &make->plan->modules) {
+		struct str path = make_module_path(make, m);
 		strs_add(a, elfs, path);
 		*VEC_PUSH(a, &w->files) =
 			(struct wheel_file){.name = m->file, .path = path, .executable = true};
@@ -78,10 +79,10 @@ static void add_licenses(struct arena *a, const struct plan *p, struct wheel_spe
 	}
 }
 
-struct err *build_pack(struct build *b)
+struct err *build_pack(const struct make *m, struct str out, struct build_result *ret)
 {
-	struct arena *a = b->a;
-	const struct plan *p = b->q->plan;
+	struct arena *a = m->a;
+	const struct plan *p = m->plan;
 	struct wheel_spec w = {.name = p->name,
 		.version = p->version,
 		.summary = p->summary,
@@ -90,26 +91,26 @@ struct err *build_pack(struct build *b)
 		.requires = p->requires,
 		.python = p->python_tag,
 		.abi = p->abi_tag,
-		.jobs = b->ret->jobs};
+		.jobs = m->jobs};
 	struct wheel_platform platform;
 	struct strs elfs = {0};
 	struct stat st;
 	TRY(wheel_epoch(&w.epoch));
 	if (!w.python.n) { /* "3.14" -> "cp314" */
 		struct str major, minor;
-		str_cut(b->make.sdk_python, '.', &major, &minor);
+		str_cut(m->sdk_python, '.', &major, &minor);
 		w.python = str_fmt(a, "cp%.*s%.*s", STR(major), STR(minor));
 		w.abi = w.python;
 	}
-	add_modules(b, &w, &elfs);
+	add_modules(m, &w, &elfs);
 	add_python(a, p, &w);
 	add_licenses(a, p, &w);
 	TRY(wheel_platform(a, &elfs, &platform));
 	w.platform = platform.tag;
-	b->ret->platform_why = platform.why;
-	TRY(fs_mkdirs(b->q->out));
-	TRY(wheel_build(a, &w, b->q->out, &b->ret->wheel));
-	TRY(fs_stat(b->ret->wheel, &st));
-	b->ret->wheel_size = (uint64_t)st.st_size;
+	ret->platform_why = platform.why;
+	TRY(fs_mkdirs(out));
+	TRY(wheel_build(a, &w, out, &ret->wheel));
+	TRY(fs_stat(ret->wheel, &st));
+	ret->wheel_size = (uint64_t)st.st_size;
 	return NULL;
 }

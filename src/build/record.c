@@ -31,12 +31,6 @@ struct document {
 	const struct verdicts *verify;
 };
 
-static const struct json_field version_fields[] = {
-	FIELD("name", struct sdk_component, name),
-	FIELD("version", struct sdk_component, version),
-	{.kind = FIELD_END},
-};
-
 static const struct json_field sdk_fields[] = {
 	FIELD("name", struct sdk, name),
 	FIELD("provider", struct sdk, provider),
@@ -44,7 +38,7 @@ static const struct json_field sdk_fields[] = {
 	FIELD("path", struct sdk, root),
 	FIELD("index_date", struct sdk, index_date),
 	FIELD("fingerprint", struct sdk, fingerprint),
-	FIELD_MAP("components", struct sdk, components, version_fields),
+	FIELD_MAP("components", struct sdk, components, sdk_component_fields),
 	{.kind = FIELD_END},
 };
 
@@ -98,12 +92,6 @@ static const struct json_field error_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static void write_plan(struct json *j, const void *document)
-{
-	ARENA(tmp);
-	json_raw(j, str_trim(plan_json(&tmp, ((const struct document *)document)->plan)));
-}
-
 static const struct json_field document_fields[] = {
 	FIELD_CONST("schema", "rocsmith.build/1"),
 	FIELD_CONST("rocsmith", ROCSMITH_VERSION),
@@ -113,7 +101,7 @@ static const struct json_field document_fields[] = {
 	FIELD("project", struct document, project),
 	FIELD_FROM(struct document, result, result_fields),
 	FIELD_POINTER("error", struct document, error, error_fields),
-	FIELD_WRITE("plan", write_plan),
+	FIELD_POINTER("plan", struct document, plan, plan_fields),
 	FIELD_POINTER("facts", struct document, facts, machine_fields),
 	FIELD_POINTER("inspect", struct document, inspect, devcode_fields),
 	FIELD_POINTER("verify", struct document, verify, verdicts_fields),

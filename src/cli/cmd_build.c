@@ -6,7 +6,7 @@
 
 struct build_args {
 	struct common common;
-	struct project_opts project;
+	struct plan_request project;
 	struct str out, dir;
 	bool keep_going, offline;
 };
@@ -99,7 +99,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		.began = mono_now()};
 	struct build_result r;
 	struct err *e = NULL;
-	TRY(project_plan(a, &o->project, &plan));
+	TRY(project_plan(a, &o->common, &o->project, &plan));
 	if (fs_writes_forbidden())
 		build_preview(a, &q, &r);
 	else

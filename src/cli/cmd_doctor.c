@@ -118,11 +118,8 @@ static void show_nodes(struct arena *a, const struct machine *m)
 
 static void show_findings(struct arena *a, const struct machine *m)
 {
-	static const enum style styles[] = {
-		[SEV_INFO] = STYLE_CYAN, [SEV_WARNING] = STYLE_YELLOW, [SEV_ERROR] = STYLE_RED};
 	VEC_EACH (struct finding, f, &m->findings) {
-		struct str severity = str_from(severity_name(f->severity));
-		out_fmt("\n%.*s: %.*s [%s]\n", STR(styled_out(a, styles[f->severity], severity)),
+		out_fmt("\n%.*s: %.*s [%s]\n", STR(styled_severity(a, f->severity)),
 			STR(f->message), f->id);
 		for (size_t i = 0; i < f->fix.n; i++)
 			out_fmt("    fix: %.*s\n", STR(f->fix.v[i]));

@@ -6,7 +6,7 @@
 static const struct opt hipify_opts[] = {
 	{OPT_VALUE("mode", OPT_ENUM, struct hipify_args, o.mode, "MODE",
 		 "which translation (default: by what DIR is)"),
-		.flags = OPT_FROM_ONE, .choices = hipify_modes},
+		.flags = OPT_FROM_ONE, .choices = hipify_modes + 1},
 	{OPT_VALUE("torch", OPT_PATH, struct hipify_args, o.torch, "PATH",
 		 "whose hipify: a checkout, a package or a wheel"),
 		.env = "ROCSMITH_TORCH"},
@@ -36,7 +36,7 @@ static const struct opt hipify_opts[] = {
 		"files that count as sources, too: .inl")},
 	{OPT_VALUE("launches", OPT_ENUM, struct hipify_args, o.launches, "HOW",
 		 "kernel launches: auto, rewrite or keep"),
-		.flags = OPT_FROM_ONE, .choices = hipify_launches},
+		.flags = OPT_FROM_ONE, .choices = hipify_launches + 1},
 	{OPT_FLAG("out-of-place-only", struct hipify_args, o.out_of_place_only,
 		"as build_amd.py has it")},
 	{OPT_VALUE("extra-include-dir", OPT_LIST, struct hipify_args, o.extra_include, "DIR",

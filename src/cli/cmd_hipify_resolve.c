@@ -22,7 +22,7 @@ static struct err *choose_mode(const struct hipify_args *h, struct hipify_option
 	hipify_choose_mode(o, &why);
 	if (!why)
 		why = h->o.mode ? "asked for" : "'hipify' of rocsmith.yaml";
-	say_verbose("mode %s: %s", hipify_modes[o->mode - 1], why);
+	say_verbose("mode %s: %s", hipify_modes[o->mode], why);
 	if (h->verify && !hipify_by_torch(o) && !h->o.torch.n)
 		return err_new(E_USAGE, "'--verify' means nothing in mode 'standalone'");
 	return hipify_options_check(&h->o, o->mode);
@@ -34,7 +34,7 @@ static struct err *check_mode(const struct hipify_options *o)
 		return NULL;
 	if (!fs_is_dir(o->dir))
 		return err_hint(err_new(E_USAGE, "mode '%s' takes a folder, and '%.*s' is a file",
-					hipify_modes[o->mode - 1], STR(o->dir)),
+					hipify_modes[o->mode], STR(o->dir)),
 			"give the project's folder, then its sources: DIR SOURCE");
 	if (o->mode == HIPIFY_TORCH && !hipify_is_checkout(o->dir) && !hipify_is_checkout(o->torch))
 		return err_hint(err_new(E_USAGE,

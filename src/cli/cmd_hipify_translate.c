@@ -129,7 +129,7 @@ static void print_json(struct hipify_job *job, const struct hipify_tree *t)
 {
 	const struct hipify_options *o = &job->o;
 	struct arena *a = job->a;
-	struct shown s = {.mode = hipify_modes[o->mode - 1],
+	struct shown s = {.mode = hipify_modes[o->mode],
 		.directory = o->dir,
 		.output = target(o),
 		.torch = hipify_by_torch(o) ? &t->torch : NULL,

@@ -211,19 +211,6 @@ static void print_served(struct arena *a, const struct devcode *d)
 		out_fmt("\nno target is served by all %zu files\n", d->files.n);
 }
 
-static void print_findings(struct arena *a, const struct findings *list)
-{
-	static const enum style styles[] = {
-		[SEV_INFO] = STYLE_DIM, [SEV_WARNING] = STYLE_YELLOW, [SEV_ERROR] = STYLE_RED};
-	if (list->n)
-		out_text(S("\n"));
-	VEC_EACH (struct finding, f, list) {
-		struct str word = str_from(severity_name(f->severity));
-		word = styled_out(a, styles[f->severity], word);
-		out_fmt("%.*s: %.*s: %.*s [%s]\n", STR(word), STR(f->path), STR(f->message), f->id);
-	}
-}
-
 static void print(struct arena *a, const struct inspect *o, const struct devcode *d, unsigned flags)
 {
 	bool each = d->files.n == 1 || o->objects || o->common.verbose;
@@ -239,7 +226,10 @@ static void print(struct arena *a, const struct inspect *o, const struct devcode
 		print_file(a, o, f, flags);
 	}
 	print_served(a, d);
-	print_findings(a, &d->findings);
+	if (d->findings.n)
+		out_text(S("\n"));
+	VEC_EACH (const struct finding, f, &d->findings)
+		out_finding(a, f, S(""));
 }
 
 static struct err *run(struct arena *a, void *args, int *ret_status)

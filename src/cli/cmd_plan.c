@@ -5,7 +5,7 @@
 
 struct plan_args {
 	struct common common;
-	struct project_opts project;
+	struct plan_request project;
 	struct str out;
 };
 
@@ -60,8 +60,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	(void)ret_status;
 	struct plan_args *o = args;
 	struct plan p;
-	TRY(project_plan(a, &o->project, &p));
-	struct str json = plan_json(a, &p);
+	TRY(project_plan(a, &o->common, &o->project, &p));
+	struct str json = json_document(a, 2, plan_fields, &p);
 	if (o->out.n && !fs_writes_forbidden())
 		TRY_CTX(fs_write(o->out, json, 0644), "cannot save the plan");
 	if (o->common.json)

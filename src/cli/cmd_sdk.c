@@ -2,9 +2,8 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "cli/opt.h"
-#include "cli/sdk_show.h"
-#include "formats/json_fields.h"
 #include "know/know.h"
+#include "sdk/sdk.h"
 #include "term/out.h"
 #include "term/table.h"
 
@@ -124,7 +123,7 @@ static struct err *run_info(struct arena *a, void *args, int *ret_status)
 	if (sdk.runner != SDK_NORUN)
 		TRY(sdk_probe(a, &sdk, o->gpus.n ? &o->gpus : NULL, &targets));
 	if (o->common.json)
-		show_sdk_json(a, &sdk, &targets, NULL);
+		out_text(sdk_json(a, &sdk, &targets, NULL));
 	else
 		info_text(a, &sdk, &targets);
 	return NULL;

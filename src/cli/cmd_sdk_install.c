@@ -1,8 +1,7 @@
 /* rocsmith sdk install: from a spec on the command line to a tree that compiles. */
 #include "base/vec.h"
 #include "cli/opt.h"
-#include "cli/sdk_show.h"
-#include "formats/json_fields.h"
+#include "sdk/sdk.h"
 #include "term/out.h"
 
 struct args {
@@ -93,7 +92,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		return preview(a, o, &spec);
 	TRY(sdk_install_report(a, &spec, &sdk, &done));
 	if (o->common.json) {
-		show_sdk_json(a, &sdk, NULL, &done);
+		out_text(sdk_json(a, &sdk, NULL, &done));
 		return NULL;
 	}
 	for (size_t i = 0; i < sdk.notes.n; i++)

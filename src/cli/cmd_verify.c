@@ -24,30 +24,13 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-static enum style style_of(enum severity s)
-{
-	static const enum style styles[] = {
-		[SEV_INFO] = STYLE_DIM, [SEV_WARNING] = STYLE_YELLOW, [SEV_ERROR] = STYLE_RED};
-	return styles[s];
-}
-
-static void print_finding(struct arena *a, const struct verdict *v, const struct finding *f)
-{
-	struct str name = str_from(severity_name(f->severity)), fix = S("");
-	if (f->fix.n)
-		fix = str_fmt(a, "; fix: %.*s", STR(str_join(a, &f->fix, S("; or: "))));
-	bool whole = str_eq(f->path, v->path);
-	out_fmt("%.*s: %.*s%s%.*s [%s]%.*s\n", STR(styled_out(a, style_of(f->severity), name)),
-		STR(whole ? S("") : f->path), whole ? "" : ": ", STR(f->message), f->id, STR(fix));
-}
-
 static void print_verdict(struct arena *a, const struct verdict *v)
 {
 	size_t count[] = {0, 0, 0};
 	VEC_EACH (const struct finding, f, &v->findings) {
 		count[f->severity]++;
 		if (f->severity != SEV_INFO || out_verbosity() >= 0)
-			print_finding(a, v, f);
+			out_finding(a, f, v->path);
 	}
 	struct str word = v->pass ? styled_out(a, STYLE_GREEN, S("pass"))
 				  : styled_out(a, STYLE_RED, S("fail"));

@@ -4,7 +4,7 @@
 
 struct why_args {
 	struct common common;
-	struct project_opts project;
+	struct plan_request project;
 	struct str subject;
 };
 
@@ -53,7 +53,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct why_args *o = args;
 	struct plan p;
 	o->project.any_gpu = true;
-	TRY(project_plan(a, &o->project, &p));
+	TRY(project_plan(a, &o->common, &o->project, &p));
 	struct answer answer = {.project = p.project};
 	VEC_EACH (const struct plan_reason, r, &p.reasons)
 		if (is_asked(r, o->subject))

@@ -36,7 +36,7 @@ struct parse {
 	size_t at; /* next word */
 	char *args;
 	const struct opt *pos; /* next positional, in the command's table */
-	VEC(const struct opt *) seen;
+	struct strs *given;    /* in struct common */
 };
 
 bool opt_is_positional(const struct opt *o)
@@ -195,7 +195,7 @@ static struct err *long_option(struct parse *p, struct str word)
 		o = find(p->c, str_sub(name, 3, name.n), 0);
 	if (!o || (!on && o->kind != OPT_BOOL))
 		return unknown_option(p, word);
-	*VEC_PUSH(p->a, &p->seen) = o;
+	strs_add(p->a, p->given, str_from(o->lname));
 	if (takes_value(o))
 		return value_of(p, o, value, has_value);
 	if (has_value)
@@ -210,7 +210,7 @@ static struct err *short_options(struct parse *p, struct str word)
 		const struct opt *o = find(p->c, S(""), word.p[i]);
 		if (!o)
 			return unknown_option(p, word);
-		*VEC_PUSH(p->a, &p->seen) = o;
+		strs_add(p->a, p->given, str_from(o->lname));
 		if (takes_value(o))
 			return value_of(p, o, str_sub(word, i + 1, word.n), i + 1 < word.n);
 		store_flag(p, o, true);
@@ -241,10 +241,9 @@ static struct err *positional(struct parse *p, struct str word)
 static struct err *from_environment(const struct parse *p, const struct opt *table)
 {
 	OPT_EACH (o, table) {
-		bool seen = !o->env || !applies(p->c, o);
-		for (size_t i = 0; i < p->seen.n && !seen; i++)
-			seen = p->seen.v[i] == o;
-		struct str value = seen ? S("") : str_from(getenv(o->env));
+		if (!o->env || !applies(p->c, o) || strs_has(p->given, str_from(o->lname)))
+			continue;
+		struct str value = str_from(getenv(o->env));
 		if (value.n && takes_value(o))
 			TRY_CTX(store(p, o, value), "wrong value of '%s' in the environment",
 				o->env);
@@ -272,8 +271,13 @@ static struct err *missing(const struct parse *p)
 
 struct err *opt_parse(struct arena *a, const struct command *c, const struct strs *argv, void *args)
 {
-	struct parse p = {
-		.a = a, .c = c, .argv = argv, .args = args, .pos = next_positional(c->opts)};
+	struct common *common = args;
+	struct parse p = {.a = a,
+		.c = c,
+		.argv = argv,
+		.args = args,
+		.given = &common->given,
+		.pos = next_positional(c->opts)};
 	bool literal = false; /* behind "--", or in words for another program */
 	while (p.at < argv->n) {
 		struct str word = argv->v[p.at++];
@@ -288,7 +292,7 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 	}
 	TRY(from_environment(&p, c->opts));
 	TRY(from_environment(&p, common_opts));
-	return ((struct common *)args)->help ? NULL : missing(&p);
+	return common->help ? NULL : missing(&p);
 }
 
 /* ---- which command ---- */

@@ -58,6 +58,7 @@ struct common {
 	bool help, json, dry_run, quiet;
 	unsigned verbose, color, jobs;
 	struct str trace;
+	struct strs given;                     /* names of the options that the command line has */
 	const struct command *const *commands; /* all there are; from main() */
 };
 

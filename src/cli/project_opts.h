@@ -4,18 +4,10 @@
 #include "cli/opt.h"
 #include "plan/plan.h"
 
-/* Members of each command's struct, behind struct common. */
-struct project_opts {
-	struct str target; /* project folder or PLAN.json */
-	struct strs gpus;
-	struct str sdk, mirror, python, config, sysroot;
-	bool any_gpu; /* set by the command: a plan without targets will do */
-};
-
-/* Rows of the option table of a struct T { struct common common; struct project_opts project; }. */
+/* Rows of the option table of a struct T { struct common common; struct plan_request project; }. */
 /* clang-format off */
 #define PROJECT_DIR(T)                                                                             \
-	{OPT_ARGUMENT("DIR", OPT_POS, T, project.target,                                           \
+	{OPT_ARGUMENT("DIR", OPT_POS, T, project.dir,                                              \
 		"project folder (default: this one) or a saved plan")}
 #define PROJECT_OPTS(T)                                                                            \
 	{OPT_VALUE("gpu", OPT_LIST, T, project.gpus, "GFX,...",                                    \
@@ -34,6 +26,8 @@ struct project_opts {
 		"find GPUs in a recorded machine")}
 /* clang-format on */
 
-/* Makes the plan, or reads a saved one when the target ends in .json. Options that a
- * saved plan has answered already are E_USAGE. */
-MUST_USE struct err *project_plan(struct arena *a, const struct project_opts *o, struct plan *ret);
+/* Makes the plan, or reads a saved one when the folder is a file that ends in .json. A flag that a
+ * saved plan has answered already is E_USAGE; variables of the environment are defaults, which the
+ * plan wins over. */
+MUST_USE struct err *project_plan(
+	struct arena *a, const struct common *common, struct plan_request *r, struct plan *ret);

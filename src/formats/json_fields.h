@@ -119,7 +119,6 @@ void json_f64(struct json *j, double d); /* at most 6 decimals; never NaN */
 void json_bool(struct json *j, bool b);
 void json_null(struct json *j);
 void json_strs(struct json *j, const struct strs *list);
-void json_raw(struct json *j, struct str text); /* a value that is JSON already */
 
 /* The object as a value. */
 void json_object(struct json *j, const struct json_field *fields, const void *object);

@@ -157,9 +157,3 @@ void json_strs(struct json *j, const struct strs *list)
 		json_str(j, list->v[i]);
 	json_close(j);
 }
-
-void json_raw(struct json *j, struct str text)
-{
-	before(j);
-	buf_add(j->out, text);
-}

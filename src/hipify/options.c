@@ -11,8 +11,8 @@
 enum { MAP_LIMIT = 64 << 20 };
 #define BUILD_AMD "tools/amd_build/build_amd.py"
 
-const char *const hipify_modes[] = {"standalone", "torch", "extension", NULL};
-const char *const hipify_launches[] = {"auto", "rewrite", "keep", NULL};
+const char *const hipify_modes[] = {"", "standalone", "torch", "extension", NULL};
+const char *const hipify_launches[] = {"", "auto", "rewrite", "keep", NULL};
 const char *const hipify_engines[] = {"rocsmith", "torch", NULL};
 
 /* ---- the table ---- */
@@ -25,7 +25,7 @@ enum {
 	IN_ALL = IN_STANDALONE | BY_TORCH,
 };
 
-/* A word is an enum whose values count from one in the list of words. */
+/* A word is an enum, its value the place in the list of words; 0 = not said. */
 enum kind { TEXT, LIST, WORD, FLAG };
 
 struct setting {
@@ -88,7 +88,7 @@ struct err *hipify_options_check(const struct hipify_options *said, enum hipify_
 			continue;
 		bool option = s->option[0] != 'S';
 		return err_new(E_USAGE, "%s%s%s means nothing in mode '%s'", option ? "'--" : "",
-			s->option, option ? "'" : "", hipify_modes[mode - 1]);
+			s->option, option ? "'" : "", hipify_modes[mode]);
 	}
 	return NULL;
 }
@@ -110,9 +110,9 @@ static struct err *read_word(struct arena *a, const struct node *section, const 
 	struct strs names = {0};
 	if (!n || n->kind == NODE_NULL)
 		return NULL;
-	for (unsigned i = 0; s->words[i]; i++) {
+	for (unsigned i = 1; s->words[i]; i++) {
 		if (str_eq(n->text, str_from(s->words[i]))) {
-			*(unsigned *)(void *)((char *)o + s->off) = i + 1;
+			*(unsigned *)(void *)((char *)o + s->off) = i;
 			return NULL;
 		}
 		strs_add(a, &names, str_from(s->words[i]));

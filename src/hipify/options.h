@@ -15,7 +15,7 @@ enum hipify_mode { HIPIFY_STANDALONE = 1, HIPIFY_TORCH, HIPIFY_EXTENSION };
 enum hipify_launches { LAUNCHES_AUTO = 1, LAUNCHES_REWRITE, LAUNCHES_KEEP };
 enum hipify_engine { ENGINE_ROCSMITH, ENGINE_TORCH };
 
-/* The words for them; NULL-terminated. That of mode m is hipify_modes[m - 1]. */
+/* The words for them, by their values (0: ""); NULL-terminated. */
 extern const char *const hipify_modes[], *const hipify_launches[], *const hipify_engines[];
 
 struct hipify_options {

@@ -1,5 +1,5 @@
-/* What ROCm consists of: components, packages, headers, sonames, link names; data/rocm.yaml
- * compiled in.
+/* What ROCm consists of (components, packages, headers, sonames, link names) and what messages of
+ * other programs mean: data/rocm.yaml and data/messages.yaml, compiled in.
  *
  * A component is a word of --components: a library ("hiprand") or a set of others ("math").
  * Everything here is constant, and looked up in tables of a few dozen rows. Lists end in NULL and
@@ -54,3 +54,18 @@ extern const size_t know_other_count;
 
 /* By the name that a file needs ("libhiprand.so.1"); NULL when nobody is known to bring it. */
 const struct know_other *know_soname(struct str name);
+
+/* ---- messages: a rule is a text to look for in one line, so that a log can be read line by line ---- */
+struct know_rule { /* data/messages.yaml tells what each column means */
+	const char *tool, *text, *about, *hint;
+	enum errcode code;
+};
+extern const struct know_rule know_rule_table[];
+extern const size_t know_rule_count;
+
+/* Is the line a message of this rule? ret_part is what its '*' stands for, "" without one. */
+bool know_rule_fits(const struct know_rule *rule, struct str line, struct str *ret_part);
+/* The first rule of the tool's, in the order of the data, that a line of the text fits; or NULL. */
+const struct know_rule *know_match(const char *tool, struct str text, struct str *ret_part);
+/* The rule's hint with the part in its place. */
+struct str know_hint(struct arena *a, const struct know_rule *rule, struct str part);

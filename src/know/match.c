@@ -1,5 +1,5 @@
 /* Looking for the rules of data/messages.yaml; see match.h. */
-#include "know/match.h"
+#include "know/know.h"
 
 bool know_rule_fits(const struct know_rule *rule, struct str line, struct str *ret_part)
 {

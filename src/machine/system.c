@@ -94,6 +94,15 @@ static uint64_t kib(struct str text, struct str key)
 	return n > UINT64_MAX / 1024 ? UINT64_MAX : n * 1024;
 }
 
+uint64_t machine_memory_free(void)
+{
+	ARENA(tmp);
+	struct root here = {.a = &tmp};
+	struct str memory;
+	root_read(&here, S("proc/meminfo"), NULL, &memory);
+	return kib(memory, S("MemAvailable"));
+}
+
 void gather_system(struct root *r, struct machine *m)
 {
 	struct str release, memory;

@@ -5,7 +5,6 @@
  */
 #include "base/fs.h"
 #include "know/know.h"
-#include "know/match.h"
 #include "make/make.h"
 
 enum { MAX_SOURCE = 64 << 20, MAX_NOTES = 12, MAX_ERRORS = 20 };

@@ -219,7 +219,7 @@ static struct err *choose_translation(struct arena *a, const struct project *p, 
 					"mode 'extension' needs to know whose hipify"),
 			"add torch: PATH, a checkout, an installed torch, or a wheel of one");
 	if (plan->hipify.mode)
-		plan_explain(a, plan, "hipify", str_from(hipify_modes[plan->hipify.mode - 1]),
+		plan_explain(a, plan, "hipify", str_from(hipify_modes[plan->hipify.mode]),
 			"'hipify' of %s", file_name(p));
 	return NULL;
 }

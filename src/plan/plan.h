@@ -37,8 +37,6 @@ struct plan_reason {
 	struct str subject, choice, why; /* "host libc", "glibc 2.36 of this machine", "..." */
 };
 
-extern const struct json_field plan_reason_fields[];
-
 struct plan {
 	struct str project; /* absolute folder */
 	struct str name, version, summary, license;
@@ -80,7 +78,8 @@ MUST_USE struct err *plan_make(struct arena *a, const struct plan_request *r, st
 /* Reads a saved plan, strictly: unknown keys, another schema, a project or source that is gone, or
  * a machine whose Python or C library changed are errors. */
 MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan *ret);
-struct str plan_json(struct arena *a, const struct plan *p);
+/* Its JSON form: json_document(a, 2, plan_fields, plan). */
+extern const struct json_field plan_fields[], plan_reason_fields[];
 /* The section `hipify` of DIR/rocsmith.yaml alone; all empty when there is none. The rest of the
  * file is checked as well. */
 MUST_USE struct err *plan_hipify_read(struct arena *a, struct str dir, struct hipify_options *ret);

@@ -11,8 +11,6 @@
 
 static const char *const languages[] = {
 	[PLAN_HIP] = "hip", [PLAN_CXX] = "c++", [PLAN_C] = "c", NULL};
-static const char *const modes[] = {"", "standalone", "torch", "extension", NULL};
-static const char *const launches[] = {"", "auto", "rewrite", "keep", NULL};
 
 /* clang-format off */
 static const struct json_field project_fields[] = {
@@ -47,7 +45,7 @@ static const struct json_field sdk_fields[] = {
 /* Words are read by read_word(), which says what is wrong with them. */
 static const struct json_field hipify_fields[] = {
 	{.key = "mode", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.mode),
-		.words = modes, .written = true},
+		.words = hipify_modes, .written = true},
 	FIELD("torch", struct plan, hipify.torch),
 	FIELD("sources", struct plan, hipify.sources),
 	FIELD("include_dirs", struct plan, hipify.include_dirs),
@@ -57,7 +55,7 @@ static const struct json_field hipify_fields[] = {
 	FIELD("map", struct plan, hipify.map),
 	FIELD("map_text", struct plan, hipify.map_text),
 	{.key = "launches", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.launches),
-		.words = launches, .written = true},
+		.words = hipify_launches, .written = true},
 	FIELD("rocm", struct plan, hipify.rocm),
 	{.kind = FIELD_END},
 };
@@ -101,7 +99,7 @@ const struct json_field plan_reason_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field plan_fields[] = {
+const struct json_field plan_fields[] = {
 	FIELD_CONST("schema", PLAN_SCHEMA),
 	FIELD_PART("project", project_fields),
 	FIELD("gpus", struct plan, gpus),
@@ -123,11 +121,6 @@ static const struct json_field plan_fields[] = {
 	{.kind = FIELD_END},
 };
 /* clang-format on */
-
-struct str plan_json(struct arena *a, const struct plan *p)
-{
-	return json_document(a, 2, plan_fields, p);
-}
 
 /* ---- reading ---- */
 
@@ -175,12 +168,12 @@ static struct err *read_word(
 static struct err *read_hipify(const struct node *map, struct str path, struct hipify_options *o)
 {
 	unsigned mode, launch;
-	TRY(read_word(map, "mode", modes, &mode));
-	TRY(read_word(map, "launches", launches, &launch));
-	if (!modes[mode])
+	TRY(read_word(map, "mode", hipify_modes, &mode));
+	TRY(read_word(map, "launches", hipify_launches, &launch));
+	if (!hipify_modes[mode])
 		return wrong(path, "'hipify: mode' does not take '%.*s'",
 			STR(node_text(map, S("mode"), S(""))));
-	if (!launches[launch])
+	if (!hipify_launches[launch])
 		return wrong(path, "'hipify: launches' does not take '%.*s'",
 			STR(node_text(map, S("launches"), S(""))));
 	o->mode = (enum hipify_mode)mode;

@@ -12,7 +12,6 @@
 #include "base/hash.h"
 #include "base/progress.h"
 #include "know/know.h"
-#include "know/match.h"
 #include "sdk/apt.h"
 
 static const char updated[] = "updated"; /* see apt_has_lists() */

@@ -159,3 +159,8 @@ MUST_USE struct err *sdk_probe(struct arena *a, const struct sdk *sdk, const str
 /* Compares the tree with its manifest: missing, changed or torn files. What is wrong is remembered,
  * so that the next sdk_install() repairs it. */
 MUST_USE struct err *sdk_check(struct arena *a, struct str name, struct findings *ret);
+/* The document of `sdk info` and `sdk install`; targets and done may be NULL. */
+struct str sdk_json(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets,
+	const struct sdk_done *done);
+/* A map of versions by name: FIELD_MAP("versions", struct sdk, components, sdk_component_fields). */
+extern const struct json_field sdk_component_fields[];

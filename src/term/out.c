@@ -82,6 +82,13 @@ struct str styled_err(struct arena *a, enum style style, struct str s)
 	return styled(a, color_err, style, s);
 }
 
+struct str styled_severity(struct arena *a, enum severity severity)
+{
+	static const enum style styles[] = {
+		[SEV_INFO] = STYLE_DIM, [SEV_WARNING] = STYLE_YELLOW, [SEV_ERROR] = STYLE_RED};
+	return styled_out(a, styles[severity], str_from(severity_name(severity)));
+}
+
 void out_transient(struct str line)
 {
 	pthread_mutex_lock(&line_lock);
@@ -106,6 +113,14 @@ void out_fmt(const char *fmt, ...)
 	ARENA(tmp);
 	out_text(str_vfmt(&tmp, fmt, ap));
 	va_end(ap);
+}
+
+void out_finding(struct arena *a, const struct finding *f, struct str of)
+{
+	bool whole = str_eq(f->path, of);
+	out_fmt("%.*s: %.*s%s%.*s [%s]%s%.*s\n", STR(styled_severity(a, f->severity)),
+		STR(whole ? S("") : f->path), whole ? "" : ": ", STR(f->message), f->id,
+		f->fix.n ? "; fix: " : "", STR(str_join(a, &f->fix, S("; or: "))));
 }
 
 struct err *out_finish(void)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "formats/finding.h"
 
 enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YELLOW, STYLE_CYAN };
@@ -29,6 +30,9 @@ void say_error(const struct err *e); /* the whole chain: cause, hints, location 
 /* s in a style for stdout / stderr, as that stream allows. */
 struct str styled_out(struct arena *a, enum style style, struct str s);
 struct str styled_err(struct arena *a, enum style style, struct str s);
+struct str styled_severity(struct arena *a, enum severity severity); /* its name, for stdout */
+/* "error: PATH: MESSAGE [ID]; fix: FIX; or: FIX", to stdout; without the path where it is `of`. */
+void out_finding(struct arena *a, const struct finding *f, struct str of);
 /* Flushes stdout: E_IO when writing failed (full disk, closed pipe). */
 MUST_USE struct err *out_finish(void);
 struct str human_bytes(struct arena *a, uint64_t n); /* "1.3 GB" (decimal units) */

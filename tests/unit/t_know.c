@@ -1,6 +1,5 @@
 /* What the words of --components mean, and which packages, headers and libraries are ROCm's. */
 #include "know/know.h"
-#include "know/match.h"
 #include "test.h"
 
 static struct strs packages_of(struct arena *a, const char *component, bool *alone)

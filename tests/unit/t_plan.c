@@ -308,7 +308,7 @@ static struct str saved(struct fixture *f)
 	put(f, "k.h", "");
 	put(f, "b.cpp", "");
 	assert_ok(make(f));
-	return plan_json(&f->a, &f->p);
+	return json_document(&f->a, 2, plan_fields, &f->p);
 }
 
 static struct err *read_back(struct fixture *f, struct str json, struct plan *ret)
@@ -324,7 +324,7 @@ static void a_saved_plan_reads_back_the_same(void **state)
 	struct str json = saved(f);
 	struct plan back;
 	assert_ok(read_back(f, json, &back));
-	assert_str(plan_json(&f->a, &back), str_z(&f->a, json));
+	assert_str(json_document(&f->a, 2, plan_fields, &back), str_z(&f->a, json));
 	assert_int_equal(back.modules.v[0].sources.n, 2);
 	assert_int_equal(back.sources.v[1].lang, PLAN_CXX);
 }

@@ -1,8 +1,5 @@
-/* The JSON form of an SDK; see sdk_show.h and rocsmith-sdk(1). */
-#include "cli/sdk_show.h"
-
-#include "formats/json_fields.h"
-#include "term/out.h"
+/* The JSON form of an SDK; see rocsmith-sdk(1). */
+#include "sdk/sdk.h"
 
 struct shown {
 	const struct sdk *sdk;
@@ -19,7 +16,7 @@ static const char *const runners[] = {
 	NULL,
 };
 
-static const struct json_field version_fields[] = {
+const struct json_field sdk_component_fields[] = {
 	FIELD("name", struct sdk_component, name),
 	FIELD("version", struct sdk_component, version),
 	{.kind = FIELD_END},
@@ -46,7 +43,7 @@ static const struct json_field sdk_fields[] = {
 	FIELD("bytes", struct sdk, bytes),
 	FIELD("fingerprint", struct sdk, fingerprint),
 	FIELD_ENUM("runs_by", struct sdk, runner, runners),
-	FIELD_MAP("versions", struct sdk, components, version_fields),
+	FIELD_MAP("versions", struct sdk, components, sdk_component_fields),
 	FIELD_PART("paths", path_fields),
 	FIELD("clang_flags", struct sdk, clang_flags),
 	{.kind = FIELD_END},
@@ -80,9 +77,9 @@ static const struct json_field shown_fields[] = {
 	{.kind = FIELD_END},
 };
 
-void show_sdk_json(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets,
+struct str sdk_json(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets,
 	const struct sdk_done *done)
 {
 	struct shown s = {.sdk = sdk, .targets = targets, .done = done};
-	out_text(json_document(a, 2, shown_fields, &s));
+	return json_document(a, 2, shown_fields, &s);
 }
