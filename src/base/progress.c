@@ -38,8 +38,6 @@ void progress_note(struct str verb, const char *fmt, ...)
 	if (!sink)
 		return;
 	ARENA(tmp);
-	va_list ap;
-	va_start(ap, fmt);
-	sink->note(verb, str_vfmt(&tmp, fmt, ap));
-	va_end(ap);
+	FORMAT(text, &tmp, fmt);
+	sink->note(verb, text);
 }

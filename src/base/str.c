@@ -178,11 +178,8 @@ struct str str_vfmt(struct arena *a, const char *fmt, va_list ap)
 
 struct str str_fmt(struct arena *a, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	struct str s = str_vfmt(a, fmt, ap);
-	va_end(ap);
-	return s;
+	FORMAT(text, a, fmt);
+	return text;
 }
 
 struct str str_lower(struct arena *a, struct str s)
@@ -238,6 +235,14 @@ bool strs_has(const struct strs *list, struct str s)
 		if (str_eq(list->v[i], s))
 			return true;
 	return false;
+}
+
+bool strs_put(struct arena *a, struct strs *list, struct str s)
+{
+	if (strs_has(list, s))
+		return false;
+	strs_add(a, list, s);
+	return true;
 }
 
 bool str_is_one_of(struct str s, const char *const *words)

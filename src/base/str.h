@@ -73,12 +73,19 @@ struct str str_dup(struct arena *a, struct str s);
 char *str_z(struct arena *a, struct str s);
 struct str str_fmt(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 struct str str_vfmt(struct arena *a, const char *fmt, va_list ap) PRINTF(2, 0);
+/* In a function (..., fmt, ...): declares the text that printf would make of fmt and the rest. */
+#define FORMAT(text, arena, fmt)                                                                   \
+	va_list text##_args;                                                                       \
+	va_start(text##_args, fmt);                                                                \
+	struct str text = str_vfmt((arena), fmt, text##_args);                                     \
+	va_end(text##_args)
 struct str str_lower(struct arena *a, struct str s);
 struct str str_join(struct arena *a, const struct strs *list, struct str sep);
 /* "a,b,,c" -> a b c: pieces are trimmed views, empty ones are dropped. */
 struct strs str_split(struct arena *a, struct str s, char sep);
 void strs_add(struct arena *a, struct strs *list, struct str s);
 void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
+bool strs_put(struct arena *a, struct strs *list, struct str s); /* unless it has s; true: new */
 bool strs_has(const struct strs *list, struct str s);
 bool str_is_one_of(struct str s, const char *const *words); /* NULL-terminated */
 void strs_sort(struct strs *list);

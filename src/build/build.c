@@ -61,7 +61,7 @@ static struct err *open_or_install(struct build *b)
 	if (!e || e->code != E_SDK || b->q->no_install)
 		return e; /* with a hint that names the command */
 	err_free(e);
-	return sdk_install(b->a, spec, &b->ret->sdk);
+	return sdk_install(b->a, spec, &b->ret->sdk, NULL);
 }
 
 /* The version of the SDK's Python headers, when the build needs them. */

@@ -146,10 +146,8 @@ static struct err *record(const struct doctor_args *d)
 {
 	unsigned files;
 	TRY(machine_record(d->sysroot, d->record, &files));
-	if (d->common.dry_run)
-		say_status(S("Would record"), "%u files into '%.*s'", files, STR(d->record));
-	else
-		say_status(S("Recorded"), "%u files into '%.*s'", files, STR(d->record));
+	say_status(d->common.dry_run ? S("Would record") : S("Recorded"), "%u files into '%.*s'",
+		files, STR(d->record));
 	return NULL;
 }
 

@@ -136,8 +136,7 @@ static struct str encodings_text(struct arena *a, const struct devcode_file *f)
 	struct strs names = {0};
 	VEC_EACH (struct code_object, o, &f->objects) {
 		struct str name = str_from(devcode_encoding_name(o->encoding));
-		if (!strs_has(&names, name))
-			strs_add(a, &names, name);
+		strs_put(a, &names, name);
 	}
 	return str_join(a, &names, S(", "));
 }

@@ -68,10 +68,9 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		out_text(json);
 	else
 		print_plan(a, &p);
-	if (o->out.n && fs_writes_forbidden())
-		say_status(S("Would save"), "%.*s", STR(o->out));
-	else if (o->out.n)
-		say_status(S("Saved"), "%.*s", STR(o->out));
+	if (o->out.n)
+		say_status(
+			fs_writes_forbidden() ? S("Would save") : S("Saved"), "%.*s", STR(o->out));
 	return NULL;
 }
 

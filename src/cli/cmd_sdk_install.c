@@ -90,7 +90,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	(void)ret_status;
 	if (o->common.dry_run)
 		return preview(a, o, &spec);
-	TRY(sdk_install_report(a, &spec, &sdk, &done));
+	TRY(sdk_install(a, &spec, &sdk, &done));
 	if (o->common.json) {
 		out_text(sdk_json(a, &sdk, NULL, &done));
 		return NULL;

@@ -153,8 +153,7 @@ static struct err *completion_run(struct arena *a, void *user, int *ret_status)
 	(void)ret_status;
 	for (const struct command *const *c = s.commands; *c; c++) {
 		struct str name = str_from((*c)->name), word = str_sub(name, 0, str_chr(name, ' '));
-		if (!strs_has(&s.firsts, word))
-			strs_add(a, &s.firsts, word);
+		strs_put(a, &s.firsts, word);
 	}
 	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
 		if (str_eq(args->shell, str_from(shells[i].name))) {

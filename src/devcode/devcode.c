@@ -104,16 +104,11 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 	return devcode_scan_src(m->a, &src, member_path(&tmp, m, z), m->flags, m->out);
 }
 
-static void zip_closep(struct zip *z)
-{
-	zip_close(z);
-}
-
 static struct err *scan_wheel(struct many *m, struct str path)
 {
 	ARENA(tmp);
 	struct findings ignored = {0}; /* whether the wheel is sound is for verify to say */
-	CLEANUP(zip_closep) struct zip z = {.fd = -1};
+	CLEANUP(zip_close) struct zip z = {.fd = -1};
 	TRY(zip_open(&tmp, path, &ignored, &z));
 	m->zip = &z;
 	VEC_EACH (struct zip_member, x, &z.members) {
@@ -198,8 +193,8 @@ void devcode_finish(struct arena *a, struct devcode *d)
 	VEC_EACH (struct devcode_file, f, &d->files) {
 		VEC_EACH (struct code_object, o, &f->objects) {
 			struct str name = processor(o->target);
-			if (name.n && !strs_has(&names, name))
-				strs_add(&tmp, &names, name);
+			if (name.n)
+				strs_put(&tmp, &names, name);
 		}
 	}
 	d->served = (struct strs){0};

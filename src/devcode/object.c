@@ -210,11 +210,8 @@ void object_compare(struct scan *s, size_t first)
 
 void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	struct finding *f = finding_add(s->a, &s->out->findings, id, severity, s->file->path);
-	f->message = str_vfmt(s->a, fmt, ap);
-	va_end(ap);
+	FORMAT(text, s->a, fmt);
+	finding_add(s->a, &s->out->findings, id, severity, s->file->path)->message = text;
 }
 
 void scan_damage(struct scan *s, const char *id, struct err *e)

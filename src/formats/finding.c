@@ -1,8 +1,6 @@
 /* Findings; see finding.h. */
 #include "formats/finding.h"
 
-#include <stdarg.h>
-
 struct finding *finding_add(struct arena *a, struct findings *list, const char *id,
 	enum severity severity, struct str path)
 {
@@ -15,18 +13,14 @@ struct finding *finding_add(struct arena *a, struct findings *list, const char *
 
 void finding_say(struct arena *a, struct finding *f, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	f->message = str_vfmt(a, fmt, ap);
-	va_end(ap);
+	FORMAT(text, a, fmt);
+	f->message = text;
 }
 
 void finding_fix(struct arena *a, struct finding *f, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	strs_add(a, &f->fix, str_vfmt(a, fmt, ap));
-	va_end(ap);
+	FORMAT(text, a, fmt);
+	strs_add(a, &f->fix, text);
 }
 
 enum severity findings_worst(const struct findings *list)

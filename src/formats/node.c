@@ -69,10 +69,7 @@ double node_number(const struct node *map, struct str key, double fallback)
 struct err *node_error(const struct node *n, enum errcode code, const char *fmt, ...)
 {
 	ARENA(tmp);
-	va_list ap;
-	va_start(ap, fmt);
-	struct str text = str_vfmt(&tmp, fmt, ap);
-	va_end(ap);
+	FORMAT(text, &tmp, fmt);
 	return err_at(err_new(code, "%.*s", STR(text)), n->at);
 }
 

@@ -44,11 +44,8 @@ static void say(struct reader *r, const char *id, enum severity severity, struct
 		r->suppressed++;
 		return;
 	}
-	va_list ap;
-	va_start(ap, fmt);
-	struct finding *f = finding_add(r->a, r->list, id, severity, str_dup(r->a, member));
-	f->message = str_vfmt(r->a, fmt, ap);
-	va_end(ap);
+	FORMAT(text, r->a, fmt);
+	finding_add(r->a, r->list, id, severity, member)->message = text;
 }
 
 static struct err *get(struct reader *r, void *p, size_t n, uint64_t at)

@@ -1,5 +1,5 @@
-/* Runs a graph of steps on a pool of threads; see graph.h. One mutex guards the counters. */
-#include "jobs/graph.h"
+/* Runs a graph of steps on a pool of threads; see job.h. One mutex guards the counters. */
+#include "jobs/job.h"
 
 #include <pthread.h>
 

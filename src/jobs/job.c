@@ -4,7 +4,6 @@
 
 #include "base/fs.h"
 #include "base/progress.h"
-#include "jobs/stamp.h"
 
 enum { MAX_DEPFILE = 64 << 20, KEY_FORMAT = 1 };
 

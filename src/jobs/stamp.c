@@ -1,5 +1,5 @@
-/* Stamps of build steps; see stamp.h. Text, one file a line: "in SIZE MTIME SHA256 PATH". */
-#include "jobs/stamp.h"
+/* Stamps of build steps; see job.h. Text, one file a line: "in SIZE MTIME SHA256 PATH". */
+#include "jobs/job.h"
 
 #include <inttypes.h>
 #include <pthread.h>

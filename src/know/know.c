@@ -60,8 +60,8 @@ struct strs know_headers(struct arena *a, const struct strs *paths)
 	struct strs out = {0};
 	for (size_t i = 0; i < paths->n; i++) {
 		const struct know_library *l = know_header(paths->v[i]);
-		if (l && !strs_has(&out, str_from(l->name)))
-			strs_add(a, &out, str_from(l->name));
+		if (l)
+			strs_put(a, &out, str_from(l->name));
 	}
 	strs_sort(&out);
 	return out;

@@ -17,10 +17,8 @@ static struct finding *finding_new(struct check *c, const char *id, enum severit
 	struct str path, const char *fmt, ...)
 {
 	struct finding *f = finding_add(c->a, &c->m->findings, id, severity, path);
-	va_list ap;
-	va_start(ap, fmt);
-	f->message = str_vfmt(c->a, fmt, ap);
-	va_end(ap);
+	FORMAT(text, c->a, fmt);
+	f->message = text;
 	return f;
 }
 

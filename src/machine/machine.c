@@ -31,8 +31,8 @@ struct err *machine_native(struct arena *a, const struct machine *m, struct strs
 {
 	*ret = (struct strs){0};
 	VEC_EACH (struct machine_gpu, g, &m->gpus)
-		if (g->target.n && !strs_has(ret, g->target))
-			strs_add(a, ret, g->target);
+		if (g->target.n)
+			strs_put(a, ret, g->target);
 	if (ret->n)
 		return NULL;
 	struct err *e = err_new(E_NO_GPU, "'native' finds no AMD GPU in this machine");

@@ -9,8 +9,7 @@ static void ask_standalone(struct make *m, struct hipify_options *o)
 	VEC_EACH (const struct plan_source, s, &m->plan->sources)
 		strs_add(m->a, &o->only, s->path);
 	VEC_EACH (const struct str, h, &m->plan->headers)
-		if (!strs_has(&o->only, *h))
-			strs_add(m->a, &o->only, *h);
+		strs_put(m->a, &o->only, *h);
 }
 
 static void ask_extension(struct make *m, struct hipify_options *o)

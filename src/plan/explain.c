@@ -4,10 +4,7 @@
 void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
 	const char *why, ...)
 {
-	va_list ap;
-	va_start(ap, why);
-	struct str text = str_vfmt(a, why, ap);
-	va_end(ap);
+	FORMAT(text, a, why);
 	struct plan_reason r = {.subject = str_dup(a, str_from(subject)),
 		.choice = str_dup(a, choice),
 		.why = text};

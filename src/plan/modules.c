@@ -31,10 +31,7 @@ static bool is_packed(struct str path)
 {
 	static const char *const skip[] = {".cu", ".cuh", ".hip", ".c", ".cc", ".cpp", ".cxx", ".h",
 		".hpp", ".hh", ".pyc", ".pyo", ".so", ".o", NULL};
-	for (size_t i = 0; skip[i]; i++)
-		if (str_eq(path_ext(path), str_from(skip[i])))
-			return false;
-	return !str_starts(path_base(path), S("."));
+	return !str_is_one_of(path_ext(path), skip) && !str_starts(path_base(path), S("."));
 }
 
 /* The files that match. One that is named outright is packed whatever it is. */
@@ -48,8 +45,7 @@ static struct err *add_files(
 		if (glob_is_pattern(pattern) && !is_packed(*h))
 			continue;
 		++*ret_found;
-		if (!strs_has(&plan->python_files, *h))
-			strs_add(a, &plan->python_files, *h);
+		strs_put(a, &plan->python_files, *h);
 	}
 	if (plan->python_files.n <= MAX_FILES)
 		return NULL;

@@ -9,8 +9,7 @@ enum { MAX_SOURCE = 64 << 20 };
 static void add_all(struct arena *a, struct strs *list, const struct strs *more)
 {
 	VEC_EACH (const struct str, s, more)
-		if (!strs_has(list, *s))
-			strs_add(a, list, *s);
+		strs_put(a, list, *s);
 }
 
 static struct err *headers_of(
@@ -39,20 +38,18 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 	add_all(a, &headers, &p->external);
 	struct strs components = know_headers(a, &headers), found = {0};
 	VEC_EACH (struct str, c, &components) {
-		if (!strs_has(&p->sdk.components, *c)) {
-			strs_add(a, &p->sdk.components, *c);
+		if (strs_put(a, &p->sdk.components, *c))
 			strs_add(a, &found, *c);
-		}
 		/* Linked as needed: a header may be used for its device functions alone. */
 		struct str lib = str_from(know_component(*c)->link);
-		if (lib.n && !strs_has(&p->libraries, lib))
-			strs_add(a, &p->libraries, lib);
+		if (lib.n)
+			strs_put(a, &p->libraries, lib);
 	}
 	/* A library named in the description comes from the component of its name. */
 	VEC_EACH (struct str, lib, &p->libraries) {
 		const struct know_library *l = know_component(*lib);
-		if (l && l->link && !strs_has(&p->sdk.components, *lib))
-			strs_add(a, &p->sdk.components, *lib);
+		if (l && l->link)
+			strs_put(a, &p->sdk.components, *lib);
 	}
 	struct str all = str_join(a, &p->sdk.components, S(", "));
 	if (found.n)

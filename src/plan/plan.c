@@ -77,8 +77,7 @@ static struct err *expand_native(struct arena *a, struct str sysroot, struct str
 			continue;
 		}
 		VEC_EACH (struct str, gpu, &here)
-			if (!strs_has(&out, *gpu))
-				strs_add(a, &out, *gpu);
+			strs_put(a, &out, *gpu);
 	}
 	*words = out;
 	return NULL;
@@ -143,8 +142,7 @@ static struct err *choose_sdk(
 	sdk->mirror = r->mirror;
 	strs_add(a, &sdk->components, S("compiler"));
 	VEC_EACH (struct str, c, &p->components)
-		if (!strs_has(&sdk->components, *c))
-			strs_add(a, &sdk->components, *c);
+		strs_put(a, &sdk->components, *c);
 	if (sdk->prefix.n)
 		sdk->prefix = path_abs(a, sdk->prefix);
 	plan_explain(a, plan, "sdk",

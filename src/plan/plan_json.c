@@ -129,10 +129,7 @@ static struct err *wrong(struct str path, const char *fmt, ...) PRINTF(2, 3);
 static struct err *wrong(struct str path, const char *fmt, ...)
 {
 	ARENA(tmp);
-	va_list ap;
-	va_start(ap, fmt);
-	struct str text = str_vfmt(&tmp, fmt, ap);
-	va_end(ap);
+	FORMAT(text, &tmp, fmt);
 	return err_at(err_new(E_PLAN, "%.*s", STR(text)), (struct loc){.path = path});
 }
 

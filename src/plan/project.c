@@ -53,10 +53,7 @@ struct err *project_error(
 	const struct project *p, struct str key, enum errcode code, const char *fmt, ...)
 {
 	ARENA(tmp);
-	va_list ap;
-	va_start(ap, fmt);
-	struct str text = str_vfmt(&tmp, fmt, ap);
-	va_end(ap);
+	FORMAT(text, &tmp, fmt);
 	const struct node *n = node_get(p->root, key);
 	if (n)
 		return node_error(n, code, "%.*s", STR(text));

@@ -93,8 +93,8 @@ void scan_text(struct arena *a, struct str text, struct cxx_scan *ret)
 			module = tok_text(&s.l, &s.t);
 		else if (name && !depth && str_eq(word, S("main")) && is_definition(&s))
 			ret->has_main = true;
-		if (module.n && !strs_has(&ret->modules, module))
-			strs_add(a, &ret->modules, module);
+		if (module.n)
+			strs_put(a, &ret->modules, module);
 	}
 }
 

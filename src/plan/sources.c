@@ -47,9 +47,8 @@ static bool left_out_by_default(struct str path)
 {
 	struct str part;
 	for (struct str rest = path_dir(path); str_next(&rest, '/', &part);)
-		for (size_t i = 0; not_by_default[i]; i++)
-			if (str_eq(part, str_from(not_by_default[i])))
-				return true;
+		if (str_is_one_of(part, not_by_default))
+			return true;
 	return false;
 }
 
@@ -105,8 +104,7 @@ static struct err *one_pattern(struct finder *f, const struct node *n)
 				"be listed");
 		if (!lang_of(*h, &lang))
 			continue;
-		if (!strs_has(&f->roots, *h))
-			strs_add(f->a, &f->roots, *h);
+		strs_put(f->a, &f->roots, *h);
 		if (exact)
 			strs_add(f->a, &f->exact, *h);
 	}
@@ -204,15 +202,13 @@ static struct err *follow(struct reach *r, struct str path, unsigned depth)
 	VEC_EACH (struct scan_include, inc, &s->includes) {
 		struct str hit = resolve(f, path, inc);
 		if (hit.n) {
-			if (!strs_has(&f->plan->headers, hit))
-				strs_add(f->a, &f->plan->headers, hit);
+			strs_put(f->a, &f->plan->headers, hit);
 			TRY(follow(r, hit, depth + 1));
 			continue;
 		}
 		if (str_eq(path_base(inc->name), S("Python.h")))
 			r->facts->python = true;
-		if (!strs_has(&f->plan->external, inc->name))
-			strs_add(f->a, &f->plan->external, inc->name);
+		strs_put(f->a, &f->plan->external, inc->name);
 	}
 	return NULL;
 }

@@ -136,9 +136,8 @@ static struct err *explain(struct arena *a, const struct proc *p, const struct p
 	struct strs lines = {0};
 	struct str line, part, rest = r->out;
 	while (str_next(&rest, '\n', &line) && lines.n < LINES_MAX)
-		if ((str_starts(line, S("E:")) || str_starts(line, S("W:"))) &&
-			!strs_has(&lines, line))
-			strs_add(a, &lines, line);
+		if ((str_starts(line, S("E:")) || str_starts(line, S("W:"))))
+			strs_put(a, &lines, line);
 	struct str said = str_join(a, &lines, S("\n"));
 	const struct know_rule *rule = know_match("apt", said, &part);
 	if (!rule)

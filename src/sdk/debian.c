@@ -88,8 +88,7 @@ static struct err *collect(
 		bool is_alone;
 		TRY(know_packages(a, components->v[i], &packages, &is_alone));
 		for (size_t k = 0; is_alone == alone && k < packages.n; k++)
-			if (!strs_has(ret, packages.v[k]))
-				strs_add(a, ret, packages.v[k]);
+			strs_put(a, ret, packages.v[k]);
 	}
 	return NULL;
 }

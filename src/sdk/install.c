@@ -249,12 +249,11 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 	VEC_EACH (const struct str, c, &in->job.components)
 		*ret_nothing = *ret_nothing && strs_has(&in->old.components, *c);
 	for (size_t i = 0; i < in->old.components.n; i++)
-		if (!strs_has(&in->job.components, in->old.components.v[i]))
-			strs_add(a, &in->job.components, in->old.components.v[i]);
+		strs_put(a, &in->job.components, in->old.components.v[i]);
 	return NULL;
 }
 
-struct err *sdk_install_report(
+struct err *sdk_install(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done)
 {
 	struct sdk_done none, *done = ret_done ? ret_done : &none;
@@ -274,11 +273,6 @@ struct err *sdk_install_report(
 		TRY_CTX(fill(a, &in, done), "cannot install the SDK '%.*s'", STR(in.job.name));
 	}
 	return sdk_open(a, spec, ret);
-}
-
-struct err *sdk_install(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
-{
-	return sdk_install_report(a, spec, ret, NULL);
 }
 
 struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk_done *ret,

@@ -137,16 +137,16 @@ struct err *sdk_find_damage(
 	if (!deep)
 		TRY(fs_read_opt(a, path_join(a, dir, S("damaged")), RECORD_MAX, &text));
 	while (str_next(&text, '\n', &line))
-		if (line.n && !strs_has(ret_packages, line))
-			strs_add(a, ret_packages, line);
+		if (line.n)
+			strs_put(a, ret_packages, line);
 	CLEANUP(progress_endp) struct progress *bar = NULL;
 	if (deep)
 		bar = progress_begin(S("Checking"), path_base(dir), UNIT_ITEMS, m.packages.n);
 	VEC_EACH (struct sdk_package, p, &m.packages) {
 		bool bad;
 		TRY(check_package(a, &d, p, dir, &bad));
-		if (bad && !strs_has(ret_packages, p->name))
-			strs_add(a, ret_packages, p->name);
+		if (bad)
+			strs_put(a, ret_packages, p->name);
 		progress_add(bar, 1, p->name);
 	}
 	return NULL;

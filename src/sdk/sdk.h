@@ -92,15 +92,14 @@ struct sdk_done {
  * Sets provider and suite or prefix (as written, not made absolute), and clears the rest. A suite is
  * not looked up. E_USAGE for a word that is none of these. */
 MUST_USE struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk_spec *ret);
-/* Installs (or completes, or repairs) and opens. A no-op when everything is there. */
-MUST_USE struct err *sdk_install(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
+/* Installs (or completes, or repairs) and opens. A no-op when everything is there. ret_done may be
+ * NULL. */
+MUST_USE struct err *sdk_install(
+	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done);
 /* Opens an installed one; E_SDK when it is not there or lacks a component. */
 MUST_USE struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
 /* Opens by name (see sdk_spec_parse(); "" = ROCSMITH_SDK or the one there is). */
 MUST_USE struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret);
-/* sdk_install() that tells what it did; ret_done may be NULL. */
-MUST_USE struct err *sdk_install_report(
-	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done);
 /* What sdk_install() would fetch and unpack, without doing it. */
 MUST_USE struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk_done *ret,
 	struct strs *ret_packages);

@@ -24,8 +24,7 @@ struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec)
 	struct strs out = {0};
 	strs_add(a, &out, S("compiler"));
 	for (size_t i = 0; i < spec->components.n; i++)
-		if (!strs_has(&out, spec->components.v[i]))
-			strs_add(a, &out, spec->components.v[i]);
+		strs_put(a, &out, spec->components.v[i]);
 	return out;
 }
 

@@ -108,11 +108,9 @@ void out_text(struct str s)
 
 void out_fmt(const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
 	ARENA(tmp);
-	out_text(str_vfmt(&tmp, fmt, ap));
-	va_end(ap);
+	FORMAT(text, &tmp, fmt);
+	out_text(text);
 }
 
 void out_finding(struct arena *a, const struct finding *f, struct str of)
@@ -144,35 +142,33 @@ void say_status(struct str verb, const char *fmt, ...)
 	if (verbosity < 0)
 		return;
 	ARENA(tmp);
-	va_list ap;
-	va_start(ap, fmt);
-	struct str text = str_vfmt(&tmp, fmt, ap);
-	va_end(ap);
+	FORMAT(text, &tmp, fmt);
 	say_labelled(STYLE_GREEN, str_fmt(&tmp, "%12.*s", STR(verb)), text);
 }
 
-#define SAY(style, label, condition)                                                               \
-	if (!(condition))                                                                          \
-		return;                                                                            \
-	ARENA(tmp);                                                                                \
-	va_list ap;                                                                                \
-	va_start(ap, fmt);                                                                         \
-	say_labelled(style, label, str_vfmt(&tmp, fmt, ap));                                       \
-	va_end(ap)
-
 void say_warning(const char *fmt, ...)
 {
-	SAY(STYLE_YELLOW, S("warning:"), true);
+	ARENA(tmp);
+	FORMAT(text, &tmp, fmt);
+	say_labelled(STYLE_YELLOW, S("warning:"), text);
 }
 
 void say_hint(const char *fmt, ...)
 {
-	SAY(STYLE_CYAN, S("hint:"), verbosity >= 0);
+	if (verbosity < 0)
+		return;
+	ARENA(tmp);
+	FORMAT(text, &tmp, fmt);
+	say_labelled(STYLE_CYAN, S("hint:"), text);
 }
 
 void say_verbose(const char *fmt, ...)
 {
-	SAY(STYLE_DIM, S("note:"), verbosity > 0);
+	if (verbosity <= 0)
+		return;
+	ARENA(tmp);
+	FORMAT(text, &tmp, fmt);
+	say_labelled(STYLE_DIM, S("note:"), text);
 }
 
 struct str human_bytes(struct arena *a, uint64_t n)

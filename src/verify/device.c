@@ -24,8 +24,8 @@ static struct strs targets_of(struct exam *x, const struct devcode_file *f, bool
 {
 	struct strs names = {0};
 	VEC_EACH (const struct code_object, o, &f->objects)
-		if (counts(o) == kernels && !strs_has(&names, o->target))
-			strs_add(x->a, &names, str_dup(x->a, o->target));
+		if (counts(o) == kernels)
+			strs_put(x->a, &names, str_dup(x->a, o->target));
 	return names;
 }
 

@@ -27,8 +27,8 @@ static void find_info(struct exam *x)
 	VEC_EACH (const struct zip_member, m, &x->zip.members) {
 		struct str folder, rest;
 		bool inside = str_cut(m->name, '/', &folder, &rest);
-		if (inside && str_ends(folder, S(".dist-info")) && !strs_has(&all, folder))
-			strs_add(x->a, &all, folder);
+		if (inside && str_ends(folder, S(".dist-info")))
+			strs_put(x->a, &all, folder);
 	}
 	if (!all.n) {
 		exam_say(x, V_INFO_MISSING, S(""), "there is no NAME-VERSION.dist-info folder");

@@ -15,10 +15,8 @@ struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, c
 {
 	struct finding *f = finding_add(
 		x->a, x->list, table[id].id, table[id].severity, member.n ? member : x->path);
-	va_list ap;
-	va_start(ap, fmt);
-	f->message = str_vfmt(x->a, fmt, ap);
-	va_end(ap);
+	FORMAT(text, x->a, fmt);
+	f->message = text;
 	return f;
 }
 

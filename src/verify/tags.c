@@ -10,10 +10,7 @@ PRINTF(5, 6)
 static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_id id,
 	struct str member, const char *fmt, ...)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	struct str text = str_vfmt(x->a, fmt, ap);
-	va_end(ap);
+	FORMAT(text, x->a, fmt);
 	struct finding *f = exam_say(x, id, member, "%.*s", STR(text));
 	finding_fix(x->a, f, "wheel tags --remove --platform-tag %.*s %.*s", STR(p->tag),
 		STR(path_base(x->path)));

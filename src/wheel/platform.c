@@ -209,9 +209,8 @@ struct err *wheel_platform_of(
 				STR(first->name), STR(e->name));
 		for (size_t i = 0; i < e->dyn.needed.n; i++) {
 			struct str lib = e->dyn.needed.v[i];
-			if (!wheel_library_allowed(lib) && !inside(elfs, lib) &&
-				!strs_has(&ret->outside, lib))
-				strs_add(a, &ret->outside, lib);
+			if (!wheel_library_allowed(lib) && !inside(elfs, lib))
+				strs_put(a, &ret->outside, lib);
 		}
 		for (size_t i = 0; i < e->dyn.versions.n; i++)
 			if (!inside(elfs, e->dyn.versions.v[i].file))

@@ -1,14 +1,14 @@
-/* The scheduler of build steps: jobs/graph.h. */
+/* The scheduler of build steps: jobs/graph.c. */
 #include "test.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "jobs/graph.h"
+#include "jobs/job.h"
 
 static atomic_int clock_now, running, most;
 
-struct job {
+struct task {
 	int at; /* when it ended, counted from 1 */
 	bool fails;
 };
@@ -16,7 +16,7 @@ struct job {
 static struct err *work(struct arena *tmp, void *user)
 {
 	(void)tmp;
-	struct job *j = user;
+	struct task *j = user;
 	int now = atomic_fetch_add(&running, 1) + 1;
 	int seen = atomic_load(&most);
 	while (now > seen && !atomic_compare_exchange_weak(&most, &seen, now))
@@ -41,7 +41,7 @@ static void needs_come_before_what_needs_them(void **state)
 	reset();
 	ARENA(a);
 	enum { SOURCES = 8, GPUS = 3, EACH = GPUS + 2 };
-	struct job jobs[SOURCES * EACH + 1] = {0};
+	struct task jobs[SOURCES * EACH + 1] = {0};
 	struct graph g = {0};
 	for (size_t s = 0; s < SOURCES; s++) {
 		for (size_t i = 0; i < EACH; i++)
@@ -67,7 +67,7 @@ static void one_job_runs_one_at_a_time(void **state)
 	(void)state;
 	reset();
 	ARENA(a);
-	struct job jobs[6] = {0};
+	struct task jobs[6] = {0};
 	struct graph g = {0};
 	for (size_t i = 0; i < 6; i++)
 		(void)graph_add(&a, &g, work, &jobs[i]);
@@ -80,7 +80,7 @@ static void a_failure_stops_what_has_not_started(void **state)
 	(void)state;
 	reset();
 	ARENA(a);
-	struct job jobs[5] = {[0] = {.fails = true}};
+	struct task jobs[5] = {[0] = {.fails = true}};
 	struct graph g = {0};
 	for (size_t i = 0; i < 5; i++)
 		(void)graph_add(&a, &g, work, &jobs[i]);
@@ -95,7 +95,7 @@ static void keep_going_runs_all_that_does_not_need_a_failure(void **state)
 	(void)state;
 	reset();
 	ARENA(a);
-	struct job jobs[5] = {[0] = {.fails = true}, [2] = {.fails = true}};
+	struct task jobs[5] = {[0] = {.fails = true}, [2] = {.fails = true}};
 	struct graph g = {0};
 	for (size_t i = 0; i < 5; i++)
 		(void)graph_add(&a, &g, work, &jobs[i]);

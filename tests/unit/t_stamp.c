@@ -1,9 +1,9 @@
-/* What is up to date: jobs/stamp.h. */
+/* What is up to date: jobs/stamp.c. */
 #include "test.h"
 
 #include <fcntl.h>
 
-#include "jobs/stamp.h"
+#include "jobs/job.h"
 
 struct fixture {
 	struct arena a;
