@@ -10,16 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hipify/cuda/names_hash.h"
+#include "hipify/cuda/names.h"
 
-enum {
-	MAX_ROWS = 1 << 14,
-	SLOTS = 1 << 15,
-	POOL = 1 << 21,
-	TEXTS = 1 << 16,
-	COLUMNS = 6,
-	LINE = 1024
-};
+enum { MAX_ROWS = 1 << 14, POOL = 1 << 21, TEXTS = 1 << 16, COLUMNS = 6, LINE = 1024 };
 
 enum column { CUDA, HIP, KIND, HEADER, SINCE, SOURCE };
 
@@ -33,7 +26,7 @@ static size_t pool_n = 1; /* offset 0 is the empty text */
 static unsigned texts[TEXTS];
 static struct row rows[MAX_ROWS];
 static size_t nrows;
-static unsigned slots[SLOTS];
+static unsigned slots[NAMES_SLOTS];
 
 static const char *input;
 static unsigned input_line;
@@ -89,8 +82,8 @@ static void add_row(char *cells[COLUMNS], unsigned table)
 		r->text[i] = intern(cells[i]);
 	r->table = table;
 	r->line = input_line;
-	size_t i = names_hash(cells[CUDA], strlen(cells[CUDA])) % SLOTS;
-	for (; slots[i]; i = (i + 1) % SLOTS)
+	size_t i = names_hash(cells[CUDA], strlen(cells[CUDA])) % NAMES_SLOTS;
+	for (; slots[i]; i = (i + 1) % NAMES_SLOTS)
 		if (rows[slots[i] - 1].text[CUDA] == r->text[CUDA])
 			die("a second row for '%s'", cells[CUDA]);
 	slots[i] = (unsigned)++nrows;
@@ -165,7 +158,7 @@ static void write_rows(FILE *out)
 	}
 	fputs("};\n\n", out);
 	fputs("const uint16_t names_slots[] = {", out);
-	for (size_t i = 0; i < SLOTS; i++)
+	for (size_t i = 0; i < NAMES_SLOTS; i++)
 		fprintf(out, "%s%u,", i % 16 ? " " : "\n\t", slots[i]);
 	fputs("\n};\n\n", out);
 }

@@ -63,7 +63,6 @@ MUST_USE struct err *place_dir(struct apply *p, struct str dir); /* it is wanted
 MUST_USE struct err *collect_puts(struct apply *p);
 /* An output that this run did not make, and that stays all the same. */
 bool collect_keeps(const struct apply *p, const struct made *e);
-void change_fail(struct change *c, struct err *e);
 
 /* ---- put.c: jobs of a pool; errors of one output stay in it ---- */
 
@@ -81,7 +80,8 @@ MUST_USE struct err *sign_all(struct apply *p, bool wrote);
 /* ---- undo.c: taking back what earlier runs did, one output or all ---- */
 enum undo { UNDO_DONE, UNDO_NOT_THERE, UNDO_EDITED /* by somebody, since: it stays */ };
 
-/* The output goes, or its original comes back. force: also when it was edited. */
+/* The output goes, or its original comes back; in a dry run neither. force: also when it was
+ * edited. */
 MUST_USE struct err *undo_one(const struct manifest *m, struct str base, const struct made *e,
 	bool force, enum undo *ret);
 /* Removes those of the manifest's folders that are not wanted (a map of paths, or NULL) and empty;

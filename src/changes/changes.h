@@ -58,6 +58,7 @@ struct change_set {
 				.rocsmith/kept */
 };
 
+void change_fail(struct change *c, struct err *e); /* e is added to earlier errors */
 void change_set_free(struct change_set *t);
 
 /* What becomes of outputs of earlier runs that the set does not name. */

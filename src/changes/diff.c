@@ -6,117 +6,93 @@
 #include "base/buf.h"
 #include "changes/changes.h"
 
-#include <string.h>
-
 enum { CONTEXT = 3, MOST_EDITS = 256 };
 
 struct side {
-	struct str *v; /* lines with their newlines */
-	uint64_t *hash;
-	size_t n;
-	bool *common; /* the line stands on both sides */
+	struct strs lines; /* with their newlines */
+	bool *common;      /* the line stands on both sides */
 };
 
+/* The search goes in rounds, each from the lines (i, k) on; row[e][e + c] is how far in the old
+ * text the best path with e edits on the diagonal c comes. */
 struct diff {
-	struct arena *a;
 	struct side old, new;
-	struct buf out;
-};
-
-/* ---- lines ---- */
-
-static size_t line_end(struct str s, size_t from)
-{
-	const char *end = from < s.n ? memchr(s.p + from, '\n', s.n - from) : NULL;
-	return end ? (size_t)(end - s.p) + 1 : s.n;
-}
-
-static struct side split(struct arena *a, struct str text)
-{
-	struct side s = {0};
-	for (size_t from = 0; from < text.n; from = line_end(text, from))
-		s.n++;
-	s.v = arena_array(a, s.n + 1, sizeof(*s.v));
-	s.hash = arena_array(a, s.n + 1, sizeof(*s.hash));
-	s.common = arena_array(a, s.n + 1, sizeof(*s.common));
-	size_t from = 0;
-	for (size_t i = 0; i < s.n; i++) {
-		size_t to = line_end(text, from);
-		s.v[i] = str_sub(text, from, to);
-		s.hash[i] = str_hash(s.v[i]);
-		from = to;
-	}
-	return s;
-}
-
-static bool same(const struct diff *d, size_t i, size_t k)
-{
-	return d->old.hash[i] == d->new.hash[k] && str_eq(d->old.v[i], d->new.v[k]);
-}
-
-/* ---- which lines are common ---- */
-
-/* One round: from (i, k) on; row[e][e + c] is how far in the old text the best path with e edits on
- * the diagonal c comes. */
-struct round {
-	struct diff *d;
 	size_t i, k;
 	ptrdiff_t *row[MOST_EDITS + 1];
 };
 
-static ptrdiff_t reach(const struct round *r, ptrdiff_t e, ptrdiff_t c)
+static struct side split(struct arena *a, struct str text)
 {
-	return c < -e || c > e ? -1 : r->row[e][e + c];
+	struct side s = {0};
+	while (text.n) {
+		size_t n = str_chr(text, '\n') + 1;
+		strs_add(a, &s.lines, str_sub(text, 0, n));
+		text = str_sub(text, n, text.n);
+	}
+	s.common = arena_array(a, s.lines.n + 1, sizeof(*s.common));
+	return s;
+}
+
+/* ---- which lines are common ---- */
+
+static ptrdiff_t reach(const struct diff *d, ptrdiff_t e, ptrdiff_t c)
+{
+	return c < -e || c > e ? -1 : d->row[e][e + c];
 }
 
 /* Is the last edit of the best path an insertion (else a deletion)? */
-static bool came_down(const struct round *r, ptrdiff_t e, ptrdiff_t c)
+static bool came_down(const struct diff *d, ptrdiff_t e, ptrdiff_t c)
 {
-	return c == -e || (c != e && reach(r, e - 1, c - 1) < reach(r, e - 1, c + 1));
+	return c == -e || (c != e && reach(d, e - 1, c - 1) < reach(d, e - 1, c + 1));
 }
 
-static bool step(struct round *r, ptrdiff_t e, ptrdiff_t c)
+/* Where the best path with e edits comes upon the diagonal c. */
+static ptrdiff_t start(const struct diff *d, ptrdiff_t e, ptrdiff_t c)
 {
-	size_t n = r->d->old.n - r->i, m = r->d->new.n - r->k;
-	ptrdiff_t x = 0;
-	if (e)
-		x = came_down(r, e, c) ? reach(r, e - 1, c + 1) : reach(r, e - 1, c - 1) + 1;
+	if (!e)
+		return 0;
+	return came_down(d, e, c) ? reach(d, e - 1, c + 1) : reach(d, e - 1, c - 1) + 1;
+}
+
+static bool step(struct diff *d, ptrdiff_t e, ptrdiff_t c)
+{
+	const struct strs *old = &d->old.lines, *new = &d->new.lines;
+	size_t n = old->n - d->i, m = new->n - d->k;
+	ptrdiff_t x = start(d, e, c);
 	while (x >= 0 && x - c >= 0 && (size_t)x < n && (size_t)(x - c) < m &&
-		same(r->d, r->i + (size_t)x, r->k + (size_t)(x - c)))
+		str_eq(old->v[d->i + (size_t)x], new->v[d->k + (size_t)(x - c)]))
 		x++;
-	r->row[e][e + c] = x;
+	d->row[e][e + c] = x;
 	return (size_t)x >= n && x - c >= (ptrdiff_t)m;
 }
 
-/* Marks the lines that the path to (e, c) keeps, and gives back where it ends. */
-static void mark(struct round *r, ptrdiff_t e, ptrdiff_t c)
+/* Marks the lines that the path to (e, c) keeps; the next round is from where it ends. */
+static void mark(struct diff *d, ptrdiff_t e, ptrdiff_t c)
 {
-	ptrdiff_t x = reach(r, e, c);
-	size_t i = r->i + (size_t)x, k = r->k + (size_t)(x - c);
+	ptrdiff_t x = reach(d, e, c);
+	size_t i = d->i + (size_t)x, k = d->k + (size_t)(x - c);
 	for (; e >= 0; e--) {
-		bool down = e && came_down(r, e, c);
-		ptrdiff_t from = !e     ? 0
-				 : down ? reach(r, e - 1, c + 1)
-					: reach(r, e - 1, c - 1) + 1;
+		bool down = e && came_down(d, e, c);
+		ptrdiff_t from = start(d, e, c);
 		for (; x > from; x--) {
-			r->d->old.common[r->i + (size_t)x - 1] = true;
-			r->d->new.common[r->k + (size_t)(x - c) - 1] = true;
+			d->old.common[d->i + (size_t)x - 1] = true;
+			d->new.common[d->k + (size_t)(x - c) - 1] = true;
 		}
 		if (e)
 			x = down ? from : from - 1;
 		c += down ? 1 : -1;
 	}
-	r->i = i;
-	r->k = k;
+	d->i = i;
+	d->k = k;
 }
 
 /* The diagonal that came furthest within the texts. */
-static ptrdiff_t furthest(const struct round *r, ptrdiff_t e)
+static ptrdiff_t furthest(const struct diff *d, ptrdiff_t e)
 {
-	size_t n = r->d->old.n - r->i, m = r->d->new.n - r->k;
+	size_t n = d->old.lines.n - d->i, m = d->new.lines.n - d->k;
 	ptrdiff_t best = 0, most = -1;
 	for (ptrdiff_t c = -e; c <= e; c += 2) {
-		ptrdiff_t x = reach(r, e, c), y = x - c;
+		ptrdiff_t x = reach(d, e, c), y = x - c;
 		bool inside = x >= 0 && y >= 0 && (size_t)x <= n && (size_t)y <= m;
 		if (inside && x + y > most) {
 			most = x + y;
@@ -126,108 +102,75 @@ static ptrdiff_t furthest(const struct round *r, ptrdiff_t e)
 	return best;
 }
 
-static void one_round(struct round *r)
+static void one_round(struct diff *d)
 {
 	ARENA(tmp);
 	for (ptrdiff_t e = 0; e <= MOST_EDITS; e++) {
-		r->row[e] = arena_array(&tmp, 2 * (size_t)e + 1, sizeof(**r->row));
+		d->row[e] = arena_array(&tmp, 2 * (size_t)e + 1, sizeof(**d->row));
 		for (ptrdiff_t c = -e; c <= e; c += 2) {
-			if (!step(r, e, c))
+			if (!step(d, e, c))
 				continue;
-			mark(r, e, c);
+			mark(d, e, c);
 			return;
 		}
 	}
-	mark(r, MOST_EDITS, furthest(r, MOST_EDITS));
+	mark(d, MOST_EDITS, furthest(d, MOST_EDITS));
 }
 
 /* ---- printing ---- */
 
-static void put(struct diff *d, char sign, struct str line)
-{
-	buf_char(&d->out, sign);
-	buf_add(&d->out, line);
-	if (!str_ends(line, S("\n")))
-		buf_add(&d->out, S("\n\\ No newline at end of file\n"));
-}
-
-static void put_range(struct diff *d, char sign, size_t first, size_t count)
-{
-	if (count == 1)
-		buf_fmt(&d->out, "%c%zu", sign, first + 1);
-	else
-		buf_fmt(&d->out, "%c%zu,%zu", sign, first + (count ? 1 : 0), count);
-}
-
-struct span { /* lines of both sides */
-	size_t i, i_end, k, k_end;
+/* A line of the diff, if all were printed; i and k: how many of each text are before it. */
+struct row {
+	char sign;
+	struct str line;
+	size_t i, k;
+	bool shown;
 };
 
-/* Behind the lines that differ from (i, k) on. */
-static void skip_changed(const struct diff *d, size_t *i, size_t *k)
-{
-	while (*i < d->old.n && !d->old.common[*i])
-		*i += 1;
-	while (*k < d->new.n && !d->new.common[*k])
-		*k += 1;
-}
+struct rows {
+	struct row *v;
+	size_t n, cap;
+};
 
-static void hunk(struct diff *d, const struct span *s)
+static struct rows all_rows(struct arena *a, const struct diff *d)
 {
-	buf_add(&d->out, S("@@ "));
-	put_range(d, '-', s->i, s->i_end - s->i);
-	buf_char(&d->out, ' ');
-	put_range(d, '+', s->k, s->k_end - s->k);
-	buf_add(&d->out, S(" @@\n"));
-	for (size_t i = s->i, k = s->k; i < s->i_end || k < s->k_end;) {
-		size_t old = i, new = k;
-		skip_changed(d, &i, &k);
-		for (; old < i; old++)
-			put(d, '-', d->old.v[old]);
-		for (; new < k; new ++)
-			put(d, '+', d->new.v[new]);
-		for (; i < s->i_end && d->old.common[i] && d->new.common[k]; i++, k++)
-			put(d, ' ', d->old.v[i]);
+	const struct strs *old = &d->old.lines, *new = &d->new.lines;
+	struct rows rows = {0};
+	for (size_t i = 0, k = 0; i < old->n || k < new->n;) {
+		bool gone = i < old->n && !d->old.common[i];
+		bool came = !gone && k < new->n && !d->new.common[k];
+		char sign = gone ? '-' : came ? '+' : ' ';
+		struct str line = came ? new->v[k] : old->v[i];
+		*VEC_PUSH(a, &rows) = (struct row){.sign = sign, .line = line, .i = i, .k = k};
+		i += !came;
+		k += !gone;
 	}
+	for (size_t i = 0; i < rows.n; i++)
+		for (size_t k = i < CONTEXT ? 0 : i - CONTEXT; k <= i + CONTEXT && k < rows.n; k++)
+			rows.v[k].shown = rows.v[k].shown || rows.v[i].sign != ' ';
+	return rows;
 }
 
-static bool at_end(const struct diff *d, size_t i, size_t k)
+static void put_range(struct buf *out, char sign, size_t first, size_t count)
 {
-	return i >= d->old.n && k >= d->new.n;
+	if (count == 1)
+		buf_fmt(out, "%c%zu", sign, first + 1);
+	else
+		buf_fmt(out, "%c%zu,%zu", sign, first + (count ? 1 : 0), count);
 }
 
-/* Behind the common lines from (i, k) on, at most `most` of them. */
-static size_t common_lines(const struct diff *d, size_t i, size_t k, size_t most)
+static void hunk(struct buf *out, const struct row *from, const struct row *last)
 {
-	size_t n = 0;
-	while (n < most && i + n < d->old.n && k + n < d->new.n && d->old.common[i + n] &&
-		d->new.common[k + n])
-		n++;
-	return n;
-}
-
-static void hunks(struct diff *d)
-{
-	size_t i = 0, k = 0;
-	while (!at_end(d, i, k)) {
-		size_t n = common_lines(d, i, k, SIZE_MAX), lead = n < CONTEXT ? n : CONTEXT;
-		i += n;
-		k += n;
-		if (at_end(d, i, k))
-			break;
-		struct span s = {.i = i - lead, .k = k - lead};
-		do {
-			skip_changed(d, &i, &k);
-			n = common_lines(d, i, k, 2 * CONTEXT + 1);
-			if (n > 2 * CONTEXT || at_end(d, i + n, k + n))
-				break;
-			i += n;
-			k += n;
-		} while (true);
-		n = n < CONTEXT ? n : CONTEXT;
-		s.i_end = i + n;
-		s.k_end = k + n;
-		hunk(d, &s);
+	buf_add(out, S("@@ "));
+	put_range(out, '-', from->i, last->i + (last->sign != '+') - from->i);
+	buf_char(out, ' ');
+	put_range(out, '+', from->k, last->k + (last->sign != '-') - from->k);
+	buf_add(out, S(" @@\n"));
+	for (; from <= last; from++) {
+		buf_char(out, from->sign);
+		buf_add(out, from->line);
+		if (!str_ends(from->line, S("\n")))
+			buf_add(out, S("\n\\ No newline at end of file\n"));
 	}
 }
 
@@ -236,13 +179,17 @@ struct str changes_diff(struct arena *a, const struct changes_diff *what)
 	ARENA(tmp);
 	if (str_eq(what->old, what->new))
 		return S("");
-	struct diff d = {.a = &tmp, .out = {.a = a}};
-	d.old = split(&tmp, what->old);
-	d.new = split(&tmp, what->new);
-	struct round r = {.d = &d};
-	while (r.i < d.old.n || r.k < d.new.n)
-		one_round(&r);
-	buf_fmt(&d.out, "--- %.*s\n+++ %.*s\n", STR(what->old_name), STR(what->new_name));
-	hunks(&d);
-	return buf_str(&d.out);
+	struct diff d = {.old = split(&tmp, what->old), .new = split(&tmp, what->new)};
+	while (d.i < d.old.lines.n || d.k < d.new.lines.n)
+		one_round(&d);
+	BUF(out, a);
+	buf_fmt(&out, "--- %.*s\n+++ %.*s\n", STR(what->old_name), STR(what->new_name));
+	struct rows rows = all_rows(&tmp, &d);
+	for (size_t from = 0, to; from < rows.n; from = to) {
+		for (to = from + 1; to < rows.n && rows.v[to].shown == rows.v[from].shown;)
+			to++;
+		if (rows.v[from].shown)
+			hunk(&out, &rows.v[from], &rows.v[to - 1]);
+	}
+	return buf_str(&out);
 }

@@ -34,9 +34,10 @@ struct err *undo_one(
 	}
 	if (!original && content == CONTENT_NONE)
 		return NULL;
-	TRY(original ? put_back(base, e, content) : fs_remove(base_path(&tmp, base, e->output)));
 	*ret = UNDO_DONE;
-	return NULL;
+	if (fs_writes_forbidden())
+		return NULL;
+	return original ? put_back(base, e, content) : fs_remove(base_path(&tmp, base, e->output));
 }
 
 struct err *undo_dirs(
@@ -133,51 +134,33 @@ static void restore_one(struct restore *r, const struct made *e)
 
 static struct err *restore_all(struct restore *r)
 {
-	TRY(session_tidy(r->m, r->base));
+	bool dry = fs_writes_forbidden();
+	if (!dry)
+		TRY(session_tidy(r->m, r->base));
 	VEC_EACH (const struct made, e, &r->m->made) {
 		TRY(cancel_check());
 		if (e->kind != MADE_DIR)
 			restore_one(r, e);
 	}
-	TRY(undo_dirs(r->m, r->base, NULL, &r->left));
-	return NULL;
+	return dry ? NULL : undo_dirs(r->m, r->base, NULL, &r->left);
 }
 
 static struct err *end_restore(struct restore *r)
 {
 	if (r->kept->n || r->first)
 		return manifest_write(&r->left, r->base);
-	bool overlay = r->m && r->m->kind == BASE_OVERLAY;
 	TRY(leave(r->base, r->force));
-	return overlay ? fs_remove_empty(r->base) : NULL;
-}
-
-/* In a dry run: what would be kept. */
-static struct err *list_edited(struct restore *r)
-{
-	VEC_EACH (const struct made, e, &r->m->made) {
-		enum content content;
-		if (e->kind == MADE_DIR || e->kind == MADE_FOUND || r->force)
-			continue;
-		TRY(made_content(r->m, r->base, e, &content));
-		bool original = fs_present(base_original(r->a, r->base, e->output));
-		if (content == CONTENT_OTHER && (!e->replaced || original))
-			strs_add(r->a, r->kept, e->output);
-	}
-	return NULL;
+	return r->m->kind == BASE_OVERLAY ? fs_remove_empty(r->base) : NULL;
 }
 
 static struct err *restore(struct restore *r)
 {
 	r->left = (struct manifest){
 		.a = r->a, .kind = r->m->kind, .root = r->m->root, .identity = r->m->identity};
-	if (fs_writes_forbidden())
-		return list_edited(r);
 	struct err *e = restore_all(r);
-	if (e)
+	if (e || fs_writes_forbidden())
 		return err_join(e, r->first);
-	e = end_restore(r);
-	return r->first ? err_join(r->first, e) : e;
+	return err_join(r->first, end_restore(r));
 }
 
 struct err *changes_restore(struct arena *a, struct str dir, bool force, struct strs *ret_kept)

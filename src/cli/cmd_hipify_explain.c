@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "base/fs.h"
+#include "hipify/cuda/names.h"
 #include "term/out.h"
 
 struct place {
@@ -63,16 +64,15 @@ static struct untranslated_list wanted_names(const struct explained *x)
 
 static struct str rule_text(struct arena *a, const struct hipify_rule *r)
 {
-	unsigned line;
-	struct str table = hipify_rule_table(r, &line), since = hipify_rule_since(r);
-	struct str header = hipify_rule_header(r);
+	struct str header = names_text(r->header), since = names_text(r->since);
 	BUF(b, a);
-	buf_fmt(&b, "%.*s:%u, %.*s", STR(table), line, STR(hipify_rule_kind(r)));
+	buf_fmt(&b, "%.*s:%u, %.*s", STR(names_tables[r->table]), r->line,
+		STR(names_text(r->kind)));
 	if (header.n)
 		buf_fmt(&b, " of <%.*s>", STR(header));
 	if (since.n)
 		buf_fmt(&b, ", found in ROCm %.*s but not in 6.4.3", STR(since));
-	buf_fmt(&b, "; from %.*s", STR(hipify_rule_source(r)));
+	buf_fmt(&b, "; from %.*s", STR(names_text(r->source)));
 	return buf_str(&b);
 }
 
@@ -129,13 +129,8 @@ struct shown_rule {
 	unsigned line;
 };
 
-struct shown_reason {
-	const struct hipify_reason *what, *place; /* place: NULL = a rule of the algorithm */
-};
-
 struct shown_reasons {
-	struct shown_reason *v;
-	size_t n, cap;
+	VEC(struct hipify_reason) reasons;
 };
 
 struct shown_edit {
@@ -159,28 +154,18 @@ static const struct json_field rule_fields[] = {
 	FIELD("evidence", struct shown_rule, evidence),
 	{.kind = FIELD_END},
 };
-static const struct json_field change_fields[] = {
+/* A rule of the algorithm has no place in a table. */
+static const struct json_field reason_fields[] = {
 	FIELD("kind", struct hipify_reason, kind),
 	FIELD("from", struct hipify_reason, from),
 	FIELD("to", struct hipify_reason, to),
-	{.kind = FIELD_END},
-};
-static const struct json_field place_fields[] = {
-	FIELD("table", struct hipify_reason, table),
-	FIELD("file", struct hipify_reason, file),
-	FIELD("line", struct hipify_reason, line),
-	{.kind = FIELD_END},
-};
-static const struct json_field reason_fields[] = {
-	FIELD_FROM(struct shown_reason, what, change_fields),
-	FIELD_FROM(struct shown_reason, place, place_fields),
+	FIELD_OPTIONAL("table", struct hipify_reason, table),
+	FIELD_OPTIONAL("file", struct hipify_reason, file),
+	FIELD_OPTIONAL("line", struct hipify_reason, line),
 	{.kind = FIELD_END},
 };
 static const struct json_field reasons_fields[] = {
-	{.key = "reasons",
-		.kind = FIELD_ITEMS,
-		.size = sizeof(struct shown_reason),
-		.fields = reason_fields},
+	FIELD_LIST("reasons", struct shown_reasons, reasons, reason_fields),
 	{.kind = FIELD_END},
 };
 static const struct json_field edit_fields[] = {
@@ -202,10 +187,13 @@ static const struct json_field shown_fields[] = {
 static struct shown_rule *shown_rule(struct arena *a, const struct hipify_rule *r)
 {
 	struct shown_rule *shown = NEW(a, struct shown_rule);
-	shown->table = hipify_rule_table(r, &shown->line);
-	shown->kind = hipify_rule_kind(r);
-	shown->since = hipify_rule_since(r);
-	shown->evidence = hipify_rule_source(r);
+	*shown = (struct shown_rule){
+		.table = names_tables[r->table],
+		.line = r->line,
+		.kind = names_text(r->kind),
+		.since = names_text(r->since),
+		.evidence = names_text(r->source),
+	};
 	return shown;
 }
 
@@ -213,8 +201,7 @@ static struct shown_reasons *shown_reasons(struct arena *a, const struct hipify_
 {
 	struct shown_reasons *shown = NEW(a, struct shown_reasons);
 	for (; r; r = r->next)
-		*VEC_PUSH(a, shown) =
-			(struct shown_reason){.what = r, .place = r->table.n ? r : NULL};
+		*VEC_PUSH(a, &shown->reasons) = *r;
 	return shown;
 }
 
@@ -286,8 +273,7 @@ struct err *hipify_explain(struct arena *a, const struct hipify_args *h)
 	struct str rel, dir = h->o.dir.n ? h->o.dir : infer_dir(a, h, x.at.file);
 	if (h->o.dir.n && !fs_is_dir(h->o.dir))
 		return err_new(E_USAGE,
-			"'--explain' takes the file's tree as DIR, and '%.*s' is "
-			"no folder",
+			"'--explain' takes the file's tree as DIR, and '%.*s' is no folder",
 			STR(h->o.dir));
 	if (fs_is_dir(x.at.file))
 		return err_new(E_USAGE, "'--explain' takes a file, and '%.*s' is a folder",

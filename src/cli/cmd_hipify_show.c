@@ -37,12 +37,12 @@ const struct json_field hipify_untranslated_fields[] = {
 };
 
 const struct json_field hipify_torch_fields[] = {
-	FIELD("path", struct hipify_torch, path),
-	FIELD("version", struct hipify_torch, version),
-	FIELD("known", struct hipify_torch, known),
-	FIELD("fingerprint", struct hipify_torch, fingerprint),
-	FIELD("generation", struct hipify_torch, generation),
-	FIELD("file", struct hipify_torch, file),
+	FIELD("path", struct torch_source, path),
+	FIELD("version", struct torch_source, version),
+	FIELD("known", struct torch_source, known),
+	FIELD("fingerprint", struct torch_source, fingerprint),
+	FIELD("generation", struct torch_source, generation),
+	FIELD("file", struct torch_source, algorithm.path),
 	{.kind = FIELD_END},
 };
 
@@ -60,14 +60,14 @@ struct untranslated_list hipify_untranslated_in(
 
 /* ---- warnings and failures ---- */
 
-void hipify_warn_unknown(const struct hipify_torch *t)
+void hipify_warn_unknown(const struct torch_source *t)
 {
-	if (t->known || !t->file.n)
+	if (t->known || !t->algorithm.path.n)
 		return;
 	say_warning("'%.*s' is none of the releases that are known (fingerprint %.*s): the rules "
 		    "of %s are used",
-		STR(t->file), STR(str_sub(t->fingerprint, 0, 16)),
-		t->generation == 1 ? "torch up to 2.10" : "torch 2.11 and later");
+		STR(t->algorithm.path), STR(str_sub(t->fingerprint, 0, 16)),
+		t->generation == TORCH_V1 ? "torch up to 2.10" : "torch 2.11 and later");
 	say_hint("--verify compares the result with that torch's own Python; --engine torch runs "
 		 "it instead");
 }

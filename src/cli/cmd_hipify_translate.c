@@ -68,7 +68,7 @@ struct shown_file {
 struct shown {
 	const char *mode;
 	struct str directory, output;
-	const struct hipify_torch *torch; /* modes torch and extension */
+	const struct torch_source *torch; /* modes torch and extension */
 	VEC(struct shown_file) files;
 	struct untranslated_list untranslated;
 	struct strs repeats;

@@ -18,7 +18,7 @@ struct difference {
 
 struct comparison {
 	struct arena *a;
-	struct hipify_torch torch;
+	struct torch_source torch;
 	VEC(struct difference) v;
 	size_t compared;
 	bool agree, written;
@@ -143,7 +143,7 @@ struct err *hipify_verify(struct hipify_job *job, int *ret_status)
 /* ---- --lint-map ---- */
 
 struct lint {
-	struct hipify_torch torch;
+	struct torch_source torch;
 	struct findings findings;
 	size_t counts[SEV_ERROR + 1]; /* by severity */
 };
@@ -191,12 +191,8 @@ struct err *hipify_lint(struct arena *a, const struct hipify_args *h, int *ret_s
 	}
 	VEC_EACH (const struct finding, f, &l.findings)
 		l.counts[f->severity]++;
-	l.torch = (struct hipify_torch){.path = s.path,
-		.version = s.version,
-		.file = s.mappings.path,
-		.fingerprint = s.fingerprint,
-		.generation = s.generation,
-		.known = s.known};
+	l.torch = s;
+	l.torch.algorithm = s.mappings; /* the file that was looked at */
 	if (h->common.json)
 		out_text(json_document(a, 2, lint_fields, &l));
 	else

@@ -6,7 +6,7 @@
 #include "base/fs.h"
 #include "changes/manifest.h"
 #include "changes/view.h"
-#include "hipify/torch/run/run.h"
+#include "hipify/hipify_int.h"
 
 /* The sources of o->dir as they were before any translation. */
 static struct err *pristine(struct arena *a, const struct hipify_options *o, struct view *ret)

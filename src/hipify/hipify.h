@@ -12,9 +12,9 @@
 #include "changes/changes.h"
 #include "formats/finding.h"
 #include "hipify/options.h"
+#include "hipify/torch/model/source.h"
 
-/* A row of the tables; the accessors are below. */
-struct hipify_rule;
+struct hipify_rule; /* a row of the tables: cuda/names.h */
 
 /* One replacement, for --explain and --diff. In the order of the text, never overlapping; an
  * insertion has from == to. Copying the source and applying them gives hipify_text.text exactly. */
@@ -54,8 +54,7 @@ struct hipify_text {
 	struct str text; /* the translated source */
 	VEC(struct hipify_edit) edits;
 	struct untranslated_list untranslated;
-	struct strs
-		headers; /* library headers it includes after translation: "hiprand/hiprand.h" */
+	struct strs headers;  /* of libraries, that it now includes: "hiprand/hiprand.h" */
 	struct strs declared; /* names like CUDA's that it declares itself */
 	bool warp_sync;       /* it calls *_sync warp functions */
 };
@@ -80,16 +79,8 @@ MUST_USE struct err *hipify_text_in(struct arena *a, struct str source, struct s
 /* A change's mark: the original, run again on its own result, would change it again. */
 enum { HIPIFY_REPEATS = 1 };
 
-/* Whose hipify it was. */
-struct hipify_torch {
-	struct str path, version;     /* as given; "2.6.0", "" = cannot be told */
-	struct str file, fingerprint; /* of the algorithm */
-	unsigned generation;          /* 1 or 2 */
-	bool known;                   /* the fingerprint is one of a release */
-};
-
 struct hipify_tree {
-	struct hipify_torch torch; /* modes torch and extension */
+	struct torch_source torch; /* modes torch and extension: whose hipify it was */
 	struct change_set changes;
 	struct untranslated_list untranslated;
 	struct strs headers;
@@ -118,13 +109,3 @@ MUST_USE struct err *hipify_file_text(struct arena *a, const struct hipify_optio
 
 bool hipify_is_source(struct str path);                          /* by its extension */
 struct str hipify_output_name(struct arena *a, struct str path); /* x.cu -> x.hip */
-
-/* What a row says. Texts live as long as the program. */
-struct str hipify_rule_cuda(const struct hipify_rule *r);
-struct str hipify_rule_hip(const struct hipify_rule *r);
-struct str hipify_rule_kind(const struct hipify_rule *r);
-struct str hipify_rule_header(const struct hipify_rule *r);
-struct str hipify_rule_since(const struct hipify_rule *r);  /* ROCm version, "" = 6.4.3 or older */
-struct str hipify_rule_source(const struct hipify_rule *r); /* what states the pair */
-/* The table's file in the source tree, and its line. */
-struct str hipify_rule_table(const struct hipify_rule *r, unsigned *ret_line);

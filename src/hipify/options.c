@@ -304,8 +304,7 @@ static struct str escaped(struct arena *a, struct str name)
 static struct strs ignored(struct arena *a, const struct hipify_options *o)
 {
 	struct strs all = {0};
-	VEC_EACH (const struct str, p, &o->ignore)
-		strs_add(a, &all, *p);
+	strs_add_all(a, &all, &o->ignore);
 	VEC_EACH (const struct str, x, &o->exclude) {
 		struct str name = escaped(a, *x);
 		strs_add(a, &all, name);

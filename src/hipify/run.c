@@ -6,8 +6,6 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "hipify/hipify_int.h"
-#include "hipify/report/untranslated.h"
-#include "hipify/torch/run/run.h"
 
 enum { INFO_LIMIT = 1 << 20 };
 
@@ -115,16 +113,6 @@ static struct err *prepare(struct arena *a, const struct hipify_options *o, stru
 	return identify(a, r);
 }
 
-static struct hipify_torch whose(const struct torch_source *s)
-{
-	return (struct hipify_torch){.path = s->path,
-		.version = s->version,
-		.file = s->algorithm.path,
-		.fingerprint = s->fingerprint,
-		.generation = (unsigned)s->generation,
-		.known = s->known};
-}
-
 static struct err *run_engine(struct run *r, struct session *s, struct hipify_tree *ret)
 {
 	const struct hipify_options *o = &r->with_map;
@@ -181,7 +169,7 @@ struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct h
 		e = run(&r, &s, ret);
 	session_close(&s);
 	if (hipify_by_torch(o))
-		ret->torch = whose(&r.torch);
+		ret->torch = r.torch;
 	return e;
 }
 

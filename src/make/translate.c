@@ -36,7 +36,7 @@ static struct err *first_failure(struct hipify_tree *tree)
 
 static void report(struct make *m)
 {
-	const struct hipify_torch *t = &m->tree.torch;
+	const struct torch_source *t = &m->tree.torch;
 	VEC_EACH (struct untranslated, u, &m->tree.untranslated) {
 		struct finding *f =
 			finding_add(m->a, &m->findings, "cuda-name-left", SEV_WARNING, u->path);
@@ -46,9 +46,10 @@ static void report(struct make *m)
 		if (u->suggestion.n)
 			finding_fix(m->a, f, "%.*s", STR(u->suggestion));
 	}
-	if (t->known || !t->file.n)
+	if (t->known || !t->algorithm.path.n)
 		return;
-	struct finding *f = finding_add(m->a, &m->findings, "hipify-unknown", SEV_WARNING, t->file);
+	struct finding *f =
+		finding_add(m->a, &m->findings, "hipify-unknown", SEV_WARNING, t->algorithm.path);
 	finding_say(m->a, f, "is none of the releases of hipify that are known");
 	finding_fix(m->a, f,
 		"rocsmith hipify --verify '%.*s' compares with that torch's own Python",

@@ -11,7 +11,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "hipify/torch/run/run.h"
+#include "hipify/hipify_int.h"
 
 static struct strs list_of(struct arena *a, struct str text)
 {

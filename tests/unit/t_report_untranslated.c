@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/report/untranslated.h"
+#include "hipify/hipify_int.h"
 #include "lang/cxx/live.h"
 
 static void check_dead(const char *text, const char *want)

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/proc.h"
-#include "hipify/torch/run/run.h"
+#include "hipify/hipify_int.h"
 
 /* Translates each taken file to NAME.out with what it knows of its call; "die" in a file kills it,
  * "other" writes a second result, "mark" is a result itself. */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "hipify/torch/run/run.h"
+#include "hipify/hipify_int.h"
 
 static const char mappings_1[] =
 	"import collections\n"

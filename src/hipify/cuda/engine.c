@@ -47,9 +47,9 @@ bool engine_too_new(struct engine *e, const struct tok *at, const struct hipify_
 {
 	if (!e->context || !names_newer(r, e->context->rocm))
 		return false;
-	engine_untranslated(e, at, hipify_rule_cuda(r),
-		str_fmt(e->a, "%.*s since ROCm %.*s", STR(hipify_rule_hip(r)),
-			STR(hipify_rule_since(r))));
+	engine_untranslated(e, at, names_text(r->cuda),
+		str_fmt(e->a, "%.*s since ROCm %.*s", STR(names_text(r->hip)),
+			STR(names_text(r->since))));
 	return true;
 }
 

@@ -71,7 +71,7 @@ static void by_family(struct engine *e, const struct tok *t, struct str path)
 		if (!str_starts(path, families[i].prefix) || (r && !str_ends(path, S(".cuh"))))
 			continue;
 		if (r)
-			replace_path(e, t, hipify_rule_hip(r), r);
+			replace_path(e, t, names_text(r->hip), r);
 		else
 			engine_untranslated(e, t, path, families[i].suggestion);
 		return;
@@ -83,12 +83,12 @@ static void by_table(struct engine *e, const struct tok *t, struct str path)
 {
 	const struct hipify_rule *r = names_find(path);
 	if (r && names_lacks(r)) {
-		struct str hip = hipify_rule_hip(r);
-		engine_untranslated(e, t, path, hip.n ? hip : hipify_rule_source(r));
+		struct str hip = names_text(r->hip);
+		engine_untranslated(e, t, path, hip.n ? hip : names_text(r->source));
 	} else if (!r || !names_is_header(r)) {
 		by_family(e, t, path);
 	} else if (!engine_too_new(e, t, r)) {
-		replace_path(e, t, hipify_rule_hip(r), r);
+		replace_path(e, t, names_text(r->hip), r);
 	}
 }
 
@@ -98,7 +98,7 @@ void include_path(struct engine *e, const struct tok *t)
 	bool local = e->l.s.p[t->from] == '"';
 	bool own = is_project_file(e, path);
 	const struct hipify_rule *r = own ? NULL : names_find(path);
-	struct str hip = r && names_is_header(r) ? hipify_rule_hip(r) : own ? S("") : path;
+	struct str hip = r && names_is_header(r) ? names_text(r->hip) : own ? S("") : path;
 	if (!e->has_include && !e->l.depth && !e->outer_prev.to) /* nothing stands before it */
 		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
 	e->has_include = true;

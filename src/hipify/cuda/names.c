@@ -4,11 +4,8 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "hipify/cuda/names_hash.h"
 
-enum { SLOTS = 1 << 15 };
-
-static struct str pooled(uint32_t offset)
+struct str names_text(uint32_t offset)
 {
 	return str_from(names_pool + offset);
 }
@@ -23,7 +20,8 @@ const struct hipify_rule *names_find(struct str name)
 {
 	if (name.n < 2 || name.n > 255 || memchr(name.p, '\0', name.n))
 		return NULL;
-	for (size_t i = names_hash(name.p, name.n) % SLOTS; names_slots[i]; i = (i + 1) % SLOTS) {
+	size_t i = names_hash(name.p, name.n) % NAMES_SLOTS;
+	for (; names_slots[i]; i = (i + 1) % NAMES_SLOTS) {
 		const struct hipify_rule *r = &names_rows[names_slots[i] - 1];
 		if (has_text(r->cuda, name))
 			return r;
@@ -61,7 +59,7 @@ static uint64_t take_number(struct str *rest)
 
 bool names_newer(const struct hipify_rule *r, struct str rocm)
 {
-	struct str since = pooled(r->since);
+	struct str since = names_text(r->since);
 	if (!since.n || !rocm.n)
 		return false;
 	while (since.n || rocm.n) {
@@ -96,42 +94,6 @@ bool names_look_like_cuda(struct str name)
 			return true;
 	}
 	return false;
-}
-
-struct str hipify_rule_cuda(const struct hipify_rule *r)
-{
-	return pooled(r->cuda);
-}
-
-struct str hipify_rule_hip(const struct hipify_rule *r)
-{
-	return pooled(r->hip);
-}
-
-struct str hipify_rule_kind(const struct hipify_rule *r)
-{
-	return pooled(r->kind);
-}
-
-struct str hipify_rule_header(const struct hipify_rule *r)
-{
-	return pooled(r->header);
-}
-
-struct str hipify_rule_since(const struct hipify_rule *r)
-{
-	return pooled(r->since);
-}
-
-struct str hipify_rule_source(const struct hipify_rule *r)
-{
-	return pooled(r->source);
-}
-
-struct str hipify_rule_table(const struct hipify_rule *r, unsigned *ret_line)
-{
-	*ret_line = r->line;
-	return names_tables[r->table];
 }
 
 /* ---- files ---- */

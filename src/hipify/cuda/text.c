@@ -45,11 +45,11 @@ static void guard_directive(struct engine *e, const struct tok *t)
 
 static void guard_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
-	struct str d = e->l.directive;
-	if (str_eq(d, S("ifdef")) || str_eq(d, S("ifndef")) || str_eq(d, S("elifdef")) ||
-		str_eq(d, S("elifndef")) || str_eq(d, S("if")) || str_eq(d, S("elif"))) {
+	static const char *const conditions[] = {
+		"ifdef", "ifndef", "elifdef", "elifndef", "if", "elif", NULL};
+	if (str_is_one_of(e->l.directive, conditions)) {
 		if (!e->skip_guard)
-			engine_replace(e, t->from, t->to, hipify_rule_hip(r), r);
+			engine_replace(e, t->from, t->to, names_text(r->hip), r);
 		return;
 	}
 	engine_untranslated(e, t, S("__CUDA_ARCH__"), S("no AMD GPU has a compute capability"));
@@ -72,16 +72,16 @@ static void cuda_word(struct engine *e, const struct tok *t)
 
 static void by_row(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
-	if (str_eq(hipify_rule_kind(r), S("guard"))) {
+	if (str_eq(names_text(r->kind), S("guard"))) {
 		guard_name(e, t, r);
 		return;
 	}
-	if (str_eq(hipify_rule_kind(r), S("namespace"))) {
+	if (str_eq(names_text(r->kind), S("namespace"))) {
 		struct tok next = engine_peek(e);
 		if (!engine_is(e, &next, S("::")) && !engine_is(e, &e->prev, S("namespace")))
 			return;
 	}
-	engine_replace(e, t->from, t->to, hipify_rule_hip(r), r);
+	engine_replace(e, t->from, t->to, names_text(r->hip), r);
 }
 
 static void look_up(struct engine *e, const struct tok *t, struct str s)

@@ -35,12 +35,6 @@ static struct change *add_file(struct run *r, struct str rel)
 	return f;
 }
 
-static void fail(struct change *f, struct err *e)
-{
-	f->status = CHANGE_FAILED;
-	f->error = err_join(f->error, e);
-}
-
 struct level { /* a folder of the tree */
 	struct run *r;
 	struct str rel;
@@ -76,7 +70,7 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	if (S_ISLNK(st.st_mode)) {
 		struct err *err = fs_stat(path_join(a, l->r->o->dir, rel), &st);
 		if (err) {
-			fail(add_file(l->r, rel), err);
+			change_fail(add_file(l->r, rel), err);
 			return NULL;
 		}
 	}
@@ -98,7 +92,7 @@ static void collect(struct run *r, struct str rel)
 		e = fs_walk(dir, visit, &l);
 	}
 	if (e)
-		fail(add_file(r, rel), e);
+		change_fail(add_file(r, rel), e);
 	for (size_t i = 0; i < l.dirs.n; i++)
 		collect(r, l.dirs.v[i]);
 }
@@ -131,10 +125,10 @@ static void check_names(struct run *r)
 		struct change *other = map_get(&seen, f->output);
 		if (str_chr(f->source, '\n') < f->source.n ||
 			str_chr(f->source, '\t') < f->source.n)
-			fail(f, err_new(E_HIPIFY, "its name has a line end or a tab in it"));
+			change_fail(f, err_new(E_HIPIFY, "its name has a line end or a tab in it"));
 		if (other && f->status != CHANGE_FAILED)
-			fail(f, err_new(E_HIPIFY, "'%.*s' and '%.*s' both give '%.*s'",
-					STR(other->source), STR(f->source), STR(f->output)));
+			change_fail(f, err_new(E_HIPIFY, "'%.*s' and '%.*s' both give '%.*s'",
+					       STR(other->source), STR(f->source), STR(f->output)));
 		else
 			map_put(&seen, f->output, f);
 		struct strs *same = map_get(&c->by_name, path_base(f->source));
@@ -158,7 +152,7 @@ static struct err *read_one(struct arena *tmp, void *user)
 	struct str path = path_join(&w->mem, view->root, w->file->source);
 	struct err *e = view_read(view, &w->mem, path, &w->source);
 	if (e)
-		fail(w->file, e);
+		change_fail(w->file, e);
 	return NULL;
 }
 
@@ -173,7 +167,7 @@ static struct err *translate_one(struct arena *tmp, void *user)
 	struct err *e = hipify_text_in(&w->mem, w->source, w->file->source, context, &w->text);
 	if (e) {
 		struct str path = path_join(&w->mem, w->all->o->dir, w->file->source);
-		fail(w->file, err_at(e, (struct loc){path, e->line, e->col}));
+		change_fail(w->file, err_at(e, (struct loc){path, e->line, e->col}));
 	}
 	w->file->edits = w->text.edits.n;
 	w->file->status = e ? CHANGE_FAILED : w->text.edits.n ? CHANGE_OK : CHANGE_UNCHANGED;

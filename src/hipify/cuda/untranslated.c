@@ -6,25 +6,15 @@
 
 #include <string.h>
 
-/* Words that stand before a use of a name, never before its declaration. */
-static const char *const before_use[] = {"return", "else", "throw", "new", "delete", "case", "goto",
-	"sizeof", "typename", "do", "co_return", "co_await", "co_yield", "const", "volatile",
-	"static", "extern", "inline", "constexpr", "register", "mutable", "not", "and", "or",
-	"defined", "ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof", "decltype"};
+const char *const untranslated_before_use[] = {"return", "else", "throw", "new", "delete", "case",
+	"goto", "sizeof", "typename", "do", "co_return", "co_await", "co_yield", "const",
+	"volatile", "static", "extern", "inline", "constexpr", "register", "mutable", "not", "and",
+	"or", "defined", "ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof",
+	"decltype", NULL};
 /* Words that no declaration starts with. */
 static const char *const no_declaration[] = {"return", "throw", "new", "delete", "case", "goto",
-	"if", "else", "sizeof", "co_return", "co_await", "co_yield"};
-static const char *const before_name[] = {"struct", "class", "union", "namespace"};
-
-static bool word_in(struct str word, const char *const *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(word, str_from(list[i])))
-			return true;
-	return false;
-}
-
-#define WORD_IN(word, list) word_in((word), (list), sizeof(list) / sizeof(*(list)))
+	"if", "else", "sizeof", "co_return", "co_await", "co_yield", NULL};
+static const char *const before_name[] = {"struct", "class", "union", "namespace", NULL};
 
 /* T name, T *name, struct name {, using name =, #define name, enum { name. */
 static bool declaring(const struct engine *e)
@@ -40,9 +30,9 @@ static bool declaring(const struct engine *e)
 		return tok_in(&e->l, &next, "=");
 	if (str_eq(prev, S("namespace")) && engine_is(e, &e->prev2, S("using")))
 		return false;
-	if (e->prev.kind == TOK_IDENT && WORD_IN(prev, before_name))
+	if (e->prev.kind == TOK_IDENT && str_is_one_of(prev, before_name))
 		return tok_in(&e->l, &next, "{:,>=;") || str_eq(prev, S("namespace"));
-	if (e->prev.kind == TOK_IDENT && !WORD_IN(prev, before_use))
+	if (untranslated_declaration_before(e))
 		return tok_in(&e->l, &next, "(;=,)[{:");
 	if (e->plain && str_eq(prev, S(",")))
 		return tok_in(&e->l, &next, ";=,[");
@@ -57,15 +47,15 @@ void untranslated_track(struct engine *e, const struct tok *t)
 	if (t->kind == TOK_PUNCT && strchr(";{}:", s.p[0]) && s.n == 1)
 		e->plain = true;
 	else if (t->kind == TOK_IDENT)
-		e->plain = e->plain && !WORD_IN(s, no_declaration);
+		e->plain = e->plain && !str_is_one_of(s, no_declaration);
 	else if (t->kind == TOK_PUNCT)
 		e->plain = e->plain && strchr("*&<>,~[]:", s.p[0]);
 }
 
 bool untranslated_declaration_before(const struct engine *e)
 {
-	struct str prev = engine_text(e, &e->prev);
-	return e->prev.kind == TOK_IDENT && !WORD_IN(prev, before_use);
+	return e->prev.kind == TOK_IDENT &&
+	       !str_is_one_of(engine_text(e, &e->prev), untranslated_before_use);
 }
 
 static bool declares(struct engine *e, const struct tok *t)
@@ -78,11 +68,11 @@ static bool declares(struct engine *e, const struct tok *t)
 
 void untranslated_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
-	struct str name = engine_text(e, t), hip = r ? hipify_rule_hip(r) : S("");
+	struct str name = engine_text(e, t), hip = r ? names_text(r->hip) : S("");
 	if (declares(e, t))
 		return;
-	if (r && !hip.n && !str_starts(hipify_rule_source(r), S("hipify-perl")))
-		hip = hipify_rule_source(r);
+	if (r && !hip.n && !str_starts(names_text(r->source), S("hipify-perl")))
+		hip = names_text(r->source);
 	struct tok next = engine_peek(e);
 	if (!r && engine_is(e, &next, S("##")))
 		return; /* untranslated_paste() reports it */
@@ -108,7 +98,7 @@ void untranslated_libcuxx(struct engine *e, const struct tok *t)
 	if (!lex_try(&ahead, &part) || !lex_try(&ahead, &part))
 		return;
 	struct str name = str_fmt(e->a, "cuda::%.*s", STR(engine_text(e, &part)));
-	engine_untranslated(e, t, name, hipify_rule_source(names_find(S("@cuda::"))));
+	engine_untranslated(e, t, name, names_text(names_find(S("@cuda::"))->source));
 }
 
 void untranslated_raw_string(struct engine *e, const struct tok *t)
@@ -129,7 +119,7 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 		bool known = r && !names_is_header(r) && names_look_like_cuda(word);
 		if (known && map_put(&seen, word, e))
 			engine_untranslated(
-				e, &at, word, hipify_rule_source(names_find(S("@raw"))));
+				e, &at, word, names_text(names_find(S("@raw"))->source));
 	}
 }
 
@@ -142,7 +132,7 @@ void untranslated_asm_string(struct engine *e, const struct tok *t)
 			       s.p[i + 1] <= 'z';
 		if (s.p[i] != '.' || !letters)
 			continue;
-		engine_untranslated(e, t, S("asm"), hipify_rule_source(names_find(S("@asm"))));
+		engine_untranslated(e, t, S("asm"), names_text(names_find(S("@asm"))->source));
 		e->in_asm = false;
 		return;
 	}
@@ -151,7 +141,7 @@ void untranslated_asm_string(struct engine *e, const struct tok *t)
 /* How names start that macros put together with ##. */
 static const char *const stems[] = {"cuda", "cublas", "cublasLt", "cufft", "curand", "cusparse",
 	"cusolver", "cusolverDn", "cu", "nvrtc", "CU_", "CUDA_", "CUBLAS_", "CUFFT_", "CURAND_",
-	"CUSPARSE_", "CUSOLVER_"};
+	"CUSPARSE_", "CUSOLVER_", NULL};
 
 void untranslated_paste(struct engine *e)
 {
@@ -159,7 +149,7 @@ void untranslated_paste(struct engine *e)
 	if (!str_eq(e->l.directive, S("define")))
 		return;
 	if (e->prev.kind == TOK_IDENT && !names_find(prev) &&
-		(WORD_IN(prev, stems) || names_look_like_cuda(prev)))
+		(str_is_one_of(prev, stems) || names_look_like_cuda(prev)))
 		engine_untranslated(e, &e->prev, str_fmt(e->a, "%.*s##", STR(prev)),
-			hipify_rule_source(names_find(S("@paste"))));
+			names_text(names_find(S("@paste"))->source));
 }

@@ -1,9 +1,9 @@
-/* Looks for CUDA names in the results; see untranslated.h.
+/* Looks for CUDA names in the results; see hipify_int.h.
  *
  * The standalone translator is run on each result: what it would still translate, torch's tables
  * lack although HIP has a name; what it reports, HIP has no name for. Its own texts are not used.
  */
-#include "hipify/report/untranslated.h"
+#include "hipify/hipify_int.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,22 +108,10 @@ static bool api_name(struct str name)
 	return names_look_like_cuda(name) || str_starts(name, S("CU"));
 }
 
-static bool one_of(struct str s, const char *const *list)
-{
-	for (; *list; list++)
-		if (str_eq(s, str_from(*list)))
-			return true;
-	return false;
-}
-
 /* TYPE name(, using name =, #define name: such a name is the project's own. */
 static bool declared_at(struct str s, size_t from, size_t to)
 {
-	static const char *const before_use[] = {"return", "else", "throw", "new", "delete", "case",
-		"goto", "sizeof", "typename", "do", "const", "volatile", "static", "extern",
-		"inline", "constexpr", "register", "mutable", "not", "and", "or", "defined",
-		"ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof", "decltype",
-		"typedef", "co_return", "co_await", "co_yield", "struct", "enum", NULL};
+	static const char *const of_types[] = {"typedef", "struct", "enum", NULL};
 	while (from && (s.p[from - 1] == ' ' || s.p[from - 1] == '\t'))
 		from--;
 	size_t end = from;
@@ -132,7 +120,8 @@ static bool declared_at(struct str s, size_t from, size_t to)
 	struct str before = str_sub(s, from, end);
 	while (to < s.n && (s.p[to] == ' ' || s.p[to] == '\t'))
 		to++;
-	if (!before.n || one_of(before, before_use) || to == s.n)
+	if (!before.n || to == s.n || str_is_one_of(before, untranslated_before_use) ||
+		str_is_one_of(before, of_types))
 		return false;
 	return str_eq(before, S("define")) || strchr("(;=,)[{:", s.p[to]);
 }
@@ -144,20 +133,20 @@ static void add_known(struct file_search *s, struct str text, const struct hipif
 		"function", "constant", "type", "template", "macro", NULL};
 	const struct hipify_rule *r = e->rule;
 	struct str name = str_sub(text, e->from, e->to);
-	if (!r || !str_eq(name, hipify_rule_cuda(r)) || str_eq(name, hipify_rule_hip(r)))
+	if (!r || !str_eq(name, names_text(r->cuda)) || str_eq(name, names_text(r->hip)))
 		return;
-	if (!one_of(hipify_rule_kind(r), kinds) || !api_name(name))
+	if (!str_is_one_of(names_text(r->kind), kinds) || !api_name(name))
 		return;
 	if (declared_at(text, e->from, e->to)) {
 		strs_add(&s->mem, &s->declared, name);
 		return;
 	}
-	struct str since = hipify_rule_since(r);
+	struct str since = names_text(r->since);
 	*VEC_PUSH(&s->mem, &s->untranslated) = (struct untranslated){
 		.path = s->file->source,
 		.name = name,
 		.line = e->line,
-		.suggestion = hipify_rule_hip(r),
+		.suggestion = names_text(r->hip),
 		.since = since.n ? since : S("6.4.3"), /* the oldest that our tables know */
 	};
 }

@@ -1,6 +1,7 @@
 /* The conditions of #if and what they make of lines; see live.h. */
 #include "lang/cxx/live.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -266,15 +267,14 @@ struct live_lines live_lines(struct arena *a, struct str text)
 	return l.ret;
 }
 
+static int compare_line(const void *line, const void *range)
+{
+	unsigned n = *(const unsigned *)line;
+	const struct line_range *r = range;
+	return n < r->from ? -1 : n > r->to;
+}
+
 bool line_in(const struct line_ranges *r, unsigned line)
 {
-	size_t from = 0, to = r->n;
-	while (from < to) {
-		size_t mid = (from + to) / 2;
-		if (r->v[mid].to < line)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from < r->n && r->v[from].from <= line;
+	return r->n && bsearch(&line, r->v, r->n, sizeof(*r->v), compare_line);
 }

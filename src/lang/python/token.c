@@ -8,6 +8,11 @@ enum {
 	MAX_MESSAGE = 300,
 };
 
+struct py_setters { /* statements that set a name, ascending */
+	size_t *v;
+	size_t n, cap;
+};
+
 struct lexer {
 	struct arena *a;
 	struct py_module *m;

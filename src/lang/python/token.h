@@ -33,11 +33,6 @@ struct py_statement {
 	bool bad;               /* evaluated in vain */
 };
 
-struct py_setters { /* statements that set a name, ascending */
-	size_t *v;
-	size_t n, cap;
-};
-
 struct py_module {
 	struct str name; /* for messages */
 	VEC(struct py_token) tokens;

@@ -2,6 +2,8 @@
  * is answered from a table of 128 bits, the rest by bisection of the ranges. */
 #include "lang/python/word.h"
 
+#include <stdlib.h>
+
 struct range {
 	uint32_t first, last;
 };
@@ -14,23 +16,17 @@ static const struct range ranges[] = {
 
 enum { RANGES = sizeof(ranges) / sizeof(*ranges) };
 
-static bool in_ranges(uint32_t c)
+static int compare(const void *key, const void *range)
 {
-	size_t low = 0, high = RANGES;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (c > ranges[middle].last)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < RANGES && c >= ranges[low].first;
+	uint32_t c = *(const uint32_t *)key;
+	const struct range *r = range;
+	return c < r->first ? -1 : c > r->last;
 }
 
 bool py_alnum(uint32_t c)
 {
 	if (c >= 0x80)
-		return in_ranges(c);
+		return bsearch(&c, ranges, RANGES, sizeof(*ranges), compare) != NULL;
 	return ascii_alnum((char)c);
 }
 

@@ -14,8 +14,7 @@
 
 struct str scratch_path(const struct scratch *c, struct str path)
 {
-	struct str parts[] = {c->files, path};
-	return str_join(c->a, &(struct strs){.v = parts, .n = 2}, S(""));
+	return str_fmt(c->a, "%.*s%.*s", STR(c->files), STR(path));
 }
 
 /* ---- what matters ---- */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "hipify/torch/run/run.h"
+#include "hipify/hipify_int.h"
 
 struct scratch {
 	struct arena *a;

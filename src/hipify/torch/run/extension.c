@@ -361,8 +361,7 @@ static struct err *try_again(struct machine *first, const struct map *files)
 	struct torch_project p = *first->p;
 	struct machine m;
 	p.files = (struct strs){0};
-	VEC_EACH (const struct str, path, &first->p->files)
-		strs_add(p.a, &p.files, *path);
+	strs_add_all(p.a, &p.files, &first->p->files);
 	for (size_t i = 0; i < first->layer.outputs.n; i++) {
 		struct torch_output *o = first->layer.outputs.v[i].value;
 		struct torch_unit u = torch_unit_new(&p, p.a, o->path);

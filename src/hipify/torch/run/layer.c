@@ -12,6 +12,12 @@ struct torch_disk_path {
 	bool there;
 };
 
+/* The disk stays as it is during a run. */
+struct torch_disk {
+	struct map paths;   /* absolute path -> struct torch_disk_path * */
+	struct map folders; /* folder -> struct torch_disk_path * */
+};
+
 void layer_open(struct torch_layer *l, struct arena *a, const struct view *view)
 {
 	*l = (struct torch_layer){.a = a, .view = view, .disk = NEW(a, struct torch_disk)};

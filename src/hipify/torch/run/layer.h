@@ -15,18 +15,12 @@ struct torch_output {
 	struct str text;
 };
 
-/* What was found out about the disk, which stays as it is during a run. */
-struct torch_disk {
-	struct map paths;   /* absolute path -> struct torch_disk_path * */
-	struct map folders; /* folder -> struct torch_disk_path * */
-};
-
 struct torch_layer {
 	struct arena *a;
 	const struct view *view;
 	struct str real_root;            /* of the view */
 	const struct torch_layer *below; /* of an earlier run; NULL = none */
-	struct torch_disk *disk;         /* shared by both */
+	struct torch_disk *disk;         /* what was found out about it; shared by both */
 	struct map outputs;              /* true path -> struct torch_output * */
 	struct map dirs;                 /* folders that were made */
 };

@@ -5,19 +5,10 @@
 #include "lang/python/path.h"
 #include "lang/python/text.h"
 
-static bool starts_with_one(struct str s, const struct str *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_starts(s, list[i]))
-			return true;
-	return false;
-}
-
 bool torch_out_of_place(struct str rel)
 {
-	static const struct str in_place[] = {S_INIT("torch/"), S_INIT("third_party/nvfuser/"),
-		S_INIT("tools/autograd/templates/")};
-	return !starts_with_one(rel, in_place, sizeof(in_place) / sizeof(*in_place));
+	return !str_starts(rel, S("torch/")) && !str_starts(rel, S("third_party/nvfuser/")) &&
+	       !str_starts(rel, S("tools/autograd/templates/"));
 }
 
 bool torch_pytorch_file(struct str rel, bool fbgemm)

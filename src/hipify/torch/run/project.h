@@ -5,9 +5,10 @@
  */
 #pragma once
 
+#include "hipify/hipify_int.h"
 #include "hipify/torch/run/layer.h"
-#include "hipify/torch/run/run.h"
 #include "hipify/torch/run/select.h"
+#include "hipify/torch/text/text.h"
 #include "lang/python/path.h"
 
 struct torch_project {

@@ -1,6 +1,6 @@
 /* From options to a project: which files, which include folders, what becomes of launches; see
- * run.h. The work itself is in tree.c and extension.c. */
-#include "hipify/torch/run/run.h"
+ * hipify_int.h. The work itself is in tree.c and extension.c. */
+#include "hipify/hipify_int.h"
 
 #include "base/fs.h"
 #include "hipify/torch/run/project.h"
@@ -8,10 +8,8 @@
 static struct strs joined(struct arena *a, const struct strs *x, const struct strs *y)
 {
 	struct strs all = {0};
-	VEC_EACH (const struct str, s, x)
-		strs_add(a, &all, *s);
-	VEC_EACH (const struct str, s, y)
-		strs_add(a, &all, *s);
+	strs_add_all(a, &all, x);
+	strs_add_all(a, &all, y);
 	return all;
 }
 

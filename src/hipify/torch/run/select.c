@@ -179,12 +179,8 @@ static void add_dir(struct finds *f, struct str dir, struct str name)
 /* hipify names these at the top only; our own folder is nowhere a part of the tree. */
 static bool left_out(struct str name, bool top)
 {
-	static const struct str names[] = {
-		S_INIT(".rocsmith"), S_INIT(".git"), S_INIT("build"), S_INIT("third_party")};
-	for (size_t i = 0; i < (top ? sizeof(names) / sizeof(*names) : 1); i++)
-		if (str_eq(name, names[i]))
-			return true;
-	return false;
+	static const char *const at_top[] = {".git", "build", "third_party", NULL};
+	return str_eq(name, S(".rocsmith")) || (top && str_is_one_of(name, at_top));
 }
 
 static struct strs kept(struct arena *a, const struct strs *list)
@@ -247,8 +243,7 @@ static struct err *walk(struct walk *w, struct strs *ret)
 	*VEC_PUSH(w->a, &todo) = &top;
 	while (!e && todo.n) {
 		struct folder *f = todo.v[--todo.n];
-		VEC_EACH (const struct str, path, &f->files)
-			strs_add(w->a, ret, *path);
+		strs_add_all(w->a, ret, &f->files);
 		VEC_EACH (const struct str, path, &f->links)
 			if (w->s->links)
 				map_put(w->s->links, *path, ret);
