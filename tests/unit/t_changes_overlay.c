@@ -1,0 +1,155 @@
+/* Applying a result as an overlay: copies, files of others, where an overlay may lie. */
+#include "fixture_changes.h"
+
+static void an_overlay_is_the_whole_tree(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	f->overlay = true;
+	put(f, "README", "read");
+	put(f, ".git/config", "");
+	put(f, "third/.git", "gitdir: x"); /* of a submodule */
+	put_at(f, in_src(f, "run.sh"), "#!", 0755);
+	assert_ok(fs_mkdirs(in_src(f, "empty/folder")));
+	assert_ok(fs_symlink(S("nowhere"), in_src(f, "dangling")));
+	assert_ok(fs_symlink(S("sub"), in_src(f, "folder-link")));
+	struct str before = snapshot(f, f->src);
+	run(f);
+	test_has(in_out(f, "hip/k.hip"), "CUDA K");
+	test_has(in_out(f, "k.cu"), "cuda k");
+	test_has(in_out(f, "sub/m.h"), "CUDA M");
+	test_has(in_out(f, "same.h"), "SAME");
+	test_has(in_out(f, "README"), "read");
+	assert_true(there(f, "empty/folder") && there(f, "dangling"));
+	assert_true(!there(f, ".git") && there(f, "third/.git"));
+	assert_true(S_ISLNK(status(in_out(f, "folder-link")).st_mode));
+	assert_int_equal(status(in_out(f, "run.sh")).st_mode & 07777, 0755);
+	assert_int_equal(status(in_out(f, "sub/m.h")).st_mode & 07777, 0755);
+	struct stat a = status(in_src(f, "README")), b = status(in_out(f, "README"));
+	assert_memory_equal(&a.st_mtim, &b.st_mtim, sizeof(a.st_mtim));
+	assert_str(snapshot(f, f->src), before.p);
+	assert_int_equal(restore(f, false).n, 0);
+	assert_false(fs_present(f->out));
+}
+
+static void copies_follow_their_sources(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	f->overlay = true;
+	put(f, "data/a", "one");
+	put(f, "data/b", "two");
+	assert_ok(fs_symlink(S("a"), in_src(f, "data/link")));
+	run(f);
+	struct stat old = status(in_out(f, "data/b"));
+	put(f, "data/a", "ONE");
+	assert_ok(fs_symlink(S("b"), in_src(f, "data/link")));
+	put(f, "data/c", "three");
+	run(f);
+	test_has(in_out(f, "data/a"), "ONE");
+	test_has(in_out(f, "data/c"), "three");
+	test_has(in_out(f, "data/link"), "two");
+	struct stat now = status(in_out(f, "data/b"));
+	assert_int_equal(now.st_ino, old.st_ino);
+	assert_ok(fs_remove_tree(in_src(f, "data")));
+	run(f);
+	assert_false(there(f, "data"));
+	assert_int_equal(f->t.removed.n, 4);
+}
+
+static void files_of_others_in_an_overlay_stay(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	f->overlay = true;
+	put(f, "README", "read");
+	put_at(f, in_out(f, "README"), "mine", 0644);
+	put_at(f, in_out(f, "hip/k.hip"), "mine", 0644);
+	put_at(f, in_out(f, "sub/notes"), "mine", 0644);
+	run(f);
+	assert_fails(f, "README", "was not made by rocsmith");
+	assert_fails(f, "k.cu", "was not made by rocsmith");
+	test_has(in_out(f, "README"), "mine");
+	test_has(in_out(f, "hip/k.hip"), "mine");
+	test_has(in_out(f, "sub/m.h"), "CUDA M");
+	restore(f, false);
+	test_has(in_out(f, "sub/notes"), "mine");
+	assert_false(there(f, "sub/m.h"));
+}
+
+static void an_edited_copy_is_made_anew_and_set_aside(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	f->overlay = true;
+	put(f, "README", "read");
+	run(f);
+	put_at(f, in_out(f, "README"), "mine", 0644);
+	run(f);
+	test_has(in_out(f, "README"), "read");
+	test_has(in_out(f, ".rocsmith/kept/README"), "mine");
+	assert_str(str_join(&f->a, &f->t.edited, S(" ")), "README");
+}
+
+static void an_overlay_of_a_translated_tree_sees_the_originals(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	run(f);
+	f->overlay = true;
+	PAIRS(f, {"k.cu", "k.hip"});
+	run(f);
+	test_has(in_out(f, "k.hip"), "CUDA K");
+	test_has(in_out(f, "sub/m.h"), "cuda m");
+	assert_false(there(f, "hip/k.hip"));
+}
+
+static void an_overlay_may_lie_in_the_tree(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	f->overlay = true;
+	f->out = in_src(f, "build/hip");
+	run(f);
+	test_has(in_out(f, "sub/m.h"), "CUDA M");
+	assert_false(there(f, "build/hip"));
+	run(f);
+	run(f);
+	assert_true(f->current);
+}
+
+static void a_folder_is_in_place_or_an_overlay(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	run(f);
+	struct str src = f->src;
+	f->overlay = true;
+	f->src = path_join(&f->a, f->dir, S("src2"));
+	f->out = src;
+	usual(f);
+	assert_err_says(try_run(f), E_USAGE, "was translated in place");
+	f->out = path_join(&f->a, f->dir, S("out"));
+	run(f);
+	f->overlay = false;
+	f->src = f->out;
+	assert_err_says(try_run(f), E_USAGE, "is an output folder");
+	f->src = src;
+	f->overlay = true;
+	f->out = f->dir;
+	assert_err_says(try_run(f), E_USAGE, "contains the sources");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(an_overlay_is_the_whole_tree),
+		FIXTURE_TEST(copies_follow_their_sources),
+		FIXTURE_TEST(files_of_others_in_an_overlay_stay),
+		FIXTURE_TEST(an_edited_copy_is_made_anew_and_set_aside),
+		FIXTURE_TEST(an_overlay_of_a_translated_tree_sees_the_originals),
+		FIXTURE_TEST(an_overlay_may_lie_in_the_tree),
+		FIXTURE_TEST(a_folder_is_in_place_or_an_overlay),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+/* Taking a result back: restoring, what has no source any more, and the state of each output. */
+#include "fixture_changes.h"
+
+#include <unistd.h>
+
+#include "changes/manifest.h"
+
+static void restore_gives_the_tree_back_bit_by_bit(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	put(f, "hip/foreign.hip", "cuda f"); /* was there before us, and is replaced */
+	PAIRS(f, {"k.cu", "new/deep/k.hip"}, {"sub/m.h", "sub/m.h"}, {"k.cu", "hip/foreign.hip"});
+	struct str before = snapshot(f, f->src);
+	run(f);
+	test_has(in_src(f, "hip/foreign.hip"), "CUDA K");
+	assert_int_equal(restore(f, false).n, 0);
+	struct str after = snapshot(f, f->src);
+	assert_str(after, before.p);
+	struct strs kept;
+	assert_err_says(
+		changes_restore(&f->a, f->src, false, &kept), E_NOENT, "was not translated");
+}
+
+/* The power fails before the intent is on the disk: the manifest before it is, and nothing that the
+ * intent names was put in place. */
+static void a_lost_intent_leaves_the_manifest_before_it(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	struct str before = snapshot(f, f->src), path = in_src(f, ".rocsmith/hipify.manifest"),
+		   intent;
+	struct str beside = fs_temp_name(&f->a, path);
+	struct manifest *m;
+	run(f);
+	assert_ok(manifest_read(&f->a, f->src, &m));
+	assert_ok(manifest_put(&f->a, m, f->src, &intent));
+	assert_true(fs_present(beside));
+	assert_int_equal(truncate(intent.p, 0), 0);
+	run(f);
+	assert_true(f->current);
+	assert_int_equal(restore(f, false).n, 0);
+	assert_str(snapshot(f, f->src), before.p);
+	run(f);
+	assert_false(fs_present(beside));
+	assert_ok(fs_write(path, S(""), 0644));
+	struct err *e = try_run(f);
+	assert_err_says(e, E_CORRUPT, "cannot be used");
+}
+
+static void restore_keeps_what_was_edited(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	struct str before = snapshot(f, f->src);
+	run(f);
+	put(f, "hip/k.hip", "edit k");
+	put(f, "sub/m.h", "edit m");
+	struct strs kept = restore(f, false);
+	assert_str(str_join(&f->a, &kept, S(" ")), "hip/k.hip sub/m.h");
+	test_has(in_src(f, "hip/k.hip"), "edit k");
+	test_has(in_src(f, "sub/m.h"), "edit m");
+	assert_int_equal(restore(f, false).n, 2); /* they stay known */
+	assert_int_equal(restore(f, true).n, 0);
+	assert_str(snapshot(f, f->src), before.p);
+}
+
+static void what_has_no_source_any_more_is_taken_back(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	run(f);
+	assert_ok(fs_remove(in_src(f, "k.cu")));
+	PAIRS(f, {"k.cu", "hip/k.hip"}); /* and m.h is translated no longer */
+	run(f);
+	assert_str(str_join(&f->a, &f->t.removed, S(" ")), "hip/k.hip sub/m.h");
+	assert_false(there(f, "hip"));
+	test_has(in_src(f, "sub/m.h"), "cuda m");
+	run(f);
+	run(f);
+	assert_true(f->current);
+	assert_int_equal(restore(f, false).n, 0);
+	test_has(in_src(f, "sub/m.h"), "cuda m");
+}
+
+/* A setup.py with two extensions: each has a run of its own, in one folder. */
+static void runs_of_other_sources_do_not_take_away(void **state)
+{
+	struct fixture *f = *state;
+	f->some = true;
+	for (int overlay = 0; overlay < 2; overlay++) {
+		f->overlay = overlay;
+		f->identity = "1";
+		usual(f);
+		run(f);
+		f->identity = "2";
+		put(f, "z.cu", "cuda z");
+		PAIRS(f, {"z.cu", "hip/z.hip"});
+		run(f);
+		assert_true(there(f, "hip/k.hip") && there(f, "hip/z.hip"));
+		test_has(in_out(f, "sub/m.h"), "CUDA M");
+		put(f, "k.cu", "changed");
+		assert_int_equal(state_of(f, "hip/k.hip"), STATE_STALE);
+		assert_ok(fs_remove(in_src(f, "k.cu")));
+		run(f);
+		assert_true(!there(f, "hip/k.hip") && there(f, "hip/z.hip"));
+		assert_int_equal(restore(f, false).n, 0);
+		assert_false(there(f, "hip/z.hip"));
+		test_has(in_src(f, "sub/m.h"), "cuda m");
+	}
+}
+
+static void what_was_right_already_is_not_ours(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	put(f, "hip/k.hip", "CUDA K");
+	struct str before = snapshot(f, f->src);
+	run(f);
+	assert_int_equal(file(f, "k.cu")->status, CHANGE_SKIPPED);
+	run(f);
+	restore(f, false);
+	assert_str(snapshot(f, f->src), before.p);
+}
+
+static void states_are_told(void **state)
+{
+	struct fixture *f = *state;
+	for (int overlay = 0; overlay < 2; overlay++) {
+		f->overlay = overlay;
+		usual(f);
+		run(f);
+		assert_int_equal(state_of(f, "hip/k.hip"), STATE_CURRENT);
+		assert_int_equal(state_of(f, "sub/m.h"), STATE_CURRENT);
+		put(f, "k.cu", "cuda 2");
+		assert_int_equal(state_of(f, "hip/k.hip"), STATE_STALE);
+		put(f, "k.cu", "cuda k"); /* only touched */
+		assert_int_equal(state_of(f, "hip/k.hip"), STATE_CURRENT);
+		assert_ok(fs_remove(in_src(f, "k.cu")));
+		assert_int_equal(state_of(f, "hip/k.hip"), STATE_ORPHAN);
+		put_at(f, in_out(f, "sub/m.h"), "edited", 0644);
+		assert_int_equal(state_of(f, "sub/m.h"), STATE_EDITED);
+		assert_ok(fs_remove(in_out(f, "hip/k.hip")));
+		assert_int_equal(state_of(f, "hip/k.hip"), STATE_MISSING);
+		restore(f, true);
+	}
+	struct change_entries all;
+	assert_err(changes_state(&f->a, f->dir, &all), E_NOENT);
+}
+
+static void a_copied_tree_is_still_known(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	run(f);
+	struct str to = path_join(&f->a, f->dir, S("moved"));
+	assert_ok(fs_rename(f->src, to));
+	f->src = to;
+	assert_int_equal(state_of(f, "sub/m.h"), STATE_CURRENT);
+	run(f);
+	assert_false(f->current); /* patterns may depend on where it is */
+	assert_int_equal(file(f, "k.cu")->status, CHANGE_SKIPPED);
+	assert_int_equal(restore(f, false).n, 0);
+	test_has(in_src(f, "sub/m.h"), "cuda m");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(restore_gives_the_tree_back_bit_by_bit),
+		FIXTURE_TEST(a_lost_intent_leaves_the_manifest_before_it),
+		FIXTURE_TEST(restore_keeps_what_was_edited),
+		FIXTURE_TEST(what_has_no_source_any_more_is_taken_back),
+		FIXTURE_TEST(runs_of_other_sources_do_not_take_away),
+		FIXTURE_TEST(what_was_right_already_is_not_ours),
+		FIXTURE_TEST(states_are_told),
+		FIXTURE_TEST(a_copied_tree_is_still_known),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
