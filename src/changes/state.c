@@ -9,12 +9,6 @@ struct states {
 	struct map seen; /* path -> struct seen * */
 };
 
-/* The sources may have been moved with the tree; those of an overlay are where they were. */
-static struct str root_of(const struct manifest *m, struct str base)
-{
-	return m->kind == BASE_IN_PLACE || !m->root.n ? base : m->root;
-}
-
 static bool source_changed(struct str path, const struct seen *s)
 {
 	struct stat st;
@@ -73,7 +67,8 @@ struct err *changes_state(struct arena *a, struct str dir, struct change_entries
 	if (!m)
 		return err_new(E_NOENT, "'%.*s' was not translated by rocsmith", STR(dir));
 	l.m = m;
-	l.root = root_of(m, l.base);
+	/* The sources may have been moved with the tree; those of an overlay are where they were. */
+	l.root = m->kind == BASE_IN_PLACE || !m->root.n ? l.base : m->root;
 	VEC_EACH (struct seen, s, &m->seen)
 		if (s->kind == SEEN_FILE)
 			map_put(&l.seen, s->path, s);

@@ -48,10 +48,5 @@ struct str hipify_in_dir(
 struct str hipify_untranslated_text(struct arena *a, struct str dir, const struct untranslated *u);
 /* In tables: FIELD_LIST of a struct untranslated_list, FIELD_STRUCT of a struct torch_source. */
 extern const struct json_field hipify_untranslated_fields[], hipify_torch_fields[];
-/* The list with its paths as the user sees them. */
-struct untranslated_list hipify_untranslated_in(
-	struct arena *a, struct str dir, const struct untranslated_list *list);
-/* Warns of an algorithm that is in no table of ours. */
-void hipify_warn_unknown(const struct torch_source *t);
 /* One error for all that failed, or NULL: the only reason is its cause, several are warnings. */
 struct err *hipify_failures(struct arena *a, struct hipify_tree *t);

@@ -46,31 +46,7 @@ const struct json_field hipify_torch_fields[] = {
 	{.kind = FIELD_END},
 };
 
-struct untranslated_list hipify_untranslated_in(
-	struct arena *a, struct str dir, const struct untranslated_list *list)
-{
-	struct untranslated_list shown = {0};
-	VEC_EACH (const struct untranslated, u, list) {
-		struct untranslated *s = VEC_PUSH(a, &shown);
-		*s = *u;
-		s->path = hipify_in_dir(a, dir, u->path);
-	}
-	return shown;
-}
-
-/* ---- warnings and failures ---- */
-
-void hipify_warn_unknown(const struct torch_source *t)
-{
-	if (t->known || !t->algorithm.path.n)
-		return;
-	say_warning("'%.*s' is none of the releases that are known (fingerprint %.*s): the rules "
-		    "of %s are used",
-		STR(t->algorithm.path), STR(str_sub(t->fingerprint, 0, 16)),
-		t->generation == TORCH_V1 ? "torch up to 2.10" : "torch 2.11 and later");
-	say_hint("--verify compares the result with that torch's own Python; --engine torch runs "
-		 "it instead");
-}
+/* ---- failures ---- */
 
 /* Why a source failed, in one line. */
 static struct str reason(struct arena *a, const struct err *e)

@@ -133,8 +133,12 @@ static void print_json(struct hipify_job *job, const struct hipify_tree *t)
 		.directory = o->dir,
 		.output = target(o),
 		.torch = hipify_by_torch(o) ? &t->torch : NULL,
-		.untranslated = hipify_untranslated_in(a, o->dir, &t->untranslated),
 		.tree = t};
+	VEC_EACH (const struct untranslated, u, &t->untranslated) {
+		struct untranslated *name = VEC_PUSH(a, &s.untranslated);
+		*name = *u;
+		name->path = hipify_in_dir(a, o->dir, u->path);
+	}
 	VEC_EACH (const struct change, f, &t->changes) {
 		*VEC_PUSH(a, &s.files) = (struct shown_file){
 			.source = source_of(job, f),
@@ -233,6 +237,19 @@ static struct err *print_diff(struct hipify_job *job, const struct hipify_tree *
 	return NULL;
 }
 
+/* Of an algorithm that is in no table of ours. */
+static void warn_unknown(const struct torch_source *t)
+{
+	if (t->known || !t->algorithm.path.n)
+		return;
+	say_warning("'%.*s' is none of the releases that are known (fingerprint %.*s): the rules "
+		    "of %s are used",
+		STR(t->algorithm.path), STR(str_sub(t->fingerprint, 0, 16)),
+		t->generation == TORCH_V1 ? "torch up to 2.10" : "torch 2.11 and later");
+	say_hint("--verify compares the result with that torch's own Python; --engine torch runs "
+		 "it instead");
+}
+
 static void say_findings(const struct findings *list)
 {
 	VEC_EACH (const struct finding, f, list) {
@@ -262,7 +279,7 @@ static void say_edited(struct hipify_job *job, const struct hipify_tree *t)
 static struct err *show(struct hipify_job *job, struct hipify_tree *t)
 {
 	const struct hipify_args *h = job->args;
-	hipify_warn_unknown(&t->torch);
+	warn_unknown(&t->torch);
 	say_findings(&t->findings);
 	say_edited(job, t);
 	if (h->common.json && h->verify)

@@ -49,6 +49,12 @@ bool names_is_header(const struct hipify_rule *r)
 	return has_text(r->kind, S("header"));
 }
 
+const char *const names_before_use[] = {"return", "else", "throw", "new", "delete", "case", "goto",
+	"sizeof", "typename", "do", "co_return", "co_await", "co_yield", "const", "volatile",
+	"static", "extern", "inline", "constexpr", "register", "mutable", "not", "and", "or",
+	"defined", "ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof", "decltype",
+	NULL};
+
 /* Takes the next number of a dotted version; 0 when there is none. */
 static uint64_t take_number(struct str *rest)
 {
@@ -101,12 +107,8 @@ bool names_look_like_cuda(struct str name)
 bool hipify_is_source(struct str path)
 {
 	static const char *const extensions[] = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".c++",
-		".h", ".hh", ".hip", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tcc", ".tpp"};
-	struct str ext = path_ext(path);
-	for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++)
-		if (str_eq(ext, str_from(extensions[i])))
-			return true;
-	return false;
+		".h", ".hh", ".hip", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tcc", ".tpp", NULL};
+	return str_is_one_of(path_ext(path), extensions);
 }
 
 struct str hipify_output_name(struct arena *a, struct str path)

@@ -51,6 +51,6 @@ bool names_lacks(const struct hipify_rule *r); /* a name that HIP has no equal f
 bool names_newer(const struct hipify_rule *r, struct str rocm);
 bool names_is_header(const struct hipify_rule *r);
 /* Words that stand before a use of a name, never before its declaration; NULL-terminated. */
-extern const char *const untranslated_before_use[];
+extern const char *const names_before_use[];
 /* Does this identifier follow the naming of CUDA or one of its libraries (cudaX, cublasX, CU_X)? */
 bool names_look_like_cuda(struct str name);

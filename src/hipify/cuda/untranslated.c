@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-const char *const untranslated_before_use[] = {"return", "else", "throw", "new", "delete", "case",
-	"goto", "sizeof", "typename", "do", "co_return", "co_await", "co_yield", "const",
-	"volatile", "static", "extern", "inline", "constexpr", "register", "mutable", "not", "and",
-	"or", "defined", "ifdef", "ifndef", "if", "elif", "undef", "operator", "alignof",
-	"decltype", NULL};
 /* Words that no declaration starts with. */
 static const char *const no_declaration[] = {"return", "throw", "new", "delete", "case", "goto",
 	"if", "else", "sizeof", "co_return", "co_await", "co_yield", NULL};
@@ -55,7 +50,7 @@ void untranslated_track(struct engine *e, const struct tok *t)
 bool untranslated_declaration_before(const struct engine *e)
 {
 	return e->prev.kind == TOK_IDENT &&
-	       !str_is_one_of(engine_text(e, &e->prev), untranslated_before_use);
+	       !str_is_one_of(engine_text(e, &e->prev), names_before_use);
 }
 
 static bool declares(struct engine *e, const struct tok *t)

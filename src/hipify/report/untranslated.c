@@ -120,7 +120,7 @@ static bool declared_at(struct str s, size_t from, size_t to)
 	struct str before = str_sub(s, from, end);
 	while (to < s.n && (s.p[to] == ' ' || s.p[to] == '\t'))
 		to++;
-	if (!before.n || to == s.n || str_is_one_of(before, untranslated_before_use) ||
+	if (!before.n || to == s.n || str_is_one_of(before, names_before_use) ||
 		str_is_one_of(before, of_types))
 		return false;
 	return str_eq(before, S("define")) || strchr("(;=,)[{:", s.p[to]);

@@ -108,15 +108,9 @@ struct str layer_real(struct torch_layer *l, struct str path)
 
 struct torch_output *layer_find(struct torch_layer *l, struct str path)
 {
-	size_t n = 0;
-	for (const struct torch_layer *i = l; i; i = i->below)
-		n += i->outputs.n;
-	if (!n)
-		return NULL;
-	struct str real = layer_real(l, path);
 	struct torch_output *o = NULL;
 	for (const struct torch_layer *i = l; i && !o; i = i->below)
-		o = map_get(&i->outputs, real);
+		o = i->outputs.n ? map_get(&i->outputs, layer_real(l, path)) : NULL;
 	return o;
 }
 
