@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -304,10 +305,8 @@ static void record(const struct proc *p, const struct proc_result *res)
 		}
 		buf_char(&out, '"');
 	}
-	double cpu = (double)(res->usage.ru_utime.tv_sec + res->usage.ru_stime.tv_sec) +
-		     (double)(res->usage.ru_utime.tv_usec + res->usage.ru_stime.tv_usec) / 1e6;
-	buf_fmt(&out, "],\"seconds\":%.6f,\"cpu\":%.6f,\"memory\":%ld,\"status\":%d", res->seconds,
-		cpu, res->usage.ru_maxrss * 1024, res->status);
+	buf_fmt(&out, "],\"seconds\":%.6f,\"cpu\":%.6f,\"memory\":%llu,\"status\":%d", res->seconds,
+		res->cpu, (unsigned long long)res->memory, res->status);
 	trace_event("child", buf_str(&out));
 }
 
@@ -315,11 +314,12 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 {
 	int status;
 	pid_t got;
+	struct rusage u;
 	while (!has_ended(r->pid, 0) && errno == EINTR)
 		enforce(r);
 	if (!r->p->inherit)
 		kill(-r->pid, SIGKILL); /* whatever it left running */
-	while ((got = wait4(r->pid, &status, 0, &ret->usage)) < 0 && errno == EINTR)
+	while ((got = wait4(r->pid, &status, 0, &u)) < 0 && errno == EINTR)
 		;
 	if (got < 0)
 		return err_errno("cannot wait for '%.*s'", STR(r->p->argv.v[0]));
@@ -327,6 +327,9 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 	ret->timed_out = r->timed_out;
 	ret->start = r->start;
 	ret->seconds = mono_now() - r->start;
+	ret->cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		   (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	ret->memory = (uint64_t)u.ru_maxrss * 1024;
 	ret->out = str_dup(a, (struct str){.p = r->tail[OUT].p, .n = r->tail[OUT].n});
 	ret->err = str_dup(a, (struct str){.p = r->tail[ERR].p, .n = r->tail[ERR].n});
 	record(r->p, ret);

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <sys/resource.h>
-
 #include "base/err.h"
 
 struct proc {
@@ -30,7 +28,8 @@ struct proc_result {
 	struct str out;        /* stdout (and stderr when merged), in the caller's arena */
 	struct str err;        /* stderr, unless merged */
 	double start, seconds; /* start on the monotonic clock */
-	struct rusage usage;
+	double cpu;            /* seconds, user + system, with what it waited for */
+	uint64_t memory;       /* peak, bytes */
 };
 
 /* Runs and waits. E_TOOL_MISSING when argv[0] cannot be found, E_CANCELLED after SIGINT/SIGTERM. */

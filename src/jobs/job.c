@@ -78,12 +78,10 @@ static struct err *run_program(struct arena *tmp, struct job *j)
 		strs_add(tmp, &p.argv, *arg);
 	TRY(j->set->hooks->wrap(tmp, j, &p));
 	TRY(proc_run(tmp, &p, &r));
-	const struct rusage *u = &r.usage;
 	report->start = r.start - j->set->began;
 	report->seconds = r.seconds;
-	report->cpu = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
-		      (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
-	report->memory = (uint64_t)u->ru_maxrss * 1024;
+	report->cpu = r.cpu;
+	report->memory = r.memory;
 	return r.status ? j->set->hooks->explain(tmp, j, &r) : NULL;
 }
 

@@ -13,8 +13,8 @@ static const struct {
 
 struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
 {
-	struct finding *f = finding_add(
-		x->a, x->list, table[id].id, table[id].severity, member.n ? member : x->path);
+	struct finding *f = finding_add(x->a, &x->verdict->findings, table[id].id,
+		table[id].severity, member.n ? member : x->path);
 	FORMAT(text, x->a, fmt);
 	f->message = text;
 	return f;

@@ -31,7 +31,6 @@ struct exam {
 	struct arena *a;
 	struct str path;
 	const struct verify_options *o;
-	struct findings *list;
 	struct zip zip;
 	bool named; /* the file name is a wheel's */
 	struct wheel_name name;

@@ -58,8 +58,7 @@ struct err *verify_wheel(
 {
 	*ret = (struct verdict){.path = path};
 	CLEANUP(exam_done)
-	struct exam x = {
-		.a = a, .path = path, .o = o, .list = &ret->findings, .zip.fd = -1, .verdict = ret};
+	struct exam x = {.a = a, .path = path, .o = o, .zip.fd = -1, .verdict = ret};
 	if (fs_is_dir(path)) {
 		exam_say(&x, V_NO_WHEEL, S(""), "the folder holds no wheel");
 		return NULL;

@@ -550,6 +550,15 @@ static void numbers_of_a_gpu_are_understood(void **state)
 	}
 }
 
+static void free_memory_is_some_of_it(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	assert_ok(machine_read(&a, S(""), &m));
+	assert_true(machine_memory_free() > 0 && machine_memory_free() <= m.memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -562,6 +571,7 @@ int main(void)
 		cmocka_unit_test(wsl_is_told_from_linux),
 		cmocka_unit_test(a_recording_keeps_findings_and_targets),
 		cmocka_unit_test(numbers_of_a_gpu_are_understood),
+		cmocka_unit_test(free_memory_is_some_of_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

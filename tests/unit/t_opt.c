@@ -251,11 +251,13 @@ static void the_environment_fills_what_is_not_given(void **state)
 	setenv("ROCSMITH_OUT", "env", 1);
 	assert_ok(parse(&a, &cmd, "--gpu a", &args));
 	assert_int_equal(args.gpus.n, 1);
+	assert_str(str_join(&a, &args.common.given, S(" ")), "gpu");
 	assert_str(args.out, "env");
 	assert_true(args.common.dry_run);
 	assert_false(args.fast);
 	assert_ok(parse(&a, &cmd, "--no-dry-run -o here", &args));
 	assert_int_equal(args.gpus.n, 2);
+	assert_str(str_join(&a, &args.common.given, S(" ")), "dry-run out");
 	assert_str(args.out, "here");
 	assert_false(args.common.dry_run);
 	setenv("ROCSMITH_COUNT", "many", 1);

@@ -152,6 +152,18 @@ static void lists_join_split_and_sort(void **state)
 	assert_int_equal(str_split(&a, S(""), ',').n, 0);
 }
 
+static void a_word_is_put_into_a_list_once(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct strs list = {0};
+	assert_true(strs_put(&a, &list, S("hip")));
+	assert_true(strs_put(&a, &list, S("")));
+	assert_false(strs_put(&a, &list, S("hip")));
+	assert_true(strs_put(&a, &list, S("hi")));
+	assert_str(str_join(&a, &list, S(",")), "hip,,hi");
+}
+
 static void builder_grows_and_stays_terminated(void **state)
 {
 	(void)state;
@@ -231,6 +243,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_whole_and_bounded),
 		cmocka_unit_test(copies_end_in_nul),
 		cmocka_unit_test(lists_join_split_and_sort),
+		cmocka_unit_test(a_word_is_put_into_a_list_once),
 		cmocka_unit_test(builder_grows_and_stays_terminated),
 		cmocka_unit_test(builders_that_share_an_arena_do_not_mix),
 		cmocka_unit_test(a_builder_may_add_its_own_text),

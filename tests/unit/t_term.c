@@ -150,6 +150,26 @@ static void empty_cells_leave_no_blanks_at_the_end(void **state)
 						   "b        x\n");
 }
 
+static void a_finding_is_one_line(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct findings list = {0};
+	struct finding *f = finding_add(&a, &list, "tag-any", SEV_ERROR, S("a.so"));
+	finding_say(&a, f, "bad");
+	finding_fix(&a, f, "one");
+	finding_fix(&a, f, "two");
+	struct capture c = capture_begin(stdout);
+	out_finding(&a, f, S("x.whl"));
+	out_finding(&a, f, S("a.so"));
+	out_init(COLOR_ALWAYS, 0);
+	out_fmt("%.*s", STR(styled_severity(&a, SEV_WARNING)));
+	out_init(COLOR_NEVER, 0);
+	assert_str(capture_end(&a, &c), "error: a.so: bad [tag-any]; fix: one; or: two\n"
+					"error: bad [tag-any]; fix: one; or: two\n"
+					"\033[1;33mwarning\033[0m");
+}
+
 static void colour_follows_the_environment(void **state)
 {
 	(void)state;
@@ -338,6 +358,7 @@ int main(void)
 		cmocka_unit_test(the_caret_stands_below_characters_not_bytes),
 		cmocka_unit_test(a_very_long_line_is_not_shown),
 		cmocka_unit_test(empty_cells_leave_no_blanks_at_the_end),
+		cmocka_unit_test(a_finding_is_one_line),
 		cmocka_unit_test(colour_follows_the_environment),
 		cmocka_unit_test(verbosity_decides_what_is_said),
 		cmocka_unit_test(output_of_a_tool_is_set_apart),
