@@ -101,3 +101,15 @@ PYTHON
 	grep -q '"schema": "rocsmith.hipify-lint/1"' lint.json
 	echo "ok torch $version: --lint-map reads its tables"
 done
+
+# A result whose original is gone stays: nothing could take its place.
+mkdir gone
+printf '#include <cuda_runtime.h>\nint f() { return cudaDeviceSynchronize(); }\n' >gone/a.h
+"$ROCSMITH" hipify -q --mode standalone --in-place gone
+rm -r gone/.rocsmith/originals
+status=0
+"$ROCSMITH" hipify --restore --dry-run --json gone >dry.json || status=$?
+[ "$status" = 1 ] && grep -q '"a.h"' dry.json || fail "a dry --restore does not tell what stays"
+"$ROCSMITH" hipify --restore --json gone >restored.json && fail "--restore without an original"
+cmp dry.json restored.json || fail "--restore does something else than its dry run said"
+echo "ok a dry --restore tells what the restore then does"
