@@ -132,7 +132,8 @@ static struct err *stage_all(struct apply *p)
 	struct str intent;
 	TRY(write_intent(p, &intent));
 	make_dirs(p);
-	struct pool *pool = pool_new(p->s->request->jobs);
+	unsigned jobs = p->s->request->jobs ? p->s->request->jobs : cpu_count();
+	struct pool *pool = pool_new(jobs + 1); /* one of them waits for the disk */
 	pool_add(pool, sync_intent, &intent);
 	pool_add_each(pool, p->puts.v, p->puts.n, sizeof(*p->puts.v), put_stage);
 	return pool_end(pool);
@@ -142,7 +143,7 @@ static struct err *write_all(struct apply *p)
 {
 	/* What rocsmith keeps in a tree is nothing for its version control. */
 	if (p->s->request->in_place)
-		TRY(fs_write_if_changed(base_file(p->a, p->s->base, ".gitignore"), S("*\n"), 0644));
+		TRY(base_put(base_file(p->a, p->s->base, ".gitignore"), S("*\n"), false));
 	struct err *e = stage_all(p);
 	if (!e)
 		e = each(p, put_commit);

@@ -28,6 +28,7 @@ struct put {
 	bool keep_original; /* the file there becomes the original */
 	bool was_original;  /* the file there is the original, kept by a killed run */
 	bool keep_aside;    /* the file there is our output, edited by somebody */
+	bool unsure; /* looked at so soon after its last change that its signature tells nothing */
 	bool done;
 	bool failed; /* before anything was written; its error is the change's */
 	struct err *error;
@@ -52,8 +53,8 @@ struct apply {
 /* ---- place.c: where an output goes ---- */
 
 /* Sets ret->made.output (free of links) and ret->path; an output that may not be written is an
- * error. A link at output itself is followed, or not. */
-MUST_USE struct err *place_find(struct apply *p, struct str output, struct put *ret);
+ * error. place_find() follows a link at output itself. */
+MUST_USE struct err *place_find(struct apply *p, struct str output, bool link, struct put *ret);
 MUST_USE struct err *place_as_is(struct apply *p, struct str output, struct put *ret);
 MUST_USE struct err *place_dir(struct apply *p, struct str dir); /* it is wanted, even if empty */
 

@@ -1,6 +1,7 @@
 /* What is to be put where: the texts of the set and, in an overlay, copies of all other files,
  * links as they are, folders even when empty. */
 #include "base/fs.h"
+#include "base/pool.h"
 #include "base/proc.h"
 #include "changes/apply_int.h"
 
@@ -28,9 +29,25 @@ void change_fail(struct change *c, struct err *e)
 	c->error = err_join(c->error, e);
 }
 
-/* The output of a failed source is neither written nor, in an overlay, covered by a copy. */
-static void add_text(struct apply *p, struct change *c)
+/* A text, and whether a link is in its place. */
+struct text {
+	const struct apply *p;
+	struct change *change;
+	bool link;
+};
+
+static struct err *look_for_link(struct arena *tmp, void *text)
 {
+	struct text *t = text;
+	struct str output = path_clean(tmp, t->change->output);
+	t->link = fs_is_link(path_join(tmp, t->p->s->root, output));
+	return NULL;
+}
+
+/* The output of a failed source is neither written nor, in an overlay, covered by a copy. */
+static void add_text(struct apply *p, const struct text *t)
+{
+	struct change *c = t->change;
 	struct put put = {.s = p->s, .change = c, .text = c->text};
 	put.made = (struct made){.source = c->source, .kind = MADE_TEXT, .sig.size = c->text.n};
 	if (c->status == CHANGE_FAILED) {
@@ -38,7 +55,7 @@ static void add_text(struct apply *p, struct change *c)
 		map_put(&p->failed_outputs, path_clean(p->a, c->output), c);
 		return;
 	}
-	struct err *e = place_find(p, c->output, &put);
+	struct err *e = place_find(p, c->output, t->link, &put);
 	put.old = manifest_made(p->s->old, put.made.output);
 	if (e)
 		change_fail(c, e);
@@ -158,11 +175,18 @@ static struct err *add_copies(struct apply *p)
 
 struct err *collect_puts(struct apply *p)
 {
+	struct text *texts = arena_array(p->a, p->t->n, sizeof(*texts));
+	size_t n = 0;
 	VEC_EACH (struct change, c, p->t) {
 		if (c->text.p || c->status == CHANGE_FAILED)
-			add_text(p, c);
+			texts[n++] = (struct text){.p = p, .change = c};
 		else if (c->status == CHANGE_OK) /* another source gives this output */
 			c->status = CHANGE_SKIPPED;
 	}
+	TRY(pool_each(p->s->request->jobs, texts, n, sizeof(*texts), look_for_link));
+	p->puts.v = arena_array(p->a, n, sizeof(*p->puts.v));
+	p->puts.cap = n;
+	for (size_t i = 0; i < n; i++)
+		add_text(p, &texts[i]);
 	return p->s->request->copies && !p->s->request->in_place ? add_copies(p) : NULL;
 }

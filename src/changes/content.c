@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <xxhash.h>
 
 #include "base/fs.h"
 #include "base/hash.h"
@@ -46,10 +47,20 @@ bool sig_racy(const struct sig *s, uint64_t now)
 
 struct sum sum_of(struct str text)
 {
-	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	struct sum s;
-	memcpy(s.b, d.b, sizeof(s.b));
+	XXH128_canonical_t x;
+	struct sum s = {0};
+	XXH128_canonicalFromHash(&x, XXH3_128bits(text.p, text.n));
+	memcpy(s.b, x.digest, sizeof(x.digest));
 	return s;
+}
+
+bool sum_is_of(const struct sum *s, struct str text)
+{
+	struct sum fast = sum_of(text);
+	if (sum_eq(s, &fast))
+		return true;
+	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
+	return memcmp(s->b, d.b, sizeof(s->b)) == 0;
 }
 
 struct sum sum_of_file(struct str path)
@@ -58,6 +69,14 @@ struct sum sum_of_file(struct str path)
 	struct str text;
 	CLEANUP(err_freep) struct err *e = fs_read(&tmp, path, CONTENT_LIMIT, &text);
 	return e ? (struct sum){0} : sum_of(text);
+}
+
+bool sum_is_of_file(const struct sum *s, struct str path)
+{
+	ARENA(tmp);
+	struct str text;
+	CLEANUP(err_freep) struct err *e = fs_read(&tmp, path, CONTENT_LIMIT, &text);
+	return !e && sum_is_of(s, text);
 }
 
 bool sum_eq(const struct sum *a, const struct sum *b)
@@ -93,13 +112,12 @@ static struct err *read_content(
 	ARENA(tmp);
 	struct str path = base_path(&tmp, base, e->output), text;
 	TRY(fs_read(&tmp, path, CONTENT_LIMIT, &text));
-	struct sum sum = sum_of(text);
 	*ret = CONTENT_OTHER;
 	if (e->kind == MADE_COPY) {
-		if (sum_eq(&sum, &e->hash) ||
+		if (sum_is_of(&e->hash, text) ||
 			same_text(&tmp, text, path_join(&tmp, m->root, e->source)))
 			*ret = CONTENT_MADE;
-	} else if (sum_eq(&sum, &e->hash) || (!sum_none(&e->before) && sum_eq(&sum, &e->before))) {
+	} else if (sum_is_of(&e->hash, text) || sum_is_of(&e->before, text)) {
 		*ret = CONTENT_MADE;
 	} else if (e->replaced && same_text(&tmp, text, base_original(&tmp, base, e->output))) {
 		*ret = CONTENT_ORIGINAL;

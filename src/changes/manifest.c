@@ -146,11 +146,25 @@ struct str manifest_text(struct arena *a, const struct manifest *m)
 	return buf_str(&b);
 }
 
+struct err *base_put(struct str path, struct str text, bool sync)
+{
+	ARENA(tmp);
+	struct str staged = fs_temp_name(&tmp, path), there;
+	CLEANUP(err_freep) struct err *none = fs_read(&tmp, path, MANIFEST_LIMIT, &there);
+	if (!none && str_eq(text, there))
+		return NULL;
+	struct err *e = fs_stage(staged, text, 0644);
+	if (!e && sync)
+		e = fs_sync(staged);
+	if (!e)
+		e = fs_move(staged, path, true);
+	return e ? err_join(e, fs_remove(staged)) : NULL;
+}
+
 struct err *manifest_write(const struct manifest *m, struct str base)
 {
 	ARENA(tmp);
-	return fs_write_if_changed(
-		base_file(&tmp, base, "hipify.manifest"), manifest_text(&tmp, m), 0644);
+	return base_put(base_file(&tmp, base, "hipify.manifest"), manifest_text(&tmp, m), true);
 }
 
 struct err *manifest_put(

@@ -19,7 +19,9 @@ struct sig {
 	uint64_t ino;                /* 0: only the size is known, nothing was looked at yet */
 };
 
-struct sum { /* SHA-256 of a content; all zero = none */
+/* Tells one content from another: XXH3 of 128 bits and zeros, or, from earlier versions, SHA-256.
+ * No proof against forgery: who can write a file here can write the manifest. All zero = none. */
+struct sum {
 	unsigned char b[32];
 };
 
@@ -70,7 +72,8 @@ struct manifest {
 MUST_USE struct err *manifest_read(struct arena *a, struct str base, struct manifest **ret);
 MUST_USE struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret);
 struct str manifest_text(struct arena *a, const struct manifest *m);
-/* Durable: synced before it takes the old one's place. */
+/* Synced before it takes the old one's place; which of the two a power failure leaves is open, and
+ * with either of them the next run is right. */
 MUST_USE struct err *manifest_write(const struct manifest *m, struct str base);
 /* In place, but not synced yet: manifest_sync(*ret_path) is to follow. Until then the one before is
  * kept beside it, and read when this one is lost. */
@@ -93,6 +96,8 @@ struct str base_path(struct arena *a, struct str base, struct str output);
 /* BASE/.rocsmith/FOLDER/OUTPUT; for outputs above BASE BASE/.rocsmith/FOLDER.up/N/REST. */
 struct str base_slot(struct arena *a, struct str base, const char *folder, struct str output);
 struct str base_original(struct arena *a, struct str base, struct str output);
+/* Replaces a small file of ours, unless it has that content. Its folder is not synced. */
+MUST_USE struct err *base_put(struct str path, struct str text, bool sync);
 
 /* ---- what is there now ---- */
 struct sig sig_of(const struct stat *st);
@@ -102,6 +107,8 @@ uint64_t sig_now(void);
 bool sig_racy(const struct sig *s, uint64_t now);
 struct sum sum_of(struct str text);
 struct sum sum_of_file(struct str path); /* none when it cannot be read */
+bool sum_is_of(const struct sum *s, struct str text);
+bool sum_is_of_file(const struct sum *s, struct str path); /* false when it cannot be read */
 bool sum_eq(const struct sum *a, const struct sum *b);
 bool sum_none(const struct sum *s);
 

@@ -133,12 +133,12 @@ struct err *place_as_is(struct apply *p, struct str output, struct put *ret)
 	return NULL;
 }
 
-struct err *place_find(struct apply *p, struct str output, struct put *ret)
+struct err *place_find(struct apply *p, struct str output, bool link, struct put *ret)
 {
 	ret->made.output = output = path_clean(p->a, output);
 	if (!path_is_inside(output))
 		return outside(p, output, ret);
-	if (fs_is_link(path_join(p->a, p->s->root, output)))
+	if (link)
 		TRY(follow(p, &output));
 	if (str_starts(output, S(".rocsmith/")))
 		return err_new(

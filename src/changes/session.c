@@ -165,8 +165,7 @@ static bool seen_same(const struct share *l, const struct seen *s)
 		return false;
 	if (!s->racy || sum_none(&s->hash))
 		return !s->racy;
-	struct sum sum = sum_of_file(path);
-	return sum_eq(&sum, &s->hash);
+	return sum_is_of_file(&s->hash, path);
 }
 
 static bool made_same(const struct share *l, const struct made *m)

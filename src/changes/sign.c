@@ -33,22 +33,33 @@ static struct err *sign_put(struct arena *tmp, void *put)
 	(void)tmp;
 	struct put *p = put;
 	struct stat st;
-	if (p->failed || p->error)
+	if (p->failed || p->error || p->made.sig.ino)
 		return NULL;
 	p->made.before = (struct sum){0};
 	if (!(p->made.kind == MADE_LINK ? fs_try_lstat : fs_try_stat)(p->path, &st))
 		return NULL;
 	struct sig now = sig_of(&st);
-	uint64_t size = p->made.sig.size;
-	bool expected = p->made.kind == MADE_LINK || now.size == size;
+	bool expected = p->made.kind == MADE_LINK || now.size == p->made.sig.size;
 	bool same = p->what != PUT_NOTHING || sig_eq(&now, &p->there);
-	p->made.sig = now;
-	if (expected && same && !sig_racy(&now, sig_now()))
-		return NULL;
-	p->made.sig = (struct sig){.size = size};
-	if (p->made.kind == MADE_COPY && expected && same) /* its source may be gone by then */
+	p->unsure = expected && same && sig_racy(&now, sig_now());
+	if (expected && same && !p->unsure)
+		p->made.sig = now;
+	return NULL;
+}
+
+/* The source of a copy may be gone by then. */
+static struct err *sign_at_last(struct arena *tmp, void *put)
+{
+	struct put *p = put;
+	TRY(sign_put(tmp, put));
+	if (p->unsure && p->made.kind == MADE_COPY)
 		p->made.hash = sum_of_file(p->path);
 	return NULL;
+}
+
+static struct err *each(const struct apply *p, pool_fn *fn)
+{
+	return pool_each(p->s->request->jobs, p->puts.v, p->puts.n, sizeof(*p->puts.v), fn);
 }
 
 /* ---- what was read ---- */
@@ -107,9 +118,8 @@ static void read_again(struct arena *a, const struct apply *p, struct seen *s)
 	uint64_t start = sig_now();
 	if (sum_none(&s->hash) || !fs_try_stat(path, &st))
 		return;
-	struct sum sum = sum_of_file(path);
 	struct sig now = sig_of(&st);
-	if (sum_eq(&sum, &s->hash) && sig_eq(&now, &s->sig))
+	if (sum_is_of_file(&s->hash, path) && sig_eq(&now, &s->sig))
 		s->racy = sig_racy(&now, start);
 }
 
@@ -180,9 +190,10 @@ struct err *sign_all(struct apply *p, bool wrote)
 	uint64_t written = exact_now();
 	view_noted(&p->s->view, p->a, &p->next);
 	add_copied(p);
+	TRY(each(p, sign_put));
 	if (wrote)
 		wait_a_tick(written);
-	TRY(pool_each(p->s->request->jobs, p->puts.v, p->puts.n, sizeof(*p->puts.v), sign_put));
+	TRY(each(p, sign_at_last));
 	sign_seen(p);
 	return NULL;
 }

@@ -19,8 +19,7 @@ static bool source_changed(struct str path, const struct seen *s)
 		return false;
 	if (sum_none(&s->hash))
 		return !sig_eq(&now, &s->sig);
-	struct sum sum = sum_of_file(path);
-	return !sum_eq(&sum, &s->hash);
+	return !sum_is_of_file(&s->hash, path);
 }
 
 static enum change_state state_of_source(const struct states *l, const struct made *e)
