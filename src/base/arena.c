@@ -66,7 +66,7 @@ static size_t align_up(size_t n)
 	return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+void *arena_raw(struct arena *a, size_t size)
 {
 	size_t need = align_up(size ? size : 1);
 	if (!a->head || a->head->size - a->used < need) {
@@ -76,7 +76,12 @@ void *arena_alloc(struct arena *a, size_t size)
 	char *p = a->head->data + a->used;
 	a->used += need;
 	UNPOISON(p, size ? size : 1);
-	return memset(p, 0, size ? size : 1);
+	return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	return memset(arena_raw(a, size), 0, size ? size : 1);
 }
 
 void *arena_array(struct arena *a, size_t n, size_t size)

@@ -26,6 +26,7 @@ struct arena_mark {
 };
 
 void *arena_alloc(struct arena *a, size_t size);
+void *arena_raw(struct arena *a, size_t size); /* not zeroed: for bytes that are filled at once */
 /* An array of n elements; aborts if n * size overflows. */
 void *arena_array(struct arena *a, size_t n, size_t size);
 /* Grows or moves the block p of old_size bytes; in place when p was the last allocation. */

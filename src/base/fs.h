@@ -31,7 +31,8 @@ bool fs_present(struct str path); /* something has this name, were it a dangling
 bool fs_is_dir(struct str path);  /* follows links */
 bool fs_is_file(struct str path); /* follows links */
 bool fs_is_link(struct str path);
-bool fs_readable(struct str path); /* by this process, as the kernel says */
+/* By this process, as the kernel says; errno tells why not. */
+bool fs_readable(struct str path);
 bool fs_writable(struct str path);
 MUST_USE struct err *fs_stat(struct str path, struct stat *ret);  /* follows links */
 MUST_USE struct err *fs_lstat(struct str path, struct stat *ret); /* does not */

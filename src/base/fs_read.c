@@ -24,17 +24,21 @@ static void dir_closep(DIR **d)
 }
 
 /* Opening a FIFO that nobody writes to would wait for ever; reading from it gives its end. For
- * regular files the flag means nothing. */
+ * regular files the flag means nothing. The time of the last access is left alone where we may: each
+ * would be a write. */
 static struct err *open_stat(struct str path, int *ret_fd, struct stat *ret_st)
 {
 	ARENA(tmp);
-	int fd = open(str_z(&tmp, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	int fd = open(str_z(&tmp, path), flags | O_NOATIME);
+	if (fd < 0 && errno == EPERM)
+		fd = open(str_z(&tmp, path), flags);
 	if (fd < 0)
 		return err_errno("cannot open '%.*s'", STR(path));
 	*ret_fd = fd;
 	if (fstat(fd, ret_st) < 0)
 		return err_errno("cannot look at '%.*s'", STR(path));
-	int flags = S_ISREG(ret_st->st_mode) ? -1 : fcntl(fd, F_GETFL);
+	flags = S_ISREG(ret_st->st_mode) ? -1 : fcntl(fd, F_GETFL);
 	if (flags >= 0)
 		(void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 	return NULL;
@@ -84,7 +88,7 @@ static struct err *read_all(
 	size_t cap = st->st_size > 0 ? (size_t)st->st_size + 1 : 4096, n = 0;
 	if (cap > limit)
 		cap = limit + 1;
-	char *p = arena_alloc(a, cap + 1);
+	char *p = arena_raw(a, cap + 1);
 	for (;;) {
 		if (n == cap) {
 			p = arena_grow(a, p, cap + 1, cap * 2 + 1);
@@ -210,7 +214,10 @@ bool fs_is_file(struct str path)
 static bool may(struct str path, int how)
 {
 	ARENA(tmp);
-	return faccessat(AT_FDCWD, str_z(&tmp, path), how, AT_EACCESS) == 0;
+	int r = faccessat(AT_FDCWD, str_z(&tmp, path), how, AT_EACCESS), no = errno;
+	arena_free(&tmp);
+	errno = no;
+	return r == 0;
 }
 
 bool fs_readable(struct str path)

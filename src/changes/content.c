@@ -54,7 +54,7 @@ struct sum sum_of(struct str text)
 	return s;
 }
 
-bool sum_is_of(const struct sum *s, struct str text)
+static bool sum_is_of(const struct sum *s, struct str text)
 {
 	struct sum fast = sum_of(text);
 	if (sum_eq(s, &fast))

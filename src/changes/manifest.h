@@ -107,7 +107,6 @@ uint64_t sig_now(void);
 bool sig_racy(const struct sig *s, uint64_t now);
 struct sum sum_of(struct str text);
 struct sum sum_of_file(struct str path); /* none when it cannot be read */
-bool sum_is_of(const struct sum *s, struct str text);
 bool sum_is_of_file(const struct sum *s, struct str path); /* false when it cannot be read */
 bool sum_eq(const struct sum *a, const struct sum *b);
 bool sum_none(const struct sum *s);

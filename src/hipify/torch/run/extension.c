@@ -330,6 +330,8 @@ static void list_files(struct machine *m, struct map *files)
 		struct change *f = torch_add_file(m->p, fin, output);
 		f->text = o && !r->error ? o->text : (struct str){0};
 		f->status = r->error ? CHANGE_FAILED : o ? CHANGE_OK : CHANGE_UNCHANGED;
+		if (f->status == CHANGE_UNCHANGED && layer_find(&m->layer, output))
+			f->status = CHANGE_SKIPPED; /* another one's result */
 		f->error = r->error;
 		r->error = NULL;
 		map_put(files, fin, (void *)(uintptr_t)m->p->ret->changes.n);

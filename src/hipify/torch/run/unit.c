@@ -1,4 +1,5 @@
 /* How one file is done, whatever the project; see project.h. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -176,8 +177,9 @@ void torch_say_collision(
 
 bool torch_may_write(const struct torch_project *p, const struct torch_unit *u)
 {
-	struct str at = fs_exists(u->fout) ? u->fout : py_dirname(u->fout);
-	return !p->o->in_place || fs_writable(at) || !fs_exists(at);
+	if (!p->o->in_place || fs_writable(u->fout))
+		return true;
+	return errno == ENOENT && (fs_writable(py_dirname(u->fout)) || errno == ENOENT);
 }
 
 void torch_say_not_writable(struct torch_project *p, const struct torch_unit *u)

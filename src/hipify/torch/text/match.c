@@ -209,7 +209,9 @@ static bool longest(
 		if (!found)
 			break;
 		n = &m->nodes[found - m->firsts];
-		if (n->label.n > text.n - end || memcmp(text.p + end, n->label.p, n->label.n) != 0)
+		size_t rest = n->label.n - 1; /* the first byte is right */
+		if (rest >= text.n - end ||
+			(rest && memcmp(text.p + end + 1, n->label.p + 1, rest)))
 			break;
 		end += n->label.n;
 		if (n->entry && (!m->words || py_word_ends(text, end)))

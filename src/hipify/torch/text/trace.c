@@ -177,10 +177,8 @@ static void trace_edit(struct torch_trace *t, const struct torch_pass *p, struct
 
 void torch_pass_edit(struct torch_pass *p, struct torch_patch patch)
 {
-	if (!p->out.p) { /* replacements are about as long as what they replace */
-		buf_space(&p->out, p->text.n + p->text.n / 8 + 64);
-		p->out.n = 0;
-	}
+	if (!p->out.p) /* replacements are about as long as what they replace */
+		buf_reserve(&p->out, p->text.n + p->text.n / 8 + 64);
 	buf_add(&p->out, str_sub(p->text, p->done, patch.from));
 	buf_add(&p->out, patch.with);
 	p->done = patch.to;
