@@ -1,0 +1,51 @@
+/* A folder that looks like /opt/rocm to build systems that run on this machine.
+ *
+ * Foreign build systems (setup.py, CMake) use this machine's Python, libc and linker, and look for
+ * ROCm below one prefix: hipcc, clang, device libraries, headers, libraries, CMake packages. An SDK
+ * of ours is another system's root folder; its programs want that system's libc. The shim folder
+ * joins the two:
+ *
+ *     bin/               hipcc, hipconfig, amdclang(++), rocm_agent_enumerator, offload-arch, ...
+ *     llvm/bin/          clang, clang++, clang-NN, ld.lld, llvm-*, clang-offload-bundler, ...
+ *     llvm/lib/clang     clang's resource folder           -> the SDK's tree
+ *     amdgcn             device libraries                  -> the SDK's tree
+ *     include, lib       ROCm's headers and libraries only -> the SDK's tree (no libc of its own)
+ *     lib/cmake          the SDK's CMake packages (and FindHIP.cmake), whose prefix is this folder
+ *     .info/version      version of HIP, as AMD's packages write it
+ *     .rocsmith/         what the programs here need to know (cc.json), the ledger, the history
+ *
+ * The programs are links to rocsmith, which runs the SDK's program of that name (cc.h): by the
+ * SDK's own loader, without a sandbox. So each path on a command line, in a message and in a
+ * dependency file is one of this machine; clang finds this machine's libc, libstdc++ and crt files
+ * as any clang installed here would; and what it starts itself (cc1, lld) is found beside it, in
+ * this folder. An object's libc is therefore this machine's, ROCm's libraries are the SDK's. A
+ * program linked with those runs where their libc is (`rocsmith sdk run --host`).
+ *
+ * SDKs of the provider "prefix" get such a folder too: its programs are run as they are, and the
+ * rest leads into the prefix; whoever needs neither ledger nor log can use the prefix itself.
+ */
+#pragma once
+
+#include "sdk/sdk.h"
+
+struct shim_options {
+	const struct strs *gpus; /* what rocm_agent_enumerator and offload-arch print; no hardware is
+				  * asked. NULL or empty: nothing but gfx000 */
+	struct str log_dir;      /* each run of a program is a line of log_dir/cc.jsonl (cc.h); "":
+				  * none. The folder is made */
+	uint64_t memory;         /* bytes that all compilers of the build may take together: those
+				  * that would not fit wait (cc.h); 0 = they are not counted */
+	unsigned jobs;           /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
+};
+
+/* Makes dir (absolute) such a folder, or brings it up to date: what is right already is not touched,
+ * so that build systems see no change. History in dir/.rocsmith survives. Not for two callers at a
+ * time. E_SDK when the SDK's programs cannot be run this way.
+ *
+ * ret_env: "NAME=value" for a build that runs on this machine: ROCM_PATH, ROCM_HOME, HIP_PATH,
+ * HIP_ROOT_DIR, HIP_PLATFORM, HIP_CLANG_PATH, HIP_DEVICE_LIB_PATH, HIPCXX, CMAKE_PREFIX_PATH,
+ * CMAKE_MODULE_PATH (CMake itself does not read this one from the environment: pass it as -D),
+ * MAX_JOBS, CMAKE_BUILD_PARALLEL_LEVEL. PATH holds this folder's bin only, to go in front of
+ * others. Which GPUs to build for is not in there: that is the caller's to say. */
+MUST_USE struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
+	const struct shim_options *o, struct strs *ret_env);
