@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "base/trace.h"
+#include "cc/cc.h"
 #include "cli/opt.h"
 #include "term/out.h"
 
@@ -37,6 +38,15 @@ static struct err *dispatch(struct arena *a, const struct strs *argv, int *ret_s
 	return c->run(a, args, ret_status);
 }
 
+/* Called by the name of a compiler: its command line is none of ours. */
+static struct err *run_compiler(struct arena *a, const struct cc *cc, char **argv, int *ret_status)
+{
+	struct strs words = {0};
+	for (int i = 1; argv[0] && argv[i]; i++)
+		strs_add(a, &words, str_from(argv[i]));
+	return cc_run(a, cc, &words, ret_status);
+}
+
 static struct err *run(struct arena *a, int argc, char **argv, int *ret_status)
 {
 	struct strs words = {0};
@@ -60,7 +70,9 @@ int main(int argc, char **argv)
 	ARENA(a);
 	int status = 0;
 	out_init(COLOR_AUTO, 0);
-	struct err *e = run(&a, argc, argv, &status);
+	struct cc cc;
+	struct err *e = cc_called(&a, &cc) ? run_compiler(&a, &cc, argv, &status)
+					   : run(&a, argc, argv, &status);
 	e = err_join(e, out_finish());
 	if (e) {
 		say_error(e);

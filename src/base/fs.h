@@ -98,6 +98,12 @@ bool fs_writes_forbidden(void);
 MUST_USE struct err *fs_write(struct str path, struct str content, unsigned mode);
 /* As fs_write(), but leaves the file (and its mtime) alone when it has that content already. */
 MUST_USE struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode);
+/* Adds a line to a file, made when absent, by one write: of processes side by side, and of those that
+ * are killed, each line is whole or not there. Not synced. */
+MUST_USE struct err *fs_append(struct str path, struct str line);
+/* A file of at least size bytes that processes share by locks on them, made when absent; for
+ * fs_pread() and fs_pwrite(). Programs that we start inherit it. */
+MUST_USE struct err *fs_open_shared(struct str path, size_t size, int *ret_fd);
 
 /* A file being written in pieces: open, write, then commit; abandon() (or the cleanup attribute)
  * removes the temporary file. The first failure sticks and is returned by commit. */

@@ -59,6 +59,36 @@ struct err *fs_exchange(struct str one, struct str other)
 	return NULL;
 }
 
+struct err *fs_append(struct str path, struct str line)
+{
+	ARENA(tmp);
+	TRY(fs_may_write(path));
+	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), flags, 0644);
+	if (fd < 0)
+		return err_errno("cannot open '%.*s'", STR(path));
+	ssize_t put = write(fd, line.p, line.n);
+	if (put >= 0 && (size_t)put < line.n)
+		errno = ENOSPC;
+	return put < 0 || (size_t)put < line.n ? err_errno("cannot add to '%.*s'", STR(path))
+					       : NULL;
+}
+
+struct err *fs_open_shared(struct str path, size_t size, int *ret_fd)
+{
+	ARENA(tmp);
+	TRY(fs_may_write(path));
+	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), O_RDWR | O_CREAT, 0644);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno("cannot open '%.*s'", STR(path));
+	if ((size_t)st.st_size < size && ftruncate(fd, (off_t)size) < 0)
+		return err_errno("cannot make room in '%.*s'", STR(path));
+	*ret_fd = fd;
+	fd = -1;
+	return NULL;
+}
+
 struct err *fs_link(struct str from, struct str to)
 {
 	TRY(fs_may_write(to));

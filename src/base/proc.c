@@ -128,7 +128,7 @@ static struct err *open_pipes(const struct proc *p, struct pipes *ret)
 		return NULL;
 	for (int i = 0; i < 3; i++) {
 		int fd[2];
-		if ((i == 0 && !p->input.n) || (i == 2 && p->merge))
+		if ((i == 0 && !p->input.n) || (i == 1 && p->only_err) || (i == 2 && p->merge))
 			continue;
 		if (pipe2(fd, O_CLOEXEC) < 0)
 			return err_errno("cannot create a pipe");
@@ -147,9 +147,9 @@ static int spawn(
 	posix_spawnattr_init(&at);
 	if (pipes->read[0] >= 0)
 		posix_spawn_file_actions_adddup2(&fa, pipes->read[0], 0);
-	else if (!p->inherit)
+	else if (!p->inherit && !p->only_err)
 		posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-	for (int i = 1; i < 3 && !p->inherit; i++)
+	for (int i = p->only_err ? 2 : 1; i < 3 && !p->inherit; i++)
 		posix_spawn_file_actions_adddup2(&fa, pipes->write[p->merge ? 1 : i], i);
 	if (p->cwd.n)
 		posix_spawn_file_actions_addchdir_np(&fa, str_z(a, p->cwd));
@@ -324,6 +324,7 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 	if (got < 0)
 		return err_errno("cannot wait for '%.*s'", STR(r->p->argv.v[0]));
 	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	ret->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	ret->timed_out = r->timed_out;
 	ret->start = r->start;
 	ret->seconds = mono_now() - r->start;

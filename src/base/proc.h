@@ -18,12 +18,14 @@ struct proc {
 	struct str log;     /* file that gets a copy of stdout and stderr, or "" */
 	bool merge;         /* stderr goes to the captured output as well */
 	bool inherit;       /* child uses our stdin, stdout and stderr; nothing is captured */
+	bool only_err;      /* child uses our stdin and stdout; stderr is captured */
 	size_t limit;       /* bytes of output kept (the last ones); 0 = 4 MiB */
 	unsigned timeout;   /* seconds, 0 = none */
 };
 
 struct proc_result {
 	int status;            /* exit status, or 128 + signal */
+	int signal;            /* that ended it, or 0 */
 	bool timed_out;        /* then status is that of the kill */
 	struct str out;        /* stdout (and stderr when merged), in the caller's arena */
 	struct str err;        /* stderr, unless merged */

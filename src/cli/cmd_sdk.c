@@ -1,9 +1,12 @@
 /* rocsmith sdk list, info, env, verify, remove: what is installed and how it is. */
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/vec.h"
 #include "cli/opt.h"
 #include "know/know.h"
 #include "sdk/sdk.h"
+#include "sdk/shims.h"
+#include "target/target.h"
 #include "term/out.h"
 #include "term/table.h"
 
@@ -11,6 +14,8 @@ struct args {
 	struct common common;
 	struct str name;
 	struct strs gpus;
+	struct str sdk, log_dir;
+	unsigned memory; /* MiB */
 };
 
 static const struct opt name_opts[] = {
@@ -174,6 +179,20 @@ static void export_line(struct arena *a, const struct variable *v)
 	out_fmt("export %.*s=\"%.*s\"\n", STR(v->key), STR(buf_str(&out)));
 }
 
+static void print_environment(
+	struct arena *a, const struct common *o, const struct sdk *sdk, const struct strs *vars)
+{
+	struct environment all = {.name = sdk->name};
+	VEC_EACH (const struct str, var, vars) {
+		struct variable *v = VEC_PUSH(a, &all.env);
+		str_cut(*var, '=', &v->key, &v->value);
+		if (!o->json)
+			export_line(a, v);
+	}
+	if (o->json)
+		out_text(json_document(a, 2, env_fields, &all));
+}
+
 static struct err *run_env(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
@@ -182,17 +201,52 @@ static struct err *run_env(struct arena *a, void *args, int *ret_status)
 	(void)ret_status;
 	TRY(sdk_open_name(a, o->name, &sdk));
 	TRY(sdk_environment(a, &sdk, &vars));
-	struct environment all = {.name = sdk.name};
-	VEC_EACH (const struct str, var, &vars) {
-		struct variable *v = VEC_PUSH(a, &all.env);
-		str_cut(*var, '=', &v->key, &v->value);
-		if (!o->common.json)
-			export_line(a, v);
-	}
-	if (o->common.json)
-		out_text(json_document(a, 2, env_fields, &all));
+	print_environment(a, &o->common, &sdk, &vars);
 	return NULL;
 }
+
+/* ---- shims ---- */
+static struct err *run_shims(struct arena *a, void *args, int *ret_status)
+{
+	struct args *o = args;
+	struct sdk sdk;
+	struct targets targets = {0};
+	struct strs vars = {0}, gpus = {0};
+	(void)ret_status;
+	if (o->gpus.n)
+		TRY(targets_parse(a, &o->gpus, &targets));
+	VEC_EACH (const struct target, t, &targets)
+		strs_add(a, &gpus, target_text(a, t));
+	TRY(sdk_open_name(a, o->sdk, &sdk));
+	struct shim_options options = {
+		.gpus = &gpus, .memory = (uint64_t)o->memory << 20, .jobs = o->common.jobs};
+	if (o->log_dir.n)
+		options.log_dir = path_abs(a, o->log_dir);
+	if (o->common.dry_run) {
+		say_status(
+			S("Would"), "make '%.*s' for the SDK '%.*s'", STR(o->name), STR(sdk.name));
+		return NULL;
+	}
+	TRY(sdk_shims(a, &sdk, o->name, &options, &vars));
+	print_environment(a, &o->common, &sdk, &vars);
+	return NULL;
+}
+
+static const struct opt shims_opts[] = {
+	{OPT_ARGUMENT("DIR", OPT_POS, struct args, name, "folder to make or bring up to date"),
+		.flags = OPT_REQUIRED},
+	{OPT_VALUE("sdk", OPT_STR, struct args, sdk, "NAME",
+		 "installed SDK or folder of a ROCm tree"),
+		.env = "ROCSMITH_SDK"},
+	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "GFX,...",
+		 "what programs that list GPUs print"),
+		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
+	{OPT_VALUE("memory", OPT_UINT, struct args, memory, "MIB",
+		"what all compilers may take together (default: not counted)")},
+	{OPT_VALUE("log", OPT_PATH, struct args, log_dir, "DIR",
+		"folder for a log of all runs of a compiler")},
+	{.kind = OPT_END},
+};
 
 /* ---- verify ---- */
 struct check {
@@ -295,6 +349,14 @@ const struct command cmd_sdk_env = {
 	.opts = name_opts,
 	.size = sizeof(struct args),
 	.run = run_env,
+};
+const struct command cmd_sdk_shims = {
+	.name = "sdk shims",
+	.summary = "make a folder like /opt/rocm for other build systems",
+	.opts = shims_opts,
+	.size = sizeof(struct args),
+	.needs = NEED_WRITE,
+	.run = run_shims,
 };
 const struct command cmd_sdk_verify = {
 	.name = "sdk verify",

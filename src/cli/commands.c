@@ -2,6 +2,7 @@
 #include "cli/opt.h"
 
 extern const struct command cmd_build;
+extern const struct command cmd_cc;
 extern const struct command cmd_completion;
 extern const struct command cmd_doctor;
 extern const struct command cmd_help;
@@ -15,6 +16,7 @@ extern const struct command cmd_sdk_install;
 extern const struct command cmd_sdk_list;
 extern const struct command cmd_sdk_remove;
 extern const struct command cmd_sdk_run;
+extern const struct command cmd_sdk_shims;
 extern const struct command cmd_sdk_verify;
 extern const struct command cmd_verify;
 extern const struct command cmd_why;
@@ -28,9 +30,11 @@ const struct command *const commands[] = {
 	&cmd_sdk_install,
 	&cmd_sdk_info,
 	&cmd_sdk_env,
+	&cmd_sdk_shims,
 	&cmd_sdk_verify,
 	&cmd_sdk_remove,
 	&cmd_sdk_run,
+	&cmd_cc,
 	&cmd_hipify,
 	&cmd_inspect,
 	&cmd_verify,

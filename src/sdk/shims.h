@@ -29,13 +29,14 @@
 #include "sdk/sdk.h"
 
 struct shim_options {
-	const struct strs *gpus; /* what rocm_agent_enumerator and offload-arch print; no hardware is
+	const struct strs
+		*gpus;      /* what rocm_agent_enumerator and offload-arch print; no hardware is
 				  * asked. NULL or empty: nothing but gfx000 */
-	struct str log_dir;      /* each run of a program is a line of log_dir/cc.jsonl (cc.h); "":
+	struct str log_dir; /* each run of a program is a line of log_dir/cc.jsonl (cc.h); "":
 				  * none. The folder is made */
-	uint64_t memory;         /* bytes that all compilers of the build may take together: those
+	uint64_t memory;    /* bytes that all compilers of the build may take together: those
 				  * that would not fit wait (cc.h); 0 = they are not counted */
-	unsigned jobs;           /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
+	unsigned jobs;      /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
 };
 
 /* Makes dir (absolute) such a folder, or brings it up to date: what is right already is not touched,

@@ -137,6 +137,12 @@ static void say_labelled(enum style style, struct str label, struct str text)
 	fwrite(line.p, 1, line.n, stderr);
 }
 
+void say_text(struct str s)
+{
+	out_transient(S(""));
+	fwrite(s.p, 1, s.n, stderr);
+}
+
 void say_status(struct str verb, const char *fmt, ...)
 {
 	if (verbosity < 0)

@@ -22,6 +22,7 @@ void out_fmt(const char *fmt, ...) PRINTF(1, 2);
 /* A line without an end, to stderr, that the next output of any kind takes away; "" only takes the
  * last one away. From any thread. */
 void out_transient(struct str line);
+void say_text(struct str s); /* to stderr, as it is: what another program said */
 void say_status(struct str verb, const char *fmt, ...) PRINTF(2, 3); /* "   Compiled 3 sources" */
 void say_warning(const char *fmt, ...) PRINTF(1, 2);
 void say_hint(const char *fmt, ...) PRINTF(1, 2);

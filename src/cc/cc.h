@@ -1,0 +1,53 @@
+/* Compilers of an SDK that run among this machine's programs: what the programs of a shim folder do.
+ *
+ * A shim folder (sdk/shims.h makes it) has programs that are all rocsmith itself, each a name of the
+ * same file. Called by such a name, or as `rocsmith cc NAME ARG...`, it runs the SDK's program of
+ * that name; what it has to know is in the folder:
+ *
+ *     .rocsmith/cc.json         struct cc_config
+ *     .rocsmith/programs/NAME   link to the SDK's program
+ *     .rocsmith/ledger          who uses how much memory now
+ *     .rocsmith/history         what compiles needed before
+ *
+ * How a program of another libc runs here without a sandbox: its own loader starts it, with the
+ * tree's folders of libraries. Two things follow. /proc/self/exe is the loader, so a program is told
+ * by --argv0 where it is: in the shim folder. And clang must believe it (-no-canonical-prefixes):
+ * then it finds its headers, ld.lld and the device libraries there, and starts itself (cc1) by a
+ * name that is rocsmith again.
+ *
+ * The first of these processes counts, logs and retries; those that it starts (clang by hipcc, cc1
+ * by clang) become their program at once: ROCSMITH_CC in their environment says so. A compiler that
+ * was killed for want of memory, or says that it has none, is run once more, alone. For that its
+ * stderr is kept until it ends.
+ */
+#pragma once
+
+#include "base/proc.h"
+
+struct cc_config {
+	struct str loader;       /* the tree's ld.so; "": the programs run as they are */
+	struct str library_path; /* for the loader */
+	struct strs flags;       /* what clang's driver gets first */
+	struct strs host_flags;  /* the same, unless the caller names a target or a sysroot */
+	struct strs link_flags;  /* what it gets last where it links */
+	struct strs gpus;        /* what programs that list GPUs print */
+	struct str log_dir;      /* cc.jsonl in there gets a line for each run; "": none */
+	uint64_t memory;         /* for all compilers together; 0: not counted */
+};
+
+struct cc {
+	struct str dir, name; /* the shim folder, the program */
+};
+
+/* Programs that cc answers itself: they list GPUs. NULL-terminated. */
+extern const char *const cc_gpu_programs[];
+
+struct str cc_file(struct arena *a, struct str dir, const char *name); /* dir/.rocsmith/NAME */
+MUST_USE struct err *cc_config_write(
+	struct arena *a, struct str dir, const struct cc_config *config);
+/* Are we running by a name of a shim folder? As the kernel has it, whatever argv[0] says. */
+bool cc_called(struct arena *a, struct cc *ret);
+/* Runs the program, or becomes it. ret_status: its exit status, or 128 + signal. E_TOOL_MISSING with
+ * did-you-mean when the SDK has no such program. */
+MUST_USE struct err *cc_run(
+	struct arena *a, const struct cc *cc, const struct strs *args, int *ret_status);

@@ -1,0 +1,208 @@
+/* The ledger: see cc_int.h. The file is an array of records; byte 0 of it is the lock under which
+ * they are looked at and changed, byte N that of slot N's holder. */
+#include "cc/cc_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+
+enum {
+	LEDGER_SLOTS = 1023,
+	OVERTAKE = 5, /* seconds for which a smaller one may go first */
+	TICK = 250,   /* ms: what no event tells (pressure) is looked at again */
+	MAX_TEXT = 4096,
+};
+
+static const double too_much = 10; /* percent of the last 10 s in which nothing could go on */
+
+struct record {
+	uint64_t bytes; /* 0: free */
+	uint64_t since; /* it waits since then (microseconds of the monotonic clock); 0: it runs */
+};
+
+struct view { /* what the others have and want */
+	struct record all[LEDGER_SLOTS + 1];
+	uint64_t used; /* LEDGER_ALONE when somebody has all */
+	unsigned running;
+	struct record oldest; /* that waits, and did so before us; bytes 0: none */
+};
+
+static int lock_byte(int fd, int how, short type, off_t at)
+{
+	struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+	int r;
+	while ((r = fcntl(fd, how, &l)) < 0 && errno == EINTR && !cancelled())
+		;
+	return how == F_OFD_GETLK && r == 0 ? l.l_type : r;
+}
+
+static struct err *put(int fd, unsigned slot, struct record r)
+{
+	return fs_pwrite(fd, &r, sizeof(r), slot * sizeof(r));
+}
+
+static uint64_t now_us(void)
+{
+	return (uint64_t)(mono_now() * 1e6);
+}
+
+/* Everybody's records; those whose holder has died become free. */
+static struct err *look(int fd, const struct ledger *me, uint64_t since, struct view *ret)
+{
+	*ret = (struct view){0};
+	TRY(fs_pread(fd, ret->all, sizeof(ret->all), 0));
+	for (unsigned i = 1; i <= LEDGER_SLOTS; i++) {
+		struct record *r = &ret->all[i];
+		if (r->bytes && i != me->slot &&
+			lock_byte(fd, F_OFD_GETLK, F_WRLCK, i) == F_UNLCK) {
+			*r = (struct record){0};
+			TRY(put(fd, i, *r));
+		}
+		if (!r->bytes || i == me->slot)
+			continue;
+		if (!r->since) {
+			ret->running++;
+			ret->used = r->bytes > UINT64_MAX - ret->used ? UINT64_MAX
+								      : ret->used + r->bytes;
+		} else if (r->since < since &&
+			   (!ret->oldest.bytes || r->since < ret->oldest.since)) {
+			ret->oldest = *r;
+		}
+	}
+	return NULL;
+}
+
+/* The number behind "avg10=" of the line "full"; 0 when there is none. */
+static double pressure(struct str text)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line)) {
+		struct str mark = S("avg10=");
+		size_t at = str_find(line, mark);
+		if (str_starts(line, S("full ")) && at < line.n) {
+			char number[16] = "";
+			struct str rest = str_sub(line, at + mark.n, line.n);
+			rest = str_sub(rest, 0, str_chr(rest, ' '));
+			for (size_t i = 0; i < rest.n && i < sizeof(number) - 1; i++)
+				number[i] = rest.p[i];
+			return strtod(number, NULL);
+		}
+	}
+	return 0;
+}
+
+static bool short_of_memory(void)
+{
+	ARENA(tmp);
+	struct str text = {0};
+	err_free(fs_read_opt(&tmp, S("/proc/pressure/memory"), MAX_TEXT, &text));
+	return pressure(text) > too_much;
+}
+
+static bool may_run(const struct view *v, uint64_t limit, uint64_t want, uint64_t since)
+{
+	if (v->oldest.bytes &&
+		(v->oldest.bytes == LEDGER_ALONE ||
+			now_us() - v->oldest.since > OVERTAKE * 1000000ull) &&
+		v->oldest.since < since)
+		return false;
+	if (!v->running)
+		return true;
+	if (want == LEDGER_ALONE || v->used > limit || want > limit - v->used)
+		return false;
+	return !short_of_memory();
+}
+
+/* A free slot, locked. One that was just given back may have its lock a moment longer. */
+static struct err *take_slot(struct ledger *l, const struct view *v)
+{
+	for (unsigned i = 1; i <= LEDGER_SLOTS && !l->slot; i++)
+		if (!v->all[i].bytes && lock_byte(l->fd, F_OFD_SETLK, F_WRLCK, i) == 0)
+			l->slot = i;
+	return l->slot ? NULL
+		       : err_new(E_LIMIT, "more than %d compilers want to run at once",
+				 LEDGER_SLOTS);
+}
+
+/* One try under the lock: takes the share, or says that we wait for it. */
+static struct err *attempt(
+	struct ledger *l, uint64_t limit, uint64_t want, uint64_t since, bool *ret_done)
+{
+	struct view v;
+	TRY(look(l->fd, l, since, &v));
+	if (!l->slot)
+		TRY(take_slot(l, &v));
+	*ret_done = may_run(&v, limit, want, since);
+	struct record r = {.bytes = want, .since = *ret_done ? 0 : since};
+	/* said once: each change wakes all that wait */
+	struct record old = v.all[l->slot];
+	return old.bytes == r.bytes && old.since == r.since ? NULL : put(l->fd, l->slot, r);
+}
+
+/* A holder that dies closes the file, and that is seen too. Closing such a descriptor takes the kernel
+ * 20 ms, so that it is opened where it is needed only, and closed at the very end. */
+static void watch(struct ledger *l, struct str path)
+{
+	ARENA(tmp);
+	l->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (l->events >= 0)
+		(void)inotify_add_watch(l->events, str_z(&tmp, path), IN_CLOSE_WRITE | IN_MODIFY);
+}
+
+/* Until somebody ends or begins to wait; without a way to see that, for a moment. */
+static void wait_for_change(struct ledger *l)
+{
+	struct pollfd pf = {.fd = l->events, .events = POLLIN};
+	char skip[4096];
+	if (poll(&pf, 1, TICK) > 0 && read(l->events, skip, sizeof(skip)) < 0 && errno != EINTR)
+		fd_closep(&l->events);
+}
+
+static struct err *wait_for_room(struct ledger *l, struct str path, uint64_t limit, uint64_t want)
+{
+	uint64_t since = now_us();
+	bool done = false;
+	for (unsigned tries = 0;; tries++) {
+		if (lock_byte(l->fd, F_OFD_SETLKW, F_WRLCK, 0) < 0)
+			return cancelled() ? cancel_check() : err_errno("cannot lock the ledger");
+		struct err *e = attempt(l, limit, want, since, &done);
+		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, 0);
+		if (e || done)
+			return e;
+		if (tries)
+			wait_for_change(l);
+		else
+			watch(l, path); /* and look once more: one may have ended meanwhile */
+		TRY(cancel_check());
+	}
+}
+
+struct err *ledger_take(struct str path, uint64_t limit, uint64_t want, struct ledger *ret)
+{
+	double start = mono_now();
+	*ret = (struct ledger){.fd = -1, .events = -1};
+	TRY(fs_open_shared(path, (LEDGER_SLOTS + 1) * sizeof(struct record), &ret->fd));
+	struct err *e = wait_for_room(ret, path, limit, want);
+	ret->waited = mono_now() - start;
+	if (e)
+		ledger_release(ret);
+	return e;
+}
+
+void ledger_release(struct ledger *l)
+{
+	/* the compiler's own children may still have the file: the slot is given back by name */
+	if (l->fd >= 0 && l->slot) {
+		err_free(put(l->fd, l->slot, (struct record){0}));
+		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, l->slot);
+	}
+	fd_closep(&l->fd);
+	fd_closep(&l->events);
+	*l = (struct ledger){.fd = -1, .events = -1, .waited = l->waited};
+}

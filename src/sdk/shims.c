@@ -1,0 +1,425 @@
+/* Making a shim folder: see shims.h. It is made anew as a whole when the SDK, this machine's
+ * compiler or rocsmith is another one; `.rocsmith/made`, written last, says of which it is. */
+#include "sdk/shims.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "cc/cc.h"
+#include "know/know.h"
+#include "machine/facts.h"
+#include "sdk/provider.h"
+
+#define FORMAT "1" /* of the folder: another one is made when this changes */
+#define TRIPLET "x86_64-linux-gnu"
+
+enum { MAX_CMAKE = 4 << 20, MAX_VERSION = 4096 };
+
+struct shims {
+	struct arena *a;
+	const struct sdk *sdk;
+	struct str dir;
+	struct str prefix; /* the SDK's, on this machine: ROOT/opt/rocm */
+	struct str root;   /* the tree's folder with its links resolved, "" = none */
+	struct str llvm;   /* folder of clang, on this machine */
+	struct str self;   /* .rocsmith/rocsmith: what all programs are */
+};
+
+/* Other names that AMD's packages have for LLVM's programs. */
+static const struct {
+	const char *name, *program;
+} aliases[] = {
+	{"amdclang", "clang"},
+	{"amdclang++", "clang++"},
+	{"amdclang-cpp", "clang-cpp"},
+	{"amdlld", "ld.lld"},
+};
+
+/* ---- links ---- */
+static struct err *link_entry(
+	struct shims *s, struct str target, const char *folder, struct str name)
+{
+	struct str dir = path_join(s->a, s->dir, str_from(folder));
+	TRY(fs_mkdirs(dir));
+	return fs_stage_link(target, path_join(s->a, dir, name));
+}
+
+/* Where a path leads, as seen from the tree's root ("usr/lib/..."), or "" when it is outside. */
+static struct str in_tree(struct shims *s, struct str path)
+{
+	struct str real;
+	if (!s->root.n || !fs_real(s->a, path, &real) || !str_starts(real, s->root))
+		return S("");
+	return str_sub(real, s->root.n + 1, real.n);
+}
+
+/* All that is in the prefix's folder, under the same name in ours. Debian's libraries are in a folder
+ * of their own below lib, and its CMake packages count on that. */
+static struct err *link_folder(struct shims *s, const char *folder)
+{
+	struct str from = path_join(s->a, s->prefix, str_from(folder));
+	const struct str apart = S("usr/lib/" TRIPLET "/");
+	struct strs names;
+	if (!fs_is_dir(from))
+		return NULL;
+	TRY(fs_list(s->a, from, &names));
+	VEC_EACH (const struct str, name, &names) {
+		struct str target = path_join(s->a, from, *name);
+		if (str_eq(*name, S("cmake")) || str_eq(*name, S("llvm")))
+			continue;
+		TRY(link_entry(s, target, folder, *name));
+		if (str_starts(in_tree(s, target), apart))
+			TRY(link_entry(s, target, "lib/" TRIPLET, *name));
+	}
+	return NULL;
+}
+
+/* ---- CMake packages ---- */
+struct copy {
+	struct shims *s;
+	struct str from, to;
+};
+
+static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
+{
+	const struct copy *c = user;
+	(void)prune;
+	ARENA(tmp);
+	struct str text, to = path_join(&tmp, c->to, e->path);
+	if (S_ISDIR(e->st.st_mode))
+		return fs_mkdirs(to);
+	TRY(fs_read(&tmp, path_join(&tmp, c->from, e->path), MAX_CMAKE, &text));
+	return fs_stage(to, text, 0);
+}
+
+/* Packages find their prefix by going up from where they are, with links resolved or not. So they
+ * are copied to the same depth as in their tree, where going up ends at our folder; in lib/cmake,
+ * where others look for them by name (FindHIP.cmake), are files that lead there. */
+static struct err *add_package(struct shims *s, struct str name)
+{
+	struct arena *a = s->a;
+	struct str from = path_join(a, path_join(a, s->prefix, S("lib/cmake")), name);
+	struct str place = in_tree(s, from), near = path_join(a, S("lib/cmake"), name);
+	struct strs files;
+	if (!str_starts(place, S("usr/")) || !fs_is_dir(from))
+		return link_entry(s, from, "lib/cmake", name);
+	place = str_sub(place, 4, place.n);
+	struct copy c = {.s = s, .to = path_join(a, s->dir, place)};
+	if (!fs_real(a, from, &c.from))
+		return err_errno("cannot resolve '%.*s'", STR(from));
+	TRY(fs_mkdirs(c.to));
+	TRY(fs_walk(c.from, copy_entry, &c));
+	if (str_eq(place, near))
+		return NULL;
+	TRY(fs_list(a, c.to, &files));
+	struct str dir = path_join(a, s->dir, near);
+	TRY(fs_mkdirs(dir));
+	VEC_EACH (const struct str, file, &files) {
+		struct str up = path_rel(a, path_join(a, c.to, *file), dir);
+		struct str text =
+			str_fmt(a, "include(\"${CMAKE_CURRENT_LIST_DIR}/%.*s\")\n", STR(up));
+		if (str_ends(*file, S(".cmake")))
+			TRY(fs_stage(path_join(a, dir, *file), text, 0));
+	}
+	return NULL;
+}
+
+static struct err *add_packages(struct shims *s)
+{
+	struct strs names;
+	struct str dir = path_join(s->a, s->prefix, S("lib/cmake"));
+	if (!fs_is_dir(dir))
+		return NULL;
+	TRY(fs_list(s->a, dir, &names));
+	VEC_EACH (const struct str, name, &names)
+		TRY(add_package(s, *name));
+	return NULL;
+}
+
+/* ---- programs ---- */
+/* Is it run by us? Scripts of a tree (hipify-perl) are for this machine's interpreters; where programs
+ * run as they are, they may be scripts all the same. */
+static bool is_program(struct shims *s, struct str path)
+{
+	struct str head;
+	struct stat st;
+	if (!s->sdk->root.n)
+		return fs_try_stat(path, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111);
+	struct err *e = fs_is_file(path) ? fs_read_head(s->a, path, SELFMAG, &head)
+					 : err_new(E_NOENT, "no file");
+	bool yes = !e && head.n == SELFMAG && memcmp(head.p, ELFMAG, SELFMAG) == 0;
+	err_free(e);
+	return yes;
+}
+
+/* folder/NAME, which is us, and where the program really is. program "": one that cc answers. */
+static struct err *add_program(
+	struct shims *s, const char *folder, struct str name, struct str program)
+{
+	struct arena *a = s->a;
+	struct str dir = path_join(a, s->dir, str_from(folder)), real = program;
+	TRY(fs_mkdirs(dir));
+	struct str path = path_join(a, dir, name);
+	if (fs_present(path))
+		return NULL; /* the first one of a name counts */
+	TRY(fs_link(s->self, path));
+	if (program.n && s->sdk->root.n && !fs_real(a, program, &real))
+		return err_errno("cannot resolve '%.*s'", STR(program));
+	return program.n ? link_entry(s, real, ".rocsmith/programs", name) : NULL;
+}
+
+static struct err *add_folder(struct shims *s, const char *folder, struct str from)
+{
+	struct strs names;
+	if (!fs_is_dir(from))
+		return NULL;
+	TRY(fs_list(s->a, from, &names));
+	VEC_EACH (const struct str, name, &names) {
+		struct str path = path_join(s->a, from, *name);
+		if (is_program(s, path))
+			TRY(add_program(s, folder, *name, path));
+		else if (fs_is_file(path) && !fs_present(path_join(s->a, s->dir,
+						     path_join(s->a, str_from(folder), *name))))
+			TRY(link_entry(s, path, folder, *name));
+	}
+	return NULL;
+}
+
+static struct err *add_programs(struct shims *s)
+{
+	struct arena *a = s->a;
+	for (size_t i = 0; cc_gpu_programs[i]; i++) {
+		TRY(add_program(s, "bin", str_from(cc_gpu_programs[i]), S("")));
+		TRY(add_program(s, "llvm/bin", str_from(cc_gpu_programs[i]), S("")));
+	}
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		struct str program = path_join(a, s->llvm, str_from(aliases[i].program));
+		if (!is_program(s, program))
+			continue;
+		TRY(add_program(s, "llvm/bin", str_from(aliases[i].name), program));
+		TRY(add_program(s, "bin", str_from(aliases[i].name), program));
+	}
+	TRY(add_folder(s, "llvm/bin", s->llvm));
+	return add_folder(s, "bin", path_join(a, s->prefix, S("bin")));
+}
+
+/* Copied, since a link to a file elsewhere would tell where rocsmith is instead of where it was
+ * called. Programs that remember a compiler by size and time of its file (ccache) shall see another
+ * one when the SDK is another one: the time is made of what it is. */
+static struct err *copy_self(struct shims *s, struct str key)
+{
+	struct stat st;
+	uint64_t number = 0;
+	const struct str exe = S("/proc/self/exe");
+	TRY(fs_stat(exe, &st));
+	str_u64(str_sub(key, 0, 6), 16, &number);
+	st.st_mtim = (struct timespec){.tv_sec = 1500000000 + (time_t)number};
+	TRY(fs_mkdirs(path_dir(s->self)));
+	return fs_stage_copy(exe, s->self, &st);
+}
+
+/* ---- what else is looked for ---- */
+/* Of the package that HIP comes from ("6.4.3-5"), else of what the prefix says, else HIP's own,
+ * whose last number is not ROCm's. */
+static struct str rocm_version(struct shims *s)
+{
+	struct arena *a = s->a;
+	struct str text = {0};
+	struct sdk_manifest m = {0};
+	const struct know_library *hip = know_header(S("hip/hip_version.h"));
+	err_free(fs_read_opt(a, path_join(a, s->prefix, S(".info/version")), MAX_VERSION, &text));
+	if (text.n)
+		return str_trim(str_sub(text, 0, str_chr(text, '\n')));
+	err_free(sdk_manifest_read(a, s->sdk->dir, &m));
+	for (size_t i = 0; hip && hip->packages && hip->packages[i]; i++) {
+		const struct sdk_package *p = sdk_manifest_package(&m, str_from(hip->packages[i]));
+		if (p && str_ends(p->name, S("-dev")))
+			return version_after(p->version, S(""));
+	}
+	VEC_EACH (const struct sdk_component, c, &s->sdk->components)
+		if (str_eq(c->name, S("hip")))
+			return str_fmt(a, "%.*s.0",
+				STR(str_sub(c->version, 0, str_rchr(c->version, '.'))));
+	return S("");
+}
+
+/* rocm-core, which not every SDK has, is this file for those who build. */
+static struct err *add_version(struct shims *s)
+{
+	struct arena *a = s->a;
+	struct str version = rocm_version(s), rest = version, part[3];
+	struct str header = path_join(a, s->dir, S("include/rocm-core/rocm_version.h"));
+	if (!version.n)
+		return NULL;
+	TRY(fs_mkdirs(path_join(a, s->dir, S(".info"))));
+	TRY(fs_stage(
+		path_join(a, s->dir, S(".info/version")), str_fmt(a, "%.*s\n", STR(version)), 0));
+	if (fs_exists(header))
+		return NULL;
+	for (size_t i = 0; i < 3; i++)
+		if (!str_next(&rest, '.', &part[i]))
+			part[i] = S("0");
+	TRY(fs_mkdirs(path_dir(header)));
+	struct str text = str_fmt(a,
+		"/* made by rocsmith: the SDK has no rocm-core */\n"
+		"#pragma once\n"
+		"#define ROCM_VERSION_MAJOR %.*s\n"
+		"#define ROCM_VERSION_MINOR %.*s\n"
+		"#define ROCM_VERSION_PATCH %.*s\n"
+		"#define ROCM_BUILD_INFO \"%.*s\"\n",
+		STR(part[0]), STR(part[1]), STR(part[2]), STR(version));
+	return fs_stage(header, text, 0);
+}
+
+static struct err *fill(struct shims *s, struct str key)
+{
+	struct arena *a = s->a;
+	static const char *const own[] = {"bin", "llvm", "include", "lib", "share", "amdgcn",
+		".info", ".rocsmith/programs", ".rocsmith/rocsmith"};
+	static const char *const folders[] = {"include", "lib", "share"};
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		TRY(fs_remove_tree(path_join(a, s->dir, str_from(own[i]))));
+	TRY(copy_self(s, key));
+	TRY(add_programs(s));
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		TRY(link_folder(s, folders[i]));
+	TRY(add_packages(s));
+	TRY(link_entry(s, sdk_outside(a, s->sdk, s->sdk->device_libs), "amdgcn", S("bitcode")));
+	TRY(link_entry(s, path_join(a, path_dir(s->llvm), S("lib")), "llvm", S("lib")));
+	TRY(link_entry(s, S("../llvm"), "lib", S("llvm")));
+	return add_version(s);
+}
+
+/* ---- how programs run ---- */
+/* clang takes the newest gcc, even one that has no C++ headers. */
+static struct err *host_flags(struct shims *s, struct cc_config *config)
+{
+	struct host host = {0};
+	struct strs names;
+	TRY(host_read_files(s->a, S(""), S("x86_64"), &host));
+	struct str all = path_dir(host.gcc_dir);
+	if (!host.gcc_dir.n || !fs_is_dir(all))
+		return NULL;
+	TRY(fs_list(s->a, all, &names));
+	if (names.n > 1)
+		strs_add(s->a, &config->host_flags,
+			str_fmt(s->a, "--gcc-install-dir=%.*s", STR(host.gcc_dir)));
+	return NULL;
+}
+
+static struct err *make_config(struct shims *s, const struct shim_options *o, struct cc_config *ret)
+{
+	struct arena *a = s->a;
+	*ret = (struct cc_config){.log_dir = o->log_dir, .memory = o->memory};
+	if (o->gpus)
+		ret->gpus = *o->gpus;
+	/* ROCm's libraries need the tree's libc; a linker need not look into that */
+	strs_add(a, &ret->link_flags, S("-Wl,--allow-shlib-undefined"));
+	TRY(host_flags(s, ret));
+	if (!s->sdk->root.n)
+		return NULL;
+	struct str libs[] = {path_join(a, path_dir(s->llvm), S("lib")),
+		sdk_outside(a, s->sdk, S("/usr/lib/" TRIPLET)),
+		sdk_outside(a, s->sdk, S("/usr/lib"))};
+	struct strs path = {0};
+	for (size_t i = 0; i < sizeof(libs) / sizeof(libs[0]); i++)
+		strs_add(a, &path, libs[i]);
+	ret->library_path = str_join(a, &path, S(":"));
+	ret->loader = sdk_outside(a, s->sdk, S("/usr/lib64/ld-linux-x86-64.so.2"));
+	strs_add(a, &ret->flags, S("-no-canonical-prefixes"));
+	if (fs_exists(ret->loader))
+		return NULL;
+	return err_new(
+		E_SDK, "the SDK '%.*s' has no loader (ld-linux-x86-64.so.2)", STR(s->sdk->name));
+}
+
+/* One run shows that loader, libraries and clang's own folder fit together. */
+static struct err *try_clang(struct shims *s)
+{
+	struct proc p = {0};
+	struct proc_result r;
+	proc_arg(s->a, &p, path_join(s->a, s->dir, S("llvm/bin/clang")).p, "-print-resource-dir",
+		NULL);
+	TRY_CTX(proc_check(s->a, &p, &r), "clang of the SDK '%.*s' does not run outside of it",
+		STR(s->sdk->name));
+	struct str include = path_join(s->a, str_trim(r.out), S("include"));
+	if (fs_is_dir(include))
+		return NULL;
+	return err_new(E_SDK, "clang of the SDK '%.*s' does not find its headers ('%.*s')",
+		STR(s->sdk->name), STR(include));
+}
+
+/* What the folder is made of. */
+static struct err *make_key(struct shims *s, const struct cc_config *config, struct str *ret)
+{
+	struct stat st;
+	TRY(fs_stat(S("/proc/self/exe"), &st));
+	*ret = sha256_hex(s->a,
+		str_fmt(s->a, FORMAT " %.*s %.*s %.*s %lld %lld.%09ld", STR(s->sdk->fingerprint),
+			STR(s->prefix), STR(str_join(s->a, &config->host_flags, S(" "))),
+			(long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec));
+	return NULL;
+}
+
+static void environment(struct shims *s, const struct shim_options *o, struct strs *ret)
+{
+	static const struct {
+		const char *name, *path;
+	} rows[] = {
+		{"ROCM_PATH", ""},
+		{"ROCM_HOME", ""},
+		{"HIP_PATH", ""},
+		{"HIP_ROOT_DIR", ""},
+		{"HIP_CLANG_PATH", "/llvm/bin"},
+		{"HIP_DEVICE_LIB_PATH", "/amdgcn/bitcode"},
+		{"HIPCXX", "/llvm/bin/clang++"},
+		{"CMAKE_PREFIX_PATH", ""},
+		{"CMAKE_MODULE_PATH", "/lib/cmake/hip"},
+		{"PATH", "/bin"},
+	};
+	struct arena *a = s->a;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		strs_add(a, ret, str_fmt(a, "%s=%.*s%s", rows[i].name, STR(s->dir), rows[i].path));
+	strs_add(a, ret, S("HIP_PLATFORM=amd"));
+	strs_add(a, ret, S("LDFLAGS=-Wl,--allow-shlib-undefined"));
+	if (!o->jobs)
+		return;
+	strs_add(a, ret, str_fmt(a, "MAX_JOBS=%u", o->jobs));
+	strs_add(a, ret, str_fmt(a, "CMAKE_BUILD_PARALLEL_LEVEL=%u", o->jobs));
+}
+
+struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
+	const struct shim_options *o, struct strs *ret_env)
+{
+	struct shims s = {.a = a, .sdk = sdk, .dir = path_abs(a, dir)};
+	struct cc_config config;
+	struct str key, old;
+	s.prefix = sdk_outside(a, sdk, sdk->hip_path);
+	s.llvm = path_dir(sdk_outside(a, sdk, sdk->clang));
+	s.self = cc_file(a, s.dir, "rocsmith");
+	if (sdk->root.n && !fs_real(a, sdk->root, &s.root))
+		return err_errno("cannot resolve '%.*s'", STR(sdk->root));
+	TRY(make_config(&s, o, &config));
+	TRY(make_key(&s, &config, &key));
+	struct str made = cc_file(a, s.dir, "made");
+	TRY(fs_read_opt(a, made, MAX_VERSION, &old));
+	bool same = str_eq(str_trim(old), key);
+	if (!same) {
+		TRY(fs_remove(made));
+		TRY_CTX(fill(&s, key), "cannot make the folder '%.*s'", STR(s.dir));
+	}
+	if (config.log_dir.n)
+		TRY(fs_mkdirs(config.log_dir));
+	TRY(cc_config_write(a, s.dir, &config));
+	if (!same && config.loader.n)
+		TRY(try_clang(&s));
+	if (!same)
+		TRY(fs_write(made, key, 0644));
+	environment(&s, o, ret_env);
+	return NULL;
+}
