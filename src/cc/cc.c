@@ -11,7 +11,7 @@
 #include "cc/cc_int.h"
 #include "formats/json_fields.h"
 #include "formats/node.h"
-#include "know/match.h"
+#include "know/know.h"
 #include "term/out.h"
 
 #define INSIDE "ROCSMITH_CC" /* in the environment of what we start */

@@ -15,7 +15,7 @@
 #include "machine/facts.h"
 #include "sdk/provider.h"
 
-#define FORMAT "1" /* of the folder: another one is made when this changes */
+#define LAYOUT "1" /* of the folder: another one is made when this changes */
 #define TRIPLET "x86_64-linux-gnu"
 
 enum { MAX_CMAKE = 4 << 20, MAX_VERSION = 4096 };
@@ -144,17 +144,16 @@ static struct err *add_packages(struct shims *s)
 /* ---- programs ---- */
 /* Is it run by us? Scripts of a tree (hipify-perl) are for this machine's interpreters; where programs
  * run as they are, they may be scripts all the same. */
-static bool is_program(struct shims *s, struct str path)
+static struct err *is_program(struct shims *s, struct str path, bool *ret)
 {
 	struct str head;
 	struct stat st;
-	if (!s->sdk->root.n)
-		return fs_try_stat(path, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111);
-	struct err *e = fs_is_file(path) ? fs_read_head(s->a, path, SELFMAG, &head)
-					 : err_new(E_NOENT, "no file");
-	bool yes = !e && head.n == SELFMAG && memcmp(head.p, ELFMAG, SELFMAG) == 0;
-	err_free(e);
-	return yes;
+	*ret = fs_try_stat(path, &st) && S_ISREG(st.st_mode) && (st.st_mode & 0111);
+	if (!*ret || !s->sdk->root.n)
+		return NULL;
+	TRY(fs_read_head(s->a, path, SELFMAG, &head));
+	*ret = head.n == SELFMAG && memcmp(head.p, ELFMAG, SELFMAG) == 0;
+	return NULL;
 }
 
 /* folder/NAME, which is us, and where the program really is. program "": one that cc answers. */
@@ -181,10 +180,12 @@ static struct err *add_folder(struct shims *s, const char *folder, struct str fr
 	TRY(fs_list(s->a, from, &names));
 	VEC_EACH (const struct str, name, &names) {
 		struct str path = path_join(s->a, from, *name);
-		if (is_program(s, path))
+		struct str to = path_join(s->a, path_join(s->a, s->dir, str_from(folder)), *name);
+		bool program;
+		TRY(is_program(s, path, &program));
+		if (program)
 			TRY(add_program(s, folder, *name, path));
-		else if (fs_is_file(path) && !fs_present(path_join(s->a, s->dir,
-						     path_join(s->a, str_from(folder), *name))))
+		else if (fs_is_file(path) && !fs_present(to))
 			TRY(link_entry(s, path, folder, *name));
 	}
 	return NULL;
@@ -199,7 +200,9 @@ static struct err *add_programs(struct shims *s)
 	}
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
 		struct str program = path_join(a, s->llvm, str_from(aliases[i].program));
-		if (!is_program(s, program))
+		bool is_there;
+		TRY(is_program(s, program, &is_there));
+		if (!is_there)
 			continue;
 		TRY(add_program(s, "llvm/bin", str_from(aliases[i].name), program));
 		TRY(add_program(s, "bin", str_from(aliases[i].name), program));
@@ -360,7 +363,7 @@ static struct err *make_key(struct shims *s, const struct cc_config *config, str
 	struct stat st;
 	TRY(fs_stat(S("/proc/self/exe"), &st));
 	*ret = sha256_hex(s->a,
-		str_fmt(s->a, FORMAT " %.*s %.*s %.*s %lld %lld.%09ld", STR(s->sdk->fingerprint),
+		str_fmt(s->a, LAYOUT " %.*s %.*s %.*s %lld %lld.%09ld", STR(s->sdk->fingerprint),
 			STR(s->prefix), STR(str_join(s->a, &config->host_flags, S(" "))),
 			(long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec));
 	return NULL;

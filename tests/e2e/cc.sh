@@ -1,0 +1,242 @@
+#!/usr/bin/env bash
+# Build systems of this machine with compilers of an SDK: hipcc and CMake through a shim folder, against
+# this machine's libc; memory shared between compilers of one build, under a real limit where one can be
+# set. Peers: readelf, cmake, ninja, make, the same compiler in the sandbox.
+set -eu
+
+cd "$E2E_TMP"
+ok() { echo "ok $*"; }
+no() {
+	echo "not ok $*"
+	exit 1
+}
+top=$(dirname "$(realpath "$0")")
+command -v python3 >/dev/null || { echo 'skip cc: no python3'; exit 0; }
+
+# ---- memory, with a compiler of our own that needs what HOG says ----
+cat >hog <<'PY'
+#!/usr/bin/env python3
+import os, signal, sys, time
+size = int(os.environ.get("HOG", "200")) << 20
+start, out = time.time(), sys.argv[sys.argv.index("-o") + 1]
+if "once" in out and not os.path.exists(out + ".died"):
+    open(out + ".died", "w").close()
+    os.kill(os.getpid(), signal.SIGKILL)
+block = bytearray(size)
+for i in range(0, size, 4096):
+    block[i] = 1
+time.sleep(float(os.environ.get("NAP", "0.5")))
+with open("hogs", "a") as f:
+    f.write(f"{start} {time.time()}\n")
+open(out, "w").write("object")
+PY
+chmod +x hog
+folder() { # NAME MIB: a shim folder around it
+	mkdir -p "$1/.rocsmith/programs"
+	ln -sf "$PWD/hog" "$1/.rocsmith/programs/clang"
+	echo "{\"schema\": \"rocsmith.cc/1\", \"memory\": $(($2 << 20)), \"log_dir\": \"$PWD/$1\"}" \
+		>"$1/.rocsmith/cc.json"
+}
+most() { # how many ran at once
+	python3 - <<'PY'
+events = sorted(e for l in open("hogs") for e in zip(map(float, l.split()), (1, -1)))
+now = top = 0
+for _, step in events:
+    now += step
+    top = max(top, now)
+print(top)
+PY
+}
+for i in 1 2 3 4 5 6 once; do : >"$i.c"; done
+printf 'all: 1.o 2.o 3.o 4.o 5.o 6.o\n%%.o: %%.c\n\t@$(CC) -c $< -o $@\n' >Makefile
+
+folder two 320 # two of 150 MiB, the default for C
+HOG=20 make -j6 CC="$ROCSMITH cc --shims two clang" 2>log || no "make under a ledger: $(cat log)"
+[ "$(most)" = 2 ] || no "two at once were to run, it was $(most)"
+[ "$(wc -l <two/cc.jsonl)" = 6 ] || no 'six runs were to be in the log'
+python3 - <<'PY'
+import json
+for line in open("two/cc.jsonl"):
+    run = json.loads(line)
+    assert run["kind"] == "c" and run["status"] == 0 and run["tries"] == 1, run
+    assert run["predicted"] == 150 << 20 and 20 << 20 < run["memory"] < 100 << 20, run
+PY
+ok 'compilers wait for one another, and each run is in the log'
+rm -f ./*.o hogs
+HOG=20 make -j6 CC="$ROCSMITH cc --shims two clang" 2>log || no "make with a history: $(cat log)"
+[ "$(most)" -gt 2 ] || no 'with a history, all were to fit'
+ok 'what they needed is remembered'
+
+HOG=20 "$ROCSMITH" cc --shims two clang -c once.c -o once.o 2>log || no 'a killed compiler is run again'
+grep -q "ran out of memory at .* once more, alone" log || no 'it was to say so'
+ok 'a killed compiler is run once more, alone'
+
+# A killed rocsmith frees its share only when its compiler has ended too.
+folder one 100
+HOG=10 NAP=3 "$ROCSMITH" cc --shims one clang -c 1.c -o long.o &
+pid=$!
+sleep 1
+kill -9 $pid
+rm -f hogs
+HOG=10 NAP=0 "$ROCSMITH" cc --shims one clang -c 2.c -o short.o
+[ -e long.o ] || no 'it was to wait for the compiler of a killed one'
+ok 'a killed one leaves nothing behind'
+pids=
+for i in 1 2 3 4 5 6; do
+	NAP=0.2 HOG=1 "$ROCSMITH" cc --shims one clang -c $i.c -o k$i.o 2>/dev/null &
+	pids="$pids $!"
+done
+for pid in $pids; do
+	sleep 0.1
+	kill -9 "$pid" 2>/dev/null || :
+done
+wait
+NAP=0 HOG=1 timeout 30 "$ROCSMITH" cc --shims one clang -c 1.c -o last.o || no 'the ledger is stuck'
+ok 'nor do several'
+
+# A signal to rocsmith ends the compiler.
+NAP=30 HOG=1 "$ROCSMITH" cc --shims one clang -c 1.c -o slow.o 2>/dev/null &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid && no 'it was to end with the signal' || [ $? = 143 ] || no "it was to end with 143, not $?"
+ok 'a signal ends the compiler'
+
+# A real limit: without us the build dies. (cgroup v1 or v2, where this user may make one.)
+group=
+own=$(sed -n 's/^0:://p' /proc/self/cgroup)
+for dir in /sys/fs/cgroup/memory "/sys/fs/cgroup$own"; do
+	[ -z "$group" ] && [ -w "$dir/cgroup.procs" ] && mkdir "$dir/rocsmith-e2e-$$" 2>/dev/null &&
+		group=$dir/rocsmith-e2e-$$
+done
+limit() { # MIB
+	for file in memory.limit_in_bytes memory.max; do
+		[ -w "$group/$file" ] && echo $(($1 << 20)) >"$group/$file" && return
+	done
+	return 1
+}
+if [ -n "$group" ] && limit 520 2>/dev/null; then
+	trap 'rmdir "$group"' EXIT
+	inside() { sh -c "echo \$\$ >$group/cgroup.procs && exec \"\$@\"" sh "$@"; }
+	rm -f ./*.o
+	inside make -j4 CC=./hog >log 2>&1 && no 'without rocsmith, the limit was to kill'
+	rm -f ./*.o
+	folder limited 450
+	inside make -j4 CC="$ROCSMITH cc --shims limited clang" >log 2>&1 || no "under a limit: $(cat log)"
+	ok 'a build that dies under a memory limit ends well'
+	rm -f ./*.o
+	inside make -j4 CC="$ROCSMITH cc --shims limited clang" >log 2>&1 || no "again: $(cat log)"
+	[ "$(grep -c 'once more' log)" = 0 ] || no 'with a history nothing was to be killed'
+	ok 'and the next time nothing is killed'
+else
+	[ -z "$group" ] || rmdir "$group"
+	echo 'skip a memory limit: no cgroup may be made here'
+fi
+
+# ---- a real SDK ----
+if ! "$ROCSMITH" sdk install debian --suite sid --components compiler,hiprand 2>err; then
+	echo 'skip the real compiler: no SDK'
+	exit 0
+fi
+shims() { "$ROCSMITH" sdk shims s --sdk debian-sid --gpu gfx1201 --memory 8000 --log log.d "$@"; }
+shims >env || no 'sdk shims'
+find s -newer env | grep -q . && no 'files of the future'
+before=$(find s -printf '%p %T@\n' | sort)
+shims >/dev/null
+[ "$before" = "$(find s -printf '%p %T@\n' | sort)" ] || no 'a second time nothing was to change'
+ok 'a shim folder is made once'
+. ./env
+[ "$(rocm_agent_enumerator) $(offload-arch) $(s/llvm/bin/amdgpu-arch)" = 'gfx1201 gfx1201 gfx1201' ] ||
+	no 'the GPUs are those of --gpu'
+hipconfig --version | grep -q '^[67]\.' || no "hipconfig: $(hipconfig --version)"
+[ "$(hipconfig --path)" = "$PWD/s" ] || no "hipconfig --path: $(hipconfig --path)"
+ok 'hipconfig and what lists GPUs'
+
+cat >k.hip <<'CC'
+#include <hip/hip_runtime.h>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+__global__ void twice(float *x) { x[threadIdx.x] *= 2; }
+extern "C" double remainder_of(double x, const char *number)
+{
+	std::vector<float> v(64);
+	twice<<<1, 64>>>(v.data());
+	return std::fmod(x, strtol(number, nullptr, 10));
+}
+CC
+hipcc -fPIC -shared k.hip -o k.so
+hipcc -c k.hip -o k.o -MD -MF k.d
+needs() { readelf -V "$1" | grep -o 'Name: GLIBC_[0-9.]*' | sed 's/.*_//' | sort -uV | tail -1; }
+here=$(getconf GNU_LIBC_VERSION | sed 's/.* //')
+[ "$(printf '%s\n' "$(needs k.so)" "$here" | sort -V | tail -1)" = "$here" ] ||
+	no "k.so needs glibc $(needs k.so), this machine has $here"
+"$ROCSMITH" inspect k.so | grep -q gfx1201 || no 'device code for gfx1201'
+ok "hipcc: a library that needs glibc $(needs k.so), here is $here"
+sed 's/\\$//; s/^[^:]*://' k.d | tr ' ' '\n' | sed '/^$/d' | while read -r file; do
+	[ -e "$file" ] || no "k.d names '$file', which is not here"
+done
+grep -q '/run/host\|/root/usr/include/stdlib.h' k.d && no 'headers of another place'
+grep -q ' /usr/include/stdlib.h' k.d || no "this machine's headers"
+ok 'a dependency file names files of this machine'
+status=0
+echo 'int x = y;' >bad.hip
+hipcc -c bad.hip 2>err || status=$?
+[ $status = 1 ] && grep -q '^bad.hip:1:9: error: ' err || no "a mistake: $status $(cat err)"
+ok 'a mistake is told as it is'
+
+if command -v cmake >/dev/null && command -v ninja >/dev/null; then
+	mkdir -p cm
+	cat >cm/CMakeLists.txt <<'CM'
+cmake_minimum_required(VERSION 3.21)
+project(t LANGUAGES CXX HIP)
+find_package(hip REQUIRED)
+find_package(hiprand REQUIRED)
+add_library(kk SHARED kk.hip)
+target_link_libraries(kk PRIVATE hip::hiprand)
+add_executable(app main.cpp)
+target_link_libraries(app PRIVATE kk hip::host)
+CM
+	cat >cm/kk.hip <<'CC'
+#include <hip/hip_runtime.h>
+#include <hiprand/hiprand.h>
+#include "kk.h"
+__global__ void k(float *a) { a[threadIdx.x] *= 2; }
+int go(float *a)
+{
+	hiprandGenerator_t g;
+	k<<<1, 64>>>(a);
+	return hiprandCreateGenerator(&g, HIPRAND_RNG_PSEUDO_DEFAULT);
+}
+CC
+	echo 'int go(float *a);' >cm/kk.h
+	cat >cm/main.cpp <<'CC'
+#include <hip/hip_runtime.h>
+#include "kk.h"
+int main() { int n = 0; return hipGetDeviceCount(&n) ? 7 : go(nullptr); }
+CC
+	cmake -G Ninja -S cm -B b -DCMAKE_HIP_ARCHITECTURES=gfx1201 >log 2>&1 && ninja -C b >>log 2>&1 ||
+		no "cmake: $(tail -20 log)"
+	ninja -C b | grep -q 'no work to do' || no 'a second ninja was to have nothing to do'
+	echo '// touched' >>cm/kk.h
+	ninja -C b -n | grep -q 'kk.hip.o' || no 'ninja was to see that a header changed'
+	ok 'CMake: enable_language(HIP), find_package(hip), ninja knows what depends on what'
+	# its libraries are of another libc: where that is, the program runs, and finds no GPU
+	status=0
+	"$ROCSMITH" sdk run --sdk debian-sid --host -- b/app || status=$?
+	[ -e /dev/kfd ] || [ $status = 7 ] || no "the program gave $status"
+	ok "the program runs on the SDK's libraries"
+else
+	echo 'skip CMake: cmake or ninja is not installed'
+fi
+
+# ---- faults ----
+fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
+python3 "$top/faults.py" kill --times "${ROCSMITH_KILLS:-10}" --setup 'rm -rf f' --tree f \
+	-- "$ROCSMITH" sdk shims f --sdk debian-sid --gpu gfx1201
+ok 'a killed `sdk shims`: the next one makes the folder'
+if [ -x "$fault" ]; then
+	python3 "$top/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-8}" --setup 'rm -rf f' --tree f \
+		-- "$fault" sdk shims f --sdk debian-sid --gpu gfx1201
+	ok 'a failing I/O call is told, and the next one makes the folder'
+fi
