@@ -20,6 +20,7 @@ enum { MAX_STDERR = 64 << 20, TRIES = 2 };
 
 const char *const cc_gpu_programs[] = {
 	"rocm_agent_enumerator", "offload-arch", "amdgpu-arch", NULL};
+const char *const cc_host_programs[] = {"cc", "c++", "gcc", "g++", NULL};
 
 /* ---- the folder ---- */
 static const struct json_field config_fields[] = {
@@ -61,7 +62,7 @@ bool cc_called(struct arena *a, struct cc *ret)
 	err_free(e);
 	if (e || str_eq(path_base(exe), S("rocsmith")))
 		return false;
-	/* DIR/bin/NAME or DIR/llvm/bin/NAME */
+	/* DIR/bin/NAME, DIR/host/NAME or DIR/llvm/bin/NAME */
 	struct str dir = path_dir(path_dir(exe));
 	for (int up = 0; up < 2; up++, dir = path_dir(dir)) {
 		if (!fs_exists(cc_file(a, dir, "cc.json")))
@@ -120,7 +121,8 @@ static struct err *command(struct arena *a, const struct cc *cc, const struct cc
 	if (!cc->name.n || str_chr(cc->name, '/') < cc->name.n || !fs_is_link(link))
 		return no_program(a, cc);
 	TRY(fs_readlink(a, link, &program));
-	if (config->loader.n)
+	bool host = str_is_one_of(cc->name, cc_host_programs);
+	if (config->loader.n && !host)
 		proc_arg(a, ret, str_z(a, config->loader), "--library-path",
 			str_z(a, config->library_path), "--argv0", str_z(a, own_path(a, cc)), NULL);
 	strs_add(a, &ret->argv, program);
@@ -132,7 +134,10 @@ static struct err *command(struct arena *a, const struct cc *cc, const struct cc
 	strs_add_all(a, &ret->argv, args);
 	if (w.driver && w.links && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->link_flags);
-	set_environment(a, cc, ret);
+	if (host)
+		strs_add(a, &ret->setenv, S(INSIDE "=1"));
+	else
+		set_environment(a, cc, ret);
 	return NULL;
 }
 

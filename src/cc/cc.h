@@ -39,8 +39,9 @@ struct cc {
 	struct str dir, name; /* the shim folder, the program */
 };
 
-/* Programs that cc answers itself: they list GPUs. NULL-terminated. */
-extern const char *const cc_gpu_programs[];
+/* Names that cc answers itself: they list GPUs; and compilers that are this machine's own, counted and
+ * logged like the SDK's. NULL-terminated. */
+extern const char *const cc_gpu_programs[], *const cc_host_programs[];
 
 struct str cc_file(struct arena *a, struct str dir, const char *name); /* dir/.rocsmith/NAME */
 MUST_USE struct err *cc_config_write(

@@ -62,12 +62,14 @@ struct cc_words cc_words(struct str name, const struct strs *args)
 {
 	static const char *const drivers[] = {"clang", "clang++", "clang-cpp", NULL};
 	static const char *const linkers[] = {"lld", "ld.lld", NULL};
+	static const char *const others[] = {"hipcc", "cc", "c++", "gcc", "g++", NULL};
 	struct cc_words w = {.links = true};
 	enum cc_kind language = CC_OTHER;
 	bool hip = false;
 	name = plain(name);
 	w.driver = str_is_one_of(name, drivers);
-	if (!w.driver && !str_eq(name, S("hipcc"))) {
+	bool compiler = w.driver || str_is_one_of(name, others);
+	if (!compiler) {
 		w.links = str_is_one_of(name, linkers);
 		w.kind = w.links ? CC_LINK : CC_OTHER;
 	}
@@ -93,7 +95,7 @@ struct cc_words cc_words(struct str name, const struct strs *args)
 			w.input = word;
 	}
 	w.links &= w.input.n > 0;
-	if (w.kind == CC_LINK || !w.input.n || (!w.driver && !str_eq(name, S("hipcc"))))
+	if (!compiler || !w.input.n)
 		return w;
 	struct str ext = path_ext(w.input);
 	w.kind = language ? language : by_language(str_sub(ext, 1, ext.n));

@@ -28,6 +28,7 @@ struct shims {
 	struct str root;   /* the tree's folder with its links resolved, "" = none */
 	struct str llvm;   /* folder of clang, on this machine */
 	struct str self;   /* .rocsmith/rocsmith: what all programs are */
+	struct strs host;  /* this machine's compilers, as cc_host_programs; "" = none */
 };
 
 /* Other names that AMD's packages have for LLVM's programs. */
@@ -207,6 +208,9 @@ static struct err *add_programs(struct shims *s)
 		TRY(add_program(s, "llvm/bin", str_from(aliases[i].name), program));
 		TRY(add_program(s, "bin", str_from(aliases[i].name), program));
 	}
+	for (size_t i = 0; i < s->host.n; i++)
+		if (s->host.v[i].n)
+			TRY(add_program(s, "host", str_from(cc_host_programs[i]), s->host.v[i]));
 	TRY(add_folder(s, "llvm/bin", s->llvm));
 	return add_folder(s, "bin", path_join(a, s->prefix, S("bin")));
 }
@@ -283,7 +287,7 @@ static struct err *fill(struct shims *s, struct str key)
 {
 	struct arena *a = s->a;
 	static const char *const own[] = {"bin", "llvm", "include", "lib", "share", "amdgcn",
-		".info", ".rocsmith/programs", ".rocsmith/rocsmith"};
+		".info", "host", ".rocsmith/programs", ".rocsmith/rocsmith"};
 	static const char *const folders[] = {"include", "lib", "share"};
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		TRY(fs_remove_tree(path_join(a, s->dir, str_from(own[i]))));
@@ -357,16 +361,34 @@ static struct err *try_clang(struct shims *s)
 		STR(s->sdk->name), STR(include));
 }
 
-/* What the folder is made of. */
-static struct err *make_key(struct shims *s, const struct cc_config *config, struct str *ret)
+static void add_state(struct buf *key, struct str path)
 {
 	struct stat st;
-	TRY(fs_stat(S("/proc/self/exe"), &st));
-	*ret = sha256_hex(s->a,
-		str_fmt(s->a, LAYOUT " %.*s %.*s %.*s %lld %lld.%09ld", STR(s->sdk->fingerprint),
-			STR(s->prefix), STR(str_join(s->a, &config->host_flags, S(" "))),
-			(long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec));
-	return NULL;
+	if (path.n && fs_try_stat(path, &st))
+		buf_fmt(key, " %.*s %lld %lld.%09ld", STR(path), (long long)st.st_size,
+			(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+/* What the folder is made of: the SDK, ourselves, this machine's compilers. */
+static struct str make_key(struct shims *s, const struct cc_config *config)
+{
+	BUF(key, s->a);
+	buf_fmt(&key, LAYOUT " %.*s %.*s %.*s", STR(s->sdk->fingerprint), STR(s->prefix),
+		STR(str_join(s->a, &config->host_flags, S(" "))));
+	add_state(&key, S("/proc/self/exe"));
+	VEC_EACH (const struct str, path, &s->host)
+		add_state(&key, *path);
+	return sha256_hex(s->a, buf_str(&key));
+}
+
+/* Of a PATH that leads to this folder already, the others. */
+static void find_host(struct shims *s)
+{
+	for (size_t i = 0; cc_host_programs[i]; i++) {
+		struct str path = proc_find(s->a, str_from(cc_host_programs[i]));
+		bool own = str_starts(path, str_fmt(s->a, "%.*s/", STR(s->dir)));
+		strs_add(s->a, &s->host, own ? S("") : path);
+	}
 }
 
 static void environment(struct shims *s, const struct shim_options *o, struct strs *ret)
@@ -385,11 +407,17 @@ static void environment(struct shims *s, const struct shim_options *o, struct st
 		{"CMAKE_MODULE_PATH", "/lib/cmake/hip"},
 		{"PATH", "/bin"},
 	};
+	static const char *const names[] = {NULL, NULL, "CC", "CXX"}; /* of cc_host_programs */
 	struct arena *a = s->a;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		strs_add(a, ret, str_fmt(a, "%s=%.*s%s", rows[i].name, STR(s->dir), rows[i].path));
 	strs_add(a, ret, S("HIP_PLATFORM=amd"));
 	strs_add(a, ret, S("LDFLAGS=-Wl,--allow-shlib-undefined"));
+	for (size_t i = 0; o->memory && i < s->host.n; i++)
+		if (s->host.v[i].n && names[i])
+			strs_add(a, ret,
+				str_fmt(a, "%s=%.*s/host/%s", names[i], STR(s->dir),
+					cc_host_programs[i]));
 	if (!o->jobs)
 		return;
 	strs_add(a, ret, str_fmt(a, "MAX_JOBS=%u", o->jobs));
@@ -408,7 +436,8 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	if (sdk->root.n && !fs_real(a, sdk->root, &s.root))
 		return err_errno("cannot resolve '%.*s'", STR(sdk->root));
 	TRY(make_config(&s, o, &config));
-	TRY(make_key(&s, &config, &key));
+	find_host(&s);
+	key = make_key(&s, &config);
 	struct str made = cc_file(a, s.dir, "made");
 	TRY(fs_read_opt(a, made, MAX_VERSION, &old));
 	bool same = str_eq(str_trim(old), key);

@@ -9,9 +9,10 @@
  *     llvm/bin/          clang, clang++, clang-NN, ld.lld, llvm-*, clang-offload-bundler, ...
  *     llvm/lib/clang     clang's resource folder           -> the SDK's tree
  *     amdgcn             device libraries                  -> the SDK's tree
+ *     host/              cc, c++, gcc, g++ of this machine, counted and logged like the others
  *     include, lib       ROCm's headers and libraries only -> the SDK's tree (no libc of its own)
  *     lib/cmake          the SDK's CMake packages (and FindHIP.cmake), whose prefix is this folder
- *     .info/version      version of HIP, as AMD's packages write it
+ *     .info/version      version of ROCm, as AMD's packages write it
  *     .rocsmith/         what the programs here need to know (cc.json), the ledger, the history
  *
  * The programs are links to rocsmith, which runs the SDK's program of that name (cc.h): by the
@@ -29,13 +30,11 @@
 #include "sdk/sdk.h"
 
 struct shim_options {
-	const struct strs
-		*gpus;      /* what rocm_agent_enumerator and offload-arch print; no hardware is
-				  * asked. NULL or empty: nothing but gfx000 */
-	struct str log_dir; /* each run of a program is a line of log_dir/cc.jsonl (cc.h); "":
-				  * none. The folder is made */
-	uint64_t memory;    /* bytes that all compilers of the build may take together: those
-				  * that would not fit wait (cc.h); 0 = they are not counted */
+	/* What rocm_agent_enumerator and offload-arch print; NULL or empty: no GPU. */
+	const struct strs *gpus;
+	struct str log_dir; /* each run is a line of cc.jsonl in there (cc.h); "": none */
+	uint64_t memory;    /* bytes that all compilers of the build may take together: those that
+			     * would not fit wait (cc.h); 0 = they are not counted */
 	unsigned jobs;      /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
 };
 
@@ -46,7 +45,8 @@ struct shim_options {
  * ret_env: "NAME=value" for a build that runs on this machine: ROCM_PATH, ROCM_HOME, HIP_PATH,
  * HIP_ROOT_DIR, HIP_PLATFORM, HIP_CLANG_PATH, HIP_DEVICE_LIB_PATH, HIPCXX, CMAKE_PREFIX_PATH,
  * CMAKE_MODULE_PATH (CMake itself does not read this one from the environment: pass it as -D),
- * MAX_JOBS, CMAKE_BUILD_PARALLEL_LEVEL. PATH holds this folder's bin only, to go in front of
- * others. Which GPUs to build for is not in there: that is the caller's to say. */
+ * LDFLAGS (ROCm's libraries ask for symbols of a libc that is not here), with a ledger CC and CXX
+ * (this machine's, counted), MAX_JOBS, CMAKE_BUILD_PARALLEL_LEVEL. PATH holds this folder's bin
+ * only, to go in front of others. Which GPUs to build for is not in there: that is the caller's to say. */
 MUST_USE struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	const struct shim_options *o, struct strs *ret_env);

@@ -185,6 +185,15 @@ hipcc -c bad.hip 2>err || status=$?
 [ $status = 1 ] && grep -q '^bad.hip:1:9: error: ' err || no "a mistake: $status $(cat err)"
 ok 'a mistake is told as it is'
 
+if command -v g++ >/dev/null; then
+	[ "$CXX" = "$PWD/s/host/g++" ] || no "CXX: $CXX"
+	echo '#include <cstdio>
+int main() { puts("here"); }' >h.cpp
+	"$CXX" h.cpp -o h && [ "$(./h)" = here ] || no "this machine's g++"
+	grep -q '"program":"g++","kind":"c++","input":"h.cpp"' log.d/cc.jsonl || no 'g++ was to be logged'
+	ok "this machine's compiler is counted too"
+fi
+
 if command -v cmake >/dev/null && command -v ninja >/dev/null; then
 	mkdir -p cm
 	cat >cm/CMakeLists.txt <<'CM'

@@ -33,6 +33,8 @@ static void a_command_line_tells_what_is_made_of_what(void **state)
 		{"clang++ --offload-arch=gfx1201 -c a.hip", CC_HIP, "a.hip", true, false, false},
 		{"hipcc -c a.cpp", CC_HIP, "a.cpp", false, false, false},
 		{"hipcc a.hip -o a", CC_HIP, "a.hip", false, true, false},
+		{"g++ -c a.cc", CC_CXX, "a.cc", false, false, false},
+		{"gcc -o x a.o b.o", CC_LINK, "a.o", false, true, false},
 		{"hipcc --version", CC_OTHER, "", false, false, false},
 		{"clang++ a.o b.o -shared -o x.so", CC_LINK, "a.o", true, true, false},
 		{"clang++ @a.rsp -o x", CC_LINK, "@a.rsp", true, true, false},
