@@ -104,9 +104,11 @@ static void set_environment(struct arena *a, const struct cc *cc, struct proc *p
 	strs_add(a, &p->setenv, str_fmt(a, "HIP_CLANG_PATH=%.*s/llvm/bin", STR(cc->dir)));
 	strs_add(
 		a, &p->setenv, str_fmt(a, "HIP_DEVICE_LIB_PATH=%.*s/amdgcn/bitcode", STR(cc->dir)));
-	/* programs that look for others beside themselves find the loader there, and then ask PATH */
+	strs_add(a, &p->setenv, str_fmt(a, "HIP_LIB_PATH=%.*s/lib", STR(cc->dir)));
+	/* programs that look for others beside themselves find the loader there, and then ask PATH
+	 * (clang-linker-wrapper, which must not find another clang) */
 	strs_add(a, &p->setenv,
-		str_fmt(a, "PATH=%s:%.*s/llvm/bin", path ? path : "/usr/bin:/bin", STR(cc->dir)));
+		str_fmt(a, "PATH=%.*s/llvm/bin:%s", STR(cc->dir), path ? path : "/usr/bin:/bin"));
 	strs_add(a, &p->setenv, S(INSIDE "=1"));
 	strs_add(a, &p->setenv, S("LD_PRELOAD"));
 	strs_add(a, &p->setenv, S("LD_LIBRARY_PATH"));

@@ -173,6 +173,9 @@ here=$(getconf GNU_LIBC_VERSION | sed 's/.* //')
 	no "k.so needs glibc $(needs k.so), this machine has $here"
 "$ROCSMITH" inspect k.so | grep -q gfx1201 || no 'device code for gfx1201'
 ok "hipcc: a library that needs glibc $(needs k.so), here is $here"
+hipcc -fPIC -shared k.hip -o new.so --offload-new-driver -fgpu-rdc
+"$ROCSMITH" inspect new.so | grep -q gfx1201 || no 'device code by the new driver'
+ok "clang's linker wrapper finds its own clang"
 sed 's/\\$//; s/^[^:]*://' k.d | tr ' ' '\n' | sed '/^$/d' | while read -r file; do
 	[ -e "$file" ] || no "k.d names '$file', which is not here"
 done
