@@ -424,6 +424,21 @@ static void environment(struct shims *s, const struct shim_options *o, struct st
 	strs_add(a, ret, str_fmt(a, "CMAKE_BUILD_PARALLEL_LEVEL=%u", o->jobs));
 }
 
+/* hipcc hands the paths of its compiler and libraries to a shell as they are, and CMake and setup.py
+ * put them into lists of flags. */
+static struct err *check_name(struct str dir)
+{
+	const struct str plain = S("/._-+@%,~=");
+	for (size_t i = 0; i < dir.n; i++) {
+		char c = dir.p[i];
+		bool ascii = (unsigned char)c < 0x80;
+		if (ascii && !ascii_alnum(c) && str_chr(plain, c) == plain.n)
+			return err_hint(err_new(E_USAGE, "hipcc does not work in '%.*s'", STR(dir)),
+				"choose a folder without '%c' in its path", c);
+	}
+	return NULL;
+}
+
 struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	const struct shim_options *o, struct strs *ret_env)
 {
@@ -433,6 +448,7 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	s.prefix = sdk_outside(a, sdk, sdk->hip_path);
 	s.llvm = path_dir(sdk_outside(a, sdk, sdk->clang));
 	s.self = cc_file(a, s.dir, "rocsmith");
+	TRY(check_name(s.dir));
 	if (sdk->root.n && !fs_real(a, sdk->root, &s.root))
 		return err_errno("cannot resolve '%.*s'", STR(sdk->root));
 	TRY(make_config(&s, o, &config));

@@ -40,13 +40,14 @@ struct shim_options {
 
 /* Makes dir (absolute) such a folder, or brings it up to date: what is right already is not touched,
  * so that build systems see no change. History in dir/.rocsmith survives. Not for two callers at a
- * time. E_SDK when the SDK's programs cannot be run this way.
+ * time. E_USAGE when its path has a space or another sign that hipcc's shell would not leave alone;
+ * E_SDK when the SDK's programs cannot be run this way.
  *
  * ret_env: "NAME=value" for a build that runs on this machine: ROCM_PATH, ROCM_HOME, HIP_PATH,
  * HIP_ROOT_DIR, HIP_PLATFORM, HIP_CLANG_PATH, HIP_DEVICE_LIB_PATH, HIPCXX, CMAKE_PREFIX_PATH,
  * CMAKE_MODULE_PATH (CMake itself does not read this one from the environment: pass it as -D),
  * LDFLAGS (ROCm's libraries ask for symbols of a libc that is not here), with a ledger CC and CXX
  * (this machine's, counted), MAX_JOBS, CMAKE_BUILD_PARALLEL_LEVEL. PATH holds this folder's bin
- * only, to go in front of others. Which GPUs to build for is not in there: that is the caller's to say. */
+ * only, to go in front of others. Which GPUs to build for is not in there: that is the caller's. */
 MUST_USE struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	const struct shim_options *o, struct strs *ret_env);
