@@ -324,7 +324,6 @@ static struct err *finish(struct arena *a, struct run *r, struct proc_result *re
 	if (got < 0)
 		return err_errno("cannot wait for '%.*s'", STR(r->p->argv.v[0]));
 	ret->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	ret->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	ret->timed_out = r->timed_out;
 	ret->start = r->start;
 	ret->seconds = mono_now() - r->start;

@@ -25,7 +25,6 @@ struct proc {
 
 struct proc_result {
 	int status;            /* exit status, or 128 + signal */
-	int signal;            /* that ended it, or 0 */
 	bool timed_out;        /* then status is that of the kill */
 	struct str out;        /* stdout (and stderr when merged), in the caller's arena */
 	struct str err;        /* stderr, unless merged */

@@ -252,12 +252,20 @@ static struct err *remember(struct arena *a, struct job *j)
 	return history_add(cc_file(a, j->cc->dir, "history"), j->key, peak);
 }
 
+/* What a build is not worth failing for. */
+static void tolerate(struct err *e)
+{
+	if (e)
+		say_warning("%s: %s", e->msg, err_root(e)->msg);
+	err_free(e);
+}
+
 static struct err *run_counted(struct arena *a, struct job *j)
 {
 	struct entry *e = &j->entry;
 	for (bool again = true; again;) {
 		TRY(one_try(a, j));
-		TRY(remember(a, j));
+		tolerate(remember(a, j));
 		again = e->predicted && e->tries < TRIES && starved(&j->result);
 		if (again)
 			say_warning("'%.*s' of '%.*s' ran out of memory at %llu MiB: once more, "
@@ -266,12 +274,13 @@ static struct err *run_counted(struct arena *a, struct job *j)
 				(unsigned long long)(e->memory >> 20));
 	}
 	say_text(j->result.err);
-	return j->config->log_dir.n ? fs_append(path_join(a, j->config->log_dir, S("cc.jsonl")),
-					      entry_line(a, e))
-				    : NULL;
+	struct str log = path_join(a, j->config->log_dir, S("cc.jsonl"));
+	if (j->config->log_dir.n)
+		tolerate(fs_append(log, entry_line(a, e)));
+	return NULL;
 }
 
-static struct err *predict(struct arena *a, struct job *j, const struct strs *args)
+static void predict(struct arena *a, struct job *j, const struct strs *args)
 {
 	struct cc_words w = cc_words(j->cc->name, args);
 	struct timespec now;
@@ -283,14 +292,13 @@ static struct err *predict(struct arena *a, struct job *j, const struct strs *ar
 		.dir = path_abs(a, S(".")),
 		.argv = *args};
 	if (!j->config->memory || w.kind == CC_OTHER)
-		return NULL;
+		return;
 	j->key = history_key(j->cc, args, &w);
 	j->entry.predicted = cc_kind_memory[w.kind];
-	uint64_t known;
-	TRY(history_peak(cc_file(a, j->cc->dir, "history"), j->key, &known, &j->exact));
+	uint64_t known = 0;
+	tolerate(history_peak(cc_file(a, j->cc->dir, "history"), j->key, &known, &j->exact));
 	if (known)
 		j->entry.predicted = known;
-	return NULL;
 }
 
 static void list_gpus(const struct cc_config *config, struct str name)
@@ -311,7 +319,7 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	}
 	struct job j = {.cc = cc, .config = &config};
 	TRY(command(a, cc, &config, args, &j.proc));
-	TRY(predict(a, &j, args));
+	predict(a, &j, args);
 	bool nested = getenv(INSIDE) != NULL;
 	if (nested || (!config.log_dir.n && !j.entry.predicted))
 		return become(a, &j.proc);

@@ -94,6 +94,14 @@ wait
 NAP=0 HOG=1 timeout 30 "$ROCSMITH" cc --shims one clang -c 1.c -o last.o || no 'the ledger is stuck'
 ok 'nor do several'
 
+# Its own files fail: the compiler's word counts, or there is an error.
+fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
+if [ -x "$fault" ]; then
+	HOG=1 NAP=0 python3 "$top/faults.py" sweep --sample "${ROCSMITH_FAULT_POINTS:-8}" \
+		--setup 'rm -f f.o' --tree f.o -- "$fault" cc --shims one clang -c 1.c -o f.o
+	ok 'a failing I/O call of the ledger or the history is no torn object'
+fi
+
 # A signal to rocsmith ends the compiler.
 NAP=30 HOG=1 "$ROCSMITH" cc --shims one clang -c 1.c -o slow.o 2>/dev/null &
 pid=$!
@@ -243,7 +251,6 @@ else
 fi
 
 # ---- faults ----
-fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
 python3 "$top/faults.py" kill --times "${ROCSMITH_KILLS:-10}" --setup 'rm -rf f' --tree f \
 	-- "$ROCSMITH" sdk shims f --sdk debian-sid --gpu gfx1201
 ok 'a killed `sdk shims`: the next one makes the folder'
