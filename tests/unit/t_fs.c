@@ -32,6 +32,28 @@ static void files_are_written_whole_and_read_back(void **state)
 	test_dir_remove(dir);
 }
 
+static void lines_are_added_whole_and_shared_files_have_their_size(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f")), got;
+	struct stat st;
+	assert_ok(fs_append(path, S("one\n")));
+	assert_ok(fs_append(path, S("two\n")));
+	assert_ok(fs_read(&a, path, 100, &got));
+	assert_str(got, "one\ntwo\n");
+	CLEANUP(fd_closep) int fd = -1;
+	assert_ok(fs_open_shared(path, 6, &fd));
+	assert_ok(fs_stat(path, &st));
+	assert_int_equal(st.st_size, 8); /* never cut */
+	fd_closep(&fd);
+	assert_ok(fs_open_shared(path, 20, &fd));
+	assert_ok(fs_stat(path, &st));
+	assert_int_equal(st.st_size, 20);
+	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+	test_dir_remove(dir);
+}
+
 static void reading_keeps_to_the_limit(void **state)
 {
 	(void)state;
@@ -613,6 +635,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_written_whole_and_read_back),
+		cmocka_unit_test(lines_are_added_whole_and_shared_files_have_their_size),
 		cmocka_unit_test(reading_keeps_to_the_limit),
 		cmocka_unit_test(missing_files_are_told_apart),
 		cmocka_unit_test(exact_reads_report_the_end),

@@ -39,6 +39,17 @@ static void output_and_status_are_told(void **state)
 	assert_int_equal(r.status, 128 + 9);
 }
 
+static void stderr_alone_may_be_taken(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct proc p = {.only_err = true};
+	struct proc_result r = sh(&a, p, "echo err >&2; [ /dev/fd/1 -ef /proc/$PPID/fd/1 ]");
+	assert_str(r.err, "err\n");
+	assert_str(r.out, "");
+	assert_int_equal(r.status, 0);
+}
+
 static void input_is_fed_and_may_be_refused(void **state)
 {
 	(void)state;
@@ -335,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_later_of_two_settings_counts),
 		cmocka_unit_test(output_and_status_are_told),
+		cmocka_unit_test(stderr_alone_may_be_taken),
 		cmocka_unit_test(input_is_fed_and_may_be_refused),
 		cmocka_unit_test(only_the_last_output_is_kept),
 		cmocka_unit_test(the_log_gets_everything),
