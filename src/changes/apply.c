@@ -40,6 +40,7 @@ static struct manifest empty(struct apply *p, struct arena *a)
 	return (struct manifest){
 		.a = a,
 		.kind = p->s->request->in_place ? BASE_IN_PLACE : BASE_OVERLAY,
+		.journal = p->s->journal,
 		.root = p->s->root,
 		.identity = p->s->request->identity,
 		.by_output = {.a = a},
@@ -63,9 +64,10 @@ static struct err *write_intent(struct apply *p, struct str *ret_path)
 	struct manifest m = empty(p, &tmp);
 	add_old(p, &m);
 	add_new(p, &m);
+	m.report = p->report;
 	for (size_t i = 0; i < p->dirs.n; i++)
 		add_made(&m, &(struct made){.output = p->dirs.v[i], .kind = MADE_DIR});
-	return manifest_put(p->a, &m, p->s->base, ret_path);
+	return manifest_put(p->a, &m, ret_path);
 }
 
 /* ---- writing ---- */
@@ -143,7 +145,7 @@ static struct err *write_all(struct apply *p)
 {
 	/* What rocsmith keeps in a tree is nothing for its version control. */
 	if (p->s->request->in_place)
-		TRY(base_put(base_file(p->a, p->s->base, ".gitignore"), S("*\n"), false));
+		TRY(base_put(base_file(p->a, p->s->journal, ".gitignore"), S("*\n"), false));
 	struct err *e = stage_all(p);
 	if (!e)
 		e = each(p, put_commit);
@@ -220,8 +222,8 @@ static struct err *finish(struct apply *p)
 	m->changes.v = p->t->v;
 	m->changes.n = p->t->n;
 	m->report = p->report;
-	TRY(fs_remove_tree(base_file(p->a, p->s->base, "new"))); /* also of a killed run */
-	return manifest_write(m, p->s->base);
+	TRY(fs_remove_tree(base_file(p->a, p->s->journal, "new"))); /* also of a killed run */
+	return manifest_write(m);
 }
 
 static struct err *change(struct apply *p)

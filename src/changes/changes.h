@@ -7,7 +7,8 @@
  *     session_apply(&s, &set, report);          writes what differs
  *     session_close(&s);
  *
- * BASE/.rocsmith/ (BASE = the tree, or the overlay) holds the manifest, a lock and, in place,
+ * The journal, BASE/.rocsmith/ (BASE = the tree, or the overlay), holds the manifest, a lock and, in
+ * place,
  * originals/ with every file that was replaced: the old file itself, under a second name, taken
  * before the new one is renamed over it. kept/ holds what somebody else had written over one of our
  * outputs when it was made anew.
@@ -75,7 +76,10 @@ struct change_request {
 	bool copies;         /* the overlay gets all other files of the tree, too */
 	enum change_earlier earlier;
 	struct str
-		identity; /* all on which the set depends besides files; another one: no run is current */
+		journal; /* its name; "" = .rocsmith. Each layer of changes has its own; outputs may
+				go to .rocsmith-x/overlay/, which no view shows */
+	struct str identity;  /* all on which the set depends besides files; another one: no run is
+				current */
 	enum errcode failure; /* of an output that cannot be written */
 	unsigned jobs;
 };
@@ -85,7 +89,8 @@ struct manifest;
 struct session {
 	struct arena *a;
 	const struct change_request *request;
-	struct str root, base; /* absolute: the sources; where .rocsmith is, "" = only looking */
+	struct str root, base; /* absolute: the sources; where the journal is, "" = only looking */
+	struct str journal;    /* of base */
 	struct manifest *old;  /* of base; NULL = none */
 	struct view view;
 	int lock, source_lock; /* of base; of root, shared, when that is another folder */
@@ -107,8 +112,11 @@ void session_close(struct session *s);
 
 /* ---- afterwards ---- */
 
-/* What became of the files that earlier runs made in dir (a tree changed in place, or an overlay
- * folder). */
+/* The journal of this name ("" = .rocsmith) in dir, a tree changed in place or an overlay folder. A
+ * name begins with .rocsmith: such names are hidden from every view of a tree. */
+struct str changes_journal(struct arena *a, struct str dir, struct str name);
+bool changes_made(struct str journal); /* is there one? */
+/* What became of the files that earlier runs made. */
 enum change_state { STATE_CURRENT, STATE_STALE, STATE_EDITED, STATE_MISSING, STATE_ORPHAN };
 struct change_entry {
 	struct str output, source;
@@ -120,12 +128,12 @@ struct change_entries {
 	struct change_entry *v;
 	size_t n, cap;
 };
-MUST_USE struct err *changes_state(struct arena *a, struct str dir, struct change_entries *ret);
-/* Takes back everything that earlier runs did in dir: outputs go, originals return, .rocsmith too.
+MUST_USE struct err *changes_state(struct arena *a, struct str journal, struct change_entries *ret);
+/* Takes back everything that earlier runs did: outputs go, originals return, the journal too.
  * Outputs that were edited since are kept, listed in *ret_kept, and stay known, unless force.
- * E_NOENT when nothing was done in dir. */
+ * E_NOENT when nothing was done. */
 MUST_USE struct err *changes_restore(
-	struct arena *a, struct str dir, bool force, struct strs *ret_kept);
+	struct arena *a, struct str journal, bool force, struct strs *ret_kept);
 
 /* A unified diff, as diff -u prints it with three lines of context; "" when the texts are equal. */
 struct changes_diff {

@@ -86,7 +86,7 @@ struct walk {
 /* The history stays where it is; a submodule's is part of the tree. */
 static bool left_out(struct str name, bool top)
 {
-	return (top && str_eq(name, S(".git"))) || str_eq(name, S(".rocsmith"));
+	return (top && str_eq(name, S(".git"))) || str_starts(name, S(".rocsmith"));
 }
 
 /* A file that cannot be copied is a failed file of the result. */

@@ -119,7 +119,8 @@ static struct err *read_content(
 			*ret = CONTENT_MADE;
 	} else if (sum_is_of(&e->hash, text) || sum_is_of(&e->before, text)) {
 		*ret = CONTENT_MADE;
-	} else if (e->replaced && same_text(&tmp, text, base_original(&tmp, base, e->output))) {
+	} else if (e->replaced &&
+		   same_text(&tmp, text, base_original(&tmp, m->journal, e->output))) {
 		*ret = CONTENT_ORIGINAL;
 	}
 	return NULL;
@@ -145,7 +146,7 @@ struct err *made_content(
 		*ret = CONTENT_MADE;
 	if (e->kind == MADE_LINK || !S_ISREG(st.st_mode))
 		return NULL;
-	if (!e->replaced || !fs_try_stat(base_original(&tmp, base, e->output), &original) ||
+	if (!e->replaced || !fs_try_stat(base_original(&tmp, m->journal, e->output), &original) ||
 		original.st_ino != st.st_ino || original.st_dev != st.st_dev)
 		return read_content(m, base, e, ret);
 	*ret = CONTENT_ORIGINAL;

@@ -13,9 +13,9 @@ enum { MANIFEST_LIMIT = 1 << 28, MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES
 static const char head[] = "rocsmith hipify manifest 3\n";
 static const char old_head[] = "rocsmith hipify manifest 2\n";
 
-struct str base_file(struct arena *a, struct str base, const char *name)
+struct str base_file(struct arena *a, struct str journal, const char *name)
 {
-	return str_fmt(a, "%.*s/.rocsmith/%s", STR(base), name);
+	return str_fmt(a, "%.*s/%s", STR(journal), name);
 }
 
 /* How many folders up an output leads, and what follows. */
@@ -34,18 +34,18 @@ struct str base_path(struct arena *a, struct str base, struct str output)
 	return ups(output, &rest) ? path_clean(a, path) : path;
 }
 
-struct str base_slot(struct arena *a, struct str base, const char *folder, struct str output)
+struct str base_slot(struct arena *a, struct str journal, const char *folder, struct str output)
 {
 	struct str rest;
 	unsigned n = ups(output, &rest);
 	if (n)
-		return str_fmt(a, "%.*s/.rocsmith/%s.up/%u/%.*s", STR(base), folder, n, STR(rest));
-	return str_fmt(a, "%.*s/.rocsmith/%s/%.*s", STR(base), folder, STR(output));
+		return str_fmt(a, "%.*s/%s.up/%u/%.*s", STR(journal), folder, n, STR(rest));
+	return str_fmt(a, "%.*s/%s/%.*s", STR(journal), folder, STR(output));
 }
 
-struct str base_original(struct arena *a, struct str base, struct str output)
+struct str base_original(struct arena *a, struct str journal, struct str output)
 {
-	return base_slot(a, base, "originals", output);
+	return base_slot(a, journal, "originals", output);
 }
 
 /* ---- writing ---- */
@@ -161,16 +161,16 @@ struct err *base_put(struct str path, struct str text, bool sync)
 	return e ? err_join(e, fs_remove(staged)) : NULL;
 }
 
-struct err *manifest_write(const struct manifest *m, struct str base)
+struct err *manifest_write(const struct manifest *m)
 {
 	ARENA(tmp);
-	return base_put(base_file(&tmp, base, "hipify.manifest"), manifest_text(&tmp, m), true);
+	return base_put(
+		base_file(&tmp, m->journal, "hipify.manifest"), manifest_text(&tmp, m), true);
 }
 
-struct err *manifest_put(
-	struct arena *a, const struct manifest *m, struct str base, struct str *ret_path)
+struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *ret_path)
 {
-	struct str path = *ret_path = base_file(a, base, "hipify.manifest");
+	struct str path = *ret_path = base_file(a, m->journal, "hipify.manifest");
 	struct str staged = fs_temp_name(a, path);
 	struct err *e = fs_stage(staged, manifest_text(a, m), 0644);
 	if (e)
@@ -308,24 +308,25 @@ struct err *manifest_parse(struct arena *a, struct str text, struct manifest *re
 }
 
 /* What helps depends on whether originals are at stake. */
-static struct err *damaged(struct str base, struct err *why)
+static struct err *damaged(struct str journal, struct err *why)
 {
 	ARENA(tmp);
+	struct str base = path_dir(journal);
 	struct err *e = err_wrap(why, "the manifest of '%.*s' cannot be used", STR(base));
-	if (!fs_exists(base_file(&tmp, base, "originals")))
+	if (!fs_exists(base_file(&tmp, journal, "originals")))
 		return err_hint(e,
-			"remove '%.*s/.rocsmith' and run again; the files made so far then count "
+			"remove '%.*s' and run again; the files made so far then count "
 			"as yours",
-			STR(base));
+			STR(journal));
 	return err_hint(e,
-		"the replaced files are in '%.*s/.rocsmith/originals': copy them back over those "
-		"in '%.*s', remove '%.*s/.rocsmith', and run again",
-		STR(base), STR(base), STR(base));
+		"the replaced files are in '%.*s/originals': copy them back over those "
+		"in '%.*s', remove '%.*s', and run again",
+		STR(journal), STR(base), STR(journal));
 }
 
-struct err *manifest_read(struct arena *a, struct str base, struct manifest **ret)
+struct err *manifest_read(struct arena *a, struct str journal, struct manifest **ret)
 {
-	struct str text, path = base_file(a, base, "hipify.manifest");
+	struct str text, path = base_file(a, journal, "hipify.manifest");
 	*ret = NULL;
 	TRY(fs_read_opt(a, path, MANIFEST_LIMIT, &text));
 	if (!text.p)
@@ -339,10 +340,11 @@ struct err *manifest_read(struct arena *a, struct str base, struct manifest **re
 		bool found = !none;
 		err_free(none);
 		if (!found)
-			return damaged(base, e);
+			return damaged(journal, e);
 		err_free(e);
 	}
-	forget_others(m, base);
+	m->journal = journal;
+	forget_others(m, path_dir(journal));
 	*ret = m;
 	return NULL;
 }

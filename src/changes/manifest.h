@@ -1,4 +1,5 @@
-/* What rocsmith did in a folder and what it looked at for that: BASE/.rocsmith/hipify.manifest.
+/* What rocsmith did in a folder and what it looked at for that: JOURNAL/hipify.manifest, JOURNAL
+ * being BASE/.rocsmith or what the request calls it.
  *
  * Binary, little endian, so that the 20,000 records of an overlay of PyTorch are read in about two
  * milliseconds: a line that names the format, a CRC-32 and the length of the rest, then counted
@@ -60,6 +61,7 @@ struct manifest {
 	struct arena *a;
 	enum base_kind kind;
 	bool complete; /* the run came to its end, with no failure */
+	struct str journal;
 	struct str identity, root;
 	VEC(struct made) made;
 	VEC(struct seen) seen;
@@ -68,34 +70,33 @@ struct manifest {
 	struct map by_output;      /* path -> struct made *: call manifest_index() first */
 };
 
-/* *ret is NULL when base has none; E_CORRUPT when it cannot be read as one. */
-MUST_USE struct err *manifest_read(struct arena *a, struct str base, struct manifest **ret);
+/* *ret is NULL when there is none; E_CORRUPT when it cannot be read as one. */
+MUST_USE struct err *manifest_read(struct arena *a, struct str journal, struct manifest **ret);
 MUST_USE struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret);
 struct str manifest_text(struct arena *a, const struct manifest *m);
 /* Synced before it takes the old one's place; which of the two a power failure leaves is open, and
  * with either of them the next run is right. */
-MUST_USE struct err *manifest_write(const struct manifest *m, struct str base);
+MUST_USE struct err *manifest_write(const struct manifest *m);
 /* In place, but not synced yet: manifest_sync(*ret_path) is to follow. Until then the one before is
  * kept beside it, and read when this one is lost. */
-MUST_USE struct err *manifest_put(
-	struct arena *a, const struct manifest *m, struct str base, struct str *ret_path);
+MUST_USE struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *ret_path);
 MUST_USE struct err *manifest_sync(struct str path);
 void manifest_index(struct manifest *m);
 struct made *manifest_made(const struct manifest *m, struct str output); /* NULL: not ours */
 
 /* ---- the folder of a manifest (session.c) ---- */
 /* The lock alone; waits, and says so. Shared: none (-1) when there is no lock file. */
-MUST_USE struct err *base_lock(struct str base, bool shared, int *ret_fd);
+MUST_USE struct err *base_lock(struct str journal, bool shared, int *ret_fd);
 /* Removes what a killed run had staged for the manifest's outputs. */
 MUST_USE struct err *session_tidy(const struct manifest *m, struct str base);
 
 /* ---- where things are ---- */
-struct str base_file(struct arena *a, struct str base, const char *name); /* BASE/.rocsmith/NAME */
+struct str base_file(struct arena *a, struct str journal, const char *name); /* JOURNAL/NAME */
 /* Of an output; one above BASE ("../x.h", in place only) is meant by text, not through links. */
 struct str base_path(struct arena *a, struct str base, struct str output);
-/* BASE/.rocsmith/FOLDER/OUTPUT; for outputs above BASE BASE/.rocsmith/FOLDER.up/N/REST. */
-struct str base_slot(struct arena *a, struct str base, const char *folder, struct str output);
-struct str base_original(struct arena *a, struct str base, struct str output);
+/* JOURNAL/FOLDER/OUTPUT; for outputs above BASE JOURNAL/FOLDER.up/N/REST. */
+struct str base_slot(struct arena *a, struct str journal, const char *folder, struct str output);
+struct str base_original(struct arena *a, struct str journal, struct str output);
 /* Replaces a small file of ours, unless it has that content. Its folder is not synced. */
 MUST_USE struct err *base_put(struct str path, struct str text, bool sync);
 
@@ -106,7 +107,7 @@ bool sig_eq(const struct sig *a, const struct sig *b);
 uint64_t sig_now(void);
 bool sig_racy(const struct sig *s, uint64_t now);
 struct sum sum_of(struct str text);
-struct sum sum_of_file(struct str path); /* none when it cannot be read */
+struct sum sum_of_file(struct str path);                   /* none when it cannot be read */
 bool sum_is_of_file(const struct sum *s, struct str path); /* false when it cannot be read */
 bool sum_eq(const struct sum *a, const struct sum *b);
 bool sum_none(const struct sum *s);

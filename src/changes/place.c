@@ -133,6 +133,13 @@ struct err *place_as_is(struct apply *p, struct str output, struct put *ret)
 	return NULL;
 }
 
+/* In a journal's folder; what only a build sees may be put beside the journal. */
+static bool is_ours(struct str output)
+{
+	struct str rest = str_sub(output, str_chr(output, '/'), output.n);
+	return str_starts(output, S(".rocsmith")) && !str_starts(rest, S("/overlay/"));
+}
+
 struct err *place_find(struct apply *p, struct str output, bool link, struct put *ret)
 {
 	ret->made.output = output = path_clean(p->a, output);
@@ -140,7 +147,7 @@ struct err *place_find(struct apply *p, struct str output, bool link, struct put
 		return outside(p, output, ret);
 	if (link)
 		TRY(follow(p, &output));
-	if (str_starts(output, S(".rocsmith/")))
+	if (is_ours(output))
 		return err_new(
 			p->s->request->failure, "'%.*s' is in rocsmith's own folder", STR(output));
 	return place_as_is(p, output, ret);

@@ -104,7 +104,7 @@ static struct err *examine_file(struct arena *tmp, struct put *p)
 static void inherit(struct arena *tmp, struct put *p)
 {
 	if (p->old && p->old->replaced)
-		p->made.replaced = fs_present(base_original(tmp, p->s->base, p->made.output));
+		p->made.replaced = fs_present(base_original(tmp, p->s->journal, p->made.output));
 }
 
 /* In place a file keeps its mode; in an overlay a translation has that of the file in whose place
@@ -207,7 +207,7 @@ static struct err *check_unchanged(const struct put *p)
 	if (sig_eq(&now, &p->there))
 		return NULL;
 	return err_hint(err_new(p->s->request->failure,
-				"'%.*s' was changed by somebody while it was translated",
+				"'%.*s' was changed by somebody while rocsmith was at work",
 				STR(shown(&tmp, p))),
 		"run again");
 }
@@ -221,7 +221,7 @@ static struct err *second_name(struct arena *tmp, const struct put *p, struct st
 	if (!e)
 		return NULL;
 	err_free(e);
-	struct str copy = base_slot(tmp, p->s->base, "new", p->made.output);
+	struct str copy = base_slot(tmp, p->s->journal, "new", p->made.output);
 	TRY(fs_mkdirs(path_dir(copy)));
 	TRY(fs_stat(p->path, &st));
 	TRY(fs_stage_copy(p->path, copy, &st));
@@ -233,7 +233,7 @@ static struct err *second_name(struct arena *tmp, const struct put *p, struct st
 /* A name in kept/ that is free. */
 static struct str kept_name(struct arena *tmp, const struct put *p)
 {
-	struct str first = base_slot(tmp, p->s->base, "kept", p->made.output);
+	struct str first = base_slot(tmp, p->s->journal, "kept", p->made.output);
 	struct str name = first;
 	for (unsigned i = 2; fs_present(name); i++)
 		name = str_fmt(tmp, "%.*s.%u", STR(first), i);
@@ -246,7 +246,7 @@ static struct err *keep(struct arena *tmp, const struct put *p)
 		return second_name(tmp, p, kept_name(tmp, p));
 	if (!p->keep_original)
 		return NULL;
-	struct str original = base_original(tmp, p->s->base, p->made.output);
+	struct str original = base_original(tmp, p->s->journal, p->made.output);
 	struct str aside = kept_name(tmp, p);
 	if (fs_present(original)) {
 		TRY(fs_mkdirs(path_dir(aside)));

@@ -9,12 +9,17 @@
 
 enum { CONTENT_LIMIT = 1 << 30, CHUNKS = 8, CHUNK_LEAST = 512 };
 
+struct str changes_journal(struct arena *a, struct str dir, struct str name)
+{
+	return path_join(a, dir, name.n ? name : S(".rocsmith"));
+}
+
 /* ---- lock ---- */
 
-static struct err *try_lock(struct str base, bool shared, int *ret_fd)
+static struct err *try_lock(struct str journal, bool shared, int *ret_fd)
 {
 	ARENA(tmp);
-	struct str path = base_file(&tmp, base, "hipify.lock");
+	struct str path = base_file(&tmp, journal, "hipify.lock");
 	if (!shared) {
 		TRY(fs_mkdirs(path_dir(path)));
 		return fs_lock(path, false, ret_fd);
@@ -29,16 +34,17 @@ static struct err *try_lock(struct str base, bool shared, int *ret_fd)
 
 /* In small steps, so that Ctrl-C ends the waiting. A restore may take the folder away between our
  * making it and opening the lock in it: then once more. */
-struct err *base_lock(struct str base, bool shared, int *ret_fd)
+struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 {
 	const struct timespec step = {.tv_nsec = 20000000};
 	bool said = false;
 	for (unsigned gone = 0;;) {
-		struct err *e = try_lock(base, shared, ret_fd);
+		struct err *e = try_lock(journal, shared, ret_fd);
 		if (!e || (e->code != E_LOCKED && (e->code != E_NOENT || gone++ > 100)))
 			return e;
 		if (!said && e->code == E_LOCKED) {
-			progress_note(S("Waiting"), "for another run on '%.*s'", STR(base));
+			progress_note(
+				S("Waiting"), "for another run on '%.*s'", STR(path_dir(journal)));
 			said = true;
 		}
 		err_free(e);
@@ -85,8 +91,9 @@ static struct err *open_view(struct session *s)
 {
 	struct manifest *made = s->old;
 	if (!s->request->in_place) {
-		TRY(base_lock(s->root, true, &s->source_lock));
-		TRY(manifest_read(s->a, s->root, &made));
+		struct str journal = changes_journal(s->a, s->root, S(""));
+		TRY(base_lock(journal, true, &s->source_lock));
+		TRY(manifest_read(s->a, journal, &made));
 		if (made)
 			manifest_index(made);
 	}
@@ -122,8 +129,9 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 		ret->base = path_abs(a, o->in_place ? o->dir : o->out);
 	TRY(check_folders(ret));
 	if (ret->base.n) {
-		TRY(base_lock(ret->base, o->look_only || fs_writes_forbidden(), &ret->lock));
-		TRY(manifest_read(a, ret->base, &ret->old));
+		ret->journal = changes_journal(a, ret->base, o->journal);
+		TRY(base_lock(ret->journal, o->look_only || fs_writes_forbidden(), &ret->lock));
+		TRY(manifest_read(a, ret->journal, &ret->old));
 		TRY(check_kind(ret));
 	}
 	if (ret->old)

@@ -79,11 +79,11 @@ static struct str noted_name(struct arena *a, const struct apply *p, struct str 
 /* Sources that became originals, and originals that came back. */
 static void find_moved(struct arena *a, struct apply *p, struct map *moved)
 {
-	struct str base = p->s->base;
+	struct str base = p->s->base, journal = p->s->journal;
 	VEC_EACH (const struct put, put, &p->puts) {
 		if (!put->done || !(put->keep_original || put->was_original))
 			continue;
-		struct str to = base_original(a, base, put->made.output);
+		struct str to = base_original(a, journal, put->made.output);
 		struct str *name = NEW(a, struct str);
 		*name = noted_name(p->a, p, to);
 		map_put(moved, noted_name(a, p, put->path), name);
@@ -92,7 +92,7 @@ static void find_moved(struct arena *a, struct apply *p, struct map *moved)
 		struct str output = p->t->removed.v[i];
 		struct str *name = NEW(a, struct str);
 		*name = noted_name(p->a, p, base_path(a, base, output));
-		map_put(moved, noted_name(a, p, base_original(a, base, output)), name);
+		map_put(moved, noted_name(a, p, base_original(a, journal, output)), name);
 	}
 }
 

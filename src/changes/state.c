@@ -26,7 +26,7 @@ static enum change_state state_of_source(const struct states *l, const struct ma
 {
 	struct str name = e->source, path = base_path(l->a, l->root, name);
 	if (e->replaced && str_eq(e->source, e->output)) {
-		path = base_original(l->a, l->base, e->output);
+		path = base_original(l->a, l->m->journal, e->output);
 		name = path_rel(l->a, path, l->base);
 	}
 	if (!fs_present(path))
@@ -42,7 +42,7 @@ static struct err *add_state(struct states *l, const struct made *e, struct chan
 	enum content content;
 	TRY(made_content(l->m, l->base, e, &content));
 	struct change_entry entry = {.output = e->output, .source = e->source};
-	entry.replaced = e->replaced && fs_present(base_original(l->a, l->base, e->output));
+	entry.replaced = e->replaced && fs_present(base_original(l->a, l->m->journal, e->output));
 	if (e->replaced && !entry.replaced && content == CONTENT_OTHER)
 		return NULL; /* a killed run did not come to it */
 	if (content == CONTENT_ORIGINAL || content == CONTENT_NONE)
@@ -55,16 +55,26 @@ static struct err *add_state(struct states *l, const struct made *e, struct chan
 	return NULL;
 }
 
-struct err *changes_state(struct arena *a, struct str dir, struct change_entries *ret)
+bool changes_made(struct str journal)
+{
+	ARENA(tmp);
+	return fs_exists(base_file(&tmp, journal, "hipify.manifest"));
+}
+
+struct err *changes_state(struct arena *a, struct str journal, struct change_entries *ret)
 {
 	CLEANUP(fd_closep) int lock = -1;
 	struct manifest *m;
-	struct states l = {.a = a, .base = path_abs(a, dir), .seen.a = a};
+	struct str shown = journal;
+	struct states l = {.a = a, .seen.a = a};
+	journal = path_abs(a, journal);
+	l.base = path_dir(journal);
 	*ret = (struct change_entries){0};
-	TRY(base_lock(l.base, true, &lock));
-	TRY(manifest_read(a, l.base, &m));
+	TRY(base_lock(journal, true, &lock));
+	TRY(manifest_read(a, journal, &m));
 	if (!m)
-		return err_new(E_NOENT, "'%.*s' was not translated by rocsmith", STR(dir));
+		return err_new(
+			E_NOENT, "'%.*s' was not translated by rocsmith", STR(path_dir(shown)));
 	l.m = m;
 	/* The sources may have been moved with the tree; those of an overlay are where they were. */
 	l.root = m->kind == BASE_IN_PLACE || !m->root.n ? l.base : m->root;

@@ -6,10 +6,11 @@
 #include "base/proc.h"
 
 /* The old file itself returns. When both names are of one file, rename() would keep both. */
-static struct err *put_back(struct str base, const struct made *e, enum content content)
+static struct err *put_back(
+	const struct manifest *m, struct str base, const struct made *e, enum content content)
 {
 	ARENA(tmp);
-	struct str original = base_original(&tmp, base, e->output);
+	struct str original = base_original(&tmp, m->journal, e->output);
 	if (content == CONTENT_ORIGINAL)
 		return fs_remove(original);
 	return fs_move(original, base_path(&tmp, base, e->output), true);
@@ -20,7 +21,7 @@ struct err *undo_one(
 {
 	ARENA(tmp);
 	enum content content;
-	bool original = e->replaced && fs_present(base_original(&tmp, base, e->output));
+	bool original = e->replaced && fs_present(base_original(&tmp, m->journal, e->output));
 	*ret = UNDO_NOT_THERE;
 	if (e->kind == MADE_FOUND || e->kind == MADE_DIR)
 		return NULL;
@@ -37,7 +38,8 @@ struct err *undo_one(
 	*ret = UNDO_DONE;
 	if (fs_writes_forbidden())
 		return NULL;
-	return original ? put_back(base, e, content) : fs_remove(base_path(&tmp, base, e->output));
+	return original ? put_back(m, base, e, content)
+			: fs_remove(base_path(&tmp, base, e->output));
 }
 
 struct err *undo_dirs(
@@ -93,27 +95,27 @@ static struct err *remove_torn(struct str folder)
 }
 
 /* Everything is taken back: our own folder goes, the lock last. */
-static struct err *leave(struct str base, bool force)
+static struct err *leave(struct str journal, bool force)
 {
 	ARENA(tmp);
 	static const char *const folders[] = {"originals", "originals.up", "kept", "kept.up"};
 	static const char *const files[] = {".gitignore", "hipify.manifest", "hipify.lock"};
 	if (force) {
-		TRY(fs_remove_tree(base_file(&tmp, base, "kept")));
-		TRY(fs_remove_tree(base_file(&tmp, base, "kept.up")));
+		TRY(fs_remove_tree(base_file(&tmp, journal, "kept")));
+		TRY(fs_remove_tree(base_file(&tmp, journal, "kept.up")));
 	}
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-		TRY(prune(base_file(&tmp, base, folders[i])));
-	TRY(fs_remove_tree(base_file(&tmp, base, "new")));
-	TRY(remove_torn(base_file(&tmp, base, "")));
+		TRY(prune(base_file(&tmp, journal, folders[i])));
+	TRY(fs_remove_tree(base_file(&tmp, journal, "new")));
+	TRY(remove_torn(base_file(&tmp, journal, "")));
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		TRY(fs_remove(base_file(&tmp, base, files[i])));
-	return fs_remove_empty(base_file(&tmp, base, ""));
+		TRY(fs_remove(base_file(&tmp, journal, files[i])));
+	return fs_remove_empty(base_file(&tmp, journal, ""));
 }
 
 struct restore {
 	struct arena *a;
-	struct str base;
+	struct str base, journal;
 	const struct manifest *m;
 	bool force;
 	struct manifest left; /* what could not be taken back */
@@ -148,33 +150,39 @@ static struct err *restore_all(struct restore *r)
 static struct err *end_restore(struct restore *r)
 {
 	if (r->kept->n || r->first)
-		return manifest_write(&r->left, r->base);
-	TRY(leave(r->base, r->force));
+		return manifest_write(&r->left);
+	TRY(leave(r->journal, r->force));
 	return r->m->kind == BASE_OVERLAY ? fs_remove_empty(r->base) : NULL;
 }
 
 static struct err *restore(struct restore *r)
 {
-	r->left = (struct manifest){
-		.a = r->a, .kind = r->m->kind, .root = r->m->root, .identity = r->m->identity};
+	r->left = (struct manifest){.a = r->a,
+		.journal = r->journal,
+		.kind = r->m->kind,
+		.root = r->m->root,
+		.identity = r->m->identity};
 	struct err *e = restore_all(r);
 	if (e || fs_writes_forbidden())
 		return err_join(e, r->first);
 	return err_join(r->first, end_restore(r));
 }
 
-struct err *changes_restore(struct arena *a, struct str dir, bool force, struct strs *ret_kept)
+struct err *changes_restore(struct arena *a, struct str journal, bool force, struct strs *ret_kept)
 {
 	CLEANUP(fd_closep) int lock = -1;
 	struct manifest *m;
-	struct restore r = {.a = a, .base = path_abs(a, dir), .force = force, .kept = ret_kept};
+	struct restore r = {.a = a, .force = force, .kept = ret_kept};
+	r.journal = path_abs(a, journal);
+	r.base = path_dir(r.journal);
 	*ret_kept = (struct strs){0};
-	if (!fs_is_dir(base_file(a, r.base, "")))
-		return err_new(E_NOENT, "'%.*s' was not translated by rocsmith", STR(dir));
-	TRY(base_lock(r.base, fs_writes_forbidden(), &lock));
-	TRY(manifest_read(a, r.base, &m));
+	if (!fs_is_dir(r.journal))
+		return err_new(
+			E_NOENT, "'%.*s' was not translated by rocsmith", STR(path_dir(journal)));
+	TRY(base_lock(r.journal, fs_writes_forbidden(), &lock));
+	TRY(manifest_read(a, r.journal, &m));
 	if (!m) /* a killed restore, or a run killed at its start */
-		return fs_writes_forbidden() ? NULL : leave(r.base, force);
+		return fs_writes_forbidden() ? NULL : leave(r.journal, force);
 	r.m = m;
 	return restore(&r);
 }

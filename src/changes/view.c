@@ -136,7 +136,7 @@ bool view_hides(const struct view *v, struct str path)
 		if (below(path, v->hidden.v[i]))
 			return true;
 	if (fs_is_temp_name(path_base(path)) ||
-		below(path, path_join(&tmp, v->root, S(".rocsmith"))))
+		str_starts(path, path_join(&tmp, v->root, S(".rocsmith"))))
 		return true;
 	const struct made *m = made_at(v, path);
 	return m && m->kind == MADE_TEXT && !m->replaced;
@@ -154,7 +154,7 @@ static struct err *original_of(
 {
 	enum content content;
 	TRY(made_content(v->made, v->root, m, &content));
-	struct str original = base_original(a, v->root, m->output);
+	struct str original = base_original(a, v->made->journal, m->output);
 	if (content == CONTENT_OTHER && fs_present(original))
 		note_edited(v, m->output);
 	if (content != CONTENT_MADE)

@@ -62,7 +62,7 @@ static const struct json_field restored_fields[] = {
 
 static bool was_translated(struct arena *a, struct str dir)
 {
-	return fs_exists(path_join(a, dir, S(".rocsmith/hipify.manifest")));
+	return changes_made(changes_journal(a, dir, S("")));
 }
 
 /* What was made for DIR lies in DIR itself, or in the overlay that nobody named. */
@@ -92,7 +92,7 @@ static void print_states(struct arena *a, const struct states *s)
 struct err *hipify_show_state(struct arena *a, const struct hipify_args *h, int *ret_status)
 {
 	struct states s = {.path = made_in(a, h->o.dir)};
-	TRY(changes_state(a, s.path, &s.files));
+	TRY(changes_state(a, changes_journal(a, s.path, S("")), &s.files));
 	VEC_EACH (const struct change_entry, e, &s.files)
 		s.counts[e->state]++;
 	if (s.counts[STATE_CURRENT] < s.files.n)
@@ -107,7 +107,7 @@ struct err *hipify_show_state(struct arena *a, const struct hipify_args *h, int 
 struct err *hipify_restore_dir(struct arena *a, const struct hipify_args *h, int *ret_status)
 {
 	struct restored r = {.path = made_in(a, h->o.dir)};
-	TRY(changes_restore(a, r.path, h->force, &r.kept));
+	TRY(changes_restore(a, changes_journal(a, r.path, S("")), h->force, &r.kept));
 	if (r.kept.n)
 		*ret_status = 1;
 	if (h->common.json) {

@@ -8,6 +8,9 @@ extern const struct command cmd_doctor;
 extern const struct command cmd_help;
 extern const struct command cmd_hipify;
 extern const struct command cmd_inspect;
+extern const struct command cmd_patch_apply;
+extern const struct command cmd_patch_revert;
+extern const struct command cmd_patch_status;
 extern const struct command cmd_plan;
 extern const struct command cmd_report;
 extern const struct command cmd_sdk_env;
@@ -35,6 +38,9 @@ const struct command *const commands[] = {
 	&cmd_sdk_remove,
 	&cmd_sdk_run,
 	&cmd_cc,
+	&cmd_patch_status,
+	&cmd_patch_apply,
+	&cmd_patch_revert,
 	&cmd_hipify,
 	&cmd_inspect,
 	&cmd_verify,

@@ -13,7 +13,7 @@ static struct err *pristine(struct arena *a, const struct hipify_options *o, str
 {
 	struct manifest *known;
 	struct str root = path_abs(a, o->dir);
-	TRY(manifest_read(a, root, &known));
+	TRY(manifest_read(a, changes_journal(a, root, S("")), &known));
 	if (known)
 		manifest_index(known);
 	view_open(ret, root, known);

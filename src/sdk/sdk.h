@@ -108,6 +108,10 @@ MUST_USE struct err *sdk_names(struct arena *a, struct strs *ret);
 /* Removes tree, manifest, records and private apt state; E_NOENT when there is none. */
 MUST_USE struct err *sdk_remove(struct arena *a, struct str name);
 
+/* What recipes want to know of it: its versions, and where it is. */
+struct recipe_facts;
+void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_facts *ret);
+
 /* A folder of the machine that a program of the SDK may see, at the same path unless `at` is set */
 struct sdk_bind {
 	struct str path, at;

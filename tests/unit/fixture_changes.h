@@ -183,17 +183,22 @@ static inline struct stat status(struct str path)
 	return st;
 }
 
+static inline struct str journal(struct fixture *f)
+{
+	return changes_journal(&f->a, f->overlay ? f->out : f->src, S(""));
+}
+
 static inline struct strs restore(struct fixture *f, bool force)
 {
 	struct strs kept;
-	assert_ok(changes_restore(&f->a, f->overlay ? f->out : f->src, force, &kept));
+	assert_ok(changes_restore(&f->a, journal(f), force, &kept));
 	return kept;
 }
 
 static inline enum change_state state_of(struct fixture *f, const char *output)
 {
 	struct change_entries all;
-	assert_ok(changes_state(&f->a, f->overlay ? f->out : f->src, &all));
+	assert_ok(changes_state(&f->a, journal(f), &all));
 	VEC_EACH (const struct change_entry, e, &all)
 		if (str_eq(e->output, str_from(output)))
 			return e->state;

@@ -132,20 +132,22 @@ static void the_hint_fits_the_folder(void **state)
 	(void)state;
 	ARENA(a);
 	struct manifest *m;
-	struct str dir = test_dir(&a), path = base_file(&a, dir, "hipify.manifest");
-	assert_ok(manifest_read(&a, dir, &m));
+	struct str dir = test_dir(&a), journal = changes_journal(&a, dir, S(""));
+	struct str path = base_file(&a, journal, "hipify.manifest");
+	assert_ok(manifest_read(&a, journal, &m));
 	assert_null(m);
 	assert_ok(fs_mkdirs(path_dir(path)));
 	test_put(path, "something else");
-	assert_true(hints(manifest_read(&a, dir, &m), "run again; the files made so far"));
-	assert_ok(fs_mkdirs(base_file(&a, dir, "originals")));
-	assert_true(hints(manifest_read(&a, dir, &m), "copy them back over those"));
+	assert_true(hints(manifest_read(&a, journal, &m), "run again; the files made so far"));
+	assert_ok(fs_mkdirs(base_file(&a, journal, "originals")));
+	assert_true(hints(manifest_read(&a, journal, &m), "copy them back over those"));
 	test_dir_remove(dir);
 }
 
 static enum content look(struct str dir, const struct made *e)
 {
-	struct manifest m = {.root = dir};
+	ARENA(a);
+	struct manifest m = {.root = dir, .journal = changes_journal(&a, dir, S(""))};
 	enum content h = CONTENT_NONE;
 	assert_ok(made_content(&m, dir, e, &h));
 	return h;
@@ -171,8 +173,9 @@ static void contents_are_told_apart(void **state)
 	assert_int_equal(look(dir, &e), CONTENT_MADE); /* torn */
 	test_put(path, "cuda");
 	assert_int_equal(look(dir, &e), CONTENT_OTHER);
-	assert_ok(fs_mkdirs(base_file(&a, dir, "originals")));
-	assert_ok(fs_link(path, base_original(&a, dir, S("x.h"))));
+	struct str journal = changes_journal(&a, dir, S(""));
+	assert_ok(fs_mkdirs(base_file(&a, journal, "originals")));
+	assert_ok(fs_link(path, base_original(&a, journal, S("x.h"))));
 	assert_int_equal(look(dir, &e), CONTENT_ORIGINAL); /* the same file */
 	test_put(path, "cuda");
 	assert_int_equal(look(dir, &e), CONTENT_ORIGINAL); /* the same content */

@@ -19,7 +19,7 @@ static void restore_gives_the_tree_back_bit_by_bit(void **state)
 	assert_str(after, before.p);
 	struct strs kept;
 	assert_err_says(
-		changes_restore(&f->a, f->src, false, &kept), E_NOENT, "was not translated");
+		changes_restore(&f->a, journal(f), false, &kept), E_NOENT, "was not translated");
 }
 
 /* The power fails before the intent is on the disk: the manifest before it is, and nothing that the
@@ -33,8 +33,8 @@ static void a_lost_intent_leaves_the_manifest_before_it(void **state)
 	struct str beside = fs_temp_name(&f->a, path);
 	struct manifest *m;
 	run(f);
-	assert_ok(manifest_read(&f->a, f->src, &m));
-	assert_ok(manifest_put(&f->a, m, f->src, &intent));
+	assert_ok(manifest_read(&f->a, journal(f), &m));
+	assert_ok(manifest_put(&f->a, m, &intent));
 	assert_true(fs_present(beside));
 	assert_int_equal(truncate(intent.p, 0), 0);
 	run(f);
@@ -145,7 +145,7 @@ static void states_are_told(void **state)
 		restore(f, true);
 	}
 	struct change_entries all;
-	assert_err(changes_state(&f->a, f->dir, &all), E_NOENT);
+	assert_err(changes_state(&f->a, changes_journal(&f->a, f->dir, S("")), &all), E_NOENT);
 }
 
 static void a_copied_tree_is_still_known(void **state)

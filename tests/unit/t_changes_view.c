@@ -41,6 +41,7 @@ static int setup(void **state)
 	*f = (struct fixture){0};
 	f->dir = test_dir(&f->a);
 	f->m = (struct manifest){.a = &f->a, .by_output = {.a = &f->a}};
+	f->m.journal = changes_journal(&f->a, f->dir, S(""));
 	put(f, "k.cu", "cuda k");
 	put(f, "hip/k.hip", "hip k");
 	put(f, "m.h", "hip m");

@@ -43,7 +43,7 @@ struct level { /* a folder of the tree */
 
 static bool excluded(const struct run *r, struct str rel, struct str name)
 {
-	if (str_eq(name, S(".git")) || str_eq(name, S(".rocsmith")))
+	if (str_eq(name, S(".git")) || str_starts(name, S(".rocsmith")))
 		return true;
 	for (size_t i = 0; i < r->o->exclude.n; i++)
 		if (str_eq(r->o->exclude.v[i], rel) || str_eq(r->o->exclude.v[i], name))

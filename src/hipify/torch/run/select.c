@@ -176,11 +176,11 @@ static void add_dir(struct finds *f, struct str dir, struct str name)
 		strs_add(f->tmp, &f->dirs, str_dup(f->tmp, str_sub(buf_str(&f->path), 0, path.n)));
 }
 
-/* hipify names these at the top only; our own folder is nowhere a part of the tree. */
+/* hipify names these at the top only; our own folders are nowhere a part of the tree. */
 static bool left_out(struct str name, bool top)
 {
-	static const char *const at_top[] = {".git", "build", "third_party", NULL};
-	return str_eq(name, S(".rocsmith")) || (top && str_is_one_of(name, at_top));
+	static const char *const names[] = {".git", "build", "third_party", NULL};
+	return str_starts(name, S(".rocsmith")) || (top && str_is_one_of(name, names));
 }
 
 static struct strs kept(struct arena *a, const struct strs *list)

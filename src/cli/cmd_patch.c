@@ -1,0 +1,363 @@
+/* rocsmith patch status, apply, revert: recipes for known stops on a tree of sources. */
+#include <gnu/libc-version.h>
+
+#include "base/fs.h"
+#include "base/version.h"
+#include "cli/opt.h"
+#include "formats/json_fields.h"
+#include "machine/machine.h"
+#include "recipe/recipe.h"
+#include "sdk/sdk.h"
+#include "target/target.h"
+#include "term/out.h"
+
+struct args {
+	struct common common;
+	struct recipe_request q;
+	struct strs recipes, gpus, versions;
+	struct str sdk, rocm;
+};
+
+/* clang-format off */
+#define TREE                                                                                       \
+	{OPT_ARGUMENT("TREE", OPT_POS, struct args, q.tree, "folder of sources"),                  \
+		.flags = OPT_REQUIRED}
+#define FOLDERS                                                                                    \
+	{OPT_VALUE("recipes", OPT_LIST, struct args, recipes, "DIR",                               \
+		"folder of further recipes, in front of the built-in ones")}
+#define FACTS                                                                                      \
+	{OPT_VALUE("sdk", OPT_STR, struct args, sdk, "SDK",                                        \
+		"what it is built with: debian:SUITE or prefix:DIR"),                              \
+		.env = "ROCSMITH_SDK"},                                                            \
+	{OPT_VALUE("rocm", OPT_STR, struct args, rocm, "VERSION",                                  \
+		"the ROCm that it is built with, without an SDK: 7.2")},                           \
+	{OPT_VALUE("rocm-dir", OPT_PATH, struct args, q.facts.sdk, "DIR",                          \
+		"a folder of ROCm to look into, without an SDK")},                                 \
+	{OPT_VALUE("sysroot", OPT_PATH, struct args, q.facts.sysroot, "DIR",                       \
+		"the system whose headers it is compiled with")},                                  \
+	{OPT_VALUE("fact", OPT_LIST, struct args, versions, "NAME=N",                           \
+		"a version that recipes may ask for: glibc=2.42")},                                \
+	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "GFX,...",                                  \
+		"targets that it is built for: gfx1201,gfx90a or native"),                         \
+		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"}
+/* clang-format on */
+
+static const struct opt status_opts[] = {
+	TREE,
+	FACTS,
+	FOLDERS,
+	{.kind = OPT_END},
+};
+static const struct opt apply_opts[] = {
+	TREE,
+	{OPT_ARGUMENT(
+		"RECIPE", OPT_POSES, struct args, q.names, "only these (default: all needed)")},
+	FACTS,
+	FOLDERS,
+	{OPT_FLAG("diff", struct args, q.diff, "print what changes")},
+	{.kind = OPT_END},
+};
+static const struct opt revert_opts[] = {
+	TREE,
+	{OPT_ARGUMENT("RECIPE", OPT_POSES, struct args, q.names, "only these (default: all)")},
+	FACTS,
+	FOLDERS,
+	{OPT_FLAG("force", struct args, q.force, "also files that were edited since")},
+	{.kind = OPT_END},
+};
+
+/* ---- JSON ---- */
+
+static const char *const state_names[] = {
+	[RECIPE_NEEDED] = "needed",
+	[RECIPE_APPLIED] = "applied",
+	[RECIPE_BUILD] = "build",
+	[RECIPE_PRESENT] = "present",
+	[RECIPE_NOT] = "not-needed",
+	[RECIPE_OTHER] = "does-not-apply",
+	[RECIPE_UNKNOWN] = "unknown",
+	[RECIPE_EDITED] = "edited",
+	[RECIPE_CONFLICT] = "conflict",
+	[RECIPE_REFUSED] = "refused",
+	[RECIPE_REFUSED + 1] = NULL,
+};
+
+struct shown {
+	struct str path;
+	const struct recipe_report *report;
+	struct strs environment, cmake, changed, kept;
+};
+
+static const struct json_field fact_fields[] = {
+	FIELD("name", struct recipe_fact, name),
+	FIELD("version", struct recipe_fact, version),
+	FIELD("from", struct recipe_fact, from),
+	{.kind = FIELD_END},
+};
+static const struct json_field recipe_fields[] = {
+	FIELD("id", struct recipe_entry, id),
+	FIELD("title", struct recipe_entry, title),
+	FIELD_ENUM("state", struct recipe_entry, state, state_names),
+	FIELD("why", struct recipe_entry, why),
+	FIELD("seen", struct recipe_entry, seen),
+	FIELD("files", struct recipe_entry, files),
+	FIELD("notes", struct recipe_entry, notes),
+	FIELD("evidence", struct recipe_entry, evidence),
+	FIELD("trade_off", struct recipe_entry, trade_off),
+	FIELD("confidence", struct recipe_entry, confidence),
+	{.kind = FIELD_END},
+};
+static const struct json_field report_fields[] = {
+	FIELD_LIST("versions", struct recipe_report, facts.versions, fact_fields),
+	FIELD("gpus", struct recipe_report, facts.gpus),
+	FIELD_LIST("recipes", struct recipe_report, recipes, recipe_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field shown_fields[] = {
+	FIELD_CONST("schema", "rocsmith.patch/1"),
+	FIELD("path", struct shown, path),
+	FIELD_FROM(struct shown, report, report_fields),
+	FIELD("environment", struct shown, environment),
+	FIELD("cmake", struct shown, cmake),
+	FIELD("changed", struct shown, changed),
+	FIELD("kept", struct shown, kept),
+	{.kind = FIELD_END},
+};
+
+static struct shown shown_of(struct arena *a, const struct args *o, const struct recipe_report *r)
+{
+	struct shown s = {.path = o->q.tree, .report = r, .kept = r->kept};
+	s.environment = recipe_environment(a, r, NULL, false);
+	s.cmake = recipe_environment(a, r, NULL, true);
+	VEC_EACH (const struct change, c, &r->changes)
+		if (c->status == CHANGE_OK)
+			strs_add(a, &s.changed, c->output);
+	strs_add_all(a, &s.changed, &r->changes.removed);
+	strs_sort(&s.changed);
+	return s;
+}
+
+/* ---- what the build is made of ---- */
+
+static struct err *expand_gpus(struct arena *a, struct args *o)
+{
+	struct strs words = {0}, here = {0};
+	struct targets targets;
+	struct machine m;
+	if (strs_has(&o->gpus, S("native"))) {
+		TRY_CTX(machine_read(a, S(""), &m), "cannot find the GPUs of this machine");
+		TRY(machine_native(a, &m, &here));
+	}
+	VEC_EACH (const struct str, w, &o->gpus)
+		if (str_eq(*w, S("native")))
+			strs_add_all(a, &words, &here);
+		else
+			strs_add(a, &words, *w);
+	if (!words.n)
+		return NULL;
+	TRY(targets_parse(a, &words, &targets));
+	VEC_EACH (const struct target, t, &targets)
+		strs_add(a, &o->q.facts.gpus, target_text(a, t));
+	return NULL;
+}
+
+static struct err *add_fact(struct arena *a, struct args *o, const struct recipe_fact *f)
+{
+	const struct version *v;
+	struct err *e = version_parse(a, f->version, &v);
+	bool good = !e && f->name.n && ascii_digit(f->version.p[0]);
+	err_free(e);
+	if (!good)
+		return err_new(E_USAGE, "'%.*s' wants a version such as 7.2.4, not '%.*s'",
+			STR(f->from), STR(f->version));
+	recipe_fact_add(a, &o->q.facts, *f);
+	return NULL;
+}
+
+static struct err *facts(struct arena *a, struct args *o)
+{
+	struct recipe_fact f = {S("rocm"), o->rocm, S("--rocm")};
+	struct sdk sdk;
+	if (o->rocm.n)
+		TRY(add_fact(a, o, &f));
+	f.from = S("--fact");
+	VEC_EACH (const struct str, word, &o->versions) {
+		(void)str_cut(*word, '=', &f.name, &f.version);
+		TRY(add_fact(a, o, &f));
+	}
+	f = (struct recipe_fact){S("glibc"), str_from(gnu_get_libc_version()), S("this machine")};
+	recipe_fact_add(a, &o->q.facts, f);
+	if (o->q.facts.sdk.n)
+		o->q.facts.sdk = path_abs(a, o->q.facts.sdk);
+	else if (o->sdk.n) {
+		TRY(sdk_open_name(a, o->sdk, &sdk));
+		sdk_recipe_facts(a, &sdk, &o->q.facts);
+	}
+	return expand_gpus(a, o);
+}
+
+typedef struct err *recipes_do(struct arena *a, const struct recipes *all,
+	const struct recipe_request *q, struct recipe_report *ret);
+
+static struct err *prepare(struct arena *a, struct args *o, struct recipes *ret)
+{
+	o->q.jobs = o->common.jobs;
+	if (!fs_is_dir(o->q.tree))
+		return err_new(E_NOENT, "no folder '%.*s'", STR(o->q.tree));
+	TRY(facts(a, o));
+	return recipes_load(a, &o->recipes, ret);
+}
+
+/* ---- text ---- */
+
+/* Those that say something about this tree; with -v all. */
+static bool is_shown(enum recipe_state s)
+{
+	static const bool quiet[RECIPE_REFUSED + 1] = {[RECIPE_PRESENT] = true,
+		[RECIPE_NOT] = true,
+		[RECIPE_OTHER] = true,
+		[RECIPE_REFUSED] = true};
+	return !quiet[s] || out_verbosity() > 0;
+}
+
+static void print_recipes(struct arena *a, const struct recipe_report *r)
+{
+	VEC_EACH (const struct recipe_entry, e, &r->recipes) {
+		if (!is_shown(e->state))
+			continue;
+		struct str id = str_fmt(a, "%-24.*s", STR(e->id));
+		out_fmt("%-14s %.*s %.*s\n", state_names[e->state],
+			STR(styled_out(a, STYLE_BOLD, id)), STR(e->title));
+		out_fmt("%39s %.*s\n", "", STR(e->why));
+		VEC_EACH (const struct str, note, &e->notes)
+			out_fmt("%39s %.*s\n", "", STR(*note));
+	}
+}
+
+static void print_variables(const struct shown *s)
+{
+	VEC_EACH (const struct str, line, &s->environment)
+		out_fmt("%-14s %.*s\n", "environment", STR(*line));
+	VEC_EACH (const struct str, line, &s->cmake)
+		out_fmt("%-14s -D%.*s\n", "cmake", STR(*line));
+}
+
+static size_t count(const struct recipe_report *r, enum recipe_state s)
+{
+	size_t n = 0;
+	VEC_EACH (const struct recipe_entry, e, &r->recipes)
+		n += e->state == s;
+	return n;
+}
+
+static void print_versions(struct arena *a, const struct recipe_report *r)
+{
+	struct strs words = {0};
+	VEC_EACH (const struct recipe_fact, f, &r->facts.versions)
+		if (str_eq(f->name, S("torch")) || str_eq(f->name, S("rocm")))
+			strs_add(a, &words,
+				str_fmt(a, "%.*s %.*s (%.*s)", STR(f->name), STR(f->version),
+					STR(f->from)));
+	strs_add_all(a, &words, &r->facts.gpus);
+	if (words.n)
+		say_verbose("for %.*s", STR(str_join(a, &words, S(", "))));
+}
+
+static struct err *run_status(struct arena *a, void *args, int *ret_status)
+{
+	struct args *o = args;
+	struct recipes all;
+	struct recipe_report r;
+	TRY(prepare(a, o, &all));
+	TRY(recipes_status(a, &all, &o->q, &r));
+	struct shown s = shown_of(a, o, &r);
+	size_t needed = count(&r, RECIPE_NEEDED), stuck = count(&r, RECIPE_CONFLICT),
+	       edited = count(&r, RECIPE_EDITED);
+	*ret_status = needed || stuck || edited ? 1 : 0;
+	if (o->common.json) {
+		out_text(json_document(a, 2, shown_fields, &s));
+		return NULL;
+	}
+	print_versions(a, &r);
+	print_recipes(a, &r);
+	print_variables(&s);
+	say_status(S("Checked"),
+		"%zu recipes: %zu needed, %zu applied, %zu edited since, %zu in conflict, %zu "
+		"unknown, %zu for the build alone",
+		r.recipes.n, needed, count(&r, RECIPE_APPLIED), edited, stuck,
+		count(&r, RECIPE_UNKNOWN), count(&r, RECIPE_BUILD));
+	if (count(&r, RECIPE_UNKNOWN))
+		say_hint("--sdk, --rocm VERSION and --gpu say what it is built with and for");
+	return NULL;
+}
+
+static void warn_kept(const struct args *o, const struct shown *s)
+{
+	VEC_EACH (const struct str, k, &s->kept)
+		say_warning("'%.*s/%.*s' was edited since and stays", STR(o->q.tree), STR(*k));
+	if (s->kept.n)
+		say_hint("--force takes them back, too");
+}
+
+static struct err *change(struct arena *a, struct args *o, recipes_do *how, int *ret_status)
+{
+	struct recipes all;
+	struct recipe_report r = {0};
+	bool dry = fs_writes_forbidden(), apply = how == recipes_apply;
+	o->q.diff = o->q.diff || dry;
+	TRY(prepare(a, o, &all));
+	TRY(how(a, &all, &o->q, &r));
+	struct shown s = shown_of(a, o, &r);
+	*ret_status = s.kept.n || (apply && count(&r, RECIPE_CONFLICT)) ? 1 : 0;
+	if (o->common.json) {
+		out_text(json_document(a, 2, shown_fields, &s));
+		return NULL;
+	}
+	if (apply)
+		print_recipes(a, &r);
+	print_variables(&s);
+	out_text(r.diff);
+	warn_kept(o, &s);
+	if (apply)
+		say_status(dry ? S("Would apply") : S("Applied"),
+			"%zu recipes to '%.*s': %zu files change", count(&r, RECIPE_APPLIED),
+			STR(o->q.tree), s.changed.n);
+	else
+		say_status(dry ? S("Would revert") : S("Reverted"), "'%.*s'%s", STR(o->q.tree),
+			s.kept.n ? ", but for the files above" : "");
+	return NULL;
+}
+
+static struct err *run_apply(struct arena *a, void *args, int *ret_status)
+{
+	return change(a, args, recipes_apply, ret_status);
+}
+
+static struct err *run_revert(struct arena *a, void *args, int *ret_status)
+{
+	return change(a, args, recipes_revert, ret_status);
+}
+
+const struct command cmd_patch_status = {
+	.name = "patch status",
+	.summary = "show which known stops sources have, and their cures",
+	.opts = status_opts,
+	.size = sizeof(struct args),
+	.run = run_status,
+};
+const struct command cmd_patch_apply = {
+	.name = "patch apply",
+	.summary = "cure known stops in a tree of sources, undoably",
+	.opts = apply_opts,
+	.size = sizeof(struct args),
+	.needs = NEED_WRITE,
+	.run = run_apply,
+};
+const struct command cmd_patch_revert = {
+	.name = "patch revert",
+	.summary = "take back what 'patch apply' did",
+	.opts = revert_opts,
+	.size = sizeof(struct args),
+	.needs = NEED_WRITE,
+	.run = run_revert,
+};

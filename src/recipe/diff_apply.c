@@ -1,0 +1,237 @@
+/* Applying unified diffs; see diff.h. Lines count from 0 here. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "recipe/diff.h"
+
+enum { FUZZ = 2 };
+
+/* Lines that may be compared in all: 500 hunks looked for all over a file of 100,000. */
+static const uint64_t WORK_LIMIT = 50000000;
+
+struct lines {
+	struct str *v;
+	size_t n, cap;
+};
+
+struct attempt {
+	struct arena *a;
+	const struct diff_file *file;
+	struct lines old;
+	bool reverse;
+	unsigned fuzz;    /* at most */
+	ptrdiff_t moved;  /* of the hunk before */
+	ptrdiff_t frozen; /* lines of old that are done with */
+	uint64_t work;
+	struct buf out;
+	struct strs notes;
+};
+
+/* A hunk as it is looked for: the old side, with its context in front and behind. */
+struct pattern {
+	const struct diff_hunk *hunk;
+	struct lines lines;
+	ptrdiff_t first, front, behind;
+};
+
+static struct lines split(struct arena *a, struct str text)
+{
+	struct lines l = {0};
+	while (text.n) {
+		size_t n = str_chr(text, '\n') + 1;
+		*VEC_PUSH(a, &l) = str_sub(text, 0, n);
+		text = str_sub(text, n, text.n);
+	}
+	return l;
+}
+
+/* The kind of a line in the direction at hand. */
+static char kind_of(const struct attempt *t, const struct diff_line *l)
+{
+	if (!t->reverse || l->kind == ' ')
+		return l->kind;
+	return l->kind == '+' ? '-' : '+';
+}
+
+static struct pattern pattern_of(struct attempt *t, const struct diff_hunk *h)
+{
+	struct pattern p = {.hunk = h, .first = (ptrdiff_t)h->first - 1};
+	size_t first = 0, last = h->lines.n;
+	VEC_EACH (const struct diff_line, l, &h->lines)
+		if (kind_of(t, l) != '+')
+			*VEC_PUSH(t->a, &p.lines) = l->text;
+	while (first < h->lines.n && h->lines.v[first].kind == ' ')
+		first++;
+	while (last > first && h->lines.v[last - 1].kind == ' ')
+		last--;
+	p.front = (ptrdiff_t)first;
+	p.behind = (ptrdiff_t)(h->lines.n - last);
+	if (t->reverse) /* where the other direction has put it */
+		p.first = t->frozen;
+	return p;
+}
+
+static bool matches(
+	struct attempt *t, const struct pattern *p, ptrdiff_t at, ptrdiff_t front, ptrdiff_t behind)
+{
+	ptrdiff_t n = (ptrdiff_t)p->lines.n - behind;
+	if (at < 0 || at + n > (ptrdiff_t)t->old.n)
+		return false;
+	for (ptrdiff_t i = front; i < n; i++) {
+		t->work++;
+		if (!str_eq(p->lines.v[i], t->old.v[at + i]))
+			return false;
+	}
+	return true;
+}
+
+/* The nearest place, down before up. */
+static bool search(struct attempt *t, const struct pattern *p, ptrdiff_t front, ptrdiff_t behind,
+	ptrdiff_t *ret)
+{
+	ptrdiff_t guess = p->first + t->moved;
+	ptrdiff_t last = (ptrdiff_t)t->old.n - (ptrdiff_t)p->lines.n + behind;
+	ptrdiff_t most = last - guess > guess - t->frozen ? last - guess : guess - t->frozen;
+	for (ptrdiff_t d = 0; d <= most && t->work < WORK_LIMIT; d++) {
+		ptrdiff_t down = guess + d, up = guess - d;
+		bool fits_down = down >= t->frozen && matches(t, p, down, front, behind);
+		if (!fits_down && !(d && up >= t->frozen && matches(t, p, up, front, behind)))
+			continue;
+		*ret = fits_down ? down : up;
+		return true;
+	}
+	return false;
+}
+
+/* With this much fuzz. Where the context at one end is shorter, the file ended there. */
+static bool locate(struct attempt *t, const struct pattern *p, ptrdiff_t fuzz, ptrdiff_t *ret)
+{
+	ptrdiff_t context = p->front > p->behind ? p->front : p->behind;
+	ptrdiff_t front = fuzz + p->front - context, behind = fuzz + p->behind - context;
+	ptrdiff_t end = (ptrdiff_t)t->old.n - (ptrdiff_t)p->lines.n;
+	bool at_start = front < 0 && p->hunk->first <= 1, at_end = behind < 0;
+	*ret = at_start ? 0 : end;
+	if (at_start && at_end && end != 0)
+		return false;
+	front = front < 0 ? 0 : front;
+	behind = behind < 0 ? 0 : behind;
+	if (at_start)
+		return t->frozen <= p->front && matches(t, p, 0, 0, behind);
+	if (at_end)
+		return end >= t->frozen && matches(t, p, end, front, 0);
+	return search(t, p, front, behind, ret);
+}
+
+static bool find(struct attempt *t, const struct pattern *p, ptrdiff_t *ret, ptrdiff_t *ret_fuzz)
+{
+	ptrdiff_t context = p->front > p->behind ? p->front : p->behind;
+	*ret_fuzz = 0;
+	if (!p->lines.n) { /* an insertion into nothing fits where it says */
+		*ret = p->first + t->moved;
+		return *ret >= t->frozen && *ret <= (ptrdiff_t)t->old.n;
+	}
+	for (ptrdiff_t fuzz = 0; fuzz <= (ptrdiff_t)t->fuzz && fuzz <= context; fuzz++) {
+		*ret_fuzz = fuzz;
+		if (locate(t, p, fuzz, ret))
+			return true;
+	}
+	return false;
+}
+
+static void copy_to(struct attempt *t, ptrdiff_t line)
+{
+	for (; t->frozen < line; t->frozen++)
+		buf_add(&t->out, t->old.v[t->frozen]);
+}
+
+/* Context stays as the file has it. */
+static void write_hunk(struct attempt *t, const struct diff_hunk *h, ptrdiff_t at)
+{
+	VEC_EACH (const struct diff_line, l, &h->lines) {
+		char kind = kind_of(t, l);
+		if (kind != ' ')
+			copy_to(t, at);
+		if (kind == '+')
+			buf_add(&t->out, l->text);
+		if (kind == '-')
+			t->frozen++;
+		at += kind != '+';
+	}
+}
+
+static void note(struct attempt *t, size_t number, ptrdiff_t by, ptrdiff_t fuzz)
+{
+	if (!by && !fuzz)
+		return;
+	struct str far = S(""), loose = S("");
+	if (by)
+		far = str_fmt(t->a, " %td %s further %s", by < 0 ? -by : by,
+			by == 1 || by == -1 ? "line" : "lines", by < 0 ? "up" : "down");
+	if (fuzz)
+		loose = str_fmt(t->a, " with fuzz %td", fuzz);
+	strs_add(t->a, &t->notes,
+		str_fmt(t->a, "hunk %zu of %.*s fits%.*s%.*s", number, STR(t->file->path), STR(far),
+			STR(loose)));
+}
+
+static bool apply(struct attempt *t)
+{
+	t->out.a = t->a;
+	for (size_t i = 0; i < t->file->hunks.n; i++) {
+		struct pattern p = pattern_of(t, &t->file->hunks.v[i]);
+		ptrdiff_t at, fuzz;
+		if (!find(t, &p, &at, &fuzz)) {
+			strs_add(t->a, &t->notes,
+				str_fmt(t->a, "hunk %zu of %zu does not fit %.*s", i + 1,
+					t->file->hunks.n, STR(t->file->path)));
+			return false;
+		}
+		t->moved = t->reverse ? 0 : at - p.first;
+		note(t, i + 1, t->moved, fuzz);
+		write_hunk(t, p.hunk, at);
+	}
+	copy_to(t, (ptrdiff_t)t->old.n);
+	return true;
+}
+
+static struct err *try(struct attempt *t, bool reverse, unsigned fuzz, bool *ret)
+{
+	t->reverse = reverse;
+	t->fuzz = fuzz;
+	t->moved = t->frozen = 0;
+	t->out = (struct buf){0};
+	t->notes = (struct strs){0};
+	*ret = apply(t);
+	if (t->work < WORK_LIMIT)
+		return NULL;
+	return err_new(E_LIMIT, "looking for the place of a hunk in '%.*s' takes too long",
+		STR(t->file->path));
+}
+
+/* Exactly as it says comes first; a file that has it already must not get it twice. */
+struct err *diff_apply(
+	struct arena *a, const struct diff_file *f, struct str old, struct diff_result *ret)
+{
+	struct attempt t = {.a = a, .file = f, .old = split(a, old)};
+	bool fits, there = false;
+	*ret = (struct diff_result){.fit = DIFF_NOT};
+	if (f->adds != !old.p) {
+		struct str why = str_fmt(
+			a, f->adds ? "%.*s is there already" : "no file %.*s", STR(f->path));
+		TRY(f->adds && old.p ? try(&t, true, 0, &there) : NULL);
+		strs_add(a, &ret->notes, why);
+		ret->fit = there && !t.out.n ? DIFF_THERE : DIFF_NOT;
+		return NULL;
+	}
+	TRY(try(&t, false, 0, &fits));
+	if (!fits || t.notes.n) {
+		TRY(try(&t, true, 0, &there));
+		if (!there)
+			TRY(try(&t, false, FUZZ, &fits));
+	}
+	ret->fit = there ? DIFF_THERE : fits ? DIFF_FITS : DIFF_NOT;
+	ret->text = there ? old : buf_str(&t.out);
+	if (!there)
+		ret->notes = t.notes;
+	return NULL;
+}

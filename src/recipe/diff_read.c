@@ -1,0 +1,169 @@
+/* Reading unified diffs; see diff.h. */
+#include "base/fs.h"
+#include "recipe/diff.h"
+
+enum { SIZE_LIMIT = 1 << 20, LINE_LIMIT = 1 << 20 };
+
+struct reader {
+	struct arena *a;
+	struct str name, rest, line; /* the line at hand, with its newline */
+	unsigned number;
+	bool end;
+};
+
+static struct err *wrong(const struct reader *r, const char *what)
+{
+	struct loc at = {.path = r->name, .line = r->number, .col = 1};
+	return err_at(err_new(E_SYNTAX, "%s", what), at);
+}
+
+static void next(struct reader *r)
+{
+	size_t n = str_chr(r->rest, '\n');
+	r->end = !r->rest.n;
+	r->line = str_sub(r->rest, 0, n + 1);
+	r->rest = str_sub(r->rest, r->line.n, r->rest.n);
+	r->number++;
+}
+
+static struct str without_newline(struct str line)
+{
+	return str_ends(line, S("\n")) ? str_sub(line, 0, line.n - 1) : line;
+}
+
+/* "--- a/c10/x.h\t2025-01-01": the path without its first component; "" = /dev/null. */
+static struct err *path(const struct reader *r, struct str *ret)
+{
+	struct str name = without_newline(str_sub(r->line, 4, r->line.n));
+	name = str_sub(name, 0, str_chr(name, '\t'));
+	*ret = S("");
+	if (str_eq(name, S("/dev/null")))
+		return NULL;
+	size_t slash = str_chr(name, '/');
+	*ret = path_clean(r->a, str_sub(name, slash + 1, name.n));
+	if (slash >= name.n || !path_is_inside(*ret) || str_eq(*ret, S(".")))
+		return wrong(r, "a path below 'a/' or 'b/' is wanted here");
+	return NULL;
+}
+
+/* "12,7" or "12". */
+static bool range(struct str s, size_t *first, size_t *count)
+{
+	struct str a, b;
+	uint64_t f, n = 1;
+	bool both = str_cut(s, ',', &a, &b);
+	if (!str_u64(a, 10, &f) || (both && !str_u64(b, 10, &n)) || f > LINE_LIMIT ||
+		n > LINE_LIMIT)
+		return false;
+	*first = (size_t)f;
+	*count = (size_t)n;
+	return true;
+}
+
+/* "@@ -12,7 +12,8 @@ anything" */
+static struct err *hunk_head(
+	const struct reader *r, struct diff_hunk *ret, size_t *ret_old, size_t *ret_new)
+{
+	struct str rest = str_sub(r->line, 3, r->line.n), old, new;
+	size_t unused;
+	bool good = str_starts(r->line, S("@@ -")) && str_next(&rest, ' ', &old) &&
+		    str_next(&rest, ' ', &new) && str_starts(new, S("+")) &&
+		    str_starts(rest, S("@@")) &&
+		    range(str_sub(old, 1, old.n), &ret->first, ret_old) &&
+		    range(str_sub(new, 1, new.n), &unused, ret_new);
+	if (good && !*ret_old)
+		ret->first++;
+	return good ? NULL : wrong(r, "a hunk begins with '@@ -LINE,COUNT +LINE,COUNT @@'");
+}
+
+static void no_newline(struct diff_hunk *h)
+{
+	struct str *last = &h->lines.v[h->lines.n - 1].text;
+	*last = without_newline(*last);
+}
+
+static struct err *hunk(struct reader *r, struct diff_file *f)
+{
+	struct diff_hunk h = {0};
+	size_t old, new;
+	TRY(hunk_head(r, &h, &old, &new));
+	next(r);
+	while ((old || new) && !r->end) {
+		/* Mail programs cut the blank of an empty line of context. */
+		char kind = r->line.p[0] == '\n' ? ' ' : r->line.p[0];
+		bool in_old = kind != '+', in_new = kind != '-';
+		if (kind == '\\' && h.lines.n) {
+			no_newline(&h);
+			next(r);
+			continue;
+		}
+		if (!str_contains(S(" -+"), (struct str){&kind, 1}) || (in_old && !old) ||
+			(in_new && !new))
+			return wrong(r, "the hunk does not have as many lines as it says");
+		old -= in_old;
+		new -= in_new;
+		size_t skip = r->line.p[0] == kind;
+		*VEC_PUSH(r->a, &h.lines) =
+			(struct diff_line){kind, str_sub(r->line, skip, r->line.n)};
+		next(r);
+	}
+	if (old || new || !h.lines.n)
+		return wrong(r, "the hunk does not have as many lines as it says");
+	if (!r->end && r->line.p[0] == '\\') {
+		no_newline(&h);
+		next(r);
+	}
+	*VEC_PUSH(r->a, &f->hunks) = h;
+	return NULL;
+}
+
+static struct err *file(struct reader *r, struct diff *ret)
+{
+	struct diff_file f = {0};
+	struct str old;
+	TRY(path(r, &old));
+	f.adds = !old.n;
+	next(r);
+	if (r->end || !str_starts(r->line, S("+++ ")))
+		return wrong(r, "a line '+++ b/PATH' is wanted here");
+	TRY(path(r, &f.path));
+	if (!f.path.n)
+		return wrong(r, "a recipe does not remove files");
+	if (old.n && !str_eq(old, f.path))
+		return wrong(r, "a recipe does not rename files");
+	next(r);
+	while (!r->end && str_starts(r->line, S("@@")))
+		TRY(hunk(r, &f));
+	if (!f.hunks.n)
+		return wrong(r, "the file has no hunk");
+	*VEC_PUSH(r->a, ret) = f;
+	return NULL;
+}
+
+/* What stands before a file: names that git adds, or a description. */
+static struct err *between(const struct reader *r)
+{
+	static const char *const cannot[] = {"rename ", "copy ", "deleted file", "GIT binary",
+		"Binary files", "old mode", "new mode", "@@ ", NULL};
+	for (const char *const *word = cannot; *word; word++)
+		if (str_starts(r->line, str_from(*word)))
+			return wrong(r, "a recipe changes and adds text files only");
+	return NULL;
+}
+
+struct err *diff_parse(struct arena *a, struct str text, struct str name, struct diff *ret)
+{
+	struct reader r = {.a = a, .name = name, .rest = text};
+	*ret = (struct diff){0};
+	if (text.n > SIZE_LIMIT)
+		return err_new(E_LIMIT, "the diff in '%.*s' is larger than 1 MiB", STR(name));
+	for (next(&r); !r.end;) {
+		if (str_starts(r.line, S("--- "))) {
+			TRY(file(&r, ret));
+			continue;
+		}
+		TRY(between(&r));
+		next(&r);
+	}
+	return ret->n ? NULL : wrong(&r, "there is no file in this diff");
+}

@@ -1,0 +1,140 @@
+/* Names in values: @sdk@, @tree@, @overlay@, @rocm@, @rocm.0@, and what checks found, @clang@ and
+ * @clang:dir@; @@ is one @. And the variables that come of it. */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "recipe/recipe_int.h"
+
+enum { NAME_LIMIT = 64 };
+
+/* Takes what stands between this @ and the next one; false when that is no name. */
+static bool name_at(struct str text, struct str *ret_name, struct str *ret_rest)
+{
+	bool whole = str_cut(text, '@', ret_name, ret_rest);
+	for (size_t i = 0; i < ret_name->n; i++)
+		if (!ascii_alnum(ret_name->p[i]) &&
+			!str_contains(S("-_.:"), str_sub(*ret_name, i, i + 1)))
+			return false;
+	return whole && ret_name->n <= NAME_LIMIT;
+}
+
+struct err *expand_check(struct str text)
+{
+	struct str before, name;
+	while (str_cut(text, '@', &before, &text))
+		if (!name_at(text, &name, &text))
+			return err_new(E_SYNTAX,
+				"'@' begins a name that ends in another '@'; '@@' is "
+				"one");
+	return NULL;
+}
+
+/* Number i of a version, 0 where it has none. */
+static struct str part(struct str version, struct str index)
+{
+	struct str piece = S("0");
+	uint64_t n = 0;
+	(void)str_u64(index, 10, &n);
+	for (uint64_t i = 0; i <= n; i++)
+		if (!str_next(&version, '.', &piece))
+			return S("0");
+	return piece;
+}
+
+static struct err *value(const struct trial *t, struct str name, struct str *ret)
+{
+	const struct recipe_facts *f = &t->w->facts;
+	struct arena *a = t->w->a;
+	struct str base, what;
+	(void)str_cut(name, ':', &base, &what);
+	const struct found *found = trial_found(t, base);
+	*ret = S("@");
+	if (!name.n)
+		return NULL;
+	*ret = f->sdk_at.n ? f->sdk_at : f->sdk;
+	if (str_eq(name, S("sdk")) && ret->n)
+		return NULL;
+	struct str at = t->w->request->at, tree = path_abs(a, at.n ? at : t->w->request->tree);
+	*ret = path_join(a, tree, S(RECIPE_OVERLAY));
+	if (str_eq(name, S("overlay")))
+		return NULL;
+	*ret = tree;
+	if (str_eq(name, S("tree")))
+		return NULL;
+	if (found) {
+		*ret = str_eq(what, S("dir")) ? path_dir(found->path) : found->path;
+		/* The build may see the SDK under another name. */
+		if (f->sdk_at.n && str_starts(*ret, f->sdk))
+			*ret = str_fmt(a, "%.*s%.*s", STR(f->sdk_at),
+				STR(str_sub(*ret, f->sdk.n, ret->n)));
+		return NULL;
+	}
+	(void)str_cut(name, '.', &base, &what);
+	const struct recipe_fact *fact = recipe_fact(f, base);
+	if (!fact)
+		return err_new(E_RECIPE, "'%.*s' is not known", STR(base));
+	*ret = what.n ? part(fact->version, what) : fact->version;
+	return NULL;
+}
+
+struct err *expand(const struct trial *t, struct str text, struct str *ret)
+{
+	BUF(b, t->w->a);
+	struct str before, name, what;
+	while (str_cut(text, '@', &before, &text)) {
+		(void)name_at(text, &name, &text);
+		TRY(value(t, name, &what));
+		buf_add(&b, before);
+		buf_add(&b, what);
+	}
+	buf_add(&b, before);
+	*ret = buf_str(&b);
+	return NULL;
+}
+
+struct err *settings_add(struct trial *t, struct recipe_report *ret)
+{
+	VEC_EACH (const struct recipe_setting, s, &t->recipe->settings) {
+		struct recipe_variable v = {.recipe = t->recipe->id, .cmake = s->cmake.n > 0};
+		struct str text = s->set.n ? s->set : s->word.n ? s->word : s->path;
+		v.name = v.cmake ? s->cmake : s->env;
+		v.join = s->set.n ? JOIN_SET : s->word.n ? JOIN_WORD : JOIN_PATH;
+		TRY(expand(t, text, &v.value));
+		*VEC_PUSH(t->w->a, &ret->variables) = v;
+	}
+	return NULL;
+}
+
+/* ---- for a build ---- */
+
+static struct str *line_of(struct strs *list, struct str name)
+{
+	VEC_EACH (struct str, line, list)
+		if (str_starts(*line, name) && line->n > name.n && line->p[name.n] == '=')
+			return line;
+	return NULL;
+}
+
+struct strs recipe_environment(
+	struct arena *a, const struct recipe_report *r, const struct strs *there, bool cmake)
+{
+	struct strs out = {0}, known = {0};
+	if (there)
+		strs_add_all(a, &known, there);
+	VEC_EACH (const struct recipe_variable, v, &r->variables) {
+		if (v->cmake != cmake)
+			continue;
+		struct str *line = line_of(&out, v->name), *before = line_of(&known, v->name);
+		const char *between = v->join == JOIN_WORD ? " " : cmake ? ";" : ":";
+		struct str rest = S(""), from = line ? *line : before ? *before : S("");
+		if (v->join != JOIN_SET && from.n > v->name.n + 1)
+			rest = str_fmt(
+				a, "%s%.*s", between, STR(str_sub(from, v->name.n + 1, from.n)));
+		struct str all =
+			str_fmt(a, "%.*s=%.*s%.*s", STR(v->name), STR(v->value), STR(rest));
+		if (line)
+			*line = all;
+		else
+			strs_add(a, &out, all);
+	}
+	return out;
+}

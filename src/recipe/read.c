@@ -1,0 +1,322 @@
+/* A recipe's file into a struct recipe: tables for the plain part, and what must fit together. */
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/version.h"
+#include "know/know.h"
+#include "recipe/recipe_int.h"
+#include "target/target.h"
+
+enum { MOST = 256, SIZE_LIMIT = 4 << 20 };
+
+#define LATER(k)                                                                                   \
+	{                                                                                          \
+		.key = (k), .kind = FIELD_STRS, .written = true                                    \
+	}
+
+static const struct json_field recipe_fields[] = {
+	FIELD("id", struct recipe, id),
+	FIELD("title", struct recipe, title),
+	LATER("applies"),
+	LATER("detect"),
+	LATER("steps"),
+	LATER("build"),
+	LATER("verify"),
+	FIELD("evidence", struct recipe, evidence),
+	FIELD("trade_off", struct recipe, trade_off),
+	FIELD("confidence", struct recipe, confidence),
+	FIELD("refused", struct recipe, refused),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field check_fields[] = {
+	FIELD("as", struct recipe_check, as),
+	FIELD("in", struct recipe_check, in),
+	FIELD("file", struct recipe_check, file),
+	FIELD("contains", struct recipe_check, contains),
+	FIELD("lacks", struct recipe_check, lacks),
+	FIELD("absent", struct recipe_check, absent),
+	FIELD("version", struct recipe_check, version),
+	FIELD("is", struct recipe_check, is),
+	FIELD("differs", struct recipe_check, differs),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field step_fields[] = {
+	FIELD("in", struct recipe_step, in),
+	FIELD("file", struct recipe_step, file),
+	FIELD("replace", struct recipe_step, replace),
+	FIELD("with", struct recipe_step, with),
+	FIELD("count", struct recipe_step, count),
+	FIELD("before", struct recipe_step, before),
+	FIELD("after", struct recipe_step, after),
+	FIELD("insert", struct recipe_step, insert),
+	FIELD("patch", struct recipe_step, patch),
+	FIELD("overlay", struct recipe_step, overlay),
+	FIELD("text", struct recipe_step, text),
+	FIELD("copy", struct recipe_step, copy),
+	FIELD("generate", struct recipe_step, generate),
+	FIELD("from", struct recipe_step, from),
+	FIELD("version", struct recipe_step, version),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field setting_fields[] = {
+	FIELD("env", struct recipe_setting, env),
+	FIELD("cmake", struct recipe_setting, cmake),
+	FIELD("set", struct recipe_setting, set),
+	FIELD("word", struct recipe_setting, word),
+	FIELD("path", struct recipe_setting, path),
+	{.kind = FIELD_END},
+};
+
+/* ---- lists ---- */
+
+/* *ret is NULL when the recipe has no such list. */
+static struct err *list_of(const struct node *root, const char *key, const struct node **ret)
+{
+	const struct node *n = node_get(root, str_from(key));
+	*ret = n;
+	if (n && (n->kind != NODE_LIST || !n->n))
+		return node_error(n, E_SYNTAX, "'%s' must be a list", key);
+	if (n && n->n > MOST)
+		return node_error(n, E_SYNTAX, "'%s' has more than %d members", key, MOST);
+	return NULL;
+}
+
+/* A path below its place; nothing in a recipe leads out of it. */
+static struct err *inside(const struct node *at, struct str path)
+{
+	ARENA(tmp);
+	bool clean = path_is_inside(path) && str_eq(path, path_clean(&tmp, path));
+	if (clean && !str_eq(path, S(".")) && !str_starts(path, S(".rocsmith")))
+		return NULL;
+	return node_error(at, E_SYNTAX, "'%.*s' is no plain path below the tree", STR(path));
+}
+
+static struct err *want(const struct node *at, bool good, const char *what)
+{
+	return good ? NULL : node_error(at, E_SYNTAX, "%s", what);
+}
+
+/* ---- applies ---- */
+
+static struct err *range(struct arena *a, const struct node *n, struct recipe *ret)
+{
+	static const char *const names[] = {
+		"torch", "rocm", "hip", "clang", "gcc", "glibc", "python", NULL};
+	const struct version *one;
+	bool yes;
+	if (n->kind != NODE_STRING && n->kind != NODE_NUMBER)
+		return node_error(n, E_SYNTAX, "a range of versions is wanted here: \">=7.0\"");
+	if (!str_is_one_of(n->key, names) && !know_component(n->key))
+		return err_at(err_new(E_SYNTAX, "'%.*s' has no version that is known", STR(n->key)),
+			n->key_at);
+	TRY(version_parse(a, S("1"), &one));
+	struct err *e = version_match(one, n->text, &yes);
+	if (e)
+		return err_at(e, n->at);
+	*VEC_PUSH(a, &ret->ranges) = (struct recipe_range){n->key, n->text};
+	return NULL;
+}
+
+static struct err *applies(struct arena *a, const struct node *root, struct recipe *ret)
+{
+	const struct node *n = node_get(root, S("applies"));
+	if (n && n->kind != NODE_MAP)
+		return node_error(n, E_SYNTAX, "'applies' must be a map of keys");
+	TRY(node_want_strs(a, n, S("gfx"), &ret->gpus));
+	TRY(node_want_strs(a, n, S("gfx_any"), &ret->any_gpu));
+	if (n)
+		NODE_EACH (it, n)
+			if (!str_eq(it->key, S("gfx")) && !str_eq(it->key, S("gfx_any")))
+				TRY(range(a, it, ret));
+	return NULL;
+}
+
+/* ---- checks ---- */
+
+static struct err *check_fits(struct recipe_check *c)
+{
+	static const char *const places[] = {"tree", "sdk", "system", NULL};
+	const struct node *at = c->at;
+	bool reads = c->contains.n || c->lacks.n || c->version.n;
+	TRY(want(at, !c->in.n || str_is_one_of(c->in, places),
+		"'in' is one of tree, sdk and system"));
+	c->place = str_eq(c->in, S("sdk"))      ? PLACE_SDK
+		   : str_eq(c->in, S("system")) ? PLACE_SYSTEM
+						: PLACE_TREE;
+	TRY(want(at, c->file.n > 0, "a check needs a 'file'"));
+	TRY(inside(at, c->file));
+	TRY(want(at, !c->absent || !reads, "of an absent file nothing is read"));
+	TRY(want(at, c->version.n <= 4, "a version has at most four numbers"));
+	TRY(want(at, (!c->is.n && !c->differs.n) || c->version.n,
+		"'is' and 'differs' belong to a 'version'"));
+	return NULL;
+}
+
+static struct err *checks(
+	struct arena *a, const struct node *root, const char *key, struct recipe_checks *ret)
+{
+	const struct node *list;
+	TRY(list_of(root, key, &list));
+	if (list)
+		NODE_EACH (it, list) {
+			struct recipe_check *c = VEC_PUSH(a, ret);
+			c->at = it;
+			TRY(json_fields_read(a, it, check_fields, c));
+			TRY(check_fits(c));
+		}
+	return NULL;
+}
+
+/* ---- steps ---- */
+
+static void touches(struct arena *a, struct recipe *r, struct str file)
+{
+	if (!strs_has(&r->files, file))
+		strs_add(a, &r->files, file);
+}
+
+/* Insertions are replacements of what they stand beside. */
+static struct err *replace_fits(struct arena *a, struct recipe_step *s)
+{
+	bool inserts = s->before.n || s->after.n;
+	TRY(want(s->at, s->file.n > 0, "a step needs a 'file'"));
+	TRY(inside(s->at, s->file));
+	TRY(want(s->at, !s->in.n || str_eq(s->in, S("overlay")), "'in' of a step is overlay"));
+	if (s->in.n)
+		s->file = path_join(a, S(RECIPE_OVERLAY), s->file);
+	TRY(want(s->at, s->replace.n > 0 ? !inserts && !s->insert.n : inserts && s->insert.n,
+		"a step has 'replace' and 'with', or 'insert' and 'before' or 'after'"));
+	TRY(want(s->at, !s->before.n || !s->after.n, "'before' and 'after' exclude each other"));
+	if (inserts) {
+		s->replace = s->before.n ? s->before : s->after;
+		s->with = s->before.n ? str_fmt(a, "%.*s%.*s", STR(s->insert), STR(s->before))
+				      : str_fmt(a, "%.*s%.*s", STR(s->after), STR(s->insert));
+	}
+	s->count = s->count ? s->count : 1;
+	return want(s->at, !str_eq(s->replace, s->with), "'replace' and 'with' are the same");
+}
+
+static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_step *s)
+{
+	int kinds = (s->patch.n > 0) + (s->overlay.n > 0) + (s->generate.n > 0);
+	TRY(want(s->at, kinds <= 1, "a step does one thing"));
+	s->kind = s->patch.n      ? STEP_PATCH
+		  : s->overlay.n  ? STEP_OVERLAY
+		  : s->generate.n ? STEP_GENERATE
+				  : STEP_REPLACE;
+	switch (s->kind) {
+	case STEP_PATCH:
+		TRY_CTX(diff_parse(a, s->patch, s->at->at.path, &s->diff),
+			"the diff that begins on line %u is wrong (its lines count from there)",
+			s->at->at.line);
+		VEC_EACH (const struct diff_file, f, &s->diff) {
+			TRY(inside(s->at, f->path));
+			touches(a, r, f->path);
+		}
+		return NULL;
+	case STEP_OVERLAY:
+		TRY(inside(s->at, s->overlay));
+		TRY(want(s->at, (s->text.n > 0) + (s->copy.n > 0) == 1,
+			"an overlay has 'text' or 'copy'"));
+		touches(a, r, path_join(a, S(RECIPE_OVERLAY), s->overlay));
+		return expand_check(s->text);
+	case STEP_GENERATE:
+		TRY(want(s->at, generate_known(s->generate), "'generate' is one of: flatbuffers"));
+		TRY(want(s->at, s->from.n && s->file.n, "'generate' needs 'from' and 'file'"));
+		TRY(inside(s->at, s->from));
+		TRY(inside(s->at, s->file));
+		break;
+	case STEP_REPLACE:
+		TRY(replace_fits(a, s));
+		break;
+	}
+	touches(a, r, s->file);
+	return NULL;
+}
+
+static struct err *steps(struct arena *a, const struct node *root, struct recipe *r)
+{
+	const struct node *list;
+	TRY(list_of(root, "steps", &list));
+	if (list)
+		NODE_EACH (it, list) {
+			struct recipe_step *s = VEC_PUSH(a, &r->steps);
+			s->at = it;
+			TRY(json_fields_read(a, it, step_fields, s));
+			struct err *e = step_fits(a, r, s);
+			if (e)
+				return e->path ? e : err_at(e, it->at);
+		}
+	return NULL;
+}
+
+/* ---- variables ---- */
+
+static struct err *settings(struct arena *a, const struct node *root, struct recipe *r)
+{
+	const struct node *list;
+	TRY(list_of(root, "build", &list));
+	if (list)
+		NODE_EACH (it, list) {
+			struct recipe_setting *s = VEC_PUSH(a, &r->settings);
+			s->at = it;
+			TRY(json_fields_read(a, it, setting_fields, s));
+			TRY(want(it, (s->env.n > 0) + (s->cmake.n > 0) == 1,
+				"a variable is named by 'env' or by 'cmake'"));
+			TRY(want(it, (s->set.n > 0) + (s->word.n > 0) + (s->path.n > 0) == 1,
+				"a variable has one of 'set', 'word' and 'path'"));
+			struct str value = s->set.n ? s->set : s->word.n ? s->word : s->path;
+			struct err *e = expand_check(value);
+			if (e)
+				return err_at(e, it->at);
+		}
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+static bool id_valid(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!ascii_alnum(s.p[i]) && !(i && (s.p[i] == '-' || s.p[i] == '.')))
+			return false;
+	return s.n > 0 && s.n <= 64;
+}
+
+static struct err *whole(const struct node *root, const struct recipe *r)
+{
+	static const char *const words[] = {"maintainer", "source", "measured", "users", NULL};
+	bool does = r->steps.n || r->settings.n;
+	TRY(want(root, id_valid(r->id), "a recipe needs an 'id' of letters, digits and '-'"));
+	TRY(want(root, r->title.n && !str_contains(r->title, S("\n")),
+		"a recipe needs a 'title' of one line"));
+	TRY(want(root, r->evidence.n > 0, "a recipe needs 'evidence'"));
+	TRY(want(root, str_is_one_of(r->confidence, words),
+		"'confidence' is one of maintainer, source, measured and users"));
+	if (r->refused.n)
+		return want(root, !does && !r->detect.n, "a refused recipe does nothing");
+	TRY(want(root, does, "a recipe has 'steps' or 'build'"));
+	return want(root, r->detect.n > 0, "a recipe needs 'detect'");
+}
+
+struct err *recipe_parse(struct arena *a, struct str text, struct str name, struct recipe *ret)
+{
+	const struct node *root;
+	*ret = (struct recipe){0};
+	if (text.n > SIZE_LIMIT)
+		return err_new(E_LIMIT, "'%.*s' is larger than 4 MiB", STR(name));
+	TRY(yaml_parse(a, text, name, &root));
+	if (root->kind != NODE_MAP)
+		return err_at(err_new(E_SYNTAX, "a recipe is a map of keys"),
+			(struct loc){.path = name, .line = 1, .col = 1});
+	TRY(json_fields_read(a, root, recipe_fields, ret));
+	TRY(applies(a, root, ret));
+	TRY(checks(a, root, "detect", &ret->detect));
+	TRY(steps(a, root, ret));
+	TRY(settings(a, root, ret));
+	TRY(checks(a, root, "verify", &ret->verify));
+	ret->hash = sha256_hex(a, text);
+	return whole(root, ret);
+}

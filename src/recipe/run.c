@@ -1,0 +1,337 @@
+/* Status, apply, revert: all recipes in their order, each on what those before it leave. */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "changes/manifest.h"
+#include "recipe/recipe_int.h"
+
+enum { SHOW_LIMIT = 64 << 20 };
+
+enum what { LOOK, APPLY, REVERT };
+
+struct run {
+	struct work w;
+	const struct recipes *all;
+	enum what what;
+	struct saved before, after;
+	struct recipe_report *report;
+};
+
+/* ---- may this tree be patched? ---- */
+
+/* Its files would be the translations, their originals the patched files. */
+static struct err *check_layers(struct arena *a, struct str tree)
+{
+	struct manifest *m;
+	if (!fs_is_dir(tree))
+		return err_new(E_NOENT, "no folder '%.*s'", STR(tree));
+	TRY(manifest_read(a, changes_journal(a, path_abs(a, tree), S("")), &m));
+	if (!m)
+		return NULL;
+	if (m->kind == BASE_OVERLAY)
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' is an output folder of rocsmith", STR(tree)),
+			"patch the folder that it was made from: '%.*s'", STR(m->root));
+	return err_hint(err_new(E_USAGE, "'%.*s' was translated in place", STR(tree)),
+		"take that back first: rocsmith hipify --restore %.*s", STR(tree));
+}
+
+static struct err *check_names(const struct recipes *all, const struct strs *names)
+{
+	ARENA(tmp);
+	struct strs ids = {0};
+	VEC_EACH (const struct recipe, r, all)
+		strs_add(&tmp, &ids, r->id);
+	VEC_EACH (const struct str, name, names) {
+		struct str near = suggest(*name, &ids);
+		if (strs_has(&ids, *name))
+			continue;
+		struct err *e = err_new(E_USAGE, "there is no recipe '%.*s'", STR(*name));
+		return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near))
+			      : err_hint(e, "'rocsmith patch status' lists them");
+	}
+	return NULL;
+}
+
+/* What was applied by a recipe that is not at hand cannot be made again. */
+static struct err *check_known(const struct run *r)
+{
+	ARENA(tmp);
+	struct strs ids = {0};
+	VEC_EACH (const struct recipe, it, r->all)
+		strs_add(&tmp, &ids, it->id);
+	VEC_EACH (const struct str, id, &r->before.ids)
+		if (!strs_has(&ids, *id))
+			return err_hint(
+				err_new(E_RECIPE,
+					"the recipe '%.*s', which was applied earlier, is not "
+					"known here",
+					STR(*id)),
+				"name its folder with --recipes, or revert all of them");
+	return NULL;
+}
+
+/* ---- one recipe ---- */
+
+static struct err *refuse(const struct trial *t, enum recipe_state state, struct str tree)
+{
+	struct str id = t->recipe->id, why = t->why;
+	switch (state) {
+	case RECIPE_REFUSED:
+		return err_new(E_RECIPE, "'%.*s' is never applied: %.*s", STR(id), STR(why));
+	case RECIPE_OTHER:
+		return err_new(E_RECIPE, "'%.*s' does not apply to '%.*s': %.*s", STR(id),
+			STR(tree), STR(why));
+	case RECIPE_UNKNOWN:
+		return err_hint(err_new(E_RECIPE, "'%.*s' may not apply: %.*s", STR(id), STR(why)),
+			"--sdk, --rocm VERSION and --gpu say for what it is");
+	case RECIPE_CONFLICT:
+		return err_new(
+			E_RECIPE, "'%.*s' does not fit '%.*s': %.*s", STR(id), STR(tree), STR(why));
+	default:
+		return NULL;
+	}
+}
+
+/* Is it, after this run, in effect? */
+static bool in_effect(const struct run *r, struct str id, enum recipe_state state)
+{
+	const struct strs *names = &r->w.request->names;
+	bool before = strs_has(&r->before.ids, id);
+	if (state != RECIPE_NEEDED)
+		return false;
+	if (r->what == REVERT)
+		return before && names->n && !strs_has(names, id);
+	return before || (r->what == APPLY && (!names->n || strs_has(names, id)));
+}
+
+static struct err *one(struct run *r, const struct recipe *recipe)
+{
+	struct arena *a = r->w.a;
+	bool named = strs_has(&r->w.request->names, recipe->id);
+	bool before = strs_has(&r->before.ids, recipe->id);
+	struct trial t = {.w = &r->w, .recipe = recipe, .before = before};
+	enum recipe_state state;
+	TRY_CTX(trial_run(&t, &state), "cannot try the recipe '%.*s'", STR(recipe->id));
+	if (r->what == APPLY && named && !before)
+		TRY(refuse(&t, state, r->w.request->tree));
+	bool unsure = state == RECIPE_UNKNOWN || state == RECIPE_OTHER;
+	if (r->what != LOOK && before && unsure && !(r->what == REVERT && named))
+		return err_wrap(refuse(&t, state, r->w.request->tree),
+			"what was applied earlier cannot be made again");
+	struct recipe_entry e = {.id = recipe->id,
+		.title = recipe->title,
+		.state = state,
+		.why = t.why,
+		.seen = t.seen,
+		.files = recipe->files,
+		.notes = t.notes,
+		.evidence = recipe->evidence,
+		.trade_off = recipe->trade_off,
+		.confidence = recipe->confidence};
+	bool effect = in_effect(r, recipe->id, state);
+	if (effect) {
+		trial_keep(&t);
+		strs_add(a, &r->after.ids, recipe->id);
+	}
+	if (effect || (r->what == LOOK && before && unsure))
+		e.state = RECIPE_APPLIED;
+	if (effect || state == RECIPE_BUILD)
+		TRY(settings_add(&t, r->report));
+	*VEC_PUSH(a, &r->report->recipes) = e;
+	return NULL;
+}
+
+/* ---- the tree ---- */
+
+static void fill(struct run *r)
+{
+	struct arena *a = r->w.a;
+	for (size_t i = 0; i < r->w.texts.n; i++) {
+		const struct tree_text *t = r->w.texts.v[i].value;
+		if (!t->changed)
+			continue;
+		*VEC_PUSH(a, &r->report->changes) =
+			(struct change){.source = t->path, .output = t->path, .text = t->now};
+	}
+}
+
+static struct err *show(struct run *r)
+{
+	struct arena *a = r->w.a;
+	BUF(b, a);
+	VEC_EACH (const struct change, c, &r->report->changes) {
+		struct changes_diff d = {.new = c->text};
+		struct str path = path_join(a, r->w.request->tree, c->output);
+		TRY(fs_read_opt(a, path, SHOW_LIMIT, &d.old));
+		d.old_name = d.old.p ? str_fmt(a, "a/%.*s", STR(c->output)) : S("/dev/null");
+		d.new_name = str_fmt(a, "b/%.*s", STR(c->output));
+		buf_add(&b, changes_diff(a, &d));
+	}
+	r->report->diff = buf_str(&b);
+	return NULL;
+}
+
+/* The errors of files become one, and leave the set. */
+static struct err *failures(struct recipe_report *report)
+{
+	struct err *all = NULL;
+	VEC_EACH (struct change, c, &report->changes) {
+		struct err *e = c->error;
+		c->error = NULL;
+		if (e)
+			all = err_join(
+				all, err_wrap(e, "'%.*s' could not be patched", STR(c->output)));
+	}
+	return all;
+}
+
+/* Tries all; fills in what came of it. */
+static struct err *try_all(struct run *r)
+{
+	VEC_EACH (const struct recipe, it, r->all)
+		TRY(one(r, it));
+	fill(r);
+	r->report->facts = r->after.facts = r->w.facts;
+	return NULL;
+}
+
+static struct err *all(struct run *r, struct session *s)
+{
+	TRY_CTX(saved_read(r->w.a, s->old ? s->old->report : S(""), &r->before),
+		"the journal of '%.*s' cannot be used", STR(r->w.request->tree));
+	VEC_EACH (const struct recipe_fact, f, &r->before.facts.versions)
+		recipe_fact_add(r->w.a, &r->w.facts, *f);
+	if (!r->w.facts.gpus.n)
+		r->w.facts.gpus = r->before.facts.gpus;
+	if (r->what != LOOK)
+		TRY(check_known(r));
+	TRY(try_all(r));
+	if (r->what == LOOK)
+		return NULL;
+	if (r->w.request->diff)
+		TRY(show(r));
+	struct err *e = session_apply(s, &r->report->changes, saved_text(r->w.a, &r->after));
+	return err_join(e, failures(r->report));
+}
+
+/* What somebody changed since it was patched. */
+static struct err *find_edited(struct run *r)
+{
+	struct arena *a = r->w.a;
+	struct str journal = changes_journal(a, r->w.request->tree, S(RECIPE_JOURNAL));
+	struct change_entries files = {0};
+	struct strs edited = {0};
+	if (changes_made(journal))
+		TRY(changes_state(a, journal, &files));
+	VEC_EACH (const struct change_entry, f, &files)
+		if (f->state == STATE_EDITED || f->state == STATE_MISSING)
+			strs_add(a, &edited, f->output);
+	VEC_EACH (struct recipe_entry, e, &r->report->recipes)
+		for (size_t i = 0; i < e->files.n && strs_has(&r->before.ids, e->id); i++)
+			if (strs_has(&edited, e->files.v[i])) {
+				e->state = RECIPE_EDITED;
+				e->why = str_fmt(a, "%.*s was edited since", STR(e->files.v[i]));
+			}
+	return NULL;
+}
+
+/* The last one is gone, or none was ever applied: the journal goes, too. */
+static struct err *clean(struct run *r, struct err *e)
+{
+	struct str journal = changes_journal(r->w.a, r->w.request->tree, S(RECIPE_JOURNAL));
+	bool empty = e ? !changes_made(journal) : !r->after.ids.n;
+	if (r->what == LOOK || fs_writes_forbidden() || !empty || !fs_present(journal))
+		return e;
+	bool force = r->w.request->force;
+	return err_join(e, changes_restore(r->w.a, journal, force, &r->report->kept));
+}
+
+static struct err *begin(
+	struct run *r, const struct recipe_request *q, struct arena *a, const struct view *view)
+{
+	*r->report = (struct recipe_report){0};
+	r->w = (struct work){.a = a,
+		.request = q,
+		.facts = q->facts,
+		.view = view,
+		.texts.a = a,
+		.make = r->what != LOOK};
+	TRY(check_names(r->all, &q->names));
+	return recipe_facts_of_tree(a, q->tree, &r->w.facts);
+}
+
+static struct err *run(struct run *r, const struct recipe_request *q, struct arena *a)
+{
+	struct session s;
+	struct change_request c = {.dir = q->tree,
+		.in_place = true,
+		.look_only = r->what == LOOK,
+		.journal = S(RECIPE_JOURNAL),
+		.identity = S("patches"),
+		.failure = E_RECIPE,
+		.jobs = q->jobs ? q->jobs : 1};
+	TRY(check_layers(a, q->tree));
+	TRY(begin(r, q, a, &s.view));
+	struct err *e = session_open(a, &c, &s);
+	if (!e)
+		e = all(r, &s);
+	session_close(&s);
+	if (!e)
+		e = find_edited(r);
+	return clean(r, e);
+}
+
+struct err *recipes_status(struct arena *a, const struct recipes *all,
+	const struct recipe_request *q, struct recipe_report *ret)
+{
+	struct run r = {.all = all, .what = LOOK, .report = ret};
+	return run(&r, q, a);
+}
+
+struct err *recipes_apply(struct arena *a, const struct recipes *all,
+	const struct recipe_request *q, struct recipe_report *ret)
+{
+	struct run r = {.all = all, .what = APPLY, .report = ret};
+	return run(&r, q, a);
+}
+
+struct err *recipes_changes(struct arena *a, const struct recipes *all,
+	const struct recipe_request *q, const struct view *view, struct recipe_report *ret)
+{
+	struct run r = {.all = all, .what = APPLY, .report = ret};
+	TRY(begin(&r, q, a, view));
+	return try_all(&r);
+}
+
+struct str recipes_identity(
+	struct arena *a, const struct recipes *all, const struct recipe_request *q)
+{
+	struct saved what = {.ids = q->names, .facts = q->facts};
+	BUF(b, a);
+	VEC_EACH (const struct recipe, r, all)
+		buf_fmt(&b, "%.*s\n", STR(r->hash));
+	buf_fmt(&b, "%.*s\n%.*s\n%.*s\n%.*s\n", STR(q->facts.sdk), STR(q->facts.sdk_at),
+		STR(q->facts.sysroot), STR(q->at));
+	buf_add(&b, saved_text(a, &what));
+	return sha256_hex(a, buf_str(&b));
+}
+
+/* All: nothing has to be known for that, not even the recipes. */
+static struct err *revert_all(
+	struct arena *a, const struct recipe_request *q, struct recipe_report *ret)
+{
+	struct str journal = changes_journal(a, q->tree, S(RECIPE_JOURNAL));
+	*ret = (struct recipe_report){0};
+	TRY(check_layers(a, q->tree));
+	if (!fs_present(journal))
+		return err_new(E_NOENT, "'%.*s' was not patched by rocsmith", STR(q->tree));
+	return changes_restore(a, journal, q->force, &ret->kept);
+}
+
+struct err *recipes_revert(struct arena *a, const struct recipes *all,
+	const struct recipe_request *q, struct recipe_report *ret)
+{
+	struct run r = {.all = all, .what = REVERT, .report = ret};
+	return q->names.n ? run(&r, q, a) : revert_all(a, q, ret);
+}

@@ -1,0 +1,124 @@
+/* What the steps of a recipe make of the texts. */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "recipe/recipe_int.h"
+
+enum { FILE_LIMIT = 64 << 20 };
+
+static bool no(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
+
+static bool no(struct trial *t, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	t->why = str_vfmt(t->w->a, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static uint64_t count(struct str text, struct str what)
+{
+	uint64_t n = 0;
+	for (size_t at; (at = str_find(text, what)) < text.n; n++)
+		text = str_sub(text, at + what.n, text.n);
+	return n;
+}
+
+static struct str replaced(struct arena *a, struct str text, struct str from, struct str to)
+{
+	BUF(b, a);
+	for (size_t at; (at = str_find(text, from)) < text.n;) {
+		buf_add(&b, str_sub(text, 0, at));
+		buf_add(&b, to);
+		text = str_sub(text, at + from.n, text.n);
+	}
+	buf_add(&b, text);
+	return buf_str(&b);
+}
+
+/* The text must be there as often as the recipe says: one that matches elsewhere, too, is another
+ * file than the recipe was written for. */
+static struct err *replace(struct trial *t, const struct recipe_step *s, bool *ret)
+{
+	struct str text;
+	TRY(trial_text(t, s->file, &text));
+	*ret = text.p ? true : no(t, "there is no %.*s", STR(s->file));
+	if (!*ret)
+		return NULL;
+	uint64_t from = count(text, s->replace), to = s->with.n ? count(text, s->with) : 0;
+	if (from == s->count * count(s->with, s->replace) && (to == s->count || !s->with.n))
+		return NULL;
+	t->there = false;
+	if (from == s->count)
+		trial_put(t, s->file, replaced(t->w->a, text, s->replace, s->with));
+	else
+		*ret = no(t,
+			"the text to be replaced (line %u of the recipe) stands %llu times in "
+			"%.*s, not %llu times",
+			s->at->at.line, (unsigned long long)from, STR(s->file),
+			(unsigned long long)s->count);
+	return NULL;
+}
+
+static struct err *patch(struct trial *t, const struct recipe_step *s, bool *ret)
+{
+	VEC_EACH (const struct diff_file, f, &s->diff) {
+		struct diff_result r;
+		struct str old;
+		TRY(trial_text(t, f->path, &old));
+		TRY(diff_apply(t->w->a, f, old, &r));
+		if (r.fit == DIFF_THERE)
+			continue;
+		t->there = false;
+		*ret = r.fit == DIFF_FITS;
+		if (!*ret) {
+			t->why = str_join(t->w->a, &r.notes, S("; "));
+			return NULL;
+		}
+		strs_add_all(t->w->a, &t->notes, &r.notes);
+		trial_put(t, f->path, r.text);
+	}
+	return NULL;
+}
+
+static struct err *overlay(struct trial *t, const struct recipe_step *s)
+{
+	struct str text;
+	if (s->copy.n) {
+		const struct found *f = trial_found(t, s->copy);
+		if (!f)
+			return err_new(E_RECIPE, "'%.*s' is not known", STR(s->copy));
+		TRY(fs_read(t->w->a, f->path, FILE_LIMIT, &text));
+	} else {
+		TRY(expand(t, s->text, &text));
+	}
+	t->there = false;
+	trial_put(t, path_join(t->w->a, S(RECIPE_OVERLAY), s->overlay), text);
+	return NULL;
+}
+
+struct err *steps_try(struct trial *t, bool *ret)
+{
+	*ret = true;
+	t->there = t->recipe->steps.n > 0;
+	VEC_EACH (const struct recipe_step, s, &t->recipe->steps) {
+		switch (s->kind) {
+		case STEP_REPLACE:
+			TRY(replace(t, s, ret));
+			break;
+		case STEP_PATCH:
+			TRY(patch(t, s, ret));
+			break;
+		case STEP_OVERLAY:
+			TRY(overlay(t, s));
+			break;
+		case STEP_GENERATE:
+			t->there = false;
+			TRY(generate(t, s, ret));
+			break;
+		}
+		if (!*ret)
+			return NULL;
+	}
+	return NULL;
+}

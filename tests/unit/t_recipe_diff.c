@@ -1,0 +1,266 @@
+/* Unified diffs: read strictly, and applied as patch(1) does, which is asked. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/proc.h"
+#include "changes/changes.h"
+#include "recipe/diff.h"
+
+static struct diff parse(struct arena *a, struct str text)
+{
+	struct diff d;
+	assert_ok(diff_parse(a, text, S("x.yaml"), &d));
+	return d;
+}
+
+static struct diff_result apply(struct arena *a, const char *diff, const char *old)
+{
+	struct diff d = parse(a, str_from(diff));
+	struct diff_result r;
+	struct str text = old ? str_from(old) : (struct str){0};
+	assert_ok(diff_apply(a, &d.v[0], text, &r));
+	return r;
+}
+
+/* ---- reading ---- */
+
+static void what_is_no_diff_is_an_error(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} wrong[] = {
+		{"", "no file"},
+		{"just a text\n", "no file"},
+		{"--- a/x\n", "'+++ b/PATH'"},
+		{"--- x\n+++ x\n@@ -1 +1 @@\n-a\n+b\n", "below 'a/'"},
+		{"--- a/../x\n+++ b/../x\n@@ -1 +1 @@\n-a\n+b\n", "below 'a/'"},
+		{"--- a//etc/x\n+++ b//etc/x\n@@ -1 +1 @@\n-a\n+b\n", "below 'a/'"},
+		{"--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", "does not remove"},
+		{"--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", "does not rename"},
+		{"--- a/x\n+++ b/x\n", "no hunk"},
+		{"--- a/x\n+++ b/x\n@@ 1 1 @@\n-a\n", "begins with"},
+		{"--- a/x\n+++ b/x\n@@ -1,99999999999 +1 @@\n-a\n", "begins with"},
+		{"--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n-a\n+b\n", "as many lines"},
+		{"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n", "as many lines"},
+		{"--- a/x\n+++ b/x\n@@ -0,0 +0,0 @@\n", "as many lines"},
+		{"rename from a\n", "text files only"},
+		{"GIT binary patch\n", "text files only"},
+		{"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\nold mode 100644\n", "text files only"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		ARENA(a);
+		struct diff d;
+		assert_err_says(diff_parse(&a, str_from(wrong[i].text), S("x"), &d), E_SYNTAX,
+			wrong[i].says);
+	}
+}
+
+static void descriptions_and_gits_words_are_passed_over(void **state)
+{
+	ARENA(a);
+	(void)state;
+	struct diff d = parse(&a, S("From: someone\n\ndiff --git a/s/x b/s/x\nindex 1..2 100644\n"
+				    "--- a/s/x\t2025-01-01\n+++ b/s/x\n@@ -1,3 +1,3 @@ void f()\n"
+				    " a\n-b\n+c\n\n--- a/y\n+++ b/y\n@@ -0,0 +1 @@\n+z\n"
+				    "\\ No newline at end of file\n"));
+	assert_int_equal(d.n, 2);
+	assert_str(d.v[0].path, "s/x");
+	assert_int_equal(d.v[0].hunks.v[0].lines.n, 4);
+	assert_str(d.v[1].hunks.v[0].lines.v[0].text, "z");
+}
+
+/* ---- applying ---- */
+
+#define HEAD "--- a/x\n+++ b/x\n"
+
+static void a_hunk_that_moved_is_found_and_told(void **state)
+{
+	ARENA(a);
+	(void)state;
+	const char *diff = HEAD "@@ -2,3 +2,3 @@\n a\n-b\n+B\n c\n";
+	struct diff_result r = apply(&a, diff, "1\na\nb\nc\n");
+	assert_int_equal(r.fit, DIFF_FITS);
+	assert_str(r.text, "1\na\nB\nc\n");
+	assert_int_equal(r.notes.n, 0);
+	r = apply(&a, diff, "1\n2\n3\na\nb\nc\n");
+	assert_str(r.text, "1\n2\n3\na\nB\nc\n");
+	assert_str(r.notes.v[0], "hunk 1 of x fits 2 lines further down");
+	r = apply(&a, diff, "a\nb\nc\n");
+	assert_str(r.notes.v[0], "hunk 1 of x fits 1 line further up");
+}
+
+static void fuzz_keeps_the_context_of_the_file(void **state)
+{
+	ARENA(a);
+	(void)state;
+	struct diff_result r = apply(
+		&a, HEAD "@@ -1,5 +1,5 @@\n a\n b\n-c\n+C\n d\n e\n", "other\nb\nc\nd\nelse\n");
+	assert_int_equal(r.fit, DIFF_FITS);
+	assert_str(r.text, "other\nb\nC\nd\nelse\n");
+	assert_str(r.notes.v[0], "hunk 1 of x fits with fuzz 1");
+}
+
+static void nothing_is_applied_twice_or_partly(void **state)
+{
+	ARENA(a);
+	(void)state;
+	const char *diff = HEAD "@@ -1,2 +1,3 @@\n a\n+new\n b\n@@ -4,2 +5,2 @@\n-d\n+D\n e\n";
+	assert_int_equal(apply(&a, diff, "a\nb\nc\nd\ne\n").fit, DIFF_FITS);
+	assert_int_equal(apply(&a, diff, "a\nnew\nb\nc\nD\ne\n").fit, DIFF_THERE);
+	struct diff_result r = apply(&a, diff, "a\nb\nc\nother\ne\n");
+	assert_int_equal(r.fit, DIFF_NOT);
+	assert_str(r.notes.v[0], "hunk 2 of 2 does not fit x");
+}
+
+static void files_are_added_once(void **state)
+{
+	ARENA(a);
+	(void)state;
+	const char *diff = "--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+one\n+two\n";
+	struct diff_result r = apply(&a, diff, NULL);
+	assert_int_equal(r.fit, DIFF_FITS);
+	assert_str(r.text, "one\ntwo\n");
+	assert_int_equal(apply(&a, diff, "one\ntwo\n").fit, DIFF_THERE);
+	assert_int_equal(apply(&a, diff, "one\n").fit, DIFF_NOT);
+	assert_int_equal(apply(&a, HEAD "@@ -1 +1 @@\n-a\n+b\n", NULL).fit, DIFF_NOT);
+}
+
+static void looking_has_an_end(void **state)
+{
+	ARENA(a);
+	BUF(text, &a);
+	BUF(diff, &a);
+	(void)state;
+	for (unsigned i = 0; i < 30000; i++)
+		buf_add(&text, S("same\n"));
+	buf_add(&diff, S(HEAD "@@ -1,20001 +1,20001 @@\n"));
+	for (unsigned i = 0; i < 20000; i++)
+		buf_add(&diff, i == 10000 ? S("-other\n+x\n same\n") : S(" same\n"));
+	struct diff d = parse(&a, buf_str(&diff));
+	struct diff_result r;
+	assert_err(diff_apply(&a, &d.v[0], buf_str(&text), &r), E_LIMIT);
+}
+
+/* ---- patch(1) ---- */
+
+static unsigned pick(unsigned *seed, unsigned n)
+{
+	*seed = *seed * 1103515245u + 12345u;
+	return (*seed >> 16) % n;
+}
+
+/* Few different lines, so that context is found in several places. */
+static void line(struct buf *b, unsigned *seed)
+{
+	buf_fmt(b, "%c\n", 'a' + (char)pick(seed, 6));
+}
+
+/* A text that differs from text in some lines. */
+static struct str mutate(struct arena *a, struct str text, unsigned one_in, unsigned *seed)
+{
+	BUF(b, a);
+	struct str l;
+	while (str_next(&text, '\n', &l)) {
+		unsigned what = pick(seed, one_in * 3);
+		if (what == 0)
+			continue;
+		if (what == 1)
+			line(&b, seed);
+		if (what == 2)
+			buf_fmt(&b, "%c\n", 'A' + (char)pick(seed, 26));
+		else
+			buf_fmt(&b, "%.*s\n", STR(l));
+	}
+	if (b.n && !pick(seed, 8))
+		b.n--;
+	return str_dup(a, buf_str(&b));
+}
+
+struct oracle {
+	struct arena *a;
+	struct str dir;
+	bool good;
+	struct str text;
+};
+
+static void ask(struct oracle *o, struct str old, struct str diff, const char *reverse)
+{
+	struct str in = path_join(o->a, o->dir, S("in")), out = path_join(o->a, o->dir, S("out"));
+	struct str file = path_join(o->a, o->dir, S("diff"));
+	struct proc p = {.merge = true};
+	struct proc_result r;
+	assert_ok(fs_stage(in, old, 0644));
+	assert_ok(fs_stage(file, diff, 0644));
+	assert_ok(fs_remove(out));
+	proc_arg(o->a, &p, "patch", "-s", "-f", "-F2", "-r", "-", reverse, "-o", out.p, "-i",
+		file.p, in.p, NULL);
+	assert_ok(proc_run(o->a, &p, &r));
+	o->good = r.status == 0;
+	o->text = (struct str){0};
+	if (o->good)
+		assert_ok(fs_read(o->a, out, 1 << 20, &o->text));
+}
+
+static void compare(struct oracle *o, struct str old, struct str diff, unsigned *there)
+{
+	struct diff d = parse(o->a, diff);
+	struct diff_result r;
+	assert_ok(diff_apply(o->a, &d.v[0], old, &r));
+	ask(o, old, diff, "-N");
+	if (r.fit == DIFF_THERE) {
+		*there += 1;
+		ask(o, old, diff, "-R");
+		assert_true(o->good);
+		return;
+	}
+	if ((r.fit == DIFF_FITS) != o->good || (o->good && !str_eq(r.text, o->text)))
+		fail_msg("old:\n%.*s\ndiff:\n%.*s\ngot %d:\n%.*s\npatch %d:\n%.*s\n", STR(old),
+			STR(diff), (int)r.fit, STR(r.text), o->good, STR(o->text));
+}
+
+static void it_is_applied_as_patch_does(void **state)
+{
+	ARENA(scratch);
+	(void)state;
+	if (!proc_find(&scratch, S("patch")).n)
+		skip();
+	struct str dir = test_dir(&scratch);
+	unsigned seed = 1, there = 0, fits = 0;
+	for (unsigned round = 0; round < (SANITIZED ? 100 : 600); round++) {
+		ARENA(a);
+		BUF(b, &a);
+		struct oracle o = {.a = &a, .dir = dir};
+		for (unsigned n = pick(&seed, 40); n > 0; n--)
+			line(&b, &seed);
+		struct str old = buf_str(&b), new = mutate(&a, old, 6, &seed);
+		struct changes_diff c = {
+			.old_name = S("a/x"), .new_name = S("b/x"), .old = old, .new = new};
+		struct str diff = changes_diff(&a, &c);
+		if (!diff.n || !old.n || !new.n)
+			continue;
+		compare(&o, old, diff, &there);
+		compare(&o, mutate(&a, old, 10, &seed), diff, &there);
+		fits += o.good;
+		compare(&o, new, diff, &there);
+	}
+	assert_true(there > 100 || SANITIZED);
+	assert_true(fits > 100 || SANITIZED);
+	test_dir_remove(dir);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test(name)
+	const struct CMUnitTest tests[] = {
+		T(what_is_no_diff_is_an_error),
+		T(descriptions_and_gits_words_are_passed_over),
+		T(a_hunk_that_moved_is_found_and_told),
+		T(fuzz_keeps_the_context_of_the_file),
+		T(nothing_is_applied_twice_or_partly),
+		T(files_are_added_once),
+		T(looking_has_an_end),
+		T(it_is_applied_as_patch_does),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
