@@ -22,7 +22,7 @@ static unsigned choose_jobs(unsigned asked)
 	if (asked)
 		return asked;
 	unsigned cpus = cpu_count();
-	uint64_t fit = machine_memory_free() / MEMORY_PER_JOB;
+	uint64_t fit = machine_memory_free(S("")) / MEMORY_PER_JOB;
 	if (!fit)
 		fit = 1;
 	return fit < cpus ? (unsigned)fit : cpus;

@@ -78,8 +78,9 @@ struct machine {
 
 /* E_NOENT when root is no folder. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
-/* Bytes that programs could still take on this computer now; 0 = unknown. */
-uint64_t machine_memory_free(void);
+/* Bytes that programs could still take now, within the limits of our control groups too; 0 = unknown.
+ * root: as for machine_read(). */
+uint64_t machine_memory_free(struct str root);
 /* The facts (member "facts" of `doctor --json`), and the whole document: schema, facts, findings */
 extern const struct json_field machine_fields[], machine_report_fields[];
 /* Target ids for `--gpu native`: the GPUs that KFD lists, each once. E_NO_GPU, with the reason and

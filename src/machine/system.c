@@ -87,6 +87,10 @@ static void read_cpu(struct root *r, struct machine *m)
 		m->cpus += str_starts(line, S("processor"));
 }
 
+struct cgroup_files {
+	const char *top, *limit, *used, *idle;
+};
+
 /* /proc/meminfo counts in KiB. */
 static uint64_t kib(struct str text, struct str key)
 {
@@ -94,13 +98,60 @@ static uint64_t kib(struct str text, struct str key)
 	return n > UINT64_MAX / 1024 ? UINT64_MAX : n * 1024;
 }
 
-uint64_t machine_memory_free(void)
+/* What the group may still take: its limit less its use; a file that was read and is not in use is
+ * dropped for others. UINT64_MAX without a limit. */
+static uint64_t group_room(struct root *r, struct str dir, const struct cgroup_files *names)
+{
+	struct str limit, used, stat;
+	uint64_t most, now = 0;
+	root_peek(r, str_fmt(r->a, "%.*s/%s", STR(dir), names->limit), &limit);
+	root_peek(r, str_fmt(r->a, "%.*s/%s", STR(dir), names->used), &used);
+	root_peek(r, str_fmt(r->a, "%.*s/memory.stat", STR(dir)), &stat);
+	if (!str_u64(str_trim(limit), 10, &most))
+		return UINT64_MAX;
+	str_u64(str_trim(used), 10, &now);
+	uint64_t idle = line_number(stat, ' ', str_from(names->idle));
+	now -= idle < now ? idle : now;
+	return now < most ? most - now : 0;
+}
+
+/* The least room of our control group and those above it. A line of proc/self/cgroup is
+ * "NUMBER:CONTROLLERS:PATH"; without controllers it is that of version 2 (cgroups(7)). */
+static uint64_t groups_room(struct root *r)
+{
+	static const struct cgroup_files v1 = {"sys/fs/cgroup/memory", "memory.limit_in_bytes",
+		"memory.usage_in_bytes", "total_inactive_file"};
+	static const struct cgroup_files v2 = {
+		"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
+	struct str text, line, number, rest, controllers, path;
+	uint64_t room = UINT64_MAX;
+	root_peek(r, S("proc/self/cgroup"), &text);
+	while (str_next(&text, '\n', &line)) {
+		if (!str_cut(line, ':', &number, &rest) || !str_cut(rest, ':', &controllers, &path))
+			continue;
+		struct strs list = str_split(r->a, controllers, ',');
+		if (list.n && !strs_has(&list, S("memory")))
+			continue;
+		const struct cgroup_files *names = list.n ? &v1 : &v2;
+		for (bool top = false; !top; path = path_dir(path)) {
+			top = path.n <= 1;
+			struct str dir =
+				str_fmt(r->a, "%s%.*s", names->top, STR(top ? S("") : path));
+			uint64_t here = group_room(r, dir, names);
+			room = here < room ? here : room;
+		}
+	}
+	return room;
+}
+
+uint64_t machine_memory_free(struct str root)
 {
 	ARENA(tmp);
-	struct root here = {.a = &tmp};
+	struct root here = {.a = &tmp, .dir = root};
 	struct str memory;
-	root_read(&here, S("proc/meminfo"), NULL, &memory);
-	return kib(memory, S("MemAvailable"));
+	root_peek(&here, S("proc/meminfo"), &memory);
+	uint64_t all = kib(memory, S("MemAvailable")), room = groups_room(&here);
+	return room < all ? room : all;
 }
 
 void gather_system(struct root *r, struct machine *m)

@@ -556,7 +556,40 @@ static void free_memory_is_some_of_it(void **state)
 	ARENA(a);
 	struct machine m;
 	assert_ok(machine_read(&a, S(""), &m));
-	assert_true(machine_memory_free() > 0 && machine_memory_free() <= m.memory);
+	assert_true(machine_memory_free(S("")) > 0 && machine_memory_free(S("")) <= m.memory);
+}
+
+static void put(struct arena *a, struct str dir, const char *path, const char *text)
+{
+	struct str full = path_join(a, dir, str_from(path));
+	assert_ok(fs_mkdirs(path_dir(full)));
+	test_put(full, text);
+}
+
+static void limits_of_control_groups_count(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	put(&a, dir, "proc/meminfo", "MemTotal: 8000 kB\nMemAvailable:    1000 kB\n");
+	assert_int_equal(machine_memory_free(dir), 1000 << 10);
+	/* version 2: the group has no limit, the one above it has */
+	put(&a, dir, "proc/self/cgroup", "0::/user/build\n");
+	put(&a, dir, "sys/fs/cgroup/user/build/memory.max", "max\n");
+	put(&a, dir, "sys/fs/cgroup/user/memory.max", "600000\n");
+	put(&a, dir, "sys/fs/cgroup/user/memory.current", "500000\n");
+	put(&a, dir, "sys/fs/cgroup/user/memory.stat", "anon 5\ninactive_file 300000\n");
+	assert_int_equal(machine_memory_free(dir), 400000);
+	put(&a, dir, "sys/fs/cgroup/user/memory.stat", "inactive_file 999999999\n");
+	assert_int_equal(machine_memory_free(dir), 600000);
+	/* version 1, and nothing left */
+	put(&a, dir, "proc/self/cgroup", "5:cpu,memory:/\n0::/\n4:pids:/user\n\nodd\n");
+	put(&a, dir, "sys/fs/cgroup/memory/memory.limit_in_bytes", "300000\n");
+	put(&a, dir, "sys/fs/cgroup/memory/memory.usage_in_bytes", "300001\n");
+	assert_int_equal(machine_memory_free(dir), 0);
+	put(&a, dir, "sys/fs/cgroup/memory/memory.stat", "total_inactive_file 100001\n");
+	assert_int_equal(machine_memory_free(dir), 100000);
+	test_dir_remove(dir);
 }
 
 int main(void)
@@ -572,6 +605,7 @@ int main(void)
 		cmocka_unit_test(a_recording_keeps_findings_and_targets),
 		cmocka_unit_test(numbers_of_a_gpu_are_understood),
 		cmocka_unit_test(free_memory_is_some_of_it),
+		cmocka_unit_test(limits_of_control_groups_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
