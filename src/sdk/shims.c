@@ -439,6 +439,17 @@ static struct err *check_name(struct str dir)
 	return NULL;
 }
 
+/* Headers of another libc must not come before this machine's. */
+static struct err *check_prefix(struct shims *s)
+{
+	struct str libc = path_join(s->a, s->prefix, S("include/stdio.h"));
+	if (!s->sdk->root.n || !fs_exists(libc))
+		return NULL;
+	struct err *e = err_new(
+		E_SDK, "ROCm lies among the files of another system in '%.*s'", STR(s->prefix));
+	return err_hint(e, "'rocsmith sdk install debian' makes an SDK that has it apart");
+}
+
 struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	const struct shim_options *o, struct strs *ret_env)
 {
@@ -449,6 +460,7 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	s.llvm = path_dir(sdk_outside(a, sdk, sdk->clang));
 	s.self = cc_file(a, s.dir, "rocsmith");
 	TRY(check_name(s.dir));
+	TRY(check_prefix(&s));
 	if (sdk->root.n && !fs_real(a, sdk->root, &s.root))
 		return err_errno("cannot resolve '%.*s'", STR(sdk->root));
 	TRY(make_config(&s, o, &config));
