@@ -1,8 +1,9 @@
-/* Documents: YAML and JSON files read into one kind of tree, with the place of every value.
+/* Documents: YAML, JSON and TOML files read into one kind of tree, with the place of every value.
  *
  * Reading through the accessors below gives errors that point into the user's file. YAML by libyaml
- * (no anchors that expand, no tags that run anything, depth <= 64, size <= limit), JSON by jansson.
- * Scalars keep their text; "kind" tells how they were written.
+ * (no anchors that expand, no tags that run anything, depth <= 64, size <= limit), JSON by jansson,
+ * TOML 1.0 by a reader of ours. Scalars keep their text; "kind" tells how they were written (dates of
+ * TOML are strings).
  */
 #pragma once
 
@@ -24,9 +25,12 @@ MUST_USE struct err *yaml_parse(
 	struct arena *a, struct str text, struct str name, const struct node **ret);
 MUST_USE struct err *json_parse(
 	struct arena *a, struct str text, struct str name, const struct node **ret);
+MUST_USE struct err *toml_parse(
+	struct arena *a, struct str text, struct str name, const struct node **ret);
 /* Read and parse; at most 16 MiB. */
 MUST_USE struct err *yaml_read(struct arena *a, struct str path, const struct node **ret);
 MUST_USE struct err *json_read(struct arena *a, struct str path, const struct node **ret);
+MUST_USE struct err *toml_read(struct arena *a, struct str path, const struct node **ret);
 
 #define NODE_EACH(it, list)                                                                        \
 	for (const struct node *it = (list)->v, *it##_end = (list)->n ? it + (list)->n : it;       \

@@ -1,0 +1,555 @@
+/* TOML into nodes; see node.h. Source: toml.io/en/v1.0.0.
+ *
+ * What no pyproject.toml has a use for is left to whoever asks: numbers and dates keep their text and
+ * are not computed. Tables may come in pieces and in any order; a map of their paths remembers how
+ * each came about, which decides whether it may be added to. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "formats/node.h"
+
+enum { DEPTH = 64, SIZE_LIMIT = 16 << 20 };
+
+/* How a member came about. */
+enum how {
+	MADE_ON_THE_WAY, /* by [a.b]: a */
+	MADE_BY_HEADER,  /* by [a.b]: a.b */
+	MADE_BY_KEY,     /* by a.b = 1: a */
+	MADE_ARRAY,      /* by [[a]] */
+	MADE_VALUE,      /* nothing can be added */
+};
+
+struct made {
+	enum how how;
+	size_t index; /* in its table */
+	struct str path;
+};
+
+struct reader {
+	struct arena *a;
+	struct str text, name;
+	size_t at;
+	size_t counted; /* line and the beginning of the line are those of this offset */
+	unsigned line;
+	size_t line_start;
+	struct map made; /* path -> struct made * */
+};
+
+struct table {
+	struct node *node;
+	struct str path;
+	unsigned depth; /* of the node */
+};
+
+static struct err *value(struct reader *r, struct table t);
+
+/* ---- places ---- */
+
+static struct loc here(struct reader *r)
+{
+	for (; r->counted < r->at; r->counted++) {
+		if (r->text.p[r->counted] == '\n') {
+			r->line++;
+			r->line_start = r->counted + 1;
+		}
+	}
+	return (struct loc){
+		.path = r->name, .line = r->line, .col = (unsigned)(r->at - r->line_start) + 1};
+}
+
+static struct err *wrong(struct reader *r, const char *what)
+{
+	return err_at(err_new(E_SYNTAX, "%s", what), here(r));
+}
+
+/* ---- characters ---- */
+
+static char peek(const struct reader *r)
+{
+	return r->at < r->text.n ? r->text.p[r->at] : 0;
+}
+
+static bool at_end(const struct reader *r)
+{
+	return r->at >= r->text.n;
+}
+
+static bool ahead(const struct reader *r, struct str what)
+{
+	return str_starts(str_sub(r->text, r->at, r->text.n), what);
+}
+
+static bool take(struct reader *r, struct str what)
+{
+	if (!ahead(r, what))
+		return false;
+	r->at += what.n;
+	return true;
+}
+
+static void skip_blanks(struct reader *r)
+{
+	while (peek(r) == ' ' || peek(r) == '\t')
+		r->at++;
+}
+
+static bool take_newline(struct reader *r)
+{
+	return take(r, S("\n")) || take(r, S("\r\n"));
+}
+
+static bool is_control(char c)
+{
+	return ((unsigned char)c < 0x20 && c != '\t') || c == 0x7f;
+}
+
+static struct err *skip_comment(struct reader *r)
+{
+	if (!take(r, S("#")))
+		return NULL;
+	while (!at_end(r) && !ahead(r, S("\n")) && !ahead(r, S("\r\n"))) {
+		if (is_control(peek(r)))
+			return wrong(r, "a control character in a comment");
+		r->at++;
+	}
+	return NULL;
+}
+
+static struct err *end_line(struct reader *r)
+{
+	skip_blanks(r);
+	TRY(skip_comment(r));
+	return at_end(r) || take_newline(r) ? NULL : wrong(r, "the end of the line is wanted here");
+}
+
+/* Blanks, comments and line ends, as between the elements of an array. */
+static struct err *skip_lines(struct reader *r)
+{
+	do {
+		skip_blanks(r);
+		TRY(skip_comment(r));
+	} while (take_newline(r));
+	return NULL;
+}
+
+/* ---- strings ---- */
+
+static void put_utf8(struct buf *b, uint32_t c)
+{
+	static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	unsigned n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	if (n == 1) {
+		buf_char(b, (char)c);
+		return;
+	}
+	buf_char(b, (char)(lead[n] | (c >> (6 * (n - 1)))));
+	while (--n)
+		buf_char(b, (char)(0x80 | ((c >> (6 * (n - 1))) & 0x3f)));
+}
+
+static struct err *unicode(struct reader *r, unsigned digits, struct buf *b)
+{
+	uint64_t c = 0;
+	struct str hex = str_sub(r->text, r->at, r->at + digits);
+	if (hex.n < digits || !str_u64(hex, 16, &c) || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return wrong(r, "no Unicode character has this number");
+	r->at += digits;
+	put_utf8(b, (uint32_t)c);
+	return NULL;
+}
+
+/* A backslash at the end of a line swallows all white space behind it. */
+static bool swallow(struct reader *r)
+{
+	size_t start = r->at;
+	skip_blanks(r);
+	if (!take_newline(r)) {
+		r->at = start;
+		return false;
+	}
+	do
+		skip_blanks(r);
+	while (take_newline(r));
+	return true;
+}
+
+static struct err *escape(struct reader *r, bool lines, struct buf *b)
+{
+	static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\033\"\\";
+	if (lines && swallow(r))
+		return NULL;
+	char c = peek(r);
+	const char *at = c && c != 'e' ? strchr(from, c) : NULL;
+	if (!at && c != 'u' && c != 'U')
+		return wrong(r, "no escape of TOML");
+	r->at++;
+	if (!at)
+		return unicode(r, c == 'u' ? 4 : 8, b);
+	buf_char(b, to[at - from]);
+	return NULL;
+}
+
+/* Of a run of quotes in a text of several lines the last three end it; at most two stand before. */
+static bool ends_here(struct reader *r, char quote, bool lines, struct buf *b)
+{
+	size_t n = 0;
+	while (r->at + n < r->text.n && r->text.p[r->at + n] == quote)
+		n++;
+	if (!lines) {
+		r->at += n > 0;
+		return n > 0;
+	}
+	size_t inside = n < 3 ? n : n < 6 ? n - 3 : 2;
+	for (size_t i = 0; i < inside; i++)
+		buf_char(b, quote);
+	r->at += n < 3 ? n : inside + 3;
+	return n >= 3;
+}
+
+static struct err *string(struct reader *r, bool may_have_lines, struct str *ret)
+{
+	BUF(b, r->a);
+	char quote = peek(r);
+	bool basic = quote == '"', lines = ahead(r, basic ? S("\"\"\"") : S("'''"));
+	if (lines && !may_have_lines)
+		return wrong(r, "a key cannot have several lines");
+	r->at += lines ? 3 : 1;
+	if (lines)
+		(void)take_newline(r);
+	for (;;) {
+		if (at_end(r))
+			return wrong(r, "a text without an end");
+		if (peek(r) == quote) {
+			if (ends_here(r, quote, lines, &b))
+				break;
+		} else if (basic && take(r, S("\\"))) {
+			TRY(escape(r, lines, &b));
+		} else if (lines && take_newline(r)) {
+			buf_char(&b, '\n');
+		} else if (is_control(peek(r))) {
+			return wrong(r, lines ? "a control character in a text"
+					      : "a text without an end on its line");
+		} else {
+			buf_char(&b, r->text.p[r->at++]);
+		}
+	}
+	*ret = b.n ? str_dup(r->a, buf_str(&b)) : S("");
+	return NULL;
+}
+
+/* ---- numbers, dates, words ---- */
+
+/* Digits of a number: single underscores between them. */
+static bool digits_only(struct str s, const char *set, bool zero_first)
+{
+	if (!s.n || (!zero_first && s.n > 1 && s.p[0] == '0'))
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		bool inner = i && i + 1 < s.n && s.p[i] == '_' && s.p[i - 1] != '_';
+		if (!inner && !(s.p[i] && strchr(set, s.p[i])))
+			return false;
+	}
+	return true;
+}
+
+static bool is_number(struct str s)
+{
+	static const char tens[] = "0123456789";
+	struct str rest, exponent, fraction;
+	if (str_starts(s, S("0x")))
+		return digits_only(str_sub(s, 2, s.n), "0123456789abcdefABCDEF", true);
+	if (str_starts(s, S("0o")))
+		return digits_only(str_sub(s, 2, s.n), "01234567", true);
+	if (str_starts(s, S("0b")))
+		return digits_only(str_sub(s, 2, s.n), "01", true);
+	if (s.n && (s.p[0] == '-' || s.p[0] == '+'))
+		s = str_sub(s, 1, s.n);
+	if (str_eq(s, S("inf")) || str_eq(s, S("nan")))
+		return true;
+	size_t e = 0;
+	while (e < s.n && s.p[e] != 'e' && s.p[e] != 'E')
+		e++;
+	rest = str_sub(s, 0, e);
+	exponent = str_sub(s, e + 1, s.n);
+	if (exponent.n && (exponent.p[0] == '-' || exponent.p[0] == '+'))
+		exponent = str_sub(exponent, 1, exponent.n);
+	if (e < s.n && !digits_only(exponent, tens, true))
+		return false;
+	bool point = str_cut(rest, '.', &rest, &fraction);
+	return digits_only(rest, tens, false) && (!point || digits_only(fraction, tens, true));
+}
+
+/* By its form alone: 'd' a digit. */
+static bool has_form(struct str s, const char *form)
+{
+	if (s.n != strlen(form))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (form[i] == 'd' ? !ascii_digit(s.p[i]) : form[i] != s.p[i])
+			return false;
+	return true;
+}
+
+static bool is_time(struct str s)
+{
+	struct str whole, fraction;
+	bool point = str_cut(s, '.', &whole, &fraction);
+	for (size_t i = 0; i < fraction.n; i++)
+		point = point && ascii_digit(fraction.p[i]);
+	return has_form(whole, "dd:dd:dd") && (whole.n == s.n || (point && fraction.n));
+}
+
+static bool is_date(struct str s)
+{
+	if (!has_form(str_sub(s, 0, 10), "dddd-dd-dd"))
+		return is_time(s);
+	if (s.n == 10)
+		return true;
+	struct str zone, time = str_sub(s, 11, s.n);
+	if (str_ends(time, S("Z")) || str_ends(time, S("z")))
+		return is_time(str_sub(time, 0, time.n - 1));
+	zone = str_sub(time, time.n > 6 ? time.n - 6 : 0, time.n);
+	if (has_form(zone, "+dd:dd") || has_form(zone, "-dd:dd"))
+		time = str_sub(time, 0, time.n - 6);
+	return is_time(time);
+}
+
+static struct err *word(struct reader *r, struct node *n)
+{
+	size_t end = r->at;
+	while (end < r->text.n && !strchr(" \t\r\n,]}#", r->text.p[end]))
+		end++;
+	struct str s = str_sub(r->text, r->at, end);
+	/* A date may be parted from its time by one blank. */
+	if (has_form(s, "dddd-dd-dd") && has_form(str_sub(r->text, end, end + 4), " dd:")) {
+		end++;
+		while (end < r->text.n && !strchr(" \t\r\n,]}#", r->text.p[end]))
+			end++;
+		s = str_sub(r->text, r->at, end);
+	}
+	n->text = str_dup(r->a, s);
+	if (str_eq(s, S("true")) || str_eq(s, S("false")))
+		n->kind = NODE_BOOL;
+	else if (is_number(s))
+		n->kind = NODE_NUMBER;
+	else if (is_date(s))
+		n->kind = NODE_STRING;
+	else
+		return wrong(r, s.n ? "no value of TOML; is it a text without quotes?"
+				    : "a value is wanted here");
+	r->at = end;
+	return NULL;
+}
+
+/* ---- tables ---- */
+
+static struct str path_of(struct reader *r, const struct table *t, struct str key)
+{
+	return str_fmt(r->a, "%.*s/%zu:%.*s", STR(t->path), key.n, STR(key));
+}
+
+static struct err *too_deep(struct reader *r)
+{
+	return wrong(r, "nested too deeply");
+}
+
+static struct node *add(struct reader *r, struct node *to, struct str key, struct loc at)
+{
+	struct node *n = VEC_PUSH(r->a, to);
+	*n = (struct node){.kind = NODE_MAP, .key = key, .at = at, .key_at = at};
+	return n;
+}
+
+/* A new member of t, which is not there yet. */
+static struct made *add_member(
+	struct reader *r, struct table *t, struct str key, enum how how, struct loc at)
+{
+	struct made *m = NEW(r->a, struct made);
+	*m = (struct made){.how = how, .index = t->node->n, .path = path_of(r, t, key)};
+	add(r, t->node, key, at);
+	map_put(&r->made, m->path, m);
+	return m;
+}
+
+/* The table that a member is; of [[a]] the last one. */
+static struct table inside(struct reader *r, const struct table *t, const struct made *m)
+{
+	struct node *n = &t->node->v[m->index];
+	if (m->how != MADE_ARRAY)
+		return (struct table){.node = n, .path = m->path, .depth = t->depth + 1};
+	return (struct table){.node = &n->v[n->n - 1],
+		.path = str_fmt(r->a, "%.*s#%zu", STR(m->path), n->n),
+		.depth = t->depth + 2};
+}
+
+static struct err *enter(struct reader *r, struct table *t, struct str key, enum how how)
+{
+	struct made *m = map_get(&r->made, path_of(r, t, key));
+	if (t->depth + 2 > DEPTH)
+		return too_deep(r);
+	if (!m)
+		m = add_member(r, t, key, how, here(r));
+	else if (m->how == MADE_VALUE || (how == MADE_BY_KEY && m->how != MADE_BY_KEY))
+		return wrong(r, "this has a value already, nothing can be added to it");
+	*t = inside(r, t, m);
+	return NULL;
+}
+
+static struct err *key(struct reader *r, struct str *ret)
+{
+	skip_blanks(r);
+	if (peek(r) == '"' || peek(r) == '\'') {
+		TRY(string(r, false, ret));
+	} else {
+		size_t start = r->at;
+		while (ascii_alnum(peek(r)) || peek(r) == '_' || peek(r) == '-')
+			r->at++;
+		*ret = str_dup(r->a, str_sub(r->text, start, r->at));
+		if (!ret->n)
+			return wrong(r, "a key is wanted here");
+	}
+	skip_blanks(r);
+	return NULL;
+}
+
+/* "a.b.c": enters all but the last, which is *ret. */
+static struct err *dotted(struct reader *r, struct table *t, enum how how, struct str *ret)
+{
+	TRY(key(r, ret));
+	while (take(r, S("."))) {
+		TRY(enter(r, t, *ret, how));
+		TRY(key(r, ret));
+	}
+	return NULL;
+}
+
+static struct err *key_value(struct reader *r, struct table t)
+{
+	struct str last;
+	struct loc at = here(r);
+	TRY(dotted(r, &t, MADE_BY_KEY, &last));
+	if (map_get(&r->made, path_of(r, &t, last)))
+		return err_at(err_new(E_SYNTAX, "'%.*s' is there twice", STR(last)), at);
+	if (!take(r, S("=")))
+		return wrong(r, "'=' is wanted here");
+	skip_blanks(r);
+	struct table to = inside(r, &t, add_member(r, &t, last, MADE_VALUE, at));
+	to.node->at = here(r);
+	return value(r, to);
+}
+
+static struct err *inline_table(struct reader *r, struct table t)
+{
+	t.node->kind = NODE_MAP;
+	skip_blanks(r);
+	if (take(r, S("}")))
+		return NULL;
+	do
+		TRY(key_value(r, t));
+	while (skip_blanks(r), take(r, S(",")));
+	return take(r, S("}")) ? NULL : wrong(r, "',' or '}' is wanted here");
+}
+
+static struct err *array(struct reader *r, struct table t)
+{
+	t.node->kind = NODE_LIST;
+	for (;;) {
+		TRY(skip_lines(r));
+		if (take(r, S("]")))
+			return NULL;
+		struct table to = {.node = add(r, t.node, S(""), here(r)),
+			.path = str_fmt(r->a, "%.*s#%zu", STR(t.path), t.node->n),
+			.depth = t.depth + 1};
+		TRY(value(r, to));
+		TRY(skip_lines(r));
+		if (!take(r, S(",")) && peek(r) != ']')
+			return wrong(r, "',' or ']' is wanted here");
+	}
+}
+
+static struct err *value(struct reader *r, struct table t)
+{
+	if (t.depth >= DEPTH)
+		return too_deep(r);
+	if (take(r, S("[")))
+		return array(r, t);
+	if (take(r, S("{")))
+		return inline_table(r, t);
+	if (peek(r) != '"' && peek(r) != '\'')
+		return word(r, t.node);
+	t.node->kind = NODE_STRING;
+	return string(r, true, &t.node->text);
+}
+
+/* [a.b] or [[a.b]] */
+static struct err *header(struct reader *r, struct table *t)
+{
+	struct str last;
+	struct loc at = here(r);
+	bool array = take(r, S("[["));
+	if (!array)
+		r->at++;
+	TRY(dotted(r, t, MADE_ON_THE_WAY, &last));
+	if (!take(r, array ? S("]]") : S("]")))
+		return wrong(r, "the end of the table's name is wanted here");
+	struct made *m = map_get(&r->made, path_of(r, t, last));
+	if (m && m->how != (array ? MADE_ARRAY : MADE_ON_THE_WAY))
+		return err_at(err_new(E_SYNTAX, "'%.*s' is there twice", STR(last)), at);
+	if (!m)
+		m = add_member(r, t, last, MADE_BY_HEADER, at);
+	m->how = array ? MADE_ARRAY : MADE_BY_HEADER;
+	if (array) {
+		struct node *n = &t->node->v[m->index];
+		n->kind = NODE_LIST;
+		add(r, n, S(""), at);
+	}
+	*t = inside(r, t, m);
+	return end_line(r);
+}
+
+static struct err *document(struct reader *r, struct node *root)
+{
+	const struct table top = {.node = root, .path = S("")};
+	struct table t = top;
+	for (;;) {
+		TRY(skip_lines(r));
+		if (at_end(r))
+			return NULL;
+		if (peek(r) == '[') {
+			t = top;
+			TRY(header(r, &t));
+			continue;
+		}
+		TRY(key_value(r, t));
+		TRY(end_line(r));
+	}
+}
+
+struct err *toml_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
+{
+	struct reader r = {.a = a, .text = text, .name = str_dup(a, name), .line = 1, .made.a = a};
+	struct node *root = NEW(a, struct node);
+	if (take(&r, S("\xef\xbb\xbf")))
+		return wrong(&r, "TOML has no byte order mark");
+	*root = (struct node){.kind = NODE_MAP, .at = here(&r), .key_at = here(&r)};
+	size_t end = utf8_end(text);
+	if (text.n > SIZE_LIMIT)
+		return err_new(E_LIMIT, "'%.*s' is too large", STR(name));
+	if (end < text.n) {
+		r.at = end;
+		return wrong(&r, "not UTF-8");
+	}
+	TRY(document(&r, root));
+	*ret = root;
+	return NULL;
+}
+
+struct err *toml_read(struct arena *a, struct str path, const struct node **ret)
+{
+	struct str text;
+	TRY(fs_read(a, path, SIZE_LIMIT, &text));
+	return toml_parse(a, text, path, ret);
+}

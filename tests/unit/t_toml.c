@@ -1,0 +1,183 @@
+/* TOML texts, each with the tree that it is or the place of the mistake. Python's tomllib decides in
+ * the end: the texts of the fuzz corpus and those here are read by both. */
+#include "base/buf.h"
+#include "base/proc.h"
+#include "formats/json_fields.h"
+#include "formats/node.h"
+#include "test.h"
+
+/* As JSON; numbers and dates as texts. */
+static void write_node(struct buf *b, const struct node *n)
+{
+	struct json j = {.out = b};
+	const char *brackets = n->kind == NODE_MAP ? "{}" : "[]";
+	if (n->kind == NODE_BOOL)
+		buf_add(b, n->text);
+	else if (n->kind != NODE_MAP && n->kind != NODE_LIST)
+		json_str(&j, n->text);
+	if (n->kind != NODE_MAP && n->kind != NODE_LIST)
+		return;
+	buf_char(b, brackets[0]);
+	NODE_EACH (item, n) {
+		struct json key = {.out = b};
+		if (item != n->v)
+			buf_char(b, ',');
+		if (n->kind == NODE_MAP) {
+			json_str(&key, item->key);
+			buf_char(b, ':');
+		}
+		write_node(b, item);
+	}
+	buf_char(b, brackets[1]);
+}
+
+static const struct {
+	const char *text, *want; /* want NULL: a mistake at line:col */
+	unsigned line, col;
+} cases[] = {
+	{"", "{}", 0, 0},
+	{"# nothing\n\n", "{}", 0, 0},
+	{"a = 1", "{\"a\":\"1\"}", 0, 0},
+	{"a = 1 # one\r\nb='x'\r\n", "{\"a\":\"1\",\"b\":\"x\"}", 0, 0},
+	{"a.b.c = 1\na.d = true\n", "{\"a\":{\"b\":{\"c\":\"1\"},\"d\":true}}", 0, 0},
+	{"\"a b\".'' = \"\"", "{\"a b\":{\"\":\"\"}}", 0, 0},
+	{"[a]\nx=1\n[a.b]\ny=2\n[c]\n", "{\"a\":{\"x\":\"1\",\"b\":{\"y\":\"2\"}},\"c\":{}}", 0, 0},
+	{"[a.b]\n[a]\nx=1\n", "{\"a\":{\"b\":{},\"x\":\"1\"}}", 0, 0},
+	{"[[a]]\nx=1\n[[a]]\n[a.b]\ny=2\n", "{\"a\":[{\"x\":\"1\"},{\"b\":{\"y\":\"2\"}}]}", 0, 0},
+	{"[a]\nb.c=1\n[a.b.d]\n", "{\"a\":{\"b\":{\"c\":\"1\",\"d\":{}}}}", 0, 0},
+	{"a = [1, [ 'x' , ],\n # no\n]", "{\"a\":[\"1\",[\"x\"]]}", 0, 0},
+	{"a = { b = 1, c.d = [{}] }", "{\"a\":{\"b\":\"1\",\"c\":{\"d\":[{}]}}}", 0, 0},
+	{"a = \"\\t\\u00e9\\U0001F600\\\\\"", "{\"a\":\"\\t\xc3\xa9\xf0\x9f\x98\x80\\\\\"}", 0, 0},
+	{"a = \"\"\"\nx\\\n   y\"\"\"\"\"", "{\"a\":\"xy\\\"\\\"\"}", 0, 0},
+	{"a = '''\n\\n''\n'''", "{\"a\":\"\\\\n''\\n\"}", 0, 0},
+	{"a = [0x1F, 0o17, 0b1_0, -1_000, +0, 1e5, 1.5E-3, inf, -nan]",
+		"{\"a\":[\"0x1F\",\"0o17\",\"0b1_0\",\"-1_000\",\"+0\",\"1e5\",\"1.5E-3\",\"inf\","
+		"\"-nan\"]}",
+		0, 0},
+	{"a = [1979-05-27, 07:32:00, 1979-05-27 07:32:00.5, 1979-05-27T07:32:00-07:00]",
+		"{\"a\":[\"1979-05-27\",\"07:32:00\",\"1979-05-27 07:32:00.5\","
+		"\"1979-05-27T07:32:00-07:00\"]}",
+		0, 0},
+	{"a", NULL, 1, 2},
+	{"a =", NULL, 1, 4},
+	{"= 1", NULL, 1, 1},
+	{"a = b", NULL, 1, 5},
+	{"a = 1 b = 2", NULL, 1, 7},
+	{"a = 1\na = 2", NULL, 2, 1},
+	{"a = 1\na.b = 2", NULL, 2, 3},
+	{"[a]\n[a]", NULL, 2, 1},
+	{"[a.b]\nc=1\n[a]\nb.d=1", NULL, 4, 3},
+	{"a = {b=1}\n[a.c]", NULL, 2, 4},
+	{"a = []\n[[a]]", NULL, 2, 1},
+	{"a.b = 1\n[a]", NULL, 2, 1},
+	{"a = 01", NULL, 1, 5},
+	{"a = 1__0", NULL, 1, 5},
+	{"a = .5", NULL, 1, 5},
+	{"a = 'x\ny'", NULL, 1, 7},
+	{"a = \"\\x\"", NULL, 1, 7},
+	{"a = \"\\ud800\"", NULL, 1, 8},
+	{"a = [1 2]", NULL, 1, 8},
+	{"a = {b=1,}", NULL, 1, 10},
+	{"a = {b=1\n}", NULL, 1, 9},
+	{"\"\"\"a\"\"\" = 1", NULL, 1, 1},
+	{"a = \"\"\"x", NULL, 1, 9},
+	{"a = 1 # \x01", NULL, 1, 9},
+	{"a = \"\xff\"", NULL, 1, 6},
+	{"[a", NULL, 1, 3},
+	{"[[a]", NULL, 1, 4},
+};
+
+static void texts_are_trees_or_located_mistakes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ARENA(a);
+		BUF(b, &a);
+		const struct node *n = NULL;
+		struct err *e = toml_parse(&a, str_from(cases[i].text), S("x.toml"), &n);
+		if (cases[i].want) {
+			assert_ok(e);
+			write_node(&b, n);
+			assert_str(buf_str(&b), cases[i].want);
+			continue;
+		}
+		assert_non_null(e);
+		assert_int_equal(e->code, E_SYNTAX);
+		if (e->line != cases[i].line || e->col != cases[i].col)
+			fail_msg("'%s': %u:%u, %s", cases[i].text, e->line, e->col, e->msg);
+		err_free(e);
+	}
+}
+
+static void nesting_has_an_end(void **state)
+{
+	(void)state;
+	static const char *const openings[] = {"a = [[[", "x.", "[", "a = {b="};
+	ARENA(a);
+	const struct node *n;
+	BUF(deep, &a);
+	buf_add(&deep, S("a = "));
+	for (unsigned i = 0; i < 5000; i++)
+		buf_char(&deep, '[');
+	struct err *e = toml_parse(&a, buf_str(&deep), S("x"), &n);
+	assert_int_equal(e->code, E_SYNTAX);
+	err_free(e);
+	BUF(keys, &a);
+	for (unsigned i = 0; i < 200; i++)
+		buf_add(&keys, S("k."));
+	buf_add(&keys, S("k = 1"));
+	e = toml_parse(&a, buf_str(&keys), S("x"), &n);
+	assert_int_equal(e->code, E_SYNTAX);
+	err_free(e);
+	for (size_t i = 0; i < sizeof(openings) / sizeof(openings[0]); i++) {
+		e = toml_parse(&a, str_from(openings[i]), S("x"), &n);
+		assert_int_equal(e->code, E_SYNTAX);
+		err_free(e);
+	}
+}
+
+/* Whatever tomllib takes we take, and the other way round. */
+static void tomllib_agrees(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	BUF(want, &a);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str name = str_fmt(&a, "%03zu.toml", i);
+		test_put(path_join(&a, dir, name), cases[i].text);
+		buf_char(&want, cases[i].want ? '+' : '-');
+	}
+	struct proc p = {.cwd = dir};
+	struct proc_result r;
+	proc_arg(&a, &p, "python3", "-c",
+		"import os, sys\n"
+		"try:\n"
+		"    import tomllib\n"
+		"except ImportError:\n"
+		"    sys.exit(77)\n"
+		"for name in sorted(os.listdir('.')):\n"
+		"    try:\n"
+		"        tomllib.load(open(name, 'rb'))\n"
+		"        print('+', end='')\n"
+		"    except (tomllib.TOMLDecodeError, UnicodeDecodeError):\n"
+		"        print('-', end='')\n",
+		NULL);
+	struct err *e = proc_run(&a, &p, &r);
+	test_dir_remove(dir);
+	if (e || r.status == 77) {
+		err_free(e);
+		skip();
+	}
+	assert_str(r.out, buf_str(&want).p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_trees_or_located_mistakes),
+		cmocka_unit_test(nesting_has_an_end),
+		cmocka_unit_test(tomllib_agrees),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
