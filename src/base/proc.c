@@ -23,13 +23,19 @@
 extern char **environ;
 
 enum { OUT, ERR, STREAMS };
-enum { GRACE = 3 /* seconds between SIGTERM and SIGKILL */, TICK = 100 /* ms */ };
+enum { GRACE = 3 /* seconds between SIGTERM and SIGKILL */, TICK = 100 /* ms */, LINE = 4096 };
 
 /* The end of a stream: its last `limit` bytes, or at least half as many. The memory is taken at
  * once, the system gives pages as they are filled. */
 struct tail {
 	char *p;
 	size_t n, limit;
+};
+
+/* What came of a line that has not ended yet. */
+struct line {
+	char p[LINE];
+	size_t n;
 };
 
 struct run {
@@ -39,6 +45,7 @@ struct run {
 	int in, log;
 	size_t fed; /* bytes of the input written */
 	struct tail tail[STREAMS];
+	struct line line[STREAMS];
 	double start, term_at;
 	bool timed_out;
 	int read_errno; /* a pipe could not be read: what we have of the output is not all */
@@ -223,6 +230,21 @@ static void enforce(struct run *r)
 	}
 }
 
+/* "\r" ends a line, too: what is drawn over and over. */
+static void tell_lines(const struct proc *p, struct line *l, struct str chunk)
+{
+	for (size_t i = 0; p->line && i < chunk.n; i++) {
+		if (chunk.p[i] != '\n' && chunk.p[i] != '\r') {
+			if (l->n < LINE)
+				l->p[l->n++] = chunk.p[i];
+			continue;
+		}
+		if (l->n)
+			p->line(p->user, (struct str){.p = l->p, .n = l->n});
+		l->n = 0;
+	}
+}
+
 static void read_stream(struct run *r, int i)
 {
 	char chunk[65536];
@@ -235,6 +257,7 @@ static void read_stream(struct run *r, int i)
 		return;
 	}
 	tail_add(&r->tail[i], chunk, (size_t)got);
+	tell_lines(r->p, &r->line[i], (struct str){.p = chunk, .n = (size_t)got});
 	if (r->log >= 0 && write(r->log, chunk, (size_t)got) < 0)
 		fd_closep(&r->log); /* the log is a convenience; the run goes on */
 }

@@ -19,8 +19,11 @@ struct proc {
 	bool merge;         /* stderr goes to the captured output as well */
 	bool inherit;       /* child uses our stdin, stdout and stderr; nothing is captured */
 	bool only_err;      /* child uses our stdin and stdout; stderr is captured */
-	size_t limit;       /* bytes of output kept (the last ones); 0 = 4 MiB */
-	unsigned timeout;   /* seconds, 0 = none */
+	/* Told of each line of output as it comes, without its end, cut after 4 KiB; or NULL */
+	void (*line)(void *user, struct str line);
+	void *user;
+	size_t limit;     /* bytes of output kept (the last ones); 0 = 4 MiB */
+	unsigned timeout; /* seconds, 0 = none */
 };
 
 struct proc_result {

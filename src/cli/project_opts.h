@@ -22,6 +22,12 @@
 		.env = "ROCSMITH_PYTHON"},                                                         \
 	{OPT_VALUE("config", OPT_PATH, T, project.config, "FILE",                                  \
 		"description to use instead of DIR/rocsmith.yaml")},                               \
+	{OPT_VALUE("with", OPT_LIST, T, project.with, "WHEEL",                                     \
+		"install it where setup.py or CMake runs: a torch")},                              \
+	{OPT_VALUE("without", OPT_LIST, T, project.without, "PATTERN",                             \
+		"what the wheels of --with need, and the build does not")},                        \
+	{OPT_FLAG("torch-as-rocm", T, project.torch_as_rocm,                                       \
+		"take a torch of CUDA for one of ROCm")},                                          \
 	{OPT_VALUE("sysroot", OPT_PATH, T, project.sysroot, "DIR",                                 \
 		"find GPUs in a recorded machine")}
 /* clang-format on */

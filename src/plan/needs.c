@@ -1,10 +1,11 @@
 /* What the sources need of the SDK, as their translation tells: components and libraries. */
 #include "base/fs.h"
+#include "base/glob.h"
 #include "hipify/hipify.h"
 #include "know/know.h"
 #include "plan/plan_int.h"
 
-enum { MAX_SOURCE = 64 << 20 };
+enum { MAX_SOURCE = 64 << 20, MAX_FILES = 4096 };
 
 static void add_all(struct arena *a, struct strs *list, const struct strs *more)
 {
@@ -28,13 +29,30 @@ static struct err *headers_of(
 	return NULL;
 }
 
+/* What may be compiled of a project that another build system builds: only that one knows. */
+static struct err *possible_sources(struct arena *a, const struct plan *p, struct strs *ret)
+{
+	static const char *const patterns[] = {"**/*.cu", "**/*.cuh", "**/*.hip", "**/*.cpp",
+		"**/*.cc", "**/*.cxx", "**/*.h", "**/*.hpp", NULL};
+	for (size_t i = 0; patterns[i]; i++) {
+		struct strs hits;
+		TRY(glob_files(a, p->project, str_from(patterns[i]), &hits));
+		for (size_t k = 0; k < hits.n && ret->n < MAX_FILES; k++)
+			strs_add(a, ret, hits.v[k]);
+	}
+	return NULL;
+}
+
 struct err *plan_needs(struct arena *a, struct plan *p)
 {
-	struct strs headers = {0};
+	struct strs headers = {0}, files = {0};
 	VEC_EACH (struct plan_source, s, &p->sources)
-		TRY(headers_of(a, p, s->path, &headers));
-	VEC_EACH (struct str, h, &p->headers)
-		TRY(headers_of(a, p, *h, &headers));
+		strs_add(a, &files, s->path);
+	strs_add_all(a, &files, &p->headers);
+	if (p->foreign)
+		TRY(possible_sources(a, p, &files));
+	VEC_EACH (struct str, f, &files)
+		TRY(headers_of(a, p, *f, &headers));
 	add_all(a, &headers, &p->external);
 	struct strs components = know_headers(a, &headers), found = {0};
 	VEC_EACH (struct str, c, &components) {

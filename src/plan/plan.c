@@ -222,6 +222,26 @@ static struct err *choose_translation(struct arena *a, const struct project *p, 
 	return NULL;
 }
 
+/* What a build by another build system needs beside the GPUs. */
+static struct err *foreign_rest(
+	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
+{
+	TRY_CTX(host_read(a, r->python, &plan->host),
+		"cannot look at this machine's Python and C library");
+	plan->needs_python = plan->foreign->system == SOURCE_PYTHON;
+	plan->host_native = true; /* it runs on this machine, with this machine's files */
+	TRY(choose_sdk(a, r, p, plan));
+	if (plan->needs_python && !plan->host.python.n)
+		return err_hint(
+			err_new(E_PLAN, "there is no python3 on this machine to build '%.*s'",
+				STR(plan->name)),
+			"install python3, or name one with --python");
+	/* The headers of a torch include those of most libraries. */
+	if (plan->foreign->torch && !strs_has(&plan->sdk.components, S("headers")))
+		strs_add(a, &plan->sdk.components, S("headers"));
+	return plan_needs(a, plan);
+}
+
 struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan *ret)
 {
 	*ret = (struct plan){0};
@@ -229,8 +249,11 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	struct source_facts *facts;
 	TRY(project_read(a, r->dir, r->config, &p));
 	take_names(a, &p, ret);
+	TRY(foreign_choose(a, r, &p, ret));
 	TRY(choose_translation(a, &p, ret));
 	TRY(choose_gpus(a, r, &p, ret));
+	if (ret->foreign)
+		return foreign_rest(a, r, &p, ret);
 	TRY(take_includes(a, &p, ret));
 	TRY(sources_find(a, &p, ret, &facts));
 	TRY(python_find(a, &p, ret));

@@ -1,6 +1,7 @@
 /* The plan: project x GPU set x SDK x host, resolved into everything that a build will do.
  *
- * A plan is made from a project folder (rocsmith.yaml, or nothing but .cu files) and the facts of
+ * A plan is made from a project folder (rocsmith.yaml, or nothing but .cu files; or setup.py,
+ * pyproject.toml, CMakeLists.txt, which then build it: struct plan_foreign) and the facts of
  * the machine; it has a JSON form that a person can read, edit and feed back in (`build
  * PLAN.json`). Each choice has a reason, which `rocsmith why` prints. Making a plan reads the
  * project and the machine; it writes nothing and needs no SDK. A plan is complete when plan_make()
@@ -14,6 +15,7 @@
 #include "hipify/options.h"
 #include "machine/machine.h"
 #include "sdk/sdk.h"
+#include "source/source.h"
 #include "target/target.h"
 
 enum plan_lang { PLAN_HIP, PLAN_CXX, PLAN_C }; /* .cu and .hip; .cpp .cc .cxx; .c */
@@ -37,6 +39,21 @@ struct plan_reason {
 	struct str subject, choice, why; /* "host libc", "glibc 2.36 of this machine", "..." */
 };
 
+/* A build by the project's own build system (foreign/): what it is, and what goes into it. */
+struct plan_foreign {
+	enum source_system system; /* never SOURCE_OWN */
+	struct str file;           /* that tells the system: "setup.py" */
+	struct str backend;        /* of a Python project, see source.h */
+	struct strs backend_path;
+	struct strs requires; /* requirements of its Python environment */
+	struct strs with;     /* wheels that are installed there, absolute paths */
+	struct strs without;  /* patterns of what these need, but the build does not */
+	struct strs options;  /* arguments for CMake, settings for a back end: NAME=VALUE */
+	struct strs env;      /* NAME=VALUE for everything that the build starts */
+	bool torch;           /* one of `with` is a torch */
+	bool torch_as_rocm;   /* it counts as one for ROCm, whatever it was built for */
+};
+
 struct plan {
 	struct str project; /* absolute folder */
 	struct str name, version, summary, license;
@@ -54,6 +71,7 @@ struct plan {
 	struct hipify_options hipify; /* as the section of rocsmith.yaml says it */
 	bool host_native;             /* host side against this machine's libc, else the SDK's */
 	bool needs_python;            /* some source includes Python.h */
+	struct plan_foreign *foreign; /* NULL: our own build of .cu sources, by modules */
 	struct host host;
 	struct str python_tag, abi_tag, requires_python; /* tag "" = of the SDK's Python */
 	struct strs requires;                            /* Requires-Dist */
@@ -68,6 +86,8 @@ struct plan_request {
 		gpus;   /* words of --gpu; "native", "all" allowed; empty = project's, or native */
 	struct str sdk; /* a name of sdk_spec_parse(), or "" */
 	struct str mirror, python;
+	struct strs with, without; /* as in struct plan_foreign; wheels relative to this folder */
+	bool torch_as_rocm;
 	bool any_gpu;       /* no target at all will do: for explaining */
 	struct str sysroot; /* facts (GPUs, host files) of another machine, or "" */
 };

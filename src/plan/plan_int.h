@@ -14,6 +14,8 @@ struct project {
 	struct str name, version, summary, license, requires_python;
 	struct str sdk, abi3, into, package, data_dir;
 	struct strs includes, libraries, defines, flags, gpus, components, requires;
+	struct str build_system; /* of the section `build`, as are these */
+	struct strs build_requires, build_options, build_env;
 	struct hipify_options hipify;
 };
 
@@ -77,6 +79,12 @@ MUST_USE struct err *modules_find(struct arena *a, const struct project *p,
 /* What only the translation of the sources tells: adds the SDK components of the library headers
  * that they include, and the libraries to link. Reads the sources, writes nothing. */
 MUST_USE struct err *plan_needs(struct arena *a, struct plan *p);
+
+/* ---- foreign.c ---- */
+/* Whose build system it is, and for another one than ours what it needs: fills plan->foreign, name,
+ * version. E_PROJECT, E_USAGE. */
+MUST_USE struct err *foreign_choose(
+	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan);
 
 /* ---- plan.c ---- */
 /* targets_parse() without those that no compiler knows any more: E_GFX. */

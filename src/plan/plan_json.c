@@ -92,6 +92,22 @@ static const struct json_field module_fields[] = {
 	{.kind = FIELD_END},
 };
 
+static const struct json_field foreign_fields[] = {
+	{.key = "system", .kind = FIELD_WORD, .off = offsetof(struct plan_foreign, system),
+		.words = source_systems, .written = true},
+	FIELD("file", struct plan_foreign, file),
+	FIELD("backend", struct plan_foreign, backend),
+	FIELD("backend_path", struct plan_foreign, backend_path),
+	FIELD("requires", struct plan_foreign, requires),
+	FIELD("with", struct plan_foreign, with),
+	FIELD("without", struct plan_foreign, without),
+	FIELD("options", struct plan_foreign, options),
+	FIELD("env", struct plan_foreign, env),
+	FIELD("torch", struct plan_foreign, torch),
+	FIELD("torch_as_rocm", struct plan_foreign, torch_as_rocm),
+	{.kind = FIELD_END},
+};
+
 const struct json_field plan_reason_fields[] = {
 	FIELD("subject", struct plan_reason, subject),
 	FIELD("choice", struct plan_reason, choice),
@@ -113,6 +129,8 @@ const struct json_field plan_fields[] = {
 	FIELD_PART("sdk", sdk_fields),
 	FIELD_PART("hipify", hipify_fields),
 	FIELD_PART("host", host_fields),
+	{.key = "build", .kind = FIELD_OBJECT, .off = offsetof(struct plan, foreign),
+		.fields = foreign_fields, .pointer = true, .written = true},
 	FIELD_LIST("sources", struct plan, sources, source_fields),
 	FIELD_LIST("modules", struct plan, modules, module_fields),
 	FIELD_LIST("reasons", struct plan, reasons, plan_reason_fields),
@@ -201,6 +219,32 @@ static struct err *read_languages(struct plan *p, const struct node *list, struc
 	return NULL;
 }
 
+/* The plan of a build by another build system has neither sources nor modules. */
+static struct err *read_foreign(
+	struct arena *a, struct plan *p, const struct node *map, struct str path)
+{
+	unsigned system;
+	struct plan_foreign *f = NEW(a, struct plan_foreign);
+	TRY(json_fields_read(a, map, foreign_fields, f));
+	TRY(read_word(map, "system", source_systems, &system));
+	if (!source_systems[system] || system == SOURCE_OWN)
+		return wrong(path, "'build: system' does not take '%.*s'",
+			STR(node_text(map, S("system"), S(""))));
+	f->system = (enum source_system)system;
+	VEC_EACH (const struct str, dir, &f->backend_path)
+		if (!dir->n || !path_is_inside(*dir))
+			return wrong(path,
+				"'%.*s' of 'build: backend_path' is outside of the project",
+				STR(*dir));
+	VEC_EACH (const struct str, wheel, &f->with)
+		if (!fs_is_file(*wheel))
+			return wrong(path, "the wheel '%.*s' of this plan is gone", STR(*wheel));
+	if (f->system == SOURCE_PYTHON && !f->backend.n)
+		return wrong(path, "the plan names no back end");
+	p->foreign = f;
+	return NULL;
+}
+
 static struct err *check_modules(struct arena *a, const struct plan *p, struct str path)
 {
 	MAP(sources, a);
@@ -262,7 +306,7 @@ static struct err *check_project(struct arena *a, const struct plan *p, struct s
 {
 	if (!p->project.n || p->project.p[0] != '/')
 		return wrong(path, "'project: dir' must be an absolute folder");
-	if (!p->name.n || !p->version.n)
+	if (!p->name.n || (!p->version.n && !p->foreign))
 		return wrong(path, "the plan has no project name or version");
 	if (!fs_is_dir(p->project))
 		return err_hint(wrong(path, "the project folder '%.*s' of this plan is gone",
@@ -313,8 +357,13 @@ struct err *plan_read(struct arena *a, struct str path, struct plan *ret)
 	TRY(check_parts(root, path));
 	TRY(json_fields_read(a, root, plan_fields, ret));
 	TRY(read_hipify(node_get(root, S("hipify")), path, &ret->hipify));
-	TRY(read_languages(ret, node_get(root, S("sources")), path));
-	TRY(check_modules(a, ret, path));
+	const struct node *foreign = node_get(root, S("build"));
+	if (foreign) {
+		TRY(read_foreign(a, ret, foreign, path));
+	} else {
+		TRY(read_languages(ret, node_get(root, S("sources")), path));
+		TRY(check_modules(a, ret, path));
+	}
 	TRY(check_gpus(a, ret, path));
 	TRY(check_inside(ret, path));
 	TRY(check_project(a, ret, path));

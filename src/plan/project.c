@@ -26,6 +26,15 @@ static const struct json_field project_fields[] = {
 	LATER("sdk"),
 	LATER("python"),
 	LATER("hipify"),
+	LATER("build"),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field build_fields[] = {
+	FIELD("system", struct project, build_system),
+	FIELD("requires", struct project, build_requires),
+	FIELD("options", struct project, build_options),
+	FIELD("env", struct project, build_env),
 	{.kind = FIELD_END},
 };
 
@@ -114,7 +123,7 @@ static struct err *section(const struct project *p, const char *key, const struc
 
 static struct err *load(struct arena *a, struct project *p)
 {
-	const struct node *sdk, *python, *hipify;
+	const struct node *sdk, *python, *hipify, *build;
 	TRY(yaml_read(a, p->file, &p->root));
 	if (p->root->kind == NODE_NULL)
 		return NULL;
@@ -125,11 +134,14 @@ static struct err *load(struct arena *a, struct project *p)
 	TRY(section(p, "sdk", &sdk));
 	TRY(section(p, "python", &python));
 	TRY(section(p, "hipify", &hipify));
+	TRY(section(p, "build", &build));
 	p->sdk = node_text(p->root, S("sdk"), S(""));
 	if (sdk)
 		TRY(json_fields_read(a, sdk, sdk_fields, p));
 	if (python)
 		TRY(json_fields_read(a, python, python_fields, p));
+	if (build)
+		TRY(json_fields_read(a, build, build_fields, p));
 	if (hipify)
 		TRY(node_check_keys(hipify, hipify_keys));
 	return hipify_options_read(a, hipify, p->dir, p->file, &p->hipify);

@@ -1,0 +1,166 @@
+/* Whose build system builds the project, and what that needs; see plan_int.h. */
+#include "base/fs.h"
+#include "plan/plan_int.h"
+
+/* Keys of the description that only our own build has a use for. */
+static const char *const own_keys[] = {
+	"sources", "exclude", "includes", "libraries", "defines", "flags", "python", NULL};
+
+static struct err *system_of(
+	struct arena *a, const struct project *p, const struct source *s, enum source_system *ret)
+{
+	const struct node *said = node_get(node_get(p->root, S("build")), S("system"));
+	*ret = s->system;
+	for (size_t i = 0; own_keys[i]; i++)
+		if (node_get(p->root, str_from(own_keys[i])))
+			*ret = SOURCE_OWN;
+	if (!p->build_system.n)
+		return NULL;
+	unsigned i = 0;
+	while (source_systems[i] && !str_eq(p->build_system, str_from(source_systems[i])))
+		i++;
+	if (!source_systems[i])
+		return node_error(said, E_PROJECT, "'%.*s' is none of own, python, cmake",
+			STR(p->build_system));
+	*ret = (enum source_system)i;
+	const char *file = *ret == SOURCE_CMAKE ? "CMakeLists.txt" : "setup.py";
+	bool there = *ret == SOURCE_OWN || *ret == s->system ||
+		     fs_is_file(path_join(a, p->dir, str_from(file)));
+	return there ? NULL
+		     : node_error(said, E_PROJECT, "there is no %s%s in '%.*s'", file,
+			       *ret == SOURCE_PYTHON ? " and no pyproject.toml" : "", STR(p->dir));
+}
+
+/* "setuptools>=61; python_version > '3'" -> "setuptools" */
+static struct str requirement_name(struct arena *a, struct str text)
+{
+	size_t n = 0;
+	text = str_trim(text);
+	while (n < text.n && (ascii_alnum(text.p[n]) || text.p[n] == '-' || text.p[n] == '_' ||
+				     text.p[n] == '.'))
+		n++;
+	return str_lower(a, str_sub(text, 0, n));
+}
+
+static bool requires_name(struct arena *a, const struct strs *list, struct str name)
+{
+	VEC_EACH (const struct str, s, list)
+		if (str_eq(requirement_name(a, *s), name))
+			return true;
+	return false;
+}
+
+static struct err *take_with(struct arena *a, const struct plan_request *r, const struct plan *plan,
+	struct plan_foreign *f)
+{
+	VEC_EACH (const struct str, w, &r->with) {
+		if (!str_ends(*w, S(".whl")))
+			return err_hint(err_new(E_USAGE, "'%.*s' of --with is no wheel", STR(*w)),
+				"wheels end in .whl");
+		if (!fs_is_file(*w))
+			return err_new(E_NOENT, "no wheel '%.*s'", STR(*w));
+		f->torch |= str_starts(path_base(*w), S("torch-"));
+		strs_add(a, &f->with, path_abs(a, *w));
+	}
+	f->without = r->without;
+	f->torch_as_rocm = r->torch_as_rocm;
+	if (f->torch_as_rocm && !f->torch)
+		return err_hint(err_new(E_USAGE, "--torch-as-rocm needs a torch"),
+			"name its wheel: --with torch-*.whl");
+	if (!f->torch && requires_name(a, &f->requires, S("torch")))
+		return err_hint(
+			err_new(E_PLAN, "'%.*s' is built against a torch, and none is given",
+				STR(plan->name)),
+			"name the wheel of a torch for ROCm: --with torch-*.whl");
+	return NULL;
+}
+
+static void explain(struct arena *a, struct plan *plan, const struct plan_foreign *f, bool said)
+{
+	if (f->system == SOURCE_CMAKE) {
+		plan_explain(a, plan, "build system", S("CMake"), "there is a %.*s", STR(f->file));
+		return;
+	}
+	plan_explain(a, plan, "build system", f->backend, "%.*s%s", STR(f->file),
+		str_eq(f->backend, S(SOURCE_SETUPTOOLS))
+			? " names no back end, so PEP 517 has it that setuptools is the one"
+			: " names it as the project's back end");
+	plan_explain(a, plan, "build requirements", str_join(a, &f->requires, S(", ")),
+		said ? "'requires' of %.*s, and those of the description"
+		     : "%.*s says nothing about them, so these count",
+		STR(f->file));
+}
+
+static void explain_torch(struct arena *a, struct plan *plan, const struct plan_foreign *f)
+{
+	VEC_EACH (const struct str, w, &f->with)
+		if (str_starts(path_base(*w), S("torch-")))
+			plan_explain(a, plan, "torch", path_base(*w), "%s",
+				f->torch_as_rocm ? "asked for; it counts as a torch for ROCm, "
+						   "whatever it was "
+						   "built for, so what is built needs a real one "
+						   "to be imported"
+						 : "asked for");
+	if (f->torch && !plan->hipify.mode)
+		plan_explain(a, plan, "hipify", S("torch's own"),
+			"CUDAExtension of torch translates the sources itself, in our copy");
+}
+
+/* Ours takes nothing of all that. */
+static struct err *refuse(const struct plan_request *r, const struct project *p)
+{
+	const struct {
+		const char *what;
+		bool given;
+	} only[] = {{"--with", r->with.n > 0}, {"--without", r->without.n > 0},
+		{"--torch-as-rocm", r->torch_as_rocm}};
+	for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
+		if (only[i].given)
+			return err_hint(
+				err_new(E_USAGE,
+					"%s is for projects with a build system of their own",
+					only[i].what),
+				"'%.*s' is built by rocsmith itself: 'rocsmith why' tells the "
+				"reason",
+				STR(p->dir));
+	return NULL;
+}
+
+struct err *foreign_choose(
+	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
+{
+	struct source s;
+	enum source_system system;
+	TRY(source_read(a, p->dir, &s));
+	TRY(system_of(a, p, &s, &system));
+	if (system == SOURCE_OWN)
+		return refuse(r, p);
+	struct plan_foreign *f = NEW(a, struct plan_foreign);
+	*f = (struct plan_foreign){.system = system, .file = s.file};
+	if (system != s.system) /* a CMake project with a setup.py beside it */
+		f->file = S("CMakeLists.txt");
+	plan->foreign = f;
+	if (system == SOURCE_PYTHON) {
+		f->backend = s.backend;
+		f->backend_path = s.backend_path;
+		strs_add_all(a, &f->requires, &s.requires);
+	}
+	strs_add_all(a, &f->requires, &p->build_requires);
+	f->options = p->build_options;
+	f->env = p->build_env;
+	if (!node_get(p->root, S("name")) && s.name.n) {
+		plan->name = s.name;
+		plan_explain(a, plan, "name", s.name, "the project says so");
+	}
+	plan->version = p->version.n ? p->version : s.version;
+	plan_explain(a, plan, "version", plan->version.n ? plan->version : S("of the build"),
+		plan->version.n ? "the project says so"
+				: "it is written out nowhere: what is built will tell");
+	TRY(take_with(a, r, plan, f));
+	/* torch builds extensions by ninja where it can, otherwise one file after the other. */
+	if (system == SOURCE_PYTHON && f->torch && !requires_name(a, &f->requires, S("ninja")))
+		strs_add(a, &f->requires, S("ninja"));
+	explain(a, plan, f, s.requires_said);
+	explain_torch(a, plan, f);
+	return NULL;
+}

@@ -1,0 +1,155 @@
+/* What a folder is, and what it says about itself: source/. */
+#include "source/source.h"
+
+#include "test.h"
+
+struct fixture {
+	struct arena a;
+	struct str dir;
+	struct source s;
+};
+
+static int begin(void **state)
+{
+	struct fixture *f = xmalloc(sizeof(*f));
+	*f = (struct fixture){0};
+	f->dir = test_dir(&f->a);
+	*state = f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+	test_dir_remove(f->dir);
+	arena_free(&f->a);
+	free(f);
+	return 0;
+}
+
+static void put(struct fixture *f, const char *name, const char *text)
+{
+	test_put(path_join(&f->a, f->dir, str_from(name)), text);
+}
+
+static void look(struct fixture *f)
+{
+	assert_ok(source_read(&f->a, f->dir, &f->s));
+}
+
+static void a_folder_with_nothing_of_others_is_ours(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "a.cu", "");
+	put(f, "pyproject.toml", "[tool.black]\nline-length = 100\n");
+	look(f);
+	assert_int_equal(f->s.system, SOURCE_OWN);
+	assert_str(f->s.file, "");
+}
+
+static void pyproject_names_the_back_end_and_what_it_needs(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "pyproject.toml",
+		"[build-system]\nrequires = ['scikit-build-core', 'torch']\n"
+		"build-backend = 'scikit_build_core.build'\nbackend-path = ['tools']\n"
+		"[project]\nname = 'Some.Name'\nversion = '1.2'\n");
+	put(f, "CMakeLists.txt", "project(other)\n");
+	look(f);
+	assert_int_equal(f->s.system, SOURCE_PYTHON);
+	assert_str(f->s.file, "pyproject.toml");
+	assert_str(f->s.backend, "scikit_build_core.build");
+	assert_str(str_join(&f->a, &f->s.requires, S(" ")), "scikit-build-core torch");
+	assert_str(str_join(&f->a, &f->s.backend_path, S(" ")), "tools");
+	assert_str(f->s.name, "Some.Name");
+	assert_str(f->s.version, "1.2");
+	assert_true(f->s.requires_said);
+}
+
+static void a_setup_py_means_setuptools(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "setup.py", "raise SystemExit('nobody runs this')\n");
+	put(f, "PKG-INFO",
+		"Metadata-Version: 2.1\nName: torch_scatter\nVersion: 2.1.2\n\nName: x\n");
+	look(f);
+	assert_int_equal(f->s.system, SOURCE_PYTHON);
+	assert_str(f->s.backend, SOURCE_SETUPTOOLS);
+	assert_str(str_join(&f->a, &f->s.requires, S(" ")), "setuptools wheel");
+	assert_false(f->s.requires_said);
+	assert_str(f->s.name, "torch_scatter");
+	assert_str(f->s.version, "2.1.2");
+}
+
+static void setup_cfg_counts_where_it_is_written_out(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "setup.py", "");
+	put(f, "setup.cfg",
+		"[options]\nname = no\n[metadata]\nname = pkg\nversion = attr: pkg.__version__\n"
+		"[other]\nversion = 9\n");
+	look(f);
+	assert_str(f->s.name, "pkg");
+	assert_str(f->s.version, "");
+}
+
+static void cmake_says_its_name_in_project(void **state)
+{
+	static const struct {
+		const char *text, *name, *version;
+	} cases[] = {
+		{"project(vecadd)\n", "vecadd", ""},
+		{"# project(no)\n  PROJECT ( \"vec add\" )\n", "vec", ""},
+		{"cmake_minimum_required(VERSION 3.21)\nproject(v\n  LANGUAGES CXX HIP\n", "v", ""},
+		{"project(v VERSION 1.2.3 LANGUAGES CXX)\n", "v", "1.2.3"},
+		{"project(${NAME})\n", "", ""},
+		{"set(projects 1)\nmy_project(a)\n", "", ""},
+		{"project(", "", ""},
+		{"project", "", ""},
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		put(f, "CMakeLists.txt", cases[i].text);
+		look(f);
+		assert_int_equal(f->s.system, SOURCE_CMAKE);
+		assert_str(f->s.name, cases[i].name);
+		assert_str(f->s.version, cases[i].version);
+	}
+}
+
+static void mistakes_have_their_place(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned line;
+	} cases[] = {
+		{"[build-system]\nrequires = 'x'\n", 2},
+		{"build-system = 1\n", 1},
+		{"[build-system]\nbuild-backend = ['x']\n", 2},
+		{"[build-system]\nbackend-path = ['../x']\n", 2},
+		{"[project]\n\nname = \n", 3},
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		put(f, "pyproject.toml", cases[i].text);
+		struct err *e = source_read(&f->a, f->dir, &f->s);
+		assert_non_null(e);
+		assert_int_equal(e->code, E_SYNTAX);
+		assert_int_equal(e->line, cases[i].line);
+		err_free(e);
+	}
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		T(a_folder_with_nothing_of_others_is_ours),
+		T(pyproject_names_the_back_end_and_what_it_needs),
+		T(a_setup_py_means_setuptools),
+		T(setup_cfg_counts_where_it_is_written_out),
+		T(cmake_says_its_name_in_project),
+		T(mistakes_have_their_place),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
