@@ -33,7 +33,8 @@ struct build {
 	struct arena *a;
 	const struct build_request *q;
 	struct build_result *ret;
-	struct make make;
+	struct make make;       /* our own build, */
+	struct foreign foreign; /* or another build system's */
 };
 
 static struct build begin(struct arena *a, const struct build_request *q, struct build_result *ret)
@@ -49,6 +50,13 @@ static struct build begin(struct arena *a, const struct build_request *q, struct
 			.dir = ret->dir,
 			.jobs = ret->jobs,
 			.keep_going = q->keep_going,
+			.began = q->began},
+		.foreign = {.a = a,
+			.plan = q->plan,
+			.sdk = &ret->sdk,
+			.dir = ret->dir,
+			.out = path_abs(a, q->out),
+			.jobs = ret->jobs,
 			.began = q->began}};
 }
 
@@ -135,22 +143,56 @@ static struct err *package(struct build *b)
 
 static struct err *verify(struct build *b)
 {
-	struct verify_options v = {.device_code = true, .jobs = b->ret->jobs};
-	TRY(targets_parse(b->a, &b->q->plan->gpus, &v.require));
+	const struct plan_foreign *foreign = b->q->plan->foreign;
+	struct verify_options v = {
+		.device_code = !foreign || foreign->device, .jobs = b->ret->jobs};
+	if (v.device_code)
+		TRY(targets_parse(b->a, &b->q->plan->gpus, &v.require));
 	TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, &b->ret->verdict), "cannot verify the wheel");
 	b->ret->verified = true;
 	return NULL;
 }
 
-static struct err *(*const stages[STAGE_COUNT])(struct build *) = {[STAGE_SDK] = open_sdk,
+static struct err *copy(struct build *b)
+{
+	TRY(foreign_open(&b->foreign));
+	return foreign_copy(&b->foreign);
+}
+
+static struct err *build(struct build *b)
+{
+	return foreign_build(&b->foreign);
+}
+
+static struct err *deliver(struct build *b)
+{
+	return build_deliver(&b->foreign, b->q->out, b->ret);
+}
+
+static struct err *verify_foreign(struct build *b)
+{
+	if (b->q->plan->foreign->system != SOURCE_CMAKE)
+		return verify(b);
+	return build_check_tree(b->a, b->q->plan, b->ret);
+}
+
+typedef struct err *stage_fn(struct build *);
+
+static stage_fn *const our_stages[STAGE_COUNT] = {[STAGE_SDK] = open_sdk,
 	[STAGE_HIPIFY] = translate,
 	[STAGE_COMPILE] = compile,
 	[STAGE_PACKAGE] = package,
 	[STAGE_VERIFY] = verify};
+static stage_fn *const foreign_stages[STAGE_COUNT] = {[STAGE_SDK] = open_sdk,
+	[STAGE_HIPIFY] = copy,
+	[STAGE_COMPILE] = build,
+	[STAGE_PACKAGE] = deliver,
+	[STAGE_VERIFY] = verify_foreign};
 
 static struct err *all_stages(struct build *b)
 {
 	struct err *e = NULL;
+	stage_fn *const *stages = b->q->plan->foreign ? foreign_stages : our_stages;
 	for (unsigned i = 0; i < STAGE_COUNT && !e; i++) {
 		double start = mono_now();
 		e = cancel_check();
@@ -166,6 +208,15 @@ static struct err *all_stages(struct build *b)
 static void take_results(struct build *b)
 {
 	struct make *m = &b->make;
+	struct foreign *f = &b->foreign;
+	if (b->q->plan->foreign) {
+		for (size_t i = 0; f->steps[i].kind.n; i++)
+			*VEC_PUSH(b->a, &b->ret->steps) = f->steps[i];
+		b->ret->findings = f->findings;
+		b->ret->foreign = NEW(b->a, struct foreign);
+		*b->ret->foreign = *f;
+		return;
+	}
 	for (size_t i = 0; i < m->set.all.n; i++)
 		*VEC_PUSH(b->a, &b->ret->steps) = m->set.all.v[i]->report;
 	b->ret->edits = m->edits;
@@ -258,7 +309,10 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 void build_preview(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
 	struct build b = begin(a, q, ret);
-	make_jobs(&b.make);
+	if (q->plan->foreign)
+		foreign_steps(&b.foreign);
+	else
+		make_jobs(&b.make);
 	take_results(&b);
 	ret->record = build_record(a, q, ret, NULL);
 }

@@ -6,6 +6,9 @@
  *     package   modules, loader, Python files and licences become one wheel (wheel/)
  *     verify    prove the wheel: nothing of the build is believed (verify/)
  *
+ * A project with a build system of its own (foreign/) goes through the same stages: its sources are
+ * copied, its back end or CMake builds them, what it made is delivered and proved likewise.
+ *
  * Behind them, whatever became of them, the record: build.json in the build folder, which reports
  * are drawn from. What the sources need (SDK components, libraries) the plan says already.
  *
@@ -17,6 +20,7 @@
 #pragma once
 
 #include "devcode/devcode.h"
+#include "foreign/foreign.h"
 #include "jobs/job.h"
 #include "plan/plan.h"
 #include "sdk/sdk.h"
@@ -50,7 +54,8 @@ struct build_result {
 	size_t edits;             /* replacements made by hipify */
 	struct findings findings; /* of the translation */
 	VEC(struct job_report) steps;
-	struct str wheel; /* path */
+	struct foreign *foreign; /* of another build system's build; NULL: of ours */
+	struct str wheel;        /* path; the folder of a CMake project */
 	uint64_t wheel_size;
 	struct str platform_why; /* one sentence about the platform tag */
 	bool verified;           /* then there is a verdict, good or bad */
@@ -74,6 +79,12 @@ struct str build_folder(struct arena *a, struct str project);
 struct make;
 /* The stage package: modules, loader and Python files become a wheel in the folder out. */
 MUST_USE struct err *build_pack(const struct make *m, struct str out, struct build_result *ret);
+/* The same for another build system: its wheel, or CMake's install tree, is brought there. */
+MUST_USE struct err *build_deliver(
+	const struct foreign *f, struct str out, struct build_result *ret);
+/* Device code for every target in such a tree, as verify_wheel() wants it of a wheel. */
+MUST_USE struct err *build_check_tree(
+	struct arena *a, const struct plan *plan, struct build_result *ret);
 /* The JSON of build.json: plan, SDK, stages, steps, wheel, findings and error; for a real build
  * also the machine's facts, device code and verdict. Format: doc/man/rocsmith-build.1.scd. */
 struct str build_record(struct arena *a, const struct build_request *q,

@@ -66,11 +66,26 @@ static const struct json_field step_fields[] = {
 	{.kind = FIELD_END},
 };
 
+static const struct json_field package_fields[] = {
+	FIELD("name", struct foreign_package, name),
+	FIELD("version", struct foreign_package, version),
+	FIELD("sha256", struct foreign_package, sha256),
+	{.kind = FIELD_END},
+};
+
+/* What went into another build system's build beside the plan. */
+static const struct json_field foreign_fields[] = {
+	FIELD_LIST("packages", struct foreign, packages, package_fields),
+	FIELD("dropped", struct foreign, dropped),
+	{.kind = FIELD_END},
+};
+
 static const struct json_field result_fields[] = {
 	FIELD("dir", struct build_result, dir),
 	FIELD_STRUCT("sdk", struct build_result, sdk, sdk_fields),
 	FIELD_WRITE("stages", write_stages),
 	FIELD_LIST("steps", struct build_result, steps, step_fields),
+	FIELD_POINTER("environment", struct build_result, foreign, foreign_fields),
 	FIELD("wheel", struct build_result, wheel),
 	FIELD("bytes", struct build_result, wheel_size),
 	FIELD("platform_why", struct build_result, platform_why),

@@ -32,6 +32,7 @@ static struct err *headers_of(
 /* What may be compiled of a project that another build system builds: only that one knows. */
 static struct err *possible_sources(struct arena *a, const struct plan *p, struct strs *ret)
 {
+	enum { FOR_GPU = 3 };
 	static const char *const patterns[] = {"**/*.cu", "**/*.cuh", "**/*.hip", "**/*.cpp",
 		"**/*.cc", "**/*.cxx", "**/*.h", "**/*.hpp", NULL};
 	for (size_t i = 0; patterns[i]; i++) {
@@ -39,6 +40,7 @@ static struct err *possible_sources(struct arena *a, const struct plan *p, struc
 		TRY(glob_files(a, p->project, str_from(patterns[i]), &hits));
 		for (size_t k = 0; k < hits.n && ret->n < MAX_FILES; k++)
 			strs_add(a, ret, hits.v[k]);
+		p->foreign->device |= hits.n && i < FOR_GPU;
 	}
 	return NULL;
 }

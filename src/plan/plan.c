@@ -228,7 +228,6 @@ static struct err *foreign_rest(
 {
 	TRY_CTX(host_read(a, r->python, &plan->host),
 		"cannot look at this machine's Python and C library");
-	plan->needs_python = plan->foreign->system == SOURCE_PYTHON;
 	plan->host_native = true; /* it runs on this machine, with this machine's files */
 	TRY(choose_sdk(a, r, p, plan));
 	if (plan->needs_python && !plan->host.python.n)

@@ -103,6 +103,7 @@ static const struct json_field foreign_fields[] = {
 	FIELD("without", struct plan_foreign, without),
 	FIELD("options", struct plan_foreign, options),
 	FIELD("env", struct plan_foreign, env),
+	FIELD("device", struct plan_foreign, device),
 	FIELD("torch", struct plan_foreign, torch),
 	FIELD("torch_as_rocm", struct plan_foreign, torch_as_rocm),
 	{.kind = FIELD_END},

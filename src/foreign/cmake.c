@@ -1,0 +1,87 @@
+/* A CMake project: configure, build, install. What it installs is the result, a folder. */
+#include "base/fs.h"
+#include "foreign/foreign_int.h"
+
+enum { MAX_CACHE = 64 << 20 };
+
+static struct err *find_tool(struct foreign *f, const char *name, struct str *ret)
+{
+	*ret = foreign_program(f, name);
+	if (ret->n)
+		return NULL;
+	return err_hint(err_new(E_TOOL_MISSING, "'%s' is not installed", name),
+		"apt install cmake ninja-build");
+}
+
+static void define(struct foreign *f, struct proc *p, const char *name, struct str value)
+{
+	strs_add(f->a, &p->argv, str_fmt(f->a, "-D%s=%.*s", name, STR(value)));
+}
+
+static struct err *configure(struct foreign *f, struct str cmake)
+{
+	struct proc p = {.cwd = f->cmake};
+	struct proc_result r;
+	struct str ninja, cache, gpus = str_join(f->a, &f->plan->gpus, S(";"));
+	TRY(find_tool(f, "ninja", &ninja));
+	strs_add(f->a, &p.argv, cmake);
+	proc_arg(f->a, &p, "-G", "Ninja", "-S", str_z(f->a, f->tree), "-B", str_z(f->a, f->cmake),
+		NULL);
+	define(f, &p, "CMAKE_BUILD_TYPE", S("Release"));
+	define(f, &p, "CMAKE_MAKE_PROGRAM", ninja);
+	define(f, &p, "CMAKE_INSTALL_PREFIX", path_join(f->a, f->out, f->plan->name));
+	define(f, &p, "CMAKE_HIP_ARCHITECTURES", gpus);
+	define(f, &p, "AMDGPU_TARGETS", gpus);
+	define(f, &p, "GPU_TARGETS", gpus);
+	if (foreign_variable(f, "CMAKE_MODULE_PATH").n)
+		define(f, &p, "CMAKE_MODULE_PATH", foreign_variable(f, "CMAKE_MODULE_PATH"));
+	VEC_EACH (const struct str, o, &f->plan->foreign->options)
+		strs_add(f->a, &p.argv,
+			str_starts(*o, S("-")) ? *o : str_fmt(f->a, "-D%.*s", STR(*o)));
+	TRY(foreign_run(f, "configure", &p, &r));
+	TRY(fs_read(f->a, path_join(f->a, f->cmake, S("CMakeCache.txt")), MAX_CACHE, &cache));
+	TRY(foreign_check_rocm(f, r.out));
+	TRY(foreign_check_rocm(f, cache));
+	foreign_step(f, "configure")->done = true;
+	return NULL;
+}
+
+static struct err *build(struct foreign *f, struct str cmake)
+{
+	struct proc p = {.cwd = f->cmake};
+	struct proc_result r;
+	strs_add(f->a, &p.argv, cmake);
+	proc_arg(f->a, &p, "--build", str_z(f->a, f->cmake), "--parallel",
+		str_fmt(f->a, "%u", f->jobs).p, NULL);
+	TRY(foreign_run(f, "build", &p, &r));
+	foreign_step(f, "build")->done = true;
+	return NULL;
+}
+
+static struct err *install(struct foreign *f, struct str cmake)
+{
+	struct proc p = {.cwd = f->cmake};
+	struct proc_result r;
+	TRY(fs_remove_tree(f->dist));
+	TRY(fs_mkdirs(f->dist));
+	f->result = path_join(f->a, f->dist, f->plan->name);
+	strs_add(f->a, &p.argv, cmake);
+	proc_arg(f->a, &p, "--install", str_z(f->a, f->cmake), "--prefix", str_z(f->a, f->result),
+		NULL);
+	TRY(foreign_run(f, "install", &p, &r));
+	if (!fs_is_dir(f->result))
+		return err_hint(err_new(E_FOREIGN, "'%.*s' installs nothing", STR(f->plan->name)),
+			"its CMakeLists.txt needs install() rules for what is wanted of it");
+	foreign_step(f, "install")->done = true;
+	return NULL;
+}
+
+struct err *foreign_cmake(struct foreign *f)
+{
+	struct str cmake;
+	TRY(find_tool(f, "cmake", &cmake));
+	TRY(fs_mkdirs(f->cmake));
+	TRY(configure(f, cmake));
+	TRY(build(f, cmake));
+	return install(f, cmake);
+}

@@ -1,0 +1,169 @@
+"""Runs in the Python environment of a foreign build: driver.py WHAT RESULT [NAME=VALUE...].
+
+requires   what the back end wants beyond what the project says       backend= path= setting=
+wheel      calls the back end's build_wheel()                         backend= path= setting= out=
+torch      which torch is installed
+rocm       makes the installed torch look like one for ROCm           hip= cc= clang=
+RESULT gets the answer, one JSON object. The current folder is our copy of the project.
+"""
+import importlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+
+what, result, *words = sys.argv[1:]
+given = {}
+for word in words:
+    key, _, value = word.partition("=")
+    given.setdefault(key, []).append(value)
+
+
+def one(key):
+    return given.get(key, [""])[0]
+
+
+def backend():
+    """PEP 517: "module" or "module:object"; found in backend-path first."""
+    sys.path[:0] = [os.path.abspath(path) for path in given.get("path", [])]
+    name, _, rest = one("backend").partition(":")
+    found = importlib.import_module(name)
+    for part in filter(None, rest.split(".")):
+        found = getattr(found, part)
+    return found
+
+
+def settings():
+    """What the user passes on; a key that is there twice is a list (as pip does it)."""
+    out = {}
+    for word in given.get("setting", []):
+        key, _, value = word.partition("=")
+        out[key] = value if key not in out else [*([out[key]] if isinstance(out[key], str) else out[key]), value]
+    return out or None
+
+
+def requires():
+    hook = getattr(backend(), "get_requires_for_build_wheel", None)
+    return {"requires": list(hook(settings())) if hook else []}
+
+
+def wheel():
+    return {"wheel": backend().build_wheel(one("out"), settings(), None)}
+
+
+# ---- torch ----
+def torch_folder():
+    """Where torch is, without importing it: one of CUDA cannot be, as long as its libraries are missing."""
+    spec = importlib.util.find_spec("torch")
+    return os.path.dirname(spec.origin)
+
+
+def torch_version():
+    spec = importlib.util.spec_from_file_location("version", os.path.join(torch_folder(), "version.py"))
+    version = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(version)
+    return version
+
+
+def torch():
+    version = torch_version()
+    return {"folder": torch_folder(), "version": str(version.__version__),
+        "hip": getattr(version, "hip", None) or "", "cuda": getattr(version, "cuda", None) or ""}
+
+
+def run(*command, **more):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True, **more).stdout
+
+
+def shared(folder):
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if re.search(r"\.so(\.|$)", name)]
+
+
+def undefined(library):
+    """Names that a library needs: (name, version or "")."""
+    for line in run("nm", "-D", "--undefined-only", "--with-symbol-versions", library).splitlines():
+        kind, name = line.split()[-2:]
+        if kind == "U":
+            name, _, version = name.partition("@")
+            yield name, version.lstrip("@")
+
+
+def stand_in(path, soname, symbols):
+    """A library that has these names and does nothing; symbols: version -> names."""
+    source, script = path + ".s", path + ".map"
+    with open(source, "w") as f:
+        print(".text\nnothing:\n\tud2", file=f)
+        for name in sorted({name for names in symbols.values() for name in names}):
+            print(f'.globl "{name}"\n.type "{name}", @function\n.set "{name}", nothing', file=f)
+        print('.section .note.GNU-stack,"",@progbits', file=f)
+    with open(script, "w") as f:
+        for version, names in sorted(symbols.items()):
+            if version:
+                print(f'"{version}" {{ global:', *[f'"{name}";' for name in sorted(names)], "};", file=f)
+    options = [f"-Wl,--version-script={script}"] if any(symbols) else []
+    run(*one("cc").split(), "-shared", "-nostdlib", "-o", path, source, f"-Wl,-soname,{soname}", *options)
+    os.remove(source)
+    os.remove(script)
+
+
+def stand_in_for_cuda(libraries):
+    """What libraries of CUDA a torch was linked with is of no use here, but importing it asks for them."""
+    ours = {os.path.basename(path) for path in libraries}
+    cuda = re.compile(r"lib(cu|nv|cudnn|nccl)")
+    wanted, versions, loose, defined = {}, {}, set(), set()
+    for library in libraries:
+        text = run("readelf", "-d", "-V", "-W", library)
+        for name in re.findall(r"\(NEEDED\).*\[(.*)\]", text):
+            if name not in ours and cuda.match(name):
+                wanted.setdefault(name, {})
+        for file, part in re.findall(r"File: (\S+)\s+Cnt:.*\n((?:.*Name: .*\n)*)", text):
+            for version in re.findall(r"Name: (\S+)", part):
+                versions[version] = file
+        for line in run("nm", "-D", "--defined-only", library).splitlines():
+            defined.add(line.split()[-1].partition("@")[0])
+    for library in libraries:
+        for name, version in undefined(library):
+            if versions.get(version) in wanted:
+                wanted[versions[version]].setdefault(version, set()).add(name)
+            elif not version and name not in defined:
+                loose.add(name)
+    for name in sorted(wanted):
+        # names without a version may be any library's: one has them all
+        if loose and not wanted[name]:
+            wanted[name][""] = loose
+            loose = set()
+        stand_in(os.path.join(os.path.dirname(libraries[0]), name), name, wanted[name])
+    return sorted(wanted)
+
+
+def rocm():
+    folder, version = torch_folder(), torch_version()
+    lib, include = os.path.join(folder, "lib"), os.path.join(folder, "include")
+    cuda = stand_in_for_cuda(shared(lib)) if getattr(version, "cuda", None) else []
+    for name in ("libc10_hip.so", "libtorch_hip.so"):
+        if not os.path.exists(os.path.join(lib, name)):
+            stand_in(os.path.join(lib, name), name, {})
+    # torch's own hipify makes of the headers for CUDA what a torch for ROCm has beside them
+    from torch.utils.hipify import hipify_python
+    done = hipify_python.hipify(project_directory=include, output_directory=include,
+        includes=[os.path.join(include, part, "*") for part in ("ATen/cuda", "ATen/native/cuda", "c10/cuda")],
+        show_progress=False, hip_clang_launch=True, is_pytorch_extension=False)
+    macros = os.path.join(include, "c10", "hip", "impl", "hip_cmake_macros.h")
+    os.makedirs(os.path.dirname(macros), exist_ok=True)
+    with open(macros, "w") as f:
+        f.write("#pragma once\n#define C10_HIP_BUILD_SHARED_LIBS\n")
+    # said last: until then a killed run begins anew
+    with open(os.path.join(folder, "version.py"), "a") as f:
+        f.write(f"\n# rocsmith: --torch-as-rocm\nhip = {one('hip')!r}\ncuda = None\n")
+    with open(os.path.join(folder, "cuda", "__init__.py"), "a") as f:
+        f.write("\n\n# rocsmith: --torch-as-rocm\ndef _is_compiled():\n    return True\n"
+            "\n\ndef is_available():\n    return False\n")
+    return {"headers": len(done), "libraries": cuda}
+
+
+answer = {"requires": requires, "wheel": wheel, "torch": torch, "rocm": rocm}[what]()
+with open(result + ".part", "w", encoding="utf-8") as f:
+    json.dump(answer, f)
+os.replace(result + ".part", result)

@@ -1,0 +1,142 @@
+/* What the programs of a foreign build see: the user's environment without what belongs to another
+ * ROCm, CUDA or Python, and with what this build is about. */
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/glob.h"
+#include "base/map.h"
+#include "foreign/foreign_int.h"
+#include "sdk/shims.h"
+
+extern char **environ;
+
+/* Of another ROCm, CUDA, Conda or Python: they would lead the build there. The second ones are worth
+ * a word to the user, since they were set on purpose. */
+static const char *const quiet[] = {"PYTHON*", "VIRTUAL_ENV*", "_OLD_VIRTUAL*", "PIP_*",
+	"LD_PRELOAD", "XDG_*", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "DESTDIR", "OLDPWD", "PWD",
+	"SHLVL", "_", "ROCSMITH_*", "SSH_*", "GPG_*", "DBUS_*", "*_TOKEN", "*_PASSWORD", "*_SECRET",
+	NULL};
+static const char *const foreign[] = {"ROCM*", "HIP*", "HSA_*", "HCC_*", "AMDGPU_TARGETS",
+	"GPU_TARGETS", "GPU_ARCHS", "PYTORCH_ROCM_ARCH", "CUDA*", "CUDNN*", "NVCC*", "NVIDIA_*",
+	"TORCH_CUDA_ARCH_LIST", "TORCH_NVCC_FLAGS", "CONDA*", "_CONDA*", "_CE_CONDA", "_CE_M",
+	"MAMBA_*_PREFIX", "MAMBA_EXE", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH",
+	"CPLUS_INCLUDE_PATH", "PKG_CONFIG_*", "CMAKE_PREFIX_PATH", "CMAKE_MODULE_PATH",
+	"CMAKE_TOOLCHAIN_FILE", "CMAKE_GENERATOR*", NULL};
+
+static bool is_one_of(struct str name, const char *const *patterns)
+{
+	for (size_t i = 0; patterns[i]; i++)
+		if (glob_match(str_from(patterns[i]), name))
+			return true;
+	return false;
+}
+
+static void set(struct foreign *f, struct str name, struct str value)
+{
+	struct str line = str_fmt(f->a, "%.*s=%.*s", STR(name), STR(value)), key, old;
+	VEC_EACH (struct str, e, &f->env) {
+		str_cut(*e, '=', &key, &old);
+		if (str_eq(key, name)) {
+			*e = line;
+			return;
+		}
+	}
+	strs_add(f->a, &f->env, line);
+}
+
+static void set_line(struct foreign *f, struct str line)
+{
+	struct str name, value;
+	str_cut(line, '=', &name, &value);
+	set(f, name, value);
+}
+
+struct str foreign_variable(const struct foreign *f, const char *name)
+{
+	struct str key, value;
+	VEC_EACH (const struct str, e, &f->env) {
+		str_cut(*e, '=', &key, &value);
+		if (str_eq(key, str_from(name)))
+			return value;
+	}
+	return S("");
+}
+
+struct str foreign_program(const struct foreign *f, const char *name)
+{
+	struct str path = foreign_variable(f, "PATH"), dir;
+	while (str_next(&path, ':', &dir)) {
+		struct str full = path_join(f->a, dir, str_from(name));
+		if (fs_is_file(full))
+			return full;
+	}
+	return S("");
+}
+
+static void take_ours(struct foreign *f)
+{
+	struct str name, value;
+	for (char **e = environ; *e; e++) {
+		str_cut(str_from(*e), '=', &name, &value);
+		if (is_one_of(name, foreign))
+			strs_add(f->a, &f->dropped, str_dup(f->a, name));
+		else if (!is_one_of(name, quiet))
+			set(f, name, value);
+	}
+	strs_sort(&f->dropped);
+}
+
+/* The SDK as a folder, and what leads build systems there. PATH of the shims goes in front. */
+static struct err *add_rocm(struct foreign *f, struct str *path)
+{
+	struct strs rocm = {0};
+	struct str name, value;
+	struct shim_options o = {.gpus = &f->plan->gpus, .log_dir = f->log, .jobs = f->jobs};
+	TRY_CTX(sdk_shims(f->a, f->sdk, f->rocm, &o, &rocm),
+		"cannot lay out the SDK '%.*s' for other build systems", STR(f->sdk->name));
+	VEC_EACH (const struct str, e, &rocm) {
+		str_cut(*e, '=', &name, &value);
+		if (str_eq(name, S("PATH")))
+			*path = str_fmt(f->a, "%.*s:%.*s", STR(value), STR(*path));
+		else
+			set(f, name, value);
+	}
+	return NULL;
+}
+
+/* One --gpu in the words of everyone. */
+static void add_gpus(struct foreign *f)
+{
+	static const char *const names[] = {"PYTORCH_ROCM_ARCH", "GPU_ARCHS", "AMDGPU_TARGETS",
+		"GPU_TARGETS", "CMAKE_HIP_ARCHITECTURES", "HIP_ARCHITECTURES", NULL};
+	struct str list = str_join(f->a, &f->plan->gpus, S(";"));
+	for (size_t i = 0; names[i]; i++)
+		set(f, str_from(names[i]), list);
+}
+
+struct err *foreign_environment(struct foreign *f)
+{
+	struct arena *a = f->a;
+	struct str path = S("/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	take_ours(f);
+	TRY(add_rocm(f, &path));
+	set(f, S("PATH"), str_fmt(a, "%.*s/bin:%.*s", STR(f->venv), STR(path)));
+	set(f, S("HOME"), f->home);
+	set(f, S("TMPDIR"), f->tmp);
+	set(f, S("XDG_CACHE_HOME"), path_join(a, f->home, S(".cache")));
+	set(f, S("VIRTUAL_ENV"), f->venv);
+	set(f, S("LC_ALL"), S("C.UTF-8"));
+	set(f, S("PYTHONUNBUFFERED"), S("1"));
+	set(f, S("PYTHONNOUSERSITE"), S("1"));
+	set(f, S("MAX_JOBS"), str_fmt(a, "%u", f->jobs));
+	set(f, S("CMAKE_BUILD_PARALLEL_LEVEL"), str_fmt(a, "%u", f->jobs));
+	set(f, S("SOURCE_DATE_EPOCH"), epoch ? str_from(epoch) : S("315532800"));
+	add_gpus(f);
+	/* No GPU is here while a wheel is built; this asks for GPU code all the same. */
+	if (f->plan->foreign->torch)
+		set(f, S("FORCE_CUDA"), S("1"));
+	VEC_EACH (const struct str, e, &f->plan->foreign->env)
+		set_line(f, *e);
+	return NULL;
+}

@@ -1,0 +1,271 @@
+/* What went wrong in a build of another build system, from the whole of what it said: the first real
+ * error, not the last line; where there is a place, in the user's own file. */
+#include "base/fs.h"
+#include "foreign/foreign_int.h"
+#include "know/match.h"
+#include "make/message.h"
+
+enum { MAX_SOURCE = 64 << 20, NEAR = 20 };
+
+struct places {
+	struct arena *a;
+	const struct foreign *f;
+	struct str cwd;
+};
+
+/* ---- from the copy back to the project ---- */
+
+static bool in_project(const struct places *p, struct str rel)
+{
+	return rel.n && path_is_inside(rel) &&
+	       fs_is_file(path_join(p->a, p->f->plan->project, rel));
+}
+
+/* A path with one of its folders called otherwise: "csrc/hip/a.cu" -> "csrc/cuda/a.cu". */
+static struct str with_folder(struct arena *a, struct str rel, const char *from, const char *to)
+{
+	BUF(b, a);
+	struct str dir, rest = path_dir(rel);
+	while (str_next(&rest, '/', &dir))
+		buf_fmt(&b, "%.*s/", STR(str_eq(dir, str_from(from)) ? str_from(to) : dir));
+	buf_add(&b, path_base(rel));
+	return str_dup(a, buf_str(&b));
+}
+
+/* The source that torch's hipify made this file of: "hip/a_hip.cuh" of "cuda/a.cuh". */
+static struct str origin(const struct places *p, struct str rel)
+{
+	static const struct {
+		const char *made, *source;
+	} ends[] = {{".hip", ".cu"}, {"_hip.cpp", ".cpp"}, {"_hip.cc", ".cc"}, {"_hip.h", ".h"},
+		{"_hip.hpp", ".hpp"}, {"_hip.cuh", ".cuh"}, {".cuh", ".cuh"}, {".h", ".h"},
+		{"", ""}};
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		struct str end = str_from(ends[i].made);
+		if (!str_ends(rel, end))
+			continue;
+		struct str name = str_fmt(
+			p->a, "%.*s%s", STR(str_sub(rel, 0, rel.n - end.n)), ends[i].source);
+		struct str there = with_folder(p->a, name, "hip", "cuda");
+		if (in_project(p, name))
+			return name;
+		if (in_project(p, there))
+			return there;
+	}
+	return S("");
+}
+
+static struct str in_tree(const struct places *p, struct str path)
+{
+	struct str full = path_clean(p->a, path_join(p->a, p->cwd, path));
+	struct str top = str_fmt(p->a, "%.*s/", STR(p->f->tree));
+	return str_starts(full, top) ? str_sub(full, top.n, full.n) : S("");
+}
+
+static struct str project_file(const void *user, struct str path)
+{
+	const struct places *p = user;
+	struct str rel = in_tree(p, path);
+	if (!rel.n || in_project(p, rel))
+		return rel;
+	return origin(p, rel);
+}
+
+static struct strs lines_of(struct arena *a, struct str text)
+{
+	struct strs list = {0};
+	struct str line;
+	while (str_next(&text, '\n', &line))
+		strs_add(a, &list, line);
+	return list;
+}
+
+/* hipify adds lines in front and changes names within lines: what is as far from the end is it, or
+ * a line nearby that is the very same. */
+static void map_place(const void *user, struct str file, struct message *at)
+{
+	const struct places *p = user;
+	struct str made_text, text, rel = in_tree(p, at->path);
+	if (str_eq(rel, file) || !rel.n)
+		return;
+	struct err *e = fs_read(p->a, path_join(p->a, p->f->tree, rel), MAX_SOURCE, &made_text);
+	if (!e)
+		e = fs_read(p->a, path_join(p->a, p->f->plan->project, file), MAX_SOURCE, &text);
+	if (e) {
+		err_free(e);
+		return;
+	}
+	struct strs made = lines_of(p->a, made_text), source = lines_of(p->a, text);
+	size_t more = made.n > source.n ? made.n - source.n : 0;
+	if (!at->line || at->line > made.n)
+		return;
+	struct str line = made.v[at->line - 1];
+	size_t guess = at->line > more ? at->line - more : 1;
+	for (size_t off = 0; off <= NEAR; off++) {
+		size_t up = guess > off ? guess - off : 1, down = guess + off;
+		size_t hit = up <= source.n && str_eq(source.v[up - 1], line)       ? up
+			     : down <= source.n && str_eq(source.v[down - 1], line) ? down
+										    : 0;
+		if (hit) {
+			at->line = (unsigned)hit;
+			return;
+		}
+	}
+	at->line = (unsigned)guess;
+	at->col = 0;
+}
+
+/* ---- compilers and linkers ---- */
+
+static struct err *compile_error(const struct places *p, struct message_block *b)
+{
+	struct message *at = &b->mine;
+	struct str file = at->path.n ? project_file(p, at->path) : S(""), where = S("");
+	if (!str_eq(at->path, b->first.path))
+		where = str_fmt(p->a, " (in %.*s:%u)", STR(b->first.path), b->first.line);
+	struct err *e = err_new(E_COMPILE, "%.*s%.*s", STR(b->first.text), STR(where));
+	if (file.n) {
+		map_place(p, file, at);
+		err_at(e, (struct loc){.path = path_join(p->a, p->f->plan->project, file),
+				  .line = at->line,
+				  .col = at->col});
+	}
+	if (b->notes.n)
+		err_detail(e, buf_str(&b->notes));
+	return message_hint(
+		p->a, message_hint(p->a, e, "build", b->first.text), "clang", b->first.text);
+}
+
+/* GNU ld's messages have no word "error". */
+static bool is_link_error(struct str line)
+{
+	return str_contains(line, S("undefined reference to")) ||
+	       str_contains(line, S("ld: cannot find ")) ||
+	       (str_contains(line, S("ld: ")) && str_contains(line, S("multiple definition")));
+}
+
+static struct err *link_error(const struct places *p, struct str text)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line)) {
+		if (!is_link_error(line) && !str_contains(line, S("ld.lld: error: ")))
+			continue;
+		struct err *e = err_new(E_LINK, "%.*s", STR(str_trim(line)));
+		return message_hint(p->a, message_hint(p->a, e, "build", line), "ld", line);
+	}
+	return NULL;
+}
+
+/* ---- CMake ---- */
+
+/* "CMake Error at a/CMakeLists.txt:12 (find_package):", its text indented below it. */
+static struct err *cmake_error(const struct places *p, struct str text)
+{
+	struct str line, place, number, rest, prefix = S("CMake Error");
+	while (str_next(&text, '\n', &line) && !str_starts(line, prefix))
+		continue;
+	if (!str_starts(line, prefix))
+		return NULL;
+	BUF(b, p->a);
+	uint64_t n = 0;
+	bool at = str_starts(line, S("CMake Error at "));
+	str_cut(str_sub(line, at ? 15 : prefix.n, line.n), ':', &place, &rest);
+	str_cut(rest, ' ', &number, &rest);
+	if (!at && str_trim(rest).n)
+		buf_add(&b, str_trim(rest));
+	while (str_next(&text, '\n', &line) && (!line.n || line.p[0] == ' ')) {
+		if (!str_trim(line).n && b.n)
+			break;
+		buf_fmt(&b, "%s%.*s", b.n ? " " : "", STR(str_trim(line)));
+	}
+	struct str said = b.n ? buf_str(&b) : S("CMake stopped");
+	struct err *e = err_new(E_FOREIGN, "%.*s", STR(said));
+	struct str file = at ? project_file(p, path_join(p->a, p->f->tree, place)) : S("");
+	if (file.n && str_u64(number, 10, &n))
+		err_at(e, (struct loc){.path = path_join(p->a, p->f->plan->project, file),
+				  .line = (unsigned)n});
+	return message_hint(p->a, e, "build", said);
+}
+
+/* ---- Python ---- */
+
+/* "  File \"setup.py\", line 12, in f" */
+static bool parse_frame(struct str line, struct message *m)
+{
+	struct str rest, number, prefix = S("  File \"");
+	uint64_t n;
+	if (!str_starts(line, prefix) ||
+		!str_cut(str_sub(line, prefix.n, line.n), '"', &m->path, &rest) ||
+		!str_starts(rest, S(", line ")))
+		return false;
+	rest = str_sub(rest, 7, rest.n);
+	str_cut(rest, ',', &number, &rest);
+	if (!str_u64(str_trim(number), 10, &n) || n > UINT32_MAX)
+		return false;
+	m->line = (unsigned)n;
+	return true;
+}
+
+/* The first traceback: its last line, at the innermost place in the project. */
+static struct err *python_error(const struct places *p, struct str text)
+{
+	struct str line, mark = S("Traceback (most recent call last):");
+	struct message m = {0}, mine = {0};
+	while (str_next(&text, '\n', &line) && !str_starts(line, mark))
+		continue;
+	if (!str_starts(line, mark))
+		return NULL;
+	while (str_next(&text, '\n', &line) && (!line.n || line.p[0] == ' '))
+		if (parse_frame(line, &m) && project_file(p, m.path).n)
+			mine = m;
+	struct err *e = err_new(E_FOREIGN, "%.*s", STR(str_trim(line)));
+	if (mine.path.n)
+		err_at(e, (struct loc){.path = path_join(p->a, p->f->plan->project,
+					       project_file(p, mine.path)),
+				  .line = mine.line});
+	return message_hint(p->a, e, "build", line);
+}
+
+/* ---- the whole ---- */
+
+static struct err *first_error(const struct places *p, struct str text)
+{
+	const struct message_places places = {.user = p, .file = project_file, .map = map_place};
+	struct message_block b;
+	struct str rest = text;
+	do {
+		message_block(p->a, &places, &rest, &b);
+		if (b.found && b.first.line)
+			return compile_error(p, &b);
+	} while (b.found);
+	struct err *e = link_error(p, text);
+	if (!e)
+		e = cmake_error(p, text);
+	return e ? e : python_error(p, text);
+}
+
+struct err *foreign_explain(const struct foreign *f, const char *kind, const struct proc *p,
+	const struct proc_result *r, struct str text)
+{
+	struct places places = {.a = f->a, .f = f, .cwd = p->cwd};
+	struct err *e = r->timed_out || r->status > 128 ? NULL : first_error(&places, text);
+	if (!e)
+		e = err_wrap(proc_failure(p, r), "the step '%s' of '%.*s' failed", kind,
+			STR(f->plan->name));
+	if (r->status == 128 + 9)
+		err_hint(e, "the system may have run out of memory: try fewer jobs, -j1");
+	return err_hint(e, "all that it said is in '%.*s'", STR(p->log));
+}
+
+struct err *foreign_check_rocm(const struct foreign *f, struct str text)
+{
+	struct str part;
+	const struct know_rule *rule = know_match("rocm-off", text, &part);
+	if (!rule)
+		return NULL;
+	struct err *e = err_new(E_FOREIGN, "'%.*s' is configured, but without ROCm: %s",
+		STR(f->plan->name), rule->about);
+	if (rule->hint)
+		err_hint(e, "%.*s", STR(know_hint(f->a, rule, part)));
+	return err_hint(e, "all that it said is in '%.*s/configure.log'", STR(f->log));
+}

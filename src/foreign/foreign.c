@@ -1,0 +1,188 @@
+/* A foreign build from folders to result; see foreign.h. */
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/progress.h"
+#include "foreign/foreign_int.h"
+#include "hipify/hipify.h"
+
+enum { MAX_STATE = 1 << 20 };
+
+/* ---- folders ---- */
+
+/* Everything but the project's own files. How many jobs run at a time decides nothing. */
+static struct str key_of(struct foreign *f)
+{
+	static const char *const not_of_key[] = {
+		"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=", "TERM=", "COLUMNS=", "LINES=", NULL};
+	struct plan plan = *f->plan;
+	BUF(b, f->a);
+	buf_fmt(&b, "foreign build 1 of rocsmith %s\n%.*s\n", ROCSMITH_VERSION,
+		STR(f->sdk->fingerprint));
+	plan.reasons.n = 0;
+	buf_add(&b, plan_json(f->a, &plan));
+	VEC_EACH (const struct str, e, &f->env) {
+		bool counts = true;
+		for (size_t i = 0; not_of_key[i]; i++)
+			counts = counts && !str_starts(*e, str_from(not_of_key[i]));
+		if (counts)
+			buf_fmt(&b, "%.*s\n", STR(*e));
+	}
+	VEC_EACH (const struct str, w, &f->plan->foreign->with) {
+		struct stat st;
+		if (fs_try_stat(*w, &st))
+			buf_fmt(&b, "%lld %lld.%09ld\n", (long long)st.st_size,
+				(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	}
+	return sha256_hex(f->a, buf_str(&b));
+}
+
+static struct err *check_place(const struct foreign *f)
+{
+	struct str inside = str_fmt(f->a, "%.*s/", STR(f->plan->project));
+	if (!str_starts(f->dir, inside))
+		return NULL;
+	return err_hint(err_new(E_USAGE,
+				"the build folder '%.*s' lies in the project, which is copied "
+				"into it",
+				STR(f->dir)),
+		"name another one with --build-dir, or leave the option out");
+}
+
+struct err *foreign_open(struct foreign *f)
+{
+	const struct {
+		struct str *path;
+		const char *name;
+		bool make;
+	} folders[] = {{&f->tree, "tree", false}, {&f->venv, "venv", false},
+		{&f->rocm, "rocm", false}, {&f->cmake, "cmake", false}, {&f->dist, "dist", true},
+		{&f->log, "log", true}, {&f->home, "home", true}, {&f->tmp, "tmp", true},
+		{&f->state, "state", true}};
+	TRY(check_place(f));
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		*folders[i].path = path_join(f->a, f->dir, str_from(folders[i].name));
+		if (folders[i].make)
+			TRY(fs_mkdirs(*folders[i].path));
+	}
+	foreign_steps(f);
+	TRY(foreign_environment(f));
+	f->key = key_of(f);
+	return NULL;
+}
+
+/* ---- the copy ---- */
+
+/* With other settings the copy begins anew: what was built in it is not for them. */
+static struct err *begin_anew(struct foreign *f)
+{
+	struct str at = path_join(f->a, f->state, S("settings")), old;
+	TRY(fs_read_opt(f->a, at, MAX_STATE, &old));
+	if (old.p && str_eq(old, f->key))
+		return NULL;
+	if (old.p)
+		progress_note(S("Changed"), "settings of the build: '%.*s' is configured anew",
+			STR(f->plan->name));
+	TRY(fs_remove(path_join(f->a, f->state, S("done"))));
+	TRY(fs_remove_tree(f->tree));
+	TRY(fs_remove_tree(f->cmake));
+	f->changed = true;
+	return fs_write(at, f->key, 0644);
+}
+
+static struct err *first_failure(struct change_set *set)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		if (set->v[i].status != CHANGE_FAILED)
+			continue;
+		struct err *e = set->v[i].error;
+		set->v[i].error = NULL;
+		return err_wrap(e, "cannot copy '%.*s'", STR(set->v[i].source));
+	}
+	return NULL;
+}
+
+static struct err *update(struct foreign *f, struct session *s, struct change_set *set)
+{
+	bool current = false;
+	struct str report;
+	strs_add(f->a, &s->view.hidden, f->dir);
+	strs_add(f->a, &s->view.hidden, f->out);
+	TRY(session_current(s, set, &report, &current));
+	if (current)
+		return NULL;
+	f->changed = true;
+	TRY(session_apply(s, set, S("")));
+	return first_failure(set);
+}
+
+static struct err *copy_tree(struct foreign *f)
+{
+	struct session s;
+	struct change_set set = {0};
+	const struct change_request q = {.dir = f->plan->project,
+		.out = f->tree,
+		.copies = true,
+		.earlier = EARLIER_GO,
+		.identity = S("copy"),
+		.failure = E_IO,
+		.jobs = f->jobs};
+	struct err *e = session_open(f->a, &q, &s);
+	if (!e)
+		e = update(f, &s, &set);
+	session_close(&s);
+	change_set_free(&set);
+	return e;
+}
+
+struct err *foreign_copy(struct foreign *f)
+{
+	struct job_report *step = foreign_step(f, "copy");
+	double start = mono_now();
+	TRY(begin_anew(f));
+	TRY_CTX(copy_tree(f), "cannot copy '%.*s' into the build folder", STR(f->plan->project));
+	step->start = start - f->began;
+	step->seconds = mono_now() - start;
+	step->cached = !f->changed;
+	step->done = true;
+	return NULL;
+}
+
+/* ---- the build ---- */
+
+/* What the last build made, when nothing has changed since; "" otherwise. */
+static struct err *last_result(struct foreign *f, struct str done, struct str *ret)
+{
+	struct str text, key;
+	*ret = S("");
+	TRY(fs_read_opt(f->a, done, MAX_STATE, &text));
+	if (!text.p || f->changed)
+		return NULL;
+	str_cut(text, '\n', &key, &text);
+	if (str_eq(key, f->key) && fs_exists(str_trim(text)))
+		*ret = str_trim(text);
+	return NULL;
+}
+
+static struct err *all_steps(struct foreign *f)
+{
+	if (f->plan->foreign->system == SOURCE_CMAKE)
+		return foreign_cmake(f);
+	TRY(foreign_venv(f));
+	return foreign_python(f);
+}
+
+struct err *foreign_build(struct foreign *f)
+{
+	struct str done = path_join(f->a, f->state, S("done"));
+	TRY(last_result(f, done, &f->result));
+	if (f->result.n) {
+		for (size_t i = 0; f->steps[i].kind.n; i++)
+			f->steps[i].cached = f->steps[i].done = true;
+		return foreign_packages(f);
+	}
+	TRY(fs_remove(done));
+	struct err *e = all_steps(f);
+	err_free(foreign_packages(f)); /* also of a build that failed, as far as there are */
+	TRY(e);
+	return fs_write(done, str_fmt(f->a, "%.*s\n%.*s\n", STR(f->key), STR(f->result)), 0644);
+}

@@ -1,0 +1,48 @@
+/* The parts of a foreign build, each in a file of its own. Private to foreign/. */
+#pragma once
+
+#include "base/proc.h"
+#include "foreign/foreign.h"
+
+extern const struct str foreign_driver; /* driver.py */
+
+/* ---- environment.c ---- */
+/* Fills f->env and f->dropped from our own environment. */
+MUST_USE struct err *foreign_environment(struct foreign *f);
+/* The value of NAME in f->env, or "". */
+struct str foreign_variable(const struct foreign *f, const char *name);
+/* A program in the PATH of the build, or "". */
+struct str foreign_program(const struct foreign *f, const char *name);
+
+/* ---- step.c ---- */
+/* Runs a program in the build's environment as the step of this kind: its output goes to
+ * log/KIND.log and to the progress display; a failure is explained by what it said. */
+MUST_USE struct err *foreign_run(
+	struct foreign *f, const char *kind, struct proc *p, struct proc_result *ret);
+struct job_report *foreign_step(struct foreign *f, const char *kind);
+
+/* ---- explain.c ---- */
+/* The error of a step that ended with a status other than 0. text: all that it said. */
+MUST_USE struct err *foreign_explain(const struct foreign *f, const char *kind,
+	const struct proc *p, const struct proc_result *r, struct str text);
+/* A configuration that switched ROCm off although it ended well: E_FOREIGN; else NULL. */
+MUST_USE struct err *foreign_check_rocm(const struct foreign *f, struct str text);
+
+/* ---- venv.c ---- */
+/* The Python environment with the plan's requirements. */
+MUST_USE struct err *foreign_venv(struct foreign *f);
+/* Fills f->packages: what was installed there. */
+MUST_USE struct err *foreign_packages(struct foreign *f);
+/* Installs more into it. */
+MUST_USE struct err *foreign_install(struct foreign *f, const struct strs *requirements);
+/* Runs driver.py there; ret: what it answered. */
+MUST_USE struct err *foreign_drive(
+	struct foreign *f, const char *kind, const struct strs *words, const struct node **ret);
+
+/* ---- python.c, cmake.c ---- */
+MUST_USE struct err *foreign_python(struct foreign *f);
+MUST_USE struct err *foreign_cmake(struct foreign *f);
+
+/* ---- torch.c ---- */
+/* Looks at the torch of the environment: one for ROCm, or (torch_as_rocm) made to look like one. */
+MUST_USE struct err *foreign_torch(struct foreign *f);

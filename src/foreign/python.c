@@ -1,0 +1,54 @@
+/* A Python project: its own back end, in the environment that we made (PEP 517, without the isolation
+ * that pip would add). */
+#include "base/fs.h"
+#include "base/vec.h"
+#include "foreign/foreign_int.h"
+#include "formats/node.h"
+
+static struct strs ask(struct foreign *f, const char *what)
+{
+	const struct plan_foreign *how = f->plan->foreign;
+	struct strs words = {0};
+	strs_add(f->a, &words, str_from(what));
+	strs_add(f->a, &words, str_fmt(f->a, "backend=%.*s", STR(how->backend)));
+	VEC_EACH (const struct str, dir, &how->backend_path)
+		strs_add(f->a, &words, str_fmt(f->a, "path=%.*s", STR(*dir)));
+	VEC_EACH (const struct str, option, &how->options)
+		strs_add(f->a, &words, str_fmt(f->a, "setting=%.*s", STR(*option)));
+	return words;
+}
+
+/* Some back ends want more than the project says: scikit-build-core CMake, meson-python ninja. */
+static struct err *configure(struct foreign *f)
+{
+	const struct node *answer;
+	struct strs words = ask(f, "requires"), more = {0}, wanted = {0};
+	TRY(foreign_drive(f, "configure", &words, &answer));
+	TRY(node_want_strs(f->a, answer, S("requires"), &more));
+	VEC_EACH (const struct str, r, &more)
+		if (!strs_has(&f->plan->foreign->requires, *r))
+			strs_add(f->a, &wanted, *r);
+	TRY(foreign_install(f, &wanted));
+	foreign_step(f, "configure")->done = true;
+	return NULL;
+}
+
+struct err *foreign_python(struct foreign *f)
+{
+	const struct node *answer;
+	struct str name = S("");
+	TRY(configure(f));
+	struct strs words = ask(f, "wheel");
+	TRY(fs_remove_tree(f->dist));
+	TRY(fs_mkdirs(f->dist));
+	strs_add(f->a, &words, str_fmt(f->a, "out=%.*s", STR(f->dist)));
+	TRY(foreign_drive(f, "wheel", &words, &answer));
+	TRY(node_want_text(answer, S("wheel"), &name));
+	f->result = path_join(f->a, f->dist, path_base(name));
+	if (!str_ends(name, S(".whl")) || !fs_is_file(f->result))
+		return err_new(E_FOREIGN,
+			"the back end '%.*s' says that it made '%.*s', but did not",
+			STR(f->plan->foreign->backend), STR(name));
+	foreign_step(f, "wheel")->done = true;
+	return NULL;
+}

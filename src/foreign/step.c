@@ -1,0 +1,145 @@
+/* One program of a foreign build: its environment, its log, its progress. */
+#include "base/fs.h"
+#include "base/progress.h"
+#include "foreign/foreign_int.h"
+
+enum { MAX_LOG = 256 << 20 };
+
+static const struct {
+	const char *kind;
+	bool python, cmake;
+	const char *verb, *object;
+} kinds[] = {
+	{"copy", true, true, "Copying", "the sources"},
+	{"python", true, false, "Preparing", "the Python environment"},
+	{"torch", true, false, "Looking", "at torch"},
+	{"configure", true, true, "Configuring", NULL},
+	{"build", false, true, "Building", NULL},
+	{"wheel", true, false, "Building", NULL},
+	{"install", false, true, "Installing", NULL},
+};
+
+void foreign_steps(struct foreign *f)
+{
+	const struct plan_foreign *how = f->plan->foreign;
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		bool here = how->system == SOURCE_CMAKE ? kinds[i].cmake : kinds[i].python;
+		if (here && (how->torch || !str_eq(str_from(kinds[i].kind), S("torch"))))
+			f->steps[n++] = (struct job_report){
+				.kind = str_from(kinds[i].kind), .name = f->plan->name};
+	}
+	f->steps[n].kind = S("");
+}
+
+struct job_report *foreign_step(struct foreign *f, const char *kind)
+{
+	size_t i = 0;
+	while (f->steps[i].kind.n && !str_eq(f->steps[i].kind, str_from(kind)))
+		i++;
+	return &f->steps[i];
+}
+
+/* ---- progress: ninja's "[12/34] what", and what setuptools says of each file ---- */
+
+struct watch {
+	struct arena *a;
+	struct str verb, object;
+	struct progress *progress;
+	uint64_t total, done;
+};
+
+static void watch_endp(struct watch *w)
+{
+	progress_end(w->progress);
+}
+
+/* "[12/34] rest" */
+static bool take_count(
+	struct str line, uint64_t *ret_done, uint64_t *ret_total, struct str *ret_rest)
+{
+	struct str done, total;
+	if (!str_starts(line, S("[")) || !str_cut(str_sub(line, 1, line.n), ']', &line, ret_rest) ||
+		!str_cut(line, '/', &done, &total))
+		return false;
+	*ret_rest = str_trim(*ret_rest);
+	return str_u64(str_trim(done), 10, ret_done) && str_u64(str_trim(total), 10, ret_total);
+}
+
+/* The last word that names a file: of a command its source or output. */
+static struct str file_of(struct str text)
+{
+	struct str word, best = S("");
+	while (str_next(&text, ' ', &word))
+		if (path_ext(word).n && word.p[0] != '-')
+			best = word;
+	return path_base(best);
+}
+
+static void on_line(void *user, struct str line)
+{
+	struct watch *w = user;
+	uint64_t done, total;
+	struct str rest;
+	if (!take_count(line, &done, &total, &rest))
+		return;
+	if (total != w->total) { /* another ninja */
+		progress_end(w->progress);
+		w->progress = progress_begin(w->verb, w->object, UNIT_ITEMS, total);
+		w->total = total;
+		w->done = 0;
+	}
+	progress_add(w->progress, done > w->done ? done - w->done : 0, file_of(rest));
+	w->done = done;
+}
+
+/* ---- running ---- */
+
+static void report(struct foreign *f, const char *kind, const struct proc_result *r)
+{
+	struct job_report *s = foreign_step(f, kind);
+	const struct rusage *u = &r->usage;
+	if (s->seconds <= 0)
+		s->start = r->start - f->began;
+	s->seconds += r->seconds;
+	s->cpu += (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+		  (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+	if ((uint64_t)u->ru_maxrss * 1024 > s->memory)
+		s->memory = (uint64_t)u->ru_maxrss * 1024;
+}
+
+struct err *foreign_run(
+	struct foreign *f, const char *kind, struct proc *p, struct proc_result *ret)
+{
+	CLEANUP(watch_endp) struct watch w = {.a = f->a, .object = f->plan->name};
+	struct str text;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!str_eq(str_from(kinds[i].kind), str_from(kind)))
+			continue;
+		w.verb = str_from(kinds[i].verb);
+		if (kinds[i].object)
+			w.object = str_from(kinds[i].object);
+	}
+	w.progress = progress_begin(w.verb, w.object, UNIT_NONE, 0);
+	progress_add(w.progress, 0, S(""));
+	p->log = str_fmt(f->a, "%.*s/%s.log", STR(f->log), kind);
+	p->merge = true;
+	p->line = on_line;
+	p->user = &w;
+	if (!p->setenv.n) {
+		p->clear_env = true;
+		p->setenv = f->env;
+	}
+	if (foreign_step(f, kind)->seconds <= 0) /* a step may be several programs */
+		TRY(fs_remove(p->log));
+	TRY(proc_run(f->a, p, ret));
+	report(f, kind, ret);
+	if (!ret->status)
+		return NULL;
+	struct err *e = fs_read(f->a, p->log, MAX_LOG, &text);
+	if (e) {
+		err_free(e);
+		text = ret->out;
+	}
+	return foreign_explain(f, kind, p, ret, text);
+}

@@ -1,0 +1,63 @@
+/* The torch that an extension is built against: it has to be one for ROCm, or (--torch-as-rocm) is
+ * made to look like one.
+ *
+ * An extension needs of a torch its headers, its libraries to link with, and the word of
+ * torch.version.hip, by which torch.utils.cpp_extension decides what it builds. A torch for CUDA or
+ * for the CPU of the same release has the same headers; what ROCm's has beside them (ATen/hip,
+ * c10/hip) its own hipify makes of those for CUDA. So extensions can be built where no torch for ROCm
+ * can be had. They cannot be imported without one. */
+#include "foreign/foreign_int.h"
+#include "formats/node.h"
+
+static struct str hip_version(const struct foreign *f)
+{
+	VEC_EACH (const struct sdk_component, c, &f->sdk->components)
+		if (str_eq(c->name, S("hip")))
+			return c->version;
+	return S("");
+}
+
+static void add_word(struct foreign *f, struct strs *words, const char *key, struct str value)
+{
+	strs_add(f->a, words, str_fmt(f->a, "%s=%.*s", key, STR(value)));
+}
+
+static struct err *make_rocm(struct foreign *f)
+{
+	struct strs words = {0};
+	const struct node *answer;
+	struct str hip = hip_version(f), cc = foreign_program(f, "cc");
+	if (!hip.n)
+		return err_new(E_SDK, "the version of HIP in the SDK '%.*s' is not known",
+			STR(f->sdk->name));
+	if (!cc.n)
+		return err_hint(err_new(E_TOOL_MISSING, "'cc' is not installed"),
+			"a C++ compiler is needed for the host side: apt install g++");
+	strs_add(f->a, &words, S("rocm"));
+	add_word(f, &words, "hip", hip);
+	add_word(f, &words, "cc", cc);
+	TRY_CTX(foreign_drive(f, "torch", &words, &answer),
+		"cannot make this torch look like one for ROCm");
+	return NULL;
+}
+
+struct err *foreign_torch(struct foreign *f)
+{
+	struct strs words = {0};
+	const struct node *answer;
+	strs_add(f->a, &words, S("torch"));
+	TRY(foreign_drive(f, "torch", &words, &answer));
+	struct str hip = node_text(answer, S("hip"), S(""));
+	struct str cuda = node_text(answer, S("cuda"), S(""));
+	struct str version = node_text(answer, S("version"), S(""));
+	if (!hip.n && f->plan->foreign->torch_as_rocm)
+		TRY(make_rocm(f));
+	else if (!hip.n)
+		return err_hint(
+			err_hint(err_new(E_FOREIGN, "torch %.*s was built for %s%.*s, not for ROCm",
+					 STR(version), cuda.n ? "CUDA " : "the CPU", STR(cuda)),
+				"give the wheel of a torch for ROCm: --with torch-*.whl"),
+			"to build without one, for GPUs elsewhere: --torch-as-rocm");
+	foreign_step(f, "torch")->done = true;
+	return NULL;
+}

@@ -1,0 +1,248 @@
+/* The Python environment of a foreign build: made once, made anew when what is wanted in it changed.
+ *
+ * Packages come by pip, as this machine's own configuration of pip says; what was installed stands in
+ * state/packages*.json with its hash. What the wheels of --with need comes along, but for what the
+ * user leaves out; that is for us to do, since pip knows all or nothing. */
+#include "base/fs.h"
+#include "base/glob.h"
+#include "foreign/foreign_int.h"
+#include "formats/node.h"
+#include "formats/zip.h"
+
+enum { MAX_METADATA = 4 << 20, MAX_REPORTS = 9 };
+
+/* What a torch for CUDA needs at run time, and no build. */
+static const char *const of_cuda[] = {"nvidia-*", "cuda-*", "triton", "pytorch-triton*", NULL};
+
+/* ---- requirements ---- */
+
+static struct str normal_name(struct arena *a, struct str requirement)
+{
+	BUF(b, a);
+	for (size_t i = 0; i < requirement.n; i++) {
+		char c = requirement.p[i];
+		if (!ascii_alnum(c) && c != '-' && c != '_' && c != '.')
+			break;
+		buf_char(&b, ascii_alnum(c) ? c : '-');
+	}
+	return str_lower(a, buf_str(&b));
+}
+
+static bool is_left_out(const struct foreign *f, struct str requirement)
+{
+	const struct plan_foreign *how = f->plan->foreign;
+	struct str name = normal_name(f->a, requirement);
+	VEC_EACH (const struct str, p, &how->without)
+		if (glob_match(normal_name(f->a, *p), name) || glob_match(*p, name))
+			return true;
+	for (size_t i = 0; how->torch_as_rocm && of_cuda[i]; i++)
+		if (glob_match(str_from(of_cuda[i]), name))
+			return true;
+	return false;
+}
+
+/* Requires-Dist of a wheel, without those of its extras and those that are left out. */
+static struct err *needs_of(struct foreign *f, const struct zip *z, struct strs *ret)
+{
+	struct str text, line, prefix = S("Requires-Dist:");
+	VEC_EACH (const struct zip_member, m, &z->members) {
+		if (!str_ends(m->name, S(".dist-info/METADATA")) || m->unsafe)
+			continue;
+		TRY(zip_read(f->a, z, m, MAX_METADATA, &text));
+		while (str_next(&text, '\n', &line) && str_trim(line).n) {
+			struct str need = str_trim(str_sub(line, prefix.n, line.n));
+			if (str_starts(line, prefix) && !str_contains(need, S("extra ==")) &&
+				!str_contains(need, S("extra==")) && !is_left_out(f, need))
+				strs_add(f->a, ret, need);
+		}
+	}
+	return NULL;
+}
+
+static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs *ret)
+{
+	struct zip z;
+	struct findings findings = {0};
+	TRY_CTX(zip_open(f->a, wheel, &findings, &z), "cannot read the wheel '%.*s'", STR(wheel));
+	struct err *e = needs_of(f, &z, ret);
+	zip_close(&z);
+	return e;
+}
+
+static bool is_given(const struct foreign *f, struct str requirement)
+{
+	struct str name = normal_name(f->a, requirement), given, rest;
+	VEC_EACH (const struct str, w, &f->plan->foreign->with) {
+		str_cut(path_base(*w), '-', &given, &rest);
+		if (str_eq(normal_name(f->a, given), name))
+			return true;
+	}
+	return false;
+}
+
+/* ---- pip ---- */
+
+/* pip is asked as the user would: with the user's own configuration and proxies. */
+static struct err *pip(struct foreign *f, const struct strs *words)
+{
+	struct proc p = {.cwd = f->home};
+	struct proc_result r;
+	static const char *const unset[] = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX",
+		"PIP_USER", "PIP_REQUIRE_VIRTUALENV", "VIRTUAL_ENV", NULL};
+	struct str report = str_fmt(f->a, "%.*s/packages.new.json", STR(f->state)), at;
+	unsigned n = 0;
+	do
+		at = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), ++n);
+	while (fs_exists(at) && n < MAX_REPORTS);
+	for (size_t i = 0; unset[i]; i++)
+		strs_add(f->a, &p.setenv, str_from(unset[i]));
+	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
+	proc_arg(f->a, &p, "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
+		"--no-warn-script-location", "--root-user-action=ignore", "--report",
+		str_z(f->a, report), NULL);
+	strs_add_all(f->a, &p.argv, words);
+	TRY_CTX(foreign_run(f, "python", &p, &r), "cannot install what the build needs");
+	return fs_rename(report, at);
+}
+
+struct err *foreign_install(struct foreign *f, const struct strs *requirements)
+{
+	struct strs words = {0};
+	VEC_EACH (const struct str, r, requirements)
+		if (!is_given(f, *r))
+			strs_add(f->a, &words, *r);
+	return words.n ? pip(f, &words) : NULL;
+}
+
+static struct err *install_all(struct foreign *f)
+{
+	const struct plan_foreign *how = f->plan->foreign;
+	struct strs words = {0}, needs = {0};
+	if (how->with.n) {
+		strs_add(f->a, &words, S("--no-deps"));
+		strs_add_all(f->a, &words, &how->with);
+		TRY(pip(f, &words));
+	}
+	strs_add_all(f->a, &needs, &how->requires);
+	VEC_EACH (const struct str, w, &how->with)
+		TRY(wheel_needs(f, *w, &needs));
+	return foreign_install(f, &needs);
+}
+
+/* ---- what is there ---- */
+
+static struct err *read_report(struct foreign *f, struct str path)
+{
+	const struct node *root;
+	TRY(json_read(f->a, path, &root));
+	const struct node *list = node_get(root, S("install"));
+	for (size_t i = 0; list && list->kind == NODE_LIST && i < list->n; i++) {
+		const struct node *meta = node_get(&list->v[i], S("metadata"));
+		const struct node *from = node_get(&list->v[i], S("download_info"));
+		const struct node *archive = node_get(from, S("archive_info"));
+		struct str hash = node_text(archive, S("hash"), S(""));
+		*VEC_PUSH(f->a, &f->packages) = (struct foreign_package){
+			.name = node_text(meta, S("name"), S("")),
+			.version = node_text(meta, S("version"), S("")),
+			.sha256 = str_starts(hash, S("sha256=")) ? str_sub(hash, 7, hash.n) : S(""),
+		};
+	}
+	return NULL;
+}
+
+static struct err *read_packages(struct foreign *f)
+{
+	for (unsigned n = 1; n <= MAX_REPORTS; n++) {
+		struct str path = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n);
+		if (fs_exists(path))
+			TRY(read_report(f, path));
+	}
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+static struct err *stat_text(struct buf *b, struct str path)
+{
+	struct stat st;
+	TRY(fs_stat(path, &st));
+	buf_fmt(b, "%.*s %lld %lld.%09ld\n", STR(path), (long long)st.st_size,
+		(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	return NULL;
+}
+
+static struct err *wanted(struct foreign *f, struct str *ret)
+{
+	const struct plan_foreign *how = f->plan->foreign;
+	BUF(b, f->a);
+	buf_fmt(&b, "environment 1\npython %.*s %.*s\nrequires %.*s\nwithout %.*s\nas_rocm %d\n",
+		STR(f->plan->host.python), STR(f->plan->host.python_version),
+		STR(str_join(f->a, &how->requires, S(" "))),
+		STR(str_join(f->a, &how->without, S(" "))), how->torch_as_rocm);
+	VEC_EACH (const struct str, w, &how->with)
+		TRY(stat_text(&b, *w));
+	*ret = buf_str(&b);
+	return NULL;
+}
+
+static struct err *make_venv(struct foreign *f)
+{
+	struct proc p = {.cwd = f->home};
+	struct proc_result r;
+	TRY(fs_remove_tree(f->venv));
+	for (unsigned n = 1; n <= MAX_REPORTS; n++)
+		TRY(fs_remove(str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n)));
+	strs_add(f->a, &p.argv, f->plan->host.python);
+	proc_arg(f->a, &p, "-m", "venv", str_z(f->a, f->venv), NULL);
+	struct err *e = foreign_run(f, "python", &p, &r);
+	if (e && str_contains(r.out, S("ensurepip")))
+		e = err_hint(e, "Debian has it in a package of its own: apt install python3-venv");
+	if (e)
+		return err_wrap(e, "cannot make a Python environment");
+	return install_all(f);
+}
+
+struct err *foreign_venv(struct foreign *f)
+{
+	struct str want, have, stamp = path_join(f->a, f->state, S("venv"));
+	struct job_report *step = foreign_step(f, "python");
+	TRY(wanted(f, &want));
+	TRY(fs_read_opt(f->a, stamp, MAX_METADATA, &have));
+	step->cached = have.p && str_eq(have, want);
+	if (!step->cached) {
+		TRY(fs_remove(stamp));
+		TRY(make_venv(f));
+		if (f->plan->foreign->torch)
+			TRY(foreign_torch(f));
+		TRY(fs_write(stamp, want, 0644));
+	} else if (f->plan->foreign->torch) {
+		foreign_step(f, "torch")->cached = true;
+		foreign_step(f, "torch")->done = true;
+	}
+	step->done = true;
+	return NULL;
+}
+
+struct err *foreign_packages(struct foreign *f)
+{
+	f->packages.n = 0;
+	return read_packages(f);
+}
+
+struct err *foreign_drive(
+	struct foreign *f, const char *kind, const struct strs *words, const struct node **ret)
+{
+	struct proc p = {.cwd = f->tree};
+	struct proc_result r;
+	struct str driver = path_join(f->a, f->state, S("driver.py"));
+	struct str result = path_join(f->a, f->state, S("answer.json"));
+	TRY(fs_write_if_changed(driver, foreign_driver, 0644));
+	TRY(fs_remove(result));
+	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
+	proc_arg(f->a, &p, "-I", "-X", "utf8", str_z(f->a, driver), str_z(f->a, words->v[0]),
+		str_z(f->a, result), NULL);
+	for (size_t i = 1; i < words->n; i++)
+		strs_add(f->a, &p.argv, words->v[i]);
+	TRY(foreign_run(f, kind, &p, &r));
+	return json_read(f->a, result, ret);
+}
