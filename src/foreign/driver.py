@@ -130,11 +130,8 @@ def stand_in_for_cuda(libraries):
             elif not version and name not in defined:
                 loose.add(name)
     for name in sorted(wanted):
-        # names without a version may be any library's: one has them all
-        if loose and not wanted[name]:
-            wanted[name][""] = loose
-            loose = set()
-        stand_in(os.path.join(os.path.dirname(libraries[0]), name), name, wanted[name])
+        # names without a version may be those of any library that has no versions
+        stand_in(os.path.join(os.path.dirname(libraries[0]), name), name, wanted[name] or {"": loose})
     return sorted(wanted)
 
 

@@ -51,6 +51,7 @@ struct plan_foreign {
 	struct strs options;  /* arguments for CMake, settings for a back end: NAME=VALUE */
 	struct strs env;      /* NAME=VALUE for everything that the build starts */
 	bool torch;           /* one of `with` is a torch */
+	bool device;          /* it has sources for the GPU, so the result must have its code */
 	bool torch_as_rocm;   /* it counts as one for ROCm, whatever it was built for */
 };
 
