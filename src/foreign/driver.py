@@ -11,8 +11,10 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 what, result, *words = sys.argv[1:]
 given = {}
@@ -78,7 +80,7 @@ def run(*command, **more):
 
 
 def shared(folder):
-    return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if re.search(r"\.so(\.|$)", name)]
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if re.search(r"\.so(\.[\d.]+)?$", name)]
 
 
 def undefined(library):
@@ -94,22 +96,24 @@ def stand_in(path, soname, symbols):
     """A library that has these names and does nothing; symbols: version -> names."""
     source, script = path + ".s", path + ".map"
     with open(source, "w") as f:
-        print(".text\nnothing:\n\tud2", file=f)
+        # static constructors of a torch register their kernels, and want a success
+        print(".text\nnothing:\n\txorl %eax, %eax\n\tret", file=f)
         for name in sorted({name for names in symbols.values() for name in names}):
             print(f'.globl "{name}"\n.type "{name}", @function\n.set "{name}", nothing', file=f)
         print('.section .note.GNU-stack,"",@progbits', file=f)
     with open(script, "w") as f:
         for version, names in sorted(symbols.items()):
             if version:
-                print(f'"{version}" {{ global:', *[f'"{name}";' for name in sorted(names)], "};", file=f)
+                print(f'{version} {{ global:', *[f'"{name}";' for name in sorted(names)], "};", file=f)
     options = [f"-Wl,--version-script={script}"] if any(symbols) else []
     run(*one("cc").split(), "-shared", "-nostdlib", "-o", path, source, f"-Wl,-soname,{soname}", *options)
-    os.remove(source)
     os.remove(script)
+    os.rename(source, path + ".stand-in")
 
 
 def stand_in_for_cuda(libraries):
     """What libraries of CUDA a torch was linked with is of no use here, but importing it asks for them."""
+    libraries = [path for path in libraries if not os.path.exists(path + ".stand-in")]
     ours = {os.path.basename(path) for path in libraries}
     cuda = re.compile(r"lib(cu|nv|cudnn|nccl)")
     wanted, versions, loose, defined = {}, {}, set(), set()
@@ -135,6 +139,31 @@ def stand_in_for_cuda(libraries):
     return sorted(wanted)
 
 
+def hipify_headers(include):
+    """torch's own hipify makes of the headers for CUDA what a torch for ROCm has beside them. It takes
+    them for PyTorch's where they lie in the source tree only, so that is how they are laid out."""
+    from torch.utils.hipify import hipify_python
+    parts = {"ATen/cuda": "aten/src/ATen/cuda", "ATen/native/cuda": "aten/src/ATen/native/cuda",
+        "c10/cuda": "c10/cuda"}
+    count = 0
+    with tempfile.TemporaryDirectory() as tree:
+        for installed, source in parts.items():
+            if os.path.isdir(os.path.join(include, installed)):
+                shutil.copytree(os.path.join(include, installed), os.path.join(tree, source))
+        hipify_python.hipify(project_directory=tree, output_directory=tree,
+            includes=[os.path.join(tree, "*")], show_progress=False, hip_clang_launch=True,
+            is_pytorch_extension=False)
+        for installed, source in parts.items():
+            made = os.path.join(tree, source[:-4] + "hip")
+            for folder, _, files in os.walk(made):
+                to = os.path.join(include, installed[:-4] + "hip", os.path.relpath(folder, made))
+                os.makedirs(to, exist_ok=True)
+                for name in files:
+                    shutil.copyfile(os.path.join(folder, name), os.path.join(to, name))
+                    count += 1
+    return count
+
+
 def rocm():
     folder, version = torch_folder(), torch_version()
     lib, include = os.path.join(folder, "lib"), os.path.join(folder, "include")
@@ -142,11 +171,7 @@ def rocm():
     for name in ("libc10_hip.so", "libtorch_hip.so"):
         if not os.path.exists(os.path.join(lib, name)):
             stand_in(os.path.join(lib, name), name, {})
-    # torch's own hipify makes of the headers for CUDA what a torch for ROCm has beside them
-    from torch.utils.hipify import hipify_python
-    done = hipify_python.hipify(project_directory=include, output_directory=include,
-        includes=[os.path.join(include, part, "*") for part in ("ATen/cuda", "ATen/native/cuda", "c10/cuda")],
-        show_progress=False, hip_clang_launch=True, is_pytorch_extension=False)
+    done = hipify_headers(include)
     macros = os.path.join(include, "c10", "hip", "impl", "hip_cmake_macros.h")
     os.makedirs(os.path.dirname(macros), exist_ok=True)
     with open(macros, "w") as f:
@@ -157,7 +182,7 @@ def rocm():
     with open(os.path.join(folder, "cuda", "__init__.py"), "a") as f:
         f.write("\n\n# rocsmith: --torch-as-rocm\ndef _is_compiled():\n    return True\n"
             "\n\ndef is_available():\n    return False\n")
-    return {"headers": len(done), "libraries": cuda}
+    return {"headers": done, "libraries": cuda}
 
 
 answer = {"requires": requires, "wheel": wheel, "torch": torch, "rocm": rocm}[what]()

@@ -21,36 +21,36 @@ static bool in_project(const struct places *p, struct str rel)
 	       fs_is_file(path_join(p->a, p->f->plan->project, rel));
 }
 
-/* A path with one of its folders called otherwise: "csrc/hip/a.cu" -> "csrc/cuda/a.cu". */
-static struct str with_folder(struct arena *a, struct str rel, const char *from, const char *to)
+/* "hip" becomes "cuda" where it was that, in names of folders or anywhere. */
+static struct str as_cuda(struct arena *a, struct str rel, bool folders)
 {
 	BUF(b, a);
-	struct str dir, rest = path_dir(rel);
-	while (str_next(&rest, '/', &dir))
-		buf_fmt(&b, "%.*s/", STR(str_eq(dir, str_from(from)) ? str_from(to) : dir));
-	buf_add(&b, path_base(rel));
+	size_t base = rel.n - path_base(rel).n;
+	for (size_t i = 0; i < rel.n; i++) {
+		bool hip = str_starts(str_sub(rel, i, rel.n), S("hip")) && (i < base || !folders);
+		buf_add(&b, hip ? S("cuda") : str_sub(rel, i, i + 1));
+		i += hip ? 2 : 0;
+	}
 	return str_dup(a, buf_str(&b));
 }
 
-/* The source that torch's hipify made this file of: "hip/a_hip.cuh" of "cuda/a.cuh". */
+/* The source that torch's hipify made this file of: "hip/a_hip.cuh" of "cuda/a_cuda.cuh". */
 static struct str origin(const struct places *p, struct str rel)
 {
 	static const struct {
 		const char *made, *source;
 	} ends[] = {{".hip", ".cu"}, {"_hip.cpp", ".cpp"}, {"_hip.cc", ".cc"}, {"_hip.h", ".h"},
-		{"_hip.hpp", ".hpp"}, {"_hip.cuh", ".cuh"}, {".cuh", ".cuh"}, {".h", ".h"},
-		{"", ""}};
+		{"_hip.hpp", ".hpp"}, {"_hip.cuh", ".cuh"}, {"", ""}};
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		struct str end = str_from(ends[i].made);
 		if (!str_ends(rel, end))
 			continue;
 		struct str name = str_fmt(
 			p->a, "%.*s%s", STR(str_sub(rel, 0, rel.n - end.n)), ends[i].source);
-		struct str there = with_folder(p->a, name, "hip", "cuda");
-		if (in_project(p, name))
-			return name;
-		if (in_project(p, there))
-			return there;
+		struct str names[] = {name, as_cuda(p->a, name, true), as_cuda(p->a, name, false)};
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (in_project(p, names[k]))
+				return names[k];
 	}
 	return S("");
 }

@@ -98,8 +98,8 @@ static struct err *pip(struct foreign *f, const struct strs *words)
 		strs_add(f->a, &p.setenv, str_from(unset[i]));
 	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
 	proc_arg(f->a, &p, "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
-		"--no-warn-script-location", "--root-user-action=ignore", "--report",
-		str_z(f->a, report), NULL);
+		"--no-warn-script-location", "--no-compile", "--root-user-action=ignore",
+		"--report", str_z(f->a, report), NULL);
 	strs_add_all(f->a, &p.argv, words);
 	TRY_CTX(foreign_run(f, "python", &p, &r), "cannot install what the build needs");
 	return fs_rename(report, at);
@@ -212,15 +212,10 @@ struct err *foreign_venv(struct foreign *f)
 	if (!step->cached) {
 		TRY(fs_remove(stamp));
 		TRY(make_venv(f));
-		if (f->plan->foreign->torch)
-			TRY(foreign_torch(f));
 		TRY(fs_write(stamp, want, 0644));
-	} else if (f->plan->foreign->torch) {
-		foreign_step(f, "torch")->cached = true;
-		foreign_step(f, "torch")->done = true;
 	}
 	step->done = true;
-	return NULL;
+	return f->plan->foreign->torch ? foreign_torch(f) : NULL;
 }
 
 struct err *foreign_packages(struct foreign *f)
