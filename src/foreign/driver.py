@@ -115,7 +115,7 @@ def stand_in_for_cuda(libraries):
     """What libraries of CUDA a torch was linked with is of no use here, but importing it asks for them."""
     libraries = [path for path in libraries if not os.path.exists(path + ".stand-in")]
     ours = {os.path.basename(path) for path in libraries}
-    cuda = re.compile(r"lib(cu|nv|cudnn|nccl)")
+    cuda, of_cuda = re.compile(r"lib(cu|nv|nccl)"), re.compile(r"_*(cu|nv|nccl)")
     wanted, versions, loose, defined = {}, {}, set(), set()
     for library in libraries:
         text = run("readelf", "-d", "-V", "-W", library)
@@ -131,7 +131,7 @@ def stand_in_for_cuda(libraries):
         for name, version in undefined(library):
             if versions.get(version) in wanted:
                 wanted[versions[version]].setdefault(version, set()).add(name)
-            elif not version and name not in defined:
+            elif not version and name not in defined and of_cuda.match(name):
                 loose.add(name)
     for name in sorted(wanted):
         # names without a version may be those of any library that has no versions
