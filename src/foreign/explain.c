@@ -2,7 +2,7 @@
  * error, not the last line; where there is a place, in the user's own file. */
 #include "base/fs.h"
 #include "foreign/foreign_int.h"
-#include "know/match.h"
+#include "know/know.h"
 #include "make/message.h"
 
 enum { MAX_SOURCE = 64 << 20, NEAR = 20 };

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/progress.h"
+#include "formats/json_fields.h"
 #include "foreign/foreign_int.h"
 #include "hipify/hipify.h"
 
@@ -19,7 +20,7 @@ static struct str key_of(struct foreign *f)
 	buf_fmt(&b, "foreign build 1 of rocsmith %s\n%.*s\n", ROCSMITH_VERSION,
 		STR(f->sdk->fingerprint));
 	plan.reasons.n = 0;
-	buf_add(&b, plan_json(f->a, &plan));
+	buf_add(&b, json_document(f->a, 0, plan_fields, &plan));
 	VEC_EACH (const struct str, e, &f->env) {
 		bool counts = true;
 		for (size_t i = 0; not_of_key[i]; i++)

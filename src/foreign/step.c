@@ -98,14 +98,11 @@ static void on_line(void *user, struct str line)
 static void report(struct foreign *f, const char *kind, const struct proc_result *r)
 {
 	struct job_report *s = foreign_step(f, kind);
-	const struct rusage *u = &r->usage;
 	if (s->seconds <= 0)
 		s->start = r->start - f->began;
 	s->seconds += r->seconds;
-	s->cpu += (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
-		  (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
-	if ((uint64_t)u->ru_maxrss * 1024 > s->memory)
-		s->memory = (uint64_t)u->ru_maxrss * 1024;
+	s->cpu += r->cpu;
+	s->memory = r->memory > s->memory ? r->memory : s->memory;
 }
 
 struct err *foreign_run(
