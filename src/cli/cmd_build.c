@@ -82,7 +82,10 @@ static void print_preview(const struct build_request *q, const struct build_resu
 	VEC_EACH (const struct job_report, s, &r->steps)
 		out_fmt("%-7.*s %.*s%s%.*s\n", STR(s->kind), STR(s->name), s->gpu.n ? " " : "",
 			STR(s->gpu));
-	out_fmt("wheel   %.*s\n", STR(q->out));
+	if (q->plan->foreign && q->plan->foreign->system == SOURCE_CMAKE)
+		out_fmt("folder  %.*s/%.*s\n", STR(q->out), STR(q->plan->name));
+	else
+		out_fmt("wheel   %.*s\n", STR(q->out));
 }
 
 static struct err *run(struct arena *a, void *args, int *ret_status)

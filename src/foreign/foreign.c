@@ -2,8 +2,8 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/progress.h"
-#include "formats/json_fields.h"
 #include "foreign/foreign_int.h"
+#include "formats/json_fields.h"
 #include "hipify/hipify.h"
 
 enum { MAX_STATE = 1 << 20 };
@@ -169,6 +169,8 @@ static struct err *all_steps(struct foreign *f)
 	if (f->plan->foreign->system == SOURCE_CMAKE)
 		return foreign_cmake(f);
 	TRY(foreign_venv(f));
+	if (f->plan->foreign->torch)
+		TRY(foreign_torch(f));
 	return foreign_python(f);
 }
 

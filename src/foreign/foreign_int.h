@@ -35,6 +35,8 @@ MUST_USE struct err *foreign_venv(struct foreign *f);
 MUST_USE struct err *foreign_packages(struct foreign *f);
 /* Installs more into it. */
 MUST_USE struct err *foreign_install(struct foreign *f, const struct strs *requirements);
+
+/* ---- drive.c ---- */
 /* Runs driver.py there; ret: what it answered. */
 MUST_USE struct err *foreign_drive(
 	struct foreign *f, const char *kind, const struct strs *words, const struct node **ret);

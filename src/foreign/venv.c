@@ -215,29 +215,11 @@ struct err *foreign_venv(struct foreign *f)
 		TRY(fs_write(stamp, want, 0644));
 	}
 	step->done = true;
-	return f->plan->foreign->torch ? foreign_torch(f) : NULL;
+	return NULL;
 }
 
 struct err *foreign_packages(struct foreign *f)
 {
 	f->packages.n = 0;
 	return read_packages(f);
-}
-
-struct err *foreign_drive(
-	struct foreign *f, const char *kind, const struct strs *words, const struct node **ret)
-{
-	struct proc p = {.cwd = f->tree};
-	struct proc_result r;
-	struct str driver = path_join(f->a, f->state, S("driver.py"));
-	struct str result = path_join(f->a, f->state, S("answer.json"));
-	TRY(fs_write_if_changed(driver, foreign_driver, 0644));
-	TRY(fs_remove(result));
-	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
-	proc_arg(f->a, &p, "-I", "-X", "utf8", str_z(f->a, driver), str_z(f->a, words->v[0]),
-		str_z(f->a, result), NULL);
-	for (size_t i = 1; i < words->n; i++)
-		strs_add(f->a, &p.argv, words->v[i]);
-	TRY(foreign_run(f, kind, &p, &r));
-	return json_read(f->a, result, ret);
 }

@@ -36,7 +36,7 @@ static bool take_kind(struct str s, struct message *m)
 	return false;
 }
 
-bool message_parse(struct str line, struct message *m)
+static bool message_parse(struct str line, struct message *m)
 {
 	*m = (struct message){0};
 	size_t colon = str_chr(line, ':');
@@ -62,7 +62,7 @@ static bool parse_included(struct str line, struct message *m)
 	return take_number(&rest, &m->line);
 }
 
-bool message_is_error(const struct message *m)
+static bool message_is_error(const struct message *m)
 {
 	return str_ends(m->kind, S("error"));
 }

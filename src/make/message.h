@@ -31,8 +31,6 @@ struct message_block {
 	bool found;
 };
 
-bool message_parse(struct str line, struct message *ret);
-bool message_is_error(const struct message *m);
 /* Takes lines off *text up to the second error. */
 void message_block(struct arena *tmp, const struct message_places *places, struct str *text,
 	struct message_block *ret);
