@@ -199,6 +199,12 @@ static struct err *make_venv(struct foreign *f)
 		e = err_hint(e, "Debian has it in a package of its own: apt install python3-venv");
 	if (e)
 		return err_wrap(e, "cannot make a Python environment");
+	/* that of ensurepip: what the build uses is to be what was asked for, and recorded */
+	struct proc old = {.cwd = f->home};
+	strs_add(f->a, &old.argv, path_join(f->a, f->venv, S("bin/python")));
+	proc_arg(f->a, &old, "-m", "pip", "uninstall", "-y", "-q", "--disable-pip-version-check",
+		"setuptools", NULL);
+	TRY(foreign_run(f, "python", &old, &r));
 	return install_all(f);
 }
 

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Projects with a build system of their own: setuptools, a back end that the project names, CMake with
+# HIP. The sources stay as they are, a second build runs nothing, a change builds only what it touches,
+# errors are shown in the user's file.
+set -eu
+cd "$E2E_TMP"
+rm -rf ./*
+fail() { echo "not ok $1"; cat log; exit 1; }
+sum() { (cd "$1" && find . -printf '%p %m %T@ ' -type f -exec sha256sum {} \; | sort); }
+
+if ! "$ROCSMITH" sdk install debian --suite sid --components compiler >log 2>&1; then
+	echo "skip other build systems: no SDK ($(tail -1 log))"
+	exit 0
+fi
+command -v c++ >/dev/null || { echo 'skip other build systems: no C++ compiler'; exit 0; }
+
+# ---- setuptools ----
+mkdir -p plain
+cat >plain/setup.py <<'PY'
+from setuptools import Extension, setup
+setup(name="plain", version="1.0", ext_modules=[Extension("plain", ["plain.cpp"])])
+PY
+cat >plain/plain.cpp <<'CPP'
+#include <Python.h>
+static PyObject *answer(PyObject *, PyObject *) { return PyLong_FromLong(ANSWER); }
+static PyMethodDef methods[] = {{"answer", answer, METH_NOARGS, nullptr}, {}};
+static PyModuleDef module = {PyModuleDef_HEAD_INIT, "plain", nullptr, -1, methods};
+PyMODINIT_FUNC PyInit_plain() { return PyModule_Create(&module); }
+CPP
+sum plain >before
+if python3 -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' &&
+	python3 -m venv probe >log 2>&1 && probe/bin/pip download -q --no-deps setuptools -d probe >>log 2>&1; then
+	build="$ROCSMITH build plain --gpu gfx1201 -o out --build-dir b1"
+	status=0
+	$build >log 2>&1 || status=$?
+	[ $status = 5 ] || fail "a source that does not compile gave $status"
+	grep -q "^error: .*ANSWER" log && grep -q 'at .*/plain/plain.cpp:2:' log || fail 'the place of the mistake'
+	CXXFLAGS=-DANSWER=41 CFLAGS=-DANSWER=41 $build >log 2>&1 || fail 'setup.py with the flags of the user'
+	python3 -m zipfile -e out/plain-1.0-*.whl site
+	[ "$(PYTHONPATH=site python3 -c 'import plain; print(plain.answer())')" = 41 ] || fail 'the module'
+	sum plain | cmp -s - before || fail 'the project was modified'
+	echo 'ok setuptools: the mistake at its place, then a wheel that can be imported; the project is as before'
+	rm b1/log/*
+	CXXFLAGS=-DANSWER=41 CFLAGS=-DANSWER=41 $build >log 2>&1 || fail 'second build'
+	[ -z "$(ls b1/log | grep -v jsonl)" ] || fail 'a second build ran something'
+	CXXFLAGS=-DANSWER=42 CFLAGS=-DANSWER=42 $build >log 2>&1 || fail 'build with other flags'
+	grep -q 'is configured anew' log || fail 'changed flags are told'
+	python3 -m zipfile -e out/plain-1.0-*.whl site
+	[ "$(PYTHONPATH=site python3 -c 'import plain; print(plain.answer())')" = 42 ] || fail 'flags are not heeded'
+	python3 - <<'PY'
+import json
+record = json.load(open("b1/build.json"))
+names = {p["name"] for p in record["environment"]["packages"]}
+assert {"setuptools", "wheel"} <= names, names
+assert all(len(p["sha256"]) == 64 for p in record["environment"]["packages"])
+PY
+	echo 'ok nothing is run when nothing changed; other flags build anew; the record names what was installed'
+
+	# a back end of the project's own, which fails in Python
+	mkdir -p own/tools
+	printf '[build-system]\nrequires = []\nbuild-backend = "back"\nbackend-path = ["tools"]\n[project]\nname = "own"\nversion = "1"\n' >own/pyproject.toml
+	printf 'def build_wheel(out, settings=None, meta=None):\n    raise RuntimeError("no wheel of mine")\n' >own/tools/back.py
+	status=0
+	"$ROCSMITH" build own --gpu gfx1201 -o out --build-dir b2 >log 2>&1 || status=$?
+	[ $status = 5 ] || fail "a failing back end gave $status"
+	grep -q 'RuntimeError: no wheel of mine' log && grep -q 'at .*/own/tools/back.py:2' log || fail 'the place in the back end'
+	echo 'ok a back end of the project that fails is shown at its place'
+else
+	echo 'skip setuptools: no Python headers, or no package index'
+fi
+
+# ---- CMake ----
+if ! command -v cmake >/dev/null || ! command -v ninja >/dev/null; then
+	echo 'skip CMake: it is not installed'
+	exit 0
+fi
+mkdir -p vec
+cat >vec/CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.21)
+project(vec VERSION 1.0 LANGUAGES CXX HIP)
+add_library(vec SHARED add.hip more.cpp)
+install(TARGETS vec DESTINATION lib)
+CMAKE
+cat >vec/add.hip <<'HIP'
+#include <hip/hip_runtime.h>
+__global__ void add(const float *a, float *b) { b[threadIdx.x] += a[threadIdx.x]; }
+extern "C" void vec_add(const float *a, float *b) { add<<<1, 64>>>(a, b); }
+HIP
+echo 'extern "C" int vec_more() { return 1; }' >vec/more.cpp
+build="$ROCSMITH build vec --gpu gfx1201,gfx942 -o out --build-dir b3"
+$build >path 2>log || fail 'a CMake project'
+[ "$(cat path)" = "$PWD/out/vec" ] || fail "the result is $(cat path)"
+"$ROCSMITH" inspect --json out/vec >log
+python3 -c 'import json; assert json.load(open("log"))["served"] == ["gfx1201", "gfx942"]' || fail 'device code'
+echo 'ok CMake with HIP: an install tree with code for both GPUs'
+stamp() { stat -c %Y.%Z b3/cmake/CMakeFiles/vec.dir/"$1".o; }
+hip=$(stamp add.hip)
+sed -i 's/return 1/return 2/' vec/more.cpp
+$build >log 2>&1 || fail 'a changed source'
+[ "$hip" = "$(stamp add.hip)" ] || fail 'an unchanged source was compiled again'
+sed -i 's/return 2/return two/' vec/more.cpp
+status=0
+$build >log 2>&1 || status=$?
+[ $status = 5 ] && grep -q 'at .*/vec/more.cpp:1:' log || fail 'the place of a mistake'
+sed -i '2a find_package(nothing_of_that_name REQUIRED)' vec/CMakeLists.txt
+status=0
+$build >log 2>&1 || status=$?
+[ $status = 5 ] && grep -q 'at .*/vec/CMakeLists.txt:3' log || fail "CMake's error at its place"
+[ -f out/vec/lib/libvec.so ] || fail 'a failed build took the last result'
+echo 'ok only what changed is compiled; mistakes in sources and in CMakeLists.txt have their place'
+sed -i '3s/.*/message(STATUS "  USE_ROCM              : OFF")/' vec/CMakeLists.txt
+status=0
+$build >log 2>&1 || status=$?
+[ $status = 5 ] && grep -q 'without ROCm' log || fail 'a configuration without ROCm'
+echo 'ok a configuration that ends well without ROCm is an error'
