@@ -215,9 +215,12 @@ static struct err *python_error(const struct places *p, struct str text)
 		continue;
 	if (!str_starts(line, mark))
 		return NULL;
-	while (str_next(&text, '\n', &line) && (!line.n || line.p[0] == ' '))
+	bool more;
+	while ((more = str_next(&text, '\n', &line)) && (!line.n || line.p[0] == ' '))
 		if (parse_frame(line, &m) && project_file(p, m.path).n)
 			mine = m;
+	if (!more)
+		return NULL;
 	struct err *e = err_new(E_FOREIGN, "%.*s", STR(str_trim(line)));
 	if (mine.path.n)
 		err_at(e, (struct loc){.path = path_join(p->a, p->f->plan->project,

@@ -49,11 +49,17 @@ static bool message_parse(struct str line, struct message *m)
 	return colon < line.n && take_kind(rest, m);
 }
 
+/* gcc goes on from the inside outwards; clang's lines lead inwards, each like the first. */
+static bool is_continued(struct str line)
+{
+	return str_starts(line, S("                 from "));
+}
+
 /* "In file included from path:12:" */
 static bool parse_included(struct str line, struct message *m)
 {
 	struct str prefix = S("In file included from ");
-	if (!str_starts(line, prefix))
+	if (!str_starts(line, prefix) && !is_continued(line))
 		return false;
 	struct str rest = str_sub(line, prefix.n, line.n);
 	size_t colon = str_chr(rest, ':');
@@ -117,7 +123,7 @@ void message_block(struct arena *tmp, const struct message_places *f, struct str
 		if (b->found)
 			continue;
 		if (parse_included(line, &m)) {
-			if (f->file(f->user, m.path).n)
+			if (f->file(f->user, m.path).n && !(is_continued(line) && above.path.n))
 				above = m;
 			continue;
 		}

@@ -59,12 +59,20 @@ PY
 	# a back end of the project's own, which fails in Python
 	mkdir -p own/tools
 	printf '[build-system]\nrequires = []\nbuild-backend = "back"\nbackend-path = ["tools"]\n[project]\nname = "own"\nversion = "1"\n' >own/pyproject.toml
-	printf 'def build_wheel(out, settings=None, meta=None):\n    raise RuntimeError("no wheel of mine")\n' >own/tools/back.py
+	cat >own/tools/back.py <<'PY'
+import os
+def build_wheel(out, settings=None, meta=None):
+    names = ("GPU_ARCHS", "CUDA_HOME", "CONDA_PREFIX", "SOME_TOKEN", "OF_THE_PROJECT")
+    raise RuntimeError("no wheel " + " ".join(os.environ.get(name, "-") for name in names))
+PY
 	status=0
-	"$ROCSMITH" build own --gpu gfx1201 -o out --build-dir b2 >log 2>&1 || status=$?
+	CUDA_HOME=/cuda CONDA_PREFIX=/conda SOME_TOKEN=secret OF_THE_PROJECT=1 \
+		"$ROCSMITH" build own --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || status=$?
 	[ $status = 5 ] || fail "a failing back end gave $status"
-	grep -q 'RuntimeError: no wheel of mine' log && grep -q 'at .*/own/tools/back.py:2' log || fail 'the place in the back end'
-	echo 'ok a back end of the project that fails is shown at its place'
+	grep -q 'RuntimeError: no wheel gfx1201;gfx942 - - - 1$' log || fail 'the environment of a build'
+	grep -q 'at .*/own/tools/back.py:4' log || fail 'the place in the back end'
+	grep -q '"dropped":\[.*"CONDA_PREFIX","CUDA_HOME"' b2/build.json || fail 'what was dropped is not recorded'
+	echo 'ok a back end of the project, in an environment without another ROCm; where it fails is shown'
 else
 	echo 'skip setuptools: no Python headers, or no package index'
 fi

@@ -1,0 +1,185 @@
+/* What builds of other build systems say, and what is told of it: foreign/explain.c. The texts are
+ * those of gcc 12, clang 21, GNU ld 2.40, CMake 3.25 to 4.3, ninja 1.11 and torch 2.6 to 2.15. */
+#include "foreign/foreign_int.h"
+#include "test.h"
+
+struct fixture {
+	struct arena a;
+	struct str top;
+	struct plan plan;
+	struct foreign f;
+};
+
+static void put(struct fixture *f, struct str dir, const char *name, const char *text)
+{
+	struct str path = path_join(&f->a, dir, str_from(name));
+	assert_ok(fs_mkdirs(path_dir(path)));
+	test_put(path, text);
+}
+
+static int begin(void **state)
+{
+	struct fixture *f = xmalloc(sizeof(*f));
+	*f = (struct fixture){0};
+	f->top = test_dir(&f->a);
+	f->plan.name = S("ext");
+	f->plan.project = path_join(&f->a, f->top, S("p"));
+	f->f = (struct foreign){.a = &f->a,
+		.plan = &f->plan,
+		.tree = path_join(&f->a, f->top, S("b/tree")),
+		.log = path_join(&f->a, f->top, S("b/log"))};
+	put(f, f->plan.project, "setup.py", "import torch\n");
+	put(f, f->plan.project, "CMakeLists.txt", "project(x)\n");
+	put(f, f->plan.project, "csrc/a.cpp", "int a;\nint b = c;\n");
+	put(f, f->plan.project, "csrc/cuda/k_cuda.cu", "// first\n#include \"x.h\"\nint k = l;\n");
+	put(f, f->f.tree, "csrc/hip/k_hip.hip",
+		"// !!! made\n#include \"hip/hip_runtime.h\"\n// first\n#include \"x.h\"\nint k = "
+		"l;\n");
+	*state = f;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+	test_dir_remove(f->top);
+	arena_free(&f->a);
+	free(f);
+	return 0;
+}
+
+/* TREE in a text stands for the copy. */
+static struct str with_tree(struct fixture *f, const char *text)
+{
+	BUF(b, &f->a);
+	struct str s = str_from(text);
+	for (size_t i = 0; i < s.n; i++) {
+		bool here = str_starts(str_sub(s, i, s.n), S("TREE"));
+		buf_add(&b, here ? f->f.tree : str_sub(s, i, i + 1));
+		i += here ? 3 : 0;
+	}
+	return str_dup(&f->a, buf_str(&b));
+}
+
+static const struct {
+	const char *said;
+	enum errcode code;
+	const char *msg, *place; /* "" = none */
+	const char *hint;        /* part of one */
+} cases[] = {
+	{"gcc -c csrc/a.cpp\ncsrc/a.cpp:2:9: error: 'c' was not declared in this scope\n"
+	 "    2 | int b = c;\n      |         ^\nerror: command '/usr/bin/gcc' failed with exit "
+	 "code 1\n",
+		E_COMPILE, "'c' was not declared in this scope", "csrc/a.cpp:2:9", "x.log"},
+	{"TREE/csrc/a.cpp:1:1: warning: odd\nTREE/csrc/a.cpp:2:9: error: first\n"
+	 "TREE/csrc/a.cpp:1:1: error: second\nTraceback (most recent call last):\n"
+	 "  File \"TREE/setup.py\", line 1, in <module>\nRuntimeError: Error compiling objects for "
+	 "extension\n",
+		E_COMPILE, "first", "csrc/a.cpp:2:9", ""},
+	{"TREE/csrc/hip/k_hip.hip:5:9: error: use of undeclared identifier 'l'\n", E_COMPILE,
+		"use of undeclared identifier 'l'", "csrc/cuda/k_cuda.cu:3:9", ""},
+	{"In file included from TREE/csrc/hip/k_hip.hip:4:\n"
+	 "/usr/include/x.h:7:1: fatal error: 'ATen/hip/HIPContext.h' file not found\n",
+		E_COMPILE, "'ATen/hip/HIPContext.h' file not found (in /usr/include/x.h:7)",
+		"csrc/cuda/k_cuda.cu:2:0", "a torch for ROCm"},
+	{"In file included from /usr/include/y.h:3,\n                 from TREE/csrc/a.cpp:1,\n"
+	 "                 from TREE/setup.py:9:\n/usr/include/x.h:7:1: error: no\n",
+		E_COMPILE, "no (in /usr/include/x.h:7)", "csrc/a.cpp:1:0", ""},
+	{"c++ -shared\n/usr/bin/ld: cannot find -lc10_hip: No such file or directory\n"
+	 "collect2: error: ld returned 1 exit status\n",
+		E_LINK, "/usr/bin/ld: cannot find -lc10_hip: No such file or directory", "",
+		"a torch for ROCm"},
+	{"-- Found x\nCMake Error at CMakeLists.txt:1 (find_package):\n  Could not find a package\n"
+	 "  configuration file.\n\n  Add it.\n\n\n-- Configuring incomplete, errors occurred!\n",
+		E_FOREIGN, "Could not find a package configuration file.", "CMakeLists.txt:1:0",
+		""},
+	{"CMake Error: The source directory does not exist.\nSpecify --help\n", E_FOREIGN,
+		"The source directory does not exist.", "", ""},
+	{"Traceback (most recent call last):\n  File \"TREE/../state/driver.py\", line 40, in "
+	 "<module>\n"
+	 "    answer = x\n  File \"<string>\", line 5, in f\n  File \"TREE/setup.py\", line 1, in "
+	 "<module>\n"
+	 "    import torch\nModuleNotFoundError: No module named 'torch'\n",
+		E_FOREIGN, "ModuleNotFoundError: No module named 'torch'", "setup.py:1:0",
+		"--with"},
+	{"Traceback (most recent call last):\n  File \"/usr/lib/python3/x.py\", line 1, in f\n"
+	 "OSError: CUDA_HOME environment variable is not set. Please set it\n",
+		E_FOREIGN, "OSError: CUDA_HOME environment variable is not set. Please set it", "",
+		"a torch for ROCm"},
+	{"something\n", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed", "", "x.log"},
+	{"", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed", "", "x.log"},
+	{"Traceback (most recent call last):\n", E_TOOL_FAILED, "the step 'wheel' of 'ext' failed",
+		"", ""},
+	{"CMake Error at :", E_FOREIGN, "CMake stopped", "", ""},
+};
+
+static bool has_hint(const struct err *e, const char *part)
+{
+	for (const struct err_hint *h = e->hints; h; h = h->next)
+		if (strstr(h->text, part))
+			return true;
+	return !*part;
+}
+
+static void the_first_real_error_is_told_at_its_place(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct proc p = {.cwd = f->f.tree, .log = S("x.log")};
+		struct proc_result r = {.status = 1};
+		strs_add(&f->a, &p.argv, S("python"));
+		struct err *e =
+			foreign_explain(&f->f, "wheel", &p, &r, with_tree(f, cases[i].said));
+		assert_non_null(e);
+		struct str place = S("");
+		if (e->path)
+			place = str_fmt(&f->a, "%.*s:%u:%u",
+				STR(path_rel(&f->a, str_from(e->path), f->plan.project)), e->line,
+				e->col);
+		assert_int_equal(e->code, cases[i].code);
+		assert_string_equal(e->msg, cases[i].msg);
+		assert_str(place, cases[i].place);
+		if (!has_hint(e, cases[i].hint))
+			fail_msg("no hint '%s' for '%s'", cases[i].hint, cases[i].msg);
+		err_free(e);
+	}
+}
+
+static void a_kill_is_no_error_of_the_source(void **state)
+{
+	struct fixture *f = *state;
+	struct proc p = {.cwd = f->f.tree, .log = S("x.log")};
+	struct proc_result r = {.status = 128 + 9};
+	strs_add(&f->a, &p.argv, S("python"));
+	struct err *e = foreign_explain(&f->f, "wheel", &p, &r, S("csrc/a.cpp:1:1: error: x\n"));
+	assert_int_equal(e->code, E_TOOL_FAILED);
+	assert_true(has_hint(e, "memory"));
+	err_free(e);
+}
+
+static void rocm_that_is_off_is_an_error(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const off[] = {"--   USE_ROCM              : OFF\n",
+		"//x\nhip_DIR:PATH=hip_DIR-NOTFOUND\n", "Building without ROCm\n"};
+	static const char *const on[] = {
+		"", "--   USE_ROCM              : ON\n", "hip_DIR:PATH=/opt/rocm/lib/cmake/hip\n"};
+	for (size_t i = 0; i < 3; i++) {
+		struct err *e = foreign_check_rocm(&f->f, str_from(off[i]));
+		assert_non_null(e);
+		assert_int_equal(e->code, E_FOREIGN);
+		err_free(e);
+		assert_ok(foreign_check_rocm(&f->f, str_from(on[i])));
+	}
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		T(the_first_real_error_is_told_at_its_place),
+		T(a_kill_is_no_error_of_the_source),
+		T(rocm_that_is_off_is_an_error),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
