@@ -65,7 +65,13 @@ static bool parse_included(struct str line, struct message *m)
 	size_t colon = str_chr(rest, ':');
 	*m = (struct message){.path = str_sub(rest, 0, colon)};
 	rest = str_sub(rest, colon + 1, rest.n);
-	return take_number(&rest, &m->line);
+	struct str digits =
+		str_sub(rest, 0, str_chr(rest, str_chr(rest, ',') < rest.n ? ',' : ':'));
+	uint64_t n;
+	if (!str_u64(digits, 10, &n) || n > UINT32_MAX)
+		return false;
+	m->line = (unsigned)n;
+	return true;
 }
 
 static bool message_is_error(const struct message *m)
