@@ -18,7 +18,7 @@
 #define LAYOUT "1" /* of the folder: another one is made when this changes */
 #define TRIPLET "x86_64-linux-gnu"
 
-enum { MAX_CMAKE = 4 << 20, MAX_VERSION = 4096 };
+enum { MAX_VERSION = 4096 };
 
 struct shims {
 	struct arena *a;
@@ -86,16 +86,18 @@ struct copy {
 	struct str from, to;
 };
 
+/* With the time of the original, so that CMake sees no change where there is none. */
 static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 {
 	const struct copy *c = user;
 	(void)prune;
 	ARENA(tmp);
-	struct str text, to = path_join(&tmp, c->to, e->path);
+	struct str from = path_join(&tmp, c->from, e->path), to = path_join(&tmp, c->to, e->path);
+	struct stat st;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
-	TRY(fs_read(&tmp, path_join(&tmp, c->from, e->path), MAX_CMAKE, &text));
-	return fs_stage(to, text, 0);
+	TRY(fs_stat(from, &st));
+	return S_ISREG(st.st_mode) ? fs_stage_copy(from, to, &st) : NULL;
 }
 
 /* Packages find their prefix by going up from where they are, with links resolved or not. So they
@@ -255,7 +257,8 @@ static struct str rocm_version(struct shims *s)
 	return S("");
 }
 
-/* rocm-core, which not every SDK has, is this file for those who build. */
+/* rocm-core, which not every SDK has, is this file for those who build. It stays where it is when the
+ * rest is made anew, so that nothing is compiled again for it. */
 static struct err *add_version(struct shims *s)
 {
 	struct arena *a = s->a;
@@ -271,7 +274,6 @@ static struct err *add_version(struct shims *s)
 	for (size_t i = 0; i < 3; i++)
 		if (!str_next(&rest, '.', &part[i]))
 			part[i] = S("0");
-	TRY(fs_mkdirs(path_dir(header)));
 	struct str text = str_fmt(a,
 		"/* made by rocsmith: the SDK has no rocm-core */\n"
 		"#pragma once\n"
@@ -280,7 +282,9 @@ static struct err *add_version(struct shims *s)
 		"#define ROCM_VERSION_PATCH %.*s\n"
 		"#define ROCM_BUILD_INFO \"%.*s\"\n",
 		STR(part[0]), STR(part[1]), STR(part[2]), STR(version));
-	return fs_stage(header, text, 0);
+	TRY(fs_write_if_changed(cc_file(a, s->dir, "rocm_version.h"), text, 0644));
+	return link_entry(
+		s, S("../../.rocsmith/rocm_version.h"), "include/rocm-core", path_base(header));
 }
 
 static struct err *fill(struct shims *s, struct str key)

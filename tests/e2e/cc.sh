@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# long
 # Build systems of this machine with compilers of an SDK: hipcc and CMake through a shim folder, against
 # this machine's libc; memory shared between compilers of one build, under a real limit where one can be
 # set. Peers: readelf, cmake, ninja, make, the same compiler in the sandbox.
