@@ -199,11 +199,15 @@ static struct err *open_wheel(struct arena *a, struct str path, struct torch_sou
 
 /* ---- what it is ---- */
 
-static void hash_str(struct hash *h, struct str s)
+static void add_number(struct buf *b, uint64_t n)
 {
-	hash_add(h, &(uint64_t){s.n}, sizeof(uint64_t));
-	if (s.n)
-		hash_add(h, s.p, s.n);
+	buf_add(b, (struct str){.p = (const char *)&n, .n = sizeof(n)});
+}
+
+static void add_text(struct buf *b, struct str s)
+{
+	add_number(b, s.n);
+	buf_add(b, s);
 }
 
 static bool is_docstring(const struct py_module *m, const struct py_statement *s)
@@ -217,33 +221,31 @@ static bool is_docstring(const struct py_module *m, const struct py_statement *s
 static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
 {
 	struct py_module m;
-	struct hash *h = hash_new(HASH_SHA256);
+	BUF(b, a);
 	CLEANUP(err_freep) struct err *unreadable = py_read(a, f->text, f->path, &m);
 	if (unreadable)
-		hash_str(h, f->text); /* Python would not take it either: certainly unknown */
+		add_text(&b, f->text); /* Python would not take it either: certainly unknown */
 	VEC_EACH (struct py_statement, s, &m.statements) {
 		if (is_docstring(&m, s))
 			continue;
-		hash_add(h, &(uint64_t){m.tokens.v[s->from].col}, sizeof(uint64_t));
+		add_number(&b, m.tokens.v[s->from].col);
 		for (size_t i = s->from; i < s->to; i++)
-			hash_str(h, m.tokens.v[i].text);
+			add_text(&b, m.tokens.v[i].text);
 	}
-	struct digest d = hash_end(h);
-	return digest_hex(a, &d);
+	return sha256_hex(a, buf_str(&b));
 }
 
 /* Everything that decides the result, the environment's part in them included. */
 static struct str identity_of(struct arena *a, struct torch_source *s)
 {
-	struct hash *h = hash_new(HASH_SHA256);
+	BUF(b, a);
 	for (size_t i = 0; i < PARTS; i++)
-		hash_str(h, file_of(s, &parts[i])->text);
+		add_text(&b, file_of(s, &parts[i])->text);
 	if (str_contains(s->mappings.text, S("IS_FBCODE")))
-		hash_str(h, str_from(getenv("IS_FBCODE")));
+		add_text(&b, str_from(getenv("IS_FBCODE")));
 	if (str_contains(s->build_amd.text, S("FBCODE_BUILD_TOOL")))
-		hash_str(h, str_from(getenv("FBCODE_BUILD_TOOL")));
-	struct digest d = hash_end(h);
-	return digest_hex(a, &d);
+		add_text(&b, str_from(getenv("FBCODE_BUILD_TOOL")));
+	return sha256_hex(a, buf_str(&b));
 }
 
 static void recognise(struct arena *a, struct torch_source *s)

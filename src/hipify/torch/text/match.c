@@ -83,10 +83,15 @@ static bool next_asked(struct walk *s)
 	for (; place + AT_ONCE * stride + sizeof(uint32_t) <= s->text.n;
 		place += AT_ONCE * stride) {
 		const char *p = s->text.p + place;
-		if (filter[filter_slot(load(p))] | filter[filter_slot(load(p + stride))] |
-			filter[filter_slot(load(p + 2 * stride))] |
-			filter[filter_slot(load(p + 3 * stride))])
-			break;
+		unsigned char one = filter[filter_slot(load(p))];
+		unsigned char two = filter[filter_slot(load(p + stride))];
+		unsigned char three = filter[filter_slot(load(p + 2 * stride))];
+		unsigned char four = filter[filter_slot(load(p + 3 * stride))];
+		if (!(one | two | three | four))
+			continue;
+		s->bits = one ? one : two ? two : three ? three : four;
+		s->place = place + (one ? 0 : two ? 1 : three ? 2 : 3) * stride;
+		return true;
 	}
 	for (; place + sizeof(uint32_t) <= s->text.n; place += stride) {
 		s->bits = filter[filter_slot(load(s->text.p + place))];
