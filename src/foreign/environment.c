@@ -6,6 +6,7 @@
 #include "base/glob.h"
 #include "base/map.h"
 #include "foreign/foreign_int.h"
+#include "machine/machine.h"
 #include "sdk/shims.h"
 
 extern char **environ;
@@ -86,19 +87,28 @@ static void take_ours(struct foreign *f)
 	strs_sort(&f->dropped);
 }
 
-/* The SDK as a folder, and what leads build systems there. PATH of the shims goes in front. */
+/* The SDK as a folder, and what leads build systems there. PATH of the shims goes in front, flags of
+ * the user's stay, and so do compilers that the user names. All compilers together take what the
+ * machine has free now, less a reserve for the rest of the build. */
 static struct err *add_rocm(struct foreign *f, struct str *path)
 {
 	struct strs rocm = {0};
 	struct str name, value;
-	struct shim_options o = {.gpus = &f->plan->gpus, .log_dir = f->log, .jobs = f->jobs};
+	struct shim_options o = {.gpus = &f->plan->gpus,
+		.log_dir = f->log,
+		.jobs = f->jobs,
+		.memory = machine_memory_free(S("")) / 10 * 9};
 	TRY_CTX(sdk_shims(f->a, f->sdk, f->rocm, &o, &rocm),
 		"cannot lay out the SDK '%.*s' for other build systems", STR(f->sdk->name));
 	VEC_EACH (const struct str, e, &rocm) {
 		str_cut(*e, '=', &name, &value);
+		struct str own = foreign_variable(f, str_z(f->a, name));
+		bool compiler = str_eq(name, S("CC")) || str_eq(name, S("CXX"));
 		if (str_eq(name, S("PATH")))
 			*path = str_fmt(f->a, "%.*s:%.*s", STR(value), STR(*path));
-		else
+		else if (str_eq(name, S("LDFLAGS")) && own.n)
+			set(f, name, str_fmt(f->a, "%.*s %.*s", STR(own), STR(value)));
+		else if (!compiler || !own.n)
 			set(f, name, value);
 	}
 	return NULL;
