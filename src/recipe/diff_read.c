@@ -85,7 +85,7 @@ static void no_newline(struct diff_hunk *h)
 static struct err *hunk(struct reader *r, struct diff_file *f)
 {
 	struct diff_hunk h = {0};
-	size_t old, new;
+	size_t old = 0, new = 0;
 	TRY(hunk_head(r, &h, &old, &new));
 	next(r);
 	while ((old || new) && !r->end) {
