@@ -45,7 +45,7 @@ static void set(struct foreign *f, struct str name, struct str value)
 	strs_add(f->a, &f->env, line);
 }
 
-static void set_line(struct foreign *f, struct str line)
+void foreign_set_line(struct foreign *f, struct str line)
 {
 	struct str name, value;
 	str_cut(line, '=', &name, &value);
@@ -147,6 +147,6 @@ struct err *foreign_environment(struct foreign *f)
 	if (f->plan->foreign->torch)
 		set(f, S("FORCE_CUDA"), S("1"));
 	VEC_EACH (const struct str, e, &f->plan->foreign->env)
-		set_line(f, *e);
+		foreign_set_line(f, *e);
 	return NULL;
 }

@@ -59,6 +59,7 @@ struct err *foreign_open(struct foreign *f)
 		{&f->rocm, "rocm", false}, {&f->cmake, "cmake", false}, {&f->dist, "dist", true},
 		{&f->log, "log", true}, {&f->home, "home", true}, {&f->tmp, "tmp", true},
 		{&f->state, "state", true}};
+	struct str recipes;
 	TRY(check_place(f));
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		*folders[i].path = path_join(f->a, f->dir, str_from(folders[i].name));
@@ -67,7 +68,8 @@ struct err *foreign_open(struct foreign *f)
 	}
 	foreign_steps(f);
 	TRY(foreign_environment(f));
-	f->key = key_of(f);
+	TRY(foreign_recipes(f, &recipes));
+	f->key = sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s", STR(key_of(f)), STR(recipes)));
 	return NULL;
 }
 
@@ -106,9 +108,11 @@ static struct err *update(struct foreign *f, struct session *s, struct change_se
 {
 	bool current = false;
 	struct str report;
+	struct change_set known = {0};
 	strs_add(f->a, &s->view.hidden, f->dir);
 	strs_add(f->a, &s->view.hidden, f->out);
-	TRY(session_current(s, set, &report, &current));
+	TRY(foreign_patch(f, &s->view, set));
+	TRY(session_current(s, &known, &report, &current));
 	if (current)
 		return NULL;
 	f->changed = true;

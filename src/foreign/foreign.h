@@ -40,7 +40,8 @@ struct foreign {
 
 	/* foreign_open() */
 	struct str tree, venv, rocm, cmake, dist, log, home, tmp, state;
-	struct strs env;     /* NAME=VALUE: all that programs of the build see */
+	struct strs env;                 /* NAME=VALUE: all that programs of the build see */
+	struct foreign_recipes *recipes; /* for known stops, tried on the copy */
 	struct strs dropped; /* names of variables that they do not see: of another ROCm, CUDA */
 	struct str key;      /* all that decides the result besides the project's files, hashed */
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/proc.h"
+#include "changes/changes.h"
 #include "foreign/foreign.h"
 
 extern const struct str foreign_driver; /* driver.py */
@@ -11,8 +12,16 @@ extern const struct str foreign_driver; /* driver.py */
 MUST_USE struct err *foreign_environment(struct foreign *f);
 /* The value of NAME in f->env, or "". */
 struct str foreign_variable(const struct foreign *f, const char *name);
+void foreign_set_line(struct foreign *f, struct str line); /* "NAME=value" adds or replaces */
 /* A program in the PATH of the build, or "". */
 struct str foreign_program(const struct foreign *f, const char *name);
+
+/* ---- patch.c ---- */
+/* Fills f->recipes; what the copy depends on by them besides its files. */
+MUST_USE struct err *foreign_recipes(struct foreign *f, struct str *ret_identity);
+/* The files of the copy that recipes change; what they set goes into f->env. */
+MUST_USE struct err *foreign_patch(
+	struct foreign *f, const struct view *view, struct change_set *ret);
 
 /* ---- step.c ---- */
 /* Runs a program in the build's environment as the step of this kind: its output goes to

@@ -1,0 +1,49 @@
+/* Recipes for known stops, applied to the copy while it is made: the project's own folder stays as it
+ * is, and a build that goes on sees no change. What they say for the environment goes there. */
+#include "base/progress.h"
+#include "foreign/foreign_int.h"
+#include "recipe/recipe.h"
+
+struct foreign_recipes {
+	struct recipes all;
+	struct recipe_request request;
+};
+
+struct err *foreign_recipes(struct foreign *f, struct str *ret_identity)
+{
+	struct foreign_recipes *r = f->recipes = NEW(f->a, struct foreign_recipes);
+	r->request = (struct recipe_request){.tree = f->plan->project, .at = f->tree};
+	r->request.facts.gpus = f->plan->gpus;
+	sdk_recipe_facts(f->a, f->sdk, &r->request.facts);
+	r->request.facts.sdk = f->rocm; /* as the build sees it */
+	r->request.facts.sdk_at = S("");
+	TRY(recipes_load(f->a, NULL, &r->all));
+	*ret_identity = recipes_identity(f->a, &r->all, &r->request);
+	return NULL;
+}
+
+static void say(const struct foreign *f, const struct recipe_report *report)
+{
+	struct strs ids = {0};
+	VEC_EACH (const struct recipe_entry, e, &report->recipes)
+		if (e->state == RECIPE_APPLIED || e->state == RECIPE_BUILD)
+			strs_add(f->a, &ids, e->id);
+	if (ids.n)
+		progress_note(S("Patched"), "by recipes: %.*s", STR(str_join(f->a, &ids, S(", "))));
+}
+
+struct err *foreign_patch(struct foreign *f, const struct view *view, struct change_set *ret)
+{
+	const struct foreign_recipes *r = f->recipes;
+	struct recipe_report report;
+	TRY_CTX(recipes_changes(f->a, &r->all, &r->request, view, &report),
+		"cannot try the recipes on '%.*s'", STR(f->plan->project));
+	for (unsigned cmake = 0; cmake < 2; cmake++) {
+		struct strs lines = recipe_environment(f->a, &report, &f->env, cmake);
+		VEC_EACH (const struct str, line, &lines)
+			foreign_set_line(f, *line);
+	}
+	say(f, &report);
+	*ret = report.changes;
+	return NULL;
+}
