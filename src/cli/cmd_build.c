@@ -116,6 +116,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 			print_preview(&q, &r);
 		return NULL;
 	}
+	if (plan.foreign)
+		say_findings(&r.findings);
 	say_findings(&r.verdict.findings);
 	if (!r.verdict.pass) {
 		*ret_status = 1;

@@ -70,6 +70,9 @@ struct err *foreign_open(struct foreign *f)
 	TRY(foreign_environment(f));
 	TRY(foreign_recipes(f, &recipes));
 	f->key = sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s", STR(key_of(f)), STR(recipes)));
+	if (f->dropped.n)
+		progress_note(S("Dropped"), "from the environment: %.*s",
+			STR(str_join(f->a, &f->dropped, S(", "))));
 	return NULL;
 }
 
@@ -178,9 +181,23 @@ static struct err *all_steps(struct foreign *f)
 	return foreign_python(f);
 }
 
+/* What the result will not tell by itself. */
+static void report(struct foreign *f)
+{
+	if (!f->plan->foreign->torch_as_rocm)
+		return;
+	struct finding *fi =
+		finding_add(f->a, &f->findings, "torch-as-rocm", SEV_WARNING, f->plan->project);
+	finding_say(
+		f->a, fi, "built against a torch that counts as one for ROCm (--torch-as-rocm)");
+	finding_fix(
+		f->a, fi, "what was built works with a torch for ROCm of the same version only");
+}
+
 struct err *foreign_build(struct foreign *f)
 {
 	struct str done = path_join(f->a, f->state, S("done"));
+	report(f);
 	TRY(last_result(f, done, &f->result));
 	if (f->result.n) {
 		for (size_t i = 0; f->steps[i].kind.n; i++)

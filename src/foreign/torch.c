@@ -6,8 +6,12 @@
  * for the CPU of the same release has the same headers; what ROCm's has beside them (ATen/hip,
  * c10/hip) its own hipify makes of those for CUDA. So extensions can be built where no torch for ROCm
  * can be had. They cannot be imported without one. */
+#include "base/version.h"
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
+
+/* Older ones need headers that only a torch for ROCm has (ATen/hip/impl, "masquerading as CUDA"). */
+#define FIRST_AS_ROCM ">=2.11"
 
 static struct str hip_version(const struct foreign *f)
 {
@@ -22,11 +26,19 @@ static void add_word(struct foreign *f, struct strs *words, const char *key, str
 	strs_add(f->a, words, str_fmt(f->a, "%s=%.*s", key, STR(value)));
 }
 
-static struct err *make_rocm(struct foreign *f)
+static struct err *make_rocm(struct foreign *f, struct str torch)
 {
 	struct strs words = {0};
+	const struct version *version;
+	bool fits = false;
 	const struct node *answer;
 	struct str hip = hip_version(f), cc = foreign_program(f, "cc");
+	TRY(version_parse(f->a, torch, &version));
+	TRY(version_match(version, S(FIRST_AS_ROCM), &fits));
+	if (!fits)
+		return err_hint(
+			err_new(E_FOREIGN, "torch %.*s cannot count as one for ROCm", STR(torch)),
+			"--torch-as-rocm takes torch 2.11 and later");
 	if (!hip.n)
 		return err_new(E_SDK, "the version of HIP in the SDK '%.*s' is not known",
 			STR(f->sdk->name));
@@ -51,7 +63,7 @@ struct err *foreign_torch(struct foreign *f)
 	struct str cuda = node_text(answer, S("cuda"), S(""));
 	struct str version = node_text(answer, S("version"), S(""));
 	if (!hip.n && f->plan->foreign->torch_as_rocm)
-		TRY(make_rocm(f));
+		TRY(make_rocm(f, version));
 	else if (!hip.n)
 		return err_hint(
 			err_hint(err_new(E_FOREIGN, "torch %.*s was built for %s%.*s, not for ROCm",

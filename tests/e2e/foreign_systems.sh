@@ -70,6 +70,7 @@ PY
 		"$ROCSMITH" build own --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || status=$?
 	[ $status = 5 ] || fail "a failing back end gave $status"
 	grep -q 'RuntimeError: no wheel gfx1201;gfx942 - - - 1$' log || fail 'the environment of a build'
+	grep -q 'Dropped.*CONDA_PREFIX, CUDA_HOME' log || fail 'what was dropped is not told'
 	grep -q 'at .*/own/tools/back.py:4' log || fail 'the place in the back end'
 	grep -q '"dropped":\[.*"CONDA_PREFIX","CUDA_HOME"' b2/build.json || fail 'what was dropped is not recorded'
 	echo 'ok a back end of the project, in an environment without another ROCm; where it fails is shown'

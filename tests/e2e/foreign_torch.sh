@@ -62,7 +62,8 @@ build chamferdist-1.0.3
 [ $status = 5 ] && grep -q 'was built for CUDA' log || fail 'a torch for CUDA is refused'
 echo 'ok a torch that is none for ROCm is refused'
 build chamferdist-1.0.3 --torch-as-rocm
-[ $status = 0 ] || fail 'chamferdist'
+[ $status = 0 ] && grep -q 'built against a torch that counts as one' log || fail 'chamferdist'
+grep -q '"id":"torch-as-rocm"' b/build.json || fail 'the record does not say what the torch is'
 "$ROCSMITH" verify --require gfx1201 out/chamferdist-*.whl >log || fail 'the wheel of chamferdist'
 python3 - <<'PY' || fail 'what the wheel needs'
 import glob, subprocess, zipfile
