@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# long: a torch is unpacked, and its headers are compiled
+# slow: a torch of half a gigabyte is fetched and unpacked, and its headers are compiled
 # CUDA extensions for PyTorch as PyPI ships them, by their own setup.py, which knows nothing of ROCm,
-# against the torch for CUDA of PyPI that --torch-as-rocm takes for one for ROCm: chamferdist 1.0.3; with
-# ROCSMITH_SLOW torch-spline-conv 1.2.2, too. A torch for CUDA without that word is refused. torch-scatter
+# against the torch for CUDA of PyPI that --torch-as-rocm takes for one for ROCm: chamferdist 1.0.3 and
+# torch-spline-conv 1.2.2. A torch for CUDA without that word is refused. torch-scatter
 # 2.1.2 needs more than a translation for this ROCm, which has to be said at its place.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -71,8 +71,8 @@ with zipfile.ZipFile(glob.glob("out/chamferdist-*.whl")[0]) as wheel:
     name, = [n for n in wheel.namelist() if n.endswith(".so")]
     wheel.extract(name)
 text = subprocess.run(["readelf", "-d", name], check=True, stdout=subprocess.PIPE).stdout.decode()
-for library in ("libc10_hip.so", "libtorch_hip.so", "libamdhip64.so"):
-    assert library in text, library
+# The stand-ins for libc10_hip and libtorch_hip have no symbols, and no wheel may need what is not there.
+assert "libamdhip64.so" in text
 assert "libcuda" not in text and "libcudart" not in text
 PY
 echo 'ok chamferdist 1.0.3: its own setup.py, as it is, gives a verified wheel for ROCm'
@@ -80,8 +80,6 @@ rm b/log/*.log
 build chamferdist-1.0.3 --torch-as-rocm
 [ $status = 0 ] && [ -z "$(ls b/log/*.log 2>/dev/null)" ] || fail 'a second build runs something'
 echo 'ok a second build runs nothing'
-[ -n "${ROCSMITH_SLOW:-}" ] || exit 0
-
 extension torch-spline-conv 1.2.2 torch_spline_conv-1.2.2 || { echo 'skip torch-spline-conv'; exit 0; }
 build torch_spline_conv-1.2.2 --torch-as-rocm
 [ $status = 0 ] || fail 'torch-spline-conv'
