@@ -200,7 +200,7 @@ static struct err *become(struct arena *a, const struct proc *p)
 	return err_errno("cannot run '%s'", argv[0]);
 }
 
-struct job {
+struct compiler_run {
 	const struct cc *cc;
 	const struct cc_config *config;
 	struct proc proc;
@@ -218,7 +218,7 @@ static bool starved(const struct proc_result *r)
 }
 
 /* What was predicted, and for a second try everything. */
-static struct err *one_try(struct arena *a, struct job *j)
+static struct err *one_try(struct arena *a, struct compiler_run *j)
 {
 	struct ledger l = {.fd = -1, .events = -1};
 	struct entry *e = &j->entry;
@@ -237,7 +237,7 @@ static struct err *one_try(struct arena *a, struct job *j)
 }
 
 /* One that was killed needed more than it had. */
-static struct err *remember(struct arena *a, struct job *j)
+static struct err *remember(struct arena *a, struct compiler_run *j)
 {
 	struct entry *e = &j->entry;
 	uint64_t peak = e->memory, known = e->predicted;
@@ -260,7 +260,7 @@ static void tolerate(struct err *e)
 	err_free(e);
 }
 
-static struct err *run_counted(struct arena *a, struct job *j)
+static struct err *run_counted(struct arena *a, struct compiler_run *j)
 {
 	struct entry *e = &j->entry;
 	for (bool again = true; again;) {
@@ -280,7 +280,7 @@ static struct err *run_counted(struct arena *a, struct job *j)
 	return NULL;
 }
 
-static void predict(struct arena *a, struct job *j, const struct strs *args)
+static void predict(struct arena *a, struct compiler_run *j, const struct strs *args)
 {
 	struct cc_words w = cc_words(j->cc->name, args);
 	struct timespec now;
@@ -317,7 +317,7 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 		list_gpus(&config, cc->name);
 		return NULL;
 	}
-	struct job j = {.cc = cc, .config = &config};
+	struct compiler_run j = {.cc = cc, .config = &config};
 	TRY(command(a, cc, &config, args, &j.proc));
 	predict(a, &j, args);
 	bool nested = getenv(INSIDE) != NULL;

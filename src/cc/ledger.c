@@ -21,16 +21,16 @@ enum {
 
 static const double too_much = 10; /* percent of the last 10 s in which nothing could go on */
 
-struct record {
+struct share {
 	uint64_t bytes; /* 0: free */
 	uint64_t since; /* it waits since then (microseconds of the monotonic clock); 0: it runs */
 };
 
-struct view { /* what the others have and want */
-	struct record all[LEDGER_SLOTS + 1];
+struct shares { /* what the others have and want */
+	struct share all[LEDGER_SLOTS + 1];
 	uint64_t used; /* LEDGER_ALONE when somebody has all */
 	unsigned running;
-	struct record oldest; /* that waits, and did so before us; bytes 0: none */
+	struct share oldest; /* that waits, and did so before us; bytes 0: none */
 };
 
 static int lock_byte(int fd, int how, short type, off_t at)
@@ -42,7 +42,7 @@ static int lock_byte(int fd, int how, short type, off_t at)
 	return how == F_OFD_GETLK && r == 0 ? l.l_type : r;
 }
 
-static struct err *put(int fd, unsigned slot, struct record r)
+static struct err *put(int fd, unsigned slot, struct share r)
 {
 	return fs_pwrite(fd, &r, sizeof(r), slot * sizeof(r));
 }
@@ -53,15 +53,15 @@ static uint64_t now_us(void)
 }
 
 /* Everybody's records; those whose holder has died become free. */
-static struct err *look(int fd, const struct ledger *me, uint64_t since, struct view *ret)
+static struct err *look(int fd, const struct ledger *me, uint64_t since, struct shares *ret)
 {
-	*ret = (struct view){0};
+	*ret = (struct shares){0};
 	TRY(fs_pread(fd, ret->all, sizeof(ret->all), 0));
 	for (unsigned i = 1; i <= LEDGER_SLOTS; i++) {
-		struct record *r = &ret->all[i];
+		struct share *r = &ret->all[i];
 		if (r->bytes && i != me->slot &&
 			lock_byte(fd, F_OFD_GETLK, F_WRLCK, i) == F_UNLCK) {
-			*r = (struct record){0};
+			*r = (struct share){0};
 			TRY(put(fd, i, *r));
 		}
 		if (!r->bytes || i == me->slot)
@@ -105,7 +105,7 @@ static bool short_of_memory(void)
 	return pressure(text) > too_much;
 }
 
-static bool may_run(const struct view *v, uint64_t limit, uint64_t want, uint64_t since)
+static bool may_run(const struct shares *v, uint64_t limit, uint64_t want, uint64_t since)
 {
 	if (v->oldest.bytes &&
 		(v->oldest.bytes == LEDGER_ALONE ||
@@ -120,7 +120,7 @@ static bool may_run(const struct view *v, uint64_t limit, uint64_t want, uint64_
 }
 
 /* A free slot, locked. One that was just given back may have its lock a moment longer. */
-static struct err *take_slot(struct ledger *l, const struct view *v)
+static struct err *take_slot(struct ledger *l, const struct shares *v)
 {
 	for (unsigned i = 1; i <= LEDGER_SLOTS && !l->slot; i++)
 		if (!v->all[i].bytes && lock_byte(l->fd, F_OFD_SETLK, F_WRLCK, i) == 0)
@@ -134,14 +134,14 @@ static struct err *take_slot(struct ledger *l, const struct view *v)
 static struct err *attempt(
 	struct ledger *l, uint64_t limit, uint64_t want, uint64_t since, bool *ret_done)
 {
-	struct view v;
+	struct shares v;
 	TRY(look(l->fd, l, since, &v));
 	if (!l->slot)
 		TRY(take_slot(l, &v));
 	*ret_done = may_run(&v, limit, want, since);
-	struct record r = {.bytes = want, .since = *ret_done ? 0 : since};
+	struct share r = {.bytes = want, .since = *ret_done ? 0 : since};
 	/* said once: each change wakes all that wait */
-	struct record old = v.all[l->slot];
+	struct share old = v.all[l->slot];
 	return old.bytes == r.bytes && old.since == r.since ? NULL : put(l->fd, l->slot, r);
 }
 
@@ -187,7 +187,7 @@ struct err *ledger_take(struct str path, uint64_t limit, uint64_t want, struct l
 {
 	double start = mono_now();
 	*ret = (struct ledger){.fd = -1, .events = -1};
-	TRY(fs_open_shared(path, (LEDGER_SLOTS + 1) * sizeof(struct record), &ret->fd));
+	TRY(fs_open_shared(path, (LEDGER_SLOTS + 1) * sizeof(struct share), &ret->fd));
 	struct err *e = wait_for_room(ret, path, limit, want);
 	ret->waited = mono_now() - start;
 	if (e)
@@ -199,7 +199,7 @@ void ledger_release(struct ledger *l)
 {
 	/* the compiler's own children may still have the file: the slot is given back by name */
 	if (l->fd >= 0 && l->slot) {
-		err_free(put(l->fd, l->slot, (struct record){0}));
+		err_free(put(l->fd, l->slot, (struct share){0}));
 		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, l->slot);
 	}
 	fd_closep(&l->fd);
