@@ -80,11 +80,6 @@ static bool writes(const struct apply *p)
 	return p->dirs.n > 0;
 }
 
-static struct err *each(struct apply *p, pool_fn *fn)
-{
-	return pool_each(p->s->request->jobs, p->puts.v, p->puts.n, sizeof(*p->puts.v), fn);
-}
-
 /* The entries of a folder are about to change by us. How it was just before tells, later, whether
  * somebody else had changed it since it was listed. */
 static void touch(struct apply *p, struct str path)
@@ -116,7 +111,7 @@ static void make_dirs(struct apply *p)
 /* Staged contents and new folders must not stay when there is no room for all of them. */
 static struct err *abandon(struct apply *p, struct err *e)
 {
-	e = err_join(e, each(p, put_abandon));
+	e = err_join(e, put_each(p, put_abandon));
 	for (size_t i = p->dirs.n; i-- > 0;)
 		err_free(fs_remove_empty(base_path(p->a, p->s->base, p->dirs.v[i])));
 	return e;
@@ -148,7 +143,7 @@ static struct err *write_all(struct apply *p)
 		TRY(base_put(base_file(p->a, p->s->journal, ".gitignore"), S("*\n"), false));
 	struct err *e = stage_all(p);
 	if (!e)
-		e = each(p, put_commit);
+		e = put_each(p, put_commit);
 	return e ? abandon(p, e) : NULL;
 }
 
@@ -257,7 +252,7 @@ struct err *session_apply(struct session *s, struct change_set *t, struct str re
 	p.next = empty(&p, s->a);
 	struct err *e = collect_puts(&p);
 	if (!e)
-		e = each(&p, put_examine);
+		e = put_each(&p, put_examine);
 	if (!e)
 		tell(&p);
 	if (!e && !s->request->look_only && !fs_writes_forbidden())

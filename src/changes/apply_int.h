@@ -2,6 +2,7 @@
  * its way (put.c), what is known of it afterwards (sign.c), and the whole (apply.c). */
 #pragma once
 
+#include "base/pool.h"
 #include "changes/changes.h"
 #include "changes/manifest.h"
 
@@ -66,6 +67,8 @@ MUST_USE struct err *collect_puts(struct apply *p);
 bool collect_keeps(const struct apply *p, const struct made *e);
 
 /* ---- put.c: jobs of a pool; errors of one output stay in it ---- */
+
+MUST_USE struct err *put_each(const struct apply *p, pool_fn *fn); /* all puts, side by side */
 
 struct err *put_examine(struct arena *tmp, void *put);
 /* The new content, beside its place (fs_temp_name). */

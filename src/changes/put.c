@@ -274,3 +274,8 @@ struct err *put_commit(struct arena *tmp, void *put)
 	p->done = !p->error;
 	return put_abandon(tmp, put);
 }
+
+struct err *put_each(const struct apply *p, pool_fn *fn)
+{
+	return pool_each(p->s->request->jobs, p->puts.v, p->puts.n, sizeof(*p->puts.v), fn);
+}

@@ -57,11 +57,6 @@ static struct err *sign_at_last(struct arena *tmp, void *put)
 	return NULL;
 }
 
-static struct err *each(const struct apply *p, pool_fn *fn)
-{
-	return pool_each(p->s->request->jobs, p->puts.v, p->puts.n, sizeof(*p->puts.v), fn);
-}
-
 /* ---- what was read ---- */
 
 static struct str full(struct arena *a, const struct apply *p, struct str path)
@@ -190,10 +185,10 @@ struct err *sign_all(struct apply *p, bool wrote)
 	uint64_t written = exact_now();
 	view_noted(&p->s->view, p->a, &p->next);
 	add_copied(p);
-	TRY(each(p, sign_put));
+	TRY(put_each(p, sign_put));
 	if (wrote)
 		wait_a_tick(written);
-	TRY(each(p, sign_at_last));
+	TRY(put_each(p, sign_at_last));
 	sign_seen(p);
 	return NULL;
 }

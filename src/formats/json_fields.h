@@ -88,6 +88,8 @@ struct json_field {
 #define FIELD_MAP(k, T, member, table)                                                             \
 	{.key = (k), .kind = FIELD_PAIRS, .off = offsetof(T, member),                              \
 		.size = sizeof(*((T *)0)->member.v), .fields = (table)}
+/* a key that a reader knows, but does not read by this table */
+#define FIELD_LATER(k) {.key = (k), .kind = FIELD_STRS, .written = true}
 #define FIELD_WRITE(k, function) {.key = (k), .kind = FIELD_CUSTOM, .write = (function)}
 /* clang-format on */
 

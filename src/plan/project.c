@@ -6,27 +6,22 @@
 #include "base/version.h"
 #include "formats/json_fields.h"
 
-#define LATER(k)                                                                                   \
-	{                                                                                          \
-		.key = (k), .kind = FIELD_STRS, .written = true                                    \
-	}
-
 static const struct json_field project_fields[] = {
 	FIELD("name", struct project, name),
 	FIELD("version", struct project, version),
 	FIELD("summary", struct project, summary),
 	FIELD("license", struct project, license),
-	LATER("sources"),
-	LATER("exclude"),
+	FIELD_LATER("sources"),
+	FIELD_LATER("exclude"),
 	FIELD("includes", struct project, includes),
 	FIELD("libraries", struct project, libraries),
 	FIELD("defines", struct project, defines),
 	FIELD("flags", struct project, flags),
 	FIELD("gpu", struct project, gpus),
-	LATER("sdk"),
-	LATER("python"),
-	LATER("hipify"),
-	LATER("build"),
+	FIELD_LATER("sdk"),
+	FIELD_LATER("python"),
+	FIELD_LATER("hipify"),
+	FIELD_LATER("build"),
 	{.kind = FIELD_END},
 };
 
@@ -49,7 +44,7 @@ static const struct json_field python_fields[] = {
 	FIELD("into", struct project, into),
 	FIELD("package", struct project, package),
 	FIELD("dir", struct project, data_dir),
-	LATER("files"),
+	FIELD_LATER("files"),
 	FIELD("requires", struct project, requires_python),
 	FIELD("dependencies", struct project, requires),
 	{.kind = FIELD_END},

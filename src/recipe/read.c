@@ -8,19 +8,14 @@
 
 enum { MOST = 256, SIZE_LIMIT = 4 << 20 };
 
-#define LATER(k)                                                                                   \
-	{                                                                                          \
-		.key = (k), .kind = FIELD_STRS, .written = true                                    \
-	}
-
 static const struct json_field recipe_fields[] = {
 	FIELD("id", struct recipe, id),
 	FIELD("title", struct recipe, title),
-	LATER("applies"),
-	LATER("detect"),
-	LATER("steps"),
-	LATER("build"),
-	LATER("verify"),
+	FIELD_LATER("applies"),
+	FIELD_LATER("detect"),
+	FIELD_LATER("steps"),
+	FIELD_LATER("build"),
+	FIELD_LATER("verify"),
 	FIELD("evidence", struct recipe, evidence),
 	FIELD("trade_off", struct recipe, trade_off),
 	FIELD("confidence", struct recipe, confidence),
