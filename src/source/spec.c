@@ -1,0 +1,87 @@
+/* The words that say where sources are; see fetch.h. What may stand in them is what apt and pip take
+ * for a name, so that no word of a user becomes an option or a path. Sources: Debian Policy 5.6.1 and
+ * 5.6.12; PEP 508 and PEP 440; PEP 625 for the names of sdists. */
+#include "base/fs.h"
+#include "source/fetch.h"
+
+const char *const source_kinds[] = {
+	[SOURCE_DIR] = "dir", [SOURCE_DEBIAN] = "debian", [SOURCE_SDIST] = "sdist", NULL};
+
+static bool consists_of(struct str s, const char *more)
+{
+	if (!s.n || !ascii_alnum(s.p[0]))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (!ascii_alnum(s.p[i]) && str_chr(str_from(more), s.p[i]) == str_from(more).n)
+			return false;
+	return true;
+}
+
+static struct err *wrong(struct str word, const char *want)
+{
+	return err_hint(err_new(E_USAGE, "'%.*s' does not name sources", STR(word)), "%s", want);
+}
+
+static struct err *parse_debian(struct str rest, struct source_spec *ret)
+{
+	struct str what;
+	ret->kind = SOURCE_DEBIAN;
+	bool good = str_cut(rest, '/', &ret->suite, &what);
+	bool versioned = str_cut(what, '=', &ret->package, &ret->version);
+	if (good && consists_of(ret->suite, "-") && consists_of(ret->package, "+.-") &&
+		(!versioned || consists_of(ret->version, ".+~:-")))
+		return NULL;
+	return wrong(ret->text, "debian:SUITE/PACKAGE or debian:SUITE/PACKAGE=VERSION, for example "
+				"debian:trixie/pytorch=2.6.0");
+}
+
+static struct err *parse_sdist(struct str rest, struct source_spec *ret)
+{
+	size_t at = str_find(rest, S("=="));
+	ret->kind = SOURCE_SDIST;
+	ret->package = str_sub(rest, 0, at);
+	ret->version = str_sub(rest, at + 2, rest.n);
+	if (consists_of(ret->package, "._-") && consists_of(ret->version, ".+!_-"))
+		return NULL;
+	return wrong(ret->text, "sdist:NAME==VERSION, for example sdist:torch-scatter==2.1.2");
+}
+
+/* NAME-VERSION.tar.gz; the version begins at the last '-' with a digit behind. */
+static bool parse_file(struct arena *a, struct str word, struct source_spec *ret)
+{
+	static const char *const suffixes[] = {".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz"};
+	struct str stem = path_base(word);
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]) && !n; i++)
+		n = str_ends(stem, str_from(suffixes[i])) ? str_from(suffixes[i]).n : 0;
+	if (!n)
+		return false;
+	stem.n -= n;
+	size_t at = str_rchr(stem, '-');
+	ret->kind = SOURCE_SDIST;
+	ret->path = path_abs(a, word);
+	ret->package = str_sub(stem, 0, at);
+	ret->version = str_sub(stem, at + 1, stem.n);
+	return consists_of(ret->package, "._-") && consists_of(ret->version, ".+!_-") &&
+	       ascii_digit(ret->version.p[0]);
+}
+
+struct err *source_spec_parse(struct arena *a, struct str word, struct source_spec *ret)
+{
+	static const char kinds[] =
+		"a folder, debian:SUITE/PACKAGE, sdist:NAME==VERSION, or a file "
+		"NAME-VERSION.tar.gz";
+	struct str debian = S("debian:"), sdist = S("sdist:");
+	*ret = (struct source_spec){.text = str_dup(a, word)};
+	word = ret->text;
+	if (!word.n)
+		return wrong(word, kinds);
+	if (str_starts(word, debian))
+		return parse_debian(str_sub(word, debian.n, word.n), ret);
+	if (str_starts(word, sdist))
+		return parse_sdist(str_sub(word, sdist.n, word.n), ret);
+	if (!fs_is_dir(word) && parse_file(a, word, ret))
+		return NULL;
+	*ret = (struct source_spec){.text = word, .path = path_abs(a, word)};
+	return str_chr(word, ':') < word.n && !fs_exists(word) ? wrong(word, kinds) : NULL;
+}
