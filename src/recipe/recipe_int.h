@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/map.h"
+#include "formats/diff.h"
 #include "formats/json_fields.h"
 #include "formats/node.h"
-#include "recipe/diff.h"
 #include "recipe/recipe.h"
 
 struct recipe_range {

@@ -3,12 +3,13 @@
  * needs is in the tables below; finish() also makes the view /opt/rocm (see sdk.h). */
 #include <sys/stat.h>
 
+#include "archive/apt.h"
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/progress.h"
 #include "know/know.h"
-#include "sdk/apt.h"
+#include "sdk/provider.h"
 
 static const struct {
 	const char *path, *target;
@@ -48,31 +49,17 @@ static const struct {
 };
 
 static const char *const suites[] = {"sid", "experimental", "trixie", NULL}; /* first: the usual */
-static const char *const keyrings[] = {
-	"/usr/share/keyrings/debian-archive-keyring.gpg",
-	"/usr/share/keyrings/debian-archive-keyring.pgp",
-};
-
 static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 {
-	struct apt_source source = {0};
 	struct str suite = j->spec->suite;
 	if (!str_is_one_of(suite, suites)) {
 		struct err *e = err_new(E_USAGE, "unknown suite '%.*s'", STR(suite));
 		return err_hint(e, "known: sid, experimental, trixie");
 	}
-	if (!j->spec->mirror.n)
-		TRY(apt_sources_find(a, S("/etc/apt"), &source));
-	*ret = (struct apt){.dir = path_join(a, j->cache, j->name)};
-	ret->mirror = j->spec->mirror.n ? j->spec->mirror : source.uri;
-	ret->keyring = source.keyring;
-	for (size_t i = sizeof(keyrings) / sizeof(keyrings[0]); i-- > 0;)
-		if (fs_exists(str_from(keyrings[i])))
-			ret->keyring = str_from(keyrings[i]);
-	if (j->spec->keyring.n)
-		ret->keyring = path_abs(a, j->spec->keyring);
-	if (j->spec->keyring.n && !fs_exists(ret->keyring))
-		return err_new(E_NOENT, "there is no keyring '%.*s'", STR(ret->keyring));
+	*ret = (struct apt){.dir = path_join(a, j->cache, j->name),
+		.mirror = j->spec->mirror,
+		.keyring = j->spec->keyring};
+	TRY(apt_complete(a, ret));
 	if (str_eq(suite, S("experimental")))
 		strs_add(a, &ret->suites, S("sid"));
 	strs_add(a, &ret->suites, suite);
@@ -111,7 +98,7 @@ static struct err *resolve(struct arena *a, struct sdk_job *j)
 	return apt_index_date(a, &apt, &j->index_date, &j->notes);
 }
 
-static struct err *fetch(struct arena *a, struct sdk_job *j, const struct sdk_items *need)
+static struct err *fetch(struct arena *a, struct sdk_job *j, const struct archive_items *need)
 {
 	struct apt apt;
 	TRY(make_apt(a, j, &apt));

@@ -25,13 +25,13 @@ struct install {
 	struct str work;       /* dir or stage */
 	struct sdk_manifest old, new;
 	struct strs damaged;
-	struct sdk_items need;
+	struct archive_items need;
 	struct progress *progress;
 };
 
 struct unpack_job {
 	struct install *in;
-	const struct sdk_item *item;
+	const struct archive_item *item;
 };
 
 static void scratch_removep(struct str *dir)
@@ -42,7 +42,7 @@ static void scratch_removep(struct str *dir)
 
 /* ---- what is to be done ---- */
 /* Is the package in the working tree, as far as a quick look tells? */
-static struct err *is_done(const struct install *in, const struct sdk_item *item, bool *ret)
+static struct err *is_done(const struct install *in, const struct archive_item *item, bool *ret)
 {
 	ARENA(tmp);
 	struct str text, root = path_join(&tmp, in->work, S("root"));
@@ -62,14 +62,14 @@ static struct err *is_done(const struct install *in, const struct sdk_item *item
 
 static int larger_first(const void *a, const void *b)
 {
-	const struct sdk_item *x = a, *y = b;
+	const struct archive_item *x = a, *y = b;
 	return x->size < y->size ? 1 : x->size > y->size ? -1 : 0;
 }
 
 /* Sets what is to be fetched and unpacked, and tells it. */
 static struct err *find_need(struct arena *a, struct install *in, struct sdk_done *ret)
 {
-	VEC_EACH (struct sdk_item, i, &in->job.items) {
+	VEC_EACH (struct archive_item, i, &in->job.items) {
 		bool done;
 		TRY(is_done(in, i, &done));
 		if (done)
@@ -131,7 +131,7 @@ static struct err *make_manifest(struct arena *a, struct install *in)
 		.components = j->components,
 		.notes = j->notes,
 	};
-	VEC_EACH (struct sdk_item, i, &j->items)
+	VEC_EACH (struct archive_item, i, &j->items)
 		TRY(add_package(a, in,
 			(struct sdk_package){
 				.name = i->name, .version = i->version, .sha256 = i->sha256}));
@@ -176,7 +176,7 @@ static struct err *resolve(struct arena *a, struct install *in)
 	TRY(in->provider->resolve(a, &in->job));
 	/* where an installed package changes its version, the tree is made anew */
 	bool fresh = !in->old.provider.n;
-	VEC_EACH (const struct sdk_item, i, &in->job.items) {
+	VEC_EACH (const struct archive_item, i, &in->job.items) {
 		const struct sdk_package *p = sdk_manifest_package(&in->old, i->name);
 		fresh = fresh || (p && !str_eq(p->sha256, i->sha256));
 	}
@@ -294,7 +294,7 @@ struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk
 	in.job.cache = scratch;
 	TRY(resolve(a, &in));
 	TRY(find_need(a, &in, ret));
-	VEC_EACH (struct sdk_item, i, &in.need)
+	VEC_EACH (struct archive_item, i, &in.need)
 		strs_add(a, ret_packages, str_fmt(a, "%.*s %.*s", STR(i->name), STR(i->version)));
 	return NULL;
 }

@@ -29,25 +29,11 @@
  */
 #pragma once
 
-#include "base/vec.h"
+#include "archive/item.h"
 #include "sdk/sdk.h"
-
-struct sdk_item {
-	struct str name, version, arch;
-	struct str url, file; /* where from; file name in the cache */
-	struct str path;      /* the local file once fetched */
-	uint64_t size;
-	struct str sha256; /* hex */
-	bool alone;        /* wanted without its dependencies */
-};
 
 /* Stands in the manifest for what we made ourselves (links, /opt/rocm): a package of that name. */
 #define SDK_MADE "=made"
-
-struct sdk_items {
-	struct sdk_item *v;
-	size_t n, cap;
-};
 
 struct sdk_job {
 	const struct sdk_spec *spec; /* complete: see sdk_complete() */
@@ -57,16 +43,15 @@ struct sdk_job {
 	struct str root;             /* tree to fill */
 	struct str index_date, mirror;
 	struct strs notes;
-	struct sdk_items items; /* all that the tree shall consist of */
-	struct buf *made;       /* record of what belongs to no item: see SDK_MADE */
+	struct archive_items items; /* all that the tree shall consist of */
+	struct buf *made;           /* record of what belongs to no item: see SDK_MADE */
 };
 
 /* One item on its way into a tree. */
 struct sdk_unpack {
-	const struct sdk_item *item;
+	const struct archive_item *item;
 	struct str root;
 	struct buf *record; /* lines are added with record_add() */
-	uint64_t files, bytes;
 };
 
 struct sdk_provider {
@@ -78,7 +63,7 @@ struct sdk_provider {
 	/* NULL in a provider whose trees are made by others: */
 	struct err *(*borrow)(struct arena *a, const struct sdk_job *j, struct str dir);
 	struct err *(*resolve)(struct arena *a, struct sdk_job *j);
-	struct err *(*fetch)(struct arena *a, struct sdk_job *j, const struct sdk_items *need);
+	struct err *(*fetch)(struct arena *a, struct sdk_job *j, const struct archive_items *need);
 	struct err *(*unpack)(struct arena *tmp, struct sdk_unpack *u);
 	struct err *(*finish)(struct arena *a, struct sdk_job *j);
 };
@@ -164,7 +149,7 @@ MUST_USE struct err *layout_clang_version(struct arena *a, const struct sdk *sdk
 MUST_USE struct err *opt_rocm_make(
 	struct arena *a, struct str dir, const struct sdk_manifest *m, struct buf *made);
 
-/* ---- deb.c: Debian packages; see there for what is refused ---- */
+/* ---- deb.c: Debian packages; archive/unpack.h tells what is refused ---- */
 /* Unpacks the data member of u->item->path below u->root and adds its files to u->record, whose
  * arena is another one than tmp. E_ARCHIVE when the package is damaged or hostile. */
 MUST_USE struct err *deb_unpack(struct arena *tmp, struct sdk_unpack *u);

@@ -1,9 +1,10 @@
-/* Texts that sdk/ reads: apt's source lists in both formats, lines of --print-uris, records. What
+/* Texts that archive/ and sdk/ read: apt's source lists in both formats, lines of --print-uris, records. What
  * is accepted keeps its promises: names without a slash, paths inside the tree. */
 #include <stdlib.h>
 
+#include "archive/apt.h"
 #include "base/fs.h"
-#include "sdk/apt.h"
+#include "sdk/provider.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,7 +27,7 @@ static void uris(struct arena *a, struct str text)
 {
 	struct str line;
 	while (str_next(&text, '\n', &line)) {
-		struct sdk_item i;
+		struct archive_item i;
 		if (!apt_parse_uri(a, line, &i))
 			continue;
 		check(i.name.n && str_chr(i.file, '/') == i.file.n && i.sha256.n == 64);

@@ -26,7 +26,7 @@ static void unpack(struct arena *a, struct str dir, struct str content)
 {
 	ARENA(tmp);
 	BUF(record, a);
-	struct sdk_item item = {.name = S("p"), .path = path_join(a, dir, S("p.deb"))};
+	struct archive_item item = {.name = S("p"), .path = path_join(a, dir, S("p.deb"))};
 	struct sdk_unpack u = {
 		.item = &item, .root = path_join(a, dir, S("in/root")), .record = &record};
 	struct strs beside;

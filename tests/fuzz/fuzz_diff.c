@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "recipe/diff.h"
+#include "formats/diff.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

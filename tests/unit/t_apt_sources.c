@@ -1,6 +1,6 @@
-/* The machine's own apt configuration, as sources.list(5) has it: sdk/apt_sources.c. */
+/* The machine's own apt configuration, as sources.list(5) has it: archive/apt_sources.c. */
+#include "archive/apt.h"
 #include "base/vec.h"
-#include "sdk/apt.h"
 #include "test.h"
 
 /* "uri suite,suite component,component keyring" of each entry, one a line. */

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/proc.h"
 #include "changes/changes.h"
-#include "recipe/diff.h"
+#include "formats/diff.h"
 
 static struct diff parse(struct arena *a, struct str text)
 {

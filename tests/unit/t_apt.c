@@ -1,5 +1,5 @@
 /* apt's configuration and output: sources in both formats, lines of --print-uris. */
-#include "sdk/apt.h"
+#include "archive/apt.h"
 #include "test.h"
 
 static void one_line_sources(void **state)
@@ -85,7 +85,7 @@ static void uris_are_parsed(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct sdk_item i;
+	struct archive_item i;
 	assert_true(apt_parse_uri(&a,
 		S("'http://a.example/pool/libllvm21_21.1.8-14_amd64.deb' "
 		  "libllvm21_1%3a21.1.8-14_amd64.deb 28254324 SHA256:" SHA),
@@ -114,7 +114,7 @@ static void other_lines_are_no_uris(void **state)
 		"'http://x/a.deb' a.deb 5 SHA256:" SHA,
 		"'http://x/_1_a.deb' _1_a.deb 5 SHA256:" SHA,
 		"http://x/a_1_amd64.deb' a_1_amd64.deb 5 SHA256:" SHA};
-	struct sdk_item i;
+	struct archive_item i;
 	for (size_t k = 0; k < sizeof(lines) / sizeof(lines[0]); k++)
 		assert_false(apt_parse_uri(&a, str_from(lines[k]), &i));
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "recipe/diff.h"
+#include "formats/diff.h"
 
 enum { FUZZ = 2 };
 

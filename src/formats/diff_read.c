@@ -1,6 +1,6 @@
 /* Reading unified diffs; see diff.h. */
 #include "base/fs.h"
-#include "recipe/diff.h"
+#include "formats/diff.h"
 
 enum { SIZE_LIMIT = 1 << 20, LINE_LIMIT = 1 << 20 };
 

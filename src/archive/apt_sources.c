@@ -1,7 +1,7 @@
 /* Reading sources.list and *.sources; see apt.h. */
+#include "archive/apt.h"
 #include "base/fs.h"
 #include "base/vec.h"
-#include "sdk/apt.h"
 
 enum { MAX_FILE = 1 << 20 };
 

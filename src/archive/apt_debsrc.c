@@ -1,0 +1,123 @@
+/* Source packages by apt-get; see apt.h. What apt says of its index and of a download is read from its
+ * output, in the words of apt 2.6 to 3.1 (methods/, apt-pkg/acquire-item.cc). */
+#include "archive/apt_int.h"
+#include "base/fs.h"
+
+enum { SECONDS = 120 };
+
+/* Debian Policy 5.6.12: [epoch:]upstream[-revision]; "+dfsg", "+ds" and their like say that files were
+ * left out of upstream's archive. */
+struct str apt_upstream(struct str version)
+{
+	static const char *const repacked[] = {"+dfsg", "~dfsg", ".dfsg", "+ds", "~ds", "+repack"};
+	size_t colon = str_chr(version, ':');
+	struct str s = colon < version.n ? str_sub(version, colon + 1, version.n) : version;
+	s.n = str_rchr(s, '-');
+	for (size_t i = 0; i < sizeof(repacked) / sizeof(repacked[0]); i++)
+		s.n = str_find(s, str_from(repacked[i]));
+	return s;
+}
+
+static struct err *find_version(
+	struct arena *a, const struct apt *apt, struct apt_package *p, struct str asked)
+{
+	struct proc proc = apt_command(a, apt, "apt-cache");
+	struct proc_result r;
+	struct str line, key, value;
+	struct strs others = {0};
+	proc_arg(a, &proc, "showsrc", "--only-source", str_z(a, p->name), NULL);
+	proc.timeout = SECONDS;
+	TRY(proc_run(a, &proc, &r));
+	while (str_next(&r.out, '\n', &line)) {
+		if (!str_cut(line, ':', &key, &value) || !str_eq(key, S("Version")))
+			continue;
+		value = str_trim(value);
+		if (str_eq(value, asked) || str_eq(apt_upstream(value), asked))
+			p->version = value;
+		strs_put(a, &others, value);
+	}
+	if (p->version.n || !others.n) /* of none at all the next step has more to say */
+		return NULL;
+	return err_new(E_SDK_SOURCE,
+		"the suite '%.*s' has '%.*s' in the version %.*s, and not %.*s",
+		STR(apt->suites.v[0]), STR(p->name), STR(str_join(a, &others, S(", "))),
+		STR(asked));
+}
+
+static void add_word(struct arena *a, struct proc *p, const struct apt_package *package)
+{
+	const char *between = package->version.n ? "=" : "";
+	strs_add(a, &p->argv,
+		str_fmt(a, "%.*s%s%.*s", STR(package->name), between, STR(package->version)));
+}
+
+struct err *apt_source_resolve(
+	struct arena *a, const struct apt *apt, struct str asked, struct apt_package *ret)
+{
+	struct proc p = apt_command(a, apt, "apt-get");
+	struct proc_result r;
+	struct str line;
+	ret->version = S("");
+	ret->files = (struct archive_items){0};
+	if (asked.n)
+		TRY(find_version(a, apt, ret, asked));
+	proc_arg(a, &p, "source", "-q", "--only-source", "--print-uris", NULL);
+	add_word(a, &p, ret);
+	p.timeout = SECONDS;
+	p.cwd = path_join(a, apt->dir, S("none")); /* what is there already would not be listed */
+	TRY_CTX(apt_run(a, &p, &r), "cannot find the source package '%.*s' in suite '%.*s'",
+		STR(ret->name), STR(apt->suites.v[0]));
+	while (str_next(&r.out, '\n', &line)) {
+		struct archive_item i;
+		if (apt_parse_file(a, line, &i))
+			*VEC_PUSH(a, &ret->files) = i;
+	}
+	return NULL;
+}
+
+/* Did apt ask for the file and learn that there is none, in contrast to any other failure? */
+static bool is_gone(struct str said, const struct archive_item *i)
+{
+	struct str line;
+	while (str_next(&said, '\n', &line))
+		if (str_contains(line, S("Failed to fetch ")) && str_contains(line, i->url) &&
+			(str_contains(line, S("  404  ")) ||
+				str_contains(line, S("File not found"))))
+			return true;
+	return false;
+}
+
+struct err *apt_source_fetch(struct arena *a, const struct apt *apt, struct apt_package *package,
+	struct str dir, struct strs *ret_gone)
+{
+	struct proc p = apt_command(a, apt, "apt-get");
+	struct proc_result r = {0};
+	size_t need = 0;
+	bool there;
+	VEC_EACH (struct archive_item, i, &package->files) {
+		i->path = path_join(a, dir, i->file);
+		TRY(apt_is_there(a, i, &there));
+		need += !there;
+	}
+	if (!need)
+		return NULL;
+	proc_arg(a, &p, "source", "-q", "--only-source", "--download-only", NULL);
+	add_word(a, &p, package);
+	p.cwd = dir;
+	const char *what = str_fmt(a, "the sources of %.*s", STR(package->name)).p;
+	TRY(apt_run_watched(a, &p, what, &package->files, &r));
+	VEC_EACH (struct archive_item, i, &package->files) {
+		TRY(apt_is_there(a, i, &there));
+		if (there)
+			continue;
+		if (r.status == 0)
+			return err_new(E_HASH,
+				"'%.*s' does not match the hash in the archive's signed index",
+				STR(i->file));
+		if (!is_gone(r.out, i))
+			return apt_explain(a, &p, &r);
+		strs_add(a, ret_gone, i->file);
+		i->path = S("");
+	}
+	return NULL;
+}

@@ -1,0 +1,212 @@
+/* Packages by apt-get: which, by --print-uris, and their files, whose hashes are looked at once more. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "archive/apt_int.h"
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/progress.h"
+
+enum { RESOLVE_SECONDS = 120 };
+
+/* %2b and its like in the names of packages' files. */
+static struct str unescape(struct arena *a, struct str s)
+{
+	BUF(out, a);
+	for (size_t i = 0; i < s.n; i++) {
+		uint64_t byte = 0;
+		bool escape = s.p[i] == '%' && i + 2 < s.n &&
+			      str_u64(str_sub(s, i + 1, i + 3), 16, &byte);
+		buf_char(&out, escape ? (char)byte : s.p[i]);
+		i += escape ? 2 : 0;
+	}
+	return buf_str(&out);
+}
+
+bool apt_parse_file(struct arena *a, struct str line, struct archive_item *ret)
+{
+	struct str uri, file, size, sum, rest;
+	*ret = (struct archive_item){0};
+	if (!str_starts(line, S("'")) || !str_cut(str_sub(line, 1, line.n), '\'', &uri, &rest) ||
+		!str_cut(str_trim(rest), ' ', &file, &rest) || !str_cut(rest, ' ', &size, &sum) ||
+		!str_starts(sum, S("SHA256:")) || !str_u64(size, 10, &ret->size))
+		return false;
+	ret->url = str_dup(a, uri);
+	ret->file = str_dup(a, file);
+	ret->sha256 = str_dup(a, str_sub(str_trim(sum), 7, sum.n));
+	return ret->sha256.n == 64 && file.n && file.p[0] != '.' && str_chr(file, '/') == file.n;
+}
+
+bool apt_parse_uri(struct arena *a, struct str line, struct archive_item *ret)
+{
+	struct str name, version, arch, rest;
+	/* NAME_VERSION_ARCH.deb */
+	if (!apt_parse_file(a, line, ret) || !str_ends(ret->file, S(".deb")) ||
+		!str_cut(str_sub(ret->file, 0, ret->file.n - 4), '_', &name, &rest) ||
+		!str_cut(rest, '_', &version, &arch) || !name.n)
+		return false;
+	ret->name = str_dup(a, name);
+	ret->version = unescape(a, version);
+	ret->arch = str_dup(a, arch);
+	return true;
+}
+
+/* "0 upgraded, 4 newly installed, 0 to remove ..." -> 4; false when apt does not say. */
+static bool announced(struct str out, uint64_t *ret)
+{
+	size_t at = str_find(out, S(" newly installed"));
+	struct str before = str_sub(out, 0, at);
+	size_t space = str_rchr(before, ' ');
+	return at < out.n && str_u64(str_sub(before, space + 1, at), 10, ret);
+}
+
+/* Adds what is not there yet, and tells how many lines named a package. */
+static size_t add_items(struct arena *a, struct str out, bool alone, struct archive_items *ret)
+{
+	size_t lines = 0;
+	struct str line;
+	while (str_next(&out, '\n', &line)) {
+		struct archive_item item;
+		if (!apt_parse_uri(a, line, &item))
+			continue;
+		bool known = false;
+		lines++;
+		VEC_EACH (struct archive_item, i, ret)
+			known = known || str_eq(i->name, item.name);
+		item.alone = alone;
+		if (!known)
+			*VEC_PUSH(a, ret) = item;
+	}
+	return lines;
+}
+
+struct err *apt_resolve(struct arena *a, const struct apt *apt, const struct strs *packages,
+	bool alone, struct archive_items *ret)
+{
+	if (!packages->n)
+		return NULL;
+	struct proc p = apt_command(a, apt, "apt-get");
+	struct proc_result r;
+	proc_arg(a, &p, alone ? "download" : "install", "-q", "-y", "--print-uris", "-o", NULL);
+	/* an empty cache folder: what is there already would not be listed */
+	strs_add(a, &p.argv, str_fmt(a, "Dir::Cache::archives=%.*s/none", STR(apt->dir)));
+	strs_add_all(a, &p.argv, packages);
+	p.merge = false;
+	p.timeout = RESOLVE_SECONDS;
+	TRY(proc_run(a, &p, &r));
+	if (r.status != 0) {
+		r.out = r.err;
+		return err_wrap(apt_explain(a, &p, &r), "cannot resolve '%.*s' in suite '%.*s'",
+			STR(str_join(a, packages, S(" "))), STR(apt->suites.v[apt->suites.n - 1]));
+	}
+	uint64_t want = packages->n;
+	bool known = alone || announced(r.out, &want);
+	size_t got = add_items(a, r.out, alone, ret);
+	if (!known || got != want) /* half a tree that calls itself complete would be worse */
+		return err_new(E_SDK_SOURCE, "apt announced %llu packages and named %zu",
+			(unsigned long long)want, got);
+	return NULL;
+}
+
+/* ---- fetching ---- */
+/* Is the right file there? A wrong one of that size is removed, since apt goes by the size; a
+ * shorter one stays, for apt to continue. */
+struct err *apt_is_there(struct arena *a, const struct archive_item *i, bool *ret)
+{
+	struct stat st;
+	struct digest d;
+	*ret = false;
+	if (!fs_exists(i->path))
+		return NULL;
+	TRY(fs_stat(i->path, &st));
+	if ((uint64_t)st.st_size < i->size)
+		return NULL;
+	if ((uint64_t)st.st_size == i->size) {
+		TRY(hash_file(HASH_SHA256, i->path, &d));
+		*ret = str_eq(digest_hex(a, &d), i->sha256);
+	}
+	return *ret || str_starts(i->url, S("file:")) ? NULL : fs_remove(i->path);
+}
+
+/* apt tells no progress to a pipe: a thread looks how large the files have become. */
+struct watch {
+	atomic_bool stop;
+	const struct archive_items *items;
+	struct progress *bar;
+};
+
+static void *watch_files(void *user)
+{
+	struct watch *w = user;
+	const struct timespec tick = {.tv_nsec = 200000000};
+	uint64_t last = 0;
+	while (!atomic_load(&w->stop)) {
+		uint64_t now = 0;
+		struct stat st;
+		VEC_EACH (const struct archive_item, i, w->items)
+			if (fs_try_stat(i->path, &st))
+				now += (uint64_t)st.st_size < i->size ? (uint64_t)st.st_size
+								      : i->size;
+		progress_add(w->bar, now > last ? now - last : 0, S(""));
+		last = now > last ? now : last;
+		nanosleep(&tick, NULL);
+	}
+	return NULL;
+}
+
+struct err *apt_run_watched(struct arena *a, struct proc *p, const char *what,
+	const struct archive_items *items, struct proc_result *r)
+{
+	struct watch w = {.items = items};
+	pthread_t thread;
+	uint64_t total = 0;
+	VEC_EACH (const struct archive_item, i, items)
+		total += i->size;
+	w.bar = progress_begin(S("Fetching"), str_from(what), UNIT_BYTES, total);
+	bool started = pthread_create(&thread, NULL, watch_files, &w) == 0;
+	struct err *e = proc_run(a, p, r);
+	atomic_store(&w.stop, true);
+	if (started)
+		pthread_join(thread, NULL);
+	progress_end(w.bar);
+	return e;
+}
+
+struct err *apt_fetch(struct arena *a, const struct apt *apt, const struct archive_items *items)
+{
+	struct str archives = path_join(a, apt->dir, S("archives"));
+	struct proc p = apt_command(a, apt, "apt-get");
+	bool there;
+	proc_arg(a, &p, "download", "-q", "-y", NULL);
+	size_t need = 0;
+	VEC_EACH (struct archive_item, i, items) {
+		i->path = str_starts(i->url, S("file:")) ? unescape(a, str_sub(i->url, 5, i->url.n))
+							 : path_join(a, archives, i->file);
+		TRY(apt_is_there(a, i, &there));
+		if (there)
+			continue;
+		need++;
+		strs_add(a, &p.argv, str_fmt(a, "%.*s=%.*s", STR(i->name), STR(i->version)));
+	}
+	if (!need)
+		return NULL;
+	p.cwd = archives;
+	struct proc_result r = {0};
+	const char *what = str_fmt(a, "%zu packages", items->n).p;
+	struct err *e = apt_run_watched(a, &p, what, items, &r);
+	if (!e && r.status != 0)
+		e = apt_explain(a, &p, &r);
+	TRY_CTX(e, "cannot fetch %zu of %zu packages", need, items->n);
+	VEC_EACH (struct archive_item, i, items) {
+		TRY(apt_is_there(a, i, &there));
+		if (!there)
+			return err_new(E_HASH,
+				"'%.*s' does not match the hash in the archive's "
+				"signed index",
+				STR(i->file));
+	}
+	return NULL;
+}

@@ -1,0 +1,567 @@
+/* Members into a folder; see unpack.h. Every one is created through a folder that the kernel resolved
+ * inside the root (openat2), beside its name, and renamed. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "archive/unpack.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/proc.h"
+#include "formats/zip.h"
+
+static const uint64_t max_file = (uint64_t)16 << 30, max_total = (uint64_t)64 << 30;
+enum { MAX_ENTRIES = 1000000, MAX_NAME = 4096, CHUNK = 1 << 17 };
+
+/* ---- libarchive ---- */
+
+/* It is opened when the first package is unpacked: with its own libraries (ICU among them, by way of
+ * libxml2) it costs more start-up time than everything else, and most commands never need it. */
+#define SONAME "libarchive.so.13" /* since libarchive 3.0 */
+#define LIBARCHIVE_FUNCTIONS(X)                                                                    \
+	X(archive_read_new)                                                                        \
+	X(archive_read_free)                                                                       \
+	X(archive_read_support_format_ar)                                                          \
+	X(archive_read_support_format_tar)                                                         \
+	X(archive_read_support_filter_none)                                                        \
+	X(archive_read_support_filter_xz)                                                          \
+	X(archive_read_support_filter_zstd)                                                        \
+	X(archive_read_support_filter_gzip)                                                        \
+	X(archive_read_support_filter_bzip2)                                                       \
+	X(archive_read_support_filter_lzma)                                                        \
+	X(archive_read_open)                                                                       \
+	X(archive_read_open_filename)                                                              \
+	X(archive_read_next_header)                                                                \
+	X(archive_read_data)                                                                       \
+	X(archive_read_data_block)                                                                 \
+	X(archive_filter_bytes)                                                                    \
+	X(archive_errno)                                                                           \
+	X(archive_error_string)                                                                    \
+	X(archive_set_error)                                                                       \
+	X(archive_entry_pathname)                                                                  \
+	X(archive_entry_filetype)                                                                  \
+	X(archive_entry_hardlink)                                                                  \
+	X(archive_entry_symlink)                                                                   \
+	X(archive_entry_mtime)                                                                     \
+	X(archive_entry_perm)
+
+struct libarchive {
+#define X(name) __typeof__(name) *name;
+	LIBARCHIVE_FUNCTIONS(X)
+#undef X
+};
+
+static struct libarchive la; /* filled by libarchive_open() */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool complete;
+
+static void open_once(void)
+{
+	void *lib = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
+	complete = lib != NULL;
+	/* ISO C has no conversion from dlsym()'s result, POSIX guarantees the representation. */
+#define X(name)                                                                                    \
+	{                                                                                          \
+		void *p = lib ? dlsym(lib, #name) : NULL;                                          \
+		memcpy(&la.name, &p, sizeof(p));                                                   \
+		complete = complete && p;                                                          \
+	}
+	LIBARCHIVE_FUNCTIONS(X)
+#undef X
+}
+
+static struct err *libarchive_open(void)
+{
+	pthread_once(&once, open_once);
+	if (complete)
+		return NULL;
+	return err_hint(err_new(E_TOOL_MISSING, "packages cannot be unpacked without " SONAME),
+		"install the package libarchive13 or libarchive13t64");
+}
+
+struct outer { /* an ar archive: feeds its member to the inner one */
+	struct archive *ar;
+	struct unpack *u;
+};
+
+struct place {            /* where an entry goes */
+	int dir;          /* folder, opened inside the tree */
+	const char *base; /* name in it */
+	struct str path;  /* relative to the tree */
+};
+
+struct unpacking {
+	struct arena *tmp;
+	struct unpack *u;
+	int root;
+	uint64_t total, entries, used; /* bytes written; members; bytes of the archive */
+	/* the member at hand, of one of: */
+	struct archive *tar;
+	char *chunk;
+	const struct zip *zip;
+	const struct zip_member *member;
+};
+
+/* The content of a member on its way into a file. */
+struct content {
+	struct unpacking *x;
+	int fd;
+	struct hash *hash; /* NULL: nobody asks */
+	struct unpack_file *file;
+};
+
+static void archive_freep(struct archive **a)
+{
+	if (*a)
+		la.archive_read_free(*a);
+}
+
+static void outer_done(struct outer *o)
+{
+	archive_freep(&o->ar);
+}
+
+static struct err *damaged(struct str path, struct archive *a, const char *what)
+{
+	const char *why = a ? la.archive_error_string(a) : NULL;
+	struct err *e = err_new(E_ARCHIVE, "cannot unpack '%.*s': %s", STR(path_base(path)), what);
+	if (why)
+		e->cause = err_new(E_ARCHIVE, "%s", why);
+	return e;
+}
+
+static bool is_control(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+static bool has_control(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (is_control(s.p[i]))
+			return true;
+	return false;
+}
+
+/* name may hold anything; the message is one line. */
+static struct err *hostile(const struct unpacking *x, struct str name, const char *what)
+{
+	char *shown = str_z(x->tmp, name);
+	for (char *p = shown; *p; p++)
+		if (is_control(*p))
+			*p = '?';
+	return err_new(E_ARCHIVE, "refused to unpack '%.*s': '%.256s' %s",
+		STR(path_base(x->u->path)), shown, what);
+}
+
+static la_ssize_t feed(struct archive *tar, void *user, const void **ret)
+{
+	struct outer *o = user;
+	size_t n;
+	la_int64_t offset;
+	int r = la.archive_read_data_block(o->ar, ret, &n, &offset);
+	if (r == ARCHIVE_EOF)
+		return 0;
+	if (r < ARCHIVE_WARN) {
+		la.archive_set_error(
+			tar, la.archive_errno(o->ar), "%s", la.archive_error_string(o->ar));
+		return -1;
+	}
+	return (la_ssize_t)n;
+}
+
+/* Stands at the member afterwards. */
+static struct err *open_outer(struct outer *o)
+{
+	ARENA(tmp);
+	o->ar = la.archive_read_new();
+	la.archive_read_support_format_ar(o->ar);
+	la.archive_read_support_filter_none(o->ar);
+	if (la.archive_read_open_filename(o->ar, str_z(&tmp, o->u->path), CHUNK) != ARCHIVE_OK)
+		return damaged(o->u->path, o->ar, "it cannot be opened as a package");
+	struct archive_entry *entry;
+	int r;
+	while ((r = la.archive_read_next_header(o->ar, &entry)) == ARCHIVE_OK) {
+		const char *name = la.archive_entry_pathname(entry);
+		if (name && str_starts(str_from(name), str_from(o->u->member)))
+			return NULL;
+	}
+	return damaged(o->u->path, r == ARCHIVE_EOF ? NULL : o->ar, "it has no data member");
+}
+
+/* ---- names ---- */
+/* A name of the archive -> clean and relative to the tree; "." for the tree itself. */
+static struct err *clean_name(const struct unpacking *x, const char *raw, struct str *ret)
+{
+	struct str name = str_from(raw ? raw : "");
+	if (!name.n || name.n > MAX_NAME || has_control(name))
+		return hostile(x, name, "is no acceptable file name");
+	if (name.p[0] == '/')
+		return hostile(x, name, "is an absolute path");
+	struct str piece, rest = name;
+	while (str_next(&rest, '/', &piece))
+		if (str_eq(piece, S("..")))
+			return hostile(x, name, "leads out of the tree");
+	*ret = path_clean(x->tmp, name);
+	return NULL;
+}
+
+/* How many folders down a path leads, -1 when it is not the same by text and on disk: ".." behind a
+ * name would step back over what may be a link. */
+static int depth_below(struct str path, int *ret_up)
+{
+	int down = 0;
+	struct str piece;
+	*ret_up = 0;
+	while (str_next(&path, '/', &piece)) {
+		bool up = str_eq(piece, S(".."));
+		if (up && down)
+			return -1;
+		*ret_up += up;
+		down += !up && piece.n && !str_eq(piece, S("."));
+	}
+	return down;
+}
+
+/* Does a link lead to something inside, and is that the root itself or beside the link's top folder? */
+static bool leads_inside(struct str path, struct str target, bool *ret_root)
+{
+	int up, none, depth = depth_below(path, &none) - 1;
+	bool relative = !str_starts(target, S("/")) && depth_below(target, &up) >= 0;
+	*ret_root = relative && depth && up == depth;
+	return relative && up <= depth;
+}
+
+/* ---- folders ---- */
+/* Without openat2 (old kernel, seccomp): no link on the way is followed. */
+static int open_step_by_step(int root, char *path)
+{
+	int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
+	for (char *p = path; at >= 0 && p && *p;) {
+		char *slash = strchr(p, '/');
+		if (slash)
+			*slash = 0;
+		int next = openat(at, p, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int no = errno;
+		close(at);
+		errno = no;
+		at = next;
+		if (slash)
+			*slash = '/';
+		p = slash ? slash + 1 : NULL;
+	}
+	return at;
+}
+
+static int open_inside(const struct unpacking *x, char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	if (x->u->closed)
+		how.resolve |= RESOLVE_NO_SYMLINKS;
+	long fd = syscall(SYS_openat2, x->root, *path ? path : ".", &how, sizeof(how));
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		return open_step_by_step(x->root, path);
+	return (int)fd;
+}
+
+/* Opens a folder of the tree, making it and its parents where they are missing. */
+static struct err *open_dir(const struct unpacking *x, struct str path, int *ret)
+{
+	char *z = str_z(x->tmp, str_eq(path, S(".")) ? S("") : path);
+	*ret = open_inside(x, z);
+	if (*ret >= 0)
+		return NULL;
+	if (errno == ENOTDIR || errno == ELOOP)
+		return hostile(x, path, "is to be a folder, and is none");
+	if (errno != ENOENT || !*z)
+		return err_errno("cannot open the folder '%.*s' of the tree", STR(path));
+	CLEANUP(fd_closep) int parent = -1;
+	TRY(open_dir(x, path_dir(path), &parent));
+	char *base = str_z(x->tmp, path_base(path));
+	if (mkdirat(parent, base, 0755) < 0 && errno != EEXIST)
+		return err_errno("cannot create the folder '%.*s' of the tree", STR(path));
+	*ret = open_inside(x, z);
+	if (*ret >= 0)
+		return NULL;
+	if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+		return hostile(x, path, "lies behind a link that leads to no folder");
+	return err_errno("cannot open the folder '%.*s' of the tree", STR(path));
+}
+
+static struct err *open_place(const struct unpacking *x, struct str path, struct place *ret)
+{
+	*ret = (struct place){.dir = -1, .path = path, .base = str_z(x->tmp, path_base(path))};
+	return open_dir(x, path_dir(path), &ret->dir);
+}
+
+static void place_done(struct place *p)
+{
+	fd_closep(&p->dir);
+}
+
+/* ---- members ---- */
+/* The name beside the target that content is written to. */
+static const char *beside(const struct unpacking *x)
+{
+	return str_fmt(x->tmp, ".rs-%.*s.tmp", STR(x->u->id)).p;
+}
+
+static struct err *tell(const struct unpacking *x, const struct unpack_file *f)
+{
+	return x->u->told ? x->u->told(x->u->user, f) : NULL;
+}
+
+static struct err *move_in(const struct place *p, const char *from)
+{
+	if (renameat(p->dir, from, p->dir, p->base) == 0)
+		return NULL;
+	struct err *e = err_errno("cannot put '%.*s' into the tree", STR(p->path));
+	unlinkat(p->dir, from, 0);
+	return e;
+}
+
+static struct err *add_content(struct content *c, const void *p, size_t n)
+{
+	struct unpack_file *f = c->file;
+	if (c->hash)
+		hash_add(c->hash, p, n);
+	c->x->total += n;
+	if (f->size + n > max_file || c->x->total > max_total)
+		return err_new(E_ARCHIVE, "'%.*s' is larger than any package", STR(f->path));
+	TRY(fs_pwrite(c->fd, p, n, f->size));
+	f->size += n;
+	return cancel_check();
+}
+
+static struct err *zip_piece(void *user, const void *p, size_t n, bool *stop)
+{
+	(void)stop;
+	return add_content(user, p, n);
+}
+
+static struct err *copy_content(struct content *c)
+{
+	struct unpacking *x = c->x;
+	la_ssize_t n = 0;
+	if (x->zip)
+		return zip_stream(x->zip, x->member, zip_piece, c);
+	while ((n = la.archive_read_data(x->tar, x->chunk, CHUNK)) > 0)
+		TRY(add_content(c, x->chunk, (size_t)n));
+	return n < 0 ? damaged(x->u->path, x->tar, "its data ends early or is damaged") : NULL;
+}
+
+/* The content goes into fd, and its size and hash into f. */
+static struct err *copy_data(struct unpacking *x, int fd, struct unpack_file *f)
+{
+	struct content c = {.x = x, .fd = fd, .file = f};
+	if (x->u->told)
+		c.hash = hash_new(HASH_SHA256);
+	struct err *e = copy_content(&c);
+	if (c.hash) {
+		struct digest d = hash_end(c.hash);
+		f->value = digest_hex(x->tmp, &d);
+	}
+	return e;
+}
+
+static struct err *put_file(
+	struct unpacking *x, mode_t mode, struct unpack_file *f, const struct place *p)
+{
+	const char *name = beside(x);
+	mode = x->u->closed ? (mode & 0100 ? 0755 : 0644) : (mode & 0755) | 0600;
+	unlinkat(p->dir, name, 0); /* a killed install may have left a link of that name */
+	CLEANUP(fd_closep)
+	int fd = openat(p->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno("cannot create '%.*s' in the tree", STR(p->path));
+	struct err *e = copy_data(x, fd, f);
+	struct timespec times[2] = {{.tv_sec = f->mtime}, {.tv_sec = f->mtime}};
+	if (!e && (fchmod(fd, mode) < 0 || futimens(fd, times) < 0))
+		e = err_errno("cannot set mode and time");
+	if (!e)
+		e = tell(x, f);
+	if (e) {
+		unlinkat(p->dir, name, 0);
+		return err_wrap(e, "cannot write '%.*s' of the tree", STR(p->path));
+	}
+	return move_in(p, name);
+}
+
+static struct err *put_symlink(struct unpacking *x, const char *target, const struct place *p)
+{
+	const char *name = beside(x);
+	struct unpack_file f = {.type = 'l', .path = p->path, .value = str_from(target)};
+	struct stat st;
+	if (!f.value.n || has_control(f.value))
+		return hostile(x, p->path, "is a link to nothing acceptable");
+	bool root = false;
+	if (x->u->closed && !leads_inside(p->path, f.value, &root))
+		return hostile(x, p->path, "is a link that leads out of the tree");
+	x->u->leaves_top |= root;
+	if (fstatat(p->dir, p->base, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+		return NULL; /* as dpkg does: a folder is not replaced by a link */
+	unlinkat(p->dir, name, 0);
+	if (symlinkat(target, p->dir, name) < 0)
+		return err_errno("cannot create the link '%.*s' in the tree", STR(p->path));
+	TRY(move_in(p, name));
+	return tell(x, &f);
+}
+
+static struct err *put_hardlink(struct unpacking *x, const char *to, const struct place *p)
+{
+	struct unpack_file f = {.type = 'h', .path = p->path};
+	CLEANUP(place_done) struct place from = {.dir = -1};
+	struct stat st;
+	TRY(clean_name(x, to, &f.value));
+	if (x->u->place)
+		f.value = x->u->place(x->tmp, f.value);
+	TRY(tell(x, &f));
+	TRY(open_place(x, f.value, &from));
+	if (x->u->closed && (fstatat(from.dir, from.base, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+				    !S_ISREG(st.st_mode)))
+		return hostile(x, p->path, "is a hard link to no file of the archive");
+	const char *name = beside(x);
+	unlinkat(p->dir, name, 0);
+	if (linkat(from.dir, from.base, p->dir, name, 0) < 0)
+		return err_errno("cannot create the hard link '%.*s' in the tree", STR(p->path));
+	TRY(move_in(p, name));
+	/* rename() keeps both names when they are the same file already */
+	unlinkat(p->dir, name, 0);
+	return NULL;
+}
+
+/* The folder that a member of this name goes into; ret->base is NULL when it is left out, or is the
+ * root itself. */
+static struct err *find_place(struct unpacking *x, const char *name, bool is_dir, struct place *ret)
+{
+	struct str path;
+	if (++x->entries > MAX_ENTRIES)
+		return damaged(x->u->path, NULL, "it has too many files");
+	TRY(clean_name(x, name, &path));
+	if (x->u->place && !str_eq(path, S(".")))
+		path = x->u->place(x->tmp, path);
+	*ret = (struct place){.dir = -1};
+	if (!path.n || str_eq(path, S(".")))
+		return NULL;
+	if (is_dir)
+		return open_dir(x, path, &ret->dir);
+	return open_place(x, path, ret);
+}
+
+static struct err *put_entry(struct unpacking *x, struct archive_entry *entry)
+{
+	mode_t type = la.archive_entry_filetype(entry);
+	const char *hard = la.archive_entry_hardlink(entry);
+	CLEANUP(place_done) struct place p = {.dir = -1};
+	TRY(find_place(x, la.archive_entry_pathname(entry), !hard && type == AE_IFDIR, &p));
+	if (!p.base)
+		return NULL;
+	struct unpack_file f = {
+		.type = 'f', .path = p.path, .mtime = la.archive_entry_mtime(entry)};
+	if (hard)
+		return put_hardlink(x, hard, &p);
+	if (type == AE_IFREG)
+		return put_file(x, la.archive_entry_perm(entry), &f, &p);
+	if (type == AE_IFLNK)
+		return put_symlink(x, la.archive_entry_symlink(entry), &p);
+	return hostile(x, p.path, "is a device node, pipe or socket");
+}
+
+static void add_progress(struct unpacking *x, uint64_t used)
+{
+	if (used > x->used)
+		progress_add(x->u->progress, used - x->used, S(""));
+	x->used = used > x->used ? used : x->used;
+}
+
+static struct err *put_all(struct unpacking *x)
+{
+	struct archive_entry *entry;
+	int r;
+	while ((r = la.archive_read_next_header(x->tar, &entry)) == ARCHIVE_OK ||
+		r == ARCHIVE_WARN) {
+		struct arena_mark m = arena_mark(x->tmp);
+		TRY(cancel_check());
+		TRY(put_entry(x, entry));
+		add_progress(x, (uint64_t)la.archive_filter_bytes(x->tar, -1));
+		arena_rewind(x->tmp, m);
+	}
+	if (r != ARCHIVE_EOF)
+		return damaged(x->u->path, x->tar, "its data ends early or is damaged");
+	return NULL;
+}
+
+static struct err *open_root(struct arena *tmp, struct unpack *u, int *ret)
+{
+	*ret = open(str_z(tmp, u->root), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *ret >= 0 ? NULL : err_errno("cannot open the tree '%.*s'", STR(u->root));
+}
+
+struct err *unpack_tar(struct arena *tmp, struct unpack *u)
+{
+	CLEANUP(outer_done) struct outer outer = {.u = u};
+	CLEANUP(archive_freep) struct archive *tar = NULL;
+	CLEANUP(fd_closep) int root = -1;
+	TRY(libarchive_open());
+	if (u->member)
+		TRY(open_outer(&outer));
+	tar = la.archive_read_new();
+	la.archive_read_support_format_tar(tar);
+	la.archive_read_support_filter_xz(tar);
+	la.archive_read_support_filter_zstd(tar);
+	la.archive_read_support_filter_gzip(tar);
+	la.archive_read_support_filter_bzip2(tar);
+	la.archive_read_support_filter_lzma(tar);
+	int r = u->member ? la.archive_read_open(tar, &outer, NULL, feed, NULL)
+			  : la.archive_read_open_filename(tar, str_z(tmp, u->path), CHUNK);
+	if (r != ARCHIVE_OK)
+		return damaged(u->path, tar,
+			u->member ? "its data member cannot be read" : "it cannot be read");
+	TRY(open_root(tmp, u, &root));
+	struct unpacking x = {.tmp = tmp, .u = u, .root = root, .tar = tar};
+	x.chunk = arena_alloc(tmp, CHUNK);
+	return put_all(&x);
+}
+
+/* Only files and folders: what else a zip of somebody's tools may have is nothing that sources need. */
+static struct err *put_members(struct unpacking *x)
+{
+	VEC_EACH (const struct zip_member, m, &x->zip->members) {
+		struct arena_mark mark = arena_mark(x->tmp);
+		CLEANUP(place_done) struct place p = {.dir = -1};
+		x->member = m;
+		TRY(find_place(x, str_z(x->tmp, m->name), m->dir, &p));
+		struct unpack_file f = {.type = 'f', .path = p.path};
+		if (p.base && (m->mode & S_IFMT) && !S_ISREG(m->mode))
+			return hostile(x, p.path, "is a link or a device");
+		if (p.base)
+			TRY(put_file(x, m->mode, &f, &p));
+		add_progress(x, m->data + m->stored);
+		arena_rewind(x->tmp, mark);
+	}
+	return NULL;
+}
+
+struct err *unpack_zip(struct arena *tmp, struct unpack *u)
+{
+	CLEANUP(fd_closep) int root = -1;
+	struct zip zip;
+	TRY(open_root(tmp, u, &root));
+	TRY_CTX(zip_open(tmp, u->path, NULL, &zip), "cannot unpack '%.*s'",
+		STR(path_base(u->path)));
+	struct unpacking x = {.tmp = tmp, .u = u, .root = root, .zip = &zip};
+	struct err *e = put_members(&x);
+	zip_close(&zip);
+	return e;
+}
