@@ -85,6 +85,10 @@ MUST_USE struct err *fs_read_stat(
 MUST_USE struct err *fs_read_opt(struct arena *a, struct str path, size_t limit, struct str *ret);
 /* The first n bytes, or all when there are fewer. */
 MUST_USE struct err *fs_read_head(struct arena *a, struct str path, size_t n, struct str *ret);
+/* A whole file as it is now, in memory that the system can take back: for what is too large to be read.
+ * Not for files that others may cut meanwhile. */
+MUST_USE struct err *fs_map(struct str path, struct str *ret);
+void fs_unmap(struct str *text);
 /* An fd for reading a file, or for a folder; close-on-exec. */
 MUST_USE struct err *fs_open(struct str path, int *ret_fd);
 void fd_closep(int *fd);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -52,6 +53,30 @@ struct err *fs_open(struct str path, int *ret_fd)
 	*ret_fd = fd;
 	fd = -1;
 	return NULL;
+}
+
+struct err *fs_map(struct str path, struct str *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct stat st;
+	*ret = (struct str){0};
+	TRY(open_stat(path, &fd, &st));
+	if (!S_ISREG(st.st_mode))
+		return err_new(E_IO, "'%.*s' is no regular file", STR(path));
+	if (!st.st_size)
+		return NULL;
+	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return err_errno("cannot read '%.*s'", STR(path));
+	*ret = (struct str){.p = p, .n = (size_t)st.st_size};
+	return NULL;
+}
+
+void fs_unmap(struct str *text)
+{
+	if (text->n)
+		munmap((void *)(uintptr_t)text->p, text->n);
+	*text = (struct str){0};
 }
 
 struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset)

@@ -46,7 +46,7 @@ struct run {
 	size_t fed; /* bytes of the input written */
 	struct tail tail[STREAMS];
 	struct line line[STREAMS];
-	double start, term_at;
+	double start, term_at, ticked;
 	bool timed_out;
 	int read_errno; /* a pipe could not be read: what we have of the output is not all */
 };
@@ -216,6 +216,15 @@ static void end_group(const struct run *r, int sig)
 	kill(r->p->inherit ? r->pid : -r->pid, sig);
 }
 
+static void tick(struct run *r)
+{
+	double now = mono_now();
+	if (!r->p->tick || now - r->ticked < 1)
+		return;
+	r->ticked = now;
+	r->p->tick(r->p->user);
+}
+
 /* Timeout or Ctrl-C: SIGTERM first, SIGKILL when the grace has passed. */
 static void enforce(struct run *r)
 {
@@ -308,6 +317,7 @@ static void follow(struct run *r, int pidfd)
 		if (ended && r->fd[OUT] < 0 && r->fd[ERR] < 0)
 			return;
 		enforce(r);
+		tick(r);
 	}
 }
 

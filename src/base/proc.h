@@ -21,6 +21,7 @@ struct proc {
 	bool only_err;      /* child uses our stdin and stdout; stderr is captured */
 	/* Told of each line of output as it comes, without its end, cut after 4 KiB; or NULL */
 	void (*line)(void *user, struct str line);
+	void (*tick)(void *user); /* called about once a second while it runs; or NULL */
 	void *user;
 	size_t limit;     /* bytes of output kept (the last ones); 0 = 4 MiB */
 	unsigned timeout; /* seconds, 0 = none */

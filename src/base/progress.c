@@ -21,6 +21,12 @@ void progress_add(struct progress *p, uint64_t done, struct str now)
 		sink->add(p, done, now);
 }
 
+void progress_left(struct progress *p, double seconds)
+{
+	if (sink && p && sink->left)
+		sink->left(p, seconds);
+}
+
 void progress_end(struct progress *p)
 {
 	if (sink && p)

@@ -15,6 +15,7 @@ struct progress_sink {
 	struct progress *(*begin)(
 		struct str verb, struct str object, enum unit unit, uint64_t total);
 	void (*add)(struct progress *p, uint64_t done, struct str now);
+	void (*left)(struct progress *p, double seconds);
 	void (*end)(struct progress *p);
 	void (*note)(struct str verb, struct str text);
 };
@@ -24,6 +25,8 @@ void progress_listen(const struct progress_sink *sink); /* must outlive all work
 struct progress *progress_begin(struct str verb, struct str object, enum unit unit, uint64_t total);
 /* Adds to what is done; now (may be "") names what is being worked on. */
 void progress_add(struct progress *p, uint64_t done, struct str now);
+/* How long the rest will take, where somebody knows better than by the share that is done; 0 = no. */
+void progress_left(struct progress *p, double seconds);
 void progress_end(struct progress *p); /* NULL is fine */
 void progress_endp(struct progress **p);
 /* One line that stays: progress_note(S("Compiled"), "3 sources for %u GPUs", n). */

@@ -151,6 +151,8 @@ struct entry {
 	struct str input, dir; /* as written; the folder it ran in */
 	double waited, seconds, cpu;
 	uint64_t memory, predicted; /* bytes: the peak of its largest process; what was taken */
+	const char *by;             /* what the prediction is made of */
+	double expected;            /* seconds that the source took before, 0 = not known */
 	uint64_t tries;
 	int64_t status;
 	struct strs argv; /* without the program */
@@ -167,6 +169,8 @@ static const struct json_field entry_fields[] = {
 	FIELD("cpu", struct entry, cpu),
 	FIELD("memory", struct entry, memory),
 	FIELD("predicted", struct entry, predicted),
+	FIELD("by", struct entry, by),
+	FIELD("expected", struct entry, expected),
 	FIELD("tries", struct entry, tries),
 	FIELD("status", struct entry, status),
 	FIELD("argv", struct entry, argv),
@@ -206,7 +210,6 @@ struct compiler_run {
 	struct proc proc;
 	struct proc_result result;
 	struct history_key key;
-	bool exact; /* the history has this very command */
 	struct entry entry;
 };
 
@@ -222,9 +225,11 @@ static struct err *one_try(struct arena *a, struct compiler_run *j)
 {
 	struct ledger l = {.fd = -1, .events = -1};
 	struct entry *e = &j->entry;
-	uint64_t want = e->tries ? LEDGER_ALONE : e->predicted;
-	if (want)
-		TRY(ledger_take(cc_file(a, j->cc->dir, "ledger"), j->config->memory, want, &l));
+	struct ledger_wish wish = {.limit = j->config->memory,
+		.want = e->tries ? LEDGER_ALONE : e->predicted,
+		.what = path_base(e->kind == cc_kind_names[CC_LINK] ? S("linking") : e->input)};
+	if (wish.want)
+		TRY(ledger_take(cc_file(a, j->cc->dir, "ledger"), &wish, &l));
 	e->waited += l.waited;
 	e->tries++;
 	struct err *err = proc_run(a, &j->proc, &j->result);
@@ -247,9 +252,7 @@ static struct err *remember(struct arena *a, struct compiler_run *j)
 		peak = peak > known + known / 2 ? peak : known + known / 2;
 	else if (e->status)
 		return NULL;
-	if (j->exact && peak > known - known / 10 && peak < known + known / 10)
-		return NULL;
-	return history_add(cc_file(a, j->cc->dir, "history"), j->key, peak);
+	return history_add(cc_file(a, j->cc->dir, "history"), &j->key, peak, j->result.seconds);
 }
 
 /* What a build is not worth failing for. */
@@ -293,12 +296,14 @@ static void predict(struct arena *a, struct compiler_run *j, const struct strs *
 		.argv = *args};
 	if (!j->config->memory || w.kind == CC_OTHER)
 		return;
+	struct history_guess guess;
 	j->key = history_key(j->cc, args, &w);
-	j->entry.predicted = cc_kind_memory[w.kind];
-	uint64_t known = 0;
-	tolerate(history_peak(cc_file(a, j->cc->dir, "history"), j->key, &known, &j->exact));
-	if (known)
-		j->entry.predicted = known;
+	tolerate(history_guess(cc_file(a, j->cc->dir, "history"), &j->key, &guess));
+	if (guess.by == HISTORY_KIND && w.kind == CC_LINK)
+		guess.memory += cc_link_bytes(args);
+	j->entry.predicted = guess.memory;
+	j->entry.expected = guess.seconds;
+	j->entry.by = history_by_names[guess.by];
 }
 
 static void list_gpus(const struct cc_config *config, struct str name)

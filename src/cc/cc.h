@@ -7,7 +7,7 @@
  *     .rocsmith/cc.json         struct cc_config
  *     .rocsmith/programs/NAME   link to the SDK's program
  *     .rocsmith/ledger          who uses how much memory now
- *     .rocsmith/history         what compiles needed before
+ *     .rocsmith/history         what compiles needed before: memory, time
  *
  * How a program of another libc runs here without a sandbox: its own loader starts it, with the
  * tree's folders of libraries. Two things follow. /proc/self/exe is the loader, so a program is told
@@ -52,3 +52,25 @@ bool cc_called(struct arena *a, struct cc *ret);
  * did-you-mean when the SDK has no such program. */
 MUST_USE struct err *cc_run(
 	struct arena *a, const struct cc *cc, const struct strs *args, int *ret_status);
+
+/* How far a build is whose compilers run by the folder, for who shows its progress. What is left is told
+ * by how long its sources took before, as far as the history knows them, else by how long those took
+ * that this build has done. */
+struct cc_follow {
+	struct str dir, log; /* the shim folder, cc.jsonl */
+	double start;        /* mono_now() */
+	unsigned jobs;
+	uint64_t at;          /* bytes of the log that are known */
+	unsigned seen, found; /* compiles of this build; those that the history knew */
+	double seconds;       /* that all took, one after the other */
+	double found_seconds, found_expected; /* those that it knew, now and then */
+	unsigned left; /* sources that the history knows, less those that were found */
+	double left_seconds;
+};
+
+/* jobs: how many run at a time at most. */
+void cc_follow_start(struct str dir, struct str log_dir, unsigned jobs, struct cc_follow *ret);
+/* Looks at what is new. ret_now: names of what compilers work on now. */
+void cc_follow_look(struct arena *a, struct cc_follow *f, struct strs *ret_now);
+/* Seconds until so many more steps are done; 0 = not known yet. */
+double cc_follow_left(const struct cc_follow *f, uint64_t steps);

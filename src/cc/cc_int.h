@@ -16,7 +16,8 @@ struct cc_words {
 
 struct cc_words cc_words(struct str name, const struct strs *args);
 extern const char *const cc_kind_names[];
-extern const uint64_t cc_kind_memory[]; /* bytes, where there is no history */
+/* Bytes of all files that a link takes together, those of a response file with them. */
+uint64_t cc_link_bytes(const struct strs *args);
 
 /* ---- ledger.c: who uses how much memory now, in one file that all compilers of a build share ----
  *
@@ -26,8 +27,9 @@ extern const uint64_t cc_kind_memory[]; /* bytes, where there is no history */
  * waits for another to end. The oldest that waits is overtaken by smaller ones for a few seconds
  * only. One that finds nobody else always runs, however much it wants.
  *
- * While others run, nobody starts who would find the machine short of memory already: pressure
- * stall information of the kernel ("full avg10" of /proc/pressure/memory, where there is one). */
+ * While others run, nobody starts who would find the machine, or a control group that we are in, short
+ * of memory already: less free than is wanted, or pressure as the kernel tells it ("full avg10" of
+ * memory.pressure and /proc/pressure/memory, where there are such). */
 #define LEDGER_ALONE UINT64_MAX /* as a wish: with nobody else beside */
 
 struct ledger {
@@ -36,24 +38,47 @@ struct ledger {
 	double waited; /* seconds */
 };
 
+struct ledger_wish {
+	uint64_t limit, want; /* bytes: what all may take together, and this one */
+	struct str what;      /* its name for others, cut to 47 bytes */
+};
+
 /* Waits until want bytes of limit are free, and takes them. E_CANCELLED when a signal comes first;
  * E_LIMIT when there are too many that want something. */
 MUST_USE struct err *ledger_take(
-	struct str path, uint64_t limit, uint64_t want, struct ledger *ret);
+	struct str path, const struct ledger_wish *wish, struct ledger *ret);
 void ledger_release(struct ledger *l);
+/* What those that run now are called, the one that has run longest first. */
+MUST_USE struct err *ledger_names(struct arena *a, struct str path, struct strs *ret);
 
-/* ---- history.c: what compiles needed before, a text file to which runs append ----
+/* ---- history.c: what compiles needed before ----
  *
- * A line is "COMMAND SOURCE KIB\n": hashes (good enough for a guess) of the whole command line and of
- * the source with its language, and the peak of memory. The last line of a command counts, else that
- * of its source (other flags). What is no such line is skipped. */
+ * A file of records of one size, found by hash: looking something up reads three small pieces of it,
+ * however much it knows. A run is kept under three keys: its whole command line, its source with the
+ * language (other flags), and its kind: the mean of all such runs, each counted as long as it took. Where
+ * all places for a key are taken, the record that was written longest ago goes. Writers take a lock on
+ * the file, readers none; each record has a sum, and what is torn or foreign counts as not there. */
+enum history_by { HISTORY_KIND, HISTORY_SOURCE, HISTORY_COMMAND, HISTORY_KEYS };
+extern const char *const history_by_names[];
+
 struct history_key {
-	uint64_t command, source;
+	uint64_t hash[HISTORY_KEYS];
+	enum cc_kind kind;
+};
+
+struct history_guess {
+	uint64_t
+		memory; /* bytes: the peak of the last such run; of a kind: enough for nine of ten */
+	double seconds; /* that the source took, 0 = not known */
+	enum history_by by;
 };
 
 struct history_key history_key(
 	const struct cc *cc, const struct strs *args, const struct cc_words *w);
-/* The peak in bytes of the last such run, 0 when there was none. exact: of the very command. */
-MUST_USE struct err *history_peak(
-	struct str path, struct history_key key, uint64_t *ret_bytes, bool *ret_exact);
-MUST_USE struct err *history_add(struct str path, struct history_key key, uint64_t bytes);
+/* The best guess that there is; *ret is good even when there is an error. */
+MUST_USE struct err *history_guess(
+	struct str path, const struct history_key *key, struct history_guess *ret);
+MUST_USE struct err *history_add(
+	struct str path, const struct history_key *key, uint64_t bytes, double seconds);
+/* Of all sources together: how many there are, how long they took. */
+MUST_USE struct err *history_total(struct str path, unsigned *ret_sources, double *ret_seconds);

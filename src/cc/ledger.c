@@ -6,17 +6,18 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "machine/machine.h"
 
 enum {
 	LEDGER_SLOTS = 1023,
 	OVERTAKE = 5, /* seconds for which a smaller one may go first */
 	TICK = 250,   /* ms: what no event tells (pressure) is looked at again */
-	MAX_TEXT = 4096,
 };
 
 static const double too_much = 10; /* percent of the last 10 s in which nothing could go on */
@@ -24,6 +25,8 @@ static const double too_much = 10; /* percent of the last 10 s in which nothing 
 struct share {
 	uint64_t bytes; /* 0: free */
 	uint64_t since; /* it waits since then (microseconds of the monotonic clock); 0: it runs */
+	uint64_t began; /* it runs since then */
+	char what[40];
 };
 
 struct shares { /* what the others have and want */
@@ -78,34 +81,13 @@ static struct err *look(int fd, const struct ledger *me, uint64_t since, struct 
 	return NULL;
 }
 
-/* The number behind "avg10=" of the line "full"; 0 when there is none. */
-static double pressure(struct str text)
+/* Others than our compilers take memory, too, and those may have grown beyond what was predicted. */
+static bool short_of_memory(uint64_t want)
 {
-	struct str line;
-	while (str_next(&text, '\n', &line)) {
-		struct str mark = S("avg10=");
-		size_t at = str_find(line, mark);
-		if (str_starts(line, S("full ")) && at < line.n) {
-			char number[16] = "";
-			struct str rest = str_sub(line, at + mark.n, line.n);
-			rest = str_sub(rest, 0, str_chr(rest, ' '));
-			for (size_t i = 0; i < rest.n && i < sizeof(number) - 1; i++)
-				number[i] = rest.p[i];
-			return strtod(number, NULL);
-		}
-	}
-	return 0;
+	return machine_memory_free(S("")) < want || machine_memory_pressure(S("")) > too_much;
 }
 
-static bool short_of_memory(void)
-{
-	ARENA(tmp);
-	struct str text = {0};
-	err_free(fs_read_opt(&tmp, S("/proc/pressure/memory"), MAX_TEXT, &text));
-	return pressure(text) > too_much;
-}
-
-static bool may_run(const struct shares *v, uint64_t limit, uint64_t want, uint64_t since)
+static bool may_run(const struct shares *v, const struct ledger_wish *w, uint64_t since)
 {
 	if (v->oldest.bytes &&
 		(v->oldest.bytes == LEDGER_ALONE ||
@@ -114,9 +96,9 @@ static bool may_run(const struct shares *v, uint64_t limit, uint64_t want, uint6
 		return false;
 	if (!v->running)
 		return true;
-	if (want == LEDGER_ALONE || v->used > limit || want > limit - v->used)
+	if (w->want == LEDGER_ALONE || v->used > w->limit || w->want > w->limit - v->used)
 		return false;
-	return !short_of_memory();
+	return !short_of_memory(w->want);
 }
 
 /* A free slot, locked. One that was just given back may have its lock a moment longer. */
@@ -132,14 +114,17 @@ static struct err *take_slot(struct ledger *l, const struct shares *v)
 
 /* One try under the lock: takes the share, or says that we wait for it. */
 static struct err *attempt(
-	struct ledger *l, uint64_t limit, uint64_t want, uint64_t since, bool *ret_done)
+	struct ledger *l, const struct ledger_wish *w, uint64_t since, bool *ret_done)
 {
 	struct shares v;
 	TRY(look(l->fd, l, since, &v));
 	if (!l->slot)
 		TRY(take_slot(l, &v));
-	*ret_done = may_run(&v, limit, want, since);
-	struct share r = {.bytes = want, .since = *ret_done ? 0 : since};
+	*ret_done = may_run(&v, w, since);
+	struct share r = {.bytes = w->want, .since = since};
+	if (*ret_done)
+		r = (struct share){.bytes = w->want, .began = now_us()};
+	memcpy(r.what, w->what.p, w->what.n < sizeof(r.what) ? w->what.n : sizeof(r.what) - 1);
 	/* said once: each change wakes all that wait */
 	struct share old = v.all[l->slot];
 	return old.bytes == r.bytes && old.since == r.since ? NULL : put(l->fd, l->slot, r);
@@ -164,14 +149,14 @@ static void wait_for_change(struct ledger *l)
 		fd_closep(&l->events);
 }
 
-static struct err *wait_for_room(struct ledger *l, struct str path, uint64_t limit, uint64_t want)
+static struct err *wait_for_room(struct ledger *l, struct str path, const struct ledger_wish *w)
 {
 	uint64_t since = now_us();
 	bool done = false;
 	for (unsigned tries = 0;; tries++) {
 		if (lock_byte(l->fd, F_OFD_SETLKW, F_WRLCK, 0) < 0)
 			return cancelled() ? cancel_check() : err_errno("cannot lock the ledger");
-		struct err *e = attempt(l, limit, want, since, &done);
+		struct err *e = attempt(l, w, since, &done);
 		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, 0);
 		if (e || done)
 			return e;
@@ -183,12 +168,12 @@ static struct err *wait_for_room(struct ledger *l, struct str path, uint64_t lim
 	}
 }
 
-struct err *ledger_take(struct str path, uint64_t limit, uint64_t want, struct ledger *ret)
+struct err *ledger_take(struct str path, const struct ledger_wish *wish, struct ledger *ret)
 {
 	double start = mono_now();
 	*ret = (struct ledger){.fd = -1, .events = -1};
 	TRY(fs_open_shared(path, (LEDGER_SLOTS + 1) * sizeof(struct share), &ret->fd));
-	struct err *e = wait_for_room(ret, path, limit, want);
+	struct err *e = wait_for_room(ret, path, wish);
 	ret->waited = mono_now() - start;
 	if (e)
 		ledger_release(ret);
@@ -205,4 +190,31 @@ void ledger_release(struct ledger *l)
 	fd_closep(&l->fd);
 	fd_closep(&l->events);
 	*l = (struct ledger){.fd = -1, .events = -1, .waited = l->waited};
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+	return (x->began > y->began) - (x->began < y->began);
+}
+
+struct err *ledger_names(struct arena *a, struct str path, struct strs *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct share all[LEDGER_SLOTS + 1];
+	size_t n = 0;
+	if (!fs_exists(path))
+		return NULL;
+	TRY(fs_open(path, &fd));
+	TRY(fs_pread(fd, all, sizeof(all), 0));
+	for (unsigned i = 1; i <= LEDGER_SLOTS; i++)
+		if (all[i].bytes && !all[i].since &&
+			lock_byte(fd, F_OFD_GETLK, F_WRLCK, i) != F_UNLCK)
+			all[n++] = all[i];
+	qsort(all, n, sizeof(*all), by_age);
+	for (size_t i = 0; i < n; i++) {
+		all[i].what[sizeof(all[i].what) - 1] = 0;
+		strs_add(a, ret, str_dup(a, str_from(all[i].what)));
+	}
+	return NULL;
 }

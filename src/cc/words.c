@@ -3,11 +3,9 @@
 #include "base/fs.h"
 #include "cc/cc_int.h"
 
-const char *const cc_kind_names[] = {"other", "c", "c++", "hip", "link", NULL};
+enum { MAX_RESPONSE = 16 << 20 };
 
-/* Measured on PyTorch 2.6.0, clang 21, the largest tenth left out: the device pass of an ATen source
- * takes 300 to 700 MiB, its host side and plain C++ 250 to 500 MiB. */
-const uint64_t cc_kind_memory[] = {0, 150ull << 20, 500ull << 20, 700ull << 20, 500ull << 20};
+const char *const cc_kind_names[] = {"other", "c", "c++", "hip", "link", NULL};
 
 /* Options whose value is the next word. */
 static const char *const with_value[] = {"-o", "-x", "-I", "-D", "-U", "-L", "-l", "-F", "-B", "-A",
@@ -105,4 +103,33 @@ struct cc_words cc_words(struct str name, const struct strs *args)
 	if (w.kind == CC_OTHER && w.links)
 		w.kind = CC_LINK;
 	return w;
+}
+
+static uint64_t object_bytes(struct str word)
+{
+	static const char *const kinds[] = {".o", ".a", ".obj", ".lo", NULL};
+	struct stat st;
+	bool object = word.n && word.p[0] != '-' && str_is_one_of(path_ext(word), kinds);
+	return object && fs_try_stat(word, &st) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
+uint64_t cc_link_bytes(const struct strs *args)
+{
+	ARENA(tmp);
+	uint64_t sum = 0;
+	for (size_t i = 0; i < args->n; i++) {
+		struct str word = args->v[i], text = {0}, line;
+		sum += object_bytes(word);
+		if (!str_starts(word, S("@")))
+			continue;
+		err_free(fs_read_opt(&tmp, str_sub(word, 1, word.n), MAX_RESPONSE, &text));
+		for (size_t k = 0; k < text.n; k++) { /* quotes are for names that have a space */
+			size_t from = k;
+			while (k < text.n && text.p[k] != ' ' && text.p[k] != '\n')
+				k++;
+			line = str_sub(text, from, k);
+			sum += object_bytes(line);
+		}
+	}
+	return sum;
 }

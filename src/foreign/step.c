@@ -1,9 +1,8 @@
 /* One program of a foreign build: its environment, its log, its progress. */
 #include "base/fs.h"
 #include "base/progress.h"
+#include "cc/cc.h"
 #include "foreign/foreign_int.h"
-
-enum { MAX_LOG = 256 << 20 };
 
 static const struct {
 	const char *kind;
@@ -40,13 +39,14 @@ struct job_report *foreign_step(struct foreign *f, const char *kind)
 	return &f->steps[i];
 }
 
-/* ---- progress: ninja's "[12/34] what", and what setuptools says of each file ---- */
+/* ---- progress: ninja's "[12/34] what", and what the compilers work on now ---- */
 
 struct watch {
-	struct arena *a;
 	struct str verb, object;
 	struct progress *progress;
+	struct cc_follow follow;
 	uint64_t total, done;
+	bool steps; /* total is of steps: the rest of each may be guessed */
 };
 
 static void watch_endp(struct watch *w)
@@ -54,16 +54,20 @@ static void watch_endp(struct watch *w)
 	progress_end(w->progress);
 }
 
-/* "[12/34] rest" */
+/* "[12/34] rest" of ninja, "[ 12%] rest" of make */
 static bool take_count(
 	struct str line, uint64_t *ret_done, uint64_t *ret_total, struct str *ret_rest)
 {
-	struct str done, total;
-	if (!str_starts(line, S("[")) || !str_cut(str_sub(line, 1, line.n), ']', &line, ret_rest) ||
-		!str_cut(line, '/', &done, &total))
+	struct str done, total, count;
+	if (!str_starts(line, S("[")) || !str_cut(str_sub(line, 1, line.n), ']', &count, ret_rest))
 		return false;
 	*ret_rest = str_trim(*ret_rest);
-	return str_u64(str_trim(done), 10, ret_done) && str_u64(str_trim(total), 10, ret_total);
+	if (str_ends(count, S("%"))) {
+		*ret_total = 100;
+		return str_u64(str_trim(str_sub(count, 0, count.n - 1)), 10, ret_done);
+	}
+	return str_cut(count, '/', &done, &total) && str_u64(str_trim(done), 10, ret_done) &&
+	       str_u64(str_trim(total), 10, ret_total);
 }
 
 /* The last word that names a file: of a command its source or output. */
@@ -83,14 +87,27 @@ static void on_line(void *user, struct str line)
 	struct str rest;
 	if (!take_count(line, &done, &total, &rest))
 		return;
-	if (total != w->total) { /* another ninja */
+	if (total != w->total || done < w->done) { /* another ninja, or one that finds less to do */
 		progress_end(w->progress);
 		w->progress = progress_begin(w->verb, w->object, UNIT_ITEMS, total);
 		w->total = total;
+		w->steps = str_chr(line, '/') < str_chr(line, ']');
 		w->done = 0;
 	}
 	progress_add(w->progress, done > w->done ? done - w->done : 0, file_of(rest));
 	w->done = done;
+}
+
+/* ninja tells of a step when it has ended; what runs now our compilers know. */
+static void on_tick(void *user)
+{
+	struct watch *w = user;
+	struct strs now = {0};
+	ARENA(tmp);
+	cc_follow_look(&tmp, &w->follow, &now);
+	if (w->steps && w->done < w->total)
+		progress_left(w->progress, cc_follow_left(&w->follow, w->total - w->done));
+	progress_add(w->progress, 0, str_join(&tmp, &now, S(", ")));
 }
 
 /* ---- running ---- */
@@ -108,7 +125,7 @@ static void report(struct foreign *f, const char *kind, const struct proc_result
 struct err *foreign_run(
 	struct foreign *f, const char *kind, struct proc *p, struct proc_result *ret)
 {
-	CLEANUP(watch_endp) struct watch w = {.a = f->a, .object = f->plan->name};
+	CLEANUP(watch_endp) struct watch w = {.object = f->plan->name};
 	struct str text;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!str_eq(str_from(kinds[i].kind), str_from(kind)))
@@ -119,9 +136,11 @@ struct err *foreign_run(
 	}
 	w.progress = progress_begin(w.verb, w.object, UNIT_NONE, 0);
 	progress_add(w.progress, 0, S(""));
+	cc_follow_start(f->rocm, f->log, f->jobs, &w.follow);
 	p->log = str_fmt(f->a, "%.*s/%s.log", STR(f->log), kind);
 	p->merge = true;
 	p->line = on_line;
+	p->tick = on_tick;
 	p->user = &w;
 	if (!p->setenv.n) {
 		p->clear_env = true;
@@ -133,10 +152,9 @@ struct err *foreign_run(
 	report(f, kind, ret);
 	if (!ret->status)
 		return NULL;
-	struct err *e = fs_read(f->a, p->log, MAX_LOG, &text);
-	if (e) {
-		err_free(e);
-		text = ret->out;
-	}
-	return foreign_explain(f, kind, p, ret, text);
+	struct err *e = fs_map(p->log, &text), *why;
+	why = foreign_explain(f, kind, p, ret, e ? ret->out : text);
+	err_free(e);
+	fs_unmap(&text);
+	return why;
 }

@@ -6,7 +6,8 @@
 #include "machine/facts.h"
 #include "machine/parse.h"
 
-enum { CPUINFO_HEAD = 8192 };
+enum { CPUINFO_HEAD = 8192, MAX_GROUPS = 32 };
+
 static void keep_memory(struct buf *out, struct str text)
 {
 	static const char *const keys[] = {"MemTotal", "MemAvailable", "SwapTotal", NULL};
@@ -87,10 +88,6 @@ static void read_cpu(struct root *r, struct machine *m)
 		m->cpus += str_starts(line, S("processor"));
 }
 
-struct cgroup_files {
-	const char *top, *limit, *used, *idle;
-};
-
 /* /proc/meminfo counts in KiB. */
 static uint64_t kib(struct str text, struct str key)
 {
@@ -98,33 +95,28 @@ static uint64_t kib(struct str text, struct str key)
 	return n > UINT64_MAX / 1024 ? UINT64_MAX : n * 1024;
 }
 
-/* What the group may still take: its limit less its use; a file that was read and is not in use is
- * dropped for others. UINT64_MAX without a limit. */
-static uint64_t group_room(struct root *r, struct str dir, const struct cgroup_files *names)
-{
-	struct str limit, used, stat;
-	uint64_t most, now = 0;
-	root_peek(r, str_fmt(r->a, "%.*s/%s", STR(dir), names->limit), &limit);
-	root_peek(r, str_fmt(r->a, "%.*s/%s", STR(dir), names->used), &used);
-	root_peek(r, str_fmt(r->a, "%.*s/memory.stat", STR(dir)), &stat);
-	if (!str_u64(str_trim(limit), 10, &most))
-		return UINT64_MAX;
-	str_u64(str_trim(used), 10, &now);
-	uint64_t idle = line_number(stat, ' ', str_from(names->idle));
-	now -= idle < now ? idle : now;
-	return now < most ? most - now : 0;
-}
+/* ---- control groups ---- */
 
-/* The least room of our control group and those above it. A line of proc/self/cgroup is
- * "NUMBER:CONTROLLERS:PATH"; without controllers it is that of version 2 (cgroups(7)). */
-static uint64_t groups_room(struct root *r)
+struct cgroup_files {
+	const char *top, *limit, *soft, *used, *inactive, *active;
+};
+
+struct cgroup {
+	struct str dir;
+	const struct cgroup_files *files;
+};
+
+/* Our control group and those above it. A line of proc/self/cgroup is "NUMBER:CONTROLLERS:PATH"; without
+ * controllers it is that of version 2 (cgroups(7)). */
+static size_t our_groups(struct root *r, struct cgroup *ret, size_t most)
 {
 	static const struct cgroup_files v1 = {"sys/fs/cgroup/memory", "memory.limit_in_bytes",
-		"memory.usage_in_bytes", "total_inactive_file"};
-	static const struct cgroup_files v2 = {
-		"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
+		"memory.soft_limit_none", "memory.usage_in_bytes", "total_inactive_file",
+		"total_active_file"};
+	static const struct cgroup_files v2 = {"sys/fs/cgroup", "memory.max", "memory.high",
+		"memory.current", "inactive_file", "active_file"};
 	struct str text, line, number, rest, controllers, path;
-	uint64_t room = UINT64_MAX;
+	size_t n = 0;
 	root_peek(r, S("proc/self/cgroup"), &text);
 	while (str_next(&text, '\n', &line)) {
 		if (!str_cut(line, ':', &number, &rest) || !str_cut(rest, ':', &controllers, &path))
@@ -132,16 +124,74 @@ static uint64_t groups_room(struct root *r)
 		struct strs list = str_split(r->a, controllers, ',');
 		if (list.n && !strs_has(&list, S("memory")))
 			continue;
-		const struct cgroup_files *names = list.n ? &v1 : &v2;
-		for (bool top = false; !top; path = path_dir(path)) {
+		const struct cgroup_files *files = list.n ? &v1 : &v2;
+		for (bool top = false; !top && n < most; path = path_dir(path)) {
 			top = path.n <= 1;
-			struct str dir =
-				str_fmt(r->a, "%s%.*s", names->top, STR(top ? S("") : path));
-			uint64_t here = group_room(r, dir, names);
-			room = here < room ? here : room;
+			ret[n++] = (struct cgroup){
+				str_fmt(r->a, "%s%.*s", files->top, STR(top ? S("") : path)),
+				files};
 		}
 	}
-	return room;
+	return n;
+}
+
+static struct str group_text(struct root *r, const struct cgroup *g, const char *name)
+{
+	struct str text;
+	root_peek(r, str_fmt(r->a, "%.*s/%s", STR(g->dir), name), &text);
+	return str_trim(text);
+}
+
+/* What the group may still take: its limit less its use; files that were read and are not in use are
+ * dropped for others, of those that are read often a part. UINT64_MAX without a limit. */
+static uint64_t group_room(struct root *r, const struct cgroup *g)
+{
+	uint64_t most = UINT64_MAX, soft, now = 0;
+	bool hard = str_u64(group_text(r, g, g->files->limit), 10, &most);
+	if (str_u64(group_text(r, g, g->files->soft), 10, &soft) && (!hard || soft < most))
+		most = soft;
+	else if (!hard)
+		return UINT64_MAX;
+	struct str stat = group_text(r, g, "memory.stat");
+	str_u64(group_text(r, g, g->files->used), 10, &now);
+	uint64_t idle = line_number(stat, ' ', str_from(g->files->inactive)) +
+			line_number(stat, ' ', str_from(g->files->active)) / 2;
+	now -= idle < now ? idle : now;
+	return now < most ? most - now : 0;
+}
+
+/* The number behind "avg10=" of the line "full" (Documentation/accounting/psi.rst). */
+static double full_pressure(struct str text)
+{
+	struct str line, mark = S("avg10=");
+	while (str_next(&text, '\n', &line)) {
+		size_t at = str_find(line, mark);
+		char number[16] = "";
+		if (!str_starts(line, S("full ")) || at == line.n)
+			continue;
+		struct str rest = str_sub(line, at + mark.n, line.n);
+		rest = str_sub(rest, 0, str_chr(rest, ' '));
+		for (size_t i = 0; i < rest.n && i < sizeof(number) - 1; i++)
+			number[i] = rest.p[i];
+		return strtod(number, NULL);
+	}
+	return 0;
+}
+
+double machine_memory_pressure(struct str root)
+{
+	ARENA(tmp);
+	struct root here = {.a = &tmp, .dir = root};
+	struct cgroup all[MAX_GROUPS];
+	size_t n = our_groups(&here, all, MAX_GROUPS);
+	struct str text;
+	root_peek(&here, S("proc/pressure/memory"), &text);
+	double worst = full_pressure(text);
+	for (size_t i = 0; i < n; i++) {
+		double group = full_pressure(group_text(&here, &all[i], "memory.pressure"));
+		worst = group > worst ? group : worst;
+	}
+	return worst;
 }
 
 uint64_t machine_memory_free(struct str root)
@@ -150,8 +200,14 @@ uint64_t machine_memory_free(struct str root)
 	struct root here = {.a = &tmp, .dir = root};
 	struct str memory;
 	root_peek(&here, S("proc/meminfo"), &memory);
-	uint64_t all = kib(memory, S("MemAvailable")), room = groups_room(&here);
-	return room < all ? room : all;
+	struct cgroup all[MAX_GROUPS];
+	size_t n = our_groups(&here, all, MAX_GROUPS);
+	uint64_t least = kib(memory, S("MemAvailable"));
+	for (size_t i = 0; i < n; i++) {
+		uint64_t room = group_room(&here, &all[i]);
+		least = room < least ? room : least;
+	}
+	return least;
 }
 
 void gather_system(struct root *r, struct machine *m)

@@ -7,6 +7,27 @@ enum { MAX_NOTES = 12 };
 
 /* ---- lines ---- */
 
+/* Without colours and links: ESC [ ... letter, ESC ] ... BEL or ESC \\ (ECMA-48). */
+static struct str plain(struct arena *a, struct str line)
+{
+	if (str_chr(line, 033) == line.n)
+		return line;
+	BUF(b, a);
+	for (size_t i = 0; i < line.n; i++) {
+		if (line.p[i] != 033) {
+			buf_char(&b, line.p[i]);
+			continue;
+		}
+		bool text = i + 1 < line.n && line.p[i + 1] == ']';
+		for (i += 2; i < line.n; i++) {
+			char c = line.p[i];
+			if (text ? c == 7 || c == '\\' : c >= '@' && c <= '~')
+				break;
+		}
+	}
+	return buf_str(&b);
+}
+
 static bool take_number(struct str *s, unsigned *ret)
 {
 	struct str digits;
@@ -74,6 +95,16 @@ static bool parse_included(struct str line, struct message *m)
 	return true;
 }
 
+/* "path:12:5:   required from here": how gcc came to a template. */
+static bool parse_required(struct str line, struct message *m)
+{
+	size_t colon = str_chr(line, ':');
+	struct str rest = str_sub(line, colon + 1, line.n);
+	*m = (struct message){.path = str_sub(line, 0, colon)};
+	return colon < line.n && take_number(&rest, &m->line) && take_number(&rest, &m->col) &&
+	       str_starts(rest, S("   required from "));
+}
+
 static bool message_is_error(const struct message *m)
 {
 	return str_ends(m->kind, S("error"));
@@ -81,11 +112,19 @@ static bool message_is_error(const struct message *m)
 
 /* ---- the block of the first error ---- */
 
+static struct message kept(struct arena *a, const struct message *m)
+{
+	struct message copy = *m;
+	copy.path = str_dup(a, m->path);
+	copy.text = str_dup(a, m->text);
+	return copy;
+}
+
 static void consider(
 	const struct message_places *f, struct message_block *b, const struct message *m)
 {
 	if (!b->mine.path.n && m->line && f->file(f->user, m->path).n)
-		b->mine = *m;
+		b->mine = kept(b->notes.a, m);
 }
 
 /* A line behind the error: is it still about it? Adds it to the notes; what has a place in the
@@ -115,34 +154,58 @@ static bool belongs(const struct message_places *f, struct message_block *b, str
 	return true;
 }
 
+/* Of the lines that say which file includes which, or which code wants a template, up to the error: the
+ * place nearest to it. */
+static void consider_includes(
+	const struct message_places *f, struct message_block *b, struct str lines, const char *end)
+{
+	ARENA(scratch);
+	struct message m, above = {0}, wanted = {0};
+	struct str line;
+	while (lines.p < end && str_next(&lines, '\n', &line)) {
+		line = plain(&scratch, line);
+		bool required = !wanted.path.n && parse_required(line, &m);
+		if ((!required && !parse_included(line, &m)) || !f->file(f->user, m.path).n)
+			continue;
+		if (required)
+			wanted = m;
+		else if (!is_continued(line) || !above.path.n)
+			above = m;
+	}
+	if (wanted.path.n || above.path.n)
+		consider(f, b, wanted.path.n ? &wanted : &above);
+}
+
 /* Takes lines off *text up to the second error. Include lines right above an error belong to it. */
 void message_block(struct arena *tmp, const struct message_places *f, struct str *text,
 	struct message_block *b)
 {
-	struct message m, above = {0};
-	struct str line, rest = *text;
+	struct message m;
+	struct str raw, rest = *text, above = {0};
 	*b = (struct message_block){.notes = {.a = tmp}};
-	while (str_next(&rest, '\n', &line)) {
+	while (str_next(&rest, '\n', &raw)) {
+		ARENA(scratch);
+		struct str line = plain(&scratch, raw);
 		if (b->found && !belongs(f, b, line))
 			break;
 		*text = rest;
 		if (b->found)
 			continue;
-		if (parse_included(line, &m)) {
-			if (f->file(f->user, m.path).n && !(is_continued(line) && above.path.n))
-				above = m;
+		if (parse_included(line, &m) || parse_required(line, &m)) {
+			if (!above.p)
+				above = (struct str){.p = raw.p, .n = raw.n + 1 + rest.n};
 			continue;
 		}
 		if (!message_parse(line, &m))
 			continue;
 		if (message_is_error(&m)) {
 			b->found = true;
-			b->first = m;
+			b->first = kept(tmp, &m);
 			consider(f, b, &m);
-			if (above.path.n)
-				consider(f, b, &above);
+			if (above.p)
+				consider_includes(f, b, above, raw.p);
 		}
-		above = (struct message){0};
+		above = (struct str){0};
 	}
 }
 

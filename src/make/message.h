@@ -1,12 +1,13 @@
 /* What compilers and linkers say, line by line, and what it means: "path:12:5: error: text" of clang
- * and gcc, "ld.lld: error: text". Used for single runs of a compiler and for whole logs of builds.
+ * and gcc, "ld.lld: error: text". Used for single runs of a compiler and for whole logs of builds, of any
+ * length: what is kept of them is the error, and what belongs to it.
  */
 #pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Texts point into the line; line and col are 0 where the message has no place: then path is the
+/* line and col are 0 where the message has no place: then path is the
  * program that said it. */
 struct message {
 	struct str path, kind, text; /* kind: "fatal error", "error", "warning", "note" */

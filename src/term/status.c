@@ -19,6 +19,7 @@ struct progress {
 	enum unit unit;
 	uint64_t total, done;
 	double start, last_plain;
+	double left, told; /* seconds, and when that was told; 0 = not told */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -48,8 +49,10 @@ static struct str describe(struct arena *a, const struct progress *p)
 		line = str_fmt(a, "%.*s  %.*s", STR(line), STR(count_of(a, p, p->done)));
 	if (p->unit != UNIT_NONE && p->total)
 		line = str_fmt(a, "%.*s/%.*s", STR(line), STR(count_of(a, p, p->total)));
-	if (p->total && p->done && p->done < p->total && spent > 1) {
-		double left = spent * (double)(p->total - p->done) / (double)p->done;
+	double left = p->left - (mono_now() - p->told);
+	if (p->left <= 0 && p->total && p->done && p->done < p->total && spent > 1)
+		left = spent * (double)(p->total - p->done) / (double)p->done;
+	if (left > 0) {
 		line = str_fmt(a, "%.*s  ETA %.*s", STR(line), STR(human_seconds(a, left)));
 	}
 	return p->now[0] ? str_fmt(a, "%.*s  %s", STR(line), p->now) : line;
@@ -98,6 +101,14 @@ static void add(struct progress *p, uint64_t done, struct str now)
 	pthread_mutex_unlock(&lock);
 }
 
+static void left(struct progress *p, double seconds)
+{
+	pthread_mutex_lock(&lock);
+	p->left = seconds;
+	p->told = mono_now();
+	pthread_mutex_unlock(&lock);
+}
+
 static void end(struct progress *p)
 {
 	pthread_mutex_lock(&lock);
@@ -120,7 +131,7 @@ static void note(struct str verb, struct str text)
 void status_init(void)
 {
 	static const struct progress_sink sink = {
-		.begin = begin, .add = add, .end = end, .note = note};
+		.begin = begin, .add = add, .left = left, .end = end, .note = note};
 	if (out_verbosity() < 0)
 		return;
 	const char *term = getenv("TERM");

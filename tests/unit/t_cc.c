@@ -59,40 +59,201 @@ static void a_command_line_tells_what_is_made_of_what(void **state)
 	}
 }
 
+struct history { /* of one compile */
+	struct cc cc;
+	struct strs args;
+	struct history_key key;
+};
+
+static struct history compile(struct arena *a, const char *line)
+{
+	struct strs list = str_split(a, str_from(line), ' ');
+	struct history h = {.cc = {.name = list.v[0]}, .args = {.v = list.v + 1, .n = list.n - 1}};
+	struct cc_words w = cc_words(h.cc.name, &h.args);
+	h.key = history_key(&h.cc, &h.args, &w);
+	return h;
+}
+
+static struct history_guess guess(struct str path, const struct history *h)
+{
+	struct history_guess g;
+	assert_ok(history_guess(path, &h->key, &g));
+	return g;
+}
+
 static void the_last_peak_counts_and_other_flags_are_near(void **state)
 {
 	(void)state;
 	ARENA(a);
 	struct str dir, path;
-	uint64_t peak;
-	bool exact;
 	assert_ok(fs_tempdir(&a, S(""), &dir));
 	path = path_join(&a, dir, S("history"));
-	struct cc cc = {.name = S("clang++")};
-	struct strs one = str_split(&a, S("-c,a.cpp,-O1"), ','),
-		    two = str_split(&a, S("-c,a.cpp,-O2"), ','),
-		    other = str_split(&a, S("-c,b.cpp"), ',');
-	struct cc_words w1 = cc_words(cc.name, &one), w2 = cc_words(cc.name, &two),
-			w3 = cc_words(cc.name, &other);
-	struct history_key k1 = history_key(&cc, &one, &w1), k2 = history_key(&cc, &two, &w2),
-			   k3 = history_key(&cc, &other, &w3);
-	assert_ok(history_peak(path, k1, &peak, &exact));
-	assert_int_equal(peak, 0);
-	assert_ok(history_add(path, k1, 5 << 20));
-	assert_ok(history_add(path, k1, 7 << 20));
-	assert_ok(history_peak(path, k1, &peak, &exact));
-	assert_int_equal(peak, 7 << 20);
-	assert_true(exact);
-	assert_ok(history_peak(path, k2, &peak, &exact));
-	assert_int_equal(peak, 7 << 20);
-	assert_false(exact);
-	assert_ok(history_peak(path, k3, &peak, &exact));
-	assert_int_equal(peak, 0);
+	struct history one = compile(&a, "clang++ -c a.cpp -O1"),
+		       two = compile(&a, "clang++ -c a.cpp -O2"),
+		       other = compile(&a, "clang++ -c b.cpp");
+	struct history_guess first = guess(path, &one), g;
+	assert_int_equal(first.by, HISTORY_KIND);
+	assert_true(first.memory > 500 << 20 && first.seconds <= 0);
+	assert_ok(history_add(path, &one.key, 5 << 20, 1));
+	assert_ok(history_add(path, &one.key, 7 << 20, 2));
+	g = guess(path, &one);
+	assert_int_equal(g.memory, 7 << 20);
+	assert_int_equal(g.by, HISTORY_COMMAND);
+	assert_true(g.seconds > 1.9 && g.seconds < 2.1);
+	g = guess(path, &two);
+	assert_int_equal(g.memory, 7 << 20);
+	assert_int_equal(g.by, HISTORY_SOURCE);
+	g = guess(path, &other);
+	assert_int_equal(g.by, HISTORY_KIND);
 	/* what is torn or foreign is passed over */
-	assert_ok(fs_append(path, S("x y\n\n0 0 99999999999999999999\nzz 1 2 3")));
-	assert_ok(history_peak(path, k1, &peak, &exact));
-	assert_int_equal(peak, 7 << 20);
+	struct str text;
+	assert_ok(fs_read(&a, path, 4 << 20, &text));
+	char *bytes = str_z(&a, text);
+	for (size_t i = 0; i < text.n; i++)
+		bytes[i] = (char)(bytes[i] ^ (i % 32 == 9));
+	assert_ok(fs_write(path, (struct str){.p = bytes, .n = text.n}, 0644));
+	assert_int_equal(guess(path, &one).memory, first.memory);
 	assert_ok(fs_remove_tree(dir));
+}
+
+static void a_kind_is_known_by_its_long_runs(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir, path;
+	assert_ok(fs_tempdir(&a, S(""), &dir));
+	path = path_join(&a, dir, S("history"));
+	struct history unseen = compile(&a, "clang++ -c unseen.cpp"),
+		       device = compile(&a, "clang++ -x hip -c k.cu");
+	uint64_t before = guess(path, &unseen).memory;
+	/* the checks of a configuration are many, short and small */
+	for (unsigned i = 0; i < 50; i++) {
+		struct history h = compile(&a, str_fmt(&a, "clang++ -c check%u.cpp", i).p);
+		assert_ok(history_add(path, &h.key, 50 << 20, 0.05));
+	}
+	uint64_t checked = guess(path, &unseen).memory;
+	assert_true(checked > before / 10 * 8 && checked < before / 10 * 12);
+	for (unsigned i = 0; i < 50; i++) {
+		struct history h = compile(&a, str_fmt(&a, "clang++ -c real%u.cpp", i).p);
+		assert_ok(history_add(path, &h.key, (200 + i % 3 * 10) << 20, 30));
+	}
+	uint64_t learned = guess(path, &unseen).memory;
+	assert_true(learned > 200 << 20 && learned < 300 << 20);
+	assert_int_equal(
+		guess(path, &device).memory, guess(path_join(&a, dir, S("new")), &device).memory);
+	assert_ok(fs_remove_tree(dir));
+}
+
+/* Sixteen at a time, some of them killed: what was added and not written over is there. */
+static void many_write_the_history_at_once(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir, path;
+	unsigned sources;
+	double seconds;
+	pid_t pid[20];
+	assert_ok(fs_tempdir(&a, S(""), &dir));
+	path = path_join(&a, dir, S("history"));
+	for (unsigned p = 0; p < 20; p++) {
+		pid[p] = fork();
+		for (unsigned i = 0; pid[p] == 0 && (i < 50 || p >= 16); i++) {
+			struct history h = compile(
+				&a, str_fmt(&a, "cc -c p%u/%u.c", p, p < 16 ? i : i % 50).p);
+			struct err *e = history_add(path, &h.key, (p * 50 + i % 50) << 20, 1);
+			if (e)
+				_exit(1);
+		}
+		if (pid[p] == 0)
+			_exit(0);
+	}
+	for (unsigned p = 0; p < 20; p++) {
+		int status;
+		if (p >= 16)
+			kill(pid[p], SIGKILL);
+		waitpid(pid[p], &status, 0);
+		assert_true(p >= 16 || status == 0);
+	}
+	for (unsigned i = 0; i < 800; i++) {
+		struct history h = compile(&a, str_fmt(&a, "cc -c p%u/%u.c", i / 50, i % 50).p);
+		struct history_guess g = guess(path, &h);
+		assert_int_equal(g.by, HISTORY_COMMAND);
+		assert_int_equal(g.memory, (uint64_t)i << 20);
+	}
+	assert_ok(history_total(path, &sources, &seconds));
+	assert_true(sources >= 800 && sources <= 1000);
+	assert_true(seconds > sources - 0.5 && seconds < sources + 0.5);
+	assert_ok(fs_remove_tree(dir));
+}
+
+static void what_was_written_longest_ago_goes_first(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir, path;
+	struct stat st;
+	unsigned sources;
+	double seconds;
+	assert_ok(fs_tempdir(&a, S(""), &dir));
+	path = path_join(&a, dir, S("history"));
+	for (unsigned i = 0; i < 40000; i++) {
+		struct arena_mark m = arena_mark(&a);
+		struct history h = compile(&a, str_fmt(&a, "cc -c %u.c", i).p);
+		assert_ok(history_add(path, &h.key, 1 << 20, 1));
+		arena_rewind(&a, m);
+	}
+	assert_ok(fs_stat(path, &st));
+	assert_true(st.st_size < 2 << 20);
+	assert_ok(history_total(path, &sources, &seconds));
+	assert_true(sources > 10000 && sources < 32768);
+	struct history last = compile(&a, "cc -c 39999.c");
+	assert_int_equal(guess(path, &last).by, HISTORY_COMMAND);
+	assert_ok(fs_remove_tree(dir));
+}
+
+static void a_link_takes_its_objects(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	test_put(path_join(&a, dir, S("a.o")), "12345");
+	test_put(path_join(&a, dir, S("b.a")), "123");
+	struct str rsp = str_fmt(&a, "%.*s/b.a\n %.*s/a.o  -lx", STR(dir), STR(dir));
+	test_put(path_join(&a, dir, S("x.rsp")), rsp.p);
+	struct strs args = str_split(
+		&a, str_fmt(&a, "-o x.o %.*s/a.o @%.*s/x.rsp @none", STR(dir), STR(dir)), ' ');
+	assert_int_equal(cc_link_bytes(&args), 5 + 3 + 5);
+	test_dir_remove(dir);
+}
+
+/* What is left is told by how long the sources took before. */
+static void the_rest_of_a_build_is_known_by_its_history(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), history = cc_file(&a, dir, "history");
+	struct cc_follow f;
+	struct strs now = {0};
+	assert_ok(fs_mkdirs(path_dir(history)));
+	for (unsigned i = 0; i < 20; i++) { /* the first ten are short */
+		struct history h = compile(&a, str_fmt(&a, "cc -c %u.c", i).p);
+		assert_ok(history_add(history, &h.key, 1 << 20, i < 10 ? 1 : 100));
+	}
+	cc_follow_start(dir, dir, 2, &f);
+	cc_follow_look(&a, &f, &now);
+	assert_true(cc_follow_left(&f, 20) <= 0);
+	for (unsigned i = 0; i < 10; i++)
+		assert_ok(fs_append(path_join(&a, dir, S("cc.jsonl")),
+			S("{\"seconds\": 2, \"predicted\": 5, \"expected\": 1, "
+			  "\"argv\": [\"\\\"seconds\\\":9\"]}\n")));
+	assert_ok(fs_append(path_join(&a, dir, S("cc.jsonl")), S("{\"seconds\": 2, \"pre")));
+	f.start -= 10; /* so two at a time */
+	cc_follow_look(&a, &f, &now);
+	assert_int_equal(f.seen, 10);
+	double left = cc_follow_left(&f, 10); /* ten of 100 s, twice as slow as then, two at once */
+	assert_true(left > 900 && left < 1100);
+	assert_int_equal(now.n, 0);
+	test_dir_remove(dir);
 }
 
 /* A process that takes want of limit, says so, and goes on until it is told or killed. */
@@ -111,7 +272,8 @@ static struct holder hold(struct str path, uint64_t limit, uint64_t want)
 		struct ledger l;
 		char c = 'x';
 		close(tell[1]);
-		struct err *e = ledger_take(path, limit, want, &l);
+		struct ledger_wish w = {.limit = limit, .want = want, .what = S("a.cpp")};
+		struct err *e = ledger_take(path, &w, &l);
 		if (e || write(said[1], &c, 1) != 1 || read(tell[0], &c, 1) < 0)
 			_exit(1);
 		ledger_release(&l);
@@ -158,6 +320,10 @@ static void what_does_not_fit_waits_until_another_ends_or_dies(void **state)
 	assert_true(has(&two, 10000));
 	struct holder three = hold(path, 100, 30);
 	assert_false(has(&three, 300));
+	struct strs names = {0};
+	assert_ok(ledger_names(&a, path, &names));
+	assert_int_equal(names.n, 2); /* of three, one waits */
+	assert_str(names.v[0], "a.cpp");
 	end(&one, SIGKILL);
 	assert_true(has(&three, 10000));
 	end(&two, 0);
@@ -215,7 +381,8 @@ static void a_share_lasts_as_long_as_the_compiler(void **state)
 	pid_t pid = fork();
 	if (pid == 0) {
 		struct ledger l;
-		struct err *e = ledger_take(path, 100, 60, &l);
+		struct ledger_wish w = {.limit = 100, .want = 60, .what = S("a.cpp")};
+		struct err *e = ledger_take(path, &w, &l);
 		pid_t compiler = e ? -1 : fork();
 		if (compiler == 0) {
 			execlp("sleep", "sleep", "30", NULL);
@@ -244,6 +411,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_line_tells_what_is_made_of_what),
 		cmocka_unit_test(the_last_peak_counts_and_other_flags_are_near),
+		cmocka_unit_test(a_kind_is_known_by_its_long_runs),
+		cmocka_unit_test(many_write_the_history_at_once),
+		cmocka_unit_test(what_was_written_longest_ago_goes_first),
+		cmocka_unit_test(a_link_takes_its_objects),
+		cmocka_unit_test(the_rest_of_a_build_is_known_by_its_history),
 		cmocka_unit_test(what_does_not_fit_waits_until_another_ends_or_dies),
 		cmocka_unit_test(one_that_wants_to_be_alone_is_not_overtaken),
 		cmocka_unit_test(a_share_lasts_as_long_as_the_compiler),

@@ -145,6 +145,90 @@ static void the_first_real_error_is_told_at_its_place(void **state)
 	}
 }
 
+/* ---- recorded logs: g++ 12, clang 21 by hipcc, CMake 3.25, ninja 1.11, make 4.3 (-j, -k) ---- */
+
+static const struct {
+	const char *log;
+	enum errcode code;
+	const char *msg, *place, *detail; /* detail: part of it */
+} recorded[] = {
+	{"ninja", E_COMPILE, "‘c’ was not declared in this scope", "bad.cpp:6:16", ""},
+	{"make", E_COMPILE, "‘c’ was not declared in this scope", "bad.cpp:6:16", ""},
+	{"gcc_template", E_COMPILE,
+		"static assertion failed: result type must be constructible from input type "
+		"(in /usr/include/c++/12/bits/stl_uninitialized.h:90)",
+		"inc.cpp:3:52", "evaluates to false"},
+	{"ninja_python", E_FOREIGN,
+		"json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: "
+		"line 1 column 2 (char 1)",
+		"gen.py:2:0", ""},
+	{"ninja_step", E_FOREIGN, "the step 'e.cpp /build/b/e.cpp' of its build failed", "",
+		"made\n/bin/sh: 1:  echo nothing was found : not found\n"},
+	{"hipcc", E_COMPILE, "member reference base type 'float' is not a structure or union",
+		"k.h:3:58", "k.hip:2:38: note: in instantiation"},
+	{"hipcc_link", E_LINK, "lld: error: undefined hidden symbol: undefined_one(float*)", "",
+		">>> referenced by /tmp/undef-gfx1201-1ce3a9.o:(u(float*))"},
+	{"hipcc_option", E_FOREIGN, "clang++: unknown argument: '-no-such-option'", "", ""},
+	{"killed", E_FOREIGN, "g++: Killed signal terminated program cc1plus", "", ""},
+	{"cmake", E_FOREIGN, "The folder /nothing/here is missing.", "cmake/Checks.cmake:3:0",
+		"It has what is needed:\n    one\n    two\n"
+		"also: CMakeLists.txt:7: ROCm was asked for, and there is no package hip\n"
+		"also: cmake/FindMagma.cmake:3: Could NOT find Magma (missing: "
+		"MAGMA_INCLUDE_DIR)\n"},
+	{"cmake_compiler", E_FOREIGN,
+		"The C++ compiler \"/usr/bin/broken\" is not able to compile a simple test "
+		"program.",
+		"CMakeLists.txt:2:0", "testCXXCompiler.cxx:1:1: error: this compiler is broken"},
+};
+
+/* What a long build says besides: 2 MB of steps that went well, warnings among them. */
+static void add_noise(struct buf *b)
+{
+	for (unsigned i = 0; i < 8000; i++)
+		buf_fmt(b,
+			"[%u/9000] Building CXX object CMakeFiles/warn.dir/warn%u.cpp.o\n"
+			"In file included from /usr/include/x.h:3,\n"
+			"                 from TREE/warn.cpp:1:\n"
+			"/usr/include/y.h:7:1: \033[01;35m\033[Kwarning: \033[m\033[Kodd\n"
+			"   7 | error_of(this);\n",
+			i, i);
+}
+
+static void recorded_logs_are_understood_however_long(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const files[] = {"bad.cpp", "inc.cpp", "warn.cpp", "lib.h", "gen.py",
+		"k.h", "k.hip", "cmake/Checks.cmake", "cmake/FindMagma.cmake"};
+	BUF(noise, &f->a);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		put(f, f->plan.project, files[i], "x\n");
+	add_noise(&noise);
+	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
+		struct proc p = {.cwd = f->f.tree, .log = S("x.log")};
+		struct proc_result r = {.status = 1};
+		struct str text,
+			path = str_fmt(&f->a, "tests/data/foreign/%s.log", recorded[i].log);
+		assert_ok(fs_read(&f->a, path, 1 << 20, &text));
+		BUF(all, &f->a);
+		buf_fmt(&all, "%.*s\n%.*s\n%.*s", STR(buf_str(&noise)), STR(text),
+			STR(buf_str(&noise)));
+		strs_add(&f->a, &p.argv, S("python"));
+		struct err *e =
+			foreign_explain(&f->f, "build", &p, &r, with_tree(f, buf_str(&all).p));
+		struct str place = S("");
+		if (e->path)
+			place = str_fmt(&f->a, "%.*s:%u:%u",
+				STR(path_rel(&f->a, str_from(e->path), f->plan.project)), e->line,
+				e->col);
+		assert_int_equal(e->code, recorded[i].code);
+		assert_string_equal(e->msg, recorded[i].msg);
+		assert_str(place, recorded[i].place);
+		if (!strstr(e->detail ? e->detail : "", recorded[i].detail))
+			fail_msg("%s: not in the detail: '%s'", recorded[i].log, e->detail);
+		err_free(e);
+	}
+}
+
 static void a_kill_is_no_error_of_the_source(void **state)
 {
 	struct fixture *f = *state;
@@ -178,6 +262,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		T(the_first_real_error_is_told_at_its_place),
+		T(recorded_logs_are_understood_however_long),
 		T(a_kill_is_no_error_of_the_source),
 		T(rocm_that_is_off_is_an_error),
 	};
