@@ -142,8 +142,15 @@ bool view_hides(const struct view *v, struct str path)
 	return m && m->kind == MADE_TEXT && !m->replaced;
 }
 
+static const struct str *text_over(const struct view *v, struct str path)
+{
+	return v->over ? map_get(v->over, path) : NULL;
+}
+
 bool view_exists(const struct view *v, struct str path)
 {
+	if (text_over(v, path))
+		return true;
 	bool there = !view_hides(v, path) && fs_exists(path);
 	note(v, (struct seen){.path = path, .kind = SEEN_PROBE, .absent = !there});
 	return there;
@@ -177,6 +184,11 @@ struct err *view_source(const struct view *v, struct arena *a, struct str path, 
 struct err *view_read(const struct view *v, struct arena *a, struct str path, struct str *ret)
 {
 	struct stat st;
+	const struct str *over = text_over(v, path);
+	if (over) {
+		*ret = str_dup(a, *over);
+		return NULL;
+	}
 	TRY(view_source(v, a, path, &path));
 	uint64_t now = sig_now();
 	TRY(fs_read_stat(a, path, SOURCE_LIMIT, ret, &st));

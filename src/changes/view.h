@@ -21,7 +21,10 @@ struct view {
 	struct str root;             /* absolute, clean */
 	const struct manifest *made; /* of runs in place; NULL = none */
 	struct strs hidden;          /* absolute folders to leave out: an output folder in root */
-	struct view_notes *notes;    /* NULL = nothing is noted */
+	const struct map
+		*over; /* absolute path -> struct str *: texts that take the place of files,
+				 * as changes before ours leave them; not in what is noted */
+	struct view_notes *notes; /* NULL = nothing is noted */
 };
 
 /* A view without notes needs no opening: {.root = ...}. */

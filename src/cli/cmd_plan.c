@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "cli/project_opts.h"
 #include "term/out.h"
+#include "term/table.h"
 
 struct plan_args {
 	struct common common;
@@ -30,6 +31,18 @@ static void print_list(struct arena *a, const char *what, const struct strs *lis
 		print_row(a, what, str_join(a, list, S(" ")));
 }
 
+static void print_features(struct arena *a, const struct plan *p)
+{
+	static const char *const heads[] = {"feature", "choice", "why", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (const struct plan_feature, f, &p->features)
+		table_row(&t, (struct str[]){f->name, f->choice, f->why});
+	if (!p->features.n)
+		return;
+	out_text(S("\n"));
+	table_print(&t);
+}
+
 static void print_plan(struct arena *a, const struct plan *p)
 {
 	print_row(a, "project", str_fmt(a, "%.*s %.*s", STR(p->name), STR(p->version)));
@@ -50,9 +63,14 @@ static void print_plan(struct arena *a, const struct plan *p)
 	print_row(a, "host",
 		p->host_native ? str_fmt(a, "glibc %.*s of this machine", STR(p->host.libc))
 			       : S("the SDK's C library"));
-	print_row(a, "tags",
-		p->python_tag.n ? str_fmt(a, "%.*s-%.*s", STR(p->python_tag), STR(p->abi_tag))
+	if (p->foreign)
+		print_row(a, "python", p->host.python_version);
+	else
+		print_row(a, "tags",
+			p->python_tag.n
+				? str_fmt(a, "%.*s-%.*s", STR(p->python_tag), STR(p->abi_tag))
 				: S("of the SDK's Python"));
+	print_features(a, p);
 }
 
 static struct err *run(struct arena *a, void *args, int *ret_status)

@@ -35,6 +35,17 @@ static struct err *unknown_subject(struct arena *a, const struct plan *p, struct
 	return err_hint(e, "it has: %.*s", STR(str_join(a, &names, S(", "))));
 }
 
+/* Features are choices, too. */
+static void add_features(struct arena *a, struct plan *p)
+{
+	VEC_EACH (const struct plan_feature, f, &p->features) {
+		struct str see = f->source.n ? str_fmt(a, " (%.*s)", STR(f->source)) : S("");
+		*VEC_PUSH(a, &p->reasons) = (struct plan_reason){.subject = f->name,
+			.choice = f->choice,
+			.why = str_fmt(a, "%.*s%.*s", STR(f->why), STR(see))};
+	}
+}
+
 struct answer {
 	struct str project;
 	VEC(struct plan_reason) reasons;
@@ -55,6 +66,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	o->project.any_gpu = true;
 	TRY(project_plan(a, &o->common, &o->project, &p));
 	struct answer answer = {.project = p.project};
+	add_features(a, &p);
 	VEC_EACH (const struct plan_reason, r, &p.reasons)
 		if (is_asked(r, o->subject))
 			*VEC_PUSH(a, &answer.reasons) = *r;

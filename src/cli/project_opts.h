@@ -8,7 +8,7 @@
 /* clang-format off */
 #define PROJECT_DIR(T)                                                                             \
 	{OPT_ARGUMENT("DIR", OPT_POS, T, project.dir,                                              \
-		"project folder (default: this one) or a saved plan")}
+		"project folder (default: this one), torch, or a saved plan")}
 #define PROJECT_OPTS(T)                                                                            \
 	{OPT_VALUE("gpu", OPT_LIST, T, project.gpus, "GFX,...",                                    \
 		"targets: gfx1201,gfx90a, native or all"),                                         \
@@ -20,6 +20,12 @@
 	{OPT_VALUE("python", OPT_STR, T, project.python, "PYTHON",                                 \
 		"interpreter to build for: path, name or version"),                                \
 		.env = "ROCSMITH_PYTHON"},                                                         \
+	{OPT_VALUE("source", OPT_STR, T, project.source, "DIR",                                    \
+		"sources of a known project: 'torch --source pytorch'")},                          \
+	{OPT_VALUE("feature", OPT_LIST, T, project.features, "NAME=CHOICE",                        \
+		"choose for a feature: flash-attention=off")},                                     \
+	{OPT_VALUE("version-suffix", OPT_STR, T, project.suffix, "SUFFIX",                         \
+		"of a known project: +rocm6.4, or '' for none")},                                  \
 	{OPT_VALUE("config", OPT_PATH, T, project.config, "FILE",                                  \
 		"description to use instead of DIR/rocsmith.yaml")},                               \
 	{OPT_VALUE("with", OPT_LIST, T, project.with, "WHEEL",                                     \

@@ -119,6 +119,7 @@ static struct err *update(struct foreign *f, struct session *s, struct change_se
 	if (current)
 		return NULL;
 	f->changed = true;
+	TRY(foreign_translate(f, &s->view, set));
 	TRY(session_apply(s, set, S("")));
 	return first_failure(set);
 }

@@ -23,6 +23,11 @@ MUST_USE struct err *foreign_recipes(struct foreign *f, struct str *ret_identity
 MUST_USE struct err *foreign_patch(
 	struct foreign *f, const struct view *view, struct change_set *ret);
 
+/* ---- translate.c ---- */
+/* Adds what hipify makes of the files, of recipes' texts where there are some. */
+MUST_USE struct err *foreign_translate(
+	struct foreign *f, const struct view *view, struct change_set *io);
+
 /* ---- step.c ---- */
 /* Runs a program in the build's environment as the step of this kind: its output goes to
  * log/KIND.log and to the progress display; a failure is explained by what it said. */

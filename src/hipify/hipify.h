@@ -97,6 +97,9 @@ struct hipify_tree {
  * inside it without being excluded. */
 MUST_USE struct err *hipify_run(
 	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
+/* For somebody's own session: what a run on this view would change; nothing is written. */
+MUST_USE struct err *hipify_changes(struct arena *a, const struct hipify_options *o,
+	const struct view *view, struct hipify_tree *ret);
 void hipify_tree_free(struct hipify_tree *t);
 
 /* The bytes of a file as they were before any translation. */

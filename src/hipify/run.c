@@ -113,18 +113,19 @@ static struct err *prepare(struct arena *a, const struct hipify_options *o, stru
 	return identify(a, r);
 }
 
-static struct err *run_engine(struct run *r, struct session *s, struct hipify_tree *ret)
+static struct err *run_engine(
+	struct arena *a, struct run *r, const struct view *view, struct hipify_tree *ret)
 {
 	const struct hipify_options *o = &r->with_map;
 	if (!hipify_by_torch(o))
-		TRY(standalone_run(s->a, o, &s->view, ret));
+		TRY(standalone_run(a, o, view, ret));
 	else if (o->engine == ENGINE_TORCH)
-		TRY(torch_run_python(s->a, o, &r->torch, &s->view, ret));
+		TRY(torch_run_python(a, o, &r->torch, view, ret));
 	else
-		TRY(torch_run(s->a, o, &r->torch, &s->view, ret));
+		TRY(torch_run(a, o, &r->torch, view, ret));
 	if (hipify_by_torch(o) && o->want_untranslated)
-		TRY(report_untranslated(s->a, o, &s->view, ret));
-	return session_apply(s, &ret->changes, report_save(s->a, ret));
+		TRY(report_untranslated(a, o, view, ret));
+	return NULL;
 }
 
 /* Each extension of a setup.py translates its sources by a run of its own: those of the others
@@ -154,7 +155,10 @@ static struct err *run(struct run *r, struct session *s, struct hipify_tree *ret
 	struct str report;
 	if (!r->o->look_only)
 		TRY(session_current(s, &ret->changes, &report, &current));
-	return current ? report_load(s->a, report, ret) : run_engine(r, s, ret);
+	if (current)
+		return report_load(s->a, report, ret);
+	TRY(run_engine(s->a, r, &s->view, ret));
+	return session_apply(s, &ret->changes, report_save(s->a, ret));
 }
 
 struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
@@ -171,6 +175,15 @@ struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct h
 	if (hipify_by_torch(o))
 		ret->torch = r.torch;
 	return e;
+}
+
+struct err *hipify_changes(struct arena *a, const struct hipify_options *o, const struct view *view,
+	struct hipify_tree *ret)
+{
+	struct run r;
+	*ret = (struct hipify_tree){0};
+	TRY(prepare(a, o, &r));
+	return run_engine(a, &r, view, ret);
 }
 
 void hipify_tree_free(struct hipify_tree *t)

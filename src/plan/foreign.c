@@ -152,7 +152,10 @@ struct err *foreign_choose(
 		plan->name = s.name;
 		plan_explain(a, plan, "name", s.name, "the project says so");
 	}
-	plan->version = p->version.n ? p->version : s.version;
+	TRY(known_check(a, p, &f->release));
+	if (!f->release.n)
+		f->release = s.version;
+	plan->version = f->release;
 	plan_explain(a, plan, "version", plan->version.n ? plan->version : S("of the build"),
 		plan->version.n ? "the project says so"
 				: "it is written out nowhere: what is built will tell");

@@ -205,10 +205,10 @@ static struct err *choose_translation(struct arena *a, const struct project *p, 
 {
 	const struct node *section = node_get(p->root, S("hipify"));
 	plan->hipify = p->hipify;
-	if (p->hipify.mode == HIPIFY_TORCH)
+	if (p->hipify.mode == HIPIFY_TORCH && !plan->foreign)
 		return err_hint(node_error(node_get(section, S("mode")), E_PROJECT,
-					"mode 'torch' translates PyTorch itself, which 'build' "
-					"cannot build yet"),
+					"mode 'torch' translates PyTorch itself, which its own "
+					"build system builds"),
 			"an extension for PyTorch wants the mode 'extension'");
 	if (!p->hipify.mode && p->hipify.torch.n)
 		plan->hipify.mode = HIPIFY_EXTENSION;
@@ -235,6 +235,10 @@ static struct err *foreign_rest(
 			err_new(E_PLAN, "there is no python3 on this machine to build '%.*s'",
 				STR(plan->name)),
 			"install python3, or name one with --python");
+	TRY(known_python(a, p, plan));
+	TRY(features_choose(a, r, p, plan));
+	if (p->known)
+		TRY(suffix_choose(a, r, plan));
 	/* The headers of a torch include those of most libraries. */
 	if (plan->foreign->torch && !strs_has(&plan->sdk.components, S("headers")))
 		strs_add(a, &plan->sdk.components, S("headers"));
@@ -246,7 +250,9 @@ struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan
 	*ret = (struct plan){0};
 	struct project p;
 	struct source_facts *facts;
-	TRY(project_read(a, r->dir, r->config, &p));
+	struct description where;
+	TRY(known_resolve(a, r, &where));
+	TRY(project_read(a, &where, &p));
 	take_names(a, &p, ret);
 	TRY(foreign_choose(a, r, &p, ret));
 	TRY(choose_translation(a, &p, ret));

@@ -7,6 +7,10 @@
  * project and the machine; it writes nothing and needs no SDK. A plan is complete when plan_make()
  * or plan_read() returns, and nobody changes it from then on.
  *
+ * A known project (PyTorch, torchvision, ...) is a description that rocsmith ships
+ * (recipes/projects/, in the grammar of rocsmith.yaml), applied to sources that are elsewhere: what
+ * can be chosen there is in plan.features.
+ *
  * The keys of rocsmith.yaml: doc/man/rocsmith.yaml.5.scd. Limits: 4,096 sources, 65,536 packed
  * files, 16 MiB per source.
  */
@@ -35,6 +39,14 @@ struct plan_module {
 	struct str loader_file; /* in the wheel: "saxpy/__init__.py"; "" unless loader */
 };
 
+/* A feature of the project and what was chosen for it, as the description's rules say. */
+struct plan_feature {
+	struct str name, about; /* "flash-attention" */
+	struct str choice;      /* "off" */
+	struct str why, source; /* source: where one can read it, or "" */
+	bool asked;             /* --feature */
+};
+
 struct plan_reason {
 	struct str subject, choice, why; /* "host libc", "glibc 2.36 of this machine", "..." */
 };
@@ -51,6 +63,7 @@ struct plan_foreign {
 	struct strs options;  /* arguments for CMake, settings for a back end: NAME=VALUE */
 	struct strs env;      /* NAME=VALUE for everything that the build starts */
 	bool torch;           /* one of `with` is a torch */
+	struct str release;   /* of the sources, without what is added: "2.6.0"; "" = unknown */
 	bool device;          /* it has sources for the GPU, so the result must have its code */
 	bool torch_as_rocm;   /* it counts as one for ROCm, whatever it was built for */
 };
@@ -76,13 +89,17 @@ struct plan {
 	struct host host;
 	struct str python_tag, abi_tag, requires_python; /* tag "" = of the SDK's Python */
 	struct strs requires;                            /* Requires-Dist */
+	VEC(struct plan_feature) features;
 	VEC(struct plan_reason) reasons;
 	struct findings findings;
 };
 
 struct plan_request {
-	struct str dir;    /* project folder */
-	struct str config; /* description to use instead of DIR/rocsmith.yaml, or "" */
+	struct str dir;       /* project folder, or the name of a known project */
+	struct str source;    /* where the sources of a known project are: a folder */
+	struct strs features; /* NAME=CHOICE */
+	struct str suffix;    /* of the version; .p NULL = as we choose it */
+	struct str config;    /* description to use instead of DIR/rocsmith.yaml, or "" */
 	struct strs
 		gpus;   /* words of --gpu; "native", "all" allowed; empty = project's, or native */
 	struct str sdk; /* a name of sdk_spec_parse(), or "" */

@@ -4,6 +4,59 @@
 #include "formats/node.h"
 #include "plan/plan.h"
 
+/* When something of a description holds: all that is said must be so. */
+struct when {
+	struct str version;                 /* of the project, a range: ">=2.8" */
+	struct strs gfx, gfx_any, gfx_none; /* patterns: every GPU is one, some, none */
+	struct strs sdk;                    /* patterns of "debian:sid", "prefix:/opt/rocm" */
+	struct strs sdk_lacks;              /* files that a prefix does not have */
+	struct strs machine, machine_none;  /* patterns of "x86_64" */
+	struct strs file, absent;           /* of the sources: there, not there */
+	struct strs with, without;          /* features that were chosen "on", that were not */
+};
+
+/* What a project needs under some condition. */
+struct need {
+	struct when when;
+	struct strs components, env;
+	struct str libc; /* "sdk": not this machine's */
+	struct str why;
+};
+
+struct feature_choice {
+	struct str is; /* "on" */
+	struct strs env, components;
+};
+
+/* Either makes a choice impossible, or, as the first that holds, is the default. */
+struct feature_rule {
+	struct str choose, refuse, why, source;
+	struct when when;
+};
+
+struct project_feature {
+	struct str name, about;
+	struct str versions; /* that have it; "" = all */
+	struct str env;      /* USE_X: choices on and off, USE_X=1 and USE_X=0 */
+	struct str like;     /* the rules of that one */
+	VEC(struct feature_choice) choices;
+	VEC(struct feature_rule) rules;
+};
+
+struct release {
+	struct str version, python; /* ranges */
+};
+
+struct origin {
+	struct str version; /* range, or the one that it is */
+	struct str word;    /* as --source takes it */
+	struct str git, ref;
+};
+
+struct version_place {
+	struct str file, behind; /* behind: a text in front of it, "" = the beginning */
+};
+
 /* The project description: rocsmith.yaml as the user wrote it, or what stands in for it. Keys are
  * checked strictly; each value keeps its place in the file, so that what is found wrong later (a
  * pattern that matches nothing, an unknown GPU) is reported there. */
@@ -17,6 +70,15 @@ struct project {
 	struct str build_system; /* of the section `build`, as are these */
 	struct strs build_requires, build_options, build_env;
 	struct hipify_options hipify;
+	/* What mostly known projects need: */
+	bool known;
+	struct strs marks; /* files that tell its sources */
+	struct strs after; /* projects that it is built against */
+	VEC(struct version_place) version_from;
+	VEC(struct origin) origins;
+	VEC(struct release) releases;
+	VEC(struct need) needs;
+	VEC(struct project_feature) features;
 };
 
 /* What a C++ or CUDA source says about itself, without compiling it: modules that it defines
@@ -47,9 +109,13 @@ struct source_facts {
 };
 
 /* ---- project.c ---- */
-/* config "" = DIR/rocsmith.yaml when it exists. */
+/* config "" = DIR/rocsmith.yaml when it exists; text: that of `config`, when .p is not NULL. */
+struct description {
+	struct str dir, config, text;
+	bool known; /* a known project, whose sources are in dir */
+};
 MUST_USE struct err *project_read(
-	struct arena *a, struct str dir, struct str config, struct project *ret);
+	struct arena *a, const struct description *d, struct project *ret);
 /* The files or patterns below `key`, a list (a single one counts as a list of one); NULL when the
  * key is absent. */
 MUST_USE struct err *project_list(
@@ -79,6 +145,34 @@ MUST_USE struct err *modules_find(struct arena *a, const struct project *p,
 /* What only the translation of the sources tells: adds the SDK components of the library headers
  * that they include, and the libraries to link. Reads the sources, writes nothing. */
 MUST_USE struct err *plan_needs(struct arena *a, struct plan *p);
+
+/* ---- known.c ---- */
+/* Where project and description are: fills *ret from the request. E_USAGE, E_PLAN. */
+MUST_USE struct err *known_resolve(
+	struct arena *a, const struct plan_request *r, struct description *ret);
+/* Are these the sources of the description? E_PROJECT when not; else the version, and whether the
+ * Python of the plan fits it. */
+MUST_USE struct err *known_check(struct arena *a, const struct project *p, struct str *ret_version);
+MUST_USE struct err *known_python(
+	struct arena *a, const struct project *p, const struct plan *plan);
+
+/* ---- suffix.c ---- */
+/* Completes the version by what it is built for, also in the environment. */
+MUST_USE struct err *suffix_choose(
+	struct arena *a, const struct plan_request *r, struct plan *plan);
+
+/* ---- when.c ---- */
+/* Is the version in the range? One that is not known ("") is in every one. */
+MUST_USE struct err *when_version(struct arena *a, struct str version, struct str range, bool *ret);
+/* *ret: does all of it hold for the plan, as far as it is made? */
+MUST_USE struct err *when_holds(
+	struct arena *a, const struct when *w, const struct plan *plan, bool *ret);
+
+/* ---- features.c ---- */
+/* Fills plan->features, and what follows of them and of the needs: environment, SDK components, libc.
+ */
+MUST_USE struct err *features_choose(
+	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan);
 
 /* ---- foreign.c ---- */
 /* Whose build system it is, and for another one than ours what it needs: fills plan->foreign, name,

@@ -97,6 +97,7 @@ static const struct json_field foreign_fields[] = {
 		.words = source_systems, .written = true},
 	FIELD("file", struct plan_foreign, file),
 	FIELD("backend", struct plan_foreign, backend),
+	FIELD("release", struct plan_foreign, release),
 	FIELD("backend_path", struct plan_foreign, backend_path),
 	FIELD("requires", struct plan_foreign, requires),
 	FIELD("with", struct plan_foreign, with),
@@ -106,6 +107,16 @@ static const struct json_field foreign_fields[] = {
 	FIELD("device", struct plan_foreign, device),
 	FIELD("torch", struct plan_foreign, torch),
 	FIELD("torch_as_rocm", struct plan_foreign, torch_as_rocm),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field feature_fields[] = {
+	FIELD("name", struct plan_feature, name),
+	FIELD("about", struct plan_feature, about),
+	FIELD("choice", struct plan_feature, choice),
+	FIELD("why", struct plan_feature, why),
+	FIELD("source", struct plan_feature, source),
+	FIELD("asked", struct plan_feature, asked),
 	{.kind = FIELD_END},
 };
 
@@ -134,6 +145,7 @@ const struct json_field plan_fields[] = {
 		.fields = foreign_fields, .pointer = true, .written = true},
 	FIELD_LIST("sources", struct plan, sources, source_fields),
 	FIELD_LIST("modules", struct plan, modules, module_fields),
+	FIELD_LIST("features", struct plan, features, feature_fields),
 	FIELD_LIST("reasons", struct plan, reasons, plan_reason_fields),
 	{.key = "findings", .kind = FIELD_ITEMS, .off = offsetof(struct plan, findings),
 		.size = sizeof(struct finding), .fields = finding_fields, .written = true},
@@ -194,8 +206,6 @@ static struct err *read_hipify(const struct node *map, struct str path, struct h
 			STR(node_text(map, S("launches"), S(""))));
 	o->mode = (enum hipify_mode)mode;
 	o->launches = (enum hipify_launches)launch;
-	if (o->mode == HIPIFY_TORCH)
-		return wrong(path, "'hipify: mode' is standalone or extension, not 'torch'");
 	return NULL;
 }
 
@@ -359,6 +369,8 @@ struct err *plan_read(struct arena *a, struct str path, struct plan *ret)
 	TRY(json_fields_read(a, root, plan_fields, ret));
 	TRY(read_hipify(node_get(root, S("hipify")), path, &ret->hipify));
 	const struct node *foreign = node_get(root, S("build"));
+	if (!foreign && ret->hipify.mode == HIPIFY_TORCH)
+		return wrong(path, "'hipify: mode' is standalone or extension, not 'torch'");
 	if (foreign) {
 		TRY(read_foreign(a, ret, foreign, path));
 	} else {

@@ -6,6 +6,70 @@
 #include "base/version.h"
 #include "formats/json_fields.h"
 
+#define WHEN_FIELDS(T)                                                                             \
+	FIELD("version", T, when.version), FIELD("gfx", T, when.gfx),                              \
+		FIELD("gfx_any", T, when.gfx_any), FIELD("gfx_none", T, when.gfx_none),            \
+		FIELD("sdk", T, when.sdk), FIELD("sdk_lacks", T, when.sdk_lacks),                  \
+		FIELD("machine", T, when.machine), FIELD("machine_none", T, when.machine_none),    \
+		FIELD("file", T, when.file), FIELD("absent", T, when.absent),                      \
+		FIELD("with", T, when.with), FIELD("without", T, when.without)
+
+static const struct json_field need_fields[] = {
+	WHEN_FIELDS(struct need),
+	FIELD("components", struct need, components),
+	FIELD("env", struct need, env),
+	FIELD("libc", struct need, libc),
+	FIELD("why", struct need, why),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field choice_fields[] = {
+	FIELD("is", struct feature_choice, is),
+	FIELD("env", struct feature_choice, env),
+	FIELD("components", struct feature_choice, components),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field rule_fields[] = {
+	FIELD("choose", struct feature_rule, choose),
+	FIELD("refuse", struct feature_rule, refuse),
+	FIELD("why", struct feature_rule, why),
+	FIELD("source", struct feature_rule, source),
+	WHEN_FIELDS(struct feature_rule),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field feature_fields[] = {
+	FIELD("name", struct project_feature, name),
+	FIELD("about", struct project_feature, about),
+	FIELD("versions", struct project_feature, versions),
+	FIELD("env", struct project_feature, env),
+	FIELD("like", struct project_feature, like),
+	FIELD_LIST("choices", struct project_feature, choices, choice_fields),
+	FIELD_LIST("rules", struct project_feature, rules, rule_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field release_fields[] = {
+	FIELD("version", struct release, version),
+	FIELD("python", struct release, python),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field origin_fields[] = {
+	FIELD("version", struct origin, version),
+	FIELD("word", struct origin, word),
+	FIELD("git", struct origin, git),
+	FIELD("ref", struct origin, ref),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field place_fields[] = {
+	FIELD("file", struct version_place, file),
+	FIELD("behind", struct version_place, behind),
+	{.kind = FIELD_END},
+};
+
 static const struct json_field project_fields[] = {
 	FIELD("name", struct project, name),
 	FIELD("version", struct project, version),
@@ -22,6 +86,13 @@ static const struct json_field project_fields[] = {
 	FIELD_LATER("python"),
 	FIELD_LATER("hipify"),
 	FIELD_LATER("build"),
+	FIELD("marks", struct project, marks),
+	FIELD("after", struct project, after),
+	FIELD_LIST("version_from", struct project, version_from, place_fields),
+	FIELD_LIST("origins", struct project, origins, origin_fields),
+	FIELD_LIST("releases", struct project, releases, release_fields),
+	FIELD_LIST("needs", struct project, needs, need_fields),
+	FIELD_LIST("features", struct project, features, feature_fields),
 	{.kind = FIELD_END},
 };
 
@@ -116,10 +187,10 @@ static struct err *section(const struct project *p, const char *key, const struc
 	return node_error(n, E_PROJECT, "'%s' must be a map of keys", key);
 }
 
-static struct err *load(struct arena *a, struct project *p)
+static struct err *load(struct arena *a, struct project *p, struct str text)
 {
 	const struct node *sdk, *python, *hipify, *build;
-	TRY(yaml_read(a, p->file, &p->root));
+	TRY(text.p ? yaml_parse(a, text, p->file, &p->root) : yaml_read(a, p->file, &p->root));
 	if (p->root->kind == NODE_NULL)
 		return NULL;
 	if (p->root->kind != NODE_MAP)
@@ -142,17 +213,18 @@ static struct err *load(struct arena *a, struct project *p)
 	return hipify_options_read(a, hipify, p->dir, p->file, &p->hipify);
 }
 
-struct err *project_read(struct arena *a, struct str dir, struct str config, struct project *ret)
+struct err *project_read(struct arena *a, const struct description *d, struct project *ret)
 {
-	*ret = (struct project){.dir = path_abs(a, dir)};
+	struct str dir = d->dir;
+	*ret = (struct project){.dir = path_abs(a, dir), .known = d->known};
 	if (!fs_exists(ret->dir))
 		return err_new(E_NOENT, "no such project folder '%.*s'", STR(dir));
 	if (!fs_is_dir(ret->dir))
 		return err_hint(err_new(E_PROJECT, "'%.*s' is not a project folder", STR(dir)),
 			"name the folder that holds rocsmith.yaml, or a plan that ends in .json");
-	ret->file = config.n ? config : path_join(a, dir, S("rocsmith.yaml"));
-	if (config.n || fs_exists(ret->file))
-		TRY(load(a, ret));
+	ret->file = d->config.n ? d->config : path_join(a, dir, S("rocsmith.yaml"));
+	if (d->config.n || fs_exists(ret->file))
+		TRY(load(a, ret, d->text));
 	else
 		ret->file = S("");
 	if (ret->name.n && !name_valid(ret->name))
@@ -192,7 +264,7 @@ struct err *plan_hipify_read(struct arena *a, struct str dir, struct hipify_opti
 	*ret = (struct hipify_options){0};
 	if (!fs_exists(path_join(a, dir, S("rocsmith.yaml"))))
 		return NULL;
-	TRY(project_read(a, dir, S(""), &p));
+	TRY(project_read(a, &(struct description){.dir = dir}, &p));
 	*ret = p.hipify;
 	return NULL;
 }

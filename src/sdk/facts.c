@@ -1,4 +1,5 @@
 /* What recipes want to know of an SDK. */
+#include "base/fs.h"
 #include "recipe/recipe.h"
 #include "sdk/provider.h"
 
@@ -8,6 +9,21 @@ static struct str release(struct arena *a, struct str hip)
 	struct str major = S(""), minor = S("");
 	(void)(str_next(&hip, '.', &major) && str_next(&hip, '.', &minor));
 	return minor.n ? str_fmt(a, "%.*s.%.*s", STR(major), STR(minor)) : S("");
+}
+
+/* AMD's packages say it in a file: "6.4.3-127". */
+struct str sdk_rocm(struct arena *a, const struct sdk *sdk)
+{
+	struct str text = {0}, prefix = sdk_outside(a, sdk, sdk->hip_path);
+	err_free(fs_read_opt(a, path_join(a, prefix, S(".info/version")), 4096, &text));
+	text = text.p ? str_trim(text) : S("");
+	text = str_sub(text, 0, str_chr(text, '-'));
+	if (text.n && ascii_digit(text.p[0]) && str_chr(text, '\n') == text.n)
+		return text;
+	VEC_EACH (const struct sdk_component, c, &sdk->components)
+		if (str_eq(c->name, S("hip")))
+			return release(a, c->version);
+	return S("");
 }
 
 void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_facts *ret)

@@ -108,6 +108,10 @@ MUST_USE struct err *sdk_names(struct arena *a, struct strs *ret);
 /* Removes tree, manifest, records and private apt state; E_NOENT when there is none. */
 MUST_USE struct err *sdk_remove(struct arena *a, struct str name);
 
+/* Its ROCm version: "7.2.4", or "6.4" where nobody says more; "" = unknown. What is written before
+ * that is known says SDK_ROCM in its place. */
+#define SDK_ROCM "@rocm@"
+struct str sdk_rocm(struct arena *a, const struct sdk *sdk);
 /* What recipes want to know of it: its versions, and where it is. */
 struct recipe_facts;
 void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_facts *ret);

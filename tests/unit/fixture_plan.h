@@ -51,7 +51,7 @@ static inline struct str joined(struct fixture *f, const struct strs *list)
 /* Reads the description; a project that cannot be read fails the test. */
 static inline void read_project(struct fixture *f)
 {
-	assert_ok(project_read(&f->a, f->dir, S(""), &f->project));
+	assert_ok(project_read(&f->a, &(struct description){.dir = f->dir}, &f->project));
 	f->plan = (struct plan){.project = f->project.dir,
 		.name = f->project.name,
 		.defines = f->project.defines,

@@ -4,7 +4,7 @@
 static struct err *read_yaml(struct fixture *f, const char *yaml)
 {
 	put(f, "rocsmith.yaml", yaml);
-	return project_read(&f->a, f->dir, S(""), &f->project);
+	return project_read(&f->a, &(struct description){.dir = f->dir}, &f->project);
 }
 
 static void every_key_reaches_its_place(void **state)
@@ -207,7 +207,7 @@ static void a_folders_name_is_made_fit(void **state)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		struct str dir = path_join(&f->a, f->top, str_from(folders[i].folder));
 		assert_ok(fs_mkdirs(dir));
-		assert_ok(project_read(&f->a, dir, S(""), &f->project));
+		assert_ok(project_read(&f->a, &(struct description){.dir = dir}, &f->project));
 		assert_str(f->project.name, folders[i].name);
 	}
 }
@@ -309,10 +309,13 @@ static void a_description_that_is_named_must_be_there(void **state)
 {
 	struct fixture *f = *state;
 	struct str other = path_join(&f->a, f->top, S("other.yaml"));
-	assert_err(project_read(&f->a, f->dir, other, &f->project), E_NOENT);
+	assert_err(project_read(&f->a, &(struct description){.dir = f->dir, .config = other},
+			   &f->project),
+		E_NOENT);
 	test_put(other, "name: other\n");
 	put(f, "rocsmith.yaml", "nonsense: 1\n"); /* not looked at */
-	assert_ok(project_read(&f->a, f->dir, other, &f->project));
+	assert_ok(project_read(
+		&f->a, &(struct description){.dir = f->dir, .config = other}, &f->project));
 	assert_str(f->project.name, "other");
 	assert_str(f->project.file, other.p);
 	assert_str(f->project.dir, f->dir.p);
@@ -330,7 +333,7 @@ static void errors_point_to_the_key_or_else_to_the_file(void **state)
 	assert_true(e->path && e->line == 0);
 	err_free(e);
 	assert_ok(fs_remove(path_join(&f->a, f->dir, S("rocsmith.yaml"))));
-	assert_ok(project_read(&f->a, f->dir, S(""), &f->project));
+	assert_ok(project_read(&f->a, &(struct description){.dir = f->dir}, &f->project));
 	e = project_error(&f->project, S("sources"), E_PROJECT, "x");
 	assert_null(e->path);
 	err_free(e);

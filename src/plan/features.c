@@ -1,0 +1,237 @@
+/* What goes into a project: for each feature a choice, by the rules of the description and what the
+ * user wants; and what follows of it for the build. */
+#include "plan/plan_int.h"
+
+/* A feature being decided. */
+struct deciding {
+	struct arena *a;
+	const struct project *project;
+	struct plan *plan;
+	const struct project_feature *feature;
+	struct strs choices;
+	struct str wish; /* of the user, or "" */
+};
+
+static const struct project_feature *feature_by_name(const struct project *p, struct str name)
+{
+	VEC_EACH (const struct project_feature, f, &p->features)
+		if (str_eq(f->name, name))
+			return f;
+	return NULL;
+}
+
+static struct strs choices_of(struct arena *a, const struct project_feature *f)
+{
+	struct strs list = {0};
+	VEC_EACH (const struct feature_choice, c, &f->choices)
+		strs_add(a, &list, c->is);
+	if (!list.n) {
+		strs_add(a, &list, S("on"));
+		strs_add(a, &list, S("off"));
+	}
+	return list;
+}
+
+/* ---- what the description says must fit together ---- */
+
+static struct err *check(struct arena *a, const struct project *p, const struct project_feature *f)
+{
+	const struct project_feature *like = f->like.n ? feature_by_name(p, f->like) : f;
+	struct strs choices = choices_of(a, f);
+	if (!f->name.n || !like || !like->rules.n || (!f->env.n && !f->choices.n))
+		return project_error(p, S("features"), E_PROJECT,
+			"the feature '%.*s' needs a name, rules, and 'env' or 'choices'",
+			STR(f->name));
+	VEC_EACH (const struct feature_rule, r, &like->rules) {
+		struct str choice = r->choose.n ? r->choose : r->refuse;
+		if (r->choose.n && r->refuse.n)
+			choice = S("");
+		if (!strs_has(&choices, choice) || !r->why.n)
+			return project_error(p, S("features"), E_PROJECT,
+				"a rule of the feature '%.*s' needs a 'why', and 'choose' or "
+				"'refuse' with one of: %.*s",
+				STR(f->name), STR(str_join(a, &choices, S(", "))));
+	}
+	return NULL;
+}
+
+/* ---- what the user wants ---- */
+
+static struct err *unknown(
+	struct arena *a, const struct project *p, struct str name, const struct plan *plan)
+{
+	struct strs names = {0};
+	VEC_EACH (const struct project_feature, f, &p->features)
+		strs_add(a, &names, f->name);
+	struct err *e =
+		err_new(E_USAGE, "'%.*s' has no feature '%.*s'", STR(plan->name), STR(name));
+	struct str near = suggest(name, &names);
+	if (near.n)
+		err_hint(e, "did you mean '%.*s'?", STR(near));
+	return names.n ? err_hint(e, "it has: %.*s", STR(str_join(a, &names, S(", "))))
+		       : err_hint(e, "its description names none");
+}
+
+static struct err *check_wishes(struct arena *a, const struct plan_request *r,
+	const struct project *p, const struct plan *plan)
+{
+	VEC_EACH (const struct str, wish, &r->features) {
+		struct str name, choice;
+		if (!str_cut(*wish, '=', &name, &choice))
+			return err_hint(
+				err_new(E_USAGE, "'%.*s' of --feature says no choice", STR(*wish)),
+				"write it like %.*s=off", STR(*wish));
+		const struct project_feature *f = feature_by_name(p, name);
+		if (!f)
+			return unknown(a, p, name, plan);
+		struct strs choices = choices_of(a, f);
+		if (!strs_has(&choices, choice))
+			return err_hint(err_new(E_USAGE, "'%.*s' does not take '%.*s'", STR(name),
+						STR(choice)),
+				"it takes: %.*s", STR(str_join(a, &choices, S(", "))));
+	}
+	return NULL;
+}
+
+/* The last wish counts. */
+static struct str wish_for(const struct plan_request *r, struct str feature)
+{
+	struct str name, choice, wish = S("");
+	VEC_EACH (const struct str, w, &r->features)
+		if (str_cut(*w, '=', &name, &choice) && str_eq(name, feature))
+			wish = choice;
+	return wish;
+}
+
+/* ---- deciding ---- */
+
+/* The rule that makes this choice impossible, or NULL. */
+static struct err *refusal(
+	const struct deciding *d, struct str choice, const struct feature_rule **ret)
+{
+	const struct project_feature *f =
+		d->feature->like.n ? feature_by_name(d->project, d->feature->like) : d->feature;
+	*ret = NULL;
+	VEC_EACH (const struct feature_rule, r, &f->rules) {
+		bool holds = str_eq(r->refuse, choice);
+		if (holds)
+			TRY(when_holds(d->a, &r->when, d->plan, &holds));
+		if (holds && !*ret)
+			*ret = r;
+	}
+	return NULL;
+}
+
+static struct err *default_rule(const struct deciding *d, const struct feature_rule **ret)
+{
+	const struct project_feature *f =
+		d->feature->like.n ? feature_by_name(d->project, d->feature->like) : d->feature;
+	*ret = NULL;
+	VEC_EACH (const struct feature_rule, r, &f->rules) {
+		bool holds = r->choose.n > 0;
+		if (holds)
+			TRY(when_holds(d->a, &r->when, d->plan, &holds));
+		if (holds && !*ret)
+			*ret = r;
+	}
+	return *ret ? NULL
+		    : project_error(d->project, S("features"), E_PROJECT,
+			      "no rule chooses for the feature '%.*s' here", STR(d->feature->name));
+}
+
+static struct err *decide(const struct deciding *d, struct plan_feature *ret)
+{
+	const struct feature_rule *rule, *no;
+	*ret = (struct plan_feature){.name = d->feature->name, .about = d->feature->about};
+	if (d->wish.n) {
+		TRY(refusal(d, d->wish, &no));
+		if (no)
+			return err_hint(err_new(E_PLAN, "'%.*s' cannot be '%.*s': %.*s",
+						STR(ret->name), STR(d->wish), STR(no->why)),
+				"'rocsmith why' tells what can be chosen%s%.*s",
+				no->source.n ? "; see " : "", STR(no->source));
+		ret->choice = d->wish;
+		ret->why = S("asked for");
+		ret->asked = true;
+		return NULL;
+	}
+	TRY(default_rule(d, &rule));
+	ret->choice = rule->choose;
+	TRY(refusal(d, rule->choose, &no));
+	const struct feature_rule *first = no;
+	for (size_t i = 0; no && i < d->choices.n; i++) {
+		ret->choice = d->choices.v[i];
+		TRY(refusal(d, ret->choice, &no));
+	}
+	if (no)
+		return err_new(E_PLAN, "nothing can be chosen for '%.*s': %.*s", STR(ret->name),
+			STR(no->why));
+	if (!first && !str_eq(ret->choice, S("on"))) /* that it cannot be is the better reason */
+		TRY(refusal(d, S("on"), &first));
+	ret->why = first ? first->why : rule->why;
+	ret->source = first ? first->source : rule->source;
+	return NULL;
+}
+
+/* ---- what follows ---- */
+
+static void take(const struct deciding *d, const struct plan_feature *f)
+{
+	struct strs *env = &d->plan->foreign->env;
+	bool on = str_eq(f->choice, S("on"));
+	*VEC_PUSH(d->a, &d->plan->features) = *f;
+	if (d->feature->env.n)
+		strs_add(d->a, env, str_fmt(d->a, "%.*s=%d", STR(d->feature->env), on));
+	VEC_EACH (const struct feature_choice, c, &d->feature->choices) {
+		if (!str_eq(c->is, f->choice))
+			continue;
+		strs_add_all(d->a, env, &c->env);
+		VEC_EACH (const struct str, component, &c->components)
+			strs_put(d->a, &d->plan->sdk.components, *component);
+	}
+}
+
+static struct err *take_needs(struct arena *a, const struct project *p, struct plan *plan)
+{
+	VEC_EACH (const struct need, n, &p->needs) {
+		bool holds;
+		TRY(when_holds(a, &n->when, plan, &holds));
+		if (!holds)
+			continue;
+		strs_add_all(a, &plan->foreign->env, &n->env);
+		VEC_EACH (const struct str, c, &n->components)
+			strs_put(a, &plan->sdk.components, *c);
+		if (!str_eq(n->libc, S("sdk")))
+			continue;
+		plan->host_native = false;
+		plan_explain(a, plan, "host libc", S("the SDK's"), "%.*s", STR(n->why));
+	}
+	return NULL;
+}
+
+struct err *features_choose(
+	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
+{
+	TRY(check_wishes(a, r, p, plan));
+	VEC_EACH (const struct project_feature, f, &p->features) {
+		bool has;
+		struct plan_feature chosen;
+		struct deciding d = {.a = a,
+			.project = p,
+			.plan = plan,
+			.feature = f,
+			.choices = choices_of(a, f),
+			.wish = wish_for(r, f->name)};
+		TRY(check(a, p, f));
+		TRY(when_version(a, plan->foreign->release, f->versions, &has));
+		if (!has && d.wish.n)
+			return err_new(E_PLAN, "'%.*s' %.*s has no '%.*s': that is of %.*s",
+				STR(plan->name), STR(plan->foreign->release), STR(f->name),
+				STR(f->versions));
+		if (!has)
+			continue;
+		TRY(decide(&d, &chosen));
+		take(&d, &chosen);
+	}
+	return take_needs(a, p, plan);
+}

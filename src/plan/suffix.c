@@ -1,0 +1,114 @@
+/* The version of what is built from the sources of a known project: that of the sources and, as a
+ * local version, what it was built for.
+ *
+ *     2.6.0+rocm6.4           sources of a release
+ *     2.6.0+devrocm7.2.dev0   with an SDK that is no release itself
+ *     2.6.0+git1a2b3c4d.rocm6.4   a git checkout
+ *
+ * These are the suffixes of TheRock's wheels (ROCm/TheRock: "Versioning"). An SDK
+ * that is not installed yet does not say which ROCm it has: the plan then says @rocm@, and the build
+ * puts it in (sdk_rocm()). */
+#include "base/fs.h"
+#include "base/version.h"
+#include "plan/plan_int.h"
+
+enum { MAX_REFS = 16 << 20, SHA_SHOWN = 8 };
+
+/* The line of .git/packed-refs that ends in the name begins with its commit. */
+static struct err *packed_ref(struct arena *a, struct str git, struct str name, struct str *ret)
+{
+	struct str text, line, sha, ref;
+	TRY(fs_read_opt(a, path_join(a, git, S("packed-refs")), MAX_REFS, &text));
+	while (text.p && str_next(&text, '\n', &line))
+		if (str_cut(line, ' ', &sha, &ref) && str_eq(ref, name))
+			*ret = sha;
+	return NULL;
+}
+
+/* The commit of a checkout, by reading its files; "" for another folder. */
+static struct err *commit_of(struct arena *a, struct str dir, struct str *ret)
+{
+	struct str git = path_join(a, dir, S(".git")), text, key, name;
+	*ret = S("");
+	if (fs_is_file(git)) { /* of a worktree or submodule: "gitdir: PATH" */
+		TRY(fs_read(a, git, MAX_REFS, &text));
+		(void)str_cut(str_trim(text), ' ', &key, &name);
+		git = path_join(a, dir, name);
+	}
+	TRY(fs_read_opt(a, path_join(a, git, S("HEAD")), MAX_REFS, &text));
+	if (!text.p)
+		return NULL;
+	*ret = str_trim(text);
+	if (!str_cut(*ret, ' ', &key, &name))
+		return NULL;
+	*ret = S("");
+	TRY(fs_read_opt(a, path_join(a, git, name), MAX_REFS, &text));
+	if (text.p)
+		*ret = str_trim(text);
+	return text.p ? NULL : packed_ref(a, git, name, ret);
+}
+
+static bool is_hex(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!ascii_digit(s.p[i]) && !(s.p[i] >= 'a' && s.p[i] <= 'f'))
+			return false;
+	return s.n >= SHA_SHOWN;
+}
+
+/* Of an SDK that is there; "@rocm@" otherwise. */
+static struct str rocm_of(struct arena *a, const struct sdk_spec *spec)
+{
+	struct sdk_spec only = *spec;
+	struct sdk sdk;
+	only.components = (struct strs){0};
+	struct err *e = sdk_open(a, &only, &sdk);
+	struct str rocm = e ? S("") : sdk_rocm(a, &sdk);
+	err_free(e);
+	return rocm.n ? rocm : S(SDK_ROCM);
+}
+
+static struct err *check(struct arena *a, struct str suffix)
+{
+	const struct version *v;
+	struct err *e = version_parse(a, str_fmt(a, "1%.*s", STR(suffix)), &v);
+	if (!e && (!suffix.n || suffix.p[0] == '+'))
+		return NULL;
+	err_free(e);
+	return err_hint(err_new(E_USAGE, "'%.*s' cannot follow a version", STR(suffix)),
+		"write it like +rocm6.4, or leave it empty");
+}
+
+struct err *suffix_choose(struct arena *a, const struct plan_request *r, struct plan *plan)
+{
+	struct str commit, release = plan->foreign->release;
+	struct str rocm = rocm_of(a, &plan->sdk), suffix = r->suffix;
+	TRY(commit_of(a, plan->project, &commit));
+	const char *dev = str_contains(rocm, S("dev")) ? "dev" : "";
+	if (suffix.p) {
+		TRY(check(a, suffix));
+		plan_explain(a, plan, "version", str_fmt(a, "%.*s%.*s", STR(release), STR(suffix)),
+			"the sources say '%.*s', and --version-suffix the rest", STR(release));
+	} else if (is_hex(commit)) {
+		suffix = str_fmt(a, "+git%.*s.%srocm%.*s", STR(str_sub(commit, 0, SHA_SHOWN)), dev,
+			STR(rocm));
+	} else {
+		suffix = str_fmt(a, "+%srocm%.*s", dev, STR(rocm));
+	}
+	plan->version = str_fmt(a, "%.*s%.*s", STR(release), STR(suffix));
+	if (!r->suffix.p)
+		plan_explain(a, plan, "version", plan->version,
+			"'%.*s' of the sources, and what it is built for%s", STR(release),
+			str_eq(rocm, S(SDK_ROCM)) ? ": the ROCm of an SDK that is not installed yet"
+						  : "");
+	VEC_EACH (struct str, line, &plan->foreign->env) {
+		struct str before, after;
+		size_t at = str_find(*line, S("@version@"));
+		if (at == line->n)
+			continue;
+		before = str_sub(*line, 0, at);
+		after = str_sub(*line, at + S("@version@").n, line->n);
+		*line = str_fmt(a, "%.*s%.*s%.*s", STR(before), STR(plan->version), STR(after));
+	}
+	return NULL;
+}
