@@ -233,5 +233,9 @@ struct err *diff_apply(
 	ret->text = there ? old : buf_str(&t.out);
 	if (!there)
 		ret->notes = t.notes;
+	if (ret->fit == DIFF_FITS && f->removes && ret->text.n) {
+		ret->fit = DIFF_NOT;
+		strs_add(a, &ret->notes, str_fmt(a, "%.*s has more than is removed", STR(f->path)));
+	}
 	return NULL;
 }

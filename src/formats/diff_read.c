@@ -2,13 +2,23 @@
 #include "base/fs.h"
 #include "formats/diff.h"
 
-enum { SIZE_LIMIT = 1 << 20, LINE_LIMIT = 1 << 20 };
+enum { LINE_LIMIT = 1 << 20 };
+static const struct {
+	size_t limit;
+	const char *too_large;
+} sizes[] = {
+	[DIFF_RECIPE] = {1 << 20, "1 MiB"},
+	[DIFF_PATCH] = {64 << 20, "64 MiB"},
+};
 
 struct reader {
 	struct arena *a;
 	struct str name, rest, line; /* the line at hand, with its newline */
 	unsigned number;
 	bool end;
+	bool patch;      /* the kind */
+	bool git;        /* between a line of git and the file that it announces */
+	bool executable; /* which is new, and one */
 };
 
 static struct err *wrong(const struct reader *r, const char *what)
@@ -123,14 +133,19 @@ static struct err *file(struct reader *r, struct diff *ret)
 	struct str old;
 	TRY(path(r, &old));
 	f.adds = !old.n;
+	f.executable = f.adds && r->executable;
 	next(r);
 	if (r->end || !str_starts(r->line, S("+++ ")))
 		return wrong(r, "a line '+++ b/PATH' is wanted here");
 	TRY(path(r, &f.path));
-	if (!f.path.n)
+	f.removes = !f.path.n;
+	if (f.removes && (!r->patch || f.adds))
 		return wrong(r, "a recipe does not remove files");
-	if (old.n && !str_eq(old, f.path))
-		return wrong(r, "a recipe does not rename files");
+	if (old.n && !f.removes && !str_eq(old, f.path))
+		return wrong(r, r->patch ? "a patch that renames files is not understood"
+					 : "a recipe does not rename files");
+	if (f.removes)
+		f.path = old;
 	next(r);
 	while (!r->end && str_starts(r->line, S("@@")))
 		TRY(hunk(r, &f));
@@ -141,29 +156,45 @@ static struct err *file(struct reader *r, struct diff *ret)
 }
 
 /* What stands before a file: names that git adds, or a description. */
-static struct err *between(const struct reader *r)
+static struct err *between(struct reader *r)
 {
-	static const char *const cannot[] = {"rename ", "copy ", "deleted file", "GIT binary",
+	static const char *const cannot[] = {"deleted file", "rename ", "copy ", "GIT binary",
 		"Binary files", "old mode", "new mode", "@@ ", NULL};
-	for (const char *const *word = cannot; *word; word++)
+	if (str_starts(r->line, S("diff --git "))) {
+		r->git = true;
+		r->executable = false;
+	}
+	r->executable |= str_starts(r->line, S("new file mode 100755"));
+	if (r->patch && !r->git)
+		return NULL;
+	/* a patch may remove files */
+	for (const char *const *word = cannot + r->patch; *word; word++)
 		if (str_starts(r->line, str_from(*word)))
-			return wrong(r, "a recipe changes and adds text files only");
+			return wrong(
+				r, r->patch ? "a patch that renames, changes modes or is binary is "
+					      "not understood"
+					    : "a recipe changes and adds text files only");
 	return NULL;
 }
 
-struct err *diff_parse(struct arena *a, struct str text, struct str name, struct diff *ret)
+struct err *diff_parse(
+	struct arena *a, struct str text, struct str name, enum diff_kind kind, struct diff *ret)
 {
-	struct reader r = {.a = a, .name = name, .rest = text};
+	struct reader r = {.a = a, .name = name, .rest = text, .patch = kind == DIFF_PATCH};
 	*ret = (struct diff){0};
-	if (text.n > SIZE_LIMIT)
-		return err_new(E_LIMIT, "the diff in '%.*s' is larger than 1 MiB", STR(name));
+	if (text.n > sizes[kind].limit)
+		return err_new(E_LIMIT, "the diff in '%.*s' is larger than %s", STR(name),
+			sizes[kind].too_large);
 	for (next(&r); !r.end;) {
-		if (str_starts(r.line, S("--- "))) {
+		/* a description may have a line of dashes */
+		bool file_here = !r.patch || str_starts(r.rest, S("+++ "));
+		if (str_starts(r.line, S("--- ")) && file_here) {
 			TRY(file(&r, ret));
+			r.git = r.executable = false;
 			continue;
 		}
 		TRY(between(&r));
 		next(&r);
 	}
-	return ret->n ? NULL : wrong(&r, "there is no file in this diff");
+	return ret->n || r.patch ? NULL : wrong(&r, "there is no file in this diff");
 }

@@ -203,7 +203,7 @@ static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_st
 				  : STEP_REPLACE;
 	switch (s->kind) {
 	case STEP_PATCH:
-		TRY_CTX(diff_parse(a, s->patch, s->at->at.path, &s->diff),
+		TRY_CTX(diff_parse(a, s->patch, s->at->at.path, DIFF_RECIPE, &s->diff),
 			"the diff that begins on line %u is wrong (its lines count from there)",
 			s->at->at.line);
 		VEC_EACH (const struct diff_file, f, &s->diff) {

@@ -1,7 +1,14 @@
 /* From a word to a folder of sources; see fetch.h. */
-#include "source/fetch.h"
+#include <limits.h>
 
+#include "base/buf.h"
 #include "base/fs.h"
+#include "base/hash.h"
+#include "base/progress.h"
+#include "formats/node.h"
+#include "source/fetch_int.h"
+
+enum { LAYOUT = 1 }; /* of the folders that we make: another one, another name */
 
 static const struct json_field file_fields[] = {
 	FIELD("name", struct source_file, name),
@@ -24,14 +31,151 @@ const struct json_field source_tree_fields[] = {
 	{.kind = FIELD_END},
 };
 
+/* ---- what is there ---- */
+struct record {
+	struct source_tree tree;
+};
+
+static const struct json_field record_fields[] = {
+	FIELD_CONST("schema", "rocsmith.source/1"),
+	FIELD_STRUCT("source", struct record, tree, source_tree_fields),
+	{.kind = FIELD_END},
+};
+
+static struct str record_path(const struct fetch *f, struct str name)
+{
+	return str_fmt(f->a, "%.*s/%.*s.json", STR(f->cache), STR(name));
+}
+
+/* A record that cannot be read counts as none: what it is of is made again. */
+static bool find_made(const struct fetch *f, struct str name, struct source_tree *ret)
+{
+	struct str path = record_path(f, name), dir = path_join(f->a, f->cache, name);
+	const struct node *doc;
+	struct record r = {0};
+	if (!fs_is_dir(dir) || !fs_is_file(path))
+		return false;
+	CLEANUP(err_freep) struct err *e = json_read(f->a, path, &doc);
+	if (!e)
+		e = json_fields_read(f->a, doc, record_fields, &r);
+	if (e)
+		return false;
+	*ret = r.tree;
+	ret->dir = dir;
+	ret->from = f->r->spec.text;
+	return true;
+}
+
+/* The file that keeps what a word has given. */
+static struct str word_path(const struct fetch *f)
+{
+	const struct source_request *r = f->r;
+	struct str said =
+		str_fmt(f->a, "%.*s\n%.*s\n%d", STR(r->spec.text), STR(r->mirror), r->patches);
+	return str_fmt(f->a, "%.*s/words/%.16s", STR(f->cache), sha256_hex(f->a, said).p);
+}
+
+static struct str name_of(const struct fetch *f)
+{
+	BUF(said, f->a);
+	buf_fmt(&said, "%d %d", LAYOUT, f->r->patches && f->r->spec.kind == SOURCE_DEBIAN);
+	VEC_EACH (const struct source_file, i, &f->tree.files)
+		buf_fmt(&said, " %.*s %.*s", STR(i->name), STR(i->sha256));
+	struct str hash = str_sub(sha256_hex(f->a, buf_str(&said)), 0, 12);
+	return str_fmt(
+		f->a, "%.*s-%.*s-%.*s", STR(f->tree.package), STR(f->tree.version), STR(hash));
+}
+
+/* Of an sdist that lies here the word tells nothing, since the file may have changed. */
+static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_found)
+{
+	struct str name = {0};
+	*ret_found = false;
+	if (f->r->spec.path.n) {
+		TRY(fetch_sdist.get(f));
+		name = name_of(f);
+	} else if (!f->r->refresh) {
+		TRY(fs_read_opt(f->a, word_path(f), NAME_MAX, &name));
+	}
+	*ret_found = name.p && path_is_inside(name) && find_made(f, name, ret);
+	return NULL;
+}
+
+/* ---- making it ---- */
+static struct err *make(struct fetch *f, const struct fetch_kind *kind, struct str name)
+{
+	struct str dir = path_join(f->a, f->cache, name), record = record_path(f, name);
+	struct str scratch = path_join(f->a, f->cache, S(".new")), new;
+	/* what a killed run left; without its record a folder is nothing */
+	TRY(fs_remove(record));
+	TRY(fs_remove_tree(scratch));
+	TRY(fs_remove_tree(dir));
+	TRY(fs_mkdirs(scratch));
+	new = path_join(f->a, scratch, S("tree"));
+	TRY(kind->fill(f, scratch, new));
+	TRY(fs_sync_all(scratch));
+	TRY(fs_rename(new, dir));
+	TRY(fs_remove_tree(scratch));
+	const struct record r = {.tree = f->tree};
+	return fs_write(record, json_document(f->a, 1, record_fields, &r), 0644);
+}
+
+static struct err *lock(struct fetch *f, int *ret_fd)
+{
+	struct str path = path_join(f->a, f->cache, S("lock"));
+	TRY(fs_mkdirs(f->files));
+	TRY(fs_mkdirs(path_join(f->a, f->cache, S("words"))));
+	struct err *e = fs_lock(path, false, ret_fd);
+	if (!e || e->code != E_LOCKED)
+		return e;
+	err_free(e);
+	progress_note(S("Waiting"), "for another rocsmith that fetches sources");
+	return fs_lock(path, true, ret_fd);
+}
+
+static struct err *get_and_make(struct fetch *f, struct source_tree *ret)
+{
+	static const struct fetch_kind *const kinds[] = {
+		[SOURCE_DEBIAN] = &fetch_debian, [SOURCE_SDIST] = &fetch_sdist};
+	const struct fetch_kind *kind = kinds[f->r->spec.kind];
+	CLEANUP(fd_closep) int fd = -1;
+	bool found;
+	TRY(lock(f, &fd));
+	TRY(find(f, ret, &found)); /* another process may have made it meanwhile */
+	if (found)
+		return NULL;
+	TRY(kind->get(f));
+	struct str name = name_of(f);
+	if (!find_made(f, name, ret)) {
+		TRY(make(f, kind, name));
+		*ret = f->tree;
+		ret->dir = path_join(f->a, f->cache, name);
+		for (size_t i = 0; i < ret->notes.n; i++)
+			progress_note(S("Note"), "%.*s", STR(ret->notes.v[i]));
+	}
+	return f->r->spec.path.n ? NULL : fs_write(word_path(f), name, 0644);
+}
+
 struct err *source_fetch(struct arena *a, const struct source_request *r, struct source_tree *ret)
 {
 	const struct source_spec *s = &r->spec;
-	(void)a;
+	bool found;
 	*ret = (struct source_tree){
 		.kind = str_from(source_kinds[s->kind]), .from = s->text, .dir = s->path};
-	if (s->kind != SOURCE_DIR)
-		return err_new(E_SOURCE, "'%.*s' cannot be fetched yet", STR(s->text));
-	return fs_is_dir(s->path) ? NULL
-				  : err_new(E_NOENT, "there is no folder '%.*s'", STR(s->path));
+	if (s->kind == SOURCE_DIR)
+		return fs_is_dir(s->path)
+			       ? NULL
+			       : err_new(E_NOENT, "there is no folder '%.*s'", STR(s->path));
+	struct fetch f = {
+		.a = a, .r = r, .tree = *ret, .cache = fs_place(a, FS_CACHE, S("source"))};
+	f.files = path_join(a, f.cache, S("files"));
+	TRY(find(&f, ret, &found));
+	if (found)
+		return NULL;
+	if (fs_writes_forbidden())
+		return err_hint(
+			err_new(E_SOURCE, "the sources '%.*s' are not here yet", STR(s->text)),
+			"a dry run fetches nothing; 'rocsmith plan' without -n does");
+	TRY_CTX(get_and_make(&f, ret), "cannot get the sources '%.*s'", STR(s->text));
+	return NULL;
 }

@@ -23,22 +23,28 @@ static void check(struct arena *a, const struct diff_file *f, struct str old)
 	err_free(e);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try(struct str diff, struct str old, enum diff_kind kind)
 {
 	ARENA(a);
 	struct diff d;
-	struct str diff, old, text = {.p = (const char *)data, .n = size};
-	(void)str_cut(text, '\0', &diff, &old);
-	CLEANUP(err_freep) struct err *e = diff_parse(&a, diff, S("r.yaml"), &d);
+	CLEANUP(err_freep) struct err *e = diff_parse(&a, diff, S("r.yaml"), kind, &d);
 	if (e && (e->code != E_SYNTAX || !e->line))
 		abort();
 	if (e)
-		return 0;
+		return;
 	VEC_EACH (const struct diff_file, f, &d) {
 		if (!path_is_inside(f->path))
 			abort();
 		check(&a, f, old);
 		check(&a, f, (struct str){0});
 	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str diff, old, text = {.p = (const char *)data, .n = size};
+	(void)str_cut(text, '\0', &diff, &old);
+	try(diff, old, DIFF_RECIPE);
+	try(diff, old, DIFF_PATCH);
 	return 0;
 }

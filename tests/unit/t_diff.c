@@ -9,7 +9,7 @@
 static struct diff parse(struct arena *a, struct str text)
 {
 	struct diff d;
-	assert_ok(diff_parse(a, text, S("x.yaml"), &d));
+	assert_ok(diff_parse(a, text, S("x.yaml"), DIFF_RECIPE, &d));
 	return d;
 }
 
@@ -51,7 +51,7 @@ static void what_is_no_diff_is_an_error(void **state)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		ARENA(a);
 		struct diff d;
-		assert_err_says(diff_parse(&a, str_from(wrong[i].text), S("x"), &d), E_SYNTAX,
+		assert_err_says(diff_parse(&a, str_from(wrong[i].text), S("x"), DIFF_RECIPE, &d), E_SYNTAX,
 			wrong[i].says);
 	}
 }

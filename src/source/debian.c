@@ -1,0 +1,168 @@
+/* A Debian source package: its files by a private apt, whose index is signed; upstream's archive, and on
+ * top of it, where patches are wanted, Debian's folder and its patches. */
+#include "archive/apt.h"
+#include "base/fs.h"
+#include "source/fetch_int.h"
+
+enum part { PART_DSC, PART_ORIG, PART_MORE, PART_DEBIAN, PART_DIFF, PART_SIGNATURE, PART_NATIVE };
+
+/* What a file of a source package is, by its name: Debian Policy 5.6.21, dpkg-source(1). Of a further
+ * archive (.orig-NAME.tar.xz) ret_name is where in the tree it goes. */
+static enum part part_of(struct str file, struct str *ret_name)
+{
+	static const struct {
+		const char *in;
+		enum part part;
+	} marks[] = {
+		{".orig.tar.", PART_ORIG}, {".debian.tar.", PART_DEBIAN}, {".diff.", PART_DIFF}};
+	size_t more = str_find(file, S(".orig-")), tar = str_find(file, S(".tar."));
+	*ret_name = S("");
+	if (str_ends(file, S(".dsc")))
+		return PART_DSC;
+	if (str_ends(file, S(".asc")))
+		return PART_SIGNATURE;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (str_contains(file, str_from(marks[i].in)))
+			return marks[i].part;
+	if (more >= file.n || tar < more)
+		return PART_NATIVE;
+	*ret_name = str_sub(file, more + 6, tar);
+	return PART_MORE;
+}
+
+/* ---- getting ---- */
+static struct err *resolve(struct fetch *f, struct apt *apt, bool fresh, struct apt_package *ret)
+{
+	TRY(apt_prepare(f->a, apt));
+	if (fresh)
+		TRY(apt_update(f->a, apt));
+	return apt_source_resolve(f->a, apt, f->r->spec.version, ret);
+}
+
+/* The index that is here may be old: what it does not have, or the archive no longer, is asked for once
+ * more with a fresh one. */
+static struct err *find_and_fetch(
+	struct fetch *f, struct apt *apt, struct apt_package *p, struct strs *gone)
+{
+	bool fresh = f->r->refresh || !apt_has_lists(f->a, apt);
+	struct err *e = resolve(f, apt, fresh, p);
+	if (!e)
+		e = apt_source_fetch(f->a, apt, p, f->files, gone);
+	if (fresh || (!e && !gone->n) || (e && e->code != E_SDK_SOURCE))
+		return e;
+	err_free(e);
+	*gone = (struct strs){0};
+	TRY(resolve(f, apt, true, p));
+	return apt_source_fetch(f->a, apt, p, f->files, gone);
+}
+
+/* Upstream's archives must be there; without the rest there is no Debian in the tree. */
+static struct err *judge(struct fetch *f, const struct apt_package *p, const struct strs *gone)
+{
+	struct strs lost = {0};
+	struct str name;
+	for (size_t i = 0; i < p->files.n; i++) {
+		struct str file = p->files.v[i].file;
+		enum part part = part_of(file, &name);
+		if (part == PART_DSC)
+			f->tree.version = str_sub(file, str_chr(file, '_') + 1, file.n - 4);
+		if (part == PART_DIFF && f->r->patches)
+			strs_add(f->a, &f->tree.notes,
+				str_fmt(f->a,
+					"'%.*s' is of an old format, and not applied: the sources "
+					"are "
+					"upstream's alone",
+					STR(file)));
+		if (!strs_has(gone, file))
+			continue;
+		if (part == PART_ORIG || part == PART_MORE || part == PART_NATIVE)
+			return err_new(E_SOURCE,
+				"the archive no longer has '%.*s', which its index names",
+				STR(file));
+		if (part != PART_SIGNATURE)
+			strs_add(f->a, &lost, file);
+	}
+	if (lost.n)
+		strs_add(f->a, &f->tree.notes,
+			str_fmt(f->a,
+				"the archive no longer serves %.*s: the sources are upstream's "
+				"alone, "
+				"without Debian's changes",
+				STR(str_join(f->a, &lost, S(" and ")))));
+	return NULL;
+}
+
+static struct err *get_files(struct fetch *f, struct apt_package *p)
+{
+	const struct source_spec *s = &f->r->spec;
+	struct apt apt = {.mirror = f->r->mirror, .keyring = f->r->keyring, .sources = true};
+	struct strs gone = {0};
+	apt.dir = str_fmt(f->a, "%.*s/apt-%.*s", STR(f->cache), STR(s->suite));
+	strs_add(f->a, &apt.suites, s->suite);
+	TRY(apt_complete(f->a, &apt));
+	TRY(find_and_fetch(f, &apt, p, &gone));
+	TRY(judge(f, p, &gone));
+	f->tree.mirror = apt.mirror;
+	return apt_index_date(f->a, &apt, &f->tree.index_date, &f->tree.notes);
+}
+
+static struct err *get(struct fetch *f)
+{
+	struct apt_package p = {.name = f->r->spec.package};
+	struct err *e = get_files(f, &p);
+	if (e && e->code == E_SDK_SOURCE) /* of an archive, whatever is wanted from it */
+		e->code = E_SOURCE;
+	TRY(e);
+	f->tree.files.n = f->paths.n = 0;
+	f->tree.package = p.name;
+	f->tree.upstream = apt_upstream(f->tree.version);
+	VEC_EACH (const struct archive_item, i, &p.files) {
+		if (!i->path.n)
+			continue;
+		*VEC_PUSH(f->a, &f->tree.files) =
+			(struct source_file){.name = i->file, .sha256 = i->sha256, .size = i->size};
+		strs_add(f->a, &f->paths, i->path);
+	}
+	return NULL;
+}
+
+/* ---- filling ---- */
+static struct err *add_more(
+	struct fetch *f, struct str archive, struct str name, struct str scratch, struct str dir)
+{
+	struct str to = path_join(f->a, dir, name);
+	if (!path_is_inside(name) || str_chr(name, '/') < name.n)
+		return err_new(E_SOURCE, "'%.*s' is no name of a folder", STR(name));
+	TRY(fs_remove_tree(to));
+	return fill_folder(f->a, archive, scratch, to);
+}
+
+static struct err *add_debian(struct fetch *f, struct str archive, struct str dir)
+{
+	TRY(fs_remove_tree(path_join(f->a, dir, S("debian"))));
+	TRY(fill_over(f->a, archive, dir));
+	return fill_patches(f->a, dir, &f->tree.patches);
+}
+
+static struct err *fill(struct fetch *f, struct str scratch, struct str dir)
+{
+	static const enum part order[] = {PART_ORIG, PART_NATIVE, PART_MORE, PART_DEBIAN};
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		for (size_t k = 0; k < f->paths.n; k++) {
+			struct str path = f->paths.v[k], name;
+			enum part part = part_of(path_base(path), &name);
+			if (part != order[i])
+				continue;
+			if (part == PART_MORE)
+				TRY(add_more(f, path, name, scratch, dir));
+			else if (part == PART_DEBIAN && f->r->patches)
+				TRY(add_debian(f, path, dir));
+			else if (part != PART_DEBIAN)
+				TRY(fill_folder(f->a, path, scratch, dir));
+		}
+	return fs_is_dir(dir) ? NULL
+			      : err_new(E_SOURCE, "the package '%.*s' has no sources of upstream",
+					STR(f->tree.package));
+}
+
+const struct fetch_kind fetch_debian = {.get = get, .fill = fill};

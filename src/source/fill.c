@@ -1,0 +1,109 @@
+/* Archives and patches into a tree. What dpkg-source does with them: dpkg-source(1), "Format: 3.0
+ * (quilt)"; deb-src-rules of the series: quilt(1). */
+#include "archive/unpack.h"
+#include "base/fs.h"
+#include "base/proc.h"
+#include "base/progress.h"
+#include "formats/diff.h"
+#include "source/fetch_int.h"
+
+static const size_t MAX_TEXT = 64 << 20;
+
+struct err *fill_over(struct arena *a, struct str archive, struct str dir)
+{
+	struct stat st;
+	struct unpack u = {.path = archive, .root = dir, .id = S("source"), .closed = true};
+	TRY(fs_stat(archive, &st));
+	CLEANUP(progress_endp) struct progress *bar = NULL;
+	bar = progress_begin(S("Unpacking"), path_base(archive), UNIT_BYTES, (uint64_t)st.st_size);
+	u.progress = bar;
+	TRY(str_ends(archive, S(".zip")) ? unpack_zip(a, &u) : unpack_tar(a, &u));
+	if (u.leaves_top)
+		return err_new(E_ARCHIVE,
+			"refused to unpack '%.*s': a link in it leads out of its folder",
+			STR(path_base(archive)));
+	return NULL;
+}
+
+struct err *fill_folder(struct arena *a, struct str archive, struct str scratch, struct str dir)
+{
+	struct str new = path_join(a, scratch, S("new")), only;
+	struct strs names;
+	TRY(fs_mkdirs(new));
+	TRY(fill_over(a, archive, new));
+	TRY(fs_list(a, new, &names));
+	only = names.n == 1 ? path_join(a, new, names.v[0]) : S("");
+	if (only.n && fs_is_dir(only) && !fs_is_link(only))
+		TRY(fs_rename(only, dir));
+	else
+		return fs_rename(new, dir);
+	return fs_remove(new);
+}
+
+/* ---- patches ---- */
+static struct err *remove_file(struct str tree, struct str path)
+{
+	TRY(fs_remove(path));
+	/* as patch does: folders that became empty go, too */
+	for (struct str dir = path_dir(path); dir.n > tree.n; dir = path_dir(dir))
+		TRY(fs_remove_empty(dir));
+	return NULL;
+}
+
+static struct err *change_file(
+	struct arena *a, struct str tree, struct str name, const struct diff_file *f)
+{
+	struct str path = path_join(a, tree, f->path), old;
+	struct stat st = {.st_mode = f->executable ? 0755 : 0644};
+	struct diff_result r;
+	if (fs_try_lstat(path, &st) && !S_ISREG(st.st_mode))
+		return err_new(E_SOURCE, "the patch '%.*s' is for '%.*s', which is no file",
+			STR(name), STR(f->path));
+	TRY(fs_read_opt(a, path, MAX_TEXT, &old));
+	TRY(diff_apply(a, f, old, &r));
+	if (r.fit != DIFF_FITS)
+		return err_detail(err_new(E_SOURCE, "the patch '%.*s' does not fit '%.*s'",
+					  STR(name), STR(f->path)),
+			str_join(a, &r.notes, S("\n")));
+	if (f->removes)
+		return remove_file(tree, path);
+	TRY(fs_mkdirs(path_dir(path)));
+	return fs_stage(path, r.text, st.st_mode & 0777);
+}
+
+static struct err *apply(struct str tree, struct str name)
+{
+	ARENA(tmp);
+	struct str path = path_join(&tmp, path_join(&tmp, tree, S("debian/patches")), name), text;
+	struct diff diff;
+	TRY(cancel_check());
+	TRY(fs_read(&tmp, path, MAX_TEXT, &text));
+	TRY(diff_parse(&tmp, text, path, DIFF_PATCH, &diff));
+	VEC_EACH (const struct diff_file, f, &diff)
+		TRY(change_file(&tmp, tree, name, f));
+	return NULL;
+}
+
+struct err *fill_patches(struct arena *a, struct str tree, struct strs *ret_applied)
+{
+	/* the first that is there: a series for this distribution goes before the one for all */
+	static const char *const series[] = {
+		"debian/patches/debian.series", "debian/patches/series"};
+	struct str text = {0}, line, name, options;
+	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]) && !text.p; i++)
+		TRY(fs_read_opt(a, path_join(a, tree, str_from(series[i])), MAX_TEXT, &text));
+	while (str_next(&text, '\n', &line)) {
+		line = str_trim(str_sub(line, 0, str_chr(line, '#')));
+		if (!line.n)
+			continue;
+		(void)str_cut(line, ' ', &name, &options);
+		options = str_trim(options);
+		if (!path_is_inside(name) || (options.n && !str_eq(options, S("-p1"))))
+			return err_new(E_SOURCE,
+				"the line '%.*s' of debian/patches/series is not understood",
+				STR(line));
+		TRY_CTX(apply(tree, name), "cannot apply the patches of the package");
+		strs_add(a, ret_applied, str_dup(a, name));
+	}
+	return NULL;
+}
