@@ -139,6 +139,43 @@ static void preferences_pin_rocm_and_nothing_else(void **state)
 	assert_str(line, "Pin-Priority: 990");
 }
 
+static void versions_without_what_debian_adds(void **state)
+{
+	(void)state;
+	static const char *const rows[][2] = {
+		{"2.6.0+dfsg-7", "2.6.0"},
+		{"1:2.6.0~rc1+ds1-7", "2.6.0~rc1"},
+		{"0.21.0-3", "0.21.0"},
+		{"1.0-2-3", "1.0-2"},
+		{"2.0", "2.0"},
+		{"2.6.0~dfsg", "2.6.0"},
+		{"", ""},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_str(apt_upstream(str_from(rows[i][0])), rows[i][1]);
+}
+
+static void files_of_a_source_package(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct archive_item i;
+	char hash[65] = {0};
+	memset(hash, 'a', 64);
+	assert_true(apt_parse_file(&a,
+		str_fmt(&a, "'http://x/p_1%%2bd.orig.tar.xz' p_1+d.orig.tar.xz 12 SHA256:%s", hash),
+		&i));
+	assert_str(i.file, "p_1+d.orig.tar.xz");
+	assert_int_equal(i.size, 12);
+	assert_str(i.sha256, hash);
+	static const char *const wrong[] = {"", "Need to get 27.4 MB of source archives.",
+		"'http://x/p' p 12 SHA256:abc", "'http://x/p' ../p 12 SHA256:%s",
+		"'http://x/p' a/b 1 SHA256:%s", "'http://x/p' .p 12 SHA256:%s",
+		"'http://x/p' p x SHA256:%s", "'http://x/p' p 12 MD5Sum:%s"};
+	for (size_t k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++)
+		assert_false(apt_parse_file(&a, str_fmt(&a, wrong[k], hash), &i));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +185,8 @@ int main(void)
 		cmocka_unit_test(uris_are_parsed),
 		cmocka_unit_test(other_lines_are_no_uris),
 		cmocka_unit_test(preferences_pin_rocm_and_nothing_else),
+		cmocka_unit_test(versions_without_what_debian_adds),
+		cmocka_unit_test(files_of_a_source_package),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

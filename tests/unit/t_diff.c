@@ -51,8 +51,8 @@ static void what_is_no_diff_is_an_error(void **state)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		ARENA(a);
 		struct diff d;
-		assert_err_says(diff_parse(&a, str_from(wrong[i].text), S("x"), DIFF_RECIPE, &d), E_SYNTAX,
-			wrong[i].says);
+		assert_err_says(diff_parse(&a, str_from(wrong[i].text), S("x"), DIFF_RECIPE, &d),
+			E_SYNTAX, wrong[i].says);
 	}
 }
 

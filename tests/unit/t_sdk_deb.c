@@ -1,59 +1,9 @@
 /* Packages into a tree: what is unpacked, what is left out, what is refused. The packages are
  * written by libarchive here, hostile names and all. */
-#include <archive.h>
-#include <archive_entry.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "fixture_archive.h"
 #include "sdk/provider.h"
-#include "test.h"
-
-struct member {
-	const char *name, *text, *link, *hard;
-	mode_t type, mode;
-};
-
-#define FILE_(n, t)                                                                                \
-	{                                                                                          \
-		.name = (n), .text = (t), .type = AE_IFREG, .mode = 0644                           \
-	}
-#define LINK_(n, t)                                                                                \
-	{                                                                                          \
-		.name = (n), .link = (t), .type = AE_IFLNK, .mode = 0777                           \
-	}
-
-static void add_entry(struct archive *a, const struct member *m)
-{
-	struct archive_entry *e = archive_entry_new();
-	archive_entry_set_pathname(e, m->name);
-	archive_entry_set_filetype(e, m->type);
-	archive_entry_set_perm(e, m->mode);
-	archive_entry_set_mtime(e, 1700000000, 0);
-	size_t n = m->text ? strlen(m->text) : 0;
-	archive_entry_set_size(e, (la_int64_t)n);
-	if (m->link)
-		archive_entry_set_symlink(e, m->link);
-	if (m->hard)
-		archive_entry_set_hardlink(e, m->hard);
-	assert_int_equal(archive_write_header(a, e), ARCHIVE_OK);
-	if (n)
-		assert_int_equal(archive_write_data(a, m->text, n), (int)n);
-	archive_entry_free(e);
-}
-
-static size_t make_tar(char *p, size_t cap, int filter, const struct member *v, size_t n)
-{
-	struct archive *a = archive_write_new();
-	size_t used = 0;
-	archive_write_set_format_gnutar(a);
-	archive_write_add_filter(a, filter);
-	archive_write_set_bytes_in_last_block(a, 1);
-	assert_int_equal(archive_write_open_memory(a, p, cap, &used), ARCHIVE_OK);
-	for (size_t i = 0; i < n; i++)
-		add_entry(a, &v[i]);
-	archive_write_free(a);
-	return used;
-}
 
 static void ar_add(struct buf *b, const char *name, const char *p, size_t n)
 {
