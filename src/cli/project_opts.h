@@ -20,8 +20,8 @@
 	{OPT_VALUE("python", OPT_STR, T, project.python, "PYTHON",                                 \
 		"interpreter to build for: path, name or version"),                                \
 		.env = "ROCSMITH_PYTHON"},                                                         \
-	{OPT_VALUE("source", OPT_STR, T, project.source, "DIR",                                    \
-		"sources of a known project: 'torch --source pytorch'")},                          \
+	{OPT_VALUE("source", OPT_STR, T, project.source, "WHERE",                                  \
+		"a known project's sources: a folder, debian:trixie/pytorch")},                         \
 	{OPT_VALUE("feature", OPT_LIST, T, project.features, "NAME=CHOICE",                        \
 		"choose for a feature: flash-attention=off")},                                     \
 	{OPT_VALUE("version-suffix", OPT_STR, T, project.suffix, "SUFFIX",                         \

@@ -199,6 +199,7 @@ static struct err *take_needs(struct arena *a, const struct project *p, struct p
 		if (!holds)
 			continue;
 		strs_add_all(a, &plan->foreign->env, &n->env);
+		strs_add_all(a, &plan->foreign->requires, &n->requires);
 		VEC_EACH (const struct str, c, &n->components)
 			strs_put(a, &plan->sdk.components, *c);
 		if (!str_eq(n->libc, S("sdk")))

@@ -153,8 +153,9 @@ struct err *foreign_choose(
 		plan_explain(a, plan, "name", s.name, "the project says so");
 	}
 	TRY(known_check(a, p, &f->release));
+	f->source = p->tree;
 	if (!f->release.n)
-		f->release = s.version;
+		f->release = p->tree.upstream.n ? p->tree.upstream : s.version;
 	plan->version = f->release;
 	plan_explain(a, plan, "version", plan->version.n ? plan->version : S("of the build"),
 		plan->version.n ? "the project says so"

@@ -40,48 +40,83 @@ static struct str missing_mark(struct arena *a, const struct strs *marks, struct
 	return S("");
 }
 
-/* Is this folder's content that of the description? */
-static struct err *has_marks(struct arena *a, const struct description *d, bool *ret)
-{
-	const struct node *root;
-	struct strs marks = {0};
-	TRY(yaml_parse(a, d->text, d->config, &root));
-	TRY(node_want_strs(a, root, S("marks"), &marks));
-	*ret = !missing_mark(a, &marks, d->dir).n;
-	return NULL;
-}
-
 static struct err *not_known(struct arena *a, const struct plan_request *r)
 {
 	struct strs names = known_names(a);
 	struct str near = suggest(r->dir, &names);
-	struct err *e = err_new(
-		E_USAGE, "%s is for known projects, and '%.*s' is none", "--source", STR(r->dir));
+	struct err *e =
+		r->source.n ? err_new(E_USAGE, "--source is for known projects, and '%.*s' is none",
+				      STR(r->dir))
+			    : err_new(E_NOENT, "no such project folder '%.*s'", STR(r->dir));
 	if (near.n)
-		err_hint(e, "did you mean '%.*s'?", STR(near));
-	return err_hint(e, "known are: %.*s", STR(str_join(a, &names, S(", "))));
+		return err_hint(e, "did you mean '%.*s'?", STR(near));
+	return r->source.n ? err_hint(e, "known are: %.*s", STR(str_join(a, &names, S(", ")))) : e;
+}
+
+/* They can be had there: it is said word by word, for someone who gets them. */
+static struct err *no_sources(struct arena *a, struct str name, const struct project *p)
+{
+	struct err *e = err_hint(err_new(E_PLAN, "no sources of '%.*s' are given", STR(name)),
+		"name the folder that holds them: --source DIR");
+	VEC_EACH (const struct origin, o, &p->origins)
+		if (o->git.n)
+			err_hint(e, "they are in %.*s: the branch or tag %.*s, with all submodules",
+				STR(o->git), STR(suffix_put(a, o->ref, "@version@", S("VERSION"))));
+	return e;
+}
+
+/* The first place that we can fetch from: they are sorted, the newest first. */
+static struct str first_word(const struct project *p)
+{
+	VEC_EACH (const struct origin, o, &p->origins)
+		if (o->word.n)
+			return o->word;
+	return S("");
+}
+
+static bool wants_patches(const struct project *p, struct str word)
+{
+	VEC_EACH (const struct origin, o, &p->origins)
+		if (str_eq(o->word, str_sub(word, 0, str_chr(word, '='))))
+			return !o->upstream;
+	return true;
+}
+
+static struct err *fetch(struct arena *a, const struct plan_request *r, const struct project *p,
+	struct description *ret)
+{
+	struct source_request q = {.mirror = r->mirror, .python = r->python};
+	struct str word = r->source.n ? r->source : first_word(p);
+	if (!word.n)
+		return no_sources(a, r->dir, p);
+	TRY(source_spec_parse(a, word, &q.spec));
+	q.patches = wants_patches(p, word);
+	TRY_CTX(source_fetch(a, &q, &ret->tree), "cannot get the sources '%.*s' of '%.*s'",
+		STR(word), STR(r->dir));
+	ret->dir = ret->tree.dir;
+	if (q.spec.kind == SOURCE_DIR)
+		ret->tree = (struct source_tree){0};
+	return NULL;
 }
 
 struct err *known_resolve(struct arena *a, const struct plan_request *r, struct description *ret)
 {
-	bool here = false;
+	struct project p;
 	struct str text = text_of(r->dir);
 	*ret = (struct description){.dir = r->dir, .config = r->config};
 	if (!text.p)
-		return r->source.n ? not_known(a, r) : NULL;
+		return r->source.n || !fs_exists(r->dir) ? not_known(a, r) : NULL;
 	ret->known = true;
 	if (!r->config.n) {
 		ret->config = str_fmt(a, "%.*s.yaml", STR(r->dir));
 		ret->text = text;
 	}
-	if (r->source.n) {
-		ret->dir = r->source;
-		return NULL;
-	}
-	TRY(has_marks(a, &(struct description){r->dir, S("torch.yaml"), text, true}, &here));
-	return here ? NULL
-		    : err_hint(err_new(E_PLAN, "no sources of '%.*s' are given", STR(r->dir)),
-			      "name the folder that holds them: --source DIR");
+	struct description d = *ret;
+	d.dir = S(".");
+	TRY(project_read(a, &d, &p));
+	if (r->source.n || missing_mark(a, &p.marks, r->dir).n)
+		return fetch(a, r, &p, ret);
+	return NULL; /* a folder of that name, with these sources */
 }
 
 /* ---- do they fit? ---- */
@@ -119,20 +154,49 @@ struct err *known_check(struct arena *a, const struct project *p, struct str *re
 	return NULL;
 }
 
-struct err *known_python(struct arena *a, const struct project *p, const struct plan *plan)
+struct str known_torch(const struct plan *plan)
 {
-	const struct str release = plan->foreign->release, python = plan->host.python_version;
-	VEC_EACH (const struct release, r, &p->releases) {
-		bool of, fits;
-		TRY(when_version(a, release, r->version, &of));
-		if (!of || !release.n)
+	VEC_EACH (const struct str, wheel, &plan->foreign->with) {
+		struct str name = path_base(*wheel), project, version;
+		if (str_next(&name, '-', &project) && str_next(&name, '-', &version) &&
+			str_eq(project, S("torch")))
+			return str_sub(version, 0, str_chr(version, '+'));
+	}
+	return S("");
+}
+
+/* "2.6.0" is for ">=3.9,<3.14" of Python, not for 3.14. */
+static struct err *check_fit(
+	struct arena *a, const struct plan *plan, const char *what, struct str range, struct str is)
+{
+	bool fits;
+	TRY(when_version(a, is, range, &fits));
+	return fits ? NULL
+		    : err_new(E_PLAN, "'%.*s' %.*s is for %s %.*s, not for %.*s", STR(plan->name),
+			      STR(plan->foreign->release), what, STR(range), STR(is));
+}
+
+struct err *known_fits(struct arena *a, const struct project *p, const struct plan *plan)
+{
+	struct str torch = known_torch(plan);
+	bool of = false;
+	if (strs_has(&p->after, S("torch")) && !torch.n)
+		return err_hint(
+			err_new(E_PLAN, "'%.*s' is built against a torch, and none is given",
+				STR(plan->name)),
+			"name the wheel of a torch for ROCm: --with torch-*.whl");
+	for (size_t i = 0; i < p->releases.n && plan->foreign->release.n && !of; i++) {
+		const struct release *r = &p->releases.v[i];
+		TRY(when_version(a, plan->foreign->release, r->version, &of));
+		if (!of)
 			continue;
-		TRY(when_version(a, python, r->python, &fits));
-		if (fits)
-			return NULL;
-		return err_hint(err_new(E_PLAN, "'%.*s' %.*s is for Python %.*s, not for %.*s",
-					STR(plan->name), STR(release), STR(r->python), STR(python)),
-			"name another one with --python");
+		struct err *e = check_fit(a, plan, "torch", r->torch, torch);
+		if (e)
+			return err_hint(
+				e, "take sources of the release that belongs to this torch");
+		e = check_fit(a, plan, "Python", r->python, plan->host.python_version);
+		if (e)
+			return err_hint(e, "name another one with --python");
 	}
 	return NULL;
 }

@@ -51,10 +51,6 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 	VEC_EACH (struct plan_source, s, &p->sources)
 		strs_add(a, &files, s->path);
 	strs_add_all(a, &files, &p->headers);
-	if (p->hipify.mode == HIPIFY_TORCH) { /* its description says it all */
-		p->foreign->device = true;
-		return NULL;
-	}
 	if (p->foreign)
 		TRY(possible_sources(a, p, &files));
 	VEC_EACH (struct str, f, &files)

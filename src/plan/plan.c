@@ -235,13 +235,16 @@ static struct err *foreign_rest(
 			err_new(E_PLAN, "there is no python3 on this machine to build '%.*s'",
 				STR(plan->name)),
 			"install python3, or name one with --python");
-	TRY(known_python(a, p, plan));
+	TRY(known_fits(a, p, plan));
 	TRY(features_choose(a, r, p, plan));
 	if (p->known)
 		TRY(suffix_choose(a, r, plan));
 	/* The headers of a torch include those of most libraries. */
 	if (plan->foreign->torch && !strs_has(&plan->sdk.components, S("headers")))
 		strs_add(a, &plan->sdk.components, S("headers"));
+	plan->foreign->device = p->hipify.mode == HIPIFY_TORCH;
+	if (plan->foreign->device || str_eq(p->device, S("none")))
+		return NULL; /* the description says what is needed */
 	return plan_needs(a, plan);
 }
 

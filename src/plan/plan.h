@@ -19,6 +19,7 @@
 #include "hipify/options.h"
 #include "machine/machine.h"
 #include "sdk/sdk.h"
+#include "source/fetch.h"
 #include "source/source.h"
 #include "target/target.h"
 
@@ -57,15 +58,16 @@ struct plan_foreign {
 	struct str file;           /* that tells the system: "setup.py" */
 	struct str backend;        /* of a Python project, see source.h */
 	struct strs backend_path;
-	struct strs requires; /* requirements of its Python environment */
-	struct strs with;     /* wheels that are installed there, absolute paths */
-	struct strs without;  /* patterns of what these need, but the build does not */
-	struct strs options;  /* arguments for CMake, settings for a back end: NAME=VALUE */
-	struct strs env;      /* NAME=VALUE for everything that the build starts */
-	bool torch;           /* one of `with` is a torch */
-	struct str release;   /* of the sources, without what is added: "2.6.0"; "" = unknown */
-	bool device;          /* it has sources for the GPU, so the result must have its code */
-	bool torch_as_rocm;   /* it counts as one for ROCm, whatever it was built for */
+	struct strs requires;      /* requirements of its Python environment */
+	struct strs with;          /* wheels that are installed there, absolute paths */
+	struct strs without;       /* patterns of what these need, but the build does not */
+	struct strs options;       /* arguments for CMake, settings for a back end: NAME=VALUE */
+	struct strs env;           /* NAME=VALUE for everything that the build starts */
+	bool torch;                /* one of `with` is a torch */
+	struct source_tree source; /* what the folder was made of; kind "": it is the user\'s */
+	struct str release; /* of the sources, without what is added: "2.6.0"; "" = unknown */
+	bool device;        /* it has sources for the GPU, so the result must have its code */
+	bool torch_as_rocm; /* it counts as one for ROCm, whatever it was built for */
 };
 
 struct plan {
@@ -95,8 +97,10 @@ struct plan {
 };
 
 struct plan_request {
-	struct str dir;       /* project folder, or the name of a known project */
-	struct str source;    /* where the sources of a known project are: a folder */
+	struct str dir; /* project folder, or the name of a known project */
+	/* Where the sources of a known project are, as source/fetch.h has it; "" = where its
+	 * description says. */
+	struct str source;
 	struct strs features; /* NAME=CHOICE */
 	struct str suffix;    /* of the version; .p NULL = as we choose it */
 	struct str config;    /* description to use instead of DIR/rocsmith.yaml, or "" */

@@ -18,7 +18,7 @@ struct when {
 /* What a project needs under some condition. */
 struct need {
 	struct when when;
-	struct strs components, env;
+	struct strs components, env, requires;
 	struct str libc; /* "sdk": not this machine's */
 	struct str why;
 };
@@ -44,12 +44,13 @@ struct project_feature {
 };
 
 struct release {
-	struct str version, python; /* ranges */
+	struct str version, python, torch; /* ranges: of itself, and of what fits it */
 };
 
 struct origin {
 	struct str version; /* range, or the one that it is */
 	struct str word;    /* as --source takes it */
+	bool upstream;      /* without the patches of the distribution */
 	struct str git, ref;
 };
 
@@ -72,8 +73,10 @@ struct project {
 	struct hipify_options hipify;
 	/* What mostly known projects need: */
 	bool known;
+	struct source_tree tree;
 	struct strs marks; /* files that tell its sources */
 	struct strs after; /* projects that it is built against */
+	struct str device; /* "none": there is no GPU code in what is built */
 	VEC(struct version_place) version_from;
 	VEC(struct origin) origins;
 	VEC(struct release) releases;
@@ -112,7 +115,8 @@ struct source_facts {
 /* config "" = DIR/rocsmith.yaml when it exists; text: that of `config`, when .p is not NULL. */
 struct description {
 	struct str dir, config, text;
-	bool known; /* a known project, whose sources are in dir */
+	bool known;              /* a known project, whose sources are in dir */
+	struct source_tree tree; /* what dir is, when it was fetched */
 };
 MUST_USE struct err *project_read(
 	struct arena *a, const struct description *d, struct project *ret);
@@ -150,16 +154,20 @@ MUST_USE struct err *plan_needs(struct arena *a, struct plan *p);
 /* Where project and description are: fills *ret from the request. E_USAGE, E_PLAN. */
 MUST_USE struct err *known_resolve(
 	struct arena *a, const struct plan_request *r, struct description *ret);
-/* Are these the sources of the description? E_PROJECT when not; else the version, and whether the
- * Python of the plan fits it. */
+/* Are these the sources of the description? E_PROJECT when not; else the version. */
 MUST_USE struct err *known_check(struct arena *a, const struct project *p, struct str *ret_version);
-MUST_USE struct err *known_python(
-	struct arena *a, const struct project *p, const struct plan *plan);
+/* Do Python and torch of the plan fit this release? E_PLAN. */
+MUST_USE struct err *known_fits(struct arena *a, const struct project *p, const struct plan *plan);
+/* The version in the name of the plan's torch wheel, without the local part; "" = none. */
+struct str known_torch(const struct plan *plan);
 
 /* ---- suffix.c ---- */
 /* Completes the version by what it is built for, also in the environment. */
 MUST_USE struct err *suffix_choose(
 	struct arena *a, const struct plan_request *r, struct plan *plan);
+
+/* The line with the value in place of the name: "@version@". */
+struct str suffix_put(struct arena *a, struct str line, const char *name, struct str value);
 
 /* ---- when.c ---- */
 /* Is the version in the range? One that is not known ("") is in every one. */

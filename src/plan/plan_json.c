@@ -98,6 +98,7 @@ static const struct json_field foreign_fields[] = {
 	FIELD("file", struct plan_foreign, file),
 	FIELD("backend", struct plan_foreign, backend),
 	FIELD("release", struct plan_foreign, release),
+	FIELD_STRUCT("source", struct plan_foreign, source, source_tree_fields),
 	FIELD("backend_path", struct plan_foreign, backend_path),
 	FIELD("requires", struct plan_foreign, requires),
 	FIELD("with", struct plan_foreign, with),

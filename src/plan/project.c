@@ -18,6 +18,7 @@ static const struct json_field need_fields[] = {
 	WHEN_FIELDS(struct need),
 	FIELD("components", struct need, components),
 	FIELD("env", struct need, env),
+	FIELD("requires", struct need, requires),
 	FIELD("libc", struct need, libc),
 	FIELD("why", struct need, why),
 	{.kind = FIELD_END},
@@ -53,12 +54,14 @@ static const struct json_field feature_fields[] = {
 static const struct json_field release_fields[] = {
 	FIELD("version", struct release, version),
 	FIELD("python", struct release, python),
+	FIELD("torch", struct release, torch),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field origin_fields[] = {
 	FIELD("version", struct origin, version),
 	FIELD("word", struct origin, word),
+	FIELD("upstream", struct origin, upstream),
 	FIELD("git", struct origin, git),
 	FIELD("ref", struct origin, ref),
 	{.kind = FIELD_END},
@@ -88,6 +91,7 @@ static const struct json_field project_fields[] = {
 	FIELD_LATER("build"),
 	FIELD("marks", struct project, marks),
 	FIELD("after", struct project, after),
+	FIELD("device", struct project, device),
 	FIELD_LIST("version_from", struct project, version_from, place_fields),
 	FIELD_LIST("origins", struct project, origins, origin_fields),
 	FIELD_LIST("releases", struct project, releases, release_fields),
@@ -216,7 +220,7 @@ static struct err *load(struct arena *a, struct project *p, struct str text)
 struct err *project_read(struct arena *a, const struct description *d, struct project *ret)
 {
 	struct str dir = d->dir;
-	*ret = (struct project){.dir = path_abs(a, dir), .known = d->known};
+	*ret = (struct project){.dir = path_abs(a, dir), .known = d->known, .tree = d->tree};
 	if (!fs_exists(ret->dir))
 		return err_new(E_NOENT, "no such project folder '%.*s'", STR(dir));
 	if (!fs_is_dir(ret->dir))

@@ -79,6 +79,15 @@ static struct err *check(struct arena *a, struct str suffix)
 		"write it like +rocm6.4, or leave it empty");
 }
 
+struct str suffix_put(struct arena *a, struct str line, const char *name, struct str value)
+{
+	size_t at = str_find(line, str_from(name)), end = at + str_from(name).n;
+	if (at == line.n)
+		return line;
+	return str_fmt(a, "%.*s%.*s%.*s", STR(str_sub(line, 0, at)), STR(value),
+		STR(str_sub(line, end, line.n)));
+}
+
 struct err *suffix_choose(struct arena *a, const struct plan_request *r, struct plan *plan)
 {
 	struct str commit, release = plan->foreign->release;
@@ -102,13 +111,9 @@ struct err *suffix_choose(struct arena *a, const struct plan_request *r, struct 
 			str_eq(rocm, S(SDK_ROCM)) ? ": the ROCm of an SDK that is not installed yet"
 						  : "");
 	VEC_EACH (struct str, line, &plan->foreign->env) {
-		struct str before, after;
-		size_t at = str_find(*line, S("@version@"));
-		if (at == line->n)
-			continue;
-		before = str_sub(*line, 0, at);
-		after = str_sub(*line, at + S("@version@").n, line->n);
-		*line = str_fmt(a, "%.*s%.*s%.*s", STR(before), STR(plan->version), STR(after));
+		*line = suffix_put(a, *line, "@version@", plan->version);
+		*line = suffix_put(a, *line, "@suffix@", suffix);
+		*line = suffix_put(a, *line, "@torch@", known_torch(plan));
 	}
 	return NULL;
 }
