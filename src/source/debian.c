@@ -56,39 +56,36 @@ static struct err *find_and_fetch(
 	return apt_source_fetch(f->a, apt, p, f->files, gone);
 }
 
-/* Upstream's archives must be there; without the rest there is no Debian in the tree. */
-static struct err *judge(struct fetch *f, const struct apt_package *p, const struct strs *gone)
+static void note(struct fetch *f, const char *what, struct str file)
 {
-	struct strs lost = {0};
-	struct str name;
-	for (size_t i = 0; i < p->files.n; i++) {
-		struct str file = p->files.v[i].file;
-		enum part part = part_of(file, &name);
-		if (part == PART_DSC)
-			f->tree.version = str_sub(file, str_chr(file, '_') + 1, file.n - 4);
-		if (part == PART_DIFF && f->r->patches)
-			strs_add(f->a, &f->tree.notes,
-				str_fmt(f->a,
-					"'%.*s' is of an old format, and not applied: the sources "
-					"are "
-					"upstream's alone",
-					STR(file)));
-		if (!strs_has(gone, file))
-			continue;
-		if (part == PART_ORIG || part == PART_MORE || part == PART_NATIVE)
-			return err_new(E_SOURCE,
-				"the archive no longer has '%.*s', which its index names",
-				STR(file));
-		if (part != PART_SIGNATURE)
-			strs_add(f->a, &lost, file);
-	}
-	if (lost.n)
+	if (f->r->patches)
 		strs_add(f->a, &f->tree.notes,
 			str_fmt(f->a,
-				"the archive no longer serves %.*s: the sources are upstream's "
-				"alone, "
-				"without Debian's changes",
-				STR(str_join(f->a, &lost, S(" and ")))));
+				"%s '%.*s': the sources are upstream's alone, without Debian's "
+				"changes",
+				what, STR(file)));
+}
+
+/* Upstream's archives must be there; without the rest there is no Debian in the tree. The .dsc says
+ * nothing that the index does not. */
+static struct err *judge(struct fetch *f, const struct apt_package *p, const struct strs *gone)
+{
+	struct str name;
+	VEC_EACH (const struct archive_item, i, &p->files) {
+		enum part part = part_of(i->file, &name);
+		bool lost = strs_has(gone, i->file);
+		if (part == PART_DSC)
+			f->tree.version =
+				str_sub(i->file, str_chr(i->file, '_') + 1, i->file.n - 4);
+		if (lost && (part == PART_ORIG || part == PART_MORE || part == PART_NATIVE))
+			return err_new(E_SOURCE,
+				"the archive no longer has '%.*s', which its index names",
+				STR(i->file));
+		if (lost && part == PART_DEBIAN)
+			note(f, "the archive no longer serves", i->file);
+		if (part == PART_DIFF)
+			note(f, "of an old format, and not applied, is", i->file);
+	}
 	return NULL;
 }
 

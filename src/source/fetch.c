@@ -176,6 +176,5 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 		return err_hint(
 			err_new(E_SOURCE, "the sources '%.*s' are not here yet", STR(s->text)),
 			"a dry run fetches nothing; 'rocsmith plan' without -n does");
-	TRY_CTX(get_and_make(&f, ret), "cannot get the sources '%.*s'", STR(s->text));
-	return NULL;
+	return get_and_make(&f, ret);
 }

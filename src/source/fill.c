@@ -50,6 +50,16 @@ static struct err *remove_file(struct str tree, struct str path)
 	return NULL;
 }
 
+/* diff -N gives a file that is new a name on both sides. */
+static bool may_be_new(const struct diff_file *f)
+{
+	bool all = f->hunks.n == 1 && f->hunks.v[0].first == 1;
+	VEC_EACH (const struct diff_hunk, h, &f->hunks)
+		VEC_EACH (const struct diff_line, l, &h->lines)
+			all = all && l->kind == '+';
+	return all;
+}
+
 static struct err *change_file(
 	struct arena *a, struct str tree, struct str name, const struct diff_file *f)
 {
@@ -60,12 +70,14 @@ static struct err *change_file(
 		return err_new(E_SOURCE, "the patch '%.*s' is for '%.*s', which is no file",
 			STR(name), STR(f->path));
 	TRY(fs_read_opt(a, path, MAX_TEXT, &old));
-	TRY(diff_apply(a, f, old, &r));
+	struct diff_file file = *f;
+	file.adds = f->adds || (!old.p && may_be_new(f));
+	TRY(diff_apply(a, &file, old, &r));
 	if (r.fit != DIFF_FITS)
 		return err_detail(err_new(E_SOURCE, "the patch '%.*s' does not fit '%.*s'",
 					  STR(name), STR(f->path)),
 			str_join(a, &r.notes, S("\n")));
-	if (f->removes)
+	if (!r.text.n) /* dpkg-source calls patch with -E */
 		return remove_file(tree, path);
 	TRY(fs_mkdirs(path_dir(path)));
 	return fs_stage(path, r.text, st.st_mode & 0777);
