@@ -16,7 +16,11 @@
 	{OPT_VALUE("sdk", OPT_STR, T, project.sdk, "SDK", "debian:SUITE or prefix:DIR"),           \
 		.env = "ROCSMITH_SDK"},                                                            \
 	{OPT_VALUE("mirror", OPT_STR, T, project.mirror, "URL",                                    \
-		"archive mirror of the debian SDK"), .env = "ROCSMITH_MIRROR"},                    \
+		"Debian archive, of the SDK and of sources"), .env = "ROCSMITH_MIRROR"},           \
+	{OPT_VALUE("keyring", OPT_PATH, T, project.keyring, "FILE",                                \
+		"keys that this archive is signed with"), .env = "ROCSMITH_KEYRING"},              \
+	{OPT_FLAG("refresh", T, project.refresh,                                                   \
+		"get sources anew: the archive's present ones")},                                  \
 	{OPT_VALUE("python", OPT_STR, T, project.python, "PYTHON",                                 \
 		"interpreter to build for: path, name or version"),                                \
 		.env = "ROCSMITH_PYTHON"},                                                         \

@@ -85,7 +85,10 @@ static bool wants_patches(const struct project *p, struct str word)
 static struct err *fetch(struct arena *a, const struct plan_request *r, const struct project *p,
 	struct description *ret)
 {
-	struct source_request q = {.mirror = r->mirror, .python = r->python};
+	struct source_request q = {.mirror = r->mirror,
+		.keyring = r->keyring,
+		.python = r->python,
+		.refresh = r->refresh};
 	struct str word = r->source.n ? r->source : first_word(p);
 	if (!word.n)
 		return no_sources(a, r->dir, p);

@@ -107,7 +107,8 @@ struct plan_request {
 	struct strs
 		gpus;   /* words of --gpu; "native", "all" allowed; empty = project's, or native */
 	struct str sdk; /* a name of sdk_spec_parse(), or "" */
-	struct str mirror, python;
+	struct str mirror, keyring, python;
+	bool refresh;              /* of sources that are fetched, as source/fetch.h has it */
 	struct strs with, without; /* as in struct plan_foreign; wheels relative to this folder */
 	bool torch_as_rocm;
 	bool any_gpu;       /* no target at all will do: for explaining */

@@ -62,7 +62,9 @@ static struct err *ask(struct fetch *f, struct answer *ret)
 	struct proc_result r;
 	const struct node *doc;
 	*ret = (struct answer){0};
-	strs_add(f->a, &p.argv, f->r->python.n ? f->r->python : S("python3"));
+	struct str python = f->r->python.n ? f->r->python : S("3");
+	bool number = ascii_digit(python.p[0]); /* as --python has it: 3.12 */
+	strs_add(f->a, &p.argv, number ? str_fmt(f->a, "python%.*s", STR(python)) : python);
 	proc_arg(f->a, &p, "-I", "-", str_z(f->a, s->package), str_z(f->a, s->version), ".", NULL);
 	struct err *e = proc_run(f->a, &p, &r);
 	progress_end(d.bar);

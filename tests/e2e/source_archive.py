@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -124,7 +125,8 @@ def make_patches(broken):
             put(new, files)
             r = subprocess.run(["diff", "-urN", "--no-dereference", "tiny.orig", "tiny"], cwd=work,
                 stdout=subprocess.PIPE, check=False)
-            made[f"debian/patches/{name}"] = f"Description: --- {name}\n---\n" + r.stdout.decode()
+            text = re.sub(r"^(---|\+\+\+) (\S+)\t.*$", r"\1 \2", r.stdout.decode(), flags=re.MULTILINE)
+            made[f"debian/patches/{name}"] = f"Description: --- {name}\n---\n{text}"
             made["debian/patches/series"] += f"{name}\n\n"
             put(old, files)
     git = "diff --git a/tool b/tool\nnew file mode 100755\nindex 000..111\n--- /dev/null\n+++ b/tool\n" \
