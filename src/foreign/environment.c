@@ -97,7 +97,10 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 	struct shim_options o = {.gpus = &f->plan->gpus,
 		.log_dir = f->log,
 		.jobs = f->jobs,
-		.memory = machine_memory_free(S("")) / 10 * 9};
+		.memory = machine_memory_free(S("")) / 10 * 9,
+		.own_libc = !f->plan->host_native,
+		.python_include = f->plan->host.python_include,
+		.build_dir = f->dir};
 	TRY_CTX(sdk_shims(f->a, f->sdk, f->rocm, &o, &rocm),
 		"cannot lay out the SDK '%.*s' for other build systems", STR(f->sdk->name));
 	VEC_EACH (const struct str, e, &rocm) {

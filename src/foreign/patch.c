@@ -1,5 +1,6 @@
 /* Recipes for known stops, applied to the copy while it is made: the project's own folder stays as it
  * is, and a build that goes on sees no change. What they say for the environment goes there. */
+#include "base/fs.h"
 #include "base/progress.h"
 #include "foreign/foreign_int.h"
 #include "recipe/recipe.h"
@@ -17,6 +18,10 @@ struct err *foreign_recipes(struct foreign *f, struct str *ret_identity)
 	sdk_recipe_facts(f->a, f->sdk, &r->request.facts);
 	r->request.facts.sdk = f->rocm; /* as the build sees it */
 	r->request.facts.sdk_at = S("");
+	if (!f->plan->host_native) { /* its headers, and its programs */
+		r->request.facts.sysroot = f->sdk->root;
+		strs_add(f->a, &r->request.facts.path, path_join(f->a, f->rocm, S("bin")));
+	}
 	TRY(recipes_load(f->a, NULL, &r->all));
 	*ret_identity = recipes_identity(f->a, &r->all, &r->request);
 	return NULL;

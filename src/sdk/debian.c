@@ -37,6 +37,9 @@ static const struct {
 	{"usr/lib/x86_64-linux-gnu/libblas.so", {"blas/libblas.so"}},
 	{"usr/lib/x86_64-linux-gnu/liblapack.so.3", {"lapack/liblapack.so.3"}},
 	{"usr/lib/x86_64-linux-gnu/liblapack.so", {"lapack/liblapack.so"}},
+	{"usr/lib/x86_64-linux-gnu/libopenblas.so.0", {"openblas-pthread/libopenblas.so.0"}},
+	{"usr/lib/x86_64-linux-gnu/libopenblas.so", {"openblas-pthread/libopenblas.so"}},
+	{"usr/include/x86_64-linux-gnu/cblas.h", {"openblas-pthread/cblas.h", "cblas.h"}},
 };
 
 static const struct {

@@ -234,6 +234,19 @@ static struct err *start(struct arena *a, const struct sdk_spec *spec, struct in
 	return NULL;
 }
 
+/* A component may have more packages than when it was installed: rocsmith is a newer one. */
+static struct err *has_packages(
+	struct arena *a, const struct sdk_manifest *m, struct str component, bool *ret)
+{
+	struct strs packages;
+	bool alone;
+	TRY(know_packages(a, component, &packages, &alone));
+	*ret = true;
+	VEC_EACH (const struct str, p, &packages)
+		*ret = *ret && sdk_manifest_package(m, *p);
+	return NULL;
+}
+
 /* What is there: manifest and damage. A manifest that cannot be read means a fresh install. */
 static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 {
@@ -246,8 +259,11 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 		return NULL;
 	TRY(sdk_find_damage(a, in->dir, false, &in->damaged, NULL));
 	*ret_nothing = !in->spec.refresh && !in->damaged.n;
-	VEC_EACH (const struct str, c, &in->job.components)
-		*ret_nothing = *ret_nothing && strs_has(&in->old.components, *c);
+	VEC_EACH (const struct str, c, &in->job.components) {
+		bool all;
+		TRY(has_packages(a, &in->old, *c, &all));
+		*ret_nothing = *ret_nothing && all && strs_has(&in->old.components, *c);
+	}
 	for (size_t i = 0; i < in->old.components.n; i++)
 		strs_put(a, &in->job.components, in->old.components.v[i]);
 	return NULL;

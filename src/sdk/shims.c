@@ -29,7 +29,11 @@ struct shims {
 	struct str llvm;   /* folder of clang, on this machine */
 	struct str self;   /* .rocsmith/rocsmith: what all programs are */
 	struct strs host;  /* this machine's compilers, as cc_host_programs; "" = none */
+	const struct shim_options *o;
 };
+
+/* Programs of the tree's other packages that builds run; their results fit its headers only. */
+static const char *const tree_tools[] = {"flatc", "protoc", NULL};
 
 /* Other names that AMD's packages have for LLVM's programs. */
 static const struct {
@@ -213,6 +217,11 @@ static struct err *add_programs(struct shims *s)
 	for (size_t i = 0; i < s->host.n; i++)
 		if (s->host.v[i].n)
 			TRY(add_program(s, "host", str_from(cc_host_programs[i]), s->host.v[i]));
+	for (size_t i = 0; s->o->own_libc && tree_tools[i]; i++) {
+		struct str program = path_join(a, s->root, str_fmt(a, "usr/bin/%s", tree_tools[i]));
+		if (fs_is_file(program))
+			TRY(add_program(s, "bin", str_from(tree_tools[i]), program));
+	}
 	TRY(add_folder(s, "llvm/bin", s->llvm));
 	return add_folder(s, "bin", path_join(a, s->prefix, S("bin")));
 }
@@ -287,6 +296,45 @@ static struct err *add_version(struct shims *s)
 		s, S("../../.rocsmith/rocm_version.h"), "include/rocm-core", path_base(header));
 }
 
+/* ---- the tree as sysroot ---- */
+static const char toolchain[] =
+	"# made by rocsmith: host code is for the SDK's libc, with its libraries\n"
+	"set(CMAKE_SYSROOT \"%.*s\")\n"
+	"set(CMAKE_C_COMPILER \"%.*s/llvm/bin/clang\")\n"
+	"set(CMAKE_CXX_COMPILER \"%.*s/llvm/bin/clang++\")\n"
+	"list(APPEND CMAKE_PREFIX_PATH \"%.*s\")\n"
+	"list(APPEND CMAKE_MODULE_PATH \"%.*s/lib/cmake/hip\")\n"
+	"set(CMAKE_FIND_ROOT_PATH \"%.*s\" \"%.*s\"%.*s)\n"
+	"set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)\n"
+	"set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)\n"
+	"set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)\n"
+	"set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)\n"
+	"get_property(in_try GLOBAL PROPERTY IN_TRY_COMPILE)\n"
+	"if(in_try) # what is tried may be run, here\n"
+	"  string(APPEND CMAKE_EXE_LINKER_FLAGS\n"
+	"    \" -Wl,--dynamic-linker=%.*s/usr/lib64/ld-linux-x86-64.so.2\"\n"
+	"    \" -Wl,-rpath,%.*s/usr/lib/" TRIPLET "\")\n"
+	"endif()\n";
+
+/* Debian's Python.h includes <TRIPLET/pythonX.Y/pyconfig.h>, which the sysroot does not have. */
+static struct err *add_toolchain(struct shims *s)
+{
+	struct arena *a = s->a;
+	struct str root = s->root, dir = s->dir, py = s->o->python_include;
+	struct str more = py.n ? str_fmt(a, " \"%.*s\"", STR(py)) : S("");
+	struct str config = str_fmt(a, "/usr/include/" TRIPLET "/%.*s", STR(path_base(py)));
+	struct str build = s->o->build_dir.n ? s->o->build_dir : dir;
+	TRY(fs_remove_tree(path_join(a, dir, S("include-after"))));
+	if (!s->o->own_libc)
+		return fs_remove(path_join(a, dir, S("toolchain.cmake")));
+	if (py.n && fs_is_dir(config))
+		TRY(link_entry(s, config, "include-after/" TRIPLET, path_base(py)));
+	return fs_write_if_changed(path_join(a, dir, S("toolchain.cmake")),
+		str_fmt(a, toolchain, STR(root), STR(dir), STR(dir), STR(dir), STR(dir), STR(root),
+			STR(build), STR(more), STR(root), STR(root)),
+		0644);
+}
+
 static struct err *fill(struct shims *s, struct str key)
 {
 	struct arena *a = s->a;
@@ -303,6 +351,7 @@ static struct err *fill(struct shims *s, struct str key)
 	TRY(link_entry(s, sdk_outside(a, s->sdk, s->sdk->device_libs), "amdgcn", S("bitcode")));
 	TRY(link_entry(s, path_join(a, path_dir(s->llvm), S("lib")), "llvm", S("lib")));
 	TRY(link_entry(s, S("../llvm"), "lib", S("llvm")));
+	TRY(add_toolchain(s));
 	return add_version(s);
 }
 
@@ -331,7 +380,14 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 		ret->gpus = *o->gpus;
 	/* ROCm's libraries need the tree's libc; a linker need not look into that */
 	strs_add(a, &ret->link_flags, S("-Wl,--allow-shlib-undefined"));
-	TRY(host_flags(s, ret));
+	if (o->own_libc) {
+		strs_add(a, &ret->host_flags, str_fmt(a, "--sysroot=%.*s", STR(s->root)));
+		strs_add(a, &ret->host_flags, S("-idirafter"));
+		strs_add(a, &ret->host_flags, path_join(a, s->dir, S("include-after")));
+		strs_add(a, &ret->link_flags, S("-fuse-ld=lld"));
+	} else {
+		TRY(host_flags(s, ret));
+	}
 	if (!s->sdk->root.n)
 		return NULL;
 	struct str libs[] = {path_join(a, path_dir(s->llvm), S("lib")),
@@ -377,8 +433,9 @@ static void add_state(struct buf *key, struct str path)
 static struct str make_key(struct shims *s, const struct cc_config *config)
 {
 	BUF(key, s->a);
-	buf_fmt(&key, LAYOUT " %.*s %.*s %.*s", STR(s->sdk->fingerprint), STR(s->prefix),
-		STR(str_join(s->a, &config->host_flags, S(" "))));
+	buf_fmt(&key, LAYOUT " %.*s %.*s %.*s %.*s %.*s", STR(s->sdk->fingerprint), STR(s->prefix),
+		STR(str_join(s->a, &config->host_flags, S(" "))), STR(s->o->python_include),
+		STR(s->o->build_dir));
 	add_state(&key, S("/proc/self/exe"));
 	VEC_EACH (const struct str, path, &s->host)
 		add_state(&key, *path);
@@ -399,25 +456,33 @@ static void environment(struct shims *s, const struct shim_options *o, struct st
 {
 	static const struct {
 		const char *name, *path;
+		bool own_libc;
 	} rows[] = {
-		{"ROCM_PATH", ""},
-		{"ROCM_HOME", ""},
-		{"HIP_PATH", ""},
-		{"HIP_ROOT_DIR", ""},
-		{"HIP_CLANG_PATH", "/llvm/bin"},
-		{"HIP_DEVICE_LIB_PATH", "/amdgcn/bitcode"},
-		{"HIPCXX", "/llvm/bin/clang++"},
-		{"CMAKE_PREFIX_PATH", ""},
-		{"CMAKE_MODULE_PATH", "/lib/cmake/hip"},
-		{"PATH", "/bin"},
+		{"ROCM_PATH", "", false},
+		{"ROCM_HOME", "", false},
+		{"HIP_PATH", "", false},
+		{"HIP_ROOT_DIR", "", false},
+		{"HIP_CLANG_PATH", "/llvm/bin", false},
+		{"HIP_DEVICE_LIB_PATH", "/amdgcn/bitcode", false},
+		{"HIPCXX", "/llvm/bin/clang++", false},
+		{"CMAKE_PREFIX_PATH", "", false},
+		{"CMAKE_MODULE_PATH", "/lib/cmake/hip", false},
+		{"PATH", "/bin", false},
+		{"CC", "/llvm/bin/clang", true},
+		{"CXX", "/llvm/bin/clang++", true},
+		{"CMAKE_TOOLCHAIN_FILE", "/toolchain.cmake", true},
 	};
 	static const char *const names[] = {NULL, NULL, "CC", "CXX"}; /* of cc_host_programs */
 	struct arena *a = s->a;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		strs_add(a, ret, str_fmt(a, "%s=%.*s%s", rows[i].name, STR(s->dir), rows[i].path));
+		if (o->own_libc || !rows[i].own_libc)
+			strs_add(a, ret,
+				str_fmt(a, "%s=%.*s%s", rows[i].name, STR(s->dir), rows[i].path));
 	strs_add(a, ret, S("HIP_PLATFORM=amd"));
-	strs_add(a, ret, S("LDFLAGS=-Wl,--allow-shlib-undefined"));
-	for (size_t i = 0; o->memory && i < s->host.n; i++)
+	strs_add(a, ret,
+		o->own_libc ? S("LDFLAGS=-Wl,--allow-shlib-undefined -fuse-ld=lld")
+			    : S("LDFLAGS=-Wl,--allow-shlib-undefined"));
+	for (size_t i = 0; o->memory && !o->own_libc && i < s->host.n; i++)
 		if (s->host.v[i].n && names[i])
 			strs_add(a, ret,
 				str_fmt(a, "%s=%.*s/host/%s", names[i], STR(s->dir),
@@ -457,7 +522,7 @@ static struct err *check_prefix(struct shims *s)
 struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	const struct shim_options *o, struct strs *ret_env)
 {
-	struct shims s = {.a = a, .sdk = sdk, .dir = path_abs(a, dir)};
+	struct shims s = {.a = a, .sdk = sdk, .dir = path_abs(a, dir), .o = o};
 	struct cc_config config;
 	struct str key, old;
 	s.prefix = sdk_outside(a, sdk, sdk->hip_path);
@@ -467,6 +532,9 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	TRY(check_prefix(&s));
 	if (sdk->root.n && !fs_real(a, sdk->root, &s.root))
 		return err_errno("cannot resolve '%.*s'", STR(sdk->root));
+	if (o->own_libc && !s.root.n)
+		return err_new(E_SDK, "the SDK '%.*s' has no libc of its own to build for",
+			STR(sdk->name));
 	TRY(make_config(&s, o, &config));
 	find_host(&s);
 	key = make_key(&s, &config);

@@ -13,6 +13,7 @@
  *     include, lib       ROCm's headers and libraries only -> the SDK's tree (no libc of its own)
  *     lib/cmake          the SDK's CMake packages (and FindHIP.cmake), whose prefix is this folder
  *     .info/version      version of ROCm, as AMD's packages write it
+ *     toolchain.cmake    with own_libc only, as include-after/ (what Python.h needs of this machine)
  *     .rocsmith/         what the programs here need to know (cc.json), the ledger, the history
  *
  * The programs are links to rocsmith, which runs the SDK's program of that name (cc.h): by the
@@ -21,6 +22,12 @@
  * as any clang installed here would; and what it starts itself (cc1, lld) is found beside it, in
  * this folder. An object's libc is therefore this machine's, ROCm's libraries are the SDK's. A
  * program linked with those runs where their libc is (`rocsmith sdk run --host`).
+ *
+ * Where a build uses the SDK's other libraries (a PyTorch without third_party), its host code must be
+ * for the SDK's libc, too (shim_options.own_libc). The host compilers are then the SDK's clang with
+ * its tree as sysroot; toolchain.cmake leads CMake to the tree for libraries, headers and packages,
+ * and to this machine for programs; bin/ has the SDK's flatc and protoc. Programs that CMake makes to
+ * run them at once (try_run) get the SDK's loader; Python stays this machine's.
  *
  * SDKs of the provider "prefix" get such a folder too: its programs are run as they are, and the
  * rest leads into the prefix; whoever needs neither ledger nor log can use the prefix itself.
@@ -36,6 +43,10 @@ struct shim_options {
 	uint64_t memory;    /* bytes that all compilers of the build may take together: those that
 			     * would not fit wait (cc.h); 0 = they are not counted */
 	unsigned jobs;      /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
+	bool own_libc;      /* host code is for the SDK's libc, not this machine's; needs a tree */
+	/* With own_libc, what CMake may find on this machine all the same; "" = nothing: */
+	struct str python_include; /* folder of Python.h */
+	struct str build_dir;
 };
 
 /* Makes dir (absolute) such a folder, or brings it up to date: what is right already is not touched,
