@@ -304,7 +304,7 @@ static const char toolchain[] =
 	"set(CMAKE_CXX_COMPILER \"%.*s/llvm/bin/clang++\")\n"
 	"list(APPEND CMAKE_PREFIX_PATH \"%.*s\")\n"
 	"list(APPEND CMAKE_MODULE_PATH \"%.*s/lib/cmake/hip\")\n"
-	"set(CMAKE_FIND_ROOT_PATH \"%.*s\" \"%.*s\"%.*s)\n"
+	"set(CMAKE_FIND_ROOT_PATH \"%.*s\"%.*s \"%.*s\") # ROCm as it is here comes first\n"
 	"set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)\n"
 	"set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)\n"
 	"set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)\n"
@@ -330,8 +330,8 @@ static struct err *add_toolchain(struct shims *s)
 	if (py.n && fs_is_dir(config))
 		TRY(link_entry(s, config, "include-after/" TRIPLET, path_base(py)));
 	return fs_write_if_changed(path_join(a, dir, S("toolchain.cmake")),
-		str_fmt(a, toolchain, STR(root), STR(dir), STR(dir), STR(dir), STR(dir), STR(root),
-			STR(build), STR(more), STR(root), STR(root)),
+		str_fmt(a, toolchain, STR(root), STR(dir), STR(dir), STR(dir), STR(dir),
+			STR(build), STR(more), STR(root), STR(root), STR(root)),
 		0644);
 }
 

@@ -115,8 +115,9 @@ EOF
 	}
 	cure "a rocm_version.h without ROCM_BUILD_INFO" torch torch-rocm-build-info info "ROCM_BUILD_INFO" --rocm-dir shim --rocm 6.4
 
-	# Composable Kernel is stripped: what CMake would compile, each alone.
+	# Composable Kernel is stripped: what CMake would compile, each alone. Translated files lie beside them.
 	mkdir -p stub/ATen/hip && : >stub/ATen/ATen.h
+	echo 'int translated;' >torch/aten/src/ATen/native/hip/Translated.hip
 	grep -h -A4 '#define CUDABLAS_B\?GEMM_ARGTYPES' "$source/aten/src/ATen/cuda/CUDABlas.h" | sed '/^--$/d' >stub/ATen/hip/HIPBlas.h
 	kernels() {
 		{
@@ -127,12 +128,51 @@ EOF
 		} >aten/src/ATen/list.cmake
 		list=$(cd aten/src/ATen && cmake -P list.cmake 2>&1)
 		rm aten/src/ATen/list.cmake
-		echo "$list" | grep -q hip || return 1
+		echo "$list" | grep -q hip/Translated.hip || return 1
 		for file in ${list//;/ }; do
 			compile -I../stub -I. -Iaten/src -DC10_USING_CUSTOM_GENERATED_MACROS "$file" || return 1
 		done
 	}
 	cure "no Composable Kernel" torch torch-ck-missing kernels "ck/.*: No such file" --rocm-dir bare
+
+	# FP16 of a system that is not in /usr.
+	mkdir -p sysroot/usr/include && : >sysroot/usr/include/fp16.h
+	fp16() {
+		{
+			echo 'cmake_minimum_required(VERSION 3.18)'
+			echo 'project(fp16 C)'
+			sed -n '/elseif(NOT TARGET fp16 AND USE_SYSTEM_FP16)/,/^endif()/p' cmake/Dependencies.cmake | sed 's/^elseif/if/'
+		} >../fp16.cmake
+		mkdir -p ../fp16 && mv ../fp16.cmake ../fp16/CMakeLists.txt && rm -rf ../fp16/build
+		cmake -S ../fp16 -B ../fp16/build -DUSE_SYSTEM_FP16=ON -DCMAKE_FIND_ROOT_PATH="$E2E_TMP/sysroot" \
+			-DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY
+	}
+	if [ -e /usr/include/fp16.h ]; then
+		echo "skip FP16 of another root: this machine has its own"
+		seen="$seen""torch-system-fp16 "
+	else
+		cure "FP16 of another root" torch torch-system-fp16 fp16 "Cannot find source file" --sysroot sysroot
+	fi
+
+	# What Debian's patches make of it, in the lines that they have in them.
+	mkdir -p deb/debian/patches deb/cmake deb/tools deb/torch/csrc && cp "$source/version.txt" deb
+	: >deb/debian/patches/1020-dirtyhack.patch
+	printf '%s\n' 'set(CMAKE_VERBOSE_MAKEFILE ON)' \
+		'option(HAVE_SOVERSION "Whether to add SOVERSION to the shared objects" ON)' >deb/CMakeLists.txt
+	echo 'set(CMAKE_INSTALL_RPATH "")' >deb/cmake/Dependencies.cmake
+	sed "/^    sha = None/,\$ { /^    return version\$/ s/\$/ + '+debian'/ }" "$source/tools/generate_torch_version.py" |
+		sed '/if os.getenv("PYTORCH_BUILD_VERSION"):/,/version += "+git"/d' >deb/tools/generate_torch_version.py
+	sed -i "s/^    return version\$/    return version + '+debian'/" deb/tools/generate_torch_version.py
+	wheel() {
+		grep 'SOVERSION.* OFF' CMakeLists.txt && grep '_rpath_portable_origin' cmake/Dependencies.cmake &&
+			PYTORCH_BUILD_VERSION=2.6.0+rocm6.4 python3 -c 'import sys, types
+sys.modules["setuptools"] = types.SimpleNamespace(distutils=None)
+sys.path.insert(0, "tools")
+import generate_torch_version as g
+print(g.get_torch_version())
+assert g.get_torch_version() == "2.6.0+rocm6.4"'
+	}
+	cure "Debian's packaging" deb torch-debian-packaging wheel ''
 
 	# The header that flatc 23.3.3 made, and Debian's flatbuffers.
 	flat=$("$top/tools/debian-get" sid flatbuffers libflatbuffers-dev flatbuffers-compiler 2>/dev/null) || flat=
