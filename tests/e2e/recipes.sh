@@ -121,7 +121,7 @@ EOF
 	grep -h -A4 '#define CUDABLAS_B\?GEMM_ARGTYPES' "$source/aten/src/ATen/cuda/CUDABlas.h" | sed '/^--$/d' >stub/ATen/hip/HIPBlas.h
 	kernels() {
 		{
-			grep '^file(GLOB native_hip_hip\|^set(native_hip_hip' aten/src/ATen/CMakeLists.txt
+			grep '^file(GLOB native_hip_hip\|^list(FILTER native_hip_hip' aten/src/ATen/CMakeLists.txt
 			grep '^file(GLOB native_hip_cpp' aten/src/ATen/CMakeLists.txt
 			# shellcheck disable=SC2016
 			echo 'message("${native_hip_hip};${native_hip_cpp}")'
