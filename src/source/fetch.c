@@ -102,20 +102,24 @@ static struct err *find(struct fetch *f, struct source_tree *ret, bool *ret_foun
 }
 
 /* ---- making it ---- */
+static void scratch_removep(struct str *dir)
+{
+	err_free(fs_remove_tree(*dir));
+}
+
 static struct err *make(struct fetch *f, const struct fetch_kind *kind, struct str name)
 {
 	struct str dir = path_join(f->a, f->cache, name), record = record_path(f, name);
-	struct str scratch = path_join(f->a, f->cache, S(".new")), new;
+	CLEANUP(scratch_removep) struct str scratch = path_join(f->a, f->cache, S(".new"));
+	struct str new = path_join(f->a, scratch, S("tree"));
 	/* what a killed run left; without its record a folder is nothing */
 	TRY(fs_remove(record));
 	TRY(fs_remove_tree(scratch));
 	TRY(fs_remove_tree(dir));
 	TRY(fs_mkdirs(scratch));
-	new = path_join(f->a, scratch, S("tree"));
 	TRY(kind->fill(f, scratch, new));
 	TRY(fs_sync_all(scratch));
 	TRY(fs_rename(new, dir));
-	TRY(fs_remove_tree(scratch));
 	const struct record r = {.tree = f->tree};
 	return fs_write(record, json_document(f->a, 1, record_fields, &r), 0644);
 }

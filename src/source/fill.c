@@ -9,7 +9,7 @@
 
 static const size_t MAX_TEXT = 64 << 20;
 
-struct err *fill_over(struct arena *a, struct str archive, struct str dir)
+static struct err *unpack(struct arena *a, struct str archive, struct str dir, bool *ret_leaves_top)
 {
 	struct stat st;
 	struct unpack u = {.path = archive, .root = dir, .id = S("source"), .closed = true};
@@ -18,25 +18,32 @@ struct err *fill_over(struct arena *a, struct str archive, struct str dir)
 	bar = progress_begin(S("Unpacking"), path_base(archive), UNIT_BYTES, (uint64_t)st.st_size);
 	u.progress = bar;
 	TRY(str_ends(archive, S(".zip")) ? unpack_zip(a, &u) : unpack_tar(a, &u));
-	if (u.leaves_top)
-		return err_new(E_ARCHIVE,
-			"refused to unpack '%.*s': a link in it leads out of its folder",
-			STR(path_base(archive)));
+	*ret_leaves_top = u.leaves_top;
 	return NULL;
+}
+
+struct err *fill_over(struct arena *a, struct str archive, struct str dir)
+{
+	bool leaves;
+	return unpack(a, archive, dir, &leaves);
 }
 
 struct err *fill_folder(struct arena *a, struct str archive, struct str scratch, struct str dir)
 {
 	struct str new = path_join(a, scratch, S("new")), only;
 	struct strs names;
+	bool leaves;
 	TRY(fs_mkdirs(new));
-	TRY(fill_over(a, archive, new));
+	TRY(unpack(a, archive, new, &leaves));
 	TRY(fs_list(a, new, &names));
 	only = names.n == 1 ? path_join(a, new, names.v[0]) : S("");
-	if (only.n && fs_is_dir(only) && !fs_is_link(only))
-		TRY(fs_rename(only, dir));
-	else
+	if (!only.n || !fs_is_dir(only) || fs_is_link(only))
 		return fs_rename(new, dir);
+	if (leaves) /* it would then lead out of the tree */
+		return err_new(E_ARCHIVE,
+			"refused to unpack '%.*s': a link in it leads out of its folder",
+			STR(path_base(archive)));
+	TRY(fs_rename(only, dir));
 	return fs_remove(new);
 }
 

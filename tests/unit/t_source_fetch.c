@@ -157,14 +157,16 @@ static void archives_without_a_folder_of_their_own(void **state)
 	ARENA(a);
 	struct str dir = begin(&a), flat = path_join(&a, dir, S("flat-1.tar.xz"));
 	struct str zip = path_join(&a, dir, S("z-2.zip"));
-	const struct member v[] = {FILE_("setup.py", "s"), LINK_("l", "x/y"), FILE_("x/y", "y")};
+	const struct member v[] = {FILE_("setup.py", "s"), LINK_("l", "x/y"), FILE_("x/y", "y"),
+		LINK_("x/s", "../setup.py")};
 	const struct member link[] = {LINK_("p-1/l", "../q"), FILE_("p-1/f", "")};
 	const struct zip_input in = {.name = S("z-2/setup.py"), .content = S("z"), .mode = 0644};
 	const struct zip_writer w = {.path = zip, .v = &in, .n = 1};
 	struct source_tree t;
-	put_tar(flat, ARCHIVE_FILTER_XZ, v, 3);
+	put_tar(flat, ARCHIVE_FILTER_XZ, v, 4);
 	assert_ok(fetch(&a, flat, &t));
 	test_has(path_join(&a, t.dir, S("l")), "y");
+	test_has(path_join(&a, t.dir, S("x/s")), "s");
 	assert_ok(zip_write(&a, &w, NULL));
 	assert_ok(fetch(&a, zip, &t));
 	test_has(path_join(&a, t.dir, S("setup.py")), "z");
