@@ -91,7 +91,7 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 	return arena_alloc(a, n * size);
 }
 
-void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size)
+void *arena_grow_raw(struct arena *a, void *p, size_t old_size, size_t new_size)
 {
 	if (p && new_size <= old_size)
 		return p;
@@ -102,13 +102,20 @@ void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size)
 			a->head->size - off >= align_up(new_size)) {
 			a->used = off + align_up(new_size);
 			UNPOISON(p, new_size);
-			memset((char *)p + old_size, 0, new_size - old_size);
 			return p;
 		}
 	}
-	void *q = arena_alloc(a, new_size);
+	void *q = arena_raw(a, new_size);
 	if (old_size)
 		memcpy(q, p, old_size);
+	return q;
+}
+
+void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size)
+{
+	char *q = arena_grow_raw(a, p, old_size, new_size);
+	if (new_size > old_size)
+		memset(q + old_size, 0, new_size - old_size);
 	return q;
 }
 

@@ -31,6 +31,7 @@ void *arena_raw(struct arena *a, size_t size); /* not zeroed: for bytes that are
 void *arena_array(struct arena *a, size_t n, size_t size);
 /* Grows or moves the block p of old_size bytes; in place when p was the last allocation. */
 void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size);
+void *arena_grow_raw(struct arena *a, void *p, size_t old_size, size_t new_size); /* not zeroed */
 
 struct arena_mark arena_mark(const struct arena *a);
 void arena_rewind(struct arena *a, struct arena_mark m);

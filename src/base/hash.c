@@ -1,48 +1,55 @@
-/* Hashes over libcrypto's EVP interface; see hash.h. */
+/* Hashes by libcrypto; see hash.h. Its plain functions, not the EVP interface: that one reads the
+ * machine's configuration and loads providers first, which takes longer than what is hashed here. */
 #include "base/hash.h"
 
-#include <openssl/evp.h>
-#include <stdio.h>
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/md5.h>
+#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs_int.h"
 
 struct hash {
-	EVP_MD_CTX *ctx;
+	enum hash_kind kind;
+	union {
+		SHA256_CTX sha256;
+		MD5_CTX md5;
+	};
 };
 
 struct hash *hash_new(enum hash_kind kind)
 {
 	struct hash *h = xmalloc(sizeof(*h));
-	h->ctx = EVP_MD_CTX_new();
-	const EVP_MD *md = kind == HASH_SHA256 ? EVP_sha256() : EVP_md5();
-	if (!h->ctx || EVP_DigestInit_ex(h->ctx, md, NULL) != 1) {
-		fputs("rocsmith: libcrypto has no such hash\n", stderr);
-		abort();
-	}
+	h->kind = kind;
+	if (kind == HASH_SHA256)
+		SHA256_Init(&h->sha256);
+	else
+		MD5_Init(&h->md5);
 	return h;
 }
 
 void hash_add(struct hash *h, const void *p, size_t n)
 {
-	EVP_DigestUpdate(h->ctx, p, n);
+	if (h->kind == HASH_SHA256)
+		SHA256_Update(&h->sha256, p, n);
+	else
+		MD5_Update(&h->md5, p, n);
 }
 
 struct digest hash_end(struct hash *h)
 {
-	struct digest d = {0};
-	unsigned n = 0;
-	EVP_DigestFinal_ex(h->ctx, d.b, &n);
-	d.n = n;
+	struct digest d = {.n = h->kind == HASH_SHA256 ? SHA256_DIGEST_LENGTH : MD5_DIGEST_LENGTH};
+	if (h->kind == HASH_SHA256)
+		SHA256_Final(d.b, &h->sha256);
+	else
+		MD5_Final(d.b, &h->md5);
 	hash_free(h);
 	return d;
 }
 
 void hash_free(struct hash *h)
 {
-	if (h)
-		EVP_MD_CTX_free(h->ctx);
 	free(h);
 }
 

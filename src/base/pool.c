@@ -18,11 +18,11 @@ struct job { /* fn for each of n elements */
 
 struct pool {
 	pthread_mutex_t lock;
-	pthread_cond_t work; /* a job came, or closing */
-	pthread_cond_t idle; /* nothing queued, nothing running */
+	pthread_cond_t news; /* a job came, or all are done, or closing */
 	struct job *head, **tail;
 	unsigned running;
 	bool closing;
+	bool helped;       /* who waits for the end takes part */
 	struct err *first; /* once set, queued jobs are dropped */
 	unsigned nthreads;
 	pthread_t *threads;
@@ -62,7 +62,7 @@ static void run_one(struct pool *p, struct arena *tmp)
 	p->first = err_join(p->first, e);
 	p->running--;
 	if (!p->running && !p->head)
-		pthread_cond_broadcast(&p->idle);
+		pthread_cond_broadcast(&p->news);
 }
 
 static void *worker(void *arg)
@@ -76,28 +76,33 @@ static void *worker(void *arg)
 		else if (p->closing)
 			break;
 		else
-			pthread_cond_wait(&p->work, &p->lock);
+			pthread_cond_wait(&p->news, &p->lock);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
+}
+
+/* Fewer threads than asked for are fine; with none, pool_end() does the work. */
+static struct pool *start(unsigned threads, bool helped)
+{
+	struct pool *p = xmalloc(sizeof(*p));
+	memset(p, 0, sizeof(*p));
+	p->tail = &p->head;
+	p->helped = helped;
+	p->threads = xmalloc(threads * sizeof(*p->threads));
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->news, NULL);
+	while (p->nthreads < threads &&
+		pthread_create(&p->threads[p->nthreads], NULL, worker, p) == 0)
+		p->nthreads++;
+	return p;
 }
 
 struct pool *pool_new(unsigned threads)
 {
 	if (!threads)
 		threads = cpu_count();
-	struct pool *p = xmalloc(sizeof(*p));
-	memset(p, 0, sizeof(*p));
-	p->tail = &p->head;
-	p->threads = xmalloc(threads * sizeof(*p->threads));
-	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->work, NULL);
-	pthread_cond_init(&p->idle, NULL);
-	/* Fewer threads than asked for are fine; with none, pool_end() does the work. */
-	while (p->nthreads < threads &&
-		pthread_create(&p->threads[p->nthreads], NULL, worker, p) == 0)
-		p->nthreads++;
-	return p;
+	return threads > 1 ? start(threads - 1, true) : start(1, false);
 }
 
 static void add(struct pool *p, const struct job *job)
@@ -108,9 +113,9 @@ static void add(struct pool *p, const struct job *job)
 	*p->tail = j;
 	p->tail = &j->next;
 	if (j->n > 1)
-		pthread_cond_broadcast(&p->work);
+		pthread_cond_broadcast(&p->news);
 	else
-		pthread_cond_signal(&p->work);
+		pthread_cond_signal(&p->news);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -135,18 +140,18 @@ struct err *pool_end(struct pool *p)
 {
 	ARENA(tmp);
 	pthread_mutex_lock(&p->lock);
-	while (!p->nthreads && p->head)
-		run_one(p, &tmp);
 	while (p->running || p->head)
-		pthread_cond_wait(&p->idle, &p->lock);
+		if (p->head && (p->helped || !p->nthreads))
+			run_one(p, &tmp);
+		else
+			pthread_cond_wait(&p->news, &p->lock);
 	p->closing = true;
-	pthread_cond_broadcast(&p->work);
+	pthread_cond_broadcast(&p->news);
 	pthread_mutex_unlock(&p->lock);
 	for (unsigned i = 0; i < p->nthreads; i++)
 		pthread_join(p->threads[i], NULL);
 	struct err *e = p->first;
-	pthread_cond_destroy(&p->work);
-	pthread_cond_destroy(&p->idle);
+	pthread_cond_destroy(&p->news);
 	pthread_mutex_destroy(&p->lock);
 	free(p->threads);
 	free(p);
@@ -157,7 +162,7 @@ struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn 
 {
 	if (!threads)
 		threads = cpu_count();
-	struct pool *p = pool_new(n < threads ? (unsigned)n + !n : threads);
+	struct pool *p = start((n < threads ? (unsigned)n + !n : threads) - 1, true);
 	pool_add_each(p, v, n, size, fn);
 	return pool_end(p);
 }

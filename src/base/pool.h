@@ -5,7 +5,8 @@
  *     TRY(pool_end(p));                waits, joins the threads, frees the pool
  *
  * The first error cancels the jobs that have not started; later ones are joined to it. Each job
- * gets an arena of its thread that is rewound after the job. Jobs may add jobs.
+ * gets an arena of its thread that is rewound after the job. Jobs may add jobs. Who waits is one of
+ * the threads, unless there is only one.
  */
 #pragma once
 

@@ -12,36 +12,11 @@ struct str str_from(const char *z)
 	return z ? (struct str){.p = z, .n = strlen(z)} : S("");
 }
 
-struct str str_sub(struct str s, size_t from, size_t to)
-{
-	if (to > s.n)
-		to = s.n;
-	if (from > to)
-		from = to;
-	/* NULL + 0 is undefined in C17. */
-	return (struct str){.p = from ? s.p + from : s.p, .n = to - from};
-}
-
-bool str_eq(struct str a, struct str b)
-{
-	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
 int str_cmp(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
 	int r = n ? memcmp(a.p, b.p, n) : 0;
 	return r ? r : (a.n > b.n) - (a.n < b.n);
-}
-
-bool str_starts(struct str s, struct str prefix)
-{
-	return s.n >= prefix.n && str_eq(str_sub(s, 0, prefix.n), prefix);
-}
-
-bool str_ends(struct str s, struct str suffix)
-{
-	return s.n >= suffix.n && str_eq(str_sub(s, s.n - suffix.n, s.n), suffix);
 }
 
 bool str_contains(struct str s, struct str needle)
@@ -119,9 +94,10 @@ bool str_u64(struct str s, unsigned base, uint64_t *ret)
 
 char *str_z(struct arena *a, struct str s)
 {
-	char *p = arena_alloc(a, s.n + 1);
+	char *p = arena_raw(a, s.n + 1);
 	if (s.n)
 		memcpy(p, s.p, s.n);
+	p[s.n] = 0;
 	return p;
 }
 
@@ -146,13 +122,15 @@ size_t utf8_length(struct str s)
 size_t utf8_end(struct str s)
 {
 	size_t at = 0;
-	uint64_t word;
+	uint64_t w[4]; /* nearly all of a text is ASCII */
 	for (size_t n = 1; n; at += n) {
-		for (; s.n - at >= sizeof(word); at += sizeof(word)) {
-			memcpy(&word, s.p + at, sizeof(word));
-			if (word & 0x8080808080808080u)
+		for (; s.n - at >= sizeof(w); at += sizeof(w)) {
+			memcpy(w, s.p + at, sizeof(w));
+			if ((w[0] | w[1] | w[2] | w[3]) & 0x8080808080808080u)
 				break;
 		}
+		while (at < s.n && (unsigned char)s.p[at] < 0x80)
+			at++;
 		n = utf8_length(str_sub(s, at, s.n));
 	}
 	return at;

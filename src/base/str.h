@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 
@@ -32,7 +33,7 @@ struct strs { /* a list; see vec.h */
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define MUST_USE __attribute__((warn_unused_result))
 
-/* Whatever the locale; inline, since lexers ask for each character. */
+/* What is asked for each character or word is inline. Whatever the locale: */
 static inline bool ascii_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -43,12 +44,31 @@ static inline bool ascii_alnum(char c)
 	return ascii_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-struct str str_from(const char *z);                       /* NULL gives the empty view */
-struct str str_sub(struct str s, size_t from, size_t to); /* clamped to the length */
-bool str_eq(struct str a, struct str b);
+/* The bytes from..to, clamped to the length. NULL + 0 is undefined in C17. */
+static inline struct str str_sub(struct str s, size_t from, size_t to)
+{
+	to = to < s.n ? to : s.n;
+	from = from < to ? from : to;
+	return (struct str){.p = from ? s.p + from : s.p, .n = to - from};
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
+}
+
+static inline bool str_ends(struct str s, struct str suffix)
+{
+	return s.n >= suffix.n && str_eq(str_sub(s, s.n - suffix.n, s.n), suffix);
+}
+
+struct str str_from(const char *z);      /* NULL gives the empty view */
 int str_cmp(struct str a, struct str b); /* by bytes */
-bool str_starts(struct str s, struct str prefix);
-bool str_ends(struct str s, struct str suffix);
 bool str_contains(struct str s, struct str needle);
 struct str str_trim(struct str s); /* ASCII white space at both ends */
 /* Offset of the first c / last c / first needle, or s.n when there is none. */

@@ -9,17 +9,24 @@
 /* What becomes of an output. */
 enum put_what { PUT_NOTHING, PUT_NEW, PUT_OVER };
 
+/* What is at a path. */
+struct look {
+	int why; /* nothing: errno */
+	struct stat st;
+};
+
 struct put {
 	const struct session *s;
-	struct change *change;  /* NULL: a plain copy */
-	struct made made;       /* what the manifest will say */
-	const struct made *old; /* what it says now, or NULL */
-	struct str path;        /* absolute */
-	struct str text;        /* of MADE_TEXT and MADE_LINK */
-	struct str from;        /* of copies: the absolute source */
-	struct stat like;       /* of copies: the source's */
-	uint64_t looked;        /* when */
-	struct sig there;       /* what was at path when it was examined */
+	struct change *change;   /* NULL: a plain copy */
+	struct made made;        /* what the manifest will say */
+	const struct made *old;  /* what it says now, or NULL */
+	struct str path;         /* absolute */
+	struct str text;         /* of MADE_TEXT and MADE_LINK */
+	struct str from;         /* of copies: the absolute source */
+	struct stat like;        /* of copies: the source's */
+	const struct look *seen; /* at path; NULL = nobody looked yet */
+	uint64_t looked;         /* when */
+	struct sig there;        /* what was at path when it was examined */
 	enum put_what what;
 	unsigned mode; /* 0 = that of a new file */
 	uid_t uid;

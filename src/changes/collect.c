@@ -1,5 +1,7 @@
 /* What is to be put where: the texts of the set and, in an overlay, copies of all other files,
  * links as they are, folders even when empty. */
+#include <errno.h>
+
 #include "base/fs.h"
 #include "base/pool.h"
 #include "base/proc.h"
@@ -29,18 +31,19 @@ void change_fail(struct change *c, struct err *e)
 	c->error = err_join(c->error, e);
 }
 
-/* A text, and whether a link is in its place. */
+/* A text, and what is in its place among the sources. */
 struct text {
 	const struct apply *p;
 	struct change *change;
-	bool link;
+	struct look there;
 };
 
-static struct err *look_for_link(struct arena *tmp, void *text)
+static struct err *look(struct arena *tmp, void *text)
 {
 	struct text *t = text;
 	struct str output = path_clean(tmp, t->change->output);
-	t->link = fs_is_link(path_join(tmp, t->p->s->root, output));
+	bool there = fs_try_lstat(path_join(tmp, t->p->s->root, output), &t->there.st);
+	t->there.why = there ? 0 : errno;
 	return NULL;
 }
 
@@ -55,7 +58,11 @@ static void add_text(struct apply *p, const struct text *t)
 		map_put(&p->failed_outputs, path_clean(p->a, c->output), c);
 		return;
 	}
-	struct err *e = place_find(p, c->output, t->link, &put);
+	bool link = !t->there.why && S_ISLNK(t->there.st.st_mode);
+	struct err *e = place_find(p, c->output, link, &put);
+	if (p->s->request->in_place && !link && path_is_inside(c->output) &&
+		str_eq(put.made.output, c->output))
+		put.seen = &t->there;
 	put.old = manifest_made(p->s->old, put.made.output);
 	if (e)
 		change_fail(c, e);
@@ -183,7 +190,7 @@ struct err *collect_puts(struct apply *p)
 		else if (c->status == CHANGE_OK) /* another source gives this output */
 			c->status = CHANGE_SKIPPED;
 	}
-	TRY(pool_each(p->s->request->jobs, texts, n, sizeof(*texts), look_for_link));
+	TRY(pool_each(p->s->request->jobs, texts, n, sizeof(*texts), look));
 	p->puts.v = arena_array(p->a, n, sizeof(*p->puts.v));
 	p->puts.cap = n;
 	for (size_t i = 0; i < n; i++)

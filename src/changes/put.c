@@ -127,8 +127,10 @@ static struct err *examine(struct arena *tmp, struct put *p)
 		p->made.hash = sum_of(p->text);
 	inherit(tmp, p);
 	p->what = PUT_NEW;
-	bool there = fs_try_lstat(p->path, &st);
-	int why = errno;
+	if (p->seen)
+		st = p->seen->st;
+	bool there = p->seen ? !p->seen->why : fs_try_lstat(p->path, &st);
+	int why = p->seen ? p->seen->why : errno;
 	choose_mode(tmp, p, there && S_ISREG(st.st_mode) ? &st : NULL);
 	errno = why;
 	if (!there)

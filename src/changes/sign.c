@@ -130,7 +130,7 @@ static void sign_dir(struct arena *a, const struct apply *p, struct seen *s)
 	s->racy = others || sig_racy(&s->sig, sig_now());
 }
 
-static void sign_seen(struct apply *p)
+static void follow_moved(struct apply *p)
 {
 	ARENA(tmp);
 	MAP(moved, &tmp);
@@ -140,6 +140,15 @@ static void sign_seen(struct apply *p)
 		const struct str *to = s->kind == SEEN_FILE ? map_get(&moved, s->path) : NULL;
 		if (to)
 			follow(&tmp, p, s, *to);
+		arena_rewind(&tmp, mark);
+	}
+}
+
+static void sign_seen(struct apply *p)
+{
+	ARENA(tmp);
+	VEC_EACH (struct seen, s, &p->next.seen) {
+		struct arena_mark mark = arena_mark(&tmp);
 		if (s->kind == SEEN_DIR)
 			sign_dir(&tmp, p, s);
 		else if (s->kind == SEEN_FILE && s->racy)
@@ -186,6 +195,7 @@ struct err *sign_all(struct apply *p, bool wrote)
 	view_noted(&p->s->view, p->a, &p->next);
 	add_copied(p);
 	TRY(put_each(p, sign_put));
+	follow_moved(p);
 	if (wrote)
 		wait_a_tick(written);
 	TRY(put_each(p, sign_at_last));

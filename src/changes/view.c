@@ -131,12 +131,10 @@ static const struct made *made_at(const struct view *v, struct str path)
 
 bool view_hides(const struct view *v, struct str path)
 {
-	ARENA(tmp);
 	for (size_t i = 0; i < v->hidden.n; i++)
 		if (below(path, v->hidden.v[i]))
 			return true;
-	if (fs_is_temp_name(path_base(path)) ||
-		str_starts(path, path_join(&tmp, v->root, S(".rocsmith"))))
+	if (fs_is_temp_name(path_base(path)) || str_starts(relative(v, path), S(".rocsmith")))
 		return true;
 	const struct made *m = made_at(v, path);
 	return m && m->kind == MADE_TEXT && !m->replaced;

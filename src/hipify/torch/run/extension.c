@@ -185,7 +185,7 @@ static struct err *ask_again(struct including *i, const struct memo *memo, bool 
 static struct err *translate_anew(struct including *i, struct arena *a, struct torch_unit *u)
 {
 	struct machine *m = i->m;
-	struct torch_unit_work w = {.a = a, .include = on_include, .user = i};
+	struct torch_unit_work w = {.a = a, .out = a, .include = on_include, .user = i};
 	struct str bytes = {0};
 	bool made = layer_find(&m->layer, u->fin) != NULL;
 	TRY(layer_read(&m->layer, a, u->fin, &bytes));

@@ -30,7 +30,7 @@ struct torch_unit {
 	struct str fin, fout; /* absolute and clean: the file, and what its result is called */
 	struct str rel;       /* to the root */
 	struct str source;    /* decoded */
-	struct str text;      /* the result, with the line that marks it */
+	struct str text;      /* the result, with the line that marks it; of UNIT_CHANGED */
 	enum unit_outcome {
 		UNIT_MARKED, /* it is a result itself */
 		UNIT_SAME,
@@ -48,7 +48,8 @@ bool torch_known_include(struct arena *a, struct str path, bool extension, struc
 bool torch_is_marked(struct str bytes);
 
 struct torch_unit_work {
-	struct arena *a; /* of the texts */
+	struct arena *a;   /* of the texts */
+	struct arena *out; /* of the result */
 	torch_include *include;
 	void *user;
 };

@@ -14,6 +14,7 @@
 
 struct torch_patterns {
 	struct py_glob *includes, *ignores;
+	size_t nincludes, nignores;
 	struct map exact; /* includes, as they are */
 };
 
@@ -61,7 +62,9 @@ void torch_select_open(struct arena *a, struct torch_selection *s)
 {
 	struct torch_patterns *p = s->patterns = NEW(a, struct torch_patterns);
 	p->includes = compile(a, &s->includes);
+	p->nincludes = s->includes.n;
 	p->ignores = compile(a, &s->ignores);
+	p->nignores = s->ignores.n;
 	p->exact.a = a;
 	for (size_t i = 0; i < s->includes.n; i++)
 		map_put(&p->exact, s->includes.v[i], p);
@@ -71,12 +74,32 @@ void torch_select_open(struct arena *a, struct torch_selection *s)
 
 static bool patterns_take(const struct torch_selection *s, struct str path)
 {
+	const struct torch_patterns *p = s->patterns;
 	bool included = false;
-	for (size_t i = 0; i < s->includes.n && !included; i++)
-		included = py_glob_match(&s->patterns->includes[i], path);
-	for (size_t i = 0; i < s->ignores.n && included; i++)
-		included = !py_glob_match(&s->patterns->ignores[i], path);
+	for (size_t i = 0; i < p->nincludes && !included; i++)
+		included = py_glob_match(&p->includes[i], path);
+	for (size_t i = 0; i < p->nignores && included; i++)
+		included = !py_glob_match(&p->ignores[i], path);
 	return included;
+}
+
+/* Those of the patterns that can match below a folder; start ends in '/'. */
+static struct torch_patterns narrow(
+	struct arena *a, const struct torch_patterns *p, struct str start)
+{
+	struct torch_patterns few = {.exact.a = a};
+	few.includes = arena_array(a, p->nincludes, sizeof(*few.includes));
+	few.ignores = arena_array(a, p->nignores, sizeof(*few.ignores));
+	for (size_t i = 0; i < p->nincludes; i++)
+		if (py_glob_possible(&p->includes[i], start))
+			few.includes[few.nincludes++] = p->includes[i];
+	for (size_t i = 0; i < p->nignores; i++)
+		if (py_glob_possible(&p->ignores[i], start))
+			few.ignores[few.nignores++] = p->ignores[i];
+	for (size_t i = 0; i < p->exact.n; i++)
+		if (str_starts(p->exact.v[i].key, start))
+			map_put(&few.exact, p->exact.v[i].key, p->exact.v[i].value);
+	return few;
 }
 
 bool torch_select_takes(const struct torch_selection *s, struct str path, struct str rel)
@@ -117,20 +140,20 @@ struct folder {
 /* What is found in a folder, before it is known to the walk. */
 struct finds {
 	struct walk *w;
+	struct torch_selection s; /* with the patterns that matter here */
 	struct arena *tmp;
 	struct strs files, links, dirs;
 	struct buf path; /* of the entry at hand */
 };
 
 /* The patterns leave out everything below the folder. start ends in '/'. */
-static bool hopeless(const struct walk *w, struct str start)
+static bool hopeless(const struct torch_selection *s, struct str start)
 {
-	const struct torch_selection *s = w->s;
 	bool possible = false;
-	for (size_t i = 0; i < s->ignores.n; i++)
+	for (size_t i = 0; i < s->patterns->nignores; i++)
 		if (py_glob_certain(&s->patterns->ignores[i], start))
 			return true;
-	for (size_t i = 0; i < s->includes.n && !possible; i++)
+	for (size_t i = 0; i < s->patterns->nincludes && !possible; i++)
 		possible = py_glob_possible(&s->patterns->includes[i], start);
 	return !possible;
 }
@@ -157,8 +180,9 @@ static void add_file(struct finds *f, struct str dir, const struct fs_name *name
 {
 	const struct walk *w = f->w;
 	struct str path = below(f, dir, name->name);
-	bool taken = w->headers ? torch_ends_with_one(path, w->headers) && patterns_take(w->s, path)
-				: torch_select_takes(w->s, path, rel_path(w, f->tmp, path));
+	bool taken = w->headers
+			     ? torch_ends_with_one(path, w->headers) && patterns_take(&f->s, path)
+			     : torch_select_takes(&f->s, path, rel_path(w, f->tmp, path));
 	if (!taken || (w->headers && !fs_is_file(path)) || view_hides(w->view, path))
 		return;
 	path = str_dup(f->tmp, path);
@@ -172,7 +196,7 @@ static void add_dir(struct finds *f, struct str dir, struct str name)
 	struct str path = below(f, dir, name);
 	bool out = view_hides(f->w->view, path);
 	buf_char(&f->path, '/');
-	if (!out && !hopeless(f->w, buf_str(&f->path)))
+	if (!out && !hopeless(&f->s, buf_str(&f->path)))
 		strs_add(f->tmp, &f->dirs, str_dup(f->tmp, str_sub(buf_str(&f->path), 0, path.n)));
 }
 
@@ -196,7 +220,7 @@ static struct err *read_folder(struct arena *tmp, void *user)
 {
 	struct folder *folder = user;
 	struct walk *w = folder->w;
-	struct finds f = {.w = w, .tmp = tmp, .path.a = tmp};
+	struct finds f = {.w = w, .s = *w->s, .tmp = tmp, .path.a = tmp};
 	struct fs_names names = {0};
 	struct stat st;
 	/* The one part of third_party that hipify knew. */
@@ -207,6 +231,8 @@ static struct err *read_folder(struct arena *tmp, void *user)
 	if (e)
 		return NULL;
 	view_note_dir(w->view, folder->path, &st);
+	struct torch_patterns here = narrow(tmp, w->s->patterns, below(&f, folder->path, S("")));
+	f.s.patterns = &here;
 	VEC_EACH (struct fs_name, n, &names) {
 		if (!n->dir)
 			add_file(&f, folder->path, n);

@@ -155,10 +155,11 @@ static bool same_as_old(const struct torch_project *p, struct arena *a, const st
 	return same;
 }
 
-static struct err *translate(struct task *t, struct arena *tmp, struct str bytes)
+static struct err *translate(struct task *t, struct arena *tmp, struct arena *out, struct str bytes)
 {
 	ARENA(answers);
-	struct torch_unit_work w = {.a = tmp, .include = torch_plain_include, .user = &answers};
+	struct torch_unit_work w = {
+		.a = tmp, .out = out, .include = torch_plain_include, .user = &answers};
 	TRY(torch_unit_translate(t->run->p, &t->unit, &w, bytes));
 	t->taken = t->unit.outcome != UNIT_MARKED;
 	return NULL;
@@ -170,7 +171,8 @@ static bool repeats(const struct task *t, struct arena *tmp)
 	ARENA(answers);
 	const struct torch_project *p = t->run->p;
 	struct torch_unit u = torch_unit_new(p, tmp, t->unit.fout);
-	struct torch_unit_work w = {.a = tmp, .include = torch_plain_include, .user = &answers};
+	struct torch_unit_work w = {
+		.a = tmp, .out = tmp, .include = torch_plain_include, .user = &answers};
 	if (!str_eq(t->unit.fin, t->unit.fout) && !torch_select_takes(&p->select, u.path, u.rel))
 		return false;
 	struct err *e = torch_unit_translate(p, &u, &w, t->text);
@@ -198,11 +200,13 @@ static struct err *do_alone(struct arena *tmp, void *user)
 		return NULL;
 	struct err *e = view_read(p->view, tmp, t->unit.fin, &bytes);
 	if (!e)
-		e = translate(t, tmp, bytes);
+		e = translate(t, tmp, &t->mem, bytes);
 	if (!e && t->unit.outcome == UNIT_CHANGED && !same_as_old(p, tmp, &t->unit)) {
-		t->text = str_dup(&t->mem, t->unit.text);
+		t->text = t->unit.text;
 		t->repeats = !p->one && repeats(t, tmp);
 		t->locked = !torch_may_write(p, &t->unit);
+	} else {
+		arena_free(&t->mem);
 	}
 	return take_error(t, e);
 }
@@ -215,7 +219,7 @@ static struct err *do_in_turn(struct task *t)
 	struct str bytes = {0};
 	struct err *e = layer_read(l, &tmp, u->fin, &bytes);
 	if (!e)
-		e = translate(t, &tmp, bytes);
+		e = translate(t, &tmp, &tmp, bytes);
 	if (e || u->outcome != UNIT_CHANGED)
 		return take_error(t, e);
 	if (layer_has_text(l, u->fout, u->text))

@@ -33,7 +33,13 @@ struct torch_unit torch_unit_new(const struct torch_project *p, struct arena *a,
 		u.rel = py_relpath(a, path, root, root);
 	}
 	struct str out = torch_output_name(a, u.rel, p->select.extension);
-	u.fout = plain && str_eq(out, u.rel) ? path : py_abspath(a, out, root);
+	if (plain && out.p == u.rel.p) {
+		u.fout = path;
+		return u;
+	}
+	u.fout = py_join(a, root, out);
+	if (!is_plain(u.fout, root))
+		u.fout = py_abspath(a, out, root);
 	return u;
 }
 
@@ -51,6 +57,8 @@ bool torch_known_include(struct arena *a, struct str path, bool extension, struc
 		S_INIT("ATen/native/nested/cuda"), S_INIT("ATen/native/quantized/cuda"),
 		S_INIT("ATen/native/sparse/cuda"), S_INIT("ATen/native/transformers/cuda"),
 		S_INIT("THC/")};
+	if (!path.n || (path.p[0] != 'A' && path.p[0] != 'T')) /* nearly all */
+		return false;
 	bool known = str_starts(path, S("THC")) && !str_starts(path, S("THCP"));
 	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
 		known = known || str_starts(path, starts[i]);
@@ -99,15 +107,14 @@ bool torch_is_marked(struct str bytes)
 	       (bytes.p[line.n] == '\n' || bytes.p[line.n] == '\r');
 }
 
-static struct str mark(struct arena *a, struct hipify_text *t, bool trace)
+/* The same as an edit, for who asks for those. */
+static struct str mark(struct arena *a, struct hipify_text *t)
 {
 	static struct hipify_reason why = {
 		.kind = "header", .from = S_INIT(""), .to = S_INIT("the mark of a result")};
 	BUF(b, a);
 	buf_add(&b, torch_breadcrumb);
 	buf_add(&b, t->text);
-	if (!trace)
-		return buf_str(&b);
 	VEC_PUSH(a, &t->edits);
 	memmove(t->edits.v + 1, t->edits.v, (t->edits.n - 1) * sizeof(*t->edits.v));
 	t->edits.v[0] = (struct hipify_edit){.with = torch_breadcrumb, .line = 1, .why = &why};
@@ -120,20 +127,27 @@ struct err *torch_unit_translate(const struct torch_project *p, struct torch_uni
 	struct torch_job job = job_of(p, u);
 	bool trace = p->one && str_eq(p->one->rel, u->rel);
 	struct arena *a = trace ? p->a : w->a; /* what is asked for outlives the work */
+	bool marked = is_marked(p, u);
 	struct hipify_text t = {0};
 	job.include = w->include;
 	job.user = w->user;
 	job.trace = trace;
+	job.head = marked && !trace ? torch_breadcrumb : S("");
+	job.stays = str_eq(u->fin, u->fout) ||
+		    (p->select.extension && str_eq(py_dirname(u->fin), py_dirname(u->fout)));
 	u->outcome = UNIT_MARKED;
 	if (torch_is_marked(bytes))
 		return NULL;
 	TRY(py_decode(a, trace ? str_dup(a, bytes) : bytes, &u->source));
-	TRY(torch_text(a, p->engine, &job, u->source, &t));
-	bool same = str_eq(t.text, u->source);
-	bool stays = str_eq(u->fin, u->fout) ||
-		     (p->select.extension && str_eq(py_dirname(u->fin), py_dirname(u->fout)));
-	u->outcome = same && stays ? UNIT_SAME : UNIT_CHANGED;
-	u->text = u->outcome == UNIT_CHANGED && is_marked(p, u) ? mark(a, &t, trace) : t.text;
+	TRY(torch_text(trace ? a : w->out, p->engine, &job, u->source, &t));
+	bool made = t.text.p != u->source.p;
+	bool same = !made || str_eq(str_sub(t.text, job.head.n, t.text.n), u->source);
+	u->outcome = same && job.stays ? UNIT_SAME : UNIT_CHANGED;
+	u->text = t.text;
+	if (u->outcome == UNIT_CHANGED && marked && trace)
+		u->text = mark(a, &t);
+	else if (u->outcome == UNIT_CHANGED && !made && w->out != w->a)
+		u->text = str_dup(w->out, t.text);
 	if (trace)
 		*p->one = (struct torch_one){
 			.rel = p->one->rel, .found = true, .source = u->source, .text = t};

@@ -1,11 +1,12 @@
-/* The matcher: a radix tree of the keys behind a filter; see match.h.
+/* The matcher: a radix tree of the keys behind two filters; see match.h.
  *
  * Nearly every byte of a source begins no key. When the shortest key has n bytes, then any key that
- * stands in the text covers one of every n - 3 places entirely with four bytes of its beginning.
- * So only each (n - 3)th place is asked, in a table over a hash of four bytes, which keys'
- * beginnings these may be, and how far into them. A place that passes is looked at for its left
- * border and then walked down the tree, which keeps the last end of a key that has its right
- * border.
+ * stands in the text covers one of every n - 3 places entirely with four bytes of its beginning; one
+ * of every n - 2, when the byte in front of it counts too, of which is known that it ends no word.
+ * So only each such place is asked, in a table over a hash of four bytes, which keys' beginnings
+ * these may be, and how far into them; and where a key may begin by that, a second table over a
+ * longer beginning. A place that passes is looked at for its left border and then walked down the
+ * tree, which keeps the last end of a key that has its right border.
  */
 #include "hipify/torch/text/match.h"
 
@@ -17,10 +18,12 @@
 #include "lang/python/word.h"
 
 enum {
-	FILTER_BITS = 14,
+	FILTER_BITS = 16, /* at most */
+	LEAST_BITS = 13,
+	HEAD_BITS = 13,
 	GRAM = 4,    /* bytes that the filter looks at */
-	STRIDE = 8,  /* at most: the filter's entries are bit sets of this size */
-	AT_ONCE = 4, /* places asked without a branch on each */
+	STRIDE = 7,  /* at most: with the place in front of a key as many as a byte has bits */
+	AT_ONCE = 8, /* places asked without a branch on each: as many bytes as a word has */
 };
 
 struct node {
@@ -30,18 +33,19 @@ struct node {
 };
 
 struct torch_matcher {
-	bool words;            /* keys have borders */
-	unsigned char *filter; /* of a hash: bit k = four bytes, k behind a key's start */
-	size_t stride;
+	bool words;     /* keys have borders */
+	size_t stride;  /* from one place that is asked to the next */
+	unsigned shift; /* from a hash to a slot of filter */
+	/* Of a hash of four bytes: a bit for each way() in which they may stand in a key. */
+	unsigned char *filter;
+	unsigned char *heads;        /* of a hash of a key's first bytes: 1 = there is such a key */
+	uint64_t head;               /* a mask of those bytes */
 	const struct node *nodes;    /* the root first */
 	const unsigned char *firsts; /* first byte of each node's label */
+	uint32_t tops[256];          /* the root's child for a first byte; 0 = none */
 };
 
-/* ---- the filter ---- */
-static uint32_t filter_slot(uint32_t gram)
-{
-	return (gram * 0x9e3779b1u) >> (32 - FILTER_BITS);
-}
+/* ---- the filters ---- */
 
 static uint32_t load(const char *p)
 {
@@ -50,20 +54,81 @@ static uint32_t load(const char *p)
 	return le32toh(w);
 }
 
-/* A short key passes with whatever follows it; one of a byte would fill the table anyway. */
-static void filter_add(unsigned char *filter, struct str key, unsigned offset)
+static uint32_t filter_slot(const struct torch_matcher *m, uint32_t gram)
 {
-	unsigned char bit = (unsigned char)(1u << offset);
-	if (key.n == 1) {
-		memset(filter, bit, 1 << FILTER_BITS);
+	return (gram * 0x9e3779b1u) >> m->shift;
+}
+
+static size_t head_slot(const struct torch_matcher *m, const char *p)
+{
+	uint64_t w;
+	memcpy(&w, p, sizeof(w));
+	return (size_t)(((le64toh(w) & m->head) * 0x9e3779b97f4a7c15u) >> (64 - HEAD_BITS));
+}
+
+/* The bit for four bytes that are so many behind a key's start, -1 to STRIDE - 1: those further
+ * behind come first, for then the key began earlier. */
+static unsigned way(int behind)
+{
+	return (unsigned)(STRIDE - 1 - behind);
+}
+
+static bool ascii_word(unsigned char c)
+{
+	return ascii_alnum((char)c) || c == '_';
+}
+
+/* Bytes that may have others behind them pass with whatever follows; a key of one byte would fill
+ * the table anyway. */
+static void filter_add(struct torch_matcher *m, struct str key, int behind)
+{
+	unsigned char bit = (unsigned char)(1u << way(behind));
+	uint32_t known = 0;
+	if (behind < 0) {
+		for (unsigned i = 0; i < GRAM - 1; i++)
+			known |= (uint32_t)(unsigned char)key.p[i] << 8 * (i + 1);
+		for (unsigned c = 0; c < 256; c++)
+			if (c >= 0x80 || !ascii_word((unsigned char)c))
+				m->filter[filter_slot(m, known | c)] |= bit;
 		return;
 	}
-	uint32_t known = 0;
+	key = str_sub(key, (size_t)behind, key.n);
+	if (key.n == 1) {
+		for (uint32_t i = 0; i <= UINT32_MAX >> m->shift; i++)
+			m->filter[i] |= bit;
+		return;
+	}
 	unsigned n = key.n < GRAM ? (unsigned)key.n : GRAM;
 	for (unsigned i = 0; i < n; i++)
 		known |= (uint32_t)(unsigned char)key.p[i] << 8 * i;
 	for (uint32_t rest = 0; rest < 1u << 8 * (GRAM - n); rest++)
-		filter[filter_slot(known | (uint32_t)((uint64_t)rest << 8 * n))] |= bit;
+		m->filter[filter_slot(m, known | (uint32_t)((uint64_t)rest << 8 * n))] |= bit;
+}
+
+static void make_filters(
+	struct arena *a, struct torch_matcher *m, const struct torch_entry **keys, size_t n)
+{
+	size_t shortest = n ? SIZE_MAX : 0;
+	for (size_t i = 0; i < n; i++)
+		shortest = keys[i]->from.n < shortest ? keys[i]->from.n : shortest;
+	size_t unknown = m->words ? 2 : 3; /* places of a key that are none to ask for */
+	m->stride = shortest > unknown ? shortest - unknown : 1;
+	m->stride = m->stride < STRIDE ? m->stride : STRIDE;
+	m->shift = 32 - LEAST_BITS; /* few bits shall be set */
+	while (m->shift > 32 - FILTER_BITS && 32 * n * m->stride > UINT32_MAX >> m->shift)
+		m->shift--;
+	m->filter = arena_alloc(a, (size_t)1 << (32 - m->shift));
+	m->heads = arena_alloc(a, 1 << HEAD_BITS);
+	m->head = shortest < sizeof(m->head) ? ((uint64_t)1 << 8 * shortest) - 1 : UINT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		struct str key = keys[i]->from;
+		char first[sizeof(m->head)] = {0};
+		int behind = m->stride > 1 && key.n < m->stride + 3 ? -1 : 0;
+		for (int end = behind + (int)m->stride; behind < end; behind++)
+			filter_add(m, key, behind);
+		memcpy(first, key.p, key.n < sizeof(first) ? key.n : sizeof(first));
+		m->heads[head_slot(m, first)] = 1;
+	}
 }
 
 /* A walk over the places of a text where a key may begin. */
@@ -71,51 +136,61 @@ struct walk {
 	const struct torch_matcher *m;
 	struct str text;
 	size_t at;     /* first place that was not given out */
-	size_t place;  /* asked last */
-	unsigned bits; /* its answer, as far as it was not used */
+	size_t next;   /* to be asked next */
+	size_t place;  /* the first of those that were asked last */
+	uint64_t ways; /* their answers, a byte for each, as far as they were not used */
 };
 
-/* Goes to the next place that passes. False near the end of the text. */
-static bool next_asked(struct walk *s)
+static unsigned ask_four(const struct torch_matcher *m, const char *p)
 {
-	const unsigned char *filter = s->m->filter;
-	size_t stride = s->m->stride, place = s->place + stride;
-	for (; place + AT_ONCE * stride + sizeof(uint32_t) <= s->text.n;
-		place += AT_ONCE * stride) {
-		const char *p = s->text.p + place;
-		unsigned char one = filter[filter_slot(load(p))];
-		unsigned char two = filter[filter_slot(load(p + stride))];
-		unsigned char three = filter[filter_slot(load(p + 2 * stride))];
-		unsigned char four = filter[filter_slot(load(p + 3 * stride))];
-		if (!(one | two | three | four))
-			continue;
-		s->bits = one ? one : two ? two : three ? three : four;
-		s->place = place + (one ? 0 : two ? 1 : three ? 2 : 3) * stride;
-		return true;
-	}
-	for (; place + sizeof(uint32_t) <= s->text.n; place += stride) {
-		s->bits = filter[filter_slot(load(s->text.p + place))];
-		s->place = place;
-		if (s->bits)
-			return true;
-	}
-	size_t asked_for = place - stride + 1; /* places before it are done with */
-	s->at = s->at < asked_for ? asked_for : s->at;
-	return false;
+	const unsigned char *filter = m->filter;
+	unsigned one = filter[filter_slot(m, load(p))];
+	unsigned two = filter[filter_slot(m, load(p + m->stride))];
+	unsigned three = filter[filter_slot(m, load(p + 2 * m->stride))];
+	unsigned four = filter[filter_slot(m, load(p + 3 * m->stride))];
+	return one | two | three | four;
 }
 
-/* The next place where a key may begin, from left to right: the earlier it began, the further into
- * it is the place that was asked. All places near the end of the text may. */
+/* Goes on to places that pass. False near the end of the text. */
+static bool next_asked(struct walk *s)
+{
+	const struct torch_matcher *m = s->m;
+	size_t stride = m->stride, step = AT_ONCE * stride, place = s->next;
+	for (; place + step + GRAM <= s->text.n; place += step) {
+		const char *p = s->text.p + place;
+		if (!(ask_four(m, p) | ask_four(m, p + 4 * stride)))
+			continue;
+		for (unsigned i = 0; i < AT_ONCE; i++, p += stride)
+			s->ways |= (uint64_t)m->filter[filter_slot(m, load(p))] << 8 * i;
+		s->place = place;
+		s->next = place + step;
+		return true;
+	}
+	for (; place + GRAM <= s->text.n && !s->ways; place += stride) {
+		s->ways = m->filter[filter_slot(m, load(s->text.p + place))];
+		s->place = place;
+	}
+	s->next = place;
+	if (!s->ways && place + 1 > s->at + stride) /* what begins before that is done with */
+		s->at = place + 1 - stride;
+	return s->ways;
+}
+
+static bool has_head(const struct walk *s, size_t at)
+{
+	return s->text.n - at < sizeof(uint64_t) || s->m->heads[head_slot(s->m, s->text.p + at)];
+}
+
+/* The next place where a key may begin, from left to right. All places near the end may. */
 static size_t next_place(struct walk *s)
 {
-	while (s->bits || next_asked(s)) {
-		unsigned back = 0;
-		while (s->bits >> (back + 1))
-			back++;
-		s->bits &= ~(1u << back);
-		if (s->place - back >= s->at && s->place >= back) {
-			s->at = s->place - back + 1;
-			return s->place - back;
+	while (s->ways || next_asked(s)) {
+		unsigned bit = (unsigned)__builtin_ctzll(s->ways);
+		size_t at = s->place + bit / 8 * s->m->stride + bit % 8 - way(0);
+		s->ways &= s->ways - 1;
+		if (at >= s->at && at < s->text.n && has_head(s, at)) {
+			s->at = at + 1;
+			return at;
 		}
 	}
 	return s->at < s->text.n ? s->at++ : s->text.n;
@@ -173,20 +248,12 @@ struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map 
 {
 	struct torch_matcher *m = NEW(a, struct torch_matcher);
 	struct builder b = {.a = a};
-	size_t shortest = STRIDE + GRAM - 1;
 	b.keys = arena_array(a, map->n, sizeof(struct torch_entry *));
-	VEC_EACH (const struct torch_entry, e, map) {
-		if (!e->from.n)
-			continue;
-		b.keys[b.n++] = e;
-		shortest = e->from.n < shortest ? e->from.n : shortest;
-	}
+	VEC_EACH (const struct torch_entry, e, map)
+		if (e->from.n)
+			b.keys[b.n++] = e;
 	m->words = words;
-	m->stride = shortest < GRAM ? 1 : shortest - (GRAM - 1);
-	m->filter = arena_alloc(a, 1 << FILTER_BITS);
-	for (size_t i = 0; i < b.n; i++)
-		for (unsigned k = 0; k < m->stride; k++)
-			filter_add(m->filter, str_sub(b.keys[i]->from, k, b.keys[i]->from.n), k);
+	make_filters(a, m, b.keys, b.n);
 	qsort(b.keys, b.n, sizeof(struct torch_entry *), by_key);
 	add_node(&b, (struct range){.to = b.n});
 	for (size_t i = 0; b.n && i < b.nodes.n; i++)
@@ -194,6 +261,8 @@ struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map 
 	unsigned char *firsts = arena_alloc(a, b.nodes.n);
 	for (size_t i = 1; i < b.nodes.n; i++)
 		firsts[i] = (unsigned char)b.nodes.v[i].label.p[0];
+	for (uint32_t i = 0; i < b.nodes.v[0].nchild; i++)
+		m->tops[firsts[b.nodes.v[0].child + i]] = b.nodes.v[0].child + i;
 	m->nodes = b.nodes.v;
 	m->firsts = firsts;
 	return m;
@@ -205,15 +274,11 @@ struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map 
 static bool longest(
 	const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret)
 {
-	const struct node *n = m->nodes;
 	size_t end = at;
+	uint32_t i = m->tops[(unsigned char)text.p[at]];
 	ret->entry = NULL;
-	while (end < text.n && n->nchild) {
-		const unsigned char *firsts = m->firsts + n->child;
-		const unsigned char *found = memchr(firsts, text.p[end], n->nchild);
-		if (!found)
-			break;
-		n = &m->nodes[found - m->firsts];
+	while (i) {
+		const struct node *n = &m->nodes[i];
 		size_t rest = n->label.n - 1; /* the first byte is right */
 		if (rest >= text.n - end ||
 			(rest && memcmp(text.p + end + 1, n->label.p + 1, rest)))
@@ -221,6 +286,11 @@ static bool longest(
 		end += n->label.n;
 		if (n->entry && (!m->words || py_word_ends(text, end)))
 			*ret = (struct torch_hit){.from = at, .to = end, .entry = n->entry};
+		if (end == text.n || !n->nchild)
+			break;
+		const unsigned char *firsts = m->firsts + n->child;
+		const unsigned char *found = memchr(firsts, text.p[end], n->nchild);
+		i = found ? (uint32_t)(found - m->firsts) : 0;
 	}
 	return ret->entry;
 }
@@ -231,12 +301,14 @@ static bool word_starts(struct str text, size_t at)
 	unsigned char c = at ? (unsigned char)text.p[at - 1] : 'x';
 	if (c >= 0x80)
 		return py_word_starts(text, at);
-	return !(((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_');
+	return !ascii_word(c);
 }
 
 bool torch_find(const struct torch_matcher *m, struct str text, size_t at, struct torch_hit *ret)
 {
-	struct walk w = {.m = m, .text = text, .at = at, .place = at - 1};
+	/* A key at `at` is found by the place in front of it at the earliest. */
+	struct walk w = {.m = m, .text = text, .at = at};
+	w.next = at + m->stride - (m->stride > 1 ? 2 : 1);
 	while ((at = next_place(&w)) < text.n)
 		if ((!m->words || word_starts(text, at)) && longest(m, text, at, ret))
 			return true;

@@ -25,13 +25,16 @@ typedef struct err *torch_include(
 struct torch_job {
 	struct str path; /* absolute: decides on CMakeLists.txt, .cu, PowKernel */
 	enum { TORCH_NAMES, TORCH_SPECIAL, TORCH_CAFFE2 } map;
-	bool launches; /* rewrite <<<>>> */
-	bool trace;    /* fill the edits */
+	bool launches;   /* rewrite <<<>>> */
+	bool trace;      /* fill the edits */
+	struct str head; /* goes in front of the result, without an edit */
+	bool stays;      /* of a text that does not change no result is wanted */
 	torch_include *include;
 	void *user;
 };
 
-/* ret->text is the result; ret->edits are filled (against source, composed over all passes, each
+/* ret->text is the result, in `a`, or source itself when there is no head or it stays; scratch memory
+ * is freed. ret->edits are filled (against source, composed over all passes, each
  * with its reason) only when the job's trace is set. E_HIPIFY with a line where the original hangs
  * or dies: a "<<<" without ">>>" behind it, a launch without a name or with one argument. */
 MUST_USE struct err *torch_text(struct arena *a, const struct torch_engine *e,
