@@ -18,8 +18,7 @@
 #include "lang/python/word.h"
 
 enum {
-	FILTER_BITS = 16, /* at most */
-	LEAST_BITS = 13,
+	FILTER_BITS = 16, /* so that few slots are taken by chance */
 	HEAD_BITS = 13,
 	GRAM = 4,    /* bytes that the filter looks at */
 	STRIDE = 7,  /* at most: with the place in front of a key as many as a byte has bits */
@@ -33,9 +32,8 @@ struct node {
 };
 
 struct torch_matcher {
-	bool words;     /* keys have borders */
-	size_t stride;  /* from one place that is asked to the next */
-	unsigned shift; /* from a hash to a slot of filter */
+	bool words;    /* keys have borders */
+	size_t stride; /* from one place that is asked to the next */
 	/* Of a hash of four bytes: a bit for each way() in which they may stand in a key. */
 	unsigned char *filter;
 	unsigned char *heads;        /* of a hash of a key's first bytes: 1 = there is such a key */
@@ -54,9 +52,9 @@ static uint32_t load(const char *p)
 	return le32toh(w);
 }
 
-static uint32_t filter_slot(const struct torch_matcher *m, uint32_t gram)
+static uint32_t filter_slot(uint32_t gram)
 {
-	return (gram * 0x9e3779b1u) >> m->shift;
+	return (gram * 0x9e3779b1u) >> (32 - FILTER_BITS);
 }
 
 static size_t head_slot(const struct torch_matcher *m, const char *p)
@@ -89,12 +87,12 @@ static void filter_add(struct torch_matcher *m, struct str key, int behind)
 			known |= (uint32_t)(unsigned char)key.p[i] << 8 * (i + 1);
 		for (unsigned c = 0; c < 256; c++)
 			if (c >= 0x80 || !ascii_word((unsigned char)c))
-				m->filter[filter_slot(m, known | c)] |= bit;
+				m->filter[filter_slot(known | c)] |= bit;
 		return;
 	}
 	key = str_sub(key, (size_t)behind, key.n);
 	if (key.n == 1) {
-		for (uint32_t i = 0; i <= UINT32_MAX >> m->shift; i++)
+		for (size_t i = 0; i < 1 << FILTER_BITS; i++)
 			m->filter[i] |= bit;
 		return;
 	}
@@ -102,7 +100,7 @@ static void filter_add(struct torch_matcher *m, struct str key, int behind)
 	for (unsigned i = 0; i < n; i++)
 		known |= (uint32_t)(unsigned char)key.p[i] << 8 * i;
 	for (uint32_t rest = 0; rest < 1u << 8 * (GRAM - n); rest++)
-		m->filter[filter_slot(m, known | (uint32_t)((uint64_t)rest << 8 * n))] |= bit;
+		m->filter[filter_slot(known | (uint32_t)((uint64_t)rest << 8 * n))] |= bit;
 }
 
 static void make_filters(
@@ -114,10 +112,7 @@ static void make_filters(
 	size_t unknown = m->words ? 2 : 3; /* places of a key that are none to ask for */
 	m->stride = shortest > unknown ? shortest - unknown : 1;
 	m->stride = m->stride < STRIDE ? m->stride : STRIDE;
-	m->shift = 32 - LEAST_BITS; /* few bits shall be set */
-	while (m->shift > 32 - FILTER_BITS && 32 * n * m->stride > UINT32_MAX >> m->shift)
-		m->shift--;
-	m->filter = arena_alloc(a, (size_t)1 << (32 - m->shift));
+	m->filter = arena_alloc(a, 1 << FILTER_BITS);
 	m->heads = arena_alloc(a, 1 << HEAD_BITS);
 	m->head = shortest < sizeof(m->head) ? ((uint64_t)1 << 8 * shortest) - 1 : UINT64_MAX;
 	for (size_t i = 0; i < n; i++) {
@@ -141,33 +136,32 @@ struct walk {
 	uint64_t ways; /* their answers, a byte for each, as far as they were not used */
 };
 
-static unsigned ask_four(const struct torch_matcher *m, const char *p)
+static inline unsigned ask_four(const unsigned char *filter, const char *p, size_t stride)
 {
-	const unsigned char *filter = m->filter;
-	unsigned one = filter[filter_slot(m, load(p))];
-	unsigned two = filter[filter_slot(m, load(p + m->stride))];
-	unsigned three = filter[filter_slot(m, load(p + 2 * m->stride))];
-	unsigned four = filter[filter_slot(m, load(p + 3 * m->stride))];
+	unsigned one = filter[filter_slot(load(p))];
+	unsigned two = filter[filter_slot(load(p + stride))];
+	unsigned three = filter[filter_slot(load(p + 2 * stride))];
+	unsigned four = filter[filter_slot(load(p + 3 * stride))];
 	return one | two | three | four;
 }
 
 /* Goes on to places that pass. False near the end of the text. */
 static bool next_asked(struct walk *s)
 {
-	const struct torch_matcher *m = s->m;
-	size_t stride = m->stride, step = AT_ONCE * stride, place = s->next;
+	const unsigned char *filter = s->m->filter;
+	size_t stride = s->m->stride, step = AT_ONCE * stride, place = s->next;
 	for (; place + step + GRAM <= s->text.n; place += step) {
 		const char *p = s->text.p + place;
-		if (!(ask_four(m, p) | ask_four(m, p + 4 * stride)))
+		if (!(ask_four(filter, p, stride) | ask_four(filter, p + 4 * stride, stride)))
 			continue;
 		for (unsigned i = 0; i < AT_ONCE; i++, p += stride)
-			s->ways |= (uint64_t)m->filter[filter_slot(m, load(p))] << 8 * i;
+			s->ways |= (uint64_t)filter[filter_slot(load(p))] << 8 * i;
 		s->place = place;
 		s->next = place + step;
 		return true;
 	}
 	for (; place + GRAM <= s->text.n && !s->ways; place += stride) {
-		s->ways = m->filter[filter_slot(m, load(s->text.p + place))];
+		s->ways = filter[filter_slot(load(s->text.p + place))];
 		s->place = place;
 	}
 	s->next = place;
