@@ -47,6 +47,11 @@ static struct err *run_compiler(struct arena *a, const struct cc *cc, char **arg
 	return cc_run(a, cc, &words, ret_status);
 }
 
+static bool is_help(struct str word)
+{
+	return str_eq(word, S("-h")) || str_eq(word, S("--help"));
+}
+
 static struct err *run(struct arena *a, int argc, char **argv, int *ret_status)
 {
 	struct strs words = {0};
@@ -57,11 +62,13 @@ static struct err *run(struct arena *a, int argc, char **argv, int *ret_status)
 		out_text(S("rocsmith " ROCSMITH_VERSION "\n"));
 		return NULL;
 	}
-	if (!words.n || str_eq(first, S("-h")) || str_eq(first, S("--help"))) {
+	if (!words.n || is_help(first)) {
 		help_main(commands);
 		*ret_status = words.n ? 0 : err_status(E_USAGE);
 		return NULL;
 	}
+	if (words.n > 1 && is_help(words.v[1]) && help_group(commands, first))
+		return NULL;
 	return dispatch(a, &words, ret_status);
 }
 

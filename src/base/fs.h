@@ -39,6 +39,8 @@ MUST_USE struct err *fs_lstat(struct str path, struct stat *ret); /* does not */
 /* The same where there may well be nothing: then false, and errno tells why. */
 bool fs_try_stat(struct str path, struct stat *ret);
 bool fs_try_lstat(struct str path, struct stat *ret);
+/* Size and time of the last change, as a text by which a file is known again; "" when it is not there. */
+struct str fs_state(struct arena *a, struct str path);
 /* The same below an open folder, for many looks into one tree. */
 bool fs_try_stat_in(int dir, struct str path, bool follow, struct stat *ret);
 /* realpath(3); false when something of it is missing. */

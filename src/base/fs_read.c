@@ -176,6 +176,15 @@ struct err *fs_read_head(struct arena *a, struct str path, size_t n, struct str 
 	return NULL;
 }
 
+struct str fs_state(struct arena *a, struct str path)
+{
+	struct stat st;
+	if (!fs_try_stat(path, &st))
+		return S("");
+	return str_fmt(a, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+		st.st_mtim.tv_nsec);
+}
+
 bool fs_try_stat_in(int dir, struct str path, bool follow, struct stat *ret)
 {
 	ARENA(tmp);

@@ -5,6 +5,20 @@
 
 #include "base/buf.h"
 
+struct str package_name(struct arena *a, struct str name, char sep)
+{
+	BUF(b, a);
+	struct str lower = str_lower(a, name);
+	for (size_t i = 0; i < lower.n; i++) {
+		bool dash = lower.p[i] == '-' || lower.p[i] == '_' || lower.p[i] == '.';
+		if (!dash)
+			buf_char(&b, lower.p[i]);
+		else if (!b.n || b.p[b.n - 1] != sep)
+			buf_char(&b, sep);
+	}
+	return buf_str(&b);
+}
+
 enum version_part { NONE, PRE_A, PRE_B, PRE_RC, POST, DEV };
 
 /* Numbers are text without leading zeros; a part that is absent is the empty view. */

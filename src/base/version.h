@@ -4,6 +4,9 @@
 
 #include "base/err.h"
 
+/* PEP 503: in lower case, each run of "-", "_" and "." one sep ('-', in names of files '_'). */
+struct str package_name(struct arena *a, struct str name, char sep);
+
 struct version; /* in the arena that it was parsed into */
 
 /* E_SYNTAX when text is none. Numbers of any length are kept as they are. */

@@ -12,16 +12,23 @@ enum { MEMORY_PER_JOB = 700 << 20 };
 struct str build_folder(struct arena *a, struct str project)
 {
 	struct digest d = hash_bytes(HASH_SHA256, project.p, project.n);
-	struct str name = str_fmt(a, "build/%.*s-%.*s", STR(path_base(project)),
-		STR(str_sub(digest_hex(a, &d), 0, 12)));
+	struct str name = path_base(project);
+	BUF(plain, a); /* hipcc's shell, and lists of flags, take no space */
+	for (size_t i = 0; i < name.n; i++) {
+		bool good = ascii_alnum(name.p[i]) || str_chr(S("._-+"), name.p[i]) < 4;
+		buf_char(&plain, good ? name.p[i] : '_');
+	}
+	name = str_fmt(
+		a, "build/%.*s-%.*s", STR(buf_str(&plain)), STR(str_sub(digest_hex(a, &d), 0, 12)));
 	return fs_place(a, FS_CACHE, name);
 }
 
-static unsigned choose_jobs(unsigned asked)
+/* Compilers of another build system share memory by themselves (cc.h). */
+static unsigned choose_jobs(unsigned asked, bool foreign)
 {
-	if (asked)
-		return asked;
 	unsigned cpus = cpu_count();
+	if (asked || foreign)
+		return asked ? asked : cpus;
 	uint64_t fit = machine_memory_free(S("")) / MEMORY_PER_JOB;
 	if (!fit)
 		fit = 1;
@@ -39,7 +46,7 @@ struct build {
 
 static struct build begin(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
-	*ret = (struct build_result){.jobs = choose_jobs(q->jobs)};
+	*ret = (struct build_result){.jobs = choose_jobs(q->jobs, q->plan->foreign)};
 	ret->dir = q->dir.n ? path_abs(a, q->dir) : build_folder(a, q->plan->project);
 	return (struct build){.a = a,
 		.q = q,

@@ -74,6 +74,7 @@ struct change_request {
 	bool in_place;       /* out is not used */
 	bool look_only;      /* only the statuses are set */
 	bool copies;         /* the overlay gets all other files of the tree, too */
+	bool history;        /* and its .git */
 	enum change_earlier earlier;
 	struct str
 		journal; /* its name; "" = .rocsmith. Each layer of changes has its own; outputs may

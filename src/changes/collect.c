@@ -91,9 +91,9 @@ struct walk {
 };
 
 /* The history stays where it is; a submodule's is part of the tree. */
-static bool left_out(struct str name, bool top)
+static bool left_out(struct str name, bool git)
 {
-	return (top && str_eq(name, S(".git"))) || str_starts(name, S(".rocsmith"));
+	return (git && str_eq(name, S(".git"))) || str_starts(name, S(".rocsmith"));
 }
 
 /* A file that cannot be copied is a failed file of the result. */
@@ -150,7 +150,8 @@ static struct err *read_dir(struct walk *w, struct str rel)
 	view_note_dir(&s->view, dir, &st);
 	VEC_EACH (const struct fs_name, n, &names) {
 		struct str path = top ? n->name : path_join(a, rel, n->name);
-		if (left_out(n->name, top) || view_hides(&s->view, path_join(a, s->root, path)))
+		if (left_out(n->name, top && !s->request->history) ||
+			view_hides(&s->view, path_join(a, s->root, path)))
 			continue;
 		if (n->dir && !n->link)
 			strs_add(a, &w->todo, path);

@@ -23,6 +23,27 @@ void help_main(const struct command *const *all)
 		   "interrupted.\n"));
 }
 
+bool help_group(const struct command *const *all, struct str group)
+{
+	struct str first, rest;
+	bool found = false;
+	for (; *all; all++) {
+		if (!str_cut(str_from((*all)->name), ' ', &first, &rest) || !str_eq(first, group))
+			continue;
+		if (!found)
+			out_fmt("Usage: rocsmith %.*s SUBCOMMAND [OPTION...] [ARGUMENT...]\n\n"
+				"Subcommands:\n",
+				STR(group));
+		out_fmt("  %-16.*s %s\n", STR(rest), (*all)->summary);
+		found = true;
+	}
+	if (found)
+		out_fmt("\n'rocsmith %.*s SUBCOMMAND -h' lists the options of one; 'man "
+			"rocsmith-%.*s' tells all.\n",
+			STR(group), STR(group));
+	return found;
+}
+
 static void show_table(const struct command *c, const struct opt *table)
 {
 	OPT_EACH (o, table) {
@@ -150,7 +171,7 @@ static struct err *help_run(struct arena *a, void *args, int *ret_status)
 		out_text(json_document(a, 0, help_fields, &h->common));
 	else if (!h->command.n)
 		help_main(h->common.commands);
-	else
+	else if (h->command.n > 1 || !help_group(h->common.commands, h->command.v[0]))
 		TRY(command_find(h->common.commands, &h->command, &c, &words));
 	if (c)
 		help_command(c);

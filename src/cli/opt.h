@@ -91,4 +91,6 @@ MUST_USE struct err *command_find(const struct command *const *all, const struct
 
 /* ---- help.c ---- */
 void help_main(const struct command *const *all);
+/* The subcommands of "sdk", "patch"; false when there are none of that name. */
+bool help_group(const struct command *const *all, struct str group);
 void help_command(const struct command *c);

@@ -28,12 +28,8 @@ static struct str key_of(struct foreign *f)
 		if (counts)
 			buf_fmt(&b, "%.*s\n", STR(*e));
 	}
-	VEC_EACH (const struct str, w, &f->plan->foreign->with) {
-		struct stat st;
-		if (fs_try_stat(*w, &st))
-			buf_fmt(&b, "%lld %lld.%09ld\n", (long long)st.st_size,
-				(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-	}
+	VEC_EACH (const struct str, w, &f->plan->foreign->with)
+		buf_fmt(&b, "%.*s\n", STR(fs_state(f->a, *w)));
 	return sha256_hex(f->a, buf_str(&b));
 }
 
@@ -124,6 +120,18 @@ static struct err *update(struct foreign *f, struct session *s, struct change_se
 	return first_failure(set);
 }
 
+/* Some requirements read the project's version from its history; nobody else gets it, large as it is. */
+static bool wants_history(const struct foreign *f)
+{
+	static const char *const readers[] = {"setuptools-scm", "hatch-vcs", "versioneer",
+		"setuptools-git-versioning", "pdm-backend", "poetry-dynamic-versioning", "pbr",
+		"versioningit", "setuptools-git", "dunamai", "flit-scm", NULL};
+	VEC_EACH (const struct str, r, &f->plan->foreign->requires)
+		if (str_is_one_of(foreign_package_name(f->a, *r), readers))
+			return true;
+	return fs_exists(path_join(f->a, f->plan->project, S("versioneer.py")));
+}
+
 static struct err *copy_tree(struct foreign *f)
 {
 	struct session s;
@@ -131,6 +139,7 @@ static struct err *copy_tree(struct foreign *f)
 	const struct change_request q = {.dir = f->plan->project,
 		.out = f->tree,
 		.copies = true,
+		.history = wants_history(f),
 		.earlier = EARLIER_GO,
 		.identity = S("copy"),
 		.failure = E_IO,

@@ -43,6 +43,8 @@ MUST_USE struct err *foreign_explain(const struct foreign *f, const char *kind,
 MUST_USE struct err *foreign_check_rocm(const struct foreign *f, struct str text);
 
 /* ---- venv.c ---- */
+/* Of what a requirement asks for: "My.Pkg[x] >=1" -> "my-pkg". */
+struct str foreign_package_name(struct arena *a, struct str requirement);
 /* The Python environment with the plan's requirements. */
 MUST_USE struct err *foreign_venv(struct foreign *f);
 /* Fills f->packages: what was installed there. */

@@ -13,14 +13,6 @@
 /* Older ones need headers that only a torch for ROCm has (ATen/hip/impl, "masquerading as CUDA"). */
 #define FIRST_AS_ROCM ">=2.11"
 
-static struct str hip_version(const struct foreign *f)
-{
-	VEC_EACH (const struct sdk_component, c, &f->sdk->components)
-		if (str_eq(c->name, S("hip")))
-			return c->version;
-	return S("");
-}
-
 static void add_word(struct foreign *f, struct strs *words, const char *key, struct str value)
 {
 	strs_add(f->a, words, str_fmt(f->a, "%s=%.*s", key, STR(value)));
@@ -32,7 +24,7 @@ static struct err *make_rocm(struct foreign *f, struct str torch)
 	const struct version *version;
 	bool fits = false;
 	const struct node *answer;
-	struct str hip = hip_version(f), cc = foreign_program(f, "cc");
+	struct str hip = sdk_component_version(f->sdk, "hip"), cc = foreign_program(f, "cc");
 	TRY(version_parse(f->a, torch, &version));
 	TRY(version_match(version, S(FIRST_AS_ROCM), &fits));
 	if (!fits)

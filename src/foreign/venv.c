@@ -5,6 +5,7 @@
  * user leaves out; that is for us to do, since pip knows all or nothing. */
 #include "base/fs.h"
 #include "base/glob.h"
+#include "base/version.h"
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
 #include "formats/zip.h"
@@ -16,24 +17,22 @@ static const char *const of_cuda[] = {"nvidia-*", "cuda-*", "triton", "pytorch-t
 
 /* ---- requirements ---- */
 
-static struct str normal_name(struct arena *a, struct str requirement)
+struct str foreign_package_name(struct arena *a, struct str requirement)
 {
-	BUF(b, a);
-	for (size_t i = 0; i < requirement.n; i++) {
-		char c = requirement.p[i];
-		if (!ascii_alnum(c) && c != '-' && c != '_' && c != '.')
-			break;
-		buf_char(&b, ascii_alnum(c) ? c : '-');
-	}
-	return str_lower(a, buf_str(&b));
+	const struct str marks = S("-_.");
+	size_t n = 0;
+	while (n < requirement.n &&
+		(ascii_alnum(requirement.p[n]) || str_chr(marks, requirement.p[n]) < marks.n))
+		n++;
+	return package_name(a, str_sub(requirement, 0, n), '-');
 }
 
 static bool is_left_out(const struct foreign *f, struct str requirement)
 {
 	const struct plan_foreign *how = f->plan->foreign;
-	struct str name = normal_name(f->a, requirement);
+	struct str name = foreign_package_name(f->a, requirement);
 	VEC_EACH (const struct str, p, &how->without)
-		if (glob_match(normal_name(f->a, *p), name) || glob_match(*p, name))
+		if (glob_match(foreign_package_name(f->a, *p), name) || glob_match(*p, name))
 			return true;
 	for (size_t i = 0; how->torch_as_rocm && of_cuda[i]; i++)
 		if (glob_match(str_from(of_cuda[i]), name))
@@ -71,10 +70,10 @@ static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs 
 
 static bool is_given(const struct foreign *f, struct str requirement)
 {
-	struct str name = normal_name(f->a, requirement), given, rest;
+	struct str name = foreign_package_name(f->a, requirement), given, rest;
 	VEC_EACH (const struct str, w, &f->plan->foreign->with) {
 		str_cut(path_base(*w), '-', &given, &rest);
-		if (str_eq(normal_name(f->a, given), name))
+		if (str_eq(foreign_package_name(f->a, given), name))
 			return true;
 	}
 	return false;
@@ -165,16 +164,7 @@ static struct err *read_packages(struct foreign *f)
 
 /* ---- the whole ---- */
 
-static struct err *stat_text(struct buf *b, struct str path)
-{
-	struct stat st;
-	TRY(fs_stat(path, &st));
-	buf_fmt(b, "%.*s %lld %lld.%09ld\n", STR(path), (long long)st.st_size,
-		(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-	return NULL;
-}
-
-static struct err *wanted(struct foreign *f, struct str *ret)
+static struct str wanted(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
 	BUF(b, f->a);
@@ -183,9 +173,8 @@ static struct err *wanted(struct foreign *f, struct str *ret)
 		STR(str_join(f->a, &how->requires, S(" "))),
 		STR(str_join(f->a, &how->without, S(" "))), how->torch_as_rocm);
 	VEC_EACH (const struct str, w, &how->with)
-		TRY(stat_text(&b, *w));
-	*ret = buf_str(&b);
-	return NULL;
+		buf_fmt(&b, "%.*s %.*s\n", STR(*w), STR(fs_state(f->a, *w)));
+	return buf_str(&b);
 }
 
 static struct err *make_venv(struct foreign *f)
@@ -213,9 +202,8 @@ static struct err *make_venv(struct foreign *f)
 
 struct err *foreign_venv(struct foreign *f)
 {
-	struct str want, have, stamp = path_join(f->a, f->state, S("venv"));
+	struct str want = wanted(f), have, stamp = path_join(f->a, f->state, S("venv"));
 	struct job_report *step = foreign_step(f, "python");
-	TRY(wanted(f, &want));
 	TRY(fs_read_opt(f->a, stamp, MAX_METADATA, &have));
 	step->cached = have.p && str_eq(have, want);
 	if (!step->cached) {

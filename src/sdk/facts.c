@@ -11,6 +11,14 @@ static struct str release(struct arena *a, struct str hip)
 	return minor.n ? str_fmt(a, "%.*s.%.*s", STR(major), STR(minor)) : S("");
 }
 
+struct str sdk_component_version(const struct sdk *sdk, const char *name)
+{
+	VEC_EACH (const struct sdk_component, c, &sdk->components)
+		if (str_eq(c->name, str_from(name)))
+			return c->version;
+	return S("");
+}
+
 /* AMD's packages say it in a file: "6.4.3-127". */
 struct str sdk_rocm(struct arena *a, const struct sdk *sdk)
 {
@@ -20,10 +28,7 @@ struct str sdk_rocm(struct arena *a, const struct sdk *sdk)
 	text = str_sub(text, 0, str_chr(text, '-'));
 	if (text.n && ascii_digit(text.p[0]) && str_chr(text, '\n') == text.n)
 		return text;
-	VEC_EACH (const struct sdk_component, c, &sdk->components)
-		if (str_eq(c->name, S("hip")))
-			return release(a, c->version);
-	return S("");
+	return release(a, sdk_component_version(sdk, "hip"));
 }
 
 void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_facts *ret)

@@ -169,5 +169,7 @@ MUST_USE struct err *sdk_check(struct arena *a, struct str name, struct findings
 /* The document of `sdk info` and `sdk install`; targets and done may be NULL. */
 struct str sdk_json(struct arena *a, const struct sdk *sdk, const struct sdk_targets *targets,
 	const struct sdk_done *done);
+/* The version of a component that is installed, "" = it is not. */
+struct str sdk_component_version(const struct sdk *sdk, const char *name);
 /* A map of versions by name: FIELD_MAP("versions", struct sdk, components, sdk_component_fields). */
 extern const struct json_field sdk_component_fields[];

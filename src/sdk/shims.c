@@ -259,11 +259,9 @@ static struct str rocm_version(struct shims *s)
 		if (p && str_ends(p->name, S("-dev")))
 			return version_after(p->version, S(""));
 	}
-	VEC_EACH (const struct sdk_component, c, &s->sdk->components)
-		if (str_eq(c->name, S("hip")))
-			return str_fmt(a, "%.*s.0",
-				STR(str_sub(c->version, 0, str_rchr(c->version, '.'))));
-	return S("");
+	struct str version = sdk_component_version(s->sdk, "hip");
+	return version.n ? str_fmt(a, "%.*s.0", STR(str_sub(version, 0, str_rchr(version, '.'))))
+			 : version;
 }
 
 /* rocm-core, which not every SDK has, is this file for those who build. It stays where it is when the
@@ -421,14 +419,6 @@ static struct err *try_clang(struct shims *s)
 		STR(s->sdk->name), STR(include));
 }
 
-static void add_state(struct buf *key, struct str path)
-{
-	struct stat st;
-	if (path.n && fs_try_stat(path, &st))
-		buf_fmt(key, " %.*s %lld %lld.%09ld", STR(path), (long long)st.st_size,
-			(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-}
-
 /* What the folder is made of: the SDK, ourselves, this machine's compilers. */
 static struct str make_key(struct shims *s, const struct cc_config *config)
 {
@@ -436,9 +426,9 @@ static struct str make_key(struct shims *s, const struct cc_config *config)
 	buf_fmt(&key, LAYOUT " %.*s %.*s %.*s %.*s %.*s", STR(s->sdk->fingerprint), STR(s->prefix),
 		STR(str_join(s->a, &config->host_flags, S(" "))), STR(s->o->python_include),
 		STR(s->o->build_dir));
-	add_state(&key, S("/proc/self/exe"));
+	buf_fmt(&key, " /proc/self/exe %.*s", STR(fs_state(s->a, S("/proc/self/exe"))));
 	VEC_EACH (const struct str, path, &s->host)
-		add_state(&key, *path);
+		buf_fmt(&key, " %.*s %.*s", STR(*path), STR(fs_state(s->a, *path)));
 	return sha256_hex(s->a, buf_str(&key));
 }
 

@@ -74,16 +74,7 @@ struct str wheel_name_text(struct arena *a, const struct wheel_name *n)
 
 struct str wheel_normalise(struct arena *a, struct str project)
 {
-	BUF(b, a);
-	struct str lower = str_lower(a, project);
-	for (size_t i = 0; i < lower.n; i++) {
-		bool dash = lower.p[i] == '-' || lower.p[i] == '_' || lower.p[i] == '.';
-		if (!dash)
-			buf_char(&b, lower.p[i]);
-		else if (!b.n || b.p[b.n - 1] != '_')
-			buf_char(&b, '_');
-	}
-	return buf_str(&b);
+	return package_name(a, project, '_');
 }
 
 struct strs wheel_tags(struct arena *a, const struct wheel_name *n)

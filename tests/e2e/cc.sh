@@ -112,21 +112,8 @@ wait $pid && no 'it was to end with the signal' || [ $? = 143 ] || no "it was to
 ok 'a signal ends the compiler'
 
 # A real limit: without us the build dies. (cgroup v1 or v2, where this user may make one.)
-group=
-own=$(sed -n 's/^0:://p' /proc/self/cgroup)
-for dir in /sys/fs/cgroup/memory "/sys/fs/cgroup$own"; do
-	[ -z "$group" ] && [ -w "$dir/cgroup.procs" ] && mkdir "$dir/rocsmith-e2e-$$" 2>/dev/null &&
-		group=$dir/rocsmith-e2e-$$
-done
-limit() { # MIB
-	for file in memory.limit_in_bytes memory.max; do
-		[ -w "$group/$file" ] && echo $(($1 << 20)) >"$group/$file" && return
-	done
-	return 1
-}
-if [ -n "$group" ] && limit 520 2>/dev/null; then
-	trap 'rmdir "$group"' EXIT
-	inside() { sh -c "echo \$\$ >$group/cgroup.procs && exec \"\$@\"" sh "$@"; }
+. "$top/group.bash"
+if limit 520; then
 	rm -f ./*.o
 	inside make -j4 CC=./hog >log 2>&1 && no 'without rocsmith, the limit was to kill'
 	rm -f ./*.o
@@ -138,7 +125,6 @@ if [ -n "$group" ] && limit 520 2>/dev/null; then
 	[ "$(grep -c 'once more' log)" = 0 ] || no 'with a history nothing was to be killed'
 	ok 'and the next time nothing is killed'
 else
-	[ -z "$group" ] || rmdir "$group"
 	echo 'skip a memory limit: no cgroup may be made here'
 fi
 

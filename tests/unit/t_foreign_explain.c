@@ -241,6 +241,24 @@ static void a_kill_is_no_error_of_the_source(void **state)
 	err_free(e);
 }
 
+/* pip would take it for an option, or a folder. */
+static void only_a_requirement_is_installed(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const odd[] = {
+		"--index-url=http://example.org", "-r x", "./here", "", " setuptools"};
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		struct strs list = {0};
+		strs_add(&f->a, &list, str_from(odd[i]));
+		struct err *e = foreign_install(&f->f, &list);
+		assert_non_null(e);
+		assert_int_equal(e->code, E_FOREIGN);
+		assert_non_null(strstr(e->msg, "is no requirement"));
+		err_free(e);
+	}
+	assert_str(foreign_package_name(&f->a, S("My..Pkg-_x[all] >=1")), "my-pkg-x");
+}
+
 static void rocm_that_is_off_is_an_error(void **state)
 {
 	struct fixture *f = *state;
@@ -264,6 +282,7 @@ int main(void)
 		T(the_first_real_error_is_told_at_its_place),
 		T(recorded_logs_are_understood_however_long),
 		T(a_kill_is_no_error_of_the_source),
+		T(only_a_requirement_is_installed),
 		T(rocm_that_is_off_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

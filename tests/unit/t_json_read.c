@@ -1,38 +1,9 @@
 /* JSON texts that readers disagree about, each with what ours makes of it: the value written again,
  * or the place of the mistake. Python's json module decides in the end for generated texts: what we
  * write of a tree is what it reads from the same text. */
-#include "base/buf.h"
 #include "base/proc.h"
-#include "formats/json_fields.h"
-#include "formats/node.h"
+#include "fixture_node.h"
 #include "test.h"
-
-/* The tree as JSON again; numbers as they stand in the tree. */
-static void write_node(struct buf *b, const struct node *n)
-{
-	struct json j = {.out = b};
-	const char *brackets = n->kind == NODE_MAP ? "{}" : "[]";
-	if (n->kind == NODE_STRING) {
-		json_str(&j, n->text);
-		return;
-	}
-	if (n->kind != NODE_MAP && n->kind != NODE_LIST) {
-		buf_add(b, n->kind == NODE_NULL ? S("null") : n->text);
-		return;
-	}
-	buf_char(b, brackets[0]);
-	NODE_EACH (item, n) {
-		struct json key = {.out = b};
-		if (item != n->v)
-			buf_char(b, ',');
-		if (n->kind == NODE_MAP) {
-			json_str(&key, item->key);
-			buf_char(b, ':');
-		}
-		write_node(b, item);
-	}
-	buf_char(b, brackets[1]);
-}
 
 static void values_are_read_as_they_are(void **state)
 {
@@ -64,7 +35,7 @@ static void values_are_read_as_they_are(void **state)
 		BUF(b, &a);
 		const struct node *n;
 		assert_ok(json_parse(&a, str_from(cases[i].text), S("x.json"), &n));
-		write_node(&b, n);
+		write_node(&b, n, true);
 		assert_str(buf_str(&b), cases[i].want);
 	}
 }
@@ -265,7 +236,7 @@ static void what_we_write_and_read_is_what_python_reads(void **state)
 		put_value(&j, 0);
 		assert_ok(json_parse(&a, buf_str(&text), S("x"), &n));
 		buf_fmt(&all, "%.*s\x1f", STR(buf_str(&text)));
-		write_node(&all, n);
+		write_node(&all, n, true);
 		buf_char(&all, '\n');
 	}
 	struct proc p = {.input = buf_str(&all)};

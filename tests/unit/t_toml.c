@@ -1,35 +1,8 @@
 /* TOML texts, each with the tree that it is or the place of the mistake. Python's tomllib decides in
  * the end: the texts of the fuzz corpus and those here are read by both. */
-#include "base/buf.h"
 #include "base/proc.h"
-#include "formats/json_fields.h"
-#include "formats/node.h"
+#include "fixture_node.h"
 #include "test.h"
-
-/* As JSON; numbers and dates as texts. */
-static void write_node(struct buf *b, const struct node *n)
-{
-	struct json j = {.out = b};
-	const char *brackets = n->kind == NODE_MAP ? "{}" : "[]";
-	if (n->kind == NODE_BOOL)
-		buf_add(b, n->text);
-	else if (n->kind != NODE_MAP && n->kind != NODE_LIST)
-		json_str(&j, n->text);
-	if (n->kind != NODE_MAP && n->kind != NODE_LIST)
-		return;
-	buf_char(b, brackets[0]);
-	NODE_EACH (item, n) {
-		struct json key = {.out = b};
-		if (item != n->v)
-			buf_char(b, ',');
-		if (n->kind == NODE_MAP) {
-			json_str(&key, item->key);
-			buf_char(b, ':');
-		}
-		write_node(b, item);
-	}
-	buf_char(b, brackets[1]);
-}
 
 static const struct {
 	const char *text, *want; /* want NULL: a mistake at line:col */
@@ -97,7 +70,7 @@ static void texts_are_trees_or_located_mistakes(void **state)
 		struct err *e = toml_parse(&a, str_from(cases[i].text), S("x.toml"), &n);
 		if (cases[i].want) {
 			assert_ok(e);
-			write_node(&b, n);
+			write_node(&b, n, false);
 			assert_str(buf_str(&b), cases[i].want);
 			continue;
 		}
