@@ -22,7 +22,7 @@ static void take(struct arena *tmp, struct cc_follow *f, struct str line)
 	const struct node *run;
 	struct err *e = json_parse(tmp, line, S("cc.jsonl"), &run);
 	err_free(e);
-	if (e || !node_number(run, S("predicted"), 0))
+	if (e || node_number(run, S("predicted"), 0) <= 0)
 		return;
 	double seconds = node_number(run, S("seconds"), 0);
 	double expected = node_number(run, S("expected"), 0);
