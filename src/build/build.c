@@ -24,7 +24,7 @@ struct str build_folder(struct arena *a, struct str project)
 }
 
 /* Compilers of another build system share memory by themselves (cc.h). */
-static unsigned choose_jobs(unsigned asked, bool foreign)
+unsigned build_jobs(unsigned asked, bool foreign)
 {
 	unsigned cpus = cpu_count();
 	if (asked || foreign)
@@ -46,7 +46,7 @@ struct build {
 
 static struct build begin(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
-	*ret = (struct build_result){.jobs = choose_jobs(q->jobs, q->plan->foreign)};
+	*ret = (struct build_result){.jobs = build_jobs(q->jobs, q->plan->foreign)};
 	ret->dir = q->dir.n ? path_abs(a, q->dir) : build_folder(a, q->plan->project);
 	return (struct build){.a = a,
 		.q = q,
@@ -289,12 +289,21 @@ static struct err *take_folder(struct arena *a, struct str dir, int *ret_lock)
 	return fs_lock(path_join(a, dir, S("lock")), false, ret_lock);
 }
 
+static struct err *check_room(const struct build *b)
+{
+	struct forecast f;
+	build_forecast(b->a, b->q->plan, b->ret->dir, b->ret->jobs, &f);
+	return forecast_check(b->a, &f);
+}
+
 struct err *build_run(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
 	struct build b = begin(a, q, ret);
 	CLEANUP(fd_closep) int lock = -1;
 	ret->started = true;
 	struct err *e = take_folder(a, ret->dir, &lock), *lost = NULL;
+	if (!e)
+		e = check_room(&b);
 	if (!e)
 		e = all_stages(&b);
 	take_results(&b);

@@ -75,7 +75,27 @@ void build_preview(struct arena *a, const struct build_request *q, struct build_
 /* The build folder of a project (absolute path) when none is named. */
 struct str build_folder(struct arena *a, struct str project);
 
+/* What a build will need. Bytes and seconds. */
+struct forecast {
+	bool known; /* false: nobody knows what this project needs */
+	struct str dir, sdk_dir;
+	uint64_t disk, sdk; /* to be written in dir, in sdk_dir; 0: it is there already */
+	uint64_t disk_free, sdk_free;
+	bool one_disk;                /* both are on one */
+	uint64_t memory, memory_free; /* of the largest compile; of the machine, 0 = unknown */
+	double cpu, seconds;          /* of all compiles, and with so many jobs */
+	unsigned jobs;
+	bool history; /* these times are of earlier builds in dir */
+};
+
+/* dir, jobs: as in struct build_request. */
+void build_forecast(
+	struct arena *a, const struct plan *p, struct str dir, unsigned jobs, struct forecast *ret);
+/* What cannot fit: E_NOSPACE, E_NOMEMORY. build_run() refuses it before it begins. */
+MUST_USE struct err *forecast_check(struct arena *a, const struct forecast *f);
+
 /* ---- between the files of build/ ---- */
+unsigned build_jobs(unsigned asked); /* 0: as many as CPUs and free memory allow */
 struct make;
 /* The stage package: modules, loader and Python files become a wheel in the folder out. */
 MUST_USE struct err *build_pack(const struct make *m, struct str out, struct build_result *ret);

@@ -1,5 +1,6 @@
 /* rocsmith plan: what a build would do, as a table and as a file that can be replayed. */
 #include "base/fs.h"
+#include "build/build.h"
 #include "cli/project_opts.h"
 #include "term/out.h"
 #include "term/table.h"
@@ -43,6 +44,28 @@ static void print_features(struct arena *a, const struct plan *p)
 	table_print(&t);
 }
 
+static void print_forecast(struct arena *a, const struct plan *p)
+{
+	struct forecast f;
+	build_forecast(a, p, S(""), 0, &f);
+	if (!f.known)
+		return;
+	print_row(a, "disk",
+		str_fmt(a, "%.*s for the build%s%.*s, %.*s free", STR(human_bytes(a, f.disk)),
+			f.sdk ? ", for the SDK " : "", STR(f.sdk ? human_bytes(a, f.sdk) : S("")),
+			STR(human_bytes(a, f.disk_free))));
+	print_row(a, "memory",
+		str_fmt(a, "%.*s for the largest compile, %.*s free", STR(human_bytes(a, f.memory)),
+			STR(human_bytes(a, f.memory_free))));
+	print_row(a, "time",
+		str_fmt(a, "%.*s with %u jobs, by %s", STR(human_seconds(a, f.seconds)), f.jobs,
+			f.history ? "earlier builds in its folder" : "what others took"));
+	struct err *e = forecast_check(a, &f);
+	if (e)
+		say_warning("%s", e->msg);
+	err_free(e);
+}
+
 static void print_plan(struct arena *a, const struct plan *p)
 {
 	print_row(a, "project", str_fmt(a, "%.*s %.*s", STR(p->name), STR(p->version)));
@@ -70,6 +93,7 @@ static void print_plan(struct arena *a, const struct plan *p)
 			p->python_tag.n
 				? str_fmt(a, "%.*s-%.*s", STR(p->python_tag), STR(p->abi_tag))
 				: S("of the SDK's Python"));
+	print_forecast(a, p);
 	print_features(a, p);
 }
 

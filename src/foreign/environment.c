@@ -127,16 +127,6 @@ static void add_gpus(struct foreign *f)
 		set(f, str_from(names[i]), list);
 }
 
-/* What the plan could not know before there was an SDK. */
-static struct str with_rocm(const struct foreign *f, struct str line)
-{
-	size_t at = str_find(line, S(SDK_ROCM));
-	if (at == line.n)
-		return line;
-	return str_fmt(f->a, "%.*s%.*s%.*s", STR(str_sub(line, 0, at)), STR(sdk_rocm(f->a, f->sdk)),
-		STR(str_sub(line, at + S(SDK_ROCM).n, line.n)));
-}
-
 struct err *foreign_environment(struct foreign *f)
 {
 	struct arena *a = f->a;
@@ -160,6 +150,6 @@ struct err *foreign_environment(struct foreign *f)
 	if (f->plan->foreign->torch)
 		set(f, S("FORCE_CUDA"), S("1"));
 	VEC_EACH (const struct str, e, &f->plan->foreign->env)
-		foreign_set_line(f, with_rocm(f, *e));
+		foreign_set_line(f, sdk_rocm_put(f->a, f->sdk, *e));
 	return NULL;
 }

@@ -20,6 +20,7 @@ static struct str key_of(struct foreign *f)
 	buf_fmt(&b, "foreign build 1 of rocsmith %s\n%.*s\n", ROCSMITH_VERSION,
 		STR(f->sdk->fingerprint));
 	plan.reasons.n = 0;
+	plan.features.n = 0; /* the environment says them */
 	buf_add(&b, json_document(f->a, 0, plan_fields, &plan));
 	VEC_EACH (const struct str, e, &f->env) {
 		bool counts = true;

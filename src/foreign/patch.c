@@ -50,5 +50,9 @@ struct err *foreign_patch(struct foreign *f, const struct view *view, struct cha
 	}
 	say(f, &report);
 	*ret = report.changes;
+	VEC_EACH (const struct plan_file, file, &f->plan->foreign->files)
+		*VEC_PUSH(f->a, ret) = (struct change){.source = file->path,
+			.output = file->path,
+			.text = sdk_rocm_put(f->a, f->sdk, file->text)};
 	return NULL;
 }

@@ -1,5 +1,6 @@
 /* What goes into a project: for each feature a choice, by the rules of the description and what the
  * user wants; and what follows of it for the build. */
+#include "base/fs.h"
 #include "plan/plan_int.h"
 
 /* A feature being decided. */
@@ -202,6 +203,11 @@ static struct err *take_needs(struct arena *a, const struct project *p, struct p
 		strs_add_all(a, &plan->foreign->requires, &n->requires);
 		VEC_EACH (const struct str, c, &n->components)
 			strs_put(a, &plan->sdk.components, *c);
+		if (n->write.n && !path_is_inside(n->write))
+			return project_error(p, S("needs"), E_PROJECT,
+				"'%.*s' is outside of the project", STR(n->write));
+		if (n->write.n)
+			*VEC_PUSH(a, &plan->foreign->files) = (struct plan_file){n->write, n->text};
 		if (!str_eq(n->libc, S("sdk")))
 			continue;
 		plan->host_native = false;

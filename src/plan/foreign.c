@@ -131,6 +131,8 @@ struct err *foreign_choose(
 {
 	struct source s;
 	enum source_system system;
+	struct str release;
+	TRY(known_check(a, p, &release));
 	TRY(source_read(a, p->dir, &s));
 	TRY(system_of(a, p, &s, &system));
 	if (system == SOURCE_OWN)
@@ -148,12 +150,13 @@ struct err *foreign_choose(
 	strs_add_all(a, &f->requires, &p->build_requires);
 	f->options = p->build_options;
 	f->env = p->build_env;
+	f->cost = p->cost;
 	if (!node_get(p->root, S("name")) && s.name.n) {
 		plan->name = s.name;
 		plan_explain(a, plan, "name", s.name, "the project says so");
 	}
-	TRY(known_check(a, p, &f->release));
 	f->source = p->tree;
+	f->release = release;
 	if (!f->release.n)
 		f->release = p->tree.upstream.n ? p->tree.upstream : s.version;
 	plan->version = f->release;

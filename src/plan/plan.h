@@ -52,6 +52,19 @@ struct plan_reason {
 	struct str subject, choice, why; /* "host libc", "glibc 2.36 of this machine", "..." */
 };
 
+/* What a build takes, as its description says; memory and disk in MiB. All 0: not known. */
+struct plan_cost {
+	uint64_t host_seconds, device_seconds; /* of CPU time; the latter for each GPU */
+	uint64_t disk, device_disk;            /* of the build folder */
+	uint64_t sdk_disk;                     /* of an SDK that is to be installed */
+	uint64_t memory;                       /* of the largest compile */
+};
+
+/* A file that the build's copy gets. */
+struct plan_file {
+	struct str path, text;
+};
+
 /* A build by the project's own build system (foreign/): what it is, and what goes into it. */
 struct plan_foreign {
 	enum source_system system; /* never SOURCE_OWN */
@@ -64,8 +77,10 @@ struct plan_foreign {
 	struct strs options;       /* arguments for CMake, settings for a back end: NAME=VALUE */
 	struct strs env;           /* NAME=VALUE for everything that the build starts */
 	bool torch;                /* one of `with` is a torch */
-	struct source_tree source; /* what the folder was made of; kind "": it is the user\'s */
+	struct source_tree source; /* what the folder was made of; kind "": it is the user's */
 	struct str release; /* of the sources, without what is added: "2.6.0"; "" = unknown */
+	VEC(struct plan_file) files; /* that the copy gets beside those of the project */
+	struct plan_cost cost;
 	bool device;        /* it has sources for the GPU, so the result must have its code */
 	bool torch_as_rocm; /* it counts as one for ROCm, whatever it was built for */
 };

@@ -12,14 +12,16 @@ struct when {
 	struct strs sdk_lacks;              /* files that a prefix does not have */
 	struct strs machine, machine_none;  /* patterns of "x86_64" */
 	struct strs file, absent;           /* of the sources: there, not there */
-	struct strs with, without;          /* features that were chosen "on", that were not */
+	struct strs with,
+		without; /* "NAME" or "NAME=CHOICE" of features: chosen (NAME: "on"), not */
 };
 
 /* What a project needs under some condition. */
 struct need {
 	struct when when;
 	struct strs components, env, requires;
-	struct str libc; /* "sdk": not this machine's */
+	struct str libc;        /* "sdk": not this machine's */
+	struct str write, text; /* a file of the copy */
 	struct str why;
 };
 
@@ -76,6 +78,7 @@ struct project {
 	struct source_tree tree;
 	struct strs marks; /* files that tell its sources */
 	struct strs after; /* projects that it is built against */
+	struct plan_cost cost;
 	struct str device; /* "none": there is no GPU code in what is built */
 	VEC(struct version_place) version_from;
 	VEC(struct origin) origins;
@@ -110,6 +113,9 @@ struct source_facts {
 	bool python; /* includes Python.h */
 	bool has_main;
 };
+
+/* ---- plan_json.c ---- */
+extern const struct json_field plan_cost_fields[];
 
 /* ---- project.c ---- */
 /* config "" = DIR/rocsmith.yaml when it exists; text: that of `config`, when .p is not NULL. */

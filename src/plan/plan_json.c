@@ -92,6 +92,22 @@ static const struct json_field module_fields[] = {
 	{.kind = FIELD_END},
 };
 
+const struct json_field plan_cost_fields[] = {
+	FIELD("host_seconds", struct plan_cost, host_seconds),
+	FIELD("device_seconds", struct plan_cost, device_seconds),
+	FIELD("disk", struct plan_cost, disk),
+	FIELD("device_disk", struct plan_cost, device_disk),
+	FIELD("sdk_disk", struct plan_cost, sdk_disk),
+	FIELD("memory", struct plan_cost, memory),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field file_fields[] = {
+	FIELD("path", struct plan_file, path),
+	FIELD("text", struct plan_file, text),
+	{.kind = FIELD_END},
+};
+
 static const struct json_field foreign_fields[] = {
 	{.key = "system", .kind = FIELD_WORD, .off = offsetof(struct plan_foreign, system),
 		.words = source_systems, .written = true},
@@ -105,6 +121,8 @@ static const struct json_field foreign_fields[] = {
 	FIELD("without", struct plan_foreign, without),
 	FIELD("options", struct plan_foreign, options),
 	FIELD("env", struct plan_foreign, env),
+	FIELD_LIST("files", struct plan_foreign, files, file_fields),
+	FIELD_STRUCT("cost", struct plan_foreign, cost, plan_cost_fields),
 	FIELD("device", struct plan_foreign, device),
 	FIELD("torch", struct plan_foreign, torch),
 	FIELD("torch_as_rocm", struct plan_foreign, torch_as_rocm),
@@ -251,6 +269,10 @@ static struct err *read_foreign(
 	VEC_EACH (const struct str, wheel, &f->with)
 		if (!fs_is_file(*wheel))
 			return wrong(path, "the wheel '%.*s' of this plan is gone", STR(*wheel));
+	VEC_EACH (const struct plan_file, file, &f->files)
+		if (!file->path.n || !path_is_inside(file->path))
+			return wrong(path, "'%.*s' of 'build: files' is outside of the project",
+				STR(file->path));
 	if (f->system == SOURCE_PYTHON && !f->backend.n)
 		return wrong(path, "the plan names no back end");
 	p->foreign = f;

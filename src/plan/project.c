@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "formats/json_fields.h"
 
+/* clang-format off */
 #define WHEN_FIELDS(T)                                                                             \
 	FIELD("version", T, when.version), FIELD("gfx", T, when.gfx),                              \
 		FIELD("gfx_any", T, when.gfx_any), FIELD("gfx_none", T, when.gfx_none),            \
@@ -14,12 +15,16 @@
 		FIELD("file", T, when.file), FIELD("absent", T, when.absent),                      \
 		FIELD("with", T, when.with), FIELD("without", T, when.without)
 
+/* clang-format on */
+
 static const struct json_field need_fields[] = {
 	WHEN_FIELDS(struct need),
 	FIELD("components", struct need, components),
 	FIELD("env", struct need, env),
 	FIELD("requires", struct need, requires),
 	FIELD("libc", struct need, libc),
+	FIELD("write", struct need, write),
+	FIELD("text", struct need, text),
 	FIELD("why", struct need, why),
 	{.kind = FIELD_END},
 };
@@ -92,6 +97,7 @@ static const struct json_field project_fields[] = {
 	FIELD("marks", struct project, marks),
 	FIELD("after", struct project, after),
 	FIELD("device", struct project, device),
+	FIELD_STRUCT("cost", struct project, cost, plan_cost_fields),
 	FIELD_LIST("version_from", struct project, version_from, place_fields),
 	FIELD_LIST("origins", struct project, origins, origin_fields),
 	FIELD_LIST("releases", struct project, releases, release_fields),

@@ -56,18 +56,6 @@ static bool is_hex(struct str s)
 	return s.n >= SHA_SHOWN;
 }
 
-/* Of an SDK that is there; "@rocm@" otherwise. */
-static struct str rocm_of(struct arena *a, const struct sdk_spec *spec)
-{
-	struct sdk_spec only = *spec;
-	struct sdk sdk;
-	only.components = (struct strs){0};
-	struct err *e = sdk_open(a, &only, &sdk);
-	struct str rocm = e ? S("") : sdk_rocm(a, &sdk);
-	err_free(e);
-	return rocm.n ? rocm : S(SDK_ROCM);
-}
-
 static struct err *check(struct arena *a, struct str suffix)
 {
 	const struct version *v;
@@ -90,30 +78,34 @@ struct str suffix_put(struct arena *a, struct str line, const char *name, struct
 
 struct err *suffix_choose(struct arena *a, const struct plan_request *r, struct plan *plan)
 {
-	struct str commit, release = plan->foreign->release;
-	struct str rocm = rocm_of(a, &plan->sdk), suffix = r->suffix;
+	struct str commit, release = plan->foreign->release, suffix = r->suffix;
+	struct sdk_spec any = plan->sdk;
+	struct sdk sdk;
+	any.components = (struct strs){0};
+	CLEANUP(err_freep) struct err *none = sdk_open(a, &any, &sdk);
+	const char *dev = !none && str_contains(sdk_rocm(a, &sdk), S("dev")) ? "dev" : "";
 	TRY(commit_of(a, plan->project, &commit));
-	const char *dev = str_contains(rocm, S("dev")) ? "dev" : "";
-	if (suffix.p) {
+	if (suffix.p)
 		TRY(check(a, suffix));
-		plan_explain(a, plan, "version", str_fmt(a, "%.*s%.*s", STR(release), STR(suffix)),
-			"the sources say '%.*s', and --version-suffix the rest", STR(release));
-	} else if (is_hex(commit)) {
-		suffix = str_fmt(a, "+git%.*s.%srocm%.*s", STR(str_sub(commit, 0, SHA_SHOWN)), dev,
-			STR(rocm));
-	} else {
-		suffix = str_fmt(a, "+%srocm%.*s", dev, STR(rocm));
-	}
+	else if (is_hex(commit))
+		suffix = str_fmt(
+			a, "+git%.*s.%srocm" SDK_ROCM, STR(str_sub(commit, 0, SHA_SHOWN)), dev);
+	else
+		suffix = str_fmt(a, "+%srocm" SDK_ROCM, dev);
+	if (!none)
+		suffix = sdk_rocm_put(a, &sdk, suffix);
 	plan->version = str_fmt(a, "%.*s%.*s", STR(release), STR(suffix));
-	if (!r->suffix.p)
-		plan_explain(a, plan, "version", plan->version,
-			"'%.*s' of the sources, and what it is built for%s", STR(release),
-			str_eq(rocm, S(SDK_ROCM)) ? ": the ROCm of an SDK that is not installed yet"
-						  : "");
+	plan_explain(a, plan, "version", plan->version, "'%.*s' of the sources, and %s",
+		STR(release),
+		r->suffix.p ? "what --version-suffix says"
+		: none      ? "what it is built for; the SDK is not installed yet"
+			    : "what it is built for");
 	VEC_EACH (struct str, line, &plan->foreign->env) {
 		*line = suffix_put(a, *line, "@version@", plan->version);
 		*line = suffix_put(a, *line, "@suffix@", suffix);
 		*line = suffix_put(a, *line, "@torch@", known_torch(plan));
+		if (!none)
+			*line = sdk_rocm_put(a, &sdk, *line);
 	}
 	return NULL;
 }

@@ -51,21 +51,24 @@ static bool files_hold(const struct when *w, struct str dir)
 	return true;
 }
 
-static bool is_on(const struct plan *plan, struct str name)
+static bool is_chosen(const struct plan *plan, struct str word)
 {
+	struct str name, choice;
+	if (!str_cut(word, '=', &name, &choice))
+		choice = S("on");
 	VEC_EACH (const struct plan_feature, f, &plan->features)
 		if (str_eq(f->name, name))
-			return str_eq(f->choice, S("on"));
+			return str_eq(f->choice, choice);
 	return false;
 }
 
 static bool features_hold(const struct when *w, const struct plan *plan)
 {
 	VEC_EACH (const struct str, name, &w->with)
-		if (!is_on(plan, *name))
+		if (!is_chosen(plan, *name))
 			return false;
 	VEC_EACH (const struct str, name, &w->without)
-		if (is_on(plan, *name))
+		if (is_chosen(plan, *name))
 			return false;
 	return true;
 }

@@ -219,23 +219,29 @@ static void folded(struct html *h, const struct node *n, const char *title)
 	html_close(h);
 }
 
+/* A list of objects with a choice and why it was made. */
+static void choices(struct html *h, const struct node *list, const char *subject)
+{
+	static const char *const titles[] = {"Choice", "", "Because", NULL};
+	if (!list || !list->n)
+		return;
+	open_table(h, titles);
+	NODE_EACH (it, list) {
+		const struct str cells[] = {node_text(it, str_from(subject), S("")),
+			node_text(it, S("choice"), S("")), node_text(it, S("why"), S(""))};
+		row(h, "ttt", cells);
+	}
+	close_table(h);
+}
+
 void page_plan(struct html *h, const struct report *r)
 {
 	const struct node *plan = node_get(r->doc, S("plan"));
 	if (!plan || !plan->n)
 		return;
 	html_section(h, "plan", "Plan");
-	const struct node *reasons = node_get(plan, S("reasons"));
-	if (reasons && reasons->n) {
-		static const char *const titles[] = {"Choice", "", "Because", NULL};
-		open_table(h, titles);
-		NODE_EACH (it, reasons) {
-			const struct str cells[] = {node_text(it, S("subject"), S("")),
-				node_text(it, S("choice"), S("")), node_text(it, S("why"), S(""))};
-			row(h, "ttt", cells);
-		}
-		close_table(h);
-	}
+	choices(h, node_get(plan, S("features")), "name");
+	choices(h, node_get(plan, S("reasons")), "subject");
 	folded(h, plan, "The whole plan");
 	html_close(h);
 }

@@ -1,4 +1,5 @@
 /* What recipes want to know of an SDK. */
+#include "base/buf.h"
 #include "base/fs.h"
 #include "recipe/recipe.h"
 #include "sdk/provider.h"
@@ -29,6 +30,39 @@ struct str sdk_rocm(struct arena *a, const struct sdk *sdk)
 	if (text.n && ascii_digit(text.p[0]) && str_chr(text, '\n') == text.n)
 		return text;
 	return release(a, sdk_component_version(sdk, "hip"));
+}
+
+static struct str pin(struct arena *a, struct str rocm)
+{
+	struct str major, minor, rest = rocm;
+	for (size_t i = 0; i < rocm.n; i++)
+		if (!ascii_digit(rocm.p[i]) && rocm.p[i] != '.')
+			return rocm;
+	if (!str_next(&rest, '.', &major) || !str_next(&rest, '.', &minor))
+		return rocm;
+	return str_fmt(a, "%.*s.%.*s.*", STR(major), STR(minor));
+}
+
+static void put(struct buf *b, struct str text, const char *name, struct str value)
+{
+	for (size_t at; (at = str_find(text, str_from(name))) < text.n;) {
+		buf_add(b, str_sub(text, 0, at));
+		buf_add(b, value);
+		text = str_sub(text, at + str_from(name).n, text.n);
+	}
+	buf_add(b, text);
+}
+
+struct str sdk_rocm_put(struct arena *a, const struct sdk *sdk, struct str text)
+{
+	struct str rocm = sdk_rocm(a, sdk);
+	BUF(one, a);
+	BUF(both, a);
+	if (!rocm.n)
+		return text;
+	put(&one, text, SDK_ROCM, rocm);
+	put(&both, buf_str(&one), SDK_ROCM_PIN, pin(a, rocm));
+	return buf_str(&both);
 }
 
 void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_facts *ret)

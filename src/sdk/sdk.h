@@ -111,7 +111,10 @@ MUST_USE struct err *sdk_remove(struct arena *a, struct str name);
 /* Its ROCm version: "7.2.4", or "6.4" where nobody says more; "" = unknown. What is written before
  * that is known says SDK_ROCM in its place. */
 #define SDK_ROCM "@rocm@"
+#define SDK_ROCM_PIN "@rocm-pin@"
 struct str sdk_rocm(struct arena *a, const struct sdk *sdk);
+/* Puts it in there; for SDK_ROCM_PIN "7.2.*" of a release "7.2.4", and else the whole version. */
+struct str sdk_rocm_put(struct arena *a, const struct sdk *sdk, struct str text);
 /* What recipes want to know of it: its versions, and where it is. */
 struct recipe_facts;
 void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_facts *ret);

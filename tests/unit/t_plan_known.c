@@ -1,0 +1,321 @@
+/* Known projects: the descriptions that we ship, and what their rules decide. */
+#include "fixture_plan.h"
+
+/* A description of ours, or of the test, applied to the fixture's folder. */
+static void describe(struct fixture *f, const char *name, const char *text)
+{
+	struct plan_request r = {.dir = str_from(name), .source = f->dir};
+	struct description d;
+	if (text) {
+		put(f, "../mine.yaml", text);
+		r.config = path_join(&f->a, f->top, S("mine.yaml"));
+	}
+	assert_ok(known_resolve(&f->a, &r, &d));
+	assert_ok(project_read(&f->a, &d, &f->project));
+	f->plan = (struct plan){.project = f->dir, .name = f->project.name, .host_native = true};
+	f->plan.foreign = NEW(&f->a, struct plan_foreign);
+	f->plan.host.triplet = S("x86_64-linux-gnu");
+	f->plan.sdk.provider = S("debian");
+	f->plan.sdk.suite = S("sid");
+}
+
+static void marks_of_torch(struct fixture *f)
+{
+	put(f, "torch/csrc/Module.cpp", "");
+	put(f, "c10/core/Device.h", "");
+	put(f, "setup.py", "");
+}
+
+static struct err *choose(struct fixture *f, const char *version, const char *gpu, const char *wish)
+{
+	struct plan_request r = {0};
+	f->plan.features.n = f->plan.gpus.n = 0;
+	f->plan.foreign->env.n = f->plan.foreign->requires.n = f->plan.foreign->files.n = 0;
+	f->plan.sdk.components.n = 0;
+	f->plan.foreign->release = str_from(version);
+	f->plan.gpus = str_split(&f->a, str_from(gpu), ',');
+	if (wish)
+		strs_add(&f->a, &r.features, str_from(wish));
+	return features_choose(&f->a, &r, &f->project, &f->plan);
+}
+
+static const char *choice_of(const struct fixture *f, const char *name)
+{
+	VEC_EACH (const struct plan_feature, c, &f->plan.features)
+		if (str_eq(c->name, str_from(name)))
+			return c->choice.p;
+	return "none";
+}
+
+static const char *why_of(struct fixture *f, const char *name)
+{
+	VEC_EACH (const struct plan_feature, c, &f->plan.features)
+		if (str_eq(c->name, str_from(name)))
+			return str_z(&f->a, c->why);
+	return "none";
+}
+
+static bool has_env(const struct fixture *f, const char *line)
+{
+	return strs_has(&f->plan.foreign->env, str_from(line));
+}
+
+static const char *const projects[] = {
+	"torch", "torchvision", "torchaudio", "triton", "apex", NULL};
+
+static void every_description_decides_everywhere(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const gpus[] = {"gfx1201", "gfx1030", "gfx942,gfx90a", "gfx906", NULL};
+	static const char *const versions[] = {"2.4.0", "2.6.0", "2.8.0", "2.13.0", "", NULL};
+	for (size_t p = 0; projects[p]; p++)
+		for (size_t g = 0; gpus[g]; g++)
+			for (size_t v = 0; versions[v]; v++) {
+				describe(f, projects[p], NULL);
+				assert_ok(choose(f, versions[v], gpus[g], NULL));
+				VEC_EACH (const struct plan_feature, c, &f->plan.features)
+					assert_true(c->choice.n && c->why.n && c->about.n);
+			}
+}
+
+static void every_rule_has_a_reason_and_the_last_one_holds_always(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t p = 0; projects[p]; p++) {
+		describe(f, projects[p], NULL);
+		assert_true(f->project.marks.n && f->project.origins.n && f->project.releases.n);
+		VEC_EACH (const struct project_feature, x, &f->project.features) {
+			const struct feature_rule *last =
+				x->rules.n ? &x->rules.v[x->rules.n - 1] : NULL;
+			assert_true(x->like.n || (last && last->choose.n));
+			VEC_EACH (const struct feature_rule, r, &x->rules) {
+				const struct when *w = &r->when;
+				assert_true(!r->source.n || str_starts(r->source, S("https://")));
+				assert_true(r != last ||
+					    (!w->version.n && !w->gfx_none.n && !w->sdk.n &&
+						    !w->absent.n && !w->file.n && !w->with.n));
+			}
+		}
+	}
+}
+
+static void attention_goes_by_gpu_version_and_sources(void **state)
+{
+	struct fixture *f = *state;
+	marks_of_torch(f);
+	describe(f, "torch", NULL);
+	assert_ok(choose(f, "2.6.0", "gfx1201", NULL));
+	assert_string_equal(choice_of(f, "flash-attention"), "off");
+	assert_says(str_from(why_of(f, "flash-attention")), "aotriton_version.txt");
+	put(f, ".ci/docker/aotriton_version.txt", "0.8b\n");
+	assert_ok(choose(f, "2.6.0", "gfx1201", NULL));
+	assert_says(str_from(why_of(f, "flash-attention")), "yet");
+	assert_ok(choose(f, "2.6.0", "gfx1201,gfx1100", NULL));
+	assert_string_equal(choice_of(f, "flash-attention"), "on");
+	assert_ok(choose(f, "2.9.0", "gfx1030,gfx1201", NULL));
+	assert_string_equal(choice_of(f, "mem-efficient-attention"), "on");
+	assert_true(has_env(f, "USE_FLASH_ATTENTION=1"));
+	assert_ok(choose(f, "2.9.0", "gfx1030", NULL));
+	assert_string_equal(choice_of(f, "mem-efficient-attention"), "off");
+	assert_true(has_env(f, "USE_MEM_EFF_ATTENTION=0"));
+	assert_err(choose(f, "2.9.0", "gfx1030", "mem-efficient-attention=on"), E_PLAN);
+	assert_ok(choose(f, "2.6.0", "gfx1201", "flash-attention=on"));
+	assert_string_equal(why_of(f, "flash-attention"), "asked for");
+}
+
+static void features_exist_in_the_versions_that_have_them(void **state)
+{
+	struct fixture *f = *state;
+	describe(f, "torch", NULL);
+	assert_ok(choose(f, "2.6.0", "gfx942", NULL));
+	assert_string_equal(choice_of(f, "ck-gemm"), "none");
+	assert_string_equal(choice_of(f, "composable-kernel"), "off");
+	put(f, "third_party/composable_kernel/include/ck/ck.hpp", "");
+	put(f, "third_party/fbgemm/CMakeLists.txt", "");
+	assert_ok(choose(f, "2.8.0", "gfx942", NULL));
+	assert_string_equal(choice_of(f, "ck-gemm"), "on");
+	assert_string_equal(choice_of(f, "fbgemm-genai"), "on");
+	assert_string_equal(choice_of(f, "composable-kernel"), "none");
+	assert_ok(choose(f, "2.8.0", "gfx1201", NULL));
+	assert_string_equal(choice_of(f, "ck-gemm"), "off");
+	assert_string_equal(choice_of(f, "fbgemm-genai"), "off");
+	assert_err(choose(f, "2.6.0", "gfx942", "ck-sdpa=on"), E_PLAN);
+}
+
+static void stripped_sources_take_the_libraries_of_the_distribution(void **state)
+{
+	struct fixture *f = *state;
+	describe(f, "torch", NULL);
+	assert_ok(choose(f, "2.6.0", "gfx1201", NULL));
+	assert_true(has_env(f, "USE_SYSTEM_LIBS=1") && has_env(f, "ONNX_NAMESPACE=onnx"));
+	assert_true(strs_has(&f->plan.sdk.components, S("torch-third-party")));
+	assert_true(strs_has(&f->plan.foreign->requires, S("pybind11<3")));
+	assert_false(f->plan.host_native);
+	assert_string_equal(choice_of(f, "distributed"), "off");
+	put(f, "third_party/fmt/README", "");
+	put(f, "third_party/gloo/CMakeLists.txt", "");
+	describe(f, "torch", NULL);
+	assert_ok(choose(f, "2.6.0", "gfx1201", NULL));
+	assert_true(f->plan.host_native);
+	assert_true(has_env(f, "USE_SYSTEM_LIBS=0") && has_env(f, "USE_GLOO=1"));
+	assert_false(strs_has(&f->plan.sdk.components, S("torch-third-party")));
+	/* RCCL goes with the suite, and brings its component. */
+	assert_true(has_env(f, "USE_RCCL=0"));
+	f->plan.sdk.suite = S("experimental");
+	assert_ok(choose(f, "2.6.0", "gfx1201", NULL));
+	assert_true(has_env(f, "USE_RCCL=1") && has_env(f, "USE_NCCL=1"));
+	assert_true(strs_has(&f->plan.sdk.components, S("rccl")));
+	assert_ok(choose(f, "2.6.0", "gfx1201", "distributed=off"));
+	assert_true(has_env(f, "USE_RCCL=0") && has_env(f, "USE_GLOO=0"));
+}
+
+static void a_prefix_is_looked_into(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "third_party/fmt/README", "");
+	put(f, "sdk/include/roctracer/roctracer.h", "");
+	describe(f, "torch", NULL);
+	f->plan.sdk.provider = S("prefix");
+	f->plan.sdk.prefix = path_join(&f->a, f->dir, S("sdk"));
+	assert_ok(choose(f, "2.9.0", "gfx1201", NULL));
+	assert_string_equal(choice_of(f, "kineto"), "on");
+	assert_string_equal(choice_of(f, "rccl"), "off");
+	assert_string_equal(choice_of(f, "runtime"), "sdk");
+	assert_int_equal(f->plan.foreign->files.n, 0);
+	f->plan.sdk.prefix = S("/venv/lib/_rocm_sdk_devel");
+	assert_ok(choose(f, "2.9.0", "gfx1201", NULL));
+	assert_string_equal(choice_of(f, "runtime"), "rocm-wheels");
+	assert_true(
+		has_env(f, "PYTORCH_EXTRA_INSTALL_REQUIREMENTS=rocm[libraries]==" SDK_ROCM_PIN));
+	assert_str(f->plan.foreign->files.v[0].path, "torch/_rocm_init.py");
+	assert_ok(choose(f, "2.9.0", "gfx1201", "runtime=sdk"));
+	assert_int_equal(f->plan.foreign->files.n, 0);
+}
+
+static void python_and_torch_must_fit_the_release(void **state)
+{
+	struct fixture *f = *state;
+	struct plan_foreign *how;
+	describe(f, "torch", NULL);
+	how = f->plan.foreign;
+	how->release = S("2.6.0");
+	f->plan.host.python_version = S("3.13");
+	assert_ok(known_fits(&f->a, &f->project, &f->plan));
+	f->plan.host.python_version = S("3.14");
+	assert_err(known_fits(&f->a, &f->project, &f->plan), E_PLAN);
+	describe(f, "torchvision", NULL);
+	how = f->plan.foreign;
+	how->release = S("0.21.0");
+	assert_err(known_fits(&f->a, &f->project, &f->plan), E_PLAN);
+	strs_add(&f->a, &how->with, S("/w/torch-2.6.0+rocm6.4-cp311-cp311-linux_x86_64.whl"));
+	assert_str(known_torch(&f->plan), "2.6.0");
+	assert_ok(known_fits(&f->a, &f->project, &f->plan));
+	how->release = S("0.24.1");
+	assert_err(known_fits(&f->a, &f->project, &f->plan), E_PLAN);
+}
+
+static void versions_are_read_in_the_sources(void **state)
+{
+	struct fixture *f = *state;
+	struct str version;
+	describe(f, "torch", NULL);
+	assert_err(known_check(&f->a, &f->project, &version), E_PROJECT);
+	marks_of_torch(f);
+	assert_ok(known_check(&f->a, &f->project, &version));
+	assert_str(version, "");
+	put(f, "version.txt", "2.10.0a0\n");
+	assert_ok(known_check(&f->a, &f->project, &version));
+	assert_str(version, "2.10.0");
+	put(f, "python/triton/__init__.py", "\"\"\"doc\"\"\"\n__version__ = '3.5.1'\n");
+	put(f, "cmake/llvm-hash.txt", "abc");
+	describe(f, "triton", NULL);
+	assert_ok(known_check(&f->a, &f->project, &version));
+	assert_str(version, "3.5.1");
+}
+
+static void suffix(struct fixture *f, const char *wish, const char *want)
+{
+	struct plan_request r = {0};
+	if (wish)
+		r.suffix = str_from(wish);
+	f->plan.foreign->release = S("2.6.0");
+	f->plan.foreign->env.n = 0;
+	f->plan.sdk.suite = S("none-such");
+	strs_add(&f->a, &f->plan.foreign->env, S("V=@version@!"));
+	strs_add(&f->a, &f->plan.foreign->env, S("S=@suffix@"));
+	assert_ok(suffix_choose(&f->a, &r, &f->plan));
+	assert_str(f->plan.version, want);
+	assert_str(f->plan.foreign->env.v[0], str_fmt(&f->a, "V=%s!", want).p);
+	assert_str(f->plan.foreign->env.v[1], str_fmt(&f->a, "S=%s", want + 5).p);
+}
+
+static void a_version_says_what_it_is_for(void **state)
+{
+	struct fixture *f = *state;
+	describe(f, "torch", NULL);
+	suffix(f, NULL, "2.6.0+rocm@rocm@");
+	suffix(f, "", "2.6.0");
+	suffix(f, "+mine.1", "2.6.0+mine.1");
+	put(f, ".git/HEAD", "0123456789abcdef0123456789abcdef01234567\n");
+	suffix(f, NULL, "2.6.0+git01234567.rocm@rocm@");
+	put(f, ".git/HEAD", "ref: refs/heads/a\n");
+	suffix(f, NULL, "2.6.0+rocm@rocm@"); /* no commit yet */
+	put(f, ".git/refs/heads/a", "fedcba9876543210\n");
+	suffix(f, NULL, "2.6.0+gitfedcba98.rocm@rocm@");
+	struct plan_request r = {.suffix = S("+no such")};
+	assert_err(suffix_choose(&f->a, &r, &f->plan), E_USAGE);
+}
+
+static void a_worktree_leads_to_its_repository(void **state)
+{
+	struct fixture *f = *state;
+	describe(f, "torch", NULL);
+	put(f, ".git", "gitdir: ../repo/.git/worktrees/w\n");
+	put(f, "../repo/.git/worktrees/w/HEAD", "aabbccddeeff00112233\n");
+	suffix(f, NULL, "2.6.0+gitaabbccdd.rocm@rocm@");
+}
+
+static void a_description_of_the_user_is_checked(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const bad[] = {
+		"features: [{name: a, env: A}]", /* no rules */
+		"features: [{name: a, rules: [{choose: on, why: w}]}]",
+		"features: [{name: a, env: A, rules: [{choose: on}]}]",
+		"features: [{name: a, env: A, rules: [{choose: on, refuse: on, why: w}]}]",
+		"features: [{name: a, env: A, like: b}]",
+		"features: [{name: a, env: A, rules: [{choose: on, why: w, gfx: gfx9*}]}]",
+		"needs: [{write: ../x, text: y}]",
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		describe(f, "torch", bad[i]);
+		assert_err(choose(f, "1.0", "gfx1201", NULL), E_PROJECT);
+	}
+	describe(f, "torch",
+		"features: [{name: a, env: A, rules: [{refuse: on, why: x}, {refuse: off, why: y},"
+		" {choose: on, why: w}]}]");
+	assert_err(choose(f, "1.0", "gfx1201", NULL), E_PLAN);
+	describe(f, "torch",
+		"features: [{name: a, env: A, rules: [{choose: off, why: w, machine_none: [arm*]}, "
+		"{choose: on, why: v}]}]");
+	assert_ok(choose(f, "1.0", "gfx1201", NULL));
+	assert_true(has_env(f, "A=0"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(every_description_decides_everywhere),
+		FIXTURE_TEST(every_rule_has_a_reason_and_the_last_one_holds_always),
+		FIXTURE_TEST(attention_goes_by_gpu_version_and_sources),
+		FIXTURE_TEST(features_exist_in_the_versions_that_have_them),
+		FIXTURE_TEST(stripped_sources_take_the_libraries_of_the_distribution),
+		FIXTURE_TEST(a_prefix_is_looked_into),
+		FIXTURE_TEST(python_and_torch_must_fit_the_release),
+		FIXTURE_TEST(versions_are_read_in_the_sources),
+		FIXTURE_TEST(a_version_says_what_it_is_for),
+		FIXTURE_TEST(a_worktree_leads_to_its_repository),
+		FIXTURE_TEST(a_description_of_the_user_is_checked),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
