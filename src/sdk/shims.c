@@ -328,8 +328,8 @@ static struct err *add_toolchain(struct shims *s)
 	if (py.n && fs_is_dir(config))
 		TRY(link_entry(s, config, "include-after/" TRIPLET, path_base(py)));
 	return fs_write_if_changed(path_join(a, dir, S("toolchain.cmake")),
-		str_fmt(a, toolchain, STR(root), STR(dir), STR(dir), STR(dir), STR(dir),
-			STR(build), STR(more), STR(root), STR(root), STR(root)),
+		str_fmt(a, toolchain, STR(root), STR(dir), STR(dir), STR(dir), STR(dir), STR(build),
+			STR(more), STR(root), STR(root), STR(root)),
 		0644);
 }
 
