@@ -8,7 +8,12 @@
 #include "cc/cc.h"
 #include "term/out.h"
 
-static const uint64_t MIB = 1 << 20;
+/* Bytes; of what no machine has, a number that can still be added to. */
+static uint64_t mib(uint64_t n)
+{
+	const uint64_t most = 1ull << 36;
+	return (n < most ? n : most) << 20;
+}
 
 /* The folder that will hold it, as far as there is one. */
 static struct str existing(struct str path)
@@ -55,12 +60,12 @@ void build_forecast(
 		return;
 	ret->known = true;
 	forecast_time(c, p, ret);
-	ret->memory = c->memory * MIB;
+	ret->memory = mib(c->memory);
 	ret->memory_free = machine_memory_free(S(""));
 	if (!fs_is_dir(path_join(a, ret->dir, S("tree")))) /* else it goes on there */
-		ret->disk = (c->disk + c->device_disk * p->gpus.n) * MIB;
+		ret->disk = mib(c->disk) + mib(c->device_disk) * (p->gpus.n < 64 ? p->gpus.n : 64);
 	struct err *e = p->sdk.prefix.n ? NULL : sdk_open(a, &p->sdk, &sdk);
-	ret->sdk = e ? c->sdk_disk * MIB : 0;
+	ret->sdk = e ? mib(c->sdk_disk) : 0;
 	err_free(e);
 	ret->disk_free = free_at(ret->dir);
 	ret->sdk_free = free_at(ret->sdk_dir);

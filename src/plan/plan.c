@@ -237,6 +237,7 @@ static struct err *foreign_rest(
 				STR(plan->name)),
 			"install python3, or name one with --python");
 	TRY(known_fits(a, p, plan));
+	libc_choose(a, plan);
 	TRY(features_choose(a, r, p, plan));
 	if (p->known)
 		TRY(suffix_choose(a, r, plan));

@@ -167,6 +167,10 @@ MUST_USE struct err *known_fits(struct arena *a, const struct project *p, const 
 /* The version in the name of the plan's torch wheel, without the local part; "" = none. */
 struct str known_torch(const struct plan *plan);
 
+/* ---- libc.c ---- */
+/* The SDK's C library, when the torch of the plan was built against a newer one than this machine's. */
+void libc_choose(struct arena *a, struct plan *plan);
+
 /* ---- suffix.c ---- */
 /* Completes the version by what it is built for, also in the environment. */
 MUST_USE struct err *suffix_choose(

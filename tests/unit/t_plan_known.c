@@ -1,6 +1,8 @@
 /* Known projects: the descriptions that we ship, and what their rules decide. */
 #include "fixture_plan.h"
 
+#include "formats/zip.h"
+
 /* A description of ours, or of the test, applied to the fixture's folder. */
 static void describe(struct fixture *f, const char *name, const char *text)
 {
@@ -302,6 +304,38 @@ static void a_description_of_the_user_is_checked(void **state)
 	assert_true(has_env(f, "A=0"));
 }
 
+/* A wheel whose libc10.so is this program. */
+static struct str torch_wheel(struct fixture *f)
+{
+	struct zip_input member = {.name = S("torch/lib/libc10.so"), .mode = 0755};
+	struct zip_writer w = {.path = path_join(&f->a, f->top, S("torch-2.6.0-x.whl")),
+		.jobs = 1,
+		.v = &member,
+		.n = 1};
+	member.path = S("/proc/self/exe");
+	assert_ok(zip_write(&f->a, &w, NULL));
+	return w.path;
+}
+
+static void a_torch_for_a_newer_libc_wants_that_one(void **state)
+{
+	struct fixture *f = *state;
+	describe(f, "torchvision", NULL);
+	strs_add(&f->a, &f->plan.foreign->with, torch_wheel(f));
+	f->plan.host.libc = S("2.999");
+	libc_choose(&f->a, &f->plan);
+	assert_true(f->plan.host_native);
+	f->plan.host.libc = S("2.2");
+	libc_choose(&f->a, &f->plan);
+	assert_false(f->plan.host_native);
+	assert_says(reason_for(f, "host libc"), "this machine has 2.2");
+	put(f, "../torch-1.whl", "no zip");
+	f->plan.foreign->with.v[0] = path_join(&f->a, f->top, S("torch-1.whl"));
+	f->plan.host_native = true;
+	libc_choose(&f->a, &f->plan);
+	assert_true(f->plan.host_native);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +349,7 @@ int main(void)
 		FIXTURE_TEST(versions_are_read_in_the_sources),
 		FIXTURE_TEST(a_version_says_what_it_is_for),
 		FIXTURE_TEST(a_worktree_leads_to_its_repository),
+		FIXTURE_TEST(a_torch_for_a_newer_libc_wants_that_one),
 		FIXTURE_TEST(a_description_of_the_user_is_checked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
