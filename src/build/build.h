@@ -95,7 +95,8 @@ void build_forecast(
 MUST_USE struct err *forecast_check(struct arena *a, const struct forecast *f);
 
 /* ---- between the files of build/ ---- */
-unsigned build_jobs(unsigned asked); /* 0: as many as CPUs and free memory allow */
+/* 0: as many as CPUs and free memory allow; with another build system, as CPUs. */
+unsigned build_jobs(unsigned asked, bool foreign);
 struct make;
 /* The stage package: modules, loader and Python files become a wheel in the folder out. */
 MUST_USE struct err *build_pack(const struct make *m, struct str out, struct build_result *ret);

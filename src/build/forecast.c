@@ -55,7 +55,7 @@ void build_forecast(
 	struct sdk sdk;
 	*ret = (struct forecast){.dir = dir.n ? path_abs(a, dir) : build_folder(a, p->project),
 		.sdk_dir = fs_place(a, FS_DATA, S("sdk")),
-		.jobs = build_jobs(jobs)};
+		.jobs = build_jobs(jobs, p->foreign)};
 	if (!c || !c->memory)
 		return;
 	ret->known = true;

@@ -17,6 +17,8 @@ static bool is_any(struct str text, const struct strs *patterns)
 static bool gpus_hold(const struct when *w, const struct strs *gpus)
 {
 	size_t all = 0, any = 0, none = 0;
+	if (!gpus->n) /* explaining without a target */
+		return !w->gfx.n && !w->gfx_any.n && !w->gfx_none.n;
 	VEC_EACH (const struct str, gpu, gpus) {
 		struct str name = str_sub(*gpu, 0, str_chr(*gpu, ':'));
 		all += is_any(name, &w->gfx);

@@ -121,6 +121,8 @@ static void attention_goes_by_gpu_version_and_sources(void **state)
 	assert_string_equal(choice_of(f, "mem-efficient-attention"), "off");
 	assert_true(has_env(f, "USE_MEM_EFF_ATTENTION=0"));
 	assert_err(choose(f, "2.9.0", "gfx1030", "mem-efficient-attention=on"), E_PLAN);
+	assert_ok(choose(f, "2.9.0", "", NULL)); /* no target: what holds for none */
+	assert_string_equal(choice_of(f, "flash-attention"), "on");
 	assert_ok(choose(f, "2.6.0", "gfx1201", "flash-attention=on"));
 	assert_string_equal(why_of(f, "flash-attention"), "asked for");
 }
