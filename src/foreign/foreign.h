@@ -10,7 +10,8 @@
  * A build folder holds tree/ (the copy; the build system writes in there, too), venv/ (Python with
  * what the build needs), rocm/ (the SDK as a folder like /opt/rocm, sdk/shims.h), cmake/ (CMake's
  * own build folder), dist/ (wheels as the back end made them), log/ (what each step said), home/ and
- * tmp/ (what the build gets as HOME and TMPDIR), state/ (what the next build goes by).
+ * tmp/ (what the build gets as HOME and TMPDIR), state/ (what the next build goes by),
+ * requirements.txt (what was installed into venv/, by hash).
  *
  * Going on: the copy keeps the times of files, and a second run brings only what changed, so that
  * ninja compiles only that. When anything else changed on which the result depends (GPUs, SDK,
@@ -25,7 +26,7 @@
 #include "sdk/sdk.h"
 
 struct foreign_package { /* of the Python environment */
-	struct str name, version, sha256;
+	struct str name, version, sha256, url;
 };
 
 struct foreign {

@@ -1,7 +1,7 @@
 /* The Python environment of a foreign build: made once, made anew when what is wanted in it changed.
  *
  * Packages come by pip, as this machine's own configuration of pip says; what was installed stands in
- * state/packages*.json with its hash. What the wheels of --with need comes along, but for what the
+ * state/packages*.json with its hash, and in requirements.txt for whoever wants the same again. What the wheels of --with need comes along, but for what the
  * user leaves out; that is for us to do, since pip knows all or nothing. */
 #include "base/fs.h"
 #include "base/glob.h"
@@ -146,6 +146,7 @@ static struct err *read_report(struct foreign *f, struct str path)
 		*VEC_PUSH(f->a, &f->packages) = (struct foreign_package){
 			.name = node_text(meta, S("name"), S("")),
 			.version = node_text(meta, S("version"), S("")),
+			.url = node_text(from, S("url"), S("")),
 			.sha256 = str_starts(hash, S("sha256=")) ? str_sub(hash, 7, hash.n) : S(""),
 		};
 	}
@@ -215,8 +216,31 @@ struct err *foreign_venv(struct foreign *f)
 	return NULL;
 }
 
+/* The same as lines that pip takes back ("-r requirements.txt"): it then installs what has these hashes. */
+static struct err *write_requirements(struct foreign *f)
+{
+	struct strs lines = {0};
+	VEC_EACH (const struct foreign_package, p, &f->packages) {
+		struct str name = foreign_package_name(f->a, p->name);
+		struct str what = str_fmt(f->a, "%.*s==%.*s", STR(name), STR(p->version));
+		if (str_starts(p->url, S("file:")))
+			what = str_fmt(f->a, "%.*s @ %.*s", STR(name), STR(p->url));
+		strs_put(f->a, &lines,
+			p->sha256.n ? str_fmt(f->a, "%.*s --hash=sha256:%.*s", STR(what),
+					      STR(p->sha256))
+				    : str_fmt(f->a, "# %.*s: no hash is known", STR(what)));
+	}
+	strs_sort(&lines);
+	struct str text = str_fmt(f->a,
+		"# What the build of '%.*s' installed: pip install --no-deps --require-hashes -r\n"
+		"%.*s\n",
+		STR(f->plan->name), STR(str_join(f->a, &lines, S("\n"))));
+	return fs_write_if_changed(path_join(f->a, f->dir, S("requirements.txt")), text, 0644);
+}
+
 struct err *foreign_packages(struct foreign *f)
 {
 	f->packages.n = 0;
-	return read_packages(f);
+	TRY(read_packages(f));
+	return f->packages.n ? write_requirements(f) : NULL;
 }

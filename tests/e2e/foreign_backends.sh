@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# long
+# Projects with a HIP source by the back ends scikit-build-core (its version read from the history by
+# setuptools_scm) and meson-python: each becomes a wheel that verifies. What was installed for the build stands in
+# a file from which pip, asked for nothing but these hashes, installs the same again.
+set -eu
+cd "$E2E_TMP"
+rm -rf ./* .[a-z]*
+fail() { echo "not ok $1"; cat log; exit 1; }
+for program in c++ git ninja; do
+	command -v $program >/dev/null || { echo "skip back ends: no $program"; exit 0; }
+done
+if ! "$ROCSMITH" sdk install debian --suite sid --components compiler >log 2>&1; then
+	echo "skip back ends: no SDK ($(tail -1 log))"
+	exit 0
+fi
+if ! python3 -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
+	! python3 -m venv probe >log 2>&1 || ! probe/bin/pip download -q --no-deps scikit-build-core -d probe >>log 2>&1; then
+	echo 'skip back ends: no Python headers, or no package index'
+	exit 0
+fi
+sources() { # NAME: a module whose twice(n) is host code beside a kernel
+	mkdir -p "$1"
+	cat >"$1/kernel.hip" <<'HIP'
+#include <hip/hip_runtime.h>
+__global__ void add(const float *a, float *b) { b[threadIdx.x] += a[threadIdx.x]; }
+extern "C" void launch(const float *a, float *b) { add<<<1, 64>>>(a, b); }
+HIP
+	cat >"$1/module.cpp" <<CPP
+#include <Python.h>
+extern "C" void launch(const float *, float *);
+static PyObject *twice(PyObject *, PyObject *n)
+{
+	if (n == Py_None)
+		launch(nullptr, nullptr);
+	return PyLong_FromLong(2 * PyLong_AsLong(n));
+}
+static PyMethodDef methods[] = {{"twice", twice, METH_O, nullptr}, {}};
+static PyModuleDef module = {PyModuleDef_HEAD_INIT, "$1", nullptr, -1, methods};
+PyMODINIT_FUNC PyInit_$1() { return PyModule_Create(&module); }
+CPP
+}
+check() { # NAME VERSION
+	local wheel
+	wheel=$(echo out/"$1"-*.whl)
+	[ -f "$wheel" ] && [ "${wheel#out/"$1"-"$2"-}" != "$wheel" ] || fail "$1: the wheel is $wheel"
+	"$ROCSMITH" verify --require gfx1201,gfx942 "$wheel" >log 2>&1 || fail "$1: the wheel does not verify"
+	rm -rf site && python3 -m zipfile -e "$wheel" site
+	find site -name '*.so' | grep -q . || fail "$1: no module in the wheel"
+}
+
+# ---- scikit-build-core ----
+sources skb
+cat >skb/pyproject.toml <<'TOML'
+[build-system]
+requires = ["scikit-build-core", "setuptools_scm"]
+build-backend = "scikit_build_core.build"
+[project]
+name = "skb"
+dynamic = ["version"]
+[tool.scikit-build]
+metadata.version.provider = "scikit_build_core.metadata.setuptools_scm"
+[tool.setuptools_scm]
+TOML
+cat >skb/CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.21)
+project(${SKBUILD_PROJECT_NAME} LANGUAGES CXX HIP)
+find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
+python_add_library(skb MODULE module.cpp kernel.hip WITH_SOABI)
+install(TARGETS skb DESTINATION .)
+CMAKE
+(cd skb && git init -q && git add . && git -c user.name=x -c user.email=x@example.org commit -qm x && git tag v2.5)
+"$ROCSMITH" build skb --gpu gfx1201,gfx942 -o out --build-dir b1 >log 2>&1 || fail scikit-build-core
+check skb 2.5
+[ -z "$(cd skb && git status --porcelain)" ] || fail 'the project was modified'
+echo 'ok scikit-build-core with HIP; the version comes from the history'
+
+# ---- meson-python ----
+sources mes
+cat >mes/pyproject.toml <<'TOML'
+[build-system]
+requires = ["meson-python"]
+build-backend = "mesonpy"
+[project]
+name = "mes"
+version = "1.25"
+TOML
+cat >mes/meson.build <<'MESON'
+project('mes', 'cpp', version: '1.25')
+py = import('python').find_installation(pure: false)
+gpus = run_command('printenv', 'PYTORCH_ROCM_ARCH', check: true).stdout().strip().split(';')
+flags = []
+foreach gpu : gpus
+  flags += '--offload-arch=' + gpu
+endforeach
+kernel = custom_target(input: 'kernel.hip', output: 'kernel.o',
+    command: [find_program('hipcc'), '-fPIC', '-c', '@INPUT@', '-o', '@OUTPUT@', flags])
+rocm = run_command('printenv', 'ROCM_PATH', check: true).stdout().strip()
+py.extension_module('mes', 'module.cpp', kernel, link_args: ['-L' + rocm / 'lib', '-lamdhip64'], install: true)
+MESON
+"$ROCSMITH" build mes --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || fail meson-python
+check mes 1.25
+echo 'ok meson-python with HIP'
+
+# ---- the same again, by hash ----
+python3 - <<'PY' || fail 'the record and the file of requirements'
+import json, re
+record = {p["name"].lower(): p for p in json.load(open("b2/build.json"))["environment"]["packages"]}
+lines = [l.split() for l in open("b2/requirements.txt") if not l.startswith("#")]
+assert {l[0].split("==")[0] for l in lines} == {re.sub("[-_.]+", "-", name) for name in record}, (lines, record)
+assert all(l[1] == "--hash=sha256:" + p["sha256"] for l, p in zip(lines, sorted(record.values(), key=lambda p: p["name"].lower()))), lines
+PY
+python3 -m venv again >log 2>&1
+again/bin/pip install -q --no-deps --require-hashes -r b2/requirements.txt >log 2>&1 || fail 'pip takes the file'
+again/bin/pip list --format json >list.json 2>log
+python3 -c '
+import json
+have = {p["name"].lower(): p["version"] for p in json.load(open("list.json"))}
+for p in json.load(open("b2/build.json"))["environment"]["packages"]:
+    assert have[p["name"].lower()] == p["version"], p' 2>log || fail 'the same versions'
+echo 'ok what the build installed is recorded, and can be installed again by nothing but its hashes'
