@@ -64,6 +64,7 @@ static struct build begin(struct arena *a, const struct build_request *q, struct
 			.dir = ret->dir,
 			.out = path_abs(a, q->out),
 			.jobs = ret->jobs,
+			.targets = &q->targets,
 			.began = q->began}};
 }
 
@@ -200,7 +201,11 @@ static struct err *all_stages(struct build *b)
 {
 	struct err *e = NULL;
 	stage_fn *const *stages = b->q->plan->foreign ? foreign_stages : our_stages;
-	for (unsigned i = 0; i < STAGE_COUNT && !e; i++) {
+	unsigned end = b->q->targets.n ? STAGE_PACKAGE : STAGE_COUNT;
+	if (b->q->targets.n && !b->q->plan->foreign)
+		return err_new(E_USAGE, "'%.*s' is built by rocsmith itself: it has no targets",
+			STR(b->q->plan->name));
+	for (unsigned i = 0; i < end && !e; i++) {
 		double start = mono_now();
 		e = cancel_check();
 		if (!e)

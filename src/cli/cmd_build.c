@@ -8,6 +8,7 @@ struct build_args {
 	struct common common;
 	struct plan_request project;
 	struct str out, dir;
+	struct strs targets;
 	bool keep_going, offline;
 };
 
@@ -20,6 +21,8 @@ static const struct opt opts[] = {
 	{OPT_VALUE("build-dir", OPT_PATH, struct build_args, dir, "DIR",
 		 "folder for objects (default: in the cache)"),
 		.env = "ROCSMITH_BUILD_DIR"},
+	{OPT_VALUE("target", OPT_LIST, struct build_args, targets, "NAME",
+		"of CMake or ninja: build this alone, make no wheel")},
 	{OPT_FLAG("keep-going", struct build_args, keep_going,
 		 "after an error compile what does not need it"),
 		.sname = 'k'},
@@ -82,6 +85,8 @@ static void print_preview(const struct build_request *q, const struct build_resu
 	VEC_EACH (const struct job_report, s, &r->steps)
 		out_fmt("%-7.*s %.*s%s%.*s\n", STR(s->kind), STR(s->name), s->gpu.n ? " " : "",
 			STR(s->gpu));
+	if (q->targets.n)
+		return;
 	if (q->plan->foreign && q->plan->foreign->system == SOURCE_CMAKE)
 		out_fmt("folder  %.*s/%.*s\n", STR(q->out), STR(q->plan->name));
 	else
@@ -96,6 +101,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		.out = o->out.n ? o->out : S("dist"),
 		.dir = o->dir,
 		.sysroot = o->project.sysroot,
+		.targets = o->targets,
 		.jobs = o->common.jobs,
 		.keep_going = o->keep_going,
 		.no_install = o->offline,
@@ -118,6 +124,11 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	}
 	if (plan.foreign)
 		say_findings(&r.findings);
+	if (q.targets.n) {
+		say_status(S("Built"), "%.*s in %.*s, no wheel", STR(str_join(a, &q.targets, S(", "))),
+			STR(r.dir));
+		return NULL;
+	}
 	say_findings(&r.verdict.findings);
 	if (!r.verdict.pass) {
 		*ret_status = 1;

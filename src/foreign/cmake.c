@@ -22,7 +22,7 @@ static struct err *configure(struct foreign *f, struct str cmake)
 {
 	struct proc p = {.cwd = f->cmake};
 	struct proc_result r;
-	struct str ninja, cache, gpus = str_join(f->a, &f->plan->gpus, S(";"));
+	struct str ninja, gpus = str_join(f->a, &f->plan->gpus, S(";"));
 	TRY(find_tool(f, "ninja", &ninja));
 	strs_add(f->a, &p.argv, cmake);
 	proc_arg(f->a, &p, "-G", "Ninja", "-S", str_z(f->a, f->tree), "-B", str_z(f->a, f->cmake),
@@ -39,20 +39,32 @@ static struct err *configure(struct foreign *f, struct str cmake)
 		strs_add(f->a, &p.argv,
 			str_starts(*o, S("-")) ? *o : str_fmt(f->a, "-D%.*s", STR(*o)));
 	TRY(foreign_run(f, "configure", &p, &r));
-	TRY(fs_read(f->a, path_join(f->a, f->cmake, S("CMakeCache.txt")), MAX_CACHE, &cache));
-	TRY(foreign_check_rocm(f, r.out));
-	TRY(foreign_check_rocm(f, cache));
+	TRY(foreign_check_cmake(f, f->cmake, r.out));
 	foreign_step(f, "configure")->done = true;
 	return NULL;
 }
 
-static struct err *build(struct foreign *f, struct str cmake)
+struct err *foreign_check_cmake(struct foreign *f, struct str dir, struct str said)
 {
-	struct proc p = {.cwd = f->cmake};
+	struct str cache;
+	TRY(fs_read(f->a, path_join(f->a, dir, S("CMakeCache.txt")), MAX_CACHE, &cache));
+	TRY(foreign_check_rocm(f, said));
+	return foreign_check_rocm(f, cache);
+}
+
+struct err *foreign_cmake_build(struct foreign *f, struct str dir)
+{
+	struct proc p = {.cwd = dir};
 	struct proc_result r;
+	struct str cmake;
+	TRY(find_tool(f, "cmake", &cmake));
 	strs_add(f->a, &p.argv, cmake);
-	proc_arg(f->a, &p, "--build", str_z(f->a, f->cmake), "--parallel",
+	proc_arg(f->a, &p, "--build", str_z(f->a, dir), "--parallel",
 		str_fmt(f->a, "%u", f->jobs).p, NULL);
+	if (foreign_is_part(f)) {
+		proc_arg(f->a, &p, "--target", NULL);
+		strs_add_all(f->a, &p.argv, f->targets);
+	}
 	TRY(foreign_run(f, "build", &p, &r));
 	foreign_step(f, "build")->done = true;
 	return NULL;
@@ -82,6 +94,6 @@ struct err *foreign_cmake(struct foreign *f)
 	TRY(find_tool(f, "cmake", &cmake));
 	TRY(fs_mkdirs(f->cmake));
 	TRY(configure(f, cmake));
-	TRY(build(f, cmake));
-	return install(f, cmake);
+	TRY(foreign_cmake_build(f, f->cmake));
+	return foreign_is_part(f) ? NULL : install(f, cmake);
 }

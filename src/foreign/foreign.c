@@ -46,6 +46,34 @@ static struct err *check_place(const struct foreign *f)
 		"name another one with --build-dir, or leave the option out");
 }
 
+bool foreign_is_part(const struct foreign *f)
+{
+	return f->targets && f->targets->n;
+}
+
+/* Names that a shell has no word for are left out: functions of bash's. */
+static struct err *save_environment(struct foreign *f)
+{
+	struct str name, value;
+	BUF(b, f->a);
+	buf_fmt(&b, "# what every program of this build sees\n");
+	VEC_EACH (const struct str, line, &f->env) {
+		bool plain = str_cut(*line, '=', &name, &value);
+		for (size_t i = 0; i < name.n; i++)
+			plain = plain && (ascii_alnum(name.p[i]) || name.p[i] == '_');
+		if (!plain)
+			continue;
+		buf_fmt(&b, "export %.*s='", STR(name));
+		for (size_t i = 0; i < value.n; i++)
+			if (value.p[i] == '\'')
+				buf_add(&b, S("'\\''"));
+			else
+				buf_char(&b, value.p[i]);
+		buf_add(&b, S("'\n"));
+	}
+	return fs_write_if_changed(path_join(f->a, f->log, S("environment")), buf_str(&b), 0600);
+}
+
 struct err *foreign_open(struct foreign *f)
 {
 	const struct {
@@ -67,6 +95,7 @@ struct err *foreign_open(struct foreign *f)
 	TRY(foreign_environment(f));
 	TRY(foreign_recipes(f, &recipes));
 	f->key = sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s", STR(key_of(f)), STR(recipes)));
+	TRY(save_environment(f));
 	if (f->dropped.n)
 		progress_note(S("Dropped"), "from the environment: %.*s",
 			STR(str_join(f->a, &f->dropped, S(", "))));
@@ -209,7 +238,8 @@ struct err *foreign_build(struct foreign *f)
 {
 	struct str done = path_join(f->a, f->state, S("done"));
 	report(f);
-	TRY(last_result(f, done, &f->result));
+	if (!foreign_is_part(f))
+		TRY(last_result(f, done, &f->result));
 	if (f->result.n) {
 		for (size_t i = 0; f->steps[i].kind.n; i++)
 			f->steps[i].cached = f->steps[i].done = true;
@@ -219,5 +249,7 @@ struct err *foreign_build(struct foreign *f)
 	struct err *e = all_steps(f);
 	err_free(foreign_packages(f)); /* also of a build that failed, as far as there are */
 	TRY(e);
+	if (foreign_is_part(f))
+		return NULL;
 	return fs_write(done, str_fmt(f->a, "%.*s\n%.*s\n", STR(f->key), STR(f->result)), 0644);
 }

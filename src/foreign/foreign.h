@@ -11,7 +11,8 @@
  * what the build needs), rocm/ (the SDK as a folder like /opt/rocm, sdk/shims.h), cmake/ (CMake's
  * own build folder), dist/ (wheels as the back end made them), log/ (what each step said), home/ and
  * tmp/ (what the build gets as HOME and TMPDIR), state/ (what the next build goes by),
- * requirements.txt (what was installed into venv/, by hash).
+ * requirements.txt (what was installed into venv/, by hash). To run a step by hand: the file
+ * environment in log/ has what it sees, for a shell.
  *
  * Going on: the copy keeps the times of files, and a second run brings only what changed, so that
  * ninja compiles only that. When anything else changed on which the result depends (GPUs, SDK,
@@ -37,7 +38,8 @@ struct foreign {
 	struct str dir; /* build folder, absolute */
 	struct str out; /* where results go: not a part of the project, even when it is inside */
 	unsigned jobs;
-	double began; /* mono_now() at the start of the whole build */
+	const struct strs *targets; /* of ninja or make: build these and stop; NULL or none = all */
+	double began;               /* mono_now() at the start of the whole build */
 
 	/* foreign_open() */
 	struct str tree, venv, rocm, cmake, dist, log, home, tmp, state;
@@ -52,7 +54,7 @@ struct foreign {
 	/* foreign_build() */
 	struct job_report steps[8]; /* those that a build has, in order; kind "" behind the last */
 	VEC(struct foreign_package) packages;
-	struct str result; /* the wheel, or the folder that CMake installed into */
+	struct str result; /* the wheel, or the folder that CMake installed into; "" with targets */
 	struct findings findings;
 };
 

@@ -60,6 +60,11 @@ MUST_USE struct err *foreign_drive(
 /* ---- python.c, cmake.c ---- */
 MUST_USE struct err *foreign_python(struct foreign *f);
 MUST_USE struct err *foreign_cmake(struct foreign *f);
+/* CMake's build step, in dir. */
+MUST_USE struct err *foreign_cmake_build(struct foreign *f, struct str dir);
+/* A configuration that ended well, in dir, must not have switched ROCm off. */
+MUST_USE struct err *foreign_check_cmake(struct foreign *f, struct str dir, struct str said);
+bool foreign_is_part(const struct foreign *f); /* it has targets */
 
 /* ---- torch.c ---- */
 /* Looks at the torch of the environment: one for ROCm, or (torch_as_rocm) made to look like one. */

@@ -33,11 +33,38 @@ static struct err *configure(struct foreign *f)
 	return NULL;
 }
 
+/* A script that can configure without building tells early that ROCm is off; and then CMake can be asked
+ * for a part. */
+static struct err *configure_cmake(struct foreign *f)
+{
+	const struct plan_foreign *how = f->plan->foreign;
+	struct proc p = {.cwd = f->tree};
+	struct proc_result r;
+	struct str dir = path_join(f->a, f->tree, how->cmake);
+	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
+	strs_add_all(f->a, &p.argv, &how->configure);
+	if (!fs_exists(path_join(f->a, dir, S("build.ninja")))) {
+		TRY(foreign_run(f, "configure", &p, &r));
+		TRY(foreign_check_cmake(f, dir, r.out));
+	}
+	return foreign_is_part(f) ? foreign_cmake_build(f, dir) : NULL;
+}
+
 struct err *foreign_python(struct foreign *f)
 {
 	const struct node *answer;
+	const struct plan_foreign *how = f->plan->foreign;
 	struct str name = S("");
+	bool apart = how->configure.n && how->cmake.n;
+	if (foreign_is_part(f) && !apart)
+		return err_hint(err_new(E_USAGE, "'%.*s' is built as a whole: it has no targets",
+					STR(f->plan->name)),
+			"--target is for CMake projects, and for PyTorch");
 	TRY(configure(f));
+	if (apart)
+		TRY(configure_cmake(f));
+	if (foreign_is_part(f))
+		return NULL;
 	struct strs words = ask(f, "wheel");
 	TRY(fs_remove_tree(f->dist));
 	TRY(fs_mkdirs(f->dist));

@@ -13,7 +13,7 @@ static const struct {
 	{"python", true, false, "Preparing", "the Python environment"},
 	{"torch", true, false, "Looking", "at torch"},
 	{"configure", true, true, "Configuring", NULL},
-	{"build", false, true, "Building", NULL},
+	{"build", false, true, "Building", NULL}, /* Python: a part, instead of "wheel" */
 	{"wheel", true, false, "Building", NULL},
 	{"install", false, true, "Installing", NULL},
 };
@@ -23,10 +23,13 @@ void foreign_steps(struct foreign *f)
 	const struct plan_foreign *how = f->plan->foreign;
 	size_t n = 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct str kind = str_from(kinds[i].kind);
 		bool here = how->system == SOURCE_CMAKE ? kinds[i].cmake : kinds[i].python;
-		if (here && (how->torch || !str_eq(str_from(kinds[i].kind), S("torch"))))
-			f->steps[n++] = (struct job_report){
-				.kind = str_from(kinds[i].kind), .name = f->plan->name};
+		if (foreign_is_part(f))
+			here = (here || str_eq(kind, S("build"))) && !str_eq(kind, S("wheel")) &&
+			       !str_eq(kind, S("install"));
+		if (here && (how->torch || !str_eq(kind, S("torch"))))
+			f->steps[n++] = (struct job_report){.kind = kind, .name = f->plan->name};
 	}
 	f->steps[n].kind = S("");
 }

@@ -208,6 +208,10 @@ static struct err *take_needs(struct arena *a, const struct project *p, struct p
 				"'%.*s' is outside of the project", STR(n->write));
 		if (n->write.n)
 			*VEC_PUSH(a, &plan->foreign->files) = (struct plan_file){n->write, n->text};
+		if (n->cmake.n) {
+			plan->foreign->configure = n->configure;
+			plan->foreign->cmake = n->cmake;
+		}
 		if (!str_eq(n->libc, S("sdk")))
 			continue;
 		plan->host_native = false;

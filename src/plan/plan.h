@@ -76,6 +76,10 @@ struct plan_foreign {
 	struct strs without;       /* patterns of what these need, but the build does not */
 	struct strs options;       /* arguments for CMake, settings for a back end: NAME=VALUE */
 	struct strs env;           /* NAME=VALUE for everything that the build starts */
+	/* Of a Python project whose script configures CMake first: that script with its arguments, and
+	 * CMake's folder in the tree. Empty: the back end does all in one. */
+	struct strs configure;
+	struct str cmake;
 	bool torch;                /* one of `with` is a torch */
 	struct source_tree source; /* what the folder was made of; kind "": it is the user's */
 	struct str release; /* of the sources, without what is added: "2.6.0"; "" = unknown */

@@ -22,6 +22,8 @@ struct need {
 	struct strs components, env, requires;
 	struct str libc;        /* "sdk": not this machine's */
 	struct str write, text; /* a file of the copy */
+	struct strs configure;  /* as in struct plan_foreign */
+	struct str cmake;
 	struct str why;
 };
 

@@ -123,6 +123,8 @@ static const struct json_field foreign_fields[] = {
 	FIELD("env", struct plan_foreign, env),
 	FIELD_LIST("files", struct plan_foreign, files, file_fields),
 	FIELD_STRUCT("cost", struct plan_foreign, cost, plan_cost_fields),
+	FIELD("configure", struct plan_foreign, configure),
+	FIELD("cmake", struct plan_foreign, cmake),
 	FIELD("device", struct plan_foreign, device),
 	FIELD("torch", struct plan_foreign, torch),
 	FIELD("torch_as_rocm", struct plan_foreign, torch_as_rocm),

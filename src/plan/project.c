@@ -25,6 +25,8 @@ static const struct json_field need_fields[] = {
 	FIELD("libc", struct need, libc),
 	FIELD("write", struct need, write),
 	FIELD("text", struct need, text),
+	FIELD("configure", struct need, configure),
+	FIELD("cmake", struct need, cmake),
 	FIELD("why", struct need, why),
 	{.kind = FIELD_END},
 };

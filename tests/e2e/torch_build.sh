@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# A part of PyTorch 2.6.0, from Debian's source package, by one command: fetched, patched, translated, configured
+# with ROCm on; c10, c10_hip, the generated sources. Then ATen's HIP sources, each by ninja's own command in the
+# environment that the build left: targets of ninja would want all of libtorch_cpu first.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$E2E_TMP" || exit 1
+chmod -R u+w . && rm -rf ./*
+. "$top/tools/fetch.sh"
+# An SDK with all of ROCm's libraries (10 GB) is kept apart from the small one of the other scripts.
+export XDG_DATA_HOME=$FETCH_CACHE/torch-build
+build() {
+	"$ROCSMITH" build torch --source debian:trixie/pytorch --gpu gfx1201 --sdk debian --build-dir "$PWD/b" "$@"
+}
+
+if ! "$ROCSMITH" sdk install debian --components torch-build,torch-third-party >sdk.log 2>&1; then
+	echo "skip PyTorch: no SDK ($(grep -m1 error: sdk.log))"
+	exit 0
+fi
+"$ROCSMITH" plan torch --source debian:trixie/pytorch --gpu gfx1201 --sdk debian -o plan.json >plan.log 2>&1 || {
+	if grep -q 'E_NET\|no network\|cannot fetch\|404' plan.log; then
+		echo "skip PyTorch: no sources ($(grep -m1 error: plan.log))"
+	else
+		echo "not ok a plan: $(cat plan.log)"
+	fi
+	exit 0
+}
+echo "ok a plan"
+
+if build --target c10 --target c10_hip --target ATEN_CPU_FILES_GEN_TARGET --target ATEN_CUDA_FILES_GEN_TARGET >log 2>&1; then
+	echo "ok c10 and c10_hip"
+else
+	echo "not ok c10 and c10_hip: $(tail -n 30 log)"
+	exit 0
+fi
+at=b/tree/build
+grep -q 'USE_ROCM  *: ON' b/log/configure.log && echo "ok ROCm is on" || echo "not ok ROCm is on"
+readelf -d $at/lib/libc10_hip.so | grep -q 'NEEDED.*libamdhip64' && echo "ok libc10_hip is linked with HIP" ||
+	echo "not ok libc10_hip is linked with HIP"
+
+for name in AbsKernel CrossKernel FunctionOfAMatrixUtilsKernel RenormKernel TriangularOps UpSampleNearest2d SegmentReduce \
+	Sleep UpSampleBicubic2d UpSampleLinear1d UpSampleNearest1d Bucketization; do
+	echo "$(cd $at && ninja -t targets all | grep -o "^caffe2.*torch_hip_generated_$name\.hip\.o:" | tr -d :)"
+done >objects
+grep -c . objects | grep -qx 12 && echo "ok twelve HIP sources" || echo "not ok twelve HIP sources: $(cat objects)"
+# shellcheck disable=SC2016
+xargs -P 2 -n 1 env -i bash -c '. "$0/b/log/environment"; cd "$0/b/tree/build" || exit
+	eval "$(ninja -t commands "$1" | tail -n 1)" >"$0/${1##*/}.log" 2>&1 || echo "$1: $(tail -n 5 "$0/${1##*/}.log")"' \
+	"$PWD" <objects >failed
+[ ! -s failed ] && echo "ok they compile" || echo "not ok they compile: $(cat failed)"
+while read -r object; do
+	"$ROCSMITH" inspect --json "$at/$object"
+done <objects | python3 -c 'import json, sys
+text, decoder, at, targets = sys.stdin.read(), json.JSONDecoder(), 0, []
+while at < len(text.rstrip()):
+    document, at = decoder.raw_decode(text, at)
+    at += 1
+    targets.append(sorted({o["target"] for f in document["files"] for o in f["objects"]}))
+assert len(targets) == 12 and all(t == ["gfx1201"] for t in targets), targets' 2>bad && echo "ok each has code for gfx1201" ||
+	echo "not ok each has code for gfx1201: $(tail -n 1 bad)"
+
+# Nothing is done twice; a source that was touched is compiled, and what is linked from it.
+lines() { wc -l <b/log/cc.jsonl; }
+before=$(lines)
+build --target c10_hip >log 2>&1 && [ "$(lines)" = "$before" ] && echo "ok a second run compiles nothing" ||
+	echo "not ok a second run compiles nothing: $(tail -n 3 log) $(lines) $before"
