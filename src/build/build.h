@@ -37,14 +37,14 @@ enum build_stage {
 
 struct build_request {
 	const struct plan *plan;
-	struct str out;     /* folder for the wheel */
-	struct str dir;     /* build folder; "" = build_folder() */
-	struct str sysroot; /* facts of another machine for the record, or "" */
+	struct str out;      /* folder for the wheel */
+	struct str dir;      /* build folder; "" = build_folder() */
+	struct str sysroot;  /* facts of another machine for the record, or "" */
 	struct strs targets; /* of another build system: these alone, and no wheel; none = all */
-	unsigned jobs;      /* 0 = as many as CPUs and free memory allow */
-	bool keep_going;    /* after an error compile what does not need it */
-	bool no_install;    /* an SDK that is not there is an error */
-	double began;       /* mono_now() at the start */
+	unsigned jobs;       /* 0 = as many as CPUs and free memory allow */
+	bool keep_going;     /* after an error compile what does not need it */
+	bool no_install;     /* an SDK that is not there is an error */
+	double began;        /* mono_now() at the start */
 };
 
 struct build_result {

@@ -125,8 +125,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	if (plan.foreign)
 		say_findings(&r.findings);
 	if (q.targets.n) {
-		say_status(S("Built"), "%.*s in %.*s, no wheel", STR(str_join(a, &q.targets, S(", "))),
-			STR(r.dir));
+		say_status(S("Built"), "%.*s in %.*s, no wheel",
+			STR(str_join(a, &q.targets, S(", "))), STR(r.dir));
 		return NULL;
 	}
 	say_findings(&r.verdict.findings);

@@ -46,11 +46,6 @@ static struct err *check_place(const struct foreign *f)
 		"name another one with --build-dir, or leave the option out");
 }
 
-bool foreign_is_part(const struct foreign *f)
-{
-	return f->targets && f->targets->n;
-}
-
 /* Names that a shell has no word for are left out: functions of bash's. */
 static struct err *save_environment(struct foreign *f)
 {

@@ -34,6 +34,7 @@ MUST_USE struct err *foreign_translate(
 MUST_USE struct err *foreign_run(
 	struct foreign *f, const char *kind, struct proc *p, struct proc_result *ret);
 struct job_report *foreign_step(struct foreign *f, const char *kind);
+bool foreign_is_part(const struct foreign *f); /* it has targets */
 
 /* ---- explain.c ---- */
 /* The error of a step that ended with a status other than 0. text: all that it said. */
@@ -64,7 +65,6 @@ MUST_USE struct err *foreign_cmake(struct foreign *f);
 MUST_USE struct err *foreign_cmake_build(struct foreign *f, struct str dir);
 /* A configuration that ended well, in dir, must not have switched ROCm off. */
 MUST_USE struct err *foreign_check_cmake(struct foreign *f, struct str dir, struct str said);
-bool foreign_is_part(const struct foreign *f); /* it has targets */
 
 /* ---- torch.c ---- */
 /* Looks at the torch of the environment: one for ROCm, or (torch_as_rocm) made to look like one. */

@@ -18,6 +18,11 @@ static const struct {
 	{"install", false, true, "Installing", NULL},
 };
 
+bool foreign_is_part(const struct foreign *f)
+{
+	return f->targets && f->targets->n;
+}
+
 void foreign_steps(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
