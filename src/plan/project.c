@@ -17,6 +17,16 @@
 
 /* clang-format on */
 
+const struct json_field plan_cost_fields[] = {
+	FIELD("host_seconds", struct plan_cost, host_seconds),
+	FIELD("device_seconds", struct plan_cost, device_seconds),
+	FIELD("disk", struct plan_cost, disk),
+	FIELD("device_disk", struct plan_cost, device_disk),
+	FIELD("sdk_disk", struct plan_cost, sdk_disk),
+	FIELD("memory", struct plan_cost, memory),
+	{.kind = FIELD_END},
+};
+
 static const struct json_field need_fields[] = {
 	WHEN_FIELDS(struct need),
 	FIELD("components", struct need, components),
