@@ -235,17 +235,25 @@ static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
 	return sha256_hex(a, buf_str(&b));
 }
 
+static void hash_text(struct hash *h, struct str s)
+{
+	uint64_t n = s.n;
+	hash_add(h, &n, sizeof(n));
+	hash_add(h, s.p, s.n);
+}
+
 /* Everything that decides the result, the environment's part in them included. */
 static struct str identity_of(struct arena *a, struct torch_source *s)
 {
-	BUF(b, a);
+	struct hash *h = hash_new(HASH_SHA256);
 	for (size_t i = 0; i < PARTS; i++)
-		add_text(&b, file_of(s, &parts[i])->text);
+		hash_text(h, file_of(s, &parts[i])->text);
 	if (str_contains(s->mappings.text, S("IS_FBCODE")))
-		add_text(&b, str_from(getenv("IS_FBCODE")));
+		hash_text(h, str_from(getenv("IS_FBCODE")));
 	if (str_contains(s->build_amd.text, S("FBCODE_BUILD_TOOL")))
-		add_text(&b, str_from(getenv("FBCODE_BUILD_TOOL")));
-	return sha256_hex(a, buf_str(&b));
+		hash_text(h, str_from(getenv("FBCODE_BUILD_TOOL")));
+	struct digest d = hash_end(h);
+	return digest_hex(a, &d);
 }
 
 static void recognise(struct arena *a, struct torch_source *s)

@@ -103,6 +103,8 @@ static struct err *read_table(struct builder *b, struct table *t, struct torch_m
 {
 	struct index x = {.map = ret, .at.a = b->a, .clashes = &b->ret->clashes};
 	t->values = arena_array(b->a, t->dict->n, sizeof(*t->values));
+	ret->v = arena_array(b->a, t->dict->n, sizeof(*ret->v));
+	ret->cap = t->dict->n;
 	for (size_t i = 0; i < t->dict->n; i++) {
 		struct torch_entry e = {0};
 		TRY(entry_of(b, t, &t->dict->v[i], &e));
