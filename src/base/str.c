@@ -52,6 +52,8 @@ size_t str_rchr(struct str s, char c)
 
 size_t str_find(struct str s, struct str needle)
 {
+	if (!needle.n) /* which may be NULL */
+		return 0;
 	const char *p = s.n ? memmem(s.p, s.n, needle.p, needle.n) : NULL;
 	return p ? (size_t)(p - s.p) : s.n;
 }
