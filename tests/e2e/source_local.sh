@@ -177,13 +177,13 @@ prove 'with one tree' diff -r --no-dereference "$E2E_TMP/oracle" "$(folder)"
 # ---- kills and failing calls ----
 sources=("$cache"/tiny-*/)
 prove "$kills kills at random moments" python3 "$here/faults.py" kill --times "$kills" --timeout 60 \
-	--setup "rm -rf '$ROCSMITH_HOME'" --tree "${sources[0]%/}" --check "'$here/source_check.sh' '$cache' '$E2E_TMP/oracle'" \
+	--setup "rm -rf '$ROCSMITH_HOME'" --tree "${sources[0]%/}" --check "'$here/../tools/source_check.sh' '$cache' '$E2E_TMP/oracle'" \
 	-- "$ROCSMITH" plan torch --source debian:sid/tiny "${settings[@]}"
 fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
 if [ -x "$fault" ]; then
 	prove 'failing I/O calls' python3 "$here/faults.py" sweep --sample "$points" --timeout 60 \
 		--setup "rm -rf '$ROCSMITH_HOME'" --tree "${sources[0]%/}" \
-		--check "'$here/source_check.sh' '$cache' '$E2E_TMP/oracle'" \
+		--check "'$here/../tools/source_check.sh' '$cache' '$E2E_TMP/oracle'" \
 		-- "$fault" plan torch --source debian:sid/tiny "${settings[@]}"
 else
 	echo 'skip rocsmith-fault is not built'
