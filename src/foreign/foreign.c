@@ -1,4 +1,6 @@
 /* A foreign build from folders to result; see foreign.h. */
+#include <stdlib.h>
+
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/progress.h"
@@ -46,14 +48,18 @@ static struct err *check_place(const struct foreign *f)
 		"name another one with --build-dir, or leave the option out");
 }
 
-/* Names that a shell has no word for are left out: functions of bash's. */
+/* What is the user's own, unchanged, stays out of the file: it may be a secret. So do names that a shell
+ * has no word for (functions of bash's). */
 static struct err *save_environment(struct foreign *f)
 {
 	struct str name, value;
 	BUF(b, f->a);
-	buf_fmt(&b, "# what every program of this build sees\n");
+	buf_fmt(&b, "# what programs of this build see, besides your own environment\n");
 	VEC_EACH (const struct str, line, &f->env) {
 		bool plain = str_cut(*line, '=', &name, &value);
+		const char *own = getenv(str_z(f->a, name));
+		if (own && str_eq(value, str_from(own)))
+			continue;
 		for (size_t i = 0; i < name.n; i++)
 			plain = plain && (ascii_alnum(name.p[i]) || name.p[i] == '_');
 		if (!plain)

@@ -12,7 +12,7 @@
  * own build folder), dist/ (wheels as the back end made them), log/ (what each step said), home/ and
  * tmp/ (what the build gets as HOME and TMPDIR), state/ (what the next build goes by),
  * requirements.txt (what was installed into venv/, by hash). To run a step by hand: the file
- * environment in log/ has what it sees, for a shell.
+ * environment in log/ has what it sees besides your own, for a shell.
  *
  * Going on: the copy keeps the times of files, and a second run brings only what changed, so that
  * ninja compiles only that. When anything else changed on which the result depends (GPUs, SDK,

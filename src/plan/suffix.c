@@ -42,6 +42,8 @@ static struct err *commit_of(struct arena *a, struct str dir, struct str *ret)
 	if (!str_cut(*ret, ' ', &key, &name))
 		return NULL;
 	*ret = S("");
+	if (!path_is_inside(name)) /* the checkout is a stranger's: no branch is called so */
+		return NULL;
 	TRY(fs_read_opt(a, path_join(a, git, name), MAX_REFS, &text));
 	if (text.p)
 		*ret = str_trim(text);
