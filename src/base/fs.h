@@ -138,6 +138,8 @@ MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fi
 MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, full, or no folder */
 /* A whole tree, links not followed; fine when absent. Only for what we created. */
 MUST_USE struct err *fs_remove_tree(struct str path);
+/* Writes the first byte of an open file again, and looks at it then; false when it is empty. */
+bool fs_try_touch(int fd, struct stat *ret);
 /* An exclusive lock (flock) on path, held until the fd is closed. E_LOCKED with who holds it when
  * it is taken and wait is false. */
 MUST_USE struct err *fs_lock(struct str path, bool wait, int *ret_fd);

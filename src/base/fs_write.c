@@ -89,6 +89,12 @@ struct err *fs_open_shared(struct str path, size_t size, int *ret_fd)
 	return NULL;
 }
 
+bool fs_try_touch(int fd, struct stat *ret)
+{
+	char first;
+	return pread(fd, &first, 1, 0) == 1 && pwrite(fd, &first, 1, 0) == 1 && fstat(fd, ret) == 0;
+}
+
 struct err *fs_link(struct str from, struct str to)
 {
 	TRY(fs_may_write(to));

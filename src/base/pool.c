@@ -136,7 +136,7 @@ void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn)
 		add(p, &j);
 }
 
-struct err *pool_end(struct pool *p)
+struct err *pool_wait(struct pool *p)
 {
 	ARENA(tmp);
 	pthread_mutex_lock(&p->lock);
@@ -145,12 +145,21 @@ struct err *pool_end(struct pool *p)
 			run_one(p, &tmp);
 		else
 			pthread_cond_wait(&p->news, &p->lock);
+	struct err *e = p->first;
+	p->first = NULL;
+	pthread_mutex_unlock(&p->lock);
+	return e;
+}
+
+struct err *pool_end(struct pool *p)
+{
+	struct err *e = pool_wait(p);
+	pthread_mutex_lock(&p->lock);
 	p->closing = true;
 	pthread_cond_broadcast(&p->news);
 	pthread_mutex_unlock(&p->lock);
 	for (unsigned i = 0; i < p->nthreads; i++)
 		pthread_join(p->threads[i], NULL);
-	struct err *e = p->first;
 	pthread_cond_destroy(&p->news);
 	pthread_mutex_destroy(&p->lock);
 	free(p->threads);

@@ -2,6 +2,7 @@
  *
  *     struct pool *p = pool_new(jobs);
  *     pool_add(p, fn, user);  ...      fn runs in some thread
+ *     TRY(pool_wait(p));  ...          waits; more jobs may follow
  *     TRY(pool_end(p));                waits, joins the threads, frees the pool
  *
  * The first error cancels the jobs that have not started; later ones are joined to it. Each job
@@ -19,6 +20,7 @@ struct pool *pool_new(unsigned threads); /* 0 = one per usable CPU */
 void pool_add(struct pool *p, pool_fn *fn, void *user);
 /* fn for each of the n elements (of the given size) at v, a few at a time for each thread. */
 void pool_add_each(struct pool *p, void *v, size_t n, size_t size, pool_fn *fn);
+MUST_USE struct err *pool_wait(struct pool *p); /* the first error is told once */
 MUST_USE struct err *pool_end(struct pool *p);
 /* The same, and waits. */
 MUST_USE struct err *pool_each(unsigned threads, void *v, size_t n, size_t size, pool_fn *fn);

@@ -129,11 +129,10 @@ static struct err *stage_all(struct apply *p)
 	struct str intent;
 	TRY(write_intent(p, &intent));
 	make_dirs(p);
-	unsigned jobs = p->s->request->jobs ? p->s->request->jobs : cpu_count();
-	struct pool *pool = pool_new(jobs + 1); /* one of them waits for the disk */
-	pool_add(pool, sync_intent, &intent);
-	pool_add_each(pool, p->puts.v, p->puts.n, sizeof(*p->puts.v), put_stage);
-	return pool_end(pool);
+	struct pool *disk = pool_new(1); /* its thread waits for the disk */
+	pool_add(disk, sync_intent, &intent);
+	struct err *e = put_by_folder(p, put_stage);
+	return err_join(e, pool_end(disk));
 }
 
 static struct err *write_all(struct apply *p)
@@ -143,7 +142,7 @@ static struct err *write_all(struct apply *p)
 		TRY(base_put(base_file(p->a, p->s->journal, ".gitignore"), S("*\n"), false));
 	struct err *e = stage_all(p);
 	if (!e)
-		e = put_each(p, put_commit);
+		e = put_by_folder(p, put_commit);
 	return e ? abandon(p, e) : NULL;
 }
 
@@ -205,7 +204,7 @@ static bool tell_failures(struct apply *p)
 	return failed;
 }
 
-static struct err *finish(struct apply *p)
+static struct err *finish(struct apply *p, bool wrote)
 {
 	bool failed = tell_failures(p);
 	struct manifest *m = &p->next;
@@ -218,7 +217,7 @@ static struct err *finish(struct apply *p)
 	m->changes.n = p->t->n;
 	m->report = p->report;
 	TRY(fs_remove_tree(base_file(p->a, p->s->journal, "new"))); /* also of a killed run */
-	return manifest_write(m);
+	return wrote ? manifest_add(m) : manifest_write(m);
 }
 
 static struct err *change(struct apply *p)
@@ -229,7 +228,7 @@ static struct err *change(struct apply *p)
 	if (p->s->old)
 		TRY(remove_stale(p));
 	TRY(sign_all(p, wrote || p->t->removed.n));
-	return finish(p);
+	return finish(p, wrote);
 }
 
 static void report_edited(struct apply *p)
@@ -242,6 +241,21 @@ static void report_edited(struct apply *p)
 	strs_sort(&p->t->removed);
 }
 
+static struct err *apply(struct apply *p)
+{
+	TRY(collect_puts(p));
+	TRY(put_each(p, put_examine));
+	tell(p);
+	return p->s->request->look_only || fs_writes_forbidden() ? NULL : change(p);
+}
+
+/* No more threads than there can be something to do for. */
+static struct pool *pool_for(const struct change_request *o, const struct change_set *t)
+{
+	size_t jobs = o->jobs ? o->jobs : cpu_count(), most = o->copies ? jobs : t->n + !t->n;
+	return pool_new((unsigned)(jobs < most ? jobs : most));
+}
+
 struct err *session_apply(struct session *s, struct change_set *t, struct str report)
 {
 	struct apply p = {.s = s, .t = t, .report = report, .a = s->a, .by_output.a = s->a};
@@ -250,13 +264,9 @@ struct err *session_apply(struct session *s, struct change_set *t, struct str re
 	p.failed_outputs.a = p.failed_sources.a = p.parents.a = p.wanted.a = p.touched.a = s->a;
 	p.kept_sources.a = s->a;
 	p.next = empty(&p, s->a);
-	struct err *e = collect_puts(&p);
-	if (!e)
-		e = put_each(&p, put_examine);
-	if (!e)
-		tell(&p);
-	if (!e && !s->request->look_only && !fs_writes_forbidden())
-		e = change(&p);
+	p.pool = pool_for(s->request, t);
+	struct err *e = apply(&p);
+	e = err_join(e, pool_end(p.pool));
 	(void)tell_failures(&p);
 	report_edited(&p);
 	return e;

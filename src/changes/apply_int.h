@@ -47,6 +47,7 @@ struct apply {
 	struct change_set *t;
 	struct str report;
 	struct arena *a;
+	struct pool *pool; /* for all steps */
 	VEC(struct put) puts;
 	struct map by_output; /* output -> index into puts plus one */
 	struct map failed_outputs, failed_sources;
@@ -76,6 +77,9 @@ bool collect_keeps(const struct apply *p, const struct made *e);
 /* ---- put.c: jobs of a pool; errors of one output stay in it ---- */
 
 MUST_USE struct err *put_each(const struct apply *p, pool_fn *fn); /* all puts, side by side */
+/* The same where folders change: those of one are done by one thread, as far as that is no more than
+ * its share, for a folder lets only one change it at a time. */
+MUST_USE struct err *put_by_folder(const struct apply *p, pool_fn *fn);
 
 struct err *put_examine(struct arena *tmp, void *put);
 /* The new content, beside its place (fs_temp_name). */

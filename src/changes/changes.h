@@ -24,9 +24,10 @@
  * one by one.
  *
  * Outputs are not synced one by one, which would cost more than the whole run: they can be made
- * again. Both manifests are, and a file system that loses power keeps the order of renames; what it
- * may lose is the content of a young file. Then its size is 0, or its signature is not the
- * manifest's, and the next run makes it anew; an original is an old file that only got a new name.
+ * again, and so can what the manifest tells at the end. The intent is, before anything is replaced.
+ * A file system that loses power keeps the order of renames; what it may lose is the content of a
+ * young file. Then its size is 0, or its signature is not the manifest's, and the next run makes it
+ * anew; an original is an old file that only got a new name.
  */
 #pragma once
 
@@ -48,6 +49,7 @@ struct change {
 	struct str text;   /* to be written to output; .p NULL = nothing is */
 	size_t edits;      /* how many made the text, where they are counted */
 	unsigned mark;     /* the caller's own word about it, given back by session_current() */
+	bool absent;       /* the caller saw that nothing is at output among the sources */
 };
 
 struct change_set {

@@ -41,6 +41,8 @@ struct text {
 static struct err *look(struct arena *tmp, void *text)
 {
 	struct text *t = text;
+	if (t->there.why)
+		return NULL;
 	struct str output = path_clean(tmp, t->change->output);
 	bool there = fs_try_lstat(path_join(tmp, t->p->s->root, output), &t->there.st);
 	t->there.why = there ? 0 : errno;
@@ -187,11 +189,13 @@ struct err *collect_puts(struct apply *p)
 	size_t n = 0;
 	VEC_EACH (struct change, c, p->t) {
 		if (c->text.p || c->status == CHANGE_FAILED)
-			texts[n++] = (struct text){.p = p, .change = c};
+			texts[n++] = (struct text){
+				.p = p, .change = c, .there.why = c->absent ? ENOENT : 0};
 		else if (c->status == CHANGE_OK) /* another source gives this output */
 			c->status = CHANGE_SKIPPED;
 	}
-	TRY(pool_each(p->s->request->jobs, texts, n, sizeof(*texts), look));
+	pool_add_each(p->pool, texts, n, sizeof(*texts), look);
+	TRY(pool_wait(p->pool));
 	p->puts.v = arena_array(p->a, n, sizeof(*p->puts.v));
 	p->puts.cap = n;
 	for (size_t i = 0; i < n; i++)

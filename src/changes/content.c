@@ -45,6 +45,27 @@ bool sig_racy(const struct sig *s, uint64_t now)
 	return s->ctime + (coarse ? 2000000000u : 0) >= now;
 }
 
+uint64_t sig_exact(int fd)
+{
+	struct stat st;
+	uint64_t before = 0, start = sig_now();
+	for (unsigned i = 0; i < 4; i++) {
+		if (!fs_try_touch(fd, &st))
+			return 0;
+		struct sig now = sig_of(&st);
+		if (now.ctime <= before || now.mtime != now.ctime)
+			return 0;
+		before = now.ctime;
+	}
+	return sig_now() == start ? st.st_dev : 0; /* else it was the clock */
+}
+
+bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact)
+{
+	struct sig s = sig_of(st);
+	return (!exact || st->st_dev != exact) && sig_racy(&s, start);
+}
+
 struct sum sum_of(struct str text)
 {
 	XXH128_canonical_t x;

@@ -168,6 +168,17 @@ struct err *manifest_write(const struct manifest *m)
 		base_file(&tmp, m->journal, "hipify.manifest"), manifest_text(&tmp, m), true);
 }
 
+struct err *manifest_add(const struct manifest *m)
+{
+	ARENA(tmp);
+	struct str path = base_file(&tmp, m->journal, "hipify.manifest");
+	struct err *e = fs_append(path, manifest_text(&tmp, m));
+	if (!e)
+		return NULL;
+	err_free(e); /* a part may be there; the whole is another file */
+	return manifest_write(m);
+}
+
 struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *ret_path)
 {
 	struct str path = *ret_path = base_file(a, m->journal, "hipify.manifest");
@@ -291,19 +302,39 @@ static void get_body(struct unpack *c, struct manifest *m, bool old)
 	c->bad = c->bad || c->s.n;
 }
 
-struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret)
+/* A manifest in the bytes that are known to be as they were written. */
+struct whole {
+	bool old;
+	struct str body, behind;
+};
+
+static struct err *find_whole(struct str text, struct whole *ret)
 {
-	*ret = (struct manifest){.a = a, .by_output = {.a = a}};
-	bool old = str_starts(text, str_from(old_head));
-	if (!old && !str_starts(text, str_from(head)))
+	ret->old = str_starts(text, str_from(old_head));
+	if (!ret->old && !str_starts(text, str_from(head)))
 		return err_new(E_CORRUPT, "it is no manifest that this rocsmith knows");
 	struct unpack c = {.s = str_sub(text, sizeof(head) - 1, text.n)};
 	uint64_t crc = unpack_u64(&c, 4), length = unpack_u64(&c, 8);
-	if (c.bad || length != c.s.n)
+	if (c.bad || length > c.s.n || (ret->old && length < c.s.n))
 		return err_new(E_CORRUPT, "it is cut off or has more than it should");
-	if (crc != checksum(old ? S("") : str_from(head), c.s))
+	ret->body = str_sub(c.s, 0, length);
+	ret->behind = str_sub(c.s, length, c.s.n);
+	if (crc != checksum(ret->old ? S("") : str_from(head), ret->body))
 		return err_new(E_CORRUPT, "its checksum is wrong");
-	get_body(&c, ret, old);
+	return NULL;
+}
+
+struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret)
+{
+	struct whole first, last;
+	*ret = (struct manifest){.a = a, .by_output = {.a = a}};
+	TRY(find_whole(text, &first));
+	struct err *torn = first.behind.n ? find_whole(first.behind, &last) : NULL;
+	if (first.behind.n && !torn)
+		first = last;
+	err_free(torn);
+	struct unpack c = {.s = first.body};
+	get_body(&c, ret, first.old);
 	return c.bad ? err_new(E_CORRUPT, "it has a damaged record") : NULL;
 }
 

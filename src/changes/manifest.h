@@ -5,8 +5,9 @@
  * milliseconds: a line that names the format, a CRC-32 and the length of the rest, then counted
  * records; texts are length, bytes and a NUL, and are used where they lie. It is written before
  * the outputs (complete = false: what is going to be, so that a killed run leaves nothing that we
- * do not know) and again when all is done. A file in BASE that it does not name is not ours. Of a
- * manifest of version 2 all is read that undoing needs; the next run is a whole one.
+ * do not know), and another one is added behind it when all is done: that one counts if it came to
+ * its end. A file in BASE that it does not name is not ours. Of a manifest of version 2 all is read
+ * that undoing needs; the next run is a whole one.
  */
 #pragma once
 
@@ -77,6 +78,9 @@ struct str manifest_text(struct arena *a, const struct manifest *m);
 /* Synced before it takes the old one's place; which of the two a power failure leaves is open, and
  * with either of them the next run is right. */
 MUST_USE struct err *manifest_write(const struct manifest *m);
+/* Behind the intent, which is on the disk; not synced, for what it tells can be made again, as can
+ * the outputs. */
+MUST_USE struct err *manifest_add(const struct manifest *m);
 /* In place, but not synced yet: manifest_sync(*ret_path) is to follow. Until then the one before is
  * kept beside it, and read when this one is lost. */
 MUST_USE struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *ret_path);
@@ -106,6 +110,11 @@ bool sig_eq(const struct sig *a, const struct sig *b);
 /* The kernel's clock of file times; and whether a later change could leave the same times. */
 uint64_t sig_now(void);
 bool sig_racy(const struct sig *s, uint64_t now);
+/* The file system of an open file of ours, when its times tell every change from a look before it,
+ * as on many since Linux 6.13; else 0. Writes its first byte again. */
+uint64_t sig_exact(int fd);
+/* Could a change after this look leave the same times? start: sig_now() before it. */
+bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact);
 struct sum sum_of(struct str text);
 struct sum sum_of_file(struct str path);                   /* none when it cannot be read */
 bool sum_is_of_file(const struct sum *s, struct str path); /* false when it cannot be read */

@@ -9,7 +9,8 @@
 struct parent {
 	struct str real; /* relative to base, free of links */
 	bool good;
-	const char *why; /* not */
+	bool is_new;     /* it is not there yet */
+	const char *why; /* not good */
 };
 
 /* path, which is free of links, as seen from dir; .p NULL when it is outside. */
@@ -32,8 +33,37 @@ static void missing(struct apply *p, struct str dir, struct parent *ret)
 		return;
 	bool top = str_eq(up->real, S("."));
 	ret->real = top ? path_base(dir) : path_join(p->a, up->real, path_base(dir));
+	ret->is_new = true;
 	if (map_put(&p->wanted, ret->real, p))
 		strs_add(p->a, &p->dirs, ret->real);
+}
+
+/* A folder in one that is reached without links, and no link itself: nearly all are. */
+static bool is_plain(struct apply *p, struct str dir, const struct parent *up)
+{
+	struct stat st;
+	return up->good && !up->is_new && str_eq(up->real, path_dir(dir)) &&
+	       fs_try_lstat(path_join(p->a, p->s->base, dir), &st) && S_ISDIR(st.st_mode);
+}
+
+static void look_at(struct apply *p, struct str dir, struct parent *ret)
+{
+	const struct parent *up = find_parent(p, path_dir(dir));
+	struct str real = {0};
+	if (is_plain(p, dir, up)) {
+		ret->real = str_dup(p->a, dir);
+		return;
+	}
+	if (!up->is_new)
+		(void)fs_real(p->a, path_join(p->a, p->s->base, dir), &real);
+	if (real.p)
+		ret->real = inside(p->a, real, p->s->base);
+	ret->good = !real.p || ret->real.p;
+	ret->why = "leads out of the folder";
+	if (!real.p && !up->is_new && (errno == ELOOP || errno == EACCES))
+		*ret = (struct parent){.why = strerror(errno)};
+	else if (!real.p)
+		missing(p, dir, ret);
 }
 
 static struct parent *find_parent(struct apply *p, struct str dir)
@@ -43,18 +73,8 @@ static struct parent *find_parent(struct apply *p, struct str dir)
 		return known;
 	known = NEW(p->a, struct parent);
 	*known = (struct parent){.real = S("."), .good = true};
-	if (!str_eq(dir, S("."))) {
-		struct str real = {0};
-		(void)fs_real(p->a, path_join(p->a, p->s->base, dir), &real);
-		if (real.p)
-			known->real = inside(p->a, real, p->s->base);
-		known->good = !real.p || known->real.p;
-		known->why = "leads out of the folder";
-		if (!real.p && (errno == ELOOP || errno == EACCES))
-			*known = (struct parent){.why = strerror(errno)};
-		else if (!real.p)
-			missing(p, dir, known);
-	}
+	if (!str_eq(dir, S(".")))
+		look_at(p, dir, known);
 	map_put(&p->parents, str_dup(p->a, dir), known);
 	return known;
 }

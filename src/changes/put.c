@@ -1,5 +1,6 @@
 /* One output: examine what is in its place, write the new content beside it, put it there. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -249,8 +250,8 @@ static struct err *keep(struct arena *tmp, const struct put *p)
 	if (!p->keep_original)
 		return NULL;
 	struct str original = base_original(tmp, p->s->journal, p->made.output);
-	struct str aside = kept_name(tmp, p);
 	if (fs_present(original)) {
+		struct str aside = kept_name(tmp, p);
 		TRY(fs_mkdirs(path_dir(aside)));
 		TRY(fs_move(original, aside, true));
 	}
@@ -279,5 +280,51 @@ struct err *put_commit(struct arena *tmp, void *put)
 
 struct err *put_each(const struct apply *p, pool_fn *fn)
 {
-	return pool_each(p->s->request->jobs, p->puts.v, p->puts.n, sizeof(*p->puts.v), fn);
+	pool_add_each(p->pool, p->puts.v, p->puts.n, sizeof(*p->puts.v), fn);
+	return pool_wait(p->pool);
+}
+
+/* ---- by folder ---- */
+
+struct batch {
+	pool_fn *fn;
+	struct put *v;
+	size_t n;
+};
+
+static struct err *do_batch(struct arena *tmp, void *batch)
+{
+	const struct batch *b = batch;
+	for (size_t i = 0; i < b->n; i++) {
+		struct arena_mark mark = arena_mark(tmp);
+		TRY(b->fn(tmp, &b->v[i]));
+		arena_rewind(tmp, mark);
+	}
+	return NULL;
+}
+
+static int largest_first(const void *x, const void *y)
+{
+	const struct batch *a = x, *b = y;
+	return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : (a->v > b->v) - (a->v < b->v);
+}
+
+struct err *put_by_folder(const struct apply *p, pool_fn *fn)
+{
+	VEC(struct batch) list = {0};
+	struct batch *b = NULL;
+	unsigned jobs = p->s->request->jobs ? p->s->request->jobs : cpu_count();
+	size_t most = p->puts.n / jobs + 1;
+	VEC_EACH (struct put, put, &p->puts) {
+		if (!b || b->n == most || !str_eq(path_dir(b->v->path), path_dir(put->path))) {
+			b = VEC_PUSH(p->a, &list);
+			*b = (struct batch){.fn = fn, .v = put};
+		}
+		b->n++;
+	}
+	if (list.n)
+		qsort(list.v, list.n, sizeof(*list.v), largest_first);
+	VEC_EACH (struct batch, batch, &list)
+		pool_add(p->pool, do_batch, batch);
+	return pool_wait(p->pool);
 }

@@ -128,17 +128,20 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 	if (o->in_place || o->out.n)
 		ret->base = path_abs(a, o->in_place ? o->dir : o->out);
 	TRY(check_folders(ret));
+	bool shared = o->look_only || fs_writes_forbidden();
 	if (ret->base.n) {
 		ret->journal = changes_journal(a, ret->base, o->journal);
-		TRY(base_lock(ret->journal, o->look_only || fs_writes_forbidden(), &ret->lock));
+		TRY(base_lock(ret->journal, shared, &ret->lock));
 		TRY(manifest_read(a, ret->journal, &ret->old));
 		TRY(check_kind(ret));
 	}
 	if (ret->old)
 		manifest_index(ret->old);
-	if (ret->old && !ret->old->complete && !o->look_only && !fs_writes_forbidden())
+	if (ret->old && !ret->old->complete && !shared)
 		TRY(session_tidy(ret->old, ret->base));
-	return open_view(ret);
+	TRY(open_view(ret));
+	ret->view.exact = ret->base.n && !shared ? sig_exact(ret->lock) : 0;
+	return NULL;
 }
 
 void session_close(struct session *s)

@@ -1,8 +1,9 @@
 /* After the writing: the signatures by which the next run will know that nothing changed.
  *
  * A file changed twice within one tick of the kernel's clock shows the same times, so what we wrote
- * is looked at only when that tick is over. What we read is as it was when it was read; where that
- * was within a tick of its last change it is read again now.
+ * is looked at only when that tick is over, unless the file system is exact (sig_exact). What we read
+ * is as it was when it was read; where that was within a tick of its last change it is read again
+ * now.
  */
 #include <string.h>
 #include <time.h>
@@ -41,7 +42,7 @@ static struct err *sign_put(struct arena *tmp, void *put)
 	struct sig now = sig_of(&st);
 	bool expected = p->made.kind == MADE_LINK || now.size == p->made.sig.size;
 	bool same = p->what != PUT_NOTHING || sig_eq(&now, &p->there);
-	p->unsure = expected && same && sig_racy(&now, sig_now());
+	p->unsure = expected && same && sig_unsure(&st, sig_now(), p->s->view.exact);
 	if (expected && same && !p->unsure)
 		p->made.sig = now;
 	return NULL;
@@ -115,7 +116,7 @@ static void read_again(struct arena *a, const struct apply *p, struct seen *s)
 		return;
 	struct sig now = sig_of(&st);
 	if (sum_is_of_file(&s->hash, path) && sig_eq(&now, &s->sig))
-		s->racy = sig_racy(&now, start);
+		s->racy = sig_unsure(&st, start, p->s->view.exact);
 }
 
 static void sign_dir(struct arena *a, const struct apply *p, struct seen *s)
@@ -127,7 +128,7 @@ static void sign_dir(struct arena *a, const struct apply *p, struct seen *s)
 		return;
 	bool others = !sig_eq(before, &s->sig);
 	s->sig = sig_of(&st);
-	s->racy = others || sig_racy(&s->sig, sig_now());
+	s->racy = others || sig_unsure(&st, sig_now(), p->s->view.exact);
 }
 
 static void follow_moved(struct apply *p)
@@ -182,11 +183,19 @@ static void add_copied(struct apply *p)
 			continue;
 		struct seen s = {.kind = SEEN_FILE, .sig = sig_of(&put->like)};
 		s.path = noted_name(p->a, p, put->from);
-		s.racy = sig_racy(&s.sig, put->looked);
+		s.racy = sig_unsure(&put->like, put->looked, p->s->view.exact);
 		if (map_get(&noted, s.path))
 			continue;
 		*VEC_PUSH(p->a, &p->next.seen) = s;
 	}
+}
+
+static bool some_unsure(const struct apply *p)
+{
+	VEC_EACH (const struct put, put, &p->puts)
+		if (put->unsure)
+			return true;
+	return false;
 }
 
 struct err *sign_all(struct apply *p, bool wrote)
@@ -196,9 +205,11 @@ struct err *sign_all(struct apply *p, bool wrote)
 	add_copied(p);
 	TRY(put_each(p, sign_put));
 	follow_moved(p);
-	if (wrote)
+	bool again = some_unsure(p);
+	if (wrote && (again || !p->s->view.exact))
 		wait_a_tick(written);
-	TRY(put_each(p, sign_at_last));
+	if (again)
+		TRY(put_each(p, sign_at_last));
 	sign_seen(p);
 	return NULL;
 }

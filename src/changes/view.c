@@ -90,7 +90,7 @@ static void note_edited(const struct view *v, struct str output)
 void view_note_dir(const struct view *v, struct str path, const struct stat *st)
 {
 	struct seen s = {.path = path, .kind = SEEN_DIR, .sig = sig_of(st)};
-	s.racy = sig_racy(&s.sig, sig_now());
+	s.racy = sig_unsure(st, sig_now(), v->exact);
 	note(v, s);
 }
 
@@ -145,13 +145,18 @@ static const struct str *text_over(const struct view *v, struct str path)
 	return v->over ? map_get(v->over, path) : NULL;
 }
 
-bool view_exists(const struct view *v, struct str path)
+bool view_may_exist(const struct view *v, struct str path, bool maybe)
 {
 	if (text_over(v, path))
 		return true;
-	bool there = !view_hides(v, path) && fs_exists(path);
+	bool there = maybe && !view_hides(v, path) && fs_exists(path);
 	note(v, (struct seen){.path = path, .kind = SEEN_PROBE, .absent = !there});
 	return there;
+}
+
+bool view_exists(const struct view *v, struct str path)
+{
+	return view_may_exist(v, path, true);
 }
 
 static struct err *original_of(
@@ -193,7 +198,7 @@ struct err *view_read(const struct view *v, struct arena *a, struct str path, st
 	if (!v->notes)
 		return NULL;
 	struct seen s = {.path = path, .kind = SEEN_FILE, .sig = sig_of(&st)};
-	s.racy = sig_racy(&s.sig, now);
+	s.racy = sig_unsure(&st, now, v->exact);
 	s.hash = sum_of(*ret);
 	note(v, s);
 	return NULL;

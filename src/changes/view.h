@@ -22,8 +22,9 @@ struct view {
 	const struct manifest *made; /* of runs in place; NULL = none */
 	struct strs hidden;          /* absolute folders to leave out: an output folder in root */
 	const struct map
-		*over; /* absolute path -> struct str *: texts that take the place of files,
+		*over;  /* absolute path -> struct str *: texts that take the place of files,
 				 * as changes before ours leave them; not in what is noted */
+	uint64_t exact; /* the file system whose times tell all changes (manifest.h); 0 = none */
 	struct view_notes *notes; /* NULL = nothing is noted */
 };
 
@@ -38,6 +39,8 @@ MUST_USE struct err *view_read(
 MUST_USE struct err *view_source(
 	const struct view *v, struct arena *a, struct str path, struct str *ret);
 bool view_exists(const struct view *v, struct str path); /* os.path.exists() in the view */
+/* The same for who knows already that there is nothing on the disk: maybe = false. */
+bool view_may_exist(const struct view *v, struct str path, bool maybe);
 /* One of our outputs, finished or not, in .rocsmith, or in a hidden folder: os.listdir() would not
  * show it. */
 bool view_hides(const struct view *v, struct str path);

@@ -84,6 +84,28 @@ static void each_cut_and_each_flipped_bit_is_damage(void **state)
 		"no manifest that this rocsmith knows");
 }
 
+/* Whatever a loss of power leaves of it: then the first one counts. */
+static void one_added_behind_counts_when_it_is_whole(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct manifest intent = sample(&a), end = sample(&a), r;
+	intent.complete = false;
+	struct str first = manifest_text(&a, &intent), last = manifest_text(&a, &end);
+	struct str both =
+		str_join(&a, &(struct strs){.v = (struct str[]){first, last}, .n = 2}, S(""));
+	char *p = str_z(&a, both);
+	for (size_t n = first.n; n < both.n; n++) {
+		assert_ok(manifest_parse(&a, str_sub(both, 0, n), &r));
+		assert_false(r.complete);
+	}
+	assert_ok(manifest_parse(&a, both, &r));
+	assert_true(r.complete);
+	memset(p + first.n, 0, last.n);
+	assert_ok(manifest_parse(&a, (struct str){p, both.n}, &r));
+	assert_false(r.complete);
+}
+
 /* A checksum does not stop a hostile file: paths that lead out of the folder are damage too. */
 static void no_output_is_outside(void **state)
 {
@@ -219,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read_back),
 		cmocka_unit_test(each_cut_and_each_flipped_bit_is_damage),
+		cmocka_unit_test(one_added_behind_counts_when_it_is_whole),
 		cmocka_unit_test(no_output_is_outside),
 		cmocka_unit_test(the_version_before_can_be_undone),
 		cmocka_unit_test(the_hint_fits_the_folder),

@@ -48,6 +48,30 @@ static void a_lost_intent_leaves_the_manifest_before_it(void **state)
 	assert_err_says(e, E_CORRUPT, "cannot be used");
 }
 
+/* It fails soon after a run, before what was added at its end is on the disk. */
+static void a_lost_end_leaves_the_intent(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	struct str path = in_src(f, ".rocsmith/hipify.manifest");
+	struct stat st;
+	run(f);
+	assert_ok(fs_stat(path, &st));
+	assert_int_equal(truncate(path.p, st.st_size - 1), 0);
+	assert_int_equal(state_of(f, "hip/k.hip"), STATE_CURRENT);
+	run(f);
+	assert_false(f->current);
+	run(f);
+	assert_true(f->current);
+	put(f, "k.cu", "cuda 2");
+	run(f);
+	assert_ok(fs_stat(path, &st));
+	assert_int_equal(truncate(path.p, st.st_size - 1), 0);
+	assert_int_equal(restore(f, false).n, 0);
+	assert_false(there(f, "hip"));
+	test_has(in_src(f, "sub/m.h"), "cuda m");
+}
+
 static void restore_keeps_what_was_edited(void **state)
 {
 	struct fixture *f = *state;
@@ -169,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(restore_gives_the_tree_back_bit_by_bit),
 		FIXTURE_TEST(a_lost_intent_leaves_the_manifest_before_it),
+		FIXTURE_TEST(a_lost_end_leaves_the_intent),
 		FIXTURE_TEST(restore_keeps_what_was_edited),
 		FIXTURE_TEST(what_has_no_source_any_more_is_taken_back),
 		FIXTURE_TEST(runs_of_other_sources_do_not_take_away),

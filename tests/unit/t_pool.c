@@ -48,6 +48,24 @@ static void the_first_error_cancels_what_has_not_started(void **state)
 	assert_int_equal(atomic_load(&c.runs), 1);
 }
 
+static void a_pool_goes_on_after_waiting(void **state)
+{
+	(void)state;
+	for (unsigned threads = 1; threads <= 4; threads += 3) {
+		struct count c = {.fails_at = 1};
+		struct pool *p = pool_new(threads);
+		assert_ok(pool_wait(p));
+		pool_add(p, bump, &c);
+		assert_err_says(pool_wait(p), E_IO, "job 1 failed");
+		for (int i = 1; i <= 100; i++) {
+			pool_add(p, bump, &c);
+			assert_ok(pool_wait(p));
+			assert_int_equal(atomic_load(&c.runs), 1 + i);
+		}
+		assert_ok(pool_end(p));
+	}
+}
+
 static struct err *meet_and_fail(struct arena *tmp, void *user)
 {
 	(void)tmp;
@@ -137,6 +155,7 @@ int main(void)
 		cmocka_unit_test(the_first_error_cancels_what_has_not_started),
 		cmocka_unit_test(later_errors_are_joined),
 		cmocka_unit_test(jobs_may_add_jobs),
+		cmocka_unit_test(a_pool_goes_on_after_waiting),
 		cmocka_unit_test(each_element_of_an_array_is_visited),
 		cmocka_unit_test(jobs_run_in_parallel),
 		cmocka_unit_test(the_number_of_cpus_is_plausible),

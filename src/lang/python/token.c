@@ -372,9 +372,10 @@ struct err *py_read(struct arena *a, struct str text, struct str name, struct py
 		return err_new(E_TORCH, "'%.*s' is not UTF-8 text", STR(name));
 	if (str_starts(text, S("\xEF\xBB\xBF")))
 		text = str_sub(text, 3, text.n);
-	/* Enough for the tables of any torch; growing would touch twice the memory. */
+	/* Enough for the tables of any torch; growing would touch twice the memory, and clearing
+	 * what is not needed. */
 	ret->tokens.cap = text.n / 8 + 16;
-	ret->tokens.v = arena_array(a, ret->tokens.cap, sizeof(*ret->tokens.v));
+	ret->tokens.v = arena_raw(a, ret->tokens.cap * sizeof(*ret->tokens.v));
 	struct lexer l = {.a = a, .m = ret, .p = text.p, .line_start = text.p, .line = 1};
 	l.end = text.n ? text.p + text.n : text.p;
 	while (l.p < l.end)

@@ -6,6 +6,7 @@
  * whose result is another's source, one that is listed twice or under two names, and one that
  * build_amd.py edits itself before.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -16,13 +17,22 @@
 #include "hipify/torch/run/project.h"
 #include "lang/python/text.h"
 
+/* Looked at once for all the results that go to it. */
+struct folder {
+	bool writable;    /* or to be made */
+	bool unreadable;  /* so anything may be in it */
+	struct map names; /* that are in it */
+};
+
 struct task {
 	struct tree_run *run;
 	struct torch_unit unit;
-	struct arena mem; /* of text */
-	struct str text;  /* .p NULL: nothing is written */
+	const struct folder *folder; /* of a result with a name of its own; else NULL */
+	struct arena mem;            /* of text */
+	struct str text;             /* .p NULL: nothing is written */
 	struct err *error;
 	bool serial, taken, repeats, locked; /* locked: may not be written */
+	bool free;                           /* nothing is where the result goes */
 };
 
 struct tree_run {
@@ -31,7 +41,7 @@ struct tree_run {
 	struct torch_layer layer; /* what build_amd.py edits, and the results of the serial files */
 	struct task *v;
 	size_t n;
-	struct map by_fin;
+	struct map by_fin, folders;
 	struct progress *progress;
 };
 
@@ -141,11 +151,13 @@ static void edit_files(struct tree_run *r)
 
 /* ---- files ---- */
 
-static bool same_as_old(const struct torch_project *p, struct arena *a, const struct torch_unit *u)
+static bool same_as_old(const struct task *t, struct arena *a)
 {
+	const struct torch_project *p = t->run->p;
+	const struct torch_unit *u = &t->unit;
 	struct str bytes = {0};
 	/* A link may lead to a result of ours. */
-	if (str_eq(u->fin, u->fout) || !view_exists(p->view, u->fout) || fs_is_link(u->fout))
+	if (!t->folder || !view_may_exist(p->view, u->fout, !t->free) || fs_is_link(u->fout))
 		return false;
 	struct err *e = view_read(p->view, a, u->fout, &bytes);
 	if (!e)
@@ -201,10 +213,11 @@ static struct err *do_alone(struct arena *tmp, void *user)
 	struct err *e = view_read(p->view, tmp, t->unit.fin, &bytes);
 	if (!e)
 		e = translate(t, tmp, &t->mem, bytes);
-	if (!e && t->unit.outcome == UNIT_CHANGED && !same_as_old(p, tmp, &t->unit)) {
+	if (!e && t->unit.outcome == UNIT_CHANGED && !same_as_old(t, tmp)) {
 		t->text = t->unit.text;
 		t->repeats = !p->one && repeats(t, tmp);
-		t->locked = !torch_may_write(p, &t->unit);
+		t->locked = t->free ? p->o->in_place && !t->folder->writable
+				    : !torch_may_write(p, &t->unit);
 	} else {
 		arena_free(&t->mem);
 	}
@@ -274,14 +287,40 @@ static void find_serial(struct tree_run *r)
 	}
 }
 
+static const struct folder *folder_of(struct tree_run *r, struct str dir)
+{
+	struct folder *f = map_get(&r->folders, dir);
+	struct strs names = {0};
+	if (f)
+		return f;
+	f = NEW(r->p->a, struct folder);
+	f->names.a = r->p->a;
+	f->writable = fs_writable(dir) || errno == ENOENT;
+	CLEANUP(err_freep) struct err *e = fs_list(r->p->a, dir, &names);
+	f->unreadable = e && e->code != E_NOENT;
+	for (size_t i = 0; i < names.n; i++)
+		map_put(&f->names, names.v[i], f);
+	map_put(&r->folders, dir, f);
+	return f;
+}
+
+static void find_folder(struct task *t)
+{
+	if (str_eq(t->unit.fin, t->unit.fout))
+		return;
+	t->folder = folder_of(t->run, py_dirname(t->unit.fout));
+	t->free = !t->folder->unreadable && !map_get(&t->folder->names, py_basename(t->unit.fout));
+}
+
 static void make_tasks(struct tree_run *r, const struct map *links)
 {
 	struct torch_project *p = r->p;
 	r->v = arena_array(p->a, p->files.n, sizeof(*r->v));
-	r->by_fin.a = p->a;
+	r->by_fin.a = r->folders.a = p->a;
 	for (size_t i = 0; i < p->files.n; i++) {
 		struct task *t = &r->v[r->n];
 		*t = (struct task){.run = r, .unit = torch_unit_new(p, p->a, p->files.v[i])};
+		find_folder(t);
 		r->n += !p->one || str_eq(p->one->rel, t->unit.rel);
 	}
 	find_serial(r);
@@ -304,6 +343,7 @@ static void list_task(struct tree_run *r, struct task *t, struct map *outputs)
 	} else if (t->text.p) {
 		size_t n = (uintptr_t)map_get(outputs, t->unit.fout);
 		f->text = t->text;
+		f->absent = t->free && !t->serial;
 		f->status = CHANGE_OK;
 		f->mark = t->repeats ? HIPIFY_REPEATS : 0;
 		if (n && !str_eq(p->ret->changes.v[n - 1].source, f->source))
@@ -382,10 +422,10 @@ struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s
 		*VEC_PUSH(p->a, &p->ret->findings) = *d;
 	p->launches = rewrites_launches(&r);
 	TRY(list_files(&r, &links));
-	TRY(torch_wait_engine(p));
 	layer_open(&r.layer, p->a, p->view);
 	edit_files(&r);
 	make_tasks(&r, &links);
+	TRY(torch_wait_engine(p));
 	MAP(outputs, p->a);
 	struct err *e = do_tasks(&r);
 	for (size_t i = 0; i < r.n; i++) {

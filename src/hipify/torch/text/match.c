@@ -250,8 +250,8 @@ struct torch_matcher *torch_matcher_new(struct arena *a, const struct torch_map 
 	make_filters(a, m, b.keys, b.n);
 	qsort(b.keys, b.n, sizeof(struct torch_entry *), by_key);
 	b.nodes.cap = b.ranges.cap = 2 * b.n + 1;
-	b.nodes.v = arena_array(a, b.nodes.cap, sizeof(*b.nodes.v));
-	b.ranges.v = arena_array(a, b.ranges.cap, sizeof(*b.ranges.v));
+	b.nodes.v = arena_raw(a, b.nodes.cap * sizeof(*b.nodes.v)); /* most is not touched */
+	b.ranges.v = arena_raw(a, b.ranges.cap * sizeof(*b.ranges.v));
 	add_node(&b, (struct range){.to = b.n});
 	for (size_t i = 0; b.n && i < b.nodes.n; i++)
 		fill_node(&b, i);
