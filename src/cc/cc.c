@@ -28,6 +28,7 @@ static const struct json_field config_fields[] = {
 	FIELD("loader", struct cc_config, loader),
 	FIELD("library_path", struct cc_config, library_path),
 	FIELD("flags", struct cc_config, flags),
+	FIELD("sysroot", struct cc_config, sysroot),
 	FIELD("host_flags", struct cc_config, host_flags),
 	FIELD("link_flags", struct cc_config, link_flags),
 	FIELD("gpus", struct cc_config, gpus),
@@ -128,11 +129,18 @@ static struct err *command(struct arena *a, const struct cc *cc, const struct cc
 		proc_arg(a, ret, str_z(a, config->loader), "--library-path",
 			str_z(a, config->library_path), "--argv0", str_z(a, own_path(a, cc)), NULL);
 	strs_add(a, &ret->argv, program);
-	struct cc_words w = cc_words(cc->name, args);
+	struct cc_words w = cc_words(cc->name, args, config->sysroot);
 	if (w.driver)
 		strs_add_all(a, &ret->argv, &config->flags);
 	if (w.driver && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->host_flags);
+	/* LLVM's OpenMPOpt looks through the whole module once for each of its functions: PyTorch's
+	 * RegisterCPU.cpp took more than 10 minutes, and 97 s on the same machine without it
+	 * (clang 21). What it improves is OpenMP on GPUs. */
+	if (w.driver && w.openmp) {
+		strs_add(a, &ret->argv, S("-mllvm"));
+		strs_add(a, &ret->argv, S("-openmp-opt-disable"));
+	}
 	strs_add_all(a, &ret->argv, args);
 	if (w.driver && w.links && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->link_flags);
@@ -285,7 +293,7 @@ static struct err *run_counted(struct arena *a, struct compiler_run *j)
 
 static void predict(struct arena *a, struct compiler_run *j, const struct strs *args)
 {
-	struct cc_words w = cc_words(j->cc->name, args);
+	struct cc_words w = cc_words(j->cc->name, args, j->config->sysroot);
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	j->entry = (struct entry){.start = (double)now.tv_sec + (double)now.tv_nsec / 1e9,

@@ -28,7 +28,8 @@ struct cc_config {
 	struct str loader;       /* the tree's ld.so; "": the programs run as they are */
 	struct str library_path; /* for the loader */
 	struct strs flags;       /* what clang's driver gets first */
-	struct strs host_flags;  /* the same, unless the caller names a target or a sysroot */
+	struct str sysroot;      /* what host code is compiled against, "": this machine */
+	struct strs host_flags;  /* the same, unless the caller names a target or another sysroot */
 	struct strs link_flags;  /* what it gets last where it links */
 	struct strs gpus;        /* what programs that list GPUs print */
 	struct str log_dir;      /* cc.jsonl in there gets a line for each run; "": none */

@@ -10,11 +10,13 @@ struct cc_words {
 	enum cc_kind kind; /* CC_OTHER: not worth counting (-E, --version, llvm-nm) */
 	bool driver;       /* clang's driver itself, not hipcc, not cc1 */
 	bool links;        /* a program or library is made */
-	bool targeted;     /* the caller says for which target, or against which system */
+	bool targeted;     /* the caller says for which target, or against which other system */
+	bool openmp;       /* OpenMP is compiled */
 	struct str input;  /* the first source or object, "" = none */
 };
 
-struct cc_words cc_words(struct str name, const struct strs *args);
+/* own_sysroot: that of the SDK, "" = none; to name it is to name no other system. */
+struct cc_words cc_words(struct str name, const struct strs *args, struct str own_sysroot);
 extern const char *const cc_kind_names[];
 /* Bytes of all files that a link takes together, those of a response file with them. */
 uint64_t cc_link_bytes(const struct strs *args);

@@ -46,17 +46,22 @@ static struct str plain(struct str name)
 	return n && n < name.n && name.p[n - 1] == '-' ? str_sub(name, 0, n - 1) : name;
 }
 
-static bool is_targeted(struct str word)
+static bool is_targeted(struct str word, struct str own_sysroot)
 {
+	ARENA(tmp);
 	static const char *const starts[] = {"-target", "--target", "--sysroot", "--gcc-toolchain",
 		"--gcc-install-dir", "--gcc-triple", "-m32", NULL};
+	size_t n = strlen("--sysroot=");
+	if (own_sysroot.n && str_starts(word, S("--sysroot=")) &&
+		str_eq(path_abs(&tmp, str_sub(word, n, word.n)), own_sysroot))
+		return false;
 	for (size_t i = 0; starts[i]; i++)
 		if (str_starts(word, str_from(starts[i])))
 			return true;
 	return false;
 }
 
-struct cc_words cc_words(struct str name, const struct strs *args)
+struct cc_words cc_words(struct str name, const struct strs *args, struct str own_sysroot)
 {
 	static const char *const drivers[] = {"clang", "clang++", "clang-cpp", NULL};
 	static const char *const linkers[] = {"lld", "ld.lld", NULL};
@@ -75,13 +80,14 @@ struct cc_words cc_words(struct str name, const struct strs *args)
 		struct str word = args->v[i], value = i + 1 < args->n ? args->v[i + 1] : S("");
 		if (str_is_one_of(word, asks)) {
 			w.driver &= !str_starts(word, S("-cc1"));
-			w.links = false;
+			w.links = w.openmp = false;
 			w.kind = CC_OTHER;
 			return w;
 		}
 		if (str_is_one_of(word, stops))
 			w.links = false;
-		w.targeted |= is_targeted(word);
+		w.targeted |= is_targeted(word, own_sysroot);
+		w.openmp |= str_starts(word, S("-fopenmp"));
 		hip |= str_starts(word, S("--offload-arch=")) || str_eq(word, S("--hip-link"));
 		if (str_eq(word, S("-x")))
 			language = by_language(value);
@@ -93,6 +99,7 @@ struct cc_words cc_words(struct str name, const struct strs *args)
 			w.input = word;
 	}
 	w.links &= w.input.n > 0;
+	w.openmp &= w.input.n > 0 && !w.links;
 	if (!compiler || !w.input.n)
 		return w;
 	struct str ext = path_ext(w.input);

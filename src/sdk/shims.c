@@ -354,17 +354,19 @@ static struct err *fill(struct shims *s, struct str key)
 }
 
 /* ---- how programs run ---- */
-/* clang takes the newest gcc, even one that has no C++ headers. */
+/* clang takes the newest gcc, even one that has no C++ headers. And of a sysroot it takes lib/gcc, a link
+ * to usr/lib: ninja, to which "lib/gcc/T/V/../../../../include" is "include", would then find no header
+ * of an object again, and compile everything each time. */
 static struct err *host_flags(struct shims *s, struct cc_config *config)
 {
 	struct host host = {0};
 	struct strs names;
-	TRY(host_read_files(s->a, S(""), S("x86_64"), &host));
+	TRY(host_read_files(s->a, config->sysroot, S("x86_64"), &host));
 	struct str all = path_dir(host.gcc_dir);
 	if (!host.gcc_dir.n || !fs_is_dir(all))
 		return NULL;
 	TRY(fs_list(s->a, all, &names));
-	if (names.n > 1)
+	if (names.n > 1 || config->sysroot.n)
 		strs_add(s->a, &config->host_flags,
 			str_fmt(s->a, "--gcc-install-dir=%.*s", STR(host.gcc_dir)));
 	return NULL;
@@ -379,13 +381,13 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 	/* ROCm's libraries need the tree's libc; a linker need not look into that */
 	strs_add(a, &ret->link_flags, S("-Wl,--allow-shlib-undefined"));
 	if (o->own_libc) {
+		ret->sysroot = s->root;
 		strs_add(a, &ret->host_flags, str_fmt(a, "--sysroot=%.*s", STR(s->root)));
 		strs_add(a, &ret->host_flags, S("-idirafter"));
 		strs_add(a, &ret->host_flags, path_join(a, s->dir, S("include-after")));
 		strs_add(a, &ret->link_flags, S("-fuse-ld=lld"));
-	} else {
-		TRY(host_flags(s, ret));
 	}
+	TRY(host_flags(s, ret));
 	if (!s->sdk->root.n)
 		return NULL;
 	struct str libs[] = {path_join(a, path_dir(s->llvm), S("lib")),

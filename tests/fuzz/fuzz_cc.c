@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	while (str_next(&text, '\n', &word))
 		strs_add(&a, &args, word);
-	struct cc_words w = cc_words(name, &args);
+	struct cc_words w = cc_words(name, &args, S("/"));
 	check(!w.links || w.input.n);
 	check(!w.driver || w.links || w.kind != CC_LINK);
 	check(!w.input.n || w.input.p[0] != '-' || w.input.n == 1);

@@ -13,7 +13,7 @@ static struct cc_words words(struct arena *a, const char *line)
 {
 	struct strs list = str_split(a, str_from(line), ' ');
 	struct strs args = {.v = list.v + 1, .n = list.n - 1};
-	return cc_words(list.v[0], &args);
+	return cc_words(list.v[0], &args, S("/sys"));
 }
 
 static void a_command_line_tells_what_is_made_of_what(void **state)
@@ -42,6 +42,8 @@ static void a_command_line_tells_what_is_made_of_what(void **state)
 		{"clang++ -E a.cpp", CC_OTHER, "", true, false, false},
 		{"clang++ -cc1 -triple x a.cpp", CC_OTHER, "", false, false, false},
 		{"clang -c a.c --sysroot=/x", CC_C, "a.c", true, false, true},
+		{"clang -c a.c --sysroot=/sys/x", CC_C, "a.c", true, false, true},
+		{"clang -c a.c --sysroot=/x/../sys", CC_C, "a.c", true, false, false},
 		{"clang -target amdgcn-amd-amdhsa -c a.c", CC_C, "a.c", true, false, true},
 		{"clang++ -print-resource-dir", CC_OTHER, "", true, false, false},
 		{"clang++ -x c++ -", CC_CXX, "-", true, true, false},
@@ -59,6 +61,16 @@ static void a_command_line_tells_what_is_made_of_what(void **state)
 	}
 }
 
+static void openmp_matters_where_something_is_compiled(void **state)
+{
+	(void)state;
+	ARENA(a);
+	assert_true(words(&a, "clang++ -fopenmp=libomp -c a.cpp").openmp);
+	assert_false(words(&a, "clang++ -c a.cpp").openmp);
+	assert_false(words(&a, "clang++ -fopenmp a.o -o a").openmp);
+	assert_false(words(&a, "clang++ -fopenmp --version").openmp);
+}
+
 struct history { /* of one compile */
 	struct cc cc;
 	struct strs args;
@@ -69,7 +81,7 @@ static struct history compile(struct arena *a, const char *line)
 {
 	struct strs list = str_split(a, str_from(line), ' ');
 	struct history h = {.cc = {.name = list.v[0]}, .args = {.v = list.v + 1, .n = list.n - 1}};
-	struct cc_words w = cc_words(h.cc.name, &h.args);
+	struct cc_words w = cc_words(h.cc.name, &h.args, S(""));
 	h.key = history_key(&h.cc, &h.args, &w);
 	return h;
 }
@@ -410,6 +422,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_line_tells_what_is_made_of_what),
+		cmocka_unit_test(openmp_matters_where_something_is_compiled),
 		cmocka_unit_test(the_last_peak_counts_and_other_flags_are_near),
 		cmocka_unit_test(a_kind_is_known_by_its_long_runs),
 		cmocka_unit_test(many_write_the_history_at_once),
