@@ -4,11 +4,12 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/progress.h"
+#include "cc/cc.h"
 #include "foreign/foreign_int.h"
 #include "formats/json_fields.h"
 #include "hipify/hipify.h"
 
-enum { MAX_STATE = 1 << 20 };
+enum { MAX_STATE = 1 << 20, MAX_LIST = 64 << 20 };
 
 /* ---- folders ---- */
 
@@ -105,21 +106,79 @@ struct err *foreign_open(struct foreign *f)
 
 /* ---- the copy ---- */
 
-/* With other settings the copy begins anew: what was built in it is not for them. */
+/* What ninja knows nothing of: the compilers, and what stands before them. */
+static struct str tools_of(struct foreign *f)
+{
+	struct str made = {0};
+	err_free(fs_read_opt(f->a, cc_file(f->a, f->rocm, "made"), MAX_STATE, &made));
+	return sha256_hex(f->a, str_fmt(f->a, "%s %.*s %.*s", ROCSMITH_VERSION,
+					STR(f->sdk->fingerprint), STR(made)));
+}
+
+/* Where CMake has configured for ninja, "" when nothing of that is worth keeping. */
+static struct str configured(const struct foreign *f)
+{
+	const struct plan_foreign *how = f->plan->foreign;
+	struct str dir = how->system == SOURCE_CMAKE ? f->cmake
+			 : how->cmake.n              ? path_join(f->a, f->tree, how->cmake)
+						     : S("");
+	return dir.n && fs_exists(path_join(f->a, dir, S(".ninja_log"))) ? dir : S("");
+}
+
+/* What CMake remembers goes, and what was installed into the copy: a library that is made no longer must
+ * not get into the wheel. Objects stay: ninja knows the command of each and what it read, so it makes
+ * those anew that other settings touch. */
+static struct err *configure_anew(struct foreign *f, struct str dir)
+{
+	static const char *const files[] = {
+		"CMakeCache.txt", "build.ninja", "install_manifest.txt"};
+	struct str list, line, parts = path_join(f->a, dir, S("CMakeFiles"));
+	struct str inside = str_fmt(f->a, "%.*s/", STR(f->tree));
+	struct strs names = {0};
+	TRY(fs_read_opt(f->a, path_join(f->a, dir, str_from(files[2])), MAX_LIST, &list));
+	while (str_next(&list, '\n', &line))
+		if (str_starts(line, inside) && str_eq(path_abs(f->a, line), line))
+			TRY(fs_remove(line));
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		TRY(fs_remove(path_join(f->a, dir, str_from(files[i]))));
+	if (fs_is_dir(parts))
+		TRY(fs_list(f->a, parts, &names));
+	VEC_EACH (const struct str, name, &names) /* "4.1.2": what it knows of the compilers */
+		if (ascii_digit(name->p[0]))
+			TRY(fs_remove_tree(path_join(f->a, parts, *name)));
+	names.n = 0;
+	if (f->plan->foreign->system != SOURCE_CMAKE)
+		TRY(fs_list(f->a, dir, &names));
+	VEC_EACH (
+		const struct str, name, &names) /* setuptools' copies of what goes into the wheel */
+		if (str_starts(*name, S("lib.")) || str_starts(*name, S("bdist.")))
+			TRY(fs_remove_tree(path_join(f->a, dir, *name)));
+	return NULL;
+}
+
+/* With other settings or tools the copy begins anew: what was built in it is not for them. */
 static struct err *begin_anew(struct foreign *f)
 {
-	struct str at = path_join(f->a, f->state, S("settings")), old;
+	struct str at = path_join(f->a, f->state, S("settings")), tools = tools_of(f), old, key;
 	TRY(fs_read_opt(f->a, at, MAX_STATE, &old));
-	if (old.p && str_eq(old, f->key))
+	bool known = str_cut(old, '\n', &key, &old);
+	if (known && str_eq(key, f->key) && str_eq(old, tools))
 		return NULL;
-	if (old.p)
-		progress_note(S("Changed"), "settings of the build: '%.*s' is configured anew",
-			STR(f->plan->name));
-	TRY(fs_remove(path_join(f->a, f->state, S("done"))));
-	TRY(fs_remove_tree(f->tree));
-	TRY(fs_remove_tree(f->cmake));
+	struct str dir = known && str_eq(old, tools) ? configured(f) : S("");
+	if (key.n)
+		progress_note(S("Changed"), "%s: '%.*s' is configured anew%s",
+			known && !str_eq(old, tools) ? "tools of the build"
+						     : "settings of the build",
+			STR(f->plan->name), dir.n ? ", and built where that matters" : "");
 	f->changed = true;
-	return fs_write(at, f->key, 0644);
+	TRY(fs_remove(path_join(f->a, f->state, S("done"))));
+	if (dir.n) {
+		TRY(configure_anew(f, dir));
+	} else {
+		TRY(fs_remove_tree(f->tree));
+		TRY(fs_remove_tree(f->cmake));
+	}
+	return fs_write(at, str_fmt(f->a, "%.*s\n%.*s", STR(f->key), STR(tools)), 0644);
 }
 
 static struct err *first_failure(struct change_set *set)

@@ -15,9 +15,10 @@
  * environment in log/ has what it sees besides your own, for a shell.
  *
  * Going on: the copy keeps the times of files, and a second run brings only what changed, so that
- * ninja compiles only that. When anything else changed on which the result depends (GPUs, SDK,
- * wheels, flags) the copy is made anew: build systems do not notice such changes by themselves. When
- * nothing changed, nothing is run.
+ * ninja compiles only that. When anything else changed on which the result depends (GPUs, wheels,
+ * flags), CMake configures anew and ninja builds what that touches; with other compilers, and under
+ * other build systems, which do not notice such changes, the copy is made anew. When nothing changed,
+ * nothing is run.
  */
 #pragma once
 

@@ -107,6 +107,18 @@ hip=$(stamp add.hip)
 sed -i 's/return 1/return 2/' vec/more.cpp
 $build >log 2>&1 || fail 'a changed source'
 [ "$hip" = "$(stamp add.hip)" ] || fail 'an unchanged source was compiled again'
+sed -i '4a target_compile_definitions(vec PRIVATE $<$<COMPILE_LANGUAGE:CXX>:WHICH=${WHICH}>)' vec/CMakeLists.txt
+sed -i 's/return 2/return WHICH/' vec/more.cpp
+echo 'build: {options: [WHICH=3]}' >vec/rocsmith.yaml
+$build >log 2>&1 || fail 'a setting'
+echo 'build: {options: [WHICH=4]}' >vec/rocsmith.yaml
+$build >log 2>&1 || fail 'a changed setting'
+grep -q 'configured anew, and built where that matters' log || fail 'a changed setting is told'
+[ "$hip" = "$(stamp add.hip)" ] || fail 'a setting for C++ compiled the device code again'
+"$ROCSMITH" sdk run --host python3 -c 'import ctypes; print(ctypes.CDLL("out/vec/lib/libvec.so").vec_more())' >log 2>&1
+grep -qx 4 log || fail 'the changed setting is not heeded'
+sed -i 's/return WHICH/return 2/' vec/more.cpp
+echo 'ok a changed setting configures anew, and compiles only what it touches'
 sed -i 's/return 2/return two/' vec/more.cpp
 status=0
 $build >log 2>&1 || status=$?
