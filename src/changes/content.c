@@ -39,7 +39,7 @@ uint64_t sig_now(void)
 }
 
 /* Where times have no fraction the file system counts in seconds, or in twos. */
-bool sig_racy(const struct sig *s, uint64_t now)
+static bool is_racy(const struct sig *s, uint64_t now)
 {
 	bool coarse = s->ctime % 1000000000u == 0;
 	return s->ctime + (coarse ? 2000000000u : 0) >= now;
@@ -63,7 +63,7 @@ uint64_t sig_exact(int fd)
 bool sig_unsure(const struct stat *st, uint64_t start, uint64_t exact)
 {
 	struct sig s = sig_of(st);
-	return (!exact || st->st_dev != exact) && sig_racy(&s, start);
+	return (!exact || st->st_dev != exact) && is_racy(&s, start);
 }
 
 struct sum sum_of(struct str text)

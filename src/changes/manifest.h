@@ -107,9 +107,7 @@ MUST_USE struct err *base_put(struct str path, struct str text, bool sync);
 /* ---- what is there now ---- */
 struct sig sig_of(const struct stat *st);
 bool sig_eq(const struct sig *a, const struct sig *b);
-/* The kernel's clock of file times; and whether a later change could leave the same times. */
-uint64_t sig_now(void);
-bool sig_racy(const struct sig *s, uint64_t now);
+uint64_t sig_now(void); /* the kernel's clock of file times */
 /* The file system of an open file of ours, when its times tell every change from a look before it,
  * as on many since Linux 6.13; else 0. Writes its first byte again. */
 uint64_t sig_exact(int fd);

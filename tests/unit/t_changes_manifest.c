@@ -228,12 +228,15 @@ static void links_are_told_by_their_target(void **state)
 static void times_too_fresh_are_racy(void **state)
 {
 	(void)state;
-	struct sig s = {.ctime = 1700000000000000001u};
-	assert_true(sig_racy(&s, s.ctime));
-	assert_false(sig_racy(&s, s.ctime + 1));
-	s.ctime = 1700000000000000000u; /* whole seconds: the clock may be that coarse */
-	assert_true(sig_racy(&s, s.ctime + 1999999999u));
-	assert_false(sig_racy(&s, s.ctime + 2000000001u));
+	struct stat st = {.st_dev = 7, .st_ctim = {.tv_sec = 1700000000, .tv_nsec = 1}};
+	uint64_t start = 1700000000000000000u;
+	assert_true(sig_unsure(&st, start + 1, 0));
+	assert_true(sig_unsure(&st, start + 1, 8));
+	assert_false(sig_unsure(&st, start + 1, 7)); /* a file system that tells all changes */
+	assert_false(sig_unsure(&st, start + 2, 0));
+	st.st_ctim.tv_nsec = 0; /* whole seconds: the clock may be that coarse */
+	assert_true(sig_unsure(&st, start + 1999999999u, 0));
+	assert_false(sig_unsure(&st, start + 2000000001u, 0));
 }
 
 int main(void)
