@@ -186,6 +186,15 @@ struct str str_join(struct arena *a, const struct strs *list, struct str sep)
 	return (struct str){.p = p, .n = n};
 }
 
+struct str str_replace(struct arena *a, struct str s, struct str from, struct str to)
+{
+	struct strs parts = {0};
+	for (size_t at; (at = str_find(s, from)) < s.n; s = str_sub(s, at + from.n, s.n))
+		strs_add(a, &parts, str_sub(s, 0, at));
+	strs_add(a, &parts, s);
+	return parts.n > 1 ? str_join(a, &parts, to) : s;
+}
+
 struct strs str_split(struct arena *a, struct str s, char sep)
 {
 	struct strs list = {0};

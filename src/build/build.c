@@ -1,55 +1,33 @@
 /* The flow: its stages in order, one stopwatch for each, and the record behind them; see build.h */
 #include "build/build.h"
 #include "base/fs.h"
-#include "base/pool.h"
 #include "make/make.h"
 
 #include <string.h>
-
-/* What one clang run may take; measured 0.3-0.6 GiB for a HIP source of ordinary size. */
-enum { MEMORY_PER_JOB = 700 << 20 };
-
-struct str build_folder(struct arena *a, struct str project)
-{
-	struct digest d = hash_bytes(HASH_SHA256, project.p, project.n);
-	struct str name = path_base(project);
-	BUF(plain, a); /* hipcc's shell, and lists of flags, take no space */
-	for (size_t i = 0; i < name.n; i++) {
-		bool good = ascii_alnum(name.p[i]) || str_chr(S("._-+"), name.p[i]) < 4;
-		buf_char(&plain, good ? name.p[i] : '_');
-	}
-	name = str_fmt(
-		a, "build/%.*s-%.*s", STR(buf_str(&plain)), STR(str_sub(digest_hex(a, &d), 0, 12)));
-	return fs_place(a, FS_CACHE, name);
-}
-
-/* Compilers of another build system share memory by themselves (cc.h). */
-unsigned build_jobs(unsigned asked, bool foreign)
-{
-	unsigned cpus = cpu_count();
-	if (asked || foreign)
-		return asked ? asked : cpus;
-	uint64_t fit = machine_memory_free(S("")) / MEMORY_PER_JOB;
-	if (!fit)
-		fit = 1;
-	return fit < cpus ? (unsigned)fit : cpus;
-}
 
 /* A build in progress. */
 struct build {
 	struct arena *a;
 	const struct build_request *q;
+	struct plan *plan; /* ours: what only the SDK knows is put in */
 	struct build_result *ret;
 	struct make make;       /* our own build, */
 	struct foreign foreign; /* or another build system's */
 };
 
-static struct build begin(struct arena *a, const struct build_request *q, struct build_result *ret)
+static struct build begin(
+	struct arena *a, const struct build_request *given, struct build_result *ret)
 {
+	struct build_request *q = NEW(a, struct build_request);
+	struct plan *plan = NEW(a, struct plan);
+	*plan = *given->plan;
+	*q = *given;
+	q->plan = plan;
 	*ret = (struct build_result){.jobs = build_jobs(q->jobs, q->plan->foreign)};
 	ret->dir = q->dir.n ? path_abs(a, q->dir) : build_folder(a, q->plan->project);
 	return (struct build){.a = a,
 		.q = q,
+		.plan = plan,
 		.ret = ret,
 		.make = {.a = a,
 			.plan = q->plan,
@@ -64,6 +42,7 @@ static struct build begin(struct arena *a, const struct build_request *q, struct
 			.dir = ret->dir,
 			.out = path_abs(a, q->out),
 			.jobs = ret->jobs,
+			.keep_going = q->keep_going,
 			.targets = &q->targets,
 			.began = q->began}};
 }
@@ -127,6 +106,7 @@ static struct err *check_targets(struct arena *a, const struct sdk *sdk, const s
 static struct err *open_sdk(struct build *b)
 {
 	TRY(open_or_install(b));
+	plan_settle(b->a, &b->ret->sdk, b->plan);
 	TRY(find_python(b));
 	return check_targets(b->a, &b->ret->sdk, &b->q->plan->gpus);
 }
@@ -313,7 +293,7 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 		e = all_stages(&b);
 	take_results(&b);
 	if (!e || e->code != E_CANCELLED)
-		ret->record = build_record(a, q, ret, e);
+		ret->record = build_record(a, b.q, ret, e);
 	/* That it cannot be written never hides what became of the build. */
 	if (ret->record.n && lock >= 0)
 		lost = fs_write(path_join(a, ret->dir, S("build.json")), ret->record, 0644);

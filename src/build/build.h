@@ -76,20 +76,7 @@ void build_preview(struct arena *a, const struct build_request *q, struct build_
 /* The build folder of a project (absolute path) when none is named. */
 struct str build_folder(struct arena *a, struct str project);
 
-/* What a build will need. Bytes and seconds. */
-struct forecast {
-	bool known; /* false: nobody knows what this project needs */
-	struct str dir, sdk_dir;
-	uint64_t disk, sdk; /* to be written in dir, in sdk_dir; 0: it is there already */
-	uint64_t disk_free, sdk_free;
-	bool one_disk;                /* both are on one */
-	uint64_t memory, memory_free; /* of the largest compile; of the machine, 0 = unknown */
-	double cpu, seconds;          /* of all compiles, and with so many jobs */
-	unsigned jobs;
-	bool history; /* these times are of earlier builds in dir */
-};
-
-/* dir, jobs: as in struct build_request. */
+/* What a build will need, for its plan as plan_make() or plan_read() gave it. dir, jobs: as in struct build_request. */
 void build_forecast(
 	struct arena *a, const struct plan *p, struct str dir, unsigned jobs, struct forecast *ret);
 /* What cannot fit: E_NOSPACE, E_NOMEMORY. build_run() refuses it before it begins. */
@@ -101,9 +88,17 @@ unsigned build_jobs(unsigned asked, bool foreign);
 struct make;
 /* The stage package: modules, loader and Python files become a wheel in the folder out. */
 MUST_USE struct err *build_pack(const struct make *m, struct str out, struct build_result *ret);
-/* The same for another build system: its wheel, or CMake's install tree, is brought there. */
-MUST_USE struct err *build_deliver(
-	const struct foreign *f, struct str out, struct build_result *ret);
+/* The same for another build system: its wheel, or CMake's install tree, is brought there; of the wheel's
+ * libraries without search paths of this machine. What is odd goes to f->findings. */
+MUST_USE struct err *build_deliver(struct foreign *f, struct str out, struct build_result *ret);
+/* Writes the manifest of ret->wheel beside it: what the wheel was made of, and where its search paths
+ * lead now (paths may be NULL). The same build gives the same bytes; it names no path of this machine.
+ * Format: doc/man/rocsmith-build.1.scd. */
+struct wheel_relocation;
+MUST_USE struct err *build_manifest(struct arena *a, const struct plan *plan,
+	const struct foreign *f, const struct wheel_relocation *paths, struct build_result *ret);
+struct str build_manifest_path(struct arena *a, struct str wheel);
+extern const struct json_field build_package_fields[];
 /* Device code for every target in such a tree, as verify_wheel() wants it of a wheel. */
 MUST_USE struct err *build_check_tree(
 	struct arena *a, const struct plan *plan, struct build_result *ret);

@@ -1,5 +1,6 @@
 /* What another build system made, brought to where it is wanted and looked at. */
 #include "base/fs.h"
+#include "base/progress.h"
 #include "build/build.h"
 #include "devcode/devcode.h"
 #include "wheel/wheel.h"
@@ -10,24 +11,140 @@ static struct str mark_of(struct arena *a, struct str tree)
 	return path_join(a, path_dir(tree), str_fmt(a, ".%.*s.rocsmith", STR(path_base(tree))));
 }
 
-static struct err *deliver_wheel(const struct foreign *f, struct str out, struct build_result *ret)
+/* ---- a wheel ---- */
+
+/* Folders of this machine that no wheel should speak of. AMD's own place is the same everywhere. */
+static struct strs own_folders(const struct foreign *f)
 {
-	struct arena *a = f->a;
-	struct wheel_name name;
+	const struct str dirs[] = {f->dir, f->plan->project, f->sdk->root, f->plan->sdk.prefix};
+	struct strs list = {0};
+	struct str real;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		if (dirs[i].n < 2 || str_starts(dirs[i], S("/opt/rocm")))
+			continue;
+		strs_put(f->a, &list, dirs[i]);
+		if (fs_real(f->a, dirs[i], &real))
+			strs_put(f->a, &list, real);
+	}
+	return list;
+}
+
+static void say_kept(struct foreign *f, const struct wheel_relocation *r)
+{
+	VEC_EACH (const struct str, file, &r->kept) {
+		struct finding *fi =
+			finding_add(f->a, &f->findings, "path-kept", SEV_WARNING, *file);
+		finding_say(f->a, fi,
+			"its search path names folders of this machine, and has no room for "
+			"another one");
+	}
+}
+
+static struct err *relocate(struct foreign *f, struct wheel_relocation *r)
+{
+	TRY(fs_remove_tree(r->scratch));
+	TRY(fs_mkdirs(r->scratch));
+	TRY(wheel_epoch(&r->epoch));
+	struct err *e = wheel_relocate(f->a, r);
+	if (e && (e->code == E_ZIP || e->code == E_WHEEL)) { /* verify will say what is wrong */
+		err_free(e);
+		e = NULL;
+		r->changed.n = 0;
+	}
+	TRY_CTX(e, "cannot take the paths of this machine out of the wheel");
+	if (r->changed.n)
+		progress_note(S("Cleaned"), "the search paths of %zu libraries", r->changed.n);
+	say_kept(f, r);
+	return fs_remove_tree(r->scratch);
+}
+
+static struct err *copy_wheel(struct arena *a, struct str from, struct str to)
+{
 	struct stat st;
-	struct str from = f->result, to = path_join(a, out, path_base(from));
-	TRY_CTX(wheel_name_parse(a, from, &name),
-		"the back end made no wheel that can be installed");
-	TRY(fs_stat(from, &st));
 	struct str beside = fs_temp_name(a, to);
+	TRY(fs_stat(from, &st));
 	TRY(fs_remove(beside));
 	TRY(fs_stage_copy(from, beside, &st));
 	TRY(fs_sync(beside));
-	TRY(fs_rename(beside, to));
-	ret->wheel = to;
-	ret->wheel_size = (uint64_t)st.st_size;
-	return NULL;
+	return fs_rename(beside, to);
 }
+
+/* The version that we asked the build for: of a known project, whose suffix is ours. */
+static void check_version(struct foreign *f, const struct wheel_name *name, struct str file)
+{
+	struct str planned = f->plan->version;
+	if (str_chr(planned, '+') == planned.n || str_eq(planned, name->version))
+		return;
+	struct finding *fi =
+		finding_add(f->a, &f->findings, "wheel-other-version", SEV_WARNING, file);
+	finding_say(f->a, fi, "its version is %.*s, and %.*s was asked for", STR(name->version),
+		STR(planned));
+}
+
+/* What is there already may be the user's own, so it stays. */
+static void say_others(struct foreign *f, const struct wheel_name *name, struct str wheel)
+{
+	struct strs files = {0};
+	struct wheel_name n;
+	err_free(fs_list(f->a, path_dir(wheel), &files));
+	VEC_EACH (const struct str, file, &files) {
+		CLEANUP(err_freep) struct err *e = wheel_name_parse(f->a, *file, &n);
+		if (e || str_eq(*file, path_base(wheel)) || !str_eq(n.dist, name->dist) ||
+			!str_eq(n.python, name->python) || !str_eq(n.platform, name->platform))
+			continue;
+		struct finding *fi =
+			finding_add(f->a, &f->findings, "wheel-other-there", SEV_WARNING, *file);
+		finding_say(f->a, fi,
+			"another version lies beside the new wheel, and stays: %.*s-*.whl names "
+			"both",
+			STR(name->dist));
+	}
+}
+
+/* What was delivered the last time, as long as nobody touched it. */
+static struct str delivered(const struct foreign *f, struct str to)
+{
+	struct str manifest = fs_state(f->a, build_manifest_path(f->a, to));
+	return manifest.n ? str_fmt(f->a, "1\n%.*s\n%.*s\n%.*s\n%.*s\n",
+				    STR(fs_state(f->a, f->result)), STR(to),
+				    STR(fs_state(f->a, to)), STR(manifest))
+			  : S("");
+}
+
+static struct err *deliver_wheel(struct foreign *f, struct str out, struct build_result *ret)
+{
+	enum { MAX_STAMP = 1 << 16 };
+	struct arena *a = f->a;
+	struct wheel_name name;
+	struct stat st;
+	struct str to = path_join(a, path_abs(a, out), path_base(f->result)), old;
+	struct str stamp = path_join(a, f->state, S("delivered"));
+	struct wheel_relocation r = {.from = f->result,
+		.to = to,
+		.scratch = path_join(a, f->tmp, S("wheel")),
+		.gone = own_folders(f),
+		.jobs = f->jobs};
+	TRY_CTX(wheel_name_parse(a, f->result, &name),
+		"the back end made no wheel that can be installed");
+	check_version(f, &name, to);
+	say_others(f, &name, to);
+	ret->wheel = path_join(a, out, path_base(to));
+	TRY(fs_read_opt(a, stamp, MAX_STAMP, &old));
+	bool same = old.n && str_eq(old, delivered(f, to));
+	if (!same) {
+		TRY(relocate(f, &r));
+		if (!r.changed.n)
+			TRY(copy_wheel(a, f->result, to));
+	}
+	TRY(fs_stat(to, &st));
+	ret->wheel_size = (uint64_t)st.st_size;
+	if (same)
+		return NULL;
+	TRY(build_manifest(a, f->plan, f, &r, ret));
+	return fs_write(stamp, delivered(f, to), 0644);
+}
+
+/* ---- a tree ---- */
 
 struct copy {
 	struct arena *a;
@@ -55,7 +172,7 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 }
 
 /* The new tree is whole before it takes the place of the old one, which has to be one of ours. */
-static struct err *deliver_tree(const struct foreign *f, struct str out, struct build_result *ret)
+static struct err *deliver_tree(struct foreign *f, struct str out, struct build_result *ret)
 {
 	struct arena *a = f->a;
 	struct str to = path_join(a, path_abs(a, out), f->plan->name);
@@ -81,7 +198,7 @@ static struct err *deliver_tree(const struct foreign *f, struct str out, struct 
 	return fs_remove_tree(fresh);
 }
 
-struct err *build_deliver(const struct foreign *f, struct str out, struct build_result *ret)
+struct err *build_deliver(struct foreign *f, struct str out, struct build_result *ret)
 {
 	bool tree = f->plan->foreign->system == SOURCE_CMAKE;
 	TRY(fs_mkdirs(out));

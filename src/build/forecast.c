@@ -3,10 +3,40 @@
  * The figures are those of the project's description, scaled by the number of GPUs, and better ones
  * where this build folder has a history of compiles (cc/). */
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/pool.h"
 #include "build/build.h"
 #include "cc/cc.h"
 #include "term/out.h"
+
+/* What one clang run may take; measured 0.3-0.6 GiB for a HIP source of ordinary size. */
+enum { MEMORY_PER_JOB = 700 << 20 };
+
+struct str build_folder(struct arena *a, struct str project)
+{
+	struct digest d = hash_bytes(HASH_SHA256, project.p, project.n);
+	struct str name = path_base(project);
+	BUF(plain, a); /* hipcc's shell, and lists of flags, take no space */
+	for (size_t i = 0; i < name.n; i++) {
+		bool good = ascii_alnum(name.p[i]) || str_chr(S("._-+"), name.p[i]) < 4;
+		buf_char(&plain, good ? name.p[i] : '_');
+	}
+	name = str_fmt(
+		a, "build/%.*s-%.*s", STR(buf_str(&plain)), STR(str_sub(digest_hex(a, &d), 0, 12)));
+	return fs_place(a, FS_CACHE, name);
+}
+
+/* Compilers of another build system share memory by themselves (cc.h). */
+unsigned build_jobs(unsigned asked, bool foreign)
+{
+	unsigned cpus = cpu_count();
+	if (asked || foreign)
+		return asked ? asked : cpus;
+	uint64_t fit = machine_memory_free(S("")) / MEMORY_PER_JOB;
+	if (!fit)
+		fit = 1;
+	return fit < cpus ? (unsigned)fit : cpus;
+}
 
 /* Bytes; of what no machine has, a number that can still be added to. */
 static uint64_t mib(uint64_t n)
@@ -35,38 +65,66 @@ static uint64_t free_at(struct str path)
 	return fs_free_space(existing(path), &n) ? n : UINT64_MAX;
 }
 
-static void forecast_time(const struct plan_cost *c, const struct plan *p, struct forecast *f)
+/* A history of a whole build is better than what others measured, one of a part is not. */
+static void forecast_compiles(const struct plan_cost *c, const struct plan *p, struct forecast *f)
 {
 	struct cc_follow past;
 	ARENA(tmp);
 	cc_follow_start(path_join(&tmp, f->dir, S("rocm")), path_join(&tmp, f->dir, S("log")),
 		f->jobs, &past);
-	f->history = past.left > 0;
-	f->cpu = f->history
-			 ? past.left_seconds
-			 : (double)c->host_seconds + (double)c->device_seconds * (double)p->gpus.n;
+	f->memory = mib(c->memory);
+	f->cpu = (double)c->host_seconds + (double)c->device_seconds * (double)p->gpus.n;
+	f->history = past.left > 0 && fs_is_file(path_join(&tmp, f->dir, S("state/done")));
+	if (f->history || past.left_seconds > f->cpu)
+		f->cpu = past.left_seconds;
 	f->seconds = f->cpu / f->jobs;
+}
+
+static struct err *add_blocks(void *user, const struct fs_entry *e, bool *prune)
+{
+	(void)prune;
+	*(uint64_t *)user += (uint64_t)e->st.st_blocks * 512;
+	return NULL;
+}
+
+/* Less what a build that did not end has written; one that did writes over its own. */
+static void forecast_disk(const struct plan_cost *c, const struct plan *p, struct forecast *f)
+{
+	ARENA(tmp);
+	uint64_t used = 0;
+	f->disk = mib(c->disk) + mib(c->device_disk) * (p->gpus.n < 64 ? p->gpus.n : 64);
+	if (fs_is_file(path_join(&tmp, f->dir, S("state/done"))))
+		used = f->disk;
+	else if (fs_is_dir(f->dir))
+		err_free(fs_walk(f->dir, add_blocks, &used));
+	f->disk -= used < f->disk ? used : f->disk;
+}
+
+static bool is_complete(const struct plan *p)
+{
+	bool all = p->here != NULL;
+	for (size_t i = 0; all && i < p->sdk.components.n; i++)
+		all = strs_has(&p->here->requested, p->sdk.components.v[i]);
+	return all || p->sdk.prefix.n;
 }
 
 void build_forecast(
 	struct arena *a, const struct plan *p, struct str dir, unsigned jobs, struct forecast *ret)
 {
 	const struct plan_cost *c = p->foreign ? &p->foreign->cost : NULL;
-	struct sdk sdk;
 	*ret = (struct forecast){.dir = dir.n ? path_abs(a, dir) : build_folder(a, p->project),
 		.sdk_dir = fs_place(a, FS_DATA, S("sdk")),
 		.jobs = build_jobs(jobs, p->foreign)};
-	if (!c || !c->memory)
+	if (!c)
 		return;
-	ret->known = true;
-	forecast_time(c, p, ret);
-	ret->memory = mib(c->memory);
+	forecast_compiles(c, p, ret);
+	ret->known = c->memory || ret->history;
+	if (!ret->known)
+		return;
 	ret->memory_free = machine_memory_free(S(""));
-	if (!fs_is_dir(path_join(a, ret->dir, S("tree")))) /* else it goes on there */
-		ret->disk = mib(c->disk) + mib(c->device_disk) * (p->gpus.n < 64 ? p->gpus.n : 64);
-	struct err *e = p->sdk.prefix.n ? NULL : sdk_open(a, &p->sdk, &sdk);
-	ret->sdk = e ? mib(c->sdk_disk) : 0;
-	err_free(e);
+	forecast_disk(c, p, ret);
+	uint64_t sdk = is_complete(p) ? 0 : mib(c->sdk_disk), there = p->here ? p->here->bytes : 0;
+	ret->sdk = sdk - (there < sdk ? there : sdk);
 	ret->disk_free = free_at(ret->dir);
 	ret->sdk_free = free_at(ret->sdk_dir);
 	ret->one_disk = same_disk(ret->dir, ret->sdk_dir);

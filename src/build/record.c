@@ -66,7 +66,7 @@ static const struct json_field step_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field package_fields[] = {
+const struct json_field build_package_fields[] = {
 	FIELD("name", struct foreign_package, name),
 	FIELD("version", struct foreign_package, version),
 	FIELD("sha256", struct foreign_package, sha256),
@@ -75,8 +75,9 @@ static const struct json_field package_fields[] = {
 
 /* What went into another build system's build beside the plan. */
 static const struct json_field foreign_fields[] = {
-	FIELD_LIST("packages", struct foreign, packages, package_fields),
+	FIELD_LIST("packages", struct foreign, packages, build_package_fields),
 	FIELD("dropped", struct foreign, dropped),
+	FIELD("recipes", struct foreign, patched),
 	{.kind = FIELD_END},
 };
 

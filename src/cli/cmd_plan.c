@@ -44,23 +44,23 @@ static void print_features(struct arena *a, const struct plan *p)
 	table_print(&t);
 }
 
-static void print_forecast(struct arena *a, const struct plan *p)
+static void print_forecast(struct arena *a, const struct forecast *f)
 {
-	struct forecast f;
-	build_forecast(a, p, S(""), 0, &f);
-	if (!f.known)
+	if (!f)
 		return;
-	print_row(a, "disk",
-		str_fmt(a, "%.*s for the build%s%.*s, %.*s free", STR(human_bytes(a, f.disk)),
-			f.sdk ? ", for the SDK " : "", STR(f.sdk ? human_bytes(a, f.sdk) : S("")),
-			STR(human_bytes(a, f.disk_free))));
+	if (f->disk || f->sdk)
+		print_row(a, "disk",
+			str_fmt(a, "%.*s for the build%s%.*s, %.*s free",
+				STR(human_bytes(a, f->disk)), f->sdk ? ", for the SDK " : "",
+				STR(f->sdk ? human_bytes(a, f->sdk) : S("")),
+				STR(human_bytes(a, f->disk_free))));
 	print_row(a, "memory",
-		str_fmt(a, "%.*s for the largest compile, %.*s free", STR(human_bytes(a, f.memory)),
-			STR(human_bytes(a, f.memory_free))));
+		str_fmt(a, "%.*s for the largest compile, %.*s free",
+			STR(human_bytes(a, f->memory)), STR(human_bytes(a, f->memory_free))));
 	print_row(a, "time",
-		str_fmt(a, "%.*s with %u jobs, by %s", STR(human_seconds(a, f.seconds)), f.jobs,
-			f.history ? "earlier builds in its folder" : "what others took"));
-	struct err *e = forecast_check(a, &f);
+		str_fmt(a, "%.*s with %u jobs, by %s", STR(human_seconds(a, f->seconds)), f->jobs,
+			f->history ? "earlier builds in its folder" : "what others took"));
+	struct err *e = forecast_check(a, f);
 	if (e)
 		say_warning("%s", e->msg);
 	err_free(e);
@@ -68,7 +68,11 @@ static void print_forecast(struct arena *a, const struct plan *p)
 
 static void print_plan(struct arena *a, const struct plan *p)
 {
-	print_row(a, "project", str_fmt(a, "%.*s %.*s", STR(p->name), STR(p->version)));
+	bool open = str_contains(p->version, S(SDK_ROCM));
+	struct str version = str_replace(a, p->version, S(SDK_ROCM), S(""));
+	print_row(a, "project",
+		str_fmt(a, "%.*s %.*s%s", STR(p->name), STR(version),
+			open ? " and the SDK's version of ROCm, known once it is installed" : ""));
 	print_list(a, "targets", &p->gpus);
 	VEC_EACH (const struct plan_source, s, &p->sources)
 		print_row(a, s == p->sources.v ? "sources" : "", s->path);
@@ -93,7 +97,7 @@ static void print_plan(struct arena *a, const struct plan *p)
 			p->python_tag.n
 				? str_fmt(a, "%.*s-%.*s", STR(p->python_tag), STR(p->abi_tag))
 				: S("of the SDK's Python"));
-	print_forecast(a, p);
+	print_forecast(a, p->forecast);
 	print_features(a, p);
 }
 
@@ -102,12 +106,15 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	(void)ret_status;
 	struct plan_args *o = args;
 	struct plan p;
+	struct forecast forecast;
 	TRY(project_plan(a, &o->common, &o->project, &p));
 	struct str json = json_document(a, 2, plan_fields, &p);
 	if (o->out.n && !fs_writes_forbidden())
 		TRY_CTX(fs_write(o->out, json, 0644), "cannot save the plan");
+	build_forecast(a, &p, S(""), 0, &forecast);
+	p.forecast = forecast.known ? &forecast : NULL;
 	if (o->common.json)
-		out_text(json);
+		out_text(json_document(a, 2, plan_fields, &p));
 	else
 		print_plan(a, &p);
 	if (o->out.n)

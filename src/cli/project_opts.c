@@ -6,8 +6,9 @@
 struct err *project_plan(
 	struct arena *a, const struct common *common, struct plan_request *r, struct plan *ret)
 {
-	static const char *const settled[] = {"gpu", "sdk", "python", "source", "refresh",
-		"feature", "version-suffix", "config", "with", "without", "torch-as-rocm", NULL};
+	static const char *const settled[] = {"gpu", "sdk", "mirror", "keyring", "python", "source",
+		"refresh", "feature", "version-suffix", "config", "with", "without",
+		"torch-as-rocm", NULL};
 	if (!r->dir.n)
 		r->dir = S(".");
 	if (!str_ends(r->dir, S(".json")) || fs_is_dir(r->dir))

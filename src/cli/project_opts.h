@@ -8,7 +8,7 @@
 /* clang-format off */
 #define PROJECT_DIR(T)                                                                             \
 	{OPT_ARGUMENT("DIR", OPT_POS, T, project.dir,                                              \
-		"project folder (default: this one), torch, or a saved plan")}
+		"project folder (default: this one), sdist, or a saved plan")}
 #define PROJECT_OPTS(T)                                                                            \
 	{OPT_VALUE("gpu", OPT_LIST, T, project.gpus, "GFX,...",                                    \
 		"targets: gfx1201,gfx90a, native or all"),                                         \

@@ -65,6 +65,8 @@ struct err *foreign_cmake_build(struct foreign *f, struct str dir)
 		proc_arg(f->a, &p, "--target", NULL);
 		strs_add_all(f->a, &p.argv, f->targets);
 	}
+	if (f->keep_going && fs_exists(path_join(f->a, dir, S("build.ninja"))))
+		proc_arg(f->a, &p, "--", "-k", "0", NULL);
 	TRY(foreign_run(f, "build", &p, &r));
 	foreign_step(f, "build")->done = true;
 	return NULL;

@@ -15,8 +15,17 @@ extern char **environ;
  * a word to the user, since they were set on purpose. */
 static const char *const quiet[] = {"PYTHON*", "VIRTUAL_ENV*", "_OLD_VIRTUAL*", "PIP_*",
 	"LD_PRELOAD", "XDG_*", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "DESTDIR", "OLDPWD", "PWD",
-	"SHLVL", "_", "ROCSMITH_*", "SSH_*", "GPG_*", "DBUS_*", "*_TOKEN", "*_PASSWORD", "*_SECRET",
-	NULL};
+	"SHLVL", "_", "ROCSMITH_*", NULL};
+/* Of the session: no build should differ by them. */
+static const char *const session[] = {"SSH_*", "GPG_*", "DBUS_*", "DISPLAY", "WAYLAND_DISPLAY",
+	"TMUX*", "STY", "WINDOW", "WINDOWID", "VTE_VERSION", "TERM_*", "COLORTERM", "LS_COLORS",
+	"HISTFILE", "INVOCATION_ID", "JOURNAL_STREAM", "MAIL", "SUDO_*", NULL};
+/* Secrets, by their names in lower case: what a project's code sees may end in any log. An allowlist
+ * would keep from projects the variables by which they are configured. */
+static const char *const secret[] = {"*token*", "*password*", "*passwd*", "*passphrase*",
+	"*secret*", "*credential*", "*api_key*", "*apikey*", "*access_key*", "*private_key*",
+	"*_pat", "aws_*", "azure_*", "gcp_*", "docker_*", "kube*", "vault_*", "twine_*", "netrc",
+	"*auth*", NULL};
 static const char *const foreign[] = {"ROCM*", "HIP*", "HSA_*", "HCC_*", "AMDGPU_TARGETS",
 	"GPU_TARGETS", "GPU_ARCHS", "PYTORCH_ROCM_ARCH", "CUDA*", "CUDNN*", "NVCC",
 	"NVCC_*PEND_FLAGS", "NVIDIA_*", "TORCH_CUDA_ARCH_LIST", "TORCH_NVCC_FLAGS", "CONDA*",
@@ -81,7 +90,8 @@ static void take_ours(struct foreign *f)
 		str_cut(str_from(*e), '=', &name, &value);
 		if (is_one_of(name, foreign))
 			strs_add(f->a, &f->dropped, str_dup(f->a, name));
-		else if (!is_one_of(name, quiet))
+		else if (!is_one_of(name, quiet) && !is_one_of(name, session) &&
+			 !is_one_of(str_lower(f->a, name), secret))
 			set(f, name, value);
 	}
 	strs_sort(&f->dropped);
@@ -150,6 +160,6 @@ struct err *foreign_environment(struct foreign *f)
 	if (f->plan->foreign->torch)
 		set(f, S("FORCE_CUDA"), S("1"));
 	VEC_EACH (const struct str, e, &f->plan->foreign->env)
-		foreign_set_line(f, sdk_rocm_put(f->a, f->sdk, *e));
+		foreign_set_line(f, *e);
 	return NULL;
 }

@@ -39,6 +39,7 @@ struct foreign {
 	struct str dir; /* build folder, absolute */
 	struct str out; /* where results go: not a part of the project, even when it is inside */
 	unsigned jobs;
+	bool keep_going; /* after an error build what does not need it, where ninja is ours to start */
 	const struct strs *targets; /* of ninja or make: build these and stop; NULL or none = all */
 	double began;               /* mono_now() at the start of the whole build */
 
@@ -50,7 +51,8 @@ struct foreign {
 	struct str key;      /* all that decides the result besides the project's files, hashed */
 
 	/* foreign_copy() */
-	bool changed; /* the copy is not as the last build left it */
+	struct strs patched; /* ids of the recipes that the copy or the environment has */
+	bool changed;        /* the copy is not as the last build left it */
 
 	/* foreign_build() */
 	struct job_report steps[8]; /* those that a build has, in order; kind "" behind the last */

@@ -27,14 +27,14 @@ struct err *foreign_recipes(struct foreign *f, struct str *ret_identity)
 	return NULL;
 }
 
-static void say(const struct foreign *f, const struct recipe_report *report)
+static void say(struct foreign *f, const struct recipe_report *report)
 {
-	struct strs ids = {0};
 	VEC_EACH (const struct recipe_entry, e, &report->recipes)
 		if (e->state == RECIPE_APPLIED || e->state == RECIPE_BUILD)
-			strs_add(f->a, &ids, e->id);
-	if (ids.n)
-		progress_note(S("Patched"), "by recipes: %.*s", STR(str_join(f->a, &ids, S(", "))));
+			strs_add(f->a, &f->patched, e->id);
+	if (f->patched.n)
+		progress_note(S("Patched"), "by recipes: %.*s",
+			STR(str_join(f->a, &f->patched, S(", "))));
 }
 
 struct err *foreign_patch(struct foreign *f, const struct view *view, struct change_set *ret)
@@ -51,8 +51,7 @@ struct err *foreign_patch(struct foreign *f, const struct view *view, struct cha
 	say(f, &report);
 	*ret = report.changes;
 	VEC_EACH (const struct plan_file, file, &f->plan->foreign->files)
-		*VEC_PUSH(f->a, ret) = (struct change){.source = file->path,
-			.output = file->path,
-			.text = sdk_rocm_put(f->a, f->sdk, file->text)};
+		*VEC_PUSH(f->a, ret) = (struct change){
+			.source = file->path, .output = file->path, .text = file->text};
 	return NULL;
 }

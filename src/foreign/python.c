@@ -47,7 +47,8 @@ static struct err *configure_cmake(struct foreign *f)
 		TRY(foreign_run(f, "configure", &p, &r));
 		TRY(foreign_check_cmake(f, dir, r.out));
 	}
-	return foreign_is_part(f) ? foreign_cmake_build(f, dir) : NULL;
+	/* the script's own call of ninja ends with the first error */
+	return foreign_is_part(f) || f->keep_going ? foreign_cmake_build(f, dir) : NULL;
 }
 
 struct err *foreign_python(struct foreign *f)

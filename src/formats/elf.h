@@ -91,6 +91,7 @@ struct elf_symbol {
 	struct str name; /* NUL-terminated; lives for the call only */
 	uint8_t type, bind, visibility;
 	uint16_t section; /* 0 = undefined */
+	uint32_t at;      /* of the name in the dynamic strings */
 	uint64_t value, size;
 };
 
@@ -99,3 +100,24 @@ struct elf_symbol {
  * read. */
 typedef struct err *elf_symbol_fn(void *user, const struct elf_symbol *s);
 MUST_USE struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void *user);
+
+/* ---- another search path, in place ---- */
+enum elf_path_tag { ELF_RPATH = 15, ELF_RUNPATH = 29 };
+
+struct elf_edit { /* bytes to be written at an offset of the file */
+	uint64_t offset;
+	struct str bytes;
+};
+
+struct elf_edits {
+	struct elf_edit *v;
+	size_t n, cap;
+	bool fits;
+};
+
+/* What makes the value of DT_RPATH or DT_RUNPATH this one; "" takes the entry out. Nothing else in the
+ * file moves: the new value is written over the old one, so it may be no longer, and must be shorter
+ * where a linker let another string be the end of the old one. ret->fits = false, without edits, when
+ * that cannot be. A file without the entry has no room for a value, and needs nothing for "". */
+MUST_USE struct err *elf_path_edits(struct arena *a, const struct elf *e, enum elf_path_tag tag,
+	struct str path, struct elf_edits *ret);

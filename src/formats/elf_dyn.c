@@ -196,6 +196,7 @@ static struct err *each_symbol(const struct dyn *d, elf_symbol_fn *fn, void *use
 			const char *p = chunk + k * SYM;
 			struct elf_symbol s = {
 				.name = string_at(d, le32(p)),
+				.at = le32(p),
 				.type = (uint8_t)(p[4] & 15),
 				.bind = (uint8_t)((unsigned char)p[4] >> 4),
 				.visibility = (uint8_t)(p[5] & 3),

@@ -50,7 +50,11 @@ static struct err *not_known(struct arena *a, const struct plan_request *r)
 			    : err_new(E_NOENT, "no such project folder '%.*s'", STR(r->dir));
 	if (near.n)
 		return err_hint(e, "did you mean '%.*s'?", STR(near));
-	return r->source.n ? err_hint(e, "known are: %.*s", STR(str_join(a, &names, S(", ")))) : e;
+	if (!r->source.n)
+		return e;
+	return err_hint(err_hint(e, "known are: %.*s", STR(str_join(a, &names, S(", ")))),
+		"another project's sources stand in the place of its folder: '%.*s'",
+		STR(r->source));
 }
 
 /* They can be had there: it is said word by word, for someone who gets them. */
@@ -61,7 +65,8 @@ static struct err *no_sources(struct arena *a, struct str name, const struct pro
 	VEC_EACH (const struct origin, o, &p->origins)
 		if (o->git.n)
 			err_hint(e, "they are in %.*s: the branch or tag %.*s, with all submodules",
-				STR(o->git), STR(suffix_put(a, o->ref, "@version@", S("VERSION"))));
+				STR(o->git),
+				STR(str_replace(a, o->ref, S("@version@"), S("VERSION"))));
 	return e;
 }
 
@@ -82,24 +87,46 @@ static bool wants_patches(const struct project *p, struct str word)
 	return true;
 }
 
-static struct err *fetch(struct arena *a, const struct plan_request *r, const struct project *p,
-	struct description *ret)
+static struct err *fetch(struct arena *a, const struct plan_request *r,
+	const struct source_spec *spec, bool patches, struct description *ret)
 {
-	struct source_request q = {.mirror = r->mirror,
+	const struct source_request q = {.spec = *spec,
+		.patches = patches,
+		.mirror = r->mirror,
 		.keyring = r->keyring,
 		.python = r->python,
 		.refresh = r->refresh};
+	TRY_CTX(source_fetch(a, &q, &ret->tree), "cannot get the sources '%.*s'", STR(spec->text));
+	ret->dir = ret->tree.dir;
+	if (spec->kind == SOURCE_DIR)
+		ret->tree = (struct source_tree){0};
+	return NULL;
+}
+
+static struct err *fetch_known(struct arena *a, const struct plan_request *r,
+	const struct project *p, struct description *ret)
+{
+	struct source_spec spec;
 	struct str word = r->source.n ? r->source : first_word(p);
 	if (!word.n)
 		return no_sources(a, r->dir, p);
-	TRY(source_spec_parse(a, word, &q.spec));
-	q.patches = wants_patches(p, word);
-	TRY_CTX(source_fetch(a, &q, &ret->tree), "cannot get the sources '%.*s' of '%.*s'",
-		STR(word), STR(r->dir));
-	ret->dir = ret->tree.dir;
-	if (q.spec.kind == SOURCE_DIR)
-		ret->tree = (struct source_tree){0};
-	return NULL;
+	TRY(source_spec_parse(a, word, &spec));
+	return fetch(a, r, &spec, wants_patches(p, word), ret);
+}
+
+/* A project that is not known: a folder, or where its sources are. */
+static struct err *resolve_other(
+	struct arena *a, const struct plan_request *r, struct description *ret)
+{
+	struct source_spec spec;
+	if (r->source.n)
+		return not_known(a, r);
+	if (fs_is_dir(r->dir))
+		return NULL;
+	TRY(source_spec_parse(a, r->dir, &spec));
+	if (spec.kind != SOURCE_DIR)
+		return fetch(a, r, &spec, true, ret);
+	return fs_exists(r->dir) ? NULL : not_known(a, r);
 }
 
 struct err *known_resolve(struct arena *a, const struct plan_request *r, struct description *ret)
@@ -108,7 +135,7 @@ struct err *known_resolve(struct arena *a, const struct plan_request *r, struct 
 	struct str text = text_of(r->dir);
 	*ret = (struct description){.dir = r->dir, .config = r->config};
 	if (!text.p)
-		return r->source.n || !fs_exists(r->dir) ? not_known(a, r) : NULL;
+		return resolve_other(a, r, ret);
 	ret->known = true;
 	if (!r->config.n) {
 		ret->config = str_fmt(a, "%.*s.yaml", STR(r->dir));
@@ -118,7 +145,7 @@ struct err *known_resolve(struct arena *a, const struct plan_request *r, struct 
 	d.dir = S(".");
 	TRY(project_read(a, &d, &p));
 	if (r->source.n || missing_mark(a, &p.marks, r->dir).n)
-		return fetch(a, r, &p, ret);
+		return fetch_known(a, r, &p, ret);
 	return NULL; /* a folder of that name, with these sources */
 }
 

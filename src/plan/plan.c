@@ -140,7 +140,7 @@ static struct err *choose_sdk(
 	}
 	TRY(e);
 	sdk->mirror = r->mirror;
-	sdk->keyring = r->keyring;
+	sdk->keyring = r->keyring.n ? path_abs(a, r->keyring) : S("");
 	strs_add(a, &sdk->components, S("compiler"));
 	VEC_EACH (struct str, c, &p->components)
 		strs_put(a, &sdk->components, *c);

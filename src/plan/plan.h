@@ -89,6 +89,19 @@ struct plan_foreign {
 	bool torch_as_rocm; /* it counts as one for ROCm, whatever it was built for */
 };
 
+/* What a build will need of this machine, as it is now: build_forecast(). Bytes and seconds. */
+struct forecast {
+	bool known; /* false: nobody knows what this project needs */
+	struct str dir, sdk_dir;
+	uint64_t disk, sdk; /* to be written in dir, in sdk_dir; 0: it is there already */
+	uint64_t disk_free, sdk_free;
+	bool one_disk;                /* both are on one */
+	uint64_t memory, memory_free; /* of the largest compile; of the machine, 0 = unknown */
+	double cpu, seconds;          /* of all compiles, and with so many jobs */
+	unsigned jobs;
+	bool history; /* time and memory are those of earlier builds in dir */
+};
+
 struct plan {
 	struct str project; /* absolute folder */
 	struct str name, version, summary, license;
@@ -113,10 +126,16 @@ struct plan {
 	VEC(struct plan_feature) features;
 	VEC(struct plan_reason) reasons;
 	struct findings findings;
+	/* Not in a saved plan: */
+	const struct sdk *here;          /* the SDK, as far as it is installed; NULL = it is not, or
+	                                  * nobody asked */
+	const struct forecast *forecast; /* for who prints the plan; else NULL */
 };
 
 struct plan_request {
-	struct str dir; /* project folder, or the name of a known project */
+	/* Project folder; or the name of a known project; or a word of source/fetch.h for another one's
+	 * sources. */
+	struct str dir;
 	/* Where the sources of a known project are, as source/fetch.h has it; "" = where its
 	 * description says. */
 	struct str source;
@@ -141,7 +160,9 @@ MUST_USE struct err *plan_make(struct arena *a, const struct plan_request *r, st
  * a machine whose Python or C library changed are errors. */
 MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan *ret);
 /* Its JSON form: json_document(a, 2, plan_fields, plan). */
-extern const struct json_field plan_fields[], plan_reason_fields[];
+extern const struct json_field plan_fields[], plan_reason_fields[], plan_feature_fields[];
+/* Puts in what only the SDK knows, which is there now: its ROCm version, in place of SDK_ROCM. */
+void plan_settle(struct arena *a, const struct sdk *sdk, struct plan *plan);
 /* The section `hipify` of DIR/rocsmith.yaml alone; all empty when there is none. The rest of the
  * file is checked as well. */
 MUST_USE struct err *plan_hipify_read(struct arena *a, struct str dir, struct hipify_options *ret);

@@ -177,9 +177,8 @@ void libc_choose(struct arena *a, struct plan *plan);
 /* Completes the version by what it is built for, also in the environment. */
 MUST_USE struct err *suffix_choose(
 	struct arena *a, const struct plan_request *r, struct plan *plan);
-
-/* The line with the value in place of the name: "@version@". */
-struct str suffix_put(struct arena *a, struct str line, const char *name, struct str value);
+/* Fills plan->here, and puts in what it says. */
+void suffix_meet(struct arena *a, struct plan *plan);
 
 /* ---- when.c ---- */
 /* Is the version in the range? One that is not known ("") is in every one. */

@@ -38,6 +38,7 @@ static const struct json_field sdk_fields[] = {
 	FIELD("suite", struct plan, sdk.suite),
 	FIELD("prefix", struct plan, sdk.prefix),
 	FIELD("mirror", struct plan, sdk.mirror),
+	FIELD_OPTIONAL("keyring", struct plan, sdk.keyring),
 	FIELD("components", struct plan, sdk.components),
 	{.kind = FIELD_END},
 };
@@ -92,6 +93,23 @@ static const struct json_field module_fields[] = {
 	{.kind = FIELD_END},
 };
 
+static const struct json_field forecast_fields[] = {
+	FIELD("dir", struct forecast, dir),
+	FIELD("disk", struct forecast, disk),
+	FIELD("disk_free", struct forecast, disk_free),
+	FIELD("sdk_dir", struct forecast, sdk_dir),
+	FIELD("sdk_disk", struct forecast, sdk),
+	FIELD("sdk_disk_free", struct forecast, sdk_free),
+	FIELD("one_disk", struct forecast, one_disk),
+	FIELD("memory", struct forecast, memory),
+	FIELD("memory_free", struct forecast, memory_free),
+	FIELD("cpu", struct forecast, cpu),
+	FIELD("seconds", struct forecast, seconds),
+	FIELD("jobs", struct forecast, jobs),
+	FIELD("history", struct forecast, history),
+	{.kind = FIELD_END},
+};
+
 static const struct json_field file_fields[] = {
 	FIELD("path", struct plan_file, path),
 	FIELD("text", struct plan_file, text),
@@ -121,7 +139,7 @@ static const struct json_field foreign_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field feature_fields[] = {
+const struct json_field plan_feature_fields[] = {
 	FIELD("name", struct plan_feature, name),
 	FIELD("about", struct plan_feature, about),
 	FIELD("choice", struct plan_feature, choice),
@@ -156,10 +174,12 @@ const struct json_field plan_fields[] = {
 		.fields = foreign_fields, .pointer = true, .written = true},
 	FIELD_LIST("sources", struct plan, sources, source_fields),
 	FIELD_LIST("modules", struct plan, modules, module_fields),
-	FIELD_LIST("features", struct plan, features, feature_fields),
+	FIELD_LIST("features", struct plan, features, plan_feature_fields),
 	FIELD_LIST("reasons", struct plan, reasons, plan_reason_fields),
 	{.key = "findings", .kind = FIELD_ITEMS, .off = offsetof(struct plan, findings),
 		.size = sizeof(struct finding), .fields = finding_fields, .written = true},
+	{.key = "forecast", .kind = FIELD_OBJECT, .off = offsetof(struct plan, forecast),
+		.fields = forecast_fields, .pointer = true, .written = true},
 	{.kind = FIELD_END},
 };
 /* clang-format on */
@@ -395,5 +415,8 @@ struct err *plan_read(struct arena *a, struct str path, struct plan *ret)
 	TRY(check_gpus(a, ret, path));
 	TRY(check_inside(ret, path));
 	TRY(check_project(a, ret, path));
-	return check_machine(a, ret, path);
+	TRY(check_machine(a, ret, path));
+	if (foreign && (ret->foreign->cost.memory || str_contains(ret->version, S(SDK_ROCM))))
+		suffix_meet(a, ret);
+	return NULL;
 }

@@ -256,7 +256,7 @@ struct err *project_read(struct arena *a, const struct description *d, struct pr
 	if (ret->version.n)
 		TRY(check_version(a, ret));
 	if (!ret->name.n)
-		ret->name = name_from(a, path_base(ret->dir));
+		ret->name = name_from(a, d->tree.package.n ? d->tree.package : path_base(ret->dir));
 	return NULL;
 }
 

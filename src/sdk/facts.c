@@ -1,5 +1,4 @@
 /* What recipes want to know of an SDK. */
-#include "base/buf.h"
 #include "base/fs.h"
 #include "recipe/recipe.h"
 #include "sdk/provider.h"
@@ -43,26 +42,13 @@ static struct str pin(struct arena *a, struct str rocm)
 	return str_fmt(a, "%.*s.%.*s.*", STR(major), STR(minor));
 }
 
-static void put(struct buf *b, struct str text, const char *name, struct str value)
-{
-	for (size_t at; (at = str_find(text, str_from(name))) < text.n;) {
-		buf_add(b, str_sub(text, 0, at));
-		buf_add(b, value);
-		text = str_sub(text, at + str_from(name).n, text.n);
-	}
-	buf_add(b, text);
-}
-
 struct str sdk_rocm_put(struct arena *a, const struct sdk *sdk, struct str text)
 {
 	struct str rocm = sdk_rocm(a, sdk);
-	BUF(one, a);
-	BUF(both, a);
 	if (!rocm.n)
 		return text;
-	put(&one, text, SDK_ROCM, rocm);
-	put(&both, buf_str(&one), SDK_ROCM_PIN, pin(a, rocm));
-	return buf_str(&both);
+	text = str_replace(a, text, S(SDK_ROCM), rocm);
+	return str_replace(a, text, S(SDK_ROCM_PIN), pin(a, rocm));
 }
 
 void sdk_recipe_facts(struct arena *a, const struct sdk *sdk, struct recipe_facts *ret)

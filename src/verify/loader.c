@@ -32,19 +32,6 @@ static void remark(struct exam *x, struct remarks *list, struct remark r)
 
 /* ---- folders ---- */
 
-/* "$ORIGIN/../lib" as seen from a file of the wheel; "" when it is no folder of the wheel. */
-static struct str origin_folder(struct arena *a, struct str element, struct str file)
-{
-	static const char *const words[] = {"$ORIGIN", "${ORIGIN}"};
-	for (unsigned i = 0; i < 2; i++) {
-		struct str word = str_from(words[i]);
-		if (str_starts(element, word))
-			return path_clean(a, str_fmt(a, "%.*s/%.*s", STR(path_dir(file)),
-						     STR(str_sub(element, word.n, element.n))));
-	}
-	return S("");
-}
-
 static struct str search_path(const struct wheel_elf *e)
 {
 	return e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath;
@@ -64,7 +51,7 @@ static enum place find_inside(struct exam *x, const struct wheel_elf *by, struct
 			continue;
 		best = HIDDEN;
 		while (named && str_next(&rest, ':', &element)) {
-			struct str dir = origin_folder(x->a, element, by->name);
+			struct str dir = wheel_origin(x->a, element, by->name);
 			if (dir.n && str_eq(dir, path_dir(e->name)))
 				return FOUND;
 		}

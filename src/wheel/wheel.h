@@ -62,6 +62,31 @@ unsigned wheel_tag_glibc(struct str platform, struct str *ret_arch);
 MUST_USE struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct str name,
 	struct wheel_elf *ret, bool *ret_elf);
 
+/* ---- search paths ---- */
+/* "$ORIGIN/../lib", of the search path of such a member, as a folder of the wheel; "" when it is none. */
+struct str wheel_origin(struct arena *a, struct str element, struct str member);
+
+struct wheel_path {
+	struct str file, path; /* a member, and its search path as it is now */
+};
+
+/* A wheel as somebody else's build made it, without what its libraries say about the machine that built
+ * it: elements of their search paths that lie in the folders `gone`, or are empty, are taken out. A
+ * library of the wheel that was found through those is then found by $ORIGIN, where that fits
+ * (elf_path_edits()). */
+struct wheel_relocation {
+	struct str from, to; /* paths of the wheels */
+	struct str scratch;  /* an empty folder, for as long as this runs */
+	struct strs gone;    /* absolute */
+	int64_t epoch;
+	unsigned jobs;
+	VEC(struct wheel_path) changed; /* none: nothing had to change, and there is no `to` */
+	struct strs kept;               /* members where it did not fit */
+};
+
+/* The same wheel gives the same bytes. E_ZIP, E_WHEEL for one that cannot be read. */
+MUST_USE struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r);
+
 /* ---- dist-info ---- */
 struct record_entry {
 	struct str path, algorithm, hash, size; /* as written; "" where the field is empty */

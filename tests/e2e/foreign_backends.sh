@@ -47,6 +47,21 @@ check() { # NAME VERSION
 	"$ROCSMITH" verify --require gfx1201,gfx942 "$wheel" >log 2>&1 || fail "$1: the wheel does not verify"
 	rm -rf site && python3 -m zipfile -e "$wheel" site
 	find site -name '*.so' | grep -q . || fail "$1: no module in the wheel"
+	if find site -name '*.so' -exec readelf -d {} + | grep 'R.*PATH' | grep -F "$PWD" >log; then
+		fail "$1: a search path leads into the build folder"
+	fi
+	python3 - "$wheel" "$1" <<'PY' >log 2>&1 || fail "$1: the manifest"
+import hashlib, json, os, sys
+wheel, name = sys.argv[1:]
+text = open(wheel + ".json").read()
+m = json.loads(text)
+data = open(wheel, "rb").read()
+assert m["schema"] == "rocsmith.wheel/1" and (m["name"], m["gpus"]) == (name, ["gfx1201", "gfx942"]), m
+assert m["wheel"] == {"file": os.path.basename(wheel), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+assert m["sdk"]["suite"] == "sid" and m["sdk"]["components"]["clang"] and m["rocm"]
+assert all(p["name"] and p["version"] for p in m["packages"]) and m["packages"]
+assert os.getcwd() not in text, "it names a path of this machine"
+PY
 }
 
 # ---- scikit-build-core ----
@@ -96,11 +111,32 @@ endforeach
 kernel = custom_target(input: 'kernel.hip', output: 'kernel.o',
     command: [find_program('hipcc'), '-fPIC', '-c', '@INPUT@', '-o', '@OUTPUT@', flags])
 rocm = run_command('printenv', 'ROCM_PATH', check: true).stdout().strip()
-py.extension_module('mes', 'module.cpp', kernel, link_args: ['-L' + rocm / 'lib', '-lamdhip64'], install: true)
+py.extension_module('mes', 'module.cpp', kernel, install: true,
+    link_args: ['-L' + rocm / 'lib', '-Wl,-rpath,' + rocm / 'lib', '-lamdhip64'])
 MESON
 "$ROCSMITH" build mes --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || fail meson-python
 check mes 1.25
-echo 'ok meson-python with HIP'
+grep -q '"file": "mes.*\.so"' out/mes-*.json || fail 'the manifest tells whose search path changed'
+echo 'ok meson-python with HIP: its wheel names no folder of the build'
+
+# ---- a second time, and with another version beside it ----
+before=$(stat -c '%i %Y %s' out/mes-*)
+"$ROCSMITH" build mes --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || fail 'again'
+[ "$before" = "$(stat -c '%i %Y %s' out/mes-*)" ] || fail 'without changes neither wheel nor manifest is touched'
+wheel=$(echo out/mes-*.whl)
+mv "$wheel" "${wheel/1.25/1.24}"
+"$ROCSMITH" build mes --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || fail 'again'
+grep -q 'mes-1.24-.*another version lies beside' log || fail 'an older wheel is named'
+rm "${wheel/1.25/1.24}" || fail 'an older wheel stays'
+check mes 1.25
+echo 'ok what is delivered is not touched again, and made again when it is gone; an older wheel is named'
+
+# ---- its sources as an archive, in the place of the folder ----
+tar -czf mes-1.25.tar.gz mes
+"$ROCSMITH" build mes-1.25.tar.gz --gpu gfx1201,gfx942 -o out2 --build-dir b3 >log 2>&1 || fail 'an archive'
+cmp <(python3 -m zipfile -l out/mes-*.whl) <(python3 -m zipfile -l out2/mes-*.whl) || fail 'the same wheel'
+grep -q "$(sha256sum <mes-1.25.tar.gz | cut -d' ' -f1)" out2/mes-*.json || fail 'the manifest has the hash of the archive'
+echo 'ok a source distribution is built like its folder, and its hash stands in the manifest'
 
 # ---- the same again, by hash ----
 python3 - <<'PY' || fail 'the record and the file of requirements'

@@ -158,6 +158,37 @@ if python3 -m pip --version >/dev/null 2>&1; then
 	prove 'no hash' refuses 4 'gives no sha256' plan sdist:tiny-pkg==2.6.0
 	PIP_INDEX_URL=http://127.0.0.1:1/simple
 	prove 'no index' refuses 4 'cannot be reached' plan sdist:tiny-pkg==2.6.0
+
+	# ---- any project's, in the place of its folder ----
+	PIP_INDEX_URL="http://127.0.0.1:$(cat "$E2E_TMP/port")/simple"
+	mkdir -p "$index/simple/any-pkg" "$E2E_TMP/any_pkg-1.2.3"
+	(cd "$E2E_TMP/any_pkg-1.2.3"
+	echo "open('ran', 'w'); __import__('setuptools').setup()" >setup.py
+	printf 'Metadata-Version: 2.1\nName: any-pkg\nVersion: 1.2.3\n' >PKG-INFO)
+	tar -C "$E2E_TMP" -czf "$index/simple/any-pkg/any_pkg-1.2.3.tar.gz" any_pkg-1.2.3
+	sum=$(sha256sum "$index/simple/any-pkg/any_pkg-1.2.3.tar.gz" | cut -d' ' -f1)
+	anchor() { echo "<a href=\"any_pkg-1.2.3.tar.gz#sha256=$1\">any_pkg-1.2.3.tar.gz</a>" >"$index/simple/any-pkg/index.html"; }
+	any() { "$ROCSMITH" "$@" --gpu gfx1201 >"$E2E_TMP/out" 2>"$E2E_TMP/err"; }
+	anchor "$sum"
+	prove 'the sources of any project are fetched' any plan sdist:any_pkg==1.2.3 --json
+	prove 'it is that one' python3 - "$E2E_TMP/out" "$sum" <<'PY'
+import json, sys
+plan = json.load(open(sys.argv[1]))
+source = plan["build"]["source"]
+assert (plan["project"]["name"], plan["project"]["version"]) == ("any-pkg", "1.2.3"), plan["project"]
+assert (source["kind"], source["from"]) == ("sdist", "sdist:any_pkg==1.2.3"), source
+assert [f["sha256"] for f in source["files"]] == [sys.argv[2]], source
+PY
+	prove 'nobody ran its setup.py' test ! -e "$(folder)/ran"
+	prove 'why knows it' any why sdist:any_pkg==1.2.3 'build system'
+	prove 'a dry run of its build' any build sdist:any_pkg==1.2.3 -n
+	prove 'as a file' any plan "$index/simple/any-pkg/any_pkg-1.2.3.tar.gz" --json
+	prove 'the same project' grep -q '"name": "any-pkg"' "$E2E_TMP/out"
+	prove 'not by --source' refuses 2 "in the place of its folder: 'sdist:any_pkg==1.2.3'" any plan other --source sdist:any_pkg==1.2.3
+	fresh
+	anchor "${sum//[0-9]/0}"
+	prove 'a wrong hash here, too' refuses 4 'does not match the hash' any plan sdist:any_pkg==1.2.3
+	prove 'a folder that is not there' refuses 2 'no such project folder' any plan nowhere
 	unset PIP_INDEX_URL PIP_NO_INDEX PIP_FIND_LINKS
 else
 	echo 'skip sdists: python3 has no pip'

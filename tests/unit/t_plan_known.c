@@ -270,6 +270,29 @@ static void a_version_says_what_it_is_for(void **state)
 	assert_err(suffix_choose(&f->a, &r, &f->plan), E_USAGE);
 }
 
+/* So the first build on a machine, which installs the SDK, and the next one are for the same. */
+static void what_only_the_sdk_knows_is_put_in_when_it_is_there(void **state)
+{
+	struct fixture *f = *state;
+	struct sdk sdk = {.name = S("debian-sid")};
+	describe(f, "torch", NULL);
+	suffix(f, NULL, "2.6.0+rocm@rocm@");
+	strs_add(&f->a, &f->plan.foreign->env, S("R=rocm[libraries]==@rocm-pin@"));
+	*VEC_PUSH(&f->a, &f->plan.foreign->files) =
+		(struct plan_file){S("a"), S("check_version=\"@rocm@\"")};
+	struct plan before = f->plan;
+	plan_settle(&f->a, &sdk, &f->plan); /* it does not say */
+	assert_str(f->plan.version, "2.6.0+rocm@rocm@");
+	*VEC_PUSH(&f->a, &sdk.components) = (struct sdk_component){S("hip"), S("6.4.43484")};
+	plan_settle(&f->a, &sdk, &f->plan);
+	assert_str(f->plan.version, "2.6.0+rocm6.4");
+	assert_str(str_join(&f->a, &f->plan.foreign->env, S(" ")),
+		"V=2.6.0+rocm6.4! S=+rocm6.4 R=rocm[libraries]==6.4.*");
+	assert_str(f->plan.foreign->files.v[0].text, "check_version=\"6.4\"");
+	assert_str(before.foreign->env.v[0],
+		"V=2.6.0+rocm@rocm@!"); /* another plan's is not touched */
+}
+
 static void a_worktree_leads_to_its_repository(void **state)
 {
 	struct fixture *f = *state;
@@ -277,6 +300,15 @@ static void a_worktree_leads_to_its_repository(void **state)
 	put(f, ".git", "gitdir: ../repo/.git/worktrees/w\n");
 	put(f, "../repo/.git/worktrees/w/HEAD", "aabbccddeeff00112233\n");
 	suffix(f, NULL, "2.6.0+gitaabbccdd.rocm@rocm@");
+	put(f, "../repo/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
+	put(f, "../repo/.git/worktrees/w/commondir", "../..\n");
+	put(f, "../repo/.git/packed-refs", "# pack-refs\n00112233445566778899 refs/heads/w\n");
+	suffix(f, NULL, "2.6.0+git00112233.rocm@rocm@");
+	put(f, "../repo/.git/worktrees/w/HEAD", "ref: ../../repo/secret\n");
+	put(f, "../repo/.git/secret", "aabbccddeeff00112233\n");
+	suffix(f, NULL, "2.6.0+rocm@rocm@");
+	put(f, ".git", "gitdir: ../repo/no-such\n");
+	suffix(f, NULL, "2.6.0+rocm@rocm@");
 }
 
 static void a_description_of_the_user_is_checked(void **state)
@@ -350,6 +382,7 @@ int main(void)
 		FIXTURE_TEST(python_and_torch_must_fit_the_release),
 		FIXTURE_TEST(versions_are_read_in_the_sources),
 		FIXTURE_TEST(a_version_says_what_it_is_for),
+		FIXTURE_TEST(what_only_the_sdk_knows_is_put_in_when_it_is_there),
 		FIXTURE_TEST(a_worktree_leads_to_its_repository),
 		FIXTURE_TEST(a_torch_for_a_newer_libc_wants_that_one),
 		FIXTURE_TEST(a_description_of_the_user_is_checked),

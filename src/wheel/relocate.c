@@ -1,0 +1,296 @@
+/* Taking the build machine out of a wheel's libraries: each is unpacked, its search path judged and
+ * rewritten in place; if any changed, the wheel is packed anew, with a new RECORD. See wheel.h. */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "wheel/wheel.h"
+
+struct member {
+	const struct zip_member *zip;
+	struct str path; /* where it is unpacked, "" = not yet */
+	bool elf;
+	struct wheel_elf facts;
+};
+
+struct relocation {
+	struct arena *a;
+	struct wheel_relocation *r;
+	struct zip zip;
+	VEC(struct member) members; /* files, in the wheel's order, without RECORD */
+	struct str record;          /* name of that one */
+};
+
+struct str wheel_origin(struct arena *a, struct str element, struct str member)
+{
+	static const char *const words[] = {"$ORIGIN", "${ORIGIN}"};
+	for (unsigned i = 0; i < 2; i++) {
+		struct str word = str_from(words[i]);
+		if (str_starts(element, word))
+			return path_clean(a, str_fmt(a, "%.*s/%.*s", STR(path_dir(member)),
+						     STR(str_sub(element, word.n, element.n))));
+	}
+	return S("");
+}
+
+/* ---- unpacking ---- */
+
+struct unpacking {
+	struct str path;
+	int fd;
+	uint64_t at;
+	bool elf_only;
+};
+
+static struct err *take(void *user, const void *p, size_t n, bool *stop)
+{
+	struct unpacking *u = user;
+	*stop = u->fd < 0 && u->elf_only && !elf_is((struct str){.p = p, .n = n});
+	if (*stop)
+		return NULL;
+	if (u->fd < 0)
+		TRY(fs_open_shared(u->path, 0, &u->fd));
+	TRY(fs_pwrite(u->fd, p, n, u->at));
+	u->at += n;
+	return NULL;
+}
+
+/* Of an empty file, and with elf_only of what is no ELF file, m->path stays "". */
+static struct err *unpack(struct relocation *x, struct member *m, bool elf_only)
+{
+	struct unpacking u = {.fd = -1, .elf_only = elf_only};
+	if (m->path.n)
+		return NULL;
+	u.path = str_fmt(x->a, "%.*s/%zu", STR(x->r->scratch), (size_t)(m - x->members.v));
+	struct err *e = zip_stream(&x->zip, m->zip, take, &u);
+	if (u.fd >= 0)
+		m->path = u.path;
+	fd_closep(&u.fd);
+	return e;
+}
+
+static struct err *open_elf(struct str path, int *ret_fd, struct elf_src *ret)
+{
+	struct stat st;
+	TRY(fs_open_shared(path, 0, ret_fd));
+	TRY(fs_stat(path, &st));
+	*ret = elf_src_fd(*ret_fd, (uint64_t)st.st_size);
+	return NULL;
+}
+
+/* What cannot be read as ELF is left as it is: others judge it. */
+static struct err *read_elf(struct relocation *x, struct member *m)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct elf_src src;
+	TRY(open_elf(m->path, &fd, &src));
+	struct err *e = wheel_elf_read(x->a, &src, m->zip->name, &m->facts, &m->elf);
+	if (!e || (e->code != E_ELF && e->code != E_LIMIT))
+		return e;
+	err_free(e);
+	m->elf = false;
+	return NULL;
+}
+
+static struct err *read_members(struct relocation *x)
+{
+	VEC_EACH (const struct zip_member, z, &x->zip.members) {
+		if (str_ends(z->name, S(".dist-info/RECORD")) &&
+			str_chr(z->name, '/') == str_rchr(z->name, '/'))
+			x->record = z->name;
+		else if (!z->dir)
+			*VEC_PUSH(x->a, &x->members) = (struct member){.zip = z};
+	}
+	if (!x->record.n)
+		return err_new(E_WHEEL, "'%.*s' has no RECORD", STR(x->r->from));
+	VEC_EACH (struct member, m, &x->members) {
+		TRY(cancel_check());
+		TRY(unpack(x, m, true));
+		if (m->path.n)
+			TRY(read_elf(x, m));
+	}
+	return NULL;
+}
+
+/* ---- search paths ---- */
+
+static bool is_gone(struct relocation *x, struct str element)
+{
+	if (!element.n)
+		return true;
+	struct str path = path_clean(x->a, element);
+	VEC_EACH (const struct str, dir, &x->r->gone)
+		if (str_starts(path, *dir) && (path.n == dir->n || path.p[dir->n] == '/'))
+			return true;
+	return false;
+}
+
+/* The folder of the wheel that has the library, "" = none, or several. What lies in NAME.data is
+ * installed somewhere else than it is here. */
+static struct str folder_of(const struct relocation *x, struct str lib)
+{
+	struct str dir = S("");
+	VEC_EACH (const struct member, m, &x->members) {
+		if (!m->elf || !str_eq(path_base(m->zip->name), lib))
+			continue;
+		if (dir.n || str_contains(m->zip->name, S(".data/")))
+			return S("");
+		dir = path_dir(m->zip->name);
+	}
+	return dir;
+}
+
+/* Adds $ORIGIN for each library of the wheel that the elements do not lead to. */
+static void add_origins(
+	struct relocation *x, const struct member *m, struct strs *elements, size_t room)
+{
+	struct arena *a = x->a;
+	struct strs there = {0};
+	VEC_EACH (const struct str, e, elements)
+		strs_add(a, &there, wheel_origin(a, *e, m->zip->name));
+	VEC_EACH (const struct str, lib, &m->facts.dyn.needed) {
+		struct str dir = folder_of(x, *lib);
+		if (!dir.n || strs_has(&there, dir) || str_contains(m->zip->name, S(".data/")))
+			continue;
+		struct str own = path_clean(a, str_fmt(a, "/%.*s", STR(path_dir(m->zip->name))));
+		struct str way = path_rel(a, path_clean(a, str_fmt(a, "/%.*s", STR(dir))), own);
+		way = str_eq(way, S(".")) ? S("$ORIGIN") : str_fmt(a, "$ORIGIN/%.*s", STR(way));
+		size_t n = elements->n ? str_join(a, elements, S(":")).n + 1 : 0;
+		if (n + way.n > room)
+			continue;
+		strs_add(a, elements, way);
+		strs_add(a, &there, dir);
+	}
+}
+
+/* What the search path is to be; the same when nothing of it is gone. */
+static struct str path_for(struct relocation *x, const struct member *m, struct str path)
+{
+	struct strs kept = {0};
+	size_t from = 0;
+	bool gone = false;
+	for (size_t i = 0; path.n && i <= path.n; i++) {
+		if (i < path.n && path.p[i] != ':')
+			continue;
+		struct str element = str_sub(path, from, i);
+		from = i + 1;
+		if (is_gone(x, element))
+			gone = true;
+		else
+			strs_add(x->a, &kept, element);
+	}
+	if (!gone)
+		return path;
+	add_origins(x, m, &kept, path.n);
+	return str_join(x->a, &kept, S(":"));
+}
+
+/* The same file but for its search path? */
+static struct err *check(const struct wheel_elf *old, const struct wheel_elf *now, struct str path)
+{
+	const struct strs *const lists[][2] = {{&old->dyn.needed, &now->dyn.needed},
+		{&old->dyn.defined, &now->dyn.defined}, {&old->dyn.undefined, &now->dyn.undefined}};
+	struct str is = now->dyn.runpath.n ? now->dyn.runpath : now->dyn.rpath;
+	bool same = str_eq(is, path) && str_eq(old->dyn.soname, now->dyn.soname);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		same = same && lists[i][0]->n == lists[i][1]->n;
+		for (size_t k = 0; same && k < lists[i][0]->n; k++)
+			same = str_eq(lists[i][0]->v[k], lists[i][1]->v[k]);
+	}
+	return same ? NULL
+		    : err_new(E_ELF, "'%.*s' did not get the search path '%.*s'", STR(old->name),
+			      STR(path));
+}
+
+static struct err *write_path(
+	int fd, const struct elf *elf, enum elf_path_tag tag, struct str path, bool *ret_fits)
+{
+	ARENA(tmp);
+	struct elf_edits edits;
+	TRY(elf_path_edits(&tmp, elf, tag, path, &edits));
+	*ret_fits = edits.fits;
+	VEC_EACH (const struct elf_edit, e, &edits)
+		TRY(fs_pwrite(fd, e->bytes.p, e->bytes.n, e->offset));
+	return NULL;
+}
+
+/* The loader goes by DT_RUNPATH and, without one, by DT_RPATH. */
+static struct err *edit(struct relocation *x, struct member *m)
+{
+	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = -1;
+	const struct elf_dynamic *dyn = &m->facts.dyn;
+	struct str run = path_for(x, m, dyn->runpath), old = path_for(x, m, dyn->rpath);
+	struct elf_src src;
+	struct elf elf;
+	struct wheel_elf now;
+	bool run_fits = true, old_fits = true, still;
+	if (str_eq(run, dyn->runpath) && str_eq(old, dyn->rpath))
+		return NULL;
+	TRY(open_elf(m->path, &fd, &src));
+	TRY(elf_open_head(&tmp, &src, &elf));
+	if (!str_eq(run, dyn->runpath))
+		TRY(write_path(fd, &elf, ELF_RUNPATH, run, &run_fits));
+	if (!str_eq(old, dyn->rpath))
+		TRY(write_path(fd, &elf, ELF_RPATH, old, &old_fits));
+	run = run_fits ? run : dyn->runpath;
+	old = old_fits ? old : dyn->rpath;
+	if (!run_fits || !old_fits)
+		strs_add(x->a, &x->r->kept, m->zip->name);
+	run = run.n ? run : old;
+	TRY(wheel_elf_read(&tmp, &src, m->zip->name, &now, &still));
+	TRY(check(&m->facts, &now, run));
+	if (run_fits || old_fits)
+		*VEC_PUSH(x->a, &x->r->changed) = (struct wheel_path){m->zip->name, run};
+	return NULL;
+}
+
+/* ---- packing ---- */
+
+static struct err *make_record(
+	struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret)
+{
+	const struct relocation *x = user;
+	BUF(b, a);
+	for (size_t i = 0; i < x->members.n; i++)
+		wheel_record_add(&b, x->members.v[i].zip->name, outs[i].sha256, outs[i].size);
+	buf_fmt(&b, "%.*s,,\n", STR(x->record));
+	*ret = (struct zip_input){.name = x->record, .content = buf_str(&b), .mode = 0644};
+	return NULL;
+}
+
+static struct err *pack(struct relocation *x)
+{
+	struct zip_input *v = arena_array(x->a, x->members.n + 1, sizeof(*v));
+	for (size_t i = 0; i < x->members.n; i++) {
+		struct member *m = &x->members.v[i];
+		TRY(unpack(x, m, false));
+		v[i] = (struct zip_input){.name = m->zip->name,
+			.path = m->path,
+			.mode = m->zip->mode & 0111 ? 0755 : 0644};
+	}
+	struct zip_writer w = {.path = x->r->to,
+		.epoch = x->r->epoch,
+		.jobs = x->r->jobs,
+		.v = v,
+		.n = x->members.n,
+		.last = make_record,
+		.user = x};
+	return zip_write(x->a, &w, NULL);
+}
+
+static struct err *relocate(struct relocation *x)
+{
+	TRY(read_members(x));
+	VEC_EACH (struct member, m, &x->members)
+		if (m->elf)
+			TRY(edit(x, m));
+	return x->r->changed.n ? pack(x) : NULL;
+}
+
+struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
+{
+	struct relocation x = {.a = a, .r = r};
+	TRY(zip_open(a, r->from, NULL, &x.zip));
+	struct err *e = relocate(&x);
+	zip_close(&x.zip);
+	return e;
+}

@@ -1,0 +1,218 @@
+/* Other search paths in place, with readelf as the judge of what became of a file; real ones come from
+ * this machine's linker, which lets strings share their ends. */
+#include "fixture_wheel.h"
+
+#include "base/proc.h"
+#include "formats/elf.h"
+
+struct fixture {
+	struct arena a;
+	struct str dir, file;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	*state = f;
+	assert_ok(fs_tempdir(&f->a, S(""), &f->dir));
+	f->file = path_join(&f->a, f->dir, S("x.so"));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	assert_ok(fs_remove_tree(f->dir));
+	arena_free(&f->a);
+	free(f);
+	return 0;
+}
+
+/* What readelf says of it, in full but for addresses of strings. */
+static struct str readelf(struct fixture *f, const char *how)
+{
+	struct proc p = {0};
+	struct proc_result r;
+	proc_arg(&f->a, &p, "readelf", how, "-W", str_z(&f->a, f->file), NULL);
+	assert_ok(proc_check(&f->a, &p, &r));
+	return r.out;
+}
+
+/* Lines of the dynamic section, tag and value only. */
+static struct str dynamic(struct fixture *f)
+{
+	struct str text = readelf(f, "-d"), line;
+	BUF(b, &f->a);
+	while (str_next(&text, '\n', &line))
+		if (str_contains(line, S("path:")) || str_contains(line, S("NEEDED")) ||
+			str_contains(line, S("SONAME")))
+			buf_fmt(&b, "%.*s\n", STR(str_sub(line, str_chr(line, '['), line.n)));
+	return buf_str(&b);
+}
+
+/* Changes the file as the edits say; false when it does not fit. */
+static bool change(struct fixture *f, enum elf_path_tag tag, const char *path)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct stat st;
+	struct elf e;
+	struct elf_edits edits;
+	assert_ok(fs_stat(f->file, &st));
+	assert_ok(fs_open_shared(f->file, 0, &fd));
+	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	assert_ok(elf_open(&f->a, &src, &e));
+	assert_ok(elf_path_edits(&f->a, &e, tag, str_from(path), &edits));
+	assert_true(edits.fits || edits.n == 0);
+	VEC_EACH (const struct elf_edit, it, &edits) {
+		assert_true(it->offset + it->bytes.n <= src.size);
+		assert_ok(fs_pwrite(fd, it->bytes.p, it->bytes.n, it->offset));
+	}
+	return edits.fits;
+}
+
+static void library(struct fixture *f, struct fx_library l)
+{
+	assert_ok(fs_write(f->file, fx_elf(&f->a, l), 0644));
+}
+
+static bool holds(struct fixture *f, const char *text)
+{
+	struct str bytes;
+	assert_ok(fs_read(&f->a, f->file, 1 << 24, &bytes));
+	return str_contains(bytes, str_from(text));
+}
+
+static void a_path_is_written_over_the_old_one(void **state)
+{
+	struct fixture *f = *state;
+	library(f, (struct fx_library){.needed = {"liba.so", "libb.so"},
+			   .soname = "libself.so",
+			   .runpath = "/build/tree/lib:$ORIGIN",
+			   .versions = {"GLIBC_2.34"},
+			   .undefined = "hipMalloc"});
+	assert_true(change(f, ELF_RUNPATH, "$ORIGIN"));
+	assert_str(dynamic(f), "[liba.so]\n[libb.so]\n[libself.so]\n[$ORIGIN]\n");
+	assert_false(holds(f, "build"));
+	assert_true(str_contains(readelf(f, "-V"), S("GLIBC_2.34")) || holds(f, "GLIBC_2.34"));
+	assert_true(change(f, ELF_RUNPATH, "/build/tree/lib:$ORIGIN") == false); /* no room now */
+	assert_true(change(f, ELF_RUNPATH, "$ORIGIN"));
+	assert_str(dynamic(f), "[liba.so]\n[libb.so]\n[libself.so]\n[$ORIGIN]\n");
+}
+
+static void an_empty_path_is_taken_out(void **state)
+{
+	struct fixture *f = *state;
+	library(f, (struct fx_library){.needed = {"liba.so"},
+			   .soname = "libself.so",
+			   .rpath = "/build/old",
+			   .runpath = "/build/new"});
+	assert_true(change(f, ELF_RPATH, ""));
+	assert_str(dynamic(f), "[liba.so]\n[libself.so]\n[/build/new]\n");
+	assert_true(change(f, ELF_RUNPATH, ""));
+	assert_str(dynamic(f), "[liba.so]\n[libself.so]\n");
+	assert_false(holds(f, "build"));
+	assert_true(change(f, ELF_RUNPATH, "")); /* nothing to do */
+	assert_false(change(f, ELF_RUNPATH, "x"));
+	assert_str(dynamic(f), "[liba.so]\n[libself.so]\n");
+}
+
+static void a_longer_path_does_not_fit(void **state)
+{
+	struct fixture *f = *state;
+	library(f, (struct fx_library){.soname = "libself.so", .runpath = "/b/x"});
+	assert_false(change(f, ELF_RUNPATH, "/b/xy"));
+	assert_str(dynamic(f), "[libself.so]\n[/b/x]\n");
+	assert_true(change(f, ELF_RUNPATH, "/c/y"));
+	assert_str(dynamic(f), "[libself.so]\n[/c/y]\n");
+}
+
+/* ---- what a linker makes ---- */
+
+/* false: no compiler, or one that shares nothing */
+static bool link_real(struct fixture *f, const char *soname, const char *path, const char *symbol)
+{
+	struct arena *a = &f->a;
+	struct proc p = {0};
+	struct proc_result r;
+	struct str c = path_join(a, f->dir, S("x.c"));
+	assert_ok(fs_write(c, str_fmt(a, "int %s(void) { return 1; }\n", symbol), 0644));
+	proc_arg(a, &p, "cc", "-shared", "-fPIC", "-nostdlib", "-o", str_z(a, f->file), str_z(a, c),
+		str_fmt(a, "-Wl,--enable-new-dtags,-rpath,%s,-soname,%s", path, soname).p, NULL);
+	struct err *e = proc_check(a, &p, &r);
+	if (!e)
+		return true;
+	err_free(e);
+	print_message("no C compiler\n");
+	return false;
+}
+
+static void strings_that_end_in_it_stay(void **state)
+{
+	struct fixture *f = *state;
+	if (!link_real(f, "lib", "/build/rocm/lib", "rocm_lib"))
+		return;
+	struct str symbols = readelf(f, "--dyn-syms");
+	assert_str(dynamic(f), "[lib]\n[/build/rocm/lib]\n");
+	assert_true(change(f, ELF_RUNPATH, "$ORIGIN/12")); /* 11 bytes before "lib" */
+	assert_str(dynamic(f), "[lib]\n[$ORIGIN/12]\n");
+	assert_true(str_eq(symbols, readelf(f, "--dyn-syms")));
+	assert_true(link_real(f, "lib", "/build/rocm/lib", "rocm_lib"));
+	assert_false(change(f, ELF_RUNPATH, "$ORIGIN/12345"));
+	assert_true(change(f, ELF_RUNPATH, ""));
+	assert_str(dynamic(f), "[lib]\n");
+	assert_true(str_eq(symbols, readelf(f, "--dyn-syms")));
+	assert_false(holds(f, "/build"));
+}
+
+static void a_symbol_is_the_end_of_the_path(void **state)
+{
+	struct fixture *f = *state;
+	if (!link_real(f, "x.so", "/build/dir/twice", "twice"))
+		return;
+	assert_true(change(f, ELF_RUNPATH, "$ORIGIN"));
+	assert_str(dynamic(f), "[x.so]\n[$ORIGIN]\n");
+	assert_true(str_contains(readelf(f, "--dyn-syms"), S("twice")));
+	assert_false(holds(f, "/build"));
+}
+
+static void a_path_that_is_the_end_of_another_string(void **state)
+{
+	struct fixture *f = *state;
+	if (!link_real(f, "/build/lib", "lib", "f"))
+		return;
+	assert_false(change(f, ELF_RUNPATH, "x"));
+	assert_str(dynamic(f), "[/build/lib]\n[lib]\n");
+	assert_true(change(f, ELF_RUNPATH, ""));
+	assert_str(dynamic(f), "[/build/lib]\n");
+}
+
+/* The dynamic linker itself takes what we wrote. */
+static void what_was_changed_can_be_loaded(void **state)
+{
+	struct fixture *f = *state;
+	struct proc p = {0};
+	struct proc_result r;
+	if (!link_real(f, "lib", "/build/rocm/lib", "rocm_lib"))
+		return;
+	assert_true(change(f, ELF_RUNPATH, ""));
+	proc_arg(&f->a, &p, "python3", "-c",
+		"import ctypes, sys; assert ctypes.CDLL(sys.argv[1]).rocm_lib() == 1",
+		str_z(&f->a, f->file), NULL);
+	assert_ok(proc_check(&f->a, &p, &r));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_path_is_written_over_the_old_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_empty_path_is_taken_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_longer_path_does_not_fit, setup, teardown),
+		cmocka_unit_test_setup_teardown(strings_that_end_in_it_stay, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_symbol_is_the_end_of_the_path, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_path_that_is_the_end_of_another_string, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_changed_can_be_loaded, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
