@@ -16,7 +16,7 @@
 
 #define INSIDE "ROCSMITH_CC" /* in the environment of what we start */
 
-enum { MAX_STDERR = 64 << 20, TRIES = 2 };
+enum { MAX_STDERR = 64 << 20 };
 
 const char *const cc_gpu_programs[] = {
 	"rocm_agent_enumerator", "offload-arch", "amdgpu-arch", NULL};
@@ -33,6 +33,7 @@ static const struct json_field config_fields[] = {
 	FIELD("link_flags", struct cc_config, link_flags),
 	FIELD("gpus", struct cc_config, gpus),
 	FIELD("log_dir", struct cc_config, log_dir),
+	FIELD("precompile", struct cc_config, precompile),
 	FIELD("memory", struct cc_config, memory),
 	{.kind = FIELD_END},
 };
@@ -161,6 +162,7 @@ struct entry {
 	uint64_t memory, predicted; /* bytes: the peak of its largest process; what was taken */
 	const char *by;             /* what the prediction is made of */
 	double expected;            /* seconds that the source took before, 0 = not known */
+	const char *pch; /* "made", "used", "refused": failed with it, and ran without; or "" */
 	uint64_t tries;
 	int64_t status;
 	struct strs argv; /* without the program */
@@ -179,6 +181,7 @@ static const struct json_field entry_fields[] = {
 	FIELD("predicted", struct entry, predicted),
 	FIELD("by", struct entry, by),
 	FIELD("expected", struct entry, expected),
+	FIELD("pch", struct entry, pch),
 	FIELD("tries", struct entry, tries),
 	FIELD("status", struct entry, status),
 	FIELD("argv", struct entry, argv),
@@ -215,7 +218,9 @@ static struct err *become(struct arena *a, const struct proc *p)
 struct compiler_run {
 	const struct cc *cc;
 	const struct cc_config *config;
-	struct proc proc;
+	struct proc proc, plain; /* plain: without precompiled headers, where proc has them */
+	struct pch pch;
+	bool alone, quiet;
 	struct proc_result result;
 	struct history_key key;
 	struct entry entry;
@@ -234,7 +239,7 @@ static struct err *one_try(struct arena *a, struct compiler_run *j)
 	struct ledger l = {.fd = -1, .events = -1};
 	struct entry *e = &j->entry;
 	struct ledger_wish wish = {.limit = j->config->memory,
-		.want = e->tries ? LEDGER_ALONE : e->predicted,
+		.want = j->alone ? LEDGER_ALONE : e->predicted,
 		.what = path_base(e->kind == cc_kind_names[CC_LINK] ? S("linking") : e->input)};
 	if (wish.want)
 		TRY(ledger_take(cc_file(a, j->cc->dir, "ledger"), &wish, &l));
@@ -271,20 +276,44 @@ static void tolerate(struct err *e)
 	err_free(e);
 }
 
+/* Of a mistake in the source, only what is said without our headers may be told. */
+static bool without_pch(struct compiler_run *j)
+{
+	bool with = j->plain.argv.n > 0;
+	if (!j->result.status || !with)
+		return false;
+	j->proc = j->plain;
+	j->plain = (struct proc){0};
+	j->entry.pch = "refused";
+	return true;
+}
+
+static struct err *after_pch(struct arena *a, struct compiler_run *j)
+{
+	if (j->entry.pch && str_eq(str_from(j->entry.pch), S("refused")))
+		return j->result.status ? NULL : pch_failed(a, &j->pch);
+	return j->plain.argv.n ? pch_depfile(a, &j->pch, &j->entry.argv) : NULL;
+}
+
 static struct err *run_counted(struct arena *a, struct compiler_run *j)
 {
 	struct entry *e = &j->entry;
 	for (bool again = true; again;) {
 		TRY(one_try(a, j));
 		tolerate(remember(a, j));
-		again = e->predicted && e->tries < TRIES && starved(&j->result);
+		again = e->predicted && !j->alone && starved(&j->result);
 		if (again)
 			say_warning("'%.*s' of '%.*s' ran out of memory at %llu MiB: once more, "
 				    "alone",
 				STR(j->cc->name), STR(e->input),
 				(unsigned long long)(e->memory >> 20));
+		j->alone |= again;
+		if (!again)
+			again = without_pch(j);
 	}
-	say_text(j->result.err);
+	tolerate(after_pch(a, j));
+	if (!j->quiet)
+		say_text(j->result.err);
 	struct str log = path_join(a, j->config->log_dir, S("cc.jsonl"));
 	if (j->config->log_dir.n)
 		tolerate(fs_append(log, entry_line(a, e)));
@@ -314,6 +343,41 @@ static void predict(struct arena *a, struct compiler_run *j, const struct strs *
 	j->entry.by = history_by_names[guess.by];
 }
 
+/* The lock ends with us, were it by a signal. */
+static struct err *make_pch(struct arena *a, struct compiler_run *j)
+{
+	struct compiler_run m = {.cc = j->cc, .config = j->config, .quiet = true};
+	struct strs args;
+	TRY(pch_command(a, &j->pch, &args));
+	TRY(command(a, j->cc, j->config, &args, &m.proc));
+	predict(a, &m, &args);
+	m.entry.pch = "made";
+	m.proc.only_err = true;
+	m.proc.limit = MAX_STDERR;
+	TRY(run_counted(a, &m));
+	return pch_made(a, &j->pch, m.result.status == 0);
+}
+
+/* Headers that are precompiled, or are now, go into the command. */
+static struct err *precompile(struct arena *a, struct compiler_run *j, const struct strs *args)
+{
+	struct strs with = {0};
+	TRY(pch_look(a, j->cc, j->config, args, &j->pch));
+	if (j->pch.due)
+		TRY(make_pch(a, j));
+	if (!j->pch.file.n)
+		return NULL;
+	strs_add(a, &with, S("-include-pch"));
+	strs_add(a, &with, j->pch.file);
+	strs_add_all(a, &with, args);
+	j->plain = j->proc;
+	j->entry.pch = "used";
+	TRY(command(a, j->cc, j->config, &with, &j->proc));
+	j->proc.only_err = j->plain.only_err;
+	j->proc.limit = j->plain.limit;
+	return NULL;
+}
+
 static void list_gpus(const struct cc_config *config, struct str name)
 {
 	if (str_eq(name, S("rocm_agent_enumerator")) && !config->gpus.n)
@@ -340,6 +404,8 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	j.proc.inherit = !j.proc.only_err;
 	j.proc.limit = MAX_STDERR;
 	cancel_init();
+	if (j.proc.only_err)
+		tolerate(precompile(a, &j, args));
 	TRY(run_counted(a, &j));
 	*ret_status = j.result.status;
 	return NULL;

@@ -8,6 +8,7 @@
  *     .rocsmith/programs/NAME   link to the SDK's program
  *     .rocsmith/ledger          who uses how much memory now
  *     .rocsmith/history         what compiles needed before: memory, time
+ *     .rocsmith/pch/            precompiled headers
  *
  * How a program of another libc runs here without a sandbox: its own loader starts it, with the
  * tree's folders of libraries. Two things follow. /proc/self/exe is the loader, so a program is told
@@ -18,7 +19,9 @@
  * The first of these processes counts, logs and retries; those that it starts (clang by hipcc, cc1
  * by clang) become their program at once: ROCSMITH_CC in their environment says so. A compiler that
  * was killed for want of memory, or says that it has none, is run once more, alone. For that its
- * stderr is kept until it ends.
+ * stderr is kept until it ends. Where the folder is for a project whose description names headers for
+ * that (cc_config.precompile), C++ that clang compiles for the host gets them precompiled: see pch.c in
+ * cc_int.h. Its objects are the same.
  */
 #pragma once
 
@@ -33,6 +36,7 @@ struct cc_config {
 	struct strs link_flags;  /* what it gets last where it links */
 	struct strs gpus;        /* what programs that list GPUs print */
 	struct str log_dir;      /* cc.jsonl in there gets a line for each run; "": none */
+	struct strs precompile;  /* sets of headers for C++: of each source the first that fits */
 	uint64_t memory;         /* for all compilers together; 0: not counted */
 };
 

@@ -1,6 +1,7 @@
 /* Inside of cc/: what a command line asks for, the ledger of memory, the history of its peaks. */
 #pragma once
 
+#include "base/map.h"
 #include "cc/cc.h"
 
 /* ---- words.c ---- */
@@ -17,6 +18,7 @@ struct cc_words {
 
 /* own_sysroot: that of the SDK, "" = none; to name it is to name no other system. */
 struct cc_words cc_words(struct str name, const struct strs *args, struct str own_sysroot);
+bool cc_takes_value(struct str word); /* an option whose value is the next word */
 extern const char *const cc_kind_names[];
 /* Bytes of all files that a link takes together, those of a response file with them. */
 uint64_t cc_link_bytes(const struct strs *args);
@@ -84,3 +86,58 @@ MUST_USE struct err *history_add(
 	struct str path, const struct history_key *key, uint64_t bytes, double seconds);
 /* Of all sources together: how many there are, how long they took. */
 MUST_USE struct err *history_total(struct str path, unsigned *ret_sources, double *ret_seconds);
+
+/* ---- begins.c, pch.c: precompiled headers ----
+ *
+ * A set is a few headers ("ATen/core/Tensor.h", or several with a space between), a group all C++
+ * compiles of a set whose command lines compile these headers alike: the same clang, folder and words,
+ * but for names of source and outputs. The third compile of a group makes its file, as one that the
+ * ledger counts; others that come meanwhile do not wait. The folder .rocsmith/pch/KEY has:
+ *
+ *     headers, all.pch  what is precompiled, and the result
+ *     made              the state of all headers that are in it, and their names; written last
+ *     words             hashes, sorted: each name in these headers that a macro could stand for,
+ *                       and each way to say where they are ("/ATen/core/Tensor.h")
+ *     seen, strikes     a byte for each compile before it was made, and for each that it broke
+ *     lock              held by the one that makes it
+ *
+ * Why the object is the same: clang reads that file as if it stood before the source. So a source has a set
+ * only where its headers come first anyway: before the last of them the source has nothing but
+ * comments, includes, and macros that none of them mentions; what other headers before them define,
+ * they do not mention either; and each is included without a condition. -fpch-instantiate-templates
+ * would change objects and is not used; debug information would name it, so with -g there is none.
+ *
+ * A header that changed: made anew, after as many compiles. A compile that fails is run once more without
+ * it, and that one's messages count; after three of those which succeed then, the group has none. */
+struct pch_words {
+	uint64_t *v;
+	size_t n, cap;
+};
+
+struct pch {
+	struct strs set;
+	struct str dir;    /* of the group; "": this compile has none */
+	struct str file;   /* what it gets by -include-pch; "": it is not made yet */
+	bool due;          /* to be made now: we hold the lock */
+	int lock;          /* -1: not held */
+	struct strs flags; /* of the group */
+	struct pch_words words;
+};
+
+/* What a source, and what it includes, name in an #include without a condition: the keys of *ret. */
+void pch_named(struct str source, const struct strs *dirs, struct map *ret);
+/* Is the source known to begin with these headers? dirs: where includes are looked for. words: of the set
+ * as it was made; NULL: only whether the headers are there at all. */
+bool pch_begins(struct str source, const struct strs *set, const struct strs *dirs,
+	const struct pch_words *words);
+/* What a compile may have; where it has nothing, or in an error, *ret says so. */
+MUST_USE struct err *pch_look(struct arena *a, const struct cc *cc, const struct cc_config *config,
+	const struct strs *args, struct pch *ret);
+/* The command line that makes it, and, after that ran, the rest: then *p can be used, or its group has
+ * none from now on. Releases the lock. */
+MUST_USE struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_args);
+MUST_USE struct err *pch_made(struct arena *a, struct pch *p, bool good);
+/* It broke a compile. */
+MUST_USE struct err *pch_failed(struct arena *a, const struct pch *p);
+/* After a compile that had it: its dependency file names all headers, but not that file. */
+MUST_USE struct err *pch_depfile(struct arena *a, const struct pch *p, const struct strs *args);

@@ -61,6 +61,11 @@ static bool is_targeted(struct str word, struct str own_sysroot)
 	return false;
 }
 
+bool cc_takes_value(struct str word)
+{
+	return str_is_one_of(word, with_value);
+}
+
 struct cc_words cc_words(struct str name, const struct strs *args, struct str own_sysroot)
 {
 	static const char *const drivers[] = {"clang", "clang++", "clang-cpp", NULL};
@@ -91,9 +96,11 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 		hip |= str_starts(word, S("--offload-arch=")) || str_eq(word, S("--hip-link"));
 		if (str_eq(word, S("-x")))
 			language = by_language(value);
+		if (str_eq(word, S("-x")) && str_ends(value, S("-header")))
+			w.links = false;
 		else if (str_starts(word, S("-x")) && word.n > 2)
 			language = by_language(str_sub(word, 2, word.n));
-		if (str_is_one_of(word, with_value))
+		if (cc_takes_value(word))
 			i++;
 		else if (!w.input.n && word.n && (word.p[0] != '-' || word.n == 1))
 			w.input = word;

@@ -107,6 +107,7 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 	struct shim_options o = {.gpus = &f->plan->gpus,
 		.log_dir = f->log,
 		.jobs = f->jobs,
+		.precompile = f->plan->foreign->precompile,
 		.memory = machine_memory_free(S("")) / 10 * 9,
 		.own_libc = !f->plan->host_native,
 		.python_include = f->plan->host.python_include,

@@ -19,11 +19,14 @@ static struct str key_of(struct foreign *f)
 	static const char *const not_of_key[] = {
 		"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=", "TERM=", "COLUMNS=", "LINES=", NULL};
 	struct plan plan = *f->plan;
+	struct plan_foreign foreign = *f->plan->foreign;
 	BUF(b, f->a);
 	buf_fmt(&b, "foreign build 1 of rocsmith %s\n%.*s\n", ROCSMITH_VERSION,
 		STR(f->sdk->fingerprint));
 	plan.reasons.n = 0;
 	plan.features.n = 0; /* the environment says them */
+	plan.foreign = &foreign;
+	foreign.precompile.n = 0; /* objects are the same */
 	buf_add(&b, json_document(f->a, 0, plan_fields, &plan));
 	VEC_EACH (const struct str, e, &f->env) {
 		bool counts = true;

@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/progress.h"
+#include "formats/depfile.h"
 
 enum { MAX_DEPFILE = 64 << 20, KEY_FORMAT = 1 };
 

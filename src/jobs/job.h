@@ -135,9 +135,3 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost 
 /* Remembers; inputs are absolute paths (those that cannot be read are remembered as absent). */
 MUST_USE struct err *stamp_write(struct stamps *s, const struct stamp_key *k,
 	const struct strs *inputs, const struct stamp_cost *cost);
-
-/* ---- depfile.c ---- */
-/* The prerequisites of a dependency file as `clang -MD` writes it, a make rule "out: in in \ in": in
- * order, unescaped (backslash-space, backslash-hash, backslash-backslash before those, "$$"), each
- * once. Never fails: bytes that are no rule give an empty list. */
-void depfile_parse(struct arena *a, struct str text, struct strs *ret);

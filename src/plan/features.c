@@ -187,6 +187,7 @@ static void take(const struct deciding *d, const struct plan_feature *f)
 		if (!str_eq(c->is, f->choice))
 			continue;
 		strs_add_all(d->a, env, &c->env);
+		strs_add_all(d->a, &d->plan->foreign->precompile, &c->precompile);
 		VEC_EACH (const struct str, component, &c->components)
 			strs_put(d->a, &d->plan->sdk.components, *component);
 	}

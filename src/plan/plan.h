@@ -71,11 +71,12 @@ struct plan_foreign {
 	struct str file;           /* that tells the system: "setup.py" */
 	struct str backend;        /* of a Python project, see source.h */
 	struct strs backend_path;
-	struct strs requires; /* requirements of its Python environment */
-	struct strs with;     /* wheels that are installed there, absolute paths */
-	struct strs without;  /* patterns of what these need, but the build does not */
-	struct strs options;  /* arguments for CMake, settings for a back end: NAME=VALUE */
-	struct strs env;      /* NAME=VALUE for everything that the build starts */
+	struct strs requires;   /* requirements of its Python environment */
+	struct strs with;       /* wheels that are installed there, absolute paths */
+	struct strs without;    /* patterns of what these need, but the build does not */
+	struct strs options;    /* arguments for CMake, settings for a back end: NAME=VALUE */
+	struct strs env;        /* NAME=VALUE for everything that the build starts */
+	struct strs precompile; /* sets of headers for its C++, with a space between */
 	/* Of a Python project whose script configures CMake first: that script with its arguments, and
 	 * CMake's folder in the tree. Empty: the back end does all in one. */
 	struct strs configure;

@@ -30,6 +30,7 @@ struct need {
 struct feature_choice {
 	struct str is; /* "on" */
 	struct strs env, components;
+	struct strs precompile; /* as in struct plan_foreign */
 };
 
 /* Either makes a choice impossible, or, as the first that holds, is the default. */

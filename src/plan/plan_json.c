@@ -129,6 +129,7 @@ static const struct json_field foreign_fields[] = {
 	FIELD("without", struct plan_foreign, without),
 	FIELD("options", struct plan_foreign, options),
 	FIELD("env", struct plan_foreign, env),
+	FIELD("precompile", struct plan_foreign, precompile),
 	FIELD_LIST("files", struct plan_foreign, files, file_fields),
 	FIELD_STRUCT("cost", struct plan_foreign, cost, plan_cost_fields),
 	FIELD("configure", struct plan_foreign, configure),

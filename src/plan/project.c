@@ -45,6 +45,7 @@ static const struct json_field choice_fields[] = {
 	FIELD("is", struct feature_choice, is),
 	FIELD("env", struct feature_choice, env),
 	FIELD("components", struct feature_choice, components),
+	FIELD("precompile", struct feature_choice, precompile),
 	{.kind = FIELD_END},
 };
 

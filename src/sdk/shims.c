@@ -375,7 +375,8 @@ static struct err *host_flags(struct shims *s, struct cc_config *config)
 static struct err *make_config(struct shims *s, const struct shim_options *o, struct cc_config *ret)
 {
 	struct arena *a = s->a;
-	*ret = (struct cc_config){.log_dir = o->log_dir, .memory = o->memory};
+	*ret = (struct cc_config){
+		.log_dir = o->log_dir, .memory = o->memory, .precompile = o->precompile};
 	if (o->gpus)
 		ret->gpus = *o->gpus;
 	/* ROCm's libraries need the tree's libc; a linker need not look into that */

@@ -43,7 +43,8 @@ struct shim_options {
 	uint64_t memory;    /* bytes that all compilers of the build may take together: those that
 			     * would not fit wait (cc.h); 0 = they are not counted */
 	unsigned jobs;      /* MAX_JOBS and CMAKE_BUILD_PARALLEL_LEVEL; 0 = not set */
-	bool own_libc;      /* host code is for the SDK's libc, not this machine's; needs a tree */
+	struct strs precompile; /* headers for C++ of the build (cc.h) */
+	bool own_libc; /* host code is for the SDK's libc, not this machine's; needs a tree */
 	/* With own_libc, what CMake may find on this machine all the same; "" = nothing: */
 	struct str python_include; /* folder of Python.h */
 	struct str build_dir;

@@ -183,6 +183,90 @@ hipcc -c bad.hip 2>err || status=$?
 [ $status = 1 ] && grep -q '^bad.hip:1:9: error: ' err || no "a mistake: $status $(cat err)"
 ok 'a mistake is told as it is'
 
+# ---- precompiled headers ----
+mkdir -p h/p
+cat >h/p/set.h <<'CC'
+#pragma once
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+#ifdef LOUD
+#define VOLUME 11
+#else
+#define VOLUME 5
+#endif
+#include <p/deep.h>
+inline std::vector<int> sorted(std::vector<int> v) { std::sort(v.begin(), v.end()); return v; }
+CC
+echo 'inline int deep() { return 1; }' >h/p/deep.h
+echo '#error never' >h/p/broken.h
+for i in 1 2 3 4 5; do
+	printf '#include <p/set.h>\nint f%d(int i) { return sorted({i, %d})[0] + VOLUME + deep(); }\n' $i $i >p$i.cpp
+done
+with() { # JSON-LIST: headers that the folder precompiles
+	python3 - "$1" <<'PY'
+import json, sys
+config = json.load(open("s/.rocsmith/cc.json"))
+config["precompile"] = json.loads(sys.argv[1])
+json.dump(config, open("s/.rocsmith/cc.json", "w"))
+PY
+}
+compile() { s/llvm/bin/clang++ -O2 "-I$PWD/h" -MD -MF "$1.d" -c "$1.cpp" -o "$1.o"; }
+last() { # of the compiler's runs
+	python3 -c 'import json
+runs = [json.loads(line) for line in open("log.d/cc.jsonl")]
+print([run["pch"] for run in runs if run["program"] == "clang++"][-1])'
+}
+with '[]'
+for i in 1 2 3 4 5; do compile p$i && mv p$i.o p$i.plain && mv p$i.d p$i.plain.d; done
+with '["p/set.h"]'
+for i in 1 2 3 4 5; do
+	compile p$i || no "precompiled headers, p$i"
+	cmp p$i.o p$i.plain || no "the object of p$i is another one"
+	[ "$(tr -d '\\' <p$i.d | xargs -n1 | sort)" = "$(tr -d '\\' <p$i.plain.d | xargs -n1 | sort)" ] ||
+		no "p$i depends on something else: $(cat p$i.d)"
+done
+[ "$(last)" = used ] && [ "$(grep -c '"pch":"made"' log.d/cc.jsonl)" = 1 ] ||
+	no "they were to be made once, and used: $(tail -3 log.d/cc.jsonl)"
+ok 'precompiled headers: the same objects, the same dependencies'
+printf '#define LOUD\n#include <p/set.h>\nint loud() { return VOLUME; }\n' >loud.cpp
+printf 'int early;\n#include <p/set.h>\n' >early.cpp
+for name in loud early; do
+	compile $name && [ "$(last)" = '' ] || no "$name.cpp was to be compiled without"
+done
+s/llvm/bin/llvm-objdump -d loud.o | grep -q 0xb || no 'the macro of the source was to count'
+ok 'a macro that they ask for, or code before them: a plain compile'
+printf '#include <p/set.h>\nint x = y;\n' >wrong.cpp
+with '[]'
+compile wrong 2>plain.err && no 'wrong.cpp was to be refused'
+with '["p/set.h"]'
+compile wrong 2>pch.err && no 'wrong.cpp was to be refused with them, too'
+cmp plain.err pch.err && [ "$(last)" = refused ] || no "another message: $(cat pch.err)"
+ok 'a mistake is told as without them'
+echo 'inline int deep() { return 77; }' >h/p/deep.h
+for i in 1 2 3 4; do
+	compile p$i && [ "$(s/llvm/bin/llvm-objdump -d p$i.o | grep -c 0x52)" -gt 0 ] ||
+		no "p$i.o is of the old header"
+done
+[ "$(last)" = used ] || no 'they were to be made anew'
+ok 'a header that changed: made anew'
+# killed at any moment, also of the third compile, which makes them
+for i in 1 2 3 4 5 6 7 8; do
+	rm -rf s/.rocsmith/pch
+	for k in 1 2; do compile p$k; done
+	(timeout -s KILL "0.$((i * 12 + 10))" s/llvm/bin/clang++ -O2 "-I$PWD/h" -c p3.cpp -o k.o || :) 2>/dev/null
+	compile p4 && compile p5 && [ "$(last)" = used ] || no "after a kill: $(ls s/.rocsmith/pch/*)"
+done
+ok 'a killed one that made them is forgotten'
+with '["p/broken.h"]'
+printf '#pragma once\n#ifndef NEVER\n#define NEVER\n#include <p/broken.h>\n#endif\n' >h/p/late.h
+printf '#define NEVER\n#include <p/late.h>\n' >b.cpp
+for i in 1 2 3 4; do compile b || no 'what cannot be precompiled was to be left out'; done
+[ "$(grep -c '"pch":"made"' log.d/cc.jsonl)" -ge 2 ] && [ "$(last)" = '' ] || no 'one try was to be made'
+ok 'headers that do not compile by themselves are given up'
+with '[]'
+
 if command -v g++ >/dev/null; then
 	[ "$CXX" = "$PWD/s/host/g++" ] || no "CXX: $CXX"
 	echo '#include <cstdio>

@@ -1,6 +1,6 @@
-/* Dependency files, which a killed compiler may leave torn: jobs/job.h. */
+/* Dependency files, which a killed compiler may leave torn: formats/depfile.h. */
 #include "base/vec.h"
-#include "jobs/job.h"
+#include "formats/depfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -47,6 +47,7 @@ static void a_command_line_tells_what_is_made_of_what(void **state)
 		{"clang -target amdgcn-amd-amdhsa -c a.c", CC_C, "a.c", true, false, true},
 		{"clang++ -print-resource-dir", CC_OTHER, "", true, false, false},
 		{"clang++ -x c++ -", CC_CXX, "-", true, true, false},
+		{"clang++ -x c++-header a.h -o a.pch", CC_CXX, "a.h", true, false, false},
 		{"ld.lld -o x a.o", CC_LINK, "a.o", false, true, false},
 		{"llvm-nm a.o", CC_OTHER, "a.o", false, false, false},
 	};

@@ -1,7 +1,7 @@
-/* Dependency files of compilers: jobs/job.h. */
+/* Dependency files of compilers: formats/depfile.h. */
 #include "test.h"
 
-#include "jobs/job.h"
+#include "formats/depfile.h"
 
 static struct str deps(struct arena *a, const char *text)
 {

@@ -127,6 +127,24 @@ static void attention_goes_by_gpu_version_and_sources(void **state)
 	assert_string_equal(why_of(f, "flash-attention"), "asked for");
 }
 
+static void headers_are_precompiled_where_clang_is_the_host_compiler(void **state)
+{
+	struct fixture *f = *state;
+	marks_of_torch(f);
+	describe(f, "torch", NULL);
+	assert_ok(choose(f, "2.6.0", "gfx1201", NULL));
+	assert_string_equal(choice_of(f, "precompiled-headers"), "on");
+	assert_true(strs_has(&f->plan.foreign->precompile, S("ATen/core/Tensor.h")));
+	f->plan.foreign->precompile.n = 0;
+	assert_ok(choose(f, "2.6.0", "gfx1201", "precompiled-headers=off"));
+	assert_int_equal(f->plan.foreign->precompile.n, 0);
+	put(f, "third_party/fmt/CMakeLists.txt", ""); /* this machine's gcc */
+	assert_ok(choose(f, "2.6.0", "gfx1201", NULL));
+	assert_string_equal(choice_of(f, "precompiled-headers"), "off");
+	assert_int_equal(f->plan.foreign->precompile.n, 0);
+	assert_err(choose(f, "2.6.0", "gfx1201", "precompiled-headers=on"), E_PLAN);
+}
+
 static void features_exist_in_the_versions_that_have_them(void **state)
 {
 	struct fixture *f = *state;
@@ -376,6 +394,7 @@ int main(void)
 		FIXTURE_TEST(every_description_decides_everywhere),
 		FIXTURE_TEST(every_rule_has_a_reason_and_the_last_one_holds_always),
 		FIXTURE_TEST(attention_goes_by_gpu_version_and_sources),
+		FIXTURE_TEST(headers_are_precompiled_where_clang_is_the_host_compiler),
 		FIXTURE_TEST(features_exist_in_the_versions_that_have_them),
 		FIXTURE_TEST(stripped_sources_take_the_libraries_of_the_distribution),
 		FIXTURE_TEST(a_prefix_is_looked_into),

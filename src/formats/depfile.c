@@ -1,5 +1,5 @@
-/* Parses dependency files; see job.h. GNU make's quoting as clang and gcc produce it. */
-#include "jobs/job.h"
+/* Parses dependency files; see depfile.h. */
+#include "formats/depfile.h"
 
 #include "base/buf.h"
 #include "base/map.h"

@@ -1,0 +1,192 @@
+/* Does a source begin with the headers of a set, so that it may have them precompiled? See cc_int.h. Only
+ * texts are looked at: conditions are not computed, and what is not understood is a no. */
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "cc/cc_int.h"
+#include "lang/cxx/lexer.h"
+
+enum {
+	LEVELS = 2, /* of includes that are followed to find the set */
+	MOST = 400, /* files that may come before it */
+	DEEP = 40,
+	MAX_SOURCE = 16 << 20,
+};
+
+struct look {
+	struct arena a;
+	const struct strs *dirs;
+	const struct pch_words *words; /* NULL: the set is not made yet */
+	struct strs missing;           /* headers of the set that were not come across yet */
+	struct strs open;              /* macros that it mentions, as long as they are defined */
+	struct map seen;               /* files */
+	bool no;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+static bool has(const struct pch_words *words, struct str word)
+{
+	uint64_t hash = str_hash(word);
+	return words->n && bsearch(&hash, words->v, words->n, sizeof(hash), by_value);
+}
+
+static struct str resolve(struct look *l, struct str from, struct str name, bool quoted)
+{
+	struct str path = path_join(&l->a, path_dir(from), name);
+	if (!name.n || name.p[0] == '/')
+		return name;
+	if (quoted && fs_is_file(path))
+		return path;
+	VEC_EACH (const struct str, dir, l->dirs) {
+		path = str_fmt(&l->a, "%.*s/%.*s", STR(*dir), STR(name));
+		if (fs_is_file(path))
+			return path;
+	}
+	return S("");
+}
+
+/* ---- a quick look at all lines ---- */
+static void scan(struct look *l, struct str path, unsigned level, struct map *names)
+{
+	struct str text = {0}, line;
+	unsigned depth = 0;
+	if (level > LEVELS || !map_put(&l->seen, path, l))
+		return;
+	err_free(fs_read_opt(&l->a, path, MAX_SOURCE, &text));
+	while (str_next(&text, '\n', &line)) {
+		line = str_trim(line);
+		if (!str_starts(line, S("#")))
+			continue;
+		line = str_trim(str_sub(line, 1, line.n));
+		if (str_starts(line, S("if")))
+			depth++;
+		else if (str_starts(line, S("endif")))
+			depth -= depth > 0;
+		if (depth > (level > 0) || !str_starts(line, S("include")))
+			continue;
+		line = str_trim(str_sub(line, 7, line.n));
+		bool quoted = str_starts(line, S("\""));
+		struct str name = str_sub(line, 1, line.n);
+		name = str_sub(name, 0, str_chr(name, quoted ? '"' : '>'));
+		map_put(names, str_dup(names->a, name), names);
+		struct str next = level < LEVELS ? resolve(l, path, name, quoted) : S("");
+		if (next.n)
+			scan(l, next, level + 1, names);
+	}
+}
+
+void pch_named(struct str source, const struct strs *dirs, struct map *ret)
+{
+	struct look l = {.dirs = dirs};
+	l.seen.a = &l.a;
+	scan(&l, source, 0, ret);
+	arena_free(&l.a);
+}
+
+/* ---- a thorough one at what comes before the set ---- */
+static void look_at(struct look *l, struct str path, unsigned level);
+
+/* A header of the set counts where no condition is around it, besides a guard. */
+static void include(struct look *l, const struct lex *x, struct str word, unsigned level)
+{
+	struct str name = str_sub(word, 1, word.n - 1);
+	l->no |= l->open.n > 0;
+	for (size_t i = 0; i < l->missing.n && x->depth <= (level > 0); i++)
+		if (str_eq(l->missing.v[i], name)) {
+			l->missing.v[i] = l->missing.v[--l->missing.n];
+			return;
+		}
+	bool certain = x->depth <= (level > 0);
+	if (!l->words && !certain)
+		return;
+	struct str path = resolve(l, x->path, name, word.p[0] == '"');
+	bool comes = l->words && has(l->words, str_fmt(&l->a, "/%.*s", STR(path.n ? path : name)));
+	if (comes)
+		return; /* with the set */
+	if (path.n)
+		look_at(l, path, level + 1);
+	else if (l->words && !x->depth) /* of the C++ library is what has no ending */
+		l->no |= str_chr(name, '.') < name.n;
+}
+
+/* One that is taken back before anything else is included (for a list in between) does no harm. */
+static void macro(struct look *l, struct str name, bool defined)
+{
+	bool own = str_starts(name, S("__has_")); /* clang has them itself */
+	if (!l->words || own || !has(l->words, name))
+		return;
+	for (size_t i = 0; i < l->open.n; i++)
+		if (str_eq(l->open.v[i], name)) {
+			if (!defined)
+				l->open.v[i] = l->open.v[--l->open.n];
+			return;
+		}
+	l->no |= !defined;
+	strs_add(&l->a, &l->open, name);
+}
+
+static void directive(struct look *l, struct lex *x, unsigned level)
+{
+	static const char *const harmless[] = {"once", "omp", "unroll", "warning", NULL};
+	struct tok t, name;
+	if (!lex_try(x, &name) || name.kind != TOK_IDENT)
+		return;
+	struct str what = tok_text(x, &name);
+	bool defines = str_eq(what, S("define")) || str_eq(what, S("undef"));
+	bool pragma = str_eq(what, S("pragma"));
+	if (str_eq(what, S("include_next")) || str_eq(what, S("import")))
+		l->no = true;
+	if (!defines && !pragma && !str_eq(what, S("include")))
+		return;
+	if (!lex_try(x, &t))
+		l->no = true;
+	else if (defines)
+		macro(l, tok_text(x, &t), str_eq(what, S("define")));
+	else if (!pragma && t.kind == TOK_PATH)
+		include(l, x, tok_text(x, &t), level);
+	else if (!pragma)
+		l->no = true;
+	else if (!str_is_one_of(tok_text(x, &t), harmless) && lex_try(x, &t))
+		l->no |= !tok_is(x, &t, S("diagnostic")) && !tok_is(x, &t, S("system_header"));
+}
+
+static void look_at(struct look *l, struct str path, unsigned level)
+{
+	struct str text = {0};
+	struct tok t;
+	if (!map_put(&l->seen, path, l))
+		return;
+	if (level > (l->words ? DEEP : LEVELS) || l->seen.n > MOST) {
+		l->no |= l->words != NULL;
+		return;
+	}
+	err_free(fs_read_opt(&l->a, path, MAX_SOURCE, &text));
+	struct lex x = lex_new(text, path);
+	x.lenient = true;
+	l->no |= !text.p;
+	while (l->missing.n && !l->no && lex_try(&x, &t) && t.kind != TOK_END) {
+		bool begins = t.kind == TOK_PUNCT && tok_is(&x, &t, S("#")) && x.want_name;
+		if (begins)
+			directive(l, &x, level);
+		else if (!x.directive.n && t.kind != TOK_LINE_END)
+			l->no |= level == 0;
+	}
+}
+
+bool pch_begins(struct str source, const struct strs *set, const struct strs *dirs,
+	const struct pch_words *words)
+{
+	struct look l = {.dirs = dirs, .words = words};
+	l.seen.a = &l.a;
+	strs_add_all(&l.a, &l.missing, set);
+	look_at(&l, source, 0);
+	bool yes = !l.missing.n && !l.no;
+	arena_free(&l.a);
+	return yes;
+}
