@@ -2,6 +2,7 @@
 #include "build/build.h"
 #include "base/fs.h"
 #include "make/make.h"
+#include "sdk/shims.h"
 
 #include <string.h>
 
@@ -281,12 +282,24 @@ static struct err *check_room(const struct build *b)
 	return forecast_check(b->a, &f);
 }
 
+/* Better now than when the SDK is installed. */
+static struct err *check_place(struct arena *a, const struct build_request *q, struct str dir)
+{
+	struct err *e = q->plan->foreign ? sdk_shims_place(dir) : NULL;
+	if (!e || q->dir.n)
+		return e;
+	return err_hint(e, "build folders are below '%.*s': name another one with --build-dir",
+		STR(fs_place(a, FS_CACHE, S("build"))));
+}
+
 struct err *build_run(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
 	struct build b = begin(a, q, ret);
 	CLEANUP(fd_closep) int lock = -1;
 	ret->started = true;
-	struct err *e = take_folder(a, ret->dir, &lock), *lost = NULL;
+	struct err *e = check_place(a, q, ret->dir), *lost = NULL;
+	if (!e)
+		e = take_folder(a, ret->dir, &lock);
 	if (!e)
 		e = check_room(&b);
 	if (!e)

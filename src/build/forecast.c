@@ -75,6 +75,8 @@ static void forecast_compiles(const struct plan_cost *c, const struct plan *p, s
 	f->memory = mib(c->memory);
 	f->cpu = (double)c->host_seconds + (double)c->device_seconds * (double)p->gpus.n;
 	f->history = past.left > 0 && fs_is_file(path_join(&tmp, f->dir, S("state/done")));
+	if (f->history || past.left_memory > f->memory)
+		f->memory = past.left_memory;
 	if (f->history || past.left_seconds > f->cpu)
 		f->cpu = past.left_seconds;
 	f->seconds = f->cpu / f->jobs;

@@ -71,6 +71,7 @@ struct cc_follow {
 	double found_seconds, found_expected; /* those that it knew, now and then */
 	unsigned left; /* sources that the history knows, less those that were found */
 	double left_seconds;
+	uint64_t left_memory; /* of the largest that the history knows */
 };
 
 /* jobs: how many run at a time at most. */

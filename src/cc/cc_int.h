@@ -85,7 +85,12 @@ MUST_USE struct err *history_guess(
 MUST_USE struct err *history_add(
 	struct str path, const struct history_key *key, uint64_t bytes, double seconds);
 /* Of all sources together: how many there are, how long they took. */
-MUST_USE struct err *history_total(struct str path, unsigned *ret_sources, double *ret_seconds);
+struct history_total {
+	unsigned sources;
+	double seconds;
+	uint64_t memory; /* of the largest */
+};
+MUST_USE struct err *history_total(struct str path, struct history_total *ret);
 
 /* ---- begins.c, pch.c: precompiled headers ----
  *

@@ -14,7 +14,11 @@ void cc_follow_start(struct str dir, struct str log_dir, unsigned jobs, struct c
 	*ret = (struct cc_follow){.dir = dir, .log = log_dir, .start = mono_now(), .jobs = jobs};
 	if (fs_try_stat(log, &st))
 		ret->at = (uint64_t)st.st_size;
-	err_free(history_total(cc_file(&tmp, dir, "history"), &ret->left, &ret->left_seconds));
+	struct history_total past = {0};
+	err_free(history_total(cc_file(&tmp, dir, "history"), &past));
+	ret->left = past.sources;
+	ret->left_seconds = past.seconds;
+	ret->left_memory = past.memory;
 }
 
 static void take(struct arena *tmp, struct cc_follow *f, struct str line)

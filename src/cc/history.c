@@ -120,12 +120,11 @@ struct err *history_guess(struct str path, const struct history_key *key, struct
 	return NULL;
 }
 
-struct err *history_total(struct str path, unsigned *ret_sources, double *ret_seconds)
+struct err *history_total(struct str path, struct history_total *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	struct record part[512];
-	*ret_sources = 0;
-	*ret_seconds = 0;
+	*ret = (struct history_total){0};
 	TRY(open_file(path, &fd));
 	for (size_t at = 0; at < PLACES + WINDOW; at += 512) {
 		size_t n = PLACES + WINDOW - at < 512 ? PLACES + WINDOW - at : 512;
@@ -133,8 +132,10 @@ struct err *history_total(struct str path, unsigned *ret_sources, double *ret_se
 		for (size_t i = 0; i < n; i++) {
 			if ((part[i].key & 3) != HISTORY_SOURCE + 1 || !is_whole(&part[i]))
 				continue;
-			*ret_sources += 1;
-			*ret_seconds += part[i].ms / 1000.0;
+			uint64_t bytes = (uint64_t)part[i].kib << 10;
+			ret->sources++;
+			ret->seconds += part[i].ms / 1000.0;
+			ret->memory = bytes > ret->memory ? bytes : ret->memory;
 		}
 	}
 	return NULL;

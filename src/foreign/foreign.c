@@ -24,7 +24,8 @@ static struct str key_of(struct foreign *f)
 	buf_fmt(&b, "foreign build 1 of rocsmith %s\n%.*s\n", ROCSMITH_VERSION,
 		STR(f->sdk->fingerprint));
 	plan.reasons.n = 0;
-	plan.features.n = 0; /* the environment says them */
+	plan.features.n = 0;                        /* the environment says them */
+	plan.sdk.mirror = plan.sdk.keyring = S(""); /* the fingerprint says what came from there */
 	plan.foreign = &foreign;
 	foreign.precompile.n = 0; /* objects are the same */
 	buf_add(&b, json_document(f->a, 0, plan_fields, &plan));

@@ -488,7 +488,7 @@ static void environment(struct shims *s, const struct shim_options *o, struct st
 
 /* hipcc hands the paths of its compiler and libraries to a shell as they are, and CMake and setup.py
  * put them into lists of flags. */
-static struct err *check_name(struct str dir)
+struct err *sdk_shims_place(struct str dir)
 {
 	const struct str plain = S("/._-+@%,~=");
 	for (size_t i = 0; i < dir.n; i++) {
@@ -521,7 +521,7 @@ struct err *sdk_shims(struct arena *a, const struct sdk *sdk, struct str dir,
 	s.prefix = sdk_outside(a, sdk, sdk->hip_path);
 	s.llvm = path_dir(sdk_outside(a, sdk, sdk->clang));
 	s.self = cc_file(a, s.dir, "rocsmith");
-	TRY(check_name(s.dir));
+	TRY(sdk_shims_place(s.dir));
 	TRY(check_prefix(&s));
 	if (sdk->root.n && !fs_real(a, sdk->root, &s.root))
 		return err_errno("cannot resolve '%.*s'", STR(sdk->root));

@@ -50,10 +50,12 @@ struct shim_options {
 	struct str build_dir;
 };
 
+/* Can such a folder lie there? E_USAGE when the path has a space or another sign that hipcc's shell would
+ * not leave alone. */
+MUST_USE struct err *sdk_shims_place(struct str dir);
 /* Makes dir (absolute) such a folder, or brings it up to date: what is right already is not touched,
  * so that build systems see no change. History in dir/.rocsmith survives. Not for two callers at a
- * time. E_USAGE when its path has a space or another sign that hipcc's shell would not leave alone;
- * E_SDK when the SDK's programs cannot be run this way.
+ * time. E_USAGE as sdk_shims_place() has it; E_SDK when the SDK's programs cannot be run this way.
  *
  * ret_env: "NAME=value" for a build that runs on this machine: ROCM_PATH, ROCM_HOME, HIP_PATH,
  * HIP_ROOT_DIR, HIP_PLATFORM, HIP_CLANG_PATH, HIP_DEVICE_LIB_PATH, HIPCXX, CMAKE_PREFIX_PATH,

@@ -62,14 +62,14 @@ PY
 	cat >own/tools/back.py <<'PY'
 import os
 def build_wheel(out, settings=None, meta=None):
-    names = ("GPU_ARCHS", "CUDA_HOME", "CONDA_PREFIX", "SOME_TOKEN", "OF_THE_PROJECT")
+    names = ("GPU_ARCHS", "CUDA_HOME", "CONDA_PREFIX", "SOME_TOKEN", "AWS_SECRET_ACCESS_KEY", "my_db_password", "TMUX_PANE", "OF_THE_PROJECT")
     raise RuntimeError("no wheel " + " ".join(os.environ.get(name, "-") for name in names))
 PY
 	status=0
-	CUDA_HOME=/cuda CONDA_PREFIX=/conda SOME_TOKEN=secret OF_THE_PROJECT=1 \
+	CUDA_HOME=/cuda CONDA_PREFIX=/conda SOME_TOKEN=secret AWS_SECRET_ACCESS_KEY=s my_db_password=s TMUX_PANE=1 OF_THE_PROJECT=1 \
 		"$ROCSMITH" build own --gpu gfx1201,gfx942 -o out --build-dir b2 >log 2>&1 || status=$?
 	[ $status = 5 ] || fail "a failing back end gave $status"
-	grep -q 'RuntimeError: no wheel gfx1201;gfx942 - - - 1$' log || fail 'the environment of a build'
+	grep -q 'RuntimeError: no wheel gfx1201;gfx942 - - - - - - 1$' log || fail 'the environment of a build'
 	grep -q 'Dropped.*CONDA_PREFIX, CUDA_HOME' log || fail 'what was dropped is not told'
 	grep -q 'at .*/own/tools/back.py:4' log || fail 'the place in the back end'
 	grep -q '"dropped":\[.*"CONDA_PREFIX","CUDA_HOME"' b2/build.json || fail 'what was dropped is not recorded'
@@ -123,6 +123,14 @@ sed -i 's/return 2/return two/' vec/more.cpp
 status=0
 $build >log 2>&1 || status=$?
 [ $status = 5 ] && grep -q 'at .*/vec/more.cpp:1:' log || fail 'the place of a mistake'
+echo 'int wrong = "text";' >vec/other.cpp
+sed -i 's/ more.cpp/ more.cpp other.cpp/' vec/CMakeLists.txt
+status=0
+$build -j1 -k >log 2>&1 || status=$?
+[ $status = 5 ] && grep -q 'more.cpp:1:.*error' b3/log/build.log && grep -q 'other.cpp:1:.*error' b3/log/build.log ||
+	fail '--keep-going compiles what does not need the failed file'
+sed -i 's/ other.cpp//' vec/CMakeLists.txt
+echo 'ok with --keep-going the log has the mistakes of all files'
 sed -i '2a find_package(nothing_of_that_name REQUIRED)' vec/CMakeLists.txt
 status=0
 $build >log 2>&1 || status=$?

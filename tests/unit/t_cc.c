@@ -163,8 +163,7 @@ static void many_write_the_history_at_once(void **state)
 	(void)state;
 	ARENA(a);
 	struct str dir, path;
-	unsigned sources;
-	double seconds;
+	struct history_total total;
 	pid_t pid[20];
 	assert_ok(fs_tempdir(&a, S(""), &dir));
 	path = path_join(&a, dir, S("history"));
@@ -193,9 +192,10 @@ static void many_write_the_history_at_once(void **state)
 		assert_int_equal(g.by, HISTORY_COMMAND);
 		assert_int_equal(g.memory, (uint64_t)i << 20);
 	}
-	assert_ok(history_total(path, &sources, &seconds));
-	assert_true(sources >= 800 && sources <= 1000);
-	assert_true(seconds > sources - 0.5 && seconds < sources + 0.5);
+	assert_ok(history_total(path, &total));
+	assert_true(total.sources >= 800 && total.sources <= 1000);
+	assert_true(total.seconds > total.sources - 0.5 && total.seconds < total.sources + 0.5);
+	assert_true(total.memory >= 799ull << 20);
 	assert_ok(fs_remove_tree(dir));
 }
 
@@ -205,8 +205,7 @@ static void what_was_written_longest_ago_goes_first(void **state)
 	ARENA(a);
 	struct str dir, path;
 	struct stat st;
-	unsigned sources;
-	double seconds;
+	struct history_total total;
 	assert_ok(fs_tempdir(&a, S(""), &dir));
 	path = path_join(&a, dir, S("history"));
 	for (unsigned i = 0; i < 40000; i++) {
@@ -217,8 +216,9 @@ static void what_was_written_longest_ago_goes_first(void **state)
 	}
 	assert_ok(fs_stat(path, &st));
 	assert_true(st.st_size < 2 << 20);
-	assert_ok(history_total(path, &sources, &seconds));
-	assert_true(sources > 10000 && sources < 32768);
+	assert_ok(history_total(path, &total));
+	assert_true(total.sources > 10000 && total.sources < 32768);
+	assert_int_equal(total.memory, 1 << 20);
 	struct history last = compile(&a, "cc -c 39999.c");
 	assert_int_equal(guess(path, &last).by, HISTORY_COMMAND);
 	assert_ok(fs_remove_tree(dir));

@@ -120,12 +120,15 @@ static void the_history_of_a_whole_build_counts(void **state)
 	remember(f);
 	look(f); /* of a part: what it has seen is the least */
 	assert_false(f->forecast.history);
+	assert_int_equal(f->forecast.memory, 9 * MIB);
 	assert_true(f->forecast.cpu > 2999 && f->forecast.cpu < 3001);
 	f->how.cost.host_seconds = 9000;
-	look(f);
+	f->how.cost.memory = 30;
+	assert_int_equal(look(f)->memory, 30 * MIB);
 	assert_true(f->forecast.cpu > 9000);
 	put(f, "state/done", 1);
 	assert_true(look(f)->history);
+	assert_int_equal(f->forecast.memory, 9 * MIB);
 	assert_true(f->forecast.seconds > 1499 && f->forecast.seconds < 1501);
 	f->how.cost = (struct plan_cost){0}; /* then nobody else has to know */
 	assert_true(look(f)->known);
