@@ -394,9 +394,10 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 		list_gpus(&config, cc->name);
 		return NULL;
 	}
+	struct strs words = str_eq(cc->name, S("hipcc")) ? cc_from_nvcc(a, args) : *args;
 	struct compiler_run j = {.cc = cc, .config = &config};
-	TRY(command(a, cc, &config, args, &j.proc));
-	predict(a, &j, args);
+	TRY(command(a, cc, &config, &words, &j.proc));
+	predict(a, &j, &words);
 	bool nested = getenv(INSIDE) != NULL;
 	if (nested || (!config.log_dir.n && !j.entry.predicted))
 		return become(a, &j.proc);

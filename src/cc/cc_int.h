@@ -20,6 +20,8 @@ struct cc_words {
 struct cc_words cc_words(struct str name, const struct strs *args, struct str own_sysroot);
 bool cc_takes_value(struct str word); /* an option whose value is the next word */
 extern const char *const cc_kind_names[];
+/* Arguments of nvcc's, as hipcc gets them from projects that know nothing of it, for clang. */
+struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
 /* Bytes of all files that a link takes together, those of a response file with them. */
 uint64_t cc_link_bytes(const struct strs *args);
 

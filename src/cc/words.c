@@ -119,6 +119,105 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 	return w;
 }
 
+/* Options of nvcc that clang has not, and what clang calls the same ("%": the value's parts, each); NULL:
+ * clang does it anyway, or it is about NVIDIA's assembler or compiler. The CUDA Compiler Driver's manual,
+ * "NVCC Command Options": https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/. Of --use_fast_math only
+ * what cannot change more than nvcc's does. */
+static const struct nvcc_option {
+	const char *name;
+	bool value; /* it has one, after '=' or as the next word */
+	const char *clang;
+} nvcc_options[] = {
+	{"Xcompiler", true, "%"},
+	{"compiler-options", true, "%"},
+	{"default-stream", true, "-fgpu-default-stream=%"},
+	{"fmad=false", false, "-ffp-contract=off"},
+	{"use_fast_math", false, "-fgpu-flush-denormals-to-zero"},
+	{"Xcudafe", true, NULL},
+	{"Xfatbin", true, NULL},
+	{"Xnvlink", true, NULL},
+	{"Xptxas", true, NULL},
+	{"allow-unsupported-compiler", false, NULL},
+	{"arch", true, NULL},
+	{"ccbin", true, NULL},
+	{"code", true, NULL},
+	{"compiler-bindir", true, NULL},
+	{"compress-mode", true, NULL},
+	{"diag-error", true, NULL},
+	{"diag-suppress", true, NULL},
+	{"diag-warn", true, NULL},
+	{"expt-extended-lambda", false, NULL},
+	{"expt-relaxed-constexpr", false, NULL},
+	{"extended-lambda", false, NULL},
+	{"fmad", true, NULL},
+	{"forward-unknown-to-host-compiler", false, NULL},
+	{"ftz", true, NULL},
+	{"gencode", true, NULL},
+	{"generate-code", true, NULL},
+	{"generate-line-info", false, NULL},
+	{"gpu-architecture", true, NULL},
+	{"gpu-code", true, NULL},
+	{"lineinfo", false, NULL},
+	{"maxrregcount", true, NULL},
+	{"prec-div", true, NULL},
+	{"prec-sqrt", true, NULL},
+	{"ptxas-options", true, NULL},
+	{"res-usage", false, NULL},
+	{"resource-usage", false, NULL},
+	{"source-in-ptx", false, NULL},
+	{"split-compile", true, NULL},
+	{"src-in-ptx", false, NULL},
+	{"threads", true, NULL},
+};
+
+static const struct nvcc_option *nvcc_option(struct str word, struct str *ret_value)
+{
+	if (!str_starts(word, S("-")))
+		return NULL;
+	struct str name = str_sub(word, str_starts(word, S("--")) ? 2 : 1, word.n), key;
+	bool joined = str_cut(name, '=', &key, ret_value);
+	for (size_t i = 0; i < sizeof(nvcc_options) / sizeof(nvcc_options[0]); i++) {
+		const struct nvcc_option *o = &nvcc_options[i];
+		if (str_eq(name, str_from(o->name)) ||
+			(joined && o->value && str_eq(key, str_from(o->name))))
+			return o;
+	}
+	return NULL;
+}
+
+static void add_clang(
+	struct arena *a, const struct nvcc_option *o, struct str value, struct strs *io)
+{
+	struct str before, after, part;
+	if (!o->clang)
+		return;
+	if (!str_cut(str_from(o->clang), '%', &before, &after)) {
+		strs_add(a, io, str_from(o->clang));
+		return;
+	}
+	while (str_next(&value, ',', &part))
+		strs_add(a, io, str_fmt(a, "%.*s%.*s", STR(before), STR(part)));
+}
+
+struct strs cc_from_nvcc(struct arena *a, const struct strs *args)
+{
+	struct strs out = {0};
+	for (size_t i = 0; i < args->n; i++) {
+		struct str word = args->v[i], value;
+		const struct nvcc_option *o = nvcc_option(word, &value);
+		if (!o) {
+			strs_add(a, &out, word);
+			if (str_is_one_of(word, with_value) && i + 1 < args->n)
+				strs_add(a, &out, args->v[++i]);
+			continue;
+		}
+		if (o->value && !value.n && i + 1 < args->n)
+			value = args->v[++i];
+		add_clang(a, o, value, &out);
+	}
+	return out;
+}
+
 static uint64_t object_bytes(struct str word)
 {
 	static const char *const kinds[] = {".o", ".a", ".obj", ".lo", NULL};

@@ -72,6 +72,32 @@ static void openmp_matters_where_something_is_compiled(void **state)
 	assert_false(words(&a, "clang++ -fopenmp --version").openmp);
 }
 
+static void hipcc_takes_options_of_nvcc(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const rows[][2] = {
+		{"-c a.cu -ccbin g++ -o a.o", "-c a.cu -o a.o"},
+		{"-ccbin=/usr/bin/gcc -c a.cu", "-c a.cu"},
+		{"-gencode arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90 -c a.cu",
+			"-c a.cu"},
+		{"--expt-relaxed-constexpr -lineinfo --threads 4 -Xptxas -v --maxrregcount=64 a.cu",
+			"a.cu"},
+		{"-Xcompiler -fPIC,-Wall --compiler-options=-O2 a.cu", "-fPIC -Wall -O2 a.cu"},
+		{"--use_fast_math -fmad=false --default-stream per-thread a.cu",
+			"-fgpu-flush-denormals-to-zero -ffp-contract=off "
+			"-fgpu-default-stream=per-thread a.cu"},
+		{"--fmad=true a.cu -o -ccbin", "a.cu -o -ccbin"},
+		{"-D ccbin -pthread -lineinfox --offload-arch=gfx1201 @a.rsp - -- -ccbin",
+			"-D ccbin -pthread -lineinfox --offload-arch=gfx1201 @a.rsp - --"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct strs args = str_split(&a, str_from(rows[i][0]), ' ');
+		struct strs out = cc_from_nvcc(&a, &args);
+		assert_str(str_join(&a, &out, S(" ")), rows[i][1]);
+	}
+}
+
 struct history { /* of one compile */
 	struct cc cc;
 	struct strs args;
@@ -424,6 +450,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_line_tells_what_is_made_of_what),
 		cmocka_unit_test(openmp_matters_where_something_is_compiled),
+		cmocka_unit_test(hipcc_takes_options_of_nvcc),
 		cmocka_unit_test(the_last_peak_counts_and_other_flags_are_near),
 		cmocka_unit_test(a_kind_is_known_by_its_long_runs),
 		cmocka_unit_test(many_write_the_history_at_once),
