@@ -77,6 +77,7 @@ struct change_request {
 	bool look_only;      /* only the statuses are set */
 	bool copies;         /* the overlay gets all other files of the tree, too */
 	bool history;        /* and its .git */
+	bool worked_in; /* others change files of the overlay: as they leave them, they are current */
 	enum change_earlier earlier;
 	struct str
 		journal; /* its name; "" = .rocsmith. Each layer of changes has its own; outputs may

@@ -233,6 +233,7 @@ static struct err *copy_tree(struct foreign *f)
 	const struct change_request q = {.dir = f->plan->project,
 		.out = f->tree,
 		.copies = true,
+		.worked_in = true, /* setuptools writes SOURCES.txt of an sdist anew */
 		.history = wants_history(f),
 		.earlier = EARLIER_GO,
 		.identity = S("copy"),

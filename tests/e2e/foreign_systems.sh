@@ -27,6 +27,7 @@ static PyMethodDef methods[] = {{"answer", answer, METH_NOARGS, nullptr}, {}};
 static PyModuleDef module = {PyModuleDef_HEAD_INIT, "plain", nullptr, -1, methods};
 PyMODINIT_FUNC PyInit_plain() { return PyModule_Create(&module); }
 CPP
+mkdir plain/plain.egg-info && echo old >plain/plain.egg-info/SOURCES.txt # as in an sdist; it is written anew
 sum plain >before
 if python3 -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' &&
 	python3 -m venv probe >log 2>&1 && probe/bin/pip download -q --no-deps setuptools -d probe >>log 2>&1; then

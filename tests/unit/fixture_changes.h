@@ -22,6 +22,7 @@ struct fixture {
 	struct str dir, src, out;
 	bool overlay, look;
 	bool meanwhile;       /* somebody adds a file while the engine runs */
+	bool worked_in;       /* as the request has it */
 	bool some;            /* the engine looks at some of the sources only */
 	struct pair pairs[8]; /* what the engine does; ends at the first without source */
 	bool fails[8];
@@ -125,6 +126,7 @@ static inline struct err *try_run(struct fixture *f)
 		.in_place = !f->overlay,
 		.look_only = f->look,
 		.copies = true,
+		.worked_in = f->worked_in,
 		.earlier = f->some ? EARLIER_STAY_WITH_SOURCE : EARLIER_GO,
 		.identity = str_from(f->identity),
 		.failure = E_HIPIFY,

@@ -1,6 +1,8 @@
 /* Applying a result as an overlay: copies, files of others, where an overlay may lie. */
 #include "fixture_changes.h"
 
+#include <unistd.h>
+
 static void an_overlay_is_the_whole_tree(void **state)
 {
 	struct fixture *f = *state;
@@ -91,6 +93,29 @@ static void an_edited_copy_is_made_anew_and_set_aside(void **state)
 	assert_str(str_join(&f->a, &f->t.edited, S(" ")), "README");
 }
 
+static void work_in_an_overlay_leaves_it_current(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	f->overlay = f->worked_in = true;
+	put(f, "README", "read");
+	usleep(20000); /* what is fresh could change unseen */
+	run(f);
+	put_at(f, in_out(f, "README"), "mine", 0644);
+	put_at(f, in_out(f, "made"), "more", 0644);
+	run(f);
+	assert_true(f->current);
+	test_has(in_out(f, "README"), "mine");
+	put(f, "README", "read again"); /* the source is what counts */
+	run(f);
+	assert_false(f->current);
+	test_has(in_out(f, "README"), "read again");
+	assert_ok(fs_remove(in_out(f, "README")));
+	run(f);
+	assert_false(f->current);
+	test_has(in_out(f, "README"), "read again");
+}
+
 static void an_overlay_of_a_translated_tree_sees_the_originals(void **state)
 {
 	struct fixture *f = *state;
@@ -147,6 +172,7 @@ int main(void)
 		FIXTURE_TEST(copies_follow_their_sources),
 		FIXTURE_TEST(files_of_others_in_an_overlay_stay),
 		FIXTURE_TEST(an_edited_copy_is_made_anew_and_set_aside),
+		FIXTURE_TEST(work_in_an_overlay_leaves_it_current),
 		FIXTURE_TEST(an_overlay_of_a_translated_tree_sees_the_originals),
 		FIXTURE_TEST(an_overlay_may_lie_in_the_tree),
 		FIXTURE_TEST(a_folder_is_in_place_or_an_overlay),
