@@ -176,12 +176,13 @@ def rocm():
     os.makedirs(os.path.dirname(macros), exist_ok=True)
     with open(macros, "w") as f:
         f.write("#pragma once\n#define C10_HIP_BUILD_SHARED_LIBS\n")
+    for package, functions in (("cuda", {"_is_compiled": True, "is_available": False}), ("backends/cuda", {"is_built": True})):
+        with open(os.path.join(folder, package, "__init__.py"), "a") as f:
+            f.write("\n\n# rocsmith: --torch-as-rocm\n")
+            f.writelines(f"def {name}():\n    return {value}\n" for name, value in functions.items())
     # said last: until then a killed run begins anew
     with open(os.path.join(folder, "version.py"), "a") as f:
         f.write(f"\n# rocsmith: --torch-as-rocm\nhip = {one('hip')!r}\ncuda = None\n")
-    with open(os.path.join(folder, "cuda", "__init__.py"), "a") as f:
-        f.write("\n\n# rocsmith: --torch-as-rocm\ndef _is_compiled():\n    return True\n"
-            "\n\ndef is_available():\n    return False\n")
     return {"headers": done, "libraries": cuda}
 
 

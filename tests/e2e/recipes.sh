@@ -252,6 +252,45 @@ EOF
 }
 cure "rocPRIM without operators of __half" torchlike rocprim-half-operators half "no match for .operator+\|no matching function" --rocm-dir prim
 
+# The real header of torch-scatter 2.1.2 with the real HIP, and a Half that converts as PyTorch's does.
+root=${root:-}
+if [ -n "$root" ] && scatter=$("$top/tools/sdist-get" torch-scatter==2.1.2 2>log); then
+	mkdir -p scatter/csrc scatterstub/torch && cp -r "$scatter"/csrc/{cuda,macros.h,extensions.h} scatter/csrc
+	cat >scatterstub/torch/torch.h <<'EOF'
+#include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
+namespace at {
+struct Half {
+	unsigned short x;
+	__device__ Half(float);
+	__device__ Half(const __half &);
+	__device__ operator float() const;
+	__device__ operator __half() const;
+};
+}
+EOF
+	cat >shuffles.hip <<'EOF'
+#include "scatter/csrc/cuda/utils.cuh"
+template <typename T> __global__ void shuffle(T *p)
+{
+	*p = SHFL_UP_SYNC(0xffffffff, *p, 1);
+	*p = SHFL_DOWN_SYNC(0xffffffff, *p, 1);
+}
+template __global__ void shuffle(at::Half *);
+template __global__ void shuffle(float *);
+template __global__ void shuffle(long *);
+template __global__ void shuffle(signed char *);
+EOF
+	shuffles() {
+		"$ROCSMITH" sdk run --sdk debian-sid -- clang++ -x hip --offload-arch=gfx1201 --cuda-device-only -fsyntax-only \
+			-DUSE_ROCM -DHIP_ENABLE_WARP_SYNC_BUILTINS "-I$E2E_TMP/scatterstub" "$E2E_TMP/shuffles.hip"
+	}
+	cure "shuffles of PyTorch's Half" scatter torch-scatter-shuffles shuffles "call to '__shfl_up' is ambiguous"
+else
+	echo "skip shuffles of PyTorch's Half: no SDK, or no torch-scatter"
+	seen="$seen""torch-scatter-shuffles "
+fi
+
 mkdir -p drm/include/rocm_smi drm/lib/rocm_sysdeps/include/libdrm torchlike/torch/csrc/distributed/c10d
 touch torchlike/torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp
 echo '#include <libdrm/drm.h>' >drm/include/rocm_smi/kfd_ioctl.h
@@ -274,7 +313,6 @@ mkdir -p empty
 layout() { [ "${HIP_DEVICE_LIB_PATH:-}" = "$E2E_TMP/rock/lib/llvm/amdgcn/bitcode" ]; }
 mkdir -p rock/lib/llvm/amdgcn/bitcode && touch rock/lib/llvm/amdgcn/bitcode/ocml.bc
 cure "device libraries below lib/llvm" empty device-library-path layout '' --rocm-dir rock
-root=${root:-}
 if [ -n "$root" ]; then
 	# Debian's layout for real: its clang finds the device libraries by the variable alone.
 	debian() {
