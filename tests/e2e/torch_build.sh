@@ -40,6 +40,11 @@ grep -q 'USE_ROCM  *: ON' b/log/configure.log && echo "ok ROCm is on" || echo "n
 readelf -d $at/lib/libc10_hip.so | grep -q 'NEEDED.*libamdhip64' && echo "ok libc10_hip is linked with HIP" ||
 	echo "not ok libc10_hip is linked with HIP"
 
+# What is not there under the name that ninja keeps is compiled again each time, which a cache would hide.
+(cd $at && ninja -t deps | sed -n 's/^    //p' | sort -u | while read -r file; do [ -e "$file" ] || echo "$file"; done) >log
+[ "$(cd $at && ninja -t deps | grep -c '^    ')" -gt 1000 ] && [ ! -s log ] && echo "ok ninja finds all headers again" ||
+	echo "not ok ninja finds all headers again: $(head -n 3 log)"
+
 for name in AbsKernel CrossKernel FunctionOfAMatrixUtilsKernel RenormKernel TriangularOps UpSampleNearest2d SegmentReduce \
 	Sleep UpSampleBicubic2d UpSampleLinear1d UpSampleNearest1d Bucketization; do
 	echo "$(cd $at && ninja -t targets all | grep -o "^caffe2.*torch_hip_generated_$name\.hip\.o:" | tr -d :)"
