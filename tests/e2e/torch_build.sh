@@ -8,7 +8,9 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP" || exit 1
 chmod -R u+w . && rm -rf ./*
 . "$top/tools/fetch.sh"
-# An SDK with all of ROCm's libraries (10 GB) is kept apart from the small one of the other scripts.
+# An SDK with all of ROCm's libraries (10 GB) is kept apart from the small one of the other scripts, and for the
+# next check.
+unset ROCSMITH_HOME
 export XDG_DATA_HOME=$FETCH_CACHE/torch-build
 build() {
 	"$ROCSMITH" build torch --source debian:trixie/pytorch --gpu gfx1201 --sdk debian --build-dir "$PWD/b" "$@"
@@ -29,7 +31,7 @@ get() {
 get "an SDK for PyTorch" "$ROCSMITH" sdk install debian --components torch-build,torch-third-party || exit 0
 get "a plan" "$ROCSMITH" plan torch --source debian:trixie/pytorch --gpu gfx1201 --sdk debian -o plan.json || exit 0
 
-if build --target c10 --target c10_hip --target ATEN_CPU_FILES_GEN_TARGET --target ATEN_CUDA_FILES_GEN_TARGET >log 2>&1; then
+if build --target c10 --target c10_hip >log 2>&1; then
 	echo "ok c10 and c10_hip"
 else
 	echo "not ok c10 and c10_hip: $(tail -n 30 log)"
@@ -45,11 +47,19 @@ readelf -d $at/lib/libc10_hip.so | grep -q 'NEEDED.*libamdhip64' && echo "ok lib
 [ "$(cd $at && ninja -t deps | grep -c '^    ')" -gt 1000 ] && [ ! -s log ] && echo "ok ninja finds all headers again" ||
 	echo "not ok ninja finds all headers again: $(head -n 3 log)"
 
-for name in AbsKernel CrossKernel FunctionOfAMatrixUtilsKernel RenormKernel TriangularOps UpSampleNearest2d SegmentReduce \
-	Sleep UpSampleBicubic2d UpSampleLinear1d UpSampleNearest1d Bucketization; do
+lines() { grep -c '"input":"[^"]*/\(c10\|aten\|torch\|caffe2\)/[^"]*"' b/log/cc.jsonl; }
+before=$(lines)
+build --target c10 --target c10_hip >log 2>&1 && [ "$(lines)" = "$before" ] && echo "ok a second run compiles nothing" ||
+	echo "not ok a second run compiles nothing: $(tail -n 3 log) $(lines) $before"
+
+# What torchgen writes; CMake would look once more in a run behind this one. Then sources that are quick to compile.
+build --target ATEN_CPU_FILES_GEN_TARGET --target ATEN_CUDA_FILES_GEN_TARGET >log 2>&1 && echo "ok the generated sources" ||
+	echo "not ok the generated sources: $(tail -n 30 log)"
+for name in ActivationHardshrinkKernel CrossKernel FractionalMaxPool2d FunctionOfAMatrixUtilsKernel RenormKernel Sleep \
+	UpSampleBicubic2d UpSampleLinear1d UpSampleNearest1d UpSampleTrilinear3d; do
 	echo "$(cd $at && ninja -t targets all | grep -o "^caffe2.*torch_hip_generated_$name\.hip\.o:" | tr -d :)"
 done >objects
-grep -c . objects | grep -qx 12 && echo "ok twelve HIP sources" || echo "not ok twelve HIP sources: $(cat objects)"
+grep -c . objects | grep -qx 10 && echo "ok ten HIP sources" || echo "not ok ten HIP sources: $(cat objects)"
 # shellcheck disable=SC2016
 xargs -P 2 -n 1 env -i bash -c '. "$0/b/log/environment"; cd "$0/b/tree/build" || exit
 	eval "$(ninja -t commands "$1" | tail -n 1)" >"$0/${1##*/}.log" 2>&1 || echo "$1: $(tail -n 5 "$0/${1##*/}.log")"' \
@@ -63,12 +73,5 @@ while at < len(text.rstrip()):
     document, at = decoder.raw_decode(text, at)
     at += 1
     targets.append(sorted({o["target"] for f in document["files"] for o in f["objects"]}))
-assert len(targets) == 12 and all(t == ["gfx1201"] for t in targets), targets' 2>bad && echo "ok each has code for gfx1201" ||
+assert len(targets) == 10 and all(t == ["gfx1201"] for t in targets), targets' 2>bad && echo "ok each has code for gfx1201" ||
 	echo "not ok each has code for gfx1201: $(tail -n 1 bad)"
-
-# Nothing is done twice; a source that was touched is compiled, and what is linked from it.
-# (CMake itself compiles its checks: the generator of ATen's sources makes it look once more.)
-lines() { grep -c '"input":"[^"]*/\(c10\|aten\|torch\|caffe2\)/[^"]*"' b/log/cc.jsonl; }
-before=$(lines)
-build --target c10 --target c10_hip >log 2>&1 && [ "$(lines)" = "$before" ] && echo "ok a second run compiles nothing" ||
-	echo "not ok a second run compiles nothing: $(tail -n 3 log) $(lines) $before"
