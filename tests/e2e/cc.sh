@@ -184,8 +184,8 @@ hipcc -c bad.hip 2>err || status=$?
 ok 'a mistake is told as it is'
 
 # ---- precompiled headers ----
-mkdir -p h/p
-cat >h/p/set.h <<'CC'
+mkdir -p pre/p
+cat >pre/p/set.h <<'CC'
 #pragma once
 #include <algorithm>
 #include <map>
@@ -199,8 +199,8 @@ cat >h/p/set.h <<'CC'
 #include <p/deep.h>
 inline std::vector<int> sorted(std::vector<int> v) { std::sort(v.begin(), v.end()); return v; }
 CC
-echo 'inline int deep() { return 1; }' >h/p/deep.h
-echo '#error never' >h/p/broken.h
+echo 'inline int deep() { return 1; }' >pre/p/deep.h
+echo '#error never' >pre/p/broken.h
 for i in 1 2 3 4 5; do
 	printf '#include <p/set.h>\nint f%d(int i) { return sorted({i, %d})[0] + VOLUME + deep(); }\n' $i $i >p$i.cpp
 done
@@ -212,7 +212,7 @@ config["precompile"] = json.loads(sys.argv[1])
 json.dump(config, open("s/.rocsmith/cc.json", "w"))
 PY
 }
-compile() { s/llvm/bin/clang++ -O2 "-I$PWD/h" -MD -MF "$1.d" -c "$1.cpp" -o "$1.o"; }
+compile() { s/llvm/bin/clang++ -O2 "-I$PWD/pre" -MD -MF "$1.d" -c "$1.cpp" -o "$1.o"; }
 last() { # of the compiler's runs
 	python3 -c 'import json
 runs = [json.loads(line) for line in open("log.d/cc.jsonl")]
@@ -244,7 +244,7 @@ with '["p/set.h"]'
 compile wrong 2>pch.err && no 'wrong.cpp was to be refused with them, too'
 cmp plain.err pch.err && [ "$(last)" = refused ] || no "another message: $(cat pch.err)"
 ok 'a mistake is told as without them'
-echo 'inline int deep() { return 77; }' >h/p/deep.h
+echo 'inline int deep() { return 77; }' >pre/p/deep.h
 for i in 1 2 3 4; do
 	compile p$i && [ "$(s/llvm/bin/llvm-objdump -d p$i.o | grep -c 0x52)" -gt 0 ] ||
 		no "p$i.o is of the old header"
@@ -255,12 +255,12 @@ ok 'a header that changed: made anew'
 for i in 1 2 3 4 5 6 7 8; do
 	rm -rf s/.rocsmith/pch
 	for k in 1 2; do compile p$k; done
-	(timeout -s KILL "0.$((i * 12 + 10))" s/llvm/bin/clang++ -O2 "-I$PWD/h" -c p3.cpp -o k.o || :) 2>/dev/null
+	(timeout -s KILL "0.$((i * 12 + 10))" s/llvm/bin/clang++ -O2 "-I$PWD/pre" -c p3.cpp -o k.o || :) 2>/dev/null
 	compile p4 && compile p5 && [ "$(last)" = used ] || no "after a kill: $(ls s/.rocsmith/pch/*)"
 done
 ok 'a killed one that made them is forgotten'
 with '["p/broken.h"]'
-printf '#pragma once\n#ifndef NEVER\n#define NEVER\n#include <p/broken.h>\n#endif\n' >h/p/late.h
+printf '#pragma once\n#ifndef NEVER\n#define NEVER\n#include <p/broken.h>\n#endif\n' >pre/p/late.h
 printf '#define NEVER\n#include <p/late.h>\n' >b.cpp
 for i in 1 2 3 4; do compile b || no 'what cannot be precompiled was to be left out'; done
 [ "$(grep -c '"pch":"made"' log.d/cc.jsonl)" -ge 2 ] && [ "$(last)" = '' ] || no 'one try was to be made'
