@@ -30,6 +30,12 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+void pch_sort(struct pch_words *words)
+{
+	if (words->n)
+		qsort(words->v, words->n, sizeof(*words->v), by_value);
+}
+
 static bool has(const struct pch_words *words, struct str word)
 {
 	uint64_t hash = str_hash(word);

@@ -133,6 +133,7 @@ struct pch {
 
 /* What a source, and what it includes, name in an #include without a condition: the keys of *ret. */
 void pch_named(struct str source, const struct strs *dirs, struct map *ret);
+void pch_sort(struct pch_words *words); /* as pch_begins() wants them */
 /* Is the source known to begin with these headers? dirs: where includes are looked for. words: of the set
  * as it was made; NULL: only whether the headers are there at all. */
 bool pch_begins(struct str source, const struct strs *set, const struct strs *dirs,

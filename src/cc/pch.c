@@ -228,12 +228,6 @@ struct err *pch_command(struct arena *a, const struct pch *p, struct strs *ret_a
 	return NULL;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
 static void add_word(struct arena *a, struct map *seen, struct pch_words *words, struct str word)
 {
 	if (!map_put(seen, word, seen))
@@ -282,7 +276,7 @@ static struct err *keep(struct arena *a, const struct pch *p)
 		TRY(add_names(a, &seen, &words, *path));
 		add_path(a, &seen, &words, *path);
 	}
-	qsort(words.v, words.n, sizeof(*words.v), by_value);
+	pch_sort(&words);
 	text = (struct str){.p = (const char *)words.v, .n = words.n * sizeof(*words.v)};
 	TRY(fs_write(file_of(a, p, "words"), text, 0644));
 	TRY(fs_rename(file_of(a, p, "new.pch"), file_of(a, p, "all.pch")));

@@ -119,6 +119,14 @@ static struct str tools_of(struct foreign *f)
 					STR(f->sdk->fingerprint), STR(made)));
 }
 
+/* In the build folder, as the links have it: a project may bring some. */
+static bool is_inside(const struct foreign *f, struct str path)
+{
+	struct str real, top;
+	return fs_real(f->a, path, &real) && fs_real(f->a, f->dir, &top) &&
+	       str_starts(real, str_fmt(f->a, "%.*s/", STR(top)));
+}
+
 /* Where CMake has configured for ninja, "" when nothing of that is worth keeping. */
 static struct str configured(const struct foreign *f)
 {
@@ -126,7 +134,10 @@ static struct str configured(const struct foreign *f)
 	struct str dir = how->system == SOURCE_CMAKE ? f->cmake
 			 : how->cmake.n              ? path_join(f->a, f->tree, how->cmake)
 						     : S("");
-	return dir.n && fs_exists(path_join(f->a, dir, S(".ninja_log"))) ? dir : S("");
+	bool kept = dir.n && fs_exists(path_join(f->a, dir, S(".ninja_log")));
+	return kept && is_inside(f, dir) && is_inside(f, path_join(f->a, dir, S("CMakeFiles")))
+		       ? dir
+		       : S("");
 }
 
 /* What CMake remembers goes, and what was installed into the copy: a library that is made no longer must
@@ -141,12 +152,11 @@ static struct err *configure_anew(struct foreign *f, struct str dir)
 	struct strs names = {0};
 	TRY(fs_read_opt(f->a, path_join(f->a, dir, str_from(files[2])), MAX_LIST, &list));
 	while (str_next(&list, '\n', &line))
-		if (str_starts(line, inside) && str_eq(path_abs(f->a, line), line))
+		if (str_starts(line, inside) && is_inside(f, path_dir(line)))
 			TRY(fs_remove(line));
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		TRY(fs_remove(path_join(f->a, dir, str_from(files[i]))));
-	if (fs_is_dir(parts))
-		TRY(fs_list(f->a, parts, &names));
+	TRY(fs_list(f->a, parts, &names));
 	VEC_EACH (const struct str, name, &names) /* "4.1.2": what it knows of the compilers */
 		if (ascii_digit(name->p[0]))
 			TRY(fs_remove_tree(path_join(f->a, parts, *name)));

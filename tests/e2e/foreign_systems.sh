@@ -112,6 +112,8 @@ sed -i '4a target_compile_definitions(vec PRIVATE $<$<COMPILE_LANGUAGE:CXX>:WHIC
 sed -i 's/return 2/return WHICH/' vec/more.cpp
 echo 'build: {options: [WHICH=3]}' >vec/rocsmith.yaml
 $build >log 2>&1 || fail 'a setting'
+mkdir others && touch others/kept && ln -s "$PWD/others" b3/tree/link
+printf '\n%s\n' "$PWD/b3/tree/link/kept" >>b3/cmake/install_manifest.txt
 echo 'build: {options: [WHICH=4]}' >vec/rocsmith.yaml
 $build >log 2>&1 || fail 'a changed setting'
 grep -q 'configured anew, and built where that matters' log || fail 'a changed setting is told'
@@ -119,6 +121,7 @@ grep -q 'configured anew, and built where that matters' log || fail 'a changed s
 "$ROCSMITH" sdk run --host python3 -c 'import ctypes; print(ctypes.CDLL("out/vec/lib/libvec.so").vec_more())' >log 2>&1
 grep -qx 4 log || fail 'the changed setting is not heeded'
 sed -i 's/return WHICH/return 2/' vec/more.cpp
+[ -f others/kept ] || fail 'a file was removed that a link leads to'
 echo 'ok a changed setting configures anew, and compiles only what it touches'
 sed -i 's/return 2/return two/' vec/more.cpp
 status=0
