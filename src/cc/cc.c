@@ -386,6 +386,21 @@ static void list_gpus(const struct cc_config *config, struct str name)
 		out_fmt("%.*s\n", STR(*gpu));
 }
 
+/* The arguments for clang of those that other compilers take too. */
+static struct strs for_clang(
+	struct arena *a, const struct cc *cc, const struct cc_config *config, const struct strs *args)
+{
+	struct str left_out;
+	if (str_eq(cc->name, S("hipcc")))
+		return cc_from_nvcc(a, args);
+	struct cc_words w = cc_words(cc->name, args, config->sysroot);
+	struct strs fit = cc_fit_standard(a, cc->name, &w, args, &left_out);
+	if (left_out.n)
+		say_warning("'%.*s' is not for the language of '%.*s': left out, as gcc would",
+			STR(left_out), STR(w.input));
+	return fit;
+}
+
 struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args, int *ret_status)
 {
 	struct cc_config config;
@@ -394,7 +409,7 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 		list_gpus(&config, cc->name);
 		return NULL;
 	}
-	struct strs words = str_eq(cc->name, S("hipcc")) ? cc_from_nvcc(a, args) : *args;
+	struct strs words = for_clang(a, cc, &config, args);
 	struct compiler_run j = {.cc = cc, .config = &config};
 	TRY(command(a, cc, &config, &words, &j.proc));
 	predict(a, &j, &words);
@@ -406,7 +421,7 @@ struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args
 	j.proc.limit = MAX_STDERR;
 	cancel_init();
 	if (j.proc.only_err)
-		tolerate(precompile(a, &j, args));
+		tolerate(precompile(a, &j, &words));
 	TRY(run_counted(a, &j));
 	*ret_status = j.result.status;
 	return NULL;

@@ -20,6 +20,11 @@ struct cc_words {
 struct cc_words cc_words(struct str name, const struct strs *args, struct str own_sysroot);
 bool cc_takes_value(struct str word); /* an option whose value is the next word */
 extern const char *const cc_kind_names[];
+/* The arguments without a -std= that is of another language (told), which is an error for clang: gcc warns
+ * of it and goes on, and projects that were built with gcc alone have it. PyTorch's eval_frame.c is
+ * compiled with -std=c++17, which torch_hip asks of all that link it. */
+struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_words *w,
+	const struct strs *args, struct str *ret_left_out);
 /* Arguments of nvcc's, as hipcc gets them from projects that know nothing of it, for clang. */
 struct strs cc_from_nvcc(struct arena *a, const struct strs *args);
 /* Bytes of all files that a link takes together, those of a response file with them. */

@@ -119,6 +119,33 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 	return w;
 }
 
+/* "gnu++17" is C++'s, "c11" is C's */
+static bool is_standard_of_cxx(struct str value)
+{
+	return str_find(value, S("++")) < value.n;
+}
+
+struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_words *w,
+	const struct strs *args, struct str *ret_left_out)
+{
+	struct strs out = {0};
+	/* clang++ takes a.c for C++ */
+	bool cxx = w->kind != CC_C || str_eq(plain(name), S("clang++"));
+	bool source = w->driver && (w->kind == CC_C || w->kind == CC_CXX || w->kind == CC_HIP);
+	*ret_left_out = S("");
+	for (size_t i = 0; i < args->n; i++) {
+		struct str word = args->v[i];
+		if (source && str_starts(word, S("-std=")) && is_standard_of_cxx(word) != cxx) {
+			*ret_left_out = word;
+			continue;
+		}
+		strs_add(a, &out, word);
+		if (cc_takes_value(word) && i + 1 < args->n)
+			strs_add(a, &out, args->v[++i]);
+	}
+	return out;
+}
+
 /* Options of nvcc that clang has not, and what clang calls the same ("%": the value's parts, each); NULL:
  * clang does it anyway, or it is about NVIDIA's assembler or compiler. The CUDA Compiler Driver's manual,
  * "NVCC Command Options": https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/. Of --use_fast_math only

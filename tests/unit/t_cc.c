@@ -72,6 +72,39 @@ static void openmp_matters_where_something_is_compiled(void **state)
 	assert_false(words(&a, "clang++ -fopenmp --version").openmp);
 }
 
+static void a_standard_of_another_language_is_left_out(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *line, *kept;
+	} rows[] = {
+		{"clang -std=c++17 -O2 -c a.c", "-O2 -c a.c"},
+		{"clang-21 -c a.i -std=gnu++20", "-c a.i"},
+		{"clang -std=c++17 -c a.cpp", "-std=c++17 -c a.cpp"},
+		{"clang -std=c++17 -x c++ -c a.c", "-std=c++17 -x c++ -c a.c"},
+		{"clang++ -std=c++17 -c a.c", "-std=c++17 -c a.c"},
+		{"clang++ -std=gnu99 -c a.cpp", "-c a.cpp"},
+		{"clang -std=c11 -std=c++14 -c a.c", "-std=c11 -c a.c"},
+		{"clang -std=c11 -x hip -c a.cu", "-x hip -c a.cu"},
+		{"clang -std=c++17 -o -std=c++17 -c a.c", "-o -std=c++17 -c a.c"},
+		{"clang -std=c++17 a.o -o a", "-std=c++17 a.o -o a"},
+		{"gcc -std=c++17 -c a.c", "-std=c++17 -c a.c"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct str rest = str_from(rows[i].line), word, left_out;
+		struct strs args = {0};
+		while (str_next(&rest, ' ', &word))
+			strs_add(&a, &args, word);
+		struct str name = args.v[0];
+		args.v++, args.n--;
+		struct cc_words w = cc_words(name, &args, S(""));
+		struct strs fit = cc_fit_standard(&a, name, &w, &args, &left_out);
+		assert_str(str_join(&a, &fit, S(" ")), rows[i].kept);
+		assert_int_equal(left_out.n > 0, fit.n < args.n);
+	}
+}
+
 static void hipcc_takes_options_of_nvcc(void **state)
 {
 	(void)state;
@@ -450,6 +483,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_line_tells_what_is_made_of_what),
 		cmocka_unit_test(openmp_matters_where_something_is_compiled),
+		cmocka_unit_test(a_standard_of_another_language_is_left_out),
 		cmocka_unit_test(hipcc_takes_options_of_nvcc),
 		cmocka_unit_test(the_last_peak_counts_and_other_flags_are_near),
 		cmocka_unit_test(a_kind_is_known_by_its_long_runs),
