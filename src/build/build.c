@@ -135,10 +135,16 @@ static struct err *verify(struct build *b)
 	const struct plan_foreign *foreign = b->q->plan->foreign;
 	struct verify_options v = {
 		.device_code = !foreign || foreign->device, .jobs = b->ret->jobs};
+	if (foreign && !b->q->plan->host_native) {
+		v.sdk = b->ret->sdk.name;
+		sdk_library_dirs(b->a, &b->ret->sdk, &v.sdk_dirs);
+	}
 	if (v.device_code)
 		TRY(targets_parse(b->a, &b->q->plan->gpus, &v.require));
 	TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, &b->ret->verdict), "cannot verify the wheel");
 	b->ret->verified = true;
+	if (foreign)
+		b->ret->verdict.pass &= findings_worst(&b->foreign.findings) != SEV_ERROR;
 	return NULL;
 }
 

@@ -31,6 +31,7 @@ static const struct json_field config_fields[] = {
 	FIELD("sysroot", struct cc_config, sysroot),
 	FIELD("host_flags", struct cc_config, host_flags),
 	FIELD("link_flags", struct cc_config, link_flags),
+	FIELD("compile_flags", struct cc_config, compile_flags),
 	FIELD("gpus", struct cc_config, gpus),
 	FIELD("log_dir", struct cc_config, log_dir),
 	FIELD("precompile", struct cc_config, precompile),
@@ -135,6 +136,8 @@ static struct err *command(struct arena *a, const struct cc *cc, const struct cc
 		strs_add_all(a, &ret->argv, &config->flags);
 	if (w.driver && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->host_flags);
+	if (w.driver && (w.kind == CC_C || w.kind == CC_CXX || w.kind == CC_HIP))
+		strs_add_all(a, &ret->argv, &config->compile_flags);
 	/* LLVM's OpenMPOpt looks through the whole module once for each of its functions: PyTorch's
 	 * RegisterCPU.cpp was not done after 9 minutes, and takes 97 s on the same machine without
 	 * it (clang 21). What it improves is OpenMP on GPUs. */
@@ -387,8 +390,8 @@ static void list_gpus(const struct cc_config *config, struct str name)
 }
 
 /* The arguments for clang of those that other compilers take too. */
-static struct strs for_clang(
-	struct arena *a, const struct cc *cc, const struct cc_config *config, const struct strs *args)
+static struct strs for_clang(struct arena *a, const struct cc *cc, const struct cc_config *config,
+	const struct strs *args)
 {
 	struct str left_out;
 	if (str_eq(cc->name, S("hipcc")))

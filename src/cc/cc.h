@@ -34,10 +34,11 @@ struct cc_config {
 	struct str sysroot;      /* what host code is compiled against, "": this machine */
 	struct strs host_flags;  /* the same, unless the caller names a target or another sysroot */
 	struct strs link_flags;  /* what it gets last where it links */
-	struct strs gpus;        /* what programs that list GPUs print */
-	struct str log_dir;      /* cc.jsonl in there gets a line for each run; "": none */
-	struct strs precompile;  /* sets of headers for C++: of each source the first that fits */
-	uint64_t memory;         /* for all compilers together; 0: not counted */
+	struct strs compile_flags; /* what it gets first where C, C++ or HIP is compiled */
+	struct strs gpus;          /* what programs that list GPUs print */
+	struct str log_dir;        /* cc.jsonl in there gets a line for each run; "": none */
+	struct strs precompile;    /* sets of headers for C++: of each source the first that fits */
+	uint64_t memory;           /* for all compilers together; 0: not counted */
 };
 
 struct cc {

@@ -80,7 +80,8 @@ static struct str text_of_group(struct arena *a, const struct cc *cc,
 {
 	static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
 		"CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH", NULL};
-	const struct strs *lists[] = {&config->flags, &config->host_flags, words};
+	const struct strs *lists[] = {
+		&config->flags, &config->host_flags, &config->compile_flags, words};
 	struct str program =
 		str_fmt(a, "%.*s/.rocsmith/programs/%.*s", STR(cc->dir), STR(cc->name));
 	BUF(b, a);

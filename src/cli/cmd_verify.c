@@ -1,11 +1,13 @@
 /* rocsmith verify: proves what can be proved about wheels, and lists what is wrong. */
 #include "cli/opt.h"
+#include "sdk/sdk.h"
 #include "term/out.h"
 #include "verify/verify.h"
 
 struct verify_args {
 	struct common common;
 	struct strs require, allow, wheels;
+	struct str sdk;
 	bool device_code;
 };
 
@@ -18,6 +20,8 @@ static const struct opt opts[] = {
 	{OPT_VALUE("allow", OPT_LIST, struct verify_args, allow, "SONAME",
 		 "library (or pattern) that may come from outside"),
 		.flags = OPT_COMMA},
+	{OPT_VALUE("sdk", OPT_STR, struct verify_args, sdk, "NAME",
+		"its libraries may be needed: installed SDK or folder of a ROCm tree")},
 	{OPT_ARGUMENT(
 		 "WHEEL", OPT_POSES, struct verify_args, wheels, "wheels, or folders with wheels"),
 		.flags = OPT_REQUIRED},
@@ -47,6 +51,12 @@ static struct err *options(
 		.allow = args->allow,
 		.jobs = args->common.jobs,
 	};
+	if (args->sdk.n) {
+		struct sdk sdk;
+		TRY(sdk_open_name(a, args->sdk, &sdk));
+		ret->sdk = sdk.name;
+		sdk_library_dirs(a, &sdk, &ret->sdk_dirs);
+	}
 	return args->require.n ? targets_parse(a, &args->require, &ret->require) : NULL;
 }
 

@@ -17,8 +17,10 @@ struct err *foreign_drive(
 		str_z(f->a, result), NULL);
 	for (size_t i = 1; i < words->n; i++)
 		strs_add(f->a, &p.argv, words->v[i]);
-	/* A torch for a newer libc than this machine's can be imported with that one alone. */
-	if (!f->plan->host_native && f->plan->foreign->torch)
+	/* A torch for a newer libc than this machine's can be imported with that one alone, and what was
+	 * built loaded. */
+	bool loads = str_eq(words->v[0], S("load"));
+	if (loads || (!f->plan->host_native && f->plan->foreign->torch))
 		TRY(sdk_wrap_host(f->a, f->sdk, &p));
 	TRY(foreign_run(f, kind, &p, &r));
 	return json_read(f->a, result, ret);

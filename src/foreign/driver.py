@@ -3,9 +3,11 @@
 requires   what the back end wants beyond what the project says       backend= path= setting=
 wheel      calls the back end's build_wheel()                         backend= path= setting= out=
 torch      which torch is installed
+load       whether the loader finds what the modules of a wheel need      wheel=
 rocm       makes the installed torch look like one for ROCm           hip= cc= clang=
 RESULT gets the answer, one JSON object. The current folder is our copy of the project.
 """
+import ctypes
 import importlib
 import importlib.util
 import json
@@ -15,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 what, result, *words = sys.argv[1:]
 given = {}
@@ -53,6 +56,49 @@ def requires():
 
 def wheel():
     return {"wheel": backend().build_wheel(one("out"), settings(), None)}
+
+
+# ---- what was built ----
+def complaint(path):
+    """Of the loader, when it takes a library with all names at once, as Python does; in a process of its
+    own, since libraries run code when they are loaded."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+            os._exit(0)
+        except OSError as e:
+            os.write(write, str(e).encode(errors="replace")[:4000])
+        finally:
+            os._exit(1)
+    os.close(write)
+    with open(read, "rb") as f:
+        text = f.read().decode(errors="replace")
+    _, status = os.waitpid(child, 0)
+    return f"ends with signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else text
+
+
+def load():
+    answer = {"failed": [], "untried": []}
+    # an extension of torch finds it loaded
+    if importlib.util.find_spec("torch"):
+        for name in ("libc10.so", "libtorch.so", "libtorch_python.so"):
+            try:
+                ctypes.CDLL(os.path.join(torch_folder(), "lib", name), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+            except OSError as e:
+                return {**answer, "untried": [{"file": f"torch/lib/{name}", "why": str(e)}]}
+    with zipfile.ZipFile(one("wheel")) as z, tempfile.TemporaryDirectory() as folder:
+        libraries = [name for name in z.namelist() if re.search(r"\.so(\.[\d.]+)?$", name)]
+        z.extractall(folder, libraries)
+        for name in libraries:
+            if name.endswith(".so") and not os.path.basename(name).startswith("lib"):
+                path = os.path.join(folder, name)
+                why = complaint(path).replace(folder + os.sep, "")
+                if why:
+                    kind = "untried" if "cannot open shared object file" in why else "failed"
+                    answer[kind].append({"file": name, "why": why})
+    return answer
 
 
 # ---- torch ----
@@ -186,7 +232,7 @@ def rocm():
     return {"headers": done, "libraries": cuda}
 
 
-answer = {"requires": requires, "wheel": wheel, "torch": torch, "rocm": rocm}[what]()
+answer = {"requires": requires, "wheel": wheel, "load": load, "torch": torch, "rocm": rocm}[what]()
 with open(result + ".part", "w", encoding="utf-8") as f:
     json.dump(answer, f)
 os.replace(result + ".part", result)

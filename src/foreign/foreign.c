@@ -324,7 +324,7 @@ struct err *foreign_build(struct foreign *f)
 	struct err *e = all_steps(f);
 	err_free(foreign_packages(f)); /* also of a build that failed, as far as there are */
 	TRY(e);
-	if (foreign_is_part(f))
+	if (foreign_is_part(f) || findings_worst(&f->findings) == SEV_ERROR)
 		return NULL;
 	return fs_write(done, str_fmt(f->a, "%.*s\n%.*s\n", STR(f->key), STR(f->result)), 0644);
 }

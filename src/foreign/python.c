@@ -51,6 +51,36 @@ static struct err *configure_cmake(struct foreign *f)
 	return foreign_is_part(f) || f->keep_going ? foreign_cmake_build(f, dir) : NULL;
 }
 
+static void say_loads(struct foreign *f, const struct node *list, const char *id,
+	enum severity severity, const char *what)
+{
+	NODE_EACH (n, list) {
+		struct finding *fi = finding_add(
+			f->a, &f->findings, id, severity, node_text(n, S("file"), S("")));
+		finding_say(f->a, fi, "%s: %.*s", what, STR(node_text(n, S("why"), S(""))));
+	}
+}
+
+/* What links may still miss a name, and says so when it is imported. */
+static struct err *load(struct foreign *f)
+{
+	struct strs words = {0};
+	const struct node *answer;
+	if (f->plan->foreign->torch_as_rocm)
+		return NULL;
+	strs_add(f->a, &words, S("load"));
+	strs_add(f->a, &words, str_fmt(f->a, "wheel=%.*s", STR(f->result)));
+	TRY(foreign_drive(f, "load", &words, &answer));
+	const struct node *failed = node_get(answer, S("failed"));
+	const struct node *untried = node_get(answer, S("untried"));
+	if (failed)
+		say_loads(f, failed, "load-failed", SEV_ERROR, "cannot be loaded");
+	if (untried)
+		say_loads(f, untried, "load-untried", SEV_INFO, "loading it was not tried");
+	foreign_step(f, "load")->done = true;
+	return NULL;
+}
+
 struct err *foreign_python(struct foreign *f)
 {
 	const struct node *answer;
@@ -78,5 +108,5 @@ struct err *foreign_python(struct foreign *f)
 			"the back end '%.*s' says that it made '%.*s', but did not",
 			STR(f->plan->foreign->backend), STR(name));
 	foreign_step(f, "wheel")->done = true;
-	return NULL;
+	return load(f);
 }

@@ -15,6 +15,7 @@ static const struct {
 	{"configure", true, true, "Configuring", NULL},
 	{"build", false, true, "Building", NULL}, /* Python: a part, instead of "wheel" */
 	{"wheel", true, false, "Building", NULL},
+	{"load", true, false, "Loading", "what was built"},
 	{"install", false, true, "Installing", NULL},
 };
 
@@ -25,15 +26,18 @@ bool foreign_is_part(const struct foreign *f)
 
 void foreign_steps(struct foreign *f)
 {
+	static const char *const whole[] = {"wheel", "load", "install", NULL};
 	const struct plan_foreign *how = f->plan->foreign;
 	size_t n = 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct str kind = str_from(kinds[i].kind);
 		bool here = how->system == SOURCE_CMAKE ? kinds[i].cmake : kinds[i].python;
 		if (foreign_is_part(f))
-			here = (here || str_eq(kind, S("build"))) && !str_eq(kind, S("wheel")) &&
-			       !str_eq(kind, S("install"));
-		if (here && (how->torch || !str_eq(kind, S("torch"))))
+			here = (here || str_eq(kind, S("build"))) && !str_is_one_of(kind, whole);
+		if ((str_eq(kind, S("torch")) && !how->torch) ||
+			(str_eq(kind, S("load")) && how->torch_as_rocm))
+			here = false;
+		if (here)
 			f->steps[n++] = (struct job_report){.kind = kind, .name = f->plan->name};
 	}
 	f->steps[n].kind = S("");

@@ -103,6 +103,14 @@ static uint64_t libc_number(struct str version)
 	return x * 10000 + y;
 }
 
+void sdk_library_dirs(struct arena *a, const struct sdk *sdk, struct strs *io)
+{
+	for (size_t i = 0; i < sdk->lib_dirs.n; i++)
+		strs_add(a, io, sdk_outside(a, sdk, sdk->lib_dirs.v[i]));
+	if (sdk->root.n)
+		strs_add(a, io, sdk_outside(a, sdk, S("/usr/lib/x86_64-linux-gnu")));
+}
+
 struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p)
 {
 	struct strs argv = {0}, libs = {0};
@@ -135,10 +143,7 @@ struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p
 	for (size_t i = 0; !tree_first && sdk->root.n && host_libs[i]; i++)
 		if (fs_is_dir(str_from(host_libs[i])))
 			strs_add(a, &libs, str_from(host_libs[i]));
-	for (size_t i = 0; i < sdk->lib_dirs.n; i++)
-		strs_add(a, &libs, sdk_outside(a, sdk, sdk->lib_dirs.v[i]));
-	if (sdk->root.n)
-		strs_add(a, &libs, sdk_outside(a, sdk, S("/usr/lib/x86_64-linux-gnu")));
+	sdk_library_dirs(a, sdk, &libs);
 	p->argv = (struct strs){0};
 	proc_arg(a, p, str_z(a, loader), "--argv0", str_z(a, argv.v[0]), "--library-path",
 		str_z(a, str_join(a, &libs, S(":"))), NULL);

@@ -151,6 +151,8 @@ MUST_USE struct err *sdk_environment(struct arena *a, const struct sdk *sdk, str
  * starts runs as ever. argv[0] must be an ELF program, a link to one, or a script that names one.
  */
 MUST_USE struct err *sdk_wrap_host(struct arena *a, const struct sdk *sdk, struct proc *p);
+/* Adds the folders, on this machine, in which such a program finds the SDK's libraries. */
+void sdk_library_dirs(struct arena *a, const struct sdk *sdk, struct strs *io);
 
 struct sdk_target {
 	struct str name;

@@ -372,6 +372,25 @@ static struct err *host_flags(struct shims *s, struct cc_config *config)
 	return NULL;
 }
 
+/* clang 18 and later write some names of templates in another way than g++ does (-fclang-abi-compat):
+ * PyTorch compiles HIP with 17 for that reason (cmake/Dependencies.cmake), and const_data_ptr<c10::Half>()
+ * of a libtorch_cpu that clang 21 had compiled without it was not what its libtorch_hip asked for. And
+ * what __FILE__ becomes shall not tell where a wheel was built. */
+static void compile_flags(struct shims *s, struct cc_config *config)
+{
+	struct str version = sdk_component_version(s->sdk, "clang");
+	uint64_t major = 0;
+	str_u64(str_sub(version, 0, str_chr(version, '.')), 10, &major);
+	if (major >= 18)
+		strs_add(s->a, &config->compile_flags, S("-fclang-abi-compat=17"));
+	if (s->o->build_dir.n)
+		strs_add(s->a, &config->compile_flags,
+			str_fmt(s->a, "-ffile-prefix-map=%.*s/=", STR(s->o->build_dir)));
+	if (s->root.n)
+		strs_add(s->a, &config->compile_flags,
+			str_fmt(s->a, "-ffile-prefix-map=%.*s/=/", STR(s->root)));
+}
+
 static struct err *make_config(struct shims *s, const struct shim_options *o, struct cc_config *ret)
 {
 	struct arena *a = s->a;
@@ -389,6 +408,7 @@ static struct err *make_config(struct shims *s, const struct shim_options *o, st
 		strs_add(a, &ret->link_flags, S("-fuse-ld=lld"));
 	}
 	TRY(host_flags(s, ret));
+	compile_flags(s, ret);
 	if (!s->sdk->root.n)
 		return NULL;
 	struct str libs[] = {path_join(a, path_dir(s->llvm), S("lib")),
@@ -429,6 +449,7 @@ static struct str make_key(struct shims *s, const struct cc_config *config)
 	buf_fmt(&key, LAYOUT " %.*s %.*s %.*s %.*s %.*s", STR(s->sdk->fingerprint), STR(s->prefix),
 		STR(str_join(s->a, &config->host_flags, S(" "))), STR(s->o->python_include),
 		STR(s->o->build_dir));
+	buf_fmt(&key, " %.*s", STR(str_join(s->a, &config->compile_flags, S(" "))));
 	buf_fmt(&key, " /proc/self/exe %.*s", STR(fs_state(s->a, S("/proc/self/exe"))));
 	VEC_EACH (const struct str, path, &s->host)
 		buf_fmt(&key, " %.*s %.*s", STR(*path), STR(fs_state(s->a, *path)));

@@ -47,7 +47,7 @@ struct shim_options {
 	bool own_libc; /* host code is for the SDK's libc, not this machine's; needs a tree */
 	/* With own_libc, what CMake may find on this machine all the same; "" = nothing: */
 	struct str python_include; /* folder of Python.h */
-	struct str build_dir;
+	struct str build_dir;      /* in objects, paths below it are relative to it */
 };
 
 /* Can such a folder lie there? E_USAGE when the path has a space or another sign that hipcc's shell would

@@ -85,6 +85,17 @@ static struct str allowed_by(struct exam *x, struct str lib)
 	return S("");
 }
 
+/* Files of an SDK are looked for by a name that a stranger wrote. */
+static bool sdk_has(struct exam *x, struct str lib)
+{
+	if (!lib.n || str_chr(lib, '/') < lib.n)
+		return false;
+	VEC_EACH (const struct str, dir, &x->o->sdk_dirs)
+		if (fs_is_file(path_join(x->a, *dir, lib)))
+			return true;
+	return false;
+}
+
 static void say_missing(struct exam *x, const struct remark *r)
 {
 	static const enum verify_id ids[] = {[KNOW_ROCM] = V_NEEDED_ROCM,
@@ -93,7 +104,10 @@ static void say_missing(struct exam *x, const struct remark *r)
 	struct str needs = str_fmt(x->a, "needs '%.*s'", STR(r->what)), file = r->by->name;
 	struct str pattern = allowed_by(x, r->what);
 	const struct know_other *other = know_soname(r->what);
+	bool sdk = x->o->sdk.n > 0;
 	struct finding *f;
+	if (sdk && other && other->origin == KNOW_ROCM)
+		other = NULL;
 	if (r->more)
 		needs = str_fmt(x->a, "%.*s (and by %zu more)", STR(needs), r->more);
 	if (r->id == V_NEEDED_HIDDEN) {
@@ -105,6 +119,9 @@ static void say_missing(struct exam *x, const struct remark *r)
 		exam_say(x, V_NEEDED_ALLOWED, file,
 			"%.*s, which --allow %.*s lets come from outside", STR(needs),
 			STR(pattern));
+	} else if (sdk && sdk_has(x, r->what)) {
+		exam_say(x, V_NEEDED_SDK, file, "%.*s, which the SDK '%.*s' provides", STR(needs),
+			STR(x->o->sdk));
 	} else if (other) {
 		f = exam_say(x, ids[other->origin], file, "%.*s, which %s must provide", STR(needs),
 			other->who);
@@ -112,11 +129,13 @@ static void say_missing(struct exam *x, const struct remark *r)
 			finding_fix(
 				x->a, f, "say so in METADATA: Requires-Dist: %s", other->project);
 	} else {
-		f = exam_say(x, r->id, file, "%.*s, which neither the wheel nor PEP 600 provides",
-			STR(needs));
+		f = exam_say(x, r->id, file, "%.*s, which neither the wheel nor %s provides",
+			STR(needs), sdk ? "the SDK" : "PEP 600");
 		finding_fix(x->a, f, "put the library into the wheel and link with RPATH $ORIGIN");
 		finding_fix(x->a, f, "if the machine brings it: rocsmith verify --allow '%.*s'",
 			STR(r->what));
+		if (!sdk)
+			finding_fix(x->a, f, "if an SDK has it: rocsmith verify --sdk NAME");
 	}
 }
 

@@ -16,7 +16,11 @@ struct verify_options {
 	struct targets require;
 	bool device_code;  /* device code is expected (implied by require) */
 	struct strs allow; /* sonames that may come from outside: "libamdhip64.so.*" */
-	unsigned jobs;     /* 0 = one per CPU */
+	/* An SDK on whose libraries the wheel is to run, by name, and the folders that hold them: what is
+	 * in there is provided, and ROCm's libraries have to be. "" = none. */
+	struct str sdk;
+	struct strs sdk_dirs;
+	unsigned jobs; /* 0 = one per CPU */
 };
 
 struct verdict {

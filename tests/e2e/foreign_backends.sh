@@ -155,3 +155,21 @@ have = {p["name"].lower(): p["version"] for p in json.load(open("list.json"))}
 for p in json.load(open("b2/build.json"))["environment"]["packages"]:
     assert have[p["name"].lower()] == p["version"], p' 2>log || fail 'the same versions'
 echo 'ok what the build installed is recorded, and can be installed again by nothing but its hashes'
+
+# ---- a name that nobody has: the linker says nothing, and the import would fail ----
+sources missing
+sed -i 's/^static PyObject/extern "C" void nowhere();\n&/; s/launch(nullptr, nullptr);/nowhere();/' missing/module.cpp
+cat >missing/setup.py <<'PY'
+from setuptools import Extension, setup
+setup(name="missing", version="1", ext_modules=[Extension("missing", ["module.cpp"])])
+PY
+printf '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n' >missing/pyproject.toml
+for try in 1 2; do
+	status=0
+	"$ROCSMITH" build missing --gpu gfx1201 -o out --build-dir b4 >log 2>&1 || status=$?
+	[ $status = 1 ] && grep -q 'missing.*\.so: cannot be loaded: .*undefined symbol: nowhere' log ||
+		fail "a module that lacks a name, build $try"
+done
+sed -i 's/^extern "C" void nowhere();/extern "C" void nowhere() {}/' missing/module.cpp
+"$ROCSMITH" build missing --gpu gfx1201 -o out --build-dir b4 >log 2>&1 || fail 'a module that has it now'
+echo 'ok a module that lacks a name fails the build'

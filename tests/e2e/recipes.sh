@@ -154,6 +154,23 @@ EOF
 		cure "FP16 of another root" torch torch-system-fp16 fp16 "Cannot find source file" --sysroot sysroot
 	fi
 
+	# pybind11 of a system: a wheel has to bring its headers.
+	mkdir -p pybind/include/pybind11/detail && echo '#include "detail/common.h"' >pybind/include/pybind11/pybind11.h
+	echo 'struct object {};' >pybind/include/pybind11/detail/common.h
+	mkdir -p pybind/share && echo 'set(pybind11_INCLUDE_DIRS "${CMAKE_CURRENT_LIST_DIR}/../include")' >pybind/share/pybind11-config.cmake
+	extension() {
+		rm -rf ../ext && mkdir ../ext
+		{
+			echo 'cmake_minimum_required(VERSION 3.18)'
+			echo 'project(pybind C)'
+			sed -n '/^if(USE_SYSTEM_PYBIND11)/,/^endif()/p' cmake/Dependencies.cmake
+		} >../ext/CMakeLists.txt
+		cmake -S ../ext -B ../ext/build -DUSE_SYSTEM_PYBIND11=ON -Dpybind11_DIR="$E2E_TMP/pybind/share" \
+			-DCMAKE_INSTALL_PREFIX="$E2E_TMP/ext/torch" && cmake --install ../ext/build &&
+			echo '#include <pybind11/pybind11.h>' | compile -I ../ext/torch/include -
+	}
+	cure "pybind11 of a system" torch torch-system-pybind11 extension "pybind11.h: No such file"
+
 	# What Debian's patches make of it, in the lines that they have in them.
 	mkdir -p deb/debian/patches deb/cmake deb/tools deb/torch/csrc && cp "$source/version.txt" deb
 	: >deb/debian/patches/1020-dirtyhack.patch

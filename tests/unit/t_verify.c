@@ -478,6 +478,32 @@ static void needed_libraries_have_reasons(void **state)
 	CHECK_LIBS(cases, .allow = {.v = allow, .n = 1});
 }
 
+static void an_sdk_provides_what_is_in_its_folders(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str top = test_dir(&a), dir = path_join(&a, top, S("lib"));
+	static const char *const there[] = {"libamdhip64.so.6", "libprotobuf.so.32", "libtorch.so"};
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("libfolder.so.1"))));
+	assert_ok(fs_write(path_join(&a, top, S("libup.so.1")), S(""), 0644));
+	for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
+		assert_ok(fs_write(path_join(&a, dir, str_from(there[i])), S(""), 0644));
+	const struct lib_case cases[] = {
+		{.l = {.needed = {"libprotobuf.so.32", "libamdhip64.so.6"}},
+			.want = "(needed-sdk)"},
+		{.l = {.needed = {"libprotobuf.so.31"}}, .want = "needed-missing"},
+		/* ROCm's of another version is nothing that this SDK gives */
+		{.l = {.needed = {"libamdhip64.so.7"}}, .want = "needed-missing"},
+		{.l = {.needed = {"libfolder.so.1"}}, .want = "needed-missing"},
+		{.l = {.needed = {"../libup.so.1"}}, .want = "needed-missing"},
+		{.l = {.needed = {"libpython3.11.so.1.0"}}, .want = "(needed-package)"},
+		{.l = {.needed = {"libc.so.6"}}, .want = ""},
+	};
+	struct str dirs[] = {path_join(&a, top, S("none")), dir};
+	CHECK_LIBS(cases, .sdk = S("demo"), .sdk_dirs = {.v = dirs, .n = 2});
+	test_dir_remove(top);
+}
+
 static void search_paths_must_be_sane(void **state)
 {
 	(void)state;
@@ -735,6 +761,7 @@ int main(void)
 		cmocka_unit_test(platform_tags_must_be_true),
 		cmocka_unit_test(python_tags_must_fit_the_modules),
 		cmocka_unit_test(needed_libraries_have_reasons),
+		cmocka_unit_test(an_sdk_provides_what_is_in_its_folders),
 		cmocka_unit_test(search_paths_must_be_sane),
 		cmocka_unit_test(libraries_of_the_wheel_are_found_by_origin),
 		cmocka_unit_test(machine_code_that_is_none),
