@@ -92,6 +92,11 @@ struct err *know_packages(struct arena *a, struct str name, struct strs *ret, bo
 	return err_hint(e, "'rocsmith sdk list' shows the components");
 }
 
+struct str know_package_name(struct arena *a, struct str name, struct str clang)
+{
+	return str_replace(a, name, clang.n ? S("@clang@") : S("@clang@-"), clang);
+}
+
 bool know_rocm_package(struct str name)
 {
 	return matches_one(name, know_family.packages);

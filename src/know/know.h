@@ -28,10 +28,13 @@ const struct know_library *know_header(struct str path);
 const struct know_library *know_link(struct str name);
 /* Components that provide these headers ("hiprand/hiprand.h" -> "hiprand"), sorted. */
 struct strs know_headers(struct arena *a, const struct strs *paths);
-/* Packages of a component (those of "headers" are wanted without what they depend on: alone).
- * E_USAGE with did-you-mean. */
+/* Packages of a component (those of "headers" are wanted without what they depend on: alone),
+ * as know_package_name() takes them. E_USAGE with did-you-mean. */
 MUST_USE struct err *know_packages(
 	struct arena *a, struct str component, struct strs *ret, bool *ret_alone);
+/* A name of that list as the archive has it: "libomp-@clang@-dev" is libomp-22-dev with clang 22, and
+ * libomp-dev without one (""). */
+struct str know_package_name(struct arena *a, struct str name, struct str clang);
 
 struct know_family {
 	const char *const *packages, *const *sources, *const *cmake;

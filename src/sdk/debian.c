@@ -83,6 +83,36 @@ static struct err *collect(
 	return NULL;
 }
 
+/* "22" of the package clang-22 */
+static struct str clang_number(const struct archive_items *items)
+{
+	const struct str start = S("clang-");
+	uint64_t n;
+	VEC_EACH (const struct archive_item, i, items)
+		if (str_starts(i->name, start) &&
+			str_u64(str_sub(i->name, start.n, i->name.n), 10, &n))
+			return str_sub(i->name, start.n, i->name.n);
+	return S("");
+}
+
+/* Which clang comes with the others is for apt to say: then it is asked once more. */
+static struct err *resolve_names(struct arena *a, const struct apt *apt,
+	const struct strs *packages, struct archive_items *ret)
+{
+	struct strs plain = {0}, all = {0};
+	for (size_t i = 0; i < packages->n; i++)
+		if (!str_contains(packages->v[i], S("@")))
+			strs_add(a, &plain, packages->v[i]);
+	TRY(apt_resolve(a, apt, &plain, false, ret));
+	if (plain.n == packages->n)
+		return NULL;
+	struct str clang = clang_number(ret);
+	for (size_t i = 0; i < packages->n; i++)
+		strs_add(a, &all, know_package_name(a, packages->v[i], clang));
+	*ret = (struct archive_items){0};
+	return apt_resolve(a, apt, &all, false, ret);
+}
+
 static struct err *resolve(struct arena *a, struct sdk_job *j)
 {
 	struct apt apt;
@@ -96,7 +126,7 @@ static struct err *resolve(struct arena *a, struct sdk_job *j)
 	progress_add(p, 0, S(""));
 	if (j->spec->refresh || !apt_has_lists(a, &apt))
 		TRY(apt_update(a, &apt));
-	TRY(apt_resolve(a, &apt, &with, false, &j->items));
+	TRY(resolve_names(a, &apt, &with, &j->items));
 	TRY(apt_resolve(a, &apt, &alone, true, &j->items));
 	return apt_index_date(a, &apt, &j->index_date, &j->notes);
 }

@@ -242,8 +242,9 @@ static struct err *has_packages(
 	bool alone;
 	TRY(know_packages(a, component, &packages, &alone));
 	*ret = true;
+	struct str clang = str_sub(m->clang_version, 0, str_chr(m->clang_version, '.'));
 	VEC_EACH (const struct str, p, &packages)
-		*ret = *ret && sdk_manifest_package(m, *p);
+		*ret = *ret && sdk_manifest_package(m, know_package_name(a, *p, clang));
 	return NULL;
 }
 

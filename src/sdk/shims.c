@@ -13,12 +13,13 @@
 #include "cc/cc.h"
 #include "know/know.h"
 #include "machine/facts.h"
+#include "sdk/exports.h"
 #include "sdk/provider.h"
 
-#define LAYOUT "1" /* of the folder: another one is made when this changes */
+#define LAYOUT "2" /* of the folder: another one is made when this changes */
 #define TRIPLET "x86_64-linux-gnu"
 
-enum { MAX_VERSION = 4096 };
+enum { MAX_VERSION = 4096, MAX_CMAKE = 1 << 20 };
 
 struct shims {
 	struct arena *a;
@@ -90,6 +91,22 @@ struct copy {
 	struct str from, to;
 };
 
+/* A file of exported targets, without checks that fail in this SDK: then *ret is a copy beside it. */
+static struct err *correct_exports(
+	const struct copy *c, struct arena *tmp, struct str from, struct str to, struct str *ret)
+{
+	struct str text, corrected;
+	*ret = from;
+	if (!str_ends(from, S(".cmake")) || !str_contains(path_base(from), S("argets-")))
+		return NULL;
+	TRY(fs_read(tmp, from, MAX_CMAKE, &text));
+	corrected = exports_without_missing(tmp, text, c->s->dir);
+	if (corrected.p == text.p)
+		return NULL;
+	*ret = fs_temp_name(tmp, to);
+	return fs_stage(*ret, corrected, 0);
+}
+
 /* With the time of the original, so that CMake sees no change where there is none. */
 static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 {
@@ -97,11 +114,16 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 	(void)prune;
 	ARENA(tmp);
 	struct str from = path_join(&tmp, c->from, e->path), to = path_join(&tmp, c->to, e->path);
+	struct str text;
 	struct stat st;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
 	TRY(fs_stat(from, &st));
-	return S_ISREG(st.st_mode) ? fs_stage_copy(from, to, &st) : NULL;
+	if (!S_ISREG(st.st_mode))
+		return NULL;
+	TRY(correct_exports(c, &tmp, from, to, &text));
+	TRY(fs_stage_copy(text, to, &st));
+	return str_eq(text, from) ? NULL : fs_remove(text);
 }
 
 /* Packages find their prefix by going up from where they are, with links resolved or not. So they

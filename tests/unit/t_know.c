@@ -117,6 +117,20 @@ static void mistyped_components_are_answered(void **state)
 	assert_null(know_component(S("")));
 }
 
+/* CMake finds OpenMP only with the omp.h of the clang that compiles. */
+static void libraries_of_llvm_are_those_of_its_clang(void **state)
+{
+	(void)state;
+	ARENA(a);
+	bool alone, found = false;
+	struct strs list = packages_of(&a, "torch-third-party", &alone);
+	for (size_t i = 0; i < list.n; i++)
+		found |= str_eq(know_package_name(&a, list.v[i], S("22")), S("libomp-22-dev"));
+	assert_true(found);
+	assert_str(know_package_name(&a, S("libomp-@clang@-dev"), S("")), "libomp-dev");
+	assert_str(know_package_name(&a, S("hipcc"), S("22")), "hipcc");
+}
+
 /* ---- packages ---- */
 static const struct {
 	const char *name;
@@ -373,6 +387,7 @@ int main(void)
 		cmocka_unit_test(only_headers_come_without_what_they_depend_on),
 		cmocka_unit_test(a_compiler_is_what_hipcc_and_a_shell_need),
 		cmocka_unit_test(mistyped_components_are_answered),
+		cmocka_unit_test(libraries_of_llvm_are_those_of_its_clang),
 		cmocka_unit_test(rocms_packages_are_told_from_others_of_like_names),
 		cmocka_unit_test(headers_lead_to_their_component),
 		cmocka_unit_test(components_of_many_headers_are_sorted_and_unique),
