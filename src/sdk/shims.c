@@ -19,7 +19,7 @@
 #define LAYOUT "2" /* of the folder: another one is made when this changes */
 #define TRIPLET "x86_64-linux-gnu"
 
-enum { MAX_VERSION = 4096, MAX_CMAKE = 1 << 20 };
+enum { MAX_VERSION = 4096, MAX_CMAKE = 1 << 26 };
 
 struct shims {
 	struct arena *a;
@@ -97,7 +97,7 @@ static struct err *correct_exports(
 {
 	struct str text, corrected;
 	*ret = from;
-	if (!str_ends(from, S(".cmake")) || !str_contains(path_base(from), S("argets-")))
+	if (!str_ends(from, S(".cmake")))
 		return NULL;
 	TRY(fs_read(tmp, from, MAX_CMAKE, &text));
 	corrected = exports_without_missing(tmp, text, c->s->dir);
