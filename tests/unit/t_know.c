@@ -117,7 +117,7 @@ static void mistyped_components_are_answered(void **state)
 	assert_null(know_component(S("")));
 }
 
-/* CMake finds OpenMP only with the omp.h of the clang that compiles. */
+/* CMake finds OpenMP only with the headers of the clang that compiles. */
 static void libraries_of_llvm_are_those_of_its_clang(void **state)
 {
 	(void)state;
