@@ -21,7 +21,7 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 bool cc_takes_value(struct str word); /* an option whose value is the next word */
 extern const char *const cc_kind_names[];
 /* The arguments without a -std= that is of another language (told), which is an error for clang: gcc warns
- * of it and goes on, and projects that were built with gcc alone have it. PyTorch's eval_frame.c is
+ * of it and goes on, and projects that were built with gcc alone have it. PyTorch's C sources are
  * compiled with -std=c++17, which torch_hip asks of all that link it. */
 struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_words *w,
 	const struct strs *args, struct str *ret_left_out);

@@ -38,8 +38,7 @@ struct str exports_without_missing(struct arena *a, struct str text, struct str 
 		missing++;
 		buf_fmt(&out,
 			"message(STATUS \"rocsmith: the SDK has no '%.*s' for the target %.*s; "
-			"what "
-			"links that cannot be built\")\n",
+			"what links that cannot be built\")\n",
 			STR(file), STR(target));
 	}
 	return there && missing ? buf_str(&out) : text;
