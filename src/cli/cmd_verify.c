@@ -21,7 +21,7 @@ static const struct opt opts[] = {
 		 "library (or pattern) that may come from outside"),
 		.flags = OPT_COMMA},
 	{OPT_VALUE("sdk", OPT_STR, struct verify_args, sdk, "NAME",
-		"its libraries may be needed: installed SDK or folder of a ROCm tree")},
+		"installed SDK or ROCm tree whose libraries it may need")},
 	{OPT_ARGUMENT(
 		 "WHEEL", OPT_POSES, struct verify_args, wheels, "wheels, or folders with wheels"),
 		.flags = OPT_REQUIRED},
