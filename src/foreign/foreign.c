@@ -246,7 +246,7 @@ static struct err *copy_tree(struct foreign *f)
 		.worked_in = true, /* setuptools writes SOURCES.txt of an sdist anew */
 		.history = wants_history(f),
 		.earlier = EARLIER_GO,
-		.identity = S("copy"),
+		.identity = f->key, /* other recipes make another copy of the same sources */
 		.failure = E_IO,
 		.jobs = f->jobs};
 	struct err *e = session_open(f->a, &q, &s);

@@ -16,7 +16,7 @@
 #include "sdk/exports.h"
 #include "sdk/provider.h"
 
-#define LAYOUT "2" /* of the folder: another one is made when this changes */
+#define LAYOUT "3" /* of the folder: another one is made when this changes */
 #define TRIPLET "x86_64-linux-gnu"
 
 enum { MAX_VERSION = 4096, MAX_CMAKE = 1 << 26 };
@@ -298,6 +298,9 @@ static struct err *add_version(struct shims *s)
 	TRY(fs_mkdirs(path_join(a, s->dir, S(".info"))));
 	TRY(fs_stage(
 		path_join(a, s->dir, S(".info/version")), str_fmt(a, "%.*s\n", STR(version)), 0));
+	/* torchaudio's CMake wants this one, with a build number behind it */
+	TRY(fs_stage(path_join(a, s->dir, S(".info/version-dev")),
+		str_fmt(a, "%.*s-0\n", STR(version)), 0));
 	if (fs_exists(header))
 		return NULL;
 	for (size_t i = 0; i < 3; i++)

@@ -12,7 +12,7 @@
  *     host/              cc, c++, gcc, g++ of this machine, counted and logged like the others
  *     include, lib       ROCm's headers and libraries only -> the SDK's tree (no libc of its own)
  *     lib/cmake          the SDK's CMake packages (and FindHIP.cmake), whose prefix is this folder
- *     .info/version      version of ROCm, as AMD's packages write it
+ *     .info/             version and version-dev: of ROCm, as AMD's packages write it
  *     toolchain.cmake    with own_libc only, as include-after/ (what Python.h needs of this machine)
  *     .rocsmith/         what the programs here need to know (cc.json), the ledger, the history
  *
