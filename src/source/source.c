@@ -160,16 +160,19 @@ static struct err *read_cmake(struct arena *a, struct source *ret)
 
 /* ---- the whole ---- */
 
-/* pkg_resources was a part of setuptools until 82; those who import it were written long before. */
-static struct err *add_setuptools(struct arena *a, struct source *ret)
+/* pkg_resources was a part of setuptools until 82; scripts that import it were written long before, and
+ * ask for any setuptools. */
+static struct err *bound_setuptools(struct arena *a, struct source *ret)
 {
 	struct str script = path_join(a, ret->dir, S("setup.py")), text = {0};
-	if (has(a, ret->dir, "setup.py"))
-		TRY(fs_read(a, script, MAX_FILE, &text));
+	if (!has(a, ret->dir, "setup.py"))
+		return NULL;
+	TRY(fs_read(a, script, MAX_FILE, &text));
 	bool old = str_contains(text, S("import pkg_resources")) ||
 		   str_contains(text, S("from pkg_resources import"));
-	strs_add(a, &ret->requires, old ? S("setuptools<81") : S("setuptools"));
-	strs_add(a, &ret->requires, S("wheel"));
+	VEC_EACH (struct str, r, &ret->requires)
+		if (old && str_eq(*r, S("setuptools")))
+			*r = S("setuptools<81");
 	return NULL;
 }
 
@@ -187,7 +190,11 @@ static struct err *read_python(struct arena *a, struct source *ret)
 		TRY(read_lines(a, ret, &files[i]));
 	if (!ret->backend.n)
 		ret->backend = S(SOURCE_SETUPTOOLS);
-	return ret->requires_said ? NULL : add_setuptools(a, ret);
+	if (!ret->requires_said) {
+		strs_add(a, &ret->requires, S("setuptools"));
+		strs_add(a, &ret->requires, S("wheel"));
+	}
+	return bound_setuptools(a, ret);
 }
 
 struct err *source_read(struct arena *a, struct str dir, struct source *ret)
