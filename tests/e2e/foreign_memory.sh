@@ -41,7 +41,12 @@ for i in 1 2; do printf '#include "table.h"\nint l%d(int i) { return get<%d>(i);
 for i in 1 2 3 4 5 6; do printf '#include <string>\nstd::string s%d() { return std::to_string(%d); }\n' $i $i >p/s$i.cpp; done
 
 cmake -G Ninja -S p -B plain >log 2>&1 || fail cmake
-inside ninja -C plain -j2 CMakeFiles/large.dir/l1.cpp.o CMakeFiles/large.dir/l2.cpp.o >log 2>&1 && fail 'ninja alone was to be killed'
+plain=passed
+for _ in 1 2 3 4 5; do # their peaks are short, and have to meet
+	rm -f plain/CMakeFiles/large.dir/l?.cpp.o
+	inside ninja -C plain -j2 CMakeFiles/large.dir/l1.cpp.o CMakeFiles/large.dir/l2.cpp.o >log 2>&1 || { plain=killed && break; }
+done
+[ "$plain" = killed ] || fail 'ninja alone was to be killed'
 grep -q -i 'killed' log || fail "ninja's compilers were to be killed"
 build() { inside "$ROCSMITH" build p --gpu gfx1201 -j2 -o out --build-dir b >log 2>&1; }
 build || fail 'a build in little memory'
