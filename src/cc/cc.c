@@ -136,7 +136,7 @@ static struct err *command(struct arena *a, const struct cc *cc, const struct cc
 		strs_add_all(a, &ret->argv, &config->flags);
 	if (w.driver && !w.targeted)
 		strs_add_all(a, &ret->argv, &config->host_flags);
-	if (w.driver && (w.kind == CC_C || w.kind == CC_CXX || w.kind == CC_HIP))
+	if (w.driver && w.compiles)
 		strs_add_all(a, &ret->argv, &config->compile_flags);
 	/* LLVM's OpenMPOpt looks through the whole module once for each of its functions: PyTorch's
 	 * RegisterCPU.cpp was not done after 9 minutes, and takes 97 s on the same machine without

@@ -13,6 +13,7 @@ struct cc_words {
 	bool links;        /* a program or library is made */
 	bool targeted;     /* the caller says for which target, or against which other system */
 	bool openmp;       /* OpenMP is compiled */
+	bool compiles;     /* its input is a source of C, C++ or HIP */
 	struct str input;  /* the first source or object, "" = none */
 };
 

@@ -114,7 +114,8 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 	/* hipcc takes C++ for HIP (unless told otherwise) */
 	if (w.kind == CC_CXX && !language && (str_eq(name, S("hipcc")) || hip))
 		w.kind = CC_HIP;
-	if (w.kind == CC_OTHER && w.links)
+	w.compiles = w.kind != CC_OTHER;
+	if (!w.compiles && w.links)
 		w.kind = CC_LINK;
 	return w;
 }
@@ -131,11 +132,11 @@ struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_wo
 	struct strs out = {0};
 	/* clang++ takes a.c for C++ */
 	bool cxx = w->kind != CC_C || str_eq(plain(name), S("clang++"));
-	bool source = w->driver && (w->kind == CC_C || w->kind == CC_CXX || w->kind == CC_HIP);
 	*ret_left_out = S("");
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i];
-		if (source && str_starts(word, S("-std=")) && is_standard_of_cxx(word) != cxx) {
+		if (w->driver && w->compiles && str_starts(word, S("-std=")) &&
+			is_standard_of_cxx(word) != cxx) {
 			*ret_left_out = word;
 			continue;
 		}

@@ -3,7 +3,7 @@
 requires   what the back end wants beyond what the project says       backend= path= setting=
 wheel      calls the back end's build_wheel()                         backend= path= setting= out=
 torch      which torch is installed
-load       whether the loader finds what the modules of a wheel need      wheel=
+load       whether the loader finds what the modules of a wheel need     wheel= folder=
 rocm       makes the installed torch look like one for ROCm           hip= cc= clang=
 RESULT gets the answer, one JSON object. The current folder is our copy of the project.
 """
@@ -88,16 +88,16 @@ def load():
                 ctypes.CDLL(os.path.join(torch_folder(), "lib", name), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
             except OSError as e:
                 return {**answer, "untried": [{"file": f"torch/lib/{name}", "why": str(e)}]}
-    with zipfile.ZipFile(one("wheel")) as z, tempfile.TemporaryDirectory() as folder:
+    folder = one("folder")
+    with zipfile.ZipFile(one("wheel")) as z:
         libraries = [name for name in z.namelist() if re.search(r"\.so(\.[\d.]+)?$", name)]
         z.extractall(folder, libraries)
-        for name in libraries:
-            if name.endswith(".so") and not os.path.basename(name).startswith("lib"):
-                path = os.path.join(folder, name)
-                why = complaint(path).replace(folder + os.sep, "")
-                if why:
-                    kind = "untried" if "cannot open shared object file" in why else "failed"
-                    answer[kind].append({"file": name, "why": why})
+    for name in libraries:
+        if name.endswith(".so") and not os.path.basename(name).startswith("lib"):
+            why = complaint(os.path.join(folder, name)).replace(folder + os.sep, "")
+            if why:
+                kind = "untried" if "cannot open shared object file" in why else "failed"
+                answer[kind].append({"file": name, "why": why})
     return answer
 
 

@@ -66,10 +66,14 @@ static struct err *load(struct foreign *f)
 {
 	struct strs words = {0};
 	const struct node *answer;
+	struct str folder = path_join(f->a, f->tmp, S("load"));
 	if (f->plan->foreign->torch_as_rocm)
 		return NULL;
+	TRY(fs_remove_tree(folder)); /* of a run that was killed */
+	TRY(fs_mkdirs(folder));
 	strs_add(f->a, &words, S("load"));
 	strs_add(f->a, &words, str_fmt(f->a, "wheel=%.*s", STR(f->result)));
+	strs_add(f->a, &words, str_fmt(f->a, "folder=%.*s", STR(folder)));
 	TRY(foreign_drive(f, "load", &words, &answer));
 	const struct node *failed = node_get(answer, S("failed"));
 	const struct node *untried = node_get(answer, S("untried"));
@@ -78,7 +82,7 @@ static struct err *load(struct foreign *f)
 	if (untried)
 		say_loads(f, untried, "load-untried", SEV_INFO, "loading it was not tried");
 	foreign_step(f, "load")->done = true;
-	return NULL;
+	return fs_remove_tree(folder);
 }
 
 struct err *foreign_python(struct foreign *f)

@@ -114,16 +114,16 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 	(void)prune;
 	ARENA(tmp);
 	struct str from = path_join(&tmp, c->from, e->path), to = path_join(&tmp, c->to, e->path);
-	struct str text;
+	struct str source;
 	struct stat st;
 	if (S_ISDIR(e->st.st_mode))
 		return fs_mkdirs(to);
 	TRY(fs_stat(from, &st));
 	if (!S_ISREG(st.st_mode))
 		return NULL;
-	TRY(correct_exports(c, &tmp, from, to, &text));
-	TRY(fs_stage_copy(text, to, &st));
-	return str_eq(text, from) ? NULL : fs_remove(text);
+	TRY(correct_exports(c, &tmp, from, to, &source));
+	TRY(fs_stage_copy(source, to, &st));
+	return str_eq(source, from) ? NULL : fs_remove(source);
 }
 
 /* Packages find their prefix by going up from where they are, with links resolved or not. So they
@@ -474,7 +474,6 @@ static struct str make_key(struct shims *s, const struct cc_config *config)
 	buf_fmt(&key, LAYOUT " %.*s %.*s %.*s %.*s %.*s", STR(s->sdk->fingerprint), STR(s->prefix),
 		STR(str_join(s->a, &config->host_flags, S(" "))), STR(s->o->python_include),
 		STR(s->o->build_dir));
-	buf_fmt(&key, " %.*s", STR(str_join(s->a, &config->compile_flags, S(" "))));
 	buf_fmt(&key, " /proc/self/exe %.*s", STR(fs_state(s->a, S("/proc/self/exe"))));
 	VEC_EACH (const struct str, path, &s->host)
 		buf_fmt(&key, " %.*s %.*s", STR(*path), STR(fs_state(s->a, *path)));

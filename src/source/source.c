@@ -165,9 +165,7 @@ static struct err *read_cmake(struct arena *a, struct source *ret)
 static struct err *bound_setuptools(struct arena *a, struct source *ret)
 {
 	struct str script = path_join(a, ret->dir, S("setup.py")), text = {0};
-	if (!has(a, ret->dir, "setup.py"))
-		return NULL;
-	TRY(fs_read(a, script, MAX_FILE, &text));
+	TRY(fs_read_opt(a, script, MAX_FILE, &text));
 	bool old = str_contains(text, S("import pkg_resources")) ||
 		   str_contains(text, S("from pkg_resources import"));
 	VEC_EACH (struct str, r, &ret->requires)

@@ -119,7 +119,7 @@ static void say_missing(struct exam *x, const struct remark *r)
 		exam_say(x, V_NEEDED_ALLOWED, file,
 			"%.*s, which --allow %.*s lets come from outside", STR(needs),
 			STR(pattern));
-	} else if (sdk && sdk_has(x, r->what)) {
+	} else if (sdk_has(x, r->what)) {
 		exam_say(x, V_NEEDED_SDK, file, "%.*s, which the SDK '%.*s' provides", STR(needs),
 			STR(x->o->sdk));
 	} else if (other) {

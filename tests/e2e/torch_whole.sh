@@ -17,7 +17,7 @@ fi
 us() { "${as[@]}" env HOME="$PWD/home" "$@"; }
 rocsmith() { us "$PWD/rocsmith" "$@"; }
 python() { rocsmith sdk run --host -- "$PWD/env/bin/python" "$@"; }
-check() { # WHAT LOG COMMAND...
+check() { # WHAT COMMAND...
 	local what=$1
 	shift
 	if "$@" >log 2>&1; then echo "ok $what"; else echo "not ok $what: $(tail -n 30 log)"; return 1; fi

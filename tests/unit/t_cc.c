@@ -92,14 +92,11 @@ static void a_standard_of_another_language_is_left_out(void **state)
 		{"gcc -std=c++17 -c a.c", "-std=c++17 -c a.c"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct str rest = str_from(rows[i].line), word, left_out;
-		struct strs args = {0};
-		while (str_next(&rest, ' ', &word))
-			strs_add(&a, &args, word);
-		struct str name = args.v[0];
-		args.v++, args.n--;
-		struct cc_words w = cc_words(name, &args, S(""));
-		struct strs fit = cc_fit_standard(&a, name, &w, &args, &left_out);
+		struct strs list = str_split(&a, str_from(rows[i].line), ' ');
+		struct strs args = {.v = list.v + 1, .n = list.n - 1};
+		struct cc_words w = words(&a, rows[i].line);
+		struct str left_out;
+		struct strs fit = cc_fit_standard(&a, list.v[0], &w, &args, &left_out);
 		assert_str(str_join(&a, &fit, S(" ")), rows[i].kept);
 		assert_int_equal(left_out.n > 0, fit.n < args.n);
 	}
