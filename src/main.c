@@ -1,6 +1,9 @@
 /* rocsmith: finds the command, fills its options, runs it, renders what went wrong. Everything else
  * is in the folders beside this file; doc/architecture.md is the map. */
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/fs.h"
 #include "base/proc.h"
 #include "base/trace.h"
@@ -13,6 +16,10 @@ static struct err *prepare(const struct command *c, const struct common *o)
 	out_init((enum color_mode)o->color, o->quiet ? -1 : (int)o->verbose);
 	status_init();
 	cancel_init();
+	char *here = getcwd(NULL, 0);
+	if (!here)
+		return err_errno("there is no current folder any more");
+	free(here);
 	if (o->trace.n)
 		TRY(trace_open(o->trace));
 	if (o->dry_run && (c->needs & NEED_WRITE))
@@ -20,22 +27,39 @@ static struct err *prepare(const struct command *c, const struct common *o)
 	return NULL;
 }
 
-static struct err *dispatch(struct arena *a, const struct strs *argv, int *ret_status)
+/* What a command line that cannot be read seems to ask for. */
+static bool wants_json(const struct strs *words)
+{
+	for (size_t i = 0; i < words->n && !str_eq(words->v[i], S("--")); i++)
+		if (str_eq(words->v[i], S("--json")))
+			return true;
+	return false;
+}
+
+/* What came of it: the status, and whether the answer is JSON. */
+struct outcome {
+	int status;
+	bool json;
+};
+
+static struct err *dispatch(struct arena *a, const struct strs *argv, struct outcome *ret)
 {
 	const struct command *c;
 	size_t words;
+	ret->json = wants_json(argv);
 	TRY(command_find(commands, argv, &c, &words));
 	struct strs rest = {.v = argv->v + words, .n = argv->n - words};
 	void *args = arena_alloc(a, c->size);
 	struct common *common = args;
 	common->commands = commands;
 	TRY(opt_parse(a, c, &rest, args));
+	ret->json = common->json;
 	if (common->help) {
 		help_command(c);
 		return NULL;
 	}
 	TRY(prepare(c, common));
-	return c->run(a, args, ret_status);
+	return c->run(a, args, &ret->status);
 }
 
 /* Called by the name of a compiler: its command line is none of ours. */
@@ -52,7 +76,7 @@ static bool is_help(struct str word)
 	return str_eq(word, S("-h")) || str_eq(word, S("--help"));
 }
 
-static struct err *run(struct arena *a, int argc, char **argv, int *ret_status)
+static struct err *run(struct arena *a, int argc, char **argv, struct outcome *ret)
 {
 	struct strs words = {0};
 	for (int i = 1; i < argc; i++)
@@ -64,30 +88,34 @@ static struct err *run(struct arena *a, int argc, char **argv, int *ret_status)
 	}
 	if (!words.n || is_help(first)) {
 		help_main(commands);
-		*ret_status = words.n ? 0 : err_status(E_USAGE);
+		ret->status = words.n ? 0 : err_status(E_USAGE);
 		return NULL;
 	}
 	if (words.n > 1 && is_help(words.v[1]) && help_group(commands, first))
 		return NULL;
-	return dispatch(a, &words, ret_status);
+	return dispatch(a, &words, ret);
 }
 
 int main(int argc, char **argv)
 {
 	ARENA(a);
-	int status = 0;
+	struct outcome out = {0};
 	out_init(COLOR_AUTO, 0);
 	struct cc cc;
-	struct err *e = cc_called(&a, &cc) ? run_compiler(&a, &cc, argv, &status)
-					   : run(&a, argc, argv, &status);
+	struct err *e = cc_called(&a, &cc) ? run_compiler(&a, &cc, argv, &out.status)
+					   : run(&a, argc, argv, &out);
 	e = err_join(e, out_finish());
 	if (e) {
 		say_error(e);
-		status = err_status(e->code);
+		if (out.json && !out_used()) { /* else the answer tells what went wrong */
+			out_text(error_json(&a, e));
+			err_free(out_finish());
+		}
+		out.status = err_status(e->code);
 		if (e->code == E_CANCELLED && cancel_signal())
-			status = 128 + cancel_signal();
+			out.status = 128 + cancel_signal();
 		err_free(e);
 	}
 	trace_close();
-	return status;
+	return out.status;
 }

@@ -288,6 +288,8 @@ def main():
             "sdks": " and ".join(s.version for s in sdks)}
     extra = extra_rows(os.path.join(args.out, "extra.tsv"), sdks)
     by_hand = {row[0] for row in extra}
+    with open(os.path.join(args.out, "compat.tsv"), encoding="ascii") as f:
+        by_hand |= {line.split("\t")[0] for line in f if not line.startswith("#")}
     pairs = {c: v for c, v in collect(perls).items() if c not in by_hand}
     tables, left = classify(pairs, sdks)
     tables["headers"], left_headers = headers(pairs, sdks)
@@ -300,15 +302,16 @@ def main():
         for row in rows:
             print("renamed", *row)
             del lacks[row[0]]
-    for name in set(rounded(lacks, sdks[0])) & set(lacks):
+    flag = set(rounded(lacks, sdks[0])) & set(lacks)
+    for name in flag:
         lacks[name] = ("the same name, with -DOCML_BASIC_ROUNDED_OPERATIONS", lacks[name][1])
     for table, rows in sorted(tables.items()):
         write(os.path.join(args.out, table + ".tsv"), HEAD.format(about=ABOUT[table], **info), rows)
     write(os.path.join(args.out, "unsupported.tsv"),
           "# CUDA names that HIP has no equal for; hip = what hipify-perl would write, or what comes\n"
-          "# near it, as a suggestion only. Derived by tools/gen_cuda_names.py from %s.\n"
+          "# near it, as a suggestion only. Kind flag: HIP has it, where the compiler gets a flag. Derived by tools/gen_cuda_names.py from %s.\n"
           "# cuda\thip\tkind\theader\tsince\tsource\n" % info["sources"],
-          [(c, h, "unsupported", "", "", s) for c, (h, s) in lacks.items()])
+          [(c, h, "flag" if c in flag else "unsupported", "", "", s) for c, (h, s) in lacks.items()])
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ static const char conf[] =
 	"Dir::Etc::parts \"/dev/null\";\n"
 	"Dir::Etc::main \"/dev/null\";\n"
 	"Dir::Etc::preferencesparts \"/dev/null\";\n"
-	"Dir::Etc::netrc \"/etc/apt/auth.conf\";\n"
+	"Dir::Etc::netrc \"%.*s\";\n"
 	"Dir::Etc::netrcparts \"/etc/apt/auth.conf.d\";\n"
 	"Dir::Log \"%.*s/log\";\n"
 	"APT::Sandbox::User \"root\";\n" /* _apt could not enter a home folder */
@@ -104,6 +104,72 @@ static struct err *put(struct arena *a, const struct apt *apt, const char *name,
 	return fs_write_if_changed(path_join(a, apt->dir, str_from(name)), text, 0600);
 }
 
+/* ---- what may stand in a file of apt's ---- */
+/* No byte that ends a line or a word, and none of `bad`. */
+static bool is_plain(struct str s, const char *bad)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f || !s.p[i] ||
+			str_chr(str_from(bad), s.p[i]) < str_from(bad).n)
+			return false;
+	return true;
+}
+
+/* apt takes back %0a and its like before it talks to its methods, line by line. RFC 3986, 2.1. */
+static bool escapes_plain(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		uint64_t byte;
+		if (s.p[i] != '%')
+			continue;
+		if (i + 2 >= s.n || !str_u64(str_sub(s, i + 1, i + 3), 16, &byte) || byte < 0x20 ||
+			byte == 0x7f || byte == '"')
+			return false;
+	}
+	return true;
+}
+
+/* The word in front of ':' is a program to apt, of which ssh is one: only these. */
+static bool names_archive(struct str url)
+{
+	static const char *const remote[] = {"http", "https", "ftp", "tor+http", "tor+https",
+		"mirror", "mirror+http", "mirror+https", NULL};
+	static const char *const local[] = {"file", "copy", "mirror+file", NULL};
+	struct str scheme, rest;
+	if (!str_cut(url, ':', &scheme, &rest))
+		return false;
+	if (str_is_one_of(scheme, local))
+		return str_starts(rest, S("/"));
+	return str_is_one_of(scheme, remote) && str_starts(rest, S("//")) && rest.n > 2 &&
+	       rest.p[2] != '/';
+}
+
+struct err *apt_check_mirror(struct str url)
+{
+	if (str_chr(url, '@') < url.n)
+		return err_hint(
+			err_new(E_USAGE, "the URL of the mirror holds a name or a password"),
+			"leave them out, and put them into /etc/apt/auth.conf or "
+			"~/.config/rocsmith/auth.conf: see apt_auth.conf(5)");
+	if (is_plain(url, " \"'<>\\^`{|}#?") && escapes_plain(url) && names_archive(url))
+		return NULL;
+	return err_hint(err_new(E_USAGE, "'%.*s' is not the URL of an archive", STR(url)),
+		"write it like https://HOST/debian or file:/srv/debian");
+}
+
+/* The machine's own may be several, with a comma between. */
+static struct err *check_paths(const struct apt *apt, const char *bad)
+{
+	if (!is_plain(apt->keyring, bad))
+		return err_new(E_USAGE, "apt cannot use a keyring of this name: '%.*s'",
+			STR(apt->keyring));
+	if (is_plain(apt->dir, "\"%"))
+		return NULL;
+	struct err *e =
+		err_new(E_USAGE, "apt cannot use a folder of this name: '%.*s'", STR(apt->dir));
+	return err_hint(e, "XDG_CACHE_HOME or ROCSMITH_HOME names another one");
+}
+
 struct err *apt_complete(struct arena *a, struct apt *apt)
 {
 	static const char *const keyrings[] = {
@@ -115,28 +181,30 @@ struct err *apt_complete(struct arena *a, struct apt *apt)
 		TRY(apt_sources_find(a, S("/etc/apt"), &source));
 		apt->mirror = source.uri;
 	}
+	TRY(apt_check_mirror(apt->mirror));
 	if (apt->keyring.n) {
 		apt->keyring = path_abs(a, apt->keyring);
-		return fs_exists(apt->keyring)
-			       ? NULL
-			       : err_new(E_NOENT, "there is no keyring '%.*s'", STR(apt->keyring));
+		if (!fs_exists(apt->keyring))
+			return err_new(E_NOENT, "there is no keyring '%.*s'", STR(apt->keyring));
+		return check_paths(apt, " \"'[],%#");
 	}
 	apt->keyring = source.keyring;
 	for (size_t i = sizeof(keyrings) / sizeof(keyrings[0]); i-- > 0;)
 		if (fs_exists(str_from(keyrings[i])))
 			apt->keyring = str_from(keyrings[i]);
-	return NULL;
+	return check_paths(apt, " \"'[]%#");
 }
 
 struct err *apt_prepare(struct arena *a, const struct apt *apt)
 {
 	static const char *const folders[] = {
 		"etc", "lists/partial", "archives/partial", "none/partial"};
-	struct str d = apt->dir;
+	struct str d = apt->dir, own = fs_place(a, FS_CONFIG, S("auth.conf"));
+	struct str login = fs_exists(own) && is_plain(own, "\"%") ? own : S("/etc/apt/auth.conf");
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		TRY(fs_mkdirs(path_join(a, d, str_from(folders[i]))));
 	BUF(out, a);
-	buf_fmt(&out, conf, STR(d), STR(d), STR(d), STR(d), STR(d), STR(d), STR(d));
+	buf_fmt(&out, conf, STR(d), STR(d), STR(d), STR(d), STR(d), STR(d), STR(login), STR(d));
 	TRY(add_machine_settings(a, &out));
 	TRY(put(a, apt, "apt.conf", buf_str(&out)));
 	TRY(put(a, apt, "status", S("")));

@@ -13,8 +13,12 @@ struct apt {
 	bool sources;       /* of source packages, not of binary ones */
 };
 
+/* Is it the URL of an archive that apt-get can reach by what it brings, and nothing else? Names and
+ * passwords in it are refused, and not shown: apt_auth.conf(5) is where they belong, this machine's or
+ * FS_CONFIG "auth.conf". E_USAGE. */
+MUST_USE struct err *apt_check_mirror(struct str url);
 /* Sets mirror and keyring, where they are "", to what this machine's own apt has; E_NOENT when there is
- * no such keyring. */
+ * no such keyring. E_USAGE where one of them, or the folder, cannot stand in a file of apt's. */
 MUST_USE struct err *apt_complete(struct arena *a, struct apt *apt);
 
 /* Writes the configuration. */

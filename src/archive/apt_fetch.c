@@ -46,7 +46,7 @@ bool apt_parse_uri(struct arena *a, struct str line, struct archive_item *ret)
 	/* NAME_VERSION_ARCH.deb */
 	if (!apt_parse_file(a, line, ret) || !str_ends(ret->file, S(".deb")) ||
 		!str_cut(str_sub(ret->file, 0, ret->file.n - 4), '_', &name, &rest) ||
-		!str_cut(rest, '_', &version, &arch) || !name.n)
+		!str_cut(rest, '_', &version, &arch) || !name.n || !ascii_alnum(name.p[0]))
 		return false;
 	ret->name = str_dup(a, name);
 	ret->version = unescape(a, version);

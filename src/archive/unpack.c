@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "archive/unpack.h"
@@ -241,38 +240,10 @@ static bool leads_inside(struct str path, struct str target, bool *ret_root)
 }
 
 /* ---- folders ---- */
-/* Without openat2 (old kernel, seccomp): no link on the way is followed. */
-static int open_step_by_step(int root, char *path)
+static int open_inside(const struct unpacking *x, const char *path)
 {
-	int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
-	for (char *p = path; at >= 0 && p && *p;) {
-		char *slash = strchr(p, '/');
-		if (slash)
-			*slash = 0;
-		int next = openat(at, p, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		int no = errno;
-		close(at);
-		errno = no;
-		at = next;
-		if (slash)
-			*slash = '/';
-		p = slash ? slash + 1 : NULL;
-	}
-	return at;
-}
-
-static int open_inside(const struct unpacking *x, char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	if (x->u->closed)
-		how.resolve |= RESOLVE_NO_SYMLINKS;
-	long fd = syscall(SYS_openat2, x->root, *path ? path : ".", &how, sizeof(how));
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-		return open_step_by_step(x->root, path);
-	return (int)fd;
+	uint64_t links = x->u->closed ? RESOLVE_NO_SYMLINKS : 0;
+	return fs_open_inside(x->root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | links);
 }
 
 /* Opens a folder of the tree, making it and its parents where they are missing. */
@@ -382,15 +353,16 @@ static struct err *put_file(
 	mode = x->u->closed ? (mode & 0100 ? 0755 : 0644) : (mode & 0755) | 0600;
 	unlinkat(p->dir, name, 0); /* a killed install may have left a link of that name */
 	CLEANUP(fd_closep)
-	int fd = openat(p->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = openat(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno("cannot create '%.*s' in the tree", STR(p->path));
 	struct err *e = copy_data(x, fd, f);
 	struct timespec times[2] = {{.tv_sec = f->mtime}, {.tv_sec = f->mtime}};
-	if (!e && (fchmod(fd, mode) < 0 || futimens(fd, times) < 0))
-		e = err_errno("cannot set mode and time");
+	f->fd = fd;
 	if (!e)
 		e = tell(x, f);
+	if (!e && (fchmod(fd, mode) < 0 || futimens(fd, times) < 0))
+		e = err_errno("cannot set mode and time");
 	if (e) {
 		unlinkat(p->dir, name, 0);
 		return err_wrap(e, "cannot write '%.*s' of the tree", STR(p->path));
@@ -425,7 +397,7 @@ static struct err *put_hardlink(struct unpacking *x, const char *to, const struc
 	struct stat st;
 	TRY(clean_name(x, to, &f.value));
 	if (x->u->place)
-		f.value = x->u->place(x->tmp, f.value);
+		f.value = x->u->place(x->u->user, x->tmp, f.value);
 	TRY(tell(x, &f));
 	TRY(open_place(x, f.value, &from));
 	if (x->u->closed && (fstatat(from.dir, from.base, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -450,7 +422,7 @@ static struct err *find_place(struct unpacking *x, const char *name, bool is_dir
 		return damaged(x->u->path, NULL, "it has too many files");
 	TRY(clean_name(x, name, &path));
 	if (x->u->place && !str_eq(path, S(".")))
-		path = x->u->place(x->tmp, path);
+		path = x->u->place(x->u->user, x->tmp, path);
 	*ret = (struct place){.dir = -1};
 	if (!path.n || str_eq(path, S(".")))
 		return NULL;

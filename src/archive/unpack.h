@@ -24,6 +24,7 @@ struct unpack_file {
 	struct str value; /* sha256 of a file as hex; what a link leads to */
 	uint64_t size;
 	int64_t mtime;
+	int fd; /* of a file: it may be read and changed before it gets its name and time */
 };
 
 struct unpack {
@@ -34,7 +35,7 @@ struct unpack {
 	struct str id;   /* of those who fill this root at the same time, a word for each */
 	bool closed;
 	/* Where in the root a member goes, "" = it is left out; or NULL. */
-	struct str (*place)(struct arena *tmp, struct str path);
+	struct str (*place)(void *user, struct arena *tmp, struct str path);
 	/* Told of a file before it gets its name; may refuse it. Or NULL. */
 	struct err *(*told)(void *user, const struct unpack_file *f);
 	void *user;

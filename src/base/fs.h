@@ -100,8 +100,12 @@ MUST_USE struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset);
 /* ---- writing ---- */
 void fs_forbid_writes(void); /* from now on, except in scratch folders: a dry run */
 bool fs_writes_forbidden(void);
-/* Creates or replaces path atomically. mode is that of the new file, e.g. 0644. */
+/* Creates or replaces path atomically. mode is that of the new file, e.g. 0644, less the umask. Where a
+ * device, a pipe or a socket lies: E_IO. */
 MUST_USE struct err *fs_write(struct str path, struct str content, unsigned mode);
+/* The same for an output that the user named: a link, a device or a pipe is written to, as a shell
+ * does it. */
+MUST_USE struct err *fs_save(struct str path, struct str content, unsigned mode);
 /* As fs_write(), but leaves the file (and its mtime) alone when it has that content already. */
 MUST_USE struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode);
 /* Adds a line to a file, made when absent, by one write: of processes side by side, and of those that
@@ -114,8 +118,8 @@ MUST_USE struct err *fs_open_shared(struct str path, size_t size, int *ret_fd);
 /* A file being written in pieces: open, write, then commit; abandon() (or the cleanup attribute)
  * removes the temporary file. The first failure sticks and is returned by commit. */
 struct fs_out {
-	int fd;            /* -1: not open */
-	char *tmp, *path;  /* malloc'ed; tmp is NULL while the file has no name */
+	int fd, dir;       /* -1: not open; dir: the folder that it will be in */
+	char *tmp, *path;  /* malloc'ed; tmp, a name in dir, is NULL while the file has none */
 	uint64_t offset;   /* bytes written */
 	struct err *first; /* sticky */
 };
@@ -138,8 +142,12 @@ MUST_USE struct err *fs_remove(struct str path); /* file, link, empty folder; fi
 MUST_USE struct err *fs_remove_empty(struct str dir); /* fine when absent, full, or no folder */
 /* A whole tree, links not followed; fine when absent. Only for what we created. */
 MUST_USE struct err *fs_remove_tree(struct str path);
+/* Makes a hole in an open file: its size stays, there are zeros to read; false where that cannot be. */
+bool fs_try_punch(int fd, uint64_t offset, uint64_t n);
 /* Writes the first byte of an open file again, and looks at it then; false when it is empty. */
 bool fs_try_touch(int fd, struct stat *ret);
+/* Is an open file the one that st tells of? */
+bool fs_is_same(int fd, const struct stat *st);
 /* An exclusive lock (flock) on path, held until the fd is closed. E_LOCKED with who holds it when
  * it is taken and wait is false. */
 MUST_USE struct err *fs_lock(struct str path, bool wait, int *ret_fd);
@@ -148,9 +156,11 @@ MUST_USE struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd);
 
 /* ---- many files at once: nothing of this is synced, for results that can be made again ---- */
 /* A new file, where nobody else looks: not atomic, and what has its name goes, but a link is an
- * error. mode 0 = 0666 without the umask. */
+ * error. mode: less the umask, or, with FS_EXACT, as it is; 0 = 0666. Never more than 0777. */
+enum { FS_EXACT = 1 << 16 };
 MUST_USE struct err *fs_stage(struct str path, struct str content, unsigned mode);
-/* The same with another file's content, shared where the file system can; mode and mtime as st. */
+/* The same with another file's content, shared where the file system can; mode and mtime as st, which
+ * is how the caller saw it: E_IO when it is another file by now (st_ino 0: any will do). */
 MUST_USE struct err *fs_stage_copy(struct str from, struct str path, const struct stat *st);
 /* A rename; over = false: E_IO when there is something at to. */
 MUST_USE struct err *fs_move(struct str from, struct str to, bool over);
@@ -161,6 +171,31 @@ bool fs_is_temp_name(struct str name);
 MUST_USE struct err *fs_sync(struct str path); /* a file, or a folder's entries */
 /* Everything on the file system of path, for whole trees that were written without a sync. */
 MUST_USE struct err *fs_sync_all(struct str path);
+
+/* ---- trees of strangers ---- */
+/* Until it is released: what is changed below dir, and what is read in its folders .rocsmith*, is
+ * reached from dir through real folders only; a link on the way is E_PERM. *ret is NULL when there is
+ * no such folder. Of several the innermost counts. */
+struct fs_tree;
+MUST_USE struct err *fs_guard(struct str dir, struct fs_tree **ret);
+void fs_unguardp(struct fs_tree **t);
+/* An O_PATH fd of a folder below root, as openat2() resolves path with these RESOLVE_* flags; without
+ * that call no link is followed at all. -1 and errno. */
+int fs_open_inside(int root, const char *path, uint64_t resolve);
+
+/* A tree that shows at its place only when it is whole. It is filled in a hidden folder of this user's
+ * beside it, guarded and locked for as long, in which the next run removes what a killed one left: E_PERM
+ * when that is another's, E_LOCKED. Nothing is synced. */
+struct fs_aside {
+	struct str place, beside, lock;
+	struct str tree; /* to be made and filled */
+	struct fs_tree *guard;
+	int held;
+};
+MUST_USE struct err *fs_aside_begin(struct arena *a, struct str place, struct fs_aside *ret);
+MUST_USE struct err *fs_aside_commit(
+	const struct fs_aside *x);                     /* into the place of what is there */
+MUST_USE struct err *fs_aside_end(struct fs_aside *x); /* what is not at its place goes */
 
 /* ---- scratch: may be made, and written, in a dry run too ---- */
 /* A new folder with a unique name in dir, mode 0700. dir = "": in $TMPDIR or /tmp; in another one a
@@ -175,3 +210,8 @@ MUST_USE struct err *fs_pwrite(int fd, const void *p, size_t n, uint64_t offset)
 enum fs_place { FS_DATA, FS_CACHE, FS_STATE, FS_CONFIG };
 /* e.g. ~/.cache/rocsmith/NAME; ROCSMITH_HOME=DIR puts all four below DIR. Not created. */
 struct str fs_place(struct arena *a, enum fs_place place, struct str name);
+/* Before what is in a folder is run, believed or written: fine when it is not there, E_PERM when it is
+ * none, or another user's. A place may be a link, may be root's, and others must not write there. */
+MUST_USE struct err *fs_check_own(struct str dir, bool place);
+/* The same for one of the four; E_NOENT when nothing says where this user's is. */
+MUST_USE struct err *fs_place_check(enum fs_place place);

@@ -10,23 +10,24 @@
 #include "base/fs_int.h"
 
 /* What a killed run left goes: it may have a second name, or be a pipe that nobody reads. */
-static struct err *create(struct str path, int *ret_fd)
+static struct err *create(struct str path, unsigned mode, int *ret_fd)
 {
-	ARENA(tmp);
-	TRY(fs_may_write(path));
-	char *z = str_z(&tmp, path);
+	FS_AT(at);
+	TRY(fs_reach(path, &at));
 	const int flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
-	*ret_fd = open(z, flags, 0666);
-	if (*ret_fd < 0 && errno == EEXIST && !fs_is_link(path) && unlink(z) == 0)
-		*ret_fd = open(z, flags, 0666);
-	return *ret_fd < 0 ? err_errno("cannot create '%s'", z) : NULL;
+	*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
+	if (*ret_fd < 0 && errno == EEXIST && !fs_is_link(path) &&
+		unlinkat(at.dir, at.name, 0) == 0)
+		*ret_fd = openat(at.dir, at.name, flags, mode & 0777);
+	return *ret_fd < 0 ? err_errno("cannot create '%.*s'", STR(path)) : NULL;
 }
 
 struct err *fs_stage(struct str path, struct str content, unsigned mode)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	TRY(create(path, &fd));
-	if (fs_write_all(fd, content.p, content.n) < 0 || (mode && fchmod(fd, mode) < 0))
+	TRY(create(path, mode ? mode : 0666, &fd));
+	if (fs_write_all(fd, content.p, content.n) < 0 ||
+		(mode & FS_EXACT && fchmod(fd, mode & 0777) < 0))
 		return err_errno("cannot write '%.*s'", STR(path));
 	return NULL;
 }
@@ -49,21 +50,28 @@ struct err *fs_stage_copy(struct str from, struct str path, const struct stat *s
 	CLEANUP(fd_closep) int in = -1;
 	CLEANUP(fd_closep) int out = -1;
 	const struct timespec times[2] = {st->st_mtim, st->st_mtim};
+	struct stat now;
 	TRY(fs_open(from, &in));
-	TRY(create(path, &out));
+	if (fstat(in, &now) < 0 ||
+		(st->st_ino && (now.st_ino != st->st_ino || now.st_dev != st->st_dev)))
+		return err_new(
+			E_IO, "'%.*s' was replaced by somebody else in the meantime", STR(from));
+	TRY(create(path, st->st_mode, &out));
 	if (copy_all(in, out, buf, sizeof(buf)) < 0)
 		return err_errno("cannot copy '%.*s'", STR(from));
-	if (fchmod(out, st->st_mode & 07777) < 0 || futimens(out, times) < 0)
-		return err_errno("cannot copy mode and time of '%.*s'", STR(from));
+	if (futimens(out, times) < 0)
+		return err_errno("cannot copy the time of '%.*s'", STR(from));
 	return NULL;
 }
 
 struct err *fs_stage_link(struct str target, struct str path)
 {
-	ARENA(tmp);
-	TRY(fs_may_write(path));
-	const char *to = str_z(&tmp, target), *z = str_z(&tmp, path);
-	if (symlink(to, z) < 0 && (errno != EEXIST || unlink(z) < 0 || symlink(to, z) < 0))
+	FS_AT(at);
+	TRY(fs_reach(path, &at));
+	const char *to = str_z(&at.a, target);
+	if (symlinkat(to, at.dir, at.name) < 0 &&
+		(errno != EEXIST || unlinkat(at.dir, at.name, 0) < 0 ||
+			symlinkat(to, at.dir, at.name) < 0))
 		return err_errno("cannot create the link '%.*s'", STR(path));
 	return NULL;
 }
@@ -76,16 +84,17 @@ struct err *fs_sync(struct str path)
 }
 
 /* File systems that know no such flag are asked first. */
-static int rename_new(const char *from, const char *to)
+static int rename_new(const struct fs_at *from, const struct fs_at *to)
 {
-	int r = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+	struct stat st;
+	int r = renameat2(from->dir, from->name, to->dir, to->name, RENAME_NOREPLACE);
 	if (r == 0 || (errno != EINVAL && errno != ENOSYS))
 		return r;
-	if (access(to, F_OK) == 0) {
+	if (fstatat(to->dir, to->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		errno = EEXIST;
 		return -1;
 	}
-	return rename(from, to);
+	return renameat(from->dir, from->name, to->dir, to->name);
 }
 
 /* To another file system: a copy under a passing name, then a rename there. */
@@ -105,13 +114,24 @@ static struct err *move_across(struct str from, struct str to, bool over)
 
 struct err *fs_move(struct str from, struct str to, bool over)
 {
-	ARENA(tmp);
-	TRY(fs_may_write(to));
-	const char *a = str_z(&tmp, from), *b = str_z(&tmp, to);
-	int r = over ? rename(a, b) : rename_new(a, b);
+	FS_AT(old);
+	FS_AT(new);
+	TRY(fs_reach(from, &old));
+	TRY(fs_reach(to, &new));
+	int r = over ? renameat(old.dir, old.name, new.dir, new.name) : rename_new(&old, &new);
 	if (r == 0)
 		return NULL;
 	if (errno == EXDEV)
 		return move_across(from, to, over);
-	return err_errno("cannot rename '%s' to '%s'", a, b);
+	return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
+}
+
+/* The name on the way is always the same for a path, so that what a kill leaves is used up. */
+struct err *fs_symlink(struct str target, struct str path)
+{
+	ARENA(a);
+	struct str tmp = fs_temp_name(&a, path);
+	TRY(fs_stage_link(target, tmp));
+	struct err *e = fs_move(tmp, path, true);
+	return e ? err_join(e, fs_remove(tmp)) : NULL;
 }

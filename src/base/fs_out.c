@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fs_int.h"
@@ -39,21 +40,30 @@ bool fs_is_temp_name(struct str name)
 	return str_starts(name, S(TEMP));
 }
 
-static int open_file(struct fs_out *o, struct str path)
+/* A name that nobody else has; the process may be one of several of its number. */
+static char *own_name(void)
 {
+	static atomic_uint serial;
 	ARENA(a);
-	char *dir = str_z(&a, path_dir(path));
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	struct str name = str_fmt(&a, TEMP "%d-%u-%lx", (int)getpid(), atomic_fetch_add(&serial, 1),
+		(unsigned long)t.tv_nsec);
+	char *p = xmalloc(name.n + 1);
+	return memcpy(p, name.p, name.n + 1);
+}
+
+static int open_file(struct fs_out *o, mode_t mode)
+{
 	int fd = -1;
 	errno = EOPNOTSUPP;
 	if (fs_is_dir(S("/proc/self/fd"))) /* the commit needs it */
-		fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		fd = openat(o->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	/* A kernel or file system without O_TMPFILE answers with one of these. */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
-	char *tmp = strdup(str_fmt(&a, "%s/" TEMP "XXXXXX", dir).p);
-	if (!tmp)
-		return -1;
-	fd = mkostemp(tmp, O_CLOEXEC);
+	char *tmp = own_name();
+	fd = openat(o->dir, tmp, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd >= 0)
 		o->tmp = tmp;
 	else
@@ -61,15 +71,29 @@ static int open_file(struct fs_out *o, struct str path)
 	return fd;
 }
 
+/* A device or a pipe is nobody's to throw away. */
+struct err *fs_may_replace(struct str path)
+{
+	struct stat st;
+	if (fs_try_lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode) &&
+		!S_ISDIR(st.st_mode))
+		return err_new(E_IO, "'%.*s' exists and is not a file", STR(path));
+	return NULL;
+}
+
 struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
 {
-	*o = (struct fs_out){.fd = -1};
-	TRY(fs_may_write(path));
+	FS_AT(at);
+	*o = (struct fs_out){.fd = -1, .dir = -1};
+	TRY(fs_reach(path, &at));
+	TRY(fs_may_replace(path));
 	o->path = xmalloc(path.n + 1);
 	memcpy(o->path, path.p, path.n);
 	o->path[path.n] = 0;
-	o->fd = open_file(o, path);
-	if (o->fd >= 0 && fchmod(o->fd, mode) == 0)
+	const char *dir = at.dir == AT_FDCWD ? str_z(&at.a, path_dir(path)) : ".";
+	o->dir = openat(at.dir, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	o->fd = o->dir < 0 ? -1 : open_file(o, mode & 0777);
+	if (o->fd >= 0)
 		return NULL;
 	struct err *e = err_errno("cannot create '%.*s'", STR(path));
 	fs_out_abandon(o);
@@ -118,11 +142,17 @@ void fs_out_cut(struct fs_out *o, uint64_t offset)
 	o->offset = offset;
 }
 
+static const char *name_of(const struct fs_out *o)
+{
+	const char *slash = strrchr(o->path, '/');
+	return slash ? slash + 1 : o->path;
+}
+
 static int link_at(const struct fs_out *o, const char *name)
 {
 	ARENA(a);
 	struct str self = str_fmt(&a, "/proc/self/fd/%d", o->fd);
-	return linkat(AT_FDCWD, self.p, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+	return linkat(AT_FDCWD, self.p, o->dir, name, AT_SYMLINK_FOLLOW);
 }
 
 /* Over the old file, by way of a name beside it. */
@@ -131,57 +161,60 @@ static int replace(const struct fs_out *o, const char *beside)
 	int r = link_at(o, beside), no;
 	if (r < 0)
 		return r;
-	r = rename(beside, o->path);
+	r = renameat(o->dir, beside, o->dir, name_of(o));
 	no = errno;
 	if (r < 0)
-		(void)unlink(beside);
+		(void)unlinkat(o->dir, beside, 0);
 	errno = no;
 	return r;
 }
 
 /* Removes what a killed process left at the name beside; who lives holds a lock on his file. */
-static void drop_stale(const char *beside)
+static void drop_stale(int dir, const char *beside)
 {
-	CLEANUP(fd_closep) int fd = open(beside, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	CLEANUP(fd_closep) int fd = openat(dir, beside, flags);
 	struct stat mine, there;
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return;
-	if (fstat(fd, &mine) == 0 && lstat(beside, &there) == 0 && mine.st_ino == there.st_ino)
-		(void)unlink(beside);
+	if (fstat(fd, &mine) == 0 && fstatat(dir, beside, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+		mine.st_ino == there.st_ino)
+		(void)unlinkat(dir, beside, 0);
 }
 
 /* Under its own name at once when that is free, else by replace(). When somebody else is replacing
  * the same path just now, by a name of our own: the last one wins. */
 static int name_it(const struct fs_out *o)
 {
-	static atomic_uint serial;
 	ARENA(a);
-	struct str beside = fs_temp_name(&a, str_from(o->path));
-	int r = link_at(o, o->path);
+	struct str beside = path_base(fs_temp_name(&a, str_from(o->path)));
+	int r = link_at(o, name_of(o));
 	if (r == 0 || errno != EEXIST)
 		return r;
 	(void)flock(o->fd, LOCK_EX | LOCK_NB);
-	drop_stale(beside.p);
+	drop_stale(o->dir, beside.p);
 	r = replace(o, beside.p);
 	if (r == 0 || errno != EEXIST)
 		return r;
-	beside =
-		str_fmt(&a, "%.*s-%d-%u", STR(beside), (int)getpid(), atomic_fetch_add(&serial, 1));
-	return replace(o, beside.p);
+	char *own = own_name();
+	r = replace(o, own);
+	free(own);
+	return r;
 }
 
 struct err *fs_out_commit(struct fs_out *o)
 {
 	if (!o->first && fsync(o->fd) < 0)
 		o->first = err_errno("cannot sync '%s'", o->path);
-	if (!o->first && (o->tmp ? rename(o->tmp, o->path) : name_it(o)) < 0)
+	if (!o->first && (o->tmp ? renameat(o->dir, o->tmp, o->dir, name_of(o)) : name_it(o)) < 0)
 		o->first = err_errno("cannot put the new '%s' in its place", o->path);
 	struct err *e = o->first;
 	o->first = NULL;
 	if (!e) {
 		free(o->tmp);
 		o->tmp = NULL;
-		e = fs_sync_dir(path_dir(str_from(o->path)));
+		if (fsync(o->dir) < 0 && errno != EINVAL)
+			e = err_errno("cannot sync the folder of '%s'", o->path);
 	}
 	fs_out_abandon(o);
 	return e;
@@ -191,11 +224,12 @@ void fs_out_abandon(struct fs_out *o)
 {
 	fd_closep(&o->fd);
 	if (o->tmp)
-		unlink(o->tmp);
+		unlinkat(o->dir, o->tmp, 0);
+	fd_closep(&o->dir);
 	err_freep(&o->first);
 	free(o->tmp);
 	free(o->path);
-	*o = (struct fs_out){.fd = -1};
+	*o = (struct fs_out){.fd = -1, .dir = -1};
 }
 
 struct err *fs_write(struct str path, struct str content, unsigned mode)
@@ -204,6 +238,20 @@ struct err *fs_write(struct str path, struct str content, unsigned mode)
 	TRY(fs_out_open(&o, path, mode));
 	fs_out_write(&o, content.p, content.n);
 	return fs_out_commit(&o);
+}
+
+struct err *fs_save(struct str path, struct str content, unsigned mode)
+{
+	ARENA(tmp);
+	struct stat st;
+	if (!fs_try_lstat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return fs_write(path, content, mode);
+	TRY(fs_may_write(path));
+	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC;
+	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), flags, mode & 0777);
+	if (fd < 0 || fs_write_all(fd, content.p, content.n) < 0)
+		return err_errno("cannot write '%.*s'", STR(path));
+	return NULL;
 }
 
 struct err *fs_write_if_changed(struct str path, struct str content, unsigned mode)

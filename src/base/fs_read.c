@@ -29,11 +29,13 @@ static void dir_closep(DIR **d)
  * would be a write. */
 static struct err *open_stat(struct str path, int *ret_fd, struct stat *ret_st)
 {
-	ARENA(tmp);
+	FS_AT(at);
+	TRY(fs_reach_to_read(path, &at));
 	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-	int fd = open(str_z(&tmp, path), flags | O_NOATIME);
+	flags |= at.dir == AT_FDCWD ? 0 : O_NOFOLLOW;
+	int fd = openat(at.dir, at.name, flags | O_NOATIME);
 	if (fd < 0 && errno == EPERM)
-		fd = open(str_z(&tmp, path), flags);
+		fd = openat(at.dir, at.name, flags);
 	if (fd < 0)
 		return err_errno("cannot open '%.*s'", STR(path));
 	*ret_fd = fd;
@@ -62,7 +64,7 @@ struct err *fs_map(struct str path, struct str *ret)
 	*ret = (struct str){0};
 	TRY(open_stat(path, &fd, &st));
 	if (!S_ISREG(st.st_mode))
-		return err_new(E_IO, "'%.*s' is no regular file", STR(path));
+		return err_new(E_IO, "'%.*s' is not a regular file", STR(path));
 	if (!st.st_size)
 		return NULL;
 	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);

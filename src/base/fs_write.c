@@ -16,57 +16,78 @@ struct err *fs_sync_all(struct str path)
 	return NULL;
 }
 
+static struct err *make_dir(struct str path, mode_t mode)
+{
+	FS_AT(at);
+	TRY(fs_reach(path, &at));
+	if (mkdirat(at.dir, at.name, mode) == 0 || (errno == EEXIST && fs_is_dir(path)))
+		return NULL;
+	return err_errno("cannot create the folder '%.*s'", STR(path));
+}
+
+static struct err *make_dirs(struct str path, mode_t mode)
+{
+	struct err *e = make_dir(path, mode);
+	struct str parent = path_dir(path);
+	/* A parent that is a folder by now was made by another thread since. */
+	if (!e || e->code != E_NOENT || str_eq(parent, path) ||
+		(fs_present(parent) && !fs_is_dir(parent)))
+		return e;
+	err_free(e);
+	TRY(make_dirs(parent, mode));
+	return make_dir(path, mode);
+}
+
+/* On the way to what is ours, and in it, only we write, whatever the umask. */
 struct err *fs_mkdirs(struct str path)
 {
-	if (fs_is_dir(path))
-		return NULL;
-	TRY(fs_may_write(path));
-	ARENA(tmp);
-	char *z = str_z(&tmp, path);
-	if (mkdir(z, 0777) == 0)
-		return NULL;
-	bool deep = errno == ENOENT;
-	for (char *p = z + 1; *p && deep; p++) {
-		if (*p != '/')
-			continue;
-		*p = 0;
-		if (mkdir(z, 0777) < 0 && errno != EEXIST)
-			return err_errno("cannot create the folder '%s'", z);
-		*p = '/';
-	}
-	if (mkdir(z, 0777) < 0 && (errno != EEXIST || !fs_is_dir(path)))
-		return err_errno("cannot create the folder '%s'", z);
-	return NULL;
+	return fs_is_dir(path) ? NULL : make_dirs(path, fs_in_place(path) ? 0755 : 0777);
 }
 
 struct err *fs_rename(struct str from, struct str to)
 {
-	TRY(fs_may_write(to));
-	ARENA(tmp);
-	if (rename(str_z(&tmp, from), str_z(&tmp, to)) < 0)
+	FS_AT(old);
+	FS_AT(new);
+	TRY(fs_may_replace(to));
+	TRY(fs_reach(from, &old));
+	TRY(fs_reach(to, &new));
+	if (renameat(old.dir, old.name, new.dir, new.name) < 0)
 		return err_errno("cannot rename '%.*s' to '%.*s'", STR(from), STR(to));
 	return fs_sync_dir(path_dir(to));
 }
 
 struct err *fs_exchange(struct str one, struct str other)
 {
-	TRY(fs_may_write(one));
-	TRY(fs_may_write(other));
-	ARENA(tmp);
-	if (renameat2(AT_FDCWD, str_z(&tmp, one), AT_FDCWD, str_z(&tmp, other), RENAME_EXCHANGE) <
-		0)
+	FS_AT(a);
+	FS_AT(b);
+	TRY(fs_reach(one, &a));
+	TRY(fs_reach(other, &b));
+	if (renameat2(a.dir, a.name, b.dir, b.name, RENAME_EXCHANGE) < 0)
 		return err_errno("cannot exchange '%.*s' and '%.*s'", STR(one), STR(other));
+	return NULL;
+}
+
+/* A file of ours that is written where it is: no link, and nothing that would keep us waiting. */
+static struct err *open_own(struct str path, int flags, mode_t mode, int *ret_fd)
+{
+	FS_AT(at);
+	struct stat st;
+	TRY(flags & O_CREAT ? fs_reach(path, &at) : fs_reach_to_read(path, &at));
+	flags |= O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	CLEANUP(fd_closep) int fd = openat(at.dir, at.name, flags, mode);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno("cannot open '%.*s'", STR(path));
+	if (!S_ISREG(st.st_mode))
+		return err_new(E_IO, "'%.*s' is not a regular file", STR(path));
+	*ret_fd = fd;
+	fd = -1;
 	return NULL;
 }
 
 struct err *fs_append(struct str path, struct str line)
 {
-	ARENA(tmp);
-	TRY(fs_may_write(path));
-	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), flags, 0644);
-	if (fd < 0)
-		return err_errno("cannot open '%.*s'", STR(path));
+	CLEANUP(fd_closep) int fd = -1;
+	TRY(open_own(path, O_WRONLY | O_CREAT | O_APPEND, 0644, &fd));
 	ssize_t put = write(fd, line.p, line.n);
 	if (put >= 0 && (size_t)put < line.n)
 		errno = ENOSPC;
@@ -76,17 +97,29 @@ struct err *fs_append(struct str path, struct str line)
 
 struct err *fs_open_shared(struct str path, size_t size, int *ret_fd)
 {
-	ARENA(tmp);
-	TRY(fs_may_write(path));
-	CLEANUP(fd_closep) int fd = open(str_z(&tmp, path), O_RDWR | O_CREAT, 0644);
+	CLEANUP(fd_closep) int fd = -1;
 	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_errno("cannot open '%.*s'", STR(path));
+	TRY(open_own(path, O_RDWR | O_CREAT, 0644, &fd));
+	/* programs that we start inherit it */
+	if (fcntl(fd, F_SETFD, 0) < 0 || fstat(fd, &st) < 0)
+		return err_errno("cannot look at '%.*s'", STR(path));
 	if ((size_t)st.st_size < size && ftruncate(fd, (off_t)size) < 0)
 		return err_errno("cannot make room in '%.*s'", STR(path));
 	*ret_fd = fd;
 	fd = -1;
 	return NULL;
+}
+
+bool fs_try_punch(int fd, uint64_t offset, uint64_t n)
+{
+	const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+	return n && fallocate(fd, how, (off_t)offset, (off_t)n) == 0;
+}
+
+bool fs_is_same(int fd, const struct stat *st)
+{
+	struct stat now;
+	return fstat(fd, &now) == 0 && now.st_ino == st->st_ino && now.st_dev == st->st_dev;
 }
 
 bool fs_try_touch(int fd, struct stat *ret)
@@ -97,42 +130,59 @@ bool fs_try_touch(int fd, struct stat *ret)
 
 struct err *fs_link(struct str from, struct str to)
 {
-	TRY(fs_may_write(to));
-	ARENA(tmp);
-	if (link(str_z(&tmp, from), str_z(&tmp, to)) < 0)
+	FS_AT(old);
+	FS_AT(new);
+	TRY(fs_reach_to_read(from, &old));
+	TRY(fs_reach(to, &new));
+	if (linkat(old.dir, old.name, new.dir, new.name, 0) < 0)
 		return err_errno("cannot link '%.*s' to '%.*s'", STR(from), STR(to));
 	return NULL;
 }
 
 bool fs_try_chown(struct str path, unsigned uid, unsigned gid)
 {
-	ARENA(tmp);
-	struct err *e = fs_may_write(path);
+	FS_AT(at);
+	struct err *e = fs_reach(path, &at);
 	errno = EPERM;
-	bool good = !e && chown(str_z(&tmp, path), uid, gid) == 0;
+	bool good = !e && fchownat(at.dir, at.name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0;
 	int no = errno;
 	err_free(e);
-	arena_free(&tmp);
+	fs_at_done(&at);
 	errno = no;
 	return good;
 }
 
+/* What is to go may be gone already, with its folder. */
+static struct err *remove_at(struct str path, bool only_empty)
+{
+	FS_AT(at);
+	struct err *e = fs_reach(path, &at);
+	int r = e ? 0 : unlinkat(at.dir, at.name, only_empty ? AT_REMOVEDIR : 0);
+	if (r < 0 && errno == EISDIR)
+		r = unlinkat(at.dir, at.name, AT_REMOVEDIR);
+	if (r < 0 && !(only_empty && (errno == ENOTEMPTY || errno == EEXIST)))
+		e = err_errno("cannot remove '%.*s'", STR(path));
+	if (e && e->code == E_NOENT)
+		err_freep(&e);
+	return e;
+}
+
 struct err *fs_remove(struct str path)
 {
-	TRY(fs_may_write(path));
-	ARENA(tmp);
-	if (remove(str_z(&tmp, path)) < 0 && errno != ENOENT)
-		return err_errno("cannot remove '%.*s'", STR(path));
-	return NULL;
+	return remove_at(path, false);
 }
 
 struct err *fs_remove_empty(struct str dir)
 {
-	TRY(fs_may_write(dir));
-	ARENA(tmp);
-	if (rmdir(str_z(&tmp, dir)) < 0 && errno != ENOENT && errno != ENOTEMPTY &&
-		errno != EEXIST && errno != ENOTDIR)
-		return err_errno("cannot remove the folder '%.*s'", STR(dir));
+	return remove_at(dir, true);
+}
+
+static struct err *make_writable(struct str path, const struct stat *st)
+{
+	FS_AT(at);
+	TRY(fs_reach(path, &at));
+	bool done = fchmodat(at.dir, at.name, (st->st_mode & 0777) | 0700, 0) == 0;
+	(void)done; /* where it was not, the removal says why it fails */
 	return NULL;
 }
 
@@ -146,31 +196,12 @@ struct err *fs_remove_tree(struct str path)
 	if (!S_ISDIR(st.st_mode))
 		return fs_remove(path);
 	if ((st.st_mode & 0700) != 0700)
-		(void)chmod(str_z(&a, path), st.st_mode | 0700);
+		TRY(make_writable(path, &st));
 	struct strs names;
 	TRY(fs_list(&a, path, &names));
 	for (size_t i = 0; i < names.n; i++)
 		TRY(fs_remove_tree(path_join(&a, path, names.v[i])));
 	return fs_remove(path);
-}
-
-/* The name on the way is always the same for a path, so that what a kill leaves is used up. */
-struct err *fs_symlink(struct str target, struct str path)
-{
-	TRY(fs_may_write(path));
-	ARENA(a);
-	struct str tmp = fs_temp_name(&a, path);
-	int r = symlink(str_z(&a, target), tmp.p);
-	for (int tries = 0; r < 0 && errno == EEXIST && tries < 100; tries++) {
-		(void)unlink(tmp.p);
-		r = symlink(str_z(&a, target), tmp.p);
-	}
-	if (r == 0 && rename(tmp.p, str_z(&a, path)) == 0)
-		return NULL;
-	struct err *e = err_errno("cannot create the link '%.*s'", STR(path));
-	if (r == 0)
-		(void)unlink(tmp.p);
-	return e;
 }
 
 static struct err *locked_by(struct str path, int fd)
@@ -184,26 +215,25 @@ static struct err *locked_by(struct str path, int fd)
 }
 
 /* Whether the name still stands for the open file: its holder may have removed it meanwhile. */
-static bool is_named(int fd, const char *path)
+static bool is_named(int fd, struct str path)
 {
 	struct stat mine, there;
-	return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino &&
+	return fstat(fd, &mine) == 0 && fs_try_lstat(path, &there) && mine.st_ino == there.st_ino &&
 	       mine.st_dev == there.st_dev;
 }
 
-static struct err *lock(const char *path, int flags, int how, int *ret_fd)
+static struct err *lock(struct str path, int flags, int how, int *ret_fd)
 {
 	for (;;) {
-		CLEANUP(fd_closep) int fd = open(path, flags | O_CLOEXEC, 0666);
-		if (fd < 0)
-			return err_errno("cannot open the lock '%s'", path);
+		CLEANUP(fd_closep) int fd = -1;
+		TRY_CTX(open_own(path, flags, 0666, &fd), "cannot use the lock '%.*s'", STR(path));
 		int r;
 		while ((r = flock(fd, how)) < 0 && errno == EINTR)
 			;
 		if (r < 0 && errno == EWOULDBLOCK)
-			return locked_by(str_from(path), fd);
+			return locked_by(path, fd);
 		if (r < 0)
-			return err_errno("cannot lock '%s'", path);
+			return err_errno("cannot lock '%.*s'", STR(path));
 		if (!is_named(fd, path))
 			continue;
 		*ret_fd = fd;
@@ -214,18 +244,19 @@ static struct err *lock(const char *path, int flags, int how, int *ret_fd)
 
 struct err *fs_lock(struct str path, bool wait, int *ret_fd)
 {
-	TRY(fs_may_write(path));
 	ARENA(tmp);
-	TRY(lock(str_z(&tmp, path), O_RDWR | O_CREAT, LOCK_EX | (wait ? 0 : LOCK_NB), ret_fd));
-	/* Who holds it is told where there is room; on a full disk the lock works all the same. */
+	struct stat st;
+	TRY(lock(path, O_RDWR | O_CREAT, LOCK_EX | (wait ? 0 : LOCK_NB), ret_fd));
+	/* Who holds it is told where there is room; on a full disk the lock works all the same. A file
+	 * that has other names, too, may be somebody's. */
 	struct str me = str_fmt(&tmp, "%d", (int)getpid());
-	ssize_t told = ftruncate(*ret_fd, 0) == 0 ? pwrite(*ret_fd, me.p, me.n, 0) : 0;
+	bool own = fstat(*ret_fd, &st) == 0 && st.st_nlink == 1;
+	ssize_t told = own && ftruncate(*ret_fd, 0) == 0 ? pwrite(*ret_fd, me.p, me.n, 0) : 0;
 	(void)told;
 	return NULL;
 }
 
 struct err *fs_lock_shared(struct str path, bool wait, int *ret_fd)
 {
-	ARENA(tmp);
-	return lock(str_z(&tmp, path), O_RDONLY, LOCK_SH | (wait ? 0 : LOCK_NB), ret_fd);
+	return lock(path, O_RDONLY, LOCK_SH | (wait ? 0 : LOCK_NB), ret_fd);
 }

@@ -60,6 +60,24 @@ struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n)
 	return hash_end(h);
 }
 
+struct digest hash_sealed(struct str key, struct str text)
+{
+	enum { BLOCK = 64 };
+	unsigned char pad[2][BLOCK];
+	for (size_t i = 0; i < BLOCK; i++) {
+		unsigned char c = i < key.n ? (unsigned char)key.p[i] : 0;
+		pad[0][i] = c ^ 0x36;
+		pad[1][i] = c ^ 0x5c;
+	}
+	struct hash *inner = hash_new(HASH_SHA256), *outer = hash_new(HASH_SHA256);
+	hash_add(inner, pad[0], BLOCK);
+	hash_add(inner, text.p, text.n);
+	struct digest d = hash_end(inner);
+	hash_add(outer, pad[1], BLOCK);
+	hash_add(outer, d.b, d.n);
+	return hash_end(outer);
+}
+
 struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;

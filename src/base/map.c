@@ -2,6 +2,7 @@
 #include "base/map.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/vec.h"
 
@@ -21,9 +22,45 @@ uint64_t str_hash(struct str s)
 	return h ^ (h >> 32);
 }
 
+#define ROTATE(x, by) ((x) << (by) | (x) >> (64 - (by)))
+
+static void sip_round(uint64_t v[4], uint64_t word)
+{
+	v[3] ^= word;
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = ROTATE(v[1], 13) ^ v[0];
+	v[3] = ROTATE(v[3], 16) ^ v[2];
+	v[0] = ROTATE(v[0], 32) + v[3];
+	v[2] += v[1];
+	v[3] = ROTATE(v[3], 21) ^ v[0];
+	v[1] = ROTATE(v[1], 17) ^ v[2];
+	v[2] = ROTATE(v[2], 32);
+	v[0] ^= word;
+}
+
+/* SipHash-1-3 (Aumasson and Bernstein, 2012). */
+static uint64_t sip_hash(const uint64_t key[2], struct str s)
+{
+	uint64_t v[] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
+		key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u};
+	uint64_t word, last = (uint64_t)s.n << 56;
+	for (; s.n >= sizeof(word); s = str_sub(s, sizeof(word), s.n)) {
+		memcpy(&word, s.p, sizeof(word));
+		sip_round(v, word);
+	}
+	for (size_t i = 0; i < s.n; i++)
+		last |= (uint64_t)(unsigned char)s.p[i] << 8 * i;
+	sip_round(v, last);
+	v[2] ^= 0xff;
+	for (unsigned i = 0; i < 3; i++)
+		sip_round(v, 0);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
 static uint32_t *slot_of(const struct map *m, struct str key)
 {
-	size_t i = (size_t)str_hash(key) & (m->nslots - 1);
+	size_t i = (size_t)sip_hash(m->secret, key) & (m->nslots - 1);
 	while (m->slots[i] && !str_eq(m->v[m->slots[i] - 1].key, key))
 		i = (i + 1) & (m->nslots - 1);
 	return &m->slots[i];
@@ -31,6 +68,10 @@ static uint32_t *slot_of(const struct map *m, struct str key)
 
 static void rehash(struct map *m)
 {
+	/* 16 bytes that the kernel chose for this process, getauxval(3) */
+	const void *chosen = (const void *)getauxval(AT_RANDOM);
+	if (!m->nslots && chosen)
+		memcpy(m->secret, chosen, sizeof(m->secret));
 	m->nslots = m->nslots ? m->nslots * 2 : 16;
 	m->slots = arena_array(m->a, m->nslots, sizeof(*m->slots));
 	for (size_t i = 0; i < m->n; i++)
@@ -43,6 +84,11 @@ void *map_get(const struct map *m, struct str key)
 		return NULL;
 	uint32_t at = *slot_of(m, key);
 	return at ? m->v[at - 1].value : NULL;
+}
+
+bool map_has(const struct map *m, struct str key)
+{
+	return m->n && *slot_of(m, key);
 }
 
 bool map_put(struct map *m, struct str key, void *value)

@@ -1,5 +1,6 @@
 /* A hash map from strings to pointers, in an arena. Keys are views that must outlive the map.
- * There is no removal. Iterate over .v (insertion order). */
+ * There is no removal. Iterate over .v (insertion order). Where an entry is cannot be foreseen by whoever
+ * chose the keys, so that no file makes all of them collide. */
 #pragma once
 
 #include "base/str.h"
@@ -15,12 +16,14 @@ struct map {
 	size_t n, cap;
 	uint32_t *slots; /* index into v plus one; 0 = free */
 	size_t nslots;   /* a power of two */
+	uint64_t secret[2];
 };
 
 #define MAP(name, arena) struct map name = {.a = (arena)}
 
 /* The value of key, or NULL. */
 void *map_get(const struct map *m, struct str key);
+bool map_has(const struct map *m, struct str key);
 /* Sets the value, replacing an older one; returns true when the key is new. */
 bool map_put(struct map *m, struct str key, void *value);
 uint64_t str_hash(struct str s); /* for tables in memory only, never for identity */

@@ -67,8 +67,9 @@ struct str path_abs(struct arena *a, struct str path)
 {
 	if (path.n && path.p[0] == '/')
 		return path_clean(a, path);
+	/* where the folder was removed nothing is, by that name either */
 	char *cwd = getcwd(NULL, 0);
-	struct str full = path_join(a, str_from(cwd ? cwd : "/"), path);
+	struct str full = path_join(a, str_from(cwd ? cwd : "/proc/self/cwd"), path);
 	free(cwd);
 	return path_clean(a, full);
 }
@@ -111,29 +112,4 @@ bool path_is_inside(struct str rel)
 			depth++;
 	}
 	return true;
-}
-
-static const struct {
-	const char *env, *home; /* XDG variable; folder below $HOME without it */
-	const char *sub;        /* folder below $ROCSMITH_HOME */
-} places[] = {
-	[FS_DATA] = {.env = "XDG_DATA_HOME", .home = ".local/share", .sub = "data"},
-	[FS_CACHE] = {.env = "XDG_CACHE_HOME", .home = ".cache", .sub = "cache"},
-	[FS_STATE] = {.env = "XDG_STATE_HOME", .home = ".local/state", .sub = "state"},
-	[FS_CONFIG] = {.env = "XDG_CONFIG_HOME", .home = ".config", .sub = "config"},
-};
-
-struct str fs_place(struct arena *a, enum fs_place place, struct str name)
-{
-	const char *all = getenv("ROCSMITH_HOME"), *xdg = getenv(places[place].env);
-	const char *home = getenv("HOME");
-	struct str dir;
-	if (all && *all)
-		dir = path_join(a, path_abs(a, str_from(all)), str_from(places[place].sub));
-	else if (xdg && *xdg == '/')
-		dir = path_join(a, str_from(xdg), S("rocsmith"));
-	else
-		dir = str_fmt(
-			a, "%s/%s/rocsmith", home && *home ? home : "/tmp", places[place].home);
-	return path_join(a, dir, name);
 }

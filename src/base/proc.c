@@ -190,7 +190,9 @@ static struct err *start(struct arena *a, const struct proc *p, struct run *r)
 		return err_new(E_TOOL_MISSING, "'%.*s' is not installed (not found in PATH)",
 			STR(p->argv.v[0]));
 	if (p->log.n) {
-		r->log = open(str_z(a, p->log), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+		const int flags =
+			O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+		r->log = open(str_z(a, p->log), flags, 0644);
 		if (r->log < 0)
 			return err_errno("cannot open the log '%.*s'", STR(p->log));
 	}

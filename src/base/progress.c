@@ -2,6 +2,10 @@
 #include "base/progress.h"
 
 #include <stdarg.h>
+#include <time.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
 
 static const struct progress_sink *sink;
 
@@ -46,4 +50,21 @@ void progress_note(struct str verb, const char *fmt, ...)
 	ARENA(tmp);
 	FORMAT(text, &tmp, fmt);
 	sink->note(verb, text);
+}
+
+struct err *progress_lock(struct str path, int *ret_fd, const char *fmt, ...)
+{
+	static const struct timespec pause = {.tv_nsec = 100000000};
+	ARENA(tmp);
+	FORMAT(what, &tmp, fmt);
+	for (bool told = false;; told = true) {
+		struct err *e = fs_lock(path, false, ret_fd);
+		if (!e || e->code != E_LOCKED)
+			return e;
+		err_free(e);
+		if (!told)
+			progress_note(S("Waiting"), "for another rocsmith that %.*s", STR(what));
+		TRY(cancel_check());
+		nanosleep(&pause, NULL);
+	}
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/str.h"
+#include "base/err.h"
 
 enum unit { UNIT_NONE, UNIT_ITEMS, UNIT_BYTES };
 
@@ -31,3 +31,6 @@ void progress_end(struct progress *p); /* NULL is fine */
 void progress_endp(struct progress **p);
 /* One line that stays: progress_note(S("Compiled"), "3 sources for %u GPUs", n). */
 void progress_note(struct str verb, const char *fmt, ...) PRINTF(2, 3);
+/* An exclusive lock (base/fs.h). While another rocsmith has it we wait, and say so once: for another
+ * rocsmith that ... ("builds 'p'"). E_CANCELLED when a signal comes first. */
+MUST_USE struct err *progress_lock(struct str path, int *ret_fd, const char *fmt, ...) PRINTF(3, 4);

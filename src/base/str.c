@@ -121,6 +121,19 @@ size_t utf8_length(struct str s)
 	return n;
 }
 
+size_t utf8_fit(struct str s, size_t bytes, size_t characters)
+{
+	size_t end = 0;
+	for (; end < s.n && characters; characters--) {
+		size_t n = utf8_length(str_sub(s, end, s.n));
+		n = n ? n : 1;
+		if (end + n > bytes)
+			break;
+		end += n;
+	}
+	return end;
+}
+
 size_t utf8_end(struct str s)
 {
 	size_t at = 0;
@@ -216,6 +229,12 @@ void strs_add_all(struct arena *a, struct strs *list, const struct strs *more)
 {
 	for (size_t i = 0; i < more->n; i++)
 		strs_add(a, list, more->v[i]);
+}
+
+void strs_put_all(struct arena *a, struct strs *list, const struct strs *more)
+{
+	for (size_t i = 0; i < more->n; i++)
+		strs_put(a, list, more->v[i]);
 }
 
 bool strs_has(const struct strs *list, struct str s)

@@ -85,6 +85,9 @@ bool str_u64(struct str s, unsigned base, uint64_t *ret);
 /* Length of the UTF-8 sequence at the start of s (RFC 3629: no overlong forms, no surrogates), or 0
  * when there is none. */
 size_t utf8_length(struct str s);
+/* Bytes of the longest beginning of s that has at most so many bytes and characters, and ends between two
+ * characters; a byte that is no UTF-8 counts as one. */
+size_t utf8_fit(struct str s, size_t bytes, size_t characters);
 /* Offset of the first byte that is not part of valid UTF-8, or s.n when all of it is. */
 size_t utf8_end(struct str s);
 
@@ -108,6 +111,7 @@ struct strs str_split(struct arena *a, struct str s, char sep);
 void strs_add(struct arena *a, struct strs *list, struct str s);
 void strs_add_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_put(struct arena *a, struct strs *list, struct str s); /* unless it has s; true: new */
+void strs_put_all(struct arena *a, struct strs *list, const struct strs *more);
 bool strs_has(const struct strs *list, struct str s);
 bool str_is_one_of(struct str s, const char *const *words); /* NULL-terminated */
 void strs_sort(struct strs *list);

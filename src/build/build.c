@@ -1,6 +1,7 @@
 /* The flow: its stages in order, one stopwatch for each, and the record behind them; see build.h */
 #include "build/build.h"
 #include "base/fs.h"
+#include "base/progress.h"
 #include "make/make.h"
 #include "sdk/shims.h"
 
@@ -52,12 +53,13 @@ static struct build begin(
 
 static struct err *open_or_install(struct build *b)
 {
-	const struct sdk_spec *spec = &b->q->plan->sdk;
-	struct err *e = sdk_open(b->a, spec, &b->ret->sdk);
+	struct sdk_spec spec = b->q->plan->sdk;
+	spec.gpus = b->q->plan->gpus;
+	struct err *e = sdk_open(b->a, &spec, &b->ret->sdk);
 	if (!e || e->code != E_SDK || b->q->no_install)
 		return e; /* with a hint that names the command */
 	err_free(e);
-	return sdk_install(b->a, spec, &b->ret->sdk, NULL);
+	return sdk_install(b->a, &spec, &b->ret->sdk, NULL);
 }
 
 /* The version of the SDK's Python headers, when the build needs them. */
@@ -134,17 +136,23 @@ static struct err *verify(struct build *b)
 {
 	const struct plan_foreign *foreign = b->q->plan->foreign;
 	struct verify_options v = {
-		.device_code = !foreign || foreign->device, .jobs = b->ret->jobs};
+		.device_code = foreign ? foreign->device : !b->q->plan->no_kernels,
+		.jobs = b->ret->jobs};
 	if (foreign && !b->q->plan->host_native) {
 		v.sdk = b->ret->sdk.name;
 		sdk_library_dirs(b->a, &b->ret->sdk, &v.sdk_dirs);
 	}
 	if (v.device_code)
 		TRY(targets_parse(b->a, &b->q->plan->gpus, &v.require));
-	TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, &b->ret->verdict), "cannot verify the wheel");
+	bool sound = !foreign || findings_worst(&b->foreign.findings) != SEV_ERROR;
+	TRY(build_proved(b->a, b->q, &v, b->ret));
+	if (!sound || !b->ret->proved.n) {
+		b->ret->proved = S("");
+		TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, &b->ret->verdict),
+			"cannot verify the wheel");
+		b->ret->verdict.pass &= sound;
+	}
 	b->ret->verified = true;
-	if (foreign)
-		b->ret->verdict.pass &= findings_worst(&b->foreign.findings) != SEV_ERROR;
 	return NULL;
 }
 
@@ -220,26 +228,48 @@ static void take_results(struct build *b)
 		*VEC_PUSH(b->a, &b->ret->steps) = m->set.all.v[i]->report;
 	b->ret->edits = m->edits;
 	b->ret->findings = m->findings;
+	b->ret->warnings = m->warnings;
 	hipify_tree_free(&m->tree);
-}
-
-static const struct err *root_of(const struct err *e)
-{
-	while (e->cause)
-		e = e->cause;
-	return e;
 }
 
 static bool same_place(const struct err *x, const struct err *y)
 {
-	x = root_of(x);
-	y = root_of(y);
+	x = err_root(x);
+	y = err_root(y);
 	return x->path && y->path && strcmp(x->path, y->path) == 0 && x->line == y->line &&
 	       x->col == y->col;
 }
 
-/* The failures behind the first, without what was said before: the same mistake is met once for
- * each GPU. */
+/* What the compiler said, without what it was compiling. */
+static struct str said(const struct err *e)
+{
+	struct str text = str_from(err_root(e)->msg);
+	return str_sub(text, 0, str_find(text, S(" (compiling '")));
+}
+
+/* Is it told by an error that is shown already? The same mistake is met once for each GPU; of the same
+ * one at other places these are added, and the hints. */
+static bool is_told(struct err *told, struct err *e)
+{
+	ARENA(tmp);
+	if (same_place(told, e))
+		return true;
+	if (!told->path || !e->path || !str_eq(said(told), said(e)))
+		return false;
+	struct str at = str_fmt(&tmp, "also at %s:%u:%u", e->path, e->line, e->col);
+	struct str known = str_from(told->detail);
+	if (!str_contains(known, at))
+		err_detail(told,
+			str_fmt(&tmp, "%.*s%s%.*s", STR(known), known.n ? "\n" : "", STR(at)));
+	struct err_hint **end = &told->hints;
+	while (*end)
+		end = &(*end)->next;
+	*end = e->hints;
+	e->hints = NULL;
+	return true;
+}
+
+/* The failures behind the first, each mistake once. */
 static struct err *further(struct err *first, struct err *more)
 {
 	struct err *list = err_join(first->also, more), *kept = NULL;
@@ -248,9 +278,9 @@ static struct err *further(struct err *first, struct err *more)
 		struct err *e = list;
 		list = e->also;
 		e->also = NULL;
-		bool known = same_place(first, e);
-		for (const struct err *k = kept; k && !known; k = k->also)
-			known = same_place(k, e);
+		bool known = is_told(first, e);
+		for (struct err *k = kept; k && !known; k = k->also)
+			known = is_told(k, e);
 		if (known)
 			err_free(e);
 		else
@@ -259,26 +289,42 @@ static struct err *further(struct err *first, struct err *more)
 	return kept;
 }
 
-/* We clear what lies in a build folder, so it has to be ours: new, empty, or with our lock in it */
+/* What marks a build folder, for programs that save or count files, too:
+ * https://bford.info/cachedir/ */
+static const char tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
+			  "# A build folder of rocsmith: all in here can be made again.\n";
+
+/* We clear what lies in a build folder, so it has to be ours: new, empty, where we have them, or with
+ * our mark in it. */
 static struct err *check_folder(struct arena *a, struct str dir)
 {
 	struct strs names;
-	if (!fs_exists(dir) || fs_exists(path_join(a, dir, S("lock"))) ||
-		fs_exists(path_join(a, dir, S("build.json"))))
+	struct str text, ours = fs_place(a, FS_CACHE, S("build/"));
+	if (str_starts(dir, ours))
+		return fs_place_check(FS_CACHE);
+	if (!fs_exists(dir))
 		return NULL;
 	TRY(fs_list(a, dir, &names));
 	if (!names.n)
 		return NULL;
-	struct err *e =
-		err_new(E_USAGE, "'%.*s' is not empty and no build folder of rocsmith", STR(dir));
+	CLEANUP(err_freep)
+	struct err *no = fs_read(a, path_join(a, dir, S("CACHEDIR.TAG")), sizeof(tag), &text);
+	if (!no && str_eq(text, str_from(tag)))
+		return NULL;
+	struct err *e = err_new(
+		E_USAGE, "'%.*s' is neither empty nor a build folder of rocsmith", STR(dir));
 	return err_hint(e, "give a new folder with --build-dir, or leave the option out");
 }
 
-static struct err *take_folder(struct arena *a, struct str dir, int *ret_lock)
+static struct err *take_folder(const struct build *b, int *ret_lock)
 {
-	TRY(check_folder(a, dir));
+	struct str dir = b->ret->dir;
+	TRY(check_folder(b->a, dir));
 	TRY(fs_mkdirs(dir));
-	return fs_lock(path_join(a, dir, S("lock")), false, ret_lock);
+	/* first, so that a second build knows a folder with nothing but a lock in it */
+	TRY(fs_write_if_changed(path_join(b->a, dir, S("CACHEDIR.TAG")), str_from(tag), 0644));
+	return progress_lock(
+		path_join(b->a, dir, S("lock")), ret_lock, "builds '%.*s'", STR(b->plan->name));
 }
 
 static struct err *check_room(const struct build *b)
@@ -298,6 +344,15 @@ static struct err *check_place(struct arena *a, const struct build_request *q, s
 		STR(fs_place(a, FS_CACHE, S("build"))));
 }
 
+/* What the sources assume is said before the long work. */
+static struct err *look(struct build *b, bool keep)
+{
+	TRY(plan_waves(b->a, b->plan, b->ret->dir, keep));
+	if (b->q->say_plan)
+		b->q->say_plan(b->plan);
+	return NULL;
+}
+
 struct err *build_run(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
 	struct build b = begin(a, q, ret);
@@ -305,7 +360,9 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 	ret->started = true;
 	struct err *e = check_place(a, q, ret->dir), *lost = NULL;
 	if (!e)
-		e = take_folder(a, ret->dir, &lock);
+		e = take_folder(&b, &lock);
+	if (!e)
+		e = look(&b, true);
 	if (!e)
 		e = check_room(&b);
 	if (!e)
@@ -326,13 +383,15 @@ struct err *build_run(struct arena *a, const struct build_request *q, struct bui
 	return e;
 }
 
-void build_preview(struct arena *a, const struct build_request *q, struct build_result *ret)
+struct err *build_preview(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
 	struct build b = begin(a, q, ret);
+	TRY(look(&b, false));
 	if (q->plan->foreign)
 		foreign_steps(&b.foreign);
 	else
 		make_jobs(&b.make);
 	take_results(&b);
-	ret->record = build_record(a, q, ret, NULL);
+	ret->record = build_record(a, b.q, ret, NULL);
+	return NULL;
 }

@@ -45,6 +45,8 @@ struct build_request {
 	bool keep_going;     /* after an error compile what does not need it */
 	bool no_install;     /* an SDK that is not there is an error */
 	double began;        /* mono_now() at the start */
+	/* Told the plan with its findings, before what takes long; or NULL. */
+	void (*say_plan)(const struct plan *p);
 };
 
 struct build_result {
@@ -54,6 +56,7 @@ struct build_result {
 	struct sdk sdk;
 	size_t edits;             /* replacements made by hipify */
 	struct findings findings; /* of the translation */
+	struct findings warnings; /* of the compiler */
 	VEC(struct job_report) steps;
 	struct foreign *foreign; /* of another build system's build; NULL: of ours */
 	struct str wheel;        /* path; the folder of a CMake project */
@@ -61,8 +64,11 @@ struct build_result {
 	struct str platform_why; /* one sentence about the platform tag */
 	bool verified;           /* then there is a verdict, good or bad */
 	struct verdict verdict;
-	bool started;         /* false: a dry run */
-	struct err *failures; /* compile errors behind the one returned, each place once; owned */
+	struct str sha256, proof; /* of the wheel; what the verdict depends on, as a hash */
+	struct str
+		proved; /* what the last record has from "proof" on, where that is the same, or "" */
+	bool started;   /* false: a dry run */
+	struct err *failures; /* compile errors behind the one returned, each mistake once; owned */
 	struct str record;    /* the text of build.json; "" when the build was cancelled */
 };
 
@@ -72,7 +78,8 @@ struct build_result {
 MUST_USE struct err *build_run(
 	struct arena *a, const struct build_request *q, struct build_result *ret);
 /* The steps that a build has, in order, and its record, without doing any of it. */
-void build_preview(struct arena *a, const struct build_request *q, struct build_result *ret);
+MUST_USE struct err *build_preview(
+	struct arena *a, const struct build_request *q, struct build_result *ret);
 /* The build folder of a project (absolute path) when none is named. */
 struct str build_folder(struct arena *a, struct str project);
 
@@ -99,6 +106,9 @@ MUST_USE struct err *build_manifest(struct arena *a, const struct plan *plan,
 	const struct foreign *f, const struct wheel_relocation *paths, struct build_result *ret);
 struct str build_manifest_path(struct arena *a, struct str wheel);
 extern const struct json_field build_package_fields[];
+/* Sets sha256 and proof of ret->wheel and, where the last build proved the same, proved and verdict. */
+MUST_USE struct err *build_proved(struct arena *a, const struct build_request *q,
+	const struct verify_options *o, struct build_result *ret);
 /* Device code for every target in such a tree, as verify_wheel() wants it of a wheel. */
 MUST_USE struct err *build_check_tree(
 	struct arena *a, const struct plan *plan, struct build_result *ret);

@@ -180,7 +180,7 @@ static struct err *deliver_tree(struct foreign *f, struct str out, struct build_
 	struct copy c = {.a = a, .from = f->result, .to = fresh};
 	if (fs_present(to) && !fs_present(mark))
 		return err_hint(
-			err_new(E_USAGE, "'%.*s' is there already, and rocsmith did not make it",
+			err_new(E_USAGE, "'%.*s' exists already, and rocsmith did not make it",
 				STR(to)),
 			"name another folder with -o");
 	TRY(fs_remove_tree(fresh));

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "build/build.h"
 #include "cc/cc.h"
+#include "target/target.h"
 #include "term/out.h"
 
 /* What one clang run may take; measured 0.3-0.6 GiB for a HIP source of ordinary size. */
@@ -107,6 +108,8 @@ static bool is_complete(const struct plan *p)
 	bool all = p->here != NULL;
 	for (size_t i = 0; all && i < p->sdk.components.n; i++)
 		all = strs_has(&p->here->requested, p->sdk.components.v[i]);
+	for (size_t i = 0; all && p->here->gpus.n && i < p->gpus.n; i++)
+		all = strs_has(&p->here->gpus, target_read(p->gpus.v[i]).name);
 	return all || p->sdk.prefix.n;
 }
 
@@ -153,8 +156,8 @@ struct err *forecast_check(struct arena *a, const struct forecast *f)
 		return NULL;
 	return err_hint(
 		err_new(E_NOMEMORY,
-			"there are %.*s of memory to be had, and the largest compile needs "
+			"%.*s of memory are available, and the largest compile needs "
 			"%.*s",
-			STR(human_bytes(a, f->memory_free)), STR(human_bytes(a, f->memory))),
+			STR(human_memory(a, f->memory_free)), STR(human_memory(a, f->memory))),
 		"end other programs, add swap space, or raise the limit of the container");
 }

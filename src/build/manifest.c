@@ -20,33 +20,19 @@ struct manifest {
 	VEC(struct input) with;
 };
 
-static const struct json_field input_fields[] = {
-	FIELD("file", struct input, file),
-	FIELD("sha256", struct input, sha256),
-	{.kind = FIELD_END},
-};
+static const struct json_field input_fields[] = FIELDS_ONLY(struct input, file, sha256);
 
-static const struct json_field wheel_fields[] = {
-	FIELD("file", struct manifest, file),
-	FIELD("bytes", struct manifest, bytes),
-	FIELD("sha256", struct manifest, sha256),
-	{.kind = FIELD_END},
-};
+static const struct json_field wheel_fields[] = FIELDS_ONLY(struct manifest, file, bytes, sha256);
 
 static const struct json_field plan_part[] = {
-	FIELD("name", struct plan, name),
-	FIELD("version", struct plan, version),
-	FIELD("gpus", struct plan, gpus),
+	FIELDS(struct plan, name, version, gpus),
 	FIELD("python", struct plan, host.python_version),
 	FIELD_LIST("features", struct plan, features, plan_feature_fields),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field sdk_fields[] = {
-	FIELD("provider", struct sdk, provider),
-	FIELD("suite", struct sdk, suite),
-	FIELD("index_date", struct sdk, index_date),
-	FIELD("fingerprint", struct sdk, fingerprint),
+	FIELDS(struct sdk, provider, suite, index_date, fingerprint),
 	FIELD_MAP("components", struct sdk, components, sdk_component_fields),
 	{.kind = FIELD_END},
 };
@@ -57,11 +43,7 @@ static const struct json_field foreign_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field path_fields[] = {
-	FIELD("file", struct wheel_path, file),
-	FIELD("path", struct wheel_path, path),
-	{.kind = FIELD_END},
-};
+static const struct json_field path_fields[] = FIELDS_ONLY(struct wheel_path, file, path);
 
 static const struct json_field paths_fields[] = {
 	FIELD_LIST("paths", struct wheel_relocation, changed, path_fields),

@@ -38,9 +38,14 @@ static void add_modules(const struct make *make, struct wheel_spec *w, struct st
 	struct arena *a = make->a;
 	VEC_EACH (const struct plan_module, m, &make->plan->modules) {
 		struct str path = make_module_path(make, m);
+		struct str data = str_fmt(
+			a, "%.*s-%.*s.data/", STR(wheel_normalise(a, w->name)), STR(w->version));
 		strs_add(a, elfs, path);
-		*VEC_PUSH(a, &w->files) =
-			(struct wheel_file){.name = m->file, .path = path, .executable = true};
+		*VEC_PUSH(a, &w->files) = (struct wheel_file){
+			.name = m->program ? str_fmt(a, "%.*s%.*s", STR(data), STR(m->file))
+					   : m->file,
+			.path = path,
+			.executable = true};
 		if (m->loader)
 			*VEC_PUSH(a, &w->files) = (struct wheel_file){.name = m->loader_file,
 				.content = loader_text(a, path_base(m->file))};

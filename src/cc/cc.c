@@ -25,17 +25,8 @@ const char *const cc_host_programs[] = {"cc", "c++", "gcc", "g++", NULL};
 /* ---- the folder ---- */
 static const struct json_field config_fields[] = {
 	FIELD_CONST("schema", "rocsmith.cc/1"),
-	FIELD("loader", struct cc_config, loader),
-	FIELD("library_path", struct cc_config, library_path),
-	FIELD("flags", struct cc_config, flags),
-	FIELD("sysroot", struct cc_config, sysroot),
-	FIELD("host_flags", struct cc_config, host_flags),
-	FIELD("link_flags", struct cc_config, link_flags),
-	FIELD("compile_flags", struct cc_config, compile_flags),
-	FIELD("gpus", struct cc_config, gpus),
-	FIELD("log_dir", struct cc_config, log_dir),
-	FIELD("precompile", struct cc_config, precompile),
-	FIELD("memory", struct cc_config, memory),
+	FIELDS(struct cc_config, loader, library_path, flags, sysroot, host_flags, link_flags,
+		compile_flags, gpus, log_dir, precompile, memory),
 	{.kind = FIELD_END},
 };
 
@@ -172,22 +163,9 @@ struct entry {
 };
 
 static const struct json_field entry_fields[] = {
-	FIELD("start", struct entry, start),
-	FIELD("program", struct entry, program),
-	FIELD("kind", struct entry, kind),
-	FIELD("input", struct entry, input),
-	FIELD("dir", struct entry, dir),
-	FIELD("waited", struct entry, waited),
-	FIELD("seconds", struct entry, seconds),
-	FIELD("cpu", struct entry, cpu),
-	FIELD("memory", struct entry, memory),
-	FIELD("predicted", struct entry, predicted),
-	FIELD("by", struct entry, by),
-	FIELD("expected", struct entry, expected),
-	FIELD("pch", struct entry, pch),
-	FIELD("tries", struct entry, tries),
-	FIELD("status", struct entry, status),
-	FIELD("argv", struct entry, argv),
+	FIELDS(struct entry, start, program, kind, input, dir, waited, seconds, cpu, memory,
+		predicted, by, expected),
+	FIELDS(struct entry, pch, tries, status, argv),
 	{.kind = FIELD_END},
 };
 
@@ -407,7 +385,7 @@ static struct strs for_clang(struct arena *a, const struct cc *cc, const struct 
 struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args, int *ret_status)
 {
 	struct cc_config config;
-	TRY_CTX(config_read(a, cc->dir, &config), "'%.*s' is no shim folder", STR(cc->dir));
+	TRY_CTX(config_read(a, cc->dir, &config), "'%.*s' is not a shim folder", STR(cc->dir));
 	if (str_is_one_of(cc->name, cc_gpu_programs)) {
 		list_gpus(&config, cc->name);
 		return NULL;

@@ -50,6 +50,8 @@ struct cc {
 extern const char *const cc_gpu_programs[], *const cc_host_programs[];
 
 struct str cc_file(struct arena *a, struct str dir, const char *name); /* dir/.rocsmith/NAME */
+/* A hash of this folder's sources: by the same rules the same command compiles the same. */
+extern const char cc_rules[];
 MUST_USE struct err *cc_config_write(
 	struct arena *a, struct str dir, const struct cc_config *config);
 /* Are we running by a name of a shim folder? As the kernel has it, whatever argv[0] says. */

@@ -7,6 +7,9 @@
  *     session_apply(&s, &set, report);          writes what differs
  *     session_close(&s);
  *
+ * Trees come from strangers. While a session is open nothing in them is changed through a link, and a
+ * journal counts only when it is a real folder of this user's and its manifest this user's own work.
+ *
  * The journal, BASE/.rocsmith/ (BASE = the tree, or the overlay), holds the manifest, a lock and, in
  * place,
  * originals/ with every file that was replaced: the old file itself, under a second name, taken
@@ -97,7 +100,8 @@ struct session {
 	struct str journal;    /* of base */
 	struct manifest *old;  /* of base; NULL = none */
 	struct view view;
-	int lock, source_lock; /* of base; of root, shared, when that is another folder */
+	int lock, source_lock;      /* of base; of root, shared, when that is another folder */
+	struct fs_tree *out, *tree; /* both guarded */
 };
 
 /* Locks BASE, waiting for another run on it, and opens the view. E_USAGE when the folders do not

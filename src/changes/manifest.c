@@ -10,8 +10,8 @@
 /* *_BYTES: of each record, without the texts' own. */
 enum { MANIFEST_LIMIT = 1 << 28, MADE_BYTES = 108, SEEN_BYTES = 72, CHANGE_BYTES = 23 };
 
-static const char head[] = "rocsmith hipify manifest 3\n";
-static const char old_head[] = "rocsmith hipify manifest 2\n";
+static const char head[] = "rocsmith hipify manifest 4\n";
+enum { HEAD = sizeof(head) - 1, SEAL_AT = HEAD + 12, BODY_AT = SEAL_AT + sizeof(struct sum) };
 
 struct str base_file(struct arena *a, struct str journal, const char *name)
 {
@@ -124,10 +124,10 @@ static void put_body(struct buf *b, const struct manifest *m)
 	pack_text(b, m->report);
 }
 
-/* Of all but itself and the length; version 2 left out the head. */
-static uint32_t checksum(struct str first, struct str body)
+/* Of the head and the body. */
+static uint32_t checksum(struct str body)
 {
-	return libdeflate_crc32(libdeflate_crc32(0, first.p, first.n), body.p, body.n);
+	return libdeflate_crc32(libdeflate_crc32(0, head, HEAD), body.p, body.n);
 }
 
 /* An overlay's is megabytes: one buffer, whose head is filled in when the rest is known. */
@@ -135,15 +135,24 @@ struct str manifest_text(struct arena *a, const struct manifest *m)
 {
 	BUF(b, a);
 	BUF(sums, a);
-	size_t start = sizeof(head) - 1 + 12;
 	buf_reserve(&b, bytes_of(m));
 	buf_add(&b, str_from(head));
-	(void)buf_space(&b, 12);
+	memset(buf_space(&b, BODY_AT - HEAD), 0, BODY_AT - HEAD);
 	put_body(&b, m);
-	buf_le(&sums, checksum(str_from(head), str_sub(buf_str(&b), start, b.n)), 4);
-	buf_le(&sums, b.n - start, 8);
-	memcpy(b.p + sizeof(head) - 1, sums.p, 12);
+	buf_le(&sums, checksum(str_sub(buf_str(&b), BODY_AT, b.n)), 4);
+	buf_le(&sums, b.n - BODY_AT, 8);
+	memcpy(b.p + HEAD, sums.p, 12);
 	return buf_str(&b);
+}
+
+static struct err *sealed(struct arena *a, const struct manifest *m, struct str *ret)
+{
+	struct sum seal;
+	struct str text = manifest_text(a, m);
+	TRY(seal_of(str_sub(text, BODY_AT, text.n), &seal));
+	memcpy((char *)(uintptr_t)text.p + SEAL_AT, seal.b, sizeof(seal.b));
+	*ret = text;
+	return NULL;
 }
 
 struct err *base_put(struct str path, struct str text, bool sync)
@@ -164,15 +173,17 @@ struct err *base_put(struct str path, struct str text, bool sync)
 struct err *manifest_write(const struct manifest *m)
 {
 	ARENA(tmp);
-	return base_put(
-		base_file(&tmp, m->journal, "hipify.manifest"), manifest_text(&tmp, m), true);
+	struct str text;
+	TRY(sealed(&tmp, m, &text));
+	return base_put(base_file(&tmp, m->journal, "hipify.manifest"), text, true);
 }
 
 struct err *manifest_add(const struct manifest *m)
 {
 	ARENA(tmp);
-	struct str path = base_file(&tmp, m->journal, "hipify.manifest");
-	struct err *e = fs_append(path, manifest_text(&tmp, m));
+	struct str text, path = base_file(&tmp, m->journal, "hipify.manifest");
+	TRY(sealed(&tmp, m, &text));
+	struct err *e = fs_append(path, text);
 	if (!e)
 		return NULL;
 	err_free(e); /* a part may be there; the whole is another file */
@@ -181,9 +192,10 @@ struct err *manifest_add(const struct manifest *m)
 
 struct err *manifest_put(struct arena *a, const struct manifest *m, struct str *ret_path)
 {
-	struct str path = *ret_path = base_file(a, m->journal, "hipify.manifest");
+	struct str text, path = *ret_path = base_file(a, m->journal, "hipify.manifest");
 	struct str staged = fs_temp_name(a, path);
-	struct err *e = fs_stage(staged, manifest_text(a, m), 0644);
+	TRY(sealed(a, m, &text));
+	struct err *e = fs_stage(staged, text, 0644);
 	if (e)
 		return err_join(e, fs_remove(staged));
 	if (!fs_present(path))
@@ -274,7 +286,7 @@ static void forget_others(struct manifest *m, struct str base)
 	m->made.n = n;
 }
 
-static void get_body(struct unpack *c, struct manifest *m, bool old)
+static void get_body(struct unpack *c, struct manifest *m)
 {
 	m->kind = (enum base_kind)unpack_kind(c, BASE_OVERLAY);
 	m->complete = unpack_bool(c);
@@ -290,10 +302,6 @@ static void get_body(struct unpack *c, struct manifest *m, bool old)
 	m->seen.v = arena_array(m->a, m->seen.n, sizeof(*m->seen.v));
 	VEC_EACH (struct seen, s, &m->seen)
 		get_seen(c, s);
-	if (old) { /* how it tells the rest is of no use any more */
-		m->complete = false;
-		return;
-	}
 	m->changes.n = m->changes.cap = unpack_count(c, CHANGE_BYTES);
 	m->changes.v = arena_array(m->a, m->changes.n, sizeof(*m->changes.v));
 	VEC_EACH (struct change, f, &m->changes)
@@ -304,24 +312,22 @@ static void get_body(struct unpack *c, struct manifest *m, bool old)
 
 /* A manifest in the bytes that are known to be as they were written. */
 struct whole {
-	bool old;
+	struct sum seal;
 	struct str body, behind;
 };
 
 static struct err *find_whole(struct str text, struct whole *ret)
 {
-	ret->old = str_starts(text, str_from(old_head));
-	if (!ret->old && !str_starts(text, str_from(head)))
-		return err_new(E_CORRUPT, "it is no manifest that this rocsmith knows");
-	struct unpack c = {.s = str_sub(text, sizeof(head) - 1, text.n)};
+	if (!str_starts(text, str_from(head)))
+		return err_new(E_CORRUPT, "it is not a manifest that this rocsmith knows");
+	struct unpack c = {.s = str_sub(text, HEAD, text.n)};
 	uint64_t crc = unpack_u64(&c, 4), length = unpack_u64(&c, 8);
-	if (c.bad || length > c.s.n || (ret->old && length < c.s.n))
-		return err_new(E_CORRUPT, "it is cut off or has more than it should");
+	ret->seal = get_sum(&c);
+	if (c.bad || length > c.s.n)
+		return err_new(E_CORRUPT, "it is cut off");
 	ret->body = str_sub(c.s, 0, length);
 	ret->behind = str_sub(c.s, length, c.s.n);
-	if (crc != checksum(ret->old ? S("") : str_from(head), ret->body))
-		return err_new(E_CORRUPT, "its checksum is wrong");
-	return NULL;
+	return crc == checksum(ret->body) ? NULL : err_new(E_CORRUPT, "its checksum is wrong");
 }
 
 struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret)
@@ -333,8 +339,10 @@ struct err *manifest_parse(struct arena *a, struct str text, struct manifest *re
 	if (first.behind.n && !torn)
 		first = last;
 	err_free(torn);
+	ret->seal = first.seal;
+	ret->body = first.body;
 	struct unpack c = {.s = first.body};
-	get_body(&c, ret, first.old);
+	get_body(&c, ret);
 	return c.bad ? err_new(E_CORRUPT, "it has a damaged record") : NULL;
 }
 
@@ -355,10 +363,23 @@ static struct err *damaged(struct str journal, struct err *why)
 		STR(journal), STR(base), STR(journal));
 }
 
-struct err *manifest_read(struct arena *a, struct str journal, struct manifest **ret)
+static struct err *check_seal(struct str journal, const struct manifest *m)
+{
+	struct sum seal;
+	TRY(seal_of(m->body, &seal));
+	if (!sum_none(&seal) && sum_eq(&seal, &m->seal))
+		return NULL;
+	return err_hint(err_new(E_PERM,
+				"'%.*s' was not written by this user's rocsmith, or it was "
+				"changed since",
+				STR(journal)),
+		"what it tells is not believed: look at it, get back the files that it keeps in "
+		"'originals' if they are yours, and remove it");
+}
+
+static struct err *read_journal(struct arena *a, struct str journal, struct manifest **ret)
 {
 	struct str text, path = base_file(a, journal, "hipify.manifest");
-	*ret = NULL;
 	TRY(fs_read_opt(a, path, MANIFEST_LIMIT, &text));
 	if (!text.p)
 		return NULL;
@@ -374,10 +395,20 @@ struct err *manifest_read(struct arena *a, struct str journal, struct manifest *
 			return damaged(journal, e);
 		err_free(e);
 	}
+	TRY(check_seal(journal, m));
 	m->journal = journal;
 	forget_others(m, path_dir(journal));
 	*ret = m;
 	return NULL;
+}
+
+struct err *manifest_read(struct arena *a, struct str journal, struct manifest **ret)
+{
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
+	*ret = NULL;
+	TRY(fs_check_own(journal, false));
+	TRY(fs_guard(path_dir(journal), &guard));
+	return read_journal(a, journal, ret);
 }
 
 void manifest_index(struct manifest *m)

@@ -6,8 +6,8 @@
  * records; texts are length, bytes and a NUL, and are used where they lie. It is written before
  * the outputs (complete = false: what is going to be, so that a killed run leaves nothing that we
  * do not know), and another one is added behind it when all is done: that one counts if it came to
- * its end. A file in BASE that it does not name is not ours. Of a manifest of version 2 all is read
- * that undoing needs; the next run is a whole one.
+ * its end. A file in BASE that it does not name is not ours. What it says is believed only when this
+ * user's rocsmith wrote it: behind the length is a sum of the rest, made with the user's key (seal.c).
  */
 #pragma once
 
@@ -68,12 +68,16 @@ struct manifest {
 	VEC(struct seen) seen;
 	struct change_set changes; /* without texts, errors, removed and edited */
 	struct str report;         /* the caller's */
-	struct map by_output;      /* path -> struct made *: call manifest_index() first */
+	struct sum seal;           /* as it was read, and what it is of */
+	struct str body;
+	struct map by_output; /* path -> struct made *: call manifest_index() first */
 };
 
-/* *ret is NULL when there is none; E_CORRUPT when it cannot be read as one. */
+/* *ret is NULL when there is none; E_CORRUPT when it cannot be read as one, E_PERM when it is not of
+ * this user's rocsmith. */
 MUST_USE struct err *manifest_read(struct arena *a, struct str journal, struct manifest **ret);
 MUST_USE struct err *manifest_parse(struct arena *a, struct str text, struct manifest *ret);
+/* As it is written, but without seal. */
 struct str manifest_text(struct arena *a, const struct manifest *m);
 /* Synced before it takes the old one's place; which of the two a power failure leaves is open, and
  * with either of them the next run is right. */
@@ -87,6 +91,10 @@ MUST_USE struct err *manifest_put(struct arena *a, const struct manifest *m, str
 MUST_USE struct err *manifest_sync(struct str path);
 void manifest_index(struct manifest *m);
 struct made *manifest_made(const struct manifest *m, struct str output); /* NULL: not ours */
+
+/* The sum of a manifest's body with this user's key, which is made when there is none; none when it
+ * must not be made. */
+MUST_USE struct err *seal_of(struct str body, struct sum *ret);
 
 /* ---- the folder of a manifest (session.c) ---- */
 /* The lock alone; waits, and says so. Shared: none (-1) when there is no lock file. */

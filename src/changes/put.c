@@ -109,16 +109,16 @@ static void inherit(struct arena *tmp, struct put *p)
 }
 
 /* In place a file keeps its mode; in an overlay a translation has that of the file in whose place
- * it would be. */
+ * it would be, as far as the umask lets it. */
 static void choose_mode(struct arena *tmp, struct put *p, const struct stat *there)
 {
 	struct stat st;
 	if (p->made.kind != MADE_TEXT)
 		return;
 	if (in_place(p))
-		p->mode = there ? there->st_mode & 07777 : 0;
+		p->mode = there ? (there->st_mode & 0777) | FS_EXACT : 0;
 	else if (fs_try_stat(base_path(tmp, p->s->root, p->made.output), &st))
-		p->mode = st.st_mode & 07777;
+		p->mode = st.st_mode & 0777;
 }
 
 static struct err *examine(struct arena *tmp, struct put *p)
@@ -144,7 +144,7 @@ static struct err *examine(struct arena *tmp, struct put *p)
 	p->uid = st.st_uid;
 	p->gid = st.st_gid;
 	if (!p->is_link && !S_ISREG(st.st_mode))
-		return err_new(p->s->request->failure, "'%.*s' is in the way and no file",
+		return err_new(p->s->request->failure, "'%.*s' is in the way and is not a file",
 			STR(shown(tmp, p)));
 	return examine_file(tmp, p);
 }

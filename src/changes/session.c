@@ -39,6 +39,7 @@ struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 	const struct timespec step = {.tv_nsec = 20000000};
 	bool said = false;
 	for (unsigned gone = 0;;) {
+		TRY(fs_check_own(journal, false));
 		struct err *e = try_lock(journal, shared, ret_fd);
 		if (!e || (e->code != E_LOCKED && (e->code != E_NOENT || gone++ > 100)))
 			return e;
@@ -129,7 +130,11 @@ struct err *session_open(struct arena *a, const struct change_request *o, struct
 		ret->base = path_abs(a, o->in_place ? o->dir : o->out);
 	TRY(check_folders(ret));
 	bool shared = o->look_only || fs_writes_forbidden();
+	TRY(fs_guard(ret->root, &ret->tree));
 	if (ret->base.n) {
+		if (!shared)
+			TRY(fs_mkdirs(ret->base));
+		TRY(fs_guard(ret->base, &ret->out));
 		ret->journal = changes_journal(a, ret->base, o->journal);
 		TRY(base_lock(ret->journal, shared, &ret->lock));
 		TRY(manifest_read(a, ret->journal, &ret->old));
@@ -149,6 +154,8 @@ void session_close(struct session *s)
 	view_close(&s->view);
 	fd_closep(&s->lock);
 	fd_closep(&s->source_lock);
+	fs_unguardp(&s->out);
+	fs_unguardp(&s->tree);
 }
 
 /* ---- is everything as it was? ---- */

@@ -64,12 +64,14 @@ bool changes_made(struct str journal)
 struct err *changes_state(struct arena *a, struct str journal, struct change_entries *ret)
 {
 	CLEANUP(fd_closep) int lock = -1;
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct manifest *m;
 	struct str shown = journal;
 	struct states l = {.a = a, .seen.a = a};
 	journal = path_abs(a, journal);
 	l.base = path_dir(journal);
 	*ret = (struct change_entries){0};
+	TRY(fs_guard(l.base, &guard));
 	TRY(base_lock(journal, true, &lock));
 	TRY(manifest_read(a, journal, &m));
 	if (!m)

@@ -171,6 +171,7 @@ static struct err *restore(struct restore *r)
 struct err *changes_restore(struct arena *a, struct str journal, bool force, struct strs *ret_kept)
 {
 	CLEANUP(fd_closep) int lock = -1;
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct manifest *m;
 	struct restore r = {.a = a, .force = force, .kept = ret_kept};
 	r.journal = path_abs(a, journal);
@@ -179,6 +180,7 @@ struct err *changes_restore(struct arena *a, struct str journal, bool force, str
 	if (!fs_is_dir(r.journal))
 		return err_new(
 			E_NOENT, "'%.*s' was not translated by rocsmith", STR(path_dir(journal)));
+	TRY(fs_guard(r.base, &guard));
 	TRY(base_lock(r.journal, fs_writes_forbidden(), &lock));
 	TRY(manifest_read(a, r.journal, &m));
 	if (!m) /* a killed restore, or a run killed at its start */

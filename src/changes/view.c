@@ -36,6 +36,7 @@ void view_close(struct view *v)
 		pthread_mutex_destroy(&v->notes->lock);
 		free(v->notes);
 	}
+	fs_unguardp(&v->guard);
 	*v = (struct view){0};
 }
 

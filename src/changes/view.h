@@ -26,6 +26,7 @@ struct view {
 				 * as changes before ours leave them; not in what is noted */
 	uint64_t exact; /* the file system whose times tell all changes (manifest.h); 0 = none */
 	struct view_notes *notes; /* NULL = nothing is noted */
+	struct fs_tree *guard;    /* released with the view; a session has its own */
 };
 
 /* A view without notes needs no opening: {.root = ...}. */

@@ -30,6 +30,18 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
+enum { SHOWN = 20 };
+
+static void say_compiler_warnings(const struct build_result *r)
+{
+	for (size_t i = 0; i < r->warnings.n && i < SHOWN; i++)
+		say_warning(
+			"%.*s: %.*s", STR(r->warnings.v[i].path), STR(r->warnings.v[i].message));
+	if (r->warnings.n > SHOWN)
+		say_hint("%zu more warnings are in '%.*s/build.json'", r->warnings.n - SHOWN,
+			STR(r->dir));
+}
+
 static void say_findings(const struct findings *list)
 {
 	VEC_EACH (const struct finding, f, list) {
@@ -50,14 +62,10 @@ static struct err *say_failure(
 	size_t done = 0;
 	VEC_EACH (const struct job_report, s, &r->steps)
 		done += s->done;
+	say_compiler_warnings(r);
+	e = err_join(e, r->failures);
+	r->failures = NULL;
 	say_error(e);
-	while (r->failures) {
-		struct err *one = r->failures;
-		r->failures = one->also;
-		one->also = NULL;
-		say_error(one);
-		err_free(one);
-	}
 	say_findings(&r->findings);
 	say_status(S("Stopped"), "'%.*s' is not built, %zu of %zu steps are done", STR(p->name),
 		done, r->steps.n);
@@ -66,18 +74,18 @@ static struct err *say_failure(
 	return NULL;
 }
 
-static void say_summary(
-	struct arena *a, const struct build_request *q, const struct build_result *r)
+static void say_compiled(struct arena *a, const struct build_result *r)
 {
-	size_t ran = 0, all = r->steps.n;
+	size_t ran = 0, all = r->steps.n, n = r->warnings.n;
 	VEC_EACH (const struct job_report, s, &r->steps)
 		ran += s->done && !s->cached;
+	struct str warnings =
+		n ? str_fmt(a, "; %.*s", STR(human_count(a, n, "compiler warning"))) : S("");
 	if (ran)
-		say_status(S("Compiled"), "%zu steps%s", ran,
-			ran < all ? ", the others were up to date" : "");
-	say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(r->wheel),
-		STR(human_bytes(a, r->wheel_size)), STR(str_join(a, &q->plan->gpus, S(", "))),
-		STR(human_seconds(a, mono_now() - q->began)));
+		say_status(S("Compiled"), "%.*s%s%.*s", STR(human_count(a, ran, "step")),
+			ran < all ? ", the others were up to date" : "", STR(warnings));
+	else if (n)
+		say_status(S("Unchanged"), "all steps are up to date%.*s", STR(warnings));
 }
 
 static void print_preview(const struct build_request *q, const struct build_result *r)
@@ -105,14 +113,17 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		.jobs = o->common.jobs,
 		.keep_going = o->keep_going,
 		.no_install = o->offline,
+		.say_plan = project_say_findings,
 		.began = mono_now()};
 	struct build_result r;
 	struct err *e = NULL;
 	TRY(project_plan(a, &o->common, &o->project, &plan));
-	if (fs_writes_forbidden())
-		build_preview(a, &q, &r);
-	else
+	if (fs_writes_forbidden()) {
+		TRY(build_preview(a, &q, &r));
+	} else {
+		TRY(plan_meet_python(a, &plan));
 		e = build_run(a, &q, &r);
+	}
 	if (o->common.json)
 		out_text(r.record);
 	if (e)
@@ -122,6 +133,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 			print_preview(&q, &r);
 		return NULL;
 	}
+	say_compiler_warnings(&r);
 	if (plan.foreign)
 		say_findings(&r.findings);
 	if (q.targets.n) {
@@ -129,13 +141,17 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 			STR(str_join(a, &q.targets, S(", "))), STR(r.dir));
 		return NULL;
 	}
+	say_compiled(a, &r);
+	findings_sort(a, &r.verdict.findings);
 	say_findings(&r.verdict.findings);
 	if (!r.verdict.pass) {
 		*ret_status = 1;
-		return err_at(err_new(E_VERIFY, "the wheel does not prove what was asked for"),
+		return err_at(err_new(E_VERIFY, "the wheel failed verification"),
 			(struct loc){.path = r.wheel});
 	}
-	say_summary(a, &q, &r);
+	say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(r.wheel),
+		STR(human_bytes(a, r.wheel_size)), STR(str_join(a, &plan.gpus, S(", "))),
+		STR(human_seconds(a, mono_now() - q.began)));
 	if (!o->common.json)
 		out_fmt("%.*s\n", STR(r.wheel));
 	return NULL;

@@ -28,8 +28,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct strs rest = {.v = o->argv.v + 1, .n = o->argv.n - 1};
 	if (dir.n && fs_exists(cc_file(a, cc.dir, "cc.json")))
 		return cc_run(a, &cc, &rest, ret_status);
-	struct err *e = dir.n ? err_new(E_USAGE, "'%.*s' is no shim folder", STR(dir))
-			      : err_new(E_USAGE, "there is no word of a shim folder");
+	struct err *e = dir.n ? err_new(E_USAGE, "'%.*s' is not a shim folder", STR(dir))
+			      : err_new(E_USAGE, "no shim folder is named");
 	return err_hint(e, "--shims DIR or ROCM_PATH names one; 'rocsmith sdk shims' makes it");
 }
 

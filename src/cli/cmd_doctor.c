@@ -46,8 +46,8 @@ static struct str cpu_text(struct arena *a, const struct machine *m)
 	if (m->cpus)
 		cpus = str_fmt(a, "%u x %.*s", m->cpus, STR(m->cpu.n ? m->cpu : S("CPU")));
 	return str_fmt(a, "%.*s, %.*s memory (%.*s free), %.*s swap", STR(cpus),
-		STR(human_bytes(a, m->memory)), STR(human_bytes(a, m->memory_free)),
-		STR(human_bytes(a, m->swap)));
+		STR(human_memory(a, m->memory)), STR(human_memory(a, m->memory_free)),
+		STR(human_memory(a, m->swap)));
 }
 
 static struct str driver_text(struct arena *a, const struct machine_driver *d)
@@ -85,15 +85,16 @@ static void show_gpus(struct arena *a, const struct machine *m)
 	struct table t = table_new(a, heads);
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		const struct gpu *known = gpu_by_name(g->target);
+		struct str products = known ? gpu_products(a, known) : S("");
 		const struct str cells[] = {
 			str_fmt(a, "%u", g->node),
 			g->target,
 			g->pci,
 			g->render,
-			human_bytes(a, g->vram),
+			human_memory(a, g->vram),
 			str_fmt(a, "%u", g->compute_units),
 			g->apu ? S("APU") : S("card"),
-			g->name.n ? g->name : str_from(known ? known->products : NULL),
+			products.n ? products : g->name,
 		};
 		table_row(&t, cells);
 	}
@@ -146,8 +147,8 @@ static struct err *record(const struct doctor_args *d)
 {
 	unsigned files;
 	TRY(machine_record(d->sysroot, d->record, &files));
-	say_status(d->common.dry_run ? S("Would record") : S("Recorded"), "%u files into '%.*s'",
-		files, STR(d->record));
+	say_status(d->common.dry_run ? S("Would record") : S("Recorded"), "%u file%s into '%.*s'",
+		files, files == 1 ? "" : "s", STR(d->record));
 	return NULL;
 }
 
@@ -156,6 +157,7 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 	const struct doctor_args *d = args;
 	struct machine m;
 	TRY(machine_read(a, d->sysroot, &m));
+	findings_sort(a, &m.findings);
 	if (d->record.n)
 		TRY(record(d));
 	if (d->common.json)

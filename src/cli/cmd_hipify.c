@@ -20,8 +20,9 @@ static const struct opt hipify_opts[] = {
 		"which rule changes what in this file or line")},
 	{OPT_FLAG("verify", struct hipify_args, verify, "compare with that torch's own Python")},
 	{OPT_FLAG("status", struct hipify_args, status, "what became of the files made earlier")},
-	{OPT_FLAG("restore", struct hipify_args, restore, "take back what was done in DIR")},
+	{OPT_FLAG("restore", struct hipify_args, restore, "undo what was done in DIR")},
 	{OPT_FLAG("force", struct hipify_args, force, "with --restore: also files edited since")},
+	{OPT_FLAG("lint", struct hipify_args, lint, "find what assumes waves of 32 lanes")},
 	{OPT_FLAG("lint-map", struct hipify_args, lint_map, "look for faults in the tables")},
 	{OPT_VALUE("include-dir", OPT_LIST, struct hipify_args, o.include_dirs, "DIR",
 		 "folder of headers (mode extension)"),
@@ -78,6 +79,7 @@ static struct err *check_wishes(const struct hipify_args *h)
 		{"explain", h->explain.n > 0, WISH_SHOW},
 		{"status", h->status, WISH_SHOW},
 		{"restore", h->restore, WISH_SHOW},
+		{"lint", h->lint, WISH_SHOW},
 		{"lint-map", h->lint_map, WISH_SHOW},
 		{"verify", h->verify, WISH_VERIFY},
 		{"diff", h->diff, WISH_LOOK},
@@ -103,17 +105,19 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 	struct hipify_job job;
 	TRY(check_wishes(h));
 	if (h->o.rocm.n && !hipify_is_rocm(h->o.rocm))
-		return err_new(E_USAGE, "'--rocm' wants a version such as 6.4.3, not '%.*s'",
+		return err_new(E_USAGE, "'--rocm' takes a version such as 6.4.3, not '%.*s'",
 			STR(h->o.rocm));
 	if (h->explain.n)
 		return hipify_explain(a, h);
 	if (h->lint_map)
-		return hipify_lint(a, h, ret_status);
+		return hipify_lint_map(a, h, ret_status);
 	if (!h->o.dir.n)
 		return err_hint(err_new(E_USAGE, "no folder or file to translate is given"),
 			"usage: rocsmith hipify DIR, or rocsmith hipify DIR -o OUT");
 	if (!fs_exists(h->o.dir))
 		return err_new(E_NOENT, "no folder or file '%.*s'", STR(h->o.dir));
+	if (h->lint)
+		return hipify_lint(a, h, ret_status);
 	if (h->status)
 		return hipify_show_state(a, h, ret_status);
 	if (h->restore)

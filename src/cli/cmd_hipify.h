@@ -12,7 +12,7 @@ struct hipify_args {
 	struct common common;
 	struct hipify_options o; /* as said; dir is DIR, a folder or a file */
 	struct str explain;
-	bool diff, check, verify, status, restore, lint_map, force;
+	bool diff, check, verify, status, restore, lint, lint_map, force;
 };
 
 /* What is to be done, with every choice made. */
@@ -41,6 +41,7 @@ MUST_USE struct err *hipify_show_state(
 MUST_USE struct err *hipify_restore_dir(
 	struct arena *a, const struct hipify_args *h, int *ret_status);
 MUST_USE struct err *hipify_lint(struct arena *a, const struct hipify_args *h, int *ret_status);
+MUST_USE struct err *hipify_lint_map(struct arena *a, const struct hipify_args *h, int *ret_status);
 
 /* ---- what they share ---- */
 struct str hipify_in_dir(

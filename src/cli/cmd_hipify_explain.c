@@ -91,13 +91,26 @@ static struct str reason_text(
 	return buf_str(&b);
 }
 
+/* Source text with one blank for each run of them, line ends included. */
+static struct str on_one_line(struct arena *a, struct str s)
+{
+	BUF(out, a);
+	for (size_t i = 0; i < s.n; i++)
+		if (str_chr(S(" \t\r\n"), s.p[i]) == 4)
+			buf_char(&out, s.p[i]);
+		else if (!out.n || out.p[out.n - 1] != ' ')
+			buf_char(&out, ' ');
+	return buf_str(&out);
+}
+
 static void explain_edit(const struct explained *x, const struct hipify_edit *e)
 {
 	struct str old = str_sub(x->source, e->from, e->to), new = str_trim(e->with);
+	struct str from = on_one_line(x->a, old), to = on_one_line(x->a, new);
 	if (old.n)
-		out_fmt("%.*s:%u: %.*s -> %.*s\n", STR(x->at.file), e->line, STR(old), STR(new));
+		out_fmt("%.*s:%u: %.*s -> %.*s\n", STR(x->at.file), e->line, STR(from), STR(to));
 	else
-		out_fmt("%.*s:%u: + %.*s\n", STR(x->at.file), e->line, STR(new));
+		out_fmt("%.*s:%u: + %.*s\n", STR(x->at.file), e->line, STR(to));
 	if (e->rule)
 		out_fmt("    %.*s\n", STR(rule_text(x->a, e->rule)));
 	for (const struct hipify_reason *r = e->why; r; r = r->next)
@@ -149,16 +162,12 @@ struct shown {
 static const struct json_field rule_fields[] = {
 	FIELD("table", struct shown_rule, table),
 	FIELD("table_line", struct shown_rule, line),
-	FIELD("kind", struct shown_rule, kind),
-	FIELD("since", struct shown_rule, since),
-	FIELD("evidence", struct shown_rule, evidence),
+	FIELDS(struct shown_rule, kind, since, evidence),
 	{.kind = FIELD_END},
 };
 /* A rule of the algorithm has no place in a table. */
 static const struct json_field reason_fields[] = {
-	FIELD("kind", struct hipify_reason, kind),
-	FIELD("from", struct hipify_reason, from),
-	FIELD("to", struct hipify_reason, to),
+	FIELDS(struct hipify_reason, kind, from, to),
 	FIELD_OPTIONAL("table", struct hipify_reason, table),
 	FIELD_OPTIONAL("file", struct hipify_reason, file),
 	FIELD_OPTIONAL("line", struct hipify_reason, line),
@@ -169,9 +178,7 @@ static const struct json_field reasons_fields[] = {
 	{.kind = FIELD_END},
 };
 static const struct json_field edit_fields[] = {
-	FIELD("line", struct shown_edit, line),
-	FIELD("from", struct shown_edit, from),
-	FIELD("to", struct shown_edit, to),
+	FIELDS(struct shown_edit, line, from, to),
 	FIELD_FROM(struct shown_edit, rule, rule_fields),
 	FIELD_FROM(struct shown_edit, reasons, reasons_fields),
 	{.kind = FIELD_END},
@@ -273,7 +280,7 @@ struct err *hipify_explain(struct arena *a, const struct hipify_args *h)
 	struct str rel, dir = h->o.dir.n ? h->o.dir : infer_dir(a, h, x.at.file);
 	if (h->o.dir.n && !fs_is_dir(h->o.dir))
 		return err_new(E_USAGE,
-			"'--explain' takes the file's tree as DIR, and '%.*s' is no folder",
+			"'--explain' takes the file's tree as DIR, and '%.*s' is not a folder",
 			STR(h->o.dir));
 	if (fs_is_dir(x.at.file))
 		return err_new(E_USAGE, "'--explain' takes a file, and '%.*s' is a folder",

@@ -38,7 +38,7 @@ static struct err *check_mode(const struct hipify_options *o)
 			"give the project's folder, then its sources: DIR SOURCE");
 	if (o->mode == HIPIFY_TORCH && !hipify_is_checkout(o->dir) && !hipify_is_checkout(o->torch))
 		return err_hint(err_new(E_USAGE,
-					"'%.*s' is no PyTorch checkout: it has no "
+					"'%.*s' is not a PyTorch checkout: it has no "
 					"'tools/amd_build/build_amd.py'",
 					STR(o->dir)),
 			"a CUDA extension for PyTorch wants --mode extension");

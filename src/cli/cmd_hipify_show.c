@@ -27,21 +27,16 @@ struct str hipify_untranslated_text(struct arena *a, struct str dir, const struc
 /* ---- JSON ---- */
 
 const struct json_field hipify_untranslated_fields[] = {
-	FIELD("path", struct untranslated, path),
-	FIELD("line", struct untranslated, line),
-	FIELD("name", struct untranslated, name),
+	FIELDS(struct untranslated, path, line, name),
 	FIELD("column", struct untranslated, col),
+	FIELD_OPTIONAL("certain", struct untranslated, certain),
 	FIELD_OPTIONAL("suggestion", struct untranslated, suggestion),
 	FIELD_OPTIONAL("since", struct untranslated, since),
 	{.kind = FIELD_END},
 };
 
 const struct json_field hipify_torch_fields[] = {
-	FIELD("path", struct torch_source, path),
-	FIELD("version", struct torch_source, version),
-	FIELD("known", struct torch_source, known),
-	FIELD("fingerprint", struct torch_source, fingerprint),
-	FIELD("generation", struct torch_source, generation),
+	FIELDS(struct torch_source, path, version, known, fingerprint, generation),
 	FIELD("file", struct torch_source, algorithm.path),
 	{.kind = FIELD_END},
 };

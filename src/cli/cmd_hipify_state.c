@@ -34,8 +34,7 @@ static const struct json_field count_fields[] = {
 	{.kind = FIELD_END},
 };
 static const struct json_field file_fields[] = {
-	FIELD("output", struct change_entry, output),
-	FIELD("source", struct change_entry, source),
+	FIELDS(struct change_entry, output, source),
 	FIELD_ENUM("state", struct change_entry, state, state_names),
 	FIELD("replaced", struct change_entry, replaced),
 	{.kind = FIELD_END},
@@ -55,8 +54,7 @@ struct restored {
 
 static const struct json_field restored_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-restore/1"),
-	FIELD("path", struct restored, path),
-	FIELD("kept", struct restored, kept),
+	FIELDS(struct restored, path, kept),
 	{.kind = FIELD_END},
 };
 
@@ -83,10 +81,10 @@ static void print_states(struct arena *a, const struct states *s)
 			own ? "" : " (from ", STR(own ? S("") : e->source), own ? "" : ")");
 	}
 	say_status(S("Checked"),
-		"%zu files of '%.*s': %zu current, %zu stale, %zu edited, %zu missing, %zu "
+		"%.*s of '%.*s': %zu current, %zu stale, %zu edited, %zu missing, %zu "
 		"orphaned",
-		s->files.n, STR(s->path), n[STATE_CURRENT], n[STATE_STALE], n[STATE_EDITED],
-		n[STATE_MISSING], n[STATE_ORPHAN]);
+		STR(human_count(a, s->files.n, "file")), STR(s->path), n[STATE_CURRENT],
+		n[STATE_STALE], n[STATE_EDITED], n[STATE_MISSING], n[STATE_ORPHAN]);
 }
 
 struct err *hipify_show_state(struct arena *a, const struct hipify_args *h, int *ret_status)
@@ -115,10 +113,11 @@ struct err *hipify_restore_dir(struct arena *a, const struct hipify_args *h, int
 		return NULL;
 	}
 	VEC_EACH (const struct str, k, &r.kept)
-		say_warning("'%.*s' was edited since and stays", STR(hipify_in_dir(a, r.path, *k)));
+		say_warning(
+			"'%.*s' was edited since, and is kept", STR(hipify_in_dir(a, r.path, *k)));
 	if (r.kept.n)
-		say_hint("--force takes them back, too");
+		say_hint("--force restores them as well");
 	say_status(fs_writes_forbidden() ? S("Checked") : S("Restored"), "'%.*s'%s", STR(r.path),
-		r.kept.n ? ", but for the files above" : "");
+		r.kept.n ? ", except for the files above" : "");
 	return NULL;
 }

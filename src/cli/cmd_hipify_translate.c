@@ -4,6 +4,7 @@
 #include "cli/cmd_hipify.h"
 
 #include "base/fs.h"
+#include "base/progress.h"
 #include "term/out.h"
 
 static const char *const status_names[] = {
@@ -37,17 +38,23 @@ static struct str shown_output(struct hipify_job *job, const struct change *f)
 	return hipify_in_dir(job->a, dir, f->output);
 }
 
+/* A header that results include and that no source stands for. */
+static bool is_ours(const struct change *f)
+{
+	return f->absent && str_eq(f->source, f->output) && hipify_is_our_header(f->output);
+}
+
 /* When two sources give one output, the first has no text of its own. */
 static bool is_result(const struct change *f)
 {
-	return f->status == CHANGE_OK && f->text.p;
+	return f->status == CHANGE_OK && f->text.p && !is_ours(f);
 }
 
 static size_t count(const struct hipify_tree *t, enum change_status s)
 {
 	size_t n = 0;
 	VEC_EACH (const struct change, f, &t->changes)
-		n += f->status == s;
+		n += f->status == s && !is_ours(f);
 	return n;
 }
 
@@ -81,8 +88,7 @@ static const struct json_field place_fields[] = {
 	{.kind = FIELD_END},
 };
 static const struct json_field error_fields[] = {
-	FIELD("id", struct shown_error, id),
-	FIELD("message", struct shown_error, message),
+	FIELDS(struct shown_error, id, message),
 	FIELD_FROM(struct shown_error, place, place_fields),
 	{.kind = FIELD_END},
 };
@@ -91,8 +97,7 @@ static const struct json_field edits_fields[] = {
 	{.kind = FIELD_END},
 };
 static const struct json_field file_fields[] = {
-	FIELD("source", struct shown_file, source),
-	FIELD("output", struct shown_file, output),
+	FIELDS(struct shown_file, source, output),
 	FIELD_ENUM("status", struct shown_file, status, status_names),
 	FIELD_FROM(struct shown_file, counted, edits_fields),
 	FIELD_POINTER("error", struct shown_file, error, error_fields),
@@ -101,15 +106,12 @@ static const struct json_field file_fields[] = {
 static const struct json_field tree_fields[] = {
 	FIELD_LIST("findings", struct hipify_tree, findings, finding_fields),
 	FIELD("headers", struct hipify_tree, headers),
-	FIELD("removed", struct hipify_tree, changes.removed),
-	FIELD("edited", struct hipify_tree, changes.edited),
+	FIELDS_IN(struct hipify_tree, changes, removed, edited),
 	{.kind = FIELD_END},
 };
 static const struct json_field shown_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify/1"),
-	FIELD("mode", struct shown, mode),
-	FIELD("directory", struct shown, directory),
-	FIELD("output", struct shown, output),
+	FIELDS(struct shown, mode, directory, output),
 	FIELD_POINTER("torch", struct shown, torch, hipify_torch_fields),
 	FIELD_LIST("files", struct shown, files, file_fields),
 	FIELD_LIST("untranslated", struct shown, untranslated, hipify_untranslated_fields),
@@ -187,20 +189,46 @@ static void say_repeats(struct hipify_job *job, const struct hipify_tree *t)
 			say_verbose("would be changed again: %.*s", STR(output_of(job, f)));
 }
 
+/* "3 up to date, 1 failed": what there is none of is not mentioned. */
+static struct str other_files(struct arena *a, const struct hipify_tree *t)
+{
+	const struct {
+		size_t n;
+		const char *what;
+	} parts[] = {{count(t, CHANGE_SKIPPED), "up to date"},
+		{count(t, CHANGE_UNCHANGED), "unchanged"}, {count(t, CHANGE_FAILED), "failed"},
+		{t->changes.removed.n, "removed"}};
+	struct strs words = {0};
+	size_t ours = 0;
+	VEC_EACH (const struct change, f, &t->changes)
+		ours += is_ours(f);
+	if (ours)
+		strs_add(a, &words,
+			str_fmt(a, "and %.*s of rocsmith", STR(human_count(a, ours, "header"))));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].n)
+			strs_add(a, &words, str_fmt(a, "%zu %s", parts[i].n, parts[i].what));
+	return words.n ? str_fmt(a, " (%.*s)", STR(str_join(a, &words, S(", ")))) : S("");
+}
+
 static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
 {
+	struct arena *a = job->a;
 	VEC_EACH (const struct change, f, &t->changes)
 		if (f->status == CHANGE_OK)
 			say_verbose("%.*s -> %.*s", STR(source_of(job, f)), STR(output_of(job, f)));
 	say_repeats(job, t);
 	bool only_looked = job->o.look_only || fs_writes_forbidden();
-	struct str where = job->build.n ? str_fmt(job->a, "; in %.*s", STR(job->o.out)) : S("");
-	bool sought = !hipify_by_torch(&job->o) || job->o.want_untranslated;
-	struct str left = sought ? str_fmt(job->a, ", %zu names left", t->untranslated.n) : S("");
-	say_status(only_looked ? S("Checked") : S("Translated"),
-		"%zu files%s (%zu up to date, %zu need no change, %zu failed, %zu removed)%.*s%.*s",
-		count(t, CHANGE_OK), only_looked ? " would change" : "", count(t, CHANGE_SKIPPED),
-		count(t, CHANGE_UNCHANGED), count(t, CHANGE_FAILED), t->changes.removed.n,
+	size_t n = t->untranslated.n;
+	struct str where = job->build.n ? str_fmt(a, "; in %.*s", STR(job->o.out)) : S("");
+	struct str left =
+		n ? human_count(a, n, "untranslated CUDA name") : S("no untranslated CUDA names");
+	if (hipify_by_torch(&job->o) && !job->o.want_untranslated)
+		left = S("");
+	say_status(only_looked ? S("Checked") : S("Translated"), "%s%.*s%s%.*s%s%.*s%.*s",
+		only_looked ? "the sources: " : "",
+		STR(human_count(a, count(t, CHANGE_OK), "file")),
+		only_looked ? " would change" : "", STR(other_files(a, t)), left.n ? ", " : "",
 		STR(left), STR(where));
 }
 
@@ -242,7 +270,7 @@ static void warn_unknown(const struct torch_source *t)
 {
 	if (t->known || !t->algorithm.path.n)
 		return;
-	say_warning("'%.*s' is none of the releases that are known (fingerprint %.*s): the rules "
+	say_warning("'%.*s' is not one of the known releases (fingerprint %.*s): the rules "
 		    "of %s are used",
 		STR(t->algorithm.path), STR(str_sub(t->fingerprint, 0, 16)),
 		t->generation == TORCH_V1 ? "torch up to 2.10" : "torch 2.11 and later");
@@ -306,8 +334,10 @@ struct err *hipify_translate(struct hipify_job *job, int *ret_status)
 	/* The overlay that nobody named lies in the folder of the project's builds: not while one
 	 * runs. */
 	if (job->build.n && !fs_writes_forbidden()) {
+		TRY(fs_place_check(FS_CACHE));
 		TRY(fs_mkdirs(job->build));
-		TRY(fs_lock(path_join(job->a, job->build, S("lock")), true, &lock));
+		TRY(progress_lock(path_join(job->a, job->build, S("lock")), &lock, "builds '%.*s'",
+			STR(job->o.dir)));
 	}
 	job->o.want_untranslated =
 		job->args->common.json || job->args->check || out_verbosity() > 0;

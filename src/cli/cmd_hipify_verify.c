@@ -1,6 +1,5 @@
 /* How far a torch and rocsmith can be trusted: --verify compares what rocsmith's engine gives with
- * what that torch's own Python gives, byte by byte, and only when both agree is anything written;
- * --lint-map looks for faults in the tables of a torch and in a user's own pairs.
+ * what that torch's own Python gives, byte by byte, and only when both agree is anything written.
  */
 #include "cli/cmd_hipify.h"
 
@@ -25,16 +24,14 @@ struct comparison {
 };
 
 static const struct json_field difference_fields[] = {
-	FIELD("path", struct difference, path),
-	FIELD("kind", struct difference, kind),
+	FIELDS(struct difference, path, kind),
 	FIELD_OPTIONAL("line", struct difference, line),
 	{.kind = FIELD_END},
 };
 static const struct json_field comparison_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-verify/1"),
 	FIELD_STRUCT("torch", struct comparison, torch, hipify_torch_fields),
-	FIELD("compared", struct comparison, compared),
-	FIELD("agree", struct comparison, agree),
+	FIELDS(struct comparison, compared, agree),
 	FIELD_LIST("differences", struct comparison, v, difference_fields),
 	FIELD("written", struct comparison, written),
 	{.kind = FIELD_END},
@@ -138,66 +135,4 @@ struct err *hipify_verify(struct hipify_job *job, int *ret_status)
 	else
 		print_comparison(&c);
 	return write ? hipify_translate(job, ret_status) : NULL;
-}
-
-/* ---- --lint-map ---- */
-
-struct lint {
-	struct torch_source torch;
-	struct findings findings;
-	size_t counts[SEV_ERROR + 1]; /* by severity */
-};
-
-static const struct json_field count_fields[] = {
-	FIELD("error", struct lint, counts[SEV_ERROR]),
-	FIELD("warning", struct lint, counts[SEV_WARNING]),
-	FIELD("info", struct lint, counts[SEV_INFO]),
-	{.kind = FIELD_END},
-};
-static const struct json_field lint_fields[] = {
-	FIELD_CONST("schema", "rocsmith.hipify-lint/1"),
-	FIELD_STRUCT("torch", struct lint, torch, hipify_torch_fields),
-	FIELD_LIST("findings", struct lint, findings, finding_fields),
-	FIELD_PART("counts", count_fields),
-	{.kind = FIELD_END},
-};
-
-static void print_lint(const struct lint *l)
-{
-	VEC_EACH (const struct finding, f, &l->findings) {
-		out_fmt("%s: %.*s: %.*s [%s]\n", severity_name(f->severity), STR(f->path),
-			STR(f->message), f->id);
-		VEC_EACH (const struct str, fix, &f->fix)
-			out_fmt("    %.*s\n", STR(*fix));
-	}
-	say_status(S("Checked"), "the tables of '%.*s'%s%.*s: %zu errors, %zu warnings, %zu notes",
-		STR(l->torch.path), l->torch.version.n ? ", torch " : "", STR(l->torch.version),
-		l->counts[SEV_ERROR], l->counts[SEV_WARNING], l->counts[SEV_INFO]);
-}
-
-struct err *hipify_lint(struct arena *a, const struct hipify_args *h, int *ret_status)
-{
-	struct hipify_options o;
-	struct torch_source s;
-	struct torch_tables t = {0};
-	struct lint l = {0};
-	TRY(hipify_resolve_torch(a, h, &o));
-	TRY(torch_open(a, o.torch, &s));
-	TRY(torch_tables_lint(a, &s, &l.findings));
-	if (o.map.n) {
-		TRY(hipify_options_load_map(a, &o));
-		TRY(torch_tables_read(a, &s, &t));
-		TRY(torch_map_lint(a, o.map, o.map_text, &t, &l.findings));
-	}
-	VEC_EACH (const struct finding, f, &l.findings)
-		l.counts[f->severity]++;
-	l.torch = s;
-	l.torch.algorithm = s.mappings; /* the file that was looked at */
-	if (h->common.json)
-		out_text(json_document(a, 2, lint_fields, &l));
-	else
-		print_lint(&l);
-	if (l.counts[SEV_ERROR] || l.counts[SEV_WARNING])
-		*ret_status = 1;
-	return NULL;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "cli/opt.h"
 #include "devcode/devcode.h"
 #include "term/table.h"
@@ -51,7 +52,13 @@ static struct sum *sum_of(struct arena *a, struct sums *sums, struct str target)
 
 static int by_target(const void *x, const void *y)
 {
-	return str_cmp(((const struct sum *)x)->target, ((const struct sum *)y)->target);
+	return target_order(((const struct sum *)x)->target, ((const struct sum *)y)->target);
+}
+
+static void sort_sums(struct sums *sums)
+{
+	if (sums->n)
+		qsort(sums->v, sums->n, sizeof(*sums->v), by_target);
 }
 
 static void count(struct sum *s, const struct code_object *o)
@@ -92,7 +99,7 @@ static void print_sums(struct arena *a, struct sums *sums, uint64_t whole, unsig
 	static const char *const some[] = {
 		"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE", "VERSION", NULL};
 	struct table t = table_new(a, flags & DEVCODE_KERNELS ? all : some);
-	qsort(sums->v, sums->n, sizeof(*sums->v), by_target);
+	sort_sums(sums);
 	VEC_EACH (struct sum, s, sums) {
 		const struct str cells[] = {
 			s->target,
@@ -146,6 +153,7 @@ static struct sums sums_of(struct arena *a, const struct devcode_file *f)
 	struct sums sums = {0};
 	VEC_EACH (struct code_object, o, &f->objects)
 		count(sum_of(a, &sums, o->target), o);
+	sort_sums(&sums);
 	return sums;
 }
 
@@ -173,50 +181,113 @@ static struct str names_text(struct arena *a, const struct sums *sums)
 	return str_join(a, &names, S(" "));
 }
 
-/* Folders and wheels: a line for each file, then the targets over all of them. */
-static void print_overview(struct arena *a, const struct devcode *d, unsigned flags)
+static uint64_t stored_in(const struct devcode_file *f)
+{
+	uint64_t n = 0;
+	VEC_EACH (struct code_object, o, &f->objects)
+		n += o->stored;
+	return n;
+}
+
+/* Over all files of a folder or wheel. */
+struct total {
+	struct sums all;
+	uint64_t whole, stored;
+	size_t bundles; /* a bare object counts as one */
+};
+
+static struct total total_of(struct arena *a, const struct devcode *d)
+{
+	struct total t = {0};
+	VEC_EACH (struct devcode_file, f, &d->files) {
+		t.whole += f->size;
+		t.stored += stored_in(f);
+		t.bundles += f->bundles;
+		VEC_EACH (struct code_object, o, &f->objects)
+			count(sum_of(a, &t.all, o->target), o);
+	}
+	sort_sums(&t.all);
+	return t;
+}
+
+/* A line for each file, then the targets over all of them. */
+static void print_overview(
+	struct arena *a, const struct devcode *d, struct total *total, unsigned flags)
 {
 	static const char *const heads[] = {
 		"FILE", ">SIZE", ">DEVICE", "ENCODING", ">OBJECTS", "TARGETS", NULL};
 	struct table t = table_new(a, heads);
-	struct sums all = {0};
-	uint64_t whole = 0;
 	VEC_EACH (struct devcode_file, f, &d->files) {
 		struct sums sums = sums_of(a, f);
-		uint64_t stored = 0;
-		VEC_EACH (struct code_object, o, &f->objects) {
-			stored += o->stored;
-			count(sum_of(a, &all, o->target), o);
-		}
-		whole += f->size;
 		const struct str cells[] = {f->path, human_bytes(a, f->size),
-			human_bytes(a, stored), encodings_text(a, f),
+			human_bytes(a, stored_in(f)), encodings_text(a, f),
 			str_fmt(a, "%zu", f->objects.n), names_text(a, &sums)};
 		table_row(&t, cells);
 	}
 	table_print(&t);
 	out_text(S("\n"));
-	print_sums(a, &all, whole, flags);
+	print_sums(a, &total->all, total->whole, flags);
 }
 
-static void print_served(struct arena *a, const struct devcode *d)
+static size_t bundles_with(const struct devcode_file *f, struct str target)
 {
-	struct str list = str_join(a, &d->served, S(" "));
-	if (d->files.n < 2)
-		return;
-	if (list.n)
-		out_fmt("\nserved by all %zu files: %.*s\n", d->files.n, STR(list));
-	else
-		out_fmt("\nno target is served by all %zu files\n", d->files.n);
+	size_t n = 0;
+	const struct code_object *last = NULL;
+	VEC_EACH (const struct code_object, o, &f->objects) {
+		if (!str_eq(o->target, target))
+			continue;
+		n += !last || last->bundle != o->bundle;
+		last = o;
+	}
+	return n;
+}
+
+/* Targets that some of the bundles lack: "gfx1030 (2 of 3 bundles)". */
+static struct str partly_served(struct arena *a, const struct devcode *d, const struct total *t)
+{
+	struct strs words = {0};
+	VEC_EACH (const struct sum, s, &t->all) {
+		size_t with = 0;
+		if (strs_has(&d->served, target_read(s->target).name))
+			continue;
+		VEC_EACH (const struct devcode_file, f, &d->files)
+			with += bundles_with(f, s->target);
+		strs_add(a, &words,
+			str_fmt(a, "%.*s (%zu of %zu bundles)", STR(s->target), with, t->bundles));
+	}
+	return str_join(a, &words, S(", "));
+}
+
+/* The answer, of folders and wheels: which GPUs all of it serves, what is in it, how large it is. */
+static void print_answer(struct arena *a, const struct devcode *d, const struct total *t)
+{
+	struct stat st;
+	struct str size = S(""), partly = partly_served(a, d, t);
+	struct err *e = fs_stat(d->path, &st);
+	if (!e && S_ISREG(st.st_mode))
+		size = str_fmt(a, "%.*s, ", STR(human_bytes(a, (uint64_t)st.st_size)));
+	err_free(e);
+	out_fmt("%.*s: %.*sdevice code in %zu of %.*s: %.*s of %.*s%s\n",
+		STR(styled_out(a, STYLE_BOLD, d->path)), STR(size), d->files.n,
+		STR(human_count(a, d->looked_at, "file")), STR(human_bytes(a, t->stored)),
+		STR(human_bytes(a, t->whole)), size.n ? " unpacked" : "");
+	out_fmt("GPUs that all of it serves: %.*s\n",
+		STR(d->served.n ? str_join(a, &d->served, S(", ")) : S("none")));
+	if (partly.n)
+		out_fmt("GPUs that only a part serves: %.*s\n", STR(partly));
+	out_text(S("\n"));
 }
 
 static void print(struct arena *a, const struct inspect *o, const struct devcode *d, unsigned flags)
 {
-	bool each = d->files.n == 1 || o->objects || o->common.verbose;
+	struct total total = total_of(a, d);
+	bool each = d->files.n < 2 || o->objects || o->common.verbose;
 	if (!d->files.n)
 		out_fmt("no device code in '%.*s'\n", STR(d->path));
-	else if (!each)
-		print_overview(a, d, flags);
+	else if (!str_eq(d->files.v[0].path, d->path))
+		print_answer(a, d, &total);
+	if (!each)
+		print_overview(a, d, &total, flags);
 	VEC_EACH (struct devcode_file, f, &d->files) {
 		if (!each)
 			break;
@@ -224,7 +295,6 @@ static void print(struct arena *a, const struct inspect *o, const struct devcode
 			out_text(S("\n"));
 		print_file(a, o, f, flags);
 	}
-	print_served(a, d);
 	if (d->findings.n)
 		out_text(S("\n"));
 	VEC_EACH (const struct finding, f, &d->findings)
@@ -240,8 +310,9 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	if (o->kernels)
 		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG;
 	if (o->common.json)
-		flags |= DEVCODE_KERNELS;
+		flags |= o->kernels ? DEVCODE_RESOURCES : DEVCODE_KERNELS;
 	TRY(devcode_scan(a, o->path, flags, &d));
+	findings_sort(a, &d.findings);
 	if (o->common.json)
 		out_text(json_document(a, 2, devcode_fields, &d));
 	else
@@ -252,7 +323,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 
 const struct command cmd_inspect = {
 	.name = "inspect",
-	.summary = "device code in a file, folder or wheel",
+	.summary = "show the device code in a file, folder or wheel",
 	.opts = opts,
 	.size = sizeof(struct inspect),
 	.run = run,

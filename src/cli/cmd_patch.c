@@ -5,7 +5,7 @@
 #include "base/version.h"
 #include "cli/opt.h"
 #include "formats/json_fields.h"
-#include "machine/machine.h"
+#include "plan/plan.h"
 #include "recipe/recipe.h"
 #include "sdk/sdk.h"
 #include "target/target.h"
@@ -88,23 +88,11 @@ struct shown {
 	struct strs environment, cmake, changed, kept;
 };
 
-static const struct json_field fact_fields[] = {
-	FIELD("name", struct recipe_fact, name),
-	FIELD("version", struct recipe_fact, version),
-	FIELD("from", struct recipe_fact, from),
-	{.kind = FIELD_END},
-};
+static const struct json_field fact_fields[] = FIELDS_ONLY(struct recipe_fact, name, version, from);
 static const struct json_field recipe_fields[] = {
-	FIELD("id", struct recipe_entry, id),
-	FIELD("title", struct recipe_entry, title),
+	FIELDS(struct recipe_entry, id, title),
 	FIELD_ENUM("state", struct recipe_entry, state, state_names),
-	FIELD("why", struct recipe_entry, why),
-	FIELD("seen", struct recipe_entry, seen),
-	FIELD("files", struct recipe_entry, files),
-	FIELD("notes", struct recipe_entry, notes),
-	FIELD("evidence", struct recipe_entry, evidence),
-	FIELD("trade_off", struct recipe_entry, trade_off),
-	FIELD("confidence", struct recipe_entry, confidence),
+	FIELDS(struct recipe_entry, why, seen, files, notes, evidence, trade_off, confidence),
 	{.kind = FIELD_END},
 };
 static const struct json_field report_fields[] = {
@@ -117,10 +105,7 @@ static const struct json_field shown_fields[] = {
 	FIELD_CONST("schema", "rocsmith.patch/1"),
 	FIELD("path", struct shown, path),
 	FIELD_FROM(struct shown, report, report_fields),
-	FIELD("environment", struct shown, environment),
-	FIELD("cmake", struct shown, cmake),
-	FIELD("changed", struct shown, changed),
-	FIELD("kept", struct shown, kept),
+	FIELDS(struct shown, environment, cmake, changed, kept),
 	{.kind = FIELD_END},
 };
 
@@ -141,21 +126,11 @@ static struct shown shown_of(struct arena *a, const struct args *o, const struct
 
 static struct err *expand_gpus(struct arena *a, struct args *o)
 {
-	struct strs words = {0}, here = {0};
 	struct targets targets;
-	struct machine m;
-	if (strs_has(&o->gpus, S("native"))) {
-		TRY_CTX(machine_read(a, S(""), &m), "cannot find the GPUs of this machine");
-		TRY(machine_native(a, &m, &here));
-	}
-	VEC_EACH (const struct str, w, &o->gpus)
-		if (str_eq(*w, S("native")))
-			strs_add_all(a, &words, &here);
-		else
-			strs_add(a, &words, *w);
-	if (!words.n)
+	if (!o->gpus.n)
 		return NULL;
-	TRY(targets_parse(a, &words, &targets));
+	TRY(plan_native(a, S(""), &o->gpus));
+	TRY(targets_parse(a, &o->gpus, &targets));
 	VEC_EACH (const struct target, t, &targets)
 		strs_add(a, &o->q.facts.gpus, target_text(a, t));
 	return NULL;
@@ -168,7 +143,7 @@ static struct err *add_fact(struct arena *a, struct args *o, const struct recipe
 	bool good = !e && f->name.n && ascii_digit(f->version.p[0]);
 	err_free(e);
 	if (!good)
-		return err_new(E_USAGE, "'%.*s' wants a version such as 7.2.4, not '%.*s'",
+		return err_new(E_USAGE, "'%.*s' takes a version such as 7.2.4, not '%.*s'",
 			STR(f->from), STR(f->version));
 	recipe_fact_add(a, &o->q.facts, *f);
 	return NULL;
@@ -294,9 +269,9 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 static void warn_kept(const struct args *o, const struct shown *s)
 {
 	VEC_EACH (const struct str, k, &s->kept)
-		say_warning("'%.*s/%.*s' was edited since and stays", STR(o->q.tree), STR(*k));
+		say_warning("'%.*s/%.*s' was edited since, and is kept", STR(o->q.tree), STR(*k));
 	if (s->kept.n)
-		say_hint("--force takes them back, too");
+		say_hint("--force restores them as well");
 }
 
 static struct err *change(struct arena *a, struct args *o, recipes_do *how, int *ret_status)
@@ -319,12 +294,12 @@ static struct err *change(struct arena *a, struct args *o, recipes_do *how, int 
 	out_text(r.diff);
 	warn_kept(o, &s);
 	if (apply)
-		say_status(dry ? S("Would apply") : S("Applied"),
-			"%zu recipes to '%.*s': %zu files change", count(&r, RECIPE_APPLIED),
-			STR(o->q.tree), s.changed.n);
+		say_status(dry ? S("Would apply") : S("Applied"), "%.*s to '%.*s', changing %.*s",
+			STR(human_count(a, count(&r, RECIPE_APPLIED), "recipe")), STR(o->q.tree),
+			STR(human_count(a, s.changed.n, "file")));
 	else
 		say_status(dry ? S("Would revert") : S("Reverted"), "'%.*s'%s", STR(o->q.tree),
-			s.kept.n ? ", but for the files above" : "");
+			s.kept.n ? ", except for the files above" : "");
 	return NULL;
 }
 
@@ -340,14 +315,14 @@ static struct err *run_revert(struct arena *a, void *args, int *ret_status)
 
 const struct command cmd_patch_status = {
 	.name = "patch status",
-	.summary = "show which known stops sources have, and their cures",
+	.summary = "show which known build problems sources have",
 	.opts = status_opts,
 	.size = sizeof(struct args),
 	.run = run_status,
 };
 const struct command cmd_patch_apply = {
 	.name = "patch apply",
-	.summary = "cure known stops in a tree of sources, undoably",
+	.summary = "fix known build problems of sources; can be undone",
 	.opts = apply_opts,
 	.size = sizeof(struct args),
 	.needs = NEED_WRITE,
@@ -355,7 +330,7 @@ const struct command cmd_patch_apply = {
 };
 const struct command cmd_patch_revert = {
 	.name = "patch revert",
-	.summary = "take back what 'patch apply' did",
+	.summary = "undo what 'patch apply' did",
 	.opts = revert_opts,
 	.size = sizeof(struct args),
 	.needs = NEED_WRITE,

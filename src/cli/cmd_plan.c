@@ -56,7 +56,7 @@ static void print_forecast(struct arena *a, const struct forecast *f)
 				STR(human_bytes(a, f->disk_free))));
 	print_row(a, "memory",
 		str_fmt(a, "%.*s for the largest compile, %.*s free",
-			STR(human_bytes(a, f->memory)), STR(human_bytes(a, f->memory_free))));
+			STR(human_memory(a, f->memory)), STR(human_memory(a, f->memory_free))));
 	print_row(a, "time",
 		str_fmt(a, "%.*s with %u jobs, by %s", STR(human_seconds(a, f->seconds)), f->jobs,
 			f->history ? "earlier builds in its folder" : "what others took"));
@@ -78,7 +78,7 @@ static void print_plan(struct arena *a, const struct plan *p)
 		print_row(a, s == p->sources.v ? "sources" : "", s->path);
 	print_list(a, "headers", &p->headers);
 	VEC_EACH (const struct plan_module, m, &p->modules)
-		print_row(a, m->loader ? "library" : "module", m->file);
+		print_row(a, m->loader ? "library" : m->program ? "program" : "module", m->file);
 	if (p->python_files.n)
 		print_row(a, "python", str_fmt(a, "%zu files", p->python_files.n));
 	struct str sdk = p->sdk.prefix.n ? p->sdk.prefix
@@ -108,15 +108,17 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct plan p;
 	struct forecast forecast;
 	TRY(project_plan(a, &o->common, &o->project, &p));
+	TRY(plan_waves(a, &p, build_folder(a, p.project), false));
 	struct str json = json_document(a, 2, plan_fields, &p);
 	if (o->out.n && !fs_writes_forbidden())
-		TRY_CTX(fs_write(o->out, json, 0644), "cannot save the plan");
+		TRY_CTX(fs_save(o->out, json, 0644), "cannot save the plan");
 	build_forecast(a, &p, S(""), 0, &forecast);
 	p.forecast = forecast.known ? &forecast : NULL;
 	if (o->common.json)
 		out_text(json_document(a, 2, plan_fields, &p));
 	else
 		print_plan(a, &p);
+	project_say_findings(&p);
 	if (o->out.n)
 		say_status(
 			fs_writes_forbidden() ? S("Would save") : S("Saved"), "%.*s", STR(o->out));
@@ -125,7 +127,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.summary = "resolve a project into what a build would do",
+	.summary = "show what a build of a project would do",
 	.opts = opts,
 	.size = sizeof(struct plan_args),
 	.needs = NEED_WRITE,

@@ -71,10 +71,15 @@ static void print_report(struct arena *a, const struct report *r)
 		print_gpus(a, r);
 	if (r->wheel.n)
 		out_fmt("\nwheel: %.*s (%.*s)\n", STR(r->wheel), STR(human_bytes(a, r->bytes)));
+	if (r->kernels)
+		out_fmt("kernels: %zu, of which %zu spill registers\n", r->kernels, r->spilling);
+	if (r->warnings)
+		out_fmt("warnings of the compiler: %zu\n", r->warnings);
 	if (r->verdict.n)
 		out_fmt("verdict: %.*s\n", STR(r->verdict));
 	if (r->error.n)
-		out_fmt("error: %.*s\n", STR(r->error));
+		out_fmt("error: %.*s%s%.*s\n", STR(r->place), r->place.n ? ": " : "",
+			STR(r->error));
 }
 
 static struct err *write_page(
@@ -84,7 +89,7 @@ static struct err *write_page(
 		return NULL;
 	struct str page = report_html(a, r);
 	if (!args->common.dry_run)
-		TRY(fs_write(args->output, page, 0644));
+		TRY(fs_save(args->output, page, 0644));
 	say_status(args->common.dry_run ? S("Would write") : S("Wrote"), "%.*s (%.*s)",
 		STR(args->output), STR(human_bytes(a, page.n)));
 	return NULL;

@@ -32,12 +32,9 @@ struct installed {
 };
 
 static const struct json_field installed_fields[] = {
-	FIELD("name", struct sdk, name),
-	FIELD("provider", struct sdk, provider),
-	FIELD("suite", struct sdk, suite),
+	FIELDS(struct sdk, name, provider, suite),
 	FIELD("components", struct sdk, requested),
-	FIELD("index_date", struct sdk, index_date),
-	FIELD("bytes", struct sdk, bytes),
+	FIELDS(struct sdk, gpus, index_date, bytes, downloads),
 	{.kind = FIELD_END},
 };
 
@@ -48,10 +45,16 @@ static const struct json_field list_fields[] = {
 	{.kind = FIELD_END},
 };
 
+static struct str kernels(struct arena *a, const struct sdk *sdk)
+{
+	return sdk->gpus.n ? str_join(a, &sdk->gpus, S(",")) : S("all");
+}
+
 static struct err *run_list(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
-	static const char *const heads[] = {"SDK", "components", "index of", ">size", NULL};
+	static const char *const heads[] = {
+		"SDK", "components", "kernels of", "index of", ">size", ">downloads", NULL};
 	struct installed all = {.components = know_component_names(a)};
 	struct strs names;
 	(void)ret_status;
@@ -59,6 +62,8 @@ static struct err *run_list(struct arena *a, void *args, int *ret_status)
 	VEC_EACH (const struct str, name, &names) {
 		struct sdk sdk;
 		CLEANUP(err_freep) struct err *e = sdk_open_name(a, *name, &sdk);
+		if (!e)
+			e = sdk_count_downloads(a, &sdk);
 		if (e) /* one that is broken does not hide the others */
 			say_warning(
 				"the SDK '%.*s' cannot be used: %s", STR(*name), err_root(e)->msg);
@@ -72,7 +77,8 @@ static struct err *run_list(struct arena *a, void *args, int *ret_status)
 	struct table t = table_new(a, heads);
 	VEC_EACH (const struct sdk, s, &all.list)
 		table_row(&t, (struct str[]){s->name, str_join(a, &s->requested, S(",")),
-				      s->index_date, human_bytes(a, s->bytes)});
+				      kernels(a, s), s->index_date, human_bytes(a, s->bytes),
+				      human_bytes(a, s->downloads)});
 	if (all.list.n)
 		table_print(&t);
 	else
@@ -96,6 +102,8 @@ static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_t
 	info_line("provider", sdk->provider);
 	info_line("suite", sdk->suite);
 	info_line("components", str_join(a, &sdk->requested, S(", ")));
+	if (sdk->gpus.n)
+		info_line("kernels of", str_join(a, &sdk->gpus, S(", ")));
 	info_line("index of", sdk->index_date);
 	for (size_t i = 0; i < sdk->notes.n; i++)
 		info_line("note", sdk->notes.v[i]);
@@ -103,6 +111,8 @@ static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_t
 		info_line(
 			"size", str_fmt(a, "%.*s in %llu packages", STR(human_bytes(a, sdk->bytes)),
 					(unsigned long long)sdk->packages));
+	if (sdk->downloads)
+		info_line("downloads", human_bytes(a, sdk->downloads));
 	info_line("root", sdk->root);
 	info_line("clang", sdk->clang);
 	info_line("device libs", sdk->device_libs);
@@ -125,6 +135,7 @@ static struct err *run_info(struct arena *a, void *args, int *ret_status)
 	struct sdk_targets targets = {0};
 	(void)ret_status;
 	TRY(sdk_open_name(a, o->name, &sdk));
+	TRY(sdk_count_downloads(a, &sdk));
 	if (sdk.runner != SDK_NORUN)
 		TRY(sdk_probe(a, &sdk, o->gpus.n ? &o->gpus : NULL, &targets));
 	if (o->common.json)
@@ -152,11 +163,7 @@ struct environment {
 	VEC(struct variable) env;
 };
 
-static const struct json_field variable_fields[] = {
-	FIELD("key", struct variable, key),
-	FIELD("value", struct variable, value),
-	{.kind = FIELD_END},
-};
+static const struct json_field variable_fields[] = FIELDS_ONLY(struct variable, key, value);
 
 static const struct json_field env_fields[] = {
 	FIELD_CONST("schema", "rocsmith.sdk-env/1"),
@@ -257,8 +264,7 @@ struct check {
 
 static const struct json_field check_fields[] = {
 	FIELD_CONST("schema", "rocsmith.sdk-verify/1"),
-	FIELD("sdks", struct check, sdks),
-	FIELD("verdict", struct check, verdict),
+	FIELDS(struct check, sdks, verdict),
 	FIELD_LIST("findings", struct check, findings, finding_fields),
 	{.kind = FIELD_END},
 };
@@ -301,8 +307,7 @@ struct removal {
 
 static const struct json_field removal_fields[] = {
 	FIELD_CONST("schema", "rocsmith.sdk-remove/1"),
-	FIELD("name", struct removal, name),
-	FIELD("removed", struct removal, removed),
+	FIELDS(struct removal, name, removed),
 	{.kind = FIELD_END},
 };
 

@@ -1,6 +1,7 @@
 /* rocsmith sdk install: from a spec on the command line to a tree that compiles. */
 #include "base/vec.h"
 #include "cli/opt.h"
+#include "plan/plan.h"
 #include "sdk/sdk.h"
 #include "term/out.h"
 
@@ -8,7 +9,7 @@ struct args {
 	struct common common;
 	struct str provider;
 	struct str suite, mirror, keyring, prefix;
-	struct strs components;
+	struct strs components, gpus;
 	bool refresh;
 };
 
@@ -20,6 +21,9 @@ static const struct opt opts[] = {
 	{OPT_VALUE("components", OPT_LIST, struct args, components, "LIST",
 		 "compiler, math, dnn, torch-build or library names"),
 		.flags = OPT_COMMA},
+	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "GFX,...",
+		 "only these GPUs' kernels of libraries, or all"),
+		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
 	{OPT_VALUE("mirror", OPT_STR, struct args, mirror, "URL",
 		 "Debian archive, instead of this machine's"),
 		.env = "ROCSMITH_MIRROR"},
@@ -43,6 +47,7 @@ static struct sdk_spec make_spec(struct arena *a, const struct args *o)
 	s.suite = o->suite.n ? o->suite : s.suite;
 	s.prefix = o->prefix.n ? o->prefix : s.prefix;
 	s.components = o->components;
+	s.gpus = o->gpus;
 	s.mirror = o->mirror;
 	s.keyring = o->keyring;
 	s.refresh = o->refresh;
@@ -71,13 +76,13 @@ static struct err *preview(struct arena *a, const struct args *o, const struct s
 		return NULL;
 	}
 	if (p.done.nothing) {
-		say_status(S("Unchanged"), "all is installed");
+		say_status(S("Unchanged"), "everything is installed already");
 		return NULL;
 	}
 	for (size_t i = 0; i < p.packages.n; i++)
 		out_fmt("%.*s\n", STR(p.packages.v[i]));
-	say_status(S("Would"), "fetch and unpack %zu packages, %.*s", p.packages.n,
-		STR(human_bytes(a, p.done.bytes)));
+	say_status(S("Would"), "fetch and unpack %.*s, %.*s",
+		STR(human_count(a, p.packages.n, "package")), STR(human_bytes(a, p.done.bytes)));
 	return NULL;
 }
 
@@ -88,15 +93,20 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct sdk sdk;
 	struct sdk_done done;
 	(void)ret_status;
+	TRY(plan_native(a, S(""), &spec.gpus));
 	if (o->common.dry_run)
 		return preview(a, o, &spec);
 	TRY(sdk_install(a, &spec, &sdk, &done));
+	TRY(sdk_count_downloads(a, &sdk));
 	if (o->common.json) {
 		out_text(sdk_json(a, &sdk, NULL, &done));
 		return NULL;
 	}
 	for (size_t i = 0; i < sdk.notes.n; i++)
 		say_status(S("Note"), "%.*s", STR(sdk.notes.v[i]));
+	if (sdk.gpus.n)
+		say_status(S("Note"), "kernels of other GPUs than %.*s are left out",
+			STR(str_join(a, &sdk.gpus, S(", "))));
 	if (done.nothing)
 		say_status(S("Unchanged"), "%.*s", STR(sdk.name));
 	else if (done.packages)

@@ -47,7 +47,8 @@ static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p
 		say_verbose("the SDK's programs do not see '%.*s': starting in '/'", STR(p->cwd));
 		p->cwd = S("/");
 	}
-	return sdk_wrap(a, sdk, &binds, sdk->runner == SDK_DIRECT ? S("") : S("/run/host"), p);
+	*VEC_PUSH(a, &binds) = (struct sdk_bind){.path = S("/"), .at = S("/run/host")};
+	return sdk_wrap(a, sdk, &binds, p);
 }
 
 static struct err *run(struct arena *a, void *args, int *ret_status)

@@ -38,9 +38,10 @@ static void print_verdict(struct arena *a, const struct verdict *v)
 	}
 	struct str word = v->pass ? styled_out(a, STYLE_GREEN, S("pass"))
 				  : styled_out(a, STYLE_RED, S("fail"));
-	out_fmt("%.*s: %.*s (%zu errors, %zu warnings)%s%.*s\n", STR(v->path), STR(word),
-		count[SEV_ERROR], count[SEV_WARNING], v->served.n ? ", device code for " : "",
-		STR(str_join(a, &v->served, S(", "))));
+	out_fmt("%.*s: %.*s (%.*s, %.*s)%s%.*s\n", STR(v->path), STR(word),
+		STR(human_count(a, count[SEV_ERROR], "error")),
+		STR(human_count(a, count[SEV_WARNING], "warning")),
+		v->served.n ? ", device code for " : "", STR(str_join(a, &v->served, S(", "))));
 }
 
 static struct err *options(
@@ -72,6 +73,8 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 	for (size_t i = 0; i < paths.n; i++) {
 		struct verdict *v = VEC_PUSH(a, &all.wheels);
 		TRY(verify_wheel(a, paths.v[i], &o, v));
+		findings_sort(a, &v->findings);
+		targets_sort(&v->served);
 		if (!args->common.json)
 			print_verdict(a, v);
 		if (!v->pass)

@@ -21,7 +21,12 @@ extern const struct command cmd_sdk_remove;
 extern const struct command cmd_sdk_run;
 extern const struct command cmd_sdk_shims;
 extern const struct command cmd_sdk_verify;
+extern const struct command cmd_slim;
 extern const struct command cmd_verify;
+extern const struct command cmd_wheel_pack;
+extern const struct command cmd_wheel_repro;
+extern const struct command cmd_wheel_retag;
+extern const struct command cmd_wheel_unpack;
 extern const struct command cmd_why;
 
 const struct command *const commands[] = {
@@ -43,7 +48,12 @@ const struct command *const commands[] = {
 	&cmd_patch_revert,
 	&cmd_hipify,
 	&cmd_inspect,
+	&cmd_slim,
 	&cmd_verify,
+	&cmd_wheel_pack,
+	&cmd_wheel_unpack,
+	&cmd_wheel_retag,
+	&cmd_wheel_repro,
 	&cmd_report,
 	&cmd_completion,
 	&cmd_help,

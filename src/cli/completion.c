@@ -1,169 +1,182 @@
-/* rocsmith completion: scripts for bash, zsh and fish, generated from the option tables. */
-#include "base/buf.h"
+/* rocsmith completion: short scripts for bash, zsh and fish, which ask the program itself what may follow a
+ * line: `rocsmith completion bash --line "rocsmith build --gpu gfx12"`. It answers from the option tables, one
+ * word a line, for fish with what it means, and with status 1 if it knows none. */
 #include "cli/opt.h"
+#include "know/know.h"
+#include "sdk/sdk.h"
+#include "target/target.h"
 #include "term/out.h"
 
-struct script {
-	struct arena *a;
-	struct buf out;
-	const struct command *const *commands;
-	struct strs firsts; /* first words of the commands, each once */
-};
+#define BASH                                                                                       \
+	"_rocsmith() {\n"                                                                          \
+	"\tlocal line=\"${COMP_WORDS[*]::COMP_CWORD+1}\" IFS=$'\\n'\n"                             \
+	"\tCOMPREPLY=($(\"$1\" completion bash --line \"$line\" 2>/dev/null))\n"                   \
+	"}\n"                                                                                      \
+	"complete -o default -F _rocsmith rocsmith\n"
 
-static bool is_offered(const struct command *c, const struct opt *o)
-{
-	return !opt_is_positional(o) && opt_is_shown(c, o);
-}
+static const char *const shells[][2] = {{"bash", BASH},
+	{"zsh", "#compdef rocsmith\nautoload -U +X bashcompinit && bashcompinit\n" BASH},
+	{"fish", "complete -c rocsmith -f -a '(rocsmith completion fish --line (commandline -cp); "
+		 "or "
+		 "__fish_complete_path (commandline -ct))'\n"}};
 
-/* "install", "list", ... of "sdk"; none for a command of one word. */
-static struct strs second_words(const struct script *s, struct str first)
+enum { SHELLS = sizeof(shells) / sizeof(*shells) };
+
+/* ---- values ---- */
+
+static struct strs gpus(struct arena *a)
 {
 	struct strs ret = {0};
-	for (const struct command *const *c = s->commands; *c; c++) {
-		struct str head, tail;
-		if (str_cut(str_from((*c)->name), ' ', &head, &tail) && str_eq(head, first))
-			strs_add(s->a, &ret, tail);
-	}
+	for (size_t i = 0; i < gpu_count; i++)
+		if (!gpu_table[i].removed)
+			strs_add(a, &ret, str_from(gpu_table[i].name));
+	targets_sort(&ret);
+	strs_add(a, &ret, S("all"));
+	strs_add(a, &ret, S("native"));
 	return ret;
 }
 
-static void bash_options(struct buf *out, const struct command *c, const struct opt *table)
+static struct strs installed(struct arena *a)
+{
+	struct strs ret;
+	err_free(sdk_names(a, &ret));
+	return ret;
+}
+
+static struct strs shell_names(struct arena *a)
+{
+	struct strs ret = {0};
+	for (size_t i = 0; i < SHELLS; i++)
+		strs_add(a, &ret, str_from(shells[i][0]));
+	return ret;
+}
+
+static const struct {
+	const char *of; /* an option's name, or an argument's */
+	struct strs (*words)(struct arena *a);
+} values[] = {{"gpu", gpus}, {"suite", sdk_suites}, {"components", know_component_names},
+	{"sdk", installed}, {"NAME", installed}, {"SHELL", shell_names}};
+
+/* ---- a line ---- */
+
+struct typing {
+	struct arena *a;
+	struct str lead,
+		word; /* of the last word: items of a list that are complete, and the rest */
+	bool about;   /* say what words mean */
+	size_t n;
+};
+
+static void offer(struct typing *t, struct str word, const char *about)
+{
+	if (!str_starts(word, t->word))
+		return;
+	t->n++;
+	out_text(str_fmt(t->a, "%.*s%.*s%s%s\n", STR(t->lead), STR(word), t->about ? "\t" : "",
+		t->about ? about : ""));
+}
+
+static void offer_values(struct typing *t, const struct opt *o)
+{
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		if (!str_eq(str_from(o->lname), str_from(values[i].of)))
+			continue;
+		struct strs words = values[i].words(t->a);
+		VEC_EACH (const struct str, word, &words)
+			offer(t, *word, o->help);
+	}
+	for (size_t i = 0; o->choices && o->choices[i]; i++)
+		offer(t, str_from(o->choices[i]), o->help);
+}
+
+static void offer_options(struct typing *t, const struct command *c, const struct opt *table)
 {
 	OPT_EACH (o, table) {
-		if (!is_offered(c, o))
+		if (o->kind == OPT_POS)
+			offer_values(t, o);
+		if (opt_is_positional(o) || !opt_is_shown(c, o))
 			continue;
-		buf_fmt(out, " --%s", o->lname);
+		offer(t, str_fmt(t->a, "--%s", o->lname), o->help);
 		if (o->sname)
-			buf_fmt(out, " -%c", o->sname);
+			offer(t, str_fmt(t->a, "-%c", o->sname), o->help);
 	}
 }
 
-/* A table from "command" or "command sub" to its words; file names complete as usual. */
-static void bash(struct script *s)
+/* The words of commands that begin with these, each once. */
+static void offer_commands(
+	struct typing *t, const struct command *const *all, const struct strs *before)
 {
-	buf_fmt(&s->out,
-		"_rocsmith() {\n"
-		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} words= key=\"${COMP_WORDS[1]} "
-		"${COMP_WORDS[2]}\"\n"
-		"\tif [ \"$COMP_CWORD\" = 1 ]; then\n"
-		"\t\twords='%.*s'\n"
-		"\telse\n"
-		"\t\tcase $key in\n",
-		STR(str_join(s->a, &s->firsts, S(" "))));
-	for (const struct command *const *c = s->commands; *c; c++) {
-		bool two = str_contains(str_from((*c)->name), S(" "));
-		buf_fmt(&s->out, "\t\t'%s'%s) words='", (*c)->name, two ? "" : "\\ *");
-		bash_options(&s->out, *c, (*c)->opts);
-		bash_options(&s->out, *c, common_opts);
-		buf_add(&s->out, S("' ;;\n"));
-	}
-	for (size_t i = 0; i < s->firsts.n; i++) {
-		struct strs subs = second_words(s, s->firsts.v[i]);
-		if (subs.n)
-			buf_fmt(&s->out, "\t\t%.*s\\ *) words='%.*s' ;;\n", STR(s->firsts.v[i]),
-				STR(str_join(s->a, &subs, S(" "))));
-	}
-	buf_add(&s->out, S("\t\tesac\n\tfi\n"
-			   "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-			   "\t[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$cur\"))\n"
-			   "}\n"
-			   "complete -o filenames -F _rocsmith rocsmith\n"));
-}
-
-static void zsh(struct script *s)
-{
-	buf_add(&s->out, S("#compdef rocsmith\nautoload -U +X bashcompinit && bashcompinit\n"));
-	bash(s);
-}
-
-/* In single quotes, where fish knows two escapes. */
-static void fish_text(struct buf *out, const char *text)
-{
-	buf_add(out, S(" -d '"));
-	for (; *text; text++) {
-		if (*text == '\'' || *text == '\\')
-			buf_char(out, '\\');
-		buf_char(out, *text);
-	}
-	buf_add(out, S("'\n"));
-}
-
-static void fish_options(struct buf *out, const struct command *c, const struct opt *table)
-{
-	struct str head, tail;
-	bool two = str_cut(str_from(c->name), ' ', &head, &tail);
-	OPT_EACH (o, table) {
-		if (!is_offered(c, o))
-			continue;
-		buf_fmt(out, "complete -c rocsmith -n '__fish_seen_subcommand_from %.*s",
-			STR(head));
-		if (two)
-			buf_fmt(out, "; and __fish_seen_subcommand_from %.*s", STR(tail));
-		buf_fmt(out, "' -l %s", o->lname);
-		if (o->sname)
-			buf_fmt(out, " -s %c", o->sname);
-		if (o->arg)
-			buf_add(out, o->kind == OPT_PATH ? S(" -r -F") : S(" -x"));
-		fish_text(out, o->help);
+	struct strs seen = {0};
+	for (const struct command *const *c = all; *c; c++) {
+		struct strs name = str_split(t->a, str_from((*c)->name), ' ');
+		bool fits = name.n > before->n;
+		for (size_t i = 0; fits && i < before->n; i++)
+			fits = str_eq(name.v[i], before->v[i]);
+		if (fits && strs_put(t->a, &seen, name.v[before->n]))
+			offer(t, name.v[before->n], name.n == before->n + 1 ? (*c)->summary : "");
 	}
 }
 
-static void fish(struct script *s)
+/* The words behind the program's name, but for the last, which is being typed. */
+static void answer(struct typing *t, const struct command *const *all, const struct strs *before)
 {
-	for (const struct command *const *c = s->commands; *c; c++) {
-		struct str head, tail;
-		if (str_cut(str_from((*c)->name), ' ', &head, &tail))
-			buf_fmt(&s->out,
-				"complete -c rocsmith -n '__fish_seen_subcommand_from %.*s' -f -a "
-				"%.*s",
-				STR(head), STR(tail));
-		else
-			buf_fmt(&s->out, "complete -c rocsmith -n __fish_use_subcommand -f -a %.*s",
-				STR(head));
-		fish_text(&s->out, (*c)->summary);
-		fish_options(&s->out, *c, (*c)->opts);
-		fish_options(&s->out, *c, common_opts);
+	const struct command *c;
+	size_t n;
+	offer_commands(t, all, before);
+	struct err *e = before->n ? command_find(all, before, &c, &n) : NULL;
+	err_free(e);
+	if (e || !before->n)
+		return;
+	struct str last = before->v[before->n - 1];
+	const struct opt *o =
+		str_starts(last, S("--")) ? opt_find(c, str_sub(last, 2, last.n), 0) : NULL;
+	size_t comma = str_rchr(t->word, ',');
+	if (!o || !o->arg) {
+		offer_options(t, c, c->opts);
+		offer_options(t, c, common_opts);
+		return;
 	}
-	for (size_t i = 0; i < s->firsts.n; i++)
-		if (second_words(s, s->firsts.v[i]).n)
-			buf_fmt(&s->out,
-				"complete -c rocsmith -n __fish_use_subcommand -f -a %.*s\n",
-				STR(s->firsts.v[i]));
+	if (comma < t->word.n) {
+		t->lead = str_sub(t->word, 0, comma + 1);
+		t->word = str_sub(t->word, comma + 1, t->word.n);
+	}
+	offer_values(t, o);
 }
 
 struct completion_args {
 	struct common common;
-	struct str shell;
+	struct str shell, line;
 };
 
 static const struct opt completion_opts[] = {
 	{OPT_ARGUMENT("SHELL", OPT_POS, struct completion_args, shell, "bash, zsh or fish"),
 		.flags = OPT_REQUIRED},
+	{OPT_VALUE("line", OPT_STR, struct completion_args, line, "TEXT", "what is typed so far"),
+		.flags = OPT_HIDDEN},
 	{.kind = OPT_END},
 };
 
 static struct err *completion_run(struct arena *a, void *user, int *ret_status)
 {
-	static const struct {
-		const char *name;
-		void (*make)(struct script *s);
-	} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
 	const struct completion_args *args = user;
-	struct script s = {.a = a, .out.a = a, .commands = args->common.commands};
-	(void)ret_status;
-	for (const struct command *const *c = s.commands; *c; c++) {
-		struct str name = str_from((*c)->name), word = str_sub(name, 0, str_chr(name, ' '));
-		strs_put(a, &s.firsts, word);
+	struct str line = args->line;
+	size_t i = 0, blank = str_rchr(line, ' ');
+	while (i < SHELLS && !str_eq(args->shell, str_from(shells[i][0])))
+		i++;
+	if (i == SHELLS)
+		return err_new(E_USAGE, "no completion for '%.*s'; there is bash, zsh and fish",
+			STR(args->shell));
+	if (!line.n) {
+		out_text(str_from(shells[i][1]));
+		return NULL;
 	}
-	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
-		if (str_eq(args->shell, str_from(shells[i].name))) {
-			shells[i].make(&s);
-			out_text(buf_str(&s.out));
-			return NULL;
-		}
-	}
-	return err_new(
-		E_USAGE, "no completion for '%.*s'; there is bash, zsh and fish", STR(args->shell));
+	struct strs before = str_split(a, str_sub(line, str_chr(line, ' '), blank), ' ');
+	struct typing t = {.a = a,
+		.word = str_sub(line, blank + 1, line.n),
+		.about = str_eq(args->shell, S("fish"))};
+	answer(&t, args->common.commands, &before);
+	*ret_status = t.n ? 0 : 1;
+	return NULL;
 }
 
 const struct command cmd_completion = {

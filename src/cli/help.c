@@ -9,18 +9,17 @@ enum { COLUMN = 28 };
 
 void help_main(const struct command *const *all)
 {
-	out_fmt("rocsmith %s: from an AMD GPU to a verified PyTorch wheel for it\n\n"
+	out_fmt("rocsmith %s: CUDA projects as Python wheels for AMD GPUs\n\n"
 		"Usage: rocsmith COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n",
 		ROCSMITH_VERSION);
 	for (; *all; all++)
 		out_fmt("  %-16s %s\n", (*all)->name, (*all)->summary);
 	out_text(S("\n"
-		   "'rocsmith COMMAND -h' lists a command's options; 'man rocsmith-COMMAND' tells "
-		   "all.\n"
-		   "Exit status: 0 ok, 1 negative answer, 2 wrong usage or recipe, 3 environment "
-		   "unmet,\n"
-		   "4 network or source, 5 a tool failed, 70 our bug, 128+signal when "
-		   "interrupted.\n"));
+		   "'rocsmith COMMAND -h' lists a command's options; 'man rocsmith-COMMAND' has "
+		   "the details.\n"
+		   "Exit status: 0 success, 1 the answer is no, 2 wrong usage or project files,\n"
+		   "3 something is missing here, 4 network or archive, 5 a program failed,\n"
+		   "70 a bug in rocsmith, 128+N ended by signal N.\n"));
 }
 
 bool help_group(const struct command *const *all, struct str group)
@@ -39,7 +38,7 @@ bool help_group(const struct command *const *all, struct str group)
 	}
 	if (found)
 		out_fmt("\n'rocsmith %.*s SUBCOMMAND -h' lists the options of one; 'man "
-			"rocsmith-%.*s' tells all.\n",
+			"rocsmith-%.*s' has the details.\n",
 			STR(group), STR(group));
 	return found;
 }
@@ -130,8 +129,7 @@ static void write_options(struct json *j, const void *command)
 }
 
 static const struct json_field command_fields[] = {
-	FIELD("name", struct command, name),
-	FIELD("summary", struct command, summary),
+	FIELDS(struct command, name, summary),
 	FIELD_WRITE("options", write_options),
 	{.kind = FIELD_END},
 };

@@ -13,9 +13,9 @@ const struct opt common_opts[] = {
 	{OPT_FLAG("json", struct common, json, "print the result as one JSON object")},
 	{OPT_FLAG("dry-run", struct common, dry_run, "show what would be done, change nothing"),
 		.sname = 'n', .flags = OPT_WRITERS, .env = "ROCSMITH_DRY_RUN"},
-	{OPT_FLAG("quiet", struct common, quiet, "say errors and warnings only"), .sname = 'q',
+	{OPT_FLAG("quiet", struct common, quiet, "print errors and warnings only"), .sname = 'q',
 		.env = "ROCSMITH_QUIET"},
-	{OPT_ARGUMENT("verbose", OPT_COUNT, struct common, verbose, "say more; twice for all"),
+	{OPT_ARGUMENT("verbose", OPT_COUNT, struct common, verbose, "be verbose; repeat for more"),
 		.sname = 'v', .env = "ROCSMITH_VERBOSE"},
 	{OPT_VALUE(
 		 "jobs", OPT_UINT, struct common, jobs, "N", "jobs at once (default: one per CPU)"),
@@ -24,7 +24,7 @@ const struct opt common_opts[] = {
 		 "color", OPT_ENUM, struct common, color, "WHEN", "colour: auto, always or never"),
 		.choices = color_choices, .env = "ROCSMITH_COLOR"},
 	{OPT_VALUE("trace", OPT_PATH, struct common, trace, "FILE",
-		 "write what is done, one JSON object a line"),
+		 "log every program that is run, as JSON lines"),
 		.env = "ROCSMITH_TRACE"},
 	{.kind = OPT_END},
 };
@@ -64,7 +64,7 @@ static const struct opt *find_in(
 	return NULL;
 }
 
-static const struct opt *find(const struct command *c, struct str name, char letter)
+const struct opt *opt_find(const struct command *c, struct str name, char letter)
 {
 	const struct opt *o = find_in(c, c->opts, name, letter);
 	return o ? o : find_in(c, common_opts, name, letter);
@@ -189,10 +189,10 @@ static struct err *long_option(struct parse *p, struct str word)
 {
 	struct str name, value;
 	bool has_value = str_cut(str_sub(word, 2, word.n), '=', &name, &value);
-	const struct opt *o = find(p->c, name, 0);
+	const struct opt *o = opt_find(p->c, name, 0);
 	bool on = o || !str_starts(name, S("no-"));
 	if (!on)
-		o = find(p->c, str_sub(name, 3, name.n), 0);
+		o = opt_find(p->c, str_sub(name, 3, name.n), 0);
 	if (!o || (!on && o->kind != OPT_BOOL))
 		return unknown_option(p, word);
 	strs_add(p->a, p->given, str_from(o->lname));
@@ -207,7 +207,7 @@ static struct err *long_option(struct parse *p, struct str word)
 static struct err *short_options(struct parse *p, struct str word)
 {
 	for (size_t i = 1; i < word.n; i++) {
-		const struct opt *o = find(p->c, S(""), word.p[i]);
+		const struct opt *o = opt_find(p->c, S(""), word.p[i]);
 		if (!o)
 			return unknown_option(p, word);
 		strs_add(p->a, p->given, str_from(o->lname));

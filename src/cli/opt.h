@@ -82,6 +82,8 @@ extern const struct opt common_opts[];
 bool opt_is_positional(const struct opt *o);
 /* Whether the command has it, and shows it. */
 bool opt_is_shown(const struct command *c, const struct opt *o);
+/* The command's option, or a common one, by its long name or, if it is not 0, its letter; or NULL. */
+const struct opt *opt_find(const struct command *c, struct str name, char letter);
 /* Fills args from argv and from the environment. */
 MUST_USE struct err *opt_parse(
 	struct arena *a, const struct command *c, const struct strs *argv, void *args);

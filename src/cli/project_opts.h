@@ -11,7 +11,7 @@
 		"project folder (default: this one), sdist, or a saved plan")}
 #define PROJECT_OPTS(T)                                                                            \
 	{OPT_VALUE("gpu", OPT_LIST, T, project.gpus, "GFX,...",                                    \
-		"targets: gfx1201,gfx90a, native or all"),                                         \
+		"gfx1201,gfx90a, 'RX 9070 XT', native or all"),                                         \
 		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},                                        \
 	{OPT_VALUE("sdk", OPT_STR, T, project.sdk, "SDK", "debian:SUITE or prefix:DIR"),           \
 		.env = "ROCSMITH_SDK"},                                                            \
@@ -47,3 +47,5 @@
  * plan wins over. */
 MUST_USE struct err *project_plan(
 	struct arena *a, const struct common *common, struct plan_request *r, struct plan *ret);
+/* Warns of what the plan found, a few of each kind. */
+void project_say_findings(const struct plan *p);

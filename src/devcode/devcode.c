@@ -8,8 +8,9 @@
 #include "base/proc.h"
 #include "devcode/scan.h"
 #include "formats/zip.h"
+#include "slim/slim.h"
 
-enum { HEAD = 64 };
+enum { HEAD = 64, MANIFEST = 2 << 20 };
 
 static bool is_archive(struct str head)
 {
@@ -36,6 +37,28 @@ static struct err *scan_image(struct scan *s, const struct elf_src *src, struct 
 	return scan_elf(s, src);
 }
 
+/* A target that some bundles of a file have, and others do not. */
+static struct err *check_bundles(struct scan *s, const struct elf_src *src)
+{
+	ARENA(tmp);
+	bool here[DEVCODE_TARGETS] = {0}, served[DEVCODE_TARGETS];
+	const struct devcode *d = s->out;
+	VEC_EACH (struct code_object, o, &s->file->objects)
+		here[o->id] = true;
+	for (size_t i = 0; i < d->targets.n && s->file->bundles > 1; i++) {
+		if (!here[i])
+			continue;
+		TRY(budget_work(src->budget, 100 * d->targets.n + 4 * s->file->objects.n));
+		devcode_serves(d, &d->targets.v[i].t, served);
+		struct devcode_cover c = devcode_cover(s->file, served);
+		if (c.without)
+			scan_say(s, "bundle-without-target", SEV_WARNING,
+				"nothing for %.*s in %.*s", STR(d->targets.v[i].name),
+				STR(devcode_cover_text(&tmp, s->file, &c)));
+	}
+	return NULL;
+}
+
 struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
 	unsigned flags, struct devcode *ret)
 {
@@ -44,13 +67,16 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 	struct devcode_file file = {.path = str_dup(a, path), .size = src->size};
 	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file, .base = src->base};
 	ret->looked_at++;
+	ret->findings.most = FINDINGS_OF_A_KIND;
 	TRY(elf_src_peek(src, bytes, HEAD, 0, &head.n));
 	if (!has_known_head(head))
 		return NULL;
 	TRY(scan_image(&s, src, head));
-	if (file.objects.n)
+	if (file.objects.n) {
 		*VEC_PUSH(a, &ret->files) = file;
-	return NULL;
+		TRY(check_bundles(&s, src));
+	}
+	return cancel_check(); /* a part that was interrupted became a finding */
 }
 
 /* ---- many files: damage to one of them is a finding ---- */
@@ -67,8 +93,9 @@ static struct err *note_damage(struct many *m, struct str path, struct err *e)
 {
 	if (!e || e->code == E_CANCELLED || e->code == E_NOSPACE)
 		return e;
-	struct devcode_file file = {.path = str_dup(m->a, path)};
+	struct devcode_file file = {.path = path};
 	struct scan s = {.a = m->a, .out = m->out, .file = &file};
+	m->out->findings.most = FINDINGS_OF_A_KIND;
 	scan_damage(&s, "file-damaged", e);
 	return NULL;
 }
@@ -104,6 +131,18 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 	return devcode_scan_src(m->a, &src, member_path(&tmp, m, z), m->flags, m->out);
 }
 
+/* What `rocsmith slim` left behind: e tells whether it could be read. */
+static void note_manifest(struct many *m, struct str path, struct err *e, const struct str *text)
+{
+	ARENA(tmp);
+	struct devcode_file file = {.path = path};
+	struct scan s = {.a = m->a, .out = m->out, .file = &file};
+	struct str said = !e && text->p ? slim_manifest_text(&tmp, *text) : S("");
+	if (said.n)
+		scan_say(&s, "slimmed", SEV_INFO, "%.*s", STR(said));
+	err_free(e);
+}
+
 static struct err *scan_wheel(struct many *m, struct str path)
 {
 	ARENA(tmp);
@@ -112,8 +151,13 @@ static struct err *scan_wheel(struct many *m, struct str path)
 	TRY(zip_open(&tmp, path, &ignored, &z));
 	m->zip = &z;
 	VEC_EACH (struct zip_member, x, &z.members) {
+		struct str text = {0};
 		if (!x->dir)
 			TRY(note_damage(m, member_path(&tmp, m, x), scan_member(m, x)));
+		if (!str_ends(x->name, S(".dist-info/" SLIM_MANIFEST)))
+			continue;
+		note_manifest(
+			m, member_path(&tmp, m, x), zip_read(&tmp, &z, x, MANIFEST, &text), &text);
 	}
 	return NULL;
 }
@@ -126,6 +170,9 @@ static struct err *scan_file(struct many *m, struct str path, struct str name)
 	TRY(fs_stat(path, &st));
 	TRY(fs_open(path, &fd));
 	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	struct budget budget;
+	budget_set(&budget, src.size);
+	src.budget = &budget;
 	return devcode_scan_src(m->a, &src, name, m->flags, m->out);
 }
 
@@ -134,9 +181,12 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	(void)prune;
 	ARENA(tmp);
 	struct many *m = user;
+	struct str text = {0};
 	if (!S_ISREG(e->st.st_mode))
 		return NULL;
 	struct str path = path_join(&tmp, m->dir, e->path);
+	if (str_eq(e->path, S(SLIM_MANIFEST)))
+		note_manifest(m, e->path, fs_read_opt(&tmp, path, MANIFEST, &text), &text);
 	if (!str_ends(e->path, S(".whl")))
 		return note_damage(m, e->path, scan_file(m, path, e->path));
 	struct many inner = *m; /* the members of a wheel count as files of the folder */
@@ -165,53 +215,31 @@ static struct err *sniff(struct str path, bool *ret_zip)
 		"wheels, and folders of these");
 }
 
-/* ---- what all files have ---- */
-static struct str processor(struct str target)
-{
-	return str_sub(target, 0, str_chr(target, ':'));
-}
-
-/* A file serves a target when it has an object for that processor, or for a generic target that
- * covers it, and the object has kernels (where they were counted, and where the file has any). */
-static bool serves(const struct devcode_file *f, const struct target *want)
-{
-	bool empty = true;
-	VEC_EACH (struct code_object, o, &f->objects)
-		empty = empty && !o->kernels;
-	VEC_EACH (struct code_object, o, &f->objects) {
-		struct target have = target_read(processor(o->target));
-		if ((o->kernels || empty) && o->size && target_covers(&have, want))
-			return true;
-	}
-	return false;
-}
-
 void devcode_finish(struct arena *a, struct devcode *d)
 {
-	ARENA(tmp);
 	struct strs names = {0};
-	VEC_EACH (struct devcode_file, f, &d->files) {
-		VEC_EACH (struct code_object, o, &f->objects) {
-			struct str name = processor(o->target);
-			if (name.n)
-				strs_put(&tmp, &names, name);
-		}
-	}
+	VEC_EACH (struct devcode_target, t, &d->targets)
+		if (t->t.name.n)
+			strs_put(a, &names, str_sub(t->name, 0, str_chr(t->name, ':')));
 	d->served = (struct strs){0};
 	for (size_t i = 0; i < names.n; i++) {
+		bool served[DEVCODE_TARGETS], all = true;
 		struct target want = target_read(names.v[i]);
-		bool all = true;
-		VEC_EACH (struct devcode_file, f, &d->files)
-			all = all && serves(f, &want);
+		devcode_serves(d, &want, served);
+		VEC_EACH (struct devcode_file, f, &d->files) {
+			struct devcode_cover c = devcode_cover(f, served);
+			all = all && c.bundles && !c.without;
+		}
 		if (all)
-			strs_add(a, &d->served, str_dup(a, names.v[i]));
+			strs_add(a, &d->served, names.v[i]);
 	}
-	strs_sort(&d->served);
+	targets_sort(&d->served);
 }
 
 struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struct devcode *ret)
 {
 	bool zip = false;
+	struct str text = {0};
 	struct many m = {.a = a, .flags = flags, .out = ret, .dir = path};
 	*ret = (struct devcode){.path = str_dup(a, path)};
 	if (fs_is_dir(path)) {
@@ -220,6 +248,8 @@ struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struc
 		TRY(sniff(path, &zip));
 		TRY_CTX(zip ? scan_wheel(&m, path) : scan_file(&m, path, path),
 			"cannot inspect '%.*s'", STR(path));
+		path = str_fmt(a, "%.*s" SLIM_MANIFEST_END, STR(path));
+		note_manifest(&m, path, fs_read_opt(a, path, MANIFEST, &text), &text);
 	}
 	devcode_finish(a, ret);
 	return NULL;

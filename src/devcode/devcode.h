@@ -4,7 +4,8 @@
  * A scan reads only what it must. Without flags: section tables, bundle tables, and the 64-byte
  * header of every object that is not compressed. Kernels and hashes need the objects themselves,
  * and inside compressed bundles decoding, so they are looked at only when asked for. Damaged device
- * code is a finding, so that one bad file does not hide the others. Formats: formats/elf.h,
+ * code is a finding, so that one bad file does not hide the others; so is what one bundle of a file lacks
+ * and others have. Each file (with all that is in it) has a budget (formats/budget.h). Formats: formats/elf.h,
  * formats/bundle.h; doc/formats.md.
  */
 #pragma once
@@ -31,16 +32,31 @@ struct code_place {
 	uint64_t offset; /* of the object's bytes, of which there are code_object.size; bare: 0 */
 };
 
+/* What a kernel takes of a GPU, as its compiler wrote it down; sizes in bytes. */
+struct code_kernel {
+	struct str name;                   /* as linkers know it; its end may be cut off */
+	uint64_t vgprs, agprs, sgprs;      /* vgprs: of gfx90a and its like, with the agprs */
+	uint64_t vgpr_spills, sgpr_spills; /* registers that had to be kept in memory */
+	uint64_t lds, scratch; /* of a workgroup, of a work-item; what is known at compile time */
+	unsigned waves; /* that a SIMD unit holds at most, going by registers; 0: not known */
+	uint64_t wave;  /* 32 or 64 lanes */
+};
+
 struct code_object {
 	struct str target;     /* id as listed: "gfx942:sramecc+:xnack-" */
+	unsigned id;           /* index into devcode.targets */
 	struct str elf_target; /* from e_flags; "": not looked at, or they do not tell (V2) */
 	unsigned bundle;       /* counts from 0 in file order */
 	enum devcode_encoding encoding;
 	uint64_t size, stored; /* decoded bytes; share of the file */
 	struct code_place place;
-	unsigned version;  /* code object version 2..6, 0 = not looked at */
-	int64_t kernels;   /* -1 = not looked at */
-	uint64_t debug;    /* bytes of .debug_* sections; with DEVCODE_DEBUG */
+	unsigned version; /* code object version 2..6, 0 = not looked at */
+	int64_t kernels;  /* -1 = not looked at */
+	struct str
+		kernel; /* name of the first one, its end may be cut off; "" = none was looked for */
+	uint64_t debug; /* bytes of .debug_* sections; with DEVCODE_DEBUG */
+	VEC(struct code_kernel)
+	resources;         /* with DEVCODE_RESOURCES; of a scan 4000 kernels at most */
 	struct str sha256; /* hex, only when asked for */
 };
 
@@ -52,16 +68,25 @@ struct devcode_file {
 	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 
-struct devcode {
-	struct str path;
-	VEC(struct devcode_file) files; /* those with device code */
-	struct strs served;             /* targets that every file with device code has, sorted */
-	struct findings findings;
-	unsigned looked_at; /* files seen, with device code or not */
+enum { DEVCODE_TARGETS = 256 }; /* more different ones are an error of the file */
+
+struct devcode_target {
+	struct str name;
+	struct target t;
 };
 
-/* Look deeper. DEBUG implies KERNELS. */
-enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2, DEVCODE_DEBUG = 4 };
+struct devcode {
+	struct str path;
+	VEC(struct devcode_target) targets; /* of all objects, each once */
+	VEC(struct devcode_file) files;     /* those with device code */
+	struct strs served; /* targets that every file with device code has, by generation */
+	struct findings findings;
+	unsigned looked_at; /* files seen, with device code or not */
+	unsigned resources; /* kernels in the lists of that name */
+};
+
+/* Look deeper. DEBUG implies KERNELS; RESOURCES go with it. */
+enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2, DEVCODE_DEBUG = 4, DEVCODE_RESOURCES = 8 };
 
 /* path: a file, folder or wheel. E_NOENT; E_FORMAT for a single file without any known format;
  * E_ELF or E_ZIP for a single file that is damaged as a whole. */
@@ -71,6 +96,22 @@ MUST_USE struct err *devcode_scan(
  * devcode_finish() behind the last one. */
 MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
 	unsigned flags, struct devcode *ret);
+/* How far a file keeps a promise for one target: each bundle with kernels must have them for it. Where
+ * kernels were not counted, or there are none, an object counts as one. Objects in no bundle are one. */
+struct devcode_cover {
+	unsigned bundles, without; /* with any kernel; of those without one for the target */
+	int64_t kernels,
+		missing; /* of the object that has most of a bundle; those the target lacks */
+	size_t first[4]; /* of the first bundles without: the object that has most */
+};
+
+/* served: for each of d->targets, whether its objects serve the wanted target. */
+struct devcode_cover devcode_cover(const struct devcode_file *f, const bool *served);
+/* Says so by the rule of target_covers(), where a variant counts in both directions. */
+void devcode_serves(const struct devcode *d, const struct target *want, bool ret[DEVCODE_TARGETS]);
+/* "2 of 237 bundles (171 of 414 kernels): bundle 7 at 4096 (12 kernels, '_Z1kv', ...), ..." */
+struct str devcode_cover_text(
+	struct arena *a, const struct devcode_file *f, const struct devcode_cover *c);
 /* Fills in what depends on all files: served. devcode_scan() has done it. */
 void devcode_finish(struct arena *a, struct devcode *d);
 const char *devcode_encoding_name(enum devcode_encoding e);

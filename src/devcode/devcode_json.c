@@ -15,20 +15,26 @@ const char *devcode_encoding_name(enum devcode_encoding e)
 	return encodings[e];
 }
 
+static const struct json_field kernel_fields[] = {
+	FIELDS(struct code_kernel, name, vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, lds,
+		scratch),
+	FIELD_OPTIONAL("waves", struct code_kernel, waves),
+	FIELD("wave", struct code_kernel, wave),
+	{.kind = FIELD_END},
+};
+
 static const struct json_field object_fields[] = {
-	FIELD("target", struct code_object, target),
-	FIELD("bundle", struct code_object, bundle),
+	FIELDS(struct code_object, target, bundle),
 	FIELD_ENUM("encoding", struct code_object, encoding, encodings),
-	FIELD("size", struct code_object, size),
-	FIELD("stored", struct code_object, stored),
+	FIELDS(struct code_object, size, stored),
 	FIELD_OPTIONAL("kernels", struct code_object, kernels),
 	FIELD_OPTIONAL("sha256", struct code_object, sha256),
+	FIELD_LIST_OPTIONAL("resources", struct code_object, resources, kernel_fields),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field file_fields[] = {
-	FIELD("path", struct devcode_file, path),
-	FIELD("format", struct devcode_file, format),
+	FIELDS(struct devcode_file, path, format),
 	FIELD_LIST("objects", struct devcode_file, objects, object_fields),
 	{.kind = FIELD_END},
 };

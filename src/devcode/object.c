@@ -37,18 +37,51 @@ static void check_label(struct scan *s, const struct code_object *o, const struc
 		STR(o->target), STR(o->elf_target));
 }
 
-static void look_at_header(struct scan *s, const struct elf *e, struct code_object *o)
+/* The one of this name, made when it is new. */
+static struct err *set_target(struct scan *s, struct str name, struct code_object *o)
+{
+	struct devcode *d = s->out;
+	for (o->id = 0; o->id < d->targets.n; o->id++) {
+		o->target = d->targets.v[o->id].name;
+		if (str_eq(o->target, name))
+			return NULL;
+	}
+	if (d->targets.n == DEVCODE_TARGETS)
+		return err_new(E_LIMIT, "code for more than %d different targets", DEVCODE_TARGETS);
+	o->target = str_dup(s->a, name);
+	*VEC_PUSH(s->a, &d->targets) =
+		(struct devcode_target){.name = o->target, .t = target_read(o->target)};
+	return NULL;
+}
+
+struct err *object_add(
+	struct scan *s, const struct elf_src *src, struct str target, struct code_object **ret)
+{
+	enum {
+		MEMORY = 3000,
+		WORK = 2000
+	}; /* of all that becomes of it, its lines of output included */
+	struct code_object o = {.bundle = s->file->bundles, .kernels = -1};
+	TRY(budget_memory(src->budget, MEMORY));
+	TRY(budget_work(src->budget, WORK));
+	TRY(set_target(s, target, &o));
+	*ret = VEC_PUSH(s->a, &s->file->objects);
+	**ret = o;
+	return NULL;
+}
+
+static struct err *look_at_header(struct scan *s, const struct elf *e, struct code_object *o)
 {
 	enum { MACH = 0xff };
 	o->version = e->abiversion + FIRST_ABI;
 	if (!(e->flags & MACH)) /* V2 keeps its target in a note */
-		return;
+		return NULL;
 	struct target t = target_from_flags(s->a, e->flags, e->abiversion);
 	o->elf_target = target_text(s->a, &t);
-	if (o->target.n)
-		check_label(s, o, &t);
-	else
-		o->target = o->elf_target;
+	if (!o->target.n)
+		return set_target(s, o->elf_target, o);
+	check_label(s, o, &t);
+	return NULL;
 }
 
 /* A source that has the first bytes of another at hand: headers and the note's head are there. */
@@ -69,26 +102,29 @@ static struct err *read_near(const struct elf_src *s, void *p, size_t n, uint64_
 }
 
 /* ---- kernels ---- */
-/* NT_AMDGPU_METADATA of owner "AMDGPU": a map with the list amdhsa.kernels. -1: not to be seen in
- * the first bytes of the note. */
-static int64_t announced(struct str note)
+/* NT_AMDGPU_METADATA of owner "AMDGPU": a map with the list amdhsa.kernels. */
+bool object_metadata(struct str *note, uint64_t *ret_n)
 {
 	enum { NHDR = 12, NAME = 8, METADATA = 32 };
 	struct msgpack_value v;
-	if (note.n < NHDR + NAME || le32(note.p) != sizeof("AMDGPU") ||
-		le32(note.p + 8) != METADATA)
-		return -1;
-	struct str rest = str_sub(note, NHDR + NAME, note.n);
-	if (!str_eq(str_sub(note, NHDR, NHDR + 7), (struct str){.p = "AMDGPU", .n = 7}) ||
+	if (note->n < NHDR + NAME || le32(note->p) != sizeof("AMDGPU") ||
+		le32(note->p + 8) != METADATA)
+		return false;
+	struct str rest = str_sub(*note, NHDR + NAME, note->n);
+	if (!str_eq(str_sub(*note, NHDR, NHDR + 7), (struct str){.p = "AMDGPU", .n = 7}) ||
 		!msgpack_next(&rest, &v) || v.kind != MSGPACK_MAP ||
-		!msgpack_find(&rest, v.number, S("amdhsa.kernels")) || !msgpack_next(&rest, &v))
-		return -1;
-	return v.kind == MSGPACK_ARRAY ? (int64_t)v.number : -1;
+		!msgpack_find(&rest, v.number, S("amdhsa.kernels")) || !msgpack_next(&rest, &v) ||
+		v.kind != MSGPACK_ARRAY)
+		return false;
+	*note = rest;
+	*ret_n = v.number;
+	return true;
 }
 
 static struct err *count_announced(const struct elf *e, int64_t *ret)
 {
 	char window[1024];
+	uint64_t n;
 	*ret = -1;
 	VEC_EACH (struct elf_segment, s, &e->segments) {
 		struct str note = {.p = window};
@@ -96,41 +132,56 @@ static struct err *count_announced(const struct elf *e, int64_t *ret)
 			continue;
 		size_t want = s->filesz < sizeof(window) ? (size_t)s->filesz : sizeof(window);
 		TRY(elf_src_peek(e->src, window, want, s->offset, &note.n));
-		*ret = announced(note);
+		*ret = object_metadata(&note, &n) ? (int64_t)n : -1;
 		break;
 	}
+	return NULL;
+}
+
+struct kernels {
+	int64_t n;
+	uint32_t first; /* where the first one's name is */
+};
+
+static struct err *count_one(struct kernels *k, const struct elf_symbol *s)
+{
+	k->first = k->n++ ? k->first : s->at;
 	return NULL;
 }
 
 static struct err *count_descriptor(void *user, const struct elf_symbol *s)
 {
 	enum { DESCRIPTOR = 64 /* bytes of a kernel descriptor */, STT_OBJECT = 1 };
-	if (s->section && s->type == STT_OBJECT && s->size == DESCRIPTOR)
-		++*(int64_t *)user;
-	return NULL;
+	bool is = s->section && s->type == STT_OBJECT && s->size == DESCRIPTOR;
+	return is ? count_one(user, s) : NULL;
 }
 
 static struct err *count_name(void *user, const struct elf_symbol *s)
 {
-	if (s->section && str_ends(s->name, S(".kd")))
-		++*(int64_t *)user;
-	return NULL;
+	return s->section && str_ends(s->name, S(".kd")) ? count_one(user, s) : NULL;
 }
 
 /* Names of template kernels are long: all names of a library can be a tenth of it. So two cheap
  * counts are made first, the kernels that the metadata note announces and the symbols that look
  * like kernel descriptors; where they agree they are right. Else the names decide. */
-static struct err *count_kernels(const struct elf *e, int64_t *ret)
+static struct err *count_kernels(struct arena *a, const struct elf *e, struct code_object *o)
 {
 	int64_t in_note;
+	struct kernels k = {0};
 	TRY(count_announced(e, &in_note));
-	*ret = 0;
 	if (in_note > 0)
-		TRY(elf_symbols(e, false, count_descriptor, ret));
-	if (in_note > 0 && in_note == *ret)
+		TRY(elf_symbols(e, false, count_descriptor, &k));
+	if (in_note <= 0 || in_note != k.n) {
+		k.n = 0;
+		TRY(elf_symbols(e, true, count_name, &k));
+	}
+	o->kernels = k.n;
+	if (!k.n)
 		return NULL;
-	*ret = 0;
-	return elf_symbols(e, true, count_name, ret);
+	TRY(elf_symbol_name(a, e, k.first, &o->kernel));
+	if (str_ends(o->kernel, S(".kd")))
+		o->kernel.n -= 3;
+	return NULL;
 }
 
 /* ---- the whole ---- */
@@ -140,7 +191,8 @@ static struct err *look(struct scan *s, const struct elf_src *object, struct cod
 	struct elf e;
 	struct near near = {.far = object};
 	const struct elf_src *src = &near.src;
-	near.src = (struct elf_src){.read = read_near, .size = object->size, .fd = -1};
+	near.src = (struct elf_src){
+		.read = read_near, .size = object->size, .fd = -1, .budget = object->budget};
 	TRY(elf_src_peek(object, near.head, sizeof(near.head), 0, &near.n));
 	if (str_starts((struct str){.p = near.head, .n = near.n}, S("\3\2\43\7")))
 		return NULL; /* SPIR-V: the runtime compiles it for the device that it finds */
@@ -148,20 +200,21 @@ static struct err *look(struct scan *s, const struct elf_src *object, struct cod
 	TRY(debug ? elf_open(&tmp, src, &e) : elf_open_head(&tmp, src, &e));
 	if (e.machine != ELF_AMDGPU)
 		return err_new(E_ELF, "an ELF file for machine %u, not for an AMD GPU", e.machine);
-	look_at_header(s, &e, o);
+	TRY(look_at_header(s, &e, o));
 	VEC_EACH (struct elf_section, x, &e.sections) /* none without DEVCODE_DEBUG */
 		if (str_starts(x->name, S(".debug_")) && x->size <= src->size)
 			o->debug += x->size;
 	if (!(s->flags & (DEVCODE_KERNELS | DEVCODE_DEBUG)))
 		return NULL;
-	return count_kernels(&e, &o->kernels);
+	TRY(count_kernels(s->a, &e, o));
+	return s->flags & DEVCODE_RESOURCES ? object_resources(s, &e, o) : NULL;
 }
 
 static struct err *hash_object(struct scan *s, const struct elf_src *src, struct code_object *o)
 {
 	enum { CHUNK = 256 << 10 };
 	ARENA(tmp);
-	char *p = arena_alloc(&tmp, CHUNK);
+	char *p = arena_raw(&tmp, src->size < CHUNK ? (size_t)src->size : CHUNK);
 	struct hash *h = hash_new(HASH_SHA256);
 	struct err *e = NULL;
 	for (uint64_t at = 0; at < src->size && !e; at += CHUNK) {
@@ -210,8 +263,11 @@ void object_compare(struct scan *s, size_t first)
 
 void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
 {
-	FORMAT(text, s->a, fmt);
-	finding_add(s->a, &s->out->findings, id, severity, s->file->path)->message = text;
+	va_list ap;
+	va_start(ap, fmt);
+	finding_vsay(
+		s->a, finding_add(s->a, &s->out->findings, id, severity, s->file->path), fmt, ap);
+	va_end(ap);
 }
 
 void scan_damage(struct scan *s, const char *id, struct err *e)

@@ -17,11 +17,13 @@ struct part {
 
 struct deep {
 	struct scan *s;
+	const struct elf_src *src;
 	const struct bundle *b;
 	struct part *v;
 	size_t n, now;
 	char *p; /* the bytes of the object v[now] so far; malloc'ed */
 	size_t have, cap;
+	uint64_t taken;   /* of the budget's memory, for p */
 	struct hash *md5; /* of everything, for the header's hash; or NULL */
 };
 
@@ -32,20 +34,19 @@ static int by_offset(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The buffer grows with the bytes that have come, never on the word of a table. */
-static void keep(struct deep *d, const char *p, size_t n)
+/* Room for an object: pages that nothing is written to cost nothing, whatever a table says. */
+static struct err *begin(struct deep *d, uint64_t size)
 {
-	if (d->have + n > d->cap) {
-		size_t cap = d->cap * 2 > d->have + n ? d->cap * 2 : d->have + n;
-		char *grown = xmalloc(cap);
-		if (d->have)
-			memcpy(grown, d->p, d->have);
-		free(d->p);
-		d->p = grown;
-		d->cap = cap;
-	}
-	memcpy(d->p + d->have, p, n);
-	d->have += n;
+	if (size <= d->cap)
+		return NULL;
+	TRY(budget_memory(d->src->budget, size - d->taken));
+	d->taken = size;
+	free(d->p);
+	d->p = malloc((size_t)size);
+	d->cap = d->p ? (size_t)size : 0;
+	return d->p ? NULL
+		    : err_new(E_LIMIT, "no memory for an object of %llu bytes",
+			      (unsigned long long)size);
 }
 
 static struct err *decoded(void *user, const void *bytes, size_t n, uint64_t at, bool *stop)
@@ -60,10 +61,13 @@ static struct err *decoded(void *user, const void *bytes, size_t n, uint64_t at,
 		uint64_t to = e->offset + e->size < end ? e->offset + e->size : end;
 		if (from >= end)
 			break;
-		keep(d, (const char *)bytes + (from - at), (size_t)(to - from));
+		TRY(begin(d, e->size));
+		memcpy(d->p + d->have, (const char *)bytes + (from - at), (size_t)(to - from));
+		d->have += (size_t)(to - from);
 		if (d->have < e->size)
 			break;
 		struct elf_src src = elf_src_mem((struct str){.p = d->p, .n = d->have});
+		src.budget = d->src->budget;
 		object_look(d->s, &src, &d->s->file->objects.v[d->v[d->now].object]);
 		d->have = 0;
 		d->now++;
@@ -75,6 +79,7 @@ static struct err *decoded(void *user, const void *bytes, size_t n, uint64_t at,
 static void deep_done(struct deep *d)
 {
 	free(d->p);
+	budget_return(d->src->budget, d->taken);
 	hash_free(d->md5);
 }
 
@@ -82,7 +87,7 @@ static struct err *look_compressed(
 	struct scan *s, const struct elf_src *src, const struct bundle *b, size_t first)
 {
 	ARENA(tmp);
-	CLEANUP(deep_done) struct deep d = {.s = s, .b = b};
+	CLEANUP(deep_done) struct deep d = {.s = s, .src = src, .b = b};
 	d.v = arena_array(&tmp, b->entries.n, sizeof(*d.v));
 	size_t object = first;
 	VEC_EACH (struct bundle_entry, e, &b->entries) {
@@ -116,19 +121,14 @@ static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const 
 		total += (double)e->size;
 		if (!e->target.n)
 			continue;
-		struct code_object *o = VEC_PUSH(s->a, &s->file->objects);
-		*o = (struct code_object){
-			.target = str_dup(s->a, e->target),
-			.bundle = s->file->bundles,
-			.encoding = (enum devcode_encoding)b->encoding,
-			.size = e->size,
-			.stored = e->size,
-			.place.bundle = src->base - s->base + b->offset,
-			.place.length = b->stored,
-			.place.entry = e->at,
-			.place.offset = e->offset,
-			.kernels = -1,
-		};
+		struct code_object *o;
+		TRY(object_add(s, src, e->target, &o));
+		o->encoding = (enum devcode_encoding)b->encoding;
+		o->size = o->stored = e->size;
+		o->place = (struct code_place){.bundle = src->base - s->base + b->offset,
+			.length = b->stored,
+			.entry = e->at,
+			.offset = e->offset};
 	}
 	for (size_t k = first; k < s->file->objects.n; k++) {
 		struct code_object *o = &s->file->objects.v[k];
@@ -170,7 +170,7 @@ struct err *scan_bundles(
 	struct walker w = {.s = s, .src = src};
 	uint64_t stop = offset;
 	struct err *e = bundle_walk(src, &stop, end, found, &w);
-	if (e && e->code == E_IO)
+	if (e && (e->code == E_IO || e->code == E_CANCELLED))
 		return e;
 	if (e) {
 		scan_damage(s, "bundle-damaged", e);
@@ -201,7 +201,7 @@ static struct err *try_candidate(
 	struct walker w = {.s = s, .src = src};
 	struct err *e = bundle_open(&tmp, src, at, end, &b);
 	*ret_next = at + 8;
-	if (e && e->code == E_IO)
+	if (e && (e->code == E_IO || e->code == E_CANCELLED))
 		return e;
 	if (!e && b.entries.n) {
 		TRY(found(&w, &b));
@@ -216,10 +216,12 @@ struct err *scan_search(struct scan *s, const struct elf_src *src, uint64_t offs
 	enum { CHUNK = 256 << 10, STEP = 8, MAX_TRIES = 4096 };
 	ARENA(tmp);
 	unsigned tries = 0;
-	char *p = arena_alloc(&tmp, CHUNK);
 	offset = (offset + STEP - 1) / STEP * STEP;
 	if (end > src->size)
 		end = src->size;
+	if (offset >= end)
+		return NULL;
+	char *p = arena_raw(&tmp, end - offset < CHUNK ? (size_t)(end - offset) : CHUNK);
 	while (offset + STEP <= end && tries < MAX_TRIES) {
 		size_t n, i = 0;
 		TRY(elf_src_peek(

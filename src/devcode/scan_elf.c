@@ -80,15 +80,12 @@ static struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct
 static struct err *bare_object(struct scan *s, const struct elf_src *src)
 {
 	s->file->format = "object";
-	struct code_object *o = VEC_PUSH(s->a, &s->file->objects);
-	*o = (struct code_object){
-		.bundle = s->file->bundles++,
-		.encoding = DEVCODE_OBJECT,
-		.size = src->size,
-		.stored = src->size,
-		.place = {.bundle = src->base - s->base, .length = src->size},
-		.kernels = -1,
-	};
+	struct code_object *o;
+	TRY(object_add(s, src, S(""), &o));
+	s->file->bundles++;
+	o->encoding = DEVCODE_OBJECT;
+	o->size = o->stored = src->size;
+	o->place = (struct code_place){.bundle = src->base - s->base, .length = src->size};
 	object_look(s, src, o);
 	return NULL;
 }

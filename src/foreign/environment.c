@@ -26,6 +26,8 @@ static const char *const secret[] = {"*token*", "*password*", "*passwd*", "*pass
 	"*secret*", "*credential*", "*api_key*", "*apikey*", "*access_key*", "*private_key*",
 	"*_pat", "aws_*", "azure_*", "gcp_*", "docker_*", "kube*", "vault_*", "twine_*", "netrc",
 	"*auth*", NULL};
+static const char *const harmless[] = {
+	"GIT_AUTHOR_*", "TOKENIZERS_*", NULL}; /* but for their names */
 static const char *const foreign[] = {"ROCM*", "HIP*", "HSA_*", "HCC_*", "AMDGPU_TARGETS",
 	"GPU_TARGETS", "GPU_ARCHS", "PYTORCH_ROCM_ARCH", "CUDA*", "CUDNN*", "NVCC",
 	"NVCC_*PEND_FLAGS", "NVIDIA_*", "TORCH_CUDA_ARCH_LIST", "TORCH_NVCC_FLAGS", "CONDA*",
@@ -91,7 +93,7 @@ static void take_ours(struct foreign *f)
 		if (is_one_of(name, foreign))
 			strs_add(f->a, &f->dropped, str_dup(f->a, name));
 		else if (!is_one_of(name, quiet) && !is_one_of(name, session) &&
-			 !is_one_of(str_lower(f->a, name), secret))
+			 (is_one_of(name, harmless) || !is_one_of(str_lower(f->a, name), secret)))
 			set(f, name, value);
 	}
 	strs_sort(&f->dropped);
@@ -138,6 +140,17 @@ static void add_gpus(struct foreign *f)
 		set(f, str_from(names[i]), list);
 }
 
+/* For projects on torch: build, and with GPU code, though no GPU is here. The others' setup.py would fetch a
+ * wheel made for CUDA: https://github.com/Dao-AILab/causal-conv1d, flash-attention, state-spaces/mamba. */
+static void add_forces(struct foreign *f)
+{
+	static const char *const names[] = {"CAUSAL_CONV1D_FORCE_BUILD",
+		"FLASH_ATTENTION_FORCE_BUILD", "MAMBA_FORCE_BUILD", NULL};
+	set(f, S("FORCE_CUDA"), S("1"));
+	for (size_t i = 0; names[i]; i++)
+		set(f, str_from(names[i]), S("TRUE"));
+}
+
 struct err *foreign_environment(struct foreign *f)
 {
 	struct arena *a = f->a;
@@ -157,9 +170,8 @@ struct err *foreign_environment(struct foreign *f)
 	set(f, S("CMAKE_BUILD_PARALLEL_LEVEL"), str_fmt(a, "%u", f->jobs));
 	set(f, S("SOURCE_DATE_EPOCH"), epoch ? str_from(epoch) : S("315532800"));
 	add_gpus(f);
-	/* No GPU is here while a wheel is built; this asks for GPU code all the same. */
 	if (f->plan->foreign->torch)
-		set(f, S("FORCE_CUDA"), S("1"));
+		add_forces(f);
 	VEC_EACH (const struct str, e, &f->plan->foreign->env)
 		foreign_set_line(f, *e);
 	return NULL;

@@ -408,7 +408,7 @@ struct err *foreign_explain(const struct foreign *f, const char *kind, const str
 			STR(f->plan->name));
 	if (r->status == 128 + 9)
 		err_hint(e, MEMORY_HINT);
-	return err_hint(e, "all that it said is in '%.*s'", STR(p->log));
+	return err_hint(e, "its whole output is in '%.*s'", STR(p->log));
 }
 
 struct err *foreign_check_rocm(const struct foreign *f, struct str text)
@@ -421,5 +421,5 @@ struct err *foreign_check_rocm(const struct foreign *f, struct str text)
 		STR(f->plan->name), rule->about);
 	if (rule->hint)
 		err_hint(e, "%.*s", STR(know_hint(f->a, rule, part)));
-	return err_hint(e, "all that it said is in '%.*s/configure.log'", STR(f->log));
+	return err_hint(e, "its whole output is in '%.*s/configure.log'", STR(f->log));
 }

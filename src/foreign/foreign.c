@@ -16,13 +16,12 @@ enum { MAX_STATE = 1 << 20, MAX_LIST = 64 << 20 };
 /* Everything but the project's own files. How many jobs run at a time decides nothing. */
 static struct str key_of(struct foreign *f)
 {
-	static const char *const not_of_key[] = {
-		"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=", "TERM=", "COLUMNS=", "LINES=", NULL};
+	static const char *const not_of_key[] = {"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=",
+		"TERM=", "COLUMNS=", "LINES=", "ROCSMITH_", NULL}; /* our own: the plan says them */
 	struct plan plan = *f->plan;
 	struct plan_foreign foreign = *f->plan->foreign;
 	BUF(b, f->a);
-	buf_fmt(&b, "foreign build 1 of rocsmith %s\n%.*s\n", ROCSMITH_VERSION,
-		STR(f->sdk->fingerprint));
+	buf_fmt(&b, "foreign build 2\n%.*s\n", STR(f->sdk->fingerprint));
 	plan.reasons.n = 0;
 	plan.features.n = 0;                        /* the environment says them */
 	plan.sdk.mirror = plan.sdk.keyring = S(""); /* the fingerprint says what came from there */
@@ -110,13 +109,13 @@ struct err *foreign_open(struct foreign *f)
 
 /* ---- the copy ---- */
 
-/* What ninja knows nothing of: the compilers, and what stands before them. */
+/* What ninja knows nothing of: the compilers, and how they are run. Which rocsmith does so is nothing
+ * to objects: the first word of "made" is the same for all that run compilers alike. */
 static struct str tools_of(struct foreign *f)
 {
 	struct str made = {0};
 	err_free(fs_read_opt(f->a, cc_file(f->a, f->rocm, "made"), MAX_STATE, &made));
-	return sha256_hex(f->a, str_fmt(f->a, "%s %.*s %.*s", ROCSMITH_VERSION,
-					STR(f->sdk->fingerprint), STR(made)));
+	return str_sub(made, 0, str_chr(made, ' '));
 }
 
 /* In the build folder, as the links have it: a project may bring some. */

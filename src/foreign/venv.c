@@ -109,7 +109,7 @@ struct err *foreign_install(struct foreign *f, const struct strs *requirements)
 	struct strs words = {0};
 	VEC_EACH (const struct str, r, requirements) {
 		if (!r->n || !ascii_alnum(r->p[0])) /* pip would take it for an option, or a path */
-			return err_new(E_FOREIGN, "'%.*s' is no requirement", STR(*r));
+			return err_new(E_FOREIGN, "'%.*s' is not a requirement", STR(*r));
 		if (!is_given(f, *r))
 			strs_add(f->a, &words, *r);
 	}

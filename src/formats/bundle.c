@@ -21,17 +21,17 @@
 enum {
 	MAX_ENTRIES = 4096,
 	MAX_ID = 256,
-	TABLE = 32,         /* bytes before the entries */
-	ENTRY = 24,         /* bytes of an entry before its id */
+	TABLE = BUNDLE_TABLE,
+	ENTRY = BUNDLE_ENTRY,
 	WINDOW = 4096,      /* what the runtime reads of a table, so usually all of it */
 	PAGE = 4096,        /* clang's alignment of bundles */
-	MAX_GAP = 64 << 10, /* zero bytes between two bundles */
 	ZSTD_RATIO = 43700, /* a block of 3 bytes and more gives 128 KiB at most */
 	ZLIB_RATIO = 1032,  /* also for large zstd ones: real bundles stay below 100 */
 	LARGE = 128 << 20,
 	PIECE = 128 << 10,     /* compressed bytes read, and decoded ones given, at once */
 	PEEK_PIECE = 32 << 10, /* the first block is seldom longer */
 	BLOCK = 128 << 10,     /* most that one zstd block holds */
+	START_COST = 64 << 10, /* work of starting a decoder */
 	FRAME_HEADER = 18,     /* longest zstd frame header */
 	WINDOW_LOG_MIN = 27,   /* accepted whatever the claimed size */
 	WINDOW_LOG_MAX = 31,   /* the library's limit */
@@ -45,6 +45,7 @@ struct sink {
 	bundle_fn *fn; /* NULL: only counting */
 	void *user;
 	uint64_t at, limit;
+	struct budget *budget;
 	bool stop;
 };
 
@@ -72,6 +73,7 @@ static struct err *give(struct sink *s, const void *p, size_t n)
 	if (s->at + n > s->b->size)
 		return err_new(E_BUNDLE, "the content is larger than the %llu bytes it claims",
 			(unsigned long long)s->b->size);
+	TRY(budget_work(s->budget, n));
 	if (n && s->fn)
 		TRY(s->fn(s->user, p, n, s->at, &s->stop));
 	s->at += n;
@@ -210,11 +212,18 @@ static struct err *decode(const struct elf_src *src, struct sink *s, bool peek, 
 		.src = src,
 		.at = b->offset + b->header,
 		.end = b->offset + b->stored,
-		.p = arena_alloc(&tmp, PIECE),
+		.p = arena_raw(&tmp, PIECE),
 		.chunk = peek ? PEEK_PIECE : PIECE,
 	};
-	char *out = arena_alloc(&tmp, PIECE);
-	TRY(b->zstd ? zstd_decode(&f, s, out, peek) : zlib_decode(&f, s, out, ret_used));
+	char *out = arena_raw(&tmp, PIECE);
+	uint64_t window = b->zstd && !peek ? b->size : 0; /* all of it, in frames of one segment */
+	s->budget = src->budget;
+	TRY(budget_work(s->budget, START_COST));
+	TRY(budget_memory(s->budget, window));
+	struct err *e = b->zstd ? zstd_decode(&f, s, out, peek) : zlib_decode(&f, s, out, ret_used);
+	budget_return(s->budget, window);
+	if (e)
+		return e;
 	if (!s->stop && s->at != b->size)
 		return err_new(E_BUNDLE, "the content is %llu bytes long, not %llu as it claims",
 			(unsigned long long)s->at, (unsigned long long)b->size);
@@ -374,9 +383,10 @@ static struct err *open_raw(
 		limit = MAX_SIZE;
 	TRY(parse_table(a, head, b, &need));
 	while (need > head.n) {
-		uint64_t want = need + WINDOW < limit ? need + WINDOW : limit;
+		uint64_t want = need + WINDOW > 2 * head.n ? need + WINDOW : 2 * head.n;
 		if (need > limit)
 			return err_new(E_BUNDLE, "the table is cut off");
+		want = want < limit ? want : limit;
 		TRY(elf_src_slice(a, src, b->offset, want, &head));
 		TRY(parse_table(a, head, b, &need));
 	}
@@ -507,7 +517,7 @@ struct err *bundle_decode(
 	ARENA(tmp);
 	bool stop = false;
 	size_t n;
-	char *p = arena_alloc(&tmp, CHUNK);
+	char *p = arena_raw(&tmp, b->size < CHUNK ? (size_t)b->size : CHUNK);
 	for (uint64_t at = 0; at < b->size && !stop; at += n) {
 		n = b->size - at < CHUNK ? (size_t)(b->size - at) : CHUNK;
 		TRY(elf_src_read(src, p, n, b->offset + at));
@@ -521,9 +531,8 @@ static struct err *skip_zeros(
 	const struct elf_src *src, uint64_t *at, uint64_t end, bool *ret_bundle)
 {
 	char p[PAGE + BUNDLE_MAGIC];
-	uint64_t limit = end - *at < MAX_GAP ? end : *at + MAX_GAP;
 	*ret_bundle = false;
-	while (*at < limit) {
+	while (*at < end) {
 		size_t n, i = 0;
 		TRY(elf_src_peek(
 			src, p, end - *at < sizeof(p) ? (size_t)(end - *at) : sizeof(p), *at, &n));

@@ -2,7 +2,7 @@
  *
  * Reading asks for as little as possible: the table of a raw bundle is one small read, that of a
  * compressed one decodes the first block. Limits: 4,096 entries, ids <= 256 bytes, raw size <= 16
- * GiB; overlapping entries are refused. No memory is taken on the word of a header: buffers grow
+ * GiB, and what the source's budget allows; overlapping entries are refused. No memory is taken on the word of a header: buffers grow
  * with the bytes that really come out. Sources: clang ClangOffloadBundler docs; LLVM
  * OffloadBundle.cpp; RFC 8878 for zstd frames; layout tables in doc/formats.md.
  */
@@ -10,6 +10,9 @@
 
 #include "base/vec.h"
 #include "formats/elf.h"
+
+struct fs_out;
+struct hash;
 
 enum bundle_encoding { BUNDLE_RAW, BUNDLE_CCOB1, BUNDLE_CCOB2, BUNDLE_CCOB3 };
 
@@ -19,6 +22,8 @@ struct bundle_entry {
 	uint64_t offset, size; /* inside the (decoded) bundle */
 	uint64_t at;           /* of the entry itself in there: offset, size, length of id; id */
 };
+
+enum { BUNDLE_TABLE = 32, BUNDLE_ENTRY = 24 }; /* bytes before the entries; of one before its id */
 
 struct bundle {
 	enum bundle_encoding encoding;
@@ -46,7 +51,7 @@ MUST_USE struct err *bundle_decode(
 	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user);
 
 /* Calls fn for every bundle from *at to end, in file order. Between two of them only zero bytes are
- * allowed, fewer than 64 KiB. *at moves on to where the walk ended: end, or the first byte that
+ * allowed: where objects were taken out in place, many. *at moves on to where the walk ended: end, or the first byte that
  * belongs to no bundle, or the bundle that cannot be read. fn gets a bundle that lives in an arena
  * of the walk. */
 typedef struct err *bundle_walk_fn(void *user, const struct bundle *b);
@@ -63,3 +68,18 @@ struct bundle_object {
  * host_triple as clang has it: "x86_64-unknown-linux-gnu". A target named twice is E_BUNDLE. */
 MUST_USE struct err *bundle_write(
 	struct str path, struct str host_triple, const struct bundle_object *v, size_t n);
+
+/* Compressing: a bundle of a given version, by zstd, at the end of a file that is being written; its size is known
+ * before. Memory: some 100 MiB, whatever the size. E_BUNDLE for one by zlib, which only old ones are. */
+struct bundle_out {
+	struct fs_out *to;
+	struct bundle *b; /* encoding, zstd and size are wanted; the other numbers are filled in */
+	struct ZSTD_CCtx_s *zstd;
+	struct hash *md5;
+};
+MUST_USE struct err *bundle_out_open(struct bundle_out *o, struct fs_out *to, struct bundle *b);
+MUST_USE struct err *bundle_out_add(struct bundle_out *o, const void *p, size_t n);
+MUST_USE struct err *bundle_out_end(struct bundle_out *o);
+void bundle_out_close(struct bundle_out *o);
+struct str bundle_table(
+	struct arena *a, const struct bundle *b); /* of a raw one with its entries */

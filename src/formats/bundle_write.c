@@ -1,19 +1,31 @@
-/* Writing raw offload bundles, byte by byte as clang-offload-bundler does; see bundle.h.
+/* Writing raw offload bundles, byte by byte as clang-offload-bundler does, and compressed ones; see bundle.h.
  *
  * Layout measured with LLVM 22.1.8: table, then each object at the next multiple of 4096, zero
  * bytes between, nothing behind the last. The host entry is empty and stands first. */
 #include "formats/bundle.h"
 
+#include <zstd.h>
+
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "formats/le.h"
 
-enum { ALIGN = 4096, ENTRY = 24 };
+enum { ALIGN = 4096 };
 
-struct part {
-	struct str id, path;
-	uint64_t offset, size;
-};
+struct str bundle_table(struct arena *a, const struct bundle *b)
+{
+	BUF(table, a);
+	buf_add(&table, S("__CLANG_OFFLOAD_BUNDLE__"));
+	buf_le(&table, b->entries.n, 8);
+	VEC_EACH (const struct bundle_entry, e, &b->entries) {
+		buf_le(&table, e->offset, 8);
+		buf_le(&table, e->size, 8);
+		buf_le(&table, e->id.n, 8);
+		buf_add(&table, e->id);
+	}
+	return buf_str(&table);
+}
 
 /* clang writes a triple with all four parts and one dash more: an empty environment shows as "--".
  */
@@ -25,23 +37,24 @@ static struct str host_id(struct arena *a, struct str triple)
 	return str_fmt(a, "host-%.*s%s-", STR(triple), dashes < 3 ? "-" : "");
 }
 
-static struct err *lay_out(struct part *v, size_t n)
+static struct err *lay_out(const struct bundle_object *v, struct bundle *b)
 {
-	uint64_t at = BUNDLE_MAGIC + 8;
-	for (size_t i = 0; i < n; i++)
-		at += ENTRY + v[i].id.n;
-	for (size_t i = 0; i < n; i++) {
+	uint64_t at = BUNDLE_TABLE;
+	VEC_EACH (const struct bundle_entry, e, &b->entries)
+		at += BUNDLE_ENTRY + e->id.n;
+	for (size_t i = 0; i < b->entries.n; i++) {
+		struct bundle_entry *e = &b->entries.v[i];
 		struct stat st = {0};
-		if (v[i].path.n)
-			TRY(fs_stat(v[i].path, &st));
-		v[i].size = (uint64_t)st.st_size;
-		v[i].offset = (at + ALIGN - 1) / ALIGN * ALIGN;
-		at = v[i].offset + v[i].size;
+		if (i)
+			TRY(fs_stat(v[i - 1].path, &st));
+		e->size = (uint64_t)st.st_size;
+		e->offset = (at + ALIGN - 1) / ALIGN * ALIGN;
+		at = e->offset + e->size;
 	}
 	return NULL;
 }
 
-static struct err *add_part(struct fs_out *o, const struct part *p)
+static struct err *add_part(struct fs_out *o, const struct bundle_entry *p, struct str path)
 {
 	enum { CHUNK = 256 << 10 };
 	static const char zeros[ALIGN];
@@ -51,11 +64,11 @@ static struct err *add_part(struct fs_out *o, const struct part *p)
 		return NULL;
 	while (o->offset < p->offset && !o->first)
 		fs_out_write(o, zeros, (size_t)(p->offset - o->offset));
-	TRY(fs_open(p->path, &fd));
+	TRY(fs_open(path, &fd));
 	char *bytes = arena_alloc(&tmp, CHUNK);
 	for (uint64_t at = 0; at < p->size && !o->first; at += CHUNK) {
 		size_t n = p->size - at < CHUNK ? (size_t)(p->size - at) : CHUNK;
-		TRY_CTX(fs_pread(fd, bytes, n, at), "cannot read '%.*s'", STR(p->path));
+		TRY_CTX(fs_pread(fd, bytes, n, at), "cannot read '%.*s'", STR(path));
 		fs_out_write(o, bytes, n);
 	}
 	return NULL;
@@ -71,26 +84,90 @@ struct err *bundle_write(
 				return err_wrap(err_new(E_BUNDLE, "target '%.*s' is named twice",
 							STR(v[i].target)),
 					"cannot write the bundle '%.*s'", STR(path));
-	struct part *parts = arena_array(&a, n + 1, sizeof(*parts));
-	parts[0].id = host_id(&a, host_triple);
-	for (size_t i = 0; i < n; i++) {
-		parts[i + 1].path = v[i].path;
-		parts[i + 1].id = str_fmt(&a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(v[i].target));
-	}
-	TRY_CTX(lay_out(parts, n + 1), "cannot write the bundle '%.*s'", STR(path));
-	BUF(table, &a);
-	buf_add(&table, S("__CLANG_OFFLOAD_BUNDLE__"));
-	buf_le(&table, n + 1, 8);
-	for (size_t i = 0; i <= n; i++) {
-		buf_le(&table, parts[i].offset, 8);
-		buf_le(&table, parts[i].size, 8);
-		buf_le(&table, parts[i].id.n, 8);
-		buf_add(&table, parts[i].id);
-	}
+	struct bundle b = {0};
+	VEC_PUSH(&a, &b.entries)->id = host_id(&a, host_triple);
+	for (size_t i = 0; i < n; i++)
+		VEC_PUSH(&a, &b.entries)->id =
+			str_fmt(&a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(v[i].target));
+	TRY_CTX(lay_out(v, &b), "cannot write the bundle '%.*s'", STR(path));
+	struct str table = bundle_table(&a, &b);
 	CLEANUP(fs_out_abandon) struct fs_out o;
 	TRY(fs_out_open(&o, path, 0644));
 	fs_out_write(&o, table.p, table.n);
-	for (size_t i = 0; i <= n; i++)
-		TRY_CTX(add_part(&o, &parts[i]), "cannot write the bundle '%.*s'", STR(path));
+	for (size_t i = 0; i < n; i++)
+		TRY_CTX(add_part(&o, &b.entries.v[i + 1], v[i].path),
+			"cannot write the bundle '%.*s'", STR(path));
 	return fs_out_commit(&o);
+}
+
+/* ---- compressed ---- */
+
+/* clang's settings (ClangOffloadBundler.cpp): level 3, repetitions far apart are found. */
+struct err *bundle_out_open(struct bundle_out *o, struct fs_out *to, struct bundle *b)
+{
+	static const char zeros[32];
+	static const unsigned header[] = {0, 20, 24, 32};
+	enum { LEVEL = 3, WINDOW_LOG = 25 };
+	*o = (struct bundle_out){.to = to, .b = b, .zstd = ZSTD_createCCtx()};
+	if (!b->zstd)
+		return err_new(E_BUNDLE, "bundles are not compressed by zlib any more");
+	if (!o->zstd ||
+		ZSTD_isError(ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
+		ZSTD_isError(ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_windowLog, WINDOW_LOG)) ||
+		ZSTD_isError(
+			ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_enableLongDistanceMatching, 1)) ||
+		ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(o->zstd, b->size)))
+		return err_new(E_NOMEMORY, "no memory for a zstd encoder");
+	b->offset = to->offset;
+	b->header = header[b->encoding];
+	o->md5 = hash_new(HASH_MD5);
+	fs_out_write(to, zeros, b->header);
+	return NULL;
+}
+
+static struct err *compress(struct bundle_out *o, const void *p, size_t n, bool end)
+{
+	char piece[16 << 10];
+	ZSTD_inBuffer in = {.src = p, .size = n};
+	for (size_t left = 1; end ? left > 0 : in.pos < n;) {
+		ZSTD_outBuffer out = {.dst = piece, .size = sizeof(piece)};
+		left = ZSTD_compressStream2(o->zstd, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
+		if (ZSTD_isError(left))
+			return err_new(E_INTERNAL, "zstd: %s", ZSTD_getErrorName(left));
+		fs_out_write(o->to, piece, out.pos);
+	}
+	return NULL;
+}
+
+struct err *bundle_out_add(struct bundle_out *o, const void *p, size_t n)
+{
+	hash_add(o->md5, p, n);
+	return compress(o, p, n, false);
+}
+
+struct err *bundle_out_end(struct bundle_out *o)
+{
+	ARENA(tmp);
+	BUF(h, &tmp);
+	struct bundle *b = o->b;
+	unsigned width = b->encoding == BUNDLE_CCOB3 ? 8 : 4;
+	TRY(compress(o, "", 0, true));
+	struct digest md5 = hash_end(o->md5);
+	o->md5 = NULL;
+	b->hash = le64(md5.b);
+	b->stored = o->to->offset - b->offset;
+	buf_add(&h, S("CCOB"));
+	buf_le(&h, b->encoding, 2);
+	buf_le(&h, b->zstd, 2);
+	if (b->encoding != BUNDLE_CCOB1)
+		buf_le(&h, b->stored, width);
+	buf_le(&h, b->size, width);
+	buf_le(&h, b->hash, 8);
+	return o->to->first ? NULL : fs_pwrite(o->to->fd, h.p, h.n, b->offset);
+}
+
+void bundle_out_close(struct bundle_out *o)
+{
+	ZSTD_freeCCtx(o->zstd);
+	hash_free(o->md5);
 }

@@ -52,7 +52,7 @@ static struct err *path(const struct reader *r, struct str *ret)
 	size_t slash = str_chr(name, '/');
 	*ret = path_clean(r->a, str_sub(name, slash + 1, name.n));
 	if (slash >= name.n || !path_is_inside(*ret) || str_eq(*ret, S(".")))
-		return wrong(r, "a path below 'a/' or 'b/' is wanted here");
+		return wrong(r, "a path below 'a/' or 'b/' is expected here");
 	return NULL;
 }
 
@@ -136,7 +136,7 @@ static struct err *file(struct reader *r, struct diff *ret)
 	f.executable = f.adds && r->executable;
 	next(r);
 	if (r->end || !str_starts(r->line, S("+++ ")))
-		return wrong(r, "a line '+++ b/PATH' is wanted here");
+		return wrong(r, "a line '+++ b/PATH' is expected here");
 	TRY(path(r, &f.path));
 	f.removes = !f.path.n;
 	if (f.removes && (!r->patch || f.adds))

@@ -14,6 +14,8 @@ enum {
 	MAX_SEGMENTS = 4096,
 	MAX_SECTIONS = 65535,
 	MAX_SLICE = 512 << 20, /* bytes read at once */
+	MAX_NAME = 256,        /* of a section */
+	READ_COST = 256,       /* work of a read beside its bytes */
 	WINDOW = 1024,         /* first read: the header and usually all of the program headers */
 };
 
@@ -55,6 +57,7 @@ struct err *elf_src_read(const struct elf_src *s, void *p, size_t n, uint64_t of
 		return err_new(E_ELF,
 			"%zu bytes at offset %llu are not inside the file of %llu bytes", n,
 			(unsigned long long)offset, (unsigned long long)s->size);
+	TRY(budget_work(s->budget, n + READ_COST));
 	return n ? s->read(s, p, n, offset) : NULL;
 }
 
@@ -73,7 +76,8 @@ struct err *elf_src_slice(
 			(unsigned long long)n, (unsigned long long)offset, MAX_SLICE);
 	if (offset > s->size || n > s->size - offset)
 		return elf_src_read(s, NULL, (size_t)n, offset); /* the error, not the memory */
-	char *p = arena_alloc(a, (size_t)n + 1);
+	TRY(budget_memory(s->budget, n));
+	char *p = arena_raw(a, (size_t)n + 1);
 	TRY(elf_src_read(s, p, (size_t)n, offset));
 	p[n] = 0;
 	*ret = (struct str){.p = p, .n = (size_t)n};
@@ -159,6 +163,7 @@ static struct err *read_sections(struct arena *a, const struct tables *t, struct
 	uint64_t bytes = (uint64_t)t->shnum * SHDR;
 	TRY_CTX(elf_src_slice(a, ret->src, t->shoff, bytes, &table),
 		"cannot read the section headers");
+	TRY(budget_memory(ret->src->budget, t->shnum * sizeof(*ret->sections.v)));
 	ret->sections.v = arena_array(a, t->shnum, sizeof(*ret->sections.v));
 	ret->sections.n = ret->sections.cap = t->shnum;
 	for (size_t i = 0; i < t->shnum; i++)
@@ -169,7 +174,8 @@ static struct err *read_sections(struct arena *a, const struct tables *t, struct
 	TRY_CTX(elf_src_slice(a, ret->src, strings->offset, strings->size, &names),
 		"cannot read the section names");
 	for (size_t i = 0; i < t->shnum; i++) {
-		struct str rest = str_sub(names, le32(table.p + i * SHDR), names.n);
+		size_t at = le32(table.p + i * SHDR);
+		struct str rest = str_sub(names, at, at + MAX_NAME);
 		ret->sections.v[i].name = str_sub(rest, 0, str_chr(rest, 0));
 	}
 	return NULL;

@@ -7,16 +7,17 @@
  */
 #pragma once
 
-#include "base/err.h"
 #include "base/vec.h"
+#include "formats/budget.h"
 
 /* Random access to bytes. read() fills exactly n bytes at offset or returns an error. */
 struct elf_src {
 	struct err *(*read)(const struct elf_src *s, void *p, size_t n, uint64_t offset);
 	uint64_t size;
-	uint64_t base;   /* where this source begins in the file or memory below */
-	int fd;          /* for files */
-	const char *mem; /* for memory */
+	uint64_t base;         /* where this source begins in the file or memory below */
+	int fd;                /* for files */
+	const char *mem;       /* for memory */
+	struct budget *budget; /* what reading may cost; NULL: as much as it takes */
 };
 
 /* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */
@@ -33,11 +34,11 @@ MUST_USE struct err *elf_src_peek(
 MUST_USE struct err *elf_src_slice(
 	struct arena *a, const struct elf_src *s, uint64_t offset, uint64_t n, struct str *ret);
 
-enum { ELF_DYN = 3 };                                                     /* e_type */
+enum { ELF_EXEC = 2, ELF_DYN = 3 };                                       /* e_type */
 enum { ELF_X86_64 = 62, ELF_AARCH64 = 183, ELF_AMDGPU = 224 };            /* e_machine */
 enum { ELF_PROGBITS = 1, ELF_NOTE = 7, ELF_NOBITS = 8, ELF_DYNSYM = 11 }; /* sh_type */
 enum { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4 };                 /* sh_flags */
-enum { ELF_PT_LOAD = 1, ELF_PT_DYNAMIC = 2, ELF_PT_NOTE = 4 };            /* p_type */
+enum { ELF_PT_LOAD = 1, ELF_PT_DYNAMIC = 2, ELF_PT_INTERP = 3, ELF_PT_NOTE = 4, ELF_PT_PHDR = 6 };
 
 struct elf_section {
 	struct str name;
@@ -60,8 +61,8 @@ struct elf {
 	VEC(struct elf_segment) segments;
 };
 
-/* Headers, section table and section names; limits: 65,535 sections, 4,096 segments. src must
- * outlive ret. E_ELF for anything that is no ELF64 LE image or whose tables are not inside it. */
+/* Headers, section table and section names; limits: 65,535 sections, 4,096 segments, names are cut
+ * at 256 bytes. src must outlive ret. E_ELF for anything that is no ELF64 LE image or whose tables are not inside it. */
 MUST_USE struct err *elf_open(struct arena *a, const struct elf_src *src, struct elf *ret);
 /* Headers and segments only: one read for small tables. */
 MUST_USE struct err *elf_open_head(struct arena *a, const struct elf_src *src, struct elf *ret);
@@ -83,23 +84,32 @@ struct elf_dynamic {
 	bool textrel;
 };
 
-/* Works from PT_DYNAMIC, so stripped section tables do not matter. A file without one (static,
+/* E_LIMIT when names together are four times as long as the strings that they share.
+ * Works from PT_DYNAMIC, so stripped section tables do not matter. A file without one (static,
  * relocatable) gives an empty result. */
 MUST_USE struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic *ret);
 
 struct elf_symbol {
 	struct str name; /* NUL-terminated; lives for the call only */
+	uint32_t index;  /* in the table, whose first entry is no symbol */
 	uint8_t type, bind, visibility;
 	uint16_t section; /* 0 = undefined */
 	uint32_t at;      /* of the name in the dynamic strings */
 	uint64_t value, size;
 };
 
+/* The name at elf_symbol.at, or the first 200 bytes of it. */
+MUST_USE struct err *elf_symbol_name(
+	struct arena *a, const struct elf *e, uint32_t at, struct str *ret);
+
 /* Calls fn for every dynamic symbol but the null one; their number comes from DT_HASH, DT_GNU_HASH
  * or, without either, the section table. named = false: the names, which can be most of it, are not
  * read. */
 typedef struct err *elf_symbol_fn(void *user, const struct elf_symbol *s);
 MUST_USE struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void *user);
+
+/* Values of dynamic tags; 0 for one that is not there. */
+MUST_USE struct err *elf_tags(const struct elf *e, const uint64_t *tags, size_t n, uint64_t *ret);
 
 /* ---- another search path, in place ---- */
 enum elf_path_tag { ELF_RPATH = 15, ELF_RUNPATH = 29 };

@@ -32,7 +32,8 @@ enum {
 	VERNEED = 16,
 	MAX_SYMBOLS = 32 << 20,
 	MAX_NEEDED = 65536, /* libraries, and versions of them */
-	CHUNK = 4096,       /* symbols or hash words a read */
+	SHARED_NAMES = 64 << 10,
+	CHUNK = 4096, /* symbols or hash words a read */
 };
 
 struct dyn {
@@ -41,6 +42,7 @@ struct dyn {
 	uint64_t value[DT_SMALL];
 	uint64_t gnu_hash, verneed, verneednum;
 	struct str strings;
+	uint64_t names; /* bytes of names that may still be taken out of them */
 };
 
 static uint64_t *slot_of(struct dyn *d, uint64_t tag)
@@ -82,38 +84,50 @@ static struct err *open_dynamic(struct arena *a, const struct elf *e, bool strin
 		TRY_CTX(elf_src_slice(a, e->src, elf_offset_of(e, d->value[DT_STRTAB]),
 				d->value[DT_STRSZ], &d->strings),
 			"cannot read the dynamic strings");
+	d->names = 4 * (uint64_t)d->strings.n + SHARED_NAMES;
 	return NULL;
 }
 
-static struct str string_at(const struct dyn *d, uint64_t offset)
+/* Linkers let a name be the end of another; many that share one endless string are an attack. */
+static struct err *string_at(struct dyn *d, uint64_t offset, struct str *ret)
 {
+	*ret = S("");
 	if (offset >= d->strings.n)
-		return S("");
-	const char *p = d->strings.p + offset;
-	return (struct str){.p = p, .n = strnlen(p, d->strings.n - (size_t)offset)};
+		return NULL;
+	ret->p = d->strings.p + offset;
+	ret->n = strnlen(ret->p, d->strings.n - (size_t)offset);
+	if (ret->n > d->names)
+		return err_new(E_LIMIT,
+			"its names are more than four times as long as the %zu "
+			"bytes of strings that they share",
+			d->strings.n);
+	d->names -= ret->n;
+	return NULL;
 }
 
 /* One library's chain of versions. Whoever lies about links runs into the limit, not into a loop */
 static struct err *read_versions_of(
-	struct arena *a, const struct dyn *d, uint64_t at, unsigned count, struct elf_dynamic *ret)
+	struct arena *a, struct dyn *d, uint64_t at, unsigned count, struct elf_dynamic *ret)
 {
 	char need[VERNEED], aux[VERNEED];
+	struct str file, version;
 	TRY(elf_src_read(d->e->src, need, VERNEED, at));
-	struct str file = string_at(d, le32(need + 4));
+	TRY(string_at(d, le32(need + 4), &file));
 	uint64_t next = le32(need + 8);
 	for (unsigned i = 0; i < count && next; i++) {
 		at += next;
 		TRY(elf_src_read(d->e->src, aux, VERNEED, at));
 		if (ret->versions.n >= MAX_NEEDED)
 			return err_new(E_LIMIT, "more than %d needed versions", MAX_NEEDED);
-		*VEC_PUSH(a, &ret->versions) = (struct elf_need_version){
-			.file = file, .version = string_at(d, le32(aux + 8))};
+		TRY(string_at(d, le32(aux + 8), &version));
+		*VEC_PUSH(a, &ret->versions) =
+			(struct elf_need_version){.file = file, .version = version};
 		next = le32(aux + 12);
 	}
 	return NULL;
 }
 
-static struct err *read_versions(struct arena *a, const struct dyn *d, struct elf_dynamic *ret)
+static struct err *read_versions(struct arena *a, struct dyn *d, struct elf_dynamic *ret)
 {
 	if (!d->verneed)
 		return NULL;
@@ -180,7 +194,7 @@ static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
 	return NULL;
 }
 
-static struct err *each_symbol(const struct dyn *d, elf_symbol_fn *fn, void *user)
+static struct err *each_symbol(struct dyn *d, elf_symbol_fn *fn, void *user)
 {
 	uint64_t total = 0, n = 0;
 	if (!d->value[DT_SYMTAB])
@@ -195,7 +209,7 @@ static struct err *each_symbol(const struct dyn *d, elf_symbol_fn *fn, void *use
 		for (size_t k = i ? 0 : 1; k < n; k++) {
 			const char *p = chunk + k * SYM;
 			struct elf_symbol s = {
-				.name = string_at(d, le32(p)),
+				.index = (uint32_t)(i + k),
 				.at = le32(p),
 				.type = (uint8_t)(p[4] & 15),
 				.bind = (uint8_t)((unsigned char)p[4] >> 4),
@@ -204,6 +218,7 @@ static struct err *each_symbol(const struct dyn *d, elf_symbol_fn *fn, void *use
 				.value = le64(p + 8),
 				.size = le64(p + 16),
 			};
+			TRY(string_at(d, s.at, &s.name));
 			TRY(fn(user, &s));
 		}
 	}
@@ -218,7 +233,35 @@ struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void
 	return each_symbol(&d, fn, user);
 }
 
+struct err *elf_tags(const struct elf *e, const uint64_t *tags, size_t n, uint64_t *ret)
+{
+	ARENA(tmp);
+	struct dyn d;
+	TRY(open_dynamic(&tmp, e, false, &d));
+	memset(ret, 0, n * sizeof(*ret));
+	for (size_t at = 0; at < d.table.n; at += DYN)
+		for (size_t i = 0; i < n; i++)
+			if (le64(d.table.p + at) == tags[i])
+				ret[i] = le64(d.table.p + at + 8);
+	return NULL;
+}
+
+struct err *elf_symbol_name(struct arena *a, const struct elf *e, uint32_t at, struct str *ret)
+{
+	ARENA(tmp);
+	struct dyn d;
+	char name[201] = "";
+	size_t n;
+	TRY(open_dynamic(&tmp, e, false, &d));
+	uint64_t from = elf_offset_of(e, d.value[DT_STRTAB]);
+	TRY(elf_src_peek(
+		e->src, name, sizeof(name) - 1, from < UINT64_MAX - at ? from + at : from, &n));
+	*ret = str_dup(a, str_from(name));
+	return NULL;
+}
+
 struct names {
+	struct budget *budget;
 	struct arena *a;
 	struct elf_dynamic *out;
 };
@@ -227,8 +270,10 @@ static struct err *take_symbol(void *user, const struct elf_symbol *s)
 {
 	enum { LOCAL = 0 };
 	struct names *n = user;
-	if (s->bind != LOCAL && s->name.n)
-		strs_add(n->a, s->section ? &n->out->defined : &n->out->undefined, s->name);
+	if (s->bind == LOCAL || !s->name.n)
+		return NULL;
+	TRY(budget_memory(n->budget, 2 * sizeof(s->name))); /* the list doubles */
+	strs_add(n->a, s->section ? &n->out->defined : &n->out->undefined, s->name);
 	return NULL;
 }
 
@@ -239,7 +284,11 @@ struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic
 	TRY(open_dynamic(a, e, true, &d)); /* in a: the views in ret point into it */
 	for (size_t i = 0; i < d.table.n; i += DYN) {
 		uint64_t tag = le64(d.table.p + i), value = le64(d.table.p + i + 8);
-		struct str text = string_at(&d, value);
+		struct str text = {0};
+		if (tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH)
+			TRY(string_at(&d, value, &text));
+		if (ret->needed.n >= MAX_NEEDED)
+			return err_new(E_LIMIT, "more than %d needed libraries", MAX_NEEDED);
 		if (tag == DT_NEEDED)
 			strs_add(a, &ret->needed, text);
 		else if (tag == DT_SONAME)
@@ -252,6 +301,6 @@ struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic
 			ret->textrel = true;
 	}
 	TRY_CTX(read_versions(a, &d, ret), "cannot read the needed versions");
-	struct names names = {.a = a, .out = ret};
+	struct names names = {.budget = e->src->budget, .a = a, .out = ret};
 	return each_symbol(&d, take_symbol, &names);
 }

@@ -68,7 +68,7 @@ static struct err *open_path(
 	struct str rest = str_sub(p->strings, (size_t)p->from, p->strings.n);
 	p->limit = p->from + str_chr(rest, 0) + 1;
 	if (p->limit > p->strings.n)
-		return err_new(E_ELF, "the search path has no end");
+		return err_new(E_ELF, "the search path is not terminated");
 	return NULL;
 }
 

@@ -1,26 +1,103 @@
 /* Findings; see finding.h. */
 #include "formats/finding.h"
 
+#include <stdio.h>
+
+enum { MAX_TEXT = 1000 };
+
+/* What a stranger wrote may be long: cut between two characters. */
+static struct str shortened(struct arena *a, struct str s)
+{
+	return s.n <= MAX_TEXT ? str_dup(a, s)
+			       : str_fmt(a, "%.*s...", (int)utf8_fit(s, MAX_TEXT, MAX_TEXT), s.p);
+}
+
+static struct str text_of(struct arena *a, const char *fmt, va_list ap)
+{
+	char text[MAX_TEXT + 5]; /* so much that the last character is whole */
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	size_t have = n > 0 ? (size_t)n : 0;
+	return shortened(
+		a, (struct str){.p = text, .n = have < sizeof(text) ? have : sizeof(text) - 1});
+}
+
+static struct finding_kind *kind_of(struct arena *a, struct findings *list, const char *id)
+{
+	VEC_EACH (struct finding_kind, k, &list->kinds)
+		if (k->id == id || str_eq(str_from(k->id), str_from(id)))
+			return k;
+	struct finding_kind *k = VEC_PUSH(a, &list->kinds);
+	k->id = id;
+	return k;
+}
+
+/* The one finding that stands for all that are too many of a kind. */
+static void count_more(
+	struct arena *a, struct findings *list, struct finding_kind *k, struct finding like)
+{
+	enum { ROOM = 100 };
+	size_t more = k->n - list->most;
+	if (more == 1) {
+		k->more = list->n;
+		*VEC_PUSH(a, list) = (struct finding){.id = "more-findings",
+			.path = shortened(a, like.path),
+			.message.p = arena_alloc(a, ROOM)};
+	}
+	struct finding *f = &list->v[k->more];
+	f->severity = like.severity > f->severity ? like.severity : f->severity;
+	int n = snprintf((char *)(uintptr_t)f->message.p, ROOM,
+		"%zu more of the findings '%.40s' are not shown", more, k->id);
+	f->message.n = n > 0 ? (size_t)n : 0;
+}
+
 struct finding *finding_add(struct arena *a, struct findings *list, const char *id,
 	enum severity severity, struct str path)
 {
+	struct finding_kind *k = list->most ? kind_of(a, list, id) : NULL;
+	struct finding made = {.id = id, .severity = severity, .path = path};
+	if (k && k->n++ >= list->most) {
+		count_more(a, list, k, made);
+		list->unseen = list->unseen ? list->unseen : NEW(a, struct finding);
+		return list->unseen;
+	}
+	made.path = shortened(a, path);
 	struct finding *f = VEC_PUSH(a, list);
-	f->id = id;
-	f->severity = severity;
-	f->path = str_dup(a, path);
+	*f = made;
 	return f;
+}
+
+void finding_vsay(struct arena *a, struct finding *f, const char *fmt, va_list ap)
+{
+	if (f->id)
+		f->message = text_of(a, fmt, ap);
 }
 
 void finding_say(struct arena *a, struct finding *f, const char *fmt, ...)
 {
-	FORMAT(text, a, fmt);
-	f->message = text;
+	va_list ap;
+	va_start(ap, fmt);
+	finding_vsay(a, f, fmt, ap);
+	va_end(ap);
 }
 
 void finding_fix(struct arena *a, struct finding *f, const char *fmt, ...)
 {
-	FORMAT(text, a, fmt);
-	strs_add(a, &f->fix, text);
+	va_list ap;
+	if (!f->id)
+		return;
+	va_start(ap, fmt);
+	strs_add(a, &f->fix, text_of(a, fmt, ap));
+	va_end(ap);
+}
+
+void findings_sort(struct arena *a, struct findings *list)
+{
+	struct findings sorted = {0};
+	for (int s = SEV_ERROR; s >= SEV_INFO; s--)
+		VEC_EACH (const struct finding, f, list)
+			if (f->severity == (enum severity)s)
+				*VEC_PUSH(a, &sorted) = *f;
+	*list = sorted;
 }
 
 enum severity findings_worst(const struct findings *list)
@@ -47,8 +124,6 @@ const char *severity_name(enum severity s)
 const struct json_field finding_fields[] = {
 	FIELD("id", struct finding, id),
 	FIELD_ENUM("severity", struct finding, severity, severities),
-	FIELD("message", struct finding, message),
-	FIELD("path", struct finding, path),
-	FIELD("fix", struct finding, fix),
+	FIELDS(struct finding, message, path, fix),
 	{.kind = FIELD_END},
 };

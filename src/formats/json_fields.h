@@ -5,7 +5,7 @@
  *
  *     static const struct json_field gpu_fields[] = {
  *         FIELD("target", struct gpu_time, name),
- *         FIELD("seconds", struct gpu_time, seconds),
+ *         FIELDS(struct gpu_time, seconds, runs), as many keys as are called like their members: up to 12
  *         {.kind = FIELD_END},
  *     };
  *     const struct json_field times_fields[] = {
@@ -51,7 +51,7 @@ struct json_field {
 	const char *key;
 	enum field_kind kind;
 	bool pointer;  /* OBJECT, MEMBERS: the struct holds a pointer; NULL leaves the member out */
-	bool optional; /* TEXT, NAME, UINT, I64: left out when "", NULL, 0, below 0 */
+	bool optional; /* TEXT, NAME, UINT, I64, ITEMS: left out when "", NULL, 0, below 0, empty */
 	bool written;  /* a key that a reader knows, but does not read */
 	size_t off, size;
 	const struct json_field *fields;
@@ -65,6 +65,25 @@ struct json_field {
 		struct strs: FIELD_STRS, bool: FIELD_BOOL, unsigned: FIELD_UINT,                   \
 		uint64_t: FIELD_U64, int64_t: FIELD_I64, double: FIELD_F64)
 /* clang-format off */
+#define FIELDS_1(T, in, m) FIELD(#m, T, in m)
+#define FIELDS_2(T, in, m, ...) FIELD(#m, T, in m), FIELDS_1(T, in, __VA_ARGS__)
+#define FIELDS_3(T, in, m, ...) FIELD(#m, T, in m), FIELDS_2(T, in, __VA_ARGS__)
+#define FIELDS_4(T, in, m, ...) FIELD(#m, T, in m), FIELDS_3(T, in, __VA_ARGS__)
+#define FIELDS_5(T, in, m, ...) FIELD(#m, T, in m), FIELDS_4(T, in, __VA_ARGS__)
+#define FIELDS_6(T, in, m, ...) FIELD(#m, T, in m), FIELDS_5(T, in, __VA_ARGS__)
+#define FIELDS_7(T, in, m, ...) FIELD(#m, T, in m), FIELDS_6(T, in, __VA_ARGS__)
+#define FIELDS_8(T, in, m, ...) FIELD(#m, T, in m), FIELDS_7(T, in, __VA_ARGS__)
+#define FIELDS_9(T, in, m, ...) FIELD(#m, T, in m), FIELDS_8(T, in, __VA_ARGS__)
+#define FIELDS_10(T, in, m, ...) FIELD(#m, T, in m), FIELDS_9(T, in, __VA_ARGS__)
+#define FIELDS_11(T, in, m, ...) FIELD(#m, T, in m), FIELDS_10(T, in, __VA_ARGS__)
+#define FIELDS_12(T, in, m, ...) FIELD(#m, T, in m), FIELDS_11(T, in, __VA_ARGS__)
+#define FIELDS_PICK(a, b, c, d, e, f, g, h, i, j, k, l, macro, ...) macro
+#define FIELDS_OF(...)                                                                             \
+	FIELDS_PICK(__VA_ARGS__, FIELDS_12, FIELDS_11, FIELDS_10, FIELDS_9, FIELDS_8, FIELDS_7,    \
+		FIELDS_6, FIELDS_5, FIELDS_4, FIELDS_3, FIELDS_2, FIELDS_1, 0)
+#define FIELDS(T, ...) FIELDS_OF(__VA_ARGS__)(T, , __VA_ARGS__)
+#define FIELDS_IN(T, part, ...) FIELDS_OF(__VA_ARGS__)(T, part., __VA_ARGS__) /* a struct in T */
+#define FIELDS_ONLY(T, ...) {FIELDS(T, __VA_ARGS__), {.kind = FIELD_END}} /* a whole table */
 #define FIELD(k, T, member)                                                                        \
 	{.key = (k), .kind = FIELD_KIND(T, member), .off = offsetof(T, member)}
 #define FIELD_OPTIONAL(k, T, member)                                                               \
@@ -84,6 +103,9 @@ struct json_field {
 	{.kind = FIELD_MEMBERS, .off = offsetof(T, member), .fields = (table), .pointer = true}
 #define FIELD_LIST(k, T, member, table)                                                            \
 	{.key = (k), .kind = FIELD_ITEMS, .off = offsetof(T, member),                              \
+		.size = sizeof(*((T *)0)->member.v), .fields = (table)}
+#define FIELD_LIST_OPTIONAL(k, T, member, table)                                                   \
+	{.key = (k), .kind = FIELD_ITEMS, .off = offsetof(T, member), .optional = true,            \
 		.size = sizeof(*((T *)0)->member.v), .fields = (table)}
 #define FIELD_MAP(k, T, member, table)                                                             \
 	{.key = (k), .kind = FIELD_PAIRS, .off = offsetof(T, member),                              \

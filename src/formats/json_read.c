@@ -6,8 +6,6 @@
 #include "base/vec.h"
 #include "formats/node.h"
 
-enum { DEPTH = 64, SIZE_LIMIT = 16 << 20 };
-
 static void json_freep(json_t **j)
 {
 	json_decref(*j);
@@ -19,7 +17,7 @@ static struct err *copy(struct arena *a, json_t *j, unsigned depth, struct node 
 static struct err *members(struct arena *a, json_t *j, unsigned depth, struct node *n)
 {
 	n->kind = json_is_object(j) ? NODE_MAP : NODE_LIST;
-	if (depth == DEPTH)
+	if (depth == NODE_DEPTH)
 		return node_error(n, E_SYNTAX, "nested more than 64 levels deep");
 	for (size_t i = 0; i < json_array_size(j); i++) {
 		struct node *item = VEC_PUSH(a, n);
@@ -66,10 +64,26 @@ static struct err *copy(struct arena *a, json_t *j, unsigned depth, struct node 
 	return NULL;
 }
 
+/* How many values there are at most: jansson takes memory for all of them before we see one. */
+static size_t values_in(struct str text)
+{
+	size_t n = 1;
+	bool quoted = false;
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+		i += quoted && c == '\\';
+		quoted ^= c == '"';
+		n += !quoted && (c == ',' || c == '[' || c == '{');
+	}
+	return n;
+}
+
 struct err *json_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
 {
-	if (text.n > SIZE_LIMIT)
+	if (text.n > NODE_SIZE)
 		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
+	if (values_in(text) > NODE_COUNT)
+		return err_new(E_LIMIT, "'%.*s' has more than %d values", STR(name), NODE_COUNT);
 	struct loc at = {.path = str_dup(a, name)};
 	json_error_t error;
 	CLEANUP(json_freep)
@@ -90,6 +104,6 @@ struct err *json_parse(struct arena *a, struct str text, struct str name, const 
 struct err *json_read(struct arena *a, struct str path, const struct node **ret)
 {
 	struct str text;
-	TRY(fs_read(a, path, SIZE_LIMIT, &text));
+	TRY(fs_read(a, path, NODE_SIZE, &text));
 	return json_parse(a, text, path, ret);
 }

@@ -99,8 +99,7 @@ bool msgpack_next(struct str *rest, struct msgpack_value *ret)
 					   : next_big(rest, byte, ret);
 }
 
-/* Takes one value off *rest with everything in it. */
-static bool skip(struct str *rest)
+bool msgpack_skip(struct str *rest)
 {
 	struct msgpack_value v;
 	/* Every value takes a byte, so a lie about their number ends with the input. */
@@ -126,7 +125,7 @@ bool msgpack_find(struct str *rest, uint64_t n, struct str key)
 			*rest = at;
 			return true;
 		}
-		if (!skip(rest) || !skip(rest))
+		if (!msgpack_skip(rest) || !msgpack_skip(rest))
 			return false;
 	}
 	return false;

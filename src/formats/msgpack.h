@@ -29,6 +29,8 @@ struct msgpack_value {
 
 /* Takes the next value off *rest; of an array or map only its head. */
 bool msgpack_next(struct str *rest, struct msgpack_value *ret);
+/* Takes the next value with all that is in it. */
+bool msgpack_skip(struct str *rest);
 /* With *rest behind the head of a map of n pairs: moves to the value of a key,
  * over everything in the values before it, however deep. */
 bool msgpack_find(struct str *rest, uint64_t n, struct str key);

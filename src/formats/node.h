@@ -1,13 +1,15 @@
 /* Documents: YAML, JSON and TOML files read into one kind of tree, with the place of every value.
  *
  * Reading through the accessors below gives errors that point into the user's file. YAML by libyaml
- * (no anchors that expand, no tags that run anything, depth <= 64, size <= limit), JSON by jansson,
+ * (no anchors that expand, no tags that run anything), JSON by jansson,
  * TOML 1.0 by a reader of ours. Scalars keep their text; "kind" tells how they were written (dates of
- * TOML are strings).
+ * TOML are strings). Limits: 16 MiB, 250,000 values, 64 levels.
  */
 #pragma once
 
 #include "base/err.h"
+
+enum { NODE_DEPTH = 64, NODE_SIZE = 16 << 20, NODE_COUNT = 250000 };
 
 enum node_kind { NODE_NULL, NODE_BOOL, NODE_NUMBER, NODE_STRING, NODE_LIST, NODE_MAP };
 
@@ -20,14 +22,14 @@ struct node {
 	struct loc at, key_at; /* JSON values know their path only (line 0) */
 };
 
-/* Parse a whole document. name is for messages. E_SYNTAX with line and column. */
+/* Parse a whole document. name is for messages. E_SYNTAX with line and column, E_LIMIT. */
 MUST_USE struct err *yaml_parse(
 	struct arena *a, struct str text, struct str name, const struct node **ret);
 MUST_USE struct err *json_parse(
 	struct arena *a, struct str text, struct str name, const struct node **ret);
 MUST_USE struct err *toml_parse(
 	struct arena *a, struct str text, struct str name, const struct node **ret);
-/* Read and parse; at most 16 MiB. */
+/* Read and parse. */
 MUST_USE struct err *yaml_read(struct arena *a, struct str path, const struct node **ret);
 MUST_USE struct err *json_read(struct arena *a, struct str path, const struct node **ret);
 MUST_USE struct err *toml_read(struct arena *a, struct str path, const struct node **ret);

@@ -1,7 +1,7 @@
 /* TOML into nodes; see node.h. Source: toml.io/en/v1.0.0.
  *
  * What no pyproject.toml has a use for is left to whoever asks: numbers and dates keep their text and
- * are not computed. Tables may come in pieces and in any order; a map of their paths remembers how
+ * are not computed. Tables may come in pieces and in any order; a map of their members remembers how
  * each came about, which decides whether it may be added to. */
 #include <string.h>
 
@@ -10,8 +10,6 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "formats/node.h"
-
-enum { DEPTH = 64, SIZE_LIMIT = 16 << 20 };
 
 /* How a member came about. */
 enum how {
@@ -25,7 +23,7 @@ enum how {
 struct made {
 	enum how how;
 	size_t index; /* in its table */
-	struct str path;
+	size_t id;    /* of the table that it is; of [[a]] the last one */
 };
 
 struct reader {
@@ -35,12 +33,14 @@ struct reader {
 	size_t counted; /* line and the beginning of the line are those of this offset */
 	unsigned line;
 	size_t line_start;
-	struct map made; /* path -> struct made * */
+	struct map made; /* number of a table and key -> struct made * */
+	size_t tables;   /* numbers given */
+	size_t count;    /* of values */
 };
 
 struct table {
 	struct node *node;
-	struct str path;
+	size_t id;      /* 0: the document */
 	unsigned depth; /* of the node */
 };
 
@@ -122,7 +122,8 @@ static struct err *end_line(struct reader *r)
 {
 	skip_blanks(r);
 	TRY(skip_comment(r));
-	return at_end(r) || take_newline(r) ? NULL : wrong(r, "the end of the line is wanted here");
+	return at_end(r) || take_newline(r) ? NULL
+					    : wrong(r, "the end of the line is expected here");
 }
 
 /* Blanks, comments and line ends, as between the elements of an array. */
@@ -339,7 +340,7 @@ static struct err *word(struct reader *r, struct node *n)
 		n->kind = NODE_STRING;
 	else
 		return wrong(r, s.n ? "no value of TOML; is it a text without quotes?"
-				    : "a value is wanted here");
+				    : "a value is expected here");
 	r->at = end;
 	return NULL;
 }
@@ -348,7 +349,7 @@ static struct err *word(struct reader *r, struct node *n)
 
 static struct str path_of(struct reader *r, const struct table *t, struct str key)
 {
-	return str_fmt(r->a, "%.*s/%zu:%.*s", STR(t->path), key.n, STR(key));
+	return str_fmt(r->a, "%zu:%.*s", t->id, STR(key));
 }
 
 static struct err *too_deep(struct reader *r)
@@ -356,8 +357,14 @@ static struct err *too_deep(struct reader *r)
 	return wrong(r, "nested too deeply");
 }
 
+static struct err *too_many(struct reader *r)
+{
+	return err_at(err_new(E_LIMIT, "more than %d values", NODE_COUNT), here(r));
+}
+
 static struct node *add(struct reader *r, struct node *to, struct str key, struct loc at)
 {
+	r->count++;
 	struct node *n = VEC_PUSH(r->a, to);
 	*n = (struct node){.kind = NODE_MAP, .key = key, .at = at, .key_at = at};
 	return n;
@@ -368,33 +375,31 @@ static struct made *add_member(
 	struct reader *r, struct table *t, struct str key, enum how how, struct loc at)
 {
 	struct made *m = NEW(r->a, struct made);
-	*m = (struct made){.how = how, .index = t->node->n, .path = path_of(r, t, key)};
+	*m = (struct made){.how = how, .index = t->node->n, .id = ++r->tables};
 	add(r, t->node, key, at);
-	map_put(&r->made, m->path, m);
+	map_put(&r->made, path_of(r, t, key), m);
 	return m;
 }
 
 /* The table that a member is; of [[a]] the last one. */
-static struct table inside(struct reader *r, const struct table *t, const struct made *m)
+static struct table inside(const struct table *t, const struct made *m)
 {
 	struct node *n = &t->node->v[m->index];
 	if (m->how != MADE_ARRAY)
-		return (struct table){.node = n, .path = m->path, .depth = t->depth + 1};
-	return (struct table){.node = &n->v[n->n - 1],
-		.path = str_fmt(r->a, "%.*s#%zu", STR(m->path), n->n),
-		.depth = t->depth + 2};
+		return (struct table){.node = n, .id = m->id, .depth = t->depth + 1};
+	return (struct table){.node = &n->v[n->n - 1], .id = m->id, .depth = t->depth + 2};
 }
 
 static struct err *enter(struct reader *r, struct table *t, struct str key, enum how how)
 {
 	struct made *m = map_get(&r->made, path_of(r, t, key));
-	if (t->depth + 2 > DEPTH)
+	if (t->depth + 2 > NODE_DEPTH)
 		return too_deep(r);
 	if (!m)
 		m = add_member(r, t, key, how, here(r));
 	else if (m->how == MADE_VALUE || (how == MADE_BY_KEY && m->how != MADE_BY_KEY))
 		return wrong(r, "this has a value already, nothing can be added to it");
-	*t = inside(r, t, m);
+	*t = inside(t, m);
 	return NULL;
 }
 
@@ -409,7 +414,7 @@ static struct err *key(struct reader *r, struct str *ret)
 			r->at++;
 		*ret = str_dup(r->a, str_sub(r->text, start, r->at));
 		if (!ret->n)
-			return wrong(r, "a key is wanted here");
+			return wrong(r, "a key is expected here");
 	}
 	skip_blanks(r);
 	return NULL;
@@ -434,9 +439,9 @@ static struct err *key_value(struct reader *r, struct table t)
 	if (map_get(&r->made, path_of(r, &t, last)))
 		return err_at(err_new(E_SYNTAX, "'%.*s' is there twice", STR(last)), at);
 	if (!take(r, S("=")))
-		return wrong(r, "'=' is wanted here");
+		return wrong(r, "'=' is expected here");
 	skip_blanks(r);
-	struct table to = inside(r, &t, add_member(r, &t, last, MADE_VALUE, at));
+	struct table to = inside(&t, add_member(r, &t, last, MADE_VALUE, at));
 	to.node->at = here(r);
 	return value(r, to);
 }
@@ -450,7 +455,7 @@ static struct err *inline_table(struct reader *r, struct table t)
 	do
 		TRY(key_value(r, t));
 	while (skip_blanks(r), take(r, S(",")));
-	return take(r, S("}")) ? NULL : wrong(r, "',' or '}' is wanted here");
+	return take(r, S("}")) ? NULL : wrong(r, "',' or '}' is expected here");
 }
 
 static struct err *array(struct reader *r, struct table t)
@@ -461,19 +466,21 @@ static struct err *array(struct reader *r, struct table t)
 		if (take(r, S("]")))
 			return NULL;
 		struct table to = {.node = add(r, t.node, S(""), here(r)),
-			.path = str_fmt(r->a, "%.*s#%zu", STR(t.path), t.node->n),
+			.id = ++r->tables,
 			.depth = t.depth + 1};
 		TRY(value(r, to));
 		TRY(skip_lines(r));
 		if (!take(r, S(",")) && peek(r) != ']')
-			return wrong(r, "',' or ']' is wanted here");
+			return wrong(r, "',' or ']' is expected here");
 	}
 }
 
 static struct err *value(struct reader *r, struct table t)
 {
-	if (t.depth >= DEPTH)
+	if (t.depth >= NODE_DEPTH)
 		return too_deep(r);
+	if (r->count > NODE_COUNT)
+		return too_many(r);
 	if (take(r, S("[")))
 		return array(r, t);
 	if (take(r, S("{")))
@@ -494,7 +501,7 @@ static struct err *header(struct reader *r, struct table *t)
 		r->at++;
 	TRY(dotted(r, t, MADE_ON_THE_WAY, &last));
 	if (!take(r, array ? S("]]") : S("]")))
-		return wrong(r, "the end of the table's name is wanted here");
+		return wrong(r, "the end of the table's name is expected here");
 	struct made *m = map_get(&r->made, path_of(r, t, last));
 	if (m && m->how != (array ? MADE_ARRAY : MADE_ON_THE_WAY))
 		return err_at(err_new(E_SYNTAX, "'%.*s' is there twice", STR(last)), at);
@@ -504,20 +511,23 @@ static struct err *header(struct reader *r, struct table *t)
 	if (array) {
 		struct node *n = &t->node->v[m->index];
 		n->kind = NODE_LIST;
+		m->id = ++r->tables;
 		add(r, n, S(""), at);
 	}
-	*t = inside(r, t, m);
+	*t = inside(t, m);
 	return end_line(r);
 }
 
 static struct err *document(struct reader *r, struct node *root)
 {
-	const struct table top = {.node = root, .path = S("")};
+	const struct table top = {.node = root};
 	struct table t = top;
 	for (;;) {
 		TRY(skip_lines(r));
 		if (at_end(r))
 			return NULL;
+		if (r->count > NODE_COUNT)
+			return too_many(r);
 		if (peek(r) == '[') {
 			t = top;
 			TRY(header(r, &t));
@@ -536,7 +546,7 @@ struct err *toml_parse(struct arena *a, struct str text, struct str name, const 
 		return wrong(&r, "TOML has no byte order mark");
 	*root = (struct node){.kind = NODE_MAP, .at = here(&r), .key_at = here(&r)};
 	size_t end = utf8_end(text);
-	if (text.n > SIZE_LIMIT)
+	if (text.n > NODE_SIZE)
 		return err_new(E_LIMIT, "'%.*s' is too large", STR(name));
 	if (end < text.n) {
 		r.at = end;
@@ -550,6 +560,6 @@ struct err *toml_parse(struct arena *a, struct str text, struct str name, const 
 struct err *toml_read(struct arena *a, struct str path, const struct node **ret)
 {
 	struct str text;
-	TRY(fs_read(a, path, SIZE_LIMIT, &text));
+	TRY(fs_read(a, path, NODE_SIZE, &text));
 	return toml_parse(a, text, path, ret);
 }

@@ -11,13 +11,12 @@
 #include "base/vec.h"
 #include "formats/node.h"
 
-enum { DEPTH = 64, SIZE_LIMIT = 16 << 20 };
-
 struct reader {
 	struct arena *a;
 	struct str text, name;
 	yaml_parser_t parser;
 	unsigned depth;
+	size_t count;
 };
 
 static struct loc loc_of(const struct reader *r, yaml_mark_t m)
@@ -119,7 +118,7 @@ static enum node_kind kind_of_plain(struct str s)
 static struct err *tag_error(const struct reader *r, const yaml_event_t *ev, const char *tag)
 {
 	struct err *e = err_new(E_SYNTAX, "the tag '%s' is not supported here", tag);
-	return err_hint(err_at(e, loc_of(r, ev->start_mark)), "leave the tag away");
+	return err_hint(err_at(e, loc_of(r, ev->start_mark)), "leave the tag out");
 }
 
 /* Standard tags that agree with what the value is anyway are let through. */
@@ -201,7 +200,7 @@ static struct err *collection(struct reader *r, const yaml_event_t *ev, struct n
 	const char *tag = (const char *)t;
 	if (tag && strcmp(tag, "!") && strcmp(tag, is_map ? YAML_MAP_TAG : YAML_SEQ_TAG))
 		return tag_error(r, ev, tag);
-	if (r->depth == DEPTH)
+	if (r->depth == NODE_DEPTH)
 		return error_at(r, ev->start_mark, "nested more than 64 levels deep");
 	n->kind = is_map ? NODE_MAP : NODE_LIST;
 	r->depth++;
@@ -213,6 +212,8 @@ static struct err *collection(struct reader *r, const yaml_event_t *ev, struct n
 static struct err *value(struct reader *r, const yaml_event_t *ev, struct node *n)
 {
 	n->at = loc_of(r, ev->start_mark);
+	if (r->count++ == NODE_COUNT)
+		return err_new(E_LIMIT, "'%.*s' has more than %d values", STR(r->name), NODE_COUNT);
 	switch (ev->type) {
 	case YAML_SCALAR_EVENT:
 		return scalar(r, ev, n);
@@ -244,10 +245,22 @@ static struct err *document(struct reader *r, struct node *root)
 	}
 }
 
+/* libyaml compares each %TAG with all before it. */
+static bool many_directives(struct str text)
+{
+	enum { MOST = 100 };
+	size_t n = 0;
+	for (size_t i = 0; i < text.n && n <= MOST; i++)
+		n += text.p[i] == '%' && (!i || text.p[i - 1] == '\n' || text.p[i - 1] == '\r');
+	return n > MOST;
+}
+
 struct err *yaml_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
 {
-	if (text.n > SIZE_LIMIT)
+	if (text.n > NODE_SIZE)
 		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
+	if (many_directives(text))
+		return err_new(E_LIMIT, "'%.*s' has more than 100 directives", STR(name));
 	struct reader r = {.a = a, .text = text, .name = str_dup(a, name)};
 	if (!yaml_parser_initialize(&r.parser))
 		return err_new(E_INTERNAL, "cannot start the YAML parser");
@@ -266,6 +279,6 @@ struct err *yaml_parse(struct arena *a, struct str text, struct str name, const 
 struct err *yaml_read(struct arena *a, struct str path, const struct node **ret)
 {
 	struct str text;
-	TRY(fs_read(a, path, SIZE_LIMIT, &text));
+	TRY(fs_read(a, path, NODE_SIZE, &text));
 	return yaml_parse(a, text, path, ret);
 }

@@ -3,7 +3,7 @@
  * Reading goes by the central directory and checks it against the local headers: no overlap, no gap
  * tricks, no duplicate names, no traversal, no bytes behind the end record, sizes within limits.
  * Limits: central directory 1 GiB, extra fields and names 64 KiB. Nothing of a member is read
- * before it is asked for. After zip_open() any number of threads may read from one struct zip.
+ * before it is asked for, and all reading is at the cost of one budget (budget.h). After zip_open() any number of threads may read from one struct zip.
  * Source: PKWARE APPNOTE 6.3.10; PEP 427 (deflate or stored only).
  */
 #pragma once
@@ -17,8 +17,9 @@ struct zip_member {
 	struct str name;
 	uint16_t method, flags; /* method: 0 stored, 8 deflate */
 	uint32_t crc, mode;     /* mode: unix mode, 0 when the archive has none */
-	uint64_t size, stored;  /* uncompressed and compressed bytes */
-	uint64_t header, data;  /* offsets of the local header and of the data */
+	uint32_t time;         /* as DOS has it: the date in the upper half; steps of two seconds */
+	uint64_t size, stored; /* uncompressed and compressed bytes */
+	uint64_t header, data; /* offsets of the local header and of the data */
 	bool dir;
 	bool unsafe; /* must not be unpacked or read: see the findings */
 };
@@ -30,9 +31,10 @@ struct zip {
 	uint64_t size;
 	VEC(struct zip_member) members; /* in order of the central directory */
 	struct map names;               /* first member of each name */
+	struct budget budget;           /* for all that is read; not when src brought one */
 };
 
-/* Opens and reads the central directory. E_ZIP when it is no zip file at all, or one whose
+/* Opens and reads the central directory; ret must stay where it is. E_ZIP when it is no zip file at all, or one whose
  * directory cannot be read; what is wrong but readable goes to findings (ids: tests/ and the man
  * page of verify list them). findings may be NULL: then a finding of severity error is E_ZIP. */
 MUST_USE struct err *zip_open(
@@ -68,6 +70,11 @@ struct zip_input {
 	struct str path; /* file to read, or "" and then content is used */
 	struct str content;
 	unsigned mode; /* 0644 or 0755 */
+	/* Or the member of an archive, with its hash for RECORD: its compressed bytes are copied as they
+	 * are, and nothing of it is unpacked. */
+	const struct zip *zip;
+	const struct zip_member *member;
+	struct str sha256;
 };
 
 struct zip_output { /* what became of an input */
@@ -86,6 +93,7 @@ struct zip_limits {
 struct zip_writer {
 	struct str path;
 	int64_t epoch;
+	uint32_t time; /* of a struct zip_member, and then epoch does not count; or 0 */
 	unsigned jobs;
 	const struct zip_input *v;
 	size_t n;
@@ -97,7 +105,10 @@ struct zip_writer {
 
 /* Writes the archive atomically: members in the given order, all with the time epoch (seconds;
  * before 1980 counts as 1980-01-01), compressed in parallel; the bytes do not depend on jobs (0 =
- * one per CPU). What does not shrink is stored. ret (may be NULL) has n elements. last (may be
+ * one per CPU, ZIP_THREADS at most). What does not shrink is stored. ret (may be NULL) has n elements. last (may be
  * NULL) makes one more member out of what is known then: how a RECORD gets in. E_ZIP for a name
- * that must not be in an archive or occurs twice. */
+ * that must not be in an archive or occurs twice. Memory, whatever the members' sizes: what waits to be
+ * written, at most 52 MiB (8 MiB for each thread, 48 in all, and one member of 4), 5 MiB for each thread, and
+ * 1.5 KiB for each member. */
+enum { ZIP_THREADS = 24 };
 MUST_USE struct err *zip_write(struct arena *a, const struct zip_writer *w, struct zip_output *ret);

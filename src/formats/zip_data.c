@@ -17,7 +17,7 @@ static struct err *damaged(const struct zip *z, const struct zip_member *m, cons
 static struct err *get(
 	const struct zip *z, const struct zip_member *m, void *p, size_t n, uint64_t at)
 {
-	TRY_CTX(z->src.read(&z->src, p, n, m->data + at), "cannot read '%.*s' in '%.*s'",
+	TRY_CTX(elf_src_read(&z->src, p, n, m->data + at), "cannot read '%.*s' in '%.*s'",
 		STR(m->name), STR(z->path));
 	return NULL;
 }
@@ -63,6 +63,7 @@ static struct err *inflate_whole(const struct zip *z, const struct zip_member *m
 
 static struct err *content(const struct zip *z, const struct zip_member *m, char *out)
 {
+	TRY(budget_work(z->src.budget, m->size));
 	if (m->method == ZIP_STORED)
 		TRY(get(z, m, out, (size_t)m->size, 0));
 	else
@@ -79,6 +80,7 @@ struct err *zip_read(struct arena *a, const struct zip *z, const struct zip_memb
 	if (m->size > limit || m->stored > SIZE_MAX / 2)
 		return err_new(E_LIMIT, "'%.*s' in '%.*s' is larger than %zu bytes", STR(m->name),
 			STR(z->path), limit);
+	TRY(budget_memory(z->src.budget, m->size));
 	char *p = arena_alloc(a, (size_t)m->size + 1);
 	TRY(content(z, m, p));
 	*ret = (struct str){.p = p, .n = (size_t)m->size};
@@ -110,6 +112,7 @@ static struct err *give(struct stream *s, const char *p, size_t n)
 {
 	if (n > s->m->size - s->made)
 		return damaged(s->z, s->m, "it unpacks to more bytes than it says");
+	TRY(budget_work(s->z->src.budget, n));
 	s->made += n;
 	s->crc = libdeflate_crc32(s->crc, p, n);
 	return n ? s->fn(s->user, p, n, &s->stop) : NULL;
@@ -210,6 +213,7 @@ struct err *zip_src(
 	TRY(zip_sink_write(&sink, "", 0));
 	TRY(zip_stream(z, m, write_out, &sink));
 	*ret = elf_src_fd(sink.fd, m->size);
+	ret->budget = z->src.budget;
 	*ret_fd = sink.fd;
 	sink.fd = -1;
 	return NULL;

@@ -8,7 +8,11 @@
 #include "base/fs.h"
 #include "formats/zip_format.h"
 
-enum { MAX_DIRECTORY = 1 << 30, MAX_OF_A_KIND = 50 };
+enum {
+	MAX_DIRECTORY = 1 << 30,
+	MEMBER_MEMORY = 1000, /* bytes that are kept for one, by all who read it */
+	FIELD_WORK = 32,      /* for each byte of extra fields */
+};
 #define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes */
 
 struct reader {
@@ -19,11 +23,7 @@ struct reader {
 	uint64_t dir, bytes; /* where the central directory begins; its size */
 	uint64_t count;      /* members that the end record promises */
 	uint64_t shift;      /* bytes in front of the archive: added to every offset */
-	struct {
-		const char *id;
-		size_t n;
-	} counts[24];      /* findings by id, so that one kind cannot drown the others */
-	size_t suppressed; /* those that are not shown */
+	bool extras;         /* fields that nothing needs were told of */
 };
 
 static void say(struct reader *r, const char *id, enum severity severity, struct str member,
@@ -36,16 +36,10 @@ static void say(struct reader *r, const char *id, enum severity severity, struct
 static void say(struct reader *r, const char *id, enum severity severity, struct str member,
 	const char *fmt, ...)
 {
-	size_t i = 0, kinds = sizeof(r->counts) / sizeof(r->counts[0]);
-	while (i + 1 < kinds && r->counts[i].id && !str_eq(str_from(r->counts[i].id), str_from(id)))
-		i++;
-	r->counts[i].id = id;
-	if (r->counts[i].n++ >= MAX_OF_A_KIND) {
-		r->suppressed++;
-		return;
-	}
-	FORMAT(text, r->a, fmt);
-	finding_add(r->a, r->list, id, severity, member)->message = text;
+	va_list ap;
+	va_start(ap, fmt);
+	finding_vsay(r->a, finding_add(r->a, r->list, id, severity, member), fmt, ap);
+	va_end(ap);
 }
 
 static struct err *get(struct reader *r, void *p, size_t n, uint64_t at)
@@ -53,7 +47,7 @@ static struct err *get(struct reader *r, void *p, size_t n, uint64_t at)
 	if (at > r->z->size || r->z->size - at < n)
 		return err_new(E_ZIP, "'%.*s' is cut short: %zu bytes at %llu are beyond its end",
 			STR(r->z->path), n, (unsigned long long)at);
-	return r->z->src.read(&r->z->src, p, n, at);
+	return elf_src_read(&r->z->src, p, n, at);
 }
 
 /* ---- end records ---- */
@@ -82,7 +76,7 @@ static struct err *find_end(struct reader *r, unsigned char ret[ZIP_END_SIZE])
 				length - ZIP_END_SIZE);
 		return NULL;
 	}
-	return err_new(E_ZIP, "'%.*s' is no zip file: it has no end record", STR(z->path));
+	return err_new(E_ZIP, "'%.*s' is not a zip file: it has no end record", STR(z->path));
 }
 
 /* The ZIP64 end record is where the locator says, or right before it when bytes were put in front.
@@ -197,6 +191,58 @@ static void wide_values(struct str field, const bool want[3], struct wide *w)
 				: "stands for no value of the header";
 }
 
+/* Fields by which other readers see something else than the header says, and those that bring what a wheel
+ * has no use for. Source: APPNOTE 4.6, Info-ZIP's proginfo/extrafld.txt, libarchive's zip reader. */
+static const struct extra_field {
+	unsigned id;
+	bool harmless;
+	const char *what;
+} extra_fields[] = {
+	{.id = ZIP_EXTRA_NAME, .what = "another name for it"},
+	{.id = 0x000d, .what = "its kind, owner and the target of a link (PKWARE Unix)"},
+	{.id = 0x756e, .what = "its mode, owner and the target of a link (ASi Unix)"},
+	{.id = 0x6c78, .what = "its mode once more (libarchive)"},
+	{.id = 0x9901, .what = "how it is encrypted (AES)"},
+	{.id = 0x6375, .harmless = true, .what = "another comment"},
+	{.id = 0x000a, .harmless = true, .what = "times (NTFS)"},
+	{.id = 0x5455, .harmless = true, .what = "times (Info-ZIP)"},
+	{.id = 0x5855, .harmless = true, .what = "times and its owner (Info-ZIP)"},
+	{.id = 0x7855, .harmless = true, .what = "its owner (Info-ZIP)"},
+	{.id = 0x7875, .harmless = true, .what = "its owner (Info-ZIP)"},
+};
+
+/* A second name that is the first one does no harm, whoever reads it: version, CRC of the first, name. */
+static bool same_name(struct str field, struct str name)
+{
+	enum { BEFORE_NAME = 5 };
+	return field.n >= BEFORE_NAME && str_eq(str_sub(field, BEFORE_NAME, field.n), name);
+}
+
+static void check_extra(struct reader *r, const struct zip_member *m, struct str extra)
+{
+	for (unsigned n; extra.n >= 4; extra = str_sub(extra, 4 + n, extra.n)) {
+		unsigned id = le16(extra.p);
+		n = le16(extra.p + 2);
+		struct str field = str_sub(extra, 4, 4 + (size_t)n);
+		for (size_t i = 0; i < sizeof(extra_fields) / sizeof(*extra_fields); i++) {
+			const struct extra_field *f = &extra_fields[i];
+			if (f->id != id || (f->harmless && r->extras) ||
+				(id == ZIP_EXTRA_NAME && same_name(field, m->name)))
+				continue;
+			r->extras = r->extras || f->harmless;
+			if (f->harmless)
+				say(r, "zip-extra-field", SEV_INFO, m->name,
+					"an extra field (0x%04x) has %s, which no wheel needs", id,
+					f->what);
+			else
+				SAY_ERROR(r, "zip-second-meaning", m->name,
+					"an extra field (0x%04x) tells %s, which only some "
+					"installers read",
+					id, f->what);
+		}
+	}
+}
+
 /* Walks the extra fields. want: which of size, stored, header the 32-bit fields left out (then they
  * are replaced in *w). */
 static void read_wide(struct str extra, const bool want[3], struct wide *w)
@@ -219,14 +265,21 @@ static void read_wide(struct str extra, const bool want[3], struct wide *w)
 		w->problem = "is missing";
 }
 
-static void check_kind(struct reader *r, struct zip_member *m)
+static void check_kind(struct reader *r, struct zip_member *m, uint32_t dos)
 {
+	enum { DOS_FOLDER = 0x10 };
 	if (S_ISLNK(m->mode))
 		REFUSE(r, "zip-symlink", m, "a symbolic link, which wheels must not have");
 	else if (m->mode & S_IFMT && !S_ISREG(m->mode) && !S_ISDIR(m->mode))
 		REFUSE(r, "zip-special-file", m, "a device, pipe or socket (mode %o)", m->mode);
 	else if (m->dir && (m->size || m->stored > 2))
 		REFUSE(r, "zip-special-file", m, "a folder with content");
+	else if (!m->dir && (S_ISDIR(m->mode) || dos & DOS_FOLDER))
+		REFUSE(r, "zip-special-file", m, "a folder by its attributes, a file by its name");
+	if (m->mode & (S_ISUID | S_ISGID | S_ISVTX) && !S_ISLNK(m->mode))
+		say(r, "zip-mode", m->dir ? SEV_WARNING : SEV_ERROR, m->name,
+			"its mode is %04o: a set-user-id, set-group-id or sticky bit",
+			m->mode & 07777);
 }
 
 static void check_packing(struct reader *r, struct zip_member *m)
@@ -275,8 +328,9 @@ static size_t read_entry(struct reader *r, struct str rest)
 		.name = str_sub(rest, ZIP_CENTRAL_SIZE, to),
 		.method = le16(p + 10),
 		.flags = le16(p + 8),
+		.time = le32(p + 12),
 		.crc = le32(p + 16),
-		.mode = p[5] == 3 ? le32(p + 38) >> 16 : 0,
+		.mode = le32(p + 38) >> 16, /* whatever system made it: so installers do, too */
 		.size = w.size,
 		.stored = w.stored,
 		.header = w.header,
@@ -285,7 +339,8 @@ static size_t read_entry(struct reader *r, struct str rest)
 	if (w.problem)
 		SAY_ERROR(r, "zip-zip64", m->name, "its ZIP64 extra field %s", w.problem);
 	check_name(r, m);
-	check_kind(r, m);
+	check_kind(r, m, le32(p + 38));
+	check_extra(r, m, str_sub(rest, to, to + extra));
 	check_packing(r, m);
 	return to + extra + comment;
 }
@@ -295,6 +350,8 @@ static struct err *read_directory(struct reader *r)
 	if (r->bytes > MAX_DIRECTORY)
 		return err_new(E_LIMIT, "'%.*s' has a central directory of %llu bytes",
 			STR(r->z->path), (unsigned long long)r->bytes);
+	TRY(budget_memory(
+		r->z->src.budget, r->bytes + r->bytes / ZIP_CENTRAL_SIZE * MEMBER_MEMORY));
 	char *p = arena_alloc(r->a, (size_t)r->bytes + 1);
 	struct str rest = {.p = p, .n = (size_t)r->bytes};
 	TRY(get(r, p, rest.n, r->dir));
@@ -360,7 +417,7 @@ static struct err *read_local(
 	size_t n = ZIP_LOCAL_SIZE + m->name.n + 64;
 	n = room < n ? (size_t)room : n;
 	char *p = arena_alloc(tmp, n + 1);
-	TRY(r->z->src.read(&r->z->src, p, n, m->header));
+	TRY(elf_src_read(&r->z->src, p, n, m->header));
 	*ret = (struct local){.p = p};
 	if (n < ZIP_LOCAL_SIZE || le32(p) != ZIP_LOCAL)
 		return NULL;
@@ -369,7 +426,7 @@ static struct err *read_local(
 		return NULL;
 	if (want > n) {
 		ret->p = p = arena_alloc(tmp, want);
-		TRY(r->z->src.read(&r->z->src, p, want, m->header));
+		TRY(elf_src_read(&r->z->src, p, want, m->header));
 	}
 	ret->name = (struct str){.p = p + ZIP_LOCAL_SIZE, .n = le16(p + 26)};
 	ret->extra = (struct str){.p = ret->name.p + ret->name.n, .n = le16(p + 28)};
@@ -383,6 +440,7 @@ static void check_local(struct reader *r, const struct zip_member *m, const stru
 	bool half = marked && w.size != w.stored;
 	const bool want[] = {marked, marked, false};
 	read_wide(l->extra, want, &w);
+	check_extra(r, m, l->extra);
 	/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are marked.
 	 * A copy of the central one (which may have one size, or the offset) is what pypa/wheel#692
 	 * was about. */
@@ -429,6 +487,7 @@ static struct err *check_member(struct reader *r, struct zip_member *m)
 			(unsigned long long)m->header);
 		return NULL;
 	}
+	TRY(budget_work(r->z->src.budget, FIELD_WORK * l.extra.n)); /* many may share one header */
 	m->data = m->header + ZIP_LOCAL_SIZE + l.name.n + l.extra.n;
 	check_local(r, m, &l);
 	if (m->stored > r->dir - m->data)
@@ -461,7 +520,7 @@ static struct err *check_end(struct reader *r, struct zip_member *m, uint64_t ne
 		unsigned char p[24] = {0};
 		size_t n = next - end <= sizeof(p) ? (size_t)(next - end) : 0;
 		if (n)
-			TRY(r->z->src.read(&r->z->src, p, n, end));
+			TRY(elf_src_read(&r->z->src, p, n, end));
 		SAY_WARNING(r, "zip-data-descriptor", m->name,
 			"sizes follow the data (a data descriptor): it cannot be unpacked as a "
 			"stream");
@@ -510,14 +569,15 @@ struct err *zip_open_src(struct arena *a, const struct elf_src *src, struct str 
 	struct findings own = {0};
 	*ret = (struct zip){.path = path, .src = *src, .fd = -1, .size = src->size, .names.a = a};
 	struct reader r = {.a = a, .z = ret, .list = findings ? findings : &own};
+	r.list->most = FINDINGS_OF_A_KIND;
+	budget_set(&ret->budget, src->size);
+	if (!src->budget)
+		ret->src.budget = &ret->budget;
 	TRY(read_end(&r));
 	TRY(place_directory(&r));
 	TRY(read_directory(&r));
 	check_names(&r);
 	TRY(check_locals(&r));
-	if (r.suppressed)
-		finding_say(a, finding_add(a, r.list, "zip-more-findings", SEV_WARNING, path),
-			"%zu more findings of the zip file are not shown", r.suppressed);
 	VEC_EACH (struct finding, f, &own)
 		if (f->severity == SEV_ERROR)
 			return err_new(E_ZIP, "'%.*s' is a damaged zip file: '%.*s': %.*s",
@@ -532,7 +592,7 @@ struct err *zip_open(struct arena *a, struct str path, struct findings *findings
 	TRY(fs_open(path, &fd));
 	TRY(fs_stat(path, &st));
 	if (!S_ISREG(st.st_mode))
-		return err_new(E_ZIP, "'%.*s' is no regular file", STR(path));
+		return err_new(E_ZIP, "'%.*s' is not a regular file", STR(path));
 	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_NORMAL); /* members are read in order */
 	TRY(zip_open_src(a, &src, path, findings, ret));

@@ -1,10 +1,10 @@
 /* Writing zip archives: deterministic, parallel, ZIP64 exactly where a value does not fit.
  *
  * Members are cut into units, a batch of units is worked on by all threads, then written in order;
- * memory is bounded by the batch. A small member is one unit: read, hashed, checksummed and
+ * memory is bounded by the batch and the threads. A small member is one unit: read, hashed, checksummed and
  * compressed in one pass. A big one is cut into chunks that are compressed apart and joined (so
  * that one library does not keep all other CPUs waiting), and one more unit hashes all its chunks
- * in order. Results depend on the content only.
+ * in order. Results depend on the content only. A member of another archive is copied between batches.
  *
  * libdeflate has no flush, so the chunks of a big member are finished streams; they are joined by
  * clearing the "final" bit of the last block and adding an empty stored block, which ends at a byte
@@ -28,7 +28,7 @@
 #include "base/progress.h"
 #include "formats/zip_format.h"
 
-enum { LEVEL = 6, PIECE = 1 << 20 };
+enum { LEVEL = 6, PIECE = 1 << 20, MOST_WAITING = 48 << 20 };
 
 struct packed { /* a member on its way into the archive */
 	const struct zip_input *in;
@@ -227,6 +227,7 @@ struct writer {
 	struct packed *members;
 	size_t n;
 	uint32_t date; /* DOS date and time */
+	unsigned jobs;
 	VEC(struct pack_unit) batch;
 	struct progress *progress;
 };
@@ -280,10 +281,11 @@ static unsigned version_needed(const struct packed *m, bool wide)
 	return wide ? 45 : m->method == ZIP_DEFLATE ? 20 : 10;
 }
 
-/* 4.5.3: in a local header the ZIP64 field has both sizes; stored <= size, so size decides. */
+/* 4.5.3: in a local header the ZIP64 field has both sizes. What we pack has stored <= size, so that is
+ * known before stored is. */
 static void put_local(struct writer *w, struct buf *b, const struct packed *m)
 {
-	bool wide = m->size >= w->lim.size;
+	bool wide = m->size >= w->lim.size || m->stored >= w->lim.size;
 	buf_le(b, ZIP_LOCAL, 4);
 	put_common(w, b, m, version_needed(m, wide));
 	buf_le(b, or_mark(m->stored, wide), 4);
@@ -372,10 +374,21 @@ static struct err *input_check(struct writer *w, struct packed *m, struct map *n
 	if (!map_put(names, in->name, m))
 		return err_new(E_ZIP, "cannot pack '%.*s': the name occurs twice", STR(in->name));
 	struct stat st = {0};
+	if (in->member) {
+		*m = (struct packed){.in = in,
+			.size = in->member->size,
+			.crc = in->member->crc,
+			.method = in->member->method};
+		return in->member->unsafe
+			       ? err_new(E_ZIP, "cannot copy '%.*s': it is not safe to read",
+					 STR(in->name))
+			       : NULL;
+	}
 	if (in->path.n)
 		TRY_CTX(fs_stat(in->path, &st), "cannot pack '%.*s'", STR(in->name));
 	if (in->path.n && !S_ISREG(st.st_mode))
-		return err_new(E_ZIP, "cannot pack '%.*s': it is no regular file", STR(in->path));
+		return err_new(
+			E_ZIP, "cannot pack '%.*s': it is not a regular file", STR(in->path));
 	m->size = in->path.n ? (uint64_t)st.st_size : in->content.n;
 	m->big = m->size > 2 * w->lim.chunk;
 	return NULL;
@@ -434,6 +447,25 @@ static struct err *write_unit(struct writer *w, struct pack_unit *u)
 	return write_header(w, m);
 }
 
+static struct err *copy_member(struct writer *w, struct packed *m)
+{
+	ARENA(tmp);
+	char *p = arena_alloc(&tmp, PIECE);
+	const struct zip_member *from = m->in->member;
+	m->header = w->out.offset;
+	m->stored = from->stored;
+	TRY(write_header(w, m));
+	for (uint64_t at = 0; at < m->stored; at += PIECE) {
+		size_t n = m->stored - at < PIECE ? (size_t)(m->stored - at) : PIECE;
+		TRY_CTX(elf_src_read(&m->in->zip->src, p, n, from->data + at), "cannot copy '%.*s'",
+			STR(m->in->name));
+		fs_out_write(&w->out, p, n);
+		progress_add(w->progress, n, m->in->name);
+		TRY(cancel_check());
+	}
+	return NULL;
+}
+
 static struct err *flush_batch(struct writer *w)
 {
 	enum { JOB = 1 << 18 };
@@ -449,7 +481,7 @@ static struct err *flush_batch(struct writer *w)
 		jobs[n - 1].n++;
 		sum += u->n;
 	}
-	TRY(pool_each(w->w->jobs, jobs, n, sizeof(*jobs), run_job));
+	TRY(pool_each(w->jobs, jobs, n, sizeof(*jobs), run_job));
 	VEC_EACH (struct pack_unit, u, &w->batch) {
 		TRY(write_unit(w, u));
 		unit_free(u);
@@ -480,13 +512,13 @@ static struct err *pack_big(struct writer *w, struct packed *m, uint64_t room)
 /* Members from..to; a batch is what keeps all threads busy for a while, in whole chunks. */
 static struct err *pack(struct writer *w, size_t from, size_t to)
 {
-	unsigned jobs = w->w->jobs ? w->w->jobs : cpu_count();
-	uint64_t room = w->lim.chunk * 4 * jobs, sum = 0;
+	uint64_t room = w->lim.chunk * 4 * w->jobs, sum = 0;
+	room = room < MOST_WAITING ? room : MOST_WAITING;
 	for (size_t i = from; i < to; i++) {
 		struct packed *m = &w->members[i];
-		if (m->big) {
+		if (m->big || m->in->member) {
 			TRY(flush_batch(w));
-			TRY(pack_big(w, m, room));
+			TRY(m->big ? pack_big(w, m, room) : copy_member(w, m));
 			sum = 0;
 			continue;
 		}
@@ -508,13 +540,15 @@ struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_o
 	uint64_t total = 0;
 	w.lim.size = zw->limits.size ? zw->limits.size : 0xffffffff;
 	w.lim.count = zw->limits.count ? zw->limits.count : 0xffff;
-	w.lim.chunk = zw->limits.chunk ? zw->limits.chunk : 4 << 20;
-	w.date = dos_time(zw->epoch);
+	w.lim.chunk = zw->limits.chunk ? zw->limits.chunk : 2 << 20;
+	w.jobs = zw->jobs ? zw->jobs : cpu_count();
+	w.jobs = w.jobs < ZIP_THREADS ? w.jobs : ZIP_THREADS;
+	w.date = zw->time ? zw->time : dos_time(zw->epoch);
 	w.members = arena_array(a, zw->n + 1, sizeof(*w.members));
 	for (; w.n < zw->n; w.n++) {
 		w.members[w.n].in = &zw->v[w.n];
 		TRY(input_check(&w, &w.members[w.n], &names));
-		total += w.members[w.n].size;
+		total += zw->v[w.n].member ? zw->v[w.n].member->stored : w.members[w.n].size;
 	}
 	TRY(fs_out_open(&w.out, zw->path, 0644));
 	w.progress = progress_begin(S("Packing"), path_base(zw->path), UNIT_BYTES, total);
@@ -525,7 +559,8 @@ struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_o
 			.size = w.members[i].size,
 			.stored = w.members[i].stored,
 			.crc = w.members[i].crc,
-			.sha256 = digest_base64url(a, &w.members[i].digest),
+			.sha256 = zw->v[i].member ? zw->v[i].sha256
+						  : digest_base64url(a, &w.members[i].digest),
 		};
 	if (zw->last) {
 		struct zip_input *in = NEW(a, struct zip_input);

@@ -43,6 +43,8 @@ struct untranslated {
 	struct str suggestion; /* "" = none known */
 	struct str since;      /* ROCm version that first has the suggested name, "" = unknown */
 	bool unsure;           /* looks like CUDA's names but is in no table */
+	bool certain; /* mode standalone: no compiler for HIP takes it; no #if, no unused macro, no
+			 header that need not be included is round it */
 };
 
 struct untranslated_list {
@@ -56,6 +58,8 @@ struct hipify_text {
 	struct untranslated_list untranslated;
 	struct strs headers;  /* of libraries, that it now includes: "hiprand/hiprand.h" */
 	struct strs declared; /* names like CUDA's that it declares itself */
+	struct strs gives;    /* headers of ours that it now includes: "rocsmith/device.h" */
+	struct strs includes; /* names of files that it includes whatever is defined */
 	bool warp_sync;       /* it calls *_sync warp functions */
 };
 
@@ -64,6 +68,7 @@ struct hipify_context {
 	struct map by_name; /* file name -> struct strs *: relative paths of the files named so */
 	bool warp_sync;     /* some header of the project calls *_sync warp functions */
 	struct str rocm;    /* "6.4.3": names that came later stay and are reported; "" = any */
+	bool fnuz;          /* device code has no OCP types of 8 bits, see struct hipify_options */
 };
 
 /* Translates one source text. path is for messages; its extension tells whether this is a whole
@@ -79,11 +84,14 @@ MUST_USE struct err *hipify_text_in(struct arena *a, struct str source, struct s
 /* A change's mark: the original, run again on its own result, would change it again. */
 enum { HIPIFY_REPEATS = 1 };
 
+/* Is it the name of a header of ours, as results include it? See data/rocsmith. */
+bool hipify_is_our_header(struct str path);
+
 struct hipify_tree {
 	struct torch_source torch; /* modes torch and extension: whose hipify it was */
 	struct change_set changes;
 	struct untranslated_list untranslated;
-	struct strs headers;
+	struct strs headers; /* of ROCm's libraries, that results include */
 	struct hipify_context context;
 	struct findings findings; /* modes torch and extension: what the user should know */
 };

@@ -147,16 +147,14 @@ static struct err *one_source(
 {
 	struct strs hits;
 	if (n->kind == NODE_LIST || n->kind == NODE_MAP || !n->text.n)
-		return node_error(n, E_PROJECT, "a file name or a pattern is wanted here");
+		return node_error(n, E_PROJECT, "a file name or a pattern is expected here");
 	if (!path_is_inside(n->text))
 		return node_error(n, E_PROJECT, "'%.*s' is outside of the project", STR(n->text));
 	TRY(glob_files(a, dir, n->text, &hits));
 	if (!hits.n)
 		return node_error(
 			n, E_PROJECT, "no source '%.*s' in '%.*s'", STR(n->text), STR(dir));
-	VEC_EACH (const struct str, h, &hits)
-		if (!strs_has(&o->sources, *h))
-			strs_add(a, &o->sources, *h);
+	strs_put_all(a, &o->sources, &hits);
 	return NULL;
 }
 
@@ -182,7 +180,7 @@ static struct err *inline_pairs(struct arena *a, const struct node *map, struct 
 	buf_add(&b, S("{\"custom_map\": {"));
 	NODE_EACH (n, map) {
 		if (n->kind == NODE_LIST || n->kind == NODE_MAP || n->kind == NODE_NULL)
-			return node_error(n, E_PROJECT, "'%.*s' wants the HIP name as its value",
+			return node_error(n, E_PROJECT, "'%.*s' needs the HIP name as its value",
 				STR(n->key));
 		if (n != map->v)
 			buf_char(&b, ',');
@@ -206,7 +204,7 @@ struct err *hipify_options_read(struct arena *a, const struct node *section, str
 	TRY(read_plain(a, section, ret));
 	if (ret->rocm.n && !hipify_is_rocm(ret->rocm))
 		return node_error(node_get(section, S("rocm")), E_PROJECT,
-			"'rocm' wants a version such as 6.4.3, not '%.*s'", STR(ret->rocm));
+			"'rocm' takes a version such as 6.4.3, not '%.*s'", STR(ret->rocm));
 	for (const struct setting *s = settings; s->option; s++)
 		if (ret->mode == HIPIFY_STANDALONE && s->key && !(s->modes & IN_STANDALONE) &&
 			node_get(section, str_from(s->key)))

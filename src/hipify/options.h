@@ -40,6 +40,7 @@ struct hipify_options {
 	struct strs extra_include; /* build_amd.py --extra-include-dir */
 	/* Mode standalone: */
 	struct str rocm;  /* as in struct hipify_context */
+	bool fnuz;        /* a target of a build has 8-bit floats of its own: gfx942 */
 	struct strs only; /* relative paths; empty = every source and header below dir */
 	bool keep;        /* earlier outputs of sources that are not in only stay */
 };

@@ -96,6 +96,7 @@ static struct err *identify(struct arena *a, struct run *r)
 	add_all(&b, "only", &o->only);
 	add_all(&b, "exclude", &o->exclude);
 	add(&b, "rocm", o->rocm);
+	add(&b, "fnuz", o->fnuz ? S("yes") : S(""));
 	if (hipify_by_torch(o))
 		TRY(add_torch(a, &b, r));
 	r->identity = buf_str(&b);

@@ -6,7 +6,7 @@
 #include "base/progress.h"
 #include "formats/depfile.h"
 
-enum { MAX_DEPFILE = 64 << 20, KEY_FORMAT = 1 };
+enum { MAX_DEPFILE = 64 << 20, MAX_SAID = 1 << 20, KEY_FORMAT = 1 };
 
 struct str job_file_name(struct arena *a, struct str path)
 {
@@ -54,8 +54,7 @@ static struct err *read_inputs(struct arena *tmp, const struct job *j, struct st
 	struct str text;
 	struct strs deps;
 	*ret = (struct strs){0};
-	VEC_EACH (struct str, in, &j->inputs)
-		strs_add(tmp, ret, *in);
+	strs_add_all(tmp, ret, &j->inputs);
 	if (!j->depfile.n)
 		return NULL;
 	TRY(fs_read(tmp, j->depfile, MAX_DEPFILE, &text));
@@ -69,21 +68,52 @@ static struct err *read_inputs(struct arena *tmp, const struct job *j, struct st
 	return NULL;
 }
 
+static struct str stamp_path(struct arena *a, const struct job *j)
+{
+	return path_join(a, j->set->stamps_dir, path_base(j->output));
+}
+
+static struct str said_path(struct arena *a, const struct job *j)
+{
+	return str_fmt(a, "%.*s.said", STR(stamp_path(a, j)));
+}
+
+struct str job_said(struct arena *a, const struct job *j)
+{
+	struct str text = S("");
+	err_free(j->report.done ? fs_read(a, said_path(a, j), MAX_SAID, &text) : NULL);
+	return text;
+}
+
 static struct err *run_program(struct arena *tmp, struct job *j)
 {
 	struct job_report *report = &j->report;
 	struct proc p = j->proc;
 	struct proc_result r;
+	TRY(fs_remove_tree(j->work));
+	TRY(fs_mkdirs(j->work));
 	p.argv = (struct strs){0};
-	VEC_EACH (struct str, arg, &j->proc.argv)
-		strs_add(tmp, &p.argv, *arg);
+	strs_add_all(tmp, &p.argv, &j->proc.argv);
 	TRY(j->set->hooks->wrap(tmp, j, &p));
 	TRY(proc_run(tmp, &p, &r));
 	report->start = r.start - j->set->began;
 	report->seconds = r.seconds;
 	report->cpu = r.cpu;
 	report->memory = r.memory;
-	return r.status ? j->set->hooks->explain(tmp, j, &r) : NULL;
+	if (r.status)
+		return j->set->hooks->explain(tmp, j, &r);
+	struct str said = said_path(tmp, j);
+	return r.err.n ? fs_write(said, str_sub(r.err, 0, MAX_SAID), 0644) : fs_remove(said);
+}
+
+/* A link or a pipe would lead us to what the program itself may not see. */
+static struct err *check_regular(struct str path)
+{
+	struct stat st;
+	TRY(fs_lstat(path, &st));
+	return S_ISREG(st.st_mode)
+		       ? NULL
+		       : err_new(E_TOOL_FAILED, "'%.*s' is not a regular file", STR(path));
 }
 
 static struct err *run_function(struct arena *tmp, struct job *j, struct str part)
@@ -97,12 +127,19 @@ static struct err *run_function(struct arena *tmp, struct job *j, struct str par
 
 static struct err *make_output(struct arena *tmp, struct job *j, const struct stamp_key *key)
 {
-	struct str part = str_fmt(tmp, "%.*s.part", STR(j->output));
+	bool program = j->proc.argv.n > 0;
+	struct str part = program ? path_join(tmp, j->work, S(JOB_OUT))
+				  : str_fmt(tmp, "%.*s.part", STR(j->output));
 	struct strs inputs;
 	TRY(fs_remove(key->file));
-	TRY(j->proc.argv.n ? run_program(tmp, j) : run_function(tmp, j, part));
+	TRY(program ? run_program(tmp, j) : run_function(tmp, j, part));
+	TRY(check_regular(part));
+	if (j->depfile.n)
+		TRY(check_regular(j->depfile));
 	TRY(fs_rename(part, j->output));
 	TRY(read_inputs(tmp, j, &inputs));
+	if (program)
+		TRY(fs_remove_tree(j->work));
 	struct stamp_cost cost = {
 		.seconds = j->report.seconds, .cpu = j->report.cpu, .memory = j->report.memory};
 	return stamp_write(j->set->stamps, key, &inputs, &cost);
@@ -120,9 +157,8 @@ static struct err *in_context(const struct job *j, struct err *e)
 static struct err *job_run(struct arena *tmp, void *user)
 {
 	struct job *j = user;
-	struct stamp_key key = {.file = path_join(tmp, j->set->stamps_dir, path_base(j->output)),
-		.command = key_of(tmp, j),
-		.output = j->output};
+	struct stamp_key key = {
+		.file = stamp_path(tmp, j), .command = key_of(tmp, j), .output = j->output};
 	struct stamp_cost cost = {0};
 	TRY(cancel_check());
 	if (stamp_fresh(j->set->stamps, &key, &cost)) {

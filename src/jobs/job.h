@@ -3,9 +3,12 @@
  * A job makes one output file, by a program or by a function of ours. Its key is a hash over what
  * decides the output: the tool chain, the command line, and (in its stamp) the content
  * of every file that it read the last time, as its depfile tells. A job whose stamp still holds is
- * not run; what the run that made the output took is remembered with it. The output is written as
- * "output.part" and renamed when it is whole, the stamp comes last: a set that was killed at any
- * moment goes on where it was.
+ * not run; what the run that made the output took is remembered with it. The output is written
+ * elsewhere and renamed when it is whole, the stamp comes last: a set that was killed at any moment
+ * goes on where it was.
+ *
+ * A program writes into a folder of its own, which is all that it need be able to write; what it left
+ * there is taken only when it is a regular file, since a compiler may run code of the project.
  *
  * Who builds (make/ for our own build of .cu sources) fills a set with jobs and answers three
  * questions through struct job_hooks: how the program really starts, where on this machine a file
@@ -63,14 +66,17 @@ struct job_report {          /* what ran, or was up to date */
 	bool done;           /* false: not reached, or failed */
 };
 
+#define JOB_OUT "out"
+
 struct job {
 	struct jobs *set;
 	size_t node; /* in the graph */
 	struct job_report report;
-	struct proc proc; /* writes output.part; argv empty: make() does */
+	struct proc proc; /* writes work/JOB_OUT; argv empty: make() writes part */
 	struct err *(*make)(struct arena *tmp, struct job *j, struct str part);
 	struct str output;  /* final */
-	struct str depfile; /* that the program writes, or "" */
+	struct str work;    /* the program's folder, empty when it starts, on the disk of output */
+	struct str depfile; /* that the program writes into work, or "" */
 	struct strs inputs; /* files known beforehand, absolute */
 	struct strs key;    /* words that decide the output and stand in no command */
 };
@@ -101,6 +107,8 @@ struct jobs {
 
 /* A new job at the end of the set. */
 struct job *job_add(struct jobs *set, const char *kind, struct str name);
+/* What its program said when it made the output that is there: warnings. Kept beside the stamp. */
+struct str job_said(struct arena *a, const struct job *j);
 void job_need(const struct job *later, const struct job *earlier);
 /* Runs all but what is up to date, at most n at once. Returns the failure of the first in order;
  * with ret_more not NULL, jobs that do not need a failed one run on, and their failures go there.

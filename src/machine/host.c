@@ -104,19 +104,19 @@ struct err *host_read_files(struct arena *a, struct str root, struct str arch, s
 
 /* One value a line; parsed by host_parse_python(). */
 static const char PROBE[] =
-	"import sys, sysconfig as s\n"
+	"import os, sys, sysconfig as s\n"
 	"v = s.get_config_var\n"
 	"for x in (sys.implementation.name, '%d.%d' % sys.version_info[:2],\n"
 	"        getattr(sys, 'abiflags', ''), v('SOABI'), v('EXT_SUFFIX'), sys.executable,\n"
-	"        s.get_path('include'), v('INCLUDEPY')):\n"
+	"        s.get_path('include'), v('INCLUDEPY'), os.pathsep.join(sys.path)):\n"
 	"    print(x or '')\n";
 
 struct err *host_parse_python(struct arena *a, struct str text, struct host *h)
 {
-	enum { IMPL, VERSION, FLAGS, SOABI, SUFFIX, EXE, INCLUDE, INCLUDEPY, LINES };
+	enum { IMPL, VERSION, FLAGS, SOABI, SUFFIX, EXE, INCLUDE, INCLUDEPY, SITE, LINES };
 	struct str v[LINES] = {0}, digits, minor;
 	for (unsigned i = 0; i < LINES; i++)
-		if (!str_next(&text, '\n', &v[i]))
+		if (!str_next(&text, '\n', &v[i]) && i != SITE)
 			return err_new(E_TOOL_FAILED, "the answer of Python is not understood");
 	uint64_t n;
 	if (!str_cut(v[VERSION], '.', &digits, &minor) || !str_eq(digits, S("3")) ||
@@ -127,6 +127,7 @@ struct err *host_parse_python(struct arena *a, struct str text, struct host *h)
 	h->python = v[EXE];
 	h->python_version = v[VERSION];
 	h->ext_suffix = v[SUFFIX];
+	h->python_path = v[SITE];
 	if (str_eq(v[IMPL], S("pypy"))) {
 		char *abi = str_z(a, v[SOABI]);
 		for (char *p = abi; *p; p++)
@@ -153,13 +154,18 @@ static struct err *ask_python(struct arena *a, struct str python, struct host *h
 	return host_parse_python(a, r.out, h);
 }
 
-struct err *host_read(struct arena *a, struct str python, struct host *ret)
+struct err *host_look(struct arena *a, struct host *ret)
 {
 	struct utsname uts;
 	*ret = (struct host){0};
 	if (uname(&uts) < 0)
 		return err_errno("cannot ask the kernel for its name");
-	TRY(host_read_files(a, S(""), str_dup(a, str_from(uts.machine)), ret));
+	return host_read_files(a, S(""), str_dup(a, str_from(uts.machine)), ret);
+}
+
+struct err *host_read(struct arena *a, struct str python, struct host *ret)
+{
+	TRY(host_look(a, ret));
 	if (python.n) { /* "3.12" stands for python3.12 */
 		bool number = python.p[0] >= '0' && python.p[0] <= '9';
 		struct str program = number ? str_fmt(a, "python%.*s", STR(python)) : python;

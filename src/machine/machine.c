@@ -7,7 +7,7 @@ struct err *machine_gather(struct root *r, struct machine *m)
 {
 	*m = (struct machine){.root = r->dir};
 	if (r->dir.n && !fs_is_dir(r->dir))
-		return err_new(E_NOENT, "the sysroot '%.*s' is no folder", STR(r->dir));
+		return err_new(E_NOENT, "the sysroot '%.*s' is not a folder", STR(r->dir));
 	if (r->dir.n)
 		root_peek(r, S(".nodes"), &r->nodes);
 	gather_system(r, m);

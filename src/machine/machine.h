@@ -109,8 +109,11 @@ struct host {
 	struct str python_tag;     /* "cp311" */
 	struct str python_abi;     /* "cp311" */
 	struct str ext_suffix;     /* ".cpython-311-x86_64-linux-gnu.so" */
+	struct str python_path;    /* where it looks for packages: folders with ':' between */
 };
 
+/* What of it is found by looking at files alone. */
+MUST_USE struct err *host_look(struct arena *a, struct host *ret);
 /* python: the interpreter asked for with --python (a path, a name, or a number such as "3.12"; an
  * error when it does not work), "" = python3 of PATH, if any. */
 MUST_USE struct err *host_read(struct arena *a, struct str python, struct host *ret);

@@ -18,11 +18,7 @@ static void write_identity(struct json *j, const void *machine)
 
 static const struct json_field driver_fields[] = {
 	FIELD_CONST("name", "amdgpu"),
-	FIELD("loaded", struct machine_driver, loaded),
-	FIELD("state", struct machine_driver, state),
-	FIELD("version", struct machine_driver, version),
-	FIELD("blacklisted", struct machine_driver, blacklisted),
-	FIELD("blacklisted_by", struct machine_driver, blacklisted_by),
+	FIELDS(struct machine_driver, loaded, state, version, blacklisted, blacklisted_by),
 	{.kind = FIELD_END},
 };
 
@@ -35,23 +31,18 @@ static void write_generic(struct json *j, const void *gpu)
 static void write_products(struct json *j, const void *gpu)
 {
 	const struct gpu *known = gpu_by_name(((const struct machine_gpu *)gpu)->target);
-	json_str(j, str_from(known ? known->products : NULL));
+	ARENA(tmp);
+	json_str(j, known ? gpu_products(&tmp, known) : S(""));
 }
 
 static const struct json_field gpu_fields[] = {
-	FIELD("node", struct machine_gpu, node),
-	FIELD("target", struct machine_gpu, target),
+	FIELDS(struct machine_gpu, node, target),
 	FIELD_WRITE("generic", write_generic),
 	FIELD("name", struct machine_gpu, name),
 	FIELD_WRITE("products", write_products),
 	FIELD_NUMBER_HEX("vendor", struct machine_gpu, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_gpu, device, 4),
-	FIELD("pci", struct machine_gpu, pci),
-	FIELD("render", struct machine_gpu, render),
-	FIELD("vram", struct machine_gpu, vram),
-	FIELD("compute_units", struct machine_gpu, compute_units),
-	FIELD("wave_size", struct machine_gpu, wave_size),
-	FIELD("apu", struct machine_gpu, apu),
+	FIELDS(struct machine_gpu, pci, render, vram, compute_units, wave_size, apu),
 	{.kind = FIELD_END},
 };
 
@@ -73,36 +64,16 @@ static void write_mode(struct json *j, const void *node)
 static const struct json_field node_fields[] = {
 	FIELD("path", struct machine_node, path),
 	FIELD_WRITE("mode", write_mode),
-	FIELD("uid", struct machine_node, uid),
-	FIELD("gid", struct machine_node, gid),
-	FIELD("group", struct machine_node, group),
-	FIELD("usable", struct machine_node, usable),
-	FIELD("acl", struct machine_node, acl),
+	FIELDS(struct machine_node, uid, gid, group, usable, acl),
 	{.kind = FIELD_END},
 };
 
-static const struct json_field sdk_fields[] = {
-	FIELD("path", struct machine_sdk, path),
-	FIELD("version", struct machine_sdk, version),
-	{.kind = FIELD_END},
-};
+static const struct json_field sdk_fields[] = FIELDS_ONLY(struct machine_sdk, path, version);
 
 const struct json_field machine_fields[] = {
-	FIELD("kernel", struct machine, kernel),
-	FIELD("arch", struct machine, arch),
-	FIELD("distro", struct machine, distro),
-	FIELD("distro_id", struct machine, distro_id),
-	FIELD("distro_version", struct machine, distro_version),
-	FIELD("cpu", struct machine, cpu),
-	FIELD("cpus", struct machine, cpus),
-	FIELD("memory", struct machine, memory),
-	FIELD("memory_free", struct machine, memory_free),
-	FIELD("swap", struct machine, swap),
-	FIELD("wsl", struct machine, wsl),
-	FIELD("virtual", struct machine, virtual),
-	FIELD("container", struct machine, container),
-	FIELD("container_kind", struct machine, container_kind),
-	FIELD("parameters", struct machine, parameters),
+	FIELDS(struct machine, kernel, arch, distro, distro_id, distro_version, cpu, cpus, memory,
+		memory_free, swap, wsl, virtual),
+	FIELDS(struct machine, container, container_kind, parameters),
 	FIELD_WRITE("identity", write_identity),
 	FIELD_STRUCT("driver", struct machine, driver, driver_fields),
 	FIELD("kfd", struct machine, has_kfd),

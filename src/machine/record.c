@@ -15,7 +15,7 @@ static struct err *copy_node(
 	struct arena *tmp, const struct recording *rec, struct str to, const struct root_seen *seen)
 {
 	unsigned mode = seen->st->st_mode & 07777;
-	TRY(fs_write(to, S(""), mode));
+	TRY(fs_stage(to, S(""), mode | FS_EXACT));
 	if (fs_try_chown(to, seen->st->st_uid, seen->st->st_gid))
 		return NULL;
 	if (errno != EPERM && errno != EINVAL)

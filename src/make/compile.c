@@ -34,8 +34,14 @@ static void bind_python(struct make *m)
 {
 	const struct host *h = &m->plan->host;
 	struct str dir = h->python_include;
-	if (!m->plan->needs_python || !dir.n || m->plan->host_native || !m->sdk->sandbox)
+	if (!m->plan->needs_python || !dir.n || !m->sdk->sandbox)
 		return;
+	if (m->plan->host_native) { /* of a Python that is not the system's */
+		if (!str_starts(dir, S("/usr/")))
+			*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){
+				.path = dir, .at = str_fmt(m->a, HOST_ROOT "%.*s", STR(dir))};
+		return;
+	}
 	*VEC_PUSH(m->a, &m->binds) =
 		(struct sdk_bind){.path = dir, .at = S(PYTHON_ROOT "/include")};
 	struct str inner = str_fmt(m->a, "%.*s/%.*s", STR(h->triplet), STR(path_base(dir)));
@@ -43,6 +49,13 @@ static void bind_python(struct make *m)
 	if (h->triplet.n && fs_is_dir(arch))
 		*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){
 			.path = arch, .at = str_fmt(m->a, PYTHON_ROOT "/arch/%.*s", STR(inner))};
+}
+
+/* Where a compiler sees a folder of the plan's python_headers. */
+static struct str headers_at(const struct make *m, size_t i)
+{
+	return m->sdk->sandbox ? str_fmt(m->a, PYTHON_ROOT "/package%zu", i)
+			       : m->plan->python_headers.v[i];
 }
 
 struct err *make_open(struct make *m)
@@ -54,21 +67,34 @@ struct err *make_open(struct make *m)
 		{.name = "mod", .path = &m->mod}, {.name = "log", .path = &m->log},
 		{.name = "stamp", .path = &m->stamp}, {.name = "tmp", .path = &m->tmp}};
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
-		*dirs[i].path = path_join(m->a, m->dir, str_from(dirs[i].name));
+		struct str dir = *dirs[i].path = path_join(m->a, m->dir, str_from(dirs[i].name));
 		if (dirs[i].path == &m->tmp)
-			TRY(fs_remove_tree(m->tmp));
-		TRY(fs_mkdirs(*dirs[i].path));
+			TRY(fs_remove_tree(dir));
+		if (fs_is_link(dir))
+			return err_new(E_USAGE, "'%.*s' is a link: no folder of a build", STR(dir));
+		TRY(fs_mkdirs(dir));
 	}
+	for (size_t i = 0; i < m->plan->python_headers.n; i++)
+		*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){
+			.path = m->plan->python_headers.v[i], .at = headers_at(m, i)};
+	if (sees_host(m))
+		sdk_system_binds(m->a, S(HOST_ROOT), &m->binds);
 	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = m->plan->project};
-	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = m->dir, .writable = true};
+	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = m->hip};
+	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = m->obj};
 	bind_python(m);
 	return NULL;
 }
 
+/* Of what the others see, each writes its own folder. */
 static struct err *wrap(struct arena *tmp, const struct job *j, struct proc *p)
 {
 	const struct make *m = j->set->user;
-	return sdk_wrap(tmp, m->sdk, &m->binds, sees_host(m) ? S(HOST_ROOT) : S(""), p);
+	struct sdk_binds binds = {0};
+	VEC_EACH (const struct sdk_bind, b, &m->binds)
+		*VEC_PUSH(tmp, &binds) = *b;
+	*VEC_PUSH(tmp, &binds) = (struct sdk_bind){.path = j->work, .writable = true};
+	return sdk_wrap(tmp, m->sdk, &binds, p);
 }
 
 /* Empty for the SDK's own files, which its fingerprint stands for. */
@@ -139,8 +165,15 @@ static void include_flags(const struct make *m, struct proc *p, const struct pla
 	}
 	struct str near = path_join(a, plan->project, path_dir(src->path));
 	strs_add(a, &p->argv, str_fmt(a, "-iquote%.*s", STR(path_clean(a, near))));
+	for (size_t i = 0; i < plan->python_headers.n; i++)
+		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(headers_at(m, i))));
 	if (plan->needs_python)
 		python_flags(m, p);
+	VEC_EACH (const struct str, h, &m->tree.headers)
+		if (hipify_is_our_header(*h)) {
+			proc_arg(a, p, "-idirafter.", NULL); /* beside the sources */
+			break;
+		}
 	/* clang finds HIP's headers by itself only where the language is HIP */
 	if (src->lang != PLAN_HIP && m->sdk->include.n)
 		strs_add(a, &p->argv, str_fmt(a, "-idirafter%.*s", STR(m->sdk->include)));
@@ -153,6 +186,8 @@ static void common_flags(const struct make *m, struct proc *p, const struct plan
 	host_flags(m, p);
 	proc_arg(a, p, "-O2", "-fPIC", "-D__HIP_PLATFORM_AMD__=1", "-fno-color-diagnostics",
 		"-fno-caret-diagnostics", NULL);
+	if (src->lang != PLAN_HIP) /* the SDK's flags are for HIP */
+		proc_arg(a, p, "-Wno-unused-command-line-argument", NULL);
 	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->hip)));
 	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->plan->project)));
 	add_args(a, p, &m->plan->defines, "-D");
@@ -179,12 +214,13 @@ static void hip_flags(const struct make *m, struct proc *p, const struct plan_so
 static void start_clang(struct make *m, struct job *j)
 {
 	struct proc *p = &j->proc;
+	j->work = path_join(m->a, m->tmp, path_base(j->output));
 	p->cwd = m->hip;
 	p->log = str_fmt(m->a, "%.*s/%.*s.log", STR(m->log), STR(path_base(j->output)));
 	p->clear_env = true;
 	strs_add(m->a, &p->setenv, S("PATH=/usr/local/bin:/usr/bin:/bin"));
 	strs_add(m->a, &p->setenv, S("LC_ALL=C.UTF-8"));
-	strs_add(m->a, &p->setenv, str_fmt(m->a, "TMPDIR=%.*s", STR(m->tmp)));
+	strs_add(m->a, &p->setenv, str_fmt(m->a, "TMPDIR=%.*s", STR(j->work)));
 	strs_add(m->a, &p->argv, m->sdk->clang);
 }
 
@@ -195,12 +231,13 @@ static struct job *compile_job(struct make *m, const char *kind, const struct pl
 	struct job *j = job_add(&m->set, kind, src->path);
 	struct str source = make_output(m, src);
 	j->output = path_join(a, m->obj, output);
-	j->depfile = str_fmt(a, "%.*s.d", STR(j->output));
-	strs_add(a, &j->inputs, path_join(a, m->hip, source));
+	strs_add(a, &j->inputs,
+		source.p[0] == '/' ? locate(a, j, source) : path_join(a, m->hip, source));
 	start_clang(m, j);
+	j->depfile = path_join(a, j->work, S("dep"));
 	proc_arg(a, &j->proc, "-x", language, "-c", NULL);
 	strs_add(a, &j->proc.argv, source);
-	proc_arg(a, &j->proc, "-o", str_fmt(a, "%.*s.part", STR(j->output)).p, NULL);
+	proc_arg(a, &j->proc, "-o", path_join(a, j->work, S(JOB_OUT)).p, NULL);
 	if (src->lang == PLAN_HIP)
 		hip_flags(m, &j->proc, src);
 	common_flags(m, &j->proc, src);
@@ -265,6 +302,31 @@ static struct job *hip_jobs(struct make *m, const struct plan_source *src)
 	return host;
 }
 
+/* Sources that come with headers of Python packages: their objects go into every module. */
+static void package_jobs(struct make *m)
+{
+	struct arena *a = m->a;
+	struct str name;
+	for (size_t i = 0; i < m->plan->python_headers.n; i++) {
+		if (!plan_is_header_folder(m->plan->python_headers.v[i], &name) || !name.n)
+			continue;
+		struct plan_source *src = NEW(a, struct plan_source);
+		*src = (struct plan_source){.path = name,
+			.output = path_join(a, headers_at(m, i), name),
+			.lang = PLAN_CXX};
+		struct job *j = host_job(m, "c++", src, "c++");
+		proc_arg(a, &j->proc, "-fno-strict-aliasing", NULL); /* nanobind asks for it */
+		*VEC_PUSH(a, &m->shared) = j;
+	}
+}
+
+static void link_object(struct make *m, struct job *j, const struct job *object)
+{
+	job_need(j, object);
+	strs_add(m->a, &j->inputs, object->output);
+	strs_add(m->a, &j->proc.argv, object->output);
+}
+
 /* objects: by the path of the source, the job that makes its object file */
 static void link_job(struct make *m, const struct plan_module *module, const struct map *objects)
 {
@@ -273,17 +335,20 @@ static void link_job(struct make *m, const struct plan_module *module, const str
 	struct proc *p = &j->proc;
 	j->output = make_module_path(m, module);
 	start_clang(m, j);
-	proc_arg(a, p, "-o", str_fmt(a, "%.*s.part", STR(j->output)).p, NULL);
-	strs_add(a, &p->argv, str_fmt(a, "-Wl,-soname,%.*s", STR(path_base(module->file))));
-	VEC_EACH (const struct str, path, &module->sources) {
-		const struct job *object = map_get(objects, *path);
-		job_need(j, object);
-		strs_add(a, &j->inputs, object->output);
-		strs_add(a, &p->argv, object->output);
-	}
+	proc_arg(a, p, "-o", path_join(a, j->work, S(JOB_OUT)).p, NULL);
+	if (module->program) /* the SDK's libraries may be for a newer libc than this machine's */
+		proc_arg(a, p, "-pie", "-Wl,--allow-shlib-undefined", NULL);
+	else
+		strs_add(a, &p->argv, str_fmt(a, "-Wl,-soname,%.*s", STR(path_base(module->file))));
+	VEC_EACH (const struct str, path, &module->sources)
+		link_object(m, j, map_get(objects, *path));
+	for (size_t i = 0; i < m->shared.n; i++)
+		link_object(m, j, m->shared.v[i]);
 	add_args(a, p, &m->sdk->clang_flags, "");
 	host_flags(m, p);
-	proc_arg(a, p, "-shared", "-fPIC", "-fuse-ld=lld", "-Wl,--build-id=sha1",
+	if (!module->program)
+		proc_arg(a, p, "-shared", NULL);
+	proc_arg(a, p, "-fPIC", "-fuse-ld=lld", "-Wl,--build-id=sha1",
 		"-Wno-unused-command-line-argument", NULL);
 	add_args(a, p, &m->sdk->lib_dirs, "-L");
 	proc_arg(a, p, "-lamdhip64", "-Wl,--as-needed", NULL);
@@ -305,6 +370,7 @@ void make_jobs(struct make *m)
 			src->lang == PLAN_HIP ? hip_jobs(m, src)
 			: src->lang == PLAN_C ? host_job(m, "c", src, "c")
 					      : host_job(m, "c++", src, "c++"));
+	package_jobs(m);
 	VEC_EACH (const struct plan_module, module, &m->plan->modules)
 		link_job(m, module, &objects);
 }
@@ -318,5 +384,7 @@ struct err *make_compile(struct make *m)
 	m->set.progress = progress_begin(S("Compiling"), what, UNIT_ITEMS, m->set.all.n);
 	struct err *e = jobs_run(&m->set, m->jobs, m->keep_going ? &m->failures : NULL);
 	progress_end(m->set.progress);
+	for (size_t i = 0; i < m->set.all.n; i++)
+		make_add_warnings(m, m->set.all.v[i], job_said(m->a, m->set.all.v[i]));
 	return e;
 }

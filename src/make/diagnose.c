@@ -7,7 +7,7 @@
 #include "make/make.h"
 #include "make/message.h"
 
-enum { MAX_SOURCE = 64 << 20, MAX_ERRORS = 20 };
+enum { MAX_SOURCE = 64 << 20, MAX_ERRORS = 20, MAX_WARNINGS = 200 };
 
 /* A failed run: what it was about. */
 struct failed {
@@ -174,4 +174,30 @@ struct err *make_diagnose(
 		e = err_join(e, compile_error(&f, &b));
 	}
 	return e;
+}
+
+void make_add_warnings(struct make *m, const struct job *j, struct str said)
+{
+	struct failed f = {.tmp = m->a, .m = m, .job = j};
+	const struct message_places places = {
+		.warnings = true, .user = &f, .file = project_file, .map = map_place};
+	while (said.n && m->warnings.n < MAX_WARNINGS) {
+		struct message_block b;
+		message_block(m->a, &places, &said, &b);
+		struct message *at = b.mine.path.n ? &b.mine : &b.first;
+		struct str file = b.mine.path.n ? project_file(&f, at->path) : at->path;
+		if (!b.found)
+			break;
+		struct str raw = str_fmt(
+			m->a, "%.*s:%u:%u %.*s", STR(file), at->line, at->col, STR(b.first.text));
+		if (!strs_put(m->a, &m->warned, raw))
+			continue;
+		if (b.mine.path.n)
+			map_place(&f, file, at);
+		struct str where =
+			at->line ? str_fmt(m->a, "%.*s:%u:%u", STR(file), at->line, at->col) : file;
+		struct finding *w =
+			finding_add(m->a, &m->warnings, "compiler-warning", SEV_WARNING, where);
+		finding_say(m->a, w, "%.*s", STR(b.first.text));
+	}
 }

@@ -4,9 +4,13 @@
  * embeds it; a link for each module. The sources are never modified: hipify makes a translated copy
  * of the tree, compilers read that, and what they say is led back to the user's file.
  *
- * A build folder holds hip/ (translated sources), obj/ (objects, bundles, depfiles), mod/ (linked
- * modules), log/ (what each compiler run said), stamp/ and tmp/. No name of a folder gets into the
- * output: same sources, plan and SDK give the same modules, wherever the project lies.
+ * A build folder holds hip/ (translated sources), obj/ (objects, bundles), mod/ (linked modules),
+ * log/ (what each compiler run said), stamp/ and tmp/. No name of a folder gets into the output: same
+ * sources, plan and SDK give the same modules, wherever the project lies.
+ *
+ * A project's flags may make a compiler run code of the project. In a sandbox that code sees the SDK,
+ * the project, hip/ and obj/, of this machine its system folders (and no /etc), can write a folder
+ * below tmp/ that is its step's alone, and has no network and no terminal.
  *
  * The caller fills the first part of struct make; then make_open(), make_translate(),
  * make_compile(), in this order. What comes after them (a wheel, its proof) is no business of ours.
@@ -42,7 +46,11 @@ struct make {
 
 	/* make_compile() */
 	struct jobs set;
-	struct err *failures; /* keep_going: those behind the one that is returned; owned */
+	VEC(struct job *) shared; /* whose objects are linked into every module */
+	struct err *failures;     /* keep_going: those behind the one that is returned; owned */
+	struct findings
+		warnings;   /* of all steps that are done, up to date or not: each place once */
+	struct strs warned; /* these, as the compiler has them */
 };
 
 MUST_USE struct err *make_open(struct make *m);
@@ -62,3 +70,5 @@ struct str make_module_path(const struct make *m, const struct plan_module *modu
 /* E_COMPILE or E_LINK for a failed run: the compiler's first error, in the user's file. */
 MUST_USE struct err *make_diagnose(
 	struct arena *tmp, const struct make *m, const struct job *j, const struct proc_result *r);
+/* Adds to m->warnings what the compiler said of a job that is done. */
+void make_add_warnings(struct make *m, const struct job *j, struct str said);

@@ -198,7 +198,7 @@ void message_block(struct arena *tmp, const struct message_places *f, struct str
 		}
 		if (!message_parse(line, &m))
 			continue;
-		if (message_is_error(&m)) {
+		if (f->warnings ? str_eq(m.kind, S("warning")) : message_is_error(&m)) {
 			b->found = true;
 			b->first = kept(tmp, &m);
 			consider(f, b, &m);

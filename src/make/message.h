@@ -14,8 +14,9 @@ struct message {
 	unsigned line, col;
 };
 
-/* Whose files are the user's. */
+/* Whose files are the user's, and what is looked for. */
 struct message_places {
+	bool warnings; /* instead of errors */
 	const void *user;
 	/* The file of the project (relative to it) that a path of a message stands for, or "". */
 	struct str (*file)(const void *user, struct str path);

@@ -80,7 +80,7 @@ static struct err *check_wishes(struct arena *a, const struct plan_request *r,
 		struct str name, choice;
 		if (!str_cut(*wish, '=', &name, &choice))
 			return err_hint(
-				err_new(E_USAGE, "'%.*s' of --feature says no choice", STR(*wish)),
+				err_new(E_USAGE, "'%.*s' of --feature has no choice", STR(*wish)),
 				"write it like %.*s=off", STR(*wish));
 		const struct project_feature *f = feature_by_name(p, name);
 		if (!f)
@@ -188,8 +188,7 @@ static void take(const struct deciding *d, const struct plan_feature *f)
 			continue;
 		strs_add_all(d->a, env, &c->env);
 		strs_add_all(d->a, &d->plan->foreign->precompile, &c->precompile);
-		VEC_EACH (const struct str, component, &c->components)
-			strs_put(d->a, &d->plan->sdk.components, *component);
+		strs_put_all(d->a, &d->plan->sdk.components, &c->components);
 	}
 }
 
@@ -202,8 +201,7 @@ static struct err *take_needs(struct arena *a, const struct project *p, struct p
 			continue;
 		strs_add_all(a, &plan->foreign->env, &n->env);
 		strs_add_all(a, &plan->foreign->requires, &n->requires);
-		VEC_EACH (const struct str, c, &n->components)
-			strs_put(a, &plan->sdk.components, *c);
+		strs_put_all(a, &plan->sdk.components, &n->components);
 		if (n->write.n && !path_is_inside(n->write))
 			return project_error(p, S("needs"), E_PROJECT,
 				"'%.*s' is outside of the project", STR(n->write));

@@ -1,5 +1,6 @@
 /* Whose build system builds the project, and what that needs; see plan_int.h. */
 #include "base/fs.h"
+#include "base/version.h"
 #include "plan/plan_int.h"
 
 /* Keys of the description that only our own build has a use for. */
@@ -55,7 +56,8 @@ static struct err *take_with(struct arena *a, const struct plan_request *r, cons
 {
 	VEC_EACH (const struct str, w, &r->with) {
 		if (!str_ends(*w, S(".whl")))
-			return err_hint(err_new(E_USAGE, "'%.*s' of --with is no wheel", STR(*w)),
+			return err_hint(
+				err_new(E_USAGE, "'%.*s' of --with is not a wheel", STR(*w)),
 				"wheels end in .whl");
 		if (!fs_is_file(*w))
 			return err_new(E_NOENT, "no wheel '%.*s'", STR(*w));
@@ -75,7 +77,8 @@ static struct err *take_with(struct arena *a, const struct plan_request *r, cons
 	return NULL;
 }
 
-static void explain(struct arena *a, struct plan *plan, const struct plan_foreign *f, bool said)
+static void explain(
+	struct arena *a, struct plan *plan, const struct plan_foreign *f, const struct source *s)
 {
 	if (f->system == SOURCE_CMAKE) {
 		plan_explain(a, plan, "build system", S("CMake"), "there is a %.*s", STR(f->file));
@@ -86,9 +89,11 @@ static void explain(struct arena *a, struct plan *plan, const struct plan_foreig
 			? " names no back end, so PEP 517 has it that setuptools is the one"
 			: " names it as the project's back end");
 	plan_explain(a, plan, "build requirements", str_join(a, &f->requires, S(", ")),
-		said ? "'requires' of %.*s, and those of the description"
-		     : "%.*s says nothing about them, so these count",
-		STR(f->file));
+		s->requires_said ? "'requires' of %.*s, and those of the description%s"
+				 : "%.*s says nothing about them, so these count%s",
+		STR(f->file),
+		s->pkg_resources ? "; setup.py imports pkg_resources, which setuptools 82 dropped"
+				 : "");
 }
 
 static void explain_torch(struct arena *a, struct plan *plan, const struct plan_foreign *f)
@@ -126,8 +131,42 @@ static struct err *refuse(const struct plan_request *r, const struct project *p)
 	return NULL;
 }
 
+/* What the project says of itself to others, where its description does not. */
+static struct err *take_metadata(
+	struct arena *a, const struct project *p, const struct source *s, struct plan *plan)
+{
+	const struct version *v;
+	const struct {
+		const char *what;
+		struct str *to, from;
+		bool said;
+	} texts[] = {{"name", &plan->name, s->name, node_get(p->root, S("name")) != NULL},
+		{"version", &plan->version, s->version, p->version.n > 0},
+		{"summary", &plan->summary, s->summary, p->summary.n > 0},
+		{"license", &plan->license, s->license, p->license.n > 0},
+		{"requires python", &plan->requires_python, s->requires_python,
+			p->requires_python.n > 0}};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (texts[i].said || !texts[i].from.n)
+			continue;
+		*texts[i].to = texts[i].from;
+		plan_explain(a, plan, texts[i].what, texts[i].from,
+			"the project's own metadata (pyproject.toml, PKG-INFO or setup.cfg)");
+	}
+	struct strs *needs = &plan->requires; /* clang-format takes the word for C++'s */
+	if (!needs->n)
+		*needs = s->dependencies;
+	if (!project_name_valid(plan->name))
+		return err_new(E_PROJECT, "'%.*s' of the project's metadata is no project name",
+			STR(plan->name));
+	TRY_CTX(version_parse(a, plan->version, &v),
+		"cannot use the version in the project's metadata");
+	plan->version = version_text(a, v);
+	return NULL;
+}
+
 struct err *foreign_choose(
-	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
+	struct arena *a, const struct plan_request *r, struct project *p, struct plan *plan)
 {
 	struct source s;
 	enum source_system system;
@@ -135,8 +174,11 @@ struct err *foreign_choose(
 	TRY(known_check(a, p, &release));
 	TRY(source_read(a, p->dir, &s));
 	TRY(system_of(a, p, &s, &system));
-	if (system == SOURCE_OWN)
+	p->packages = s.packages;
+	if (system == SOURCE_OWN) {
+		TRY(take_metadata(a, p, &s, plan));
 		return refuse(r, p);
+	}
 	struct plan_foreign *f = NEW(a, struct plan_foreign);
 	*f = (struct plan_foreign){.system = system, .file = s.file};
 	if (system != s.system) /* a CMake project with a setup.py beside it */
@@ -167,7 +209,7 @@ struct err *foreign_choose(
 	/* torch builds extensions by ninja where it can, otherwise one file after the other. */
 	if (system == SOURCE_PYTHON && f->torch && !requires_name(a, &f->requires, S("ninja")))
 		strs_add(a, &f->requires, S("ninja"));
-	explain(a, plan, f, s.requires_said);
+	explain(a, plan, f, &s);
 	explain_torch(a, plan, f);
 	return NULL;
 }

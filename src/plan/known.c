@@ -52,31 +52,78 @@ static struct err *not_known(struct arena *a, const struct plan_request *r)
 		return err_hint(e, "did you mean '%.*s'?", STR(near));
 	if (!r->source.n)
 		return e;
-	return err_hint(err_hint(e, "known are: %.*s", STR(str_join(a, &names, S(", ")))),
+	return err_hint(err_hint(e, "known projects: %.*s", STR(str_join(a, &names, S(", ")))),
 		"another project's sources stand in the place of its folder: '%.*s'",
 		STR(r->source));
 }
 
-/* They can be had there: it is said word by word, for someone who gets them. */
-static struct err *no_sources(struct arena *a, struct str name, const struct project *p)
+/* "1.6.0" of "==1.6.*", "2.11.0" of ">=2.11": the first version of a range. */
+static struct str first_of(struct arena *a, struct str range)
 {
-	struct err *e = err_hint(err_new(E_PLAN, "no sources of '%.*s' are given", STR(name)),
-		"name the folder that holds them: --source DIR");
-	VEC_EACH (const struct origin, o, &p->origins)
+	size_t from = 0, dots = 0;
+	range = str_sub(range, 0, str_chr(range, ','));
+	while (from < range.n && !ascii_digit(range.p[from]))
+		from++;
+	struct str v = str_replace(a, str_sub(range, from, range.n), S(".*"), S(""));
+	for (size_t i = 0; i < v.n; i++)
+		dots += v.p[i] == '.';
+	return v.n && dots < 2 ? str_fmt(a, "%.*s.0", STR(v)) : v;
+}
+
+/* The version that belongs to this torch; "" = any, or unknown. */
+static struct err *version_for(
+	struct arena *a, const struct project *p, struct str torch, struct str *ret)
+{
+	*ret = S("");
+	for (size_t i = 0; i < p->releases.n && torch.n && !ret->n; i++) {
+		const struct release *r = &p->releases.v[i];
+		bool fits;
+		TRY(when_version(a, torch, r->torch, &fits));
+		if (fits && r->torch.n)
+			*ret = first_of(a, r->version);
+	}
+	return NULL;
+}
+
+/* Says how to get the sources that we cannot fetch, word by word. */
+static struct err *hint_origins(
+	struct arena *a, struct err *e, const struct project *p, struct str version)
+{
+	struct str series = str_sub(version, 0, str_rchr(version, '.'));
+	VEC_EACH (const struct origin, o, &p->origins) {
+		struct str ref =
+			str_replace(a, o->ref, S("@version@"), version.n ? version : S("VERSION"));
+		ref = str_replace(a, ref, S("@series@"), version.n ? series : S("X.Y"));
 		if (o->git.n)
-			err_hint(e, "they are in %.*s: the branch or tag %.*s, with all submodules",
-				STR(o->git),
-				STR(str_replace(a, o->ref, S("@version@"), S("VERSION"))));
+			err_hint(e, "git clone --recurse-submodules --branch %.*s %.*s", STR(ref),
+				STR(o->git));
+	}
 	return e;
 }
 
-/* The first place that we can fetch from: they are sorted, the newest first. */
-static struct str first_word(const struct project *p)
+static struct err *no_sources(
+	struct arena *a, struct str name, const struct project *p, struct str version)
 {
-	VEC_EACH (const struct origin, o, &p->origins)
-		if (o->word.n)
-			return o->word;
-	return S("");
+	struct err *e = err_new(E_PLAN, "no sources of '%.*s' are given", STR(name));
+	err_hint(e, "name the folder that holds them: --source DIR");
+	if (!version.n)
+		err_hint(e, "which version it has to be depends on the torch: --with torch-*.whl");
+	return hint_origins(a, e, p, version);
+}
+
+/* The first place that we can fetch from and that has the version: they are sorted, the newest first. */
+static struct err *word_for(
+	struct arena *a, const struct project *p, struct str version, struct str *ret)
+{
+	*ret = S("");
+	VEC_EACH (const struct origin, o, &p->origins) {
+		bool has = false;
+		if (o->word.n && !ret->n)
+			TRY(when_version(a, version, o->version, &has));
+		if (has)
+			*ret = o->word;
+	}
+	return NULL;
 }
 
 static bool wants_patches(const struct project *p, struct str word)
@@ -107,9 +154,12 @@ static struct err *fetch_known(struct arena *a, const struct plan_request *r,
 	const struct project *p, struct description *ret)
 {
 	struct source_spec spec;
-	struct str word = r->source.n ? r->source : first_word(p);
+	struct str version, word = r->source;
+	TRY(version_for(a, p, known_torch(&r->with), &version));
 	if (!word.n)
-		return no_sources(a, r->dir, p);
+		TRY(word_for(a, p, version, &word));
+	if (!word.n)
+		return no_sources(a, r->dir, p, version);
 	TRY(source_spec_parse(a, word, &spec));
 	return fetch(a, r, &spec, wants_patches(p, word), ret);
 }
@@ -184,9 +234,9 @@ struct err *known_check(struct arena *a, const struct project *p, struct str *re
 	return NULL;
 }
 
-struct str known_torch(const struct plan *plan)
+struct str known_torch(const struct strs *with)
 {
-	VEC_EACH (const struct str, wheel, &plan->foreign->with) {
+	VEC_EACH (const struct str, wheel, with) {
 		struct str name = path_base(*wheel), project, version;
 		if (str_next(&name, '-', &project) && str_next(&name, '-', &version) &&
 			str_eq(project, S("torch")))
@@ -208,8 +258,9 @@ static struct err *check_fit(
 
 struct err *known_fits(struct arena *a, const struct project *p, const struct plan *plan)
 {
-	struct str torch = known_torch(plan);
+	struct str torch = known_torch(&plan->foreign->with), version;
 	bool of = false;
+	TRY(version_for(a, p, torch, &version));
 	if (strs_has(&p->after, S("torch")) && !torch.n)
 		return err_hint(
 			err_new(E_PLAN, "'%.*s' is built against a torch, and none is given",
@@ -221,9 +272,10 @@ struct err *known_fits(struct arena *a, const struct project *p, const struct pl
 		if (!of)
 			continue;
 		struct err *e = check_fit(a, plan, "torch", r->torch, torch);
-		if (e)
-			return err_hint(
-				e, "take sources of the release that belongs to this torch");
+		if (e) {
+			err_hint(e, "take sources of the release that belongs to this torch");
+			return version.n ? hint_origins(a, e, p, version) : e;
+		}
 		e = check_fit(a, plan, "Python", r->python, plan->host.python_version);
 		if (e)
 			return err_hint(e, "name another one with --python");

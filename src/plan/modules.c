@@ -2,6 +2,7 @@
  * go with them; see plan_int.h. */
 #include "base/fs.h"
 #include "base/glob.h"
+#include "base/map.h"
 #include "plan/plan_int.h"
 
 #include <string.h>
@@ -34,6 +35,14 @@ static bool is_packed(struct str path)
 	return !str_is_one_of(path_ext(path), skip) && !str_starts(path_base(path), S("."));
 }
 
+static struct err *check_number(const struct plan *plan)
+{
+	if (plan->python_files.n <= MAX_FILES)
+		return NULL;
+	return err_new(
+		E_LIMIT, "more than %d Python files in '%.*s'", MAX_FILES, STR(plan->project));
+}
+
 /* The files that match. One that is named outright is packed whatever it is. */
 static struct err *add_files(
 	struct arena *a, struct plan *plan, struct str pattern, size_t *ret_found)
@@ -47,10 +56,7 @@ static struct err *add_files(
 		++*ret_found;
 		strs_put(a, &plan->python_files, *h);
 	}
-	if (plan->python_files.n <= MAX_FILES)
-		return NULL;
-	return err_new(
-		E_LIMIT, "more than %d Python files in '%.*s'", MAX_FILES, STR(plan->project));
+	return check_number(plan);
 }
 
 static struct err *add_package(struct arena *a, struct plan *plan, struct str package)
@@ -140,6 +146,84 @@ static struct err *default_package(struct arena *a, struct plan *plan)
 	return NULL;
 }
 
+/* The package that a file is of: the innermost folder on its way that is one, "" = none is. */
+static struct str package_of(
+	struct arena *a, const struct map *files, const struct source_packages *s, struct str path)
+{
+	struct str best = {0}, rest = path_dir(path), part;
+	while (str_next(&rest, '/', &part)) {
+		struct str dir = str_sub(path, 0, (size_t)(part.p - path.p) + part.n);
+		struct str name = replaced(a, dir, "/", '.');
+		bool init = map_has(files, str_fmt(a, "%.*s/__init__.py", STR(dir)));
+		if (s->find && !s->namespaces && !init)
+			break; /* what is found lies in packages only */
+		if (init || s->namespaces || strs_has(&s->names, name))
+			best = name;
+	}
+	return best;
+}
+
+static bool is_listed(const struct source_packages *s, struct str package)
+{
+	bool listed = s->find && !s->names.n;
+	VEC_EACH (const struct str, name, &s->names)
+		listed |= glob_match(*name, package);
+	VEC_EACH (const struct str, name, &s->exclude)
+		listed &= !glob_match(*name, package);
+	return package.n && listed;
+}
+
+/* Those that are listed, and the data that lies in them. */
+static struct err *pack_listed(
+	struct arena *a, const struct project *p, struct plan *plan, struct str *ret_lost)
+{
+	const struct source_packages *s = &p->packages;
+	struct str dir = path_join(a, plan->project, plan->python_dir);
+	MAP(files, a);
+	struct strs all;
+	TRY(glob_files(a, dir, S("**/*"), &all));
+	VEC_EACH (struct str, path, &all)
+		map_put(&files, *path, path);
+	VEC_EACH (struct str, path, &all)
+		if (is_packed(*path) && is_listed(s, package_of(a, &files, s, *path)))
+			strs_add(a, &plan->python_files, *path);
+	for (size_t i = 0; !s->find && i < s->names.n; i++) {
+		TRY(check_package(p, s->names.v[i]));
+		if (!fs_is_dir(path_join(a, dir, replaced(a, s->names.v[i], ".", '/'))))
+			*ret_lost = s->names.v[i];
+	}
+	VEC_EACH (const struct str, name, &s->modules) {
+		size_t found = 0;
+		TRY(check_package(p, *name));
+		TRY(add_files(
+			a, plan, str_fmt(a, "%.*s.py", STR(replaced(a, *name, ".", '/'))), &found));
+		if (!found)
+			*ret_lost = *name;
+	}
+	return check_number(plan);
+}
+
+/* What setup.cfg or pyproject.toml says. */
+static struct err *listed_packages(struct arena *a, const struct project *p, struct plan *plan)
+{
+	const struct source_packages *s = &p->packages;
+	struct str lost = s->stray;
+	plan->python_dir = s->dir.n ? s->dir : S(".");
+	if (!path_is_inside(plan->python_dir))
+		lost = plan->python_dir;
+	if (!lost.n)
+		TRY(pack_listed(a, p, plan, &lost));
+	if (lost.n)
+		return err_hint(err_new(E_PROJECT,
+					"'%.*s', of the packages in %.*s, is not where "
+					"rocsmith looks: in '%.*s'",
+					STR(lost), STR(s->file), STR(plan->python_dir)),
+			"say it in rocsmith.yaml: python: {package: FOLDER}");
+	plan_explain(a, plan, "python files", str_fmt(a, "%zu files", plan->python_files.n),
+		"'packages' of %.*s", STR(s->file));
+	return NULL;
+}
+
 struct err *python_find(struct arena *a, const struct project *p, struct plan *plan)
 {
 	const struct node *python = node_get(p->root, S("python"));
@@ -153,10 +237,25 @@ struct err *python_find(struct arena *a, const struct project *p, struct plan *p
 		TRY(check_package(p, p->into));
 	if (files)
 		return named_files(a, p, plan, files);
+	if (p->packages.file.n && !p->package.n && !p->data_dir.n)
+		return listed_packages(a, p, plan);
 	return p->package.n ? named_package(a, p, plan) : default_package(a, plan);
 }
 
 /* ---- modules ---- */
+
+/* The folder that all Python files lie in, "" = there is no such one. */
+static struct str only_folder(const struct plan *plan)
+{
+	struct str only = {0};
+	VEC_EACH (const struct str, path, &plan->python_files) {
+		struct str top = str_sub(*path, 0, str_chr(*path, '/'));
+		if (top.n == path->n || (only.n && !str_eq(only, top)))
+			return S("");
+		only = top;
+	}
+	return only;
+}
 
 /* The package that modules go into, "" = the top level of the wheel. */
 static struct str home_package(struct arena *a, const struct project *p, struct plan *plan)
@@ -167,8 +266,9 @@ static struct str home_package(struct arena *a, const struct project *p, struct 
 		return p->into;
 	if (p->package.n)
 		return path_base(path_clean(a, p->package));
-	return strs_has(&plan->python_files, str_fmt(a, "%.*s/__init__.py", STR(name))) ? name
-											: S("");
+	if (strs_has(&plan->python_files, str_fmt(a, "%.*s/__init__.py", STR(name))))
+		return name;
+	return p->packages.file.n ? only_folder(plan) : S("");
 }
 
 /* Python would import the package and never see the module, or a file would be there twice. */
@@ -221,6 +321,26 @@ static struct err *own_modules(struct arena *a, const struct project *p,
 			if (!facts[i].modules.n)
 				strs_add(a, &m->sources, plan->sources.v[i].path);
 	return NULL;
+}
+
+/* Without modules each main() is a program, of its source and all that have none. */
+static void programs(struct arena *a, const struct source_facts *facts, struct plan *plan)
+{
+	for (size_t i = 0; i < plan->sources.n; i++) {
+		struct str path = plan->sources.v[i].path, base = path_base(path);
+		if (!facts[i].has_main)
+			continue;
+		struct plan_module *m = VEC_PUSH(a, &plan->modules);
+		m->program = true;
+		m->name = str_sub(base, 0, base.n - path_ext(base).n);
+		m->file = str_fmt(a, "scripts/%.*s", STR(m->name));
+		strs_add(a, &m->sources, path);
+		for (size_t k = 0; k < plan->sources.n; k++)
+			if (!facts[k].has_main)
+				strs_add(a, &m->sources, plan->sources.v[k].path);
+		plan_explain(a, plan, "modules", m->name,
+			"'%.*s' defines main(): a program among the wheel's scripts", STR(path));
+	}
 }
 
 static void loader_module(struct arena *a, const struct project *p, struct plan *plan)
@@ -333,9 +453,77 @@ static void extension_files(struct arena *a, const struct project *p, struct pla
 	}
 }
 
+/* Headers of Python packages, as their documentation has it: what includes begin with, and where
+ * the folders are below one of packages. A source there is for every module to be linked with. */
+static const struct {
+	struct str starts, folders[3], source;
+} headers[] = {{.starts = S_INIT("pybind11/"), .folders = {S_INIT("/pybind11/include")}},
+	/* from 2.0 on, and before */
+	{.starts = S_INIT("numpy/"), .folders = {S_INIT("/numpy/_core/include")}},
+	{.starts = S_INIT("numpy/"), .folders = {S_INIT("/numpy/core/include")}},
+	/* nanobind, src/nb_combined.cpp: "to compile bindings using alternative build systems" */
+	{.starts = S_INIT("nanobind/"),
+		.folders = {S_INIT("/nanobind/src"), S_INIT("/nanobind/include"),
+			S_INIT("/nanobind/ext/robin_map/include")},
+		.source = S_INIT("nb_combined.cpp")}};
+
+enum { HEADERS = sizeof(headers) / sizeof(headers[0]) };
+
+bool plan_is_header_folder(struct str dir, struct str *ret_source)
+{
+	for (size_t i = 0; i < HEADERS; i++)
+		for (size_t k = 0; k < 3 && headers[i].folders[k].n; k++)
+			if (str_ends(dir, headers[i].folders[k]) && dir.p[0] == '/' &&
+				!str_contains(dir, S("/../"))) {
+				*ret_source = k ? S("") : headers[i].source;
+				return true;
+			}
+	return false;
+}
+
+static bool includes(const struct plan *plan, struct str starts)
+{
+	VEC_EACH (const struct str, h, &plan->external)
+		if (str_starts(*h, starts))
+			return true;
+	return false;
+}
+
+/* Those of a folder of packages. */
+static bool take_headers(struct arena *a, struct plan *plan, size_t row, struct str dir)
+{
+	const struct str *folders = headers[row].folders;
+	if (!fs_is_dir(str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[0]))))
+		return false;
+	for (size_t k = 0; k < 3 && folders[k].n; k++)
+		strs_add(a, &plan->python_headers,
+			str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[k])));
+	plan_explain(a, plan, str_fmt(a, "headers %.*s", STR(headers[row].starts)).p,
+		str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[0])),
+		"the sources include them, and %.*s has them", STR(plan->host.python));
+	return true;
+}
+
+/* Those that the sources include and the project does not bring: of the Python that is built for. */
+static void find_headers(struct arena *a, struct plan *plan)
+{
+	struct str done = {0}, dir;
+	for (size_t i = 0; i < HEADERS; i++) {
+		struct str rest = plan->host.python_path, starts = headers[i].starts;
+		bool wanted = includes(plan, starts) && !str_eq(done, starts);
+		while (wanted && str_next(&rest, ':', &dir)) {
+			if (!str_starts(dir, S("/")) || !take_headers(a, plan, i, dir))
+				continue;
+			done = starts;
+			break;
+		}
+	}
+}
+
 struct err *modules_find(struct arena *a, const struct project *p, const struct source_facts *facts,
 	struct plan *plan)
 {
+	find_headers(a, plan);
 	for (size_t i = 0; i < plan->sources.n; i++)
 		plan->needs_python |= facts[i].python;
 	TRY(own_modules(a, p, facts, plan));
@@ -345,7 +533,9 @@ struct err *modules_find(struct arena *a, const struct project *p, const struct 
 		choose_tags(a, plan, level);
 		extension_files(a, p, plan);
 	} else {
-		loader_module(a, p, plan);
+		programs(a, facts, plan);
+		if (!plan->modules.n)
+			loader_module(a, p, plan);
 		plan->python_tag = S("py3");
 		plan->abi_tag = S("none");
 		if (!plan->requires_python.n)

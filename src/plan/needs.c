@@ -7,14 +7,8 @@
 
 enum { MAX_SOURCE = 64 << 20, MAX_FILES = 4096 };
 
-static void add_all(struct arena *a, struct strs *list, const struct strs *more)
-{
-	VEC_EACH (const struct str, s, more)
-		strs_put(a, list, *s);
-}
-
 static struct err *headers_of(
-	struct arena *a, const struct plan *p, struct str path, struct strs *headers)
+	struct arena *a, struct plan *p, struct str path, struct strs *headers)
 {
 	struct str text;
 	struct hipify_text t;
@@ -25,7 +19,11 @@ static struct err *headers_of(
 		err_free(e);
 		return NULL;
 	}
-	add_all(a, headers, &t.headers);
+	strs_put_all(a, headers, &t.headers);
+	VEC_EACH (const struct str, h, &t.gives)
+		if (strs_put(a, headers, *h))
+			plan_explain(a, p, "header of rocsmith", *h,
+				"'%.*s' uses what this header gives and HIP may lack", STR(path));
 	return NULL;
 }
 
@@ -55,7 +53,7 @@ struct err *plan_needs(struct arena *a, struct plan *p)
 		TRY(possible_sources(a, p, &files));
 	VEC_EACH (struct str, f, &files)
 		TRY(headers_of(a, p, *f, &headers));
-	add_all(a, &headers, &p->external);
+	strs_put_all(a, &headers, &p->external);
 	struct strs components = know_headers(a, &headers), found = {0};
 	VEC_EACH (struct str, c, &components) {
 		if (strs_put(a, &p->sdk.components, *c))

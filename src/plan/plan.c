@@ -1,6 +1,7 @@
 /* Makes a plan: reads the project and the machine and decides; each decision leaves its reason. */
 #include "plan/plan.h"
 
+#include "archive/apt.h"
 #include "base/fs.h"
 #include "plan/plan_int.h"
 
@@ -23,6 +24,9 @@ static void take_names(struct arena *a, const struct project *p, struct plan *pl
 	plan->libraries = p->libraries;
 	plan->defines = p->defines;
 	plan->flags = p->flags;
+	plan->no_kernels = p->kernels.n > 0;
+	if (plan->no_kernels)
+		plan_explain(a, plan, "kernels", S("none"), "'kernels' of %s", file_name(p));
 	if (node_get(p->root, S("name")))
 		plan_explain(a, plan, "name", p->name, "'name' of %s", file_name(p));
 	else
@@ -62,8 +66,7 @@ static struct err *take_includes(struct arena *a, const struct project *p, struc
 
 /* ---- GPUs ---- */
 
-/* Puts the GPUs of the machine in the place of "native". */
-static struct err *expand_native(struct arena *a, struct str sysroot, struct strs *words)
+struct err *plan_native(struct arena *a, struct str sysroot, struct strs *words)
 {
 	struct strs out = {0}, here;
 	struct machine m;
@@ -76,22 +79,40 @@ static struct err *expand_native(struct arena *a, struct str sysroot, struct str
 			strs_add(a, &out, *w);
 			continue;
 		}
-		VEC_EACH (struct str, gpu, &here)
-			strs_put(a, &out, *gpu);
+		strs_put_all(a, &out, &here);
 	}
 	*words = out;
 	return NULL;
 }
 
-/* What is still known from old files, but no compiler makes code for it any more. */
+/* clang: "for a specific processor, a feature should either exist in all offload archs, or not exist in any
+ * offload archs" (LLVM, clang/lib/Basic/TargetID.cpp). */
+static struct err *check_pair(struct arena *a, const struct target *x, const struct target *y)
+{
+	if (!str_eq(x->name, y->name) ||
+		((x->xnack == FEATURE_ANY) == (y->xnack == FEATURE_ANY) &&
+			(x->sramecc == FEATURE_ANY) == (y->sramecc == FEATURE_ANY)))
+		return NULL;
+	struct err *e = err_wrap(err_new(E_GFX, "compilers take a feature of a processor in all of "
+						"its targets, or in none"),
+		"'%.*s' and '%.*s' cannot be built together", STR(target_text(a, x)),
+		STR(target_text(a, y)));
+	return err_hint(e, "code for plain %.*s runs with every setting", STR(x->name));
+}
+
+/* Those that a compiler takes: what is only known from old files is none. */
 struct err *plan_targets(struct arena *a, const struct strs *words, struct targets *ret)
 {
 	TRY(targets_parse(a, words, ret));
-	VEC_EACH (const struct target, t, ret)
+	for (size_t i = 0; i < ret->n; i++) {
+		const struct target *t = &ret->v[i];
 		if (t->gpu && t->gpu->removed)
 			return err_hint(err_new(E_GFX, "'%.*s' is no longer known to compilers",
 						STR(t->name)),
 				"use gfx942");
+		for (size_t k = 0; k < i; k++)
+			TRY(check_pair(a, &ret->v[k], t));
+	}
 	return NULL;
 }
 
@@ -104,7 +125,7 @@ static struct err *choose_gpus(
 		strs_add(a, &words, S("native"));
 		why = "no target is named, so the GPUs of this machine count";
 	}
-	struct err *none = expand_native(a, r->sysroot, &words);
+	struct err *none = plan_native(a, r->sysroot, &words);
 	if (none && none->code == E_NO_GPU && r->any_gpu) {
 		plan_explain(a, plan, "gpu", S("none"), "%s, and --gpu names no target", none->msg);
 		err_free(none);
@@ -139,11 +160,18 @@ static struct err *choose_sdk(
 		return err_at(e, node_get(p->root, S("sdk"))->at);
 	}
 	TRY(e);
+	if (sdk->prefix.n && !r->sdk.n)
+		return err_hint(project_error(p, S("sdk"), E_PROJECT,
+					"'%.*s' is not for a project to choose: its programs run "
+					"without a sandbox",
+					STR(word)),
+			"if you trust it, say so: --sdk %.*s", STR(word));
+	if (r->mirror.n)
+		TRY(apt_check_mirror(r->mirror));
 	sdk->mirror = r->mirror;
 	sdk->keyring = r->keyring.n ? path_abs(a, r->keyring) : S("");
 	strs_add(a, &sdk->components, S("compiler"));
-	VEC_EACH (struct str, c, &p->components)
-		strs_put(a, &sdk->components, *c);
+	strs_put_all(a, &sdk->components, &p->components);
 	if (sdk->prefix.n)
 		sdk->prefix = path_abs(a, sdk->prefix);
 	plan_explain(a, plan, "sdk",
@@ -245,7 +273,7 @@ static struct err *foreign_rest(
 	if (plan->foreign->torch && !strs_has(&plan->sdk.components, S("headers")))
 		strs_add(a, &plan->sdk.components, S("headers"));
 	plan->foreign->device = p->hipify.mode == HIPIFY_TORCH;
-	if (plan->foreign->device || str_eq(p->device, S("none")))
+	if (plan->foreign->device || plan->no_kernels || str_eq(p->device, S("none")))
 		return NULL; /* the description says what is needed */
 	return plan_needs(a, plan);
 }

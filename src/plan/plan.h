@@ -5,7 +5,7 @@
  * the machine; it has a JSON form that a person can read, edit and feed back in (`build
  * PLAN.json`). Each choice has a reason, which `rocsmith why` prints. Making a plan reads the
  * project and the machine; it writes nothing and needs no SDK. A plan is complete when plan_make()
- * or plan_read() returns, and nobody changes it from then on.
+ * or plan_read() returns, and nobody changes it from then on; plan_waves() adds findings.
  *
  * A known project (PyTorch, torchvision, ...) is a description that rocsmith ships
  * (recipes/projects/, in the grammar of rocsmith.yaml), applied to sources that are elsewhere: what
@@ -31,13 +31,14 @@ struct plan_source {
 	enum plan_lang lang;
 };
 
-/* A Python extension module, or (loader) one shared library with a generated loader. */
+/* A Python extension module, (loader) one shared library with a generated loader, or a program. */
 struct plan_module {
 	struct str name;        /* "saxpy" of PyInit_saxpy, with its package: "pkg._ext" */
 	struct str file;        /* in the wheel: "pkg/_ext.abi3.so" */
 	struct strs sources;    /* paths of plan.sources, in the order of linking */
 	bool loader;            /* plain shared library, loaded by a generated Python file */
 	struct str loader_file; /* in the wheel: "saxpy/__init__.py"; "" unless loader */
+	bool program; /* has main(): an executable; file is "scripts/NAME", for the wheel's scripts */
 };
 
 /* A feature of the project and what was chosen for it, as the description's rules say. */
@@ -120,6 +121,8 @@ struct plan {
 	struct hipify_options hipify; /* as the section of rocsmith.yaml says it */
 	bool host_native;             /* host side against this machine's libc, else the SDK's */
 	bool needs_python;            /* some source includes Python.h */
+	struct strs python_headers;   /* folders of numpy and the like, of that Python: absolute */
+	bool no_kernels;              /* a wheel without device code is right */
 	struct plan_foreign *foreign; /* NULL: our own build of .cu sources, by modules */
 	struct host host;
 	struct str python_tag, abi_tag, requires_python; /* tag "" = of the SDK's Python */
@@ -128,6 +131,7 @@ struct plan {
 	VEC(struct plan_reason) reasons;
 	struct findings findings;
 	/* Not in a saved plan: */
+	struct str file;                 /* that it was read from; "" = it was made just now */
 	const struct sdk *here;          /* the SDK, as far as it is installed; NULL = it is not, or
 	                                  * nobody asked */
 	const struct forecast *forecast; /* for who prints the plan; else NULL */
@@ -158,10 +162,19 @@ struct plan_request {
  * one. */
 MUST_USE struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan *ret);
 /* Reads a saved plan, strictly: unknown keys, another schema, a project or source that is gone, or
- * a machine whose Python or C library changed are errors. */
+ * a machine whose C library changed are errors. It may be a stranger's: nothing that it names is run. */
 MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan *ret);
+/* Fills plan->findings: where sources assume waves of 32 lanes, when a target has 64. The file "waves" of
+ * a build folder tells what sources that did not change have; keep: it is written for the next time. */
+MUST_USE struct err *plan_waves(struct arena *a, struct plan *p, struct str build_dir, bool keep);
+/* Is the Python of a saved plan still what it was? Runs it: for who is about to build. */
+MUST_USE struct err *plan_meet_python(struct arena *a, const struct plan *p);
 /* Its JSON form: json_document(a, 2, plan_fields, plan). */
 extern const struct json_field plan_fields[], plan_reason_fields[], plan_feature_fields[];
+/* Can it be one of plan.python_headers? *ret_source: the file there that modules are linked with, or "". */
+bool plan_is_header_folder(struct str dir, struct str *ret_source);
+/* Puts the GPUs of the machine, or of a recorded one, in the place of "native". */
+MUST_USE struct err *plan_native(struct arena *a, struct str sysroot, struct strs *words);
 /* Puts in what only the SDK knows, which is there now: its ROCm version, in place of SDK_ROCM. */
 void plan_settle(struct arena *a, const struct sdk *sdk, struct plan *plan);
 /* The section `hipify` of DIR/rocsmith.yaml alone; all empty when there is none. The rest of the

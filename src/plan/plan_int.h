@@ -79,10 +79,11 @@ struct project {
 	/* What mostly known projects need: */
 	bool known;
 	struct source_tree tree;
-	struct strs marks; /* files that tell its sources */
-	struct strs after; /* projects that it is built against */
+	struct source_packages packages; /* of the project's own metadata: foreign_choose() */
+	struct strs marks;               /* files that tell its sources */
+	struct strs after;               /* projects that it is built against */
 	struct plan_cost cost;
-	struct str device; /* "none": there is no GPU code in what is built */
+	struct str device, kernels; /* "none": what is built needs no GPU code, may do without it */
 	VEC(struct version_place) version_from;
 	VEC(struct origin) origins;
 	VEC(struct release) releases;
@@ -137,6 +138,8 @@ MUST_USE struct err *project_list(
 MUST_USE struct err *project_error(const struct project *p, struct str key, enum errcode code,
 	const char *fmt, ...) PRINTF(4, 5);
 
+bool project_name_valid(struct str s); /* as PEP 508 has it */
+
 /* ---- explain.c ---- */
 /* Adds or replaces the reason for subject. */
 void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
@@ -150,7 +153,7 @@ MUST_USE struct err *sources_find(
 /* ---- modules.c ---- */
 /* Fills plan->python_dir, python_files. */
 MUST_USE struct err *python_find(struct arena *a, const struct project *p, struct plan *plan);
-/* Fills plan->modules and the Python tags; needs host, python_files. E_MODULE. */
+/* Fills plan->modules, python_headers and the Python tags; needs host, python_files. E_MODULE. */
 MUST_USE struct err *modules_find(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan);
 
@@ -167,8 +170,8 @@ MUST_USE struct err *known_resolve(
 MUST_USE struct err *known_check(struct arena *a, const struct project *p, struct str *ret_version);
 /* Do Python and torch of the plan fit this release? E_PLAN. */
 MUST_USE struct err *known_fits(struct arena *a, const struct project *p, const struct plan *plan);
-/* The version in the name of the plan's torch wheel, without the local part; "" = none. */
-struct str known_torch(const struct plan *plan);
+/* The version in the name of the torch among these wheels, without the local part; "" = none. */
+struct str known_torch(const struct strs *with);
 
 /* ---- libc.c ---- */
 /* The SDK's C library, when the torch of the plan was built against a newer one than this machine's. */
@@ -196,10 +199,10 @@ MUST_USE struct err *features_choose(
 
 /* ---- foreign.c ---- */
 /* Whose build system it is, and for another one than ours what it needs: fills plan->foreign, name,
- * version. E_PROJECT, E_USAGE. */
+ * version, p->packages. E_PROJECT, E_USAGE. */
 MUST_USE struct err *foreign_choose(
-	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan);
+	struct arena *a, const struct plan_request *r, struct project *p, struct plan *plan);
 
 /* ---- plan.c ---- */
-/* targets_parse() without those that no compiler knows any more: E_GFX. */
+/* targets_parse() without what no compiler takes, alone or together: E_GFX. */
 MUST_USE struct err *plan_targets(struct arena *a, const struct strs *words, struct targets *ret);

@@ -1,6 +1,7 @@
 /* A plan as JSON, both ways, by the same tables: written in a fixed order, so that saved plans can
  * be compared; read strictly, with a look at whether it still fits this machine and this project.
  */
+#include "archive/apt.h"
 #include "base/fs.h"
 #include "base/map.h"
 #include "formats/json_fields.h"
@@ -15,10 +16,7 @@ static const char *const languages[] = {
 /* clang-format off */
 static const struct json_field project_fields[] = {
 	FIELD("dir", struct plan, project),
-	FIELD("name", struct plan, name),
-	FIELD("version", struct plan, version),
-	FIELD("summary", struct plan, summary),
-	FIELD("license", struct plan, license),
+	FIELDS(struct plan, name, version, summary, license),
 	{.kind = FIELD_END},
 };
 
@@ -28,16 +26,14 @@ static const struct json_field python_fields[] = {
 	FIELD("requires", struct plan, requires_python),
 	FIELD("dependencies", struct plan, requires),
 	FIELD("headers", struct plan, needs_python),
+	FIELD_OPTIONAL("header_folders", struct plan, python_headers),
 	FIELD("dir", struct plan, python_dir),
 	FIELD("files", struct plan, python_files),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field sdk_fields[] = {
-	FIELD("provider", struct plan, sdk.provider),
-	FIELD("suite", struct plan, sdk.suite),
-	FIELD("prefix", struct plan, sdk.prefix),
-	FIELD("mirror", struct plan, sdk.mirror),
+	FIELDS_IN(struct plan, sdk, provider, suite, prefix, mirror),
 	FIELD_OPTIONAL("keyring", struct plan, sdk.keyring),
 	FIELD("components", struct plan, sdk.components),
 	{.kind = FIELD_END},
@@ -47,14 +43,9 @@ static const struct json_field sdk_fields[] = {
 static const struct json_field hipify_fields[] = {
 	{.key = "mode", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.mode),
 		.words = hipify_modes, .written = true},
-	FIELD("torch", struct plan, hipify.torch),
-	FIELD("sources", struct plan, hipify.sources),
-	FIELD("include_dirs", struct plan, hipify.include_dirs),
-	FIELD("ignore", struct plan, hipify.ignore),
-	FIELD("exclude", struct plan, hipify.exclude),
+	FIELDS_IN(struct plan, hipify, torch, sources, include_dirs, ignore, exclude),
 	FIELD("extensions", struct plan, hipify.extra_extensions),
-	FIELD("map", struct plan, hipify.map),
-	FIELD("map_text", struct plan, hipify.map_text),
+	FIELDS_IN(struct plan, hipify, map, map_text),
 	{.key = "launches", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.launches),
 		.words = hipify_launches, .written = true},
 	FIELD("rocm", struct plan, hipify.rocm),
@@ -63,110 +54,62 @@ static const struct json_field hipify_fields[] = {
 
 static const struct json_field host_fields[] = {
 	FIELD("native", struct plan, host_native),
-	FIELD("libc", struct plan, host.libc),
-	FIELD("include_dir", struct plan, host.include_dir),
-	FIELD("gcc_dir", struct plan, host.gcc_dir),
-	FIELD("triplet", struct plan, host.triplet),
-	FIELD("python", struct plan, host.python),
-	FIELD("python_version", struct plan, host.python_version),
-	FIELD("python_include", struct plan, host.python_include),
-	FIELD("python_tag", struct plan, host.python_tag),
-	FIELD("python_abi", struct plan, host.python_abi),
-	FIELD("ext_suffix", struct plan, host.ext_suffix),
+	FIELDS_IN(struct plan, host, libc, include_dir, gcc_dir, triplet, python, python_version,
+		python_include, python_tag, python_abi, ext_suffix),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field source_fields[] = {
-	FIELD("path", struct plan_source, path),
-	FIELD("output", struct plan_source, output),
+	FIELDS(struct plan_source, path, output),
 	{.key = "language", .kind = FIELD_WORD, .off = offsetof(struct plan_source, lang),
 		.words = languages, .written = true},
 	{.kind = FIELD_END},
 };
 
 static const struct json_field module_fields[] = {
-	FIELD("name", struct plan_module, name),
-	FIELD("file", struct plan_module, file),
-	FIELD("loader", struct plan_module, loader),
-	FIELD("loader_file", struct plan_module, loader_file),
+	FIELDS(struct plan_module, name, file, loader, loader_file),
+	FIELD_OPTIONAL("program", struct plan_module, program),
 	FIELD("sources", struct plan_module, sources),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field forecast_fields[] = {
-	FIELD("dir", struct forecast, dir),
-	FIELD("disk", struct forecast, disk),
-	FIELD("disk_free", struct forecast, disk_free),
-	FIELD("sdk_dir", struct forecast, sdk_dir),
+	FIELDS(struct forecast, dir, disk, disk_free, sdk_dir),
 	FIELD("sdk_disk", struct forecast, sdk),
 	FIELD("sdk_disk_free", struct forecast, sdk_free),
-	FIELD("one_disk", struct forecast, one_disk),
-	FIELD("memory", struct forecast, memory),
-	FIELD("memory_free", struct forecast, memory_free),
-	FIELD("cpu", struct forecast, cpu),
-	FIELD("seconds", struct forecast, seconds),
-	FIELD("jobs", struct forecast, jobs),
-	FIELD("history", struct forecast, history),
+	FIELDS(struct forecast, one_disk, memory, memory_free, cpu, seconds, jobs, history),
 	{.kind = FIELD_END},
 };
 
-static const struct json_field file_fields[] = {
-	FIELD("path", struct plan_file, path),
-	FIELD("text", struct plan_file, text),
-	{.kind = FIELD_END},
-};
+static const struct json_field file_fields[] =
+	FIELDS_ONLY(struct plan_file, path, text);
 
 static const struct json_field foreign_fields[] = {
 	{.key = "system", .kind = FIELD_WORD, .off = offsetof(struct plan_foreign, system),
 		.words = source_systems, .written = true},
-	FIELD("file", struct plan_foreign, file),
-	FIELD("backend", struct plan_foreign, backend),
-	FIELD("release", struct plan_foreign, release),
+	FIELDS(struct plan_foreign, file, backend, release),
 	FIELD_STRUCT("source", struct plan_foreign, source, source_tree_fields),
-	FIELD("backend_path", struct plan_foreign, backend_path),
-	FIELD("requires", struct plan_foreign, requires),
-	FIELD("with", struct plan_foreign, with),
-	FIELD("without", struct plan_foreign, without),
-	FIELD("options", struct plan_foreign, options),
-	FIELD("env", struct plan_foreign, env),
-	FIELD("precompile", struct plan_foreign, precompile),
+	FIELDS(struct plan_foreign, backend_path, requires, with, without, options, env,
+		precompile),
 	FIELD_LIST("files", struct plan_foreign, files, file_fields),
 	FIELD_STRUCT("cost", struct plan_foreign, cost, plan_cost_fields),
-	FIELD("configure", struct plan_foreign, configure),
-	FIELD("cmake", struct plan_foreign, cmake),
-	FIELD("device", struct plan_foreign, device),
-	FIELD("torch", struct plan_foreign, torch),
-	FIELD("torch_as_rocm", struct plan_foreign, torch_as_rocm),
+	FIELDS(struct plan_foreign, configure, cmake, device, torch, torch_as_rocm),
 	{.kind = FIELD_END},
 };
 
-const struct json_field plan_feature_fields[] = {
-	FIELD("name", struct plan_feature, name),
-	FIELD("about", struct plan_feature, about),
-	FIELD("choice", struct plan_feature, choice),
-	FIELD("why", struct plan_feature, why),
-	FIELD("source", struct plan_feature, source),
-	FIELD("asked", struct plan_feature, asked),
-	{.kind = FIELD_END},
-};
+const struct json_field plan_feature_fields[] =
+	FIELDS_ONLY(struct plan_feature, name, about, choice, why, source, asked);
 
-const struct json_field plan_reason_fields[] = {
-	FIELD("subject", struct plan_reason, subject),
-	FIELD("choice", struct plan_reason, choice),
-	FIELD("why", struct plan_reason, why),
-	{.kind = FIELD_END},
-};
+const struct json_field plan_reason_fields[] =
+	FIELDS_ONLY(struct plan_reason, subject, choice, why);
 
 const struct json_field plan_fields[] = {
 	FIELD_CONST("schema", PLAN_SCHEMA),
 	FIELD_PART("project", project_fields),
-	FIELD("gpus", struct plan, gpus),
-	FIELD("headers", struct plan, headers),
+	FIELDS(struct plan, gpus, headers),
 	FIELD("external_headers", struct plan, external),
-	FIELD("includes", struct plan, includes),
-	FIELD("libraries", struct plan, libraries),
-	FIELD("defines", struct plan, defines),
-	FIELD("flags", struct plan, flags),
+	FIELDS(struct plan, includes, libraries, defines, flags),
+	FIELD_OPTIONAL("no_kernels", struct plan, no_kernels),
 	FIELD_PART("python", python_fields),
 	FIELD_PART("sdk", sdk_fields),
 	FIELD_PART("hipify", hipify_fields),
@@ -343,6 +286,11 @@ static struct err *check_inside(const struct plan *p, struct str path)
 			if (!s->n || !path_is_inside(*s))
 				return wrong(path, "'%.*s' of '%s' is outside of the project",
 					STR(*s), names[i]);
+	struct str source;
+	VEC_EACH (const struct str, s, &p->python_headers)
+		if (!plan_is_header_folder(*s, &source))
+			return wrong(path, "'%.*s' of 'python: headers' has no package's headers",
+				STR(*s));
 	if (p->python_dir.n && !path_is_inside(p->python_dir))
 		return wrong(path, "'%.*s', 'python: dir', is outside of the project",
 			STR(p->python_dir));
@@ -368,10 +316,10 @@ static struct err *check_project(struct arena *a, const struct plan *p, struct s
 	return NULL;
 }
 
-static struct err *check_machine(struct arena *a, const struct plan *p, struct str path)
+static struct err *check_machine(const struct plan *p, const struct host *h, bool asked)
 {
-	struct host now;
-	TRY(host_read(a, p->host.python, &now));
+	const struct host now = *h;
+	bool python = asked && p->needs_python && p->host.python_include.n;
 	const struct {
 		const char *what;
 		struct str then, now;
@@ -380,15 +328,13 @@ static struct err *check_machine(struct arena *a, const struct plan *p, struct s
 		{"C library", p->host.libc, now.libc, p->host_native},
 		{"machine type", p->host.triplet, now.triplet, p->host_native},
 		{"C++ headers", p->host.gcc_dir, now.gcc_dir, p->host_native},
-		{"Python version", p->host.python_version, now.python_version,
-			p->needs_python && p->host.python_include.n},
-		{"Python headers", p->host.python_include, now.python_include,
-			p->needs_python && p->host.python_include.n},
+		{"Python version", p->host.python_version, now.python_version, python},
+		{"Python headers", p->host.python_include, now.python_include, python},
 	};
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i].matters && !str_eq(facts[i].then, facts[i].now))
 			return err_hint(
-				wrong(path,
+				wrong(p->file,
 					"this machine is not the one of the plan: its %s is "
 					"'%.*s', planned was '%.*s'",
 					facts[i].what, STR(facts[i].now), STR(facts[i].then)),
@@ -396,13 +342,26 @@ static struct err *check_machine(struct arena *a, const struct plan *p, struct s
 	return NULL;
 }
 
+struct err *plan_meet_python(struct arena *a, const struct plan *p)
+{
+	struct host now;
+	if (!p->file.n)
+		return NULL;
+	TRY(host_read(a, p->host.python, &now));
+	return check_machine(p, &now, true);
+}
+
 struct err *plan_read(struct arena *a, struct str path, struct plan *ret)
 {
-	*ret = (struct plan){0};
+	struct host now;
 	const struct node *root;
+	*ret = (struct plan){0};
 	TRY(json_read(a, path, &root));
 	TRY(check_parts(root, path));
 	TRY(json_fields_read(a, root, plan_fields, ret));
+	ret->file = path;
+	if (ret->sdk.mirror.n)
+		TRY(apt_check_mirror(ret->sdk.mirror));
 	TRY(read_hipify(node_get(root, S("hipify")), path, &ret->hipify));
 	const struct node *foreign = node_get(root, S("build"));
 	if (!foreign && ret->hipify.mode == HIPIFY_TORCH)
@@ -416,8 +375,11 @@ struct err *plan_read(struct arena *a, struct str path, struct plan *ret)
 	TRY(check_gpus(a, ret, path));
 	TRY(check_inside(ret, path));
 	TRY(check_project(a, ret, path));
-	TRY(check_machine(a, ret, path));
-	if (foreign && (ret->foreign->cost.memory || str_contains(ret->version, S(SDK_ROCM))))
+	TRY(host_look(a, &now));
+	TRY(check_machine(ret, &now, false));
+	/* to open a prefix is to run its compiler */
+	if (foreign && !ret->sdk.prefix.n &&
+		(ret->foreign->cost.memory || str_contains(ret->version, S(SDK_ROCM))))
 		suffix_meet(a, ret);
 	return NULL;
 }

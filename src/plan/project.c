@@ -6,110 +6,54 @@
 #include "base/version.h"
 #include "formats/json_fields.h"
 
-/* clang-format off */
 #define WHEN_FIELDS(T)                                                                             \
-	FIELD("version", T, when.version), FIELD("gfx", T, when.gfx),                              \
-		FIELD("gfx_any", T, when.gfx_any), FIELD("gfx_none", T, when.gfx_none),            \
-		FIELD("sdk", T, when.sdk), FIELD("sdk_lacks", T, when.sdk_lacks),                  \
-		FIELD("machine", T, when.machine), FIELD("machine_none", T, when.machine_none),    \
-		FIELD("file", T, when.file), FIELD("absent", T, when.absent),                      \
-		FIELD("with", T, when.with), FIELD("without", T, when.without)
+	FIELDS_IN(T, when, version, gfx, gfx_any, gfx_none, sdk, sdk_lacks, machine, machine_none, \
+		file, absent, with, without)
 
-/* clang-format on */
-
-const struct json_field plan_cost_fields[] = {
-	FIELD("host_seconds", struct plan_cost, host_seconds),
-	FIELD("device_seconds", struct plan_cost, device_seconds),
-	FIELD("disk", struct plan_cost, disk),
-	FIELD("device_disk", struct plan_cost, device_disk),
-	FIELD("sdk_disk", struct plan_cost, sdk_disk),
-	FIELD("memory", struct plan_cost, memory),
-	{.kind = FIELD_END},
-};
+const struct json_field plan_cost_fields[] = FIELDS_ONLY(
+	struct plan_cost, host_seconds, device_seconds, disk, device_disk, sdk_disk, memory);
 
 static const struct json_field need_fields[] = {
 	WHEN_FIELDS(struct need),
-	FIELD("components", struct need, components),
-	FIELD("env", struct need, env),
-	FIELD("requires", struct need, requires),
-	FIELD("libc", struct need, libc),
-	FIELD("write", struct need, write),
-	FIELD("text", struct need, text),
-	FIELD("configure", struct need, configure),
-	FIELD("cmake", struct need, cmake),
-	FIELD("why", struct need, why),
+	FIELDS(struct need, components, env, requires, libc, write, text, configure, cmake, why),
 	{.kind = FIELD_END},
 };
 
-static const struct json_field choice_fields[] = {
-	FIELD("is", struct feature_choice, is),
-	FIELD("env", struct feature_choice, env),
-	FIELD("components", struct feature_choice, components),
-	FIELD("precompile", struct feature_choice, precompile),
-	{.kind = FIELD_END},
-};
+static const struct json_field choice_fields[] =
+	FIELDS_ONLY(struct feature_choice, is, env, components, precompile);
 
 static const struct json_field rule_fields[] = {
-	FIELD("choose", struct feature_rule, choose),
-	FIELD("refuse", struct feature_rule, refuse),
-	FIELD("why", struct feature_rule, why),
-	FIELD("source", struct feature_rule, source),
+	FIELDS(struct feature_rule, choose, refuse, why, source),
 	WHEN_FIELDS(struct feature_rule),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field feature_fields[] = {
-	FIELD("name", struct project_feature, name),
-	FIELD("about", struct project_feature, about),
-	FIELD("versions", struct project_feature, versions),
-	FIELD("env", struct project_feature, env),
-	FIELD("like", struct project_feature, like),
+	FIELDS(struct project_feature, name, about, versions, env, like),
 	FIELD_LIST("choices", struct project_feature, choices, choice_fields),
 	FIELD_LIST("rules", struct project_feature, rules, rule_fields),
 	{.kind = FIELD_END},
 };
 
-static const struct json_field release_fields[] = {
-	FIELD("version", struct release, version),
-	FIELD("python", struct release, python),
-	FIELD("torch", struct release, torch),
-	{.kind = FIELD_END},
-};
+static const struct json_field release_fields[] =
+	FIELDS_ONLY(struct release, version, python, torch);
 
-static const struct json_field origin_fields[] = {
-	FIELD("version", struct origin, version),
-	FIELD("word", struct origin, word),
-	FIELD("upstream", struct origin, upstream),
-	FIELD("git", struct origin, git),
-	FIELD("ref", struct origin, ref),
-	{.kind = FIELD_END},
-};
+static const struct json_field origin_fields[] =
+	FIELDS_ONLY(struct origin, version, word, upstream, git, ref);
 
-static const struct json_field place_fields[] = {
-	FIELD("file", struct version_place, file),
-	FIELD("behind", struct version_place, behind),
-	{.kind = FIELD_END},
-};
+static const struct json_field place_fields[] = FIELDS_ONLY(struct version_place, file, behind);
 
 static const struct json_field project_fields[] = {
-	FIELD("name", struct project, name),
-	FIELD("version", struct project, version),
-	FIELD("summary", struct project, summary),
-	FIELD("license", struct project, license),
+	FIELDS(struct project, name, version, summary, license),
 	FIELD_LATER("sources"),
 	FIELD_LATER("exclude"),
-	FIELD("includes", struct project, includes),
-	FIELD("libraries", struct project, libraries),
-	FIELD("defines", struct project, defines),
-	FIELD("flags", struct project, flags),
+	FIELDS(struct project, includes, libraries, defines, flags),
 	FIELD("gpu", struct project, gpus),
 	FIELD_LATER("sdk"),
 	FIELD_LATER("python"),
 	FIELD_LATER("hipify"),
 	FIELD_LATER("build"),
-	FIELD("marks", struct project, marks),
-	FIELD("after", struct project, after),
-	FIELD("device", struct project, device),
+	FIELDS(struct project, marks, after, device, kernels),
 	FIELD_STRUCT("cost", struct project, cost, plan_cost_fields),
 	FIELD_LIST("version_from", struct project, version_from, place_fields),
 	FIELD_LIST("origins", struct project, origins, origin_fields),
@@ -134,9 +78,7 @@ static const struct json_field sdk_fields[] = {
 };
 
 static const struct json_field python_fields[] = {
-	FIELD("abi3", struct project, abi3),
-	FIELD("into", struct project, into),
-	FIELD("package", struct project, package),
+	FIELDS(struct project, abi3, into, package),
 	FIELD("dir", struct project, data_dir),
 	FIELD_LATER("files"),
 	FIELD("requires", struct project, requires_python),
@@ -160,7 +102,7 @@ struct err *project_error(
 }
 
 /* PEP 508: letters, digits, and inside also . _ - */
-static bool name_valid(struct str s)
+bool project_name_valid(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		bool inner = s.p[i] == '.' || s.p[i] == '_' || s.p[i] == '-';
@@ -217,8 +159,8 @@ static struct err *load(struct arena *a, struct project *p, struct str text)
 	if (p->root->kind == NODE_NULL)
 		return NULL;
 	if (p->root->kind != NODE_MAP)
-		return err_hint(node_error(p->root, E_PROJECT, "a map of keys is wanted here"),
-			"the least is: name: %.*s", STR(path_base(p->dir)));
+		return err_hint(node_error(p->root, E_PROJECT, "a map of keys is expected here"),
+			"the minimum is: name: %.*s", STR(path_base(p->dir)));
 	TRY(json_fields_read(a, p->root, project_fields, p));
 	TRY(section(p, "sdk", &sdk));
 	TRY(section(p, "python", &python));
@@ -250,12 +192,14 @@ struct err *project_read(struct arena *a, const struct description *d, struct pr
 		TRY(load(a, ret, d->text));
 	else
 		ret->file = S("");
-	if (ret->name.n && !name_valid(ret->name))
+	if (ret->name.n && !project_name_valid(ret->name))
 		return err_hint(project_error(ret, S("name"), E_PROJECT,
 					"'%.*s' cannot name a Python project", STR(ret->name)),
 			"use letters, digits and - _ . between them");
 	if (ret->version.n)
 		TRY(check_version(a, ret));
+	if (ret->kernels.n && !str_eq(ret->kernels, S("none")))
+		return project_error(ret, S("kernels"), E_PROJECT, "'kernels' takes 'none' alone");
 	if (!ret->name.n)
 		ret->name = name_from(a, d->tree.package.n ? d->tree.package : path_base(ret->dir));
 	return NULL;

@@ -14,6 +14,7 @@ struct finder {
 	struct map scans;  /* path -> struct cxx_scan of every file that was read */
 	struct strs roots; /* files named or matched */
 	struct strs exact; /* those of them named without a wildcard */
+	struct strs files; /* all of the project; found when they are asked for */
 };
 
 static const struct {
@@ -86,7 +87,7 @@ static struct err *nothing_matches(struct finder *f, const struct node *n)
 static struct err *one_pattern(struct finder *f, const struct node *n)
 {
 	if (n->kind == NODE_LIST || n->kind == NODE_MAP || !n->text.n)
-		return node_error(n, E_PROJECT, "a file name or a pattern is wanted here");
+		return node_error(n, E_PROJECT, "a file name or a pattern is expected here");
 	if (!path_is_inside(n->text))
 		return err_hint(
 			node_error(n, E_PROJECT, "'%.*s' is outside of the project", STR(n->text)),
@@ -99,7 +100,7 @@ static struct err *one_pattern(struct finder *f, const struct node *n)
 	VEC_EACH (struct str, h, &hits) {
 		enum plan_lang lang;
 		if (exact && !lang_of(*h, &lang))
-			return err_hint(node_error(n, E_PROJECT, "'%.*s' is no source", STR(*h)),
+			return err_hint(node_error(n, E_PROJECT, "'%.*s' is not a source", STR(*h)),
 				"sources end in .cu .hip .cpp .cc .cxx or .c; headers need not "
 				"be listed");
 		if (!lang_of(*h, &lang))
@@ -131,7 +132,7 @@ static struct err *drop_excluded(struct finder *f)
 			const struct node *n = &list->v[i];
 			if (n->kind == NODE_LIST || n->kind == NODE_MAP || !n->text.n)
 				return node_error(
-					n, E_PROJECT, "a file name or a pattern is wanted here");
+					n, E_PROJECT, "a file name or a pattern is expected here");
 			drop |= glob_match(path_clean(f->a, n->text), *root);
 		}
 		if (!drop)
@@ -183,6 +184,43 @@ static struct str resolve(struct finder *f, struct str from, const struct scan_i
 	return S("");
 }
 
+/* Is it likely the project's own? Of <> those with a folder that no system and no CUDA has. */
+static bool may_be_ours(const struct scan_include *inc)
+{
+	static const char *const others[] = {"sys", "bits", "linux", "asm", "net", "netinet",
+		"arpa", "cuda", "thrust", "cub", "hip", "cooperative_groups", "experimental", NULL};
+	struct str head = str_sub(inc->name, 0, str_chr(inc->name, '/'));
+	return inc->name.n && inc->name.p[0] != '/' && !str_contains(inc->name, S("..")) &&
+	       (inc->quoted || (head.n < inc->name.n && !str_is_one_of(head, others)));
+}
+
+/* A header that no folder for headers has lies in the project all the same: in one place, which is
+ * such a folder then, when the description names none. */
+static struct err *discover(struct finder *f, const struct scan_include *inc, struct str *ret)
+{
+	struct str end = str_fmt(f->a, "/%.*s", STR(inc->name)), hit = {0};
+	*ret = S("");
+	if (f->p->includes.n || !may_be_ours(inc))
+		return NULL;
+	if (!f->files.n)
+		TRY(glob_files(f->a, f->p->dir, S("**/*"), &f->files));
+	VEC_EACH (const struct str, path, &f->files) {
+		if (!str_ends(*path, end) || left_out_by_default(*path))
+			continue;
+		if (hit.n)
+			return NULL; /* which one nobody can tell */
+		hit = *path;
+	}
+	if (!hit.n)
+		return NULL;
+	struct str dir = str_sub(hit, 0, hit.n - end.n);
+	strs_put(f->a, &f->plan->includes, dir);
+	plan_explain(f->a, f->plan, str_fmt(f->a, "include folder %.*s", STR(dir)).p, dir,
+		"the sources include '%.*s', which lies there alone", STR(inc->name));
+	*ret = hit;
+	return NULL;
+}
+
 struct reach {
 	struct finder *f;
 	struct map seen;
@@ -201,6 +239,8 @@ static struct err *follow(struct reach *r, struct str path, unsigned depth)
 		r->facts->limited_api = s->limited_api;
 	VEC_EACH (struct scan_include, inc, &s->includes) {
 		struct str hit = resolve(f, path, inc);
+		if (!hit.n)
+			TRY(discover(f, inc, &hit));
 		if (hit.n) {
 			strs_put(f->a, &f->plan->headers, hit);
 			TRY(follow(r, hit, depth + 1));
@@ -232,12 +272,18 @@ static void leave_out(struct finder *f, struct str path, const char *why)
 	plan_explain(f->a, f->plan, subject.p, S("left out"), "%s", why);
 }
 
-/* A file with main() that is not named is no part of a library. What it includes is not followed:
- * a source that only a program includes must be compiled by itself. */
+/* A file with main() that is not named is no part of a library, unless there is nothing else: then it is
+ * what the project is. What it includes is not followed: a source that only a program includes must be
+ * compiled by itself. */
 static struct err *drop_programs(struct finder *f)
 {
-	size_t n = 0;
+	size_t n = 0, others = 0;
 	for (size_t i = 0; i < f->roots.n; i++) {
+		const struct cxx_scan *s;
+		TRY(scan_of(f, f->roots.v[i], &s));
+		others += !s->has_main || s->modules.n;
+	}
+	for (size_t i = 0; others && i < f->roots.n; i++) {
 		struct str path = f->roots.v[i];
 		const struct cxx_scan *s;
 		TRY(scan_of(f, path, &s));
@@ -247,7 +293,7 @@ static struct err *drop_programs(struct finder *f)
 		else
 			f->roots.v[n++] = path;
 	}
-	f->roots.n = n;
+	f->roots.n = others ? n : f->roots.n;
 	return NULL;
 }
 

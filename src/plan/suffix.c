@@ -142,7 +142,7 @@ struct err *suffix_choose(struct arena *a, const struct plan_request *r, struct 
 	VEC_EACH (struct str, line, &plan->foreign->env) {
 		*line = str_replace(a, *line, S("@version@"), plan->version);
 		*line = str_replace(a, *line, S("@suffix@"), suffix);
-		*line = str_replace(a, *line, S("@torch@"), known_torch(plan));
+		*line = str_replace(a, *line, S("@torch@"), known_torch(&plan->foreign->with));
 	}
 	if (plan->here)
 		plan_settle(a, plan->here, plan);

@@ -32,7 +32,7 @@ static struct err *range_holds(
 			STR(r->range));
 		return NULL;
 	}
-	TRY_CTX(version_parse(t->w->a, f->version, &v), "the version of %.*s (%.*s) is none",
+	TRY_CTX(version_parse(t->w->a, f->version, &v), "the version of %.*s (%.*s) cannot be read",
 		STR(r->name), STR(f->from));
 	TRY(version_match(v, r->range, &yes));
 	if (!yes) {

@@ -9,60 +9,28 @@
 enum { MOST = 256, SIZE_LIMIT = 4 << 20 };
 
 static const struct json_field recipe_fields[] = {
-	FIELD("id", struct recipe, id),
-	FIELD("title", struct recipe, title),
+	FIELDS(struct recipe, id, title),
 	FIELD_LATER("applies"),
 	FIELD_LATER("detect"),
 	FIELD_LATER("steps"),
 	FIELD_LATER("build"),
 	FIELD_LATER("verify"),
-	FIELD("evidence", struct recipe, evidence),
-	FIELD("trade_off", struct recipe, trade_off),
-	FIELD("confidence", struct recipe, confidence),
-	FIELD("refused", struct recipe, refused),
+	FIELDS(struct recipe, evidence, trade_off, confidence, refused),
 	{.kind = FIELD_END},
 };
 
-static const struct json_field check_fields[] = {
-	FIELD("as", struct recipe_check, as),
-	FIELD("in", struct recipe_check, in),
-	FIELD("file", struct recipe_check, file),
-	FIELD("contains", struct recipe_check, contains),
-	FIELD("lacks", struct recipe_check, lacks),
-	FIELD("absent", struct recipe_check, absent),
-	FIELD("version", struct recipe_check, version),
-	FIELD("is", struct recipe_check, is),
-	FIELD("differs", struct recipe_check, differs),
-	{.kind = FIELD_END},
-};
+static const struct json_field check_fields[] = FIELDS_ONLY(
+	struct recipe_check, as, in, file, contains, lacks, absent, version, is, differs);
 
 static const struct json_field step_fields[] = {
-	FIELD("in", struct recipe_step, in),
-	FIELD("file", struct recipe_step, file),
-	FIELD("replace", struct recipe_step, replace),
-	FIELD("with", struct recipe_step, with),
-	FIELD("count", struct recipe_step, count),
-	FIELD("before", struct recipe_step, before),
-	FIELD("after", struct recipe_step, after),
-	FIELD("insert", struct recipe_step, insert),
-	FIELD("patch", struct recipe_step, patch),
-	FIELD("overlay", struct recipe_step, overlay),
-	FIELD("text", struct recipe_step, text),
-	FIELD("copy", struct recipe_step, copy),
-	FIELD("generate", struct recipe_step, generate),
-	FIELD("from", struct recipe_step, from),
-	FIELD("version", struct recipe_step, version),
+	FIELDS(struct recipe_step, in, file, replace, with, count, before, after, insert, patch,
+		overlay, text, copy),
+	FIELDS(struct recipe_step, generate, from, version),
 	{.kind = FIELD_END},
 };
 
-static const struct json_field setting_fields[] = {
-	FIELD("env", struct recipe_setting, env),
-	FIELD("cmake", struct recipe_setting, cmake),
-	FIELD("set", struct recipe_setting, set),
-	FIELD("word", struct recipe_setting, word),
-	FIELD("path", struct recipe_setting, path),
-	{.kind = FIELD_END},
-};
+static const struct json_field setting_fields[] =
+	FIELDS_ONLY(struct recipe_setting, env, cmake, set, word, path);
 
 /* ---- lists ---- */
 
@@ -102,7 +70,7 @@ static struct err *range(struct arena *a, const struct node *n, struct recipe *r
 	const struct version *one;
 	bool yes;
 	if (n->kind != NODE_STRING && n->kind != NODE_NUMBER)
-		return node_error(n, E_SYNTAX, "a range of versions is wanted here: \">=7.0\"");
+		return node_error(n, E_SYNTAX, "a range of versions is expected here: \">=7.0\"");
 	if (!str_is_one_of(n->key, names) && !know_component(n->key))
 		return err_at(err_new(E_SYNTAX, "'%.*s' has no version that is known", STR(n->key)),
 			n->key_at);

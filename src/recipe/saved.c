@@ -1,12 +1,7 @@
 /* Which recipes are in effect, and for what: the report in the journal, as JSON. */
 #include "recipe/recipe_int.h"
 
-static const struct json_field fact_fields[] = {
-	FIELD("name", struct recipe_fact, name),
-	FIELD("version", struct recipe_fact, version),
-	FIELD("from", struct recipe_fact, from),
-	{.kind = FIELD_END},
-};
+static const struct json_field fact_fields[] = FIELDS_ONLY(struct recipe_fact, name, version, from);
 
 static const struct json_field saved_fields[] = {
 	FIELD_CONST("schema", "rocsmith.patches/1"),

@@ -33,9 +33,14 @@ void html_section(struct html *h, const char *id, const char *title);
 /* ---- the sections of the page; page.c puts them in order, each may be empty ---- */
 void page_stages(struct html *h, const struct report *r);   /* a bar of wall time per stage */
 void page_timeline(struct html *h, const struct report *r); /* steps by lane */
-void page_gpus(struct html *h, const struct report *r);     /* time and memory per GPU */
+void page_failure(struct html *h, const struct report *r);  /* what failed, and where */
+void page_gpus(struct html *h, const struct report *r); /* what they are sold as, time and memory */
+void page_kernels(struct html *h, const struct report *r); /* registers, LDS, scratch, spills */
+void page_translation(struct html *h, const struct report *r);
+void page_warnings(struct html *h, const struct report *r); /* of the compiler */
+void page_wheel(struct html *h, const struct report *r);    /* its hash and files */
 void page_slowest(struct html *h, const struct report *r);
 void page_code(struct html *h, const struct report *r);     /* device code by file and target */
-void page_findings(struct html *h, const struct report *r); /* verdict and findings */
+void page_findings(struct html *h, const struct report *r); /* what was proved, and findings */
 void page_plan(struct html *h, const struct report *r);
 void page_facts(struct html *h, const struct report *r);

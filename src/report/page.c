@@ -53,6 +53,10 @@ static const char style_more[] =
 	"details{margin:10px 0}summary{cursor:pointer}dl{margin:4px 0;padding-left:14px;"
 	"border-left:1px solid var(--line)}dt{color:var(--dim);font-size:13px}dd{margin:0 0 6px;"
 	"overflow-wrap:anywhere}footer{margin-top:48px;color:var(--dim);font-size:13px}\n"
+	".hash{overflow-wrap:anywhere}.wide svg{min-width:680px}td code{overflow-wrap:anywhere}\n"
+	"@media(max-width:640px){main{padding:16px 12px "
+	"40px}h1{font-size:22px}th,td{padding-right:9px}"
+	"td code{display:inline-block;min-width:130px}}\n"
 	"@media print{details{display:none}}\n";
 
 static void head(struct html *h, const struct report *r)
@@ -96,14 +100,15 @@ static void title(struct html *h, const struct report *r)
 	html_close(h);
 	if (r->wheel.n)
 		html_leaf(h, path_base(r->wheel), "p", "class", "sub", NULL);
-	if (r->error.n)
-		html_leaf(h, r->error, "p", "class", "sub fail", NULL);
 	html_open(h, "div", "class", "cards", NULL);
 	card(h, html_seconds(h, r->seconds), "wall time");
 	if (r->wheel.n)
 		card(h, html_bytes(h, r->bytes), "wheel");
 	card(h, str_fmt(h->out.a, "%zu", r->gpus.n), "GPU targets");
 	card(h, str_fmt(h->out.a, "%zu", r->steps.n), "steps");
+	if (r->kernels)
+		card(h, str_fmt(h->out.a, "%zu of %zu", r->spilling, r->kernels),
+			"kernels spill registers");
 	html_close(h);
 }
 
@@ -125,9 +130,9 @@ struct str report_html(struct arena *a, const struct report *r)
 	html_open(&h, "body", NULL);
 	html_open(&h, "main", NULL);
 	title(&h, r);
-	static void (*const sections[])(struct html *, const struct report *) = {page_stages,
-		page_findings, page_timeline, page_gpus, page_code, page_slowest, page_plan,
-		page_facts};
+	static void (*const sections[])(struct html *, const struct report *) = {page_failure,
+		page_findings, page_gpus, page_kernels, page_code, page_wheel, page_translation,
+		page_warnings, page_stages, page_timeline, page_slowest, page_plan, page_facts};
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
 		sections[i](&h, r);
 	html_leaf(&h,

@@ -1,4 +1,4 @@
-/* Pictures: stages, the timeline and the bars per GPU, as inline SVG.
+/* Pictures: stages and the timeline, as inline SVG.
  *
  * Widths are in units of a drawing 1000 wide that scales with the page. Text inside a picture is
  * always repeated by a table or a title, so that nothing depends on seeing colours. */
@@ -30,7 +30,7 @@ static const char *class_of(struct str kind)
 	return "k6";
 }
 
-enum { WIDTH = 1000, LANE = 26, BAR = 22, LABEL = 150, VALUE = 200 };
+enum { WIDTH = 1000, LANE = 26, BAR = 22 };
 
 static void svg(struct html *h, double height, const char *what)
 {
@@ -161,6 +161,7 @@ void page_timeline(struct html *h, const struct report *r)
 		last = arena_array(h->out.a, r->lanes, sizeof(*last));
 		for (unsigned i = 0; i < r->lanes; i++)
 			last[i] = -1;
+		html_open(h, "div", "class", "scroll wide", NULL);
 		svg(h, height + 20, "steps over time, one row per lane");
 		axis(h, r, height);
 		VEC_EACH (const struct report_step, s, &r->steps) {
@@ -172,37 +173,8 @@ void page_timeline(struct html *h, const struct report *r)
 			step_box(h, r, s);
 		}
 		html_close(h);
+		html_close(h);
 		kinds_legend(h, r);
 	}
-	html_close(h);
-}
-
-/* ---- GPUs ---- */
-static struct str gpu_text(struct html *h, const struct report_gpu *g)
-{
-	if (!g->ran)
-		return str_fmt(h->out.a, "%zu up to date", g->cached);
-	return str_fmt(h->out.a, "%.*s, peak %.*s", STR(html_seconds(h, g->seconds)),
-		STR(html_bytes(h, g->memory)));
-}
-
-void page_gpus(struct html *h, const struct report *r)
-{
-	double longest = 0;
-	VEC_EACH (const struct report_gpu, g, &r->gpus)
-		longest = g->seconds > longest ? g->seconds : longest;
-	if (!r->gpus.n)
-		return;
-	html_section(h, "gpus", "Device passes per GPU");
-	svg(h, (double)r->gpus.n * LANE + 4, "time of the device passes, one bar per GPU");
-	for (size_t i = 0; i < r->gpus.n; i++) {
-		const struct report_gpu *g = &r->gpus.v[i];
-		double y = (double)i * LANE + 2;
-		double w = longest > 0 ? g->seconds / longest * (WIDTH - LABEL - VALUE) : 0;
-		label(h, 0, y + 16, "name", g->name);
-		rect(h, (struct box){LABEL, y, w < 1 ? 1 : w, BAR}, "k2", gpu_text(h, g));
-		label(h, LABEL + w + 8, y + 16, "value", gpu_text(h, g));
-	}
-	html_close(h);
 	html_close(h);
 }

@@ -5,11 +5,23 @@
 
 static const struct node none = {.kind = NODE_MAP};
 
-/* The member as a map or list to iterate over; an empty one when it is not there. */
-static const struct node *member(const struct node *map, struct str key)
+const struct node *report_member(const struct node *map, struct str key)
 {
 	const struct node *n = node_get(map, key);
 	return n ? n : &none;
+}
+
+uint64_t report_spills(const struct node *kernel)
+{
+	return node_u64(kernel, S("vgpr_spills"), 0) + node_u64(kernel, S("sgpr_spills"), 0);
+}
+
+/* Of a span, or of a moment in a build: numbers whose sums have no end are none. */
+static double seconds_of(const struct node *n, struct str key)
+{
+	const double most = 1e300;
+	double s = node_number(n, key, 0);
+	return s >= -most && s <= most ? s : 0;
 }
 
 static int by_start(const void *x, const void *y)
@@ -20,35 +32,40 @@ static int by_start(const void *x, const void *y)
 	return str_cmp(a->name, b->name);
 }
 
-/* Steps that a failed build never came to have "done": false. */
+/* Steps that a failed build began, or never came to, have "done": false. */
 static void read_steps(struct arena *a, struct report *r)
 {
-	NODE_EACH (s, member(r->doc, S("steps")))
-		if (node_bool(s, S("done"), true) || node_bool(s, S("cached"), false))
-			*VEC_PUSH(a, &r->steps) = (struct report_step){
-				.kind = node_text(s, S("kind"), S("step")),
-				.name = node_text(s, S("name"), S("")),
-				.gpu = node_text(s, S("gpu"), S("")),
-				.start = node_number(s, S("start"), 0),
-				.seconds = node_number(s, S("seconds"), 0),
-				.cpu = node_number(s, S("cpu"), 0),
-				.memory = node_u64(s, S("memory"), 0),
-				.cached = node_bool(s, S("cached"), false),
-			};
+	NODE_EACH (s, report_member(r->doc, S("steps"))) {
+		struct report_step step = {
+			.kind = node_text(s, S("kind"), S("step")),
+			.name = node_text(s, S("name"), S("")),
+			.gpu = node_text(s, S("gpu"), S("")),
+			.start = seconds_of(s, S("start")),
+			.seconds = seconds_of(s, S("seconds")),
+			.cpu = seconds_of(s, S("cpu")),
+			.memory = node_u64(s, S("memory"), 0),
+			.cached = node_bool(s, S("cached"), false),
+		};
+		if (node_bool(s, S("done"), true) || step.cached)
+			*VEC_PUSH(a, &r->steps) = step;
+		else if (step.seconds > 0)
+			*VEC_PUSH(a, &r->failed) = step;
+	}
 	if (r->steps.n)
 		qsort(r->steps.v, r->steps.n, sizeof(*r->steps.v), by_start);
 }
 
 /* Each step goes to the first lane that is free when it starts; clocks are read one after the
  * other, so an overlap of a millisecond is none. */
-static void assign_lanes(struct arena *a, struct report *r)
+static void assign_lanes(struct report *r)
 {
-	double *ends = arena_array(a, r->steps.n, sizeof(*ends));
+	enum { LANES = 256 };
+	double ends[LANES];
 	VEC_EACH (struct report_step, s, &r->steps) {
 		if (s->cached)
 			continue;
 		unsigned lane = 0;
-		while (lane < r->lanes && ends[lane] > s->start + 1e-3)
+		while (lane < r->lanes && lane < LANES - 1 && ends[lane] > s->start + 1e-3)
 			lane++;
 		s->lane = lane;
 		ends[lane] = s->start + s->seconds;
@@ -71,7 +88,7 @@ static struct report_gpu *gpu_named(struct arena *a, struct report *r, struct st
 
 static void sum_gpus(struct arena *a, struct report *r)
 {
-	NODE_EACH (gpu, member(member(r->doc, S("plan")), S("gpus")))
+	NODE_EACH (gpu, report_member(report_member(r->doc, S("plan")), S("gpus")))
 		gpu_named(a, r, gpu->text);
 	VEC_EACH (struct report_step, s, &r->steps) {
 		if (!s->gpu.n)
@@ -88,6 +105,28 @@ static void sum_gpus(struct arena *a, struct report *r)
 	}
 }
 
+static void count_kernels(struct report *r)
+{
+	NODE_EACH (f, report_member(report_member(r->doc, S("inspect")), S("files")))
+		NODE_EACH (o, report_member(f, S("objects")))
+			NODE_EACH (k, report_member(o, S("resources"))) {
+				r->kernels++;
+				r->spilling += report_spills(k) > 0;
+			}
+}
+
+/* Where the error is, from the project's folder on. */
+static struct str place_of(struct arena *a, const struct node *doc)
+{
+	const struct node *error = report_member(doc, S("error"));
+	struct str path = node_text(error, S("path"), S(""));
+	struct str top = str_fmt(a, "%.*s/", STR(node_text(doc, S("project"), S(""))));
+	uint64_t line = node_u64(error, S("line"), 0);
+	if (top.n > 1 && str_starts(path, top))
+		path = str_sub(path, top.n, path.n);
+	return line ? str_fmt(a, "%.*s:%llu", STR(path), (unsigned long long)line) : path;
+}
+
 struct err *report_read(struct arena *a, const struct node *doc, struct report *ret)
 {
 	struct str schema = node_text(doc, S("schema"), S(""));
@@ -95,25 +134,29 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		return err_hint(node_error(doc, E_SYNTAX,
 					"not a build document: the schema is '%.*s'", STR(schema)),
 			"'rocsmith build' writes build.json into its build folder");
-	const struct node *wheels = member(member(doc, S("verify")), S("wheels"));
-	const struct node *project = member(member(doc, S("plan")), S("project"));
+	const struct node *wheels = report_member(report_member(doc, S("verify")), S("wheels"));
+	const struct node *project = report_member(report_member(doc, S("plan")), S("project"));
 	*ret = (struct report){
 		.doc = doc,
 		.name = node_text(project, S("name"), S("project")),
 		.version = node_text(project, S("version"), S("")),
 		.verdict = wheels->n ? node_text(wheels->v, S("verdict"), S("")) : S(""),
 		.wheel = node_text(doc, S("wheel"), S("")),
-		.error = node_text(member(doc, S("error")), S("message"), S("")),
+		.sha256 = node_text(doc, S("sha256"), S("")),
+		.error = node_text(report_member(doc, S("error")), S("message"), S("")),
+		.place = place_of(a, doc),
+		.warnings = report_member(doc, S("warnings"))->n,
 		.bytes = node_u64(doc, S("bytes"), 0),
-		.seconds = node_number(doc, S("seconds"), 0),
+		.seconds = seconds_of(doc, S("seconds")),
 	};
-	const struct node *stages = member(doc, S("stages"));
+	const struct node *stages = report_member(doc, S("stages"));
 	NODE_EACH (s, stages)
 		*VEC_PUSH(a, &ret->stages) = (struct report_stage){
-			.name = s->key, .seconds = node_number(stages, s->key, 0)};
+			.name = s->key, .seconds = seconds_of(stages, s->key)};
 	read_steps(a, ret);
-	assign_lanes(a, ret);
+	assign_lanes(ret);
 	sum_gpus(a, ret);
+	count_kernels(ret);
 	return NULL;
 }
 
@@ -122,33 +165,21 @@ static void write_step_count(struct json *j, const void *report)
 	json_u64(j, ((const struct report *)report)->steps.n);
 }
 
-static const struct json_field stage_fields[] = {
-	FIELD("name", struct report_stage, name),
-	FIELD("seconds", struct report_stage, seconds),
-	{.kind = FIELD_END},
-};
+static const struct json_field stage_fields[] = FIELDS_ONLY(struct report_stage, name, seconds);
 
 static const struct json_field gpu_fields[] = {
 	FIELD("gpu", struct report_gpu, name),
-	FIELD("ran", struct report_gpu, ran),
-	FIELD("cached", struct report_gpu, cached),
-	FIELD("seconds", struct report_gpu, seconds),
-	FIELD("cpu", struct report_gpu, cpu),
-	FIELD("memory", struct report_gpu, memory),
+	FIELDS(struct report_gpu, ran, cached, seconds, cpu, memory),
 	{.kind = FIELD_END},
 };
 
 const struct json_field report_fields[] = {
 	FIELD_CONST("schema", "rocsmith.report/1"),
-	FIELD("name", struct report, name),
-	FIELD("version", struct report, version),
-	FIELD("wheel", struct report, wheel),
-	FIELD("bytes", struct report, bytes),
-	FIELD("verdict", struct report, verdict),
-	FIELD("error", struct report, error),
-	FIELD("seconds", struct report, seconds),
+	FIELDS(struct report, name, version, wheel, bytes, sha256, verdict, error, place, warnings,
+		seconds),
 	FIELD_MAP("stages", struct report, stages, stage_fields),
 	FIELD_WRITE("steps", write_step_count),
 	FIELD_LIST("gpus", struct report, gpus, gpu_fields),
+	FIELDS(struct report, kernels, spilling),
 	{.kind = FIELD_END},
 };

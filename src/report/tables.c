@@ -1,7 +1,9 @@
-/* Tables: slowest steps, device code, findings, plan and facts. */
+/* Tables and lists: GPUs, kernels, slowest steps, device code, findings, the wheel, plan and facts. */
 #include <stdlib.h>
 
+#include "base/fs.h"
 #include "report/html.h"
+#include "target/target.h"
 
 static void open_table(struct html *h, const char *const *titles)
 {
@@ -44,6 +46,84 @@ static void row(struct html *h, const char *kinds, const struct str *cells)
 	html_close(h);
 }
 
+/* What a table leaves out. */
+static void close_long_table(struct html *h, size_t left, const char *what)
+{
+	close_table(h);
+	if (left)
+		html_leaf(
+			h, str_fmt(h->out.a, "%zu more %s are not shown.", left, what), "p", NULL);
+}
+
+static struct str number(struct html *h, uint64_t n)
+{
+	return str_fmt(h->out.a, "%llu", (unsigned long long)n);
+}
+
+/* ---- GPUs ---- */
+void page_gpus(struct html *h, const struct report *r)
+{
+	static const char *const titles[] = {"GPU", "Sold as", ">Compiled", ">Up to date", ">Time",
+		">CPU", ">Peak memory", NULL};
+	if (!r->gpus.n)
+		return;
+	html_section(h, "gpus", "GPUs");
+	open_table(h, titles);
+	VEC_EACH (const struct report_gpu, g, &r->gpus) {
+		const struct gpu *gpu = target_read(g->name).gpu;
+		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
+			number(h, g->ran), number(h, g->cached), html_seconds(h, g->seconds),
+			html_seconds(h, g->cpu), html_bytes(h, g->memory)};
+		row(h, "ctnnnnn", cells);
+	}
+	close_table(h);
+	html_close(h);
+}
+
+/* ---- kernels ---- */
+enum { ROWS = 400 }; /* of a table; a big wheel has thousands of kernels, objects and files */
+
+/* Rows of the kernels that spill, or of those that do not, while there is room. */
+static void kernel_rows(struct html *h, const struct node *object, bool spilling, size_t *room)
+{
+	NODE_EACH (k, report_member(object, S("resources"))) {
+		uint64_t spills = report_spills(k);
+		if (!*room || (spills > 0) != spilling)
+			continue;
+		--*room;
+		const struct str cells[] = {node_text(k, S("name"), S("")),
+			node_text(object, S("target"), S("")), node_text(k, S("vgprs"), S("")),
+			node_text(k, S("sgprs"), S("")), number(h, spills),
+			node_text(k, S("lds"), S("")), node_text(k, S("scratch"), S("")),
+			node_text(k, S("waves"), S(""))};
+		row(h, "ccnnnnnn", cells);
+	}
+}
+
+void page_kernels(struct html *h, const struct report *r)
+{
+	static const char *const titles[] = {"Kernel", "GPU", ">VGPRs", ">SGPRs", ">Spilled",
+		">LDS, bytes", ">Scratch, bytes", ">Waves", NULL};
+	size_t room = ROWS;
+	if (!r->kernels)
+		return;
+	html_section(h, "kernels", "Kernels");
+	html_leaf(h,
+		S("Registers of a lane, LDS of a workgroup, scratch of a work-item, as the "
+		  "compiler knows "
+		  "them. Waves: what a SIMD unit holds at most, going by registers; LDS and "
+		  "workgroups "
+		  "may allow fewer. Kernels that spill registers come first."),
+		"p", NULL);
+	open_table(h, titles);
+	for (int spilling = 1; spilling >= 0; spilling--)
+		NODE_EACH (f, report_member(report_member(r->doc, S("inspect")), S("files")))
+			NODE_EACH (o, report_member(f, S("objects")))
+				kernel_rows(h, o, spilling, &room);
+	close_long_table(h, r->kernels > ROWS ? r->kernels - ROWS : 0, "kernels");
+	html_close(h);
+}
+
 /* ---- slowest steps ---- */
 enum { SLOWEST = 12 };
 
@@ -79,13 +159,11 @@ void page_slowest(struct html *h, const struct report *r)
 }
 
 /* ---- device code ---- */
-enum { OBJECTS = 400 }; /* rows; a big wheel has thousands */
-
 /* Rows for the objects of a file while there is room; returns how many were left out. */
 static size_t file_rows(struct html *h, const struct node *f, size_t *room)
 {
-	const struct node *objects = node_get(f, S("objects"));
-	size_t n = objects ? objects->n : 0, shown = n < *room ? n : *room;
+	const struct node *objects = report_member(f, S("objects"));
+	size_t n = objects->n, shown = n < *room ? n : *room;
 	for (size_t i = 0; i < shown; i++) {
 		const struct node *o = &objects->v[i];
 		const struct str cells[] = {node_text(f, S("path"), S("")),
@@ -100,13 +178,13 @@ static size_t file_rows(struct html *h, const struct node *f, size_t *room)
 
 void page_code(struct html *h, const struct report *r)
 {
-	const struct node *inspect = node_get(r->doc, S("inspect"));
-	const struct node *files = node_get(inspect, S("files"));
-	if (!files || !files->n)
+	const struct node *inspect = report_member(r->doc, S("inspect"));
+	const struct node *files = report_member(inspect, S("files"));
+	if (!files->n)
 		return;
 	html_section(h, "code", "Device code");
-	const struct node *served = node_get(inspect, S("served"));
-	if (served && served->n) {
+	const struct node *served = report_member(inspect, S("served"));
+	if (served->n) {
 		html_open(h, "p", NULL);
 		html_text(h, S("Served by every file with device code: "));
 		NODE_EACH (gpu, served) {
@@ -118,12 +196,10 @@ void page_code(struct html *h, const struct report *r)
 	static const char *const titles[] = {
 		"File", "Target", "Encoding", ">Kernels", ">Size", ">Stored", NULL};
 	open_table(h, titles);
-	size_t room = OBJECTS, left = 0;
+	size_t room = ROWS, left = 0;
 	NODE_EACH (f, files)
 		left += file_rows(h, f, &room);
-	close_table(h);
-	if (left)
-		html_leaf(h, str_fmt(h->out.a, "%zu more objects are not shown", left), "p", NULL);
+	close_long_table(h, left, "objects");
 	html_close(h);
 }
 
@@ -149,23 +225,107 @@ static void findings_of(struct html *h, const struct node *list)
 	html_close(h);
 }
 
+/* A section with its text, and the findings under a key of the object. */
+static void findings_section(struct html *h, const char *const *title, struct str text,
+	const struct node *object, const char *key)
+{
+	html_section(h, title[0], title[1]);
+	html_leaf(h, text, "p", NULL);
+	findings_of(h, node_get(object, str_from(key)));
+	html_close(h);
+}
+
 void page_findings(struct html *h, const struct report *r)
 {
-	const struct node *wheels = node_get(node_get(r->doc, S("verify")), S("wheels"));
-	const struct node *own = node_get(r->doc, S("findings"));
-	if ((!wheels || !wheels->n) && (!own || !own->n))
+	static const char *const title[] = {"verdict", "Verdict"};
+	static const char proved[] = "Proved, from the finished wheel and without a GPU: the "
+				     "archive is sound, and RECORD has every file "
+				     "with its hash and size; METADATA, WHEEL and the file name "
+				     "agree; the tags are true: processor, C "
+				     "library and Python are what the machine code asks for; each "
+				     "library that is needed is in the wheel "
+				     "or comes from the system, Python, ROCm or another package; "
+				     "device code is there for each GPU that "
+				     "was asked for. Not proved: that the kernels compute what "
+				     "they should. That takes a GPU.";
+	const struct node *wheels = report_member(report_member(r->doc, S("verify")), S("wheels"));
+	bool pass = str_eq(r->verdict, S("pass"));
+	if (wheels->n)
+		findings_section(h, title,
+			pass ? str_from(proved) : S("The wheel failed verification."), wheels->v,
+			"findings");
+}
+
+void page_translation(struct html *h, const struct report *r)
+{
+	static const char *const title[] = {"translation", "Translation from CUDA to HIP"};
+	uint64_t edits = node_u64(r->doc, S("translated"), 0);
+	size_t n = report_member(r->doc, S("findings"))->n;
+	if (edits || n)
+		findings_section(h, title,
+			str_fmt(h->out.a, "Replacements in the sources: %llu. Findings: %zu.",
+				(unsigned long long)edits, n),
+			r->doc, "findings");
+}
+
+void page_warnings(struct html *h, const struct report *r)
+{
+	static const char *const title[] = {"warnings", "Warnings of the compiler"};
+	if (r->warnings)
+		findings_section(h, title, str_fmt(h->out.a, "%zu, each place once.", r->warnings),
+			r->doc, "warnings");
+}
+
+void page_failure(struct html *h, const struct report *r)
+{
+	static const char *const titles[] = {"Step", "Of", "GPU", ">Time", NULL};
+	if (!r->error.n)
 		return;
-	html_section(h, "verdict", "Verdict");
-	if (wheels) {
-		NODE_EACH (w, wheels) {
-			bool pass = str_eq(node_text(w, S("verdict"), S("")), S("pass"));
-			html_leaf(h,
-				pass ? S("The wheel passed every check.") : S("The wheel failed."),
-				"p", NULL);
-			findings_of(h, node_get(w, S("findings")));
-		}
+	html_section(h, "failure", "What failed");
+	html_open(h, "p", "class", "fail", NULL);
+	if (r->place.n) {
+		html_leaf(h, r->place, "code", NULL);
+		html_text(h, S(" "));
 	}
-	findings_of(h, own);
+	html_text(h, r->error);
+	html_close(h);
+	if (r->failed.n) {
+		html_leaf(h, S("Steps that failed, or were stopped then:"), "p", NULL);
+		open_table(h, titles);
+		VEC_EACH (const struct report_step, s, &r->failed) {
+			const struct str cells[] = {
+				s->kind, s->name, s->gpu, html_seconds(h, s->seconds)};
+			row(h, "tccn", cells);
+		}
+		close_table(h);
+	}
+	html_close(h);
+}
+
+/* ---- the wheel ---- */
+void page_wheel(struct html *h, const struct report *r)
+{
+	static const char *const titles[] = {"File", ">Size", NULL};
+	const struct node *files = report_member(r->doc, S("files"));
+	if (!r->wheel.n)
+		return;
+	html_section(h, "wheel", "Wheel");
+	html_open(h, "p", NULL);
+	html_leaf(h, path_base(r->wheel), "code", NULL);
+	html_text(h, str_fmt(h->out.a, " %.*s", STR(html_bytes(h, r->bytes))));
+	if (r->sha256.n) {
+		html_text(h, S(", SHA-256 "));
+		html_leaf(h, r->sha256, "code", "class", "hash", NULL);
+	}
+	html_close(h);
+	html_leaf(h, node_text(r->doc, S("platform_why"), S("")), "p", NULL);
+	open_table(h, titles);
+	for (size_t i = 0; i < files->n && i < ROWS; i++) {
+		const struct str cells[] = {node_text(&files->v[i], S("path"), S("")),
+			html_bytes(h, node_u64(&files->v[i], S("size"), 0))};
+		row(h, "cn", cells);
+	}
+	close_long_table(h, files->n > ROWS ? files->n - ROWS : 0, "files");
 	html_close(h);
 }
 

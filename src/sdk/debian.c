@@ -55,10 +55,6 @@ static const char *const suites[] = {"sid", "experimental", "trixie", NULL}; /* 
 static struct err *make_apt(struct arena *a, struct sdk_job *j, struct apt *ret)
 {
 	struct str suite = j->spec->suite;
-	if (!str_is_one_of(suite, suites)) {
-		struct err *e = err_new(E_USAGE, "unknown suite '%.*s'", STR(suite));
-		return err_hint(e, "known: sid, experimental, trixie");
-	}
 	*ret = (struct apt){.dir = path_join(a, j->cache, j->name),
 		.mirror = j->spec->mirror,
 		.keyring = j->spec->keyring};
@@ -147,15 +143,7 @@ static struct err *borrow(struct arena *a, const struct sdk_job *j, struct str d
 /* ---- finish ---- */
 static struct err *put_link(struct arena *a, struct sdk_job *j, struct str path, struct str target)
 {
-	struct str full = path_join(a, j->root, path), old = {0};
-	struct stat st;
-	bool there = fs_try_lstat(full, &st);
-	if (there && S_ISLNK(st.st_mode))
-		TRY(fs_readlink(a, full, &old));
-	else if (there)
-		TRY(fs_remove(full));
-	if (!str_eq(old, target))
-		TRY(fs_symlink(target, full));
+	TRY(tree_link(a, j->root, path, target));
 	record_add(j->made, &(struct sdk_record){.type = 'l', .path = path, .value = target});
 	return NULL;
 }
@@ -164,7 +152,7 @@ static struct err *put_file(struct arena *a, struct sdk_job *j, struct str path,
 {
 	struct str full = path_join(a, j->root, path);
 	struct stat st;
-	TRY(fs_write_if_changed(full, text, 0644));
+	TRY(tree_file(a, j->root, path, text));
 	TRY(fs_stat(full, &st));
 	struct sdk_record r = {
 		.type = 'f', .size = text.n, .mtime = st.st_mtim.tv_sec, .path = path};
@@ -193,8 +181,10 @@ static struct err *put_alternatives(struct arena *a, struct sdk_job *j)
 
 static struct err *finish(struct arena *a, struct sdk_job *j)
 {
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
+	TRY(fs_guard(j->root, &guard));
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		TRY(fs_mkdirs(path_join(a, j->root, str_from(folders[i]))));
+		TRY(tree_folder(a, j->root, str_from(folders[i])));
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		TRY(put_link(a, j, str_from(links[i].path), str_from(links[i].target)));
 	TRY(put_alternatives(a, j));

@@ -24,7 +24,7 @@ struct install {
 	struct str dir, stage; /* the SDK's folder; that of a fresh one */
 	struct str work;       /* dir or stage */
 	struct sdk_manifest old, new;
-	struct strs damaged;
+	struct strs damaged, gpus; /* gpus: whose kernels the tree shall have; none: all */
 	struct archive_items need;
 	struct progress *progress;
 };
@@ -46,10 +46,11 @@ static struct err *is_done(const struct install *in, const struct archive_item *
 {
 	ARENA(tmp);
 	struct str text, root = path_join(&tmp, in->work, S("root"));
-	struct str head = record_head(&tmp, item->version, item->sha256);
+	struct sdk_package p = {.version = item->version, .sha256 = item->sha256};
 	*ret = false;
 	TRY(fs_read_opt(&tmp, record_path(&tmp, in->work, item->name), RECORD_MAX, &text));
-	if (!text.p || !str_starts(text, head) || strs_has(&in->damaged, item->name))
+	if (!text.p || !record_is(&tmp, text, &p) || !gpus_cover(&p.gpus, &in->gpus) ||
+		strs_has(&in->damaged, item->name))
 		return NULL;
 	struct sdk_record r;
 	bool bad;
@@ -91,13 +92,19 @@ static struct err *unpack_one(struct arena *tmp, void *user)
 	struct install *in = u->in;
 	ARENA(keep);
 	BUF(record, &keep);
+	struct sdk_package p = {.version = u->item->version, .sha256 = u->item->sha256};
 	struct sdk_unpack x = {.item = u->item, .root = in->job.root, .record = &record};
-	buf_add(&record, record_head(tmp, u->item->version, u->item->sha256));
+	if (know_rocm_package(u->item->name))
+		x.gpus = in->gpus;
 	TRY(cancel_check());
 	struct str path = record_path(tmp, in->work, u->item->name);
 	TRY(fs_remove(path)); /* from here on the package is not done */
 	TRY(in->provider->unpack(tmp, &x));
-	TRY(fs_write(path, buf_str(&record), 0644));
+	if (x.partial)
+		p.gpus = x.gpus;
+	p.bytes = x.holes;
+	struct str head = record_head(tmp, &p), files = buf_str(&record);
+	TRY(fs_write(path, str_fmt(tmp, "%.*s%.*s", STR(head), STR(files)), 0644));
 	progress_add(in->progress, u->item->size, u->item->name);
 	return NULL;
 }
@@ -109,13 +116,13 @@ static struct err *add_package(struct arena *a, struct install *in, struct sdk_p
 	struct str text;
 	TRY(fs_read(&tmp, record_path(&tmp, in->work, p.name), RECORD_MAX, &text));
 	p.record = sha256_hex(a, text);
-	p.files = p.bytes = 0;
+	(void)record_is(a, text, &p);
 	struct sdk_record r;
+	uint64_t bytes = 0;
 	bool bad;
-	while (record_next(&text, &r, &bad)) {
-		p.files++;
-		p.bytes += r.size;
-	}
+	for (p.files = 0; record_next(&text, &r, &bad); p.files++)
+		bytes += r.size;
+	p.bytes = bytes - p.bytes;
 	*VEC_PUSH(a, &in->new.packages) = p;
 	return NULL;
 }
@@ -149,12 +156,13 @@ static struct err *complete(struct arena *a, struct install *in)
 	/* a package of our own: the links that scripts would have made, and the view /opt/rocm */
 	BUF(made, a);
 	in->job.made = &made;
-	buf_add(&made, record_head(a, S("1"), S("-")));
+	struct sdk_package own = {.name = S(SDK_MADE), .version = S("1"), .sha256 = S("-")};
+	buf_add(&made, record_head(a, &own));
 	TRY(in->provider->finish(a, &in->job));
 	TRY(make_manifest(a, in));
 	TRY(opt_rocm_make(a, in->work, &in->new, &made));
 	TRY(fs_write(record_path(a, in->work, S(SDK_MADE)), buf_str(&made), 0644));
-	TRY(add_package(a, in, (struct sdk_package){.name = S(SDK_MADE), .version = S("1")}));
+	TRY(add_package(a, in, own));
 	TRY(sdk_open_tree(a, in->job.root, &probe));
 	if (probe.runner != SDK_NORUN)
 		TRY(layout_clang_version(a, &probe, &in->new.clang_version));
@@ -220,10 +228,12 @@ static struct err *start(struct arena *a, const struct sdk_spec *spec, struct in
 	TRY(sdk_complete(spec, &in->spec, &in->provider));
 	in->job.spec = &in->spec;
 	in->job.name = sdk_name(a, &in->spec);
+	TRY(fs_place_check(FS_CACHE));
 	in->job.cache = fs_place(a, FS_CACHE, S("sdk"));
 	in->dir = sdk_dir(a, in->job.name);
 	in->stage = sdk_stage(a, in->job.name);
 	in->job.components = sdk_wanted(a, spec);
+	TRY(gpus_parse(a, &spec->gpus, &in->gpus));
 	if (!in->provider->resolve)
 		return NULL;
 	VEC_EACH (const struct str, c, &in->job.components) {
@@ -231,20 +241,6 @@ static struct err *start(struct arena *a, const struct sdk_spec *spec, struct in
 		bool alone;
 		TRY(know_packages(a, *c, &packages, &alone));
 	}
-	return NULL;
-}
-
-/* A component may have more packages than when it was installed: rocsmith is a newer one. */
-static struct err *has_packages(
-	struct arena *a, const struct sdk_manifest *m, struct str component, bool *ret)
-{
-	struct strs packages;
-	bool alone;
-	TRY(know_packages(a, component, &packages, &alone));
-	*ret = true;
-	struct str clang = str_sub(m->clang_version, 0, str_chr(m->clang_version, '.'));
-	VEC_EACH (const struct str, p, &packages)
-		*ret = *ret && sdk_manifest_package(m, know_package_name(a, *p, clang));
 	return NULL;
 }
 
@@ -262,9 +258,15 @@ static struct err *look(struct arena *a, struct install *in, bool *ret_nothing)
 	*ret_nothing = !in->spec.refresh && !in->damaged.n;
 	VEC_EACH (const struct str, c, &in->job.components) {
 		bool all;
-		TRY(has_packages(a, &in->old, *c, &all));
-		*ret_nothing = *ret_nothing && all && strs_has(&in->old.components, *c);
+		TRY(sdk_has_component(a, &in->old, *c, &all));
+		*ret_nothing = *ret_nothing && all;
 	}
+	/* who asks for no GPU wants those that are there */
+	struct strs gpus = sdk_manifest_gpus(a, &in->old);
+	VEC_EACH (const struct str, gpu, &gpus)
+		if (in->gpus.n || !in->spec.gpus.n)
+			strs_put(a, &in->gpus, *gpu);
+	*ret_nothing = *ret_nothing && gpus_cover(&gpus, &in->gpus);
 	for (size_t i = 0; i < in->old.components.n; i++)
 		strs_put(a, &in->job.components, in->old.components.v[i]);
 	return NULL;

@@ -159,11 +159,11 @@ struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct 
 	struct proc_result r;
 	struct sdk_binds none = {0};
 	proc_arg(a, &p, sdk->clang.p, "--version", NULL);
-	TRY(sdk_wrap(a, sdk, &none, S(""), &p));
+	TRY(sdk_wrap(a, sdk, &none, &p));
 	TRY(proc_check(a, &p, &r));
 	*ret = version_after(r.out, S("clang version "));
 	if (!ret->n)
-		return err_new(E_SDK, "'%.*s --version' tells no version", STR(sdk->clang));
+		return err_new(E_SDK, "'%.*s --version' prints no version", STR(sdk->clang));
 	return NULL;
 }
 

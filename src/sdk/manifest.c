@@ -5,29 +5,21 @@
 #include "formats/json_fields.h"
 #include "formats/node.h"
 #include "sdk/provider.h"
+#include "target/target.h"
 
 static const char schema[] = "rocsmith.sdk/1";
 
 static const struct json_field package_fields[] = {
-	FIELD("name", struct sdk_package, name),
-	FIELD("version", struct sdk_package, version),
-	FIELD("sha256", struct sdk_package, sha256),
-	FIELD("record", struct sdk_package, record),
-	FIELD("files", struct sdk_package, files),
-	FIELD("bytes", struct sdk_package, bytes),
+	FIELDS(struct sdk_package, name, version, sha256, record),
+	FIELD_OPTIONAL("gpus", struct sdk_package, gpus),
+	FIELDS(struct sdk_package, files, bytes),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field manifest_fields[] = {
 	FIELD_CONST("schema", schema),
-	FIELD("provider", struct sdk_manifest, provider),
-	FIELD("suite", struct sdk_manifest, suite),
-	FIELD("prefix", struct sdk_manifest, prefix),
-	FIELD("mirror", struct sdk_manifest, mirror),
-	FIELD("index_date", struct sdk_manifest, index_date),
-	FIELD("clang_version", struct sdk_manifest, clang_version),
-	FIELD("components", struct sdk_manifest, components),
-	FIELD("notes", struct sdk_manifest, notes),
+	FIELDS(struct sdk_manifest, provider, suite, prefix, mirror, index_date, clang_version,
+		components, notes),
 	FIELD_LIST("packages", struct sdk_manifest, packages, package_fields),
 	{.kind = FIELD_END},
 };
@@ -74,6 +66,15 @@ const struct sdk_package *sdk_manifest_package(const struct sdk_manifest *m, str
 		if (str_eq(p->name, name))
 			return p;
 	return NULL;
+}
+
+struct strs sdk_manifest_gpus(struct arena *a, const struct sdk_manifest *m)
+{
+	struct strs gpus = {0};
+	VEC_EACH (const struct sdk_package, p, &m->packages)
+		strs_put_all(a, &gpus, &p->gpus);
+	targets_sort(&gpus);
+	return gpus;
 }
 
 struct str sdk_manifest_fingerprint(struct arena *a, const struct sdk_manifest *m)

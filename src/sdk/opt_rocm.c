@@ -25,17 +25,9 @@ static const struct {
 
 static struct err *link_to(struct arena *a, struct str root, struct str target, struct str link)
 {
-	struct str full = path_join(a, root, link), old;
 	struct str want =
 		path_rel(a, path_join(a, S("/"), target), path_join(a, S("/"), path_dir(link)));
-	struct stat st;
-	if (fs_try_lstat(full, &st) && S_ISLNK(st.st_mode)) {
-		TRY(fs_readlink(a, full, &old));
-		if (str_eq(old, want))
-			return NULL;
-	}
-	TRY(fs_mkdirs(path_dir(full)));
-	return fs_symlink(want, full);
+	return tree_link(a, root, link, want);
 }
 
 /* What a file belongs to is linked: for "usr/include/hip/x.h" that is "usr/include/hip". */
@@ -114,11 +106,14 @@ struct err *opt_rocm_make(
 	struct arena *a, struct str dir, const struct sdk_manifest *m, struct buf *made)
 {
 	MAP(done, a);
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
 	struct str root = path_join(a, dir, S("root"));
+	TRY(fs_guard(root, &guard));
 	struct visit v = {.view = path_join(a, root, S("opt/rocm")), .made = made};
-	static const char *const always[] = {"include", "lib/cmake", "bin", "share"};
+	static const char *const always[] = {
+		"opt/rocm/include", "opt/rocm/lib/cmake", "opt/rocm/bin", "opt/rocm/share"};
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
-		TRY(fs_mkdirs(path_join(a, v.view, str_from(always[i]))));
+		TRY(tree_folder(a, root, str_from(always[i])));
 	VEC_EACH (struct sdk_package, p, &m->packages) {
 		struct str text;
 		if (!know_rocm_package(p->name))

@@ -65,12 +65,14 @@ static struct err *open_prefix(struct arena *a, const struct sdk_spec *spec, str
 	struct str path = path_abs(a, spec->prefix), version;
 	if (!fs_is_dir(path))
 		return err_new(E_NOENT, "there is no folder '%.*s'", STR(path));
-	TRY_CTX(find(a, path, ret), "'%.*s' is no ROCm SDK", STR(path));
+	TRY(fs_place_check(FS_STATE));
+	TRY_CTX(find(a, path, ret), "'%.*s' is not a ROCm SDK", STR(path));
 	ret->name = path;
 	struct str id = str_fmt(a, "prefix-%.*s", STR(str_sub(sha256_hex(a, path), 0, 16)));
 	ret->dir = path_join(a, fs_place(a, FS_STATE, S("sdk")), id);
 	if (ret->runner != SDK_NORUN) {
-		TRY_CTX(layout_clang_version(a, ret, &version), "'%.*s' is no ROCm SDK", STR(path));
+		TRY_CTX(layout_clang_version(a, ret, &version), "'%.*s' is not a ROCm SDK",
+			STR(path));
 		*VEC_PUSH(a, &ret->components) =
 			(struct sdk_component){.name = S("clang"), .version = version};
 	}

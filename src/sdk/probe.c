@@ -106,7 +106,7 @@ static struct err *probe_one(struct arena *tmp, void *user)
 		"/dev/null", NULL);
 	strs_add(tmp, &p.argv, str_fmt(tmp, "--offload-arch=%.*s", STR(answer->name)));
 	strs_add_all(tmp, &p.argv, &x->sdk->clang_flags);
-	TRY(sdk_wrap(tmp, x->sdk, &none, S(""), &p));
+	TRY(sdk_wrap(tmp, x->sdk, &none, &p));
 	TRY(proc_run(tmp, &p, &r));
 	answer->compiles = r.status == 0;
 	answer->why = answer->compiles ? S("") : complaint(&x->keep, r.out);
@@ -122,6 +122,7 @@ struct err *sdk_probe(
 	for (size_t i = 0; i < gpu_count; i++)
 		if (!gpu_table[i].removed)
 			strs_add(a, &current, str_from(gpu_table[i].name));
+	targets_sort(&current);
 	targets = targets ? targets : &current;
 	read_answers(a, path, &all);
 	struct probe *v = arena_array(a, targets->n ? targets->n : 1, sizeof(*v));

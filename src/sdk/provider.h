@@ -51,7 +51,10 @@ struct sdk_job {
 struct sdk_unpack {
 	const struct archive_item *item;
 	struct str root;
+	struct strs gpus;   /* leave out kernels of others; none: leave out nothing */
 	struct buf *record; /* lines are added with record_add() */
+	bool partial;       /* returned: something was left out */
+	uint64_t holes;     /* returned: bytes of the files that take no room */
 };
 
 struct sdk_provider {
@@ -82,12 +85,21 @@ struct sdk_record { /* a line: type, size, mtime, sha256 or target, path; separa
 	struct str value, path; /* value: sha256 of a file, target of a link */
 };
 
+struct sdk_package {
+	struct str name, version, sha256;
+	struct str record;     /* sha256 of its record file */
+	struct strs gpus;      /* only kernels of these were unpacked; none: all there are */
+	uint64_t files, bytes; /* bytes: without the holes that others left */
+};
+
 enum { RECORD_MAX = 256 << 20 };
 
 /* The file of a package's record in an SDK's folder, and its first line: what it is the record of.
  */
 struct str record_path(struct arena *a, struct str dir, struct str package);
-struct str record_head(struct arena *a, struct str version, struct str sha256);
+struct str record_head(struct arena *a, const struct sdk_package *p);
+/* Sets gpus, and bytes to the size of holes; false when it is of another version. */
+bool record_is(struct arena *a, struct str text, struct sdk_package *io);
 void record_add(struct buf *b, const struct sdk_record *r);
 /* The next entry of *rest; false at the end or at a line that is none (*ret_bad). */
 bool record_next(struct str *rest, struct sdk_record *ret, bool *ret_bad);
@@ -101,12 +113,6 @@ MUST_USE struct err *sdk_find_damage(struct arena *a, struct str dir, bool deep,
 	struct strs *ret_packages, struct findings *ret);
 
 /* ---- manifest.c ---- */
-struct sdk_package {
-	struct str name, version, sha256;
-	struct str record; /* sha256 of its record file */
-	uint64_t files, bytes;
-};
-
 struct sdk_manifest {
 	struct str provider, suite, prefix, mirror, index_date, clang_version;
 	struct strs components, notes;
@@ -118,6 +124,8 @@ MUST_USE struct err *sdk_manifest_read(struct arena *a, struct str dir, struct s
 MUST_USE struct err *sdk_manifest_write(
 	struct arena *a, struct str dir, const struct sdk_manifest *m);
 const struct sdk_package *sdk_manifest_package(const struct sdk_manifest *m, struct str name);
+/* The GPUs for which all packages are complete; none: all. */
+struct strs sdk_manifest_gpus(struct arena *a, const struct sdk_manifest *m);
 struct str sdk_manifest_fingerprint(struct arena *a, const struct sdk_manifest *m);
 
 /* ---- store.c: installed SDKs ---- */
@@ -125,6 +133,9 @@ struct str sdk_name(struct arena *a, const struct sdk_spec *spec); /* of a compl
 struct str sdk_dir(struct arena *a, struct str name);
 struct str sdk_stage(struct arena *a, struct str name); /* where a fresh one is made */
 MUST_USE struct err *sdk_lock(struct arena *a, struct str name, int *ret_fd);
+/* Has it all packages of the component? A newer rocsmith may know more of them. */
+MUST_USE struct err *sdk_has_component(
+	struct arena *a, const struct sdk_manifest *m, struct str component, bool *ret);
 /* The components of a spec, with those that every installed SDK has. */
 struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec);
 /* A tree of ours: layout and runner. */
@@ -132,6 +143,16 @@ MUST_USE struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk 
 /* An installed one; E_SDK with the command to run when it is not there or lacks a component. */
 MUST_USE struct err *sdk_open_installed(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
+
+/* ---- gpus.c ---- */
+/* Processors of targets, or of products, for `sdk install --gpu`; none for "all". E_GFX. */
+MUST_USE struct err *gpus_parse(struct arena *a, const struct strs *words, struct strs *ret);
+/* Of such lists, where none means all. */
+bool gpus_cover(const struct strs *have, const struct strs *want);
+/* Is a file of a ROCm package for one of them, or for none in particular? */
+bool gpus_want_file(const struct strs *gpus, struct str path);
+/* Takes the code of other GPUs out of a library; how many bytes of it are holes then. */
+uint64_t gpus_thin(int fd, uint64_t size, const struct strs *gpus);
 
 /* ---- layout.c ---- */
 /* Finds clang, device libraries, headers, libraries, versions. sdk->root is set ("" = the machine
@@ -142,6 +163,13 @@ MUST_USE struct err *layout_find(struct arena *a, struct str prefix, struct sdk 
 struct str version_after(struct str text, struct str mark);
 /* Asks clang for its version; needs sdk->runner. */
 MUST_USE struct err *layout_clang_version(struct arena *a, const struct sdk *sdk, struct str *ret);
+
+/* ---- tree.c: what is ours in a tree; path is relative to root, its folders are made ---- */
+/* E_ARCHIVE where packages put something else in the place of a folder; the root is guarded meanwhile. */
+MUST_USE struct err *tree_folder(struct arena *a, struct str root, struct str path);
+MUST_USE struct err *tree_link(
+	struct arena *a, struct str root, struct str path, struct str target);
+MUST_USE struct err *tree_file(struct arena *a, struct str root, struct str path, struct str text);
 
 /* ---- opt_rocm.c: /opt/rocm inside a tree that has ROCm among all else ---- */
 /* Makes (or completes) root/opt/rocm from the records of ROCm's packages in dir/records. Links that

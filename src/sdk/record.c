@@ -21,9 +21,31 @@ void record_add(struct buf *b, const struct sdk_record *r)
 		(long long)r->mtime, STR(r->value), STR(r->path));
 }
 
-struct str record_head(struct arena *a, struct str version, struct str sha256)
+struct str record_head(struct arena *a, const struct sdk_package *p)
 {
-	return str_fmt(a, "#\t%.*s\t%.*s\n", STR(version), STR(sha256));
+	struct str head = str_fmt(a, "#\t%.*s\t%.*s", STR(p->version), STR(p->sha256));
+	if (!p->gpus.n)
+		return str_fmt(a, "%.*s\n", STR(head));
+	return str_fmt(a, "%.*s\t%.*s\t%llu\n", STR(head), STR(str_join(a, &p->gpus, S(","))),
+		(unsigned long long)p->bytes);
+}
+
+bool record_is(struct arena *a, struct str text, struct sdk_package *io)
+{
+	struct str line, head, word, gpus, holes = {0};
+	io->gpus = (struct strs){0};
+	io->bytes = 0;
+	head = record_head(a, io);
+	head.n--;
+	if (!str_next(&text, '\n', &line) || !str_starts(line, head))
+		return false;
+	line = str_sub(line, head.n, line.n);
+	if (!line.n)
+		return true;
+	(void)str_cut(str_sub(line, 1, line.n), '\t', &gpus, &holes);
+	while (str_next(&gpus, ',', &word))
+		strs_put(a, &io->gpus, str_dup(a, word));
+	return line.p[0] == '\t' && io->gpus.n && str_u64(holes, 10, &io->bytes);
 }
 
 static bool parse(struct str line, struct sdk_record *r)

@@ -1,9 +1,10 @@
 /* Starting programs of a tree: bwrap where it works, for root also bind mounts and chroot.
  *
- * The sandbox is a way to make the tree appear as the root folder, not a barrier: it has an empty
- * root in memory, the tree's folders read-only at their places, /proc, /dev with the GPU's nodes,
- * the caller's binds at their own absolute paths, and no network. Folders of the tree are bound one
- * by one, so that binds may lie in /usr/src or /opt/x; parents of a bind are made in memory. */
+ * The sandbox has an empty root in memory, the tree's folders read-only at their places, /proc, /dev (for
+ * a person also with the GPU's nodes), the caller's binds at their own absolute paths, and no network:
+ * with bwrap a barrier, as far as the kernel's namespaces are one; a chroot keeps nobody in who wants
+ * out. Folders of the tree are bound one by one, so that binds may lie in /usr/src or /opt/x; parents of
+ * a bind are made in memory. */
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -106,12 +107,10 @@ static struct err *no_runner(void)
 }
 
 /* Puts our own sdk_enter() in front of the program. */
-static void chroot_command(struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds,
-	struct str host_root, struct proc *p)
+static void chroot_command(
+	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p)
 {
 	proc_arg(a, p, "/proc/self/exe", "sdk", "run", "--chroot", str_z(a, sdk->root), NULL);
-	if (host_root.n)
-		strs_add(a, &p->argv, str_fmt(a, "--chroot-bind=/:%.*s:r", STR(host_root)));
 	VEC_EACH (const struct sdk_bind, b, binds)
 		strs_add(a, &p->argv,
 			str_fmt(a, "--chroot-bind=%.*s:%.*s:%c", STR(b->path),
@@ -122,8 +121,8 @@ static void chroot_command(struct arena *a, const struct sdk *sdk, const struct 
 	p->cwd = S("/");
 }
 
-static struct err *bwrap_command(struct arena *a, const struct sdk *sdk,
-	const struct sdk_binds *binds, struct str host_root, struct proc *p)
+static struct err *bwrap_command(
+	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p)
 {
 	/* as-pid-1: without a process between, bwrap waits for the program itself, and what it used
 	 * (time, memory) is known to us. */
@@ -132,11 +131,16 @@ static struct err *bwrap_command(struct arena *a, const struct sdk *sdk,
 	if (sdk->runner == SDK_BWRAP)
 		proc_arg(a, p, "--unshare-net", NULL);
 	TRY(show_children(a, sdk, S(""), p));
-	proc_arg(a, p, "--proc", "/proc", "--dev", "/dev", "--dev-bind-try", "/dev/kfd", "/dev/kfd",
-		"--dev-bind-try", "/dev/dri", "/dev/dri", "--ro-bind-try", "/sys", "/sys",
-		"--tmpfs", "/tmp", "--dir", "/run", NULL);
-	if (host_root.n)
-		proc_arg(a, p, "--ro-bind", "/", str_z(a, host_root), NULL);
+	proc_arg(
+		a, p, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run", NULL);
+	/* With a terminal a program types what the user's shell then runs; root's rights would make what is
+	 * bound read-only writable again; and bwrap leaves /proc/sys to root, although it means not to. */
+	if (!p->inherit)
+		proc_arg(a, p, "--new-session", "--cap-drop", "ALL", "--ro-bind-try", "/proc/sys",
+			"/proc/sys", NULL);
+	else
+		proc_arg(a, p, "--dev-bind-try", "/dev/kfd", "/dev/kfd", "--dev-bind-try",
+			"/dev/dri", "/dev/dri", "--ro-bind-try", "/sys", "/sys", NULL);
 	VEC_EACH (const struct sdk_bind, b, binds)
 		proc_arg(a, p, b->writable ? "--bind" : "--ro-bind", str_z(a, b->path),
 			str_z(a, b->at.n ? b->at : b->path), NULL);
@@ -146,10 +150,10 @@ static struct err *bwrap_command(struct arena *a, const struct sdk *sdk,
 	return NULL;
 }
 
-struct err *sdk_wrap(struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds,
-	struct str host_root, struct proc *p)
+struct err *sdk_wrap(
+	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p)
 {
-	struct strs argv = p->argv, path = {0};
+	struct strs argv = p->argv, given = p->setenv, path = {0};
 	if (!argv.n)
 		return err_new(E_USAGE, "there is no program to run");
 	if (sdk->runner == SDK_NORUN)
@@ -157,14 +161,16 @@ struct err *sdk_wrap(struct arena *a, const struct sdk *sdk, const struct sdk_bi
 	strs_add_all(a, &path, &sdk->path);
 	strs_add(a, &path, S("/usr/bin"));
 	strs_add(a, &path, S("/usr/sbin"));
+	p->setenv = (struct strs){0};
 	for (size_t i = 0; unset[i]; i++)
 		strs_add(a, &p->setenv, str_from(unset[i]));
+	strs_add_all(a, &p->setenv, &given);
 	strs_add(a, &p->setenv, str_fmt(a, "PATH=%.*s", STR(str_join(a, &path, S(":")))));
 	p->argv = (struct strs){0};
 	if (sdk->runner == SDK_CHROOT)
-		chroot_command(a, sdk, binds, host_root, p);
+		chroot_command(a, sdk, binds, p);
 	else if (sdk->runner != SDK_DIRECT)
-		TRY(bwrap_command(a, sdk, binds, host_root, p));
+		TRY(bwrap_command(a, sdk, binds, p));
 	size_t program = p->argv.n;
 	strs_add_all(a, &p->argv, &argv);
 	p->argv.v[program] = inside_path(a, sdk, &path, argv.v[0]);
@@ -183,7 +189,7 @@ enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk)
 		copy.runner = ways[i];
 		/* the tree's loader: small, and every program of the tree needs it */
 		proc_arg(a, &p, "/lib64/ld-linux-x86-64.so.2", "--version", NULL);
-		CLEANUP(err_freep) struct err *e = sdk_wrap(a, &copy, &none, S(""), &p);
+		CLEANUP(err_freep) struct err *e = sdk_wrap(a, &copy, &none, &p);
 		if (!e)
 			e = proc_check(a, &p, &r);
 		if (!e)
@@ -192,7 +198,16 @@ enum sdk_runner sandbox_choose(struct arena *a, const struct sdk *sdk)
 	return geteuid() == 0 ? SDK_CHROOT : SDK_NORUN;
 }
 
-/* ---- everything ---- */
+/* ---- what may be seen of the machine ---- */
+void sdk_system_binds(struct arena *a, struct str at, struct sdk_binds *ret)
+{
+	static const char *const folders[] = {"/usr", "/lib", "/lib32", "/lib64", "/libx32"};
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (fs_is_dir(str_from(folders[i])))
+			*VEC_PUSH(a, ret) = (struct sdk_bind){.path = str_from(folders[i]),
+				.at = str_fmt(a, "%.*s%s", STR(at), folders[i])};
+}
+
 static struct err *bind_children(
 	struct arena *a, const struct sdk *sdk, struct str dir, struct sdk_binds *ret)
 {

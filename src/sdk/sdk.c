@@ -1,6 +1,7 @@
 /* Which provider an SDK is of, and what there is to do with one by its name; see sdk.h. */
 #include <stdlib.h>
 
+#include "archive/apt.h"
 #include "base/fs.h"
 #include "sdk/provider.h"
 
@@ -13,6 +14,9 @@ struct err *sdk_complete(
 	ARENA(tmp);
 	struct strs known = {0};
 	*ret = *spec;
+	if (spec->mirror.n)
+		TRY(apt_check_mirror(spec->mirror));
+	/* a suite is part of a folder's name: it is one of those, whoever names it */
 	for (size_t i = 0; i < PROVIDERS; i++) {
 		const struct sdk_provider *p = *ret_provider = providers[i];
 		if (spec->provider.n && !str_eq(spec->provider, str_from(p->name))) {
@@ -22,10 +26,24 @@ struct err *sdk_complete(
 		ret->provider = str_from(p->name);
 		if (!spec->suite.n && p->suites)
 			ret->suite = str_from(p->suites[0]);
-		return NULL;
+		for (size_t k = 0; p->suites && p->suites[k]; k++)
+			strs_add(&tmp, &known, str_from(p->suites[k]));
+		if (!p->suites || strs_has(&known, ret->suite))
+			return NULL;
+		return err_hint(err_new(E_USAGE, "unknown suite '%.*s'", STR(ret->suite)),
+			"known: %.*s", STR(str_join(&tmp, &known, S(", "))));
 	}
 	struct err *e = err_new(E_USAGE, "unknown provider '%.*s'", STR(spec->provider));
 	return err_hint(e, "known: %.*s", STR(str_join(&tmp, &known, S(", "))));
+}
+
+struct strs sdk_suites(struct arena *a)
+{
+	struct strs all = {0};
+	for (size_t i = 0; i < PROVIDERS; i++)
+		for (size_t k = 0; providers[i]->suites && providers[i]->suites[k]; k++)
+			strs_add(a, &all, str_from(providers[i]->suites[k]));
+	return all;
 }
 
 struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk_spec *ret)
@@ -77,8 +95,9 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 	if (!name.n)
 		TRY(default_name(a, &name));
 	struct err *e = sdk_spec_parse(a, name, &spec);
+	if (!e)
+		e = sdk_complete(&spec, &spec, &provider);
 	if (!e) {
-		TRY(sdk_complete(&spec, &spec, &provider));
 		struct str dir = sdk_dir(a, sdk_name(a, &spec));
 		if (!provider->resolve || fs_exists(path_join(a, dir, S("sdk.json"))))
 			return provider->open(a, &spec, ret);
@@ -90,16 +109,19 @@ struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret)
 
 struct err *sdk_remove(struct arena *a, struct str name)
 {
-	struct str dir = sdk_dir(a, name);
+	struct str dir = sdk_dir(a, name), stage = sdk_stage(a, name);
+	struct str gone = str_fmt(a, "%.*s.gone", STR(stage));
 	if (!name.n || str_chr(name, '/') < name.n || name.p[0] == '.')
-		return err_new(E_USAGE, "'%.*s' is no SDK of ours", STR(name));
+		return err_new(E_USAGE, "'%.*s' is not an SDK that rocsmith installed", STR(name));
 	CLEANUP(fd_closep) int lock = -1;
 	TRY(sdk_lock(a, name, &lock));
-	struct str stage = sdk_stage(a, name);
-	if (!fs_is_dir(dir) && !fs_is_dir(stage))
+	bool there = fs_present(path_join(a, dir, S("sdk.json")));
+	if (fs_is_link(dir) || (!there && !fs_is_dir(stage) && !fs_is_dir(gone)))
 		return err_new(E_NOENT, "there is no SDK '%.*s'", STR(name));
-	TRY(fs_remove(path_join(a, dir, S("sdk.json")))); /* first: no half SDK is ever opened */
-	TRY(fs_remove_tree(dir));
+	TRY(fs_remove_tree(gone)); /* what a killed removal left */
+	if (there)                 /* no half SDK is ever opened */
+		TRY(fs_rename(dir, gone));
+	TRY(fs_remove_tree(gone));
 	TRY(fs_remove_tree(stage));
 	return fs_remove_tree(path_join(a, fs_place(a, FS_CACHE, S("sdk")), name));
 }

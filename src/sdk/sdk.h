@@ -22,7 +22,7 @@
  *
  * A compile of a HIP source against the build machine's libc and libstdc++, in the sandbox:
  *     sdk.clang -x hip k.hip --offload-arch=gfx1201 -fPIC -shared
- *         --sysroot=/run/host --gcc-toolchain=/run/host/usr  (sdk_wrap with host_root "/run/host")
+ *         --sysroot=/run/host --gcc-toolchain=/run/host/usr  (sdk_system_binds at "/run/host")
  *         sdk.clang_flags  -L each of sdk.lib_dirs  -lamdhip64
  * Against the SDK's own libc: the same without the line of --sysroot.
  */
@@ -37,6 +37,8 @@ struct sdk_spec {
 	struct str suite;       /* debian: "sid", "experimental", "trixie"; "" = sid */
 	struct strs components; /* "compiler", "math", "dnn", "torch-build", "headers" or a library:
 				 * "hiprand"; "compiler" is always part of a debian SDK */
+	struct strs gpus;       /* debian: of libraries that are unpacked now, kernels of these
+				 * targets only; "all"; none: as the SDK has them, a new one all */
 	struct str mirror;      /* debian: archive URL; "" = from the machine's apt configuration */
 	struct str keyring;     /* debian: "" = the machine's archive keyring */
 	struct str prefix;      /* prefix: the tree */
@@ -73,10 +75,12 @@ struct sdk {
 	struct str index_date;   /* debian: date of the archive index that was used */
 	struct strs notes;       /* accepted exceptions, one line each ("... has expired ...") */
 	struct strs requested;   /* the components that were installed */
+	struct strs gpus;        /* some libraries have kernels of these only; none: of all */
 	VEC(struct sdk_component) components;
 	struct str
 		fingerprint; /* hex hash over packages and versions: part of every compile's key */
 	uint64_t packages, bytes; /* installed, unpacked */
+	uint64_t downloads;       /* bytes of packages kept in FS_CACHE: sdk_count_downloads() */
 	bool sandbox;             /* programs run in bwrap or chroot */
 	enum sdk_runner runner;
 };
@@ -96,13 +100,18 @@ MUST_USE struct err *sdk_spec_parse(struct arena *a, struct str word, struct sdk
  * NULL. */
 MUST_USE struct err *sdk_install(
 	struct arena *a, const struct sdk_spec *spec, struct sdk *ret, struct sdk_done *ret_done);
-/* Opens an installed one; E_SDK when it is not there or lacks a component. */
+/* Opens an installed one; E_SDK when it is not there or lacks a component, one of
+ * its packages, or kernels of a GPU. */
 MUST_USE struct err *sdk_open(struct arena *a, const struct sdk_spec *spec, struct sdk *ret);
 /* Opens by name (see sdk_spec_parse(); "" = ROCSMITH_SDK or the one there is). */
 MUST_USE struct err *sdk_open_name(struct arena *a, struct str name, struct sdk *ret);
 /* What sdk_install() would fetch and unpack, without doing it. */
 MUST_USE struct err *sdk_preview(struct arena *a, const struct sdk_spec *spec, struct sdk_done *ret,
 	struct strs *ret_packages);
+/* Sets downloads, which takes a look at each file: nothing but a user asks for it. */
+MUST_USE struct err *sdk_count_downloads(struct arena *a, struct sdk *io);
+/* Suites that specs may name. */
+struct strs sdk_suites(struct arena *a);
 /* Names of the installed SDKs. */
 MUST_USE struct err *sdk_names(struct arena *a, struct strs *ret);
 /* Removes tree, manifest, records and private apt state; E_NOENT when there is none. */
@@ -131,11 +140,13 @@ struct sdk_binds {
 };
 
 /* Turns p (argv in terms of the SDK's paths) into what really runs: bwrap ..., chroot ... or p as
- * it is. With host_root set, the machine's root is visible read-only below that path (for
- * --sysroot). A bind may lie anywhere but in /usr/{bin,lib,include,share,...}, /etc, /proc, /dev.
- * argv[0] without a slash is looked up in sdk.path. Thread-safe. About 8 ms a call. */
-MUST_USE struct err *sdk_wrap(struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds,
-	struct str host_root, struct proc *p);
+ * it is. A bind may lie anywhere but in /usr/{bin,lib,include,share,...}, /etc, /proc, /dev; one below
+ * another comes behind it. argv[0] without a slash is looked up in sdk.path. Unless p inherits it, the
+ * program has no terminal. Thread-safe. About 8 ms a call. */
+MUST_USE struct err *sdk_wrap(
+	struct arena *a, const struct sdk *sdk, const struct sdk_binds *binds, struct proc *p);
+/* The machine's own /usr, /lib, ..., read-only below the folder `at` (for --sysroot). */
+void sdk_system_binds(struct arena *a, struct str at, struct sdk_binds *ret);
 /* Everything of this machine that does not hide the SDK (/home, /root, /tmp, ...), writable: for
  * programs that a person starts. */
 MUST_USE struct err *sdk_all_binds(struct arena *a, const struct sdk *sdk, struct sdk_binds *ret);

@@ -16,16 +16,10 @@ static const char *const runners[] = {
 	NULL,
 };
 
-const struct json_field sdk_component_fields[] = {
-	FIELD("name", struct sdk_component, name),
-	FIELD("version", struct sdk_component, version),
-	{.kind = FIELD_END},
-};
+const struct json_field sdk_component_fields[] = FIELDS_ONLY(struct sdk_component, name, version);
 
 static const struct json_field path_fields[] = {
-	FIELD("root", struct sdk, root),
-	FIELD("clang", struct sdk, clang),
-	FIELD("device_libs", struct sdk, device_libs),
+	FIELDS(struct sdk, root, clang, device_libs),
 	FIELD("hip", struct sdk, hip_path),
 	FIELD("include", struct sdk, include),
 	FIELD("lib", struct sdk, lib_dirs),
@@ -33,15 +27,9 @@ static const struct json_field path_fields[] = {
 };
 
 static const struct json_field sdk_fields[] = {
-	FIELD("name", struct sdk, name),
-	FIELD("provider", struct sdk, provider),
-	FIELD("suite", struct sdk, suite),
+	FIELDS(struct sdk, name, provider, suite),
 	FIELD("components", struct sdk, requested),
-	FIELD("index_date", struct sdk, index_date),
-	FIELD("notes", struct sdk, notes),
-	FIELD("packages", struct sdk, packages),
-	FIELD("bytes", struct sdk, bytes),
-	FIELD("fingerprint", struct sdk, fingerprint),
+	FIELDS(struct sdk, gpus, index_date, notes, packages, bytes, downloads, fingerprint),
 	FIELD_ENUM("runs_by", struct sdk, runner, runners),
 	FIELD_MAP("versions", struct sdk, components, sdk_component_fields),
 	FIELD_PART("paths", path_fields),
@@ -61,13 +49,8 @@ static const struct json_field targets_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field done_fields[] = {
-	FIELD("nothing", struct sdk_done, nothing),
-	FIELD("packages", struct sdk_done, packages),
-	FIELD("bytes", struct sdk_done, bytes),
-	FIELD("repaired", struct sdk_done, repaired),
-	{.kind = FIELD_END},
-};
+static const struct json_field done_fields[] =
+	FIELDS_ONLY(struct sdk_done, nothing, packages, bytes, repaired);
 
 static const struct json_field shown_fields[] = {
 	FIELD_CONST("schema", "rocsmith.sdk-info/1"),

@@ -16,7 +16,7 @@
 #include "sdk/exports.h"
 #include "sdk/provider.h"
 
-#define LAYOUT "3" /* of the folder: another one is made when this changes */
+#define LAYOUT "4" /* of the folder: another one is made when this changes */
 #define TRIPLET "x86_64-linux-gnu"
 
 enum { MAX_VERSION = 4096, MAX_CMAKE = 1 << 26 };
@@ -122,6 +122,7 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 	if (!S_ISREG(st.st_mode))
 		return NULL;
 	TRY(correct_exports(c, &tmp, from, to, &source));
+	st.st_ino = str_eq(source, from) ? st.st_ino : 0;
 	TRY(fs_stage_copy(source, to, &st));
 	return str_eq(source, from) ? NULL : fs_remove(source);
 }
@@ -467,17 +468,20 @@ static struct err *try_clang(struct shims *s)
 		STR(s->sdk->name), STR(include));
 }
 
-/* What the folder is made of: the SDK, ourselves, this machine's compilers. */
+/* What the folder is made of: the SDK, this machine's compilers, how they are run; then ourselves. */
 static struct str make_key(struct shims *s, const struct cc_config *config)
 {
+	const struct strs *flags[] = {
+		&config->flags, &config->host_flags, &config->compile_flags, &config->link_flags};
 	BUF(key, s->a);
-	buf_fmt(&key, LAYOUT " %.*s %.*s %.*s %.*s %.*s", STR(s->sdk->fingerprint), STR(s->prefix),
-		STR(str_join(s->a, &config->host_flags, S(" "))), STR(s->o->python_include),
-		STR(s->o->build_dir));
-	buf_fmt(&key, " /proc/self/exe %.*s", STR(fs_state(s->a, S("/proc/self/exe"))));
+	buf_fmt(&key, LAYOUT " %s %.*s %.*s %.*s %.*s", cc_rules, STR(s->sdk->fingerprint),
+		STR(s->prefix), STR(s->o->python_include), STR(s->o->build_dir));
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		buf_fmt(&key, " %.*s;", STR(str_join(s->a, flags[i], S(" "))));
 	VEC_EACH (const struct str, path, &s->host)
 		buf_fmt(&key, " %.*s %.*s", STR(*path), STR(fs_state(s->a, *path)));
-	return sha256_hex(s->a, buf_str(&key));
+	return str_fmt(s->a, "%.*s %.*s", STR(sha256_hex(s->a, buf_str(&key))),
+		STR(sha256_hex(s->a, fs_state(s->a, S("/proc/self/exe")))));
 }
 
 /* Of a PATH that leads to this folder already, the others. */

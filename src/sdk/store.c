@@ -1,6 +1,7 @@
 /* Where installed SDKs are: names, folders, locks, and opening one of them. */
 #include "base/fs.h"
 #include "base/progress.h"
+#include "know/know.h"
 #include "sdk/provider.h"
 
 struct str sdk_name(struct arena *a, const struct sdk_spec *spec)
@@ -31,14 +32,10 @@ struct strs sdk_wanted(struct arena *a, const struct sdk_spec *spec)
 struct err *sdk_lock(struct arena *a, struct str name, int *ret_fd)
 {
 	struct str dir = fs_place(a, FS_DATA, S("sdk"));
+	TRY(fs_place_check(FS_DATA));
 	TRY(fs_mkdirs(dir));
 	struct str path = str_fmt(a, "%.*s/%.*s.lock", STR(dir), STR(name));
-	struct err *e = fs_lock(path, false, ret_fd);
-	if (!e || e->code != E_LOCKED)
-		return e;
-	err_free(e);
-	progress_note(S("Waiting"), "for another rocsmith that installs '%.*s'", STR(name));
-	return fs_lock(path, true, ret_fd);
+	return progress_lock(path, ret_fd, "installs '%.*s'", STR(name));
 }
 
 struct err *sdk_names(struct arena *a, struct strs *ret)
@@ -46,6 +43,7 @@ struct err *sdk_names(struct arena *a, struct strs *ret)
 	struct strs names = {0};
 	struct str dir = fs_place(a, FS_DATA, S("sdk"));
 	*ret = (struct strs){0};
+	TRY(fs_place_check(FS_DATA));
 	if (fs_is_dir(dir))
 		TRY(fs_list(a, dir, &names));
 	for (size_t i = 0; i < names.n; i++) {
@@ -73,10 +71,47 @@ struct err *sdk_open_tree(struct arena *a, struct str root, struct sdk *ret)
 	return NULL;
 }
 
-static struct err *hint_install(struct err *e, const struct sdk_spec *spec, struct str components)
+struct err *sdk_has_component(
+	struct arena *a, const struct sdk_manifest *m, struct str component, bool *ret)
 {
-	return err_hint(e, "rocsmith sdk install %.*s --suite %.*s --components %.*s",
-		STR(spec->provider), STR(spec->suite), STR(components));
+	struct strs packages;
+	bool alone;
+	TRY(know_packages(a, component, &packages, &alone));
+	*ret = strs_has(&m->components, component);
+	struct str clang = str_sub(m->clang_version, 0, str_chr(m->clang_version, '.'));
+	VEC_EACH (const struct str, p, &packages)
+		*ret = *ret && sdk_manifest_package(m, know_package_name(a, *p, clang));
+	return NULL;
+}
+
+static struct err *hint_install(
+	struct err *e, const struct sdk_spec *spec, const char *option, struct str value)
+{
+	return err_hint(e, "rocsmith sdk install %.*s --suite %.*s --%s %.*s", STR(spec->provider),
+		STR(spec->suite), option, STR(value));
+}
+
+/* Does it lack anything of what is wanted? */
+static struct err *check_installed(
+	struct arena *a, const struct sdk_spec *spec, struct str name, const struct sdk_manifest *m)
+{
+	struct strs want, have = sdk_manifest_gpus(a, m);
+	VEC_EACH (const struct str, c, &spec->components) {
+		bool all;
+		TRY(sdk_has_component(a, m, *c, &all));
+		if (!all)
+			return hint_install(
+				err_new(E_SDK, "the SDK '%.*s' lacks the component '%.*s'",
+					STR(name), STR(*c)),
+				spec, "components", *c);
+	}
+	TRY(gpus_parse(a, &spec->gpus, &want));
+	if (!spec->gpus.n || gpus_cover(&have, &want))
+		return NULL;
+	return hint_install(
+		err_new(E_SDK, "libraries of the SDK '%.*s' lack kernels of other GPUs than %.*s",
+			STR(name), STR(str_join(a, &have, S(", ")))),
+		spec, "gpu", str_join(a, want.n ? &want : &spec->gpus, S(",")));
 }
 
 struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, struct sdk *ret)
@@ -84,16 +119,12 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 	struct str name = sdk_name(a, spec), dir = sdk_dir(a, name);
 	struct strs want = sdk_wanted(a, spec);
 	struct sdk_manifest m;
+	TRY(fs_place_check(FS_DATA));
 	TRY(sdk_manifest_read(a, dir, &m));
 	if (!m.provider.n)
 		return hint_install(err_new(E_SDK, "the SDK '%.*s' is not installed", STR(name)),
-			spec, str_join(a, &want, S(",")));
-	VEC_EACH (const struct str, c, &spec->components)
-		if (!strs_has(&m.components, *c))
-			return hint_install(
-				err_new(E_SDK, "the SDK '%.*s' lacks the component '%.*s'",
-					STR(name), STR(*c)),
-				spec, *c);
+			spec, "components", str_join(a, &want, S(",")));
+	TRY(check_installed(a, spec, name, &m));
 	*ret = (struct sdk){.name = name,
 		.provider = m.provider,
 		.suite = m.suite,
@@ -101,6 +132,7 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 		.index_date = m.index_date,
 		.notes = m.notes,
 		.requested = m.components,
+		.gpus = sdk_manifest_gpus(a, &m),
 		.fingerprint = sdk_manifest_fingerprint(a, &m),
 		.packages = m.packages.n};
 	TRY_CTX(sdk_open_tree(a, path_join(a, dir, S("root")), ret), "cannot use the SDK '%.*s'",
@@ -110,4 +142,19 @@ struct err *sdk_open_installed(struct arena *a, const struct sdk_spec *spec, str
 	*VEC_PUSH(a, &ret->components) =
 		(struct sdk_component){.name = S("clang"), .version = m.clang_version};
 	return NULL;
+}
+
+static struct err *add_size(void *user, const struct fs_entry *e, bool *prune)
+{
+	uint64_t *sum = user;
+	(void)prune;
+	*sum += S_ISREG(e->st.st_mode) ? (uint64_t)e->st.st_size : 0;
+	return NULL;
+}
+
+struct err *sdk_count_downloads(struct arena *a, struct sdk *io)
+{
+	struct str dir = fs_place(a, FS_CACHE, str_fmt(a, "sdk/%.*s/archives", STR(io->name)));
+	io->downloads = 0;
+	return fs_is_dir(dir) ? fs_walk(dir, add_size, &io->downloads) : NULL;
 }

@@ -129,7 +129,7 @@ static struct err *add_more(
 {
 	struct str to = path_join(f->a, dir, name);
 	if (!path_is_inside(name) || str_chr(name, '/') < name.n)
-		return err_new(E_SOURCE, "'%.*s' is no name of a folder", STR(name));
+		return err_new(E_SOURCE, "'%.*s' is not the name of a folder", STR(name));
 	TRY(fs_remove_tree(to));
 	return fill_folder(f->a, archive, scratch, to);
 }

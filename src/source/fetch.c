@@ -10,24 +10,12 @@
 
 enum { LAYOUT = 1 }; /* of the folders that we make: another one, another name */
 
-static const struct json_field file_fields[] = {
-	FIELD("name", struct source_file, name),
-	FIELD("size", struct source_file, size),
-	FIELD("sha256", struct source_file, sha256),
-	{.kind = FIELD_END},
-};
+static const struct json_field file_fields[] = FIELDS_ONLY(struct source_file, name, size, sha256);
 
 const struct json_field source_tree_fields[] = {
-	FIELD("kind", struct source_tree, kind),
-	FIELD("from", struct source_tree, from),
-	FIELD("package", struct source_tree, package),
-	FIELD("version", struct source_tree, version),
-	FIELD("upstream", struct source_tree, upstream),
-	FIELD("mirror", struct source_tree, mirror),
-	FIELD("index_date", struct source_tree, index_date),
+	FIELDS(struct source_tree, kind, from, package, version, upstream, mirror, index_date),
 	FIELD_LIST("files", struct source_tree, files, file_fields),
-	FIELD("patches", struct source_tree, patches),
-	FIELD("notes", struct source_tree, notes),
+	FIELDS(struct source_tree, patches, notes),
 	{.kind = FIELD_END},
 };
 
@@ -129,12 +117,7 @@ static struct err *lock(struct fetch *f, int *ret_fd)
 	struct str path = path_join(f->a, f->cache, S("lock"));
 	TRY(fs_mkdirs(f->files));
 	TRY(fs_mkdirs(path_join(f->a, f->cache, S("words"))));
-	struct err *e = fs_lock(path, false, ret_fd);
-	if (!e || e->code != E_LOCKED)
-		return e;
-	err_free(e);
-	progress_note(S("Waiting"), "for another rocsmith that fetches sources");
-	return fs_lock(path, true, ret_fd);
+	return progress_lock(path, ret_fd, "fetches sources");
 }
 
 static struct err *get_and_make(struct fetch *f, struct source_tree *ret)
@@ -172,6 +155,7 @@ struct err *source_fetch(struct arena *a, const struct source_request *r, struct
 			       : err_new(E_NOENT, "there is no folder '%.*s'", STR(s->path));
 	struct fetch f = {
 		.a = a, .r = r, .tree = *ret, .cache = fs_place(a, FS_CACHE, S("source"))};
+	TRY(fs_place_check(FS_CACHE));
 	f.files = path_join(a, f.cache, S("files"));
 	TRY(find(&f, ret, &found));
 	if (found)

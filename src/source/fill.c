@@ -74,7 +74,7 @@ static struct err *change_file(
 	struct stat st = {.st_mode = f->executable ? 0755 : 0644};
 	struct diff_result r;
 	if (fs_try_lstat(path, &st) && !S_ISREG(st.st_mode))
-		return err_new(E_SOURCE, "the patch '%.*s' is for '%.*s', which is no file",
+		return err_new(E_SOURCE, "the patch '%.*s' is for '%.*s', which is not a file",
 			STR(name), STR(f->path));
 	TRY(fs_read_opt(a, path, MAX_TEXT, &old));
 	struct diff_file file = *f;
@@ -87,7 +87,7 @@ static struct err *change_file(
 	if (!r.text.n) /* dpkg-source calls patch with -E */
 		return remove_file(tree, path);
 	TRY(fs_mkdirs(path_dir(path)));
-	return fs_stage(path, r.text, st.st_mode & 0777);
+	return fs_stage(path, r.text, st.st_mode);
 }
 
 static struct err *apply(struct str tree, struct str name)

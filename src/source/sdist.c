@@ -44,15 +44,8 @@ struct answer {
 	struct str error, kind; /* "net", "hash", "gone" */
 };
 
-static const struct json_field answer_fields[] = {
-	FIELD("file", struct answer, file),
-	FIELD("sha256", struct answer, sha256),
-	FIELD("index", struct answer, index),
-	FIELD("note", struct answer, note),
-	FIELD("error", struct answer, error),
-	FIELD("kind", struct answer, kind),
-	{.kind = FIELD_END},
-};
+static const struct json_field answer_fields[] =
+	FIELDS_ONLY(struct answer, file, sha256, index, note, error, kind);
 
 static struct err *ask(struct fetch *f, struct answer *ret)
 {
@@ -92,7 +85,7 @@ static struct err *download(struct fetch *f, struct str *ret)
 	if (got.error.n)
 		return err_new(code, "%.*s", STR(got.error));
 	if (!path_is_inside(got.file) || str_chr(got.file, '/') < got.file.n)
-		return err_new(E_SOURCE, "'%.*s' is no name of a file", STR(got.file));
+		return err_new(E_SOURCE, "'%.*s' is not the name of a file", STR(got.file));
 	if (got.note.n)
 		strs_add(f->a, &f->tree.notes, got.note);
 	f->tree.mirror = got.index;

@@ -6,10 +6,11 @@
 #include <strings.h>
 
 #include "base/fs.h"
+#include "base/glob.h"
 #include "base/vec.h"
 #include "formats/node.h"
 
-enum { MAX_FILE = 4 << 20 };
+enum { MAX_FILE = 4 << 20, MAX_LINES = 10000 };
 
 const char *const source_systems[] = {
 	[SOURCE_OWN] = "own", [SOURCE_PYTHON] = "python", [SOURCE_CMAKE] = "cmake", NULL};
@@ -24,6 +25,76 @@ static void set_once(struct arena *a, struct str *to, struct str value)
 	value = str_trim(value);
 	if (!to->n && value.n && value.n <= 256 && str_chr(value, '\n') == value.n)
 		*to = str_dup(a, value);
+}
+
+/* ---- packages ---- */
+
+/* "= src" for all packages, "pkg = src/pkg" for one. */
+static void take_dir(struct arena *a, struct source_packages *to, struct str value)
+{
+	struct str package, dir;
+	str_cut(value, '=', &package, &dir);
+	package = str_trim(package);
+	dir = path_clean(a, str_trim(dir));
+	bool fits = !package.n || str_eq(path_base(dir), package);
+	struct str in = package.n ? path_dir(dir) : dir;
+	if (!fits || (to->dir.n && !str_eq(to->dir, in)))
+		to->stray = dir;
+	to->dir = str_dup(a, in);
+}
+
+/* A key of setup.cfg's [options], or of what stands in its place: one value, or one of several. */
+static void take_packages(struct arena *a, struct source_packages *to, const char *file,
+	struct str key, struct str value)
+{
+	const struct {
+		const char *key;
+		struct strs *to;
+	} lists[] = {{"packages", &to->names}, {"include", &to->names}, {"exclude", &to->exclude},
+		{"py_modules", &to->modules}, {"py-modules", &to->modules}};
+	if ((to->file.n && !str_eq(to->file, str_from(file))) || !value.n || value.p[0] == '#')
+		return; /* pyproject.toml has said it */
+	struct strs parts = str_split(a, str_dup(a, value), ',');
+	if (str_eq(key, S("packages")) && str_starts(value, S("find"))) {
+		to->find = true;
+		to->namespaces = str_eq(value, S("find_namespace:"));
+		parts.n = 0;
+	}
+	if (str_eq(key, S("package_dir")))
+		take_dir(a, to, value);
+	else if (str_eq(key, S("where")))
+		take_dir(a, to, str_fmt(a, "=%.*s", STR(value)));
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (str_eq(key, str_from(lists[i].key)))
+			strs_add_all(a, lists[i].to, &parts);
+	if (to->find || to->names.n || to->modules.n)
+		to->file = str_from(file);
+}
+
+/* [tool.setuptools] of pyproject.toml, a tree of what setup.cfg has in lines */
+static struct err *read_packages(struct arena *a, const struct node *n, struct source_packages *to)
+{
+	static const char file[] = "pyproject.toml";
+	const struct node *find = node_get(node_get(n, S("packages")), S("find"));
+	const struct node *dirs = node_get(n, S("package-dir"));
+	const struct {
+		const struct node *in;
+		const char *key;
+	} lists[] = {{find ? NULL : n, "packages"}, {n, "py-modules"}, {find, "where"},
+		{find, "include"}, {find, "exclude"}};
+	if (find)
+		take_packages(a, to, file, S("packages"),
+			node_bool(find, S("namespaces"), true) ? S("find_namespace:") : S("find:"));
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		struct str key = str_from(lists[i].key);
+		struct strs values = {0};
+		TRY(node_want_strs(a, lists[i].in, key, &values));
+		VEC_EACH (const struct str, value, &values)
+			take_packages(a, to, file, key, *value);
+	}
+	for (size_t i = 0; dirs && i < dirs->n; i++)
+		take_dir(a, to, str_fmt(a, "%.*s=%.*s", STR(dirs->v[i].key), STR(dirs->v[i].text)));
+	return NULL;
 }
 
 /* ---- pyproject.toml ---- */
@@ -51,19 +122,33 @@ static struct err *build_system(struct arena *a, const struct node *n, struct so
 	return NULL;
 }
 
+/* *ret_python: another back end than ours builds it. */
 static struct err *read_pyproject(struct arena *a, struct source *ret, bool *ret_python)
 {
 	const struct node *root;
 	TRY(toml_read(a, path_join(a, ret->dir, S("pyproject.toml")), &root));
 	const struct node *build = node_get(root, S("build-system"));
 	const struct node *project = node_get(root, S("project"));
-	*ret_python = build || project;
+	struct strs kernels = {0};
+	if (project && !build && !has(a, ret->dir, "setup.py"))
+		TRY(glob_files(a, ret->dir, S("**/*.cu"), &kernels));
+	*ret_python = build || (project && !kernels.n);
 	if (build)
 		TRY(build_system(a, build, ret));
 	TRY(check_kind(project, NODE_MAP, "a table"));
-	set_once(a, &ret->name, node_text(project, S("name"), S("")));
-	set_once(a, &ret->version, node_text(project, S("version"), S("")));
-	return NULL;
+	const struct node *license = node_get(project, S("license"));
+	const struct {
+		struct str *to;
+		const struct node *from;
+		const char *key;
+	} texts[] = {{&ret->name, project, "name"}, {&ret->version, project, "version"},
+		{&ret->summary, project, "description"}, {&ret->license, project, "license"},
+		{&ret->license, license, "text"},
+		{&ret->requires_python, project, "requires-python"}};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		set_once(a, texts[i].to, node_text(texts[i].from, str_from(texts[i].key), S("")));
+	TRY(read_packages(a, node_get(node_get(root, S("tool")), S("setuptools")), &ret->packages));
+	return node_want_strs(a, project, S("dependencies"), &ret->dependencies);
 }
 
 /* ---- PKG-INFO and setup.cfg: lines "key: value" and "key = value" ---- */
@@ -75,10 +160,33 @@ struct lines {
 	char between;
 };
 
+/* A key of either file, lower case. */
+static void take(struct arena *a, struct source *ret, struct str key, struct str value)
+{
+	static const char *const lists[] = {"requires-dist", "install_requires", NULL};
+	const struct {
+		const char *key;
+		struct str *to;
+	} texts[] = {{"name", &ret->name}, {"version", &ret->version}, {"summary", &ret->summary},
+		{"description", &ret->summary}, {"license", &ret->license},
+		{"license-expression", &ret->license}, {"requires-python", &ret->requires_python},
+		{"python_requires", &ret->requires_python}};
+	/* "version = attr: pkg.__version__" is computed */
+	if (str_starts(value, S("attr:")) || str_starts(value, S("file:")))
+		return;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (str_eq(key, str_from(texts[i].key)))
+			set_once(a, texts[i].to, value);
+	bool extra = str_contains(value, S("extra =")); /* of a choice that nobody made */
+	if (str_is_one_of(key, lists) && value.n && value.p[0] != '#' && !extra)
+		strs_put(a, &ret->dependencies, str_dup(a, value));
+}
+
 static struct err *read_lines(struct arena *a, struct source *ret, const struct lines *what)
 {
-	struct str text, line, key, value;
+	struct str text, line, key = {0}, value;
 	bool in = !what->section.n;
+	size_t lines = 0;
 	TRY(fs_read_opt(a, path_join(a, ret->dir, str_from(what->file)), MAX_FILE, &text));
 	while (text.p && str_next(&text, '\n', &line)) {
 		struct str whole = str_trim(line);
@@ -86,18 +194,40 @@ static struct err *read_lines(struct arena *a, struct source *ret, const struct 
 		if (in && ends && !str_eq(whole, what->section))
 			return NULL;
 		in |= str_eq(whole, what->section);
-		if (!in || !line.n || line.p[0] == ' ' || line.p[0] == '\t' ||
-			!str_cut(line, what->between, &key, &value))
+		bool goes_on = line.n && (line.p[0] == ' ' || line.p[0] == '\t');
+		if (in && ++lines > MAX_LINES)
+			return err_new(E_LIMIT, "more than %d lines of metadata in %s", MAX_LINES,
+				what->file);
+		if (!in || !line.n || (!goes_on && !str_cut(line, what->between, &key, &value)))
 			continue;
+		if (goes_on) /* of a list, in setup.cfg */
+			value = what->between == '=' ? line : S("");
 		key = str_lower(a, str_trim(key));
-		value = str_trim(value);
-		/* "version = attr: pkg.__version__" is computed */
-		bool computed = str_starts(value, S("attr:")) || str_starts(value, S("file:"));
-		if (str_eq(key, S("name")))
-			set_once(a, &ret->name, value);
-		else if (str_eq(key, S("version")) && !computed)
-			set_once(a, &ret->version, value);
+		take(a, ret, key, str_trim(value));
+		take_packages(a, &ret->packages, what->file, key, str_trim(value));
 	}
+	return NULL;
+}
+
+static struct err *read_metadata(struct arena *a, struct source *ret)
+{
+	static const struct lines files[] = {
+		{.file = "PKG-INFO", .between = ':'},
+		{.file = "setup.cfg",
+			.section = S_INIT("[metadata]"),
+			.end = S_INIT("["),
+			.between = '='},
+		{.file = "setup.cfg",
+			.section = S_INIT("[options]"),
+			.end = S_INIT("["),
+			.between = '='},
+		{.file = "setup.cfg",
+			.section = S_INIT("[options.packages.find]"),
+			.end = S_INIT("["),
+			.between = '='},
+	};
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		TRY(read_lines(a, ret, &files[i]));
 	return NULL;
 }
 
@@ -169,23 +299,17 @@ static struct err *bound_setuptools(struct arena *a, struct source *ret)
 	bool old = str_contains(text, S("import pkg_resources")) ||
 		   str_contains(text, S("from pkg_resources import"));
 	VEC_EACH (struct str, r, &ret->requires)
-		if (old && str_eq(*r, S("setuptools")))
+		if (old && str_eq(*r, S("setuptools"))) {
 			*r = S("setuptools<81");
+			ret->pkg_resources = true;
+		}
 	return NULL;
 }
 
 static struct err *read_python(struct arena *a, struct source *ret)
 {
-	static const struct lines files[] = {
-		{.file = "PKG-INFO", .between = ':'},
-		{.file = "setup.cfg",
-			.section = S_INIT("[metadata]"),
-			.end = S_INIT("["),
-			.between = '='},
-	};
 	ret->system = SOURCE_PYTHON;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		TRY(read_lines(a, ret, &files[i]));
+	TRY(read_metadata(a, ret));
 	if (!ret->backend.n)
 		ret->backend = S(SOURCE_SETUPTOOLS);
 	if (!ret->requires_said) {
@@ -208,7 +332,7 @@ struct err *source_read(struct arena *a, struct str dir, struct source *ret)
 	if (ret->file.n)
 		return read_python(a, ret);
 	if (!has(a, ret->dir, "CMakeLists.txt"))
-		return NULL;
+		return read_metadata(a, ret);
 	ret->file = S("CMakeLists.txt");
 	ret->system = SOURCE_CMAKE;
 	return read_cmake(a, ret);

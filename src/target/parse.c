@@ -1,5 +1,6 @@
 /* Target ids as text: reading, checking, writing, comparing. See target.h for what they mean. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/vec.h"
@@ -76,34 +77,39 @@ struct target target_read(struct str text)
 	return t;
 }
 
-static struct str squeezed(struct arena *tmp, struct str s)
+struct str gpu_products(struct arena *a, const struct gpu *gpu)
 {
-	struct strs words = str_split(tmp, str_lower(tmp, s), ' ');
-	return str_join(tmp, &words, S(""));
+	struct strs list = {0};
+	for (const char *const *p = gpu->products; p && *p; p++)
+		strs_add(a, &list, str_from(*p));
+	struct str all = str_join(a, &list, S(", "));
+	if (!gpu->about)
+		return all;
+	return all.n ? str_fmt(a, "%s (%.*s)", gpu->about, STR(all)) : str_from(gpu->about);
 }
 
-/* Is one of the products that the text lists ("Vega 20 (Radeon VII, MI50)") the wanted one, or does
- * its name end so ("7900xtx" for "RX 7900 XTX")? */
-static bool names_product(struct str products, struct str want)
+/* "AMD Radeon(TM) RX 9070 XT" -> "9070xt" */
+static struct str product_key(struct arena *tmp, struct str s)
 {
-	size_t end;
-	for (; products.n; products = str_sub(products, end + 1, products.n)) {
-		for (end = 0; end < products.n &&
-			      !str_contains(S("(),"), str_sub(products, end, end + 1));)
-			end++;
-		if (str_ends(str_sub(products, 0, end), want))
-			return true;
-	}
-	return false;
+	static const char *const noise[] = {" ", "-", "(tm)", "(r)", "graphics"};
+	static const char *const prefixes[] = {
+		"amd", "radeon", "instinct", "firepro", "ai", "pro", "rx"};
+	s = str_lower(tmp, s);
+	for (size_t i = 0; i < sizeof(noise) / sizeof(noise[0]); i++)
+		s = str_replace(tmp, s, str_from(noise[i]), S(""));
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (str_starts(s, str_from(prefixes[i])))
+			s = str_sub(s, strlen(prefixes[i]), s.n);
+	return s;
 }
 
-/* Without regard to case and blanks: "mi300x", "RX 9070". */
 static const struct gpu *gpu_by_product(struct arena *tmp, struct str word)
 {
-	struct str want = squeezed(tmp, word);
-	for (size_t i = 0; want.n >= 4 && i < gpu_count; i++)
-		if (names_product(squeezed(tmp, str_from(gpu_table[i].products)), want))
-			return &gpu_table[i];
+	struct str want = product_key(tmp, word);
+	for (size_t i = 0; i < gpu_count; i++)
+		for (const char *const *p = gpu_table[i].products; p && *p; p++)
+			if (str_eq(product_key(tmp, str_from(*p)), want))
+				return &gpu_table[i];
 	return NULL;
 }
 
@@ -134,22 +140,19 @@ static struct err *unknown_gpu(struct str name)
 			if (gpu_table[i].current == current)
 				strs_add(&tmp, &known, str_from(gpu_table[i].name));
 	struct err *e = err_new(E_GFX, "unknown GPU target '%.*s'", STR(name));
-	const struct gpu *product = gpu_by_product(&tmp, name);
 	struct str family = family_members(&tmp, name);
 	struct str near = suggest(str_lower(&tmp, name), &known);
-	if (product)
-		return err_hint(e, "'%.*s' is %s", STR(name), product->name);
 	if (family.n)
 		return err_hint(e, "that family is %.*s", STR(family));
 	if (near.n)
 		return err_hint(e, "did you mean '%.*s'?", STR(near));
-	return err_hint(e, "names are like gfx1201, gfx90a:xnack- or gfx11-generic");
+	return err_hint(e, "names are like gfx1201, gfx90a:xnack-, gfx11-generic or 'RX 9070 XT'");
 }
 
 static struct err *bad_feature(struct str text, const struct gpu *gpu, struct str bad)
 {
 	struct err *e = err_new(
-		E_GFX, "'%.*s' is no feature of '%s' in '%.*s'", STR(bad), gpu->name, STR(text));
+		E_GFX, "'%.*s' is not a feature of '%s' in '%.*s'", STR(bad), gpu->name, STR(text));
 	if (!gpu->xnack && !gpu->sramecc)
 		return err_hint(
 			e, "%s has no features to choose: write '%s'", gpu->name, gpu->name);
@@ -160,8 +163,14 @@ static struct err *bad_feature(struct str text, const struct gpu *gpu, struct st
 
 static struct err *parse_one(struct str text, struct target *ret)
 {
+	ARENA(tmp);
 	struct str bad, id = str_trim(text);
 	*ret = read_id(id, &bad);
+	const struct gpu *product = ret->gpu ? NULL : gpu_by_product(&tmp, ret->name);
+	if (product) {
+		id = str_fmt(&tmp, "%s%.*s", product->name, STR(str_sub(id, ret->name.n, id.n)));
+		*ret = read_id(id, &bad);
+	}
 	if (!ret->gpu)
 		return unknown_gpu(ret->name);
 	if (bad.n)
@@ -182,6 +191,37 @@ struct str target_text(struct arena *a, const struct target *t)
 	put_feature(&b, "sramecc", t->sramecc);
 	put_feature(&b, "xnack", t->xnack);
 	return buf_str(&b);
+}
+
+/* "gfx90a:xnack+" -> 9, "gfx1030" -> 10, "gfx9-4-generic" -> 9 */
+static unsigned generation(struct str s)
+{
+	size_t n = 3;
+	uint64_t major;
+	while (n < s.n && ascii_alnum(s.p[n]))
+		n++;
+	if (n == s.n || s.p[n] != '-')
+		n = n > 5 ? n - 2 : n; /* without minor and stepping */
+	if (!str_starts(s, S("gfx")) || !str_u64(str_sub(s, 3, n), 10, &major) || major > 99)
+		return 100;
+	return (unsigned)major;
+}
+
+int target_order(struct str x, struct str y)
+{
+	unsigned gx = generation(x), gy = generation(y);
+	return gx != gy ? (gx < gy ? -1 : 1) : str_cmp(x, y);
+}
+
+static int by_generation(const void *x, const void *y)
+{
+	return target_order(*(const struct str *)x, *(const struct str *)y);
+}
+
+void targets_sort(struct strs *list)
+{
+	if (list->n)
+		qsort(list->v, list->n, sizeof(*list->v), by_generation);
 }
 
 static bool conflict(enum feature a, enum feature b)

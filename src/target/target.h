@@ -16,12 +16,14 @@ struct gpu {
 	unsigned mach;       /* EF_AMDGPU_MACH, the low byte of e_flags */
 	const char *generic; /* name of the generic target that covers it, or NULL */
 	bool is_generic;
-	bool removed;         /* gfx940, gfx941: compilers no longer know it; still decoded */
-	bool current;         /* packages are built for it today: what "all" means */
-	bool xnack, sramecc;  /* may carry the suffix */
-	bool wave32;          /* default wave size 32, else 64 */
-	bool apu;             /* shares memory with the CPU; gfx942 comes in both forms */
-	const char *products; /* for people: "RX 9060, RX 9060 XT"; may be "" */
+	bool removed;        /* gfx940, gfx941: compilers no longer know it; still decoded */
+	bool current;        /* packages are built for it today: what "all" means */
+	bool xnack, sramecc; /* may carry the suffix */
+	bool wave32;         /* default wave size 32, else 64 */
+	unsigned waves, vgprs, vgpr_step; /* of a SIMD unit; 0: not known. See data/targets.yaml */
+	bool apu;                    /* shares memory with the CPU; gfx942 comes in both forms */
+	const char *about;           /* its code name: "Strix Halo APU", or NULL */
+	const char *const *products; /* "RX 9060", "RX 9060 XT", NULL; or NULL */
 };
 
 /* A target id, parsed. A feature that the id does not name is FEATURE_ANY, or FEATURE_UNSUPPORTED
@@ -42,10 +44,16 @@ extern const size_t gpu_count;
 
 const struct gpu *gpu_by_name(struct str name);
 const struct gpu *gpu_by_mach(unsigned mach);
+/* For people: "RX 9060, RX 9060 XT", "Strix Halo APU (Radeon 8050S, ...)"; may be "". */
+struct str gpu_products(struct arena *a, const struct gpu *gpu);
 /* Lenient, for reading files: never fails. When the processor is unknown, or it cannot have the
  * features that are named, gpu is NULL and name is the whole text. */
 struct target target_read(struct str text);
 struct str target_text(struct arena *a, const struct target *t); /* canonical id */
+/* As strcmp() does, by generation: gfx9-generic, gfx90a, gfx942, gfx1030, gfx1201; what is no name of a
+ * target comes last. For lists that people read. */
+int target_order(struct str x, struct str y);
+void targets_sort(struct strs *list);
 /* From a code object's e_flags and EI_ABIVERSION (1 = V3, 2 = V4 and later). In V3 a feature is on
  * or off, never any. Unknown MACH: name "mach-0x7f" (V2, EI_ABIVERSION 0 of amdhsa, keeps its
  * target in a note and has none in the flags). */
@@ -60,7 +68,8 @@ bool target_covers(const struct target *have, const struct target *want);
  * are dropped. "all" is every processor with .current, in table order. An empty list is E_GFX.
  * "native" is for the caller to replace first (machine_native()).
  *
- * Strict: an unknown processor or feature is E_GFX with did-you-mean; a product name ("mi300x") is
- * answered with its target. Removed processors are accepted (old files have them): look at
- * gpu->removed before compiling for one. */
+ * A product stands for its target, without regard to case, blanks and AMD's prefixes: "RX 9070 XT",
+ * "mi300x", "AMD Radeon 780M Graphics", "MI300X:xnack-".
+ * Strict: an unknown processor or feature is E_GFX with did-you-mean. Removed processors are accepted
+ * (old files have them): look at gpu->removed before compiling for one. */
 MUST_USE struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret);

@@ -1,11 +1,11 @@
 /* Errors as a person reads them: the chain, the place in the user's file with the source line and a
  * caret, output of a failed tool, hints once each. See out.h. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
 #include "term/out.h"
+#include "term/printable.h"
 
 enum { HINTS = 16, LINE_LIMIT = 300 };
 
@@ -13,40 +13,6 @@ struct seen {
 	const char *text[HINTS];
 	size_t n;
 };
-
-static bool continues(char c)
-{
-	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-/* Is it made of UTF-8 sequences? Loosely, for showing only. */
-static bool is_text(struct str s)
-{
-	for (size_t i = 0; i < s.n;) {
-		unsigned char c = (unsigned char)s.p[i];
-		size_t n = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
-		if (!n || n > s.n - i)
-			return false;
-		for (size_t k = 1; k < n; k++)
-			if (!continues(s.p[i + k]))
-				return false;
-		i += n;
-	}
-	return true;
-}
-
-/* What a terminal would act upon (control characters, escapes) is not shown as it is; nor is what
- * is no ASCII, when the line is not text at all. */
-static void show_line(struct buf *out, struct str line)
-{
-	bool text = is_text(line);
-	for (size_t i = 0; i < line.n; i++) {
-		unsigned char c = (unsigned char)line.p[i];
-		bool control = (c < 0x20 && c != '\t') || c == 0x7f;
-		buf_char(out, control || (c >= 0x80 && !text) ? '?' : (char)c);
-	}
-	buf_char(out, '\n');
-}
 
 /* The line of the user's file with a caret below; nothing when the file cannot be read. */
 static void show_source(struct buf *out, const struct err *e)
@@ -63,28 +29,38 @@ static void show_source(struct buf *out, const struct err *e)
 		return;
 	if (str_ends(line, S("\r")))
 		line.n--;
-	buf_fmt(out, "%6u | ", e->line);
-	show_line(out, line);
+	buf_fmt(out, "%6u | %.*s\n", e->line, STR(printable(&tmp, line, "\t")));
 	if (!e->col || e->col > line.n + 1)
 		return;
 	buf_add(out, S("       | "));
-	for (unsigned i = 0; i + 1 < e->col; i++)
-		if (line.p[i] == '\t' || !is_text(line) || !continues(line.p[i]))
-			buf_char(out, line.p[i] == '\t' ? '\t' : ' ');
+	struct str before = printable(&tmp, str_sub(line, 0, e->col - 1), "\t");
+	for (size_t i = 0; i < before.n; i++)
+		if (((unsigned char)before.p[i] & 0xc0) != 0x80)
+			buf_char(out, before.p[i] == '\t' ? '\t' : ' ');
 	buf_fmt(out, "%.*s\n", STR(styled_err(&tmp, STYLE_RED, S("^"))));
+}
+
+/* A line of which the part behind `before` comes from anywhere. */
+static void show_line(struct buf *out, const char *before, struct str text)
+{
+	ARENA(tmp);
+	buf_fmt(out, "%s%.*s\n", before, STR(printable(&tmp, text, "")));
 }
 
 static void show_place(struct buf *out, const struct err *e)
 {
+	ARENA(tmp);
+	BUF(at, &tmp);
 	if (!e->path)
 		return;
-	buf_fmt(out, "   at %s", e->path);
+	buf_fmt(&at, "%s", e->path);
 	if (e->line)
-		buf_fmt(out, e->col ? ":%u:%u" : ":%u", e->line, e->col);
-	buf_char(out, '\n');
+		buf_fmt(&at, e->col ? ":%u:%u" : ":%u", e->line, e->col);
+	show_line(out, "   at ", buf_str(&at));
 	show_source(out, e);
 }
 
+/* Hints of an error and its causes, and of those behind it: each once. */
 static void show_hints(struct buf *out, const struct err *e, struct seen *seen)
 {
 	ARENA(tmp);
@@ -95,39 +71,52 @@ static void show_hints(struct buf *out, const struct err *e, struct seen *seen)
 		if (i < seen->n || seen->n == HINTS)
 			continue;
 		seen->text[seen->n++] = h->text;
-		buf_fmt(out, "%.*s %s\n", STR(styled_err(&tmp, STYLE_CYAN, S("hint:"))), h->text);
+		show_line(out,
+			str_fmt(&tmp, "%.*s ", STR(styled_err(&tmp, STYLE_CYAN, S("hint:")))).p,
+			str_from(h->text));
 	}
+	if (e->cause)
+		show_hints(out, e->cause, seen);
+	if (e->also)
+		show_hints(out, e->also, seen);
 }
 
-static void show(struct buf *out, const struct err *first, enum style style, const char *label)
+/* Further mistakes in the user's sources are errors like the first; a failure while cleaning up is not
+ * what the command failed by. */
+static struct str label_of(struct arena *a, const struct err *e, bool first)
+{
+	bool error = first || e->code == E_COMPILE || e->code == E_LINK;
+	return styled_err(a, error ? STYLE_RED : STYLE_YELLOW, error ? S("error:") : S("also:"));
+}
+
+static void show(struct buf *out, const struct err *first, struct str label)
 {
 	ARENA(tmp);
-	struct seen seen = {0};
+	struct str code = S("");
+	if (out_verbosity() > 0)
+		code = str_fmt(&tmp, " [%s]", err_id(first->code));
+	show_line(out, str_fmt(&tmp, "%.*s ", STR(label)).p,
+		str_fmt(&tmp, "%s%.*s", first->msg, STR(code)));
 	for (const struct err *e = first; e; e = e->cause) {
-		if (e == first)
-			buf_fmt(out, "%.*s %s\n", STR(styled_err(&tmp, style, str_from(label))),
-				e->msg);
-		else
-			buf_fmt(out, "  caused by: %s\n", e->msg);
+		if (e != first)
+			show_line(out, "  caused by: ", str_from(e->msg));
 		show_place(out, e);
 		struct str detail = str_from(e->detail), line;
 		while (str_next(&detail, '\n', &line))
-			buf_fmt(out, "  | %.*s\n", STR(line));
+			buf_fmt(out, "  | %.*s\n", STR(printable(&tmp, line, "\t")));
 	}
 	for (const struct err *e = first; e; e = e->cause)
-		show_hints(out, e, &seen);
-	for (const struct err *e = first; e; e = e->cause)
 		if (e->also)
-			show(out, e->also, STYLE_YELLOW, "also:");
+			show(out, e->also, label_of(&tmp, e->also, false));
 }
 
 void say_error(const struct err *e)
 {
 	ARENA(tmp);
 	BUF(out, &tmp);
-	show(&out, e, STYLE_RED, "error:");
+	struct seen seen = {0};
+	show(&out, e, label_of(&tmp, e, true));
+	show_hints(&out, e, &seen);
 	fflush(stdout);
-	out_transient(S(""));
-	struct str text = buf_str(&out);
-	fwrite(text.p, 1, text.n, stderr);
+	say_lines(buf_str(&out));
 }

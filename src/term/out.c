@@ -9,10 +9,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "term/printable.h"
 
 static int verbosity;
-static bool color_out, color_err;
+static bool color_out, color_err, used;
 
 /* The line that the next output takes away: progress comes from any thread. */
 static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -38,9 +38,16 @@ static bool decide_color(enum color_mode mode, int fd)
 
 void out_init(enum color_mode color, int v)
 {
+	ARENA(tmp);
+	(void)style_mark(&tmp, 0, S("")); /* while there is one thread */
 	verbosity = v;
 	color_out = decide_color(color, STDOUT_FILENO);
 	color_err = decide_color(color, STDERR_FILENO);
+}
+
+bool out_used(void)
+{
+	return used;
 }
 
 int out_verbosity(void)
@@ -56,20 +63,26 @@ unsigned out_width(void)
 	return 100;
 }
 
+/* All that is printed goes through here, as printable text already. */
+static void emit(FILE *stream, struct str s)
+{
+	ARENA(tmp);
+	s = styles_resolve(&tmp, s);
+	used |= stream == stdout && s.n;
+	fwrite(s.p, 1, s.n, stream);
+}
+
 static struct str styled(struct arena *a, bool on, enum style style, struct str s)
 {
-	static const char *const codes[] = {
-		[STYLE_PLAIN] = "",
-		[STYLE_BOLD] = "1",
-		[STYLE_DIM] = "2",
-		[STYLE_RED] = "1;31",
-		[STYLE_GREEN] = "1;32",
-		[STYLE_YELLOW] = "1;33",
-		[STYLE_CYAN] = "1;36",
+	static const unsigned codes[] = {
+		[STYLE_BOLD] = 1,
+		[STYLE_DIM] = 2,
+		[STYLE_RED] = 31,
+		[STYLE_GREEN] = 32,
+		[STYLE_YELLOW] = 33,
+		[STYLE_CYAN] = 36,
 	};
-	if (!on || style == STYLE_PLAIN)
-		return s;
-	return str_fmt(a, "\033[%sm%.*s\033[0m", codes[style], STR(s));
+	return on && style != STYLE_PLAIN ? style_mark(a, codes[style], s) : s;
 }
 
 struct str styled_out(struct arena *a, enum style style, struct str s)
@@ -95,22 +108,24 @@ void out_transient(struct str line)
 	if (line_shown)
 		fputs("\r\033[K", stderr);
 	line_shown = line.n > 0;
-	fprintf(stderr, "%.*s", STR(line));
+	emit(stderr, line);
 	fflush(stderr);
 	pthread_mutex_unlock(&line_lock);
 }
 
 void out_text(struct str s)
 {
+	ARENA(tmp);
 	out_transient(S(""));
-	fwrite(s.p, 1, s.n, stdout);
+	emit(stdout, isatty(STDOUT_FILENO) ? printable(&tmp, s, "\n\t") : s);
 }
 
 void out_fmt(const char *fmt, ...)
 {
 	ARENA(tmp);
-	FORMAT(text, &tmp, fmt);
-	out_text(text);
+	PRINTABLE(text, &tmp, fmt);
+	out_transient(S(""));
+	emit(stdout, text);
 }
 
 void out_finding(struct arena *a, const struct finding *f, struct str of)
@@ -128,19 +143,22 @@ struct err *out_finish(void)
 	return err_errno("cannot write the result to standard output");
 }
 
-static void say_labelled(enum style style, struct str label, struct str text)
+void say_lines(struct str s)
 {
-	ARENA(tmp);
-	struct str line =
-		str_fmt(&tmp, "%.*s %.*s\n", STR(styled_err(&tmp, style, label)), STR(text));
 	out_transient(S(""));
-	fwrite(line.p, 1, line.n, stderr);
+	emit(stderr, s);
 }
 
 void say_text(struct str s)
 {
-	out_transient(S(""));
-	fwrite(s.p, 1, s.n, stderr);
+	ARENA(tmp);
+	say_lines(isatty(STDERR_FILENO) ? printable(&tmp, s, "\n\t\033") : s);
+}
+
+static void say_labelled(enum style style, struct str label, struct str text)
+{
+	ARENA(tmp);
+	say_lines(str_fmt(&tmp, "%.*s %.*s\n", STR(styled_err(&tmp, style, label)), STR(text)));
 }
 
 void say_status(struct str verb, const char *fmt, ...)
@@ -148,14 +166,14 @@ void say_status(struct str verb, const char *fmt, ...)
 	if (verbosity < 0)
 		return;
 	ARENA(tmp);
-	FORMAT(text, &tmp, fmt);
+	PRINTABLE(text, &tmp, fmt);
 	say_labelled(STYLE_GREEN, str_fmt(&tmp, "%12.*s", STR(verb)), text);
 }
 
 void say_warning(const char *fmt, ...)
 {
 	ARENA(tmp);
-	FORMAT(text, &tmp, fmt);
+	PRINTABLE(text, &tmp, fmt);
 	say_labelled(STYLE_YELLOW, S("warning:"), text);
 }
 
@@ -164,7 +182,7 @@ void say_hint(const char *fmt, ...)
 	if (verbosity < 0)
 		return;
 	ARENA(tmp);
-	FORMAT(text, &tmp, fmt);
+	PRINTABLE(text, &tmp, fmt);
 	say_labelled(STYLE_CYAN, S("hint:"), text);
 }
 
@@ -173,20 +191,36 @@ void say_verbose(const char *fmt, ...)
 	if (verbosity <= 0)
 		return;
 	ARENA(tmp);
-	FORMAT(text, &tmp, fmt);
+	PRINTABLE(text, &tmp, fmt);
 	say_labelled(STYLE_DIM, S("note:"), text);
+}
+
+struct str human_count(struct arena *a, size_t n, const char *noun)
+{
+	return str_fmt(a, "%zu %s%s", n, noun, n == 1 ? "" : "s");
+}
+
+static struct str human(struct arena *a, uint64_t n, double base, const char *const units[7])
+{
+	double d = (double)n;
+	size_t u = 0;
+	while (d >= base - 0.5 && u < 6) {
+		d /= base;
+		u++;
+	}
+	return str_fmt(a, u && d < 9.95 ? "%.1f %s" : "%.0f %s", d, units[u]);
 }
 
 struct str human_bytes(struct arena *a, uint64_t n)
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-	double d = (double)n;
-	size_t u = 0;
-	while (d >= 999.5 && u < 6) {
-		d /= 1000;
-		u++;
-	}
-	return str_fmt(a, u && d < 9.95 ? "%.1f %s" : "%.0f %s", d, units[u]);
+	return human(a, n, 1000, units);
+}
+
+struct str human_memory(struct arena *a, uint64_t n)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	return human(a, n, 1024, units);
 }
 
 struct str human_seconds(struct arena *a, double s)

@@ -1,4 +1,6 @@
-/* The only code that prints: results to stdout, everything else to stderr.
+/* The only code that prints: results to stdout, everything else to stderr. Whatever stands in for a
+ * conversion of a format is made printable (term/printable.h): it can neither command a terminal nor end
+ * a line. Only the format itself has line ends.
  *
  * out_init() decides once about colour (--color, NO_COLOR, CLICOLOR_FORCE, TERM=dumb, tty) and how
  * much is said (-q, -v).
@@ -17,17 +19,22 @@ void out_init(enum color_mode color, int verbosity); /* -1 quiet, 0, 1 verbose, 
 void status_init(void);
 int out_verbosity(void);
 unsigned out_width(void);    /* columns of the terminal, 100 when it is none */
-void out_text(struct str s); /* result text, to stdout, as it is */
+void out_text(struct str s); /* result text, to stdout: as it is, but for a terminal printable */
 void out_fmt(const char *fmt, ...) PRINTF(1, 2);
 /* A line without an end, to stderr, that the next output of any kind takes away; "" only takes the
  * last one away. From any thread. */
 void out_transient(struct str line);
-void say_text(struct str s); /* to stderr, as it is: what another program said */
+void say_text(struct str s);  /* the same to stderr: what another program said, in its colours */
+void say_lines(struct str s); /* to stderr, what is printable already; for the files of term/ */
 void say_status(struct str verb, const char *fmt, ...) PRINTF(2, 3); /* "   Compiled 3 sources" */
 void say_warning(const char *fmt, ...) PRINTF(1, 2);
 void say_hint(const char *fmt, ...) PRINTF(1, 2);
 void say_verbose(const char *fmt, ...) PRINTF(1, 2); /* with -v only */
-void say_error(const struct err *e); /* the whole chain: cause, hints, location with source line */
+/* The whole chain: causes, places with their source lines, then each hint once; with -v codes. */
+void say_error(const struct err *e);
+/* The same for programs: {"schema":"rocsmith.error/1",...}, see doc/man/rocsmith-errors.7.scd. */
+struct str error_json(struct arena *a, const struct err *e);
+bool out_used(void); /* has stdout got anything yet? */
 /* s in a style for stdout / stderr, as that stream allows. */
 struct str styled_out(struct arena *a, enum style style, struct str s);
 struct str styled_err(struct arena *a, enum style style, struct str s);
@@ -36,5 +43,7 @@ struct str styled_severity(struct arena *a, enum severity severity); /* its name
 void out_finding(struct arena *a, const struct finding *f, struct str of);
 /* Flushes stdout: E_IO when writing failed (full disk, closed pipe). */
 MUST_USE struct err *out_finish(void);
-struct str human_bytes(struct arena *a, uint64_t n); /* "1.3 GB" (decimal units) */
-struct str human_seconds(struct arena *a, double s); /* "0.42 s", "3m05s" */
+struct str human_count(struct arena *a, size_t n, const char *noun); /* "1 file", "2 files" */
+struct str human_bytes(struct arena *a, uint64_t n);                 /* "1.3 GB" (decimal units) */
+struct str human_memory(struct arena *a, uint64_t n); /* "1.2 GiB": of memory, as it is sold */
+struct str human_seconds(struct arena *a, double s);  /* "0.42 s", "3m05s" */

@@ -1,7 +1,6 @@
 /* The status line; see out.h. All state is here, behind one lock: progress comes from any
  * thread. */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "base/proc.h"
 #include "base/progress.h"
 #include "term/out.h"
+#include "term/printable.h"
 
 enum { NAME = 96, PLAIN_EVERY = 10 /* seconds between lines without a terminal */ };
 static const double redraw_every = 0.1, quiet_first = 2.0;
@@ -29,6 +29,8 @@ static double last_draw;
 
 static void copy_name(char *to, size_t size, struct str s)
 {
+	ARENA(tmp);
+	s = printable(&tmp, s, "");
 	size_t n = s.n < size - 1 ? s.n : size - 1;
 	if (n)
 		memcpy(to, s.p, n);
@@ -65,13 +67,11 @@ static void draw(struct progress *p)
 	if (tty && now - last_draw >= redraw_every) {
 		unsigned width = out_width() - 1;
 		struct str verb = styled_err(&a, STYLE_CYAN, str_fmt(&a, "%12s", p->verb));
-		struct str line = describe(&a, p);
-		if (line.n + 13 > width)
-			line.n = width > 13 ? width - 13 : 0;
+		struct str line = text_cut(&a, describe(&a, p), width - 13);
 		out_transient(str_fmt(&a, "%.*s %.*s", STR(verb), STR(line)));
 		last_draw = now;
 	} else if (!tty && now - p->start >= quiet_first && now - p->last_plain >= PLAIN_EVERY) {
-		fprintf(stderr, "%12s %.*s\n", p->verb, STR(describe(&a, p)));
+		say_lines(str_fmt(&a, "%12s %.*s\n", p->verb, STR(describe(&a, p))));
 		p->last_plain = now;
 	}
 }

@@ -1,5 +1,5 @@
-/* Tables of typed text: columns fit their content, numbers to the right, last column cut to the
- * terminal's width (not when stdout is no terminal). */
+/* Tables of typed text: columns fit their content, numbers to the right. On a terminal that is too narrow
+ * the widest columns of text are cut, with an ellipsis; no column is lost. */
 #pragma once
 
 #include "base/vec.h"

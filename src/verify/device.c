@@ -1,6 +1,5 @@
-/* Device code against what was required: each file that has device code must have kernels for every
- * required target, by the very target, a feature variant of it, or a generic target that covers it.
- */
+/* Device code against what was required: each bundle with kernels must have them for every required
+ * target, by the very target, a feature variant of it, or a generic target that covers it. */
 #include "base/proc.h"
 #include "verify/exam.h"
 
@@ -9,59 +8,79 @@ static bool counts(const struct code_object *o)
 	return o->kernels != 0; /* -1: not looked at */
 }
 
-/* A variant counts in both directions: gfx90a is served by gfx90a:xnack-, and the reverse. */
-static bool serves(const struct code_object *o, const struct target *want)
-{
-	struct target have = target_read(o->target);
-	if (!counts(o))
-		return false;
-	return target_covers(&have, want) ||
-	       (str_eq(have.name, want->name) && target_covers(want, &have));
-}
-
-/* Targets of the objects that have kernels, or of those that have none; each once. */
-static struct strs targets_of(struct exam *x, const struct devcode_file *f, bool kernels)
+/* Targets of the objects that have kernels, or of those that have none; each once, sorted. */
+static struct strs targets_of(
+	struct arena *a, const struct devcode *d, const struct devcode_file *f, bool kernels)
 {
 	struct strs names = {0};
+	bool is[DEVCODE_TARGETS] = {0};
 	VEC_EACH (const struct code_object, o, &f->objects)
-		if (counts(o) == kernels)
-			strs_put(x->a, &names, str_dup(x->a, o->target));
+		is[o->id] = is[o->id] || counts(o) == kernels;
+	for (size_t i = 0; i < d->targets.n; i++)
+		if (is[i])
+			strs_add(a, &names, d->targets.v[i].name);
+	strs_sort(&names);
 	return names;
 }
 
-static void check_targets(struct exam *x, const struct devcode_file *f, const struct strs *have)
+static struct devcode_cover cover_of(
+	const struct devcode *d, const struct devcode_file *f, const struct target *want)
 {
+	bool served[DEVCODE_TARGETS];
+	devcode_serves(d, want, served);
+	return devcode_cover(f, served);
+}
+
+static void check_targets(struct exam *x, const struct devcode *d, const struct devcode_file *f,
+	const struct strs *have)
+{
+	ARENA(tmp);
 	VEC_EACH (const struct target, want, &x->o->require) {
-		bool found = false;
-		VEC_EACH (const struct code_object, o, &f->objects)
-			found = found || serves(o, want);
-		if (found)
+		struct devcode_cover c = cover_of(d, f, want);
+		struct str name = target_text(&tmp, want);
+		if (!c.missing)
 			continue;
-		struct str name = target_text(x->a, want);
-		struct finding *fi =
-			exam_say(x, V_DEVICE_MISSING, f->path, "no kernel for %.*s; it has %.*s",
-				STR(name), STR(str_join(x->a, have, S(", "))));
+		struct finding *fi = exam_say(
+			x, c.without ? V_DEVICE_MISSING : V_DEVICE_FEWER, f->path, "%s", "");
+		if (c.without == c.bundles)
+			finding_say(x->a, fi, "no kernel for %.*s; it has %.*s", STR(name),
+				STR(str_join(&tmp, have, S(", "))));
+		else if (c.without)
+			finding_say(x->a, fi, "no kernel for %.*s in %.*s", STR(name),
+				STR(devcode_cover_text(&tmp, f, &c)));
+		else
+			finding_say(x->a, fi, "%.*s lacks %lld of %lld kernels that others have",
+				STR(name), (long long)c.missing, (long long)c.kernels);
 		finding_fix(x->a, fi, "build it with --gpu %.*s", STR(name));
 	}
 }
 
-static void check_empty(struct exam *x, const struct devcode_file *f)
+static void check_empty(struct exam *x, const struct devcode *d, const struct devcode_file *f)
 {
-	struct strs names = targets_of(x, f, false);
+	ARENA(tmp);
+	struct strs names = targets_of(&tmp, d, f, false);
 	size_t n = 0;
 	VEC_EACH (const struct code_object, o, &f->objects)
 		n += !counts(o);
 	if (n)
 		exam_say(x, V_DEVICE_EMPTY, f->path, "%zu code objects without any kernel: %.*s", n,
-			STR(str_join(x->a, &names, S(", "))));
+			STR(str_join(&tmp, &names, S(", "))));
 }
 
-static struct strs common(struct arena *a, const struct strs *x, const struct strs *y)
+/* Of sorted names those that each bundle of one more file serves. */
+static struct strs still_served(struct exam *x, const struct devcode *d,
+	const struct devcode_file *f, const struct strs *have, const struct strs *before)
 {
 	struct strs both = {0};
-	VEC_EACH (const struct str, name, x)
-		if (strs_has(y, *name))
-			strs_add(a, &both, *name);
+	for (size_t i = 0, k = 0; i < have->n; i++) {
+		struct target want = target_read(have->v[i]);
+		while (before && k < before->n && str_cmp(before->v[k], have->v[i]) < 0)
+			k++;
+		if (before && (k == before->n || !str_eq(before->v[k], have->v[i])))
+			continue;
+		if (!cover_of(d, f, &want).without)
+			strs_add(x->a, &both, str_dup(x->a, have->v[i]));
+	}
 	return both;
 }
 
@@ -73,16 +92,21 @@ struct err *check_device(struct exam *x)
 		struct exam_member *m = &x->members[i];
 		if (m->device_bad && m->elf)
 			exam_say(x, V_DEVICE_BROKEN, m->zip->name, "%s", m->device_bad->msg);
+		VEC_EACH (const struct finding, f, &m->device.findings)
+			if (f->severity == SEV_ERROR)
+				exam_say(x, V_DEVICE_BROKEN, f->path, "%.*s", STR(f->message));
 		VEC_EACH (const struct devcode_file, f, &m->device.files) {
+			ARENA(tmp);
+			struct strs have = targets_of(&tmp, &m->device, f, true);
+			uint64_t work = have.n * (100 * m->device.targets.n + 4 * f->objects.n);
+			TRY(budget_work(x->zip.src.budget, work));
 			if (wanted)
-				check_empty(x, f);
-			struct strs have = targets_of(x, f, true);
+				check_empty(x, &m->device, f);
 			if (!have.n)
 				continue;
-			strs_sort(&have);
-			x->verdict->served =
-				files++ ? common(x->a, &x->verdict->served, &have) : have;
-			check_targets(x, f, &have);
+			x->verdict->served = still_served(
+				x, &m->device, f, &have, files++ ? &x->verdict->served : NULL);
+			check_targets(x, &m->device, f, &have);
 		}
 	}
 	if (wanted && !files)

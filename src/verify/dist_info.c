@@ -4,17 +4,6 @@
 
 /* ---- which folder ---- */
 
-static bool same_version(struct str x, struct str y)
-{
-	ARENA(tmp);
-	const struct version *a, *b;
-	struct err *e = version_parse(&tmp, x, &a), *f = version_parse(&tmp, y, &b);
-	bool same = !e && !f ? version_cmp(a, b) == 0 : str_eq(x, y);
-	err_free(e);
-	err_free(f);
-	return same;
-}
-
 static bool same_project(struct str x, struct str y)
 {
 	ARENA(tmp);
@@ -23,25 +12,25 @@ static bool same_project(struct str x, struct str y)
 
 static void find_info(struct exam *x)
 {
-	struct strs all = {0};
+	MAP(all, x->a);
 	VEC_EACH (const struct zip_member, m, &x->zip.members) {
 		struct str folder, rest;
 		bool inside = str_cut(m->name, '/', &folder, &rest);
 		if (inside && str_ends(folder, S(".dist-info")))
-			strs_put(x->a, &all, folder);
+			map_put(&all, folder, NULL);
 	}
 	if (!all.n) {
 		exam_say(x, V_INFO_MISSING, S(""), "there is no NAME-VERSION.dist-info folder");
 		return;
 	}
-	x->info = all.v[0];
+	x->info = all.v[0].key;
 	for (size_t i = 1; i < all.n; i++)
-		exam_say(x, V_INFO_SEVERAL, all.v[i], "'%.*s' is a second dist-info folder",
-			STR(all.v[i]));
+		exam_say(x, V_INFO_SEVERAL, all.v[i].key, "'%.*s' is a second dist-info folder",
+			STR(all.v[i].key));
 	struct str stem = str_sub(x->info, 0, x->info.n - S(".dist-info").n), dist, version;
 	bool dash = str_cut(stem, '-', &dist, &version);
 	if (!x->named || (dash && same_project(dist, x->name.dist) &&
-				 same_version(version, x->name.version)))
+				 wheel_same_version(version, x->name.version)))
 		return;
 	exam_say(x, V_INFO_NAME, x->info, "it should be named '%.*s-%.*s.dist-info'",
 		STR(x->name.dist), STR(x->name.version));
@@ -66,7 +55,8 @@ static void check_identity(struct exam *x, const struct headers *h)
 	const struct header *format = required(x, h, "Metadata-Version");
 	if (format && !str_is_one_of(format->value, known))
 		exam_say(x, V_META_FIELD, path,
-			"Metadata-Version '%.*s' is none that installers know", STR(format->value));
+			"Metadata-Version '%.*s' is not one that installers know",
+			STR(format->value));
 	const struct header *name = required(x, h, "Name"), *version = required(x, h, "Version");
 	if (name && x->named && !same_project(name->value, x->name.dist))
 		exam_say(x, V_META_NAME, path, "Name is '%.*s', the file name says '%.*s'",
@@ -78,7 +68,7 @@ static void check_identity(struct exam *x, const struct headers *h)
 	if (e)
 		exam_say(x, V_META_FIELD, path, "Version '%.*s' is not one of PEP 440",
 			STR(version->value));
-	else if (x->named && !same_version(version->value, x->name.version))
+	else if (x->named && !wheel_same_version(version->value, x->name.version))
 		exam_say(x, V_META_VERSION, path, "Version is '%.*s', the file name says '%.*s'",
 			STR(version->value), STR(x->name.version));
 	err_free(e);
@@ -128,9 +118,10 @@ static void check_fields(struct exam *x, const struct headers *h)
 {
 	static const char *const once[] = {"metadata-version", "name", "version", "summary",
 		"requires-python", "license", "license-expression", NULL};
+	MAP(seen, x->a);
 	VEC_EACH (const struct header, it, h) {
 		struct str key = str_lower(x->a, it->key);
-		if (str_is_one_of(key, once) && wheel_header(h, key.p) != it)
+		if (!map_put(&seen, key, NULL) && str_is_one_of(key, once))
 			exam_say(x, V_META_FIELD, exam_path(x, "METADATA"),
 				"line %u: a second '%.*s'", it->line, STR(it->key));
 		if (str_eq(key, S("requires-dist")))
@@ -162,32 +153,23 @@ static void check_metadata(struct exam *x)
 
 /* ---- WHEEL ---- */
 
-static void add_expanded(struct exam *x, struct str tag, struct strs *list)
-{
-	struct strs parts = str_split(x->a, tag, '-');
-	if (parts.n != 3) {
-		strs_add(x->a, list, tag);
-		return;
-	}
-	struct wheel_name n = {.python = parts.v[0], .abi = parts.v[1], .platform = parts.v[2]};
-	struct strs more = wheel_tags(x->a, &n);
-	for (size_t i = 0; i < more.n; i++)
-		strs_add(x->a, list, more.v[i]);
-}
-
 static void check_wheel_tags(struct exam *x, const struct headers *h)
 {
 	struct strs have = {0}, want = {0};
 	VEC_EACH (const struct header, it, h)
-		if (str_eq(str_lower(x->a, it->key), S("tag")))
-			add_expanded(x, it->value, &have);
+		if (have.n < WHEEL_TAGS && str_eq(str_lower(x->a, it->key), S("tag")))
+			wheel_tags_add(x->a, it->value, &have);
 	if (!have.n) {
 		exam_say(x, V_WHEEL_SYNTAX, exam_path(x, "WHEEL"), "there is no 'Tag' line");
 		return;
 	}
+	want = wheel_tags(x->a, &x->name);
+	if (have.n >= WHEEL_TAGS || want.n >= WHEEL_TAGS) {
+		exam_say(x, V_WHEEL_TAGS, exam_path(x, "WHEEL"), "%d tags or more", WHEEL_TAGS);
+		return;
+	}
 	if (!x->named)
 		return;
-	want = wheel_tags(x->a, &x->name);
 	bool same = have.n == want.n;
 	for (size_t i = 0; i < want.n; i++)
 		same = same && strs_has(&have, want.v[i]);
@@ -196,7 +178,7 @@ static void check_wheel_tags(struct exam *x, const struct headers *h)
 	struct finding *f =
 		exam_say(x, V_WHEEL_TAGS, exam_path(x, "WHEEL"), "it says %.*s, the file name %.*s",
 			STR(str_join(x->a, &have, S(" "))), STR(str_join(x->a, &want, S(" "))));
-	finding_fix(x->a, f, "rename and rewrite it in one step: wheel tags");
+	finding_fix(x->a, f, "rename and rewrite it in one step: rocsmith wheel retag");
 }
 
 static void check_wheel(struct exam *x)

@@ -1,7 +1,7 @@
 /* How the checks speak (findings by the table), and how they read the dist-info folder. */
 #include "verify/exam.h"
 
-enum { MAX_TEXT = 64 << 20 }; /* RECORD of the largest wheels: a few MiB */
+enum { MAX_TEXT = 4 << 20, ROW = 128 /* of RECORD, without the name */ };
 
 static const struct {
 	const char *id;
@@ -15,8 +15,10 @@ struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, c
 {
 	struct finding *f = finding_add(x->a, &x->verdict->findings, table[id].id,
 		table[id].severity, member.n ? member : x->path);
-	FORMAT(text, x->a, fmt);
-	f->message = text;
+	va_list ap;
+	va_start(ap, fmt);
+	finding_vsay(x->a, f, fmt, ap);
+	va_end(ap);
 	return f;
 }
 
@@ -33,7 +35,10 @@ bool exam_text(struct exam *x, const char *name, enum verify_id missing, struct 
 		exam_say(x, missing, path, "there is no %s in the wheel", name);
 		return false;
 	}
-	struct err *e = zip_read(x->a, &x->zip, m, MAX_TEXT, ret);
+	size_t limit = MAX_TEXT;
+	VEC_EACH (const struct zip_member, z, &x->zip.members)
+		limit += 2 * z->name.n + ROW; /* RECORD has a row for each */
+	struct err *e = zip_read(x->a, &x->zip, m, limit, ret);
 	bool good = !e; /* what is wrong with it has been said by check_members() */
 	if (e && e->code == E_LIMIT)
 		exam_say(x, V_ZIP_CONTENT, path, "%s", e->msg);

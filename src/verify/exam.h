@@ -57,5 +57,5 @@ MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes, parses *
 void check_dist_info(struct exam *x);               /* METADATA, WHEEL */
 void check_record(struct exam *x);
 void check_tags(struct exam *x);
-void check_loader(struct exam *x); /* needed libraries, RPATH */
+MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */
 MUST_USE struct err *check_device(struct exam *x);

@@ -6,6 +6,8 @@
 #include "know/know.h"
 #include "verify/exam.h"
 
+enum { NEED_COST = 300 }; /* work of looking for a library in one folder */
+
 /* Something odd that several files may share: it is said once, for the first of them. */
 struct remark {
 	enum verify_id id;
@@ -17,17 +19,20 @@ struct remark {
 struct remarks {
 	struct remark *v;
 	size_t n, cap;
+	struct map of[V_COUNT]; /* by what it is about: its index, plus one */
 };
 
 static void remark(struct exam *x, struct remarks *list, struct remark r)
 {
-	VEC_EACH (struct remark, it, list) {
-		if (it->id == r.id && str_eq(it->what, r.what)) {
-			it->more++;
-			return;
-		}
+	struct map *m = &list->of[r.id];
+	m->a = x->a;
+	uintptr_t at = (uintptr_t)map_get(m, r.what);
+	if (at) {
+		list->v[at - 1].more++;
+		return;
 	}
 	*VEC_PUSH(x->a, list) = r;
+	map_put(m, r.what, (void *)(uintptr_t)list->n);
 }
 
 /* ---- folders ---- */
@@ -37,43 +42,59 @@ static struct str search_path(const struct wheel_elf *e)
 	return e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath;
 }
 
-enum place { NOT_HERE, HIDDEN, FOUND };
+/* The libraries of the wheel, by whole name, by file name, and by soname. */
+struct inside {
+	struct map paths, names;
+};
 
-/* Is the library in the wheel, and in a folder that the loader searches for this file? The loader
- * looks for file names; a soname alone helps only once the library is loaded. */
-static enum place find_inside(struct exam *x, const struct wheel_elf *by, struct str lib)
+/* The folders of the wheel that the loader searches for this file. */
+static struct strs folders_of(struct arena *a, const struct wheel_elf *by)
 {
-	enum place best = NOT_HERE;
-	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
-		struct str rest = search_path(by), element;
-		bool named = str_eq(path_base(e->name), lib);
-		if (!named && !str_eq(e->dyn.soname, lib))
-			continue;
-		best = HIDDEN;
-		while (named && str_next(&rest, ':', &element)) {
-			struct str dir = wheel_origin(x->a, element, by->name);
-			if (dir.n && str_eq(dir, path_dir(e->name)))
-				return FOUND;
-		}
+	enum { MOST = 1000 };
+	struct str rest = search_path(by), element;
+	struct strs dirs = {0};
+	MAP(seen, a);
+	while (dirs.n < MOST && str_next(&rest, ':', &element)) {
+		struct str dir = wheel_origin(a, element, by->name);
+		if (dir.n && map_put(&seen, dir, NULL))
+			strs_add(a, &dirs, dir);
 	}
-	return best;
+	return dirs;
+}
+
+/* The loader looks for file names; a soname alone helps only once the library is loaded. */
+static struct err *find_missing(
+	struct exam *x, const struct inside *all, const struct wheel_elf *e, struct remarks *list)
+{
+	ARENA(tmp);
+	struct strs dirs = folders_of(&tmp, e);
+	for (size_t i = 0; i < e->dyn.needed.n; i++) {
+		struct str lib = e->dyn.needed.v[i];
+		bool found = false, here = map_has(&all->names, lib);
+		TRY(budget_work(x->zip.src.budget, NEED_COST * (1 + (here ? dirs.n : 0))));
+		for (size_t k = 0; k < dirs.n && here && !found; k++)
+			found = map_has(&all->paths, path_join(&tmp, dirs.v[k], lib));
+		if (!found && (here || !wheel_library_allowed(lib)))
+			remark(x, list,
+				(struct remark){
+					here ? V_NEEDED_HIDDEN : V_NEEDED_MISSING, lib, e, 0});
+	}
+	return NULL;
 }
 
 /* ---- needed libraries ---- */
 
-static struct remarks missing_libraries(struct exam *x)
+static struct err *missing_libraries(struct exam *x, struct remarks *ret)
 {
-	struct remarks list = {0};
+	struct inside all = {.paths.a = x->a, .names.a = x->a};
+	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
+		map_put(&all.paths, e->name, NULL);
+		map_put(&all.names, path_base(e->name), NULL);
+		map_put(&all.names, e->dyn.soname, NULL);
+	}
 	VEC_EACH (const struct wheel_elf, e, &x->elfs)
-		for (size_t i = 0; i < e->dyn.needed.n; i++) {
-			struct str lib = e->dyn.needed.v[i];
-			enum place where = find_inside(x, e, lib);
-			if (where == HIDDEN)
-				remark(x, &list, (struct remark){V_NEEDED_HIDDEN, lib, e, 0});
-			else if (where == NOT_HERE && !wheel_library_allowed(lib))
-				remark(x, &list, (struct remark){V_NEEDED_MISSING, lib, e, 0});
-		}
-	return list;
+		TRY(find_missing(x, &all, e, ret));
+	return NULL;
 }
 
 /* The pattern of --allow that lets the library come from outside, or "". */
@@ -214,9 +235,10 @@ static void check_rpath(struct exam *x, const struct wheel_elf *e, struct remark
 	}
 }
 
-void check_loader(struct exam *x)
+struct err *check_loader(struct exam *x)
 {
-	struct remarks missing = missing_libraries(x), bad = {0};
+	struct remarks missing = {0}, bad = {0};
+	TRY(missing_libraries(x, &missing));
 	VEC_EACH (const struct remark, r, &missing)
 		say_missing(x, r);
 	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
@@ -228,4 +250,5 @@ void check_loader(struct exam *x)
 	}
 	VEC_EACH (const struct remark, e, &bad)
 		say_element(x, e);
+	return NULL;
 }

@@ -6,7 +6,11 @@
 #include "base/progress.h"
 #include "verify/exam.h"
 
-enum { IN_MEMORY = 1 << 22 }; /* zip_stream() gives smaller members in one piece */
+enum {
+	IN_MEMORY = 1 << 22, /* zip_stream() gives smaller members in one piece */
+	KEPT = 16 << 10,     /* memory that goes with any library */
+	MOST_THREADS = 16,   /* unless more are asked for: each takes IN_MEMORY */
+};
 
 struct job {
 	struct exam *x;
@@ -27,15 +31,15 @@ static struct err *parse(struct job *j, const struct elf_src *src)
 	struct exam_member *m = j->m;
 	const struct verify_options *o = j->x->o;
 	unsigned flags = o->require.n || o->device_code ? DEVCODE_KERNELS : 0;
-	struct err *e = NULL;
-	if (m->elf_magic)
+	struct err *e = budget_memory(src->budget, KEPT);
+	if (!e && m->elf_magic)
 		e = wheel_elf_read(&m->a, src, m->zip->name, &m->facts, &m->elf);
 	if (e && e->code != E_ELF && e->code != E_LIMIT)
 		return e;
 	m->odd = e;
 	m->elf = m->elf && !e;
 	e = devcode_scan_src(&m->a, src, m->zip->name, flags, &m->device);
-	if (e && (e->code == E_IO || e->code == E_NOSPACE))
+	if (e && (e->code == E_IO || e->code == E_NOSPACE || e->code == E_CANCELLED))
 		return e;
 	m->device_bad = e;
 	return NULL;
@@ -59,6 +63,7 @@ static struct err *take(void *user, const void *p, size_t n, bool *stop)
 	if (m->zip->size > IN_MEMORY)
 		return zip_sink_write(s->sink, p, n);
 	struct elf_src src = elf_src_mem(bytes);
+	src.budget = s->job->x->zip.src.budget;
 	return parse(s->job, &src);
 }
 
@@ -80,6 +85,7 @@ static struct err *unpack(struct job *j)
 	m->read = true;
 	struct elf_src src = m->zip->method == 0 ? elf_src_sub(&z->src, m->zip->data, m->zip->size)
 						 : elf_src_fd(sink.fd, sink.at);
+	src.budget = z->src.budget;
 	if (s.keep && (sink.fd >= 0 || m->zip->method == 0))
 		return parse(j, &src);
 	return NULL;
@@ -133,7 +139,8 @@ struct err *check_members(struct exam *x)
 	struct progress *p = progress_begin(S("Verifying"), x->path, UNIT_BYTES, total);
 	for (size_t i = 0; i < n; i++)
 		jobs[i].progress = p;
-	struct err *e = pool_each(x->o->jobs, jobs, n, sizeof(*jobs), run);
+	unsigned threads = cpu_count() < MOST_THREADS ? cpu_count() : MOST_THREADS;
+	struct err *e = pool_each(x->o->jobs ? x->o->jobs : threads, jobs, n, sizeof(*jobs), run);
 	progress_end(p);
 	for (size_t i = 0; i < x->n && !e; i++)
 		report(x, &x->members[i]);

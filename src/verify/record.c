@@ -13,8 +13,9 @@ struct listing {
 
 static void check_hash(struct exam *x, const struct record_entry *e, const struct exam_member *m)
 {
-	struct str want = digest_base64url(x->a, &m->digest),
-		   algorithm = str_lower(x->a, e->algorithm);
+	ARENA(tmp);
+	struct str want = digest_base64url(&tmp, &m->digest),
+		   algorithm = str_lower(&tmp, e->algorithm);
 	static const char *const good[] = {
 		"sha384", "sha512", "sha3_256", "sha3_384", "sha3_512", "blake2b", "blake2s", NULL};
 	if (str_is_one_of(algorithm, good)) {
@@ -32,7 +33,7 @@ static void check_hash(struct exam *x, const struct record_entry *e, const struc
 	struct str bare = e->hash;
 	while (str_ends(bare, S("=")))
 		bare.n--;
-	if (str_eq(bare, want) || str_eq(str_lower(x->a, e->hash), digest_hex(x->a, &m->digest)))
+	if (str_eq(bare, want) || str_eq(str_lower(&tmp, e->hash), digest_hex(&tmp, &m->digest)))
 		exam_say(x, V_RECORD_FORM, e->path, "line %u: '%.*s' should be '%.*s'", e->line,
 			STR(e->hash), STR(want));
 	else
@@ -100,7 +101,7 @@ static void check_entries(struct listing *s, const struct record *r)
 		"RECORD has no hash for it%s", bare > 1 ? " and others" : "");
 	if (bare > 1)
 		finding_say(s->x->a, f, "RECORD has no hash for it and %zu more files", bare - 1);
-	finding_fix(s->x->a, f, "repack it: wheel unpack, then wheel pack");
+	finding_fix(s->x->a, f, "if you trust it: unzip it, then rocsmith wheel pack");
 }
 
 static void check_unlisted(struct listing *s)
@@ -118,6 +119,7 @@ static void check_unlisted(struct listing *s)
 
 void check_record(struct exam *x)
 {
+	enum { MORE_ROWS = 1000 };
 	struct str text;
 	struct record r;
 	struct listing s = {.x = x, .members.a = x->a, .listed.a = x->a};
@@ -126,7 +128,7 @@ void check_record(struct exam *x)
 	s.self = str_fmt(x->a, "%.*s/RECORD", STR(x->info));
 	s.signatures[0] = str_fmt(x->a, "%.*s.jws", STR(s.self));
 	s.signatures[1] = str_fmt(x->a, "%.*s.p7s", STR(s.self));
-	struct err *e = wheel_record_parse(x->a, text, &r);
+	struct err *e = wheel_record_parse(x->a, text, 2 * x->n + MORE_ROWS, &r);
 	if (e) {
 		exam_say(x, V_RECORD_SYNTAX, s.self, "%s", e->msg);
 		err_free(e);

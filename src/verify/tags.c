@@ -12,7 +12,7 @@ static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_
 {
 	FORMAT(text, x->a, fmt);
 	struct finding *f = exam_say(x, id, member, "%.*s", STR(text));
-	finding_fix(x->a, f, "wheel tags --remove --platform-tag %.*s %.*s", STR(p->tag),
+	finding_fix(x->a, f, "rocsmith wheel retag --platform-tag %.*s %.*s", STR(p->tag),
 		STR(path_base(x->path)));
 }
 
@@ -101,23 +101,21 @@ static bool tag_accepts(const struct exam *x, struct str suffix)
 	return false;
 }
 
-/* The same module for the right Python lies beside it: then it is one of several, all is well. */
-static bool has_sibling(struct exam *x, struct str name, struct str stem)
-{
-	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
-		struct str other, suffix = suffix_of(x->a, path_base(e->name), &other);
-		bool beside = str_eq(path_dir(e->name), path_dir(name)) && str_eq(other, stem);
-		if (beside && !str_eq(e->name, name) && suffix.n && tag_accepts(x, suffix))
-			return true;
-	}
-	return false;
-}
-
+/* A module of which one for the right Python lies beside it is one of several, all is well. */
 static void check_python(struct exam *x)
 {
+	MAP(right, x->a); /* folder and name of modules that are for this Python */
+	struct str *names = arena_array(x->a, x->elfs.n + 1, sizeof(*names));
+	for (size_t i = 0; i < x->elfs.n; i++) {
+		struct str file = x->elfs.v[i].name, stem;
+		struct str suffix = suffix_of(x->a, path_base(file), &stem);
+		names[i] = str_sub(file, 0, file.n - path_base(file).n + stem.n);
+		if (suffix.n && tag_accepts(x, suffix))
+			map_put(&right, names[i], NULL);
+	}
 	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
 		struct str stem, suffix = suffix_of(x->a, path_base(e->name), &stem);
-		if (!suffix.n || tag_accepts(x, suffix) || has_sibling(x, e->name, stem))
+		if (!suffix.n || map_has(&right, names[e - x->elfs.v]))
 			continue;
 		exam_say(x, V_TAG_PYTHON, e->name,
 			"it is a module for %.*s, the wheel is for %.*s-%.*s", STR(suffix),

@@ -6,8 +6,11 @@
 
 static void not_readable(struct exam *x, struct err *e)
 {
-	bool none = e->code == E_NOENT, zip = e->code == E_ZIP || e->code == E_LIMIT;
-	enum verify_id id = none ? V_NOT_FOUND : zip ? V_NOT_A_ZIP : V_UNREADABLE;
+	bool none = e->code == E_NOENT;
+	enum verify_id id = none                 ? V_NOT_FOUND
+			    : e->code == E_LIMIT ? V_COSTLY
+			    : e->code == E_ZIP   ? V_NOT_A_ZIP
+						 : V_UNREADABLE;
 	const struct err *last = err_root(e);
 	exam_say(x, id, S(""), "%s%s%s", e->msg, last != e ? ": " : "", last != e ? last->msg : "");
 	err_free(e);
@@ -56,7 +59,7 @@ static void check_ratio(struct exam *x)
 struct err *verify_wheel(
 	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret)
 {
-	*ret = (struct verdict){.path = path};
+	*ret = (struct verdict){.path = path, .findings.most = FINDINGS_OF_A_KIND};
 	CLEANUP(exam_done)
 	struct exam x = {.a = a, .path = path, .o = o, .zip.fd = -1, .verdict = ret};
 	if (fs_is_dir(path)) {
@@ -75,8 +78,12 @@ struct err *verify_wheel(
 		check_dist_info(&x);
 		check_record(&x);
 		check_tags(&x);
-		check_loader(&x);
-		TRY_CTX(check_device(&x), "cannot verify '%.*s'", STR(path));
+		e = check_loader(&x);
+		e = e ? e : check_device(&x);
+		if (e && e->code != E_LIMIT)
+			return err_wrap(e, "cannot verify '%.*s'", STR(path));
+		if (e)
+			not_readable(&x, e);
 	}
 	ret->pass = !ret->findings.n || findings_worst(&ret->findings) != SEV_ERROR;
 	return NULL;

@@ -20,7 +20,7 @@ struct verify_options {
 	 * in there is provided, and ROCm's libraries have to be. "" = none. */
 	struct str sdk;
 	struct strs sdk_dirs;
-	unsigned jobs; /* 0 = one per CPU */
+	unsigned jobs; /* 0 = one per CPU, 16 at most */
 };
 
 struct verdict {

@@ -1,7 +1,5 @@
-/* Assembling a wheel: the dist-info files are made here, everything is put in a fixed order (files
- * by name, then dist-info, RECORD last) and handed to the zip writer, which hashes while it packs.
- */
-#include "wheel/wheel.h"
+/* Assembling a wheel: the dist-info files are made here; archive.c puts all in order and adds RECORD. */
+#include "wheel/archive.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +111,7 @@ static struct err *project_name(struct str name)
 	err_free(e);
 	if (ok)
 		return NULL;
-	return err_hint(err_new(E_WHEEL, "'%.*s' is no name for a Python project", STR(name)),
+	return err_hint(err_new(E_WHEEL, "'%.*s' is not a name for a Python project", STR(name)),
 		"letters, digits, '-', '_' and '.' are allowed, a letter or digit at both ends");
 }
 
@@ -163,38 +161,15 @@ static struct zip_input input_of(const struct wheel_file *f, struct str name)
 	};
 }
 
-static int by_name(const void *x, const void *y)
-{
-	const struct zip_input *a = x, *b = y;
-	return str_cmp(a->name, b->name);
-}
-
 static void add_files(struct build *w, struct str metadata_text)
 {
 	VEC_EACH (const struct wheel_file, f, &w->spec->files)
 		*VEC_PUSH(w->a, &w->inputs) = input_of(f, f->name);
-	size_t from = w->inputs.n;
-	if (from)
-		qsort(w->inputs.v, from, sizeof(*w->inputs.v), by_name);
 	VEC_EACH (const struct wheel_file, f, &w->spec->info)
 		*VEC_PUSH(w->a, &w->inputs) =
 			input_of(f, str_fmt(w->a, "%.*s/%.*s", STR(w->info), STR(f->name)));
 	add_text(w, "METADATA", metadata_text);
 	add_text(w, "WHEEL", wheel_text(w));
-	qsort(w->inputs.v + from, w->inputs.n - from, sizeof(*w->inputs.v), by_name);
-}
-
-static struct err *make_record(
-	struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret)
-{
-	struct build *w = user;
-	BUF(b, a);
-	for (size_t i = 0; i < w->inputs.n; i++)
-		wheel_record_add(&b, w->inputs.v[i].name, outs[i].sha256, outs[i].size);
-	struct str self = str_fmt(a, "%.*s/RECORD", STR(w->info));
-	buf_fmt(&b, "%.*s,,\n", STR(self));
-	*ret = (struct zip_input){.name = self, .content = buf_str(&b), .mode = 0644};
-	return NULL;
 }
 
 struct err *wheel_build(
@@ -210,15 +185,9 @@ struct err *wheel_build(
 	add_files(&w, text);
 	TRY(fs_mkdirs(dir));
 	struct zip_writer zip = {
-		.path = path_join(a, dir, file),
-		.epoch = spec->epoch,
-		.jobs = spec->jobs,
-		.v = w.inputs.v,
-		.n = w.inputs.n,
-		.last = make_record,
-		.user = &w,
-	};
-	TRY_CTX(zip_write(a, &zip, NULL), "cannot build the wheel '%.*s'", STR(file));
+		.path = path_join(a, dir, file), .epoch = spec->epoch, .jobs = spec->jobs};
+	TRY_CTX(wheel_write(a, w.inputs.v, w.inputs.n, w.info, &zip),
+		"cannot build the wheel '%.*s'", STR(file));
 	*ret_path = zip.path;
 	return NULL;
 }

@@ -99,18 +99,20 @@ static struct err *row(struct csv *c, struct record *ret)
 	*e = (struct record_entry){.path = fields[0], .size = fields[2], .line = line};
 	if (!str_cut(fields[1], '=', &e->algorithm, &hash) && fields[1].n)
 		return err_new(
-			E_SYNTAX, "line %u: '%.*s' is no ALGORITHM=HASH", line, STR(fields[1]));
+			E_SYNTAX, "line %u: '%.*s' is not ALGORITHM=HASH", line, STR(fields[1]));
 	e->hash = hash;
 	return NULL;
 }
 
-struct err *wheel_record_parse(struct arena *a, struct str text, struct record *ret)
+struct err *wheel_record_parse(struct arena *a, struct str text, size_t most, struct record *ret)
 {
 	struct csv c = {.a = a, .text = text, .line = 1};
 	*ret = (struct record){0};
 	while (c.at < text.n) {
 		if (peek(&c) == '\n' || peek(&c) == '\r')
 			end_line(&c);
+		else if (ret->n == most)
+			return err_new(E_SYNTAX, "line %u: more than %zu rows", c.line, most);
 		else
 			TRY(row(&c, ret));
 	}
@@ -129,6 +131,8 @@ static bool key_ok(struct str key)
 
 struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers *ret)
 {
+	enum { MAX_HEADERS = 10000 };
+	BUF(folded, a); /* the value of the last header, when it goes on */
 	struct str rest = text, line;
 	*ret = (struct headers){0};
 	for (unsigned n = 1; str_next(&rest, '\n', &line); n++) {
@@ -139,13 +143,20 @@ struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers
 			break;
 		if ((line.p[0] == ' ' || line.p[0] == '\t') && ret->n) {
 			struct header *h = &ret->v[ret->n - 1];
-			h->value = str_fmt(a, "%.*s\n%.*s", STR(h->value), STR(str_trim(line)));
+			if (!folded.n)
+				buf_add(&folded, h->value);
+			buf_char(&folded, '\n');
+			buf_add(&folded, str_trim(line));
+			h->value = buf_str(&folded);
 			continue;
 		}
 		if (!str_cut(line, ':', &key, &value) || !key_ok(key))
 			return err_new(E_SYNTAX, "line %u: no 'Name: value'", n);
+		if (ret->n == MAX_HEADERS)
+			return err_new(E_SYNTAX, "line %u: more than %d fields", n, MAX_HEADERS);
 		*VEC_PUSH(a, ret) =
 			(struct header){.key = key, .value = str_trim(value), .line = n};
+		folded = (struct buf){.a = a};
 	}
 	ret->body = rest;
 	return NULL;

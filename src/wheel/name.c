@@ -15,7 +15,7 @@ static bool only_words(struct str s, const char *also)
 static struct err *bad(struct str file, const char *what, struct str part)
 {
 	struct err *e = err_new(
-		E_WHEEL, "'%.*s' is no name for a wheel: %s '%.*s'", STR(file), what, STR(part));
+		E_WHEEL, "'%.*s' is not a name for a wheel: %s '%.*s'", STR(file), what, STR(part));
 	return err_hint(e, "wheels are named NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl");
 }
 
@@ -81,11 +81,35 @@ struct strs wheel_tags(struct arena *a, const struct wheel_name *n)
 {
 	struct strs ret = {0};
 	struct str pythons = n->python, python, abis, abi, platforms, platform;
-	while (str_next(&pythons, '.', &python))
-		for (abis = n->abi; str_next(&abis, '.', &abi);)
-			for (platforms = n->platform; str_next(&platforms, '.', &platform);)
+	while (ret.n < WHEEL_TAGS && str_next(&pythons, '.', &python))
+		for (abis = n->abi; ret.n < WHEEL_TAGS && str_next(&abis, '.', &abi);)
+			for (platforms = n->platform;
+				ret.n < WHEEL_TAGS && str_next(&platforms, '.', &platform);)
 				strs_add(a, &ret,
 					str_fmt(a, "%.*s-%.*s-%.*s", STR(python), STR(abi),
 						STR(platform)));
 	return ret;
+}
+
+void wheel_tags_add(struct arena *a, struct str tag, struct strs *list)
+{
+	struct strs parts = str_split(a, tag, '-'), more = {0};
+	if (parts.n != 3)
+		strs_add(a, list, tag);
+	else
+		more = wheel_tags(a,
+			&(struct wheel_name){
+				.python = parts.v[0], .abi = parts.v[1], .platform = parts.v[2]});
+	strs_add_all(a, list, &more);
+}
+
+bool wheel_same_version(struct str x, struct str y)
+{
+	ARENA(tmp);
+	const struct version *a, *b;
+	struct err *e = version_parse(&tmp, x, &a), *f = version_parse(&tmp, y, &b);
+	bool same = !e && !f ? version_cmp(a, b) == 0 : str_eq(x, y);
+	err_free(e);
+	err_free(f);
+	return same;
 }

@@ -145,12 +145,15 @@ static void add_version(
 {
 	bool glibc;
 	unsigned minor = version_minor(version, &glibc);
+	bool newest = glibc && (!ret->glibc.n || minor > ret->glibc_minor);
+	if (minor == UINT_MAX ? ret->beyond.n > 0 : minor <= ret->minor && !newest)
+		return;
 	struct str by = str_fmt(a, "%.*s of '%.*s'", STR(version), STR(e->name));
 	if (minor == UINT_MAX) {
-		ret->beyond = ret->beyond.n ? ret->beyond : by;
+		ret->beyond = by;
 		return;
 	}
-	if (glibc && (!ret->glibc.n || minor > ret->glibc_minor)) {
+	if (newest) {
 		ret->glibc_minor = minor;
 		ret->glibc = str_fmt(a, "2.%u", minor);
 		ret->glibc_by = e->name;
@@ -159,14 +162,6 @@ static void add_version(
 		ret->minor = minor;
 		ret->minor_by = by;
 	}
-}
-
-static bool inside(const struct wheel_elfs *elfs, struct str soname)
-{
-	VEC_EACH (const struct wheel_elf, e, elfs)
-		if (str_eq(e->dyn.soname, soname) || str_eq(path_base(e->name), soname))
-			return true;
-	return false;
 }
 
 static struct str explain(struct arena *a, const struct wheel_platform *p)
@@ -203,17 +198,24 @@ struct err *wheel_platform_of(
 		return err_new(E_WHEEL,
 			"'%.*s' is for a processor (ELF machine %u) without a wheel tag",
 			STR(first->name), first->machine);
+	MAP(inside, a);
+	MAP(outside, a);
+	VEC_EACH (const struct wheel_elf, e, elfs) {
+		map_put(&inside, e->dyn.soname, NULL);
+		map_put(&inside, path_base(e->name), NULL);
+	}
 	VEC_EACH (const struct wheel_elf, e, elfs) {
 		if (e->machine != first->machine)
 			return err_new(E_WHEEL, "'%.*s' and '%.*s' are for different processors",
 				STR(first->name), STR(e->name));
 		for (size_t i = 0; i < e->dyn.needed.n; i++) {
 			struct str lib = e->dyn.needed.v[i];
-			if (!wheel_library_allowed(lib) && !inside(elfs, lib))
-				strs_put(a, &ret->outside, lib);
+			if (!wheel_library_allowed(lib) && !map_has(&inside, lib) &&
+				map_put(&outside, lib, NULL))
+				strs_add(a, &ret->outside, lib);
 		}
 		for (size_t i = 0; i < e->dyn.versions.n; i++)
-			if (!inside(elfs, e->dyn.versions.v[i].file))
+			if (!map_has(&inside, e->dyn.versions.v[i].file))
 				add_version(a, e, e->dyn.versions.v[i].version, ret);
 	}
 	strs_sort(&ret->outside);
@@ -231,14 +233,15 @@ struct err *wheel_platform_of(
 struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct str name,
 	struct wheel_elf *ret, bool *ret_elf)
 {
+	ARENA(tmp);
 	char head[64];
-	size_t n = src->size < sizeof(head) ? (size_t)src->size : sizeof(head);
+	size_t n;
 	struct elf elf;
-	TRY(src->read(src, head, n, 0));
+	TRY(elf_src_peek(src, head, sizeof(head), 0, &n));
 	*ret_elf = elf_is((struct str){.p = head, .n = n});
 	if (!*ret_elf)
 		return NULL;
-	TRY_CTX(elf_open(a, src, &elf), "cannot read '%.*s'", STR(name));
+	TRY_CTX(elf_open(&tmp, src, &elf), "cannot read '%.*s'", STR(name));
 	/* Code objects and cubins are data to the loader: EM_CUDA, EM_AMDGPU, EM_BPF. */
 	*ret_elf = elf.machine != 190 && elf.machine != 224 && elf.machine != 247;
 	if (!*ret_elf)

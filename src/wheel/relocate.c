@@ -2,7 +2,7 @@
  * rewritten in place; if any changed, the wheel is packed anew, with a new RECORD. See wheel.h. */
 #include "base/fs.h"
 #include "base/proc.h"
-#include "wheel/wheel.h"
+#include "wheel/archive.h"
 
 struct member {
 	const struct zip_member *zip;
@@ -245,18 +245,6 @@ static struct err *edit(struct relocation *x, struct member *m)
 
 /* ---- packing ---- */
 
-static struct err *make_record(
-	struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret)
-{
-	const struct relocation *x = user;
-	BUF(b, a);
-	for (size_t i = 0; i < x->members.n; i++)
-		wheel_record_add(&b, x->members.v[i].zip->name, outs[i].sha256, outs[i].size);
-	buf_fmt(&b, "%.*s,,\n", STR(x->record));
-	*ret = (struct zip_input){.name = x->record, .content = buf_str(&b), .mode = 0644};
-	return NULL;
-}
-
 static struct err *pack(struct relocation *x)
 {
 	struct zip_input *v = arena_array(x->a, x->members.n + 1, sizeof(*v));
@@ -267,14 +255,8 @@ static struct err *pack(struct relocation *x)
 			.path = m->path,
 			.mode = m->zip->mode & 0111 ? 0755 : 0644};
 	}
-	struct zip_writer w = {.path = x->r->to,
-		.epoch = x->r->epoch,
-		.jobs = x->r->jobs,
-		.v = v,
-		.n = x->members.n,
-		.last = make_record,
-		.user = x};
-	return zip_write(x->a, &w, NULL);
+	struct zip_writer w = {.path = x->r->to, .epoch = x->r->epoch, .jobs = x->r->jobs};
+	return wheel_write(x->a, v, x->members.n, path_dir(x->record), &w);
 }
 
 static struct err *relocate(struct relocation *x)

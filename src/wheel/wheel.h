@@ -7,6 +7,7 @@
 #pragma once
 
 #include "formats/zip.h"
+#include "slim/slim.h"
 
 struct wheel_name { /* NAME-VERSION(-BUILD)-PY-ABI-PLATFORM.whl */
 	struct str dist, version, build, python, abi, platform;
@@ -16,8 +17,13 @@ struct wheel_name { /* NAME-VERSION(-BUILD)-PY-ABI-PLATFORM.whl */
 MUST_USE struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name *ret);
 struct str wheel_name_text(struct arena *a, const struct wheel_name *n);
 struct str wheel_normalise(struct arena *a, struct str project); /* "My.Pkg" -> "my_pkg" */
-/* PY-ABI-PLATFORM, each dotted part expanded: "py2.py3-none-any" -> py2-none-any py3-none-any. */
+bool wheel_same_version(struct str x, struct str y); /* also when they are spelled differently */
+enum { WHEEL_TAGS = 1000 };
+/* PY-ABI-PLATFORM, each dotted part expanded: "py2.py3-none-any" -> py2-none-any py3-none-any. Behind
+ * the first WHEEL_TAGS there comes no more. */
 struct strs wheel_tags(struct arena *a, const struct wheel_name *n);
+/* The tags that a Tag line of WHEEL means; a wrong one is added as it is. */
+void wheel_tags_add(struct arena *a, struct str tag, struct strs *list);
 
 /* ---- the platform tag ---- */
 struct wheel_elf { /* an ELF file of a wheel, and what the loader must find for it */
@@ -87,6 +93,12 @@ struct wheel_relocation {
 /* The same wheel gives the same bytes. E_ZIP, E_WHEEL for one that cannot be read. */
 MUST_USE struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r);
 
+/* ---- fewer GPUs ---- */
+/* slim_file() for a wheel, which wheel_open() and wheel_check() find right: members that stay as they are keep their
+ * compressed bytes; RECORD is made anew, the manifest is in the dist-info folder. */
+MUST_USE struct err *wheel_slim(struct arena *a, const struct slim_keep *k, bool force,
+	unsigned jobs, struct slim_report *r);
+
 /* ---- dist-info ---- */
 struct record_entry {
 	struct str path, algorithm, hash, size; /* as written; "" where the field is empty */
@@ -98,8 +110,9 @@ struct record {
 	size_t n, cap;
 };
 
-/* RECORD is CSV of three columns; E_SYNTAX with the line. */
-MUST_USE struct err *wheel_record_parse(struct arena *a, struct str text, struct record *ret);
+/* RECORD is CSV of three columns; E_SYNTAX with the line, also for more rows than `most`. */
+MUST_USE struct err *wheel_record_parse(
+	struct arena *a, struct str text, size_t most, struct record *ret);
 void wheel_record_add(struct buf *b, struct str path, struct str sha256, uint64_t size);
 
 struct header {                /* of METADATA and WHEEL: an e-mail header */
@@ -113,6 +126,7 @@ struct headers {
 	struct str body;
 };
 
+/* E_SYNTAX with the line, also for more than 10,000 of them. */
 MUST_USE struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers *ret);
 /* The first one of that name (case does not matter), or NULL. */
 const struct header *wheel_header(const struct headers *h, const char *key);

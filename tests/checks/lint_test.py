@@ -41,6 +41,31 @@ class Lint(unittest.TestCase):
             commands.append({"directory": str(build), "file": f"../{name}", "output": f"{stem}.o"})
         (build / "compile_commands.json").write_text(json.dumps(commands))
 
+    def link(self, *flags):
+        """A program of these flags in the place of rocsmith."""
+        build = self.top / "build"
+        build.mkdir(exist_ok=True)
+        self.write("src/main.c", "#include <stdio.h>\nint main(int n, char **v)\n{\n"
+            "\tchar b[9];\n\tsnprintf(b, (size_t)n, \"%s\", v[0]);\n\treturn puts(b);\n}\n")
+        command = ["cc", *flags, str(self.top / "src/main.c"), "-o", str(build / "rocsmith")]
+        subprocess.run(command, check=True)
+        (build / "compile_commands.json").write_text(json.dumps(
+            [{"directory": str(build), "file": "../src/main.c", "command": " ".join(command)}]))
+
+    def test_a_program_without_hardening_is_told(self):
+        hard = ["-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong",
+            "-fcf-protection", "-pie", "-fPIE", "-Wl,-z,relro", "-Wl,-z,now"]
+        self.link(*hard)
+        self.lint("hardening", good=True)
+        for weak, says in {"-no-pie": "position-independent", "-Wl,-z,execstack": "executable stack",
+                "-Wl,-z,norelro": "read-only relocations", "-Wl,-z,lazy": "lazily",
+                "-fno-stack-protector": "no stack protector", "-fcf-protection=none": "no CET",
+                "-U_FORTIFY_SOURCE": "_FORTIFY_SOURCE"}.items():
+            self.link(*[flag for flag in hard if weak != "-no-pie" or "pie" not in flag.lower()], weak)
+            self.assertIn(says, self.lint("hardening"))
+        self.link("-O0", *hard[3:])  # a debug build has all but what needs an optimiser
+        self.lint("hardening", good=True)
+
     def test_circles_are_told_with_what_ties_them(self):
         ring = {f"src__hipify__{n}": f"void f{(n + 1) % 9}(void); void f{n}(void) {{ f{(n + 1) % 9}(); }}"
             for n in range(9)}

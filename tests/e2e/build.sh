@@ -4,6 +4,7 @@
 # LLVM's own bundler.
 set -eu
 
+top=$(dirname "$(realpath "$0")")
 cd "$E2E_TMP"
 ok() { echo "ok $*"; }
 no() {
@@ -199,7 +200,7 @@ grep -q "a.cu:1: 'cudaFrobnicate'" err.txt || no "the name is not listed: $(cat 
 ok 'a missing header, library and CUDA name are told with their place'
 wrong 2 'unknown GPU target' build bare --gpu gfx12345 -o ow
 wrong 2 "cannot compile for 'gfx1250'" build bare --gpu gfx1250 -o ow
-grep -q 'it can compile for:.* gfx1201 ' err.txt || no 'the possible targets are not listed'
+grep -q 'it can compile for:.* gfx1201\b' err.txt || no 'the possible targets are not listed'
 [ -e /dev/kfd ] || wrong 3 "'native'" build bare -o ow
 ok 'targets that are unknown, or that the SDK cannot compile'
 ROCSMITH_HOME=$E2E_TMP/none wrong 3 'not installed' build bare --gpu gfx1201 -o ow --offline
@@ -219,3 +220,6 @@ else
 fi
 sum p | cmp -s - before || no 'sources were changed by the failures'
 ok 'sources still stay as they are'
+
+# ---- what kernels take, as clang itself says it ----
+"$top/../oracle/occupancy.sh" "$ROCSMITH" debian-sid gfx90a gfx1201

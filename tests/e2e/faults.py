@@ -16,6 +16,7 @@ new start from --setup. Shell commands:
                    to what a run makes that was never disturbed, and hold no "*.tmp-*"
     --keep DIR     (repeatable) the user's files: never changed by anything, byte for byte
     --ignore GLOB  (repeatable) names in a tree that may differ, such as logs
+    --within SECONDS  of its start a run is killed; without it, of the time that an undisturbed run takes
 
 A run must end with a documented exit status and, unless that is 0, print exactly one line that starts
 with "error:"; it must not crash, hang (--timeout) or leave other processes behind. Then the same
@@ -48,6 +49,7 @@ def parse():
                    help="taken in turn by sweep; KILL: the process dies at that call")
     p.add_argument("--sample", type=int, help="sweep at most so many of the calls, evenly spread")
     p.add_argument("--times", type=int, default=200, help="of kill")
+    p.add_argument("--within", type=float)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--timeout", type=float, default=300)
     p.add_argument("-v", "--verbose", action="store_true")
@@ -251,7 +253,7 @@ def kill(args, found):
     kills = ends = 0
     bench.fresh("kill")
     while kills < args.times:
-        moment = rng.uniform(0, bench.seconds * 1.05)
+        moment = rng.uniform(0, args.within or bench.seconds * 1.05)
         run = Run(args, kill_after=moment)
         where = f"kill {kills + 1} after {moment:.3f} s"
         if run.killed:
@@ -266,7 +268,7 @@ def kill(args, found):
         if ends > 20 * args.times:
             sys.exit("the command is over too fast to be killed")
     bench.finish("at the end")
-    print(f"# {kills} kills within {bench.seconds:.2f} s each, {ends} runs came to their end before")
+    print(f"# {kills} kills within {args.within or bench.seconds:.2f} s each, {ends} runs came to their end before")
 
 
 def main():

@@ -58,6 +58,7 @@ extension() { # NAME VERSION: false when it cannot be had
 }
 built() { # NAME [OPTION...]: a wheel for ROCm that needs nothing of CUDA, nor what only stands in for something
 	[ $status = 0 ] && grep -q 'built against a torch that counts as one' log || fail "$1"
+	grep -q "MAMBA_FORCE_BUILD='*TRUE" b/log/environment || fail "$1: one like it would fetch a wheel"
 	grep -q '"id":"torch-as-rocm"' b/build.json || fail "$1: the record does not say what the torch is"
 	"$ROCSMITH" verify --require gfx1201 "${@:2}" out/"${1//-/_}"-*.whl >log || fail "the wheel of $1"
 	rm -rf site && python3 -m zipfile -e out/"${1//-/_}"-*.whl site

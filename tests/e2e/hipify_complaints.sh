@@ -224,8 +224,6 @@ png() { # 89 50 4E 47: not UTF-8. It hurts only where it is a source.
 }
 check 'a PNG in the project, also one that is called .h (exllama#7)' png
 
-as_user=
-[ "$(id -u)" != 0 ] || as_user='setpriv --reuid=65534 --regid=65534 --clear-groups'
 read_only() { # in place fails with the place; an overlay elsewhere works, and so do headers of the system
 	local status=0
 	project p && chmod -R go+rX,a-w p && rm -rf free && mkdir -m 777 free && before=$(sum p) &&
@@ -240,6 +238,8 @@ chmod 755 "$shared"
 cp -a "$v1" "$shared/torch"
 chmod -R go+rX "$shared"
 readable=$shared/torch
+as_user= # with a home of its own: the state of another user is refused
+[ "$(id -u)" != 0 ] || as_user="setpriv --reuid=65534 --regid=65534 --clear-groups env ROCSMITH_HOME=$shared/home"
 if [ -n "$as_user" ] && ! $as_user test -x "$ROCSMITH"; then
 	echo 'skip read-only folders: another user cannot reach this folder'
 else

@@ -21,6 +21,7 @@ USE = {
     "constant": "static_assert(sizeof({name}) > 0 && ({name} == {name}), \"\");",
     "function": "using ::{name};",
     "template": "using ::{name};",
+    "ocp": "using {name} = ::{name};",
     "variable": "using ::{name};",
 }
 failed = 0
@@ -96,6 +97,8 @@ def main():
     print("HIP %d.%d" % version)
     groups, later, headers = {}, {}, []
     for table, line, cuda, hip, kind, header, since, _ in rows():
+        if header.startswith("rocsmith/") or not hip:
+            continue  # a header of ours declares it, or nothing is left of it
         newer = since and tuple(int(n) for n in since.split(".")[:2]) > version
         if kind == "header":
             headers.append((hip, newer))

@@ -71,7 +71,8 @@ PACKAGES = {
         "usr/share/hip/version": "HIP_VERSION_MAJOR=6\n",
         f"{LIBS}/cmake/hip/hip-config-version.cmake": version_file("6.4.43484"),
         f"{LIBS}/libamdhip64.so": ("link", "libamdhip64.so.6")}),
-    "libhiprand1": ("6.4.3-1", "", "xz", {f"{LIBS}/libhiprand.so.1": filler("rand", 100000)}),
+    "libhiprand1": ("6.4.3-1", "", "xz", {f"{LIBS}/libhiprand.so.1": filler("rand", 100000),
+        f"{LIBS}/hiprand/gfx1100.co": filler("gfx1100", 50000), f"{LIBS}/hiprand/gfx1201.co": "kernels"}),
     "libhiprand-dev": ("6.4.3-1", "libhiprand1, libamdhip64-dev", "xz", {
         "usr/include/hiprand/hiprand.h": "#pragma once\n",
         f"{LIBS}/cmake/hiprand/hiprand-config-version.cmake": version_file("2.12.0"),
@@ -161,6 +162,10 @@ def hostile_deb(deb, kind):
         below = tarfile.TarInfo("./usr/share/out/rocsmith-test-evil")
         below.size = 5
         members = [(link, b""), (below, b"evil\n")]
+    elif kind == "view":  # a link in the place of a folder that we fill ourselves
+        link = tarfile.TarInfo("./opt")
+        link.type, link.linkname = tarfile.SYMTYPE, str(deb.parents[3] / "outside")
+        members = [(link, b"")]
     control = tarfile.TarInfo("./control")
     text = control_text("sed", PACKAGES["sed"][0], "").encode()
     control.size = len(text)

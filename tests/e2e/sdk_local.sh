@@ -88,6 +88,30 @@ prove 'with all components' grep -q '7.0.2-3+new1' "$sdk/sdk.json"
 prove 'nothing else is left' test ! -e "$home/data/sdk/.debian-sid.new"
 prove 'verify is content' "$ROCSMITH" sdk verify
 
+# ---- kernels of some GPUs ----
+archive
+rm -rf "$home"
+kernels() { (cd "$sdk/root/usr/lib/x86_64-linux-gnu/hiprand" && echo *); }
+lists() { "$ROCSMITH" sdk list --json | python3 -c 'import json, sys
+sdk = json.load(sys.stdin)["installed"][0]
+sys.exit(" ".join(sdk["gpus"]) != sys.argv[1] or sdk["downloads"] != 0)' "$1"; } # apt leaves file: where it is
+prove 'a GPU can be named' install_ --components hiprand --gpu gfx1201
+prove 'the others kernels are not unpacked' test "$(kernels)" = gfx1201.co
+prove 'which the list tells' lists gfx1201
+prove 'and verify accepts' "$ROCSMITH" sdk verify
+prove 'who names none gets those' install_
+prove 'and no others' test "$(kernels)" = gfx1201.co
+prove 'another GPU is added' install_ --gpu gfx1100
+prove 'to the first one' test "$(kernels)" = 'gfx1100.co gfx1201.co'
+prove 'two are listed, or all' lists ''
+rm -rf "$home"
+prove 'a compiler for all' install_
+prove 'gets a library for one' install_ --components hiprand --gpu gfx1100
+prove 'with its kernels' test "$(kernels)" = gfx1100.co
+prove 'and at last all of them' install_ --gpu all
+prove 'are there' test "$(kernels)" = 'gfx1100.co gfx1201.co'
+prove 'as the list tells' lists ''
+
 # ---- dry run ----
 archive
 rm -rf "$home"
@@ -118,6 +142,9 @@ try --hostile fifo -- 4 'device node'
 try --hostile hardlink -- 4 'leads out of the tree'
 try --hostile symlink -- 4 'link'
 try --hostile control -- 4 'no acceptable file name'
+mkdir "$E2E_TMP/outside"
+try --hostile view -- 4 'lies behind a link'
+prove 'nor did we follow one' rmdir "$E2E_TMP/outside"
 prove 'no hostile package got out' bash -c '! ls /tmp/rocsmith-test-evil /evil "$0/../evil" 2>/dev/null' "$home"
 archive
 prove 'a mirror that is not there' refuses 4 'Release file\|no such suite\|not signed' \

@@ -11,6 +11,7 @@ chmod -R u+w . && rm -rf ./*
 . "$top/tools/fetch.sh"
 unset ROCSMITH_HOME
 export XDG_DATA_HOME=$FETCH_CACHE/torch-build # as in torch_build.sh
+export CCACHE_DISABLE=1 # compiles are to be killed, not look-ups
 "$ROCSMITH" sdk install debian --components torch-build,torch-third-party >log 2>&1 || {
 	echo "skip kills of a build of PyTorch: $(grep -m1 error: log)"
 	exit 0
@@ -26,19 +27,19 @@ for name in EmptyTensor LegacyBatchedTensorImpl TensorNames record_function core
 	build+=(--target "caffe2/CMakeFiles/torch_cpu.dir/__/aten/src/ATen/$name.cpp.o")
 done
 at=$PWD/b/tree/build
-disturb() { # TIMES SETUP: ends with the first finding
-	python3 "$top/tests/e2e/faults.py" kill --times "$1" --timeout 7200 --setup "$2; rm -f '$PWD/kills' '$PWD/b/log/cc.jsonl'" \
+disturb() { # TIMES SECONDS SETUP: ends with the first finding
+	python3 "$top/tests/e2e/faults.py" kill --times "$1" --within "$2" --timeout 7200 --setup "$3; rm -f '$PWD/kills' '$PWD/b/log/cc.jsonl'" \
 		--check "python3 '$top/tests/e2e/once.py' '$PWD/b/log/cc.jsonl' '$PWD/kills' 3" \
-		--tree "$at/lib" --tree "$at/caffe2/CMakeFiles/torch_cpu.dir" --ignore CMakeDirectoryInformation.cmake \
+		--tree "$at/lib" --tree "$at/caffe2/CMakeFiles/torch_cpu.dir" --ignore CMakeDirectoryInformation.cmake --ignore '*.o.tmp' --ignore '*.so.tmp*' \
 		-- "${build[@]}"
 	STATUS=0 python3 "$top/tests/e2e/once.py" "$PWD/b/log/cc.jsonl" "$PWD/kills" 3
 }
 
 # What has been compiled goes, the configuration stays; generated sources are what CMake looks once more for.
 "${build[@]}" >log 2>&1 && "${build[@]}" >log 2>&1 || { echo "not ok a part of PyTorch: $(tail -n 30 log)"; exit 1; }
-disturb "$kills" "find '$at/c10' '$at/caffe2' '$at/lib' -type f '(' -name '*.o' -o -name '*.so' ')' -delete"
+disturb "$kills" 45 "find '$at/c10' '$at/caffe2' '$at/lib' -type f '(' -name '*.o' -o -name '*.so' ')' -delete"
 [ "$(tail -n 1 compiled)" -gt 80 ] || { echo 'not ok compiles were to be counted'; exit 1; }
 echo "ok $kills kills of a part of PyTorch: it goes on, nothing is compiled twice, the result is the same"
 whole=$(((kills + 9) / 10))
-disturb "$whole" "rm -rf '$PWD/b'"
+disturb "$whole" 300 "rm -rf '$PWD/b'"
 echo "ok $whole kills from an empty folder on"

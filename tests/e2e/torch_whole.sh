@@ -39,13 +39,25 @@ files = json.load(open("inspect.json"))["files"]
 have = {f["path"]: sorted({o["target"] for o in f["objects"]}) for f in files if f["objects"]}
 assert any("libtorch_hip" in path for path in have), have
 assert all(targets == ["gfx1201"] for targets in have.values()), have'
-check "a second run" rocsmith build torch --source debian:trixie/pytorch --gpu gfx1201 --sdk debian -o out
+sources=home/.cache/rocsmith/source/pytorch-2.6.0*dfsg*[0-9a-f]
+built=$(echo "$PWD"/home/.cache/rocsmith/build/pytorch-2.6.0*)
+torch() { rocsmith build torch --source debian:trixie/pytorch --gpu gfx1201 --sdk debian -o out; }
+compiled() { grep -cE '"kind":"(c|c\+\+|hip)","input":"[^"]*/tree/[^"]*\.(c|cpp|hip)"' "$built/log/cc.jsonl"; }
+again() { # HOW-MANY: the build, once more, compiles so many sources
+	local before
+	before=$(compiled)
+	torch && [ "$(compiled)" = $((before + $1)) ]
+}
+check "a second run compiles nothing" again 0
+us sh -c "echo '// touched' >>$(echo $sources)/aten/src/ATen/native/cuda/FillKernel.cu"
+check "of a touched kernel its own object and what is linked from it" again 1
 
 check "an environment with it" us sh -c "python3 -m venv env && env/bin/pip install -q 'numpy<2.3' setuptools $wheel"
 check "import: the version of HIP, and no GPU" python -c 'import torch
 assert torch.version.hip.startswith("6.4"), torch.version.hip
 assert torch.cuda.is_available() is False and torch.cuda.device_count() == 0'
-check "the CPU counts right" python -c 'import numpy as np, torch
+cat >counts.py <<'PY' # torch.jit.script reads its function's source
+import numpy as np, torch
 rng = np.random.default_rng(0)
 a, b = rng.standard_normal((64, 48)), rng.standard_normal((48, 80))
 np.testing.assert_allclose((torch.from_numpy(a) @ torch.from_numpy(b)).numpy(), a @ b)
@@ -60,7 +72,9 @@ want = sum(image[0, c, i:i + 7, j:j + 7] * kernel[:, c, i, j, None, None] for c 
 torch.testing.assert_close(out[0], want, atol=1e-4, rtol=1e-4)
 def twice(v):
     return v * 2
-assert torch.jit.script(twice)(torch.ones(2)).tolist() == [2, 2]'
+assert torch.jit.script(twice)(torch.ones(2)).tolist() == [2, 2]
+PY
+check "the CPU counts right" python counts.py
 
 mkdir -p ext
 cat >ext/setup.py <<'PY'
@@ -105,8 +119,20 @@ assert torchvision.ops.nms(boxes, torch.tensor([0.9, 0.8, 0.7]), 0.5).tolist() =
 over "torch-scatter 2.1.2" sdist:torch-scatter==2.1.2 && us env/bin/pip install -q --no-deps out/torch_scatter-*.whl &&
 	check "torch-scatter counts right" python -c 'import torch, torch_scatter
 assert torch_scatter.scatter(torch.ones(4), torch.tensor([0, 0, 1, 1]), reduce="sum").tolist() == [2, 2]'
-over "causal-conv1d" sdist:causal-conv1d
+over "causal-conv1d 1.5.2" sdist:causal-conv1d==1.5.2
 for part in out/torchvision-*.whl out/torch_scatter-*.whl out/causal_conv1d-*.whl; do
 	check "${part##*/}" rocsmith verify --sdk debian-sid --require gfx1201 "$part"
 done
 check torchaudio rocsmith verify --sdk debian-sid out/torchaudio-*.whl # no kernels for ROCm in 2.6
+
+# Killed while it configures, links and makes the wheel: it goes on, and ends with the same libraries. A linker that
+# was killed leaves a file of its own.
+us mkdir -p killed
+kills=${ROCSMITH_KILLS:-3}
+us python3 "$top/tests/e2e/faults.py" kill --times "$kills" --timeout 7200 \
+	--setup "rm -f '$PWD/killed/kills' '$built/log/cc.jsonl' '$built/state/done' '$built'/tree/build/lib/libtorch_*.so \
+		'$built'/tree/build/caffe2/CMakeFiles/torch_cpu.dir/__/aten/src/ATen/core/[A-G]*.o" \
+	--check "cd killed && python3 '$top/tests/e2e/once.py' '$built/log/cc.jsonl' '$PWD/killed/kills' 3" \
+	--tree "$built/tree/build/lib" --ignore '*.so.tmp*' -- "$PWD/rocsmith" build torch \
+	--source debian:trixie/pytorch --gpu gfx1201 --sdk debian -o out >log 2>&1 &&
+	echo "ok $kills kills of the whole" || echo "not ok $kills kills of the whole: $(tail -n 30 log)"

@@ -13,8 +13,8 @@ else
 fi
 
 python3 - "$E2E_TMP" <<'END'
-import base64, hashlib, sys, zipfile
-size, piece = (4 << 30) + 4096, bytes(1 << 24)
+import base64, hashlib, os, sys, zipfile
+size, piece = (4 << 30) + 4096, os.urandom(1 << 20) + bytes(15 << 20)  # zeros alone would be a bomb
 name = "demo-1.0.dist-info/"
 with zipfile.ZipFile(sys.argv[1] + "/demo-1.0-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
     h, left = hashlib.sha256(), size

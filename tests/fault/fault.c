@@ -63,7 +63,12 @@ static bool now(const char *name)
 #include "fault.def"
 #undef X
 
-/* The mode is there only with O_CREAT, but reading it is harmless on our ABIs. */
+/* The mode is there only when a file is made. */
+static bool makes(int flags)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
 #define OPEN(name)                                                                                 \
 	int __real_##name(const char *path, int flags, mode_t mode);                               \
 	int __wrap_##name(const char *path, int flags, ...);                                       \
@@ -71,7 +76,7 @@ static bool now(const char *name)
 	{                                                                                          \
 		va_list ap;                                                                        \
 		va_start(ap, flags);                                                               \
-		mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;                            \
+		mode_t mode = makes(flags) ? va_arg(ap, mode_t) : 0;                               \
 		va_end(ap);                                                                        \
 		return now(#name) ? -1 : __real_##name(path, flags, mode);                         \
 	}
@@ -85,7 +90,7 @@ OPEN(open64)
 	{                                                                                          \
 		va_list ap;                                                                        \
 		va_start(ap, flags);                                                               \
-		mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;                            \
+		mode_t mode = makes(flags) ? va_arg(ap, mode_t) : 0;                               \
 		va_end(ap);                                                                        \
 		return now(#name) ? -1 : __real_##name(dir, path, flags, mode);                    \
 	}

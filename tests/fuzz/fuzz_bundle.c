@@ -52,6 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
 	struct elf_src src = elf_src_mem((struct str){.p = (const char *)data, .n = size});
+	struct budget budget;
+	budget_set(&budget, size);
+	src.budget = &budget;
 	struct progress_of p = {.src = &src, .end = size};
 	uint64_t at = 0;
 	struct err *e = bundle_walk(&src, &at, size, walked, &p);

@@ -72,6 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
 	struct elf_src src = elf_src_mem((struct str){.p = (const char *)data, .n = size});
+	struct budget budget;
+	budget_set(&budget, size);
+	src.budget = &budget;
 	err_free(read_all(&a, &src));
 	scan(&a, &src, 0);
 	scan(&a, &src, DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_DEBUG);

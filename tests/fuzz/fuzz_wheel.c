@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void record(struct arena *a, struct str text)
 {
 	struct record r, again;
-	struct err *e = wheel_record_parse(a, text, &r);
+	struct err *e = wheel_record_parse(a, text, SIZE_MAX, &r);
 	if (e) {
 		err_free(e);
 		return;
@@ -17,7 +17,7 @@ static void record(struct arena *a, struct str text)
 	BUF(b, a);
 	VEC_EACH (const struct record_entry, it, &r)
 		wheel_record_add(&b, it->path, S("x"), 1);
-	if (wheel_record_parse(a, buf_str(&b), &again) || again.n != r.n)
+	if (wheel_record_parse(a, buf_str(&b), r.n, &again) || again.n != r.n)
 		abort();
 	for (size_t i = 0; i < r.n; i++)
 		if (!str_eq(r.v[i].path, again.v[i].path))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """hostile.py ROCSMITH DIR: makes wheels that attack or confuse whoever unpacks them and compares what
 `rocsmith verify --json` finds with what is in them. Nothing may be written beside them, no run may take
-long, and every one must fail with exit status 1."""
+long, and every one must fail with exit status 1. `wheel unpack` and `wheel retag` refuse them with 2."""
 import base64
 import hashlib
 import io
@@ -129,6 +129,7 @@ CASES = {
     "bzip2": (patched(BASE, "demo.py", 10, "<H", 12), "zip-method"),
     "sizes": (patched(BASE, "demo.py", 24, "<L", 0x7FFFFFFF), "zip-size"),
     "smaller": (patched(BASE, "demo.py", 24, "<L", 10), "zip-content"),
+    "larger": (patched(BASE[:22] + struct.pack("<L", 10) + BASE[26:], "demo.py", 24, "<L", 10), "zip-content"),
     "crc": (patched(BASE, "demo.py", 16, "<L", 0), "zip-content"),
     "overlap": (overlapping(30000), "zip-overlap"),
     "quoted": (quoted(200), "zip-overlap"),
@@ -153,6 +154,15 @@ def verify(path):
     return {f["id"] for f in answer["findings"]}, spent
 
 
+def refuse(path):
+    """Nothing is made of it, not even a folder."""
+    out = path.parent / "out"
+    for words in (["unpack"], ["retag", "--build", "1"]):
+        done = subprocess.run([ROCSMITH, "wheel", *words, "-o", out, path], capture_output=True, timeout=60)
+        if done.returncode != 2 or os.path.lexists(out):
+            sys.exit(f"not ok {path}: {words} ends with {done.returncode}: {done.stderr.decode()}")
+
+
 DIR.mkdir(parents=True, exist_ok=True)
 slowest = 0
 for name, (data, want) in CASES.items():
@@ -165,9 +175,10 @@ for name, (data, want) in CASES.items():
     if spent > 10:
         sys.exit(f"not ok {name}: took {spent:.1f} s")
     slowest = max(slowest, spent)
+    refuse(path)
 left = [str(p) for p in DIR.rglob("*") if p.is_file() and p.suffix != ".whl"]
 assert not left and not os.path.exists("/tmp/evil.py"), left
-print(f"ok {len(CASES)} hostile archives fail, each for its own reason (slowest {slowest:.2f} s)")
+print(f"ok {len(CASES)} hostile archives are refused, and fail, each for its own reason (slowest {slowest:.2f} s)")
 
 # the right one passes, so it is not hostility to everything
 path = DIR / "demo-1.0-py3-none-any.whl"

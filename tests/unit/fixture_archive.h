@@ -9,6 +9,7 @@
 
 struct member {
 	const char *name, *text, *link, *hard;
+	size_t size; /* of text; 0: it ends at its zero */
 	mode_t type, mode;
 };
 
@@ -28,7 +29,7 @@ static inline void add_entry(struct archive *a, const struct member *m)
 	archive_entry_set_filetype(e, m->type);
 	archive_entry_set_perm(e, m->mode);
 	archive_entry_set_mtime(e, 1700000000, 0);
-	size_t n = m->text ? strlen(m->text) : 0;
+	size_t n = m->size ? m->size : m->text ? strlen(m->text) : 0;
 	archive_entry_set_size(e, (la_int64_t)n);
 	if (m->link)
 		archive_entry_set_symlink(e, m->link);

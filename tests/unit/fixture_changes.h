@@ -39,6 +39,7 @@ static inline int fixture_begin(void **state)
 	f->src = path_join(&f->a, f->dir, S("src"));
 	f->out = path_join(&f->a, f->dir, S("out"));
 	assert_ok(fs_mkdirs(f->src));
+	setenv("ROCSMITH_HOME", str_fmt(&f->a, "%.*s.home", STR(f->dir)).p, 1);
 	*state = f;
 	return 0;
 }
@@ -48,6 +49,7 @@ static inline int fixture_end(void **state)
 	struct fixture *f = *state;
 	change_set_free(&f->t);
 	test_dir_remove(f->dir);
+	test_dir_remove(str_fmt(&f->a, "%.*s.home", STR(f->dir)));
 	arena_free(&f->a);
 	free(f);
 	return 0;

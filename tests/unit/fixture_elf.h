@@ -249,3 +249,71 @@ static inline struct str fx_ccob(struct arena *a, struct str raw, unsigned versi
 	buf_add(&b, payload);
 	return buf_str(&b);
 }
+
+/* ---- host files, as linkers make them ---- */
+struct fx_host_section {
+	const char *name;
+	unsigned type, flags; /* sh_type (0 = PROGBITS), sh_flags (0 = ALLOC) */
+	struct str bytes;
+	size_t align; /* 0 = 4096 */
+};
+
+struct fx_host {
+	const struct fx_host_section *v;
+	size_t n;
+	bool stripped; /* without a section table */
+};
+
+static inline struct str host_elf(struct arena *a, struct fx_host h)
+{
+	BUF(b, a);
+	BUF(names, a);
+	size_t offsets[16] = {0};
+	buf_add(&b, (struct str){.p = "\177ELF\2\1\1\0", .n = 8});
+	fx_pad(&b, 16);
+	fx_le(&b, 3, 2);
+	fx_le(&b, 62, 2); /* EM_X86_64 */
+	fx_le(&b, 1, 4);
+	fx_pad(&b, 32);
+	fx_le(&b, 64, 8);
+	fx_pad(&b, 52);
+	fx_le(&b, 64, 2);
+	fx_le(&b, 56, 2);
+	fx_le(&b, 1, 2);
+	fx_pad(&b, 64 + 56);
+	for (size_t i = 0; i < h.n; i++) {
+		size_t align = h.v[i].align ? h.v[i].align : 4096;
+		fx_pad(&b, (b.n + align - 1) / align * align);
+		offsets[i] = b.n;
+		if (h.v[i].type != 8)
+			buf_add(&b, h.v[i].bytes);
+	}
+	fx_phdr(&b, 0, 1, 0, b.n);
+	if (h.stripped)
+		return buf_str(&b);
+	size_t at[16];
+	buf_char(&names, 0);
+	for (size_t i = 0; i < h.n; i++) {
+		at[i] = names.n;
+		buf_fmt(&names, "%s", h.v[i].name);
+		buf_char(&names, 0);
+	}
+	size_t strings = b.n;
+	buf_add(&b, buf_str(&names));
+	fx_pad(&b, (b.n + 7) / 8 * 8);
+	size_t table = b.n;
+	fx_section(&b, 0, 0, 0, 0);
+	for (size_t i = 0; i < h.n; i++) {
+		size_t header = b.n;
+		fx_section(&b, (unsigned)at[i], h.v[i].type ? h.v[i].type : 1, offsets[i],
+			h.v[i].bytes.n);
+		fx_set(&b, header + 8, h.v[i].flags ? h.v[i].flags : 2, 8);
+		fx_set(&b, header + 16, offsets[i], 8);
+	}
+	fx_section(&b, 0, 3, strings, names.n);
+	fx_set(&b, 40, table, 8);
+	fx_set(&b, 58, 64, 2);
+	fx_set(&b, 60, h.n + 2, 2);
+	fx_set(&b, 62, h.n + 1, 2);
+	return buf_str(&b);
+}

@@ -1,5 +1,6 @@
 /* apt's configuration and output: sources in both formats, lines of --print-uris. */
 #include "archive/apt.h"
+#include "base/proc.h"
 #include "test.h"
 
 static void one_line_sources(void **state)
@@ -113,6 +114,7 @@ static void other_lines_are_no_uris(void **state)
 		"'http://x/a_1_amd64.deb' ../a_1_amd64.deb 5 SHA256:" SHA,
 		"'http://x/a.deb' a.deb 5 SHA256:" SHA,
 		"'http://x/_1_a.deb' _1_a.deb 5 SHA256:" SHA,
+		"'http://x/-oX_1_a.deb' -oX_1_a.deb 5 SHA256:" SHA, /* an option of apt-get */
 		"http://x/a_1_amd64.deb' a_1_amd64.deb 5 SHA256:" SHA};
 	struct archive_item i;
 	for (size_t k = 0; k < sizeof(lines) / sizeof(lines[0]); k++)
@@ -176,6 +178,137 @@ static void files_of_a_source_package(void **state)
 		assert_false(apt_parse_file(&a, str_fmt(&a, wrong[k], hash), &i));
 }
 
+/* ---- what is put into apt's files ---- */
+static const char *const mirrors[] = {
+	"http://a.example/debian",
+	"https://a.example:8443/debian/",
+	"http://[2001:db8::1]/debian",
+	"https://a.example/~x/a%20b/d+e,f=g;h",
+	"file:/srv/debian",
+	"file:///srv/debian",
+	"copy:/srv/debian",
+	"tor+https://a.example/debian",
+	"mirror+file:/etc/apt/mirrors.txt",
+};
+
+static const char *const no_mirrors[] = {
+	"",
+	"a.example/debian",
+	"http:",
+	"http://",
+	"http:///debian",
+	"http:/a.example",
+	"file:debian",
+	"HTTP ://a.example/",
+	/* another line, another word, another option */
+	"http://a.example/debian sid main\ndeb [trusted=yes] http://b.example/",
+	"http://a.example/debian\n",
+	"http://a.example/\r\n",
+	"http://a.example/a b",
+	"http://a.example/\t",
+	"http://a.example/\x7f",
+	"http://a.example/\"x",
+	"http://a.example/#",
+	"[trusted=yes] http://a.example/",
+	/* which apt makes of %0a */
+	"http://a.example/%0adeb",
+	"http://a.example/%22",
+	"http://a.example/%0",
+	"http://a.example/%zz",
+	/* programs that apt would start */
+	"ssh://a.example/debian",
+	"rsh://a.example/debian",
+	"cdrom:/x",
+	"../../bin/sh:/x",
+	"store:/x",
+};
+
+static void a_mirror_is_a_url_that_apt_reaches_by_itself(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(mirrors) / sizeof(mirrors[0]); i++)
+		assert_ok(apt_check_mirror(str_from(mirrors[i])));
+	for (size_t i = 0; i < sizeof(no_mirrors) / sizeof(no_mirrors[0]); i++)
+		assert_err_says(apt_check_mirror(str_from(no_mirrors[i])), E_USAGE,
+			"is not the URL of an archive");
+}
+
+static void a_password_is_refused_and_not_shown(void **state)
+{
+	(void)state;
+	static const char *const urls[] = {"https://user:secret@a.example/debian",
+		"https://secret@a.example/", "http://a.example/x@secret", "ssh://secret@x",
+		"secret@a.example", "http://u:secret@a.example/\ndeb x"};
+	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+		struct err *e = apt_check_mirror(str_from(urls[i]));
+		assert_non_null(e);
+		assert_int_equal(e->code, E_USAGE);
+		assert_true(e->hints && !e->hints->next && !e->cause);
+		assert_null(strstr(e->msg, "secret"));
+		assert_null(strstr(e->hints->text, "secret"));
+		err_free(e);
+	}
+}
+
+static const struct {
+	const char *dir, *keyring;
+	const char *says; /* NULL: fine */
+} places[] = {
+	{"/home/u/a b/cache", "k.gpg", NULL},
+	{"/home/u/x\";Dir::Bin \"y", "k.gpg", "a folder of this name"},
+	{"/home/u/x\ny", "k.gpg", "a folder of this name"},
+	{"/home/u/100%41", "k.gpg", "a folder of this name"},
+	{"/home/u/cache", "a b.gpg", "a keyring of this name"},
+	{"/home/u/cache", "k.gpg]", "a keyring of this name"},
+	{"/home/u/cache", "k\n.gpg", "a keyring of this name"},
+	{"/home/u/cache", "none.gpg", "there is no keyring"},
+};
+
+static void names_that_apts_files_cannot_hold_are_refused(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct str keyring = path_join(&a, dir, str_from(places[i].keyring));
+		struct apt apt = {.dir = str_from(places[i].dir), .mirror = S("file:/x")};
+		if (!str_contains(keyring, S("none")))
+			test_put(keyring, "");
+		apt.keyring = keyring;
+		if (places[i].says)
+			assert_err_says(apt_complete(&a, &apt),
+				str_contains(keyring, S("none")) ? E_NOENT : E_USAGE,
+				places[i].says);
+		else
+			assert_ok(apt_complete(&a, &apt));
+	}
+	test_dir_remove(dir);
+}
+
+static void passwords_are_where_apt_looks_for_them(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), home = path_join(&a, dir, S("home")), text;
+	struct apt apt = {.dir = path_join(&a, dir, S("apt")), .mirror = S("file:/x")};
+	struct str own = path_join(&a, home, S("config/auth.conf"));
+	strs_add(&a, &apt.suites, S("sid"));
+	if (!proc_find(&a, S("apt-config")).n)
+		skip();
+	setenv("ROCSMITH_HOME", home.p, 1);
+	for (unsigned twice = 0; twice < 2; twice++) {
+		assert_ok(apt_prepare(&a, &apt));
+		assert_ok(fs_read(&a, path_join(&a, apt.dir, S("apt.conf")), 1 << 20, &text));
+		struct str line = str_fmt(&a, "Dir::Etc::netrc \"%.*s\";\n",
+			STR(twice ? own : S("/etc/apt/auth.conf")));
+		assert_true(str_contains(text, line));
+		assert_ok(fs_mkdirs(path_dir(own)));
+		test_put(own, "machine a.example login u password p\n");
+	}
+	unsetenv("ROCSMITH_HOME");
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +320,10 @@ int main(void)
 		cmocka_unit_test(preferences_pin_rocm_and_nothing_else),
 		cmocka_unit_test(versions_without_what_debian_adds),
 		cmocka_unit_test(files_of_a_source_package),
+		cmocka_unit_test(a_mirror_is_a_url_that_apt_reaches_by_itself),
+		cmocka_unit_test(a_password_is_refused_and_not_shown),
+		cmocka_unit_test(passwords_are_where_apt_looks_for_them),
+		cmocka_unit_test(names_that_apts_files_cannot_hold_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

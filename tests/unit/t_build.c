@@ -150,6 +150,85 @@ static void further_members_and_findings_are_added(void **state)
 	assert_str(node_text(&findings->v[0], S("id"), S("")), "cuda-name-left");
 }
 
+static bool is_proved(struct fixture *f)
+{
+	struct verify_options o = {.device_code = true};
+	struct build_result *r = &f->result;
+	r->proved = S("");
+	r->verdict = (struct verdict){0};
+	assert_ok(build_proved(&f->a, &f->request, &o, r));
+	return r->proved.n > 0;
+}
+
+/* Builds, with that verdict, and keeps the record. */
+static void keep_record(struct fixture *f, bool pass)
+{
+	struct finding *x = finding_add(
+		&f->a, &f->result.verdict.findings, "needed-sdk", SEV_WARNING, S("\"a"));
+	finding_say(&f->a, x, "needs it");
+	finding_fix(&f->a, x, "bring it");
+	f->result.verdict.path = f->result.wheel;
+	f->result.verdict.pass = pass;
+	f->result.verified = true;
+	assert_ok(fs_write(path_join(&f->a, f->result.dir, S("build.json")),
+		build_record(&f->a, &f->request, &f->result, NULL), 0644));
+}
+
+static void the_same_wheel_is_proved_once(void **state)
+{
+	struct fixture *f = *state;
+	struct str dir = test_dir(&f->a);
+	f->result.dir = dir;
+	f->result.wheel = path_join(&f->a, dir, S("x.whl"));
+	f->result.sdk.fingerprint = S("ab12");
+	strs_add(&f->a, &f->plan.gpus, S("gfx1201"));
+	assert_ok(fs_write(f->result.wheel, S("a wheel"), 0644));
+	assert_false(is_proved(f));
+	keep_record(f, true);
+	const struct node *before = record(f);
+	for (unsigned again = 0; again < 2; again++) {
+		assert_true(is_proved(f));
+		assert_true(f->result.verdict.pass);
+		assert_int_equal(f->result.verdict.findings.n, 1);
+		const struct finding *x = f->result.verdict.findings.v;
+		assert_string_equal(x->id, "needed-sdk");
+		assert_int_equal(x->severity, SEV_WARNING);
+		assert_str(x->path, "\"a");
+		assert_str(x->message, "needs it");
+		assert_str(x->fix.v[0], "bring it");
+		const struct node *doc = record(f);
+		assert_int_equal(doc->n, before->n);
+		assert_str(node_text(doc, S("sha256"), S("")), f->result.sha256.p);
+		assert_ok(fs_write(path_join(&f->a, dir, S("build.json")),
+			build_record(&f->a, &f->request, &f->result, NULL), 0644));
+	}
+	f->result.sdk.fingerprint = S("cd34");
+	assert_false(is_proved(f));
+	f->result.sdk.fingerprint = S("ab12");
+	f->plan.gpus.v[0] = S("gfx1100");
+	assert_false(is_proved(f));
+	f->plan.gpus.v[0] = S("gfx1201");
+	assert_true(is_proved(f));
+	assert_ok(fs_write(f->result.wheel, S("A wheel"), 0644));
+	assert_false(is_proved(f));
+	test_dir_remove(dir);
+}
+
+static void a_wheel_that_failed_is_looked_at_again(void **state)
+{
+	struct fixture *f = *state;
+	f->result.dir = test_dir(&f->a);
+	f->result.wheel = path_join(&f->a, f->result.dir, S("x.whl"));
+	assert_ok(fs_write(f->result.wheel, S("a wheel"), 0644));
+	assert_false(is_proved(f));
+	keep_record(f, false);
+	assert_false(is_proved(f));
+	assert_ok(fs_write(path_join(&f->a, f->result.dir, S("build.json")),
+		str_fmt(&f->a, "{\"proof\":\"%.*s\",\"verify\":", STR(f->result.proof)), 0644));
+	assert_false(is_proved(f)); /* the record was cut off */
+	test_dir_remove(f->result.dir);
+}
+
 /* ---- dry runs, folders ---- */
 static void a_dry_run_lists_the_steps_of_a_build(void **state)
 {
@@ -168,7 +247,7 @@ static void a_dry_run_lists_the_steps_of_a_build(void **state)
 	strs_add(&f->a, &m->sources, S("a.cu"));
 	strs_add(&f->a, &m->sources, S("b.cpp"));
 	fs_forbid_writes();
-	build_preview(&f->a, &f->request, &f->result);
+	assert_ok(build_preview(&f->a, &f->request, &f->result));
 	assert_int_equal(f->result.steps.n, sizeof(want) / sizeof(want[0]));
 	for (size_t i = 0; i < f->result.steps.n; i++) {
 		const struct job_report *s = &f->result.steps.v[i];
@@ -205,6 +284,8 @@ int main(void)
 		TEST(versions_of_the_sdk_are_named_one_by_one),
 		TEST(a_failed_build_tells_its_root_cause),
 		TEST(further_members_and_findings_are_added),
+		TEST(the_same_wheel_is_proved_once),
+		TEST(a_wheel_that_failed_is_looked_at_again),
 		TEST(a_dry_run_lists_the_steps_of_a_build),
 		cmocka_unit_test(each_project_has_a_build_folder_of_its_own),
 	};

@@ -257,7 +257,7 @@ static void a_bad_place_fails_alone(void **state)
 		{"k.cu", ".rocsmith/x"});
 	run(f);
 	assert_fails(f, "k.cu", "cannot");
-	assert_fails(f, "same.h", "in the way and no file");
+	assert_fails(f, "same.h", "in the way and is not a file");
 	assert_int_equal(file(f, "sub/m.h")->status, CHANGE_OK);
 	assert_int_equal(f->t.v[3].status, CHANGE_FAILED);
 	test_has(in_src(f, "sub/m.h"), "CUDA M");

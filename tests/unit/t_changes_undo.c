@@ -5,6 +5,12 @@
 
 #include "changes/manifest.h"
 
+static void assert_restored(struct fixture *f, bool force, struct str before)
+{
+	assert_int_equal(restore(f, force).n, 0);
+	assert_str(snapshot(f, f->src), before.p);
+}
+
 static void restore_gives_the_tree_back_bit_by_bit(void **state)
 {
 	struct fixture *f = *state;
@@ -14,9 +20,7 @@ static void restore_gives_the_tree_back_bit_by_bit(void **state)
 	struct str before = snapshot(f, f->src);
 	run(f);
 	test_has(in_src(f, "hip/foreign.hip"), "CUDA K");
-	assert_int_equal(restore(f, false).n, 0);
-	struct str after = snapshot(f, f->src);
-	assert_str(after, before.p);
+	assert_restored(f, false, before);
 	struct strs kept;
 	assert_err_says(
 		changes_restore(&f->a, journal(f), false, &kept), E_NOENT, "was not translated");
@@ -39,8 +43,7 @@ static void a_lost_intent_leaves_the_manifest_before_it(void **state)
 	assert_int_equal(truncate(intent.p, 0), 0);
 	run(f);
 	assert_true(f->current);
-	assert_int_equal(restore(f, false).n, 0);
-	assert_str(snapshot(f, f->src), before.p);
+	assert_restored(f, false, before);
 	run(f);
 	assert_false(fs_present(beside));
 	assert_ok(fs_write(path, S(""), 0644));
@@ -85,8 +88,7 @@ static void restore_keeps_what_was_edited(void **state)
 	test_has(in_src(f, "hip/k.hip"), "edit k");
 	test_has(in_src(f, "sub/m.h"), "edit m");
 	assert_int_equal(restore(f, false).n, 2); /* they stay known */
-	assert_int_equal(restore(f, true).n, 0);
-	assert_str(snapshot(f, f->src), before.p);
+	assert_restored(f, true, before);
 }
 
 static void what_has_no_source_any_more_is_taken_back(void **state)
@@ -188,6 +190,53 @@ static void a_copied_tree_is_still_known(void **state)
 	test_has(in_src(f, "sub/m.h"), "cuda m");
 }
 
+/* ---- a tree in which somebody else has been ---- */
+
+static struct str outside(struct fixture *f)
+{
+	struct str home = path_join(&f->a, f->dir, S("victim"));
+	put_at(f, path_join(&f->a, home, S("m.h")), "precious", 0644);
+	put_at(f, path_join(&f->a, home, S("k.hip")), "CUDA K", 0644);
+	return home;
+}
+
+/* What we made comes to lie behind a link: then it is not what we made. */
+static void nothing_is_taken_back_through_links(void **state)
+{
+	struct fixture *f = *state;
+	struct strs kept;
+	usual(f);
+	run(f);
+	struct str home = outside(f), before = snapshot(f, home);
+	assert_ok(fs_remove_tree(in_src(f, "hip")));
+	assert_ok(fs_remove_tree(in_src(f, "sub")));
+	assert_ok(fs_symlink(home, in_src(f, "hip")));
+	assert_ok(fs_symlink(home, in_src(f, "sub")));
+	assert_err(changes_restore(&f->a, journal(f), true, &kept), E_PERM);
+	assert_true(str_eq(snapshot(f, home), before));
+	struct err *e = try_run(f);
+	err_free(e);
+	assert_true(str_eq(snapshot(f, home), before));
+}
+
+/* Originals that became links are neither read nor put back. */
+static void originals_are_real_files(void **state)
+{
+	struct fixture *f = *state;
+	struct strs kept;
+	usual(f);
+	run(f);
+	struct str home = outside(f), before = snapshot(f, home);
+	assert_ok(fs_remove_tree(in_src(f, ".rocsmith/originals/sub")));
+	assert_ok(fs_symlink(home, in_src(f, ".rocsmith/originals/sub")));
+	f->identity = "2";
+	run(f);
+	assert_fails(f, "sub/m.h", "links are not followed");
+	assert_err(changes_restore(&f->a, journal(f), false, &kept), E_PERM);
+	assert_true(str_eq(snapshot(f, home), before));
+	test_has(in_src(f, "sub/m.h"), "CUDA M");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +249,8 @@ int main(void)
 		FIXTURE_TEST(what_was_right_already_is_not_ours),
 		FIXTURE_TEST(states_are_told),
 		FIXTURE_TEST(a_copied_tree_is_still_known),
+		FIXTURE_TEST(nothing_is_taken_back_through_links),
+		FIXTURE_TEST(originals_are_real_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

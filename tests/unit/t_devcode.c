@@ -9,74 +9,6 @@
 
 enum { GFX1100 = 0x41, GFX1201 = 0x4e, GFX90A_ANY = 0x53f, GFX90A_XNACK_OFF = 0x63f };
 
-/* ---- host files, as linkers make them ---- */
-struct fx_host_section {
-	const char *name;
-	unsigned type, flags; /* sh_type (0 = PROGBITS), sh_flags (0 = ALLOC) */
-	struct str bytes;
-	size_t align; /* 0 = 4096 */
-};
-
-struct fx_host {
-	const struct fx_host_section *v;
-	size_t n;
-	bool stripped; /* without a section table */
-};
-
-static struct str host_elf(struct arena *a, struct fx_host h)
-{
-	BUF(b, a);
-	BUF(names, a);
-	size_t offsets[16] = {0};
-	buf_add(&b, (struct str){.p = "\177ELF\2\1\1\0", .n = 8});
-	fx_pad(&b, 16);
-	fx_le(&b, 3, 2);
-	fx_le(&b, 62, 2); /* EM_X86_64 */
-	fx_le(&b, 1, 4);
-	fx_pad(&b, 32);
-	fx_le(&b, 64, 8);
-	fx_pad(&b, 52);
-	fx_le(&b, 64, 2);
-	fx_le(&b, 56, 2);
-	fx_le(&b, 1, 2);
-	fx_pad(&b, 64 + 56);
-	for (size_t i = 0; i < h.n; i++) {
-		size_t align = h.v[i].align ? h.v[i].align : 4096;
-		fx_pad(&b, (b.n + align - 1) / align * align);
-		offsets[i] = b.n;
-		if (h.v[i].type != 8)
-			buf_add(&b, h.v[i].bytes);
-	}
-	fx_phdr(&b, 0, 1, 0, b.n);
-	if (h.stripped)
-		return buf_str(&b);
-	size_t at[16];
-	buf_char(&names, 0);
-	for (size_t i = 0; i < h.n; i++) {
-		at[i] = names.n;
-		buf_fmt(&names, "%s", h.v[i].name);
-		buf_char(&names, 0);
-	}
-	size_t strings = b.n;
-	buf_add(&b, buf_str(&names));
-	fx_pad(&b, (b.n + 7) / 8 * 8);
-	size_t table = b.n;
-	fx_section(&b, 0, 0, 0, 0);
-	for (size_t i = 0; i < h.n; i++) {
-		size_t header = b.n;
-		fx_section(&b, (unsigned)at[i], h.v[i].type ? h.v[i].type : 1, offsets[i],
-			h.v[i].bytes.n);
-		fx_set(&b, header + 8, h.v[i].flags ? h.v[i].flags : 2, 8);
-		fx_set(&b, header + 16, offsets[i], 8);
-	}
-	fx_section(&b, 0, 3, strings, names.n);
-	fx_set(&b, 40, table, 8);
-	fx_set(&b, 58, 64, 2);
-	fx_set(&b, 60, h.n + 2, 2);
-	fx_set(&b, 62, h.n + 1, 2);
-	return buf_str(&b);
-}
-
 static struct str one_section(struct arena *a, const char *name, struct str bytes)
 {
 	const struct fx_host_section v = {.name = name, .bytes = bytes};
@@ -160,7 +92,7 @@ static void finds_a_raw_bundle(void **state)
 	assert_int_equal(o->version, 6);
 	assert_str(o->elf_target, "gfx1100");
 	assert_string_equal(d.files.v[0].format, "elf");
-	assert_str(str_join(&a, &d.served, S(" ")), "gfx1100 gfx90a");
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx90a gfx1100");
 }
 
 static void finds_compressed_bundles(void **state)
@@ -481,6 +413,42 @@ static void says_which_targets_have_no_kernels(void **state)
 	assert_scan(fx_bundle(&a, v + 1, 1, 4096), DEVCODE_KERNELS, "0:gfx1201/raw/0 ", "");
 }
 
+/* Three bundles: both targets; the second one alone, with a name and in a compressed one. */
+static void tells_which_bundles_lack_a_target(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(section, &a);
+	const struct fx_entry some[] = {{.id = ID("gfx1100"),
+		.bytes = fx_code_object(&a,
+			(struct fx_object){.flags = GFX1100, .kernels = 4, .prefix = "lonely"})}};
+	buf_add(&section, two_targets(&a));
+	fx_pad(&section, (section.n + 4095) / 4096 * 4096);
+	size_t second = section.n;
+	buf_add(&section, fx_bundle(&a, some, 1, 4096));
+	fx_pad(&section, (section.n + 4095) / 4096 * 4096);
+	buf_add(&section, fx_ccob(&a, fx_bundle(&a, some, 1, 4096), 3, true));
+	struct str lib = one_section(&a, ".hip_fatbin", buf_str(&section));
+	struct devcode d = scan(&a, lib, DEVCODE_KERNELS);
+	uint64_t at = d.files.v[0].objects.v[2].place.bundle;
+	assert_int_equal(at - d.files.v[0].objects.v[0].place.bundle, second);
+	assert_str(findings_text(&a, &d), "bundle-without-target ");
+	assert_str(d.findings.v[0].message,
+		str_fmt(&a,
+			"nothing for gfx90a in 2 of 3 bundles (9 of 11 kernels): "
+			"bundle 1 at %llu (4 kernels: 'lonely0', ...), "
+			"bundle 2 at %llu (4 kernels: 'lonely0', ...)",
+			(unsigned long long)at,
+			(unsigned long long)d.files.v[0].objects.v[3].place.bundle)
+			.p);
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx1100");
+	/* Without counting: by what the tables list. */
+	d = scan(&a, lib, 0);
+	assert_true(str_starts(
+		d.findings.v[0].message, S("nothing for gfx90a in 2 of 3 bundles: bundle 1 at ")));
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx1100");
+}
+
 static void objects_that_are_none(void **state)
 {
 	(void)state;
@@ -538,6 +506,74 @@ static void notes_do_not_decide_alone(void **state)
 			struct devcode d = scan(&a, o, DEVCODE_KERNELS);
 			assert_int_equal(d.files.v[0].objects.v[0].kernels, kernels);
 		}
+	}
+}
+
+/* A kernel of the note: only what the figures below take. */
+static void add_kernel(struct buf *b, const char *name, unsigned vgprs, unsigned sgprs)
+{
+	buf_add(b, S("\x84\xa5.name\xa5"));
+	buf_add(b, str_from(name));
+	buf_fmt(b, "\xab.vgpr_count\xcd%c%c", vgprs >> 8, vgprs & 0xff);
+	buf_fmt(b, "\xab.sgpr_count\xcd%c%c", sgprs >> 8, sgprs & 0xff);
+	buf_fmt(b, "\xaf.wavefront_size%c", 64);
+}
+
+/* The waves are those that clang 21 gives as occupancy, with -Rpass-analysis=kernel-resource-usage. */
+static void kernels_say_what_they_take(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(b, &a);
+	static const struct {
+		unsigned vgprs, sgprs, waves;
+	} on_gfx90a[] = {{16, 20, 8}, {64, 20, 8}, {65, 20, 7}, {128, 20, 4}, {129, 20, 3},
+		{257, 20, 1}, {512, 20, 1}, {513, 20, 0}, {16, 101, 7}, {16, 100, 8}, {0, 0, 8}};
+	enum { N = sizeof(on_gfx90a) / sizeof(*on_gfx90a), GFX90A_FLAGS = 0x53f };
+	buf_fmt(&b,
+		"\x81\xae"
+		"amdhsa.kernels%c",
+		0x90 + N);
+	for (size_t i = 0; i < N; i++)
+		add_kernel(&b, "kname", on_gfx90a[i].vgprs, on_gfx90a[i].sgprs);
+	struct str text = buf_str(&b), n = note(&a, text.p, text.n);
+	struct str o = fx_code_object(
+		&a, (struct fx_object){.flags = GFX90A_FLAGS, .kernels = N, .note = n});
+	struct devcode d = scan(&a, o, DEVCODE_RESOURCES | DEVCODE_KERNELS);
+	const struct code_object *object = &d.files.v[0].objects.v[0];
+	assert_str(object->target, "gfx90a");
+	assert_int_equal(object->resources.n, N);
+	for (size_t i = 0; i < N; i++) {
+		const struct code_kernel *k = &object->resources.v[i];
+		assert_str(k->name, "kname");
+		assert_int_equal(k->vgprs, on_gfx90a[i].vgprs);
+		assert_int_equal(k->sgprs, on_gfx90a[i].sgprs);
+		assert_int_equal(k->waves, on_gfx90a[i].waves);
+	}
+	assert_int_equal(scan(&a, o, DEVCODE_KERNELS).files.v[0].objects.v[0].resources.n, 0);
+}
+
+/* Cut off anywhere, the note gives the kernels that are whole. */
+static void a_note_that_ends_early_is_harmless(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(b, &a);
+	buf_fmt(&b,
+		"\x81\xae"
+		"amdhsa.kernels%c",
+		0x92);
+	add_kernel(&b, "first", 1, 1);
+	size_t first = buf_str(&b).n;
+	add_kernel(&b, "later", 1, 1);
+	struct str text = buf_str(&b);
+	for (size_t i = 0; i <= text.n; i++) {
+		struct str n = note(&a, text.p, i);
+		struct str o = fx_code_object(&a, (struct fx_object){.kernels = 2, .note = n});
+		struct devcode d = scan(&a, o, DEVCODE_RESOURCES | DEVCODE_KERNELS);
+		assert_int_equal(d.files.v[0].objects.v[0].resources.n, i == text.n  ? 2
+									: i >= first ? 1
+										     : 0);
 	}
 }
 
@@ -708,7 +744,10 @@ int main(void)
 		cmocka_unit_test(bare_objects_take_their_target_from_the_flags),
 		cmocka_unit_test(says_which_targets_have_no_kernels),
 		cmocka_unit_test(objects_that_are_none),
+		cmocka_unit_test(tells_which_bundles_lack_a_target),
 		cmocka_unit_test(notes_do_not_decide_alone),
+		cmocka_unit_test(kernels_say_what_they_take),
+		cmocka_unit_test(a_note_that_ends_early_is_harmless),
 		cmocka_unit_test(counts_debug_bytes),
 		cmocka_unit_test(reads_static_archives),
 		cmocka_unit_test(refuses_or_reads_libraries_cut_off_anywhere),

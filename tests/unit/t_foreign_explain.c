@@ -253,7 +253,7 @@ static void only_a_requirement_is_installed(void **state)
 		struct err *e = foreign_install(&f->f, &list);
 		assert_non_null(e);
 		assert_int_equal(e->code, E_FOREIGN);
-		assert_non_null(strstr(e->msg, "is no requirement"));
+		assert_non_null(strstr(e->msg, "is not a requirement"));
 		err_free(e);
 	}
 	assert_str(foreign_package_name(&f->a, S("My..Pkg-_x[all] >=1")), "my-pkg-x");

@@ -8,6 +8,7 @@
 
 #include "../fault/fault.h"
 #include "base/buf.h"
+#include "base/fs_int.h"
 #include "base/pool.h"
 #include "base/vec.h"
 
@@ -342,10 +343,10 @@ static void without_nameless_files_a_temporary_name_serves(void **state)
 	ARENA(a);
 	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f"));
 	test_put(path, "old");
-	fault_arm(1, EOPNOTSUPP);
+	fault_arm(2, EOPNOTSUPP);
 	assert_ok(fs_write(path, S("new"), 0640));
-	assert_string_equal(fault_hit(), "open64");
-	fault_arm(1, EOPNOTSUPP);
+	assert_string_equal(fault_hit(), "openat64");
+	fault_arm(2, EOPNOTSUPP);
 	struct fs_out o;
 	assert_ok(fs_out_open(&o, path, 0644));
 	assert_non_null(o.tmp);
@@ -510,9 +511,15 @@ static void many_files_are_staged_and_moved(void **state)
 	umask(mask);
 	assert_ok(fs_stat(one, &st));
 	assert_int_equal(st.st_mode & 07777, 0640);
-	assert_ok(fs_stage(one, S("uno"), 0755));
+	mask = umask(077);
+	assert_ok(fs_stage(one, S("uno"), 06755));
+	assert_ok(fs_stat(one, &st));
+	assert_int_equal(st.st_mode & 07777, 0700);
+	assert_ok(fs_stage(one, S("uno"), 06755 | FS_EXACT));
+	umask(mask);
 	assert_ok(fs_stat(one, &st));
 	assert_int_equal(st.st_mode & 07777, 0755);
+	st.st_mode |= 06000;
 	st.st_mtim = (struct timespec){1000000000, 5};
 	assert_ok(fs_stage_copy(one, two, &st));
 	assert_ok(fs_stat(two, &copy));
@@ -527,6 +534,80 @@ static void many_files_are_staged_and_moved(void **state)
 	assert_err(fs_move(two, to, true), E_NOENT);
 	assert_ok(fs_symlink(S("to"), one)); /* nothing is written through a link */
 	assert_err(fs_stage(one, S("x"), 0), E_IO);
+	test_dir_remove(dir);
+}
+
+/* What was looked at is what is copied; who has no look (st_ino 0) takes what comes. */
+static void another_file_is_not_copied(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), one = path_join(&a, dir, S("1")),
+		   secret = path_join(&a, dir, S("secret")), to = path_join(&a, dir, S("to"));
+	struct stat st;
+	test_put(one, "one");
+	test_put(secret, "secret");
+	assert_ok(fs_lstat(one, &st));
+	assert_ok(fs_symlink(S("secret"), one));
+	assert_err_says(fs_stage_copy(one, to, &st), E_IO, "replaced by somebody");
+	assert_false(fs_present(to));
+	st.st_ino = 0;
+	assert_ok(fs_stage_copy(one, to, &st));
+	test_dir_remove(dir);
+}
+
+static void the_umask_holds_for_whole_files(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("f"));
+	struct stat st;
+	for (uint64_t n = 0; n < 2; n++) {
+		mode_t mask = umask(027);
+		fault_arm(n * 2, EOPNOTSUPP); /* the second time without nameless files */
+		assert_ok(fs_write(path, S("x"), 04755));
+		fault_arm(0, 0);
+		umask(mask);
+		assert_ok(fs_stat(path, &st));
+		assert_int_equal(st.st_mode & 07777, 0750);
+	}
+	test_dir_remove(dir);
+}
+
+/* What is no regular file is never replaced; a user's output goes into it. */
+static void special_files_are_written_to(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), f = path_join(&a, dir, S("f")),
+		   link = path_join(&a, dir, S("link")), pipe = path_join(&a, dir, S("pipe")), got;
+	struct stat st;
+	int fd = -1;
+	test_put(f, "a longer text than the new one");
+	assert_ok(fs_symlink(S("f"), link));
+	assert_ok(fs_save(link, S("new"), 0644));
+	assert_true(fs_is_link(link));
+	test_has(f, "new");
+	assert_ok(fs_save(f, S("newer"), 0644));
+	test_has(link, "newer");
+	assert_int_equal(mkfifo(pipe.p, 0600), 0);
+	assert_ok(fs_open(pipe, &fd)); /* somebody reads */
+	assert_ok(fs_save(pipe, S("through"), 0644));
+	char text[8] = "";
+	assert_int_equal(read(fd, text, sizeof(text)), 7);
+	assert_string_equal(text, "through");
+	fd_closep(&fd);
+	assert_err_says(fs_write(pipe, S("x"), 0644), E_IO, "is not a file");
+	assert_err_says(fs_rename(f, pipe), E_IO, "is not a file");
+	assert_err_says(fs_lock(pipe, true, &fd), E_IO, "not a regular file");
+	assert_err_says(fs_lock_shared(pipe, true, &fd), E_IO, "not a regular file");
+	assert_ok(fs_lstat(pipe, &st));
+	assert_true(S_ISFIFO(st.st_mode));
+	assert_ok(fs_save(S("/dev/null"), S("x"), 0644));
+	assert_ok(fs_lstat(S("/dev/null"), &st));
+	assert_true(S_ISCHR(st.st_mode));
+	assert_ok(fs_read(&a, f, 9, &got));
+	assert_str(got, "newer");
 	test_dir_remove(dir);
 }
 
@@ -656,6 +737,9 @@ int main(void)
 		cmocka_unit_test(the_longest_names_can_be_replaced),
 		cmocka_unit_test(dry_runs_change_nothing),
 		cmocka_unit_test(many_files_are_staged_and_moved),
+		cmocka_unit_test(another_file_is_not_copied),
+		cmocka_unit_test(the_umask_holds_for_whole_files),
+		cmocka_unit_test(special_files_are_written_to),
 		cmocka_unit_test(moves_reach_other_file_systems),
 		cmocka_unit_test(lookers_share_a_lock),
 		cmocka_unit_test(a_lock_that_was_removed_is_no_lock),

@@ -99,6 +99,26 @@ static void base64url_has_no_padding(void **state)
 	assert_str(digest_base64url(&a, &empty), "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU");
 }
 
+/* RFC 4231, test cases 1 and 2. */
+static void seals_are_those_of_the_standard(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *key, *text, *hex;
+	} cases[] = {
+		{"\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b",
+			"Hi There",
+			"b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"},
+		{"Jefe", "what do ya want for nothing?",
+			"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct digest d = hash_sealed(str_from(cases[i].key), str_from(cases[i].text));
+		assert_str(digest_hex(&a, &d), cases[i].hex);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +126,7 @@ int main(void)
 		cmocka_unit_test(pieces_hash_like_the_whole),
 		cmocka_unit_test(files_agree_with_sha256sum),
 		cmocka_unit_test(base64url_has_no_padding),
+		cmocka_unit_test(seals_are_those_of_the_standard),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

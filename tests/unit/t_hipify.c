@@ -44,7 +44,7 @@ static void names_of_every_library(void **state)
 	(void)state;
 	check("cudaError_t e = cudaMalloc(&p, 4);", "hipError_t e = hipMalloc(&p, 4);");
 	check("CUdevice d; cuInit(0); cuMemAlloc(&p, 1);",
-		"hipDevice_t d; hipInit(0); hipMalloc(&p, 1);");
+		"hipDevice_t d; hipInit(0); hipMalloc((hipDeviceptr_t *)(&p), 1);");
 	check("cublasSgemm(h, CUBLAS_OP_N)", "hipblasSgemm(h, HIPBLAS_OP_N)");
 	check("curandState s; curand_init(1, 2, 3, &s);",
 		"hiprandState s; hiprand_init(1, 2, 3, &s);");
@@ -241,10 +241,90 @@ static void what_hip_lacks_is_reported(void **state)
 static void inline_ptx_is_reported(void **state)
 {
 	(void)state;
-	check_left("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));", "1:asm");
+	check_left("asm volatile(\"mov.u32 %0, %%pm0;\" : \"=r\"(x));", "1:asm");
 	check_left("__asm__(\"{\\n\"\n \"ld.global.cg.u32 %0;\" : : );", "2:asm");
 	check_left("asm volatile(\"\" ::: \"memory\"); asm(\"rdtsc\");", "");
 	check_left("const char *s = \"a.b\";", "");
+}
+
+/* The statement as a whole, or nothing of it. */
+static void inline_ptx_with_a_counterpart_becomes_cpp(void **state)
+{
+	(void)state;
+	check("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));", "(x) = __lane_id();");
+	check("asm(\"bfe.u32 %[r], %1, 4, 0x8;\\n\" : [r] \"=r\"(r[0]) : \"r\"(f(a, b)));",
+		"(r[0]) = __bitextract_u32((f(a, b)), 4, 0x8);");
+	check("asm volatile(\"membar.gl;\\n\\t\"\n\"membar.sys;\" ::: \"memory\");",
+		"do { __threadfence(); __threadfence_system(); } while (0);");
+	check("asm(\"ld.global.nc.L1::no_allocate.f64 %0, [%1];\" : \"=d\"(x) : \"l\"(p));",
+		"(x) = __builtin_nontemporal_load((const double *)((p)));");
+	check("#define LANE(x) asm(\"mov.u32 %0, %%laneid;\" \\\n : \"=r\"(x))\n",
+		"#define LANE(x) (x) = __lane_id()\n");
+	check("asm(\"lop3.b32 %0, %1, %2, %3, 0xca;\" : \"=r\"(r) : \"r\"(a), \"r\"(b), \"r\"(c));",
+		"#include <rocsmith/device.h>\n(r) = rocsmith_lop3((a), (b), (c), 0xca);");
+	static const char *const left[] = {
+		"bar.sync %0, %1;\" :: \"r\"(1), \"r\"(64)", /* of some */
+		"ld.global.v4.f32 {%0, %1, %2, %3}, [%4];\" : \"=f\"(a)",
+		"membar.gl; frob.u32 %0;\" : \"=r\"(x)", "add.u32 %0, %1, %7;\" : \"=r\"(x)",
+		"ld.global.nc.f32 %0, [%1+4];\" : \"=f\"(x) : \"l\"(p)", "@p bra.uni L;\""};
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
+		ARENA(a);
+		struct str source = str_fmt(&a, "asm volatile(\"%s);", left[i]);
+		same(source.p);
+		check_left(source.p, "1:asm");
+	}
+	check_left("asm(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: \"r\"(s), \"l\"(p));",
+		"1:cp.async.ca.shared.global");
+}
+
+/* Where every compiler for HIP would stop. */
+static void check_certain(const char *source, bool want)
+{
+	ARENA(a);
+	struct hipify_text t;
+	assert_ok(hipify_text(&a, str_from(source), S("t.cuh"), &t));
+	assert_true(t.untranslated.n > 0);
+	if (t.untranslated.v[0].certain != want)
+		fail_msg("for '%s'", source);
+}
+
+static void what_need_not_be_compiled_is_no_certain_stop(void **state)
+{
+	(void)state;
+	check_certain("void f() { cublasInit(); }", true);
+	check_certain("#include <cudnn.h>\n", true);
+	check_certain("__device__ float f(float x) { return __fmaf_rd(x, x, x); }\n", false);
+	check_certain("#ifndef H\n#define H\nvoid f() { cublasInit(); }\n#endif\n", true);
+	check_certain("#ifdef __CUDACC__\nvoid f() { cublasInit(); }\n#endif\n", true);
+	check_certain("#ifdef __CUDACC__\n#else\nvoid f() { cublasInit(); }\n#endif\n", false);
+	check_certain("#if USE_OLD\nvoid f() { cublasInit(); }\n#endif\n", false);
+	check_certain("#if A\n#ifdef __CUDACC__\n#endif\ncublasInit();\n#endif\n", false);
+	check_certain("#if A\n#endif\nvoid f() { cublasInit(); }", true);
+	check_certain("#define INIT() cublasInit()\n", false);
+	check_certain("#define INIT() cublasInit()\nvoid f() { INIT(); }\n", true);
+	check_certain("void f(T t) { t.cublasInit(); }", false);
+	check_certain("void f(T t) { own::cublasInit(); }", false);
+	check_certain("int x = cudaUnheardOf(1);", false);
+}
+
+static void launches_of_kernels_by_kernels_are_reported(void **state)
+{
+	(void)state;
+	check_left("__global__ void k() { f<<<1, 2>>>(); }\nvoid h() { k<<<1, 2>>>(); }", "1:<<<");
+	check_left("__device__ int x;\nvoid h() { k<<<1, 2>>>(); }", "");
+	check_left("__host__ __device__ void h() { k<<<1, 2>>>(); }", "");
+	check_left(
+		"void h() { auto f = [=] __device__(int i) { p[i] = 1; }; k<<<1, 2>>>(f); }", "");
+}
+
+static void the_first_interface_of_cublas_is_told_from_the_second(void **state)
+{
+	(void)state;
+	static const char *const call = "cublasSgemm('n', 'n', 1); cublasSetMatrix(1);";
+	ARENA(a);
+	check_left(str_fmt(&a, "#include <cublas.h>\n%s", call).p, "2:cublasSgemm");
+	check_left(str_fmt(&a, "#include <cublas_v2.h>\n%s", call).p, "");
+	check_left("#include \"cublas.h\"\ncublasSgemm_v2(h); cublasStatus_t s;", "");
 }
 
 static void kernels_in_raw_strings_are_reported(void **state)
@@ -306,24 +386,37 @@ static void no_pair_leads_to_another(void **state)
 {
 	(void)state;
 	ARENA(a);
-	size_t pairs = 0;
+	size_t pairs = 0, flags = 0;
 	for (size_t i = 0; i < 1 << 15; i++) {
 		if (!names_slots[i])
 			continue;
 		const struct hipify_rule *r = &names_rows[names_slots[i] - 1];
 		struct hipify_text t;
 		struct str kind = names_text(r->kind), hip = names_text(r->hip);
+		if (names_is(r, "flag")) { /* HIP may have it: the compiler decides */
+			assert_ok(hipify_text(&a,
+				str_fmt(&a, "int x = %.*s(1);", STR(names_text(r->cuda))), S("t.h"),
+				&t));
+			assert_int_equal(t.untranslated.n, 1);
+			assert_false(t.untranslated.v[0].certain);
+			flags++;
+			continue;
+		}
+		assert_false(str_contains(hip, S(" -D")));
 		if (str_eq(kind, S("unsupported")) || str_eq(kind, S("rule")) ||
 			str_eq(kind, S("header")) || str_eq(kind, S("namespace")) ||
-			str_eq(kind, S("guard")))
+			str_eq(kind, S("guard")) || str_eq(kind, S("ptx")) ||
+			str_eq(kind, S("libcu++")))
 			continue;
 		assert_ok(hipify_text(&a, names_text(r->cuda), S("t.h"), &t));
-		assert_true(str_eq(t.text, hip));
+		assert_true(str_ends(t.text, hip)); /* behind a header of ours, if any */
+		hip = t.text;
 		assert_ok(hipify_text(&a, hip, S("t.h"), &t));
 		assert_true(str_eq(t.text, hip));
 		pairs++;
 	}
 	assert_true(pairs > 4000);
+	assert_int_equal(flags, 42);
 }
 
 static void names_of_later_versions_can_be_left(void **state)
@@ -334,14 +427,15 @@ static void names_of_later_versions_can_be_left(void **state)
 	struct hipify_context c = {.by_name = {.a = &a}, .rocm = S("6.4.3")};
 	struct str source = S("#include <nccl.h>\ncuLibraryUnload(l); cuMemFree(p);");
 	assert_ok(hipify_text_in(&a, source, S("t.h"), &c, &t));
-	assert_str(t.text, "#include <nccl.h>\ncuLibraryUnload(l); hipFree(p);");
+	assert_str(t.text, "#include <nccl.h>\ncuLibraryUnload(l); hipFree((hipDeviceptr_t)(p));");
 	assert_int_equal(t.untranslated.n, 2);
 	assert_str(t.untranslated.v[1].name, "cuLibraryUnload");
 	assert_str(t.untranslated.v[1].suggestion, "hipLibraryUnload since ROCm 7.2.4");
 	for (size_t i = 0; i < 3; i++) {
 		c.rocm = i == 0 ? S("7.2.4") : i == 1 ? S("10") : S("");
 		assert_ok(hipify_text_in(&a, source, S("t.h"), &c, &t));
-		assert_str(t.text, "#include <rccl/rccl.h>\nhipLibraryUnload(l); hipFree(p);");
+		assert_str(t.text, "#include <rccl/rccl.h>\nhipLibraryUnload(l); "
+				   "hipFree((hipDeviceptr_t)(p));");
 		assert_int_equal(t.untranslated.n, 0);
 	}
 }
@@ -414,6 +508,10 @@ int main(void)
 		cmocka_unit_test(launches_stay),
 		cmocka_unit_test(what_hip_lacks_is_reported),
 		cmocka_unit_test(inline_ptx_is_reported),
+		cmocka_unit_test(inline_ptx_with_a_counterpart_becomes_cpp),
+		cmocka_unit_test(what_need_not_be_compiled_is_no_certain_stop),
+		cmocka_unit_test(launches_of_kernels_by_kernels_are_reported),
+		cmocka_unit_test(the_first_interface_of_cublas_is_told_from_the_second),
 		cmocka_unit_test(kernels_in_raw_strings_are_reported),
 		cmocka_unit_test(names_of_the_project_are_not_reported),
 		cmocka_unit_test(edits_are_in_order_and_complete),

@@ -125,7 +125,7 @@ static void what_is_no_call_stays(void **state)
 			"hipError_t hipMemcpyToSymbol(T a, const void *p, size_t n);"},
 		{"x.__shfl_sync_(m, v)", "x.__shfl_sync_(m, v)"},
 		{"__syncthreads();", "__syncthreads();"},
-		{"__syncwarp(m);", "__syncwarp(m);"},
+		{"__syncthreads_or(m);", "__syncthreads_or(m);"},
 	};
 	CHECK_ALL(texts);
 }

@@ -40,7 +40,8 @@ static void headers_of_cuda_become_those_of_hip(void **state)
 		{"cuda_bf16.h", "hip/hip_bf16.h"},
 		{"cuComplex.h", "hip/hip_complex.h"},
 		{"cooperative_groups.h", "hip/hip_cooperative_groups.h"},
-		{"cublas_v2.h", "hipblas/hipblas.h"},
+		{"nvToolsExt.h", "rocsmith/nvtx.h"},
+		{"cooperative_groups/reduce.h", "rocsmith/groups.h"},
 		{"cublasLt.h", "hipblaslt/hipblaslt.h"},
 		{"cufft.h", "hipfft/hipfft.h"},
 		{"curand.h", "hiprand/hiprand.h"},
@@ -60,6 +61,9 @@ static void headers_of_cuda_become_those_of_hip(void **state)
 		check(str_fmt(&a, "#include \"%s\"\n", cuda).p, NULL,
 			str_fmt(&a, "#include \"%s\"\n", hip).p);
 	}
+	check(" # include <cublas_v2.h>\n", NULL,
+		" #define HIPBLAS_V2 1\n#define HIPBLAS_USE_HIP_HALF 1\n# include "
+		"<hipblas/hipblas.h>\n");
 }
 
 static void the_form_of_the_line_stays(void **state)
@@ -112,7 +116,7 @@ static void what_hip_lacks_is_reported_with_its_place(void **state)
 	(void)state;
 	static const char *const headers[] = {"cudnn.h", "cudnn_frontend.h", "mma.h", "nvml.h",
 		"cuda/std/atomic", "cuda/pipeline", "nv/target", "cutlass/cutlass.h",
-		"cute/tensor.hpp", "cooperative_groups/memcpy_async.h", "nvtx3/nvToolsExt.h",
+		"cute/tensor.hpp", "cooperative_groups/details/async.h", "nvtx3/nvToolsExtCuda.h",
 		"rmm/mr/device_memory_resource.hpp", "raft/core/handle.hpp", "helper_cuda.h",
 		"cupti.h", "cutensor.h"};
 	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++) {

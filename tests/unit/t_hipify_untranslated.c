@@ -136,7 +136,8 @@ static void namespaces_of_cuda_are_reported_where_they_are_used(void **state)
 	check("cuda::std::array<int, 4> a;", "1:1:cuda::std");
 	check("::cuda::atomic<int> a;", "");
 	check("using namespace cuda::std;", "1:17:cuda::std");
-	check("cuda::atomic_ref<int> r(x);", "1:1:cuda::atomic_ref");
+	check("cuda::barrier<int> r(x); cuda::atomic_ref<int> ours(x);", "1:1:cuda::barrier");
+	check("cuda::std::memory_order_acquire; cuda::std::array<int, 2> x;", "1:34:cuda::std");
 	check("namespace cuda { int own(); }\ncuda::own(); cuda::std::max(1, 2);",
 		"2:14:cuda::std");
 	check("at::cuda::f(); c10::cuda::g(); x.cuda(); cuda();", "");
@@ -146,11 +147,11 @@ static void namespaces_of_cuda_are_reported_where_they_are_used(void **state)
 static void inline_ptx_is_reported_once_a_statement(void **state)
 {
 	(void)state;
-	check("asm(\"mov.u32 %0, %laneid;\" : \"=r\"(x));", "1:5:asm");
+	check("asm(\"mov.u32 %0, %pm0;\" : \"=r\"(x));", "1:5:asm");
 	check("asm volatile (\"{ .reg .pred p;\\n\"\n  \"ld.global.u32 %0;\\n\"\n  \"bar.sync "
 	      "0;\");",
 		"2:3:asm");
-	check("__asm__ __volatile__(\"cp.async.ca 4;\");", "1:22:asm");
+	check("__asm__ __volatile__(\"cp.async.ca 4;\");", "1:22:cp.async.ca");
 	check("asm(\"a.b\"); asm(\"c.d\");", "1:5:asm 1:17:asm");
 	check("asm(R\"(ld.shared.u32 a;)\");", "1:5:asm");
 	check("asm volatile(\"s_waitcnt vmcnt(0)\"); asm(\"nop\" ::: \"memory\");", "");

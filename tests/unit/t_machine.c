@@ -143,7 +143,7 @@ static void recording_refuses_a_folder_in_use(void **state)
 	test_put(path_join(&a, dir, S("old")), "");
 	assert_err_says(machine_record(dir, dir, &files), E_USAGE, "is not empty");
 	assert_err_says(machine_record(S("/nonexistent"), path_join(&a, dir, S("new")), &files),
-		E_NOENT, "is no folder");
+		E_NOENT, "is not a folder");
 	test_dir_remove(dir);
 }
 

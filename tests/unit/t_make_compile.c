@@ -353,7 +353,7 @@ static void no_folder_of_this_machine_stays_in_the_output(void **state)
 	struct str flat = str_sub(s->output, strlen("/b/obj/"), s->output.n);
 	assert_true(str_starts(flat, S("src_a.cu-")));
 	assert_true(str_ends(flat, S(".gfx1201.co")));
-	assert_words(f, s, str_fmt(&f->a, "-o %.*s.part", STR(s->output)).p);
+	assert_words(f, s, str_fmt(&f->a, "-o %.*s/" JOB_OUT, STR(s->work)).p);
 }
 
 static void the_environment_of_the_user_reaches_no_program(void **state)
@@ -366,8 +366,35 @@ static void the_environment_of_the_user_reaches_no_program(void **state)
 			continue;
 		assert_true(s->proc.clear_env);
 		assert_str(str_join(&f->a, &s->proc.setenv, S(" ")),
-			"PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C.UTF-8 TMPDIR=/b/tmp");
+			str_fmt(&f->a,
+				"PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C.UTF-8 TMPDIR=%.*s",
+				STR(s->work))
+				.p);
 		assert_true(str_starts(s->proc.log, S("/b/log/")));
+	}
+}
+
+/* A compiler plugin of the project must not reach what we, or another step, go by. */
+static void a_step_may_write_a_folder_of_its_own_and_nothing_else(void **state)
+{
+	struct fixture *f = *state;
+	make_one(f);
+	for (size_t i = 0; i < f->b.set.all.n; i++) {
+		struct job *s = f->b.set.all.v[i];
+		struct proc p = {0};
+		if (!s->proc.argv.n)
+			continue;
+		proc_arg(&f->a, &p, "clang++", NULL);
+		f->sdk.runner = SDK_CHROOT; /* says plainly what is bound, and needs no tree */
+		assert_ok(f->b.set.hooks->wrap(&f->a, s, &p));
+		struct str all = str_join(&f->a, &p.argv, S(" "));
+		struct str own =
+			str_fmt(&f->a, "--chroot-bind=%.*s:%.*s:w", STR(s->work), STR(s->work));
+		assert_true(str_starts(s->work, S("/b/tmp/")) && str_contains(all, own));
+		assert_int_equal(str_find(all, S(":w")), str_find(all, own) + own.n - 2);
+		assert_true(!s->depfile.n || str_starts(s->depfile, s->work));
+		for (size_t k = 0; k < i; k++)
+			assert_false(str_eq(f->b.set.all.v[k]->work, s->work));
 	}
 }
 
@@ -480,6 +507,7 @@ int main(void)
 		TEST(translated_headers_come_before_the_projects_own),
 		TEST(no_folder_of_this_machine_stays_in_the_output),
 		TEST(the_environment_of_the_user_reaches_no_program),
+		TEST(a_step_may_write_a_folder_of_its_own_and_nothing_else),
 		cmocka_unit_test(the_host_side_sees_one_system_only),
 		TEST(the_link_names_libraries_that_are_used_only),
 		cmocka_unit_test(flat_names_are_safe_short_and_different),

@@ -343,6 +343,44 @@ static void a_source_that_is_gone_meanwhile_keeps_the_compilers_place(void **sta
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* ---- warnings ---- */
+static void a_warning_is_told_once_in_the_users_source(void **state)
+{
+	struct fixture *f = *state;
+	struct str said = S("src/a.hip:4:18: warning: unused variable 'x' [-Wunused-variable]\n"
+			    "src/a.hip:4:18: note: declared here\n"
+			    "src/a.hip:9:9: error: no warning\n"
+			    "/opt/x.h:1:2: warning: of a header\n"
+			    "In file included from src/a.hip:2:\n"
+			    "/opt/x.h:5:2: warning: because of the source\n"
+			    "clang++: warning: argument unused\n"
+			    "4 warnings generated.\n");
+	static const char *const want[] = {"src/a.cu:3:19: unused variable 'x' [-Wunused-variable]",
+		"/opt/x.h:1:2: of a header", "src/a.cu:1:0: because of the source",
+		"clang++: argument unused"};
+	put(f, "src/a.cu", "#include <x.h>\nvoid f() {\n\tcudaFree(0); int x;\n}\n");
+	make_add_warnings(&f->b, &f->job, said);
+	f->job.report.gpu = S("gfx90a");
+	make_add_warnings(&f->b, &f->job, said);
+	make_add_warnings(&f->b, &f->job, S(""));
+	assert_int_equal(f->b.warnings.n, 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct finding *w = &f->b.warnings.v[i];
+		assert_str(str_fmt(&f->a, "%.*s: %.*s", STR(w->path), STR(w->message)), want[i]);
+		assert_int_equal(w->severity, SEV_WARNING);
+	}
+}
+
+static void warnings_without_end_are_cut_off(void **state)
+{
+	struct fixture *f = *state;
+	BUF(said, &f->a);
+	for (unsigned i = 1; i <= 1000; i++)
+		buf_fmt(&said, "x.h:%u:1: warning: again\n", i);
+	make_add_warnings(&f->b, &f->job, buf_str(&said));
+	assert_int_equal(f->b.warnings.n, 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +401,8 @@ int main(void)
 		TEST(a_killed_compiler_may_have_run_out_of_memory),
 		TEST(places_beyond_the_file_stay_inside_of_it),
 		TEST(a_source_that_is_gone_meanwhile_keeps_the_compilers_place),
+		TEST(a_warning_is_told_once_in_the_users_source),
+		TEST(warnings_without_end_are_cut_off),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,35 @@ static void named_sources_and_launches_are_those_of_the_section(void **state)
 	assert_str(make_output(&f->b, &f->plan.sources.v[1]), "b.cu");
 }
 
+static void what_no_compiler_takes_ends_the_build_before_one_runs(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "a.cu",
+		"#include \"k.cuh\"\n#if OLD\n#include \"old.cuh\"\n#endif\n"
+		"__device__ void f(float *p) { __syncwarp(); g(p); }\n");
+	put(f, "k.cuh",
+		"#pragma once\n__device__ void g(float *p)\n{\n"
+		"\tasm(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: \"l\"(p), \"l\"(p));\n}\n");
+	put(f, "old.cuh", "inline void h() { cublasInit(); }\n");
+	add_source(f, "a.cu", "a.hip");
+	strs_add(&f->a, &f->plan.headers, S("k.cuh"));
+	strs_add(&f->a, &f->plan.headers, S("old.cuh"));
+	for (int again = 0; again < 2; again++) { /* the second run has nothing to translate */
+		f->b.findings = (struct findings){0};
+		struct err *e = make_translate(&f->b);
+		assert_non_null(e);
+		assert_true(str_ends(str_from(e->path), S("k.cuh")));
+		assert_int_equal(e->line, 4);
+		assert_err_says(e, E_HIPIFY,
+			"'cp.async.ca.shared.global' has no counterpart in HIP: an "
+			"asynchronous copy into shared memory");
+		assert_int_equal(f->b.findings.n, 3); /* and cublasInit, and our header */
+		assert_true(fs_exists(path_join(&f->a, f->b.hip, S("rocsmith/device.h"))));
+		hipify_tree_free(&f->b.tree);
+		f->b.tree = (struct hipify_tree){0};
+	}
+}
+
 static void without_a_section_the_own_tables_count(void **state)
 {
 	struct fixture *f = *state;
@@ -144,6 +173,23 @@ static void a_torch_that_is_gone_is_told(void **state)
 	err_free(e);
 }
 
+/* Somebody else may have made the folder that a user names. */
+static void a_build_folder_of_links_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const parts[] = {"hip", "obj", "mod", "log", "stamp"};
+	struct str private = path_join(&f->a, f->top, S("private"));
+	struct sdk sdk = {0};
+	assert_ok(fs_mkdirs(private));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct make m = {.a = &f->a, .plan = &f->plan, .sdk = &sdk};
+		m.dir = path_join(&f->a, f->top, str_fmt(&f->a, "b-%s", parts[i]));
+		assert_ok(fs_mkdirs(m.dir));
+		assert_ok(fs_symlink(private, path_join(&f->a, m.dir, str_from(parts[i]))));
+		assert_err_says(make_open(&m), E_USAGE, "is a link");
+	}
+}
+
 /* What the compiler says about the result is led back through the edits of all passes. */
 static void a_message_about_the_result_is_shown_in_the_source(void **state)
 {
@@ -182,10 +228,13 @@ int main(void)
 			an_extension_is_translated_as_its_torch_does, begin, end),
 		cmocka_unit_test_setup_teardown(
 			named_sources_and_launches_are_those_of_the_section, begin, end),
+		cmocka_unit_test_setup_teardown(
+			what_no_compiler_takes_ends_the_build_before_one_runs, begin, end),
 		cmocka_unit_test_setup_teardown(without_a_section_the_own_tables_count, begin, end),
 		cmocka_unit_test_setup_teardown(
 			what_fails_stops_the_build_with_its_place, begin, end),
 		cmocka_unit_test_setup_teardown(a_torch_that_is_gone_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(a_build_folder_of_links_is_refused, begin, end),
 		cmocka_unit_test_setup_teardown(
 			a_message_about_the_result_is_shown_in_the_source, begin, end),
 	};

@@ -1,6 +1,10 @@
 /* Path text: the first part of base/fs.h. */
 #include "test.h"
 
+#include <pwd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <unistd.h>
 
 static const struct {
@@ -120,6 +124,77 @@ static void places_follow_the_environment(void **state)
 	unsetenv("ROCSMITH_HOME");
 }
 
+/* Nobody else's folder takes the place of a home. */
+static void without_home_the_users_own_counts(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct passwd *p = getpwuid(geteuid());
+	struct str want = str_fmt(&a, "%s/.cache/rocsmith/x", p ? p->pw_dir : "/nonexistent");
+	unsetenv("XDG_CACHE_HOME");
+	static const char *const homes[] = {NULL, "", "relative"};
+	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++) {
+		unsetenv("HOME");
+		if (homes[i])
+			setenv("HOME", homes[i], 1);
+		assert_str(fs_place(&a, FS_CACHE, S("x")), want.p);
+	}
+	setenv("HOME", "/nonexistent", 1);
+	assert_err_says(fs_place_check(FS_CACHE), E_NOENT, "HOME is not set");
+}
+
+static void only_folders_of_ones_own_are_believed(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		unsigned mode;
+		bool good;
+	} modes[] = {{0755, true}, {0700, true}, {0775, true}, {0757, false}, {01777, false}};
+	struct str dir = test_dir(&a), place = path_join(&a, dir, S("data"));
+	setenv("ROCSMITH_HOME", dir.p, 1);
+	assert_ok(fs_place_check(FS_DATA)); /* not there yet */
+	mode_t mask = umask(0);
+	assert_ok(fs_mkdirs(path_join(&a, place, S("sdk"))));
+	struct stat st;
+	struct str beside = path_join(&a, dir, S("data-of-others")); /* is not in that place */
+	assert_ok(fs_mkdirs(beside));
+	umask(mask);
+	assert_ok(fs_stat(beside, &st));
+	assert_int_equal(st.st_mode & 07777, 0777);
+	assert_ok(fs_place_check(FS_DATA));
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		assert_int_equal(chmod(place.p, modes[i].mode), 0);
+		struct err *e = fs_place_check(FS_DATA);
+		if (!e != modes[i].good || (e && e->code != E_PERM))
+			fail_msg("%o", modes[i].mode);
+		err_free(e);
+	}
+	assert_int_equal(chmod(place.p, 0755), 0);
+	if (chown(place.p, 1234, 1234) == 0)
+		assert_err_says(fs_place_check(FS_DATA), E_PERM, "belongs to another user");
+	unsetenv("ROCSMITH_HOME");
+	test_dir_remove(dir);
+}
+
+/* In a child, for whom no folder is the current one any more. */
+static void a_removed_folder_is_not_the_root(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (chdir(dir.p) < 0 || rmdir(dir.p) < 0)
+			_exit(2);
+		struct str x = path_abs(&a, S("etc"));
+		_exit(fs_exists(x) || !fs_mkdirs(x));
+	}
+	int status = -1;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +204,9 @@ int main(void)
 		cmocka_unit_test(absolute_paths_start_at_the_current_folder),
 		cmocka_unit_test(escapes_from_a_folder_are_recognised),
 		cmocka_unit_test(places_follow_the_environment),
+		cmocka_unit_test(without_home_the_users_own_counts),
+		cmocka_unit_test(only_folders_of_ones_own_are_believed),
+		cmocka_unit_test(a_removed_folder_is_not_the_root),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

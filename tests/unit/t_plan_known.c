@@ -152,6 +152,14 @@ static void features_exist_in_the_versions_that_have_them(void **state)
 	assert_ok(choose(f, "2.6.0", "gfx942", NULL));
 	assert_string_equal(choice_of(f, "ck-gemm"), "none");
 	assert_string_equal(choice_of(f, "composable-kernel"), "off");
+	assert_err(
+		choose(f, "2.6.0", "gfx942", "composable-kernel=sdk"), E_PLAN); /* sid has none */
+	f->plan.sdk.suite = S("experimental");
+	assert_ok(choose(f, "2.6.0", "gfx942", "composable-kernel=sdk"));
+	assert_true(strs_has(&f->plan.sdk.components, S("composable-kernel")));
+	assert_string_equal(choice_of(f, "distributed"), "on"); /* its RCCL fits */
+	assert_string_equal(choice_of(f, "gloo"), "off");
+	f->plan.sdk.suite = S("sid");
 	put(f, "third_party/composable_kernel/include/ck/ck.hpp", "");
 	put(f, "third_party/fbgemm/CMakeLists.txt", "");
 	assert_ok(choose(f, "2.8.0", "gfx942", NULL));
@@ -230,7 +238,7 @@ static void python_and_torch_must_fit_the_release(void **state)
 	how->release = S("0.21.0");
 	assert_err(known_fits(&f->a, &f->project, &f->plan), E_PLAN);
 	strs_add(&f->a, &how->with, S("/w/torch-2.6.0+rocm6.4-cp311-cp311-linux_x86_64.whl"));
-	assert_str(known_torch(&f->plan), "2.6.0");
+	assert_str(known_torch(&f->plan.foreign->with), "2.6.0");
 	assert_ok(known_fits(&f->a, &f->project, &f->plan));
 	how->release = S("0.24.1");
 	assert_err(known_fits(&f->a, &f->project, &f->plan), E_PLAN);

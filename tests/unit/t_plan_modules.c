@@ -246,6 +246,21 @@ static void sources_without_a_module_go_into_all(void **state)
 	}
 }
 
+static void each_main_is_a_program_of_the_wheels_scripts(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "a.cu", "int main() { return 0; }\n");
+	put(f, "b.cu", "int main(int argc, char **argv) { return argc; }\n");
+	put(f, "part.cu", "void part() {}\n");
+	put(f, "rocsmith.yaml", "sources: [a.cu, b.cu, part.cu]\n");
+	assert_ok(find_modules(f));
+	assert_int_equal(f->plan.modules.n, 2);
+	assert_str(f->plan.modules.v[0].file, "scripts/a");
+	assert_true(f->plan.modules.v[0].program && !f->plan.modules.v[0].loader);
+	assert_str(str_join(&f->a, &f->plan.modules.v[1].sources, S(" ")), "b.cu part.cu");
+	assert_str(tags(f), "py3-none >=3.7");
+}
+
 static void a_library_gets_a_loader(void **state)
 {
 	struct fixture *f = *state;
@@ -368,6 +383,7 @@ int main(void)
 		FIXTURE_TEST(modules_go_into_the_package),
 		FIXTURE_TEST(packages_that_cannot_be_are_refused),
 		FIXTURE_TEST(sources_without_a_module_go_into_all),
+		FIXTURE_TEST(each_main_is_a_program_of_the_wheels_scripts),
 		FIXTURE_TEST(a_library_gets_a_loader),
 		FIXTURE_TEST(modules_that_python_would_not_see_are_errors),
 		FIXTURE_TEST(a_package_is_packed_without_what_is_compiled),

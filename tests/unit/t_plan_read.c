@@ -1,6 +1,8 @@
 /* Saved plans that were edited, damaged, or made elsewhere: plan/plan_json.c. The plan is made by
  * hand, so that every part of it is known. */
 #include "fixture_plan.h"
+#include "plan/plan_int.h"
+#include "sdk/provider.h"
 
 static struct str json(struct fixture *f)
 {
@@ -266,7 +268,75 @@ static void pythons_version_matters_where_its_headers_are_used(void **state)
 	f->plan.host.python_include = S("/usr/include/python3.1");
 	assert_ok(read_text(f, json(f), &back));
 	f->plan.needs_python = true;
-	assert_err_says(read_text(f, json(f), &back), E_PLAN, "planned was '3.1'");
+	assert_ok(read_text(f, json(f), &back));
+	assert_err_says(plan_meet_python(&f->a, &back), E_PLAN, "planned was '3.1'");
+	f->plan.file = S("");
+	assert_ok(plan_meet_python(&f->a, &f->plan)); /* made just now: nobody else's */
+}
+
+/* A plan may come from a stranger, and to look at it is no consent. */
+static void nothing_that_a_plan_names_is_run_by_reading_it(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	struct str program = path_join(&f->a, f->top, S("program"));
+	struct str mark = path_join(&f->a, f->top, S("mark"));
+	struct str script = str_fmt(&f->a, "#!/bin/sh\n>'%.*s'\nexit 1\n", STR(mark));
+	struct str clang = path_join(&f->a, f->top, S("rocm/llvm/bin/clang++"));
+	make_plan(f);
+	assert_ok(fs_write(program, script, 0755));
+	assert_ok(fs_mkdirs(path_dir(clang)));
+	assert_ok(fs_write(clang, script, 0755));
+	put(f, "../rocm/amdgcn/bitcode/x.bc", "");
+	put(f, "../rocm/include/hip/hip_runtime.h", "");
+	put(f, "../rocm/lib/libamdhip64.so", "");
+	f->plan.host.python = program;
+	f->plan.host.python_include = S("/usr/include/python3.1");
+	f->plan.needs_python = true;
+	f->plan.version = S("1.0+rocm" SDK_ROCM);
+	f->plan.sdk = (struct sdk_spec){
+		.provider = S("prefix"), .prefix = path_join(&f->a, f->top, S("rocm"))};
+	f->plan.foreign = NEW(&f->a, struct plan_foreign);
+	f->plan.foreign->system = SOURCE_CMAKE;
+	f->plan.foreign->cost.memory = 1;
+	assert_ok(read_text(f, json(f), &back));
+	assert_false(fs_present(mark));
+	assert_null(back.here);
+	assert_err(plan_meet_python(&f->a, &back), E_TOOL_FAILED); /* the trap works */
+	assert_true(fs_present(mark));
+	assert_ok(fs_remove(mark));
+	suffix_meet(&f->a, &back);
+	assert_true(fs_present(mark));
+}
+
+/* A suite is part of a folder's name, and SDKs are programs. */
+static void an_sdk_elsewhere_is_not_reached_by_the_name_of_a_suite(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const suites[] = {"sid/../../../x", "../sid", "", "none", "sid\n"};
+	const struct sdk_provider *provider;
+	for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++) {
+		struct sdk_spec spec = {.provider = S("debian"), .suite = str_from(suites[i])},
+				full;
+		if (*suites[i])
+			assert_err_says(
+				sdk_complete(&spec, &full, &provider), E_USAGE, "unknown suite");
+		else
+			assert_ok(sdk_complete(&spec, &full, &provider));
+	}
+	(void)f;
+}
+
+static void a_plan_that_names_no_archive_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	assert_err(read_text(f, edited(f, "\"mirror\": \"\"", "\"mirror\": \"ssh://x/\""), &back),
+		E_USAGE);
+	assert_err(
+		read_text(f, edited(f, "\"mirror\": \"\"", "\"mirror\": \"http://x/ y\""), &back),
+		E_USAGE);
 }
 
 int main(void)
@@ -281,6 +351,9 @@ int main(void)
 		FIXTURE_TEST(a_plan_for_the_sdks_libc_fits_any_machine),
 		FIXTURE_TEST(a_plan_for_this_machines_libc_fits_this_machine_only),
 		FIXTURE_TEST(pythons_version_matters_where_its_headers_are_used),
+		FIXTURE_TEST(nothing_that_a_plan_names_is_run_by_reading_it),
+		FIXTURE_TEST(an_sdk_elsewhere_is_not_reached_by_the_name_of_a_suite),
+		FIXTURE_TEST(a_plan_that_names_no_archive_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

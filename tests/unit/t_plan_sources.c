@@ -55,18 +55,18 @@ static const struct {
 	{"sources: [a.cu, missing.cu]\n", "no such source 'missing.cu'", 1, 17},
 	{"sources:\n  - a.cu\n  - missing/*.cu\n", "'missing/*.cu' matches no file", 3, 5},
 	{"sources: [sub]\n", "'sub' is a folder", 1, 11},
-	{"sources: [sub/k.cuh]\n", "'sub/k.cuh' is no source", 1, 11},
+	{"sources: [sub/k.cuh]\n", "'sub/k.cuh' is not a source", 1, 11},
 	{"sources: [/etc/passwd]\n", "'/etc/passwd' is outside", 1, 11},
 	{"sources: [sub/../../x.cu]\n", "is outside of the project", 1, 11},
 	{"sources: [\"../*.cu\"]\n", "is outside of the project", 1, 11},
-	{"sources: [\"\"]\n", "a file name or a pattern is wanted", 1, 11},
-	{"sources: [[a.cu]]\n", "a file name or a pattern is wanted", 1, 11},
-	{"sources: [{a: b}]\n", "a file name or a pattern is wanted", 1, 0},
+	{"sources: [\"\"]\n", "a file name or a pattern is expected", 1, 11},
+	{"sources: [[a.cu]]\n", "a file name or a pattern is expected", 1, 11},
+	{"sources: [{a: b}]\n", "a file name or a pattern is expected", 1, 0},
 	{"sources: []\n", "names no source", 1, 10},
 	{"sources: [\"sub/*.txt\"]\n", "names no source", 1, 10},
 	{"sources: {a: b}\n", "must be a list", 1, 0},
 	{"exclude: {a: b}\n", "must be a list", 1, 0},
-	{"exclude: [[a.cu]]\n", "a file name or a pattern is wanted", 1, 0},
+	{"exclude: [[a.cu]]\n", "a file name or a pattern is expected", 1, 0},
 };
 
 static void mistakes_are_located_to_the_column(void **state)
@@ -189,16 +189,13 @@ static void a_program_with_a_module_is_a_module(void **state)
 	assert_str(joined(f, &f->facts[0].modules), "a");
 }
 
-static void nothing_but_programs_is_an_error_that_says_how_to_keep_one(void **state)
+static void nothing_but_programs_is_what_the_project_is(void **state)
 {
 	struct fixture *f = *state;
 	put(f, "prog.cu", program);
-	struct err *e = find_sources(f);
-	assert_non_null(e);
-	assert_int_equal(e->code, E_PROJECT);
-	assert_true(test_err_says(e, "left out"));
-	assert_true(e->hints && strstr(e->hints->text, "without wildcards"));
-	err_free(e);
+	put(f, "other.cu", program);
+	assert_ok(find_sources(f));
+	assert_str(source_list(f), "other.cu prog.cu");
 }
 
 static void facts_stay_with_their_source_when_others_are_left_out(void **state)
@@ -352,7 +349,7 @@ int main(void)
 		FIXTURE_TEST(a_named_program_stays_wherever_a_pattern_finds_it_too),
 		FIXTURE_TEST(what_only_a_program_includes_is_still_compiled),
 		FIXTURE_TEST(a_program_with_a_module_is_a_module),
-		FIXTURE_TEST(nothing_but_programs_is_an_error_that_says_how_to_keep_one),
+		FIXTURE_TEST(nothing_but_programs_is_what_the_project_is),
 		FIXTURE_TEST(facts_stay_with_their_source_when_others_are_left_out),
 		FIXTURE_TEST(two_sources_may_not_become_one_file),
 		FIXTURE_TEST(headers_are_looked_for_as_a_compiler_does),

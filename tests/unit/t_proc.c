@@ -83,10 +83,15 @@ static void the_log_gets_everything(void **state)
 	sh(&a, (struct proc){.log = log}, "echo one");
 	sh(&a, (struct proc){.log = log}, "echo two >&2");
 	test_has(log, "one\ntwo\n");
+	struct str link = path_join(&a, dir, S("link")); /* not one of ours */
+	assert_ok(fs_symlink(log, link));
 	struct proc p = {.log = path_join(&a, dir, S("no/log"))};
 	struct proc_result r;
-	proc_arg(&a, &p, "true", NULL);
+	proc_arg(&a, &p, "echo", "three", NULL);
 	assert_err(proc_run(&a, &p, &r), E_NOENT);
+	p.log = link;
+	assert_err(proc_run(&a, &p, &r), E_IO);
+	test_has(log, "one\ntwo\n");
 	test_dir_remove(dir);
 }
 

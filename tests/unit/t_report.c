@@ -83,6 +83,98 @@ static void device_passes_are_summed_by_gpu(void **state)
 	assert_int_equal(r.gpus.v[1].ran, 0);
 }
 
+static void kernels_that_spill_come_first(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a,
+		"{\"schema\":\"rocsmith.build/"
+		"1\",\"inspect\":{\"files\":[{\"path\":\"a.so\",\"objects\":["
+		"{\"target\":\"gfx90a\",\"kernels\":3,\"resources\":[{\"name\":\"small\",\"vgprs\":"
+		"12},"
+		"{\"name\":\"large\",\"vgprs\":512,\"sgprs\":33,\"vgpr_spills\":7,\"sgpr_spills\":"
+		"4,"
+		"\"lds\":4096,\"scratch\":2468,\"waves\":1},{\"name\":\"none\"}]}]}]}}",
+		&r);
+	assert_int_equal(r.kernels, 3);
+	assert_int_equal(r.spilling, 1);
+	struct str page = report_html(&a, &r);
+	static const char *const cells[] = {"<code>large</code>", "<td class=\"num\">512</td>",
+		"<td class=\"num\">33</td>", "<td class=\"num\">11</td>",
+		"<td class=\"num\">4096</td>", "<td class=\"num\">2468</td>",
+		"<td class=\"num\">1</td>", "<code>small</code>", "<code>none</code>"};
+	for (size_t i = 0; i < sizeof(cells) / sizeof(*cells); i++) {
+		size_t at = str_find(page, str_from(cells[i]));
+		assert_true(at < page.n);
+		page = str_sub(page, at, page.n);
+	}
+}
+
+static void a_failure_names_its_place_and_its_steps(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a,
+		"{\"schema\":\"rocsmith.build/1\",\"project\":\"/home/me/"
+		"p\",\"error\":{\"message\":\"no ';'\","
+		"\"path\":\"/home/me/p/src/a.cu\",\"line\":5},\"warnings\":[{\"message\":\"odd\","
+		"\"path\":\"b.cu:3:1\"}],\"steps\":["
+		"{\"kind\":\"device\",\"name\":\"a.cu\",\"gpu\":\"gfx1201\",\"seconds\":2.5,"
+		"\"done\":false},"
+		"{\"kind\":\"link\",\"name\":\"never.so\",\"seconds\":0,\"done\":false}]}",
+		&r);
+	assert_str(r.place, "src/a.cu:5");
+	assert_int_equal(r.failed.n, 1);
+	assert_int_equal(r.steps.n, 0);
+	assert_int_equal(r.warnings, 1);
+	struct str page = report_html(&a, &r);
+	assert_true(str_contains(page, S("<code>src/a.cu:5</code>\n no ';'")));
+	assert_true(str_contains(page, S("<td>device</td>\n<td><code>a.cu</code>")));
+	assert_false(str_contains(page, S("never.so")));
+	assert_true(str_contains(page, S("b.cu:3:1")));
+	load(&a,
+		"{\"schema\":\"rocsmith.build/1\",\"project\":\"/"
+		"p\",\"error\":{\"message\":\"x\",\"path\":\"/q/b\"}}",
+		&r);
+	assert_str(r.place, "/q/b");
+}
+
+static void the_page_says_what_a_gpu_is_and_what_the_wheel_holds(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	load(&a,
+		"{\"schema\":\"rocsmith.build/1\",\"plan\":{\"gpus\":[\"gfx1201\"]},\"wheel\":\"o/"
+		"a-1.whl\","
+		"\"sha256\":\"0b7c7ff4\",\"translated\":12,\"files\":[{\"path\":\"a/"
+		"__init__.py\",\"size\":1234}],"
+		"\"verify\":{\"wheels\":[{\"verdict\":\"pass\"}]}}",
+		&r);
+	struct str page = report_html(&a, &r);
+	static const char *const shown[] = {"RX 9070 XT", "a-1.whl", "0b7c7ff4", "a/__init__.py",
+		"1.2 kB", "Replacements in the sources: 12.", "Not proved:", "width=device-width"};
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
+		assert_true(str_contains(page, str_from(shown[i])));
+}
+
+/* A stranger's document: its steps all overlap. */
+static void a_picture_has_no_end_of_lanes(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct report r;
+	BUF(doc, &a);
+	buf_add(&doc, S("{\"schema\":\"rocsmith.build/1\",\"steps\":["));
+	for (unsigned i = 0; i < 40000; i++)
+		buf_fmt(&doc, "%s{\"start\":1,\"seconds\":1}", i ? "," : "");
+	buf_add(&doc, S("]}"));
+	load(&a, buf_str(&doc).p, &r);
+	assert_int_equal(r.lanes, 256);
+}
+
 static void another_schema_is_refused(void **state)
 {
 	(void)state;
@@ -194,6 +286,27 @@ static void a_long_build_makes_a_small_page(void **state)
 	assert_true(report_html(&a, &r).n < 8u << 20);
 }
 
+/* Numbers that no build has must not keep the page from coming to its end. */
+static void times_without_end_are_none(void **state)
+{
+	(void)state;
+	static const char *const numbers[] = {"1e308", "-1e308", "1e301", "1e-300"};
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		ARENA(a);
+		struct report r;
+		const char *n = numbers[i];
+		struct str doc = str_fmt(&a,
+			"{\"schema\":\"rocsmith.build/1\",\"seconds\":%s,\"stages\":{\"sdk\":%s},"
+			"\"steps\":[{\"kind\":\"host\",\"name\":\"a\",\"start\":%s,\"seconds\":%s,"
+			"\"cpu\":%s},{\"kind\":\"host\",\"name\":\"b\",\"start\":0,\"seconds\":%s}]"
+			"}",
+			n, n, n, n, n, n);
+		load(&a, doc.p, &r);
+		assert_true(r.seconds < 1 && r.end < 1 && r.stages.v[0].seconds < 1);
+		assert_true(report_html(&a, &r).n < 1 << 16);
+	}
+}
+
 static void attributes_are_escaped(void **state)
 {
 	(void)state;
@@ -210,6 +323,11 @@ int main(void)
 		cmocka_unit_test(figures_come_from_the_document),
 		cmocka_unit_test(steps_are_sorted_and_lanes_do_not_overlap),
 		cmocka_unit_test(device_passes_are_summed_by_gpu),
+		cmocka_unit_test(times_without_end_are_none),
+		cmocka_unit_test(kernels_that_spill_come_first),
+		cmocka_unit_test(a_failure_names_its_place_and_its_steps),
+		cmocka_unit_test(the_page_says_what_a_gpu_is_and_what_the_wheel_holds),
+		cmocka_unit_test(a_picture_has_no_end_of_lanes),
 		cmocka_unit_test(another_schema_is_refused),
 		cmocka_unit_test(a_failed_build_has_a_report_too),
 		cmocka_unit_test(wrong_kinds_of_members_are_harmless),

@@ -18,7 +18,8 @@ static void records_round_trip(void **state)
 	(void)state;
 	ARENA(a);
 	BUF(b, &a);
-	buf_add(&b, record_head(&a, S("1:2-3"), S("abc")));
+	struct sdk_package p = {.version = S("1:2-3"), .sha256 = S("abc")};
+	buf_add(&b, record_head(&a, &p));
 	record_add(&b, &(struct sdk_record){.type = 'f',
 			       .size = 7,
 			       .mtime = -5,
@@ -38,6 +39,29 @@ static void records_round_trip(void **state)
 	assert_str(r.value, "../x");
 	assert_false(record_next(&rest, &r, &bad));
 	assert_false(bad);
+}
+
+/* What a record is of: a version, and the GPUs whose kernels were unpacked. */
+static void a_record_is_of_one_version_and_some_gpus(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct sdk_package p = {.version = S("1-1"), .sha256 = S("abc"), .bytes = 7}, q = p;
+	strs_add(&a, &p.gpus, S("gfx90a"));
+	strs_add(&a, &p.gpus, S("gfx1201"));
+	struct str head = record_head(&a, &p);
+	assert_str(head, "#\t1-1\tabc\tgfx90a,gfx1201\t7\n");
+	assert_true(record_is(&a, head, &q));
+	assert_str(str_join(&a, &q.gpus, S(" ")), "gfx90a gfx1201");
+	assert_int_equal(q.bytes, 7);
+	assert_true(
+		record_is(&a, S("#\t1-1\tabc\nf\t1\t2\tx\ty\n"), &q)); /* of an older rocsmith */
+	assert_int_equal(q.gpus.n, 0);
+	assert_int_equal(q.bytes, 0);
+	static const char *const others[] = {"", "#\t1-1\tabc0\n", "#\t1-2\tabc\n",
+		"#\t1-1\tabc\t\t7\n", "#\t1-1\tabc\tgfx90a\n", "#\t1-1\tabc\tgfx90a\tx\n"};
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_false(record_is(&a, str_from(others[i]), &q));
 }
 
 static void damaged_records_are_told(void **state)
@@ -291,13 +315,13 @@ static void the_sandbox_shows_the_tree_and_the_binds(void **state)
 	*VEC_PUSH(&a, &binds) = (struct sdk_bind){.path = S("/x"), .at = S("/y")};
 	struct proc p = {.cwd = S("/home/u")};
 	proc_arg(&a, &p, "clang++", "-c", "a.hip", NULL);
-	assert_ok(sdk_wrap(&a, &sdk, &binds, S("/run/host"), &p));
+	assert_ok(sdk_wrap(&a, &sdk, &binds, &p));
 	struct str text = str_join(&a, &p.argv, S(" "));
 	assert_str(p.argv.v[0], "bwrap");
 	assert_true(str_contains(text, S("--symlink usr/lib /lib")));
 	assert_true(str_contains(text, S("--bind /home/u /home/u")));
 	assert_true(str_contains(text, S("--ro-bind /x /y")));
-	assert_true(str_contains(text, S("--ro-bind / /run/host")));
+	assert_false(str_contains(text, S("--ro-bind / ")));
 	assert_true(str_contains(text, S("--unshare-net")));
 	assert_true(str_contains(text, S("--chdir /home/u /usr/lib/llvm-21/bin/clang++ -c a.hip")));
 	assert_true(str_contains(text, str_fmt(&a, "%.*s/opt/rocm /opt/rocm", STR(root))));
@@ -314,10 +338,10 @@ static void without_a_sandbox_the_error_has_a_hint(void **state)
 	struct sdk_binds none = {0};
 	struct proc p = {0};
 	char *path = str_z(&a, str_from(getenv("PATH")));
-	assert_err(sdk_wrap(&a, &sdk, &none, S(""), &p), E_USAGE);
+	assert_err(sdk_wrap(&a, &sdk, &none, &p), E_USAGE);
 	proc_arg(&a, &p, "clang++", NULL);
 	setenv("PATH", "/nonexistent", 1);
-	struct err *e = sdk_wrap(&a, &sdk, &none, S(""), &p);
+	struct err *e = sdk_wrap(&a, &sdk, &none, &p);
 	setenv("PATH", path, 1);
 	assert_non_null(e);
 	assert_int_equal(e->code, E_SANDBOX);
@@ -375,6 +399,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_round_trip),
+		cmocka_unit_test(a_record_is_of_one_version_and_some_gpus),
 		cmocka_unit_test(damaged_records_are_told),
 		cmocka_unit_test(files_are_compared_with_records),
 		cmocka_unit_test(manifests_round_trip),

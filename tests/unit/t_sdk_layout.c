@@ -243,7 +243,7 @@ static void a_compiler_is_asked_for_its_version(void **state)
 			assert_ok(e);
 			assert_str(version, compilers[i].version);
 		} else {
-			assert_err_says(e, E_SDK, "tells no version");
+			assert_err_says(e, E_SDK, "prints no version");
 		}
 	}
 	assert_ok(fs_write(clang, S("#!/bin/sh\necho 'clang version 1.0'; exit 3\n"), 0755));

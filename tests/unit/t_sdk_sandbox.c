@@ -70,15 +70,17 @@ static bool sets(const struct fixture *f, const char *text)
 	"--ro-bind @/opt/rocm /opt/rocm --ro-bind @/usr/bin /usr/bin "                             \
 	"--ro-bind @/usr/lib /usr/lib --ro-bind @/usr/share /usr/share "                           \
 	"--ro-bind @/var/lib /var/lib "
-#define BWRAP_SYSTEM                                                                               \
-	"--proc /proc --dev /dev --dev-bind-try /dev/kfd /dev/kfd --dev-bind-try /dev/dri "        \
-	"/dev/dri --ro-bind-try /sys /sys --tmpfs /tmp --dir /run"
+#define BWRAP_OWN "--proc /proc --dev /dev --tmpfs /tmp --dir /run "
+#define BWRAP_SYSTEM BWRAP_OWN "--new-session --cap-drop ALL --ro-bind-try /proc/sys /proc/sys"
+#define BWRAP_PERSON                                                                               \
+	BWRAP_OWN "--dev-bind-try /dev/kfd /dev/kfd --dev-bind-try /dev/dri /dev/dri "             \
+		  "--ro-bind-try /sys /sys"
 
 static void bwrap_shows_the_tree_as_the_root_and_no_network(void **state)
 {
 	struct fixture *f = *state;
 	proc_arg(&f->a, &f->p, "clang++", "--version", NULL);
-	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, S(""), &f->p));
+	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
 	assert_argv(f, BWRAP_START "--unshare-net " BWRAP_TREE BWRAP_SYSTEM
 				   " /usr/lib/llvm-21/bin/clang++ --version");
 }
@@ -88,8 +90,33 @@ static void where_a_network_namespace_cannot_be_made_there_is_none(void **state)
 	struct fixture *f = *state;
 	f->sdk.runner = SDK_BWRAP_NET;
 	proc_arg(&f->a, &f->p, "/bin/true", NULL);
-	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, S(""), &f->p));
+	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
 	assert_argv(f, BWRAP_START BWRAP_TREE BWRAP_SYSTEM " /bin/true");
+}
+
+static void a_program_that_a_person_starts_keeps_the_terminal(void **state)
+{
+	struct fixture *f = *state;
+	f->p.inherit = true;
+	proc_arg(&f->a, &f->p, "/bin/true", NULL);
+	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
+	assert_argv(f, BWRAP_START "--unshare-net " BWRAP_TREE BWRAP_PERSON " /bin/true");
+}
+
+/* No /etc, no /home, no /root: those of the user's files that the build needs are bound by name. */
+static void of_the_machine_itself_only_system_folders_are_shown(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const known[] = {"/usr", "/lib", "/lib32", "/lib64", "/libx32"};
+	sdk_system_binds(&f->a, S("/run/host"), &f->binds);
+	assert_true(f->binds.n > 0);
+	VEC_EACH (const struct sdk_bind, b, &f->binds) {
+		bool found = false;
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			found |= str_eq(b->path, str_from(known[i]));
+		assert_true(found && !b->writable);
+		assert_str(b->at, str_fmt(&f->a, "/run/host%.*s", STR(b->path)).p);
+	}
 }
 
 static void binds_come_behind_the_tree_in_their_order(void **state)
@@ -100,12 +127,12 @@ static void binds_come_behind_the_tree_in_their_order(void **state)
 	bind(f, "/home/u/proj/secret", "", false);
 	bind(f, "/usr/include/python3.11", "/run/python/include", false);
 	proc_arg(&f->a, &f->p, "/bin/true", NULL);
-	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, S("/run/host"), &f->p));
-	assert_argv(f, BWRAP_START "--unshare-net " BWRAP_TREE BWRAP_SYSTEM
-				   " --ro-bind / /run/host --bind /home/u /home/u"
-				   " --ro-bind /home/u/proj/secret /home/u/proj/secret"
-				   " --ro-bind /usr/include/python3.11 /run/python/include"
-				   " --chdir /home/u/proj /bin/true");
+	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
+	assert_argv(f,
+		BWRAP_START "--unshare-net " BWRAP_TREE BWRAP_SYSTEM " --bind /home/u /home/u"
+			    " --ro-bind /home/u/proj/secret /home/u/proj/secret"
+			    " --ro-bind /usr/include/python3.11 /run/python/include"
+			    " --chdir /home/u/proj /bin/true");
 	assert_str(f->p.cwd, ""); /* bwrap itself starts where we are */
 }
 
@@ -117,8 +144,8 @@ static void a_chroot_is_a_run_of_ours_that_mounts_first(void **state)
 	bind(f, "/home/u", "", true);
 	bind(f, "/x", "/y", false);
 	proc_arg(&f->a, &f->p, "clang++", "-c", "--", "a b.hip", NULL);
-	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, S("/run/host"), &f->p));
-	assert_argv(f, "/proc/self/exe sdk run --chroot @ --chroot-bind=/:/run/host:r "
+	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
+	assert_argv(f, "/proc/self/exe sdk run --chroot @ "
 		       "--chroot-bind=/home/u:/home/u:w --chroot-bind=/x:/y:r "
 		       "--chroot-dir=/home/u -- /usr/lib/llvm-21/bin/clang++ -c -- a b.hip");
 	assert_str(f->p.cwd, "/");
@@ -132,7 +159,7 @@ static void a_prefix_runs_as_it_is(void **state)
 	f->p.cwd = S("/home/u");
 	bind(f, "/home/u", "", true);
 	proc_arg(&f->a, &f->p, "/opt/rocm/llvm/bin/clang++", "-v", NULL);
-	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, S("/run/host"), &f->p));
+	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
 	assert_argv(f, "/opt/rocm/llvm/bin/clang++ -v");
 	assert_str(f->p.cwd, "/home/u");
 }
@@ -160,7 +187,7 @@ static void programs_are_looked_up_in_the_tree(void **state)
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		f->p = (struct proc){0};
 		strs_add(&f->a, &f->p.argv, str_from(programs[i].name));
-		assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, S(""), &f->p));
+		assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
 		assert_str(f->p.argv.v[f->p.argv.n - 1], programs[i].want);
 	}
 }
@@ -170,7 +197,7 @@ static void the_callers_list_of_words_is_left_alone(void **state)
 	struct fixture *f = *state;
 	proc_arg(&f->a, &f->p, "clang++", "-v", NULL);
 	struct strs before = f->p.argv;
-	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, S(""), &f->p));
+	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
 	assert_str(before.v[0], "clang++");
 	assert_str(before.v[1], "-v");
 }
@@ -182,7 +209,7 @@ static void nothing_to_run_is_a_mistake_of_the_caller(void **state)
 		SDK_DIRECT, SDK_BWRAP, SDK_BWRAP_NET, SDK_CHROOT, SDK_NORUN};
 	for (size_t i = 0; i < sizeof(runners) / sizeof(runners[0]); i++) {
 		f->sdk.runner = runners[i];
-		assert_err(sdk_wrap(&f->a, &f->sdk, &f->binds, S(""), &f->p), E_USAGE);
+		assert_err(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p), E_USAGE);
 	}
 }
 
@@ -191,7 +218,7 @@ static void a_tree_that_is_gone_is_an_error(void **state)
 	struct fixture *f = *state;
 	f->sdk.root = path_join(&f->a, f->root, S("gone"));
 	proc_arg(&f->a, &f->p, "/bin/true", NULL);
-	assert_err(sdk_wrap(&f->a, &f->sdk, &f->binds, S(""), &f->p), E_NOENT);
+	assert_err(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p), E_NOENT);
 }
 
 /* ---- environment ---- */
@@ -206,7 +233,7 @@ static void other_rocms_and_compilers_are_kept_out_of_the_environment(void **sta
 		f->sdk.runner = runners[r];
 		f->p = (struct proc){0};
 		proc_arg(&f->a, &f->p, "/bin/true", NULL);
-		assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, S(""), &f->p));
+		assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
 		for (size_t i = 0; i < sizeof(out) / sizeof(out[0]); i++)
 			if (!sets(f, out[i]))
 				fail_msg("'%s' is not removed", out[i]);
@@ -218,11 +245,13 @@ static void settings_of_the_caller_stay(void **state)
 {
 	struct fixture *f = *state;
 	strs_add(&f->a, &f->p.setenv, S("LC_ALL=C.UTF-8"));
+	strs_add(&f->a, &f->p.setenv, S("TMPDIR=/b/tmp/x"));
 	f->p.clear_env = true;
 	f->p.timeout = 7;
 	proc_arg(&f->a, &f->p, "/bin/true", NULL);
-	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, S(""), &f->p));
-	assert_str(f->p.setenv.v[0], "LC_ALL=C.UTF-8");
+	assert_ok(sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p));
+	assert_str(f->p.setenv.v[f->p.setenv.n - 3], "LC_ALL=C.UTF-8");
+	assert_str(f->p.setenv.v[f->p.setenv.n - 2], "TMPDIR=/b/tmp/x"); /* behind its removal */
 	assert_true(f->p.clear_env && f->p.timeout == 7);
 }
 
@@ -252,6 +281,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(bwrap_shows_the_tree_as_the_root_and_no_network),
 		TEST(where_a_network_namespace_cannot_be_made_there_is_none),
+		TEST(a_program_that_a_person_starts_keeps_the_terminal),
+		TEST(of_the_machine_itself_only_system_folders_are_shown),
 		TEST(binds_come_behind_the_tree_in_their_order),
 		TEST(a_chroot_is_a_run_of_ours_that_mounts_first),
 		TEST(a_prefix_runs_as_it_is),

@@ -64,7 +64,8 @@ static void add_file(struct fixture *f, struct buf *record, const char *name, co
 static void add_package(struct fixture *f, struct sdk_manifest *m, const char *name)
 {
 	BUF(record, &f->a);
-	buf_add(&record, record_head(&f->a, S("1-1"), S("00")));
+	buf_add(&record,
+		record_head(&f->a, &(struct sdk_package){.version = S("1-1"), .sha256 = S("00")}));
 	add_file(f, &record, str_fmt(&f->a, "usr/share/%s/one", name).p, "first");
 	add_file(f, &record, str_fmt(&f->a, "usr/share/%s/two", name).p, "second");
 	struct str text = buf_str(&record);
@@ -122,6 +123,35 @@ static void what_is_not_there_is_answered_with_the_way_to_it(void **state)
 	assert_string_equal(
 		e->hints->text, "rocsmith sdk install debian --suite sid --components hiprand");
 	assert_err_says(e, E_SDK, "lacks the component 'hiprand'");
+}
+
+/* A component that was installed by an older rocsmith, which knew fewer packages of it, and kernels of
+ * other GPUs. */
+static void what_an_sdk_lacks_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct sdk sdk;
+	struct sdk_manifest m = {.provider = S("debian"), .suite = S("sid")};
+	struct sdk_spec spec = {.provider = S("debian")};
+	strs_add(&f->a, &m.components, S("hiprand"));
+	add_package(f, &m, "libhiprand");
+	strs_add(&f->a, &spec.components, S("hiprand"));
+	assert_ok(sdk_manifest_write(&f->a, f->dir, &m));
+	assert_err_says(sdk_open(&f->a, &spec, &sdk), E_SDK, "lacks the component 'hiprand'");
+	add_package(f, &m, "libhiprand-dev");
+	strs_add(&f->a, &spec.gpus, S("gfx90a:xnack-"));
+	assert_ok(sdk_manifest_write(&f->a, f->dir, &m));
+	assert_err_says(sdk_open(&f->a, &spec, &sdk), E_SDK, "cannot use the SDK"); /* no tree */
+	strs_add(&f->a, &m.packages.v[0].gpus, S("gfx1201"));
+	assert_ok(sdk_manifest_write(&f->a, f->dir, &m));
+	struct err *e = sdk_open(&f->a, &spec, &sdk);
+	assert_string_equal(e->hints->text, "rocsmith sdk install debian --suite sid --gpu gfx90a");
+	assert_err_says(e, E_SDK, "lack kernels of other GPUs than gfx1201");
+	spec.gpus.v[0] = S("all");
+	assert_err_says(
+		sdk_open(&f->a, &spec, &sdk), E_SDK, "lack kernels of other GPUs than gfx1201");
+	spec.gpus.v[0] = S("gfx1201");
+	assert_err_says(sdk_open(&f->a, &spec, &sdk), E_SDK, "cannot use the SDK");
 }
 
 static void an_sdk_whose_tree_is_gone_cannot_be_opened(void **state)
@@ -322,6 +352,45 @@ static void what_a_killed_install_left_can_be_removed(void **state)
 	assert_false(fs_exists(path_join(&f->a, path_dir(f->dir), S(".debian-sid.new"))));
 }
 
+/* What is no SDK of ours stays, and no link is followed. */
+static void folders_of_others_are_not_removed(void **state)
+{
+	struct fixture *f = *state;
+	struct str dir = path_dir(f->dir), mine = path_join(&f->a, dir, S("mine"));
+	install(f);
+	put(f, dir, "mine/precious", "x");
+	put(f, f->home, "cache/sdk/mine/precious", "x");
+	assert_ok(fs_symlink(f->dir, path_join(&f->a, dir, S("linked"))));
+	assert_err(sdk_remove(&f->a, S("mine")), E_NOENT);
+	assert_err(sdk_remove(&f->a, S("linked")), E_NOENT);
+	test_has(path_join(&f->a, mine, S("precious")), "x");
+	test_has(path_join(&f->a, f->home, S("cache/sdk/mine/precious")), "x");
+	assert_true(fs_exists(path_join(&f->a, f->dir, S("sdk.json"))));
+}
+
+/* A removal that was killed between the new name and the end. */
+static void a_removal_can_be_taken_up_again(void **state)
+{
+	struct fixture *f = *state;
+	struct strs left;
+	put(f, path_dir(f->dir), ".debian-sid.new.gone/root/x", "");
+	assert_ok(sdk_remove(&f->a, S("debian-sid")));
+	assert_ok(fs_list(&f->a, path_dir(f->dir), &left));
+	assert_str(str_join(&f->a, &left, S(" ")), "debian-sid.lock");
+}
+
+static void an_sdk_in_a_folder_of_others_is_not_believed(void **state)
+{
+	struct fixture *f = *state;
+	struct sdk sdk;
+	struct strs names;
+	install(f);
+	assert_int_equal(chmod(str_z(&f->a, path_dir(path_dir(f->dir))), 0777), 0);
+	assert_err_says(sdk_names(&f->a, &names), E_PERM, "can be written by others");
+	assert_err_says(sdk_open_name(&f->a, S("debian-sid"), &sdk), E_PERM, "not believed");
+	assert_err(sdk_remove(&f->a, S("debian-sid")), E_PERM);
+}
+
 static const struct {
 	const char *name;
 	enum errcode code;
@@ -385,6 +454,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(only_complete_sdks_are_listed),
 		TEST(what_is_not_there_is_answered_with_the_way_to_it),
+		TEST(what_an_sdk_lacks_is_told),
 		TEST(an_sdk_whose_tree_is_gone_cannot_be_opened),
 		TEST(a_name_is_an_sdk_of_ours_or_a_folder),
 		TEST(the_names_of_sdks_are_the_same_everywhere),
@@ -396,6 +466,9 @@ int main(void)
 		TEST(an_sdk_that_is_not_there_cannot_be_checked),
 		TEST(a_removed_sdk_leaves_nothing_but_its_lock),
 		TEST(what_a_killed_install_left_can_be_removed),
+		TEST(folders_of_others_are_not_removed),
+		TEST(a_removal_can_be_taken_up_again),
+		TEST(an_sdk_in_a_folder_of_others_is_not_believed),
 		TEST(only_sdks_of_ours_are_removed),
 		cmocka_unit_test(the_compiler_is_part_of_every_wish),
 	};

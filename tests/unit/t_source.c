@@ -47,6 +47,59 @@ static void a_folder_with_nothing_of_others_is_ours(void **state)
 	assert_str(f->s.file, "");
 }
 
+static void ours_has_metadata_too(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "PKG-INFO",
+		"Metadata-Version: 2.1\nName: first\nVersion: 1.02\nSummary: What it is\n"
+		"License-Expression: MIT\nRequires-Python: >=3.9\nRequires-Dist: numpy>=1.2\n"
+		"Requires-Dist: pytest; extra == 'test'\n  folded\n\nName: body\n");
+	put(f, "setup.cfg",
+		"[metadata]\nname = second\nversion = file: VERSION\nlicense = BSD\n[options]\n"
+		"python_requires = >=3.8\ninstall_requires =\n  # why\n  numpy>=1.2\n\tpillow\n"
+		"packages = find:\n[options.extras_require]\ninstall_requires = none\n");
+	look(f);
+	assert_int_equal(f->s.system, SOURCE_OWN);
+	assert_str(f->s.name, "first");
+	assert_str(f->s.version, "1.02");
+	assert_str(f->s.summary, "What it is");
+	assert_str(f->s.license, "MIT");
+	assert_str(f->s.requires_python, ">=3.9");
+	assert_str(str_join(&f->a, &f->s.dependencies, S(" ")), "numpy>=1.2 pillow");
+}
+
+static void endless_metadata_has_an_end(void **state)
+{
+	struct fixture *f = *state;
+	struct strs lines = {0};
+	strs_add(&f->a, &lines, S("[options]\ninstall_requires ="));
+	for (int i = 0; i < 100000; i++)
+		strs_add(&f->a, &lines, str_fmt(&f->a, " p%d", i));
+	put(f, "setup.cfg", str_join(&f->a, &lines, S("\n")).p);
+	assert_err(source_read(&f->a, f->dir, &f->s), E_LIMIT);
+}
+
+static void a_project_table_beside_cuda_sources_is_metadata_alone(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "pyproject.toml",
+		"[project]\nname = 'n'\nversion = '2'\ndescription = 'd'\nlicense = {text = "
+		"'MIT'}\n"
+		"requires-python = '>=3.9'\ndependencies = ['numpy']\n");
+	look(f);
+	assert_int_equal(f->s.system, SOURCE_PYTHON);
+	put(f, "a.cu", "");
+	look(f);
+	assert_int_equal(f->s.system, SOURCE_OWN);
+	assert_str(f->s.name, "n");
+	assert_str(f->s.summary, "d");
+	assert_str(f->s.license, "MIT");
+	assert_str(str_join(&f->a, &f->s.dependencies, S(" ")), "numpy");
+	put(f, "setup.py", "");
+	look(f);
+	assert_int_equal(f->s.system, SOURCE_PYTHON);
+}
+
 static void pyproject_names_the_back_end_and_what_it_needs(void **state)
 {
 	struct fixture *f = *state;
@@ -145,8 +198,11 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		T(a_folder_with_nothing_of_others_is_ours),
+		T(ours_has_metadata_too),
+		T(a_project_table_beside_cuda_sources_is_metadata_alone),
 		T(pyproject_names_the_back_end_and_what_it_needs),
 		T(a_setup_py_means_setuptools),
+		T(endless_metadata_has_an_end),
 		T(setup_cfg_counts_where_it_is_written_out),
 		T(cmake_says_its_name_in_project),
 		T(mistakes_have_their_place),

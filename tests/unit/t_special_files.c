@@ -108,7 +108,7 @@ static void no_reader_of_files_waits_for_a_fifo(void **state)
 	struct digest digest;
 	struct verify_options o = {.jobs = 1};
 	assert_err_says(devcode_scan(&p->a, p->fifo, 0, &d), E_FORMAT, "neither a file nor");
-	assert_err_says(zip_open(&p->a, p->fifo, NULL, &z), E_ZIP, "no regular file");
+	assert_err_says(zip_open(&p->a, p->fifo, NULL, &z), E_ZIP, "not a regular file");
 	assert_ok(verify_wheel(&p->a, p->fifo, &o, &v));
 	assert_false(v.pass);
 	assert_string_equal(v.findings.v[0].id, "not-a-zip");

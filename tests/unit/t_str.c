@@ -230,6 +230,21 @@ static void arrays_grow_with_zeroed_slots(void **state)
 		fail();
 }
 
+static void texts_are_cut_between_characters(void **state)
+{
+	(void)state;
+	/* a, two bytes, three, four, one that is no UTF-8, b */
+	const struct str s = S("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xff"
+			       "b");
+	static const size_t ends[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 12, 12};
+	static const size_t of_characters[] = {0, 1, 3, 6, 10, 11, 12, 12};
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		assert_int_equal(utf8_fit(s, i, 99), ends[i]);
+	for (size_t i = 0; i < sizeof(of_characters) / sizeof(*of_characters); i++)
+		assert_int_equal(utf8_fit(s, 99, i), of_characters[i]);
+	assert_int_equal(utf8_fit(S(""), 5, 5), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +262,7 @@ int main(void)
 		cmocka_unit_test(builder_grows_and_stays_terminated),
 		cmocka_unit_test(builders_that_share_an_arena_do_not_mix),
 		cmocka_unit_test(a_builder_may_add_its_own_text),
+		cmocka_unit_test(texts_are_cut_between_characters),
 		cmocka_unit_test(arrays_grow_with_zeroed_slots),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

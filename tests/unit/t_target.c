@@ -136,7 +136,7 @@ static void ids_print_canonically(void **state)
 	assert_true(parsed("gfx940").gpu->removed);
 }
 
-static const char FORM[] = "names are like gfx1201, gfx90a:xnack- or gfx11-generic";
+static const char FORM[] = "names are like gfx1201, gfx90a:xnack-, gfx11-generic or 'RX 9070 XT'";
 static const char BOTH[] =
 	"gfx90a can have :sramecc+ or :sramecc-, :xnack+ or :xnack-, each at most once";
 
@@ -157,10 +157,6 @@ static void wrong_ids_are_refused_with_a_hint(void **state)
 		{.text = "gfxx", .hint = FORM},
 		{.text = "GFX1100", .hint = "did you mean 'gfx1100'?"},
 		{.text = "gfx11-genric", .hint = "did you mean 'gfx11-generic'?"},
-		{.text = "mi300x", .hint = "'mi300x' is gfx942"},
-		{.text = "RX 7900 XT", .hint = "'RX 7900 XT' is gfx1100"},
-		{.text = "7900xtx", .hint = "'7900xtx' is gfx1100"},
-		{.text = "9070", .hint = "'9070' is gfx1201"},
 		{.text = "sm_90", .hint = FORM},
 		{.text = "", .hint = "give names such as gfx1201,gfx90a, or 'all'"},
 		{.text = "gfx1100:xnack-",
@@ -184,6 +180,57 @@ static void wrong_ids_are_refused_with_a_hint(void **state)
 			h = h->next;
 		assert_non_null(h);
 		assert_string_equal(h->text, cases[i].hint);
+	}
+}
+
+static void products_stand_for_their_targets(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *id;
+	} cases[] = {
+		{.text = "RX 9070 XT", .id = "gfx1201"},
+		{.text = "rx9070xt", .id = "gfx1201"},
+		{.text = "9070", .id = "gfx1201"},
+		{.text = "AMD Radeon(TM) RX 9070 XT", .id = "gfx1201"},
+		{.text = "AMD Radeon AI PRO R9700", .id = "gfx1201"},
+		{.text = "MI300X", .id = "gfx942"},
+		{.text = "AMD Instinct MI300X", .id = "gfx942"},
+		{.text = "mi300x:xnack-", .id = "gfx942:xnack-"},
+		{.text = "780M", .id = "gfx1103"},
+		{.text = "AMD Radeon 780M Graphics", .id = "gfx1103"},
+		{.text = "7900xtx", .id = "gfx1100"},
+		{.text = "RX 7900 XT", .id = "gfx1100"},
+		{.text = "Radeon PRO W7900", .id = "gfx1100"},
+		{.text = "Radeon VII", .id = "gfx906"},
+		{.text = "Steam Deck", .id = "gfx1033"},
+	};
+	static const char *const none[] = {"RX 9999", "RX", "AMD", "Radeon", "900", "MI300",
+		"70 XT", "XT", "Vega", "MI300X:wave+", "MI300X:"};
+	struct targets list;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct target t = parsed(cases[i].text);
+		assert_str(target_text(&a, &t), cases[i].id);
+	}
+	for (size_t i = 0; i < COUNT(none); i++) {
+		CLEANUP(err_freep) struct err *e = parse_list(none[i], &list);
+		if (!e || e->code != E_GFX)
+			fail_msg("'%s' was accepted", none[i]);
+	}
+}
+
+/* What doctor shows is what --gpu takes, and no name stands for two targets. */
+static void every_product_of_the_table_is_taken(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < gpu_count; i++) {
+		struct str shown = gpu_products(&a, &gpu_table[i]);
+		for (const char *const *p = gpu_table[i].products; p && *p; p++) {
+			assert_string_equal(parsed(*p).gpu->name, gpu_table[i].name);
+			assert_true(str_contains(shown, str_from(*p)));
+		}
+		assert_true(gpu_table[i].products || gpu_table[i].about ||
+			    gpu_table[i].is_generic || !gpu_table[i].current);
 	}
 }
 
@@ -274,14 +321,32 @@ static int done(void **state)
 	return 0;
 }
 
+static void lists_are_in_the_order_of_generations(void **state)
+{
+	(void)state;
+	static const char *const sorted[] = {"gfx700", "gfx9-4-generic", "gfx9-generic", "gfx900",
+		"gfx90a", "gfx90a:xnack+", "gfx942", "gfx1030", "gfx11-generic", "gfx1100",
+		"gfx1201", "a.so", "gfx", "mach-0x7f"};
+	struct strs list = {0};
+	for (size_t i = COUNT(sorted); i-- > 0;)
+		strs_add(&a, &list, str_from(sorted[i]));
+	targets_sort(&list);
+	for (size_t i = 0; i < COUNT(sorted); i++)
+		assert_str(list.v[i], sorted[i]);
+	targets_sort(&(struct strs){0});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_are_in_the_order_of_generations),
 		cmocka_unit_test(table_is_sorted_and_consistent),
 		cmocka_unit_test(flags_decode),
 		cmocka_unit_test(kfd_versions_decode),
 		cmocka_unit_test(ids_print_canonically),
 		cmocka_unit_test(wrong_ids_are_refused_with_a_hint),
+		cmocka_unit_test(products_stand_for_their_targets),
+		cmocka_unit_test(every_product_of_the_table_is_taken),
 		cmocka_unit_test(reading_is_lenient),
 		cmocka_unit_test(coverage),
 		cmocka_unit_test(lists_parse),

@@ -1,6 +1,8 @@
 /* What people see: the rendering of error chains, tables and human figures, read back from a file
  * that takes the place of stdout or stderr. */
 #include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -308,8 +310,10 @@ static void colour_follows_the_mode(void **state)
 	(void)state;
 	ARENA(a);
 	out_init(COLOR_ALWAYS, 0);
-	assert_string_equal(styled_out(&a, STYLE_RED, S("x")).p, "\033[1;31mx\033[0m");
+	struct capture c = capture_begin(stdout);
+	out_fmt("%.*s", STR(styled_out(&a, STYLE_RED, S("x"))));
 	out_init(COLOR_NEVER, 0);
+	assert_str(capture_end(&a, &c), "\033[1;31mx\033[0m");
 	assert_string_equal(styled_out(&a, STYLE_RED, S("x")).p, "x");
 }
 
@@ -326,6 +330,210 @@ static void progress_is_silent_without_a_terminal_when_short(void **state)
 	struct str text = capture_end(&a, &c);
 	progress_listen(NULL);
 	assert_string_equal(text.p, "     Fetched 3 files\n");
+}
+
+/* Names as strangers choose them, and what is to be seen of them. */
+static const struct {
+	const char *name, *shown;
+} hostile[] = {
+	{"a.so\nx.whl: pass (0 errors)", "a.so?x.whl: pass (0 errors)"},
+	{"a\rerror: b", "a?error: b"},
+	{"\033[31mred\033[0m", "?[31mred?[0m"},
+	{"\033]0;title\007", "?]0;title?"},
+	{"\033r00000000"
+	 "31x",
+		"?r0000000031x"}, /* like a mark of ours, but for its secret */
+	{"c1 \xc2\x9b"
+	 "2J",
+		"c1 ?2J"},
+	{"raw \x9b"
+	 "2J",
+		"raw ?2J"},
+	{"tab\tbell\a del\x7f", "tab?bell? del?"},
+	{"\xe2\x80\xaegnp.exe", "?gnp.exe"},
+	{"\xe2\x80\xa8line", "?line"},
+	{"cut \xe2\x82", "cut ??"},
+	{"gr\xc3\xb6\xc3\x9f"
+	 "e \xe2\x82\xac \xf0\x9f\x98\x80",
+		"gr\xc3\xb6\xc3\x9f"
+		"e \xe2\x82\xac \xf0\x9f\x98\x80"},
+};
+
+static void print_everywhere(struct arena *a, const char *name)
+{
+	static const char *const heads[] = {"name", "more", NULL};
+	struct findings list = {0};
+	struct finding *f = finding_add(a, &list, "id", SEV_ERROR, str_from(name));
+	struct table t = table_new(a, heads);
+	finding_say(a, f, "%s", name);
+	finding_fix(a, f, "%s", name);
+	table_row(&t, (struct str[]){str_from(name), str_from(name)});
+	table_print(&t);
+	out_finding(a, f, S(""));
+	out_fmt("%.*s\n%s\n", STR(styled_out(a, STYLE_BOLD, str_from(name))), name);
+}
+
+static void say_everywhere(const char *name)
+{
+	struct err *e = err_wrap(err_new(E_IO, "%s", name), "%s", name);
+	e = err_detail(err_hint(e, "%s", name), S("\033detail"));
+	e = err_join(err_at(e, (struct loc){.path = str_from(name)}), err_new(E_IO, "%s", name));
+	say_error(e);
+	err_free(e);
+	say_status(S("Did"), "%s", name);
+	say_warning("%s", name);
+	say_hint("%s", name);
+	say_verbose("%s", name);
+}
+
+static void names_can_neither_command_the_terminal_nor_forge_a_line(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
+		ARENA(a);
+		const char *s = hostile[i].shown;
+		struct str line;
+		out_init(COLOR_NEVER, 1);
+		struct capture out = capture_begin(stdout), err = capture_begin(stderr);
+		print_everywhere(&a, hostile[i].name);
+		say_everywhere(hostile[i].name);
+		struct str said = capture_end(&a, &err), printed = capture_end(&a, &out);
+		out_init(COLOR_NEVER, 0);
+		str_next(&printed, '\n', &line); /* heads */
+		assert_str(printed, str_fmt(&a, "%s  %s\nerror: %s: %s [id]; fix: %s\n%s\n%s\n", s,
+					    s, s, s, s, s, s)
+					    .p);
+		assert_str(
+			said, str_fmt(&a,
+				      "error: %s [E0003]\n   at %s\n  | ?detail\n  caused by: %s\n"
+				      "also: %s [E0003]\nhint: %s\n         Did %s\nwarning: "
+				      "%s\nhint: %s\n"
+				      "note: %s\n",
+				      s, s, s, s, s, s, s, s, s)
+				      .p);
+	}
+}
+
+static void what_others_say_is_left_alone_where_no_terminal_reads_it(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct capture c = capture_begin(stdout);
+	out_text(S("a\033[2Jb\n"));
+	assert_str(capture_end(&a, &c), "a\033[2Jb\n");
+	c = capture_begin(stderr);
+	say_text(S("a\033[2Jb\n"));
+	assert_str(capture_end(&a, &c), "a\033[2Jb\n");
+}
+
+/* A terminal of so many columns in the place of a stream. */
+static struct capture terminal_begin(FILE *stream, unsigned short columns)
+{
+	struct winsize size = {.ws_row = 24, .ws_col = columns};
+	struct capture c = {.stream = stream, .saved = dup(fileno(stream))};
+	c.file = posix_openpt(O_RDWR | O_NOCTTY);
+	assert_true(c.file >= 0 && grantpt(c.file) == 0 && unlockpt(c.file) == 0);
+	int side = open(ptsname(c.file), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	assert_true(side >= 0 && ioctl(side, TIOCSWINSZ, &size) == 0);
+	fflush(stream);
+	dup2(side, fileno(stream));
+	close(side);
+	return c;
+}
+
+/* What it got, with the line ends of terminals; little enough to be read at once. */
+static struct str terminal_end(struct arena *a, struct capture *c)
+{
+	char *p = arena_alloc(a, 4096);
+	fflush(c->stream);
+	ssize_t n = read(c->file, p, 4096);
+	dup2(c->saved, fileno(c->stream));
+	close(c->saved);
+	close(c->file);
+	assert_true(n >= 0);
+	return (struct str){.p = p, .n = (size_t)n};
+}
+
+static void a_terminal_gets_nothing_that_others_made(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct capture c = terminal_begin(stdout, 80);
+	out_text(S("a\033[2J\033[1mb\n\tc\n"));
+	assert_str(terminal_end(&a, &c), "a?[2J?[1mb\r\n\tc\r\n");
+	c = terminal_begin(stderr, 80);
+	say_text(S("a\033[2J\033[1;31mb\033[0m\n"));
+	assert_str(terminal_end(&a, &c), "a?[2J\033[1;31mb\033[0m\r\n");
+}
+
+static void a_narrow_terminal_keeps_every_column(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const heads[] = {"file", ">size", "targets", NULL};
+	struct table t = table_new(&a, heads);
+	table_row(&t, (struct str[]){S("a/very/long/path/to/gr\xc3\xb6\xc3\x9f"
+				       "e.so"),
+			      S("123456789"), S("gfx90a gfx1100 gfx1101 gfx1102")});
+	table_row(&t, (struct str[]){S("b"), S("1"), S("gfx90a")});
+	struct capture c = terminal_begin(stdout, 40);
+	table_print(&t);
+	assert_str(terminal_end(&a, &c),
+		"file                 size  targets\r\n"
+		"a/very/long/p\xe2\x80\xa6  123456789  gfx90a gfx11\xe2\x80\xa6\r\n"
+		"b                       1  gfx90a\r\n");
+	c = terminal_begin(stdout, 20);
+	table_print(&t);
+	assert_str(terminal_end(&a, &c), "file           size  targets\r\n"
+					 "a/very/\xe2\x80\xa6  123456789  gfx90a \xe2\x80\xa6\r\n"
+					 "b                 1  gfx90a\r\n");
+}
+
+static void an_error_for_programs_is_one_object(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct err *e = err_hint(err_new(E_NET, "refused"), "try later");
+	e = err_hint(err_wrap(err_detail(e, S("one\ntwo")), "cannot fetch 'x'"), "try later");
+	err_at(e, (struct loc){.path = S("p"), .line = 2, .col = 3});
+	assert_str(error_json(&a, e),
+		"{\n  \"schema\": \"rocsmith.error/1\",\n  \"code\": \"E0030\",\n"
+		"  \"message\": \"cannot fetch 'x'\",\n  \"causes\": [\n    \"refused\"\n  ],\n"
+		"  \"hints\": [\n    \"try later\"\n  ],\n"
+		"  \"details\": [\n    \"one\",\n    \"two\"\n  ],\n"
+		"  \"place\": {\n    \"path\": \"p\",\n    \"line\": 2,\n    \"column\": 3\n  "
+		"}\n}\n");
+	err_free(e);
+}
+
+static void who_waits_for_a_lock_says_so_once(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("lock"));
+	int ready[2], fd = -1;
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+	if (!pid) {
+		bool held = !fs_lock(path, false, &fd) && write(ready[1], "x", 1) == 1;
+		usleep(350000);
+		_exit(!held);
+	}
+	char c;
+	int status;
+	assert_true(read(ready[0], &c, 1) == 1);
+	status_init();
+	struct capture err = capture_begin(stderr);
+	struct err *e = progress_lock(path, &fd, "builds '%s'", "p");
+	struct str said = capture_end(&a, &err);
+	progress_listen(NULL);
+	assert_ok(e);
+	assert_str(said, "     Waiting for another rocsmith that builds 'p'\n");
+	assert_true(waitpid(pid, &status, 0) == pid && status == 0);
+	close(fd);
+	close(ready[0]);
+	close(ready[1]);
+	test_dir_remove(dir);
 }
 
 static void a_full_disk_is_noticed_at_the_end(void **state)
@@ -366,6 +574,12 @@ int main(void)
 		cmocka_unit_test(figures_are_short),
 		cmocka_unit_test(colour_follows_the_mode),
 		cmocka_unit_test(progress_is_silent_without_a_terminal_when_short),
+		cmocka_unit_test(names_can_neither_command_the_terminal_nor_forge_a_line),
+		cmocka_unit_test(what_others_say_is_left_alone_where_no_terminal_reads_it),
+		cmocka_unit_test(a_terminal_gets_nothing_that_others_made),
+		cmocka_unit_test(a_narrow_terminal_keeps_every_column),
+		cmocka_unit_test(an_error_for_programs_is_one_object),
+		cmocka_unit_test(who_waits_for_a_lock_says_so_once),
 		cmocka_unit_test(a_full_disk_is_noticed_at_the_end),
 	};
 	out_init(COLOR_NEVER, 0);

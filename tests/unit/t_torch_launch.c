@@ -287,7 +287,7 @@ static void launches_over_launches_are_an_error(void **state)
 	struct str got = {0};
 	struct str far = repeat(&a, "k#<<<1,2>>>; ", 200000);
 	struct str text = str_fmt(&a, "%.*s(", STR(far));
-	assert_err_says(torch_launches(&a, text, NULL, &got), E_HIPIFY, "too often");
+	assert_err_says(torch_launches(&a, text, NULL, &got), E_HIPIFY, "too many to search");
 	text = repeat(&a, "k<<<1,2>>>; ", 12);
 	assert_err_says(torch_launches(&a, text, NULL, &got), E_HIPIFY, "too large");
 }

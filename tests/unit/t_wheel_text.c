@@ -41,7 +41,7 @@ static void record_rows_are_those_of_csv(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		wheel_record_add(&b, str_from(names[i]), S("0a1b"), i * 1000);
 	struct record rec;
-	assert_ok(wheel_record_parse(&a, buf_str(&b), &rec));
+	assert_ok(wheel_record_parse(&a, buf_str(&b), 1000, &rec));
 	assert_int_equal(rec.n, sizeof(names) / sizeof(*names));
 	for (size_t i = 0; i < rec.n; i++) {
 		assert_str(rec.v[i].path, names[i]);
@@ -62,7 +62,7 @@ static void record_damage_names_its_line(void **state)
 		{"a,b\n", "line 1: 2 of three fields"},
 		{"a\n", "line 1: 1 of three fields"},
 		{"a,sha256=x,1\nb,sha256=x,1,\n", "line 2: more than three fields"},
-		{"a,nohash,1\n", "'nohash' is no ALGORITHM=HASH"},
+		{"a,nohash,1\n", "'nohash' is not ALGORITHM=HASH"},
 		{"\"a,sha256=x,1\n", "a quote is not closed"},
 		{"\"a\"b,sha256=x,1\n", "text behind a closing quote"},
 		{"\"a\nb\",,\n\"c\nd,,\n", "a quote is not closed"},
@@ -70,8 +70,8 @@ static void record_damage_names_its_line(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		ARENA(a);
 		struct record rec;
-		assert_err_says(
-			wheel_record_parse(&a, str_from(texts[i][0]), &rec), E_SYNTAX, texts[i][1]);
+		assert_err_says(wheel_record_parse(&a, str_from(texts[i][0]), 1000, &rec), E_SYNTAX,
+			texts[i][1]);
 	}
 }
 
@@ -83,7 +83,7 @@ static void record_ends_of_lines_do_not_matter(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		ARENA(a);
 		struct record rec;
-		assert_ok(wheel_record_parse(&a, str_from(texts[i]), &rec));
+		assert_ok(wheel_record_parse(&a, str_from(texts[i]), 1000, &rec));
 		assert_int_equal(rec.n, 2);
 		assert_str(rec.v[0].path, "a");
 		assert_str(rec.v[0].size, "1");

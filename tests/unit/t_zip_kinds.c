@@ -17,6 +17,9 @@ struct fx_member {
 	uint32_t crc;  /* 0: of data, which is right for stored members */
 	uint64_t at;   /* local header there instead of where it is, plus one; 0: right */
 	bool no_local; /* an entry in the directory only */
+	struct str extra, local_extra;
+	unsigned system; /* that made it, plus one; 0: Unix */
+	unsigned dos;    /* attributes of MS-DOS */
 };
 
 static uint32_t crc_of(struct str s)
@@ -28,7 +31,7 @@ static void put_record(struct buf *b, bool central, const struct fx_member *m, u
 {
 	buf_le(b, central ? ZIP_CENTRAL : ZIP_LOCAL, 4);
 	if (central)
-		buf_le(b, 3 << 8 | 20, 2);
+		buf_le(b, (m->system ? m->system - 1 : 3) << 8 | 20, 2);
 	buf_le(b, 20, 2);
 	buf_le(b, m->flags, 2);
 	buf_le(b, m->method, 2);
@@ -37,13 +40,15 @@ static void put_record(struct buf *b, bool central, const struct fx_member *m, u
 	buf_le(b, m->data.n, 4);
 	buf_le(b, m->size ? m->size : m->data.n, 4);
 	buf_le(b, strlen(m->name), 2);
-	buf_le(b, 0, 2);
+	struct str extra = central ? m->extra : m->local_extra;
+	buf_le(b, extra.n, 2);
 	if (central) {
 		buf_le(b, 0, 6);
-		buf_le(b, (uint64_t)(m->mode ? m->mode : 0100644) << 16, 4);
+		buf_le(b, (uint64_t)(m->mode ? m->mode : 0100644) << 16 | m->dos, 4);
 		buf_le(b, m->at ? m->at - 1 : at, 4);
 	}
 	buf_add(b, str_from(m->name));
+	buf_add(b, extra);
 }
 
 static struct str archive(struct arena *a, const struct fx_member *v)
@@ -213,6 +218,66 @@ static void kinds_of_members(void **state)
 	CHECK(kinds);
 }
 
+/* What some installers read beside name and mode; a second name is version, CRC of the first, name. */
+static void what_a_member_is_stands_in_one_place(void **state)
+{
+	(void)state;
+#define A_(...)                                                                                    \
+	{                                                                                          \
+		{                                                                                  \
+			.name = "a", .data = S_INIT("x"), __VA_ARGS__                              \
+		}                                                                                  \
+	}
+#define UP(name_size, name) S_INIT("\x75\x70" name_size "\0\1\0\0\0\0" name)
+	static const struct kind kinds[] = {
+		{.what = "another name",
+			.want = "zip-second-meaning@a",
+			.v = A_(.extra = UP("\x06", "b"))},
+		{.what = "another name in the local header",
+			.want = "zip-second-meaning@a",
+			.v = A_(.local_extra = UP("\x06", "b"))},
+		{.what = "another name behind another field",
+			.want = "zip-extra-field@a zip-second-meaning@a",
+			.v = A_(.extra = S_INIT("UT\5\0\1\0\0\0\0up\6\0\1\0\0\0\0b"))},
+		{.what = "no name at all",
+			.want = "zip-second-meaning@a",
+			.v = A_(.extra = UP("\5", ""))},
+		{.what = "a field too short for one",
+			.want = "zip-second-meaning@a",
+			.v = A_(.extra = S_INIT("up\1\0\1"))},
+		{.what = "the same name", .want = "", .v = A_(.extra = UP("\x06", "a"))},
+		{.what = "a link in a field of PKWARE",
+			.want = "zip-second-meaning@a",
+			.v = A_(.extra = S_INIT("\x0d\0\1\0x"))},
+		{.what = "a link in a field of ASi",
+			.want = "zip-second-meaning@a",
+			.v = A_(.local_extra = S_INIT("nu\1\0x"))},
+		{.what = "times",
+			.want = "zip-extra-field@a",
+			.v = A_(.extra = S_INIT("UT\5\0\1\0\0\0\0"),
+				.local_extra = S_INIT("UT\5\0\1\0\0\0\0"))},
+		{.what = "set-user-id", .want = "zip-mode@a", .v = A_(.mode = 0104755)},
+		{.what = "set-group-id", .want = "zip-mode@a", .v = A_(.mode = 0102755)},
+		{.what = "sticky", .want = "zip-mode@a", .v = A_(.mode = 0101644)},
+		{.what = "set-user-id without a kind",
+			.want = "zip-mode@a",
+			.v = A_(.mode = 04755)},
+		{.what = "a link made on MS-DOS",
+			.want = "zip-symlink@a",
+			.v = A_(.mode = 0120777, .system = 1)},
+		{.what = "a folder by its mode",
+			.want = "zip-special-file@a",
+			.v = A_(.mode = 040755)},
+		{.what = "a folder by the attributes of MS-DOS",
+			.want = "zip-special-file@a",
+			.v = A_(.dos = 0x10)},
+		{.what = "a folder",
+			.want = "",
+			.v = {{.name = "a/", .mode = 040755, .dos = 0x10}}},
+	};
+	CHECK(kinds);
+}
+
 /* A bomb needs one heap of data that many members share, or members inside of members. */
 static void members_on_top_of_each_other(void **state)
 {
@@ -277,6 +342,7 @@ int main(void)
 		cmocka_unit_test(names_that_are_taken_for_one_another),
 		cmocka_unit_test(names_that_lead_elsewhere),
 		cmocka_unit_test(kinds_of_members),
+		cmocka_unit_test(what_a_member_is_stands_in_one_place),
 		cmocka_unit_test(members_on_top_of_each_other),
 		cmocka_unit_test(members_of_every_length_come_back),
 	};

@@ -16,6 +16,7 @@ static const struct wrapper wrappers[] = {
 		{S_INIT("reinterpret_cast"), S_INIT("const"), S_INIT("void"), S_INIT("nullptr")}},
 	{S_INIT("@mask"), S_INIT("(unsigned long long)("),
 		{S_INIT("unsigned"), S_INIT("uint64_t"), S_INIT("__activemask")}},
+	{S_INIT("@cast"), S_INIT("(T)("), {{0}}}, /* T: of the row */
 };
 
 static const struct wrapper *wrapper_of(const struct arg_rule *rule)
@@ -27,14 +28,18 @@ static const struct wrapper *wrapper_of(const struct arg_rule *rule)
 }
 
 /* Has the argument that begins here the wanted form: f(HIP_SYMBOL(x)), f((const void *)k)? */
-static bool is_wrapped(const struct engine *e, const struct wrapper *w, const struct tok *t)
+static bool is_wrapped(const struct engine *e, const struct wrapper *w, const struct arg_rule *r,
+	const struct tok *t)
 {
 	struct tok next = engine_peek(e);
 	struct str word = engine_text(e, engine_is(e, t, S("(")) ? &next : t);
 	for (size_t i = 0; i < sizeof(w->done) / sizeof(*w->done); i++)
 		if (w->done[i].n && str_eq(w->done[i], word))
 			return true;
-	return false;
+	if (r->text.n && str_eq(word, S("nullptr")))
+		return true;
+	return r->text.n && engine_is(e, t, S("(")) &&
+	       str_eq(word, str_sub(r->text, 0, str_chr(r->text, ' ')));
 }
 
 /* The innermost call, unless it is outside of the current preprocessor line. */
@@ -47,7 +52,7 @@ static struct frame *top(struct engine *e)
 static void close_argument(struct engine *e, struct frame *f, size_t at)
 {
 	if (f->open)
-		engine_insert(e, at, S(")"), names_find(f->rule->rule));
+		engine_insert(e, at, S(")"), names_find(f->wraps->rule));
 	f->open = false;
 }
 
@@ -57,10 +62,16 @@ void args_before(struct engine *e, const struct tok *t)
 	if (!f || t->kind == TOK_LINE_END || t->kind == TOK_END)
 		return;
 	bool end = engine_is(e, t, S(")")), comma = engine_is(e, t, S(","));
-	const struct wrapper *w = wrapper_of(f->rule);
-	if (f->fresh && !end && !comma && w && f->arg == f->rule->arg && !is_wrapped(e, w, t)) {
-		engine_insert(e, t->from, w->open, names_find(f->rule->rule));
+	for (const struct arg_rule *r = f->rule; f->fresh && !end && !comma; r++) {
+		const struct wrapper *w = wrapper_of(r);
+		if (!str_eq(r->name, f->rule->name))
+			break;
+		if (!w || f->arg != r->arg || is_wrapped(e, w, r, t))
+			continue;
+		struct str open = r->text.n ? str_fmt(e->a, "(%.*s)(", STR(r->text)) : w->open;
+		engine_insert(e, t->from, open, names_find(r->rule));
 		f->open = true;
+		f->wraps = r;
 	}
 	f->fresh = false;
 	if (f->depth != e->depth || (!end && !(comma && !f->angle)))

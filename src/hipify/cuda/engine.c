@@ -20,6 +20,29 @@ void engine_insert(struct engine *e, size_t at, struct str text, const struct hi
 	engine_replace(e, at, at, text, rule);
 }
 
+void engine_needs(struct engine *e, const struct hipify_rule *r)
+{
+	if (hipify_is_our_header(names_text(r->header)))
+		strs_put(e->a, &e->ret->gives, names_text(r->header));
+}
+
+/* Is the macro that is being defined used further down? */
+static bool macro_is_used(const struct engine *e, size_t from)
+{
+	enum { FAR = 1 << 16 };
+	size_t to = e->l.s.n - from > FAR ? from + FAR : e->l.s.n;
+	return e->macro.n && str_contains(str_sub(e->l.s, from, to), e->macro);
+}
+
+/* Does every compiler for HIP come across this place? */
+static bool is_reached(const struct engine *e, const struct tok *at)
+{
+	if (e->doubt || at->kind == TOK_RAW)
+		return false;
+	return !e->l.directive.n || at->kind == TOK_PATH ||
+	       (str_eq(e->l.directive, S("define")) && macro_is_used(e, at->to));
+}
+
 void engine_untranslated(
 	struct engine *e, const struct tok *at, struct str name, struct str suggestion)
 {
@@ -33,13 +56,16 @@ void engine_untranslated(
 			e->bol = (size_t)(p - e->l.s.p) + 1;
 		e->bol_scanned = at->from;
 	}
+	const struct hipify_rule *row = names_find(name);
+	bool known = suggestion.n || row, flag = row && names_is(row, "flag"); /* it may be given */
 	*VEC_PUSH(e->a, &e->ret->untranslated) = (struct untranslated){
 		.path = e->l.path,
 		.name = str_dup(e->a, name),
 		.line = at->line,
 		.col = (unsigned)(at->from - e->bol) + 1,
 		.suggestion = suggestion,
-		.unsure = !suggestion.n && !names_find(name),
+		.unsure = !known,
+		.certain = known && !flag && is_reached(e, at),
 	};
 }
 

@@ -53,8 +53,14 @@ static bool is_project_file(const struct engine *e, struct str path)
 static void replace_path(
 	struct engine *e, const struct tok *t, struct str hip, const struct hipify_rule *r)
 {
+	if (str_eq(hip, S("hipblas/hipblas.h"))) /* its names as cuBLAS has them: types, complex */
+		engine_insert(e, e->prev2.from,
+			S("#define HIPBLAS_V2 1\n#define HIPBLAS_USE_HIP_HALF 1\n"),
+			names_find(S("@hipblas")));
 	engine_replace(e, t->from + 1, t->to - 1, hip, r);
 	note_header(e, hip);
+	engine_needs(e, r);
+	strs_put(e->a, &e->ours, hip);
 }
 
 static void by_family(struct engine *e, const struct tok *t, struct str path)
@@ -85,7 +91,7 @@ static void by_table(struct engine *e, const struct tok *t, struct str path)
 	if (r && names_lacks(r)) {
 		struct str hip = names_text(r->hip);
 		engine_untranslated(e, t, path, hip.n ? hip : names_text(r->source));
-	} else if (!r || !names_is_header(r)) {
+	} else if (!r || !names_is(r, "header")) {
 		by_family(e, t, path);
 	} else if (!engine_too_new(e, t, r)) {
 		replace_path(e, t, names_text(r->hip), r);
@@ -98,10 +104,15 @@ void include_path(struct engine *e, const struct tok *t)
 	bool local = e->l.s.p[t->from] == '"';
 	bool own = is_project_file(e, path);
 	const struct hipify_rule *r = own ? NULL : names_find(path);
-	struct str hip = r && names_is_header(r) ? names_text(r->hip) : own ? S("") : path;
+	struct str hip = r && names_is(r, "header") ? names_text(r->hip) : own ? S("") : path;
 	if (!e->has_include && !e->l.depth && !e->outer_prev.to) /* nothing stands before it */
 		e->runtime_first = str_eq(hip, S("hip/hip_runtime.h"));
 	e->has_include = true;
+	strs_put(e->a, &e->ours, path);
+	e->cublas_v1 = e->cublas_v1 || str_eq(path, S("cublas.h"));
+	e->cublas_v2 = e->cublas_v2 || str_eq(path, S("cublas_v2.h"));
+	if (own && !e->doubt)
+		strs_put(e->a, &e->ret->includes, path_base(path));
 	e->has_local_include = e->has_local_include || local;
 	if (str_ends(path, S(".cu")) && (own || !e->context)) {
 		engine_replace(e, t->to - 4, t->to - 1, S(".hip"), names_find(S("@cu")));

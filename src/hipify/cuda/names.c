@@ -31,22 +31,25 @@ const struct hipify_rule *names_find(struct str name)
 
 const struct arg_rule *names_arg(struct str name)
 {
-	if (!str_starts(name, S("cuda")) && !str_ends(name, S("_sync")))
+	if (!str_starts(name, S("cu")) && !str_starts(name, S("nvrtc")) &&
+		!str_ends(name, S("_sync")))
 		return NULL;
+	if (str_ends(name, S("_v2")))
+		name = str_sub(name, 0, name.n - 3);
 	for (const struct arg_rule *r = names_args; r->arg; r++)
 		if (str_eq(r->name, name))
 			return r;
 	return NULL;
 }
 
-bool names_lacks(const struct hipify_rule *r)
+bool names_is(const struct hipify_rule *r, const char *kind)
 {
-	return has_text(r->kind, S("unsupported"));
+	return has_text(r->kind, str_from(kind));
 }
 
-bool names_is_header(const struct hipify_rule *r)
+bool names_lacks(const struct hipify_rule *r)
 {
-	return has_text(r->kind, S("header"));
+	return names_is(r, "unsupported") || names_is(r, "flag");
 }
 
 const char *const names_before_use[] = {"return", "else", "throw", "new", "delete", "case", "goto",
@@ -116,4 +119,9 @@ struct str hipify_output_name(struct arena *a, struct str path)
 	if (!str_ends(path, S(".cu")))
 		return path;
 	return str_fmt(a, "%.*s.hip", STR(str_sub(path, 0, path.n - 3)));
+}
+
+bool hipify_is_our_header(struct str path)
+{
+	return str_starts(path, S("rocsmith/"));
 }

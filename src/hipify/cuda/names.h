@@ -1,7 +1,7 @@
 /* The tables of names, as compiled in from data/cuda_names by tools/gen_names.c.
  *
  * A row says what a CUDA name is called in HIP, which header declares it, since which ROCm version,
- * and what states it. Rows of kind "unsupported" are CUDA names without an equal; rows whose name
+ * and what states it. Rows of kind "unsupported" are CUDA names without an equal, those of kind "flag" need a flag of the compiler; rows whose name
  * starts with '@' belong to rules of the engine. Texts are offsets into one pool, see names_text().
  */
 #pragma once
@@ -46,10 +46,10 @@ struct str names_text(uint32_t offset); /* lives as long as the program */
 const struct hipify_rule *names_find(struct str name);
 /* The first rule for a function; more may follow it, as long as the name is the same. */
 const struct arg_rule *names_arg(struct str name);
-bool names_lacks(const struct hipify_rule *r); /* a name that HIP has no equal for */
+bool names_is(const struct hipify_rule *r, const char *kind);
+bool names_lacks(const struct hipify_rule *r); /* a name that HIP has no equal for, or on demand */
 /* Did the HIP name come after this version ("6.4.3", "" = any)? */
 bool names_newer(const struct hipify_rule *r, struct str rocm);
-bool names_is_header(const struct hipify_rule *r);
 /* Words that stand before a use of a name, never before its declaration; NULL-terminated. */
 extern const char *const names_before_use[];
 /* Does this identifier follow the naming of CUDA or one of its libraries (cudaX, cublasX, CU_X)? */

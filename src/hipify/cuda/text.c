@@ -33,6 +33,7 @@ static void guard_directive(struct engine *e, const struct tok *t)
 {
 	struct str word = engine_text(e, t);
 	e->skip_guard = false;
+	untranslated_condition(e, word);
 	if (!str_eq(word, S("if")) && !str_eq(word, S("elif")))
 		return;
 	struct str condition = lex_rest_of_line(&e->l);
@@ -72,32 +73,51 @@ static void cuda_word(struct engine *e, const struct tok *t)
 
 static void by_row(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
-	if (str_eq(names_text(r->kind), S("guard"))) {
+	if (names_is(r, "guard")) {
 		guard_name(e, t, r);
 		return;
 	}
-	if (str_eq(names_text(r->kind), S("namespace"))) {
+	if (names_is(r, "namespace")) {
 		struct tok next = engine_peek(e);
 		if (!engine_is(e, &next, S("::")) && !engine_is(e, &e->prev, S("namespace")))
 			return;
 	}
-	engine_replace(e, t->from, t->to, names_text(r->hip), r);
+	engine_needs(e, r);
+	if (r->hip != r->cuda)
+		engine_replace(e, t->from, t->to, names_text(r->hip), r);
+	if (e->context && e->context->fnuz && names_is(r, "ocp"))
+		untranslated_ocp(e, t);
 }
 
 static void look_up(struct engine *e, const struct tok *t, struct str s)
 {
 	const struct hipify_rule *r = names_find(s);
 	bool lacks = r && names_lacks(r);
-	if (r && !lacks && !names_is_header(r)) {
-		if (!engine_too_new(e, t, r))
+	if (r && !lacks && !names_is(r, "header")) {
+		if (!engine_too_new(e, t, r) && !untranslated_cublas_v1(e, t, s))
 			by_row(e, t, r);
 	} else if (lacks || names_look_like_cuda(s)) {
 		untranslated_name(e, t, r);
 	} else if (str_eq(s, S("cuda"))) {
 		cuda_word(e, t);
 	} else if (str_eq(s, S("asm")) || str_eq(s, S("__asm__")) || str_eq(s, S("__asm"))) {
-		e->in_asm = true;
+		e->in_asm = !ptx_statement(e, t);
 	}
+}
+
+/* What names say about what is around them. */
+static void notice(struct engine *e, struct str s)
+{
+	static const char *const halves[] = {"half", "half2", "__half", "__half2", "nv_bfloat16",
+		"nv_bfloat162", "__nv_bfloat16", "__nv_bfloat162", NULL};
+	e->has_warp_macro = e->has_warp_macro || str_eq(s, S("HIP_ENABLE_WARP_SYNC_BUILTINS"));
+	e->enum_head = e->enum_head || str_eq(s, S("enum"));
+	e->adds = e->adds || str_eq(s, S("atomicAdd"));
+	e->halves = e->halves || str_is_one_of(s, halves);
+	bool code = !e->l.directive.n;
+	e->device_head = e->device_head ||
+			 (code && (str_eq(s, S("__global__")) || str_eq(s, S("__device__"))));
+	e->host_head = e->host_head || (code && str_eq(s, S("__host__")));
 }
 
 /* A call whose arguments matter, unless this is a declaration or the name of a macro. */
@@ -121,10 +141,7 @@ static void identifier(struct engine *e, const struct tok *t)
 		guard_directive(e, t);
 		return;
 	}
-	if (str_eq(s, S("HIP_ENABLE_WARP_SYNC_BUILTINS")))
-		e->has_warp_macro = true;
-	if (str_eq(s, S("enum")))
-		e->enum_head = true;
+	notice(e, s);
 	e->pending = call_rule(e, s);
 	look_up(e, t, s);
 }
@@ -138,6 +155,7 @@ static void punctuation(struct engine *e, const struct tok *t)
 		e->enum_head = false;
 	if (c == '}' && e->depth == e->enum_depth)
 		e->enum_depth = 0;
+	untranslated_launch(e, t);
 	if (c == ';')
 		e->in_asm = false;
 	if (engine_is(e, t, S("##")))
@@ -174,6 +192,8 @@ static void one_token(struct engine *e, const struct tok *t)
 	e->prev2 = e->prev;
 	e->prev = *t;
 	if (macro_name)
+		e->macro = engine_text(e, t);
+	if (macro_name)
 		e->prev.kind = TOK_LINE_END; /* no type in front of what follows */
 	if (!e->l.directive.n) {
 		e->outer_depth = e->depth;
@@ -184,18 +204,23 @@ static void one_token(struct engine *e, const struct tok *t)
 /* ---- the whole ---- */
 
 /* Puts what the head of a program part needs in front of all other edits. */
-static void add_head(struct engine *e)
+static void add_head(struct engine *e, bool unit)
 {
 	BUF(b, e->a);
 	bool hidden =
 		e->ret->warp_sync || (e->context && e->context->warp_sync && e->has_local_include);
 	const struct hipify_rule *rule = names_find(S("@runtime"));
-	if (hidden && !e->has_warp_macro) {
+	if (unit && hidden && !e->has_warp_macro) {
 		buf_add(&b, S("#define HIP_ENABLE_WARP_SYNC_BUILTINS 1\n"));
 		rule = names_find(S("@warp"));
 	}
-	if (!e->runtime_first)
+	if (unit && !e->runtime_first)
 		buf_add(&b, S("#include <hip/hip_runtime.h>\n"));
+	if (e->adds && e->halves)
+		strs_put(e->a, &e->ret->gives, S("rocsmith/half.h"));
+	VEC_EACH (const struct str, h, &e->ret->gives)
+		if (!strs_has(&e->ours, *h))
+			buf_fmt(&b, "#include <%.*s>\n", STR(*h));
 	if (!buf_str(&b).n)
 		return;
 	size_t at = str_starts(e->l.s, S("\xef\xbb\xbf")) ? 3 : 0;
@@ -258,8 +283,7 @@ struct err *hipify_text_in(struct arena *a, struct str source, struct str path,
 	} while (t.kind != TOK_END);
 	args_close_all(&e, false);
 	drop_own_names(&e);
-	if (str_ends(path, S(".cu")) || str_ends(path, S(".hip")))
-		add_head(&e);
+	add_head(&e, str_ends(path, S(".cu")) || str_ends(path, S(".hip")));
 	ret->text = ret->edits.n ? apply(a, source, ret) : source;
 	return NULL;
 }

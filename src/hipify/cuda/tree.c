@@ -8,6 +8,10 @@
 #include "base/proc.h"
 #include "base/progress.h"
 
+extern const struct str our_headers[]; /* data/rocsmith, in the program */
+extern const char *const our_headers_files[];
+extern const size_t our_headers_count;
+
 struct run {
 	struct arena *a;
 	const struct hipify_options *o;
@@ -121,6 +125,7 @@ static void check_names(struct run *r)
 	struct hipify_context *c = &r->ret->context;
 	c->by_name.a = r->a;
 	c->rocm = r->o->rocm;
+	c->fnuz = r->o->fnuz;
 	VEC_EACH (struct change, f, &r->ret->changes) {
 		struct change *other = map_get(&seen, f->output);
 		if (str_chr(f->source, '\n') < f->source.n ||
@@ -192,18 +197,44 @@ static struct err *translate(struct run *r)
 
 /* ---- the whole ---- */
 
+static bool is_header(struct str path)
+{
+	static const char *const sources[] = {
+		".cu", ".hip", ".c", ".cc", ".cpp", ".cxx", ".c++", NULL};
+	return !str_is_one_of(path_ext(path), sources);
+}
+
+/* Headers of ours (data/rocsmith) that results include lie beside them. */
+static void give(struct run *r, const struct map *given)
+{
+	for (size_t i = 0; i < our_headers_count; i++) {
+		struct str path = str_fmt(r->a, "rocsmith/%s", our_headers_files[i]);
+		if (!map_get(given, path))
+			continue;
+		*VEC_PUSH(r->a, &r->ret->changes) = (struct change){
+			.source = path, .output = path, .text = our_headers[i], .absent = true};
+		strs_add(r->a, &r->ret->headers, path);
+	}
+}
+
 /* Joins what was found in the files; a name that one of them declares is the project's own. */
 static void gather(struct run *r)
 {
 	MAP(declared, r->a);
 	MAP(headers, r->a);
+	MAP(given, r->a);
+	MAP(included, r->a);
+	size_t n = r->ret->changes.n;
 	for (size_t i = 0; i < r->ret->changes.n; i++)
 		for (size_t k = 0; k < r->v[i].text.declared.n; k++)
 			map_put(&declared, str_dup(r->a, r->v[i].text.declared.v[k]), r);
-	for (size_t i = 0; i < r->ret->changes.n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct hipify_text *t = &r->v[i].text;
 		VEC_EACH (const struct untranslated, u, &t->untranslated) {
-			if (map_get(&declared, u->name))
+			bool inside = str_starts(u->name, S("cuda::")) &&
+				      map_get(&declared, S("cuda")) &&
+				      !str_eq(u->name, S("cuda::std"));
+			if (map_get(&declared, u->name) || inside)
 				continue;
 			struct untranslated *copy = VEC_PUSH(r->a, &r->ret->untranslated);
 			*copy = *u;
@@ -217,6 +248,10 @@ static void gather(struct run *r)
 		bool same_place = r->o->in_place && str_eq(f->source, f->output);
 		if (f->status == CHANGE_OK || (f->status == CHANGE_UNCHANGED && !same_place))
 			f->text = str_dup(r->a, t->text);
+		VEC_EACH (const struct str, h, &t->gives)
+			map_put(&given, str_dup(r->a, *h), r);
+		VEC_EACH (const struct str, file, &t->includes)
+			map_put(&included, str_dup(r->a, *file), r);
 		for (size_t k = 0; k < t->headers.n; k++) {
 			struct str h = str_dup(r->a, t->headers.v[k]);
 			if (map_put(&headers, h, r))
@@ -224,6 +259,10 @@ static void gather(struct run *r)
 		}
 		arena_free(&r->v[i].mem);
 	}
+	VEC_EACH (struct untranslated, u, &r->ret->untranslated)
+		u->certain = u->certain &&
+			     (!is_header(u->path) || map_has(&included, path_base(u->path)));
+	give(r, &given);
 }
 
 struct err *standalone_run(struct arena *a, const struct hipify_options *o, const struct view *view,

@@ -55,9 +55,11 @@ bool untranslated_declaration_before(const struct engine *e)
 
 static bool declares(struct engine *e, const struct tok *t)
 {
-	if (!declaring(e))
+	struct str name = engine_text(e, t);
+	bool attribute = str_starts(name, S("__")) && str_ends(name, S("__"));
+	if (attribute || !declaring(e))
 		return false;
-	map_put(&e->declared, engine_text(e, t), e);
+	map_put(&e->declared, name, e);
 	return true;
 }
 
@@ -77,8 +79,81 @@ void untranslated_name(struct engine *e, const struct tok *t, const struct hipif
 		    engine_is(e, &e->prev, S("namespace"));
 	bool common = r && names_lacks(r) && !names_look_like_cuda(name) && name.p[0] != '_' &&
 		      !str_starts(name, S("CU"));
-	if (used || !common)
-		engine_untranslated(e, t, name, hip);
+	if (!used && common)
+		return;
+	engine_untranslated(e, t, name, hip);
+	/* A member of something, or a name that is anybody's. */
+	bool member = engine_is(e, &e->prev, S(".")) || engine_is(e, &e->prev, S("->")) ||
+		      (engine_is(e, &e->prev, S("::")) && e->prev2.kind == TOK_IDENT) ||
+		      (engine_is(e, &e->prev, S(">")) && engine_is(e, &e->prev2, S("-")));
+	if (member || common)
+		e->ret->untranslated.v[e->ret->untranslated.n - 1].certain = false;
+}
+
+bool untranslated_cublas_v1(struct engine *e, const struct tok *t, struct str name)
+{
+	static const char *const both[] = {"cublasSet", "cublasCreate", "cublasDestroy"};
+	struct tok next = engine_peek(e);
+	bool blas = e->cublas_v1 && !e->cublas_v2 && str_starts(name, S("cublas")) && name.n > 8 &&
+		    memchr("ISDCZ", name.p[6], 5) && name.p[7] >= 'a' && name.p[7] <= 'z' &&
+		    !str_ends(name, S("_v2")) && engine_is(e, &next, S("("));
+	for (size_t i = 0; blas && i < sizeof(both) / sizeof(*both); i++)
+		blas = !str_starts(name, str_from(both[i]));
+	if (blas)
+		engine_untranslated(e, t, name, names_text(names_find(S("@cublas"))->source));
+	return blas;
+}
+
+void untranslated_ocp(struct engine *e, const struct tok *t)
+{
+	struct tok next = engine_peek(e);
+	bool cast = engine_is(e, &e->prev2, S("static_cast")) && engine_is(e, &next, S(">"));
+	bool made = e->device_depth && (cast || engine_is(e, &next, S("(")));
+	if (!e->device_head && !e->device_depth)
+		return;
+	engine_untranslated(e, t, engine_text(e, t), names_text(names_find(S("@ocp"))->source));
+	e->ret->untranslated.v[e->ret->untranslated.n - 1].certain &= made;
+}
+
+void untranslated_launch(struct engine *e, const struct tok *t)
+{
+	char c = e->l.s.p[t->from];
+	if (e->l.directive.n)
+		return;
+	if (c == '{' && e->device_head && !e->device_depth) {
+		e->device_depth = e->depth + 1;
+		e->device_only = !e->host_head;
+	}
+	if (c == '{' || c == ';')
+		e->device_head = e->host_head = false;
+	if (c == '}' && e->depth == e->device_depth)
+		e->device_depth = 0;
+	if (c == '<' && e->device_depth && e->device_only && engine_is(e, &e->prev, S("<")) &&
+		engine_is(e, &e->prev2, S("<")))
+		engine_untranslated(
+			e, &e->prev2, S("<<<"), names_text(names_find(S("@launch"))->source));
+}
+
+/* Is this condition true for every compiler for HIP? */
+static bool is_certain(const struct engine *e, struct str directive)
+{
+	static const char *const set[] = {"__cplusplus", "__CUDACC__", "__NVCC__", "__HIPCC__",
+		"__CUDA_ARCH__", "defined(__CUDACC__)", "defined(__NVCC__)", "defined(__cplusplus)",
+		"defined(__CUDA_ARCH__)", "1", NULL};
+	struct str condition = str_trim(lex_rest_of_line(&e->l));
+	if (str_eq(directive, S("ifndef"))) /* round a header */
+		return !e->outer_prev.to && e->l.depth == 1;
+	return str_is_one_of(condition, set);
+}
+
+void untranslated_condition(struct engine *e, struct str directive)
+{
+	if (str_starts(directive, S("if")) && !e->doubt && !is_certain(e, directive))
+		e->doubt = e->l.depth;
+	else if (str_starts(directive, S("el")) && !e->doubt)
+		e->doubt = e->l.depth;
+	else if (str_eq(directive, S("endif")) && e->doubt > e->l.depth)
+		e->doubt = 0;
 }
 
 void untranslated_libcuxx(struct engine *e, const struct tok *t)
@@ -93,6 +168,14 @@ void untranslated_libcuxx(struct engine *e, const struct tok *t)
 	if (!lex_try(&ahead, &part) || !lex_try(&ahead, &part))
 		return;
 	struct str name = str_fmt(e->a, "cuda::%.*s", STR(engine_text(e, &part)));
+	if (str_eq(name, S("cuda::std")) && lex_try(&ahead, &part) && lex_try(&ahead, &part) &&
+		names_find(str_fmt(e->a, "cuda::std::%.*s", STR(engine_text(e, &part)))))
+		return;
+	const struct hipify_rule *r = names_find(name);
+	if (r) {
+		engine_needs(e, r);
+		return;
+	}
 	engine_untranslated(e, t, name, names_text(names_find(S("@cuda::"))->source));
 }
 
@@ -111,7 +194,7 @@ void untranslated_raw_string(struct engine *e, const struct tok *t)
 		at.to = i;
 		struct str word = engine_text(e, &at);
 		const struct hipify_rule *r = names_find(word);
-		bool known = r && !names_is_header(r) && names_look_like_cuda(word);
+		bool known = r && !names_is(r, "header") && names_look_like_cuda(word);
 		if (known && map_put(&seen, word, e))
 			engine_untranslated(
 				e, &at, word, names_text(names_find(S("@raw"))->source));

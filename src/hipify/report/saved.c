@@ -4,7 +4,7 @@
 #include "formats/le.h"
 
 /* Fixed bytes of each record, without the texts' own. */
-enum { UNTRANSLATED_BYTES = 29, FINDING_BYTES = 20, TEXT_BYTES = 5 };
+enum { UNTRANSLATED_BYTES = 30, FINDING_BYTES = 20, TEXT_BYTES = 5 };
 
 static void put_texts(struct buf *b, const struct strs *list)
 {
@@ -19,6 +19,7 @@ struct str report_save(struct arena *a, const struct hipify_tree *t)
 	buf_le(&b, t->untranslated.n, 4);
 	VEC_EACH (const struct untranslated, u, &t->untranslated) {
 		buf_le(&b, u->unsure, 1);
+		buf_le(&b, u->certain, 1);
 		buf_le(&b, u->line, 4);
 		buf_le(&b, u->col, 4);
 		pack_text(&b, u->path);
@@ -50,6 +51,7 @@ struct err *report_load(struct arena *a, struct str bytes, struct hipify_tree *r
 	for (size_t n = unpack_count(&u, UNTRANSLATED_BYTES); n > 0; n--) {
 		struct untranslated *name = VEC_PUSH(a, &ret->untranslated);
 		name->unsure = unpack_bool(&u);
+		name->certain = unpack_bool(&u);
 		name->line = (unsigned)unpack_u64(&u, 4);
 		name->col = (unsigned)unpack_u64(&u, 4);
 		name->path = unpack_text(&u);

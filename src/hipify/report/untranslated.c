@@ -142,12 +142,13 @@ static void add_known(struct file_search *s, struct str text, const struct hipif
 		return;
 	}
 	struct str since = names_text(r->since);
+	bool ours = hipify_is_our_header(names_text(r->header)); /* in mode standalone only */
 	*VEC_PUSH(&s->mem, &s->untranslated) = (struct untranslated){
 		.path = s->file->source,
 		.name = name,
 		.line = e->line,
-		.suggestion = names_text(r->hip),
-		.since = since.n ? since : S("6.4.3"), /* the oldest that our tables know */
+		.suggestion = ours ? S("") : names_text(r->hip),
+		.since = since.n || ours ? since : S("6.4.3"), /* the oldest that our tables know */
 	};
 }
 

@@ -33,7 +33,7 @@ template <typename T> struct device_array {
 	~device_array()
 	{
 		if (p)
-			cudaFree(p);
+			(void)cudaFree(p);
 	}
 	device_array(const device_array &) = delete;
 	device_array &operator=(const device_array &) = delete;

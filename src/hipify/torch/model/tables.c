@@ -348,7 +348,7 @@ static struct err *read_pairs(
 			return node_error(
 				n, E_TORCH, "the translation of '%.*s' is not a text", STR(n->key));
 		if (!n->key.n)
-			return node_error(n, E_TORCH, "a pair of an empty name");
+			return node_error(n, E_TORCH, "a pair with an empty name");
 		*VEC_PUSH(a, ret) = (struct torch_entry){
 			.from = n->key,
 			.to = n->text,

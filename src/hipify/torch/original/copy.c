@@ -52,10 +52,8 @@ static void note_ending(struct scratch *c, struct str s)
 static void find_endings(struct scratch *c)
 {
 	MAP(quoted, c->a);
-	VEC_EACH (const struct str, e, &torch_source_extensions) /* headers' are among them */
-		strs_add(c->a, &c->endings, *e);
-	VEC_EACH (const struct str, e, &c->o->extra_extensions)
-		strs_add(c->a, &c->endings, *e);
+	strs_add_all(c->a, &c->endings, &torch_source_extensions); /* headers' are among them */
+	strs_add_all(c->a, &c->endings, &c->o->extra_extensions);
 	find_quoted(c->s->algorithm.text, &quoted);
 	VEC_EACH (const struct map_entry, e, &quoted)
 		note_ending(c, e->key);

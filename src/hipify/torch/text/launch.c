@@ -89,7 +89,7 @@ static struct err *look_at(struct work *w, const struct launch *l, size_t bytes)
 	TRY(cancel_check());
 	if (w->done <= MOST_WORK)
 		return NULL;
-	return err_hint(at_line(w, l->at, "the kernel launches would be searched for too often"),
+	return err_hint(at_line(w, l->at, "the kernel launches are too many to search for"),
 		"split the file: like PyTorch's own hipify, this searches all of it for each "
 		"launch where some overlap or stand in comments");
 }

@@ -1,0 +1,127 @@
+/* rocsmith slim: a library, folder or wheel without the device code of other GPUs. */
+#include "base/fs.h"
+#include "cli/opt.h"
+#include "plan/plan.h"
+#include "term/out.h"
+#include "term/table.h"
+#include "wheel/wheel.h"
+
+struct slim_args {
+	struct common common;
+	struct strs gpus;
+	struct str path, output;
+	bool in_place, exact, force;
+};
+
+static const struct opt opts[] = {
+	{OPT_ARGUMENT("PATH", OPT_POS, struct slim_args, path, "library, bundle, folder or wheel"),
+		.flags = OPT_REQUIRED},
+	{OPT_VALUE("gpu", OPT_LIST, struct slim_args, gpus, "GFX,...",
+		 "targets whose code stays: gfx1201,gfx90a or native"),
+		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
+	{OPT_VALUE("output", OPT_PATH, struct slim_args, output, "OUT", "the smaller one"),
+		.sname = 'o'},
+	{OPT_FLAG("in-place", struct slim_args, in_place, "make holes in PATH itself")},
+	{OPT_FLAG("exact", struct slim_args, exact, "no variants, no generic targets")},
+	{OPT_FLAG("force", struct slim_args, force, "overwrite OUT")},
+	{.kind = OPT_END},
+};
+
+static struct err *check(const struct slim_args *o)
+{
+	if (!o->gpus.n)
+		return err_hint(err_new(E_USAGE, "'slim' needs --gpu"),
+			"--gpu gfx1201, or --gpu native for the GPUs of this machine");
+	if (!o->output.n == !o->in_place)
+		return err_new(E_USAGE, "'slim' needs either --output or --in-place");
+	if (o->in_place && fs_is_dir(o->path))
+		return err_new(E_USAGE, "--in-place is for single files");
+	return NULL;
+}
+
+/* Older runtimes use no GPU at all when one of them has no code: an APU beside the card, for example. */
+static void warn_of_others(struct arena *a, const struct targets *gpus)
+{
+	const struct slim_keep keep = {.v = gpus->v, .n = gpus->n};
+	struct strs here = {0};
+	strs_add(a, &here, S("native"));
+	err_free(plan_native(a, S(""), &here));
+	VEC_EACH (const struct str, gpu, &here)
+		if (!slim_keeps(&keep, *gpu))
+			say_warning("this machine has a %.*s, too: until ROCm 7.2 HIP fails for "
+				    "all GPUs when one has no code",
+				STR(*gpu));
+}
+
+static void print(struct arena *a, const struct slim_args *o, const struct slim_report *r)
+{
+	static const char *const heads[] = {"REMOVED", ">OBJECTS", ">BYTES", NULL};
+	struct table t = table_new(a, heads);
+	size_t rows = 0, left_out = 0;
+	VEC_EACH (const struct slim_done, f, &r->files) {
+		left_out += !f->after;
+		if (o->common.verbose && f->path.n)
+			out_fmt("%.*s: %.*s -> %.*s\n", STR(f->path),
+				STR(human_bytes(a, f->before)), STR(human_bytes(a, f->after)));
+	}
+	VEC_EACH (const struct slim_sum, s, &r->targets) {
+		const struct str cells[] = {
+			s->target, str_fmt(a, "%zu", (size_t)s->objects), human_bytes(a, s->bytes)};
+		if (s->kept)
+			continue;
+		table_row(&t, cells);
+		rows++;
+	}
+	if (rows)
+		table_print(&t);
+	if (left_out)
+		out_fmt("left out: %.*s\n", STR(human_count(a, left_out, "file")));
+	out_fmt("%.*s: %s%.*s -> %.*s\n", STR(r->output), o->common.dry_run ? "would be " : "",
+		STR(human_bytes(a, r->before)), STR(human_bytes(a, r->after)));
+}
+
+static struct err *slim(struct arena *a, const struct slim_args *o, const struct slim_keep *k,
+	struct slim_report *r)
+{
+	struct str head;
+	if (fs_is_dir(r->path))
+		return slim_folder(a, k, o->force, r);
+	/* into a folder a file goes under its own name */
+	if (!o->in_place && fs_is_dir(r->output))
+		r->output = path_join(a, r->output, path_base(r->path));
+	TRY(fs_read_head(a, r->path, 4, &head));
+	if (str_eq(head, S("PK\3\4")) && !o->in_place)
+		return wheel_slim(a, k, o->force, o->common.jobs, r);
+	return slim_file(a, k, o->in_place, o->force, r);
+}
+
+static struct err *run(struct arena *a, void *args, int *ret_status)
+{
+	(void)ret_status;
+	struct slim_args *o = args;
+	struct targets gpus;
+	struct slim_report r = {
+		.path = o->path, .output = o->in_place ? o->path : o->output, .exact = o->exact};
+	TRY(check(o));
+	TRY(plan_native(a, S(""), &o->gpus));
+	TRY(targets_parse(a, &o->gpus, &gpus));
+	const struct slim_keep keep = {.v = gpus.v, .n = gpus.n, .exact = o->exact};
+	VEC_EACH (const struct target, t, &gpus)
+		strs_add(a, &r.gpus, target_text(a, t));
+	TRY(slim(a, o, &keep, &r));
+	warn_of_others(a, &gpus);
+	if (o->common.json)
+		out_text(json_document(a, 2, slim_fields, &r));
+	else
+		print(a, o, &r);
+	return NULL;
+}
+
+const struct command cmd_slim = {
+	.name = "slim",
+	.summary = "take other GPUs' code out of a library, folder or wheel",
+	.opts = opts,
+	.size = sizeof(struct slim_args),
+	.needs = NEED_WRITE,
+	.run = run,
+};

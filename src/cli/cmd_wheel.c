@@ -1,0 +1,190 @@
+/* rocsmith wheel pack, unpack, retag, repro: wheels written, taken apart, renamed and compared. */
+#include <stdlib.h>
+
+#include "cli/opt.h"
+#include "term/out.h"
+#include "wheel/archive.h"
+
+struct args {
+	struct common common;
+	struct wheel_request q;
+	struct strs wheels;
+};
+
+/* clang-format off */
+#define OUTPUT(name, text)                                                                         \
+	{OPT_VALUE("output", OPT_PATH, struct args, q.to, name, text), .sname = 'o'},              \
+	{OPT_FLAG("force", struct args, q.force, "replace what is there already")}
+#define TAG(name, member, text) {OPT_VALUE(name, OPT_STR, struct args, q.member, "TAG", text)}
+#define WHEEL {OPT_ARGUMENT("WHEEL", OPT_POS, struct args, q.from, "the wheel"), .flags = OPT_REQUIRED}
+/* clang-format on */
+
+static const struct opt pack_opts[] = {
+	{OPT_ARGUMENT("DIR", OPT_POS, struct args, q.from, "an unpacked wheel"),
+		.flags = OPT_REQUIRED},
+	OUTPUT("OUT", "folder for the wheel, or its name (default: .)"),
+	{.kind = OPT_END},
+};
+static const struct opt unpack_opts[] = {
+	WHEEL,
+	OUTPUT("DIR", "folder in which NAME-VERSION is made (default: .)"),
+	{.kind = OPT_END},
+};
+static const struct opt retag_opts[] = {
+	WHEEL,
+	OUTPUT("OUT", "folder for the new wheel, or its name (default: .)"),
+	{OPT_VALUE(
+		"build", OPT_STR, struct args, q.build, "N", "another build number; \"\": none")},
+	{OPT_VALUE("local-version", OPT_STR, struct args, q.local, "V",
+		"another local version: rocm7.2 for 1.0+rocm7.2; \"\": none")},
+	TAG("python-tag", python, "another Python tag: cp312, or py2.py3"),
+	TAG("abi-tag", abi, "another ABI tag: abi3"),
+	TAG("platform-tag", platform, "another platform tag: manylinux_2_28_x86_64"),
+	{.kind = OPT_END},
+};
+static const struct opt repro_opts[] = {
+	{OPT_ARGUMENT("WHEEL", OPT_POSES, struct args, wheels,
+		 "one to be packed again, or several to be compared"),
+		.flags = OPT_REQUIRED},
+	{.kind = OPT_END},
+};
+
+/* ---- pack, unpack, retag ---- */
+
+static const struct json_field done_fields[] = {
+	FIELD_CONST("schema", "rocsmith.wheel/1"),
+	FIELDS(struct wheel_done, source, path, members, size),
+	{.kind = FIELD_END},
+};
+
+typedef struct err *wheel_do(
+	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
+
+static struct err *make(struct arena *a, struct args *o, wheel_do *how, const char *const verbs[2])
+{
+	struct wheel_done done;
+	o->q.to = o->q.to.n ? o->q.to : S(".");
+	o->q.jobs = o->common.jobs;
+	TRY(wheel_epoch(&o->q.epoch));
+	TRY(how(a, &o->q, &done));
+	if (o->common.json)
+		out_text(json_document(a, 2, done_fields, &done));
+	else
+		out_fmt("%.*s\n", STR(done.path));
+	say_status(str_from(verbs[o->common.dry_run]), "%.*s, %.*s",
+		STR(human_count(a, done.members, "file")), STR(human_bytes(a, done.size)));
+	return NULL;
+}
+
+static struct err *run_pack(struct arena *a, void *args, int *ret_status)
+{
+	(void)ret_status;
+	return make(a, args, wheel_pack, (const char *const[]){"Packed", "Would pack"});
+}
+
+static struct err *run_unpack(struct arena *a, void *args, int *ret_status)
+{
+	(void)ret_status;
+	return make(a, args, wheel_unpack, (const char *const[]){"Unpacked", "Would unpack"});
+}
+
+static struct err *run_retag(struct arena *a, void *args, int *ret_status)
+{
+	const struct wheel_request *q = &((struct args *)args)->q;
+	(void)ret_status;
+	if (!q->build.p && !q->local.p && !q->python.p && !q->abi.p && !q->platform.p)
+		return err_hint(err_new(E_USAGE, "nothing is to change"),
+			"'rocsmith wheel retag -h' lists what can");
+	return make(a, args, wheel_retag, (const char *const[]){"Retagged", "Would retag"});
+}
+
+/* ---- repro ---- */
+
+struct answer {
+	VEC(struct wheel_comparison) wheels;
+};
+
+static const struct json_field change_fields[] = FIELDS_ONLY(struct wheel_change, name, differs);
+static const struct json_field comparison_fields[] = {
+	FIELD("path", struct wheel_comparison, path),
+	FIELD_OPTIONAL("other", struct wheel_comparison, other),
+	FIELDS(struct wheel_comparison, same, differs),
+	FIELD_LIST("members", struct wheel_comparison, members, change_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field answer_fields[] = {
+	FIELD_CONST("schema", "rocsmith.wheel-repro/1"),
+	FIELD_LIST("wheels", struct answer, wheels, comparison_fields),
+	{.kind = FIELD_END},
+};
+
+static void print_comparison(struct arena *a, const struct wheel_comparison *c)
+{
+	enum { SHOWN = 50 };
+	struct str other = c->other.n ? c->other : S("packed again");
+	struct str word = c->same ? styled_out(a, STYLE_GREEN, S("the same"))
+				  : styled_out(a, STYLE_RED, S("different"));
+	size_t n = out_verbosity() > 0 || c->members.n < SHOWN ? c->members.n : SHOWN;
+	for (size_t i = 0; i < n; i++)
+		out_fmt("  %.*s: %.*s\n", STR(c->members.v[i].name),
+			STR(str_join(a, &c->members.v[i].differs, S(", "))));
+	if (n < c->members.n)
+		out_fmt("  and %zu more (-v shows all)\n", c->members.n - n);
+	if (c->differs.n)
+		out_fmt("  the archive: %.*s\n", STR(str_join(a, &c->differs, S(", "))));
+	out_fmt("%.*s, %.*s: %.*s\n", STR(c->path), STR(other), STR(word));
+}
+
+static struct err *run_repro(struct arena *a, void *args, int *ret_status)
+{
+	struct args *o = args;
+	struct answer all = {0};
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	o->q.jobs = o->common.jobs;
+	o->q.from = o->wheels.v[0];
+	TRY(wheel_epoch(&o->q.epoch));
+	o->q.epoch = epoch && *epoch ? o->q.epoch : -1;
+	for (size_t i = o->wheels.n > 1 ? 1 : 0; i < o->wheels.n; i++) {
+		struct wheel_comparison *c = VEC_PUSH(a, &all.wheels);
+		o->q.to = i ? o->wheels.v[i] : S("");
+		TRY(wheel_compare(a, &o->q, c));
+		*ret_status = c->same ? *ret_status : 1;
+		if (!o->common.json)
+			print_comparison(a, c);
+	}
+	if (o->common.json)
+		out_text(json_document(a, 2, answer_fields, &all));
+	return NULL;
+}
+
+const struct command cmd_wheel_pack = {
+	.name = "wheel pack",
+	.summary = "make a wheel of an unpacked one",
+	.opts = pack_opts,
+	.size = sizeof(struct args),
+	.needs = NEED_WRITE,
+	.run = run_pack,
+};
+const struct command cmd_wheel_unpack = {
+	.name = "wheel unpack",
+	.summary = "unpack a wheel, checked against its RECORD",
+	.opts = unpack_opts,
+	.size = sizeof(struct args),
+	.needs = NEED_WRITE,
+	.run = run_unpack,
+};
+const struct command cmd_wheel_retag = {
+	.name = "wheel retag",
+	.summary = "change a wheel's tags, build number or local version",
+	.opts = retag_opts,
+	.size = sizeof(struct args),
+	.needs = NEED_WRITE,
+	.run = run_retag,
+};
+const struct command cmd_wheel_repro = {
+	.name = "wheel repro",
+	.summary = "show whether wheels are the same, and why they are not",
+	.opts = repro_opts,
+	.size = sizeof(struct args),
+	.run = run_repro,
+};

@@ -1,0 +1,253 @@
+/* Inline PTX: statements whose instructions all have a row in data/cuda_names/ptx.tsv become C++.
+ *
+ * A row's name is "ptx:" and the instruction as far as it decides ("ptx:bfe.u32", "ptx:membar.gl"),
+ * then the special register it reads ("ptx:mov %laneid"). What a row does not name (types, caching)
+ * is cut off from the right until one fits. Its HIP side is a statement in which $0 to $9 stand for
+ * the operands and $T for the C type of the instruction's last part; rows of kind "unsupported" say
+ * why there is none. Nothing is half translated: one unknown instruction leaves the whole statement.
+ */
+#include "hipify/cuda/engine.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+
+enum { MAX_OPERANDS = 10, MAX_EXPRESSIONS = 30, MAX_EXPRESSION = 1 << 10 };
+
+/* One asm statement: its text, and the C expressions behind it. */
+struct statement {
+	struct engine *e;
+	struct lex at; /* reads ahead */
+	struct tok t;
+	struct buf text;
+	struct str names[MAX_EXPRESSIONS], expressions[MAX_EXPRESSIONS];
+	size_t n;
+	struct tok first; /* the first string */
+};
+
+static bool next(struct statement *s)
+{
+	do {
+		if (!lex_try(&s->at, &s->t) || s->t.kind == TOK_END)
+			return false;
+	} while (s->t.kind == TOK_LINE_END);
+	return true;
+}
+
+static bool is(const struct statement *s, const char *text)
+{
+	return tok_is(&s->at, &s->t, str_from(text));
+}
+
+/* The content of a string; escapes are white space to PTX. */
+static void add_string(struct statement *s)
+{
+	struct str text = tok_text(&s->at, &s->t);
+	for (size_t i = 1; i + 1 < text.n; i++) {
+		bool escape = text.p[i] == '\\';
+		buf_char(&s->text, escape ? ' ' : text.p[i]);
+		i += escape;
+	}
+}
+
+/* [name] "=r" (expression) */
+static bool operand(struct statement *s)
+{
+	struct str name = {0};
+	if (is(s, "[")) {
+		if (!next(s))
+			return false;
+		name = tok_text(&s->at, &s->t);
+		if (!next(s) || !next(s))
+			return false;
+	}
+	if (s->t.kind != TOK_STRING || s->n == MAX_EXPRESSIONS || !next(s) || !is(s, "("))
+		return false;
+	size_t from = s->t.from, depth = 0;
+	do {
+		depth += is(s, "(");
+		depth -= is(s, ")");
+	} while (depth && s->t.to - from < MAX_EXPRESSION && next(s));
+	s->names[s->n] = name;
+	s->expressions[s->n++] = str_sub(s->at.s, from, s->t.to);
+	return !depth && next(s);
+}
+
+/* Everything up to the closing bracket; false for what is no plain statement. */
+static bool parse(struct statement *s)
+{
+	unsigned section = 0;
+	do {
+		if (!next(s))
+			return false;
+	} while (s->t.kind == TOK_IDENT);
+	if (!is(s, "(") || !next(s))
+		return false;
+	s->first = s->t;
+	while (s->t.kind == TOK_STRING) {
+		add_string(s);
+		if (!next(s))
+			return false;
+	}
+	while (!is(s, ")")) {
+		if (is(s, ":") || is(s, "::"))
+			section += is(s, "::") ? 2 : 1;
+		else if (section == 3 && (s->t.kind == TOK_STRING || is(s, ",")))
+			;
+		else if (!section || !(is(s, ",") || operand(s)))
+			return false;
+		else if (!is(s, ","))
+			continue; /* operand() has moved on */
+		if (!next(s))
+			return false;
+	}
+	return true;
+}
+
+/* ---- one instruction ---- */
+
+struct instruction {
+	struct str opcode, special, operands[MAX_OPERANDS];
+	size_t n;
+};
+
+/* "%0", "%[name]", "[%1]", "42", "%%laneid" as C; "" for anything else. */
+static struct str expression(const struct statement *s, struct str text, struct str *special)
+{
+	uint64_t i;
+	if (str_starts(text, S("[")) && str_ends(text, S("]")))
+		text = str_trim(str_sub(text, 1, text.n - 1));
+	if (str_u64(text, 10, &i) ||
+		(str_starts(text, S("0x")) && str_u64(str_sub(text, 2, text.n), 16, &i)))
+		return text;
+	if (!str_starts(text, S("%")) || text.n < 2)
+		return S("");
+	struct str name = str_sub(text, 1, text.n);
+	if (str_starts(name, S("%")))
+		name = str_sub(name, 1, name.n);
+	if (str_u64(name, 10, &i))
+		return i < s->n ? s->expressions[i] : S("");
+	for (i = 0; i < s->n && str_starts(name, S("[")); i++)
+		if (s->names[i].n && str_eq(s->names[i], str_sub(name, 1, name.n - 1)))
+			return s->expressions[i];
+	*special = name;
+	return S("0"); /* the row does not ask for it */
+}
+
+/* Splits "bfe.u32 %0, %1, 4, 8". */
+static bool split(const struct statement *s, struct str text, struct instruction *ret)
+{
+	struct str rest, part;
+	text = str_trim(text);
+	size_t n = 0;
+	while (n < text.n && text.p[n] > ' ')
+		n++;
+	*ret = (struct instruction){.opcode = str_sub(text, 0, n)};
+	rest = str_trim(str_sub(text, n, text.n));
+	while (str_next(&rest, ',', &part)) {
+		if (ret->n == MAX_OPERANDS)
+			return false;
+		struct str c = expression(s, str_trim(part), &ret->special);
+		if (!c.n)
+			return false;
+		ret->operands[ret->n++] = c;
+	}
+	return true;
+}
+
+static const struct hipify_rule *row_of(struct arena *a, const struct instruction *in)
+{
+	const struct hipify_rule *r = NULL;
+	for (struct str op = in->opcode; !r && op.n;) {
+		struct str special = in->special;
+		r = names_find(
+			str_fmt(a, "ptx:%.*s%s%.*s", STR(op), special.n ? " %" : "", STR(special)));
+		size_t dot = op.n;
+		while (dot && op.p[dot - 1] != '.')
+			dot--;
+		op = str_sub(op, 0, dot ? dot - 1 : 0);
+	}
+	return r;
+}
+
+static struct str c_type(struct str opcode)
+{
+	static const char *const types[][2] = {{".f32", "float"}, {".f64", "double"},
+		{".u32", "unsigned"}, {".b32", "unsigned"}, {".s32", "int"},
+		{".u64", "unsigned long long"}, {".b64", "unsigned long long"},
+		{".s64", "long long"}, {".u16", "unsigned short"}, {".b16", "unsigned short"},
+		{".s16", "short"}, {".u8", "unsigned char"}, {".b8", "unsigned char"},
+		{".s8", "signed char"}};
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (str_ends(opcode, str_from(types[i][0])))
+			return str_from(types[i][1]);
+	return S("");
+}
+
+/* Puts operands into the row's statement; false when they are not all that it asks for. */
+static bool fill(struct buf *b, const struct instruction *in, struct str with)
+{
+	size_t used = in->special.n ? 2 : 0;
+	for (size_t i = 0; i < with.n; i++) {
+		char c = with.p[i] == '$' && i + 1 < with.n ? with.p[++i] : '\0';
+		struct str text = !c                          ? str_sub(with, i, i + 1)
+				  : c == 'T'                  ? c_type(in->opcode)
+				  : (size_t)(c - '0') < in->n ? in->operands[c - '0']
+							      : S("");
+		if (!text.n)
+			return false;
+		if (ascii_digit(c) && (size_t)(c - '0') >= used)
+			used = (size_t)(c - '0') + 1;
+		buf_add(b, text);
+	}
+	return used == in->n;
+}
+
+/* ---- the statement ---- */
+
+/* Tells of the instruction that keeps the statement as it is. */
+static void report(struct statement *s, const struct instruction *in, const struct hipify_rule *r)
+{
+	bool known = r && names_lacks(r);
+	struct str why = names_text((known ? r : names_find(S("@asm")))->source);
+	engine_untranslated(s->e, &s->first, known ? in->opcode : S("asm"), why);
+}
+
+bool ptx_statement(struct engine *e, const struct tok *t)
+{
+	struct statement s = {.e = e, .at = e->l, .text = {.a = e->a}};
+	BUF(with, e->a);
+	const struct hipify_rule *last = NULL;
+	if (!parse(&s))
+		return false;
+	struct str rest = buf_str(&s.text), part;
+	unsigned count = 0;
+	while (str_next(&rest, ';', &part)) {
+		struct instruction in;
+		if (!str_trim(part).n)
+			continue;
+		bool whole = split(&s, part, &in);
+		const struct hipify_rule *r = row_of(e->a, &in);
+		if (!whole || !r || names_lacks(r) || in.opcode.p[0] == '{') {
+			if (!str_contains(in.opcode, S(".")) && !r)
+				return false; /* not PTX, or not seen to be */
+			report(&s, &in, r);
+			return true;
+		}
+		buf_add(&with, count++ ? S("; ") : S(""));
+		if (!fill(&with, &in, names_text(r->hip))) {
+			report(&s, &in, NULL);
+			return true;
+		}
+		last = r;
+		engine_needs(e, r);
+	}
+	if (!count)
+		return false;
+	struct str text = buf_str(&with);
+	if (count > 1)
+		text = str_fmt(e->a, "do { %.*s; } while (0)", STR(text));
+	engine_replace(e, t->from, s.t.to, text, last);
+	e->l = s.at;
+	return true;
+}

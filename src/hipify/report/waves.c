@@ -1,0 +1,663 @@
+/* Spots that assume 32 lanes; see waves.h. Each token that may be one is looked at with what stands
+ * around it, at most FAR tokens away. What words may mean is in a table. */
+#include "hipify/report/waves.h"
+
+#include "base/fs.h"
+#include "base/glob.h"
+#include "base/map.h"
+#include "base/proc.h"
+#include "formats/node.h"
+#include "hipify/hipify.h"
+#include "lang/cxx/lexer.h"
+#include "lang/cxx/live.h"
+
+enum { FAR = 400, MAX_SOURCE = 16 << 20, MAX_WORDS = 65536 };
+enum kind { MASK, SIZE, SHUFFLE, BALLOT, COUNT, CONSTANT, KINDS };
+
+static const struct {
+	const char *id, *why, *instead;
+} kinds[KINDS] = {
+	[MASK] = {"wave-mask", "names 32 lanes as all of them: a wave of 64 traps at run time",
+		"write ~0ull for all lanes, as HIP's masks have 64 bits, or __activemask()"},
+	[SIZE] = {"wave-size", "takes 32 for the number of lanes, and a wave has 64",
+		"write warpSize in kernels; on the host, warpSize of hipDeviceProp_t"},
+	[SHUFFLE] = {"wave-shuffle", "goes through 32 lanes: of 64, the others are left out",
+		"go by warpSize, or give the shuffle a width of 32"},
+	[BALLOT] = {"wave-ballot", "has a bit for each of 64 lanes, and 32 of them are kept",
+		"keep it in an unsigned long long"},
+	[COUNT] = {"wave-count", "looks at 32 of the 64 bits of a ballot",
+		"write __popcll, __ffsll, __clzll or __brevll"},
+	[CONSTANT] = {"wave-constant", "is no constant from ROCm 7 on, and one is needed here",
+		"write 64, the most that a wave has, where a constant has to be"},
+};
+
+/* What words are, and, from SHFL on, what names have in them in small letters without "_": "warpsize" is
+ * in kWarpSize and WARP_SIZE. */
+enum { CAST, NARROW, WIDE, VOTE, BITS, THREAD, FULL, STOP, OPEN, SHFL };
+enum { SYNC = SHFL + 1, WAY, PLANE, LANE, WAVE, LANES, LOG, MASKS, CLASSES };
+
+static const char *const words[CLASSES] = {
+	[CAST] = "( ) < > unsigned int long uint32_t int32_t uint uint64_t size_t static_cast std "
+		 "::",
+	[NARROW] = "unsigned int uint uint32_t int32_t",
+	[WIDE] = "int long uint64_t int64_t size_t auto bool",
+	[VOTE] = "__ballot __ballot_sync __activemask __match_any __match_any_sync __match_all "
+		 "__match_all_sync",
+	[BITS] = "__popc __ffs __clz __brev",
+	[THREAD] = "threadIdx blockDim tid tidx thread_id threadId lane",
+	[FULL] = "UINT_MAX UINT32_MAX",
+	[STOP] = "; { }",
+	[OPEN] = "( [",
+	[SHFL] = "shfl",
+	[SYNC] = "sync",
+	[WAY] = "up down xor",
+	[PLANE] = "plane",
+	[LANE] = "lane warp",
+	[WAVE] = "lane warp wave",
+	[LANES] =
+		"warpsize wavesize wavefrontsize threadsperwarp warpthreads lanesperwarp warplanes "
+		"numlanes",
+	[LOG] = "log shift bits",
+	[MASKS] = "mask",
+};
+
+struct spot {
+	uint64_t kind;
+	struct str place, text;
+	struct str mask; /* it is one if this name is used as a mask; "" = it is one */
+};
+
+/* What one file has. */
+struct told {
+	struct str path;
+	struct str state; /* of the file, as it was */
+	VEC(struct spot) spots;
+	struct strs masks; /* names used as one */
+};
+
+struct waves {
+	struct arena *a;
+	VEC(struct told) files;
+	struct map words; /* what they are */
+};
+
+struct reader {
+	struct waves *all;
+	struct told *told;
+	struct arena *a; /* of this file */
+	struct str s;
+	VEC(struct tok) t;
+	unsigned *is;
+	bool *seen; /* tokens that were found already */
+	bool warps; /* it calls warp functions */
+	/* Names: of a thread's place in its block, of what lanes vote, of 32 bits */
+	struct map threads, ballots, narrow;
+};
+
+/* ---- tokens: those beyond either end are "" ---- */
+
+static struct str at(const struct reader *r, size_t i)
+{
+	return i < r->t.n ? str_sub(r->s, r->t.v[i].from, r->t.v[i].to) : S("");
+}
+
+static bool is(const struct reader *r, size_t i, const char *text)
+{
+	return str_eq(at(r, i), str_from(text));
+}
+
+static bool is_name(const struct reader *r, size_t i)
+{
+	return i < r->t.n && r->t.v[i].kind == TOK_IDENT;
+}
+
+static bool is_a(const struct reader *r, size_t i, unsigned class)
+{
+	return i < r->t.n && r->is[i] >> class & 1;
+}
+
+static bool has_any(const char *list, struct str text, bool inside)
+{
+	struct str w;
+	for (struct str rest = str_from(list); str_next(&rest, ' ', &w);)
+		if (inside ? str_contains(text, w) : str_eq(text, w))
+			return true;
+	return false;
+}
+
+static unsigned classify(struct waves *w, struct str text, bool name)
+{
+	ARENA(tmp);
+	const unsigned *known = map_get(&w->words, text);
+	if (known)
+		return *known;
+	struct str plain = str_lower(&tmp, str_replace(&tmp, text, S("_"), S("")));
+	unsigned is = 0;
+	for (unsigned i = 0; i < (name ? CLASSES : SHFL); i++)
+		is |= (unsigned)has_any(words[i], i < SHFL ? text : plain, i >= SHFL) << i;
+	if (w->words.n < MAX_WORDS) {
+		unsigned *keep = NEW(w->a, unsigned);
+		*keep = is;
+		map_put(&w->words, str_dup(w->a, text), keep);
+	}
+	return is;
+}
+
+/* words: "a b" */
+static bool is_one_of(const struct reader *r, size_t i, const char *list)
+{
+	return has_any(list, at(r, i), false);
+}
+
+static bool number(const struct reader *r, size_t i, uint64_t *ret)
+{
+	struct str s = at(r, i);
+	if (i >= r->t.n || r->t.v[i].kind != TOK_NUMBER)
+		return false;
+	while (s.n > 1 && strchr("uUlL", s.p[s.n - 1]))
+		s.n--;
+	bool hex = str_starts(s, S("0x")) || str_starts(s, S("0X"));
+	s = str_replace(r->a, str_sub(s, hex ? 2 : 0, s.n), S("'"), S(""));
+	return str_u64(s, hex ? 16 : 10, ret);
+}
+
+static bool ends_statement(const struct reader *r, size_t i)
+{
+	return i >= r->t.n || r->t.v[i].kind == TOK_LINE_END || is_a(r, i, STOP);
+}
+
+/* The bracket that pairs with the one at i, forwards or backwards (step -1); i if it is too far. */
+static size_t pair(const struct reader *r, size_t i, int step)
+{
+	const char *opening = step > 0 ? "([" : ")]", *closing = step > 0 ? ")]" : "([";
+	size_t depth = 0, k = i;
+	for (unsigned n = 0; n < FAR && k < r->t.n; n++, k += (size_t)step) {
+		char c = r->s.p[r->t.v[k].from];
+		depth += c == opening[0] || c == opening[1];
+		depth -= c == closing[0] || c == closing[1];
+		if (!depth)
+			return k;
+	}
+	return i;
+}
+
+/* The same forwards; beyond all tokens if it is too far. */
+static size_t behind(const struct reader *r, size_t i)
+{
+	size_t end = pair(r, i, 1);
+	return end == i ? r->t.n : end;
+}
+
+/* NULL: it was found already. */
+static struct spot *found(struct reader *r, enum kind kind, size_t from, size_t to)
+{
+	struct arena *a = r->all->a;
+	const struct tok *t = &r->t.v[from];
+	size_t bol = t->from;
+	if (r->seen[from])
+		return NULL;
+	r->seen[from] = true;
+	while (bol && r->s.p[bol - 1] != '\n')
+		bol--;
+	struct spot *spot = VEC_PUSH(a, &r->told->spots);
+	*spot = (struct spot){.kind = kind,
+		.place = str_fmt(a, "%.*s:%u:%zu", STR(r->told->path), t->line, t->from - bol + 1),
+		.text = str_dup(a, str_sub(r->s, t->from, r->t.v[to].to))};
+	return spot;
+}
+
+/* ---- names ---- */
+
+/* A call, also of a project's own WARP_SHFL(); but no member: g.shfl() of a group knows its size. */
+static bool is_shuffle(const struct reader *r, size_t i)
+{
+	return is_a(r, i, SHFL) && is(r, i + 1, "(") && !is_one_of(r, i - 1, ". define");
+}
+
+static bool takes_mask(const struct reader *r, size_t i)
+{
+	bool sync = is_a(r, i, SYNC) &&
+		    (str_ends(at(r, i), S("_sync")) || str_ends(at(r, i), S("_SYNC")));
+	bool known = str_starts(at(r, i), S("__")) && is(r, i + 1, "(");
+	return (sync && (known || is_shuffle(r, i))) || (known && is(r, i, "__syncwarp"));
+}
+
+/* The name that i is given to, through casts: NAME = (T)i, #define NAME i; or the number of tokens */
+static size_t given_to(const struct reader *r, size_t i)
+{
+	size_t k = i - 1;
+	while (is_a(r, k, CAST) && i - k < FAR)
+		k--;
+	if (is(r, k, "=") && is_name(r, k - 1))
+		return k - 1;
+	return is_name(r, k) && is(r, k - 1, "define") ? k : r->t.n;
+}
+
+/* TYPE NAME: has it 32 bits? */
+static void note_type(struct reader *r, size_t i)
+{
+	bool narrow = is_a(r, i, NARROW) && !is(r, i - 1, "long");
+	if ((narrow || is_a(r, i, WIDE)) && is_name(r, i + 1) && !is_a(r, i + 1, CAST))
+		map_put(&r->narrow, at(r, i + 1), narrow ? r : NULL);
+}
+
+/* Does it depend on the place in the block, beyond an index and what a call is given? */
+static bool by_thread(const struct reader *r, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		bool call = is(r, i, "(") && i > from && is_name(r, i - 1) && !is_a(r, i - 1, CAST);
+		if (is(r, i, "[") || call)
+			i = behind(r, i);
+		else if (is_a(r, i, THREAD) || (is_name(r, i) && map_has(&r->threads, at(r, i))))
+			return true;
+	}
+	return false;
+}
+
+/* NAME = ... */
+static void note_value(struct reader *r, size_t i)
+{
+	bool votes = false;
+	size_t end = i + 2;
+	if (!is(r, i + 1, "=") || is(r, i + 2, "="))
+		return;
+	for (; end < i + FAR && !ends_statement(r, end) && !is_one_of(r, end, ", )"); end++) {
+		votes |= is_a(r, end, VOTE);
+		if (is_a(r, end, OPEN))
+			end = behind(r, end);
+	}
+	if (votes)
+		map_put(&r->ballots, at(r, i), r);
+	if (by_thread(r, i + 2, end))
+		map_put(&r->threads, at(r, i), r);
+}
+
+/* ---- masks ---- */
+
+/* 0xffffffff; ~0u as well */
+static bool is_full(const struct reader *r, size_t i)
+{
+	uint64_t n = 1;
+	return is_a(r, i, FULL) ||
+	       (number(r, i, &n) &&
+		       (n == 0xffffffff || (is(r, i - 1, "~") && is_one_of(r, i, "0u 0U"))));
+}
+
+static struct str mask_name(struct arena *a, struct str path, struct str name)
+{
+	return str_fmt(a, "%.*s:%.*s", STR(path), STR(name));
+}
+
+/* The first argument, through casts: a full mask, or a name. */
+static void check_mask(struct reader *r, size_t call)
+{
+	size_t end = pair(r, call + 1, 1), i = call + 2;
+	while (i < end && (is_a(r, i, CAST) || is(r, i, "~")))
+		i++;
+	size_t next = i + 1;
+	while (next < end && is(r, next, ")"))
+		next++;
+	if (!is(r, next, ",") && next != end)
+		return;
+	if (is_full(r, i)) {
+		found(r, MASK, is(r, i - 1, "~") ? i - 1 : i, i);
+	} else if (is_name(r, i)) {
+		strs_put(r->all->a, &r->told->masks, str_dup(r->all->a, at(r, i)));
+	}
+}
+
+/* NAME = 0xffffffff, #define NAME 0xffffffff */
+static void note_mask(struct reader *r, size_t i)
+{
+	size_t from = is(r, i - 1, "~") ? i - 1 : i, name = given_to(r, from), k = name;
+	if (name == r->t.n)
+		return;
+	while (name - k < FAR && !ends_statement(r, k - 1) && !is(r, k - 1, "(") &&
+		!is_one_of(r, k, "constexpr const define"))
+		k--;
+	struct spot *spot = found(r, MASK, name, i);
+	bool anywhere = is_one_of(r, k, "constexpr const define");
+	if (spot)
+		spot->mask = anywhere ? str_dup(r->all->a, at(r, name))
+				      : mask_name(r->all->a, r->told->path, at(r, name));
+}
+
+/* ---- 32 ---- */
+
+/* Is what i is part of given to a name of lanes or warps? */
+static bool for_lanes(const struct reader *r, size_t i)
+{
+	size_t k = i;
+	while (i - k < FAR && !ends_statement(r, k) && !is(r, k, ",") &&
+		!(is(r, k, "=") && is_name(r, k - 1)))
+		k--;
+	return is(r, k, "=") && !is(r, k + 1, "=") && !is_a(r, k - 1, PLANE) &&
+	       (is(r, k - 1, "wid") || is_a(r, k - 1, WAVE));
+}
+
+/* X % 32, X / 32, X & 31, X >> 5 */
+static void check_division(struct reader *r, size_t i, uint64_t n)
+{
+	size_t op = i - 1, end = n == 5 ? i - 3 : i - 2, from = end;
+	bool wanted = n == 32   ? is_one_of(r, op, "% /")
+		      : n == 31 ? is(r, op, "&") && !is(r, op - 1, "&")
+				: n == 5 && is(r, op, ">") && is(r, op - 1, ">");
+	if (!wanted || end >= r->t.n)
+		return;
+	if (is(r, end, ")")) {
+		from = pair(r, end, -1);
+		if (is_name(r, from - 1) && !is_a(r, from - 1, CAST) && !is(r, from - 1, "return"))
+			return; /* what a call gives */
+	}
+	while (is(r, from - 1, ".") && is_name(r, from - 2))
+		from -= 2;
+	bool named = for_lanes(r, end), threads = by_thread(r, from, end + 1);
+	if ((threads && (r->warps || named)) || (named && r->warps))
+		found(r, SIZE, from, i);
+}
+
+/* WARP_SIZE = 32, #define LOG_WARP_SIZE 5 */
+static void check_named(struct reader *r, size_t i, uint64_t n)
+{
+	size_t name = given_to(r, i);
+	if (n == 32       ? is_a(r, name, LANES)
+		: n == 31 ? is_a(r, name, LANE) && is_a(r, name, MASKS)
+			  : n == 5 && is_a(r, name, LANE) && is_a(r, name, LOG))
+		found(r, SIZE, name, i);
+}
+
+/* ---- shuffles ---- */
+
+/* The loop over `name` that i is in, if it begins or ends as for 32 lanes. */
+static void check_loop(struct reader *r, size_t i, struct str name)
+{
+	enum { LOOPS = 8 };
+	bool mine = false;
+	for (size_t k = i, n = 0; n < LOOPS && i - k < FAR && !mine; k--) {
+		if (!is(r, k, "for"))
+			continue;
+		size_t end = pair(r, k + 1, 1);
+		n++;
+		for (size_t h = k + 2; h < end; h++) {
+			uint64_t v = 0;
+			if (!str_eq(at(r, h), name))
+				continue;
+			mine = true;
+			bool equal = is(r, h + 2, "=");
+			size_t value = equal ? h + 3 : h + 2;
+			(void)number(r, value, &v);
+			if ((is(r, h + 1, "=") && !equal && v == 16) ||
+				(is(r, h + 1, "<") && v == (equal ? 16 : 32)))
+				found(r, SHUFFLE, h, value);
+		}
+	}
+}
+
+/* f(mask, value, delta, width); a name without "sync" takes no mask */
+static void check_shuffle(struct reader *r, size_t call)
+{
+	size_t end = pair(r, call + 1, 1), args[5] = {call + 1}, n = 1;
+	size_t delta = is_a(r, call, SYNC) ? 2 : 1;
+	uint64_t v;
+	for (size_t i = call + 2; i < end && n < 5; i++) {
+		if (is_a(r, i, OPEN))
+			i = pair(r, i, 1);
+		if (is(r, i, ","))
+			args[n++] = i;
+	}
+	bool width = n > delta + 1;
+	if (n <= delta || !is_a(r, call, WAY) || (width && !is(r, args[delta + 1] + 1, "warpSize")))
+		return;
+	size_t i = args[delta] + 1;
+	if (i + 1 != (width ? args[delta + 1] : end))
+		return;
+	if (is_name(r, i))
+		check_loop(r, call, at(r, i));
+	else if (number(r, i, &v) && v == 16)
+		found(r, SHUFFLE, i, i);
+}
+
+/* ---- what lanes vote ---- */
+
+/* Is the function around i declared to give 32 bits? */
+static bool gives_32(const struct reader *r, size_t i)
+{
+	for (size_t n = 0, depth = 0; n < FAR && i < r->t.n; n++, i--) {
+		depth += is(r, i, "}");
+		if (!is(r, i, "{") || (depth && depth--))
+			continue;
+		size_t open = is(r, i - 1, ")") ? pair(r, i - 1, -1) : i, type = open - 2;
+		if (open == i - 1)
+			return false;
+		if (is_name(r, open - 1) && is_name(r, type))
+			return is_a(r, type, NARROW) && !is(r, type - 1, "long");
+	}
+	return false;
+}
+
+static void check_vote(struct reader *r, size_t i)
+{
+	size_t name = given_to(r, i), from = i - 1, next = pair(r, i + 1, 1) + 1;
+	while (is_a(r, from, CAST) && i - from < FAR)
+		from--;
+	while (is(r, next, ")"))
+		next++;
+	bool bit = is(r, next, "&") && is_one_of(r, next + 1, "& 1 1u");
+	bool narrow = is(r, from, "return") ? gives_32(r, i)
+					    : name < r->t.n && map_get(&r->narrow, at(r, name));
+	if (narrow && !bit && !is_one_of(r, next, "= ! < > ?"))
+		found(r, BALLOT, i, i);
+}
+
+static void check_count(struct reader *r, size_t call)
+{
+	size_t end = pair(r, call + 1, 1);
+	for (size_t i = call + 2; i < end; i++)
+		if (is_a(r, i, VOTE) || (is_name(r, i) && map_has(&r->ballots, at(r, i))))
+			found(r, COUNT, call, call);
+}
+
+/* ---- warpSize, but not that of device properties ---- */
+
+static void check_constant(struct reader *r, size_t i)
+{
+	size_t k = i - 1;
+	bool wanted = (is_one_of(r, k, "< ,") && is(r, i + 1, ">")) || is(r, k, "case");
+	if (is(r, k, ".") || (is(r, k, ">") && is(r, k - 1, "-")))
+		return;
+	for (size_t n = 0; n < FAR && !wanted && !ends_statement(r, k); n++, k--) {
+		if (is(r, k, "]") && pair(r, k, -1) == k)
+			return;
+		if (is(r, k, "]"))
+			k = pair(r, k, -1);
+		else if (is(r, k, "["))
+			wanted = is_name(r, k - 1) && (is_name(r, k - 2) || is(r, k - 2, ">")) &&
+				 !is_one_of(r, k - 2, "return new else case delete throw");
+		else
+			wanted = is_one_of(r, k, "constexpr static_assert __launch_bounds__");
+	}
+	if (wanted)
+		found(r, CONSTANT, i, i);
+}
+
+/* ---- a text ---- */
+
+/* The tokens that a build compiles; of preprocessor lines, those of #define. */
+static void tokenize(struct reader *r, const struct live_lines *lines)
+{
+	struct lex l = lex_new(r->s, r->told->path);
+	struct tok t = {0};
+	unsigned aware = 0; /* depth of the #if that asks what the GPU is */
+	l.lenient = true;
+	while (lex_try(&l, &t) && t.kind != TOK_END) {
+		bool heads = l.directive.n && tok_text(&l, &t).p == l.directive.p;
+		if (heads && !aware &&
+			(str_starts(l.directive, S("if")) || str_eq(l.directive, S("elif")))) {
+			struct str rest = str_lower(r->a, lex_rest_of_line(&l));
+			bool asks = str_contains(rest, S("__gfx")) ||
+				    str_contains(rest, S("wavefront"));
+			aware = asks ? l.depth : 0;
+		}
+		aware = aware > l.depth ? 0 : aware;
+		bool skip = l.directive.n && !str_eq(l.directive, S("define"));
+		if (!skip && !aware && !l.dead && !line_in(&lines->dead, t.line))
+			*VEC_PUSH(r->a, &r->t) = t;
+	}
+}
+
+static void look(struct reader *r, size_t i)
+{
+	uint64_t n;
+	if (r->t.v[i].kind != TOK_NUMBER && r->t.v[i].kind != TOK_IDENT)
+		return;
+	if (is_full(r, i))
+		note_mask(r, i);
+	if (number(r, i, &n)) {
+		check_division(r, i, n);
+		check_named(r, i, n);
+		return;
+	}
+	note_type(r, i);
+	note_value(r, i);
+	if (is_a(r, i, BITS))
+		check_count(r, i);
+	if (takes_mask(r, i))
+		check_mask(r, i);
+	if (is_shuffle(r, i))
+		check_shuffle(r, i);
+	if (is_a(r, i, VOTE))
+		check_vote(r, i);
+	if (is(r, i, "warpSize"))
+		check_constant(r, i);
+}
+
+/* What a translation of ours turns into something that HIP defines, or leaves undefined. */
+static struct str open_conditions(struct arena *a, struct str text)
+{
+	static const char *const names[] = {"__CUDACC__", "__NVCC__", "__CUDA_ARCH__", "USE_ROCM"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		text = str_replace(a, text, str_from(names[i]), S("unknown"));
+	return text;
+}
+
+static void read_text(struct waves *w, struct str text, struct told *told, bool by_torch)
+{
+	ARENA(a);
+	struct reader r = {.all = w, .told = told, .a = &a, .s = text};
+	r.threads.a = r.ballots.a = r.narrow.a = &a;
+	struct live_lines lines = live_lines(&a, by_torch ? text : open_conditions(&a, text));
+	tokenize(&r, &lines);
+	r.seen = arena_array(&a, r.t.n + 1, sizeof(*r.seen));
+	r.is = arena_array(&a, r.t.n + 1, sizeof(*r.is));
+	for (size_t i = 0; i < r.t.n; i++)
+		r.is[i] = classify(w, at(&r, i), is_name(&r, i));
+	for (size_t i = 0; i < r.t.n && !r.warps; i++)
+		r.warps = is_shuffle(&r, i) || is_a(&r, i, VOTE) || takes_mask(&r, i);
+	for (size_t i = 0; i < r.t.n; i++)
+		look(&r, i);
+}
+
+/* ---- files ---- */
+
+static const struct json_field spot_fields[] = FIELDS_ONLY(struct spot, kind, place, text, mask);
+static const struct json_field told_fields[] = {
+	FIELDS(struct told, path, state),
+	FIELD_LIST_OPTIONAL("spots", struct told, spots, spot_fields),
+	FIELD_OPTIONAL("masks", struct told, masks),
+	{.kind = FIELD_END},
+};
+static const struct json_field waves_fields[] = {
+	FIELD_CONST("schema", "rocsmith.waves/1"),
+	FIELD_LIST("files", struct waves, files, told_fields),
+	{.kind = FIELD_END},
+};
+
+/* What earlier runs were told, by paths; nothing if it cannot be read. */
+static struct map recall(struct arena *a, struct str path)
+{
+	MAP(known, a);
+	struct waves *then = NEW(a, struct waves);
+	const struct node *root = NULL;
+	struct err *e = path.n ? fs_check_own(path_dir(path), true) : NULL;
+	e = e || !path.n ? e : json_read(a, path, &root);
+	e = e || !root ? e : json_fields_read(a, root, waves_fields, then);
+	VEC_EACH (struct told, t, &then->files)
+		if (!e)
+			map_put(&known, t->path, t);
+	err_free(e);
+	return known;
+}
+
+static bool wanted(struct arena *a, const struct waves_request *q, struct str path)
+{
+	struct str whole = str_fmt(a, "/%.*s/", STR(path));
+	VEC_EACH (const struct str, x, &q->exclude)
+		if (str_contains(whole, str_fmt(a, "/%.*s/", STR(*x))))
+			return false;
+	return hipify_is_source(path);
+}
+
+/* Of the file, or of an earlier run. */
+static void look_into(
+	struct waves *w, const struct waves_request *q, const struct map *known, struct str path)
+{
+	ARENA(tmp);
+	struct str text, file = path_join(&tmp, q->dir, path);
+	struct told *t;
+	if (!wanted(&tmp, q, path))
+		return;
+	struct str state = str_fmt(
+		&tmp, "%s %d %.*s", ROCSMITH_VERSION, q->by_torch, STR(fs_state(&tmp, file)));
+	const struct told *old = map_get(known, path);
+	if (old && str_eq(old->state, state)) {
+		*VEC_PUSH(w->a, &w->files) = *old;
+		return;
+	}
+	struct err *e = fs_read(&tmp, file, MAX_SOURCE, &text);
+	if (!e) {
+		t = VEC_PUSH(w->a, &w->files);
+		*t = (struct told){.path = path, .state = str_dup(w->a, state)};
+		read_text(w, text, t, q->by_torch);
+	}
+	err_free(e);
+}
+
+/* Of one kind; masks: names used as one, "NAME" by any file, "PATH:NAME" by that. */
+static void tell(
+	const struct waves *w, enum kind kind, const struct map *masks, struct findings *ret)
+{
+	VEC_EACH (const struct told, t, &w->files)
+		VEC_EACH (const struct spot, s, &t->spots) {
+			if (s->kind != kind || (s->mask.n && !map_has(masks, s->mask)))
+				continue;
+			struct finding *f =
+				finding_add(w->a, ret, kinds[kind].id, SEV_WARNING, s->place);
+			finding_say(w->a, f, "'%.*s' %s", STR(s->text), kinds[kind].why);
+			finding_fix(w->a, f, "%s", kinds[kind].instead);
+		}
+}
+
+struct err *waves_find(struct arena *a, const struct waves_request *q, struct findings *ret)
+{
+	struct waves w = {.a = a, .words = {.a = a}};
+	struct map known = recall(a, q->state);
+	MAP(masks, a);
+	struct strs all = {0};
+	if (!q->files)
+		TRY(glob_files(a, q->dir, S("**/*"), &all));
+	VEC_EACH (const struct str, path, q->files ? q->files : &all) {
+		TRY(cancel_check());
+		look_into(&w, q, &known, *path);
+	}
+	if (q->state.n && q->keep)
+		TRY(fs_write_if_changed(q->state, json_document(a, 0, waves_fields, &w), 0644));
+	VEC_EACH (struct told, t, &w.files)
+		VEC_EACH (const struct str, name, &t->masks) {
+			map_put(&masks, *name, t);
+			map_put(&masks, mask_name(a, t->path, *name), t);
+		}
+	ret->most = q->most;
+	for (enum kind k = MASK; k < KINDS; k++)
+		tell(&w, k, &masks, ret);
+	return NULL;
+}

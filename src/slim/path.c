@@ -1,0 +1,203 @@
+/* A file, or a whole folder: each file of it is taken over, made smaller, or left out. See slim.h. A folder is made
+ * beside its place and renamed, so that it is there whole or not at all. */
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "slim/slim.h"
+
+/* ---- one file ---- */
+struct input {
+	int fd;
+	struct stat st;
+	struct elf_src src;
+	struct budget budget;
+	struct slim_plan p;
+};
+
+static void input_done(struct input *in)
+{
+	fd_closep(&in->fd);
+}
+
+static struct err *look(
+	struct arena *a, struct str path, const struct slim_keep *k, struct input *in)
+{
+	in->fd = -1;
+	TRY(fs_stat(path, &in->st));
+	if (!S_ISREG(in->st.st_mode))
+		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(path));
+	TRY(fs_open(path, &in->fd));
+	in->src = elf_src_fd(in->fd, (uint64_t)in->st.st_size);
+	budget_set(&in->budget, in->src.size);
+	in->src.budget = &in->budget;
+	TRY_CTX(slim_read(a, &in->src, k, &in->p), "cannot slim '%.*s'", STR(path));
+	return NULL;
+}
+
+static struct err *may_punch(const struct input *in, struct str path, bool force)
+{
+	if (in->st.st_uid != geteuid())
+		return err_new(E_PERM, "'%.*s' belongs to somebody else", STR(path));
+	if (in->st.st_nlink > 1 && !force)
+		return err_hint(err_new(E_PERM, "'%.*s' has other names", STR(path)),
+			"--force takes the code out of all of them");
+	return NULL;
+}
+
+static struct err *write_manifest(struct arena *a, const struct slim_report *r, struct str file)
+{
+	struct str path = str_fmt(a, "%.*s" SLIM_MANIFEST_END, STR(file));
+	return r->files.n ? fs_write(path, slim_manifest(a, r), 0644) : NULL;
+}
+
+/* The manifest is there before its file: without one it would be forgotten. */
+static struct err *slim_new_file(struct arena *a, struct input *in, struct slim_report *r)
+{
+	CLEANUP(fs_out_abandon) struct fs_out out = {.fd = -1, .dir = -1};
+	bool write = !fs_writes_forbidden();
+	if (write) {
+		TRY(fs_out_open(&out, r->output, in->st.st_mode));
+		TRY_CTX(slim_write(&in->p, &out), "cannot slim '%.*s'", STR(r->path));
+	}
+	slim_note(a, r, S(""), in->src.size, &in->p);
+	if (!write)
+		return NULL;
+	TRY(write_manifest(a, r, r->output));
+	return fs_out_commit(&out);
+}
+
+static struct err *slim_in_place(
+	struct arena *a, struct input *in, bool force, struct slim_report *r)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct str path = r->path;
+	uint64_t freed;
+	TRY(may_punch(in, path, force));
+	TRY_CTX(slim_punch(&in->p, -1, &freed), "cannot slim '%.*s'", STR(path));
+	in->p.after = in->src.size - freed;
+	slim_note(a, r, S(""), in->src.size, &in->p);
+	if (fs_writes_forbidden() || !in->p.changed || !fs_real(a, r->path, &path))
+		return NULL;
+	TRY(fs_open_shared(path, 0, &fd));
+	if (!fs_is_same(fd, &in->st))
+		return err_new(E_IO, "'%.*s' is another file by now", STR(path));
+	TRY(write_manifest(a, r, path));
+	TRY_CTX(slim_punch(&in->p, fd, &freed), "cannot slim '%.*s'", STR(path));
+	return NULL;
+}
+
+struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place, bool force,
+	struct slim_report *r)
+{
+	CLEANUP(input_done) struct input in;
+	struct slim_report check = *r;
+	TRY(look(a, r->path, k, &in));
+	if (!in.p.elf.src && !in.p.bundles.n)
+		return err_new(
+			E_FORMAT, "'%.*s' is neither an ELF file nor a bundle", STR(r->path));
+	check.targets = in.p.targets;
+	TRY(slim_check_served(a, &check, k));
+	if (in_place)
+		return slim_in_place(a, &in, force, r);
+	TRY(slim_may_make(a, r, false, force));
+	return slim_new_file(a, &in, r);
+}
+
+/* ---- folders ---- */
+struct job {
+	struct arena *a;
+	const struct slim_keep *keep;
+	struct slim_report *r;
+	struct str to; /* the folder that is made */
+};
+
+static struct err *take_file(struct job *j, struct str from, struct str to, struct str name)
+{
+	CLEANUP(input_done) struct input in;
+	struct err *e = look(j->a, from, j->keep, &in);
+	if (e && e->code != E_ELF && e->code != E_BUNDLE)
+		return e;
+	if (e) /* what is damaged is for others to judge */
+		in.p = (struct slim_plan){.after = in.src.size};
+	err_free(e);
+	if (in.p.changed && !fs_writes_forbidden())
+		TRY(slim_save(&in.p, to, in.st.st_mode));
+	slim_note(j->a, j->r, name, in.src.size, &in.p);
+	if (in.p.changed || fs_writes_forbidden())
+		return NULL;
+	e = fs_link(from, to);
+	if (!e)
+		return NULL;
+	err_free(e); /* another file system, or one without such links */
+	return fs_stage_copy(from, to, &in.st);
+}
+
+static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+{
+	(void)prune;
+	ARENA(tmp);
+	struct job *j = user;
+	bool write = !fs_writes_forbidden();
+	struct str from = path_join(&tmp, j->r->path, e->path), target;
+	struct str to = path_join(&tmp, j->to, e->path);
+	TRY(cancel_check());
+	if (S_ISDIR(e->st.st_mode))
+		return write ? fs_mkdirs(to) : NULL;
+	if (S_ISLNK(e->st.st_mode)) {
+		TRY(fs_readlink(&tmp, from, &target));
+		return write ? fs_stage_link(target, to) : NULL;
+	}
+	if (slim_keeps_file(j->keep, e->path))
+		return take_file(j, from, to, e->path);
+	slim_note(j->a, j->r, e->path, (uint64_t)e->st.st_size, NULL);
+	return NULL;
+}
+
+struct err *slim_may_make(struct arena *a, const struct slim_report *r, bool folder, bool force)
+{
+	struct str to = r->output, from, dir;
+	if (folder && fs_real(a, r->path, &from) && fs_real(a, path_dir(to), &dir)) {
+		dir = str_fmt(a, "%.*s/%.*s/", STR(dir), STR(path_base(to)));
+		from = str_fmt(a, "%.*s/", STR(from));
+		if (str_starts(dir, from) || str_starts(from, dir))
+			return err_new(E_USAGE, "'%.*s' and '%.*s' lie in each other", STR(r->path),
+				STR(to));
+	}
+	if (!fs_present(to))
+		return NULL;
+	if (!force)
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' exists", STR(to)), "--force overwrites it");
+	if (folder ? !fs_is_file(path_join(a, to, S(SLIM_MANIFEST))) : fs_is_dir(to))
+		return err_new(E_USAGE, "'%.*s' exists, and was not made by 'slim'", STR(to));
+	return NULL;
+}
+
+static struct err *make_folder(struct job *j, const struct fs_aside *aside)
+{
+	struct str manifest = path_join(j->a, j->to, S(SLIM_MANIFEST));
+	TRY(fs_mkdirs(j->to));
+	TRY(fs_walk(j->r->path, visit, j));
+	TRY(slim_check_served(j->a, j->r, j->keep));
+	TRY(fs_write(manifest, slim_manifest(j->a, j->r), 0644));
+	TRY(fs_sync_all(j->to));
+	TRY(fs_aside_commit(aside));
+	return fs_sync(path_dir(aside->place));
+}
+
+struct err *slim_folder(
+	struct arena *a, const struct slim_keep *k, bool force, struct slim_report *r)
+{
+	struct job j = {.a = a, .keep = k, .r = r};
+	struct fs_aside aside;
+	TRY(slim_may_make(a, r, true, force));
+	if (fs_writes_forbidden()) {
+		TRY(fs_walk(r->path, visit, &j));
+		return slim_check_served(a, r, k);
+	}
+	TRY(fs_aside_begin(a, r->output, &aside));
+	j.to = aside.tree;
+	struct err *e = make_folder(&j, &aside);
+	return err_join(e, fs_aside_end(&aside));
+}

@@ -1,0 +1,236 @@
+/* What is in a file, and what is to go: where its bundles are, and each bundle as it is to be. See slim.h. */
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "formats/le.h"
+#include "slim/slim_int.h"
+
+enum { PAGE = 4096 };
+
+static uint64_t round_up(uint64_t n, uint64_t align)
+{
+	return (n + align - 1) / align * align;
+}
+
+/* ---- one bundle ---- */
+
+static int by_place(const void *x, const void *y)
+{
+	const struct slim_move *a = x, *b = y;
+	return (a->old > b->old) - (a->old < b->old);
+}
+
+static uint64_t stored(const struct bundle *b, uint64_t bytes)
+{
+	double part = b->size ? (double)b->stored / (double)b->size : 0;
+	return b->encoding == BUNDLE_RAW ? bytes : (uint64_t)((double)bytes * part);
+}
+
+/* The objects that stay move together, in their order, each aligned as all of them are. */
+static void lay_out(struct arena *a, struct slim_bundle *s)
+{
+	struct bundle *b = &s->now;
+	uint64_t at = BUNDLE_TABLE, align = PAGE;
+	s->moves = arena_array(a, b->entries.n + 1, sizeof(*s->moves));
+	VEC_EACH (struct bundle_entry, e, &b->entries) {
+		e->at = at;
+		at += BUNDLE_ENTRY + e->id.n;
+		if (e->size)
+			s->moves[s->n++] = (struct slim_move){.old = e->offset, .size = e->size};
+		while (e->size && e->offset % align)
+			align /= 2;
+	}
+	qsort(s->moves, s->n, sizeof(*s->moves), by_place);
+	uint64_t first = round_up(at, align);
+	for (size_t i = 0; i < s->n; i++) {
+		s->moves[i].now = round_up(at, align);
+		at = s->moves[i].now + s->moves[i].size;
+	}
+	b->size = at;
+	VEC_EACH (struct bundle_entry, e, &b->entries) {
+		struct slim_move key = {.old = e->offset};
+		const struct slim_move *m =
+			!e->size ? NULL : bsearch(&key, s->moves, s->n, sizeof(key), by_place);
+		e->offset = m ? m->now : first;
+	}
+}
+
+/* Entries of the walk's arena live for the walk only. */
+static struct err *take_bundle(void *user, const struct bundle *b)
+{
+	struct slim_plan *p = user;
+	struct slim_bundle s = {.old = *b, .now = *b};
+	TRY(budget_memory(p->src->budget, sizeof(s) + b->entries.n * 4 * sizeof(*b->entries.v)));
+	memset(&s.old.entries, 0, sizeof(s.old.entries));
+	memset(&s.now.entries, 0, sizeof(s.now.entries));
+	VEC_EACH (const struct bundle_entry, e, &b->entries) {
+		struct bundle_entry copy = *e;
+		copy.id = str_dup(p->a, e->id);
+		copy.target = str_dup(p->a, e->target);
+		*VEC_PUSH(p->a, &s.old.entries) = copy;
+		bool keep = slim_keeps(p->keep, e->target);
+		s.changed = s.changed || !keep;
+		if (keep)
+			*VEC_PUSH(p->a, &s.now.entries) = copy;
+		if (e->target.n)
+			slim_sum_add(p->a, &p->targets,
+				&(struct slim_sum){copy.target, keep, 1, stored(b, e->size)});
+	}
+	if (s.changed) {
+		lay_out(p->a, &s);
+		p->after -= b->stored - stored(b, s.now.size);
+		p->changed = true;
+	}
+	*VEC_PUSH(p->a, &p->bundles) = s;
+	return NULL;
+}
+
+/* ---- where they are ---- */
+
+static struct err *walk(struct slim_plan *p, uint64_t at, uint64_t end, bool all)
+{
+	p->from = at;
+	TRY(bundle_walk(p->src, &at, end, take_bundle, p));
+	if (all && at < end && p->changed)
+		return err_new(E_SLIM, "at offset %llu there is something that is no bundle",
+			(unsigned long long)at);
+	if (p->bundles.n) {
+		const struct bundle *last = &p->bundles.v[p->bundles.n - 1].old;
+		p->size = (all ? end : last->offset + last->stored) - p->from;
+	}
+	return NULL;
+}
+
+/* Without sections: the first one at a page of a segment, as linkers align them, and those behind it. */
+static struct err *search(struct slim_plan *p)
+{
+	VEC_EACH (const struct elf_segment, s, &p->elf.segments) {
+		uint64_t end = s->offset + s->filesz;
+		for (uint64_t at = s->offset + -s->vaddr % PAGE; s->type == ELF_PT_LOAD && at < end;
+			at += PAGE) {
+			ARENA(tmp);
+			char h[BUNDLE_MAGIC];
+			struct bundle b;
+			struct str head = {.p = h};
+			TRY(elf_src_peek(p->src, h, sizeof(h), at, &head.n));
+			if (!bundle_is(head))
+				continue;
+			struct err *e = bundle_open(&tmp, p->src, at, end, &b);
+			if (!e)
+				return walk(p, at, end, false);
+			if (e->code != E_BUNDLE && e->code != E_LIMIT) /* text like one */
+				return e;
+			err_free(e);
+		}
+	}
+	return NULL;
+}
+
+static bool meets(const struct elf_section *s, uint64_t offset, uint64_t size)
+{
+	return size &&
+	       (offset < s->offset ? s->offset - offset < size : offset - s->offset < s->size);
+}
+
+/* Does anything else of the file lie where these bundles do? The bytes are somebody's then, who may need
+ * them. Entries of bundles that share bytes are no bundle to bundle_walk(). */
+static bool is_shared(const struct elf *elf, const struct elf_section *s)
+{
+	char h[64];
+	struct err *e = elf_src_read(elf->src, h, sizeof(h), 0);
+	bool shared = e || meets(s, 0, sizeof(h)) ||
+		      meets(s, le64(h + 32), 56 * elf->segments.n) || /* e_phoff, e_shoff */
+		      meets(s, le64(h + 40), 64 * elf->sections.n);
+	err_free(e);
+	VEC_EACH (const struct elf_section, x, &elf->sections)
+		shared |=
+			x != s && x->type && x->type != ELF_NOBITS && meets(s, x->offset, x->size);
+	return shared;
+}
+
+static struct err *find(struct slim_plan *p)
+{
+	for (size_t i = 0; i < p->elf.sections.n; i++) {
+		const struct elf_section *s = &p->elf.sections.v[i];
+		if (!str_eq(s->name, S(".hip_fatbin")) || s->type != ELF_PROGBITS || !s->size)
+			continue;
+		if (p->section)
+			return err_new(E_SLIM, "it has several sections .hip_fatbin");
+		if (s->offset > p->src->size || s->size > p->src->size - s->offset)
+			return err_new(E_ELF, ".hip_fatbin is not inside the file");
+		p->section = i;
+		TRY(walk(p, s->offset, s->offset + s->size, true));
+		if (p->changed && is_shared(&p->elf, s))
+			return err_new(E_SLIM, "something else lies over .hip_fatbin");
+	}
+	return p->elf.sections.n ? NULL : search(p);
+}
+
+struct err *slim_read(struct arena *a, const struct elf_src *src, const struct slim_keep *keep,
+	struct slim_plan *ret)
+{
+	char bytes[64];
+	struct str head = {.p = bytes};
+	*ret = (struct slim_plan){.a = a, .src = src, .keep = keep, .after = src->size};
+	TRY(elf_src_peek(src, bytes, sizeof(bytes), 0, &head.n));
+	if (bundle_is(head))
+		return walk(ret, 0, src->size, true);
+	if (!elf_is(head))
+		return NULL;
+	TRY(elf_open(a, src, &ret->elf));
+	return ret->elf.machine == ELF_AMDGPU ? NULL : find(ret);
+}
+
+bool slim_part(const struct slim_bundle *b, bool now, size_t *i, struct slim_piece *rest,
+	struct slim_part *ret)
+{
+	for (; *i < b->n; ++*i) {
+		struct slim_move *m = &b->moves[*i];
+		uint64_t begin = now ? m->now : m->old, end = begin + m->size;
+		uint64_t at = rest->at, stop = at + rest->n;
+		uint64_t from = begin > at ? begin : at, to = end < stop ? end : stop;
+		if (from >= stop)
+			return false;
+		if (from >= to)
+			continue;
+		*ret = (struct slim_part){.p = rest->p + (from - at),
+			.n = (size_t)(to - from),
+			.now = m->now + (from - begin),
+			.end = to == end,
+			.move = m};
+		*rest = (struct slim_piece){rest->p + (to - at), (size_t)(stop - to), to};
+		*i += ret->end;
+		return true;
+	}
+	return false;
+}
+
+/* ---- holes ---- */
+
+/* First the code, then its entry: a run that is killed between them is completed by the next one. */
+static struct err *punch(const struct slim_plan *p, const struct bundle *b, int fd, uint64_t *freed)
+{
+	static const char none[8];
+	VEC_EACH (const struct bundle_entry, e, &b->entries) {
+		if (!e->size || slim_keeps(p->keep, e->target))
+			continue;
+		*freed += e->size;
+		if (fd < 0)
+			continue;
+		if (!fs_try_punch(fd, b->offset + e->offset, e->size))
+			return err_errno("cannot make a hole");
+		TRY(fs_pwrite(fd, none, sizeof(none), b->offset + e->at + sizeof(none)));
+	}
+	return NULL;
+}
+
+struct err *slim_punch(const struct slim_plan *p, int fd, uint64_t *ret_freed)
+{
+	*ret_freed = 0;
+	VEC_EACH (const struct slim_bundle, b, &p->bundles)
+		if (b->changed && b->old.encoding != BUNDLE_RAW)
+			return err_new(E_SLIM, "compressed bundles cannot have holes");
+	VEC_EACH (const struct slim_bundle, b, &p->bundles)
+		TRY(punch(p, &b->old, fd, ret_freed));
+	return NULL;
+}

@@ -1,0 +1,193 @@
+/* All that points at the bundles of an ELF file: dynamic relocations, and symbols. Sources: System V gABI (RELA,
+ * symbols; RELR in its draft of 2018), the psABI supplements of x86-64 and AArch64 for the types. See slim_int.h. */
+#include <stdlib.h>
+
+#include "formats/le.h"
+#include "slim/slim_int.h"
+
+enum { RELA = 24, SYM = 24, WORD = 8, SHT_SYMTAB = 2, CHUNK = 2688 /* entries of 24 bytes */ };
+enum { DT_SYMTAB, DT_RELA, DT_RELASZ, DT_JMPREL, DT_PLTRELSZ, DT_RELR, DT_RELRSZ, DT_COUNT };
+static const uint64_t tags[DT_COUNT] = {6, 7, 8, 23, 2, 36, 35};
+
+static const struct machine {
+	uint16_t machine;
+	uint32_t relative, abs64, glob_dat;
+} machines[] = {{ELF_X86_64, 8, 1, 6}, {ELF_AARCH64, 1027, 257, 1025}};
+
+struct symbol { /* of the dynamic table, with a bundle's address */
+	uint32_t index;
+	uint64_t value;
+};
+
+struct finder {
+	struct arena *a;
+	const struct slim_plan *p;
+	const struct elf *e;
+	bool now;
+	uint64_t from, to; /* addresses of the bundles, and of what is between them */
+	uint64_t value[DT_COUNT];
+	const struct machine *machine;
+	VEC(struct symbol) symbols;
+	struct slim_refs *out;
+};
+
+uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now)
+{
+	const struct elf_segment *s = &p->elf.segments.v[p->segment];
+	const struct slim_bundle *b = &p->bundles.v[bundle];
+	return (now ? b->now.offset : b->old.offset) - s->offset + s->vaddr;
+}
+
+/* The bundle that begins at an address, or SIZE_MAX; they are in that order. */
+static size_t bundle_at(const struct finder *f, uint64_t addr)
+{
+	size_t low = 0, high = f->p->bundles.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (slim_addr(f->p, mid, f->now) < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	bool here = low < f->p->bundles.n && slim_addr(f->p, low, f->now) == addr;
+	return here ? low : SIZE_MAX;
+}
+
+/* at: where the address stands; place: of what is to be blamed. */
+static struct err *add(struct finder *f, uint64_t addr, uint64_t at, uint64_t place, bool pointer)
+{
+	if (addr < f->from || addr >= f->to)
+		return NULL;
+	size_t bundle = bundle_at(f, addr);
+	if (bundle == SIZE_MAX)
+		return err_new(E_SLIM,
+			"what is at offset %llu points into the middle of a bundle (address "
+			"0x%llx)",
+			(unsigned long long)place, (unsigned long long)addr);
+	TRY(budget_memory(f->e->src->budget, 2 * sizeof(struct slim_ref)));
+	*VEC_PUSH(f->a, f->out) = (struct slim_ref){at, bundle, pointer};
+	return NULL;
+}
+
+typedef struct err *entry_fn(struct finder *f, const char *p, uint64_t at);
+
+static struct err *each(struct finder *f, uint64_t offset, uint64_t size, entry_fn *fn)
+{
+	char p[CHUNK * RELA];
+	size_t n;
+	for (uint64_t at = 0; at + RELA <= size; at += n) {
+		n = size - at < sizeof(p) ? (size_t)(size - at) / RELA * RELA : sizeof(p);
+		TRY(elf_src_read(f->e->src, p, n, offset + at));
+		for (size_t i = 0; i < n; i += RELA)
+			TRY(fn(f, p + i, offset + at + i));
+	}
+	return NULL;
+}
+
+/* ---- symbols ---- */
+
+static bool is_address(unsigned section, unsigned type)
+{
+	enum { SHN_ABS = 0xfff1, STT_SECTION = 3, STT_TLS = 6 };
+	return section && section != SHN_ABS && type != STT_SECTION && type != STT_TLS;
+}
+
+static struct err *dynamic_symbol(void *user, const struct elf_symbol *s)
+{
+	struct finder *f = user;
+	size_t n = f->out->n;
+	uint64_t at = elf_offset_of(f->e, f->value[DT_SYMTAB]) + (uint64_t)s->index * SYM + 8;
+	if (is_address(s->section, s->type))
+		TRY(add(f, s->value, at, at, false));
+	if (f->out->n > n)
+		*VEC_PUSH(f->a, &f->symbols) = (struct symbol){s->index, s->value};
+	return NULL;
+}
+
+static struct err *static_symbol(struct finder *f, const char *p, uint64_t at)
+{
+	bool is = is_address(le16(p + 6), p[4] & 15);
+	return is ? add(f, le64(p + 8), at + 8, at, false) : NULL;
+}
+
+/* ---- relocations ---- */
+
+static struct err *in_place(struct finder *f, uint64_t place)
+{
+	char word[WORD];
+	uint64_t at = elf_offset_of(f->e, place);
+	TRY(elf_src_read(f->e->src, word, WORD, at));
+	return add(f, le64(word), at, at, true);
+}
+
+static int by_index(const void *x, const void *y)
+{
+	const struct symbol *a = x, *b = y;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+static struct err *rela(struct finder *f, const char *p, uint64_t at)
+{
+	struct symbol key = {.index = le32(p + 12)}, *s = NULL;
+	uint32_t type = le32(p + 8);
+	size_t n = f->out->n;
+	if (!key.index && type == f->machine->relative) {
+		TRY(add(f, le64(p + 16), at + 16, at, true));
+		/* some linkers write the address to its place, too */
+		return f->out->n > n ? in_place(f, le64(p)) : NULL;
+	}
+	if (f->symbols.n)
+		s = bsearch(&key, f->symbols.v, f->symbols.n, sizeof(key), by_index);
+	if (!s)
+		return NULL;
+	if ((type != f->machine->abs64 && type != f->machine->glob_dat) || le64(p + 16))
+		return err_new(E_SLIM, "a relocation of type %u at offset %llu points at a bundle",
+			type, (unsigned long long)at);
+	return add(f, s->value, 0, at, true);
+}
+
+/* An even word is an address, an odd one tells of the 63 words behind the last one. */
+static struct err *relr(struct finder *f)
+{
+	char word[WORD];
+	uint64_t at = elf_offset_of(f->e, f->value[DT_RELR]), place = 0;
+	for (uint64_t i = 0; i + WORD <= f->value[DT_RELRSZ]; i += WORD) {
+		TRY(elf_src_read(f->e->src, word, WORD, at + i));
+		uint64_t bits = le64(word);
+		if (!(bits & 1)) {
+			TRY(in_place(f, bits));
+			place = bits + WORD;
+			continue;
+		}
+		for (uint64_t k = place; bits >>= 1; k += WORD)
+			if (bits & 1)
+				TRY(in_place(f, k));
+		place += 63 * WORD;
+	}
+	return NULL;
+}
+
+struct err *slim_refs(struct arena *a, const struct slim_plan *p, const struct elf *e, bool now,
+	struct slim_refs *ret)
+{
+	const struct elf_segment *own = &p->elf.segments.v[p->segment];
+	struct finder f = {.a = a, .p = p, .e = e, .now = now, .out = ret};
+	*ret = (struct slim_refs){0};
+	f.from = p->from - own->offset + own->vaddr;
+	f.to = f.from + p->size;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+		if (machines[i].machine == e->machine && e->type == ELF_DYN)
+			f.machine = &machines[i];
+	if (!f.machine)
+		return err_new(
+			E_SLIM, "it is no position-independent program for x86-64 or AArch64");
+	TRY(elf_tags(e, tags, DT_COUNT, f.value));
+	TRY(elf_symbols(e, false, dynamic_symbol, &f));
+	TRY(each(&f, elf_offset_of(e, f.value[DT_RELA]), f.value[DT_RELASZ], rela));
+	TRY(each(&f, elf_offset_of(e, f.value[DT_JMPREL]), f.value[DT_PLTRELSZ], rela));
+	TRY(relr(&f));
+	VEC_EACH (const struct elf_section, s, &e->sections)
+		if (s->type == SHT_SYMTAB)
+			TRY(each(&f, s->offset, s->size, static_symbol));
+	return NULL;
+}

@@ -1,0 +1,123 @@
+/* Taking the device code of GPUs that nobody asked for out of libraries, folders and (wheel/wheel.h) wheels.
+ *
+ * A bundle keeps the entries of the GPUs asked for, of feature variants and of generic targets that cover them, of
+ * processors that we do not know, and the host's. What stays keeps its bytes, a compressed bundle its version.
+ *
+ * slim_write() makes a smaller file in which every address stays where it was: bundles move together, what becomes
+ * free leaves the file, and the segment around it becomes two, whose headers lie in the freed space. All that
+ * points at a bundle follows: relocations (RELATIVE, ABS64, GLOB_DAT, RELR) and symbols. What cannot be proved
+ * is E_SLIM: a pointer into the middle of a bundle, a bundle that nothing points at, a program without
+ * relocations, overlapping segments. Code that computes a bundle's address from its own cannot be seen; no
+ * compiler makes it. slim_punch() makes holes instead: nothing moves. Bundles elsewhere than in .hip_fatbin
+ * stay: nothing tells who uses them.
+ *
+ * Memory: the window of a compressed bundle (the size of its content, as clang writes them), and 100 MiB to
+ * compress it anew; all else is read and written in pieces.
+ */
+#pragma once
+
+#include "formats/bundle.h"
+#include "formats/json_fields.h"
+#include "target/target.h"
+
+struct fs_out;
+
+/* ---- what stays ---- */
+struct slim_keep {
+	const struct target *v; /* none: everything */
+	size_t n;
+	bool exact; /* only what is named to the letter: no variants, no generic targets */
+};
+
+bool slim_keeps(const struct slim_keep *k, struct str target);
+/* A side file of a library (Tensile, MIOpen, AOTriton, a static library) is for the GPUs that its path
+ * names: "gfx90a68.kdb", "amd-gfx11xx/". True for all other files. */
+bool slim_keeps_file(const struct slim_keep *k, struct str path);
+
+/* ---- one file ---- */
+struct slim_sum {
+	struct str target;
+	bool kept;
+	uint64_t objects, bytes; /* as they are stored: of compressed bundles in proportion */
+};
+
+struct slim_sums {
+	struct slim_sum *v;
+	size_t n, cap;
+};
+
+struct slim_move { /* of an object, inside its bundle as it is decoded */
+	uint64_t old, now, size;
+	uint32_t crc; /* of what was read */
+};
+
+struct slim_bundle {
+	struct bundle old, now; /* now: offset, stored and hash are known when it is written */
+	bool changed;
+	struct slim_move *moves; /* objects with content, in their order */
+	size_t n;
+};
+
+struct slim_plan {
+	struct arena *a;
+	const struct elf_src *src;
+	const struct slim_keep *keep;
+	struct elf elf;          /* .src = NULL: a bare bundle */
+	size_t section, segment; /* those that have the bundles; section 0: there are no headers */
+	uint64_t from, size;     /* where the bundles are in the file */
+	VEC(struct slim_bundle) bundles;
+	struct slim_sums targets;
+	bool changed;
+	uint64_t after; /* bytes of the file then; before slim_write() a guess */
+};
+
+/* src must outlive ret. A file of another kind has no bundles; a damaged one is E_ELF or E_BUNDLE. */
+MUST_USE struct err *slim_read(struct arena *a, const struct elf_src *src,
+	const struct slim_keep *keep, struct slim_plan *ret);
+/* To an empty file. It is read back and compared, but not yet committed. Without changes: a copy. */
+MUST_USE struct err *slim_write(struct slim_plan *p, struct fs_out *out);
+/* And commits it. */
+MUST_USE struct err *slim_save(struct slim_plan *p, struct str path, unsigned mode);
+/* Holes in the file that p was read from, which have size 0 in the tables then; E_SLIM for compressed bundles.
+ * fd -1: only a look. */
+MUST_USE struct err *slim_punch(const struct slim_plan *p, int fd, uint64_t *ret_freed);
+
+/* ---- what was done: `rocsmith slim --json`, and the manifest that stays ---- */
+struct slim_done { /* a file that changed; after = 0: it is gone */
+	struct str path;
+	uint64_t before, after;
+};
+
+struct slim_report {
+	struct str path, output;
+	struct strs gpus;
+	bool exact;
+	uint64_t before, after; /* all files together, unpacked */
+	struct slim_sums targets;
+	VEC(struct slim_done) files; /* paths below that of the report, "" for itself */
+};
+
+extern const struct json_field slim_fields[]; /* schema rocsmith.slim/1 */
+#define SLIM_MANIFEST "rocsmith-slim.json"    /* in a folder or dist-info */
+#define SLIM_MANIFEST_END ".slim.json"        /* of a file: behind its name */
+struct str slim_manifest(
+	struct arena *a, const struct slim_report *r); /* without places on this machine */
+/* "slimmed for gfx1100: without gfx803, gfx900", of a manifest's text; "" when it is none. */
+struct str slim_manifest_text(struct arena *a, struct str text);
+/* Adds a file of so many bytes; p = NULL: it is left out. */
+void slim_note(struct arena *a, struct slim_report *r, struct str path, uint64_t before,
+	const struct slim_plan *p);
+/* E_GFX when there is code, but none for any of the GPUs. */
+MUST_USE struct err *slim_check_served(
+	struct arena *a, const struct slim_report *r, const struct slim_keep *k);
+/* E_USAGE when something at the output must stay: with force, a folder that we did not make. */
+MUST_USE struct err *slim_may_make(
+	struct arena *a, const struct slim_report *r, bool folder, bool force);
+
+/* report.path, output and gpus are set. In a dry run all is looked at. An output is there whole, or not at all;
+ * in_place: a file of this user's is changed (force: even if it has other names). */
+MUST_USE struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
+	bool force, struct slim_report *r);
+/* Every file below it; what does not change is linked, or copied. Links stay links. */
+MUST_USE struct err *slim_folder(
+	struct arena *a, const struct slim_keep *k, bool force, struct slim_report *r);

@@ -1,0 +1,62 @@
+/* What the files of slim/ share while one file is worked on; slim.h is the interface. */
+#pragma once
+
+#include "slim/slim.h"
+
+/* What holds or makes the address of a bundle. */
+struct slim_ref {
+	uint64_t
+		at; /* offset in the file of 8 bytes with the address; 0: a relocation by a symbol */
+	size_t bundle;
+	bool pointer; /* not only a symbol */
+};
+
+struct slim_refs {
+	struct slim_ref *v;
+	size_t n, cap;
+};
+
+/* refs.c: all of them, in an order that depends on the file's structure alone. now: of p's result, which e is, else
+ * of its source. E_SLIM. */
+MUST_USE struct err *slim_refs(struct arena *a, const struct slim_plan *p, const struct elf *e,
+	bool now, struct slim_refs *ret);
+uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now);
+
+/* report.c: to the others of its target. */
+void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s);
+
+/* layout.c: what leaves the file. */
+struct slim_cut {
+	uint64_t from, n;
+	uint64_t table; /* where the program headers are then */
+	bool split;     /* the segment becomes two */
+};
+uint64_t slim_map(const struct slim_cut *c, uint64_t offset); /* an offset of the old file */
+MUST_USE struct err *slim_layout(const struct slim_plan *p, uint64_t end, struct slim_cut *ret);
+MUST_USE struct err *slim_headers(
+	const struct slim_plan *p, const struct slim_cut *c, struct buf *table);
+/* Over the copy: headers, section headers, pointers. */
+MUST_USE struct err *slim_patch(
+	const struct slim_plan *p, const struct slim_cut *c, struct str table, int fd);
+
+/* prove.c: what is before and behind the bundles is the same; then, patched, all of it works. E_SLIM. */
+MUST_USE struct err *slim_prove_copy(
+	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now);
+MUST_USE struct err *slim_prove(
+	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now);
+
+/* read.c: the next part of an object that is in a piece of a bundle, from moves[*i] on; false: none any more. */
+struct slim_piece {
+	const char *p;
+	size_t n;
+	uint64_t at; /* in the bundle */
+};
+struct slim_part {
+	const char *p;
+	size_t n;
+	uint64_t now; /* where it is in the new bundle */
+	bool end;     /* of the object */
+	struct slim_move *move;
+};
+bool slim_part(const struct slim_bundle *b, bool now, size_t *i, struct slim_piece *rest,
+	struct slim_part *ret);

@@ -1,0 +1,197 @@
+/* Writing the smaller file, from its first byte to its last: what is before the bundles, the bundles as they are to
+ * be, the program headers that need a new place, what is behind; then the patches over it. See slim.h. */
+#include <libdeflate.h>
+
+#include "base/fs.h"
+#include "slim/slim_int.h"
+
+enum { CHUNK = 1 << 20 };
+
+/* ---- bundles ---- */
+
+struct packer {
+	struct slim_bundle *b;
+	struct fs_out *to;
+	struct bundle_out out; /* of a compressed one */
+	uint64_t base;         /* of what is read: where the old content begins */
+	uint64_t at;           /* bytes of the new content so far */
+	size_t i;              /* the object at hand */
+};
+
+static void packer_done(struct packer *k)
+{
+	bundle_out_close(&k->out);
+}
+
+static struct err *add(struct packer *k, const void *p, size_t n)
+{
+	k->at += n;
+	if (k->b->now.encoding != BUNDLE_RAW)
+		return bundle_out_add(&k->out, p, n);
+	fs_out_write(k->to, p, n);
+	return NULL;
+}
+
+static struct err *pack_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	static const char zeros[4096];
+	struct packer *k = user;
+	struct slim_piece rest = {p, n, at - k->base};
+	struct slim_part part;
+	while (slim_part(k->b, false, &k->i, &rest, &part)) {
+		while (k->at < part.now)
+			TRY(add(k, zeros,
+				part.now - k->at < sizeof(zeros) ? (size_t)(part.now - k->at)
+								 : sizeof(zeros)));
+		TRY(add(k, part.p, part.n));
+		part.move->crc = libdeflate_crc32(part.move->crc, part.p, part.n);
+	}
+	*stop = k->i == k->b->n || k->to->first;
+	return NULL;
+}
+
+/* Of the source, in pieces; fn gets their offsets in the file. */
+static struct err *read_pieces(
+	const struct slim_plan *p, uint64_t from, uint64_t n, bundle_fn *fn, void *user)
+{
+	ARENA(tmp);
+	bool stop = false;
+	char *bytes = arena_raw(&tmp, n < CHUNK ? (size_t)n : CHUNK);
+	for (uint64_t at = 0; at < n && !stop; at += CHUNK) {
+		size_t part = n - at < CHUNK ? (size_t)(n - at) : CHUNK;
+		TRY(elf_src_read(p->src, bytes, part, from + at));
+		TRY(fn(user, bytes, part, from + at, &stop));
+	}
+	return NULL;
+}
+
+static struct err *copy_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	(void)at;
+	struct fs_out *o = user;
+	fs_out_write(o, p, n);
+	*stop = o->first;
+	return NULL;
+}
+
+/* Of a raw bundle only what stays is read. */
+static struct err *write_objects(const struct slim_plan *p, struct packer *k)
+{
+	const struct bundle *old = &k->b->old;
+	if (old->encoding != BUNDLE_RAW)
+		return k->b->n ? bundle_decode(p->src, old, pack_piece, k) : NULL;
+	k->base = old->offset;
+	while (k->i < k->b->n && !k->to->first) {
+		const struct slim_move *m = &k->b->moves[k->i];
+		TRY(read_pieces(p, old->offset + m->old, m->size, pack_piece, k));
+	}
+	return NULL;
+}
+
+static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, struct fs_out *o)
+{
+	ARENA(tmp);
+	CLEANUP(packer_done) struct packer k = {.b = b, .to = o};
+	struct str table = bundle_table(&tmp, &b->now);
+	bool raw = b->old.encoding == BUNDLE_RAW;
+	b->now.offset = o->offset;
+	if (!b->changed)
+		return read_pieces(p, b->old.offset, b->old.stored, copy_piece, o);
+	if (!raw)
+		TRY(bundle_out_open(&k.out, o, &b->now));
+	TRY(add(&k, table.p, table.n));
+	TRY(write_objects(p, &k));
+	b->now.stored = o->offset - b->now.offset;
+	return raw ? NULL : bundle_out_end(&k.out);
+}
+
+/* ---- the file ---- */
+
+static void zeros_to(struct fs_out *o, uint64_t to)
+{
+	static const char none[4096];
+	while (o->offset < to && !o->first)
+		fs_out_write(o, none,
+			to - o->offset < sizeof(none) ? (size_t)(to - o->offset) : sizeof(none));
+}
+
+/* Each begins at such a multiple as all of them did. */
+static struct err *write_bundles(struct slim_plan *p, struct fs_out *o)
+{
+	uint64_t align = 4096;
+	VEC_EACH (const struct slim_bundle, b, &p->bundles)
+		while (b->old.offset % align)
+			align /= 2;
+	VEC_EACH (struct slim_bundle, b, &p->bundles) {
+		zeros_to(o, (o->offset + align - 1) / align * align);
+		TRY(write_bundle(p, b, o));
+	}
+	return NULL;
+}
+
+/* What failed is else told by the commit, but nobody may look at such a file before. */
+static struct err *written(struct fs_out *o, struct elf_src *ret)
+{
+	struct err *e = o->first;
+	o->first = NULL;
+	*ret = elf_src_fd(o->fd, o->offset);
+	return e;
+}
+
+static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
+{
+	ARENA(tmp);
+	BUF(table, &tmp);
+	struct slim_cut cut;
+	struct elf_src now;
+	uint64_t stop = p->from + p->size;
+	TRY(slim_layout(p, o->offset, &cut));
+	TRY(slim_headers(p, &cut, &table));
+	if (cut.split)
+		zeros_to(o, cut.table);
+	if (cut.split)
+		fs_out_write(o, table.p, table.n);
+	zeros_to(o, stop - cut.n);
+	TRY(read_pieces(p, stop, p->src->size - stop, copy_piece, o));
+	TRY(written(o, &now));
+	TRY(slim_prove_copy(p, &cut, &now));
+	TRY(slim_patch(p, &cut, buf_str(&table), o->fd));
+	return slim_prove(p, &cut, &now);
+}
+
+/* The segment that has all of the bundles. */
+static struct err *find_segment(struct slim_plan *p)
+{
+	for (p->segment = 0; p->segment < p->elf.segments.n; p->segment++) {
+		const struct elf_segment *s = &p->elf.segments.v[p->segment];
+		if (s->type == ELF_PT_LOAD && p->from >= s->offset &&
+			p->from - s->offset <= s->filesz &&
+			p->size <= s->filesz - (p->from - s->offset))
+			return NULL;
+	}
+	return err_new(E_SLIM, "its bundles are not in one segment that is loaded");
+}
+
+struct err *slim_write(struct slim_plan *p, struct fs_out *out)
+{
+	struct elf_src now;
+	if (!p->changed)
+		return read_pieces(p, 0, p->src->size, copy_piece, out);
+	if (p->elf.src)
+		TRY(find_segment(p));
+	TRY(read_pieces(p, 0, p->from, copy_piece, out));
+	TRY(write_bundles(p, out));
+	if (p->elf.src)
+		TRY(write_elf(p, out));
+	TRY(written(out, &now));
+	p->after = out->offset;
+	return p->elf.src ? NULL : slim_prove(p, &(struct slim_cut){0}, &now);
+}
+
+struct err *slim_save(struct slim_plan *p, struct str path, unsigned mode)
+{
+	CLEANUP(fs_out_abandon) struct fs_out out;
+	TRY(fs_out_open(&out, path, mode));
+	TRY_CTX(slim_write(p, &out), "cannot make '%.*s'", STR(path));
+	return fs_out_commit(&out);
+}

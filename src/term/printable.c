@@ -1,0 +1,142 @@
+/* Making text printable; see printable.h. */
+#include "term/printable.h"
+
+#include <stdio.h>
+#include <sys/random.h>
+
+#include "base/buf.h"
+
+enum { MARK = 9, MARKED = 1 + MARK + 2 /* ESC, mark, code */ };
+
+/* Made when it is first asked for, which out_init() does while there is one thread. */
+static struct str mark(void)
+{
+	static char text[MARK + 1];
+	uint32_t n;
+	if (!text[0]) {
+		if (getrandom(&n, sizeof(n), 0) != sizeof(n))
+			n = (uint32_t)(uintptr_t)&n; /* an address, as random as the kernel has it */
+		snprintf(text, sizeof(text), "r%08x", (unsigned)n);
+	}
+	return str_from(text);
+}
+
+static bool is_marked(struct str s)
+{
+	return s.n >= MARKED && s.p[0] == '\033' && str_eq(str_sub(s, 1, 1 + MARK), mark());
+}
+
+struct str style_mark(struct arena *a, unsigned code, struct str s)
+{
+	struct str m = mark();
+	return str_fmt(a, "\033%.*s%02u%.*s\033%.*s00", STR(m), code, STR(s), STR(m));
+}
+
+struct str styles_resolve(struct arena *a, struct str s)
+{
+	BUF(out, a);
+	if (str_chr(s, '\033') == s.n)
+		return s;
+	for (size_t i = 0; i < s.n; i++) {
+		struct str rest = str_sub(s, i, s.n);
+		if (!is_marked(rest)) {
+			buf_char(&out, s.p[i]);
+			continue;
+		}
+		uint64_t code = 0;
+		(void)str_u64(str_sub(rest, 1 + MARK, MARKED), 10, &code);
+		buf_fmt(&out, code < 30 ? "\033[%um" : "\033[1;%um", (unsigned)code);
+		i += MARKED - 1;
+	}
+	return buf_str(&out);
+}
+
+/* ESC [ digits and semicolons m: the length of a sequence that only colours, or 0. */
+static size_t colour_length(struct str s)
+{
+	size_t n = 2;
+	if (s.n < 3 || s.p[0] != '\033' || s.p[1] != '[')
+		return 0;
+	while (n < s.n && (ascii_digit(s.p[n]) || s.p[n] == ';'))
+		n++;
+	return n < s.n && s.p[n] == 'm' ? n + 1 : 0;
+}
+
+/* Unicode 15, 9.2 and 23.2: marks, embeddings, overrides and isolates of direction; separators of
+ * lines and paragraphs. */
+static bool misleads(const char *p, size_t n)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	if (n == 2)
+		return (u[0] == 0xc2 && u[1] < 0xa0) || (u[0] == 0xd8 && u[1] == 0x9c);
+	if (n != 3 || u[0] != 0xe2)
+		return false;
+	return (u[1] == 0x80 && (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae))) ||
+	       (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
+}
+
+/* How many bytes at the start of s may be shown as they are; 0: the character may not. */
+static size_t shown_length(struct str s, const char *keep)
+{
+	unsigned char c = (unsigned char)s.p[0];
+	if (is_marked(s))
+		return MARKED;
+	if (c == 033 && strchr(keep, 033))
+		return colour_length(s);
+	if (c < 0x20 || c == 0x7f)
+		return c && strchr(keep, c) ? 1 : 0;
+	size_t n = utf8_length(s);
+	return n > 1 && misleads(s.p, n) ? 0 : n;
+}
+
+static void add_printable(struct buf *out, struct str s, const char *keep)
+{
+	for (size_t i = 0, n; i < s.n; i += n) {
+		struct str rest = str_sub(s, i, s.n);
+		n = shown_length(rest, keep);
+		buf_add(out, n ? str_sub(rest, 0, n) : S("?"));
+		if (!n)
+			n = utf8_length(rest);
+		n = n ? n : 1;
+	}
+}
+
+struct str printable(struct arena *a, struct str s, const char *keep)
+{
+	BUF(out, a);
+	add_printable(&out, s, keep);
+	return buf_str(&out);
+}
+
+/* The line ends of fmt are ours: a mark that no argument can know stands for each until the text is there. */
+struct str printable_fmt(struct arena *a, const char *fmt, va_list ap)
+{
+	BUF(marked, a);
+	BUF(out, a);
+	struct str line = str_fmt(a, "\033%.*s\n", STR(mark()));
+	for (; *fmt; fmt++)
+		buf_add(&marked, *fmt == '\n' ? line : (struct str){.p = fmt, .n = 1});
+	struct str text = str_vfmt(a, buf_str(&marked).p, ap);
+	for (size_t end; (end = str_find(text, line)) < text.n;
+		text = str_sub(text, end + line.n, text.n)) {
+		add_printable(&out, str_sub(text, 0, end), "");
+		buf_char(&out, '\n');
+	}
+	add_printable(&out, text, "");
+	return buf_str(&out);
+}
+
+size_t text_width(struct str s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s.n; i++)
+		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+	return n;
+}
+
+struct str text_cut(struct arena *a, struct str s, size_t columns)
+{
+	if (text_width(s) <= columns)
+		return s;
+	return str_fmt(a, "%.*s\xe2\x80\xa6", (int)utf8_fit(s, s.n, columns - 1), s.p);
+}

@@ -1,0 +1,233 @@
+/* A wheel opened with RECORD in hand, its members compared with that, and the order and RECORD of all
+ * wheels that we write; see archive.h. */
+#include "wheel/archive.h"
+
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/pool.h"
+#include "base/proc.h"
+#include "base/progress.h"
+
+/* ---- opening ---- */
+
+static struct err *refuse(const struct wheel *w, struct str member, const char *what)
+{
+	return err_new(
+		E_WHEEL, "'%.*s' in '%.*s' %s", STR(member), STR(path_base(w->zip.path)), what);
+}
+
+static struct err *find_info(struct arena *a, struct wheel *w)
+{
+	struct str folder, rest, dist, version;
+	VEC_EACH (const struct zip_member, m, &w->zip.members) {
+		if (!str_cut(m->name, '/', &folder, &rest) || !str_ends(folder, S(".dist-info")))
+			continue;
+		if (w->info.n && !str_eq(w->info, folder))
+			return refuse(w, folder, "is a second dist-info folder");
+		w->info = folder;
+	}
+	struct str stem = str_sub(w->info, 0, w->info.n - (w->info.n ? S(".dist-info").n : 0));
+	if (str_cut(stem, '-', &dist, &version) &&
+		str_eq(wheel_normalise(a, dist), wheel_normalise(a, w->name.dist)) &&
+		wheel_same_version(version, w->name.version))
+		return NULL;
+	return err_new(E_WHEEL, "'%.*s' has no folder '%.*s-%.*s.dist-info'",
+		STR(path_base(w->zip.path)), STR(w->name.dist), STR(w->name.version));
+}
+
+bool wheel_is_record(struct str info, struct str name)
+{
+	static const char *const names[] = {"RECORD", "RECORD.jws", "RECORD.p7s", NULL};
+	return str_eq(path_dir(name), info) && str_is_one_of(path_base(name), names);
+}
+
+static struct err *check_row(
+	const struct wheel *w, const struct zip_member *m, const struct record_entry *e)
+{
+	uint64_t size = 0;
+	if (!e)
+		return refuse(w, m->name, "is not listed in its RECORD");
+	if (!e->hash.n)
+		return err_hint(refuse(w, m->name, "has no hash in its RECORD"),
+			"nothing protects its content: if you trust it, unzip it; 'rocsmith wheel "
+			"pack' writes RECORD anew");
+	if (!str_eq(e->algorithm, S("sha256")))
+		return refuse(w, m->name, "has a hash in its RECORD that is not sha256");
+	if (e->size.n && (!str_u64(e->size, 10, &size) || size != m->size))
+		return refuse(w, m->name, "has another size than its RECORD says");
+	return NULL;
+}
+
+static struct err *read_record(struct arena *a, struct wheel *w)
+{
+	MAP(listed, a);
+	struct str text, self = path_join(a, w->info, S("RECORD"));
+	struct record rows;
+	const struct zip_member *m = zip_find(&w->zip, self);
+	if (!m)
+		return refuse(w, self, "is missing");
+	TRY(zip_read(a, &w->zip, m, 2 * WHEEL_NAMES, &text));
+	TRY_CTX(wheel_record_parse(a, text, w->zip.members.n + 1000, &rows),
+		"cannot read '%.*s' of '%.*s'", STR(self), STR(w->zip.path));
+	VEC_EACH (struct record_entry, e, &rows) {
+		if (!map_put(&listed, e->path, e))
+			return refuse(w, e->path, "is listed twice in its RECORD");
+		if (!zip_find(&w->zip, e->path) && !wheel_is_record(w->info, e->path))
+			return refuse(w, e->path, "is listed in its RECORD, but not there");
+	}
+	VEC_EACH (const struct zip_member, z, &w->zip.members) {
+		const struct record_entry *e = map_get(&listed, z->name);
+		bool record = wheel_is_record(w->info, z->name);
+		if (z->dir)
+			continue;
+		if (!record)
+			TRY(check_row(w, z, e));
+		*VEC_PUSH(a, &w->members) =
+			(struct wheel_member){.zip = z, .sha256 = record ? S("") : e->hash};
+		w->size += record ? 0 : z->size;
+	}
+	return NULL;
+}
+
+static struct err *check_limits(const struct wheel *w)
+{
+	uint64_t size = 0, names = 0;
+	VEC_EACH (const struct zip_member, m, &w->zip.members) {
+		size += m->size;
+		names += m->name.n;
+	}
+	struct str name = path_base(w->zip.path);
+	if (w->zip.members.n > WHEEL_MEMBERS || names > WHEEL_NAMES)
+		return err_new(E_LIMIT, "'%.*s' has more than %d members, or too long names",
+			STR(name), WHEEL_MEMBERS);
+	if (size > WHEEL_BOMB && size / WHEEL_RATIO > w->zip.size)
+		return err_new(E_LIMIT, "'%.*s' is a bomb: %llu bytes would unpack to %llu",
+			STR(name), (unsigned long long)w->zip.size, (unsigned long long)size);
+	return NULL;
+}
+
+struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret)
+{
+	*ret = (struct wheel){.zip.fd = -1};
+	TRY(wheel_name_parse(a, path, &ret->name));
+	TRY(zip_open(a, path, NULL, &ret->zip));
+	struct err *e = check_limits(ret);
+	e = e ? e : find_info(a, ret);
+	e = e ? e : read_record(a, ret);
+	if (e)
+		wheel_close(ret);
+	return e;
+}
+
+void wheel_close(struct wheel *w)
+{
+	zip_close(&w->zip);
+}
+
+/* ---- contents ---- */
+
+struct reading { /* one member */
+	const struct wheel *w;
+	const struct wheel_member *m;
+	wheel_take *take;
+	void *user;
+	struct progress *progress;
+	struct hash *hash;
+	uint64_t at;
+};
+
+static struct err *take_piece(void *user, const void *p, size_t n, bool *stop)
+{
+	struct reading *r = user;
+	(void)stop;
+	hash_add(r->hash, p, n);
+	progress_add(r->progress, n, r->m->zip->name);
+	if (r->take)
+		TRY(r->take(r->user, r->m, p, n, r->at));
+	r->at += n;
+	return cancel_check();
+}
+
+static struct err *read_member(struct arena *tmp, void *job)
+{
+	struct reading *r = job;
+	r->hash = hash_new(HASH_SHA256);
+	struct err *e = zip_stream(&r->w->zip, r->m->zip, take_piece, r);
+	if (!e && !r->at)
+		e = take_piece(r, "", 0, NULL);
+	struct digest digest = hash_end(r->hash);
+	if (e || !r->m->sha256.n || str_eq(digest_base64url(tmp, &digest), r->m->sha256))
+		return e;
+	return refuse(r->w, r->m->zip->name, "is not what its RECORD says: the hash differs");
+}
+
+static int larger_first(const void *x, const void *y)
+{
+	const struct reading *a = x, *b = y;
+	uint64_t n = a->m->zip->size, k = b->m->zip->size;
+	return n != k ? (n < k) - (n > k) : (a->m > b->m) - (a->m < b->m);
+}
+
+struct err *wheel_check(
+	const struct wheel *w, unsigned jobs, const char *verb, wheel_take *take, void *user)
+{
+	ARENA(tmp);
+	struct reading *v = arena_array(&tmp, w->members.n, sizeof(*v)), *r = v;
+	CLEANUP(progress_endp)
+	struct progress *p =
+		progress_begin(str_from(verb), path_base(w->zip.path), UNIT_BYTES, w->size);
+	VEC_EACH (const struct wheel_member, m, &w->members)
+		*r++ = (struct reading){.w = w, .m = m, .take = take, .user = user, .progress = p};
+	qsort(v, w->members.n, sizeof(*v), larger_first);
+	jobs = jobs ? jobs : cpu_count();
+	jobs = jobs < WHEEL_THREADS ? jobs : WHEEL_THREADS;
+	return pool_each(jobs, v, w->members.n, sizeof(*v), read_member);
+}
+
+/* ---- writing ---- */
+
+struct recording {
+	const struct zip_input *v;
+	size_t n;
+	struct str self;
+};
+
+static struct err *make_record(
+	struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret)
+{
+	const struct recording *r = user;
+	BUF(b, a);
+	for (size_t i = 0; i < r->n; i++)
+		wheel_record_add(&b, r->v[i].name, outs[i].sha256, outs[i].size);
+	buf_fmt(&b, "%.*s,,\n", STR(r->self));
+	*ret = (struct zip_input){.name = r->self, .content = buf_str(&b), .mode = 0644};
+	return NULL;
+}
+
+static bool in_info(struct str name)
+{
+	return str_ends(str_sub(name, 0, str_chr(name, '/')), S(".dist-info"));
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct zip_input *a = x, *b = y;
+	int r = in_info(a->name) - in_info(b->name);
+	return r ? r : str_cmp(a->name, b->name);
+}
+
+struct err *wheel_write(struct arena *a, struct zip_input *v, size_t n, struct str info,
+	const struct zip_writer *how)
+{
+	struct recording r = {.v = v, .n = n, .self = path_join(a, info, S("RECORD"))};
+	struct zip_writer w = *how;
+	if (n)
+		qsort(v, n, sizeof(*v), by_place);
+	w.v = v;
+	w.n = n;
+	w.last = make_record;
+	w.user = &r;
+	return zip_write(a, &w, NULL);
+}

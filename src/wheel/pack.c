@@ -1,0 +1,303 @@
+/* Wheels made of what is there: of an unpacked tree, or of another wheel with another version or other
+ * tags; see archive.h. Both end in wheel_write(). */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "base/version.h"
+#include "wheel/archive.h"
+
+#define INFO ".dist-info"
+
+/* ---- METADATA and WHEEL ---- */
+
+struct texts { /* of the dist-info folder `where` */
+	struct arena *a;
+	struct str where, metadata, wheel;
+	struct headers info; /* WHEEL's */
+	const struct header *version;
+};
+
+static struct err *parse(struct texts *t, const char *file, struct str text, struct headers *ret)
+{
+	TRY_CTX(wheel_headers_parse(t->a, text, ret), "cannot read '%.*s/%s'", STR(t->where), file);
+	return NULL;
+}
+
+/* They have to speak of the same release as the folder. */
+static struct err *read_texts(struct texts *t, struct str *ret_dist, struct str *ret_version)
+{
+	struct headers meta;
+	struct str stem = str_sub(t->where, 0, t->where.n - S(INFO).n);
+	TRY(parse(t, "METADATA", t->metadata, &meta));
+	TRY(parse(t, "WHEEL", t->wheel, &t->info));
+	(void)str_cut(stem, '-', ret_dist, ret_version);
+	const struct header *name = wheel_header(&meta, "Name");
+	t->version = wheel_header(&meta, "Version");
+	if (!name || !t->version || str_contains(t->version->value, S("\n")))
+		return err_new(E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(t->where));
+	if (str_eq(wheel_normalise(t->a, name->value), wheel_normalise(t->a, *ret_dist)) &&
+		wheel_same_version(t->version->value, *ret_version))
+		return NULL;
+	return err_new(E_WHEEL, "'%.*s/METADATA' is that of '%.*s' %.*s", STR(t->where),
+		STR(name->value), STR(t->version->value));
+}
+
+/* A file name stands for all combinations of its tags: the lines must be just those. */
+static struct err *read_tags(struct texts *t, struct wheel_name *n)
+{
+	struct strs lines = {0}, all = {0}, kinds[3] = {0},
+		    *parts[] = {&kinds[0], &kinds[1], &kinds[2]};
+	struct str *const words[] = {&n->python, &n->abi, &n->platform};
+	const struct header *build = wheel_header(&t->info, "Build");
+	size_t combinations = 1;
+	VEC_EACH (const struct header, h, &t->info)
+		if (str_eq(str_lower(t->a, h->key), S("tag")) && lines.n < WHEEL_TAGS)
+			wheel_tags_add(t->a, h->value, &lines);
+	VEC_EACH (const struct str, tag, &lines) {
+		struct str rest = *tag, piece;
+		strs_put(t->a, &all, *tag);
+		for (unsigned k = 0; k < 3 && str_next(&rest, '-', &piece); k++)
+			strs_put(t->a, parts[k], piece);
+	}
+	for (unsigned k = 0; k < 3; k++) {
+		strs_sort(parts[k]);
+		*words[k] = str_join(t->a, parts[k], S("."));
+		combinations *= parts[k]->n;
+	}
+	n->build = build ? build->value : S("");
+	if (all.n && lines.n < WHEEL_TAGS && combinations == all.n)
+		return NULL;
+	return err_new(E_WHEEL,
+		"the Tag lines of '%.*s/WHEEL' are not all combinations of tags, as a file name "
+		"needs them",
+		STR(t->where));
+}
+
+/* WHEEL with the build number and tags of a name. */
+static struct str write_wheel(struct texts *t, const struct wheel_name *n)
+{
+	BUF(b, t->a);
+	struct strs tags = wheel_tags(t->a, n);
+	VEC_EACH (const struct header, h, &t->info) {
+		struct str key = str_lower(t->a, h->key);
+		if (!str_eq(key, S("tag")) && !str_eq(key, S("build")))
+			buf_fmt(&b, "%.*s: %.*s\n", STR(h->key),
+				STR(str_replace(t->a, h->value, S("\n"), S("\n "))));
+	}
+	if (n->build.n)
+		buf_fmt(&b, "Build: %.*s\n", STR(n->build));
+	VEC_EACH (const struct str, tag, &tags)
+		buf_fmt(&b, "Tag: %.*s\n", STR(*tag));
+	return buf_str(&b);
+}
+
+/* METADATA with another version; all else stays as it is. */
+static struct str write_metadata(struct texts *t, struct str version)
+{
+	size_t at = (size_t)(t->version->value.p - t->metadata.p);
+	return str_fmt(t->a, "%.*s%.*s%.*s", STR(str_sub(t->metadata, 0, at)), STR(version),
+		STR(str_sub(t->metadata, at + t->version->value.n, t->metadata.n)));
+}
+
+/* ---- the result ---- */
+
+struct packing {
+	struct arena *a;
+	const struct wheel_request *q;
+	struct texts texts;
+	VEC(struct zip_input) inputs;
+	size_t names; /* their bytes */
+	struct wheel_done *done;
+};
+
+static struct err *add(struct packing *p, struct zip_input in, uint64_t size)
+{
+	p->names += in.name.n;
+	if (p->inputs.n == WHEEL_MEMBERS || p->names > WHEEL_NAMES)
+		return err_new(E_LIMIT, "'%.*s' has more than %d files, or too long names",
+			STR(p->q->from), WHEEL_MEMBERS);
+	*VEC_PUSH(p->a, &p->inputs) = in;
+	p->done->size += size;
+	return NULL;
+}
+
+/* `to` is a folder, or the name itself. */
+static struct err *choose_path(struct packing *p, const struct wheel_name *n)
+{
+	struct wheel_name checked;
+	struct stat st;
+	struct str name = wheel_name_text(p->a, n), to = p->q->to, *path = &p->done->path;
+	bool named = str_ends(to, S(".whl"));
+	if (str_chr(name, '/') < name.n)
+		return err_new(E_WHEEL, "'%.*s' is not a name for a wheel", STR(name));
+	TRY(wheel_name_parse(p->a, name, &checked));
+	if (named && !str_eq(path_base(to), name))
+		return err_new(E_USAGE, "this wheel has to be named '%.*s', not '%.*s'", STR(name),
+			STR(path_base(to)));
+	*path = named ? to : path_join(p->a, to, name);
+	if (!fs_try_lstat(*path, &st))
+		return NULL;
+	if (!S_ISREG(st.st_mode))
+		return err_new(E_IO, "'%.*s' exists and is not a file", STR(*path));
+	return p->q->force ? NULL
+			   : err_hint(err_new(E_USAGE, "'%.*s' is there already", STR(*path)),
+				     "--force replaces it");
+}
+
+static struct err *write(struct packing *p, struct str info)
+{
+	struct zip_writer how = {.path = p->done->path,
+		.epoch = p->q->epoch,
+		.time = p->q->time,
+		.jobs = p->q->jobs};
+	struct str dir = path_dir(how.path);
+	p->done->source = p->q->from;
+	p->done->members = p->inputs.n + 1;
+	if (fs_writes_forbidden())
+		return NULL;
+	bool new = !fs_present(dir);
+	TRY(fs_mkdirs(dir));
+	struct err *e = wheel_write(p->a, p->inputs.v, p->inputs.n, info, &how);
+	return e && new ? err_join(e, fs_remove_empty(dir)) : e;
+}
+
+/* ---- of a tree ---- */
+
+static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+{
+	struct packing *p = user;
+	struct str path = str_dup(p->a, e->path), *info = &p->texts.where;
+	(void)prune;
+	bool top = str_chr(path, '/') == path.n;
+	TRY(cancel_check());
+	if (S_ISDIR(e->st.st_mode) && top && str_ends(path, S(INFO))) {
+		if (info->n)
+			return err_new(E_WHEEL, "'%.*s' has two dist-info folders: '%.*s', '%.*s'",
+				STR(p->q->from), STR(*info), STR(path));
+		*info = path;
+	}
+	if (S_ISDIR(e->st.st_mode) || wheel_is_record(*info, path))
+		return NULL;
+	if (!S_ISREG(e->st.st_mode))
+		return err_new(E_WHEEL, "'%.*s' is a link or a device: a wheel has only files",
+			STR(path_join(p->a, p->q->from, path)));
+	return add(p,
+		(struct zip_input){
+			.name = path,
+			.path = path_join(p->a, p->q->from, path),
+			.mode = e->st.st_mode & 0111 ? 0755 : 0644,
+		},
+		(uint64_t)e->st.st_size);
+}
+
+static struct err *read_text(struct packing *p, const char *file, struct str *ret)
+{
+	struct texts *t = &p->texts;
+	struct str path = str_fmt(p->a, "%.*s/%.*s/%s", STR(p->q->from), STR(t->where), file);
+	return fs_read(p->a, path, WHEEL_TEXT, ret);
+}
+
+static struct err *not_inside(struct arena *a, const struct wheel_request *q)
+{
+	struct str in, from;
+	if (!fs_real(a, q->to, &in) || !fs_real(a, q->from, &from) ||
+		!path_is_inside(path_rel(a, in, from)))
+		return NULL;
+	return err_new(E_USAGE, "the wheel of '%.*s' must not lie in that folder itself: '%.*s'",
+		STR(q->from), STR(q->to));
+}
+
+struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wheel_done *ret)
+{
+	struct packing p = {.a = a, .q = q, .texts.a = a, .done = ret};
+	struct wheel_name name = {0};
+	*ret = (struct wheel_done){0};
+	TRY(not_inside(a, q));
+	TRY_CTX(fs_walk(q->from, visit, &p), "cannot pack '%.*s'", STR(q->from));
+	if (!p.texts.where.n)
+		return err_new(E_WHEEL,
+			"'%.*s' is no unpacked wheel: there is no folder NAME-VERSION" INFO
+			" in it",
+			STR(q->from));
+	TRY(read_text(&p, "METADATA", &p.texts.metadata));
+	TRY(read_text(&p, "WHEEL", &p.texts.wheel));
+	TRY(read_texts(&p.texts, &name.dist, &name.version));
+	TRY(read_tags(&p.texts, &name));
+	TRY(choose_path(&p, &name));
+	return write(&p, p.texts.where);
+}
+
+/* ---- of a wheel ---- */
+
+static struct err *new_name(struct arena *a, const struct wheel_request *q, struct wheel_name *n)
+{
+	const struct {
+		struct str value, *part;
+	} set[] = {{q->build, &n->build}, {q->python, &n->python}, {q->abi, &n->abi},
+		{q->platform, &n->platform}};
+	const struct version *version;
+	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++)
+		if (set[i].value.p)
+			*set[i].part = set[i].value;
+	if (!q->local.p)
+		return NULL;
+	struct str text = str_sub(n->version, 0, str_chr(n->version, '+'));
+	text = str_fmt(a, "%.*s%s%.*s", STR(text), q->local.n ? "+" : "", STR(q->local));
+	TRY_CTX(version_parse(a, text, &version), "'%.*s' is no local version", STR(q->local));
+	n->version = version_text(a, version);
+	return NULL;
+}
+
+static struct str renamed(struct arena *a, struct str name, struct str old, struct str now)
+{
+	static const char *const folders[] = {INFO "/", ".data/", NULL};
+	struct str rest = str_sub(name, old.n, name.n);
+	for (unsigned i = 0; str_starts(name, old) && folders[i]; i++)
+		if (str_starts(rest, str_from(folders[i])))
+			return str_fmt(a, "%.*s%.*s", STR(now), STR(rest));
+	return name;
+}
+
+static struct err *retag(struct packing *p, const struct wheel *w, struct wheel_name *n)
+{
+	struct texts *t = &p->texts;
+	struct str dist, version, wheel = path_join(p->a, w->info, S("WHEEL")),
+				  meta = path_join(p->a, w->info, S("METADATA"));
+	struct str *const texts[] = {&t->wheel, &t->metadata}, names[] = {wheel, meta};
+	for (unsigned i = 0; i < 2; i++) {
+		const struct zip_member *m = zip_find(&w->zip, names[i]);
+		if (!m)
+			return err_new(E_WHEEL, "'%.*s' is missing", STR(names[i]));
+		TRY(zip_read(p->a, &w->zip, m, WHEEL_TEXT, texts[i]));
+	}
+	TRY(read_texts(t, &dist, &version));
+	bool other = p->q->local.p;
+	struct str old = str_fmt(p->a, "%.*s-%.*s", STR(dist), STR(version)),
+		   now = str_fmt(p->a, "%.*s-%.*s", STR(dist), STR(other ? n->version : version));
+	VEC_EACH (const struct wheel_member, m, &w->members) {
+		struct zip_input in = {.name = renamed(p->a, m->zip->name, old, now),
+			.mode = m->zip->mode & 0111 ? 0755 : 0644};
+		if (!m->sha256.n)
+			continue;
+		if (str_eq(m->zip->name, wheel))
+			in.content = write_wheel(t, n);
+		else if (other && str_eq(m->zip->name, meta))
+			in.content = write_metadata(t, n->version);
+		else
+			in.zip = &w->zip, in.member = m->zip, in.sha256 = m->sha256;
+		TRY(add(p, in, in.member ? m->zip->size : in.content.n));
+	}
+	return write(p, str_fmt(p->a, "%.*s" INFO, STR(now)));
+}
+
+struct err *wheel_retag(struct arena *a, const struct wheel_request *q, struct wheel_done *ret)
+{
+	CLEANUP(wheel_close) struct wheel w;
+	*ret = (struct wheel_done){0};
+	TRY(wheel_open(a, q->from, &w));
+	struct packing p = {.a = a, .q = q, .texts = {.a = a, .where = w.info}, .done = ret};
+	struct wheel_name name = w.name;
+	TRY(new_name(a, q, &name));
+	TRY(choose_path(&p, &name));
+	TRY(wheel_check(&w, q->jobs, "Checking", NULL, NULL));
+	return retag(&p, &w, &name);
+}

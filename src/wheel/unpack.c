@@ -1,0 +1,73 @@
+/* A wheel into a folder; see archive.h. Whatever stops it, the place has the old tree or the whole new one. */
+#include "base/fs.h"
+#include "wheel/archive.h"
+
+static struct err *put(
+	void *user, const struct wheel_member *m, const void *p, size_t n, uint64_t at)
+{
+	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = -1;
+	const struct str *dir = user;
+	struct str path = str_fmt(&tmp, "%.*s/%.*s", STR(*dir), STR(m->zip->name));
+	if (!at)
+		return fs_stage(
+			path, (struct str){.p = p, .n = n}, m->zip->mode & 0111 ? 0777 : 0666);
+	TRY(fs_open_shared(path, 0, &fd));
+	return fs_pwrite(fd, p, n, at);
+}
+
+static struct err *fill(const struct wheel *w, struct str dir, unsigned jobs)
+{
+	ARENA(tmp);
+	MAP(made, &tmp);
+	VEC_EACH (const struct zip_member, m, &w->zip.members) {
+		struct str folder = path_dir(m->name);
+		if (m->dir)
+			folder = str_sub(m->name, 0, m->name.n - 1);
+		if (map_put(&made, folder, NULL))
+			TRY(fs_mkdirs(path_join(&tmp, dir, folder)));
+	}
+	return wheel_check(w, jobs, "Unpacking", put, &dir);
+}
+
+/* May there be a new tree? An old one goes only if it looks like one of ours. */
+static struct err *check_place(const struct wheel *w, struct str place, bool force)
+{
+	ARENA(tmp);
+	if (!fs_present(place))
+		return NULL;
+	if (!force)
+		return err_hint(err_new(E_USAGE, "'%.*s' is there already", STR(place)),
+			"--force replaces it");
+	if (!fs_is_link(place) && fs_is_dir(path_join(&tmp, place, w->info)))
+		return NULL;
+	return err_new(
+		E_USAGE, "'%.*s' is not this wheel unpacked, and is not replaced", STR(place));
+}
+
+static struct err *unpack(
+	struct arena *a, const struct wheel *w, const struct wheel_request *q, struct str place)
+{
+	struct fs_aside aside;
+	TRY(fs_aside_begin(a, place, &aside));
+	struct err *e = fill(w, aside.tree, q->jobs);
+	e = e ? e : check_place(w, place, q->force);
+	e = e ? e : fs_aside_commit(&aside);
+	return err_join(e, fs_aside_end(&aside));
+}
+
+struct err *wheel_unpack(struct arena *a, const struct wheel_request *q, struct wheel_done *ret)
+{
+	CLEANUP(wheel_close) struct wheel w;
+	TRY(wheel_open(a, q->from, &w));
+	*ret = (struct wheel_done){.source = q->from, .members = w.members.n, .size = w.size};
+	ret->path =
+		path_join(a, q->to, str_fmt(a, "%.*s-%.*s", STR(w.name.dist), STR(w.name.version)));
+	TRY(check_place(&w, ret->path, q->force));
+	if (fs_writes_forbidden())
+		return wheel_check(&w, q->jobs, "Checking", NULL, NULL);
+	bool new = !fs_present(q->to);
+	TRY(fs_mkdirs(q->to));
+	struct err *e = unpack(a, &w, q, ret->path);
+	return e && new ? err_join(e, fs_remove_empty(q->to)) : e;
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# long: the programs of tests/corpus, translated and compiled for one GPU; two of them as whole builds
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$E2E_TMP"
+if ! "$ROCSMITH" sdk install debian --suite sid --components compiler,headers >sdk.log 2>&1; then
+	echo "skip corpus: no SDK ($(tail -1 sdk.log))"
+	exit 0
+fi
+python3 "$top/tests/e2e/corpus.py" "$E2E_TMP" gfx1201
+
+# A program that HIP has no counterpart for ends before a compiler runs, and says where.
+mkdir -p stops
+cp "$top/tests/corpus/ptx_cp_async.cu" "$top/tests/corpus/saxpy.cu" stops
+if "$ROCSMITH" build stops --gpu gfx1201 -o out --build-dir b >log 2>&1; then
+	echo 'not ok ptx_cp_async is built'
+	exit 1
+fi
+grep -q 'ptx_cp_async.cu:8:15' log && grep -q 'ptx_cp_async.cu:10:15' log && grep -q 'cp.async.cg' log ||
+	{ cat log && echo 'not ok it ends with all places' && exit 1; }
+[ -z "$(ls b/log 2>/dev/null)" ] || echo 'not ok no compiler ran'
+echo 'ok what has no counterpart ends a build before a compiler runs'
+
+# What has main() becomes a program, and without a GPU it says so.
+rm stops/ptx_cp_async.cu
+"$ROCSMITH" build stops --gpu gfx1201 -o out --build-dir b >log 2>&1 || { cat log && echo 'not ok saxpy is built' && exit 1; }
+python3 - out/*.whl <<'PY'
+import sys, zipfile
+z = zipfile.ZipFile(sys.argv[1])
+name, = [n for n in z.namelist() if n.endswith(".data/scripts/saxpy")]
+assert z.getinfo(name).external_attr >> 16 & 0o111
+open("saxpy", "wb").write(z.read(name))
+PY
+echo 'ok a program is among the scripts of its wheel'

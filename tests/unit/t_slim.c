@@ -1,0 +1,429 @@
+/* Fewer GPUs in a file: every shape that slim/ knows, loaded as ld.so does it, and each that it must refuse. */
+#include "slim/slim.h"
+
+#include <sys/stat.h>
+
+#include "unit/fixture_fat.h"
+
+static struct targets wanted(struct arena *a, const char *words)
+{
+	struct targets t = {0};
+	struct strs list = str_split(a, str_from(words), ' ');
+	assert_ok(targets_parse(a, &list, &t));
+	return t;
+}
+
+static struct slim_keep keep(struct arena *a, const char *words)
+{
+	struct targets t = wanted(a, words);
+	return (struct slim_keep){.v = t.v, .n = t.n};
+}
+
+static void what_a_gpu_runs_is_kept(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *gpus, *target;
+		bool keeps, exactly;
+	} rows[] = {
+		{"gfx90a", "gfx90a", true, true},
+		{"gfx90a", "gfx90a:xnack-", true, false},
+		{"gfx90a:xnack-", "gfx90a", true, false},
+		{"gfx90a:xnack-", "gfx90a:xnack+", false, false},
+		{"gfx1100", "gfx11-generic", true, false},
+		{"gfx11-generic", "gfx1151", true, false},
+		{"gfx1100", "gfx1101", false, false},
+		{"gfx1100", "gfx12-generic", false, false},
+		{"gfx1100 gfx1201", "gfx1201", true, true},
+		{"gfx1100", "", true, true}, /* the host's entry */
+		{"gfx1100", "gfx9999", true, true},
+		{"gfx1100", "amdgcnspirv", true, true},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct slim_keep k = keep(&a, rows[i].gpus);
+		bool keeps = slim_keeps(&k, str_from(rows[i].target));
+		k.exact = true;
+		if (keeps != rows[i].keeps ||
+			slim_keeps(&k, str_from(rows[i].target)) != rows[i].exactly)
+			fail_msg("%s for %s", rows[i].target, rows[i].gpus);
+	}
+}
+
+static void side_files_are_of_the_gpus_in_their_names(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *path, *gpus;
+		bool keeps;
+	} rows[] = {
+		{"rocblas/library/Kernels.so-000-gfx90a-xnack+.hsaco", "gfx90a", true},
+		{"rocblas/library/Kernels.so-000-gfx90a-xnack+.hsaco", "gfx1201", false},
+		{"rocblas/library/TensileLibrary_Type_HH_Contraction_l_fallback.dat", "gfx1201",
+			true},
+		{"hipblaslt/library/gfx942/TensileManifest.txt", "gfx950", false},
+		{"hipblaslt/library/hipblasltTransform.hsaco", "gfx950", true},
+		{"lib/aotriton.images/amd-gfx11xx/flash/attn_fwd/f.aks2", "gfx1100", true},
+		{"lib/aotriton.images/amd-gfx11xx/flash/attn_fwd/f.aks2", "gfx1201", false},
+		{"lib/aotriton.images/amd-gfx115x/flash/f.aks2", "gfx1151", true},
+		{"lib/aotriton.images/amd-gfx115x/flash/f.aks2", "gfx1100", false},
+		{"lib/aotriton.images/amd-gfx120x/flash/f.aks2", "gfx1201", true},
+		{"lib/aotriton.images/amd-gfx99xx/flash/f.aks2", "gfx1201",
+			true}, /* whose is it? */
+		{"miopen/db/gfx1030_36.kdb", "gfx1030", true},
+		{"miopen/db/gfx90a68.HIP.fdb.txt", "gfx906", false},
+		{"miopen/db/gfx942130.db.txt", "gfx942", true},
+		{"miopen/db/gfx908.tn.model", "gfx90a", false},
+		{"include/ck/arch_gfx942.hpp", "gfx1201", true},
+		{"torch/gfx942_configs.py", "gfx1201", true},
+		{"lib/libMIOpenCK_gfx942.so", "gfx1201", true},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct slim_keep k = keep(&a, rows[i].gpus);
+		for (unsigned exact = 0; exact < 2; exact++) {
+			k.exact = exact;
+			if (slim_keeps_file(&k, str_from(rows[i].path)) != rows[i].keeps)
+				fail_msg("%s for %s", rows[i].path, rows[i].gpus);
+		}
+	}
+}
+
+/* ---- one file ---- */
+
+static struct err *slim(struct arena *a, struct str dir, struct str file, struct slim_keep *k,
+	struct str *ret, struct slim_plan *ret_plan)
+{
+	struct str out = path_join(a, dir, S("out"));
+	struct elf_src *src = NEW(a, struct elf_src);
+	CLEANUP(fs_out_abandon) struct fs_out o = {.fd = -1, .dir = -1};
+	*src = elf_src_mem(file);
+	TRY(slim_read(a, src, k, ret_plan));
+	TRY(fs_out_open(&o, out, 0644));
+	TRY(slim_write(ret_plan, &o));
+	TRY(fs_out_commit(&o));
+	return fs_read(a, out, 1 << 26, ret);
+}
+
+static struct err *gather(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	(void)stop;
+	(void)at;
+	buf_add(user, (struct str){p, n});
+	return NULL;
+}
+
+/* A bundle has the entries for these targets, with the letters that they had. */
+static void bundle_has(
+	struct arena *a, struct str image, uint64_t at, unsigned number, const char *targets)
+{
+	static const char *const all[] = {"gfx90a:xnack-", "gfx1100", "gfx11-generic", "gfx1201"};
+	struct elf_src src = elf_src_mem(image);
+	struct strs want = str_split(a, str_from(targets), ' ');
+	struct bundle b;
+	BUF(bytes, a);
+	assert_ok(bundle_open(a, &src, at, image.n, &b));
+	assert_ok(bundle_decode(&src, &b, gather, &bytes));
+	if (b.encoding != BUNDLE_RAW) {
+		struct digest md5 = hash_bytes(HASH_MD5, bytes.p, bytes.n);
+		assert_int_equal(le64(md5.b), b.hash);
+	}
+	assert_int_equal(b.entries.n, want.n + 1);
+	assert_str(b.entries.v[0].id, FX_HOST);
+	for (size_t i = 0; i < want.n; i++) {
+		const struct bundle_entry *e = &b.entries.v[i + 1];
+		unsigned t = 0;
+		while (!str_eq(want.v[i], str_from(all[t])))
+			t++;
+		assert_str(e->target, all[t]);
+		assert_int_equal(e->offset % 4096, 0);
+		assert_true(str_eq(fx_letters(a, number, t),
+			str_sub(buf_str(&bytes), e->offset, e->offset + e->size)));
+	}
+}
+
+/* Loaded, every wrapper is where it was and leads to its bundle, and so is what was behind the bundles. */
+static void works(struct arena *a, const struct fx_built *old, struct str now, const char *targets)
+{
+	struct str image = fx_load(a, now);
+	for (unsigned i = 0; i < FX_BUNDLES; i++) {
+		uint64_t w = old->wrappers + i * 24;
+		assert_int_equal(fx_get(image, w, 4), 0x48495046);
+		bundle_has(a, image, fx_get(image, w + 8, 8), i, targets);
+	}
+	if (old->tail)
+		assert_str(str_sub(image, old->tail, old->tail + 26), "what is behind the bundles");
+}
+
+static const struct fx_fat shapes[] = {
+	{.pointer = FX_RELATIVE},
+	{.pointer = FX_BOTH},
+	{.pointer = FX_RELR},
+	{.pointer = FX_ABS64},
+	{.machine = 183, .pointer = FX_RELATIVE},
+	{.machine = 183, .pointer = FX_ABS64},
+	{.symbol = true},
+	{.last = true},
+	{.last = true, .pointer = FX_RELR},
+	{.writable = true},
+	{.writable = true, .skew = true},
+	{.skew = true},
+	{.align = 0x8000},
+	{.align = 0x10000},
+	{.stripped = true},
+	{.stripped = true, .last = true, .pointer = FX_ABS64},
+	{.stripped = true, .writable = true, .pointer = FX_RELR},
+	{.interp = true},
+	{.ccob = 1},
+	{.ccob = 2},
+	{.ccob = 3},
+	{.ccob = 1, .stripped = true},
+	{.ccob = 3, .pointer = FX_RELR, .writable = true},
+};
+
+static void every_shape_works_and_is_smaller(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	size_t n = sizeof(shapes) / sizeof(*shapes);
+	for (size_t i = 0; i < 2 * n; i += i < n ? 1 : 4) {
+		fx_times = i < n ? 1 : 40; /* objects of many pieces */
+		struct fx_built old = fx_fat_library(&a, shapes[i % n]);
+		struct slim_keep k = keep(&a, "gfx1100");
+		struct slim_plan p;
+		struct str now;
+		print_message("shape %zu\n", i);
+		works(&a, &old, old.file, "gfx90a:xnack- gfx1100 gfx11-generic gfx1201");
+		assert_ok(slim(&a, dir, old.file, &k, &now, &p));
+		works(&a, &old, now, "gfx1100 gfx11-generic");
+		assert_int_equal(p.after, now.n);
+		assert_true(p.changed);
+		assert_true(shapes[i % n].ccob || shapes[i % n].align > 0x8000 ||
+			    now.n + 24000 < old.file.n);
+		assert_true(now.n <= old.file.n);
+		struct str again;
+		k.exact = true; /* and once more */
+		assert_ok(slim(&a, dir, now, &k, &again, &p));
+		works(&a, &old, again, "gfx1100");
+		assert_true(again.n <= now.n);
+		assert_ok(slim(&a, dir, again, &k, &now, &p));
+		assert_false(p.changed);
+		assert_true(str_eq(again, now));
+	}
+	fx_times = 1;
+	test_dir_remove(dir);
+}
+
+static void what_cannot_be_proved_is_refused(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), now;
+	static const struct {
+		struct fx_fat f;
+		const char *says;
+	} rows[] = {
+		{{.off = 64}, "into the middle of a bundle"},
+		{{.off = 64, .pointer = FX_RELR}, "into the middle of a bundle"},
+		{{.off = 64, .pointer = FX_ABS64}, "into the middle of a bundle"},
+		{{.pointer = FX_WORD}, "no position-independent program"},
+		{{.unnamed = 1}, "nothing that is known points at bundle 2"},
+		{{.machine = 243}, "x86-64 or AArch64"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct fx_built b = fx_fat_library(&a, rows[i].f);
+		struct slim_keep k = keep(&a, "gfx1100");
+		struct slim_plan p;
+		assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, rows[i].says);
+	}
+	/* a relocation of another type, or with an addend */
+	struct slim_keep k = keep(&a, "gfx1100");
+	struct slim_plan p;
+	struct fx_built b = fx_fat_library(&a, (struct fx_fat){.pointer = FX_ABS64});
+	put_le((char *)(uintptr_t)b.file.p + FX_RELA + 16, 4096, 8);
+	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, "a relocation of type 1");
+	b = fx_fat_library(&a, (struct fx_fat){.pointer = FX_ABS64});
+	put_le((char *)(uintptr_t)b.file.p + FX_RELA + 8, 2, 4);
+	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, "a relocation of type 2");
+	b = fx_fat_library(&a, (struct fx_fat){.ccob = 2, .zlib = true});
+	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_BUNDLE, "zlib");
+	b = fx_fat_library(&a, (struct fx_fat){0});
+	put_le((char *)(uintptr_t)b.file.p + 16, 1, 2); /* an object file has no segments */
+	put_le((char *)(uintptr_t)b.file.p + 56, 0, 2);
+	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, "one segment");
+	b = fx_fat_library(&a, (struct fx_fat){0});
+	memcpy((char *)(uintptr_t)b.file.p + 4096 + 3, "X", 1); /* no bundle there */
+	assert_ok(slim(&a, dir, b.file, &k, &now, &p));
+	assert_true(str_eq(now, b.file));
+	test_dir_remove(dir);
+}
+
+static void a_bare_bundle_is_a_file_of_its_own(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), now;
+	for (unsigned ccob = 0; ccob < 4; ccob++) {
+		struct fx_fat f = {.ccob = ccob};
+		struct fx_fatbin fat = fx_fatbin(&a, &f);
+		struct slim_keep k = keep(&a, "gfx1201");
+		struct slim_plan p;
+		uint64_t at = 0;
+		assert_ok(slim(&a, dir, fat.section, &k, &now, &p));
+		assert_true(now.n < fat.section.n);
+		for (unsigned i = 0; i < FX_BUNDLES; i++, at = (at + 4095) / 4096 * 4096) {
+			struct elf_src src = elf_src_mem(now);
+			struct bundle b;
+			bundle_has(&a, now, at, i, "gfx1201");
+			assert_ok(bundle_open(&a, &src, at, now.n, &b));
+			at += b.stored;
+		}
+	}
+	test_dir_remove(dir);
+}
+
+/* ---- files and folders ---- */
+
+static struct err *on_path(struct arena *a, struct str from, struct str to, const char *gpus,
+	bool force, struct slim_report *r)
+{
+	struct slim_keep k = keep(a, gpus);
+	*r = (struct slim_report){.path = from, .output = to};
+	r->gpus = str_split(a, str_from(gpus), ' ');
+	return fs_is_dir(from) ? slim_folder(a, &k, force, r) : slim_file(a, &k, !to.n, force, r);
+}
+
+static void a_manifest_tells_what_went(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), text;
+	struct str lib = path_join(&a, dir, S("lib.so")), out = path_join(&a, dir, S("out.so"));
+	struct fx_built b = fx_fat_library(&a, (struct fx_fat){0});
+	struct slim_report r;
+	assert_ok(fs_write(lib, b.file, 0755));
+	assert_err_says(
+		on_path(&a, lib, out, "gfx942", false, &r), E_GFX, "has no code for gfx942");
+	assert_false(fs_present(out));
+	assert_false(fs_present(path_join(&a, dir, S("out.so.slim.json"))));
+	assert_ok(on_path(&a, lib, out, "gfx1100", false, &r));
+	assert_int_equal(r.targets.n, 4);
+	assert_ok(fs_read(&a, path_join(&a, dir, S("out.so.slim.json")), 1 << 20, &text));
+	assert_str(slim_manifest_text(&a, text),
+		"slimmed for gfx1100: without gfx90a:xnack-, gfx1201");
+	assert_false(str_contains(text, dir));
+	struct stat st;
+	assert_ok(fs_stat(out, &st));
+	assert_true(st.st_mode & 0100);
+	assert_err_says(on_path(&a, lib, out, "gfx1201", false, &r), E_USAGE, "exists");
+	assert_ok(on_path(&a, lib, out, "gfx1201", true, &r));
+	assert_str(slim_manifest_text(&a, S("{}")), "");
+	assert_str(slim_manifest_text(&a, S("[")), "");
+	test_dir_remove(dir);
+}
+
+static void in_place_every_offset_stays(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), lib = path_join(&a, dir, S("lib.so")), now;
+	struct fx_built b = fx_fat_library(&a, (struct fx_fat){0});
+	struct slim_report r;
+	b = fx_fat_library(&a, (struct fx_fat){.ccob = 2});
+	assert_ok(fs_write(lib, b.file, 0644));
+	assert_err_says(on_path(&a, lib, S(""), "gfx1100", false, &r), E_SLIM, "compressed");
+	assert_ok(fs_read(&a, lib, 1 << 20, &now));
+	assert_true(str_eq(now, b.file));
+	b = fx_fat_library(&a, (struct fx_fat){0});
+	assert_ok(fs_write(lib, b.file, 0644));
+	assert_ok(on_path(&a, lib, S(""), "gfx1100", false, &r));
+	assert_ok(fs_read(&a, lib, 1 << 20, &now));
+	assert_int_equal(now.n, b.file.n);
+	assert_true(r.after < r.before);
+	assert_true(fs_present(path_join(&a, dir, S("lib.so.slim.json"))));
+	/* entries of what is gone have no bytes; a reader still finds all bundles, and all can go */
+	struct slim_keep k = keep(&a, "gfx1100"), all = {0};
+	struct elf_src src = elf_src_mem(now);
+	struct slim_plan p;
+	assert_ok(slim_read(&a, &src, &all, &p));
+	assert_int_equal(p.bundles.n, FX_BUNDLES);
+	for (unsigned i = 0; i < FX_BUNDLES; i++)
+		for (unsigned t = 0; t < 4; t++) {
+			const struct bundle *bundle = &p.bundles.v[i].old;
+			const struct bundle_entry *e = &bundle->entries.v[t + 1];
+			struct str letters = fx_letters(&a, i, t);
+			bool kept = t == 1 || t == 2;
+			assert_int_equal(e->size, kept ? letters.n : 0);
+			struct str is = str_sub(now, bundle->offset + e->offset,
+				bundle->offset + e->offset + letters.n);
+			assert_int_equal(str_eq(is, letters), kept);
+		}
+	assert_ok(slim(&a, dir, now, &k, &now, &p));
+	works(&a, &b, now, "gfx1100 gfx11-generic");
+	/* other names of the file would change, too */
+	assert_ok(fs_write(lib, b.file, 0644));
+	assert_ok(fs_link(lib, path_join(&a, dir, S("other.so"))));
+	assert_err_says(on_path(&a, lib, S(""), "gfx1100", false, &r), E_PERM, "other names");
+	assert_ok(on_path(&a, lib, S(""), "gfx1100", true, &r));
+	test_dir_remove(dir);
+}
+
+static void a_folder_is_taken_over_whole(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), in = path_join(&a, dir, S("in")),
+		   out = path_join(&a, dir, S("out"));
+	struct fx_built b = fx_fat_library(&a, (struct fx_fat){0});
+	struct slim_report r;
+	struct stat st, other;
+	struct str target, now;
+	assert_ok(fs_mkdirs(path_join(&a, in, S("lib/rocblas"))));
+	assert_ok(fs_write(path_join(&a, in, S("lib/lib.so.1")), b.file, 0755));
+	assert_ok(fs_write(path_join(&a, in, S("lib/cut.so")), str_sub(b.file, 0, 9000), 0644));
+	assert_ok(fs_symlink(S("lib.so.1"), path_join(&a, in, S("lib/lib.so"))));
+	assert_ok(fs_symlink(S("/nowhere"), path_join(&a, in, S("outside"))));
+	test_put(path_join(&a, in, S("README")), "read me");
+	test_put(path_join(&a, in, S("lib/rocblas/K_gfx90a.co")), "other");
+	test_put(path_join(&a, in, S("lib/rocblas/K_gfx1100.co")), "mine");
+	assert_err_says(on_path(&a, in, path_join(&a, in, S("lib/new")), "gfx1100", false, &r),
+		E_USAGE, "lie in each other");
+	assert_err_says(on_path(&a, in, dir, "gfx1100", true, &r), E_USAGE, "lie in each other");
+	assert_ok(on_path(&a, in, out, "gfx1100", false, &r));
+	assert_int_equal(r.files.n, 2);
+	test_has(path_join(&a, out, S("README")), "read me");
+	test_has(path_join(&a, out, S("lib/rocblas/K_gfx1100.co")), "mine");
+	assert_false(fs_present(path_join(&a, out, S("lib/rocblas/K_gfx90a.co"))));
+	assert_ok(fs_readlink(&a, path_join(&a, out, S("outside")), &target));
+	assert_str(target, "/nowhere");
+	assert_ok(fs_read(&a, path_join(&a, out, S("lib/lib.so")), 1 << 20, &now));
+	works(&a, &b, now, "gfx1100 gfx11-generic");
+	assert_ok(fs_stat(path_join(&a, in, S("lib/cut.so")), &st));
+	assert_ok(fs_stat(path_join(&a, out, S("lib/cut.so")), &other));
+	assert_int_equal(st.st_ino, other.st_ino);
+	assert_true(fs_present(path_join(&a, out, S(SLIM_MANIFEST))));
+	/* ours is replaced when that is asked for, another folder never */
+	assert_err_says(on_path(&a, in, out, "gfx1100", false, &r), E_USAGE, "exists");
+	assert_ok(on_path(&a, in, out, "gfx1201", true, &r));
+	assert_false(fs_present(path_join(&a, out, S("lib/rocblas/K_gfx1100.co"))));
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("foreign"))));
+	assert_err_says(on_path(&a, in, path_join(&a, dir, S("foreign")), "gfx1100", true, &r),
+		E_USAGE, "was not made by");
+	test_dir_remove(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_gpu_runs_is_kept),
+		cmocka_unit_test(side_files_are_of_the_gpus_in_their_names),
+		cmocka_unit_test(every_shape_works_and_is_smaller),
+		cmocka_unit_test(what_cannot_be_proved_is_refused),
+		cmocka_unit_test(a_bare_bundle_is_a_file_of_its_own),
+		cmocka_unit_test(a_manifest_tells_what_went),
+		cmocka_unit_test(in_place_every_offset_stays),
+		cmocka_unit_test(a_folder_is_taken_over_whole),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* Verdicts on wheels with device code: the targets that were required, and kernels for each. */
+#include "fixture_verify.h"
+
+static struct targets required(struct arena *a, const char *words)
+{
+	struct targets t = {0};
+	struct strs list = str_split(a, str_from(words), ',');
+	assert_ok(targets_parse(a, &list, &t));
+	return t;
+}
+
+static void required_targets_must_be_there(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *require, *want;
+	} cases[] = {
+		{.require = "gfx1100", .want = ""},
+		{.require = "gfx1100,gfx90a", .want = "device-fewer-kernels"},
+		{.require = "gfx90a:xnack-", .want = "device-fewer-kernels"},
+		{.require = "gfx90a:xnack+", .want = "device-target-missing"},
+		{.require = "gfx1201", .want = "device-target-missing"},
+		{.require = "gfx1200,gfx1201,gfx1100", .want = "device-target-missing"},
+		{.require = "gfx1030", .want = "device-fewer-kernels"}, /* by gfx10-3-generic */
+		{.require = "gfx10-3-generic", .want = "device-fewer-kernels"},
+		{.require = "gfx11-generic", .want = "device-target-missing"},
+		{.require = "gfx942", .want = "device-no-kernel device-target-missing"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ARENA(a);
+		struct str dir = test_dir(&a);
+		bool empty = str_eq(str_from(cases[i].require), S("gfx942"));
+		struct fx_entry e[] = {
+			{.id = "hipv4-amdgcn-amd-amdhsa--gfx1100",
+				.bytes = fx_code_object(
+					&a, (struct fx_object){.flags = 0x41, .kernels = 2})},
+			{.id = "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-",
+				.bytes = fx_code_object(
+					&a, (struct fx_object){.flags = 0x63f, .kernels = 1})},
+			{.id = "hipv4-amdgcn-amd-amdhsa--gfx10-3-generic",
+				.bytes = fx_code_object(
+					&a, (struct fx_object){.flags = 0x1000053, .kernels = 1})},
+			{.id = "hipv4-amdgcn-amd-amdhsa--gfx942",
+				.bytes = fx_code_object(&a, (struct fx_object){.flags = 0x54c})},
+		};
+		struct fx_wheel w = {.files = {{.name = "demo/k.hipfb",
+					     .content = fx_bundle(&a, e, empty ? 4 : 3, 4096)}}};
+		struct verify_options o = {.require = required(&a, cases[i].require)};
+		assert_str(verify(&a, fx_write(&a, dir, w), o), cases[i].want);
+		test_dir_remove(dir);
+	}
+}
+
+/* One bundle of two in a file lacks a target, which another file has, too. */
+static void each_bundle_must_have_a_required_target(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	const struct fx_entry e[] = {
+		{.id = "hipv4-amdgcn-amd-amdhsa--gfx1100",
+			.bytes = fx_code_object(&a,
+				(struct fx_object){
+					.flags = 0x41, .kernels = 2, .prefix = "first"})},
+		{.id = "hipv4-amdgcn-amd-amdhsa--gfx90a",
+			.bytes = fx_code_object(
+				&a, (struct fx_object){.flags = 0x53f, .kernels = 2})}};
+	BUF(both, &a);
+	buf_add(&both, fx_bundle(&a, e, 2, 4096));
+	fx_pad(&both, (both.n + 4095) / 4096 * 4096);
+	buf_add(&both, fx_bundle(&a, e, 1, 4096));
+	struct fx_wheel w = {
+		.files = {{.name = "demo/k.hipfb", .content = buf_str(&both)},
+			{.name = "demo/l.hipfb", .content = fx_bundle(&a, e, 2, 4096)}}};
+	struct str path = fx_write(&a, dir, w);
+	struct verify_options o = {.require = required(&a, "gfx1100")};
+	assert_str(verify(&a, path, o), "");
+	o.require = required(&a, "gfx90a");
+	struct verdict v;
+	assert_ok(verify_wheel(&a, path, &o, &v));
+	assert_int_equal(v.findings.n, 1);
+	assert_string_equal(v.findings.v[0].id, "device-target-missing");
+	assert_str(v.findings.v[0].path, "demo/k.hipfb");
+	assert_str(v.findings.v[0].message,
+		str_fmt(&a,
+			"no kernel for gfx90a in 1 of 2 bundles (2 of 4 kernels): "
+			"bundle 1 at %zu (2 kernels: 'first0', ...)",
+			(both.n - fx_bundle(&a, e, 1, 4096).n))
+			.p);
+	assert_str(str_join(&a, &v.served, S(" ")), "gfx1100");
+	test_dir_remove(dir);
+}
+
+static void promised_device_code_must_be_there(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct str path = fx_write(&a, dir, (struct fx_wheel){.files = {A_FILE}});
+	assert_str(verify(&a, path, (struct verify_options){.device_code = true}), "device-none");
+	assert_str(verify(&a, path, (struct verify_options){.require = required(&a, "gfx1100")}),
+		"device-none");
+	struct fx_entry e[] = {{.id = "hipv4-amdgcn-amd-amdhsa--gfx942",
+		.bytes = fx_code_object(&a, (struct fx_object){.flags = 0x54c})}};
+	path = fx_write(&a, dir,
+		(struct fx_wheel){
+			.files = {{.name = "demo/k.hipfb", .content = fx_bundle(&a, e, 1, 4096)}}});
+	assert_str(verify(&a, path, (struct verify_options){.device_code = true}),
+		"device-no-kernel device-none");
+	test_dir_remove(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(required_targets_must_be_there),
+		cmocka_unit_test(promised_device_code_must_be_there),
+		cmocka_unit_test(each_bundle_must_have_a_required_target),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
