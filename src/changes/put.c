@@ -96,8 +96,11 @@ static struct err *examine_file(struct arena *tmp, struct put *p)
 		return examine_foreign(p);
 	p->what = PUT_OVER;
 	p->was_original = content == CONTENT_ORIGINAL;
+	/* After a kill it may be either of the two that the intent named; of a copy no sum is known. */
 	if (content == CONTENT_MADE && old)
-		p->made.before = p->old->hash;
+		p->made.before = sig_eq(&p->there, &p->old->sig) && !sum_none(&p->old->hash)
+					 ? p->old->hash
+					 : sum_of_file(p->path);
 	return NULL;
 }
 

@@ -16,6 +16,7 @@ new start from --setup. Shell commands:
                    to what a run makes that was never disturbed, and hold no "*.tmp-*"
     --keep DIR     (repeatable) the user's files: never changed by anything, byte for byte
     --ignore GLOB  (repeatable) names in a tree that may differ, such as logs
+    --again N      sweep with KILL: the run after dies N calls later than that, before --check
     --within SECONDS  of its start a run is killed; without it, of the time that an undisturbed run takes
 
 A run must end with a documented exit status and, unless that is 0, print exactly one line that starts
@@ -48,6 +49,7 @@ def parse():
     p.add_argument("--errno", default="ENOSPC,EIO",
                    help="taken in turn by sweep; KILL: the process dies at that call")
     p.add_argument("--sample", type=int, help="sweep at most so many of the calls, evenly spread")
+    p.add_argument("--again", type=int)
     p.add_argument("--times", type=int, default=200, help="of kill")
     p.add_argument("--within", type=float)
     p.add_argument("--seed", type=int, default=1)
@@ -231,10 +233,11 @@ def sweep(args, found):
     for i, n in enumerate(points):
         no = errnos[i % len(errnos)]
         bench.fresh(f"call {n}")
-        with tempfile.NamedTemporaryFile() as count:
-            run = Run(args, ROCSMITH_FAULT_AT=str(n), ROCSMITH_FAULT_ERRNO=no,
-                      ROCSMITH_FAULT_COUNT=count.name)
-            name = (count.read().decode().split() or ["", "?"])[-1]
+        for at in [n] if args.again is None else [n, n + args.again]:
+            with tempfile.NamedTemporaryFile() as count:
+                run = Run(args, ROCSMITH_FAULT_AT=str(at), ROCSMITH_FAULT_ERRNO=no,
+                          ROCSMITH_FAULT_COUNT=count.name)
+                name = (count.read().decode().split() or ["", "?"])[-1]
         killed = no == "KILL" and run.status == -signal.SIGKILL
         where = f"call {n} ({name}) {no}"
         failed += run.status != 0
