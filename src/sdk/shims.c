@@ -194,12 +194,15 @@ static struct err *add_program(
 	struct str dir = path_join(a, s->dir, str_from(folder)), real = program;
 	TRY(fs_mkdirs(dir));
 	struct str path = path_join(a, dir, name);
-	if (fs_present(path))
-		return NULL; /* the first one of a name counts */
-	TRY(fs_link(s->self, path));
-	if (program.n && s->sdk->root.n && !fs_real(a, program, &real))
+	struct str known = path_join(a, cc_file(a, s->dir, "programs"), name);
+	/* the first one of a name counts, whichever folder it is called in */
+	if (!fs_present(path))
+		TRY(fs_link(s->self, path));
+	if (!program.n || fs_present(known))
+		return NULL;
+	if (s->sdk->root.n && !fs_real(a, program, &real))
 		return err_errno("cannot resolve '%.*s'", STR(program));
-	return program.n ? link_entry(s, real, ".rocsmith/programs", name) : NULL;
+	return link_entry(s, real, ".rocsmith/programs", name);
 }
 
 static struct err *add_folder(struct shims *s, const char *folder, struct str from)

@@ -1,5 +1,6 @@
 /* SDKs on disk without an archive: records, manifests, layouts, damage, sandbox and host commands.
  */
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sdk/provider.h"
@@ -391,8 +392,91 @@ static void scripts_are_run_by_their_interpreter(void **state)
 	strs_add(&a, &s.argv, shell);
 	assert_err_says(sdk_wrap_host(&a, &sdk, &s), E_USAGE, "is a script");
 	strs_add(&a, &none.argv, S("rocsmith-no-such-program"));
-	assert_err(sdk_wrap_host(&a, &sdk, &none), E_TOOL_MISSING);
+	proc_arg(&a, &none, "an argument", NULL);
+	assert_err_says(sdk_wrap_host(&a, &sdk, &none), E_TOOL_MISSING,
+		"no program 'rocsmith-no-such-program'");
+	none.argv.v[0] = path_join(&a, dir, S("none"));
+	assert_err_says(sdk_wrap_host(&a, &sdk, &none), E_TOOL_MISSING, "/none'");
 	test_dir_remove(dir);
+}
+
+/* A tree whose loader says that it is of this glibc. */
+static void put_loader(struct arena *a, struct str root, const char *version)
+{
+	struct str path = path_join(a, root, S("usr/lib64/ld-linux-x86-64.so.2"));
+	assert_ok(fs_mkdirs(path_dir(path)));
+	assert_ok(fs_write(path,
+		str_fmt(a, "#!/bin/sh\necho 'ld.so (Debian GLIBC %s-7) stable release version %s.'\n",
+			version, version),
+		0755));
+}
+
+static void the_newer_libc_runs_programs_of_this_machine(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str root = test_dir(&a);
+	struct sdk sdk = {.name = S("tree"), .root = root};
+	static const struct {
+		const char *version;
+		bool tree;
+	} rows[] = {{"99.1", true}, {"2.1", false}, {"2.999", true}, {"1.999", false}};
+	strs_add(&a, &sdk.lib_dirs, S("/opt/rocm/lib"));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct proc p = {0};
+		put_loader(&a, root, rows[i].version);
+		proc_arg(&a, &p, "/bin/true", NULL);
+		assert_ok(sdk_wrap_host(&a, &sdk, &p));
+		assert_int_equal(str_starts(p.argv.v[0], root), rows[i].tree);
+		struct str libs = p.argv.v[4];
+		struct str own = str_fmt(&a, "%.*s/opt/rocm/lib:%.*s/usr/lib/x86_64-linux-gnu",
+			STR(root), STR(root));
+		assert_true(str_ends(libs, own));
+		assert_int_equal(str_contains(libs, S("/usr/lib:")), !rows[i].tree);
+	}
+	assert_ok(fs_remove(path_join(&a, root, S("usr/lib64/ld-linux-x86-64.so.2"))));
+	struct proc p = {0};
+	proc_arg(&a, &p, "/bin/true", NULL);
+	assert_err_says(sdk_wrap_host(&a, &sdk, &p), E_SDK, "has no loader");
+	test_dir_remove(root);
+}
+
+/* Whoever may write there would have us run what is said to be an SDK's clang. */
+static void a_prefix_is_not_opened_with_a_state_of_others(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), own = path_join(&a, dir, S("rocsmith"));
+	struct sdk_spec spec = {.provider = S("prefix"), .prefix = S("/")};
+	struct sdk sdk;
+	char *home = getenv("ROCSMITH_HOME"), *old = getenv("XDG_STATE_HOME");
+	unsetenv("ROCSMITH_HOME");
+	setenv("XDG_STATE_HOME", str_z(&a, dir), 1);
+	assert_ok(fs_mkdirs(own));
+	assert_int_equal(chmod(own.p, 0777), 0);
+	assert_err_says(sdk_open(&a, &spec, &sdk), E_PERM, "rocsmith");
+	if (home)
+		setenv("ROCSMITH_HOME", home, 1);
+	old ? setenv("XDG_STATE_HOME", old, 1) : unsetenv("XDG_STATE_HOME");
+	test_dir_remove(dir);
+}
+
+/* Without the right to mount it is one clear error. Nobody has that right. */
+static void a_chroot_without_rights_is_refused(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct strs none = {0};
+	pid_t child = fork();
+	if (child == 0) {
+		if (geteuid() == 0 && setuid(65534) != 0)
+			_exit(1);
+		struct err *e = sdk_enter(&a, S("/"), &none, S("/"), &none);
+		_exit(e && e->code == E_SANDBOX && e->hints ? 0 : 2);
+	}
+	int status = 0;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
 }
 
 int main(void)
@@ -412,6 +496,9 @@ int main(void)
 		cmocka_unit_test(without_a_sandbox_the_error_has_a_hint),
 		cmocka_unit_test(a_program_of_this_machine_runs_on_a_loader),
 		cmocka_unit_test(scripts_are_run_by_their_interpreter),
+		cmocka_unit_test(the_newer_libc_runs_programs_of_this_machine),
+		cmocka_unit_test(a_prefix_is_not_opened_with_a_state_of_others),
+		cmocka_unit_test(a_chroot_without_rights_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

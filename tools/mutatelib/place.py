@@ -21,8 +21,10 @@ TEST_SECONDS = 20
 AREAS = {"formats": ["inspect", "verify", "report"], "devcode": ["inspect", "verify"], "plan": ["plan", "why", "build"],
     "changes": ["patch", "hipify"], "recipe": ["patch"], "machine": ["doctor"], "make": ["build"], "term": ["cli"],
     "target": ["plan", "inspect"], "know": ["doctor"], "wheel": ["build", "verify"]}
+# Scripts of tests/e2e for a folder of src/ whose work only the whole program shows, with an archive of their own.
+SCRIPTS = {"sdk": ["sdk_local"], "changes": ["recipes_faults"]}
 
-# area: of test cases, else ""; target: what to build; command: from the top of the tree
+# area: of test cases or a script, else ""; target: what to build; command: from the top of the tree
 Test = collections.namedtuple("Test", "name area target command env")
 
 
@@ -120,6 +122,14 @@ class Place:
             shutil.copytree(cases / area, folder / area)
             ret.append(Test("cases/" + area, area, self.target(runner), [runner, self.build / "rocsmith", folder, "--data",
                 self.tree / "tests" / "data"], {}))
+        for name in sorted({n for names in SCRIPTS.values() for n in names}):
+            path = self.tree / "tests" / "e2e" / (name + ".sh")
+            folder = self.top / "e2e" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            if path.exists():
+                ret.append(Test("e2e/" + name, "e2e/" + name, "tests/rocsmith-fault", ["bash", path], {"E2E_TMP": str(folder),
+                    "ROCSMITH": str(self.build / "rocsmith"), "ROCSMITH_HOME": str(self.top / "home"),
+                    "ROCSMITH_KILLS": "2", "ROCSMITH_FAULT_POINTS": "4"}))
         return ret
 
     def find_symbols(self):
@@ -141,10 +151,11 @@ class Place:
     def tests_of(self, source):
         """What can tell that this source changed, the likeliest and quickest first."""
         room = source.split("/")[1]
-        areas, symbols = AREAS.get(room, [room]), self.defined.get(source, set())
+        areas = AREAS.get(room, [room]) + ["e2e/" + name for name in SCRIPTS.get(room, [])]
+        symbols = self.defined.get(source, set())
         def rank(t):
             calls = len(symbols & self.called[t.name])
-            return (-self.killers[t.name, source], not calls, bool(t.area), -calls, self.seconds.get(t.name, 0))
+            return (t.area.startswith("e2e/"), -self.killers[t.name, source], not calls, bool(t.area), -calls, self.seconds.get(t.name, 0))
         return sorted((t for t in self.tests if t.name not in self.left_out and
             (t.area in areas if t.area else symbols & self.linked[t.name])), key=rank)
 
@@ -152,7 +163,8 @@ class Place:
         """True, False, or None when it took too long. Where it passes, it tells how long it may take."""
         began = time.monotonic()
         limit = TEST_SECONDS + 10 * self.seconds[t.name] if t.name in self.seconds else BUILD_SECONDS
-        status = self.run(t.command, limit, t.env)[0]
+        status, out = self.run(t.command, limit, t.env)
+        status = 1 if t.area.startswith("e2e/") and "\nnot ok" in "\n" + out else status
         if status in (0, 77):
             self.seconds[t.name] = max(self.seconds.get(t.name, 0), time.monotonic() - began)
         return None if status is None else status in (0, 77)
