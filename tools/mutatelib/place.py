@@ -124,12 +124,10 @@ class Place:
                 self.tree / "tests" / "data"], {}))
         for name in sorted({n for names in SCRIPTS.values() for n in names}):
             path = self.tree / "tests" / "e2e" / (name + ".sh")
-            folder = self.top / "e2e" / name
-            folder.mkdir(parents=True, exist_ok=True)
             if path.exists():
-                ret.append(Test("e2e/" + name, "e2e/" + name, "tests/rocsmith-fault", ["bash", path], {"E2E_TMP": str(folder),
-                    "ROCSMITH": str(self.build / "rocsmith"), "ROCSMITH_HOME": str(self.top / "home"),
-                    "ROCSMITH_KILLS": "2", "ROCSMITH_FAULT_POINTS": "4"}))
+                ret.append(Test("e2e/" + name, "e2e/" + name, "tests/rocsmith-fault", ["bash", path], {
+                    "ROCSMITH": str(self.build / "rocsmith"), "E2E_TMP": str(self.top / "e2e"),
+                    "ROCSMITH_HOME": str(self.top / "e2e" / "home"), "ROCSMITH_KILLS": "2", "ROCSMITH_FAULT_POINTS": "4"}))
         return ret
 
     def find_symbols(self):
@@ -163,6 +161,9 @@ class Place:
         """True, False, or None when it took too long. Where it passes, it tells how long it may take."""
         began = time.monotonic()
         limit = TEST_SECONDS + 10 * self.seconds[t.name] if t.name in self.seconds else BUILD_SECONDS
+        if "E2E_TMP" in t.env:  # nothing that an earlier mutant left
+            subprocess.run(["rm", "-rf", t.env["E2E_TMP"]], check=True)
+            os.makedirs(t.env["E2E_TMP"])
         status, out = self.run(t.command, limit, t.env)
         status = 1 if t.area.startswith("e2e/") and "\nnot ok" in "\n" + out else status
         if status in (0, 77):
