@@ -518,8 +518,9 @@ static void what_was_compressed_is_read_back(void **state)
 	struct str raw = big_sample(&a);
 	struct digest md5 = hash_bytes(HASH_MD5, raw.p, raw.n);
 	for (unsigned version = 1; version <= 3; version++) {
-		struct bundle made = {
-			.encoding = (enum bundle_encoding)(BUNDLE_RAW + version), .zstd = true, .size = raw.n};
+		struct bundle made = {.encoding = (enum bundle_encoding)(BUNDLE_RAW + version),
+			.zstd = true,
+			.size = raw.n};
 		struct bundle b;
 		write_ccob(path, raw, &made);
 		assert_ok(fs_read(&a, path, 1 << 24, &file));
@@ -548,7 +549,8 @@ static void repetitions_far_apart_are_found(void **state)
 	ARENA(a);
 	struct str dir = test_dir(&a), path = path_join(&a, dir, S("x"));
 	struct str once = noise(&a, 4 << 20);
-	for (size_t i = 0; i < once.n; i += 64) /* with others that are near, so that all is looked at */
+	for (size_t i = 0; i < once.n;
+		i += 64) /* with others that are near, so that all is looked at */
 		memset((char *)(uintptr_t)once.p + i, 0, 16);
 	BUF(twice, &a);
 	buf_add(&twice, once);
