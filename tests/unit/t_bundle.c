@@ -421,6 +421,146 @@ static void writes_host_ids_of_both_spellings(void **state)
 	test_dir_remove(dir);
 }
 
+static void what_is_written_has_the_mode_of_any_new_file(void **state)
+{
+	(void)state;
+	static const mode_t masks[] = {0, 022, 077};
+	ARENA(a);
+	struct str dir = test_dir(&a), one = path_join(&a, dir, S("one"));
+	test_put(one, "1");
+	struct bundle_object v = {.target = S("gfx1100"), .path = one};
+	for (size_t i = 0; i < sizeof(masks) / sizeof(*masks); i++) {
+		struct str out = str_fmt(&a, "%.*s/%zu", STR(dir), i);
+		struct stat st;
+		mode_t before = umask(masks[i]);
+		assert_ok(bundle_write(out, S("x86_64-unknown-linux-gnu"), &v, 1));
+		umask(before);
+		assert_ok(fs_stat(out, &st));
+		assert_int_equal(st.st_mode & 07777, 0644 & ~masks[i]);
+	}
+	test_dir_remove(dir);
+}
+
+/* ---- what it costs ---- */
+
+/* A zstd window is the whole content; the table is read without it, and zlib has none of such a size. */
+static void only_decoding_zstd_takes_memory(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = big_sample(&a);
+	for (int zstd = 0; zstd <= 1; zstd++) {
+		struct str file = fx_ccob(&a, raw, 3, zstd);
+		struct elf_src src = elf_src_mem(file);
+		struct budget budget = {.work = 1 << 30};
+		struct bundle b;
+		uint64_t n = 0;
+		src.budget = &budget;
+		assert_ok(bundle_open(&a, &src, 0, file.n, &b));
+		budget.memory = zstd ? raw.n : 0;
+		assert_ok(bundle_decode(&src, &b, count_bytes, &n));
+		assert_int_equal(n, raw.n);
+		assert_int_equal(budget.memory, zstd ? raw.n : 0); /* it came back */
+		if (!zstd)
+			continue;
+		budget.memory = raw.n - 1;
+		assert_err(bundle_decode(&src, &b, count_bytes, &n), E_LIMIT);
+		assert_int_equal(budget.memory, raw.n - 1);
+	}
+}
+
+/* Starting a decoder costs as much as 64 KiB, then what goes in and what comes out counts. */
+static void decoding_is_paid_for(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = sample(&a);
+	for (int zstd = 0; zstd <= 1; zstd++) {
+		struct str file = fx_ccob(&a, raw, 3, zstd);
+		struct elf_src src = elf_src_mem(file);
+		struct budget budget = {.work = 1 << 20, .memory = 1 << 20};
+		struct bundle b;
+		uint64_t n = 0, read = 256;
+		assert_ok(bundle_open(&a, &src, 0, file.n, &b));
+		src.budget = &budget;
+		assert_ok(bundle_decode(&src, &b, count_bytes, &n));
+		uint64_t cost = (64 << 10) + raw.n + file.n - b.header + read;
+		assert_int_equal(budget.work, (1 << 20) - cost);
+		budget.work = cost - 1;
+		assert_err(bundle_decode(&src, &b, count_bytes, &n), E_LIMIT);
+		budget.work = cost;
+		assert_ok(bundle_decode(&src, &b, count_bytes, &n));
+	}
+}
+
+/* ---- compressing ---- */
+
+static void write_ccob(struct str path, struct str raw, struct bundle *b)
+{
+	CLEANUP(fs_out_abandon) struct fs_out to;
+	struct bundle_out o;
+	size_t half = raw.n / 2;
+	assert_ok(fs_out_open(&to, path, 0644));
+	fs_out_write(&to, "in front", 8);
+	assert_ok(bundle_out_open(&o, &to, b));
+	assert_ok(bundle_out_add(&o, raw.p, half));
+	assert_ok(bundle_out_add(&o, raw.p + half, raw.n - half));
+	assert_ok(bundle_out_end(&o));
+	bundle_out_close(&o);
+	assert_ok(fs_out_commit(&to));
+}
+
+static void what_was_compressed_is_read_back(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("x")), file;
+	struct str raw = big_sample(&a);
+	struct digest md5 = hash_bytes(HASH_MD5, raw.p, raw.n);
+	for (unsigned version = 1; version <= 3; version++) {
+		struct bundle made = {.encoding = (enum bundle_encoding)(BUNDLE_RAW + version),
+			.zstd = true,
+			.size = raw.n};
+		struct bundle b;
+		write_ccob(path, raw, &made);
+		assert_ok(fs_read(&a, path, 1 << 24, &file));
+		struct elf_src src = elf_src_mem(file);
+		assert_ok(bundle_open(&a, &src, 8, file.n, &b));
+		assert_int_equal(b.encoding, BUNDLE_RAW + version);
+		assert_int_equal(b.stored, file.n - 8);
+		assert_int_equal(b.size, raw.n);
+		assert_int_equal(b.hash, le64((const char *)md5.b));
+		assert_true(made.offset == 8 && made.stored == b.stored && made.hash == b.hash &&
+			    made.header == b.header);
+		check_decodes_to(&src, &b, raw);
+	}
+	struct bundle old = {.encoding = BUNDLE_CCOB2, .size = 1};
+	struct bundle_out o;
+	struct fs_out none = {.fd = -1};
+	assert_err_says(bundle_out_open(&o, &none, &old), E_BUNDLE, "zlib any more");
+	bundle_out_close(&o);
+	test_dir_remove(dir);
+}
+
+/* The code for two targets may be the same but for a few bytes, megabytes apart. */
+static void repetitions_far_apart_are_found(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("x"));
+	struct str once = noise(&a, 4 << 20);
+	for (size_t i = 0; i < once.n;
+		i += 64) /* with others that are near, so that all is looked at */
+		memset((char *)(uintptr_t)once.p + i, 0, 16);
+	BUF(twice, &a);
+	buf_add(&twice, once);
+	buf_add(&twice, once);
+	struct bundle made = {.encoding = BUNDLE_CCOB3, .zstd = true, .size = twice.n};
+	write_ccob(path, buf_str(&twice), &made);
+	assert_in_range(made.stored, once.n * 3 / 4, once.n);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +578,11 @@ int main(void)
 		cmocka_unit_test(walks_over_padding_only),
 		cmocka_unit_test(writes_what_clang_writes),
 		cmocka_unit_test(writes_host_ids_of_both_spellings),
+		cmocka_unit_test(what_is_written_has_the_mode_of_any_new_file),
+		cmocka_unit_test(only_decoding_zstd_takes_memory),
+		cmocka_unit_test(decoding_is_paid_for),
+		cmocka_unit_test(what_was_compressed_is_read_back),
+		cmocka_unit_test(repetitions_far_apart_are_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

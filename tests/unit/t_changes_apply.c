@@ -2,8 +2,12 @@
  * done. */
 #include "fixture_changes.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/progress.h"
 
 static void originals_are_kept_and_modes_too(void **state)
 {
@@ -247,6 +251,78 @@ static void outputs_outside_work_in_place(void **state)
 	assert_fails(f, "../lib/x.h", "lies outside of");
 }
 
+static void what_becomes_of_a_source_is_seen_inside_and_outside(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t i = 0; i < 2; i++) {
+		const char *source = i ? "../lib/y.cu" : "y.cu", *output = i ? "up_y.hip" : "y.hip";
+		put(f, source, "cuda y");
+		PAIRS(f, {source, output});
+		run(f);
+		assert_int_equal(state_of(f, output), STATE_CURRENT);
+		put(f, source, "cuda y, but edited");
+		assert_int_equal(state_of(f, output), STATE_STALE);
+		put(f, source, "cuda y"); /* another file with the text of before */
+		assert_int_equal(state_of(f, output), STATE_CURRENT);
+		assert_ok(fs_write(in_out(f, output), S("by hand"), 0644));
+		assert_int_equal(state_of(f, output), STATE_EDITED);
+		assert_ok(fs_remove(in_out(f, output)));
+		assert_int_equal(state_of(f, output), STATE_MISSING);
+		run(f);
+		assert_ok(fs_remove(in_src(f, source)));
+		assert_int_equal(state_of(f, output), STATE_ORPHAN);
+	}
+}
+
+/* ---- two runs at once ---- */
+
+static struct {
+	int lock;
+	unsigned notes;
+	struct str text;
+	struct arena *a;
+} waits;
+
+static void note_wait(struct str verb, struct str text)
+{
+	waits.notes += str_eq(verb, S("Waiting"));
+	waits.text = str_dup(waits.a, text);
+}
+
+static void *let_go(void *user)
+{
+	const struct timespec some_steps = {.tv_nsec = 200000000};
+	(void)user;
+	(void)nanosleep(&some_steps, NULL);
+	fd_closep(&waits.lock);
+	return NULL;
+}
+
+static void another_run_is_waited_for_and_told_once(void **state)
+{
+	struct fixture *f = *state;
+	static const struct progress_sink sink = {.note = note_wait};
+	struct str lock = path_join(&f->a, journal(f), S("hipify.lock"));
+	usual(f);
+	run(f);
+	for (size_t held = 0; held < 2; held++) {
+		pthread_t other;
+		waits.notes = 0;
+		waits.a = &f->a;
+		if (held) {
+			assert_ok(fs_lock(lock, false, &waits.lock));
+			assert_int_equal(pthread_create(&other, NULL, let_go, NULL), 0);
+		}
+		progress_listen(&sink);
+		assert_int_equal(state_of(f, "hip/k.hip"), STATE_CURRENT);
+		progress_listen(NULL);
+		if (held)
+			assert_int_equal(pthread_join(other, NULL), 0);
+		assert_int_equal(waits.notes, held);
+	}
+	assert_str(waits.text, str_fmt(&f->a, "for another run on '%.*s'", STR(f->src)).p);
+}
+
 static void a_bad_place_fails_alone(void **state)
 {
 	struct fixture *f = *state;
@@ -315,6 +391,8 @@ int main(void)
 		FIXTURE_TEST(a_failed_source_keeps_its_earlier_output),
 		FIXTURE_TEST(links_are_followed_inside_only),
 		FIXTURE_TEST(outputs_outside_work_in_place),
+		FIXTURE_TEST(what_becomes_of_a_source_is_seen_inside_and_outside),
+		FIXTURE_TEST(another_run_is_waited_for_and_told_once),
 		FIXTURE_TEST(a_bad_place_fails_alone),
 		FIXTURE_TEST(the_later_of_two_sources_wins),
 		FIXTURE_TEST(looking_writes_nothing),

@@ -126,6 +126,38 @@ static void files_are_added_once(void **state)
 	assert_int_equal(apply(&a, HEAD "@@ -1 +1 @@\n-a\n+b\n", NULL).fit, DIFF_NOT);
 }
 
+/* Nothing says where it belongs but its line: after so many, and not before what an earlier hunk left. */
+static void an_insertion_into_nothing_fits_where_it_says(void **state)
+{
+#define FIRST "@@ -2 +2 @@\n-b\n+B\n"
+	static const struct {
+		const char *hunks, *old, *text; /* text NULL: does not fit */
+	} cases[] = {
+		{"@@ -0,0 +1 @@\n+x\n", "a\nb\nc\n", "x\na\nb\nc\n"},
+		{"@@ -2,0 +3 @@\n+x\n", "a\nb\nc\n", "a\nb\nx\nc\n"},
+		{"@@ -3,0 +4,2 @@\n+x\n+y\n", "a\nb\nc\n", "a\nb\nc\nx\ny\n"},
+		{"@@ -4,0 +5 @@\n+x\n", "a\nb\nc\n", NULL},
+		{FIRST "@@ -2,0 +3 @@\n+x\n", "a\nb\nc\n", "a\nB\nx\nc\n"},
+		{FIRST "@@ -1,0 +2 @@\n+x\n", "a\nb\nc\n", NULL},
+		{FIRST "@@ -2,0 +3 @@\n+x\n", "z\na\nb\nc\n",
+			"z\na\nB\nx\nc\n"}, /* it moves along */
+		{FIRST "@@ -2,0 +3 @@\n+x\n", "a\n1\nb\n", "a\n1\nB\nx\n"},
+		{FIRST "@@ -3,0 +4 @@\n+x\n", "a\n1\nb\n", NULL},
+		{FIRST "@@ -2,0 +3 @@\n+x\n", "b\nc\n", "B\nx\nc\n"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct str diff = str_fmt(&a, HEAD "%s", cases[i].hunks);
+		struct diff_result r = apply(&a, diff.p, cases[i].old);
+		if ((r.fit == DIFF_FITS) != !!cases[i].text)
+			fail_msg("%zu: %d\n%.*s", i, (int)r.fit, STR(r.text));
+		if (cases[i].text)
+			assert_str(r.text, cases[i].text);
+	}
+#undef FIRST
+}
+
 static void looking_has_an_end(void **state)
 {
 	ARENA(a);
@@ -259,6 +291,7 @@ int main(void)
 		T(fuzz_keeps_the_context_of_the_file),
 		T(nothing_is_applied_twice_or_partly),
 		T(files_are_added_once),
+		T(an_insertion_into_nothing_fits_where_it_says),
 		T(looking_has_an_end),
 		T(it_is_applied_as_patch_does),
 	};

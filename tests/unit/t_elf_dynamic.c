@@ -231,6 +231,47 @@ static void strings_end_with_their_table(void **state)
 	}
 }
 
+static struct err *take_at(void *user, const struct elf_symbol *s)
+{
+	*(uint32_t *)user = s->at;
+	assert_int_equal(s->name.n, 0);
+	return NULL;
+}
+
+/* Entries and symbols without their names are there even when the strings are not. */
+static void what_needs_no_strings_does_without_them(void **state)
+{
+	(void)state;
+	static const uint64_t sizes[] = {0, 1 << 20, UINT64_MAX};
+	static const uint64_t tags[] = {T_STRSZ, T_SYMTAB, 7, 1};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		ARENA(a);
+		struct str elf = library(&a);
+		struct elf_src src = elf_src_mem(elf);
+		struct elf e;
+		uint64_t got[] = {1, 1, 1, 1};
+		uint32_t at = 0;
+		struct str name;
+		put_le(entry_of(elf, T_STRSZ) + 8, sizes[i], 8);
+		assert_ok(elf_open(&a, &src, &e));
+		assert_ok(elf_tags(&e, tags, 4, got));
+		assert_true(got[0] == sizes[i] && got[1] == value_of(elf, T_SYMTAB) && !got[2]);
+		assert_int_equal(got[3], strlen("_liba.so_")); /* of two the last: libb.so */
+		assert_ok(elf_symbols(&e, false, take_at, &at));
+		assert_ok(elf_symbol_name(&a, &e, at, &name));
+		assert_str(name, "hipMalloc");
+	}
+	ARENA(a);
+	struct str none = library(&a);
+	struct elf_src src = elf_src_mem(none);
+	struct elf e;
+	uint64_t got[] = {1, 1, 1, 1};
+	put_le((char *)(uintptr_t)none.p + 64 + 56, 4, 4); /* PT_DYNAMIC becomes a note */
+	assert_ok(elf_open(&a, &src, &e));
+	assert_ok(elf_tags(&e, tags, 4, got));
+	assert_true(!got[0] && !got[1] && !got[2] && !got[3]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +281,7 @@ int main(void)
 		cmocka_unit_test(gnu_hash_tables_that_lie),
 		cmocka_unit_test(version_records_that_lie),
 		cmocka_unit_test(strings_end_with_their_table),
+		cmocka_unit_test(what_needs_no_strings_does_without_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

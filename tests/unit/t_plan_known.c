@@ -1,6 +1,7 @@
 /* Known projects: the descriptions that we ship, and what their rules decide. */
 #include "fixture_plan.h"
 
+#include "base/hash.h"
 #include "formats/zip.h"
 
 /* A description of ours, or of the test, applied to the fixture's folder. */
@@ -396,6 +397,58 @@ static void a_torch_for_a_newer_libc_wants_that_one(void **state)
 	assert_true(f->plan.host_native);
 }
 
+/* ---- with which patches ---- */
+
+/* The sources of a word as if they had been fetched, with the patches of Debian or without. */
+static void fetched(struct fixture *f, const char *word, bool patches)
+{
+	struct arena *a = &f->a;
+	struct str cache = fs_place(a, FS_CACHE, S("source")),
+		   name = patches ? S("with") : S("without");
+	struct str said = str_fmt(a, "%s\n\n%d", word, patches);
+	struct digest d = hash_bytes(HASH_SHA256, said.p, said.n);
+	const struct source_tree tree = {.kind = S("debian"), .package = S("p"), .version = S("1")};
+	struct str json = json_document(a, 0, source_tree_fields, &tree);
+	assert_ok(fs_mkdirs(path_join(a, cache, S("words"))));
+	assert_ok(fs_mkdirs(path_join(a, cache, name)));
+	assert_ok(fs_write(
+		str_fmt(a, "%.*s/words/%.16s", STR(cache), digest_hex(a, &d).p), name, 0644));
+	assert_ok(fs_write(str_fmt(a, "%.*s/%.*s.json", STR(cache), STR(name)),
+		str_fmt(a, "{\"schema\": \"rocsmith.source/1\", \"source\": %.*s}", STR(json)),
+		0644));
+}
+
+/* Debian's changes belong to what it builds, unless a description says that they are not wanted. */
+static void a_package_of_debian_comes_with_its_patches(void **state)
+{
+	struct fixture *f = *state;
+	static const char text[] =
+		"origins: [{word: debian:sid/up, upstream: true}, {word: debian:sid/all}]\n";
+	static const struct {
+		const char *dir, *source; /* source "": dir is the word */
+		bool patches;
+	} cases[] = {{"debian:sid/p", "", true}, {"debian:sid/p=1.0", "", true},
+		{"torch", "debian:sid/other", true}, {"torch", "debian:sid/all", true},
+		{"torch", "debian:sid/up", false}, {"torch", "debian:sid/up=1.0", false}};
+	char *before = getenv("ROCSMITH_HOME");
+	struct str home = before ? str_dup(&f->a, str_from(before)) : S("");
+	setenv("ROCSMITH_HOME", path_join(&f->a, f->top, S("home")).p, 1);
+	put(f, "../mine.yaml", text);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *word = cases[i].source[0] ? cases[i].source : cases[i].dir;
+		struct plan_request r = {
+			.dir = str_from(cases[i].dir), .source = str_from(cases[i].source)};
+		struct description d;
+		if (r.source.n)
+			r.config = path_join(&f->a, f->top, S("mine.yaml"));
+		fetched(f, word, true);
+		fetched(f, word, false);
+		assert_ok(known_resolve(&f->a, &r, &d));
+		assert_str(path_base(d.dir), cases[i].patches ? "with" : "without");
+	}
+	home.n ? setenv("ROCSMITH_HOME", home.p, 1) : unsetenv("ROCSMITH_HOME");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +466,7 @@ int main(void)
 		FIXTURE_TEST(a_worktree_leads_to_its_repository),
 		FIXTURE_TEST(a_torch_for_a_newer_libc_wants_that_one),
 		FIXTURE_TEST(a_description_of_the_user_is_checked),
+		FIXTURE_TEST(a_package_of_debian_comes_with_its_patches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

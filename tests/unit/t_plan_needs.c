@@ -101,6 +101,51 @@ static void the_reason_says_so_when_nothing_is_needed(void **state)
 	assert_true(reason_for(f, "libraries").n > 0);
 }
 
+/* ---- what another build system builds ---- */
+
+static void foreign_needs(struct fixture *f)
+{
+	read_project(f);
+	f->plan.foreign = NEW(&f->a, struct plan_foreign);
+	assert_ok(plan_needs(&f->a, &f->plan));
+}
+
+static void every_file_that_it_may_compile_counts(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *name;
+		bool counts, device;
+	} files[] = {{"a.cu", true, true}, {"sub/a.cuh", true, true}, {"a.hip", true, true},
+		{"a.cpp", true, false}, {"deep/er/a.cc", true, false}, {"a.cxx", true, false},
+		{"a.h", true, false}, {"a.hpp", true, false}, {"a.c", false, false},
+		{"a.txt", false, false}};
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		put(f, files[i].name, "#include <curand.h>\n");
+		foreign_needs(f);
+		assert_str(joined(f, &f->plan.sdk.components), files[i].counts ? "hiprand" : "");
+		assert_int_equal(f->plan.foreign->device, files[i].device);
+		assert_ok(fs_remove(path_join(&f->a, f->dir, str_from(files[i].name))));
+	}
+	put(f, "a.cpp", "#include <curand.h>\n");
+	put(f, "b.cpp", "#include <cufft.h>\n");
+	put(f, "c.cu", "");
+	foreign_needs(f);
+	assert_str(joined(f, &f->plan.sdk.components), "hipfft hiprand");
+	assert_true(f->plan.foreign->device);
+}
+
+static void no_more_files_are_read_than_the_limit(void **state)
+{
+	struct fixture *f = *state;
+	for (unsigned i = 0; i < 4096; i++)
+		put(f, str_fmt(&f->a, "%04u.cu", i).p, i == 4095 ? "#include <curand.h>\n" : "");
+	put(f, "4096.cu", "#include <cufft.h>\n");
+	put(f, "0.cuh", "#include <cublas_v2.h>\n");
+	foreign_needs(f);
+	assert_str(joined(f, &f->plan.sdk.components), "hiprand");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +155,8 @@ int main(void)
 		FIXTURE_TEST(nothing_is_listed_twice),
 		FIXTURE_TEST(a_source_that_cannot_be_translated_is_left_to_the_build),
 		FIXTURE_TEST(the_reason_says_so_when_nothing_is_needed),
+		FIXTURE_TEST(every_file_that_it_may_compile_counts),
+		FIXTURE_TEST(no_more_files_are_read_than_the_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

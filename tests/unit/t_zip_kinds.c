@@ -4,6 +4,7 @@
  * member. */
 #include "test.h"
 
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "formats/le.h"
@@ -278,6 +279,162 @@ static void what_a_member_is_stands_in_one_place(void **state)
 	CHECK(kinds);
 }
 
+/* Fields that only some readers know, by their ids; each of the harmless is told of once in an archive. */
+static void extra_fields_mean_what_their_id_says(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned id;
+		const char *finding, *says; /* NULL: no finding */
+	} fields[] = {
+		{0x7075, "zip-second-meaning", "tells another name for it, which only some"},
+		{0x000d, "zip-second-meaning",
+			"tells its kind, owner and the target of a link (PKWARE"},
+		{0x756e, "zip-second-meaning",
+			"tells its mode, owner and the target of a link (ASi"},
+		{0x6c78, "zip-second-meaning", "tells its mode once more (libarchive)"},
+		{0x9901, "zip-second-meaning", "tells how it is encrypted (AES)"},
+		{0x6375, "zip-extra-field", "has another comment, which no wheel needs"},
+		{0x000a, "zip-extra-field", "has times (NTFS)"},
+		{0x5455, "zip-extra-field", "has times (Info-ZIP)"},
+		{0x5855, "zip-extra-field", "has times and its owner (Info-ZIP)"},
+		{0x7855, "zip-extra-field", "has its owner (Info-ZIP)"},
+		{0x7875, "zip-extra-field", "has its owner (Info-ZIP)"},
+		{0x000b, NULL, ""},
+		{0x5854, NULL, ""},
+		{0xcafe, NULL, ""},
+		{0x9902, NULL, ""},
+		{0, NULL, ""},
+	};
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		ARENA(a);
+		BUF(extra, &a);
+		struct findings found = {0};
+		struct zip z;
+		buf_le(&extra, fields[i].id, 2);
+		buf_le(&extra, 2, 2);
+		buf_add(&extra, S("xy"));
+		const struct fx_member v[] = {
+			{.name = "a", .data = S_INIT("x"), .extra = buf_str(&extra)},
+			{.name = "b", .data = S_INIT("x"), .local_extra = buf_str(&extra)},
+			{.name = NULL}};
+		struct elf_src src = elf_src_mem(archive(&a, v));
+		assert_ok(zip_open_src(&a, &src, S("x.zip"), &found, &z));
+		bool bad = fields[i].finding && !strcmp(fields[i].finding, "zip-second-meaning");
+		assert_int_equal(found.n, bad ? 2 : fields[i].finding != NULL);
+		for (size_t k = 0; k < found.n; k++) {
+			assert_string_equal(found.v[k].id, fields[i].finding);
+			assert_str(found.v[k].path, k ? "b" : "a");
+			assert_int_equal(found.v[k].severity, bad ? SEV_ERROR : SEV_INFO);
+			assert_true(str_starts(
+				found.v[k].message, str_fmt(&a, "an extra field (0x%04x) %s",
+							    fields[i].id, fields[i].says)));
+		}
+	}
+}
+
+static struct err *nothing(void *user, const void *p, size_t n, bool *stop)
+{
+	(void)p, (void)stop;
+	*(size_t *)user += n;
+	return NULL;
+}
+
+static void what_is_not_safe_is_not_read(void **state)
+{
+	(void)state;
+	static const struct fx_member v[] = {
+		{.name = "link", .data = S_INIT("/etc/passwd"), .mode = 0120777},
+		{.name = "secret", .data = S_INIT("x"), .flags = ZIP_FLAG_ENCRYPTED},
+		{.name = "bzip2", .data = S_INIT("x"), .method = 12},
+		{.name = "sizes", .data = S_INIT("x"), .size = 2}, {.name = NULL}};
+	ARENA(a);
+	struct findings found = {0};
+	struct zip z;
+	struct elf_src src = elf_src_mem(archive(&a, v)), inner;
+	assert_ok(zip_open_src(&a, &src, S("x.zip"), &found, &z));
+	assert_int_equal(z.members.n, 4);
+	VEC_EACH (const struct zip_member, m, &z.members) {
+		struct str text;
+		size_t n = 0;
+		int fd = 0;
+		assert_err_says(zip_read(&a, &z, m, 100, &text), E_ZIP, "it is not safe to read");
+		assert_err_says(zip_stream(&z, m, nothing, &n), E_ZIP, "it is not safe to read");
+		assert_int_equal(n, 0);
+		assert_err_says(zip_src(&z, m, &inner, &fd), E_ZIP, "it is not safe to read");
+		assert_int_equal(fd, -1);
+	}
+}
+
+/* Deflated, even nothing takes bytes, and a file that may be read. */
+static void nothing_can_be_deflated_too(void **state)
+{
+	(void)state;
+	static const struct fx_member v[] = {
+		{.name = "e", .data = S_INIT("\3\0"), .method = 8}, {.name = NULL}};
+	ARENA(a);
+	struct zip z;
+	struct elf_src src = elf_src_mem(archive(&a, v)), inner;
+	CLEANUP(fd_closep) int fd;
+	struct findings found = {0};
+	struct str text;
+	struct stat st;
+	assert_ok(zip_open_src(&a, &src, S("x.zip"), &found, &z));
+	struct zip_member m = z.members.v[0];
+	m.size = m.crc = 0;
+	assert_ok(zip_read(&a, &z, &m, 0, &text));
+	assert_str(text, "");
+	assert_ok(zip_src(&z, &m, &inner, &fd));
+	assert_int_equal(inner.size, 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_true(S_ISREG(st.st_mode) && st.st_size == 0);
+}
+
+/* The end record is in the last 22 + 65535 bytes: so long is the longest comment. */
+static void the_end_is_looked_for_as_far_as_it_may_be(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t comment, behind;
+		const char *want; /* NULL: no zip file */
+	} cases[] = {
+		{0, 0, ""},
+		{1, 0, "zip-comment"},
+		{0xffff, 0, "zip-comment"},
+		{0xffff, 1, NULL},
+		{0xfffe, 1, "zip-comment zip-trailing-bytes"},
+		{0xfffe, 2, NULL},
+		{0, 1, "zip-trailing-bytes"},
+		{0, 0xffff, "zip-trailing-bytes"},
+		{0, 0x10000, NULL},
+	};
+	static const struct fx_member v[] = {FILE_("a", "x"), {.name = NULL}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		BUF(b, &a);
+		struct findings found = {0};
+		struct strs ids = {0};
+		struct zip z;
+		buf_add(&b, archive(&a, v));
+		b.n -= 2;
+		buf_le(&b, cases[i].comment, 2);
+		memset(buf_space(&b, cases[i].comment + cases[i].behind), 'c',
+			cases[i].comment + cases[i].behind);
+		struct elf_src src = elf_src_mem(buf_str(&b));
+		struct err *e = zip_open_src(&a, &src, S("x.zip"), &found, &z);
+		if (!cases[i].want) {
+			assert_err_says(
+				e, E_ZIP, "'x.zip' is not a zip file: it has no end record");
+			continue;
+		}
+		assert_ok(e);
+		VEC_EACH (const struct finding, f, &found)
+			strs_add(&a, &ids, str_from(f->id));
+		strs_sort(&ids);
+		assert_str(str_join(&a, &ids, S(" ")), cases[i].want);
+	}
+}
+
 /* A bomb needs one heap of data that many members share, or members inside of members. */
 static void members_on_top_of_each_other(void **state)
 {
@@ -343,6 +500,10 @@ int main(void)
 		cmocka_unit_test(names_that_lead_elsewhere),
 		cmocka_unit_test(kinds_of_members),
 		cmocka_unit_test(what_a_member_is_stands_in_one_place),
+		cmocka_unit_test(extra_fields_mean_what_their_id_says),
+		cmocka_unit_test(what_is_not_safe_is_not_read),
+		cmocka_unit_test(nothing_can_be_deflated_too),
+		cmocka_unit_test(the_end_is_looked_for_as_far_as_it_may_be),
 		cmocka_unit_test(members_on_top_of_each_other),
 		cmocka_unit_test(members_of_every_length_come_back),
 	};

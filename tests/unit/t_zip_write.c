@@ -2,10 +2,12 @@
  * that): content, ZIP64 at lowered limits, joined deflate chunks, the same bytes however run. */
 #include "test.h"
 
+#include <malloc.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/proc.h"
+#include "base/progress.h"
 #include "formats/zip_format.h"
 
 /* Python checks the archive: names, CRC of every member, and one line a member. */
@@ -489,9 +491,79 @@ static void members_of_archives_are_copied(void **state)
 	test_dir_remove(dir);
 }
 
+/* ---- files that vanish meanwhile ---- */
+
+static struct str vanishing, told; /* a file that goes when something of the member was packed */
+
+static struct progress *begin(struct str verb, struct str object, enum unit unit, uint64_t total)
+{
+	(void)verb, (void)object, (void)unit, (void)total;
+	return (struct progress *)&vanishing;
+}
+
+static void add(struct progress *p, uint64_t done, struct str now)
+{
+	(void)p;
+	if (done && str_eq(now, told))
+		assert_ok(fs_remove(vanishing));
+}
+
+static void end(struct progress *p)
+{
+	(void)p;
+}
+
+static size_t open_files(void)
+{
+	ARENA(a);
+	struct strs all;
+	assert_ok(fs_list(&a, S("/proc/self/fd"), &all));
+	return all.n;
+}
+
+/* The archive is not made then, and all that was taken is given back, in whatever member it happens. */
+static void a_file_that_vanishes_is_an_error(void **state)
+{
+	(void)state;
+	static const struct progress_sink sink = {.begin = begin, .add = add, .end = end};
+	static const struct {
+		const char *told, *gone; /* the members are packed in the order a, b, c */
+	} cases[] = {{"a", "b"}, {"a", "c"}, {"a", "a"}, {"b", "b"}, {"c", "c"}};
+	ARENA(outer);
+	struct str dir = test_dir(&outer), path = path_join(&outer, dir, S("x.zip"));
+	size_t files = open_files(), memory = 0;
+	progress_listen(&sink);
+	for (size_t i = 0; i < 20; i++) { /* four times: what grows is seen */
+		ARENA(a);
+		struct zip_input v[3];
+		struct strs left;
+		for (size_t k = 0; k < 3; k++) {
+			struct str name = str_dup(&a, str_sub(S("abc"), k, k + 1));
+			v[k] = (struct zip_input){
+				.name = name, .path = path_join(&a, dir, name), .mode = 0644};
+			assert_ok(fs_write(v[k].path, text(&a, 20000), 0644));
+		}
+		struct zip_writer w = {
+			.path = path, .jobs = 1, .v = v, .n = 3, .limits.chunk = 1024};
+		told = str_from(cases[i % 5].told);
+		vanishing = path_join(&a, dir, str_from(cases[i % 5].gone));
+		assert_err_says(zip_write(&a, &w, NULL), E_NOENT, vanishing.p);
+		assert_ok(fs_list(&a, dir, &left));
+		assert_int_equal(left.n, 2);
+		arena_free(&a);
+		assert_int_equal(open_files(), files);
+		if (i > 5)
+			assert_int_equal(mallinfo2().uordblks, memory);
+		memory = mallinfo2().uordblks;
+	}
+	progress_listen(NULL);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_that_vanishes_is_an_error),
 		cmocka_unit_test(members_have_content_mode_and_time),
 		cmocka_unit_test(time_is_clamped_to_what_zip_can_say),
 		cmocka_unit_test(names_that_must_not_be_are_refused),

@@ -1,0 +1,223 @@
+/* What verify says, word by word: of which member, what is wrong, and what helps; and how far it tells that
+ * it is while it reads. The ids alone are for the other t_verify files. */
+#include "fixture_verify.h"
+
+#include "base/progress.h"
+
+/* A line for each finding: "id member: message", then its fixes. */
+static struct str told(struct arena *a, struct str path, struct verify_options o)
+{
+	struct verdict v;
+	BUF(b, a);
+	o.jobs = 1;
+	assert_ok(verify_wheel(a, path, &o, &v));
+	VEC_EACH (const struct finding, f, &v.findings) {
+		buf_fmt(&b, "%s %.*s: %.*s\n", f->id, STR(path_base(f->path)), STR(f->message));
+		VEC_EACH (const struct str, fix, &f->fix)
+			buf_fmt(&b, "- %.*s\n", STR(*fix));
+	}
+	return buf_str(&b);
+}
+
+#define RETAG(tag, file) "- rocsmith wheel retag --platform-tag " tag " " file "\n"
+
+static void tags_are_said_with_the_right_one(void **state)
+{
+	(void)state;
+#define ANY "demo-1.0-py3-none-any.whl"
+#define WIN "demo-1.0-cp311-cp311-win_amd64.whl"
+#define MANY17 "demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl"
+#define SO(python) "x.cpython-" python "-x86_64-linux-gnu.so"
+	const struct {
+		const char *file, *name, *want;
+		struct fx_library l;
+	} cases[] = {
+		{ANY, NULL,
+			"tag-any lib.so: machine code, but the platform tag is 'any'\n" RETAG(
+				"manylinux_2_5_x86_64", ANY),
+			{0}},
+		{ANY, "demo/" SO("311"),
+			"tag-python " SO(
+				"311") ": it is a module for cp311, the wheel is for py3-none\n"
+				       "tag-any " SO("311") ": machine code, but the platform tag "
+							    "is 'any'\n" RETAG(
+								    "manylinux_2_5_x86_64", ANY),
+			{0}},
+		{MANY, NULL, "", {.versions = {"GLIBC_2.28"}}},
+		{MANY, NULL,
+			"tag-glibc lib.so: it needs glibc 2.29, the tag promises to run with "
+			"2.28\n" RETAG("manylinux_2_29_x86_64", MANY),
+			{.versions = {"GLIBC_2.29"}}},
+		{MANY17, NULL,
+			"tag-symbols " MANY17 ": GLIBCXX_3.4.25 of 'demo/lib.so' came with "
+			"distributions of glibc 2.31, the tag says 2.17\n" RETAG(
+				"manylinux_2_31_x86_64", MANY17),
+			{.versions_of = "libstdc++.so.6", .versions = {"GLIBCXX_3.4.25"}}},
+		{MANY, NULL,
+			"tag-symbols " MANY ": GLIBC_PRIVATE of 'demo/lib.so' is in no manylinux "
+			"policy\n" RETAG("linux_x86_64", MANY),
+			{.versions = {"GLIBC_PRIVATE"}}},
+		{MANY, NULL,
+			"tag-library " MANY ": tagged manylinux, but PEP 600 does not know "
+			"libamdhip64.so.7\n" RETAG("linux_x86_64",
+				MANY) "needed-rocm lib.so: needs 'libamdhip64.so.7', which ROCm "
+				      "must provide\n",
+			{.needed = {"libamdhip64.so.7"}}},
+		{MANY, NULL,
+			"tag-machine lib.so: it is for aarch64 (ELF machine 183), the tag says "
+			"x86_64\n",
+			{.machine = 183}},
+		{MANY, NULL,
+			"tag-machine " MANY ": 'demo/lib.so' is for a processor (ELF machine 99) "
+			"without a wheel tag\n",
+			{.machine = 99}},
+		{WIN, NULL,
+			"tag-platform-unknown " WIN ": the platform tag 'win_amd64' is not "
+			"checked\n",
+			{0}},
+		{X86, "demo/" SO("312"),
+			"tag-python " SO("312") ": it is a module for cp312, the wheel is for "
+						"cp311-cp311\n",
+			{0}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct str dir = test_dir(&a);
+		struct fx_wheel w = {.file = cases[i].file,
+			.files = {{.name = cases[i].name ? cases[i].name : "demo/lib.so",
+				.content = fx_elf(&a, cases[i].l)}}};
+		struct str path = fx_write(&a, dir, w);
+		assert_str(told(&a, path, (struct verify_options){0}), cases[i].want);
+		test_dir_remove(dir);
+	}
+}
+
+static void a_tag_without_machine_code_is_said(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct str path = fx_write(&a, dir, (struct fx_wheel){.file = X86, .files = {A_FILE}});
+	assert_str(told(&a, path, (struct verify_options){0}),
+		"tag-no-machine-code " X86
+		": tagged 'linux_x86_64', but there is no machine code for the host\n");
+	test_dir_remove(dir);
+}
+
+/* ---- device code ---- */
+
+#define ID(target) "hipv4-amdgcn-amd-amdhsa--" target
+
+static void targets_are_said_by_name(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *require, *want;
+	} cases[] = {
+		{"gfx1100", ""},
+		{"gfx90a", "device-fewer-kernels k.hipfb: gfx90a lacks 1 of 2 kernels that others "
+			   "have\n"
+			   "- build it with --gpu gfx90a\n"},
+		{"gfx942", "device-target-missing k.hipfb: no kernel for gfx942; it has gfx1100, "
+			   "gfx90a\n"
+			   "- build it with --gpu gfx942\n"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct str dir = test_dir(&a);
+		const struct fx_entry e[] = {
+			{.id = ID("gfx90a"),
+				.bytes = fx_code_object(
+					&a, (struct fx_object){.flags = 0x53f, .kernels = 1})},
+			{.id = ID("gfx1100"),
+				.bytes = fx_code_object(
+					&a, (struct fx_object){.flags = 0x41, .kernels = 2})},
+			{.id = ID("gfx942"),
+				.bytes = fx_code_object(&a, (struct fx_object){.flags = 0x54c})},
+			{.id = ID("gfx1201"),
+				.bytes = fx_code_object(&a, (struct fx_object){.flags = 0x4e})}};
+		struct fx_wheel w = {
+			.files = {{.name = "k.hipfb", .content = fx_bundle(&a, e, 4, 4096)}}};
+		struct verify_options o = {0};
+		struct strs list = {0};
+		strs_add(&a, &list, str_from(cases[i].require));
+		assert_ok(targets_parse(&a, &list, &o.require));
+		assert_str(told(&a, fx_write(&a, dir, w), o),
+			str_fmt(&a,
+				"device-no-kernel k.hipfb: 2 code objects without any kernel: "
+				"gfx1201, gfx942\n%s",
+				cases[i].want)
+				.p);
+		test_dir_remove(dir);
+	}
+}
+
+/* ---- progress ---- */
+
+static struct {
+	struct arena *a;
+	struct str begun;
+	uint64_t total, done;
+	struct strs names;
+} heard;
+
+static struct progress *begin(struct str verb, struct str object, enum unit unit, uint64_t total)
+{
+	assert_int_equal(unit, UNIT_BYTES);
+	heard.begun = str_fmt(heard.a, "%.*s %.*s", STR(verb), STR(path_base(object)));
+	heard.total = total;
+	return (struct progress *)&heard;
+}
+
+static void add(struct progress *p, uint64_t done, struct str now)
+{
+	(void)p;
+	heard.done += done;
+	strs_put(heard.a, &heard.names, str_dup(heard.a, path_base(now)));
+}
+
+static void end(struct progress *p)
+{
+	assert_ptr_equal(p, &heard);
+}
+
+/* Those that take longest first, so that the last thread does not work alone. */
+static void large_members_come_first_and_all_bytes_count(void **state)
+{
+	(void)state;
+	static const struct progress_sink sink = {.begin = begin, .add = add, .end = end};
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	const struct fx_wheel w = {.files = {{.name = "demo/two", .content = S("22")},
+					   {.name = "demo/five", .content = S("55555")},
+					   {.name = "demo/too", .content = S("22")},
+					   {.name = "demo/none", .content = S("")},
+					   {.name = "demo/six", .content = S("666666")}}};
+	struct str path = fx_write(&a, dir, w);
+	struct zip z;
+	uint64_t total = 0;
+	assert_ok(zip_open(&a, path, NULL, &z));
+	VEC_EACH (const struct zip_member, m, &z.members)
+		total += m->size;
+	zip_close(&z);
+	heard.a = &a;
+	progress_listen(&sink);
+	assert_str(told(&a, path, (struct verify_options){0}), "");
+	progress_listen(NULL);
+	assert_str(heard.begun, "Verifying demo-1.0-py3-none-any.whl");
+	assert_int_equal(heard.total, total);
+	assert_int_equal(heard.done, total);
+	assert_str(str_join(&a, &heard.names, S(" ")), "RECORD WHEEL METADATA six five two too");
+	test_dir_remove(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tags_are_said_with_the_right_one),
+		cmocka_unit_test(a_tag_without_machine_code_is_said),
+		cmocka_unit_test(targets_are_said_by_name),
+		cmocka_unit_test(large_members_come_first_and_all_bytes_count),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
