@@ -17,6 +17,7 @@ struct elf_src {
 	uint64_t base;         /* where this source begins in the file or memory below */
 	int fd;                /* for files */
 	const char *mem;       /* for memory */
+	void *user;            /* for others */
 	struct budget *budget; /* what reading may cost; NULL: as much as it takes */
 };
 

@@ -55,6 +55,15 @@ MUST_USE struct err *zip_stream(
  * through an unnamed temporary file that *ret_fd owns. */
 MUST_USE struct err *zip_src(
 	const struct zip *z, const struct zip_member *m, struct elf_src *ret, int *ret_fd);
+/* Random access without a file: the member is unpacked and checked once, and given to fn as by zip_stream(), when
+ * threaded by another thread than the caller's. What is read from the view afterwards is unpacked again, a block (1 MiB, or a
+ * 384th of the member) at a time: for who reads forward, or a few places. Memory: at most 33 MiB and four blocks.
+ * *ret is NULL when fn stopped. The source is for one thread. */
+struct zip_view;
+MUST_USE struct err *zip_view_open(const struct zip *z, const struct zip_member *m, bool threaded,
+	zip_fn *fn, void *user, struct zip_view **ret);
+struct elf_src zip_view_src(struct zip_view *v);
+void zip_view_close(struct zip_view **v); /* NULL is fine */
 /* An unnamed file in $TMPDIR (or /tmp) that members are unpacked to; made by the first write. Start
  * with .fd = -1. */
 struct zip_sink {

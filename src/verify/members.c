@@ -23,7 +23,7 @@ struct pass { /* one member on its way */
 	struct hash *hash;
 	bool first; /* nothing of it was seen yet */
 	bool keep;  /* an ELF file or a bundle: worth parsing */
-	struct zip_sink *sink;
+	bool big;   /* it comes in pieces */
 };
 
 static struct err *parse(struct job *j, const struct elf_src *src)
@@ -58,10 +58,8 @@ static struct err *take(void *user, const void *p, size_t n, bool *stop)
 		s->keep = m->elf_magic || bundle_is(bytes);
 	}
 	s->first = false;
-	if (!s->keep || m->zip->method == 0)
+	if (!s->keep || s->big)
 		return NULL;
-	if (m->zip->size > IN_MEMORY)
-		return zip_sink_write(s->sink, p, n);
 	struct elf_src src = elf_src_mem(bytes);
 	src.budget = s->job->x->zip.src.budget;
 	return parse(s->job, &src);
@@ -76,19 +74,21 @@ static struct err *unpack(struct job *j)
 {
 	struct exam_member *m = j->m;
 	const struct zip *z = &j->x->zip;
+	bool big = m->zip->size > IN_MEMORY || m->zip->stored > IN_MEMORY;
 	CLEANUP(hash_freep) struct hash *hash = hash_new(HASH_SHA256);
-	CLEANUP(zip_sink_close) struct zip_sink sink = {.fd = -1};
-	struct pass s = {.job = j, .hash = hash, .first = true, .sink = &sink};
-	TRY(zip_stream(z, m->zip, take, &s));
+	CLEANUP(zip_view_close) struct zip_view *view = NULL;
+	struct pass s = {.job = j, .hash = hash, .first = true, .big = big};
+	if (big)
+		TRY(zip_view_open(z, m->zip, j->x->o->jobs != 1, take, &s, &view));
+	else
+		TRY(zip_stream(z, m->zip, take, &s));
 	m->digest = hash_end(hash);
 	hash = NULL;
 	m->read = true;
-	struct elf_src src = m->zip->method == 0 ? elf_src_sub(&z->src, m->zip->data, m->zip->size)
-						 : elf_src_fd(sink.fd, sink.at);
-	src.budget = z->src.budget;
-	if (s.keep && (sink.fd >= 0 || m->zip->method == 0))
-		return parse(j, &src);
-	return NULL;
+	if (!s.keep || !big)
+		return NULL;
+	struct elf_src src = zip_view_src(view);
+	return parse(j, &src);
 }
 
 static struct err *run(struct arena *tmp, void *job)
