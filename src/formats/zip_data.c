@@ -106,7 +106,8 @@ static struct err *inflate_some(struct inflater *f, unsigned char *out, size_t r
 	f->s.next_out = out;
 	f->s.avail_out = (uint32_t)room;
 	while (f->s.avail_out && f->s.block_state != ISAL_BLOCK_FINISH) {
-		uint64_t left = f->m->stored - f->taken, n = left < INFLATE_PIECE ? left : INFLATE_PIECE;
+		uint64_t left = f->m->stored - f->taken,
+			 n = left < INFLATE_PIECE ? left : INFLATE_PIECE;
 		uint32_t before = f->s.avail_out;
 		if (!f->s.avail_in) {
 			TRY(get(f->z, f->m, f->in, (size_t)n, f->taken));
@@ -123,8 +124,7 @@ static struct err *inflate_some(struct inflater *f, unsigned char *out, size_t r
 	return f->s.block_state == ISAL_BLOCK_FINISH ? damaged_end(f) : NULL;
 }
 
-struct err *inflater_open(
-	const struct zip *z, const struct zip_member *m, struct inflater **ret)
+struct err *inflater_open(const struct zip *z, const struct zip_member *m, struct inflater **ret)
 {
 	*ret = NULL;
 	TRY(may_read(z, m));

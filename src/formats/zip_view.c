@@ -12,9 +12,9 @@
 #include "formats/zip_format.h"
 
 enum {
-	RING = 4,   /* pieces on their way from one thread to the other */
-	SLOTS = 4,  /* blocks that are kept */
-	BLOCK = 20, /* log2 of the least bytes of a block */
+	RING = 4,    /* pieces on their way from one thread to the other */
+	SLOTS = 4,   /* blocks that are kept */
+	BLOCK = 20,  /* log2 of the least bytes of a block */
 	POINTS = 384 /* at most; 87 KiB each */
 };
 
@@ -29,11 +29,13 @@ struct slot {
 };
 
 struct zip_view {
-	struct inflater *f;
+	struct inflater *f, *second; /* second: NULL before somebody read forward */
+	bool threaded;
+	uint64_t last;  /* block that was unpacked */
 	unsigned shift; /* log2 of the bytes of a block */
 	struct point **points;
 	size_t n;
-	uint64_t memory, clock;
+	uint64_t clock;
 	struct slot slots[SLOTS];
 };
 
@@ -100,8 +102,8 @@ static bool next_piece(struct ring *r)
 static void pass_on(struct ring *r, size_t n, bool end)
 {
 	pthread_mutex_lock(&r->lock);
-	r->n[r->made % RING] = n;
-	r->made += n > 0;
+	if (n)
+		r->n[r->made++ % RING] = n;
 	r->end = end;
 	pthread_cond_signal(&r->news);
 	pthread_mutex_unlock(&r->lock);
@@ -113,7 +115,6 @@ static struct err *add_point(struct zip_view *v)
 	if (f->made & (((uint64_t)1 << v->shift) - 1) || f->made == f->m->size)
 		return NULL;
 	TRY(budget_memory(f->z->src.budget, sizeof(struct point)));
-	v->memory += sizeof(struct point);
 	struct point *p = v->points[v->n++] = xmalloc(sizeof(*p));
 	p->taken = f->taken - f->s.avail_in;
 	p->s = f->s;
@@ -152,7 +153,7 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m, bool 
 {
 	*ret = NULL;
 	CLEANUP(zip_view_close) struct zip_view *v = xmalloc(sizeof(*v));
-	*v = (struct zip_view){.shift = BLOCK};
+	*v = (struct zip_view){.shift = BLOCK, .threaded = threaded};
 	TRY(inflater_open(z, m, &v->f));
 	while (m->size >> v->shift >= POINTS)
 		v->shift++;
@@ -175,32 +176,75 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m, bool 
 
 /* ---- reading ---- */
 
-static struct err *block_at(struct zip_view *v, uint64_t block, struct slot **ret)
+/* The slot of a block, or else the one that was used longest ago: then *ret_there is false. */
+static struct slot *slot_of(struct zip_view *v, uint64_t block, bool *ret_there)
 {
 	struct slot *s = v->slots;
-	size_t got;
-	for (size_t i = 0; i < SLOTS; i++) {
-		*ret = &v->slots[i];
-		if (v->slots[i].bytes && v->slots[i].block == block)
-			return NULL;
-		if (v->slots[i].used < s->used)
-			s = &v->slots[i];
+	for (struct slot *i = v->slots; i < v->slots + SLOTS; i++) {
+		*ret_there = i->bytes && i->block == block;
+		if (*ret_there)
+			return i;
+		s = i->used < s->used ? i : s;
 	}
-	struct inflater *f = v->f;
-	size_t room = (size_t)1 << v->shift;
+	return s;
+}
+
+struct fill { /* a block on its way into a slot */
+	struct zip_view *v;
+	struct inflater *f;
+	struct slot *s;
+	uint64_t block;
+	struct err *e;
+};
+
+static struct err *fill(struct zip_view *v, struct inflater *f, struct slot *s, uint64_t block)
+{
+	size_t room = (size_t)1 << v->shift, got;
+	s->block = UINT64_MAX;
 	if (!s->bytes) {
 		TRY(budget_memory(f->z->src.budget, room));
-		v->memory += room;
 		s->bytes = xmalloc(room);
 	}
-	s->block = UINT64_MAX;
 	f->s = v->points[block]->s;
 	f->taken = v->points[block]->taken;
 	f->made = block << v->shift;
 	TRY(inflater_next(f, s->bytes, room, &got));
 	s->block = block;
-	*ret = s;
 	return NULL;
+}
+
+static void *fill_next(void *arg)
+{
+	struct fill *n = arg;
+	n->e = fill(n->v, n->f, n->s, n->block);
+	return NULL;
+}
+
+/* Who reads forward gets the block behind too: another thread unpacks it meanwhile. */
+static struct err *block_at(struct zip_view *v, uint64_t block, struct slot **ret)
+{
+	bool there;
+	pthread_t thread;
+	struct slot *s = *ret = slot_of(v, block, &there);
+	if (there)
+		return NULL;
+	bool ahead = v->threaded && block == v->last + 1 && block + 1 < v->n;
+	s->used = ++v->clock;
+	v->last = block;
+	struct fill n = {.v = v, .s = slot_of(v, block + 1, &there), .block = block + 1};
+	ahead = ahead && !there;
+	if (ahead && !v->second)
+		TRY(inflater_open(v->f->z, v->f->m, &v->second));
+	n.f = v->second;
+	ahead = ahead && pthread_create(&thread, NULL, fill_next, &n) == 0;
+	struct err *e = fill(v, v->f, s, block);
+	if (ahead) {
+		pthread_join(thread, NULL);
+		v->last = block + 1;
+		n.s->used = ++v->clock;
+		err_free(n.e); /* it will be met again */
+	}
+	return e;
 }
 
 static struct err *read_view(const struct elf_src *src, void *p, size_t n, uint64_t offset)
@@ -236,13 +280,17 @@ void zip_view_close(struct zip_view **view)
 	struct zip_view *v = *view;
 	if (!v)
 		return;
-	if (v->f)
-		budget_return(v->f->z->src.budget, v->memory);
+	uint64_t memory = v->n * sizeof(struct point);
 	for (size_t i = 0; i < v->n; i++)
 		free(v->points[i]);
-	for (size_t i = 0; i < SLOTS; i++)
+	for (size_t i = 0; i < SLOTS; i++) {
+		memory += v->slots[i].bytes ? (uint64_t)1 << v->shift : 0;
 		free(v->slots[i].bytes);
+	}
+	if (v->f)
+		budget_return(v->f->z->src.budget, memory);
 	free(v->points);
 	inflater_freep(&v->f);
+	inflater_freep(&v->second);
 	free(v);
 }

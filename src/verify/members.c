@@ -26,6 +26,11 @@ struct pass { /* one member on its way */
 	bool big;   /* it comes in pieces */
 };
 
+static bool comes_in_pieces(const struct zip_member *m)
+{
+	return m->size > IN_MEMORY || m->stored > IN_MEMORY;
+}
+
 static struct err *parse(struct job *j, const struct elf_src *src)
 {
 	struct exam_member *m = j->m;
@@ -74,7 +79,7 @@ static struct err *unpack(struct job *j)
 {
 	struct exam_member *m = j->m;
 	const struct zip *z = &j->x->zip;
-	bool big = m->zip->size > IN_MEMORY || m->zip->stored > IN_MEMORY;
+	bool big = comes_in_pieces(m->zip);
 	CLEANUP(hash_freep) struct hash *hash = hash_new(HASH_SHA256);
 	CLEANUP(zip_view_close) struct zip_view *view = NULL;
 	struct pass s = {.job = j, .hash = hash, .first = true, .big = big};
@@ -140,7 +145,12 @@ struct err *check_members(struct exam *x)
 	for (size_t i = 0; i < n; i++)
 		jobs[i].progress = p;
 	unsigned threads = cpu_count() < MOST_THREADS ? cpu_count() : MOST_THREADS;
-	struct err *e = pool_each(x->o->jobs ? x->o->jobs : threads, jobs, n, sizeof(*jobs), run);
+	struct pool *pool = pool_new(x->o->jobs ? x->o->jobs : threads);
+	size_t big = 0;
+	while (big < n && comes_in_pieces(jobs[big].m->zip)) /* one at a time */
+		pool_add(pool, run, &jobs[big++]);
+	pool_add_each(pool, jobs + big, n - big, sizeof(*jobs), run);
+	struct err *e = pool_end(pool);
 	progress_end(p);
 	for (size_t i = 0; i < x->n && !e; i++)
 		report(x, &x->members[i]);
