@@ -55,7 +55,7 @@ MUST_USE struct err *zip_stream(
  * through an unnamed temporary file that *ret_fd owns. */
 MUST_USE struct err *zip_src(
 	const struct zip *z, const struct zip_member *m, struct elf_src *ret, int *ret_fd);
-/* Random access without a file: the member is unpacked and checked once, and given to fn as by zip_stream(), when
+/* Random access without a file: the member is unpacked and checked once, and given to fn (which may be NULL) as by zip_stream(), when
  * threaded by another thread than the caller's. What is read from the view afterwards is unpacked again, a block (1 MiB, or a
  * 384th of the member) at a time: for who reads forward, or a few places. Memory: at most 33 MiB and four blocks.
  * *ret is NULL when fn stopped. The source is for one thread. */

@@ -64,7 +64,7 @@ static void use(struct ring *r, uint64_t i)
 	size_t n = r->n[i % RING];
 	bool stop = false;
 	r->crc = libdeflate_crc32(r->crc, piece_of(r, i), n);
-	struct err *e = n ? r->fn(r->user, piece_of(r, i), n, &stop) : NULL;
+	struct err *e = n && r->fn ? r->fn(r->user, piece_of(r, i), n, &stop) : NULL;
 	pthread_mutex_lock(&r->lock);
 	r->taken++;
 	r->e = e;
@@ -163,8 +163,9 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m, bool 
 		.pieces = xmalloc(RING * INFLATE_PIECE),
 		.fn = fn,
 		.user = user};
-	struct err *e = first_pass(v, &r, threaded);
-	if (!e && !r.stop)
+	bool look = fn || m->method == ZIP_DEFLATE;
+	struct err *e = look ? first_pass(v, &r, threaded) : NULL;
+	if (!e && look && !r.stop)
 		e = inflater_end(v->f, r.crc);
 	free(r.pieces);
 	if (!e && !r.stop) {
