@@ -126,7 +126,7 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 		m->out->looked_at++;
 		return NULL;
 	}
-	TRY(zip_view_open(m->zip, z, true, NULL, NULL, &view));
+	TRY(zip_view_open(m->zip, z, &(struct zip_pass){.threaded = true}, &view));
 	struct elf_src src = zip_view_src(view);
 	return devcode_scan_src(m->a, &src, member_path(&tmp, m, z), m->flags, m->out);
 }

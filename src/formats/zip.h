@@ -55,13 +55,18 @@ MUST_USE struct err *zip_stream(
  * through an unnamed temporary file that *ret_fd owns. */
 MUST_USE struct err *zip_src(
 	const struct zip *z, const struct zip_member *m, struct elf_src *ret, int *ret_fd);
-/* Random access without a file: the member is unpacked and checked once, and given to fn (which may be NULL) as by zip_stream(), when
- * threaded by another thread than the caller's. What is read from the view afterwards is unpacked again, a block (1 MiB, or a
- * 384th of the member) at a time: for who reads forward, or a few places. Memory: at most 33 MiB and four blocks.
- * *ret is NULL when fn stopped. The source is for one thread. */
+/* Random access without a file: the member is unpacked and checked once, and given to fn, which may be NULL, as by
+ * zip_stream(). What is read from the view afterwards is unpacked again, a block (1 MiB, or a 384th of the member) at a
+ * time: for who reads forward, or a few places. Memory: at most 33 MiB and four blocks. *ret is NULL when fn stopped. The
+ * source is for one thread. */
 struct zip_view;
-MUST_USE struct err *zip_view_open(const struct zip *z, const struct zip_member *m, bool threaded,
-	zip_fn *fn, void *user, struct zip_view **ret);
+struct zip_pass {
+	zip_fn *fn;
+	void *user;
+	bool threaded; /* fn runs in a thread of its own, and whoever reads forward gets the next block by one */
+};
+MUST_USE struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
+	const struct zip_pass *pass, struct zip_view **ret);
 struct elf_src zip_view_src(struct zip_view *v);
 void zip_view_close(struct zip_view **v); /* NULL is fine */
 /* An unnamed file in $TMPDIR (or /tmp) that members are unpacked to; made by the first write. Start

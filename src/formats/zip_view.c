@@ -50,8 +50,7 @@ struct ring {
 	bool end, stop;
 	struct err *e; /* of fn */
 	uint32_t crc;
-	zip_fn *fn;
-	void *user;
+	const struct zip_pass *pass;
 };
 
 static char *piece_of(const struct ring *r, uint64_t i)
@@ -64,7 +63,8 @@ static void use(struct ring *r, uint64_t i)
 	size_t n = r->n[i % RING];
 	bool stop = false;
 	r->crc = libdeflate_crc32(r->crc, piece_of(r, i), n);
-	struct err *e = n && r->fn ? r->fn(r->user, piece_of(r, i), n, &stop) : NULL;
+	const struct zip_pass *p = r->pass;
+	struct err *e = n && p->fn ? p->fn(p->user, piece_of(r, i), n, &stop) : NULL;
 	pthread_mutex_lock(&r->lock);
 	r->taken++;
 	r->e = e;
@@ -136,10 +136,10 @@ static struct err *unpack_all(struct zip_view *v, struct ring *r, bool threaded)
 	return NULL;
 }
 
-static struct err *first_pass(struct zip_view *v, struct ring *r, bool threaded)
+static struct err *first_pass(struct zip_view *v, struct ring *r)
 {
 	pthread_t thread;
-	threaded = threaded && pthread_create(&thread, NULL, user_thread, r) == 0;
+	bool threaded = v->threaded && pthread_create(&thread, NULL, user_thread, r) == 0;
 	struct err *e = unpack_all(v, r, threaded);
 	if (threaded) {
 		pass_on(r, 0, true);
@@ -148,12 +148,12 @@ static struct err *first_pass(struct zip_view *v, struct ring *r, bool threaded)
 	return err_join(e, r->e);
 }
 
-struct err *zip_view_open(const struct zip *z, const struct zip_member *m, bool threaded,
-	zip_fn *fn, void *user, struct zip_view **ret)
+struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
+	const struct zip_pass *pass, struct zip_view **ret)
 {
 	*ret = NULL;
 	CLEANUP(zip_view_close) struct zip_view *v = xmalloc(sizeof(*v));
-	*v = (struct zip_view){.shift = BLOCK, .threaded = threaded};
+	*v = (struct zip_view){.shift = BLOCK, .threaded = pass->threaded};
 	TRY(inflater_open(z, m, &v->f));
 	while (m->size >> v->shift >= POINTS)
 		v->shift++;
@@ -161,10 +161,9 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m, bool 
 	struct ring r = {.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = PTHREAD_COND_INITIALIZER,
 		.pieces = xmalloc(RING * INFLATE_PIECE),
-		.fn = fn,
-		.user = user};
-	bool look = fn || m->method == ZIP_DEFLATE;
-	struct err *e = look ? first_pass(v, &r, threaded) : NULL;
+		.pass = pass};
+	bool look = pass->fn || m->method == ZIP_DEFLATE;
+	struct err *e = look ? first_pass(v, &r) : NULL;
 	if (!e && look && !r.stop)
 		e = inflater_end(v->f, r.crc);
 	free(r.pieces);

@@ -93,7 +93,7 @@ static void what_is_read_is_what_was_written(void **state)
 		struct seen s = {.b.a = &a};
 		CLEANUP(zip_view_close) struct zip_view *v = NULL;
 		set_up(&a, sizes[i / 2], &x);
-		assert_ok(zip_view_open(&x.zip, x.m, i % 2, collect, &s, &v));
+		assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){collect, &s, i % 2}, &v));
 		assert_true(str_eq(buf_str(&s.b), x.content));
 		struct elf_src src = zip_view_src(v);
 		check_reads(&a, x.content, &src);
@@ -112,26 +112,32 @@ static void a_pass_ends_when_its_user_or_the_data_says_so(void **state)
 			    s = {.b.a = &a};
 		struct zip_member m = *x.m;
 		struct zip_view *v;
-		assert_ok(zip_view_open(&x.zip, x.m, threaded, collect, &one, &v));
+		assert_ok(zip_view_open(
+			&x.zip, x.m, &(struct zip_pass){collect, &one, threaded}, &v));
 		assert_null(v);
 		assert_int_equal(one.pieces, 2);
-		assert_err_says(zip_view_open(&x.zip, x.m, threaded, collect, &bad, &v), E_FORMAT,
-			"no more");
+		assert_err_says(
+			zip_view_open(&x.zip, x.m, &(struct zip_pass){collect, &bad, threaded}, &v),
+			E_FORMAT, "no more");
 		assert_int_equal(bad.pieces, 1);
 		m.crc++;
-		assert_err_says(zip_view_open(&x.zip, &m, threaded, collect, &s, &v), E_ZIP,
-			"its checksum is wrong");
+		assert_err_says(
+			zip_view_open(&x.zip, &m, &(struct zip_pass){collect, &s, threaded}, &v),
+			E_ZIP, "its checksum is wrong");
 		m = *x.m;
 		m.size--;
-		assert_err_says(zip_view_open(&x.zip, &m, threaded, collect, &s, &v), E_ZIP,
-			"more bytes than it says");
+		assert_err_says(
+			zip_view_open(&x.zip, &m, &(struct zip_pass){collect, &s, threaded}, &v),
+			E_ZIP, "more bytes than it says");
 		m.size += 2;
-		assert_err_says(zip_view_open(&x.zip, &m, threaded, collect, &s, &v), E_ZIP,
-			"fewer bytes than it says");
+		assert_err_says(
+			zip_view_open(&x.zip, &m, &(struct zip_pass){collect, &s, threaded}, &v),
+			E_ZIP, "fewer bytes than it says");
 		m = *x.m;
 		m.stored -= 100;
 		assert_err_says(
-			zip_view_open(&x.zip, &m, threaded, collect, &s, &v), E_ZIP, "cut short");
+			zip_view_open(&x.zip, &m, &(struct zip_pass){collect, &s, threaded}, &v),
+			E_ZIP, "cut short");
 		assert_null(v);
 	}
 	tear_down(&x);
@@ -148,7 +154,7 @@ static void reading_is_at_the_cost_of_the_budget(void **state)
 	set_up(&a, SIZE, &x);
 	struct budget *b = x.zip.src.budget;
 	uint64_t memory = b->memory;
-	assert_ok(zip_view_open(&x.zip, x.m, false, collect, &s, &v));
+	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){collect, &s, false}, &v));
 	struct elf_src src = zip_view_src(v);
 	b->work = (uint64_t)9 << 19;
 	for (int i = 0; i < 4; i++)
@@ -158,7 +164,7 @@ static void reading_is_at_the_cost_of_the_budget(void **state)
 	v = NULL;
 	assert_int_equal(b->memory, memory);
 	b->memory = 100000;
-	assert_err(zip_view_open(&x.zip, x.m, false, collect, &s, &v), E_LIMIT);
+	assert_err(zip_view_open(&x.zip, x.m, &(struct zip_pass){collect, &s, false}, &v), E_LIMIT);
 	tear_down(&x);
 }
 
