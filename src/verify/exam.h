@@ -52,10 +52,29 @@ struct str exam_path(struct exam *x, const char *name);
 /* Content of a dist-info file; false (and a finding) when it is not there or not readable. */
 bool exam_text(struct exam *x, const char *name, enum verify_id missing, struct str *ret);
 
+/* Something odd that several files may share: it is said once, for the first of them. */
+struct remark {
+	enum verify_id id;
+	struct str what;                   /* a library or an element of an RPATH */
+	const struct wheel_elf *by, *root; /* root: what was loaded first then, or NULL */
+	struct str why;
+	size_t more;
+};
+
+struct remarks {
+	struct remark *v;
+	size_t n, cap;
+	struct map of[V_COUNT]; /* by what it is about: its index, plus one */
+};
+
+void remark(struct exam *x, struct remarks *list, struct remark r);
+
 /* ---- the checks, one file each, in the order in which they run ---- */
 MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes, parses */
 void check_dist_info(struct exam *x);               /* METADATA, WHEEL */
 void check_record(struct exam *x);
 void check_tags(struct exam *x);
 MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */
+/* closure.c: loads the libraries as ld.so does; says what it finds in the wheel, remarks what it does not find. */
+MUST_USE struct err *check_closure(struct exam *x, struct remarks *missing);
 MUST_USE struct err *check_device(struct exam *x);
