@@ -8,7 +8,7 @@ struct verify_args {
 	struct common common;
 	struct strs require, allow, wheels;
 	struct str sdk;
-	bool device_code;
+	bool device_code, sarif;
 };
 
 static const struct opt opts[] = {
@@ -22,6 +22,8 @@ static const struct opt opts[] = {
 		.flags = OPT_COMMA},
 	{OPT_VALUE("sdk", OPT_STR, struct verify_args, sdk, "NAME",
 		"installed SDK or ROCm tree whose libraries it may need")},
+	{OPT_FLAG(
+		"sarif", struct verify_args, sarif, "print a SARIF 2.1.0 log, for code scanning")},
 	{OPT_ARGUMENT(
 		 "WHEEL", OPT_POSES, struct verify_args, wheels, "wheels, or folders with wheels"),
 		.flags = OPT_REQUIRED},
@@ -70,17 +72,16 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 	TRY(options(a, args, &o));
 	for (size_t i = 0; i < args->wheels.n; i++)
 		TRY(verify_paths(a, args->wheels.v[i], &paths));
-	for (size_t i = 0; i < paths.n; i++) {
-		struct verdict *v = VEC_PUSH(a, &all.wheels);
-		TRY(verify_wheel(a, paths.v[i], &o, v));
-		findings_sort(a, &v->findings);
-		targets_sort(&v->served);
-		if (!args->common.json)
+	TRY(verify_wheels(a, &paths, &o, &all));
+	VEC_EACH (const struct verdict, v, &all.wheels) {
+		if (!args->common.json && !args->sarif)
 			print_verdict(a, v);
 		if (!v->pass)
 			*ret_status = 1;
 	}
-	if (args->common.json)
+	if (args->sarif)
+		out_text(verdicts_sarif(a, &all));
+	else if (args->common.json)
 		out_text(json_document(a, 2, verdicts_fields, &all));
 	return NULL;
 }

@@ -12,6 +12,13 @@ enum verify_id {
 	V_COUNT
 };
 
+struct verify_rule { /* a row of that table */
+	const char *id;
+	enum severity severity;
+	const char *meaning;
+};
+extern const struct verify_rule verify_rules[V_COUNT];
+
 struct exam_member { /* what was seen of a member while it was unpacked */
 	const struct zip_member *zip;
 	bool read;       /* content is right; digest is set */
@@ -38,8 +45,7 @@ struct exam {
 	struct exam_member *members;
 	size_t n;
 	struct wheel_elfs elfs;
-	struct strs requires; /* names of required projects, normalised */
-	bool pure;            /* Root-Is-Purelib */
+	bool pure; /* Root-Is-Purelib */
 	struct verdict *verdict;
 };
 
@@ -47,6 +53,9 @@ struct exam {
 /* Adds a finding of data/findings.def; member "" = the wheel itself. */
 struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
 	PRINTF(4, 5);
+/* The same about a wheel whose exam is over. */
+struct finding *verdict_say(
+	struct arena *a, struct verdict *v, enum verify_id id, const char *fmt, ...) PRINTF(4, 5);
 /* "NAME-VERSION.dist-info/METADATA" for "METADATA". */
 struct str exam_path(struct exam *x, const char *name);
 /* Content of a dist-info file; false (and a finding) when it is not there or not readable. */
@@ -72,6 +81,7 @@ void remark(struct exam *x, struct remarks *list, struct remark r);
 /* ---- the checks, one file each, in the order in which they run ---- */
 MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes, parses */
 void check_dist_info(struct exam *x);               /* METADATA, WHEEL */
+MUST_USE struct err *check_sbom(struct exam *x);
 void check_record(struct exam *x);
 void check_tags(struct exam *x);
 MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */

@@ -26,6 +26,14 @@ static bool sdk_has(struct exam *x, struct str lib)
 	return false;
 }
 
+static bool requires(struct exam *x, struct str project)
+{
+	VEC_EACH (const struct requirement, r, &x->verdict->requires)
+		if (str_eq(wheel_normalise(x->a, r->name), project))
+			return true;
+	return false;
+}
+
 static void say_missing(struct exam *x, const struct remark *r)
 {
 	static const enum verify_id ids[] = {[KNOW_ROCM] = V_NEEDED_ROCM,
@@ -56,7 +64,7 @@ static void say_missing(struct exam *x, const struct remark *r)
 	} else if (other) {
 		f = exam_say(x, ids[other->origin], file, "%.*s, which %s must provide", STR(needs),
 			other->who);
-		if (other->project && !strs_has(&x->requires, str_from(other->project)))
+		if (other->project && !requires(x, str_from(other->project)))
 			finding_fix(
 				x->a, f, "say so in METADATA: Requires-Dist: %s", other->project);
 	} else {

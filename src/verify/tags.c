@@ -135,6 +135,7 @@ void check_tags(struct exam *x)
 	struct err *e = wheel_platform_of(x->a, &x->elfs, &p);
 	if (e)
 		exam_say(x, V_TAG_MACHINE, S(""), "%s", e->msg);
+	x->verdict->platform = e ? S("") : p.tag;
 	struct str rest = x->name.platform, tag;
 	while (!e && str_next(&rest, '.', &tag))
 		check_platform(x, tag, &p);

@@ -78,7 +78,8 @@ struct err *verify_wheel(
 		check_dist_info(&x);
 		check_record(&x);
 		check_tags(&x);
-		e = check_loader(&x);
+		e = check_sbom(&x);
+		e = e ? e : check_loader(&x);
 		e = e ? e : check_device(&x);
 		if (e && e->code != E_LIMIT)
 			return err_wrap(e, "cannot verify '%.*s'", STR(path));
@@ -86,6 +87,20 @@ struct err *verify_wheel(
 			not_readable(&x, e);
 	}
 	ret->pass = !ret->findings.n || findings_worst(&ret->findings) != SEV_ERROR;
+	return NULL;
+}
+
+struct err *verify_wheels(struct arena *a, const struct strs *paths, const struct verify_options *o,
+	struct verdicts *ret)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		TRY(verify_wheel(a, paths->v[i], o, VEC_PUSH(a, &ret->wheels)));
+	verify_set(a, ret);
+	VEC_EACH (struct verdict, v, &ret->wheels) {
+		v->pass = !v->findings.n || findings_worst(&v->findings) != SEV_ERROR;
+		findings_sort(a, &v->findings);
+		targets_sort(&v->served);
+	}
 	return NULL;
 }
 
@@ -112,6 +127,7 @@ static void write_verdict(struct json *j, const void *verdict)
 static const struct json_field verdict_fields[] = {
 	FIELD("path", struct verdict, path),
 	FIELD_WRITE("verdict", write_verdict),
+	FIELD_OPTIONAL("platform", struct verdict, platform),
 	FIELD_LIST("findings", struct verdict, findings, finding_fields),
 	{.kind = FIELD_END},
 };
