@@ -7,8 +7,8 @@
 struct verify_args {
 	struct common common;
 	struct strs require, allow, wheels;
-	struct str sdk;
-	bool device_code, sarif;
+	struct str sdk, launcher;
+	bool device_code, sarif, run;
 };
 
 static const struct opt opts[] = {
@@ -22,6 +22,10 @@ static const struct opt opts[] = {
 		.flags = OPT_COMMA},
 	{OPT_VALUE("sdk", OPT_STR, struct verify_args, sdk, "NAME",
 		"installed SDK or ROCm tree whose libraries it may need")},
+	{OPT_FLAG("run", struct verify_args, run, "run what passes on emulated GPUs, by rocjitsu")},
+	{OPT_VALUE("launcher", OPT_PATH, struct verify_args, launcher, "FILE",
+		 "emulator for --run (default: rocjitsu in PATH)"),
+		.env = "ROCSMITH_ROCJITSU"},
 	{OPT_FLAG(
 		"sarif", struct verify_args, sarif, "print a SARIF 2.1.0 log, for code scanning")},
 	{OPT_ARGUMENT(
@@ -52,6 +56,8 @@ static struct err *options(
 	*ret = (struct verify_options){
 		.device_code = args->device_code,
 		.allow = args->allow,
+		.run = args->run,
+		.launcher = args->launcher,
 		.jobs = args->common.jobs,
 	};
 	if (args->sdk.n) {
@@ -69,6 +75,8 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 	struct verify_options o;
 	struct strs paths = {0};
 	struct verdicts all = {0};
+	if (args->sarif && args->common.json)
+		return err_new(E_USAGE, "--json and --sarif exclude each other");
 	TRY(options(a, args, &o));
 	for (size_t i = 0; i < args->wheels.n; i++)
 		TRY(verify_paths(a, args->wheels.v[i], &paths));

@@ -78,6 +78,9 @@ struct remarks {
 
 void remark(struct exam *x, struct remarks *list, struct remark r);
 
+/* run.c: findings about what was run, or why nothing was. Without o->run it is not called. */
+MUST_USE struct err *verify_run(struct arena *a, const struct verify_options *o, struct verdict *v);
+
 /* ---- the checks, one file each, in the order in which they run ---- */
 MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes, parses */
 void check_dist_info(struct exam *x);               /* METADATA, WHEEL */

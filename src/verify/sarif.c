@@ -31,11 +31,23 @@ static struct str uri(struct arena *a, struct str path)
 	return buf_str(&b);
 }
 
-static void write_rules(struct json *j)
+static bool used(const struct verdicts *all, struct str id)
+{
+	VEC_EACH (const struct verdict, v, &all->wheels)
+		VEC_EACH (const struct finding, f, &v->findings)
+			if (str_eq(str_from(f->id), id))
+				return true;
+	return false;
+}
+
+/* Those that results name. */
+static void write_rules(struct json *j, const struct verdicts *all)
 {
 	json_key(j, "rules");
 	json_open(j, '[');
 	for (size_t i = 0; i < V_COUNT; i++) {
+		if (!used(all, str_from(verify_rules[i].id)))
+			continue;
 		json_open(j, '{');
 		text(j, "id", str_from(verify_rules[i].id));
 		message(j, "shortDescription", str_from(verify_rules[i].meaning));
@@ -104,7 +116,7 @@ struct str verdicts_sarif(struct arena *a, const struct verdicts *all)
 	json_open(j, '{');
 	text(j, "name", S("rocsmith"));
 	text(j, "version", S(ROCSMITH_VERSION));
-	write_rules(j);
+	write_rules(j, all);
 	json_close(j);
 	json_close(j);
 	json_key(j, "results");

@@ -56,6 +56,11 @@ static void check_ratio(struct exam *x)
 			(unsigned long long)x->zip.size, (unsigned long long)sum);
 }
 
+static void judge(struct verdict *v)
+{
+	v->pass = !v->findings.n || findings_worst(&v->findings) != SEV_ERROR;
+}
+
 struct err *verify_wheel(
 	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret)
 {
@@ -86,7 +91,7 @@ struct err *verify_wheel(
 		if (e)
 			not_readable(&x, e);
 	}
-	ret->pass = !ret->findings.n || findings_worst(&ret->findings) != SEV_ERROR;
+	judge(ret);
 	return NULL;
 }
 
@@ -97,9 +102,12 @@ struct err *verify_wheels(struct arena *a, const struct strs *paths, const struc
 		TRY(verify_wheel(a, paths->v[i], o, VEC_PUSH(a, &ret->wheels)));
 	verify_set(a, ret);
 	VEC_EACH (struct verdict, v, &ret->wheels) {
-		v->pass = !v->findings.n || findings_worst(&v->findings) != SEV_ERROR;
-		findings_sort(a, &v->findings);
+		judge(v);
 		targets_sort(&v->served);
+		if (o->run)
+			TRY(verify_run(a, o, v));
+		judge(v);
+		findings_sort(a, &v->findings);
 	}
 	return NULL;
 }

@@ -21,7 +21,9 @@ struct verify_options {
 	 * in there is provided, and ROCm's libraries have to be. "" = none. */
 	struct str sdk;
 	struct strs sdk_dirs;
-	unsigned jobs; /* 0 = one per CPU, 16 at most */
+	bool run; /* then what passes, on an emulated GPU: each required, or each that is served */
+	struct str launcher; /* the emulator, "" = rocjitsu of PATH */
+	unsigned jobs;       /* 0 = one per CPU, 16 at most */
 };
 
 struct verdict {
@@ -53,5 +55,5 @@ MUST_USE struct err *verify_paths(struct arena *a, struct str path, struct strs 
 
 /* The document of `rocsmith verify --json`: schema rocsmith.verify/1. */
 extern const struct json_field verdicts_fields[]; /* of struct verdicts */
-/* The same as a log of SARIF 2.1.0 (OASIS), with the findings that verify knows as its rules. */
+/* The same as a log of SARIF 2.1.0 (OASIS), whose rules are the findings that there are. */
 struct str verdicts_sarif(struct arena *a, const struct verdicts *v);
