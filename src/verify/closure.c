@@ -1,7 +1,7 @@
 /* The libraries of a wheel as ld.so loads them: breadth first from each file that nobody else needs, each library once by
  * the name that is asked for or its soname, looked for in the RPATH of who needs it and of who loaded that one (unless
  * they have a RUNPATH), then in the RUNPATH. Folders outside of the wheel are not looked into.
- * Source: ld.so(8); glibc's elf/dl-load.c and dl-deps.c. */
+ * Source: ld.so(8), and what glibc 2.36 does. */
 #include <string.h>
 
 #include "base/fs.h"

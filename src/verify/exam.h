@@ -91,7 +91,6 @@ MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */
 /* closure.c: loads the libraries as ld.so does; says what it finds in the wheel, remarks what it does not find. */
 MUST_USE struct err *check_closure(struct exam *x, struct remarks *missing);
 MUST_USE struct err *check_device(struct exam *x);
-/* side.c: code files beside libraries; is this one for some GPUs only, and for this one? Counts the sets of them. */
+/* side.c: code files beside libraries; counts the sets of them. Is this one for some GPUs only? */
 MUST_USE struct err *check_side(struct exam *x, size_t *ret_sets);
 bool side_is_one(struct str path);
-bool side_is_for(struct str path, struct str gpu);

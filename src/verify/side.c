@@ -31,7 +31,7 @@ static bool unbuilt(struct str path, struct str gpu)
 	return false;
 }
 
-bool side_is_for(struct str path, struct str gpu)
+static bool side_is_for(struct str path, struct str gpu)
 {
 	struct target t = target_read(gpu);
 	return slim_keeps_file(&(struct slim_keep){.v = &t, .n = 1}, path);

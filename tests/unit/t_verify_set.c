@@ -53,7 +53,8 @@ static void what_wheels_require_of_each_other_is_there(void **state)
 	(void)state;
 	const struct made device = {"amd_torch_device_gfx1100", "2.9.1+rocm7.2", PIN};
 	SET("", {"torch", "2.9.1+rocm7.2", NULL}, device);
-	SET("", {"torchvision", "0.24", "Requires-Dist: torch>=2.9\n"}, {"torch", "2.9.1+rocm7.2", NULL});
+	SET("", {"torchvision", "0.24", "Requires-Dist: torch>=2.9\n"},
+		{"torch", "2.9.1+rocm7.2", NULL});
 	SET("torchvision: set-version", {"torchvision", "0.24", "Requires-Dist: torch==2.9.0\n"},
 		{"torch", "2.9.1+rocm7.2", NULL});
 	SET("amd_torch_device_gfx1100: set-version", {"torch", "2.9.1+rocm7.1", NULL}, device);
@@ -61,8 +62,10 @@ static void what_wheels_require_of_each_other_is_there(void **state)
 	SET("", {"torch", "2.9.1+rocm7.1", NULL}, {"torch", "2.9.1+rocm7.2", NULL}, device);
 	/* names as they are written by hand; what other systems and Pythons need is not asked for here */
 	SET("a: set-version", {"a", "1", "Requires-Dist: My.Pkg (<1)\n"}, {"my_pkg", "1", NULL});
-	SET("", {"a", "1", "Requires-Dist: my-pkg<1; python_version < '3.0'\n"}, {"my_pkg", "1", NULL});
-	SET("", {"a", "1", "Requires-Dist: my-pkg<1; sys_platform == 'win32'\n"}, {"my_pkg", "1", NULL});
+	SET("", {"a", "1", "Requires-Dist: my-pkg<1; python_version < '3.0'\n"},
+		{"my_pkg", "1", NULL});
+	SET("", {"a", "1", "Requires-Dist: my-pkg<1; sys_platform == 'win32'\n"},
+		{"my_pkg", "1", NULL});
 	SET("", {"a", "1", "Requires-Dist: elsewhere==3\n"}, {"my_pkg", "1", NULL});
 }
 
@@ -118,13 +121,15 @@ static void extras_exist(void **state)
 static void installers_order_versions_of_rocm_otherwise(void **state)
 {
 	(void)state;
-	SET("torch: version-order", {"torch", "2.9.1+rocm10.0", NULL}, {"torch", "2.9.1+rocm7.2", NULL});
+	SET("torch: version-order", {"torch", "2.9.1+rocm10.0", NULL},
+		{"torch", "2.9.1+rocm7.2", NULL});
 	SET("torch: (version-order)", {"torch", "2.9.1+rocm10.0", NULL});
 	SET("", {"torch", "2.9.1+rocm7.10", NULL}, {"torch", "2.9.1+rocm7.2", NULL});
 	SET("", {"torch", "2.9.1+rocm7.2", NULL}, {"torch", "2.9.1+rocm6.4.3", NULL});
 	SET("", {"torch", "2.9.1+cu130", NULL}, {"torch", "2.9.1", NULL});
 	/* another version decides anyway */
-	SET("torch: (version-order)", {"torch", "2.10.0+rocm10.0", NULL}, {"torch", "2.9.1+rocm7.2", NULL});
+	SET("torch: (version-order)", {"torch", "2.10.0+rocm10.0", NULL},
+		{"torch", "2.9.1+rocm7.2", NULL});
 }
 
 /* ---- bills of materials ---- */
