@@ -118,16 +118,16 @@ static struct str member_path(struct arena *a, const struct many *m, const struc
 static struct err *scan_member(struct many *m, const struct zip_member *z)
 {
 	ARENA(tmp);
-	CLEANUP(zip_view_close) struct zip_view *view = NULL;
+	CLEANUP(fd_closep) int fd = -1;
 	BUF(head, &tmp);
+	struct elf_src src;
 	TRY(cancel_check());
 	TRY(zip_stream(m->zip, z, read_head, &head));
 	if (!has_known_head(buf_str(&head))) {
 		m->out->looked_at++;
 		return NULL;
 	}
-	TRY(zip_view_open(m->zip, z, &(struct zip_pass){.threaded = true}, &view));
-	struct elf_src src = zip_view_src(view);
+	TRY(zip_src(m->zip, z, &src, &fd));
 	return devcode_scan_src(m->a, &src, member_path(&tmp, m, z), m->flags, m->out);
 }
 

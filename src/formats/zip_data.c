@@ -1,4 +1,4 @@
-/* Contents of zip members: whole or in pieces; always checked against size, checksum and
+/* Contents of zip members: whole, in pieces or through a temporary file; always checked against size, checksum and
  * the amount of compressed data. See zip.h.
  *
  * Who unpacks was measured on a library of 1388 MB, deflated to 287 MB (one core with SHA-NI and AVX2): zlib 1.2.13
@@ -186,4 +186,45 @@ struct err *zip_stream(const struct zip *z, const struct zip_member *m, zip_fn *
 			TRY(fn(user, out, n, &stop));
 	}
 	return stop ? NULL : inflater_end(f, crc);
+}
+
+/* ---- random access ---- */
+
+struct err *zip_sink_write(struct zip_sink *s, const void *p, size_t n)
+{
+	if (s->fd < 0)
+		TRY(fs_tempfile(&s->fd));
+	TRY_CTX(fs_pwrite(s->fd, p, n, s->at), "cannot write a temporary file");
+	s->at += n;
+	return NULL;
+}
+
+void zip_sink_close(struct zip_sink *s)
+{
+	fd_closep(&s->fd);
+}
+
+static struct err *write_out(void *user, const void *p, size_t n, bool *stop)
+{
+	(void)stop;
+	return zip_sink_write(user, p, n);
+}
+
+struct err *zip_src(
+	const struct zip *z, const struct zip_member *m, struct elf_src *ret, int *ret_fd)
+{
+	*ret_fd = -1;
+	TRY(may_read(z, m));
+	if (m->method == ZIP_STORED) {
+		*ret = elf_src_sub(&z->src, m->data, m->size);
+		return NULL;
+	}
+	CLEANUP(zip_sink_close) struct zip_sink sink = {.fd = -1};
+	TRY(zip_sink_write(&sink, "", 0));
+	TRY(zip_stream(z, m, write_out, &sink));
+	*ret = elf_src_fd(sink.fd, m->size);
+	ret->budget = z->src.budget;
+	*ret_fd = sink.fd;
+	sink.fd = -1;
+	return NULL;
 }

@@ -31,12 +31,12 @@ static struct err *newest(struct arena *a, const struct elf_src *src, uint64_t *
 /* libc10.so and libtorch_cpu.so are of one build: the small one tells enough. */
 static struct err *of_wheel(struct arena *a, const struct zip *z, uint64_t *ret)
 {
-	CLEANUP(zip_view_close) struct zip_view *view = NULL;
+	struct elf_src src;
+	CLEANUP(fd_closep) int fd = -1;
 	const struct zip_member *m = zip_find(z, S("torch/lib/libc10.so"));
 	if (!m || m->unsafe)
 		return NULL;
-	TRY(zip_view_open(z, m, &(struct zip_pass){0}, &view));
-	struct elf_src src = zip_view_src(view);
+	TRY(zip_src(z, m, &src, &fd));
 	return newest(a, &src, ret);
 }
 

@@ -24,14 +24,13 @@ static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
 /* What cannot be read is left as it is: others judge it. */
 static struct err *slim_member(struct slimming *s, const struct zip_member *m, struct zip_input *in)
 {
-	CLEANUP(zip_view_close) struct zip_view *view = NULL;
+	CLEANUP(fd_closep) int fd = -1;
 	struct elf_src src;
 	struct slim_plan p = {.after = m->size};
 	bool device = false;
 	TRY(zip_stream(&s->w.zip, m, head_of, &device));
 	if (device) {
-		TRY(zip_view_open(&s->w.zip, m, &(struct zip_pass){.threaded = true}, &view));
-		src = zip_view_src(view);
+		TRY(zip_src(&s->w.zip, m, &src, &fd));
 		struct err *e = slim_read(s->a, &src, s->keep, &p);
 		if (e && e->code != E_ELF && e->code != E_BUNDLE)
 			return e;
