@@ -42,6 +42,9 @@ static void print_verdict(struct arena *a, const struct verdict *v)
 		if (f->severity != SEV_INFO || out_verbosity() >= 0)
 			out_finding(a, f, v->path);
 	}
+	if (out_verbosity() > 0 && v->platform.n)
+		out_fmt("%.*s: the lowest platform tag that is true is %.*s\n", STR(v->path),
+			STR(v->platform));
 	struct str word = v->pass ? styled_out(a, STYLE_GREEN, S("pass"))
 				  : styled_out(a, STYLE_RED, S("fail"));
 	out_fmt("%.*s: %.*s (%.*s, %.*s)%s%.*s\n", STR(v->path), STR(word),

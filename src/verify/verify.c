@@ -135,7 +135,6 @@ static void write_verdict(struct json *j, const void *verdict)
 static const struct json_field verdict_fields[] = {
 	FIELD("path", struct verdict, path),
 	FIELD_WRITE("verdict", write_verdict),
-	FIELD_OPTIONAL("platform", struct verdict, platform),
 	FIELD_LIST("findings", struct verdict, findings, finding_fields),
 	{.kind = FIELD_END},
 };
