@@ -7,8 +7,8 @@
 struct verify_args {
 	struct common common;
 	struct strs require, allow, wheels;
-	struct str sdk;
-	bool device_code;
+	struct str sdk, launcher;
+	bool device_code, sarif, run;
 };
 
 static const struct opt opts[] = {
@@ -22,6 +22,12 @@ static const struct opt opts[] = {
 		.flags = OPT_COMMA},
 	{OPT_VALUE("sdk", OPT_STR, struct verify_args, sdk, "NAME",
 		"installed SDK or ROCm tree whose libraries it may need")},
+	{OPT_FLAG("run", struct verify_args, run, "run what passes on emulated GPUs, by rocjitsu")},
+	{OPT_VALUE("launcher", OPT_PATH, struct verify_args, launcher, "FILE",
+		 "emulator for --run (default: rocjitsu in PATH)"),
+		.env = "ROCSMITH_ROCJITSU"},
+	{OPT_FLAG(
+		"sarif", struct verify_args, sarif, "print a SARIF 2.1.0 log, for code scanning")},
 	{OPT_ARGUMENT(
 		 "WHEEL", OPT_POSES, struct verify_args, wheels, "wheels, or folders with wheels"),
 		.flags = OPT_REQUIRED},
@@ -36,6 +42,9 @@ static void print_verdict(struct arena *a, const struct verdict *v)
 		if (f->severity != SEV_INFO || out_verbosity() >= 0)
 			out_finding(a, f, v->path);
 	}
+	if (out_verbosity() > 0 && v->platform.n)
+		out_fmt("%.*s: the lowest platform tag that is true is %.*s\n", STR(v->path),
+			STR(v->platform));
 	struct str word = v->pass ? styled_out(a, STYLE_GREEN, S("pass"))
 				  : styled_out(a, STYLE_RED, S("fail"));
 	out_fmt("%.*s: %.*s (%.*s, %.*s)%s%.*s\n", STR(v->path), STR(word),
@@ -50,6 +59,8 @@ static struct err *options(
 	*ret = (struct verify_options){
 		.device_code = args->device_code,
 		.allow = args->allow,
+		.run = args->run,
+		.launcher = args->launcher,
 		.jobs = args->common.jobs,
 	};
 	if (args->sdk.n) {
@@ -67,20 +78,21 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 	struct verify_options o;
 	struct strs paths = {0};
 	struct verdicts all = {0};
+	if (args->sarif && args->common.json)
+		return err_new(E_USAGE, "--json and --sarif exclude each other");
 	TRY(options(a, args, &o));
 	for (size_t i = 0; i < args->wheels.n; i++)
 		TRY(verify_paths(a, args->wheels.v[i], &paths));
-	for (size_t i = 0; i < paths.n; i++) {
-		struct verdict *v = VEC_PUSH(a, &all.wheels);
-		TRY(verify_wheel(a, paths.v[i], &o, v));
-		findings_sort(a, &v->findings);
-		targets_sort(&v->served);
-		if (!args->common.json)
+	TRY(verify_wheels(a, &paths, &o, &all));
+	VEC_EACH (const struct verdict, v, &all.wheels) {
+		if (!args->common.json && !args->sarif)
 			print_verdict(a, v);
 		if (!v->pass)
 			*ret_status = 1;
 	}
-	if (args->common.json)
+	if (args->sarif)
+		out_text(verdicts_sarif(a, &all));
+	else if (args->common.json)
 		out_text(json_document(a, 2, verdicts_fields, &all));
 	return NULL;
 }

@@ -17,6 +17,7 @@ struct elf_src {
 	uint64_t base;         /* where this source begins in the file or memory below */
 	int fd;                /* for files */
 	const char *mem;       /* for memory */
+	void *user;            /* for others */
 	struct budget *budget; /* what reading may cost; NULL: as much as it takes */
 };
 
@@ -74,12 +75,14 @@ uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr);
 /* What the dynamic loader needs to know. */
 struct elf_need_version {
 	struct str file, version; /* "libc.so.6", "GLIBC_2.34" */
+	bool weak;                /* the loader does not insist on it */
 };
 
 struct elf_dynamic {
 	struct str soname, rpath, runpath;
 	struct strs needed;
 	VEC(struct elf_need_version) versions;
+	struct strs offers;             /* versions that it defines; the first is its name */
 	struct strs undefined, defined; /* names of dynamic symbols, in table order */
 	bool textrel;
 };

@@ -21,6 +21,8 @@ enum {
 	DT_FLAGS = 30,
 	DT_SMALL = 31, /* tags below are kept in dyn.value */
 	DT_GNU_HASH = 0x6ffffef5,
+	DT_VERDEF = 0x6ffffffc,
+	DT_VERDEFNUM = 0x6ffffffd,
 	DT_VERNEED = 0x6ffffffe,
 	DT_VERNEEDNUM = 0x6fffffff,
 	DF_TEXTREL = 4,
@@ -30,6 +32,8 @@ enum {
 	DYN = 16,
 	SYM = 24,
 	VERNEED = 16,
+	VERDEF = 20,
+	VER_FLG_WEAK = 2,
 	MAX_SYMBOLS = 32 << 20,
 	MAX_NEEDED = 65536, /* libraries, and versions of them */
 	SHARED_NAMES = 64 << 10,
@@ -40,7 +44,7 @@ struct dyn {
 	const struct elf *e;
 	struct str table; /* the entries */
 	uint64_t value[DT_SMALL];
-	uint64_t gnu_hash, verneed, verneednum;
+	uint64_t gnu_hash, verneed, verneednum, verdef, verdefnum;
 	struct str strings;
 	uint64_t names; /* bytes of names that may still be taken out of them */
 };
@@ -52,6 +56,10 @@ static uint64_t *slot_of(struct dyn *d, uint64_t tag)
 	switch (tag) {
 	case DT_GNU_HASH:
 		return &d->gnu_hash;
+	case DT_VERDEF:
+		return &d->verdef;
+	case DT_VERDEFNUM:
+		return &d->verdefnum;
 	case DT_VERNEED:
 		return &d->verneed;
 	case DT_VERNEEDNUM:
@@ -120,8 +128,8 @@ static struct err *read_versions_of(
 		if (ret->versions.n >= MAX_NEEDED)
 			return err_new(E_LIMIT, "more than %d needed versions", MAX_NEEDED);
 		TRY(string_at(d, le32(aux + 8), &version));
-		*VEC_PUSH(a, &ret->versions) =
-			(struct elf_need_version){.file = file, .version = version};
+		*VEC_PUSH(a, &ret->versions) = (struct elf_need_version){
+			.file = file, .version = version, .weak = le16(aux + 4) & VER_FLG_WEAK};
 		next = le32(aux + 12);
 	}
 	return NULL;
@@ -140,6 +148,21 @@ static struct err *read_versions(struct arena *a, struct dyn *d, struct elf_dyna
 		TRY(elf_src_read(d->e->src, need, VERNEED, at));
 		TRY(read_versions_of(a, d, at, le16(need + 2), ret));
 		next = le32(need + 12);
+	}
+	return NULL;
+}
+
+static struct err *read_offers(struct arena *a, struct dyn *d, struct elf_dynamic *ret)
+{
+	char def[VERDEF], name[4];
+	struct str version;
+	uint64_t at = d->verdef ? elf_offset_of(d->e, d->verdef) : 0, next = at;
+	for (uint64_t i = 0; i < d->verdefnum && i < MAX_NEEDED && next; i++, at += next) {
+		TRY(elf_src_read(d->e->src, def, VERDEF, at));
+		TRY(elf_src_read(d->e->src, name, sizeof(name), at + le32(def + 12)));
+		TRY(string_at(d, le32(name), &version));
+		strs_add(a, &ret->offers, version);
+		next = le32(def + 16);
 	}
 	return NULL;
 }
@@ -301,6 +324,7 @@ struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic
 			ret->textrel = true;
 	}
 	TRY_CTX(read_versions(a, &d, ret), "cannot read the needed versions");
+	TRY_CTX(read_offers(a, &d, ret), "cannot read the versions that it defines");
 	struct names names = {.budget = e->src->budget, .a = a, .out = ret};
 	return each_symbol(&d, take_symbol, &names);
 }

@@ -51,6 +51,20 @@ MUST_USE struct err *zip_read(struct arena *a, const struct zip *z, const struct
 typedef struct err *zip_fn(void *user, const void *p, size_t n, bool *stop);
 MUST_USE struct err *zip_stream(
 	const struct zip *z, const struct zip_member *m, zip_fn *fn, void *user);
+/* Random access without a file. A stored member is read in place. A deflated one is unpacked and checked once, and given
+ * to fn, which may be NULL, as by zip_stream(). What is read from the view afterwards is unpacked again, a block (1 MiB,
+ * or a 384th of the member) at a time: for who reads forward, or a few places. Memory: at most 33 MiB and four blocks.
+ * *ret is NULL when fn stopped. The source is for one thread. */
+struct zip_view;
+struct zip_pass {
+	zip_fn *fn;
+	void *user;
+	bool threaded; /* fn runs in a thread of its own, and whoever reads forward gets the next block by one */
+};
+MUST_USE struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
+	const struct zip_pass *pass, struct zip_view **ret);
+struct elf_src zip_view_src(struct zip_view *v);
+void zip_view_close(struct zip_view **v); /* NULL is fine */
 /* Random access to a member: in place when stored (then *ret_fd = -1, and z must stay open), else
  * through an unnamed temporary file that *ret_fd owns. */
 MUST_USE struct err *zip_src(

@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <isa-l/igzip_lib.h>
+
 #include "formats/le.h"
 #include "formats/zip.h"
 
@@ -33,3 +35,21 @@ enum {
 /* What is wrong with a member's name for an archive that is unpacked below a folder, or NULL. */
 const char *zip_name_problem(struct str name);
 bool zip_ascii(struct str name);
+
+/* ---- zip_data.c: a member on its way out of the archive ---- */
+enum { INFLATE_PIECE = 1 << 18 };
+struct inflater {
+	const struct zip *z;
+	const struct zip_member *m;
+	uint64_t taken, made; /* compressed bytes that were read; bytes that came out */
+	struct inflate_state s;
+	unsigned char in[INFLATE_PIECE];
+};
+
+MUST_USE struct err *inflater_open(
+	const struct zip *z, const struct zip_member *m, struct inflater **ret);
+/* The next bytes: room of them, less only at the end. With `in` consumed, `taken`, `made` and `s` are all that there is
+ * to go on from here another time. */
+MUST_USE struct err *inflater_next(struct inflater *f, char *out, size_t room, size_t *ret);
+MUST_USE struct err *inflater_end(const struct inflater *f, uint32_t crc); /* of all bytes */
+void inflater_freep(struct inflater **f);

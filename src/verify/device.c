@@ -86,7 +86,7 @@ static struct strs still_served(struct exam *x, const struct devcode *d,
 
 struct err *check_device(struct exam *x)
 {
-	size_t files = 0;
+	size_t files = 0, sets;
 	bool wanted = x->o->require.n || x->o->device_code;
 	for (size_t i = 0; i < x->n; i++) {
 		struct exam_member *m = &x->members[i];
@@ -100,16 +100,17 @@ struct err *check_device(struct exam *x)
 			struct strs have = targets_of(&tmp, &m->device, f, true);
 			uint64_t work = have.n * (100 * m->device.targets.n + 4 * f->objects.n);
 			TRY(budget_work(x->zip.src.budget, work));
-			if (wanted)
+			if (wanted && !side_is_one(f->path))
 				check_empty(x, &m->device, f);
-			if (!have.n)
+			if (!have.n || side_is_one(f->path))
 				continue;
 			x->verdict->served = still_served(
 				x, &m->device, f, &have, files++ ? &x->verdict->served : NULL);
 			check_targets(x, &m->device, f, &have);
 		}
 	}
-	if (wanted && !files)
+	TRY(check_side(x, &sets));
+	if (wanted && !files && !sets)
 		exam_say(x, V_DEVICE_NONE, S(""),
 			"there is no device code with kernels in the wheel");
 	return cancel_check();

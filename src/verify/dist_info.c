@@ -61,8 +61,10 @@ static void check_identity(struct exam *x, const struct headers *h)
 	if (name && x->named && !same_project(name->value, x->name.dist))
 		exam_say(x, V_META_NAME, path, "Name is '%.*s', the file name says '%.*s'",
 			STR(name->value), STR(x->name.dist));
+	x->verdict->project = name ? wheel_normalise(x->a, name->value) : S("");
 	if (!version)
 		return;
+	x->verdict->version = version->value;
 	const struct version *parsed;
 	struct err *e = version_parse(x->a, version->value, &parsed);
 	if (e)
@@ -82,8 +84,29 @@ static void check_requires(struct exam *x, const struct header *h)
 		exam_say(x, V_META_REQUIRES, exam_path(x, "METADATA"), "line %u: '%.*s': %s",
 			h->line, STR(h->value), err_root(e)->msg);
 	else
-		strs_add(x->a, &x->requires, wheel_normalise(x->a, r.name));
+		*VEC_PUSH(x->a, &x->verdict->requires) = r;
 	err_free(e);
+}
+
+/* The names in: extra == "a" or extra == 'b' */
+static void check_extras(struct exam *x, struct str marker)
+{
+	const struct strs *known = &x->verdict->extras;
+	for (size_t at; (at = str_find(marker, S("extra"))) < marker.n;) {
+		marker = str_trim(str_sub(marker, at + S("extra").n, marker.n));
+		if (!str_starts(marker, S("==")))
+			continue;
+		struct str rest = str_trim(str_sub(marker, 2, marker.n)), name;
+		char quote = rest.n ? rest.p[0] : 0;
+		rest = str_sub(rest, 1, rest.n);
+		name = str_sub(rest, 0, str_chr(rest, quote));
+		if ((quote == '"' || quote == '\'') &&
+			!strs_has(known, wheel_normalise(x->a, name)))
+			exam_say(x, V_META_EXTRA, exam_path(x, "METADATA"),
+				"a requirement is for the extra '%.*s', which no Provides-Extra "
+				"names",
+				STR(name));
+	}
 }
 
 static void check_requires_python(struct exam *x, const struct header *h)
@@ -130,7 +153,11 @@ static void check_fields(struct exam *x, const struct headers *h)
 			check_requires_python(x, it);
 		else if (str_eq(key, S("license-file")))
 			check_license(x, it);
+		else if (str_eq(key, S("provides-extra")))
+			strs_add(x->a, &x->verdict->extras, wheel_normalise(x->a, it->value));
 	}
+	VEC_EACH (const struct requirement, r, &x->verdict->requires)
+		check_extras(x, r->marker);
 }
 
 static void check_metadata(struct exam *x)

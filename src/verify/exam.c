@@ -3,21 +3,33 @@
 
 enum { MAX_TEXT = 4 << 20, ROW = 128 /* of RECORD, without the name */ };
 
-static const struct {
-	const char *id;
-	enum severity severity;
-} table[] = {
-#define X(name, text, level, meaning) [name] = {.id = text, .severity = level},
+const struct verify_rule verify_rules[V_COUNT] = {
+#define X(name, text, level, about) [name] = {.id = text, .severity = level, .meaning = about},
 #include "../../data/findings.def"
 };
 
+static struct finding *add(struct arena *a, struct verdict *v, enum verify_id id, struct str path)
+{
+	return finding_add(a, &v->findings, verify_rules[id].id, verify_rules[id].severity, path);
+}
+
 struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
 {
-	struct finding *f = finding_add(x->a, &x->verdict->findings, table[id].id,
-		table[id].severity, member.n ? member : x->path);
+	struct finding *f = add(x->a, x->verdict, id, member.n ? member : x->path);
 	va_list ap;
 	va_start(ap, fmt);
 	finding_vsay(x->a, f, fmt, ap);
+	va_end(ap);
+	return f;
+}
+
+struct finding *verdict_say(
+	struct arena *a, struct verdict *v, enum verify_id id, const char *fmt, ...)
+{
+	struct finding *f = add(a, v, id, v->path);
+	va_list ap;
+	va_start(ap, fmt);
+	finding_vsay(a, f, fmt, ap);
 	va_end(ap);
 	return f;
 }

@@ -12,6 +12,13 @@ enum verify_id {
 	V_COUNT
 };
 
+struct verify_rule { /* a row of that table */
+	const char *id;
+	enum severity severity;
+	const char *meaning;
+};
+extern const struct verify_rule verify_rules[V_COUNT];
+
 struct exam_member { /* what was seen of a member while it was unpacked */
 	const struct zip_member *zip;
 	bool read;       /* content is right; digest is set */
@@ -38,8 +45,7 @@ struct exam {
 	struct exam_member *members;
 	size_t n;
 	struct wheel_elfs elfs;
-	struct strs requires; /* names of required projects, normalised */
-	bool pure;            /* Root-Is-Purelib */
+	bool pure; /* Root-Is-Purelib */
 	struct verdict *verdict;
 };
 
@@ -47,15 +53,44 @@ struct exam {
 /* Adds a finding of data/findings.def; member "" = the wheel itself. */
 struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
 	PRINTF(4, 5);
+/* The same about a wheel whose exam is over. */
+struct finding *verdict_say(
+	struct arena *a, struct verdict *v, enum verify_id id, const char *fmt, ...) PRINTF(4, 5);
 /* "NAME-VERSION.dist-info/METADATA" for "METADATA". */
 struct str exam_path(struct exam *x, const char *name);
 /* Content of a dist-info file; false (and a finding) when it is not there or not readable. */
 bool exam_text(struct exam *x, const char *name, enum verify_id missing, struct str *ret);
 
+/* Something odd that several files may share: it is said once, for the first of them. */
+struct remark {
+	enum verify_id id;
+	struct str what;                   /* a library or an element of an RPATH */
+	const struct wheel_elf *by, *root; /* root: what was loaded first then, or NULL */
+	struct str why;
+	size_t more;
+};
+
+struct remarks {
+	struct remark *v;
+	size_t n, cap;
+	struct map of[V_COUNT]; /* by what it is about: its index, plus one */
+};
+
+void remark(struct exam *x, struct remarks *list, struct remark r);
+
+/* run.c: findings about what was run, or why nothing was. Without o->run it is not called. */
+MUST_USE struct err *verify_run(struct arena *a, const struct verify_options *o, struct verdict *v);
+
 /* ---- the checks, one file each, in the order in which they run ---- */
 MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes, parses */
 void check_dist_info(struct exam *x);               /* METADATA, WHEEL */
+MUST_USE struct err *check_sbom(struct exam *x);
 void check_record(struct exam *x);
 void check_tags(struct exam *x);
 MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */
+/* closure.c: loads the libraries as ld.so does; says what it finds in the wheel, remarks what it does not find. */
+MUST_USE struct err *check_closure(struct exam *x, struct remarks *missing);
 MUST_USE struct err *check_device(struct exam *x);
+/* side.c: code files beside libraries; counts the sets of them. Is this one for some GPUs only? */
+MUST_USE struct err *check_side(struct exam *x, size_t *ret_sets);
+bool side_is_one(struct str path);

@@ -1,101 +1,10 @@
-/* What the dynamic loader will do with the libraries of a wheel: where each needed library comes
- * from and in which folders it is looked for. */
+/* What there is to say about what libraries need and where they look for it: who provides what the wheel lacks, and
+ * elements of search paths that are wrong on any machine. */
 #include <fnmatch.h>
 
 #include "base/fs.h"
 #include "know/know.h"
 #include "verify/exam.h"
-
-enum { NEED_COST = 300 }; /* work of looking for a library in one folder */
-
-/* Something odd that several files may share: it is said once, for the first of them. */
-struct remark {
-	enum verify_id id;
-	struct str what; /* a library or an element of an RPATH */
-	const struct wheel_elf *by;
-	size_t more;
-};
-
-struct remarks {
-	struct remark *v;
-	size_t n, cap;
-	struct map of[V_COUNT]; /* by what it is about: its index, plus one */
-};
-
-static void remark(struct exam *x, struct remarks *list, struct remark r)
-{
-	struct map *m = &list->of[r.id];
-	m->a = x->a;
-	uintptr_t at = (uintptr_t)map_get(m, r.what);
-	if (at) {
-		list->v[at - 1].more++;
-		return;
-	}
-	*VEC_PUSH(x->a, list) = r;
-	map_put(m, r.what, (void *)(uintptr_t)list->n);
-}
-
-/* ---- folders ---- */
-
-static struct str search_path(const struct wheel_elf *e)
-{
-	return e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath;
-}
-
-/* The libraries of the wheel, by whole name, by file name, and by soname. */
-struct inside {
-	struct map paths, names;
-};
-
-/* The folders of the wheel that the loader searches for this file. */
-static struct strs folders_of(struct arena *a, const struct wheel_elf *by)
-{
-	enum { MOST = 1000 };
-	struct str rest = search_path(by), element;
-	struct strs dirs = {0};
-	MAP(seen, a);
-	while (dirs.n < MOST && str_next(&rest, ':', &element)) {
-		struct str dir = wheel_origin(a, element, by->name);
-		if (dir.n && map_put(&seen, dir, NULL))
-			strs_add(a, &dirs, dir);
-	}
-	return dirs;
-}
-
-/* The loader looks for file names; a soname alone helps only once the library is loaded. */
-static struct err *find_missing(
-	struct exam *x, const struct inside *all, const struct wheel_elf *e, struct remarks *list)
-{
-	ARENA(tmp);
-	struct strs dirs = folders_of(&tmp, e);
-	for (size_t i = 0; i < e->dyn.needed.n; i++) {
-		struct str lib = e->dyn.needed.v[i];
-		bool found = false, here = map_has(&all->names, lib);
-		TRY(budget_work(x->zip.src.budget, NEED_COST * (1 + (here ? dirs.n : 0))));
-		for (size_t k = 0; k < dirs.n && here && !found; k++)
-			found = map_has(&all->paths, path_join(&tmp, dirs.v[k], lib));
-		if (!found && (here || !wheel_library_allowed(lib)))
-			remark(x, list,
-				(struct remark){
-					here ? V_NEEDED_HIDDEN : V_NEEDED_MISSING, lib, e, 0});
-	}
-	return NULL;
-}
-
-/* ---- needed libraries ---- */
-
-static struct err *missing_libraries(struct exam *x, struct remarks *ret)
-{
-	struct inside all = {.paths.a = x->a, .names.a = x->a};
-	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
-		map_put(&all.paths, e->name, NULL);
-		map_put(&all.names, path_base(e->name), NULL);
-		map_put(&all.names, e->dyn.soname, NULL);
-	}
-	VEC_EACH (const struct wheel_elf, e, &x->elfs)
-		TRY(find_missing(x, &all, e, ret));
-	return NULL;
-}
 
 /* The pattern of --allow that lets the library come from outside, or "". */
 static struct str allowed_by(struct exam *x, struct str lib)
@@ -117,6 +26,14 @@ static bool sdk_has(struct exam *x, struct str lib)
 	return false;
 }
 
+static bool requires(struct exam *x, struct str project)
+{
+	VEC_EACH (const struct requirement, r, &x->verdict->requires)
+		if (str_eq(wheel_normalise(x->a, r->name), project))
+			return true;
+	return false;
+}
+
 static void say_missing(struct exam *x, const struct remark *r)
 {
 	static const enum verify_id ids[] = {[KNOW_ROCM] = V_NEEDED_ROCM,
@@ -133,8 +50,9 @@ static void say_missing(struct exam *x, const struct remark *r)
 		needs = str_fmt(x->a, "%.*s (and by %zu more)", STR(needs), r->more);
 	if (r->id == V_NEEDED_HIDDEN) {
 		f = exam_say(x, r->id, file,
-			"%.*s, which is in the wheel, but in no folder that its RPATH names",
-			STR(needs));
+			"%.*s, which is in the wheel, but not where the loader looks when '%.*s' "
+			"is loaded: %.*s",
+			STR(needs), STR(r->root->name), STR(r->why));
 		finding_fix(x->a, f, "link with an RPATH that begins with $ORIGIN");
 	} else if (pattern.n) {
 		exam_say(x, V_NEEDED_ALLOWED, file,
@@ -146,7 +64,7 @@ static void say_missing(struct exam *x, const struct remark *r)
 	} else if (other) {
 		f = exam_say(x, ids[other->origin], file, "%.*s, which %s must provide", STR(needs),
 			other->who);
-		if (other->project && !strs_has(&x->requires, str_from(other->project)))
+		if (other->project && !requires(x, str_from(other->project)))
 			finding_fix(
 				x->a, f, "say so in METADATA: Requires-Dist: %s", other->project);
 	} else {
@@ -219,7 +137,7 @@ static void say_element(struct exam *x, const struct remark *e)
 /* Each kind once a file: one RUNPATH in the wild has 79 elements. */
 static void check_rpath(struct exam *x, const struct wheel_elf *e, struct remarks *list)
 {
-	struct str path = search_path(e);
+	struct str path = e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath;
 	bool said[V_COUNT] = {0};
 	size_t from = 0;
 	for (size_t i = 0; path.n && i <= path.n; i++) {
@@ -238,7 +156,7 @@ static void check_rpath(struct exam *x, const struct wheel_elf *e, struct remark
 struct err *check_loader(struct exam *x)
 {
 	struct remarks missing = {0}, bad = {0};
-	TRY(missing_libraries(x, &missing));
+	TRY(check_closure(x, &missing));
 	VEC_EACH (const struct remark, r, &missing)
 		say_missing(x, r);
 	VEC_EACH (const struct wheel_elf, e, &x->elfs) {

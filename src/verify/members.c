@@ -23,8 +23,13 @@ struct pass { /* one member on its way */
 	struct hash *hash;
 	bool first; /* nothing of it was seen yet */
 	bool keep;  /* an ELF file or a bundle: worth parsing */
-	struct zip_sink *sink;
+	bool big;   /* it comes in pieces */
 };
+
+static bool comes_in_pieces(const struct zip_member *m)
+{
+	return m->size > IN_MEMORY || m->stored > IN_MEMORY;
+}
 
 static struct err *parse(struct job *j, const struct elf_src *src)
 {
@@ -58,10 +63,8 @@ static struct err *take(void *user, const void *p, size_t n, bool *stop)
 		s->keep = m->elf_magic || bundle_is(bytes);
 	}
 	s->first = false;
-	if (!s->keep || m->zip->method == 0)
+	if (!s->keep || s->big)
 		return NULL;
-	if (m->zip->size > IN_MEMORY)
-		return zip_sink_write(s->sink, p, n);
 	struct elf_src src = elf_src_mem(bytes);
 	src.budget = s->job->x->zip.src.budget;
 	return parse(s->job, &src);
@@ -76,19 +79,22 @@ static struct err *unpack(struct job *j)
 {
 	struct exam_member *m = j->m;
 	const struct zip *z = &j->x->zip;
+	bool big = comes_in_pieces(m->zip);
 	CLEANUP(hash_freep) struct hash *hash = hash_new(HASH_SHA256);
-	CLEANUP(zip_sink_close) struct zip_sink sink = {.fd = -1};
-	struct pass s = {.job = j, .hash = hash, .first = true, .sink = &sink};
-	TRY(zip_stream(z, m->zip, take, &s));
+	CLEANUP(zip_view_close) struct zip_view *view = NULL;
+	struct pass s = {.job = j, .hash = hash, .first = true, .big = big};
+	if (big)
+		TRY(zip_view_open(
+			z, m->zip, &(struct zip_pass){take, &s, j->x->o->jobs != 1}, &view));
+	else
+		TRY(zip_stream(z, m->zip, take, &s));
 	m->digest = hash_end(hash);
 	hash = NULL;
 	m->read = true;
-	struct elf_src src = m->zip->method == 0 ? elf_src_sub(&z->src, m->zip->data, m->zip->size)
-						 : elf_src_fd(sink.fd, sink.at);
-	src.budget = z->src.budget;
-	if (s.keep && (sink.fd >= 0 || m->zip->method == 0))
-		return parse(j, &src);
-	return NULL;
+	if (!s.keep || !big)
+		return NULL;
+	struct elf_src src = zip_view_src(view);
+	return parse(j, &src);
 }
 
 static struct err *run(struct arena *tmp, void *job)
@@ -140,7 +146,12 @@ struct err *check_members(struct exam *x)
 	for (size_t i = 0; i < n; i++)
 		jobs[i].progress = p;
 	unsigned threads = cpu_count() < MOST_THREADS ? cpu_count() : MOST_THREADS;
-	struct err *e = pool_each(x->o->jobs ? x->o->jobs : threads, jobs, n, sizeof(*jobs), run);
+	struct pool *pool = pool_new(x->o->jobs ? x->o->jobs : threads);
+	size_t big = 0;
+	while (big < n && comes_in_pieces(jobs[big].m->zip)) /* one at a time */
+		pool_add(pool, run, &jobs[big++]);
+	pool_add_each(pool, jobs + big, n - big, sizeof(*jobs), run);
+	struct err *e = pool_end(pool);
 	progress_end(p);
 	for (size_t i = 0; i < x->n && !e; i++)
 		report(x, &x->members[i]);

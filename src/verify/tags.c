@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "base/fs.h"
+#include "know/know.h"
 #include "verify/exam.h"
 
 /* A finding about the platform tag, with the command that puts the right one into the name. */
@@ -30,10 +31,17 @@ static void check_symbols(struct exam *x, unsigned promised, const struct wheel_
 	if (p->beyond.n)
 		say_tag(x, p, V_TAG_SYMBOLS, S(""), "%.*s is in no manylinux policy",
 			STR(p->beyond));
+	bool known =
+		true; /* the list of those that ROCm and packages for it bring: data/rocm.yaml */
+	for (size_t i = 0; i < p->outside.n; i++)
+		known = known && know_soname(p->outside.v[i]);
+	struct str but =
+		known ? str_fmt(x->a, " (with these allowed, it is manylinux_2_%u)", p->minor)
+		      : S("");
 	if (p->outside.n)
 		say_tag(x, p, V_TAG_LIBRARY, S(""),
-			"tagged manylinux, but PEP 600 does not know %.*s",
-			STR(str_join(x->a, &p->outside, S(", "))));
+			"tagged manylinux, but PEP 600 does not know %.*s%.*s",
+			STR(str_join(x->a, &p->outside, S(", "))), STR(but));
 }
 
 static void check_platform(struct exam *x, struct str tag, const struct wheel_platform *p)
@@ -135,6 +143,7 @@ void check_tags(struct exam *x)
 	struct err *e = wheel_platform_of(x->a, &x->elfs, &p);
 	if (e)
 		exam_say(x, V_TAG_MACHINE, S(""), "%s", e->msg);
+	x->verdict->platform = e ? S("") : p.tag;
 	struct str rest = x->name.platform, tag;
 	while (!e && str_next(&rest, '.', &tag))
 		check_platform(x, tag, &p);

@@ -56,6 +56,11 @@ static void check_ratio(struct exam *x)
 			(unsigned long long)x->zip.size, (unsigned long long)sum);
 }
 
+static void judge(struct verdict *v)
+{
+	v->pass = !v->findings.n || findings_worst(&v->findings) != SEV_ERROR;
+}
+
 struct err *verify_wheel(
 	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret)
 {
@@ -78,14 +83,32 @@ struct err *verify_wheel(
 		check_dist_info(&x);
 		check_record(&x);
 		check_tags(&x);
-		e = check_loader(&x);
+		e = check_sbom(&x);
+		e = e ? e : check_loader(&x);
 		e = e ? e : check_device(&x);
 		if (e && e->code != E_LIMIT)
 			return err_wrap(e, "cannot verify '%.*s'", STR(path));
 		if (e)
 			not_readable(&x, e);
 	}
-	ret->pass = !ret->findings.n || findings_worst(&ret->findings) != SEV_ERROR;
+	judge(ret);
+	return NULL;
+}
+
+struct err *verify_wheels(struct arena *a, const struct strs *paths, const struct verify_options *o,
+	struct verdicts *ret)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		TRY(verify_wheel(a, paths->v[i], o, VEC_PUSH(a, &ret->wheels)));
+	verify_set(a, ret);
+	VEC_EACH (struct verdict, v, &ret->wheels) {
+		judge(v);
+		targets_sort(&v->served);
+		if (o->run)
+			TRY(verify_run(a, o, v));
+		judge(v);
+		findings_sort(a, &v->findings);
+	}
 	return NULL;
 }
 

@@ -1,15 +1,16 @@
 /* Everything that can be proved about a wheel without a GPU.
  *
- * Checks: strict zip, RECORD, METADATA and WHEEL, tags against the real needs of the ELF files,
- * DT_NEEDED closure with reasons, RPATH sanity, device code for the required targets. All members
- * are unpacked, hashed and looked at in one pass, in parallel. The finding ids are those of
- * data/findings.def and of doc/man/rocsmith-verify.1.scd. Memory: 4 MiB a thread and what the ELF
- * tables take; larger ELF members go through an unnamed file in $TMPDIR.
+ * Checks: strict zip, RECORD, METADATA and WHEEL, bills of materials, tags against the real needs of the ELF files,
+ * DT_NEEDED closure with reasons, RPATH sanity, device code for the required targets, and what several wheels
+ * require of each other. All members are unpacked, hashed and looked at in one pass, in parallel. The finding ids are
+ * those of data/findings.def and of doc/man/rocsmith-verify.1.scd. Memory: 4 MiB a thread, what the ELF tables take,
+ * and for a large ELF file a view (formats/zip.h).
  */
 #pragma once
 
 #include "formats/finding.h"
 #include "target/target.h"
+#include "wheel/wheel.h"
 
 struct verify_options {
 	/* Each covered by every file with device code: exactly, by a variant or a generic one. */
@@ -20,7 +21,9 @@ struct verify_options {
 	 * in there is provided, and ROCm's libraries have to be. "" = none. */
 	struct str sdk;
 	struct strs sdk_dirs;
-	unsigned jobs; /* 0 = one per CPU, 16 at most */
+	bool run; /* then what passes, on an emulated GPU: each required, or each that is served */
+	struct str launcher; /* the emulator, "" = rocjitsu of PATH */
+	unsigned jobs;       /* 0 = one per CPU, 16 at most */
 };
 
 struct verdict {
@@ -28,18 +31,29 @@ struct verdict {
 	bool pass; /* no finding of severity error */
 	struct findings findings;
 	struct strs served; /* targets in every file with device code */
+	/* What other wheels may ask: names normalised, "" and empty when that could not be read. */
+	struct str project, version, platform; /* platform: the lowest tag that is true */
+	VEC(struct requirement) requires;
+	struct strs extras;
 };
 
 /* Findings are data: a missing file, a folder or a file that is no wheel is a failed verdict. The
- * error is for "could not look": E_IO, E_NOSPACE for the temporary files, E_CANCELLED. */
+ * error is for "could not look": E_IO, E_CANCELLED. */
 MUST_USE struct err *verify_wheel(
 	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret);
-/* The wheels that a path means: itself, or for a folder all *.whl in it (none: the folder). */
-MUST_USE struct err *verify_paths(struct arena *a, struct str path, struct strs *ret);
-
 struct verdicts {
 	VEC(struct verdict) wheels;
 };
 
+/* Each wheel by itself, then what they say about each other. Findings of each come worst first. */
+MUST_USE struct err *verify_wheels(struct arena *a, const struct strs *paths,
+	const struct verify_options *o, struct verdicts *ret);
+/* What the wheels require of each other: versions, extras, device wheels; and the order of their versions. */
+void verify_set(struct arena *a, struct verdicts *v);
+/* The wheels that a path means: itself, or for a folder all *.whl in it (none: the folder). */
+MUST_USE struct err *verify_paths(struct arena *a, struct str path, struct strs *ret);
+
 /* The document of `rocsmith verify --json`: schema rocsmith.verify/1. */
 extern const struct json_field verdicts_fields[]; /* of struct verdicts */
+/* The same as a log of SARIF 2.1.0 (OASIS), whose rules are the findings that there are. */
+struct str verdicts_sarif(struct arena *a, const struct verdicts *v);

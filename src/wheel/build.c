@@ -161,6 +161,21 @@ static struct zip_input input_of(const struct wheel_file *f, struct str name)
 	};
 }
 
+static struct err *add_sbom(struct build *w)
+{
+	struct str bill;
+	struct wheel_spec named = *w->spec;
+	bool own = w->pure;
+	VEC_EACH (const struct wheel_file, f, &w->spec->info)
+		own = own || str_starts(f->name, S("sboms/"));
+	if (own)
+		return NULL;
+	named.version = w->name.version;
+	TRY(wheel_sbom(w->a, &named, &bill));
+	add_text(w, WHEEL_SBOM, bill);
+	return NULL;
+}
+
 static void add_files(struct build *w, struct str metadata_text)
 {
 	VEC_EACH (const struct wheel_file, f, &w->spec->files)
@@ -183,6 +198,7 @@ struct err *wheel_build(
 	TRY(wheel_name_parse(a, file, &parsed));
 	TRY(metadata(&w, version, &text));
 	add_files(&w, text);
+	TRY(add_sbom(&w));
 	TRY(fs_mkdirs(dir));
 	struct zip_writer zip = {
 		.path = path_join(a, dir, file), .epoch = spec->epoch, .jobs = spec->jobs};

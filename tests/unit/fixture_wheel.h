@@ -16,13 +16,15 @@ struct fx_library {
 	const char *soname, *rpath, *runpath;
 	const char *versions[8]; /* "GLIBC_2.34", all of versions_of */
 	const char *versions_of; /* NULL: libc.so.6 */
+	const char *defines[4];  /* versions that it offers, the first is its name */
 	const char *undefined;   /* one symbol */
 	bool textrel;
 };
 
 struct fx_dyn { /* growing pieces: entries, strings, version records */
 	struct buf tags, strings, versions;
-	size_t nversions;
+	size_t nversions, ndefines;
+	struct buf defines;
 };
 
 static inline void fx_n(struct buf *b, uint64_t v, unsigned bytes)
@@ -69,10 +71,25 @@ static inline void fx_versions(struct fx_dyn *d, const struct fx_library *l)
 	}
 }
 
+static inline void fx_defines(struct fx_dyn *d, const struct fx_library *l)
+{
+	for (size_t i = 0; l->defines[i]; i++, d->ndefines++) {
+		fx_n(&d->defines, 1, 2);
+		fx_n(&d->defines, 0, 2);
+		fx_n(&d->defines, i + 1, 2);
+		fx_n(&d->defines, 1, 2);
+		fx_n(&d->defines, 0, 4);
+		fx_n(&d->defines, 20, 4);
+		fx_n(&d->defines, l->defines[i + 1] ? 28 : 0, 4);
+		fx_n(&d->defines, fx_string(d, l->defines[i]), 4);
+		fx_n(&d->defines, 0, 4);
+	}
+}
+
 static inline struct str fx_elf(struct arena *a, struct fx_library l)
 {
 	enum { HEAD = 64 + 2 * 56, TAGS = 24 * 16 };
-	struct fx_dyn d = {.tags.a = a, .strings.a = a, .versions.a = a};
+	struct fx_dyn d = {.tags.a = a, .strings.a = a, .versions.a = a, .defines.a = a};
 	BUF(b, a);
 	fx_string(&d, "");
 	for (size_t i = 0; l.needed[i]; i++)
@@ -83,14 +100,20 @@ static inline struct str fx_elf(struct arena *a, struct fx_library l)
 	if (l.textrel)
 		fx_tag(&d, 22, 0);
 	fx_versions(&d, &l);
+	fx_defines(&d, &l);
 	size_t name = l.undefined ? fx_string(&d, l.undefined) : 0;
-	size_t versions = HEAD + TAGS, strings = versions + d.versions.n;
+	size_t versions = HEAD + TAGS, defines = versions + d.versions.n;
+	size_t strings = defines + d.defines.n;
 	size_t symbols = strings + d.strings.n, end = symbols + (l.undefined ? 48 + 16 : 0);
 	fx_tag(&d, 5, strings);
 	fx_tag(&d, 10, d.strings.n);
 	if (d.nversions) {
 		fx_tag(&d, 0x6ffffffe, versions);
 		fx_tag(&d, 0x6fffffff, 1);
+	}
+	if (d.ndefines) {
+		fx_tag(&d, 0x6ffffffc, defines);
+		fx_tag(&d, 0x6ffffffd, d.ndefines);
 	}
 	if (l.undefined) {
 		fx_tag(&d, 6, symbols);
@@ -124,6 +147,7 @@ static inline struct str fx_elf(struct arena *a, struct fx_library l)
 	buf_add(&b, buf_str(&d.tags));
 	buf_space(&b, TAGS - d.tags.n);
 	buf_add(&b, buf_str(&d.versions));
+	buf_add(&b, buf_str(&d.defines));
 	buf_add(&b, buf_str(&d.strings));
 	if (l.undefined) {
 		buf_space(&b, 24);

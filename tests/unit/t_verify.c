@@ -96,6 +96,7 @@ static void metadata_is_checked(void **state)
 			.want = "metadata-field"},
 		{.what = "requires",
 			.wheel = {.metadata = META
+				  "Provides-Extra: x\n"
 				  "Requires-Dist: torch (>=2) ; python_version >= '3.8' and extra "
 				  "== 'x'\n"
 				  "Requires-Dist: numpy[a,b]!=1.3.*,<2\nRequires-Python: >=3.9\n"},

@@ -110,10 +110,57 @@ static void promised_device_code_must_be_there(void **state)
 	test_dir_remove(dir);
 }
 
+/* Files beside libraries are for one GPU each: together they must have all. */
+static void code_files_of_a_folder_are_judged_together(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *files[3], *require, *want, *served;
+	} cases[] = {
+		{{"l/K_gfx1100.co", "l/K_gfx90a.hsaco"}, "gfx1100,gfx90a", "", ""},
+		{{"l/K_gfx1100.co", "l/K_gfx90a.hsaco"}, "gfx1201", "device-side-missing", ""},
+		{{"l/gfx1100/K.co", "l/gfx1201/K.dat"}, "gfx1201", "", ""},
+		{{"l/gfx1100/K.co", "l/gfx1201/K.dat"}, "gfx942", "device-side-missing", ""},
+		{{"l/K_gfx1100.co", "m/K_gfx1201.dat"}, "gfx1201", "device-side-missing", ""},
+		{{"aotriton.images/amd-gfx11xx/k.aks2"}, "gfx1101", "", ""},
+		{{"aotriton.images/amd-gfx11xx/k.aks2"}, "gfx1201", "device-side-missing", ""},
+		{{"aotriton.images/amd-gfx11xx/k.aks2"}, "gfx1030", "(device-side-missing)", ""},
+		{{"hipblaslt/library/K_gfx942.co"}, "gfx1030", "(device-side-missing)", ""},
+		{{"hipblaslt/library/K_gfx942.co"}, "gfx1100", "device-side-missing", ""},
+		{{"db/gfx90a68.kdb"}, "gfx1100", "device-none", ""},
+		{{"l/K_gfx1100.co", "k.hipfb"}, "gfx1100", "", "gfx1100"},
+		{{"l/K_gfx90a.co", "k.hipfb"}, "gfx90a", "device-target-missing", ""},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ARENA(a);
+		struct str dir = test_dir(&a),
+			   code = fx_code_object(
+				   &a, (struct fx_object){.flags = 0x41, .kernels = 1});
+		struct fx_entry e[] = {{.id = "hipv4-amdgcn-amd-amdhsa--gfx1100", .bytes = code}};
+		struct fx_wheel w = {0};
+		for (size_t k = 0; cases[i].files[k]; k++) {
+			struct str file = str_from(cases[i].files[k]);
+			struct str bytes = str_ends(file, S(".hipfb")) ? fx_bundle(&a, e, 1, 4096)
+					   : str_ends(file, S(".kdb")) ? S("data")
+								       : code;
+			w.files[k] = (struct fx_file){file.p, bytes};
+		}
+		struct verify_options o = {.require = required(&a, cases[i].require), .jobs = 1};
+		struct verdict v;
+		assert_ok(verify_wheel(&a, fx_write(&a, dir, w), &o, &v));
+		if (!str_eq(ids(&a, &v), str_from(cases[i].want)))
+			print_error("case %zu\n", i);
+		assert_str(ids(&a, &v), cases[i].want);
+		assert_str(str_join(&a, &v.served, S(" ")), cases[i].served);
+		test_dir_remove(dir);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(required_targets_must_be_there),
+		cmocka_unit_test(code_files_of_a_folder_are_judged_together),
 		cmocka_unit_test(promised_device_code_must_be_there),
 		cmocka_unit_test(each_bundle_must_have_a_required_target),
 	};

@@ -192,7 +192,8 @@ static void metadata_of_real_projects(void **state)
 			.want = "metadata-field"},
 		{.metadata = HEAD "Requires-Python: >=3.8,!=3.9.*,~=3.10\n", .want = ""},
 		{.metadata = HEAD "Requires-Python: => 3\n", .want = "metadata-field"},
-		{.metadata = HEAD "Requires-Dist: a @ https://example.com/a.whl ; extra == 'b'\n",
+		{.metadata = HEAD "Provides-Extra: b\nRequires-Dist: a @ https://example.com/a.whl "
+				  "; extra == 'b'\n",
 			.want = ""},
 		{.metadata = HEAD "Requires-Dist: a[b c]\n", .want = "metadata-requires"},
 		{.metadata = HEAD "Requires-Dist: a (>1,<2)\nRequires-Dist: b>1,<2\n", .want = ""},

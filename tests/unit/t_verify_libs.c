@@ -202,6 +202,87 @@ static void libraries_of_the_wheel_are_found_by_origin(void **state)
 	}
 }
 
+struct lib_file {
+	const char *name;
+	struct fx_library l;
+};
+
+static void check_wheel(const char *want, const struct lib_file v[4])
+{
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct fx_wheel w = {.file = X86};
+	for (size_t i = 0; i < 4 && v[i].name; i++)
+		w.files[i] = (struct fx_file){v[i].name, fx_elf(&a, v[i].l)};
+	assert_str(verify(&a, fx_write(&a, dir, w), (struct verify_options){0}), want);
+	test_dir_remove(dir);
+}
+
+#define LIBS(want, ...) check_wheel(want, (const struct lib_file[4]){__VA_ARGS__})
+
+static void libraries_are_found_as_the_loader_does(void **state)
+{
+	(void)state;
+	const struct lib_file b = {"libs/libb.so", {.soname = "libb.so"}},
+			      a_bare = {"libs/liba.so", {.needed = {"libb.so"}}},
+			      a_run = {"libs/liba.so",
+				      {.needed = {"libb.so"}, .runpath = "$ORIGIN/no"}};
+	/* who needs it has no path: an RPATH of who loaded it counts, a RUNPATH does not */
+	LIBS("", {"m.so", {.needed = {"liba.so"}, .rpath = "$ORIGIN/libs"}}, a_bare, b);
+	LIBS("needed-unreachable", {"m.so", {.needed = {"liba.so"}, .runpath = "$ORIGIN/libs"}},
+		a_bare, b);
+	LIBS("needed-unreachable", {"m.so", {.needed = {"liba.so"}, .rpath = "$ORIGIN/libs"}},
+		a_run, b);
+	/* nor does an RPATH where there is a RUNPATH too */
+	LIBS("needed-unreachable",
+		{"m.so", {.needed = {"liba.so"}, .rpath = "$ORIGIN/libs", .runpath = "$ORIGIN"}},
+		a_bare, b);
+	/* loaded already, whoever asked for it */
+	LIBS("", {"m.so", {.needed = {"liba.so", "libb.so"}, .runpath = "$ORIGIN/libs"}}, a_bare,
+		b);
+	LIBS("", {"m.so", {.needed = {"libb.so", "liba.so"}, .runpath = "$ORIGIN/libs"}}, a_bare,
+		b);
+	/* by its soname, too */
+	LIBS("", {"m.so", {.needed = {"libx.so", "liba.so"}, .runpath = "$ORIGIN/libs"}}, a_bare,
+		{"libs/libx.so", {.soname = "libb.so"}});
+	/* one of two ways to load it fails */
+	LIBS("needed-unreachable",
+		{"m.so", {.needed = {"liba.so", "libb.so"}, .runpath = "$ORIGIN/libs"}},
+		{"n.so", {.needed = {"liba.so"}, .runpath = "$ORIGIN/libs"}}, a_bare, b);
+	/* circles end */
+	LIBS("", {"liba.so", {.needed = {"libb.so"}, .rpath = "$ORIGIN"}},
+		{"libb.so", {.needed = {"liba.so"}, .rpath = "$ORIGIN"}});
+}
+
+static void versions_of_symbols_must_be_defined(void **state)
+{
+	(void)state;
+#define USER                                                                                       \
+	{                                                                                          \
+		"m.so",                                                                            \
+		{                                                                                  \
+			.needed = {"libb.so"}, .runpath = "$ORIGIN", .versions_of = "libb.so",     \
+			.versions = {"B_1", "B_2"},                                                \
+		}                                                                                  \
+	}
+	LIBS("", USER, {"libb.so", {.defines = {"libb.so", "B_1", "B_2"}}});
+	LIBS("symbol-version", USER, {"libb.so", {.defines = {"libb.so", "B_1"}}});
+	LIBS("", USER, {"libb.so", {.soname = "libb.so"}}); /* the loader only complains */
+}
+
+static void one_of_two_libraries_of_a_name_is_loaded(void **state)
+{
+	(void)state;
+	const struct lib_file m = {"m.so", {.needed = {"libb.so"}, .runpath = "$ORIGIN/x"}},
+			      n = {"n.so", {.needed = {"libb.so"}, .runpath = "$ORIGIN/y"}},
+			      x = {"x/libb.so", {.soname = "libb.so"}};
+	LIBS("library-duplicate", m, n, x,
+		{"y/libb.so", {.soname = "libb.so", .needed = {"libc.so.6"}}});
+	LIBS("", m, n, x, {"y/libb.so", {.soname = "libb.so"}});
+	/* modules of Python are loaded by their paths */
+	LIBS("", {"x/_c.so", {.soname = "x"}}, {"y/_c.so", {.soname = "y"}});
+}
+
 static void machine_code_that_is_none(void **state)
 {
 	(void)state;
@@ -239,6 +320,9 @@ int main(void)
 		cmocka_unit_test(an_sdk_provides_what_is_in_its_folders),
 		cmocka_unit_test(search_paths_must_be_sane),
 		cmocka_unit_test(libraries_of_the_wheel_are_found_by_origin),
+		cmocka_unit_test(libraries_are_found_as_the_loader_does),
+		cmocka_unit_test(versions_of_symbols_must_be_defined),
+		cmocka_unit_test(one_of_two_libraries_of_a_name_is_loaded),
 		cmocka_unit_test(machine_code_that_is_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -352,12 +352,21 @@ static void a_built_wheel_is_right_for_python(void **state)
 		" assert h=='sha256='+w\n"
 		"for f in 'METADATA','WHEEL': print(z.read(d+'/'+f).decode(),end='')\n"
 		"print([oct(i.external_attr>>16) for i in z.infolist()][:3])\n"
-		"print({i.date_time for i in z.infolist()})\n";
+		"print({i.date_time for i in z.infolist()})\n"
+		"import json; s=json.loads(z.read(d+'/sboms/rocsmith.cdx.json'))\n"
+		"m=s['metadata']['component']; "
+		"print(s['bomFormat'],s['specVersion'],m['name'],m['version'],m['purl'])\n"
+		"for c in s['components']:\n"
+		" print(c['type'],c['name'])\n"
+		" assert "
+		"c['hashes']==[{'alg':'SHA-256','content':hashlib.sha256(z.read(c['name']))."
+		"hexdigest()}]\n";
 	assert_str(python(&a, script, path),
 		"my_demo/__init__.py\nmy_demo/lib.so\nmy_demo/run.sh\n"
 		"my_demo-1.0rc1+rocm.7.1.dist-info/METADATA\n"
 		"my_demo-1.0rc1+rocm.7.1.dist-info/WHEEL\n"
 		"my_demo-1.0rc1+rocm.7.1.dist-info/licenses/LICENSE\n"
+		"my_demo-1.0rc1+rocm.7.1.dist-info/sboms/rocsmith.cdx.json\n"
 		"my_demo-1.0rc1+rocm.7.1.dist-info/RECORD\n"
 		"Metadata-Version: 2.4\nName: My.Demo\nVersion: 1.0rc1+rocm.7.1\nSummary: a demo\n"
 		"License-Expression: MIT OR Apache-2.0\nLicense-File: LICENSE\n"
@@ -365,7 +374,9 @@ static void a_built_wheel_is_right_for_python(void **state)
 		"Wheel-Version: 1.0\nGenerator: rocsmith " ROCSMITH_VERSION "\n"
 		"Root-Is-Purelib: false\nTag: cp311-cp311-linux_x86_64\n"
 		"['0o100644', '0o100644', '0o100755']\n"
-		"{(2023, 11, 14, 22, 13, 20)}\n");
+		"{(2023, 11, 14, 22, 13, 20)}\n"
+		"CycloneDX 1.6 My.Demo 1.0rc1+rocm.7.1 pkg:pypi/my-demo@1.0rc1%2Brocm.7.1\n"
+		"file my_demo/lib.so\nfile my_demo/run.sh\n");
 	test_dir_remove(dir);
 }
 

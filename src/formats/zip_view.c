@@ -1,0 +1,296 @@
+/* Random access to a deflated member without a file of its own: the member is unpacked once from end to end, while the
+ * state of the decoder is kept at every block's beginning; a block that is asked for is unpacked again from there, and
+ * the last few are kept. See zip.h.
+ *
+ * Unpacking twice costs less than writing it down: of a library of 1388 MB, the 780 MB that its device code and
+ * symbols take 0.7 s, the file 2.5 to 4 s, which are mostly spent on new pages. */
+#include <libdeflate.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/zip_format.h"
+
+enum {
+	RING = 4,    /* pieces on their way from one thread to the other */
+	SLOTS = 4,   /* blocks that are kept */
+	BLOCK = 20,  /* log2 of the least bytes of a block */
+	POINTS = 384 /* at most; 87 KiB each */
+};
+
+struct point {
+	uint64_t taken;
+	struct inflate_state s;
+};
+
+struct slot {
+	uint64_t block, used;
+	char *bytes; /* NULL: empty */
+};
+
+struct zip_view {
+	struct inflater *f, *second; /* second: NULL before somebody read forward */
+	bool threaded;
+	uint64_t last;  /* block that was unpacked */
+	unsigned shift; /* log2 of the bytes of a block */
+	struct point **points;
+	size_t n;
+	uint64_t clock;
+	struct slot slots[SLOTS];
+};
+
+/* ---- the first pass ---- */
+
+struct ring {
+	pthread_mutex_t lock;
+	pthread_cond_t news;
+	char *pieces;
+	size_t n[RING];
+	uint64_t made, taken; /* pieces */
+	bool end, stop;
+	struct err *e; /* of fn */
+	uint32_t crc;
+	const struct zip_pass *pass;
+};
+
+static char *piece_of(const struct ring *r, uint64_t i)
+{
+	return r->pieces + i % RING * INFLATE_PIECE;
+}
+
+static void use(struct ring *r, uint64_t i)
+{
+	size_t n = r->n[i % RING];
+	bool stop = false;
+	r->crc = libdeflate_crc32(r->crc, piece_of(r, i), n);
+	const struct zip_pass *p = r->pass;
+	struct err *e = n && p->fn ? p->fn(p->user, piece_of(r, i), n, &stop) : NULL;
+	pthread_mutex_lock(&r->lock);
+	r->taken++;
+	r->e = e;
+	r->stop = e || stop;
+	pthread_cond_signal(&r->news);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void *user_thread(void *arg)
+{
+	struct ring *r = arg;
+	for (uint64_t i = 0;; i++) {
+		pthread_mutex_lock(&r->lock);
+		while (r->made == i && !r->end)
+			pthread_cond_wait(&r->news, &r->lock);
+		bool done = r->stop || (r->made == i && r->end);
+		pthread_mutex_unlock(&r->lock);
+		if (done)
+			return NULL;
+		use(r, i);
+	}
+}
+
+/* Waits for a free piece; false when no more are wanted. */
+static bool next_piece(struct ring *r)
+{
+	pthread_mutex_lock(&r->lock);
+	while (r->made - r->taken == RING && !r->stop)
+		pthread_cond_wait(&r->news, &r->lock);
+	bool wanted = !r->stop;
+	pthread_mutex_unlock(&r->lock);
+	return wanted;
+}
+
+static void pass_on(struct ring *r, size_t n, bool end)
+{
+	pthread_mutex_lock(&r->lock);
+	if (n)
+		r->n[r->made++ % RING] = n;
+	r->end = end;
+	pthread_cond_signal(&r->news);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static struct err *add_point(struct zip_view *v)
+{
+	struct inflater *f = v->f;
+	if (f->made & (((uint64_t)1 << v->shift) - 1) || f->made == f->m->size)
+		return NULL;
+	TRY(budget_memory(f->z->src.budget, sizeof(struct point)));
+	struct point *p = v->points[v->n++] = xmalloc(sizeof(*p));
+	p->taken = f->taken - f->s.avail_in;
+	p->s = f->s;
+	p->s.avail_in = 0;
+	return NULL;
+}
+
+static struct err *unpack_all(struct zip_view *v, struct ring *r, bool threaded)
+{
+	size_t n = INFLATE_PIECE;
+	while (n == INFLATE_PIECE && next_piece(r)) {
+		uint64_t i = r->made;
+		TRY(add_point(v));
+		TRY(inflater_next(v->f, piece_of(r, i), INFLATE_PIECE, &n));
+		pass_on(r, n, n < INFLATE_PIECE);
+		if (!threaded && n)
+			use(r, i);
+	}
+	return NULL;
+}
+
+static struct err *first_pass(struct zip_view *v, struct ring *r)
+{
+	pthread_t thread;
+	bool threaded = v->threaded && pthread_create(&thread, NULL, user_thread, r) == 0;
+	struct err *e = unpack_all(v, r, threaded);
+	if (threaded) {
+		pass_on(r, 0, true);
+		pthread_join(thread, NULL);
+	}
+	return err_join(e, r->e);
+}
+
+struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
+	const struct zip_pass *pass, struct zip_view **ret)
+{
+	*ret = NULL;
+	CLEANUP(zip_view_close) struct zip_view *v = xmalloc(sizeof(*v));
+	*v = (struct zip_view){.shift = BLOCK, .threaded = pass->threaded};
+	TRY(inflater_open(z, m, &v->f));
+	while (m->size >> v->shift >= POINTS)
+		v->shift++;
+	v->points = xmalloc((POINTS + 1) * sizeof(struct point *));
+	struct ring r = {.lock = PTHREAD_MUTEX_INITIALIZER,
+		.news = PTHREAD_COND_INITIALIZER,
+		.pieces = xmalloc(RING * INFLATE_PIECE),
+		.pass = pass};
+	bool look = pass->fn || m->method == ZIP_DEFLATE;
+	struct err *e = look ? first_pass(v, &r) : NULL;
+	if (!e && look && !r.stop)
+		e = inflater_end(v->f, r.crc);
+	free(r.pieces);
+	if (!e && !r.stop) {
+		*ret = v;
+		v = NULL;
+	}
+	return e;
+}
+
+/* ---- reading ---- */
+
+/* The slot of a block, or else the one that was used longest ago: then *ret_there is false. */
+static struct slot *slot_of(struct zip_view *v, uint64_t block, bool *ret_there)
+{
+	struct slot *s = v->slots;
+	for (struct slot *i = v->slots; i < v->slots + SLOTS; i++) {
+		*ret_there = i->bytes && i->block == block;
+		if (*ret_there)
+			return i;
+		s = i->used < s->used ? i : s;
+	}
+	return s;
+}
+
+struct fill { /* a block on its way into a slot */
+	struct zip_view *v;
+	struct inflater *f;
+	struct slot *s;
+	uint64_t block;
+	struct err *e;
+};
+
+static struct err *fill(struct zip_view *v, struct inflater *f, struct slot *s, uint64_t block)
+{
+	size_t room = (size_t)1 << v->shift, got;
+	s->block = UINT64_MAX;
+	if (!s->bytes) {
+		TRY(budget_memory(f->z->src.budget, room));
+		s->bytes = xmalloc(room);
+	}
+	f->s = v->points[block]->s;
+	f->taken = v->points[block]->taken;
+	f->made = block << v->shift;
+	TRY(inflater_next(f, s->bytes, room, &got));
+	s->block = block;
+	return NULL;
+}
+
+static void *fill_next(void *arg)
+{
+	struct fill *n = arg;
+	n->e = fill(n->v, n->f, n->s, n->block);
+	return NULL;
+}
+
+/* Who reads forward gets the block behind too: another thread unpacks it meanwhile. */
+static struct err *block_at(struct zip_view *v, uint64_t block, struct slot **ret)
+{
+	bool there;
+	pthread_t thread;
+	struct slot *s = *ret = slot_of(v, block, &there);
+	if (there)
+		return NULL;
+	bool ahead = v->threaded && block == v->last + 1 && block + 1 < v->n;
+	s->used = ++v->clock;
+	v->last = block;
+	struct fill n = {.v = v, .s = slot_of(v, block + 1, &there), .block = block + 1};
+	ahead = ahead && !there;
+	if (ahead && !v->second)
+		TRY(inflater_open(v->f->z, v->f->m, &v->second));
+	n.f = v->second;
+	ahead = ahead && pthread_create(&thread, NULL, fill_next, &n) == 0;
+	struct err *e = fill(v, v->f, s, block);
+	if (ahead) {
+		pthread_join(thread, NULL);
+		v->last = block + 1;
+		n.s->used = ++v->clock;
+		err_free(n.e); /* it will be met again */
+	}
+	return e;
+}
+
+static struct err *read_view(const struct elf_src *src, void *p, size_t n, uint64_t offset)
+{
+	struct zip_view *v = src->user;
+	uint64_t at = src->base + offset;
+	for (size_t done = 0, k; done < n; done += k) {
+		struct slot *s;
+		uint64_t in = (at + done) & (((uint64_t)1 << v->shift) - 1);
+		TRY(block_at(v, (at + done) >> v->shift, &s));
+		s->used = ++v->clock;
+		k = ((size_t)1 << v->shift) - (size_t)in;
+		k = k < n - done ? k : n - done;
+		memcpy((char *)p + done, s->bytes + in, k);
+	}
+	return NULL;
+}
+
+struct elf_src zip_view_src(struct zip_view *v)
+{
+	const struct zip *z = v->f->z;
+	if (v->f->m->method == ZIP_STORED)
+		return elf_src_sub(&z->src, v->f->m->data, v->f->m->size);
+	return (struct elf_src){.read = read_view,
+		.size = v->f->m->size,
+		.fd = -1,
+		.user = v,
+		.budget = z->src.budget};
+}
+
+void zip_view_close(struct zip_view **view)
+{
+	struct zip_view *v = *view;
+	if (!v)
+		return;
+	uint64_t memory = v->n * sizeof(struct point);
+	for (size_t i = 0; i < v->n; i++)
+		free(v->points[i]);
+	for (size_t i = 0; i < SLOTS; i++) {
+		memory += v->slots[i].bytes ? (uint64_t)1 << v->shift : 0;
+		free(v->slots[i].bytes);
+	}
+	if (v->f)
+		budget_return(v->f->z->src.budget, memory);
+	free(v->points);
+	inflater_freep(&v->f);
+	inflater_freep(&v->second);
+	free(v);
+}

@@ -1,0 +1,210 @@
+/* The libraries of a wheel as ld.so loads them: breadth first from each file that nobody else needs, each library once by
+ * the name that is asked for or its soname, looked for in the RPATH of who needs it and of who loaded that one (unless
+ * they have a RUNPATH), then in the RUNPATH. Folders outside of the wheel are not looked into.
+ * Source: ld.so(8), and what glibc 2.36 does. */
+#include <string.h>
+
+#include "base/fs.h"
+#include "verify/exam.h"
+
+enum { STEP = 300 }; /* work of looking for a library in one folder */
+
+void remark(struct exam *x, struct remarks *list, struct remark r)
+{
+	struct map *m = &list->of[r.id];
+	m->a = x->a;
+	uintptr_t at = (uintptr_t)map_get(m, r.what);
+	if (at) {
+		list->v[at - 1].more++;
+		return;
+	}
+	*VEC_PUSH(x->a, list) = r;
+	map_put(m, r.what, (void *)(uintptr_t)list->n);
+}
+
+struct inside { /* by path, and by file name or soname: its struct wheel_elf */
+	struct exam *x;
+	struct map paths, names, needed, *said;
+	struct remarks *missing;
+};
+
+struct loaded {
+	const struct wheel_elf *e;
+	size_t by; /* index of who needs it; of the first one its own */
+};
+
+struct process {
+	const struct inside *all;
+	struct arena *a;
+	struct map names; /* under which something is loaded */
+	VEC(struct loaded) order;
+};
+
+/* Folders of the wheel in a search path. */
+static struct err *add_folders(
+	struct process *p, struct str path, struct str file, struct strs *dirs)
+{
+	enum { MOST = 200 };
+	struct str element;
+	TRY(budget_work(p->all->x->zip.src.budget, 10 * path.n));
+	while (dirs->n < MOST && str_next(&path, ':', &element)) {
+		struct str dir = wheel_origin(p->a, element, file);
+		if (dir.n && !strs_has(dirs, dir))
+			strs_add(p->a, dirs, dir);
+	}
+	return NULL;
+}
+
+static struct err *folders_of(struct process *p, size_t i, struct strs *ret)
+{
+	const struct elf_dynamic *d = &p->order.v[i].e->dyn;
+	*ret = (struct strs){0};
+	for (size_t k = i, last = SIZE_MAX; !d->runpath.n && k != last; k = p->order.v[k].by) {
+		const struct wheel_elf *e = p->order.v[k].e;
+		if (!e->dyn.runpath.n)
+			TRY(add_folders(p, e->dyn.rpath, e->name, ret));
+		last = k;
+	}
+	return add_folders(p, d->runpath, p->order.v[i].e->name, ret);
+}
+
+static struct err *look_for(
+	struct process *p, const struct strs *dirs, struct str lib, const struct wheel_elf **ret)
+{
+	*ret = NULL;
+	TRY(budget_work(p->all->x->zip.src.budget, STEP * (1 + dirs->n)));
+	for (size_t i = 0; i < dirs->n && !*ret; i++)
+		*ret = map_get(&p->all->paths, path_clean(p->a, path_join(p->a, dirs->v[i], lib)));
+	return NULL;
+}
+
+static void load(struct process *p, const struct wheel_elf *e, struct str name, size_t by)
+{
+	map_put(&p->names, name, (void *)(uintptr_t)e);
+	map_put(&p->names, e->dyn.soname.n ? e->dyn.soname : name, (void *)(uintptr_t)e);
+	*VEC_PUSH(p->a, &p->order) = (struct loaded){.e = e, .by = by};
+}
+
+/* It is in the wheel, but not found. */
+static struct err *hidden(struct process *p, size_t i, struct str lib, const struct strs *dirs)
+{
+	struct exam *x = p->all->x;
+	struct remark r = {V_NEEDED_HIDDEN, lib, p->order.v[i].e, p->order.v[0].e, S(""), 0};
+	struct str key = str_fmt(p->a, "%.*s:%.*s", STR(r.by->name), STR(lib));
+	if (map_has(p->all->said, key))
+		return NULL;
+	TRY(budget_memory(x->zip.src.budget, 4 * key.n));
+	map_put(p->all->said, str_dup(x->a, key), NULL);
+	r.why = dirs->n ? str_fmt(x->a, "in %.*s", STR(str_join(p->a, dirs, S(", "))))
+			: S("it has no RPATH with $ORIGIN");
+	remark(x, p->all->missing, r);
+	return NULL;
+}
+
+static struct err *load_needed(struct process *p, size_t i)
+{
+	const struct wheel_elf *e = p->order.v[i].e, *found;
+	struct strs dirs;
+	TRY(folders_of(p, i, &dirs));
+	for (size_t k = 0; k < e->dyn.needed.n; k++) {
+		struct str lib = e->dyn.needed.v[k];
+		if (map_has(&p->names, lib) || !map_has(&p->all->names, lib))
+			continue;
+		TRY(look_for(p, &dirs, lib, &found));
+		if (found)
+			load(p, found, lib, i);
+		else
+			TRY(hidden(p, i, lib, &dirs));
+	}
+	return NULL;
+}
+
+/* A version that the library at hand does not define ends the process, if it defines any. */
+static void check_versions(struct process *p, const struct wheel_elf *e)
+{
+	struct exam *x = p->all->x;
+	VEC_EACH (const struct elf_need_version, v, &e->dyn.versions) {
+		const struct wheel_elf *by = map_get(&p->names, v->file);
+		if (by && !v->weak && by->dyn.offers.n && !strs_has(&by->dyn.offers, v->version))
+			exam_say(x, V_SYMBOL_VERSION, e->name,
+				"needs the version '%.*s' of '%.*s', which '%.*s' does not define",
+				STR(v->version), STR(v->file), STR(by->name));
+	}
+}
+
+static struct err *load_all(
+	const struct inside *all, const struct wheel_elf *root, struct map *checked)
+{
+	ARENA(tmp);
+	struct process p = {.all = all, .a = &tmp, .names.a = &tmp};
+	load(&p, root, path_base(root->name), 0);
+	for (size_t i = 0; i < p.order.n; i++)
+		TRY(load_needed(&p, i));
+	VEC_EACH (const struct loaded, l, &p.order)
+		if (map_put(checked, l->e->name, NULL))
+			check_versions(&p, l->e);
+	return NULL;
+}
+
+/* Two libraries of one name that others need: whoever comes first is everybody's. */
+static void check_twice(struct inside *all)
+{
+	struct exam *x = all->x;
+	MAP(first, x->a);
+	for (size_t i = 0, k = 0; i < x->elfs.n; i++, k++) {
+		struct str path = x->elfs.v[i].name, name = path_base(path);
+		while (!str_eq(x->members[k].zip->name, path))
+			k++;
+		const struct exam_member *m = &x->members[k], *other = map_get(&first, name);
+		if (!map_has(&all->needed, name))
+			continue;
+		map_put(&first, name, other ? (void *)(uintptr_t)other : (void *)(uintptr_t)m);
+		if (other && memcmp(other->digest.b, m->digest.b, m->digest.n))
+			exam_say(x, V_LIBRARY_TWICE, path,
+				"another library of this name is '%.*s'; who needs '%.*s' gets "
+				"whichever was loaded first",
+				STR(other->zip->name), STR(name));
+	}
+}
+
+/* What is neither in the wheel nor promised by PEP 600. */
+static void check_outside(const struct inside *all, const struct wheel_elf *e)
+{
+	for (size_t i = 0; i < e->dyn.needed.n; i++) {
+		struct str lib = e->dyn.needed.v[i];
+		if (!map_has(&all->names, lib) && !wheel_library_allowed(lib))
+			remark(all->x, all->missing,
+				(struct remark){.id = V_NEEDED_MISSING, .what = lib, .by = e});
+	}
+}
+
+struct err *check_closure(struct exam *x, struct remarks *missing)
+{
+	MAP(said, x->a);
+	struct inside all = {.x = x,
+		.paths.a = x->a,
+		.names.a = x->a,
+		.needed.a = x->a,
+		.said = &said,
+		.missing = missing};
+	MAP(checked, x->a);
+	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
+		map_put(&all.paths, e->name, (void *)(uintptr_t)e);
+		map_put(&all.names, path_base(e->name), NULL);
+		map_put(&all.names, e->dyn.soname, NULL);
+		for (size_t i = 0; i < e->dyn.needed.n; i++)
+			map_put(&all.needed, e->dyn.needed.v[i], NULL);
+	}
+	VEC_EACH (const struct wheel_elf, e, &x->elfs)
+		check_outside(&all, e);
+	for (int pass = 0; pass < 2; pass++) /* then those that only a circle needs */
+		VEC_EACH (const struct wheel_elf, e, &x->elfs) {
+			struct str name = e->dyn.soname.n ? e->dyn.soname : path_base(e->name);
+			bool root = !map_has(&all.needed, name) &&
+				    !map_has(&all.needed, path_base(e->name));
+			if (pass ? !map_has(&checked, e->name) : root)
+				TRY(load_all(&all, e, &checked));
+		}
+	check_twice(&all);
+	return NULL;
+}

@@ -1,0 +1,141 @@
+/* verify --run: the wheel's own code on an emulated GPU. The emulator is rocjitsu, which runs a program as
+ * `rocjitsu --config CONFIG -- PROGRAM...`; its configurations, one for each GPU, lie in share/rocjitsu/configs beside the
+ * folder of the program (ROCm/rocm-systems, emulation/rocjitsu, README of 2026-08). What is run: the script
+ * rocsmith-smoke.py in the dist-info folder, or an import of all packages, which registers their device code. */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "verify/exam.h"
+#include "wheel/archive.h"
+
+enum { MINUTES = 10, TAIL = 300 };
+#define SMOKE "rocsmith-smoke.py"
+
+struct run {
+	struct arena *a;
+	const struct verify_options *o;
+	struct verdict *v;
+	struct str launcher, tmp, tree, script, imports;
+};
+
+static void skipped(struct run *r, const char *fmt, ...) PRINTF(2, 3);
+static void skipped(struct run *r, const char *fmt, ...)
+{
+	FORMAT(text, r->a, fmt);
+	verdict_say(r->a, r->v, V_RUN_SKIPPED, "nothing was run: %.*s", STR(text));
+}
+
+/* "import demo, demo2": folders with __init__.py, and modules at the top. */
+static struct err *find_work(struct run *r)
+{
+	struct strs names;
+	BUF(b, r->a);
+	TRY(fs_list(r->a, r->tree, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		struct str name = names.v[i], path = path_join(r->a, r->tree, name), stem, rest;
+		if (str_ends(name, S(".dist-info"))) {
+			struct str script = path_join(r->a, path, S(SMOKE));
+			r->script = fs_is_file(script) ? script : r->script;
+		}
+		bool package = fs_is_file(path_join(r->a, path, S("__init__.py")));
+		bool module = str_cut(name, '.', &stem, &rest) &&
+			      (str_eq(rest, S("py")) || str_ends(rest, S("so")));
+		if (package || module)
+			buf_fmt(&b, "%s%.*s", b.n ? ", " : "import ", STR(stem));
+	}
+	r->imports = buf_str(&b);
+	return NULL;
+}
+
+/* The first configuration for the GPU, "" without one. */
+static struct err *find_config(struct run *r, struct str gpu, struct str *ret)
+{
+	struct strs names = {0};
+	struct str dir =
+		path_join(r->a, path_dir(path_dir(r->launcher)), S("share/rocjitsu/configs"));
+	*ret = S("");
+	if (fs_is_dir(dir))
+		TRY(fs_list(r->a, dir, &names));
+	for (size_t i = 0; i < names.n && !ret->n; i++) {
+		struct str rest = str_sub(names.v[i], gpu.n, names.v[i].n);
+		if (str_starts(names.v[i], gpu) && str_ends(rest, S(".json")) &&
+			!ascii_alnum(rest.p[0]))
+			*ret = path_join(r->a, dir, names.v[i]);
+	}
+	return NULL;
+}
+
+static struct err *run_on(struct run *r, struct str gpu)
+{
+	struct str config, home = str_fmt(r->a, "PYTHONPATH=%.*s", STR(r->tree));
+	struct proc p = {.cwd = r->tmp, .merge = true, .timeout = 60 * MINUTES};
+	struct proc_result got;
+	TRY(find_config(r, gpu, &config));
+	if (!config.n) {
+		skipped(r, "'%.*s' has no configuration for %.*s", STR(r->launcher), STR(gpu));
+		return NULL;
+	}
+	strs_add(r->a, &p.setenv, home);
+	strs_add(r->a, &p.setenv, S("PYTHONDONTWRITEBYTECODE=1"));
+	strs_add(r->a, &p.argv, r->launcher);
+	proc_arg(r->a, &p, "--config", str_z(r->a, config), "--", "python3", NULL);
+	if (!r->script.n)
+		proc_arg(r->a, &p, "-c", NULL);
+	strs_add(r->a, &p.argv, r->script.n ? r->script : r->imports);
+	TRY(proc_run(r->a, &p, &got));
+	struct str what = r->script.n ? S(SMOKE) : r->imports, out = str_trim(got.out);
+	out = str_sub(out, out.n > TAIL ? out.n - TAIL : 0, out.n);
+	if (!got.status)
+		verdict_say(r->a, r->v, V_RUN_DONE, "'%.*s' ran on an emulated %.*s in %.1f s",
+			STR(what), STR(gpu), got.seconds);
+	else
+		verdict_say(r->a, r->v, V_RUN_FAILED,
+			"'%.*s' failed on an emulated %.*s (%s %d): %.*s", STR(what), STR(gpu),
+			got.timed_out ? "too slow, status" : "status", got.status, STR(out));
+	return NULL;
+}
+
+static struct err *run_all(struct run *r)
+{
+	struct strs gpus = {0};
+	struct wheel_done done;
+	struct wheel_request q = {.from = r->v->path, .to = r->tmp, .jobs = r->o->jobs};
+	VEC_EACH (const struct target, t, &r->o->require)
+		strs_add(r->a, &gpus, t->name);
+	if (!gpus.n)
+		gpus = r->v->served;
+	struct err *e = wheel_unpack(r->a, &q, &done);
+	if (e && e->code != E_CANCELLED)
+		skipped(r, "it cannot be unpacked: %s", err_root(e)->msg);
+	if (e && e->code == E_CANCELLED)
+		return e;
+	bool bad = e;
+	err_free(e);
+	if (bad)
+		return NULL;
+	r->tree = done.path;
+	TRY(find_work(r));
+	if (!gpus.n || (!r->imports.n && !r->script.n))
+		skipped(r, "there is no %s",
+			gpus.n ? "module at the top of the wheel" : "device code");
+	for (size_t i = 0; i < gpus.n && (r->imports.n || r->script.n); i++)
+		TRY(run_on(r, gpus.v[i]));
+	return NULL;
+}
+
+struct err *verify_run(struct arena *a, const struct verify_options *o, struct verdict *v)
+{
+	struct run r = {.a = a, .o = o, .v = v};
+	r.launcher = o->launcher.n ? path_abs(a, o->launcher) : proc_find(a, S("rocjitsu"));
+	if (!v->pass) {
+		skipped(&r, "what is wrong with the wheel comes first");
+		return NULL;
+	}
+	if (!r.launcher.n || !fs_is_file(r.launcher)) {
+		skipped(&r, "there is no emulator, %.*s",
+			STR(o->launcher.n ? o->launcher : S("rocjitsu, in PATH")));
+		return NULL;
+	}
+	TRY(fs_tempdir(a, S(""), &r.tmp));
+	struct err *e = run_all(&r);
+	return err_join(e, fs_remove_tree(r.tmp));
+}

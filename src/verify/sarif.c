@@ -1,0 +1,133 @@
+/* Verdicts as SARIF 2.1.0, which code scanning services read. Source: OASIS sarif-v2.1.0, sections 3.13 to 3.52. */
+#include "base/fs.h"
+#include "verify/exam.h"
+
+static const char *const levels[] = {
+	[SEV_INFO] = "note", [SEV_WARNING] = "warning", [SEV_ERROR] = "error"};
+
+static void text(struct json *j, const char *key, struct str s)
+{
+	json_key(j, key);
+	json_str(j, s);
+}
+
+static void message(struct json *j, const char *key, struct str s)
+{
+	json_key(j, key);
+	json_open(j, '{');
+	text(j, "text", s);
+	json_close(j);
+}
+
+/* RFC 3986: a path as a relative reference. */
+static struct str uri(struct arena *a, struct str path)
+{
+	BUF(b, a);
+	for (size_t i = 0; i < path.n; i++)
+		if (ascii_alnum(path.p[i]) || str_chr(S("/-._~+"), path.p[i]) < 6)
+			buf_char(&b, path.p[i]);
+		else
+			buf_fmt(&b, "%%%02X", (unsigned char)path.p[i]);
+	return buf_str(&b);
+}
+
+static bool used(const struct verdicts *all, struct str id)
+{
+	VEC_EACH (const struct verdict, v, &all->wheels)
+		VEC_EACH (const struct finding, f, &v->findings)
+			if (str_eq(str_from(f->id), id))
+				return true;
+	return false;
+}
+
+/* Those that results name. */
+static void write_rules(struct json *j, const struct verdicts *all)
+{
+	json_key(j, "rules");
+	json_open(j, '[');
+	for (size_t i = 0; i < V_COUNT; i++) {
+		if (!used(all, str_from(verify_rules[i].id)))
+			continue;
+		json_open(j, '{');
+		text(j, "id", str_from(verify_rules[i].id));
+		message(j, "shortDescription", str_from(verify_rules[i].meaning));
+		json_key(j, "defaultConfiguration");
+		json_open(j, '{');
+		text(j, "level", str_from(levels[verify_rules[i].severity]));
+		json_close(j);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static void write_place(struct json *j, struct arena *a, const struct verdict *v, struct str path)
+{
+	json_key(j, "locations");
+	json_open(j, '[');
+	json_open(j, '{');
+	json_key(j, "physicalLocation");
+	json_open(j, '{');
+	json_key(j, "artifactLocation");
+	json_open(j, '{');
+	text(j, "uri", uri(a, v->path));
+	json_close(j);
+	json_close(j);
+	if (!str_eq(path, v->path)) {
+		json_key(j, "logicalLocations");
+		json_open(j, '[');
+		json_open(j, '{');
+		text(j, "fullyQualifiedName", path);
+		text(j, "kind", S("member"));
+		json_close(j);
+		json_close(j);
+	}
+	json_close(j);
+	json_close(j);
+}
+
+static void write_result(
+	struct json *j, struct arena *a, const struct verdict *v, const struct finding *f)
+{
+	BUF(b, a);
+	buf_add(&b, f->message);
+	for (size_t i = 0; i < f->fix.n; i++)
+		buf_fmt(&b, "; %s: %.*s", i ? "or" : "fix", STR(f->fix.v[i]));
+	json_open(j, '{');
+	text(j, "ruleId", str_from(f->id));
+	text(j, "level", str_from(levels[f->severity]));
+	message(j, "message", buf_str(&b));
+	write_place(j, a, v, f->path);
+	json_close(j);
+}
+
+struct str verdicts_sarif(struct arena *a, const struct verdicts *all)
+{
+	BUF(b, a);
+	struct json json = {.out = &b, .indent = 2}, *j = &json;
+	json_open(j, '{');
+	text(j, "$schema", S("https://json.schemastore.org/sarif-2.1.0.json"));
+	text(j, "version", S("2.1.0"));
+	json_key(j, "runs");
+	json_open(j, '[');
+	json_open(j, '{');
+	json_key(j, "tool");
+	json_open(j, '{');
+	json_key(j, "driver");
+	json_open(j, '{');
+	text(j, "name", S("rocsmith"));
+	text(j, "version", S(ROCSMITH_VERSION));
+	write_rules(j, all);
+	json_close(j);
+	json_close(j);
+	json_key(j, "results");
+	json_open(j, '[');
+	VEC_EACH (const struct verdict, v, &all->wheels)
+		VEC_EACH (const struct finding, f, &v->findings)
+			write_result(j, a, v, f);
+	json_close(j);
+	json_close(j);
+	json_close(j);
+	json_close(j);
+	buf_char(&b, '\n');
+	return buf_str(&b);
+}

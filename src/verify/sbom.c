@@ -1,0 +1,70 @@
+/* Bills of materials (PEP 770): what lies in dist-info/sboms can be read, is about this version, and knows the files that
+ * it names. CycloneDX 1.x and SPDX 2.x and 3.x as JSON; other forms are not looked into. */
+#include "formats/node.h"
+#include "verify/exam.h"
+
+/* A component of type "file" whose name is a member: ours are written so. */
+static void check_file(struct exam *x, struct str sbom, const struct node *component)
+{
+	ARENA(tmp);
+	struct str name = node_text(component, S("name"), S("")), want = S("");
+	const struct node *hashes = node_get(component, S("hashes"));
+	if (!str_eq(node_text(component, S("type"), S("")), S("file")) || !hashes)
+		return;
+	NODE_EACH (h, hashes)
+		if (str_eq(node_text(h, S("alg"), S("")), S("SHA-256")))
+			want = str_lower(&tmp, node_text(h, S("content"), S("")));
+	for (size_t i = 0; i < x->n && want.n; i++) {
+		const struct exam_member *m = &x->members[i];
+		if (str_eq(m->zip->name, name) && m->read &&
+			!str_eq(digest_hex(&tmp, &m->digest), want))
+			exam_say(x, V_SBOM_FILE, sbom, "the sha256 of '%.*s' is another one",
+				STR(name));
+	}
+}
+
+static void check_cyclonedx(struct exam *x, struct str path, const struct node *top)
+{
+	const struct node *it = node_get(node_get(top, S("metadata")), S("component"));
+	struct str name = node_text(it, S("name"), S("")),
+		   version = node_text(it, S("version"), S(""));
+	if (str_eq(wheel_normalise(x->a, name), x->verdict->project) && version.n &&
+		x->verdict->version.n && !wheel_same_version(version, x->verdict->version))
+		exam_say(x, V_SBOM_SUBJECT, path,
+			"it is about version %.*s of '%.*s', the wheel is %.*s", STR(version),
+			STR(name), STR(x->verdict->version));
+	const struct node *components = node_get(top, S("components"));
+	for (size_t i = 0; components && i < components->n; i++)
+		check_file(x, path, &components->v[i]);
+}
+
+static struct err *check_one(struct exam *x, const struct zip_member *m)
+{
+	ARENA(tmp);
+	struct str text;
+	const struct node *top = NULL;
+	struct err *e = zip_read(&tmp, &x->zip, m, NODE_SIZE, &text);
+	if (!e)
+		e = json_parse(&tmp, text, m->name, &top);
+	bool cyclone = top && str_eq(node_text(top, S("bomFormat"), S("")), S("CycloneDX"));
+	if (!e && !cyclone && !node_get(top, S("spdxVersion")) && !node_get(top, S("@context")))
+		e = err_new(E_FORMAT, "it is neither CycloneDX nor SPDX");
+	if (e && e->code != E_SYNTAX && e->code != E_FORMAT)
+		return e; /* too large, interrupted */
+	if (e)
+		exam_say(x, V_SBOM_SYNTAX, m->name, "%s", err_root(e)->msg);
+	else if (cyclone)
+		check_cyclonedx(x, m->name, top);
+	err_free(e);
+	return NULL;
+}
+
+struct err *check_sbom(struct exam *x)
+{
+	struct str dir = exam_path(x, "sboms/");
+	VEC_EACH (const struct zip_member, m, &x->zip.members)
+		if (x->info.n && !m->unsafe && !m->dir && str_starts(m->name, dir) &&
+			str_ends(m->name, S(".json")))
+			TRY(check_one(x, m));
+	return NULL;
+}

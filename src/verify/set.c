@@ -1,0 +1,188 @@
+/* Several wheels together: what one requires of another has to be among them, or can be had elsewhere only where it is
+ * none of their device wheels. Names of device wheels are AMD's: "amd-torch-device-gfx1100" for the host wheel "torch",
+ * which offers it as the extra "device-gfx1100". Source: ROCm/TheRock, docs of the wheel splitter, 2026-08. */
+#include "base/fs.h"
+#include "base/version.h"
+#include "verify/exam.h"
+
+/* "amd_torch_device_gfx1100" -> "amd_torch_device_"; "" for a wheel without device code of one GPU. */
+static struct str device_stem(struct str project)
+{
+	const struct str mark = S("_device_");
+	size_t at = str_find(project, mark);
+	return at < project.n ? str_sub(project, 0, at + mark.n) : S("");
+}
+
+/* Does the marker ask for nothing but extras? What asks for a Python or system may never be true. */
+static bool always(struct str marker)
+{
+	static const char *const others[] = {
+		"python_", "platform", "os_name", "implementation_", "os.name", NULL};
+	for (size_t i = 0; others[i]; i++)
+		if (str_find(marker, str_from(others[i])) < marker.n)
+			return false;
+	return true;
+}
+
+static bool satisfies(struct arena *a, const struct verdict *v, struct str specifier)
+{
+	const struct version *have;
+	bool match = true; /* what is wrong with either was said */
+	struct err *e = version_parse(a, v->version, &have);
+	if (!e)
+		e = version_match(have, specifier, &match);
+	err_free(e);
+	return match;
+}
+
+static void check_extras(struct arena *a, struct verdict *v, const struct verdict *other,
+	const struct requirement *r)
+{
+	struct str rest = r->extras, extra;
+	while (str_next(&rest, ',', &extra)) {
+		struct str name = wheel_normalise(a, str_trim(extra));
+		if (name.n && !strs_has(&other->extras, name))
+			verdict_say(a, v, V_SET_EXTRA,
+				"requires '%.*s[%.*s]', but '%.*s' offers no such extra",
+				STR(r->name), STR(str_trim(extra)), STR(other->path));
+	}
+}
+
+/* "==1.0+rocm7.2" and nothing else: then an installer cannot mix two builds. */
+static bool pinned(struct str specifier)
+{
+	return str_starts(specifier, S("==")) && str_chr(specifier, ',') == specifier.n &&
+	       str_chr(specifier, '*') == specifier.n;
+}
+
+static void check_present(struct arena *a, struct verdict *v, const struct verdict *other,
+	const struct requirement *r)
+{
+	check_extras(a, v, other, r);
+	bool device = device_stem(v->project).n || device_stem(other->project).n;
+	if (!device || pinned(r->specifier))
+		return;
+	struct finding *f = verdict_say(a, v, V_SET_UNPINNED,
+		"requires '%.*s%.*s': another build of it would do, with other code for the GPU",
+		STR(r->name), STR(r->specifier));
+	finding_fix(a, f, "Requires-Dist: %.*s==%.*s", STR(r->name), STR(other->version));
+}
+
+static void check_absent(
+	struct arena *a, struct verdicts *all, struct verdict *v, const struct requirement *r)
+{
+	struct str name = wheel_normalise(a, r->name), stem = device_stem(name);
+	VEC_EACH (const struct verdict, other, &all->wheels) {
+		if (!stem.n || !str_eq(device_stem(other->project), stem))
+			continue;
+		verdict_say(a, v, V_SET_DANGLING,
+			"requires '%.*s', which is not among the device wheels given (such as "
+			"'%.*s')",
+			STR(r->name), STR(path_base(other->path)));
+		return;
+	}
+}
+
+static void check_requirement(
+	struct arena *a, struct verdicts *all, struct verdict *v, const struct requirement *r)
+{
+	struct str name = wheel_normalise(a, r->name);
+	const struct verdict *other = NULL;
+	bool right = false;
+	if (r->url.n || !always(r->marker))
+		return;
+	VEC_EACH (const struct verdict, it, &all->wheels) {
+		if (right || !str_eq(it->project, name))
+			continue;
+		right = satisfies(a, it, r->specifier);
+		other = it;
+	}
+	if (!other)
+		check_absent(a, all, v, r);
+	else if (right)
+		check_present(a, v, other, r);
+	else
+		verdict_say(a, v, V_SET_VERSION,
+			"requires '%.*s%.*s', but what is given is version %.*s", STR(r->name),
+			STR(r->specifier), STR(other->version));
+}
+
+/* ---- the order of versions ---- */
+
+/* The numbers behind "rocm" in a local version: 2.9.1+rocm10.0 -> 10.0; false without them. */
+static bool rocm_of(struct str version, uint64_t ret[3], struct str *ret_public)
+{
+	struct str local, piece;
+	if (!str_cut(version, '+', ret_public, &local))
+		return false;
+	size_t at = str_find(local, S("rocm"));
+	local = str_sub(local, at + S("rocm").n, local.n);
+	for (size_t i = 0; i < 3; i++) {
+		size_t n = 0;
+		(void)str_cut(local, '.', &piece, &local);
+		while (n < piece.n && ascii_digit(piece.p[n]))
+			n++;
+		ret[i] = 0;
+		if (!str_u64(str_sub(piece, 0, n), 10, &ret[i]) && !i)
+			return false;
+	}
+	return true;
+}
+
+static int compare(const uint64_t x[3], const uint64_t y[3])
+{
+	for (size_t i = 0; i < 3; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+/* Letters and digits in one part of a local version are compared as text: "rocm10" is before "rocm7". */
+static bool says_order(struct arena *a, struct verdict *v, const struct verdict *other)
+{
+	uint64_t mine[3], theirs[3];
+	struct str base, its;
+	const struct version *x, *y;
+	if (!str_eq(v->project, other->project) || !rocm_of(v->version, mine, &base) ||
+		!rocm_of(other->version, theirs, &its) || !wheel_same_version(base, its) ||
+		compare(mine, theirs) <= 0)
+		return false;
+	struct err *e = version_parse(a, v->version, &x);
+	if (!e)
+		e = version_parse(a, other->version, &y);
+	bool wrong = !e && version_cmp(x, y) < 0;
+	err_free(e);
+	if (wrong)
+		verdict_say(a, v, V_VERSION_ORDER,
+			"installers take %.*s for older than %.*s, and so install that one",
+			STR(v->version), STR(other->version));
+	return wrong;
+}
+
+static void check_order(struct arena *a, struct verdicts *all, struct verdict *v)
+{
+	uint64_t rocm[3];
+	struct str base;
+	bool said = false;
+	VEC_EACH (const struct verdict, other, &all->wheels)
+		said = said || says_order(a, v, other);
+	if (said || !rocm_of(v->version, rocm, &base) || rocm[0] < 10)
+		return;
+	struct finding *f = verdict_say(a, v, V_VERSION_ORDER,
+		"where a build of %.*s for ROCm 2 to 9 is offered too, installers take it for "
+		"newer than %.*s",
+		STR(base), STR(v->version));
+	f->severity = SEV_INFO;
+	finding_fix(a, f, "require it exactly, or keep it in an index of its own");
+}
+
+void verify_set(struct arena *a, struct verdicts *all)
+{
+	VEC_EACH (struct verdict, v, &all->wheels) {
+		if (!v->project.n)
+			continue;
+		VEC_EACH (const struct requirement, r, &v->requires)
+			check_requirement(a, all, v, r);
+		check_order(a, all, v);
+	}
+}
