@@ -305,7 +305,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct inspect *o = args;
 	struct devcode d;
-	unsigned flags = o->hash ? DEVCODE_HASH : 0;
+	unsigned flags = DEVCODE_INNER | (o->hash ? DEVCODE_HASH : 0);
 	o->objects = o->objects || o->hash; /* sums have no hash */
 	if (o->kernels)
 		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG;

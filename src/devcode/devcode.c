@@ -7,34 +7,36 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "devcode/scan.h"
+#include "formats/pe.h"
 #include "formats/zip.h"
 #include "slim/slim.h"
 
 enum { HEAD = 64, MANIFEST = 2 << 20 };
 
-static bool is_archive(struct str head)
+static struct err *scan_bare(struct scan *s, const struct elf_src *src)
 {
-	return str_starts(head, S("!<arch>\n"));
+	return scan_bundles(s, src, 0, src->size, S("the file"));
 }
 
-/* Is it worth scanning a file that begins so? */
-static bool has_known_head(struct str head)
-{
-	return elf_is(head) || bundle_is(head) || is_archive(head);
-}
+/* What a file is, by its first bytes. */
+static const struct format {
+	const char *name;
+	bool (*is)(struct str head);
+	struct err *(*scan)(struct scan *s, const struct elf_src *src);
+} formats[] = {
+	{"elf", elf_is, scan_elf},
+	{"bundle", bundle_is, scan_bare},
+	{"archive", archive_is, scan_archive},
+	{"aks2", aks2_is, scan_aks2},
+	{"pe", pe_is, scan_pe},
+};
 
-static struct err *scan_image(struct scan *s, const struct elf_src *src, struct str head)
+static const struct format *format_of(struct str head)
 {
-	if (bundle_is(head)) {
-		s->file->format = "bundle";
-		return scan_bundles(s, src, 0, src->size, S("the file"));
-	}
-	if (is_archive(head)) {
-		s->file->format = "archive";
-		return scan_archive(s, src);
-	}
-	s->file->format = "elf";
-	return scan_elf(s, src);
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (formats[i].is(head))
+			return &formats[i];
+	return NULL;
 }
 
 /* A target that some bundles of a file have, and others do not. */
@@ -44,7 +46,7 @@ static struct err *check_bundles(struct scan *s, const struct elf_src *src)
 	bool here[DEVCODE_TARGETS] = {0}, served[DEVCODE_TARGETS];
 	const struct devcode *d = s->out;
 	VEC_EACH (struct code_object, o, &s->file->objects)
-		here[o->id] = true;
+		here[o->id] = here[o->id] || !o->inner;
 	for (size_t i = 0; i < d->targets.n && s->file->bundles > 1; i++) {
 		if (!here[i])
 			continue;
@@ -69,9 +71,11 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 	ret->looked_at++;
 	ret->findings.most = FINDINGS_OF_A_KIND;
 	TRY(elf_src_peek(src, bytes, HEAD, 0, &head.n));
-	if (!has_known_head(head))
+	const struct format *format = format_of(head);
+	if (!format)
 		return NULL;
-	TRY(scan_image(&s, src, head));
+	file.format = format->name;
+	TRY(format->scan(&s, src));
 	if (file.objects.n) {
 		*VEC_PUSH(a, &ret->files) = file;
 		TRY(check_bundles(&s, src));
@@ -123,7 +127,7 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 	struct elf_src src;
 	TRY(cancel_check());
 	TRY(zip_stream(m->zip, z, read_head, &head));
-	if (!has_known_head(buf_str(&head))) {
+	if (!format_of(buf_str(&head))) {
 		m->out->looked_at++;
 		return NULL;
 	}
@@ -208,18 +212,18 @@ static struct err *sniff(struct str path, bool *ret_zip)
 	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
 	TRY(elf_src_peek(&src, bytes, HEAD, 0, &head.n));
 	*ret_zip = str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
-	if (*ret_zip || has_known_head(head))
+	if (*ret_zip || format_of(head))
 		return NULL;
 	return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
-		"known are 64-bit ELF files, offload bundles, code objects, static archives, "
-		"wheels, and folders of these");
+		"known are 64-bit ELF files, Windows DLLs, offload bundles, code objects, static "
+		"archives, AOTriton's stores, wheels, source distributions, and folders of these");
 }
 
 void devcode_finish(struct arena *a, struct devcode *d)
 {
 	struct strs names = {0};
 	VEC_EACH (struct devcode_target, t, &d->targets)
-		if (t->t.name.n)
+		if (t->t.name.n && !str_eq(t->name, S(DEVCODE_UNKNOWN)))
 			strs_put(a, &names, str_sub(t->name, 0, str_chr(t->name, ':')));
 	d->served = (struct strs){0};
 	for (size_t i = 0; i < names.n; i++) {
@@ -228,7 +232,7 @@ void devcode_finish(struct arena *a, struct devcode *d)
 		devcode_serves(d, &want, served);
 		VEC_EACH (struct devcode_file, f, &d->files) {
 			struct devcode_cover c = devcode_cover(f, served);
-			all = all && c.bundles && !c.without;
+			all = all && (!c.counts || (c.bundles && !c.without));
 		}
 		if (all)
 			strs_add(a, &d->served, names.v[i]);

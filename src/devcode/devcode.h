@@ -19,7 +19,8 @@ enum devcode_encoding {
 	DEVCODE_CCOB1,
 	DEVCODE_CCOB2,
 	DEVCODE_CCOB3,
-	DEVCODE_OBJECT /* a bare code object, in no bundle */
+	DEVCODE_OBJECT, /* a bare code object, in no bundle */
+	DEVCODE_AKS2    /* one of AOTriton's stores, which counts as a bundle */
 };
 
 /* Where an object is, so that it can be cut out or replaced without another search: its bundle in
@@ -48,6 +49,8 @@ struct code_object {
 	struct str elf_target; /* from e_flags; "": not looked at, or they do not tell (V2) */
 	unsigned bundle;       /* counts from 0 in file order */
 	enum devcode_encoding encoding;
+	bool inner; /* in an array of a program, which loads it by itself: kernels are always counted, and
+		     * where there are none (handlers of the runtime) it serves nothing and lacks nothing */
 	uint64_t size, stored; /* decoded bytes; share of the file */
 	struct code_place place;
 	unsigned version; /* code object version 2..6, 0 = not looked at */
@@ -62,12 +65,14 @@ struct code_object {
 
 struct devcode_file {
 	struct str path;                 /* as given, or relative to the folder or wheel */
-	const char *format;              /* "elf", "bundle", "object", "archive" */
+	const char *format;              /* "elf", "pe", "bundle", "object", "archive", "aks2" */
 	uint64_t size;                   /* of the file */
 	unsigned bundles;                /* a bare object counts as one */
 	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 
+#define DEVCODE_UNKNOWN                                                                            \
+	"unknown" /* target of an object that does not tell: handlers of the runtime itself */
 enum { DEVCODE_TARGETS = 256 }; /* more different ones are an error of the file */
 
 struct devcode_target {
@@ -85,8 +90,14 @@ struct devcode {
 	unsigned resources; /* kernels in the lists of that name */
 };
 
-/* Look deeper. DEBUG implies KERNELS; RESOURCES go with it. */
-enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2, DEVCODE_DEBUG = 4, DEVCODE_RESOURCES = 8 };
+/* Look deeper. DEBUG implies KERNELS; RESOURCES go with it. INNER: code objects in arrays too. */
+enum {
+	DEVCODE_KERNELS = 1,
+	DEVCODE_HASH = 2,
+	DEVCODE_DEBUG = 4,
+	DEVCODE_RESOURCES = 8,
+	DEVCODE_INNER = 16
+};
 
 /* path: a file, folder or wheel. E_NOENT; E_FORMAT for a single file without any known format;
  * E_ELF or E_ZIP for a single file that is damaged as a whole. */
@@ -100,6 +111,7 @@ MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src
  * kernels were not counted, or there are none, an object counts as one. Objects in no bundle are one. */
 struct devcode_cover {
 	unsigned bundles, without; /* with any kernel; of those without one for the target */
+	bool counts;               /* there are other objects than handlers of the runtime */
 	int64_t kernels,
 		missing; /* of the object that has most of a bundle; those the target lacks */
 	size_t first[4]; /* of the first bundles without: the object that has most */

@@ -70,13 +70,46 @@ struct err *object_add(
 	return NULL;
 }
 
+/* V2: NT_AMD_HSA_ISA_VERSION of owner "AMD": two lengths of 2 bytes, then major, minor and stepping. */
+static struct err *target_of_note(struct scan *s, const struct elf *e, struct str *ret)
+{
+	enum { NHDR = 12, NAME = 4, DESC = 16, ISA_VERSION = 3 };
+	char window[1024];
+	*ret = S("");
+	VEC_EACH (struct elf_segment, x, &e->segments) {
+		struct str note = {.p = window};
+		if (x->type != ELF_PT_NOTE)
+			continue;
+		size_t want = x->filesz < sizeof(window) ? (size_t)x->filesz : sizeof(window);
+		TRY(elf_src_peek(e->src, window, want, x->offset, &note.n));
+		while (note.n >= NHDR + NAME + DESC) {
+			const char *p = note.p, *d = p + NHDR + NAME;
+			if (le32(p) == NAME && le32(p + 4) >= DESC && le32(p + 8) == ISA_VERSION &&
+				!memcmp(p + NHDR, "AMD", NAME)) {
+				*ret = str_fmt(
+					s->a, "gfx%u%u%x", le32(d + 4), le32(d + 8), le32(d + 12));
+				return NULL;
+			}
+			uint64_t n = ((uint64_t)le32(p) + 3) / 4 * 4 +
+				     ((uint64_t)le32(p + 4) + 3) / 4 * 4;
+			note = str_sub(note, n < note.n ? NHDR + (size_t)n : note.n, note.n);
+		}
+	}
+	return NULL;
+}
+
 static struct err *look_at_header(struct scan *s, const struct elf *e, struct code_object *o)
 {
 	enum { MACH = 0xff };
 	o->version = e->abiversion + FIRST_ABI;
-	if (!(e->flags & MACH)) /* V2 keeps its target in a note */
-		return NULL;
 	struct target t = target_from_flags(s->a, e->flags, e->abiversion);
+	if (!(e->flags & MACH)) {
+		struct str name;
+		TRY(target_of_note(s, e, &name));
+		if (!name.n) /* as trap handlers are built */
+			return o->target.n ? NULL : set_target(s, S(DEVCODE_UNKNOWN), o);
+		t = target_read(name);
+	}
 	o->elf_target = target_text(s->a, &t);
 	if (!o->target.n)
 		return set_target(s, o->elf_target, o);
@@ -161,6 +194,12 @@ static struct err *count_name(void *user, const struct elf_symbol *s)
 	return s->section && str_ends(s->name, S(".kd")) ? count_one(user, s) : NULL;
 }
 
+static struct err *count_v2(void *user, const struct elf_symbol *s)
+{
+	enum { STT_AMDGPU_HSA_KERNEL = 10 };
+	return s->section && s->type == STT_AMDGPU_HSA_KERNEL ? count_one(user, s) : NULL;
+}
+
 /* Names of template kernels are long: all names of a library can be a tenth of it. So two cheap
  * counts are made first, the kernels that the metadata note announces and the symbols that look
  * like kernel descriptors; where they agree they are right. Else the names decide. */
@@ -171,7 +210,9 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 	TRY(count_announced(e, &in_note));
 	if (in_note > 0)
 		TRY(elf_symbols(e, false, count_descriptor, &k));
-	if (in_note <= 0 || in_note != k.n) {
+	if (o->version == FIRST_ABI)
+		TRY(elf_symbols(e, false, count_v2, &k));
+	else if (in_note <= 0 || in_note != k.n) {
 		k.n = 0;
 		TRY(elf_symbols(e, true, count_name, &k));
 	}

@@ -11,17 +11,38 @@ struct scan {
 	uint64_t base;             /* of the image in what its source reads from */
 };
 
-/* scan_elf.c, scan_bundle.c: device code in an image, added to s->file. Errors are for the image as
+/* Where to look for bundles: */
+struct scan_range {
+	uint64_t offset, size;
+	bool fatbin; /* bundles from its first byte on; else to be searched */
+	struct str name;
+};
+
+struct scan_ranges {
+	struct scan_range *v;
+	size_t n, cap;
+};
+
+/* In file order, no byte twice: sections of hostile files may overlap. */
+MUST_USE struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct scan_ranges *r);
+
+/* scan_FORMAT.c: device code in an image, added to s->file. Errors are for the image as
  * a whole; a damaged part is a finding. */
 MUST_USE struct err *scan_elf(struct scan *s, const struct elf_src *src);
 /* Walks bundles from offset to end; what is there instead of a bundle becomes a finding, named by
  * `where`. */
 MUST_USE struct err *scan_bundles(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, struct str where);
-/* Looks for bundles at every multiple of 8. */
+/* Looks for bundles at every multiple of 8; with `objects` also for code objects. */
 MUST_USE struct err *scan_search(
-	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end);
+	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects);
 MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
+MUST_USE struct err *scan_pe(struct scan *s, const struct elf_src *src);
+MUST_USE struct err *scan_aks2(struct scan *s, const struct elf_src *src);
+bool archive_is(struct str head);
+bool aks2_is(struct str head);
+/* scan_elf.c: a code object in no bundle, which is all of src. */
+MUST_USE struct err *scan_object(struct scan *s, const struct elf_src *src);
 
 /* object.c: adds an object for a target as listed ("": not known yet). E_LIMIT. */
 MUST_USE struct err *object_add(

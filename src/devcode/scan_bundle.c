@@ -138,7 +138,7 @@ static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const 
 		else if (total > 0) /* its share, in proportion to the decoded sizes */
 			o->stored = (uint64_t)((double)b->stored * ((double)o->size / total));
 	}
-	if (b->encoding != BUNDLE_RAW && s->flags)
+	if (b->encoding != BUNDLE_RAW && s->flags & ~(unsigned)DEVCODE_INNER)
 		TRY(look_compressed(s, src, b, first));
 	object_compare(s, first);
 	s->file->bundles++;
@@ -174,44 +174,74 @@ struct err *scan_bundles(
 		return e;
 	if (e) {
 		scan_damage(s, "bundle-damaged", e);
-		return scan_search(s, src, stop + 8, end);
+		return scan_search(s, src, stop + 8, end, false);
 	}
 	if (stop >= end)
 		return NULL;
 	scan_say(s, "bundle-unrecognised", SEV_WARNING,
 		"%.*s: no offload bundle at offset %llu, %llu bytes are left unread", STR(where),
 		(unsigned long long)stop, (unsigned long long)(end - stop));
-	return scan_search(s, src, stop, end);
+	return scan_search(s, src, stop, end, false);
 }
 
-/* Does a bundle begin at p? Only a cheap look: bundle_open() decides. */
+/* Does a bundle or an object begin at p? Only a cheap look: whoever opens it decides. */
 static bool candidate(const char *p)
 {
 	return (p[0] == '_' && !memcmp(p, "__CLANG_", 8)) ||
+	       (p[0] == '\177' && !memcmp(p, "\177ELF\2\1\1", 7)) ||
 	       (p[0] == 'C' && !memcmp(p, "CCOB", 4) && p[4] >= 1 && p[4] <= 3 && !p[5] &&
 		       p[6] >= 0 && p[6] <= 1 && !p[7]);
 }
 
-/* Text that only looks like a bundle (the magic as a string constant) is no finding. */
-static struct err *try_candidate(
+/* Text that only looks like a bundle or an object (the magic as a string constant) is no finding. */
+static struct err *pass_text(struct err *e)
+{
+	if (!e || e->code == E_IO || e->code == E_CANCELLED)
+		return e;
+	err_free(e);
+	return NULL;
+}
+
+/* A code object in an array, of which nothing tells how long it is but its own tables. */
+static struct err *try_object(
+	struct scan *s, const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret_next)
+{
+	ARENA(tmp);
+	struct elf e;
+	struct elf_src rest = elf_src_sub(src, at, end - at);
+	struct err *err = elf_open(&tmp, &rest, &e);
+	if (err)
+		return pass_text(err);
+	uint64_t size = elf_extent(&e);
+	if (e.machine != ELF_AMDGPU || size > rest.size)
+		return NULL;
+	rest.size = size;
+	*ret_next = at + (size + 7) / 8 * 8;
+	size_t first = s->file->objects.n;
+	unsigned flags = s->flags;
+	s->flags |= DEVCODE_KERNELS;
+	err = scan_object(s, &rest);
+	s->flags = flags;
+	for (size_t i = first; i < s->file->objects.n; i++)
+		s->file->objects.v[i].inner = true;
+	return err;
+}
+
+static struct err *try_bundle(
 	struct scan *s, const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret_next)
 {
 	ARENA(tmp);
 	struct bundle b;
 	struct walker w = {.s = s, .src = src};
 	struct err *e = bundle_open(&tmp, src, at, end, &b);
-	*ret_next = at + 8;
-	if (e && (e->code == E_IO || e->code == E_CANCELLED))
-		return e;
-	if (!e && b.entries.n) {
-		TRY(found(&w, &b));
-		*ret_next = at + (b.stored + 7) / 8 * 8;
-	}
-	err_free(e);
-	return NULL;
+	if (e || !b.entries.n)
+		return pass_text(e);
+	*ret_next = at + (b.stored + 7) / 8 * 8;
+	return found(&w, &b);
 }
 
-struct err *scan_search(struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end)
+struct err *scan_search(
+	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects)
 {
 	enum { CHUNK = 256 << 10, STEP = 8, MAX_TRIES = 4096 };
 	ARENA(tmp);
@@ -231,7 +261,12 @@ struct err *scan_search(struct scan *s, const struct elf_src *src, uint64_t offs
 		offset += i;
 		if (i + STEP > n)
 			continue;
-		TRY(try_candidate(s, src, offset, end, &offset));
+		uint64_t at = offset;
+		offset += STEP;
+		if (p[i] == 'C' || p[i] == '_')
+			TRY(try_bundle(s, src, at, end, &offset));
+		else if (objects)
+			TRY(try_object(s, src, at, end, &offset));
 		tries++;
 	}
 	return NULL;

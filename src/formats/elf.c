@@ -181,6 +181,13 @@ static struct err *read_sections(struct arena *a, const struct tables *t, struct
 	return NULL;
 }
 
+static uint64_t farther(uint64_t end, uint64_t offset, uint64_t size)
+{
+	if (offset > UINT64_MAX - size)
+		return UINT64_MAX;
+	return offset + size > end ? offset + size : end;
+}
+
 static struct err *open_head(
 	struct arena *a, const struct elf_src *src, struct elf *ret, struct tables *t)
 {
@@ -213,6 +220,8 @@ static struct err *open_head(
 	if (t->phnum > MAX_SEGMENTS || t->shnum > MAX_SECTIONS)
 		return err_new(E_LIMIT, "%u segments and %u sections: at most %d and %d are read",
 			t->phnum, t->shnum, MAX_SEGMENTS, MAX_SECTIONS);
+	ret->tables = farther(EHDR, t->phoff, (uint64_t)t->phnum * PHDR);
+	ret->tables = farther(ret->tables, t->shoff, (uint64_t)t->shnum * SHDR);
 	return read_segments(a, t, head, ret);
 }
 
@@ -236,6 +245,16 @@ const struct elf_section *elf_section(const struct elf *e, struct str name)
 			return s;
 	}
 	return NULL;
+}
+
+uint64_t elf_extent(const struct elf *e)
+{
+	uint64_t end = e->tables;
+	VEC_EACH (const struct elf_segment, s, &e->segments)
+		end = farther(end, s->offset, s->filesz);
+	VEC_EACH (const struct elf_section, s, &e->sections)
+		end = s->type == ELF_NOBITS ? end : farther(end, s->offset, s->size);
+	return end;
 }
 
 uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr)

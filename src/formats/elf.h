@@ -57,6 +57,7 @@ struct elf {
 	uint8_t osabi, abiversion;
 	uint32_t flags;
 	uint64_t entry;
+	uint64_t tables;                  /* where the later one of both tables ends */
 	VEC(struct elf_section) sections; /* empty when the table was stripped */
 	VEC(struct elf_segment) segments;
 };
@@ -68,6 +69,8 @@ MUST_USE struct err *elf_open(struct arena *a, const struct elf_src *src, struct
 MUST_USE struct err *elf_open_head(struct arena *a, const struct elf_src *src, struct elf *ret);
 bool elf_is(struct str head); /* first bytes of a file: an ELF64 LE image? */
 const struct elf_section *elf_section(const struct elf *e, struct str name); /* or NULL */
+/* Bytes of the file that its tables tell of: where an image in an array ends. UINT64_MAX: nonsense. */
+uint64_t elf_extent(const struct elf *e);
 /* File offset of a virtual address, or UINT64_MAX. */
 uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr);
 

@@ -14,6 +14,10 @@ python=$(command -v python3) && command -v readelf >/dev/null || {
 "$ROCSMITH" inspect "$ROCSMITH" | grep -q '^no device code in '
 echo 'ok no device code is no error'
 
+# Every format, written by Python from the documents.
+mkdir -p "$E2E_TMP/formats"
+"$python" "$top/tests/oracle/device_formats.py" "$ROCSMITH" "$E2E_TMP/formats"
+
 gloo=$(get sid libgloo-rocm libgloo-rocm-0) && fft=$(get experimental librocfft librocfft0) &&
 	sparselt=$(get experimental libhipsparselt libhipsparselt0) || {
 	echo 'skip real libraries: no package archive can be reached'

@@ -276,8 +276,9 @@ static void finds_bundles_outside_the_section(void **state)
 	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 1}), DEVCODE_KERNELS, IN_RODATA, "");
 	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 2}), DEVCODE_KERNELS,
 		IN_RODATA "2:gfx1100/raw/3 2:gfx90a/raw/2 ", "");
-	/* Not read-only: looked at only when something registers device code. */
-	v[0].flags = 3;
+	v[0].flags = 3; /* not read-only */
+	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 1}), DEVCODE_KERNELS, IN_RODATA, "");
+	v[0].flags = 6; /* code: looked at only when something registers device code */
 	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 1}), DEVCODE_KERNELS, "", "");
 	v[1] = (struct fx_host_section){.name = ".hipFatBinSegment", .bytes = S("1"), .flags = 3};
 	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 2}), DEVCODE_KERNELS, IN_RODATA, "");
