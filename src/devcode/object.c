@@ -117,20 +117,33 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 	return NULL;
 }
 
-/* A source that has the first bytes of another at hand: headers and the note's head are there. */
+/* A source that has the first bytes of another at hand: headers and the note's head are there. And those
+ * that were read last, when they were few: the dynamic section is asked for twice. */
 struct near {
 	struct elf_src src; /* first, so that read_near() can find its struct */
 	const struct elf_src *far;
+	struct last {
+		uint64_t at;
+		size_t n;
+		char p[512];
+	} * last;
 	size_t n;
-	char head[2048];
+	char head[4096];
 };
 
 static struct err *read_near(const struct elf_src *s, void *p, size_t n, uint64_t offset)
 {
 	const struct near *near = (const struct near *)s;
-	if (offset > near->n || n > near->n - offset)
+	struct last *last = near->last;
+	if (offset <= near->n && n <= near->n - offset) {
+		memcpy(p, near->head + offset, n);
+		return NULL;
+	}
+	if (n > sizeof(last->p))
 		return elf_src_read(near->far, p, n, offset);
-	memcpy(p, near->head + offset, n);
+	if (offset != last->at || n > last->n)
+		TRY(elf_src_peek(near->far, last->p, n, last->at = offset, &last->n));
+	memcpy(p, last->p, n);
 	return NULL;
 }
 
@@ -154,20 +167,39 @@ bool object_metadata(struct str *note, uint64_t *ret_n)
 	return true;
 }
 
-static struct err *count_announced(const struct elf *e, int64_t *ret)
+/* What the note announces: -1 kernels, or how many, and the name of the first one, where the note's first bytes
+ * have it. */
+static struct err *read_announced(struct arena *a, const struct elf *e, struct code_object *o)
 {
-	char window[1024];
+	enum { WINDOW = 3072, NAME = 200 };
+	char window[WINDOW];
+	struct msgpack_value v;
 	uint64_t n;
-	*ret = -1;
 	VEC_EACH (struct elf_segment, s, &e->segments) {
 		struct str note = {.p = window};
 		if (s->type != ELF_PT_NOTE)
 			continue;
-		size_t want = s->filesz < sizeof(window) ? (size_t)s->filesz : sizeof(window);
+		size_t want = s->filesz < WINDOW ? (size_t)s->filesz : WINDOW;
 		TRY(elf_src_peek(e->src, window, want, s->offset, &note.n));
-		*ret = object_metadata(&note, &n) ? (int64_t)n : -1;
+		if (!object_metadata(&note, &n))
+			break;
+		o->kernels = (int64_t)n;
+		if (n && msgpack_next(&note, &v) && v.kind == MSGPACK_MAP &&
+			msgpack_find(&note, v.number, S(".name")) && msgpack_next(&note, &v) &&
+			v.kind == MSGPACK_STR)
+			o->kernel = str_dup(a, str_sub(v.text, 0, NAME));
 		break;
 	}
+	return NULL;
+}
+
+/* A kernel is two symbols, NAME and NAME.kd, and a translation unit may have one more (__hip_cuid_*). */
+static struct err *is_confirmed(const struct elf *e, const struct code_object *o, bool *ret)
+{
+	uint64_t symbols = 0, n = o->kernels > 0 ? (uint64_t)o->kernels : 0;
+	if (n && o->kernel.n)
+		TRY(elf_symbol_count(e, &symbols));
+	*ret = symbols && (symbols - 1) / 2 == n;
 	return NULL;
 }
 
@@ -200,23 +232,26 @@ static struct err *count_v2(void *user, const struct elf_symbol *s)
 	return s->section && s->type == STT_AMDGPU_HSA_KERNEL ? count_one(user, s) : NULL;
 }
 
-/* Names of template kernels are long: all names of a library can be a tenth of it. So two cheap
- * counts are made first, the kernels that the metadata note announces and the symbols that look
- * like kernel descriptors; where they agree they are right. Else the names decide. */
+/* Symbol tables, and names of template kernels above all, can be a tenth of a library. So cheap counts are
+ * made first: the kernels that the metadata note announces, against the number of symbols; the symbols
+ * that look like kernel descriptors. Where two agree they are right. Else the names decide. */
 static struct err *count_kernels(struct arena *a, const struct elf *e, struct code_object *o)
 {
-	int64_t in_note;
+	bool right;
 	struct kernels k = {0};
-	TRY(count_announced(e, &in_note));
-	if (in_note > 0)
-		TRY(elf_symbols(e, false, count_descriptor, &k));
-	if (o->version == FIRST_ABI)
-		TRY(elf_symbols(e, false, count_v2, &k));
-	else if (in_note <= 0 || in_note != k.n) {
+	TRY(read_announced(a, e, o));
+	TRY(is_confirmed(e, o, &right));
+	if (right)
+		return NULL;
+	if (o->version == FIRST_ABI || o->kernels > 0)
+		TRY(elf_symbols(
+			e, false, o->version == FIRST_ABI ? count_v2 : count_descriptor, &k));
+	if (o->version != FIRST_ABI && (!k.n || o->kernels != k.n)) {
 		k.n = 0;
 		TRY(elf_symbols(e, true, count_name, &k));
 	}
 	o->kernels = k.n;
+	o->kernel = S("");
 	if (!k.n)
 		return NULL;
 	TRY(elf_symbol_name(a, e, k.first, &o->kernel));
@@ -226,12 +261,33 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 }
 
 /* ---- the whole ---- */
+/* For a listing: one read of a few bytes. False: they do not tell all. */
+static struct err *look_shortly(
+	struct scan *s, const struct elf_src *object, struct code_object *o, bool *ret)
+{
+	enum { MACH = 0xff };
+	struct elf e;
+	char head[HEADER];
+	struct str h = {.p = head};
+	*ret = false;
+	if (s->flags & ~(unsigned)DEVCODE_INNER)
+		return NULL;
+	TRY(elf_src_peek(object, head, HEADER, 0, &h.n));
+	*ret = elf_header(h, &e) && e.machine == ELF_AMDGPU && e.flags & MACH;
+	return *ret ? look_at_header(s, &e, o) : NULL;
+}
+
 static struct err *look(struct scan *s, const struct elf_src *object, struct code_object *o)
 {
 	ARENA(tmp);
 	struct elf e;
-	struct near near = {.far = object};
+	struct last last = {0};
+	struct near near = {.far = object, .last = &last};
 	const struct elf_src *src = &near.src;
+	bool done;
+	TRY(look_shortly(s, object, o, &done));
+	if (done)
+		return NULL;
 	near.src = (struct elf_src){
 		.read = read_near, .size = object->size, .fd = -1, .budget = object->budget};
 	TRY(elf_src_peek(object, near.head, sizeof(near.head), 0, &near.n));

@@ -148,11 +148,26 @@ static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const 
 struct walker {
 	struct scan *s;
 	const struct elf_src *src;
+	uint64_t end; /* of the section; 0: not known */
 };
+
+/* Room for the objects of bundles like this one up to the section's end: a list that grows by doubling
+ * touches three times as many pages. What is not used costs nothing. */
+static void expect(const struct walker *w, const struct bundle *b)
+{
+	enum { MOST = 1 << 14 };
+	struct devcode_file *f = w->s->file;
+	if (f->objects.v || b->offset >= w->end || !b->stored)
+		return;
+	uint64_t n = (w->end - b->offset) / b->stored * b->entries.n;
+	f->objects.cap = n < MOST ? (size_t)n + 1 : MOST;
+	f->objects.v = arena_raw(w->s->a, f->objects.cap * sizeof(*f->objects.v));
+}
 
 static struct err *found(void *user, const struct bundle *b)
 {
 	struct walker *w = user;
+	expect(w, b);
 	struct err *e = scan_bundle(w->s, w->src, b);
 	if (e && (e->code == E_BUNDLE || e->code == E_LIMIT)) {
 		scan_damage(w->s, "bundle-damaged",
@@ -167,7 +182,7 @@ static struct err *found(void *user, const struct bundle *b)
 struct err *scan_bundles(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, struct str where)
 {
-	struct walker w = {.s = s, .src = src};
+	struct walker w = {.s = s, .src = src, .end = end};
 	uint64_t stop = offset;
 	struct err *e = bundle_walk(src, &stop, end, found, &w);
 	if (e && (e->code == E_IO || e->code == E_CANCELLED))
@@ -187,10 +202,11 @@ struct err *scan_bundles(
 /* Does a bundle or an object begin at p? Only a cheap look: whoever opens it decides. */
 static bool candidate(const char *p)
 {
-	return (p[0] == '_' && !memcmp(p, "__CLANG_", 8)) ||
-	       (p[0] == '\177' && !memcmp(p, "\177ELF\2\1\1", 7)) ||
-	       (p[0] == 'C' && !memcmp(p, "CCOB", 4) && p[4] >= 1 && p[4] <= 3 && !p[5] &&
-		       p[6] >= 0 && p[6] <= 1 && !p[7]);
+	enum { RAW = 0x4c435f5f, CCOB = 0x424f4343, ELF = 0x464c457f }; /* as numbers: one load */
+	uint32_t word = le32(p);
+	return (word == RAW && !memcmp(p, "__CLANG_", 8)) ||
+	       (word == ELF && !memcmp(p, "\177ELF\2\1\1", 7)) ||
+	       (word == CCOB && p[4] >= 1 && p[4] <= 3 && !p[5] && p[6] >= 0 && p[6] <= 1 && !p[7]);
 }
 
 /* Text that only looks like a bundle or an object (the magic as a string constant) is no finding. */
@@ -243,7 +259,7 @@ static struct err *try_bundle(
 struct err *scan_search(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects)
 {
-	enum { CHUNK = 256 << 10, STEP = 8, MAX_TRIES = 4096 };
+	enum { CHUNK = 64 << 10, STEP = 8, MAX_TRIES = 4096 };
 	ARENA(tmp);
 	unsigned tries = 0;
 	offset = (offset + STEP - 1) / STEP * STEP;
