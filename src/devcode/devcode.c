@@ -66,7 +66,7 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 {
 	char bytes[HEAD];
 	struct str head = {.p = bytes};
-	struct devcode_file file = {.path = str_dup(a, path), .size = src->size};
+	struct devcode_file file = {.path = str_dup(a, path), .size = src->size, .side = side_is(path)};
 	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file, .base = src->base};
 	ret->looked_at++;
 	ret->findings.most = FINDINGS_OF_A_KIND;
@@ -113,6 +113,13 @@ static struct err *read_head(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
+/* What a file beside a library is by its name; stored: its bytes in the wheel. */
+static void note_side(struct many *m, struct str path, uint64_t size, uint64_t stored)
+{
+	struct devcode_part part = {.files = 1, .size = size, .stored = stored};
+	side_note(m->a, m->out, path, &part);
+}
+
 static struct str member_path(struct arena *a, const struct many *m, const struct zip_member *z)
 {
 	return str_fmt(a, "%.*s%.*s", STR(m->prefix), STR(z->name));
@@ -155,13 +162,13 @@ static struct err *scan_wheel(struct many *m, struct str path)
 	TRY(zip_open(&tmp, path, &ignored, &z));
 	m->zip = &z;
 	VEC_EACH (struct zip_member, x, &z.members) {
-		struct str text = {0};
-		if (!x->dir)
-			TRY(note_damage(m, member_path(&tmp, m, x), scan_member(m, x)));
-		if (!str_ends(x->name, S(".dist-info/" SLIM_MANIFEST)))
+		struct str text = {0}, name = member_path(&tmp, m, x);
+		if (x->dir)
 			continue;
-		note_manifest(
-			m, member_path(&tmp, m, x), zip_read(&tmp, &z, x, MANIFEST, &text), &text);
+		note_side(m, name, x->size, x->stored);
+		TRY(note_damage(m, name, scan_member(m, x)));
+		if (str_ends(x->name, S(".dist-info/" SLIM_MANIFEST)))
+			note_manifest(m, name, zip_read(&tmp, &z, x, MANIFEST, &text), &text);
 	}
 	return NULL;
 }
@@ -191,6 +198,7 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	struct str path = path_join(&tmp, m->dir, e->path);
 	if (str_eq(e->path, S(SLIM_MANIFEST)))
 		note_manifest(m, e->path, fs_read_opt(&tmp, path, MANIFEST, &text), &text);
+	note_side(m, e->path, (uint64_t)e->st.st_size, (uint64_t)e->st.st_size);
 	if (!str_ends(e->path, S(".whl")))
 		return note_damage(m, e->path, scan_file(m, path, e->path));
 	struct many inner = *m; /* the members of a wheel count as files of the folder */
@@ -217,27 +225,6 @@ static struct err *sniff(struct str path, bool *ret_zip)
 	return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
 		"known are 64-bit ELF files, Windows DLLs, offload bundles, code objects, static "
 		"archives, AOTriton's stores, wheels, source distributions, and folders of these");
-}
-
-void devcode_finish(struct arena *a, struct devcode *d)
-{
-	struct strs names = {0};
-	VEC_EACH (struct devcode_target, t, &d->targets)
-		if (t->t.name.n && !str_eq(t->name, S(DEVCODE_UNKNOWN)))
-			strs_put(a, &names, str_sub(t->name, 0, str_chr(t->name, ':')));
-	d->served = (struct strs){0};
-	for (size_t i = 0; i < names.n; i++) {
-		bool served[DEVCODE_TARGETS], all = true;
-		struct target want = target_read(names.v[i]);
-		devcode_serves(d, &want, served);
-		VEC_EACH (struct devcode_file, f, &d->files) {
-			struct devcode_cover c = devcode_cover(f, served);
-			all = all && (!c.counts || (c.bundles && !c.without));
-		}
-		if (all)
-			strs_add(a, &d->served, names.v[i]);
-	}
-	targets_sort(&d->served);
 }
 
 struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struct devcode *ret)

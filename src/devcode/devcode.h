@@ -57,7 +57,7 @@ struct code_object {
 	int64_t kernels;  /* -1 = not looked at */
 	struct str
 		kernel; /* name of the first one, its end may be cut off; "" = none was looked for */
-	uint64_t debug; /* bytes of .debug_* sections; with DEVCODE_DEBUG */
+	int64_t debug; /* bytes of .debug_* sections; -1 without DEVCODE_DEBUG */
 	VEC(struct code_kernel)
 	resources;         /* with DEVCODE_RESOURCES; of a scan 4000 kernels at most */
 	struct str sha256; /* hex, only when asked for */
@@ -68,6 +68,8 @@ struct devcode_file {
 	const char *format;              /* "elf", "pe", "bundle", "object", "archive", "aks2" */
 	uint64_t size;                   /* of the file */
 	unsigned bundles;                /* a bare object counts as one */
+	bool side;                       /* one of a set of side files, for the GPU in its name */
+	struct strs served;              /* by it alone, as devcode.served */
 	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 
@@ -80,11 +82,46 @@ struct devcode_target {
 	struct target t;
 };
 
+/* What the objects of one target come to. */
+struct devcode_sum {
+	struct str target;
+	unsigned objects, versions; /* versions: a bit for each */
+	uint64_t size, stored;
+	int64_t kernels, debug; /* -1: not counted */
+};
+
+struct devcode_sums {
+	struct devcode_sum *v;
+	size_t n, cap;
+};
+
+/* Adds those of a file; targets stay sorted by generation. */
+void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devcode_file *f);
+
+/* Files beside a library that are chosen by GPU when it runs: Tensile's solutions and kernels (rocBLAS,
+ * hipBLASLt, hipSPARSELt), AOTriton's stores, databases of MIOpen, rocFFT's cache, archives of Composable
+ * Kernel. By their names only; what code they hold is in files, too. */
+struct devcode_part {
+	struct str target; /* "gfx90a:xnack-", "gfx11xx"; "": for all of them */
+	uint64_t files, size, stored; /* stored: in the wheel */
+	bool entry, code, tuned;      /* Tensile: its lazy table; kernels; such that are no fallback */
+};
+
+struct devcode_set {
+	const char *kind; /* "rocblas", "hipblaslt", "hipsparselt", "tensile", "aotriton", "miopen", "rocfft", "ck" */
+	struct str path;  /* the folder of all of them */
+	VEC(struct devcode_part) parts;
+};
+
 struct devcode {
 	struct str path;
 	VEC(struct devcode_target) targets; /* of all objects, each once */
 	VEC(struct devcode_file) files;     /* those with device code */
-	struct strs served; /* targets that every file with device code has, by generation */
+	VEC(struct devcode_set) sets;
+	struct devcode_sums sums;
+	/* Targets that every file with device code has, by generation; of side files those that a set has.
+	 * And those that any of them has. */
+	struct strs served, some;
 	struct findings findings;
 	unsigned looked_at; /* files seen, with device code or not */
 	unsigned resources; /* kernels in the lists of that name */

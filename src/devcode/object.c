@@ -61,7 +61,7 @@ struct err *object_add(
 		MEMORY = 3000,
 		WORK = 2000
 	}; /* of all that becomes of it, its lines of output included */
-	struct code_object o = {.bundle = s->file->bundles, .kernels = -1};
+	struct code_object o = {.bundle = s->file->bundles, .kernels = -1, .debug = s->flags & DEVCODE_DEBUG ? 0 : -1};
 	TRY(budget_memory(src->budget, MEMORY));
 	TRY(budget_work(src->budget, WORK));
 	TRY(set_target(s, target, &o));
@@ -300,7 +300,7 @@ static struct err *look(struct scan *s, const struct elf_src *object, struct cod
 	TRY(look_at_header(s, &e, o));
 	VEC_EACH (struct elf_section, x, &e.sections) /* none without DEVCODE_DEBUG */
 		if (str_starts(x->name, S(".debug_")) && x->size <= src->size)
-			o->debug += x->size;
+			o->debug += (int64_t)x->size;
 	if (!(s->flags & (DEVCODE_KERNELS | DEVCODE_DEBUG)))
 		return NULL;
 	TRY(count_kernels(s->a, &e, o));

@@ -39,6 +39,15 @@ MUST_USE struct err *scan_search(
 MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_pe(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_aks2(struct scan *s, const struct elf_src *src);
+/* side.c: counts a file by its path; is it one for the GPU in its name? */
+void side_note(
+	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
+bool side_is(struct str path);
+/* Do the sets whose code a program needs serve this processor? *ret_any: there are such sets. */
+bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any);
+/* Findings about sets that lack something. */
+void sides_judge(struct arena *a, struct devcode *d);
+
 bool archive_is(struct str head);
 bool aks2_is(struct str head);
 /* scan_elf.c: a code object in no bundle, which is all of src. */

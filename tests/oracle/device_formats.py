@@ -227,5 +227,42 @@ def stores():
     print("ok AOTriton stores, damaged ones too")
 
 
-for part in (hosts, archives, objects, stores):
+def side_files():
+    root = "rocm/lib/rocblas/library"
+    gfx = {t: code_object(t) for t in ("gfx1030", "gfx942", "gfx90a")}
+    for t in ("gfx1030", "gfx942"):
+        write(f"{root}/TensileLibrary_lazy_{t}.dat", b"\x82" + bytes(100))
+    write(f"{root}/TensileLibrary_Type_SS_Contraction_fallback.dat", b"\x82" + bytes(10))
+    write(f"{root}/TensileLibrary_Type_SS_Contraction_fallback_gfx1030.hsaco", gfx["gfx1030"])
+    write(f"{root}/TensileLibrary_Type_SS_Contraction_gfx942.co", bundle([("gfx942", gfx["gfx942"])]))
+    write(f"{root}/TensileLibrary_Type_SS_Contraction_gfx90a-xnack+.hsaco", code_object("gfx90a", 1, flags=0x73F))
+    write("rocm/lib/librocblas.so", host([(".hip_fatbin", ALLOC,
+        bundle([(t, o) for t, o in gfx.items()]))]))
+    lazy = "rocm/lib/hipblaslt/library"  # newer trees: a folder for each
+    write(f"{lazy}/gfx942/TensileLibrary_lazy_gfx942.dat", bytes(10))
+    write(f"{lazy}/gfx942/TensileLibrary_x_gfx942.co", bundle([("gfx942", gfx["gfx942"])]))
+    write(f"{lazy}/gfx942/TensileManifest.txt", b"x\n")
+    write(f"{lazy}/hipblasltExtOpLibrary.dat", bytes(5))
+    for name in ("gfx90a68.kdb", "gfx90878.db.txt", "gfx942130.HIP.fdb.txt", "gfx1030_36.db.txt", "readme.db"):
+        write(f"rocm/share/miopen/db/{name}", bytes(20))
+    write("rocm/lib/aotriton.images/amd-gfx11xx/flash/attn_fwd/a.aks2", aks2([("a", code_object("gfx1100"))]))
+    write("rocm/lib/aotriton.images/amd-gfx942/flash/attn_fwd/a.aks2", aks2([("a", gfx["gfx942"])]))
+    write("rocm/lib/rocfft/rocfft_kernel_cache.db", bytes(30))
+    d = inspect(TMP / "rocm")
+    got = {(s["kind"], s["path"]): {t["target"]: t["files"] for t in s["targets"]} for s in d["sets"]}
+    want = {("rocblas", "lib/rocblas/library"): {"": 1, "gfx1030": 2, "gfx942": 2, "gfx90a:xnack+": 1},
+        ("hipblaslt", "lib/hipblaslt/library"): {"": 1, "gfx942": 3},
+        ("miopen", "share/miopen/db"): {"gfx90a": 1, "gfx908": 1, "gfx942": 1, "gfx1030": 1},
+        ("aotriton", "lib/aotriton.images"): {"gfx11xx": 1, "gfx942": 1},
+        ("rocfft", "lib/rocfft"): {"": 1}}
+    assert got == want, got
+    assert d["served"] == ["gfx942"], d["served"]
+    assert d["served_by_some"] == ["gfx90a", "gfx942", "gfx1030", "gfx1100"], d["served_by_some"]
+    says = {f["id"]: f["message"] for f in d["findings"]}
+    assert says["tensile-entry-missing"].endswith("for gfx90a"), says
+    assert says["tensile-fallback-only"].endswith("for gfx1030"), says
+    print("ok side files of Tensile, AOTriton, MIOpen and rocFFT, by target")
+
+
+for part in (hosts, archives, objects, stores, side_files):
     part()

@@ -720,10 +720,12 @@ static void writes_the_json_of_the_design(void **state)
 	struct str hex = digest_hex(&a, &sha);
 	struct str want = str_fmt(&a,
 		"{\"schema\":\"rocsmith.inspect/1\",\"path\":\"x\",\"files\":[{\"path\":\"x.so\","
-		"\"format\":\"bundle\",\"objects\":[{\"target\":\"gfx1100\",\"bundle\":0,"
+		"\"format\":\"bundle\",\"size\":%llu,\"objects\":[{\"target\":\"gfx1100\",\"bundle\":0,"
 		"\"encoding\":\"raw\",\"size\":%zu,\"stored\":%zu,\"kernels\":2,"
-		"\"sha256\":\"%.*s\"}]}],\"served\":[\"gfx1100\"],\"findings\":[]}",
-		o.n, o.n, STR(hex));
+		"\"sha256\":\"%.*s\"}],\"served\":[\"gfx1100\"]}],\"served\":[\"gfx1100\"],"
+		"\"served_by_some\":[\"gfx1100\"],\"targets\":[{\"target\":\"gfx1100\","
+		"\"objects\":1,\"size\":%zu,\"stored\":%zu,\"kernels\":2}],\"findings\":[]}",
+		(unsigned long long)d.files.v[0].size, o.n, o.n, STR(hex), o.n, o.n);
 	assert_str(str_trim(out), want.p);
 }
 
