@@ -6,16 +6,17 @@
 #include "cli/opt.h"
 #include "devcode/devcode.h"
 #include "term/table.h"
+#include "wheel/venv.h"
 
 struct inspect {
 	struct common common;
 	struct str path;
-	bool hash, kernels, objects;
+	bool hash, kernels, objects, venv;
 };
 
 static const struct opt opts[] = {
 	{OPT_ARGUMENT("PATH", OPT_POS, struct inspect, path,
-		 "library, object, bundle, archive, wheel or folder"),
+		 "library, object, archive, wheel, sdist or folder"),
 		.flags = OPT_REQUIRED},
 	{OPT_FLAG("kernels", struct inspect, kernels,
 		 "count kernels and debug data; decodes what is compressed"),
@@ -23,7 +24,24 @@ static const struct opt opts[] = {
 	{OPT_FLAG("hash", struct inspect, hash, "list every code object with its SHA-256")},
 	{OPT_FLAG(
 		"objects", struct inspect, objects, "list every code object, not sums per target")},
+	{OPT_FLAG("venv", struct inspect, venv,
+		"PATH is a virtual environment: by distribution, too")},
 	{.kind = OPT_END},
+};
+
+/* What is shown: JSON of schema rocsmith.inspect/1 with what --venv adds. */
+struct shown {
+	struct devcode *code;
+	struct venv_dists dists;
+};
+
+static const struct json_field dist_fields[] =
+	FIELDS_ONLY(struct venv_dist, name, version, files, size, stored, served);
+
+static const struct json_field shown_fields[] = {
+	FIELD_FROM(struct shown, code, devcode_fields),
+	FIELD_LIST_OPTIONAL("distributions", struct shown, dists, dist_fields),
+	{.kind = FIELD_END},
 };
 
 static struct str kernels_text(struct arena *a, int64_t n)
@@ -236,10 +254,10 @@ static struct str partly_served(struct arena *a, const struct devcode *d, const 
 		VEC_EACH (const struct devcode_file, f, &d->files)
 			with += is_listed(d, f) ? bundles_with(f, s->target) : 0;
 		strs_add(a, &words,
-			with < t->bundles ? str_fmt(a, "%.*s (%zu of %zu bundles)", STR(s->target),
-						    with, t->bundles)
-					  : str_fmt(a, "%.*s (not by all side files)",
-						    STR(s->target)));
+			with < t->bundles
+				? str_fmt(a, "%.*s (%zu of %zu bundles)", STR(s->target), with,
+					  t->bundles)
+				: str_fmt(a, "%.*s (not by all side files)", STR(s->target)));
 	}
 	return str_join(a, &words, S(", "));
 }
@@ -264,8 +282,27 @@ static void print_answer(struct arena *a, const struct devcode *d, const struct 
 	out_text(S("\n"));
 }
 
-static void print(struct arena *a, const struct inspect *o, const struct devcode *d, unsigned flags)
+static void print_dists(struct arena *a, const struct venv_dists *dists)
 {
+	static const char *const heads[] = {
+		"DISTRIBUTION", "VERSION", ">FILES", ">SIZE", ">DEVICE", "SERVES", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (const struct venv_dist, x, dists) {
+		const struct str cells[] = {x->name, x->version,
+			str_fmt(a, "%llu", (unsigned long long)x->files), human_bytes(a, x->size),
+			human_bytes(a, x->stored),
+			!x->asked     ? S("-")
+			: x->served.n ? str_join(a, &x->served, S(" "))
+				      : S("none")};
+		table_row(&t, cells);
+	}
+	table_print(&t);
+}
+
+static void print(
+	struct arena *a, const struct inspect *o, const struct shown *shown, unsigned flags)
+{
+	const struct devcode *d = shown->code;
 	struct total total = total_of(d);
 	bool each = d->files.n < 2 || o->objects || o->common.verbose;
 	if (!d->files.n)
@@ -281,6 +318,10 @@ static void print(struct arena *a, const struct inspect *o, const struct devcode
 			out_text(S("\n"));
 		print_file(a, o, f, flags);
 	}
+	if (shown->dists.n) {
+		out_text(S("\n"));
+		print_dists(a, &shown->dists);
+	}
 	if (d->sets.n) {
 		out_text(S("\n"));
 		print_sets(a, d);
@@ -295,18 +336,21 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct inspect *o = args;
 	struct devcode d;
+	struct shown shown = {.code = &d};
 	unsigned flags = DEVCODE_INNER | (o->hash ? DEVCODE_HASH : 0);
 	o->objects = o->objects || o->hash; /* sums have no hash */
 	if (o->kernels)
-		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG;
+		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG | DEVCODE_NAMES;
 	if (o->common.json)
 		flags |= o->kernels ? DEVCODE_RESOURCES : DEVCODE_KERNELS;
 	TRY(devcode_scan(a, o->path, flags, &d));
 	findings_sort(a, &d.findings);
+	if (o->venv)
+		TRY(venv_dists(a, o->path, &d, &shown.dists));
 	if (o->common.json)
-		out_text(json_document(a, 2, devcode_fields, &d));
+		out_text(json_document(a, 2, shown_fields, &shown));
 	else
-		print(a, o, &d, flags);
+		print(a, o, &shown, flags);
 	*ret_status = findings_worst(&d.findings) == SEV_ERROR && d.findings.n;
 	return NULL;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/unpack.h"
 #include "base/fs.h"
 #include "base/proc.h"
 #include "devcode/scan.h"
@@ -66,8 +67,11 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 {
 	char bytes[HEAD];
 	struct str head = {.p = bytes};
-	struct devcode_file file = {.path = str_dup(a, path), .size = src->size, .side = side_is(path)};
+	struct devcode_file file = {
+		.path = str_dup(a, path), .size = src->size, .side = side_is(path)};
 	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file, .base = src->base};
+	ARENA(names);
+	s.names_in = flags & DEVCODE_NAMES ? &names : NULL;
 	ret->looked_at++;
 	ret->findings.most = FINDINGS_OF_A_KIND;
 	TRY(elf_src_peek(src, bytes, HEAD, 0, &head.n));
@@ -79,6 +83,7 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 	if (file.objects.n) {
 		*VEC_PUSH(a, &ret->files) = file;
 		TRY(check_bundles(&s, src));
+		names_judge(&s);
 	}
 	return cancel_check(); /* a part that was interrupted became a finding */
 }
@@ -206,8 +211,68 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	return note_damage(m, e->path, scan_wheel(&inner, path));
 }
 
+/* ---- source distributions: what libarchive unpacks; their files are looked at in a scratch folder ---- */
+struct unpacked {
+	uint64_t size, most;
+};
+
+static struct err *note_size(void *user, const struct unpack_file *f)
+{
+	struct unpacked *u = user;
+	u->size += f->size;
+	if (u->size > u->most)
+		return err_new(
+			E_LIMIT, "it unpacks to more than %llu bytes", (unsigned long long)u->most);
+	return cancel_check();
+}
+
+static void remove_treep(struct str *dir)
+{
+	if (dir->n)
+		err_free(fs_remove_tree(*dir));
+}
+
+/* Less than 2 GiB, or 20 times the archive, is enough for any that is honest. */
+static struct err *scan_tar(struct many *m, struct str path)
+{
+	ARENA(tmp);
+	CLEANUP(remove_treep) struct str dir = {0};
+	struct many inner = *m;
+	struct stat st;
+	TRY(fs_stat(path, &st));
+	struct unpacked sum = {.most = (uint64_t)st.st_size * 20};
+	if (sum.most < UINT64_C(2) << 30)
+		sum.most = UINT64_C(2) << 30;
+	TRY(fs_tempdir(&tmp, S(""), &dir));
+	struct unpack u = {.path = path,
+		.root = dir,
+		.id = S("inspect"),
+		.closed = true,
+		.told = note_size,
+		.user = &sum};
+	TRY(unpack_tar(&tmp, &u));
+	inner.dir = dir;
+	return fs_walk(dir, visit, &inner);
+}
+
+enum kind { KIND_FILE, KIND_ZIP, KIND_TAR };
+
+static enum kind kind_of(struct str head, struct str path)
+{
+	static const char *const packed[] = {"\x1f\x8b",
+		"\xfd"
+		"7zXZ",
+		"BZh", "\x28\xb5\x2f\xfd", NULL};
+	for (size_t i = 0; packed[i]; i++)
+		if (str_starts(head, str_from(packed[i])))
+			return KIND_TAR;
+	if (str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6")))
+		return KIND_ZIP;
+	return str_ends(path, S(".tar")) ? KIND_TAR : KIND_FILE;
+}
+
 /* What a single file is, or E_FORMAT. */
-static struct err *sniff(struct str path, bool *ret_zip)
+static struct err *sniff(struct str path, enum kind *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	char bytes[HEAD];
@@ -219,8 +284,8 @@ static struct err *sniff(struct str path, bool *ret_zip)
 		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(path));
 	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
 	TRY(elf_src_peek(&src, bytes, HEAD, 0, &head.n));
-	*ret_zip = str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
-	if (*ret_zip || format_of(head))
+	*ret = kind_of(head, path);
+	if (*ret != KIND_FILE || format_of(head))
 		return NULL;
 	return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
 		"known are 64-bit ELF files, Windows DLLs, offload bundles, code objects, static "
@@ -229,16 +294,18 @@ static struct err *sniff(struct str path, bool *ret_zip)
 
 struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struct devcode *ret)
 {
-	bool zip = false;
+	enum kind kind = KIND_FILE;
 	struct str text = {0};
 	struct many m = {.a = a, .flags = flags, .out = ret, .dir = path};
 	*ret = (struct devcode){.path = str_dup(a, path)};
 	if (fs_is_dir(path)) {
 		TRY_CTX(fs_walk(path, visit, &m), "cannot inspect '%.*s'", STR(path));
 	} else {
-		TRY(sniff(path, &zip));
-		TRY_CTX(zip ? scan_wheel(&m, path) : scan_file(&m, path, path),
-			"cannot inspect '%.*s'", STR(path));
+		TRY(sniff(path, &kind));
+		struct err *e = kind == KIND_ZIP   ? scan_wheel(&m, path)
+				: kind == KIND_TAR ? scan_tar(&m, path)
+						   : scan_file(&m, path, path);
+		TRY_CTX(e, "cannot inspect '%.*s'", STR(path));
 		path = str_fmt(a, "%.*s" SLIM_MANIFEST_END, STR(path));
 		note_manifest(&m, path, fs_read_opt(a, path, MANIFEST, &text), &text);
 	}

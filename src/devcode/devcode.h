@@ -57,7 +57,10 @@ struct code_object {
 	int64_t kernels;  /* -1 = not looked at */
 	struct str
 		kernel; /* name of the first one, its end may be cut off; "" = none was looked for */
-	int64_t debug; /* bytes of .debug_* sections; -1 without DEVCODE_DEBUG */
+	int64_t debug;  /* bytes of .debug_* sections; -1 without DEVCODE_DEBUG */
+	int64_t alone; /* kernels that the bundle has for no other processor with waves as wide; -1:
+			* without DEVCODE_NAMES */
+	struct str alone_kernel; /* one of those */
 	VEC(struct code_kernel)
 	resources;         /* with DEVCODE_RESOURCES; of a scan 4000 kernels at most */
 	struct str sha256; /* hex, only when asked for */
@@ -102,14 +105,15 @@ void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devc
  * hipBLASLt, hipSPARSELt), AOTriton's stores, databases of MIOpen, rocFFT's cache, archives of Composable
  * Kernel. By their names only; what code they hold is in files, too. */
 struct devcode_part {
-	struct str target; /* "gfx90a:xnack-", "gfx11xx"; "": for all of them */
+	struct str target;            /* "gfx90a:xnack-", "gfx11xx"; "": for all of them */
 	uint64_t files, size, stored; /* stored: in the wheel */
-	bool entry, code, tuned;      /* Tensile: its lazy table; kernels; such that are no fallback */
+	bool entry, code, tuned; /* Tensile: its lazy table; kernels; such that are no fallback */
 };
 
 struct devcode_set {
-	const char *kind; /* "rocblas", "hipblaslt", "hipsparselt", "tensile", "aotriton", "miopen", "rocfft", "ck" */
-	struct str path;  /* the folder of all of them */
+	const char *
+		kind; /* "rocblas", "hipblaslt", "hipsparselt", "tensile", "aotriton", "miopen", "rocfft", "ck" */
+	struct str path; /* the folder of all of them */
 	VEC(struct devcode_part) parts;
 };
 
@@ -127,13 +131,15 @@ struct devcode {
 	unsigned resources; /* kernels in the lists of that name */
 };
 
-/* Look deeper. DEBUG implies KERNELS; RESOURCES go with it. INNER: code objects in arrays too. */
+/* Look deeper. DEBUG implies KERNELS; RESOURCES go with it. INNER: code objects in arrays too.
+ * NAMES: compares the names of kernels. */
 enum {
 	DEVCODE_KERNELS = 1,
 	DEVCODE_HASH = 2,
 	DEVCODE_DEBUG = 4,
 	DEVCODE_RESOURCES = 8,
-	DEVCODE_INNER = 16
+	DEVCODE_INNER = 16,
+	DEVCODE_NAMES = 32
 };
 
 /* path: a file, folder or wheel. E_NOENT; E_FORMAT for a single file without any known format;

@@ -30,6 +30,7 @@ static const struct json_field object_fields[] = {
 	FIELDS(struct code_object, size, stored),
 	FIELD_OPTIONAL("kernels", struct code_object, kernels),
 	FIELD_OPTIONAL("debug", struct code_object, debug),
+	FIELD_OPTIONAL("alone", struct code_object, alone),
 	FIELD_OPTIONAL("sha256", struct code_object, sha256),
 	FIELD_LIST_OPTIONAL("resources", struct code_object, resources, kernel_fields),
 	{.kind = FIELD_END},

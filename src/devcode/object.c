@@ -61,7 +61,10 @@ struct err *object_add(
 		MEMORY = 3000,
 		WORK = 2000
 	}; /* of all that becomes of it, its lines of output included */
-	struct code_object o = {.bundle = s->file->bundles, .kernels = -1, .debug = s->flags & DEVCODE_DEBUG ? 0 : -1};
+	struct code_object o = {.bundle = s->file->bundles,
+		.kernels = -1,
+		.debug = s->flags & DEVCODE_DEBUG ? 0 : -1,
+		.alone = -1};
 	TRY(budget_memory(src->budget, MEMORY));
 	TRY(budget_work(src->budget, WORK));
 	TRY(set_target(s, target, &o));
@@ -198,7 +201,7 @@ static struct err *is_confirmed(const struct elf *e, const struct code_object *o
 {
 	uint64_t symbols = 0, n = o->kernels > 0 ? (uint64_t)o->kernels : 0;
 	if (n && o->kernel.n)
-		TRY(elf_symbol_count(e, &symbols));
+		TRY(elf_symbol_room(e, &symbols));
 	*ret = symbols && (symbols - 1) / 2 == n;
 	return NULL;
 }
@@ -304,6 +307,10 @@ static struct err *look(struct scan *s, const struct elf_src *object, struct cod
 	if (!(s->flags & (DEVCODE_KERNELS | DEVCODE_DEBUG)))
 		return NULL;
 	TRY(count_kernels(s->a, &e, o));
+	if (s->names_in && o->kernels > 0 && o->encoding < DEVCODE_OBJECT) {
+		o->alone = 0;
+		TRY(names_take(s, &e, o));
+	}
 	return s->flags & DEVCODE_RESOURCES ? object_resources(s, &e, o) : NULL;
 }
 
@@ -339,6 +346,18 @@ void object_look(struct scan *s, const struct elf_src *src, struct code_object *
 		o->kernels = 0; /* empty, unreadable, or nothing compiled yet */
 }
 
+struct err *scan_object(struct scan *s, const struct elf_src *src)
+{
+	struct code_object *o;
+	TRY(object_add(s, src, S(""), &o));
+	s->file->bundles++;
+	o->encoding = DEVCODE_OBJECT;
+	o->size = o->stored = src->size;
+	o->place = (struct code_place){.bundle = src->base - s->base, .length = src->size};
+	object_look(s, src, o);
+	return NULL;
+}
+
 /* Objects without kernels are normal where no target has any (device functions, variables). */
 void object_compare(struct scan *s, size_t first)
 {
@@ -346,6 +365,7 @@ void object_compare(struct scan *s, size_t first)
 	struct strs none = {0};
 	const struct code_object *v = s->file->objects.v;
 	bool some = false;
+	names_compare(s, first);
 	for (size_t i = first; i < s->file->objects.n; i++) {
 		some |= v[i].kernels > 0;
 		if (v[i].kernels == 0)
@@ -356,23 +376,4 @@ void object_compare(struct scan *s, size_t first)
 	scan_say(s, "object-without-kernels", SEV_WARNING,
 		"bundle %u lists %zu target%s without any kernel: %.*s", v[first].bundle, none.n,
 		none.n == 1 ? "" : "s", STR(str_join(&tmp, &none, S(", "))));
-}
-
-void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	finding_vsay(
-		s->a, finding_add(s->a, &s->out->findings, id, severity, s->file->path), fmt, ap);
-	va_end(ap);
-}
-
-void scan_damage(struct scan *s, const char *id, struct err *e)
-{
-	ARENA(tmp);
-	struct strs chain = {0};
-	for (const struct err *at = e; at; at = at->cause)
-		strs_add(&tmp, &chain, str_from(at->msg));
-	scan_say(s, id, SEV_ERROR, "%.*s", STR(str_join(&tmp, &chain, S(": "))));
-	err_free(e);
 }

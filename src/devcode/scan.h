@@ -3,12 +3,22 @@
 
 #include "devcode/devcode.h"
 
+struct scan_name { /* of a kernel of the bundle at hand */
+	uint64_t hash;
+	size_t object; /* index into file->objects */
+	struct str text;
+};
+
 struct scan {
 	struct arena *a; /* of the results */
 	unsigned flags;
 	struct devcode *out;
 	struct devcode_file *file; /* results of this image; added to out when it has any */
 	uint64_t base;             /* of the image in what its source reads from */
+	struct arena *names_in;    /* with DEVCODE_NAMES: where names are */
+	struct budget *names_budget;
+	uint64_t names_taken; /* of its memory */
+	VEC(struct scan_name) names;
 };
 
 /* Where to look for bundles: */
@@ -50,7 +60,7 @@ void sides_judge(struct arena *a, struct devcode *d);
 
 bool archive_is(struct str head);
 bool aks2_is(struct str head);
-/* scan_elf.c: a code object in no bundle, which is all of src. */
+/* object.c: a code object in no bundle, which is all of src. */
 MUST_USE struct err *scan_object(struct scan *s, const struct elf_src *src);
 
 /* object.c: adds an object for a target as listed ("": not known yet). E_LIMIT. */
@@ -65,6 +75,14 @@ MUST_USE struct err *object_resources(struct scan *s, const struct elf *e, struc
 bool object_metadata(struct str *note, uint64_t *ret_n);
 /* Findings that compare the objects of one bundle: from index `first` of s->file->objects on. */
 void object_compare(struct scan *s, size_t first);
+
+/* compare.c, with DEVCODE_NAMES: takes the names of an object's kernels; compares those of a bundle, whose objects
+ * begin at `first`, and drops them; says what came of it for the file. */
+MUST_USE struct err *names_take(struct scan *s, const struct elf *e, const struct code_object *o);
+void names_compare(struct scan *s, size_t first);
+void names_judge(struct scan *s);
+/* Objects of several targets with one hash. */
+void same_judge(struct arena *a, struct devcode *d);
 
 /* A finding about the current file. */
 void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)

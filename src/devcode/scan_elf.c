@@ -68,18 +68,6 @@ struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct scan_r
 	return NULL;
 }
 
-struct err *scan_object(struct scan *s, const struct elf_src *src)
-{
-	struct code_object *o;
-	TRY(object_add(s, src, S(""), &o));
-	s->file->bundles++;
-	o->encoding = DEVCODE_OBJECT;
-	o->size = o->stored = src->size;
-	o->place = (struct code_place){.bundle = src->base - s->base, .length = src->size};
-	object_look(s, src, o);
-	return NULL;
-}
-
 struct err *scan_elf(struct scan *s, const struct elf_src *src)
 {
 	ARENA(tmp);

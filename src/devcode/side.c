@@ -51,8 +51,7 @@ struct place {
 /* "gfx90a-xnack+" is how files spell a feature. */
 static struct str target_text_of(struct arena *a, const struct target_word *w, struct str rest)
 {
-	static const char *const features[] = {
-		"xnack+", "xnack-", "sramecc+", "sramecc-", NULL};
+	static const char *const features[] = {"xnack+", "xnack-", "sramecc+", "sramecc-", NULL};
 	for (size_t i = 0; features[i]; i++)
 		if (rest.n && (*rest.p == '-' || *rest.p == ':') &&
 			str_starts(str_sub(rest, 1, rest.n), str_from(features[i])))
@@ -124,8 +123,7 @@ static struct devcode_part *part_of(struct arena *a, struct devcode_set *s, stru
 	return x;
 }
 
-void side_note(
-	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file)
+void side_note(struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file)
 {
 	static const char *const code[] = {".co", ".hsaco", ".aks2", ".a", NULL};
 	ARENA(tmp);
@@ -199,26 +197,28 @@ static struct devcode_part together(const struct devcode_set *s, struct str proc
 	return all;
 }
 
-static void say(struct arena *a, struct devcode *d, const struct devcode_set *s, const char *id,
-	const struct strs *targets, const char *text)
-{
-	ARENA(tmp);
-	if (targets->n)
-		finding_say(a, finding_add(a, &d->findings, id, SEV_WARNING, s->path), "%s %.*s", text,
-			STR(str_join(&tmp, targets, S(", "))));
-}
-
 static int by_target(const void *x, const void *y)
 {
-	return target_order(((const struct devcode_part *)x)->target,
-		((const struct devcode_part *)y)->target);
+	return target_order(
+		((const struct devcode_part *)x)->target, ((const struct devcode_part *)y)->target);
 }
+
+enum { NO_ENTRY, SLOW, LACKS };
+
+static const struct {
+	const char *id, *text;
+} lacks[LACKS] = {
+	[NO_ENTRY] = {"tensile-entry-missing",
+		"there are kernels, but no TensileLibrary_lazy_*.dat, so none will be found, for"},
+	[SLOW] = {"tensile-fallback-only",
+		"only fallback kernels, so matrix products will be slow, for"},
+};
 
 void sides_judge(struct arena *a, struct devcode *d)
 {
 	VEC_EACH (const struct devcode_set, s, &d->sets) {
 		ARENA(tmp);
-		struct strs no_entry = {0}, slow = {0};
+		struct strs bad[LACKS] = {0};
 		bool lazy = false, tuned = false;
 		if (s->parts.n)
 			qsort(s->parts.v, s->parts.n, sizeof(*s->parts.v), by_target);
@@ -230,13 +230,16 @@ void sides_judge(struct arena *a, struct devcode *d)
 			struct str name = str_sub(x->target, 0, str_chr(x->target, ':'));
 			struct devcode_part all = together(s, name);
 			if (name.n && lazy && all.code && !all.entry)
-				strs_put(&tmp, &no_entry, name);
+				strs_put(&tmp, &bad[NO_ENTRY], name);
 			if (name.n && tuned && all.code && all.entry && !all.tuned)
-				strs_put(&tmp, &slow, name);
+				strs_put(&tmp, &bad[SLOW], name);
 		}
-		say(a, d, s, "tensile-entry-missing", &no_entry,
-			"there are kernels, but no TensileLibrary_lazy_*.dat, so none will be found, for");
-		say(a, d, s, "tensile-fallback-only", &slow,
-			"only fallback kernels, so matrix products will be slow, for");
+		for (size_t i = 0; i < LACKS; i++)
+			if (bad[i].n)
+				finding_say(a,
+					finding_add(
+						a, &d->findings, lacks[i].id, SEV_WARNING, s->path),
+					"%s %.*s", lacks[i].text,
+					STR(str_join(&tmp, &bad[i], S(", "))));
 	}
 }

@@ -16,8 +16,8 @@ static struct devcode_sum *sum_of(struct arena *a, struct devcode_sums *sums, st
 
 static int by_target(const void *x, const void *y)
 {
-	return target_order(((const struct devcode_sum *)x)->target,
-		((const struct devcode_sum *)y)->target);
+	return target_order(
+		((const struct devcode_sum *)x)->target, ((const struct devcode_sum *)y)->target);
 }
 
 void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devcode_file *f)
@@ -79,4 +79,5 @@ void devcode_finish(struct arena *a, struct devcode *d)
 	for (size_t i = 0; i < names.n; i++)
 		ask(a, d, names.v[i]);
 	sides_judge(a, d);
+	same_judge(a, d);
 }

@@ -113,8 +113,9 @@ MUST_USE struct err *elf_symbol_name(
 typedef struct err *elf_symbol_fn(void *user, const struct elf_symbol *s);
 MUST_USE struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void *user);
 
-/* How many there are, the null one included; 0 where nothing tells. */
-MUST_USE struct err *elf_symbol_count(const struct elf *e, uint64_t *ret);
+/* For how many, the null one included, there is room up to the table that follows theirs: where linkers lay
+ * out as they do, how many there are. 0 where nothing tells. */
+MUST_USE struct err *elf_symbol_room(const struct elf *e, uint64_t *ret);
 
 /* Values of dynamic tags; 0 for one that is not there. */
 MUST_USE struct err *elf_tags(const struct elf *e, const uint64_t *tags, size_t n, uint64_t *ret);

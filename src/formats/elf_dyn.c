@@ -252,12 +252,17 @@ struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void
 	return each_symbol(&d, fn, user);
 }
 
-struct err *elf_symbol_count(const struct elf *e, uint64_t *ret)
+struct err *elf_symbol_room(const struct elf *e, uint64_t *ret)
 {
 	ARENA(tmp);
 	struct dyn d;
 	TRY(open_dynamic(&tmp, e, false, &d));
-	return count_symbols(&d, ret);
+	uint64_t from = d.value[DT_SYMTAB], end = UINT64_MAX;
+	const uint64_t tables[] = {d.value[DT_HASH], d.gnu_hash, d.value[DT_STRTAB]};
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		end = tables[i] > from && tables[i] < end ? tables[i] : end;
+	*ret = from && end < UINT64_MAX ? (end - from) / SYM : 0;
+	return NULL;
 }
 
 struct err *elf_tags(const struct elf *e, const uint64_t *tags, size_t n, uint64_t *ret)

@@ -28,7 +28,8 @@ static size_t family_at(struct str text, size_t *ret_stem)
 bool target_word_is(const struct target_word *w, const struct gpu *gpu)
 {
 	struct str name = str_from(gpu->name);
-	return name.n == w->text.n && str_eq(str_sub(name, 0, w->stem), str_sub(w->text, 0, w->stem));
+	return name.n == w->text.n &&
+	       str_eq(str_sub(name, 0, w->stem), str_sub(w->text, 0, w->stem));
 }
 
 static bool is_known(const struct target_word *w)

@@ -1,5 +1,6 @@
 """device_formats.py ROCSMITH TMP: inputs of every format that `inspect` reads, written here byte by byte from the
 formats' documents, and what it must say about them."""
+import io
 import json
 import lzma
 import os
@@ -7,6 +8,8 @@ import pathlib
 import struct
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 ROCSMITH, TMP = sys.argv[1], pathlib.Path(sys.argv[2])
 MACH = {"gfx803": 0x2A, "gfx900": 0x12C, "gfx906": 0x52F, "gfx90a": 0x53F, "gfx942": 0x54C, "gfx1030": 0x36,
@@ -146,7 +149,9 @@ def expect(name, data, fmt, objects, findings=(), served=None):
 
 
 ERRORS = {"object-mislabelled", "object-unreadable", "bundle-damaged"}
-ALLOC, WRITE, EXEC = 2, 3, 6
+ALLOC, WRITE = 2, 3
+(TMP / "scratch").mkdir(exist_ok=True)
+os.environ["TMPDIR"] = str(TMP / "scratch")
 TWO = ["0:gfx1100/raw/3", "0:gfx90a/raw/2"]
 BOTH = ["gfx90a", "gfx1100"]
 ISA = struct.pack("<III", 4, 0x1A, 3) + b"AMD\0" + struct.pack("<HHIII", 4, 7, 8, 0, 3) + b"AMD\0AMDGPU\0\0"
@@ -264,5 +269,63 @@ def side_files():
     print("ok side files of Tensile, AOTriton, MIOpen and rocFFT, by target")
 
 
-for part in (hosts, archives, objects, stores, side_files):
+def packages():
+    lib, other = host([(".hip_fatbin", ALLOC, two())]), host([(".hip_fatbin", ALLOC, two("gfx1100", "gfx942"))])
+    for suffix, mode in {"gz": "w:gz", "xz": "w:xz", "bz2": "w:bz2", "": "w"}.items():
+        path = TMP / f"x-1.tar.{suffix}".rstrip(".")
+        with tarfile.open(path, mode) as t:
+            for name, data in (("x-1/PKG-INFO", b"Name: x\n"), ("x-1/x/lib.so", lib)):
+                member = tarfile.TarInfo(name)
+                member.size = len(data)
+                t.addfile(member, io.BytesIO(data))
+        d = inspect(path)
+        assert [f["path"] for f in d["files"]] == ["x-1/x/lib.so"] and d["served"] == BOTH, d
+        assert not os.listdir(os.environ["TMPDIR"])
+    cut = write("cut.tar.gz", (TMP / "x-1.tar.gz").read_bytes()[:300])
+    done = subprocess.run([ROCSMITH, "inspect", cut], stderr=subprocess.PIPE, check=False)
+    assert done.returncode != 0 and done.stderr.startswith(b"error: "), done
+    print("ok source distributions")
+    wheels = {"one": {"one/a.so": lib, "one/__init__.py": b""}, "two": {"two/b.so": other, "two/c.so": lib},
+        "three": {"three.py": b"x = 1"}}
+    for name, members in wheels.items():
+        info = f"{name}-1.5.dist-info"
+        members = {**members, f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n".encode(),
+            f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n"}
+        with zipfile.ZipFile(TMP / f"{name}-1.5-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as z:
+            for path, data in members.items():
+                z.writestr(path, data)
+            z.writestr(f"{info}/RECORD", "".join(f"{p},,\n" for p in [*members, f"{info}/RECORD"]))
+    assert inspect(TMP / "two-1.5-py3-none-any.whl")["served"] == ["gfx1100"]
+    env = TMP / "env"
+    if subprocess.run([sys.executable, "-m", "venv", env], stdout=subprocess.DEVNULL, check=False).returncode:
+        print("skip no virtual environment can be made here")
+        return
+    subprocess.run([env / "bin/pip", "-q", "install", "--no-index", *TMP.glob("*-1.5-py3-none-any.whl")], check=True)
+    d = inspect(env, "--venv")
+    got = {x["name"]: (x["version"], x["files"], x["served"]) for x in d["distributions"]}
+    assert got == {"one": ("1.5", 1, BOTH), "two": ("1.5", 2, ["gfx1100"])}, got
+    assert d["served"] == ["gfx1100"] and d["served_by_some"] == ["gfx90a", "gfx942", "gfx1100"], d["served_by_some"]
+    done = subprocess.run([ROCSMITH, "inspect", "--venv", TMP / "rocm"], stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2 and b"site-packages" in done.stderr, done
+    print("ok what pip installed in a virtual environment, by distribution")
+
+
+def answers():
+    names = [("gfx90a", code_object("gfx90a", 3)), ("gfx942", code_object("gfx942", 2)),
+        ("gfx1100", code_object("gfx1100", 1))]
+    d = inspect(write("alone.hipfb", bundle(names)), "--kernels")
+    alone = {o["target"]: o["alone"] for o in d["files"][0]["objects"]}
+    assert alone == {"gfx90a": 1, "gfx942": 0, "gfx1100": 0}, alone
+    assert [f["id"] for f in d["findings"]] == ["kernels-of-one-target"], d["findings"]
+    assert "'k2'" in d["findings"][0]["message"] and d["findings"][0]["message"].startswith("gfx90a: 1 of 3 ")
+    same = code_object("gfx11-generic")
+    d = inspect(write("same.hipfb", pad(bundle([("gfx11-generic", same)]), 4096) + bundle([("gfx1100", same)])),
+        "--hash", status=1)
+    assert [f["message"] for f in d["findings"] if f["id"] == "objects-identical"] == [
+        f"2 objects for gfx11-generic, gfx1100 are identical: {len(same)} bytes are there more than once"], d["findings"]
+    assert {t["target"]: t["objects"] for t in d["targets"]} == {"gfx11-generic": 1, "gfx1100": 1}
+    print("ok kernels of one GPU, and identical objects")
+
+
+for part in (hosts, archives, objects, stores, side_files, packages, answers):
     part()

@@ -720,7 +720,8 @@ static void writes_the_json_of_the_design(void **state)
 	struct str hex = digest_hex(&a, &sha);
 	struct str want = str_fmt(&a,
 		"{\"schema\":\"rocsmith.inspect/1\",\"path\":\"x\",\"files\":[{\"path\":\"x.so\","
-		"\"format\":\"bundle\",\"size\":%llu,\"objects\":[{\"target\":\"gfx1100\",\"bundle\":0,"
+		"\"format\":\"bundle\",\"size\":%llu,\"objects\":[{\"target\":\"gfx1100\","
+		"\"bundle\":0,"
 		"\"encoding\":\"raw\",\"size\":%zu,\"stored\":%zu,\"kernels\":2,"
 		"\"sha256\":\"%.*s\"}],\"served\":[\"gfx1100\"]}],\"served\":[\"gfx1100\"],"
 		"\"served_by_some\":[\"gfx1100\"],\"targets\":[{\"target\":\"gfx1100\","
