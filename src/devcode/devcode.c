@@ -96,6 +96,7 @@ struct many {
 	struct str dir;
 	const struct zip *zip;
 	struct str prefix; /* of the members' names: "some.whl/" */
+	unsigned depth;	   /* of archives in archives */
 };
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
@@ -130,6 +131,32 @@ static struct str member_path(struct arena *a, const struct many *m, const struc
 	return str_fmt(a, "%.*s%.*s", STR(m->prefix), STR(z->name));
 }
 
+/* The members of an archive; those of AOTriton's own archives, too. */
+static struct err *scan_members(struct many *m, const struct zip *z);
+
+static bool is_zip(struct str head)
+{
+	return str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
+}
+
+/* Newer AOTriton has its stores in zip archives below this folder. */
+static bool is_store_zip(struct str path, struct str head)
+{
+	return is_zip(head) && str_contains(path, S("aotriton.images/"));
+}
+
+static struct err *scan_store_zip(struct many *m, const struct elf_src *src, struct str path)
+{
+	ARENA(tmp);
+	struct findings ignored = {0};
+	CLEANUP(zip_close) struct zip z = {.fd = -1};
+	struct many inner = *m;
+	TRY(zip_open_src(&tmp, src, path, &ignored, &z));
+	inner.prefix = str_fmt(&tmp, "%.*s/", STR(path));
+	inner.depth++;
+	return scan_members(&inner, &z);
+}
+
 /* Members are unpacked only when their first bytes promise device code. */
 static struct err *scan_member(struct many *m, const struct zip_member *z)
 {
@@ -139,12 +166,15 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 	struct elf_src src;
 	TRY(cancel_check());
 	TRY(zip_stream(m->zip, z, read_head, &head));
-	if (!format_of(buf_str(&head))) {
+	struct str path = member_path(&tmp, m, z);
+	bool inner = !m->depth && is_store_zip(path, buf_str(&head));
+	if (!inner && !format_of(buf_str(&head))) {
 		m->out->looked_at++;
 		return NULL;
 	}
 	TRY(zip_src(m->zip, z, &src, &fd));
-	return devcode_scan_src(m->a, &src, member_path(&tmp, m, z), m->flags, m->out);
+	return inner ? scan_store_zip(m, &src, path)
+		     : devcode_scan_src(m->a, &src, path, m->flags, m->out);
 }
 
 /* What `rocsmith slim` left behind: e tells whether it could be read. */
@@ -159,23 +189,29 @@ static void note_manifest(struct many *m, struct str path, struct err *e, const 
 	err_free(e);
 }
 
-static struct err *scan_wheel(struct many *m, struct str path)
+static struct err *scan_members(struct many *m, const struct zip *z)
 {
 	ARENA(tmp);
-	struct findings ignored = {0}; /* whether the wheel is sound is for verify to say */
-	CLEANUP(zip_close) struct zip z = {.fd = -1};
-	TRY(zip_open(&tmp, path, &ignored, &z));
-	m->zip = &z;
-	VEC_EACH (struct zip_member, x, &z.members) {
+	m->zip = z;
+	VEC_EACH (const struct zip_member, x, &z->members) {
 		struct str text = {0}, name = member_path(&tmp, m, x);
 		if (x->dir)
 			continue;
 		note_side(m, name, x->size, x->stored);
 		TRY(note_damage(m, name, scan_member(m, x)));
 		if (str_ends(x->name, S(".dist-info/" SLIM_MANIFEST)))
-			note_manifest(m, name, zip_read(&tmp, &z, x, MANIFEST, &text), &text);
+			note_manifest(m, name, zip_read(&tmp, z, x, MANIFEST, &text), &text);
 	}
 	return NULL;
+}
+
+static struct err *scan_wheel(struct many *m, struct str path)
+{
+	ARENA(tmp);
+	struct findings ignored = {0}; /* whether the wheel is sound is for verify to say */
+	CLEANUP(zip_close) struct zip z = {.fd = -1};
+	TRY(zip_open(&tmp, path, &ignored, &z));
+	return scan_members(m, &z);
 }
 
 static struct err *scan_file(struct many *m, struct str path, struct str name)
@@ -204,7 +240,8 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	if (str_eq(e->path, S(SLIM_MANIFEST)))
 		note_manifest(m, e->path, fs_read_opt(&tmp, path, MANIFEST, &text), &text);
 	note_side(m, e->path, (uint64_t)e->st.st_size, (uint64_t)e->st.st_size);
-	if (!str_ends(e->path, S(".whl")))
+	if (!str_ends(e->path, S(".whl")) &&
+		!(str_ends(e->path, S(".zip")) && str_contains(path, S("aotriton.images/"))))
 		return note_damage(m, e->path, scan_file(m, path, e->path));
 	struct many inner = *m; /* the members of a wheel count as files of the folder */
 	inner.prefix = str_fmt(&tmp, "%.*s/", STR(e->path));
@@ -266,7 +303,7 @@ static enum kind kind_of(struct str head, struct str path)
 	for (size_t i = 0; packed[i]; i++)
 		if (str_starts(head, str_from(packed[i])))
 			return KIND_TAR;
-	if (str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6")))
+	if (is_zip(head))
 		return KIND_ZIP;
 	return str_ends(path, S(".tar")) ? KIND_TAR : KIND_FILE;
 }

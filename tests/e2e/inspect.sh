@@ -35,6 +35,35 @@ else
 	echo 'skip zstd is missing: compressed bundles are not compared'
 fi
 
+# Files beside a library, and code objects in arrays, against a count by Python.
+hsa=$(get sid hsa-runtime libhsa-runtime64-1) || hsa=
+"$python" - "$ROCSMITH" "$sparselt" $hsa <<'PY'
+import collections, json, pathlib, re, struct, subprocess, sys
+def inspect(path):
+    done = subprocess.run([sys.argv[1], "inspect", "--json", path], stdout=subprocess.PIPE, check=False)
+    return json.loads(done.stdout)
+want = collections.Counter()
+for p in pathlib.Path(sys.argv[2]).rglob("*"):
+    if p.is_file() and not p.is_symlink() and "/library/" in str(p) and p.suffix in (".dat", ".co", ".hsaco"):
+        found = re.search("gfx[0-9a-f]+", p.name)
+        want[found.group() if found else ""] += 1
+sets = inspect(sys.argv[2])["sets"]
+assert [s["kind"] for s in sets] == ["hipsparselt"], sets
+assert {t["target"]: t["files"] for t in sets[0]["targets"]} == want, (sets, want)
+print("ok", sum(want.values()), "side files are counted as by their names")
+for root in sys.argv[3:]:
+    for p in pathlib.Path(root).rglob("libhsa-runtime64.so.1.*"):
+        data = p.read_bytes()
+        there = [m.start() for m in re.finditer(rb"\x7fELF\2\1\1", data)
+                 if struct.unpack_from("<H", data, m.start() + 18)[0] == 224]
+        d = inspect(p)
+        objects = d["files"][0]["objects"]
+        assert len(objects) == len(there) > 10, (len(objects), len(there))
+        mach = sorted(data[at + 48] for at in there)
+        assert sum(o["target"] == "unknown" for o in objects) == mach.count(0)
+        print("ok", len(there), "code objects are found in arrays of", p.name)
+PY
+
 # A wheel of them (a zip by Python) says the same as the folder.
 mkdir -p "$E2E_TMP/tree/lib"
 cp "$gloo"/usr/lib/libgloo_hip.so.0.*.0 "$fft"/usr/lib/x86_64-linux-gnu/librocfft.so.0.1 \

@@ -252,13 +252,17 @@ def side_files():
         write(f"rocm/share/miopen/db/{name}", bytes(20))
     write("rocm/lib/aotriton.images/amd-gfx11xx/flash/attn_fwd/a.aks2", aks2([("a", code_object("gfx1100"))]))
     write("rocm/lib/aotriton.images/amd-gfx942/flash/attn_fwd/a.aks2", aks2([("a", gfx["gfx942"])]))
+    flat = io.BytesIO()  # newer ones: a zip of stores
+    with zipfile.ZipFile(flat, "w") as z:
+        z.writestr("attn_bwd/b.aks2", aks2([("b", gfx["gfx942"])]))
+    write("rocm/lib/aotriton.images/amd-gfx942/flash.zip", flat.getvalue())
     write("rocm/lib/rocfft/rocfft_kernel_cache.db", bytes(30))
     d = inspect(TMP / "rocm")
     got = {(s["kind"], s["path"]): {t["target"]: t["files"] for t in s["targets"]} for s in d["sets"]}
     want = {("rocblas", "lib/rocblas/library"): {"": 1, "gfx1030": 2, "gfx942": 2, "gfx90a:xnack+": 1},
         ("hipblaslt", "lib/hipblaslt/library"): {"": 1, "gfx942": 3},
         ("miopen", "share/miopen/db"): {"gfx90a": 1, "gfx908": 1, "gfx942": 1, "gfx1030": 1},
-        ("aotriton", "lib/aotriton.images"): {"gfx11xx": 1, "gfx942": 1},
+        ("aotriton", "lib/aotriton.images"): {"gfx11xx": 1, "gfx942": 2},
         ("rocfft", "lib/rocfft"): {"": 1}}
     assert got == want, got
     assert d["served"] == ["gfx942"], d["served"]
@@ -266,6 +270,12 @@ def side_files():
     says = {f["id"]: f["message"] for f in d["findings"]}
     assert says["tensile-entry-missing"].endswith("for gfx90a"), says
     assert says["tensile-fallback-only"].endswith("for gfx1030"), says
+    with zipfile.ZipFile(TMP / "aot-1-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("torch/lib/aotriton.images/amd-gfx942/flash.zip", flat.getvalue())
+    d = inspect(TMP / "aot-1-py3-none-any.whl")
+    assert [f["path"] for f in d["files"]] == [
+        "torch/lib/aotriton.images/amd-gfx942/flash.zip/attn_bwd/b.aks2"], d["files"]
+    assert d["served"] == ["gfx942"] and d["sets"][0]["targets"][0]["files"] == 1, d
     print("ok side files of Tensile, AOTriton, MIOpen and rocFFT, by target")
 
 
