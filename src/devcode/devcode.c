@@ -96,7 +96,7 @@ struct many {
 	struct str dir;
 	const struct zip *zip;
 	struct str prefix; /* of the members' names: "some.whl/" */
-	unsigned depth;	   /* of archives in archives */
+	unsigned depth;    /* of archives in archives */
 };
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)

@@ -47,7 +47,7 @@ static struct err *inflate_all(const struct store *x, lzma_stream *z)
 		TRY(budget_work(x->src->budget, before - z->avail_out + 1));
 	}
 	if (r == LZMA_MEMLIMIT_ERROR)
-		return err_new(E_LIMIT, "its xz stream needs more than 128 MiB to be decoded");
+		return err_new(E_LIMIT, "its xz stream needs more than 80 MiB to be decoded");
 	if (r != LZMA_STREAM_END || z->avail_out)
 		return err_new(E_FORMAT,
 			"its xz stream is damaged, or not the %u bytes that its header tells of",
@@ -57,7 +57,7 @@ static struct err *inflate_all(const struct store *x, lzma_stream *z)
 
 static struct err *inflate_store(struct store *x)
 {
-	enum { WINDOW = 128 << 20 };
+	enum { WINDOW = 80 << 20 /* xz -9 takes 65 */ };
 	lzma_stream z = LZMA_STREAM_INIT;
 	TRY(budget_memory(x->src->budget, x->size));
 	x->taken = x->size;

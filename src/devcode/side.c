@@ -167,20 +167,9 @@ static bool part_serves(const struct devcode_part *x, const struct target *want)
 	       (target_word_is(&w, want->gpu) || target_covers(&have, want));
 }
 
-bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any)
+static struct str processor_of(const struct devcode_part *x)
 {
-	bool all = true;
-	*ret_any = false;
-	VEC_EACH (const struct devcode_set, s, &d->sets) {
-		bool one = false;
-		if (!is_needed(s))
-			continue;
-		VEC_EACH (const struct devcode_part, x, &s->parts)
-			one = one || part_serves(x, want);
-		*ret_any = true;
-		all = all && one;
-	}
-	return all;
+	return str_sub(x->target, 0, str_chr(x->target, ':'));
 }
 
 /* Of all variants of a processor together. */
@@ -188,11 +177,30 @@ static struct devcode_part together(const struct devcode_set *s, struct str proc
 {
 	struct devcode_part all = {.target = processor};
 	VEC_EACH (const struct devcode_part, x, &s->parts) {
-		if (!str_eq(str_sub(x->target, 0, str_chr(x->target, ':')), processor))
+		if (!str_eq(processor_of(x), processor))
 			continue;
 		all.entry = all.entry || x->entry;
 		all.code = all.code || x->code;
 		all.tuned = all.tuned || x->tuned;
+	}
+	return all;
+}
+
+bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any)
+{
+	bool all = true;
+	*ret_any = false;
+	VEC_EACH (const struct devcode_set, s, &d->sets) {
+		bool one = false, lazy = false;
+		if (!is_needed(s))
+			continue;
+		VEC_EACH (const struct devcode_part, x, &s->parts)
+			lazy = lazy || x->entry;
+		VEC_EACH (const struct devcode_part, x, &s->parts)
+			one = one || (part_serves(x, want) &&
+					     (!lazy || together(s, processor_of(x)).entry));
+		*ret_any = true;
+		all = all && one;
 	}
 	return all;
 }
@@ -227,7 +235,7 @@ void sides_judge(struct arena *a, struct devcode *d)
 			tuned = tuned || x->tuned;
 		}
 		VEC_EACH (const struct devcode_part, x, &s->parts) {
-			struct str name = str_sub(x->target, 0, str_chr(x->target, ':'));
+			struct str name = processor_of(x);
 			struct devcode_part all = together(s, name);
 			if (name.n && lazy && all.code && !all.entry)
 				strs_put(&tmp, &bad[NO_ENTRY], name);

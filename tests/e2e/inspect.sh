@@ -54,7 +54,7 @@ print("ok", sum(want.values()), "side files are counted as by their names")
 for root in sys.argv[3:]:
     for p in pathlib.Path(root).rglob("libhsa-runtime64.so.1.*"):
         data = p.read_bytes()
-        there = [m.start() for m in re.finditer(rb"\x7fELF\2\1\1", data)
+        there = [m.start() for m in re.finditer(rb"\x7fELF\x02\x01\x01", data)
                  if struct.unpack_from("<H", data, m.start() + 18)[0] == 224]
         d = inspect(p)
         objects = d["files"][0]["objects"]
