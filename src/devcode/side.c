@@ -74,12 +74,14 @@ static struct str folder_above(struct str path)
 static bool place_of(struct arena *a, struct str path, struct place *ret)
 {
 	struct target_word w;
-	struct str base = path_base(path), rest = path;
+	struct str base = path_base(path), rest = base;
 	const struct rule *r = NULL;
 	struct str dir = folder_above(path);
-	if (dir.n < path.n && str_starts(path, dir))
-		rest = str_sub(path, dir.n, path.n);
 	bool named = target_word(&rest, &w);
+	if (!named) {
+		rest = path_dir(path);
+		named = target_word(&rest, &w);
+	}
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules) && !r; i++)
 		if (str_starts(base, str_from(rules[i].starts)) &&
 			str_ends(base, str_from(rules[i].ends)) && (named || !rules[i].named))
