@@ -263,8 +263,11 @@ static struct str partly_served(struct arena *a, const struct devcode *d, const 
 }
 
 /* The answer, of folders and wheels: which GPUs all of it serves, what is in it, how large it is. */
-static void print_answer(struct arena *a, const struct devcode *d, const struct total *t)
+static void print_answer(
+	struct arena *a, const struct devcode *d, const struct total *t, unsigned flags)
 {
+	const char *verb =
+		flags & DEVCODE_KERNELS ? "serves" : "lists"; /* a GPU listed may have no kernel */
 	struct stat st;
 	struct str size = S(""), partly = partly_served(a, d, t);
 	struct err *e = fs_stat(d->path, &st);
@@ -275,10 +278,10 @@ static void print_answer(struct arena *a, const struct devcode *d, const struct 
 		STR(styled_out(a, STYLE_BOLD, d->path)), STR(size), d->files.n,
 		STR(human_count(a, d->looked_at, "file")), STR(human_bytes(a, t->stored)),
 		STR(human_bytes(a, t->whole)), size.n ? " unpacked" : "");
-	out_fmt("GPUs that all of it serves: %.*s\n",
+	out_fmt("GPUs that all of it %s: %.*s\n", verb,
 		STR(d->served.n ? str_join(a, &d->served, S(", ")) : S("none")));
 	if (partly.n)
-		out_fmt("GPUs that only a part serves: %.*s\n", STR(partly));
+		out_fmt("GPUs that only a part %s: %.*s\n", verb, STR(partly));
 	out_text(S("\n"));
 }
 
@@ -308,7 +311,7 @@ static void print(
 	if (!d->files.n)
 		out_fmt("no device code in '%.*s'\n", STR(d->path));
 	else if (!str_eq(d->files.v[0].path, d->path))
-		print_answer(a, d, &total);
+		print_answer(a, d, &total, flags);
 	if (!each)
 		print_overview(a, d, &total, flags);
 	VEC_EACH (struct devcode_file, f, &d->files) {

@@ -131,3 +131,34 @@ assert [(o["target"], o["sha256"]) for o in objects] == [
 PY
 	echo "ok a bundle by clang-offload-bundler ${flags:-, raw}"
 done
+
+# A DLL and a static library for Windows, by clang and LLVM's linker, against the bundle that went in.
+lld=$(get sid lld22+ lld-22) && command -v clang >/dev/null || {
+	echo 'skip clang or lld is missing'
+	exit 0
+}
+cat >"$E2E_TMP/dll.s" <<'S'
+	.section .hip_fatbin,"dr"
+	.p2align 12
+fatbin:	.incbin "bundle"
+	.section .hipFatBinSegment,"dw"
+	.p2align 3
+	.long 0x48495046, 1
+	.quad fatbin, 0
+S
+libs=$lld/usr/lib/x86_64-linux-gnu
+(
+	cd "$E2E_TMP"
+	cp formats/alone.hipfb bundle
+	clang --target=x86_64-pc-windows-msvc -c dll.s -o dll.obj
+	"$libs/ld-linux-x86-64.so.2" --library-path "$libs:$lld/usr/lib/llvm-22/lib" --argv0 lld-link \
+		"$lld/usr/lib/llvm-22/bin/lld" /dll /noentry dll.obj /out:x.dll
+	ar rc x.lib dll.obj
+)
+listing() { "$ROCSMITH" inspect --kernels --objects "$1" | sed -n '/^TARGET/,$p' | sed "s:$E2E_TMP/[a-z.]*::"; }
+listing "$E2E_TMP/bundle" >"$E2E_TMP/want"
+grep -q gfx942 "$E2E_TMP/want"
+for file in x.dll x.lib; do
+	listing "$E2E_TMP/$file" | diff "$E2E_TMP/want" -
+	echo "ok $file by lld has what its bundle has"
+done
