@@ -121,11 +121,13 @@ void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size)
 
 void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
 {
-	if (n < *cap)
-		return v;
-	size_t want = *cap ? *cap * 2 : 8;
-	v = arena_grow(a, v, *cap * size, want * size);
-	*cap = want;
+	if (n >= *cap) {
+		size_t want = *cap ? *cap * 2 : 8;
+		v = arena_grow_raw(a, v, *cap * size, want * size);
+		*cap = want;
+	}
+	memset((char *)v + n * size, 0,
+		size); /* not more: pages that are not used are not touched */
 	return v;
 }
 

@@ -24,5 +24,5 @@
 #define VEC_EACH(T, it, vec)                                                                       \
 	for (T *it = (vec)->v, *it##_end = (vec)->n ? it + (vec)->n : it; it < it##_end; it++)
 
-/* Makes room for one element more; for VEC_PUSH only. */
+/* Makes room for one element more, which is zeroed; for VEC_PUSH only. */
 void *vec_room(struct arena *a, void *v, size_t n, size_t *cap, size_t size);

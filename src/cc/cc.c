@@ -173,7 +173,7 @@ static struct str entry_line(struct arena *a, const struct entry *e)
 {
 	BUF(out, a);
 	struct json j = {.out = &out};
-	json_object(&j, entry_fields, e);
+	json_struct(&j, entry_fields, e);
 	buf_char(&out, '\n');
 	return buf_str(&out);
 }

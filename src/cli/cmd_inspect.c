@@ -6,16 +6,17 @@
 #include "cli/opt.h"
 #include "devcode/devcode.h"
 #include "term/table.h"
+#include "wheel/venv.h"
 
 struct inspect {
 	struct common common;
 	struct str path;
-	bool hash, kernels, objects;
+	bool hash, kernels, objects, venv;
 };
 
 static const struct opt opts[] = {
 	{OPT_ARGUMENT("PATH", OPT_POS, struct inspect, path,
-		 "library, object, bundle, archive, wheel or folder"),
+		 "library, object, archive, wheel, sdist or folder"),
 		.flags = OPT_REQUIRED},
 	{OPT_FLAG("kernels", struct inspect, kernels,
 		 "count kernels and debug data; decodes what is compressed"),
@@ -23,57 +24,38 @@ static const struct opt opts[] = {
 	{OPT_FLAG("hash", struct inspect, hash, "list every code object with its SHA-256")},
 	{OPT_FLAG(
 		"objects", struct inspect, objects, "list every code object, not sums per target")},
+	{OPT_FLAG("venv", struct inspect, venv,
+		"PATH is a virtual environment: by distribution, too")},
 	{.kind = OPT_END},
 };
 
-/* What the objects of one target come to. */
-struct sum {
-	struct str target;
-	unsigned objects, versions; /* versions: a bit for each */
-	uint64_t size, stored, debug;
-	int64_t kernels; /* -1: not counted */
+/* What is shown: JSON of schema rocsmith.inspect/1 with what --venv adds. */
+struct shown {
+	struct devcode *code;
+	struct venv_dists dists;
 };
 
-struct sums {
-	struct sum *v;
-	size_t n, cap;
+static const struct json_field dist_fields[] =
+	FIELDS_ONLY(struct venv_dist, name, version, files, size, stored, served);
+
+static const struct json_field shown_fields[] = {
+	FIELD_FROM(struct shown, code, devcode_fields),
+	FIELD_LIST_OPTIONAL("distributions", struct shown, dists, dist_fields),
+	{.kind = FIELD_END},
 };
-
-static struct sum *sum_of(struct arena *a, struct sums *sums, struct str target)
-{
-	VEC_EACH (struct sum, s, sums) {
-		if (str_eq(s->target, target))
-			return s;
-	}
-	struct sum *s = VEC_PUSH(a, sums);
-	s->target = target;
-	return s;
-}
-
-static int by_target(const void *x, const void *y)
-{
-	return target_order(((const struct sum *)x)->target, ((const struct sum *)y)->target);
-}
-
-static void sort_sums(struct sums *sums)
-{
-	if (sums->n)
-		qsort(sums->v, sums->n, sizeof(*sums->v), by_target);
-}
-
-static void count(struct sum *s, const struct code_object *o)
-{
-	s->objects++;
-	s->size += o->size;
-	s->stored += o->stored;
-	s->debug += o->debug;
-	s->versions |= o->version < 31 ? 1u << o->version : 0;
-	s->kernels = o->kernels < 0 || s->kernels < 0 ? -1 : s->kernels + o->kernels;
-}
 
 static struct str kernels_text(struct arena *a, int64_t n)
 {
 	return n < 0 ? S("-") : str_fmt(a, "%lld", (long long)n);
+}
+
+/* "12 MB, 23.0 %" of the decoded bytes */
+static struct str debug_text(struct arena *a, const struct devcode_sum *s)
+{
+	uint64_t n = s->debug > 0 ? (uint64_t)s->debug : 0;
+	return n ? str_fmt(a, "%.*s, %.1f %%", STR(human_bytes(a, n)),
+			   100.0 * (double)n / (double)s->size)
+		 : str_dup(a, human_bytes(a, 0));
 }
 
 static struct str versions_text(struct arena *a, unsigned bits)
@@ -92,15 +74,15 @@ static struct str share_text(struct arena *a, uint64_t part, uint64_t whole)
 }
 
 /* Kernels and debug data are shown when they were counted: the last columns. */
-static void print_sums(struct arena *a, struct sums *sums, uint64_t whole, unsigned flags)
+static void print_sums(
+	struct arena *a, const struct devcode_sums *sums, uint64_t whole, unsigned flags)
 {
 	static const char *const all[] = {"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE",
 		"VERSION", ">KERNELS", ">DEBUG DATA", NULL};
 	static const char *const some[] = {
 		"TARGET", ">OBJECTS", ">SIZE", ">STORED", ">SHARE", "VERSION", NULL};
 	struct table t = table_new(a, flags & DEVCODE_KERNELS ? all : some);
-	sort_sums(sums);
-	VEC_EACH (struct sum, s, sums) {
+	VEC_EACH (const struct devcode_sum, s, sums) {
 		const struct str cells[] = {
 			s->target,
 			str_fmt(a, "%u", s->objects),
@@ -109,7 +91,7 @@ static void print_sums(struct arena *a, struct sums *sums, uint64_t whole, unsig
 			share_text(a, s->stored, whole),
 			versions_text(a, s->versions),
 			kernels_text(a, s->kernels),
-			human_bytes(a, s->debug),
+			debug_text(a, s),
 		};
 		table_row(&t, cells);
 	}
@@ -148,19 +130,17 @@ static struct str encodings_text(struct arena *a, const struct devcode_file *f)
 	return str_join(a, &names, S(", "));
 }
 
-static struct sums sums_of(struct arena *a, const struct devcode_file *f)
+static struct devcode_sums sums_of(struct arena *a, const struct devcode_file *f)
 {
-	struct sums sums = {0};
-	VEC_EACH (struct code_object, o, &f->objects)
-		count(sum_of(a, &sums, o->target), o);
-	sort_sums(&sums);
+	struct devcode_sums sums = {0};
+	devcode_count(a, &sums, f);
 	return sums;
 }
 
 static void print_file(
 	struct arena *a, const struct inspect *o, const struct devcode_file *f, unsigned flags)
 {
-	struct sums sums = sums_of(a, f);
+	struct devcode_sums sums = sums_of(a, f);
 	struct str size = human_bytes(a, f->size), encodings = encodings_text(a, f);
 	struct str name = styled_out(a, STYLE_BOLD, f->path);
 	out_fmt("%.*s: %s, %.*s", STR(name), f->format, STR(size));
@@ -173,10 +153,10 @@ static void print_file(
 		print_sums(a, &sums, f->size, flags);
 }
 
-static struct str names_text(struct arena *a, const struct sums *sums)
+static struct str names_text(struct arena *a, const struct devcode_sums *sums)
 {
 	struct strs names = {0};
-	VEC_EACH (struct sum, s, sums)
+	VEC_EACH (const struct devcode_sum, s, sums)
 		strs_add(a, &names, s->target);
 	return str_join(a, &names, S(" "));
 }
@@ -191,34 +171,55 @@ static uint64_t stored_in(const struct devcode_file *f)
 
 /* Over all files of a folder or wheel. */
 struct total {
-	struct sums all;
 	uint64_t whole, stored;
-	size_t bundles; /* a bare object counts as one */
+	size_t bundles; /* of files that are no side files; a bare object counts as one */
 };
 
-static struct total total_of(struct arena *a, const struct devcode *d)
+/* Side files are many: a line for each kind and target tells more. */
+static bool is_listed(const struct devcode *d, const struct devcode_file *f)
+{
+	return !f->side || !d->sets.n;
+}
+
+static struct total total_of(const struct devcode *d)
 {
 	struct total t = {0};
 	VEC_EACH (struct devcode_file, f, &d->files) {
 		t.whole += f->size;
 		t.stored += stored_in(f);
-		t.bundles += f->bundles;
-		VEC_EACH (struct code_object, o, &f->objects)
-			count(sum_of(a, &t.all, o->target), o);
+		t.bundles += is_listed(d, f) ? f->bundles : 0;
 	}
-	sort_sums(&t.all);
 	return t;
+}
+
+/* Files that are chosen by their names; those for all GPUs as well. */
+static void print_sets(struct arena *a, const struct devcode *d)
+{
+	static const char *const heads[] = {
+		"SIDE FILES", "KIND", "TARGET", ">FILES", ">SIZE", ">STORED", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (const struct devcode_set, s, &d->sets)
+		VEC_EACH (const struct devcode_part, x, &s->parts) {
+			const struct str cells[] = {s->path, str_from(s->kind),
+				x->target.n ? x->target : S("all"),
+				str_fmt(a, "%llu", (unsigned long long)x->files),
+				human_bytes(a, x->size), human_bytes(a, x->stored)};
+			table_row(&t, cells);
+		}
+	table_print(&t);
 }
 
 /* A line for each file, then the targets over all of them. */
 static void print_overview(
-	struct arena *a, const struct devcode *d, struct total *total, unsigned flags)
+	struct arena *a, const struct devcode *d, const struct total *total, unsigned flags)
 {
 	static const char *const heads[] = {
 		"FILE", ">SIZE", ">DEVICE", "ENCODING", ">OBJECTS", "TARGETS", NULL};
 	struct table t = table_new(a, heads);
 	VEC_EACH (struct devcode_file, f, &d->files) {
-		struct sums sums = sums_of(a, f);
+		struct devcode_sums sums = sums_of(a, f);
+		if (!is_listed(d, f))
+			continue;
 		const struct str cells[] = {f->path, human_bytes(a, f->size),
 			human_bytes(a, stored_in(f)), encodings_text(a, f),
 			str_fmt(a, "%zu", f->objects.n), names_text(a, &sums)};
@@ -226,7 +227,7 @@ static void print_overview(
 	}
 	table_print(&t);
 	out_text(S("\n"));
-	print_sums(a, &total->all, total->whole, flags);
+	print_sums(a, &d->sums, total->whole, flags);
 }
 
 static size_t bundles_with(const struct devcode_file *f, struct str target)
@@ -246,21 +247,27 @@ static size_t bundles_with(const struct devcode_file *f, struct str target)
 static struct str partly_served(struct arena *a, const struct devcode *d, const struct total *t)
 {
 	struct strs words = {0};
-	VEC_EACH (const struct sum, s, &t->all) {
+	VEC_EACH (const struct devcode_sum, s, &d->sums) {
 		size_t with = 0;
 		if (strs_has(&d->served, target_read(s->target).name))
 			continue;
 		VEC_EACH (const struct devcode_file, f, &d->files)
-			with += bundles_with(f, s->target);
+			with += is_listed(d, f) ? bundles_with(f, s->target) : 0;
 		strs_add(a, &words,
-			str_fmt(a, "%.*s (%zu of %zu bundles)", STR(s->target), with, t->bundles));
+			with < t->bundles
+				? str_fmt(a, "%.*s (%zu of %zu bundles)", STR(s->target), with,
+					  t->bundles)
+				: str_fmt(a, "%.*s (not by all side files)", STR(s->target)));
 	}
 	return str_join(a, &words, S(", "));
 }
 
 /* The answer, of folders and wheels: which GPUs all of it serves, what is in it, how large it is. */
-static void print_answer(struct arena *a, const struct devcode *d, const struct total *t)
+static void print_answer(
+	struct arena *a, const struct devcode *d, const struct total *t, unsigned flags)
 {
+	const char *verb =
+		flags & DEVCODE_KERNELS ? "serves" : "lists"; /* a GPU listed may have no kernel */
 	struct stat st;
 	struct str size = S(""), partly = partly_served(a, d, t);
 	struct err *e = fs_stat(d->path, &st);
@@ -271,21 +278,40 @@ static void print_answer(struct arena *a, const struct devcode *d, const struct 
 		STR(styled_out(a, STYLE_BOLD, d->path)), STR(size), d->files.n,
 		STR(human_count(a, d->looked_at, "file")), STR(human_bytes(a, t->stored)),
 		STR(human_bytes(a, t->whole)), size.n ? " unpacked" : "");
-	out_fmt("GPUs that all of it serves: %.*s\n",
+	out_fmt("GPUs that all of it %s: %.*s\n", verb,
 		STR(d->served.n ? str_join(a, &d->served, S(", ")) : S("none")));
 	if (partly.n)
-		out_fmt("GPUs that only a part serves: %.*s\n", STR(partly));
+		out_fmt("GPUs that only a part %s: %.*s\n", verb, STR(partly));
 	out_text(S("\n"));
 }
 
-static void print(struct arena *a, const struct inspect *o, const struct devcode *d, unsigned flags)
+static void print_dists(struct arena *a, const struct venv_dists *dists)
 {
-	struct total total = total_of(a, d);
+	static const char *const heads[] = {
+		"DISTRIBUTION", "VERSION", ">FILES", ">SIZE", ">DEVICE", "SERVES", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (const struct venv_dist, x, dists) {
+		const struct str cells[] = {x->name, x->version,
+			str_fmt(a, "%llu", (unsigned long long)x->files), human_bytes(a, x->size),
+			human_bytes(a, x->stored),
+			!x->asked     ? S("-")
+			: x->served.n ? str_join(a, &x->served, S(" "))
+				      : S("none")};
+		table_row(&t, cells);
+	}
+	table_print(&t);
+}
+
+static void print(
+	struct arena *a, const struct inspect *o, const struct shown *shown, unsigned flags)
+{
+	const struct devcode *d = shown->code;
+	struct total total = total_of(d);
 	bool each = d->files.n < 2 || o->objects || o->common.verbose;
 	if (!d->files.n)
 		out_fmt("no device code in '%.*s'\n", STR(d->path));
 	else if (!str_eq(d->files.v[0].path, d->path))
-		print_answer(a, d, &total);
+		print_answer(a, d, &total, flags);
 	if (!each)
 		print_overview(a, d, &total, flags);
 	VEC_EACH (struct devcode_file, f, &d->files) {
@@ -294,6 +320,14 @@ static void print(struct arena *a, const struct inspect *o, const struct devcode
 		if (f > d->files.v)
 			out_text(S("\n"));
 		print_file(a, o, f, flags);
+	}
+	if (shown->dists.n) {
+		out_text(S("\n"));
+		print_dists(a, &shown->dists);
+	}
+	if (d->sets.n) {
+		out_text(S("\n"));
+		print_sets(a, d);
 	}
 	if (d->findings.n)
 		out_text(S("\n"));
@@ -305,18 +339,21 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct inspect *o = args;
 	struct devcode d;
-	unsigned flags = o->hash ? DEVCODE_HASH : 0;
+	struct shown shown = {.code = &d};
+	unsigned flags = DEVCODE_INNER | (o->hash ? DEVCODE_HASH : 0);
 	o->objects = o->objects || o->hash; /* sums have no hash */
 	if (o->kernels)
-		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG;
+		flags |= DEVCODE_KERNELS | DEVCODE_DEBUG | DEVCODE_NAMES;
 	if (o->common.json)
 		flags |= o->kernels ? DEVCODE_RESOURCES : DEVCODE_KERNELS;
 	TRY(devcode_scan(a, o->path, flags, &d));
 	findings_sort(a, &d.findings);
+	if (o->venv)
+		TRY(venv_dists(a, o->path, &d, &shown.dists));
 	if (o->common.json)
-		out_text(json_document(a, 2, devcode_fields, &d));
+		out_text(json_document(a, 2, shown_fields, &shown));
 	else
-		print(a, o, &d, flags);
+		print(a, o, &shown, flags);
 	*ret_status = findings_worst(&d.findings) == SEV_ERROR && d.findings.n;
 	return NULL;
 }

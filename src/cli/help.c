@@ -124,7 +124,7 @@ static void write_options(struct json *j, const void *command)
 	for (unsigned i = 0; i < 2; i++)
 		OPT_EACH (o, tables[i])
 			if (opt_is_shown(c, o))
-				json_object(j, opt_fields, o);
+				json_struct(j, opt_fields, o);
 	json_close(j);
 }
 
@@ -138,7 +138,7 @@ static void write_commands(struct json *j, const void *common)
 {
 	json_open(j, '[');
 	for (const struct command *const *c = ((const struct common *)common)->commands; *c; c++)
-		json_object(j, command_fields, *c);
+		json_struct(j, command_fields, *c);
 	json_close(j);
 }
 

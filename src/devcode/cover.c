@@ -14,7 +14,7 @@ void devcode_serves(const struct devcode *d, const struct target *want, bool ret
 /* What an object counts for: its kernels, or one where those do not tell. */
 static int64_t weight(const struct code_object *o, bool kernels)
 {
-	return kernels ? o->kernels : o->size > 0;
+	return kernels || o->inner ? o->kernels : o->size > 0;
 }
 
 /* The bundle that objects are in; all those in none are one. */
@@ -28,8 +28,10 @@ struct devcode_cover devcode_cover(const struct devcode_file *f, const bool *ser
 {
 	struct devcode_cover c = {0};
 	bool kernels = false;
-	VEC_EACH (const struct code_object, o, &f->objects)
+	VEC_EACH (const struct code_object, o, &f->objects) {
 		kernels = kernels || o->kernels > 0;
+		c.counts = c.counts || !o->inner || o->kernels > 0;
+	}
 	for (size_t i = 0, next; i < f->objects.n; i = next) {
 		int64_t most = 0, have = 0;
 		size_t largest = i;

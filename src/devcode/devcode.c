@@ -4,37 +4,40 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/unpack.h"
 #include "base/fs.h"
 #include "base/proc.h"
 #include "devcode/scan.h"
+#include "formats/pe.h"
 #include "formats/zip.h"
 #include "slim/slim.h"
 
 enum { HEAD = 64, MANIFEST = 2 << 20 };
 
-static bool is_archive(struct str head)
+static struct err *scan_bare(struct scan *s, const struct elf_src *src)
 {
-	return str_starts(head, S("!<arch>\n"));
+	return scan_bundles(s, src, 0, src->size, S("the file"));
 }
 
-/* Is it worth scanning a file that begins so? */
-static bool has_known_head(struct str head)
-{
-	return elf_is(head) || bundle_is(head) || is_archive(head);
-}
+/* What a file is, by its first bytes. */
+static const struct format {
+	const char *name;
+	bool (*is)(struct str head);
+	struct err *(*scan)(struct scan *s, const struct elf_src *src);
+} formats[] = {
+	{"elf", elf_is, scan_elf},
+	{"bundle", bundle_is, scan_bare},
+	{"archive", archive_is, scan_archive},
+	{"aks2", aks2_is, scan_aks2},
+	{"pe", pe_is, scan_pe},
+};
 
-static struct err *scan_image(struct scan *s, const struct elf_src *src, struct str head)
+static const struct format *format_of(struct str head)
 {
-	if (bundle_is(head)) {
-		s->file->format = "bundle";
-		return scan_bundles(s, src, 0, src->size, S("the file"));
-	}
-	if (is_archive(head)) {
-		s->file->format = "archive";
-		return scan_archive(s, src);
-	}
-	s->file->format = "elf";
-	return scan_elf(s, src);
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (formats[i].is(head))
+			return &formats[i];
+	return NULL;
 }
 
 /* A target that some bundles of a file have, and others do not. */
@@ -44,7 +47,7 @@ static struct err *check_bundles(struct scan *s, const struct elf_src *src)
 	bool here[DEVCODE_TARGETS] = {0}, served[DEVCODE_TARGETS];
 	const struct devcode *d = s->out;
 	VEC_EACH (struct code_object, o, &s->file->objects)
-		here[o->id] = true;
+		here[o->id] = here[o->id] || !o->inner;
 	for (size_t i = 0; i < d->targets.n && s->file->bundles > 1; i++) {
 		if (!here[i])
 			continue;
@@ -64,17 +67,23 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 {
 	char bytes[HEAD];
 	struct str head = {.p = bytes};
-	struct devcode_file file = {.path = str_dup(a, path), .size = src->size};
+	struct devcode_file file = {
+		.path = str_dup(a, path), .size = src->size, .side = side_is(path)};
 	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file, .base = src->base};
+	ARENA(names);
+	s.names_in = flags & DEVCODE_NAMES ? &names : NULL;
 	ret->looked_at++;
 	ret->findings.most = FINDINGS_OF_A_KIND;
 	TRY(elf_src_peek(src, bytes, HEAD, 0, &head.n));
-	if (!has_known_head(head))
+	const struct format *format = format_of(head);
+	if (!format)
 		return NULL;
-	TRY(scan_image(&s, src, head));
+	file.format = format->name;
+	TRY(format->scan(&s, src));
 	if (file.objects.n) {
 		*VEC_PUSH(a, &ret->files) = file;
 		TRY(check_bundles(&s, src));
+		names_judge(&s);
 	}
 	return cancel_check(); /* a part that was interrupted became a finding */
 }
@@ -87,6 +96,7 @@ struct many {
 	struct str dir;
 	const struct zip *zip;
 	struct str prefix; /* of the members' names: "some.whl/" */
+	unsigned depth;    /* of archives in archives */
 };
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
@@ -109,9 +119,42 @@ static struct err *read_head(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
+/* What a file beside a library is by its name; stored: its bytes in the wheel. */
+static void note_side(struct many *m, struct str path, uint64_t size, uint64_t stored)
+{
+	struct devcode_part part = {.files = 1, .size = size, .stored = stored};
+	side_note(m->a, m->out, path, &part);
+}
+
 static struct str member_path(struct arena *a, const struct many *m, const struct zip_member *z)
 {
 	return str_fmt(a, "%.*s%.*s", STR(m->prefix), STR(z->name));
+}
+
+/* The members of an archive; those of AOTriton's own archives, too. */
+static struct err *scan_members(struct many *m, const struct zip *z);
+
+static bool is_zip(struct str head)
+{
+	return str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
+}
+
+/* Newer AOTriton has its stores in zip archives below this folder. */
+static bool is_store_zip(struct str path, struct str head)
+{
+	return is_zip(head) && str_contains(path, S("aotriton.images/"));
+}
+
+static struct err *scan_store_zip(struct many *m, const struct elf_src *src, struct str path)
+{
+	ARENA(tmp);
+	struct findings ignored = {0};
+	CLEANUP(zip_close) struct zip z = {.fd = -1};
+	struct many inner = *m;
+	TRY(zip_open_src(&tmp, src, path, &ignored, &z));
+	inner.prefix = str_fmt(&tmp, "%.*s/", STR(path));
+	inner.depth++;
+	return scan_members(&inner, &z);
 }
 
 /* Members are unpacked only when their first bytes promise device code. */
@@ -123,12 +166,15 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 	struct elf_src src;
 	TRY(cancel_check());
 	TRY(zip_stream(m->zip, z, read_head, &head));
-	if (!has_known_head(buf_str(&head))) {
+	struct str path = member_path(&tmp, m, z);
+	bool inner = !m->depth && is_store_zip(path, buf_str(&head));
+	if (!inner && !format_of(buf_str(&head))) {
 		m->out->looked_at++;
 		return NULL;
 	}
 	TRY(zip_src(m->zip, z, &src, &fd));
-	return devcode_scan_src(m->a, &src, member_path(&tmp, m, z), m->flags, m->out);
+	return inner ? scan_store_zip(m, &src, path)
+		     : devcode_scan_src(m->a, &src, path, m->flags, m->out);
 }
 
 /* What `rocsmith slim` left behind: e tells whether it could be read. */
@@ -143,23 +189,29 @@ static void note_manifest(struct many *m, struct str path, struct err *e, const 
 	err_free(e);
 }
 
+static struct err *scan_members(struct many *m, const struct zip *z)
+{
+	ARENA(tmp);
+	m->zip = z;
+	VEC_EACH (const struct zip_member, x, &z->members) {
+		struct str text = {0}, name = member_path(&tmp, m, x);
+		if (x->dir)
+			continue;
+		note_side(m, name, x->size, x->stored);
+		TRY(note_damage(m, name, scan_member(m, x)));
+		if (str_ends(x->name, S(".dist-info/" SLIM_MANIFEST)))
+			note_manifest(m, name, zip_read(&tmp, z, x, MANIFEST, &text), &text);
+	}
+	return NULL;
+}
+
 static struct err *scan_wheel(struct many *m, struct str path)
 {
 	ARENA(tmp);
 	struct findings ignored = {0}; /* whether the wheel is sound is for verify to say */
 	CLEANUP(zip_close) struct zip z = {.fd = -1};
 	TRY(zip_open(&tmp, path, &ignored, &z));
-	m->zip = &z;
-	VEC_EACH (struct zip_member, x, &z.members) {
-		struct str text = {0};
-		if (!x->dir)
-			TRY(note_damage(m, member_path(&tmp, m, x), scan_member(m, x)));
-		if (!str_ends(x->name, S(".dist-info/" SLIM_MANIFEST)))
-			continue;
-		note_manifest(
-			m, member_path(&tmp, m, x), zip_read(&tmp, &z, x, MANIFEST, &text), &text);
-	}
-	return NULL;
+	return scan_members(m, &z);
 }
 
 static struct err *scan_file(struct many *m, struct str path, struct str name)
@@ -187,15 +239,77 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	struct str path = path_join(&tmp, m->dir, e->path);
 	if (str_eq(e->path, S(SLIM_MANIFEST)))
 		note_manifest(m, e->path, fs_read_opt(&tmp, path, MANIFEST, &text), &text);
-	if (!str_ends(e->path, S(".whl")))
+	note_side(m, e->path, (uint64_t)e->st.st_size, (uint64_t)e->st.st_size);
+	if (!str_ends(e->path, S(".whl")) &&
+		!(str_ends(e->path, S(".zip")) && str_contains(path, S("aotriton.images/"))))
 		return note_damage(m, e->path, scan_file(m, path, e->path));
 	struct many inner = *m; /* the members of a wheel count as files of the folder */
 	inner.prefix = str_fmt(&tmp, "%.*s/", STR(e->path));
 	return note_damage(m, e->path, scan_wheel(&inner, path));
 }
 
+/* ---- source distributions: what libarchive unpacks; their files are looked at in a scratch folder ---- */
+struct unpacked {
+	uint64_t size, most;
+};
+
+static struct err *note_size(void *user, const struct unpack_file *f)
+{
+	struct unpacked *u = user;
+	u->size += f->size;
+	if (u->size > u->most)
+		return err_new(
+			E_LIMIT, "it unpacks to more than %llu bytes", (unsigned long long)u->most);
+	return cancel_check();
+}
+
+static void remove_treep(struct str *dir)
+{
+	if (dir->n)
+		err_free(fs_remove_tree(*dir));
+}
+
+/* Less than 2 GiB, or 20 times the archive, is enough for any that is honest. */
+static struct err *scan_tar(struct many *m, struct str path)
+{
+	ARENA(tmp);
+	CLEANUP(remove_treep) struct str dir = {0};
+	struct many inner = *m;
+	struct stat st;
+	TRY(fs_stat(path, &st));
+	struct unpacked sum = {.most = (uint64_t)st.st_size * 20};
+	if (sum.most < UINT64_C(2) << 30)
+		sum.most = UINT64_C(2) << 30;
+	TRY(fs_tempdir(&tmp, S(""), &dir));
+	struct unpack u = {.path = path,
+		.root = dir,
+		.id = S("inspect"),
+		.closed = true,
+		.told = note_size,
+		.user = &sum};
+	TRY(unpack_tar(&tmp, &u));
+	inner.dir = dir;
+	return fs_walk(dir, visit, &inner);
+}
+
+enum kind { KIND_FILE, KIND_ZIP, KIND_TAR };
+
+static enum kind kind_of(struct str head, struct str path)
+{
+	static const char *const packed[] = {"\x1f\x8b",
+		"\xfd"
+		"7zXZ",
+		"BZh", "\x28\xb5\x2f\xfd", NULL};
+	for (size_t i = 0; packed[i]; i++)
+		if (str_starts(head, str_from(packed[i])))
+			return KIND_TAR;
+	if (is_zip(head))
+		return KIND_ZIP;
+	return str_ends(path, S(".tar")) ? KIND_TAR : KIND_FILE;
+}
+
 /* What a single file is, or E_FORMAT. */
-static struct err *sniff(struct str path, bool *ret_zip)
+static struct err *sniff(struct str path, enum kind *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	char bytes[HEAD];
@@ -207,47 +321,28 @@ static struct err *sniff(struct str path, bool *ret_zip)
 		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(path));
 	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
 	TRY(elf_src_peek(&src, bytes, HEAD, 0, &head.n));
-	*ret_zip = str_starts(head, S("PK\3\4")) || str_starts(head, S("PK\5\6"));
-	if (*ret_zip || has_known_head(head))
+	*ret = kind_of(head, path);
+	if (*ret != KIND_FILE || format_of(head))
 		return NULL;
 	return err_hint(err_new(E_FORMAT, "'%.*s' is of no known format", STR(path)),
-		"known are 64-bit ELF files, offload bundles, code objects, static archives, "
-		"wheels, and folders of these");
-}
-
-void devcode_finish(struct arena *a, struct devcode *d)
-{
-	struct strs names = {0};
-	VEC_EACH (struct devcode_target, t, &d->targets)
-		if (t->t.name.n)
-			strs_put(a, &names, str_sub(t->name, 0, str_chr(t->name, ':')));
-	d->served = (struct strs){0};
-	for (size_t i = 0; i < names.n; i++) {
-		bool served[DEVCODE_TARGETS], all = true;
-		struct target want = target_read(names.v[i]);
-		devcode_serves(d, &want, served);
-		VEC_EACH (struct devcode_file, f, &d->files) {
-			struct devcode_cover c = devcode_cover(f, served);
-			all = all && c.bundles && !c.without;
-		}
-		if (all)
-			strs_add(a, &d->served, names.v[i]);
-	}
-	targets_sort(&d->served);
+		"known are 64-bit ELF files, Windows DLLs, offload bundles, code objects, static "
+		"archives, AOTriton's stores, wheels, source distributions, and folders of these");
 }
 
 struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struct devcode *ret)
 {
-	bool zip = false;
+	enum kind kind = KIND_FILE;
 	struct str text = {0};
 	struct many m = {.a = a, .flags = flags, .out = ret, .dir = path};
 	*ret = (struct devcode){.path = str_dup(a, path)};
 	if (fs_is_dir(path)) {
 		TRY_CTX(fs_walk(path, visit, &m), "cannot inspect '%.*s'", STR(path));
 	} else {
-		TRY(sniff(path, &zip));
-		TRY_CTX(zip ? scan_wheel(&m, path) : scan_file(&m, path, path),
-			"cannot inspect '%.*s'", STR(path));
+		TRY(sniff(path, &kind));
+		struct err *e = kind == KIND_ZIP   ? scan_wheel(&m, path)
+				: kind == KIND_TAR ? scan_tar(&m, path)
+						   : scan_file(&m, path, path);
+		TRY_CTX(e, "cannot inspect '%.*s'", STR(path));
 		path = str_fmt(a, "%.*s" SLIM_MANIFEST_END, STR(path));
 		note_manifest(&m, path, fs_read_opt(a, path, MANIFEST, &text), &text);
 	}

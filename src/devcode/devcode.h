@@ -19,7 +19,8 @@ enum devcode_encoding {
 	DEVCODE_CCOB1,
 	DEVCODE_CCOB2,
 	DEVCODE_CCOB3,
-	DEVCODE_OBJECT /* a bare code object, in no bundle */
+	DEVCODE_OBJECT, /* a bare code object, in no bundle */
+	DEVCODE_AKS2    /* one of AOTriton's stores, which counts as a bundle */
 };
 
 /* Where an object is, so that it can be cut out or replaced without another search: its bundle in
@@ -48,13 +49,18 @@ struct code_object {
 	struct str elf_target; /* from e_flags; "": not looked at, or they do not tell (V2) */
 	unsigned bundle;       /* counts from 0 in file order */
 	enum devcode_encoding encoding;
+	bool inner; /* in an array of a program, which loads it by itself: kernels are always counted, and
+		     * where there are none (handlers of the runtime) it serves nothing and lacks nothing */
 	uint64_t size, stored; /* decoded bytes; share of the file */
 	struct code_place place;
 	unsigned version; /* code object version 2..6, 0 = not looked at */
 	int64_t kernels;  /* -1 = not looked at */
 	struct str
 		kernel; /* name of the first one, its end may be cut off; "" = none was looked for */
-	uint64_t debug; /* bytes of .debug_* sections; with DEVCODE_DEBUG */
+	int64_t debug;  /* bytes of .debug_* sections; -1 without DEVCODE_DEBUG */
+	int64_t alone; /* kernels that the bundle has for no other processor with waves as wide; -1:
+			* without DEVCODE_NAMES */
+	struct str alone_kernel; /* one of those */
 	VEC(struct code_kernel)
 	resources;         /* with DEVCODE_RESOURCES; of a scan 4000 kernels at most */
 	struct str sha256; /* hex, only when asked for */
@@ -62,12 +68,16 @@ struct code_object {
 
 struct devcode_file {
 	struct str path;                 /* as given, or relative to the folder or wheel */
-	const char *format;              /* "elf", "bundle", "object", "archive" */
+	const char *format;              /* "elf", "pe", "bundle", "object", "archive", "aks2" */
 	uint64_t size;                   /* of the file */
 	unsigned bundles;                /* a bare object counts as one */
+	bool side;                       /* one of a set of side files, for the GPU in its name */
+	struct strs served;              /* by it alone, as devcode.served */
 	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 
+#define DEVCODE_UNKNOWN                                                                            \
+	"unknown" /* target of an object that does not tell: handlers of the runtime itself */
 enum { DEVCODE_TARGETS = 256 }; /* more different ones are an error of the file */
 
 struct devcode_target {
@@ -75,18 +85,62 @@ struct devcode_target {
 	struct target t;
 };
 
+/* What the objects of one target come to. */
+struct devcode_sum {
+	struct str target;
+	unsigned objects, versions; /* versions: a bit for each */
+	uint64_t size, stored;
+	int64_t kernels, debug; /* -1: not counted */
+};
+
+struct devcode_sums {
+	struct devcode_sum *v;
+	size_t n, cap;
+};
+
+/* Adds those of a file; targets stay sorted by generation. */
+void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devcode_file *f);
+
+/* Files beside a library that are chosen by GPU when it runs: Tensile's solutions and kernels (rocBLAS,
+ * hipBLASLt, hipSPARSELt), AOTriton's stores, databases of MIOpen, rocFFT's cache, archives of Composable
+ * Kernel. By their names only; what code they hold is in files, too. */
+struct devcode_part {
+	struct str target;            /* "gfx90a:xnack-", "gfx11xx"; "": for all of them */
+	uint64_t files, size, stored; /* stored: in the wheel */
+	bool entry, code, tuned; /* Tensile: its lazy table; kernels; such that are no fallback */
+};
+
+struct devcode_set {
+	const char *
+		kind; /* "rocblas", "hipblaslt", "hipsparselt", "tensile", "aotriton", "miopen", "rocfft", "ck" */
+	struct str path; /* the folder of all of them */
+	VEC(struct devcode_part) parts;
+};
+
 struct devcode {
 	struct str path;
 	VEC(struct devcode_target) targets; /* of all objects, each once */
 	VEC(struct devcode_file) files;     /* those with device code */
-	struct strs served; /* targets that every file with device code has, by generation */
+	VEC(struct devcode_set) sets;
+	struct devcode_sums sums;
+	/* Targets that every file with device code has, by generation; of side files those that a set has.
+	 * And those that any of them has. */
+	struct strs served, some;
 	struct findings findings;
 	unsigned looked_at; /* files seen, with device code or not */
 	unsigned resources; /* kernels in the lists of that name */
 };
 
-/* Look deeper. DEBUG implies KERNELS; RESOURCES go with it. */
-enum { DEVCODE_KERNELS = 1, DEVCODE_HASH = 2, DEVCODE_DEBUG = 4, DEVCODE_RESOURCES = 8 };
+/* Look deeper. DEBUG implies KERNELS; RESOURCES go with it. INNER: code objects in arrays too.
+ * NAMES: compares the names of kernels. */
+enum {
+	DEVCODE_KERNELS = 1,
+	DEVCODE_HASH = 2,
+	DEVCODE_DEBUG = 4,
+	DEVCODE_RESOURCES = 8,
+	DEVCODE_INNER = 16,
+	DEVCODE_NAMES = 32
+};
 
 /* path: a file, folder or wheel. E_NOENT; E_FORMAT for a single file without any known format;
  * E_ELF or E_ZIP for a single file that is damaged as a whole. */
@@ -100,6 +154,7 @@ MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src
  * kernels were not counted, or there are none, an object counts as one. Objects in no bundle are one. */
 struct devcode_cover {
 	unsigned bundles, without; /* with any kernel; of those without one for the target */
+	bool counts;               /* there are other objects than handlers of the runtime */
 	int64_t kernels,
 		missing; /* of the object that has most of a bundle; those the target lacks */
 	size_t first[4]; /* of the first bundles without: the object that has most */

@@ -7,6 +7,7 @@ static const char *const encodings[] = {
 	[DEVCODE_CCOB2] = "ccob2",
 	[DEVCODE_CCOB3] = "ccob3",
 	[DEVCODE_OBJECT] = "object",
+	[DEVCODE_AKS2] = "aks2",
 	NULL,
 };
 
@@ -28,14 +29,33 @@ static const struct json_field object_fields[] = {
 	FIELD_ENUM("encoding", struct code_object, encoding, encodings),
 	FIELDS(struct code_object, size, stored),
 	FIELD_OPTIONAL("kernels", struct code_object, kernels),
+	FIELD_OPTIONAL("debug", struct code_object, debug),
+	FIELD_OPTIONAL("alone", struct code_object, alone),
 	FIELD_OPTIONAL("sha256", struct code_object, sha256),
 	FIELD_LIST_OPTIONAL("resources", struct code_object, resources, kernel_fields),
 	{.kind = FIELD_END},
 };
 
 static const struct json_field file_fields[] = {
-	FIELDS(struct devcode_file, path, format),
+	FIELDS(struct devcode_file, path, format, size),
 	FIELD_LIST("objects", struct devcode_file, objects, object_fields),
+	FIELD("served", struct devcode_file, served),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field part_fields[] =
+	FIELDS_ONLY(struct devcode_part, target, files, size, stored);
+
+static const struct json_field set_fields[] = {
+	FIELDS(struct devcode_set, kind, path),
+	FIELD_LIST("targets", struct devcode_set, parts, part_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field sum_fields[] = {
+	FIELDS(struct devcode_sum, target, objects, size, stored),
+	FIELD_OPTIONAL("kernels", struct devcode_sum, kernels),
+	FIELD_OPTIONAL("debug", struct devcode_sum, debug),
 	{.kind = FIELD_END},
 };
 
@@ -44,6 +64,9 @@ const struct json_field devcode_fields[] = {
 	FIELD("path", struct devcode, path),
 	FIELD_LIST("files", struct devcode, files, file_fields),
 	FIELD("served", struct devcode, served),
+	FIELD("served_by_some", struct devcode, some),
+	FIELD_LIST("targets", struct devcode, sums, sum_fields),
+	FIELD_LIST_OPTIONAL("sets", struct devcode, sets, set_fields),
 	FIELD_LIST("findings", struct devcode, findings, finding_fields),
 	{.kind = FIELD_END},
 };

@@ -61,7 +61,10 @@ struct err *object_add(
 		MEMORY = 3000,
 		WORK = 2000
 	}; /* of all that becomes of it, its lines of output included */
-	struct code_object o = {.bundle = s->file->bundles, .kernels = -1};
+	struct code_object o = {.bundle = s->file->bundles,
+		.kernels = -1,
+		.debug = s->flags & DEVCODE_DEBUG ? 0 : -1,
+		.alone = -1};
 	TRY(budget_memory(src->budget, MEMORY));
 	TRY(budget_work(src->budget, WORK));
 	TRY(set_target(s, target, &o));
@@ -70,13 +73,46 @@ struct err *object_add(
 	return NULL;
 }
 
+/* V2: NT_AMD_HSA_ISA_VERSION of owner "AMD": two lengths of 2 bytes, then major, minor and stepping. */
+static struct err *target_of_note(struct scan *s, const struct elf *e, struct str *ret)
+{
+	enum { NHDR = 12, NAME = 4, DESC = 16, ISA_VERSION = 3 };
+	char window[1024];
+	*ret = S("");
+	VEC_EACH (struct elf_segment, x, &e->segments) {
+		struct str note = {.p = window};
+		if (x->type != ELF_PT_NOTE)
+			continue;
+		size_t want = x->filesz < sizeof(window) ? (size_t)x->filesz : sizeof(window);
+		TRY(elf_src_peek(e->src, window, want, x->offset, &note.n));
+		while (note.n >= NHDR + NAME + DESC) {
+			const char *p = note.p, *d = p + NHDR + NAME;
+			if (le32(p) == NAME && le32(p + 4) >= DESC && le32(p + 8) == ISA_VERSION &&
+				!memcmp(p + NHDR, "AMD", NAME)) {
+				*ret = str_fmt(
+					s->a, "gfx%u%u%x", le32(d + 4), le32(d + 8), le32(d + 12));
+				return NULL;
+			}
+			uint64_t n = ((uint64_t)le32(p) + 3) / 4 * 4 +
+				     ((uint64_t)le32(p + 4) + 3) / 4 * 4;
+			note = str_sub(note, n < note.n ? NHDR + (size_t)n : note.n, note.n);
+		}
+	}
+	return NULL;
+}
+
 static struct err *look_at_header(struct scan *s, const struct elf *e, struct code_object *o)
 {
 	enum { MACH = 0xff };
 	o->version = e->abiversion + FIRST_ABI;
-	if (!(e->flags & MACH)) /* V2 keeps its target in a note */
-		return NULL;
 	struct target t = target_from_flags(s->a, e->flags, e->abiversion);
+	if (!(e->flags & MACH)) {
+		struct str name;
+		TRY(target_of_note(s, e, &name));
+		if (!name.n) /* as trap handlers are built */
+			return o->target.n ? NULL : set_target(s, S(DEVCODE_UNKNOWN), o);
+		t = target_read(name);
+	}
 	o->elf_target = target_text(s->a, &t);
 	if (!o->target.n)
 		return set_target(s, o->elf_target, o);
@@ -84,20 +120,33 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 	return NULL;
 }
 
-/* A source that has the first bytes of another at hand: headers and the note's head are there. */
+/* A source that has the first bytes of another at hand: headers and the note's head are there. And those
+ * that were read last, when they were few: the dynamic section is asked for twice. */
 struct near {
 	struct elf_src src; /* first, so that read_near() can find its struct */
 	const struct elf_src *far;
+	struct last {
+		uint64_t at;
+		size_t n;
+		char p[512];
+	} * last;
 	size_t n;
-	char head[2048];
+	char head[4096];
 };
 
 static struct err *read_near(const struct elf_src *s, void *p, size_t n, uint64_t offset)
 {
 	const struct near *near = (const struct near *)s;
-	if (offset > near->n || n > near->n - offset)
+	struct last *last = near->last;
+	if (offset <= near->n && n <= near->n - offset) {
+		memcpy(p, near->head + offset, n);
+		return NULL;
+	}
+	if (n > sizeof(last->p))
 		return elf_src_read(near->far, p, n, offset);
-	memcpy(p, near->head + offset, n);
+	if (offset != last->at || n > last->n)
+		TRY(elf_src_peek(near->far, last->p, n, last->at = offset, &last->n));
+	memcpy(p, last->p, n);
 	return NULL;
 }
 
@@ -121,20 +170,39 @@ bool object_metadata(struct str *note, uint64_t *ret_n)
 	return true;
 }
 
-static struct err *count_announced(const struct elf *e, int64_t *ret)
+/* What the note announces: -1 kernels, or how many, and the name of the first one, where the note's first bytes
+ * have it. */
+static struct err *read_announced(struct arena *a, const struct elf *e, struct code_object *o)
 {
-	char window[1024];
+	enum { WINDOW = 3072, NAME = 200 };
+	char window[WINDOW];
+	struct msgpack_value v;
 	uint64_t n;
-	*ret = -1;
 	VEC_EACH (struct elf_segment, s, &e->segments) {
 		struct str note = {.p = window};
 		if (s->type != ELF_PT_NOTE)
 			continue;
-		size_t want = s->filesz < sizeof(window) ? (size_t)s->filesz : sizeof(window);
+		size_t want = s->filesz < WINDOW ? (size_t)s->filesz : WINDOW;
 		TRY(elf_src_peek(e->src, window, want, s->offset, &note.n));
-		*ret = object_metadata(&note, &n) ? (int64_t)n : -1;
+		if (!object_metadata(&note, &n))
+			break;
+		o->kernels = (int64_t)n;
+		if (n && msgpack_next(&note, &v) && v.kind == MSGPACK_MAP &&
+			msgpack_find(&note, v.number, S(".name")) && msgpack_next(&note, &v) &&
+			v.kind == MSGPACK_STR)
+			o->kernel = str_dup(a, str_sub(v.text, 0, NAME));
 		break;
 	}
+	return NULL;
+}
+
+/* A kernel is two symbols, NAME and NAME.kd, and a translation unit may have one more (__hip_cuid_*). */
+static struct err *is_confirmed(const struct elf *e, const struct code_object *o, bool *ret)
+{
+	uint64_t symbols = 0, n = o->kernels > 0 ? (uint64_t)o->kernels : 0;
+	if (n && o->kernel.n)
+		TRY(elf_symbol_room(e, &symbols));
+	*ret = symbols && (symbols - 1) / 2 == n;
 	return NULL;
 }
 
@@ -161,21 +229,32 @@ static struct err *count_name(void *user, const struct elf_symbol *s)
 	return s->section && str_ends(s->name, S(".kd")) ? count_one(user, s) : NULL;
 }
 
-/* Names of template kernels are long: all names of a library can be a tenth of it. So two cheap
- * counts are made first, the kernels that the metadata note announces and the symbols that look
- * like kernel descriptors; where they agree they are right. Else the names decide. */
+static struct err *count_v2(void *user, const struct elf_symbol *s)
+{
+	enum { STT_AMDGPU_HSA_KERNEL = 10 };
+	return s->section && s->type == STT_AMDGPU_HSA_KERNEL ? count_one(user, s) : NULL;
+}
+
+/* Symbol tables, and names of template kernels above all, can be a tenth of a library. So cheap counts are
+ * made first: the kernels that the metadata note announces, against the number of symbols; the symbols
+ * that look like kernel descriptors. Where two agree they are right. Else the names decide. */
 static struct err *count_kernels(struct arena *a, const struct elf *e, struct code_object *o)
 {
-	int64_t in_note;
+	bool right;
 	struct kernels k = {0};
-	TRY(count_announced(e, &in_note));
-	if (in_note > 0)
-		TRY(elf_symbols(e, false, count_descriptor, &k));
-	if (in_note <= 0 || in_note != k.n) {
+	TRY(read_announced(a, e, o));
+	TRY(is_confirmed(e, o, &right));
+	if (right)
+		return NULL;
+	if (o->version == FIRST_ABI || o->kernels > 0)
+		TRY(elf_symbols(
+			e, false, o->version == FIRST_ABI ? count_v2 : count_descriptor, &k));
+	if (o->version != FIRST_ABI && (!k.n || o->kernels != k.n)) {
 		k.n = 0;
 		TRY(elf_symbols(e, true, count_name, &k));
 	}
 	o->kernels = k.n;
+	o->kernel = S("");
 	if (!k.n)
 		return NULL;
 	TRY(elf_symbol_name(a, e, k.first, &o->kernel));
@@ -185,12 +264,33 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 }
 
 /* ---- the whole ---- */
+/* For a listing: one read of a few bytes. False: they do not tell all. */
+static struct err *look_shortly(
+	struct scan *s, const struct elf_src *object, struct code_object *o, bool *ret)
+{
+	enum { MACH = 0xff };
+	struct elf e;
+	char head[HEADER];
+	struct str h = {.p = head};
+	*ret = false;
+	if (s->flags & ~(unsigned)DEVCODE_INNER)
+		return NULL;
+	TRY(elf_src_peek(object, head, HEADER, 0, &h.n));
+	*ret = elf_header(h, &e) && e.machine == ELF_AMDGPU && e.flags & MACH;
+	return *ret ? look_at_header(s, &e, o) : NULL;
+}
+
 static struct err *look(struct scan *s, const struct elf_src *object, struct code_object *o)
 {
 	ARENA(tmp);
 	struct elf e;
-	struct near near = {.far = object};
+	struct last last = {0};
+	struct near near = {.far = object, .last = &last};
 	const struct elf_src *src = &near.src;
+	bool done;
+	TRY(look_shortly(s, object, o, &done));
+	if (done)
+		return NULL;
 	near.src = (struct elf_src){
 		.read = read_near, .size = object->size, .fd = -1, .budget = object->budget};
 	TRY(elf_src_peek(object, near.head, sizeof(near.head), 0, &near.n));
@@ -203,10 +303,14 @@ static struct err *look(struct scan *s, const struct elf_src *object, struct cod
 	TRY(look_at_header(s, &e, o));
 	VEC_EACH (struct elf_section, x, &e.sections) /* none without DEVCODE_DEBUG */
 		if (str_starts(x->name, S(".debug_")) && x->size <= src->size)
-			o->debug += x->size;
+			o->debug += (int64_t)x->size;
 	if (!(s->flags & (DEVCODE_KERNELS | DEVCODE_DEBUG)))
 		return NULL;
 	TRY(count_kernels(s->a, &e, o));
+	if (s->names_in && o->kernels > 0 && o->encoding < DEVCODE_OBJECT) {
+		o->alone = 0;
+		TRY(names_take(s, &e, o));
+	}
 	return s->flags & DEVCODE_RESOURCES ? object_resources(s, &e, o) : NULL;
 }
 
@@ -242,6 +346,18 @@ void object_look(struct scan *s, const struct elf_src *src, struct code_object *
 		o->kernels = 0; /* empty, unreadable, or nothing compiled yet */
 }
 
+struct err *scan_object(struct scan *s, const struct elf_src *src)
+{
+	struct code_object *o;
+	TRY(object_add(s, src, S(""), &o));
+	s->file->bundles++;
+	o->encoding = DEVCODE_OBJECT;
+	o->size = o->stored = src->size;
+	o->place = (struct code_place){.bundle = src->base - s->base, .length = src->size};
+	object_look(s, src, o);
+	return NULL;
+}
+
 /* Objects without kernels are normal where no target has any (device functions, variables). */
 void object_compare(struct scan *s, size_t first)
 {
@@ -249,6 +365,7 @@ void object_compare(struct scan *s, size_t first)
 	struct strs none = {0};
 	const struct code_object *v = s->file->objects.v;
 	bool some = false;
+	names_compare(s, first);
 	for (size_t i = first; i < s->file->objects.n; i++) {
 		some |= v[i].kernels > 0;
 		if (v[i].kernels == 0)
@@ -259,23 +376,4 @@ void object_compare(struct scan *s, size_t first)
 	scan_say(s, "object-without-kernels", SEV_WARNING,
 		"bundle %u lists %zu target%s without any kernel: %.*s", v[first].bundle, none.n,
 		none.n == 1 ? "" : "s", STR(str_join(&tmp, &none, S(", "))));
-}
-
-void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	finding_vsay(
-		s->a, finding_add(s->a, &s->out->findings, id, severity, s->file->path), fmt, ap);
-	va_end(ap);
-}
-
-void scan_damage(struct scan *s, const char *id, struct err *e)
-{
-	ARENA(tmp);
-	struct strs chain = {0};
-	for (const struct err *at = e; at; at = at->cause)
-		strs_add(&tmp, &chain, str_from(at->msg));
-	scan_say(s, id, SEV_ERROR, "%.*s", STR(str_join(&tmp, &chain, S(": "))));
-	err_free(e);
 }

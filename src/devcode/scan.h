@@ -3,25 +3,65 @@
 
 #include "devcode/devcode.h"
 
+struct scan_name { /* of a kernel of the bundle at hand */
+	uint64_t hash;
+	size_t object; /* index into file->objects */
+	struct str text;
+};
+
 struct scan {
 	struct arena *a; /* of the results */
 	unsigned flags;
 	struct devcode *out;
 	struct devcode_file *file; /* results of this image; added to out when it has any */
 	uint64_t base;             /* of the image in what its source reads from */
+	struct arena *names_in;    /* with DEVCODE_NAMES: where names are */
+	struct budget *names_budget;
+	uint64_t names_taken; /* of its memory */
+	VEC(struct scan_name) names;
 };
 
-/* scan_elf.c, scan_bundle.c: device code in an image, added to s->file. Errors are for the image as
+/* Where to look for bundles: */
+struct scan_range {
+	uint64_t offset, size;
+	bool fatbin; /* bundles from its first byte on; else to be searched */
+	struct str name;
+};
+
+struct scan_ranges {
+	struct scan_range *v;
+	size_t n, cap;
+};
+
+/* In file order, no byte twice: sections of hostile files may overlap. */
+MUST_USE struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct scan_ranges *r);
+
+/* scan_FORMAT.c: device code in an image, added to s->file. Errors are for the image as
  * a whole; a damaged part is a finding. */
 MUST_USE struct err *scan_elf(struct scan *s, const struct elf_src *src);
 /* Walks bundles from offset to end; what is there instead of a bundle becomes a finding, named by
  * `where`. */
 MUST_USE struct err *scan_bundles(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, struct str where);
-/* Looks for bundles at every multiple of 8. */
+/* Looks for bundles at every multiple of 8; with `objects` also for code objects. */
 MUST_USE struct err *scan_search(
-	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end);
+	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects);
 MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
+MUST_USE struct err *scan_pe(struct scan *s, const struct elf_src *src);
+MUST_USE struct err *scan_aks2(struct scan *s, const struct elf_src *src);
+/* side.c: counts a file by its path; is it one for the GPU in its name? */
+void side_note(
+	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
+bool side_is(struct str path);
+/* Do the sets whose code a program needs serve this processor? *ret_any: there are such sets. */
+bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any);
+/* Findings about sets that lack something. */
+void sides_judge(struct arena *a, struct devcode *d);
+
+bool archive_is(struct str head);
+bool aks2_is(struct str head);
+/* object.c: a code object in no bundle, which is all of src. */
+MUST_USE struct err *scan_object(struct scan *s, const struct elf_src *src);
 
 /* object.c: adds an object for a target as listed ("": not known yet). E_LIMIT. */
 MUST_USE struct err *object_add(
@@ -35,6 +75,14 @@ MUST_USE struct err *object_resources(struct scan *s, const struct elf *e, struc
 bool object_metadata(struct str *note, uint64_t *ret_n);
 /* Findings that compare the objects of one bundle: from index `first` of s->file->objects on. */
 void object_compare(struct scan *s, size_t first);
+
+/* compare.c, with DEVCODE_NAMES: takes the names of an object's kernels; compares those of a bundle, whose objects
+ * begin at `first`, and drops them; says what came of it for the file. */
+MUST_USE struct err *names_take(struct scan *s, const struct elf *e, const struct code_object *o);
+void names_compare(struct scan *s, size_t first);
+void names_judge(struct scan *s);
+/* Objects of several targets with one hash. */
+void same_judge(struct arena *a, struct devcode *d);
 
 /* A finding about the current file. */
 void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)

@@ -1,10 +1,18 @@
 /* Static archives (ar): the device code of every member, as one file.
- * Source: the System V format with GNU's names, as documented in the manual page ar(5). */
+ * Source: the manual page ar(5), System V format with GNU's names; BSD's names ("#1/12": the name is the first
+ * 12 bytes of the member) as LLVM's Archive.cpp reads them; of thin archives the members are other files. */
 #include "devcode/scan.h"
 
 #include <string.h>
 
-enum { HEADER = 60 };
+#include "formats/pe.h"
+
+enum { HEADER = 60, MAGIC = 8 };
+
+bool archive_is(struct str head)
+{
+	return str_starts(head, S("!<arch>\n")) || str_starts(head, S("!<thin>\n"));
+}
 
 static struct err *scan_member(struct scan *s, const struct elf_src *src)
 {
@@ -13,12 +21,33 @@ static struct err *scan_member(struct scan *s, const struct elf_src *src)
 	TRY(elf_src_peek(src, head, sizeof(head), 0, &h.n));
 	if (bundle_is(h))
 		return scan_bundles(s, src, 0, src->size, S("a member"));
+	if (coff_is(h))
+		return scan_pe(s, src);
 	return elf_is(h) ? scan_elf(s, src) : NULL;
+}
+
+/* Bytes of a BSD name in front of the member's. */
+static uint64_t name_in_front(const char *header)
+{
+	uint64_t n = 0;
+	struct str name = str_trim((struct str){.p = header, .n = 16});
+	return str_starts(name, S("#1/")) && str_u64(str_sub(name, 3, name.n), 10, &n) ? n : 0;
+}
+
+static struct err *check_thin(const struct elf_src *src)
+{
+	char magic[MAGIC];
+	TRY(elf_src_read(src, magic, MAGIC, 0));
+	if (!memcmp(magic, "!<arch>\n", MAGIC))
+		return NULL;
+	return err_hint(err_new(E_FORMAT, "a thin archive: its members are other files"),
+		"inspect the object files that it names ('ar t' lists them), or their folder");
 }
 
 struct err *scan_archive(struct scan *s, const struct elf_src *src)
 {
-	uint64_t at = 8, size;
+	uint64_t at = MAGIC, size;
+	TRY(check_thin(src));
 	while (at < src->size) {
 		char h[HEADER];
 		TRY_CTX(elf_src_read(src, h, HEADER, at), "the archive is cut off");
@@ -27,7 +56,12 @@ struct err *scan_archive(struct scan *s, const struct elf_src *src)
 			size > src->size - at - HEADER)
 			return err_new(E_FORMAT, "damaged archive header at offset %llu",
 				(unsigned long long)at);
-		struct elf_src member = elf_src_sub(src, at + HEADER, size);
+		uint64_t name = name_in_front(h);
+		if (name > size)
+			return err_new(E_FORMAT,
+				"the archive member at offset %llu is shorter than its name",
+				(unsigned long long)at);
+		struct elf_src member = elf_src_sub(src, at + HEADER + name, size - name);
 		TRY_CTX(scan_member(s, &member), "archive member at offset %llu",
 			(unsigned long long)at);
 		s->file->format = "archive"; /* a member that is an object has set its own */

@@ -138,7 +138,7 @@ static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const 
 		else if (total > 0) /* its share, in proportion to the decoded sizes */
 			o->stored = (uint64_t)((double)b->stored * ((double)o->size / total));
 	}
-	if (b->encoding != BUNDLE_RAW && s->flags)
+	if (b->encoding != BUNDLE_RAW && s->flags & ~(unsigned)DEVCODE_INNER)
 		TRY(look_compressed(s, src, b, first));
 	object_compare(s, first);
 	s->file->bundles++;
@@ -148,11 +148,26 @@ static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const 
 struct walker {
 	struct scan *s;
 	const struct elf_src *src;
+	uint64_t end; /* of the section; 0: not known */
 };
+
+/* Room for the objects of bundles like this one up to the section's end: a list that grows by doubling
+ * touches three times as many pages. What is not used costs nothing. */
+static void expect(const struct walker *w, const struct bundle *b)
+{
+	enum { MOST = 1 << 14 };
+	struct devcode_file *f = w->s->file;
+	if (f->objects.v || b->offset >= w->end || !b->stored)
+		return;
+	uint64_t n = (w->end - b->offset) / b->stored * b->entries.n;
+	f->objects.cap = n < MOST ? (size_t)n + 1 : MOST;
+	f->objects.v = arena_raw(w->s->a, f->objects.cap * sizeof(*f->objects.v));
+}
 
 static struct err *found(void *user, const struct bundle *b)
 {
 	struct walker *w = user;
+	expect(w, b);
 	struct err *e = scan_bundle(w->s, w->src, b);
 	if (e && (e->code == E_BUNDLE || e->code == E_LIMIT)) {
 		scan_damage(w->s, "bundle-damaged",
@@ -167,53 +182,84 @@ static struct err *found(void *user, const struct bundle *b)
 struct err *scan_bundles(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, struct str where)
 {
-	struct walker w = {.s = s, .src = src};
+	struct walker w = {.s = s, .src = src, .end = end};
 	uint64_t stop = offset;
 	struct err *e = bundle_walk(src, &stop, end, found, &w);
 	if (e && (e->code == E_IO || e->code == E_CANCELLED))
 		return e;
 	if (e) {
 		scan_damage(s, "bundle-damaged", e);
-		return scan_search(s, src, stop + 8, end);
+		return scan_search(s, src, stop + 8, end, false);
 	}
 	if (stop >= end)
 		return NULL;
 	scan_say(s, "bundle-unrecognised", SEV_WARNING,
 		"%.*s: no offload bundle at offset %llu, %llu bytes are left unread", STR(where),
 		(unsigned long long)stop, (unsigned long long)(end - stop));
-	return scan_search(s, src, stop, end);
+	return scan_search(s, src, stop, end, false);
 }
 
-/* Does a bundle begin at p? Only a cheap look: bundle_open() decides. */
+/* Does a bundle or an object begin at p? Only a cheap look: whoever opens it decides. */
 static bool candidate(const char *p)
 {
-	return (p[0] == '_' && !memcmp(p, "__CLANG_", 8)) ||
-	       (p[0] == 'C' && !memcmp(p, "CCOB", 4) && p[4] >= 1 && p[4] <= 3 && !p[5] &&
-		       p[6] >= 0 && p[6] <= 1 && !p[7]);
+	enum { RAW = 0x4c435f5f, CCOB = 0x424f4343, ELF = 0x464c457f }; /* as numbers: one load */
+	uint32_t word = le32(p);
+	return (word == RAW && !memcmp(p, "__CLANG_", 8)) ||
+	       (word == ELF && !memcmp(p, "\177ELF\2\1\1", 7)) ||
+	       (word == CCOB && p[4] >= 1 && p[4] <= 3 && !p[5] && p[6] >= 0 && p[6] <= 1 && !p[7]);
 }
 
-/* Text that only looks like a bundle (the magic as a string constant) is no finding. */
-static struct err *try_candidate(
+/* Text that only looks like a bundle or an object (the magic as a string constant) is no finding. */
+static struct err *pass_text(struct err *e)
+{
+	if (!e || e->code == E_IO || e->code == E_CANCELLED)
+		return e;
+	err_free(e);
+	return NULL;
+}
+
+/* A code object in an array, of which nothing tells how long it is but its own tables. */
+static struct err *try_object(
+	struct scan *s, const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret_next)
+{
+	ARENA(tmp);
+	struct elf e;
+	struct elf_src rest = elf_src_sub(src, at, end - at);
+	struct err *err = elf_open(&tmp, &rest, &e);
+	if (err)
+		return pass_text(err);
+	uint64_t size = elf_extent(&e);
+	if (e.machine != ELF_AMDGPU || size > rest.size)
+		return NULL;
+	rest.size = size;
+	*ret_next = at + (size + 7) / 8 * 8;
+	size_t first = s->file->objects.n;
+	unsigned flags = s->flags;
+	s->flags |= DEVCODE_KERNELS;
+	err = scan_object(s, &rest);
+	s->flags = flags;
+	for (size_t i = first; i < s->file->objects.n; i++)
+		s->file->objects.v[i].inner = true;
+	return err;
+}
+
+static struct err *try_bundle(
 	struct scan *s, const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret_next)
 {
 	ARENA(tmp);
 	struct bundle b;
 	struct walker w = {.s = s, .src = src};
 	struct err *e = bundle_open(&tmp, src, at, end, &b);
-	*ret_next = at + 8;
-	if (e && (e->code == E_IO || e->code == E_CANCELLED))
-		return e;
-	if (!e && b.entries.n) {
-		TRY(found(&w, &b));
-		*ret_next = at + (b.stored + 7) / 8 * 8;
-	}
-	err_free(e);
-	return NULL;
+	if (e || !b.entries.n)
+		return pass_text(e);
+	*ret_next = at + (b.stored + 7) / 8 * 8;
+	return found(&w, &b);
 }
 
-struct err *scan_search(struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end)
+struct err *scan_search(
+	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects)
 {
-	enum { CHUNK = 256 << 10, STEP = 8, MAX_TRIES = 4096 };
+	enum { CHUNK = 64 << 10, STEP = 8, MAX_TRIES = 4096 };
 	ARENA(tmp);
 	unsigned tries = 0;
 	offset = (offset + STEP - 1) / STEP * STEP;
@@ -231,7 +277,12 @@ struct err *scan_search(struct scan *s, const struct elf_src *src, uint64_t offs
 		offset += i;
 		if (i + STEP > n)
 			continue;
-		TRY(try_candidate(s, src, offset, end, &offset));
+		uint64_t at = offset;
+		offset += STEP;
+		if (p[i] == 'C' || p[i] == '_')
+			TRY(try_bundle(s, src, at, end, &offset));
+		else if (objects)
+			TRY(try_object(s, src, at, end, &offset));
 		tries++;
 	}
 	return NULL;

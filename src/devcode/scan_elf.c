@@ -2,66 +2,57 @@
  *
  * Bundles are where a section .hip_fatbin is, one behind the other. Compilers and linkers have put
  * them elsewhere too (TensorFlow's kernels lie in .rodata, at 16-byte alignment, with nothing that
- * points at them), so read-only data is searched for the magic; that costs one pass over it.
+ * points at them), and some libraries have code objects in arrays (libhsa-runtime64 in .data), so data is
+ * searched for the magics; that costs one pass over it.
  * Without a section table the loaded segments are searched. */
 #include "devcode/scan.h"
 
 #include <stdlib.h>
 
-struct range {
-	uint64_t offset, size;
-	bool fatbin; /* bundles from its first byte on; else to be searched */
-	struct str name;
-};
-
-struct ranges {
-	struct range *v;
-	size_t n, cap;
-};
-
-/* Tables of the compiler for unwinding: never data of the program. */
-static bool is_unwind(const struct elf_section *x)
+/* Tables of the compiler for unwinding, and of pointers: never data of the program. */
+static bool is_table(struct str name)
 {
-	return str_starts(x->name, S(".eh_frame")) || str_starts(x->name, S(".gcc_except_table"));
+	return str_starts(name, S(".eh_frame")) || str_starts(name, S(".gcc_except_table")) ||
+	       str_starts(name, S(".data.rel.ro"));
 }
 
-/* .hip_fatbin and read-only data; with all = true everything that is loaded. */
-static void choose_sections(struct arena *a, const struct elf *e, bool all, struct ranges *r)
+/* .hip_fatbin and data; with all = true everything that is loaded. */
+static void choose_sections(struct arena *a, const struct elf *e, bool all, struct scan_ranges *r)
 {
 	VEC_EACH (struct elf_section, x, &e->sections) {
 		bool fatbin = str_eq(x->name, S(".hip_fatbin"));
-		bool data = !(x->flags & (ELF_WRITE | ELF_EXECINSTR)) && !is_unwind(x);
+		bool data = !(x->flags & ELF_EXECINSTR) && !is_table(x->name);
 		if (x->type != ELF_PROGBITS || !x->size)
 			continue;
 		if (fatbin || ((x->flags & ELF_ALLOC) && (data || all)))
-			*VEC_PUSH(a, r) = (struct range){.offset = x->offset,
+			*VEC_PUSH(a, r) = (struct scan_range){.offset = x->offset,
 				.size = x->size,
 				.fatbin = fatbin,
 				.name = x->name};
 	}
 }
 
-static void choose_segments(struct arena *a, const struct elf *e, struct ranges *r)
+static void choose_segments(struct arena *a, const struct elf *e, struct scan_ranges *r)
 {
 	VEC_EACH (struct elf_segment, x, &e->segments) {
 		if (x->type == ELF_PT_LOAD && x->filesz)
-			*VEC_PUSH(a, r) = (struct range){.offset = x->offset, .size = x->filesz};
+			*VEC_PUSH(a, r) =
+				(struct scan_range){.offset = x->offset, .size = x->filesz};
 	}
 }
 
 static int by_offset(const void *x, const void *y)
 {
-	const struct range *a = x, *b = y;
+	const struct scan_range *a = x, *b = y;
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* In file order, no byte twice: sections of hostile files may overlap. */
-static struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct ranges *r)
+struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct scan_ranges *r)
 {
 	uint64_t done = 0;
 	if (r->n)
 		qsort(r->v, r->n, sizeof(*r->v), by_offset);
-	VEC_EACH (struct range, x, r) {
+	VEC_EACH (struct scan_range, x, r) {
 		if (x->offset > src->size || x->size > src->size - x->offset)
 			return err_new(E_ELF,
 				"%.*s of %llu bytes at offset %llu is not inside the file",
@@ -71,22 +62,9 @@ static struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct
 		if (from >= end)
 			continue;
 		TRY(x->fatbin ? scan_bundles(s, src, from, end, x->name)
-			      : scan_search(s, src, from, end));
+			      : scan_search(s, src, from, end, s->flags & DEVCODE_INNER));
 		done = end;
 	}
-	return NULL;
-}
-
-static struct err *bare_object(struct scan *s, const struct elf_src *src)
-{
-	s->file->format = "object";
-	struct code_object *o;
-	TRY(object_add(s, src, S(""), &o));
-	s->file->bundles++;
-	o->encoding = DEVCODE_OBJECT;
-	o->size = o->stored = src->size;
-	o->place = (struct code_place){.bundle = src->base - s->base, .length = src->size};
-	object_look(s, src, o);
 	return NULL;
 }
 
@@ -94,10 +72,12 @@ struct err *scan_elf(struct scan *s, const struct elf_src *src)
 {
 	ARENA(tmp);
 	struct elf e;
-	struct ranges r = {0}, rest = {0};
+	struct scan_ranges r = {0}, rest = {0};
 	TRY(elf_open(&tmp, src, &e));
-	if (e.machine == ELF_AMDGPU)
-		return bare_object(s, src);
+	if (e.machine == ELF_AMDGPU) {
+		s->file->format = "object";
+		return scan_object(s, src);
+	}
 	if (elf_section(&e, S(".rocm_kpack_ref")))
 		scan_say(s, "kpack-reference", SEV_INFO,
 			"device code was split off into kpack archives (.rocm_kpack_ref)");

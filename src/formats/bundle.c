@@ -485,27 +485,41 @@ static struct err *open_ccob(
 	return peek_table(a, src, b);
 }
 
-static struct err *open_any(
-	struct arena *a, const struct elf_src *src, uint64_t end, struct bundle *b)
+/* The first bytes from offset on. */
+struct window {
+	uint64_t offset;
+	size_t n;
+	char p[WINDOW];
+};
+
+static struct err *look_at(
+	const struct elf_src *src, uint64_t offset, uint64_t end, struct window *w)
 {
-	char h[WINDOW];
-	struct str head = {.p = h};
-	uint64_t left = b->offset < end ? end - b->offset : 0;
-	TRY(elf_src_peek(src, h, left < WINDOW ? (size_t)left : WINDOW, b->offset, &head.n));
-	if (!bundle_is(head))
-		return err_new(E_BUNDLE, "no bundle begins there");
-	if (str_starts(head, S(RAW_MAGIC)))
-		return open_raw(a, src, end, head, b);
-	return open_ccob(a, src, end, head, b);
+	uint64_t left = offset < end ? end - offset : 0;
+	w->offset = offset;
+	return elf_src_peek(src, w->p, left < WINDOW ? (size_t)left : WINDOW, offset, &w->n);
+}
+
+static struct err *open_any(struct arena *a, const struct elf_src *src, const struct window *w,
+	uint64_t end, struct bundle *b)
+{
+	struct str head = {.p = w->p, .n = w->n};
+	*b = (struct bundle){.offset = w->offset};
+	struct err *e = !bundle_is(head) ? err_new(E_BUNDLE, "no bundle begins there")
+			: str_starts(head, S(RAW_MAGIC)) ? open_raw(a, src, end, head, b)
+							 : open_ccob(a, src, end, head, b);
+	TRY_CTX(e, "cannot read the bundle at offset %llu", (unsigned long long)w->offset);
+	return NULL;
 }
 
 struct err *bundle_open(struct arena *a, const struct elf_src *src, uint64_t offset, uint64_t end,
 	struct bundle *ret)
 {
-	*ret = (struct bundle){.offset = offset};
-	TRY_CTX(open_any(a, src, end < src->size ? end : src->size, ret),
-		"cannot read the bundle at offset %llu", (unsigned long long)offset);
-	return NULL;
+	struct window w;
+	end = end < src->size ? end : src->size;
+	TRY_CTX(look_at(src, offset, end, &w), "cannot read the bundle at offset %llu",
+		(unsigned long long)offset);
+	return open_any(a, src, &w, end, ret);
 }
 
 struct err *bundle_decode(
@@ -547,38 +561,38 @@ static struct err *skip_zeros(
 	return NULL;
 }
 
-/* Where the next bundle begins. Almost always at the next page, so look there first. */
+/* Where the next bundle begins; *ret has no bytes when there is none. Almost always at the next page, so look there first. */
 static struct err *next_bundle(
-	const struct elf_src *src, uint64_t *at, uint64_t end, uint64_t start, bool *ret_bundle)
+	const struct elf_src *src, uint64_t *at, uint64_t end, uint64_t start, struct window *ret)
 {
-	char h[BUNDLE_MAGIC];
-	size_t n;
 	uint64_t page = start + (*at - start + PAGE - 1) / PAGE * PAGE;
+	bool more;
 	if (page < end && end - page >= BUNDLE_MAGIC) {
-		TRY(elf_src_peek(src, h, BUNDLE_MAGIC, page, &n));
-		*ret_bundle = bundle_is((struct str){.p = h, .n = n});
-		if (*ret_bundle) {
+		TRY(look_at(src, page, end, ret));
+		if (bundle_is((struct str){.p = ret->p, .n = ret->n})) {
 			*at = page;
 			return NULL;
 		}
 	}
-	return skip_zeros(src, at, end, ret_bundle);
+	ret->n = 0;
+	TRY(skip_zeros(src, at, end, &more));
+	return more ? look_at(src, *at, end, ret) : NULL;
 }
 
 struct err *bundle_walk(
 	const struct elf_src *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user)
 {
 	uint64_t start = *at;
-	bool more = false;
 	if (end > src->size)
 		end = src->size;
 	while (*at < end) {
 		ARENA(tmp);
 		struct bundle b;
-		TRY(next_bundle(src, at, end, start, &more));
-		if (!more)
+		struct window w;
+		TRY(next_bundle(src, at, end, start, &w));
+		if (!w.n)
 			break;
-		TRY(bundle_open(&tmp, src, *at, end, &b));
+		TRY(open_any(&tmp, src, &w, end, &b));
 		TRY(fn(user, &b));
 		*at += b.stored ? b.stored : 1;
 	}

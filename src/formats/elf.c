@@ -181,23 +181,36 @@ static struct err *read_sections(struct arena *a, const struct tables *t, struct
 	return NULL;
 }
 
+static uint64_t farther(uint64_t end, uint64_t offset, uint64_t size)
+{
+	if (offset > UINT64_MAX - size)
+		return UINT64_MAX;
+	return offset + size > end ? offset + size : end;
+}
+
+bool elf_header(struct str head, struct elf *ret)
+{
+	*ret = (struct elf){0};
+	if (!elf_is(head))
+		return false;
+	ret->osabi = (uint8_t)head.p[7];
+	ret->abiversion = (uint8_t)head.p[8];
+	ret->type = le16(head.p + 16);
+	ret->machine = le16(head.p + 18);
+	ret->entry = le64(head.p + 24);
+	ret->flags = le32(head.p + 48);
+	return true;
+}
+
 static struct err *open_head(
 	struct arena *a, const struct elf_src *src, struct elf *ret, struct tables *t)
 {
 	char h[WINDOW];
 	struct str head = {.p = h};
 	TRY(elf_src_peek(src, h, sizeof(h), 0, &head.n));
-	if (!elf_is(head))
+	if (!elf_header(head, ret))
 		return err_new(E_ELF, "no 64-bit little-endian ELF header");
-	*ret = (struct elf){
-		.src = src,
-		.osabi = (uint8_t)h[7],
-		.abiversion = (uint8_t)h[8],
-		.type = le16(h + 16),
-		.machine = le16(h + 18),
-		.entry = le64(h + 24),
-		.flags = le32(h + 48),
-	};
+	ret->src = src;
 	*t = (struct tables){
 		.phoff = le64(h + 32),
 		.shoff = le64(h + 40),
@@ -213,6 +226,8 @@ static struct err *open_head(
 	if (t->phnum > MAX_SEGMENTS || t->shnum > MAX_SECTIONS)
 		return err_new(E_LIMIT, "%u segments and %u sections: at most %d and %d are read",
 			t->phnum, t->shnum, MAX_SEGMENTS, MAX_SECTIONS);
+	ret->tables = farther(EHDR, t->phoff, (uint64_t)t->phnum * PHDR);
+	ret->tables = farther(ret->tables, t->shoff, (uint64_t)t->shnum * SHDR);
 	return read_segments(a, t, head, ret);
 }
 
@@ -236,6 +251,16 @@ const struct elf_section *elf_section(const struct elf *e, struct str name)
 			return s;
 	}
 	return NULL;
+}
+
+uint64_t elf_extent(const struct elf *e)
+{
+	uint64_t end = e->tables;
+	VEC_EACH (const struct elf_segment, s, &e->segments)
+		end = farther(end, s->offset, s->filesz);
+	VEC_EACH (const struct elf_section, s, &e->sections)
+		end = s->type == ELF_NOBITS ? end : farther(end, s->offset, s->size);
+	return end;
 }
 
 uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr)

@@ -58,6 +58,7 @@ struct elf {
 	uint8_t osabi, abiversion;
 	uint32_t flags;
 	uint64_t entry;
+	uint64_t tables;                  /* where the later one of both tables ends */
 	VEC(struct elf_section) sections; /* empty when the table was stripped */
 	VEC(struct elf_segment) segments;
 };
@@ -67,8 +68,12 @@ struct elf {
 MUST_USE struct err *elf_open(struct arena *a, const struct elf_src *src, struct elf *ret);
 /* Headers and segments only: one read for small tables. */
 MUST_USE struct err *elf_open_head(struct arena *a, const struct elf_src *src, struct elf *ret);
+/* Its first 64 bytes alone: what is no table. False when they are of no such file. */
+bool elf_header(struct str head, struct elf *ret);
 bool elf_is(struct str head); /* first bytes of a file: an ELF64 LE image? */
 const struct elf_section *elf_section(const struct elf *e, struct str name); /* or NULL */
+/* Bytes of the file that its tables tell of: where an image in an array ends. UINT64_MAX: nonsense. */
+uint64_t elf_extent(const struct elf *e);
 /* File offset of a virtual address, or UINT64_MAX. */
 uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr);
 
@@ -110,6 +115,10 @@ MUST_USE struct err *elf_symbol_name(
  * read. */
 typedef struct err *elf_symbol_fn(void *user, const struct elf_symbol *s);
 MUST_USE struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void *user);
+
+/* For how many, the null one included, there is room up to the table that follows theirs: where linkers lay
+ * out as they do, how many there are. 0 where nothing tells. */
+MUST_USE struct err *elf_symbol_room(const struct elf *e, uint64_t *ret);
 
 /* Values of dynamic tags; 0 for one that is not there. */
 MUST_USE struct err *elf_tags(const struct elf *e, const uint64_t *tags, size_t n, uint64_t *ret);

@@ -217,18 +217,37 @@ static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
 	return NULL;
 }
 
+/* One read instead of two where the hash table, which tells their number, lies close behind the symbols at
+ * `at`: *ret_total symbols in chunk, or 0. */
+static struct err *read_small_table(
+	const struct dyn *d, uint64_t at, char *chunk, uint64_t *ret_total)
+{
+	uint64_t hash = elf_offset_of(d->e, d->value[DT_HASH]), size = d->e->src->size;
+	*ret_total = 0;
+	if (!d->value[DT_HASH] || hash < at || hash - at > CHUNK * SYM - 8 || hash > size - 8)
+		return NULL;
+	TRY(elf_src_read(d->e->src, chunk, (size_t)(hash - at) + 8, at));
+	uint64_t total = le32(chunk + (hash - at) + 4);
+	*ret_total = total <= (hash - at) / SYM ? total : 0;
+	return NULL;
+}
+
 static struct err *each_symbol(struct dyn *d, elf_symbol_fn *fn, void *user)
 {
 	uint64_t total = 0, n = 0;
+	char chunk[CHUNK * SYM];
 	if (!d->value[DT_SYMTAB])
 		return NULL;
-	TRY_CTX(count_symbols(d, &total), "cannot count the dynamic symbols");
 	uint64_t at = elf_offset_of(d->e, d->value[DT_SYMTAB]);
-	char chunk[CHUNK * SYM];
+	TRY_CTX(read_small_table(d, at, chunk, &total), "cannot read the dynamic symbols");
+	bool here = total;
+	if (!here)
+		TRY_CTX(count_symbols(d, &total), "cannot count the dynamic symbols");
 	for (uint64_t i = 0; i < total; i += n) {
 		n = total - i < CHUNK ? total - i : CHUNK;
-		TRY_CTX(elf_src_read(d->e->src, chunk, (size_t)n * SYM, at + i * SYM),
-			"cannot read the dynamic symbols");
+		if (!here)
+			TRY_CTX(elf_src_read(d->e->src, chunk, (size_t)n * SYM, at + i * SYM),
+				"cannot read the dynamic symbols");
 		for (size_t k = i ? 0 : 1; k < n; k++) {
 			const char *p = chunk + k * SYM;
 			struct elf_symbol s = {
@@ -254,6 +273,19 @@ struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void
 	struct dyn d;
 	TRY(open_dynamic(&tmp, e, named, &d));
 	return each_symbol(&d, fn, user);
+}
+
+struct err *elf_symbol_room(const struct elf *e, uint64_t *ret)
+{
+	ARENA(tmp);
+	struct dyn d;
+	TRY(open_dynamic(&tmp, e, false, &d));
+	uint64_t from = d.value[DT_SYMTAB], end = UINT64_MAX;
+	const uint64_t tables[] = {d.value[DT_HASH], d.gnu_hash, d.value[DT_STRTAB]};
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		end = tables[i] > from && tables[i] < end ? tables[i] : end;
+	*ret = from && end < UINT64_MAX ? (end - from) / SYM : 0;
+	return NULL;
 }
 
 struct err *elf_tags(const struct elf *e, const uint64_t *tags, size_t n, uint64_t *ret)

@@ -51,7 +51,7 @@ static void write_list(struct json *j, const struct json_field *f, struct items 
 	json_open(j, f->kind == FIELD_ITEMS ? '[' : '{');
 	for (const char *item = list.v; list.n--; item += f->size) {
 		if (f->kind == FIELD_ITEMS) {
-			json_object(j, f->fields, item);
+			json_struct(j, f->fields, item);
 			continue;
 		}
 		json_key_str(j, *(const struct str *)part(key, item));
@@ -98,7 +98,7 @@ static void write_value(struct json *j, const struct json_field *f, const void *
 		json_str(j, str_from(f->words[0]));
 		break;
 	case FIELD_OBJECT:
-		json_object(j, f->fields, at);
+		json_struct(j, f->fields, at);
 		break;
 	case FIELD_ITEMS:
 	case FIELD_PAIRS:
@@ -128,7 +128,7 @@ static void write_members(struct json *j, const struct json_field *fields, const
 	}
 }
 
-void json_object(struct json *j, const struct json_field *fields, const void *object)
+void json_struct(struct json *j, const struct json_field *fields, const void *object)
 {
 	json_open(j, '{');
 	write_members(j, fields, object);
@@ -140,7 +140,7 @@ struct str json_document(
 {
 	BUF(b, a);
 	struct json j = {.out = &b, .indent = indent};
-	json_object(&j, fields, object);
+	json_struct(&j, fields, object);
 	buf_char(&b, '\n');
 	return buf_str(&b);
 }

@@ -141,11 +141,11 @@ void json_u64(struct json *j, uint64_t n);
 void json_i64(struct json *j, int64_t n);
 void json_f64(struct json *j, double d); /* at most 6 decimals; never NaN */
 void json_bool(struct json *j, bool b);
-void json_null(struct json *j);
+void json_nothing(struct json *j);
 void json_strs(struct json *j, const struct strs *list);
 
 /* The object as a value. */
-void json_object(struct json *j, const struct json_field *fields, const void *object);
+void json_struct(struct json *j, const struct json_field *fields, const void *object);
 /* A whole document, ended by a new line. The table begins with the schema. */
 struct str json_document(
 	struct arena *a, unsigned indent, const struct json_field *fields, const void *object);

@@ -144,7 +144,7 @@ void json_bool(struct json *j, bool b)
 	buf_add(j->out, b ? S("true") : S("false"));
 }
 
-void json_null(struct json *j)
+void json_nothing(struct json *j)
 {
 	before(j);
 	buf_add(j->out, S("null"));

@@ -11,9 +11,9 @@ static void write_identity(struct json *j, const void *machine)
 	};
 	const struct machine *m = machine;
 	if (m->has_identity)
-		json_object(j, fields, m);
+		json_struct(j, fields, m);
 	else
-		json_null(j);
+		json_nothing(j);
 }
 
 static const struct json_field driver_fields[] = {

@@ -33,61 +33,19 @@ static bool keeps_gpu(const struct slim_keep *k, const struct gpu *gpu)
 	return !k->n;
 }
 
-/* The longest name that the text begins with: "gfx90a68.db" is gfx90a's. */
-static size_t one_at(struct str text)
-{
-	size_t best = 0;
-	for (size_t i = 0; i < gpu_count; i++) {
-		struct str name = str_from(gpu_table[i].name);
-		best = str_starts(text, name) && name.n > best ? name.n : best;
-	}
-	return best;
-}
-
-/* "gfx11xx" and "gfx110x" are families, as AOTriton's folders name them: bytes of the name, and of what its
- * members have in common. */
-static size_t family_at(struct str text, size_t *ret_stem)
-{
-	size_t n = 3;
-	while (n < text.n && ascii_alnum(text.p[n]) && text.p[n] != 'x')
-		n++;
-	*ret_stem = n;
-	while (n < text.n && text.p[n] == 'x')
-		n++;
-	return n > *ret_stem && *ret_stem > 3 ? n : 0;
-}
-
-enum verdict { NO_GPU, OTHERS, WANTED };
-
-static enum verdict judge(const struct slim_keep *k, struct str text)
-{
-	size_t stem, n = family_at(text, &stem);
-	enum verdict v = NO_GPU;
-	if (!n)
-		n = stem = one_at(text);
-	for (size_t i = 0; i < gpu_count && v != WANTED; i++) {
-		struct str name = str_from(gpu_table[i].name);
-		if (n && name.n == n && str_eq(str_sub(name, 0, stem), str_sub(text, 0, stem)))
-			v = keeps_gpu(k, &gpu_table[i]) ? WANTED : OTHERS;
-	}
-	return v;
-}
-
 bool slim_keeps_file(const struct slim_keep *k, struct str path)
 {
 	static const char *const ends[] = {".dat", ".co", ".hsaco", ".aks2", ".kdb", ".db",
 		".db.txt", ".fdb.txt", ".model", ".a", "/TensileManifest.txt", NULL};
-	const struct str mark = S("gfx");
+	struct target_word w;
 	bool side = false, others = false;
 	for (size_t i = 0; ends[i]; i++)
 		side = side || str_ends(path, str_from(ends[i]));
-	for (size_t at; side && (at = str_find(path, mark)) < path.n;) {
-		path = str_sub(path, at, path.n);
-		enum verdict v = judge(k, path);
-		if (v == WANTED)
-			return true;
-		others = others || v == OTHERS;
-		path = str_sub(path, mark.n, path.n);
+	while (side && target_word(&path, &w)) {
+		for (size_t i = 0; i < gpu_count; i++)
+			if (target_word_is(&w, &gpu_table[i]) && keeps_gpu(k, &gpu_table[i]))
+				return true;
+		others = true;
 	}
 	return !others;
 }

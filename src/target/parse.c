@@ -202,7 +202,7 @@ static unsigned generation(struct str s)
 		return 100;
 	while (n < s.n && ascii_alnum(s.p[n]))
 		n++;
-	if (n == s.n || s.p[n] != '-')
+	if (n >= s.n || s.p[n] != '-')
 		n = n > 5 ? n - 2 : n; /* without minor and stepping */
 	if (!str_u64(str_sub(s, 3, n), 10, &major) || major > 99)
 		return 100;

@@ -73,3 +73,12 @@ bool target_covers(const struct target *have, const struct target *want);
  * Strict: an unknown processor or feature is E_GFX with did-you-mean. Removed processors are accepted
  * (old files have them): look at gpu->removed before compiling for one. */
 MUST_USE struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret);
+
+/* The next known processor, or family of them, in a path: of "gfx90a68.kdb" gfx90a, of "amd-gfx11xx/" all whose
+ * names are as long and begin with "gfx11". *rest moves behind it. False: there is none. */
+struct target_word {
+	struct str text;
+	size_t stem; /* bytes that the names of its members share */
+};
+bool target_word(struct str *rest, struct target_word *ret);
+bool target_word_is(const struct target_word *w, const struct gpu *gpu);

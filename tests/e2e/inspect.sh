@@ -14,6 +14,10 @@ python=$(command -v python3) && command -v readelf >/dev/null || {
 "$ROCSMITH" inspect "$ROCSMITH" | grep -q '^no device code in '
 echo 'ok no device code is no error'
 
+# Every format, written by Python from the documents.
+mkdir -p "$E2E_TMP/formats"
+"$python" "$top/tests/oracle/device_formats.py" "$ROCSMITH" "$E2E_TMP/formats"
+
 gloo=$(get sid libgloo-rocm libgloo-rocm-0) && fft=$(get experimental librocfft librocfft0) &&
 	sparselt=$(get experimental libhipsparselt libhipsparselt0) || {
 	echo 'skip real libraries: no package archive can be reached'
@@ -30,6 +34,35 @@ if command -v zstd >/dev/null; then
 else
 	echo 'skip zstd is missing: compressed bundles are not compared'
 fi
+
+# Files beside a library, and code objects in arrays, against a count by Python.
+hsa=$(get sid hsa-runtime libhsa-runtime64-1) || hsa=
+"$python" - "$ROCSMITH" "$sparselt" $hsa <<'PY'
+import collections, json, pathlib, re, struct, subprocess, sys
+def inspect(path):
+    done = subprocess.run([sys.argv[1], "inspect", "--json", path], stdout=subprocess.PIPE, check=False)
+    return json.loads(done.stdout)
+want = collections.Counter()
+for p in pathlib.Path(sys.argv[2]).rglob("*"):
+    if p.is_file() and not p.is_symlink() and "/library/" in str(p) and p.suffix in (".dat", ".co", ".hsaco"):
+        found = re.search("gfx[0-9a-f]+", p.name)
+        want[found.group() if found else ""] += 1
+sets = inspect(sys.argv[2])["sets"]
+assert [s["kind"] for s in sets] == ["hipsparselt"], sets
+assert {t["target"]: t["files"] for t in sets[0]["targets"]} == want, (sets, want)
+print("ok", sum(want.values()), "side files are counted as by their names")
+for root in sys.argv[3:]:
+    for p in pathlib.Path(root).rglob("libhsa-runtime64.so.1.*"):
+        data = p.read_bytes()
+        there = [m.start() for m in re.finditer(rb"\x7fELF\x02\x01\x01", data)
+                 if struct.unpack_from("<H", data, m.start() + 18)[0] == 224]
+        d = inspect(p)
+        objects = d["files"][0]["objects"]
+        assert len(objects) == len(there) > 10, (len(objects), len(there))
+        mach = sorted(data[at + 48] for at in there)
+        assert sum(o["target"] == "unknown" for o in objects) == mach.count(0)
+        print("ok", len(there), "code objects are found in arrays of", p.name)
+PY
 
 # A wheel of them (a zip by Python) says the same as the folder.
 mkdir -p "$E2E_TMP/tree/lib"
@@ -97,4 +130,35 @@ assert [(o["target"], o["sha256"]) for o in objects] == [
     (t, hashlib.sha256(b).hexdigest()) for t, b in want], objects
 PY
 	echo "ok a bundle by clang-offload-bundler ${flags:-, raw}"
+done
+
+# A DLL and a static library for Windows, by clang and LLVM's linker, against the bundle that went in.
+lld=$(get sid lld22+ lld-22) && command -v clang >/dev/null || {
+	echo 'skip clang or lld is missing'
+	exit 0
+}
+cat >"$E2E_TMP/dll.s" <<'S'
+	.section .hip_fatbin,"dr"
+	.p2align 12
+fatbin:	.incbin "bundle"
+	.section .hipFatBinSegment,"dw"
+	.p2align 3
+	.long 0x48495046, 1
+	.quad fatbin, 0
+S
+libs=$lld/usr/lib/x86_64-linux-gnu
+(
+	cd "$E2E_TMP"
+	cp formats/alone.hipfb bundle
+	clang --target=x86_64-pc-windows-msvc -c dll.s -o dll.obj
+	"$libs/ld-linux-x86-64.so.2" --library-path "$libs:$lld/usr/lib/llvm-22/lib" --argv0 lld-link \
+		"$lld/usr/lib/llvm-22/bin/lld" /dll /noentry dll.obj /out:x.dll
+	ar rc x.lib dll.obj
+)
+listing() { "$ROCSMITH" inspect --kernels --objects "$1" | sed -n '/^TARGET/,$p' | sed "s:$E2E_TMP/[a-z.]*::"; }
+listing "$E2E_TMP/bundle" >"$E2E_TMP/want"
+grep -q gfx942 "$E2E_TMP/want"
+for file in x.dll x.lib; do
+	listing "$E2E_TMP/$file" | diff "$E2E_TMP/want" -
+	echo "ok $file by lld has what its bundle has"
 done

@@ -77,6 +77,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	src.budget = &budget;
 	err_free(read_all(&a, &src));
 	scan(&a, &src, 0);
-	scan(&a, &src, DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_DEBUG);
+	scan(&a, &src, DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_DEBUG | DEVCODE_INNER);
 	return 0;
 }

@@ -24,7 +24,7 @@ static void write_node(struct json *j, const struct node *n)
 		json_bool(j, str_eq(n->text, S("true")));
 		break;
 	case NODE_NULL:
-		json_null(j);
+		json_nothing(j);
 		break;
 	case NODE_NUMBER: /* may be a real number, which has no exact way back */
 	case NODE_STRING:

@@ -80,7 +80,7 @@ static struct err *put_amd(struct arena *a, struct json *j, const struct torch_f
 	json_key(j, "doubts");
 	json_open(j, '[');
 	VEC_EACH (struct finding, it, &b.doubts)
-		json_object(j, finding_fields, it);
+		json_struct(j, finding_fields, it);
 	json_close(j);
 	json_close(j);
 	return NULL;

@@ -276,8 +276,9 @@ static void finds_bundles_outside_the_section(void **state)
 	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 1}), DEVCODE_KERNELS, IN_RODATA, "");
 	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 2}), DEVCODE_KERNELS,
 		IN_RODATA "2:gfx1100/raw/3 2:gfx90a/raw/2 ", "");
-	/* Not read-only: looked at only when something registers device code. */
-	v[0].flags = 3;
+	v[0].flags = 3; /* not read-only */
+	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 1}), DEVCODE_KERNELS, IN_RODATA, "");
+	v[0].flags = 6; /* code: looked at only when something registers device code */
 	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 1}), DEVCODE_KERNELS, "", "");
 	v[1] = (struct fx_host_section){.name = ".hipFatBinSegment", .bytes = S("1"), .flags = 3};
 	assert_scan(host_elf(&a, (struct fx_host){.v = v, .n = 2}), DEVCODE_KERNELS, IN_RODATA, "");
@@ -719,10 +720,13 @@ static void writes_the_json_of_the_design(void **state)
 	struct str hex = digest_hex(&a, &sha);
 	struct str want = str_fmt(&a,
 		"{\"schema\":\"rocsmith.inspect/1\",\"path\":\"x\",\"files\":[{\"path\":\"x.so\","
-		"\"format\":\"bundle\",\"objects\":[{\"target\":\"gfx1100\",\"bundle\":0,"
+		"\"format\":\"bundle\",\"size\":%llu,\"objects\":[{\"target\":\"gfx1100\","
+		"\"bundle\":0,"
 		"\"encoding\":\"raw\",\"size\":%zu,\"stored\":%zu,\"kernels\":2,"
-		"\"sha256\":\"%.*s\"}]}],\"served\":[\"gfx1100\"],\"findings\":[]}",
-		o.n, o.n, STR(hex));
+		"\"sha256\":\"%.*s\"}],\"served\":[\"gfx1100\"]}],\"served\":[\"gfx1100\"],"
+		"\"served_by_some\":[\"gfx1100\"],\"targets\":[{\"target\":\"gfx1100\","
+		"\"objects\":1,\"size\":%zu,\"stored\":%zu,\"kernels\":2}],\"findings\":[]}",
+		(unsigned long long)d.files.v[0].size, o.n, o.n, STR(hex), o.n, o.n);
 	assert_str(str_trim(out), want.p);
 }
 

@@ -26,7 +26,7 @@ static void values_nest_with_commas(void **state)
 	json_key(&j, "b");
 	json_bool(&j, true);
 	json_key(&j, "n");
-	json_null(&j);
+	json_nothing(&j);
 	json_key(&j, "l");
 	json_strs(&j, &list);
 	json_key(&j, "e");
@@ -170,7 +170,7 @@ static void findings_are_collected_and_written(void **state)
 	struct json j = {.out = &b};
 	json_open(&j, '[');
 	VEC_EACH (struct finding, it, &list)
-		json_object(&j, finding_fields, it);
+		json_struct(&j, finding_fields, it);
 	json_close(&j);
 	assert_str(buf_str(&b),
 		"[{\"id\":\"first-id\",\"severity\":\"warning\",\"message\":\"3 of them\","

@@ -187,7 +187,7 @@ static void put_value(struct json *j, unsigned depth)
 	unsigned kind = roll(depth > 4 ? 5 : 7), n = roll(5);
 	switch (kind) {
 	case 0:
-		json_null(j);
+		json_nothing(j);
 		break;
 	case 1:
 		json_bool(j, roll(2));

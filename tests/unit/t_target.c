@@ -326,7 +326,7 @@ static void lists_are_in_the_order_of_generations(void **state)
 	(void)state;
 	static const char *const sorted[] = {"gfx700", "gfx9-4-generic", "gfx9-generic", "gfx900",
 		"gfx90a", "gfx90a:xnack+", "gfx942", "gfx1030", "gfx11-generic", "gfx1100",
-		"gfx1201", "", "a.so", "g", "gfx", "mach-0x7f", "x"};
+		"gfx1201", "", "a", "a.so", "g", "gfx", "mach-0x7f", "x"};
 	struct strs list = {0};
 	for (size_t i = COUNT(sorted); i-- > 0;)
 		strs_add(&a, &list, str_from(sorted[i]));

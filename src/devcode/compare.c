@@ -1,0 +1,194 @@
+/* Objects against each other: kernels that a bundle has for one processor only, by their names; and objects that
+ * are the same for several targets, by their hashes. */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "devcode/scan.h"
+
+/* ---- kernels of one processor ---- */
+
+struct taker {
+	struct scan *s;
+	size_t object;
+};
+
+static struct err *take_name(void *user, const struct elf_symbol *x)
+{
+	enum { MOST = 200 };
+	struct taker *t = user;
+	if (!x->section || !str_ends(x->name, S(".kd")))
+		return NULL;
+	struct str name = str_sub(x->name, 0, x->name.n - 3);
+	uint64_t cost = 3 * sizeof(struct scan_name) + MOST; /* the list doubles */
+	TRY(budget_memory(t->s->names_budget, cost));
+	t->s->names_taken += cost;
+	struct scan_name *n = VEC_PUSH(t->s->names_in, &t->s->names);
+	n->hash = XXH3_64bits(name.p, name.n);
+	n->object = t->object;
+	n->text = str_dup(t->s->names_in, str_sub(name, 0, MOST));
+	return NULL;
+}
+
+struct err *names_take(struct scan *s, const struct elf *e, const struct code_object *o)
+{
+	struct taker t = {.s = s, .object = (size_t)(o - s->file->objects.v)};
+	s->names_budget = e->src->budget;
+	return elf_symbols(e, true, take_name, &t);
+}
+
+static const struct gpu *gpu_of(const struct scan *s, size_t object)
+{
+	return s->out->targets.v[s->file->objects.v[object].id].t.gpu;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	const struct scan_name *a = x, *b = y;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return (a->object > b->object) - (a->object < b->object);
+}
+
+/* Which processor has something, of those with waves as wide: names of other waves differ anyway. */
+struct owner {
+	const struct gpu *one;
+	bool more;
+};
+
+static void add_owner(struct owner by_wave[2], const struct gpu *gpu)
+{
+	struct owner *w = gpu ? &by_wave[gpu->wave32] : NULL;
+	if (w && w->one && w->one != gpu)
+		w->more = true;
+	else if (w)
+		w->one = gpu;
+}
+
+/* n equal names; have: the processors that have kernels in this bundle at all. */
+static void judge_name(
+	struct scan *s, const struct scan_name *v, size_t n, const struct owner have[2])
+{
+	struct owner by_wave[2] = {0};
+	for (size_t i = 0; i < n; i++)
+		add_owner(by_wave, gpu_of(s, v[i].object));
+	for (size_t i = 0; i < n; i++) {
+		struct code_object *o = &s->file->objects.v[v[i].object];
+		const struct gpu *gpu = gpu_of(s, v[i].object);
+		if (!gpu || by_wave[gpu->wave32].more || !have[gpu->wave32].more)
+			continue;
+		if (!o->alone++)
+			o->alone_kernel = str_dup(s->a, v[i].text);
+	}
+}
+
+void names_compare(struct scan *s, size_t first)
+{
+	struct scan_name *v = s->names.v;
+	size_t total = s->names.n;
+	struct owner have[2] = {0};
+	if (!s->names_in)
+		return;
+	for (size_t i = first; i < s->file->objects.n; i++)
+		if (s->file->objects.v[i].kernels > 0)
+			add_owner(have, gpu_of(s, i));
+	if (total)
+		qsort(v, total, sizeof(*v), by_name);
+	for (size_t i = 0, n; i < total; i += n) {
+		for (n = 1; i + n < total && v[i + n].hash == v[i].hash;)
+			n++;
+		judge_name(s, v + i, n, have);
+	}
+	budget_return(s->names_budget, s->names_taken);
+	arena_free(s->names_in);
+	s->names_taken = 0;
+	memset(&s->names, 0, sizeof(s->names));
+}
+
+void names_judge(struct scan *s)
+{
+	const struct devcode *d = s->out;
+	for (size_t id = 0; id < d->targets.n; id++) {
+		const struct code_object *shown = NULL;
+		int64_t alone = 0, kernels = 0;
+		VEC_EACH (const struct code_object, o, &s->file->objects) {
+			if (o->id != id || o->alone < 0)
+				continue;
+			alone += o->alone;
+			kernels += o->kernels;
+			shown = shown || !o->alone ? shown : o;
+		}
+		if (shown)
+			scan_say(s, "kernels-of-one-target", SEV_INFO,
+				"%.*s: %lld of %lld kernels are there for no other GPU of its wave "
+				"size: "
+				"'%.*s' in bundle %u%s",
+				STR(d->targets.v[id].name), (long long)alone, (long long)kernels,
+				STR(shown->alone_kernel), shown->bundle, alone > 1 ? ", ..." : "");
+	}
+}
+
+/* ---- identical objects ---- */
+
+struct same {
+	struct str sha256;
+	unsigned id;
+	uint64_t size;
+};
+
+struct group { /* of targets: "gfx1200, gfx1201" */
+	struct str targets;
+	uint64_t objects, size; /* size: of those that could be left out */
+};
+
+static int by_hash(const void *x, const void *y)
+{
+	const struct same *a = x, *b = y;
+	int c = str_cmp(a->sha256, b->sha256);
+	return c ? c : (a->id > b->id) - (a->id < b->id);
+}
+
+/* The targets of n equal objects, when they are several. */
+static struct str targets_of(
+	struct arena *a, const struct devcode *d, const struct same *v, size_t n)
+{
+	struct strs names = {0};
+	for (size_t i = 0; i < n; i++)
+		strs_put(a, &names, d->targets.v[v[i].id].name);
+	targets_sort(&names);
+	return names.n > 1 ? str_join(a, &names, S(", ")) : S("");
+}
+
+void same_judge(struct arena *a, struct devcode *d)
+{
+	ARENA(tmp);
+	VEC(struct same) all = {0};
+	VEC(struct group) groups = {0};
+	VEC_EACH (const struct devcode_file, f, &d->files)
+		VEC_EACH (const struct code_object, o, &f->objects)
+			if (o->sha256.n && o->size)
+				*VEC_PUSH(&tmp, &all) = (struct same){
+					.sha256 = o->sha256, .id = o->id, .size = o->size};
+	if (all.n)
+		qsort(all.v, all.n, sizeof(*all.v), by_hash);
+	for (size_t i = 0, n; i < all.n; i += n) {
+		for (n = 1; i + n < all.n && str_eq(all.v[i + n].sha256, all.v[i].sha256);)
+			n++;
+		struct str targets = n > 1 ? targets_of(&tmp, d, all.v + i, n) : S("");
+		struct group *g = NULL;
+		VEC_EACH (struct group, x, &groups)
+			g = str_eq(x->targets, targets) ? x : g;
+		if (!targets.n)
+			continue;
+		if (!g)
+			g = VEC_PUSH(&tmp, &groups);
+		g->targets = targets;
+		g->objects += n;
+		g->size += all.v[i].size * (n - 1);
+	}
+	VEC_EACH (const struct group, g, &groups)
+		finding_say(a, finding_add(a, &d->findings, "objects-identical", SEV_INFO, d->path),
+			"%llu objects for %.*s are identical: %llu bytes are there more than once",
+			(unsigned long long)g->objects, STR(g->targets),
+			(unsigned long long)g->size);
+}

@@ -1,0 +1,92 @@
+/* Distributions of a virtual environment; see venv.h. Source: PEP 405 for the folders, the specification of recording
+ * installed projects for RECORD, whose paths are relative to site-packages. */
+#include "wheel/venv.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "wheel/wheel.h"
+
+enum { TEXT = 64 << 20, ROWS = 1 << 20 };
+
+/* lib/python3.12/site-packages, Lib/site-packages; relative to the environment. */
+static struct err *find_sites(struct arena *a, struct str dir, struct strs *ret)
+{
+	struct strs names = {0};
+	struct str lib = path_join(a, dir, S("lib")), windows = S("Lib/site-packages");
+	if (fs_is_dir(path_join(a, dir, windows)))
+		strs_add(a, ret, windows);
+	if (fs_is_dir(lib))
+		TRY(fs_list(a, lib, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		struct str site = str_fmt(a, "lib/%.*s/site-packages", STR(names.v[i]));
+		if (str_starts(names.v[i], S("python")) && fs_is_dir(path_join(a, dir, site)))
+			strs_add(a, ret, site);
+	}
+	if (ret->n)
+		return NULL;
+	return err_hint(err_new(E_NOENT, "'%.*s' has no lib/pythonX/site-packages", STR(dir)),
+		"--venv wants the folder of a virtual environment, which has a pyvenv.cfg");
+}
+
+static void add_file(struct arena *a, struct venv_dist *dist, const struct devcode_file *f)
+{
+	struct strs both = {0};
+	dist->size += f->size;
+	VEC_EACH (const struct code_object, o, &f->objects)
+		dist->stored += o->stored;
+	dist->files++;
+	if (f->side)
+		return;
+	if (!dist->asked) {
+		dist->asked = true;
+		dist->served = f->served;
+		return;
+	}
+	for (size_t i = 0; i < f->served.n; i++)
+		if (strs_has(&dist->served, f->served.v[i]))
+			strs_add(a, &both, f->served.v[i]);
+	dist->served = both;
+}
+
+static struct err *read_dist(struct arena *a, struct str site, struct str info,
+	const struct map *files, struct venv_dists *ret)
+{
+	struct str text, name, version;
+	struct record rows;
+	struct venv_dist dist = {0};
+	struct str path = str_fmt(a, "%.*s/RECORD", STR(info));
+	TRY(fs_read(a, path, TEXT, &text));
+	TRY(wheel_record_parse(a, text, ROWS, &rows));
+	VEC_EACH (const struct record_entry, e, &rows) {
+		const struct devcode_file *f =
+			map_get(files, path_clean(a, path_join(a, site, e->path)));
+		if (f)
+			add_file(a, &dist, f);
+	}
+	struct str base = path_base(info);
+	if (!dist.files || !str_cut(str_sub(base, 0, base.n - 10), '-', &name, &version))
+		return NULL;
+	dist.name = name;
+	dist.version = version;
+	*VEC_PUSH(a, ret) = dist;
+	return NULL;
+}
+
+struct err *venv_dists(
+	struct arena *a, struct str dir, const struct devcode *d, struct venv_dists *ret)
+{
+	struct strs sites = {0}, names = {0};
+	struct map files = {.a = a};
+	TRY(find_sites(a, dir, &sites));
+	VEC_EACH (struct devcode_file, f, &d->files)
+		map_put(&files, f->path, f);
+	for (size_t i = 0; i < sites.n; i++) {
+		struct str site = path_join(a, dir, sites.v[i]);
+		TRY(fs_list(a, site, &names));
+		for (size_t k = 0; k < names.n; k++)
+			if (str_ends(names.v[k], S(".dist-info")))
+				err_free(read_dist(a, sites.v[i], path_join(a, site, names.v[k]),
+					&files, ret));
+	}
+	return NULL;
+}

@@ -1,0 +1,22 @@
+/* What pip has installed in a virtual environment, with the device code of each distribution. */
+#pragma once
+
+#include "devcode/devcode.h"
+
+struct venv_dist {
+	struct str name, version; /* of its dist-info folder */
+	uint64_t files;           /* with device code */
+	uint64_t size, stored;    /* of these files; of the objects in them */
+	struct strs served;       /* GPUs that each of them serves, but for side files */
+	bool asked;               /* there are others than side files */
+};
+
+struct venv_dists {
+	struct venv_dist *v;
+	size_t n, cap;
+};
+
+/* d is a scan of the environment's folder. Those without device code are left out; so are distributions
+ * whose RECORD cannot be read: what is in them counts for none. E_NOENT when there is no site-packages in lib/pythonX or Lib. */
+MUST_USE struct err *venv_dists(
+	struct arena *a, struct str dir, const struct devcode *d, struct venv_dists *ret);

@@ -1,0 +1,259 @@
+/* Scanning for device code, beyond bundles: objects in arrays, V2, DLLs, AOTriton's stores, side files, and what objects
+ * say when they are compared. */
+#include "unit/fixture_elf.h"
+
+#include <lzma.h>
+
+#include "devcode/devcode.h"
+
+#define ID(target) "hipv4-amdgcn-amd-amdhsa--" target
+
+enum { GFX803 = 0x2a, GFX90A = 0x53f, GFX942 = 0x54c, GFX1100 = 0x41 };
+
+static struct devcode scan(struct arena *a, struct str bytes, unsigned flags)
+{
+	struct elf_src src = elf_src_mem(bytes);
+	struct devcode d = {0};
+	assert_ok(devcode_scan_src(a, &src, S("x.so"), flags, &d));
+	devcode_finish(a, &d);
+	return d;
+}
+
+static struct str host(struct arena *a, const char *name, unsigned flags, struct str bytes)
+{
+	const struct fx_host_section v = {
+		.name = name, .flags = flags, .bytes = bytes, .align = 16};
+	return host_elf(a, (struct fx_host){.v = &v, .n = 1});
+}
+
+static struct str object(struct arena *a, unsigned flags, unsigned kernels)
+{
+	return fx_code_object(a, (struct fx_object){.flags = flags, .kernels = kernels});
+}
+
+/* Zeros, an object, a handler of the runtime (V2, no MACH), more zeros. */
+static struct str array(struct arena *a)
+{
+	BUF(b, a);
+	fx_pad(&b, 48);
+	buf_add(&b, object(a, GFX942, 2));
+	fx_pad(&b, (b.n + 15) / 16 * 16);
+	size_t at = b.n;
+	buf_add(&b, fx_code_object(a, (struct fx_object){.flags = 0x100, .abi = 255}));
+	fx_set(&b, at + 48, 0, 4);
+	fx_pad(&b, b.n + 64);
+	return buf_str(&b);
+}
+
+static void finds_objects_in_arrays(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str lib = host(&a, ".data", 3, array(&a));
+	assert_int_equal(scan(&a, lib, DEVCODE_KERNELS).files.n, 0);
+	struct devcode d = scan(&a, lib, DEVCODE_INNER);
+	assert_int_equal(d.files.n, 1);
+	const struct code_object *o = d.files.v[0].objects.v;
+	assert_int_equal(d.files.v[0].objects.n, 2);
+	assert_str(o[0].target, "gfx942");
+	assert_int_equal(o[0].kernels, 2);
+	assert_int_equal(o[0].size, object(&a, GFX942, 2).n);
+	assert_memory_equal(lib.p + o[0].place.bundle, "\177ELF", 4);
+	assert_str(o[1].target, DEVCODE_UNKNOWN);
+	assert_true(o[0].inner && o[1].inner);
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx942");
+	assert_int_equal(d.findings.n, 0);
+	/* One whose end is not there is none. */
+	lib = host(&a, ".data", 3, str_sub(object(&a, GFX942, 2), 0, 700));
+	assert_int_equal(scan(&a, lib, DEVCODE_INNER).files.n, 0);
+	lib = host(&a, ".data.rel.ro", 3, array(&a));
+	assert_int_equal(scan(&a, lib, DEVCODE_INNER).files.n, 0);
+}
+
+static void v2_has_its_target_in_a_note(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(note, &a);
+	fx_le(&note, 4, 4);
+	fx_le(&note, 8, 4);
+	fx_le(&note, 1, 4); /* another note first */
+	buf_add(&note, (struct str){.p = "AMD\0........", .n = 12});
+	fx_le(&note, 4, 4);
+	fx_le(&note, 16, 4);
+	fx_le(&note, 3, 4);
+	buf_add(&note, (struct str){.p = "AMD\0\4\0\7\0", .n = 8});
+	fx_le(&note, 9, 4);
+	fx_le(&note, 0, 4);
+	fx_le(&note, 10, 4);
+	struct str o = fx_code_object(
+		&a, (struct fx_object){
+			    .flags = 0x100, .abi = 255, .kernels = 1, .note = buf_str(&note)});
+	struct devcode d = scan(&a, o, DEVCODE_KERNELS);
+	assert_str(d.files.v[0].objects.v[0].target, "gfx90a");
+	assert_int_equal(d.files.v[0].objects.v[0].version, 2);
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx90a");
+}
+
+/* ---- AOTriton ---- */
+static struct str store(struct arena *a, struct str kernel, size_t directory, size_t raw)
+{
+	BUF(b, a);
+	BUF(out, a);
+	static uint8_t packed[1 << 16];
+	size_t n = 0;
+	for (unsigned i = 0; i < 2; i++) { /* the second one was not to be compiled */
+		fx_le(&b, 0, 8);
+		fx_le(&b, 0, 4);
+		fx_le(&b, i ? 0 : kernel.n, 4);
+		fx_le(&b, 2, 4);
+		buf_add(&b, (struct str){.p = "k", .n = 2});
+	}
+	buf_add(&b, kernel);
+	assert_int_equal(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, NULL, (const uint8_t *)b.p,
+				 b.n, packed, &n, sizeof(packed)),
+		LZMA_OK);
+	buf_add(&out, S("AKS2"));
+	fx_le(&out, b.n + raw, 4);
+	fx_le(&out, 2, 4);
+	fx_le(&out, 44 + directory, 4);
+	buf_add(&out, (struct str){.p = (const char *)packed, .n = n});
+	return buf_str(&out);
+}
+
+static void refuses(struct arena *a, struct str bytes, enum errcode want, const char *text)
+{
+	struct elf_src src = elf_src_mem(bytes);
+	struct devcode d = {0};
+	assert_err_says(devcode_scan_src(a, &src, S("x"), 0, &d), want, text);
+}
+
+static void reads_stores_of_aotriton(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str kernel = object(&a, GFX942, 1), file = store(&a, kernel, 0, 0);
+	struct devcode d = scan(&a, file, DEVCODE_KERNELS | DEVCODE_HASH);
+	assert_string_equal(d.files.v[0].format, "aks2");
+	assert_int_equal(d.files.v[0].bundles, 1);
+	assert_int_equal(d.files.v[0].objects.n, 1);
+	const struct code_object *o = d.files.v[0].objects.v;
+	struct digest sha = hash_bytes(HASH_SHA256, kernel.p, kernel.n);
+	assert_str(o->sha256, digest_hex(&a, &sha).p);
+	assert_int_equal(o->kernels, 1);
+	assert_in_range(o->stored, 1, file.n);
+	refuses(&a, store(&a, kernel, 1, 0), E_FORMAT, "lies outside");
+	refuses(&a, store(&a, S(""), 1, 1), E_FORMAT, "xz stream is damaged");
+	refuses(&a, store(&a, S("1"), 1, 0), E_FORMAT, "lies outside");
+	refuses(&a, store(&a, kernel, 0, 1), E_FORMAT, "xz stream is damaged");
+	refuses(&a, str_sub(file, 0, file.n - 30), E_FORMAT, "xz stream is damaged");
+	refuses(&a, store(&a, kernel, 1 << 20, 0), E_FORMAT, "makes no sense");
+}
+
+/* ---- objects against each other ---- */
+static struct str finding(const struct devcode *d, const char *id)
+{
+	VEC_EACH (const struct finding, f, &d->findings)
+		if (!strcmp(f->id, id))
+			return f->message;
+	return S("");
+}
+
+static void says_which_kernels_one_gpu_has_alone(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct fx_entry v[] = {
+		{.id = ID("gfx90a"), .bytes = object(&a, GFX90A, 3)},
+		{.id = ID("gfx942"), .bytes = object(&a, GFX942, 2)},
+		{.id = ID("gfx1100"), .bytes = object(&a, GFX1100, 1)}, /* alone in its wave size */
+	};
+	struct str bundle = fx_bundle(&a, v, 3, 4096);
+	struct devcode d = scan(&a, bundle, DEVCODE_KERNELS | DEVCODE_NAMES);
+	const struct code_object *o = d.files.v[0].objects.v;
+	assert_int_equal(o[0].alone, 1);
+	assert_int_equal(o[1].alone, 0);
+	assert_int_equal(o[2].alone, 0);
+	assert_str(finding(&d, "kernels-of-one-target"),
+		"gfx90a: 1 of 3 kernels are there for no other GPU of its wave size: 'k2' in "
+		"bundle 0");
+	d = scan(&a, bundle, DEVCODE_KERNELS);
+	assert_int_equal(d.files.v[0].objects.v[0].alone, -1);
+	assert_int_equal(d.findings.n, 0);
+	/* A processor without any kernel is no peer. */
+	const struct fx_entry lone[] = {v[0], {.id = v[1].id, .bytes = object(&a, GFX942, 0)}};
+	d = scan(&a, fx_bundle(&a, lone, 2, 4096), DEVCODE_KERNELS | DEVCODE_NAMES);
+	assert_int_equal(d.files.v[0].objects.v[0].alone, 0);
+}
+
+static void says_which_objects_are_identical(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str same = object(&a, GFX1100, 1), text;
+	const struct fx_entry v[] = {{.id = ID("gfx1100"), .bytes = same},
+		{.id = ID("gfx1101"), .bytes = same},
+		{.id = ID("gfx803"), .bytes = object(&a, GFX803, 1)}};
+	struct devcode d = scan(&a, fx_bundle(&a, v, 3, 4096), DEVCODE_HASH);
+	text = str_fmt(&a,
+		"2 objects for gfx1100, gfx1101 are identical: %zu bytes are there more than once",
+		same.n);
+	assert_str(finding(&d, "objects-identical"), text.p);
+	d = scan(&a, fx_bundle(&a, v, 1, 4096), DEVCODE_HASH);
+	assert_str(finding(&d, "objects-identical"), "");
+}
+
+/* ---- side files ---- */
+static void put(struct str dir, const char *name, struct str bytes)
+{
+	ARENA(a);
+	struct str path = path_join(&a, dir, str_from(name));
+	assert_ok(fs_mkdirs(path_dir(path)));
+	assert_ok(fs_write(path, bytes, 0644));
+}
+
+static void counts_side_files_by_target(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	put(dir, "rocblas/library/TensileLibrary_lazy_gfx942.dat", S("1"));
+	put(dir, "rocblas/library/TensileLibrary_a_gfx942.hsaco", object(&a, GFX942, 1));
+	put(dir, "rocblas/library/gfx90a/TensileLibrary_b_gfx90a-xnack-.hsaco",
+		object(&a, GFX90A, 1));
+	put(dir, "rocblas/library/TensileLibrary_fallback.dat", S("12"));
+	put(dir, "amd-gfx11xx/flash/a.aks2", store(&a, object(&a, GFX1100, 1), 0, 0));
+	put(dir, "db/gfx90878.db", S("1"));
+	put(dir, "db/other.db", S("1"));
+	put(dir, "notes-gfx90a.txt", S("1"));
+	struct devcode d;
+	assert_ok(devcode_scan(&a, dir, 0, &d));
+	BUF(text, &a);
+	VEC_EACH (const struct devcode_set, s, &d.sets)
+		VEC_EACH (const struct devcode_part, x, &s->parts)
+			buf_fmt(&text, "%s %.*s '%.*s' %llu ", s->kind, STR(s->path),
+				STR(x->target), (unsigned long long)x->files);
+	assert_str(buf_str(&text),
+		"aotriton . 'gfx11xx' 1 miopen db 'gfx908' 1 "
+		"rocblas rocblas/library 'gfx90a:xnack-' 1 rocblas rocblas/library 'gfx942' 2 "
+		"rocblas rocblas/library '' 1 ");
+	assert_int_equal(d.served.n, 0); /* one set is for gfx11, another is not */
+	assert_str(str_join(&a, &d.some, S(" ")), "gfx90a gfx942 gfx1100");
+	assert_true(str_ends(finding(&d, "tensile-entry-missing"), S("for gfx90a")));
+	assert_ok(devcode_scan(&a, path_join(&a, dir, S("rocblas")), 0, &d));
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx942");
+	test_dir_remove(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_objects_in_arrays),
+		cmocka_unit_test(v2_has_its_target_in_a_note),
+		cmocka_unit_test(reads_stores_of_aotriton),
+		cmocka_unit_test(says_which_kernels_one_gpu_has_alone),
+		cmocka_unit_test(says_which_objects_are_identical),
+		cmocka_unit_test(counts_side_files_by_target),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
