@@ -78,8 +78,7 @@ struct wheel_path {
 
 /* A wheel as somebody else's build made it, without what its libraries say about the machine that built
  * it: elements of their search paths that lie in the folders `gone`, or are empty, are taken out. A
- * library of the wheel that was found through those is then found by $ORIGIN, where that fits
- * (elf_path_edits()). */
+ * library of the wheel that was found through those is then found by $ORIGIN. */
 struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
 	struct str scratch;  /* an empty folder, for as long as this runs */
@@ -87,7 +86,7 @@ struct wheel_relocation {
 	int64_t epoch;
 	unsigned jobs;
 	VEC(struct wheel_path) changed; /* none: nothing had to change, and there is no `to` */
-	struct strs kept;               /* members where it did not fit */
+	struct strs kept;               /* members that could not be changed */
 };
 
 /* The same wheel gives the same bytes. E_ZIP, E_WHEEL for one that cannot be read. */
