@@ -10,7 +10,7 @@ struct slimming {
 	struct slim_report *r;
 	struct wheel w;
 	struct str scratch; /* a folder */
-	VEC(struct zip_input) inputs;
+	struct wheel_inputs inputs;
 };
 
 static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
@@ -67,13 +67,14 @@ static struct err *take(struct slimming *s, const struct wheel_member *m)
 }
 
 /* In the place of an earlier one, or as a new member. */
-static void add_manifest(struct slimming *s)
+void wheel_put_manifest(struct arena *a, struct wheel_inputs *to, const struct slim_report *r)
 {
-	struct zip_input *at = NULL, now = {.mode = 0644, .content = slim_manifest(s->a, s->r)};
-	now.name = path_join(s->a, s->w.info, S(SLIM_MANIFEST));
-	VEC_EACH (struct zip_input, in, &s->inputs)
+	struct zip_input *at = NULL, now = {.mode = 0644, .content = slim_manifest(a, r)};
+	now.name = path_join(a, to->info, S(SLIM_MANIFEST));
+	VEC_EACH (struct zip_input, in, to)
 		at = str_eq(in->name, now.name) ? in : at;
-	*(at ? at : VEC_PUSH(s->a, &s->inputs)) = now;
+	if (r->files.n)
+		*(at ? at : VEC_PUSH(a, to)) = now;
 }
 
 static struct err *slim(struct slimming *s, unsigned jobs)
@@ -88,8 +89,8 @@ static struct err *slim(struct slimming *s, unsigned jobs)
 	TRY(slim_check_served(s->a, s->r, s->keep));
 	if (fs_writes_forbidden())
 		return NULL;
-	if (s->r->files.n)
-		add_manifest(s);
+	s->inputs.info = s->w.info;
+	wheel_put_manifest(s->a, &s->inputs, s->r);
 	return wheel_write(s->a, s->inputs.v, s->inputs.n, s->w.info, &how);
 }
 

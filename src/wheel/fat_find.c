@@ -1,0 +1,354 @@
+/* What a wheel needs of an SDK: the libraries that its libraries name, those that they name, and so on, and the files that
+ * these read. See fat.h. */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "wheel/fat_int.h"
+
+/* Libraries that others load by name when they run. Sources: dlopen() in ROCm 6.4 and 7.2; what PyTorch's own packaging
+ * of ROCm names beside the needed ones. */
+static const struct {
+	const char *by, *opens;
+} opened[] = {
+	{"libamdhip64", "libhiprtc"},
+	{"libamdhip64", "libamd_comgr"},
+	{"libhiprtc", "libhiprtc-builtins"},
+	{"libhsa-runtime64", "libhsa-amd-aqlprofile64"},
+	{"libhipsolver", "librocsparse"},
+	{"librocblas", "libhipblaslt"},
+	{"librocsolver", "librocsparse"},
+};
+
+/* What lies beside them: a folder or file, relative to the library's own. share/ may be one folder further up. */
+static const struct {
+	const char *by, *at;
+} beside[] = {
+	{"librocblas", "rocblas"}, {"libhipblaslt", "hipblaslt"}, {"libhipsparselt", "hipsparselt"},
+	{"librocfft", "rocfft"}, {"librocfft", "rocfft_kernel_cache.db"},
+	{"libhipdnn_backend", "hipdnn_plugins"}, {"libMIOpen", "../share/miopen"},
+	{"librccl", "../share/rccl"}, {"libdrm_amdgpu", "../share/libdrm"},
+	{"", "../.kpack"}, /* code that a library of TheRock refers to */
+};
+
+/* "librocblas" of "librocblas.so.5". */
+static struct str stem(struct str name)
+{
+	return str_sub(name, 0, str_find(name, S(".so")));
+}
+
+/* ---- the SDK's libraries ---- */
+
+struct search {
+	struct fat *f;
+	struct map depth; /* name -> how deep the one is that was found */
+};
+
+static size_t slashes(struct str path)
+{
+	size_t n = 1;
+	for (size_t i = 0; i < path.n; i++)
+		n += path.p[i] == '/';
+	return n;
+}
+
+/* The one that is nearest to the root; folders of other builds of the same are not entered. */
+static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+{
+	static const char *const not [] = {"asan", "stubs", "debug", ".build-id", "test", "tests",
+		"python3", "gcc", "dist-packages", "site-packages", NULL};
+	struct search *s = user;
+	struct arena *a = s->f->a;
+	struct str name = path_base(e->path);
+	TRY(cancel_check());
+	if (S_ISDIR(e->st.st_mode)) {
+		*prune = str_is_one_of(name, not );
+		return NULL;
+	}
+	if (!str_contains(name, S(".so")) || !str_starts(name, S("lib")))
+		return NULL;
+	const size_t *old = map_get(&s->depth, name);
+	size_t *now = arena_array(a, 1, sizeof(*now));
+	*now = slashes(e->path);
+	if (old && *old <= *now)
+		return NULL;
+	struct str *path = arena_array(a, 1, sizeof(*path)), kept = str_dup(a, e->path);
+	*path = kept;
+	name = path_base(kept);
+	map_put(&s->depth, name, now);
+	map_put(&s->f->found, name, path);
+	return NULL;
+}
+
+/* A file of the SDK, through links that stay in it; false for anything else. */
+static bool inside(struct fat *f, struct str path, struct str *ret, struct stat *st)
+{
+	struct str full = path_join(f->a, f->root, path);
+	if (!fs_real(f->a, full, ret) || !fs_try_stat(*ret, st))
+		return false;
+	return str_starts(*ret, str_fmt(f->a, "%.*s/", STR(f->root)));
+}
+
+/* ---- libraries ---- */
+
+static struct err *read_elf(struct fat *f, const struct elf_src *src, struct str name,
+	struct fat_lib *ret, bool *ret_elf)
+{
+	struct err *e = wheel_elf_read(f->a, src, name, &ret->elf, ret_elf);
+	*ret_elf = *ret_elf && !e && ret->elf.machine != ELF_AMDGPU;
+	if (!e || (e->code != E_ELF && e->code != E_LIMIT))
+		return e;
+	err_free(e);
+	return NULL;
+}
+
+static void know(struct fat *f, struct str name)
+{
+	if (name.n && !map_has(&f->names, name))
+		map_put(&f->names, name, (void *)(uintptr_t)f->libs.n);
+}
+
+/* Two folders of NAME.data are installed into site-packages, the others elsewhere. */
+static struct str installed(struct str name)
+{
+	struct str top, rest, kind, path;
+	if (!str_cut(name, '/', &top, &rest) || !str_ends(top, S(".data")))
+		return name;
+	bool here = str_cut(rest, '/', &kind, &path) &&
+		    (str_eq(kind, S("platlib")) || str_eq(kind, S("purelib")));
+	return here ? path : S("");
+}
+
+static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
+{
+	*(bool *)user = elf_is((struct str){.p = p, .n = n});
+	*stop = true;
+	return NULL;
+}
+
+static struct err *read_members(struct fat *f)
+{
+	for (size_t i = 0; i < f->inputs.n; i++) {
+		CLEANUP(fd_closep) int fd = -1;
+		const struct zip_input *in = &f->inputs.v[i];
+		struct fat_lib lib = {.site = installed(in->name), .input = i};
+		struct elf_src src;
+		bool elf = false;
+		TRY(cancel_check());
+		if (in->member)
+			TRY(zip_stream(in->zip, in->member, head_of, &elf));
+		if (!elf)
+			continue;
+		TRY(zip_src(in->zip, in->member, &src, &fd));
+		TRY(read_elf(f, &src, in->name, &lib, &elf));
+		if (!elf)
+			continue;
+		lib.bare = !lib.elf.dyn.soname.n;
+		*VEC_PUSH(f->a, &f->libs) = lib;
+		if (lib.site.n) {
+			know(f, path_base(lib.site));
+			know(f, lib.elf.dyn.soname);
+		}
+	}
+	return f->libs.n ? NULL
+			 : err_new(E_WHEEL, "'%.*s' has no libraries that could need any",
+				   STR(f->q->wheel.from));
+}
+
+static struct err *add_input(struct fat *f, struct zip_input in)
+{
+	if (f->inputs.n >= WHEEL_MEMBERS)
+		return err_new(E_LIMIT, "more than %d files", WHEEL_MEMBERS);
+	*VEC_PUSH(f->a, &f->inputs) = in;
+	return NULL;
+}
+
+static struct err *take_side(struct fat *f, struct str lib, struct str name);
+
+/* name: as somebody needs it. *ret: the library in the wheel, or NULL. */
+static struct err *take(struct fat *f, struct str name, struct str by, const struct fat_lib **ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	const struct str *path = map_get(&f->found, name);
+	struct str real;
+	struct stat st;
+	bool elf = false;
+	*ret = NULL;
+	if (!path || !inside(f, *path, &real, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	struct fat_lib lib = {.sdk = true, .input = f->inputs.n};
+	TRY(fs_open(real, &fd));
+	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	TRY_CTX(read_elf(f, &src, *path, &lib, &elf), "cannot read '%.*s'", STR(real));
+	if (!elf)
+		return NULL;
+	struct str own = lib.elf.dyn.soname;
+	lib.bare = !own.n;
+	own = path_base(own.n ? own : real);
+	uintptr_t known = (uintptr_t)map_get(&f->names, own);
+	if (known) { /* under another name */
+		map_put(&f->names, name, (void *)known);
+		*ret = &f->libs.v[known - 1];
+		return NULL;
+	}
+	lib.site = lib.elf.name = str_fmt(f->a, "%.*s/lib/%.*s", STR(f->folder), STR(own));
+	TRY(add_input(f, (struct zip_input){
+				 .name = lib.site,
+				 .path = real,
+				 .mode = st.st_mode & 0111 ? 0755 : 0644,
+			 }));
+	*VEC_PUSH(f->a, &f->libs) = lib;
+	know(f, own);
+	know(f, name);
+	*VEC_PUSH(f->a, &f->r->libraries) = (struct fat_library){
+		.name = lib.site, .source = *path, .needed_by = by, .before = src.size};
+	*ret = &f->libs.v[f->libs.n - 1];
+	return take_side(f, lib.site, *path);
+}
+
+/* Of several versions the name without one leads to the right one; else the last. */
+static struct err *take_opened(struct fat *f, struct str name, struct str by)
+{
+	for (size_t i = 0; i < sizeof(opened) / sizeof(*opened); i++) {
+		struct str want = str_from(opened[i].opens), best = S("");
+		const struct fat_lib *lib;
+		if (!str_eq(stem(name), str_from(opened[i].by)))
+			continue;
+		for (size_t k = 0; k < f->found.n; k++) {
+			struct str it = f->found.v[k].key;
+			bool plain = str_ends(best, S(".so"));
+			if (str_eq(stem(it), want) && !plain &&
+				(str_ends(it, S(".so")) || str_cmp(it, best) > 0))
+				best = it;
+		}
+		if (best.n && !map_has(&f->names, best))
+			TRY(take(f, best, by, &lib));
+	}
+	return NULL;
+}
+
+static void miss(struct fat *f, struct str name, struct str by)
+{
+	VEC_EACH (const struct fat_outside, o, &f->r->outside)
+		if (str_eq(o->name, name))
+			return;
+	*VEC_PUSH(f->a, &f->r->outside) = (struct fat_outside){.name = name, .needed_by = by};
+}
+
+/* What libs.v[i] needs; the list may move while others are added. */
+static struct err *follow(struct fat *f, size_t i)
+{
+	struct str by = f->inputs.v[f->libs.v[i].input].name;
+	for (size_t k = 0; k < f->libs.v[i].elf.dyn.needed.n; k++) {
+		struct str name = f->libs.v[i].elf.dyn.needed.v[k];
+		uintptr_t known = (uintptr_t)map_get(&f->names, name);
+		const struct fat_lib *to = known ? &f->libs.v[known - 1] : NULL;
+		if (!to && wheel_library_allowed(name))
+			continue;
+		if (!to)
+			TRY(take(f, name, by, &to));
+		struct fat_lib *lib = &f->libs.v[i];
+		if (!to) {
+			miss(f, name, by);
+			continue;
+		}
+		struct str own = path_base(to->site);
+		lib->served = lib->served || to->sdk;
+		strs_put(f->a, &lib->dirs, path_dir(to->site));
+		if (to->sdk && !str_eq(own, name)) {
+			*VEC_PUSH(f->a, &lib->changes) = (struct elf_change){ELF_NEEDED, name, own};
+			lib->elf.dyn.needed.v[k] = own;
+		}
+	}
+	return f->libs.v[i].sdk ? take_opened(f, path_base(f->libs.v[i].site), by) : NULL;
+}
+
+/* ---- files beside them ---- */
+
+struct side {
+	struct fat *f;
+	struct str from, to; /* folders: below the SDK, in the wheel */
+	struct fat_side *report;
+};
+
+static struct err *take_file(struct side *s, struct str path, struct str to)
+{
+	struct fat *f = s->f;
+	struct str real;
+	struct stat st;
+	TRY(cancel_check());
+	if (!inside(f, path, &real, &st) || !S_ISREG(st.st_mode) || !map_put(&f->taken, to, NULL))
+		return NULL;
+	if (!slim_keeps_file(&f->q->keep, to)) {
+		slim_note(f->a, &f->r->slim, to, (uint64_t)st.st_size, NULL);
+		return NULL;
+	}
+	s->report->files++;
+	s->report->bytes += (uint64_t)st.st_size;
+	return add_input(f, (struct zip_input){.name = to, .path = real, .mode = 0644});
+}
+
+static struct err *visit_side(void *user, const struct fs_entry *e, bool *prune)
+{
+	struct side *s = user;
+	struct arena *a = s->f->a;
+	(void)prune;
+	struct str to = str_fmt(a, "%.*s/%.*s", STR(s->to), STR(e->path));
+	return S_ISDIR(e->st.st_mode) ? NULL : take_file(s, path_join(a, s->from, e->path), to);
+}
+
+static struct err *take_one(struct fat *f, struct str at, struct str to)
+{
+	struct fat_side report = {.name = to, .source = at};
+	struct side s = {.f = f, .from = at, .to = to, .report = &report};
+	struct str real;
+	struct stat st;
+	if (!inside(f, at, &real, &st))
+		return NULL;
+	struct err *e = S_ISDIR(st.st_mode) ? fs_walk(real, visit_side, &s) : take_file(&s, at, to);
+	if (report.files)
+		*VEC_PUSH(f->a, &f->r->side) = report;
+	return e;
+}
+
+/* lib: in the wheel; source: in the SDK. */
+static struct err *take_side(struct fat *f, struct str lib, struct str source)
+{
+	struct arena *a = f->a;
+	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+		struct str by = str_from(beside[i].by), at = str_from(beside[i].at), from, real;
+		struct stat st;
+		if (by.n && !str_eq(stem(path_base(lib)), by))
+			continue;
+		struct str to = path_clean(a, path_join(a, path_dir(lib), at));
+		from = path_clean(a, path_join(a, path_dir(source), at));
+		if (str_starts(at, S("../")) && !inside(f, from, &real, &st))
+			from = path_clean(
+				a, str_fmt(a, "%.*s/../%.*s", STR(path_dir(source)), STR(at)));
+		if (path_is_inside(from))
+			TRY(take_one(f, from, to));
+	}
+	return NULL;
+}
+
+struct err *fat_find(struct fat *f)
+{
+	struct search s = {.f = f, .depth.a = f->a};
+	const struct fat_lib *lib;
+	f->found.a = f->names.a = f->taken.a = f->a;
+	TRY(read_members(f));
+	TRY_CTX(fs_walk(f->root, visit, &s), "cannot read '%.*s'", STR(f->q->sdk));
+	size_t first = f->libs.n;
+	VEC_EACH (const struct str, name, &f->q->with) {
+		TRY(take(f, *name, S(""), &lib));
+		if (!lib)
+			return err_new(
+				E_SDK, "there is no '%.*s' in '%.*s'", STR(*name), STR(f->q->sdk));
+	}
+	for (size_t i = 0; i < f->libs.n; i++)
+		TRY(follow(f, i));
+	if (f->libs.n > first || !f->r->outside.n)
+		return NULL;
+	return err_hint(
+		err_new(E_SDK, "'%.*s' has none of the libraries that are missing", STR(f->q->sdk)),
+		"'%.*s' needs '%.*s'", STR(f->r->outside.v[0].needed_by),
+		STR(f->r->outside.v[0].name));
+}
