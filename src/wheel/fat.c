@@ -344,7 +344,9 @@ static struct err *fatten(struct fat *f, struct wheel_name *name, struct str scr
 		TRY(wheel_check(&f->w, how.jobs, "Checking", NULL, NULL));
 	TRY(wheel_renamed(f->a, &f->q->wheel, &f->w, name, &f->inputs));
 	TRY(fat_find(f));
-	TRY(choose_platform(f, name));
+	f->r->platform = name->platform;
+	if (!f->windows)
+		TRY(choose_platform(f, name));
 	TRY(wheel_place(f->a, &f->q->wheel, name, &f->r->output));
 	/* WHEEL has the tag */
 	struct wheel_inputs again = {0};
@@ -353,8 +355,8 @@ static struct err *fatten(struct fat *f, struct wheel_name *name, struct str scr
 	for (size_t i = 0; i < again.n; i++)
 		if (str_eq(again.v[i].name, info))
 			f->inputs.v[i] = again.v[i];
-	VEC_EACH (struct fat_lib, lib, &f->libs)
-		set_path(f, lib);
+	for (size_t i = 0; !f->windows && i < f->libs.n; i++)
+		set_path(f, &f->libs.v[i]);
 	TRY(write_texts(f));
 	f->r->slim.output = f->r->output;
 	TRY(make_all(f, scratch));
@@ -387,15 +389,9 @@ struct err *wheel_fatten(struct arena *a, const struct fat_request *q, struct fa
 		return err_new(E_NOENT, "'%.*s' is no folder", STR(q->sdk));
 	TRY(wheel_open(a, q->wheel.from, &f.w));
 	struct wheel_name name = f.w.name;
-	f.folder = str_fmt(a, "%.*s.libs", STR(name.dist));
-	struct err *e = NULL;
-	if (str_starts(name.platform, S("win")))
-		e = err_hint(err_new(E_WHEEL,
-				     "'%.*s' is for Windows: what its libraries need is not "
-				     "read",
-				     STR(path_base(q->wheel.from))),
-			"only wheels for Linux get libraries; 'rocsmith slim' works on both");
-	e = e ? e : wheel_new_name(a, &q->wheel, &name);
+	f.folder = str_fmt(a, "%.*s.libs/lib", STR(name.dist));
+	f.windows = str_starts(name.platform, S("win"));
+	struct err *e = wheel_new_name(a, &q->wheel, &name);
 	e = e ? e : fs_tempdir(a, S(""), &scratch);
 	e = e ? e : fatten(&f, &name, scratch);
 	wheel_close(&f.w);

@@ -7,7 +7,8 @@
  * load them, are taken out of the wheel; its platform tag is raised to what the libraries need.
  * Never taken: what PEP 600 says is on every machine (wheel_library_allowed(): libc, libstdc++ ...), since the SDK's may be
  * older or newer than the machine's.
- * Wheels for Windows: E_WHEEL; what their libraries need is in a format that is not read here. */
+ * Wheels for Windows: DLLs of the SDK lie beside the one that needs them, where Windows looks. DLLs are not edited: they keep
+ * the code of all GPUs, and nobody is told what the machine has to have. */
 #pragma once
 
 #include "wheel/archive.h"

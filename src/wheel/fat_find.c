@@ -2,6 +2,7 @@
  * these read. See fat.h. */
 #include "base/fs.h"
 #include "base/proc.h"
+#include "formats/pe_imports.h"
 #include "wheel/fat_int.h"
 
 /* Libraries that others load by name when they run. Sources: dlopen() in ROCm 6.4 and 7.2; what PyTorch's own packaging
@@ -29,10 +30,37 @@ static const struct {
 	{"", "../.kpack"}, /* code that a library of TheRock refers to */
 };
 
-/* "librocblas" of "librocblas.so.5". */
-static struct str stem(struct str name)
+/* "librocblas" of "librocblas.so.5"; of a DLL "libmiopen", which Windows calls MIOpen.dll. */
+static struct str stem(const struct fat *f, struct str name)
 {
-	return str_sub(name, 0, str_find(name, S(".so")));
+	if (!f->windows)
+		return str_sub(name, 0, str_find(name, S(".so")));
+	struct str text = str_lower(f->a, str_sub(name, 0, str_find(name, S(".dll"))));
+	return str_starts(text, S("lib")) ? text : str_fmt(f->a, "lib%.*s", STR(text));
+}
+
+/* Of a DLL the version may be part of its name: hiprtc-builtins0702.dll, amd_comgr_3.dll. */
+static bool is_named(const struct fat *f, struct str name, const char *library)
+{
+	struct str have = stem(f, name), want = str_from(library);
+	want = f->windows ? str_lower(f->a, want) : want;
+	if (!str_starts(have, want))
+		return false;
+	for (size_t i = want.n; i < have.n; i++)
+		if (!f->windows || (!ascii_digit(have.p[i]) && have.p[i] != '_'))
+			return false;
+	return true;
+}
+
+/* Is it part of every machine? Windows has no list of those: what the SDK does not have, the machine is to have. */
+static bool is_everywhere(const struct fat *f, struct str name)
+{
+	static const char *const begins[] = {
+		"api-ms-", "vcruntime", "msvcp", "ucrtbase", "concrt", "kernel32", "python", NULL};
+	for (unsigned i = 0; f->windows && begins[i]; i++)
+		if (str_starts(name, str_from(begins[i])))
+			return true;
+	return !f->windows && wheel_library_allowed(name);
 }
 
 /* ---- the SDK's libraries ---- */
@@ -63,18 +91,20 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 		*prune = str_is_one_of(name, not );
 		return NULL;
 	}
-	if (!str_contains(name, S(".so")) || !str_starts(name, S("lib")))
+	struct str key = s->f->windows ? str_lower(a, name) : name;
+	if (s->f->windows ? !str_ends(key, S(".dll"))
+			  : !str_contains(name, S(".so")) || !str_starts(name, S("lib")))
 		return NULL;
-	const size_t *old = map_get(&s->depth, name);
+	const size_t *old = map_get(&s->depth, key);
 	size_t *now = arena_array(a, 1, sizeof(*now));
 	*now = slashes(e->path);
 	if (old && *old <= *now)
 		return NULL;
 	struct str *path = arena_array(a, 1, sizeof(*path)), kept = str_dup(a, e->path);
 	*path = kept;
-	name = path_base(kept);
-	map_put(&s->depth, name, now);
-	map_put(&s->f->found, name, path);
+	key = s->f->windows ? key : path_base(kept);
+	map_put(&s->depth, key, now);
+	map_put(&s->f->found, key, path);
 	return NULL;
 }
 
@@ -92,9 +122,20 @@ static bool inside(struct fat *f, struct str path, struct str *ret, struct stat 
 static struct err *read_elf(struct fat *f, const struct elf_src *src, struct str name,
 	struct fat_lib *ret, bool *ret_elf)
 {
-	struct err *e = wheel_elf_read(f->a, src, name, &ret->elf, ret_elf);
+	struct err *e;
+	if (f->windows) {
+		struct strs *needed = &ret->elf.dyn.needed;
+		e = pe_imports(f->a, src, needed);
+		*ret_elf = !e;
+		ret->elf.name = name;
+		for (size_t i = 0; !e && i < needed->n; i++)
+			needed->v[i] = str_lower(f->a, needed->v[i]);
+		ret->elf.dyn.soname = str_lower(f->a, path_base(name));
+	} else {
+		e = wheel_elf_read(f->a, src, name, &ret->elf, ret_elf);
+	}
 	*ret_elf = *ret_elf && !e && ret->elf.machine != ELF_AMDGPU;
-	if (!e || (e->code != E_ELF && e->code != E_LIMIT))
+	if (!e || (e->code != E_ELF && e->code != E_LIMIT && e->code != E_FORMAT))
 		return e;
 	err_free(e);
 	return NULL;
@@ -119,7 +160,8 @@ static struct str installed(struct str name)
 
 static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
 {
-	*(bool *)user = elf_is((struct str){.p = p, .n = n});
+	struct str head = {.p = p, .n = n};
+	*(bool *)user = elf_is(head) || pe_image_is(head);
 	*stop = true;
 	return NULL;
 }
@@ -182,14 +224,14 @@ static struct err *take(struct fat *f, struct str name, struct str by, const str
 		return NULL;
 	struct str own = lib.elf.dyn.soname;
 	lib.bare = !own.n;
-	own = path_base(own.n ? own : real);
-	uintptr_t known = (uintptr_t)map_get(&f->names, own);
+	own = path_base(own.n && !f->windows ? own : real);
+	uintptr_t known = (uintptr_t)map_get(&f->names, f->windows ? name : own);
 	if (known) { /* under another name */
 		map_put(&f->names, name, (void *)known);
 		*ret = &f->libs.v[known - 1];
 		return NULL;
 	}
-	lib.site = lib.elf.name = str_fmt(f->a, "%.*s/lib/%.*s", STR(f->folder), STR(own));
+	lib.site = lib.elf.name = path_join(f->a, f->folder, own);
 	TRY(add_input(f, (struct zip_input){
 				 .name = lib.site,
 				 .path = real,
@@ -208,14 +250,14 @@ static struct err *take(struct fat *f, struct str name, struct str by, const str
 static struct err *take_opened(struct fat *f, struct str name, struct str by)
 {
 	for (size_t i = 0; i < sizeof(opened) / sizeof(*opened); i++) {
-		struct str want = str_from(opened[i].opens), best = S("");
+		struct str best = S("");
 		const struct fat_lib *lib;
-		if (!str_eq(stem(name), str_from(opened[i].by)))
+		if (!is_named(f, name, opened[i].by))
 			continue;
 		for (size_t k = 0; k < f->found.n; k++) {
 			struct str it = f->found.v[k].key;
 			bool plain = str_ends(best, S(".so"));
-			if (str_eq(stem(it), want) && !plain &&
+			if (is_named(f, it, opened[i].opens) && !plain &&
 				(str_ends(it, S(".so")) || str_cmp(it, best) > 0))
 				best = it;
 		}
@@ -241,19 +283,19 @@ static struct err *follow(struct fat *f, size_t i)
 		struct str name = f->libs.v[i].elf.dyn.needed.v[k];
 		uintptr_t known = (uintptr_t)map_get(&f->names, name);
 		const struct fat_lib *to = known ? &f->libs.v[known - 1] : NULL;
-		if (!to && wheel_library_allowed(name))
+		if (!to && is_everywhere(f, name))
 			continue;
 		if (!to)
 			TRY(take(f, name, by, &to));
 		struct fat_lib *lib = &f->libs.v[i];
-		if (!to) {
+		if (!to && !f->windows)
 			miss(f, name, by);
+		if (!to)
 			continue;
-		}
 		struct str own = path_base(to->site);
 		lib->served = lib->served || to->sdk;
 		strs_put(f->a, &lib->dirs, path_dir(to->site));
-		if (to->sdk && !str_eq(own, name)) {
+		if (to->sdk && !f->windows && !str_eq(own, name)) {
 			*VEC_PUSH(f->a, &lib->changes) = (struct elf_change){ELF_NEEDED, name, own};
 			lib->elf.dyn.needed.v[k] = own;
 		}
@@ -316,7 +358,7 @@ static struct err *take_side(struct fat *f, struct str lib, struct str source)
 	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
 		struct str by = str_from(beside[i].by), at = str_from(beside[i].at), from, real;
 		struct stat st;
-		if (by.n && !str_eq(stem(path_base(lib)), by))
+		if (by.n && !is_named(f, path_base(lib), beside[i].by))
 			continue;
 		struct str to = path_clean(a, path_join(a, path_dir(lib), at));
 		from = path_clean(a, path_join(a, path_dir(source), at));
@@ -329,6 +371,20 @@ static struct err *take_side(struct fat *f, struct str lib, struct str source)
 	return NULL;
 }
 
+/* Windows looks for a DLL beside the one that needs it, and Python beside the module. */
+static void choose_folder(struct fat *f)
+{
+	const struct fat_lib *best = NULL;
+	VEC_EACH (const struct fat_lib, lib, &f->libs)
+		for (size_t i = 0; lib->site.n && i < lib->elf.dyn.needed.n; i++)
+			if (map_has(&f->found, lib->elf.dyn.needed.v[i]) &&
+				(!best || (str_ends(lib->elf.dyn.soname, S(".dll")) &&
+						  !str_ends(best->elf.dyn.soname, S(".dll")))))
+				best = lib;
+	if (f->windows && best)
+		f->folder = path_dir(best->site);
+}
+
 struct err *fat_find(struct fat *f)
 {
 	struct search s = {.f = f, .depth.a = f->a};
@@ -336,6 +392,7 @@ struct err *fat_find(struct fat *f)
 	f->found.a = f->names.a = f->taken.a = f->a;
 	TRY(read_members(f));
 	TRY_CTX(fs_walk(f->root, visit, &s), "cannot read '%.*s'", STR(f->q->sdk));
+	choose_folder(f);
 	size_t first = f->libs.n;
 	VEC_EACH (const struct str, name, &f->q->with) {
 		TRY(take(f, *name, S(""), &lib));

@@ -21,8 +21,9 @@ struct fat {
 	struct fat_report *r;
 	struct wheel w;
 	struct wheel_inputs inputs;
-	struct str root;   /* the SDK, as it is without links */
-	struct str folder; /* in the wheel, for what comes from the SDK */
+	struct str root; /* the SDK, as it is without links */
+	bool windows;
+	struct str folder; /* in the wheel, for libraries from the SDK */
 	struct map found;  /* names of libraries in the SDK -> struct str path */
 	struct map names;  /* names of those that are in the wheel -> index in libs + 1 */
 	VEC(struct fat_lib) libs;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fat_wheel.py make: a small SDK and a wheel that needs it, out of gcc. fat_wheel.py check WHEEL: the fat wheel is judged
+"""fat_wheel.py make|make-windows: a small SDK and a wheel that needs it, out of gcc. fat_wheel.py check[-windows] WHEEL: the fat wheel is judged
 by zipfile, readelf and the loader, in an environment where nothing else could help it."""
 import base64
 import csv
@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -133,6 +134,75 @@ Requires-Dist: rocm-sdk-core is only a word here
     pack(w, "torch-2.9.0-cp311-cp311-manylinux_2_5_x86_64.whl", "torch-2.9.0.dist-info")
 
 
+def dll(path, imports, delayed=()):
+    """A DLL that names others."""
+    delay = (len(imports) + 1) * 20
+    text = bytearray(delay + (len(delayed) + 1) * 32 + 16)
+    empty = 0x1000 + len(text) - 16
+    for i in range(len(imports)):
+        struct.pack_into("<IIIII", text, i * 20, empty, 0, 0, 0, empty)
+    for i in range(len(delayed)):
+        struct.pack_into("<IIIII", text, delay + i * 32, 1, 0, empty, empty, empty)
+    for i, name in enumerate([*imports, *delayed]):
+        at = i * 20 + 12 if i < len(imports) else delay + (i - len(imports)) * 32 + 4
+        struct.pack_into("<I", text, at, 0x1000 + len(text))
+        text += name.encode() + b"\0"
+    head = bytearray(0x200)
+    head[:2], head[60] = b"MZ", 64
+    head[64:88] = struct.pack("<4sHHIIIHH", b"PE\0\0", 0x8664, 1, 0, 0, 0, 240, 0x2022)
+    struct.pack_into("<H", head, 88, 0x20B)
+    struct.pack_into("<QIIHHHHHHIIIIHHQQQQII", head, 88 + 24, 0x180000000, 0x1000, 0x200, 6, 0, 0, 0, 6, 0, 0, 0x2000, 0x200,
+                     0, 2, 0, 1 << 20, 4096, 1 << 20, 4096, 0, 16)
+    struct.pack_into("<II", head, 88 + 112 + 8, 0x1000, delay)
+    if delayed:
+        struct.pack_into("<II", head, 88 + 112 + 8 * 13, 0x1000 + delay, 64)
+    head[328:368] = struct.pack("<8sIIIIIIHHI", b".idata", len(text), 0x1000, len(text), 0x200, 0, 0, 0, 0, 0x40000040)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(head + text)
+
+
+def make_windows():
+    """The same for Windows: folder winsdk, and a wheel."""
+    lib, w = Path("winsdk/bin"), Path("win")
+    dll(lib / "amdhip64_7.dll", ["KERNEL32.dll", "VCRUNTIME140.dll"], ["amd_comgr_3.dll"])
+    dll(lib / "hiprtc0702.dll", [])
+    dll(lib / "hiprtc-builtins0702.dll", [])
+    dll(lib / "amd_comgr_3.dll", ["KERNEL32.dll"])
+    dll(lib / "rocblas.dll", ["amdhip64_7.dll"])
+    dll(lib / "MIOpen.dll", ["AMDHIP64_7.DLL"])
+    dll(lib / "unused.dll", [])
+    dll(lib / "VCRUNTIME140.dll", [])
+    for name in ("bin/rocblas/library/K_gfx90a.dat", "bin/rocblas/library/K_gfx1030.dat", "share/miopen/db/gfx90a68.kdb",
+                 "share/miopen/db/gfx1030_36.kdb"):
+        (lib.parent / name).parent.mkdir(parents=True, exist_ok=True)
+        (lib.parent / name).write_text(name)
+    dll(w / "torch/_C.cp311-win_amd64.pyd", ["torch_python.dll", "amdhip64_7.dll"])
+    dll(w / "torch/lib/torch_hip.dll", ["amdhip64_7.dll", "MIOpen.dll", "KERNEL32.dll"], ["rocblas.dll"])
+    dll(w / "torch/lib/torch_python.dll", ["torch_hip.dll"])
+    info = w / "torch-2.9.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.9.0\nRequires-Dist: rocm[libraries]==7.2.0\n")
+    (info / "WHEEL").write_text("Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: false\nTag: cp311-cp311-win_amd64\n")
+    pack(w, "torch-2.9.0-cp311-cp311-win_amd64.whl", "torch-2.9.0.dist-info")
+    for tool in ("llvm-readobj", "llvm-readobj-19"):
+        if shutil.which(tool):
+            text = run(tool, "--coff-imports", w / "torch/lib/torch_hip.dll")
+            want(re.findall("Name: (.*)", text) == ["amdhip64_7.dll", "MIOpen.dll", "KERNEL32.dll", "rocblas.dll"], text)
+
+
+def check_windows(wheel):
+    z = zipfile.ZipFile(wheel)
+    have = {n for n in z.namelist() if n.startswith("torch/")}
+    libs = {f"torch/lib/{n}" for n in ("amdhip64_7.dll", "hiprtc0702.dll", "hiprtc-builtins0702.dll", "amd_comgr_3.dll",
+                                       "rocblas.dll", "MIOpen.dll", "torch_hip.dll", "torch_python.dll")}
+    side = {"torch/lib/rocblas/library/K_gfx1030.dat", "torch/share/miopen/db/gfx1030_36.kdb", "torch/_C.cp311-win_amd64.pyd"}
+    want(have == libs | side, f"torch has {sorted(have ^ (libs | side))} more or less")
+    for name in ("rocblas.dll", "MIOpen.dll"):
+        want(z.read(f"torch/lib/{name}") == Path(f"winsdk/bin/{name}").read_bytes(), f"{name} has changed")
+    want("rocm" not in z.read("torch-2.9.0.dist-info/METADATA").decode(), "it requires ROCm's packages")
+    print("ok a wheel for Windows gets its DLLs, beside those that need them")
+
+
 def pack(folder, to, info):
     rows = []
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
@@ -206,4 +276,4 @@ def check(wheel):
 
 
 if __name__ == "__main__":
-    make() if sys.argv[1] == "make" else check(sys.argv[2])
+    {"make": make, "make-windows": make_windows, "check": check, "check-windows": check_windows}[sys.argv[1]](*sys.argv[2:])
