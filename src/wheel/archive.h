@@ -101,6 +101,10 @@ MUST_USE struct err *wheel_place(struct arena *a, const struct wheel_request *q,
 MUST_USE struct err *wheel_renamed(struct arena *a, const struct wheel_request *q,
 	const struct wheel *w, const struct wheel_name *n, struct wheel_inputs *ret);
 
+/* Takes the code of other GPUs out of what is to be in a wheel; if there is any, its path is then `scratch`. What cannot
+ * be read is left as it is: others judge it. */
+MUST_USE struct err *wheel_slim_input(struct arena *a, const struct slim_keep *keep,
+	struct slim_report *r, struct zip_input *in, struct str scratch);
 /* slim's manifest of what went, if anything did. */
 void wheel_put_manifest(struct arena *a, struct wheel_inputs *to, const struct slim_report *r);
 

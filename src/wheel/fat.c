@@ -27,13 +27,6 @@ const struct json_field fat_fields[] = {
 
 /* ---- search paths ---- */
 
-static struct str way(struct arena *a, struct str from, struct str to)
-{
-	struct str rel = path_rel(a, path_clean(a, str_fmt(a, "/%.*s", STR(to))),
-		path_clean(a, str_fmt(a, "/%.*s", STR(from))));
-	return str_eq(rel, S(".")) ? S("$ORIGIN") : str_fmt(a, "$ORIGIN/%.*s", STR(rel));
-}
-
 /* Of the wheel's own: elements that lead from the library to somewhere else than ROCm's packages. */
 static void keep_elements(struct fat *f, const struct fat_lib *lib, struct str path,
 	struct strs *elements, struct strs *there)
@@ -61,7 +54,7 @@ static void set_path(struct fat *f, struct fat_lib *lib)
 		strs_put(a, &lib->dirs, path_dir(lib->site));
 	VEC_EACH (const struct str, dir, &lib->dirs)
 		if (!strs_has(&there, *dir))
-			strs_put(a, &elements, way(a, path_dir(lib->site), *dir));
+			strs_put(a, &elements, wheel_way(a, path_dir(lib->site), *dir));
 	struct str now = str_join(a, &elements, S(":"));
 	if (!str_eq(now, dyn->runpath))
 		*VEC_PUSH(a, &lib->changes) = (struct elf_change){ELF_RUNPATH, S(""), now};
@@ -74,119 +67,40 @@ static void set_path(struct fat *f, struct fat_lib *lib)
 
 /* ---- files ---- */
 
-struct making { /* one file */
-	struct fat *f;
-	struct str scratch; /* the new file, if it needs one */
-	uint64_t before, after;
-};
-
-static struct err *slim_one(struct making *m, const struct elf_src *src, struct str name, bool *ret)
+static struct err *copy_piece(void *user, const void *p, size_t n, bool *stop)
 {
-	struct slim_plan p = {.after = src->size};
-	struct budget budget;
-	struct elf_src own = *src;
-	budget_set(&budget, src->size);
-	own.budget = &budget;
-	struct err *e = slim_read(m->f->a, &own, &m->f->q->keep, &p);
-	if (e && e->code != E_ELF && e->code != E_BUNDLE)
-		return e;
-	if (e)
-		p = (struct slim_plan){.after = src->size};
-	err_free(e);
-	*ret = p.changed;
-	if (p.changed && !fs_writes_forbidden())
-		TRY(slim_save(&p, m->scratch, 0644));
-	m->before = src->size;
-	m->after = p.after;
-	slim_note(m->f->a, &m->f->r->slim, name, src->size, &p);
-	return NULL;
+	struct zip_sink *to = user;
+	(void)stop;
+	to->at += n;
+	return fs_pwrite(to->fd, p, n, to->at - n);
 }
 
-static struct err *copy(const struct zip_input *in, const struct elf_src *src, struct str to)
+static struct err *copy(const struct zip_input *in, struct str path)
 {
-	enum { PIECE = 1 << 20 };
-	ARENA(tmp);
-	CLEANUP(fd_closep) int fd = -1;
-	struct stat st = {0};
+	struct zip_sink to = {.fd = -1};
+	struct stat st;
 	if (in->path.n) {
 		TRY(fs_stat(in->path, &st));
 		st.st_mode = 0644;
-		return fs_stage_copy(in->path, to, &st);
+		return fs_stage_copy(in->path, path, &st);
 	}
-	char *bytes = arena_raw(&tmp, PIECE);
-	TRY(fs_open_shared(to, 0, &fd));
-	for (uint64_t at = 0; at < src->size; at += PIECE) {
-		size_t n = src->size - at < PIECE ? (size_t)(src->size - at) : PIECE;
-		TRY(elf_src_read(src, bytes, n, at));
-		TRY(fs_pwrite(fd, bytes, n, at));
-	}
-	return NULL;
+	TRY(fs_open_shared(path, 0, &to.fd));
+	struct err *e = zip_stream(in->zip, in->member, copy_piece, &to);
+	fd_closep(&to.fd);
+	return e;
 }
 
-static struct err *open_input(const struct zip_input *in, struct elf_src *src, int *ret_fd)
-{
-	struct stat st;
-	if (in->member)
-		return zip_src(in->zip, in->member, src, ret_fd);
-	TRY(fs_stat(in->path, &st));
-	TRY(fs_open(in->path, ret_fd));
-	*src = elf_src_fd(*ret_fd, (uint64_t)st.st_size);
-	return NULL;
-}
-
-static struct err *is_device(void *user, const void *p, size_t n, bool *stop)
-{
-	struct str head = {.p = p, .n = n};
-	*(bool *)user = elf_is(head) || bundle_is(head);
-	*stop = true;
-	return NULL;
-}
-
-static struct err *has_code(struct fat *f, const struct zip_input *in, bool *ret)
-{
-	struct str head = in->content;
-	bool stop;
-	if (in->member)
-		return zip_stream(in->zip, in->member, is_device, ret);
-	if (in->path.n)
-		TRY(fs_read_head(f->a, in->path, 64, &head));
-	return is_device(ret, head.p, head.n, &stop);
-}
-
-/* lib may be NULL. */
-static struct err *make(struct fat *f, struct making *m, size_t i, const struct fat_lib *lib)
+/* Other needs and paths, in a copy. */
+static struct err *edit(struct zip_input *in, const struct fat_lib *lib, struct str scratch)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	CLEANUP(fd_closep) int out = -1;
-	struct zip_input *in = &f->inputs.v[i];
-	struct elf_src src;
-	struct stat st;
-	bool code = false, new = false, changed;
-	TRY(has_code(f, in, &code));
-	if (!code) {
-		uint64_t size = in->member ? in->member->size : in->content.n;
-		if (in->path.n) {
-			TRY(fs_stat(in->path, &st));
-			size = (uint64_t)st.st_size;
-		}
-		slim_note(f->a, &f->r->slim, in->name, size, &(struct slim_plan){.after = size});
-		return NULL;
-	}
-	TRY(open_input(in, &src, &fd));
-	TRY(slim_one(m, &src, in->name, &new));
-	bool edit = lib && lib->changes.n;
-	if ((!new && !edit) || fs_writes_forbidden())
-		return NULL;
-	if (!new)
-		TRY(copy(in, &src, m->scratch));
-	if (edit) {
-		TRY(fs_open_shared(m->scratch, 0, &out));
-		TRY_CTX(elf_edit_fd(out, &lib->changes, &changed), "cannot edit it");
-	}
-	in->path = m->scratch;
+	bool changed;
+	if (!str_eq(in->path, scratch))
+		TRY(copy(in, scratch));
+	in->path = scratch;
 	in->member = NULL;
-	in->zip = NULL;
-	return NULL;
+	TRY(fs_open_shared(scratch, 0, &fd));
+	return elf_edit_fd(fd, &lib->changes, &changed);
 }
 
 static const struct fat_lib *lib_of(const struct fat *f, size_t input)
@@ -206,7 +120,9 @@ static struct err *make_all(struct fat *f, struct str scratch)
 	for (size_t i = 0; i < f->inputs.n; i++) {
 		const struct fat_lib *lib = lib_of(f, i);
 		struct zip_input *in = &f->inputs.v[i];
-		struct making m = {.f = f, .scratch = str_fmt(f->a, "%.*s/%zu", STR(scratch), i)};
+		struct str file = str_fmt(f->a, "%.*s/%zu", STR(scratch), i);
+		uint64_t before = f->r->slim.after;
+		bool edited = lib && lib->changes.n;
 		TRY(cancel_check());
 		progress_add(p, 1, in->name);
 		if (!lib && !slim_keeps_file(&f->q->keep, in->name)) {
@@ -214,12 +130,15 @@ static struct err *make_all(struct fat *f, struct str scratch)
 				NULL);
 			continue;
 		}
-		TRY_CTX(make(f, &m, i, lib), "cannot take '%.*s'", STR(in->name));
-		if (lib && !lib->sdk && lib->changes.n)
+		TRY_CTX(wheel_slim_input(f->a, &f->q->keep, &f->r->slim, in, file),
+			"cannot take '%.*s'", STR(in->name));
+		if (edited && !fs_writes_forbidden())
+			TRY_CTX(edit(in, lib, file), "cannot edit '%.*s'", STR(in->name));
+		if (edited && !lib->sdk)
 			strs_add(f->a, &f->r->edited, in->name);
 		VEC_EACH (struct fat_library, x, &f->r->libraries)
 			if (str_eq(x->name, in->name))
-				x->after = m.after;
+				x->after = f->r->slim.after - before;
 		*VEC_PUSH(f->a, &kept) = *in;
 	}
 	f->inputs = kept;

@@ -32,6 +32,13 @@ struct str wheel_origin(struct arena *a, struct str element, struct str member)
 	return S("");
 }
 
+struct str wheel_way(struct arena *a, struct str from, struct str to)
+{
+	struct str rel = path_rel(a, path_clean(a, str_fmt(a, "/%.*s", STR(to))),
+		path_clean(a, str_fmt(a, "/%.*s", STR(from))));
+	return str_eq(rel, S(".")) ? S("$ORIGIN") : str_fmt(a, "$ORIGIN/%.*s", STR(rel));
+}
+
 /* ---- unpacking ---- */
 
 struct unpacking {
@@ -150,10 +157,7 @@ static void add_origins(struct relocation *x, const struct member *m, struct str
 		struct str dir = folder_of(x, *lib);
 		if (!dir.n || strs_has(&there, dir) || str_contains(m->zip->name, S(".data/")))
 			continue;
-		struct str own = path_clean(a, str_fmt(a, "/%.*s", STR(path_dir(m->zip->name))));
-		struct str way = path_rel(a, path_clean(a, str_fmt(a, "/%.*s", STR(dir))), own);
-		way = str_eq(way, S(".")) ? S("$ORIGIN") : str_fmt(a, "$ORIGIN/%.*s", STR(way));
-		strs_add(a, elements, way);
+		strs_add(a, elements, wheel_way(a, path_dir(m->zip->name), dir));
 		strs_add(a, &there, dir);
 	}
 }

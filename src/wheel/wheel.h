@@ -71,6 +71,8 @@ MUST_USE struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, 
 /* ---- search paths ---- */
 /* "$ORIGIN/../lib", of the search path of such a member, as a folder of the wheel; "" when it is none. */
 struct str wheel_origin(struct arena *a, struct str element, struct str member);
+/* The other way round: the element by which what lies in one folder of the wheel finds another folder. */
+struct str wheel_way(struct arena *a, struct str from, struct str to);
 
 struct wheel_path {
 	struct str file, path; /* a member, and its search path as it is now */

