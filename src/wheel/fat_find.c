@@ -23,11 +23,19 @@ static const struct {
 static const struct {
 	const char *by, *at;
 } beside[] = {
-	{"librocblas", "rocblas"}, {"libhipblaslt", "hipblaslt"}, {"libhipsparselt", "hipsparselt"},
-	{"librocfft", "rocfft"}, {"librocfft", "rocfft_kernel_cache.db"},
-	{"libhipdnn_backend", "hipdnn_plugins"}, {"libMIOpen", "../share/miopen"},
-	{"librccl", "../share/rccl"}, {"libdrm_amdgpu", "../share/libdrm"},
+	/* clang-format off */
+	{"librocblas", "rocblas"},
+	{"libhipblaslt", "hipblaslt"},
+	{"libhipsparselt", "hipsparselt"},
+	{"librocfft", "rocfft"},
+	{"librocfft", "rocfft_kernel_cache.db"},
+	{"libhipdnn_backend", "hipdnn_plugins"},
+	{"libMIOpen", "../share/miopen"},
+	{"librccl", "../share/rccl"},
+	{"libdrm_amdgpu", "../share/libdrm"},
+	{"librocm_sysdeps_drm_amdgpu", "../share/libdrm"},
 	{"", "../.kpack"}, /* code that a library of TheRock refers to */
+	/* clang-format on */
 };
 
 /* "librocblas" of "librocblas.so.5"; of a DLL "libmiopen", which Windows calls MIOpen.dll. */
@@ -81,14 +89,14 @@ static size_t slashes(struct str path)
 /* The one that is nearest to the root; folders of other builds of the same are not entered. */
 static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 {
-	static const char *const not [] = {"asan", "stubs", "debug", ".build-id", "test", "tests",
-		"python3", "gcc", "dist-packages", "site-packages", NULL};
+	static const char *const skipped[] = {"asan", "stubs", "debug", ".build-id", "test",
+		"tests", "python3", "gcc", "dist-packages", "site-packages", NULL};
 	struct search *s = user;
 	struct arena *a = s->f->a;
 	struct str name = path_base(e->path);
 	TRY(cancel_check());
 	if (S_ISDIR(e->st.st_mode)) {
-		*prune = str_is_one_of(name, not );
+		*prune = str_is_one_of(name, skipped);
 		return NULL;
 	}
 	struct str key = s->f->windows ? str_lower(a, name) : name;
@@ -108,13 +116,25 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-/* A file of the SDK, through links that stay in it; false for anything else. */
+/* A file of the SDK, through links that stay in it, if need be as they are when it is the root of a machine (Debian's
+ * alternatives); false for anything else. */
 static bool inside(struct fat *f, struct str path, struct str *ret, struct stat *st)
 {
-	struct str full = path_join(f->a, f->root, path);
-	if (!fs_real(f->a, full, ret) || !fs_try_stat(*ret, st))
-		return false;
-	return str_starts(*ret, str_fmt(f->a, "%.*s/", STR(f->root)));
+	enum { MAX_LINKS = 8 };
+	struct str below = str_fmt(f->a, "%.*s/", STR(f->root)), to;
+	for (unsigned i = 0; i < MAX_LINKS && path_is_inside(path); i++) {
+		struct str full = path_join(f->a, f->root, path);
+		if (fs_real(f->a, full, ret) && str_starts(*ret, below))
+			return fs_try_stat(*ret, st);
+		struct err *e = fs_is_link(full) ? fs_readlink(f->a, full, &to) : NULL;
+		bool is = !e && fs_is_link(full) && to.n;
+		err_free(e);
+		if (!is)
+			return false;
+		path = to.p[0] == '/' ? str_sub(to, 1, to.n)
+				      : path_clean(f->a, path_join(f->a, path_dir(path), to));
+	}
+	return false;
 }
 
 /* ---- libraries ---- */
@@ -319,7 +339,9 @@ static struct err *take_file(struct side *s, struct str path, struct str to)
 	TRY(cancel_check());
 	if (!inside(f, path, &real, &st) || !S_ISREG(st.st_mode) || !map_put(&f->taken, to, NULL))
 		return NULL;
-	if (!slim_keeps_file(&f->q->keep, to)) {
+	/* here an archive is for the GPUs that its name has, too */
+	struct str judged = str_ends(to, S(".kpack")) ? str_fmt(f->a, "%.*s.co", STR(to)) : to;
+	if (!slim_keeps_file(&f->q->keep, judged)) {
 		slim_note(f->a, &f->r->slim, to, (uint64_t)st.st_size, NULL);
 		return NULL;
 	}

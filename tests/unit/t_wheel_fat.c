@@ -144,7 +144,8 @@ static void what_is_opened_and_read_comes_along(void **state)
 	add(f, "lib/rocblas/library/K_gfx90a.dat", S("one"));
 	add(f, "lib/rocblas/library/K_gfx1100.dat", S("two"));
 	add(f, "lib/.kpack/none", S("in another place"));
-	add(f, ".kpack/blas_lib.kpack", S("three"));
+	add(f, ".kpack/blas_lib_gfx1100.kpack", S("three"));
+	add(f, ".kpack/blas_lib_gfx90a.kpack", S("four"));
 	assert_ok(
 		fs_symlink(S("/etc/hostname"), path_join(&f->a, f->sdk, S("lib/rocblas/out.txt"))));
 	struct strs gpus = {0}, with = {0};
@@ -160,7 +161,8 @@ static void what_is_opened_and_read_comes_along(void **state)
 	assert_non_null(zip_find(&f->zip, S("demo.libs/lib/libhiprtc-builtins.so.7")));
 	assert_non_null(zip_find(&f->zip, S("demo.libs/lib/libplug.so.1")));
 	assert_non_null(zip_find(&f->zip, S("demo.libs/lib/rocblas/library/K_gfx1100.dat")));
-	assert_non_null(zip_find(&f->zip, S("demo.libs/.kpack/blas_lib.kpack")));
+	assert_non_null(zip_find(&f->zip, S("demo.libs/.kpack/blas_lib_gfx1100.kpack")));
+	assert_null(zip_find(&f->zip, S("demo.libs/.kpack/blas_lib_gfx90a.kpack")));
 	assert_null(zip_find(&f->zip, S("demo.libs/lib/rocblas/library/K_gfx90a.dat")));
 	assert_null(zip_find(&f->zip, S("demo.libs/lib/rocblas/out.txt")));
 	strs_add(&f->a, &q.with, S("libnone.so"));
@@ -178,6 +180,12 @@ static void a_link_out_of_the_sdk_is_not_followed(void **state)
 	struct str from = wheel(f, (struct fx_library){.needed = {"libhip.so.7"}});
 	assert_err_says(fatten(f, from, (struct fat_request){0}), E_SDK, "none of the libraries");
 	assert_false(fs_exists(path_join(&f->a, f->dir, S("out"))));
+	/* as in the root of a machine */
+	library(f, "etc/alternatives/hip", (struct fx_library){.soname = "libhip.so.7"});
+	assert_ok(fs_symlink(
+		S("/etc/alternatives/hip"), path_join(&f->a, f->sdk, S("lib/libhip.so.7"))));
+	assert_ok(fatten(f, from, (struct fat_request){0}));
+	assert_int_equal(f->r.libraries.n, 1);
 }
 
 static void a_wheel_that_is_too_large_names_what_is(void **state)
