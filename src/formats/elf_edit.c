@@ -56,6 +56,14 @@ static uint64_t value_of(struct elf_editor *ed, uint64_t tag)
 	return x ? x->value : 0;
 }
 
+/* Is this string there? */
+static bool is_at(const struct elf_editor *ed, uint64_t at, struct str text)
+{
+	struct str rest = str_sub(ed->strings, at < SIZE_MAX ? (size_t)at : 0, ed->strings.n);
+	return text.n < rest.n && str_starts(rest, text) && !rest.p[text.n];
+}
+
+/* Where elf_dynamic() has seen to it that strings are not much longer than what they share. */
 static struct str string_at(const struct elf_editor *ed, uint64_t at)
 {
 	struct str rest = str_sub(ed->strings, at < SIZE_MAX ? (size_t)at : 0, ed->strings.n);
@@ -194,7 +202,7 @@ static struct err *read_defs(struct elf_editor *ed, struct versions *v, struct s
 			if (++names > MAX_NAMES)
 				return err_new(E_LIMIT, "more than %d versions", MAX_NAMES);
 			bool own = le16(def + 2) & VER_FLG_BASE && step == le32(def + 12) &&
-				   !v->base && soname.n && str_eq(string_at(ed, le32(aux)), soname);
+				   !v->base && soname.n && is_at(ed, le32(aux), soname);
 			if (own) {
 				v->base = at;
 				memcpy(v->def, def, sizeof(def));
@@ -240,7 +248,7 @@ static bool apply(struct elf_editor *ed, struct versions *v, const struct elf_ch
 	size_t kept = 0;
 	bool found = false, changed = false, again = c->tag == ELF_NEEDED && needs(ed, c->now);
 	VEC_EACH (struct elf_entry, x, &ed->entries) {
-		struct str text = is_text(x->tag) ? text_of(ed, x) : S("");
+		struct str text = x->tag == (uint64_t)c->tag ? text_of(ed, x) : S("");
 		bool it = x->tag == (uint64_t)c->tag &&
 			  (c->tag != ELF_NEEDED || str_eq(text, c->old));
 		bool same = str_eq(text, c->now), goes = it && (!c->now.n || (again && !same));

@@ -14,7 +14,14 @@ enum {
 };
 enum { SH_ADDR = 16, SH_OFFSET = 24, SH_SIZE = 32, SHT_STRTAB = 3, SHT_DYNAMIC = 6 };
 enum { PT_GNU_STACK = 0x6474e551, PT_GNU_PROPERTY = 0x6474e553, PF_W = 2, PF_R = 4 };
-enum { SPARE = 4, ALIGN = 64, MAX_PAGE = 1 << 30, MAX_MOVE = 64 << 20, MAX_HOLE = 16 << 20 };
+enum {
+	SPARE = 4,
+	ALIGN = 64,
+	MAX_PAGE = 1 << 30,
+	MAX_MOVE = 64 << 20,
+	MAX_HOLE = 16 << 20,
+	MAX_ROUNDS = 64
+};
 
 struct growth {
 	struct elf_editor *ed;
@@ -211,8 +218,8 @@ static struct err *make_room(struct growth *g, bool *ret)
 	uint64_t from = first_behind(e, end, need), to = need, shoff = le64(ed->head + E_SHOFF);
 	bool more = from < need, good = e->sections.n && shoff >= need, inside = false;
 	struct str gap;
-	while (good && more)
-		good = take_neighbours(e, &from, &to, &more);
+	for (unsigned round = 0; good && more; round++)
+		good = round < MAX_ROUNDS && take_neighbours(e, &from, &to, &more);
 	VEC_EACH (const struct elf_segment, s, &e->segments)
 		if (s->type == ELF_PT_LOAD && at >= s->offset && to <= s->offset + s->filesz) {
 			inside = true;

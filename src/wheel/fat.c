@@ -27,18 +27,25 @@ const struct json_field fat_fields[] = {
 
 /* ---- search paths ---- */
 
-/* Of the wheel's own: elements that lead from the library to somewhere else than ROCm's packages. */
-static void keep_elements(struct fat *f, const struct fat_lib *lib, struct str path,
+/* Of the wheel's own: elements that lead from the library to somewhere else than ROCm's packages. false: none had to go. */
+static bool keep_elements(struct fat *f, const struct fat_lib *lib, struct str path,
 	struct strs *elements, struct strs *there)
 {
-	struct str rest = path, element;
-	while (!lib->sdk && str_next(&rest, ':', &element)) {
-		struct str to = wheel_origin(f->a, element, lib->site);
-		if (!to.n || str_starts(to, S("_rocm_sdk")) || str_contains(to, S("/_rocm_sdk")))
+	bool gone = lib->sdk;
+	for (size_t i = 0, from = 0; path.n && !lib->sdk && i <= path.n; i++) {
+		if (i < path.n && path.p[i] != ':')
 			continue;
+		struct str element = str_sub(path, from, i);
+		struct str to = wheel_origin(f->a, element, lib->site);
+		from = i + 1;
+		if (!to.n || str_starts(to, S("_rocm_sdk")) || str_contains(to, S("/_rocm_sdk"))) {
+			gone = true;
+			continue;
+		}
 		strs_put(f->a, elements, element);
 		strs_add(f->a, there, to);
 	}
+	return gone;
 }
 
 static void set_path(struct fat *f, struct fat_lib *lib)
@@ -47,9 +54,8 @@ static void set_path(struct fat *f, struct fat_lib *lib)
 	const struct elf_dynamic *dyn = &lib->elf.dyn;
 	struct str path = dyn->runpath.n ? dyn->runpath : dyn->rpath;
 	struct strs elements = {0}, there = {0};
-	if (!lib->site.n || (!lib->sdk && !lib->served))
+	if (!lib->site.n || (!keep_elements(f, lib, path, &elements, &there) && !lib->served))
 		return;
-	keep_elements(f, lib, path, &elements, &there);
 	if (lib->sdk) /* also for what it loads by name */
 		strs_put(a, &lib->dirs, path_dir(lib->site));
 	VEC_EACH (const struct str, dir, &lib->dirs)

@@ -110,6 +110,7 @@ def make():
             first=[w / "torch/lib/libtorch_hip.so", lib / "librocblas.so", "-lm"],
             path_to="$ORIGIN/lib:/build/torch/lib:$ORIGIN/../_rocm_sdk_libraries/lib")
     library(w / "torch/_plain.so", "plain", 2, path_to="$ORIGIN/lib")
+    library(w / "torch/_built.so", "built_here", 2, path_to="/home/somebody/build:$ORIGIN/lib:")
     (w / "torch/__init__.py").write_text("print('torch')\n" * 20)
     (w / "torch/_rocm_init.py").write_text("def initialize():\n    import rocm_sdk\n    rocm_sdk.initialize_process()\n")
     (w / "torch/lib/aotriton").mkdir()
