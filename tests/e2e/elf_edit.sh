@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# long
 # Edits of dynamic sections (formats/elf_edit.h) of what each linker at hand makes, judged by readelf, llvm-readelf, the
 # loader and strip; the same done by Debian's patchelf is shown beside it, and judges nothing.
 set -eu

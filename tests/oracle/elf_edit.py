@@ -464,7 +464,36 @@ def large_file(tool):
     os.remove("plain.so")
 
 
-STORIES = [removed_versions, own_version, static, damaged, go_program, other_machine, large_file]
+def empty_strings(tool):
+    """A library that names nothing, and so has no strings."""
+    Path("e.c").write_text("static int x; int *get(void); int *get(void) { return &x; }\n")
+    run("gcc", "-shared", "-fPIC", "-nostdlib", "-fvisibility=hidden", "-Wl,--build-id=none", "e.c", "-o", "e.so")
+    for words, names in ((["--set-soname", "libe-with-a-name.so.1"], {14: ["libe-with-a-name.so.1"]}),
+                         (["--add-needed", "libhelper.so", "--set-rpath", "$ORIGIN"],
+                          {14: ["libe-with-a-name.so.1"], 1: ["libhelper.so"], 29: ["$ORIGIN"]}),
+                         (["--set-soname", "", "--remove-needed", "libhelper.so", "--set-rpath", ""], {})):
+        edit(tool, "e.so", words)
+        if check_layout("e.so").names != names or complaints("e.so"):
+            raise Bad(f"{words}: {complaints('e.so')}")
+        run(sys.executable, "-c", "import ctypes; ctypes.CDLL('./e.so')")
+
+
+def old_path(tool):
+    """DT_RPATH, which the loader asks before LD_LIBRARY_PATH."""
+    os.makedirs("deep/er", exist_ok=True)
+    Path("deep/er/h.c").write_text("int helper(int x) { return x + 2; }\n")
+    run("gcc", "-shared", "-fPIC", "deep/er/h.c", "-o", "deep/er/libhelper.so", "-Wl,-soname,libhelper.so")
+    build("plain", "lib", "")
+    edit(tool, "plain.so", ["--set-rpath", "", "--force-rpath", "/nowhere/" + "x" * 200 + ":$ORIGIN/deep/er"])
+    code = "import ctypes; f = ctypes.CDLL('./plain.so').answer; f.argtypes = [ctypes.c_double]; print(f(1.0))"
+    if run(sys.executable, "-c", code).stdout.strip() != "43" or check_layout("plain.so").names.get(29):
+        raise Bad("it is not used")
+    edit(tool, "plain.so", ["--force-rpath", "", "--set-rpath", "$ORIGIN/deep/er"])
+    if run(sys.executable, "-c", code).stdout.strip() != "42" or check_layout("plain.so").names.get(15):
+        raise Bad("it is still used")
+
+
+STORIES = [empty_strings, old_path, removed_versions, own_version, static, damaged, go_program, other_machine, large_file]
 
 
 def main():
