@@ -35,8 +35,7 @@ static void say_kept(struct foreign *f, const struct wheel_relocation *r)
 		struct finding *fi =
 			finding_add(f->a, &f->findings, "path-kept", SEV_WARNING, *file);
 		finding_say(f->a, fi,
-			"its search path names folders of this machine, and has no room for "
-			"another one");
+			"its search path names folders of this machine, and cannot be changed");
 	}
 }
 

@@ -2,6 +2,7 @@
 #include "cli/opt.h"
 
 extern const struct command cmd_build;
+extern const struct command cmd_bundle;
 extern const struct command cmd_cc;
 extern const struct command cmd_completion;
 extern const struct command cmd_doctor;
@@ -49,6 +50,7 @@ const struct command *const commands[] = {
 	&cmd_hipify,
 	&cmd_inspect,
 	&cmd_slim,
+	&cmd_bundle,
 	&cmd_verify,
 	&cmd_wheel_pack,
 	&cmd_wheel_unpack,

@@ -111,7 +111,7 @@ MUST_USE struct err *elf_symbol_name(
 	struct arena *a, const struct elf *e, uint32_t at, struct str *ret);
 
 /* Calls fn for every dynamic symbol but the null one; their number comes from DT_HASH, DT_GNU_HASH
- * or, without either, the section table. named = false: the names, which can be most of it, are not
+ * or, without either or with an empty one, the section table or the relocations. named = false: the names, which can be most of it, are not
  * read. */
 typedef struct err *elf_symbol_fn(void *user, const struct elf_symbol *s);
 MUST_USE struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void *user);
@@ -122,24 +122,3 @@ MUST_USE struct err *elf_symbol_room(const struct elf *e, uint64_t *ret);
 
 /* Values of dynamic tags; 0 for one that is not there. */
 MUST_USE struct err *elf_tags(const struct elf *e, const uint64_t *tags, size_t n, uint64_t *ret);
-
-/* ---- another search path, in place ---- */
-enum elf_path_tag { ELF_RPATH = 15, ELF_RUNPATH = 29 };
-
-struct elf_edit { /* bytes to be written at an offset of the file */
-	uint64_t offset;
-	struct str bytes;
-};
-
-struct elf_edits {
-	struct elf_edit *v;
-	size_t n, cap;
-	bool fits;
-};
-
-/* What makes the value of DT_RPATH or DT_RUNPATH this one; "" takes the entry out. Nothing else in the
- * file moves: the new value is written over the old one, so it may be no longer, and must be shorter
- * where a linker let another string be the end of the old one. ret->fits = false, without edits, when
- * that cannot be. A file without the entry has no room for a value, and needs nothing for "". */
-MUST_USE struct err *elf_path_edits(struct arena *a, const struct elf *e, enum elf_path_tag tag,
-	struct str path, struct elf_edits *ret);

@@ -1,6 +1,6 @@
 /* What the dynamic loader sees of an ELF file: PT_DYNAMIC, its strings, needed versions and
  * symbols. Nothing here uses the section table, except for the number of symbols of a file that has
- * no hash table. Sources: System V gABI chapter 5; the GNU hash table as glibc's dl-lookup reads
+ * no hash table, or an empty one. Sources: System V gABI chapter 5; the GNU hash table as glibc's dl-lookup reads
  * it; LSB 5.0 "Symbol Versioning" for .gnu.version_r. See elf.h. */
 #include "formats/elf.h"
 
@@ -13,10 +13,14 @@ enum {
 	DT_HASH = 4,
 	DT_STRTAB = 5,
 	DT_SYMTAB = 6,
+	DT_RELA = 7,
+	DT_RELASZ = 8,
 	DT_STRSZ = 10,
 	DT_SONAME = 14,
 	DT_RPATH = 15,
+	DT_PLTRELSZ = 2,
 	DT_TEXTREL = 22,
+	DT_JMPREL = 23,
 	DT_RUNPATH = 29,
 	DT_FLAGS = 30,
 	DT_SMALL = 31, /* tags below are kept in dyn.value */
@@ -167,6 +171,38 @@ static struct err *read_offers(struct arena *a, struct dyn *d, struct elf_dynami
 	return NULL;
 }
 
+static uint64_t count_by_sections(const struct dyn *d)
+{
+	uint64_t n = 0;
+	VEC_EACH (struct elf_section, s, &d->e->sections)
+		if (s->type == ELF_DYNSYM)
+			n = s->size / SYM;
+	return n;
+}
+
+/* A file that defines nothing may have a GNU hash table that tells of no symbol at all: the highest one that a relocation
+ * names, then. Not all of them need be named. */
+static struct err *count_by_relocations(const struct dyn *d, uint64_t *ret)
+{
+	const struct {
+		uint64_t at, size;
+	} tables[] = {{d->value[DT_RELA], d->value[DT_RELASZ]},
+		{d->value[DT_JMPREL], d->value[DT_PLTRELSZ]}};
+	char chunk[CHUNK * SYM];
+	for (size_t t = 0; t < 2; t++) {
+		uint64_t at = elf_offset_of(d->e, tables[t].at), n = tables[t].size / SYM, k;
+		for (uint64_t i = 0; tables[t].at && i < n; i += k) {
+			k = n - i < CHUNK ? n - i : CHUNK;
+			TRY(elf_src_read(d->e->src, chunk, (size_t)k * SYM, at + i * SYM));
+			for (size_t r = 0; r < k; r++) {
+				uint64_t symbol = le32(chunk + r * SYM + 12);
+				*ret = symbol >= *ret ? symbol + 1 : *ret;
+			}
+		}
+	}
+	return NULL;
+}
+
 /* The number of symbols by the GNU hash table: the highest bucket's chain ends at the last one. */
 static struct err *count_by_gnu_hash(const struct dyn *d, uint64_t *ret)
 {
@@ -183,8 +219,11 @@ static struct err *count_by_gnu_hash(const struct dyn *d, uint64_t *ret)
 			last = le32(words + k * 4) > last ? le32(words + k * 4) : last;
 	}
 	*ret = first;
-	if (last < first)
-		return NULL;
+	if (last < first) {
+		uint64_t all = count_by_sections(d);
+		*ret = all > first ? all : first;
+		return all ? NULL : count_by_relocations(d, ret);
+	}
 	at += nbuckets * 4;
 	for (bool end = false; !end; last++) {
 		if (last > MAX_SYMBOLS)
@@ -206,10 +245,7 @@ static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
 	} else if (d->gnu_hash) {
 		TRY(count_by_gnu_hash(d, ret));
 	} else {
-		VEC_EACH (struct elf_section, s, &d->e->sections) {
-			if (s->type == ELF_DYNSYM)
-				*ret = s->size / SYM;
-		}
+		*ret = count_by_sections(d);
 	}
 	if (*ret > MAX_SYMBOLS)
 		return err_new(E_LIMIT, "%llu dynamic symbols: at most %d are read",

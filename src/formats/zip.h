@@ -115,6 +115,7 @@ struct zip_writer {
 		struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret);
 	void *user;
 	struct zip_limits limits;
+	uint64_t budget; /* of wheel_write(): bytes of all members, as they are stored; 0: any */
 };
 
 /* Writes the archive atomically: members in the given order, all with the time epoch (seconds;

@@ -192,13 +192,40 @@ struct recording {
 	const struct zip_input *v;
 	size_t n;
 	struct str self;
+	uint64_t budget;
 };
+
+/* The largest ones are those that somebody could do without. */
+static struct err *check_budget(
+	struct arena *a, const struct recording *r, const struct zip_output *outs)
+{
+	enum { NAMED = 5 };
+	bool *named = arena_array(a, r->n, sizeof(*named));
+	uint64_t sum = 0;
+	for (size_t i = 0; i < r->n; i++)
+		sum += outs[i].stored;
+	if (!r->budget || sum <= r->budget)
+		return NULL;
+	struct err *e = err_new(E_LIMIT, "it would have %llu bytes, and at most %llu are allowed",
+		(unsigned long long)sum, (unsigned long long)r->budget);
+	for (unsigned k = 0; k < NAMED && k < r->n; k++) {
+		size_t best = r->n;
+		for (size_t i = 0; i < r->n; i++)
+			if (!named[i] && (best == r->n || outs[i].stored > outs[best].stored))
+				best = i;
+		named[best] = true;
+		e = err_hint(e, "'%.*s' takes %llu bytes of it", STR(r->v[best].name),
+			(unsigned long long)outs[best].stored);
+	}
+	return e;
+}
 
 static struct err *make_record(
 	struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret)
 {
 	const struct recording *r = user;
 	BUF(b, a);
+	TRY(check_budget(a, r, outs));
 	for (size_t i = 0; i < r->n; i++)
 		wheel_record_add(&b, r->v[i].name, outs[i].sha256, outs[i].size);
 	buf_fmt(&b, "%.*s,,\n", STR(r->self));
@@ -221,7 +248,8 @@ static int by_place(const void *x, const void *y)
 struct err *wheel_write(struct arena *a, struct zip_input *v, size_t n, struct str info,
 	const struct zip_writer *how)
 {
-	struct recording r = {.v = v, .n = n, .self = path_join(a, info, S("RECORD"))};
+	struct recording r = {
+		.v = v, .n = n, .self = path_join(a, info, S("RECORD")), .budget = how->budget};
 	struct zip_writer w = *how;
 	if (n)
 		qsort(v, n, sizeof(*v), by_place);

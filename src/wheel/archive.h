@@ -50,8 +50,14 @@ typedef struct err *wheel_take(
 MUST_USE struct err *wheel_check(
 	const struct wheel *w, unsigned jobs, const char *verb, wheel_take *take, void *user);
 
+struct wheel_inputs {
+	struct zip_input *v;
+	size_t n, cap;
+	struct str info; /* the dist-info folder */
+};
+
 /* Writes a wheel of these members, without a RECORD among them, which it puts in order; how says the rest
- * (path, epoch, jobs). */
+ * (path, epoch, jobs; budget, then E_LIMIT names the largest members). */
 MUST_USE struct err *wheel_write(struct arena *a, struct zip_input *v, size_t n, struct str info,
 	const struct zip_writer *how);
 
@@ -85,6 +91,22 @@ MUST_USE struct err *wheel_pack(
  * dist-info and data folders. */
 MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
+
+/* Of retag, for whoever makes another wheel out of one: the name that q asks for; where that goes; and what is in it,
+ * in w's order, without RECORD: members with their compressed bytes, texts that had to change. */
+MUST_USE struct err *wheel_new_name(
+	struct arena *a, const struct wheel_request *q, struct wheel_name *n);
+MUST_USE struct err *wheel_place(struct arena *a, const struct wheel_request *q,
+	const struct wheel_name *n, struct str *ret);
+MUST_USE struct err *wheel_renamed(struct arena *a, const struct wheel_request *q,
+	const struct wheel *w, const struct wheel_name *n, struct wheel_inputs *ret);
+
+/* Takes the code of other GPUs out of what is to be in a wheel; if there is any, its path is then `scratch`. What cannot
+ * be read is left as it is: others judge it. */
+MUST_USE struct err *wheel_slim_input(struct arena *a, const struct slim_keep *keep,
+	struct slim_report *r, struct zip_input *in, struct str scratch);
+/* slim's manifest of what went, if anything did. */
+void wheel_put_manifest(struct arena *a, struct wheel_inputs *to, const struct slim_report *r);
 
 struct wheel_change { /* how a member differs */
 	struct str name;

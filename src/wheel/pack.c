@@ -121,26 +121,27 @@ static struct err *add(struct packing *p, struct zip_input in, uint64_t size)
 }
 
 /* `to` is a folder, or the name itself. */
-static struct err *choose_path(struct packing *p, const struct wheel_name *n)
+struct err *wheel_place(
+	struct arena *a, const struct wheel_request *q, const struct wheel_name *n, struct str *ret)
 {
 	struct wheel_name checked;
 	struct stat st;
-	struct str name = wheel_name_text(p->a, n), to = p->q->to, *path = &p->done->path;
+	struct str name = wheel_name_text(a, n), to = q->to;
 	bool named = str_ends(to, S(".whl"));
 	if (str_chr(name, '/') < name.n)
 		return err_new(E_WHEEL, "'%.*s' is not a name for a wheel", STR(name));
-	TRY(wheel_name_parse(p->a, name, &checked));
+	TRY(wheel_name_parse(a, name, &checked));
 	if (named && !str_eq(path_base(to), name))
 		return err_new(E_USAGE, "this wheel has to be named '%.*s', not '%.*s'", STR(name),
 			STR(path_base(to)));
-	*path = named ? to : path_join(p->a, to, name);
-	if (!fs_try_lstat(*path, &st))
+	*ret = named ? to : path_join(a, to, name);
+	if (!fs_try_lstat(*ret, &st))
 		return NULL;
 	if (!S_ISREG(st.st_mode))
-		return err_new(E_IO, "'%.*s' exists and is not a file", STR(*path));
-	return p->q->force ? NULL
-			   : err_hint(err_new(E_USAGE, "'%.*s' is there already", STR(*path)),
-				     "--force replaces it");
+		return err_new(E_IO, "'%.*s' exists and is not a file", STR(*ret));
+	return q->force ? NULL
+			: err_hint(err_new(E_USAGE, "'%.*s' is there already", STR(*ret)),
+				  "--force replaces it");
 }
 
 static struct err *write(struct packing *p, struct str info)
@@ -222,13 +223,13 @@ struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wh
 	TRY(read_text(&p, "WHEEL", &p.texts.wheel));
 	TRY(read_texts(&p.texts, &name.dist, &name.version));
 	TRY(read_tags(&p.texts, &name));
-	TRY(choose_path(&p, &name));
+	TRY(wheel_place(a, q, &name, &ret->path));
 	return write(&p, p.texts.where);
 }
 
 /* ---- of a wheel ---- */
 
-static struct err *new_name(struct arena *a, const struct wheel_request *q, struct wheel_name *n)
+struct err *wheel_new_name(struct arena *a, const struct wheel_request *q, struct wheel_name *n)
 {
 	const struct {
 		struct str value, *part;
@@ -257,7 +258,8 @@ static struct str renamed(struct arena *a, struct str name, struct str old, stru
 	return name;
 }
 
-static struct err *retag(struct packing *p, const struct wheel *w, struct wheel_name *n)
+static struct err *rename_members(
+	struct packing *p, const struct wheel *w, const struct wheel_name *n, struct str *ret_info)
 {
 	struct texts *t = &p->texts;
 	struct str dist, version, wheel = path_join(p->a, w->info, S("WHEEL")),
@@ -286,18 +288,33 @@ static struct err *retag(struct packing *p, const struct wheel *w, struct wheel_
 			in.zip = &w->zip, in.member = m->zip, in.sha256 = m->sha256;
 		TRY(add(p, in, in.member ? m->zip->size : in.content.n));
 	}
-	return write(p, str_fmt(p->a, "%.*s" INFO, STR(now)));
+	*ret_info = str_fmt(p->a, "%.*s" INFO, STR(now));
+	return NULL;
+}
+
+struct err *wheel_renamed(struct arena *a, const struct wheel_request *q, const struct wheel *w,
+	const struct wheel_name *n, struct wheel_inputs *ret)
+{
+	struct wheel_done done = {0};
+	struct packing p = {.a = a, .q = q, .texts = {.a = a, .where = w->info}, .done = &done};
+	TRY(rename_members(&p, w, n, &ret->info));
+	ret->v = p.inputs.v;
+	ret->n = p.inputs.n;
+	ret->cap = p.inputs.cap;
+	return NULL;
 }
 
 struct err *wheel_retag(struct arena *a, const struct wheel_request *q, struct wheel_done *ret)
 {
 	CLEANUP(wheel_close) struct wheel w;
+	struct str info;
 	*ret = (struct wheel_done){0};
 	TRY(wheel_open(a, q->from, &w));
 	struct packing p = {.a = a, .q = q, .texts = {.a = a, .where = w.info}, .done = ret};
 	struct wheel_name name = w.name;
-	TRY(new_name(a, q, &name));
-	TRY(choose_path(&p, &name));
+	TRY(wheel_new_name(a, q, &name));
+	TRY(wheel_place(a, q, &name, &ret->path));
 	TRY(wheel_check(&w, q->jobs, "Checking", NULL, NULL));
-	return retag(&p, &w, &name);
+	TRY(rename_members(&p, &w, &name, &info));
+	return write(&p, info);
 }

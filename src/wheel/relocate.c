@@ -1,7 +1,8 @@
 /* Taking the build machine out of a wheel's libraries: each is unpacked, its search path judged and
- * rewritten in place; if any changed, the wheel is packed anew, with a new RECORD. See wheel.h. */
+ * rewritten; if any changed, the wheel is packed anew, with a new RECORD. See wheel.h. */
 #include "base/fs.h"
 #include "base/proc.h"
+#include "formats/elf_edit.h"
 #include "wheel/archive.h"
 
 struct member {
@@ -29,6 +30,13 @@ struct str wheel_origin(struct arena *a, struct str element, struct str member)
 						     STR(str_sub(element, word.n, element.n))));
 	}
 	return S("");
+}
+
+struct str wheel_way(struct arena *a, struct str from, struct str to)
+{
+	struct str rel = path_rel(a, path_clean(a, str_fmt(a, "/%.*s", STR(to))),
+		path_clean(a, str_fmt(a, "/%.*s", STR(from))));
+	return str_eq(rel, S(".")) ? S("$ORIGIN") : str_fmt(a, "$ORIGIN/%.*s", STR(rel));
 }
 
 /* ---- unpacking ---- */
@@ -139,8 +147,7 @@ static struct str folder_of(const struct relocation *x, struct str lib)
 }
 
 /* Adds $ORIGIN for each library of the wheel that the elements do not lead to. */
-static void add_origins(
-	struct relocation *x, const struct member *m, struct strs *elements, size_t room)
+static void add_origins(struct relocation *x, const struct member *m, struct strs *elements)
 {
 	struct arena *a = x->a;
 	struct strs there = {0};
@@ -150,13 +157,7 @@ static void add_origins(
 		struct str dir = folder_of(x, *lib);
 		if (!dir.n || strs_has(&there, dir) || str_contains(m->zip->name, S(".data/")))
 			continue;
-		struct str own = path_clean(a, str_fmt(a, "/%.*s", STR(path_dir(m->zip->name))));
-		struct str way = path_rel(a, path_clean(a, str_fmt(a, "/%.*s", STR(dir))), own);
-		way = str_eq(way, S(".")) ? S("$ORIGIN") : str_fmt(a, "$ORIGIN/%.*s", STR(way));
-		size_t n = elements->n ? str_join(a, elements, S(":")).n + 1 : 0;
-		if (n + way.n > room)
-			continue;
-		strs_add(a, elements, way);
+		strs_add(a, elements, wheel_way(a, path_dir(m->zip->name), dir));
 		strs_add(a, &there, dir);
 	}
 }
@@ -179,67 +180,28 @@ static struct str path_for(struct relocation *x, const struct member *m, struct 
 	}
 	if (!gone)
 		return path;
-	add_origins(x, m, &kept, path.n);
+	add_origins(x, m, &kept);
 	return str_join(x->a, &kept, S(":"));
-}
-
-/* The same file but for its search path? */
-static struct err *check(const struct wheel_elf *old, const struct wheel_elf *now, struct str path)
-{
-	const struct strs *const lists[][2] = {{&old->dyn.needed, &now->dyn.needed},
-		{&old->dyn.defined, &now->dyn.defined}, {&old->dyn.undefined, &now->dyn.undefined}};
-	struct str is = now->dyn.runpath.n ? now->dyn.runpath : now->dyn.rpath;
-	bool same = str_eq(is, path) && str_eq(old->dyn.soname, now->dyn.soname);
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		same = same && lists[i][0]->n == lists[i][1]->n;
-		for (size_t k = 0; same && k < lists[i][0]->n; k++)
-			same = str_eq(lists[i][0]->v[k], lists[i][1]->v[k]);
-	}
-	return same ? NULL
-		    : err_new(E_ELF, "'%.*s' did not get the search path '%.*s'", STR(old->name),
-			      STR(path));
-}
-
-static struct err *write_path(
-	int fd, const struct elf *elf, enum elf_path_tag tag, struct str path, bool *ret_fits)
-{
-	ARENA(tmp);
-	struct elf_edits edits;
-	TRY(elf_path_edits(&tmp, elf, tag, path, &edits));
-	*ret_fits = edits.fits;
-	VEC_EACH (const struct elf_edit, e, &edits)
-		TRY(fs_pwrite(fd, e->bytes.p, e->bytes.n, e->offset));
-	return NULL;
 }
 
 /* The loader goes by DT_RUNPATH and, without one, by DT_RPATH. */
 static struct err *edit(struct relocation *x, struct member *m)
 {
-	ARENA(tmp);
 	CLEANUP(fd_closep) int fd = -1;
 	const struct elf_dynamic *dyn = &m->facts.dyn;
 	struct str run = path_for(x, m, dyn->runpath), old = path_for(x, m, dyn->rpath);
-	struct elf_src src;
-	struct elf elf;
-	struct wheel_elf now;
-	bool run_fits = true, old_fits = true, still;
-	if (str_eq(run, dyn->runpath) && str_eq(old, dyn->rpath))
-		return NULL;
-	TRY(open_elf(m->path, &fd, &src));
-	TRY(elf_open_head(&tmp, &src, &elf));
-	if (!str_eq(run, dyn->runpath))
-		TRY(write_path(fd, &elf, ELF_RUNPATH, run, &run_fits));
-	if (!str_eq(old, dyn->rpath))
-		TRY(write_path(fd, &elf, ELF_RPATH, old, &old_fits));
-	run = run_fits ? run : dyn->runpath;
-	old = old_fits ? old : dyn->rpath;
-	if (!run_fits || !old_fits)
-		strs_add(x->a, &x->r->kept, m->zip->name);
-	run = run.n ? run : old;
-	TRY(wheel_elf_read(&tmp, &src, m->zip->name, &now, &still));
-	TRY(check(&m->facts, &now, run));
-	if (run_fits || old_fits)
-		*VEC_PUSH(x->a, &x->r->changed) = (struct wheel_path){m->zip->name, run};
+	struct elf_change v[] = {{ELF_RUNPATH, S(""), run}, {ELF_RPATH, S(""), old}};
+	const struct elf_changes changes = {.v = v, .n = 2};
+	bool changed = false;
+	TRY(fs_open_shared(m->path, 0, &fd));
+	struct err *e = elf_edit_fd(fd, &changes, &changed);
+	if (changed && !e)
+		*VEC_PUSH(x->a, &x->r->changed) =
+			(struct wheel_path){m->zip->name, run.n ? run : old};
+	if (!e || changed || e->code != E_ELF)
+		return e ? err_wrap(e, "cannot edit '%.*s'", STR(m->zip->name)) : NULL;
+	err_free(e);
+	strs_add(x->a, &x->r->kept, m->zip->name);
 	return NULL;
 }
 

@@ -10,7 +10,7 @@ struct slimming {
 	struct slim_report *r;
 	struct wheel w;
 	struct str scratch; /* a folder */
-	VEC(struct zip_input) inputs;
+	struct wheel_inputs inputs;
 };
 
 static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
@@ -21,29 +21,51 @@ static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
-/* What cannot be read is left as it is: others judge it. */
-static struct err *slim_member(struct slimming *s, const struct zip_member *m, struct zip_input *in)
+/* A member, a file, or a text. */
+static struct err *open_input(struct arena *a, const struct zip_input *in, bool *ret_device,
+	struct elf_src *src, int *ret_fd)
+{
+	struct str head = in->content;
+	struct stat st;
+	bool stop;
+	*src = (struct elf_src){.size = in->content.n};
+	if (in->member) {
+		src->size = in->member->size;
+		TRY(zip_stream(in->zip, in->member, head_of, ret_device));
+		return *ret_device ? zip_src(in->zip, in->member, src, ret_fd) : NULL;
+	}
+	if (in->path.n) {
+		TRY(fs_stat(in->path, &st));
+		TRY(fs_open(in->path, ret_fd));
+		*src = elf_src_fd(*ret_fd, (uint64_t)st.st_size);
+		TRY(fs_read_head(a, in->path, 64, &head));
+	}
+	return head_of(ret_device, head.p, head.n, &stop);
+}
+
+struct err *wheel_slim_input(struct arena *a, const struct slim_keep *keep, struct slim_report *r,
+	struct zip_input *in, struct str scratch)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	struct elf_src src;
-	struct slim_plan p = {.after = m->size};
+	struct budget budget;
 	bool device = false;
-	TRY(zip_stream(&s->w.zip, m, head_of, &device));
-	if (device) {
-		TRY(zip_src(&s->w.zip, m, &src, &fd));
-		struct err *e = slim_read(s->a, &src, s->keep, &p);
-		if (e && e->code != E_ELF && e->code != E_BUNDLE)
-			return e;
-		if (e)
-			p = (struct slim_plan){.after = m->size};
-		err_free(e);
-	}
+	TRY(open_input(a, in, &device, &src, &fd));
+	struct slim_plan p = {.after = src.size};
+	budget_set(&budget, src.size);
+	src.budget = src.budget ? src.budget : &budget;
+	struct err *e = device && !in->content.n ? slim_read(a, &src, keep, &p) : NULL;
+	if (e && e->code != E_ELF && e->code != E_BUNDLE)
+		return e;
+	if (e)
+		p = (struct slim_plan){.after = src.size};
+	err_free(e);
 	if (p.changed && !fs_writes_forbidden()) {
-		in->path = str_fmt(s->a, "%.*s/%zu", STR(s->scratch), s->inputs.n);
+		in->path = scratch;
 		in->member = NULL;
 		TRY(slim_save(&p, in->path, 0644));
 	}
-	slim_note(s->a, s->r, m->name, m->size, &p);
+	slim_note(a, r, in->name, src.size, &p);
 	return NULL;
 }
 
@@ -61,19 +83,22 @@ static struct err *take(struct slimming *s, const struct wheel_member *m)
 		slim_note(s->a, s->r, m->zip->name, m->zip->size, NULL);
 		return NULL;
 	}
-	TRY_CTX(slim_member(s, m->zip, &in), "cannot slim '%.*s'", STR(m->zip->name));
+	struct str scratch = str_fmt(s->a, "%.*s/%zu", STR(s->scratch), s->inputs.n);
+	TRY_CTX(wheel_slim_input(s->a, s->keep, s->r, &in, scratch), "cannot slim '%.*s'",
+		STR(m->zip->name));
 	*VEC_PUSH(s->a, &s->inputs) = in;
 	return NULL;
 }
 
 /* In the place of an earlier one, or as a new member. */
-static void add_manifest(struct slimming *s)
+void wheel_put_manifest(struct arena *a, struct wheel_inputs *to, const struct slim_report *r)
 {
-	struct zip_input *at = NULL, now = {.mode = 0644, .content = slim_manifest(s->a, s->r)};
-	now.name = path_join(s->a, s->w.info, S(SLIM_MANIFEST));
-	VEC_EACH (struct zip_input, in, &s->inputs)
+	struct zip_input *at = NULL, now = {.mode = 0644, .content = slim_manifest(a, r)};
+	now.name = path_join(a, to->info, S(SLIM_MANIFEST));
+	VEC_EACH (struct zip_input, in, to)
 		at = str_eq(in->name, now.name) ? in : at;
-	*(at ? at : VEC_PUSH(s->a, &s->inputs)) = now;
+	if (r->files.n)
+		*(at ? at : VEC_PUSH(a, to)) = now;
 }
 
 static struct err *slim(struct slimming *s, unsigned jobs)
@@ -88,8 +113,8 @@ static struct err *slim(struct slimming *s, unsigned jobs)
 	TRY(slim_check_served(s->a, s->r, s->keep));
 	if (fs_writes_forbidden())
 		return NULL;
-	if (s->r->files.n)
-		add_manifest(s);
+	s->inputs.info = s->w.info;
+	wheel_put_manifest(s->a, &s->inputs, s->r);
 	return wheel_write(s->a, s->inputs.v, s->inputs.n, s->w.info, &how);
 }
 

@@ -71,6 +71,8 @@ MUST_USE struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, 
 /* ---- search paths ---- */
 /* "$ORIGIN/../lib", of the search path of such a member, as a folder of the wheel; "" when it is none. */
 struct str wheel_origin(struct arena *a, struct str element, struct str member);
+/* The other way round: the element by which what lies in one folder of the wheel finds another folder. */
+struct str wheel_way(struct arena *a, struct str from, struct str to);
 
 struct wheel_path {
 	struct str file, path; /* a member, and its search path as it is now */
@@ -78,8 +80,7 @@ struct wheel_path {
 
 /* A wheel as somebody else's build made it, without what its libraries say about the machine that built
  * it: elements of their search paths that lie in the folders `gone`, or are empty, are taken out. A
- * library of the wheel that was found through those is then found by $ORIGIN, where that fits
- * (elf_path_edits()). */
+ * library of the wheel that was found through those is then found by $ORIGIN. */
 struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
 	struct str scratch;  /* an empty folder, for as long as this runs */
@@ -87,7 +88,7 @@ struct wheel_relocation {
 	int64_t epoch;
 	unsigned jobs;
 	VEC(struct wheel_path) changed; /* none: nothing had to change, and there is no `to` */
-	struct strs kept;               /* members where it did not fit */
+	struct strs kept;               /* members that could not be changed */
 };
 
 /* The same wheel gives the same bytes. E_ZIP, E_WHEEL for one that cannot be read. */

@@ -19,22 +19,6 @@ static struct err *count(void *user, const struct elf_symbol *s)
 	return NULL;
 }
 
-/* What is to be written lies inside of the file. */
-static void change(struct arena *a, const struct elf *e)
-{
-	static const char *const paths[] = {"", "$ORIGIN"};
-	for (unsigned i = 0; i < 4; i++) {
-		struct elf_edits edits = {0};
-		struct err *err = elf_path_edits(
-			a, e, i & 1 ? ELF_RPATH : ELF_RUNPATH, str_from(paths[i / 2]), &edits);
-		check(err || edits.fits || !edits.n);
-		for (size_t k = 0; !err && k < edits.n; k++)
-			check(edits.v[k].offset <= e->src->size &&
-				edits.v[k].bytes.n <= e->src->size - edits.v[k].offset);
-		err_free(err);
-	}
-}
-
 static struct err *read_all(struct arena *a, const struct elf_src *src)
 {
 	struct elf e;
@@ -50,7 +34,6 @@ static struct err *read_all(struct arena *a, const struct elf_src *src)
 	VEC_EACH (struct elf_segment, s, &e.segments)
 		elf_offset_of(&e, s->vaddr);
 	err_free(elf_symbols(&e, true, count, &symbols));
-	change(a, &e);
 	TRY(elf_dynamic(a, &e, &d));
 	check(d.defined.n + d.undefined.n <= symbols);
 	return NULL;

