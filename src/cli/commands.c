@@ -22,6 +22,7 @@ extern const struct command cmd_sdk_run;
 extern const struct command cmd_sdk_shims;
 extern const struct command cmd_sdk_verify;
 extern const struct command cmd_slim;
+extern const struct command cmd_split;
 extern const struct command cmd_verify;
 extern const struct command cmd_wheel_pack;
 extern const struct command cmd_wheel_repro;
@@ -49,6 +50,7 @@ const struct command *const commands[] = {
 	&cmd_hipify,
 	&cmd_inspect,
 	&cmd_slim,
+	&cmd_split,
 	&cmd_verify,
 	&cmd_wheel_pack,
 	&cmd_wheel_unpack,

@@ -27,12 +27,16 @@ struct slim_keep {
 	const struct target *v; /* none: everything */
 	size_t n;
 	bool exact; /* only what is named to the letter: no variants, no generic targets */
+	bool none;  /* v is empty and means it: no device code at all */
 };
 
 bool slim_keeps(const struct slim_keep *k, struct str target);
 /* A side file of a library (Tensile, MIOpen, AOTriton, a static library) is for the GPUs that its path
  * names: "gfx90a68.kdb", "amd-gfx11xx/". True for all other files. */
 bool slim_keeps_file(const struct slim_keep *k, struct str path);
+/* That GPU ("gfx90a") or family ("gfx11", "gfx110x", "gfx12_0"); "" of a file for all, or for several. */
+struct str slim_file_owner(struct arena *a, struct str path);
+bool slim_owner_covers(struct str owner, struct str gpu); /* both as slim_file_owner() names them */
 
 /* ---- one file ---- */
 struct slim_sum {

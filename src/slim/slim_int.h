@@ -8,7 +8,9 @@ struct slim_ref {
 	uint64_t
 		at; /* offset in the file of 8 bytes with the address; 0: a relocation by a symbol */
 	size_t bundle;
-	bool pointer; /* not only a symbol */
+	bool pointer;    /* not only a symbol */
+	uint64_t place;  /* of a pointer: its address */
+	uint32_t symbol; /* index of the dynamic one that it goes by, or 0 */
 };
 
 struct slim_refs {

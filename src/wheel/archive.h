@@ -85,6 +85,8 @@ MUST_USE struct err *wheel_pack(
  * dist-info and data folders. */
 MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
+/* A member's name when OLD.dist-info and OLD.data are called NOW.dist-info and NOW.data. */
+struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now);
 
 struct wheel_change { /* how a member differs */
 	struct str name;

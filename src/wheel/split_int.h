@@ -1,0 +1,39 @@
+/* What the files of split share; split.h is the interface. */
+#pragma once
+
+#include "wheel/split.h"
+
+struct split_file { /* a member */
+	const struct wheel_member *m;
+	struct str owner; /* of a side file */
+	bool fat;         /* it has device code that is taken out */
+	enum bundle_encoding encoding;
+	struct elf_src src; /* its content, while it is open */
+	struct budget budget;
+	int fd;
+};
+
+struct splitting {
+	struct arena *a;
+	const struct split_request *q;
+	struct split_done *done;
+	struct wheel w;
+	struct split_file *files; /* as w.members */
+	struct strs families;
+	struct str metadata, version, project, python, pure; /* of its dist-info */
+	struct str set, scratch;
+	unsigned open; /* contents that stay open */
+	bool all;      /* there is a wheel for all GPUs */
+};
+
+/* A member's content, which stays unpacked for as long as there are few. */
+MUST_USE struct err *split_open(struct splitting *s, struct split_file *f);
+void split_close(struct splitting *s, struct split_file *f);
+
+/* split_info.c: texts of dist-info folders. */
+MUST_USE struct err *split_info_read(struct splitting *s);
+struct str split_name(struct splitting *s, struct str key); /* of a device wheel's project */
+struct str split_host_metadata(struct splitting *s);
+struct str split_device_metadata(struct splitting *s, const struct split_wheel *w);
+struct str split_device_wheel(struct splitting *s);
+struct str split_manifest(struct splitting *s, const struct split_wheel *w);
