@@ -8,6 +8,7 @@ extern const struct command cmd_doctor;
 extern const struct command cmd_help;
 extern const struct command cmd_hipify;
 extern const struct command cmd_inspect;
+extern const struct command cmd_merge;
 extern const struct command cmd_patch_apply;
 extern const struct command cmd_patch_revert;
 extern const struct command cmd_patch_status;
@@ -51,6 +52,7 @@ const struct command *const commands[] = {
 	&cmd_inspect,
 	&cmd_slim,
 	&cmd_split,
+	&cmd_merge,
 	&cmd_verify,
 	&cmd_wheel_pack,
 	&cmd_wheel_unpack,

@@ -140,11 +140,12 @@ static struct err *patch_sections(
 	const struct slim_plan *p, const struct slim_cut *c, uint64_t shoff, int fd)
 {
 	const struct bundle *last = &p->bundles.v[p->bundles.n - 1].now;
+	uint64_t size = p->mark.n ? 0 : last->offset + last->stored - p->from;
 	for (size_t i = 0; i < p->elf.sections.n; i++) {
 		const struct elf_section *s = &p->elf.sections.v[i];
 		uint64_t at = slim_map(c, shoff) + i * SHDR, offset = slim_map(c, s->offset);
 		if (i && i == p->section)
-			TRY(put(fd, at + SH_SIZE, last->offset + last->stored - p->from, 8));
+			TRY(put(fd, at + SH_SIZE, size, 8));
 		if (offset != s->offset)
 			TRY(put(fd, at + SH_OFFSET, offset, 8));
 	}
@@ -162,6 +163,8 @@ static struct err *patch_refs(const struct slim_plan *p, const struct slim_cut *
 		seen[r->bundle] = seen[r->bundle] || r->pointer;
 		if (r->at)
 			TRY(put(fd, slim_map(c, r->at), slim_addr(p, r->bundle, true), 8));
+		if (p->mark.n && r->pointer)
+			TRY(slim_mark_wrapper(p, c, r, fd));
 	}
 	for (size_t i = 0; i < p->bundles.n; i++)
 		if (!seen[i])

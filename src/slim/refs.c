@@ -35,7 +35,8 @@ uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now)
 {
 	const struct elf_segment *s = &p->elf.segments.v[p->segment];
 	const struct slim_bundle *b = &p->bundles.v[bundle];
-	return (now ? b->now.offset : b->old.offset) - s->offset + s->vaddr;
+	uint64_t at = p->mark.n ? p->from : b->now.offset;
+	return (now ? at : b->old.offset) - s->offset + s->vaddr;
 }
 
 /* The bundle that begins at an address, or SIZE_MAX; they are in that order. */

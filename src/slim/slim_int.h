@@ -24,6 +24,14 @@ MUST_USE struct err *slim_refs(struct arena *a, const struct slim_plan *p, const
 	bool now, struct slim_refs *ret);
 uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now);
 
+/* read.c: n bundles' worth of places for the objects that stay. */
+void slim_lay_out(struct arena *a, struct slim_bundle *s);
+/* write.c */
+MUST_USE struct err *slim_find_segment(struct slim_plan *p);
+MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
+MUST_USE struct err *slim_copy(const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
+void slim_zeros_to(struct fs_out *o, uint64_t to);
+
 /* report.c: to the others of its target. */
 void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s);
 
@@ -41,9 +49,21 @@ MUST_USE struct err *slim_headers(
 MUST_USE struct err *slim_patch(
 	const struct slim_plan *p, const struct slim_cut *c, struct str table, int fd);
 
+/* mark.c: a wrapper that a pointer is in; and section headers, behind all else. */
+enum { SLIM_HIPF = 0x48495046, SLIM_HIPK = 0x4b504948 };
+#define SLIM_KPACK_REF ".rocm_kpack_ref"
+MUST_USE struct err *slim_mark_wrapper(
+	const struct slim_plan *p, const struct slim_cut *c, const struct slim_ref *r, int fd);
+MUST_USE struct err *slim_mark_sections(
+	const struct slim_plan *p, const struct slim_cut *c, struct fs_out *o);
+/* Number of the bundle that a kpack wrapper names, of a pointer into it. */
+MUST_USE struct err *slim_marked(const struct elf *e, const struct slim_ref *r, uint32_t *ret);
+
 /* prove.c: what is before and behind the bundles is the same; then, patched, all of it works. E_SLIM. */
 MUST_USE struct err *slim_prove_copy(
 	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now);
+MUST_USE struct err *slim_prove_bundle(
+	const struct slim_plan *p, const struct slim_bundle *b, const struct elf_src *now);
 MUST_USE struct err *slim_prove(
 	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now);
 
