@@ -125,16 +125,17 @@ struct err *bundle_out_open(struct bundle_out *o, struct fs_out *to, struct bund
 	return NULL;
 }
 
-static struct err *compress(struct bundle_out *o, const void *p, size_t n, bool end)
+struct err *bundle_compress(
+	struct fs_out *to, struct ZSTD_CCtx_s *zstd, const void *p, size_t n, bool end)
 {
 	char piece[16 << 10];
 	ZSTD_inBuffer in = {.src = p, .size = n};
 	for (size_t left = 1; end ? left > 0 : in.pos < n;) {
 		ZSTD_outBuffer out = {.dst = piece, .size = sizeof(piece)};
-		left = ZSTD_compressStream2(o->zstd, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
+		left = ZSTD_compressStream2(zstd, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
 		if (ZSTD_isError(left))
 			return err_new(E_INTERNAL, "zstd: %s", ZSTD_getErrorName(left));
-		fs_out_write(o->to, piece, out.pos);
+		fs_out_write(to, piece, out.pos);
 	}
 	return NULL;
 }
@@ -142,7 +143,7 @@ static struct err *compress(struct bundle_out *o, const void *p, size_t n, bool 
 struct err *bundle_out_add(struct bundle_out *o, const void *p, size_t n)
 {
 	hash_add(o->md5, p, n);
-	return compress(o, p, n, false);
+	return bundle_compress(o->to, o->zstd, p, n, false);
 }
 
 struct err *bundle_out_end(struct bundle_out *o)
@@ -151,7 +152,7 @@ struct err *bundle_out_end(struct bundle_out *o)
 	BUF(h, &tmp);
 	struct bundle *b = o->b;
 	unsigned width = b->encoding == BUNDLE_CCOB3 ? 8 : 4;
-	TRY(compress(o, "", 0, true));
+	TRY(bundle_compress(o->to, o->zstd, "", 0, true));
 	struct digest md5 = hash_end(o->md5);
 	o->md5 = NULL;
 	b->hash = le64(md5.b);

@@ -4,7 +4,7 @@
 #include "formats/le.h"
 #include "slim/slim_int.h"
 
-enum { PHDR = 56, SHDR = 64, E_PHOFF = 32, E_SHOFF = 40, E_PHNUM = 56, PAGE = 4096 };
+enum { PHDR = 56, SHDR = 64, E_PHOFF = 32, E_SHOFF = 40, E_PHNUM = 56, PAGE = 4096, MOST = 100000 };
 
 struct filling {
 	struct arena *a;
@@ -20,21 +20,33 @@ static uint64_t round_up(uint64_t n, uint64_t align)
 	return (n + align - 1) / align * align;
 }
 
-static void plan_bundles(struct filling *k, const struct slim_fill *f)
+static struct err *plan_bundles(struct filling *k, const struct slim_fill *f)
 {
 	static const struct slim_keep all;
 	size_t i = 0;
 	k->now = (struct slim_plan){.a = k->a, .src = f->content, .keep = &all, .changed = true};
-	for (size_t n = 0; n < f->bundles; n++) {
+	size_t bundles = f->bundles;
+	VEC_EACH (const struct slim_ref, r, &k->refs) {
+		uint32_t index = 0;
+		if (r->pointer)
+			TRY(slim_marked(&k->host.elf, r, &index));
+		bundles = index >= bundles ? index + 1 : bundles;
+	}
+	if (bundles > MOST)
+		return err_new(E_LIMIT, "it has more than %d bundles", MOST);
+	for (size_t n = 0; n < bundles; n++) {
 		struct slim_bundle *b = VEC_PUSH(k->a, &k->now.bundles);
 		*b = (struct slim_bundle){.changed = true};
 		b->now.encoding = f->encoding;
 		b->now.zstd = true;
+		if (f->first.n)
+			VEC_PUSH(k->a, &b->now.entries)->id = f->first;
 		for (; i < f->n && f->v[i].bundle == n; i++)
 			*VEC_PUSH(k->a, &b->now.entries) = (struct bundle_entry){
 				.id = f->v[i].id, .offset = f->v[i].at, .size = f->v[i].size};
 		slim_lay_out(k->a, b);
 	}
+	return NULL;
 }
 
 /* ---- the host ---- */
@@ -186,9 +198,9 @@ struct err *slim_fill(struct arena *a, const struct slim_fill *f, struct str pat
 {
 	CLEANUP(fs_out_abandon) struct fs_out o;
 	struct filling k = {.a = a, .o = &o};
-	plan_bundles(&k, f);
 	if (f->host)
 		TRY(read_host(&k, f->host));
+	TRY(plan_bundles(&k, f));
 	TRY(fs_out_open(&o, path, 0644));
 	TRY(f->host ? fill_host(&k) : slim_write_bundles(&k.now, &o));
 	struct err *e = o.first;

@@ -142,6 +142,10 @@ static struct err *take(struct making *k, struct split_file *f)
 	TRY(cancel_check());
 	if (f->fat && s->q->plain && k->w->role == SPLIT_DEVICE && !fs_writes_forbidden())
 		TRY_CTX(slim_member(k, f, &in), "cannot split '%.*s'", STR(z->name));
+	if (f->host.n) {
+		in.path = f->host;
+		in.member = NULL;
+	}
 	*VEC_PUSH(k->a, &k->inputs) = in;
 	return NULL;
 }
@@ -161,6 +165,13 @@ static void add_info(struct making *k)
 	bool host = k->w->role == SPLIT_HOST;
 	add_text(k, "METADATA", host ? split_host_metadata(s) : split_device_metadata(s, k->w));
 	add_text(k, SPLIT_MANIFEST, split_manifest(s, k->w));
+	VEC_EACH (const struct split_archive, x, &s->archives)
+		if (k->w->role == SPLIT_DEVICE &&
+			str_eq(str_sub(x->target, 0, str_chr(x->target, ':')), k->w->key))
+			*VEC_PUSH(k->a, &k->inputs) = (struct zip_input){
+				.name = wheel_renamed(k->a, x->name, old_stem(s), k->stem),
+				.path = x->path,
+				.mode = 0644};
 	if (!host)
 		add_text(k, "WHEEL", split_device_wheel(s));
 }
@@ -257,6 +268,8 @@ static struct err *split(struct splitting *s)
 	TRY(list_wheels(s));
 	if (!fs_writes_forbidden())
 		TRY(fs_mkdirs(s->q->to));
+	if (!s->q->plain && !fs_writes_forbidden())
+		TRY(split_kpack(s));
 	VEC_EACH (struct split_wheel, w, &s->done->wheels)
 		TRY_CTX(make(s, w), "cannot make '%.*s'", STR(w->path));
 	return NULL;

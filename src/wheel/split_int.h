@@ -11,6 +11,11 @@ struct split_file { /* a member */
 	struct elf_src src; /* its content, while it is open */
 	struct budget budget;
 	int fd;
+	struct str host; /* kpack: a file, its host part */
+};
+
+struct split_archive { /* of kpack */
+	struct str target, name, path; /* name in the wheel; path of the file */
 };
 
 struct splitting {
@@ -24,12 +29,15 @@ struct splitting {
 	struct str set, scratch;
 	unsigned open; /* contents that stay open */
 	bool all;      /* there is a wheel for all GPUs */
+	VEC(struct split_archive) archives;
 };
 
 /* A member's content, which stays unpacked for as long as there are few. */
 MUST_USE struct err *split_open(struct splitting *s, struct split_file *f);
 void split_close(struct splitting *s, struct split_file *f);
 
+/* split_kpack.c: archives, and host parts of files, in the scratch folder. */
+MUST_USE struct err *split_kpack(struct splitting *s);
 /* split_info.c: texts of dist-info folders. */
 MUST_USE struct err *split_info_read(struct splitting *s);
 struct str split_name(struct splitting *s, struct str key); /* of a device wheel's project */
