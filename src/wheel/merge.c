@@ -3,7 +3,10 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
+#include "formats/kpack.h"
 #include "wheel/split.h"
+
+#include <stdlib.h>
 
 struct source {
 	struct wheel w;
@@ -21,6 +24,14 @@ struct member { /* of the result */
 	VEC(struct copy) copies;
 };
 
+struct archive { /* of kpack */
+	struct str name;
+	struct elf_src src;
+	struct budget budget;
+	int fd;
+	struct kpack k;
+};
+
 struct merging {
 	struct arena *a;
 	const struct merge_request *q;
@@ -28,6 +39,7 @@ struct merging {
 	struct source *v;
 	struct source *host; /* NULL: all are whole wheels */
 	struct map names;    /* struct member */
+	VEC(struct archive *) archives;
 	struct str scratch, path, info;
 	VEC(struct zip_input) inputs;
 };
@@ -80,7 +92,20 @@ static struct err *check_parts(struct merging *k)
 
 /* ---- members ---- */
 
-static void list_members(struct merging *k, struct source *s)
+static struct err *add_archive(struct merging *k, struct source *s, const struct wheel_member *m)
+{
+	struct archive *x = NEW(k->a, struct archive);
+	*x = (struct archive){.name = m->zip->name, .fd = -1};
+	*VEC_PUSH(k->a, &k->archives) = x;
+	TRY(zip_src(&s->w.zip, m->zip, &x->src, &x->fd));
+	budget_set(&x->budget, x->src.size);
+	x->src.budget = &x->budget;
+	TRY_CTX(kpack_open(k->a, &x->src, &x->k), "cannot read '%.*s' of '%.*s'", STR(x->name),
+		STR(path_base(s->w.zip.path)));
+	return NULL;
+}
+
+static struct err *list_members(struct merging *k, struct source *s)
 {
 	struct source *first = k->host ? k->host : k->v;
 	bool device = k->host && s != k->host;
@@ -92,6 +117,10 @@ static void list_members(struct merging *k, struct source *s)
 		bool ours = info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(SLIM_MANIFEST)));
 		if (!m->sha256.n || (info && device) || ours)
 			continue;
+		if (device && str_eq(path_base(path_dir(name)), S(".kpack"))) {
+			TRY(add_archive(k, s, m));
+			continue;
+		}
 		struct member *x = map_get(&k->names, name);
 		if (!x) {
 			x = NEW(k->a, struct member);
@@ -100,6 +129,7 @@ static void list_members(struct merging *k, struct source *s)
 		}
 		*VEC_PUSH(k->a, &x->copies) = (struct copy){s, m};
 	}
+	return NULL;
 }
 
 static bool all_the_same(const struct member *x)
@@ -260,6 +290,101 @@ static struct err *join(struct merging *k, const struct member *x, struct zip_in
 	return e;
 }
 
+/* ---- a host part and archives ---- */
+
+struct reading {
+	struct joining *j;
+	size_t bundle;
+	struct bundle_entry e;
+};
+
+static struct err *take_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	struct reading *r = user;
+	struct str piece = {p, n};
+	(void)stop;
+	return take_object(r->j, r->bundle, &r->e, &piece, at);
+}
+
+static struct err *read_archive(struct joining *j, const struct archive *x, struct str name)
+{
+	VEC_EACH (const struct kpack_object, o, &x->k.objects) {
+		struct reading r = {.j = j, .bundle = o->index};
+		if (!str_eq(o->path, name) || !o->size)
+			continue;
+		r.e = (struct bundle_entry){.target = o->target, .size = o->size};
+		r.e.id = str_fmt(j->a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(o->target));
+		bool known = map_has(&j->found, key_of(j, r.bundle, r.e.id));
+		TRY_CTX(kpack_read(&x->src, &x->k, o, take_piece, &r),
+			"cannot read %.*s#%u of '%.*s'", STR(o->path), o->index, STR(x->name));
+		const struct found *f = map_get(&j->found, key_of(j, r.bundle, r.e.id));
+		if (known || !f)
+			continue;
+		*VEC_PUSH(j->a, &j->v) =
+			(struct slim_object){o->index, r.e.id, f->at, o->size};
+		strs_put(j->k->a, &j->k->done->targets, str_dup(j->k->a, o->target));
+	}
+	return NULL;
+}
+
+static int by_bundle(const void *x, const void *y)
+{
+	const struct slim_object *a = x, *b = y;
+	return a->bundle != b->bundle ? (a->bundle > b->bundle) - (a->bundle < b->bundle)
+				      : (a->at > b->at) - (a->at < b->at);
+}
+
+static struct err *fill_marked(struct joining *j, const struct elf_src *host,
+	const struct split_member *m, struct str path)
+{
+	struct elf e;
+	struct str mark;
+	struct elf_src content;
+	struct slim_fill f = {.host = host, .content = &content};
+	TRY(elf_open(j->a, host, &e));
+	const struct elf_section *s = elf_section(&e, S(".rocm_kpack_ref"));
+	if (!s)
+		return err_new(E_WHEEL, "it names no kpack archive");
+	TRY(elf_src_slice(j->a, host, s->offset, s->size, &mark));
+	for (size_t i = 0; i < j->k->archives.n; i++)
+		TRY(read_archive(j, j->k->archives.v[i], kpack_mark_name(mark)));
+	if (!j->v.n)
+		return err_new(E_WHEEL, "no archive has device code for it");
+	qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_bundle);
+	TRY(zip_sink_write(&j->sink, "", 0));
+	content = elf_src_fd(j->sink.fd, j->sink.at);
+	f.v = j->v.v;
+	f.n = j->v.n;
+	f.first = e.machine == ELF_AARCH64 ? S("host-aarch64-unknown-linux-gnu-")
+					   : S("host-x86_64-unknown-linux-gnu-");
+	f.encoding = split_encoding(m->encoding);
+	return slim_fill(j->a, &f, path);
+}
+
+static struct err *join_marked(
+	struct merging *k, const struct split_member *m, struct zip_input *in)
+{
+	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(joining_done)
+	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .found.a = &tmp};
+	struct elf_src src;
+	TRY(zip_src(in->zip, in->member, &src, &fd));
+	in->member = NULL;
+	in->path = str_fmt(k->a, "%.*s/%zu", STR(k->scratch), k->inputs.n);
+	k->done->merged++;
+	return fs_writes_forbidden() ? NULL : fill_marked(&j, &src, m, in->path);
+}
+
+static const struct split_member *marked(const struct merging *k, struct str name)
+{
+	bool kpack = k->host && str_eq(k->host->part.format, S("kpack"));
+	for (size_t i = 0; kpack && i < k->host->part.members.n; i++)
+		if (str_eq(k->host->part.members.v[i].path, name))
+			return &k->host->part.members.v[i];
+	return NULL;
+}
+
 /* ---- the result ---- */
 
 /* Without what split added. */
@@ -290,6 +415,9 @@ static struct err *take(struct merging *k, const struct member *x)
 		return err_new(E_WHEEL, "'%.*s' is not in all of the wheels", STR(x->name));
 	if (k->host && str_eq(x->name, path_join(k->a, k->host->w.info, S("METADATA"))))
 		TRY(restore_metadata(k, &in));
+	else if (marked(k, x->name))
+		TRY_CTX(join_marked(k, marked(k, x->name), &in), "cannot merge '%.*s'",
+			STR(x->name));
 	else if (!all_the_same(x))
 		TRY_CTX(join(k, x, &in), "cannot merge '%.*s'", STR(x->name));
 	*VEC_PUSH(k->a, &k->inputs) = in;
@@ -329,7 +457,7 @@ static struct err *merge(struct merging *k)
 	TRY(choose_path(k));
 	const struct source *first = k->host ? k->host : k->v;
 	for (size_t i = 0; i < k->q->from.n; i++)
-		list_members(k, &k->v[i]);
+		TRY(list_members(k, &k->v[i]));
 	TRY(check_complete(k));
 	for (size_t i = 0; i < k->names.n; i++)
 		TRY(take(k, k->names.v[i].value));
@@ -361,5 +489,7 @@ struct err *wheel_merge(struct arena *a, const struct merge_request *q, struct m
 	e = e ? e : merge(&k);
 	for (size_t i = 0; i < q->from.n; i++)
 		wheel_close(&k.v[i].w);
+	for (size_t i = 0; i < k.archives.n; i++)
+		fd_closep(&k.archives.v[i]->fd);
 	return k.scratch.n ? err_join(e, fs_remove_tree(k.scratch)) : e;
 }

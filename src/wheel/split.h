@@ -36,6 +36,7 @@ struct split_part { /* the manifest */
 	VEC(struct split_member) members;
 };
 extern const struct json_field split_part_fields[];
+enum bundle_encoding split_encoding(struct str name);
 /* E_WHEEL when the manifest is none; *ret_is = false when there is none. */
 MUST_USE struct err *split_part_read(
 	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is);

@@ -28,6 +28,14 @@ const struct json_field split_fields[] = {
 	{.kind = FIELD_END},
 };
 
+enum bundle_encoding split_encoding(struct str name)
+{
+	enum bundle_encoding e = BUNDLE_RAW;
+	for (unsigned i = 1; i < sizeof(encodings) / sizeof(*encodings); i++)
+		e = str_eq(name, str_from(encodings[i])) ? (enum bundle_encoding)i : e;
+	return e;
+}
+
 struct err *split_part_read(
 	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is)
 {
