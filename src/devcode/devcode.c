@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "devcode/scan.h"
+#include "formats/kpack.h"
 #include "formats/zip.h"
 #include "slim/slim.h"
 
@@ -20,7 +21,7 @@ static bool is_archive(struct str head)
 /* Is it worth scanning a file that begins so? */
 static bool has_known_head(struct str head)
 {
-	return elf_is(head) || bundle_is(head) || is_archive(head);
+	return elf_is(head) || bundle_is(head) || is_archive(head) || kpack_is(head);
 }
 
 static struct err *scan_image(struct scan *s, const struct elf_src *src, struct str head)
@@ -32,6 +33,10 @@ static struct err *scan_image(struct scan *s, const struct elf_src *src, struct 
 	if (is_archive(head)) {
 		s->file->format = "archive";
 		return scan_archive(s, src);
+	}
+	if (kpack_is(head)) {
+		s->file->format = "kpack";
+		return scan_kpack(s, src);
 	}
 	s->file->format = "elf";
 	return scan_elf(s, src);

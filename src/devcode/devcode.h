@@ -19,7 +19,8 @@ enum devcode_encoding {
 	DEVCODE_CCOB1,
 	DEVCODE_CCOB2,
 	DEVCODE_CCOB3,
-	DEVCODE_OBJECT /* a bare code object, in no bundle */
+	DEVCODE_OBJECT, /* a bare code object, in no bundle */
+	DEVCODE_KPACK   /* in a kpack archive, where those of one library and number are a bundle */
 };
 
 /* Where an object is, so that it can be cut out or replaced without another search: its bundle in
@@ -62,7 +63,7 @@ struct code_object {
 
 struct devcode_file {
 	struct str path;                 /* as given, or relative to the folder or wheel */
-	const char *format;              /* "elf", "bundle", "object", "archive" */
+	const char *format;              /* "elf", "bundle", "object", "archive", "kpack" */
 	uint64_t size;                   /* of the file */
 	unsigned bundles;                /* a bare object counts as one */
 	VEC(struct code_object) objects; /* in file order; host entries are left out */

@@ -7,6 +7,7 @@ static const char *const encodings[] = {
 	[DEVCODE_CCOB2] = "ccob2",
 	[DEVCODE_CCOB3] = "ccob3",
 	[DEVCODE_OBJECT] = "object",
+	[DEVCODE_KPACK] = "kpack",
 	NULL,
 };
 

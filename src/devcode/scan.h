@@ -22,6 +22,7 @@ MUST_USE struct err *scan_bundles(
 MUST_USE struct err *scan_search(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end);
 MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
+MUST_USE struct err *scan_kpack(struct scan *s, const struct elf_src *src);
 
 /* object.c: adds an object for a target as listed ("": not known yet). E_LIMIT. */
 MUST_USE struct err *object_add(
