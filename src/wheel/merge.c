@@ -82,8 +82,9 @@ static struct err *check_parts(struct merging *k)
 				STR(s->part.wheel));
 		if (k->host && !s->is_part)
 			return stranger(s, "it is a whole wheel, and others are parts of one");
-		if (k->host && !str_eq(s->part.set, first->part.set))
-			return stranger(s, "it is part of another wheel than the host wheel");
+		if (k->host && (!str_eq(s->part.set, first->part.set) ||
+				       !str_eq(s->part.format, first->part.format)))
+			return stranger(s, "it is part of another set than the host wheel");
 		if (!k->host && !str_eq(path_base(s->w.zip.path), path_base(first->w.zip.path)))
 			return stranger(s, "it has another name than the first one");
 	}

@@ -203,10 +203,12 @@ static struct err *make(struct splitting *s, struct split_wheel *w)
 			STR(s->w.name.version));
 	for (size_t i = 0; i < s->w.members.n; i++) {
 		struct split_file *f = &s->files[i];
-		if (is_in(s, f, w) && f->m->sha256.n && !str_eq(f->m->zip->name, meta))
+		bool text = str_eq(f->m->zip->name, meta) && !s->again;
+		if (is_in(s, f, w) && f->m->sha256.n && !text)
 			TRY(take(&k, f));
 	}
-	add_info(&k);
+	if (!s->again)
+		add_info(&k);
 	w->members = k.inputs.n + 1;
 	return fs_writes_forbidden() ? NULL : write_inputs(&k);
 }
@@ -256,19 +258,21 @@ static struct err *split(struct splitting *s)
 	bool is = false;
 	TRY(split_info_read(s));
 	TRY(split_part_read(s->a, &s->w, &part, &is));
-	if (is)
+	s->again = is && str_eq(part.role, S("host"));
+	if (is && !s->again)
 		return err_hint(err_new(E_WHEEL, "'%.*s' is the %.*s part of a wheel that was split",
 					STR(path_base(s->q->from)), STR(part.role)),
 			"'rocsmith merge' puts the parts together again");
 	TRY(wheel_check(&s->w, s->q->jobs, "Checking", look_at_head, s));
-	TRY(look_at_all(s));
-	if (!s->done->gpus.n)
+	if (!s->again)
+		TRY(look_at_all(s));
+	if (!s->done->gpus.n && !s->again)
 		return err_new(E_GFX, "'%.*s' has no device code that could be taken out",
 			STR(s->q->from));
 	TRY(list_wheels(s));
 	if (!fs_writes_forbidden())
 		TRY(fs_mkdirs(s->q->to));
-	if (!s->q->plain && !fs_writes_forbidden())
+	if (!s->q->plain && !s->again && !fs_writes_forbidden())
 		TRY(split_kpack(s));
 	VEC_EACH (struct split_wheel, w, &s->done->wheels)
 		TRY_CTX(make(s, w), "cannot make '%.*s'", STR(w->path));

@@ -29,6 +29,7 @@ struct splitting {
 	struct str set, scratch;
 	unsigned open; /* contents that stay open */
 	bool all;      /* there is a wheel for all GPUs */
+	bool again;    /* this is a host wheel already */
 	VEC(struct split_archive) archives;
 };
 
