@@ -9,7 +9,7 @@ struct merge_args {
 };
 
 static const struct opt opts[] = {
-	{OPT_ARGUMENT("WHEEL...", OPT_POSES, struct merge_args, q.from,
+	{OPT_ARGUMENT("WHEEL", OPT_POSES, struct merge_args, q.from,
 		 "a host wheel and its device wheels, or whole wheels"),
 		.flags = OPT_REQUIRED},
 	{OPT_VALUE("output", OPT_PATH, struct merge_args, q.to, "OUT", "the wheel, or its folder"),

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { ALIGN = 4096 }; /* of objects in their bundle */
+
 struct source {
 	struct wheel w;
 	struct split_part part;
@@ -182,7 +184,7 @@ static struct err *take_object(void *user, size_t bundle, const struct bundle_en
 	struct joining *j = user;
 	if (!at) {
 		j->hash = hash_new(HASH_SHA256);
-		j->from = j->sink.at;
+		j->from = j->sink.at = (j->sink.at + ALIGN - 1) / ALIGN * ALIGN;
 	}
 	hash_add(j->hash, piece->p, piece->n);
 	TRY(zip_sink_write(&j->sink, piece->p, piece->n));
@@ -219,8 +221,9 @@ static void list_objects(struct joining *j, const struct opened *v, size_t n)
 					continue;
 				*VEC_PUSH(j->a, &j->v) =
 					(struct slim_object){b, e->id, f ? f->at : 0, e->size};
-				strs_put(j->k->a, &j->k->done->targets,
-					str_dup(j->k->a, e->target));
+				if (e->target.n)
+					strs_put(j->k->a, &j->k->done->targets,
+						str_dup(j->k->a, e->target));
 			}
 }
 

@@ -252,6 +252,14 @@ static struct err *list_wheels(struct splitting *s)
 	return NULL;
 }
 
+static struct err *no_code(const struct splitting *s)
+{
+	struct err *e = err_new(
+		E_GFX, "'%.*s' has no device code that could be taken out", STR(s->q->from));
+	return s->done->left.n ? err_hint(e, "--format plain can split '%.*s'", STR(s->done->left.v[0]))
+			       : e;
+}
+
 static struct err *split(struct splitting *s)
 {
 	struct split_part part;
@@ -267,8 +275,7 @@ static struct err *split(struct splitting *s)
 	if (!s->again)
 		TRY(look_at_all(s));
 	if (!s->done->gpus.n && !s->again)
-		return err_new(E_GFX, "'%.*s' has no device code that could be taken out",
-			STR(s->q->from));
+		return no_code(s);
 	TRY(list_wheels(s));
 	if (!fs_writes_forbidden())
 		TRY(fs_mkdirs(s->q->to));
