@@ -29,8 +29,9 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		out_text(json_document(a, 2, merge_fields, &done));
 	else
 		out_fmt("%.*s\n", STR(done.output));
-	say_status(o->common.dry_run ? S("Would merge") : S("Merged"), "%.*s, %.*s with device code",
-		STR(human_count(a, done.members, "file")), STR(human_count(a, done.merged, "file")));
+	say_status(o->common.dry_run ? S("Would merge") : S("Merged"),
+		"%.*s, %.*s with device code", STR(human_count(a, done.members, "file")),
+		STR(human_count(a, done.merged, "file")));
 	return NULL;
 }
 

@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 static void print(struct arena *a, const struct split_done *d)
 {
 	static const char *const heads[] = {"GPU", ">FILES", ">SIZE", "WHEEL", NULL};
-	
+
 	struct table t = table_new(a, heads);
 	VEC_EACH (const struct split_wheel, w, &d->wheels) {
 		const struct str cells[] = {w->key.n ? w->key : S("host"),

@@ -53,13 +53,14 @@ static struct err *add(struct scan *s, const struct elf_src *src, const struct k
 	o->encoding = DEVCODE_KPACK;
 	o->size = x->size;
 	o->stored = x->stored;
-	o->place = (struct code_place){
-		.bundle = src->base - s->base + x->offset, .length = x->stored};
+	o->place =
+		(struct code_place){.bundle = src->base - s->base + x->offset, .length = x->stored};
 	struct err *e = s->flags ? look(s, src, k, x, o) : NULL;
 	if (!e || (e->code != E_BUNDLE && e->code != E_LIMIT))
 		return e;
-	scan_damage(s, "bundle-damaged", err_wrap(e, "cannot decode %.*s#%u for %.*s",
-						 STR(x->path), x->index, STR(x->target)));
+	scan_damage(s, "bundle-damaged",
+		err_wrap(e, "cannot decode %.*s#%u for %.*s", STR(x->path), x->index,
+			STR(x->target)));
 	return NULL;
 }
 

@@ -57,13 +57,11 @@ static struct err *lay_out(const struct bundle_object *v, struct bundle *b)
 static struct err *add_part(struct fs_out *o, const struct bundle_entry *p, struct str path)
 {
 	enum { CHUNK = 256 << 10 };
-	static const char zeros[ALIGN];
 	ARENA(tmp);
 	CLEANUP(fd_closep) int fd = -1;
 	if (!p->size)
 		return NULL;
-	while (o->offset < p->offset && !o->first)
-		fs_out_write(o, zeros, (size_t)(p->offset - o->offset));
+	fs_out_zeros(o, p->offset);
 	TRY(fs_open(path, &fd));
 	char *bytes = arena_alloc(&tmp, CHUNK);
 	for (uint64_t at = 0; at < p->size && !o->first; at += CHUNK) {

@@ -32,7 +32,8 @@ static struct err *damaged(const char *what)
 }
 
 /* The value of a key, and where it goes on when it is a map or a list. */
-static bool get(struct str map, uint64_t n, struct str key, struct msgpack_value *ret, struct str *rest)
+static bool get(
+	struct str map, uint64_t n, struct str key, struct msgpack_value *ret, struct str *rest)
 {
 	*rest = map;
 	return msgpack_find(rest, n, key) && msgpack_next(rest, ret);
@@ -125,8 +126,7 @@ static struct err *read_target(struct table *t, struct kpack_object o, struct st
 	struct msgpack_value key, v;
 	struct str map;
 	uint64_t ordinal;
-	if (!msgpack_next(rest, &key) || key.kind != MSGPACK_STR || !key.text.n ||
-		key.text.n > 256)
+	if (!msgpack_next(rest, &key) || key.kind != MSGPACK_STR || !key.text.n || key.text.n > 256)
 		return damaged("an object has no target");
 	map = *rest;
 	if (!msgpack_next(&map, &v) || v.kind != MSGPACK_MAP || !msgpack_skip(rest) ||
@@ -179,8 +179,7 @@ struct err *kpack_open(struct arena *a, const struct elf_src *src, struct kpack 
 	TRY(budget_work(src->budget, 8 * text.n));
 	if (!msgpack_next(&text, &v) || v.kind != MSGPACK_MAP)
 		return damaged("its table is none");
-	struct table t = {
-		.a = a, .src = src, .out = ret, .text = text, .n = v.number, .end = at};
+	struct table t = {.a = a, .src = src, .out = ret, .text = text, .n = v.number, .end = at};
 	if (!get(text, v.number, S("compression_scheme"), &scheme, &rest) ||
 		scheme.kind != MSGPACK_STR)
 		return damaged("it does not tell its compression");
@@ -230,16 +229,16 @@ struct str kpack_mark_name(struct str mark)
 
 /* ---- writing ---- */
 
-struct err *kpack_out_open(
-	struct arena *a, struct str path, struct str group, struct str target, struct kpack_out *ret)
+struct err *kpack_out_open(struct arena *a, struct str path, struct str group, struct str target,
+	struct kpack_out *ret)
 {
 	static const char zeros[HEADER + 4];
 	enum { LEVEL = 3 };
 	*ret = (struct kpack_out){
 		.out.fd = -1, .out.dir = -1, .a = a, .group = group, .target = target};
 	ret->zstd = ZSTD_createCCtx();
-	if (!ret->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(
-				  ret->zstd, ZSTD_c_compressionLevel, LEVEL)))
+	if (!ret->zstd ||
+		ZSTD_isError(ZSTD_CCtx_setParameter(ret->zstd, ZSTD_c_compressionLevel, LEVEL)))
 		return err_new(E_NOMEMORY, "no memory for a zstd encoder");
 	TRY(fs_out_open(&ret->out, path, 0644));
 	fs_out_write(&ret->out, zeros, sizeof(zeros));
@@ -268,7 +267,8 @@ struct err *kpack_out_end(struct kpack_out *o)
 	TRY(bundle_compress(&o->out, o->zstd, "", 0, true));
 	uint64_t size = o->out.offset - o->frame - 4;
 	if (size > UINT32_MAX)
-		return err_new(E_LIMIT, "an object of more than 4 GiB does not fit into a kpack archive");
+		return err_new(
+			E_LIMIT, "an object of more than 4 GiB does not fit into a kpack archive");
 	put_le(word, size, 4);
 	return o->out.first ? NULL : fs_pwrite(o->out.fd, word, 4, o->frame);
 }

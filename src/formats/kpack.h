@@ -45,12 +45,12 @@ struct kpack_out {
 	struct arena *a;
 	struct str group, target;
 	struct ZSTD_CCtx_s *zstd;
-	uint64_t frame;                  /* where the object at hand begins */
+	uint64_t frame; /* where the object at hand begins */
 	VEC(struct kpack_object) objects;
 };
 
-MUST_USE struct err *kpack_out_open(
-	struct arena *a, struct str path, struct str group, struct str target, struct kpack_out *ret);
+MUST_USE struct err *kpack_out_open(struct arena *a, struct str path, struct str group,
+	struct str target, struct kpack_out *ret);
 /* An object of so many bytes, which are added then. */
 MUST_USE struct err *kpack_out_begin(
 	struct kpack_out *o, struct str path, uint32_t index, uint64_t size);

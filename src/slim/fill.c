@@ -70,7 +70,8 @@ static struct err *read_host(struct filling *k, const struct elf_src *src)
 	TRY(slim_find_segment(p));
 	VEC_EACH (const struct elf_segment, s, &p->elf.segments)
 		if (s->type == ELF_PT_INTERP)
-			return err_new(E_SLIM, "kernels before Linux 5.18 could not start the program");
+			return err_new(
+				E_SLIM, "kernels before Linux 5.18 could not start the program");
 	return slim_refs(k->a, p, &p->elf, false, &k->refs);
 }
 
@@ -163,7 +164,7 @@ static struct err *fill_host(struct filling *k)
 	TRY(slim_copy(p, 0, p->src->size, k->o));
 	k->base = round_up(k->o->offset, step);
 	k->vaddr = round_up(top, step);
-	slim_zeros_to(k->o, k->base + (p->elf.segments.n + 1) * PHDR);
+	fs_out_zeros(k->o, k->base + (p->elf.segments.n + 1) * PHDR);
 	TRY(slim_write_bundles(&k->now, k->o));
 	TRY(patch_refs(k));
 	TRY(patch_sections(k));

@@ -8,13 +8,6 @@ enum { E_PHOFF = 32, E_SHOFF = 40, E_PHNUM = 56, SH_OFFSET = 24, SH_SIZE = 32, S
 enum { PHDR = 56, P_OFFSET = 8, P_VADDR = 16, P_PADDR = 24, P_FILESZ = 32, P_MEMSZ = 40 };
 enum { PAGE = 4096, PHNUM_MAX = 0xfffe };
 
-uint64_t slim_map(const struct slim_cut *c, uint64_t offset)
-{
-	if (offset <= c->from)
-		return offset;
-	return offset < c->from + c->n ? c->from : offset - c->n;
-}
-
 static const struct elf_segment *own_segment(const struct slim_plan *p)
 {
 	return &p->elf.segments.v[p->segment];

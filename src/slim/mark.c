@@ -13,8 +13,8 @@ void slim_mark(struct slim_plan *p, struct str mark)
 }
 
 /* The wrapper that a pointer is in, and where it is. */
-static struct err *wrapper_of(
-	const struct elf *e, const struct slim_ref *r, uint32_t magic, char ret[WRAPPER], uint64_t *at)
+static struct err *wrapper_of(const struct elf *e, const struct slim_ref *r, uint32_t magic,
+	char ret[WRAPPER], uint64_t *at)
 {
 	*at = elf_offset_of(e, r->place - 8);
 	TRY(elf_src_read(e->src, ret, WRAPPER, *at));
@@ -78,7 +78,7 @@ struct err *slim_mark_sections(
 	buf_add(&names, S(SLIM_KPACK_REF "\0"));
 	uint64_t at = o->offset;
 	fs_out_write(o, names.p, names.n);
-	slim_zeros_to(o, (o->offset + 7) / 8 * 8);
+	fs_out_zeros(o, (o->offset + 7) / 8 * 8);
 	uint64_t shoff = o->offset;
 	char *h = buf_space(&table, (n + 1) * SHDR);
 	TRY(fs_pread(o->fd, h, n * SHDR, slim_map(c, le64(head + E_SHOFF))));

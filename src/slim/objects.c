@@ -89,8 +89,8 @@ static struct err *differs(struct str what)
 }
 
 /* The bytes of pointers count as zeros. */
-static struct err *read_masked(const struct elf_src *s, const struct slim_refs *refs, char *p,
-	size_t n, uint64_t from)
+static struct err *read_masked(
+	const struct elf_src *s, const struct slim_refs *refs, char *p, size_t n, uint64_t from)
 {
 	TRY(elf_src_read(s, p, n, from));
 	VEC_EACH (const struct slim_ref, r, refs) {
@@ -139,7 +139,8 @@ static struct err *read_refs(struct arena *a, const struct slim_plan *p, struct 
 struct err *slim_same_host(const struct slim_plan *x, const struct slim_plan *y)
 {
 	ARENA(a);
-	struct pair p = {.x = x, .y = y, .one = arena_raw(&a, CHUNK), .other = arena_raw(&a, CHUNK)};
+	struct pair p = {
+		.x = x, .y = y, .one = arena_raw(&a, CHUNK), .other = arena_raw(&a, CHUNK)};
 	if (x->bundles.n != y->bundles.n || !x->elf.src != !y->elf.src)
 		return differs(S("the number of bundles"));
 	if (!x->elf.src)

@@ -111,7 +111,7 @@ struct slim_fill {
 	const struct elf_src *content; /* of the objects */
 	struct slim_object *v;         /* by bundle, in the order of the tables */
 	size_t n, bundles;             /* there may be more that the host names */
-	struct str first;              /* of each table, when v does not have it: the host's entry */
+	struct str first; /* of each table, when v does not have it: the host's entry */
 	enum bundle_encoding encoding;
 };
 /* The inverse: bundles in a segment of their own at the end of the file. Read back and compared; commits. */

@@ -29,8 +29,8 @@ void slim_lay_out(struct arena *a, struct slim_bundle *s);
 /* write.c */
 MUST_USE struct err *slim_find_segment(struct slim_plan *p);
 MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
-MUST_USE struct err *slim_copy(const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
-void slim_zeros_to(struct fs_out *o, uint64_t to);
+MUST_USE struct err *slim_copy(
+	const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
 
 /* report.c: to the others of its target. */
 void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s);
@@ -41,7 +41,12 @@ struct slim_cut {
 	uint64_t table; /* where the program headers are then */
 	bool split;     /* the segment becomes two */
 };
-uint64_t slim_map(const struct slim_cut *c, uint64_t offset); /* an offset of the old file */
+static inline uint64_t slim_map(const struct slim_cut *c, uint64_t offset) /* of the old file */
+{
+	if (offset <= c->from)
+		return offset;
+	return offset < c->from + c->n ? c->from : offset - c->n;
+}
 MUST_USE struct err *slim_layout(const struct slim_plan *p, uint64_t end, struct slim_cut *ret);
 MUST_USE struct err *slim_headers(
 	const struct slim_plan *p, const struct slim_cut *c, struct buf *table);

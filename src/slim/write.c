@@ -112,14 +112,6 @@ static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, stru
 
 /* ---- the file ---- */
 
-void slim_zeros_to(struct fs_out *o, uint64_t to)
-{
-	static const char none[4096];
-	while (o->offset < to && !o->first)
-		fs_out_write(o, none,
-			to - o->offset < sizeof(none) ? (size_t)(to - o->offset) : sizeof(none));
-}
-
 /* Each begins at such a multiple as all of them did. */
 struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o)
 {
@@ -128,7 +120,7 @@ struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o)
 		while (b->old.offset % align)
 			align /= 2;
 	VEC_EACH (struct slim_bundle, b, &p->bundles) {
-		slim_zeros_to(o, (o->offset + align - 1) / align * align);
+		fs_out_zeros(o, (o->offset + align - 1) / align * align);
 		TRY(write_bundle(p, b, o));
 	}
 	return NULL;
@@ -153,10 +145,10 @@ static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 	TRY(slim_layout(p, o->offset, &cut));
 	TRY(slim_headers(p, &cut, &table));
 	if (cut.split)
-		slim_zeros_to(o, cut.table);
+		fs_out_zeros(o, cut.table);
 	if (cut.split)
 		fs_out_write(o, table.p, table.n);
-	slim_zeros_to(o, stop - cut.n);
+	fs_out_zeros(o, stop - cut.n);
 	TRY(read_pieces(p, stop, p->src->size - stop, copy_piece, o));
 	TRY(written(o, &now));
 	TRY(slim_prove_copy(p, &cut, &now));

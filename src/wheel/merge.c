@@ -63,7 +63,8 @@ static struct err *open_all(struct merging *k)
 			TRY(wheel_check(&s->w, k->q->jobs, "Checking", NULL, NULL));
 		bool host = s->is_part && str_eq(s->part.role, S("host"));
 		if (host && k->host)
-			return err_new(E_WHEEL, "'%.*s' is a second host wheel", STR(s->w.zip.path));
+			return err_new(
+				E_WHEEL, "'%.*s' is a second host wheel", STR(s->w.zip.path));
 		k->host = host ? s : k->host;
 	}
 	return NULL;
@@ -117,7 +118,8 @@ static struct err *list_members(struct merging *k, struct source *s)
 			   name = wheel_renamed(
 				   k->a, m->zip->name, stem_of(&s->w), stem_of(&first->w));
 		bool info = str_starts(name, first->w.info) && name.p[first->w.info.n] == '/';
-		bool ours = info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(SLIM_MANIFEST)));
+		bool ours =
+			info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(SLIM_MANIFEST)));
 		if (!m->sha256.n || (info && device) || ours)
 			continue;
 		if (device && str_eq(path_base(path_dir(name)), S(".kpack"))) {
@@ -178,6 +180,13 @@ static struct str key_of(struct joining *j, size_t bundle, struct str id)
 	return str_fmt(j->a, "%zu %.*s", bundle, STR(id));
 }
 
+static void note_target(struct joining *j, struct str target)
+{
+	struct merging *k = j->k;
+	if (target.n)
+		strs_put(k->a, &k->done->targets, str_dup(k->a, target));
+}
+
 static struct err *take_object(void *user, size_t bundle, const struct bundle_entry *e,
 	const struct str *piece, uint64_t at)
 {
@@ -208,23 +217,26 @@ static struct err *take_object(void *user, size_t bundle, const struct bundle_en
 				 STR(e->target), bundle);
 }
 
+static void list_entries(struct joining *j, size_t bundle, const struct bundle *b, struct map *seen)
+{
+	VEC_EACH (const struct bundle_entry, e, &b->entries) {
+		struct str key = key_of(j, bundle, e->id);
+		const struct found *f = map_get(&j->found, key);
+		if ((e->target.n && !f) || !map_put(seen, key, j))
+			continue;
+		*VEC_PUSH(j->a, &j->v) =
+			(struct slim_object){bundle, e->id, f ? f->at : 0, e->size};
+		note_target(j, e->target);
+	}
+}
+
 /* The tables: entries of the first one in its order, then what others have beside that. */
 static void list_objects(struct joining *j, const struct opened *v, size_t n)
 {
 	MAP(seen, j->a);
 	for (size_t b = 0; b < v[0].p.bundles.n; b++)
 		for (size_t i = 0; i < n; i++)
-			VEC_EACH (const struct bundle_entry, e, &v[i].p.bundles.v[b].old.entries) {
-				struct str key = key_of(j, b, e->id);
-				const struct found *f = map_get(&j->found, key);
-				if ((e->target.n && !f) || !map_put(&seen, key, j))
-					continue;
-				*VEC_PUSH(j->a, &j->v) =
-					(struct slim_object){b, e->id, f ? f->at : 0, e->size};
-				if (e->target.n)
-					strs_put(j->k->a, &j->k->done->targets,
-						str_dup(j->k->a, e->target));
-			}
+			list_entries(j, b, &v[i].p.bundles.v[b].old, &seen);
 }
 
 static struct err *open_copies(struct joining *j, const struct member *x, struct opened *v)
@@ -238,7 +250,8 @@ static struct err *open_copies(struct joining *j, const struct member *x, struct
 		o->src.budget = &o->budget;
 		TRY(slim_read(j->a, &o->src, &none, &o->p));
 		if (!o->p.bundles.n)
-			return err_new(E_WHEEL, "it is not the same in all wheels, and has no device code");
+			return err_new(E_WHEEL,
+				"it is not the same in all wheels, and has no device code");
 		TRY_CTX(slim_same_host(&v[0].p, &o->p), "'%.*s' and '%.*s' do not belong together",
 			STR(path_base(x->copies.v[0].from->w.zip.path)),
 			STR(path_base(c->from->w.zip.path)));
@@ -324,9 +337,8 @@ static struct err *read_archive(struct joining *j, const struct archive *x, stru
 		const struct found *f = map_get(&j->found, key_of(j, r.bundle, r.e.id));
 		if (known || !f)
 			continue;
-		*VEC_PUSH(j->a, &j->v) =
-			(struct slim_object){o->index, r.e.id, f->at, o->size};
-		strs_put(j->k->a, &j->k->done->targets, str_dup(j->k->a, o->target));
+		*VEC_PUSH(j->a, &j->v) = (struct slim_object){o->index, r.e.id, f->at, o->size};
+		note_target(j, o->target);
 	}
 	return NULL;
 }
@@ -438,8 +450,8 @@ static struct err *choose_path(struct merging *k)
 	if (!str_eq(path_base(k->path), name))
 		return err_new(E_USAGE, "this wheel has to be named '%.*s'", STR(name));
 	if (fs_present(k->path) && (!k->q->force || !fs_is_file(k->path)))
-		return err_hint(err_new(E_USAGE, "'%.*s' exists", STR(k->path)),
-			"--force overwrites it");
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' exists", STR(k->path)), "--force overwrites it");
 	return NULL;
 }
 
@@ -467,9 +479,8 @@ static struct err *merge(struct merging *k)
 		TRY(take(k, k->names.v[i].value));
 	targets_sort(&k->done->targets);
 	k->done->members = k->inputs.n + 1;
-	struct zip_writer how = {.path = k->path,
-		.jobs = k->q->jobs,
-		.time = first->w.members.v[0].zip->time};
+	struct zip_writer how = {
+		.path = k->path, .jobs = k->q->jobs, .time = first->w.members.v[0].zip->time};
 	if (fs_writes_forbidden())
 		return NULL;
 	TRY(fs_mkdirs(path_dir(k->path)));

@@ -4,8 +4,6 @@
 #include "base/proc.h"
 #include "wheel/split_int.h"
 
-enum { OPEN = 200 }; /* unpacked members that wait for the next wheel */
-
 /* ---- what is in the wheel ---- */
 
 static struct err *look_at_head(
@@ -16,26 +14,6 @@ static struct err *look_at_head(
 	if (!at)
 		s->files[m - s->w.members.v].fat = elf_is(head) || bundle_is(head);
 	return NULL;
-}
-
-struct err *split_open(struct splitting *s, struct split_file *f)
-{
-	if (!f->src.read) {
-		TRY(zip_src(&s->w.zip, f->m->zip, &f->src, &f->fd));
-		s->open += f->fd >= 0;
-	}
-	budget_set(&f->budget, f->src.size);
-	f->src.budget = &f->budget;
-	return NULL;
-}
-
-void split_close(struct splitting *s, struct split_file *f)
-{
-	if (f->fd < 0 || s->open < OPEN)
-		return;
-	fd_closep(&f->fd);
-	s->open--;
-	f->src = (struct elf_src){0};
 }
 
 /* Device code that cannot be taken out stays; what cannot be read is for others to judge. */
@@ -71,8 +49,8 @@ static struct err *look_at_all(struct splitting *s)
 		TRY(cancel_check());
 		f->owner = slim_file_owner(s->a, name);
 		if (f->owner.n)
-			strs_put(s->a,
-				gpu_by_name(f->owner) ? &s->done->gpus : &s->families, f->owner);
+			strs_put(s->a, gpu_by_name(f->owner) ? &s->done->gpus : &s->families,
+				f->owner);
 		f->fat = f->fat && !f->owner.n;
 		if (f->fat)
 			TRY_CTX(look(s, f), "cannot split '%.*s'", STR(name));
@@ -97,7 +75,8 @@ static struct str old_stem(const struct splitting *s)
 	return str_sub(s->w.info, 0, s->w.info.n - S(".dist-info").n);
 }
 
-static bool is_in(const struct splitting *s, const struct split_file *f, const struct split_wheel *w)
+static bool is_in(
+	const struct splitting *s, const struct split_file *f, const struct split_wheel *w)
 {
 	bool fat = f->fat && s->q->plain, side = f->owner.n;
 	switch (w->role) {
@@ -180,9 +159,8 @@ static struct err *write_inputs(struct making *k)
 {
 	struct splitting *s = k->s;
 	struct stat st;
-	struct zip_writer how = {.path = k->w->path,
-		.jobs = s->q->jobs,
-		.time = s->w.members.v[0].zip->time};
+	struct zip_writer how = {
+		.path = k->w->path, .jobs = s->q->jobs, .time = s->w.members.v[0].zip->time};
 	struct str info = str_fmt(k->a, "%.*s.dist-info", STR(k->stem));
 	TRY(wheel_write(k->a, k->inputs.v, k->inputs.n, info, &how));
 	VEC_EACH (const struct zip_input, in, &k->inputs)
@@ -199,8 +177,8 @@ static struct err *make(struct splitting *s, struct split_wheel *w)
 	struct making k = {.a = &tmp, .s = s, .w = w, .stem = old_stem(s)};
 	struct str meta = path_join(&tmp, s->w.info, S("METADATA"));
 	if (w->role != SPLIT_HOST)
-		k.stem = str_fmt(&tmp, "%.*s-%.*s", STR(wheel_normalise(&tmp, split_name(s, w->key))),
-			STR(s->w.name.version));
+		k.stem = str_fmt(&tmp, "%.*s-%.*s",
+			STR(wheel_normalise(&tmp, split_name(s, w->key))), STR(s->w.name.version));
 	for (size_t i = 0; i < s->w.members.n; i++) {
 		struct split_file *f = &s->files[i];
 		bool text = str_eq(f->m->zip->name, meta) && !s->again;
@@ -242,8 +220,9 @@ static struct err *list_wheels(struct splitting *s)
 			continue;
 		if (fs_real(s->a, s->q->from, &from) && fs_real(s->a, w->path, &to) &&
 			str_eq(from, to))
-			return err_hint(err_new(E_USAGE, "the host wheel would replace '%.*s' itself",
-						STR(s->q->from)),
+			return err_hint(
+				err_new(E_USAGE, "the host wheel would replace '%.*s' itself",
+					STR(s->q->from)),
 				"name another folder by --output");
 		if (!s->q->force || !fs_is_file(w->path))
 			return err_hint(err_new(E_USAGE, "'%.*s' exists", STR(w->path)),
@@ -256,8 +235,9 @@ static struct err *no_code(const struct splitting *s)
 {
 	struct err *e = err_new(
 		E_GFX, "'%.*s' has no device code that could be taken out", STR(s->q->from));
-	return s->done->left.n ? err_hint(e, "--format plain can split '%.*s'", STR(s->done->left.v[0]))
-			       : e;
+	return s->done->left.n
+		       ? err_hint(e, "--format plain can split '%.*s'", STR(s->done->left.v[0]))
+		       : e;
 }
 
 static struct err *split(struct splitting *s)
@@ -268,8 +248,9 @@ static struct err *split(struct splitting *s)
 	TRY(split_part_read(s->a, &s->w, &part, &is));
 	s->again = is && str_eq(part.role, S("host"));
 	if (is && !s->again)
-		return err_hint(err_new(E_WHEEL, "'%.*s' is the %.*s part of a wheel that was split",
-					STR(path_base(s->q->from)), STR(part.role)),
+		return err_hint(
+			err_new(E_WHEEL, "'%.*s' is the %.*s part of a wheel that was split",
+				STR(path_base(s->q->from)), STR(part.role)),
 			"'rocsmith merge' puts the parts together again");
 	TRY(wheel_check(&s->w, s->q->jobs, "Checking", look_at_head, s));
 	if (!s->again)

@@ -21,21 +21,20 @@
 
 #define SPLIT_MANIFEST "rocsmith-split.json"
 
-struct split_member { /* a file with device code */
+struct split_member {              /* a file with device code */
 	struct str path, encoding; /* encoding: of its bundles; "" = raw */
 };
 
-struct split_part { /* the manifest */
-	struct str wheel;  /* name of the file that was split */
-	struct str set;    /* the same in all parts of it: a hash over its content */
-	struct str format; /* "plain", "kpack" */
-	struct str role;   /* "host", "device", "family", "all" */
-	struct str key;    /* "gfx1100", "gfx11"; "" of the host */
-	struct strs keys;  /* of all device wheels there are */
+struct split_part {         /* the manifest */
+	struct str wheel;   /* name of the file that was split */
+	struct str set;     /* the same in all parts of it: a hash over its content */
+	struct str format;  /* "plain", "kpack" */
+	struct str role;    /* "host", "device", "family", "all" */
+	struct str key;     /* "gfx1100", "gfx11"; "" of the host */
+	struct strs keys;   /* of all device wheels there are */
 	struct str headers; /* of the host: what its METADATA got */
 	VEC(struct split_member) members;
 };
-extern const struct json_field split_part_fields[];
 enum bundle_encoding split_encoding(struct str name);
 /* E_WHEEL when the manifest is none; *ret_is = false when there is none. */
 MUST_USE struct err *split_part_read(
@@ -70,7 +69,8 @@ MUST_USE struct err *wheel_split(
 	struct arena *a, const struct split_request *q, struct split_done *ret);
 
 struct merge_request {
-	struct strs from; /* wheels: a host wheel and device wheels of it, or several for the same release */
+	struct strs
+		from; /* wheels: a host wheel and device wheels of it, or several for the same release */
 	struct str to;
 	bool force;
 	unsigned jobs;
@@ -79,7 +79,7 @@ struct merge_request {
 struct merge_done {
 	struct strs paths;
 	struct str output;
-	struct strs targets; /* that there is code for */
+	struct strs targets;    /* that there is code for */
 	size_t members, merged; /* merged: files that were put together */
 	uint64_t size;
 };

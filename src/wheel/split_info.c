@@ -1,17 +1,19 @@
-/* The texts of dist-info folders of wheels that belong together: extras, requirements, what is a part of what. See
- * split.h. */
+/* What is known of a wheel that is split: contents of its members, and the texts of dist-info folders: extras,
+ * requirements, what is a part of what. See split.h. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "formats/node.h"
 #include "wheel/split_int.h"
 
 static const struct json_field member_fields[] = FIELDS_ONLY(struct split_member, path, encoding);
-const struct json_field split_part_fields[] = {
+static const struct json_field part_fields[] = {
 	FIELD_CONST("schema", "rocsmith.split-part/1"),
 	FIELDS(struct split_part, wheel, set, format, role, key, keys, headers),
 	FIELD_LIST("members", struct split_part, members, member_fields),
 	{.kind = FIELD_END},
 };
+enum { OPEN = 200 }; /* unpacked members that wait for the next wheel */
+
 static const char *const roles[] = {"host", "device", "family", "all", NULL};
 static const char *const encodings[] = {"raw", "ccob1", "ccob2", "ccob3"};
 static const struct json_field wheel_fields[] = {
@@ -48,8 +50,7 @@ struct err *split_part_read(
 		return NULL;
 	TRY(zip_read(a, &w->zip, m, WHEEL_TEXT, &text));
 	TRY_CTX(json_parse(a, text, path, &n), "cannot read '%.*s'", STR(w->zip.path));
-	TRY_CTX(json_fields_read(a, n, split_part_fields, ret), "cannot read '%.*s'",
-		STR(w->zip.path));
+	TRY_CTX(json_fields_read(a, n, part_fields, ret), "cannot read '%.*s'", STR(w->zip.path));
 	return NULL;
 }
 
@@ -83,11 +84,34 @@ struct err *split_info_read(struct splitting *s)
 	s->python = value(&meta, "Requires-Python");
 	s->pure = value(&wheel, "Root-Is-Purelib");
 	if (!s->project.n || !s->version.n)
-		return err_new(E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(s->w.info));
+		return err_new(
+			E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(s->w.info));
 	VEC_EACH (const struct wheel_member, m, &s->w.members)
 		buf_fmt(&all, "%.*s %.*s\n", STR(m->zip->name), STR(m->sha256));
 	s->set = sha256_hex(s->a, buf_str(&all));
 	return NULL;
+}
+
+/* ---- contents ---- */
+
+struct err *split_open(struct splitting *s, struct split_file *f)
+{
+	if (!f->src.read) {
+		TRY(zip_src(&s->w.zip, f->m->zip, &f->src, &f->fd));
+		s->open += f->fd >= 0;
+	}
+	budget_set(&f->budget, f->src.size);
+	f->src.budget = &f->budget;
+	return NULL;
+}
+
+void split_close(struct splitting *s, struct split_file *f)
+{
+	if (f->fd < 0 || s->open < OPEN)
+		return;
+	fd_closep(&f->fd);
+	s->open--;
+	f->src = (struct elf_src){0};
 }
 
 /* ---- names and requirements ---- */
@@ -205,5 +229,5 @@ struct str split_manifest(struct splitting *s, const struct split_wheel *w)
 			*VEC_PUSH(s->a, &x.members) =
 				(struct split_member){s->files[i].m->zip->name,
 					str_from(encodings[s->files[i].encoding])};
-	return json_document(s->a, 2, split_part_fields, &x);
+	return json_document(s->a, 2, part_fields, &x);
 }

@@ -14,7 +14,7 @@ struct split_file { /* a member */
 	struct str host; /* kpack: a file, its host part */
 };
 
-struct split_archive { /* of kpack */
+struct split_archive {                 /* of kpack */
 	struct str target, name, path; /* name in the wheel; path of the file */
 };
 
@@ -33,13 +33,11 @@ struct splitting {
 	VEC(struct split_archive) archives;
 };
 
-/* A member's content, which stays unpacked for as long as there are few. */
-MUST_USE struct err *split_open(struct splitting *s, struct split_file *f);
-void split_close(struct splitting *s, struct split_file *f);
-
 /* split_kpack.c: archives, and host parts of files, in the scratch folder. */
 MUST_USE struct err *split_kpack(struct splitting *s);
-/* split_info.c: texts of dist-info folders. */
+/* split_info.c: a member's content, which stays unpacked for as long as there are few; texts of dist-info folders. */
+MUST_USE struct err *split_open(struct splitting *s, struct split_file *f);
+void split_close(struct splitting *s, struct split_file *f);
 MUST_USE struct err *split_info_read(struct splitting *s);
 struct str split_name(struct splitting *s, struct str key); /* of a device wheel's project */
 struct str split_host_metadata(struct splitting *s);

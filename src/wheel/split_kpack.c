@@ -9,8 +9,8 @@ enum { MOST_TARGETS = 256 };
 
 struct packing {
 	struct splitting *s;
-	struct str root;  /* folder with .kpack; "" = that of all members */
-	struct str name;  /* of the library at hand, as its mark has it */
+	struct str root; /* folder with .kpack; "" = that of all members */
+	struct str name; /* of the library at hand, as its mark has it */
 	struct str group;
 	VEC(struct kpack_out) out; /* as s->archives */
 	size_t now;                /* of these, of the object at hand */
@@ -28,9 +28,8 @@ static struct str root_of(const struct splitting *s, struct str member)
 	for (unsigned i = 0; i < parts; i++)
 		if (!str_next(&rest, '/', &piece))
 			break;
-	return rest.n && rest.p > member.p
-		       ? str_sub(member, 0, (size_t)(rest.p - member.p) - 1)
-		       : path_dir(member);
+	return rest.n && rest.p > member.p ? str_sub(member, 0, (size_t)(rest.p - member.p) - 1)
+					   : path_dir(member);
 }
 
 static bool is_below(struct str path, struct str dir)
@@ -56,8 +55,7 @@ static void choose_names(struct packing *k)
 
 static struct str archive_name(struct packing *k, struct str target)
 {
-	struct str file =
-		str_fmt(k->s->a, ".kpack/%.*s_%.*s.kpack", STR(k->group), STR(target));
+	struct str file = str_fmt(k->s->a, ".kpack/%.*s_%.*s.kpack", STR(k->group), STR(target));
 	return k->root.n ? path_join(k->s->a, k->root, file) : file;
 }
 
@@ -103,8 +101,7 @@ static struct err *pack(struct packing *k, struct split_file *f)
 	struct str member = f->m->zip->name, dir = path_dir(member);
 	static const struct slim_keep none = {.none = true};
 	struct slim_plan p;
-	struct library l = {.k = k,
-		.name = str_sub(member, k->name.n + (k->name.n > 0), member.n)};
+	struct library l = {.k = k, .name = str_sub(member, k->name.n + (k->name.n > 0), member.n)};
 	struct str from = str_fmt(&tmp, "/%.*s", STR(str_eq(dir, S(".")) ? S("") : dir));
 	struct str to = str_fmt(&tmp, "/%.*s", STR(archive_name(k, S("@GFXARCH@"))));
 	TRY(slim_read(&tmp, &f->src, &none, &p));
