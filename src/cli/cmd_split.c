@@ -46,7 +46,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	o->q.jobs = o->common.jobs;
 	TRY(wheel_split(a, &o->q, &done));
 	VEC_EACH (const struct str, name, &done.left)
-		say_warning("'%.*s' keeps its device code", STR(*name));
+		say_warning("'%.*s' keeps device code that cannot be taken out", STR(*name));
 	if (o->common.json)
 		out_text(json_document(a, 2, split_fields, &done));
 	else

@@ -1,11 +1,9 @@
-/* Device code read out of its bundles, object by object; and are two files the same but for that? See slim.h. */
+/* Device code read out of its bundles, object by object. See slim.h. */
 #include <stdlib.h>
 
 #include "slim/slim_int.h"
 
 enum { CHUNK = 1 << 20 };
-
-/* ---- objects ---- */
 
 struct walk {
 	slim_object_fn *fn;
@@ -72,92 +70,5 @@ struct err *slim_objects(const struct slim_plan *p, slim_object_fn *fn, void *us
 			TRY(b->encoding == BUNDLE_RAW ? raw(p, b, &w)
 						      : bundle_decode(p->src, b, piece, &w));
 	}
-	return NULL;
-}
-
-/* ---- the same but for them ---- */
-
-static int by_at(const void *x, const void *y)
-{
-	const struct slim_ref *a = x, *b = y;
-	return (a->at > b->at) - (a->at < b->at);
-}
-
-static struct err *differs(struct str what)
-{
-	return err_new(E_SLIM, "the host parts differ in %.*s", STR(what));
-}
-
-/* The bytes of pointers count as zeros. */
-static struct err *read_masked(
-	const struct elf_src *s, const struct slim_refs *refs, char *p, size_t n, uint64_t from)
-{
-	TRY(elf_src_read(s, p, n, from));
-	VEC_EACH (const struct slim_ref, r, refs) {
-		uint64_t a = r->at > from ? r->at : from,
-			 b = r->at + 8 < from + n ? r->at + 8 : from + n;
-		if (r->at && a < b)
-			memset(p + (a - from), 0, (size_t)(b - a));
-	}
-	return NULL;
-}
-
-struct pair {
-	const struct slim_plan *x, *y;
-	struct slim_refs rx, ry;
-	char *one, *other;
-};
-
-static struct err *same_section(struct pair *p, size_t i)
-{
-	const struct elf_section *x = &p->x->elf.sections.v[i], *y = &p->y->elf.sections.v[i];
-	bool fat = i == p->x->section;
-	if (!str_eq(x->name, y->name) || x->type != y->type || x->flags != y->flags ||
-		x->addr != y->addr || x->link != y->link || x->info != y->info ||
-		fat != (i == p->y->section) || (!fat && x->size != y->size))
-		return differs(x->name);
-	for (uint64_t at = 0; !fat && x->type != ELF_NOBITS && at < x->size; at += CHUNK) {
-		size_t n = x->size - at < CHUNK ? (size_t)(x->size - at) : CHUNK;
-		TRY(read_masked(p->x->src, &p->rx, p->one, n, x->offset + at));
-		TRY(read_masked(p->y->src, &p->ry, p->other, n, y->offset + at));
-		if (memcmp(p->one, p->other, n) != 0)
-			return differs(x->name);
-	}
-	return NULL;
-}
-
-static struct err *read_refs(struct arena *a, const struct slim_plan *p, struct slim_refs *ret)
-{
-	struct slim_plan copy = *p;
-	TRY(slim_find_segment(&copy));
-	TRY(slim_refs(a, &copy, &copy.elf, false, ret));
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_at);
-	return NULL;
-}
-
-struct err *slim_same_host(const struct slim_plan *x, const struct slim_plan *y)
-{
-	ARENA(a);
-	struct pair p = {
-		.x = x, .y = y, .one = arena_raw(&a, CHUNK), .other = arena_raw(&a, CHUNK)};
-	if (x->bundles.n != y->bundles.n || !x->elf.src != !y->elf.src)
-		return differs(S("the number of bundles"));
-	if (!x->elf.src)
-		return NULL;
-	if (x->elf.sections.n != y->elf.sections.n || x->elf.machine != y->elf.machine ||
-		x->elf.type != y->elf.type || x->elf.entry != y->elf.entry || !x->section)
-		return differs(S("their headers"));
-	TRY(read_refs(&a, x, &p.rx));
-	TRY(read_refs(&a, y, &p.ry));
-	bool same = p.rx.n == p.ry.n;
-	for (size_t i = 0; same && i < p.rx.n; i++) {
-		const struct slim_ref *r = &p.rx.v[i], *q = &p.ry.v[i];
-		same = r->bundle == q->bundle && r->place == q->place && r->symbol == q->symbol;
-	}
-	if (!same)
-		return differs(S("the pointers at bundles"));
-	for (size_t i = 1; i < x->elf.sections.n; i++)
-		TRY(same_section(&p, i));
 	return NULL;
 }

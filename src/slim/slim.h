@@ -96,8 +96,9 @@ MUST_USE struct err *slim_objects(const struct slim_plan *p, slim_object_fn *fn,
  * pointed at a bundle points at them; each wrapper ("HIPF") becomes one of kpack ("HIPK") with the number of its
  * bundle. p was read with keep->none. */
 void slim_mark(struct slim_plan *p, struct str mark);
-/* E_SLIM unless what is no device code is the same in both: all sections but .hip_fatbin, byte for byte, pointers at
- * bundles aside, which have to be at the same ones. */
+/* E_SLIM unless what is no device code is the same in both: all sections that are loaded, byte for byte, but for
+ * addresses and distances that differ just as those of sections do, because .hip_fatbin has another size. Pointers have
+ * to be at the same bundles. */
 MUST_USE struct err *slim_same_host(const struct slim_plan *x, const struct slim_plan *y);
 
 struct slim_object { /* for slim_fill(): where its bytes are in the content */

@@ -253,8 +253,7 @@ static struct err *open_copies(struct joining *j, const struct member *x, struct
 			return err_new(E_WHEEL,
 				"it is not the same in all wheels, and has no device code");
 		TRY_CTX(slim_same_host(&v[0].p, &o->p), "'%.*s' and '%.*s' do not belong together",
-			STR(path_base(x->copies.v[0].from->w.zip.path)),
-			STR(path_base(c->from->w.zip.path)));
+			STR(x->copies.v[0].from->w.zip.path), STR(c->from->w.zip.path));
 	}
 	return NULL;
 }

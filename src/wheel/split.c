@@ -2,6 +2,7 @@
  * device code, which are made one by one in a scratch folder. */
 #include "base/fs.h"
 #include "base/proc.h"
+#include "devcode/devcode.h"
 #include "wheel/split_int.h"
 
 /* ---- what is in the wheel ---- */
@@ -16,21 +17,30 @@ static struct err *look_at_head(
 	return NULL;
 }
 
-/* Device code that cannot be taken out stays; what cannot be read is for others to judge. */
-static struct err *look(struct splitting *s, struct split_file *f)
+/* Code that stays because it is in no bundle of .hip_fatbin. */
+static struct err *note_left(struct splitting *s, struct split_file *f, const struct slim_plan *p)
+{
+	ARENA(tmp);
+	struct devcode d = {0};
+	uint64_t from = f->fat ? p->from : 0, size = f->fat ? p->size : 0;
+	bool left = false;
+	TRY(devcode_scan_src(&tmp, &f->src, f->m->zip->name, 0, &d));
+	VEC_EACH (const struct devcode_file, file, &d.files)
+		VEC_EACH (const struct code_object, o, &file->objects)
+			left = left || (o->size && o->place.bundle - from >= size);
+	if (left)
+		strs_add(s->a, &s->done->left, f->m->zip->name);
+	return NULL;
+}
+
+static struct err *look_into(struct splitting *s, struct split_file *f)
 {
 	ARENA(tmp);
 	struct slim_plan p = {0};
 	const struct slim_keep none = {.none = true};
-	TRY(split_open(s, f));
-	struct err *e = slim_read(&tmp, &f->src, &none, &p);
-	split_close(s, f);
-	f->fat = !e && p.changed && (p.elf.src || s->q->plain);
-	if (e && e->code != E_ELF && e->code != E_BUNDLE)
-		return e;
-	if (!e && p.changed && !f->fat)
-		strs_add(s->a, &s->done->left, f->m->zip->name);
-	err_free(e);
+	TRY(slim_read(&tmp, &f->src, &none, &p));
+	f->fat = p.changed && (p.elf.src || s->q->plain);
+	TRY(note_left(s, f, &p));
 	if (!f->fat)
 		return NULL;
 	f->encoding = p.bundles.v[0].old.encoding;
@@ -38,6 +48,19 @@ static struct err *look(struct splitting *s, struct split_file *f)
 		if (x->bytes && (target_read(x->target).gpu || !s->q->plain))
 			strs_put(s->a, &s->done->gpus,
 				str_dup(s->a, str_sub(x->target, 0, str_chr(x->target, ':'))));
+	return NULL;
+}
+
+/* What cannot be read is for others to judge. */
+static struct err *look(struct splitting *s, struct split_file *f)
+{
+	TRY(split_open(s, f));
+	struct err *e = look_into(s, f);
+	split_close(s, f);
+	if (!e || (e->code != E_ELF && e->code != E_BUNDLE))
+		return e;
+	err_free(e);
+	f->fat = false;
 	return NULL;
 }
 

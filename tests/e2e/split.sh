@@ -44,7 +44,7 @@ echo 'ok a wheel that was split plainly and merged finds its own bundles when it
 
 # ---- kpack ----
 "$ROCSMITH" split "$name" -o kpack >/dev/null 2>said
-grep -q "any.hsaco' keeps its device code" said
+grep -q "any.hsaco' keeps device code" said
 python3 "$oracle/kpack.py" "$name" kpack
 "$ROCSMITH" merge -q kpack/*.whl -o again-kpack >/dev/null
 python3 "$oracle/merged.py" "$name" again-kpack/$name
@@ -120,12 +120,43 @@ look three three
 grep -v gfx11-generic whole.says | cmp - three.says
 echo 'ok three wheels for one GPU each become one'
 
+# Builds of one source for one GPU each: the size of device code moves what is behind it.
+p=p-1-py3-none-linux_x86_64.whl
+run() { # FOLDER: of the library in it
+	python3 -c 'import ctypes, sys; l = ctypes.CDLL(sys.argv[1] + "/p/x.so"); sys.exit(any(l.extra(i) for i in range(7)) or l.look())' "$1"
+}
+built=0
+builds() { # FLAG...
+	rm -rf b-*
+	mkdir b-gfx90a b-gfx1100 b-gfx1201
+	for gpu in gfx90a:0 gfx1100:13 gfx1201:40; do
+		python3 "$oracle/fat_wheel.py" "b-${gpu%:*}" --one "${gpu%:*}" "${gpu#*:}" "$@" 2>log || return 0
+		python3 -m zipfile -e "b-${gpu%:*}/$p" "b-${gpu%:*}"
+	done
+	"$ROCSMITH" merge -q b-gfx*/$p -o b-all >/dev/null
+	python3 -m zipfile -e b-all/$p b-all
+	readelf -lSsrW b-all/p/x.so >/dev/null 2>complaints
+	[ ! -s complaints ]
+	for folder in b-gfx90a b-gfx1100 b-gfx1201; do run ./$folder; done | sort >want
+	run ./b-all | sort | cmp want -
+	cmp -s b-gfx90a/p/x.so b-gfx1100/p/x.so && exit 1
+	built=$((built + 1))
+}
+builds
+builds -O2 -g -Wl,-z,noseparate-code
+builds -fuse-ld=gold
+builds -fuse-ld=lld
+builds -Wl,-z,pack-relative-relocs -Wl,--build-id
+builds -Wl,-z,max-page-size=0x10000 -s
+[ "$built" -ge 3 ]
+echo "ok builds for one GPU each become one that works, with $built ways to link"
+
 refused() { # WHAT TEXT WORD...
 	local what=$1 text=$2 status=0
 	shift 2
 	rm -rf out
 	"$ROCSMITH" merge "$@" -o out >/dev/null 2>err || status=$?
-	[ "$status" = 2 ] && grep -q "$text" err && [ ! -e out/$name ] || {
+	[ "$status" = 2 ] && grep -q "$text" err && [ ! -e out ] || {
 		echo "not ok $what is not refused: $status $(cat err)"
 		exit 1
 	}
@@ -147,6 +178,9 @@ fat_wheel.wheel("other", members)
 PY
 refused 'another host part' 'differ in .data' only-gfx1100/$name changed/$name
 refused 'another module' 'kern/__init__.py' only-gfx1100/$name other/$name
+mkdir b-other
+python3 "$oracle/fat_wheel.py" b-other --one gfx942 2 -Wl,-z,max-page-size=0x10000 -s -DK=3
+refused 'a build of other source' 'differ in .text' b-gfx90a/$p b-other/$p
 "$ROCSMITH" split -q --format plain changed/$name -o changed-plain >/dev/null
 refused 'a part of another wheel' 'part of another set' plain/$name changed-plain/*_gfx1201-*.whl
 refused 'a set without its host' 'host wheel of its set' plain/*_gfx1201-*.whl plain/*_gfx1100-*.whl
