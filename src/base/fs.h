@@ -126,6 +126,7 @@ struct fs_out {
 
 MUST_USE struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode);
 void fs_out_write(struct fs_out *o, const void *p, size_t n);
+void fs_out_zeros(struct fs_out *o, uint64_t to);   /* up to that offset */
 void fs_out_cut(struct fs_out *o, uint64_t offset); /* what is behind is written anew */
 MUST_USE struct err *fs_out_commit(struct fs_out *o);
 void fs_out_abandon(struct fs_out *o);

@@ -134,6 +134,14 @@ struct err *fs_pwrite(int fd, const void *p, size_t n, uint64_t offset)
 	return NULL;
 }
 
+void fs_out_zeros(struct fs_out *o, uint64_t to)
+{
+	static const char none[4096];
+	while (o->offset < to && !o->first)
+		fs_out_write(o, none,
+			to - o->offset < sizeof(none) ? (size_t)(to - o->offset) : sizeof(none));
+}
+
 void fs_out_cut(struct fs_out *o, uint64_t offset)
 {
 	if (!o->first &&

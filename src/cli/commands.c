@@ -9,6 +9,7 @@ extern const struct command cmd_doctor;
 extern const struct command cmd_help;
 extern const struct command cmd_hipify;
 extern const struct command cmd_inspect;
+extern const struct command cmd_merge;
 extern const struct command cmd_patch_apply;
 extern const struct command cmd_patch_revert;
 extern const struct command cmd_patch_status;
@@ -23,6 +24,7 @@ extern const struct command cmd_sdk_run;
 extern const struct command cmd_sdk_shims;
 extern const struct command cmd_sdk_verify;
 extern const struct command cmd_slim;
+extern const struct command cmd_split;
 extern const struct command cmd_verify;
 extern const struct command cmd_wheel_pack;
 extern const struct command cmd_wheel_repro;
@@ -50,6 +52,8 @@ const struct command *const commands[] = {
 	&cmd_hipify,
 	&cmd_inspect,
 	&cmd_slim,
+	&cmd_split,
+	&cmd_merge,
 	&cmd_bundle,
 	&cmd_verify,
 	&cmd_wheel_pack,

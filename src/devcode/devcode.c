@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "devcode/scan.h"
+#include "formats/kpack.h"
 #include "formats/pe.h"
 #include "formats/zip.h"
 #include "slim/slim.h"
@@ -29,6 +30,7 @@ static const struct format {
 	{"bundle", bundle_is, scan_bare},
 	{"archive", archive_is, scan_archive},
 	{"aks2", aks2_is, scan_aks2},
+	{"kpack", kpack_is, scan_kpack},
 	{"pe", pe_is, scan_pe},
 };
 

@@ -20,7 +20,8 @@ enum devcode_encoding {
 	DEVCODE_CCOB2,
 	DEVCODE_CCOB3,
 	DEVCODE_OBJECT, /* a bare code object, in no bundle */
-	DEVCODE_AKS2    /* one of AOTriton's stores, which counts as a bundle */
+	DEVCODE_AKS2,   /* one of AOTriton's stores, which counts as a bundle */
+	DEVCODE_KPACK   /* in a kpack archive, where those of one library and number are a bundle */
 };
 
 /* Where an object is, so that it can be cut out or replaced without another search: its bundle in
@@ -68,7 +69,7 @@ struct code_object {
 
 struct devcode_file {
 	struct str path;                 /* as given, or relative to the folder or wheel */
-	const char *format;              /* "elf", "pe", "bundle", "object", "archive", "aks2" */
+	const char *format;              /* "elf", "pe", "bundle", "object", "archive", "aks2", "kpack" */
 	uint64_t size;                   /* of the file */
 	unsigned bundles;                /* a bare object counts as one */
 	bool side;                       /* one of a set of side files, for the GPU in its name */

@@ -8,6 +8,7 @@ static const char *const encodings[] = {
 	[DEVCODE_CCOB3] = "ccob3",
 	[DEVCODE_OBJECT] = "object",
 	[DEVCODE_AKS2] = "aks2",
+	[DEVCODE_KPACK] = "kpack",
 	NULL,
 };
 

@@ -47,6 +47,7 @@ MUST_USE struct err *scan_bundles(
 MUST_USE struct err *scan_search(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects);
 MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
+MUST_USE struct err *scan_kpack(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_pe(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_aks2(struct scan *s, const struct elf_src *src);
 /* side.c: counts a file by its path; is it one for the GPU in its name? */

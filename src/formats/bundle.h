@@ -81,5 +81,8 @@ MUST_USE struct err *bundle_out_open(struct bundle_out *o, struct fs_out *to, st
 MUST_USE struct err *bundle_out_add(struct bundle_out *o, const void *p, size_t n);
 MUST_USE struct err *bundle_out_end(struct bundle_out *o);
 void bundle_out_close(struct bundle_out *o);
+/* n bytes more of a frame, or (end) its last ones. */
+MUST_USE struct err *bundle_compress(
+	struct fs_out *to, struct ZSTD_CCtx_s *zstd, const void *p, size_t n, bool end);
 struct str bundle_table(
 	struct arena *a, const struct bundle *b); /* of a raw one with its entries */

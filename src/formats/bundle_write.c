@@ -57,13 +57,11 @@ static struct err *lay_out(const struct bundle_object *v, struct bundle *b)
 static struct err *add_part(struct fs_out *o, const struct bundle_entry *p, struct str path)
 {
 	enum { CHUNK = 256 << 10 };
-	static const char zeros[ALIGN];
 	ARENA(tmp);
 	CLEANUP(fd_closep) int fd = -1;
 	if (!p->size)
 		return NULL;
-	while (o->offset < p->offset && !o->first)
-		fs_out_write(o, zeros, (size_t)(p->offset - o->offset));
+	fs_out_zeros(o, p->offset);
 	TRY(fs_open(path, &fd));
 	char *bytes = arena_alloc(&tmp, CHUNK);
 	for (uint64_t at = 0; at < p->size && !o->first; at += CHUNK) {
@@ -125,16 +123,17 @@ struct err *bundle_out_open(struct bundle_out *o, struct fs_out *to, struct bund
 	return NULL;
 }
 
-static struct err *compress(struct bundle_out *o, const void *p, size_t n, bool end)
+struct err *bundle_compress(
+	struct fs_out *to, struct ZSTD_CCtx_s *zstd, const void *p, size_t n, bool end)
 {
 	char piece[16 << 10];
 	ZSTD_inBuffer in = {.src = p, .size = n};
 	for (size_t left = 1; end ? left > 0 : in.pos < n;) {
 		ZSTD_outBuffer out = {.dst = piece, .size = sizeof(piece)};
-		left = ZSTD_compressStream2(o->zstd, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
+		left = ZSTD_compressStream2(zstd, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
 		if (ZSTD_isError(left))
 			return err_new(E_INTERNAL, "zstd: %s", ZSTD_getErrorName(left));
-		fs_out_write(o->to, piece, out.pos);
+		fs_out_write(to, piece, out.pos);
 	}
 	return NULL;
 }
@@ -142,7 +141,7 @@ static struct err *compress(struct bundle_out *o, const void *p, size_t n, bool 
 struct err *bundle_out_add(struct bundle_out *o, const void *p, size_t n)
 {
 	hash_add(o->md5, p, n);
-	return compress(o, p, n, false);
+	return bundle_compress(o->to, o->zstd, p, n, false);
 }
 
 struct err *bundle_out_end(struct bundle_out *o)
@@ -151,7 +150,7 @@ struct err *bundle_out_end(struct bundle_out *o)
 	BUF(h, &tmp);
 	struct bundle *b = o->b;
 	unsigned width = b->encoding == BUNDLE_CCOB3 ? 8 : 4;
-	TRY(compress(o, "", 0, true));
+	TRY(bundle_compress(o->to, o->zstd, "", 0, true));
 	struct digest md5 = hash_end(o->md5);
 	o->md5 = NULL;
 	b->hash = le64(md5.b);

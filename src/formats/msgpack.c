@@ -1,6 +1,8 @@
 /* The MessagePack reader; see msgpack.h. */
 #include "formats/msgpack.h"
 
+#include "base/buf.h"
+
 /* What the first byte tells: how many bytes of a big-endian number follow, and what it means. */
 struct format {
 	enum msgpack_kind kind;
@@ -129,4 +131,50 @@ bool msgpack_find(struct str *rest, uint64_t n, struct str key)
 			return false;
 	}
 	return false;
+}
+
+/* ---- writing ---- */
+
+static void put(struct buf *b, unsigned first, uint64_t n, unsigned bytes)
+{
+	buf_char(b, (char)first);
+	while (bytes--)
+		buf_char(b, (char)(n >> 8 * bytes));
+}
+
+/* Of a length: in the first byte, below most; else in two bytes or four. */
+static void put_length(struct buf *b, unsigned small, size_t most, unsigned big, size_t n)
+{
+	if (n < most)
+		put(b, small | (unsigned)n, 0, 0);
+	else
+		put(b, n < 1 << 16 ? big : big + 1, n, n < 1 << 16 ? 2 : 4);
+}
+
+void msgpack_put_map(struct buf *b, size_t n)
+{
+	put_length(b, 0x80, 16, 0xde, n);
+}
+
+void msgpack_put_array(struct buf *b, size_t n)
+{
+	put_length(b, 0x90, 16, 0xdc, n);
+}
+
+void msgpack_put_str(struct buf *b, struct str s)
+{
+	if (s.n >= 32 && s.n < 256)
+		put(b, 0xd9, s.n, 1);
+	else
+		put_length(b, 0xa0, 32, 0xda, s.n);
+	buf_add(b, s);
+}
+
+void msgpack_put_uint(struct buf *b, uint64_t n)
+{
+	unsigned size = n < 1 << 8 ? 0 : n < 1 << 16 ? 1 : n <= UINT32_MAX ? 2 : 3;
+	if (n < 128)
+		put(b, (unsigned)n, 0, 0);
+	else
+		put(b, 0xcc + size, n, 1u << size);
 }

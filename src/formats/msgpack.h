@@ -34,3 +34,10 @@ bool msgpack_skip(struct str *rest);
 /* With *rest behind the head of a map of n pairs: moves to the value of a key,
  * over everything in the values before it, however deep. */
 bool msgpack_find(struct str *rest, uint64_t n, struct str key);
+
+/* Writing: the head of a map of n pairs, and values, in the shortest form. */
+struct buf;
+void msgpack_put_map(struct buf *b, size_t n);
+void msgpack_put_array(struct buf *b, size_t n);
+void msgpack_put_str(struct buf *b, struct str s);
+void msgpack_put_uint(struct buf *b, uint64_t n);

@@ -17,7 +17,7 @@ static bool serves(const struct target *have, const struct target *want)
 bool slim_keeps(const struct slim_keep *k, struct str target)
 {
 	struct target have = target_read(target);
-	bool keep = !have.gpu || !k->n;
+	bool keep = k->none ? !target.n : !have.gpu || !k->n;
 	for (size_t i = 0; i < k->n && !keep; i++)
 		keep = k->exact ? same(&have, &k->v[i]) : serves(&have, &k->v[i]);
 	return keep;
@@ -30,17 +30,23 @@ static bool keeps_gpu(const struct slim_keep *k, const struct gpu *gpu)
 	for (size_t i = 0; i < k->n; i++)
 		if (gpu == k->v[i].gpu || (!k->exact && serves(&have, &k->v[i])))
 			return true;
-	return !k->n;
+	return !k->n && !k->none;
+}
+
+static bool is_side(struct str path)
+{
+	static const char *const ends[] = {".dat", ".co", ".hsaco", ".aks2", ".kdb", ".db",
+		".db.txt", ".fdb.txt", ".model", ".a", "/TensileManifest.txt", NULL};
+	bool side = false;
+	for (size_t i = 0; ends[i]; i++)
+		side = side || str_ends(path, str_from(ends[i]));
+	return side;
 }
 
 bool slim_keeps_file(const struct slim_keep *k, struct str path)
 {
-	static const char *const ends[] = {".dat", ".co", ".hsaco", ".aks2", ".kdb", ".db",
-		".db.txt", ".fdb.txt", ".model", ".a", "/TensileManifest.txt", NULL};
 	struct target_word w;
-	bool side = false, others = false;
-	for (size_t i = 0; ends[i]; i++)
-		side = side || str_ends(path, str_from(ends[i]));
+	bool side = is_side(path), others = false;
 	while (side && target_word(&path, &w)) {
 		for (size_t i = 0; i < gpu_count; i++)
 			if (target_word_is(&w, &gpu_table[i]) && keeps_gpu(k, &gpu_table[i]))
@@ -48,4 +54,45 @@ bool slim_keeps_file(const struct slim_keep *k, struct str path)
 		others = true;
 	}
 	return !others;
+}
+
+/* Of "gfx9", "gfx11" and their like, and not of "gfx90", "gfx110". */
+static bool is_major(struct str stem)
+{
+	return stem.n == 4 || (stem.n == 5 && stem.p[3] == '1');
+}
+
+/* "gfx11xx" is "gfx11", "gfx110x" itself, "gfx120x" "gfx12_0", as AMD names its families. */
+static struct str family_key(struct arena *a, struct str text, size_t stem)
+{
+	struct str name = str_sub(text, 0, stem), major = str_sub(name, 0, stem - 1);
+	if (is_major(name))
+		return name;
+	if (str_eq(major, S("gfx11")))
+		return str_fmt(a, "%.*sx", STR(name));
+	return str_fmt(a, "%.*s_%c", STR(major), name.p[stem - 1]);
+}
+
+struct str slim_file_owner(struct arena *a, struct str path)
+{
+	struct str owner = S("");
+	struct target_word w;
+	bool side = is_side(path);
+	while (side && target_word(&path, &w)) {
+		struct str key = w.stem < w.text.n ? family_key(a, w.text, w.stem) : w.text;
+		if (owner.n && !str_eq(owner, key))
+			return S("");
+		owner = key;
+	}
+	return owner;
+}
+
+bool slim_owner_covers(struct str owner, struct str gpu)
+{
+	ARENA(tmp);
+	struct str stem = str_replace(&tmp, owner, S("_"), S(""));
+	stem.n -= str_ends(stem, S("x"));
+	if (str_eq(owner, gpu) || gpu_by_name(owner))
+		return str_eq(owner, gpu);
+	return str_starts(gpu, stem) && gpu.n == stem.n + (is_major(stem) ? 2 : 1);
 }

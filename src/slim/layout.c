@@ -8,13 +8,6 @@ enum { E_PHOFF = 32, E_SHOFF = 40, E_PHNUM = 56, SH_OFFSET = 24, SH_SIZE = 32, S
 enum { PHDR = 56, P_OFFSET = 8, P_VADDR = 16, P_PADDR = 24, P_FILESZ = 32, P_MEMSZ = 40 };
 enum { PAGE = 4096, PHNUM_MAX = 0xfffe };
 
-uint64_t slim_map(const struct slim_cut *c, uint64_t offset)
-{
-	if (offset <= c->from)
-		return offset;
-	return offset < c->from + c->n ? c->from : offset - c->n;
-}
-
 static const struct elf_segment *own_segment(const struct slim_plan *p)
 {
 	return &p->elf.segments.v[p->segment];
@@ -140,11 +133,12 @@ static struct err *patch_sections(
 	const struct slim_plan *p, const struct slim_cut *c, uint64_t shoff, int fd)
 {
 	const struct bundle *last = &p->bundles.v[p->bundles.n - 1].now;
+	uint64_t size = p->mark.n ? 0 : last->offset + last->stored - p->from;
 	for (size_t i = 0; i < p->elf.sections.n; i++) {
 		const struct elf_section *s = &p->elf.sections.v[i];
 		uint64_t at = slim_map(c, shoff) + i * SHDR, offset = slim_map(c, s->offset);
 		if (i && i == p->section)
-			TRY(put(fd, at + SH_SIZE, last->offset + last->stored - p->from, 8));
+			TRY(put(fd, at + SH_SIZE, size, 8));
 		if (offset != s->offset)
 			TRY(put(fd, at + SH_OFFSET, offset, 8));
 	}
@@ -162,6 +156,8 @@ static struct err *patch_refs(const struct slim_plan *p, const struct slim_cut *
 		seen[r->bundle] = seen[r->bundle] || r->pointer;
 		if (r->at)
 			TRY(put(fd, slim_map(c, r->at), slim_addr(p, r->bundle, true), 8));
+		if (p->mark.n && r->pointer)
+			TRY(slim_mark_wrapper(p, c, r, fd));
 	}
 	for (size_t i = 0; i < p->bundles.n; i++)
 		if (!seen[i])

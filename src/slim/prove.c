@@ -57,7 +57,7 @@ static struct err *check_piece(void *user, const void *p, size_t n, uint64_t at,
 	return NULL;
 }
 
-static struct err *check_bundle(
+struct err *slim_prove_bundle(
 	const struct slim_plan *p, const struct slim_bundle *b, const struct elf_src *now)
 {
 	ARENA(tmp);
@@ -113,9 +113,13 @@ static struct err *check_refs(
 	TRY(slim_refs(&a, p, &p->elf, false, &old));
 	TRY(slim_refs(&a, p, e, true, &now));
 	bool same = old.n == now.n;
-	for (size_t i = 0; same && i < old.n; i++)
-		same = old.v[i].bundle == now.v[i].bundle &&
+	for (size_t i = 0; same && i < old.n; i++) {
+		uint32_t bundle = (uint32_t)now.v[i].bundle;
+		if (p->mark.n && now.v[i].pointer)
+			TRY(slim_marked(e, &now.v[i], &bundle));
+		same = (bundle == old.v[i].bundle || (p->mark.n && !now.v[i].pointer)) &&
 		       slim_map(c, old.v[i].at) == now.v[i].at;
+	}
 	return same ? NULL : wrong("its pointers, of which it has", now.n);
 }
 
@@ -124,8 +128,8 @@ struct err *slim_prove(
 {
 	ARENA(a);
 	struct elf e;
-	VEC_EACH (const struct slim_bundle, b, &p->bundles)
-		TRY(check_bundle(p, b, now));
+	for (size_t i = 0; i < p->bundles.n && !p->mark.n; i++)
+		TRY(slim_prove_bundle(p, &p->bundles.v[i], now));
 	if (!p->elf.src)
 		return NULL;
 	TRY(elf_open(&a, now, &e));

@@ -27,7 +27,7 @@ static uint64_t stored(const struct bundle *b, uint64_t bytes)
 }
 
 /* The objects that stay move together, in their order, each aligned as all of them are. */
-static void lay_out(struct arena *a, struct slim_bundle *s)
+void slim_lay_out(struct arena *a, struct slim_bundle *s)
 {
 	struct bundle *b = &s->now;
 	uint64_t at = BUNDLE_TABLE, align = PAGE;
@@ -77,7 +77,7 @@ static struct err *take_bundle(void *user, const struct bundle *b)
 				&(struct slim_sum){copy.target, keep, 1, stored(b, e->size)});
 	}
 	if (s.changed) {
-		lay_out(p->a, &s);
+		slim_lay_out(p->a, &s);
 		p->after -= b->stored - stored(b, s.now.size);
 		p->changed = true;
 	}

@@ -35,7 +35,8 @@ uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now)
 {
 	const struct elf_segment *s = &p->elf.segments.v[p->segment];
 	const struct slim_bundle *b = &p->bundles.v[bundle];
-	return (now ? b->now.offset : b->old.offset) - s->offset + s->vaddr;
+	uint64_t at = p->mark.n ? p->from : b->now.offset;
+	return (now ? at : b->old.offset) - s->offset + s->vaddr;
 }
 
 /* The bundle that begins at an address, or SIZE_MAX; they are in that order. */
@@ -53,8 +54,8 @@ static size_t bundle_at(const struct finder *f, uint64_t addr)
 	return here ? low : SIZE_MAX;
 }
 
-/* at: where the address stands; place: of what is to be blamed. */
-static struct err *add(struct finder *f, uint64_t addr, uint64_t at, uint64_t place, bool pointer)
+/* blame: offset of what says so. */
+static struct err *add(struct finder *f, uint64_t addr, uint64_t blame, struct slim_ref r)
 {
 	if (addr < f->from || addr >= f->to)
 		return NULL;
@@ -63,9 +64,10 @@ static struct err *add(struct finder *f, uint64_t addr, uint64_t at, uint64_t pl
 		return err_new(E_SLIM,
 			"what is at offset %llu points into the middle of a bundle (address "
 			"0x%llx)",
-			(unsigned long long)place, (unsigned long long)addr);
+			(unsigned long long)blame, (unsigned long long)addr);
 	TRY(budget_memory(f->e->src->budget, 2 * sizeof(struct slim_ref)));
-	*VEC_PUSH(f->a, f->out) = (struct slim_ref){at, bundle, pointer};
+	r.bundle = bundle;
+	*VEC_PUSH(f->a, f->out) = r;
 	return NULL;
 }
 
@@ -98,7 +100,7 @@ static struct err *dynamic_symbol(void *user, const struct elf_symbol *s)
 	size_t n = f->out->n;
 	uint64_t at = elf_offset_of(f->e, f->value[DT_SYMTAB]) + (uint64_t)s->index * SYM + 8;
 	if (is_address(s->section, s->type))
-		TRY(add(f, s->value, at, at, false));
+		TRY(add(f, s->value, at, (struct slim_ref){.at = at, .symbol = s->index}));
 	if (f->out->n > n)
 		*VEC_PUSH(f->a, &f->symbols) = (struct symbol){s->index, s->value};
 	return NULL;
@@ -107,7 +109,7 @@ static struct err *dynamic_symbol(void *user, const struct elf_symbol *s)
 static struct err *static_symbol(struct finder *f, const char *p, uint64_t at)
 {
 	bool is = is_address(le16(p + 6), p[4] & 15);
-	return is ? add(f, le64(p + 8), at + 8, at, false) : NULL;
+	return is ? add(f, le64(p + 8), at, (struct slim_ref){.at = at + 8}) : NULL;
 }
 
 /* ---- relocations ---- */
@@ -117,7 +119,7 @@ static struct err *in_place(struct finder *f, uint64_t place)
 	char word[WORD];
 	uint64_t at = elf_offset_of(f->e, place);
 	TRY(elf_src_read(f->e->src, word, WORD, at));
-	return add(f, le64(word), at, at, true);
+	return add(f, le64(word), at, (struct slim_ref){.at = at, .pointer = true, .place = place});
 }
 
 static int by_index(const void *x, const void *y)
@@ -130,9 +132,10 @@ static struct err *rela(struct finder *f, const char *p, uint64_t at)
 {
 	struct symbol key = {.index = le32(p + 12)}, *s = NULL;
 	uint32_t type = le32(p + 8);
+	struct slim_ref r = {.at = at + 16, .pointer = true, .place = le64(p)};
 	size_t n = f->out->n;
 	if (!key.index && type == f->machine->relative) {
-		TRY(add(f, le64(p + 16), at + 16, at, true));
+		TRY(add(f, le64(p + 16), at, r));
 		/* some linkers write the address to its place, too */
 		return f->out->n > n ? in_place(f, le64(p)) : NULL;
 	}
@@ -143,7 +146,9 @@ static struct err *rela(struct finder *f, const char *p, uint64_t at)
 	if ((type != f->machine->abs64 && type != f->machine->glob_dat) || le64(p + 16))
 		return err_new(E_SLIM, "a relocation of type %u at offset %llu points at a bundle",
 			type, (unsigned long long)at);
-	return add(f, s->value, 0, at, true);
+	r.at = 0;
+	r.symbol = key.index;
+	return add(f, s->value, at, r);
 }
 
 /* An even word is an address, an odd one tells of the 63 words behind the last one. */

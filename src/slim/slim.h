@@ -27,12 +27,16 @@ struct slim_keep {
 	const struct target *v; /* none: everything */
 	size_t n;
 	bool exact; /* only what is named to the letter: no variants, no generic targets */
+	bool none;  /* v is empty and means it: no device code at all */
 };
 
 bool slim_keeps(const struct slim_keep *k, struct str target);
 /* A side file of a library (Tensile, MIOpen, AOTriton, a static library) is for the GPUs that its path
  * names: "gfx90a68.kdb", "amd-gfx11xx/". True for all other files. */
 bool slim_keeps_file(const struct slim_keep *k, struct str path);
+/* That GPU ("gfx90a") or family ("gfx11", "gfx110x", "gfx12_0"); "" of a file for all, or for several. */
+struct str slim_file_owner(struct arena *a, struct str path);
+bool slim_owner_covers(struct str owner, struct str gpu); /* both as slim_file_owner() names them */
 
 /* ---- one file ---- */
 struct slim_sum {
@@ -68,7 +72,8 @@ struct slim_plan {
 	VEC(struct slim_bundle) bundles;
 	struct slim_sums targets;
 	bool changed;
-	uint64_t after; /* bytes of the file then; before slim_write() a guess */
+	uint64_t after;  /* bytes of the file then; before slim_write() a guess */
+	struct str mark; /* see slim_mark() */
 };
 
 /* src must outlive ret. A file of another kind has no bundles; a damaged one is E_ELF or E_BUNDLE. */
@@ -81,6 +86,37 @@ MUST_USE struct err *slim_save(struct slim_plan *p, struct str path, unsigned mo
 /* Holes in the file that p was read from, which have size 0 in the tables then; E_SLIM for compressed bundles.
  * fd -1: only a look. */
 MUST_USE struct err *slim_punch(const struct slim_plan *p, int fd, uint64_t *ret_freed);
+
+/* ---- device code apart from its file ---- */
+/* The bytes of all objects with content, in order, in pieces; at: where this one is in the object. */
+typedef struct err *slim_object_fn(void *user, size_t bundle, const struct bundle_entry *e,
+	const struct str *piece, uint64_t at);
+MUST_USE struct err *slim_objects(const struct slim_plan *p, slim_object_fn *fn, void *user);
+/* slim_write() then makes a host part: these bytes stand for all bundles, in a section .rocm_kpack_ref. All that
+ * pointed at a bundle points at them; each wrapper ("HIPF") becomes one of kpack ("HIPK") with the number of its
+ * bundle. p was read with keep->none. */
+void slim_mark(struct slim_plan *p, struct str mark);
+/* E_SLIM unless what is no device code is the same in both: all sections that are loaded, byte for byte, but for
+ * addresses and distances that differ just as those of sections do, because .hip_fatbin has another size. Pointers have
+ * to be at the same bundles. */
+MUST_USE struct err *slim_same_host(const struct slim_plan *x, const struct slim_plan *y);
+
+struct slim_object { /* for slim_fill(): where its bytes are in the content */
+	size_t bundle;
+	struct str id; /* of the entry; one without bytes is the host's */
+	uint64_t at, size;
+};
+
+struct slim_fill {
+	const struct elf_src *host;    /* a host part, ours or AMD's; NULL: bundles only */
+	const struct elf_src *content; /* of the objects */
+	struct slim_object *v;         /* by bundle, in the order of the tables */
+	size_t n, bundles;             /* there may be more that the host names */
+	struct str first; /* of each table, when v does not have it: the host's entry */
+	enum bundle_encoding encoding;
+};
+/* The inverse: bundles in a segment of their own at the end of the file. Read back and compared; commits. */
+MUST_USE struct err *slim_fill(struct arena *a, const struct slim_fill *f, struct str path);
 
 /* ---- what was done: `rocsmith slim --json`, and the manifest that stays ---- */
 struct slim_done { /* a file that changed; after = 0: it is gone */

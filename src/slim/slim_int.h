@@ -8,7 +8,9 @@ struct slim_ref {
 	uint64_t
 		at; /* offset in the file of 8 bytes with the address; 0: a relocation by a symbol */
 	size_t bundle;
-	bool pointer; /* not only a symbol */
+	bool pointer;    /* not only a symbol */
+	uint64_t place;  /* of a pointer: its address */
+	uint32_t symbol; /* index of the dynamic one that it goes by, or 0 */
 };
 
 struct slim_refs {
@@ -22,6 +24,14 @@ MUST_USE struct err *slim_refs(struct arena *a, const struct slim_plan *p, const
 	bool now, struct slim_refs *ret);
 uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now);
 
+/* read.c: n bundles' worth of places for the objects that stay. */
+void slim_lay_out(struct arena *a, struct slim_bundle *s);
+/* write.c */
+MUST_USE struct err *slim_find_segment(struct slim_plan *p);
+MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
+MUST_USE struct err *slim_copy(
+	const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
+
 /* report.c: to the others of its target. */
 void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s);
 
@@ -31,7 +41,12 @@ struct slim_cut {
 	uint64_t table; /* where the program headers are then */
 	bool split;     /* the segment becomes two */
 };
-uint64_t slim_map(const struct slim_cut *c, uint64_t offset); /* an offset of the old file */
+static inline uint64_t slim_map(const struct slim_cut *c, uint64_t offset) /* of the old file */
+{
+	if (offset <= c->from)
+		return offset;
+	return offset < c->from + c->n ? c->from : offset - c->n;
+}
 MUST_USE struct err *slim_layout(const struct slim_plan *p, uint64_t end, struct slim_cut *ret);
 MUST_USE struct err *slim_headers(
 	const struct slim_plan *p, const struct slim_cut *c, struct buf *table);
@@ -39,9 +54,21 @@ MUST_USE struct err *slim_headers(
 MUST_USE struct err *slim_patch(
 	const struct slim_plan *p, const struct slim_cut *c, struct str table, int fd);
 
+/* mark.c: a wrapper that a pointer is in; and section headers, behind all else. */
+enum { SLIM_HIPF = 0x48495046, SLIM_HIPK = 0x4b504948 };
+#define SLIM_KPACK_REF ".rocm_kpack_ref"
+MUST_USE struct err *slim_mark_wrapper(
+	const struct slim_plan *p, const struct slim_cut *c, const struct slim_ref *r, int fd);
+MUST_USE struct err *slim_mark_sections(
+	const struct slim_plan *p, const struct slim_cut *c, struct fs_out *o);
+/* Number of the bundle that a kpack wrapper names, of a pointer into it. */
+MUST_USE struct err *slim_marked(const struct elf *e, const struct slim_ref *r, uint32_t *ret);
+
 /* prove.c: what is before and behind the bundles is the same; then, patched, all of it works. E_SLIM. */
 MUST_USE struct err *slim_prove_copy(
 	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now);
+MUST_USE struct err *slim_prove_bundle(
+	const struct slim_plan *p, const struct slim_bundle *b, const struct elf_src *now);
 MUST_USE struct err *slim_prove(
 	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now);
 

@@ -74,6 +74,11 @@ static struct err *copy_piece(void *user, const void *p, size_t n, uint64_t at, 
 	return NULL;
 }
 
+struct err *slim_copy(const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o)
+{
+	return read_pieces(p, from, n, copy_piece, o);
+}
+
 /* Of a raw bundle only what stays is read. */
 static struct err *write_objects(const struct slim_plan *p, struct packer *k)
 {
@@ -93,7 +98,7 @@ static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, stru
 	ARENA(tmp);
 	CLEANUP(packer_done) struct packer k = {.b = b, .to = o};
 	struct str table = bundle_table(&tmp, &b->now);
-	bool raw = b->old.encoding == BUNDLE_RAW;
+	bool raw = b->now.encoding == BUNDLE_RAW;
 	b->now.offset = o->offset;
 	if (!b->changed)
 		return read_pieces(p, b->old.offset, b->old.stored, copy_piece, o);
@@ -107,23 +112,15 @@ static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, stru
 
 /* ---- the file ---- */
 
-static void zeros_to(struct fs_out *o, uint64_t to)
-{
-	static const char none[4096];
-	while (o->offset < to && !o->first)
-		fs_out_write(o, none,
-			to - o->offset < sizeof(none) ? (size_t)(to - o->offset) : sizeof(none));
-}
-
 /* Each begins at such a multiple as all of them did. */
-static struct err *write_bundles(struct slim_plan *p, struct fs_out *o)
+struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o)
 {
 	uint64_t align = 4096;
 	VEC_EACH (const struct slim_bundle, b, &p->bundles)
 		while (b->old.offset % align)
 			align /= 2;
 	VEC_EACH (struct slim_bundle, b, &p->bundles) {
-		zeros_to(o, (o->offset + align - 1) / align * align);
+		fs_out_zeros(o, (o->offset + align - 1) / align * align);
 		TRY(write_bundle(p, b, o));
 	}
 	return NULL;
@@ -148,19 +145,22 @@ static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 	TRY(slim_layout(p, o->offset, &cut));
 	TRY(slim_headers(p, &cut, &table));
 	if (cut.split)
-		zeros_to(o, cut.table);
+		fs_out_zeros(o, cut.table);
 	if (cut.split)
 		fs_out_write(o, table.p, table.n);
-	zeros_to(o, stop - cut.n);
+	fs_out_zeros(o, stop - cut.n);
 	TRY(read_pieces(p, stop, p->src->size - stop, copy_piece, o));
 	TRY(written(o, &now));
 	TRY(slim_prove_copy(p, &cut, &now));
 	TRY(slim_patch(p, &cut, buf_str(&table), o->fd));
+	if (p->mark.n)
+		TRY(slim_mark_sections(p, &cut, o));
+	TRY(written(o, &now));
 	return slim_prove(p, &cut, &now);
 }
 
 /* The segment that has all of the bundles. */
-static struct err *find_segment(struct slim_plan *p)
+struct err *slim_find_segment(struct slim_plan *p)
 {
 	for (p->segment = 0; p->segment < p->elf.segments.n; p->segment++) {
 		const struct elf_segment *s = &p->elf.segments.v[p->segment];
@@ -178,9 +178,12 @@ struct err *slim_write(struct slim_plan *p, struct fs_out *out)
 	if (!p->changed)
 		return read_pieces(p, 0, p->src->size, copy_piece, out);
 	if (p->elf.src)
-		TRY(find_segment(p));
+		TRY(slim_find_segment(p));
 	TRY(read_pieces(p, 0, p->from, copy_piece, out));
-	TRY(write_bundles(p, out));
+	if (p->mark.n)
+		fs_out_write(out, p->mark.p, p->mark.n);
+	else
+		TRY(slim_write_bundles(p, out));
 	if (p->elf.src)
 		TRY(write_elf(p, out));
 	TRY(written(out, &now));

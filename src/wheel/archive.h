@@ -91,6 +91,8 @@ MUST_USE struct err *wheel_pack(
  * dist-info and data folders. */
 MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
+/* A member's name when OLD.dist-info and OLD.data are called NOW.dist-info and NOW.data. */
+struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now);
 
 /* Of retag, for whoever makes another wheel out of one: the name that q asks for; where that goes; and what is in it,
  * in w's order, without RECORD: members with their compressed bytes, texts that had to change. */

@@ -248,7 +248,7 @@ struct err *wheel_new_name(struct arena *a, const struct wheel_request *q, struc
 	return NULL;
 }
 
-static struct str renamed(struct arena *a, struct str name, struct str old, struct str now)
+struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now)
 {
 	static const char *const folders[] = {INFO "/", ".data/", NULL};
 	struct str rest = str_sub(name, old.n, name.n);
@@ -276,7 +276,7 @@ static struct err *rename_members(
 	struct str old = str_fmt(p->a, "%.*s-%.*s", STR(dist), STR(version)),
 		   now = str_fmt(p->a, "%.*s-%.*s", STR(dist), STR(other ? n->version : version));
 	VEC_EACH (const struct wheel_member, m, &w->members) {
-		struct zip_input in = {.name = renamed(p->a, m->zip->name, old, now),
+		struct zip_input in = {.name = wheel_renamed(p->a, m->zip->name, old, now),
 			.mode = m->zip->mode & 0111 ? 0755 : 0644};
 		if (!m->sha256.n)
 			continue;

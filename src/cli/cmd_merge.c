@@ -1,0 +1,45 @@
+/* rocsmith merge: wheels for some GPUs each become one wheel. */
+#include "cli/opt.h"
+#include "term/out.h"
+#include "wheel/split.h"
+
+struct merge_args {
+	struct common common;
+	struct merge_request q;
+};
+
+static const struct opt opts[] = {
+	{OPT_ARGUMENT("WHEEL", OPT_POSES, struct merge_args, q.from,
+		 "a host wheel and its device wheels, or whole wheels"),
+		.flags = OPT_REQUIRED},
+	{OPT_VALUE("output", OPT_PATH, struct merge_args, q.to, "OUT", "the wheel, or its folder"),
+		.sname = 'o', .flags = OPT_REQUIRED},
+	{OPT_FLAG("force", struct merge_args, q.force, "overwrite OUT")},
+	{.kind = OPT_END},
+};
+
+static struct err *run(struct arena *a, void *args, int *ret_status)
+{
+	(void)ret_status;
+	struct merge_args *o = args;
+	struct merge_done done;
+	o->q.jobs = o->common.jobs;
+	TRY(wheel_merge(a, &o->q, &done));
+	if (o->common.json)
+		out_text(json_document(a, 2, merge_fields, &done));
+	else
+		out_fmt("%.*s\n", STR(done.output));
+	say_status(o->common.dry_run ? S("Would merge") : S("Merged"),
+		"%.*s, %.*s with device code", STR(human_count(a, done.members, "file")),
+		STR(human_count(a, done.merged, "file")));
+	return NULL;
+}
+
+const struct command cmd_merge = {
+	.name = "merge",
+	.summary = "make one wheel of wheels for some GPUs each",
+	.opts = opts,
+	.size = sizeof(struct merge_args),
+	.needs = NEED_WRITE,
+	.run = run,
+};

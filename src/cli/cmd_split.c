@@ -1,0 +1,64 @@
+/* rocsmith split: a wheel for many GPUs as a host wheel and one for each GPU. */
+#include "cli/opt.h"
+#include "term/out.h"
+#include "term/table.h"
+#include "wheel/split.h"
+
+struct split_args {
+	struct common common;
+	struct split_request q;
+	unsigned format;
+};
+
+static const char *const formats[] = {"kpack", "plain", NULL};
+static const struct opt opts[] = {
+	{OPT_ARGUMENT("WHEEL", OPT_POS, struct split_args, q.from, "what is to be split"),
+		.flags = OPT_REQUIRED},
+	{OPT_VALUE("output", OPT_PATH, struct split_args, q.to, "DIR", "folder of the wheels"),
+		.sname = 'o', .flags = OPT_REQUIRED},
+	{OPT_VALUE("format", OPT_ENUM, struct split_args, format, "FORMAT",
+		 "kpack, or plain for ROCm before 7.13"),
+		.choices = formats},
+	{OPT_FLAG("force", struct split_args, q.force, "overwrite wheels")},
+	{.kind = OPT_END},
+};
+
+static void print(struct arena *a, const struct split_done *d)
+{
+	static const char *const heads[] = {"GPU", ">FILES", ">SIZE", "WHEEL", NULL};
+
+	struct table t = table_new(a, heads);
+	VEC_EACH (const struct split_wheel, w, &d->wheels) {
+		const struct str cells[] = {w->key.n ? w->key : S("host"),
+			str_fmt(a, "%zu", w->members), w->size ? human_bytes(a, w->size) : S("-"),
+			w->path};
+		table_row(&t, cells);
+	}
+	table_print(&t);
+}
+
+static struct err *run(struct arena *a, void *args, int *ret_status)
+{
+	(void)ret_status;
+	struct split_args *o = args;
+	struct split_done done;
+	o->q.plain = o->format;
+	o->q.jobs = o->common.jobs;
+	TRY(wheel_split(a, &o->q, &done));
+	VEC_EACH (const struct str, name, &done.left)
+		say_warning("'%.*s' keeps device code that cannot be taken out", STR(*name));
+	if (o->common.json)
+		out_text(json_document(a, 2, split_fields, &done));
+	else
+		print(a, &done);
+	return NULL;
+}
+
+const struct command cmd_split = {
+	.name = "split",
+	.summary = "make a host wheel and one wheel for each GPU of a wheel",
+	.opts = opts,
+	.size = sizeof(struct split_args),
+	.needs = NEED_WRITE,
+	.run = run,
+};

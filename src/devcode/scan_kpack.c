@@ -1,0 +1,83 @@
+/* kpack archives: what was split off from libraries; see formats/kpack.h. All objects of one PATH#NUMBER count as a
+ * bundle. */
+#include "formats/kpack.h"
+
+#include <stdlib.h>
+
+#include "devcode/scan.h"
+
+struct decoding {
+	const struct elf_src *src;
+	char *p; /* malloc'ed */
+	uint64_t size, have;
+};
+
+static void decoding_done(struct decoding *d)
+{
+	free(d->p);
+	budget_return(d->src->budget, d->p ? d->size : 0);
+}
+
+static struct err *piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	struct decoding *d = user;
+	(void)stop;
+	if (at != d->have || n > d->size - at)
+		return err_new(E_BUNDLE, "an object is larger than the table says");
+	memcpy(d->p + at, p, n);
+	d->have += n;
+	return NULL;
+}
+
+static struct err *look(struct scan *s, const struct elf_src *src, const struct kpack *k,
+	const struct kpack_object *x, struct code_object *o)
+{
+	CLEANUP(decoding_done) struct decoding d = {.src = src, .size = x->size};
+	TRY(budget_memory(src->budget, x->size));
+	d.p = malloc(x->size ? (size_t)x->size : 1);
+	if (!d.p)
+		return err_new(E_LIMIT, "no memory for an object of %llu bytes",
+			(unsigned long long)x->size);
+	TRY(kpack_read(src, k, x, piece, &d));
+	struct elf_src bytes = elf_src_mem((struct str){d.p, (size_t)d.have});
+	bytes.budget = src->budget;
+	object_look(s, &bytes, o);
+	return NULL;
+}
+
+static struct err *add(struct scan *s, const struct elf_src *src, const struct kpack *k,
+	const struct kpack_object *x)
+{
+	struct code_object *o;
+	TRY(object_add(s, src, x->target, &o));
+	o->encoding = DEVCODE_KPACK;
+	o->size = x->size;
+	o->stored = x->stored;
+	o->place =
+		(struct code_place){.bundle = src->base - s->base + x->offset, .length = x->stored};
+	struct err *e = s->flags ? look(s, src, k, x, o) : NULL;
+	if (!e || (e->code != E_BUNDLE && e->code != E_LIMIT))
+		return e;
+	scan_damage(s, "bundle-damaged",
+		err_wrap(e, "cannot decode %.*s#%u for %.*s", STR(x->path), x->index,
+			STR(x->target)));
+	return NULL;
+}
+
+struct err *scan_kpack(struct scan *s, const struct elf_src *src)
+{
+	ARENA(tmp);
+	struct kpack k;
+	size_t first = 0;
+	TRY(kpack_open(&tmp, src, &k));
+	for (size_t i = 0; i < k.objects.n; i++) {
+		const struct kpack_object *x = &k.objects.v[i], *next = x + 1;
+		TRY(add(s, src, &k, x));
+		if (i + 1 < k.objects.n && next->index == x->index && str_eq(next->path, x->path))
+			continue;
+		object_compare(s, first);
+		first = s->file->objects.n;
+		s->file->bundles++;
+	}
+	return NULL;
+}

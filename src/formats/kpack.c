@@ -1,0 +1,333 @@
+/* Reading and writing kpack archives; see kpack.h. */
+#include "formats/kpack.h"
+
+#include <zstd.h>
+
+#include "base/buf.h"
+#include "formats/le.h"
+#include "formats/msgpack.h"
+
+enum { HEADER = 64, MOST = 1000000, TABLE_MAX = 64 << 20 };
+
+bool kpack_is(struct str head)
+{
+	return head.n >= 16 && str_starts(head, S("KPAK"));
+}
+
+/* ---- reading ---- */
+
+struct table {
+	struct arena *a;
+	const struct elf_src *src;
+	struct kpack *out;
+	struct str text; /* behind the head of the map */
+	uint64_t n, end; /* its pairs; offset of the table */
+	struct kpack_object *blobs;
+	size_t nblobs;
+};
+
+static struct err *damaged(const char *what)
+{
+	return err_new(E_BUNDLE, "the kpack archive is damaged: %s", what);
+}
+
+/* The value of a key, and where it goes on when it is a map or a list. */
+static bool get(
+	struct str map, uint64_t n, struct str key, struct msgpack_value *ret, struct str *rest)
+{
+	*rest = map;
+	return msgpack_find(rest, n, key) && msgpack_next(rest, ret);
+}
+
+static bool get_number(struct str map, uint64_t n, struct str key, uint64_t *ret)
+{
+	struct msgpack_value v;
+	struct str rest;
+	bool is = get(map, n, key, &v, &rest) && v.kind == MSGPACK_UINT;
+	*ret = is ? v.number : 0;
+	return is;
+}
+
+static struct err *add_blob(struct table *t, uint64_t offset, uint64_t size)
+{
+	if (offset < HEADER || offset > t->end || size > t->end - offset)
+		return damaged("an object is not inside the file");
+	t->blobs[t->nblobs++] = (struct kpack_object){.offset = offset, .stored = size};
+	return NULL;
+}
+
+static struct err *reserve(struct table *t, uint64_t n, uint64_t room)
+{
+	if (n > MOST || n > room)
+		return damaged("its number of objects is wrong");
+	TRY(budget_memory(t->src->budget, n * sizeof(*t->blobs)));
+	t->blobs = arena_array(t->a, (size_t)n + 1, sizeof(*t->blobs));
+	return NULL;
+}
+
+static struct err *read_frames(struct table *t)
+{
+	uint64_t at, size, count;
+	char word[4];
+	if (!get_number(t->text, t->n, S("zstd_offset"), &at) ||
+		!get_number(t->text, t->n, S("zstd_size"), &size) || at < HEADER || at > t->end ||
+		size > t->end - at || size < 4)
+		return damaged("it does not tell where its objects are");
+	uint64_t end = at + size;
+	TRY(elf_src_read(t->src, word, 4, at));
+	count = le32(word);
+	TRY(reserve(t, count, size / 4));
+	for (at += 4; count; count--) {
+		if (end - at < 4)
+			return damaged("a frame is missing");
+		TRY(elf_src_read(t->src, word, 4, at));
+		TRY(add_blob(t, at + 4, le32(word)));
+		at += 4 + (uint64_t)le32(word);
+		if (at > end)
+			return damaged("a frame is too long");
+	}
+	return NULL;
+}
+
+static struct err *read_blobs(struct table *t)
+{
+	struct msgpack_value v;
+	struct str rest;
+	uint64_t offset, size;
+	if (!get(t->text, t->n, S("blobs"), &v, &rest) || v.kind != MSGPACK_ARRAY)
+		return damaged("it has no list of objects");
+	TRY(reserve(t, v.number, rest.n));
+	for (uint64_t n = v.number; n; n--) {
+		struct str map = rest, after = rest;
+		if (!msgpack_next(&map, &v) || v.kind != MSGPACK_MAP || !msgpack_skip(&after) ||
+			!get_number(map, v.number, S("offset"), &offset) ||
+			!get_number(map, v.number, S("size"), &size))
+			return damaged("an object has no place");
+		TRY(add_blob(t, offset, size));
+		rest = after;
+	}
+	return NULL;
+}
+
+/* "lib/x.so#3" */
+static bool split_key(struct str key, struct kpack_object *o)
+{
+	uint64_t index;
+	size_t at = str_rchr(key, '#');
+	bool is = at < key.n && str_u64(str_sub(key, at + 1, key.n), 10, &index) &&
+		  index <= UINT32_MAX && at > 0;
+	o->path = str_sub(key, 0, at);
+	o->index = is ? (uint32_t)index : 0;
+	return is;
+}
+
+static struct err *read_target(struct table *t, struct kpack_object o, struct str *rest)
+{
+	struct msgpack_value key, v;
+	struct str map;
+	uint64_t ordinal;
+	if (!msgpack_next(rest, &key) || key.kind != MSGPACK_STR || !key.text.n || key.text.n > 256)
+		return damaged("an object has no target");
+	map = *rest;
+	if (!msgpack_next(&map, &v) || v.kind != MSGPACK_MAP || !msgpack_skip(rest) ||
+		!get_number(map, v.number, S("ordinal"), &ordinal) || ordinal >= t->nblobs ||
+		!get_number(map, v.number, S("original_size"), &o.size))
+		return damaged("an object is not described");
+	if (t->out->objects.n == MOST)
+		return damaged("it has too many objects");
+	o.target = key.text;
+	o.offset = t->blobs[ordinal].offset;
+	o.stored = t->blobs[ordinal].stored;
+	if (!t->out->zstd && o.size != o.stored)
+		return damaged("an object has two sizes");
+	TRY(budget_memory(t->src->budget, 2 * sizeof(o)));
+	*VEC_PUSH(t->a, &t->out->objects) = o;
+	return NULL;
+}
+
+static struct err *read_objects(struct table *t)
+{
+	struct msgpack_value v, key, targets;
+	struct str rest;
+	if (!get(t->text, t->n, S("toc"), &v, &rest) || v.kind != MSGPACK_MAP)
+		return damaged("it has no table");
+	for (uint64_t n = v.number; n; n--) {
+		struct kpack_object o = {0};
+		if (!msgpack_next(&rest, &key) || key.kind != MSGPACK_STR ||
+			!split_key(key.text, &o) || !msgpack_next(&rest, &targets) ||
+			targets.kind != MSGPACK_MAP)
+			return damaged("its table has an entry that is not PATH#NUMBER");
+		for (uint64_t i = targets.number; i; i--)
+			TRY(read_target(t, o, &rest));
+	}
+	return NULL;
+}
+
+struct err *kpack_open(struct arena *a, const struct elf_src *src, struct kpack *ret)
+{
+	char head[16];
+	struct msgpack_value v, scheme;
+	struct str text, rest;
+	*ret = (struct kpack){0};
+	TRY(elf_src_read(src, head, sizeof(head), 0));
+	uint64_t at = le64(head + 8);
+	if (!kpack_is((struct str){head, sizeof(head)}) || le32(head + 4) != 1)
+		return damaged("it is not of version 1");
+	if (at < HEADER || at >= src->size || src->size - at > TABLE_MAX)
+		return damaged("it has no table");
+	TRY(elf_src_slice(a, src, at, src->size - at, &text));
+	TRY(budget_work(src->budget, 8 * text.n));
+	if (!msgpack_next(&text, &v) || v.kind != MSGPACK_MAP)
+		return damaged("its table is none");
+	struct table t = {.a = a, .src = src, .out = ret, .text = text, .n = v.number, .end = at};
+	if (!get(text, v.number, S("compression_scheme"), &scheme, &rest) ||
+		scheme.kind != MSGPACK_STR)
+		return damaged("it does not tell its compression");
+	ret->zstd = str_eq(scheme.text, S("zstd-per-kernel"));
+	if (!ret->zstd && !str_eq(scheme.text, S("none")))
+		return err_new(E_BUNDLE, "a kpack archive with the compression '%.*s' is not known",
+			STR(scheme.text));
+	if (get(text, v.number, S("group_name"), &scheme, &rest) && scheme.kind == MSGPACK_STR)
+		ret->group = scheme.text;
+	TRY(ret->zstd ? read_frames(&t) : read_blobs(&t));
+	return read_objects(&t);
+}
+
+struct err *kpack_read(const struct elf_src *src, const struct kpack *k,
+	const struct kpack_object *o, bundle_fn *fn, void *user)
+{
+	const struct bundle b = {.encoding = k->zstd ? BUNDLE_CCOB3 : BUNDLE_RAW,
+		.zstd = true,
+		.offset = o->offset,
+		.stored = o->stored,
+		.size = o->size};
+	return bundle_decode(src, &b, fn, user);
+}
+
+/* ---- marks ---- */
+
+struct str kpack_mark(struct arena *a, struct str name, struct str pattern)
+{
+	BUF(b, a);
+	msgpack_put_map(&b, 2);
+	msgpack_put_str(&b, S("kpack_search_paths"));
+	msgpack_put_array(&b, 1);
+	msgpack_put_str(&b, pattern);
+	msgpack_put_str(&b, S("kernel_name"));
+	msgpack_put_str(&b, name);
+	return buf_str(&b);
+}
+
+struct str kpack_mark_name(struct str mark)
+{
+	struct msgpack_value v;
+	struct str rest;
+	bool is = msgpack_next(&mark, &v) && v.kind == MSGPACK_MAP &&
+		  get(mark, v.number, S("kernel_name"), &v, &rest) && v.kind == MSGPACK_STR;
+	return is ? v.text : S("");
+}
+
+/* ---- writing ---- */
+
+struct err *kpack_out_open(struct arena *a, struct str path, struct str group, struct str target,
+	struct kpack_out *ret)
+{
+	static const char zeros[HEADER + 4];
+	enum { LEVEL = 3 };
+	*ret = (struct kpack_out){
+		.out.fd = -1, .out.dir = -1, .a = a, .group = group, .target = target};
+	ret->zstd = ZSTD_createCCtx();
+	if (!ret->zstd ||
+		ZSTD_isError(ZSTD_CCtx_setParameter(ret->zstd, ZSTD_c_compressionLevel, LEVEL)))
+		return err_new(E_NOMEMORY, "no memory for a zstd encoder");
+	TRY(fs_out_open(&ret->out, path, 0644));
+	fs_out_write(&ret->out, zeros, sizeof(zeros));
+	return NULL;
+}
+
+struct err *kpack_out_begin(struct kpack_out *o, struct str path, uint32_t index, uint64_t size)
+{
+	*VEC_PUSH(o->a, &o->objects) =
+		(struct kpack_object){.path = path, .index = index, .size = size};
+	o->frame = o->out.offset;
+	fs_out_write(&o->out, "\0\0\0", 4);
+	return ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(o->zstd, size))
+		       ? err_new(E_INTERNAL, "zstd: a size")
+		       : NULL;
+}
+
+struct err *kpack_out_add(struct kpack_out *o, const void *p, size_t n)
+{
+	return bundle_compress(&o->out, o->zstd, p, n, false);
+}
+
+struct err *kpack_out_end(struct kpack_out *o)
+{
+	char word[4];
+	TRY(bundle_compress(&o->out, o->zstd, "", 0, true));
+	uint64_t size = o->out.offset - o->frame - 4;
+	if (size > UINT32_MAX)
+		return err_new(
+			E_LIMIT, "an object of more than 4 GiB does not fit into a kpack archive");
+	put_le(word, size, 4);
+	return o->out.first ? NULL : fs_pwrite(o->out.fd, word, 4, o->frame);
+}
+
+static void put_object(struct kpack_out *o, struct buf *b, size_t i)
+{
+	const struct kpack_object *x = &o->objects.v[i];
+	msgpack_put_str(b, str_fmt(o->a, "%.*s#%u", STR(x->path), x->index));
+	msgpack_put_map(b, 1);
+	msgpack_put_str(b, o->target);
+	msgpack_put_map(b, 3);
+	msgpack_put_str(b, S("type"));
+	msgpack_put_str(b, S("hsaco"));
+	msgpack_put_str(b, S("ordinal"));
+	msgpack_put_uint(b, i);
+	msgpack_put_str(b, S("original_size"));
+	msgpack_put_uint(b, x->size);
+}
+
+static void put_pair(struct buf *b, struct str key, struct str value)
+{
+	msgpack_put_str(b, key);
+	msgpack_put_str(b, value);
+}
+
+struct err *kpack_out_commit(struct kpack_out *o)
+{
+	BUF(b, o->a);
+	char head[16] = "KPAK", count[4];
+	msgpack_put_map(&b, 8);
+	msgpack_put_str(&b, S("format_version"));
+	msgpack_put_uint(&b, 1);
+	put_pair(&b, S("group_name"), o->group);
+	put_pair(&b, S("gfx_arch_family"), o->target);
+	msgpack_put_str(&b, S("gfx_arches"));
+	msgpack_put_array(&b, 1);
+	msgpack_put_str(&b, o->target);
+	msgpack_put_str(&b, S("toc"));
+	msgpack_put_map(&b, o->objects.n);
+	for (size_t i = 0; i < o->objects.n; i++)
+		put_object(o, &b, i);
+	put_pair(&b, S("compression_scheme"), S("zstd-per-kernel"));
+	msgpack_put_str(&b, S("zstd_offset"));
+	msgpack_put_uint(&b, HEADER);
+	msgpack_put_str(&b, S("zstd_size"));
+	msgpack_put_uint(&b, o->out.offset - HEADER);
+	put_le(head + 4, 1, 4);
+	put_le(head + 8, o->out.offset, 8);
+	put_le(count, o->objects.n, 4);
+	fs_out_write(&o->out, b.p, b.n);
+	if (!o->out.first) {
+		TRY(fs_pwrite(o->out.fd, head, sizeof(head), 0));
+		TRY(fs_pwrite(o->out.fd, count, 4, HEADER));
+	}
+	return fs_out_commit(&o->out);
+}
+
+void kpack_out_close(struct kpack_out *o)
+{
+	ZSTD_freeCCtx(o->zstd);
+	fs_out_abandon(&o->out);
+}

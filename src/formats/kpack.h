@@ -1,0 +1,60 @@
+/* kpack archives, version 1: device code of the libraries of a project, for one GPU or several; and the mark by which a
+ * library says where its own is.
+ *
+ * "KPAK", version, offset of the table, zeros up to 64; objects; the table (MessagePack) up to the end of the file.
+ * An object has the name PATH#NUMBER of a library and of the bundle in it, and a target; it is a frame of zstd
+ * ("zstd-per-kernel": a count, then the size of each frame before it) or as it is ("none"). A library's wrappers
+ * (magic "HIPK") hold the numbers: each is that of the bundle which the wrapper pointed at, so that several wrappers of
+ * a library that was linked with -fgpu-rdc have the same one.
+ * Limits: a table of 64 MiB, 1,000,000 objects, and what the source's budget allows.
+ * Sources: rocm-systems shared/kpack (archive format, wheel_splitter); the table in doc/formats.md.
+ */
+#pragma once
+
+#include "base/fs.h"
+#include "formats/bundle.h"
+
+struct kpack_object {
+	struct str path; /* of the library, as its mark names it */
+	uint32_t index;
+	struct str target;
+	uint64_t offset, stored, size; /* in the archive; decoded */
+};
+
+struct kpack {
+	struct str group;
+	bool zstd;
+	VEC(struct kpack_object) objects; /* in the table's order */
+};
+
+bool kpack_is(struct str head);
+/* E_BUNDLE, E_LIMIT. */
+MUST_USE struct err *kpack_open(struct arena *a, const struct elf_src *src, struct kpack *ret);
+/* As bundle_decode(). */
+MUST_USE struct err *kpack_read(const struct elf_src *src, const struct kpack *k,
+	const struct kpack_object *o, bundle_fn *fn, void *user);
+
+/* patterns: of archives, relative to the library; "@GFXARCH@" is the target. */
+struct str kpack_mark(struct arena *a, struct str name, struct str pattern);
+/* The name in a mark, or "". */
+struct str kpack_mark_name(struct str mark);
+
+/* ---- writing: an archive for one target ---- */
+struct kpack_out {
+	struct fs_out out;
+	struct arena *a;
+	struct str group, target;
+	struct ZSTD_CCtx_s *zstd;
+	uint64_t frame; /* where the object at hand begins */
+	VEC(struct kpack_object) objects;
+};
+
+MUST_USE struct err *kpack_out_open(struct arena *a, struct str path, struct str group,
+	struct str target, struct kpack_out *ret);
+/* An object of so many bytes, which are added then. */
+MUST_USE struct err *kpack_out_begin(
+	struct kpack_out *o, struct str path, uint32_t index, uint64_t size);
+MUST_USE struct err *kpack_out_add(struct kpack_out *o, const void *p, size_t n);
+MUST_USE struct err *kpack_out_end(struct kpack_out *o);
+MUST_USE struct err *kpack_out_commit(struct kpack_out *o);
+void kpack_out_close(struct kpack_out *o);

@@ -1,0 +1,173 @@
+/* Are two files the same but for their device code? The size of that moves what the linker puts behind it, and with it
+ * every distance between what is before and what is behind. Such a difference is explained when it is just what the sections'
+ * addresses make of it; any other one is a difference. x86-64 only: its distances and addresses are whole words. What is
+ * not loaded (symbols of the linker, debug information) does not count. See slim.h. */
+#include <stdlib.h>
+
+#include "formats/le.h"
+#include "slim/slim_int.h"
+
+enum { CHUNK = 1 << 20, NEAR = 1 << 20, WORD = 8, SECTIONS = 1000 };
+
+static int by_at(const void *x, const void *y)
+{
+	const struct slim_ref *a = x, *b = y;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+static struct err *differs(struct str what)
+{
+	return err_new(E_SLIM, "the host parts differ in %.*s", STR(what));
+}
+
+struct pair {
+	const struct slim_plan *x, *y;
+	struct slim_refs rx, ry;
+	char *one, *other;
+	bool moved; /* some section is elsewhere */
+};
+
+/* How far a section is moved in y. */
+static uint64_t shift(const struct pair *p, size_t i)
+{
+	return p->y->elf.sections.v[i].addr - p->x->elf.sections.v[i].addr;
+}
+
+/* Is an address of x, or one near to it, in a section that is moved so far? */
+static bool moves_by(const struct pair *p, uint64_t addr, uint64_t by, uint64_t near)
+{
+	for (size_t i = 1; i < p->x->elf.sections.n; i++) {
+		const struct elf_section *s = &p->x->elf.sections.v[i];
+		bool here = s->flags & ELF_ALLOC && addr + near >= s->addr &&
+			    addr <= s->addr + s->size + near;
+		if (here && shift(p, i) == by)
+			return true;
+	}
+	return false;
+}
+
+/* The word at an offset of section i: an address (8 bytes), or a distance from about there (4). */
+static bool explained(const struct pair *p, size_t i, uint64_t at, const char *x, const char *y)
+{
+	const struct elf_section *s = &p->x->elf.sections.v[i];
+	int64_t old = (int32_t)le32(x), now = (int32_t)le32(y);
+	return s->flags & ELF_ALLOC && moves_by(p, s->addr + at + (uint64_t)old,
+					       (uint64_t)(now - old) + shift(p, i), NEAR + s->size);
+}
+
+/* Bytes of the word around byte i of a piece that are explained, from i on. Words are not aligned, and their
+ * lowest bytes may be the same. */
+static size_t explain(const struct pair *p, size_t section, uint64_t at, size_t n, size_t i)
+{
+	for (size_t back = 0; back < 8 && back <= i && p->moved; back++) {
+		const char *x = p->one + i - back, *y = p->other + i - back;
+		size_t left = n - i + back;
+		if (left >= 8 && moves_by(p, le64(x), le64(y) - le64(x), 0))
+			return 8 - back;
+		if (back < 4 && left >= 4 && explained(p, section, at + i - back, x, y))
+			return 4 - back;
+	}
+	return 0;
+}
+
+static bool same_bytes(const struct pair *p, size_t section, uint64_t at, size_t n, bool last)
+{
+	size_t end = last ? n : n - WORD, used;
+	for (size_t i = at ? WORD : 0; i < end; i += used) {
+		used = p->one[i] == p->other[i] ? 1 : explain(p, section, at, n, i);
+		if (!used)
+			return false;
+	}
+	return true;
+}
+
+/* The bytes of pointers at bundles count as zeros. */
+static struct err *read_masked(
+	const struct elf_src *s, const struct slim_refs *refs, char *p, size_t n, uint64_t from)
+{
+	TRY(elf_src_read(s, p, n, from));
+	VEC_EACH (const struct slim_ref, r, refs) {
+		uint64_t a = r->at > from ? r->at : from,
+			 b = r->at + 8 < from + n ? r->at + 8 : from + n;
+		if (r->at && a < b)
+			memset(p + (a - from), 0, (size_t)(b - a));
+	}
+	return NULL;
+}
+
+/* Words may lie across the borders of pieces: these overlap by two. */
+static struct err *same_section(struct pair *p, size_t i)
+{
+	enum { STEP = CHUNK - 2 * WORD };
+	const struct elf_section *x = &p->x->elf.sections.v[i], *y = &p->y->elf.sections.v[i];
+	bool fat = i == p->x->section, loaded = x->flags & ELF_ALLOC;
+	if (!str_eq(x->name, y->name) || x->type != y->type || x->flags != y->flags ||
+		fat != (i == p->y->section) || (!fat && loaded && x->size != y->size))
+		return differs(x->name);
+	if (fat || !loaded || x->type == ELF_NOBITS || str_eq(x->name, S(".note.gnu.build-id")))
+		return NULL;
+	for (uint64_t at = 0; at < x->size; at += STEP) {
+		size_t n = x->size - at < CHUNK ? (size_t)(x->size - at) : CHUNK;
+		TRY(read_masked(p->x->src, &p->rx, p->one, n, x->offset + at));
+		TRY(read_masked(p->y->src, &p->ry, p->other, n, y->offset + at));
+		bool last = at + n == x->size;
+		if (!same_bytes(p, i, at, n, last))
+			return differs(x->name);
+		if (last)
+			break;
+	}
+	return NULL;
+}
+
+static struct err *read_refs(struct arena *a, const struct slim_plan *p, struct slim_refs *ret)
+{
+	struct slim_plan copy = *p;
+	TRY(slim_find_segment(&copy));
+	TRY(slim_refs(a, &copy, &copy.elf, false, ret));
+	/* gold writes an address to the place of a relocation by a symbol, too */
+	VEC_EACH (struct slim_ref, r, ret)
+		r->at = r->at ? r->at : elf_offset_of(&p->elf, r->place);
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_at);
+	return NULL;
+}
+
+static bool same_refs(const struct pair *p)
+{
+	bool same = p->rx.n == p->ry.n;
+	for (size_t i = 0; same && i < p->rx.n; i++) {
+		const struct slim_ref *r = &p->rx.v[i], *q = &p->ry.v[i];
+		same = r->bundle == q->bundle && r->pointer == q->pointer &&
+		       r->symbol == q->symbol &&
+		       (r->place == q->place || moves_by(p, r->place, q->place - r->place, 0));
+	}
+	return same;
+}
+
+struct err *slim_same_host(const struct slim_plan *x, const struct slim_plan *y)
+{
+	ARENA(a);
+	struct pair p = {
+		.x = x, .y = y, .one = arena_raw(&a, CHUNK), .other = arena_raw(&a, CHUNK)};
+	const struct elf *e = &x->elf, *f = &y->elf;
+	if (x->bundles.n != y->bundles.n || !e->src != !f->src)
+		return differs(S("the number of bundles"));
+	if (!e->src)
+		return NULL;
+	if (e->sections.n != f->sections.n || e->machine != f->machine || e->type != f->type ||
+		!x->section)
+		return differs(S("their headers"));
+	for (size_t i = 1; i < e->sections.n; i++)
+		p.moved = p.moved || shift(&p, i);
+	if (p.moved && (e->machine != ELF_X86_64 || e->sections.n > SECTIONS))
+		return differs(S("the addresses of their sections"));
+	if (e->entry != f->entry && !moves_by(&p, e->entry, f->entry - e->entry, 0))
+		return differs(S("their headers"));
+	TRY(read_refs(&a, x, &p.rx));
+	TRY(read_refs(&a, y, &p.ry));
+	if (!same_refs(&p))
+		return differs(S("the pointers at bundles"));
+	for (size_t i = 1; i < e->sections.n; i++)
+		TRY(same_section(&p, i));
+	return NULL;
+}

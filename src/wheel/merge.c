@@ -1,0 +1,509 @@
+/* Wheels for one GPU each become one wheel again; see split.h. What all of them have is taken over with its compressed
+ * bytes; files with device code are put together from host part and objects, which wait in a scratch file. */
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/proc.h"
+#include "formats/kpack.h"
+#include "wheel/split.h"
+
+#include <stdlib.h>
+
+enum { ALIGN = 4096 }; /* of objects in their bundle */
+
+struct source {
+	struct wheel w;
+	struct split_part part;
+	bool is_part;
+};
+
+struct copy { /* a member in one of the wheels */
+	struct source *from;
+	const struct wheel_member *m;
+};
+
+struct member { /* of the result */
+	struct str name;
+	VEC(struct copy) copies;
+};
+
+struct archive { /* of kpack */
+	struct str name;
+	struct elf_src src;
+	struct budget budget;
+	int fd;
+	struct kpack k;
+};
+
+struct merging {
+	struct arena *a;
+	const struct merge_request *q;
+	struct merge_done *done;
+	struct source *v;
+	struct source *host; /* NULL: all are whole wheels */
+	struct map names;    /* struct member */
+	VEC(struct archive *) archives;
+	struct str scratch, path, info;
+	VEC(struct zip_input) inputs;
+};
+
+static struct str stem_of(const struct wheel *w)
+{
+	return str_sub(w->info, 0, w->info.n - S(".dist-info").n);
+}
+
+/* ---- do they belong together? ---- */
+
+static struct err *open_all(struct merging *k)
+{
+	for (size_t i = 0; i < k->q->from.n; i++) {
+		struct source *s = &k->v[i];
+		TRY(wheel_open(k->a, k->q->from.v[i], &s->w));
+		TRY(split_part_read(k->a, &s->w, &s->part, &s->is_part));
+		if (!fs_writes_forbidden())
+			TRY(wheel_check(&s->w, k->q->jobs, "Checking", NULL, NULL));
+		bool host = s->is_part && str_eq(s->part.role, S("host"));
+		if (host && k->host)
+			return err_new(
+				E_WHEEL, "'%.*s' is a second host wheel", STR(s->w.zip.path));
+		k->host = host ? s : k->host;
+	}
+	return NULL;
+}
+
+static struct err *stranger(const struct source *s, const char *why)
+{
+	return err_new(E_WHEEL, "'%.*s' cannot be merged: %s", STR(path_base(s->w.zip.path)), why);
+}
+
+static struct err *check_parts(struct merging *k)
+{
+	for (size_t i = 0; i < k->q->from.n; i++) {
+		const struct source *s = &k->v[i], *first = k->host ? k->host : k->v;
+		if (s->is_part && !k->host)
+			return err_hint(stranger(s, "the host wheel of its set is not there"),
+				"it is the %.*s wheel of '%.*s'", STR(s->part.role),
+				STR(s->part.wheel));
+		if (k->host && !s->is_part)
+			return stranger(s, "it is a whole wheel, and others are parts of one");
+		if (k->host && (!str_eq(s->part.set, first->part.set) ||
+				       !str_eq(s->part.format, first->part.format)))
+			return stranger(s, "it is part of another set than the host wheel");
+		if (!k->host && !str_eq(path_base(s->w.zip.path), path_base(first->w.zip.path)))
+			return stranger(s, "it has another name than the first one");
+	}
+	return k->q->from.n > 1 ? NULL : err_new(E_USAGE, "'merge' needs two wheels or more");
+}
+
+/* ---- members ---- */
+
+static struct err *add_archive(struct merging *k, struct source *s, const struct wheel_member *m)
+{
+	struct archive *x = NEW(k->a, struct archive);
+	*x = (struct archive){.name = m->zip->name, .fd = -1};
+	*VEC_PUSH(k->a, &k->archives) = x;
+	TRY(zip_src(&s->w.zip, m->zip, &x->src, &x->fd));
+	budget_set(&x->budget, x->src.size);
+	x->src.budget = &x->budget;
+	TRY_CTX(kpack_open(k->a, &x->src, &x->k), "cannot read '%.*s' of '%.*s'", STR(x->name),
+		STR(path_base(s->w.zip.path)));
+	return NULL;
+}
+
+static struct err *list_members(struct merging *k, struct source *s)
+{
+	struct source *first = k->host ? k->host : k->v;
+	bool device = k->host && s != k->host;
+	VEC_EACH (const struct wheel_member, m, &s->w.members) {
+		struct str base = path_base(m->zip->name),
+			   name = wheel_renamed(
+				   k->a, m->zip->name, stem_of(&s->w), stem_of(&first->w));
+		bool info = str_starts(name, first->w.info) && name.p[first->w.info.n] == '/';
+		bool ours =
+			info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(SLIM_MANIFEST)));
+		if (!m->sha256.n || (info && device) || ours)
+			continue;
+		if (device && str_eq(path_base(path_dir(name)), S(".kpack"))) {
+			TRY(add_archive(k, s, m));
+			continue;
+		}
+		struct member *x = map_get(&k->names, name);
+		if (!x) {
+			x = NEW(k->a, struct member);
+			x->name = name;
+			map_put(&k->names, name, x);
+		}
+		*VEC_PUSH(k->a, &x->copies) = (struct copy){s, m};
+	}
+	return NULL;
+}
+
+static bool all_the_same(const struct member *x)
+{
+	VEC_EACH (const struct copy, c, &x->copies)
+		if (!str_eq(c->m->sha256, x->copies.v[0].m->sha256))
+			return false;
+	return true;
+}
+
+/* ---- a file with device code ---- */
+
+struct found { /* an object */
+	uint64_t at;
+	struct digest sha256;
+};
+
+struct joining {
+	struct merging *k;
+	struct arena *a;
+	struct zip_sink sink;
+	struct map found; /* "BUNDLE ID" */
+	struct hash *hash;
+	uint64_t from; /* of the object at hand */
+	VEC(struct slim_object) v;
+};
+
+struct opened {
+	struct elf_src src;
+	struct budget budget;
+	int fd;
+	struct slim_plan p;
+};
+
+static void joining_done(struct joining *j)
+{
+	hash_free(j->hash);
+	zip_sink_close(&j->sink);
+}
+
+static struct str key_of(struct joining *j, size_t bundle, struct str id)
+{
+	return str_fmt(j->a, "%zu %.*s", bundle, STR(id));
+}
+
+static void note_target(struct joining *j, struct str target)
+{
+	struct merging *k = j->k;
+	if (target.n)
+		strs_put(k->a, &k->done->targets, str_dup(k->a, target));
+}
+
+static struct err *take_object(void *user, size_t bundle, const struct bundle_entry *e,
+	const struct str *piece, uint64_t at)
+{
+	struct joining *j = user;
+	if (!at) {
+		j->hash = hash_new(HASH_SHA256);
+		j->from = j->sink.at = (j->sink.at + ALIGN - 1) / ALIGN * ALIGN;
+	}
+	hash_add(j->hash, piece->p, piece->n);
+	TRY(zip_sink_write(&j->sink, piece->p, piece->n));
+	TRY(cancel_check());
+	if (at + piece->n < e->size)
+		return NULL;
+	struct found now = {.at = j->from, .sha256 = hash_end(j->hash)};
+	j->hash = NULL;
+	struct str key = key_of(j, bundle, e->id);
+	struct found *old = map_get(&j->found, key);
+	if (!old) {
+		old = NEW(j->a, struct found);
+		*old = now;
+		map_put(&j->found, key, old);
+		return NULL;
+	}
+	j->sink.at = j->from;
+	return memcmp(old->sha256.b, now.sha256.b, sizeof(now.sha256.b)) == 0
+		       ? NULL
+		       : err_new(E_WHEEL, "there are two codes for %.*s in bundle %zu",
+				 STR(e->target), bundle);
+}
+
+static void list_entries(struct joining *j, size_t bundle, const struct bundle *b, struct map *seen)
+{
+	VEC_EACH (const struct bundle_entry, e, &b->entries) {
+		struct str key = key_of(j, bundle, e->id);
+		const struct found *f = map_get(&j->found, key);
+		if ((e->target.n && !f) || !map_put(seen, key, j))
+			continue;
+		*VEC_PUSH(j->a, &j->v) =
+			(struct slim_object){bundle, e->id, f ? f->at : 0, e->size};
+		note_target(j, e->target);
+	}
+}
+
+/* The tables: entries of the first one in its order, then what others have beside that. */
+static void list_objects(struct joining *j, const struct opened *v, size_t n)
+{
+	MAP(seen, j->a);
+	for (size_t b = 0; b < v[0].p.bundles.n; b++)
+		for (size_t i = 0; i < n; i++)
+			list_entries(j, b, &v[i].p.bundles.v[b].old, &seen);
+}
+
+static struct err *open_copies(struct joining *j, const struct member *x, struct opened *v)
+{
+	static const struct slim_keep none = {.none = true};
+	for (size_t i = 0; i < x->copies.n; i++) {
+		struct opened *o = &v[i];
+		const struct copy *c = &x->copies.v[i];
+		TRY(zip_src(&c->from->w.zip, c->m->zip, &o->src, &o->fd));
+		budget_set(&o->budget, o->src.size);
+		o->src.budget = &o->budget;
+		TRY(slim_read(j->a, &o->src, &none, &o->p));
+		if (!o->p.bundles.n)
+			return err_new(E_WHEEL,
+				"it is not the same in all wheels, and has no device code");
+		TRY_CTX(slim_same_host(&v[0].p, &o->p), "'%.*s' and '%.*s' do not belong together",
+			STR(x->copies.v[0].from->w.zip.path), STR(c->from->w.zip.path));
+	}
+	return NULL;
+}
+
+/* The host part of the first one, with what all of them have. */
+static struct err *fill(struct joining *j, struct opened *v, size_t n, struct str path)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct stat st;
+	struct elf_src host, content;
+	struct slim_fill f = {.content = &content,
+		.bundles = v[0].p.bundles.n,
+		.encoding = v[0].p.bundles.v[0].old.encoding};
+	for (size_t i = 0; i < n; i++)
+		TRY(slim_objects(&v[i].p, take_object, j));
+	list_objects(j, v, n);
+	f.v = j->v.v;
+	f.n = j->v.n;
+	TRY(zip_sink_write(&j->sink, "", 0));
+	content = elf_src_fd(j->sink.fd, j->sink.at);
+	if (!v[0].p.elf.src)
+		return slim_fill(j->a, &f, path);
+	struct str part = str_fmt(j->a, "%.*s.host", STR(path));
+	slim_mark(&v[0].p, S("a mark for all bundles"));
+	TRY(slim_save(&v[0].p, part, 0644));
+	TRY(fs_stat(part, &st));
+	TRY(fs_open(part, &fd));
+	host = elf_src_fd(fd, (uint64_t)st.st_size);
+	f.host = &host;
+	TRY(slim_fill(j->a, &f, path));
+	return fs_remove(part);
+}
+
+static struct err *join(struct merging *k, const struct member *x, struct zip_input *in)
+{
+	ARENA(tmp);
+	CLEANUP(joining_done)
+	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .found.a = &tmp};
+	struct opened *v = arena_array(&tmp, x->copies.n, sizeof(*v));
+	for (size_t i = 0; i < x->copies.n; i++)
+		v[i].fd = -1;
+	struct err *e = open_copies(&j, x, v);
+	in->member = NULL;
+	in->path = str_fmt(k->a, "%.*s/%zu", STR(k->scratch), k->inputs.n);
+	if (!e && !fs_writes_forbidden())
+		e = fill(&j, v, x->copies.n, in->path);
+	for (size_t i = 0; i < x->copies.n; i++)
+		fd_closep(&v[i].fd);
+	k->done->merged++;
+	return e;
+}
+
+/* ---- a host part and archives ---- */
+
+struct reading {
+	struct joining *j;
+	size_t bundle;
+	struct bundle_entry e;
+};
+
+static struct err *take_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	struct reading *r = user;
+	struct str piece = {p, n};
+	(void)stop;
+	return take_object(r->j, r->bundle, &r->e, &piece, at);
+}
+
+static struct err *read_archive(struct joining *j, const struct archive *x, struct str name)
+{
+	VEC_EACH (const struct kpack_object, o, &x->k.objects) {
+		struct reading r = {.j = j, .bundle = o->index};
+		if (!str_eq(o->path, name) || !o->size)
+			continue;
+		r.e = (struct bundle_entry){.target = o->target, .size = o->size};
+		r.e.id = str_fmt(j->a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(o->target));
+		bool known = map_has(&j->found, key_of(j, r.bundle, r.e.id));
+		TRY_CTX(kpack_read(&x->src, &x->k, o, take_piece, &r),
+			"cannot read %.*s#%u of '%.*s'", STR(o->path), o->index, STR(x->name));
+		const struct found *f = map_get(&j->found, key_of(j, r.bundle, r.e.id));
+		if (known || !f)
+			continue;
+		*VEC_PUSH(j->a, &j->v) = (struct slim_object){o->index, r.e.id, f->at, o->size};
+		note_target(j, o->target);
+	}
+	return NULL;
+}
+
+static int by_bundle(const void *x, const void *y)
+{
+	const struct slim_object *a = x, *b = y;
+	return a->bundle != b->bundle ? (a->bundle > b->bundle) - (a->bundle < b->bundle)
+				      : (a->at > b->at) - (a->at < b->at);
+}
+
+static struct err *fill_marked(struct joining *j, const struct elf_src *host,
+	const struct split_member *m, struct str path)
+{
+	struct elf e;
+	struct str mark;
+	struct elf_src content;
+	struct slim_fill f = {.host = host, .content = &content};
+	TRY(elf_open(j->a, host, &e));
+	const struct elf_section *s = elf_section(&e, S(".rocm_kpack_ref"));
+	if (!s)
+		return err_new(E_WHEEL, "it names no kpack archive");
+	TRY(elf_src_slice(j->a, host, s->offset, s->size, &mark));
+	for (size_t i = 0; i < j->k->archives.n; i++)
+		TRY(read_archive(j, j->k->archives.v[i], kpack_mark_name(mark)));
+	if (!j->v.n)
+		return err_new(E_WHEEL, "no archive has device code for it");
+	qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_bundle);
+	TRY(zip_sink_write(&j->sink, "", 0));
+	content = elf_src_fd(j->sink.fd, j->sink.at);
+	f.v = j->v.v;
+	f.n = j->v.n;
+	f.first = e.machine == ELF_AARCH64 ? S("host-aarch64-unknown-linux-gnu-")
+					   : S("host-x86_64-unknown-linux-gnu-");
+	f.encoding = split_encoding(m->encoding);
+	return slim_fill(j->a, &f, path);
+}
+
+static struct err *join_marked(
+	struct merging *k, const struct split_member *m, struct zip_input *in)
+{
+	ARENA(tmp);
+	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(joining_done)
+	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .found.a = &tmp};
+	struct elf_src src;
+	TRY(zip_src(in->zip, in->member, &src, &fd));
+	in->member = NULL;
+	in->path = str_fmt(k->a, "%.*s/%zu", STR(k->scratch), k->inputs.n);
+	k->done->merged++;
+	return fs_writes_forbidden() ? NULL : fill_marked(&j, &src, m, in->path);
+}
+
+static const struct split_member *marked(const struct merging *k, struct str name)
+{
+	bool kpack = k->host && str_eq(k->host->part.format, S("kpack"));
+	for (size_t i = 0; kpack && i < k->host->part.members.n; i++)
+		if (str_eq(k->host->part.members.v[i].path, name))
+			return &k->host->part.members.v[i];
+	return NULL;
+}
+
+/* ---- the result ---- */
+
+/* Without what split added. */
+static struct err *restore_metadata(struct merging *k, struct zip_input *in)
+{
+	struct str text, more = k->host->part.headers;
+	TRY(zip_read(k->a, &k->host->w.zip, in->member, WHEEL_TEXT, &text));
+	size_t at = str_find(text, more);
+	if (at == text.n)
+		return stranger(k->host, "its METADATA was changed since it was split");
+	in->member = NULL;
+	in->content = str_fmt(k->a, "%.*s%.*s", STR(str_sub(text, 0, at)),
+		STR(str_sub(text, at + more.n, text.n)));
+	return NULL;
+}
+
+static struct err *take(struct merging *k, const struct member *x)
+{
+	const struct copy *c = &x->copies.v[0];
+	struct zip_input in = {.name = x->name,
+		.mode = c->m->zip->mode & 0111 ? 0755 : 0644,
+		.zip = &c->from->w.zip,
+		.member = c->m->zip,
+		.sha256 = c->m->sha256};
+	TRY(cancel_check());
+	k->done->size += c->m->zip->size;
+	if (!k->host && x->copies.n < k->q->from.n && !slim_file_owner(k->a, x->name).n)
+		return err_new(E_WHEEL, "'%.*s' is not in all of the wheels", STR(x->name));
+	if (k->host && str_eq(x->name, path_join(k->a, k->host->w.info, S("METADATA"))))
+		TRY(restore_metadata(k, &in));
+	else if (marked(k, x->name))
+		TRY_CTX(join_marked(k, marked(k, x->name), &in), "cannot merge '%.*s'",
+			STR(x->name));
+	else if (!all_the_same(x))
+		TRY_CTX(join(k, x, &in), "cannot merge '%.*s'", STR(x->name));
+	*VEC_PUSH(k->a, &k->inputs) = in;
+	return NULL;
+}
+
+static struct err *choose_path(struct merging *k)
+{
+	const struct source *first = k->host ? k->host : k->v;
+	struct str name = wheel_name_text(k->a, &first->w.name), to = k->q->to;
+	bool named = str_ends(to, S(".whl"));
+	k->path = named ? to : path_join(k->a, to, name);
+	k->done->output = k->path;
+	if (!str_eq(path_base(k->path), name))
+		return err_new(E_USAGE, "this wheel has to be named '%.*s'", STR(name));
+	if (fs_present(k->path) && (!k->q->force || !fs_is_file(k->path)))
+		return err_hint(
+			err_new(E_USAGE, "'%.*s' exists", STR(k->path)), "--force overwrites it");
+	return NULL;
+}
+
+static struct err *check_complete(struct merging *k)
+{
+	for (size_t i = 0; k->host && i < k->host->part.members.n; i++) {
+		struct str name = k->host->part.members.v[i].path;
+		if (!map_has(&k->names, name))
+			return err_hint(err_new(E_WHEEL, "no wheel has '%.*s'", STR(name)),
+				"a device wheel is needed beside the host wheel");
+	}
+	return NULL;
+}
+
+static struct err *merge(struct merging *k)
+{
+	TRY(open_all(k));
+	TRY(check_parts(k));
+	TRY(choose_path(k));
+	const struct source *first = k->host ? k->host : k->v;
+	for (size_t i = 0; i < k->q->from.n; i++)
+		TRY(list_members(k, &k->v[i]));
+	TRY(check_complete(k));
+	for (size_t i = 0; i < k->names.n; i++)
+		TRY(take(k, k->names.v[i].value));
+	targets_sort(&k->done->targets);
+	k->done->members = k->inputs.n + 1;
+	struct zip_writer how = {
+		.path = k->path, .jobs = k->q->jobs, .time = first->w.members.v[0].zip->time};
+	if (fs_writes_forbidden())
+		return NULL;
+	TRY(fs_mkdirs(path_dir(k->path)));
+	return wheel_write(k->a, k->inputs.v, k->inputs.n, first->w.info, &how);
+}
+
+const struct json_field merge_fields[] = {
+	FIELD_CONST("schema", "rocsmith.merge/1"),
+	FIELDS(struct merge_done, paths, output, targets, members, merged, size),
+	{.kind = FIELD_END},
+};
+
+struct err *wheel_merge(struct arena *a, const struct merge_request *q, struct merge_done *ret)
+{
+	struct merging k = {.a = a, .q = q, .done = ret, .names.a = a};
+	*ret = (struct merge_done){.paths = q->from};
+	k.v = arena_array(a, q->from.n + 1, sizeof(*k.v));
+	for (size_t i = 0; i < q->from.n; i++)
+		k.v[i].w.zip.fd = -1;
+	struct err *e = fs_tempdir(a, S(""), &k.scratch);
+	e = e ? e : merge(&k);
+	for (size_t i = 0; i < q->from.n; i++)
+		wheel_close(&k.v[i].w);
+	for (size_t i = 0; i < k.archives.n; i++)
+		fd_closep(&k.archives.v[i]->fd);
+	return k.scratch.n ? err_join(e, fs_remove_tree(k.scratch)) : e;
+}

@@ -1,0 +1,308 @@
+/* One wheel becomes several; see split.h. Members keep their compressed bytes wherever they go, but for those with
+ * device code, which are made one by one in a scratch folder. */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "devcode/devcode.h"
+#include "wheel/split_int.h"
+
+/* ---- what is in the wheel ---- */
+
+static struct err *look_at_head(
+	void *user, const struct wheel_member *m, const void *p, size_t n, uint64_t at)
+{
+	struct splitting *s = user;
+	struct str head = {.p = p, .n = n};
+	if (!at)
+		s->files[m - s->w.members.v].fat = elf_is(head) || bundle_is(head);
+	return NULL;
+}
+
+/* Code that stays because it is in no bundle of .hip_fatbin. */
+static struct err *note_left(struct splitting *s, struct split_file *f, const struct slim_plan *p)
+{
+	ARENA(tmp);
+	struct devcode d = {0};
+	uint64_t from = f->fat ? p->from : 0, size = f->fat ? p->size : 0;
+	bool left = false;
+	TRY(devcode_scan_src(&tmp, &f->src, f->m->zip->name, 0, &d));
+	VEC_EACH (const struct devcode_file, file, &d.files)
+		VEC_EACH (const struct code_object, o, &file->objects)
+			left = left || (o->size && o->place.bundle - from >= size);
+	if (left)
+		strs_add(s->a, &s->done->left, f->m->zip->name);
+	return NULL;
+}
+
+static struct err *look_into(struct splitting *s, struct split_file *f)
+{
+	ARENA(tmp);
+	struct slim_plan p = {0};
+	const struct slim_keep none = {.none = true};
+	TRY(slim_read(&tmp, &f->src, &none, &p));
+	f->fat = p.changed && (p.elf.src || s->q->plain);
+	TRY(note_left(s, f, &p));
+	if (!f->fat)
+		return NULL;
+	f->encoding = p.bundles.v[0].old.encoding;
+	VEC_EACH (const struct slim_sum, x, &p.targets)
+		if (x->bytes && (target_read(x->target).gpu || !s->q->plain))
+			strs_put(s->a, &s->done->gpus,
+				str_dup(s->a, str_sub(x->target, 0, str_chr(x->target, ':'))));
+	return NULL;
+}
+
+/* What cannot be read is for others to judge. */
+static struct err *look(struct splitting *s, struct split_file *f)
+{
+	TRY(split_open(s, f));
+	struct err *e = look_into(s, f);
+	split_close(s, f);
+	if (!e || (e->code != E_ELF && e->code != E_BUNDLE))
+		return e;
+	err_free(e);
+	f->fat = false;
+	return NULL;
+}
+
+static struct err *look_at_all(struct splitting *s)
+{
+	for (size_t i = 0; i < s->w.members.n; i++) {
+		struct split_file *f = &s->files[i];
+		struct str name = f->m->zip->name;
+		TRY(cancel_check());
+		f->owner = slim_file_owner(s->a, name);
+		if (f->owner.n)
+			strs_put(s->a, gpu_by_name(f->owner) ? &s->done->gpus : &s->families,
+				f->owner);
+		f->fat = f->fat && !f->owner.n;
+		if (f->fat)
+			TRY_CTX(look(s, f), "cannot split '%.*s'", STR(name));
+	}
+	targets_sort(&s->done->gpus);
+	strs_sort(&s->families);
+	return NULL;
+}
+
+/* ---- the wheels ---- */
+
+struct making {
+	struct arena *a;
+	struct splitting *s;
+	struct split_wheel *w;
+	struct str stem; /* NAME-VERSION */
+	VEC(struct zip_input) inputs;
+};
+
+static struct str old_stem(const struct splitting *s)
+{
+	return str_sub(s->w.info, 0, s->w.info.n - S(".dist-info").n);
+}
+
+static bool is_in(
+	const struct splitting *s, const struct split_file *f, const struct split_wheel *w)
+{
+	bool fat = f->fat && s->q->plain, side = f->owner.n;
+	switch (w->role) {
+	case SPLIT_HOST:
+		return !fat && !side;
+	case SPLIT_ALL:
+		return fat || side;
+	case SPLIT_DEVICE:
+		return fat || str_eq(f->owner, w->key);
+	default:
+		return str_eq(f->owner, w->key);
+	}
+}
+
+/* The file with this GPU's code only. */
+static struct err *slim_member(struct making *k, struct split_file *f, struct zip_input *in)
+{
+	struct slim_plan p;
+	struct target gpu = target_read(k->w->key);
+	const struct slim_keep keep = {.v = &gpu, .n = 1, .exact = gpu.gpu && gpu.gpu->is_generic};
+	TRY(split_open(k->s, f));
+	struct err *e = slim_read(k->a, &f->src, &keep, &p);
+	if (!e && p.changed) {
+		in->path = str_fmt(k->a, "%.*s/%zu", STR(k->s->scratch), k->inputs.n);
+		in->member = NULL;
+		e = slim_save(&p, in->path, 0644);
+	}
+	split_close(k->s, f);
+	return e;
+}
+
+static struct err *take(struct making *k, struct split_file *f)
+{
+	struct splitting *s = k->s;
+	const struct zip_member *z = f->m->zip;
+	struct str name = wheel_renamed(k->a, z->name, old_stem(s), k->stem);
+	struct zip_input in = {.name = name,
+		.mode = z->mode & 0111 ? 0755 : 0644,
+		.zip = &s->w.zip,
+		.member = z,
+		.sha256 = f->m->sha256};
+	TRY(cancel_check());
+	if (f->fat && s->q->plain && k->w->role == SPLIT_DEVICE && !fs_writes_forbidden())
+		TRY_CTX(slim_member(k, f, &in), "cannot split '%.*s'", STR(z->name));
+	if (f->host.n) {
+		in.path = f->host;
+		in.member = NULL;
+	}
+	*VEC_PUSH(k->a, &k->inputs) = in;
+	return NULL;
+}
+
+static void add_text(struct making *k, const char *file, struct str text)
+{
+	*VEC_PUSH(k->a, &k->inputs) = (struct zip_input){
+		.name = str_fmt(k->a, "%.*s.dist-info/%s", STR(k->stem), file),
+		.content = text,
+		.mode = 0644,
+	};
+}
+
+static void add_info(struct making *k)
+{
+	struct splitting *s = k->s;
+	bool host = k->w->role == SPLIT_HOST;
+	add_text(k, "METADATA", host ? split_host_metadata(s) : split_device_metadata(s, k->w));
+	add_text(k, SPLIT_MANIFEST, split_manifest(s, k->w));
+	VEC_EACH (const struct split_archive, x, &s->archives)
+		if (k->w->role == SPLIT_DEVICE &&
+			str_eq(str_sub(x->target, 0, str_chr(x->target, ':')), k->w->key))
+			*VEC_PUSH(k->a, &k->inputs) = (struct zip_input){
+				.name = wheel_renamed(k->a, x->name, old_stem(s), k->stem),
+				.path = x->path,
+				.mode = 0644};
+	if (!host)
+		add_text(k, "WHEEL", split_device_wheel(s));
+}
+
+static struct err *write_inputs(struct making *k)
+{
+	struct splitting *s = k->s;
+	struct stat st;
+	struct zip_writer how = {
+		.path = k->w->path, .jobs = s->q->jobs, .time = s->w.members.v[0].zip->time};
+	struct str info = str_fmt(k->a, "%.*s.dist-info", STR(k->stem));
+	TRY(wheel_write(k->a, k->inputs.v, k->inputs.n, info, &how));
+	VEC_EACH (const struct zip_input, in, &k->inputs)
+		if (in->path.n)
+			TRY(fs_remove(in->path));
+	TRY(fs_stat(k->w->path, &st));
+	k->w->size = (uint64_t)st.st_size;
+	return NULL;
+}
+
+static struct err *make(struct splitting *s, struct split_wheel *w)
+{
+	ARENA(tmp);
+	struct making k = {.a = &tmp, .s = s, .w = w, .stem = old_stem(s)};
+	struct str meta = path_join(&tmp, s->w.info, S("METADATA"));
+	if (w->role != SPLIT_HOST)
+		k.stem = str_fmt(&tmp, "%.*s-%.*s",
+			STR(wheel_normalise(&tmp, split_name(s, w->key))), STR(s->w.name.version));
+	for (size_t i = 0; i < s->w.members.n; i++) {
+		struct split_file *f = &s->files[i];
+		bool text = str_eq(f->m->zip->name, meta) && !s->again;
+		if (is_in(s, f, w) && f->m->sha256.n && !text)
+			TRY(take(&k, f));
+	}
+	if (!s->again)
+		add_info(&k);
+	w->members = k.inputs.n + 1;
+	return fs_writes_forbidden() ? NULL : write_inputs(&k);
+}
+
+static void add_wheel(struct splitting *s, enum split_role role, struct str key)
+{
+	struct wheel_name name = s->w.name;
+	if (role != SPLIT_HOST)
+		name.dist = wheel_normalise(s->a, split_name(s, key));
+	*VEC_PUSH(s->a, &s->done->wheels) = (struct split_wheel){
+		.path = path_join(s->a, s->q->to, wheel_name_text(s->a, &name)),
+		.role = role,
+		.key = key,
+	};
+}
+
+/* The host wheel comes last: where it is, the others are. */
+static struct err *list_wheels(struct splitting *s)
+{
+	struct str from, to;
+	VEC_EACH (const struct str, gpu, &s->done->gpus)
+		add_wheel(s, SPLIT_DEVICE, *gpu);
+	VEC_EACH (const struct str, family, &s->families)
+		add_wheel(s, SPLIT_FAMILY, *family);
+	s->all = s->q->plain && s->done->gpus.n > 1;
+	if (s->all)
+		add_wheel(s, SPLIT_ALL, S("all"));
+	add_wheel(s, SPLIT_HOST, S(""));
+	VEC_EACH (const struct split_wheel, w, &s->done->wheels) {
+		if (!fs_present(w->path))
+			continue;
+		if (fs_real(s->a, s->q->from, &from) && fs_real(s->a, w->path, &to) &&
+			str_eq(from, to))
+			return err_hint(
+				err_new(E_USAGE, "the host wheel would replace '%.*s' itself",
+					STR(s->q->from)),
+				"name another folder by --output");
+		if (!s->q->force || !fs_is_file(w->path))
+			return err_hint(err_new(E_USAGE, "'%.*s' exists", STR(w->path)),
+				"--force overwrites wheels");
+	}
+	return NULL;
+}
+
+static struct err *no_code(const struct splitting *s)
+{
+	struct err *e = err_new(
+		E_GFX, "'%.*s' has no device code that could be taken out", STR(s->q->from));
+	return s->done->left.n
+		       ? err_hint(e, "--format plain can split '%.*s'", STR(s->done->left.v[0]))
+		       : e;
+}
+
+static struct err *split(struct splitting *s)
+{
+	struct split_part part;
+	bool is = false;
+	TRY(split_info_read(s));
+	TRY(split_part_read(s->a, &s->w, &part, &is));
+	s->again = is && str_eq(part.role, S("host"));
+	if (is && !s->again)
+		return err_hint(
+			err_new(E_WHEEL, "'%.*s' is the %.*s part of a wheel that was split",
+				STR(path_base(s->q->from)), STR(part.role)),
+			"'rocsmith merge' puts the parts together again");
+	TRY(wheel_check(&s->w, s->q->jobs, "Checking", look_at_head, s));
+	if (!s->again)
+		TRY(look_at_all(s));
+	if (!s->done->gpus.n && !s->again)
+		return no_code(s);
+	TRY(list_wheels(s));
+	if (!fs_writes_forbidden())
+		TRY(fs_mkdirs(s->q->to));
+	if (!s->q->plain && !s->again && !fs_writes_forbidden())
+		TRY(split_kpack(s));
+	VEC_EACH (struct split_wheel, w, &s->done->wheels)
+		TRY_CTX(make(s, w), "cannot make '%.*s'", STR(w->path));
+	return NULL;
+}
+
+struct err *wheel_split(struct arena *a, const struct split_request *q, struct split_done *ret)
+{
+	struct splitting s = {.a = a, .q = q, .done = ret};
+	*ret = (struct split_done){
+		.path = q->from, .output = q->to, .format = q->plain ? S("plain") : S("kpack")};
+	TRY(wheel_open(a, q->from, &s.w));
+	s.files = arena_array(a, s.w.members.n, sizeof(*s.files));
+	for (size_t i = 0; i < s.w.members.n; i++)
+		s.files[i] = (struct split_file){.m = &s.w.members.v[i], .fd = -1};
+	struct err *e = fs_tempdir(a, S(""), &s.scratch);
+	e = e ? e : split(&s);
+	for (size_t i = 0; i < s.w.members.n; i++)
+		fd_closep(&s.files[i].fd);
+	wheel_close(&s.w);
+	return s.scratch.n ? err_join(e, fs_remove_tree(s.scratch)) : e;
+}

@@ -1,0 +1,90 @@
+/* One wheel for many GPUs as a host wheel and one wheel for each GPU, and such sets put together again.
+ *
+ * The host wheel keeps the name, and has all that is for no GPU. A device wheel is named as AMD's are,
+ * amd-PROJECT-device-GPU, has the same version and tags, and requires the host wheel of just that version;
+ * the host wheel has extras device-GPU and device-all. Side files whose path names a family of GPUs
+ * ("amd-gfx11xx/") are a wheel of that family, which the wheels of its GPUs require. Keys of GPUs: "gfx90a" with all of
+ * its variants, "gfx11-generic"; of families "gfx11", "gfx110x", "gfx12_0".
+ *
+ * Plain: files with device code are not in the host wheel. Each device wheel has all of them, with its GPU's
+ * code (and that of generic targets that cover it): one of them is installed. No file is in two
+ * wheels that are meant for each other: installers would let any of the two win. "all" is one more wheel, with
+ * the files as they were.
+ * kpack: see formats/kpack.h. The host wheel has the libraries, marked; device wheels have archives.
+ *
+ * In each dist-info folder SPLIT_MANIFEST tells what it is a part of: schema rocsmith.split-part/1.
+ * Sources: rocm-systems shared/kpack (wheel_splitter) and python/rocm-bootstrap for names, extras and families.
+ */
+#pragma once
+
+#include "wheel/archive.h"
+
+#define SPLIT_MANIFEST "rocsmith-split.json"
+
+struct split_member {              /* a file with device code */
+	struct str path, encoding; /* encoding: of its bundles; "" = raw */
+};
+
+struct split_part {         /* the manifest */
+	struct str wheel;   /* name of the file that was split */
+	struct str set;     /* the same in all parts of it: a hash over its content */
+	struct str format;  /* "plain", "kpack" */
+	struct str role;    /* "host", "device", "family", "all" */
+	struct str key;     /* "gfx1100", "gfx11"; "" of the host */
+	struct strs keys;   /* of all device wheels there are */
+	struct str headers; /* of the host: what its METADATA got */
+	VEC(struct split_member) members;
+};
+enum bundle_encoding split_encoding(struct str name);
+/* E_WHEEL when the manifest is none; *ret_is = false when there is none. */
+MUST_USE struct err *split_part_read(
+	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is);
+
+struct split_request {
+	struct str from, to; /* a wheel; a folder */
+	bool plain, force;
+	unsigned jobs;
+};
+
+enum split_role { SPLIT_HOST, SPLIT_DEVICE, SPLIT_FAMILY, SPLIT_ALL };
+
+struct split_wheel {
+	struct str path, key;
+	enum split_role role;
+	size_t members;
+	uint64_t size; /* of the file */
+};
+
+struct split_done {
+	struct str path, output, format;
+	struct strs gpus; /* keys of device wheels */
+	VEC(struct split_wheel) wheels;
+	struct strs left; /* members of the host wheel with device code that cannot be taken out */
+};
+extern const struct json_field split_fields[]; /* rocsmith.split/1 */
+
+/* The wheels are written one by one, each whole; the host wheel is the last. A host wheel is written as
+ * it is. E_GFX when there is no device code. */
+MUST_USE struct err *wheel_split(
+	struct arena *a, const struct split_request *q, struct split_done *ret);
+
+struct merge_request {
+	struct strs
+		from; /* wheels: a host wheel and device wheels of it, or several for the same release */
+	struct str to;
+	bool force;
+	unsigned jobs;
+};
+
+struct merge_done {
+	struct strs paths;
+	struct str output;
+	struct strs targets;    /* that there is code for */
+	size_t members, merged; /* merged: files that were put together */
+	uint64_t size;
+};
+extern const struct json_field merge_fields[]; /* rocsmith.merge/1 */
+
+/* E_WHEEL when they do not belong together: what is no device code has to be the same in all of them. */
+MUST_USE struct err *wheel_merge(
+	struct arena *a, const struct merge_request *q, struct merge_done *ret);

@@ -1,0 +1,233 @@
+/* What is known of a wheel that is split: contents of its members, and the texts of dist-info folders: extras,
+ * requirements, what is a part of what. See split.h. */
+#include "base/fs.h"
+#include "base/hash.h"
+#include "formats/node.h"
+#include "wheel/split_int.h"
+
+static const struct json_field member_fields[] = FIELDS_ONLY(struct split_member, path, encoding);
+static const struct json_field part_fields[] = {
+	FIELD_CONST("schema", "rocsmith.split-part/1"),
+	FIELDS(struct split_part, wheel, set, format, role, key, keys, headers),
+	FIELD_LIST("members", struct split_part, members, member_fields),
+	{.kind = FIELD_END},
+};
+enum { OPEN = 200 }; /* unpacked members that wait for the next wheel */
+
+static const char *const roles[] = {"host", "device", "family", "all", NULL};
+static const char *const encodings[] = {"raw", "ccob1", "ccob2", "ccob3"};
+static const struct json_field wheel_fields[] = {
+	FIELD("path", struct split_wheel, path),
+	FIELD_ENUM("role", struct split_wheel, role, roles),
+	FIELDS(struct split_wheel, key, members, size),
+	{.kind = FIELD_END},
+};
+const struct json_field split_fields[] = {
+	FIELD_CONST("schema", "rocsmith.split/1"),
+	FIELDS(struct split_done, path, output, format, gpus),
+	FIELD_LIST("wheels", struct split_done, wheels, wheel_fields),
+	FIELD("left", struct split_done, left),
+	{.kind = FIELD_END},
+};
+
+enum bundle_encoding split_encoding(struct str name)
+{
+	enum bundle_encoding e = BUNDLE_RAW;
+	for (unsigned i = 1; i < sizeof(encodings) / sizeof(*encodings); i++)
+		e = str_eq(name, str_from(encodings[i])) ? (enum bundle_encoding)i : e;
+	return e;
+}
+
+struct err *split_part_read(
+	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is)
+{
+	struct str text, path = path_join(a, w->info, S(SPLIT_MANIFEST));
+	const struct zip_member *m = zip_find(&w->zip, path);
+	const struct node *n;
+	*ret = (struct split_part){0};
+	*ret_is = m != NULL;
+	if (!m)
+		return NULL;
+	TRY(zip_read(a, &w->zip, m, WHEEL_TEXT, &text));
+	TRY_CTX(json_parse(a, text, path, &n), "cannot read '%.*s'", STR(w->zip.path));
+	TRY_CTX(json_fields_read(a, n, part_fields, ret), "cannot read '%.*s'", STR(w->zip.path));
+	return NULL;
+}
+
+static struct err *read_headers(
+	struct splitting *s, const char *file, struct str *ret_text, struct headers *ret)
+{
+	struct str path = path_join(s->a, s->w.info, str_from(file));
+	const struct zip_member *m = zip_find(&s->w.zip, path);
+	if (!m)
+		return err_new(E_WHEEL, "'%.*s' is missing", STR(path));
+	TRY(zip_read(s->a, &s->w.zip, m, WHEEL_TEXT, ret_text));
+	TRY_CTX(wheel_headers_parse(s->a, *ret_text, ret), "cannot read '%.*s'", STR(path));
+	return NULL;
+}
+
+static struct str value(const struct headers *h, const char *key)
+{
+	const struct header *x = wheel_header(h, key);
+	return x ? str_sub(x->value, 0, str_chr(x->value, '\n')) : S("");
+}
+
+struct err *split_info_read(struct splitting *s)
+{
+	struct headers meta, wheel;
+	struct str text;
+	BUF(all, s->a);
+	TRY(read_headers(s, "METADATA", &s->metadata, &meta));
+	TRY(read_headers(s, "WHEEL", &text, &wheel));
+	s->project = value(&meta, "Name");
+	s->version = value(&meta, "Version");
+	s->python = value(&meta, "Requires-Python");
+	s->pure = value(&wheel, "Root-Is-Purelib");
+	if (!s->project.n || !s->version.n)
+		return err_new(
+			E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(s->w.info));
+	VEC_EACH (const struct wheel_member, m, &s->w.members)
+		buf_fmt(&all, "%.*s %.*s\n", STR(m->zip->name), STR(m->sha256));
+	s->set = sha256_hex(s->a, buf_str(&all));
+	return NULL;
+}
+
+/* ---- contents ---- */
+
+struct err *split_open(struct splitting *s, struct split_file *f)
+{
+	if (!f->src.read) {
+		TRY(zip_src(&s->w.zip, f->m->zip, &f->src, &f->fd));
+		s->open += f->fd >= 0;
+	}
+	budget_set(&f->budget, f->src.size);
+	f->src.budget = &f->budget;
+	return NULL;
+}
+
+void split_close(struct splitting *s, struct split_file *f)
+{
+	if (f->fd < 0 || s->open < OPEN)
+		return;
+	fd_closep(&f->fd);
+	s->open--;
+	f->src = (struct elf_src){0};
+}
+
+/* ---- names and requirements ---- */
+
+static struct str dashed(struct splitting *s, struct str name)
+{
+	return str_replace(s->a, name, S("_"), S("-"));
+}
+
+struct str split_name(struct splitting *s, struct str key)
+{
+	return str_fmt(s->a, "amd-%.*s-device-%.*s",
+		STR(dashed(s, wheel_normalise(s->a, s->w.name.dist))), STR(dashed(s, key)));
+}
+
+static void require(struct splitting *s, struct buf *b, struct str key, struct str extra)
+{
+	buf_fmt(b, "Requires-Dist: %.*s == %.*s", STR(split_name(s, key)), STR(s->version));
+	if (extra.n)
+		buf_fmt(b, "; extra == \"device-%.*s\"", STR(extra));
+	buf_char(b, '\n');
+}
+
+/* What a GPU's wheel needs beside the host's: its families, and generic code, which plain libraries have. */
+static struct strs parents(struct splitting *s, struct str key)
+{
+	struct strs ret = {0};
+	const struct gpu *gpu = gpu_by_name(key);
+	struct str generic = str_from(gpu ? gpu->generic : NULL);
+	VEC_EACH (const struct str, family, &s->families)
+		if (slim_owner_covers(*family, key))
+			strs_add(s->a, &ret, *family);
+	if (!s->q->plain && strs_has(&s->done->gpus, generic))
+		strs_add(s->a, &ret, generic);
+	return ret;
+}
+
+static struct str host_headers(struct splitting *s)
+{
+	BUF(b, s->a);
+	struct strs all = {0}, more;
+	VEC_EACH (const struct str, gpu, &s->done->gpus) {
+		struct str extra = dashed(s, *gpu);
+		more = parents(s, *gpu);
+		buf_fmt(&b, "Provides-Extra: device-%.*s\n", STR(extra));
+		require(s, &b, *gpu, extra);
+		VEC_EACH (const struct str, key, &more)
+			require(s, &b, *key, extra);
+	}
+	strs_add_all(s->a, &all, &s->done->gpus);
+	strs_add_all(s->a, &all, &s->families);
+	buf_add(&b, S("Provides-Extra: device-all\n"));
+	if (s->all)
+		require(s, &b, S("all"), S("all"));
+	for (size_t i = 0; !s->all && i < all.n; i++)
+		require(s, &b, all.v[i], S("all"));
+	return buf_str(&b);
+}
+
+/* Behind the last of the headers, or before the version when that one's line does not end. */
+struct str split_host_metadata(struct splitting *s)
+{
+	struct str text = s->metadata, rest = text, line;
+	size_t at = text.n, version = 0, from = 0;
+	for (; at == text.n && str_next(&rest, '\n', &line); from = text.n - rest.n) {
+		at = str_trim(line).n ? at : from;
+		version = str_starts(str_lower(s->a, line), S("version:")) ? from : version;
+	}
+	if (at == text.n && !str_ends(text, S("\n")))
+		at = version;
+	return str_fmt(s->a, "%.*s%.*s%.*s", STR(str_sub(text, 0, at)), STR(host_headers(s)),
+		STR(str_sub(text, at, text.n)));
+}
+
+struct str split_device_metadata(struct splitting *s, const struct split_wheel *w)
+{
+	BUF(b, s->a);
+	struct strs more = w->role == SPLIT_DEVICE ? parents(s, w->key) : (struct strs){0};
+	buf_fmt(&b, "Metadata-Version: 2.1\nName: %.*s\nVersion: %.*s\n",
+		STR(split_name(s, w->key)), STR(s->version));
+	buf_fmt(&b, "Summary: Device code of %.*s for %.*s\n", STR(s->project), STR(w->key));
+	if (s->python.n)
+		buf_fmt(&b, "Requires-Python: %.*s\n", STR(s->python));
+	buf_fmt(&b, "Requires-Dist: %.*s == %.*s\n", STR(s->project), STR(s->version));
+	VEC_EACH (const struct str, key, &more)
+		require(s, &b, *key, S(""));
+	return buf_str(&b);
+}
+
+/* With the tags of the file's name, and into the same folder as the host. */
+struct str split_device_wheel(struct splitting *s)
+{
+	BUF(b, s->a);
+	struct strs tags = wheel_tags(s->a, &s->w.name);
+	buf_fmt(&b, "Wheel-Version: 1.0\nGenerator: rocsmith " ROCSMITH_VERSION "\n");
+	buf_fmt(&b, "Root-Is-Purelib: %.*s\n", STR(s->pure));
+	if (s->w.name.build.n)
+		buf_fmt(&b, "Build: %.*s\n", STR(s->w.name.build));
+	VEC_EACH (const struct str, tag, &tags)
+		buf_fmt(&b, "Tag: %.*s\n", STR(*tag));
+	return buf_str(&b);
+}
+
+struct str split_manifest(struct splitting *s, const struct split_wheel *w)
+{
+	struct split_part x = {.wheel = path_base(s->q->from),
+		.set = s->set,
+		.format = s->done->format,
+		.role = str_from(roles[w->role]),
+		.key = w->key,
+		.keys = s->done->gpus,
+		.headers = w->role == SPLIT_HOST ? host_headers(s) : S("")};
+	for (size_t i = 0; i < s->w.members.n; i++)
+		if (s->files[i].fat)
+			*VEC_PUSH(s->a, &x.members) =
+				(struct split_member){s->files[i].m->zip->name,
+					str_from(encodings[s->files[i].encoding])};
+	return json_document(s->a, 2, part_fields, &x);
+}

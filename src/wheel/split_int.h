@@ -1,0 +1,46 @@
+/* What the files of split share; split.h is the interface. */
+#pragma once
+
+#include "wheel/split.h"
+
+struct split_file { /* a member */
+	const struct wheel_member *m;
+	struct str owner; /* of a side file */
+	bool fat;         /* it has device code that is taken out */
+	enum bundle_encoding encoding;
+	struct elf_src src; /* its content, while it is open */
+	struct budget budget;
+	int fd;
+	struct str host; /* kpack: a file, its host part */
+};
+
+struct split_archive {                 /* of kpack */
+	struct str target, name, path; /* name in the wheel; path of the file */
+};
+
+struct splitting {
+	struct arena *a;
+	const struct split_request *q;
+	struct split_done *done;
+	struct wheel w;
+	struct split_file *files; /* as w.members */
+	struct strs families;
+	struct str metadata, version, project, python, pure; /* of its dist-info */
+	struct str set, scratch;
+	unsigned open; /* contents that stay open */
+	bool all;      /* there is a wheel for all GPUs */
+	bool again;    /* this is a host wheel already */
+	VEC(struct split_archive) archives;
+};
+
+/* split_kpack.c: archives, and host parts of files, in the scratch folder. */
+MUST_USE struct err *split_kpack(struct splitting *s);
+/* split_info.c: a member's content, which stays unpacked for as long as there are few; texts of dist-info folders. */
+MUST_USE struct err *split_open(struct splitting *s, struct split_file *f);
+void split_close(struct splitting *s, struct split_file *f);
+MUST_USE struct err *split_info_read(struct splitting *s);
+struct str split_name(struct splitting *s, struct str key); /* of a device wheel's project */
+struct str split_host_metadata(struct splitting *s);
+struct str split_device_metadata(struct splitting *s, const struct split_wheel *w);
+struct str split_device_wheel(struct splitting *s);
+struct str split_manifest(struct splitting *s, const struct split_wheel *w);

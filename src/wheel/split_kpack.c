@@ -1,0 +1,139 @@
+/* Device code of a wheel as kpack archives, one for each target, written side by side while each library is decoded
+ * once. See split.h, formats/kpack.h. */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "formats/kpack.h"
+#include "wheel/split_int.h"
+
+enum { MOST_TARGETS = 256 };
+
+struct packing {
+	struct splitting *s;
+	struct str root; /* folder with .kpack; "" = that of all members */
+	struct str name; /* of the library at hand, as its mark has it */
+	struct str group;
+	VEC(struct kpack_out) out; /* as s->archives */
+	size_t now;                /* of these, of the object at hand */
+};
+
+/* "torch", or of a member that installers move, "torch-1.data/platlib/torch". */
+static struct str root_of(const struct splitting *s, struct str member)
+{
+	struct str stem = str_sub(s->w.info, 0, s->w.info.n - S(".dist-info").n), rest = member;
+	unsigned parts = str_starts(member, stem) &&
+					 str_starts(str_sub(member, stem.n, member.n), S(".data/"))
+				 ? 3
+				 : 1;
+	struct str piece;
+	for (unsigned i = 0; i < parts; i++)
+		if (!str_next(&rest, '/', &piece))
+			break;
+	return rest.n && rest.p > member.p ? str_sub(member, 0, (size_t)(rest.p - member.p) - 1)
+					   : path_dir(member);
+}
+
+static bool is_below(struct str path, struct str dir)
+{
+	return str_starts(path, dir) && path.n > dir.n && path.p[dir.n] == '/';
+}
+
+/* All libraries below one folder are named as seen from there. */
+static void choose_names(struct packing *k)
+{
+	struct splitting *s = k->s;
+	bool all = true;
+	for (size_t i = 0; i < s->w.members.n; i++)
+		if (s->files[i].fat && !k->root.n)
+			k->root = root_of(s, s->files[i].m->zip->name);
+	k->name = str_eq(k->root, S(".")) ? S("") : k->root;
+	for (size_t i = 0; i < s->w.members.n; i++)
+		all = all && (!s->files[i].fat || is_below(s->files[i].m->zip->name, k->name));
+	k->root = k->name;
+	k->name = all ? k->root : S("");
+	k->group = wheel_normalise(s->a, s->w.name.dist);
+}
+
+static struct str archive_name(struct packing *k, struct str target)
+{
+	struct str file = str_fmt(k->s->a, ".kpack/%.*s_%.*s.kpack", STR(k->group), STR(target));
+	return k->root.n ? path_join(k->s->a, k->root, file) : file;
+}
+
+static struct err *archive_for(struct packing *k, struct str target)
+{
+	struct splitting *s = k->s;
+	for (k->now = 0; k->now < s->archives.n; k->now++)
+		if (str_eq(s->archives.v[k->now].target, target))
+			return NULL;
+	if (s->archives.n == MOST_TARGETS)
+		return err_new(E_LIMIT, "it has code for more than %d targets", MOST_TARGETS);
+	target = str_dup(s->a, target);
+	struct split_archive x = {.target = target,
+		.name = archive_name(k, target),
+		.path = str_fmt(s->a, "%.*s/archive-%zu", STR(s->scratch), k->now)};
+	*VEC_PUSH(s->a, &s->archives) = x;
+	return kpack_out_open(s->a, x.path, k->group, target, VEC_PUSH(s->a, &k->out));
+}
+
+struct library {
+	struct packing *k;
+	struct str name;
+};
+
+static struct err *take(void *user, size_t bundle, const struct bundle_entry *e,
+	const struct str *piece, uint64_t at)
+{
+	const struct library *l = user;
+	struct packing *k = l->k;
+	if (!at) {
+		TRY(archive_for(k, e->target));
+		TRY(kpack_out_begin(&k->out.v[k->now], l->name, (uint32_t)bundle, e->size));
+	}
+	TRY(cancel_check());
+	TRY(kpack_out_add(&k->out.v[k->now], piece->p, piece->n));
+	return at + piece->n < e->size ? NULL : kpack_out_end(&k->out.v[k->now]);
+}
+
+static struct err *pack(struct packing *k, struct split_file *f)
+{
+	ARENA(tmp);
+	struct splitting *s = k->s;
+	struct str member = f->m->zip->name, dir = path_dir(member);
+	static const struct slim_keep none = {.none = true};
+	struct slim_plan p;
+	struct library l = {.k = k, .name = str_sub(member, k->name.n + (k->name.n > 0), member.n)};
+	struct str from = str_fmt(&tmp, "/%.*s", STR(str_eq(dir, S(".")) ? S("") : dir));
+	struct str to = str_fmt(&tmp, "/%.*s", STR(archive_name(k, S("@GFXARCH@"))));
+	TRY(slim_read(&tmp, &f->src, &none, &p));
+	TRY(slim_objects(&p, take, &l));
+	slim_mark(&p, kpack_mark(&tmp, l.name, path_rel(&tmp, to, from)));
+	f->host = str_fmt(s->a, "%.*s/host-%zu", STR(s->scratch), (size_t)(f - s->files));
+	return slim_save(&p, f->host, 0644);
+}
+
+static struct err *pack_all(struct packing *k)
+{
+	struct splitting *s = k->s;
+	for (size_t i = 0; i < s->w.members.n; i++) {
+		struct split_file *f = &s->files[i];
+		if (!f->fat)
+			continue;
+		TRY(split_open(s, f));
+		struct err *e = pack(k, f);
+		split_close(s, f);
+		TRY_CTX(e, "cannot split '%.*s'", STR(f->m->zip->name));
+	}
+	VEC_EACH (struct kpack_out, o, &k->out)
+		TRY(kpack_out_commit(o));
+	return NULL;
+}
+
+struct err *split_kpack(struct splitting *s)
+{
+	struct packing k = {.s = s};
+	choose_names(&k);
+	struct err *e = pack_all(&k);
+	VEC_EACH (struct kpack_out, o, &k.out)
+		kpack_out_close(o);
+	return e;
+}

@@ -1,0 +1,232 @@
+#!/usr/bin/env bash
+# `split` and `merge`: what they make is compared by zipfile and readers in Python, installed by pip and uv, and libraries
+# that were put together again look at their own bundles.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+oracle=$top/tests/oracle
+cd "$E2E_TMP"
+rm -rf ./*
+command -v python3 >/dev/null && command -v readelf >/dev/null && command -v gcc >/dev/null && command -v zstd >/dev/null || {
+	echo 'skip split: python3, readelf, gcc or zstd is missing'
+	exit 0
+}
+export SOURCE_DATE_EPOCH=315532800
+name=kern-1.0+rocm7.2-py3-none-linux_x86_64.whl
+python3 "$oracle/gpus_wheel.py" . --bare
+
+look() { # FOLDER NAME: what each library says, without its host
+	rm -rf "$2.d"
+	mkdir "$2.d"
+	python3 -m zipfile -e "$1/$name" "$2.d"
+	for lib in kern/lib/liba kern/ops/liba kern/lib/librdc kern/lib/libtwo; do
+		readelf -lSsrW "$2.d/$lib.so" >/dev/null 2>complaints
+		[ ! -s complaints ] || {
+			echo "not ok $2: $lib.so: $(head -n 2 complaints)"
+			exit 1
+		}
+		echo "$lib"
+		python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).look())' "./$2.d/$lib.so" >raw && sort raw
+	done >"$2.says"
+}
+look . whole
+
+# ---- plain ----
+"$ROCSMITH" split --format plain "$name" -o plain >/dev/null
+"$ROCSMITH" inspect plain/$name >said
+grep -q '^no device code' said
+"$ROCSMITH" merge -q plain/$name plain/*_gfx*.whl -o again-plain >/dev/null
+python3 "$oracle/merged.py" "$name" again-plain/$name
+look again-plain plain
+cmp whole.says plain.says
+"$ROCSMITH" merge -q plain/$name plain/*_all-*.whl -o again-all >/dev/null
+python3 "$oracle/merged.py" "$name" again-all/$name
+echo 'ok a wheel that was split plainly and merged finds its own bundles when it runs'
+
+# ---- kpack ----
+"$ROCSMITH" split "$name" -o kpack >/dev/null 2>said
+grep -q "any.hsaco' keeps device code" said
+python3 "$oracle/kpack.py" "$name" kpack
+"$ROCSMITH" merge -q kpack/*.whl -o again-kpack >/dev/null
+python3 "$oracle/merged.py" "$name" again-kpack/$name
+look again-kpack kpack
+cmp whole.says kpack.says
+"$ROCSMITH" merge -q kpack/$name kpack/*_gfx1100-*.whl kpack/*_gfx11_generic-*.whl -o some >/dev/null
+look some some
+grep -e ^kern -e gfx11 whole.says | cmp - some.says
+echo 'ok a wheel that was split into kpack archives and merged finds its own bundles when it runs'
+
+# The set of what was merged is split as the first one was.
+"$ROCSMITH" split again-kpack/$name -o kpack2 >/dev/null 2>&1
+python3 "$oracle/kpack.py" again-kpack/$name kpack2
+"$ROCSMITH" split again-plain/$name -o plain2 --format plain >/dev/null
+"$ROCSMITH" merge -q plain2/$name plain2/*_gfx*.whl -o again2 >/dev/null
+python3 "$oracle/merged.py" "$name" again2/$name
+
+# Twice the same bytes, with any number of jobs; a host wheel stays as it is.
+"$ROCSMITH" split -j1 "$name" -o once >/dev/null 2>&1
+"$ROCSMITH" split -j3 "$name" -o twice >/dev/null 2>&1
+diff -r once twice
+diff -r once kpack
+mkdir host
+"$ROCSMITH" split once/$name -o host >/dev/null
+cmp once/$name host/$name
+echo 'ok the same wheel gives the same bytes, and a host wheel stays as it is'
+
+# ---- what belongs together ----
+python3 - plain kpack <<'PY'
+import email, glob, os, sys, zipfile
+for folder in sys.argv[1:]:
+    known, wanted, extras = {}, [], {}
+    for path in glob.glob(folder + "/*.whl"):
+        z = zipfile.ZipFile(path)
+        m = email.message_from_bytes(z.read(next(n for n in z.namelist() if n.endswith("/METADATA"))))
+        known[m["Name"]] = m["Version"]
+        wanted += [(m["Name"], r) for r in m.get_all("Requires-Dist", [])]
+        if m["Name"] == "kern":
+            assert m.get_payload() == "A text.\n" and m["Requires-Python"] == ">=3.8"
+            extras = {e: [r.split(";")[0].strip() for r in m.get_all("Requires-Dist") if f'"{e}"' in r]
+                for e in m.get_all("Provides-Extra") if e != "test"}
+    for who, line in wanted:
+        name, version = line.split(";")[0].split(" == ")
+        assert known[name] == version.strip() == "1.0+rocm7.2", (who, line)
+    names = {n[len("amd-kern-device-"):] for n in known if n != "kern"}
+    assert names == {"gfx803", "gfx90a", "gfx11-generic", "gfx1100", "gfx1201", "gfx11", "gfx110x", "gfx12-0"} | ({"all"} if folder == "plain" else set()), names
+    assert set(extras) == {f"device-{n}" for n in ("gfx803", "gfx90a", "gfx11-generic", "gfx1100", "gfx1201", "all")}, extras
+    parents = ["gfx11", "gfx110x"] + (["gfx11-generic"] if folder == "kpack" else [])
+    for key, more in (("gfx1100", parents), ("gfx1201", ["gfx12-0"]), ("gfx90a", [])):
+        want = {f"amd-kern-device-{n} == 1.0+rocm7.2" for n in [key, *more]}
+        assert set(extras[f"device-{key}"]) == want, extras
+        have = {r for w, r in wanted if w == f"amd-kern-device-{key}"}
+        assert have == (want | {"kern == 1.0+rocm7.2"}) - {f"amd-kern-device-{key} == 1.0+rocm7.2"}, have
+    # no file is in two wheels that are installed together
+    owner = {}
+    for path in glob.glob(folder + "/*.whl"):
+        if folder == "plain" and ("_gfx" in path.replace("_gfx1100-", "") and "gfx11-" not in path and "gfx110x" not in path and "gfx12_0" not in path or "_all-" in path):
+            continue
+        for n in zipfile.ZipFile(path).namelist():
+            assert n not in owner, (n, path, owner[n])
+            owner[n] = path
+print("ok names, extras and requirements agree in all wheels of a set")
+PY
+
+# ---- single-GPU builds ----
+for gpu in gfx90a gfx1100 gfx1201; do
+	mkdir "only-$gpu"
+	"$ROCSMITH" slim -q --exact --gpu "$gpu,$gpu:xnack-,$gpu:xnack+" "$name" -o "only-$gpu" >/dev/null 2>&1 ||
+		"$ROCSMITH" slim -q --exact --gpu "$gpu" "$name" -o "only-$gpu" >/dev/null
+done
+"$ROCSMITH" merge -q only-gfx90a/$name only-gfx1100/$name only-gfx1201/$name -o three >/dev/null
+look three three
+grep -v gfx11-generic whole.says | cmp - three.says
+echo 'ok three wheels for one GPU each become one'
+
+# Builds of one source for one GPU each: the size of device code moves what is behind it.
+p=p-1-py3-none-linux_x86_64.whl
+run() { # FOLDER: of the library in it
+	python3 -c 'import ctypes, sys; l = ctypes.CDLL(sys.argv[1] + "/p/x.so"); sys.exit(any(l.extra(i) for i in range(7)) or l.look())' "$1"
+}
+built=0
+builds() { # FLAG...
+	rm -rf b-*
+	mkdir b-gfx90a b-gfx1100 b-gfx1201
+	for gpu in gfx90a:0 gfx1100:13 gfx1201:40; do
+		python3 "$oracle/gpus_wheel.py" "b-${gpu%:*}" --one "${gpu%:*}" "${gpu#*:}" "$@" 2>log || return 0
+		python3 -m zipfile -e "b-${gpu%:*}/$p" "b-${gpu%:*}"
+	done
+	"$ROCSMITH" merge -q b-gfx*/$p -o b-all >/dev/null
+	python3 -m zipfile -e b-all/$p b-all
+	readelf -lSsrW b-all/p/x.so >/dev/null 2>complaints
+	[ ! -s complaints ]
+	for folder in b-gfx90a b-gfx1100 b-gfx1201; do run ./$folder; done | sort >want
+	run ./b-all | sort | cmp want -
+	cmp -s b-gfx90a/p/x.so b-gfx1100/p/x.so && exit 1
+	built=$((built + 1))
+}
+builds
+builds -O2 -g -Wl,-z,noseparate-code
+builds -fuse-ld=gold
+builds -fuse-ld=lld
+builds -Wl,-z,pack-relative-relocs -Wl,--build-id
+builds -Wl,-z,max-page-size=0x10000 -s
+[ "$built" -ge 3 ]
+echo "ok builds for one GPU each become one that works, with $built ways to link"
+
+refused() { # WHAT TEXT WORD...
+	local what=$1 text=$2 status=0
+	shift 2
+	rm -rf out
+	"$ROCSMITH" merge "$@" -o out >/dev/null 2>err || status=$?
+	[ "$status" = 2 ] && grep -q "$text" err && [ ! -e out ] || {
+		echo "not ok $what is not refused: $status $(cat err)"
+		exit 1
+	}
+}
+mkdir other changed
+python3 - "$oracle" "$name" <<'PY'
+import sys, zipfile
+sys.path.insert(0, sys.argv[1])
+import gpus_wheel
+old = zipfile.ZipFile("only-gfx1201/" + sys.argv[2])
+members = {n: old.read(n) for n in old.namelist() if ".dist-info/" not in n}
+data = bytearray(members["kern/lib/liba.so"])
+at = data.index(b"\x01\0\0\0\x02\0\0\0\x03\0\0\0")
+data[at] = 7
+members["kern/lib/liba.so"] = bytes(data)
+gpus_wheel.wheel("changed", members)
+members["kern/__init__.py"] += b"# changed\n"
+gpus_wheel.wheel("other", members)
+PY
+refused 'another host part' 'differ in .data' only-gfx1100/$name changed/$name
+refused 'another module' 'kern/__init__.py' only-gfx1100/$name other/$name
+mkdir b-other
+python3 "$oracle/gpus_wheel.py" b-other --one gfx942 2 -Wl,-z,max-page-size=0x10000 -s -DK=3
+refused 'a build of other source' 'differ in .text' b-gfx90a/$p b-other/$p
+"$ROCSMITH" split -q --format plain changed/$name -o changed-plain >/dev/null
+refused 'a part of another wheel' 'part of another set' plain/$name changed-plain/*_gfx1201-*.whl
+refused 'a set without its host' 'host wheel of its set' plain/*_gfx1201-*.whl plain/*_gfx1100-*.whl
+refused 'a host wheel alone' 'needs two' plain/$name
+refused 'wheels of two formats' 'part of another set' plain/$name kpack/*_gfx1201-*.whl
+echo 'ok what does not belong together is refused'
+
+# ---- installers ----
+if python3 -m venv env >/dev/null 2>&1 && env/bin/python -m pip --version >/dev/null 2>&1; then
+	env/bin/python -m pip install -q --no-index --disable-pip-version-check --find-links kpack 'kern[device-gfx1100]'
+	env/bin/python -m pip check >/dev/null
+	env/bin/python -m pip list --format freeze --disable-pip-version-check | grep kern | sort >got
+	printf '%s==1.0+rocm7.2\n' amd-kern-device-gfx11 amd-kern-device-gfx11-generic amd-kern-device-gfx1100 amd-kern-device-gfx110x kern | sort | cmp - got
+	ls env/lib/python*/site-packages/kern/.kpack/kern_gfx1100.kpack >/dev/null
+	env/bin/python -m pip install -q --no-index --disable-pip-version-check --find-links kpack 'kern[device-all]'
+	env/bin/python -m pip check >/dev/null
+	env/bin/python -m pip uninstall -q -y $(env/bin/python -m pip list --format freeze --disable-pip-version-check | grep kern | cut -d= -f1)
+	env/bin/python -m pip install -q --no-index --disable-pip-version-check --find-links plain 'kern[device-gfx1100]'
+	env/bin/python -c 'import ctypes, glob, sys; sys.exit(ctypes.CDLL(glob.glob("env/lib/python*/site-packages/kern/lib/liba.so")[0]).look())' | sort >got
+	sed -n '/^kern.lib.liba/,/^kern.ops/p' whole.says | grep gfx11 | cmp - got
+	echo 'ok pip installs a host wheel with the extra of a GPU, and of all'
+	if timeout 90 env/bin/python -m pip install -q --disable-pip-version-check uv >/dev/null 2>&1; then
+		env/bin/python -m venv env2
+		env/bin/uv pip install -q --no-index --python env2/bin/python --find-links kpack 'kern[device-all]'
+		env/bin/uv pip check -q --python env2/bin/python
+		[ "$(ls env2/lib/python*/site-packages/kern/.kpack/ | wc -l)" = 5 ]
+		echo 'ok uv installs them, too'
+	else
+		echo 'skip uv: it cannot be had'
+	fi
+else
+	echo 'skip installers: no venv with pip'
+fi
+
+# ---- a real wheel ----
+cache=${E2E_CACHE:-$PWD}
+wheel=$cache/jax_rocm7_plugin-0.10.2-cp311-cp311-manylinux_2_27_x86_64.whl
+[ -e "$wheel" ] || timeout 90 python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.11 --disable-pip-version-check \
+	--platform manylinux_2_27_x86_64 --dest "$cache" jax_rocm7_plugin==0.10.2 >/dev/null 2>&1 || {
+	echo 'skip a real wheel: no package index can be reached'
+	exit 0
+}
+"$ROCSMITH" split -q "$wheel" -o real >/dev/null
+python3 "$oracle/kpack.py" "$wheel" real
+"$ROCSMITH" merge -q real/*.whl -o real-again >/dev/null
+python3 "$oracle/merged.py" "$wheel" real-again/*.whl
+"$ROCSMITH" split -q --format plain "$wheel" -o real-plain >/dev/null
+"$ROCSMITH" merge -q real-plain/jax*.whl real-plain/*gfx*.whl -o real-again2 >/dev/null
+python3 "$oracle/merged.py" "$wheel" real-again2/*.whl

@@ -1,0 +1,75 @@
+/* kpack archives, and host parts that get device code back: whatever comes in, it is refused, or what is read lies inside
+ * of the file, and what is made was proved. */
+#include <stdlib.h>
+
+#include "devcode/devcode.h"
+#include "formats/kpack.h"
+#include "slim/slim.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static struct err *piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	enum { ENOUGH = 4 << 20 };
+	uint64_t *next = user;
+	check(p && at == *next);
+	*next += n;
+	*stop = *next > ENOUGH;
+	return NULL;
+}
+
+static void read_archive(struct arena *a, const struct elf_src *src)
+{
+	struct kpack k;
+	struct err *e = kpack_open(a, src, &k);
+	for (size_t i = 0; !e && i < k.objects.n; i++) {
+		const struct kpack_object *o = &k.objects.v[i];
+		uint64_t next = 0;
+		check(o->offset <= src->size && o->stored <= src->size - o->offset);
+		e = kpack_read(src, &k, o, piece, &next);
+		check(e || next == o->size || next > 1 << 20);
+	}
+	err_free(e);
+}
+
+static void fill(struct arena *a, const struct elf_src *host)
+{
+	const char *dir = getenv("TMPDIR");
+	struct str path = path_join(a, str_from(dir ? dir : "/tmp"), S("fuzz-kpack"));
+	struct elf_src content = elf_src_mem(S("the code of a GPU"));
+	struct slim_object v[] = {{0, S("hipv4-amdgcn-amd-amdhsa--gfx1100"), 0, content.size}};
+	const struct slim_fill f = {.host = host,
+		.content = &content,
+		.v = v,
+		.n = 1,
+		.bundles = 1,
+		.first = S("host-x86_64-unknown-linux-gnu-")};
+	struct err *e = slim_fill(a, &f, path);
+	check(e || fs_is_file(path));
+	err_free(e);
+	err_free(fs_remove(path));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	ARENA(a);
+	struct devcode d = {0};
+	struct str text = {.p = (const char *)data, .n = size};
+	struct elf_src src = elf_src_mem(text);
+	struct budget budget;
+	budget_set(&budget, size);
+	src.budget = &budget;
+	if (elf_is(text))
+		fill(&a, &src);
+	else
+		read_archive(&a, &src);
+	(void)kpack_mark_name(text);
+	err_free(devcode_scan_src(&a, &src, S("input"), DEVCODE_KERNELS, &d));
+	return 0;
+}

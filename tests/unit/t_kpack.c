@@ -1,0 +1,230 @@
+/* kpack archives: written and read back, read from bytes made here, and damaged in every way. */
+#include "unit/fixture_elf.h"
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "formats/kpack.h"
+#include "formats/msgpack.h"
+
+struct taken {
+	char p[1 << 16];
+	size_t n;
+};
+
+static struct err *take(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	struct taken *t = user;
+	(void)stop;
+	assert_int_equal(at, t->n);
+	assert_true(t->n + n <= sizeof(t->p));
+	memcpy(t->p + t->n, p, n);
+	t->n += n;
+	return NULL;
+}
+
+static void is(struct arena *a, const struct elf_src *src, const struct kpack *k, size_t i,
+	const char *key, struct str content)
+{
+	struct taken t = {.n = 0};
+	const struct kpack_object *o = &k->objects.v[i];
+	assert_str(str_fmt(a, "%.*s#%u %.*s", STR(o->path), o->index, STR(o->target)), key);
+	assert_ok(kpack_read(src, k, o, take, &t));
+	assert_true(str_eq((struct str){t.p, t.n}, content));
+}
+
+static struct str written(struct arena *a, struct str dir)
+{
+	static const char *const parts[] = {"first", "", "third"};
+	struct str path = path_join(a, dir, S("a.kpack")), text;
+	struct kpack_out o;
+	assert_ok(kpack_out_open(a, path, S("group"), S("gfx90a:xnack-"), &o));
+	for (unsigned i = 0; i < 3; i++) {
+		struct str s = str_from(parts[i]);
+		assert_ok(kpack_out_begin(&o, i ? S("lib/y.so") : S("lib/x#1.so"), i * 1000, s.n));
+		for (size_t k = 0; k < s.n; k++)
+			assert_ok(kpack_out_add(&o, s.p + k, 1));
+		assert_ok(kpack_out_end(&o));
+	}
+	assert_ok(kpack_out_commit(&o));
+	kpack_out_close(&o);
+	assert_ok(fs_read(a, path, 1 << 20, &text));
+	return text;
+}
+
+static void what_is_written_is_read(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir;
+	struct kpack k;
+	assert_ok(fs_tempdir(&a, S(""), &dir));
+	struct str text = written(&a, dir);
+	struct elf_src src = elf_src_mem(text);
+	assert_true(kpack_is(text));
+	assert_ok(kpack_open(&a, &src, &k));
+	assert_str(k.group, "group");
+	assert_true(k.zstd);
+	assert_int_equal(k.objects.n, 3);
+	is(&a, &src, &k, 0, "lib/x#1.so#0 gfx90a:xnack-", S("first"));
+	is(&a, &src, &k, 1, "lib/y.so#1000 gfx90a:xnack-", S(""));
+	is(&a, &src, &k, 2, "lib/y.so#2000 gfx90a:xnack-", S("third"));
+	assert_ok(fs_remove_tree(dir));
+}
+
+/* An archive of several targets without compression, as AMD's tool writes it. */
+static struct str plain(struct arena *a)
+{
+	BUF(b, a);
+	buf_add(&b, S("KPAK\1\0\0\0"));
+	fx_le(&b, 64 + 7, 8);
+	fx_pad(&b, 64);
+	buf_add(&b, S("onetwo."));
+	buf_add(&b, S("\x85\xae"
+		      "format_version\x01\xb2"
+		      "compression_scheme\xa4none\xa5"
+		      "blobs\x92\x82\xa6offset\x40\xa4size\x03\x82\xa4size\x04\xa6offset\x43\xaa"
+		      "group_name\xa1g\xa3toc\x81\xa5"
+		      "x.s#7\x82\xa7gfx1100\x83\xa4type\xa5hsaco\xa7ordinal\x01\xad"
+		      "original_size\x04\xa6gfx90a\x82\xa7ordinal\x00\xad"
+		      "original_size\x03"));
+	return buf_str(&b);
+}
+
+static void archives_of_several_targets_are_read(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct kpack k;
+	struct elf_src src = elf_src_mem(plain(&a));
+	assert_ok(kpack_open(&a, &src, &k));
+	assert_false(k.zstd);
+	assert_int_equal(k.objects.n, 2);
+	is(&a, &src, &k, 0, "x.s#7 gfx1100", S("two."));
+	is(&a, &src, &k, 1, "x.s#7 gfx90a", S("one"));
+}
+
+/* Cut off anywhere, and with any byte of the table or header changed: read within its bounds, or refused. */
+static void damage_is_refused_or_harmless(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str texts[2] = {plain(&a)}, dir;
+	assert_ok(fs_tempdir(&a, S(""), &dir));
+	texts[1] = written(&a, dir);
+	for (unsigned t = 0; t < 2; t++) {
+		for (size_t n = 0; n < texts[t].n; n++) {
+			ARENA(tmp);
+			struct kpack k;
+			struct elf_src src = elf_src_mem(str_sub(texts[t], 0, n));
+			struct err *e = kpack_open(&tmp, &src, &k);
+			assert_non_null(e);
+			err_free(e);
+		}
+		for (size_t i = 0; i < texts[t].n * 3; i++) {
+			ARENA(tmp);
+			char *p = str_z(&tmp, texts[t]);
+			static const char other[] = {'\xff', '\0', '\xcf'};
+			p[i / 3] = other[i % 3];
+			struct kpack k;
+			struct elf_src src = elf_src_mem((struct str){p, texts[t].n});
+			struct err *e = kpack_open(&tmp, &src, &k);
+			for (size_t x = 0; !e && x < k.objects.n; x++) {
+				const struct kpack_object *o = &k.objects.v[x];
+				assert_true(o->offset >= 64 && o->offset + o->stored <= src.size);
+				struct taken taken = {.n = 0};
+				e = o->size > sizeof(taken.p)
+					    ? NULL
+					    : kpack_read(&src, &k, o, take, &taken);
+			}
+			err_free(e);
+		}
+	}
+	assert_ok(fs_remove_tree(dir));
+}
+
+static void says_what_is_wrong(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct kpack k;
+	static const struct {
+		const char *from, *to, *says;
+	} cases[] = {
+		{"KPAK\1", "KPAK\2", "version 1"},
+		{"\xa4none", "\xa4xxxx", "'xxxx' is not known"},
+		{"x.s#7", "x.s_7", "PATH#NUMBER"},
+		{"x.s#7", "x.s#x", "PATH#NUMBER"},
+		{"\xa6offset\x40", "\xa6offset\x3f", "not inside"},
+		{"\xa7ordinal\x01", "\xa7ordinal\x02", "not described"},
+		{"original_size\x04", "original_size\x05", "two sizes"},
+		{"\xa3toc", "\xa3tic", "no table"},
+	};
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct str text =
+			str_replace(&a, plain(&a), str_from(cases[i].from), str_from(cases[i].to));
+		struct elf_src src = elf_src_mem(text);
+		assert_err_says(kpack_open(&a, &src, &k), E_BUNDLE, cases[i].says);
+	}
+}
+
+static void marks_are_written_and_read(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str mark = kpack_mark(&a, S("lib/x.so"), S("../.kpack/p_@GFXARCH@.kpack"));
+	assert_true(str_starts(mark, S("\x82\xb2kpack_search_paths\x91\xbb../.kpack/")));
+	assert_true(str_ends(mark, S("\xabkernel_name\xa8lib/x.so")));
+	assert_str(kpack_mark_name(mark), "lib/x.so");
+	assert_str(kpack_mark_name(str_sub(mark, 0, mark.n - 1)), "");
+	assert_str(kpack_mark_name(S("a mark for all bundles")), "");
+}
+
+static void numbers_are_written_in_their_shortest_form(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const uint64_t numbers[] = {0, 127, 128, 255, 256, 65535, 65536, UINT32_MAX,
+		(uint64_t)UINT32_MAX + 1, UINT64_MAX};
+	static const size_t sizes[] = {1, 1, 2, 2, 3, 3, 5, 5, 9, 9},
+			    lengths[] = {0, 31, 32, 255, 256, 65535, 65536},
+			    heads[] = {1, 1, 2, 2, 3, 3, 5}, maps[] = {1, 3, 3, 3, 3, 3, 5};
+	struct msgpack_value v;
+	for (unsigned i = 0; i < 10; i++) {
+		BUF(b, &a);
+		msgpack_put_uint(&b, numbers[i]);
+		struct str rest = buf_str(&b);
+		assert_int_equal(rest.n, sizes[i]);
+		assert_true(msgpack_next(&rest, &v) && v.kind == MSGPACK_UINT);
+		assert_true(v.number == numbers[i] && !rest.n);
+	}
+	for (unsigned i = 0; i < 7; i++) {
+		BUF(b, &a);
+		BUF(m, &a);
+		BUF(l, &a);
+		msgpack_put_str(&b, (struct str){arena_alloc(&a, lengths[i] + 1), lengths[i]});
+		msgpack_put_map(&m, lengths[i]);
+		msgpack_put_array(&l, lengths[i]);
+		struct str rest = buf_str(&b), map = buf_str(&m), list = buf_str(&l);
+		assert_int_equal(rest.n, lengths[i] + heads[i]);
+		assert_int_equal(map.n, maps[i]);
+		assert_true(msgpack_next(&rest, &v) && v.kind == MSGPACK_STR && !rest.n);
+		assert_int_equal(v.text.n, lengths[i]);
+		assert_true(msgpack_next(&map, &v) && v.kind == MSGPACK_MAP);
+		assert_int_equal(v.number, lengths[i]);
+		assert_true(msgpack_next(&list, &v) && v.kind == MSGPACK_ARRAY);
+		assert_int_equal(v.number, lengths[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(archives_of_several_targets_are_read),
+		cmocka_unit_test(damage_is_refused_or_harmless),
+		cmocka_unit_test(says_what_is_wrong),
+		cmocka_unit_test(marks_are_written_and_read),
+		cmocka_unit_test(numbers_are_written_in_their_shortest_form),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,306 @@
+/* Wheels split and merged: what goes where, and that libraries of every kind get back what they had. */
+#include "fixture_wheel.h"
+#include "unit/fixture_fat.h"
+
+#include "base/proc.h"
+#include "formats/kpack.h"
+#include "wheel/split.h"
+
+struct fixture {
+	struct arena a;
+	struct str dir;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	*state = f;
+	assert_ok(fs_tempdir(&f->a, S(""), &f->dir));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	assert_ok(fs_remove_tree(f->dir));
+	arena_free(&f->a);
+	free(f);
+	return 0;
+}
+
+static struct str in(struct fixture *f, const char *name)
+{
+	return path_join(&f->a, f->dir, str_from(name));
+}
+
+static struct str make(struct fixture *f, struct str library)
+{
+	return fx_write(&f->a, f->dir,
+		(struct fx_wheel){
+			.files = {
+				{"pkg/__init__.py", S("print('packed, packed, packed')\n")},
+				{"pkg/lib.so", library},
+				{"pkg/library/K_gfx90a.co", S("other")},
+				{"pkg/images/amd-gfx11xx/k.aks2", S("family")},
+			}});
+}
+
+static struct err *split(struct fixture *f, const char *to, bool plain, struct split_done *ret)
+{
+	struct split_request q = {.from = in(f, "demo-1.0-py3-none-any.whl"),
+		.to = in(f, to),
+		.plain = plain,
+		.jobs = 1};
+	return wheel_split(&f->a, &q, ret);
+}
+
+static struct str part(struct fixture *f, const char *dir, const char *gpu)
+{
+	return str_fmt(&f->a, "%.*s/%s/%s%s-1.0-py3-none-any.whl", STR(f->dir), dir,
+		*gpu ? "amd_demo_device_" : "demo", gpu);
+}
+
+static struct err *merge(struct fixture *f, const struct strs *from, struct merge_done *ret)
+{
+	struct merge_request q = {.from = *from, .to = in(f, "merged"), .force = true, .jobs = 1};
+	return wheel_merge(&f->a, &q, ret);
+}
+
+static struct str member(struct fixture *f, struct str wheel, const char *name)
+{
+	CLEANUP(zip_close) struct zip z = {.fd = -1};
+	struct str text = {0};
+	assert_ok(zip_open(&f->a, wheel, NULL, &z));
+	const struct zip_member *m = zip_find(&z, str_from(name));
+	if (m)
+		assert_ok(zip_read(&f->a, &z, m, 1 << 24, &text));
+	return text;
+}
+
+/* Objects of a bundle in memory, by their ids: equal in both, but for those that are not wanted. */
+static struct str raw(struct arena *a, struct str image, uint64_t at)
+{
+	struct elf_src src = elf_src_mem(image);
+	struct bundle b;
+	assert_ok(bundle_open(a, &src, at, image.n, &b));
+	BUF(text, a);
+	for (unsigned pass = 0; pass < 2; pass++)
+		VEC_EACH (const struct bundle_entry, e, &b.entries)
+			if (e->size && pass == !str_ends(e->target, S("xnack-")))
+				buf_fmt(&text, "%.*s %llu\n", STR(e->id),
+					(unsigned long long)e->size);
+	return buf_str(&text);
+}
+
+struct reading {
+	struct arena *a;
+	struct strs rows;
+};
+
+static struct err *row(void *user, size_t bundle, const struct bundle_entry *e,
+	const struct str *piece, uint64_t at)
+{
+	struct reading *r = user;
+	assert_true(at == 0 && piece->n == e->size);
+	struct str hash = sha256_hex(r->a, *piece);
+	strs_add(r->a, &r->rows, str_fmt(r->a, "%zu %.*s %.*s", bundle, STR(e->target), STR(hash)));
+	return NULL;
+}
+
+/* "BUNDLE TARGET HASH", sorted. */
+static struct str objects(struct arena *a, struct str library)
+{
+	static const struct slim_keep none = {.none = true};
+	struct reading r = {.a = a};
+	struct slim_plan p;
+	struct elf_src src = elf_src_mem(library);
+	assert_ok(slim_read(a, &src, &none, &p));
+	assert_ok(slim_objects(&p, row, &r));
+	strs_sort(&r.rows);
+	return str_join(a, &r.rows, S("\n"));
+}
+
+/* As a loader sees them: wrappers lead to the same bundles, all else that is loaded is the same. */
+static void same_library(struct arena *a, const struct fx_built *old, struct str now)
+{
+	struct str x = fx_load(a, old->file), y = fx_load(a, now);
+	assert_true(str_eq(objects(a, old->file), objects(a, now)));
+	for (unsigned i = 0; i < FX_BUNDLES; i++) {
+		uint64_t w = old->wrappers + i * 24;
+		assert_memory_equal(x.p + w, y.p + w, 8);
+		assert_true(fx_get(y, w + 16, 8) == 0);
+		struct str was = raw(a, x, fx_get(x, w + 8, 8)),
+			   is = raw(a, y, fx_get(y, w + 8, 8));
+		assert_true(str_eq(was, is));
+	}
+	if (old->tail)
+		assert_memory_equal(x.p + old->tail, y.p + old->tail, 26);
+}
+
+static const struct fx_fat kinds[] = {
+	{.pointer = FX_RELATIVE},
+	{.pointer = FX_BOTH},
+	{.pointer = FX_RELR},
+	{.pointer = FX_ABS64},
+	{.pointer = FX_ABS64, .machine = 183, .symbol = true},
+	{.pointer = FX_RELATIVE, .ccob = 2},
+	{.pointer = FX_RELATIVE, .ccob = 3},
+	{.pointer = FX_RELATIVE, .last = true},
+	{.pointer = FX_RELATIVE, .writable = true},
+	{.pointer = FX_RELATIVE, .align = 0x10000, .skew = true},
+};
+
+static void libraries_of_all_kinds_come_back(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const names[] = {"", "gfx90a", "gfx1100", "gfx11_generic", "gfx1201"};
+	for (unsigned k = 0; k < 2 * sizeof(kinds) / sizeof(*kinds); k++) {
+		ARENA(a);
+		struct split_done done;
+		struct merge_done merged;
+		struct strs from = {0};
+		struct fx_built lib = fx_fat_library(&a, kinds[k / 2]);
+		struct str wheel = make(f, lib.file);
+		const char *dir = str_fmt(&f->a, "out%u", k).p;
+		assert_ok(split(f, dir, k % 2, &done));
+		assert_str(
+			str_join(&a, &done.gpus, S(" ")), "gfx90a gfx11-generic gfx1100 gfx1201");
+		for (unsigned i = 0; i < 5; i++)
+			strs_add(&f->a, &from, part(f, dir, names[i]));
+		strs_add(&f->a, &from, part(f, dir, "gfx11"));
+		assert_ok(merge(f, &from, &merged));
+		assert_int_equal(merged.merged, 1);
+		struct str now = merged.output;
+		same_library(&a, &lib, member(f, now, "pkg/lib.so"));
+		static const char *const same[] = {"pkg/__init__.py", "pkg/library/K_gfx90a.co",
+			"pkg/images/amd-gfx11xx/k.aks2", "demo-1.0.dist-info/METADATA",
+			"demo-1.0.dist-info/WHEEL"};
+		for (unsigned i = 0; i < 5; i++)
+			assert_true(str_eq(member(f, wheel, same[i]), member(f, now, same[i])));
+		assert_null(member(f, now, "demo-1.0.dist-info/" SPLIT_MANIFEST).p);
+	}
+}
+
+static void each_file_goes_where_it_belongs(void **state)
+{
+	struct fixture *f = *state;
+	struct split_done done;
+	struct kpack k;
+	make(f, fx_fat_library(&f->a, kinds[0]).file);
+	assert_ok(split(f, "k", false, &done));
+	struct str host = part(f, "k", ""), one = part(f, "k", "gfx90a");
+	assert_non_null(member(f, host, "pkg/lib.so").p);
+	assert_null(member(f, host, "pkg/library/K_gfx90a.co").p);
+	assert_str(member(f, one, "pkg/library/K_gfx90a.co"), "other");
+	assert_str(member(f, part(f, "k", "gfx11"), "pkg/images/amd-gfx11xx/k.aks2"), "family");
+	struct str text = member(f, one, "pkg/.kpack/demo_gfx90a:xnack-.kpack");
+	struct elf_src src = elf_src_mem(text);
+	assert_ok(kpack_open(&f->a, &src, &k));
+	assert_int_equal(k.objects.n, 3);
+	assert_str(k.objects.v[2].path, "lib.so");
+	assert_int_equal(k.objects.v[2].index, 2);
+	assert_true(str_contains(member(f, part(f, "k", "gfx1100"),
+					 "amd_demo_device_gfx1100-1.0.dist-info/METADATA"),
+		S("Requires-Dist: demo == 1.0\nRequires-Dist: amd-demo-device-gfx11 == 1.0\n"
+		  "Requires-Dist: amd-demo-device-gfx11-generic == 1.0\n")));
+	assert_ok(split(f, "p", true, &done));
+	assert_null(member(f, part(f, "p", ""), "pkg/lib.so").p);
+	struct str rest = objects(&f->a, member(f, part(f, "p", "gfx1201"), "pkg/lib.so")), line;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(str_next(&rest, '\n', &line));
+		assert_true(str_starts(line, str_fmt(&f->a, "%u gfx1201 ", i)));
+	}
+	assert_true(!rest.n);
+	assert_int_equal(done.wheels.n, 7);
+}
+
+static void parts_that_differ_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct split_done done;
+	struct merge_done merged;
+	struct fx_built lib = fx_fat_library(&f->a, kinds[0]);
+	make(f, lib.file);
+	assert_ok(split(f, "one", true, &done));
+	struct str other = str_dup(&f->a, lib.file);
+	((char *)(uintptr_t)other.p)[lib.tail] ^= 1;
+	make(f, other);
+	assert_ok(split(f, "two", true, &done));
+	struct strs mixed = {0};
+	strs_add(&f->a, &mixed, part(f, "one", ""));
+	strs_add(&f->a, &mixed, part(f, "two", "gfx1100"));
+	assert_err_says(merge(f, &mixed, &merged), E_WHEEL, "another set");
+	mixed.v[1] = mixed.v[0];
+	assert_err_says(merge(f, &mixed, &merged), E_WHEEL, "second host");
+	mixed.n = 1;
+	assert_err_says(merge(f, &mixed, &merged), E_USAGE, "two wheels");
+	mixed.v[0] = part(f, "one", "gfx1100");
+	assert_err_says(merge(f, &mixed, &merged), E_WHEEL, "host wheel of its set");
+	assert_false(fs_present(in(f, "merged/demo-1.0-py3-none-any.whl")));
+}
+
+static void a_pointer_in_no_wrapper_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct split_done done;
+	struct fx_built lib = fx_fat_library(&f->a, kinds[0]);
+	char *p = str_z(&f->a, lib.file);
+	struct elf e;
+	struct elf_src src = elf_src_mem((struct str){p, lib.file.n});
+	assert_ok(elf_open(&f->a, &src, &e));
+	put_le(p + elf_offset_of(&e, lib.wrappers + 24), 0x12345678, 4);
+	make(f, (struct str){p, lib.file.n});
+	assert_err_says(split(f, "out", false, &done), E_SLIM, "in no wrapper");
+	assert_false(fs_present(part(f, "out", "")));
+	assert_ok(split(f, "out", true, &done));
+}
+
+static void owners_of_side_files(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *path, *owner;
+	} cases[] = {
+		{"lib/TensileLibrary_lazy_gfx90a.dat", "gfx90a"},
+		{"lib/library/gfx942/TensileManifest.txt", "gfx942"},
+		{"lib/K_fallback_gfx90a-xnack+.hsaco", "gfx90a"},
+		{"share/miopen/db/gfx90878.db.txt", "gfx908"},
+		{"images/amd-gfx11xx/k.aks2", "gfx11"},
+		{"images/amd-gfx110x/k.aks2", "gfx110x"},
+		{"images/amd-gfx115x/k.aks2", "gfx115x"},
+		{"images/amd-gfx120x/k.aks2", "gfx12_0"},
+		{"images/amd-gfx103x/k.aks2", "gfx10_3"},
+		{"images/amd-gfx94x/k.aks2", "gfx9_4"},
+		{"lib/K_gfx90a_gfx942.dat", ""},
+		{"lib/K_gfx90a/K_gfx90a.dat", "gfx90a"},
+		{"lib/K.dat", ""},
+		{"lib/K_gfx90a.so", ""},
+		{"lib/K_gfx7777.dat", ""},
+	};
+	static const char *const covers[][2] = {{"gfx11", "gfx1100"}, {"gfx11", "gfx1151"},
+		{"gfx110x", "gfx1103"}, {"gfx12_0", "gfx1201"}, {"gfx9_4", "gfx942"},
+		{"gfx9", "gfx90a"}, {"gfx90a", "gfx90a"}};
+	static const char *const not [][2] = {{"gfx11", "gfx11-generic"}, {"gfx110x", "gfx1150"},
+		{"gfx12_0", "gfx1250"}, {"gfx9", "gfx1100"}, {"gfx90a", "gfx908"},
+		{"gfx9_0", "gfx942"}};
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_str(slim_file_owner(&a, str_from(cases[i].path)), cases[i].owner);
+	for (unsigned i = 0; i < sizeof(covers) / sizeof(*covers); i++)
+		assert_true(slim_owner_covers(str_from(covers[i][0]), str_from(covers[i][1])));
+	for (unsigned i = 0; i < sizeof(not ) / sizeof(*not ); i++)
+		assert_false(slim_owner_covers(str_from(not [i][0]), str_from(not [i][1])));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(libraries_of_all_kinds_come_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_file_goes_where_it_belongs, setup, teardown),
+		cmocka_unit_test_setup_teardown(parts_that_differ_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_pointer_in_no_wrapper_is_refused, setup, teardown),
+		cmocka_unit_test(owners_of_side_files),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
