@@ -68,12 +68,12 @@ struct code_object {
 };
 
 struct devcode_file {
-	struct str path;                 /* as given, or relative to the folder or wheel */
-	const char *format;              /* "elf", "pe", "bundle", "object", "archive", "aks2", "kpack" */
-	uint64_t size;                   /* of the file */
-	unsigned bundles;                /* a bare object counts as one */
-	bool side;                       /* one of a set of side files, for the GPU in its name */
-	struct strs served;              /* by it alone, as devcode.served */
+	struct str path;    /* as given, or relative to the folder or wheel */
+	const char *format; /* "elf", "pe", "bundle", "object", "archive", "aks2", "kpack" */
+	uint64_t size;      /* of the file */
+	unsigned bundles;   /* a bare object counts as one */
+	bool side;          /* one of a set of side files, for the GPU in its name */
+	struct strs served; /* by it alone, as devcode.served */
 	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 

@@ -100,7 +100,7 @@ MUST_USE struct err *wheel_new_name(
 	struct arena *a, const struct wheel_request *q, struct wheel_name *n);
 MUST_USE struct err *wheel_place(struct arena *a, const struct wheel_request *q,
 	const struct wheel_name *n, struct str *ret);
-MUST_USE struct err *wheel_renamed(struct arena *a, const struct wheel_request *q,
+MUST_USE struct err *wheel_under_name(struct arena *a, const struct wheel_request *q,
 	const struct wheel *w, const struct wheel_name *n, struct wheel_inputs *ret);
 
 /* Takes the code of other GPUs out of what is to be in a wheel; if there is any, its path is then `scratch`. What cannot

@@ -267,7 +267,7 @@ static struct err *fatten(struct fat *f, struct wheel_name *name, struct str scr
 	struct str info;
 	if (!fs_writes_forbidden())
 		TRY(wheel_check(&f->w, how.jobs, "Checking", NULL, NULL));
-	TRY(wheel_renamed(f->a, &f->q->wheel, &f->w, name, &f->inputs));
+	TRY(wheel_under_name(f->a, &f->q->wheel, &f->w, name, &f->inputs));
 	TRY(fat_find(f));
 	f->r->platform = name->platform;
 	if (!f->windows)
@@ -275,7 +275,7 @@ static struct err *fatten(struct fat *f, struct wheel_name *name, struct str scr
 	TRY(wheel_place(f->a, &f->q->wheel, name, &f->r->output));
 	/* WHEEL has the tag */
 	struct wheel_inputs again = {0};
-	TRY(wheel_renamed(f->a, &f->q->wheel, &f->w, name, &again));
+	TRY(wheel_under_name(f->a, &f->q->wheel, &f->w, name, &again));
 	info = path_join(f->a, again.info, S("WHEEL"));
 	for (size_t i = 0; i < again.n; i++)
 		if (str_eq(again.v[i].name, info))

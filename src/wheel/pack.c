@@ -292,7 +292,7 @@ static struct err *rename_members(
 	return NULL;
 }
 
-struct err *wheel_renamed(struct arena *a, const struct wheel_request *q, const struct wheel *w,
+struct err *wheel_under_name(struct arena *a, const struct wheel_request *q, const struct wheel *w,
 	const struct wheel_name *n, struct wheel_inputs *ret)
 {
 	struct wheel_done done = {0};
