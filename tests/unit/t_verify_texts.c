@@ -92,6 +92,32 @@ static void tags_are_said_with_the_right_one(void **state)
 	}
 }
 
+/* What is too large for memory is looked at through a file, or where it lies. */
+static void large_libraries_are_looked_at_too(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = {(4 << 20) - 1, 4 << 20, (4 << 20) + 1, 5000000};
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(*sizes); i++) {
+		ARENA(a);
+		BUF(b, &a);
+		struct str dir = test_dir(&a);
+		uint32_t x = 1;
+		buf_add(&b, fx_elf(&a, (struct fx_library){.versions = {"GLIBC_2.29"}}));
+		size_t n = sizes[i / 2], from = b.n;
+		char *rest = buf_space(&b, n - from);
+		for (size_t k = 0; k < n - from; k++) { /* zeros are deflated, noise is stored */
+			x = x * 1664525 + 1013904223;
+			rest[k] = (char)(i % 2 ? x >> 24 : 0);
+		}
+		struct fx_wheel w = {
+			.file = MANY, .files = {{.name = "demo/lib.so", .content = buf_str(&b)}}};
+		assert_str(told(&a, fx_write(&a, dir, w), (struct verify_options){0}),
+			"tag-glibc lib.so: it needs glibc 2.29, the tag promises to run with "
+			"2.28\n" RETAG("manylinux_2_29_x86_64", MANY));
+		test_dir_remove(dir);
+	}
+}
+
 static void a_tag_without_machine_code_is_said(void **state)
 {
 	(void)state;
@@ -215,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tags_are_said_with_the_right_one),
+		cmocka_unit_test(large_libraries_are_looked_at_too),
 		cmocka_unit_test(a_tag_without_machine_code_is_said),
 		cmocka_unit_test(targets_are_said_by_name),
 		cmocka_unit_test(large_members_come_first_and_all_bytes_count),
