@@ -3,6 +3,7 @@
 #include "fixture_changes.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -278,7 +279,7 @@ static void what_becomes_of_a_source_is_seen_inside_and_outside(void **state)
 
 static struct {
 	int lock;
-	unsigned notes;
+	atomic_uint notes;
 	struct str text;
 	struct arena *a;
 } waits;
@@ -289,10 +290,13 @@ static void note_wait(struct str verb, struct str text)
 	waits.text = str_dup(waits.a, text);
 }
 
+/* Some of its steps after it was told, and in any case after ten seconds. */
 static void *let_go(void *user)
 {
 	const struct timespec some_steps = {.tv_nsec = 200000000};
 	(void)user;
+	for (unsigned i = 0; i < 50 && !waits.notes; i++)
+		(void)nanosleep(&some_steps, NULL);
 	(void)nanosleep(&some_steps, NULL);
 	fd_closep(&waits.lock);
 	return NULL;

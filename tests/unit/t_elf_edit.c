@@ -124,6 +124,33 @@ static void a_longer_path_does_not_fit(void **state)
 	assert_str(dynamic(f), "[libself.so]\n[/b/xy]\n");
 }
 
+/* A path that is not whole in the strings cannot be written over. */
+static void a_path_outside_the_strings_is_an_error(void **state)
+{
+	struct fixture *f = *state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct str elf = fx_elf(&f->a, (struct fx_library){.runpath = "/build/x"});
+		char *tags = (char *)(uintptr_t)elf.p + 64 + 2 * 56;
+		struct elf_src src = elf_src_mem(elf);
+		struct elf e;
+		struct elf_edits edits;
+		assert_true(le64(tags) == ELF_RUNPATH && le64(tags + 32) == 10);
+		uint64_t strings = le64(tags + 40); /* DT_STRSZ */
+		if (i == 1)
+			put_le(tags + 40, strings - 1, 8); /* without the NUL */
+		else if (i)
+			put_le(tags + 8, strings + i - 2, 8);
+		assert_ok(elf_open(&f->a, &src, &e));
+		struct err *no = elf_path_edits(&f->a, &e, ELF_RUNPATH, S("x"), &edits);
+		if (i)
+			assert_err_says(no, E_ELF,
+				i == 1 ? "the search path is not terminated"
+				       : "the search path is not inside the dynamic strings");
+		else
+			assert_ok(no);
+	}
+}
+
 /* ---- versions ---- */
 
 /* Two entries of two versions each, in the room of a string: where each has the name of something. */
@@ -384,6 +411,8 @@ int main(void)
 			a_path_is_written_over_the_old_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_path_is_taken_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_longer_path_does_not_fit, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_path_outside_the_strings_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_of_versions_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(strings_that_end_in_it_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_symbol_is_the_end_of_the_path, setup, teardown),

@@ -365,6 +365,65 @@ static void a_description_of_the_user_is_checked(void **state)
 	assert_true(has_env(f, "A=0"));
 }
 
+/* Every condition of a rule, with what it is true of; several are all to be true. */
+static void a_rule_holds_where_all_its_conditions_do(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *when, *gpus;
+		bool holds;
+	} cases[] = {
+		{"gfx: [gfx11*]", "gfx1100,gfx1151", true},
+		{"gfx: [gfx11*]", "gfx1100,gfx90a", false},
+		{"gfx: [gfx11*, gfx90a]", "gfx1100,gfx90a:xnack-", true},
+		{"gfx: [gfx11*]", "", false},
+		{"gfx_any: [gfx11*]", "gfx1100,gfx90a", true},
+		{"gfx_any: [gfx11*]", "gfx942,gfx90a", false},
+		{"gfx_any: [gfx11*]", "", false},
+		{"gfx_none: [gfx11*]", "gfx942,gfx90a", true},
+		{"gfx_none: [gfx11*]", "gfx1100", false},
+		{"gfx_none: [gfx11*]", "gfx90a,gfx1100,gfx1101", false},
+		{"gfx_none: [gfx11*]", "", false},
+		{"version: '>=2.6'", "gfx1201", true},
+		{"version: '>=2.7'", "gfx1201", false},
+		{"machine: [x86_64, arm*]", "gfx1201", true},
+		{"machine: [arm*]", "gfx1201", false},
+		{"machine_none: [x86*]", "gfx1201", false},
+		{"machine_none: [arm*]", "gfx1201", true},
+		{"sdk: ['debian:*']", "gfx1201", true},
+		{"sdk: ['prefix:*', 'debian:trixie']", "gfx1201", false},
+		{"sdk_lacks: [lib/x.so]", "gfx1201", false}, /* only a prefix can be looked into */
+		{"file: [there]", "gfx1201", true},
+		{"file: [there, gone]", "gfx1201", false},
+		{"absent: [gone]", "gfx1201", true},
+		{"absent: [gone, there]", "gfx1201", false},
+		{"with: [first]", "gfx1201", true},
+		{"with: [first=on]", "gfx1201", true},
+		{"with: [first=off]", "gfx1201", false},
+		{"with: [second]", "gfx1201", false},
+		{"with: [first, other]", "gfx1201", false},
+		{"without: [second]", "gfx1201", true},
+		{"without: [first]", "gfx1201", false},
+		{"without: [second, first]", "gfx1201", false},
+		{"gfx: [gfx12*], version: '>=2.6', file: [there]", "gfx1201", true},
+		{"gfx: [gfx12*], version: '>=2.7', file: [there]", "gfx1201", false},
+	};
+	put(f, "there", "");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		describe(f, "torch",
+			str_fmt(&f->a,
+				"features: [{name: first, env: F, rules: [{choose: on, why: w}]}, "
+				"{name: second, env: S, rules: [{choose: off, why: w}]}, "
+				"{name: it, env: IT, rules: [{choose: on, why: w, %s}, "
+				"{choose: off, why: w}]}]",
+				cases[i].when)
+				.p);
+		assert_ok(choose(f, "2.6.0", cases[i].gpus, NULL));
+		if (strcmp(choice_of(f, "it"), cases[i].holds ? "on" : "off"))
+			fail_msg("%s: %s", cases[i].when, choice_of(f, "it"));
+	}
+}
+
 /* A wheel whose libc10.so is this program. */
 static struct str torch_wheel(struct fixture *f)
 {
@@ -467,6 +526,7 @@ int main(void)
 		FIXTURE_TEST(a_torch_for_a_newer_libc_wants_that_one),
 		FIXTURE_TEST(a_description_of_the_user_is_checked),
 		FIXTURE_TEST(a_package_of_debian_comes_with_its_patches),
+		FIXTURE_TEST(a_rule_holds_where_all_its_conditions_do),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,32 @@ static void tags_are_said_with_the_right_one(void **state)
 	}
 }
 
+/* What is too large for memory is looked at through a file, or where it lies. */
+static void large_libraries_are_looked_at_too(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = {(4 << 20) - 1, 4 << 20, (4 << 20) + 1, 5000000};
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(*sizes); i++) {
+		ARENA(a);
+		BUF(b, &a);
+		struct str dir = test_dir(&a);
+		uint32_t x = 1;
+		buf_add(&b, fx_elf(&a, (struct fx_library){.versions = {"GLIBC_2.29"}}));
+		size_t n = sizes[i / 2], from = b.n;
+		char *rest = buf_space(&b, n - from);
+		for (size_t k = 0; k < n - from; k++) { /* zeros are deflated, noise is stored */
+			x = x * 1664525 + 1013904223;
+			rest[k] = (char)(i % 2 ? x >> 24 : 0);
+		}
+		struct fx_wheel w = {
+			.file = MANY, .files = {{.name = "demo/lib.so", .content = buf_str(&b)}}};
+		assert_str(told(&a, fx_write(&a, dir, w), (struct verify_options){0}),
+			"tag-glibc lib.so: it needs glibc 2.29, the tag promises to run with "
+			"2.28\n" RETAG("manylinux_2_29_x86_64", MANY));
+		test_dir_remove(dir);
+	}
+}
+
 static void a_tag_without_machine_code_is_said(void **state)
 {
 	(void)state;
@@ -102,6 +128,50 @@ static void a_tag_without_machine_code_is_said(void **state)
 		"tag-no-machine-code " X86
 		": tagged 'linux_x86_64', but there is no machine code for the host\n");
 	test_dir_remove(dir);
+}
+
+/* One line for each library that is needed, however many need it, with what helps. */
+static void needed_libraries_are_said_once(void **state)
+{
+	(void)state;
+#define MINE "libmine-1.so"
+#define MISSING(needs, who)                                                                        \
+	"needed-missing a.so: needs '" MINE "'" needs ", which neither the wheel nor " who         \
+	" provides\n- put the library into the wheel and link with RPATH $ORIGIN\n"                \
+	"- if the machine brings it: rocsmith verify --allow '" MINE "'\n"
+#define TRY_SDK "- if an SDK has it: rocsmith verify --sdk NAME\n"
+	static const struct {
+		const char *needed, *allow, *sdk, *want;
+		unsigned n; /* libraries that need it */
+	} cases[] = {
+		{"libc.so.6", "", "", "", 3},
+		{MINE, "", "", MISSING("", "PEP 600") TRY_SDK, 1},
+		{MINE, "", "", MISSING(" (and by 1 more)", "PEP 600") TRY_SDK, 2},
+		{MINE, "", "", MISSING(" (and by 2 more)", "PEP 600") TRY_SDK, 3},
+		{MINE, "", "rocm", MISSING("", "the SDK"), 1},
+		{MINE, "libmine*", "",
+			"needed-allowed a.so: needs '" MINE "' (and by 1 more), which --allow "
+			"libmine* lets come from outside\n",
+			2},
+		{"libamdhip64.so.7", "", "",
+			"needed-rocm a.so: needs 'libamdhip64.so.7' (and by 1 more), which ROCm "
+			"must provide\n",
+			2},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct str dir = test_dir(&a);
+		struct fx_wheel w = {.file = X86};
+		struct verify_options o = {.sdk = str_from(cases[i].sdk)};
+		struct fx_library l = {.needed = {cases[i].needed}};
+		static const char *const names[] = {"demo/a.so", "demo/b.so", "demo/c.so"};
+		if (cases[i].allow[0])
+			strs_add(&a, &o.allow, str_from(cases[i].allow));
+		for (unsigned k = 0; k < cases[i].n; k++)
+			w.files[k] = (struct fx_file){.name = names[k], .content = fx_elf(&a, l)};
+		assert_str(told(&a, fx_write(&a, dir, w), o), cases[i].want);
+		test_dir_remove(dir);
+	}
 }
 
 /* ---- device code ---- */
@@ -215,7 +285,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tags_are_said_with_the_right_one),
+		cmocka_unit_test(large_libraries_are_looked_at_too),
 		cmocka_unit_test(a_tag_without_machine_code_is_said),
+		cmocka_unit_test(needed_libraries_are_said_once),
 		cmocka_unit_test(targets_are_said_by_name),
 		cmocka_unit_test(large_members_come_first_and_all_bytes_count),
 	};

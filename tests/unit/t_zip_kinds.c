@@ -493,6 +493,74 @@ static void members_of_every_length_come_back(void **state)
 	}
 }
 
+/* Members that do not fit into memory are unpacked piece by piece, and checked all the same. */
+static void large_members_that_lie_are_told(void **state)
+{
+	(void)state;
+	enum { N = 5000000, PIECE = 1 << 18 };
+	ARENA(a);
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("z.zip"));
+	char *p = arena_alloc(&a, N), *noise = arena_alloc(&a, N);
+	uint32_t x = 1;
+	for (size_t i = 0; i < N; i++) {
+		x = x * 1664525 + 1013904223;
+		noise[i] = (char)(x >> 24);
+		p[i] = (char)(i % 64 < 32 ? x >> 24 : 0);
+	}
+	const struct zip_input v[] = {
+		{.name = S("deflated"), .content = {.p = p, .n = N}, .mode = 0644},
+		{.name = S("stored"), .content = {.p = noise, .n = N}, .mode = 0644}};
+	const struct zip_writer w = {.path = path, .jobs = 1, .v = v, .n = 2};
+	static const struct {
+		int64_t size, stored; /* changes */
+		bool crc;
+		const char *deflated, *stored_says; /* "": all is well */
+	} cases[] = {
+		{0, 0, false, "", ""},
+		{0, 0, true, "its checksum is wrong", "its checksum is wrong"},
+		{-1, 0, false, "it unpacks to more bytes than it says",
+			"it unpacks to more bytes than it says"},
+		{1, 0, false, "it unpacks to fewer bytes than it says",
+			"it unpacks to fewer bytes than it says"},
+		{0, -1, false, "its compressed data is cut short",
+			"it unpacks to fewer bytes than it says"},
+		{0, -PIECE, false, "its compressed data is cut short",
+			"it unpacks to fewer bytes than it says"},
+		{0, 1, false, "there are bytes behind its compressed data",
+			"it unpacks to more bytes than it says"},
+		{0, PIECE, false, "there are bytes behind its compressed data",
+			"it unpacks to more bytes than it says"},
+	};
+	struct zip z;
+	assert_ok(zip_write(&a, &w, NULL));
+	struct str bytes;
+	assert_ok(fs_read(&a, path, 1 << 24, &bytes));
+	char *longer = arena_alloc(&a, bytes.n + PIECE); /* whatever is behind can be read */
+	memcpy(longer, bytes.p, bytes.n);
+	assert_ok(zip_open(&a, path, NULL, &z));
+	z.src = elf_src_mem((struct str){.p = longer, .n = bytes.n + PIECE});
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+		struct zip_member m = z.members.v[i % 2];
+		size_t n = 0;
+		const char *says = i % 2 ? cases[i / 2].stored_says : cases[i / 2].deflated;
+		m.size += (uint64_t)cases[i / 2].size;
+		m.stored += (uint64_t)cases[i / 2].stored;
+		m.crc ^= cases[i / 2].crc;
+		struct err *e = zip_stream(&z, &m, nothing, &n);
+		if (says[0])
+			assert_err_says(e, E_ZIP, says);
+		else
+			assert_ok(e);
+		assert_true(says[0] ? n <= m.size : n == N);
+	}
+	size_t n = 0;
+	memset(longer + z.members.v[0].data + N / 3, 0xff, 1000);
+	assert_err_says(zip_stream(&z, &z.members.v[0], nothing, &n), E_ZIP, "");
+	assert_true(n < N);
+	zip_close(&z);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -503,6 +571,7 @@ int main(void)
 		cmocka_unit_test(extra_fields_mean_what_their_id_says),
 		cmocka_unit_test(what_is_not_safe_is_not_read),
 		cmocka_unit_test(nothing_can_be_deflated_too),
+		cmocka_unit_test(large_members_that_lie_are_told),
 		cmocka_unit_test(the_end_is_looked_for_as_far_as_it_may_be),
 		cmocka_unit_test(members_on_top_of_each_other),
 		cmocka_unit_test(members_of_every_length_come_back),
