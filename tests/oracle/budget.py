@@ -330,7 +330,7 @@ def bills():
 
 @attack("code-files-for-gpus")
 def code_files():
-    return wheel([(f"{'gfx90a' * 3000}/{i}/{'gfx1100' * 3000}.co", b"x") for i in range(1200)])
+    return wheel([(f"{'gfx90a' * 3000}/{i}/{'gfx1100' * 3000}.co", b"x") for i in range(75)])
 
 
 @attack("needed-endless")
