@@ -25,7 +25,7 @@ static const struct opt opts[] = {
 	{OPT_FLAG("run", struct verify_args, run, "run what passes on emulated GPUs, by rocjitsu")},
 	{OPT_VALUE("launcher", OPT_PATH, struct verify_args, launcher, "FILE",
 		 "emulator for --run (default: rocjitsu in PATH)"),
-		.env = "ROCSMITH_ROCJITSU"},
+		.env = "ROCSMITH_LAUNCHER"},
 	{OPT_FLAG(
 		"sarif", struct verify_args, sarif, "print a SARIF 2.1.0 log, for code scanning")},
 	{OPT_ARGUMENT(

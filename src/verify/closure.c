@@ -7,7 +7,10 @@
 #include "base/fs.h"
 #include "verify/exam.h"
 
-enum { STEP = 300 }; /* work of looking for a library in one folder */
+enum {
+	STEP = 300,      /* work of looking for a library in one folder */
+	NAME_COST = 100, /* of a name that is loaded already */
+};
 
 void remark(struct exam *x, struct remarks *list, struct remark r)
 {
@@ -105,6 +108,7 @@ static struct err *load_needed(struct process *p, size_t i)
 {
 	const struct wheel_elf *e = p->order.v[i].e, *found;
 	struct strs dirs;
+	TRY(budget_work(p->all->x->zip.src.budget, NAME_COST * (1 + e->dyn.needed.n)));
 	TRY(folders_of(p, i, &dirs));
 	for (size_t k = 0; k < e->dyn.needed.n; k++) {
 		struct str lib = e->dyn.needed.v[k];
@@ -120,16 +124,20 @@ static struct err *load_needed(struct process *p, size_t i)
 }
 
 /* A version that the library at hand does not define ends the process, if it defines any. */
-static void check_versions(struct process *p, const struct wheel_elf *e)
+static struct err *check_versions(struct process *p, const struct wheel_elf *e)
 {
 	struct exam *x = p->all->x;
 	VEC_EACH (const struct elf_need_version, v, &e->dyn.versions) {
 		const struct wheel_elf *by = map_get(&p->names, v->file);
-		if (by && !v->weak && by->dyn.offers.n && !strs_has(&by->dyn.offers, v->version))
+		if (!by || v->weak || !by->dyn.offers.n)
+			continue;
+		TRY(budget_work(x->zip.src.budget, NAME_COST + 10 * by->dyn.offers.n));
+		if (!strs_has(&by->dyn.offers, v->version))
 			exam_say(x, V_SYMBOL_VERSION, e->name,
 				"needs the version '%.*s' of '%.*s', which '%.*s' does not define",
 				STR(v->version), STR(v->file), STR(by->name));
 	}
+	return NULL;
 }
 
 static struct err *load_all(
@@ -142,7 +150,7 @@ static struct err *load_all(
 		TRY(load_needed(&p, i));
 	VEC_EACH (const struct loaded, l, &p.order)
 		if (map_put(checked, l->e->name, NULL))
-			check_versions(&p, l->e);
+			TRY(check_versions(&p, l->e));
 	return NULL;
 }
 

@@ -99,10 +99,11 @@ struct err *check_device(struct exam *x)
 			ARENA(tmp);
 			struct strs have = targets_of(&tmp, &m->device, f, true);
 			uint64_t work = have.n * (100 * m->device.targets.n + 4 * f->objects.n);
-			TRY(budget_work(x->zip.src.budget, work));
-			if (wanted && !side_is_one(f->path))
+			TRY(budget_work(x->zip.src.budget, work + SIDE_COST * f->path.n));
+			bool side = side_is_one(f->path);
+			if (wanted && !side)
 				check_empty(x, &m->device, f);
-			if (!have.n || side_is_one(f->path))
+			if (!have.n || side)
 				continue;
 			x->verdict->served = still_served(
 				x, &m->device, f, &have, files++ ? &x->verdict->served : NULL);

@@ -91,7 +91,7 @@ static void check_requires(struct exam *x, const struct header *h)
 /* The names in: extra == "a" or extra == 'b' */
 static void check_extras(struct exam *x, struct str marker)
 {
-	const struct strs *known = &x->verdict->extras;
+	const struct map *known = &x->verdict->extras;
 	for (size_t at; (at = str_find(marker, S("extra"))) < marker.n;) {
 		marker = str_trim(str_sub(marker, at + S("extra").n, marker.n));
 		if (!str_starts(marker, S("==")))
@@ -100,8 +100,7 @@ static void check_extras(struct exam *x, struct str marker)
 		char quote = rest.n ? rest.p[0] : 0;
 		rest = str_sub(rest, 1, rest.n);
 		name = str_sub(rest, 0, str_chr(rest, quote));
-		if ((quote == '"' || quote == '\'') &&
-			!strs_has(known, wheel_normalise(x->a, name)))
+		if ((quote == '"' || quote == '\'') && !map_has(known, wheel_normalise(x->a, name)))
 			exam_say(x, V_META_EXTRA, exam_path(x, "METADATA"),
 				"a requirement is for the extra '%.*s', which no Provides-Extra "
 				"names",
@@ -142,6 +141,7 @@ static void check_fields(struct exam *x, const struct headers *h)
 	static const char *const once[] = {"metadata-version", "name", "version", "summary",
 		"requires-python", "license", "license-expression", NULL};
 	MAP(seen, x->a);
+	x->verdict->extras.a = x->a;
 	VEC_EACH (const struct header, it, h) {
 		struct str key = str_lower(x->a, it->key);
 		if (!map_put(&seen, key, NULL) && str_is_one_of(key, once))
@@ -154,7 +154,7 @@ static void check_fields(struct exam *x, const struct headers *h)
 		else if (str_eq(key, S("license-file")))
 			check_license(x, it);
 		else if (str_eq(key, S("provides-extra")))
-			strs_add(x->a, &x->verdict->extras, wheel_normalise(x->a, it->value));
+			map_put(&x->verdict->extras, wheel_normalise(x->a, it->value), NULL);
 	}
 	VEC_EACH (const struct requirement, r, &x->verdict->requires)
 		check_extras(x, r->marker);

@@ -94,3 +94,4 @@ MUST_USE struct err *check_device(struct exam *x);
 /* side.c: code files beside libraries; counts the sets of them. Is this one for some GPUs only? */
 MUST_USE struct err *check_side(struct exam *x, size_t *ret_sets);
 bool side_is_one(struct str path);
+enum { SIDE_COST = 100 }; /* work of asking that, for each byte of the path */

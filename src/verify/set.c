@@ -41,7 +41,7 @@ static void check_extras(struct arena *a, struct verdict *v, const struct verdic
 	struct str rest = r->extras, extra;
 	while (str_next(&rest, ',', &extra)) {
 		struct str name = wheel_normalise(a, str_trim(extra));
-		if (name.n && !strs_has(&other->extras, name))
+		if (name.n && !map_has(&other->extras, name))
 			verdict_say(a, v, V_SET_EXTRA,
 				"requires '%.*s[%.*s]', but '%.*s' offers no such extra",
 				STR(r->name), STR(str_trim(extra)), STR(other->path));

@@ -61,7 +61,7 @@ static struct err *find_sets(struct exam *x, struct map *ret)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		struct str path = x->members[i].zip->name;
-		TRY(budget_work(x->zip.src.budget, 20 * path.n));
+		TRY(budget_work(x->zip.src.budget, SIDE_COST * path.n));
 		if (x->members[i].skip || !side_is_one(path))
 			continue;
 		struct str folder = set_of(path);
@@ -80,7 +80,7 @@ static struct err *has(struct exam *x, const struct set *s, struct str gpu, bool
 {
 	*ret = false;
 	for (size_t i = 0; i < s->files.n && !*ret; i++) {
-		TRY(budget_work(x->zip.src.budget, 20 * s->files.v[i].n));
+		TRY(budget_work(x->zip.src.budget, SIDE_COST * s->files.v[i].n));
 		*ret = side_is_for(s->files.v[i], gpu);
 	}
 	return NULL;

@@ -34,7 +34,7 @@ struct verdict {
 	/* What other wheels may ask: names normalised, "" and empty when that could not be read. */
 	struct str project, version, platform; /* platform: the lowest tag that is true */
 	VEC(struct requirement) requires;
-	struct strs extras;
+	struct map extras; /* by name */
 };
 
 /* Findings are data: a missing file, a folder or a file that is no wheel is a failed verdict. The

@@ -307,6 +307,32 @@ def needing():
     return wheel([(f"d{i}/lib{i % 2000}.so", one) for i in range(500)])
 
 
+@attack("libraries-that-need-a-hub")
+def needing_a_hub():
+    names = b"".join(b"l%06d\0" % i for i in range(60000))
+    hub = elf([(1, 1 + 8 * i) for i in range(60000)] + [(14, 1)], b"\0" + names)
+    one = elf([(1, 1), (29, 10)], b"\0libx.so\0$ORIGIN\0")
+    return wheel([("libx.so", hub)] + [(f"m{i}.so", one) for i in range(24000)])
+
+
+@attack("extras")
+def extras():
+    return wheel(metadata=METADATA + b"".join(b"Provides-Extra: e%d\n" % i for i in range(9000)) +
+        b"Requires-Dist: demo[" + b"f," * 500000 + b"f]\n" + b"Requires-Dist: x; extra=='y'" + b" or extra=='z'" * 150000 + b"\n")
+
+
+@attack("bills-of-materials")
+def bills():
+    part = b'{"type":"file","name":"demo-1.0.dist-info/WHEEL","hashes":[{"alg":"SHA-256","content":"00"}]}'
+    bill = b'{"bomFormat":"CycloneDX","components":[' + b",".join([part] * 40000) + b"]}"
+    return wheel([(f"{INFO}sboms/{i}.json", bill) for i in range(300)])
+
+
+@attack("code-files-for-gpus")
+def code_files():
+    return wheel([(f"{'gfx90a' * 3000}/{i}/{'gfx1100' * 3000}.co", b"x") for i in range(75)])
+
+
 @attack("needed-endless")
 def needed_endless():
     return elf([(1, 1)] * 250000, b"\0" + b"n" * 4 * MB + b"\0")
