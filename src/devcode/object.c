@@ -284,13 +284,12 @@ static struct err *look(struct scan *s, const struct elf_src *object, struct cod
 {
 	ARENA(tmp);
 	struct elf e;
-	struct last last = {0};
-	struct near near = {.far = object, .last = &last};
+	struct last last;
+	struct near near; /* neither is zeroed: that would be as much work as reading them */
 	const struct elf_src *src = &near.src;
-	bool done;
-	TRY(look_shortly(s, object, o, &done));
-	if (done)
-		return NULL;
+	last.n = 0;
+	near.far = object;
+	near.last = &last;
 	near.src = (struct elf_src){
 		.read = read_near, .size = object->size, .fd = -1, .budget = object->budget};
 	TRY(elf_src_peek(object, near.head, sizeof(near.head), 0, &near.n));
@@ -333,10 +332,13 @@ static struct err *hash_object(struct scan *s, const struct elf_src *src, struct
 
 void object_look(struct scan *s, const struct elf_src *src, struct code_object *o)
 {
+	bool done = false;
 	struct err *e = NULL;
 	if (s->flags & DEVCODE_HASH)
 		e = hash_object(s, src, o);
 	if (!e && src->size)
+		e = look_shortly(s, src, o, &done);
+	if (!e && src->size && !done)
 		e = look(s, src, o);
 	if (e)
 		scan_damage(s, "object-unreadable",
