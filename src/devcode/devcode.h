@@ -45,10 +45,9 @@ struct code_kernel {
 };
 
 struct code_object {
-	struct str target;     /* id as listed: "gfx942:sramecc+:xnack-" */
-	unsigned id;           /* index into devcode.targets */
-	struct str elf_target; /* from e_flags; "": not looked at, or they do not tell (V2) */
-	unsigned bundle;       /* counts from 0 in file order */
+	struct str target; /* id as listed: "gfx942:sramecc+:xnack-" */
+	unsigned id;       /* index into devcode.targets */
+	unsigned bundle;   /* counts from 0 in file order */
 	enum devcode_encoding encoding;
 	bool inner; /* in an array of a program, which loads it by itself: kernels are always counted, and
 		     * where there are none (handlers of the runtime) it serves nothing and lacks nothing */

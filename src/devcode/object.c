@@ -18,23 +18,24 @@ static bool same_feature(enum feature a, enum feature b)
 	return a == b || (a <= FEATURE_ANY && b <= FEATURE_ANY);
 }
 
-static bool same_target(struct str listed, const struct target *elf, unsigned version)
+static bool same_target(const struct target *listed, const struct target *elf, unsigned version)
 {
 	enum { FLAGS_TELL_FEATURES = 4 };
-	struct target t = target_read(listed);
-	if (!str_eq(t.name, elf->name))
+	if (!str_eq(listed->name, elf->name))
 		return false;
 	return version < FLAGS_TELL_FEATURES ||
-	       (same_feature(t.xnack, elf->xnack) && same_feature(t.sramecc, elf->sramecc));
+	       (same_feature(listed->xnack, elf->xnack) &&
+		       same_feature(listed->sramecc, elf->sramecc));
 }
 
 static void check_label(struct scan *s, const struct code_object *o, const struct target *elf)
 {
-	if (same_target(o->target, elf, o->version))
+	ARENA(tmp);
+	if (same_target(&s->out->targets.v[o->id].t, elf, o->version))
 		return;
 	scan_say(s, "object-mislabelled", SEV_ERROR,
 		"bundle %u lists '%.*s', but the object there is for '%.*s'", o->bundle,
-		STR(o->target), STR(o->elf_target));
+		STR(o->target), STR(target_text(&tmp, elf)));
 }
 
 /* The one of this name, made when it is new. */
@@ -113,9 +114,8 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 			return o->target.n ? NULL : set_target(s, S(DEVCODE_UNKNOWN), o);
 		t = target_read(name);
 	}
-	o->elf_target = target_text(s->a, &t);
 	if (!o->target.n)
-		return set_target(s, o->elf_target, o);
+		return set_target(s, target_text(s->a, &t), o);
 	check_label(s, o, &t);
 	return NULL;
 }
@@ -284,13 +284,12 @@ static struct err *look(struct scan *s, const struct elf_src *object, struct cod
 {
 	ARENA(tmp);
 	struct elf e;
-	struct last last = {0};
-	struct near near = {.far = object, .last = &last};
+	struct last last;
+	struct near near; /* neither is zeroed: that would be as much work as reading them */
 	const struct elf_src *src = &near.src;
-	bool done;
-	TRY(look_shortly(s, object, o, &done));
-	if (done)
-		return NULL;
+	last.n = 0;
+	near.far = object;
+	near.last = &last;
 	near.src = (struct elf_src){
 		.read = read_near, .size = object->size, .fd = -1, .budget = object->budget};
 	TRY(elf_src_peek(object, near.head, sizeof(near.head), 0, &near.n));
@@ -333,10 +332,13 @@ static struct err *hash_object(struct scan *s, const struct elf_src *src, struct
 
 void object_look(struct scan *s, const struct elf_src *src, struct code_object *o)
 {
+	bool done = false;
 	struct err *e = NULL;
 	if (s->flags & DEVCODE_HASH)
 		e = hash_object(s, src, o);
 	if (!e && src->size)
+		e = look_shortly(s, src, o, &done);
+	if (!e && src->size && !done)
 		e = look(s, src, o);
 	if (e)
 		scan_damage(s, "object-unreadable",

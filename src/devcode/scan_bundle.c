@@ -199,10 +199,12 @@ struct err *scan_bundles(
 	return scan_search(s, src, stop, end, false);
 }
 
+/* The first four bytes as a number, which is one load. */
+enum { RAW = 0x4c435f5f, CCOB = 0x424f4343, ELF = 0x464c457f };
+
 /* Does a bundle or an object begin at p? Only a cheap look: whoever opens it decides. */
 static bool candidate(const char *p)
 {
-	enum { RAW = 0x4c435f5f, CCOB = 0x424f4343, ELF = 0x464c457f }; /* as numbers: one load */
 	uint32_t word = le32(p);
 	return (word == RAW && !memcmp(p, "__CLANG_", 8)) ||
 	       (word == ELF && !memcmp(p, "\177ELF\2\1\1", 7)) ||

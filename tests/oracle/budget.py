@@ -4,6 +4,7 @@ share one endless string, lists that are compared pairwise) and gives them to wh
 must end by itself, in 5 seconds of processor time, 256 MiB and 16 MiB of output. WORDs choose attacks."""
 import base64
 import hashlib
+import lzma
 import os
 import pathlib
 import resource
@@ -535,6 +536,74 @@ def archive_empty():
 
 
 # ---- documents: a name tells how they are read ----
+# ---- beyond bundles ----
+def dll(sections, data):
+    """sections: (name, size, offset)."""
+    head = b"MZ".ljust(60, b"\0") + struct.pack("<L", 64) + b"PE\0\0" + struct.pack(
+        "<HHLLLHH", 0x8664, len(sections), 0, 0, 0, 0, 0x2022)
+    return head + b"".join(struct.pack("<8sLLLLLLHHL", n, s, 0, s, o, 0, 0, 0, 0, 0x40000040)
+        for n, s, o in sections) + data
+
+
+@attack("pe-sections")
+def pe_sections():
+    n = 65000
+    return dll([(b"/4", 6 * MB, 128 + 40 * n)] * n, bytes(6 * MB))
+
+
+def tiny_object(mach):
+    return b"\177ELF\2\1\1\x40\4".ljust(16, b"\0") + struct.pack(
+        "<HHLQQQLHHHHHH", 3, 224, 1, 0, 0, 0, mach, 64, 56, 0, 64, 0, 0)
+
+
+@attack("pe-objects")
+def pe_objects():
+    n = 2000  # each section is searched on its own
+    data = b"".join(tiny_object(0x2C + i % 4) for i in range(130000))
+    return dll([(b".rdata", 4096, 88 + 40 * n + 4096 * i) for i in range(n)], data)
+
+
+@attack("array-objects")
+def array_objects():
+    data = tiny_object(0x41) * 120000
+    return elf(size=4096 + len(data))[:4096] + data
+
+
+@attack("array-tables")
+def array_tables():
+    """Each claims 60,000 section headers, all of them over each other."""
+    n, each = 60000, 4096
+    one = bytearray(tiny_object(0).ljust(each, b"\0"))
+    struct.pack_into("<H", one, 60, n)
+    data = bytes(one) * 500 + bytes(64 * n)
+    out = bytearray(elf(size=4096 + len(data))[:4096] + data)
+    for i in range(500):
+        struct.pack_into("<Q", out, 4096 + i * each + 40, 64)
+    return bytes(out)
+
+
+def aks2(raw, kernels, directory, size=None):
+    return b"AKS2" + struct.pack("<LLL", len(raw) if size is None else size, kernels, directory) + lzma.compress(raw)
+
+
+@attack("aks2-zeros")
+def aks2_zeros():
+    return aks2(bytes(150 * MIB), 1, 0)
+
+
+@attack("aks2-claims")
+def aks2_claims():
+    return aks2(bytes(MIB), 1, 0, (1 << 32) - 1)
+
+
+@attack("aks2-kernels")
+def aks2_kernels():
+    """All kernels are the same one, which is large."""
+    n = 65000
+    blob = elf(symbols=bytes(24) + symbol(1) * 100000, strings=b"\0k.kd\0", machine=224, flags=0x41)
+    return aks2(struct.pack("<LLLLL", 0, 0, 0, len(blob), 0) * n + blob, n, 20 * n)
+
+
 @attack("report-values")
 def report_values():
     return b'{"a": [' + b"1," * 4900000 + b"1]}"

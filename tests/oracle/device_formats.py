@@ -11,7 +11,7 @@ import sys
 import tarfile
 import zipfile
 
-ROCSMITH, TMP = sys.argv[1], pathlib.Path(sys.argv[2])
+ROCSMITH, TMP = sys.argv[1], pathlib.Path(sys.argv[2])  # another module gives them, too
 MACH = {"gfx803": 0x2A, "gfx900": 0x12C, "gfx906": 0x52F, "gfx90a": 0x53F, "gfx942": 0x54C, "gfx1030": 0x36,
         "gfx1100": 0x41, "gfx1201": 0x4E, "gfx11-generic": 0x1000054, "gfx90a:xnack-": 0x63F}
 
@@ -337,5 +337,38 @@ def answers():
     print("ok kernels of one GPU, and identical objects")
 
 
-for part in (hosts, archives, objects, stores, side_files, packages, answers):
-    part()
+def sparse(path, bundles, targets, size):
+    """A library of many large objects, of which only the first bytes are written; for bench/inspect-sparse."""
+    objects = [(t, code_object(t, 4)) for t in targets]
+    one = bundle([(t, b"") for t, _ in objects])[:4096]
+    step = 4096 + len(objects) * size
+    table = bytearray(one)
+    for at in (i for i in range(32, 4096) if one[i:i + 6] == b"hipv4-"):
+        i = one[:at].count(b"hipv4-")
+        struct.pack_into("<QQ", table, at - 24, 4096 + i * size, size)
+    head = host([(".hip_fatbin", ALLOC, b""), (".hipFatBinSegment", WRITE, wrappers(bundles))])
+    section = len(head) - 4 * 64 + 64  # its header: where it is, and how large
+    with open(path, "wb") as f:
+        f.write(head)
+        f.truncate(16384 + bundles * step)
+        f.seek(section + 24)
+        f.write(struct.pack("<QQ", 16384, bundles * step))
+        for k in range(bundles):
+            f.seek(16384 + k * step)
+            f.write(table)
+            for i, (_, o) in enumerate(objects):
+                f.seek(16384 + k * step + 4096 + i * size)
+                f.write(o)
+
+
+def library():
+    sparse(TMP / "sparse.so", 20, ["gfx90a", "gfx1100"], 1 << 20)
+    d = inspect(TMP / "sparse.so")
+    assert len(d["files"][0]["objects"]) == 40 and d["served"] == BOTH, d["served"]
+    assert all(o["kernels"] == 4 and o["size"] == 1 << 20 for o in d["files"][0]["objects"])
+    print("ok a sparse library")
+
+
+if __name__ == "__main__":
+    for part in (hosts, archives, objects, stores, side_files, packages, answers, library):
+        part()
