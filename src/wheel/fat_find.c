@@ -393,8 +393,8 @@ static struct err *take_side(struct fat *f, struct str lib, struct str source)
 	return NULL;
 }
 
-/* Windows looks for a DLL beside the one that needs it, and Python beside the module. */
-static void choose_folder(struct fat *f)
+/* Windows looks for a DLL beside the one that needs it, and Python beside the module. false: nobody needs one. */
+static bool choose_folder(struct fat *f)
 {
 	const struct fat_lib *best = NULL;
 	VEC_EACH (const struct fat_lib, lib, &f->libs)
@@ -405,6 +405,7 @@ static void choose_folder(struct fat *f)
 				best = lib;
 	if (f->windows && best)
 		f->folder = path_dir(best->site);
+	return best;
 }
 
 struct err *fat_find(struct fat *f)
@@ -414,20 +415,21 @@ struct err *fat_find(struct fat *f)
 	f->found.a = f->names.a = f->taken.a = f->a;
 	TRY(read_members(f));
 	TRY_CTX(fs_walk(f->root, visit, &s), "cannot read '%.*s'", STR(f->q->sdk));
-	choose_folder(f);
+	bool any = choose_folder(f);
 	size_t first = f->libs.n;
 	VEC_EACH (const struct str, name, &f->q->with) {
-		TRY(take(f, *name, S(""), &lib));
+		TRY(take(f, f->windows ? str_lower(f->a, *name) : *name, S(""), &lib));
 		if (!lib)
 			return err_new(
 				E_SDK, "there is no '%.*s' in '%.*s'", STR(*name), STR(f->q->sdk));
 	}
 	for (size_t i = 0; i < f->libs.n; i++)
 		TRY(follow(f, i));
-	if (f->libs.n > first || !f->r->outside.n)
+	if (f->windows ? any : f->libs.n > first || !f->r->outside.n)
 		return NULL;
-	return err_hint(
-		err_new(E_SDK, "'%.*s' has none of the libraries that are missing", STR(f->q->sdk)),
-		"'%.*s' needs '%.*s'", STR(f->r->outside.v[0].needed_by),
-		STR(f->r->outside.v[0].name));
+	struct err *e =
+		err_new(E_SDK, "'%.*s' has none of the libraries that are missing", STR(f->q->sdk));
+	VEC_EACH (const struct fat_outside, o, &f->r->outside)
+		e = err_hint(e, "'%.*s' needs '%.*s'", STR(o->needed_by), STR(o->name));
+	return e;
 }

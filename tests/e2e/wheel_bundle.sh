@@ -76,6 +76,11 @@ echo 'ok what cannot be is refused, and nothing is left'
 python3 "$top/tests/oracle/fat_wheel.py" make-windows
 "$ROCSMITH" bundle -q torch-2.9.0-cp311-cp311-win_amd64.whl --sdk winsdk --gpu gfx1030 -o win-out >/dev/null
 python3 "$top/tests/oracle/fat_wheel.py" check-windows win-out/*.whl
+"$ROCSMITH" bundle -q win-out/*.whl --sdk winsdk --gpu gfx1030 -o win-again >/dev/null
+cmp win-out/*.whl win-again/*.whl
+status=0
+"$ROCSMITH" bundle win-out/*.whl --sdk empty --gpu gfx1030 -o no 2>err || status=$?
+[ "$status" = 3 ] && grep -q 'none of the libraries' err
 
 if python3 -m pip --version >/dev/null 2>&1; then
 	python3 -m pip install -q --no-deps --no-index --disable-pip-version-check --target installed \
@@ -85,3 +90,13 @@ if python3 -m pip --version >/dev/null 2>&1; then
 else
 	echo 'skip wheel_bundle: no pip'
 fi
+
+# What was made can be made again, and smaller.
+"$ROCSMITH" bundle -q "$from" --sdk sdk --gpu gfx90a,gfx1030 --with libplugin.so.3 --local-version rocm7.2 -o two >/dev/null
+"$ROCSMITH" bundle -q two/*.whl --sdk sdk --gpu gfx90a,gfx1030 -o twice >/dev/null
+cmp two/*.whl twice/*.whl
+mkdir one
+"$ROCSMITH" slim -q --gpu gfx1030 two/*.whl -o one >/dev/null
+rm -rf site
+python3 "$top/tests/oracle/fat_wheel.py" check one/*.whl
+echo 'ok a fat wheel is bundled again without a change, and slimmed'
