@@ -40,7 +40,8 @@ MUST_USE struct err *split_open(struct splitting *s, struct split_file *f);
 void split_close(struct splitting *s, struct split_file *f);
 MUST_USE struct err *split_info_read(struct splitting *s);
 struct str split_name(struct splitting *s, struct str key); /* of a device wheel's project */
-struct str split_host_metadata(struct splitting *s);
+struct str split_host_metadata(struct splitting *s, bool variant);
+struct str split_variants(struct splitting *s); /* variant.json, and the index file */
 struct str split_device_metadata(struct splitting *s, const struct split_wheel *w);
 struct str split_device_wheel(struct splitting *s);
 struct str split_manifest(struct splitting *s, const struct split_wheel *w);
