@@ -203,6 +203,7 @@ static struct err *make(struct splitting *s, struct split_wheel *w)
 	ARENA(tmp);
 	struct making k = {.a = &tmp, .s = s, .w = w, .stem = old_stem(s)};
 	struct str meta = path_join(&tmp, s->w.info, S("METADATA"));
+	budget_set(&s->budget, s->w.size);
 	if (w->role != SPLIT_HOST && w->role != SPLIT_VARIANT)
 		k.stem = str_fmt(&tmp, "%.*s-%.*s",
 			STR(wheel_normalise(&tmp, split_name(s, w->key))), STR(s->w.name.version));
@@ -280,6 +281,7 @@ static struct err *split(struct splitting *s)
 {
 	struct split_part part;
 	bool is = false;
+	budget_set(&s->budget, s->w.size);
 	TRY(split_info_read(s));
 	TRY(split_part_read(s->a, &s->w, &part, &is));
 	s->again = is && str_eq(part.role, S("host"));

@@ -101,8 +101,7 @@ struct err *split_open(struct splitting *s, struct split_file *f)
 		TRY(zip_src(&s->w.zip, f->m->zip, &f->src, &f->fd));
 		s->open += f->fd >= 0;
 	}
-	budget_set(&f->budget, f->src.size);
-	f->src.budget = &f->budget;
+	f->src.budget = &s->budget;
 	return NULL;
 }
 

@@ -9,7 +9,6 @@ struct split_file { /* a member */
 	bool fat;         /* it has device code that is taken out */
 	enum bundle_encoding encoding;
 	struct elf_src src; /* its content, while it is open */
-	struct budget budget;
 	int fd;
 	struct str host; /* kpack: a file, its host part */
 };
@@ -27,9 +26,10 @@ struct splitting {
 	struct strs families;
 	struct str metadata, version, project, python, pure; /* of its dist-info */
 	struct str set, scratch;
-	unsigned open; /* contents that stay open */
-	bool all;      /* there is a wheel for all GPUs */
-	bool again;    /* this is a host wheel already */
+	struct budget budget; /* of reading all contents; anew for each wheel that is made */
+	unsigned open;        /* contents that stay open */
+	bool all;             /* there is a wheel for all GPUs */
+	bool again;           /* this is a host wheel already */
 	VEC(struct split_archive) archives;
 };
 
