@@ -7,10 +7,11 @@
 struct split_args {
 	struct common common;
 	struct split_request q;
-	unsigned format;
+	unsigned format, variants;
 };
 
 static const char *const formats[] = {"kpack", "plain", NULL};
+static const char *const drafts[] = {"draft-0.1.1", NULL};
 static const struct opt opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POS, struct split_args, q.from, "what is to be split"),
 		.flags = OPT_REQUIRED},
@@ -19,6 +20,9 @@ static const struct opt opts[] = {
 	{OPT_VALUE("format", OPT_ENUM, struct split_args, format, "FORMAT",
 		 "kpack, or plain for ROCm before 7.13"),
 		.choices = formats},
+	{OPT_VALUE("variants", OPT_ENUM, struct split_args, variants, "DRAFT",
+		 "a variant wheel, too, by that draft of PEP 825"),
+		.flags = OPT_FROM_ONE, .choices = drafts},
 	{OPT_FLAG("force", struct split_args, q.force, "overwrite wheels")},
 	{.kind = OPT_END},
 };
@@ -43,6 +47,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct split_args *o = args;
 	struct split_done done;
 	o->q.plain = o->format;
+	o->q.variants = o->variants;
 	o->q.jobs = o->common.jobs;
 	TRY(wheel_split(a, &o->q, &done));
 	VEC_EACH (const struct str, name, &done.left)

@@ -4,7 +4,7 @@
 #include "formats/le.h"
 #include "slim/slim_int.h"
 
-enum { PHDR = 56, SHDR = 64, E_PHOFF = 32, E_SHOFF = 40, E_PHNUM = 56, PAGE = 4096, MOST = 100000 };
+enum { PHDR = 56, SHDR = 64, E_PHOFF = 32, E_SHOFF = 40, E_PHNUM = 56, PAGE = 4096 };
 
 struct filling {
 	struct arena *a;
@@ -32,8 +32,9 @@ static struct err *plan_bundles(struct filling *k, const struct slim_fill *f)
 			TRY(slim_marked(&k->host.elf, r, &index));
 		bundles = index >= bundles ? index + 1 : bundles;
 	}
-	if (bundles > MOST)
-		return err_new(E_LIMIT, "it has more than %d bundles", MOST);
+	if (k->refs.n && bundles > f->bundles && bundles > k->refs.n)
+		return err_new(E_SLIM, "a wrapper names bundle %zu, and there are %zu wrappers",
+			bundles - 1, k->refs.n);
 	for (size_t n = 0; n < bundles; n++) {
 		struct slim_bundle *b = VEC_PUSH(k->a, &k->now.bundles);
 		*b = (struct slim_bundle){.changed = true};
@@ -46,6 +47,8 @@ static struct err *plan_bundles(struct filling *k, const struct slim_fill *f)
 				.id = f->v[i].id, .offset = f->v[i].at, .size = f->v[i].size};
 		slim_lay_out(k->a, b);
 	}
+	if (i < f->n)
+		return err_new(E_SLIM, "no wrapper names bundle %zu", f->v[i].bundle);
 	return NULL;
 }
 
@@ -197,7 +200,7 @@ static struct err *prove(struct filling *k)
 
 struct err *slim_fill(struct arena *a, const struct slim_fill *f, struct str path)
 {
-	CLEANUP(fs_out_abandon) struct fs_out o;
+	CLEANUP(fs_out_abandon) struct fs_out o = {.fd = -1, .dir = -1};
 	struct filling k = {.a = a, .o = &o};
 	if (f->host)
 		TRY(read_host(&k, f->host));

@@ -29,7 +29,6 @@ struct member { /* of the result */
 struct archive { /* of kpack */
 	struct str name;
 	struct elf_src src;
-	struct budget budget;
 	int fd;
 	struct kpack k;
 };
@@ -39,8 +38,9 @@ struct merging {
 	const struct merge_request *q;
 	struct merge_done *done;
 	struct source *v;
-	struct source *host; /* NULL: all are whole wheels */
-	struct map names;    /* struct member */
+	struct source *host;  /* NULL: all are whole wheels */
+	struct map names;     /* struct member */
+	struct budget budget; /* of reading all contents */
 	VEC(struct archive *) archives;
 	struct str scratch, path, info;
 	VEC(struct zip_input) inputs;
@@ -55,18 +55,21 @@ static struct str stem_of(const struct wheel *w)
 
 static struct err *open_all(struct merging *k)
 {
+	uint64_t size = 0;
 	for (size_t i = 0; i < k->q->from.n; i++) {
 		struct source *s = &k->v[i];
 		TRY(wheel_open(k->a, k->q->from.v[i], &s->w));
 		TRY(split_part_read(k->a, &s->w, &s->part, &s->is_part));
 		if (!fs_writes_forbidden())
 			TRY(wheel_check(&s->w, k->q->jobs, "Checking", NULL, NULL));
+		size += s->w.size;
 		bool host = s->is_part && str_eq(s->part.role, S("host"));
 		if (host && k->host)
 			return err_new(
 				E_WHEEL, "'%.*s' is a second host wheel", STR(s->w.zip.path));
 		k->host = host ? s : k->host;
 	}
+	budget_set(&k->budget, size);
 	return NULL;
 }
 
@@ -102,8 +105,7 @@ static struct err *add_archive(struct merging *k, struct source *s, const struct
 	*x = (struct archive){.name = m->zip->name, .fd = -1};
 	*VEC_PUSH(k->a, &k->archives) = x;
 	TRY(zip_src(&s->w.zip, m->zip, &x->src, &x->fd));
-	budget_set(&x->budget, x->src.size);
-	x->src.budget = &x->budget;
+	x->src.budget = &k->budget;
 	TRY_CTX(kpack_open(k->a, &x->src, &x->k), "cannot read '%.*s' of '%.*s'", STR(x->name),
 		STR(path_base(s->w.zip.path)));
 	return NULL;
@@ -164,7 +166,6 @@ struct joining {
 
 struct opened {
 	struct elf_src src;
-	struct budget budget;
 	int fd;
 	struct slim_plan p;
 };
@@ -246,8 +247,7 @@ static struct err *open_copies(struct joining *j, const struct member *x, struct
 		struct opened *o = &v[i];
 		const struct copy *c = &x->copies.v[i];
 		TRY(zip_src(&c->from->w.zip, c->m->zip, &o->src, &o->fd));
-		budget_set(&o->budget, o->src.size);
-		o->src.budget = &o->budget;
+		o->src.budget = &j->k->budget;
 		TRY(slim_read(j->a, &o->src, &none, &o->p));
 		if (!o->p.bundles.n)
 			return err_new(E_WHEEL,

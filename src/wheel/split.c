@@ -104,6 +104,7 @@ static bool is_in(
 	bool fat = f->fat && s->q->plain, side = f->owner.n;
 	switch (w->role) {
 	case SPLIT_HOST:
+	case SPLIT_VARIANT:
 		return !fat && !side;
 	case SPLIT_ALL:
 		return fat || side;
@@ -164,9 +165,14 @@ static void add_text(struct making *k, const char *file, struct str text)
 static void add_info(struct making *k)
 {
 	struct splitting *s = k->s;
-	bool host = k->w->role == SPLIT_HOST;
-	add_text(k, "METADATA", host ? split_host_metadata(s) : split_device_metadata(s, k->w));
+	bool variant = k->w->role == SPLIT_VARIANT, host = variant || k->w->role == SPLIT_HOST;
+	add_text(k, "METADATA",
+		host ? split_host_metadata(s, variant) : split_device_metadata(s, k->w));
 	add_text(k, SPLIT_MANIFEST, split_manifest(s, k->w));
+	if (variant)
+		add_text(k, "variant.json", split_variants(s));
+	if (!host)
+		add_text(k, "WHEEL", split_device_wheel(s));
 	VEC_EACH (const struct split_archive, x, &s->archives)
 		if (k->w->role == SPLIT_DEVICE &&
 			str_eq(str_sub(x->target, 0, str_chr(x->target, ':')), k->w->key))
@@ -174,8 +180,6 @@ static void add_info(struct making *k)
 				.name = wheel_renamed(k->a, x->name, old_stem(s), k->stem),
 				.path = x->path,
 				.mode = 0644};
-	if (!host)
-		add_text(k, "WHEEL", split_device_wheel(s));
 }
 
 static struct err *write_inputs(struct making *k)
@@ -187,7 +191,7 @@ static struct err *write_inputs(struct making *k)
 	struct str info = str_fmt(k->a, "%.*s.dist-info", STR(k->stem));
 	TRY(wheel_write(k->a, k->inputs.v, k->inputs.n, info, &how));
 	VEC_EACH (const struct zip_input, in, &k->inputs)
-		if (in->path.n)
+		if (in->path.n && k->w->role != SPLIT_VARIANT) /* the host wheel has them, too */
 			TRY(fs_remove(in->path));
 	TRY(fs_stat(k->w->path, &st));
 	k->w->size = (uint64_t)st.st_size;
@@ -199,7 +203,8 @@ static struct err *make(struct splitting *s, struct split_wheel *w)
 	ARENA(tmp);
 	struct making k = {.a = &tmp, .s = s, .w = w, .stem = old_stem(s)};
 	struct str meta = path_join(&tmp, s->w.info, S("METADATA"));
-	if (w->role != SPLIT_HOST)
+	budget_set(&s->budget, s->w.size);
+	if (w->role != SPLIT_HOST && w->role != SPLIT_VARIANT)
 		k.stem = str_fmt(&tmp, "%.*s-%.*s",
 			STR(wheel_normalise(&tmp, split_name(s, w->key))), STR(s->w.name.version));
 	for (size_t i = 0; i < s->w.members.n; i++) {
@@ -217,10 +222,13 @@ static struct err *make(struct splitting *s, struct split_wheel *w)
 static void add_wheel(struct splitting *s, enum split_role role, struct str key)
 {
 	struct wheel_name name = s->w.name;
-	if (role != SPLIT_HOST)
+	if (role != SPLIT_HOST && role != SPLIT_VARIANT)
 		name.dist = wheel_normalise(s->a, split_name(s, key));
+	struct str file = wheel_name_text(s->a, &name);
+	if (role == SPLIT_VARIANT)
+		file = str_fmt(s->a, "%.*s-%.*s.whl", STR(str_sub(file, 0, file.n - 4)), STR(key));
 	*VEC_PUSH(s->a, &s->done->wheels) = (struct split_wheel){
-		.path = path_join(s->a, s->q->to, wheel_name_text(s->a, &name)),
+		.path = path_join(s->a, s->q->to, file),
 		.role = role,
 		.key = key,
 	};
@@ -237,6 +245,12 @@ static struct err *list_wheels(struct splitting *s)
 	s->all = s->q->plain && s->done->gpus.n > 1;
 	if (s->all)
 		add_wheel(s, SPLIT_ALL, S("all"));
+	if (s->q->variants && !s->again) {
+		add_wheel(s, SPLIT_VARIANT, S(SPLIT_LABEL));
+		s->done->variants = path_join(s->a, s->q->to,
+			str_fmt(s->a, "%.*s-%.*s-variants.json", STR(s->w.name.dist),
+				STR(s->w.name.version)));
+	}
 	add_wheel(s, SPLIT_HOST, S(""));
 	VEC_EACH (const struct split_wheel, w, &s->done->wheels) {
 		if (!fs_present(w->path))
@@ -267,6 +281,7 @@ static struct err *split(struct splitting *s)
 {
 	struct split_part part;
 	bool is = false;
+	budget_set(&s->budget, s->w.size);
 	TRY(split_info_read(s));
 	TRY(split_part_read(s->a, &s->w, &part, &is));
 	s->again = is && str_eq(part.role, S("host"));
@@ -285,6 +300,8 @@ static struct err *split(struct splitting *s)
 		TRY(fs_mkdirs(s->q->to));
 	if (!s->q->plain && !s->again && !fs_writes_forbidden())
 		TRY(split_kpack(s));
+	if (s->done->variants.n && !fs_writes_forbidden())
+		TRY(fs_write(s->done->variants, split_variants(s), 0644));
 	VEC_EACH (struct split_wheel, w, &s->done->wheels)
 		TRY_CTX(make(s, w), "cannot make '%.*s'", STR(w->path));
 	return NULL;

@@ -12,6 +12,9 @@
  * the files as they were.
  * kpack: see formats/kpack.h. The host wheel has the libraries, marked; device wheels have archives.
  *
+ * Variants (the draft of PEP 825): one more host wheel with the label SPLIT_LABEL, whose requirements follow from the GPU
+ * that an installer finds (namespace "amd", feature "gfx_arch"), and the index file of the release.
+ *
  * In each dist-info folder SPLIT_MANIFEST tells what it is a part of: schema rocsmith.split-part/1.
  * Sources: rocm-systems shared/kpack (wheel_splitter) and python/rocm-bootstrap for names, extras and families.
  */
@@ -20,6 +23,7 @@
 #include "wheel/archive.h"
 
 #define SPLIT_MANIFEST "rocsmith-split.json"
+#define SPLIT_LABEL "rocm"
 
 struct split_member {              /* a file with device code */
 	struct str path, encoding; /* encoding: of its bundles; "" = raw */
@@ -42,11 +46,11 @@ MUST_USE struct err *split_part_read(
 
 struct split_request {
 	struct str from, to; /* a wheel; a folder */
-	bool plain, force;
+	bool plain, force, variants;
 	unsigned jobs;
 };
 
-enum split_role { SPLIT_HOST, SPLIT_DEVICE, SPLIT_FAMILY, SPLIT_ALL };
+enum split_role { SPLIT_HOST, SPLIT_DEVICE, SPLIT_FAMILY, SPLIT_ALL, SPLIT_VARIANT };
 
 struct split_wheel {
 	struct str path, key;
@@ -59,6 +63,7 @@ struct split_done {
 	struct str path, output, format;
 	struct strs gpus; /* keys of device wheels */
 	VEC(struct split_wheel) wheels;
+	struct str variants; /* path of the index file, or "" */
 	struct strs left; /* members of the host wheel with device code that cannot be taken out */
 };
 extern const struct json_field split_fields[]; /* rocsmith.split/1 */

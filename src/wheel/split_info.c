@@ -14,7 +14,7 @@ static const struct json_field part_fields[] = {
 };
 enum { OPEN = 200 }; /* unpacked members that wait for the next wheel */
 
-static const char *const roles[] = {"host", "device", "family", "all", NULL};
+static const char *const roles[] = {"host", "device", "family", "all", "variant", NULL};
 static const char *const encodings[] = {"raw", "ccob1", "ccob2", "ccob3"};
 static const struct json_field wheel_fields[] = {
 	FIELD("path", struct split_wheel, path),
@@ -26,6 +26,7 @@ const struct json_field split_fields[] = {
 	FIELD_CONST("schema", "rocsmith.split/1"),
 	FIELDS(struct split_done, path, output, format, gpus),
 	FIELD_LIST("wheels", struct split_done, wheels, wheel_fields),
+	FIELD_OPTIONAL("variants", struct split_done, variants),
 	FIELD("left", struct split_done, left),
 	{.kind = FIELD_END},
 };
@@ -100,8 +101,7 @@ struct err *split_open(struct splitting *s, struct split_file *f)
 		TRY(zip_src(&s->w.zip, f->m->zip, &f->src, &f->fd));
 		s->open += f->fd >= 0;
 	}
-	budget_set(&f->budget, f->src.size);
-	f->src.budget = &f->budget;
+	f->src.budget = &s->budget;
 	return NULL;
 }
 
@@ -127,12 +127,10 @@ struct str split_name(struct splitting *s, struct str key)
 		STR(dashed(s, wheel_normalise(s->a, s->w.name.dist))), STR(dashed(s, key)));
 }
 
-static void require(struct splitting *s, struct buf *b, struct str key, struct str extra)
+static void require(struct splitting *s, struct buf *b, struct str key, struct str marker)
 {
-	buf_fmt(b, "Requires-Dist: %.*s == %.*s", STR(split_name(s, key)), STR(s->version));
-	if (extra.n)
-		buf_fmt(b, "; extra == \"device-%.*s\"", STR(extra));
-	buf_char(b, '\n');
+	buf_fmt(b, "Requires-Dist: %.*s == %.*s%s%.*s\n", STR(split_name(s, key)), STR(s->version),
+		marker.n ? "; " : "", STR(marker));
 }
 
 /* What a GPU's wheel needs beside the host's: its families, and generic code, which plain libraries have. */
@@ -149,31 +147,87 @@ static struct strs parents(struct splitting *s, struct str key)
 	return ret;
 }
 
+static void require_all(
+	struct splitting *s, struct buf *b, const struct strs *keys, struct str marker)
+{
+	VEC_EACH (const struct str, key, keys)
+		require(s, b, *key, marker);
+}
+
 static struct str host_headers(struct splitting *s)
 {
 	BUF(b, s->a);
-	struct strs all = {0}, more;
+	struct strs all = {0};
 	VEC_EACH (const struct str, gpu, &s->done->gpus) {
-		struct str extra = dashed(s, *gpu);
-		more = parents(s, *gpu);
-		buf_fmt(&b, "Provides-Extra: device-%.*s\n", STR(extra));
-		require(s, &b, *gpu, extra);
-		VEC_EACH (const struct str, key, &more)
-			require(s, &b, *key, extra);
+		struct strs more = {0}, up = parents(s, *gpu);
+		struct str extra = str_fmt(s->a, "device-%.*s", STR(dashed(s, *gpu)));
+		strs_add(s->a, &more, *gpu);
+		strs_add_all(s->a, &more, &up);
+		buf_fmt(&b, "Provides-Extra: %.*s\n", STR(extra));
+		require_all(s, &b, &more, str_fmt(s->a, "extra == \"%.*s\"", STR(extra)));
 	}
-	strs_add_all(s->a, &all, &s->done->gpus);
-	strs_add_all(s->a, &all, &s->families);
-	buf_add(&b, S("Provides-Extra: device-all\n"));
 	if (s->all)
-		require(s, &b, S("all"), S("all"));
-	for (size_t i = 0; !s->all && i < all.n; i++)
-		require(s, &b, all.v[i], S("all"));
+		strs_add(s->a, &all, S("all"));
+	strs_add_all(s->a, &all, s->all ? &(struct strs){0} : &s->done->gpus);
+	strs_add_all(s->a, &all, s->all ? &(struct strs){0} : &s->families);
+	buf_add(&b, S("Provides-Extra: device-all\n"));
+	require_all(s, &b, &all, S("extra == \"device-all\""));
+	return buf_str(&b);
+}
+
+/* GPUs with code, of their own or generic; what each of them needs is added to b. */
+static struct strs variants(struct splitting *s, struct buf *b)
+{
+	struct strs values = {0};
+	for (size_t i = 0; i < gpu_count; i++) {
+		struct str gpu = str_from(gpu_table[i].name),
+			   generic = str_from(gpu_table[i].generic);
+		struct strs keys = parents(s, gpu);
+		bool own = strs_has(&s->done->gpus, gpu);
+		if (gpu_table[i].is_generic || (!own && !strs_has(&s->done->gpus, generic)))
+			continue;
+		strs_put(s->a, &keys, own ? gpu : generic);
+		strs_add(s->a, &values, gpu);
+		require_all(s, b, &keys,
+			str_fmt(s->a, "\"amd :: gfx_arch :: %.*s\" in variant_properties",
+				STR(gpu)));
+	}
+	strs_sort(&values);
+	return values;
+}
+
+struct str split_variants(struct splitting *s)
+{
+	BUF(ignored, s->a);
+	BUF(b, s->a);
+	struct json j = {.out = &b, .indent = 2};
+	struct strs values = variants(s, &ignored), names = {0};
+	strs_add(s->a, &names, S("amd"));
+	json_open(&j, '{');
+	json_key(&j, "$schema");
+	json_str(&j, S("https://variants-schema.wheelnext.dev/peps/825/v0.1.1.json"));
+	json_key(&j, "default-priorities");
+	json_open(&j, '{');
+	json_key(&j, "namespace");
+	json_strs(&j, &names);
+	json_close(&j);
+	static const char *const keys[] = {"variants", SPLIT_LABEL, "amd"};
+	for (unsigned i = 0; i < 3; i++) {
+		json_key(&j, keys[i]);
+		json_open(&j, '{');
+	}
+	json_key(&j, "gfx_arch");
+	json_strs(&j, &values);
+	for (unsigned i = 0; i < 4; i++)
+		json_close(&j);
+	buf_char(&b, '\n');
 	return buf_str(&b);
 }
 
 /* Behind the last of the headers, or before the version when that one's line does not end. */
-struct str split_host_metadata(struct splitting *s)
+struct str split_host_metadata(struct splitting *s, bool variant)
 {
+	BUF(more, s->a);
 	struct str text = s->metadata, rest = text, line;
 	size_t at = text.n, version = 0, from = 0;
 	for (; at == text.n && str_next(&rest, '\n', &line); from = text.n - rest.n) {
@@ -182,7 +236,10 @@ struct str split_host_metadata(struct splitting *s)
 	}
 	if (at == text.n && !str_ends(text, S("\n")))
 		at = version;
-	return str_fmt(s->a, "%.*s%.*s%.*s", STR(str_sub(text, 0, at)), STR(host_headers(s)),
+	buf_add(&more, host_headers(s));
+	if (variant)
+		(void)variants(s, &more);
+	return str_fmt(s->a, "%.*s%.*s%.*s", STR(str_sub(text, 0, at)), STR(buf_str(&more)),
 		STR(str_sub(text, at, text.n)));
 }
 
@@ -196,8 +253,7 @@ struct str split_device_metadata(struct splitting *s, const struct split_wheel *
 	if (s->python.n)
 		buf_fmt(&b, "Requires-Python: %.*s\n", STR(s->python));
 	buf_fmt(&b, "Requires-Dist: %.*s == %.*s\n", STR(s->project), STR(s->version));
-	VEC_EACH (const struct str, key, &more)
-		require(s, &b, *key, S(""));
+	require_all(s, &b, &more, S(""));
 	return buf_str(&b);
 }
 

@@ -9,7 +9,6 @@ struct split_file { /* a member */
 	bool fat;         /* it has device code that is taken out */
 	enum bundle_encoding encoding;
 	struct elf_src src; /* its content, while it is open */
-	struct budget budget;
 	int fd;
 	struct str host; /* kpack: a file, its host part */
 };
@@ -27,9 +26,10 @@ struct splitting {
 	struct strs families;
 	struct str metadata, version, project, python, pure; /* of its dist-info */
 	struct str set, scratch;
-	unsigned open; /* contents that stay open */
-	bool all;      /* there is a wheel for all GPUs */
-	bool again;    /* this is a host wheel already */
+	struct budget budget; /* of reading all contents; anew for each wheel that is made */
+	unsigned open;        /* contents that stay open */
+	bool all;             /* there is a wheel for all GPUs */
+	bool again;           /* this is a host wheel already */
 	VEC(struct split_archive) archives;
 };
 
@@ -40,7 +40,8 @@ MUST_USE struct err *split_open(struct splitting *s, struct split_file *f);
 void split_close(struct splitting *s, struct split_file *f);
 MUST_USE struct err *split_info_read(struct splitting *s);
 struct str split_name(struct splitting *s, struct str key); /* of a device wheel's project */
-struct str split_host_metadata(struct splitting *s);
+struct str split_host_metadata(struct splitting *s, bool variant);
+struct str split_variants(struct splitting *s); /* variant.json, and the index file */
 struct str split_device_metadata(struct splitting *s, const struct split_wheel *w);
 struct str split_device_wheel(struct splitting *s);
 struct str split_manifest(struct splitting *s, const struct split_wheel *w);

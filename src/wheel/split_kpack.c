@@ -132,6 +132,7 @@ struct err *split_kpack(struct splitting *s)
 {
 	struct packing k = {.s = s};
 	choose_names(&k);
+	budget_set(&s->budget, s->w.size);
 	struct err *e = pack_all(&k);
 	VEC_EACH (struct kpack_out, o, &k.out)
 		kpack_out_close(o);

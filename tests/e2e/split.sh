@@ -72,6 +72,30 @@ mkdir host
 cmp once/$name host/$name
 echo 'ok the same wheel gives the same bytes, and a host wheel stays as it is'
 
+"$ROCSMITH" split -q --variants draft-0.1.1 "$name" -o variants >/dev/null 2>&1
+python3 - <<'PY'
+import email, json, re, zipfile
+z = zipfile.ZipFile("variants/kern-1.0+rocm7.2-py3-none-linux_x86_64-rocm.whl")
+host = zipfile.ZipFile("variants/kern-1.0+rocm7.2-py3-none-linux_x86_64.whl")
+text = z.read("kern-1.0+rocm7.2.dist-info/variant.json").decode()
+assert text == open("variants/kern-1.0+rocm7.2-variants.json").read()
+values = json.loads(text)["variants"]["rocm"]["amd"]["gfx_arch"]
+assert json.loads(text)["default-priorities"] == {"namespace": ["amd"]}
+assert values == sorted(["gfx803", "gfx90a", "gfx1201"] + [f"gfx11{n}" for n in ("00", "01", "02", "03", "50", "51", "52", "53")]), values
+wanted = {}
+for line in email.message_from_bytes(z.read("kern-1.0+rocm7.2.dist-info/METADATA")).get_all("Requires-Dist"):
+    m = re.match(r'amd-kern-device-(\S+) == 1.0\+rocm7.2; "amd :: gfx_arch :: (\w+)" in variant_properties$', line)
+    if m:
+        wanted.setdefault(m[2], set()).add(m[1])
+assert sorted(wanted) == values
+assert wanted["gfx1100"] == {"gfx1100", "gfx11-generic", "gfx11", "gfx110x"} and wanted["gfx1151"] == {"gfx11-generic", "gfx11"}
+assert set(z.namelist()) - set(host.namelist()) == {"kern-1.0+rocm7.2.dist-info/variant.json"}
+assert all(z.read(n) == host.read(n) for n in host.namelist() if ".dist-info/" not in n)
+PY
+rm variants/*-rocm.whl variants/*.json
+diff -r variants once
+echo 'ok a variant wheel requires what the GPU needs that is found'
+
 # ---- what belongs together ----
 python3 - plain kpack <<'PY'
 import email, glob, os, sys, zipfile

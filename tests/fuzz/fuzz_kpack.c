@@ -1,6 +1,7 @@
 /* kpack archives, and host parts that get device code back: whatever comes in, it is refused, or what is read lies inside
  * of the file, and what is made was proved. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "devcode/devcode.h"
 #include "formats/kpack.h"
@@ -41,7 +42,7 @@ static void read_archive(struct arena *a, const struct elf_src *src)
 static void fill(struct arena *a, const struct elf_src *host)
 {
 	const char *dir = getenv("TMPDIR");
-	struct str path = path_join(a, str_from(dir ? dir : "/tmp"), S("fuzz-kpack"));
+	struct str path = str_fmt(a, "%s/fuzz-kpack-%d", dir ? dir : "/tmp", (int)getpid());
 	struct elf_src content = elf_src_mem(S("the code of a GPU"));
 	struct slim_object v[] = {{0, S("hipv4-amdgcn-amd-amdhsa--gfx1100"), 0, content.size}};
 	const struct slim_fill f = {.host = host,
