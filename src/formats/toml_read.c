@@ -309,6 +309,8 @@ static bool is_date(struct str s)
 		return is_time(s);
 	if (s.n == 10)
 		return true;
+	if (!strchr("Tt ", s.p[10]))
+		return false;
 	struct str zone, time = str_sub(s, 11, s.n);
 	if (str_ends(time, S("Z")) || str_ends(time, S("z")))
 		return is_time(str_sub(time, 0, time.n - 1));

@@ -535,7 +535,7 @@ static struct err *pack(struct writer *w, size_t from, size_t to)
 
 struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_output *ret)
 {
-	CLEANUP(writer_done) struct writer w = {.a = a, .w = zw, .out.fd = -1};
+	CLEANUP(writer_done) struct writer w = {.a = a, .w = zw, .out = {.fd = -1, .dir = -1}};
 	MAP(names, a);
 	uint64_t total = 0;
 	w.lim.size = zw->limits.size ? zw->limits.size : 0xffffffff;

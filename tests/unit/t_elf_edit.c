@@ -3,8 +3,6 @@
 #include "fixture_wheel.h"
 
 #include "base/proc.h"
-#include "formats/elf.h"
-#include "formats/le.h"
 #include "formats/elf_edit.h"
 
 struct fixture {
@@ -122,102 +120,6 @@ static void a_longer_path_does_not_fit(void **state)
 	assert_str(dynamic(f), "[libself.so]\n[/c/y]\n");
 	assert_false(change(f, ELF_RUNPATH, "/b/xy"));
 	assert_str(dynamic(f), "[libself.so]\n[/b/xy]\n");
-}
-
-/* A path that is not whole in the strings cannot be written over. */
-static void a_path_outside_the_strings_is_an_error(void **state)
-{
-	struct fixture *f = *state;
-	for (unsigned i = 0; i < 4; i++) {
-		struct str elf = fx_elf(&f->a, (struct fx_library){.runpath = "/build/x"});
-		char *tags = (char *)(uintptr_t)elf.p + 64 + 2 * 56;
-		struct elf_src src = elf_src_mem(elf);
-		struct elf e;
-		struct elf_edits edits;
-		assert_true(le64(tags) == ELF_RUNPATH && le64(tags + 32) == 10);
-		uint64_t strings = le64(tags + 40); /* DT_STRSZ */
-		if (i == 1)
-			put_le(tags + 40, strings - 1, 8); /* without the NUL */
-		else if (i)
-			put_le(tags + 8, strings + i - 2, 8);
-		assert_ok(elf_open(&f->a, &src, &e));
-		struct err *no = elf_path_edits(&f->a, &e, ELF_RUNPATH, S("x"), &edits);
-		if (i)
-			assert_err_says(no, E_ELF,
-				i == 1 ? "the search path is not terminated"
-				       : "the search path is not inside the dynamic strings");
-		else
-			assert_ok(no);
-	}
-}
-
-/* ---- versions ---- */
-
-/* Two entries of two versions each, in the room of a string: where each has the name of something. */
-static const struct versions {
-	uint64_t tag;
-	size_t count, aux, next, aux_next; /* in an entry; in a version */
-	size_t names[6];                   /* from the first entry on; 0 = no more */
-} kinds[] = {
-	{.tag = 0x6ffffffe,
-		.count = 2,
-		.aux = 8,
-		.next = 12,
-		.aux_next = 12,
-		.names = {4, 40, 64, 100, 136, 160}},
-	{.tag = 0x6ffffffc,
-		.count = 6,
-		.aux = 12,
-		.next = 16,
-		.aux_next = 4,
-		.names = {32, 56, 128, 152}},
-};
-
-enum { ENTRY2 = 96, FIRST = 32, SECOND = 24, ROOM = 200 };
-
-/* A library with these versions; the name at `names[which]` is the path from its 11th byte on. */
-static void library_of_versions(struct fixture *f, const struct versions *v, size_t which)
-{
-	char room[ROOM + 1];
-	memset(room, 'r', ROOM);
-	room[ROOM] = 0;
-	struct str elf = fx_elf(&f->a,
-		(struct fx_library){.needed = {"a", room, "b"}, .runpath = "/build/old/lib64"});
-	char *p = (char *)(uintptr_t)elf.p, *at = p + str_find(elf, str_from(room));
-	size_t strings = str_find(elf, S("a\0rrr")) - 1, path = str_find(elf, S("/build/old"));
-	char *tags = p + 64 + 2 * 56;
-	put_le(tags + 16, v->tag, 8);
-	put_le(tags + 24, (uint64_t)(at - p), 8);
-	put_le(tags + 32, v->tag + 1, 8);
-	put_le(tags + 40, 2, 8);
-	memset(at, 0, ROOM);
-	for (size_t i = 0; i < 2; i++) {
-		char *entry = at + i * ENTRY2;
-		put_le(entry + v->count, 2, 2);
-		put_le(entry + v->aux, FIRST, 4);
-		put_le(entry + v->next, i ? 0 : ENTRY2, 4);
-		put_le(entry + FIRST + v->aux_next, SECOND, 4);
-	}
-	if (which < 6 && v->names[which])
-		put_le(at + v->names[which], path + 11 - strings, 4);
-	assert_ok(fs_write(f->file, elf, 0644));
-}
-
-static void names_of_versions_stay(void **state)
-{
-	struct fixture *f = *state;
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
-		library_of_versions(f, &kinds[k], 6);
-		assert_true(change(f, ELF_RUNPATH, "$ORIGIN/12345678"));
-		for (size_t i = 0; i < 6 && kinds[k].names[i]; i++) {
-			library_of_versions(f, &kinds[k], i);
-			assert_false(change(f, ELF_RUNPATH, "$ORIGIN/123"));
-			assert_true(change(f, ELF_RUNPATH, "$ORIGIN/12"));
-			assert_true(holds(f, "$ORIGIN/12"));
-			assert_true(holds(f, "lib64"));
-			assert_false(holds(f, "/build"));
-		}
-	}
 }
 
 /* ---- what a linker makes ---- */
@@ -411,9 +313,6 @@ int main(void)
 			a_path_is_written_over_the_old_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_path_is_taken_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_longer_path_does_not_fit, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_path_outside_the_strings_is_an_error, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_of_versions_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(strings_that_end_in_it_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_symbol_is_the_end_of_the_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(
