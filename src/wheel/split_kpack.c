@@ -10,46 +10,40 @@ enum { MOST_TARGETS = 256 };
 struct packing {
 	struct splitting *s;
 	struct str root; /* folder with .kpack; "" = that of all members */
-	struct str name; /* of the library at hand, as its mark has it */
+	struct str
+		name; /* the folder that all libraries are in, and that their names are without */
 	struct str group;
 	VEC(struct kpack_out) out; /* as s->archives */
 	size_t now;                /* of these, of the object at hand */
 };
 
-/* "torch", or of a member that installers move, "torch-1.data/platlib/torch". */
-static struct str root_of(const struct splitting *s, struct str member)
+/* Where an installer puts a member: "torch-1.data/platlib/torch/x.so" into "torch". */
+static struct str installed(const struct splitting *s, struct str member)
 {
-	struct str stem = str_sub(s->w.info, 0, s->w.info.n - S(".dist-info").n), rest = member;
-	unsigned parts = str_starts(member, stem) &&
-					 str_starts(str_sub(member, stem.n, member.n), S(".data/"))
-				 ? 3
-				 : 1;
-	struct str piece;
-	for (unsigned i = 0; i < parts; i++)
-		if (!str_next(&rest, '/', &piece))
-			break;
-	return rest.n && rest.p > member.p ? str_sub(member, 0, (size_t)(rest.p - member.p) - 1)
-					   : path_dir(member);
-}
-
-static bool is_below(struct str path, struct str dir)
-{
-	return str_starts(path, dir) && path.n > dir.n && path.p[dir.n] == '/';
+	struct str stem = str_sub(s->w.info, 0, s->w.info.n - S(".dist-info").n), scheme;
+	struct str rest = str_sub(member, stem.n, member.n);
+	static const char *const libraries[] = {"platlib", "purelib", NULL};
+	if (!str_starts(member, stem) || !str_starts(rest, S(".data/")))
+		return member;
+	rest = str_sub(rest, S(".data/").n, rest.n);
+	return str_next(&rest, '/', &scheme) && str_is_one_of(scheme, libraries) ? rest : member;
 }
 
 /* All libraries below one folder are named as seen from there. */
 static void choose_names(struct packing *k)
 {
 	struct splitting *s = k->s;
-	bool all = true;
-	for (size_t i = 0; i < s->w.members.n; i++)
-		if (s->files[i].fat && !k->root.n)
-			k->root = root_of(s, s->files[i].m->zip->name);
-	k->name = str_eq(k->root, S(".")) ? S("") : k->root;
-	for (size_t i = 0; i < s->w.members.n; i++)
-		all = all && (!s->files[i].fat || is_below(s->files[i].m->zip->name, k->name));
-	k->root = k->name;
-	k->name = all ? k->root : S("");
+	bool first = true;
+	for (size_t i = 0; i < s->w.members.n; i++) {
+		struct str path = installed(s, s->files[i].m->zip->name);
+		size_t slash = str_chr(path, '/');
+		struct str top = str_sub(path, 0, slash < path.n ? slash : 0);
+		if (!s->files[i].fat)
+			continue;
+		k->root = k->root.n ? k->root : top;
+		k->name = first || str_eq(top, k->name) ? top : S("");
+		first = false;
+	}
 	k->group = wheel_normalise(s->a, s->w.name.dist);
 }
 
@@ -98,7 +92,7 @@ static struct err *pack(struct packing *k, struct split_file *f)
 {
 	ARENA(tmp);
 	struct splitting *s = k->s;
-	struct str member = f->m->zip->name, dir = path_dir(member);
+	struct str member = installed(s, f->m->zip->name), dir = path_dir(member);
 	static const struct slim_keep none = {.none = true};
 	struct slim_plan p;
 	struct library l = {.k = k, .name = str_sub(member, k->name.n + (k->name.n > 0), member.n)};

@@ -214,6 +214,33 @@ static void each_file_goes_where_it_belongs(void **state)
 	assert_int_equal(done.wheels.n, 7);
 }
 
+/* An installer moves what is in .data/platlib: marks and archives go by where files are then. */
+static void names_are_those_of_installed_files(void **state)
+{
+	struct fixture *f = *state;
+	struct split_done done;
+	struct kpack k;
+	struct str lib = fx_fat_library(&f->a, kinds[0]).file;
+	fx_write(&f->a, f->dir,
+		(struct fx_wheel){.files = {{"demo-1.0.data/platlib/pkg/a/lib.so", lib},
+					  {"demo-1.0.data/platlib/pkg/K_gfx1201.co", S("side")},
+					  {"top.so", lib}}});
+	assert_ok(split(f, "k", false, &done));
+	struct str one = part(f, "k", "gfx1201");
+	assert_str(member(f, one, "amd_demo_device_gfx1201-1.0.data/platlib/pkg/K_gfx1201.co"),
+		"side");
+	struct str text = member(f, one, "pkg/.kpack/demo_gfx1201.kpack");
+	struct elf_src src = elf_src_mem(text);
+	assert_ok(kpack_open(&f->a, &src, &k));
+	assert_str(k.objects.v[0].path, "pkg/a/lib.so");
+	assert_str(k.objects.v[3].path, "top.so");
+	struct str host = part(f, "k", "");
+	assert_true(str_contains(
+		member(f, host, "top.so"), S("\x91\xbfpkg/.kpack/demo_@GFXARCH@.kpack")));
+	assert_true(str_contains(member(f, host, "demo-1.0.data/platlib/pkg/a/lib.so"),
+		S("../.kpack/demo_@GFXARCH@.kpack")));
+}
+
 static void parts_that_differ_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -297,6 +324,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(libraries_of_all_kinds_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_file_goes_where_it_belongs, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			names_are_those_of_installed_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(parts_that_differ_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_pointer_in_no_wrapper_is_refused, setup, teardown),
