@@ -60,7 +60,8 @@ static void tags_are_said_with_the_right_one(void **state)
 		{MANY, NULL,
 			"tag-library " MANY ": tagged manylinux, but PEP 600 does not know "
 			"libamdhip64.so.7 (with these allowed, it is manylinux_2_5)\n" RETAG(
-				"linux_x86_64", MANY) "needed-rocm lib.so: needs 'libamdhip64.so.7', which ROCm "
+				"linux_x86_64",
+				MANY) "needed-rocm lib.so: needs 'libamdhip64.so.7', which ROCm "
 				      "must provide\n",
 			{.needed = {"libamdhip64.so.7"}}},
 		{MANY, NULL,
