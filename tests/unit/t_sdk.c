@@ -406,7 +406,8 @@ static void put_loader(struct arena *a, struct str root, const char *version)
 	struct str path = path_join(a, root, S("usr/lib64/ld-linux-x86-64.so.2"));
 	assert_ok(fs_mkdirs(path_dir(path)));
 	assert_ok(fs_write(path,
-		str_fmt(a, "#!/bin/sh\necho 'ld.so (Debian GLIBC %s-7) stable release version %s.'\n",
+		str_fmt(a,
+			"#!/bin/sh\necho 'ld.so (Debian GLIBC %s-7) stable release version %s.'\n",
 			version, version),
 		0755));
 }

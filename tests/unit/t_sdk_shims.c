@@ -58,7 +58,7 @@ static void put(struct arena *a, struct str root, const struct file *f)
 	if (strncmp(f->text, "-> ", 3) == 0)
 		assert_ok(fs_stage_link(str_from(f->text + 3), path));
 	else
-		assert_ok(fs_write(path, str_from(f->text), f->mode | FS_EXACT));
+		assert_ok(fs_stage(path, str_from(f->text), f->mode | FS_EXACT));
 }
 
 static void set_up(struct made *m, bool is_tree)
@@ -161,7 +161,9 @@ static void check_env(const struct made *m, const struct strs *env, const char *
 	assert_int_equal(env->n, n);
 }
 
-#define LIST(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
+#define LIST(...)                                                                                  \
+	(const char *const[]){__VA_ARGS__},                                                        \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
 
 static void a_tree_becomes_a_prefix(void **state)
 {
@@ -172,44 +174,50 @@ static void a_tree_becomes_a_prefix(void **state)
 	set_up(&m, true);
 	struct shim_options o = {.jobs = 3, .memory = 1 << 30, .build_dir = build};
 	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
-	check_listing(&m, LIST(".info/version 644", ".info/version-dev 644", ".rocsmith/cc.json 644",
-		".rocsmith/made 644", ".rocsmith/programs/amdclang -> ROOT/" LLVM "bin/clang-17",
-		".rocsmith/programs/amdclang++ -> ROOT/" LLVM "bin/clang-17",
-		".rocsmith/programs/amdlld -> ROOT/" LLVM "bin/ld.lld",
-		".rocsmith/programs/clang -> ROOT/" LLVM "bin/clang-17",
-		".rocsmith/programs/clang++ -> ROOT/" LLVM "bin/clang-17",
-		".rocsmith/programs/clang-17 -> ROOT/" LLVM "bin/clang-17",
-		".rocsmith/programs/g++ -> HOST/g++", ".rocsmith/programs/gcc -> HOST/gcc",
-		".rocsmith/programs/hipcc -> ROOT/opt/rocm/bin/hipcc",
-		".rocsmith/programs/ld.lld -> ROOT/" LLVM "bin/ld.lld",
-		".rocsmith/rocm_version.h 644", ".rocsmith/rocsmith is rocsmith",
-		"amdgcn/bitcode -> ROOT/opt/rocm/amdgcn/bitcode", "bin/amdclang is rocsmith",
-		"bin/amdclang++ is rocsmith", "bin/amdgpu-arch is rocsmith",
-		"bin/amdlld is rocsmith", "bin/hipcc is rocsmith",
-		"bin/hipify-perl -> ROOT/opt/rocm/bin/hipify-perl", "bin/ld.lld is rocsmith",
-		"bin/offload-arch is rocsmith", "bin/rocm_agent_enumerator is rocsmith",
-		"host/g++ is rocsmith", "host/gcc is rocsmith",
-		"include/hip -> ROOT/opt/rocm/include/hip",
-		"include/rocm-core/rocm_version.h -> ../../.rocsmith/rocm_version.h",
-		"lib/cmake/apart -> ROOT/opt/rocm/lib/cmake/apart",
-		"lib/cmake/hip/hip-config.cmake 644", "lib/cmake/near/near-config.cmake 644",
-		"lib/libamdhip64.so.6 -> ROOT/opt/rocm/lib/libamdhip64.so.6",
-		"lib/llvm -> ../llvm", "lib/own.txt -> ROOT/opt/rocm/lib/own.txt",
-		"lib/x86_64-linux-gnu/cmake/hip/README 644",
-		"lib/x86_64-linux-gnu/cmake/hip/hip-config.cmake 644",
-		"lib/x86_64-linux-gnu/libamdhip64.so.6 -> ROOT/opt/rocm/lib/libamdhip64.so.6",
-		"llvm/bin/amdclang is rocsmith", "llvm/bin/amdclang++ is rocsmith",
-		"llvm/bin/amdgpu-arch is rocsmith", "llvm/bin/amdlld is rocsmith",
-		"llvm/bin/clang is rocsmith", "llvm/bin/clang++ is rocsmith",
-		"llvm/bin/clang-17 is rocsmith", "llvm/bin/ld.lld is rocsmith",
-		"llvm/bin/notes -> ROOT/" LLVM "bin/notes", "llvm/bin/offload-arch is rocsmith",
-		"llvm/bin/opt-viewer -> ROOT/" LLVM "bin/opt-viewer",
-		"llvm/bin/rocm_agent_enumerator is rocsmith",
-		"llvm/lib -> ROOT/" LLVM "lib", "share/doc -> ROOT/opt/rocm/share/doc"));
+	check_listing(&m,
+		LIST(".info/version 644", ".info/version-dev 644", ".rocsmith/cc.json 644",
+			".rocsmith/made 644",
+			".rocsmith/programs/amdclang -> ROOT/" LLVM "bin/clang-17",
+			".rocsmith/programs/amdclang++ -> ROOT/" LLVM "bin/clang-17",
+			".rocsmith/programs/amdlld -> ROOT/" LLVM "bin/ld.lld",
+			".rocsmith/programs/clang -> ROOT/" LLVM "bin/clang-17",
+			".rocsmith/programs/clang++ -> ROOT/" LLVM "bin/clang-17",
+			".rocsmith/programs/clang-17 -> ROOT/" LLVM "bin/clang-17",
+			".rocsmith/programs/g++ -> HOST/g++", ".rocsmith/programs/gcc -> HOST/gcc",
+			".rocsmith/programs/hipcc -> ROOT/opt/rocm/bin/hipcc",
+			".rocsmith/programs/ld.lld -> ROOT/" LLVM "bin/ld.lld",
+			".rocsmith/rocm_version.h 644", ".rocsmith/rocsmith is rocsmith",
+			"amdgcn/bitcode -> ROOT/opt/rocm/amdgcn/bitcode",
+			"bin/amdclang is rocsmith", "bin/amdclang++ is rocsmith",
+			"bin/amdgpu-arch is rocsmith", "bin/amdlld is rocsmith",
+			"bin/hipcc is rocsmith", "bin/hipify-perl -> ROOT/opt/rocm/bin/hipify-perl",
+			"bin/ld.lld is rocsmith", "bin/offload-arch is rocsmith",
+			"bin/rocm_agent_enumerator is rocsmith", "host/g++ is rocsmith",
+			"host/gcc is rocsmith", "include/hip -> ROOT/opt/rocm/include/hip",
+			"include/rocm-core/rocm_version.h -> ../../.rocsmith/rocm_version.h",
+			"lib/cmake/apart -> ROOT/opt/rocm/lib/cmake/apart",
+			"lib/cmake/hip/hip-config.cmake 644",
+			"lib/cmake/near/near-config.cmake 644",
+			"lib/libamdhip64.so.6 -> ROOT/opt/rocm/lib/libamdhip64.so.6",
+			"lib/llvm -> ../llvm", "lib/own.txt -> ROOT/opt/rocm/lib/own.txt",
+			"lib/x86_64-linux-gnu/cmake/hip/README 644",
+			"lib/x86_64-linux-gnu/cmake/hip/hip-config.cmake 644",
+			"lib/x86_64-linux-gnu/libamdhip64.so.6 -> "
+			"ROOT/opt/rocm/lib/libamdhip64.so.6",
+			"llvm/bin/amdclang is rocsmith", "llvm/bin/amdclang++ is rocsmith",
+			"llvm/bin/amdgpu-arch is rocsmith", "llvm/bin/amdlld is rocsmith",
+			"llvm/bin/clang is rocsmith", "llvm/bin/clang++ is rocsmith",
+			"llvm/bin/clang-17 is rocsmith", "llvm/bin/ld.lld is rocsmith",
+			"llvm/bin/notes -> ROOT/" LLVM "bin/notes",
+			"llvm/bin/offload-arch is rocsmith",
+			"llvm/bin/opt-viewer -> ROOT/" LLVM "bin/opt-viewer",
+			"llvm/bin/rocm_agent_enumerator is rocsmith",
+			"llvm/lib -> ROOT/" LLVM "lib", "share/doc -> ROOT/opt/rocm/share/doc"));
 	test_has(path_join(&m.a, m.dir, S(".info/version")), "6.4.0\n");
 	test_has(path_join(&m.a, m.dir, S(".info/version-dev")), "6.4.0-0\n");
 	test_has(path_join(&m.a, m.dir, S("lib/cmake/hip/hip-config.cmake")),
-		"include(\"${CMAKE_CURRENT_LIST_DIR}/../../x86_64-linux-gnu/cmake/hip/hip-config.cmake\")\n");
+		"include(\"${CMAKE_CURRENT_LIST_DIR}/../../x86_64-linux-gnu/cmake/hip/"
+		"hip-config.cmake\")\n");
 	test_has(cc_file(&m.a, m.dir, "rocm_version.h"),
 		"/* made by rocsmith: the SDK has no rocm-core */\n#pragma once\n"
 		"#define ROCM_VERSION_MAJOR 6\n#define ROCM_VERSION_MINOR 4\n"
@@ -243,9 +251,9 @@ static void host_code_can_be_for_the_trees_libc(void **state)
 	assert_true(has(&m, "bin/flatc"));
 	assert_false(has(&m, "bin/protoc"));
 	assert_ok(fs_read(&m.a, path_join(&m.a, m.dir, S("toolchain.cmake")), 1 << 16, &text));
-	const char *const lines[] = {"set(CMAKE_SYSROOT \"%.*s\")", "linker=%.*s/usr/lib64/ld-linux",
-		"PATH \"%.*s\" \"/usr/include/python0\" \"", "COMPILER \"%.*s/llvm/bin/clang\"",
-		"COMPILER \"%.*s/llvm/bin/clang++\""};
+	const char *const lines[] = {"set(CMAKE_SYSROOT \"%.*s\")",
+		"linker=%.*s/usr/lib64/ld-linux", "PATH \"%.*s\" \"/usr/include/python0\" \"",
+		"COMPILER \"%.*s/llvm/bin/clang\"", "COMPILER \"%.*s/llvm/bin/clang++\""};
 	const struct str dirs[] = {m.root, m.root, m.dir, m.dir, m.dir};
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		if (!str_contains(text, str_fmt(&m.a, lines[i], STR(dirs[i]))))
@@ -256,8 +264,8 @@ static void host_code_can_be_for_the_trees_libc(void **state)
 			"HIPCXX=@/llvm/bin/clang++", "CMAKE_PREFIX_PATH=@",
 			"CMAKE_MODULE_PATH=@/lib/cmake/hip", "PATH=@/bin", "CC=@/llvm/bin/clang",
 			"CXX=@/llvm/bin/clang++", "CMAKE_TOOLCHAIN_FILE=@/toolchain.cmake",
-			"HIP_PLATFORM=amd",
-			"LDFLAGS=-Wl,--allow-shlib-undefined -fuse-ld=lld", NULL});
+			"HIP_PLATFORM=amd", "LDFLAGS=-Wl,--allow-shlib-undefined -fuse-ld=lld",
+			NULL});
 	o.own_libc = false;
 	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
 	assert_false(has(&m, "bin/flatc") || has(&m, "toolchain.cmake"));
@@ -278,8 +286,8 @@ static void programs_of_a_prefix_run_as_they_are(void **state)
 	assert_false(has(&m, ".rocsmith/programs/notes"));
 	test_has(path_join(&m.a, m.dir, S(".info/version")), "7.2.4-98\n");
 	assert_str(env.v[env.n - 1], "LDFLAGS=-Wl,--allow-shlib-undefined");
-	assert_err_says(sdk_shims(&m.a, &m.sdk, m.dir, &(struct shim_options){.own_libc = true},
-				&env),
+	assert_err_says(
+		sdk_shims(&m.a, &m.sdk, m.dir, &(struct shim_options){.own_libc = true}, &env),
 		E_SDK, "no libc of its own");
 	clean(&m);
 }
