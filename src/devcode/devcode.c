@@ -163,9 +163,8 @@ static struct err *scan_store_zip(struct many *m, const struct elf_src *src, str
 static struct err *scan_member(struct many *m, const struct zip_member *z)
 {
 	ARENA(tmp);
-	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(zip_view_close) struct zip_view *view = NULL;
 	BUF(head, &tmp);
-	struct elf_src src;
 	TRY(cancel_check());
 	TRY(zip_stream(m->zip, z, read_head, &head));
 	struct str path = member_path(&tmp, m, z);
@@ -174,7 +173,8 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 		m->out->looked_at++;
 		return NULL;
 	}
-	TRY(zip_src(m->zip, z, &src, &fd));
+	TRY(zip_view_open(m->zip, z, &(struct zip_pass){.threaded = true}, &view));
+	struct elf_src src = zip_view_src(view);
 	return inner ? scan_store_zip(m, &src, path)
 		     : devcode_scan_src(m->a, &src, path, m->flags, m->out);
 }
