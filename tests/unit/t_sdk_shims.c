@@ -353,7 +353,6 @@ static void what_cannot_work_is_refused(void **state)
 /* try_clang() runs the folder's clang. */
 static int as_clang(const char *self)
 {
-	ARENA(a);
 	struct str dir = path_dir(path_dir(str_from(self)));
 	printf("%.*s/lib/clang/17\n", STR(dir));
 	return 0;
