@@ -7,7 +7,7 @@ set -eu
 table=$(dirname "$0")/../../data/targets.yaml
 
 target_of() { # FILE
-	"$ROCSMITH" inspect --json "$1" | sed -n 's/.*"target": *"\([^"]*\)".*/\1/p'
+	"$ROCSMITH" inspect --json "$1" | sed -n '/"served"/q; s/.*"target": *"\([^"]*\)".*/\1/p'
 }
 
 compile() { # TARGET
