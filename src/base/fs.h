@@ -24,6 +24,8 @@ struct str path_abs(struct arena *a, struct str path); /* against the current fo
 struct str path_rel(struct arena *a, struct str path, struct str base);
 /* Relative, and by text alone never above its start: safe to join to a folder. */
 bool path_is_inside(struct str rel);
+/* dir itself, or something below it; by text alone. */
+bool path_is_below(struct str path, struct str dir);
 
 /* ---- what is there ---- */
 bool fs_exists(struct str path);  /* follows links */

@@ -46,7 +46,7 @@ bool fs_in_place(struct str path)
 	ARENA(tmp);
 	for (enum fs_place p = FS_DATA; p <= FS_CONFIG; p++) {
 		struct str place = fs_place(&tmp, p, S(""));
-		if (str_starts(path, place) && (path.n == place.n || path.p[place.n] == '/'))
+		if (path_is_below(path, place))
 			return true;
 	}
 	return false;

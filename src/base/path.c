@@ -99,6 +99,11 @@ struct str path_rel(struct arena *a, struct str path, struct str base)
 	return out.n ? buf_str(&out) : S(".");
 }
 
+bool path_is_below(struct str path, struct str dir)
+{
+	return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
+}
+
 bool path_is_inside(struct str rel)
 {
 	if (!rel.n || rel.p[0] == '/' || str_chr(rel, '\0') < rel.n)

@@ -56,17 +56,12 @@ struct err *base_lock(struct str journal, bool shared, int *ret_fd)
 
 /* ---- opening ---- */
 
-static bool below(struct str path, struct str dir)
-{
-	return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
-}
-
 static struct err *check_folders(const struct session *s)
 {
 	const struct change_request *o = s->request;
 	if (!fs_is_dir(s->root))
 		return err_new(E_NOENT, "no folder '%.*s'", STR(o->dir));
-	if (!o->in_place && s->base.n && below(s->root, s->base))
+	if (!o->in_place && s->base.n && path_is_below(s->root, s->base))
 		return err_new(E_USAGE, "the output folder '%.*s' contains the sources of '%.*s'",
 			STR(o->out), STR(o->dir));
 	return NULL;

@@ -40,17 +40,12 @@ void view_close(struct view *v)
 	*v = (struct view){0};
 }
 
-static bool below(struct str path, struct str dir)
-{
-	return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
-}
-
 /* path as seen from root; path itself when it is outside. */
 static struct str relative(const struct view *v, struct str path)
 {
 	if (v->root.n == 1)
 		return str_sub(path, 1, path.n);
-	if (!below(path, v->root))
+	if (!path_is_below(path, v->root))
 		return path;
 	return path.n == v->root.n ? S(".") : str_sub(path, v->root.n + 1, path.n);
 }
@@ -124,7 +119,7 @@ static const struct made *made_at(const struct view *v, struct str path)
 {
 	if (!v->made)
 		return NULL;
-	if (below(path, v->root))
+	if (path_is_below(path, v->root))
 		return manifest_made(v->made, relative(v, path));
 	ARENA(tmp);
 	return manifest_made(v->made, path_rel(&tmp, path, v->root));
@@ -133,7 +128,7 @@ static const struct made *made_at(const struct view *v, struct str path)
 bool view_hides(const struct view *v, struct str path)
 {
 	for (size_t i = 0; i < v->hidden.n; i++)
-		if (below(path, v->hidden.v[i]))
+		if (path_is_below(path, v->hidden.v[i]))
 			return true;
 	if (fs_is_temp_name(path_base(path)) || str_starts(relative(v, path), S(".rocsmith")))
 		return true;

@@ -41,8 +41,7 @@ static struct err *run_in(struct arena *a, const struct sdk *sdk, struct proc *p
 	TRY(sdk_all_binds(a, sdk, &binds));
 	bool visible = sdk->runner == SDK_DIRECT;
 	VEC_EACH (const struct sdk_bind, b, &binds)
-		visible |= str_eq(p->cwd, b->path) ||
-			   (str_starts(p->cwd, b->path) && p->cwd.p[b->path.n] == '/');
+		visible |= path_is_below(p->cwd, b->path);
 	if (!visible) {
 		say_verbose("the SDK's programs do not see '%.*s': starting in '/'", STR(p->cwd));
 		p->cwd = S("/");

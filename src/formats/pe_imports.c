@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/le.h"
+#include "formats/pe.h"
 
 enum { DOS = 64, LFANEW = 60, COFF = 24, OPTIONAL = 240, SECTION = 40, MAX_SECTIONS = 96 };
 enum { PE32_PLUS = 0x20b, DIRS = 112, IMPORT = 1, DELAY = 13, MAX_NAME = 256, MAX_NAMES = 65536 };
@@ -13,11 +14,6 @@ struct image {
 	char sections[MAX_SECTIONS * SECTION];
 	unsigned n;
 };
-
-bool pe_image_is(struct str head)
-{
-	return head.n >= DOS && head.p[0] == 'M' && head.p[1] == 'Z';
-}
 
 static uint64_t offset_of(const struct image *m, uint64_t rva)
 {
@@ -72,7 +68,7 @@ static struct err *read_image(
 	uint64_t at = le32(dos + LFANEW);
 	TRY(elf_src_peek(src, head, sizeof(head), at, &n));
 	const char *optional = head + COFF;
-	if (!pe_image_is((struct str){dos, DOS}) || memcmp(head, "PE\0\0", 4) != 0 ||
+	if (!pe_is((struct str){dos, DOS}) || memcmp(head, "PE\0\0", 4) != 0 ||
 		le16(optional) != PE32_PLUS)
 		return err_new(E_FORMAT, "no 64-bit Windows image");
 	m->src = src;

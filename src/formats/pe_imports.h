@@ -5,6 +5,5 @@
 
 #include "formats/elf.h"
 
-bool pe_image_is(struct str head); /* its first 64 bytes */
 /* E_FORMAT for what is no 64-bit image, or has tables outside of the file. */
 MUST_USE struct err *pe_imports(struct arena *a, const struct elf_src *src, struct strs *ret);

@@ -104,11 +104,9 @@ static enum verify_id judge_element(struct str e)
 		return V_COUNT;
 	if (e.p[0] != '/')
 		return V_RPATH_RELATIVE;
-	for (size_t i = 0; writable[i]; i++) {
-		struct str dir = str_from(writable[i]);
-		if (str_starts(e, dir) && (e.n == dir.n || e.p[dir.n] == '/'))
+	for (size_t i = 0; writable[i]; i++)
+		if (path_is_below(e, str_from(writable[i])))
 			return V_RPATH_WRITABLE;
-	}
 	return str_starts(e, S("/opt/rocm")) ? V_RPATH_ROCM : V_RPATH_ABSOLUTE;
 }
 

@@ -2,6 +2,7 @@
  * these read. See fat.h. */
 #include "base/fs.h"
 #include "base/proc.h"
+#include "formats/pe.h"
 #include "formats/pe_imports.h"
 #include "wheel/fat_int.h"
 
@@ -181,7 +182,7 @@ static struct str installed(struct str name)
 static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
 {
 	struct str head = {.p = p, .n = n};
-	*(bool *)user = elf_is(head) || pe_image_is(head);
+	*(bool *)user = elf_is(head) || pe_is(head);
 	*stop = true;
 	return NULL;
 }

@@ -119,7 +119,7 @@ static struct err *list_members(struct merging *k, struct source *s)
 		struct str base = path_base(m->zip->name),
 			   name = wheel_renamed(
 				   k->a, m->zip->name, stem_of(&s->w), stem_of(&first->w));
-		bool info = str_starts(name, first->w.info) && name.p[first->w.info.n] == '/';
+		bool info = path_is_below(name, first->w.info);
 		bool ours =
 			info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(SLIM_MANIFEST)));
 		if (!m->sha256.n || (info && device) || ours)

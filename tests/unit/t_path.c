@@ -105,6 +105,25 @@ static void escapes_from_a_folder_are_recognised(void **state)
 	}
 }
 
+static void a_folder_and_what_is_in_it_are_below_it(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path, *dir;
+		bool below;
+	} rows[] = {{"/a/b", "/a", true}, {"/a", "/a", true}, {"/ab", "/a", false},
+		{"/", "/a", false}, {"a/b/c", "a/b", true}, {"b/a", "a", false}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(path_is_below(str_from(rows[i].path), str_from(rows[i].dir)),
+			rows[i].below);
+	/* nothing behind the view is looked at */
+	char *exact = xmalloc(2);
+	exact[0] = '/';
+	exact[1] = 'a';
+	assert_true(path_is_below((struct str){exact, 2}, S("/a")));
+	free(exact);
+}
+
 static void places_follow_the_environment(void **state)
 {
 	(void)state;
@@ -203,6 +222,7 @@ int main(void)
 		cmocka_unit_test(relative_paths_lead_from_the_base),
 		cmocka_unit_test(absolute_paths_start_at_the_current_folder),
 		cmocka_unit_test(escapes_from_a_folder_are_recognised),
+		cmocka_unit_test(a_folder_and_what_is_in_it_are_below_it),
 		cmocka_unit_test(places_follow_the_environment),
 		cmocka_unit_test(without_home_the_users_own_counts),
 		cmocka_unit_test(only_folders_of_ones_own_are_believed),
