@@ -252,6 +252,18 @@ static void outputs_outside_work_in_place(void **state)
 	assert_fails(f, "../lib/x.h", "lies outside of");
 }
 
+static void a_folder_outside_that_was_there_stays(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "../lib/x.h", "cuda x");
+	assert_ok(fs_mkdirs(in_src(f, "../empty/sub")));
+	PAIRS(f, {"../lib/x.h", "../empty/sub/new/x.h"});
+	run(f);
+	test_has(in_src(f, "../empty/sub/new/x.h"), "CUDA X");
+	restore(f, false);
+	assert_true(there(f, "../empty/sub") && !there(f, "../empty/sub/new"));
+}
+
 static void what_becomes_of_a_source_is_seen_inside_and_outside(void **state)
 {
 	struct fixture *f = *state;
@@ -395,6 +407,7 @@ int main(void)
 		FIXTURE_TEST(a_failed_source_keeps_its_earlier_output),
 		FIXTURE_TEST(links_are_followed_inside_only),
 		FIXTURE_TEST(outputs_outside_work_in_place),
+		FIXTURE_TEST(a_folder_outside_that_was_there_stays),
 		FIXTURE_TEST(what_becomes_of_a_source_is_seen_inside_and_outside),
 		FIXTURE_TEST(another_run_is_waited_for_and_told_once),
 		FIXTURE_TEST(a_bad_place_fails_alone),

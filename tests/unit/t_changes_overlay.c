@@ -79,6 +79,19 @@ static void files_of_others_in_an_overlay_stay(void **state)
 	assert_false(there(f, "sub/m.h"));
 }
 
+static void a_file_that_cannot_be_copied_is_named(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	f->overlay = true;
+	put(f, "data/a", "one");
+	assert_ok(fs_mkdirs(f->out));
+	assert_ok(fs_symlink(f->src, in_out(f, "data")));
+	run(f);
+	assert_fails(f, "data", "leads out of the folder");
+	test_has(in_out(f, "sub/m.h"), "CUDA M");
+}
+
 static void an_edited_copy_is_made_anew_and_set_aside(void **state)
 {
 	struct fixture *f = *state;
@@ -127,6 +140,9 @@ static void an_overlay_of_a_translated_tree_sees_the_originals(void **state)
 	test_has(in_out(f, "k.hip"), "CUDA K");
 	test_has(in_out(f, "sub/m.h"), "cuda m");
 	assert_false(there(f, "hip/k.hip"));
+	assert_ok(fs_remove(in_src(f, ".rocsmith/originals/sub/m.h")));
+	run(f);
+	assert_fails(f, "sub/m.h", "original");
 }
 
 static void an_overlay_may_lie_in_the_tree(void **state)
@@ -171,6 +187,7 @@ int main(void)
 		FIXTURE_TEST(an_overlay_is_the_whole_tree),
 		FIXTURE_TEST(copies_follow_their_sources),
 		FIXTURE_TEST(files_of_others_in_an_overlay_stay),
+		FIXTURE_TEST(a_file_that_cannot_be_copied_is_named),
 		FIXTURE_TEST(an_edited_copy_is_made_anew_and_set_aside),
 		FIXTURE_TEST(work_in_an_overlay_leaves_it_current),
 		FIXTURE_TEST(an_overlay_of_a_translated_tree_sees_the_originals),

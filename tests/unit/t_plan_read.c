@@ -97,6 +97,18 @@ static void every_field_survives_saving(void **state)
 	assert_str(json_document(&f->a, 2, plan_fields, &back), str_z(&f->a, json(f)));
 }
 
+/* What a build will take is of the day on which it was told. */
+static void forecasts_and_findings_are_not_read_back(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	assert_ok(read_text(
+		f, edited(f, "\"schema\"", "\"forecast\": {\"disk\": 5}, \"schema\""), &back));
+	assert_null(back.forecast);
+	assert_int_equal(back.findings.n, 0);
+}
+
 static void targets_may_be_edited_and_are_put_in_order(void **state)
 {
 	struct fixture *f = *state;
@@ -343,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(every_field_survives_saving),
+		FIXTURE_TEST(forecasts_and_findings_are_not_read_back),
 		FIXTURE_TEST(targets_may_be_edited_and_are_put_in_order),
 		FIXTURE_TEST(flags_and_defines_may_be_edited),
 		FIXTURE_TEST(edits_that_make_no_sense_are_refused),

@@ -51,6 +51,13 @@ def closing(tokens, i):
     return None
 
 
+def says_nothing(tokens, i):
+    """A number that is part of an idiom: {0} for "all zero", sizeof(x[0]) for the size of any of them."""
+    before, after = tokens[i - 1].text, tokens[i + 1].text
+    return tokens[i].text == "0" and ((before, after) == ("{", "}") or (before, after) == ("[", "]") and
+        [t.text for t in tokens[i - 4:i - 2]] == ["sizeof", "("])
+
+
 def number_edits(text):
     m = re.fullmatch(r"(0[xX]|0(?=[0-7]))?([0-9a-fA-F]+)([uUlL]*)", text)
     if not m or (not m[1] and not m[2].isdigit()):
@@ -93,7 +100,7 @@ def edits_of(text):
         if not depth:
             continue
         end = t.at + len(t.text)
-        if t.kind == "number":
+        if t.kind == "number" and not says_nothing(tokens, i):
             for kind, new in number_edits(t.text):
                 yield kind, t.at, end, new
         elif t.text in WORDS:
