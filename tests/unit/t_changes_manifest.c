@@ -231,6 +231,30 @@ static void one_key_is_made(void **state)
 	test_dir_remove(dir);
 }
 
+static void what_is_no_key_is_not_replaced(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), text;
+	struct sum s;
+	struct strs names;
+	setenv("ROCSMITH_HOME", str_z(&a, dir), 1);
+	assert_ok(seal_of(S("x"), &s));
+	struct str place = fs_place(&a, FS_STATE, S(""));
+	assert_ok(fs_list(&a, place, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		struct str path = path_join(&a, place, names.v[i]);
+		if (str_ends(path, S(".lock")))
+			continue;
+		assert_ok(fs_read(&a, path, 100, &text));
+		assert_int_equal(text.n, 64);
+		assert_ok(fs_write(path, S("short"), 0600));
+		assert_err_says(seal_of(S("x"), &s), E_CORRUPT, "is no key of rocsmith");
+		test_has(path, "short");
+	}
+	test_dir_remove(dir);
+}
+
 static void a_journal_is_a_real_folder_of_the_user(void **state)
 {
 	(void)state;
@@ -364,6 +388,7 @@ int main(void)
 		cmocka_unit_test(only_ones_own_are_believed),
 		cmocka_unit_test(a_manifest_is_on_the_disk_before_its_name),
 		cmocka_unit_test(one_key_is_made),
+		cmocka_unit_test(what_is_no_key_is_not_replaced),
 		cmocka_unit_test(a_journal_is_a_real_folder_of_the_user),
 		cmocka_unit_test(the_hint_fits_the_folder),
 		cmocka_unit_test(contents_are_told_apart),

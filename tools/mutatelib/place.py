@@ -18,7 +18,7 @@ BUILD_SECONDS = 600
 # A test may take this and ten times what it took on the unchanged tree.
 TEST_SECONDS = 20
 # Areas of tests/cases for a folder of src/; others have the area of their name, if there is one.
-AREAS = {"formats": ["inspect", "verify", "report"], "devcode": ["inspect", "verify"], "plan": ["plan", "why", "build"],
+AREAS = {"formats": ["inspect", "verify", "report", "slim", "split", "wheel"], "devcode": ["inspect", "verify", "slim"], "plan": ["plan", "why", "build", "foreign"],
     "changes": ["patch", "hipify"], "recipe": ["patch"], "machine": ["doctor"], "make": ["build"], "term": ["cli"],
     "target": ["plan", "inspect"], "know": ["doctor"], "wheel": ["build", "verify"]}
 # Scripts of tests/e2e for a folder of src/ whose work only the whole program shows, with an archive of their own.
