@@ -361,14 +361,14 @@ struct err *scan_object(struct scan *s, const struct elf_src *src)
 }
 
 /* Objects without kernels are normal where no target has any (device functions, variables). */
-void object_compare(struct scan *s, size_t first)
+void object_compare(struct scan *s, size_t first, size_t end)
 {
 	ARENA(tmp);
 	struct strs none = {0};
 	const struct code_object *v = s->file->objects.v;
 	bool some = false;
 	names_compare(s, first);
-	for (size_t i = first; i < s->file->objects.n; i++) {
+	for (size_t i = first; i < end; i++) {
 		some |= v[i].kernels > 0;
 		if (v[i].kernels == 0)
 			strs_add(&tmp, &none, v[i].target);

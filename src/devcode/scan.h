@@ -74,8 +74,8 @@ MUST_USE struct err *object_resources(struct scan *s, const struct elf *e, struc
 /* In the notes of an object: moves *note to the first of the n kernels of its metadata. False when there are
  * none, or they are not in these bytes. */
 bool object_metadata(struct str *note, uint64_t *ret_n);
-/* Findings that compare the objects of one bundle: from index `first` of s->file->objects on. */
-void object_compare(struct scan *s, size_t first);
+/* Findings that compare the objects of one bundle: from index `first` of s->file->objects to `end`. */
+void object_compare(struct scan *s, size_t first, size_t end);
 
 /* compare.c, with DEVCODE_NAMES: takes the names of an object's kernels; compares those of a bundle, whose objects
  * begin at `first`, and drops them; says what came of it for the file. */

@@ -75,7 +75,7 @@ struct err *scan_kpack(struct scan *s, const struct elf_src *src)
 		TRY(add(s, src, &k, x));
 		if (i + 1 < k.objects.n && next->index == x->index && str_eq(next->path, x->path))
 			continue;
-		object_compare(s, first);
+		object_compare(s, first, s->file->objects.n);
 		first = s->file->objects.n;
 		s->file->bundles++;
 	}
