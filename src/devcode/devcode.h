@@ -66,6 +66,11 @@ struct code_object {
 	struct str sha256; /* hex, only when asked for */
 };
 
+struct devcode_pack { /* of kpack: whose bundle it is */
+	struct str library;
+	uint32_t index;
+};
+
 struct devcode_file {
 	struct str path;    /* as given, or relative to the folder or wheel */
 	const char *format; /* "elf", "pe", "bundle", "object", "archive", "aks2", "kpack" */
@@ -73,6 +78,7 @@ struct devcode_file {
 	unsigned bundles;   /* a bare object counts as one */
 	bool side;          /* one of a set of side files, for the GPU in its name */
 	struct strs served; /* by it alone, as devcode.served */
+	VEC(struct devcode_pack) packs;  /* of kpack: by bundle */
 	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 

@@ -15,6 +15,7 @@ struct scan {
 	struct devcode *out;
 	struct devcode_file *file; /* results of this image; added to out when it has any */
 	uint64_t base;             /* of the image in what its source reads from */
+	struct str whose;          /* of kpack: " (LIBRARY#NUMBER)" of the bundle at hand */
 	struct arena *names_in;    /* with DEVCODE_NAMES: where names are */
 	struct budget *names_budget;
 	uint64_t names_taken; /* of its memory */
@@ -88,5 +89,7 @@ void same_judge(struct arena *a, struct devcode *d);
 /* A finding about the current file. */
 void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
 	PRINTF(4, 5);
+/* "device code was split off", of a library that is marked so. */
+void scan_say_host(struct scan *s, const struct elf_src *src);
 /* The same, of an error: the message is its whole chain. Frees e. */
 void scan_damage(struct scan *s, const char *id, struct err *e);

@@ -353,16 +353,15 @@ static struct err *fill_marked(struct joining *j, const struct elf_src *host,
 	const struct split_member *m, struct str path)
 {
 	struct elf e;
-	struct str mark;
+	struct kpack_host x;
 	struct elf_src content;
 	struct slim_fill f = {.host = host, .content = &content};
-	TRY(elf_open(j->a, host, &e));
-	const struct elf_section *s = elf_section(&e, S(".rocm_kpack_ref"));
-	if (!s)
+	TRY(elf_open_head(j->a, host, &e));
+	TRY(kpack_host_read(j->a, host, &x));
+	if (!x.name.n)
 		return err_new(E_WHEEL, "it names no kpack archive");
-	TRY(elf_src_slice(j->a, host, s->offset, s->size, &mark));
 	for (size_t i = 0; i < j->k->archives.n; i++)
-		TRY(read_archive(j, j->k->archives.v[i], kpack_mark_name(mark)));
+		TRY(read_archive(j, j->k->archives.v[i], x.name));
 	if (!j->v.n)
 		return err_new(E_WHEEL, "no archive has device code for it");
 	qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_bundle);

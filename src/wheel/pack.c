@@ -258,6 +258,17 @@ struct str wheel_renamed(struct arena *a, struct str name, struct str old, struc
 	return name;
 }
 
+struct str wheel_installed(struct str info, struct str name)
+{
+	static const char *const libraries[] = {"platlib", "purelib", NULL};
+	struct str stem = str_sub(info, 0, info.n - S(INFO).n), scheme;
+	struct str rest = str_sub(name, stem.n, name.n);
+	if (!info.n || !str_starts(name, stem) || !str_starts(rest, S(".data/")))
+		return name;
+	rest = str_sub(rest, S(".data/").n, rest.n);
+	return str_next(&rest, '/', &scheme) && str_is_one_of(scheme, libraries) ? rest : name;
+}
+
 static struct err *rename_members(
 	struct packing *p, const struct wheel *w, const struct wheel_name *n, struct str *ret_info)
 {

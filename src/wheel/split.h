@@ -27,6 +27,8 @@
 
 struct split_member {              /* a file with device code */
 	struct str path, encoding; /* encoding: of its bundles; "" = raw */
+	/* Of the host, kpack: "3 gfx90a", a number and a target of the set that it had no code for; "* gfx90a" */
+	struct strs absent;
 };
 
 struct split_part {         /* the manifest */

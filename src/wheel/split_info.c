@@ -5,7 +5,11 @@
 #include "formats/node.h"
 #include "wheel/split_int.h"
 
-static const struct json_field member_fields[] = FIELDS_ONLY(struct split_member, path, encoding);
+static const struct json_field member_fields[] = {
+	FIELDS(struct split_member, path, encoding),
+	FIELD_OPTIONAL("absent", struct split_member, absent),
+	{.kind = FIELD_END},
+};
 static const struct json_field part_fields[] = {
 	FIELD_CONST("schema", "rocsmith.split-part/1"),
 	FIELDS(struct split_part, wheel, set, format, role, key, keys, headers),
@@ -282,8 +286,8 @@ struct str split_manifest(struct splitting *s, const struct split_wheel *w)
 		.headers = w->role == SPLIT_HOST ? host_headers(s) : S("")};
 	for (size_t i = 0; i < s->w.members.n; i++)
 		if (s->files[i].fat)
-			*VEC_PUSH(s->a, &x.members) =
-				(struct split_member){s->files[i].m->zip->name,
-					str_from(encodings[s->files[i].encoding])};
+			*VEC_PUSH(s->a, &x.members) = (struct split_member){
+				s->files[i].m->zip->name, str_from(encodings[s->files[i].encoding]),
+				w->role == SPLIT_HOST ? s->files[i].absent : (struct strs){0}};
 	return json_document(s->a, 2, part_fields, &x);
 }

@@ -10,7 +10,10 @@ struct split_file { /* a member */
 	enum bundle_encoding encoding;
 	struct elf_src src; /* its content, while it is open */
 	int fd;
-	struct str host; /* kpack: a file, its host part */
+	/* kpack: a file, its host part; its name in archives; bundles; see split_member */
+	struct str host, name;
+	uint32_t bundles;
+	struct strs absent;
 };
 
 struct split_archive {                 /* of kpack */
