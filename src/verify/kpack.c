@@ -26,6 +26,7 @@ struct pairs {
 	struct map code;     /* "NAME#NUMBER": struct holders */
 	struct map names;    /* of libraries: struct verify_library */
 	struct budget budget;
+	const struct verify_archive *twice[2]; /* the last that have the same code */
 };
 
 /* ---- of one wheel ---- */
@@ -116,12 +117,16 @@ static struct err *add_object(struct pairs *k, const struct verdict *w,
 		map_put(&k->code, key, list);
 	}
 	TRY(target_of(k, o->target, &h.target));
-	VEC_EACH (const struct holder, old, list)
-		if (old->target == h.target)
-			verdict_say(k->a, k->host, V_KPACK_TWICE,
-				"'%.*s' has code for %.*s and %.*s that '%.*s' of '%.*s' has too",
-				STR(x->member), STR(key), STR(o->target), STR(old->archive->member),
-				STR(path_base(old->wheel->path)));
+	VEC_EACH (const struct holder, old, list) {
+		if (old->target != h.target || (k->twice[0] == x && k->twice[1] == old->archive))
+			continue;
+		verdict_say(k->a, k->host, V_KPACK_TWICE,
+			"'%.*s' has code that '%.*s' of '%.*s' has too, such as %.*s for %.*s",
+			STR(x->member), STR(old->archive->member), STR(path_base(old->wheel->path)),
+			STR(key), STR(o->target));
+		k->twice[0] = x;
+		k->twice[1] = old->archive;
+	}
 	*VEC_PUSH(k->a, list) = h;
 	return cancel_check();
 }
@@ -307,6 +312,21 @@ static void check_unpaired(struct arena *a, const struct verify_options *o, stru
 			STR(v->archives.v[0].member));
 }
 
+/* Of several host wheels of that version, it goes with that in its own folder. */
+static bool belongs(struct pairs *k, const struct verdicts *all, const struct verdict *w)
+{
+	if (w == k->host)
+		return true;
+	if (!set_is_device(w) || !set_requires(k->a, w, k->host))
+		return false;
+	struct str dir = path_dir(w->path);
+	VEC_EACH (const struct verdict, v, &all->wheels)
+		if (v != k->host && v->libraries.n && str_eq(v->project, k->host->project) &&
+			set_requires(k->a, w, v) && str_eq(path_dir(v->path), dir))
+			return str_eq(path_dir(k->host->path), dir);
+	return true;
+}
+
 static struct err *check_host(struct pairs *k, struct verdicts *all, bool *paired)
 {
 	bool any = false;
@@ -316,7 +336,7 @@ static struct err *check_host(struct pairs *k, struct verdicts *all, bool *paire
 	budget_set(&k->budget, size);
 	for (size_t i = 0; i < all->wheels.n; i++) {
 		const struct verdict *w = &all->wheels.v[i];
-		if (w != k->host && (!set_is_device(w) || !set_requires(k->a, w, k->host)))
+		if (!w->archives.n || !belongs(k, all, w))
 			continue;
 		VEC_EACH (const struct verify_archive, x, &w->archives) {
 			paired[i] = any = true;

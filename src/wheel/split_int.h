@@ -3,6 +3,10 @@
 
 #include "wheel/split.h"
 
+/* split_part.c */
+extern const struct json_field split_part_fields[];
+extern const char *const split_encodings[4]; /* by enum bundle_encoding */
+
 struct split_file { /* a member */
 	const struct wheel_member *m;
 	struct str owner; /* of a side file */

@@ -228,13 +228,15 @@ static void what_is_wrong_is_named(void **state)
 	const struct made host = {.project = "torch", .numbers = "01"},
 			  gfx1100 = {DEVICE("gfx1100"), .v = BOTH("gfx1100")};
 	SET("kpack-duplicate",
-		"'torch/.kpack/torch_gfx1100.kpack' has code for lib/x.so#0 and gfx1100 that "
-		"'torch/.kpack/torch_gfx1100.kpack' of 'amd_torch_device_gfx1100-1.0",
+		"'torch/.kpack/torch_gfx1100.kpack' has code that "
+		"'torch/.kpack/torch_gfx1100.kpack' of "
+		"'amd_torch_device_gfx1100-1.0-py3-none-linux_x86_64.whl' has too, such as "
+		"lib/x.so#0 for gfx1100",
 		host, gfx1100,
 		{.project = "more_torch_device_x",
 			.at = ARCHIVE("gfx1100"),
 			.v = {{"lib/x.so#0", "gfx1100"}}});
-	SET("kpack-duplicate", "lib/x.so#1 and gfx1100", host,
+	SET("kpack-duplicate", "lib/x.so#1 for gfx1100", host,
 		{DEVICE("gfx1100"), .v = {{"lib/x.so#0", "gfx1100"}, {"lib/x.so#1", "gfx1100"},
 					    {"lib/x.so#1", "gfx1100"}}});
 	SET("kpack-duplicate",
