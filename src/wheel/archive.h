@@ -68,7 +68,8 @@ struct wheel_request {
 	unsigned jobs;
 	int64_t epoch; /* see wheel_epoch() */
 	uint32_t time; /* the same as struct zip_member has it; 0: epoch counts */
-	/* Of retag; .p is NULL for what stays. "" takes build number and local version away. */
+	/* Of retag; .p is NULL for what stays. "" takes build number and local version away; "+TAG.TAG" adds tags,
+	 * "-TAG.TAG" takes them away. */
 	struct str build, local, python, abi, platform;
 };
 
