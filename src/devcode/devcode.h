@@ -118,12 +118,13 @@ struct devcode_part {
 
 struct devcode_set {
 	const char *
-		kind; /* "rocblas", "hipblaslt", "hipsparselt", "tensile", "aotriton", "miopen", "rocfft", "ck" */
+		kind; /* "rocblas", "hipblaslt", "hipsparselt", "tensile", "aotriton", "miopen", "rocfft", "ck", "code" */
 	struct str path; /* the folder of all of them */
 	VEC(struct devcode_part) parts;
 };
 
 struct devcode {
+	bool unknown; /* in: code of unknown libraries counts as side files, too, by the GPU in its name: "code" */
 	struct str path;
 	VEC(struct devcode_target) targets; /* of all objects, each once */
 	VEC(struct devcode_file) files;     /* those with device code */
@@ -156,6 +157,13 @@ MUST_USE struct err *devcode_scan(
  * devcode_finish() behind the last one. */
 MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
 	unsigned flags, struct devcode *ret);
+/* Is it one for the GPU in its name? */
+bool devcode_is_side(const struct devcode *d, struct str path);
+/* Counts a file to its set, if there is one, by its path; file: what it comes to. */
+void devcode_note_side(
+	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
+/* needed: without code of the set for its GPU a call fails; else it is only slower, and the set serves all. */
+bool devcode_set_serves(const struct devcode_set *s, const struct target *want, bool *ret_needed);
 /* How far a file keeps a promise for one target: each bundle with kernels must have them for it. Where
  * kernels were not counted, or there are none, an object counts as one. Objects in no bundle are one. */
 struct devcode_cover {

@@ -51,10 +51,6 @@ MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_kpack(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_pe(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_aks2(struct scan *s, const struct elf_src *src);
-/* side.c: counts a file by its path; is it one for the GPU in its name? */
-void side_note(
-	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
-bool side_is(struct str path);
 /* Do the sets whose code a program needs serve this processor? *ret_any: there are such sets. */
 bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any);
 /* Findings about sets that lack something. */

@@ -102,7 +102,7 @@ struct err *check_device(struct exam *x)
 			struct strs have = targets_of(&tmp, &m->device, f, true);
 			uint64_t work = have.n * (100 * m->device.targets.n + 4 * f->objects.n);
 			TRY(budget_work(x->zip.src.budget, work + SIDE_COST * f->path.n));
-			bool side = side_is_one(f->path);
+			bool side = f->side;
 			if (wanted && !side)
 				check_empty(x, &m->device, f);
 			if (!have.n || side)

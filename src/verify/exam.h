@@ -99,7 +99,6 @@ MUST_USE struct err *check_device(struct exam *x);
 MUST_USE struct err *kpack_keep(struct exam *x, bool *ret_any);
 MUST_USE struct err *check_kpack(
 	struct arena *a, const struct verify_options *o, struct verdicts *all);
-/* side.c: code files beside libraries; counts the sets of them. Is this one for some GPUs only? */
+/* side.c: code files beside libraries; counts the sets of them. */
 MUST_USE struct err *check_side(struct exam *x, size_t *ret_sets);
-bool side_is_one(struct str path);
 enum { SIDE_COST = 100 }; /* work of asking that, for each byte of the path */

@@ -45,6 +45,7 @@ static struct err *parse(const struct pass *s, const struct elf_src *src)
 		return e;
 	m->odd = e;
 	m->elf = m->elf && !e;
+	m->device.unknown = true;
 	e = devcode_scan_src(&m->a, src, m->zip->name, flags, &m->device);
 	if (!e && s->image && m->device.findings.n)
 		e = kpack_host_read(&m->a, src, &m->host);
