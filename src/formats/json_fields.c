@@ -36,6 +36,8 @@ static bool is_empty(const struct json_field *f, const void *at)
 		return !*(const unsigned *)at;
 	case FIELD_I64:
 		return *(const int64_t *)at < 0;
+	case FIELD_STRS:
+		return !((const struct strs *)at)->n;
 	case FIELD_ITEMS:
 		return !items_at(at).n;
 	default:
