@@ -10,7 +10,7 @@ struct slim_args {
 	struct common common;
 	struct strs gpus;
 	struct str path, output;
-	bool in_place, exact, force;
+	bool in_place, exact, strip_device, force;
 };
 
 static const struct opt opts[] = {
@@ -23,13 +23,15 @@ static const struct opt opts[] = {
 		.sname = 'o'},
 	{OPT_FLAG("in-place", struct slim_args, in_place, "make holes in PATH itself")},
 	{OPT_FLAG("exact", struct slim_args, exact, "no variants, no generic targets")},
+	{OPT_FLAG("strip-device", struct slim_args, strip_device,
+		"code that stays loses debug information and symbols")},
 	{OPT_FLAG("force", struct slim_args, force, "overwrite OUT")},
 	{.kind = OPT_END},
 };
 
 static struct err *check(const struct slim_args *o)
 {
-	if (!o->gpus.n)
+	if (!o->gpus.n && !o->strip_device)
 		return err_hint(err_new(E_USAGE, "'slim' needs --gpu"),
 			"--gpu gfx1201, or --gpu native for the GPUs of this machine");
 	if (!o->output.n == !o->in_place)
@@ -44,7 +46,8 @@ static void warn_of_others(struct arena *a, const struct targets *gpus)
 {
 	const struct slim_keep keep = {.v = gpus->v, .n = gpus->n};
 	struct strs here = {0};
-	strs_add(a, &here, S("native"));
+	if (gpus->n)
+		strs_add(a, &here, S("native"));
 	err_free(plan_native(a, S(""), &here));
 	VEC_EACH (const struct str, gpu, &here)
 		if (!slim_keeps(&keep, *gpu))
@@ -74,6 +77,9 @@ static void print(struct arena *a, const struct slim_args *o, const struct slim_
 	}
 	if (rows)
 		table_print(&t);
+	if (r->stripped)
+		out_fmt("stripped: %.*s of debug information and symbols\n",
+			STR(human_bytes(a, r->stripped)));
 	if (left_out)
 		out_fmt("left out: %.*s\n", STR(human_count(a, left_out, "file")));
 	out_fmt("%.*s: %s%.*s -> %.*s\n", STR(r->output), o->common.dry_run ? "would be " : "",
@@ -98,14 +104,22 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
+	CLEANUP(fd_closep) int scratch = -1;
 	struct slim_args *o = args;
-	struct targets gpus;
+	struct targets gpus = {0};
 	struct slim_report r = {
 		.path = o->path, .output = o->in_place ? o->path : o->output, .exact = o->exact};
 	TRY(check(o));
 	TRY(plan_native(a, S(""), &o->gpus));
-	TRY(targets_parse(a, &o->gpus, &gpus));
-	const struct slim_keep keep = {.v = gpus.v, .n = gpus.n, .exact = o->exact};
+	if (o->gpus.n)
+		TRY(targets_parse(a, &o->gpus, &gpus));
+	if (o->strip_device)
+		TRY(fs_tempfile(&scratch));
+	const struct slim_keep keep = {.v = gpus.v,
+		.n = gpus.n,
+		.exact = o->exact,
+		.strip = o->strip_device,
+		.scratch = scratch};
 	VEC_EACH (const struct target, t, &gpus)
 		strs_add(a, &r.gpus, target_text(a, t));
 	TRY(slim(a, o, &keep, &r));

@@ -98,9 +98,12 @@ struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
 			E_FORMAT, "'%.*s' is neither an ELF file nor a bundle", STR(r->path));
 	check.targets = in.p.targets;
 	TRY(slim_check_served(a, &check, k));
-	if (in_place)
+	if (in_place && !k->strip)
 		return slim_in_place(a, &in, force, r);
-	TRY(slim_may_make(a, r, false, force));
+	if (!in_place)
+		TRY(slim_may_make(a, r, false, force));
+	else if (fs_real(a, r->path, &r->output))
+		TRY(may_punch(&in, r->path, true)); /* other names keep the old content */
 	return slim_new_file(a, &in, r);
 }
 

@@ -9,7 +9,7 @@ static const struct json_field file_fields[] = FIELDS_ONLY(struct slim_done, pat
 
 const struct json_field slim_fields[] = {
 	FIELD_CONST("schema", "rocsmith.slim/1"),
-	FIELDS(struct slim_report, path, output, gpus, exact, before, after),
+	FIELDS(struct slim_report, path, output, gpus, exact, before, after, stripped),
 	FIELD_LIST("targets", struct slim_report, targets, sum_fields),
 	FIELD_LIST("files", struct slim_report, files, file_fields),
 	{.kind = FIELD_END},
@@ -33,6 +33,7 @@ void slim_note(struct arena *a, struct slim_report *r, struct str path, uint64_t
 	uint64_t after = p ? p->after : 0;
 	r->before += before;
 	r->after += after;
+	r->stripped += p ? p->stripped : 0;
 	for (size_t i = 0; p && i < p->targets.n; i++)
 		slim_sum_add(a, &r->targets, &p->targets.v[i]);
 	if (!p || p->changed)

@@ -28,6 +28,8 @@ struct slim_keep {
 	size_t n;
 	bool exact; /* only what is named to the letter: no variants, no generic targets */
 	bool none;  /* v is empty and means it: no device code at all */
+	bool strip; /* what stays loses what no runtime reads: see slim_strip */
+	int scratch; /* with strip: a file of this run that nobody else sees; of one plan at a time */
 };
 
 bool slim_keeps(const struct slim_keep *k, struct str target);
@@ -50,9 +52,20 @@ struct slim_sums {
 	size_t n, cap;
 };
 
+/* What an object is then: its first bytes anew, then its own up to `cut`, then a tail. Debug information, comments
+ * and .symtab are gone; all that segments have (code, descriptors, notes, .dynsym) stays where it is, and a
+ * header .symtab leads to .dynsym, without which ROCr finds no kernel. cut 0: it stays as it is. */
+struct slim_strip {
+	uint64_t cut;
+	const char *head; /* SLIM_HEAD bytes */
+	struct str tail;
+};
+enum { SLIM_HEAD = 64 };
+
 struct slim_move { /* of an object, inside its bundle as it is decoded */
-	uint64_t old, now, size;
-	uint32_t crc; /* of what was read */
+	uint64_t old, now, size; /* size: then */
+	struct slim_strip strip;
+	uint32_t crc; /* of what is written */
 };
 
 struct slim_bundle {
@@ -60,6 +73,7 @@ struct slim_bundle {
 	bool changed;
 	struct slim_move *moves; /* objects with content, in their order */
 	size_t n;
+	struct elf_src content; /* that the moves are from; of a compressed one none, but with strip */
 };
 
 struct slim_plan {
@@ -72,7 +86,10 @@ struct slim_plan {
 	VEC(struct slim_bundle) bundles;
 	struct slim_sums targets;
 	bool changed;
-	uint64_t after;  /* bytes of the file then; before slim_write() a guess */
+	struct slim_strip object; /* of a bare code object */
+	uint64_t after;    /* bytes of the file then; before slim_write() a guess */
+	uint64_t stripped; /* bytes that objects which stay lose */
+	uint64_t scratch;  /* bytes used of that file */
 	struct str mark; /* see slim_mark() */
 };
 
@@ -129,6 +146,7 @@ struct slim_report {
 	struct strs gpus;
 	bool exact;
 	uint64_t before, after; /* all files together, unpacked */
+	uint64_t stripped;      /* of objects that stay, uncompressed */
 	struct slim_sums targets;
 	VEC(struct slim_done) files; /* paths below that of the report, "" for itself */
 };

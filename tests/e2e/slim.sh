@@ -240,6 +240,14 @@ gloo=$(get sid libgloo-rocm libgloo-rocm-0) && fft=$(get experimental librocfft 
 	exit 0
 }
 real "$gloo/usr/lib/libgloo_hip.so.0" gfx1100
+if command -v llvm-strip >/dev/null; then
+	for gpus in gfx1100 gfx90a,gfx803; do
+		"$ROCSMITH" slim -q --strip-device --gpu $gpus "$gloo/usr/lib/libgloo_hip.so.0" -o stripped.so --force >/dev/null
+		clean stripped.so
+		# shellcheck disable=SC2086
+		python3 -B "$top/tests/oracle/stripped.py" "$(realpath "$gloo/usr/lib/libgloo_hip.so.0")" stripped.so ${gpus//,/ }
+	done
+fi
 real "$fft/usr/lib/x86_64-linux-gnu/librocfft.so.0" gfx90a gfx1201
 real "$sparselt/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0" gfx942
 find "$sparselt/usr/lib" -name 'hipsparselt' -type d >dirs

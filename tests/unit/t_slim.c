@@ -259,6 +259,157 @@ static void what_cannot_be_proved_is_refused(void **state)
 	test_dir_remove(dir);
 }
 
+/* A code object with .dynsym, .dynstr, .debug_info, .symtab, .strtab and .shstrtab, as lld makes them. */
+enum { OBJECT_SECTIONS = 7, OBJECT_KERNELS = 2, OBJECT_SYMBOLS = 1 + 2 * OBJECT_KERNELS };
+
+static struct str object_with_symbols(struct arena *a, unsigned abi, size_t *ret_cut)
+{
+	static const char names[] =
+		"\0.dynsym\0.dynstr\0.debug_info\0.symtab\0.strtab\0.shstrtab";
+	struct str base = fx_code_object(a, (struct fx_object){.kernels = 2, .abi = abi});
+	BUF(b, a);
+	buf_add(&b, base);
+	size_t debug = b.n, symbols = debug + 3000, strings = symbols + OBJECT_SYMBOLS * 24;
+	fx_pad(&b, symbols);
+	buf_add(&b, str_sub(base, FX_DYNSYM, FX_DYNSYM + OBJECT_SYMBOLS * 24));
+	buf_add(&b, S("what the names of symbols are"));
+	size_t sections = b.n;
+	buf_add(&b, (struct str){names, sizeof(names)});
+	fx_pad(&b, (b.n + 7) / 8 * 8);
+	size_t table = b.n;
+	fx_section(&b, 0, 0, 0, 0);
+	fx_section(&b, 1, 11, FX_DYNSYM, OBJECT_SYMBOLS * 24);
+	fx_section(&b, 9, 3, FX_DYNSYM + OBJECT_SYMBOLS * 24, 8);
+	fx_section(&b, 17, 1, debug, 3000);
+	fx_section(&b, 29, 2, symbols, OBJECT_SYMBOLS * 24);
+	fx_section(&b, 37, 3, strings, 29);
+	fx_section(&b, 45, 3, sections, sizeof(names));
+	for (size_t i = 1; i < 3; i++)
+		fx_set(&b, table + i * 64 + 8, 2, 8);
+	fx_set(&b, table + 64 + 40, 2, 4);
+	fx_set(&b, table + 4 * 64 + 40, 5, 4);
+	fx_set(&b, 40, table, 8);
+	fx_set(&b, 58, 64, 2);
+	fx_set(&b, 60, OBJECT_SECTIONS, 2);
+	fx_set(&b, 62, OBJECT_SECTIONS - 1, 2);
+	*ret_cut = base.n;
+	return buf_str(&b);
+}
+
+static struct str content_of(struct arena *a, struct str file, struct bundle *ret)
+{
+	struct elf_src src = elf_src_mem(file);
+	BUF(bytes, a);
+	assert_ok(bundle_open(a, &src, 0, file.n, ret));
+	assert_ok(bundle_decode(&src, ret, gather, &bytes));
+	return buf_str(&bytes);
+}
+
+static void is_stripped(struct arena *a, struct str now, struct str old, size_t cut)
+{
+	struct elf_src src = elf_src_mem(now);
+	struct elf e;
+	assert_true(now.n < old.n - 3000);
+	assert_memory_equal(now.p, old.p, 40);
+	assert_memory_equal(now.p + 64, old.p + 64, cut - 64);
+	assert_ok(elf_open(a, &src, &e));
+	assert_int_equal(e.sections.n, 5);
+	const struct elf_section *dynamic = elf_section(&e, S(".dynsym")),
+				 *all = elf_section(&e, S(".symtab"));
+	assert_int_equal(dynamic->offset, FX_DYNSYM);
+	assert_int_equal(all->offset, FX_DYNSYM);
+	assert_int_equal(all->size, OBJECT_SYMBOLS * 24);
+	assert_int_equal(all->type, 2);
+	assert_str(e.sections.v[all->link].name, ".dynstr");
+	assert_null(elf_section(&e, S(".debug_info")));
+	assert_int_equal(le64(now.p + 40) % 8, 0);
+	assert_int_equal(le64(now.p + 40) + 5 * 64, now.n);
+}
+
+static void objects_lose_what_no_runtime_reads(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), now;
+	size_t cut;
+	struct str object = object_with_symbols(&a, 4, &cut);
+	const struct fx_entry v[] = {{.id = FX_HOST}, {.id = FX_ID("gfx90a"), .bytes = object},
+		{.id = FX_ID("gfx1100"), .bytes = object},
+		{.id = FX_ID("gfx1201"), .bytes = S("no object at all, and it stays")}};
+	struct str raw = fx_bundle(&a, v, 4, 4096);
+	for (unsigned ccob = 0; ccob < 4; ccob++) {
+		struct slim_keep k = keep(&a, "gfx1100 gfx1201");
+		struct slim_plan p;
+		struct bundle b;
+		k.strip = true;
+		assert_ok(fs_tempfile(&k.scratch));
+		assert_ok(slim(&a, dir, ccob ? fx_ccob(&a, raw, ccob, true) : raw, &k, &now, &p));
+		struct str all = content_of(&a, now, &b);
+		assert_int_equal(b.entries.n, 3);
+		const struct bundle_entry *e = b.entries.v;
+		is_stripped(&a, str_sub(all, e[1].offset, e[1].offset + e[1].size), object, cut);
+		assert_int_equal(p.stripped, object.n - e[1].size);
+		assert_str(str_sub(all, e[2].offset, e[2].offset + e[2].size),
+			"no object at all, and it stays");
+		assert_ok(slim(&a, dir, now, &k, &now, &p)); /* there is nothing more to take */
+		assert_false(p.changed);
+		assert_int_equal(p.stripped, 0);
+		struct slim_keep all_gpus = {.strip = true, .scratch = k.scratch};
+		assert_ok(slim(&a, dir, raw, &all_gpus, &now, &p));
+		assert_int_equal(content_of(&a, now, &b).n, now.n);
+		assert_int_equal(b.entries.n, 4);
+		fd_closep(&k.scratch);
+	}
+	/* a bare object is a file of its own */
+	struct slim_keep k = {.strip = true};
+	struct slim_plan p;
+	assert_ok(slim(&a, dir, object, &k, &now, &p));
+	is_stripped(&a, now, object, cut);
+	assert_int_equal(p.after, now.n);
+	test_dir_remove(dir);
+}
+
+/* Where the symbols that can be asked for would not all be there, or numbers of sections would change. */
+static void odd_objects_keep_everything(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), now;
+	size_t cut;
+	struct slim_keep k = {.strip = true};
+	struct slim_plan p;
+	struct str object = object_with_symbols(&a, 255, &cut); /* V2 */
+	assert_ok(slim(&a, dir, object, &k, &now, &p));
+	assert_true(str_eq(now, object));
+	object = object_with_symbols(&a, 4, &cut);
+	size_t table = le64(object.p + 40), symbols = le64(object.p + table + 4 * 64 + 24);
+	const struct {
+		size_t at;
+		unsigned value, bytes;
+	} rows[] = {
+		{FX_DYNSYM + 2 * 24 + 4, 0x12, 1}, /* .symtab has an object that .dynsym lacks */
+		{table + 64 + 4, 1, 4},            /* no .dynsym */
+		{table + 64 + 8, 0, 8},            /* not the first sections are those that stay */
+		{table + 2 * 64 + 24, (unsigned)cut, 8}, /* one that stays is behind the segments */
+		{32, 128, 8},                            /* the program headers are elsewhere */
+		{18, 62, 2},                             /* no code object */
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct str odd = str_dup(&a, object);
+		put_le((char *)(uintptr_t)odd.p + rows[i].at, rows[i].value, rows[i].bytes);
+		assert_ok(slim(&a, dir, odd, &k, &now, &p));
+		if (!str_eq(now, odd))
+			fail_msg("row %zu", i);
+	}
+	/* what is local or hidden nobody asks for */
+	struct str odd = str_dup(&a, object);
+	put_le((char *)(uintptr_t)odd.p + symbols + 2 * 24 + 5, 2, 1);
+	put_le((char *)(uintptr_t)odd.p + FX_DYNSYM + 2 * 24 + 4, 1, 1);
+	assert_ok(slim(&a, dir, odd, &k, &now, &p));
+	assert_true(now.n < odd.n);
+	test_dir_remove(dir);
+}
+
 static void a_bare_bundle_is_a_file_of_its_own(void **state)
 {
 	(void)state;
@@ -420,6 +571,8 @@ int main(void)
 		cmocka_unit_test(side_files_are_of_the_gpus_in_their_names),
 		cmocka_unit_test(every_shape_works_and_is_smaller),
 		cmocka_unit_test(what_cannot_be_proved_is_refused),
+		cmocka_unit_test(objects_lose_what_no_runtime_reads),
+		cmocka_unit_test(odd_objects_keep_everything),
 		cmocka_unit_test(a_bare_bundle_is_a_file_of_its_own),
 		cmocka_unit_test(a_manifest_tells_what_went),
 		cmocka_unit_test(in_place_every_offset_stays),
