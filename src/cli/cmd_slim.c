@@ -8,7 +8,7 @@
 
 struct slim_args {
 	struct common common;
-	struct strs gpus;
+	struct strs gpus, without;
 	struct str path, output;
 	bool in_place, exact, strip_device, force;
 };
@@ -21,23 +21,23 @@ static const struct opt opts[] = {
 		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
 	{OPT_VALUE("output", OPT_PATH, struct slim_args, output, "OUT", "the smaller one"),
 		.sname = 'o'},
-	{OPT_FLAG("in-place", struct slim_args, in_place, "make holes in PATH itself")},
+	{OPT_FLAG("in-place", struct slim_args, in_place, "change PATH itself")},
 	{OPT_FLAG("exact", struct slim_args, exact, "no variants, no generic targets")},
 	{OPT_FLAG("strip-device", struct slim_args, strip_device,
 		"code that stays loses debug information and symbols")},
+	{OPT_VALUE("without", OPT_LIST, struct slim_args, without, "GLOB",
+		"files of a folder or wheel to leave out")},
 	{OPT_FLAG("force", struct slim_args, force, "overwrite OUT")},
 	{.kind = OPT_END},
 };
 
 static struct err *check(const struct slim_args *o)
 {
-	if (!o->gpus.n && !o->strip_device)
+	if (!o->gpus.n && !o->strip_device && !o->without.n)
 		return err_hint(err_new(E_USAGE, "'slim' needs --gpu"),
 			"--gpu gfx1201, or --gpu native for the GPUs of this machine");
 	if (!o->output.n == !o->in_place)
 		return err_new(E_USAGE, "'slim' needs either --output or --in-place");
-	if (o->in_place && fs_is_dir(o->path))
-		return err_new(E_USAGE, "--in-place is for single files");
 	return NULL;
 }
 
@@ -58,12 +58,17 @@ static void warn_of_others(struct arena *a, const struct targets *gpus)
 
 static void print(struct arena *a, const struct slim_args *o, const struct slim_report *r)
 {
+	const struct slim_keep k = {.without = &o->without};
 	static const char *const heads[] = {"REMOVED", ">OBJECTS", ">BYTES", NULL};
 	struct table t = table_new(a, heads);
 	size_t rows = 0, left_out = 0;
 	VEC_EACH (const struct slim_done, f, &r->files) {
+		const bool named = !f->after && slim_leaves_out(&k, f->path);
 		left_out += !f->after;
-		if (o->common.verbose && f->path.n)
+		if (named)
+			out_fmt("left out: %.*s (%.*s)\n", STR(f->path),
+				STR(human_bytes(a, f->before)));
+		else if (o->common.verbose && f->path.n)
 			out_fmt("%.*s: %.*s -> %.*s\n", STR(f->path),
 				STR(human_bytes(a, f->before)), STR(human_bytes(a, f->after)));
 	}
@@ -91,13 +96,16 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 {
 	struct str head;
 	if (fs_is_dir(r->path))
-		return slim_folder(a, k, o->force, r);
+		return o->in_place ? slim_tree(a, k, wheel_slim_installed, r)
+				   : slim_folder(a, k, o->force, r);
 	/* into a folder a file goes under its own name */
 	if (!o->in_place && fs_is_dir(r->output))
 		r->output = path_join(a, r->output, path_base(r->path));
 	TRY(fs_read_head(a, r->path, 4, &head));
 	if (str_eq(head, S("PK\3\4")) && !o->in_place)
 		return wheel_slim(a, k, o->force, o->common.jobs, r);
+	if (o->without.n)
+		return err_new(E_USAGE, "--without is for folders and wheels");
 	return slim_file(a, k, o->in_place, o->force, r);
 }
 
@@ -107,8 +115,11 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	CLEANUP(fd_closep) int scratch = -1;
 	struct slim_args *o = args;
 	struct targets gpus = {0};
-	struct slim_report r = {
-		.path = o->path, .output = o->in_place ? o->path : o->output, .exact = o->exact};
+	struct slim_report r = {.path = o->path,
+		.output = o->in_place ? o->path : o->output,
+		.exact = o->exact,
+		.strip_device = o->strip_device,
+		.without = o->without};
 	TRY(check(o));
 	TRY(plan_native(a, S(""), &o->gpus));
 	if (o->gpus.n)
@@ -118,6 +129,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	const struct slim_keep keep = {.v = gpus.v,
 		.n = gpus.n,
 		.exact = o->exact,
+		.without = &o->without,
 		.strip = o->strip_device,
 		.scratch = scratch};
 	VEC_EACH (const struct target, t, &gpus)

@@ -28,7 +28,8 @@ struct slim_keep {
 	size_t n;
 	bool exact; /* only what is named to the letter: no variants, no generic targets */
 	bool none;  /* v is empty and means it: no device code at all */
-	bool strip; /* what stays loses what no runtime reads: see slim_strip */
+	const struct strs *without; /* globs of files that are left out; NULL: none */
+	bool strip;                 /* what stays loses what no runtime reads: see slim_strip */
 	int scratch; /* with strip: a file of this run that nobody else sees; of one plan at a time */
 };
 
@@ -36,6 +37,8 @@ bool slim_keeps(const struct slim_keep *k, struct str target);
 /* A side file of a library (Tensile, MIOpen, AOTriton, a static library) is for the GPUs that its path
  * names: "gfx90a68.kdb", "amd-gfx11xx/". True for all other files. */
 bool slim_keeps_file(const struct slim_keep *k, struct str path);
+/* By a glob of k->without: one without a slash is for any part of the path, "nvidia" for all below such a folder. */
+bool slim_leaves_out(const struct slim_keep *k, struct str path);
 /* That GPU ("gfx90a") or family ("gfx11", "gfx110x", "gfx12_0"); "" of a file for all, or for several. */
 struct str slim_file_owner(struct arena *a, struct str path);
 bool slim_owner_covers(struct str owner, struct str gpu); /* both as slim_file_owner() names them */
@@ -62,7 +65,7 @@ struct slim_strip {
 };
 enum { SLIM_HEAD = 64 };
 
-struct slim_move { /* of an object, inside its bundle as it is decoded */
+struct slim_move {               /* of an object, inside its bundle as it is decoded */
 	uint64_t old, now, size; /* size: then */
 	struct slim_strip strip;
 	uint32_t crc; /* of what is written */
@@ -73,7 +76,8 @@ struct slim_bundle {
 	bool changed;
 	struct slim_move *moves; /* objects with content, in their order */
 	size_t n;
-	struct elf_src content; /* that the moves are from; of a compressed one none, but with strip */
+	struct elf_src
+		content; /* that the moves are from; of a compressed one none, but with strip */
 };
 
 struct slim_plan {
@@ -87,10 +91,10 @@ struct slim_plan {
 	struct slim_sums targets;
 	bool changed;
 	struct slim_strip object; /* of a bare code object */
-	uint64_t after;    /* bytes of the file then; before slim_write() a guess */
-	uint64_t stripped; /* bytes that objects which stay lose */
-	uint64_t scratch;  /* bytes used of that file */
-	struct str mark; /* see slim_mark() */
+	uint64_t after;           /* bytes of the file then; before slim_write() a guess */
+	uint64_t stripped;        /* bytes that objects which stay lose */
+	uint64_t scratch;         /* bytes used of that file */
+	struct str mark;          /* see slim_mark() */
 };
 
 /* src must outlive ret. A file of another kind has no bundles; a damaged one is E_ELF or E_BUNDLE. */
@@ -143,8 +147,10 @@ struct slim_done { /* a file that changed; after = 0: it is gone */
 
 struct slim_report {
 	struct str path, output;
-	struct strs gpus;
-	bool exact;
+	struct strs gpus, without;
+	bool exact, strip_device;
+	bool unfinished;        /* in place: this is what is going to be */
+	struct str compress;    /* "ccob2"; "": bundles keep their encoding */
 	uint64_t before, after; /* all files together, unpacked */
 	uint64_t stripped;      /* of objects that stay, uncompressed */
 	struct slim_sums targets;
@@ -164,6 +170,8 @@ void slim_note(struct arena *a, struct slim_report *r, struct str path, uint64_t
 /* E_GFX when there is code, but none for any of the GPUs. */
 MUST_USE struct err *slim_check_served(
 	struct arena *a, const struct slim_report *r, const struct slim_keep *k);
+/* E_USAGE when no file was left out by one of r->without. */
+MUST_USE struct err *slim_check_without(const struct slim_report *r);
 /* E_USAGE when something at the output must stay: with force, a folder that we did not make. */
 MUST_USE struct err *slim_may_make(
 	struct arena *a, const struct slim_report *r, bool folder, bool force);
@@ -175,3 +183,9 @@ MUST_USE struct err *slim_file(struct arena *a, const struct slim_keep *k, bool 
 /* Every file below it; what does not change is linked, or copied. Links stay links. */
 MUST_USE struct err *slim_folder(
 	struct arena *a, const struct slim_keep *k, bool force, struct slim_report *r);
+/* The folder itself, which is this user's: files are replaced whole (what has them open, and their other names, keep
+ * the old ones) or removed. A run that was killed goes on when it is asked for the same again; for something else it is
+ * E_USAGE. then() is called with all that changed, of earlier runs too, before the manifest says that it is done. */
+typedef struct err *slim_then_fn(const struct slim_report *all);
+MUST_USE struct err *slim_tree(
+	struct arena *a, const struct slim_keep *k, slim_then_fn *then, struct slim_report *r);

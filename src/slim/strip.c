@@ -117,8 +117,7 @@ static struct err *strip(struct arena *a, const struct elf *e, struct slim_strip
 	BUF(names, &tmp);
 	BUF(table, &tmp);
 	BUF(tail, a);
-	struct shrinking k = {
-		.e = e, .names = &names, .table = &table, .kept = kept_sections(e)};
+	struct shrinking k = {.e = e, .names = &names, .table = &table, .kept = kept_sections(e)};
 	const struct elf_section *dynamic, *all;
 	uint64_t cut = end_of_segments(e);
 	bool good;

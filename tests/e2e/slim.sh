@@ -220,6 +220,32 @@ if python3 -m pip --version >/dev/null 2>&1; then
 		small/p-1-py3-none-any.whl 2>log || { cat log && exit 1; }
 	"$ROCSMITH" slim -q --gpu gfx1030 w/pkg/k.hipfb -o k.hipfb >/dev/null
 	cmp site/pkg/k.hipfb k.hipfb
+	python3 -m venv venv
+	venv/bin/python -m pip install -q --no-deps --no-index --disable-pip-version-check p-1-py3-none-any.whl
+	cp "$(find venv -name k.hipfb)" whole.hipfb
+	ln "$(find venv -name k.hipfb)" other-name.hipfb
+	"$ROCSMITH" slim -q --gpu gfx1030 venv --in-place --without '**/pkg/__init__.py' >dropped
+	grep -q 'left out: lib.*/pkg/__init__.py' dropped
+	cmp "$(find venv -name k.hipfb)" k.hipfb
+	cmp other-name.hipfb whole.hipfb
+	cp venv/rocsmith-slim.json first.json
+	"$ROCSMITH" slim -q --gpu gfx1030 venv --in-place --without '**/pkg/__init__.py' >dropped
+	cmp venv/rocsmith-slim.json first.json
+	python3 - venv <<'PY'
+import base64, csv, glob, hashlib, os, sys
+(record,) = glob.glob(sys.argv[1] + "/lib/python*/site-packages/p-1.dist-info/RECORD")
+site = os.path.dirname(os.path.dirname(record))
+rows = [r for r in csv.reader(open(record)) if r]
+names = {r[0] for r in rows}
+assert "pkg/k.hipfb" in names and "pkg/library/K_gfx90a.dat" not in names and "pkg/__init__.py" not in names
+for path, digest, size in rows:
+    data = open(os.path.join(site, path), "rb").read()
+    want = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    assert not digest or (digest == "sha256=" + want and size == str(len(data))), path
+PY
+	venv/bin/python -m pip uninstall -qy p
+	[ -z "$(find venv -name 'k.hipfb')" ]
+	echo 'ok an installed environment becomes smaller in place, RECORD with it, and pip takes the package out'
 fi
 "$ROCSMITH" inspect small/p-1-py3-none-any.whl | grep -q 'slimmed for gfx1030: without gfx90a'
 echo 'ok a wheel keeps the bytes of what does not change, and Python and pip take it'

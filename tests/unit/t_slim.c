@@ -89,6 +89,35 @@ static void side_files_are_of_the_gpus_in_their_names(void **state)
 	}
 }
 
+static void globs_name_files_and_folders(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *glob, *path;
+		bool hits;
+	} rows[] = {
+		{"*cuda*", "torch/lib/libtorch_cuda.so", true},
+		{"*cuda*", "torch/cuda/graphs.py", true},
+		{"nvidia", "nvidia/cublas/lib/libcublas.so.12", true},
+		{"nvidia", "nvidia_smi.py", false},
+		{"nvidia/cublas", "nvidia/cublas/lib/libcublas.so.12", true},
+		{"cublas/lib", "nvidia/cublas/lib/libcublas.so.12", false},
+		{"**/cublas/lib", "nvidia/cublas/lib/libcublas.so.12", true},
+		{"torch/*.so", "torch/lib/a.so", false},
+		{"torch/**/*.so", "torch/lib/a.so", true},
+		{"*.so", "torch/lib/a.so.1", false},
+		{"", "torch", false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct str globs[] = {S("other"), str_from(rows[i].glob)};
+		const struct strs without = {.v = globs, .n = 2};
+		struct slim_keep k = {.without = &without};
+		if (slim_leaves_out(&k, str_from(rows[i].path)) != rows[i].hits ||
+			slim_keeps_file(&k, str_from(rows[i].path)) == rows[i].hits)
+			fail_msg("%s and %s", rows[i].glob, rows[i].path);
+	}
+}
+
 /* ---- one file ---- */
 
 static struct err *slim(struct arena *a, struct str dir, struct str file, struct slim_keep *k,
@@ -264,8 +293,7 @@ enum { OBJECT_SECTIONS = 7, OBJECT_KERNELS = 2, OBJECT_SYMBOLS = 1 + 2 * OBJECT_
 
 static struct str object_with_symbols(struct arena *a, unsigned abi, size_t *ret_cut)
 {
-	static const char names[] =
-		"\0.dynsym\0.dynstr\0.debug_info\0.symtab\0.strtab\0.shstrtab";
+	static const char names[] = "\0.dynsym\0.dynstr\0.debug_info\0.symtab\0.strtab\0.shstrtab";
 	struct str base = fx_code_object(a, (struct fx_object){.kernels = 2, .abi = abi});
 	BUF(b, a);
 	buf_add(&b, base);
@@ -564,11 +592,85 @@ static void a_folder_is_taken_over_whole(void **state)
 	test_dir_remove(dir);
 }
 
+static struct err *stop_there(const struct slim_report *all)
+{
+	return all->unfinished ? err_new(E_CANCELLED, "stopped") : NULL;
+}
+
+static struct err *in_tree(struct arena *a, struct str dir, const char *gpus, slim_then_fn *then,
+	struct slim_report *r)
+{
+	struct slim_keep k = keep(a, gpus);
+	*r = (struct slim_report){.path = dir, .output = dir};
+	r->gpus = str_split(a, str_from(gpus), ' ');
+	k.without = &r->without;
+	return slim_tree(a, &k, then, r);
+}
+
+static struct str read_text(struct arena *a, struct str dir, const char *name)
+{
+	struct str text;
+	assert_ok(fs_read(a, path_join(a, dir, str_from(name)), 1 << 20, &text));
+	return text;
+}
+
+static void a_tree_becomes_smaller_where_it_is(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), in = path_join(&a, dir, S("in")), now, done;
+	struct fx_built b = fx_fat_library(&a, (struct fx_fat){0});
+	struct slim_report r;
+	assert_ok(fs_mkdirs(path_join(&a, in, S("lib"))));
+	assert_ok(fs_write(path_join(&a, in, S("lib/lib.so.1")), b.file, 0755));
+	assert_ok(fs_link(path_join(&a, in, S("lib/lib.so.1")), path_join(&a, dir, S("other"))));
+	assert_ok(fs_symlink(S("lib.so.1"), path_join(&a, in, S("lib/lib.so"))));
+	assert_ok(fs_write(path_join(&a, in, S("lib/cut.so")), str_sub(b.file, 0, 9000), 0644));
+	test_put(path_join(&a, in, S("lib/K_gfx90a.co")), "other");
+	test_put(path_join(&a, in, S("lib/K_gfx1100.co")), "mine");
+	assert_err_says(in_tree(&a, in, "gfx942", NULL, &r), E_GFX, "has no code for gfx942");
+	assert_false(fs_present(path_join(&a, in, S(SLIM_MANIFEST))));
+	/* stopped before it is done: only the same may go on */
+	assert_err_says(in_tree(&a, in, "gfx1100 gfx1201", stop_there, &r), E_CANCELLED, "stopped");
+	assert_true(str_starts(slim_manifest_text(&a, read_text(&a, in, SLIM_MANIFEST)),
+		S("unfinished: being slimmed for gfx1100, gfx1201: without gfx90a")));
+	assert_err_says(in_tree(&a, in, "gfx1100", NULL, &r), E_USAGE, "is unfinished");
+	assert_ok(in_tree(&a, in, "gfx1100 gfx1201", NULL, &r));
+	assert_int_equal(r.files.n, 0);
+	now = read_text(&a, in, "lib/lib.so.1");
+	works(&a, &b, now, "gfx1100 gfx11-generic gfx1201");
+	assert_true(str_eq(read_text(&a, dir, "other"), b.file));
+	assert_int_equal(read_text(&a, in, "lib/cut.so").n, 9000);
+	assert_false(fs_present(path_join(&a, in, S("lib/K_gfx90a.co"))));
+	done = read_text(&a, in, SLIM_MANIFEST);
+	assert_true(str_contains(done, str_fmt(&a, "\"after\": %zu\n", now.n)));
+	assert_true(str_contains(done, S("\"unfinished\": false")));
+	/* once more nothing happens; for fewer GPUs the manifest knows of both */
+	assert_ok(in_tree(&a, in, "gfx1100 gfx1201", stop_there, &r));
+	assert_true(str_eq(read_text(&a, in, SLIM_MANIFEST), done));
+	assert_ok(in_tree(&a, in, "gfx1100", NULL, &r));
+	works(&a, &b, read_text(&a, in, "lib/lib.so.1"), "gfx1100 gfx11-generic");
+	done = read_text(&a, in, SLIM_MANIFEST);
+	assert_str(slim_manifest_text(&a, done),
+		"slimmed for gfx1100: without gfx90a:xnack-, gfx1201");
+	assert_true(str_contains(done, str_fmt(&a, "\"before\": %zu,", b.file.n)));
+	/* nothing has such a name */
+	struct str globs[] = {S("*cuda*")};
+	struct slim_keep k = {.without = &r.without};
+	r = (struct slim_report){.path = in, .without = {.v = globs, .n = 1}};
+	assert_err_says(slim_tree(&a, &k, NULL, &r), E_USAGE, "has a name like '*cuda*'");
+	/* a manifest that is none, and files of somebody else */
+	test_put(path_join(&a, in, S(SLIM_MANIFEST)), "[]");
+	assert_err(in_tree(&a, in, "gfx1201", NULL, &r), E_SYNTAX);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_gpu_runs_is_kept),
 		cmocka_unit_test(side_files_are_of_the_gpus_in_their_names),
+		cmocka_unit_test(globs_name_files_and_folders),
 		cmocka_unit_test(every_shape_works_and_is_smaller),
 		cmocka_unit_test(what_cannot_be_proved_is_refused),
 		cmocka_unit_test(objects_lose_what_no_runtime_reads),
@@ -577,6 +679,7 @@ int main(void)
 		cmocka_unit_test(a_manifest_tells_what_went),
 		cmocka_unit_test(in_place_every_offset_stays),
 		cmocka_unit_test(a_folder_is_taken_over_whole),
+		cmocka_unit_test(a_tree_becomes_smaller_where_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
