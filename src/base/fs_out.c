@@ -121,8 +121,8 @@ void fs_out_write(struct fs_out *o, const void *p, size_t n)
 		o->first = err_errno("cannot write '%s'", o->path);
 	o->offset += n;
 	if (o->offset - begun >= STEP)
-		(void)sync_file_range(o->fd, (off_t)begun, (off_t)(o->offset - begun),
-			SYNC_FILE_RANGE_WRITE);
+		(void)sync_file_range(
+			o->fd, (off_t)begun, (off_t)(o->offset - begun), SYNC_FILE_RANGE_WRITE);
 }
 
 struct err *fs_pwrite(int fd, const void *p, size_t n, uint64_t offset)
