@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "plan/plan.h"
+#include "sdk/sdk.h"
 #include "term/out.h"
 #include "term/table.h"
 #include "wheel/wheel.h"
@@ -9,8 +10,8 @@
 struct slim_args {
 	struct common common;
 	struct strs gpus, without;
-	struct str path, output;
-	bool in_place, exact, strip_device, force;
+	struct str path, output, sdk;
+	bool in_place, exact, strip_device, compress, force;
 };
 
 static const struct opt opts[] = {
@@ -25,6 +26,10 @@ static const struct opt opts[] = {
 	{OPT_FLAG("exact", struct slim_args, exact, "no variants, no generic targets")},
 	{OPT_FLAG("strip-device", struct slim_args, strip_device,
 		"code that stays loses debug information and symbols")},
+	{OPT_FLAG("compress", struct slim_args, compress,
+		"bundles as the HIP runtime there reads them compressed")},
+	{OPT_VALUE("sdk", OPT_STR, struct slim_args, sdk, "SDK",
+		"for --compress: whose runtime that is")},
 	{OPT_VALUE("without", OPT_LIST, struct slim_args, without, "GLOB",
 		"files of a folder or wheel to leave out")},
 	{OPT_FLAG("force", struct slim_args, force, "overwrite OUT")},
@@ -33,7 +38,7 @@ static const struct opt opts[] = {
 
 static struct err *check(const struct slim_args *o)
 {
-	if (!o->gpus.n && !o->strip_device && !o->without.n)
+	if (!o->gpus.n && !o->strip_device && !o->compress && !o->without.n)
 		return err_hint(err_new(E_USAGE, "'slim' needs --gpu"),
 			"--gpu gfx1201, or --gpu native for the GPUs of this machine");
 	if (!o->output.n == !o->in_place)
@@ -109,6 +114,51 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 	return slim_file(a, k, o->in_place, o->force, r);
 }
 
+/* That of --sdk; else in what is made smaller, or beside it. */
+static struct err *find_runtime(
+	struct arena *a, const struct slim_args *o, bool wheel, struct slim_runtime *ret)
+{
+	struct sdk sdk;
+	*ret = (struct slim_runtime){0};
+	if (o->sdk.n && fs_is_dir(o->sdk))
+		return slim_runtime_in(a, o->sdk, true, ret);
+	if (o->sdk.n) {
+		TRY(sdk_open_name(a, o->sdk, &sdk));
+		VEC_EACH (const struct str, dir, &sdk.lib_dirs)
+			TRY(slim_runtime_in(
+				a, str_fmt(a, "%.*s%.*s", STR(sdk.root), STR(*dir)), false, ret));
+		return NULL;
+	}
+	if (wheel)
+		return wheel_runtime(a, o->path, ret);
+	bool dir = fs_is_dir(o->path);
+	return slim_runtime_in(a, dir ? o->path : path_dir(o->path), dir, ret);
+}
+
+static struct err *choose_encoding(
+	struct arena *a, const struct slim_args *o, struct slim_keep *k, struct slim_report *r)
+{
+	static const char *const names[] = {"", "ccob1", "ccob2", "ccob3"};
+	struct slim_runtime hip;
+	struct str head = S("");
+	if (!fs_is_dir(o->path))
+		TRY(fs_read_head(a, o->path, 4, &head));
+	TRY(find_runtime(a, o, str_eq(head, S("PK\3\4")), &hip));
+	if (!hip.path.n)
+		return err_hint(err_new(E_SDK, "no libamdhip64 tells which bundles it reads"),
+			"--sdk names an SDK, or a folder that has it");
+	if (!hip.most)
+		return err_new(E_SDK, "HIP %u.%u reads no compressed bundles: '%.*s'", hip.major,
+			hip.minor, STR(hip.path));
+	k->compress = hip.most;
+	r->compress = str_from(names[hip.most]);
+	r->runtime = hip.path;
+	if (!o->common.json)
+		out_fmt("compressed: version %u, for HIP %u.%u (%.*s)\n", (unsigned)hip.most,
+			hip.major, hip.minor, STR(hip.path));
+	return NULL;
+}
+
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
@@ -126,12 +176,14 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		TRY(targets_parse(a, &o->gpus, &gpus));
 	if (o->strip_device)
 		TRY(fs_tempfile(&scratch));
-	const struct slim_keep keep = {.v = gpus.v,
+	struct slim_keep keep = {.v = gpus.v,
 		.n = gpus.n,
 		.exact = o->exact,
 		.without = &o->without,
 		.strip = o->strip_device,
 		.scratch = scratch};
+	if (o->compress)
+		TRY(choose_encoding(a, o, &keep, &r));
 	VEC_EACH (const struct target, t, &gpus)
 		strs_add(a, &r.gpus, target_text(a, t));
 	TRY(slim(a, o, &keep, &r));

@@ -98,7 +98,7 @@ struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
 			E_FORMAT, "'%.*s' is neither an ELF file nor a bundle", STR(r->path));
 	check.targets = in.p.targets;
 	TRY(slim_check_served(a, &check, k));
-	if (in_place && !k->strip)
+	if (in_place && !k->strip && !k->compress)
 		return slim_in_place(a, &in, force, r);
 	if (!in_place)
 		TRY(slim_may_make(a, r, false, force));

@@ -20,9 +20,11 @@ static int by_place(const void *x, const void *y)
 	return (a->old > b->old) - (a->old < b->old);
 }
 
+/* One that was not compressed before: a guess. */
 static uint64_t stored(const struct bundle *b, uint64_t bytes)
 {
 	double part = b->size ? (double)b->stored / (double)b->size : 0;
+	part = b->encoding != BUNDLE_RAW && !b->header ? 0.3 : part;
 	return b->encoding == BUNDLE_RAW ? bytes : (uint64_t)((double)bytes * part);
 }
 
@@ -132,11 +134,18 @@ static struct err *take_bundle(void *user, const struct bundle *b)
 		strips = arena_array(&tmp, s.now.entries.n + 1, sizeof(*strips));
 		TRY(strip_objects(p, &s, strips));
 	}
+	if (p->keep->compress && b->encoding == BUNDLE_RAW) {
+		s.now.encoding = p->keep->compress;
+		s.now.zstd = s.changed = true;
+	}
 	if (s.changed) {
 		slim_lay_out(p->a, &s, strips);
-		p->after -= b->stored - stored(b, s.now.size);
+		p->after -= b->stored - stored(&s.now, s.now.size);
 		p->changed = true;
 	}
+	if (s.changed && s.now.encoding < BUNDLE_CCOB3 && s.now.encoding && s.now.size > 0xf0000000)
+		return err_new(E_SLIM, "a bundle of %llu bytes needs version 3 of compressed ones",
+			(unsigned long long)s.now.size);
 	*VEC_PUSH(p->a, &p->bundles) = s;
 	return NULL;
 }

@@ -9,8 +9,8 @@ static const struct json_field file_fields[] = FIELDS_ONLY(struct slim_done, pat
 
 const struct json_field slim_fields[] = {
 	FIELD_CONST("schema", "rocsmith.slim/1"),
-	FIELDS(struct slim_report, path, output, gpus, exact, strip_device, compress, without,
-		before, after, stripped, unfinished),
+	FIELDS(struct slim_report, path, output, gpus, exact, strip_device, compress, runtime,
+		without, before, after, stripped, unfinished),
 	FIELD_LIST("targets", struct slim_report, targets, sum_fields),
 	FIELD_LIST("files", struct slim_report, files, file_fields),
 	{.kind = FIELD_END},
@@ -87,6 +87,7 @@ struct str slim_manifest(struct arena *a, const struct slim_report *r)
 	struct slim_report m = *r;
 	m.path = path_base(r->path);
 	m.output = path_base(r->output);
+	m.runtime = path_base(r->runtime);
 	return json_document(a, 2, slim_fields, &m);
 }
 

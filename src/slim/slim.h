@@ -1,7 +1,7 @@
 /* Taking the device code of GPUs that nobody asked for out of libraries, folders and (wheel/wheel.h) wheels.
  *
  * A bundle keeps the entries of the GPUs asked for, of feature variants and of generic targets that cover them, of
- * processors that we do not know, and the host's. What stays keeps its bytes, a compressed bundle its version.
+ * processors that we do not know, and the host's. What stays keeps its bytes, a compressed bundle its version and method.
  *
  * slim_write() makes a smaller file in which every address stays where it was: bundles move together, what becomes
  * free leaves the file, and the segment around it becomes two, whose headers lie in the freed space. All that
@@ -28,8 +28,9 @@ struct slim_keep {
 	size_t n;
 	bool exact; /* only what is named to the letter: no variants, no generic targets */
 	bool none;  /* v is empty and means it: no device code at all */
-	const struct strs *without; /* globs of files that are left out; NULL: none */
-	bool strip;                 /* what stays loses what no runtime reads: see slim_strip */
+	enum bundle_encoding compress; /* of bundles that are not compressed yet; RAW: no */
+	const struct strs *without;    /* globs of files that are left out; NULL: none */
+	bool strip;                    /* what stays loses what no runtime reads: see slim_strip */
 	int scratch; /* with strip: a file of this run that nobody else sees; of one plan at a time */
 };
 
@@ -42,6 +43,20 @@ bool slim_leaves_out(const struct slim_keep *k, struct str path);
 /* That GPU ("gfx90a") or family ("gfx11", "gfx110x", "gfx12_0"); "" of a file for all, or for several. */
 struct str slim_file_owner(struct arena *a, struct str path);
 bool slim_owner_covers(struct str owner, struct str gpu); /* both as slim_file_owner() names them */
+
+/* ---- which compressed bundles a HIP runtime reads ---- */
+struct slim_runtime {
+	struct str path;       /* "": none is found */
+	unsigned major, minor; /* of HIP, at least */
+	enum bundle_encoding most;
+};
+/* By its name: libamdhip64. */
+bool slim_is_runtime(struct str name);
+/* Looks at one, for its name `path`; in a folder, or (deep) all below it, at each: the oldest stays in io. */
+MUST_USE struct err *slim_runtime(
+	struct arena *a, const struct elf_src *src, struct str path, struct slim_runtime *io);
+MUST_USE struct err *slim_runtime_in(
+	struct arena *a, struct str dir, bool deep, struct slim_runtime *io);
 
 /* ---- one file ---- */
 struct slim_sum {
@@ -151,6 +166,7 @@ struct slim_report {
 	bool exact, strip_device;
 	bool unfinished;        /* in place: this is what is going to be */
 	struct str compress;    /* "ccob2"; "": bundles keep their encoding */
+	struct str runtime;     /* whose version decided that */
 	uint64_t before, after; /* all files together, unpacked */
 	uint64_t stripped;      /* of objects that stay, uncompressed */
 	struct slim_sums targets;

@@ -137,6 +137,29 @@ struct err *wheel_slim(struct arena *a, const struct slim_keep *k, bool force, u
 	return s.scratch.n ? err_join(e, fs_remove_tree(s.scratch)) : e;
 }
 
+static struct err *look_for_runtime(struct arena *a, struct wheel *w, struct slim_runtime *ret)
+{
+	VEC_EACH (const struct wheel_member, m, &w->members) {
+		CLEANUP(fd_closep) int fd = -1;
+		struct elf_src src;
+		if (!slim_is_runtime(m->zip->name))
+			continue;
+		TRY(zip_src(&w->zip, m->zip, &src, &fd));
+		TRY_CTX(slim_runtime(a, &src, m->zip->name, ret), "cannot read '%.*s'",
+			STR(m->zip->name));
+	}
+	return NULL;
+}
+
+struct err *wheel_runtime(struct arena *a, struct str path, struct slim_runtime *ret)
+{
+	struct wheel w;
+	TRY(wheel_open(a, path, &w));
+	struct err *e = look_for_runtime(a, &w, ret);
+	wheel_close(&w);
+	return e;
+}
+
 /* ---- what is installed ---- */
 
 struct installed {

@@ -276,6 +276,41 @@ if command -v llvm-strip >/dev/null; then
 fi
 real "$fft/usr/lib/x86_64-linux-gnu/librocfft.so.0" gfx90a gfx1201
 real "$sparselt/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0" gfx942
+# ---- compressed, as the runtime at hand reads it ----
+llvm=$(get sid llvm22+ llvm-22 clang-tools-22) || llvm=
+bundler=("$llvm/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path
+	"$llvm/usr/lib/x86_64-linux-gnu:$llvm/usr/lib/llvm-22/lib" "$llvm/usr/lib/llvm-22/bin/clang-offload-bundler")
+compressed() { # FILE ENCODING GPUS: as a runtime of the version in $hip reads it
+	"$ROCSMITH" slim -q --compress --sdk "hip-$hip" --gpu "$3" "$1" -o "$(basename "$1").z" --force >/dev/null
+	[ "${1%.hipfb}" != "$1" ] || clean "$(basename "$1").z"
+	# shellcheck disable=SC2086
+	python3 -B "$top/tests/oracle/slimmed.py" "$(realpath "$1")" "$(basename "$1").z" "$2" ${3//,/ }
+	[ -z "$llvm" ] || python3 -B "$top/tests/oracle/unbundled.py" "$(realpath "$1")" "$(basename "$1").z" "${bundler[@]}"
+}
+for hip in 6.1 6.4 7.0 7.2; do
+	mkdir -p hip-$hip
+	echo 'int a, b;' >hip.c
+	echo "hip_4.2 { global: a; }; hip_$hip { global: b; local: *; } hip_4.2;" >hip.map
+	gcc -shared -fPIC -Wl,--version-script=hip.map hip.c -o hip-$hip/libamdhip64.so.9
+	ln -sf libamdhip64.so.9 hip-$hip/libamdhip64.so
+	cp "$top/tests/data/devcode/two.hipfb" hip-$hip/two.hipfb
+done
+status=0
+"$ROCSMITH" slim --compress --gpu gfx90a hip-6.1/two.hipfb -o old.z 2>err || status=$?
+[ "$status" = 3 ] && grep -q 'HIP 6.1 reads no compressed bundles' err && [ ! -e old.z ]
+status=0
+"$ROCSMITH" slim --compress --gpu gfx90a w/pkg/k.hipfb -o old.z 2>err || status=$?
+[ "$status" = 3 ] && grep -q 'no libamdhip64' err
+"$ROCSMITH" slim --compress hip-7.0/two.hipfb -o beside.z | grep -q 'compressed: version 2, for HIP 7.0'
+mkdir -p tree/lib && cp hip-6.4/* tree/lib && cp hip-7.2/libamdhip64.so.9 tree/lib/libamdhip64.so.7
+"$ROCSMITH" slim --compress --gpu gfx90a tree -o tree.z | grep -q 'compressed: version 2, for HIP 6.4'
+for hip in 6.4 7.2; do
+	[ $hip = 7.2 ] && encoding=ccob3 || encoding=ccob2
+	compressed "$top/tests/data/devcode/two.hipfb" $encoding gfx90a
+	compressed "$top/tests/data/devcode/two.hipfb" $encoding gfx90a,gfx1030
+	[ ! -f "$gloo/usr/lib/libgloo_hip.so.0" ] || compressed "$gloo/usr/lib/libgloo_hip.so.0" $encoding gfx90a,gfx1100
+done
+
 find "$sparselt/usr/lib" -name 'hipsparselt' -type d >dirs
 "$ROCSMITH" slim -q --gpu gfx942 "$(head -n 1 dirs)" -o tensile >/dev/null
 find tensile -name '*gfx950*' >left

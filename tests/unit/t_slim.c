@@ -204,6 +204,8 @@ static const struct fx_fat shapes[] = {
 	{.stripped = true, .writable = true, .pointer = FX_RELR},
 	{.interp = true},
 	{.ccob = 1},
+	{.ccob = 1, .zlib = true},
+	{.ccob = 2, .zlib = true, .writable = true},
 	{.ccob = 2},
 	{.ccob = 3},
 	{.ccob = 1, .stripped = true},
@@ -244,6 +246,51 @@ static void every_shape_works_and_is_smaller(void **state)
 	test_dir_remove(dir);
 }
 
+/* As bundles are read that are much larger than this test may be. */
+static struct err *read_large(const struct elf_src *s, void *p, size_t n, uint64_t offset)
+{
+	size_t have = offset < 4096 && s->mem ? 4096 - (size_t)offset : 0;
+	have = have < n ? have : n;
+	memset(p, 0, n);
+	if (have)
+		memcpy(p, s->mem + offset, have);
+	return NULL;
+}
+
+static void raw_bundles_are_compressed_on_demand(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), now;
+	struct slim_plan p;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		struct fx_built old = fx_fat_library(&a, shapes[i]);
+		struct slim_keep k = keep(&a, "gfx1100");
+		struct elf_src src;
+		k.compress = i % 2 ? BUNDLE_CCOB2 : BUNDLE_CCOB3;
+		enum bundle_encoding want = shapes[i].ccob ? shapes[i].ccob : k.compress;
+		assert_ok(slim(&a, dir, old.file, &k, &now, &p));
+		works(&a, &old, now, "gfx1100 gfx11-generic");
+		src = elf_src_mem(now);
+		assert_ok(slim_read(&a, &src, &k, &p));
+		assert_false(p.changed);
+		VEC_EACH (const struct slim_bundle, b, &p.bundles)
+			assert_int_equal(b->old.encoding, want);
+	}
+	/* version 2 has no room for such sizes */
+	const struct fx_entry v[] = {{.id = FX_HOST}, {.id = FX_ID("gfx1100"), .bytes = S("x")}};
+	struct str bundle = fx_bundle(&a, v, 2, 4096);
+	uint64_t size = UINT64_C(0xf0000000);
+	put_le((char *)(uintptr_t)bundle.p + 32 + 24 + strlen(FX_HOST) + 8, size, 8);
+	struct elf_src src = {.read = read_large, .mem = bundle.p, .size = size + 4096};
+	struct slim_keep k = keep(&a, "gfx1100");
+	k.compress = BUNDLE_CCOB3;
+	assert_ok(slim_read(&a, &src, &k, &p));
+	k.compress = BUNDLE_CCOB2;
+	assert_err_says(slim_read(&a, &src, &k, &p), E_SLIM, "version 3");
+	test_dir_remove(dir);
+}
+
 static void what_cannot_be_proved_is_refused(void **state)
 {
 	(void)state;
@@ -275,8 +322,6 @@ static void what_cannot_be_proved_is_refused(void **state)
 	b = fx_fat_library(&a, (struct fx_fat){.pointer = FX_ABS64});
 	put_le((char *)(uintptr_t)b.file.p + FX_RELA + 8, 2, 4);
 	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, "a relocation of type 2");
-	b = fx_fat_library(&a, (struct fx_fat){.ccob = 2, .zlib = true});
-	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_BUNDLE, "zlib");
 	b = fx_fat_library(&a, (struct fx_fat){0});
 	put_le((char *)(uintptr_t)b.file.p + 16, 1, 2); /* an object file has no segments */
 	put_le((char *)(uintptr_t)b.file.p + 56, 0, 2);
@@ -672,6 +717,7 @@ int main(void)
 		cmocka_unit_test(side_files_are_of_the_gpus_in_their_names),
 		cmocka_unit_test(globs_name_files_and_folders),
 		cmocka_unit_test(every_shape_works_and_is_smaller),
+		cmocka_unit_test(raw_bundles_are_compressed_on_demand),
 		cmocka_unit_test(what_cannot_be_proved_is_refused),
 		cmocka_unit_test(objects_lose_what_no_runtime_reads),
 		cmocka_unit_test(odd_objects_keep_everything),
