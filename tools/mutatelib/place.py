@@ -1,7 +1,8 @@
 """A copy of the tree with a build folder of its own, in which one mutant at a time is built and tried.
 
 Mutated code does what it should not: it runs with everything read-only but this place, without a
-network, with limits of memory and file size, and all its processes end with it.
+network, with limits of memory and file size, and all its processes end with it. As in the second pass of
+tools/check, sanitizers look on: a read behind the end and memory that nobody frees are failures, too.
 """
 import collections
 import json
@@ -13,7 +14,7 @@ import signal
 import subprocess
 import time
 
-MEMORY, FILE_SIZE = 6 << 30, 20 << 30
+MEMORY_MIB, FILE_SIZE = 6 << 10, 20 << 30
 BUILD_SECONDS = 600
 # A test may take this and ten times what it took on the unchanged tree.
 TEST_SECONDS = 20
@@ -58,24 +59,29 @@ class Place:
     def __init__(self, source, top, sandbox):
         self.top, self.tree, self.build = top, top / "tree", top / "build"
         self.sandbox, self.seconds, self.left_out, self.killers = sandbox, {}, [], collections.Counter()
+        self.leaks = True
         for name in ("home", "tmp", "tree"):
             (top / name).mkdir(parents=True, exist_ok=True)
         copy_tree(source, self.tree)
         if not (self.build / "build.ninja").exists():
-            self.need(["meson", "setup", self.build, self.tree, "-Dwerror=false", "-Doptimization=0", "-Ddebug=false"])
+            self.need(["meson", "setup", self.build, self.tree, "-Dwerror=false", "-Doptimization=1", "-Ddebug=false",
+                "-Db_sanitize=address,undefined", "-Db_lundef=false"])
         self.tests = self.find_tests()
         self.need(["ninja", "-C", self.build, *sorted({t.target for t in self.tests} | self.programs())])
         self.find_symbols()
+        # The search for leaks traces its own process, which not every container lets it do.
+        self.leaks = not self.programs() or self.run([self.build / "rocsmith", "--version"], BUILD_SECONDS)[0] == 0
 
     # ---- running things ----
     def run(self, command, limit, env=None, boxed=True):
         """(exit status, or None when it took too long; output)"""
         def limits():
-            for what, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_FSIZE, FILE_SIZE), (resource.RLIMIT_CORE, 0)):
+            for what, most in ((resource.RLIMIT_FSIZE, FILE_SIZE), (resource.RLIMIT_CORE, 0)):
                 resource.setrlimit(what, (most, most))
         env = {**os.environ, **(env or {})}
         if boxed:
-            env |= {"HOME": str(self.top / "home"), "CCACHE_DISABLE": "1",
+            env |= {"HOME": str(self.top / "home"), "CCACHE_DISABLE": "1", "UBSAN_OPTIONS": "halt_on_error=1",
+                "ASAN_OPTIONS": f"detect_leaks={self.leaks:d}:hard_rss_limit_mb={MEMORY_MIB}",
                 "TMPDIR": "/tmp" if self.sandbox else str(self.top / "tmp")}
             if self.sandbox:
                 command = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", self.top / "tmp",
