@@ -2,31 +2,12 @@
  * taken for the end of the data, and nothing stays taken (LSan). And what reading costs: with less work or memory
  * than that, it is E_LIMIT. */
 #include "unit/fixture_elf.h"
+#include "unit/fixture_source.h"
 #include "unit/fixture_wheel.h"
 
 #include "formats/kpack.h"
 #include "formats/pe.h"
 #include "formats/pe_imports.h"
-
-struct source {
-	struct str bytes;
-	size_t reads, fails; /* so far; the one that fails */
-};
-
-static struct err *read_or_fail(const struct elf_src *s, void *p, size_t n, uint64_t at)
-{
-	struct source *x = s->user;
-	if (x->reads++ == x->fails)
-		return err_new(E_IO, "the disk is gone");
-	assert_true(s->base + at + n <= x->bytes.n);
-	memcpy(p, x->bytes.p + s->base + at, n);
-	return NULL;
-}
-
-static struct elf_src source_of(struct source *x)
-{
-	return (struct elf_src){.read = read_or_fail, .size = x->bytes.n, .fd = -1, .user = x};
-}
 
 /* ---- what is done with a source ---- */
 
