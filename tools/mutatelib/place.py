@@ -19,11 +19,14 @@ BUILD_SECONDS = 600
 # A test may take this and ten times what it took on the unchanged tree.
 TEST_SECONDS = 20
 # Areas of tests/cases for a folder of src/; others have the area of their name, if there is one.
-AREAS = {"formats": ["inspect", "verify", "report"], "devcode": ["inspect", "verify"], "plan": ["plan", "why", "build"],
+AREAS = {"formats": ["inspect", "verify", "report", "bundle", "slim", "split", "wheel"],
+    "devcode": ["inspect", "verify", "slim"], "plan": ["plan", "why", "build"],
     "changes": ["patch", "hipify"], "recipe": ["patch"], "machine": ["doctor"], "make": ["build"], "term": ["cli"],
     "target": ["plan", "inspect"], "know": ["doctor"], "wheel": ["build", "verify"]}
-# Scripts of tests/e2e for a folder of src/ whose work only the whole program shows, with an archive of their own.
-SCRIPTS = {"sdk": ["sdk_local"], "changes": ["recipes_faults"]}
+# Scripts of tests/e2e for sources of src/ whose work only a whole program shows, with an archive of their own, or
+# other programs judge; and the program.
+SCRIPTS = {"sdk/": ("sdk_local", "tests/rocsmith-fault"), "changes/": ("recipes_faults", "tests/rocsmith-fault"),
+    "formats/elf_": ("elf_edit", "tests/elf-edit")}
 
 # area: of test cases or a script, else ""; target: what to build; command: from the top of the tree
 Test = collections.namedtuple("Test", "name area target command env")
@@ -128,12 +131,14 @@ class Place:
             shutil.copytree(cases / area, folder / area)
             ret.append(Test("cases/" + area, area, self.target(runner), [runner, self.build / "rocsmith", folder, "--data",
                 self.tree / "tests" / "data"], {}))
-        for name in sorted({n for names in SCRIPTS.values() for n in names}):
+        for name, target in SCRIPTS.values():
             path = self.tree / "tests" / "e2e" / (name + ".sh")
             if path.exists():
-                ret.append(Test("e2e/" + name, "e2e/" + name, "tests/rocsmith-fault", ["bash", path], {
+                ret.append(Test("e2e/" + name, "e2e/" + name, target, ["bash", path], {
                     "ROCSMITH": str(self.build / "rocsmith"), "E2E_TMP": str(self.top / "e2e"),
-                    "ROCSMITH_HOME": str(self.top / "e2e" / "home"), "ROCSMITH_KILLS": "2", "ROCSMITH_FAULT_POINTS": "4"}))
+                    "ROCSMITH_HOME": str(self.top / "e2e" / "home"), "ROCSMITH_KILLS": "2", "ROCSMITH_FAULT_POINTS": "4",
+                    "ELF_EDIT_KINDS": "empty_strings removed_versions own_version static damaged old_path plain program "
+                        "nosections soname gold noseparate"}))
         return ret
 
     def find_symbols(self):
@@ -155,7 +160,7 @@ class Place:
     def tests_of(self, source):
         """What can tell that this source changed, the likeliest and quickest first."""
         room = source.split("/")[1]
-        areas = AREAS.get(room, [room]) + ["e2e/" + name for name in SCRIPTS.get(room, [])]
+        areas = AREAS.get(room, [room]) + ["e2e/" + n for at, (n, _) in SCRIPTS.items() if source.startswith("src/" + at)]
         symbols = self.defined.get(source, set())
         def rank(t):
             calls = len(symbols & self.called[t.name])
