@@ -69,6 +69,8 @@ class Place:
         if not (self.build / "build.ninja").exists():
             self.need(["meson", "setup", self.build, self.tree, "-Dwerror=false", "-Doptimization=1", "-Ddebug=false",
                 "-Db_sanitize=address,undefined", "-Db_lundef=false"])
+        else:  # which tests there are may be new
+            self.need(["ninja", "-C", self.build, "build.ninja"])
         self.tests = self.find_tests()
         self.need(["ninja", "-C", self.build, *sorted({t.target for t in self.tests} | self.programs())])
         self.find_symbols()
