@@ -1,6 +1,7 @@
 /* Where device code is looked for: files by themselves, folders, wheels, AOTriton's archives in them, source
  * distributions; and what is said of those that are damaged. */
 #include "unit/fixture_archive.h"
+#include "unit/fixture_devcode.h"
 #include "unit/fixture_elf.h"
 
 #include "base/proc.h"
@@ -253,5 +254,6 @@ int main(void)
 		cmocka_unit_test(damage_is_told_with_its_causes),
 		cmocka_unit_test(manifests_of_slim_are_said),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("devcode_files");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -1,4 +1,5 @@
 /* Unified diffs: read strictly, and applied as patch(1) does, which is asked. */
+#include "fixture_said.h"
 #include "test.h"
 
 #include "base/buf.h"
@@ -502,5 +503,6 @@ int main(void)
 		T(what_stands_before_the_files_of_a_patch),
 		T(numbers_and_sizes_have_limits),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("diff");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

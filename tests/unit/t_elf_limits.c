@@ -1,6 +1,7 @@
 /* The ELF reader at its limits, each at the last value that is taken and the first that is not; and dynamic sections
  * of every kind, put down tag by tag. */
 #include "unit/fixture_elf.h"
+#include "unit/fixture_said.h"
 
 #include "formats/elf.h"
 
@@ -600,5 +601,6 @@ int main(void)
 		cmocka_unit_test(tables_have_limits),
 		cmocka_unit_test(addresses_lead_into_one_segment),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("elf_limits");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -275,6 +275,6 @@ int main(void)
 		cmocka_unit_test(metadata_of_real_projects),
 		cmocka_unit_test(every_file_must_serve_every_target),
 	};
-	said_file = "verify_kinds";
+	said_begin("verify_kinds");
 	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -240,6 +240,6 @@ int main(void)
 		cmocka_unit_test(bills_of_materials_are_about_this_wheel),
 		cmocka_unit_test(a_log_for_code_scanning),
 	};
-	said_file = "verify_set";
+	said_begin("verify_set");
 	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -2,6 +2,7 @@
  * members on top of each other, sizes that lie, descriptors and ZIP64 values at the edges of 32
  * bits. Each archive must get exactly its findings, and each finding must be about the right
  * member. */
+#include "unit/fixture_said.h"
 #include "unit/fixture_zip.h"
 
 #include <sys/stat.h>
@@ -506,5 +507,6 @@ int main(void)
 		cmocka_unit_test(members_on_top_of_each_other),
 		cmocka_unit_test(members_of_every_length_come_back),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("zip_kinds");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }
