@@ -310,6 +310,9 @@ static struct err *add_content(struct content *c, const void *p, size_t n)
 	c->x->total += n;
 	if (f->size + n > max_file || c->x->total > max_total)
 		return err_new(E_ARCHIVE, "'%.*s' is larger than any package", STR(f->path));
+	if (c->x->u->most && c->x->total > c->x->u->most)
+		return err_new(E_LIMIT, "it unpacks to more than %llu bytes",
+			(unsigned long long)c->x->u->most);
 	TRY(fs_pwrite(c->fd, p, n, f->size));
 	f->size += n;
 	return cancel_check();

@@ -34,6 +34,7 @@ struct unpack {
 	struct str root; /* the folder, which is there */
 	struct str id;   /* of those who fill this root at the same time, a word for each */
 	bool closed;
+	uint64_t most; /* bytes of all files, else E_LIMIT; 0: the 64 GiB, and E_ARCHIVE */
 	/* Where in the root a member goes, "" = it is left out; or NULL. */
 	struct str (*place)(void *user, struct arena *tmp, struct str path);
 	/* Told of a file before it gets its name; may refuse it. Or NULL. */

@@ -251,20 +251,6 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 }
 
 /* ---- source distributions: what libarchive unpacks; their files are looked at in a scratch folder ---- */
-struct unpacked {
-	uint64_t size, most;
-};
-
-static struct err *note_size(void *user, const struct unpack_file *f)
-{
-	struct unpacked *u = user;
-	u->size += f->size;
-	if (u->size > u->most)
-		return err_new(
-			E_LIMIT, "it unpacks to more than %llu bytes", (unsigned long long)u->most);
-	return cancel_check();
-}
-
 static void remove_treep(struct str *dir)
 {
 	if (dir->n)
@@ -279,16 +265,13 @@ static struct err *scan_tar(struct many *m, struct str path)
 	struct many inner = *m;
 	struct stat st;
 	TRY(fs_stat(path, &st));
-	struct unpacked sum = {.most = (uint64_t)st.st_size * 20};
-	if (sum.most < UINT64_C(2) << 30)
-		sum.most = UINT64_C(2) << 30;
+	uint64_t most = (uint64_t)st.st_size * 20, least = UINT64_C(2) << 30;
 	TRY(fs_tempdir(&tmp, S(""), &dir));
 	struct unpack u = {.path = path,
 		.root = dir,
 		.id = S("inspect"),
 		.closed = true,
-		.told = note_size,
-		.user = &sum};
+		.most = most < least ? least : most};
 	TRY(unpack_tar(&tmp, &u));
 	inner.dir = dir;
 	return fs_walk(dir, visit, &inner);

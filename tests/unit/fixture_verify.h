@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fixture_elf.h"
+#include "fixture_said.h"
 #include "fixture_wheel.h"
 
 #include "verify/verify.h"
@@ -9,10 +10,19 @@
 #define X86 "demo-1.0-cp311-cp311-linux_x86_64.whl"
 #define MANY "demo-1.0-cp311-cp311-manylinux_2_28_x86_64.whl"
 
+static inline void said_verdict(struct arena *a, const struct verdict *v)
+{
+	buf_fmt(said(), "%s %.*s %.*s %.*s, requires %zu, serves %.*s\n", v->pass ? "pass" : "fail",
+		STR(v->project), STR(v->version), STR(v->platform), v->requires.n,
+		STR(str_join(a, &v->served, S(" "))));
+	said_findings(fs_is_dir(v->path) ? v->path : path_dir(v->path), &v->findings);
+}
+
 /* The ids of errors and warnings (those of info in brackets), sorted, once each. */
 static inline struct str ids(struct arena *a, const struct verdict *v)
 {
 	struct strs list = {0};
+	said_verdict(a, v);
 	VEC_EACH (struct finding, f, &v->findings) {
 		const char *form = f->severity == SEV_INFO ? "(%s)" : "%s";
 		struct str id = str_fmt(a, form, f->id);

@@ -1,5 +1,6 @@
 /* Offload bundles: reading raw and compressed ones, walking sections, hostile tables, writing. */
 #include "unit/fixture_elf.h"
+#include "unit/fixture_said.h"
 
 #include "formats/bundle.h"
 
@@ -250,6 +251,7 @@ static void refuses_hostile_tables(void **state)
 static void refuses_hostile_compressed_headers(void **state)
 {
 	(void)state;
+	test_sees_err = NULL; /* sizes hang on the compressor */
 	ARENA(a);
 	struct str v3 = fx_ccob(&a, sample(&a), 3, true), v1 = fx_ccob(&a, sample(&a), 1, true);
 	struct str z2 = fx_ccob(&a, sample(&a), 2, false);
@@ -265,6 +267,7 @@ static void refuses_hostile_compressed_headers(void **state)
 	assert_err_says(open_changed(&a, v3, 32, 0, 4), E_BUNDLE, "no zstd frame");
 	assert_err_says(open_changed(&a, z2, 24, 0, 2), E_BUNDLE, "zlib");
 	assert_err_says(open_changed(&a, v1, 20 + 4, 0xff, 1), E_BUNDLE, "");
+	test_sees_err = said_err;
 }
 
 static struct err *count_bytes(void *user, const void *p, size_t n, uint64_t at, bool *stop)
@@ -558,6 +561,178 @@ static void repetitions_far_apart_are_found(void **state)
 	test_dir_remove(dir);
 }
 
+/* ---- compressed tables that do not come at once ---- */
+
+/* The frame is flushed after so many bytes: its first block has no more. */
+static struct str ccob_of_blocks(struct arena *a, struct str raw, size_t first)
+{
+	BUF(b, a);
+	size_t cap = ZSTD_compressBound(raw.n) + 100;
+	char *p = arena_alloc(a, cap);
+	ZSTD_CCtx *z = ZSTD_createCCtx();
+	ZSTD_outBuffer out = {.dst = p, .size = cap};
+	ZSTD_inBuffer in = {.src = raw.p, .size = first};
+	assert_int_equal(ZSTD_compressStream2(z, &out, &in, ZSTD_e_flush), 0);
+	in.size = raw.n;
+	assert_int_equal(ZSTD_compressStream2(z, &out, &in, ZSTD_e_end), 0);
+	ZSTD_freeCCtx(z);
+	buf_add(&b, S("CCOB"));
+	fx_le(&b, 3, 2);
+	fx_le(&b, 1, 2);
+	fx_le(&b, 32 + out.pos, 8);
+	fx_le(&b, raw.n, 8);
+	fx_le(&b, 0, 8);
+	buf_add(&b, (struct str){p, out.pos});
+	return buf_str(&b);
+}
+
+static void tables_in_several_blocks_are_read(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str raw = big_sample(&a);
+	static const size_t firsts[] = {1, 31, 32, 33, 100, 4096, 65536, 100000, 131071};
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(*firsts); i++) {
+		struct str file = ccob_of_blocks(&a, raw, firsts[i]);
+		struct elf_src src = elf_src_mem(file);
+		struct bundle b;
+		assert_ok(bundle_open(&a, &src, 0, file.n, &b));
+		assert_int_equal(b.entries.n, 3);
+		assert_str(b.entries.v[2].target, "gfx1201");
+		check_decodes_to(&src, &b, raw);
+	}
+}
+
+/* A table of more than the 128 KiB that are looked at first; and one of which the end is missing. */
+static void long_compressed_tables_are_read_to_their_end(void **state)
+{
+	(void)state;
+	ARENA(a);
+	enum { N = 700 };
+	struct fx_entry v[N];
+	for (unsigned i = 0; i < N; i++) {
+		struct str id = str_fmt(&a, "%0220u--gfx%u", i, 10000 + i);
+		v[i] = (struct fx_entry){.id = id.p, .bytes = S("x")};
+	}
+	struct str raw = fx_bundle(&a, v, N, 16);
+	size_t table = 32 + N * (24 + strlen(v[0].id));
+	assert_true(table > 128 << 10);
+	for (int zstd = 0; zstd <= 1; zstd++) {
+		struct str file = fx_ccob(&a, raw, 3, zstd);
+		struct elf_src src = elf_src_mem(file);
+		struct bundle b;
+		assert_ok(bundle_open(&a, &src, 0, file.n, &b));
+		assert_int_equal(b.entries.n, N);
+		assert_str(b.entries.v[N - 1].target, "gfx10699");
+		assert_int_equal(b.entries.v[N - 1].at, table - 24 - strlen(v[0].id));
+		static const size_t cuts[] = {31, 1000, 140000};
+		for (size_t i = 0; i < 3; i++) {
+			struct str cut = fx_ccob(&a, str_sub(raw, 0, cuts[i]), 3, zstd);
+			src = elf_src_mem(cut);
+			assert_err_says(bundle_open(&a, &src, 0, cut.n, &b), E_BUNDLE,
+				"the table is cut off");
+		}
+		struct str other = fx_ccob(&a, str_sub(raw, 1, 5000), 3, zstd);
+		src = elf_src_mem(other);
+		assert_err_says(bundle_open(&a, &src, 0, other.n, &b), E_BUNDLE,
+			"no bundle inside the compressed data");
+	}
+}
+
+/* RFC 8878: a dictionary's number and a checksum are in the frame when a flag says so. */
+static void frames_that_are_not_as_clang_has_them(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str file = fx_ccob(&a, big_sample(&a), 1, true);
+	enum { FRAME = 20, FLAGS = FRAME + 4, DICTIONARY = 1, CHECKSUM = 4 };
+	struct elf_src src;
+	struct bundle b;
+	BUF(with, &a);
+	buf_add(&with, str_sub(file, 0, FLAGS));
+	buf_char(&with, (char)(file.p[FLAGS] | DICTIONARY));
+	buf_char(&with, 7);
+	buf_add(&with, str_sub(file, FLAGS + 1, file.n));
+	src = elf_src_mem(buf_str(&with));
+	assert_err_says(bundle_open(&a, &src, 0, src.size, &b), E_BUNDLE, "needs a dictionary");
+	/* The four bytes of the checksum are not all there, or there and wrong. */
+	char *p = str_z(&a, file);
+	p[FLAGS] |= CHECKSUM;
+	src = elf_src_mem((struct str){p, file.n});
+	assert_err_says(bundle_open(&a, &src, 0, src.size, &b), E_BUNDLE, "frame is cut off");
+	BUF(wrong, &a);
+	buf_add(&wrong, (struct str){p, file.n});
+	buf_add(&wrong, S("abcdefg"));
+	for (size_t n = file.n; n <= file.n + 4; n++) {
+		src = elf_src_mem(str_sub(buf_str(&wrong), 0, n));
+		struct err *e = bundle_open(&a, &src, 0, src.size, &b);
+		assert_int_equal(!e, n == file.n + 4);
+		err_free(e);
+	}
+	assert_int_equal(b.stored, file.n + 4);
+	uint64_t n = 0;
+	assert_err_says(bundle_decode(&src, &b, count_bytes, &n), E_BUNDLE, "zstd: ");
+}
+
+/* Zeros but for a table that tells of one entry. */
+static struct err *read_large(const struct elf_src *s, void *p, size_t n, uint64_t at)
+{
+	const struct str *table = s->user;
+	memset(p, 0, n);
+	if (at < table->n)
+		memcpy(p, table->p + at, n < table->n - at ? n : (size_t)(table->n - at));
+	return NULL;
+}
+
+static void a_bundle_is_of_16_gib_at_most(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const uint64_t most = UINT64_C(16) << 30;
+	static const struct fx_entry v = {.id = ID("gfx1100"), .bytes = S_INIT("x")};
+	struct str table = fx_bundle(&a, &v, 1, 64);
+	struct elf_src src = {.read = read_large, .size = 4 * most, .user = &table};
+	struct bundle b;
+	put_le((char *)(uintptr_t)table.p + 32, most - 1, 8);
+	assert_ok(bundle_open(&a, &src, 0, UINT64_MAX, &b));
+	assert_true(b.size == most);
+	put_le((char *)(uintptr_t)table.p + 32, most, 8);
+	assert_err_says(bundle_open(&a, &src, 0, UINT64_MAX, &b), E_BUNDLE, "not inside");
+}
+
+static struct err *refuse(void *user, const struct bundle *b)
+{
+	(void)b;
+	++*(int *)user;
+	return err_new(E_CANCELLED, "enough");
+}
+
+static void a_walk_ends_where_the_source_does_or_its_user_says(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(file, &a);
+	int calls = 0;
+	buf_add(&file, sample(&a));
+	size_t first = file.n;
+	buf_add(&file, S("x"));
+	struct elf_src src = elf_src_mem(buf_str(&file));
+	struct walked w = {.a = &a, .text = {.a = &a}};
+	uint64_t stop = 0;
+	assert_ok(bundle_walk(&src, &stop, UINT64_MAX, note_bundle, &w));
+	assert_int_equal(stop, first);
+	stop = 0;
+	assert_err(bundle_walk(&src, &stop, src.size, refuse, &calls), E_CANCELLED);
+	assert_true(stop == 0 && calls == 1);
+	/* What is cut off by the end is no bundle any more, and an error */
+	assert_err_says(bundle_walk(&src, &stop, first - 1, note_bundle, &w), E_BUNDLE,
+		"cannot read the bundle at offset 0");
+	/* Of less than a magic's bytes nothing can be told. */
+	stop = 0;
+	assert_ok(bundle_walk(&src, &stop, BUNDLE_MAGIC - 1, note_bundle, &w));
+	assert_int_equal(stop, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -580,6 +755,12 @@ int main(void)
 		cmocka_unit_test(decoding_is_paid_for),
 		cmocka_unit_test(what_was_compressed_is_read_back),
 		cmocka_unit_test(repetitions_far_apart_are_found),
+		cmocka_unit_test(tables_in_several_blocks_are_read),
+		cmocka_unit_test(long_compressed_tables_are_read_to_their_end),
+		cmocka_unit_test(frames_that_are_not_as_clang_has_them),
+		cmocka_unit_test(a_bundle_is_of_16_gib_at_most),
+		cmocka_unit_test(a_walk_ends_where_the_source_does_or_its_user_says),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("bundle");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

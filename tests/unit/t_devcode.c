@@ -1,4 +1,5 @@
 /* Scanning for device code: fat ELF files of every layout, bundles, objects, archives, folders. */
+#include "unit/fixture_devcode.h"
 #include "unit/fixture_elf.h"
 
 #include "devcode/devcode.h"
@@ -45,6 +46,7 @@ static struct devcode scan(struct arena *a, struct str bytes, unsigned flags)
 	struct devcode d = {0};
 	assert_ok(devcode_scan_src(a, &src, S("x.so"), flags, &d));
 	devcode_finish(a, &d);
+	said_devcode(S(""), &d);
 	return d;
 }
 
@@ -648,6 +650,7 @@ static void scans_folders_and_says_what_all_files_serve(void **state)
 	assert_ok(fs_symlink(S("b.so"), path_join(&a, dir, S("lib/b.so.1"))));
 	struct devcode d;
 	assert_ok(devcode_scan(&a, dir, DEVCODE_KERNELS, &d));
+	said_devcode(dir, &d);
 	assert_int_equal(d.files.n, 2);
 	assert_str(d.files.v[0].path, "a.hsaco");
 	assert_str(d.files.v[1].path, "lib/b.so");
@@ -677,11 +680,13 @@ static void opens_wheels_also_inside_folders(void **state)
 	assert_ok(zip_write(&a, &w, NULL));
 	struct devcode d;
 	assert_ok(devcode_scan(&a, whl, DEVCODE_KERNELS, &d));
+	said_devcode(dir, &d);
 	assert_str(objects_text(&a, &d), "0:gfx1100/raw/3 0:gfx90a/raw/2 ");
 	assert_str(d.files.v[0].path, "x/b.so");
 	assert_str(findings_text(&a, &d), "file-damaged ");
 	assert_str(d.findings.v[0].path, "x/cut.so");
 	assert_ok(devcode_scan(&a, dir, 0, &d));
+	said_devcode(dir, &d);
 	assert_int_equal(d.files.n, 2);
 	assert_str(d.files.v[1].path, "x-1-py3-none-any.whl/x/b.so");
 	test_dir_remove(dir);
@@ -701,6 +706,7 @@ static void single_files_of_no_format_are_errors(void **state)
 	assert_err_says(devcode_scan(&a, cut, 0, &d), E_ELF, "cut.so");
 	assert_err_says(devcode_scan(&a, S("/dev/null"), 0, &d), E_FORMAT, "neither a file");
 	assert_ok(devcode_scan(&a, S("/proc/self/exe"), DEVCODE_KERNELS, &d));
+	said_devcode(dir, &d);
 	assert_int_equal(d.files.n, 0); /* though the magic texts are in it */
 	assert_int_equal(d.findings.n, 0);
 	test_dir_remove(dir);
@@ -759,5 +765,6 @@ int main(void)
 		cmocka_unit_test(single_files_of_no_format_are_errors),
 		cmocka_unit_test(writes_the_json_of_the_design),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("devcode");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

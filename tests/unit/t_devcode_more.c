@@ -1,5 +1,6 @@
 /* Scanning for device code, beyond bundles: objects in arrays, V2, DLLs, AOTriton's stores, side files, and what objects
  * say when they are compared. */
+#include "unit/fixture_devcode.h"
 #include "unit/fixture_elf.h"
 
 #include <lzma.h>
@@ -16,6 +17,7 @@ static struct devcode scan(struct arena *a, struct str bytes, unsigned flags)
 	struct devcode d = {0};
 	assert_ok(devcode_scan_src(a, &src, S("x.so"), flags, &d));
 	devcode_finish(a, &d);
+	said_devcode(S(""), &d);
 	return d;
 }
 
@@ -228,6 +230,7 @@ static void counts_side_files_by_target(void **state)
 	put(dir, "notes-gfx90a.txt", S("1"));
 	struct devcode d;
 	assert_ok(devcode_scan(&a, dir, 0, &d));
+	said_devcode(dir, &d);
 	BUF(text, &a);
 	VEC_EACH (const struct devcode_set, s, &d.sets)
 		VEC_EACH (const struct devcode_part, x, &s->parts)
@@ -241,6 +244,7 @@ static void counts_side_files_by_target(void **state)
 	assert_str(str_join(&a, &d.some, S(" ")), "gfx90a gfx942 gfx1100");
 	assert_true(str_ends(finding(&d, "tensile-entry-missing"), S("for gfx90a")));
 	assert_ok(devcode_scan(&a, path_join(&a, dir, S("rocblas")), 0, &d));
+	said_devcode(dir, &d);
 	assert_str(str_join(&a, &d.served, S(" ")), "gfx942");
 	test_dir_remove(dir);
 }
@@ -298,5 +302,6 @@ int main(void)
 		cmocka_unit_test(says_which_objects_are_identical),
 		cmocka_unit_test(counts_side_files_by_target),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("devcode_more");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -1,4 +1,5 @@
 /* Unified diffs: read strictly, and applied as patch(1) does, which is asked. */
+#include "fixture_said.h"
 #include "test.h"
 
 #include "base/buf.h"
@@ -281,6 +282,210 @@ static void it_is_applied_as_patch_does(void **state)
 	test_dir_remove(dir);
 }
 
+/* What patch(1) does with each, written down: where it is not installed these cases judge alone. */
+static void cases_of_patch(void **state)
+{
+#define C7 " 1\n 2\n 3\n-x\n+X\n 4\n 5\n 6\n"
+	static const struct {
+		const char *hunks, *old, *text, *notes; /* text NULL: does not fit */
+	} cases[] = {
+		/* up to two lines of context may differ, at both ends, and only the outermost */
+		{"@@ -1,7 +1,7 @@\n" C7, "a\nb\n3\nx\n4\nc\nd\n", "a\nb\n3\nX\n4\nc\nd\n",
+			"hunk 1 of x fits with fuzz 2"},
+		{"@@ -1,7 +1,7 @@\n" C7, "a\n2\n3\nx\n4\n5\nd\n", "a\n2\n3\nX\n4\n5\nd\n",
+			"hunk 1 of x fits with fuzz 1"},
+		{"@@ -1,7 +1,7 @@\n" C7, "1\n2\n3\nx\n4\n5\nd\n", "1\n2\n3\nX\n4\n5\nd\n",
+			"hunk 1 of x fits with fuzz 1"},
+		{"@@ -1,7 +1,7 @@\n" C7, "a\nb\nc\nx\n4\n5\n6\n", NULL, NULL},
+		{"@@ -1,7 +1,7 @@\n" C7, "1\n2\n3\nx\na\n5\n6\n", NULL, NULL},
+		{"@@ -1,7 +1,7 @@\n" C7, "1\n2\n3\ny\n4\n5\n6\n", NULL, NULL},
+		{"@@ -1,7 +1,7 @@\n" C7, "0\n0\na\nb\n3\nx\n4\nc\nd\n",
+			"0\n0\na\nb\n3\nX\n4\nc\nd\n",
+			"hunk 1 of x fits 2 lines further down with fuzz 2"},
+		/* less context in front, at line 1: the start of the file */
+		{"@@ -1,2 +1,2 @@\n-x\n+X\n b\n", "x\nb\nc\n", "X\nb\nc\n", ""},
+		{"@@ -1,2 +1,2 @@\n-x\n+X\n b\n", "a\nx\nb\n", "a\nX\nb\n",
+			"hunk 1 of x fits 1 line further down with fuzz 1"},
+		{"@@ -2,2 +2,2 @@\n-x\n+X\n b\n", "x\nb\nc\n", "X\nb\nc\n",
+			"hunk 1 of x fits 1 line further up"},
+		{"@@ -1,3 +1,3 @@\n-x\n+X\n b\n c\n", "a\na\nx\nb\nc\n", "a\na\nX\nb\nc\n",
+			"hunk 1 of x fits 2 lines further down with fuzz 2"},
+		/* less behind: its end */
+		{"@@ -2,2 +2,2 @@\n b\n-x\n+X\n", "a\nb\nx\n", "a\nb\nX\n", ""},
+		{"@@ -2,2 +2,2 @@\n b\n-x\n+X\n", "a\nb\nx\nc\n", "a\nb\nX\nc\n",
+			"hunk 1 of x fits with fuzz 1"},
+		{"@@ -1,2 +1,2 @@\n b\n-x\n+X\n", "a\na\nb\nx\n", "a\na\nb\nX\n",
+			"hunk 1 of x fits 2 lines further down"},
+		/* no context: anywhere */
+		{"@@ -1 +1 @@\n-x\n+X\n", "a\nx\nb\n", "a\nX\nb\n",
+			"hunk 1 of x fits 1 line further down"},
+		{"@@ -9 +9 @@\n-x\n+X\n", "a\nx\nb\n", "a\nX\nb\n",
+			"hunk 1 of x fits 7 lines further up"},
+		/* the nearest place, down before up, counted from where the hunk before has moved it */
+		{"@@ -3 +3 @@\n-x\n+X\n", "0\nx\n0\nx\n0\n", "0\nx\n0\nX\n0\n",
+			"hunk 1 of x fits 1 line further down"},
+		{"@@ -3 +3 @@\n-x\n+X\n", "x\n0\n0\n0\n0\nx\n", "X\n0\n0\n0\n0\nx\n",
+			"hunk 1 of x fits 2 lines further up"},
+		{"@@ -1 +1 @@\n-h\n+H\n@@ -5 +5 @@\n-x\n+X\n", "0\n0\nh\n0\n0\n0\nx\n0\n0\nx\n",
+			"0\n0\nH\n0\n0\n0\nX\n0\n0\nx\n",
+			"hunk 1 of x fits 2 lines further down|hunk 2 of x fits 2 lines further "
+			"down"},
+		{"@@ -3 +3 @@\n-h\n+H\n@@ -7 +7 @@\n-x\n+X\n", "h\n0\n0\nx\nx\n0\n0\n0\nx\nx\n",
+			"H\n0\n0\nx\nX\n0\n0\n0\nx\nx\n",
+			"hunk 1 of x fits 2 lines further up|hunk 2 of x fits 2 lines further up"},
+		{"@@ -1 +1 @@\n-h\n+H\n@@ -4 +4 @@\n-x\n+X\n", "0\nh\n0\nx\n0\n0\n",
+			"0\nH\n0\nX\n0\n0\n", "hunk 1 of x fits 1 line further down"},
+		/* hunks keep their order, and share no line */
+		{"@@ -2 +2 @@\n-h\n+H\n@@ -3 +3 @@\n-x\n+X\n", "x\nh\n0\n0\n", NULL, NULL},
+		{"@@ -1,2 +1,2 @@\n-h\n+H\n m\n@@ -3,2 +3,2 @@\n m\n-x\n+X\n", "h\nm\nx\n",
+			"H\nm\nX\n", "hunk 2 of x fits 1 line further up"},
+		/* the whole file */
+		{"@@ -1,2 +1,2 @@\n-a\n-b\n+A\n+B\n", "a\nb\n", "A\nB\n", ""},
+		{"@@ -1 +0,0 @@\n-a\n", "a\n", "", ""},
+		/* a missing newline is part of the line */
+		{"@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n", "a\nb", "a\nb\n",
+			""},
+		{"@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n", "a\nb\n", "a\nb",
+			""},
+		{"@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n", "a\nb\n", NULL,
+			NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct str diff = str_fmt(&a, HEAD "%s", cases[i].hunks);
+		struct diff_result r = apply(&a, diff.p, cases[i].old);
+		struct str notes = str_join(&a, &r.notes, S("|"));
+		if ((r.fit == DIFF_FITS) != !!cases[i].text ||
+			(cases[i].text && (!str_eq(r.text, str_from(cases[i].text)) ||
+						  !str_eq(notes, str_from(cases[i].notes)))))
+			fail_msg("%zu: %d\n%.*s%.*s\n", i, (int)r.fit, STR(r.text), STR(notes));
+		struct str dir = test_dir(&a);
+		struct oracle o = {.a = &a, .dir = dir};
+		if (proc_find(&a, S("patch")).n) {
+			ask(&o, str_from(cases[i].old), diff, "-N");
+			if (o.good != !!cases[i].text ||
+				(o.good && !str_eq(o.text, str_from(cases[i].text))))
+				fail_msg("patch %zu: %d %.*s\n", i, o.good, STR(o.text));
+		}
+		test_dir_remove(dir);
+	}
+}
+
+/* ---- patches of others ---- */
+
+static struct err *patch_of(struct arena *a, const char *text, struct diff *ret)
+{
+	return diff_parse(a, str_from(text), S("x.patch"), DIFF_PATCH, ret);
+}
+
+#define GIT "diff --git a/x b/x\n"
+#define PART "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+#define ADDED "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+b\n"
+
+static void what_stands_before_the_files_of_a_patch(void **state)
+{
+	static const struct {
+		const char *text, *says; /* NULL: it is read */
+		unsigned files;
+		bool executable; /* the last one */
+	} cases[] = {
+		{"", NULL, 0, false},
+		{"Only words.\nrename from a\nold mode 1\n@@ -1 +1 @@\n--- a/x\nno file\n", NULL, 0,
+			false},
+		{"words\n" PART "words\n" PART, NULL, 2, false},
+		{GIT "index 1..2\n" PART, NULL, 1, false},
+		{GIT "rename from a\n", "a patch that renames, changes modes or is binary is not",
+			0, false},
+		{GIT "copy from a\n", "is not understood", 0, false},
+		{GIT "old mode 100644\n", "is not understood", 0, false},
+		{GIT "new mode 100755\n", "is not understood", 0, false},
+		{GIT "GIT binary patch\n", "is not understood", 0, false},
+		{GIT "Binary files a and b differ\n", "is not understood", 0, false},
+		{GIT "@@ -1 +1 @@\n", "is not understood", 0, false},
+		{GIT PART "rename from a\n" PART, NULL, 2, false}, /* words again */
+		{GIT "deleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", NULL,
+			1, false},
+		{GIT "new file mode 100755\n" ADDED, NULL, 1, true},
+		{GIT "new file mode 100644\n" ADDED, NULL, 1, false},
+		{GIT "new file mode 100755\n" GIT ADDED, NULL, 1, false},
+		{GIT "new file mode 100755\n" ADDED ADDED, NULL, 2, false},
+		{GIT "new file mode 100755\n" PART, NULL, 1, false}, /* it is not new */
+		{"--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n",
+			"a patch that renames files is not understood", 0, false},
+		{"--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n",
+			"a recipe does not remove files", 0, false},
+		{"--- a/.\n+++ b/.\n@@ -1 +1 @@\n-a\n+b\n", "a path below 'a/' or 'b/'", 0, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct diff d;
+		struct err *e = patch_of(&a, cases[i].text, &d);
+		if (cases[i].says) {
+			assert_err_says(e, E_SYNTAX, cases[i].says);
+			continue;
+		}
+		assert_ok(e);
+		assert_int_equal(d.n, cases[i].files);
+		if (d.n)
+			assert_int_equal(d.v[d.n - 1].executable, cases[i].executable);
+	}
+	ARENA(a);
+	struct diff d;
+	assert_ok(patch_of(&a, "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", &d));
+	assert_true(d.v[0].removes && !d.v[0].adds);
+	assert_str(d.v[0].path, "x");
+	struct diff_result r;
+	assert_ok(diff_apply(&a, &d.v[0], S("a\n"), &r));
+	assert_true(r.fit == DIFF_FITS && !r.text.n);
+	assert_ok(diff_apply(&a, &d.v[0], S("a\nmore\n"), &r));
+	assert_int_equal(r.fit, DIFF_NOT);
+	assert_str(str_join(&a, &r.notes, S("|")), "x has more than is removed");
+}
+
+/* Where in the text, and what numbers may be. */
+static void numbers_and_sizes_have_limits(void **state)
+{
+	static const struct {
+		const char *range;
+		bool good;
+	} cases[] = {{"1", true}, {"1048576", true}, {"1048577", false}, {"1,1", true},
+		{"1,", false}, {"", false}, {"x", false}, {"1,x", false}, {"1,1048577", false}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct diff d;
+		struct str text = str_fmt(&a, "\n\n" HEAD "@@ -%s +1 @@\n-a\n+b\n", cases[i].range);
+		struct err *e = patch_of(&a, text.p, &d);
+		assert_int_equal(!e, cases[i].good);
+		if (e) {
+			assert_int_equal(e->line, 5);
+			assert_int_equal(e->col, 1);
+			assert_string_equal(e->path, "x.patch");
+			assert_string_equal(
+				e->msg, "a hunk begins with '@@ -LINE,COUNT +LINE,COUNT @@'");
+		}
+		err_free(e);
+	}
+	ARENA(a);
+	for (unsigned kind = 0; kind < 2; kind++) {
+		size_t most = kind ? 64 << 20 : 1 << 20;
+		char *p = arena_raw(&a, most + 1);
+		struct diff d;
+		memset(p, '\n', most + 1);
+		struct str text = {p, most + 1};
+		assert_err_says(diff_parse(&a, text, S("x"), (enum diff_kind)kind, &d), E_LIMIT,
+			kind ? "the diff in 'x' is larger than 64 MiB"
+			     : "the diff in 'x' is larger than 1 MiB");
+		if (kind)
+			break; /* reading that many lines takes its time */
+		memcpy(p, HEAD "@@ -1 +1 @@\n-a\n+b\n", strlen(HEAD "@@ -1 +1 @@\n-a\n+b\n"));
+		text.n--;
+		assert_ok(diff_parse(&a, text, S("x"), DIFF_RECIPE, &d));
+	}
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test(name)
@@ -294,6 +499,10 @@ int main(void)
 		T(an_insertion_into_nothing_fits_where_it_says),
 		T(looking_has_an_end),
 		T(it_is_applied_as_patch_does),
+		T(cases_of_patch),
+		T(what_stands_before_the_files_of_a_patch),
+		T(numbers_and_sizes_have_limits),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("diff");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

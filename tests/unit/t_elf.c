@@ -1,5 +1,6 @@
 /* The ELF reader: tiny code objects, this very test program, hostile headers. */
 #include "unit/fixture_elf.h"
+#include "unit/fixture_said.h"
 
 #include "base/proc.h"
 #include "formats/elf.h"
@@ -358,5 +359,6 @@ int main(void)
 		cmocka_unit_test(agrees_with_readelf),
 		cmocka_unit_test(reads_an_object_by_lld),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("elf");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -2,6 +2,7 @@
  * run in circles or out of the file, strings without an end. The fixture's library is right; each
  * case changes a few bytes of it. A lie ends in an error or in what can still be read, soon, and
  * never in a read outside the bytes, which are kept in memory of their exact size. */
+#include "fixture_said.h"
 #include "fixture_wheel.h"
 
 #include "formats/elf.h"
@@ -105,6 +106,7 @@ static void values_that_lead_nowhere(void **state)
 		struct str elf = library(&a);
 		put_le(entry_of(elf, cases[i].tag) + 8, cases[i].value, 8);
 		CLEANUP(err_freep) struct err *e = read_dynamic(&a, elf, &d);
+		said_err(e);
 		if (!e != cases[i].good || (e && !test_err_says(e, cases[i].says))) {
 			print_error("case %zu:\n", i);
 			test_print_err(e);
@@ -129,6 +131,7 @@ static void hash_tables_that_lie(void **state)
 		struct str elf = library(&a);
 		put_le((char *)(uintptr_t)elf.p + value_of(elf, T_HASH) + 4, cases[i].nchain, 4);
 		CLEANUP(err_freep) struct err *e = read_dynamic(&a, elf, &d);
+		said_err(e);
 		assert_int_equal(e ? e->code : E_NONE, cases[i].want);
 		if (!e)
 			assert_int_equal(d.undefined.n, cases[i].nchain == 2);
@@ -170,6 +173,7 @@ static void gnu_hash_tables_that_lie(void **state)
 		for (unsigned segment = 32; segment <= 40; segment += 8) /* filesz, memsz */
 			put_le((char *)(uintptr_t)changed.p + 64 + segment, changed.n, 8);
 		CLEANUP(err_freep) struct err *e = read_dynamic(&a, changed, &d);
+		said_err(e);
 		if (!e == cases[i].fails)
 			print_error("case %zu\n", i);
 		assert_int_equal(!e, !cases[i].fails);
@@ -204,6 +208,7 @@ static void version_records_that_lie(void **state)
 		char *records = (char *)(uintptr_t)elf.p + value_of(elf, T_VERNEED);
 		put_le(records + cases[i].at, cases[i].value, cases[i].bytes);
 		CLEANUP(err_freep) struct err *e = read_dynamic(&a, elf, &d);
+		said_err(e);
 		if (!e != (cases[i].versions >= 0))
 			print_error("case %zu\n", i);
 		assert_int_equal(!e, cases[i].versions >= 0);
@@ -283,5 +288,6 @@ int main(void)
 		cmocka_unit_test(strings_end_with_their_table),
 		cmocka_unit_test(what_needs_no_strings_does_without_them),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("elf_dynamic");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -1,5 +1,6 @@
 /* Other search paths, libraries and names, with readelf as the judge of what became of a file; real ones come from
  * this machine's linker, which lets strings share their ends. oracle/elf_edit.py has more kinds of files. */
+#include "fixture_said.h"
 #include "fixture_wheel.h"
 
 #include "base/proc.h"
@@ -319,5 +320,6 @@ int main(void)
 			a_path_that_is_the_end_of_another_string, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_changed_can_be_loaded, setup, teardown),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("elf_edit");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

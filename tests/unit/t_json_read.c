@@ -3,6 +3,7 @@
  * write of a tree is what it reads from the same text. */
 #include "base/proc.h"
 #include "fixture_node.h"
+#include "fixture_said.h"
 #include "test.h"
 
 static void values_are_read_as_they_are(void **state)
@@ -255,5 +256,6 @@ int main(void)
 		cmocka_unit_test(too_large_a_text_is_refused),
 		cmocka_unit_test(what_we_write_and_read_is_what_python_reads),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("json_read");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

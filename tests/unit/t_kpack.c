@@ -1,5 +1,6 @@
 /* kpack archives: written and read back, read from bytes made here, and damaged in every way. */
 #include "unit/fixture_elf.h"
+#include "unit/fixture_said.h"
 
 #include "base/fs.h"
 #include "base/vec.h"
@@ -283,5 +284,6 @@ int main(void)
 		cmocka_unit_test(libraries_tell_their_name_and_numbers),
 		cmocka_unit_test(numbers_are_written_in_their_shortest_form),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("kpack");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -1,4 +1,5 @@
 /* YAML and JSON documents: formats/node.h. */
+#include "fixture_said.h"
 #include "test.h"
 
 #include "base/buf.h"
@@ -420,5 +421,6 @@ int main(void)
 		cmocka_unit_test(unknown_keys_get_a_suggestion),
 		cmocka_unit_test(files_are_read_and_named),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("node");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -1,5 +1,6 @@
 /* The reader of PE images and COFF objects: section tables, names in the string table, hostile headers. */
 #include "unit/fixture_elf.h"
+#include "unit/fixture_said.h"
 
 #include "formats/pe.h"
 
@@ -112,5 +113,6 @@ int main(void)
 		cmocka_unit_test(a_dos_program_has_no_sections),
 		cmocka_unit_test(refuses_what_lies_outside),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("pe");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -1,4 +1,5 @@
 /* Names in the import tables of images that are made here; oracle/fat_wheel.py has llvm-readobj read such ones. */
+#include "fixture_said.h"
 #include "test.h"
 
 #include "formats/le.h"
@@ -96,5 +97,6 @@ int main(void)
 		cmocka_unit_test(both_tables_are_read),
 		cmocka_unit_test(damage_is_an_error),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("pe_imports");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -2,6 +2,7 @@
  * the end: the texts of the fuzz corpus and those here are read by both. */
 #include "base/proc.h"
 #include "fixture_node.h"
+#include "fixture_said.h"
 #include "test.h"
 
 static const struct {
@@ -125,6 +126,7 @@ static void texts_are_trees_or_located_mistakes(void **state)
 			continue;
 		}
 		assert_non_null(e);
+		said_err(e);
 		assert_int_equal(e->code, E_SYNTAX);
 		if (e->line != cases[i].line || e->col != cases[i].col)
 			fail_msg("'%s': %u:%u, %s", cases[i].text, e->line, e->col, e->msg);
@@ -202,5 +204,6 @@ int main(void)
 		cmocka_unit_test(nesting_has_an_end),
 		cmocka_unit_test(tomllib_agrees),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("toml");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -51,6 +51,32 @@ static void modes_are_plain_and_links_stay(void **state)
 	test_dir_remove(dir);
 }
 
+/* All files together may have so many bytes; what is one more is not written. */
+static void what_comes_out_has_a_limit(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), tar = path_join(&a, dir, S("x.tar"));
+	const struct member v[] = {FILE_("one", "12345"), FILE_("two", "678"), FILE_("none", "")};
+	put_tar(tar, ARCHIVE_FILTER_NONE, v, 3);
+	for (uint64_t most = 0; most < 12; most++) {
+		ARENA(tmp);
+		struct str root = str_fmt(&tmp, "%.*s/%u", STR(dir), (unsigned)most);
+		struct unpack u = {.path = tar, .root = root, .id = S("t"), .most = most};
+		assert_ok(fs_mkdirs(root));
+		struct err *e = unpack_tar(&tmp, &u);
+		if (most && most < 8)
+			assert_err_says(e, E_LIMIT,
+				str_fmt(&tmp, "it unpacks to more than %u bytes", (unsigned)most)
+					.p);
+		else
+			assert_ok(e);
+		assert_int_equal(fs_exists(path_join(&tmp, root, S("one"))), !most || most >= 5);
+		assert_int_equal(fs_exists(path_join(&tmp, root, S("none"))), !most || most >= 8);
+	}
+	test_dir_remove(dir);
+}
+
 static void links_that_lead_out_are_refused(void **state)
 {
 	(void)state;
@@ -187,6 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modes_are_plain_and_links_stay),
+		cmocka_unit_test(what_comes_out_has_a_limit),
 		cmocka_unit_test(links_that_lead_out_are_refused),
 		cmocka_unit_test(a_link_out_of_the_first_folder_is_told),
 		cmocka_unit_test(no_members_whatever_lead_out),

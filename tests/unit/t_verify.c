@@ -409,5 +409,6 @@ int main(void)
 		cmocka_unit_test(ids_are_those_of_the_manual),
 		cmocka_unit_test(ids_of_the_zip_reader_are_listed),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("verify");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

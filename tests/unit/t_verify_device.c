@@ -164,5 +164,6 @@ int main(void)
 		cmocka_unit_test(promised_device_code_must_be_there),
 		cmocka_unit_test(each_bundle_must_have_a_required_target),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("verify_device");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -2,10 +2,7 @@
  * finding at all, each spoilt one exactly those it is spoilt for. Beside t_verify.c, which spoils
  * one field after the other, this looks at combinations: several tags, chains of libraries, modules
  * for many Pythons, and variants of targets. */
-#include "fixture_elf.h"
-#include "fixture_wheel.h"
-
-#include "verify/verify.h"
+#include "fixture_verify.h"
 
 #define LIB(path, ...)                                                                             \
 	{                                                                                          \
@@ -18,19 +15,13 @@
 static struct str verdict_of(struct arena *a, struct fx_wheel w, struct verify_options o)
 {
 	struct verdict v;
-	struct strs list = {0};
 	struct str dir = test_dir(a), path = fx_write(a, dir, w);
 	o.jobs = 1;
 	assert_ok(verify_wheel(a, path, &o, &v));
-	VEC_EACH (struct finding, f, &v.findings) {
-		struct str id = str_fmt(a, f->severity == SEV_INFO ? "(%s)" : "%s", f->id);
+	VEC_EACH (struct finding, f, &v.findings)
 		assert_true(f->message.n > 0 && f->path.n > 0);
-		if (!strs_has(&list, id))
-			strs_add(a, &list, id);
-	}
-	strs_sort(&list);
 	test_dir_remove(dir);
-	return str_join(a, &list, S(" "));
+	return ids(a, &v);
 }
 
 static void modules_for_several_pythons(void **state)
@@ -284,5 +275,6 @@ int main(void)
 		cmocka_unit_test(metadata_of_real_projects),
 		cmocka_unit_test(every_file_must_serve_every_target),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("verify_kinds");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

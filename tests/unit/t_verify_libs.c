@@ -325,5 +325,6 @@ int main(void)
 		cmocka_unit_test(one_of_two_libraries_of_a_name_is_loaded),
 		cmocka_unit_test(machine_code_that_is_none),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("verify_libs");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -240,5 +240,6 @@ int main(void)
 		cmocka_unit_test(bills_of_materials_are_about_this_wheel),
 		cmocka_unit_test(a_log_for_code_scanning),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("verify_set");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

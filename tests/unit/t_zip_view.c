@@ -1,4 +1,5 @@
 /* Views of deflated members: the first pass gives all bytes in order, and what is read later is what was written. */
+#include "fixture_said.h"
 #include "test.h"
 
 #include "formats/zip.h"
@@ -175,5 +176,6 @@ int main(void)
 		cmocka_unit_test(a_pass_ends_when_its_user_or_the_data_says_so),
 		cmocka_unit_test(reading_is_at_the_cost_of_the_budget),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("zip_view");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

@@ -1,5 +1,6 @@
 /* The zip writer, judged by Python's zipfile and unzip, not by our own reader (t_zip_read.c does
  * that): content, ZIP64 at lowered limits, joined deflate chunks, the same bytes however run. */
+#include "fixture_said.h"
 #include "test.h"
 
 #include <malloc.h>
@@ -579,5 +580,6 @@ int main(void)
 	const struct CMUnitTest slow[] = {cmocka_unit_test(a_member_above_4_gib)};
 	if (getenv("ROCSMITH_SLOW"))
 		return cmocka_run_group_tests(slow, NULL, NULL);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	said_begin("zip_write");
+	return cmocka_run_group_tests(tests, NULL, said_check);
 }

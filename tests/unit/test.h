@@ -71,9 +71,13 @@ static inline bool test_err_says(const struct err *e, const char *text)
 	return false;
 }
 
+static void (*test_sees_err)(const struct err *e); /* set by fixture_said.h */
+
 static inline void assert_err_code(
 	struct err *e, enum errcode want, const char *text, const char *file, int line)
 {
+	if (test_sees_err)
+		test_sees_err(e);
 	bool good = e && e->code == want && (!text || test_err_says(e, text));
 	if (!good) {
 		print_error("want %s '%s', got %s\n", err_id(want), text ? text : "",

@@ -1,7 +1,8 @@
 """A copy of the tree with a build folder of its own, in which one mutant at a time is built and tried.
 
 Mutated code does what it should not: it runs with everything read-only but this place, without a
-network, with limits of memory and file size, and all its processes end with it.
+network, with limits of memory and file size, and all its processes end with it. As in the second pass of
+tools/check, sanitizers look on: a read behind the end and memory that nobody frees are failures, too.
 """
 import collections
 import json
@@ -13,16 +14,19 @@ import signal
 import subprocess
 import time
 
-MEMORY, FILE_SIZE = 6 << 30, 20 << 30
+MEMORY_MIB, FILE_SIZE = 6 << 10, 20 << 30
 BUILD_SECONDS = 600
 # A test may take this and ten times what it took on the unchanged tree.
 TEST_SECONDS = 20
 # Areas of tests/cases for a folder of src/; others have the area of their name, if there is one.
-AREAS = {"formats": ["inspect", "verify", "report", "slim", "split", "wheel"], "devcode": ["inspect", "verify", "slim"], "plan": ["plan", "why", "build", "foreign"],
+AREAS = {"formats": ["inspect", "verify", "report", "bundle", "slim", "split", "wheel"],
+    "devcode": ["inspect", "verify", "slim"], "plan": ["plan", "why", "build", "foreign"],
     "changes": ["patch", "hipify"], "recipe": ["patch"], "machine": ["doctor"], "make": ["build"], "term": ["cli"],
     "target": ["plan", "inspect"], "know": ["doctor"], "wheel": ["build", "verify"]}
-# Scripts of tests/e2e for a folder of src/ whose work only the whole program shows, with an archive of their own.
-SCRIPTS = {"sdk": ["sdk_local"], "changes": ["recipes_faults"]}
+# Scripts of tests/e2e for sources of src/ whose work only a whole program shows, with an archive of their own, or
+# other programs judge; and the program.
+SCRIPTS = {"sdk/": ("sdk_local", "tests/rocsmith-fault"), "changes/": ("recipes_faults", "tests/rocsmith-fault"),
+    "formats/elf_": ("elf_edit", "tests/elf-edit")}
 
 # area: of test cases or a script, else ""; target: what to build; command: from the top of the tree
 Test = collections.namedtuple("Test", "name area target command env")
@@ -58,24 +62,31 @@ class Place:
     def __init__(self, source, top, sandbox):
         self.top, self.tree, self.build = top, top / "tree", top / "build"
         self.sandbox, self.seconds, self.left_out, self.killers = sandbox, {}, [], collections.Counter()
+        self.leaks = True
         for name in ("home", "tmp", "tree"):
             (top / name).mkdir(parents=True, exist_ok=True)
         copy_tree(source, self.tree)
         if not (self.build / "build.ninja").exists():
-            self.need(["meson", "setup", self.build, self.tree, "-Dwerror=false", "-Doptimization=0", "-Ddebug=false"])
+            self.need(["meson", "setup", self.build, self.tree, "-Dwerror=false", "-Doptimization=1", "-Ddebug=false",
+                "-Db_sanitize=address,undefined", "-Db_lundef=false"])
+        else:  # which tests there are may be new
+            self.need(["ninja", "-C", self.build, "build.ninja"])
         self.tests = self.find_tests()
         self.need(["ninja", "-C", self.build, *sorted({t.target for t in self.tests} | self.programs())])
         self.find_symbols()
+        # The search for leaks traces its own process, which not every container lets it do.
+        self.leaks = not self.programs() or self.run([self.build / "rocsmith", "--version"], BUILD_SECONDS)[0] == 0
 
     # ---- running things ----
     def run(self, command, limit, env=None, boxed=True):
         """(exit status, or None when it took too long; output)"""
         def limits():
-            for what, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_FSIZE, FILE_SIZE), (resource.RLIMIT_CORE, 0)):
+            for what, most in ((resource.RLIMIT_FSIZE, FILE_SIZE), (resource.RLIMIT_CORE, 0)):
                 resource.setrlimit(what, (most, most))
         env = {**os.environ, **(env or {})}
         if boxed:
-            env |= {"HOME": str(self.top / "home"), "CCACHE_DISABLE": "1",
+            env |= {"HOME": str(self.top / "home"), "CCACHE_DISABLE": "1", "UBSAN_OPTIONS": "halt_on_error=1",
+                "ASAN_OPTIONS": f"detect_leaks={self.leaks:d}:hard_rss_limit_mb={MEMORY_MIB}",
                 "TMPDIR": "/tmp" if self.sandbox else str(self.top / "tmp")}
             if self.sandbox:
                 command = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", self.top / "tmp",
@@ -122,12 +133,14 @@ class Place:
             shutil.copytree(cases / area, folder / area)
             ret.append(Test("cases/" + area, area, self.target(runner), [runner, self.build / "rocsmith", folder, "--data",
                 self.tree / "tests" / "data"], {}))
-        for name in sorted({n for names in SCRIPTS.values() for n in names}):
+        for name, target in SCRIPTS.values():
             path = self.tree / "tests" / "e2e" / (name + ".sh")
             if path.exists():
-                ret.append(Test("e2e/" + name, "e2e/" + name, "tests/rocsmith-fault", ["bash", path], {
+                ret.append(Test("e2e/" + name, "e2e/" + name, target, ["bash", path], {
                     "ROCSMITH": str(self.build / "rocsmith"), "E2E_TMP": str(self.top / "e2e"),
-                    "ROCSMITH_HOME": str(self.top / "e2e" / "home"), "ROCSMITH_KILLS": "2", "ROCSMITH_FAULT_POINTS": "4"}))
+                    "ROCSMITH_HOME": str(self.top / "e2e" / "home"), "ROCSMITH_KILLS": "2", "ROCSMITH_FAULT_POINTS": "4",
+                    "ELF_EDIT_KINDS": "empty_strings removed_versions own_version static damaged old_path plain program "
+                        "nosections soname gold noseparate"}))
         return ret
 
     def find_symbols(self):
@@ -149,7 +162,7 @@ class Place:
     def tests_of(self, source):
         """What can tell that this source changed, the likeliest and quickest first."""
         room = source.split("/")[1]
-        areas = AREAS.get(room, [room]) + ["e2e/" + name for name in SCRIPTS.get(room, [])]
+        areas = AREAS.get(room, [room]) + ["e2e/" + n for at, (n, _) in SCRIPTS.items() if source.startswith("src/" + at)]
         symbols = self.defined.get(source, set())
         def rank(t):
             calls = len(symbols & self.called[t.name])
