@@ -7,7 +7,6 @@
 
 #include "formats/kpack.h"
 #include "formats/pe.h"
-#include "formats/pe_imports.h"
 
 /* ---- what is done with a source ---- */
 
