@@ -44,8 +44,9 @@ static struct err *check_set(struct exam *x, const struct devcode_set *s)
 			continue;
 		bool never = unbuilt(s->path, gpu);
 		struct finding *f = exam_say(x, V_DEVICE_SIDE, s->path,
-			"none of the %llu files for GPUs is for %.*s%s", (unsigned long long)files,
-			STR(gpu), never ? ": this library is not built for it" : "");
+			"it has %llu file%s for other GPUs and none for %.*s%s",
+			(unsigned long long)files, files == 1 ? "" : "s", STR(gpu),
+			never ? ": this library is not built for it" : "");
 		f->severity = never ? SEV_INFO : f->severity;
 	}
 	for (size_t i = 0; i < x->verdict->served.n; i++) {
