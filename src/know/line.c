@@ -48,7 +48,7 @@ static size_t escape_length(struct str s)
 
 static size_t other_at(struct str s, char *to)
 {
-	if (!strchr("\xe2\xc2\xc3\xe3\xef\\&", s.p[0]))
+	if (!s.p[0] || !strchr("\xe2\xc2\xc3\xe3\xef\\& ", s.p[0]))
 		return 0;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (str_starts(s, others[i].from)) {
@@ -127,7 +127,8 @@ static const char *const shapes[SHAPES] = {
 		"\\*|#|\\*|'|with|def|elif|print|fprintf|[a-z_.]+\\()"
 		"|^(raise|throw|assert|static_assert|return|case|printf|fprintf|print|if|elif|with|"
 		"#define|//|/\\*|\\+|def"
-		"|except|std::|msg|self\\.|TORCH_CHECK|EXPECT_|ASSERT_|pytest)[ (:._A-Z]",
+		"|except|std::|msg|self\\.|TORCH_CHECK|EXPECT_|ASSERT_|pytest)[ (:._A-Z]"
+		"|//[/!]?<|/\\*[*!]<|^[A-Za-z_0-9]+ = (0x)?[0-9a-f]+,",
 	[AFTER] = "^[A-Za-z0-9_]*'? *(in (str\\(|log|text|output|err|the (log|output|docs))|\\)+ "
 		  "*[:;]|;$|==)"
 		  "|\\b(PASSED|SKIPPED|XFAIL|xfail|\\.\\.\\. ok|\\([0-9]+ ms\\))"
@@ -168,7 +169,11 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 	lead = lead < from ? lead : from;
 	struct str said = str_sub(clean, lead, clean.n), before = str_sub(clean, lead, from);
 	struct str after = str_sub(clean, to, clean.n);
+	/* part of another name */
 	if (from && to > from && is_word(clean.p[from - 1]) && is_word(clean.p[from]))
+		return true;
+	if (after.n && to > from && is_word(clean.p[to - 1]) && is_word(after.p[0]) &&
+		!ascii_digit(after.p[0]))
 		return true;
 	if (has_shape(TEST, clean, &end) || has_shape(SOURCE, said, &end) ||
 		has_shape(AFTER, after, &end) || has_shape(SPEAKS, before, &end))
