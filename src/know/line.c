@@ -115,7 +115,8 @@ static const char *const shapes[SHAPES] = {
 		"for|[Ss]earch(es|ing)?|[Rr]eports?|[Rr]eported|[Ii]gnore[ds]?|[Nn]o longer"
 		"|[Rr]esolved?|[Cc]lose[ds]?|[Ww]as|[Gg]et(s|ting)?|[Ss]ays|[Tt]hrows?|[Rr]aises?)"
 		"\\b"
-		"|^[0-9a-f]{7,40} |^[-*+] |^#+ |^> |^\\|.*\\||^[$%] |^>>> |^//|^'[a-z_]+': '"
+		"|^[0-9a-f]{7,40} |^[-*+]( |$)|^#+( |$)|^> |^\\|.*\\||^[$%] |^>>> |^//|^'[a-z_]+': "
+		"'"
 		"|^(HEAD|Author|Date|Merge|Subject|Re|feat|fix|docs|chore|test|ci)(\\([a-z]+\\))?:",
 	/* a line of a program's or a document's text, also as grep and diff print it */
 	[SOURCE] =

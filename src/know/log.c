@@ -483,8 +483,9 @@ static unsigned rank_of(const struct log_cause *c)
 static int by_rank(const void *a, const void *b)
 {
 	const struct log_cause *x = a, *y = b;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
+	unsigned one = rank_of(x), other = rank_of(y);
+	if (one != other)
+		return one < other ? -1 : 1;
 	return x->at.line < y->at.line ? -1 : x->at.line > y->at.line;
 }
 
@@ -549,14 +550,17 @@ static void explain_away(struct arena *a, struct log_answer *ret)
 	}
 }
 
+void log_sort(struct log_answer *answer)
+{
+	if (answer->causes.n)
+		qsort(answer->causes.v, answer->causes.n, sizeof(*answer->causes.v), by_rank);
+}
+
 static void conclude(struct reading *r, struct log_answer *ret)
 {
 	add_causes(r, ret);
 	explain_away(r->a, ret);
-	VEC_EACH (struct log_cause, c, &ret->causes)
-		c->rank = rank_of(c);
-	if (ret->causes.n)
-		qsort(ret->causes.v, ret->causes.n, sizeof(*ret->causes.v), by_rank);
+	log_sort(ret);
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	ret->first_error = first->seen ? first->at : last->at;
 	const struct log_cause *top = ret->causes.n ? ret->causes.v : NULL;
