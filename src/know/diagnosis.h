@@ -67,6 +67,13 @@ struct diagnosis_word {
 extern const struct diagnosis_word diagnosis_word_table[];
 extern const size_t diagnosis_word_count;
 
+/* What stands around a message, for line.c. */
+struct diagnosis_shape {
+	const char *name, *text;
+};
+extern const struct diagnosis_shape diagnosis_shape_table[];
+extern const size_t diagnosis_shape_count;
+
 /* What is looked for: all that the tables have in `see`. */
 struct diagnosis_pattern {
 	struct scan_pattern scan;

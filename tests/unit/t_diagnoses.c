@@ -140,7 +140,9 @@ static void judge(struct arena *a, const struct node *log, struct tally *t)
 		fail_msg("no entry '%.*s'", STR(want));
 	struct log_answer answer = read_text(a, text);
 	const struct log_cause *first = answer.causes.n ? answer.causes.v : NULL;
-	bool right = want.n ? first && str_eq(want, str_from(first->id)) : true, wrong = false;
+	bool right = !want.n || (first && str_eq(want, str_from(first->id)) &&
+					(!first->context_only || d->context));
+	bool wrong = false;
 	VEC_EACH (struct log_cause, c, &answer.causes)
 		wrong |= !c->context_only && !str_eq(want, str_from(c->id));
 	t->logs++;
