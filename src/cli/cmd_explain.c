@@ -39,7 +39,7 @@ static void show_fixes(struct arena *a, const struct diagnosis *d)
 			item(a, "", str_fmt(a, "(%s)", f->tradeoff).p);
 	}
 	for (const struct diagnosis_refuted *f = d->refuted; f && f->claim; f++)
-		item(a, "no", str_fmt(a, "\"%s\": %s (%s)", f->claim, f->why, f->evidence).p);
+		item(a, "wrong", str_fmt(a, "\"%s\": %s (%s)", f->claim, f->why, f->evidence).p);
 }
 
 static struct str sources(struct arena *a, const struct diagnosis *d)
@@ -236,22 +236,17 @@ static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 	return e;
 }
 
-/* Whether an entry fits is asked only where it has conditions. A condition that does not hold on the
- * machine that the user named puts its entry behind. */
-static struct err *look_here(
-	struct arena *a, const struct explain_args *o, struct log_answer *answer)
+/* The machine is looked at only where an entry asks for it. */
+static struct err *look_here(struct arena *a, struct str sysroot, struct log_answer *answer)
 {
-	struct machine m = {0};
-	bool read = false;
-	VEC_EACH (struct log_cause, c, &answer->causes) {
-		bool no = false;
-		if (!c->entry->when || c->context_only)
-			continue;
-		if (!read)
-			TRY(machine_read(a, o->sysroot, &m));
-		read = true;
-		c->here = diagnosis_here(a, c->entry, &m, &no);
-	}
+	struct machine m;
+	bool asked = false;
+	VEC_EACH (struct log_cause, c, &answer->causes)
+		asked |= c->entry->when && !c->context_only;
+	if (!asked)
+		return NULL;
+	TRY(machine_read(a, sysroot, &m));
+	log_compare(a, answer, &m, sysroot.n > 0);
 	return NULL;
 }
 
@@ -268,7 +263,7 @@ static struct err *explain_log(struct arena *a, const struct explain_args *o, in
 	s = stream_new(from_stdin ? 0 : fd, S(""), name);
 	TRY(log_patterns_new(&p));
 	TRY_CTX(log_read(a, p, s, &answer), "cannot explain '%.*s'", STR(name));
-	TRY(look_here(a, o, &answer));
+	TRY(look_here(a, o->sysroot, &answer));
 	bool known = answer.causes.n && !answer.causes.v[0].context_only;
 	if (o->common.json)
 		out_text(json_document(a, 2, log_answer_fields, &answer));

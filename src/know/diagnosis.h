@@ -40,8 +40,9 @@ struct diagnosis {
 	bool context;  /* says nothing without another symptom */
 	bool generic;  /* many causes end in it: others come first */
 	bool inferred; /* no literal log line was seen */
+	bool decides;  /* where its conditions do not hold it is no cause */
 	struct diagnosis_applies applies;
-	const char *const *when;     /* conditions on the machine, or NULL: see diagnosis_here() */
+	const char *const *when;     /* conditions on the machine, or NULL */
 	const char *const *explains; /* ids of which it is the cause, or NULL */
 	const char *const *evidence;
 	const struct diagnosis_match *match;     /* ends with text NULL */
@@ -65,6 +66,13 @@ struct diagnosis_word {
 };
 extern const struct diagnosis_word diagnosis_word_table[];
 extern const size_t diagnosis_word_count;
+
+/* What stands around a message, for line.c. */
+struct diagnosis_shape {
+	const char *name, *text;
+};
+extern const struct diagnosis_shape diagnosis_shape_table[];
+extern const size_t diagnosis_shape_count;
 
 /* What is looked for: all that the tables have in `see`. */
 struct diagnosis_pattern {
@@ -92,8 +100,7 @@ struct log_cause {
 	struct str
 		reason; /* why it is no more than context, or why it stands behind others; or "" */
 	struct str during; /* "building a.hip for gfx90a, gfx942", or "" */
-	struct str here;   /* what its conditions are on the machine; diagnosis_here() fills it */
-	unsigned rank;     /* inside of log.c */
+	struct str here;   /* what its conditions are on the machine; log_compare() fills it */
 };
 
 struct log_answer {
@@ -111,11 +118,12 @@ void log_patterns_freep(struct log_patterns **p);
 MUST_USE struct err *log_read(
 	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret);
 
-/* Do the entry's conditions hold on this machine? "" when it has none, else a text such as "fits this
- * machine: kernel 6.8.0 is older than 6.18.4"; ret_no: they do not hold. Conditions: wsl, container,
- * virtual, apu, "apu beside card", "no kfd", "kfd denied", "driver absent", "gpu GFX*,...", "kernel < VERSION". */
-struct str diagnosis_here(
-	struct arena *a, const struct diagnosis *d, const struct machine *m, bool *ret_no);
+/* Sets `here` of the causes that have conditions to whether these hold on the machine: "fits this machine: kernel
+ * 6.8.0 is older than 6.18.4". own: the log is of that machine, so that a cause whose conditions decide, and do
+ * not hold, is context only. */
+void log_compare(struct arena *a, struct log_answer *answer, const struct machine *m, bool own);
+/* Puts the causes in their order. */
+void log_sort(struct log_answer *answer);
 
 /* ---- lines of logs: line.c ---- */
 

@@ -152,12 +152,13 @@ static enum answer ask(struct asked *q, struct str text)
 	return UNKNOWN;
 }
 
-struct str diagnosis_here(
+/* "fits this machine: ..."; ret_no: a condition does not hold. */
+static struct str compare(
 	struct arena *a, const struct diagnosis *d, const struct machine *m, bool *ret_no)
 {
 	struct strs facts = {0};
 	bool no = false, unknown = false;
-	for (const char *const *w = d->when; w && *w; w++) {
+	for (const char *const *w = d->when; *w; w++) {
 		struct asked q = {.a = a, .m = m};
 		enum answer answer = ask(&q, str_from(*w));
 		if (answer == UNKNOWN)
@@ -167,11 +168,22 @@ struct str diagnosis_here(
 		strs_put(a, &facts, q.fact);
 	}
 	*ret_no = no;
-	if (!facts.n)
-		return S("");
 	return str_fmt(a, "%s this machine: %.*s",
 		no        ? "does not fit"
 		: unknown ? "may fit"
 			  : "fits",
 		STR(str_join(a, &facts, S(", "))));
+}
+
+void log_compare(struct arena *a, struct log_answer *answer, const struct machine *m, bool own)
+{
+	VEC_EACH (struct log_cause, c, &answer->causes) {
+		bool no = false;
+		if (!c->entry->when || c->context_only)
+			continue;
+		c->here = compare(a, c->entry, m, &no);
+		c->context_only = own && no && c->entry->decides;
+		c->reason = c->context_only ? c->here : c->reason;
+	}
+	log_sort(answer);
 }

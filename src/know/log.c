@@ -467,22 +467,25 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 		return "says little without another symptom";
 	if (m->needs && !sign_of(r, m->needs)->seen)
 		return "nothing else in the log points to an AMD GPU";
-	if (m->unless && sign_of(r, m->unless)->seen && !sign_of(r, "amd")->seen)
-		return "the log is of a machine with an NVIDIA GPU";
+	bool nvidia = m->unless && !strcmp(m->unless, "nvidia");
+	if (m->unless && sign_of(r, m->unless)->seen && !(nvidia && sign_of(r, "amd")->seen))
+		return nvidia ? "the log is of a machine with an NVIDIA GPU"
+			      : "the log is of a machine that it is not known for";
 	return "";
 }
 
 static unsigned rank_of(const struct log_cause *c)
 {
-	return (c->context_only ? 1000U : 0) + 100U * (unsigned)c->entry->severity +
+	return (c->context_only ? 1000U : 0) + 100U * (unsigned)(SEV_ERROR - c->entry->severity) +
 	       (c->entry->generic ? 50U : 0);
 }
 
 static int by_rank(const void *a, const void *b)
 {
 	const struct log_cause *x = a, *y = b;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
+	unsigned one = rank_of(x), other = rank_of(y);
+	if (one != other)
+		return one < other ? -1 : 1;
 	return x->at.line < y->at.line ? -1 : x->at.line > y->at.line;
 }
 
@@ -519,29 +522,45 @@ static void add_causes(struct reading *r, struct log_answer *ret)
 	}
 }
 
+static void demote(struct log_cause *c, struct str reason)
+{
+	c->context_only = true;
+	c->reason = reason;
+}
+
 /* What another cause explains is no cause of its own. */
 static void explain_away(struct arena *a, struct log_answer *ret)
 {
-	VEC_EACH (struct log_cause, by, &ret->causes) {
-		if (by->context_only || !by->entry->explains)
-			continue;
-		VEC_EACH (struct log_cause, c, &ret->causes) {
-			if (c->context_only || !str_is_one_of(str_from(c->id), by->entry->explains))
-				continue;
-			c->context_only = true;
-			c->reason = str_fmt(a, "follows from %s", by->id);
-		}
+	bool error = false, specific = false;
+	VEC_EACH (struct log_cause, by, &ret->causes)
+		VEC_EACH (struct log_cause, c, &ret->causes)
+			if (!by->context_only && !c->context_only && by->entry->explains &&
+				str_is_one_of(str_from(c->id), by->entry->explains))
+				demote(c, str_fmt(a, "follows from %s", by->id));
+	VEC_EACH (struct log_cause, c, &ret->causes) {
+		bool is_error = !c->context_only && c->entry->severity == SEV_ERROR;
+		error |= is_error;
+		specific |= is_error && !c->entry->generic;
 	}
+	VEC_EACH (struct log_cause, c, &ret->causes) {
+		if (!c->context_only && error && c->entry->severity != SEV_ERROR)
+			demote(c, S("a warning beside an error"));
+		else if (!c->context_only && specific && c->entry->generic)
+			demote(c, S("many causes end in this message"));
+	}
+}
+
+void log_sort(struct log_answer *answer)
+{
+	if (answer->causes.n)
+		qsort(answer->causes.v, answer->causes.n, sizeof(*answer->causes.v), by_rank);
 }
 
 static void conclude(struct reading *r, struct log_answer *ret)
 {
 	add_causes(r, ret);
 	explain_away(r->a, ret);
-	VEC_EACH (struct log_cause, c, &ret->causes)
-		c->rank = rank_of(c);
-	if (ret->causes.n)
-		qsort(ret->causes.v, ret->causes.n, sizeof(*ret->causes.v), by_rank);
+	log_sort(ret);
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	ret->first_error = first->seen ? first->at : last->at;
 	const struct log_cause *top = ret->causes.n ? ret->causes.v : NULL;

@@ -126,6 +126,68 @@ static void the_same_examples_as_terminals_and_services_show_them(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* ---- the logs ---- */
+
+struct tally {
+	unsigned logs, right, missed, wrong; /* wrong: a cause that it has not */
+};
+
+static void judge(struct arena *a, const struct node *log, struct tally *t)
+{
+	struct str want = node_text(log, S("want"), S("")), text = node_text(log, S("text"), S(""));
+	const struct diagnosis *d = diagnosis_find(want);
+	if (want.n && !d)
+		fail_msg("no entry '%.*s'", STR(want));
+	struct log_answer answer = read_text(a, text);
+	const struct log_cause *first = answer.causes.n ? answer.causes.v : NULL;
+	bool right = !want.n || (first && str_eq(want, str_from(first->id)) &&
+					(!first->context_only || d->context));
+	bool wrong = false;
+	VEC_EACH (struct log_cause, c, &answer.causes)
+		wrong |= !c->context_only && !str_eq(want, str_from(c->id));
+	t->logs++;
+	t->right += right && !wrong;
+	t->missed += !right;
+	t->wrong += wrong;
+	if (right && !wrong)
+		return;
+	print_error("  %s, want '%.*s':\n", node_text(log, S("from"), S("")).p, STR(want));
+	print_causes(&answer);
+}
+
+static struct tally judge_file(struct arena *a, const char *name)
+{
+	const struct node *root;
+	struct tally all = {0}, none = {0};
+	assert_ok(yaml_read(a, str_fmt(a, "tests/logs/%s.yaml", name), &root));
+	NODE_EACH (log, node_get(root, S("log")))
+		judge(a, log, node_text(log, S("want"), S("")).n ? &all : &none);
+	unsigned told = all.right + all.wrong + none.wrong;
+	print_message("%-12s %3u with a cause: recall %.0f %%, precision %.0f %%; %3u without: %u "
+		      "wrong\n",
+		name, all.logs, all.logs ? 100.0 * all.right / all.logs : 100,
+		told ? 100.0 * all.right / told : 100, none.logs, none.wrong);
+	return (struct tally){all.logs, all.right, all.missed, all.wrong + none.wrong};
+}
+
+static void logs_of_public_reports_are_understood(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct tally t = judge_file(&a, "reports");
+	assert_int_equal(t.wrong, 0);
+	assert_int_equal(t.right, t.logs);
+}
+
+static void logs_in_other_words_are_understood_and_none_wrongly(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct tally t = judge_file(&a, "variations"), others = judge_file(&a, "negatives");
+	assert_int_equal(t.wrong + others.wrong, 0);
+	assert_true(t.right * 10 >= t.logs * 9);
+}
+
 static void entries_are_complete(void **state)
 {
 	(void)state;
@@ -150,6 +212,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_complete),
 		cmocka_unit_test(examples_have_their_entry_as_the_only_cause),
+		cmocka_unit_test(logs_of_public_reports_are_understood),
+		cmocka_unit_test(logs_in_other_words_are_understood_and_none_wrongly),
 		cmocka_unit_test(the_same_examples_as_terminals_and_services_show_them),
 	};
 	return cmocka_run_group_tests(tests, compile_patterns, free_patterns);
