@@ -8,8 +8,7 @@
  *
  * libdeflate has no flush, so the chunks of a big member are finished streams; they are joined by
  * clearing the "final" bit of the last block and adding an empty stored block, which ends at a byte
- * boundary (RFC 1951, 3.2.3 and 3.2.4). Where the last block begins is what zlib's inflate tells
- * with Z_BLOCK; its second look also proves that the chunk unpacks.
+ * boundary (RFC 1951, 3.2.3 and 3.2.4). Where the last block begins, deflate_walk.c tells.
  *
  * Headers of big members are reserved and filled in when their sizes are known: a deflated member
  * is never larger than its content (else it is stored), so whether it needs ZIP64 is known from the
@@ -20,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <zlib.h>
 
 #include "base/fs.h"
 #include "base/hash.h"
@@ -117,32 +115,13 @@ static struct err *pack_whole(struct libdeflate_compressor *c, struct pack_unit 
 	return NULL;
 }
 
-static void inflate_endp(z_stream *z)
-{
-	(void)inflateEnd(z);
-}
-
 /* Makes a finished stream one that others may follow; out has 8 bytes of room. */
 static struct err *unfinish(struct arena *tmp, struct pack_unit *u)
 {
-	enum { WINDOW = 1 << 16 };
-	CLEANUP(inflate_endp)
-	z_stream z = {.next_in = (unsigned char *)u->out, .avail_in = (uInt)u->out_n};
-	unsigned char *window = arena_alloc(tmp, WINDOW);
-	uint64_t begin = 0, bit = 0; /* of the last block, in bits; where we are */
-	if (inflateInit2(&z, -15) != Z_OK)
-		return err_new(E_LIMIT, "not enough memory to compress");
-	for (bool last = false; !last;) {
-		z.next_out = window;
-		z.avail_out = WINDOW;
-		if (inflate(&z, Z_BLOCK) != Z_OK)
-			return err_new(E_INTERNAL, "a deflated chunk cannot be unpacked again");
-		if (!(z.data_type & 128))
-			continue;
-		begin = bit;
-		bit = (uint64_t)z.total_in * 8 - (z.data_type & 63);
-		last = z.data_type & 64;
-	}
+	uint64_t begin, bit;
+	memset(u->out + u->out_n, 0, 8);
+	if (!deflate_last_block(tmp, u->out, u->out_n, &begin, &bit))
+		return err_new(E_INTERNAL, "a deflated chunk cannot be read again");
 	u->out[begin / 8] = (char)((unsigned char)u->out[begin / 8] & ~(1u << begin % 8));
 	/* Three header bits of an empty stored block, zeros up to the byte, LEN and NLEN. */
 	u->out_n = (size_t)((bit + 3 + 7) / 8);
