@@ -37,7 +37,9 @@ struct packed { /* a member on its way into the archive */
 	uint32_t crc;
 	uint16_t method;
 	bool big;
-	struct hash *running; /* of a big member */
+	struct hash
+		*running; /* of a big member, whose header is written before its hash is there */
+	uint32_t hashed;  /* its crc, until then */
 	struct digest digest;
 };
 
@@ -161,7 +163,7 @@ static struct err *hash_all(struct arena *tmp, struct packed *m)
 		TRY(read_input(m->in, p, n, at));
 		TRY(cancel_check());
 		hash_add(m->running, p, n);
-		m->crc = libdeflate_crc32(m->crc, p, n);
+		m->hashed = libdeflate_crc32(m->hashed, p, n);
 	}
 	return NULL;
 }
@@ -454,6 +456,7 @@ static struct err *write_unit(struct writer *w, struct pack_unit *u)
 	progress_add(w->progress, u->work == HASH ? 0 : u->n, m->in->name);
 	if (u->work != HASH)
 		return NULL;
+	m->crc = m->hashed;
 	m->digest = hash_end(m->running);
 	m->running = NULL;
 	if (m->method == ZIP_DEFLATE && m->stored >= m->size)
