@@ -47,7 +47,8 @@ enum field_kind {
 	FIELD_CUSTOM, /* .write writes the value */
 };
 
-/* Narrow, because a page of such tables costs every start 5 us: their pointers are relocated. */
+/* Narrow, since every start relocates the pointers in all such tables, page by page: 24 bytes instead of 56 spared it 8
+ * of 113 page faults. */
 struct json_field {
 	const char *key;
 	uint8_t kind;  /* enum field_kind */

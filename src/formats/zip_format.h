@@ -53,3 +53,9 @@ MUST_USE struct err *inflater_open(
 MUST_USE struct err *inflater_next(struct inflater *f, char *out, size_t room, size_t *ret);
 MUST_USE struct err *inflater_end(const struct inflater *f, uint32_t crc); /* of all bytes */
 void inflater_freep(struct inflater **f);
+
+/* ---- deflate_walk.c ---- */
+/* Where the last block of a stream of n bytes begins, and where it ends, in bits. Behind the stream there are 8 bytes
+ * that may be read. False for what is no stream. */
+bool deflate_last_block(
+	struct arena *tmp, const char *p, size_t n, uint64_t *ret_begin, uint64_t *ret_end);

@@ -1,24 +1,24 @@
 /* Writing zip archives: deterministic, parallel, ZIP64 exactly where a value does not fit.
  *
- * Members are cut into units, a batch of units is worked on by all threads, then written in order;
- * memory is bounded by the batch and the threads. A small member is one unit: read, hashed, checksummed and
+ * Members are cut into units, which all threads work on while one more writes, in order, what is done;
+ * so many bytes of units wait at most. A small member is one unit: read, hashed, checksummed and
  * compressed in one pass. A big one is cut into chunks that are compressed apart and joined (so
- * that one library does not keep all other CPUs waiting), and one more unit hashes all its chunks
- * in order. Results depend on the content only. A member of another archive is copied between batches.
+ * that one library does not keep all other CPUs waiting), and one more unit hashes all of it
+ * meanwhile. Results depend on the content only. A member of another archive is copied by who writes.
  *
  * libdeflate has no flush, so the chunks of a big member are finished streams; they are joined by
  * clearing the "final" bit of the last block and adding an empty stored block, which ends at a byte
- * boundary (RFC 1951, 3.2.3 and 3.2.4). Where the last block begins is what zlib's inflate tells
- * with Z_BLOCK; its second look also proves that the chunk unpacks.
+ * boundary (RFC 1951, 3.2.3 and 3.2.4). Where the last block begins, deflate_walk.c tells.
  *
  * Headers of big members are reserved and filled in when their sizes are known: a deflated member
  * is never larger than its content (else it is stored), so whether it needs ZIP64 is known from the
  * start. */
 #include <libdeflate.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <zlib.h>
 
 #include "base/fs.h"
 #include "base/hash.h"
@@ -28,7 +28,7 @@
 #include "base/progress.h"
 #include "formats/zip_format.h"
 
-enum { LEVEL = 6, PIECE = 1 << 20, MOST_WAITING = 48 << 20 };
+enum { LEVEL = 6, PIECE = 1 << 20, MOST_WAITING = 64 << 20 };
 
 struct packed { /* a member on its way into the archive */
 	const struct zip_input *in;
@@ -37,24 +37,30 @@ struct packed { /* a member on its way into the archive */
 	uint32_t crc;
 	uint16_t method;
 	bool big;
-	struct hash *running; /* of a big member */
+	struct hash
+		*running; /* of a big member, whose header is written before its hash is there */
+	uint32_t hashed;  /* its crc, until then */
 	struct digest digest;
 };
 
-enum pack_work { WHOLE, CHUNK, HASH };
+enum pack_work { WHOLE, CHUNK, HASH, COPY };
 
 struct pack_unit {
 	enum pack_work work;
 	struct packed *member;
 	uint64_t from, n; /* part of the content */
-	char *out;        /* malloc'ed result, to be written in order; NULL for hash units */
+	char *out;        /* malloc'ed result, to be written in order; NULL for HASH and COPY */
 	size_t out_n;
 };
 
 /* One job for the pool: some units in a row, which share a compressor. */
 struct job {
+	struct writer *w;
 	struct pack_unit *v;
 	size_t n;
+	uint64_t bytes; /* of content, whose results wait to be written */
+	bool begun, done;
+	struct err *e;
 };
 
 /* ---- threads: compressing and hashing ---- */
@@ -111,32 +117,13 @@ static struct err *pack_whole(struct libdeflate_compressor *c, struct pack_unit 
 	return NULL;
 }
 
-static void inflate_endp(z_stream *z)
-{
-	(void)inflateEnd(z);
-}
-
 /* Makes a finished stream one that others may follow; out has 8 bytes of room. */
 static struct err *unfinish(struct arena *tmp, struct pack_unit *u)
 {
-	enum { WINDOW = 1 << 16 };
-	CLEANUP(inflate_endp)
-	z_stream z = {.next_in = (unsigned char *)u->out, .avail_in = (uInt)u->out_n};
-	unsigned char *window = arena_alloc(tmp, WINDOW);
-	uint64_t begin = 0, bit = 0; /* of the last block, in bits; where we are */
-	if (inflateInit2(&z, -15) != Z_OK)
-		return err_new(E_LIMIT, "not enough memory to compress");
-	for (bool last = false; !last;) {
-		z.next_out = window;
-		z.avail_out = WINDOW;
-		if (inflate(&z, Z_BLOCK) != Z_OK)
-			return err_new(E_INTERNAL, "a deflated chunk cannot be unpacked again");
-		if (!(z.data_type & 128))
-			continue;
-		begin = bit;
-		bit = (uint64_t)z.total_in * 8 - (z.data_type & 63);
-		last = z.data_type & 64;
-	}
+	uint64_t begin, bit;
+	memset(u->out + u->out_n, 0, 8);
+	if (!deflate_last_block(tmp, u->out, u->out_n, &begin, &bit))
+		return err_new(E_INTERNAL, "a deflated chunk cannot be read again");
 	u->out[begin / 8] = (char)((unsigned char)u->out[begin / 8] & ~(1u << begin % 8));
 	/* Three header bits of an empty stored block, zeros up to the byte, LEN and NLEN. */
 	u->out_n = (size_t)((bit + 3 + 7) / 8);
@@ -167,32 +154,32 @@ static struct err *pack_chunk(
 	return u->from + u->n < m->size ? unfinish(tmp, u) : NULL;
 }
 
-static struct err *hash_part(struct arena *tmp, struct pack_unit *u)
+static struct err *hash_all(struct arena *tmp, struct packed *m)
 {
 	char *p = arena_alloc(tmp, PIECE);
-	struct packed *m = u->member;
-	for (uint64_t at = u->from; at < u->from + u->n; at += PIECE) {
-		uint64_t left = u->from + u->n - at;
-		size_t n = left < PIECE ? (size_t)left : PIECE;
+	m->running = hash_new(HASH_SHA256);
+	for (uint64_t at = 0; at < m->size; at += PIECE) {
+		size_t n = m->size - at < PIECE ? (size_t)(m->size - at) : PIECE;
 		TRY(read_input(m->in, p, n, at));
+		TRY(cancel_check());
 		hash_add(m->running, p, n);
-		m->crc = libdeflate_crc32(m->crc, p, n);
+		m->hashed = libdeflate_crc32(m->hashed, p, n);
 	}
 	return NULL;
 }
 
 /* Fills out and out_n of each unit, and the member's crc, method, digest as the work is. */
-static struct err *run_job(struct arena *tmp, void *job)
+static struct err *run_units(struct arena *tmp, const struct job *j)
 {
 	CLEANUP(deflate_freep) struct libdeflate_compressor *c = NULL;
-	struct job *j = job;
 	TRY(compressor(&c));
 	for (size_t i = 0; i < j->n; i++) {
 		struct arena_mark mark = arena_mark(tmp);
 		struct pack_unit *u = &j->v[i];
+		TRY(cancel_check());
 		TRY(u->work == WHOLE       ? pack_whole(c, u)
 			: u->work == CHUNK ? pack_chunk(tmp, c, u)
-					   : hash_part(tmp, u));
+					   : hash_all(tmp, u->member));
 		arena_rewind(tmp, mark);
 	}
 	return NULL;
@@ -227,21 +214,29 @@ struct writer {
 	struct packed *members;
 	size_t n;
 	uint32_t date; /* DOS date and time */
-	unsigned jobs;
-	VEC(struct pack_unit) batch;
+	unsigned threads;
+	struct pack_unit *units;
+	VEC(struct job) jobs; /* in the order of writing */
+	struct pool *pool;
+	pthread_mutex_t lock;
+	pthread_cond_t news; /* a job is done */
+	atomic_bool stop;
 	struct progress *progress;
 };
 
-static void unit_free(struct pack_unit *u)
+static void job_free(struct job *j)
 {
-	free(u->out);
-	u->out = NULL;
+	for (size_t i = 0; i < j->n; i++) {
+		free(j->v[i].out);
+		j->v[i].out = NULL;
+	}
+	err_freep(&j->e);
 }
 
 static void writer_done(struct writer *w)
 {
-	VEC_EACH (struct pack_unit, u, &w->batch)
-		unit_free(u);
+	VEC_EACH (struct job, j, &w->jobs)
+		job_free(j);
 	for (size_t i = 0; i < w->n; i++)
 		hash_free(w->members[i].running);
 	fs_out_abandon(&w->out);
@@ -424,29 +419,6 @@ static struct err *store_instead(struct writer *w, struct packed *m)
 	return NULL;
 }
 
-static struct err *write_unit(struct writer *w, struct pack_unit *u)
-{
-	struct packed *m = u->member;
-	bool first = u->work != HASH && u->from == 0;
-	if (first) {
-		m->header = w->out.offset;
-		m->stored = u->work == WHOLE ? u->out_n : 0;
-		TRY(write_header(w, m));
-	}
-	if (u->work == CHUNK)
-		m->stored += u->out_n;
-	if (u->out_n)
-		fs_out_write(&w->out, u->out, u->out_n);
-	progress_add(w->progress, u->work == HASH ? 0 : u->n, m->in->name);
-	if (u->work != HASH || u->from + u->n < m->size)
-		return NULL;
-	m->digest = hash_end(m->running);
-	m->running = NULL;
-	if (m->method == ZIP_DEFLATE && m->stored >= m->size)
-		TRY(store_instead(w, m));
-	return write_header(w, m);
-}
-
 static struct err *copy_member(struct writer *w, struct packed *m)
 {
 	ARENA(tmp);
@@ -466,83 +438,162 @@ static struct err *copy_member(struct writer *w, struct packed *m)
 	return NULL;
 }
 
-static struct err *flush_batch(struct writer *w)
+static struct err *write_unit(struct writer *w, struct pack_unit *u)
 {
-	enum { JOB = 1 << 18 };
-	struct job *jobs = arena_array(w->a, w->batch.n + 1, sizeof(*jobs));
-	uint64_t sum = JOB;
-	size_t n = 0;
-	/* Small members share a job, so that each does not pay for a compressor of its own. */
-	VEC_EACH (struct pack_unit, u, &w->batch) {
-		if (sum >= JOB || u->n >= JOB) {
-			jobs[n++] = (struct job){.v = u};
-			sum = 0;
-		}
-		jobs[n - 1].n++;
-		sum += u->n;
+	struct packed *m = u->member;
+	if (u->work == COPY)
+		return copy_member(w, m);
+	bool first = u->work != HASH && u->from == 0;
+	if (first) {
+		m->header = w->out.offset;
+		m->stored = u->work == WHOLE ? u->out_n : 0;
+		TRY(write_header(w, m));
 	}
-	TRY(pool_each(w->jobs, jobs, n, sizeof(*jobs), run_job));
-	VEC_EACH (struct pack_unit, u, &w->batch) {
-		TRY(write_unit(w, u));
-		unit_free(u);
-	}
-	w->batch.n = 0;
-	return cancel_check();
+	if (u->work == CHUNK)
+		m->stored += u->out_n;
+	if (u->out_n)
+		fs_out_write(&w->out, u->out, u->out_n);
+	progress_add(w->progress, u->work == HASH ? 0 : u->n, m->in->name);
+	if (u->work != HASH)
+		return NULL;
+	m->crc = m->hashed;
+	m->digest = hash_end(m->running);
+	m->running = NULL;
+	if (m->method == ZIP_DEFLATE && m->stored >= m->size)
+		TRY(store_instead(w, m));
+	return write_header(w, m);
 }
 
-/* In batches of at most room bytes; behind the chunks of a batch comes their hash. */
-static struct err *pack_big(struct writer *w, struct packed *m, uint64_t room)
+/* ---- the queue ---- */
+
+/* Appends a unit; small ones share a job, so that each does not pay for a compressor of its own. */
+static void add_unit(struct writer *w, struct pack_unit unit)
 {
-	TRY(probe(m));
-	m->running = hash_new(HASH_SHA256);
-	for (uint64_t from = 0, to; from < m->size; from = to) {
-		to = m->size - from < room ? m->size : from + room;
-		for (uint64_t at = from; at < to; at += w->lim.chunk) {
-			uint64_t n = to - at < w->lim.chunk ? to - at : w->lim.chunk;
-			*VEC_PUSH(w->a, &w->batch) =
-				(struct pack_unit){.work = CHUNK, .member = m, .from = at, .n = n};
+	enum { JOB = 1 << 18 };
+	struct job *last = w->jobs.n ? &w->jobs.v[w->jobs.n - 1] : NULL;
+	struct pack_unit *u = last ? last->v + last->n : w->units;
+	bool alone = unit.work != WHOLE || !last || last->v->work != WHOLE;
+	*u = unit;
+	if (alone || last->bytes + unit.n > JOB) {
+		last = VEC_PUSH(w->a, &w->jobs);
+		*last = (struct job){.w = w, .v = u};
+	}
+	last->n++;
+	last->bytes += unit.work == HASH || unit.work == COPY ? 0 : unit.n;
+}
+
+static struct err *plan(struct writer *w, size_t from, size_t to)
+{
+	size_t n = 0;
+	for (size_t i = from; i < to; i++)
+		n += 2 + (w->members[i].big ? w->members[i].size / w->lim.chunk : 0);
+	w->units = arena_array(w->a, n, sizeof(*w->units));
+	w->jobs.n = 0;
+	for (struct packed *m = w->members + from; m < w->members + to; m++) {
+		struct pack_unit u = {.member = m, .n = m->size};
+		u.work = m->in->member ? COPY : m->big ? HASH : WHOLE;
+		if (m->big)
+			TRY(probe(m));
+		for (uint64_t at = 0; m->big && at < m->size; at += w->lim.chunk) {
+			uint64_t left = m->size - at;
+			add_unit(w, (struct pack_unit){.work = CHUNK,
+					    .member = m,
+					    .from = at,
+					    .n = left < w->lim.chunk ? left : w->lim.chunk});
 		}
-		*VEC_PUSH(w->a, &w->batch) =
-			(struct pack_unit){.work = HASH, .member = m, .from = from, .n = to - from};
-		TRY(flush_batch(w));
+		add_unit(w, u);
 	}
 	return NULL;
 }
 
-/* Members from..to; a batch is what keeps all threads busy for a while, in whole chunks. */
+static struct err *run_job(struct arena *tmp, void *job)
+{
+	struct job *j = job;
+	struct writer *w = j->w;
+	struct err *e = atomic_load(&w->stop) ? NULL : run_units(tmp, j);
+	pthread_mutex_lock(&w->lock);
+	j->e = e;
+	j->done = true;
+	pthread_cond_signal(&w->news);
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+static void begin(struct writer *w, struct job *j)
+{
+	if (!j->begun && j->v->work != COPY)
+		pool_add(w->pool, run_job, j);
+	j->begun = true;
+}
+
+/* A member's hash takes as long as many chunks, and is written behind all of them: it begins first. */
+static void begin_hash(struct writer *w, struct job *j)
+{
+	while (j->v->work == CHUNK)
+		j++;
+	begin(w, j);
+}
+
+static struct err *finish(struct writer *w, struct job *j)
+{
+	pthread_mutex_lock(&w->lock);
+	while (!j->done && j->v->work != COPY)
+		pthread_cond_wait(&w->news, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+	struct err *e = j->e;
+	j->e = NULL;
+	for (size_t i = 0; i < j->n && !e; i++)
+		e = write_unit(w, &j->v[i]);
+	job_free(j);
+	return e;
+}
+
+static struct err *run_queue(struct writer *w)
+{
+	uint64_t waiting = 0, most = w->lim.chunk * 4 * w->threads;
+	size_t next = 0;
+	most = most < MOST_WAITING ? most : MOST_WAITING;
+	VEC_EACH (struct job, j, &w->jobs) {
+		for (; next < w->jobs.n && waiting < most; next++) {
+			struct job *n = &w->jobs.v[next];
+			if (n->v->work == CHUNK && !n->v->from)
+				begin_hash(w, n);
+			begin(w, n);
+			waiting += n->bytes;
+		}
+		TRY(cancel_check());
+		TRY(finish(w, j));
+		waiting -= j->bytes;
+	}
+	return NULL;
+}
+
 static struct err *pack(struct writer *w, size_t from, size_t to)
 {
-	uint64_t room = w->lim.chunk * 4 * w->jobs, sum = 0;
-	room = room < MOST_WAITING ? room : MOST_WAITING;
-	for (size_t i = from; i < to; i++) {
-		struct packed *m = &w->members[i];
-		if (m->big || m->in->member) {
-			TRY(flush_batch(w));
-			TRY(m->big ? pack_big(w, m, room) : copy_member(w, m));
-			sum = 0;
-			continue;
-		}
-		*VEC_PUSH(w->a, &w->batch) =
-			(struct pack_unit){.work = WHOLE, .member = m, .n = m->size};
-		sum += m->size;
-		if (sum < room && w->batch.n < 4096)
-			continue;
-		TRY(flush_batch(w));
-		sum = 0;
-	}
-	return flush_batch(w);
+	TRY(plan(w, from, to));
+	w->pool = pool_new(w->threads + 1); /* without the one that waits and writes */
+	struct err *e = run_queue(w);
+	atomic_store(&w->stop, true);
+	e = err_join(e, pool_end(w->pool));
+	atomic_store(&w->stop, false);
+	return e;
 }
 
 struct err *zip_write(struct arena *a, const struct zip_writer *zw, struct zip_output *ret)
 {
-	CLEANUP(writer_done) struct writer w = {.a = a, .w = zw, .out = {.fd = -1, .dir = -1}};
+	CLEANUP(writer_done)
+	struct writer w = {.a = a,
+		.w = zw,
+		.out = {.fd = -1, .dir = -1},
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.news = PTHREAD_COND_INITIALIZER};
 	MAP(names, a);
 	uint64_t total = 0;
 	w.lim.size = zw->limits.size ? zw->limits.size : 0xffffffff;
 	w.lim.count = zw->limits.count ? zw->limits.count : 0xffff;
 	w.lim.chunk = zw->limits.chunk ? zw->limits.chunk : 2 << 20;
-	w.jobs = zw->jobs ? zw->jobs : cpu_count();
-	w.jobs = w.jobs < ZIP_THREADS ? w.jobs : ZIP_THREADS;
+	w.threads = zw->jobs ? zw->jobs : cpu_count();
+	w.threads = w.threads < ZIP_THREADS ? w.threads : ZIP_THREADS;
 	w.date = zw->time ? zw->time : dos_time(zw->epoch);
 	w.members = arena_array(a, zw->n + 1, sizeof(*w.members));
 	for (; w.n < zw->n; w.n++) {

@@ -1,0 +1,166 @@
+/* Where the last block of a deflate stream begins: RFC 1951, symbol by symbol, without unpacking anything. Packing a
+ * wheel asks that for every chunk, and zlib's inflate() took a seventh of all its time to answer. */
+#include <string.h>
+
+#include "formats/zip_format.h"
+
+enum { LITERAL, MATCH, END, BAD = 255 }; /* what symbols of the first alphabet come to */
+enum { LONGEST = 15, LITERALS = 288, DISTANCES = 32, LENGTHS = 19 };
+
+/* For the next bits: a value << 8 and how many bits it takes, those behind its code included; 0: no code. */
+struct table {
+	uint64_t mask;
+	uint16_t v[1 << LONGEST];
+};
+
+struct walk {
+	const char *p;
+	uint64_t at, end; /* bits */
+	struct table literals, distances;
+};
+
+static unsigned literal(unsigned s)
+{
+	unsigned more = s < 265 || s > 284 ? 0 : (s - 261) / 4;
+	return s < 256 ? LITERAL : s == 256 ? END << 8 : MATCH << 8 | more;
+}
+
+static unsigned distance(unsigned s)
+{
+	return s < 4 ? 0 : s / 2 - 1;
+}
+
+static unsigned itself(unsigned s)
+{
+	return s << 8;
+}
+
+/* 3.2.2: codes of a length follow each other, bits reversed. For each length the table is doubled, so that shorter codes
+ * are found whatever follows them. */
+static void fill(struct table *t, const uint8_t *lengths, unsigned n, unsigned (*entry)(unsigned s))
+{
+	unsigned code = 0, longest = 0;
+	for (unsigned s = 0; s < n; s++)
+		longest = lengths[s] > longest ? lengths[s] : longest;
+	t->v[0] = 0;
+	t->mask = (1u << longest) - 1;
+	for (unsigned length = 1, half = 1; length <= longest; length++, half *= 2) {
+		memcpy(t->v + half, t->v, half * sizeof(*t->v));
+		for (unsigned s = 0; s < n; s++) {
+			unsigned bit = half;
+			if (lengths[s] != length)
+				continue;
+			t->v[code] = (uint16_t)(entry(s) + length);
+			for (; code & bit; bit /= 2)
+				code ^= bit;
+			code |= bit;
+		}
+	}
+}
+
+static uint64_t ahead(const struct walk *w)
+{
+	return w->at <= w->end ? le64(w->p + w->at / 8) >> w->at % 8 : 0;
+}
+
+static unsigned take(struct walk *w, unsigned bits)
+{
+	unsigned v = (unsigned)ahead(w) & ((1u << bits) - 1);
+	w->at += bits;
+	return v;
+}
+
+static unsigned next(struct walk *w, const struct table *t)
+{
+	unsigned e = t->v[ahead(w) & t->mask];
+	w->at += e & 255;
+	return e && w->at <= w->end ? e >> 8 : BAD;
+}
+
+/* 3.2.7 */
+static bool read_codes(struct walk *w)
+{
+	static const uint8_t order[LENGTHS] = {
+		16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+	uint8_t of_lengths[LENGTHS] = {0}, lengths[LITERALS + DISTANCES] = {0};
+	unsigned literals = take(w, 5) + 257, n = literals + take(w, 5) + 1, used = take(w, 4) + 4;
+	for (unsigned i = 0; i < used; i++)
+		of_lengths[order[i]] = (uint8_t)take(w, 3);
+	fill(&w->distances, of_lengths, LENGTHS, itself);
+	for (unsigned i = 0; i < n;) {
+		unsigned s = next(w, &w->distances);
+		if (s == BAD)
+			return false;
+		uint8_t length = s < 16 ? (uint8_t)s : s == 16 && i ? lengths[i - 1] : 0;
+		unsigned times = s < 16    ? 1
+				 : s == 16 ? 3 + take(w, 2)
+				 : s == 17 ? 3 + take(w, 3)
+					   : 11 + take(w, 7);
+		while (times-- && i < n)
+			lengths[i++] = length;
+	}
+	fill(&w->literals, lengths, literals, literal);
+	fill(&w->distances, lengths + literals, n - literals, distance);
+	return true;
+}
+
+/* 3.2.6 */
+static void fixed_codes(struct walk *w)
+{
+	uint8_t lengths[LITERALS];
+	memset(lengths, 8, sizeof(lengths));
+	memset(lengths + 144, 9, 256 - 144);
+	memset(lengths + 256, 7, 280 - 256);
+	fill(&w->literals, lengths, LITERALS, literal);
+	memset(lengths, 5, DISTANCES);
+	fill(&w->distances, lengths, DISTANCES, distance);
+}
+
+/* Of what is ahead, 57 bits are sure to be there, and a code takes 28 with those behind it: each load is used as long as
+ * that many are left. */
+static bool pass_symbols(struct walk *w)
+{
+	enum { SURE = 57, MOST = 28 };
+	const struct table *t = &w->literals;
+	while (w->at <= w->end) {
+		uint64_t bits = ahead(w);
+		unsigned used = 0, e;
+		do {
+			e = t->v[bits & t->mask];
+			bits >>= e & 255;
+			used += e & 255;
+			t = e >> 8 == MATCH ? &w->distances : &w->literals;
+		} while (e && e >> 8 != END && used <= SURE - MOST);
+		w->at += used;
+		if (!e || e >> 8 == END)
+			return e && w->at <= w->end;
+	}
+	return false;
+}
+
+bool deflate_last_block(
+	struct arena *tmp, const char *p, size_t n, uint64_t *ret_begin, uint64_t *ret_end)
+{
+	struct walk *w = arena_raw(tmp, sizeof(*w));
+	w->p = p;
+	w->at = 0;
+	w->end = (uint64_t)n * 8;
+	for (bool last = false; !last;) {
+		*ret_begin = w->at;
+		last = take(w, 1);
+		unsigned type = take(w, 2);
+		if (type == 0) {
+			w->at = (w->at + 7) / 8 * 8;
+			unsigned length = take(w, 16);
+			w->at += 16 + (uint64_t)length * 8;
+		} else if (type == 1) {
+			fixed_codes(w);
+		} else if (type == 3 || !read_codes(w)) {
+			return false;
+		}
+		if ((type && !pass_symbols(w)) || w->at > w->end)
+			return false;
+	}
+	*ret_end = w->at;
+	return true;
+}
