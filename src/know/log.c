@@ -12,10 +12,11 @@ enum {
 	BACK = 32 << 10,
 	AHEAD = 16 << 10,
 	BLOCK = 1 << 20,
-	LINE = 4096,   /* what is looked at of a line, on both sides of the hit */
-	WRAP = 3,      /* lines that a message may go on in, to both sides */
-	NEAR = 40,     /* lines */
-	TRIES = 20000, /* comparisons of a pattern that fail before it is given up */
+	LINE = 4096,       /* what is looked at of a line, on both sides of the hit */
+	WRAP = 3,          /* lines that a message may go on in, to both sides */
+	NEAR = 40,         /* lines */
+	TRIES = 20000,     /* comparisons of a pattern that fail before it is given up */
+	WRAP_TRIES = 1000, /* and before only single lines are compared */
 	MAX_TARGETS = 16,
 	DOCUMENT = 2, /* marks of Markdown or HTML that make a text a document */
 };
@@ -340,8 +341,10 @@ static void on_hit(void *user, unsigned number, size_t end)
 	else if ((!f->seen || f->quoted) && f->tries < TRIES) {
 		struct arena_mark mark = arena_mark(&r->tmp);
 		struct span line = line_at(r, r->done + (end ? end - 1 : 0));
-		bool fits = p->row.sign ? compare_sign(r, p, line)
-					: compare(r, p, line, false) || compare(r, p, line, true);
+		bool fits = p->row.sign
+				    ? compare_sign(r, p, line)
+				    : compare(r, p, line, false) ||
+					      (f->tries < WRAP_TRIES && compare(r, p, line, true));
 		f->tries += !fits;
 		arena_rewind(&r->tmp, mark);
 	}
