@@ -1,6 +1,7 @@
 /* Compiles the patterns of data/diagnoses.yaml with Hyperscan, for any CPU of this architecture, and writes
  * the result as C: gen_scan OUTPUT. Without the library the text is empty, and `explain` says so. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "know/diagnosis.h"
 
@@ -19,7 +20,11 @@ static int compile(char **ret, size_t *ret_n)
 		return 1;
 	diagnosis_patterns(rows);
 	for (unsigned i = 0; i < n; i++) {
-		texts[i] = rows[i].scan.text;
+		char *text = malloc(DIAGNOSIS_PATTERN_MAX);
+		if (!text)
+			return 1;
+		diagnosis_pattern_text(rows[i].scan.text, text, DIAGNOSIS_PATTERN_MAX);
+		texts[i] = text;
 		flags[i] = HS_FLAG_MULTILINE | (rows[i].scan.once ? HS_FLAG_SINGLEMATCH : 0U);
 		ids[i] = i;
 	}

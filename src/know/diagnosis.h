@@ -83,6 +83,9 @@ struct diagnosis_pattern {
 };
 /* Fills ret, when it is not NULL, and returns how many there are. */
 size_t diagnosis_patterns(struct diagnosis_pattern *ret);
+/* A pattern of `see` as the scan gets it; room: of out, DIAGNOSIS_PATTERN_MAX is enough. */
+enum { DIAGNOSIS_PATTERN_MAX = 4096 };
+void diagnosis_pattern_text(const char *see, char *out, size_t room);
 
 /* The entry, or NULL. */
 const struct diagnosis *diagnosis_find(struct str id);

@@ -420,7 +420,9 @@ struct err *log_patterns_new(struct log_patterns **ret)
 		*new = (struct pattern){.row = rows[i],
 			.x = more ? new[-1].x : NEW(&p->a, struct expressions),
 			.group = more ? new[-1].group : i};
-		scan[i] = rows[i].scan;
+		char *text = arena_raw(&p->a, DIAGNOSIS_PATTERN_MAX);
+		diagnosis_pattern_text(rows[i].scan.text, text, DIAGNOSIS_PATTERN_MAX);
+		scan[i] = (struct scan_pattern){text, rows[i].scan.once};
 	}
 	TRY(scan_new(scan, n, diagnosis_scan, &p->scan));
 	*ret = p;

@@ -2,6 +2,26 @@
  * other file, so that the tool can have it. */
 #include "know/diagnosis.h"
 
+/* A blank of a pattern stands for blanks, line ends and colours. */
+#define GAP "(?:(?:\\s|\\x1b\\[[0-9;]*[mK])+)"
+
+void diagnosis_pattern_text(const char *see, char *out, size_t room)
+{
+	size_t n = 0;
+	for (bool in_class = false; *see; see++) {
+		in_class = in_class ? *see != ']' : *see == '[';
+		const char *text = *see == ' ' && !in_class ? GAP : (const char[]){*see, 0};
+		size_t more = strlen(text);
+		if (n + more + 1 > room)
+			break;
+		memcpy(out + n, text, more);
+		n += more;
+		if (*see == '\\' && see[1] && n + 2 <= room)
+			out[n++] = *++see;
+	}
+	out[n] = 0;
+}
+
 /* Adds those of one match behind the first n. */
 static size_t add_match(struct diagnosis_pattern *ret, size_t n, const struct diagnosis *d,
 	const struct diagnosis_match *m)
