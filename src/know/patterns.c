@@ -28,8 +28,7 @@ static size_t add_match(struct diagnosis_pattern *ret, size_t n, const struct di
 {
 	for (const char *const *see = m->see; *see; see++, n++)
 		if (ret)
-			ret[n] = (struct diagnosis_pattern){
-				.entry = d, .match = m, .scan = {*see, false}};
+			ret[n] = (struct diagnosis_pattern){.entry = d, .match = m, .see = *see};
 	return n;
 }
 
@@ -39,8 +38,7 @@ size_t diagnosis_patterns(struct diagnosis_pattern *ret)
 	for (; n < diagnosis_sign_count; n++)
 		if (ret)
 			ret[n] = (struct diagnosis_pattern){.sign = &diagnosis_sign_table[n],
-				.scan = {
-					diagnosis_sign_table[n].see, diagnosis_sign_table[n].once}};
+				.see = diagnosis_sign_table[n].see};
 	for (size_t i = 0; i < diagnosis_count; i++)
 		for (const struct diagnosis_match *m = diagnosis_table[i].match; m->text; m++)
 			n = add_match(ret, n, &diagnosis_table[i], m);

@@ -259,10 +259,21 @@ static void entries_are_complete(void **state)
 	}
 }
 
+extern const struct str diagnosis_scan, diagnosis_scan_rest;
+
+/* Compiling them when the program starts would take half a second. */
+static void the_patterns_were_compiled_when_the_program_was_built(void **state)
+{
+	(void)state;
+	assert_true(diagnosis_scan.n > 10000);
+	assert_true(diagnosis_scan_rest.n > 10000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_complete),
+		cmocka_unit_test(the_patterns_were_compiled_when_the_program_was_built),
 		cmocka_unit_test(examples_have_their_entry_as_the_only_cause),
 		cmocka_unit_test(logs_of_public_reports_are_understood),
 		cmocka_unit_test(logs_in_other_words_are_understood_and_none_wrongly),
