@@ -14,7 +14,7 @@ enum { MAX = 4096 };
 static int compile(bool rest, char **ret, size_t *ret_n)
 {
 	static struct diagnosis_pattern rows[MAX];
-	static const char *texts[MAX];
+	static char *texts[MAX];
 	static unsigned flags[MAX], ids[MAX];
 	unsigned n = (unsigned)diagnosis_patterns(NULL), count = 0;
 	if (n > MAX)
@@ -23,23 +23,27 @@ static int compile(bool rest, char **ret, size_t *ret_n)
 	for (unsigned i = 0; i < n; i++) {
 		if (rest && rows[i].sign && rows[i].sign->once)
 			continue;
-		char *text = malloc(DIAGNOSIS_PATTERN_MAX);
-		if (!text)
+		texts[count] = malloc(DIAGNOSIS_PATTERN_MAX);
+		if (!texts[count])
 			return 1;
-		diagnosis_pattern_text(rows[i].see, text, DIAGNOSIS_PATTERN_MAX);
-		texts[count] = text;
+		diagnosis_pattern_text(rows[i].see, texts[count], DIAGNOSIS_PATTERN_MAX);
 		flags[count] = HS_FLAG_MULTILINE;
 		ids[count++] = i;
 	}
 	const hs_platform_info_t any = {.tune = HS_TUNE_FAMILY_GENERIC};
 	hs_compile_error_t *why = NULL;
 	hs_database_t *db;
-	if (hs_compile_multi(texts, flags, ids, count, HS_MODE_BLOCK, &any, &db, &why)) {
+	if (hs_compile_multi((const char *const *)texts, flags, ids, count, HS_MODE_BLOCK, &any,
+		    &db, &why)) {
 		fprintf(stderr, "gen_scan: '%s': %s\n",
 			why->expression >= 0 ? texts[why->expression] : "", why->message);
 		return 1;
 	}
-	return hs_serialize_database(db, ret, ret_n) != HS_SUCCESS;
+	bool bad = hs_serialize_database(db, ret, ret_n) != HS_SUCCESS;
+	hs_free_database(db);
+	for (unsigned i = 0; i < count; i++)
+		free(texts[i]);
+	return bad;
 }
 #else
 static int compile(bool rest, char **ret, size_t *ret_n)
@@ -62,6 +66,7 @@ static int put(FILE *out, const char *name, bool rest)
 		fprintf(out, "%s%d,", i % 20 ? " " : "\n\t", (signed char)bytes[i]);
 	fprintf(out, "\n\t0};\nextern const struct str %s;\n", name);
 	fprintf(out, "const struct str %s = {%s_bytes, %zu};\n", name, name, n);
+	free(bytes);
 	return 0;
 }
 
