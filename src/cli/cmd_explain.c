@@ -192,6 +192,8 @@ static void show_causes(struct arena *a, const struct log_answer *answer, struct
 	VEC_EACH (struct log_cause, c, &answer->causes) {
 		if (c->context_only)
 			continue;
+		if (c != answer->causes.v)
+			out_text(S("\n"));
 		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(c->title))), c->id);
 		out_fmt("  %.*s:%llu: %.*s\n", STR(name), (unsigned long long)c->at.line,
 			STR(c->at.text));
@@ -200,7 +202,6 @@ static void show_causes(struct arena *a, const struct log_answer *answer, struct
 		show_fixes(a, c->entry);
 		item(a, "here", c->here.n ? c->here.p : NULL);
 		item(a, "from", sources(a, c->entry).p);
-		out_text(S("\n"));
 	}
 	VEC_EACH (struct log_cause, c, &answer->causes)
 		if (c->context_only && context++ < MAX_CONTEXT)

@@ -55,7 +55,7 @@ extern const size_t diagnosis_count;
 /* Signs of a log as a whole, and of lines that report an error. */
 struct diagnosis_sign {
 	const char *name, *see, *text, *without;
-	bool once; /* one is enough */
+	bool once; /* one is enough: it is not looked for any more */
 };
 extern const struct diagnosis_sign diagnosis_sign_table[];
 extern const size_t diagnosis_sign_count;
@@ -76,13 +76,16 @@ extern const size_t diagnosis_shape_count;
 
 /* What is looked for: all that the tables have in `see`. */
 struct diagnosis_pattern {
-	struct scan_pattern scan;
+	const char *see;
 	const struct diagnosis_sign *sign; /* or */
 	const struct diagnosis *entry;
 	const struct diagnosis_match *match;
 };
 /* Fills ret, when it is not NULL, and returns how many there are. */
 size_t diagnosis_patterns(struct diagnosis_pattern *ret);
+/* A pattern of `see` as the scan gets it; room: of out, DIAGNOSIS_PATTERN_MAX is enough. */
+enum { DIAGNOSIS_PATTERN_MAX = 4096 };
+void diagnosis_pattern_text(const char *see, char *out, size_t room);
 
 /* The entry, or NULL. */
 const struct diagnosis *diagnosis_find(struct str id);

@@ -13,32 +13,6 @@ struct asked {
 	struct str fact;  /* set to what is so here */
 };
 
-static enum answer told_by(struct asked *q, bool is, const char *yes, const char *no)
-{
-	q->fact = str_from(is ? yes : no);
-	return is ? YES : NO;
-}
-
-static enum answer is_wsl(struct asked *q)
-{
-	return told_by(q, q->m->wsl, "it is WSL", "it is no WSL");
-}
-
-static enum answer is_container(struct asked *q)
-{
-	return told_by(q, q->m->container, "it is a container", "it is no container");
-}
-
-static enum answer is_virtual(struct asked *q)
-{
-	return told_by(q, q->m->virtual, "it is a virtual machine", "it is no virtual machine");
-}
-
-static enum answer lacks_driver(struct asked *q)
-{
-	return told_by(q, !q->m->driver.loaded, "amdgpu is not loaded", "amdgpu is loaded");
-}
-
 static const struct machine_node *kfd_of(const struct machine *m)
 {
 	VEC_EACH (struct machine_node, n, &m->nodes)
@@ -47,42 +21,45 @@ static const struct machine_node *kfd_of(const struct machine *m)
 	return NULL;
 }
 
-static enum answer lacks_kfd(struct asked *q)
+static bool has_kind(const struct machine *m, bool apu)
 {
-	return told_by(q, !kfd_of(q->m), "/dev/kfd is not there", "/dev/kfd is there");
+	VEC_EACH (struct machine_gpu, g, &m->gpus)
+		if (g->apu == apu)
+			return true;
+	return false;
 }
 
-static enum answer denies_kfd(struct asked *q)
+/* Those that are so or not, with what is said of them. */
+static enum answer is_so(struct asked *q, struct str word)
 {
-	const struct machine_node *n = kfd_of(q->m);
-	if (!n)
-		return told_by(q, false, "", "/dev/kfd is not there");
-	return told_by(q, !n->usable, "/dev/kfd may not be opened", "/dev/kfd may be opened");
-}
-
-static enum answer has_kind(struct asked *q, bool beside)
-{
-	bool apu = false, card = false;
-	VEC_EACH (struct machine_gpu, g, &q->m->gpus) {
-		apu |= g->apu;
-		card |= !g->apu;
+	const struct machine *m = q->m;
+	const struct machine_node *kfd = kfd_of(m);
+	bool apu = has_kind(m, true);
+	const struct {
+		struct str word;
+		bool known, is;
+		const char *yes, *no;
+	} facts[] = {
+		{S("wsl"), true, m->wsl, "it is WSL", "it is no WSL"},
+		{S("container"), true, m->container, "it is a container", "it is no container"},
+		{S("virtual"), true, m->virtual, "it is a virtual machine",
+			"it is no virtual machine"},
+		{S("driver absent"), true, !m->driver.loaded, "amdgpu is not loaded",
+			"amdgpu is loaded"},
+		{S("no kfd"), true, !kfd, "/dev/kfd is not there", "/dev/kfd is there"},
+		{S("kfd denied"), kfd != NULL, kfd && !kfd->usable, "/dev/kfd may not be opened",
+			"/dev/kfd may be opened"},
+		{S("apu"), m->gpus.n > 0, apu, "its GPU is an APU", "its GPUs are cards"},
+		{S("apu beside card"), m->gpus.n > 0, apu && has_kind(m, false),
+			"an APU is beside a card", "there is no APU beside a card"},
+	};
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		if (!str_eq(word, facts[i].word) || !facts[i].known)
+			continue;
+		q->fact = str_from(facts[i].is ? facts[i].yes : facts[i].no);
+		return facts[i].is ? YES : NO;
 	}
-	if (!q->m->gpus.n)
-		return UNKNOWN;
-	if (beside)
-		return told_by(
-			q, apu && card, "an APU is beside a card", "there is no APU beside a card");
-	return told_by(q, apu, "its GPU is an APU", "its GPUs are cards");
-}
-
-static enum answer has_apu(struct asked *q)
-{
-	return has_kind(q, false);
-}
-
-static enum answer has_both(struct asked *q)
-{
-	return has_kind(q, true);
+	return UNKNOWN;
 }
 
 static enum answer has_gpu(struct asked *q)
@@ -125,31 +102,18 @@ static enum answer older_kernel(struct asked *q)
 	return older ? YES : NO;
 }
 
-static const struct condition {
-	struct str word;
-	enum answer (*ask)(struct asked *q);
-} conditions[] = {
-	{S_INIT("wsl"), is_wsl},
-	{S_INIT("container"), is_container},
-	{S_INIT("virtual"), is_virtual},
-	{S_INIT("driver absent"), lacks_driver},
-	{S_INIT("no kfd"), lacks_kfd},
-	{S_INIT("kfd denied"), denies_kfd},
-	{S_INIT("apu beside card"), has_both},
-	{S_INIT("apu"), has_apu},
-	{S_INIT("gpu "), has_gpu},
-	{S_INIT("kernel < "), older_kernel},
-};
-
 static enum answer ask(struct asked *q, struct str text)
 {
-	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
-		if (!str_starts(text, conditions[i].word))
-			continue;
-		q->value = str_sub(text, conditions[i].word.n, text.n);
-		return conditions[i].ask(q);
+	static const struct str gpu = S_INIT("gpu "), kernel = S_INIT("kernel < ");
+	if (str_starts(text, gpu)) {
+		q->value = str_sub(text, gpu.n, text.n);
+		return has_gpu(q);
 	}
-	return UNKNOWN;
+	if (str_starts(text, kernel)) {
+		q->value = str_sub(text, kernel.n, text.n);
+		return older_kernel(q);
+	}
+	return is_so(q, text);
 }
 
 /* "fits this machine: ..."; ret_no: a condition does not hold. */

@@ -12,10 +12,11 @@ enum {
 	BACK = 32 << 10,
 	AHEAD = 16 << 10,
 	BLOCK = 1 << 20,
-	LINE = 4096,   /* what is looked at of a line, on both sides of the hit */
-	WRAP = 3,      /* lines that a message may go on in, to both sides */
-	NEAR = 40,     /* lines */
-	TRIES = 20000, /* comparisons of a pattern that fail before it is given up */
+	LINE = 4096,       /* what is looked at of a line, on both sides of the hit */
+	WRAP = 3,          /* lines that a message may go on in, to both sides */
+	NEAR = 40,         /* lines */
+	TRIES = 20000,     /* comparisons of a pattern that fail before it is given up */
+	WRAP_TRIES = 1000, /* and before only single lines are compared */
 	MAX_TARGETS = 16,
 	DOCUMENT = 2, /* marks of Markdown or HTML that make a text a document */
 };
@@ -31,7 +32,7 @@ struct expressions { /* of a way in which a problem shows, or of a sign */
 
 struct log_patterns {
 	struct arena a;
-	struct scan *scan;
+	struct scan *scan, *rest; /* rest: without the signs of which one is enough */
 	struct expression step, target;
 	VEC(struct pattern) v;
 };
@@ -340,8 +341,10 @@ static void on_hit(void *user, unsigned number, size_t end)
 	else if ((!f->seen || f->quoted) && f->tries < TRIES) {
 		struct arena_mark mark = arena_mark(&r->tmp);
 		struct span line = line_at(r, r->done + (end ? end - 1 : 0));
-		bool fits = p->row.sign ? compare_sign(r, p, line)
-					: compare(r, p, line, false) || compare(r, p, line, true);
+		bool fits = p->row.sign
+				    ? compare_sign(r, p, line)
+				    : compare(r, p, line, false) ||
+					      (f->tries < WRAP_TRIES && compare(r, p, line, true));
 		f->tries += !fits;
 		arena_rewind(&r->tmp, mark);
 	}
@@ -377,6 +380,14 @@ static void slide(struct reading *r)
 	r->counted -= drop < r->counted ? drop : r->counted;
 }
 
+static struct scan *scan_for(const struct reading *r)
+{
+	for (size_t i = 0; i < diagnosis_sign_count; i++)
+		if (diagnosis_sign_table[i].once && !r->found[i].seen)
+			return r->p->scan;
+	return r->p->rest;
+}
+
 static struct err *read_all(struct reading *r)
 {
 	do {
@@ -384,7 +395,7 @@ static struct err *read_all(struct reading *r)
 		TRY(fill(r));
 		size_t to = searchable(r);
 		TRY(scan_block(
-			r->p->scan, (struct str){r->buf + r->done, to - r->done}, on_hit, r));
+			scan_for(r), (struct str){r->buf + r->done, to - r->done}, on_hit, r));
 		r->done = to;
 		number_of(r, to);
 		slide(r);
@@ -401,7 +412,7 @@ static void reading_done(struct reading **r)
 
 /* ---- the patterns ---- */
 
-extern const struct str diagnosis_scan; /* by tools/gen_scan.c */
+extern const struct str diagnosis_scan, diagnosis_scan_rest; /* by tools/gen_scan.c */
 
 struct err *log_patterns_new(struct log_patterns **ret)
 {
@@ -409,7 +420,7 @@ struct err *log_patterns_new(struct log_patterns **ret)
 	memset(p, 0, sizeof(*p));
 	size_t n = diagnosis_patterns(NULL);
 	struct diagnosis_pattern *rows = arena_array(&p->a, n, sizeof(*rows));
-	struct scan_pattern *scan = arena_array(&p->a, n, sizeof(*scan));
+	const char **texts = arena_array(&p->a, n, sizeof(*texts));
 	diagnosis_patterns(rows);
 	for (size_t i = 0; i < n; i++) {
 		bool more = i && rows[i].match && rows[i].match == rows[i - 1].match;
@@ -417,9 +428,15 @@ struct err *log_patterns_new(struct log_patterns **ret)
 		*new = (struct pattern){.row = rows[i],
 			.x = more ? new[-1].x : NEW(&p->a, struct expressions),
 			.group = more ? new[-1].group : i};
-		scan[i] = rows[i].scan;
+		char *text = arena_raw(&p->a, DIAGNOSIS_PATTERN_MAX);
+		diagnosis_pattern_text(rows[i].see, text, DIAGNOSIS_PATTERN_MAX);
+		texts[i] = text;
 	}
-	TRY(scan_new(scan, n, diagnosis_scan, &p->scan));
+	TRY(scan_new(texts, n, diagnosis_scan, &p->scan));
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].sign && rows[i].sign->once)
+			texts[i] = NULL;
+	TRY(scan_new(texts, n, diagnosis_scan_rest, &p->rest));
 	*ret = p;
 	p = NULL;
 	return NULL;
@@ -440,6 +457,7 @@ void log_patterns_freep(struct log_patterns **p)
 	expression_done(&(*p)->step);
 	expression_done(&(*p)->target);
 	scan_freep(&(*p)->scan);
+	scan_freep(&(*p)->rest);
 	arena_free(&(*p)->a);
 	free(*p);
 	*p = NULL;

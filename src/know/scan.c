@@ -6,8 +6,6 @@
 #include <hs/hs.h>
 #include <stdlib.h>
 
-/* tools/gen_scan.c has the same. */
-#define SCAN_FLAGS(p) (HS_FLAG_MULTILINE | ((p).once ? HS_FLAG_SINGLEMATCH : 0U))
 #define SONAME "libhs.so.5" /* of Hyperscan 5 and of Vectorscan */
 #define HYPERSCAN_FUNCTIONS(X)                                                                     \
 	X(hs_compile_multi)                                                                        \
@@ -47,37 +45,38 @@ static bool load(struct scan *s)
 	return complete;
 }
 
-static struct err *compile(struct scan *s, const struct scan_pattern *patterns, size_t n)
+static struct err *compile(struct scan *s, const char *const *texts, size_t n)
 {
 	ARENA(tmp);
-	const char **texts = arena_array(&tmp, n, sizeof(*texts));
-	unsigned *flags = arena_array(&tmp, n, sizeof(*flags)),
-		 *ids = arena_array(&tmp, n, sizeof(*ids));
+	const char **given = arena_array(&tmp, n, sizeof(*given));
+	unsigned *flags = arena_array(&tmp, n, sizeof(*flags)), count = 0;
+	unsigned *ids = arena_array(&tmp, n, sizeof(*ids));
 	for (unsigned i = 0; i < n; i++) {
-		texts[i] = patterns[i].text;
-		flags[i] = SCAN_FLAGS(patterns[i]);
-		ids[i] = i;
+		if (!texts[i])
+			continue;
+		given[count] = texts[i];
+		flags[count] = HS_FLAG_MULTILINE;
+		ids[count++] = i;
 	}
 	hs_compile_error_t *why = NULL;
-	if (s->hs_compile_multi(texts, flags, ids, (unsigned)n, HS_MODE_BLOCK, NULL, &s->db,
-		    &why) == HS_SUCCESS)
+	if (s->hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK, NULL, &s->db, &why) ==
+		HS_SUCCESS)
 		return NULL;
 	struct err *e = err_new(E_INTERNAL, "the pattern '%s' cannot be used: %s",
-		why && why->expression >= 0 ? texts[why->expression] : "",
+		why && why->expression >= 0 ? given[why->expression] : "",
 		why ? why->message : "no reason given");
 	s->hs_free_compile_error(why);
 	return e;
 }
 
-struct err *scan_new(
-	const struct scan_pattern *patterns, size_t n, struct str ready, struct scan **ret)
+struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct scan **ret)
 {
 	CLEANUP(scan_freep) struct scan *s = calloc(1, sizeof(*s));
 	if (!s || !load(s))
 		return err_hint(err_new(E_TOOL_MISSING, "logs cannot be searched without " SONAME),
 			"install the package libhyperscan5 or libvectorscan5");
 	if (!ready.n || s->hs_deserialize_database(ready.p, ready.n, &s->db) != HS_SUCCESS)
-		TRY(compile(s, patterns, n));
+		TRY(compile(s, texts, n));
 	if (s->hs_alloc_scratch(s->db, &s->scratch) != HS_SUCCESS)
 		return err_new(E_INTERNAL, "Hyperscan cannot use its patterns");
 	*ret = s;
@@ -116,10 +115,9 @@ struct err *scan_block(struct scan *s, struct str block, scan_hit *hit, void *us
 
 #else
 
-struct err *scan_new(
-	const struct scan_pattern *patterns, size_t n, struct str ready, struct scan **ret)
+struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct scan **ret)
 {
-	(void)patterns;
+	(void)texts;
 	(void)n;
 	(void)ready;
 	*ret = NULL;

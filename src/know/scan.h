@@ -10,15 +10,11 @@
 
 struct scan;
 
-struct scan_pattern {
-	const char *text;
-	bool once; /* its first match in a block is enough */
-};
-
-/* ready: the patterns as tools/gen_scan.c left them, or "". E_TOOL_MISSING when the library is not installed,
+/* texts: the patterns; NULL is left out, and keeps its number. ready: they as tools/gen_scan.c compiled them, or
+ * "". E_TOOL_MISSING when the library is not installed,
  * E_INTERNAL for a pattern that it refuses. */
 MUST_USE struct err *scan_new(
-	const struct scan_pattern *patterns, size_t n, struct str ready, struct scan **ret);
+	const char *const *texts, size_t n, struct str ready, struct scan **ret);
 void scan_freep(struct scan **s);
 /* Told of each match: the number of the pattern, and the offset behind the match; in that order. */
 typedef void scan_hit(void *user, unsigned pattern, size_t end);

@@ -126,6 +126,58 @@ static void the_same_examples_as_terminals_and_services_show_them(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* Every quote as another one, lines broken at blanks near a width, indented, each word in a colour. */
+static struct str disguised(struct arena *a, struct str text, size_t width, bool colour)
+{
+	BUF(b, a);
+	size_t column = 0;
+	bool open = false;
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+		size_t word = str_chr(str_sub(text, i + 1, text.n), ' ');
+		bool wrap = c == ' ' && column > 8 && column + word > width;
+		column = c == '\n' || wrap ? 0 : column + 1;
+		if (c == '"' || c == '\'' || c == '`') {
+			open = !open && c != '\'';
+			buf_add(&b, c == '\'' ? S("\xe2\x80\x99")
+				    : open    ? S("\xe2\x80\x9c")
+					      : S("\xe2\x80\x9d"));
+		} else if (wrap) {
+			buf_add(&b, S("\r\n    "));
+		} else {
+			buf_char(&b, c);
+		}
+		if (colour && c == ' ')
+			buf_add(&b, S("\033[0m\033[1;31m"));
+	}
+	return buf_str(&b);
+}
+
+static void the_same_examples_wrapped_coloured_and_in_other_quotes(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const size_t widths[] = {100000, 120, 78};
+	unsigned lost = 0, all = 0;
+	NODE_EACH (n, entries(&a)) {
+		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
+		NODE_EACH (yes, node_get(n, S("_yes")))
+			for (size_t i = 0; i < 6; i++) {
+				struct str text = disguised(&a, yes->text, widths[i / 2], i % 2);
+				struct log_answer answer = read_text(&a, text);
+				all++;
+				if (mentioned(&answer, str_from(d->id)) &&
+					(d->context || confident(&answer, d->id)))
+					continue;
+				lost++;
+				print_error("'%s' is lost in:\n%.*s\n", d->id, STR(text));
+				print_causes(&answer);
+			}
+	}
+	print_message("%u of %u disguised examples are lost\n", lost, all);
+	assert_int_equal(lost, 0);
+}
+
 /* ---- the logs ---- */
 
 struct tally {
@@ -207,13 +259,25 @@ static void entries_are_complete(void **state)
 	}
 }
 
+extern const struct str diagnosis_scan, diagnosis_scan_rest;
+
+/* Compiling them when the program starts would take half a second. */
+static void the_patterns_were_compiled_when_the_program_was_built(void **state)
+{
+	(void)state;
+	assert_true(diagnosis_scan.n > 10000);
+	assert_true(diagnosis_scan_rest.n > 10000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_complete),
+		cmocka_unit_test(the_patterns_were_compiled_when_the_program_was_built),
 		cmocka_unit_test(examples_have_their_entry_as_the_only_cause),
 		cmocka_unit_test(logs_of_public_reports_are_understood),
 		cmocka_unit_test(logs_in_other_words_are_understood_and_none_wrongly),
+		cmocka_unit_test(the_same_examples_wrapped_coloured_and_in_other_quotes),
 		cmocka_unit_test(the_same_examples_as_terminals_and_services_show_them),
 	};
 	return cmocka_run_group_tests(tests, compile_patterns, free_patterns);
