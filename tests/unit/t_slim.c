@@ -189,6 +189,10 @@ static const struct fx_fat shapes[] = {
 	{.pointer = FX_BOTH},
 	{.pointer = FX_RELR},
 	{.pointer = FX_ABS64},
+	{.pointer = FX_WORD},
+	{.pointer = FX_WORD, .stripped = true},
+	{.pointer = FX_WORD, .writable = true},
+	{.pointer = FX_WORD, .machine = 183, .last = true},
 	{.machine = 183, .pointer = FX_RELATIVE},
 	{.machine = 183, .pointer = FX_ABS64},
 	{.symbol = true},
@@ -303,7 +307,6 @@ static void what_cannot_be_proved_is_refused(void **state)
 		{{.off = 64}, "into the middle of a bundle"},
 		{{.off = 64, .pointer = FX_RELR}, "into the middle of a bundle"},
 		{{.off = 64, .pointer = FX_ABS64}, "into the middle of a bundle"},
-		{{.pointer = FX_WORD}, "no position-independent program"},
 		{{.unnamed = 1}, "nothing that is known points at bundle 2"},
 		{{.machine = 243}, "x86-64 or AArch64"},
 	};
@@ -322,6 +325,13 @@ static void what_cannot_be_proved_is_refused(void **state)
 	b = fx_fat_library(&a, (struct fx_fat){.pointer = FX_ABS64});
 	put_le((char *)(uintptr_t)b.file.p + FX_RELA + 8, 2, 4);
 	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, "a relocation of type 2");
+	/* a word that may be a pointer, and one that is in the middle of a bundle, which says nothing */
+	b = fx_fat_library(&a, (struct fx_fat){.pointer = FX_WORD});
+	char *place = (char *)(uintptr_t)b.file.p + 0x700;
+	put_le(place, 0x400000 + 4096 + 64, 8);
+	assert_ok(slim(&a, dir, b.file, &k, &now, &p));
+	put_le(place, 0x400000 + 4096, 8);
+	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, "is in no wrapper");
 	b = fx_fat_library(&a, (struct fx_fat){0});
 	put_le((char *)(uintptr_t)b.file.p + 16, 1, 2); /* an object file has no segments */
 	put_le((char *)(uintptr_t)b.file.p + 56, 0, 2);
