@@ -97,6 +97,10 @@ root_of() { # NAME VERSION RUNTIME: sets root, with what the package needs but f
 }
 load() { # LIBRARY ROOT: what count.c says; libraries that are not there are replaced by empty ones
 	local dirs i missing
+	[ -x "$2/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" ] || {
+		echo 'not loaded, what it needs is not in the archive'
+		return 0
+	}
 	dirs=$(dirname "$1"):$2/usr/lib/x86_64-linux-gnu:$2/usr/lib:$(find "$2/usr/lib" -name 'lib*LLVM*.so*' -printf '%h:' | head -c 4000)$PWD/stubs
 	for i in $(seq 40); do
 		"$2/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$dirs" --preload "$PWD/count.so" \
