@@ -305,6 +305,12 @@ status=0
 "$ROCSMITH" slim --compress hip-7.0/two.hipfb -o beside.z | grep -q 'compressed: version 2, for HIP 7.0'
 mkdir -p tree/lib && cp hip-6.4/* tree/lib && cp hip-7.2/libamdhip64.so.9 tree/lib/libamdhip64.so.7
 "$ROCSMITH" slim --compress --gpu gfx90a tree -o tree.z | grep -q 'compressed: version 2, for HIP 6.4'
+"$ROCSMITH" wheel unpack -q p-1-py3-none-any.whl >/dev/null
+mkdir p-1/pkg/lib packed && cp hip-7.2/libamdhip64.so.9 p-1/pkg/lib/libamdhip64.so
+"$ROCSMITH" wheel pack -q p-1 -o packed >/dev/null
+"$ROCSMITH" slim --compress packed/p-1-py3-none-any.whl -o small.z.whl | grep -q 'compressed: version 3, for HIP 7.2 (pkg/lib/libamdhip64.so)'
+"$ROCSMITH" inspect small.z.whl | grep -q 'k.hipfb.*ccob3'
+echo 'ok the HIP runtime in a folder, in a wheel, or beside a file says how bundles are compressed'
 for hip in 6.4 7.2; do
 	[ $hip = 7.2 ] && encoding=ccob3 || encoding=ccob2
 	compressed "$top/tests/data/devcode/two.hipfb" $encoding gfx90a

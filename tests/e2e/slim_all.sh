@@ -82,6 +82,7 @@ C
 gcc -shared -fPIC count.c -o count.so
 gcc load.c -o load
 mkdir stubs
+echo | gcc -shared -fPIC -x c - -o stubs/extra.so
 
 root_of() { # NAME VERSION RUNTIME: sets root, with what the package needs but for the large ones, which are replaced
 	local suite=sid
@@ -95,19 +96,29 @@ root_of() { # NAME VERSION RUNTIME: sets root, with what the package needs but f
 	(cd "$root/.debs" && sed 's/_[^_]*$//;s/%3a/:/;s/_/=/' ../../wanted | xargs -r apt-get -qq download >/dev/null 2>&1) || true
 	find "$root/.debs" -name '*.deb' -exec dpkg-deb -x {} "$root" \; -delete
 }
+extra() { # FILE PREFIX: functions of that prefix that the file needs, which do nothing
+	nm -D --undefined-only "$1" | awk '{ print $2 }' | sed 's/@.*//' | grep "^$2_" >>stubs/names
+	sort -u stubs/names | sed 's/.*/void &(void) {}/' | gcc -shared -fPIC -x c - -o stubs/extra.so
+}
 load() { # LIBRARY ROOT: what count.c says; libraries that are not there are replaced by empty ones
-	local dirs i missing
+	local dirs i missing name
 	[ -x "$2/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" ] || {
 		echo 'not loaded, what it needs is not in the archive'
 		return 0
 	}
 	dirs=$(dirname "$1"):$2/usr/lib/x86_64-linux-gnu:$2/usr/lib:$(find "$2/usr/lib" -name 'lib*LLVM*.so*' -printf '%h:' | head -c 4000)$PWD/stubs
-	for i in $(seq 40); do
-		"$2/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$dirs" --preload "$PWD/count.so" \
+	for i in $(seq 60); do
+		"$2/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$dirs" --preload "$PWD/count.so:$PWD/stubs/extra.so" \
 			./load "$1" >said 2>&1 && break
 		missing=$(sed -n 's/^\(lib[^ :]*\): cannot open shared object file.*/\1/p' said | head -n 1)
-		[ -n "$missing" ] || break
-		echo | gcc -shared -fPIC -x c - -Wl,-soname,"$missing" -o "stubs/$missing"
+		name=$(sed -n 's/.*: undefined symbol: \([a-z]*\)_.*/\1/p' said | head -n 1)
+		if [ -n "$missing" ]; then
+			echo | gcc -shared -fPIC -x c - -Wl,-soname,"$missing" -o "stubs/$missing"
+		elif [ -n "$name" ]; then
+			extra "$(sed -n 's/: undefined symbol:.*//p' said | head -n 1)" "$name"
+		else
+			break
+		fi
 	done
 	[ "$(wc -l <said)" = 1 ] || tail -n 2 said | head -n 1 | cut -c 1-150
 	tail -n 1 said
