@@ -2,7 +2,8 @@
 # slow: gigabytes are fetched
 # `slim` on every package of Debian sid and experimental that needs a HIP runtime, as apt's metadata has them: one at
 # a time is fetched, unpacked, slimmed to one GPU as a folder, compared by slim_tree.py, read by readelf and llvm-readelf,
-# and loaded by the loader and with the HIP runtime that it asks for, which registers each of its bundles. Prints a table.
+# and loaded by the loader and with the HIP runtime that it asks for, which registers each of its bundles; then once more with
+# --strip-device: llvm-strip and the runtime's comgr say what is left of the objects. Prints a table.
 # ROCSMITH_SLIM_MOST: bytes that a package may take, unpacked (default 2e9); ROCSMITH_SLIM_ONLY: a pattern of names.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -67,6 +68,52 @@ __attribute__((destructor)) static void tell(void)
 	printf("%u bundles, %u kernels registered%s\n", bundles, functions, bad ? ", BAD" : "");
 }
 C
+cat >comgr.c <<'C'
+/* What the SDK's comgr, by which HIP reads code objects, says of one: ISA, kernels of the metadata, symbols. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { uint64_t handle; } h;
+int amd_comgr_create_data(int kind, h *data);
+int amd_comgr_set_data(h data, size_t size, const char *bytes);
+int amd_comgr_get_data_isa_name(h data, size_t *size, char *name);
+int amd_comgr_get_data_metadata(h data, h *meta);
+int amd_comgr_metadata_lookup(h meta, const char *key, h *value);
+int amd_comgr_get_metadata_list_size(h meta, size_t *size);
+int amd_comgr_iterate_symbols(h data, int (*fn)(h symbol, void *user), void *user);
+int amd_comgr_symbol_get_info(h symbol, int attribute, void *value);
+static int symbol(h s, void *user)
+{
+	size_t n;
+	uint64_t value = 0, size = 0;
+	char *name;
+	(void)user;
+	amd_comgr_symbol_get_info(s, 0, &n);
+	name = calloc(n + 1, 1);
+	amd_comgr_symbol_get_info(s, 1, name);
+	amd_comgr_symbol_get_info(s, 3, &size);
+	amd_comgr_symbol_get_info(s, 5, &value);
+	printf("%s %lx %lx\n", name, (unsigned long)value, (unsigned long)size);
+	free(name);
+	return 0;
+}
+int main(int argc, char **argv)
+{
+	static char bytes[64 << 20], isa[200];
+	FILE *f = fopen(argv[argc - 1], "rb");
+	size_t n = fread(bytes, 1, sizeof(bytes), f), size = sizeof(isa), kernels = 0;
+	h data, meta, list;
+	if (amd_comgr_create_data(7, &data) || amd_comgr_set_data(data, n, bytes))
+		return 1;
+	int e1 = amd_comgr_get_data_isa_name(data, &size, isa), e2 = amd_comgr_get_data_metadata(data, &meta);
+	int e3 = e2 ? e2 : amd_comgr_metadata_lookup(meta, "amdhsa.kernels", &list);
+	if (!e3)
+		amd_comgr_get_metadata_list_size(list, &kernels);
+	printf("%d %d %d %s %zu kernels\n", e1, e2, e3, isa, kernels);
+	return amd_comgr_iterate_symbols(data, symbol, NULL);
+}
+C
 cat >load.c <<'C'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -81,6 +128,8 @@ int main(int n, char **v)
 C
 gcc -shared -fPIC count.c -o count.so
 gcc load.c -o load
+gcc comgr.c -o comgr -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy
+mkdir objects
 mkdir stubs
 echo | gcc -shared -fPIC -x c - -o stubs/extra.so
 
@@ -129,6 +178,33 @@ problem() {
 	echo "not ok $*"
 	failed=1
 }
+strip_device() { # LIBRARY GPU LOADED
+	local said
+	"$ROCSMITH" slim -q --strip-device --gpu "$2" "old/$1" -o stripped.so --force >/dev/null
+	llvm-readelf -lSsrW stripped.so >/dev/null 2>complaints
+	[ ! -s complaints ] || problem "$1, stripped: $(head -n 1 complaints)"
+	python3 -B "$top/tests/oracle/stripped.py" "old/$1" stripped.so objects/ "$2" >table.stripped 2>&1 ||
+		problem "$1, stripped: $(tail -n 1 table.stripped)"
+	said=$(load "$PWD/stripped.so" "$root")
+	[ "${said##*$'\n'}" = "${3##*$'\n'}" ] || problem "$1, stripped: $said, not $3"
+	loaded="$loaded; stripped $(stat -c %s stripped.so)"
+	rm stripped.so
+	see "$1"
+}
+see() { # LIBRARY: says what comgr finds in the first object, in both of its versions
+	local kind comgr
+	comgr=$(find "$root/usr/lib/x86_64-linux-gnu" -name 'libamd_comgr.so.?' | head -n 1)
+	[ -n "$comgr" ] || return 0
+	for kind in old new; do
+		"$root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu" \
+			--preload "$comgr" ./comgr objects/$kind 2>&1 | sort >seen.$kind
+	done
+	if [ "$(grep -e ' kernels$' -e '\.kd ' seen.old)" != "$(grep -e ' kernels$' -e '\.kd ' seen.new)" ] ||
+		[ -n "$(comm -13 seen.old seen.new)" ]; then
+		problem "$1, stripped: comgr finds other kernels"
+	fi
+	loaded="$loaded, comgr: $(sed -n 's/.* \([0-9]* kernels\)$/\1/p' seen.new)"
+}
 package() { # NAME VERSION RUNTIME: the unpacked one is in old
 	local gpu loaded='' before after library root
 	gpu=$("$ROCSMITH" inspect --json old 2>/dev/null | python3 -c '
@@ -156,6 +232,7 @@ print(next((g for g in ("gfx1100", "gfx90a", "gfx942", *sorted(targets)) if g in
 		after=$(load "$PWD/new/$library" "$root")
 		loaded="$loaded; $(basename "$library"): $after"
 		[ "$before" = "$after" ] && [ "${after%BAD}" = "$after" ] || problem "$library: $before, now $after"
+		strip_device "$library" "$gpu" "$after"
 	done <libraries
 	echo "ok $1 $2 $gpu: $(tail -n 1 table)$loaded"
 }
