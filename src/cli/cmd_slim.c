@@ -195,6 +195,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	VEC_EACH (const struct target, t, &gpus)
 		strs_add(a, &r.gpus, target_text(a, t));
 	TRY(slim(a, o, &keep, &r));
+	VEC_EACH (const struct slim_refused, x, &r.refused)
+		say_warning("'%.*s' stays whole: %.*s", STR(x->path), STR(x->why));
 	warn_of_others(a, o, &r);
 	if (o->common.json)
 		out_text(json_document(a, 2, slim_fields, &r));

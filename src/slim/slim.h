@@ -160,6 +160,10 @@ struct slim_done { /* a file that changed; after = 0: it is gone */
 	uint64_t before, after;
 };
 
+struct slim_refused { /* of a folder: a file that stays whole, because nothing proves that it would work */
+	struct str path, why;
+};
+
 struct slim_report {
 	struct str path, output;
 	struct strs gpus, without;
@@ -170,6 +174,7 @@ struct slim_report {
 	uint64_t before, after; /* all files together, unpacked */
 	uint64_t stripped;      /* of objects that stay, uncompressed */
 	struct slim_sums targets;
+	VEC(struct slim_refused) refused;
 	VEC(struct slim_done) files; /* paths below that of the report, "" for itself */
 };
 

@@ -714,7 +714,21 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	struct slim_keep k = {.without = &r.without};
 	r = (struct slim_report){.path = in, .without = {.v = globs, .n = 1}};
 	assert_err_says(slim_tree(&a, &k, NULL, &r), E_USAGE, "has a name like '*cuda*'");
-	/* a manifest that is none, and files of somebody else */
+	/* what cannot be proved stays whole, here and in a copy; the others do not wait for it */
+	struct fx_built odd = fx_fat_library(&a, (struct fx_fat){.unnamed = 1});
+	assert_ok(fs_write(path_join(&a, in, S("lib/odd.so")), odd.file, 0644));
+	assert_ok(fs_write(path_join(&a, in, S("lib/second.so")), b.file, 0644));
+	assert_ok(on_path(&a, in, path_join(&a, dir, S("out")), "gfx1100", false, &r));
+	assert_int_equal(r.refused.n, 1);
+	assert_true(str_eq(read_text(&a, dir, "out/lib/odd.so"), odd.file));
+	assert_ok(in_tree(&a, in, "gfx1100", NULL, &r));
+	assert_int_equal(r.refused.n, 1);
+	assert_str(r.refused.v[0].path, "lib/odd.so");
+	assert_str(r.refused.v[0].why, "nothing that is known points at bundle 2");
+	assert_true(str_eq(read_text(&a, in, "lib/odd.so"), odd.file));
+	works(&a, &b, read_text(&a, in, "lib/second.so"), "gfx1100 gfx11-generic");
+	assert_true(str_contains(read_text(&a, in, SLIM_MANIFEST), S("lib/odd.so")));
+	/* a manifest that is none */
 	test_put(path_join(&a, in, S(SLIM_MANIFEST)), "[]");
 	assert_err(in_tree(&a, in, "gfx1201", NULL, &r), E_SYNTAX);
 	test_dir_remove(dir);
