@@ -10,7 +10,7 @@
 struct slim_args {
 	struct common common;
 	struct strs gpus, without;
-	struct str path, output, sdk;
+	struct str path, output, sdk, sysroot;
 	bool in_place, exact, strip_device, compress, force;
 };
 
@@ -32,6 +32,8 @@ static const struct opt opts[] = {
 		"for --compress: whose runtime that is")},
 	{OPT_VALUE("without", OPT_LIST, struct slim_args, without, "GLOB",
 		"files of a folder or wheel to leave out")},
+	{OPT_VALUE("sysroot", OPT_PATH, struct slim_args, sysroot, "DIR",
+		"find GPUs in a recorded machine")},
 	{OPT_FLAG("force", struct slim_args, force, "overwrite OUT")},
 	{.kind = OPT_END},
 };
@@ -46,19 +48,25 @@ static struct err *check(const struct slim_args *o)
 	return NULL;
 }
 
-/* Older runtimes use no GPU at all when one of them has no code: an APU beside the card, for example. */
-static void warn_of_others(struct arena *a, const struct targets *gpus)
+/* Until rocm-systems#9498 HIP used no GPU at all when one of them had no code: that of an APU beside the card, say. */
+static void warn_of_others(struct arena *a, const struct slim_args *o, const struct slim_report *r)
 {
-	const struct slim_keep keep = {.v = gpus->v, .n = gpus->n};
 	struct strs here = {0};
-	if (gpus->n)
-		strs_add(a, &here, S("native"));
-	err_free(plan_native(a, S(""), &here));
-	VEC_EACH (const struct str, gpu, &here)
-		if (!slim_keeps(&keep, *gpu))
-			say_warning("this machine has a %.*s, too: until ROCm 7.2 HIP fails for "
-				    "all GPUs when one has no code",
+	strs_add(a, &here, S("native"));
+	err_free(plan_native(a, o->sysroot, &here));
+	VEC_EACH (const struct str, gpu, &here) {
+		const struct target want = target_read(*gpu);
+		const struct slim_keep keep = {.v = &want, .n = 1};
+		bool left = false, lost = false;
+		VEC_EACH (const struct slim_sum, s, &r->targets) {
+			left = left || (s->kept && slim_keeps(&keep, s->target));
+			lost = lost || (!s->kept && slim_keeps(&keep, s->target));
+		}
+		if (lost && !left)
+			say_warning("'%.*s' of this machine loses its code: until ROCm 7.2 HIP "
+				    "fails for all GPUs when one has none",
 				STR(*gpu));
+	}
 }
 
 static void print(struct arena *a, const struct slim_args *o, const struct slim_report *r)
@@ -171,7 +179,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		.strip_device = o->strip_device,
 		.without = o->without};
 	TRY(check(o));
-	TRY(plan_native(a, S(""), &o->gpus));
+	TRY(plan_native(a, o->sysroot, &o->gpus));
 	if (o->gpus.n)
 		TRY(targets_parse(a, &o->gpus, &gpus));
 	if (o->strip_device)
@@ -187,7 +195,9 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	VEC_EACH (const struct target, t, &gpus)
 		strs_add(a, &r.gpus, target_text(a, t));
 	TRY(slim(a, o, &keep, &r));
-	warn_of_others(a, &gpus);
+	VEC_EACH (const struct slim_refused, x, &r.refused)
+		say_warning("'%.*s' stays whole: %.*s", STR(x->path), STR(x->why));
+	warn_of_others(a, o, &r);
 	if (o->common.json)
 		out_text(json_document(a, 2, slim_fields, &r));
 	else

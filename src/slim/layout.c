@@ -19,7 +19,7 @@ static struct err *look_at_segments(
 	const struct slim_plan *p, uint64_t *ret_step, bool *ret_movable)
 {
 	const struct elf_segment *first = NULL, *own = own_segment(p);
-	bool program = false;
+	bool program = p->elf.type == ELF_EXEC;
 	*ret_step = PAGE;
 	VEC_EACH (const struct elf_segment, s, &p->elf.segments) {
 		bool load = s->type == ELF_PT_LOAD;

@@ -115,6 +115,16 @@ struct job {
 	struct str to; /* the folder that is made */
 };
 
+/* What is damaged is for others to judge. */
+static bool stays_whole(
+	struct arena *a, struct slim_report *r, struct str name, const struct err *e)
+{
+	if (e->code == E_SLIM)
+		*VEC_PUSH(a, &r->refused) = (struct slim_refused){
+			str_dup(a, name), str_dup(a, str_from(err_root(e)->msg))};
+	return e->code == E_SLIM || e->code == E_ELF || e->code == E_BUNDLE;
+}
+
 struct err *slim_take_file(struct arena *a, const struct slim_keep *k, struct slim_report *r,
 	struct str name, struct str to)
 {
@@ -123,15 +133,15 @@ struct err *slim_take_file(struct arena *a, const struct slim_keep *k, struct sl
 	bool write = to.n && !fs_writes_forbidden();
 	struct str from = path_join(&tmp, r->path, name);
 	struct err *e = look(&tmp, from, k, &in);
-	if (e && e->code != E_ELF && e->code != E_BUNDLE)
+	if (!e && in.p.changed && write)
+		e = slim_save(&in.p, to, in.st.st_mode);
+	if (e && !stays_whole(a, r, name, e))
 		return e;
-	if (e) /* what is damaged is for others to judge */
+	if (e)
 		in.p = (struct slim_plan){.after = in.src.size};
 	err_free(e);
-	if (in.p.changed && write)
-		TRY(slim_save(&in.p, to, in.st.st_mode));
 	slim_note(a, r, name, in.src.size, &in.p);
-	if (in.p.changed || !write)
+	if (in.p.changed || !write || str_eq(from, to))
 		return NULL;
 	e = fs_link(from, to);
 	if (!e)

@@ -126,7 +126,9 @@ static struct err *change(struct place *p)
 			TRY(fs_remove(path));
 			continue;
 		}
-		TRY(slim_take_file(&tmp, p->keep, &one, f->path, path));
+		one.refused = p->r->refused;
+		TRY(slim_take_file(p->a, p->keep, &one, f->path, path));
+		p->r->refused = one.refused;
 		p->r->after += one.after - f->after;
 		f->after = one.after;
 	}
@@ -156,6 +158,7 @@ struct err *slim_tree(
 		add_report(a, &all, r);
 	TRY(save(&p, &all, true));
 	TRY(change(&p));
+	all.refused = r->refused;
 	if (then)
 		TRY(then(&all));
 	TRY(fs_sync_all(r->path));

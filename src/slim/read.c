@@ -72,10 +72,11 @@ struct keeping {
 /* Of a compressed bundle the objects that stay go to the scratch file, each as far from its begin as in the bundle. */
 static struct err *keep_piece(void *user, const void *bytes, size_t n, uint64_t at, bool *stop)
 {
-	(void)stop;
 	struct keeping *k = user;
+	*stop = true;
 	VEC_EACH (const struct bundle_entry, e, &k->kept->entries) {
 		uint64_t from = e->offset > at ? e->offset : at, to = e->offset + e->size;
+		*stop = *stop && to <= at + n;
 		to = to < at + n ? to : at + n;
 		if (from < to)
 			TRY(fs_pwrite(k->p->keep->scratch, (const char *)bytes + (from - at),

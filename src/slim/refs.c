@@ -1,6 +1,7 @@
-/* All that points at the bundles of an ELF file: dynamic relocations, and symbols. Sources: System V gABI (RELA,
+/* All that points at the bundles of an ELF file: dynamic relocations, symbols, and wrappers of programs without relocations. Sources: System V gABI (RELA,
  * symbols; RELR in its draft of 2018), the psABI supplements of x86-64 and AArch64 for the types. See slim_int.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/le.h"
 #include "slim/slim_int.h"
@@ -172,6 +173,44 @@ static struct err *relr(struct finder *f)
 	return NULL;
 }
 
+/* ---- programs at fixed addresses ---- */
+
+/* Their pointers are just words; only a wrapper's says what it is. */
+static struct err *word(struct finder *f, const char *p, uint64_t at, uint64_t place)
+{
+	uint64_t addr = le64(p + WORD);
+	uint32_t magic = le32(p);
+	if (addr < f->from || addr >= f->to || bundle_at(f, addr) == SIZE_MAX)
+		return NULL;
+	if (magic != SLIM_HIPF && magic != SLIM_HIPK)
+		return err_new(E_SLIM,
+			"what is at offset %llu looks like a pointer at a bundle, and is in no "
+			"wrapper",
+			(unsigned long long)at);
+	return add(f, addr, at, (struct slim_ref){.at = at, .pointer = true, .place = place});
+}
+
+static struct err *words(struct finder *f, const struct elf_segment *s)
+{
+	char p[WORD + CHUNK * RELA] = {0};
+	uint64_t skip = -s->vaddr % WORD, n;
+	for (uint64_t at = skip; at + WORD <= s->filesz; at += n) {
+		uint64_t left = (s->filesz - at) / WORD * WORD, place = s->vaddr + at;
+		n = left < CHUNK * RELA ? left : CHUNK * RELA;
+		if (place >= f->from && place < f->to) {
+			n = f->to - place < left ? (f->to - place + WORD - 1) / WORD * WORD : left;
+			continue;
+		}
+		if (place < f->from && n > f->from - place)
+			n = (f->from - place + WORD - 1) / WORD * WORD;
+		TRY(elf_src_read(f->e->src, p + WORD, (size_t)n, s->offset + at));
+		for (uint64_t i = 0; i < n; i += WORD)
+			TRY(word(f, p + i, s->offset + at + i, place + i));
+		memcpy(p, p + n, WORD);
+	}
+	return NULL;
+}
+
 struct err *slim_refs(struct arena *a, const struct slim_plan *p, const struct elf *e, bool now,
 	struct slim_refs *ret)
 {
@@ -181,16 +220,19 @@ struct err *slim_refs(struct arena *a, const struct slim_plan *p, const struct e
 	f.from = p->from - own->offset + own->vaddr;
 	f.to = f.from + p->size;
 	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
-		if (machines[i].machine == e->machine && e->type == ELF_DYN)
+		if (machines[i].machine == e->machine &&
+			(e->type == ELF_DYN || e->type == ELF_EXEC))
 			f.machine = &machines[i];
 	if (!f.machine)
-		return err_new(
-			E_SLIM, "it is no position-independent program for x86-64 or AArch64");
+		return err_new(E_SLIM, "it is no program or shared library for x86-64 or AArch64");
 	TRY(elf_tags(e, tags, DT_COUNT, f.value));
 	TRY(elf_symbols(e, false, dynamic_symbol, &f));
 	TRY(each(&f, elf_offset_of(e, f.value[DT_RELA]), f.value[DT_RELASZ], rela));
 	TRY(each(&f, elf_offset_of(e, f.value[DT_JMPREL]), f.value[DT_PLTRELSZ], rela));
 	TRY(relr(&f));
+	VEC_EACH (const struct elf_segment, s, &e->segments)
+		if (s->type == ELF_PT_LOAD && e->type == ELF_EXEC)
+			TRY(words(&f, s));
 	VEC_EACH (const struct elf_section, s, &e->sections)
 		if (s->type == SHT_SYMTAB)
 			TRY(each(&f, s->offset, s->size, static_symbol));

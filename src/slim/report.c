@@ -6,6 +6,7 @@
 static const struct json_field sum_fields[] =
 	FIELDS_ONLY(struct slim_sum, target, kept, objects, bytes);
 static const struct json_field file_fields[] = FIELDS_ONLY(struct slim_done, path, before, after);
+static const struct json_field refused_fields[] = FIELDS_ONLY(struct slim_refused, path, why);
 
 const struct json_field slim_fields[] = {
 	FIELD_CONST("schema", "rocsmith.slim/1"),
@@ -13,6 +14,7 @@ const struct json_field slim_fields[] = {
 		without, before, after, stripped, unfinished),
 	FIELD_LIST("targets", struct slim_report, targets, sum_fields),
 	FIELD_LIST("files", struct slim_report, files, file_fields),
+	FIELD_LIST("refused", struct slim_report, refused, refused_fields),
 	{.kind = FIELD_END},
 };
 

@@ -5,9 +5,9 @@
  *
  * slim_write() makes a smaller file in which every address stays where it was: bundles move together, what becomes
  * free leaves the file, and the segment around it becomes two, whose headers lie in the freed space. All that
- * points at a bundle follows: relocations (RELATIVE, ABS64, GLOB_DAT, RELR) and symbols. What cannot be proved
- * is E_SLIM: a pointer into the middle of a bundle, a bundle that nothing points at, a program without
- * relocations, overlapping segments. Code that computes a bundle's address from its own cannot be seen; no
+ * points at a bundle follows: relocations (RELATIVE, ABS64, GLOB_DAT, RELR), symbols, and in programs at fixed
+ * addresses the pointers of wrappers. What cannot be proved is E_SLIM: a pointer into the middle of a bundle, a bundle
+ * that nothing points at, a word outside of wrappers that has a bundle's address there, overlapping segments. Code that computes a bundle's address from its own cannot be seen; no
  * compiler makes it. slim_punch() makes holes instead: nothing moves. Bundles elsewhere than in .hip_fatbin
  * stay: nothing tells who uses them.
  *
@@ -160,6 +160,10 @@ struct slim_done { /* a file that changed; after = 0: it is gone */
 	uint64_t before, after;
 };
 
+struct slim_refused { /* of a folder: a file that stays whole, because nothing proves that it would work */
+	struct str path, why;
+};
+
 struct slim_report {
 	struct str path, output;
 	struct strs gpus, without;
@@ -170,6 +174,7 @@ struct slim_report {
 	uint64_t before, after; /* all files together, unpacked */
 	uint64_t stripped;      /* of objects that stay, uncompressed */
 	struct slim_sums targets;
+	VEC(struct slim_refused) refused;
 	VEC(struct slim_done) files; /* paths below that of the report, "" for itself */
 };
 

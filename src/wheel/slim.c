@@ -219,6 +219,7 @@ struct err *wheel_slim_installed(const struct slim_report *all)
 	ARENA(a);
 	struct installed x = {.a = &a, .r = all, .done = {.a = &a}};
 	VEC_EACH (struct slim_done, f, &all->files)
-		map_put(&x.done, f->path, f);
+		if (path_is_inside(f->path))
+			map_put(&x.done, f->path, f);
 	return fs_walk(all->path, find_record, &x);
 }

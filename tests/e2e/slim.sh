@@ -146,7 +146,7 @@ try_library noseparate -Wl,-z,noseparate-code
 [ "$made" -ge 6 ]
 echo "ok $made programs and libraries of several linkers find their own bundles when they run"
 
-# Without any section header, and at a fixed address.
+# Without any section header; at a fixed address.
 python3 - libplain.so.old bare.so <<'PY'
 import sys
 data = bytearray(open(sys.argv[1], "rb").read())
@@ -158,18 +158,19 @@ cp bare.slim libplain.so
 ./main-plain >got
 cmp want got
 echo 'ok a library without section headers works, too'
-gcc -no-pie fat.s look.c main.c -o fixed
-status=0
-"$ROCSMITH" slim --gpu gfx1100 fixed -o fixed.slim 2>err || status=$?
-[ "$status" = 2 ] && grep -q 'no position-independent program' err && [ ! -e fixed.slim ]
+try fixed -no-pie
+try fixed-lld -no-pie -fuse-ld=lld
+try fixed-static -no-pie -static
+[ -e fixed.slim ] && [ -e fixed-static.slim ]
 cp fixed holes
 "$ROCSMITH" slim -q --gpu gfx1100 holes --in-place >/dev/null
+./fixed | grep -e ' host' -e gfx1100 >want
 ./holes | grep -v ' 0$' >got
 grep -v ' host' want >want.objects
 cmp want.objects got
 cmp -s fixed holes && exit 1
 [ "$(stat -c %s fixed)" = "$(stat -c %s holes)" ]
-echo 'ok a program at a fixed address is refused, and gets holes in place'
+echo 'ok programs at a fixed address find their own bundles, too, also with holes in place'
 
 # ---- a wheel ----
 mkdir -p w/pkg/library w/p-1.dist-info
@@ -304,6 +305,12 @@ status=0
 "$ROCSMITH" slim --compress hip-7.0/two.hipfb -o beside.z | grep -q 'compressed: version 2, for HIP 7.0'
 mkdir -p tree/lib && cp hip-6.4/* tree/lib && cp hip-7.2/libamdhip64.so.9 tree/lib/libamdhip64.so.7
 "$ROCSMITH" slim --compress --gpu gfx90a tree -o tree.z | grep -q 'compressed: version 2, for HIP 6.4'
+"$ROCSMITH" wheel unpack -q p-1-py3-none-any.whl >/dev/null
+mkdir p-1/pkg/lib packed && cp hip-7.2/libamdhip64.so.9 p-1/pkg/lib/libamdhip64.so
+"$ROCSMITH" wheel pack -q p-1 -o packed >/dev/null
+"$ROCSMITH" slim --compress packed/p-1-py3-none-any.whl -o small.z.whl | grep -q 'compressed: version 3, for HIP 7.2 (pkg/lib/libamdhip64.so)'
+"$ROCSMITH" inspect small.z.whl | grep -q 'k.hipfb.*ccob3'
+echo 'ok the HIP runtime in a folder, in a wheel, or beside a file says how bundles are compressed'
 for hip in 6.4 7.2; do
 	[ $hip = 7.2 ] && encoding=ccob3 || encoding=ccob2
 	compressed "$top/tests/data/devcode/two.hipfb" $encoding gfx90a

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""stripped.py OLD NEW TARGET...: every code object of NEW is what llvm-strip makes of that of OLD, and ROCr finds
+"""stripped.py OLD NEW [DIR/] TARGET...: every code object of NEW is what llvm-strip makes of that of OLD, and ROCr finds
 its kernels still.
 
 Both files are read by device_code.py, objects with struct: the sections that llvm-strip --strip-all leaves are those
 of NEW, byte for byte at the same addresses, notes included; beside them there is a .symtab, by which ROCr looks for
-kernels (GElfImage::getSymbolTable()), with each .kd symbol that OLD's has."""
+kernels (GElfImage::getSymbolTable()), with each .kd symbol that OLD's has. The first object goes to DIR/old and DIR/new."""
+import pathlib
 import struct
 import subprocess
 import sys
@@ -70,11 +71,15 @@ def compare(old, new):
 
 def main():
     old, new, targets = sys.argv[1], sys.argv[2], sys.argv[3:]
+    folder = pathlib.Path(targets.pop(0)) if targets[0].endswith("/") else None
     before = [o for o in objects(old) if o[0] in targets]
     after = list(objects(new))
     assert [t for t, _ in before] == [t for t, _ in after] and before, "targets"
     for (_, x), (_, y) in zip(before, after):
         compare(x, y)
+    if folder:
+        (folder / "old").write_bytes(before[0][1])
+        (folder / "new").write_bytes(after[0][1])
     sizes = [sum(len(c) for _, c in v) for v in (before, after)]
     print(f"ok {new.rsplit('/', 1)[-1]}: {len(after)} objects, {sizes[0]} bytes are {sizes[1]}, as llvm-strip makes them")
 

@@ -189,6 +189,10 @@ static const struct fx_fat shapes[] = {
 	{.pointer = FX_BOTH},
 	{.pointer = FX_RELR},
 	{.pointer = FX_ABS64},
+	{.pointer = FX_WORD},
+	{.pointer = FX_WORD, .stripped = true},
+	{.pointer = FX_WORD, .writable = true},
+	{.pointer = FX_WORD, .machine = 183, .last = true},
 	{.machine = 183, .pointer = FX_RELATIVE},
 	{.machine = 183, .pointer = FX_ABS64},
 	{.symbol = true},
@@ -303,7 +307,6 @@ static void what_cannot_be_proved_is_refused(void **state)
 		{{.off = 64}, "into the middle of a bundle"},
 		{{.off = 64, .pointer = FX_RELR}, "into the middle of a bundle"},
 		{{.off = 64, .pointer = FX_ABS64}, "into the middle of a bundle"},
-		{{.pointer = FX_WORD}, "no position-independent program"},
 		{{.unnamed = 1}, "nothing that is known points at bundle 2"},
 		{{.machine = 243}, "x86-64 or AArch64"},
 	};
@@ -322,6 +325,13 @@ static void what_cannot_be_proved_is_refused(void **state)
 	b = fx_fat_library(&a, (struct fx_fat){.pointer = FX_ABS64});
 	put_le((char *)(uintptr_t)b.file.p + FX_RELA + 8, 2, 4);
 	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, "a relocation of type 2");
+	/* a word that may be a pointer, and one that is in the middle of a bundle, which says nothing */
+	b = fx_fat_library(&a, (struct fx_fat){.pointer = FX_WORD});
+	char *place = (char *)(uintptr_t)b.file.p + 0x700;
+	put_le(place, 0x400000 + 4096 + 64, 8);
+	assert_ok(slim(&a, dir, b.file, &k, &now, &p));
+	put_le(place, 0x400000 + 4096, 8);
+	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, "is in no wrapper");
 	b = fx_fat_library(&a, (struct fx_fat){0});
 	put_le((char *)(uintptr_t)b.file.p + 16, 1, 2); /* an object file has no segments */
 	put_le((char *)(uintptr_t)b.file.p + 56, 0, 2);
@@ -704,7 +714,21 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	struct slim_keep k = {.without = &r.without};
 	r = (struct slim_report){.path = in, .without = {.v = globs, .n = 1}};
 	assert_err_says(slim_tree(&a, &k, NULL, &r), E_USAGE, "has a name like '*cuda*'");
-	/* a manifest that is none, and files of somebody else */
+	/* what cannot be proved stays whole, here and in a copy; the others do not wait for it */
+	struct fx_built odd = fx_fat_library(&a, (struct fx_fat){.unnamed = 1});
+	assert_ok(fs_write(path_join(&a, in, S("lib/odd.so")), odd.file, 0644));
+	assert_ok(fs_write(path_join(&a, in, S("lib/second.so")), b.file, 0644));
+	assert_ok(on_path(&a, in, path_join(&a, dir, S("out")), "gfx1100", false, &r));
+	assert_int_equal(r.refused.n, 1);
+	assert_true(str_eq(read_text(&a, dir, "out/lib/odd.so"), odd.file));
+	assert_ok(in_tree(&a, in, "gfx1100", NULL, &r));
+	assert_int_equal(r.refused.n, 1);
+	assert_str(r.refused.v[0].path, "lib/odd.so");
+	assert_str(r.refused.v[0].why, "nothing that is known points at bundle 2");
+	assert_true(str_eq(read_text(&a, in, "lib/odd.so"), odd.file));
+	works(&a, &b, read_text(&a, in, "lib/second.so"), "gfx1100 gfx11-generic");
+	assert_true(str_contains(read_text(&a, in, SLIM_MANIFEST), S("lib/odd.so")));
+	/* a manifest that is none */
 	test_put(path_join(&a, in, S(SLIM_MANIFEST)), "[]");
 	assert_err(in_tree(&a, in, "gfx1201", NULL, &r), E_SYNTAX);
 	test_dir_remove(dir);
