@@ -149,6 +149,9 @@ def main():
     for name, seed in (("kern/lib/liba.so", 0), ("kern/ops/liba.so", 10)):
         library(path, [bundle(seed + i, g) for i, g in enumerate(mixed)], [(i, "") for i in range(len(mixed))])
         made[name] = open(path, "rb").read()
+    subprocess.run(["objcopy", "--only-keep-debug", path, path + ".debug"], check=True)  # sections without content
+    made["kern/ops/liba.so.debug"] = open(path + ".debug", "rb").read()
+    os.remove(path + ".debug")
     one = [bundle(20, ("gfx90a:xnack-", "gfx1100", "gfx1201"))]
     library(path, one, [(0, f"__hip_fatbin_{i:016x}") for i in range(5)] + [(0, "")])
     made["kern/lib/librdc.so"] = open(path, "rb").read()
