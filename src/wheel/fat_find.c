@@ -331,6 +331,22 @@ struct side {
 	struct fat_side *report;
 };
 
+/* rocFFT's helper, say: it has to find the libraries, too. Nobody needs it by its name. */
+static struct err *take_program(struct fat *f, struct str path, struct str to)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct stat st;
+	struct fat_lib lib = {.sdk = true, .input = f->inputs.n, .site = to};
+	bool elf = false;
+	TRY(fs_stat(path, &st));
+	TRY(fs_open(path, &fd));
+	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	TRY_CTX(read_elf(f, &src, to, &lib, &elf), "cannot read '%.*s'", STR(path));
+	if (elf && lib.elf.dyn.needed.n)
+		*VEC_PUSH(f->a, &f->libs) = lib;
+	return NULL;
+}
+
 static struct err *take_file(struct side *s, struct str path, struct str to)
 {
 	struct fat *f = s->f;
@@ -347,7 +363,10 @@ static struct err *take_file(struct side *s, struct str path, struct str to)
 	}
 	s->report->files++;
 	s->report->bytes += (uint64_t)st.st_size;
-	return add_input(f, (struct zip_input){.name = to, .path = real, .mode = 0644});
+	unsigned mode = st.st_mode & 0111 && !f->windows ? 0755 : 0644;
+	if (mode == 0755)
+		TRY(take_program(f, real, to));
+	return add_input(f, (struct zip_input){.name = to, .path = real, .mode = mode});
 }
 
 static struct err *visit_side(void *user, const struct fs_entry *e, bool *prune)
