@@ -1,37 +1,11 @@
 /* Wheels split and merged: what goes where, and that libraries of every kind get back what they had. */
+#include "fixture_folder.h"
 #include "fixture_wheel.h"
 #include "unit/fixture_fat.h"
 
 #include "base/proc.h"
 #include "formats/kpack.h"
 #include "wheel/split.h"
-
-struct fixture {
-	struct arena a;
-	struct str dir;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
-	assert_ok(fs_tempdir(&f->a, S(""), &f->dir));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	assert_ok(fs_remove_tree(f->dir));
-	arena_free(&f->a);
-	free(f);
-	return 0;
-}
-
-static struct str in(struct fixture *f, const char *name)
-{
-	return path_join(&f->a, f->dir, str_from(name));
-}
 
 static struct str make(struct fixture *f, struct str library)
 {
