@@ -14,6 +14,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+import device_code
+
 
 def run(*words, **more):
     return subprocess.run(words, check=True, capture_output=True, text=True, **more).stdout
@@ -31,19 +33,7 @@ def objects():
 
 
 def bundle(seed):
-    parts = [(name, data + bytes(i * seed % 256 for i in range(40000)) if data else b"") for name, data in objects().items()]
-    at = 32 + sum(24 + len(i) for i, _ in parts)
-    head, body = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(parts)), []
-    for name, data in parts:
-        at = -(-at // 4096) * 4096
-        head += struct.pack("<QQQ", at, len(data), len(name)) + name
-        body.append((at, data))
-        at += len(data)
-    out = bytearray(at)
-    out[:len(head)] = head
-    for offset, data in body:
-        out[offset:offset + len(data)] = data
-    return bytes(out)
+    return device_code.pack([(name, data + bytes(i * seed % 256 for i in range(40000))) for name, data in objects().items() if data])
 
 
 FAT = """

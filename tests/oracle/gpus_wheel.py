@@ -6,10 +6,11 @@ import base64
 import hashlib
 import os
 import random
-import struct
 import subprocess
 import sys
 import zipfile
+
+from device_code import pack
 
 LOOK = """
 #include <stdint.h>
@@ -41,23 +42,12 @@ int look(void)
 
 
 def bundle(seed, gpus):
-    parts = [(b"host-x86_64-unknown-linux-gnu-", b"")]
+    parts = []
     for n, gpu in enumerate(gpus):
         noise = random.Random(f"{seed} {gpu}")
         parts.append((b"hipv4-amdgcn-amd-amdhsa--" + gpu.encode(),
             bytes(noise.randrange(16) for _ in range(20000 + 500 * seed + n))))
-    at = 32 + sum(24 + len(i) for i, _ in parts)
-    head, body = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(parts)), []
-    for name, data in parts:
-        at = -(-at // 4096) * 4096
-        head += struct.pack("<QQQ", at, len(data), len(name)) + name
-        body.append((at, data))
-        at += len(data)
-    out = bytearray(at)
-    out[:len(head)] = head
-    for offset, data in body:
-        out[offset:offset + len(data)] = data
-    return bytes(out)
+    return pack(parts)
 
 
 def library(path, bundles, wrappers, *flags):
