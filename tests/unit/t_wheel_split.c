@@ -122,6 +122,7 @@ static const struct fx_fat kinds[] = {
 	{.pointer = FX_RELATIVE, .last = true},
 	{.pointer = FX_RELATIVE, .writable = true},
 	{.pointer = FX_RELATIVE, .align = 0x10000, .skew = true},
+	{.pointer = FX_RELATIVE, .mixed = true},
 };
 
 static void libraries_of_all_kinds_come_back(void **state)
