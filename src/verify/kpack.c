@@ -36,7 +36,7 @@ static void keep_library(struct exam *x, const struct exam_member *m, const stru
 	const struct kpack_host *h = &m->host;
 	struct verify_library *l = VEC_PUSH(x->a, &x->verdict->libraries);
 	*l = (struct verify_library){.member = m->zip->name,
-		.installed = wheel_installed(x->info, m->zip->name),
+		.installed = wheel_installed(m->zip->name, m->zip->name),
 		.absent.a = x->a};
 	VEC_EACH (const struct split_member, s, &part->members) {
 		l->split = l->split || str_eq(s->path, l->member);
@@ -54,7 +54,7 @@ static void keep_archive(struct exam *x, const struct devcode_file *f, struct st
 {
 	struct verify_archive *k = VEC_PUSH(x->a, &x->verdict->archives);
 	*k = (struct verify_archive){
-		.member = member, .installed = wheel_installed(x->info, member)};
+		.member = member, .installed = wheel_installed(member, member)};
 	VEC_EACH (const struct code_object, o, &f->objects) {
 		const struct devcode_pack *p = &f->packs.v[o->bundle];
 		*VEC_PUSH(x->a, &k->objects) =

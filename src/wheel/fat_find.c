@@ -167,17 +167,6 @@ static void know(struct fat *f, struct str name)
 		map_put(&f->names, name, (void *)(uintptr_t)f->libs.n);
 }
 
-/* Two folders of NAME.data are installed into site-packages, the others elsewhere. */
-static struct str installed(struct str name)
-{
-	struct str top, rest, kind, path;
-	if (!str_cut(name, '/', &top, &rest) || !str_ends(top, S(".data")))
-		return name;
-	bool here = str_cut(rest, '/', &kind, &path) &&
-		    (str_eq(kind, S("platlib")) || str_eq(kind, S("purelib")));
-	return here ? path : S("");
-}
-
 static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
 {
 	struct str head = {.p = p, .n = n};
@@ -191,7 +180,7 @@ static struct err *read_members(struct fat *f)
 	for (size_t i = 0; i < f->inputs.n; i++) {
 		CLEANUP(fd_closep) int fd = -1;
 		const struct zip_input *in = &f->inputs.v[i];
-		struct fat_lib lib = {.site = installed(in->name), .input = i};
+		struct fat_lib lib = {.site = wheel_installed(in->name, S("")), .input = i};
 		struct elf_src src;
 		bool elf = false;
 		TRY(cancel_check());
