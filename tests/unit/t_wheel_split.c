@@ -312,6 +312,26 @@ static void sets_without_a_manifest_are_merged(void **state)
 	assert_err_says(merge(f, &from, &merged), E_WHEEL, "host wheel of its set");
 }
 
+static void what_amd_added_to_metadata_is_taken_out(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str now;
+	assert_ok(split_without(&a,
+		S("Metadata-Version: 2.1\r\nName: torch\nrequires-dist: filelock\nRequires-Dist: "
+		  "rocm_bootstrap\nProvides-Extra: device-gfx1100\nRequires-Dist: "
+		  "amd-torch-device-gfx1100 ==\n  2.9;\n  extra == "
+		  "\"device-gfx1100\"\nProvides-Extra: dev\n"
+		  "Requires-Dist: rocm-sdk\n\nRequires-Dist: rocm-bootstrap\n"),
+		&now));
+	assert_str(now, "Metadata-Version: 2.1\r\nName: torch\nrequires-dist: "
+			"filelock\nProvides-Extra: dev\n"
+			"Requires-Dist: rocm-sdk\n\nRequires-Dist: rocm-bootstrap\n");
+	assert_ok(split_without(&a, S("Name: x"), &now));
+	assert_str(now, "Name: x");
+	assert_err(split_without(&a, S("no header\n"), &now), E_SYNTAX);
+}
+
 static void a_pointer_in_no_wrapper_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -385,6 +405,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(parts_that_differ_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			sets_without_a_manifest_are_merged, setup, teardown),
+		cmocka_unit_test(what_amd_added_to_metadata_is_taken_out),
 		cmocka_unit_test_setup_teardown(
 			a_pointer_in_no_wrapper_is_refused, setup, teardown),
 		cmocka_unit_test(owners_of_side_files),
