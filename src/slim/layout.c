@@ -13,8 +13,8 @@ static const struct elf_segment *own_segment(const struct slim_plan *p)
 	return &p->elf.segments.v[p->segment];
 }
 
-/* All moves in steps of the largest page that a loader may have. Until Linux 5.18 kernels told a program that its
- * headers are as far from its first segment as in the file. */
+/* All moves in steps of the largest page that a loader may have; each segment for itself has to fit its own. Until Linux
+ * 5.18 kernels told a program that its headers are as far from its first segment as in the file. */
 static struct err *look_at_segments(
 	const struct slim_plan *p, uint64_t *ret_step, bool *ret_movable)
 {
@@ -25,12 +25,11 @@ static struct err *look_at_segments(
 		bool load = s->type == ELF_PT_LOAD;
 		program = program || s->type == ELF_PT_INTERP;
 		first = load && !first ? s : first;
-		*ret_step = load && s->align > *ret_step ? s->align : *ret_step;
+		uint64_t align = s->align > PAGE ? s->align : PAGE;
+		if (load && (align & (align - 1) || (s->offset - s->vaddr) % align))
+			return err_new(E_SLIM, "a segment is not aligned as it says");
+		*ret_step = load && align > *ret_step ? align : *ret_step;
 	}
-	VEC_EACH (const struct elf_segment, s, &p->elf.segments)
-		if (*ret_step & (*ret_step - 1) ||
-			(s->type == ELF_PT_LOAD && (s->offset - s->vaddr) % *ret_step))
-			return err_new(E_SLIM, "its segments are not aligned to each other");
 	*ret_movable = p->elf.segments.n < PHNUM_MAX &&
 		       (!program || own->vaddr - own->offset == first->vaddr - first->offset);
 	return NULL;

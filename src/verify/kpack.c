@@ -36,7 +36,7 @@ static void keep_library(struct exam *x, const struct exam_member *m, const stru
 	const struct kpack_host *h = &m->host;
 	struct verify_library *l = VEC_PUSH(x->a, &x->verdict->libraries);
 	*l = (struct verify_library){.member = m->zip->name,
-		.installed = wheel_installed(x->info, m->zip->name),
+		.installed = wheel_installed(m->zip->name, m->zip->name),
 		.absent.a = x->a};
 	VEC_EACH (const struct split_member, s, &part->members) {
 		l->split = l->split || str_eq(s->path, l->member);
@@ -50,18 +50,22 @@ static void keep_library(struct exam *x, const struct exam_member *m, const stru
 		*VEC_PUSH(x->a, &l->host.indexes) = *n;
 }
 
-static void keep_archive(struct exam *x, const struct devcode_file *f, struct str member)
+static struct err *keep_archive(struct exam *x, const struct devcode_file *f, struct str member)
 {
+	uint64_t size;
 	struct verify_archive *k = VEC_PUSH(x->a, &x->verdict->archives);
 	*k = (struct verify_archive){
-		.member = member, .installed = wheel_installed(x->info, member)};
+		.member = member, .installed = wheel_installed(member, member)};
 	VEC_EACH (const struct code_object, o, &f->objects) {
 		const struct devcode_pack *p = &f->packs.v[o->bundle];
+		size = 2 * sizeof(struct kpack_object) + p->library.n + o->target.n;
+		TRY(budget_memory(x->zip.src.budget, size));
 		*VEC_PUSH(x->a, &k->objects) =
 			(struct kpack_object){.path = str_dup(x->a, p->library),
 				.index = p->index,
 				.target = str_dup(x->a, o->target)};
 	}
+	return NULL;
 }
 
 struct err *kpack_keep(struct exam *x, bool *ret_any)
@@ -77,11 +81,12 @@ struct err *kpack_keep(struct exam *x, bool *ret_any)
 		if (m->host.name.n && !read)
 			err_free(split_part_read(x->a, &w, &part, &is));
 		read = read || m->host.name.n;
+		TRY(budget_work(x->zip.src.budget, m->host.name.n ? 20 * part.members.n : 0));
 		if (m->host.name.n)
 			keep_library(x, m, &part);
 		VEC_EACH (const struct devcode_file, f, &m->device.files)
 			if (f->packs.n)
-				keep_archive(x, f, m->zip->name);
+				TRY(keep_archive(x, f, m->zip->name));
 	}
 	return cancel_check();
 }
@@ -118,14 +123,17 @@ static struct err *add_object(struct pairs *k, const struct verdict *w,
 	}
 	TRY(target_of(k, o->target, &h.target));
 	VEC_EACH (const struct holder, old, list) {
-		if (old->target != h.target || (k->twice[0] == x && k->twice[1] == old->archive))
+		if (old->target != h.target)
 			continue;
-		verdict_say(k->a, k->host, V_KPACK_TWICE,
-			"'%.*s' has code that '%.*s' of '%.*s' has too, such as %.*s for %.*s",
-			STR(x->member), STR(old->archive->member), STR(path_base(old->wheel->path)),
-			STR(key), STR(o->target));
+		if (k->twice[0] != x || k->twice[1] != old->archive)
+			verdict_say(k->a, k->host, V_KPACK_TWICE,
+				"'%.*s' has code that '%.*s' of '%.*s' has too, such as %.*s for "
+				"%.*s",
+				STR(x->member), STR(old->archive->member),
+				STR(path_base(old->wheel->path)), STR(key), STR(o->target));
 		k->twice[0] = x;
 		k->twice[1] = old->archive;
+		return cancel_check();
 	}
 	*VEC_PUSH(k->a, list) = h;
 	return cancel_check();

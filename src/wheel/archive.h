@@ -94,8 +94,8 @@ MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
 /* A member's name when OLD.dist-info and OLD.data are called NOW.dist-info and NOW.data. */
 struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now);
-/* Where an installer puts a member: "torch-1.data/platlib/torch/x.so" into "torch"; info: the dist-info folder. */
-struct str wheel_installed(struct str info, struct str name);
+/* Where an installer puts a member: "torch-1.data/platlib/torch/x.so" into "torch"; what goes elsewhere is `elsewhere`. */
+struct str wheel_installed(struct str name, struct str elsewhere);
 
 /* Of retag, for whoever makes another wheel out of one: the name that q asks for; where that goes; and what is in it,
  * in w's order, without RECORD: members with their compressed bytes, texts that had to change. */

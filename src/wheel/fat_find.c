@@ -167,17 +167,6 @@ static void know(struct fat *f, struct str name)
 		map_put(&f->names, name, (void *)(uintptr_t)f->libs.n);
 }
 
-/* Two folders of NAME.data are installed into site-packages, the others elsewhere. */
-static struct str installed(struct str name)
-{
-	struct str top, rest, kind, path;
-	if (!str_cut(name, '/', &top, &rest) || !str_ends(top, S(".data")))
-		return name;
-	bool here = str_cut(rest, '/', &kind, &path) &&
-		    (str_eq(kind, S("platlib")) || str_eq(kind, S("purelib")));
-	return here ? path : S("");
-}
-
 static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
 {
 	struct str head = {.p = p, .n = n};
@@ -191,7 +180,7 @@ static struct err *read_members(struct fat *f)
 	for (size_t i = 0; i < f->inputs.n; i++) {
 		CLEANUP(fd_closep) int fd = -1;
 		const struct zip_input *in = &f->inputs.v[i];
-		struct fat_lib lib = {.site = installed(in->name), .input = i};
+		struct fat_lib lib = {.site = wheel_installed(in->name, S("")), .input = i};
 		struct elf_src src;
 		bool elf = false;
 		TRY(cancel_check());
@@ -331,6 +320,22 @@ struct side {
 	struct fat_side *report;
 };
 
+/* rocFFT's helper, say: it has to find the libraries, too. Nobody needs it by its name. */
+static struct err *take_program(struct fat *f, struct str path, struct str to)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct stat st;
+	struct fat_lib lib = {.sdk = true, .input = f->inputs.n, .site = to};
+	bool elf = false;
+	TRY(fs_stat(path, &st));
+	TRY(fs_open(path, &fd));
+	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	TRY_CTX(read_elf(f, &src, to, &lib, &elf), "cannot read '%.*s'", STR(path));
+	if (elf && lib.elf.dyn.needed.n)
+		*VEC_PUSH(f->a, &f->libs) = lib;
+	return NULL;
+}
+
 static struct err *take_file(struct side *s, struct str path, struct str to)
 {
 	struct fat *f = s->f;
@@ -347,7 +352,10 @@ static struct err *take_file(struct side *s, struct str path, struct str to)
 	}
 	s->report->files++;
 	s->report->bytes += (uint64_t)st.st_size;
-	return add_input(f, (struct zip_input){.name = to, .path = real, .mode = 0644});
+	unsigned mode = st.st_mode & 0111 && !f->windows ? 0755 : 0644;
+	if (mode == 0755)
+		TRY(take_program(f, real, to));
+	return add_input(f, (struct zip_input){.name = to, .path = real, .mode = mode});
 }
 
 static struct err *visit_side(void *user, const struct fs_entry *e, bool *prune)

@@ -517,7 +517,9 @@ static struct err *merge(struct merging *k)
 
 const struct json_field merge_fields[] = {
 	FIELD_CONST("schema", "rocsmith.merge/1"),
-	FIELDS(struct merge_done, paths, output, targets, missing, members, merged, size),
+	FIELDS(struct merge_done, paths, output, targets),
+	FIELD_OPTIONAL("missing", struct merge_done, missing),
+	FIELDS(struct merge_done, members, merged, size),
 	{.kind = FIELD_END},
 };
 

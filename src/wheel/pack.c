@@ -277,15 +277,14 @@ struct str wheel_renamed(struct arena *a, struct str name, struct str old, struc
 	return name;
 }
 
-struct str wheel_installed(struct str info, struct str name)
+struct str wheel_installed(struct str name, struct str elsewhere)
 {
 	static const char *const libraries[] = {"platlib", "purelib", NULL};
-	struct str stem = str_sub(info, 0, info.n - S(INFO).n), scheme;
-	struct str rest = str_sub(name, stem.n, name.n);
-	if (!info.n || !str_starts(name, stem) || !str_starts(rest, S(".data/")))
+	struct str top, rest, kind, path;
+	if (!str_cut(name, '/', &top, &rest) || !str_ends(top, S(".data")))
 		return name;
-	rest = str_sub(rest, S(".data/").n, rest.n);
-	return str_next(&rest, '/', &scheme) && str_is_one_of(scheme, libraries) ? rest : name;
+	return str_cut(rest, '/', &kind, &path) && str_is_one_of(kind, libraries) ? path
+										  : elsewhere;
 }
 
 static struct err *rename_members(

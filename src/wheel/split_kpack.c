@@ -23,7 +23,7 @@ static void choose_names(struct packing *k)
 	struct splitting *s = k->s;
 	bool first = true;
 	for (size_t i = 0; i < s->w.members.n; i++) {
-		struct str path = wheel_installed(s->w.info, s->files[i].m->zip->name);
+		struct str name = s->files[i].m->zip->name, path = wheel_installed(name, name);
 		size_t slash = str_chr(path, '/');
 		struct str top = str_sub(path, 0, slash < path.n ? slash : 0);
 		if (!s->files[i].fat)
@@ -80,7 +80,8 @@ static struct err *pack(struct packing *k, struct split_file *f)
 {
 	ARENA(tmp);
 	struct splitting *s = k->s;
-	struct str member = wheel_installed(s->w.info, f->m->zip->name), dir = path_dir(member);
+	struct str member = wheel_installed(f->m->zip->name, f->m->zip->name),
+		   dir = path_dir(member);
 	static const struct slim_keep none = {.none = true};
 	struct slim_plan p;
 	f->name = str_sub(member, k->name.n + (k->name.n > 0), member.n);

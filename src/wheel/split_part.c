@@ -1,6 +1,7 @@
 /* What a wheel is a part of: by our manifest, or as the wheels show that AMD's splitter makes. See split.h. */
 #include "base/fs.h"
 #include "base/proc.h"
+#include "base/version.h"
 #include "formats/kpack.h"
 #include "formats/node.h"
 #include "wheel/split_int.h"
@@ -59,7 +60,17 @@ static struct err *headers_of(struct arena *a, const struct wheel *w, struct hea
 	return wheel_headers_parse(a, text, ret);
 }
 
-/* "torch 2.9", of what a device wheel requires of one version, and that is none itself. */
+/* "torch 2.9" */
+static struct str set_of(struct arena *a, struct str name, struct str text)
+{
+	const struct version *v;
+	struct err *e = version_parse(a, text, &v);
+	struct str version = e ? text : version_text(a, v);
+	err_free(e);
+	return str_fmt(a, "%.*s %.*s", STR(name), STR(version));
+}
+
+/* Of what a device wheel requires of one version, and that is none itself: the first. */
 static struct err *host_of(struct arena *a, const struct wheel *w, struct str *ret)
 {
 	struct headers h;
@@ -68,11 +79,10 @@ static struct err *host_of(struct arena *a, const struct wheel *w, struct str *r
 	VEC_EACH (const struct header, x, &h) {
 		if (!str_eq(str_lower(a, x->key), S("requires-dist")))
 			continue;
-		TRY(wheel_requirement_parse(a, x->value, &r));
+		TRY(wheel_requirement_parse(a, str_replace(a, x->value, S("\n"), S(" ")), &r));
 		struct str name = wheel_normalise(a, r.name);
-		if (str_starts(r.specifier, S("==")) && !str_contains(name, S(DEVICE)))
-			*ret = str_fmt(a, "%.*s %.*s", STR(name),
-				STR(str_trim(str_sub(r.specifier, 2, r.specifier.n))));
+		if (!ret->n && str_starts(r.specifier, S("==")) && !str_contains(name, S(DEVICE)))
+			*ret = set_of(a, name, str_trim(str_sub(r.specifier, 2, r.specifier.n)));
 	}
 	return NULL;
 }
@@ -130,7 +140,7 @@ struct err *split_part_guess(
 		return NULL;
 	}
 	ret->role = S("host");
-	ret->set = str_fmt(a, "%.*s %.*s", STR(name), STR(w->name.version));
+	ret->set = set_of(a, name, w->name.version);
 	VEC_EACH (const struct wheel_member, m, &w->members) {
 		bool is;
 		TRY_CTX(is_marked(a, w, m->zip, &is), "cannot read '%.*s'", STR(m->zip->name));
@@ -149,7 +159,7 @@ static bool is_added(struct arena *a, const struct header *h)
 		return str_starts(name, S("device-"));
 	if (!str_eq(key, S("requires-dist")))
 		return false;
-	struct err *e = wheel_requirement_parse(a, h->value, &r);
+	struct err *e = wheel_requirement_parse(a, str_replace(a, h->value, S("\n"), S(" ")), &r);
 	name = e ? S("") : wheel_normalise(a, r.name);
 	err_free(e);
 	return str_eq(name, S("rocm_bootstrap")) || str_contains(name, S(DEVICE));

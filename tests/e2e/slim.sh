@@ -23,28 +23,12 @@ clean() { # FILE: nothing that tools complain about
 }
 
 # ---- programs that look at themselves ----
-cat >bundle.py <<'PY'
-import struct
-def bundle(seed):
-    parts = [(b"host-x86_64-unknown-linux-gnu-", b"")]
-    for n, gpu in enumerate([b"gfx90a", b"gfx1100", b"gfx1201"]):
-        parts.append((b"hipv4-amdgcn-amd-amdhsa--" + gpu, bytes((i * 7 + seed + n) % 256 for i in range(120000 + seed))))
-    at = 32 + sum(24 + len(i) for i, _ in parts)
-    head, body = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(parts)), []
-    for name, data in parts:
-        at = -(-at // 4096) * 4096
-        head += struct.pack("<QQQ", at, len(data), len(name)) + name
-        body.append((at, data))
-        at += len(data)
-    out = bytearray(at)
-    out[:len(head)] = head
-    for offset, data in body:
-        out[offset:offset + len(data)] = data
-    return bytes(out)
+PYTHONPATH=$top/tests/oracle python3 - <<'PY'
+from device_code import pack
 for seed in range(3):
-    open(f"b{seed}", "wb").write(bundle(seed))
+    open(f"b{seed}", "wb").write(pack([(b"hipv4-amdgcn-amd-amdhsa--" + gpu, bytes((i * 7 + seed + n) % 256 for i in range(120000 + seed)))
+        for n, gpu in enumerate([b"gfx90a", b"gfx1100", b"gfx1201"])]))
 PY
-python3 bundle.py
 cat >fat.s <<'AS'
 	.section .hip_fatbin,"a",@progbits
 	.p2align 12

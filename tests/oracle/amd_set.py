@@ -139,7 +139,7 @@ def main():
         data = old.read(name)
         if ".dist-info/" in name:
             continue
-        if data[:4] == b"\x7fELF" and ".hip_fatbin" in sections(data)[1]:
+        if data[:4] == b"\x7fELF" and any(n == ".hip_fatbin" and s[1] == 1 for s, n in zip(*sections(data)[:2])):
             root, _, below = name.partition("/")
             up = "../" * (below.count("/"))
             data, found = host_part(data, below, f"{up}.kpack/{project}_@GFXARCH@.kpack", "--counted" in flags)

@@ -31,6 +31,19 @@ def kernels(code):
     return len(re.findall(r"^ *\d+: .* (?!UND)\w+ \S+\.kd$", text, re.M))
 
 
+def pack(parts):
+    """A raw bundle of (id, bytes), each at a multiple of 4096; the host's entry is the first."""
+    parts = [(b"host-x86_64-unknown-linux-gnu-", b""), *parts]
+    at = 32 + sum(24 + len(i) for i, _ in parts)
+    head, body = MAGIC + struct.pack("<Q", len(parts)), b""
+    for name, data in parts:
+        at += -at % 4096
+        head += struct.pack("<QQQ", at, len(data), len(name)) + name
+        body += bytes(-len(body) % 4096) + data
+        at += len(data)
+    return head + bytes(-len(head) % 4096) + body
+
+
 def decode(data, at):
     """(decoded bytes, bytes taken) of the compressed bundle at an offset."""
     version, method = struct.unpack_from("<HH", data, at + 4)

@@ -14,6 +14,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+import device_code
+
 
 def run(*words, **more):
     return subprocess.run(words, check=True, capture_output=True, text=True, **more).stdout
@@ -31,19 +33,7 @@ def objects():
 
 
 def bundle(seed):
-    parts = [(name, data + bytes(i * seed % 256 for i in range(40000)) if data else b"") for name, data in objects().items()]
-    at = 32 + sum(24 + len(i) for i, _ in parts)
-    head, body = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(parts)), []
-    for name, data in parts:
-        at = -(-at // 4096) * 4096
-        head += struct.pack("<QQQ", at, len(data), len(name)) + name
-        body.append((at, data))
-        at += len(data)
-    out = bytearray(at)
-    out[:len(head)] = head
-    for offset, data in body:
-        out[offset:offset + len(data)] = data
-    return bytes(out)
+    return device_code.pack([(name, data + bytes(i * seed % 256 for i in range(40000))) for name, data in objects().items() if data])
 
 
 FAT = """
@@ -99,6 +89,8 @@ def make():
                  "../share/miopen/db/gfx90a68.kdb", "../share/miopen/db/gfx1030_48.kdb", "../share/miopen/db/common.txt"):
         (lib / name).parent.mkdir(parents=True, exist_ok=True)
         (lib / name).write_text(name * 50)
+    Path("x.c").write_text("int hip(void);\nint main(void) { return hip() != 2; }\n")
+    run("gcc", "x.c", lib / "libamdhip64.so", "-Wl,--allow-shlib-undefined", "-o", lib / "rocblas/library/helper")
     os.symlink("/etc/passwd", lib / "rocblas/library/outside.dat")
     os.symlink("/usr/lib/x86_64-linux-gnu/libm.so.6", lib / "liboutside.so.1")
 
@@ -235,7 +227,10 @@ def check(wheel):
                                             "libhiprtc-builtins.so.7", "librocblas.so.5", "libMIOpen.so.1", "libodd.so",
                                             "libplugin.so.3")}
     side = {"torch.libs/lib/rocblas/library/K_gfx1030.dat", "torch.libs/lib/rocblas/library/Kernels.common.dat",
-            "torch.libs/share/miopen/db/gfx1030_48.kdb", "torch.libs/share/miopen/db/common.txt"}
+            "torch.libs/share/miopen/db/gfx1030_48.kdb", "torch.libs/share/miopen/db/common.txt",
+            "torch.libs/lib/rocblas/library/helper"}
+    programs = {i.filename for i in z.infolist() if i.external_attr >> 16 & 0o111 and not ".so" in i.filename}
+    want(programs == {"torch.libs/lib/rocblas/library/helper"}, f"programs are {programs}")
     have = {n for n in names if n.startswith("torch.libs/")}
     want(have == libs | side, f"torch.libs has {sorted(have ^ (libs | side))} more or less")
     want("torch/lib/aotriton/k_gfx90a.aks2" not in names, "a side file of another GPU is still there")
@@ -270,6 +265,8 @@ def check(wheel):
                    f"{here}/site/torch/_C.so", cwd="/", env={})
         run(sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])",
             f"{here}/site/torch.libs/lib/librocblas.so.5", cwd="/", env={})
+        os.chmod("site/torch.libs/lib/rocblas/library/helper", 0o755)
+        run(f"{here}/site/torch.libs/lib/rocblas/library/helper", cwd="/", env={})
     finally:
         os.rename("gone", "sdk")
     want(answer == "34", f"it answers {answer}")

@@ -6,10 +6,11 @@ import base64
 import hashlib
 import os
 import random
-import struct
 import subprocess
 import sys
 import zipfile
+
+from device_code import pack
 
 LOOK = """
 #include <stdint.h>
@@ -41,30 +42,20 @@ int look(void)
 
 
 def bundle(seed, gpus):
-    parts = [(b"host-x86_64-unknown-linux-gnu-", b"")]
+    parts = []
     for n, gpu in enumerate(gpus):
         noise = random.Random(f"{seed} {gpu}")
         parts.append((b"hipv4-amdgcn-amd-amdhsa--" + gpu.encode(),
             bytes(noise.randrange(16) for _ in range(20000 + 500 * seed + n))))
-    at = 32 + sum(24 + len(i) for i, _ in parts)
-    head, body = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(parts)), []
-    for name, data in parts:
-        at = -(-at // 4096) * 4096
-        head += struct.pack("<QQQ", at, len(data), len(name)) + name
-        body.append((at, data))
-        at += len(data)
-    out = bytearray(at)
-    out[:len(head)] = head
-    for offset, data in body:
-        out[offset:offset + len(data)] = data
-    return bytes(out)
+    return pack(parts)
 
 
-def library(path, bundles, wrappers, *flags):
-    """wrappers: numbers of bundles; those with a name go by a symbol that others could replace."""
+def library(path, bundles, wrappers, *flags, kind="a", more=""):
+    """wrappers: numbers of bundles; those with a name go by a symbol that others could replace. kind: of .hip_fatbin; more:
+    other sections, which may have the bundles b0 ..."""
     work = path + ".d"
     os.makedirs(work)
-    fat, segment = '\t.section .hip_fatbin,"a",@progbits\n', '\t.section .hipFatBinSegment,"aw",@progbits\n\t.p2align 3\n'
+    fat, segment = f'\t.section .hip_fatbin,"{kind}",@progbits\n', '\t.section .hipFatBinSegment,"aw",@progbits\n\t.p2align 3\n'
     for i, data in enumerate(bundles):
         open(f"{work}/b{i}", "wb").write(data)
         names = "".join(f"{n}:" for n in sorted({w for k, w in wrappers if k == i and w}))
@@ -73,7 +64,7 @@ def library(path, bundles, wrappers, *flags):
     segment += "\t.globl w\n\t.hidden w\nw:\n"
     for i, name in wrappers:
         segment += f"\t.long 0x48495046, 1\n\t.quad {name or f'f{i}'}, 0\n"
-    open(f"{work}/fat.s", "w").write(fat + segment + '\t.section .note.GNU-stack,"",@progbits\n')
+    open(f"{work}/fat.s", "w").write(fat + segment + more + '\t.section .note.GNU-stack,"",@progbits\n')
     open(f"{work}/look.c", "w").write(LOOK + f"const int count = {len(wrappers)};\n")
     for source in ("fat.s", "look.c"):
         subprocess.run(["gcc", "-O1", "-fPIC", *flags, "-c", source, "-o", f"{source[:-2]}.o"], check=True, cwd=work, stderr=subprocess.DEVNULL)
@@ -138,8 +129,26 @@ def one_gpu(folder, gpu, seed, flags):
     wheel(".", {"p/x.so": data}, "p-1-py3-none-linux_x86_64.whl", b"Metadata-Version: 2.1\nName: p\nVersion: 1\n")
 
 
+def places(folder, flags):
+    """DIR/places-1-...whl: .hip_fatbin in each place where linkers put it, and a bundle in .rodata that nothing points at."""
+    os.chdir(folder)
+    gpus, members = ("gfx90a", "gfx1030", "gfx1100"), {"places/__init__.py": b""}
+    rodata = '\t.section .rodata,"a",@progbits\n\t.p2align 4\n\t.incbin "b0"\n'
+    for i, (name, link, more) in enumerate((("own", [], {}), ("first", ["-fuse-ld=lld"], {}), ("code", ["-Wl,-z,noseparate-code"], {}),
+            ("writable", [], {"kind": "aw"}), ("rodata", [], {"more": rodata}))):
+        try:
+            library(f"{name}.so", [bundle(i, gpus), bundle(i + 9, gpus[i % 2:])], [(1, ""), (0, "")], *link, *flags, **more)
+        except subprocess.CalledProcessError:
+            continue  # no such linker
+        members[f"places/{name}.so"] = open(f"{name}.so", "rb").read()
+        os.remove(f"{name}.so")
+    wheel(".", members, "places-1-py3-none-linux_x86_64.whl", b"Metadata-Version: 2.1\nName: places\nVersion: 1\n")
+
+
 def main():
     folder = sys.argv[1]
+    if sys.argv[2:3] == ["--places"]:
+        return places(folder, sys.argv[3:])
     if sys.argv[2:3] == ["--one"]:
         return one_gpu(folder, sys.argv[3], int(sys.argv[4]), sys.argv[5:])
     mixed = [("gfx90a:xnack-", "gfx90a:xnack+", "gfx1100"), ("gfx1100", "gfx11-generic"),
@@ -149,6 +158,9 @@ def main():
     for name, seed in (("kern/lib/liba.so", 0), ("kern/ops/liba.so", 10)):
         library(path, [bundle(seed + i, g) for i, g in enumerate(mixed)], [(i, "") for i in range(len(mixed))])
         made[name] = open(path, "rb").read()
+    subprocess.run(["objcopy", "--only-keep-debug", path, path + ".debug"], check=True)  # sections without content
+    made["kern/ops/liba.so.debug"] = open(path + ".debug", "rb").read()
+    os.remove(path + ".debug")
     one = [bundle(20, ("gfx90a:xnack-", "gfx1100", "gfx1201"))]
     library(path, one, [(0, f"__hip_fatbin_{i:016x}") for i in range(5)] + [(0, "")])
     made["kern/lib/librdc.so"] = open(path, "rb").read()

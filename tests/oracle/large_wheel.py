@@ -138,6 +138,9 @@ def check(path, gpus):
         have = objects(new, name) if gpus else []
         assert have == (want if gpus else []), (name, have, want)
     assert same == 3 and files >= set(known)
+    for archive in Path(path).parent.glob("*_device_*.whl"):
+        kinds = [i.compress_type for i in zipfile.ZipFile(archive).infolist() if i.filename.endswith(".kpack")]
+        assert kinds == [zipfile.ZIP_STORED], (archive, kinds)
     print(f"ok {path}: {same} members have their compressed bytes, {len(known)} libraries the code of {' '.join(gpus) or 'no GPU'}")
 
 

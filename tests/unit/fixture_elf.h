@@ -317,3 +317,25 @@ static inline struct str host_elf(struct arena *a, struct fx_host h)
 	fx_set(&b, 62, h.n + 1, 2);
 	return buf_str(&b);
 }
+
+/* A DLL of these sections, with names of 8 bytes. */
+static inline struct str fx_dll(struct arena *a, const struct fx_host_section *v, size_t n)
+{
+	BUF(b, a);
+	buf_add(&b, S("MZ"));
+	fx_pad(&b, 60);
+	fx_le(&b, 64, 4);
+	buf_add(&b, (struct str){"PE\0\0\x64\x86", 6});
+	fx_le(&b, n, 2);
+	fx_pad(&b, 64 + 24 + 40 * n);
+	for (size_t i = 0; i < n; i++) {
+		size_t at = 64 + 24 + 40 * i;
+		fx_pad(&b, (b.n + 511) / 512 * 512);
+		memcpy(b.p + at, v[i].name, strlen(v[i].name));
+		fx_set(&b, at + 8, v[i].bytes.n, 4);
+		fx_set(&b, at + 16, v[i].bytes.n, 4);
+		fx_set(&b, at + 20, b.n, 4);
+		buf_add(&b, v[i].bytes);
+	}
+	return buf_str(&b);
+}

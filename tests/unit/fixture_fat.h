@@ -23,6 +23,7 @@ struct fx_fat {
 	size_t align;     /* of segments; 0: 4096 */
 	unsigned ccob;    /* version, 0: raw */
 	bool zlib, symbol, interp; /* symbol: of .symtab */
+	bool mixed; /* the first segment is aligned for larger pages than others, as lld does it for .rodata */
 	bool skew; /* addresses of the second segment are not as far from the first as in the file */
 	size_t off;       /* what pointers are wrong by */
 	unsigned unnamed; /* bundles that no pointer leads to */
@@ -103,7 +104,10 @@ static inline struct fx_built fx_fat_library(struct arena *a, struct fx_fat f)
 	fx_set(&b, 32, 64, 8);
 	fx_set(&b, 52, 64, 2);
 	fx_set(&b, 54, 56, 2);
-	uint64_t skew = f.skew ? 16 * align : 0, data = b.n, from = b.n, tail = 0;
+	uint64_t skew = f.mixed  ? 0x1000
+			: f.skew ? 16 * align
+				 : 0,
+		 data = b.n, from = b.n, tail = 0;
 	if (!f.writable) {
 		buf_add(&b, fat.section);
 		tail = b.n + 8;
@@ -130,7 +134,7 @@ static inline struct fx_built fx_fat_library(struct arena *a, struct fx_fat f)
 			f.writable ? align
 			: tail     ? tail + 26
 				   : from + fat.section.n,
-			align},
+			f.mixed ? 0x8000 : align},
 		{1, 6, data, data + skew, end - data, align},
 		{2, 6, dynamic, dynamic + skew, 16 * 8, 8},
 		{0x6474e551, 6, 0, 0, 0, 16},

@@ -177,33 +177,12 @@ static void marks_are_written_and_read(void **state)
 	assert_true(str_ends(mark, S("\xabkernel_name\xa8lib/x.so")));
 }
 
-/* What is marked, as host_elf() or as an image for Windows has it. */
 static struct str marked(struct arena *a, bool windows, struct str mark, struct str wrappers)
 {
-	const struct fx_host_section v[] = {{.name = ".hipFatBinSegment", .bytes = wrappers},
-		{.name = ".rocm_kpack_ref", .bytes = mark}};
-	BUF(b, a);
-	if (!windows)
-		return host_elf(a, (struct fx_host){.v = v, .n = 2});
-	buf_add(&b, S("MZ"));
-	fx_pad(&b, 60);
-	fx_le(&b, 64, 4);
-	buf_add(&b, (struct str){"PE\0\0\x64\x86\2", 8});
-	fx_pad(&b, 64 + 24);
-	for (unsigned i = 0; i < 2; i++) {
-		size_t at = b.n;
-		buf_add(&b, i ? S(".kpackrf") : S(".hipFatB"));
-		fx_pad(&b, at + 40);
-		fx_set(&b, at + 8, v[i].bytes.n, 4);
-		fx_set(&b, at + 16, 512, 4);
-		fx_set(&b, at + 20, 512 + i * 512, 4);
-	}
-	fx_pad(&b, 512);
-	buf_add(&b, wrappers);
-	fx_pad(&b, 1024);
-	buf_add(&b, mark);
-	fx_pad(&b, 1536);
-	return buf_str(&b);
+	const struct fx_host_section v[] = {
+		{.name = windows ? ".hipFatB" : ".hipFatBinSegment", .bytes = wrappers},
+		{.name = windows ? ".kpackrf" : ".rocm_kpack_ref", .bytes = mark}};
+	return windows ? fx_dll(a, v, 2) : host_elf(a, (struct fx_host){.v = v, .n = 2});
 }
 
 static void libraries_tell_their_name_and_numbers(void **state)

@@ -91,6 +91,24 @@ static void each_bundle_must_have_a_required_target(void **state)
 	test_dir_remove(dir);
 }
 
+static void code_in_a_dll_counts(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct fx_entry e[] = {{.id = "hipv4-amdgcn-amd-amdhsa--gfx1100",
+		.bytes = fx_code_object(&a, (struct fx_object){.kernels = 1})}};
+	const struct fx_host_section v[] = {
+		{.name = ".hip_fat", .bytes = fx_bundle(&a, e, 1, 4096)}};
+	struct str path = fx_write(&a, dir,
+		(struct fx_wheel){.files = {{.name = "demo/k.pyd", .content = fx_dll(&a, v, 1)}}});
+	assert_str(
+		verify(&a, path, (struct verify_options){.require = required(&a, "gfx1100")}), "");
+	assert_str(verify(&a, path, (struct verify_options){.require = required(&a, "gfx942")}),
+		"device-target-missing");
+	test_dir_remove(dir);
+}
+
 static void promised_device_code_must_be_there(void **state)
 {
 	(void)state;
@@ -162,6 +180,7 @@ int main(void)
 		cmocka_unit_test(required_targets_must_be_there),
 		cmocka_unit_test(code_files_of_a_folder_are_judged_together),
 		cmocka_unit_test(promised_device_code_must_be_there),
+		cmocka_unit_test(code_in_a_dll_counts),
 		cmocka_unit_test(each_bundle_must_have_a_required_target),
 	};
 	said_begin("verify_device");

@@ -57,7 +57,7 @@ static struct str archive(struct arena *a, const struct row *v)
 }
 
 /* A library of that name in archives, with wrappers of these numbers: "010" are three. */
-static struct str library(struct arena *a, const char *name, const char *numbers)
+static struct str library(struct arena *a, const char *name, const char *numbers, bool dll)
 {
 	BUF(mark, a);
 	BUF(wrappers, a);
@@ -73,9 +73,9 @@ static struct str library(struct arena *a, const char *name, const char *numbers
 		fx_le(&wrappers, (uint64_t)(*numbers - '0'), 8);
 	}
 	const struct fx_host_section v[] = {
-		{.name = ".hipFatBinSegment", .bytes = buf_str(&wrappers)},
-		{.name = ".rocm_kpack_ref", .bytes = buf_str(&mark)}};
-	return host_elf(a, (struct fx_host){.v = v, .n = 2});
+		{.name = dll ? ".hipFatB" : ".hipFatBinSegment", .bytes = buf_str(&wrappers)},
+		{.name = dll ? ".kpackrf" : ".rocm_kpack_ref", .bytes = buf_str(&mark)}};
+	return dll ? fx_dll(a, v, 2) : host_elf(a, (struct fx_host){.v = v, .n = 2});
 }
 
 struct made { /* a wheel */
@@ -84,6 +84,7 @@ struct made { /* a wheel */
 	const char *at;      /* of the archive, NULL: there is none */
 	struct row v[6];
 	const char *manifest, *second; /* second: a library's name */
+	bool dll;
 };
 
 static struct str make(struct arena *a, struct str dir, const struct made *m)
@@ -98,9 +99,11 @@ static struct str make(struct arena *a, struct str dir, const struct made *m)
 		host ? "" : "Requires-Dist: torch == 1.0\n")
 			     .p;
 	if (m->numbers)
-		w.files[n++] = (struct fx_file){LIBRARY, library(a, "lib/x.so", m->numbers)};
+		w.files[n++] =
+			(struct fx_file){LIBRARY, library(a, "lib/x.so", m->numbers, m->dll)};
 	if (m->second)
-		w.files[n++] = (struct fx_file){"torch/lib/y.so", library(a, m->second, "0")};
+		w.files[n++] =
+			(struct fx_file){"torch/lib/y.so", library(a, m->second, "0", m->dll)};
 	if (m->at)
 		w.files[n++] = (struct fx_file){m->at, archive(a, m->v)};
 	if (m->manifest)
@@ -148,9 +151,9 @@ static void check(const char *want, const char *says, const struct made *v)
 #define DEVICE(gpu) .project = "amd_torch_device_" gpu, .at = ARCHIVE(gpu)
 #define BOTH(gpu)                                                                                  \
 	{                                                                                          \
-		{"lib/x.so#0", gpu},                                                               \
+		{"lib/x.so#0", gpu, 0},                                                            \
 		{                                                                                  \
-			"lib/x.so#1", gpu                                                          \
+			"lib/x.so#1", gpu, 0                                                       \
 		}                                                                                  \
 	}
 #define BOTH942                                                                                    \
@@ -192,10 +195,12 @@ static void what_is_not_there_is_named(void **state)
 		LIBRARY ": no code for gfx942 of 'lib/x.so' for 1 of 2 numbers: #0", host, gfx1100,
 		half);
 	SET("kpack-index-missing", "for 1 of 2 numbers: #0", host, half);
+	SET("kpack-index-missing", "for 1 of 2 numbers: #0",
+		{.project = "torch", .numbers = "01", .dll = true}, half);
 	/* wrappers counted one by one, bundles in the archive: AMD's splitter on libraries linked with -fgpu-rdc */
 	SET("kpack-index-missing", "for 2 of 3 numbers: #1, #2",
 		{.project = "torch", .numbers = "012"},
-		{DEVICE("gfx1100"), .v = {{"lib/x.so#0", "gfx1100"}}});
+		{DEVICE("gfx1100"), .v = {{"lib/x.so#0", "gfx1100", 0}}});
 	SET("kpack-library-missing",
 		"torch/lib/y.so: the archives for gfx1100 have nothing of 'lib/y.so'",
 		{.project = "torch", .numbers = "01", .second = "lib/y.so"}, gfx1100);
@@ -235,17 +240,19 @@ static void what_is_wrong_is_named(void **state)
 		host, gfx1100,
 		{.project = "more_torch_device_x",
 			.at = ARCHIVE("gfx1100"),
-			.v = {{"lib/x.so#0", "gfx1100"}}});
+			.v = {{"lib/x.so#0", "gfx1100", 0}}});
 	SET("kpack-duplicate", "lib/x.so#1 for gfx1100", host,
-		{DEVICE("gfx1100"), .v = {{"lib/x.so#0", "gfx1100"}, {"lib/x.so#1", "gfx1100"},
-					    {"lib/x.so#1", "gfx1100"}}});
+		{DEVICE("gfx1100"),
+			.v = {{"lib/x.so#0", "gfx1100", 0}, {"lib/x.so#1", "gfx1100", 0},
+				{"lib/x.so#1", "gfx1100", 0}}});
 	SET("kpack-duplicate",
 		"torch/lib/y.so: it goes by the name 'lib/x.so' in archives, as '" LIBRARY "'",
 		{.project = "torch", .numbers = "01", .second = "lib/x.so"}, gfx1100);
 	SET("kpack-unwanted", "has code for gfx1100 as lib/x.so#2, but no wrapper of that library",
 		host,
-		{DEVICE("gfx1100"), .v = {{"lib/x.so#0", "gfx1100"}, {"lib/x.so#1", "gfx1100"},
-					    {"lib/x.so#2", "gfx1100"}}});
+		{DEVICE("gfx1100"),
+			.v = {{"lib/x.so#0", "gfx1100", 0}, {"lib/x.so#1", "gfx1100", 0},
+				{"lib/x.so#2", "gfx1100", 0}}});
 	SET("kpack-place", LIBRARY ": the runtime does not look into 'torch/torch_gfx1100.kpack'",
 		host,
 		{.project = "amd_torch_device_gfx1100",
@@ -254,11 +261,11 @@ static void what_is_wrong_is_named(void **state)
 	/* said of the archive, with library, number and GPU */
 	SET("device-broken", "(lib/x.so#1) lists 'gfx1100', but the object there is for 'gfx942'",
 		{DEVICE("gfx1100"),
-			.v = {{"lib/x.so#0", "gfx1100"}, {"lib/x.so#1", "gfx1100", GFX942}}},
+			.v = {{"lib/x.so#0", "gfx1100", 0}, {"lib/x.so#1", "gfx1100", GFX942}}},
 		host);
 	SET("device-broken", "the object for 'gfx1100' in bundle 0 (lib/x.so#0) cannot be read",
 		{DEVICE("gfx1100"),
-			.v = {{"lib/x.so#0", "gfx1100", NO_OBJECT}, {"lib/x.so#1", "gfx1100"}}},
+			.v = {{"lib/x.so#0", "gfx1100", NO_OBJECT}, {"lib/x.so#1", "gfx1100", 0}}},
 		host);
 }
 

@@ -3,32 +3,26 @@
 
 #include "wheel/fat.h"
 
-struct fixture {
-	struct arena a;
-	struct str dir, sdk;
-	struct fat_report r;
+#define FIXTURE_MORE                                                                               \
+	struct str sdk;                                                                            \
+	struct fat_report r;                                                                       \
 	struct zip zip;
-};
+#include "fixture_folder.h"
 
-static int setup(void **state)
+static int setup_sdk(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
+	setup(state);
+	struct fixture *f = *state;
 	f->zip.fd = -1;
-	assert_ok(fs_tempdir(&f->a, S(""), &f->dir));
-	f->sdk = path_join(&f->a, f->dir, S("sdk"));
+	f->sdk = in(f, "sdk");
 	assert_ok(fs_mkdirs(path_join(&f->a, f->sdk, S("lib"))));
 	return 0;
 }
 
-static int teardown(void **state)
+static int teardown_sdk(void **state)
 {
-	struct fixture *f = *state;
-	zip_close(&f->zip);
-	assert_ok(fs_remove_tree(f->dir));
-	arena_free(&f->a);
-	free(f);
-	return 0;
+	zip_close(&((struct fixture *)*state)->zip);
+	return teardown(state);
 }
 
 static void add(struct fixture *f, const char *path, struct str content)
@@ -55,7 +49,7 @@ static struct str wheel(struct fixture *f, struct fx_library l)
 static struct err *fatten(struct fixture *f, struct str from, struct fat_request q)
 {
 	q.wheel.from = from;
-	q.wheel.to = path_join(&f->a, f->dir, S("out"));
+	q.wheel.to = in(f, "out");
 	q.wheel.force = true;
 	q.wheel.jobs = 1;
 	q.sdk = f->sdk;
@@ -172,14 +166,14 @@ static void what_is_opened_and_read_comes_along(void **state)
 static void a_link_out_of_the_sdk_is_not_followed(void **state)
 {
 	struct fixture *f = *state;
-	struct str beside = path_join(&f->a, f->dir, S("libhip.so.7"));
+	struct str beside = in(f, "libhip.so.7");
 	assert_ok(fs_write(
 		beside, fx_elf(&f->a, (struct fx_library){.soname = "libhip.so.7"}), 0644));
 	assert_ok(
 		fs_symlink(S("../../libhip.so.7"), path_join(&f->a, f->sdk, S("lib/libhip.so.7"))));
 	struct str from = wheel(f, (struct fx_library){.needed = {"libhip.so.7"}});
 	assert_err_says(fatten(f, from, (struct fat_request){0}), E_SDK, "none of the libraries");
-	assert_false(fs_exists(path_join(&f->a, f->dir, S("out"))));
+	assert_false(fs_exists(in(f, "out")));
 	/* as in the root of a machine */
 	library(f, "etc/alternatives/hip", (struct fx_library){.soname = "libhip.so.7"});
 	assert_ok(fs_symlink(
@@ -195,7 +189,7 @@ static void a_wheel_that_is_too_large_names_what_is(void **state)
 	struct str from = wheel(f, (struct fx_library){.needed = {"libhip.so.7"}});
 	assert_err_says(
 		fatten(f, from, (struct fat_request){.budget = 100}), E_LIMIT, "at most 100");
-	assert_false(fs_exists(path_join(&f->a, f->dir, S("out"))));
+	assert_false(fs_exists(in(f, "out")));
 	assert_ok(fatten(f, from, (struct fat_request){.budget = 100000}));
 }
 
@@ -220,17 +214,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			needs_are_followed_and_named_by_soname, setup, teardown),
+			needs_are_followed_and_named_by_soname, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
-			the_tag_tells_what_the_libraries_need, setup, teardown),
+			the_tag_tells_what_the_libraries_need, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
-			what_is_opened_and_read_comes_along, setup, teardown),
+			what_is_opened_and_read_comes_along, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
-			a_link_out_of_the_sdk_is_not_followed, setup, teardown),
+			a_link_out_of_the_sdk_is_not_followed, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
-			a_wheel_that_is_too_large_names_what_is, setup, teardown),
+			a_wheel_that_is_too_large_names_what_is, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
-			libraries_of_data_folders_are_where_they_are_installed, setup, teardown),
+			libraries_of_data_folders_are_where_they_are_installed, setup_sdk,
+			teardown_sdk),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,20 +2,18 @@
 #include "fixture_wheel.h"
 #include "unit/fixture_fat.h"
 
+#define FIXTURE_MORE                                                                               \
+	struct str wheel, out;                                                                     \
+	struct fx_built lib;
+#include "fixture_folder.h"
+
 #include "base/proc.h"
 #include "wheel/wheel.h"
 
-struct fixture {
-	struct arena a;
-	struct str dir, wheel, out;
-	struct fx_built lib;
-};
-
-static int setup(void **state)
+static int setup_wheel(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
-	assert_ok(fs_tempdir(&f->a, S(""), &f->dir));
+	setup(state);
+	struct fixture *f = *state;
 	f->lib = fx_fat_library(&f->a, (struct fx_fat){0});
 	f->wheel = fx_write(&f->a, f->dir,
 		(struct fx_wheel){
@@ -27,17 +25,8 @@ static int setup(void **state)
 				{"pkg/library/K_gfx90a.co", S("other")},
 				{"pkg/library/K_gfx1100.co", S("mine")},
 			}});
-	f->out = path_join(&f->a, f->dir, S("out/demo-1.0-py3-none-any.whl"));
+	f->out = in(f, "out/demo-1.0-py3-none-any.whl");
 	assert_ok(fs_mkdirs(path_dir(f->out)));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	assert_ok(fs_remove_tree(f->dir));
-	arena_free(&f->a);
-	free(f);
 	return 0;
 }
 
@@ -128,7 +117,7 @@ static void record_is_made_anew(void **state)
 static void the_same_wheel_gives_the_same_bytes(void **state)
 {
 	struct fixture *f = *state;
-	struct str other = path_join(&f->a, f->dir, S("other.whl")), one, two;
+	struct str other = in(f, "other.whl"), one, two;
 	struct slim_report r;
 	assert_ok(slim(f, f->wheel, f->out, "gfx1100", false, &r));
 	assert_ok(fs_rename(f->out, other));
@@ -161,11 +150,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			members_without_device_code_are_taken_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(record_is_made_anew, setup, teardown),
+			members_without_device_code_are_taken_over, setup_wheel, teardown),
+		cmocka_unit_test_setup_teardown(record_is_made_anew, setup_wheel, teardown),
 		cmocka_unit_test_setup_teardown(
-			the_same_wheel_gives_the_same_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_there_is_not_overwritten, setup, teardown),
+			the_same_wheel_gives_the_same_bytes, setup_wheel, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_there_is_not_overwritten, setup_wheel, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,37 +1,11 @@
 /* Wheels split and merged: what goes where, and that libraries of every kind get back what they had. */
+#include "fixture_folder.h"
 #include "fixture_wheel.h"
 #include "unit/fixture_fat.h"
 
 #include "base/proc.h"
 #include "formats/kpack.h"
 #include "wheel/split.h"
-
-struct fixture {
-	struct arena a;
-	struct str dir;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
-	assert_ok(fs_tempdir(&f->a, S(""), &f->dir));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	assert_ok(fs_remove_tree(f->dir));
-	arena_free(&f->a);
-	free(f);
-	return 0;
-}
-
-static struct str in(struct fixture *f, const char *name)
-{
-	return path_join(&f->a, f->dir, str_from(name));
-}
 
 static struct str make(struct fixture *f, struct str library)
 {
@@ -148,6 +122,7 @@ static const struct fx_fat kinds[] = {
 	{.pointer = FX_RELATIVE, .last = true},
 	{.pointer = FX_RELATIVE, .writable = true},
 	{.pointer = FX_RELATIVE, .align = 0x10000, .skew = true},
+	{.pointer = FX_RELATIVE, .mixed = true},
 };
 
 static void libraries_of_all_kinds_come_back(void **state)
@@ -212,6 +187,27 @@ static void each_file_goes_where_it_belongs(void **state)
 	}
 	assert_true(!rest.n);
 	assert_int_equal(done.wheels.n, 7);
+}
+
+/* Each tag of the name, not only the first, is one of the device wheels' (TheRock's splitter: its section 9.5 h). */
+static void all_tags_of_a_wheel_are_those_of_its_parts(void **state)
+{
+	struct fixture *f = *state;
+	struct split_done done;
+	struct split_request q = {.to = in(f, "k"), .jobs = 1};
+	q.from = fx_write(&f->a, f->dir,
+		(struct fx_wheel){.file = "demo-1.0-py2.py3-none-any.linux_x86_64.whl",
+			.wheel = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: "
+				 "py2-none-any\nTag: "
+				 "py3-none-any\nTag: py2-none-linux_x86_64\nTag: "
+				 "py3-none-linux_x86_64\n",
+			.files = {{"pkg/lib.so", fx_fat_library(&f->a, kinds[0]).file}}});
+	assert_ok(wheel_split(&f->a, &q, &done));
+	struct str one = in(f, "k/amd_demo_device_gfx1100-1.0-py2.py3-none-any.linux_x86_64.whl");
+	struct str text = member(f, one, "amd_demo_device_gfx1100-1.0.dist-info/WHEEL");
+	assert_true(str_ends(
+		text, S("Root-Is-Purelib: false\nTag: py2-none-any\nTag: py2-none-linux_x86_64\n"
+			"Tag: py3-none-any\nTag: py3-none-linux_x86_64\n")));
 }
 
 /* An installer moves what is in .data/platlib: marks and archives go by where files are then. */
@@ -316,6 +312,26 @@ static void sets_without_a_manifest_are_merged(void **state)
 	assert_err_says(merge(f, &from, &merged), E_WHEEL, "host wheel of its set");
 }
 
+static void what_amd_added_to_metadata_is_taken_out(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str now;
+	assert_ok(split_without(&a,
+		S("Metadata-Version: 2.1\r\nName: torch\nrequires-dist: filelock\nRequires-Dist: "
+		  "rocm_bootstrap\nProvides-Extra: device-gfx1100\nRequires-Dist: "
+		  "amd-torch-device-gfx1100 ==\n  2.9;\n  extra == "
+		  "\"device-gfx1100\"\nProvides-Extra: dev\n"
+		  "Requires-Dist: rocm-sdk\n\nRequires-Dist: rocm-bootstrap\n"),
+		&now));
+	assert_str(now, "Metadata-Version: 2.1\r\nName: torch\nrequires-dist: "
+			"filelock\nProvides-Extra: dev\n"
+			"Requires-Dist: rocm-sdk\n\nRequires-Dist: rocm-bootstrap\n");
+	assert_ok(split_without(&a, S("Name: x"), &now));
+	assert_str(now, "Name: x");
+	assert_err(split_without(&a, S("no header\n"), &now), E_SYNTAX);
+}
+
 static void a_pointer_in_no_wrapper_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -363,6 +379,14 @@ static void owners_of_side_files(void **state)
 		{"gfx9_0", "gfx942"}};
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_str(slim_file_owner(&a, str_from(cases[i].path)), cases[i].owner);
+	/* MIOpen's, of every processor there is, with the number of its compute units or without */
+	static const char *const ends[] = {
+		".db.txt", "40.db", "_36.kdb", "78.HIP.2_20_0.fdb.txt", "_ConvHip.tn.model"};
+	for (size_t g = 0; g < gpu_count; g++)
+		for (unsigned i = 0; i < 5 && !gpu_table[g].is_generic; i++)
+			assert_str(slim_file_owner(&a, str_fmt(&a, "share/miopen/db/%s%s",
+							       gpu_table[g].name, ends[i])),
+				gpu_table[g].name);
 	for (unsigned i = 0; i < sizeof(covers) / sizeof(*covers); i++)
 		assert_true(slim_owner_covers(str_from(covers[i][0]), str_from(covers[i][1])));
 	for (unsigned i = 0; i < sizeof(not ) / sizeof(*not ); i++)
@@ -376,9 +400,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_file_goes_where_it_belongs, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			names_are_those_of_installed_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			all_tags_of_a_wheel_are_those_of_its_parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(parts_that_differ_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			sets_without_a_manifest_are_merged, setup, teardown),
+		cmocka_unit_test(what_amd_added_to_metadata_is_taken_out),
 		cmocka_unit_test_setup_teardown(
 			a_pointer_in_no_wrapper_is_refused, setup, teardown),
 		cmocka_unit_test(owners_of_side_files),
