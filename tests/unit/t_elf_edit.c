@@ -5,6 +5,7 @@
 
 #include "base/proc.h"
 #include "formats/elf_edit.h"
+#include "formats/le.h"
 
 struct fixture {
 	struct arena a;
@@ -302,6 +303,33 @@ static void what_cannot_be_is_refused(void **state)
 	assert_err_says(EDIT(f, "R/y"), E_ELF, "no 64-bit");
 }
 
+/* A table of strangers (prelink's list of libraries is one) takes its names from the same strings: none may go. */
+static void what_strangers_name_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct str bytes;
+	if (!link_real(f, "x.so", "/build/dir/of/some/length", "answer"))
+		return;
+	assert_ok(fs_read(&f->a, f->file, 1 << 24, &bytes));
+	char *p = (char *)(uintptr_t)bytes.p;
+	uint64_t table = le64(p + 40), n = le16(p + 60), strings = 0;
+	for (uint64_t i = 0; i < n; i++)
+		if (le32(p + table + i * 64 + 4) == 11) /* DYNSYM's */
+			strings = le32(p + table + i * 64 + 40);
+	for (uint64_t i = 0; i < n; i++) {
+		char *s = p + table + i * 64;
+		if (le32(s + 4) != 1 || le32(s + 40)) /* PROGBITS */
+			continue;
+		put_le(s + 40, strings, 4);
+		assert_ok(fs_write(f->file, bytes, 0644));
+		assert_false(change(f, ELF_RUNPATH, "$ORIGIN"));
+		assert_str(dynamic(f), "[x.so]\n[$ORIGIN]\n");
+		put_le(s + 40, 0, 4);
+	}
+	assert_ok(fs_write(f->file, bytes, 0644));
+	assert_true(change(f, ELF_RUNPATH, "$ORIGIN"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +347,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_path_that_is_the_end_of_another_string, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_changed_can_be_loaded, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_strangers_name_stays, setup, teardown),
 	};
 	said_begin("elf_edit");
 	return cmocka_run_group_tests(tests, NULL, said_check);

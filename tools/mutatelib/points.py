@@ -51,6 +51,11 @@ def closing(tokens, i):
     return None
 
 
+def is_empty(tokens, i):
+    """{0} says that a struct is empty; with another number its first pointer, which nobody follows, is wild."""
+    return [t.text for t in tokens[max(i - 1, 0):i + 2]] == ["{", "0", "}"]
+
+
 def number_edits(text):
     m = re.fullmatch(r"(0[xX]|0(?=[0-7]))?([0-9a-fA-F]+)([uUlL]*)", text)
     if not m or (not m[1] and not m[2].isdigit()):
@@ -93,7 +98,7 @@ def edits_of(text):
         if not depth:
             continue
         end = t.at + len(t.text)
-        if t.kind == "number":
+        if t.kind == "number" and not is_empty(tokens, i):
             for kind, new in number_edits(t.text):
                 yield kind, t.at, end, new
         elif t.text in WORDS:
