@@ -217,6 +217,97 @@ static void numbers_are_written_in_their_shortest_form(void **state)
 	}
 }
 
+/* Archives of frames, damaged in one number each. */
+static void frames_that_lie(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir;
+	assert_ok(fs_tempdir(&a, S(""), &dir));
+	struct str good = written(&a, dir);
+	size_t table = (size_t)le64(good.p + 8), zsize = str_find(good, S("zstd_size")) + 9;
+	size_t offset = str_find(good, S("zstd_offset")) + 11;
+	assert_int_equal(le32(good.p + 64), 3);
+	const struct {
+		size_t at;
+		uint64_t value;
+		unsigned n;
+		const char *says; /* NULL: it is read */
+	} cases[] = {
+		{64, 2, 4, "an object is not described"}, {64, 4, 4, "a frame is missing"},
+		{64, 1000001, 4, "its number of objects is wrong"},
+		{64, UINT32_MAX, 4, "its number of objects is wrong"},
+		{68, 1, 4, "an object is not inside the file"},
+		{68, UINT32_MAX, 4, "an object is not inside the file"},
+		{8, 63, 8, "it has no table"}, {8, good.n, 8, "it has no table"},
+		{8, good.n - 1, 8, "its table is none"}, {8, table + 1, 8, "its table is none"},
+		{4, 2, 4, "it is not of version 1"},
+		{zsize, 3, 1, "it does not tell where its objects are"},
+		{zsize, 0x7f, 1, "it does not tell where its objects are"},
+		{zsize, 4, 1, "its number of objects is wrong"},
+		{zsize, 12, 1, "a frame is too long"},
+		{offset, 63, 1, "it does not tell where its objects are"},
+		{offset, 0x7f, 1, "it does not tell where its objects are"},
+		{offset, 0xc0, 1, "it does not tell where its objects are"}, /* no number */
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(tmp);
+		struct kpack k;
+		char *p = str_z(&tmp, good);
+		put_le(p + cases[i].at, cases[i].value, cases[i].n);
+		struct elf_src src = elf_src_mem((struct str){p, good.n});
+		struct err *e = kpack_open(&tmp, &src, &k);
+		if (!test_err_says(e, cases[i].says))
+			print_error("case %zu, zstd_size %u\n", i, (unsigned char)good.p[zsize]);
+		assert_err_says(e, E_BUNDLE, cases[i].says);
+	}
+	assert_ok(fs_remove_tree(dir));
+}
+
+/* Keys of the table are PATH#NUMBER; targets are of 256 bytes at most. */
+static void keys_that_lie(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *key, *path; /* NULL: refused */
+		uint32_t index;
+	} keys[] = {{"x.s#7", "x.s", 7}, {"x#s#7", "x#s", 7}, {"x.s#0", "x.s", 0},
+		{"a#123", "a", 123}, {"#1234", NULL, 0}, {"x.s#-", NULL, 0}, {"x.s##", NULL, 0},
+		{"x.s7#", NULL, 0}};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		ARENA(a);
+		struct kpack k;
+		struct elf_src src =
+			elf_src_mem(str_replace(&a, plain(&a), S("x.s#7"), str_from(keys[i].key)));
+		struct err *e = kpack_open(&a, &src, &k);
+		if (!keys[i].path) {
+			assert_err_says(e, E_BUNDLE, "PATH#NUMBER");
+			continue;
+		}
+		assert_ok(e);
+		assert_str(k.objects.v[0].path, keys[i].path);
+		assert_int_equal(k.objects.v[0].index, keys[i].index);
+		assert_str(k.group, "g");
+	}
+	static const size_t sizes[] = {0, 1, 256, 257};
+	for (size_t i = 0; i < 4; i++) {
+		ARENA(a);
+		size_t n = sizes[i];
+		BUF(b, &a);
+		struct kpack k;
+		char *target = arena_alloc(&a, n + 1);
+		memset(target, 't', n);
+		msgpack_put_str(&b, (struct str){target, n});
+		struct elf_src src =
+			elf_src_mem(str_replace(&a, plain(&a), S("\xa7gfx1100"), buf_str(&b)));
+		struct err *e = kpack_open(&a, &src, &k);
+		if (n && n <= 256)
+			assert_ok(e);
+		else
+			assert_err_says(e, E_BUNDLE, "an object has no target");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +317,8 @@ int main(void)
 		cmocka_unit_test(says_what_is_wrong),
 		cmocka_unit_test(marks_are_written_and_read),
 		cmocka_unit_test(numbers_are_written_in_their_shortest_form),
+		cmocka_unit_test(frames_that_lie),
+		cmocka_unit_test(keys_that_lie),
 	};
 	said_begin("kpack");
 	return cmocka_run_group_tests(tests, NULL, said_check);

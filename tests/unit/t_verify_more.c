@@ -272,6 +272,114 @@ static void what_several_need_is_said_once(void **state)
 	assert_str(says(w), "needed-missing needed-unreachable rpath-absolute");
 }
 
+/* ---- --run ---- */
+
+struct emulator {
+	const char *script;  /* behind "#!/bin/sh" */
+	const char *configs; /* a name of one, of two with a blank between */
+	const char *require; /* GPUs, or NULL */
+	struct fx_file files[4];
+};
+
+/* What is said about running, "" for nothing. */
+static struct str ran(struct arena *a, const struct emulator *e)
+{
+	struct str dir = test_dir(a), launcher = path_join(a, dir, S("bin/emulator")), name;
+	struct str configs = path_join(a, dir, S("share/rocjitsu/configs")),
+		   rest = str_from(e->configs);
+	struct verify_options o = {.run = true, .launcher = launcher, .jobs = 1};
+	struct fx_wheel w = {0};
+	struct strs paths = {0}, gpus = {0};
+	struct verdicts all = {0};
+	BUF(b, a);
+	memcpy(w.files, e->files, sizeof(e->files));
+	assert_ok(fs_mkdirs(path_dir(launcher)));
+	assert_ok(fs_mkdirs(configs));
+	assert_ok(fs_write(launcher, str_fmt(a, "#!/bin/sh\n%s\n", e->script), 0755));
+	while (str_next(&rest, ' ', &name))
+		test_put(path_join(a, configs, name), "{}");
+	if (e->require) {
+		strs_add(a, &gpus, str_from(e->require));
+		assert_ok(targets_parse(a, &gpus, &o.require));
+	}
+	strs_add(a, &paths, fx_write(a, dir, w));
+	assert_ok(verify_wheels(a, &paths, &o, &all));
+	VEC_EACH (const struct finding, f, &all.wheels.v[0].findings) {
+		struct str text = str_replace(a, f->message, dir, S("DIR"));
+		size_t in = str_find(text, S(" in ")); /* so many seconds */
+		if (str_starts(str_from(f->id), S("run-")))
+			buf_fmt(&b, "%s%c %s %.*s", b.n ? "\n" : "", "iwe"[f->severity], f -> id,
+				STR(str_sub(text, 0, str_ends(text, S(" s")) ? in : text.n)));
+	}
+	test_dir_remove(dir);
+	return buf_str(&b);
+}
+
+static void wheels_are_run_by_an_emulator(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str code = fx_code_object(&a, (struct fx_object){.flags = 0x54c, .kernels = 1});
+	const struct fx_file k = FILE_OF("demo/k.hsaco", code), init = A_FILE,
+			     more = FILE_OF("b.py", S("x = 1\n")),
+			     smoke = FILE_OF("demo-1.0.dist-info/rocsmith-smoke.py", S("x"));
+	char many[400] = "";
+	memset(many, '.', 300);
+	struct str say300 = str_fmt(&a, "echo '%s'; exit 3", many),
+		   say301 = str_fmt(&a, "echo 'X%s'; exit 3", many);
+	const struct {
+		struct emulator e;
+		const char *want;
+	} cases[] = {
+		{{"exit 0", "gfx942.json", NULL, {k, init}},
+			"i run-passed 'import demo' ran on an emulated gfx942"},
+		{{"exit 0", "gfx942-cdna3.json", NULL, {k, init}},
+			"i run-passed 'import demo' ran on an emulated gfx942"},
+		{{"exit 0", "gfx9420.json gfx942.txt", NULL, {k, init}},
+			"i run-skipped nothing was run: 'DIR/bin/emulator' has no configuration "
+			"for "
+			"gfx942"},
+		{{"exit 0", "gfx942.json", NULL, {k, init, more}},
+			"i run-passed 'import b, demo' ran on an emulated gfx942"},
+		{{"exit 0", "gfx942.json", NULL, {k}}, "i run-skipped nothing was run: there is no "
+						       "module at the top of the wheel"},
+		{{"exit 0", "gfx942.json", NULL, {init}},
+			"i run-skipped nothing was run: there is no device code"},
+		{{"exit 0", "gfx942.json", NULL, {k, smoke}},
+			"i run-passed 'rocsmith-smoke.py' ran on an emulated gfx942"},
+		/* what is run, and how */
+		{{"echo \"$1 ${2##*/} $3 $4 $5 $6 $# $PYTHONDONTWRITEBYTECODE\"; "
+		  "[ -f \"$PYTHONPATH/demo/__init__.py\" ] && [ -z \"$(ls)\" ]; exit 7",
+			 "gfx942-b.json gfx942-a.json", NULL, {k, init}},
+			"e run-failed 'import demo' failed on an emulated gfx942 (status 7): "
+			"--config gfx942-a.json -- python3 -c import demo 6 1"},
+		{{"echo \"$4 ${5##*/} $#\"; exit 7", "gfx942.json", NULL, {k, smoke}},
+			"e run-failed 'rocsmith-smoke.py' failed on an emulated gfx942 (status 7): "
+			"python3 rocsmith-smoke.py 5"},
+		{{say300.p, "gfx942.json", NULL, {k, init}},
+			str_fmt(&a,
+				"e run-failed 'import demo' failed on an emulated gfx942 (status "
+				"3): %s",
+				many)
+				.p},
+		{{say301.p, "gfx942.json", NULL, {k, init}},
+			str_fmt(&a,
+				"e run-failed 'import demo' failed on an emulated gfx942 (status "
+				"3): %s",
+				many)
+				.p},
+		{{"echo one; echo two >&2; exit 1", "gfx942.json", NULL, {k, init}},
+			"e run-failed 'import demo' failed on an emulated gfx942 (status 1): "
+			"one\ntwo"},
+		{{"exit 0", "gfx942.json gfx1100.json", "gfx942", {k, init}},
+			"i run-passed 'import demo' ran on an emulated gfx942"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(tmp);
+		assert_str(ran(&tmp, &cases[i].e), cases[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +392,7 @@ int main(void)
 		cmocka_unit_test(suffixes_of_modules),
 		cmocka_unit_test(ratios_that_no_wheel_has),
 		cmocka_unit_test(what_several_need_is_said_once),
+		cmocka_unit_test(wheels_are_run_by_an_emulator),
 	};
 	said_begin("verify_more");
 	return cmocka_run_group_tests(tests, NULL, said_check);
