@@ -188,6 +188,14 @@ static void objects_that_are_the_same(void **state)
 	scan(&a, fx_bundle(&a, v, 6, 64), DEVCODE_HASH);
 	scan(&a, buf_str(&b), DEVCODE_HASH);
 	scan(&a, fx_bundle(&a, v, 6, 64), 0);
+	/* other objects that the same targets share count together */
+	const struct fx_entry others[] = {
+		{.id = ID("gfx1100"), .bytes = two}, {.id = ID("gfx1101"), .bytes = two}};
+	BUF(both, &a);
+	buf_add(&both, fx_bundle(&a, v, 2, 4096));
+	fx_pad(&both, (both.n + 4095) / 4096 * 4096);
+	buf_add(&both, fx_bundle(&a, others, 2, 4096));
+	scan(&a, buf_str(&both), DEVCODE_HASH);
 	/* the same target twice is no news */
 	const struct fx_entry same[] = {v[0], v[0]};
 	scan(&a, fx_bundle(&a, same, 2, 64), DEVCODE_HASH);
@@ -209,6 +217,8 @@ static void bundles_without_a_target(void **state)
 			scan(&a, buf_str(&b), DEVCODE_KERNELS);
 	}
 	scan(&a, buf_str(&b), 0);
+	fx_pad(&b, (b.n + 4095) / 4096 * 4096);
+	buf_add(&b, fx_bundle(&a, v + 2, 1, 4096)); /* one without any kernel lacks nothing */
 	fx_pad(&b, (b.n + 4095) / 4096 * 4096);
 	for (unsigned i = 0; i < 6; i++) { /* more than are named */
 		buf_add(&b, fx_bundle(&a, v + 1, 1, 4096));

@@ -330,6 +330,55 @@ static void what_strangers_name_stays(void **state)
 	assert_true(change(f, ELF_RUNPATH, "$ORIGIN"));
 }
 
+/* What has no dynamic section is loaded by nobody; what is so already needs none. */
+static void files_without_a_dynamic_section(void **state)
+{
+	struct fixture *f = *state;
+	bool changed = true;
+	library(f, (struct fx_library){.soname = "s"});
+	struct str bytes, after;
+	assert_ok(fs_read(&f->a, f->file, 1 << 20, &bytes));
+	put_le((char *)(uintptr_t)bytes.p + 64 + 56, 4, 4); /* PT_DYNAMIC becomes a note */
+	assert_ok(fs_write(f->file, bytes, 0644));
+	assert_err_says(EDIT(f, "Rx"), E_ELF, "it has no dynamic section");
+	assert_err_says(EDIT(f, "N+libx.so"), E_ELF, "it has no dynamic section");
+	assert_ok(EDIT(f, "R", "S", "N-libx.so", "N=liba.so>libb.so"));
+	assert_false(changed);
+	assert_ok(fs_read(&f->a, f->file, 1 << 20, &after));
+	assert_true(str_eq(bytes, after));
+}
+
+/* Headers that no loader takes; each is an error before anything is written. */
+static void segments_that_are_not_valid(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		unsigned at; /* in the first program header */
+		uint64_t value;
+		bool good;
+	} cases[] = {{48, 8, true}, {48, 0, true}, {48, 1 << 30, true},
+		{48, UINT64_C(1) << 31, false}, {48, 12, false}, {40, 1, false},
+		{40, UINT64_MAX, false}, {40, INT64_MAX, true},
+		{40, (uint64_t)INT64_MAX + 1, false}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct str bytes, after;
+		bool changed;
+		library(f, (struct fx_library){.soname = "s", .runpath = "/x"});
+		assert_ok(fs_read(&f->a, f->file, 1 << 20, &bytes));
+		put_le((char *)(uintptr_t)bytes.p + 64 + cases[i].at, cases[i].value, 8);
+		assert_ok(fs_write(f->file, bytes, 0644));
+		struct err *e = EDIT(f, "R/a/path/that/is/longer/than/the/one/that/was/there");
+		if (!e != cases[i].good)
+			fail_msg("case %zu: %s", i, e ? e->msg : "good");
+		if (e) {
+			assert_true(test_err_says(e, "segment 0 is not valid"));
+			assert_ok(fs_read(&f->a, f->file, 1 << 20, &after));
+			assert_true(str_eq(bytes, after));
+		}
+		err_free(e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +397,8 @@ int main(void)
 			a_path_that_is_the_end_of_another_string, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_changed_can_be_loaded, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_strangers_name_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_without_a_dynamic_section, setup, teardown),
+		cmocka_unit_test_setup_teardown(segments_that_are_not_valid, setup, teardown),
 	};
 	said_begin("elf_edit");
 	return cmocka_run_group_tests(tests, NULL, said_check);

@@ -380,6 +380,25 @@ static void wheels_are_run_by_an_emulator(void **state)
 	}
 }
 
+/* Texts of the dist-info folder are read up to 4 MiB, and what RECORD has for each member more. */
+static void texts_have_a_limit(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"demo-1.0.dist-info/METADATA",
+		"demo-1.0.dist-info/WHEEL", "demo-1.0.dist-info/RECORD"};
+	size_t most = 4 << 20;
+	for (size_t i = 0; i < 3; i++)
+		most += 2 * strlen(names[i]) + 128;
+	for (size_t n = most; n <= most + 1; n++) {
+		ARENA(a);
+		char *p = arena_alloc(&a, n + 1);
+		const char *const head = META("\n");
+		memset(p, 'd', n);
+		memcpy(p, head, strlen(head));
+		assert_str(says((struct fx_wheel){.metadata = p}), n == most ? "" : "zip-content");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +412,7 @@ int main(void)
 		cmocka_unit_test(ratios_that_no_wheel_has),
 		cmocka_unit_test(what_several_need_is_said_once),
 		cmocka_unit_test(wheels_are_run_by_an_emulator),
+		cmocka_unit_test(texts_have_a_limit),
 	};
 	said_begin("verify_more");
 	return cmocka_run_group_tests(tests, NULL, said_check);
