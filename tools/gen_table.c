@@ -63,8 +63,15 @@ static bool is_bare(const yaml_node_t *n)
 	return strchr(s, '_') && s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0;
 }
 
-static void put_value(FILE *f, yaml_document_t *doc, const yaml_node_t *n)
+static void put_map(FILE *f, yaml_document_t *doc, const char *type, const yaml_node_t *map);
+
+/* type: of the struct that it is a member of, with the key behind it */
+static void put_value(FILE *f, yaml_document_t *doc, const char *type, const yaml_node_t *n)
 {
+	if (n->type == YAML_MAPPING_NODE) {
+		put_map(f, doc, type, n);
+		return;
+	}
 	if (n->type != YAML_SEQUENCE_NODE) {
 		if (scalar(n) && is_bare(n))
 			fputs(scalar(n), f);
@@ -72,34 +79,47 @@ static void put_value(FILE *f, yaml_document_t *doc, const yaml_node_t *n)
 			put_text(f, scalar(n));
 		return;
 	}
-	fputs("(const char *const[]){", f);
-	for (yaml_node_item_t *i = n->data.sequence.items.start; i < n->data.sequence.items.top;
-		i++) {
-		put_text(f, scalar(yaml_document_get_node(doc, *i)));
+	yaml_node_item_t *i = n->data.sequence.items.start, *end = n->data.sequence.items.top;
+	bool maps = i < end && yaml_document_get_node(doc, *i)->type == YAML_MAPPING_NODE;
+	fprintf(f, "(const %s%s[]){", maps ? "struct " : "char *const", maps ? type : "");
+	for (; i < end; i++) {
+		put_value(f, doc, type, yaml_document_get_node(doc, *i));
 		fputs(", ", f);
 	}
-	fputs("NULL}", f);
+	fputs(maps ? "{0}}" : "NULL}", f);
 }
 
-static void put_row(FILE *f, yaml_document_t *doc, const yaml_node_t *row)
+/* A key that begins with '_' is for readers of the data and for tests. */
+static void put_map(FILE *f, yaml_document_t *doc, const char *type, const yaml_node_t *map)
+{
+	fputc('{', f);
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+		p++) {
+		char member[128];
+		const char *key = scalar(yaml_document_get_node(doc, p->key));
+		if (*key == '_')
+			continue;
+		snprintf(member, sizeof(member), "%s_%s", type, key);
+		fprintf(f, ".%s = ", key);
+		put_value(f, doc, member, yaml_document_get_node(doc, p->value));
+		fputs(", ", f);
+	}
+	fputc('}', f);
+}
+
+static void put_row(FILE *f, yaml_document_t *doc, const char *name, const yaml_node_t *row)
 {
 	if (row->type != YAML_MAPPING_NODE)
 		fail(row->start_mark, "a map is wanted here");
-	fprintf(f, "#line %zu \"%s\"\n\t{", row->start_mark.line + 1, input);
-	for (yaml_node_pair_t *p = row->data.mapping.pairs.start; p < row->data.mapping.pairs.top;
-		p++) {
-		fprintf(f, ".%s = ", scalar(yaml_document_get_node(doc, p->key)));
-		put_value(f, doc, yaml_document_get_node(doc, p->value));
-		fputs(", ", f);
-	}
-	fputs("}", f);
+	fprintf(f, "#line %zu \"%s\"\n\t", row->start_mark.line + 1, input);
+	put_map(f, doc, name, row);
 }
 
 static void put_table(FILE *f, yaml_document_t *doc, const char *name, const yaml_node_t *list)
 {
 	if (list->type != YAML_SEQUENCE_NODE) {
 		fprintf(f, "\nconst struct %s %s =\n", name, name);
-		put_row(f, doc, list);
+		put_row(f, doc, name, list);
 		fputs(";\n", f);
 		return;
 	}
@@ -107,7 +127,7 @@ static void put_table(FILE *f, yaml_document_t *doc, const char *name, const yam
 	size_t n = (size_t)(list->data.sequence.items.top - start);
 	fprintf(f, "\nconst struct %s %s_table[] = {\n", name, name);
 	for (size_t i = 0; i < n; i++) {
-		put_row(f, doc, yaml_document_get_node(doc, start[i]));
+		put_row(f, doc, name, yaml_document_get_node(doc, start[i]));
 		fputs(",\n", f);
 	}
 	fprintf(f, "};\nconst size_t %s_count = %zu;\n", name, n);

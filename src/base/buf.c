@@ -37,7 +37,9 @@ void buf_add(struct buf *b, struct str s)
 
 void buf_char(struct buf *b, char c)
 {
-	buf_add(b, (struct str){.p = &c, .n = 1});
+	buf_reserve(b, 1);
+	b->p[b->n++] = c;
+	b->p[b->n] = 0;
 }
 
 void buf_fmt(struct buf *b, const char *fmt, ...)

@@ -29,6 +29,11 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		out_text(json_document(a, 2, merge_fields, &done));
 	else
 		out_fmt("%.*s\n", STR(done.output));
+	if (done.missing.n)
+		say_warning(
+			"%zu wrapper numbers have no device code (the first is %.*s): the wheel of "
+			"a GPU is missing, or archives were counted otherwise than libraries",
+			done.missing.n, STR(done.missing.v[0]));
 	say_status(o->common.dry_run ? S("Would merge") : S("Merged"),
 		"%.*s, %.*s with device code", STR(human_count(a, done.members, "file")),
 		STR(human_count(a, done.merged, "file")));

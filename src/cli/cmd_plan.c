@@ -80,7 +80,7 @@ static void print_plan(struct arena *a, const struct plan *p)
 	VEC_EACH (const struct plan_module, m, &p->modules)
 		print_row(a, m->loader ? "library" : m->program ? "program" : "module", m->file);
 	if (p->python_files.n)
-		print_row(a, "python", str_fmt(a, "%zu files", p->python_files.n));
+		print_row(a, "python", human_count(a, p->python_files.n, "file"));
 	struct str sdk = p->sdk.prefix.n ? p->sdk.prefix
 					 : str_fmt(a, "%.*s %.*s (%.*s)", STR(p->sdk.provider),
 						   STR(p->sdk.suite),

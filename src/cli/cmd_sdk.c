@@ -108,9 +108,8 @@ static void info_text(struct arena *a, const struct sdk *sdk, const struct sdk_t
 	for (size_t i = 0; i < sdk->notes.n; i++)
 		info_line("note", sdk->notes.v[i]);
 	if (sdk->bytes)
-		info_line(
-			"size", str_fmt(a, "%.*s in %llu packages", STR(human_bytes(a, sdk->bytes)),
-					(unsigned long long)sdk->packages));
+		info_line("size", str_fmt(a, "%.*s in %.*s", STR(human_bytes(a, sdk->bytes)),
+					  STR(human_count(a, sdk->packages, "package"))));
 	if (sdk->downloads)
 		info_line("downloads", human_bytes(a, sdk->downloads));
 	info_line("root", sdk->root);

@@ -110,8 +110,9 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	if (done.nothing)
 		say_status(S("Unchanged"), "%.*s", STR(sdk.name));
 	else if (done.packages)
-		say_status(S("Installed"), "%.*s: %llu packages, %.*s", STR(sdk.name),
-			(unsigned long long)done.packages, STR(human_bytes(a, sdk.bytes)));
+		say_status(S("Installed"), "%.*s: %.*s, %.*s", STR(sdk.name),
+			STR(human_count(a, done.packages, "package")),
+			STR(human_bytes(a, sdk.bytes)));
 	else
 		say_status(S("Ready"), "%.*s", STR(sdk.name));
 	return NULL;

@@ -2,15 +2,16 @@
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "plan/plan.h"
+#include "sdk/sdk.h"
 #include "term/out.h"
 #include "term/table.h"
 #include "wheel/wheel.h"
 
 struct slim_args {
 	struct common common;
-	struct strs gpus;
-	struct str path, output;
-	bool in_place, exact, force;
+	struct strs gpus, without;
+	struct str path, output, sdk;
+	bool in_place, exact, strip_device, compress, force;
 };
 
 static const struct opt opts[] = {
@@ -21,21 +22,27 @@ static const struct opt opts[] = {
 		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
 	{OPT_VALUE("output", OPT_PATH, struct slim_args, output, "OUT", "the smaller one"),
 		.sname = 'o'},
-	{OPT_FLAG("in-place", struct slim_args, in_place, "make holes in PATH itself")},
+	{OPT_FLAG("in-place", struct slim_args, in_place, "change PATH itself")},
 	{OPT_FLAG("exact", struct slim_args, exact, "no variants, no generic targets")},
+	{OPT_FLAG("strip-device", struct slim_args, strip_device,
+		"code that stays loses debug information and symbols")},
+	{OPT_FLAG("compress", struct slim_args, compress,
+		"bundles as the HIP runtime there reads them compressed")},
+	{OPT_VALUE("sdk", OPT_STR, struct slim_args, sdk, "SDK",
+		"for --compress: whose runtime that is")},
+	{OPT_VALUE("without", OPT_LIST, struct slim_args, without, "GLOB",
+		"files of a folder or wheel to leave out")},
 	{OPT_FLAG("force", struct slim_args, force, "overwrite OUT")},
 	{.kind = OPT_END},
 };
 
 static struct err *check(const struct slim_args *o)
 {
-	if (!o->gpus.n)
+	if (!o->gpus.n && !o->strip_device && !o->compress && !o->without.n)
 		return err_hint(err_new(E_USAGE, "'slim' needs --gpu"),
 			"--gpu gfx1201, or --gpu native for the GPUs of this machine");
 	if (!o->output.n == !o->in_place)
 		return err_new(E_USAGE, "'slim' needs either --output or --in-place");
-	if (o->in_place && fs_is_dir(o->path))
-		return err_new(E_USAGE, "--in-place is for single files");
 	return NULL;
 }
 
@@ -44,7 +51,8 @@ static void warn_of_others(struct arena *a, const struct targets *gpus)
 {
 	const struct slim_keep keep = {.v = gpus->v, .n = gpus->n};
 	struct strs here = {0};
-	strs_add(a, &here, S("native"));
+	if (gpus->n)
+		strs_add(a, &here, S("native"));
 	err_free(plan_native(a, S(""), &here));
 	VEC_EACH (const struct str, gpu, &here)
 		if (!slim_keeps(&keep, *gpu))
@@ -55,12 +63,17 @@ static void warn_of_others(struct arena *a, const struct targets *gpus)
 
 static void print(struct arena *a, const struct slim_args *o, const struct slim_report *r)
 {
+	const struct slim_keep k = {.without = &o->without};
 	static const char *const heads[] = {"REMOVED", ">OBJECTS", ">BYTES", NULL};
 	struct table t = table_new(a, heads);
 	size_t rows = 0, left_out = 0;
 	VEC_EACH (const struct slim_done, f, &r->files) {
+		const bool named = !f->after && slim_leaves_out(&k, f->path);
 		left_out += !f->after;
-		if (o->common.verbose && f->path.n)
+		if (named)
+			out_fmt("left out: %.*s (%.*s)\n", STR(f->path),
+				STR(human_bytes(a, f->before)));
+		else if (o->common.verbose && f->path.n)
 			out_fmt("%.*s: %.*s -> %.*s\n", STR(f->path),
 				STR(human_bytes(a, f->before)), STR(human_bytes(a, f->after)));
 	}
@@ -74,6 +87,9 @@ static void print(struct arena *a, const struct slim_args *o, const struct slim_
 	}
 	if (rows)
 		table_print(&t);
+	if (r->stripped)
+		out_fmt("stripped: %.*s of debug information and symbols\n",
+			STR(human_bytes(a, r->stripped)));
 	if (left_out)
 		out_fmt("left out: %.*s\n", STR(human_count(a, left_out, "file")));
 	out_fmt("%.*s: %s%.*s -> %.*s\n", STR(r->output), o->common.dry_run ? "would be " : "",
@@ -85,27 +101,89 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 {
 	struct str head;
 	if (fs_is_dir(r->path))
-		return slim_folder(a, k, o->force, r);
+		return o->in_place ? slim_tree(a, k, wheel_slim_installed, r)
+				   : slim_folder(a, k, o->force, r);
 	/* into a folder a file goes under its own name */
 	if (!o->in_place && fs_is_dir(r->output))
 		r->output = path_join(a, r->output, path_base(r->path));
 	TRY(fs_read_head(a, r->path, 4, &head));
 	if (str_eq(head, S("PK\3\4")) && !o->in_place)
 		return wheel_slim(a, k, o->force, o->common.jobs, r);
+	if (o->without.n)
+		return err_new(E_USAGE, "--without is for folders and wheels");
 	return slim_file(a, k, o->in_place, o->force, r);
+}
+
+/* That of --sdk; else in what is made smaller, or beside it. */
+static struct err *find_runtime(
+	struct arena *a, const struct slim_args *o, bool wheel, struct slim_runtime *ret)
+{
+	struct sdk sdk;
+	*ret = (struct slim_runtime){0};
+	if (o->sdk.n && fs_is_dir(o->sdk))
+		return slim_runtime_in(a, o->sdk, true, ret);
+	if (o->sdk.n) {
+		TRY(sdk_open_name(a, o->sdk, &sdk));
+		VEC_EACH (const struct str, dir, &sdk.lib_dirs)
+			TRY(slim_runtime_in(
+				a, str_fmt(a, "%.*s%.*s", STR(sdk.root), STR(*dir)), false, ret));
+		return NULL;
+	}
+	if (wheel)
+		return wheel_runtime(a, o->path, ret);
+	bool dir = fs_is_dir(o->path);
+	return slim_runtime_in(a, dir ? o->path : path_dir(o->path), dir, ret);
+}
+
+static struct err *choose_encoding(
+	struct arena *a, const struct slim_args *o, struct slim_keep *k, struct slim_report *r)
+{
+	static const char *const names[] = {"", "ccob1", "ccob2", "ccob3"};
+	struct slim_runtime hip;
+	struct str head = S("");
+	if (!fs_is_dir(o->path))
+		TRY(fs_read_head(a, o->path, 4, &head));
+	TRY(find_runtime(a, o, str_eq(head, S("PK\3\4")), &hip));
+	if (!hip.path.n)
+		return err_hint(err_new(E_SDK, "no libamdhip64 tells which bundles it reads"),
+			"--sdk names an SDK, or a folder that has it");
+	if (!hip.most)
+		return err_new(E_SDK, "HIP %u.%u reads no compressed bundles: '%.*s'", hip.major,
+			hip.minor, STR(hip.path));
+	k->compress = hip.most;
+	r->compress = str_from(names[hip.most]);
+	r->runtime = hip.path;
+	if (!o->common.json)
+		out_fmt("compressed: version %u, for HIP %u.%u (%.*s)\n", (unsigned)hip.most,
+			hip.major, hip.minor, STR(hip.path));
+	return NULL;
 }
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
+	CLEANUP(fd_closep) int scratch = -1;
 	struct slim_args *o = args;
-	struct targets gpus;
-	struct slim_report r = {
-		.path = o->path, .output = o->in_place ? o->path : o->output, .exact = o->exact};
+	struct targets gpus = {0};
+	struct slim_report r = {.path = o->path,
+		.output = o->in_place ? o->path : o->output,
+		.exact = o->exact,
+		.strip_device = o->strip_device,
+		.without = o->without};
 	TRY(check(o));
 	TRY(plan_native(a, S(""), &o->gpus));
-	TRY(targets_parse(a, &o->gpus, &gpus));
-	const struct slim_keep keep = {.v = gpus.v, .n = gpus.n, .exact = o->exact};
+	if (o->gpus.n)
+		TRY(targets_parse(a, &o->gpus, &gpus));
+	if (o->strip_device)
+		TRY(fs_tempfile(&scratch));
+	struct slim_keep keep = {.v = gpus.v,
+		.n = gpus.n,
+		.exact = o->exact,
+		.without = &o->without,
+		.strip = o->strip_device,
+		.scratch = scratch};
+	if (o->compress)
+		TRY(choose_encoding(a, o, &keep, &r));
 	VEC_EACH (const struct target, t, &gpus)
 		strs_add(a, &r.gpus, target_text(a, t));
 	TRY(slim(a, o, &keep, &r));

@@ -70,7 +70,7 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 	char bytes[HEAD];
 	struct str head = {.p = bytes};
 	struct devcode_file file = {
-		.path = str_dup(a, path), .size = src->size, .side = side_is(path)};
+		.path = str_dup(a, path), .size = src->size, .side = devcode_is_side(ret, path)};
 	struct scan s = {.a = a, .flags = flags, .out = ret, .file = &file, .base = src->base};
 	ARENA(names);
 	s.names_in = flags & DEVCODE_NAMES ? &names : NULL;
@@ -125,7 +125,7 @@ static struct err *read_head(void *user, const void *p, size_t n, bool *stop)
 static void note_side(struct many *m, struct str path, uint64_t size, uint64_t stored)
 {
 	struct devcode_part part = {.files = 1, .size = size, .stored = stored};
-	side_note(m->a, m->out, path, &part);
+	devcode_note_side(m->a, m->out, path, &part);
 }
 
 static struct str member_path(struct arena *a, const struct many *m, const struct zip_member *z)

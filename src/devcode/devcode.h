@@ -66,6 +66,11 @@ struct code_object {
 	struct str sha256; /* hex, only when asked for */
 };
 
+struct devcode_pack { /* of kpack: whose bundle it is */
+	struct str library;
+	uint32_t index;
+};
+
 struct devcode_file {
 	struct str path;    /* as given, or relative to the folder or wheel */
 	const char *format; /* "elf", "pe", "bundle", "object", "archive", "aks2", "kpack" */
@@ -73,6 +78,7 @@ struct devcode_file {
 	unsigned bundles;   /* a bare object counts as one */
 	bool side;          /* one of a set of side files, for the GPU in its name */
 	struct strs served; /* by it alone, as devcode.served */
+	VEC(struct devcode_pack) packs;  /* of kpack: by bundle */
 	VEC(struct code_object) objects; /* in file order; host entries are left out */
 };
 
@@ -112,12 +118,13 @@ struct devcode_part {
 
 struct devcode_set {
 	const char *
-		kind; /* "rocblas", "hipblaslt", "hipsparselt", "tensile", "aotriton", "miopen", "rocfft", "ck" */
+		kind; /* "rocblas", "hipblaslt", "hipsparselt", "tensile", "aotriton", "miopen", "rocfft", "ck", "code" */
 	struct str path; /* the folder of all of them */
 	VEC(struct devcode_part) parts;
 };
 
 struct devcode {
+	bool unknown; /* in: code of unknown libraries counts as side files, too, by the GPU in its name: "code" */
 	struct str path;
 	VEC(struct devcode_target) targets; /* of all objects, each once */
 	VEC(struct devcode_file) files;     /* those with device code */
@@ -150,6 +157,13 @@ MUST_USE struct err *devcode_scan(
  * devcode_finish() behind the last one. */
 MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
 	unsigned flags, struct devcode *ret);
+/* Is it one for the GPU in its name? */
+bool devcode_is_side(const struct devcode *d, struct str path);
+/* Counts a file to its set, if there is one, by its path; file: what it comes to. */
+void devcode_note_side(
+	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
+/* needed: without code of the set for its GPU a call fails; else it is only slower, and the set serves all. */
+bool devcode_set_serves(const struct devcode_set *s, const struct target *want, bool *ret_needed);
 /* How far a file keeps a promise for one target: each bundle with kernels must have them for it. Where
  * kernels were not counted, or there are none, an object counts as one. Objects in no bundle are one. */
 struct devcode_cover {

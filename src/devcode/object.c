@@ -34,8 +34,8 @@ static void check_label(struct scan *s, const struct code_object *o, const struc
 	if (same_target(&s->out->targets.v[o->id].t, elf, o->version))
 		return;
 	scan_say(s, "object-mislabelled", SEV_ERROR,
-		"bundle %u lists '%.*s', but the object there is for '%.*s'", o->bundle,
-		STR(o->target), STR(target_text(&tmp, elf)));
+		"bundle %u%.*s lists '%.*s', but the object there is for '%.*s'", o->bundle,
+		STR(s->whose), STR(o->target), STR(target_text(&tmp, elf)));
 }
 
 /* The one of this name, made when it is new. */
@@ -342,8 +342,8 @@ void object_look(struct scan *s, const struct elf_src *src, struct code_object *
 		e = look(s, src, o);
 	if (e)
 		scan_damage(s, "object-unreadable",
-			err_wrap(e, "the object for '%.*s' in bundle %u cannot be read",
-				STR(o->target), o->bundle));
+			err_wrap(e, "the object for '%.*s' in bundle %u%.*s cannot be read",
+				STR(o->target), o->bundle, STR(s->whose)));
 	if (o->kernels < 0 && s->flags & DEVCODE_KERNELS)
 		o->kernels = 0; /* empty, unreadable, or nothing compiled yet */
 }
@@ -361,14 +361,14 @@ struct err *scan_object(struct scan *s, const struct elf_src *src)
 }
 
 /* Objects without kernels are normal where no target has any (device functions, variables). */
-void object_compare(struct scan *s, size_t first)
+void object_compare(struct scan *s, size_t first, size_t end)
 {
 	ARENA(tmp);
 	struct strs none = {0};
 	const struct code_object *v = s->file->objects.v;
 	bool some = false;
 	names_compare(s, first);
-	for (size_t i = first; i < s->file->objects.n; i++) {
+	for (size_t i = first; i < end; i++) {
 		some |= v[i].kernels > 0;
 		if (v[i].kernels == 0)
 			strs_add(&tmp, &none, v[i].target);
@@ -376,6 +376,6 @@ void object_compare(struct scan *s, size_t first)
 	if (!some || !none.n)
 		return;
 	scan_say(s, "object-without-kernels", SEV_WARNING,
-		"bundle %u lists %zu target%s without any kernel: %.*s", v[first].bundle, none.n,
-		none.n == 1 ? "" : "s", STR(str_join(&tmp, &none, S(", "))));
+		"bundle %u%.*s lists %zu target%s without any kernel: %.*s", v[first].bundle,
+		STR(s->whose), none.n, none.n == 1 ? "" : "s", STR(str_join(&tmp, &none, S(", "))));
 }

@@ -15,6 +15,7 @@ struct scan {
 	struct devcode *out;
 	struct devcode_file *file; /* results of this image; added to out when it has any */
 	uint64_t base;             /* of the image in what its source reads from */
+	struct str whose;          /* of kpack: " (LIBRARY#NUMBER)" of the bundle at hand */
 	struct arena *names_in;    /* with DEVCODE_NAMES: where names are */
 	struct budget *names_budget;
 	uint64_t names_taken; /* of its memory */
@@ -50,10 +51,6 @@ MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_kpack(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_pe(struct scan *s, const struct elf_src *src);
 MUST_USE struct err *scan_aks2(struct scan *s, const struct elf_src *src);
-/* side.c: counts a file by its path; is it one for the GPU in its name? */
-void side_note(
-	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
-bool side_is(struct str path);
 /* Do the sets whose code a program needs serve this processor? *ret_any: there are such sets. */
 bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any);
 /* Findings about sets that lack something. */
@@ -74,8 +71,8 @@ MUST_USE struct err *object_resources(struct scan *s, const struct elf *e, struc
 /* In the notes of an object: moves *note to the first of the n kernels of its metadata. False when there are
  * none, or they are not in these bytes. */
 bool object_metadata(struct str *note, uint64_t *ret_n);
-/* Findings that compare the objects of one bundle: from index `first` of s->file->objects on. */
-void object_compare(struct scan *s, size_t first);
+/* Findings that compare the objects of one bundle: from index `first` of s->file->objects to `end`. */
+void object_compare(struct scan *s, size_t first, size_t end);
 
 /* compare.c, with DEVCODE_NAMES: takes the names of an object's kernels; compares those of a bundle, whose objects
  * begin at `first`, and drops them; says what came of it for the file. */
@@ -88,5 +85,7 @@ void same_judge(struct arena *a, struct devcode *d);
 /* A finding about the current file. */
 void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
 	PRINTF(4, 5);
+/* "device code was split off", of a library that is marked so. */
+void scan_say_host(struct scan *s, const struct elf_src *src);
 /* The same, of an error: the message is its whole chain. Frees e. */
 void scan_damage(struct scan *s, const char *id, struct err *e);

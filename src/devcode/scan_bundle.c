@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/pool.h"
 #include "formats/le.h"
 
 /* A compressed bundle being decoded: the objects in order of their offsets. */
@@ -112,9 +113,93 @@ static struct err *look_compressed(
 	return NULL;
 }
 
-/* Adds the objects of one bundle; looks into them as s->flags ask. */
-static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const struct bundle *b)
+/* ---- objects of raw bundles ---- */
+
+static void look_raw(struct scan *s, const struct elf_src *src, struct code_object *o)
 {
+	struct elf_src part = elf_src_sub(
+		src, o->place.bundle - (src->base - s->base) + o->place.offset, o->size);
+	if (o->encoding == DEVCODE_RAW)
+		object_look(s, &part, o);
+}
+
+/* Some of them, for one thread: with an arena and findings of its own. */
+struct share {
+	struct scan s;
+	struct devcode out;
+	struct arena a;
+	const struct elf_src *src;
+	size_t at, end;
+};
+
+/* Ends before the first object that there is something to say about. */
+static struct err *look_share(struct arena *tmp, void *user)
+{
+	(void)tmp;
+	struct share *x = user;
+	for (; x->at < x->end; x->at++) {
+		struct code_object *o = &x->s.file->objects.v[x->at], before = *o;
+		look_raw(&x->s, x->src, o);
+		if (x->out.findings.n) {
+			*o = before;
+			break;
+		}
+	}
+	return NULL;
+}
+
+/* By several threads what they can do without a word, then the others in their order. Two threads need 5 ms instead of
+ * 8 for the 1420 objects of librocsparse 6.4 with their kernels, most of it in pread(). */
+static void look_shared(struct scan *s, const struct elf_src *src, size_t first)
+{
+	enum { SHARE = 64, THREADS = 8 };
+	ARENA(tmp);
+	struct code_object *v = s->file->objects.v;
+	size_t n = s->file->objects.n, shares = (n - first) / SHARE + 1;
+	struct share *x = arena_array(&tmp, shares, sizeof(*x));
+	for (size_t i = 0; i < shares; i++) {
+		size_t at = first + i * SHARE;
+		x[i] = (struct share){
+			.s = *s, .src = src, .at = at, .end = at + SHARE < n ? at + SHARE : n};
+		x[i].out.targets = s->out->targets;
+		x[i].s.a = &x[i].a;
+		x[i].s.out = &x[i].out;
+	}
+	unsigned cpus = shares > 3 ? cpu_count() : 1;
+	if (cpus > 1)
+		err_free(pool_each(
+			cpus < THREADS ? cpus : THREADS, x, shares, sizeof(*x), look_share));
+	for (size_t i = first, bundle = first; i < n; i++) {
+		struct share *mine = &x[(i - first) / SHARE];
+		if (i >= mine->at)
+			look_raw(s, src, &v[i]);
+		if (i + 1 == n || v[i + 1].bundle != v[i].bundle) {
+			object_compare(s, bundle, i + 1);
+			bundle = i + 1;
+		}
+	}
+	for (size_t i = 0; i < shares; i++)
+		arena_join(s->a, &x[i].a);
+}
+
+/* Not where names or resources are collected in order, or a source is one thread's. */
+static bool can_share(const struct scan *s, const struct elf_src *src)
+{
+	return src->fd >= 0 && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
+}
+
+struct walker {
+	struct scan *s;
+	const struct elf_src *src;
+	uint64_t end; /* of the section; 0: not known */
+	bool later;   /* look_shared() comes when all bundles are known */
+};
+
+/* Adds the objects of one bundle; looks into them as s->flags ask. */
+static struct err *scan_bundle(const struct walker *w, const struct bundle *b)
+{
+	struct scan *s = w->s;
+	const struct elf_src *src = w->src;
 	size_t first = s->file->objects.n;
 	double total = 0;
 	VEC_EACH (struct bundle_entry, e, &b->entries) {
@@ -132,24 +217,19 @@ static struct err *scan_bundle(struct scan *s, const struct elf_src *src, const 
 	}
 	for (size_t k = first; k < s->file->objects.n; k++) {
 		struct code_object *o = &s->file->objects.v[k];
-		struct elf_src part = elf_src_sub(src, b->offset + o->place.offset, o->size);
-		if (b->encoding == BUNDLE_RAW)
-			object_look(s, &part, o);
-		else if (total > 0) /* its share, in proportion to the decoded sizes */
+		if (!w->later)
+			look_raw(s, src, o);
+		/* Its share, in proportion to the decoded sizes. */
+		if (b->encoding != BUNDLE_RAW && total > 0)
 			o->stored = (uint64_t)((double)b->stored * ((double)o->size / total));
 	}
 	if (b->encoding != BUNDLE_RAW && s->flags & ~(unsigned)DEVCODE_INNER)
 		TRY(look_compressed(s, src, b, first));
-	object_compare(s, first);
+	if (!w->later)
+		object_compare(s, first, s->file->objects.n);
 	s->file->bundles++;
 	return NULL;
 }
-
-struct walker {
-	struct scan *s;
-	const struct elf_src *src;
-	uint64_t end; /* of the section; 0: not known */
-};
 
 /* Room for the objects of bundles like this one up to the section's end: a list that grows by doubling
  * touches three times as many pages. What is not used costs nothing. */
@@ -168,7 +248,7 @@ static struct err *found(void *user, const struct bundle *b)
 {
 	struct walker *w = user;
 	expect(w, b);
-	struct err *e = scan_bundle(w->s, w->src, b);
+	struct err *e = scan_bundle(w, b);
 	if (e && (e->code == E_BUNDLE || e->code == E_LIMIT)) {
 		scan_damage(w->s, "bundle-damaged",
 			err_wrap(e, "cannot decode the bundle at offset %llu",
@@ -182,9 +262,12 @@ static struct err *found(void *user, const struct bundle *b)
 struct err *scan_bundles(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, struct str where)
 {
-	struct walker w = {.s = s, .src = src, .end = end};
+	struct walker w = {.s = s, .src = src, .end = end, .later = can_share(s, src)};
 	uint64_t stop = offset;
+	size_t first = s->file->objects.n;
 	struct err *e = bundle_walk(src, &stop, end, found, &w);
+	if (w.later)
+		look_shared(s, src, first);
 	if (e && (e->code == E_IO || e->code == E_CANCELLED))
 		return e;
 	if (e) {
@@ -209,6 +292,34 @@ static bool candidate(const char *p)
 	return (word == RAW && !memcmp(p, "__CLANG_", 8)) ||
 	       (word == ELF && !memcmp(p, "\177ELF\2\1\1", 7)) ||
 	       (word == CCOB && p[4] >= 1 && p[4] <= 3 && !p[5] && p[6] >= 0 && p[6] <= 1 && !p[7]);
+}
+
+enum { STEP = 8, BLOCK = 256 };
+
+/* A look at a block for the bits that the three words have in common, at every fourth byte: compilers make vector
+ * instructions of that, and 3 MB of names of kernels take 0.1 ms instead of 0.4. */
+static bool promising(const char *p)
+{
+	uint32_t words[BLOCK / 4], magic[3], hits = 0;
+	memcpy(words, p, BLOCK);
+	memcpy(magic, "__CLCCOB\177ELF", sizeof(magic));
+	uint32_t same = ~((magic[0] ^ magic[1]) | (magic[0] ^ magic[2]));
+	for (size_t i = 0; i < BLOCK / 4; i++)
+		hits |= (words[i] & same) == (magic[0] & same);
+	return hits;
+}
+
+/* Where the next candidate is from i on; n or a little less: there is none. */
+static size_t next_candidate(const char *p, size_t i, size_t n)
+{
+	while (i + STEP <= n)
+		if (i % BLOCK == 0 && i + BLOCK <= n && !promising(p + i))
+			i += BLOCK;
+		else if (candidate(p + i))
+			break;
+		else
+			i += STEP;
+	return i;
 }
 
 /* Text that only looks like a bundle or an object (the magic as a string constant) is no finding. */
@@ -261,7 +372,7 @@ static struct err *try_bundle(
 struct err *scan_search(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects)
 {
-	enum { CHUNK = 64 << 10, STEP = 8, MAX_TRIES = 4096 };
+	enum { CHUNK = 64 << 10, MAX_TRIES = 4096 };
 	ARENA(tmp);
 	unsigned tries = 0;
 	offset = (offset + STEP - 1) / STEP * STEP;
@@ -271,11 +382,10 @@ struct err *scan_search(
 		return NULL;
 	char *p = arena_raw(&tmp, end - offset < CHUNK ? (size_t)(end - offset) : CHUNK);
 	while (offset + STEP <= end && tries < MAX_TRIES) {
-		size_t n, i = 0;
+		size_t n;
 		TRY(elf_src_peek(
 			src, p, end - offset < CHUNK ? (size_t)(end - offset) : CHUNK, offset, &n));
-		while (i + STEP <= n && !candidate(p + i))
-			i += STEP;
+		size_t i = next_candidate(p, 0, n);
 		offset += i;
 		if (i + STEP > n)
 			continue;

@@ -78,16 +78,16 @@ struct err *scan_elf(struct scan *s, const struct elf_src *src)
 		s->file->format = "object";
 		return scan_object(s, src);
 	}
-	if (elf_section(&e, S(".rocm_kpack_ref")))
-		scan_say(s, "kpack-reference", SEV_INFO,
-			"device code was split off into kpack archives (.rocm_kpack_ref)");
+	bool marked = elf_section(&e, S(".rocm_kpack_ref"));
+	if (marked)
+		scan_say_host(s, src);
 	if (e.sections.n)
 		choose_sections(&tmp, &e, false, &r);
 	else
 		choose_segments(&tmp, &e, &r);
 	TRY(scan_ranges(s, src, &r));
 	/* Something registers device code, so it must be somewhere. */
-	if (s->file->bundles || !elf_section(&e, S(".hipFatBinSegment")))
+	if (s->file->bundles || marked || !elf_section(&e, S(".hipFatBinSegment")))
 		return NULL;
 	choose_sections(&tmp, &e, true, &rest);
 	return scan_ranges(s, src, &rest);

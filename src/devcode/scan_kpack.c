@@ -72,10 +72,16 @@ struct err *scan_kpack(struct scan *s, const struct elf_src *src)
 	TRY(kpack_open(&tmp, src, &k));
 	for (size_t i = 0; i < k.objects.n; i++) {
 		const struct kpack_object *x = &k.objects.v[i], *next = x + 1;
+		bool last = i + 1 == k.objects.n || next->index != x->index ||
+			    !str_eq(next->path, x->path);
+		s->whose = str_fmt(&tmp, " (%.*s#%u)", STR(x->path), x->index);
 		TRY(add(s, src, &k, x));
-		if (i + 1 < k.objects.n && next->index == x->index && str_eq(next->path, x->path))
+		if (!last)
 			continue;
-		object_compare(s, first);
+		TRY(budget_memory(src->budget, x->path.n + sizeof(struct devcode_pack)));
+		*VEC_PUSH(s->a, &s->file->packs) =
+			(struct devcode_pack){str_dup(s->a, x->path), x->index};
+		object_compare(s, first, s->file->objects.n);
 		first = s->file->objects.n;
 		s->file->bundles++;
 	}

@@ -21,13 +21,17 @@ struct err *scan_pe(struct scan *s, const struct elf_src *src)
 	ARENA(tmp);
 	struct pe pe;
 	struct scan_ranges r = {0}, rest = {0};
-	bool wrappers = false;
+	bool wrappers = false, marked = false;
 	TRY(pe_open(&tmp, src, &pe));
-	VEC_EACH (const struct pe_section, x, &pe.sections)
+	VEC_EACH (const struct pe_section, x, &pe.sections) {
 		wrappers = wrappers || str_starts(x->name, S(".hipFatB"));
+		marked = marked || str_eq(x->name, S(".kpackrf"));
+	}
+	if (marked)
+		scan_say_host(s, src);
 	choose(&tmp, &pe, false, &r);
 	TRY(scan_ranges(s, src, &r));
-	if (s->file->bundles || !wrappers)
+	if (s->file->bundles || marked || !wrappers)
 		return NULL;
 	choose(&tmp, &pe, true, &rest);
 	return scan_ranges(s, src, &rest);

@@ -11,25 +11,31 @@ enum { MAX_SETS = 1000 };
 /* The first that fits. */
 static const struct rule {
 	const char *kind, *starts, *ends;
-	bool named; /* only with a GPU in its name */
+	enum {
+		ANY,
+		NAMED,  /* only with a GPU in its name */
+		UNKNOWN /* the same, of no library that is known: where that is asked for */
+	} when;
 } rules[] = {
-	{"tensile", "TensileLibrary", "", false},
-	{"tensile", "TensileLiteLibrary", "", false},
-	{"tensile", "TensileManifest.txt", "", false},
-	{"tensile", "Kernels.so-", ".hsaco", false},
-	{"tensile", "extop_", ".co", false},
-	{"tensile", "hipblaslt", ".dat", false},
-	{"tensile", "hipblaslt", ".hsaco", false},
-	{"tensile", "hipsparselt", ".dat", false},
-	{"tensile", "hipsparselt", ".hsaco", false},
-	{"aotriton", "", ".aks2", false},
-	{"miopen", "", ".kdb", true},
-	{"miopen", "", ".db", true},
-	{"miopen", "", ".db.txt", true},
-	{"miopen", "", ".fdb.txt", true},
-	{"miopen", "", ".model", true},
-	{"rocfft", "rocfft_kernel_cache", ".db", false},
-	{"ck", "libdevice_", ".a", true},
+	{"tensile", "TensileLibrary", "", ANY},
+	{"tensile", "TensileLiteLibrary", "", ANY},
+	{"tensile", "TensileManifest.txt", "", ANY},
+	{"tensile", "Kernels.so-", ".hsaco", ANY},
+	{"tensile", "extop_", ".co", ANY},
+	{"tensile", "hipblaslt", ".dat", ANY},
+	{"tensile", "hipblaslt", ".hsaco", ANY},
+	{"tensile", "hipsparselt", ".dat", ANY},
+	{"tensile", "hipsparselt", ".hsaco", ANY},
+	{"aotriton", "", ".aks2", ANY},
+	{"miopen", "", ".kdb", NAMED},
+	{"miopen", "", ".db", NAMED},
+	{"miopen", "", ".db.txt", NAMED},
+	{"miopen", "", ".fdb.txt", NAMED},
+	{"miopen", "", ".model", NAMED},
+	{"rocfft", "rocfft_kernel_cache", ".db", ANY},
+	{"ck", "libdevice_", ".a", NAMED},
+	{"code", "", ".co", UNKNOWN},
+	{"code", "", ".hsaco", UNKNOWN},
 };
 
 /* Tensile's files are of the library whose folder they are in. */
@@ -71,7 +77,7 @@ static struct str folder_above(struct str path)
 	return dir.n ? dir : S(".");
 }
 
-static bool place_of(struct arena *a, struct str path, struct place *ret)
+static bool place_of(struct arena *a, const struct devcode *d, struct str path, struct place *ret)
 {
 	struct target_word w;
 	struct str base = path_base(path), rest = base;
@@ -84,7 +90,8 @@ static bool place_of(struct arena *a, struct str path, struct place *ret)
 	}
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules) && !r; i++)
 		if (str_starts(base, str_from(rules[i].starts)) &&
-			str_ends(base, str_from(rules[i].ends)) && (named || !rules[i].named))
+			str_ends(base, str_from(rules[i].ends)) &&
+			(named || rules[i].when == ANY) && (d->unknown || rules[i].when != UNKNOWN))
 			r = &rules[i];
 	if (!r)
 		return false;
@@ -94,11 +101,11 @@ static bool place_of(struct arena *a, struct str path, struct place *ret)
 	return true;
 }
 
-bool side_is(struct str path)
+bool devcode_is_side(const struct devcode *d, struct str path)
 {
 	ARENA(tmp);
 	struct place p;
-	return place_of(&tmp, path, &p) && p.target.n;
+	return place_of(&tmp, d, path, &p) && p.target.n;
 }
 
 static struct devcode_set *set_of(struct arena *a, struct devcode *d, const struct place *p)
@@ -125,12 +132,13 @@ static struct devcode_part *part_of(struct arena *a, struct devcode_set *s, stru
 	return x;
 }
 
-void side_note(struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file)
+void devcode_note_side(
+	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file)
 {
 	static const char *const code[] = {".co", ".hsaco", ".aks2", ".a", NULL};
 	ARENA(tmp);
 	struct place p;
-	if (!place_of(&tmp, path, &p))
+	if (!place_of(&tmp, d, path, &p))
 		return;
 	struct devcode_set *s = set_of(a, d, &p);
 	if (!s)
@@ -188,21 +196,25 @@ static struct devcode_part together(const struct devcode_set *s, struct str proc
 	return all;
 }
 
+bool devcode_set_serves(const struct devcode_set *s, const struct target *want, bool *ret_needed)
+{
+	bool one = false, lazy = false;
+	*ret_needed = is_needed(s);
+	VEC_EACH (const struct devcode_part, x, &s->parts)
+		lazy = lazy || x->entry;
+	VEC_EACH (const struct devcode_part, x, &s->parts)
+		one = one ||
+		      (part_serves(x, want) && (!lazy || together(s, processor_of(x)).entry));
+	return one || !*ret_needed;
+}
+
 bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any)
 {
-	bool all = true;
+	bool all = true, needed;
 	*ret_any = false;
 	VEC_EACH (const struct devcode_set, s, &d->sets) {
-		bool one = false, lazy = false;
-		if (!is_needed(s))
-			continue;
-		VEC_EACH (const struct devcode_part, x, &s->parts)
-			lazy = lazy || x->entry;
-		VEC_EACH (const struct devcode_part, x, &s->parts)
-			one = one || (part_serves(x, want) &&
-					     (!lazy || together(s, processor_of(x)).entry));
-		*ret_any = true;
-		all = all && one;
+		all = devcode_set_serves(s, want, &needed) && all;
+		*ret_any = *ret_any || needed;
 	}
 	return all;
 }

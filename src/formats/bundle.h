@@ -69,12 +69,13 @@ struct bundle_object {
 MUST_USE struct err *bundle_write(
 	struct str path, struct str host_triple, const struct bundle_object *v, size_t n);
 
-/* Compressing: a bundle of a given version, by zstd, at the end of a file that is being written; its size is known
- * before. Memory: some 100 MiB, whatever the size. E_BUNDLE for one by zlib, which only old ones are. */
+/* Compressing: a bundle of a given version and method, at the end of a file that is being written; its size is known
+ * before. Memory: some 100 MiB, whatever the size. */
 struct bundle_out {
 	struct fs_out *to;
 	struct bundle *b; /* encoding, zstd and size are wanted; the other numbers are filled in */
 	struct ZSTD_CCtx_s *zstd;
+	struct z_stream_s *zlib;
 	struct hash *md5;
 };
 MUST_USE struct err *bundle_out_open(struct bundle_out *o, struct fs_out *to, struct bundle *b);

@@ -4,6 +4,8 @@
  * bytes between, nothing behind the last. The host entry is empty and stands first. */
 #include "formats/bundle.h"
 
+#include <stdlib.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include "base/buf.h"
@@ -101,21 +103,32 @@ struct err *bundle_write(
 /* ---- compressed ---- */
 
 /* clang's settings (ClangOffloadBundler.cpp): level 3, repetitions far apart are found. */
+static bool open_zlib(struct bundle_out *o)
+{
+	o->zlib = xmalloc(sizeof(*o->zlib));
+	*o->zlib = (z_stream){0};
+	return deflateInit(o->zlib, Z_DEFAULT_COMPRESSION) == Z_OK;
+}
+
+static bool open_zstd(struct bundle_out *o)
+{
+	enum { LEVEL = 3, WINDOW_LOG = 25 };
+	o->zstd = ZSTD_createCCtx();
+	return o->zstd &&
+	       !ZSTD_isError(ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_compressionLevel, LEVEL)) &&
+	       !ZSTD_isError(ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_windowLog, WINDOW_LOG)) &&
+	       !ZSTD_isError(
+		       ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_enableLongDistanceMatching, 1)) &&
+	       !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(o->zstd, o->b->size));
+}
+
 struct err *bundle_out_open(struct bundle_out *o, struct fs_out *to, struct bundle *b)
 {
 	static const char zeros[32];
 	static const unsigned header[] = {0, 20, 24, 32};
-	enum { LEVEL = 3, WINDOW_LOG = 25 };
-	*o = (struct bundle_out){.to = to, .b = b, .zstd = ZSTD_createCCtx()};
-	if (!b->zstd)
-		return err_new(E_BUNDLE, "bundles are not compressed by zlib any more");
-	if (!o->zstd ||
-		ZSTD_isError(ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
-		ZSTD_isError(ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_windowLog, WINDOW_LOG)) ||
-		ZSTD_isError(
-			ZSTD_CCtx_setParameter(o->zstd, ZSTD_c_enableLongDistanceMatching, 1)) ||
-		ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(o->zstd, b->size)))
-		return err_new(E_NOMEMORY, "no memory for a zstd encoder");
+	*o = (struct bundle_out){.to = to, .b = b};
+	if (!(b->zstd ? open_zstd(o) : open_zlib(o)))
+		return err_new(E_NOMEMORY, "no memory for an encoder");
 	b->offset = to->offset;
 	b->header = header[b->encoding];
 	o->md5 = hash_new(HASH_MD5);
@@ -138,10 +151,29 @@ struct err *bundle_compress(
 	return NULL;
 }
 
+static struct err *compress_some(struct bundle_out *o, const void *p, size_t n, bool end)
+{
+	char piece[16 << 10];
+	if (o->b->zstd)
+		return bundle_compress(o->to, o->zstd, p, n, end);
+	z_stream *z = o->zlib;
+	z->next_in = (unsigned char *)(uintptr_t)p;
+	z->avail_in = (unsigned)n;
+	do {
+		z->next_out = (unsigned char *)piece;
+		z->avail_out = sizeof(piece);
+		if (deflate(z, end ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR)
+			return err_new(E_INTERNAL, "zlib: %s", z->msg ? z->msg : "an error");
+		fs_out_write(o->to, piece, sizeof(piece) - z->avail_out);
+	} while (!z->avail_out);
+	return NULL;
+}
+
+/* At most 4 GiB at once. */
 struct err *bundle_out_add(struct bundle_out *o, const void *p, size_t n)
 {
 	hash_add(o->md5, p, n);
-	return bundle_compress(o->to, o->zstd, p, n, false);
+	return compress_some(o, p, n, false);
 }
 
 struct err *bundle_out_end(struct bundle_out *o)
@@ -150,7 +182,7 @@ struct err *bundle_out_end(struct bundle_out *o)
 	BUF(h, &tmp);
 	struct bundle *b = o->b;
 	unsigned width = b->encoding == BUNDLE_CCOB3 ? 8 : 4;
-	TRY(bundle_compress(o->to, o->zstd, "", 0, true));
+	TRY(compress_some(o, "", 0, true));
 	struct digest md5 = hash_end(o->md5);
 	o->md5 = NULL;
 	b->hash = le64(md5.b);
@@ -168,5 +200,8 @@ struct err *bundle_out_end(struct bundle_out *o)
 void bundle_out_close(struct bundle_out *o)
 {
 	ZSTD_freeCCtx(o->zstd);
+	if (o->zlib)
+		deflateEnd(o->zlib);
+	free(o->zlib);
 	hash_free(o->md5);
 }

@@ -27,7 +27,7 @@ static const void *part(const struct json_field *f, const void *object)
 
 static bool is_empty(const struct json_field *f, const void *at)
 {
-	switch (f->kind) {
+	switch ((enum field_kind)f->kind) {
 	case FIELD_TEXT:
 		return !((const struct str *)at)->n;
 	case FIELD_NAME:
@@ -36,6 +36,8 @@ static bool is_empty(const struct json_field *f, const void *at)
 		return !*(const unsigned *)at;
 	case FIELD_I64:
 		return *(const int64_t *)at < 0;
+	case FIELD_STRS:
+		return !((const struct strs *)at)->n;
 	case FIELD_ITEMS:
 		return !items_at(at).n;
 	default:
@@ -63,7 +65,7 @@ static void write_list(struct json *j, const struct json_field *f, struct items 
 static void write_value(struct json *j, const struct json_field *f, const void *at)
 {
 	ARENA(tmp);
-	switch (f->kind) {
+	switch ((enum field_kind)f->kind) {
 	case FIELD_TEXT:
 		json_str(j, *(const struct str *)at);
 		break;
@@ -168,7 +170,7 @@ static struct err *read_value(
 	const struct node *n = node_get(map, key);
 	if (!n || n->kind == NODE_NULL || f->written)
 		return NULL;
-	switch (f->kind) {
+	switch ((enum field_kind)f->kind) {
 	case FIELD_TEXT:
 		return node_want_text(map, key, at);
 	case FIELD_STRS:

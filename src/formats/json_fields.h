@@ -47,16 +47,19 @@ enum field_kind {
 	FIELD_CUSTOM, /* .write writes the value */
 };
 
+/* Narrow, because a page of such tables costs every start 5 us: their pointers are relocated. */
 struct json_field {
 	const char *key;
-	enum field_kind kind;
+	uint8_t kind;  /* enum field_kind */
 	bool pointer;  /* OBJECT, MEMBERS: the struct holds a pointer; NULL leaves the member out */
 	bool optional; /* TEXT, NAME, UINT, I64, ITEMS: left out when "", NULL, 0, below 0, empty */
 	bool written;  /* a key that a reader knows, but does not read */
-	size_t off, size;
-	const struct json_field *fields;
-	const char *const *words; /* NULL-terminated */
-	void (*write)(struct json *j, const void *object);
+	uint16_t off, size;
+	union {
+		const struct json_field *fields; /* OBJECT, MEMBERS, ITEMS, PAIRS */
+		const char *const *words;        /* WORD, FIXED: NULL-terminated */
+		void (*write)(struct json *j, const void *object); /* CUSTOM */
+	};
 };
 
 /* The kind of a member by its type; anything else does not compile. */

@@ -3,14 +3,16 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static void newline(struct json *j)
 {
 	if (!j->indent)
 		return;
-	buf_char(j->out, '\n');
-	for (unsigned i = 0; i < j->depth * j->indent; i++)
-		buf_char(j->out, ' ');
+	size_t n = (size_t)j->depth * j->indent;
+	char *p = buf_space(j->out, n + 1);
+	memset(p, ' ', n + 1);
+	*p = '\n';
 }
 
 /* What goes before any value: nothing behind a key, else the comma and the new line. */
@@ -69,6 +71,12 @@ static size_t plain_run(struct str s, size_t i)
 
 static void quoted(struct buf *out, struct str s)
 {
+	if (plain_run(s, 0) == s.n) {
+		char *p = buf_space(out, s.n + 2);
+		p[0] = p[s.n + 1] = '"';
+		memcpy(p + 1, s.p, s.n);
+		return;
+	}
 	buf_char(out, '"');
 	for (size_t i = 0, len; i < s.n; i += len) {
 		len = plain_run(s, i);
@@ -120,6 +128,10 @@ void json_u64(struct json *j, uint64_t n)
 
 void json_i64(struct json *j, int64_t n)
 {
+	if (n >= 0) {
+		json_u64(j, (uint64_t)n);
+		return;
+	}
 	before(j);
 	buf_fmt(j->out, "%" PRId64, n);
 }

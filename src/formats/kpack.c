@@ -204,29 +204,6 @@ struct err *kpack_read(const struct elf_src *src, const struct kpack *k,
 	return bundle_decode(src, &b, fn, user);
 }
 
-/* ---- marks ---- */
-
-struct str kpack_mark(struct arena *a, struct str name, struct str pattern)
-{
-	BUF(b, a);
-	msgpack_put_map(&b, 2);
-	msgpack_put_str(&b, S("kpack_search_paths"));
-	msgpack_put_array(&b, 1);
-	msgpack_put_str(&b, pattern);
-	msgpack_put_str(&b, S("kernel_name"));
-	msgpack_put_str(&b, name);
-	return buf_str(&b);
-}
-
-struct str kpack_mark_name(struct str mark)
-{
-	struct msgpack_value v;
-	struct str rest;
-	bool is = msgpack_next(&mark, &v) && v.kind == MSGPACK_MAP &&
-		  get(mark, v.number, S("kernel_name"), &v, &rest) && v.kind == MSGPACK_STR;
-	return is ? v.text : S("");
-}
-
 /* ---- writing ---- */
 
 struct err *kpack_out_open(struct arena *a, struct str path, struct str group, struct str target,

@@ -36,8 +36,17 @@ MUST_USE struct err *kpack_read(const struct elf_src *src, const struct kpack *k
 
 /* patterns: of archives, relative to the library; "@GFXARCH@" is the target. */
 struct str kpack_mark(struct arena *a, struct str name, struct str pattern);
-/* The name in a mark, or "". */
-struct str kpack_mark_name(struct str mark);
+
+/* A library whose device code is in archives: what its mark says, and its wrappers. */
+struct kpack_host {
+	struct str name;       /* "" = it is none, or its mark cannot be read */
+	struct strs patterns;  /* see kpack_mark() */
+	VEC(uint32_t) indexes; /* of its wrappers: sorted, each once */
+};
+/* Of an ELF file or PE image that has section headers: .rocm_kpack_ref and .hipFatBinSegment, or .kpackrf and
+ * .hipFatB. Limits: 64 KiB of mark, as runtimes have it, and of patterns 100. */
+MUST_USE struct err *kpack_host_read(
+	struct arena *a, const struct elf_src *src, struct kpack_host *ret);
 
 /* ---- writing: an archive for one target ---- */
 struct kpack_out {

@@ -104,15 +104,26 @@ bool msgpack_next(struct str *rest, struct msgpack_value *ret)
 bool msgpack_skip(struct str *rest)
 {
 	struct msgpack_value v;
+	struct str at = *rest;
 	/* Every value takes a byte, so a lie about their number ends with the input. */
 	for (uint64_t pending = 1; pending; pending--) {
+		/* Small numbers and short text, as nearly all is: no value need be made of them. */
+		unsigned byte = at.n ? (unsigned char)*at.p : NEVER_USED;
+		size_t n = byte < 0x80 ? 1 : byte >> 5 == 5 ? 1 + (byte & 31) : 0;
+		if (n && n <= at.n) {
+			at = (struct str){.p = at.p + n, .n = at.n - n};
+			continue;
+		}
+		*rest = at;
 		if (!msgpack_next(rest, &v))
 			return false;
+		at = *rest;
 		if (v.kind == MSGPACK_ARRAY)
 			pending += v.number;
 		else if (v.kind == MSGPACK_MAP)
 			pending += 2 * v.number;
 	}
+	*rest = at;
 	return true;
 }
 

@@ -1,4 +1,4 @@
-/* Section tables of PE images and COFF objects; see pe.h. */
+/* Section and import tables of PE images and COFF objects, through bounded reads; see pe.h. */
 #include "formats/pe.h"
 
 #include <string.h>
@@ -6,6 +6,15 @@
 #include "formats/le.h"
 
 enum { DOS = 64, COFF = 20, SECTION = 40, SYMBOL = 18, NAME = 64, MAX_SECTIONS = 65279 };
+enum {
+	OPTIONAL = 240,
+	PE32_PLUS = 0x20b,
+	DIRS = 112,
+	IMPORT = 1,
+	DELAY = 13,
+	MAX_NAME = 256,
+	MAX_NAMES = 65536
+};
 
 bool pe_is(struct str head)
 {
@@ -14,9 +23,9 @@ bool pe_is(struct str head)
 
 bool coff_is(struct str head)
 {
-	enum { X86_64 = 0x8664, ARM64 = 0xaa64, OPTIONAL = 16 };
+	enum { X86_64 = 0x8664, ARM64 = 0xaa64, OPTIONAL_SIZE = 16 };
 	return head.n >= COFF && (le16(head.p) == X86_64 || le16(head.p) == ARM64) &&
-	       le16(head.p + 2) && !le16(head.p + OPTIONAL);
+	       le16(head.p + 2) && !le16(head.p + OPTIONAL_SIZE);
 }
 
 /* Longer than 8 bytes: "/12" is a place in the string table, which lies behind the symbols. */
@@ -40,6 +49,7 @@ static struct err *read_section(struct arena *a, const struct elf_src *src, cons
 	uint64_t inside = le32(p + 8);
 	*s = (struct pe_section){
 		.name = str_dup(a, (struct str){.p = p, .n = strnlen(p, 8)}),
+		.addr = le32(p + 12),
 		.offset = le32(p + 20),
 		.size = le32(p + 16),
 		.flags = le32(p + 36),
@@ -70,11 +80,13 @@ struct err *pe_open(struct arena *a, const struct elf_src *src, struct pe *ret)
 			return NULL;
 		memcpy(head, sign + 4, COFF);
 		at += 4;
+		ret->optional = at + COFF;
 	} else if (!coff_is(h)) {
 		return err_new(E_FORMAT, "no PE image and no COFF object");
 	}
 	uint64_t n = le16(head + 2), symbols = le32(head + 8);
 	uint64_t strings = symbols ? symbols + (uint64_t)SYMBOL * le32(head + 12) : 0;
+	ret->src = src;
 	ret->machine = le16(head);
 	if (n > MAX_SECTIONS)
 		return err_new(
@@ -86,4 +98,74 @@ struct err *pe_open(struct arena *a, const struct elf_src *src, struct pe *ret)
 		TRY(read_section(
 			a, src, table.p + i * SECTION, strings, VEC_PUSH(a, &ret->sections)));
 	return NULL;
+}
+
+/* ---- imports ---- */
+
+static uint64_t offset_of(const struct pe *m, uint64_t rva)
+{
+	VEC_EACH (const struct pe_section, s, &m->sections)
+		if (rva >= s->addr && rva - s->addr < s->size)
+			return s->offset + (rva - s->addr);
+	return UINT64_MAX;
+}
+
+static struct err *read_name(struct arena *a, const struct pe *m, uint64_t rva, struct str *ret)
+{
+	char text[MAX_NAME] = "";
+	size_t n = 0;
+	uint64_t at = offset_of(m, rva);
+	if (at != UINT64_MAX)
+		TRY(elf_src_peek(m->src, text, sizeof(text), at, &n));
+	size_t end = strnlen(text, n);
+	if (end == n || !end)
+		return err_new(E_FORMAT, "a name in its import table is not in the file");
+	*ret = str_dup(a, (struct str){text, end});
+	return NULL;
+}
+
+/* A table of entries of `size` bytes with the RVA of a name at `name`; one without ends it. */
+static struct err *read_table(struct arena *a, const struct pe *m, uint64_t rva,
+	const unsigned layout[2], struct strs *ret)
+{
+	char entry[32];
+	uint64_t at = rva ? offset_of(m, rva) : 0;
+	for (struct str name; rva; at += layout[0]) {
+		TRY(elf_src_read(m->src, entry, layout[0], at));
+		if (!le32(entry + layout[1]))
+			return NULL;
+		if (ret->n == MAX_NAMES)
+			return err_new(E_LIMIT, "more than %d imported libraries", MAX_NAMES);
+		TRY(read_name(a, m, le32(entry + layout[1]), &name));
+		strs_add(a, ret, name);
+	}
+	return NULL;
+}
+
+static struct err *read_image(struct arena *a, const struct elf_src *src, struct strs *ret)
+{
+	static const unsigned imports[] = {20, 12}, delayed[] = {32, 4};
+	char head[OPTIONAL] = "";
+	struct pe m;
+	size_t n;
+	TRY(pe_open(a, src, &m));
+	if (m.optional)
+		TRY(elf_src_peek(src, head, sizeof(head), m.optional, &n));
+	if (le16(head) != PE32_PLUS)
+		return err_new(E_FORMAT, "no 64-bit Windows image");
+	uint32_t dirs = le32(head + DIRS - 4);
+	if (dirs > IMPORT)
+		TRY(read_table(a, &m, le32(head + DIRS + 8 * IMPORT), imports, ret));
+	if (dirs > DELAY)
+		TRY(read_table(a, &m, le32(head + DIRS + 8 * DELAY), delayed, ret));
+	return NULL;
+}
+
+struct err *pe_imports(struct arena *a, const struct elf_src *src, struct strs *ret)
+{
+	*ret = (struct strs){0};
+	struct err *e = read_image(a, src, ret);
+	if (e && e->code == E_ELF) /* of what reads for all formats */
+		e->code = E_FORMAT;
+	return e;
 }

@@ -1,8 +1,9 @@
-/* Section tables of PE images (Windows programs and DLLs) and of COFF objects, read through elf_src.
+/* Section tables of PE images (Windows programs and DLLs) and of COFF objects, read through elf_src, and the DLLs that
+ * images name.
  *
  * Only what is needed to find device code: where sections lie in the file. Limits: 65,279 sections; names
- * are cut at 64 bytes. Source: Microsoft's "PE Format",
- * sections "COFF File Header" to "Section Table".
+ * are cut at 64 bytes; 65,536 names of DLLs, of 255 bytes. Source: Microsoft's "PE Format", sections "COFF File Header"
+ * to "Section Table", "The .idata Section" and "Delay-Load Import Tables".
  */
 #pragma once
 
@@ -13,12 +14,15 @@ enum pe_flag { PE_CODE = 0x20, PE_EXECUTE = 0x20000000 };
 struct pe_section {
 	struct str name; /* 8 bytes at most, or what the string table has */
 	uint64_t offset,
-		size; /* of its bytes in the file; size 0: it has none. They lie inside of it */
+		size;  /* of its bytes in the file; size 0: it has none. They lie inside of it */
+	uint64_t addr; /* relative to the image */
 	uint32_t flags;
 };
 
 struct pe {
-	unsigned machine; /* 0x8664, 0xaa64, 0x14c */
+	const struct elf_src *src;
+	unsigned machine;  /* 0x8664, 0xaa64, 0x14c */
+	uint64_t optional; /* of an image: offset of its optional header; 0: an object */
 	VEC(struct pe_section) sections;
 };
 
@@ -27,3 +31,6 @@ bool coff_is(struct str
 		head); /* of an object for x86-64 or aarch64? A weak sign: archive members only */
 /* An image or object. A DOS program that is none has no sections. E_FORMAT for tables outside of the file. */
 MUST_USE struct err *pe_open(struct arena *a, const struct elf_src *src, struct pe *ret);
+/* The DLLs that an image names: those loaded with it, and those that it loads when first used. E_FORMAT for what is no
+ * 64-bit image, or has tables outside of the file. */
+MUST_USE struct err *pe_imports(struct arena *a, const struct elf_src *src, struct strs *ret);

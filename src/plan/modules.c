@@ -27,6 +27,11 @@ static struct str import_name(struct arena *a, struct str project)
 
 /* ---- pure-Python files ---- */
 
+static struct str count_files(struct arena *a, size_t n)
+{
+	return str_fmt(a, "%zu file%s", n, n == 1 ? "" : "s");
+}
+
 /* Packed from a package folder: everything but what is compiled, generated or hidden. */
 static bool is_packed(struct str path)
 {
@@ -79,7 +84,7 @@ static struct err *named_files(
 			return node_error(n, E_PROJECT, "'%.*s' matches no file in '%.*s'",
 				STR(n->text), STR(path_join(a, plan->project, plan->python_dir)));
 	}
-	plan_explain(a, plan, "python files", str_fmt(a, "%zu files", plan->python_files.n),
+	plan_explain(a, plan, "python files", count_files(a, plan->python_files.n),
 		"'python: files' of %.*s", STR(path_base(p->file)));
 	return NULL;
 }
@@ -219,7 +224,7 @@ static struct err *listed_packages(struct arena *a, const struct project *p, str
 					"rocsmith looks: in '%.*s'",
 					STR(lost), STR(s->file), STR(plan->python_dir)),
 			"say it in rocsmith.yaml: python: {package: FOLDER}");
-	plan_explain(a, plan, "python files", str_fmt(a, "%zu files", plan->python_files.n),
+	plan_explain(a, plan, "python files", count_files(a, plan->python_files.n),
 		"'packages' of %.*s", STR(s->file));
 	return NULL;
 }

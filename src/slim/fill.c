@@ -37,7 +37,7 @@ static struct err *plan_bundles(struct filling *k, const struct slim_fill *f)
 			bundles - 1, k->refs.n);
 	for (size_t n = 0; n < bundles; n++) {
 		struct slim_bundle *b = VEC_PUSH(k->a, &k->now.bundles);
-		*b = (struct slim_bundle){.changed = true};
+		*b = (struct slim_bundle){.changed = true, .content = *f->content};
 		b->now.encoding = f->encoding;
 		b->now.zstd = true;
 		if (f->first.n)
@@ -45,7 +45,7 @@ static struct err *plan_bundles(struct filling *k, const struct slim_fill *f)
 		for (; i < f->n && f->v[i].bundle == n; i++)
 			*VEC_PUSH(k->a, &b->now.entries) = (struct bundle_entry){
 				.id = f->v[i].id, .offset = f->v[i].at, .size = f->v[i].size};
-		slim_lay_out(k->a, b);
+		slim_lay_out(k->a, b, NULL);
 	}
 	if (i < f->n)
 		return err_new(E_SLIM, "no wrapper names bundle %zu", f->v[i].bundle);

@@ -1,6 +1,7 @@
 /* Which device code stays: of targets, and of the files beside libraries that name one; see slim.h. */
 #include <string.h>
 
+#include "base/glob.h"
 #include "slim/slim.h"
 
 static bool same(const struct target *x, const struct target *y)
@@ -43,9 +44,32 @@ static bool is_side(struct str path)
 	return side;
 }
 
+/* Of one without a slash: any part of the path. Else all of it, or a folder that it is in. */
+static bool glob_hits(struct str glob, struct str path)
+{
+	bool whole = str_chr(glob, '/') < glob.n, hit = false;
+	for (size_t i = 0, from = 0; i <= path.n && !hit; i++) {
+		if (i < path.n && path.p[i] != '/')
+			continue;
+		hit = glob_match(glob, str_sub(path, whole ? 0 : from, i));
+		from = i + 1;
+	}
+	return hit;
+}
+
+bool slim_leaves_out(const struct slim_keep *k, struct str path)
+{
+	for (size_t i = 0; k->without && i < k->without->n; i++)
+		if (glob_hits(k->without->v[i], path))
+			return true;
+	return false;
+}
+
 bool slim_keeps_file(const struct slim_keep *k, struct str path)
 {
 	struct target_word w;
+	if (slim_leaves_out(k, path))
+		return false;
 	bool side = is_side(path), others = false;
 	while (side && target_word(&path, &w)) {
 		for (size_t i = 0; i < gpu_count; i++)

@@ -4,7 +4,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
-#include "slim/slim.h"
+#include "slim/slim_int.h"
 
 /* ---- one file ---- */
 struct input {
@@ -98,9 +98,12 @@ struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
 			E_FORMAT, "'%.*s' is neither an ELF file nor a bundle", STR(r->path));
 	check.targets = in.p.targets;
 	TRY(slim_check_served(a, &check, k));
-	if (in_place)
+	if (in_place && !k->strip && !k->compress)
 		return slim_in_place(a, &in, force, r);
-	TRY(slim_may_make(a, r, false, force));
+	if (!in_place)
+		TRY(slim_may_make(a, r, false, force));
+	else if (fs_real(a, r->path, &r->output))
+		TRY(may_punch(&in, r->path, true)); /* other names keep the old content */
 	return slim_new_file(a, &in, r);
 }
 
@@ -112,25 +115,35 @@ struct job {
 	struct str to; /* the folder that is made */
 };
 
-static struct err *take_file(struct job *j, struct str from, struct str to, struct str name)
+struct err *slim_take_file(struct arena *a, const struct slim_keep *k, struct slim_report *r,
+	struct str name, struct str to)
 {
+	ARENA(tmp);
 	CLEANUP(input_done) struct input in;
-	struct err *e = look(j->a, from, j->keep, &in);
+	bool write = to.n && !fs_writes_forbidden();
+	struct str from = path_join(&tmp, r->path, name);
+	struct err *e = look(&tmp, from, k, &in);
 	if (e && e->code != E_ELF && e->code != E_BUNDLE)
 		return e;
 	if (e) /* what is damaged is for others to judge */
 		in.p = (struct slim_plan){.after = in.src.size};
 	err_free(e);
-	if (in.p.changed && !fs_writes_forbidden())
+	if (in.p.changed && write)
 		TRY(slim_save(&in.p, to, in.st.st_mode));
-	slim_note(j->a, j->r, name, in.src.size, &in.p);
-	if (in.p.changed || fs_writes_forbidden())
+	slim_note(a, r, name, in.src.size, &in.p);
+	if (in.p.changed || !write)
 		return NULL;
 	e = fs_link(from, to);
 	if (!e)
 		return NULL;
 	err_free(e); /* another file system, or one without such links */
 	return fs_stage_copy(from, to, &in.st);
+}
+
+bool slim_drops(const struct slim_keep *k, const struct fs_entry *e)
+{
+	bool file = S_ISREG(e->st.st_mode) && !slim_keeps_file(k, e->path);
+	return file || (!S_ISDIR(e->st.st_mode) && slim_leaves_out(k, e->path));
 }
 
 static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
@@ -142,16 +155,17 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	struct str from = path_join(&tmp, j->r->path, e->path), target;
 	struct str to = path_join(&tmp, j->to, e->path);
 	TRY(cancel_check());
+	if (slim_drops(j->keep, e)) {
+		slim_note(j->a, j->r, e->path, (uint64_t)e->st.st_size, NULL);
+		return NULL;
+	}
 	if (S_ISDIR(e->st.st_mode))
-		return write ? fs_mkdirs(to) : NULL;
+		return write && !slim_leaves_out(j->keep, e->path) ? fs_mkdirs(to) : NULL;
 	if (S_ISLNK(e->st.st_mode)) {
 		TRY(fs_readlink(&tmp, from, &target));
 		return write ? fs_stage_link(target, to) : NULL;
 	}
-	if (slim_keeps_file(j->keep, e->path))
-		return take_file(j, from, to, e->path);
-	slim_note(j->a, j->r, e->path, (uint64_t)e->st.st_size, NULL);
-	return NULL;
+	return slim_take_file(j->a, j->keep, j->r, e->path, to);
 }
 
 struct err *slim_may_make(struct arena *a, const struct slim_report *r, bool folder, bool force)
@@ -180,6 +194,7 @@ static struct err *make_folder(struct job *j, const struct fs_aside *aside)
 	TRY(fs_mkdirs(j->to));
 	TRY(fs_walk(j->r->path, visit, j));
 	TRY(slim_check_served(j->a, j->r, j->keep));
+	TRY(slim_check_without(j->r));
 	TRY(fs_write(manifest, slim_manifest(j->a, j->r), 0644));
 	TRY(fs_sync_all(j->to));
 	TRY(fs_aside_commit(aside));
@@ -194,6 +209,7 @@ struct err *slim_folder(
 	TRY(slim_may_make(a, r, true, force));
 	if (fs_writes_forbidden()) {
 		TRY(fs_walk(r->path, visit, &j));
+		TRY(slim_check_without(r));
 		return slim_check_served(a, r, k);
 	}
 	TRY(fs_aside_begin(a, r->output, &aside));

@@ -20,23 +20,30 @@ static int by_place(const void *x, const void *y)
 	return (a->old > b->old) - (a->old < b->old);
 }
 
+/* One that was not compressed before: a guess. */
 static uint64_t stored(const struct bundle *b, uint64_t bytes)
 {
 	double part = b->size ? (double)b->stored / (double)b->size : 0;
+	part = b->encoding != BUNDLE_RAW && !b->header ? 0.3 : part;
 	return b->encoding == BUNDLE_RAW ? bytes : (uint64_t)((double)bytes * part);
 }
 
 /* The objects that stay move together, in their order, each aligned as all of them are. */
-void slim_lay_out(struct arena *a, struct slim_bundle *s)
+void slim_lay_out(struct arena *a, struct slim_bundle *s, const struct slim_strip *strips)
 {
 	struct bundle *b = &s->now;
 	uint64_t at = BUNDLE_TABLE, align = PAGE;
 	s->moves = arena_array(a, b->entries.n + 1, sizeof(*s->moves));
-	VEC_EACH (struct bundle_entry, e, &b->entries) {
+	for (size_t i = 0; i < b->entries.n; i++) {
+		struct bundle_entry *e = &b->entries.v[i];
 		e->at = at;
 		at += BUNDLE_ENTRY + e->id.n;
+		if (strips && strips[i].cut)
+			e->size = strips[i].cut + strips[i].tail.n;
 		if (e->size)
-			s->moves[s->n++] = (struct slim_move){.old = e->offset, .size = e->size};
+			s->moves[s->n++] = (struct slim_move){.old = e->offset,
+				.size = e->size,
+				.strip = strips ? strips[i] : (struct slim_strip){0}};
 		while (e->size && e->offset % align)
 			align /= 2;
 	}
@@ -55,11 +62,56 @@ void slim_lay_out(struct arena *a, struct slim_bundle *s)
 	}
 }
 
+/* ---- objects that lose something ---- */
+
+struct keeping {
+	struct slim_plan *p;
+	const struct bundle *kept;
+};
+
+/* Of a compressed bundle the objects that stay go to the scratch file, each as far from its begin as in the bundle. */
+static struct err *keep_piece(void *user, const void *bytes, size_t n, uint64_t at, bool *stop)
+{
+	(void)stop;
+	struct keeping *k = user;
+	VEC_EACH (const struct bundle_entry, e, &k->kept->entries) {
+		uint64_t from = e->offset > at ? e->offset : at, to = e->offset + e->size;
+		to = to < at + n ? to : at + n;
+		if (from < to)
+			TRY(fs_pwrite(k->p->keep->scratch, (const char *)bytes + (from - at),
+				(size_t)(to - from), k->p->scratch + from));
+	}
+	return NULL;
+}
+
+static struct err *strip_objects(struct slim_plan *p, struct slim_bundle *s, struct slim_strip *ret)
+{
+	struct keeping k = {p, &s->now};
+	if (s->old.encoding != BUNDLE_RAW) {
+		TRY(bundle_decode(p->src, &s->old, keep_piece, &k));
+		struct elf_src all = elf_src_fd(p->keep->scratch, p->scratch + s->old.size);
+		all.budget = p->src->budget;
+		s->content = elf_src_sub(&all, p->scratch, s->old.size);
+		p->scratch += s->old.size;
+	}
+	for (size_t i = 0; i < s->now.entries.n; i++) {
+		const struct bundle_entry *e = &s->now.entries.v[i];
+		struct elf_src object = elf_src_sub(&s->content, e->offset, e->size);
+		if (e->size)
+			TRY(slim_strip(p->a, &object, &ret[i]));
+		p->stripped += ret[i].cut ? e->size - ret[i].cut - ret[i].tail.n : 0;
+		s->changed = s->changed || ret[i].cut;
+	}
+	return NULL;
+}
+
 /* Entries of the walk's arena live for the walk only. */
 static struct err *take_bundle(void *user, const struct bundle *b)
 {
+	ARENA(tmp);
 	struct slim_plan *p = user;
 	struct slim_bundle s = {.old = *b, .now = *b};
+	struct slim_strip *strips = NULL;
 	TRY(budget_memory(p->src->budget, sizeof(s) + b->entries.n * 4 * sizeof(*b->entries.v)));
 	memset(&s.old.entries, 0, sizeof(s.old.entries));
 	memset(&s.now.entries, 0, sizeof(s.now.entries));
@@ -76,11 +128,24 @@ static struct err *take_bundle(void *user, const struct bundle *b)
 			slim_sum_add(p->a, &p->targets,
 				&(struct slim_sum){copy.target, keep, 1, stored(b, e->size)});
 	}
+	if (b->encoding == BUNDLE_RAW)
+		s.content = elf_src_sub(p->src, b->offset, b->stored);
+	if (p->keep->strip) {
+		strips = arena_array(&tmp, s.now.entries.n + 1, sizeof(*strips));
+		TRY(strip_objects(p, &s, strips));
+	}
+	if (p->keep->compress && b->encoding == BUNDLE_RAW) {
+		s.now.encoding = p->keep->compress;
+		s.now.zstd = s.changed = true;
+	}
 	if (s.changed) {
-		slim_lay_out(p->a, &s);
-		p->after -= b->stored - stored(b, s.now.size);
+		slim_lay_out(p->a, &s, strips);
+		p->after -= b->stored - stored(&s.now, s.now.size);
 		p->changed = true;
 	}
+	if (s.changed && s.now.encoding < BUNDLE_CCOB3 && s.now.encoding && s.now.size > 0xf0000000)
+		return err_new(E_SLIM, "a bundle of %llu bytes needs version 3 of compressed ones",
+			(unsigned long long)s.now.size);
 	*VEC_PUSH(p->a, &p->bundles) = s;
 	return NULL;
 }
@@ -178,7 +243,16 @@ struct err *slim_read(struct arena *a, const struct elf_src *src, const struct s
 	if (!elf_is(head))
 		return NULL;
 	TRY(elf_open(a, src, &ret->elf));
-	return ret->elf.machine == ELF_AMDGPU ? NULL : find(ret);
+	if (ret->elf.machine != ELF_AMDGPU)
+		return find(ret);
+	if (keep->strip)
+		TRY(slim_strip(a, src, &ret->object));
+	if (ret->object.cut) {
+		ret->changed = true;
+		ret->after = ret->object.cut + ret->object.tail.n;
+		ret->stripped = src->size - ret->after;
+	}
+	return NULL;
 }
 
 bool slim_part(const struct slim_bundle *b, bool now, size_t *i, struct slim_piece *rest,

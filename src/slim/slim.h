@@ -1,7 +1,7 @@
 /* Taking the device code of GPUs that nobody asked for out of libraries, folders and (wheel/wheel.h) wheels.
  *
  * A bundle keeps the entries of the GPUs asked for, of feature variants and of generic targets that cover them, of
- * processors that we do not know, and the host's. What stays keeps its bytes, a compressed bundle its version.
+ * processors that we do not know, and the host's. What stays keeps its bytes, a compressed bundle its version and method.
  *
  * slim_write() makes a smaller file in which every address stays where it was: bundles move together, what becomes
  * free leaves the file, and the segment around it becomes two, whose headers lie in the freed space. All that
@@ -28,15 +28,35 @@ struct slim_keep {
 	size_t n;
 	bool exact; /* only what is named to the letter: no variants, no generic targets */
 	bool none;  /* v is empty and means it: no device code at all */
+	enum bundle_encoding compress; /* of bundles that are not compressed yet; RAW: no */
+	const struct strs *without;    /* globs of files that are left out; NULL: none */
+	bool strip;                    /* what stays loses what no runtime reads: see slim_strip */
+	int scratch; /* with strip: a file of this run that nobody else sees; of one plan at a time */
 };
 
 bool slim_keeps(const struct slim_keep *k, struct str target);
 /* A side file of a library (Tensile, MIOpen, AOTriton, a static library) is for the GPUs that its path
  * names: "gfx90a68.kdb", "amd-gfx11xx/". True for all other files. */
 bool slim_keeps_file(const struct slim_keep *k, struct str path);
+/* By a glob of k->without: one without a slash is for any part of the path, "nvidia" for all below such a folder. */
+bool slim_leaves_out(const struct slim_keep *k, struct str path);
 /* That GPU ("gfx90a") or family ("gfx11", "gfx110x", "gfx12_0"); "" of a file for all, or for several. */
 struct str slim_file_owner(struct arena *a, struct str path);
 bool slim_owner_covers(struct str owner, struct str gpu); /* both as slim_file_owner() names them */
+
+/* ---- which compressed bundles a HIP runtime reads ---- */
+struct slim_runtime {
+	struct str path;       /* "": none is found */
+	unsigned major, minor; /* of HIP, at least */
+	enum bundle_encoding most;
+};
+/* By its name: libamdhip64. */
+bool slim_is_runtime(struct str name);
+/* Looks at one, for its name `path`; in a folder, or (deep) all below it, at each: the oldest stays in io. */
+MUST_USE struct err *slim_runtime(
+	struct arena *a, const struct elf_src *src, struct str path, struct slim_runtime *io);
+MUST_USE struct err *slim_runtime_in(
+	struct arena *a, struct str dir, bool deep, struct slim_runtime *io);
 
 /* ---- one file ---- */
 struct slim_sum {
@@ -50,9 +70,20 @@ struct slim_sums {
 	size_t n, cap;
 };
 
-struct slim_move { /* of an object, inside its bundle as it is decoded */
-	uint64_t old, now, size;
-	uint32_t crc; /* of what was read */
+/* What an object is then: its first bytes anew, then its own up to `cut`, then a tail. Debug information, comments
+ * and .symtab are gone; all that segments have (code, descriptors, notes, .dynsym) stays where it is, and a
+ * header .symtab leads to .dynsym, without which ROCr finds no kernel. cut 0: it stays as it is. */
+struct slim_strip {
+	uint64_t cut;
+	const char *head; /* SLIM_HEAD bytes */
+	struct str tail;
+};
+enum { SLIM_HEAD = 64 };
+
+struct slim_move {               /* of an object, inside its bundle as it is decoded */
+	uint64_t old, now, size; /* size: then */
+	struct slim_strip strip;
+	uint32_t crc; /* of what is written */
 };
 
 struct slim_bundle {
@@ -60,6 +91,8 @@ struct slim_bundle {
 	bool changed;
 	struct slim_move *moves; /* objects with content, in their order */
 	size_t n;
+	struct elf_src
+		content; /* that the moves are from; of a compressed one none, but with strip */
 };
 
 struct slim_plan {
@@ -72,8 +105,11 @@ struct slim_plan {
 	VEC(struct slim_bundle) bundles;
 	struct slim_sums targets;
 	bool changed;
-	uint64_t after;  /* bytes of the file then; before slim_write() a guess */
-	struct str mark; /* see slim_mark() */
+	struct slim_strip object; /* of a bare code object */
+	uint64_t after;           /* bytes of the file then; before slim_write() a guess */
+	uint64_t stripped;        /* bytes that objects which stay lose */
+	uint64_t scratch;         /* bytes used of that file */
+	struct str mark;          /* see slim_mark() */
 };
 
 /* src must outlive ret. A file of another kind has no bundles; a damaged one is E_ELF or E_BUNDLE. */
@@ -126,9 +162,13 @@ struct slim_done { /* a file that changed; after = 0: it is gone */
 
 struct slim_report {
 	struct str path, output;
-	struct strs gpus;
-	bool exact;
+	struct strs gpus, without;
+	bool exact, strip_device;
+	bool unfinished;        /* in place: this is what is going to be */
+	struct str compress;    /* "ccob2"; "": bundles keep their encoding */
+	struct str runtime;     /* whose version decided that */
 	uint64_t before, after; /* all files together, unpacked */
+	uint64_t stripped;      /* of objects that stay, uncompressed */
 	struct slim_sums targets;
 	VEC(struct slim_done) files; /* paths below that of the report, "" for itself */
 };
@@ -146,6 +186,8 @@ void slim_note(struct arena *a, struct slim_report *r, struct str path, uint64_t
 /* E_GFX when there is code, but none for any of the GPUs. */
 MUST_USE struct err *slim_check_served(
 	struct arena *a, const struct slim_report *r, const struct slim_keep *k);
+/* E_USAGE when no file was left out by one of r->without. */
+MUST_USE struct err *slim_check_without(const struct slim_report *r);
 /* E_USAGE when something at the output must stay: with force, a folder that we did not make. */
 MUST_USE struct err *slim_may_make(
 	struct arena *a, const struct slim_report *r, bool folder, bool force);
@@ -157,3 +199,9 @@ MUST_USE struct err *slim_file(struct arena *a, const struct slim_keep *k, bool 
 /* Every file below it; what does not change is linked, or copied. Links stay links. */
 MUST_USE struct err *slim_folder(
 	struct arena *a, const struct slim_keep *k, bool force, struct slim_report *r);
+/* The folder itself, which is this user's: files are replaced whole (what has them open, and their other names, keep
+ * the old ones) or removed. A run that was killed goes on when it is asked for the same again; for something else it is
+ * E_USAGE. then() is called with all that changed, of earlier runs too, before the manifest says that it is done. */
+typedef struct err *slim_then_fn(const struct slim_report *all);
+MUST_USE struct err *slim_tree(
+	struct arena *a, const struct slim_keep *k, slim_then_fn *then, struct slim_report *r);

@@ -24,13 +24,21 @@ MUST_USE struct err *slim_refs(struct arena *a, const struct slim_plan *p, const
 	bool now, struct slim_refs *ret);
 uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now);
 
-/* read.c: n bundles' worth of places for the objects that stay. */
-void slim_lay_out(struct arena *a, struct slim_bundle *s);
+/* read.c: places for the objects that stay; strips: of each entry, or NULL. */
+void slim_lay_out(struct arena *a, struct slim_bundle *s, const struct slim_strip *strips);
+/* strip.c: of an object that is all of src. */
+MUST_USE struct err *slim_strip(struct arena *a, const struct elf_src *src, struct slim_strip *ret);
 /* write.c */
 MUST_USE struct err *slim_find_segment(struct slim_plan *p);
 MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
 MUST_USE struct err *slim_copy(
 	const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o);
+
+/* path.c: a file of a folder: as it is to be, or, with to = "", only looked at. */
+MUST_USE struct err *slim_take_file(struct arena *a, const struct slim_keep *k,
+	struct slim_report *r, struct str name, struct str to);
+struct fs_entry;
+bool slim_drops(const struct slim_keep *k, const struct fs_entry *e); /* leaves it out whole */
 
 /* report.c: to the others of its target. */
 void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s);

@@ -13,7 +13,6 @@ struct packer {
 	struct slim_bundle *b;
 	struct fs_out *to;
 	struct bundle_out out; /* of a compressed one */
-	uint64_t base;         /* of what is read: where the old content begins */
 	uint64_t at;           /* bytes of the new content so far */
 	size_t i;              /* the object at hand */
 };
@@ -32,34 +31,38 @@ static struct err *add(struct packer *k, const void *p, size_t n)
 	return NULL;
 }
 
-static struct err *pack_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+/* Bytes of an object; its first ones go to its place. */
+static struct err *add_part(struct packer *k, struct slim_move *m, const void *p, size_t n)
 {
 	static const char zeros[4096];
+	while (k->at < m->now)
+		TRY(add(k, zeros,
+			m->now - k->at < sizeof(zeros) ? (size_t)(m->now - k->at) : sizeof(zeros)));
+	m->crc = libdeflate_crc32(m->crc, p, n);
+	return add(k, p, n);
+}
+
+static struct err *pack_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
 	struct packer *k = user;
-	struct slim_piece rest = {p, n, at - k->base};
+	struct slim_piece rest = {p, n, at};
 	struct slim_part part;
-	while (slim_part(k->b, false, &k->i, &rest, &part)) {
-		while (k->at < part.now)
-			TRY(add(k, zeros,
-				part.now - k->at < sizeof(zeros) ? (size_t)(part.now - k->at)
-								 : sizeof(zeros)));
-		TRY(add(k, part.p, part.n));
-		part.move->crc = libdeflate_crc32(part.move->crc, part.p, part.n);
-	}
+	while (slim_part(k->b, false, &k->i, &rest, &part))
+		TRY(add_part(k, part.move, part.p, part.n));
 	*stop = k->i == k->b->n || k->to->first;
 	return NULL;
 }
 
-/* Of the source, in pieces; fn gets their offsets in the file. */
+/* In pieces; fn gets their offsets in the source. */
 static struct err *read_pieces(
-	const struct slim_plan *p, uint64_t from, uint64_t n, bundle_fn *fn, void *user)
+	const struct elf_src *src, uint64_t from, uint64_t n, bundle_fn *fn, void *user)
 {
 	ARENA(tmp);
 	bool stop = false;
 	char *bytes = arena_raw(&tmp, n < CHUNK ? (size_t)n : CHUNK);
 	for (uint64_t at = 0; at < n && !stop; at += CHUNK) {
 		size_t part = n - at < CHUNK ? (size_t)(n - at) : CHUNK;
-		TRY(elf_src_read(p->src, bytes, part, from + at));
+		TRY(elf_src_read(src, bytes, part, from + at));
 		TRY(fn(user, bytes, part, from + at, &stop));
 	}
 	return NULL;
@@ -76,19 +79,36 @@ static struct err *copy_piece(void *user, const void *p, size_t n, uint64_t at, 
 
 struct err *slim_copy(const struct slim_plan *p, uint64_t from, uint64_t n, struct fs_out *o)
 {
-	return read_pieces(p, from, n, copy_piece, o);
+	return read_pieces(p->src, from, n, copy_piece, o);
 }
 
-/* Of a raw bundle only what stays is read. */
+static struct err *strip_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	(void)at;
+	struct packer *k = user;
+	*stop = k->to->first;
+	return add_part(k, &k->b->moves[k->i], p, n);
+}
+
+static struct err *write_stripped(struct packer *k, struct slim_move *m)
+{
+	const struct slim_strip *s = &m->strip;
+	TRY(add_part(k, m, s->head, SLIM_HEAD));
+	TRY(read_pieces(&k->b->content, m->old + SLIM_HEAD, s->cut - SLIM_HEAD, strip_piece, k));
+	k->i++;
+	return add_part(k, m, s->tail.p, s->tail.n);
+}
+
+/* Where there is a choice, only what stays is read. */
 static struct err *write_objects(const struct slim_plan *p, struct packer *k)
 {
-	const struct bundle *old = &k->b->old;
-	if (old->encoding != BUNDLE_RAW)
-		return k->b->n ? bundle_decode(p->src, old, pack_piece, k) : NULL;
-	k->base = old->offset;
-	while (k->i < k->b->n && !k->to->first) {
-		const struct slim_move *m = &k->b->moves[k->i];
-		TRY(read_pieces(p, old->offset + m->old, m->size, pack_piece, k));
+	struct slim_bundle *b = k->b;
+	if (!b->content.read)
+		return b->n ? bundle_decode(p->src, &b->old, pack_piece, k) : NULL;
+	while (k->i < b->n && !k->to->first) {
+		struct slim_move *m = &b->moves[k->i];
+		TRY(m->strip.cut ? write_stripped(k, m)
+				 : read_pieces(&b->content, m->old, m->size, pack_piece, k));
 	}
 	return NULL;
 }
@@ -101,7 +121,7 @@ static struct err *write_bundle(struct slim_plan *p, struct slim_bundle *b, stru
 	bool raw = b->now.encoding == BUNDLE_RAW;
 	b->now.offset = o->offset;
 	if (!b->changed)
-		return read_pieces(p, b->old.offset, b->old.stored, copy_piece, o);
+		return slim_copy(p, b->old.offset, b->old.stored, o);
 	if (!raw)
 		TRY(bundle_out_open(&k.out, o, &b->now));
 	TRY(add(&k, table.p, table.n));
@@ -149,7 +169,7 @@ static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 	if (cut.split)
 		fs_out_write(o, table.p, table.n);
 	fs_out_zeros(o, stop - cut.n);
-	TRY(read_pieces(p, stop, p->src->size - stop, copy_piece, o));
+	TRY(slim_copy(p, stop, p->src->size - stop, o));
 	TRY(written(o, &now));
 	TRY(slim_prove_copy(p, &cut, &now));
 	TRY(slim_patch(p, &cut, buf_str(&table), o->fd));
@@ -172,14 +192,25 @@ struct err *slim_find_segment(struct slim_plan *p)
 	return err_new(E_SLIM, "its bundles are not in one segment that is loaded");
 }
 
+/* A bare code object is all of the file. */
+static struct err *write_object(struct slim_plan *p, struct fs_out *o)
+{
+	fs_out_write(o, p->object.head, SLIM_HEAD);
+	TRY(slim_copy(p, SLIM_HEAD, p->object.cut - SLIM_HEAD, o));
+	fs_out_write(o, p->object.tail.p, p->object.tail.n);
+	return NULL;
+}
+
 struct err *slim_write(struct slim_plan *p, struct fs_out *out)
 {
 	struct elf_src now;
 	if (!p->changed)
-		return read_pieces(p, 0, p->src->size, copy_piece, out);
+		return slim_copy(p, 0, p->src->size, out);
+	if (p->object.cut)
+		return write_object(p, out);
 	if (p->elf.src)
 		TRY(slim_find_segment(p));
-	TRY(read_pieces(p, 0, p->from, copy_piece, out));
+	TRY(slim_copy(p, 0, p->from, out));
 	if (p->mark.n)
 		fs_out_write(out, p->mark.p, p->mark.n);
 	else

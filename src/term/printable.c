@@ -89,10 +89,24 @@ static size_t shown_length(struct str s, const char *keep)
 	return n > 1 && misleads(s.p, n) ? 0 : n;
 }
 
+/* Bytes from i on that anybody may see: nearly all there are. */
+static size_t plain_run(struct str s, size_t i)
+{
+	size_t n = i;
+	while (n < s.n && s.p[n] >= 0x20 && s.p[n] < 0x7f)
+		n++;
+	return n - i;
+}
+
 static void add_printable(struct buf *out, struct str s, const char *keep)
 {
 	for (size_t i = 0, n; i < s.n; i += n) {
+		n = plain_run(s, i);
+		buf_add(out, str_sub(s, i, i + n));
+		i += n;
 		struct str rest = str_sub(s, i, s.n);
+		if (!rest.n)
+			break;
 		n = shown_length(rest, keep);
 		buf_add(out, n ? str_sub(rest, 0, n) : S("?"));
 		if (!n)
@@ -114,8 +128,11 @@ struct str printable_fmt(struct arena *a, const char *fmt, va_list ap)
 	BUF(marked, a);
 	BUF(out, a);
 	struct str line = str_fmt(a, "\033%.*s\n", STR(mark()));
-	for (; *fmt; fmt++)
-		buf_add(&marked, *fmt == '\n' ? line : (struct str){.p = fmt, .n = 1});
+	for (struct str rest = str_from(fmt), part; rest.n;) {
+		bool end = str_cut(rest, '\n', &part, &rest);
+		buf_add(&marked, part);
+		buf_add(&marked, end ? line : S(""));
+	}
 	struct str text = str_vfmt(a, buf_str(&marked).p, ap);
 	for (size_t end; (end = str_find(text, line)) < text.n;
 		text = str_sub(text, end + line.n, text.n)) {

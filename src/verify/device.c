@@ -87,20 +87,22 @@ static struct strs still_served(struct exam *x, const struct devcode *d,
 struct err *check_device(struct exam *x)
 {
 	size_t files = 0, sets;
-	bool wanted = x->o->require.n || x->o->device_code;
+	bool kpack, wanted = x->o->require.n || x->o->device_code;
 	for (size_t i = 0; i < x->n; i++) {
 		struct exam_member *m = &x->members[i];
-		if (m->device_bad && m->elf)
+		if (m->device_bad && (m->elf || m->kpack))
 			exam_say(x, V_DEVICE_BROKEN, m->zip->name, "%s", m->device_bad->msg);
 		VEC_EACH (const struct finding, f, &m->device.findings)
 			if (f->severity == SEV_ERROR)
 				exam_say(x, V_DEVICE_BROKEN, f->path, "%.*s", STR(f->message));
 		VEC_EACH (const struct devcode_file, f, &m->device.files) {
 			ARENA(tmp);
+			if (f->packs.n) /* with all wheels that are given */
+				continue;
 			struct strs have = targets_of(&tmp, &m->device, f, true);
 			uint64_t work = have.n * (100 * m->device.targets.n + 4 * f->objects.n);
 			TRY(budget_work(x->zip.src.budget, work + SIDE_COST * f->path.n));
-			bool side = side_is_one(f->path);
+			bool side = f->side;
 			if (wanted && !side)
 				check_empty(x, &m->device, f);
 			if (!have.n || side)
@@ -111,7 +113,8 @@ struct err *check_device(struct exam *x)
 		}
 	}
 	TRY(check_side(x, &sets));
-	if (wanted && !files && !sets)
+	TRY(kpack_keep(x, &kpack));
+	if (wanted && !files && !sets && !kpack)
 		exam_say(x, V_DEVICE_NONE, S(""),
 			"there is no device code with kernels in the wheel");
 	return cancel_check();

@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "devcode/devcode.h"
 #include "verify/verify.h"
-#include "wheel/wheel.h"
 
 #define X(name, id, severity, meaning) name,
 enum verify_id {
@@ -27,11 +26,12 @@ struct exam_member { /* what was seen of a member while it was unpacked */
 	struct err *odd; /* why an ELF file could not be parsed */
 	struct err *device_bad;
 	struct digest digest;
-	bool elf; /* a host ELF file: facts are set */
-	bool elf_magic;
+	bool elf;              /* a host ELF file: facts are set */
+	bool elf_magic, kpack; /* by the first bytes */
 	struct wheel_elf facts;
 	struct devcode device;
-	struct arena a; /* of facts, device */
+	struct kpack_host host; /* a library whose code is in archives */
+	struct arena a;         /* of facts, device, host */
 };
 
 struct exam {
@@ -81,6 +81,10 @@ void remark(struct exam *x, struct remarks *list, struct remark r);
 /* run.c: findings about what was run, or why nothing was. Without o->run it is not called. */
 MUST_USE struct err *verify_run(struct arena *a, const struct verify_options *o, struct verdict *v);
 
+/* set.c: has this version of it to be installed with v? A device wheel, by its name? */
+bool set_requires(struct arena *a, const struct verdict *v, const struct verdict *other);
+bool set_is_device(const struct verdict *v);
+
 /* ---- the checks, one file each, in the order in which they run ---- */
 MUST_USE struct err *check_members(struct exam *x); /* unpacks, hashes, parses */
 void check_dist_info(struct exam *x);               /* METADATA, WHEEL */
@@ -91,7 +95,10 @@ MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */
 /* closure.c: loads the libraries as ld.so does; says what it finds in the wheel, remarks what it does not find. */
 MUST_USE struct err *check_closure(struct exam *x, struct remarks *missing);
 MUST_USE struct err *check_device(struct exam *x);
-/* side.c: code files beside libraries; counts the sets of them. Is this one for some GPUs only? */
+/* kpack.c: keeps what is in libraries and archives, for the check of all wheels together; is there any? */
+MUST_USE struct err *kpack_keep(struct exam *x, bool *ret_any);
+MUST_USE struct err *check_kpack(
+	struct arena *a, const struct verify_options *o, struct verdicts *all);
+/* side.c: code files beside libraries; counts the sets of them. */
 MUST_USE struct err *check_side(struct exam *x, size_t *ret_sets);
-bool side_is_one(struct str path);
 enum { SIDE_COST = 100 }; /* work of asking that, for each byte of the path */

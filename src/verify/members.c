@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "base/progress.h"
+#include "formats/pe.h"
 #include "verify/exam.h"
 
 enum {
@@ -22,7 +23,8 @@ struct pass { /* one member on its way */
 	struct job *job;
 	struct hash *hash;
 	bool first; /* nothing of it was seen yet */
-	bool keep;  /* an ELF file or a bundle: worth parsing */
+	bool keep;  /* worth parsing */
+	bool image; /* an ELF file or PE image */
 	bool big;   /* it comes in pieces */
 };
 
@@ -31,11 +33,11 @@ static bool comes_in_pieces(const struct zip_member *m)
 	return m->size > IN_MEMORY || m->stored > IN_MEMORY;
 }
 
-static struct err *parse(struct job *j, const struct elf_src *src)
+static struct err *parse(const struct pass *s, const struct elf_src *src)
 {
-	struct exam_member *m = j->m;
-	const struct verify_options *o = j->x->o;
-	unsigned flags = o->require.n || o->device_code ? DEVCODE_KERNELS : 0;
+	struct exam_member *m = s->job->m;
+	const struct verify_options *o = s->job->x->o;
+	unsigned flags = o->require.n || o->device_code || m->kpack ? DEVCODE_KERNELS : 0;
 	struct err *e = budget_memory(src->budget, KEPT);
 	if (!e && m->elf_magic)
 		e = wheel_elf_read(&m->a, src, m->zip->name, &m->facts, &m->elf);
@@ -43,7 +45,10 @@ static struct err *parse(struct job *j, const struct elf_src *src)
 		return e;
 	m->odd = e;
 	m->elf = m->elf && !e;
+	m->device.unknown = true;
 	e = devcode_scan_src(&m->a, src, m->zip->name, flags, &m->device);
+	if (!e && s->image && m->device.findings.n)
+		e = kpack_host_read(&m->a, src, &m->host);
 	if (e && (e->code == E_IO || e->code == E_NOSPACE || e->code == E_CANCELLED))
 		return e;
 	m->device_bad = e;
@@ -60,14 +65,16 @@ static struct err *take(void *user, const void *p, size_t n, bool *stop)
 	progress_add(s->job->progress, n, m->zip->name);
 	if (s->first) {
 		m->elf_magic = str_starts(bytes, S("\177ELF"));
-		s->keep = m->elf_magic || bundle_is(bytes);
+		m->kpack = kpack_is(bytes);
+		s->image = m->elf_magic || pe_is(bytes);
+		s->keep = s->image || m->kpack || bundle_is(bytes);
 	}
 	s->first = false;
 	if (!s->keep || s->big)
 		return NULL;
 	struct elf_src src = elf_src_mem(bytes);
 	src.budget = s->job->x->zip.src.budget;
-	return parse(s->job, &src);
+	return parse(s, &src);
 }
 
 static void hash_freep(struct hash **h)
@@ -94,7 +101,7 @@ static struct err *unpack(struct job *j)
 	if (!s.keep || !big)
 		return NULL;
 	struct elf_src src = zip_view_src(view);
-	return parse(j, &src);
+	return parse(&s, &src);
 }
 
 static struct err *run(struct arena *tmp, void *job)

@@ -24,6 +24,18 @@ static void skipped(struct run *r, const char *fmt, ...)
 	verdict_say(r->a, r->v, V_RUN_SKIPPED, "nothing was run: %.*s", STR(text));
 }
 
+/* Can `import` name it? Python's identifiers; letters beyond ASCII are left to Python. */
+static bool is_identifier(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+		bool plain = (unsigned char)c < 0x80 && c != '_';
+		if (plain && (!ascii_alnum(c) || (!i && ascii_digit(c))))
+			return false;
+	}
+	return name.n;
+}
+
 /* "import demo, demo2": folders with __init__.py, and modules at the top. */
 static struct err *find_work(struct run *r)
 {
@@ -39,7 +51,8 @@ static struct err *find_work(struct run *r)
 		bool package = fs_is_file(path_join(r->a, path, S("__init__.py")));
 		bool module = str_cut(name, '.', &stem, &rest) &&
 			      (str_eq(rest, S("py")) || str_ends(rest, S("so")));
-		if (package || module)
+		stem = package ? name : stem;
+		if ((package || module) && is_identifier(stem))
 			buf_fmt(&b, "%s%.*s", b.n ? ", " : "import ", STR(stem));
 	}
 	r->imports = buf_str(&b);
@@ -64,6 +77,17 @@ static struct err *find_config(struct run *r, struct str gpu, struct str *ret)
 	return NULL;
 }
 
+/* What HIP's runtime logs as errors (":1:hip_module.cpp :66 : ..."), which a program may not have looked at. */
+static size_t logged(struct str out, struct str *ret_first)
+{
+	size_t n = 0;
+	struct str line;
+	while (str_next(&out, '\n', &line))
+		if (str_starts(line, S(":1:")) && !n++)
+			*ret_first = str_trim(str_sub(line, 0, TAIL));
+	return n;
+}
+
 static struct err *run_on(struct run *r, struct str gpu)
 {
 	struct str config, home = str_fmt(r->a, "PYTHONPATH=%.*s", STR(r->tree));
@@ -76,13 +100,19 @@ static struct err *run_on(struct run *r, struct str gpu)
 	}
 	strs_add(r->a, &p.setenv, home);
 	strs_add(r->a, &p.setenv, S("PYTHONDONTWRITEBYTECODE=1"));
+	strs_add(r->a, &p.setenv, S("AMD_LOG_LEVEL=1"));
 	strs_add(r->a, &p.argv, r->launcher);
 	proc_arg(r->a, &p, "--config", str_z(r->a, config), "--", "python3", NULL);
 	if (!r->script.n)
 		proc_arg(r->a, &p, "-c", NULL);
 	strs_add(r->a, &p.argv, r->script.n ? r->script : r->imports);
 	TRY(proc_run(r->a, &p, &got));
-	struct str what = r->script.n ? S(SMOKE) : r->imports, out = str_trim(got.out);
+	struct str what = r->script.n ? S(SMOKE) : r->imports, out = str_trim(got.out), first;
+	size_t calls = logged(out, &first);
+	if (!got.status && calls)
+		verdict_say(r->a, r->v, V_RUN_CALLS,
+			"'%.*s' ended well, but HIP logged %zu error%s on an emulated %.*s: %.*s",
+			STR(what), calls, calls == 1 ? "" : "s", STR(gpu), STR(first));
 	out = str_sub(out, out.n > TAIL ? out.n - TAIL : 0, out.n);
 	if (!got.status)
 		verdict_say(r->a, r->v, V_RUN_DONE, "'%.*s' ran on an emulated %.*s in %.1f s",

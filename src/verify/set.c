@@ -24,6 +24,11 @@ static bool always(struct str marker)
 	return true;
 }
 
+bool set_is_device(const struct verdict *v)
+{
+	return device_stem(v->project).n;
+}
+
 static bool satisfies(struct arena *a, const struct verdict *v, struct str specifier)
 {
 	const struct version *have;
@@ -33,6 +38,15 @@ static bool satisfies(struct arena *a, const struct verdict *v, struct str speci
 		e = version_match(have, specifier, &match);
 	err_free(e);
 	return match;
+}
+
+bool set_requires(struct arena *a, const struct verdict *v, const struct verdict *other)
+{
+	VEC_EACH (const struct requirement, r, &v->requires)
+		if (!r->url.n && str_eq(wheel_normalise(a, r->name), other->project) &&
+			satisfies(a, other, r->specifier))
+			return true;
+	return false;
 }
 
 static void check_extras(struct arena *a, struct verdict *v, const struct verdict *other,
@@ -59,7 +73,7 @@ static void check_present(struct arena *a, struct verdict *v, const struct verdi
 	const struct requirement *r)
 {
 	check_extras(a, v, other, r);
-	bool device = device_stem(v->project).n || device_stem(other->project).n;
+	bool device = set_is_device(v) || set_is_device(other);
 	if (!device || pinned(r->specifier))
 		return;
 	struct finding *f = verdict_say(a, v, V_SET_UNPINNED,

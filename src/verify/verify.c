@@ -101,6 +101,7 @@ struct err *verify_wheels(struct arena *a, const struct strs *paths, const struc
 	for (size_t i = 0; i < paths->n; i++)
 		TRY(verify_wheel(a, paths->v[i], o, VEC_PUSH(a, &ret->wheels)));
 	verify_set(a, ret);
+	TRY(check_kpack(a, o, ret));
 	VEC_EACH (struct verdict, v, &ret->wheels) {
 		judge(v);
 		targets_sort(&v->served);

@@ -9,8 +9,9 @@
 #pragma once
 
 #include "formats/finding.h"
+#include "formats/kpack.h"
 #include "target/target.h"
-#include "wheel/wheel.h"
+#include "wheel/split.h"
 
 struct verify_options {
 	/* Each covered by every file with device code: exactly, by a variant or a generic one. */
@@ -26,8 +27,21 @@ struct verify_options {
 	unsigned jobs;       /* 0 = one per CPU, 16 at most */
 };
 
+struct verify_library { /* one whose device code is in kpack archives, in this wheel or others */
+	struct str member, installed; /* installed: below the folder of packages */
+	struct kpack_host host;
+	bool split;        /* by us: it is known */
+	struct map absent; /* what it never had code for, see split_member */
+};
+
+struct verify_archive {
+	struct str member, installed;
+	VEC(struct kpack_object) objects; /* path, index and target */
+};
+
 struct verdict {
 	struct str path;
+	uint64_t size;
 	bool pass; /* no finding of severity error */
 	struct findings findings;
 	struct strs served; /* targets in every file with device code */
@@ -35,6 +49,8 @@ struct verdict {
 	struct str project, version, platform; /* platform: the lowest tag that is true */
 	VEC(struct requirement) requires;
 	struct map extras; /* by name */
+	VEC(struct verify_library) libraries;
+	VEC(struct verify_archive) archives;
 };
 
 /* Findings are data: a missing file, a folder or a file that is no wheel is a failed verdict. The

@@ -68,7 +68,8 @@ struct wheel_request {
 	unsigned jobs;
 	int64_t epoch; /* see wheel_epoch() */
 	uint32_t time; /* the same as struct zip_member has it; 0: epoch counts */
-	/* Of retag; .p is NULL for what stays. "" takes build number and local version away. */
+	/* Of retag; .p is NULL for what stays. "" takes build number and local version away; "+TAG.TAG" adds tags,
+	 * "-TAG.TAG" takes them away. */
 	struct str build, local, python, abi, platform;
 };
 
@@ -93,6 +94,8 @@ MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
 /* A member's name when OLD.dist-info and OLD.data are called NOW.dist-info and NOW.data. */
 struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now);
+/* Where an installer puts a member: "torch-1.data/platlib/torch/x.so" into "torch"; info: the dist-info folder. */
+struct str wheel_installed(struct str info, struct str name);
 
 /* Of retag, for whoever makes another wheel out of one: the name that q asks for; where that goes; and what is in it,
  * in w's order, without RECORD: members with their compressed bytes, texts that had to change. */

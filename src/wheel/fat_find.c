@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "formats/pe.h"
-#include "formats/pe_imports.h"
 #include "wheel/fat_int.h"
 
 /* Libraries that others load by name when they run. Sources: dlopen() in ROCm 6.4 and 7.2; what PyTorch's own packaging

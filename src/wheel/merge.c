@@ -56,6 +56,7 @@ static struct str stem_of(const struct wheel *w)
 static struct err *open_all(struct merging *k)
 {
 	uint64_t size = 0;
+	bool part = false, archives = false;
 	for (size_t i = 0; i < k->q->from.n; i++) {
 		struct source *s = &k->v[i];
 		TRY(wheel_open(k->a, k->q->from.v[i], &s->w));
@@ -63,6 +64,13 @@ static struct err *open_all(struct merging *k)
 		if (!fs_writes_forbidden())
 			TRY(wheel_check(&s->w, k->q->jobs, "Checking", NULL, NULL));
 		size += s->w.size;
+		part = part || s->is_part;
+		archives = archives || split_has_archives(&s->w);
+	}
+	for (size_t i = 0; i < k->q->from.n; i++) {
+		struct source *s = &k->v[i];
+		if (archives && !part)
+			TRY(split_part_guess(k->a, &s->w, &s->part, &s->is_part));
 		bool host = s->is_part && str_eq(s->part.role, S("host"));
 		if (host && k->host)
 			return err_new(
@@ -94,10 +102,17 @@ static struct err *check_parts(struct merging *k)
 		if (!k->host && !str_eq(path_base(s->w.zip.path), path_base(first->w.zip.path)))
 			return stranger(s, "it has another name than the first one");
 	}
-	return k->q->from.n > 1 ? NULL : err_new(E_USAGE, "'merge' needs two wheels or more");
+	bool whole = k->host && split_has_archives(&k->host->w);
+	return k->q->from.n > 1 || whole ? NULL
+					 : err_new(E_USAGE, "'merge' needs two wheels or more");
 }
 
 /* ---- members ---- */
+
+static bool is_kpack(const struct merging *k)
+{
+	return k->host && str_eq(k->host->part.format, S("kpack"));
+}
 
 static struct err *add_archive(struct merging *k, struct source *s, const struct wheel_member *m)
 {
@@ -124,7 +139,7 @@ static struct err *list_members(struct merging *k, struct source *s)
 			info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(SLIM_MANIFEST)));
 		if (!m->sha256.n || (info && device) || ours)
 			continue;
-		if (device && str_eq(path_base(path_dir(name)), S(".kpack"))) {
+		if (is_kpack(k) && str_ends(name, S(SPLIT_ARCHIVE))) {
 			TRY(add_archive(k, s, m));
 			continue;
 		}
@@ -349,23 +364,36 @@ static int by_bundle(const void *x, const void *y)
 				      : (a->at > b->at) - (a->at < b->at);
 }
 
+/* Both lists are sorted. */
+static void note_missing(struct joining *j, const struct kpack_host *x)
+{
+	struct merging *k = j->k;
+	size_t i = 0;
+	VEC_EACH (const uint32_t, n, &x->indexes) {
+		while (i < j->v.n && j->v.v[i].bundle < *n)
+			i++;
+		if (i == j->v.n || j->v.v[i].bundle != *n)
+			strs_add(k->a, &k->done->missing,
+				str_fmt(k->a, "%.*s#%u", STR(x->name), *n));
+	}
+}
+
 static struct err *fill_marked(struct joining *j, const struct elf_src *host,
 	const struct split_member *m, struct str path)
 {
 	struct elf e;
-	struct str mark;
+	struct kpack_host x;
 	struct elf_src content;
 	struct slim_fill f = {.host = host, .content = &content};
-	TRY(elf_open(j->a, host, &e));
-	const struct elf_section *s = elf_section(&e, S(".rocm_kpack_ref"));
-	if (!s)
+	TRY(elf_open_head(j->a, host, &e));
+	TRY(kpack_host_read(j->a, host, &x));
+	if (!x.name.n)
 		return err_new(E_WHEEL, "it names no kpack archive");
-	TRY(elf_src_slice(j->a, host, s->offset, s->size, &mark));
 	for (size_t i = 0; i < j->k->archives.n; i++)
-		TRY(read_archive(j, j->k->archives.v[i], kpack_mark_name(mark)));
-	if (!j->v.n)
-		return err_new(E_WHEEL, "no archive has device code for it");
-	qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_bundle);
+		TRY(read_archive(j, j->k->archives.v[i], x.name));
+	if (j->v.n)
+		qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_bundle);
+	note_missing(j, &x);
 	TRY(zip_sink_write(&j->sink, "", 0));
 	content = elf_src_fd(j->sink.fd, j->sink.at);
 	f.v = j->v.v;
@@ -393,8 +421,7 @@ static struct err *join_marked(
 
 static const struct split_member *marked(const struct merging *k, struct str name)
 {
-	bool kpack = k->host && str_eq(k->host->part.format, S("kpack"));
-	for (size_t i = 0; kpack && i < k->host->part.members.n; i++)
+	for (size_t i = 0; is_kpack(k) && i < k->host->part.members.n; i++)
 		if (str_eq(k->host->part.members.v[i].path, name))
 			return &k->host->part.members.v[i];
 	return NULL;
@@ -408,9 +435,11 @@ static struct err *restore_metadata(struct merging *k, struct zip_input *in)
 	struct str text, more = k->host->part.headers;
 	TRY(zip_read(k->a, &k->host->w.zip, in->member, WHEEL_TEXT, &text));
 	size_t at = str_find(text, more);
+	in->member = NULL;
+	if (!more.n)
+		return split_without(k->a, text, &in->content);
 	if (at == text.n)
 		return stranger(k->host, "its METADATA was changed since it was split");
-	in->member = NULL;
 	in->content = str_fmt(k->a, "%.*s%.*s", STR(str_sub(text, 0, at)),
 		STR(str_sub(text, at + more.n, text.n)));
 	return NULL;
@@ -488,7 +517,7 @@ static struct err *merge(struct merging *k)
 
 const struct json_field merge_fields[] = {
 	FIELD_CONST("schema", "rocsmith.merge/1"),
-	FIELDS(struct merge_done, paths, output, targets, members, merged, size),
+	FIELDS(struct merge_done, paths, output, targets, missing, members, merged, size),
 	{.kind = FIELD_END},
 };
 

@@ -229,16 +229,35 @@ struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wh
 
 /* ---- of a wheel ---- */
 
+/* "+TAG.TAG" to those that are there, "-TAG.TAG" without them, sorted as Python's `wheel tags` has them; or others. */
+static struct err *change_tags(struct arena *a, struct str want, struct str *tags)
+{
+	bool more = str_starts(want, S("+")), fewer = str_starts(want, S("-"));
+	struct strs old = str_split(a, *tags, '.'), now = {0},
+		    named = str_split(a, str_sub(want, more || fewer, want.n), '.');
+	for (size_t i = 0; i < old.n; i++)
+		if (more || (fewer && !strs_has(&named, old.v[i])))
+			strs_put(a, &now, old.v[i]);
+	if (fewer && !now.n)
+		return err_new(E_USAGE, "without '%.*s' there would be no tag in place of '%.*s'",
+			STR(str_sub(want, 1, want.n)), STR(*tags));
+	if (more)
+		strs_put_all(a, &now, &named);
+	strs_sort(&now);
+	*tags = now.n ? str_join(a, &now, S(".")) : want;
+	return NULL;
+}
+
 struct err *wheel_new_name(struct arena *a, const struct wheel_request *q, struct wheel_name *n)
 {
 	const struct {
 		struct str value, *part;
-	} set[] = {{q->build, &n->build}, {q->python, &n->python}, {q->abi, &n->abi},
-		{q->platform, &n->platform}};
+	} set[] = {{q->python, &n->python}, {q->abi, &n->abi}, {q->platform, &n->platform}};
 	const struct version *version;
 	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++)
 		if (set[i].value.p)
-			*set[i].part = set[i].value;
+			TRY(change_tags(a, set[i].value, set[i].part));
+	n->build = q->build.p ? q->build : n->build;
 	if (!q->local.p)
 		return NULL;
 	struct str text = str_sub(n->version, 0, str_chr(n->version, '+'));
@@ -256,6 +275,17 @@ struct str wheel_renamed(struct arena *a, struct str name, struct str old, struc
 		if (str_starts(rest, str_from(folders[i])))
 			return str_fmt(a, "%.*s%.*s", STR(now), STR(rest));
 	return name;
+}
+
+struct str wheel_installed(struct str info, struct str name)
+{
+	static const char *const libraries[] = {"platlib", "purelib", NULL};
+	struct str stem = str_sub(info, 0, info.n - S(INFO).n), scheme;
+	struct str rest = str_sub(name, stem.n, name.n);
+	if (!info.n || !str_starts(name, stem) || !str_starts(rest, S(".data/")))
+		return name;
+	rest = str_sub(rest, S(".data/").n, rest.n);
+	return str_next(&rest, '/', &scheme) && str_is_one_of(scheme, libraries) ? rest : name;
 }
 
 static struct err *rename_members(

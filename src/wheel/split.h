@@ -27,6 +27,8 @@
 
 struct split_member {              /* a file with device code */
 	struct str path, encoding; /* encoding: of its bundles; "" = raw */
+	/* Of the host, kpack: "3 gfx90a", a number and a target of the set that it had no code for; "* gfx90a" */
+	struct strs absent;
 };
 
 struct split_part {         /* the manifest */
@@ -43,6 +45,14 @@ enum bundle_encoding split_encoding(struct str name);
 /* E_WHEEL when the manifest is none; *ret_is = false when there is none. */
 MUST_USE struct err *split_part_read(
 	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is);
+/* The same of a wheel without one, by its name, requirements, libraries and archives, as AMD's are: part of a set of
+ * kpack, host or device, of an unknown encoding. A host has its libraries unpacked one by one. */
+MUST_USE struct err *split_part_guess(
+	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is);
+#define SPLIT_ARCHIVE ".kpack"
+bool split_has_archives(const struct wheel *w);
+/* METADATA without what AMD's splitter adds to a host wheel's. */
+MUST_USE struct err *split_without(struct arena *a, struct str text, struct str *ret);
 
 struct split_request {
 	struct str from, to; /* a wheel; a folder */
@@ -85,6 +95,7 @@ struct merge_done {
 	struct strs paths;
 	struct str output;
 	struct strs targets;    /* that there is code for */
+	struct strs missing;    /* "LIBRARY#NUMBER" of kpack for which there is no code at all */
 	size_t members, merged; /* merged: files that were put together */
 	uint64_t size;
 };

@@ -5,17 +5,9 @@
 #include "formats/node.h"
 #include "wheel/split_int.h"
 
-static const struct json_field member_fields[] = FIELDS_ONLY(struct split_member, path, encoding);
-static const struct json_field part_fields[] = {
-	FIELD_CONST("schema", "rocsmith.split-part/1"),
-	FIELDS(struct split_part, wheel, set, format, role, key, keys, headers),
-	FIELD_LIST("members", struct split_part, members, member_fields),
-	{.kind = FIELD_END},
-};
 enum { OPEN = 200 }; /* unpacked members that wait for the next wheel */
 
 static const char *const roles[] = {"host", "device", "family", "all", "variant", NULL};
-static const char *const encodings[] = {"raw", "ccob1", "ccob2", "ccob3"};
 static const struct json_field wheel_fields[] = {
 	FIELD("path", struct split_wheel, path),
 	FIELD_ENUM("role", struct split_wheel, role, roles),
@@ -30,30 +22,6 @@ const struct json_field split_fields[] = {
 	FIELD("left", struct split_done, left),
 	{.kind = FIELD_END},
 };
-
-enum bundle_encoding split_encoding(struct str name)
-{
-	enum bundle_encoding e = BUNDLE_RAW;
-	for (unsigned i = 1; i < sizeof(encodings) / sizeof(*encodings); i++)
-		e = str_eq(name, str_from(encodings[i])) ? (enum bundle_encoding)i : e;
-	return e;
-}
-
-struct err *split_part_read(
-	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is)
-{
-	struct str text, path = path_join(a, w->info, S(SPLIT_MANIFEST));
-	const struct zip_member *m = zip_find(&w->zip, path);
-	const struct node *n;
-	*ret = (struct split_part){0};
-	*ret_is = m != NULL;
-	if (!m)
-		return NULL;
-	TRY(zip_read(a, &w->zip, m, WHEEL_TEXT, &text));
-	TRY_CTX(json_parse(a, text, path, &n), "cannot read '%.*s'", STR(w->zip.path));
-	TRY_CTX(json_fields_read(a, n, part_fields, ret), "cannot read '%.*s'", STR(w->zip.path));
-	return NULL;
-}
 
 static struct err *read_headers(
 	struct splitting *s, const char *file, struct str *ret_text, struct headers *ret)
@@ -282,8 +250,9 @@ struct str split_manifest(struct splitting *s, const struct split_wheel *w)
 		.headers = w->role == SPLIT_HOST ? host_headers(s) : S("")};
 	for (size_t i = 0; i < s->w.members.n; i++)
 		if (s->files[i].fat)
-			*VEC_PUSH(s->a, &x.members) =
-				(struct split_member){s->files[i].m->zip->name,
-					str_from(encodings[s->files[i].encoding])};
-	return json_document(s->a, 2, part_fields, &x);
+			*VEC_PUSH(s->a, &x.members) = (struct split_member){
+				s->files[i].m->zip->name,
+				str_from(split_encodings[s->files[i].encoding]),
+				w->role == SPLIT_HOST ? s->files[i].absent : (struct strs){0}};
+	return json_document(s->a, 2, split_part_fields, &x);
 }

@@ -3,6 +3,10 @@
 
 #include "wheel/split.h"
 
+/* split_part.c */
+extern const struct json_field split_part_fields[];
+extern const char *const split_encodings[4]; /* by enum bundle_encoding */
+
 struct split_file { /* a member */
 	const struct wheel_member *m;
 	struct str owner; /* of a side file */
@@ -10,7 +14,10 @@ struct split_file { /* a member */
 	enum bundle_encoding encoding;
 	struct elf_src src; /* its content, while it is open */
 	int fd;
-	struct str host; /* kpack: a file, its host part */
+	/* kpack: a file, its host part; its name in archives; bundles; see split_member */
+	struct str host, name;
+	uint32_t bundles;
+	struct strs absent;
 };
 
 struct split_archive {                 /* of kpack */

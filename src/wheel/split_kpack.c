@@ -17,25 +17,13 @@ struct packing {
 	size_t now;                /* of these, of the object at hand */
 };
 
-/* Where an installer puts a member: "torch-1.data/platlib/torch/x.so" into "torch". */
-static struct str installed(const struct splitting *s, struct str member)
-{
-	struct str stem = str_sub(s->w.info, 0, s->w.info.n - S(".dist-info").n), scheme;
-	struct str rest = str_sub(member, stem.n, member.n);
-	static const char *const libraries[] = {"platlib", "purelib", NULL};
-	if (!str_starts(member, stem) || !str_starts(rest, S(".data/")))
-		return member;
-	rest = str_sub(rest, S(".data/").n, rest.n);
-	return str_next(&rest, '/', &scheme) && str_is_one_of(scheme, libraries) ? rest : member;
-}
-
 /* All libraries below one folder are named as seen from there. */
 static void choose_names(struct packing *k)
 {
 	struct splitting *s = k->s;
 	bool first = true;
 	for (size_t i = 0; i < s->w.members.n; i++) {
-		struct str path = installed(s, s->files[i].m->zip->name);
+		struct str path = wheel_installed(s->w.info, s->files[i].m->zip->name);
 		size_t slash = str_chr(path, '/');
 		struct str top = str_sub(path, 0, slash < path.n ? slash : 0);
 		if (!s->files[i].fat)
@@ -92,17 +80,44 @@ static struct err *pack(struct packing *k, struct split_file *f)
 {
 	ARENA(tmp);
 	struct splitting *s = k->s;
-	struct str member = installed(s, f->m->zip->name), dir = path_dir(member);
+	struct str member = wheel_installed(s->w.info, f->m->zip->name), dir = path_dir(member);
 	static const struct slim_keep none = {.none = true};
 	struct slim_plan p;
-	struct library l = {.k = k, .name = str_sub(member, k->name.n + (k->name.n > 0), member.n)};
+	f->name = str_sub(member, k->name.n + (k->name.n > 0), member.n);
+	struct library l = {.k = k, .name = f->name};
 	struct str from = str_fmt(&tmp, "/%.*s", STR(str_eq(dir, S(".")) ? S("") : dir));
 	struct str to = str_fmt(&tmp, "/%.*s", STR(archive_name(k, S("@GFXARCH@"))));
 	TRY(slim_read(&tmp, &f->src, &none, &p));
 	TRY(slim_objects(&p, take, &l));
+	f->bundles = (uint32_t)p.bundles.n;
 	slim_mark(&p, kpack_mark(&tmp, l.name, path_rel(&tmp, to, from)));
 	f->host = str_fmt(s->a, "%.*s/host-%zu", STR(s->scratch), (size_t)(f - s->files));
 	return slim_save(&p, f->host, 0644);
+}
+
+static void add_absent(struct packing *k, struct split_file *f, uint32_t number, struct str target)
+{
+	strs_add(k->s->a, &f->absent, str_fmt(k->s->a, "%u %.*s", number, STR(target)));
+}
+
+static void note_absent(struct packing *k, struct split_file *f)
+{
+	VEC_EACH (const struct kpack_out, x, &k->out) {
+		uint32_t next = 0;
+		bool any = false;
+		VEC_EACH (const struct kpack_object, o, &x->objects) {
+			if (!str_eq(o->path, f->name))
+				continue;
+			for (; next < o->index; next++)
+				add_absent(k, f, next, x->target);
+			next = o->index + 1;
+			any = true;
+		}
+		for (; any && next < f->bundles; next++)
+			add_absent(k, f, next, x->target);
+		if (!any)
+			strs_add(k->s->a, &f->absent, str_fmt(k->s->a, "* %.*s", STR(x->target)));
+	}
 }
 
 static struct err *pack_all(struct packing *k)
@@ -117,6 +132,9 @@ static struct err *pack_all(struct packing *k)
 		split_close(s, f);
 		TRY_CTX(e, "cannot split '%.*s'", STR(f->m->zip->name));
 	}
+	for (size_t i = 0; i < s->w.members.n; i++)
+		if (s->files[i].fat)
+			note_absent(k, &s->files[i]);
 	VEC_EACH (struct kpack_out, o, &k->out)
 		TRY(kpack_out_commit(o));
 	return NULL;

@@ -100,6 +100,12 @@ MUST_USE struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 MUST_USE struct err *wheel_slim(struct arena *a, const struct slim_keep *k, bool force,
 	unsigned jobs, struct slim_report *r);
 
+/* The HIP runtime in a wheel, if there is one. */
+MUST_USE struct err *wheel_runtime(struct arena *a, struct str path, struct slim_runtime *ret);
+/* A slim_then_fn: RECORD of what is installed in that folder follows what was changed. One that is not as pip and uv write
+ * it stays as it is. */
+MUST_USE struct err *wheel_slim_installed(const struct slim_report *all);
+
 /* ---- dist-info ---- */
 struct record_entry {
 	struct str path, algorithm, hash, size; /* as written; "" where the field is empty */

@@ -61,8 +61,12 @@ prove 'the library without its -dev package is there' test -e "$sdk/root/opt/roc
 # ---- repair ----
 chmod u+w "$sdk/root/usr/bin/hipcc"
 rm "$sdk/root/lib64" "$sdk/root/usr/include/hip/hip_runtime.h" "$sdk/root/opt/rocm/lib/libamdhip64.so"
-prove 'verify finds missing files' bash -c '! "$0" sdk verify >/dev/null 2>&1' "$ROCSMITH"
+prove 'verify finds missing files' bash -c '! "$0" sdk verify >"$1/out" 2>"$1/err"' "$ROCSMITH" "$E2E_TMP"
+for lost in lib64 usr/include/hip/hip_runtime.h opt/rocm/lib/libamdhip64.so; do
+	prove "and names $lost" grep -q "$lost" "$E2E_TMP/out" "$E2E_TMP/err"
+done
 prove 'install puts them back' install_
+prove 'with no other package' grep -q 'Installed debian-sid: 1 package,' "$E2E_TMP/err"
 prove 'verify is content' "$ROCSMITH" sdk verify
 # same size, same time: only verify by content sees it
 big=$sdk/root/usr/lib/llvm-21/lib/big.bin
@@ -117,6 +121,7 @@ archive
 rm -rf "$home"
 prove 'a dry run' install_ -n
 prove 'names packages' grep -q '^hipcc ' "$E2E_TMP/out"
+prove 'the largest first' bash -c 'head -1 "$0" | grep -q "^libc6 "' "$E2E_TMP/out"
 prove 'and changes nothing' test ! -e "$home"
 
 # ---- archives that must be refused ----

@@ -220,6 +220,32 @@ if python3 -m pip --version >/dev/null 2>&1; then
 		small/p-1-py3-none-any.whl 2>log || { cat log && exit 1; }
 	"$ROCSMITH" slim -q --gpu gfx1030 w/pkg/k.hipfb -o k.hipfb >/dev/null
 	cmp site/pkg/k.hipfb k.hipfb
+	python3 -m venv venv
+	venv/bin/python -m pip install -q --no-deps --no-index --disable-pip-version-check p-1-py3-none-any.whl
+	cp "$(find venv -name k.hipfb)" whole.hipfb
+	ln "$(find venv -name k.hipfb)" other-name.hipfb
+	"$ROCSMITH" slim -q --gpu gfx1030 venv --in-place --without '**/pkg/__init__.py' >dropped
+	grep -q 'left out: lib.*/pkg/__init__.py' dropped
+	cmp "$(find venv -name k.hipfb)" k.hipfb
+	cmp other-name.hipfb whole.hipfb
+	cp venv/rocsmith-slim.json first.json
+	"$ROCSMITH" slim -q --gpu gfx1030 venv --in-place --without '**/pkg/__init__.py' >dropped
+	cmp venv/rocsmith-slim.json first.json
+	python3 - venv <<'PY'
+import base64, csv, glob, hashlib, os, sys
+(record,) = glob.glob(sys.argv[1] + "/lib/python*/site-packages/p-1.dist-info/RECORD")
+site = os.path.dirname(os.path.dirname(record))
+rows = [r for r in csv.reader(open(record)) if r]
+names = {r[0] for r in rows}
+assert "pkg/k.hipfb" in names and "pkg/library/K_gfx90a.dat" not in names and "pkg/__init__.py" not in names
+for path, digest, size in rows:
+    data = open(os.path.join(site, path), "rb").read()
+    want = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    assert not digest or (digest == "sha256=" + want and size == str(len(data))), path
+PY
+	venv/bin/python -m pip uninstall -qy p
+	[ -z "$(find venv -name 'k.hipfb')" ]
+	echo 'ok an installed environment becomes smaller in place, RECORD with it, and pip takes the package out'
 fi
 "$ROCSMITH" inspect small/p-1-py3-none-any.whl | grep -q 'slimmed for gfx1030: without gfx90a'
 echo 'ok a wheel keeps the bytes of what does not change, and Python and pip take it'
@@ -240,8 +266,51 @@ gloo=$(get sid libgloo-rocm libgloo-rocm-0) && fft=$(get experimental librocfft 
 	exit 0
 }
 real "$gloo/usr/lib/libgloo_hip.so.0" gfx1100
+if command -v llvm-strip >/dev/null; then
+	for gpus in gfx1100 gfx90a,gfx803; do
+		"$ROCSMITH" slim -q --strip-device --gpu $gpus "$gloo/usr/lib/libgloo_hip.so.0" -o stripped.so --force >/dev/null
+		clean stripped.so
+		# shellcheck disable=SC2086
+		python3 -B "$top/tests/oracle/stripped.py" "$(realpath "$gloo/usr/lib/libgloo_hip.so.0")" stripped.so ${gpus//,/ }
+	done
+fi
 real "$fft/usr/lib/x86_64-linux-gnu/librocfft.so.0" gfx90a gfx1201
 real "$sparselt/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0" gfx942
+# ---- compressed, as the runtime at hand reads it ----
+llvm=$(get sid llvm22+ llvm-22 clang-tools-22) || llvm=
+bundler=("$llvm/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path
+	"$llvm/usr/lib/x86_64-linux-gnu:$llvm/usr/lib/llvm-22/lib" "$llvm/usr/lib/llvm-22/bin/clang-offload-bundler")
+compressed() { # FILE ENCODING GPUS: as a runtime of the version in $hip reads it
+	"$ROCSMITH" slim -q --compress --sdk "hip-$hip" --gpu "$3" "$1" -o "$(basename "$1").z" --force >/dev/null
+	[ "${1%.hipfb}" != "$1" ] || clean "$(basename "$1").z"
+	# shellcheck disable=SC2086
+	python3 -B "$top/tests/oracle/slimmed.py" "$(realpath "$1")" "$(basename "$1").z" "$2" ${3//,/ }
+	[ -z "$llvm" ] || python3 -B "$top/tests/oracle/unbundled.py" "$(realpath "$1")" "$(basename "$1").z" "${bundler[@]}"
+}
+for hip in 6.1 6.4 7.0 7.2; do
+	mkdir -p hip-$hip
+	echo 'int a, b;' >hip.c
+	echo "hip_4.2 { global: a; }; hip_$hip { global: b; local: *; } hip_4.2;" >hip.map
+	gcc -shared -fPIC -Wl,--version-script=hip.map hip.c -o hip-$hip/libamdhip64.so.9
+	ln -sf libamdhip64.so.9 hip-$hip/libamdhip64.so
+	cp "$top/tests/data/devcode/two.hipfb" hip-$hip/two.hipfb
+done
+status=0
+"$ROCSMITH" slim --compress --gpu gfx90a hip-6.1/two.hipfb -o old.z 2>err || status=$?
+[ "$status" = 3 ] && grep -q 'HIP 6.1 reads no compressed bundles' err && [ ! -e old.z ]
+status=0
+"$ROCSMITH" slim --compress --gpu gfx90a w/pkg/k.hipfb -o old.z 2>err || status=$?
+[ "$status" = 3 ] && grep -q 'no libamdhip64' err
+"$ROCSMITH" slim --compress hip-7.0/two.hipfb -o beside.z | grep -q 'compressed: version 2, for HIP 7.0'
+mkdir -p tree/lib && cp hip-6.4/* tree/lib && cp hip-7.2/libamdhip64.so.9 tree/lib/libamdhip64.so.7
+"$ROCSMITH" slim --compress --gpu gfx90a tree -o tree.z | grep -q 'compressed: version 2, for HIP 6.4'
+for hip in 6.4 7.2; do
+	[ $hip = 7.2 ] && encoding=ccob3 || encoding=ccob2
+	compressed "$top/tests/data/devcode/two.hipfb" $encoding gfx90a
+	compressed "$top/tests/data/devcode/two.hipfb" $encoding gfx90a,gfx1030
+	[ ! -f "$gloo/usr/lib/libgloo_hip.so.0" ] || compressed "$gloo/usr/lib/libgloo_hip.so.0" $encoding gfx90a,gfx1100
+done
+
 find "$sparselt/usr/lib" -name 'hipsparselt' -type d >dirs
 "$ROCSMITH" slim -q --gpu gfx942 "$(head -n 1 dirs)" -o tensile >/dev/null
 find tensile -name '*gfx950*' >left

@@ -42,6 +42,9 @@ with zipfile.ZipFile("p-1-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as z:
         rows.append(f"{name},sha256={digest},{len(data)}\n")
         z.writestr(name, data)
     z.writestr("p-1.dist-info/RECORD", "".join(rows) + "p-1.dist-info/RECORD,,\n")
+with zipfile.ZipFile("p-1-py3-none-any.whl") as z:
+    z.extractall("site")
+open("site/tool-cuda.txt", "w").write("for somebody else")
 PY
 ln -s a.hipfb in/link
 
@@ -63,3 +66,4 @@ disturb 'a file' "$fresh" t in/a.hipfb -o t/a.hipfb --force
 disturb 'a folder' "$fresh" t in -o t/out --force
 disturb 'a wheel' "$fresh" t p-1-py3-none-any.whl -o t/p-1-py3-none-any.whl --force
 disturb 'a file in place' "$fresh && cp in/a.hipfb t" t t/a.hipfb --in-place
+disturb 'a folder in place' "$fresh && cp -a site t" t t/site --in-place --strip-device --without '*cuda*'

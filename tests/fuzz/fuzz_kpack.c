@@ -70,7 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fill(&a, &src);
 	else
 		read_archive(&a, &src);
-	(void)kpack_mark_name(text);
+	struct kpack_host h;
+	err_free(kpack_host_read(&a, &src, &h));
 	err_free(devcode_scan_src(&a, &src, S("input"), DEVCODE_KERNELS, &d));
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* Import tables of Windows images: names that end, or an error. */
 #include <stdlib.h>
 
-#include "formats/pe_imports.h"
+#include "formats/pe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

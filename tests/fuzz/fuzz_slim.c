@@ -34,8 +34,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ARENA(a);
 	struct elf_src src = elf_src_mem((struct str){.p = (const char *)data, .n = size});
 	struct target gpu = target_read(S("gfx1100"));
-	struct slim_keep k = {.v = &gpu, .n = 1};
+	static int scratch = -1;
+	struct slim_keep k = {.v = &gpu, .n = 1, .strip = size % 2};
 	struct budget budget;
+	if (scratch < 0)
+		err_free(fs_tempfile(&scratch));
+	k.scratch = scratch;
 	budget_set(&budget, size);
 	src.budget = &budget;
 	/* it never gets its name */

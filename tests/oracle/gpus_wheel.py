@@ -83,6 +83,10 @@ def library(path, bundles, wrappers, *flags):
     os.rmdir(work)
 
 
+def record_row(name, digest, size):
+    return f"{name},sha256={base64.urlsafe_b64encode(digest).rstrip(b'=').decode()},{size}\n"
+
+
 def wheel(folder, members, name="kern-1.0+rocm7.2-py3-none-linux_x86_64.whl", metadata=None):
     info = "-".join(name.split("-")[:2]) + ".dist-info"
     members = dict(members)
@@ -93,8 +97,7 @@ def wheel(folder, members, name="kern-1.0+rocm7.2-py3-none-linux_x86_64.whl", me
     rows = []
     with zipfile.ZipFile(os.path.join(folder, name), "w", zipfile.ZIP_DEFLATED) as z:
         for path, data in members.items():
-            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-            rows.append(f"{path},sha256={digest},{len(data)}\n")
+            rows.append(record_row(path, hashlib.sha256(data).digest(), len(data)))
             z.writestr(path, data)
         z.writestr(f"{info}/RECORD", "".join(rows) + f"{info}/RECORD,,\n")
     return os.path.join(folder, name)

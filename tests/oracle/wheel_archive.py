@@ -150,6 +150,11 @@ def retagged(path):
     old, new = raw(path), raw(mine)
     changed = {n for n in new if new[n] != old[n]}
     assert {n.rsplit("/", 1)[1] for n in changed} <= {"WHEEL", "RECORD"}, changed
+    for words in (["--python-tag", "+py3.py2", "--abi-tag=+abi3"], ["--platform-tag", "+linux_x86_64"]):
+        copy = fresh("theirs") / path.name
+        shutil.copy(path, copy)
+        python("wheel", "tags", "--remove", *words, copy)
+        assert ours("retag", *words, "-o", fresh("more"), path).name == only(DIR / "theirs").name
     local = ours("retag", "--local-version", "rocm7.2", "-o", fresh("local"), path)
     record(local)
     form(local, copied=True)

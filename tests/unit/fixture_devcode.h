@@ -32,8 +32,8 @@ static inline void said_devcode(struct str dir, const struct devcode *d)
 	VEC_EACH (const struct devcode_file, f, &d->files) {
 		buf_fmt(said(), "%.*s %s %u, serves %.*s\n", STR(f->path), f->format, f->bundles,
 			STR(str_join(&a, &f->served, S(" "))));
-		VEC_EACH (const struct code_object, o, &f->objects)
-			said_object(o);
+		for (size_t i = 0; i < f->objects.n && i < 64; i++)
+			said_object(&f->objects.v[i]);
 	}
 	VEC_EACH (const struct devcode_set, s, &d->sets)
 		VEC_EACH (const struct devcode_part, x, &s->parts)

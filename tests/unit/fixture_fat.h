@@ -178,7 +178,7 @@ static inline struct fx_built fx_fat_library(struct arena *a, struct fx_fat f)
 	}
 	struct fx_built ret = {.wrappers = data + skew, .tail = tail ? tail + base : 0};
 	if (!f.stripped) {
-		static const char names[] = "\0.hip_fatbin\0.data\0.symtab\0.shstrtab";
+		static const char names[] = "\0.hip_fatbin\0.hipFatBinSegment\0.symtab\0.shstrtab";
 		size_t symtab = b.n, strings, table;
 		fx_pad(&b, b.n + 24);
 		fx_le(&b, 0x10, 4 + 2);
@@ -192,8 +192,8 @@ static inline struct fx_built fx_fat_library(struct arena *a, struct fx_fat f)
 		fx_section(&b, 0, 0, 0, 0);
 		fx_section(&b, 1, 1, from, fat.section.n);
 		fx_section(&b, 13, 1, data, f.writable ? 24 * FX_BUNDLES : end - data);
-		fx_section(&b, 19, 2, symtab, 48);
-		fx_section(&b, 27, 3, strings, sizeof(names));
+		fx_section(&b, 31, 2, symtab, 48);
+		fx_section(&b, 39, 3, strings, sizeof(names));
 		fx_set(&b, table + 64 + 16, vfat, 8);
 		fx_set(&b, 40, table, 8);
 		fx_set(&b, 58, 64, 2);

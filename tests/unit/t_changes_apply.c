@@ -3,7 +3,9 @@
 #include "fixture_changes.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -225,6 +227,43 @@ static void links_are_followed_inside_only(void **state)
 	assert_str(snapshot(f, f->dir), before.p);
 }
 
+static void a_link_to_nothing_is_no_place(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	assert_ok(fs_mkdirs(in_src(f, "hip")));
+	assert_ok(fs_symlink(S("nothing"), in_src(f, "hip/k.hip")));
+	run(f);
+	assert_fails(f, "k.cu", "a link that leads nowhere");
+	test_has(in_src(f, "sub/m.h"), "CUDA M");
+}
+
+/* A limit of file sizes stands for a disk that fills up on the way. */
+static void what_cannot_be_written_whole_is_not_begun(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	char *text = arena_alloc(&f->a, 100000);
+	memset(text, 'x', 100000);
+	assert_ok(fs_write(in_src(f, "big.cu"), (struct str){text, 100000}, 0644));
+	PAIRS(f, {"k.cu", "new/k.hip"}, {"big.cu", "new/er/big.hip"}, {"sub/m.h", "sub/m.h"});
+	struct str before = snapshot(f, f->src);
+	struct rlimit was, small = {50000, RLIM_INFINITY};
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	small.rlim_max = was.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	struct err *e = try_run(f);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_err_says(e, E_IO, "big.hip");
+	assert_false(there(f, "new"));
+	test_has(in_src(f, "sub/m.h"), "cuda m");
+	run(f);
+	test_has(in_src(f, "new/k.hip"), "CUDA K");
+	assert_int_equal(restore(f, false).n, 0);
+	assert_str(snapshot(f, f->src), before.p);
+}
+
 static void outputs_outside_work_in_place(void **state)
 {
 	struct fixture *f = *state;
@@ -250,6 +289,18 @@ static void outputs_outside_work_in_place(void **state)
 	f->overlay = true;
 	run(f);
 	assert_fails(f, "../lib/x.h", "lies outside of");
+}
+
+static void a_folder_outside_that_was_there_stays(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "../lib/x.h", "cuda x");
+	assert_ok(fs_mkdirs(in_src(f, "../empty/sub")));
+	PAIRS(f, {"../lib/x.h", "../empty/sub/new/x.h"});
+	run(f);
+	test_has(in_src(f, "../empty/sub/new/x.h"), "CUDA X");
+	restore(f, false);
+	assert_true(there(f, "../empty/sub") && !there(f, "../empty/sub/new"));
 }
 
 static void what_becomes_of_a_source_is_seen_inside_and_outside(void **state)
@@ -394,7 +445,10 @@ int main(void)
 		FIXTURE_TEST(what_waits_is_a_new_file),
 		FIXTURE_TEST(a_failed_source_keeps_its_earlier_output),
 		FIXTURE_TEST(links_are_followed_inside_only),
+		FIXTURE_TEST(a_link_to_nothing_is_no_place),
+		FIXTURE_TEST(what_cannot_be_written_whole_is_not_begun),
 		FIXTURE_TEST(outputs_outside_work_in_place),
+		FIXTURE_TEST(a_folder_outside_that_was_there_stays),
 		FIXTURE_TEST(what_becomes_of_a_source_is_seen_inside_and_outside),
 		FIXTURE_TEST(another_run_is_waited_for_and_told_once),
 		FIXTURE_TEST(a_bad_place_fails_alone),

@@ -193,6 +193,34 @@ static void a_diff_of_any_texts_leads_from_one_to_the_other(void **state)
 	}
 }
 
+static void add_lines(struct buf *b, const char *name, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		buf_fmt(b, "%s %u\n", name, i);
+}
+
+/* More edits than one search bears: what came furthest is kept, and nothing is shown that stays. */
+static void far_edits_do_not_hide_what_stays(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(old, &a);
+	BUF(new, &a);
+	struct changes_diff d = {.old_name = S("x"), .new_name = S("y")};
+	add_lines(&new, "above", 200);
+	add_lines(&old, "same", 1000);
+	add_lines(&new, "same", 1000);
+	add_lines(&old, "gone", 300);
+	add_lines(&new, "came", 300);
+	d.old = buf_str(&old);
+	d.new = buf_str(&new);
+	struct str got = changes_diff(&a, &d), line;
+	unsigned n = 0;
+	while (str_next(&got, '\n', &line))
+		n += line.n && (line.p[0] == '+' || line.p[0] == '-');
+	assert_int_equal(n, 2 + 200 + 300 + 300);
+}
+
 static void all_line_ends_stay(void **state)
 {
 	(void)state;
@@ -243,6 +271,7 @@ int main(void)
 		cmocka_unit_test(it_is_what_diff_prints),
 		cmocka_unit_test(random_texts_agree_with_diff),
 		cmocka_unit_test(a_diff_of_any_texts_leads_from_one_to_the_other),
+		cmocka_unit_test(far_edits_do_not_hide_what_stays),
 		cmocka_unit_test(all_line_ends_stay),
 		cmocka_unit_test(edits_know_their_line),
 	};

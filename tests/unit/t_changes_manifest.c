@@ -9,6 +9,22 @@
 #include "changes/manifest.h"
 #include "formats/le.h"
 
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* The files that were synced, in place of the C library's; the kernel syncs them all the same. */
+static ino_t synced[64];
+static unsigned syncs;
+
+int fsync(int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) == 0)
+		synced[syncs++ % 64] = st.st_ino;
+	return (int)syscall(SYS_fsync, fd);
+}
+
 /* One record of each kind, with awkward texts. */
 static struct manifest sample(struct arena *a)
 {
@@ -157,6 +173,88 @@ static void only_ones_own_are_believed(void **state)
 	test_dir_remove(dir);
 }
 
+static void a_manifest_is_on_the_disk_before_its_name(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), journal = changes_journal(&a, dir, S(""));
+	struct manifest m = sample(&a);
+	struct stat st;
+	m.journal = journal;
+	setenv("ROCSMITH_HOME", path_join(&a, dir, S("home")).p, 1);
+	assert_ok(fs_mkdirs(journal));
+	assert_ok(manifest_write(&m));
+	assert_ok(fs_stat(base_file(&a, journal, "hipify.manifest"), &st));
+	bool found = false;
+	for (unsigned i = 0; i < syncs && i < 64; i++)
+		found = found || synced[i] == st.st_ino;
+	assert_true(found);
+	test_dir_remove(dir);
+}
+
+/* The first runs of a user, all at once: one makes the key, and all use it. */
+static void one_key_is_made(void **state)
+{
+	(void)state;
+	enum { PROCESSES = 12, ROUNDS = 8 };
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct sum first, s;
+		pid_t pids[PROCESSES];
+		int go[2], said[2];
+		char c;
+		setenv("ROCSMITH_HOME", path_join(&a, dir, str_fmt(&a, "%u", round)).p, 1);
+		assert_int_equal(pipe(go) + pipe(said), 0);
+		for (unsigned i = 0; i < PROCESSES; i++) {
+			pids[i] = fork();
+			if (pids[i])
+				continue;
+			close(go[1]);
+			(void)!read(go[0], &c, 1); /* until all are there */
+			bool good =
+				!seal_of(S("x"), &s) && write(said[1], &s, sizeof(s)) == sizeof(s);
+			_exit(good ? 0 : 1);
+		}
+		close(go[0]);
+		close(go[1]);
+		close(said[1]);
+		assert_int_equal(read(said[0], &first, sizeof(first)), sizeof(first));
+		for (unsigned i = 1; i < PROCESSES; i++) {
+			assert_int_equal(read(said[0], &s, sizeof(s)), sizeof(s));
+			assert_memory_equal(&s, &first, sizeof(s));
+		}
+		close(said[0]);
+		for (unsigned i = 0; i < PROCESSES; i++)
+			assert_true(waitpid(pids[i], NULL, 0) == pids[i]);
+	}
+	test_dir_remove(dir);
+}
+
+static void what_is_no_key_is_not_replaced(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), text;
+	struct sum s;
+	struct strs names;
+	setenv("ROCSMITH_HOME", str_z(&a, dir), 1);
+	assert_ok(seal_of(S("x"), &s));
+	struct str place = fs_place(&a, FS_STATE, S(""));
+	assert_ok(fs_list(&a, place, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		struct str path = path_join(&a, place, names.v[i]);
+		if (str_ends(path, S(".lock")))
+			continue;
+		assert_ok(fs_read(&a, path, 100, &text));
+		assert_int_equal(text.n, 64);
+		assert_ok(fs_write(path, S("short"), 0600));
+		assert_err_says(seal_of(S("x"), &s), E_CORRUPT, "is no key of rocsmith");
+		test_has(path, "short");
+	}
+	test_dir_remove(dir);
+}
+
 static void a_journal_is_a_real_folder_of_the_user(void **state)
 {
 	(void)state;
@@ -288,6 +386,9 @@ int main(void)
 		cmocka_unit_test(one_added_behind_counts_when_it_is_whole),
 		cmocka_unit_test(no_output_is_outside),
 		cmocka_unit_test(only_ones_own_are_believed),
+		cmocka_unit_test(a_manifest_is_on_the_disk_before_its_name),
+		cmocka_unit_test(one_key_is_made),
+		cmocka_unit_test(what_is_no_key_is_not_replaced),
 		cmocka_unit_test(a_journal_is_a_real_folder_of_the_user),
 		cmocka_unit_test(the_hint_fits_the_folder),
 		cmocka_unit_test(contents_are_told_apart),

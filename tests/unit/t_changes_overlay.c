@@ -15,6 +15,7 @@ static void an_overlay_is_the_whole_tree(void **state)
 	assert_ok(fs_mkdirs(in_src(f, "empty/folder")));
 	assert_ok(fs_symlink(S("nowhere"), in_src(f, "dangling")));
 	assert_ok(fs_symlink(S("sub"), in_src(f, "folder-link")));
+	assert_int_equal(mkfifo(str_z(&f->a, in_src(f, "pipe")), 0600), 0);
 	struct str before = snapshot(f, f->src);
 	run(f);
 	test_has(in_out(f, "hip/k.hip"), "CUDA K");
@@ -23,7 +24,7 @@ static void an_overlay_is_the_whole_tree(void **state)
 	test_has(in_out(f, "same.h"), "SAME");
 	test_has(in_out(f, "README"), "read");
 	assert_true(there(f, "empty/folder") && there(f, "dangling"));
-	assert_true(!there(f, ".git") && there(f, "third/.git"));
+	assert_true(!there(f, ".git") && there(f, "third/.git") && !there(f, "pipe"));
 	assert_true(S_ISLNK(status(in_out(f, "folder-link")).st_mode));
 	assert_int_equal(status(in_out(f, "run.sh")).st_mode & 07777, 0755);
 	assert_int_equal(status(in_out(f, "sub/m.h")).st_mode & 07777, 0755);
@@ -79,6 +80,19 @@ static void files_of_others_in_an_overlay_stay(void **state)
 	assert_false(there(f, "sub/m.h"));
 }
 
+static void a_file_that_cannot_be_copied_is_named(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	f->overlay = true;
+	put(f, "data/a", "one");
+	assert_ok(fs_mkdirs(f->out));
+	assert_ok(fs_symlink(f->src, in_out(f, "data")));
+	run(f);
+	assert_fails(f, "data", "leads out of the folder");
+	test_has(in_out(f, "sub/m.h"), "CUDA M");
+}
+
 static void an_edited_copy_is_made_anew_and_set_aside(void **state)
 {
 	struct fixture *f = *state;
@@ -127,6 +141,9 @@ static void an_overlay_of_a_translated_tree_sees_the_originals(void **state)
 	test_has(in_out(f, "k.hip"), "CUDA K");
 	test_has(in_out(f, "sub/m.h"), "cuda m");
 	assert_false(there(f, "hip/k.hip"));
+	assert_ok(fs_remove(in_src(f, ".rocsmith/originals/sub/m.h")));
+	run(f);
+	assert_fails(f, "sub/m.h", "original");
 }
 
 static void an_overlay_may_lie_in_the_tree(void **state)
@@ -141,6 +158,15 @@ static void an_overlay_may_lie_in_the_tree(void **state)
 	run(f);
 	run(f);
 	assert_true(f->current);
+}
+
+static void a_folder_that_is_not_there_is_told(void **state)
+{
+	struct fixture *f = *state;
+	f->overlay = true;
+	f->src = in_src(f, "gone");
+	assert_err_says(try_run(f), E_NOENT, "no folder '");
+	assert_false(fs_present(f->out));
 }
 
 static void a_folder_is_in_place_or_an_overlay(void **state)
@@ -171,10 +197,12 @@ int main(void)
 		FIXTURE_TEST(an_overlay_is_the_whole_tree),
 		FIXTURE_TEST(copies_follow_their_sources),
 		FIXTURE_TEST(files_of_others_in_an_overlay_stay),
+		FIXTURE_TEST(a_file_that_cannot_be_copied_is_named),
 		FIXTURE_TEST(an_edited_copy_is_made_anew_and_set_aside),
 		FIXTURE_TEST(work_in_an_overlay_leaves_it_current),
 		FIXTURE_TEST(an_overlay_of_a_translated_tree_sees_the_originals),
 		FIXTURE_TEST(an_overlay_may_lie_in_the_tree),
+		FIXTURE_TEST(a_folder_that_is_not_there_is_told),
 		FIXTURE_TEST(a_folder_is_in_place_or_an_overlay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

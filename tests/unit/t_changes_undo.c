@@ -75,6 +75,23 @@ static void a_lost_end_leaves_the_intent(void **state)
 	test_has(in_src(f, "sub/m.h"), "cuda m");
 }
 
+/* Killed with a file begun, which the next run has no output of that name for. */
+static void what_was_begun_is_tidied_up(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	struct str begun = fs_temp_name(&f->a, in_src(f, "hip/k.hip"));
+	struct str others = fs_temp_name(&f->a, in_src(f, "hip/others"));
+	struct str path = in_src(f, ".rocsmith/hipify.manifest");
+	run(f);
+	assert_int_equal(truncate(path.p, status(path).st_size - 1), 0);
+	assert_ok(fs_write(begun, S("cuda"), 0644));
+	assert_ok(fs_write(others, S("mine"), 0644));
+	PAIRS(f, {"sub/m.h", "sub/m.h"});
+	run(f);
+	assert_true(!fs_present(begun) && fs_present(others));
+}
+
 static void restore_keeps_what_was_edited(void **state)
 {
 	struct fixture *f = *state;
@@ -107,6 +124,18 @@ static void what_has_no_source_any_more_is_taken_back(void **state)
 	assert_true(f->current);
 	assert_int_equal(restore(f, false).n, 0);
 	test_has(in_src(f, "sub/m.h"), "cuda m");
+}
+
+static void what_was_taken_back_is_told_in_order(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	PAIRS(f, {"k.cu", "z.hip"}, {"same.h", "b.h"}, {"sub/m.h", "sub/a.h"});
+	run(f);
+	f->identity = "2";
+	PAIRS(f, {"k.cu", "c.hip"}, {"sub/m.h", "a.hip"});
+	run(f);
+	assert_str(str_join(&f->a, &f->t.removed, S(" ")), "b.h sub/a.h z.hip");
 }
 
 /* A setup.py with two extensions: each has a run of its own, in one folder. */
@@ -243,8 +272,10 @@ int main(void)
 		FIXTURE_TEST(restore_gives_the_tree_back_bit_by_bit),
 		FIXTURE_TEST(a_lost_intent_leaves_the_manifest_before_it),
 		FIXTURE_TEST(a_lost_end_leaves_the_intent),
+		FIXTURE_TEST(what_was_begun_is_tidied_up),
 		FIXTURE_TEST(restore_keeps_what_was_edited),
 		FIXTURE_TEST(what_has_no_source_any_more_is_taken_back),
+		FIXTURE_TEST(what_was_taken_back_is_told_in_order),
 		FIXTURE_TEST(runs_of_other_sources_do_not_take_away),
 		FIXTURE_TEST(what_was_right_already_is_not_ours),
 		FIXTURE_TEST(states_are_told),

@@ -249,9 +249,52 @@ static void counts_side_files_by_target(void **state)
 	test_dir_remove(dir);
 }
 
+/* Objects and findings as text. */
+static struct str all_of(struct arena *a, const struct devcode *d)
+{
+	BUF(b, a);
+	VEC_EACH (const struct code_object, o, &d->files.v[0].objects)
+		buf_fmt(&b, "%u %.*s %lld %.*s %u\n", o->bundle, STR(o->target),
+			(long long)o->kernels, STR(o->kernel), o->version);
+	VEC_EACH (const struct finding, f, &d->findings)
+		buf_fmt(&b, "%s: %.*s\n", f->id, STR(f->message));
+	return buf_str(&b);
+}
+
+/* Of a file several threads look at the objects, of memory one: what they say is the same, and so is the order. */
+static void many_objects_are_shared_among_threads(void **state)
+{
+	(void)state;
+	ARENA(a);
+	enum { BUNDLES = 200 };
+	BUF(b, &a);
+	for (unsigned i = 0; i < BUNDLES; i++) {
+		const struct fx_entry v[] = {
+			{.id = ID("gfx90a"), .bytes = object(&a, GFX90A, 1 + i % 3)},
+			{.id = ID("gfx1100"),
+				.bytes =
+					object(&a, i % 90 == 70 ? GFX942 : GFX1100, i % 50 != 49)}};
+		fx_pad(&b, (b.n + 4095) / 4096 * 4096);
+		buf_add(&b, fx_bundle(&a, v, 2, 4096));
+	}
+	struct str lib = host(&a, ".hip_fatbin", 2, buf_str(&b)), dir = test_dir(&a);
+	struct str path = path_join(&a, dir, S("lib.so"));
+	assert_ok(fs_write(path, lib, 0644));
+	for (unsigned flags = 0; flags <= DEVCODE_KERNELS; flags += DEVCODE_KERNELS) {
+		struct devcode d, alone = scan(&a, lib, flags);
+		assert_ok(devcode_scan(&a, path, flags, &d));
+		assert_int_equal(d.files.v[0].objects.n, 2 * BUNDLES);
+		assert_str(finding(&d, "object-mislabelled"),
+			"bundle 70 lists 'gfx1100', but the object there is for 'gfx942'");
+		assert_str(all_of(&a, &d), all_of(&a, &alone).p);
+	}
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_objects_are_shared_among_threads),
 		cmocka_unit_test(finds_objects_in_arrays),
 		cmocka_unit_test(v2_has_its_target_in_a_note),
 		cmocka_unit_test(reads_stores_of_aotriton),

@@ -175,9 +175,65 @@ static void marks_are_written_and_read(void **state)
 	struct str mark = kpack_mark(&a, S("lib/x.so"), S("../.kpack/p_@GFXARCH@.kpack"));
 	assert_true(str_starts(mark, S("\x82\xb2kpack_search_paths\x91\xbb../.kpack/")));
 	assert_true(str_ends(mark, S("\xabkernel_name\xa8lib/x.so")));
-	assert_str(kpack_mark_name(mark), "lib/x.so");
-	assert_str(kpack_mark_name(str_sub(mark, 0, mark.n - 1)), "");
-	assert_str(kpack_mark_name(S("a mark for all bundles")), "");
+}
+
+/* What is marked, as host_elf() or as an image for Windows has it. */
+static struct str marked(struct arena *a, bool windows, struct str mark, struct str wrappers)
+{
+	const struct fx_host_section v[] = {{.name = ".hipFatBinSegment", .bytes = wrappers},
+		{.name = ".rocm_kpack_ref", .bytes = mark}};
+	BUF(b, a);
+	if (!windows)
+		return host_elf(a, (struct fx_host){.v = v, .n = 2});
+	buf_add(&b, S("MZ"));
+	fx_pad(&b, 60);
+	fx_le(&b, 64, 4);
+	buf_add(&b, (struct str){"PE\0\0\x64\x86\2", 8});
+	fx_pad(&b, 64 + 24);
+	for (unsigned i = 0; i < 2; i++) {
+		size_t at = b.n;
+		buf_add(&b, i ? S(".kpackrf") : S(".hipFatB"));
+		fx_pad(&b, at + 40);
+		fx_set(&b, at + 8, v[i].bytes.n, 4);
+		fx_set(&b, at + 16, 512, 4);
+		fx_set(&b, at + 20, 512 + i * 512, 4);
+	}
+	fx_pad(&b, 512);
+	buf_add(&b, wrappers);
+	fx_pad(&b, 1024);
+	buf_add(&b, mark);
+	fx_pad(&b, 1536);
+	return buf_str(&b);
+}
+
+static void libraries_tell_their_name_and_numbers(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(wrappers, &a);
+	static const unsigned numbers[] = {7, 0, 7, 0x10002};
+	struct kpack_host h;
+	for (unsigned i = 0; i < 4; i++) {
+		fx_le(&wrappers, i == 1 ? 0x48495046 : 0x4b504948,
+			4); /* one still has its bundle */
+		fx_le(&wrappers, 1, 4 + 8);
+		fx_le(&wrappers, numbers[i] | (uint64_t)1 << 40, 8);
+	}
+	struct str mark = kpack_mark(&a, S("lib/x.so"), S("../.kpack/p_@GFXARCH@.kpack"));
+	for (unsigned i = 0; i < 2; i++) {
+		struct str file = marked(&a, i, mark, buf_str(&wrappers));
+		struct elf_src src = elf_src_mem(file);
+		assert_ok(kpack_host_read(&a, &src, &h));
+		assert_str(h.name, "lib/x.so");
+		assert_str(str_join(&a, &h.patterns, S(" ")), "../.kpack/p_@GFXARCH@.kpack");
+		assert_int_equal(h.indexes.n, 2);
+		assert_int_equal(h.indexes.v[0], 7);
+		assert_int_equal(h.indexes.v[1], 0x10002);
+		file = marked(&a, i, S("a mark for all bundles"), S(""));
+		src = elf_src_mem(file);
+		assert_ok(kpack_host_read(&a, &src, &h));
+		assert_true(!h.name.n && !h.indexes.n);
+	}
 }
 
 static void numbers_are_written_in_their_shortest_form(void **state)
@@ -316,6 +372,7 @@ int main(void)
 		cmocka_unit_test(damage_is_refused_or_harmless),
 		cmocka_unit_test(says_what_is_wrong),
 		cmocka_unit_test(marks_are_written_and_read),
+		cmocka_unit_test(libraries_tell_their_name_and_numbers),
 		cmocka_unit_test(numbers_are_written_in_their_shortest_form),
 		cmocka_unit_test(frames_that_lie),
 		cmocka_unit_test(keys_that_lie),

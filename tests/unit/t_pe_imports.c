@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "formats/le.h"
-#include "formats/pe_imports.h"
+#include "formats/pe.h"
 
 enum { RAW = 0x200, RVA = 0x1000, LFANEW = 0x40, OPT = LFANEW + 24, SECTION = OPT + 240 };
 
@@ -88,7 +88,7 @@ static void damage_is_an_error(void **state)
 	assert_err_says(read(&a, p, n, &names), E_FORMAT, "no 64-bit");
 	p = image(&a, some, more, &n);
 	put_le(p + LFANEW + 6, 97, 2);
-	assert_err(read(&a, p, n, &names), E_LIMIT);
+	assert_err(read(&a, p, n, &names), E_FORMAT);
 }
 
 int main(void)

@@ -278,6 +278,34 @@ static void targets_are_validated(void **state)
 	assert_err(make(f), E_NO_GPU);
 }
 
+static void native_stands_for_the_gpus_of_the_machine(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *words, *want;
+	} rows[] = {
+		{"gfx1100", "gfx1100"},
+		{"native", "gfx90a"},
+		{"gfx1100,native,gfx1201", "gfx1100 gfx90a gfx1201"},
+		{"native,native", "gfx90a"},
+		{"gfx90a,native", "gfx90a"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct strs words = str_split(&f->a, str_from(rows[i].words), ',');
+		assert_ok(plan_native(&f->a, S("tests/machines/mi210/root"), &words));
+		assert_str(str_join(&f->a, &words, S(" ")), rows[i].want);
+	}
+	put(f, "a.cu", "");
+	f->r.gpus.n = 0;
+	f->r.sysroot = S("tests/machines/mi210/root");
+	assert_ok(make(f));
+	assert_str(str_join(&f->a, &f->p.gpus, S(" ")), "gfx90a");
+	f->r.sysroot = f->dir;
+	f->r.any_gpu = true;
+	assert_ok(make(f));
+	assert_int_equal(f->p.gpus.n, 0);
+}
+
 static void a_project_must_be_a_folder(void **state)
 {
 	struct fixture *f = *state;
@@ -404,6 +432,7 @@ int main(void)
 		TEST(mistakes_in_the_description_are_located),
 		TEST(clashes_are_errors),
 		TEST(targets_are_validated),
+		TEST(native_stands_for_the_gpus_of_the_machine),
 		TEST(a_project_must_be_a_folder),
 		TEST(another_description_may_be_named),
 		TEST(a_saved_plan_reads_back_the_same),

@@ -1,6 +1,8 @@
 /* Known projects: the descriptions that we ship, and what their rules decide. */
 #include "fixture_plan.h"
 
+#include <unistd.h>
+
 #include "base/hash.h"
 #include "formats/zip.h"
 
@@ -262,6 +264,21 @@ static void versions_are_read_in_the_sources(void **state)
 	describe(f, "triton", NULL);
 	assert_ok(known_check(&f->a, &f->project, &version));
 	assert_str(version, "3.5.1");
+	put(f, "python/triton/__init__.py", "__version__ = dev3\n");
+	assert_ok(known_check(&f->a, &f->project, &version));
+	assert_str(version, "");
+	put(f, "python/triton/__init__.py", "__version__ = \"3.6.\"\n");
+	assert_ok(known_check(&f->a, &f->project, &version));
+	assert_str(version, "3.6");
+	put(f, "python/triton/__init__.py", "__version__ =");
+	assert_ok(known_check(&f->a, &f->project, &version));
+	assert_str(version, "");
+	/* not more of a file than any such file has */
+	struct str path = path_join(&f->a, f->dir, S("python/triton/__init__.py"));
+	assert_int_equal(truncate(str_z(&f->a, path), 4 << 20), 0);
+	assert_ok(known_check(&f->a, &f->project, &version));
+	assert_int_equal(truncate(str_z(&f->a, path), (4 << 20) + 1), 0);
+	assert_err(known_check(&f->a, &f->project, &version), E_LIMIT);
 }
 
 static void suffix(struct fixture *f, const char *wish, const char *want)

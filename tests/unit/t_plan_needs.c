@@ -57,6 +57,14 @@ static void headers_of_the_project_count_as_well(void **state)
 	assert_says(reason_for(f, "sdk components"), "include headers of hiprand");
 }
 
+static void headers_of_ours_are_named_with_the_source_that_wants_them(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "sub/a.cu", "#include <cuda.h>\nCUdeviceptr p;\n");
+	needs(f);
+	assert_says(reason_for(f, "header of rocsmith"), "'sub/a.cu' uses what this header gives");
+}
+
 static void a_library_of_the_description_brings_its_component(void **state)
 {
 	struct fixture *f = *state;
@@ -158,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(headers_bring_their_component_and_library),
 		FIXTURE_TEST(headers_of_the_project_count_as_well),
+		FIXTURE_TEST(headers_of_ours_are_named_with_the_source_that_wants_them),
 		FIXTURE_TEST(a_library_of_the_description_brings_its_component),
 		FIXTURE_TEST(nothing_is_listed_twice),
 		FIXTURE_TEST(a_source_that_cannot_be_translated_is_left_to_the_build),

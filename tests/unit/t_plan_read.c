@@ -97,6 +97,18 @@ static void every_field_survives_saving(void **state)
 	assert_str(json_document(&f->a, 2, plan_fields, &back), str_z(&f->a, json(f)));
 }
 
+/* What a build will take is of the day on which it was told. */
+static void forecasts_and_findings_are_not_read_back(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	assert_ok(read_text(
+		f, edited(f, "\"schema\"", "\"forecast\": {\"disk\": 5}, \"schema\""), &back));
+	assert_null(back.forecast);
+	assert_int_equal(back.findings.n, 0);
+}
+
 static void targets_may_be_edited_and_are_put_in_order(void **state)
 {
 	struct fixture *f = *state;
@@ -134,6 +146,10 @@ static const struct {
 	{"\"why\"", "\"because\"", "because"},
 	{"\"sdk\": {", "\"sdk\": [], \"python\": {", ""},
 	{"\"map_text\"", "\"map_txt\"", "map_txt"},
+	{"\"mode\": \"extension\"", "\"mode\": \"torsch\"",
+		"'hipify: mode' does not take 'torsch'"},
+	{"\"launches\": \"keep\"", "\"launches\": \"kept\"",
+		"'hipify: launches' does not take 'kept'"},
 	{"\"mode\": \"extension\"", "\"mode\": \"torch\"", "standalone or extension, not 'torch'"},
 	{"\"src/a.cu\"\n    ]", "\"../a.cu\"\n    ]", "outside of the project"},
 	/* kinds */
@@ -176,6 +192,110 @@ static void edits_that_make_no_sense_are_refused(void **state)
 			fail_msg("%s -> %s", edits[i].old, edits[i].with);
 		}
 		err_free(e);
+	}
+}
+
+/* ---- builds of other build systems ---- */
+
+static void make_foreign(struct fixture *f)
+{
+	make_plan(f);
+	put(f, "../torch-2.6.0-py3-none-any.whl", "");
+	struct plan_foreign *how = f->plan.foreign = NEW(&f->a, struct plan_foreign);
+	f->plan.sources.n = f->plan.modules.n = 0;
+	how->system = SOURCE_PYTHON;
+	how->file = S("setup.py");
+	how->backend = S("setuptools.build_meta");
+	strs_add(&f->a, &how->backend_path, S("back/end"));
+	strs_add(&f->a, &how->with, path_join(&f->a, f->top, S("torch-2.6.0-py3-none-any.whl")));
+	*VEC_PUSH(&f->a, &how->files) = (struct plan_file){S("gen/version.txt"), S("2.6.0")};
+}
+
+static const struct {
+	const char *old, *with, *says;
+} foreign_edits[] = {
+	{"\"system\": \"python\"", "\"system\": \"meson\"", "does not take 'meson'"},
+	{"\"system\": \"python\"", "\"system\": \"own\"", "does not take 'own'"},
+	{"\"back/end\"", "\"../end\"", "'../end' of 'build: backend_path' is outside"},
+	{"\"back/end\"", "\"/end\"", "'/end' of 'build: backend_path' is outside"},
+	{"\"back/end\"", "\"\"", "'' of 'build: backend_path' is outside"},
+	{"torch-2.6.0-", "torch-2.7.0-", "torch-2.7.0-py3-none-any.whl' of this plan is gone"},
+	{"\"gen/version.txt\"", "\"gen/../../x\"", "of 'build: files' is outside"},
+	{"\"gen/version.txt\"", "\"/etc/x\"", "'/etc/x' of 'build: files' is outside"},
+	{"\"gen/version.txt\"", "\"\"", "'' of 'build: files' is outside"},
+	{"\"setuptools.build_meta\"", "\"\"", "names no back end"},
+};
+
+static void plans_of_other_build_systems_are_checked_too(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_foreign(f);
+	assert_ok(read_text(f, json(f), &back));
+	assert_int_equal(back.foreign->system, SOURCE_PYTHON);
+	assert_str(back.foreign->files.v[0].text, "2.6.0");
+	assert_str(joined(f, &back.foreign->backend_path), "back/end");
+	for (size_t i = 0; i < sizeof(foreign_edits) / sizeof(*foreign_edits); i++) {
+		struct str text = edited(f, foreign_edits[i].old, foreign_edits[i].with);
+		assert_err_says(read_text(f, text, &back), E_PLAN, foreign_edits[i].says);
+	}
+	f->plan.foreign->system = SOURCE_CMAKE; /* which has none */
+	f->plan.foreign->backend = S("");
+	assert_ok(read_text(f, json(f), &back));
+}
+
+static void a_plan_of_nothing_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	make_plan(f);
+	struct plan whole = f->plan;
+	f->plan.gpus.n = 0;
+	assert_err_says(read_text(f, json(f), &back), E_PLAN, "names no GPU target");
+	f->plan = whole;
+	f->plan.sources.n = 0;
+	assert_err_says(read_text(f, json(f), &back), E_PLAN, "the plan has no sources");
+	f->plan = whole;
+	f->plan.modules.n = 0;
+	assert_err_says(read_text(f, json(f), &back), E_PLAN, "the plan has no modules");
+	f->plan = whole;
+	f->plan.modules.v[0].sources.n = 0;
+	assert_err_says(read_text(f, json(f), &back), E_PLAN, "'saxpy' has no sources");
+}
+
+/* What a compiler is told to look into is one of the folders that we look for ourselves. */
+static void header_folders_are_those_of_known_packages(void **state)
+{
+	struct fixture *f = *state;
+	struct plan back;
+	static const struct {
+		const char *dir;
+		bool good;
+		const char *source;
+	} dirs[] = {
+		{"/v/pybind11/include", true, ""},
+		{"/v/numpy/_core/include", true, ""},
+		{"/v/numpy/core/include", true, ""},
+		{"/v/nanobind/src", true, "nb_combined.cpp"},
+		{"/v/nanobind/include", true, ""},
+		{"/v/nanobind/ext/robin_map/include", true, ""},
+		{"/v/pybind11/include/x", false, ""},
+		{"v/pybind11/include", false, ""},
+		{"/v/../pybind11/include", false, ""},
+		{"/etc", false, ""},
+	};
+	make_plan(f);
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		struct str dir = str_from(dirs[i].dir), source = S("none");
+		assert_int_equal(plan_is_header_folder(dir, &source), dirs[i].good);
+		assert_str(source, dirs[i].good ? dirs[i].source : "none");
+		f->plan.python_headers.n = 0;
+		strs_add(&f->a, &f->plan.python_headers, dir);
+		struct err *e = read_text(f, json(f), &back);
+		if (dirs[i].good)
+			assert_ok(e);
+		else
+			assert_err_says(e, E_PLAN, "has no package's headers");
 	}
 }
 
@@ -343,9 +463,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(every_field_survives_saving),
+		FIXTURE_TEST(forecasts_and_findings_are_not_read_back),
 		FIXTURE_TEST(targets_may_be_edited_and_are_put_in_order),
 		FIXTURE_TEST(flags_and_defines_may_be_edited),
 		FIXTURE_TEST(edits_that_make_no_sense_are_refused),
+		FIXTURE_TEST(plans_of_other_build_systems_are_checked_too),
+		FIXTURE_TEST(a_plan_of_nothing_is_refused),
+		FIXTURE_TEST(header_folders_are_those_of_known_packages),
 		FIXTURE_TEST(what_is_no_plan_is_told_so),
 		FIXTURE_TEST(a_plan_of_parts_that_are_gone_is_refused),
 		FIXTURE_TEST(a_plan_for_the_sdks_libc_fits_any_machine),

@@ -104,6 +104,8 @@ static void the_stable_abi_level_is_read(void **state)
 	assert_int_equal(s.limited_api, 0x03020000);
 	scan_text(&a, S("#undef Py_LIMITED_API\n#define Py_LIMITED_APIS 4\n"), &s);
 	assert_int_equal(s.limited_api, 0);
+	assert_int_equal(scan_api_level(S("0x0301ffff")), 0x03020000);
+	assert_int_equal(scan_api_level(S("0x03020001")), 0x03020001);
 	assert_int_equal(scan_api_level(S("0x")), 0);
 	assert_int_equal(scan_api_level(S("PY_VERSION_HEX")), 0);
 	assert_int_equal(scan_api_level(S("0xffffffffff")), 0);

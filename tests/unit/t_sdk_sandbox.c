@@ -1,4 +1,8 @@
 /* What really runs for a program of an SDK: the whole command of each runner. sdk/sandbox.c. */
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "sdk/provider.h"
 #include "test.h"
 
@@ -151,6 +155,78 @@ static void a_chroot_is_a_run_of_ours_that_mounts_first(void **state)
 	assert_str(f->p.cwd, "/");
 }
 
+/* In a process of its own, since it does not come back. */
+static int entered(struct fixture *f, const struct strs *binds, const struct strs *argv)
+{
+	int status = -1;
+	pid_t pid = fork();
+	if (!pid) {
+		struct err *e = sdk_enter(&f->a, f->root, binds, S("/deep"), argv);
+		test_print_err(e);
+		_exit(100);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WEXITSTATUS(status);
+}
+
+static bool may_mount(void)
+{
+	int status = 1;
+	pid_t pid = fork();
+	if (!pid)
+		_exit(unshare(CLONE_NEWNS) < 0);
+	return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void within_a_chroot_are_the_tree_and_what_was_bound(void **state)
+{
+	struct fixture *f = *state;
+	struct str shared = test_dir(&f->a), text;
+	struct strs binds = {0}, argv = {0};
+	if (!may_mount())
+		skip();
+	test_put(path_join(&f->a, f->root, S("etc/of-the-tree")), "");
+	strs_add(&f->a, &binds, S("/usr:/usr:r"));
+	strs_add(&f->a, &binds, S("/lib64:/lib64:r"));
+	strs_add(&f->a, &binds, str_fmt(&f->a, "%.*s:/deep/er/w:w", STR(shared)));
+	strs_add(&f->a, &binds, str_fmt(&f->a, "%.*s:/deep/er/r:r", STR(shared)));
+	static const char *const words[] = {"sh", "-c",
+		"exec 2>/dev/null; cd /deep/er || exit 1\n"
+		"echo $0 $1 $OLDPWD $(ls /etc) >w/said; touch r/x && exit 2; touch /etc/x && exit "
+		"3; exit 42",
+		"zero", "one two"};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		strs_add(&f->a, &argv, str_from(words[i]));
+	assert_int_equal(entered(f, &binds, &argv), 42);
+	assert_ok(fs_read(&f->a, path_join(&f->a, shared, S("said")), 100, &text));
+	assert_str(text, "zero one two /deep of-the-tree\n");
+	assert_false(fs_present(path_join(&f->a, f->root, S("deep"))));
+	strs_add(&f->a, &binds, S("/usr:/x"));
+	assert_int_equal(entered(f, &binds, &argv), 100);
+	test_dir_remove(shared);
+}
+
+/* What bwrap itself says is the cause. */
+static void why_bwrap_does_not_work_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct str bin = test_dir(&f->a), fake = path_join(&f->a, bin, S("bwrap"));
+	char *path = str_z(&f->a, str_from(getenv("PATH")));
+	f->sdk.runner = SDK_NORUN;
+	proc_arg(&f->a, &f->p, "clang++", NULL);
+	setenv("PATH", str_z(&f->a, bin), 1);
+	struct err *e = sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p);
+	assert_err_says(e, E_SANDBOX, "bwrap is not installed");
+	assert_ok(fs_write(fake, S("#!/bin/sh\necho \"no userns for $*\" >&2\nexit 1\n"), 0755));
+	e = sdk_wrap(&f->a, &f->sdk, &f->binds, &f->p);
+	assert_true(e && e->cause && e->cause->detail);
+	assert_true(str_contains(str_from(e->cause->detail),
+		S("no userns for --unshare-user-try --ro-bind / / /bin/true")));
+	assert_err_says(e, E_SANDBOX, "'bwrap' failed: exit status 1");
+	setenv("PATH", path, 1);
+	test_dir_remove(bin);
+}
+
 static void a_prefix_runs_as_it_is(void **state)
 {
 	struct fixture *f = *state;
@@ -285,6 +361,8 @@ int main(void)
 		TEST(of_the_machine_itself_only_system_folders_are_shown),
 		TEST(binds_come_behind_the_tree_in_their_order),
 		TEST(a_chroot_is_a_run_of_ours_that_mounts_first),
+		TEST(within_a_chroot_are_the_tree_and_what_was_bound),
+		TEST(why_bwrap_does_not_work_is_told),
 		TEST(a_prefix_runs_as_it_is),
 		TEST(programs_are_looked_up_in_the_tree),
 		TEST(the_callers_list_of_words_is_left_alone),

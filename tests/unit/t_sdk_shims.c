@@ -245,9 +245,14 @@ static void host_code_can_be_for_the_trees_libc(void **state)
 	struct strs env = {0};
 	struct str text;
 	set_up(&m, true);
-	struct shim_options o = {
-		.own_libc = true, .memory = 1 << 30, .python_include = S("/usr/include/python0")};
+	struct strs gpus = {.v = (struct str[]){S("gfx90a"), S("gfx1201")}, .n = 2};
+	struct shim_options o = {.own_libc = true,
+		.memory = 1 << 30,
+		.python_include = S("/usr/include/python0"),
+		.gpus = &gpus};
 	assert_ok(sdk_shims(&m.a, &m.sdk, m.dir, &o, &env));
+	assert_ok(fs_read(&m.a, cc_file(&m.a, m.dir, "cc.json"), 1 << 16, &text));
+	assert_true(str_contains(text, S("\"gfx90a\"")) && str_contains(text, S("\"gfx1201\"")));
 	assert_true(has(&m, "bin/flatc"));
 	assert_false(has(&m, "bin/protoc"));
 	assert_ok(fs_read(&m.a, path_join(&m.a, m.dir, S("toolchain.cmake")), 1 << 16, &text));

@@ -45,10 +45,14 @@ static void what_is_missing_is_made_and_what_is_there_stays(void **state)
 {
 	struct fixture *f = *state;
 	struct str text, link, bin = path_join(&f->a, f->root, S("bin"));
+	struct stat before = {0}, st;
 	for (unsigned twice = 0; twice < 2; twice++) {
 		assert_ok(tree_folder(&f->a, f->root, S("usr/share/x")));
 		assert_ok(tree_link(&f->a, f->root, S("bin"), S("usr/bin")));
 		assert_ok(tree_file(&f->a, f->root, S("etc/group"), S("root:x:0:\n")));
+		assert_ok(fs_lstat(bin, &st));
+		assert_true(!twice || st.st_ctim.tv_nsec == before.st_ctim.tv_nsec);
+		before = st;
 	}
 	assert_true(fs_is_dir(path_join(&f->a, f->root, S("usr/share/x"))));
 	assert_ok(fs_readlink(&f->a, bin, &link));

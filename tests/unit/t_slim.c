@@ -89,6 +89,35 @@ static void side_files_are_of_the_gpus_in_their_names(void **state)
 	}
 }
 
+static void globs_name_files_and_folders(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *glob, *path;
+		bool hits;
+	} rows[] = {
+		{"*cuda*", "torch/lib/libtorch_cuda.so", true},
+		{"*cuda*", "torch/cuda/graphs.py", true},
+		{"nvidia", "nvidia/cublas/lib/libcublas.so.12", true},
+		{"nvidia", "nvidia_smi.py", false},
+		{"nvidia/cublas", "nvidia/cublas/lib/libcublas.so.12", true},
+		{"cublas/lib", "nvidia/cublas/lib/libcublas.so.12", false},
+		{"**/cublas/lib", "nvidia/cublas/lib/libcublas.so.12", true},
+		{"torch/*.so", "torch/lib/a.so", false},
+		{"torch/**/*.so", "torch/lib/a.so", true},
+		{"*.so", "torch/lib/a.so.1", false},
+		{"", "torch", false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct str globs[] = {S("other"), str_from(rows[i].glob)};
+		const struct strs without = {.v = globs, .n = 2};
+		struct slim_keep k = {.without = &without};
+		if (slim_leaves_out(&k, str_from(rows[i].path)) != rows[i].hits ||
+			slim_keeps_file(&k, str_from(rows[i].path)) == rows[i].hits)
+			fail_msg("%s and %s", rows[i].glob, rows[i].path);
+	}
+}
+
 /* ---- one file ---- */
 
 static struct err *slim(struct arena *a, struct str dir, struct str file, struct slim_keep *k,
@@ -175,6 +204,8 @@ static const struct fx_fat shapes[] = {
 	{.stripped = true, .writable = true, .pointer = FX_RELR},
 	{.interp = true},
 	{.ccob = 1},
+	{.ccob = 1, .zlib = true},
+	{.ccob = 2, .zlib = true, .writable = true},
 	{.ccob = 2},
 	{.ccob = 3},
 	{.ccob = 1, .stripped = true},
@@ -215,6 +246,51 @@ static void every_shape_works_and_is_smaller(void **state)
 	test_dir_remove(dir);
 }
 
+/* As bundles are read that are much larger than this test may be. */
+static struct err *read_large(const struct elf_src *s, void *p, size_t n, uint64_t offset)
+{
+	size_t have = offset < 4096 && s->mem ? 4096 - (size_t)offset : 0;
+	have = have < n ? have : n;
+	memset(p, 0, n);
+	if (have)
+		memcpy(p, s->mem + offset, have);
+	return NULL;
+}
+
+static void raw_bundles_are_compressed_on_demand(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), now;
+	struct slim_plan p;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		struct fx_built old = fx_fat_library(&a, shapes[i]);
+		struct slim_keep k = keep(&a, "gfx1100");
+		struct elf_src src;
+		k.compress = i % 2 ? BUNDLE_CCOB2 : BUNDLE_CCOB3;
+		enum bundle_encoding want = shapes[i].ccob ? shapes[i].ccob : k.compress;
+		assert_ok(slim(&a, dir, old.file, &k, &now, &p));
+		works(&a, &old, now, "gfx1100 gfx11-generic");
+		src = elf_src_mem(now);
+		assert_ok(slim_read(&a, &src, &k, &p));
+		assert_false(p.changed);
+		VEC_EACH (const struct slim_bundle, b, &p.bundles)
+			assert_int_equal(b->old.encoding, want);
+	}
+	/* version 2 has no room for such sizes */
+	const struct fx_entry v[] = {{.id = FX_HOST}, {.id = FX_ID("gfx1100"), .bytes = S("x")}};
+	struct str bundle = fx_bundle(&a, v, 2, 4096);
+	uint64_t size = UINT64_C(0xf0000000);
+	put_le((char *)(uintptr_t)bundle.p + 32 + 24 + strlen(FX_HOST) + 8, size, 8);
+	struct elf_src src = {.read = read_large, .mem = bundle.p, .size = size + 4096};
+	struct slim_keep k = keep(&a, "gfx1100");
+	k.compress = BUNDLE_CCOB3;
+	assert_ok(slim_read(&a, &src, &k, &p));
+	k.compress = BUNDLE_CCOB2;
+	assert_err_says(slim_read(&a, &src, &k, &p), E_SLIM, "version 3");
+	test_dir_remove(dir);
+}
+
 static void what_cannot_be_proved_is_refused(void **state)
 {
 	(void)state;
@@ -246,8 +322,6 @@ static void what_cannot_be_proved_is_refused(void **state)
 	b = fx_fat_library(&a, (struct fx_fat){.pointer = FX_ABS64});
 	put_le((char *)(uintptr_t)b.file.p + FX_RELA + 8, 2, 4);
 	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_SLIM, "a relocation of type 2");
-	b = fx_fat_library(&a, (struct fx_fat){.ccob = 2, .zlib = true});
-	assert_err_says(slim(&a, dir, b.file, &k, &now, &p), E_BUNDLE, "zlib");
 	b = fx_fat_library(&a, (struct fx_fat){0});
 	put_le((char *)(uintptr_t)b.file.p + 16, 1, 2); /* an object file has no segments */
 	put_le((char *)(uintptr_t)b.file.p + 56, 0, 2);
@@ -256,6 +330,156 @@ static void what_cannot_be_proved_is_refused(void **state)
 	memcpy((char *)(uintptr_t)b.file.p + 4096 + 3, "X", 1); /* no bundle there */
 	assert_ok(slim(&a, dir, b.file, &k, &now, &p));
 	assert_true(str_eq(now, b.file));
+	test_dir_remove(dir);
+}
+
+/* A code object with .dynsym, .dynstr, .debug_info, .symtab, .strtab and .shstrtab, as lld makes them. */
+enum { OBJECT_SECTIONS = 7, OBJECT_KERNELS = 2, OBJECT_SYMBOLS = 1 + 2 * OBJECT_KERNELS };
+
+static struct str object_with_symbols(struct arena *a, unsigned abi, size_t *ret_cut)
+{
+	static const char names[] = "\0.dynsym\0.dynstr\0.debug_info\0.symtab\0.strtab\0.shstrtab";
+	struct str base = fx_code_object(a, (struct fx_object){.kernels = 2, .abi = abi});
+	BUF(b, a);
+	buf_add(&b, base);
+	size_t debug = b.n, symbols = debug + 3000, strings = symbols + OBJECT_SYMBOLS * 24;
+	fx_pad(&b, symbols);
+	buf_add(&b, str_sub(base, FX_DYNSYM, FX_DYNSYM + OBJECT_SYMBOLS * 24));
+	buf_add(&b, S("what the names of symbols are"));
+	size_t sections = b.n;
+	buf_add(&b, (struct str){names, sizeof(names)});
+	fx_pad(&b, (b.n + 7) / 8 * 8);
+	size_t table = b.n;
+	fx_section(&b, 0, 0, 0, 0);
+	fx_section(&b, 1, 11, FX_DYNSYM, OBJECT_SYMBOLS * 24);
+	fx_section(&b, 9, 3, FX_DYNSYM + OBJECT_SYMBOLS * 24, 8);
+	fx_section(&b, 17, 1, debug, 3000);
+	fx_section(&b, 29, 2, symbols, OBJECT_SYMBOLS * 24);
+	fx_section(&b, 37, 3, strings, 29);
+	fx_section(&b, 45, 3, sections, sizeof(names));
+	for (size_t i = 1; i < 3; i++)
+		fx_set(&b, table + i * 64 + 8, 2, 8);
+	fx_set(&b, table + 64 + 40, 2, 4);
+	fx_set(&b, table + 4 * 64 + 40, 5, 4);
+	fx_set(&b, 40, table, 8);
+	fx_set(&b, 58, 64, 2);
+	fx_set(&b, 60, OBJECT_SECTIONS, 2);
+	fx_set(&b, 62, OBJECT_SECTIONS - 1, 2);
+	*ret_cut = base.n;
+	return buf_str(&b);
+}
+
+static struct str content_of(struct arena *a, struct str file, struct bundle *ret)
+{
+	struct elf_src src = elf_src_mem(file);
+	BUF(bytes, a);
+	assert_ok(bundle_open(a, &src, 0, file.n, ret));
+	assert_ok(bundle_decode(&src, ret, gather, &bytes));
+	return buf_str(&bytes);
+}
+
+static void is_stripped(struct arena *a, struct str now, struct str old, size_t cut)
+{
+	struct elf_src src = elf_src_mem(now);
+	struct elf e;
+	assert_true(now.n < old.n - 3000);
+	assert_memory_equal(now.p, old.p, 40);
+	assert_memory_equal(now.p + 64, old.p + 64, cut - 64);
+	assert_ok(elf_open(a, &src, &e));
+	assert_int_equal(e.sections.n, 5);
+	const struct elf_section *dynamic = elf_section(&e, S(".dynsym")),
+				 *all = elf_section(&e, S(".symtab"));
+	assert_int_equal(dynamic->offset, FX_DYNSYM);
+	assert_int_equal(all->offset, FX_DYNSYM);
+	assert_int_equal(all->size, OBJECT_SYMBOLS * 24);
+	assert_int_equal(all->type, 2);
+	assert_str(e.sections.v[all->link].name, ".dynstr");
+	assert_null(elf_section(&e, S(".debug_info")));
+	assert_int_equal(le64(now.p + 40) % 8, 0);
+	assert_int_equal(le64(now.p + 40) + 5 * 64, now.n);
+}
+
+static void objects_lose_what_no_runtime_reads(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), now;
+	size_t cut;
+	struct str object = object_with_symbols(&a, 4, &cut);
+	const struct fx_entry v[] = {{.id = FX_HOST}, {.id = FX_ID("gfx90a"), .bytes = object},
+		{.id = FX_ID("gfx1100"), .bytes = object},
+		{.id = FX_ID("gfx1201"), .bytes = S("no object at all, and it stays")}};
+	struct str raw = fx_bundle(&a, v, 4, 4096);
+	for (unsigned ccob = 0; ccob < 4; ccob++) {
+		struct slim_keep k = keep(&a, "gfx1100 gfx1201");
+		struct slim_plan p;
+		struct bundle b;
+		k.strip = true;
+		assert_ok(fs_tempfile(&k.scratch));
+		assert_ok(slim(&a, dir, ccob ? fx_ccob(&a, raw, ccob, true) : raw, &k, &now, &p));
+		struct str all = content_of(&a, now, &b);
+		assert_int_equal(b.entries.n, 3);
+		const struct bundle_entry *e = b.entries.v;
+		is_stripped(&a, str_sub(all, e[1].offset, e[1].offset + e[1].size), object, cut);
+		assert_int_equal(p.stripped, object.n - e[1].size);
+		assert_str(str_sub(all, e[2].offset, e[2].offset + e[2].size),
+			"no object at all, and it stays");
+		assert_ok(slim(&a, dir, now, &k, &now, &p)); /* there is nothing more to take */
+		assert_false(p.changed);
+		assert_int_equal(p.stripped, 0);
+		struct slim_keep all_gpus = {.strip = true, .scratch = k.scratch};
+		assert_ok(slim(&a, dir, raw, &all_gpus, &now, &p));
+		assert_int_equal(content_of(&a, now, &b).n, now.n);
+		assert_int_equal(b.entries.n, 4);
+		fd_closep(&k.scratch);
+	}
+	/* a bare object is a file of its own */
+	struct slim_keep k = {.strip = true};
+	struct slim_plan p;
+	assert_ok(slim(&a, dir, object, &k, &now, &p));
+	is_stripped(&a, now, object, cut);
+	assert_int_equal(p.after, now.n);
+	test_dir_remove(dir);
+}
+
+/* Where the symbols that can be asked for would not all be there, or numbers of sections would change. */
+static void odd_objects_keep_everything(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), now;
+	size_t cut;
+	struct slim_keep k = {.strip = true};
+	struct slim_plan p;
+	struct str object = object_with_symbols(&a, 255, &cut); /* V2 */
+	assert_ok(slim(&a, dir, object, &k, &now, &p));
+	assert_true(str_eq(now, object));
+	object = object_with_symbols(&a, 4, &cut);
+	size_t table = le64(object.p + 40), symbols = le64(object.p + table + 4 * 64 + 24);
+	const struct {
+		size_t at;
+		unsigned value, bytes;
+	} rows[] = {
+		{FX_DYNSYM + 2 * 24 + 4, 0x12, 1}, /* .symtab has an object that .dynsym lacks */
+		{table + 64 + 4, 1, 4},            /* no .dynsym */
+		{table + 64 + 8, 0, 8},            /* not the first sections are those that stay */
+		{table + 2 * 64 + 24, (unsigned)cut, 8}, /* one that stays is behind the segments */
+		{32, 128, 8},                            /* the program headers are elsewhere */
+		{18, 62, 2},                             /* no code object */
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct str odd = str_dup(&a, object);
+		put_le((char *)(uintptr_t)odd.p + rows[i].at, rows[i].value, rows[i].bytes);
+		assert_ok(slim(&a, dir, odd, &k, &now, &p));
+		if (!str_eq(now, odd))
+			fail_msg("row %zu", i);
+	}
+	/* what is local or hidden nobody asks for */
+	struct str odd = str_dup(&a, object);
+	put_le((char *)(uintptr_t)odd.p + symbols + 2 * 24 + 5, 2, 1);
+	put_le((char *)(uintptr_t)odd.p + FX_DYNSYM + 2 * 24 + 4, 1, 1);
+	assert_ok(slim(&a, dir, odd, &k, &now, &p));
+	assert_true(now.n < odd.n);
 	test_dir_remove(dir);
 }
 
@@ -413,17 +637,95 @@ static void a_folder_is_taken_over_whole(void **state)
 	test_dir_remove(dir);
 }
 
+static struct err *stop_there(const struct slim_report *all)
+{
+	return all->unfinished ? err_new(E_CANCELLED, "stopped") : NULL;
+}
+
+static struct err *in_tree(struct arena *a, struct str dir, const char *gpus, slim_then_fn *then,
+	struct slim_report *r)
+{
+	struct slim_keep k = keep(a, gpus);
+	*r = (struct slim_report){.path = dir, .output = dir};
+	r->gpus = str_split(a, str_from(gpus), ' ');
+	k.without = &r->without;
+	return slim_tree(a, &k, then, r);
+}
+
+static struct str read_text(struct arena *a, struct str dir, const char *name)
+{
+	struct str text;
+	assert_ok(fs_read(a, path_join(a, dir, str_from(name)), 1 << 20, &text));
+	return text;
+}
+
+static void a_tree_becomes_smaller_where_it_is(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a), in = path_join(&a, dir, S("in")), now, done;
+	struct fx_built b = fx_fat_library(&a, (struct fx_fat){0});
+	struct slim_report r;
+	assert_ok(fs_mkdirs(path_join(&a, in, S("lib"))));
+	assert_ok(fs_write(path_join(&a, in, S("lib/lib.so.1")), b.file, 0755));
+	assert_ok(fs_link(path_join(&a, in, S("lib/lib.so.1")), path_join(&a, dir, S("other"))));
+	assert_ok(fs_symlink(S("lib.so.1"), path_join(&a, in, S("lib/lib.so"))));
+	assert_ok(fs_write(path_join(&a, in, S("lib/cut.so")), str_sub(b.file, 0, 9000), 0644));
+	test_put(path_join(&a, in, S("lib/K_gfx90a.co")), "other");
+	test_put(path_join(&a, in, S("lib/K_gfx1100.co")), "mine");
+	assert_err_says(in_tree(&a, in, "gfx942", NULL, &r), E_GFX, "has no code for gfx942");
+	assert_false(fs_present(path_join(&a, in, S(SLIM_MANIFEST))));
+	/* stopped before it is done: only the same may go on */
+	assert_err_says(in_tree(&a, in, "gfx1100 gfx1201", stop_there, &r), E_CANCELLED, "stopped");
+	assert_true(str_starts(slim_manifest_text(&a, read_text(&a, in, SLIM_MANIFEST)),
+		S("unfinished: being slimmed for gfx1100, gfx1201: without gfx90a")));
+	assert_err_says(in_tree(&a, in, "gfx1100", NULL, &r), E_USAGE, "is unfinished");
+	assert_ok(in_tree(&a, in, "gfx1100 gfx1201", NULL, &r));
+	assert_int_equal(r.files.n, 0);
+	now = read_text(&a, in, "lib/lib.so.1");
+	works(&a, &b, now, "gfx1100 gfx11-generic gfx1201");
+	assert_true(str_eq(read_text(&a, dir, "other"), b.file));
+	assert_int_equal(read_text(&a, in, "lib/cut.so").n, 9000);
+	assert_false(fs_present(path_join(&a, in, S("lib/K_gfx90a.co"))));
+	done = read_text(&a, in, SLIM_MANIFEST);
+	assert_true(str_contains(done, str_fmt(&a, "\"after\": %zu\n", now.n)));
+	assert_true(str_contains(done, S("\"unfinished\": false")));
+	/* once more nothing happens; for fewer GPUs the manifest knows of both */
+	assert_ok(in_tree(&a, in, "gfx1100 gfx1201", stop_there, &r));
+	assert_true(str_eq(read_text(&a, in, SLIM_MANIFEST), done));
+	assert_ok(in_tree(&a, in, "gfx1100", NULL, &r));
+	works(&a, &b, read_text(&a, in, "lib/lib.so.1"), "gfx1100 gfx11-generic");
+	done = read_text(&a, in, SLIM_MANIFEST);
+	assert_str(slim_manifest_text(&a, done),
+		"slimmed for gfx1100: without gfx90a:xnack-, gfx1201");
+	assert_true(str_contains(done, str_fmt(&a, "\"before\": %zu,", b.file.n)));
+	/* nothing has such a name */
+	struct str globs[] = {S("*cuda*")};
+	struct slim_keep k = {.without = &r.without};
+	r = (struct slim_report){.path = in, .without = {.v = globs, .n = 1}};
+	assert_err_says(slim_tree(&a, &k, NULL, &r), E_USAGE, "has a name like '*cuda*'");
+	/* a manifest that is none, and files of somebody else */
+	test_put(path_join(&a, in, S(SLIM_MANIFEST)), "[]");
+	assert_err(in_tree(&a, in, "gfx1201", NULL, &r), E_SYNTAX);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_gpu_runs_is_kept),
 		cmocka_unit_test(side_files_are_of_the_gpus_in_their_names),
+		cmocka_unit_test(globs_name_files_and_folders),
 		cmocka_unit_test(every_shape_works_and_is_smaller),
+		cmocka_unit_test(raw_bundles_are_compressed_on_demand),
 		cmocka_unit_test(what_cannot_be_proved_is_refused),
+		cmocka_unit_test(objects_lose_what_no_runtime_reads),
+		cmocka_unit_test(odd_objects_keep_everything),
 		cmocka_unit_test(a_bare_bundle_is_a_file_of_its_own),
 		cmocka_unit_test(a_manifest_tells_what_went),
 		cmocka_unit_test(in_place_every_offset_stays),
 		cmocka_unit_test(a_folder_is_taken_over_whole),
+		cmocka_unit_test(a_tree_becomes_smaller_where_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 
 #include "formats/kpack.h"
 #include "formats/pe.h"
-#include "formats/pe_imports.h"
 
 /* ---- what is done with a source ---- */
 
@@ -250,7 +249,7 @@ static const struct kind {
 	{"CCOB 1, zlib", ccob1_zlib, use_bundles, 8, 1480937, 0},
 	{"CCOB 3", ccob3, use_bundles, 9, 1003854, 304096},
 	{"kpack", kpack, use_kpack, 7, 139216, 1640},
-	{"PE", pe, use_pe, 12, 4168, 144},
+	{"PE", pe, use_pe, 13, 4424, 304},
 	{"zip", zip, use_zip, 20, 15227209, 4314924},
 };
 #define EACH_KIND (const struct kind *k = kinds; k < kinds + sizeof(kinds) / sizeof(*kinds); k++)

@@ -119,9 +119,9 @@ static void code_files_of_a_folder_are_judged_together(void **state)
 	} cases[] = {
 		{{"l/K_gfx1100.co", "l/K_gfx90a.hsaco"}, "gfx1100,gfx90a", "", ""},
 		{{"l/K_gfx1100.co", "l/K_gfx90a.hsaco"}, "gfx1201", "device-side-missing", ""},
-		{{"l/gfx1100/K.co", "l/gfx1201/K.dat"}, "gfx1201", "", ""},
-		{{"l/gfx1100/K.co", "l/gfx1201/K.dat"}, "gfx942", "device-side-missing", ""},
-		{{"l/K_gfx1100.co", "m/K_gfx1201.dat"}, "gfx1201", "device-side-missing", ""},
+		{{"l/gfx1100/K.co", "l/gfx1201/K.co"}, "gfx1201", "", ""},
+		{{"l/gfx1100/K.co", "l/gfx1201/K.co"}, "gfx942", "device-side-missing", ""},
+		{{"l/K_gfx1100.co", "m/K_gfx1201.co"}, "gfx1201", "device-side-missing", ""},
 		{{"aotriton.images/amd-gfx11xx/k.aks2"}, "gfx1101", "", ""},
 		{{"aotriton.images/amd-gfx11xx/k.aks2"}, "gfx1201", "device-side-missing", ""},
 		{{"aotriton.images/amd-gfx11xx/k.aks2"}, "gfx1030", "(device-side-missing)", ""},

@@ -266,6 +266,56 @@ static void parts_that_differ_are_refused(void **state)
 	assert_false(fs_present(in(f, "merged/demo-1.0-py3-none-any.whl")));
 }
 
+/* The same wheel without our manifest, as AMD's are. */
+static struct str published(struct fixture *f, struct str wheel)
+{
+	CLEANUP(zip_close) struct zip z = {.fd = -1};
+	struct fx_wheel w = {.file = path_base(wheel).p};
+	unsigned n = 0;
+	assert_ok(zip_open(&f->a, wheel, NULL, &z));
+	VEC_EACH (const struct zip_member, m, &z.members) {
+		struct str text, dir = path_dir(m->name);
+		assert_ok(zip_read(&f->a, &z, m, 1 << 24, &text));
+		if (str_ends(m->name, S("/METADATA"))) {
+			w.info = str_z(&f->a, dir);
+			w.metadata =
+				str_fmt(&f->a, "%.*sRequires-Dist: rocm-bootstrap\n", STR(text)).p;
+		}
+		if (!str_ends(dir, S(".dist-info")))
+			w.files[n++] = (struct fx_file){str_z(&f->a, m->name), text};
+	}
+	return fx_write(&f->a, in(f, "amd"), w);
+}
+
+static void sets_without_a_manifest_are_merged(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const names[] = {"gfx1201", "gfx1100", "", "gfx90a"};
+	struct split_done done;
+	struct merge_done merged;
+	struct strs from = {0};
+	struct fx_built lib = fx_fat_library(&f->a, kinds[0]);
+	struct str wheel = make(f, lib.file);
+	assert_ok(split(f, "k", false, &done));
+	assert_ok(fs_mkdirs(in(f, "amd")));
+	for (unsigned i = 0; i < 4; i++)
+		strs_add(&f->a, &from, published(f, part(f, "k", names[i])));
+	assert_ok(merge(f, &from, &merged));
+	struct str meta = S("demo-1.0.dist-info/METADATA"), now = merged.output;
+	assert_str(str_join(&f->a, &merged.targets, S(" ")), "gfx90a:xnack- gfx1100 gfx1201");
+	assert_int_equal(merged.missing.n, 0);
+	assert_true(str_eq(member(f, now, meta.p), member(f, wheel, meta.p)));
+	assert_null(member(f, now, "pkg/.kpack/demo_gfx1100.kpack").p);
+	struct str want = objects(&f->a, lib.file),
+		   have = objects(&f->a, member(f, now, "pkg/lib.so")), line;
+	while (str_next(&want, '\n', &line))
+		assert_int_equal(str_contains(have, line), !str_contains(line, S("generic")));
+	from.n = 2;
+	from.v[0] = part(f, "amd", "gfx1100");
+	from.v[1] = part(f, "amd", "gfx90a");
+	assert_err_says(merge(f, &from, &merged), E_WHEEL, "host wheel of its set");
+}
+
 static void a_pointer_in_no_wrapper_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -327,6 +377,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			names_are_those_of_installed_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(parts_that_differ_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			sets_without_a_manifest_are_merged, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_pointer_in_no_wrapper_is_refused, setup, teardown),
 		cmocka_unit_test(owners_of_side_files),

@@ -20,7 +20,7 @@ BUILD_SECONDS = 600
 TEST_SECONDS = 20
 # Areas of tests/cases for a folder of src/; others have the area of their name, if there is one.
 AREAS = {"formats": ["inspect", "verify", "report", "bundle", "slim", "split", "wheel"],
-    "devcode": ["inspect", "verify", "slim"], "plan": ["plan", "why", "build"],
+    "devcode": ["inspect", "verify", "slim"], "plan": ["plan", "why", "build", "foreign"],
     "changes": ["patch", "hipify"], "recipe": ["patch"], "machine": ["doctor"], "make": ["build"], "term": ["cli"],
     "target": ["plan", "inspect"], "know": ["doctor"], "wheel": ["build", "verify"]}
 # Scripts of tests/e2e for sources of src/ whose work only a whole program shows, with an archive of their own, or

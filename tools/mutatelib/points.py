@@ -51,9 +51,11 @@ def closing(tokens, i):
     return None
 
 
-def is_empty(tokens, i):
-    """{0} says that a struct is empty; with another number its first pointer, which nobody follows, is wild."""
-    return [t.text for t in tokens[max(i - 1, 0):i + 2]] == ["{", "0", "}"]
+def says_nothing(tokens, i):
+    """A number that is part of an idiom: {0} for "all zero", sizeof(x[0]) for the size of any of them."""
+    before, after = tokens[i - 1].text, tokens[i + 1].text
+    return tokens[i].text == "0" and ((before, after) == ("{", "}") or (before, after) == ("[", "]") and
+        [t.text for t in tokens[i - 4:i - 2]] == ["sizeof", "("])
 
 
 def number_edits(text):
@@ -98,7 +100,7 @@ def edits_of(text):
         if not depth:
             continue
         end = t.at + len(t.text)
-        if t.kind == "number" and not is_empty(tokens, i):
+        if t.kind == "number" and not says_nothing(tokens, i):
             for kind, new in number_edits(t.text):
                 yield kind, t.at, end, new
         elif t.text in WORDS:

@@ -1,0 +1,299 @@
+/* rocsmith explain: what a log of a build or a run means; what one of our codes, or an entry, means. */
+#include "base/fs.h"
+#include "cli/opt.h"
+#include "know/diagnosis.h"
+#include "term/out.h"
+
+struct explain_args {
+	struct common common;
+	struct str log, sysroot;
+	bool list;
+};
+
+static const struct opt opts[] = {
+	{OPT_ARGUMENT("LOG", OPT_POS, struct explain_args, log,
+		"a log, - for stdin; a code E0101; an id of --list")},
+	{OPT_FLAG("list", struct explain_args, list, "list all entries")},
+	{OPT_VALUE("sysroot", OPT_PATH, struct explain_args, sysroot, "DIR",
+		"the log is of the machine that this folder mirrors")},
+	{.kind = OPT_END},
+};
+
+enum { MAX_CONTEXT = 5 };
+
+/* ---- an entry ---- */
+
+static void item(struct arena *a, const char *name, const char *text)
+{
+	if (text && *text)
+		out_fmt("  %.*s %s\n", STR(styled_out(a, STYLE_BOLD, str_fmt(a, "%-5s", name))),
+			text);
+}
+
+static void show_fixes(struct arena *a, const struct diagnosis *d)
+{
+	for (const struct diagnosis_fix *f = d->fix; f->action; f++) {
+		item(a, "fix", f->action);
+		item(a, "", f->command);
+		if (f->tradeoff && strcmp(f->tradeoff, "none") != 0)
+			item(a, "", str_fmt(a, "(%s)", f->tradeoff).p);
+	}
+	for (const struct diagnosis_refuted *f = d->refuted; f && f->claim; f++)
+		item(a, "wrong", str_fmt(a, "\"%s\": %s (%s)", f->claim, f->why, f->evidence).p);
+}
+
+static struct str sources(struct arena *a, const struct diagnosis *d)
+{
+	struct strs list = {0};
+	for (const char *const *e = d->evidence; *e; e++)
+		strs_add(a, &list, str_from(*e));
+	return str_fmt(a, "%.*s [%s%s]", STR(str_join(a, &list, S(", "))), d->confidence,
+		d->inferred ? ", text inferred" : "");
+}
+
+static void show_entry(struct arena *a, const struct diagnosis *d)
+{
+	out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(d->title))), d->id);
+	item(a, "why", d->cause);
+	item(a, "for",
+		str_fmt(a, "torch: %s; ROCm: %s; GPU: %s; system: %s", d->applies.torch,
+			d->applies.rocm, d->applies.gfx, d->applies.os)
+			.p);
+	show_fixes(a, d);
+	item(a, "from", sources(a, d).p);
+}
+
+static const struct json_field fix_fields[] =
+	FIELDS_ONLY(struct diagnosis_fix, action, command, tradeoff);
+static const struct json_field refuted_fields[] =
+	FIELDS_ONLY(struct diagnosis_refuted, claim, why, evidence);
+
+static void write_evidence(struct json *j, const void *object)
+{
+	const struct diagnosis *d = object;
+	json_open(j, '[');
+	for (const char *const *e = d->evidence; *e; e++)
+		json_str(j, str_from(*e));
+	json_close(j);
+}
+
+static void write_fixes(struct json *j, const void *object)
+{
+	json_open(j, '[');
+	for (const struct diagnosis_fix *f = ((const struct diagnosis *)object)->fix; f->action;
+		f++)
+		json_struct(j, fix_fields, f);
+	json_close(j);
+}
+
+static void write_refuted(struct json *j, const void *object)
+{
+	const struct diagnosis_refuted *f = ((const struct diagnosis *)object)->refuted;
+	json_open(j, '[');
+	for (; f && f->claim; f++)
+		json_struct(j, refuted_fields, f);
+	json_close(j);
+}
+
+static const struct json_field applies_fields[] =
+	FIELDS_ONLY(struct diagnosis_applies, torch, rocm, gfx, os);
+static const struct json_field entry_fields[] = {
+	FIELDS(struct diagnosis, id, stage, title, cause, confidence, context, generic, inferred),
+	FIELD_STRUCT("applies", struct diagnosis, applies, applies_fields),
+	FIELD_WRITE("fixes", write_fixes),
+	FIELD_WRITE("refuted", write_refuted),
+	FIELD_WRITE("evidence", write_evidence),
+	{.kind = FIELD_END},
+};
+
+struct entries {
+	VEC(struct diagnosis) v;
+};
+
+static const struct json_field list_fields[] = {
+	FIELD_CONST("schema", "rocsmith.explain-entries/1"),
+	FIELD_LIST("entries", struct entries, v, entry_fields),
+	{.kind = FIELD_END},
+};
+
+static void show_entries(struct arena *a, bool json, const struct diagnosis *one)
+{
+	struct entries list = {0};
+	for (size_t i = 0; i < diagnosis_count; i++) {
+		const struct diagnosis *d = &diagnosis_table[i];
+		if (one && d != one)
+			continue;
+		*VEC_PUSH(a, &list.v) = *d;
+		if (!json && !one)
+			out_fmt("%-28s %s\n", d->id, d->title);
+	}
+	if (json)
+		out_text(json_document(a, 2, list_fields, &list));
+	else if (one)
+		show_entry(a, one);
+}
+
+/* ---- one of our codes ---- */
+
+extern const struct str explain_errors;
+
+struct code_text {
+	struct str code, text;
+};
+static const struct json_field code_fields[] = {
+	FIELD_CONST("schema", "rocsmith.explain-code/1"),
+	FIELDS(struct code_text, code, text),
+	{.kind = FIELD_END},
+};
+
+static bool is_code(struct str s)
+{
+	uint64_t n;
+	return s.n == 5 && (s.p[0] == 'E' || s.p[0] == 'e') && str_u64(str_sub(s, 1, 5), 10, &n);
+}
+
+/* The section of rocsmith-errors(7), without its marks. */
+static struct err *show_code(struct arena *a, struct str code, bool json)
+{
+	struct str rest = explain_errors, line;
+	struct str head = str_fmt(a, "# E%.*s:", STR(str_sub(code, 1, 5)));
+	BUF(b, a);
+	while (str_next(&rest, '\n', &line))
+		if (str_starts(line, head))
+			break;
+	if (!str_starts(line, head))
+		return err_hint(err_new(E_USAGE, "there is no code '%.*s'", STR(code)),
+			"-v shows the code of an error");
+	do {
+		bool title = str_starts(line, S("# "));
+		if (title && b.n)
+			break;
+		line = str_sub(line, title ? 2 : 0, line.n);
+		for (size_t i = 0; i < line.n; i++)
+			if (!strchr("*_\\", line.p[i]) ||
+				(line.p[i] == '_' && i && ascii_alnum(line.p[i - 1]) &&
+					i + 1 < line.n && ascii_alnum(line.p[i + 1])))
+				buf_char(&b, line.p[i]);
+		buf_char(&b, '\n');
+	} while (str_next(&rest, '\n', &line));
+	struct code_text found = {str_sub(head, 2, head.n - 1), str_trim(buf_str(&b))};
+	if (json)
+		out_text(json_document(a, 2, code_fields, &found));
+	else
+		out_text(str_fmt(a, "%.*s\n", STR(found.text)));
+	return NULL;
+}
+
+/* ---- a log ---- */
+
+static void show_causes(struct arena *a, const struct log_answer *answer, struct str name)
+{
+	unsigned context = 0;
+	VEC_EACH (struct log_cause, c, &answer->causes) {
+		if (c->context_only)
+			continue;
+		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(c->title))), c->id);
+		out_fmt("  %.*s:%llu: %.*s\n", STR(name), (unsigned long long)c->at.line,
+			STR(c->at.text));
+		item(a, "while", c->during.n ? c->during.p : NULL);
+		item(a, "why", c->entry->cause);
+		show_fixes(a, c->entry);
+		item(a, "here", c->here.n ? c->here.p : NULL);
+		item(a, "from", sources(a, c->entry).p);
+		out_text(S("\n"));
+	}
+	VEC_EACH (struct log_cause, c, &answer->causes)
+		if (c->context_only && context++ < MAX_CONTEXT)
+			out_fmt("also: %.*s:%llu: %s [%s]: %.*s\n", STR(name),
+				(unsigned long long)c->at.line, c->title, c->id, STR(c->reason));
+}
+
+static void show_answer(
+	struct arena *a, const struct log_answer *answer, struct str name, bool known)
+{
+	if (!known)
+		out_fmt("%s\n", answer->first_error.line
+					? "no known problem"
+					: "no known problem, and no error that could be seen");
+	show_causes(a, answer, name);
+	const struct log_line *first = &answer->first_error;
+	if (first->line && (!known || first->line != answer->causes.v[0].at.line))
+		out_fmt("first error: %.*s:%llu: %.*s\n", STR(name),
+			(unsigned long long)first->line, STR(first->text));
+}
+
+static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
+{
+	struct err *e = fs_open(path, ret_fd);
+	if (!e || diagnosis_find(path))
+		return e;
+	struct strs ids = {0};
+	for (size_t i = 0; i < diagnosis_count; i++)
+		strs_add(a, &ids, str_from(diagnosis_table[i].id));
+	struct str near = suggest(path, &ids);
+	if (near.n && str_chr(path, '/') == path.n)
+		err_hint(e, "did you mean the entry '%.*s'?", STR(near));
+	return e;
+}
+
+/* The machine is looked at only where an entry asks for it. */
+static struct err *look_here(struct arena *a, struct str sysroot, struct log_answer *answer)
+{
+	struct machine m;
+	bool asked = false;
+	VEC_EACH (struct log_cause, c, &answer->causes)
+		asked |= c->entry->when && !c->context_only;
+	if (!asked)
+		return NULL;
+	TRY(machine_read(a, sysroot, &m));
+	log_compare(a, answer, &m, sysroot.n > 0);
+	return NULL;
+}
+
+static struct err *explain_log(struct arena *a, const struct explain_args *o, int *ret_status)
+{
+	bool from_stdin = str_eq(o->log, S("-"));
+	struct str name = from_stdin ? S("stdin") : o->log;
+	struct log_answer answer;
+	CLEANUP(fd_closep) int fd = -1;
+	CLEANUP(stream_freep) struct stream *s = NULL;
+	CLEANUP(log_patterns_freep) struct log_patterns *p = NULL;
+	if (!from_stdin)
+		TRY(open_log(a, o->log, &fd));
+	s = stream_new(from_stdin ? 0 : fd, S(""), name);
+	TRY(log_patterns_new(&p));
+	TRY_CTX(log_read(a, p, s, &answer), "cannot explain '%.*s'", STR(name));
+	TRY(look_here(a, o->sysroot, &answer));
+	bool known = answer.causes.n && !answer.causes.v[0].context_only;
+	if (o->common.json)
+		out_text(json_document(a, 2, log_answer_fields, &answer));
+	else
+		show_answer(a, &answer, name, known);
+	*ret_status = known ? 1 : 0;
+	return NULL;
+}
+
+static struct err *run(struct arena *a, void *args, int *ret_status)
+{
+	const struct explain_args *o = args;
+	const struct diagnosis *entry = diagnosis_find(o->log);
+	if (o->list || (entry && !fs_present(o->log))) {
+		show_entries(a, o->common.json, o->list ? NULL : entry);
+		return NULL;
+	}
+	if (!o->log.n)
+		return err_hint(err_new(E_USAGE, "no log is named"),
+			"rocsmith explain build.log, or - for standard input; --list shows what is "
+			"known");
+	if (is_code(o->log) && !fs_present(o->log))
+		return show_code(a, o->log, o->common.json);
+	return explain_log(a, o, ret_status);
+}
+
+const struct command cmd_explain = {
+	.name = "explain",
+	.summary = "find the cause in a log of a build or a run",
+	.opts = opts,
+	.size = sizeof(struct explain_args),
+	.run = run,
+};

@@ -1,0 +1,136 @@
+/* What logs of builds and runs mean: data/diagnoses.yaml, compiled in, and the reader that finds its
+ * entries in a log of any size. The head of that file is the manual of its rows.
+ *
+ * A log is read once, in pieces, with flat memory. All `see` texts are looked for at once (know/scan.h); only
+ * lines that have one are cleaned (colours, prefixes, typographic quotes, wrapped text) and compared with
+ * the pattern. What a log as a whole is (AMD, NVIDIA, a document) is known at its end, and so is the
+ * order of the causes.
+ */
+#pragma once
+
+#include "formats/stream.h"
+#include "know/scan.h"
+#include "machine/machine.h"
+
+struct diagnosis_match {        /* one way in which the problem shows */
+	const char *const *see; /* Hyperscan's patterns: one of them is in the line */
+	const char *text;       /* extended regular expression over the cleaned line or lines */
+	const char *near;       /* or NULL: within 40 lines */
+	const char *without;    /* or NULL: not in the same lines */
+	const char *needs;      /* or NULL: a sign of the log without which it is only context */
+	const char *unless;     /* or NULL: a sign with which it is only context */
+	bool context;           /* never more than context */
+};
+
+struct diagnosis_fix {
+	const char *action, *command, *tradeoff; /* the last two may be NULL */
+};
+
+struct diagnosis_refuted {
+	const char *claim, *why, *evidence;
+};
+
+struct diagnosis_applies {
+	const char *torch, *rocm, *gfx, *os;
+};
+
+struct diagnosis {
+	const char *id, *stage, *title, *cause, *confidence; /* maintainer, source or users */
+	enum severity severity;
+	bool context;  /* says nothing without another symptom */
+	bool generic;  /* many causes end in it: others come first */
+	bool inferred; /* no literal log line was seen */
+	bool decides;  /* where its conditions do not hold it is no cause */
+	struct diagnosis_applies applies;
+	const char *const *when;     /* conditions on the machine, or NULL */
+	const char *const *explains; /* ids of which it is the cause, or NULL */
+	const char *const *evidence;
+	const struct diagnosis_match *match;     /* ends with text NULL */
+	const struct diagnosis_fix *fix;         /* ends with action NULL */
+	const struct diagnosis_refuted *refuted; /* ends with claim NULL; or NULL */
+};
+extern const struct diagnosis diagnosis_table[];
+extern const size_t diagnosis_count;
+
+/* Signs of a log as a whole, and of lines that report an error. */
+struct diagnosis_sign {
+	const char *name, *see, *text, *without;
+	bool once; /* one is enough */
+};
+extern const struct diagnosis_sign diagnosis_sign_table[];
+extern const size_t diagnosis_sign_count;
+
+/* Words that patterns use as {NAME}: what one message is in several languages. */
+struct diagnosis_word {
+	const char *name, *text;
+};
+extern const struct diagnosis_word diagnosis_word_table[];
+extern const size_t diagnosis_word_count;
+
+/* What stands around a message, for line.c. */
+struct diagnosis_shape {
+	const char *name, *text;
+};
+extern const struct diagnosis_shape diagnosis_shape_table[];
+extern const size_t diagnosis_shape_count;
+
+/* What is looked for: all that the tables have in `see`. */
+struct diagnosis_pattern {
+	struct scan_pattern scan;
+	const struct diagnosis_sign *sign; /* or */
+	const struct diagnosis *entry;
+	const struct diagnosis_match *match;
+};
+/* Fills ret, when it is not NULL, and returns how many there are. */
+size_t diagnosis_patterns(struct diagnosis_pattern *ret);
+
+/* The entry, or NULL. */
+const struct diagnosis *diagnosis_find(struct str id);
+
+struct log_line {
+	uint64_t line;   /* from 1; 0 = none */
+	struct str text; /* without colours and line end, at most 4 KiB */
+};
+
+struct log_cause {
+	const struct diagnosis *entry;
+	const char *id, *confidence, *title;
+	struct log_line at;
+	bool context_only; /* says nothing for sure */
+	struct str
+		reason; /* why it is no more than context, or why it stands behind others; or "" */
+	struct str during; /* "building a.hip for gfx90a, gfx942", or "" */
+	struct str here;   /* what its conditions are on the machine; log_compare() fills it */
+};
+
+struct log_answer {
+	VEC(struct log_cause) causes; /* most likely first */
+	struct log_line first_error;  /* the first real one, known or not */
+	uint64_t lines;
+};
+extern const struct json_field log_answer_fields[];
+
+/* The compiled patterns, for any number of logs, one after the other. */
+struct log_patterns;
+MUST_USE struct err *log_patterns_new(struct log_patterns **ret);
+void log_patterns_freep(struct log_patterns **p);
+/* Reads the stream to its end. */
+MUST_USE struct err *log_read(
+	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret);
+
+/* Sets `here` of the causes that have conditions to whether these hold on the machine: "fits this machine: kernel
+ * 6.8.0 is older than 6.18.4". own: the log is of that machine, so that a cause whose conditions decide, and do
+ * not hold, is context only. */
+void log_compare(struct arena *a, struct log_answer *answer, const struct machine *m, bool own);
+/* Puts the causes in their order. */
+void log_sort(struct log_answer *answer);
+
+/* ---- lines of logs: line.c ---- */
+
+/* Adds the line to out as patterns see it: without colours and other escapes, every kind of quote as "'",
+ * runs of white space as one blank. At most 4 KiB of it. */
+void line_clean(struct buf *out, struct str line);
+/* Where the message begins behind time stamps and names of services, processes, tests. */
+size_t line_lead(struct str clean);
+/* Does the line only speak of the message that it has at from..to (a heading, a commit, a help text, source)? */
+bool line_quotes(struct str clean, size_t from, size_t to);

@@ -1,0 +1,613 @@
+/* Reading a log; see diagnosis.h. The buffer slides over the log: what is searched has 32 KiB of what was
+ * before it, and 16 KiB of what comes behind, so that the lines around a hit are there. */
+#include <regex.h>
+#include <stdlib.h>
+
+#include "base/proc.h"
+#include "formats/json_fields.h"
+#include "know/diagnosis.h"
+#include "know/scan.h"
+
+enum {
+	BACK = 32 << 10,
+	AHEAD = 16 << 10,
+	BLOCK = 1 << 20,
+	LINE = 4096,   /* what is looked at of a line, on both sides of the hit */
+	WRAP = 3,      /* lines that a message may go on in, to both sides */
+	NEAR = 40,     /* lines */
+	TRIES = 20000, /* comparisons of a pattern that fail before it is given up */
+	MAX_TARGETS = 16,
+	DOCUMENT = 2, /* marks of Markdown or HTML that make a text a document */
+};
+
+struct expression {
+	regex_t re;
+	bool ready;
+};
+
+struct expressions { /* of a way in which a problem shows, or of a sign */
+	struct expression text, near, without;
+};
+
+struct log_patterns {
+	struct arena a;
+	struct scan *scan;
+	struct expression step, target;
+	VEC(struct pattern) v;
+};
+
+struct found { /* what a log has of a pattern's match, or sign */
+	unsigned tries, seen;
+	bool quoted;
+	struct log_line at;
+	struct str during;
+};
+
+/* Several patterns stand for one match: they share its expressions, and what was found. */
+struct pattern {
+	struct diagnosis_pattern row;
+	struct expressions *x;
+	size_t group; /* the number of the first of them */
+};
+
+struct reading {
+	struct arena *a;
+	struct arena tmp;
+	struct log_patterns *p;
+	struct found *found; /* by group */
+	struct stream *in;
+	char *buf;
+	size_t n, done, counted; /* bytes in buf; searched; up to where lines are counted */
+	uint64_t line;           /* of buf[counted] */
+	bool ended;
+};
+
+struct span {
+	size_t from, to;
+};
+
+/* ---- expressions ---- */
+
+/* With the words of the data in the place of {NAME}. */
+static struct str expanded(struct arena *a, const char *pattern)
+{
+	struct str text = str_from(pattern);
+	for (size_t i = 0; i < diagnosis_word_count; i++)
+		text = str_replace(a, text, str_fmt(a, "{%s}", diagnosis_word_table[i].name),
+			str_from(diagnosis_word_table[i].text));
+	return text;
+}
+
+static struct err *expression_fits(struct arena *tmp, struct expression *x, const char *pattern,
+	struct str s, struct span *ret)
+{
+	if (!x->ready) {
+		struct str text = expanded(tmp, pattern);
+		if (regcomp(&x->re, str_z(tmp, text), REG_EXTENDED) != 0)
+			return err_new(E_INTERNAL, "the pattern '%s' cannot be used", pattern);
+		x->ready = true;
+	}
+	regmatch_t at = {.rm_so = 0, .rm_eo = (regoff_t)s.n};
+	*ret = (struct span){SIZE_MAX, 0};
+	if (regexec(&x->re, s.n ? s.p : "", 1, &at, REG_STARTEND) == 0)
+		*ret = (struct span){(size_t)at.rm_so, (size_t)at.rm_eo};
+	return NULL;
+}
+
+/* A pattern that the tests would have refused fits nothing. */
+static bool fits(struct arena *tmp, struct expression *x, const char *pattern, struct str s,
+	struct span *ret)
+{
+	struct err *e = expression_fits(tmp, x, pattern, s, ret);
+	if (!e)
+		return ret->from != SIZE_MAX;
+	err_free(e);
+	return false;
+}
+
+static bool fits_somewhere(
+	struct arena *tmp, struct expression *x, const char *pattern, struct str s)
+{
+	struct span at;
+	return fits(tmp, x, pattern, s, &at);
+}
+
+static void expression_done(struct expression *x)
+{
+	if (x->ready)
+		regfree(&x->re);
+}
+
+/* ---- lines of the buffer ---- */
+
+/* The line that has the byte; of a huge one what is around it. */
+static struct span line_at(const struct reading *r, size_t byte)
+{
+	size_t from = byte, to = byte;
+	while (from && byte - from < LINE && r->buf[from - 1] != '\n')
+		from--;
+	while (to < r->n && to - byte < LINE && r->buf[to] != '\n')
+		to++;
+	return (struct span){from, to};
+}
+
+/* To the line behind it, or in front of it; false where there is none. */
+static bool go_down(const struct reading *r, struct span *line)
+{
+	if (line->to + 1 >= r->n || r->buf[line->to] != '\n')
+		return false;
+	*line = line_at(r, line->to + 1);
+	return true;
+}
+
+static bool go_up(const struct reading *r, struct span *line)
+{
+	if (!line->from || r->buf[line->from - 1] != '\n')
+		return false;
+	*line = line_at(r, line->from - 1);
+	return true;
+}
+
+static struct str clean_of(struct reading *r, struct span line)
+{
+	BUF(b, &r->tmp);
+	line_clean(&b, (struct str){r->buf + line.from, line.to - line.from});
+	return b.n ? buf_str(&b) : S("");
+}
+
+static uint64_t newlines(const char *p, const char *end)
+{
+	uint64_t n = 0;
+	for (; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+		n++;
+	return n;
+}
+
+/* Lines are counted as far as somebody asks. */
+static uint64_t number_of(struct reading *r, size_t byte)
+{
+	if (byte < r->counted)
+		return r->line - newlines(r->buf + byte, r->buf + r->counted);
+	r->line += newlines(r->buf + r->counted, r->buf + byte);
+	r->counted = byte;
+	return r->line;
+}
+
+/* As it stands there, but for colours; kept. */
+static struct log_line told(struct reading *r, struct span line)
+{
+	BUF(b, r->a);
+	bool skip = false;
+	for (size_t i = line.from; i < line.to && b.n < LINE; i++) {
+		char c = r->buf[i];
+		bool begins = c == '\033' && i + 1 < line.to && r->buf[i + 1] == '[';
+		skip = begins || skip;
+		if (!skip && c != '\r')
+			buf_char(&b, c == '\t' ? ' ' : c);
+		if (skip && !begins && c >= 0x40 && c != '[')
+			skip = false;
+	}
+	return (struct log_line){number_of(r, line.from), b.n ? str_trim(buf_str(&b)) : S("")};
+}
+
+/* ---- what was being done ---- */
+
+#define STEP                                                                                       \
+	"(Building|Linking) [A-Z]+ [a-z ]+ ([^ ]+)|FAILED: (\\[code=[0-9]+\\] )?([^ ]+)"           \
+	"|-c ([^ ]+\\.(c|cc|cpp|cxx|cu|hip))( |$)"
+#define TARGET "--(offload-arch|cuda-gpu-arch|amdgpu-target)[= ](gfx[0-9a-z:+-]+)"
+
+static struct str last_word(struct str s)
+{
+	s = str_trim(s);
+	size_t blank = str_rchr(s, ' ');
+	return blank < s.n ? str_sub(s, blank + 1, s.n) : s;
+}
+
+static void add_targets(struct reading *r, struct str clean, struct strs *targets)
+{
+	struct span at;
+	while (targets->n < MAX_TARGETS && fits(&r->tmp, &r->p->target, TARGET, clean, &at)) {
+		struct str word = str_sub(clean, at.from, at.to);
+		strs_put(&r->tmp, targets, str_sub(word, str_find(word, S("gfx")), word.n));
+		clean = str_sub(clean, at.to, clean.n);
+	}
+}
+
+/* The nearest step that a build tool names in front of the line, and the targets of its command. */
+static struct str doing(struct reading *r, struct span line)
+{
+	struct strs targets = {0};
+	struct str step = S("");
+	struct span at;
+	for (int i = 0; i < NEAR && (!step.n || !targets.n) && (!i || go_up(r, &line)); i++) {
+		struct str clean = clean_of(r, line);
+		if (!step.n && fits(&r->tmp, &r->p->step, STEP, clean, &at))
+			step = last_word(str_sub(clean, at.from, at.to));
+		add_targets(r, clean, &targets);
+		if (step.n && str_contains(clean, S("] Building ")))
+			break;
+	}
+	if (!step.n)
+		return S("");
+	struct str list = str_join(&r->tmp, &targets, S(", "));
+	return str_fmt(r->a, "building %.*s%s%.*s", STR(step), list.n ? " for " : "", STR(list));
+}
+
+/* ---- a hit ---- */
+
+struct place { /* the lines that a pattern is compared with, joined by blanks */
+	struct str text;
+	struct span lines[2 * WRAP + 1];
+	size_t starts[2 * WRAP + 1]; /* of them in text */
+	size_t leads[2 * WRAP + 1];  /* bytes of their beginnings that are left out */
+	size_t n;
+};
+
+static struct place place_of(struct reading *r, struct span line, bool wrapped)
+{
+	struct place p = {0};
+	BUF(b, &r->tmp);
+	size_t up = 0;
+	while (wrapped && up < WRAP && go_up(r, &line))
+		up++;
+	size_t max = wrapped ? up + 1 + WRAP : 1;
+	do {
+		if (b.n && b.p[b.n - 1] != ' ')
+			buf_char(&b, ' ');
+		struct str clean = clean_of(r, line);
+		p.lines[p.n] = line;
+		p.starts[p.n] = b.n;
+		p.leads[p.n] = wrapped ? line_lead(clean) : 0;
+		buf_add(&b, str_sub(clean, p.leads[p.n++], clean.n));
+	} while (p.n < max && go_down(r, &line));
+	p.text = b.n ? buf_str(&b) : S("");
+	return p;
+}
+
+static bool is_near(struct reading *r, const struct pattern *p, struct span line)
+{
+	const char *near = p->row.match->near;
+	int up = 0;
+	while (up < NEAR && go_up(r, &line))
+		up++;
+	for (int i = 0; i <= up + NEAR; i++)
+		if (fits_somewhere(&r->tmp, &p->x->near, near, clean_of(r, line)))
+			return true;
+		else if (!go_down(r, &line))
+			break;
+	return false;
+}
+
+/* Does only a document or a list speak of it? at: the match in the text of the place. */
+static bool is_quoted(struct reading *r, const struct place *p, struct span at, size_t k)
+{
+	size_t end = k + 1 < p->n ? p->starts[k + 1] : p->text.n;
+	struct str whole = clean_of(r, p->lines[k]);
+	size_t from = at.from - p->starts[k] + p->leads[k];
+	size_t to = (at.to < end ? at.to : end) - p->starts[k] + p->leads[k];
+	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n);
+}
+
+static bool compare(struct reading *r, const struct pattern *p, struct span line, bool wrapped)
+{
+	const struct diagnosis_match *m = p->row.match;
+	struct found *f = &r->found[p->group];
+	struct place place = place_of(r, line, wrapped);
+	struct span at;
+	if (!fits(&r->tmp, &p->x->text, m->text, place.text, &at))
+		return false;
+	if (m->without && fits_somewhere(&r->tmp, &p->x->without, m->without, place.text))
+		return false;
+	if (m->near && !is_near(r, p, line))
+		return false;
+	size_t k = place.n - 1;
+	while (k && place.starts[k] > at.from)
+		k--;
+	bool quoted = is_quoted(r, &place, at, k);
+	if (f->seen && quoted)
+		return true;
+	f->seen = 1;
+	f->quoted = quoted;
+	f->at = told(r, place.lines[k]);
+	f->during = doing(r, place.lines[k]);
+	return true;
+}
+
+/* A sign of the kind that reports an error: the first line that really does. */
+static bool compare_sign(struct reading *r, const struct pattern *p, struct span line)
+{
+	const struct diagnosis_sign *s = p->row.sign;
+	struct str clean = clean_of(r, line);
+	struct str said = str_sub(clean, line_lead(clean), clean.n);
+	struct span at;
+	if (!fits(&r->tmp, &p->x->text, s->text, said, &at) ||
+		(s->without && fits_somewhere(&r->tmp, &p->x->without, s->without, said)) ||
+		line_quotes(said, at.from, at.to))
+		return false;
+	r->found[p->group].seen = 1;
+	r->found[p->group].at = told(r, line);
+	return true;
+}
+
+static void on_hit(void *user, unsigned number, size_t end)
+{
+	struct reading *r = user;
+	const struct pattern *p = &r->p->v.v[number];
+	struct found *f = &r->found[p->group];
+	if (p->row.sign && !p->row.sign->text)
+		f->seen += f->seen < UINT32_MAX;
+	else if ((!f->seen || f->quoted) && f->tries < TRIES) {
+		struct arena_mark mark = arena_mark(&r->tmp);
+		struct span line = line_at(r, r->done + (end ? end - 1 : 0));
+		bool fits = p->row.sign ? compare_sign(r, p, line)
+					: compare(r, p, line, false) || compare(r, p, line, true);
+		f->tries += !fits;
+		arena_rewind(&r->tmp, mark);
+	}
+}
+
+/* ---- the stream ---- */
+
+static struct err *fill(struct reading *r)
+{
+	size_t room = BACK + BLOCK + AHEAD - r->n, got;
+	TRY(stream_read(r->in, r->buf + r->n, room, &got));
+	r->n += got;
+	r->ended = got < room;
+	return NULL;
+}
+
+/* Up to where can be searched now: whole lines, with what follows them at hand. */
+static size_t searchable(const struct reading *r)
+{
+	if (r->ended)
+		return r->n;
+	size_t to = r->n > AHEAD ? r->n - AHEAD : 0;
+	const char *nl = to > r->done ? memrchr(r->buf + r->done, '\n', to - r->done) : NULL;
+	return nl ? (size_t)(nl - r->buf) + 1 : to > r->done ? to : r->done;
+}
+
+static void slide(struct reading *r)
+{
+	size_t drop = r->done > BACK ? r->done - BACK : 0;
+	memmove(r->buf, r->buf + drop, r->n - drop);
+	r->n -= drop;
+	r->done -= drop;
+	r->counted -= drop < r->counted ? drop : r->counted;
+}
+
+static struct err *read_all(struct reading *r)
+{
+	do {
+		TRY(cancel_check());
+		TRY(fill(r));
+		size_t to = searchable(r);
+		TRY(scan_block(
+			r->p->scan, (struct str){r->buf + r->done, to - r->done}, on_hit, r));
+		r->done = to;
+		number_of(r, to);
+		slide(r);
+	} while (!r->ended);
+	return NULL;
+}
+
+static void reading_done(struct reading **r)
+{
+	arena_free(&(*r)->tmp);
+	free((*r)->buf);
+	free(*r);
+}
+
+/* ---- the patterns ---- */
+
+extern const struct str diagnosis_scan; /* by tools/gen_scan.c */
+
+struct err *log_patterns_new(struct log_patterns **ret)
+{
+	CLEANUP(log_patterns_freep) struct log_patterns *p = xmalloc(sizeof(*p));
+	memset(p, 0, sizeof(*p));
+	size_t n = diagnosis_patterns(NULL);
+	struct diagnosis_pattern *rows = arena_array(&p->a, n, sizeof(*rows));
+	struct scan_pattern *scan = arena_array(&p->a, n, sizeof(*scan));
+	diagnosis_patterns(rows);
+	for (size_t i = 0; i < n; i++) {
+		bool more = i && rows[i].match && rows[i].match == rows[i - 1].match;
+		struct pattern *new = VEC_PUSH(&p->a, &p->v);
+		*new = (struct pattern){.row = rows[i],
+			.x = more ? new[-1].x : NEW(&p->a, struct expressions),
+			.group = more ? new[-1].group : i};
+		scan[i] = rows[i].scan;
+	}
+	TRY(scan_new(scan, n, diagnosis_scan, &p->scan));
+	*ret = p;
+	p = NULL;
+	return NULL;
+}
+
+void log_patterns_freep(struct log_patterns **p)
+{
+	if (!*p)
+		return;
+	for (size_t i = 0; i < (*p)->v.n; i++) {
+		const struct pattern *row = &(*p)->v.v[i];
+		if (row->group != i)
+			continue;
+		expression_done(&row->x->text);
+		expression_done(&row->x->near);
+		expression_done(&row->x->without);
+	}
+	expression_done(&(*p)->step);
+	expression_done(&(*p)->target);
+	scan_freep(&(*p)->scan);
+	arena_free(&(*p)->a);
+	free(*p);
+	*p = NULL;
+}
+
+/* ---- what it means ---- */
+
+static const struct found *sign_of(const struct reading *r, const char *name)
+{
+	for (size_t i = 0; i < r->p->v.n; i++)
+		if (r->p->v.v[i].row.sign && !strcmp(r->p->v.v[i].row.sign->name, name))
+			return &r->found[i];
+	return r->found; /* no such sign: a test refuses that */
+}
+
+/* Why a match does not say for sure that this is the cause; "" when it does. */
+static const char *doubt(const struct reading *r, const struct pattern *p, const struct found *f)
+{
+	const struct diagnosis_match *m = p->row.match;
+	if (f->quoted)
+		return "the line only speaks of it";
+	if (sign_of(r, "document")->seen >= DOCUMENT)
+		return "the text is a document that speaks of it";
+	if (p->row.entry->context || m->context)
+		return "says little without another symptom";
+	if (m->needs && !sign_of(r, m->needs)->seen)
+		return "nothing else in the log points to an AMD GPU";
+	bool nvidia = m->unless && !strcmp(m->unless, "nvidia");
+	if (m->unless && sign_of(r, m->unless)->seen && !(nvidia && sign_of(r, "amd")->seen))
+		return nvidia ? "the log is of a machine with an NVIDIA GPU"
+			      : "the log is of a machine that it is not known for";
+	return "";
+}
+
+static unsigned rank_of(const struct log_cause *c)
+{
+	return (c->context_only ? 1000U : 0) + 100U * (unsigned)(SEV_ERROR - c->entry->severity) +
+	       (c->entry->generic ? 50U : 0);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct log_cause *x = a, *y = b;
+	unsigned one = rank_of(x), other = rank_of(y);
+	if (one != other)
+		return one < other ? -1 : 1;
+	return x->at.line < y->at.line ? -1 : x->at.line > y->at.line;
+}
+
+static bool is_surer(const struct log_cause *a, const struct log_cause *b)
+{
+	if (a->context_only != b->context_only)
+		return b->context_only;
+	return a->at.line < b->at.line;
+}
+
+/* The surest match of each entry, of several the first. */
+static void add_causes(struct reading *r, struct log_answer *ret)
+{
+	struct log_cause *last = NULL;
+	for (size_t i = 0; i < r->p->v.n; i++) {
+		const struct pattern *p = &r->p->v.v[i];
+		const struct found *f = &r->found[i];
+		const struct diagnosis *d = p->row.entry;
+		if (!d || !f->seen)
+			continue;
+		struct log_cause c = {.entry = d,
+			.id = d->id,
+			.confidence = d->confidence,
+			.title = d->title,
+			.at = f->at,
+			.during = f->during,
+			.reason = str_from(doubt(r, p, f))};
+		c.context_only = c.reason.n > 0;
+		bool same = last && last->entry == d;
+		if (!same)
+			last = VEC_PUSH(r->a, &ret->causes);
+		if (!same || is_surer(&c, last))
+			*last = c;
+	}
+}
+
+static void demote(struct log_cause *c, struct str reason)
+{
+	c->context_only = true;
+	c->reason = reason;
+}
+
+/* What another cause explains is no cause of its own. */
+static void explain_away(struct arena *a, struct log_answer *ret)
+{
+	bool error = false, specific = false;
+	VEC_EACH (struct log_cause, by, &ret->causes)
+		VEC_EACH (struct log_cause, c, &ret->causes)
+			if (!by->context_only && !c->context_only && by->entry->explains &&
+				str_is_one_of(str_from(c->id), by->entry->explains))
+				demote(c, str_fmt(a, "follows from %s", by->id));
+	VEC_EACH (struct log_cause, c, &ret->causes) {
+		bool is_error = !c->context_only && c->entry->severity == SEV_ERROR;
+		error |= is_error;
+		specific |= is_error && !c->entry->generic;
+	}
+	VEC_EACH (struct log_cause, c, &ret->causes) {
+		if (!c->context_only && error && c->entry->severity != SEV_ERROR)
+			demote(c, S("a warning beside an error"));
+		else if (!c->context_only && specific && c->entry->generic)
+			demote(c, S("many causes end in this message"));
+	}
+}
+
+void log_sort(struct log_answer *answer)
+{
+	if (answer->causes.n)
+		qsort(answer->causes.v, answer->causes.n, sizeof(*answer->causes.v), by_rank);
+}
+
+static void conclude(struct reading *r, struct log_answer *ret)
+{
+	add_causes(r, ret);
+	explain_away(r->a, ret);
+	log_sort(ret);
+	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
+	ret->first_error = first->seen ? first->at : last->at;
+	const struct log_cause *top = ret->causes.n ? ret->causes.v : NULL;
+	if (top && !top->context_only && top->entry->severity == SEV_ERROR &&
+		(!ret->first_error.line || !first->seen || top->at.line < ret->first_error.line))
+		ret->first_error = top->at;
+	ret->lines = r->line - (r->n == 0 || r->buf[r->n - 1] == '\n');
+}
+
+struct err *log_read(
+	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret)
+{
+	CLEANUP(reading_done) struct reading *r = xmalloc(sizeof(*r));
+	*r = (struct reading){.a = a, .p = p, .in = s, .line = 1};
+	r->buf = xmalloc(BACK + BLOCK + AHEAD);
+	r->found = arena_array(a, p->v.n, sizeof(*r->found));
+	*ret = (struct log_answer){0};
+	TRY(read_all(r));
+	conclude(r, ret);
+	return NULL;
+}
+
+static const struct json_field error_fields[] = FIELDS_ONLY(struct log_line, line, text);
+static const struct json_field cause_fields[] = {
+	FIELD("id", struct log_cause, id),
+	FIELD("line", struct log_cause, at.line),
+	FIELD("text", struct log_cause, at.text),
+	FIELD("confidence", struct log_cause, confidence),
+	FIELD("context_only", struct log_cause, context_only),
+	FIELD("title", struct log_cause, title),
+	FIELD_OPTIONAL("reason", struct log_cause, reason),
+	FIELD_OPTIONAL("during", struct log_cause, during),
+	FIELD_OPTIONAL("here", struct log_cause, here),
+	{.kind = FIELD_END},
+};
+const struct json_field log_answer_fields[] = {
+	FIELD_CONST("schema", "rocsmith.explain/1"),
+	FIELD_LIST("causes", struct log_answer, causes, cause_fields),
+	FIELD_STRUCT("first_error", struct log_answer, first_error, error_fields),
+	FIELD("lines", struct log_answer, lines),
+	{.kind = FIELD_END},
+};
+
+const struct diagnosis *diagnosis_find(struct str id)
+{
+	for (size_t i = 0; i < diagnosis_count; i++)
+		if (str_eq(id, str_from(diagnosis_table[i].id)))
+			return &diagnosis_table[i];
+	return NULL;
+}

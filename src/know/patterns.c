@@ -1,0 +1,28 @@
+/* What is looked for in a log, in the order that tools/gen_scan.c compiles it in; see diagnosis.h. Uses no
+ * other file, so that the tool can have it. */
+#include "know/diagnosis.h"
+
+/* Adds those of one match behind the first n. */
+static size_t add_match(struct diagnosis_pattern *ret, size_t n, const struct diagnosis *d,
+	const struct diagnosis_match *m)
+{
+	for (const char *const *see = m->see; *see; see++, n++)
+		if (ret)
+			ret[n] = (struct diagnosis_pattern){
+				.entry = d, .match = m, .scan = {*see, false}};
+	return n;
+}
+
+size_t diagnosis_patterns(struct diagnosis_pattern *ret)
+{
+	size_t n = 0;
+	for (; n < diagnosis_sign_count; n++)
+		if (ret)
+			ret[n] = (struct diagnosis_pattern){.sign = &diagnosis_sign_table[n],
+				.scan = {
+					diagnosis_sign_table[n].see, diagnosis_sign_table[n].once}};
+	for (size_t i = 0; i < diagnosis_count; i++)
+		for (const struct diagnosis_match *m = diagnosis_table[i].match; m->text; m++)
+			n = add_match(ret, n, &diagnosis_table[i], m);
+	return n;
+}

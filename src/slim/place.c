@@ -1,0 +1,163 @@
+/* An installed tree (a venv, an SDK) made smaller where it is. See slim.h.
+ *
+ * First all of it is looked at; then its manifest says what is going to be, marked as unfinished; then each file is
+ * replaced whole, or removed; then the manifest says what is. A run that was killed is gone on with: files that are done
+ * already do not change, and the manifest knows them. */
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "formats/node.h"
+#include "slim/slim_int.h"
+
+struct place {
+	struct arena *a;
+	const struct slim_keep *keep;
+	struct slim_report *r;
+	struct str manifest;
+};
+
+static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
+{
+	(void)prune;
+	struct place *p = user;
+	size_t n = p->r->files.n;
+	TRY(cancel_check());
+	if (slim_drops(p->keep, e))
+		slim_note(p->a, p->r, e->path, (uint64_t)e->st.st_size, NULL);
+	else if (S_ISREG(e->st.st_mode))
+		TRY(slim_take_file(p->a, p->keep, p->r, e->path, S("")));
+	if (p->r->files.n > n && e->st.st_uid != geteuid())
+		return err_new(E_PERM, "'%.*s' belongs to somebody else", STR(e->path));
+	return NULL;
+}
+
+/* What an earlier run wrote; without one ret->gpus and ret->files are empty. */
+static struct err *read_manifest(struct place *p, struct slim_report *ret)
+{
+	struct str text;
+	const struct node *n;
+	*ret = (struct slim_report){0};
+	TRY(fs_read_opt(p->a, p->manifest, 64 << 20, &text));
+	if (!text.p)
+		return NULL;
+	struct err *e = json_parse(p->a, text, p->manifest, &n);
+	return e ? e : json_fields_read(p->a, n, slim_fields, ret);
+}
+
+static bool same_words(const struct strs *x, const struct strs *y)
+{
+	bool same = x->n == y->n;
+	for (size_t i = 0; same && i < x->n; i++)
+		same = str_eq(x->v[i], y->v[i]);
+	return same;
+}
+
+static struct err *may_go_on(
+	struct arena *a, const struct slim_report *old, const struct slim_report *r)
+{
+	bool same = same_words(&old->gpus, &r->gpus) && same_words(&old->without, &r->without) &&
+		    old->exact == r->exact && old->strip_device == r->strip_device &&
+		    str_eq(old->compress, r->compress);
+	if (same || !old->unfinished)
+		return NULL;
+	return err_hint(err_new(E_USAGE, "another run on '%.*s' is unfinished", STR(r->path)),
+		"finish it with its own options: --gpu %.*s, and those that " SLIM_MANIFEST
+		" names",
+		STR(str_join(a, &old->gpus, S(","))));
+}
+
+static void add_files(struct arena *a, struct slim_report *to, const struct slim_report *r)
+{
+	size_t known = to->files.n;
+	VEC_EACH (const struct slim_done, f, &r->files) {
+		size_t i = 0;
+		while (i < known && !str_eq(to->files.v[i].path, f->path))
+			i++;
+		if (i == known)
+			*VEC_PUSH(a, &to->files) = *f;
+	}
+}
+
+/* What comes is added to what an earlier run did. */
+static void add_report(struct arena *a, struct slim_report *to, const struct slim_report *r)
+{
+	struct slim_report now = *r;
+	bool first = !to->before;
+	now.before = first ? r->before : to->before;
+	now.stripped += to->stripped;
+	now.files.v = NULL;
+	now.files.n = now.files.cap = 0;
+	now.targets = (struct slim_sums){0};
+	VEC_EACH (const struct slim_sum, s, &to->targets)
+		if (!s->kept)
+			slim_sum_add(a, &now.targets, s);
+	VEC_EACH (const struct slim_sum, s, &r->targets)
+		slim_sum_add(a, &now.targets, s);
+	add_files(a, &now, to);
+	add_files(a, &now, r);
+	*to = now;
+}
+
+static struct err *save(struct place *p, struct slim_report *all, bool unfinished)
+{
+	all->path = all->output = p->r->path;
+	all->unfinished = unfinished;
+	all->after = all->before;
+	VEC_EACH (struct slim_done, f, &all->files) {
+		struct stat st;
+		bool here = path_is_inside(f->path) &&
+			    fs_try_lstat(path_join(p->a, p->r->path, f->path), &st);
+		if (!unfinished)
+			f->after = here ? (uint64_t)st.st_size : 0;
+		all->after -= f->before - f->after;
+	}
+	return fs_write(p->manifest, slim_manifest(p->a, all), 0644);
+}
+
+static struct err *change(struct place *p)
+{
+	VEC_EACH (struct slim_done, f, &p->r->files) {
+		ARENA(tmp);
+		struct slim_report one = {.path = p->r->path};
+		struct str path = path_join(&tmp, p->r->path, f->path);
+		TRY(cancel_check());
+		if (!f->after) {
+			TRY(fs_remove(path));
+			continue;
+		}
+		TRY(slim_take_file(&tmp, p->keep, &one, f->path, path));
+		p->r->after += one.after - f->after;
+		f->after = one.after;
+	}
+	return NULL;
+}
+
+struct err *slim_tree(
+	struct arena *a, const struct slim_keep *k, slim_then_fn *then, struct slim_report *r)
+{
+	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
+	struct place p = {.a = a, .keep = k, .r = r};
+	struct slim_report all;
+	p.manifest = path_join(a, r->path, S(SLIM_MANIFEST));
+	TRY(fs_guard(r->path, &guard));
+	TRY(read_manifest(&p, &all));
+	TRY(may_go_on(a, &all, r));
+	TRY(fs_walk(r->path, look_at, &p));
+	if (!all.unfinished)
+		TRY(slim_check_served(a, r, k));
+	if (!same_words(&all.without, &r->without))
+		TRY(slim_check_without(r));
+	if (fs_writes_forbidden() || (!r->files.n && !all.unfinished))
+		return NULL;
+	if (all.unfinished)
+		add_files(a, &all, r);
+	else
+		add_report(a, &all, r);
+	TRY(save(&p, &all, true));
+	TRY(change(&p));
+	if (then)
+		TRY(then(&all));
+	TRY(fs_sync_all(r->path));
+	return save(&p, &all, false);
+}

@@ -1,0 +1,93 @@
+/* Which compressed bundles a HIP runtime reads. See slim.h.
+ *
+ * The oldest of what it finds decides. Versions: HIP takes a bundle's length from its header, which has one since
+ * version 2 (llvm/llvm-project#88827); compilers use it since ROCm 6.2 (ROCm/composable_kernel#1433). Version 3 is for
+ * runtimes that know it (llvm/llvm-project#152600): those of Debian's 7.2.4 do, as its rocBLAS needs it. */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "slim/slim.h"
+
+static const struct reads {
+	unsigned major, minor;
+	enum bundle_encoding most;
+} table[] = {{7, 2, BUNDLE_CCOB3}, {6, 2, BUNDLE_CCOB2}, {0, 0, BUNDLE_RAW}};
+
+static unsigned number(struct str *s)
+{
+	unsigned n = 0;
+	size_t i = 0;
+	for (; i < s->n && i < 4 && s->p[i] >= '0' && s->p[i] <= '9'; i++)
+		n = n * 10 + (unsigned)(s->p[i] - '0');
+	*s = str_sub(*s, i, s->n);
+	return n;
+}
+
+bool slim_is_runtime(struct str name)
+{
+	return str_starts(path_base(name), S("libamdhip64.so"));
+}
+
+/* The newest of the versions that its symbols have: "hip_6.4". */
+struct err *slim_runtime(
+	struct arena *a, const struct elf_src *src, struct str path, struct slim_runtime *io)
+{
+	struct elf e;
+	struct elf_dynamic d;
+	struct slim_runtime found = {.path = path};
+	TRY(elf_open(a, src, &e));
+	TRY(elf_dynamic(a, &e, &d));
+	VEC_EACH (const struct str, name, &d.offers) {
+		struct str rest = str_sub(*name, 4, name->n);
+		unsigned major = str_starts(*name, S("hip_")) ? number(&rest) : 0;
+		rest = str_sub(rest, rest.n > 0, rest.n);
+		unsigned minor = number(&rest);
+		bool newer = major > found.major || (major == found.major && minor > found.minor);
+		found.major = newer ? major : found.major;
+		found.minor = newer ? minor : found.minor;
+	}
+	size_t i = 0;
+	while (found.major < table[i].major ||
+		(found.major == table[i].major && found.minor < table[i].minor))
+		i++;
+	found.most = table[i].most;
+	if (found.major && (!io->path.n || found.most < io->most)) {
+		found.path = str_dup(a, path);
+		*io = found;
+	}
+	return NULL;
+}
+
+struct search {
+	struct arena *a;
+	struct str dir;
+	bool deep;
+	struct slim_runtime *found;
+};
+
+static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+{
+	struct search *s = user;
+	CLEANUP(fd_closep) int fd = -1;
+	*prune = !s->deep;
+	TRY(cancel_check());
+	struct str path = path_join(s->a, s->dir, e->path);
+	struct stat st;
+	if (!slim_is_runtime(e->path) || !fs_try_stat(path, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	struct budget budget;
+	TRY(fs_open(path, &fd));
+	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	budget_set(&budget, src.size);
+	src.budget = &budget;
+	struct err *err = slim_runtime(s->a, &src, path, s->found);
+	if (err && err->code != E_ELF)
+		return err;
+	err_free(err); /* a script for linkers, say */
+	return NULL;
+}
+
+struct err *slim_runtime_in(struct arena *a, struct str dir, bool deep, struct slim_runtime *io)
+{
+	struct search s = {a, dir, deep, io};
+	return fs_walk(dir, visit, &s);
+}

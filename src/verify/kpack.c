@@ -1,0 +1,376 @@
+/* Libraries whose device code is in kpack archives, and those archives, as pairs: in one wheel, or in a host wheel and
+ * its device wheels. A runtime asks an archive for the name of a library, the number in a wrapper and a GPU; what it
+ * would not find is an error, and so is what can only be there because somebody counted otherwise. Sources:
+ * formats/kpack.h; the search for archives: reference of librocm_kpack (rocm-systems shared/kpack, loader). */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "verify/exam.h"
+
+struct holder { /* of the code for one wrapper and target */
+	const struct verdict *wheel;
+	const struct verify_archive *archive;
+	size_t target; /* index into pairs.gpus.targets */
+};
+
+struct holders {
+	struct holder *v;
+	size_t n, cap;
+	bool wanted;
+};
+
+struct pairs {
+	struct arena *a;
+	const struct verify_options *o;
+	struct verdict *host;
+	struct devcode gpus; /* targets alone */
+	struct map code;     /* "NAME#NUMBER": struct holders */
+	struct map names;    /* of libraries: struct verify_library */
+	struct budget budget;
+	const struct verify_archive *twice[2]; /* the last that have the same code */
+};
+
+/* ---- of one wheel ---- */
+
+static void keep_library(struct exam *x, const struct exam_member *m, const struct split_part *part)
+{
+	const struct kpack_host *h = &m->host;
+	struct verify_library *l = VEC_PUSH(x->a, &x->verdict->libraries);
+	*l = (struct verify_library){.member = m->zip->name,
+		.installed = wheel_installed(x->info, m->zip->name),
+		.absent.a = x->a};
+	VEC_EACH (const struct split_member, s, &part->members) {
+		l->split = l->split || str_eq(s->path, l->member);
+		for (size_t i = 0; str_eq(s->path, l->member) && i < s->absent.n; i++)
+			map_put(&l->absent, s->absent.v[i], l);
+	}
+	l->host.name = str_dup(x->a, h->name);
+	for (size_t i = 0; i < h->patterns.n; i++)
+		strs_add(x->a, &l->host.patterns, str_dup(x->a, h->patterns.v[i]));
+	VEC_EACH (const uint32_t, n, &h->indexes)
+		*VEC_PUSH(x->a, &l->host.indexes) = *n;
+}
+
+static void keep_archive(struct exam *x, const struct devcode_file *f, struct str member)
+{
+	struct verify_archive *k = VEC_PUSH(x->a, &x->verdict->archives);
+	*k = (struct verify_archive){
+		.member = member, .installed = wheel_installed(x->info, member)};
+	VEC_EACH (const struct code_object, o, &f->objects) {
+		const struct devcode_pack *p = &f->packs.v[o->bundle];
+		*VEC_PUSH(x->a, &k->objects) =
+			(struct kpack_object){.path = str_dup(x->a, p->library),
+				.index = p->index,
+				.target = str_dup(x->a, o->target)};
+	}
+}
+
+struct err *kpack_keep(struct exam *x, bool *ret_any)
+{
+	struct split_part part = {0};
+	struct wheel w = {.info = x->info, .zip = x->zip};
+	bool is, read = false;
+	*ret_any = false;
+	x->verdict->size = x->zip.size;
+	for (size_t i = 0; i < x->n; i++) {
+		const struct exam_member *m = &x->members[i];
+		*ret_any = *ret_any || m->host.name.n || m->kpack;
+		if (m->host.name.n && !read)
+			err_free(split_part_read(x->a, &w, &part, &is));
+		read = read || m->host.name.n;
+		if (m->host.name.n)
+			keep_library(x, m, &part);
+		VEC_EACH (const struct devcode_file, f, &m->device.files)
+			if (f->packs.n)
+				keep_archive(x, f, m->zip->name);
+	}
+	return cancel_check();
+}
+
+/* ---- of all wheels of a set ---- */
+
+static struct err *target_of(struct pairs *k, struct str name, size_t *ret)
+{
+	struct devcode *d = &k->gpus;
+	for (*ret = 0; *ret < d->targets.n; ++*ret)
+		if (str_eq(d->targets.v[*ret].name, name))
+			return NULL;
+	if (d->targets.n == DEVCODE_TARGETS)
+		return err_new(E_LIMIT, "code for more than %d different targets", DEVCODE_TARGETS);
+	*VEC_PUSH(k->a, &d->targets) =
+		(struct devcode_target){.name = name, .t = target_read(name)};
+	return NULL;
+}
+
+static struct str key_of(struct arena *a, struct str name, uint32_t index)
+{
+	return str_fmt(a, "%.*s#%u", STR(name), index);
+}
+
+static struct err *add_object(struct pairs *k, const struct verdict *w,
+	const struct verify_archive *x, const struct kpack_object *o)
+{
+	struct holder h = {.wheel = w, .archive = x};
+	struct str key = key_of(k->a, o->path, o->index);
+	struct holders *list = map_get(&k->code, key);
+	if (!list) {
+		list = NEW(k->a, struct holders);
+		map_put(&k->code, key, list);
+	}
+	TRY(target_of(k, o->target, &h.target));
+	VEC_EACH (const struct holder, old, list) {
+		if (old->target != h.target || (k->twice[0] == x && k->twice[1] == old->archive))
+			continue;
+		verdict_say(k->a, k->host, V_KPACK_TWICE,
+			"'%.*s' has code that '%.*s' of '%.*s' has too, such as %.*s for %.*s",
+			STR(x->member), STR(old->archive->member), STR(path_base(old->wheel->path)),
+			STR(key), STR(o->target));
+		k->twice[0] = x;
+		k->twice[1] = old->archive;
+	}
+	*VEC_PUSH(k->a, list) = h;
+	return cancel_check();
+}
+
+/* Is it where the library looks for code of this target? A variant's may be in the processor's archive. */
+static bool is_looked_at(struct pairs *k, const struct verify_library *l, const struct holder *h)
+{
+	ARENA(tmp);
+	struct str target = k->gpus.targets.v[h->target].name, dir = path_dir(l->installed);
+	const struct str words[] = {target, str_sub(target, 0, str_chr(target, ':'))};
+	for (size_t i = 0; i < l->host.patterns.n; i++)
+		for (unsigned w = 0; w < 2; w++) {
+			struct str file =
+				str_replace(&tmp, l->host.patterns.v[i], S("@GFXARCH@"), words[w]);
+			if (str_eq(path_clean(&tmp, path_join(&tmp, dir, file)),
+				    h->archive->installed))
+				return true;
+		}
+	return false;
+}
+
+static bool never_was(const struct verify_library *l, struct str number, struct str target)
+{
+	ARENA(tmp);
+	return map_has(&l->absent, str_fmt(&tmp, "%.*s %.*s", STR(number), STR(target)));
+}
+
+struct lack { /* numbers of a library without code for a target */
+	size_t n, excused;
+	struct strs first;                      /* not excused */
+	const struct verify_archive *elsewhere; /* has code, and is not where the library looks */
+};
+
+static bool is_there(const struct holders *list, const bool *serves, const struct holder **ret)
+{
+	bool there = false;
+	for (size_t i = 0; list && i < list->n; i++)
+		if (serves[list->v[i].target]) {
+			*ret = &list->v[i];
+			there = true;
+		}
+	return there;
+}
+
+static struct err *find_lack(struct pairs *k, const struct verify_library *l,
+	const struct target *want, struct lack *ret)
+{
+	enum { SHOWN = 10, WORK = 200 };
+	ARENA(tmp);
+	bool serves[DEVCODE_TARGETS] = {0};
+	struct str target = target_text(&tmp, want);
+	const struct verify_archive *fine = NULL;
+	const struct holder *h = NULL;
+	*ret = (struct lack){0};
+	devcode_serves(&k->gpus, want, serves);
+	TRY(budget_work(&k->budget, WORK * (l->host.indexes.n + 1)));
+	VEC_EACH (const uint32_t, n, &l->host.indexes) {
+		ARENA(one);
+		struct str number = str_fmt(&one, "%u", *n);
+		if (is_there(map_get(&k->code, key_of(&one, l->host.name, *n)), serves, &h)) {
+			bool seen = h->archive == fine || is_looked_at(k, l, h);
+			fine = seen ? h->archive : fine;
+			ret->elsewhere = seen ? ret->elsewhere : h->archive;
+			continue;
+		}
+		bool excused = never_was(l, number, target);
+		ret->n++;
+		ret->excused += excused;
+		if (!excused && ret->first.n < SHOWN)
+			strs_add(k->a, &ret->first, str_dup(k->a, number));
+	}
+	return NULL;
+}
+
+static struct finding *say(struct pairs *k, enum verify_id id, const struct verify_library *l)
+{
+	struct finding *f = verdict_say(k->a, k->host, id, "%s", "");
+	f->path = l->member;
+	return f;
+}
+
+/* required: asked for by the user, or a target of some archive. */
+static struct err *check_target(
+	struct pairs *k, const struct verify_library *l, const struct target *want, bool required)
+{
+	ARENA(tmp);
+	struct lack x;
+	struct str gpu = target_text(&tmp, want);
+	TRY(find_lack(k, l, want, &x));
+	bool none = x.n == l->host.indexes.n;
+	if (x.elsewhere && !required)
+		finding_say(k->a, say(k, V_KPACK_PLACE, l),
+			"the runtime does not look into '%.*s', where the code of '%.*s' for %.*s "
+			"is, but for '%.*s'",
+			STR(x.elsewhere->member), STR(l->host.name), STR(gpu),
+			STR(str_join(&tmp, &l->host.patterns, S("', '"))));
+	if (required && x.n)
+		finding_say(k->a, say(k, V_DEVICE_MISSING, l),
+			"%zu of %zu numbers of '%.*s' have no code for %.*s", x.n,
+			l->host.indexes.n, STR(l->host.name), STR(gpu));
+	if (required || x.n == x.excused || never_was(l, S("*"), gpu))
+		return NULL;
+	if (none && !l->split)
+		finding_say(k->a, say(k, V_KPACK_NONE, l),
+			"the archives for %.*s have nothing of '%.*s'", STR(gpu),
+			STR(l->host.name));
+	else
+		finding_say(k->a, say(k, V_KPACK_MISSING, l),
+			"no code for %.*s of '%.*s' for %zu of %zu numbers: #%.*s%s", STR(gpu),
+			STR(l->host.name), x.n - x.excused, l->host.indexes.n,
+			STR(str_join(&tmp, &x.first, S(", #"))),
+			x.first.n < x.n - x.excused ? ", ..." : "");
+	return NULL;
+}
+
+/* Does every library have code for it? */
+static struct err *note_served(struct pairs *k, const struct devcode_target *t)
+{
+	struct lack x;
+	VEC_EACH (const struct verify_library, l, &k->host->libraries) {
+		TRY(find_lack(k, l, &t->t, &x));
+		if (x.n)
+			return NULL;
+	}
+	strs_put(k->a, &k->host->served, t->name);
+	return NULL;
+}
+
+static struct err *check_library(struct pairs *k, struct verify_library *l)
+{
+	ARENA(tmp);
+	const struct verify_library *other = map_get(&k->names, l->host.name);
+	if (other)
+		finding_say(k->a, say(k, V_KPACK_TWICE, l),
+			"it goes by the name '%.*s' in archives, as '%.*s' does", STR(l->host.name),
+			STR(other->member));
+	else
+		map_put(&k->names, l->host.name, l);
+	VEC_EACH (const uint32_t, n, &l->host.indexes) {
+		struct holders *list = map_get(&k->code, key_of(&tmp, l->host.name, *n));
+		if (list)
+			list->wanted = true;
+	}
+	VEC_EACH (const struct devcode_target, t, &k->gpus.targets)
+		TRY(check_target(k, l, &t->t, false));
+	VEC_EACH (const struct target, want, &k->o->require)
+		TRY(check_target(k, l, want, true));
+	return NULL;
+}
+
+/* A number that no wrapper has tells that the archive was counted otherwise than the library. */
+static void check_strays(struct pairs *k)
+{
+	for (size_t i = 0; i < k->code.n; i++) {
+		struct str key = k->code.v[i].key, name = str_sub(key, 0, str_rchr(key, '#'));
+		const struct holders *list = k->code.v[i].value;
+		const struct verify_library *l = map_get(&k->names, name);
+		if (list->wanted)
+			continue;
+		struct finding *f = verdict_say(k->a, k->host, V_KPACK_STRAY,
+			"'%.*s' has code for %.*s as %.*s, but %s", STR(list->v[0].archive->member),
+			STR(k->gpus.targets.v[list->v[0].target].name), STR(key),
+			l ? "no wrapper of that library has this number"
+			  : "there is no such library");
+		f->severity = l ? SEV_ERROR : f->severity;
+	}
+}
+
+static void check_unpaired(struct arena *a, const struct verify_options *o, struct verdict *v)
+{
+	bool wanted = o->require.n || o->device_code;
+	bool alone = v->libraries.n;
+	struct finding *f =
+		verdict_say(a, v, alone && wanted ? V_DEVICE_NONE : V_KPACK_ALONE, "%s", "");
+	if (alone)
+		finding_say(a, f,
+			"the device code of %zu file%s (the first is '%.*s') is in kpack archives, "
+			"and no wheel given has one",
+			v->libraries.n, v->libraries.n == 1 ? "" : "s",
+			STR(v->libraries.v[0].member));
+	else
+		finding_say(a, f, "no wheel given has the libraries that '%.*s' is for",
+			STR(v->archives.v[0].member));
+}
+
+/* Of several host wheels of that version, it goes with that in its own folder. */
+static bool belongs(struct pairs *k, const struct verdicts *all, const struct verdict *w)
+{
+	if (w == k->host)
+		return true;
+	if (!set_is_device(w) || !set_requires(k->a, w, k->host))
+		return false;
+	struct str dir = path_dir(w->path);
+	VEC_EACH (const struct verdict, v, &all->wheels)
+		if (v != k->host && v->libraries.n && str_eq(v->project, k->host->project) &&
+			set_requires(k->a, w, v) && str_eq(path_dir(v->path), dir))
+			return str_eq(path_dir(k->host->path), dir);
+	return true;
+}
+
+static struct err *check_host(struct pairs *k, struct verdicts *all, bool *paired)
+{
+	bool any = false;
+	uint64_t size = 0;
+	VEC_EACH (const struct verdict, w, &all->wheels)
+		size += w->size;
+	budget_set(&k->budget, size);
+	for (size_t i = 0; i < all->wheels.n; i++) {
+		const struct verdict *w = &all->wheels.v[i];
+		if (!w->archives.n || !belongs(k, all, w))
+			continue;
+		VEC_EACH (const struct verify_archive, x, &w->archives) {
+			paired[i] = any = true;
+			VEC_EACH (const struct kpack_object, o, &x->objects)
+				TRY(add_object(k, w, x, o));
+		}
+	}
+	if (!any)
+		return NULL;
+	paired[k->host - all->wheels.v] = true;
+	VEC_EACH (struct verify_library, l, &k->host->libraries)
+		TRY(check_library(k, l));
+	check_strays(k);
+	VEC_EACH (const struct devcode_target, t, &k->gpus.targets)
+		TRY(note_served(k, t));
+	return NULL;
+}
+
+struct err *check_kpack(struct arena *a, const struct verify_options *o, struct verdicts *all)
+{
+	bool *paired = arena_array(a, all->wheels.n + 1, sizeof(*paired));
+	VEC_EACH (struct verdict, v, &all->wheels) {
+		struct pairs k = {.a = a, .o = o, .host = v, .code.a = a, .names.a = a};
+		struct err *e = v->libraries.n ? check_host(&k, all, paired) : NULL;
+		if (e && e->code != E_LIMIT)
+			return err_wrap(e, "cannot verify '%.*s'", STR(v->path));
+		if (e)
+			verdict_say(a, v, V_COSTLY, "%s", e->msg);
+		err_free(e);
+	}
+	for (size_t i = 0; i < all->wheels.n; i++) {
+		struct verdict *v = &all->wheels.v[i];
+		if (!paired[i] && (v->libraries.n || v->archives.n))
+			check_unpaired(a, o, v);
+	}
+	return NULL;
+}

@@ -1,0 +1,175 @@
+/* What a wheel is a part of: by our manifest, or as the wheels show that AMD's splitter makes. See split.h. */
+#include "base/fs.h"
+#include "base/proc.h"
+#include "formats/kpack.h"
+#include "formats/node.h"
+#include "wheel/split_int.h"
+
+static const struct json_field member_fields[] = {
+	FIELDS(struct split_member, path, encoding),
+	FIELD_OPTIONAL("absent", struct split_member, absent),
+	{.kind = FIELD_END},
+};
+const struct json_field split_part_fields[] = {
+	FIELD_CONST("schema", "rocsmith.split-part/1"),
+	FIELDS(struct split_part, wheel, set, format, role, key, keys, headers),
+	FIELD_LIST("members", struct split_part, members, member_fields),
+	{.kind = FIELD_END},
+};
+
+const char *const split_encodings[4] = {"raw", "ccob1", "ccob2", "ccob3"};
+
+enum bundle_encoding split_encoding(struct str name)
+{
+	enum bundle_encoding e = BUNDLE_RAW;
+	for (unsigned i = 1; i < 4; i++)
+		e = str_eq(name, str_from(split_encodings[i])) ? (enum bundle_encoding)i : e;
+	return e;
+}
+
+struct err *split_part_read(
+	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is)
+{
+	struct str text, path = path_join(a, w->info, S(SPLIT_MANIFEST));
+	const struct zip_member *m = zip_find(&w->zip, path);
+	const struct node *n;
+	*ret = (struct split_part){0};
+	*ret_is = m != NULL;
+	if (!m)
+		return NULL;
+	TRY(zip_read(a, &w->zip, m, WHEEL_TEXT, &text));
+	TRY_CTX(json_parse(a, text, path, &n), "cannot read '%.*s'", STR(w->zip.path));
+	TRY_CTX(json_fields_read(a, n, split_part_fields, ret), "cannot read '%.*s'",
+		STR(w->zip.path));
+	return NULL;
+}
+
+/* ---- without a manifest ---- */
+
+#define DEVICE "_device_"
+
+static struct err *headers_of(struct arena *a, const struct wheel *w, struct headers *ret)
+{
+	struct str text, path = path_join(a, w->info, S("METADATA"));
+	const struct zip_member *m = zip_find(&w->zip, path);
+	*ret = (struct headers){0};
+	if (!m)
+		return NULL;
+	TRY(zip_read(a, &w->zip, m, WHEEL_TEXT, &text));
+	return wheel_headers_parse(a, text, ret);
+}
+
+/* "torch 2.9", of what a device wheel requires of one version, and that is none itself. */
+static struct err *host_of(struct arena *a, const struct wheel *w, struct str *ret)
+{
+	struct headers h;
+	struct requirement r;
+	TRY(headers_of(a, w, &h));
+	VEC_EACH (const struct header, x, &h) {
+		if (!str_eq(str_lower(a, x->key), S("requires-dist")))
+			continue;
+		TRY(wheel_requirement_parse(a, x->value, &r));
+		struct str name = wheel_normalise(a, r.name);
+		if (str_starts(r.specifier, S("==")) && !str_contains(name, S(DEVICE)))
+			*ret = str_fmt(a, "%.*s %.*s", STR(name),
+				STR(str_trim(str_sub(r.specifier, 2, r.specifier.n))));
+	}
+	return NULL;
+}
+
+static struct err *take_head(void *user, const void *p, size_t n, bool *stop)
+{
+	*(bool *)user = elf_is((struct str){.p = p, .n = n});
+	*stop = true;
+	return NULL;
+}
+
+static struct err *is_marked(
+	struct arena *a, const struct wheel *w, const struct zip_member *m, bool *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	struct elf_src src;
+	struct budget budget;
+	struct kpack_host h;
+	bool elf = false;
+	*ret = false;
+	TRY(cancel_check());
+	if (m->size)
+		TRY(zip_stream(&w->zip, m, take_head, &elf));
+	if (!elf)
+		return NULL;
+	TRY(zip_src(&w->zip, m, &src, &fd));
+	budget_set(&budget, m->size);
+	src.budget = &budget;
+	struct err *e = kpack_host_read(a, &src, &h);
+	*ret = !e && h.name.n;
+	bool damaged = e && e->code == E_ELF;
+	err_free(damaged ? e : NULL);
+	return damaged ? NULL : e;
+}
+
+bool split_has_archives(const struct wheel *w)
+{
+	VEC_EACH (const struct wheel_member, m, &w->members)
+		if (str_ends(m->zip->name, S(SPLIT_ARCHIVE)))
+			return true;
+	return false;
+}
+
+struct err *split_part_guess(
+	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is)
+{
+	struct str name = wheel_normalise(a, w->name.dist);
+	size_t at = str_find(name, S(DEVICE));
+	*ret = (struct split_part){.wheel = path_base(w->zip.path), .format = S("kpack")};
+	if (at < name.n) {
+		ret->role = S("device");
+		ret->key = str_sub(name, at + S(DEVICE).n, name.n);
+		TRY(host_of(a, w, &ret->set));
+		*ret_is = ret->set.n;
+		return NULL;
+	}
+	ret->role = S("host");
+	ret->set = str_fmt(a, "%.*s %.*s", STR(name), STR(w->name.version));
+	VEC_EACH (const struct wheel_member, m, &w->members) {
+		bool is;
+		TRY_CTX(is_marked(a, w, m->zip, &is), "cannot read '%.*s'", STR(m->zip->name));
+		if (is)
+			*VEC_PUSH(a, &ret->members) = (struct split_member){.path = m->zip->name};
+	}
+	*ret_is = ret->members.n;
+	return NULL;
+}
+
+static bool is_added(struct arena *a, const struct header *h)
+{
+	struct requirement r;
+	struct str key = str_lower(a, h->key), name = h->value;
+	if (str_eq(key, S("provides-extra")))
+		return str_starts(name, S("device-"));
+	if (!str_eq(key, S("requires-dist")))
+		return false;
+	struct err *e = wheel_requirement_parse(a, h->value, &r);
+	name = e ? S("") : wheel_normalise(a, r.name);
+	err_free(e);
+	return str_eq(name, S("rocm_bootstrap")) || str_contains(name, S(DEVICE));
+}
+
+struct err *split_without(struct arena *a, struct str text, struct str *ret)
+{
+	struct headers h;
+	BUF(b, a);
+	TRY(wheel_headers_parse(a, text, &h));
+	struct str head = str_sub(text, 0, text.n - h.body.n), rest = head, line;
+	size_t i = 0, from = 0, to;
+	for (unsigned n = 1; str_next(&rest, '\n', &line); n++, from = to) {
+		to = head.n - rest.n;
+		while (i + 1 < h.n && h.v[i + 1].line <= n)
+			i++;
+		if (!h.n || !line.n || !is_added(a, &h.v[i]))
+			buf_add(&b, str_sub(head, from, to));
+	}
+	buf_add(&b, h.body);
+	*ret = buf_str(&b);
+	return NULL;
+}

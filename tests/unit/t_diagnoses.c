@@ -1,0 +1,220 @@
+/* The entries of data/diagnoses.yaml against their own examples and each other's, and against the logs in
+ * tests/logs: the table of precision and recall. */
+#include "formats/node.h"
+#include "know/diagnosis.h"
+#include "test.h"
+
+static struct log_patterns *patterns;
+
+static int compile_patterns(void **state)
+{
+	(void)state;
+	assert_ok(log_patterns_new(&patterns));
+	return 0;
+}
+
+static int free_patterns(void **state)
+{
+	(void)state;
+	log_patterns_freep(&patterns);
+	return 0;
+}
+
+static struct log_answer read_text(struct arena *a, struct str text)
+{
+	struct log_answer answer;
+	CLEANUP(stream_freep) struct stream *s = stream_new(-1, text, S("log"));
+	assert_ok(log_read(a, patterns, s, &answer));
+	return answer;
+}
+
+static bool confident(const struct log_answer *answer, const char *id)
+{
+	VEC_EACH (struct log_cause, c, &answer->causes)
+		if (!c->context_only && !strcmp(c->id, id))
+			return true;
+	return false;
+}
+
+static bool mentioned(const struct log_answer *answer, struct str id)
+{
+	VEC_EACH (struct log_cause, c, &answer->causes)
+		if (str_eq(id, str_from(c->id)))
+			return true;
+	return false;
+}
+
+static void print_causes(const struct log_answer *answer)
+{
+	VEC_EACH (struct log_cause, c, &answer->causes)
+		print_error("    %s %s, line %u: %.*s (%.*s)\n",
+			c->context_only ? "context" : "cause", c->id, (unsigned)c->at.line,
+			STR(c->at.text), STR(c->reason));
+}
+
+static const struct node *entries(struct arena *a)
+{
+	const struct node *root;
+	assert_ok(yaml_read(a, S("data/diagnoses.yaml"), &root));
+	return node_get(root, S("diagnosis"));
+}
+
+static unsigned check_yes(struct arena *a, const struct diagnosis *d, struct str text)
+{
+	struct log_answer answer = read_text(a, text);
+	bool first = answer.causes.n && !strcmp(answer.causes.v[0].id, d->id);
+	unsigned bad = !first || (answer.causes.v[0].context_only && !d->context);
+	VEC_EACH (struct log_cause, c, &answer.causes)
+		bad += strcmp(c->id, d->id) != 0 && !c->context_only;
+	if (bad) {
+		print_error("'%s' is not the one cause of its example '%.*s'\n", d->id, STR(text));
+		print_causes(&answer);
+	}
+	return bad;
+}
+
+static unsigned check_no(struct arena *a, const struct diagnosis *d, struct str text)
+{
+	struct log_answer answer = read_text(a, text);
+	if (!confident(&answer, d->id))
+		return 0;
+	print_error("'%s' is found in what it must not be: '%.*s'\n", d->id, STR(text));
+	return 1;
+}
+
+static void examples_have_their_entry_as_the_only_cause(void **state)
+{
+	(void)state;
+	ARENA(a);
+	unsigned bad = 0;
+	NODE_EACH (n, entries(&a)) {
+		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
+		assert_non_null(d);
+		NODE_EACH (text, node_get(n, S("_yes")))
+			bad += check_yes(&a, d, text->text);
+		NODE_EACH (text, node_get(n, S("_no")))
+			bad += check_no(&a, d, text->text);
+	}
+	assert_int_equal(bad, 0);
+}
+
+static void the_same_examples_as_terminals_and_services_show_them(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const char *const prefixes[] = {"2026-05-01T10:00:00.1234567Z ", "web-1  | ",
+		"#12 34.56 ", "May 01 10:00:00 box python3[4242]: ", "[rank0]: ", "\x1b[31m",
+		"      "};
+	unsigned bad = 0;
+	NODE_EACH (n, entries(&a)) {
+		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
+		const struct node *yes = node_get(n, S("_yes"));
+		for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+			struct str rest = yes->v[0].text, line;
+			BUF(b, &a);
+			while (str_next(&rest, '\n', &line))
+				buf_fmt(&b, "%s%.*s\033[0m\r\n", prefixes[i], STR(line));
+			struct log_answer answer = read_text(&a, buf_str(&b));
+			if (mentioned(&answer, str_from(d->id)) &&
+				(d->context || confident(&answer, d->id)))
+				continue;
+			print_error("'%s' is lost behind '%s'\n", d->id, prefixes[i]);
+			print_causes(&answer);
+			bad++;
+		}
+	}
+	assert_int_equal(bad, 0);
+}
+
+/* ---- the logs ---- */
+
+struct tally {
+	unsigned logs, right, missed, wrong; /* wrong: a cause that it has not */
+};
+
+static void judge(struct arena *a, const struct node *log, struct tally *t)
+{
+	struct str want = node_text(log, S("want"), S("")), text = node_text(log, S("text"), S(""));
+	const struct diagnosis *d = diagnosis_find(want);
+	if (want.n && !d)
+		fail_msg("no entry '%.*s'", STR(want));
+	struct log_answer answer = read_text(a, text);
+	const struct log_cause *first = answer.causes.n ? answer.causes.v : NULL;
+	bool right = !want.n || (first && str_eq(want, str_from(first->id)) &&
+					(!first->context_only || d->context));
+	bool wrong = false;
+	VEC_EACH (struct log_cause, c, &answer.causes)
+		wrong |= !c->context_only && !str_eq(want, str_from(c->id));
+	t->logs++;
+	t->right += right && !wrong;
+	t->missed += !right;
+	t->wrong += wrong;
+	if (right && !wrong)
+		return;
+	print_error("  %s, want '%.*s':\n", node_text(log, S("from"), S("")).p, STR(want));
+	print_causes(&answer);
+}
+
+static struct tally judge_file(struct arena *a, const char *name)
+{
+	const struct node *root;
+	struct tally all = {0}, none = {0};
+	assert_ok(yaml_read(a, str_fmt(a, "tests/logs/%s.yaml", name), &root));
+	NODE_EACH (log, node_get(root, S("log")))
+		judge(a, log, node_text(log, S("want"), S("")).n ? &all : &none);
+	unsigned told = all.right + all.wrong + none.wrong;
+	print_message("%-12s %3u with a cause: recall %.0f %%, precision %.0f %%; %3u without: %u "
+		      "wrong\n",
+		name, all.logs, all.logs ? 100.0 * all.right / all.logs : 100,
+		told ? 100.0 * all.right / told : 100, none.logs, none.wrong);
+	return (struct tally){all.logs, all.right, all.missed, all.wrong + none.wrong};
+}
+
+static void logs_of_public_reports_are_understood(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct tally t = judge_file(&a, "reports");
+	assert_int_equal(t.wrong, 0);
+	assert_int_equal(t.right, t.logs);
+}
+
+static void logs_in_other_words_are_understood_and_none_wrongly(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct tally t = judge_file(&a, "variations"), others = judge_file(&a, "negatives");
+	assert_int_equal(t.wrong + others.wrong, 0);
+	assert_true(t.right * 10 >= t.logs * 9);
+}
+
+static void entries_are_complete(void **state)
+{
+	(void)state;
+	ARENA(a);
+	NODE_EACH (n, entries(&a)) {
+		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
+		const struct node *yes = node_get(n, S("_yes")), *no = node_get(n, S("_no"));
+		if (!d || !yes || !yes->n || !no || !no->n || !d->evidence || !d->evidence[0] ||
+			!d->fix || !d->match || !d->cause || !d->applies.os)
+			fail_msg("an entry lacks something: %.*s",
+				STR(node_text(n, S("id"), S(""))));
+		for (const char *const *e = d->explains; e && *e; e++)
+			if (!diagnosis_find(str_from(*e)))
+				fail_msg("'%s' explains '%s', which is no entry", d->id, *e);
+		assert_true(str_is_one_of(str_from(d->confidence),
+			(const char *const[]){"maintainer", "source", "users", NULL}));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entries_are_complete),
+		cmocka_unit_test(examples_have_their_entry_as_the_only_cause),
+		cmocka_unit_test(logs_of_public_reports_are_understood),
+		cmocka_unit_test(logs_in_other_words_are_understood_and_none_wrongly),
+		cmocka_unit_test(the_same_examples_as_terminals_and_services_show_them),
+	};
+	return cmocka_run_group_tests(tests, compile_patterns, free_patterns);
+}
