@@ -249,6 +249,25 @@ static void manifests_of_slim_are_said(void **state)
 	test_dir_remove(dir);
 }
 
+/* Handlers of the runtime have no kernels, and so lack none: what else is there decides what all serve. */
+static void handlers_of_the_runtime_lack_nothing(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct str dir = test_dir(&a);
+	struct devcode d;
+	const struct fx_host_section v = {.name = ".data",
+		.flags = 3,
+		.bytes = fx_code_object(&a, (struct fx_object){.flags = GFX90A})};
+	put(&a, dir, "lib/handlers.so", host_elf(&a, (struct fx_host){.v = &v, .n = 1}));
+	put(&a, dir, "k.co", object(&a, GFX942));
+	assert_ok(devcode_scan(&a, dir, DEVCODE_INNER, &d));
+	assert_int_equal(d.files.n, 2);
+	assert_str(str_join(&a, &d.served, S(" ")), "gfx942");
+	assert_str(str_join(&a, &d.some, S(" ")), "gfx942");
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +277,7 @@ int main(void)
 		cmocka_unit_test(all_files_are_looked_at),
 		cmocka_unit_test(damage_is_told_with_its_causes),
 		cmocka_unit_test(manifests_of_slim_are_said),
+		cmocka_unit_test(handlers_of_the_runtime_lack_nothing),
 	};
 	said_begin("devcode_files");
 	return cmocka_run_group_tests(tests, NULL, said_check);

@@ -379,6 +379,32 @@ static void segments_that_are_not_valid(void **state)
 	}
 }
 
+/* What lies behind the program headers moves out of the way, so that they stay: strip wants that. Without section
+ * headers nobody knows what that is, and they move. */
+static void the_program_headers_stay(void **state)
+{
+	struct fixture *f = *state;
+	struct str bytes;
+	if (!link_real(f, "x.so", "/build/lib", "answer"))
+		return;
+	for (unsigned sections = 1; sections < 2; sections--) {
+		assert_ok(fs_read(&f->a, f->file, 1 << 24, &bytes));
+		char *p = (char *)(uintptr_t)bytes.p;
+		unsigned before = le16(p + 56);
+		if (!sections) {
+			put_le(p + 40, 0, 8);
+			put_le(p + 58, 0, 6);
+			assert_ok(fs_write(f->file, bytes, 0644));
+		}
+		assert_false(change(f, ELF_RUNPATH,
+			"$ORIGIN/a/path/that/is/longer/than/what/was/there/and/than/any/hole"));
+		assert_ok(fs_read(&f->a, f->file, 1 << 24, &bytes));
+		assert_int_equal(le64(bytes.p + 32) == 64, sections);
+		assert_int_equal(le16(bytes.p + 56), before + 1);
+		assert_true(link_real(f, "x.so", "/build/lib", "answer"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +425,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_strangers_name_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_without_a_dynamic_section, setup, teardown),
 		cmocka_unit_test_setup_teardown(segments_that_are_not_valid, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_program_headers_stay, setup, teardown),
 	};
 	said_begin("elf_edit");
 	return cmocka_run_group_tests(tests, NULL, said_check);

@@ -159,6 +159,16 @@ static void says_what_is_wrong(void **state)
 		{"\xa7ordinal\x01", "\xa7ordinal\x02", "not described"},
 		{"original_size\x04", "original_size\x05", "two sizes"},
 		{"\xa3toc", "\xa3tic", "no table"},
+		/* lists in the place of maps, bytes in the place of texts */
+		{"\x85\xae", "\x9a\xae", "its table is none"},
+		{"\x82\xa6offset\x40", "\x94\xa6offset\x40", "an object has no place"},
+		{"\x81\xa5x.s", "\x92\xa5x.s", "it has no table"},
+		{"\x82\xa7gfx1100", "\x94\xa7gfx1100", "PATH#NUMBER"},
+		{"\x83\xa4type", "\x96\xa4type", "not described"},
+		{"\xa4none", "\xc4\x04none", "does not tell its compression"},
+		{"\xa5x.s#7", "\xc4\x05x.s#7", "PATH#NUMBER"},
+		{"\xa7gfx1100", "\xc4\x07gfx1100", "has no target"},
+		{"\x92\x82\xa6", "\x82\x82\xa6", "has no list"},
 	};
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct str text =

@@ -348,11 +348,11 @@ static void wheels_are_run_by_an_emulator(void **state)
 		{{"exit 0", "gfx942.json", NULL, {k, smoke}},
 			"i run-passed 'rocsmith-smoke.py' ran on an emulated gfx942"},
 		/* what is run, and how */
-		{{"echo \"$1 ${2##*/} $3 $4 $5 $6 $# $PYTHONDONTWRITEBYTECODE\"; "
+		{{"echo \"$1 ${2##*/} $3 $4 $5 $6 $# $PYTHONDONTWRITEBYTECODE $AMD_LOG_LEVEL\"; "
 		  "[ -f \"$PYTHONPATH/demo/__init__.py\" ] && [ -z \"$(ls)\" ]; exit 7",
 			 "gfx942-b.json gfx942-a.json", NULL, {k, init}},
 			"e run-failed 'import demo' failed on an emulated gfx942 (status 7): "
-			"--config gfx942-a.json -- python3 -c import demo 6 1"},
+			"--config gfx942-a.json -- python3 -c import demo 6 1 1"},
 		{{"echo \"$4 ${5##*/} $#\"; exit 7", "gfx942.json", NULL, {k, smoke}},
 			"e run-failed 'rocsmith-smoke.py' failed on an emulated gfx942 (status 7): "
 			"python3 rocsmith-smoke.py 5"},
