@@ -3,7 +3,6 @@
 #include "unit/fixture_devcode.h"
 #include "unit/fixture_elf.h"
 
-#include "devcode/scan.h"
 #include "formats/msgpack.h"
 
 #define ID(target) "hipv4-amdgcn-amd-amdhsa--" target
@@ -424,9 +423,9 @@ static void sets_have_limits(void **state)
 		for (size_t k = 0; k < 5; k++) {
 			struct str path =
 				str_fmt(&a, "r/TensileLibrary_gfx%x%s.dat", i, features[k]);
-			if (!side_is(path))
+			if (!devcode_is_side(&d, path))
 				continue;
-			side_note(&a, &d, path, &file);
+			devcode_note_side(&a, &d, path, &file);
 			all++;
 			size_t n = d.sets.v[0].parts.n;
 			assert_true(n == all || n <= DEVCODE_TARGETS);
@@ -441,10 +440,10 @@ static void sets_have_limits(void **state)
 	assert_true(files == all && sizes == 2 * all && stored == 3 * all);
 	buf_fmt(said(), "%zu parts of %llu\n", d.sets.v[0].parts.n, (unsigned long long)all);
 	for (unsigned n = 1; n <= 1002; n++) {
-		side_note(&a, &sets, str_fmt(&a, "%u/TensileLibrary_gfx942.dat", n), &file);
+		devcode_note_side(&a, &sets, str_fmt(&a, "%u/TensileLibrary_gfx942.dat", n), &file);
 		assert_int_equal(sets.sets.n, n < 1000 ? n : 1000);
 	}
-	side_note(&a, &sets, S("1000/TensileLibrary_gfx942.dat"), &file); /* that one is known */
+	devcode_note_side(&a, &sets, S("1000/TensileLibrary_gfx942.dat"), &file); /* that one is known */
 	assert_int_equal(sets.sets.v[999].parts.v[0].files, 2);
 	assert_int_equal(sets.sets.v[998].parts.v[0].files, 1);
 }

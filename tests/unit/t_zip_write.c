@@ -618,6 +618,30 @@ static void a_signal_is_heard_between_pieces(void **state)
 	test_dir_remove(dir);
 }
 
+/* By samples: what deflate would make smaller by less than one part in fifty is stored at once. */
+static void what_hardly_shrinks_is_stored(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned zeros; /* of a thousand bytes */
+		const char *want;
+	} cases[] = {{0, "0"}, {10, "0"}, {16, "0"}, {26, "8"}, {40, "8"}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct str dir = test_dir(&a), path = path_join(&a, dir, S("a.zip"));
+		size_t n = 1 << 20, zeros = 65536u * cases[i].zeros / 1000;
+		struct str bytes = noise(&a, n);
+		for (size_t at = 0; at + zeros < n; at += 65536)
+			memset((char *)(uintptr_t)bytes.p + at, 0, zeros);
+		struct zip_input v = {.name = S("n"), .content = bytes, .mode = 0644};
+		struct zip_writer w = {.path = path, .jobs = 1, .v = &v, .n = 1};
+		w.limits.chunk = 1 << 17;
+		assert_ok(zip_write(&a, &w, NULL));
+		assert_str(str_sub(python(&a, list, path), 10, 11), cases[i].want);
+		test_dir_remove(dir);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -634,6 +658,7 @@ int main(void)
 		cmocka_unit_test(the_last_member_knows_the_others),
 		cmocka_unit_test(members_of_archives_are_copied),
 		cmocka_unit_test(a_signal_is_heard_between_pieces),
+		cmocka_unit_test(what_hardly_shrinks_is_stored),
 	};
 	const struct CMUnitTest slow[] = {cmocka_unit_test(a_member_above_4_gib)};
 	if (getenv("ROCSMITH_SLOW"))
