@@ -148,9 +148,9 @@ static void check(const char *want, const char *says, const struct made *v)
 #define DEVICE(gpu) .project = "amd_torch_device_" gpu, .at = ARCHIVE(gpu)
 #define BOTH(gpu)                                                                                  \
 	{                                                                                          \
-		{"lib/x.so#0", gpu},                                                               \
+		{"lib/x.so#0", gpu, 0},                                                            \
 		{                                                                                  \
-			"lib/x.so#1", gpu                                                          \
+			"lib/x.so#1", gpu, 0                                                       \
 		}                                                                                  \
 	}
 #define BOTH942                                                                                    \
@@ -195,7 +195,7 @@ static void what_is_not_there_is_named(void **state)
 	/* wrappers counted one by one, bundles in the archive: AMD's splitter on libraries linked with -fgpu-rdc */
 	SET("kpack-index-missing", "for 2 of 3 numbers: #1, #2",
 		{.project = "torch", .numbers = "012"},
-		{DEVICE("gfx1100"), .v = {{"lib/x.so#0", "gfx1100"}}});
+		{DEVICE("gfx1100"), .v = {{"lib/x.so#0", "gfx1100", 0}}});
 	SET("kpack-library-missing",
 		"torch/lib/y.so: the archives for gfx1100 have nothing of 'lib/y.so'",
 		{.project = "torch", .numbers = "01", .second = "lib/y.so"}, gfx1100);
@@ -235,17 +235,19 @@ static void what_is_wrong_is_named(void **state)
 		host, gfx1100,
 		{.project = "more_torch_device_x",
 			.at = ARCHIVE("gfx1100"),
-			.v = {{"lib/x.so#0", "gfx1100"}}});
+			.v = {{"lib/x.so#0", "gfx1100", 0}}});
 	SET("kpack-duplicate", "lib/x.so#1 for gfx1100", host,
-		{DEVICE("gfx1100"), .v = {{"lib/x.so#0", "gfx1100"}, {"lib/x.so#1", "gfx1100"},
-					    {"lib/x.so#1", "gfx1100"}}});
+		{DEVICE("gfx1100"),
+			.v = {{"lib/x.so#0", "gfx1100", 0}, {"lib/x.so#1", "gfx1100", 0},
+				{"lib/x.so#1", "gfx1100", 0}}});
 	SET("kpack-duplicate",
 		"torch/lib/y.so: it goes by the name 'lib/x.so' in archives, as '" LIBRARY "'",
 		{.project = "torch", .numbers = "01", .second = "lib/x.so"}, gfx1100);
 	SET("kpack-unwanted", "has code for gfx1100 as lib/x.so#2, but no wrapper of that library",
 		host,
-		{DEVICE("gfx1100"), .v = {{"lib/x.so#0", "gfx1100"}, {"lib/x.so#1", "gfx1100"},
-					    {"lib/x.so#2", "gfx1100"}}});
+		{DEVICE("gfx1100"),
+			.v = {{"lib/x.so#0", "gfx1100", 0}, {"lib/x.so#1", "gfx1100", 0},
+				{"lib/x.so#2", "gfx1100", 0}}});
 	SET("kpack-place", LIBRARY ": the runtime does not look into 'torch/torch_gfx1100.kpack'",
 		host,
 		{.project = "amd_torch_device_gfx1100",
@@ -254,11 +256,11 @@ static void what_is_wrong_is_named(void **state)
 	/* said of the archive, with library, number and GPU */
 	SET("device-broken", "(lib/x.so#1) lists 'gfx1100', but the object there is for 'gfx942'",
 		{DEVICE("gfx1100"),
-			.v = {{"lib/x.so#0", "gfx1100"}, {"lib/x.so#1", "gfx1100", GFX942}}},
+			.v = {{"lib/x.so#0", "gfx1100", 0}, {"lib/x.so#1", "gfx1100", GFX942}}},
 		host);
 	SET("device-broken", "the object for 'gfx1100' in bundle 0 (lib/x.so#0) cannot be read",
 		{DEVICE("gfx1100"),
-			.v = {{"lib/x.so#0", "gfx1100", NO_OBJECT}, {"lib/x.so#1", "gfx1100"}}},
+			.v = {{"lib/x.so#0", "gfx1100", NO_OBJECT}, {"lib/x.so#1", "gfx1100", 0}}},
 		host);
 }
 
