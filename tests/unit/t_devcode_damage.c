@@ -7,6 +7,7 @@
 
 #include "devcode/devcode.h"
 #include "formats/kpack.h"
+#include "formats/msgpack.h"
 
 #define HOST "host-x86_64-unknown-linux-gnu-"
 #define ID(target) "hipv4-amdgcn-amd-amdhsa--" target
@@ -90,6 +91,28 @@ static struct str bare(struct arena *a)
 		(struct fx_object){.flags = GFX942, .kernels = 2, .sections = true, .pad = 10000});
 }
 
+/* Its metadata tell of both kernels, so that no symbol has to be read. */
+static struct str noted(struct arena *a)
+{
+	BUF(b, a);
+	BUF(metadata, a);
+	msgpack_put_map(&metadata, 1);
+	msgpack_put_str(&metadata, S("amdhsa.kernels"));
+	msgpack_put_array(&metadata, 40);
+	for (unsigned i = 0; i < 40; i++) {
+		msgpack_put_map(&metadata, 1);
+		msgpack_put_str(&metadata, S(".name"));
+		msgpack_put_str(&metadata, str_fmt(a, "k%u", i));
+	}
+	fx_le(&b, 7, 4);
+	fx_le(&b, metadata.n, 4);
+	fx_le(&b, 32, 4);
+	buf_add(&b, (struct str){.p = "AMDGPU\0", .n = 8});
+	buf_add(&b, buf_str(&metadata));
+	return fx_code_object(
+		a, (struct fx_object){.flags = GFX942, .kernels = 40, .note = buf_str(&b)});
+}
+
 static struct str large_bare(struct arena *a)
 {
 	return fx_code_object(a, (struct fx_object){.flags = GFX942, .kernels = 300});
@@ -171,6 +194,7 @@ static const struct kind {
 	{"compressed", compressed, 0, 82288, 6445, 6445},
 	{"compressed, deep", compressed, ALL, 169566, 18073, 7001},
 	{"bare", bare, ALL, 25468, 4705, 4705},
+	{"noted", noted, DEVCODE_KERNELS, 10117, 3080, 3080},
 	{"large", large_bare, ALL, 69986, 6841, 6841},
 	{"archive", in_archive, ALL, 23717, 8185, 7001},
 	{"kpack", in_kpack, ALL, 151818, 8515, 6998},
