@@ -785,7 +785,8 @@ int main(void)
 		cmocka_unit_test(a_bundle_is_of_16_gib_at_most),
 		cmocka_unit_test(a_walk_ends_where_the_source_does_or_its_user_says),
 		cmocka_unit_test(large_objects_are_written_whole),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("bundle");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,7 +278,8 @@ int main(void)
 		cmocka_unit_test(damage_is_told_with_its_causes),
 		cmocka_unit_test(manifests_of_slim_are_said),
 		cmocka_unit_test(handlers_of_the_runtime_lack_nothing),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("devcode_files");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

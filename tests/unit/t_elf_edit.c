@@ -426,7 +426,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(files_without_a_dynamic_section, setup, teardown),
 		cmocka_unit_test_setup_teardown(segments_that_are_not_valid, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_program_headers_stay, setup, teardown),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("elf_edit");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -628,7 +628,8 @@ int main(void)
 		cmocka_unit_test(tables_have_limits),
 		cmocka_unit_test(addresses_lead_into_one_segment),
 		cmocka_unit_test(symbols_by_their_section),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("elf_limits");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -386,7 +386,8 @@ int main(void)
 		cmocka_unit_test(numbers_are_written_in_their_shortest_form),
 		cmocka_unit_test(frames_that_lie),
 		cmocka_unit_test(keys_that_lie),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("kpack");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,8 @@ int main(void)
 		cmocka_unit_test(sections_have_bytes_or_none),
 		cmocka_unit_test(heads_are_told_apart),
 		cmocka_unit_test(long_names_end_somewhere),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("pe");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,7 +286,8 @@ int main(void)
 		cmocka_unit_test(tomllib_agrees),
 		cmocka_unit_test(places_of_all_values),
 		cmocka_unit_test(trees_have_limits),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("toml");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

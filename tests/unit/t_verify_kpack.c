@@ -298,7 +298,8 @@ int main(void)
 		cmocka_unit_test(what_never_was_there_is_not_missed),
 		cmocka_unit_test(what_is_wrong_is_named),
 		cmocka_unit_test(targets_count_as_runtimes_do_it),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("verify_kpack");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

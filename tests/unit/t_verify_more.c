@@ -413,7 +413,8 @@ int main(void)
 		cmocka_unit_test(what_several_need_is_said_once),
 		cmocka_unit_test(wheels_are_run_by_an_emulator),
 		cmocka_unit_test(texts_have_a_limit),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("verify_more");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

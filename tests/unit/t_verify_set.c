@@ -260,7 +260,8 @@ int main(void)
 		cmocka_unit_test(bills_of_materials_are_about_this_wheel),
 		cmocka_unit_test(a_log_for_code_scanning),
 		cmocka_unit_test(a_version_that_is_none_satisfies_all),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("verify_set");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

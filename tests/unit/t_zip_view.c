@@ -254,7 +254,8 @@ int main(void)
 		cmocka_unit_test(reading_is_at_the_cost_of_the_budget),
 		cmocka_unit_test(the_next_block_is_there_already),
 		cmocka_unit_test(files_for_random_access),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("zip_view");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -659,10 +659,11 @@ int main(void)
 		cmocka_unit_test(members_of_archives_are_copied),
 		cmocka_unit_test(a_signal_is_heard_between_pieces),
 		cmocka_unit_test(what_hardly_shrinks_is_stored),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	const struct CMUnitTest slow[] = {cmocka_unit_test(a_member_above_4_gib)};
 	if (getenv("ROCSMITH_SLOW"))
 		return cmocka_run_group_tests(slow, NULL, NULL);
 	said_begin("zip_write");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
