@@ -625,6 +625,10 @@ static void long_compressed_tables_are_read_to_their_end(void **state)
 		assert_int_equal(b.entries.n, N);
 		assert_str(b.entries.v[N - 1].target, "gfx10699");
 		assert_int_equal(b.entries.v[N - 1].at, table - 24 - strlen(v[0].id));
+		struct str empty = fx_ccob(&a, fx_bundle(&a, v, 0, 16), 3, zstd);
+		src = elf_src_mem(empty);
+		assert_ok(bundle_open(&a, &src, 0, empty.n, &b));
+		assert_int_equal(b.entries.n, 0);
 		static const size_t cuts[] = {31, 1000, 140000};
 		for (size_t i = 0; i < 3; i++) {
 			struct str cut = fx_ccob(&a, str_sub(raw, 0, cuts[i]), 3, zstd);
