@@ -558,6 +558,39 @@ static void kpacks_that_lie(void **state)
 		CANNOT "the content is 848 bytes long, not 65535 as it claims");
 }
 
+/* Objects come out of the decoder in pieces, in any order of the table; what is behind the last is not decoded, unless
+ * the hash of all is asked for. */
+static void compressed_objects_of_many_pieces(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(tail, &a);
+	uint32_t x = 1;
+	for (size_t i = 0; i < 600000; i++)
+		buf_char(&tail, (char)((x = x * 1664525 + 1013904223) >> 24));
+	struct fx_object large = {.flags = GFX942, .kernels = 2, .pad = 300000};
+	struct str one = fx_code_object(&a, large), two;
+	large = (struct fx_object){.flags = GFX90A, .kernels = 3, .pad = 200000};
+	two = fx_code_object(&a, large);
+	for (size_t i = 400; i < 190000; i++) { /* not to be packed into one block */
+		((char *)(uintptr_t)one.p)[one.n - 200 - i] = tail.p[i];
+		((char *)(uintptr_t)two.p)[two.n - 200 - i] = tail.p[i + 200000];
+	}
+	const struct fx_entry v[] = {{.id = ID("gfx942"), .bytes = one},
+		{.id = ID("gfx90a"), .bytes = two}, {.id = HOST, .bytes = buf_str(&tail)}};
+	for (int zstd = 0; zstd <= 1; zstd++) {
+		struct str packed = fx_ccob(&a, fx_bundle(&a, v, 3, 4096), 3, zstd);
+		sees(packed, DEVCODE_KERNELS, "bundle 1: gfx942/2 gfx90a/3");
+		sees(packed, ALL & ~(unsigned)DEVCODE_NAMES, "bundle 1: gfx942/2 gfx90a/3");
+		char *p = str_z(&a, packed);
+		memset(p + packed.n - 400, 0x55, 300);
+		struct str bad = {p, packed.n}, got;
+		sees(bad, DEVCODE_KERNELS, "bundle 1: gfx942/2 gfx90a/3");
+		got = seen(&a, bad, DEVCODE_HASH);
+		assert_true(str_contains(got, S("\nbundle-")));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -571,6 +604,7 @@ int main(void)
 		cmocka_unit_test(stores_that_lie),
 		cmocka_unit_test(archives_that_lie),
 		cmocka_unit_test(kpacks_that_lie),
+		cmocka_unit_test(compressed_objects_of_many_pieces),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
