@@ -111,8 +111,6 @@ static bool locate(struct attempt *t, const struct pattern *p, ptrdiff_t fuzz, p
 	ptrdiff_t end = (ptrdiff_t)t->old.n - (ptrdiff_t)p->lines.n;
 	bool at_start = front < 0 && p->hunk->first <= 1, at_end = behind < 0;
 	*ret = at_start ? 0 : end;
-	if (at_start && at_end && end != 0)
-		return false;
 	front = front < 0 ? 0 : front;
 	behind = behind < 0 ? 0 : behind;
 	if (at_start)

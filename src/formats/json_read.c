@@ -57,10 +57,9 @@ static struct err *copy(struct arena *a, json_t *j, unsigned depth, struct node 
 		n->kind = NODE_BOOL;
 		n->text = json_is_true(j) ? S("true") : S("false");
 		return NULL;
-	case JSON_NULL:
+	case JSON_NULL: /* it is NODE_NULL already */
 		break;
 	}
-	n->kind = NODE_NULL;
 	return NULL;
 }
 

@@ -433,7 +433,6 @@ static struct err *copy_member(struct writer *w, struct packed *m)
 			STR(m->in->name));
 		fs_out_write(&w->out, p, n);
 		progress_add(w->progress, n, m->in->name);
-		TRY(cancel_check());
 	}
 	return NULL;
 }

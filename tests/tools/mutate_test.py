@@ -69,6 +69,8 @@ class Points(unittest.TestCase):
         self.assertEqual(self.edits("\treturn 0x0fu;"), ["return 0x10u;", "return 0xeu;"])
         self.assertEqual(self.edits("\treturn 0644;"), ["return 0645;", "return 0643;"])
         self.assertEqual(self.edits("\treturn true;"), ["return false;"])
+        self.assertEqual(self.edits("\tstruct x y = {0};"), [])
+        self.assertEqual(self.edits("\tint y[] = {0, 1 };"), ["int y[] = {1, 1 };", "int y[] = {0, 2 };", "int y[] = {0, 0 };"])
 
     def test_conditions_and_statements(self):
         self.assertEqual(self.edits("\tif (a)\n\t\tgo(b);"), ["if (!(a))", ";"])

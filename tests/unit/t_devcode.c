@@ -764,7 +764,8 @@ int main(void)
 		cmocka_unit_test(opens_wheels_also_inside_folders),
 		cmocka_unit_test(single_files_of_no_format_are_errors),
 		cmocka_unit_test(writes_the_json_of_the_design),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("devcode");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "devcode/devcode.h"
 #include "formats/kpack.h"
+#include "formats/msgpack.h"
 
 #define HOST "host-x86_64-unknown-linux-gnu-"
 #define ID(target) "hipv4-amdgcn-amd-amdhsa--" target
@@ -90,6 +91,28 @@ static struct str bare(struct arena *a)
 		(struct fx_object){.flags = GFX942, .kernels = 2, .sections = true, .pad = 10000});
 }
 
+/* Its metadata tell of both kernels, so that no symbol has to be read. */
+static struct str noted(struct arena *a)
+{
+	BUF(b, a);
+	BUF(metadata, a);
+	msgpack_put_map(&metadata, 1);
+	msgpack_put_str(&metadata, S("amdhsa.kernels"));
+	msgpack_put_array(&metadata, 40);
+	for (unsigned i = 0; i < 40; i++) {
+		msgpack_put_map(&metadata, 1);
+		msgpack_put_str(&metadata, S(".name"));
+		msgpack_put_str(&metadata, str_fmt(a, "k%u", i));
+	}
+	fx_le(&b, 7, 4);
+	fx_le(&b, metadata.n, 4);
+	fx_le(&b, 32, 4);
+	buf_add(&b, (struct str){.p = "AMDGPU\0", .n = 8});
+	buf_add(&b, buf_str(&metadata));
+	return fx_code_object(
+		a, (struct fx_object){.flags = GFX942, .kernels = 40, .note = buf_str(&b)});
+}
+
 static struct str large_bare(struct arena *a)
 {
 	return fx_code_object(a, (struct fx_object){.flags = GFX942, .kernels = 300});
@@ -171,6 +194,7 @@ static const struct kind {
 	{"compressed", compressed, 0, 82288, 6445, 6445},
 	{"compressed, deep", compressed, ALL, 169566, 18073, 7001},
 	{"bare", bare, ALL, 25468, 4705, 4705},
+	{"noted", noted, DEVCODE_KERNELS, 10117, 3080, 3080},
 	{"large", large_bare, ALL, 69986, 6841, 6841},
 	{"archive", in_archive, ALL, 23717, 8185, 7001},
 	{"kpack", in_kpack, ALL, 151818, 8515, 6998},
@@ -534,6 +558,39 @@ static void kpacks_that_lie(void **state)
 		CANNOT "the content is 848 bytes long, not 65535 as it claims");
 }
 
+/* Objects come out of the decoder in pieces, in any order of the table; what is behind the last is not decoded, unless
+ * the hash of all is asked for. */
+static void compressed_objects_of_many_pieces(void **state)
+{
+	(void)state;
+	ARENA(a);
+	BUF(tail, &a);
+	uint32_t x = 1;
+	for (size_t i = 0; i < 600000; i++)
+		buf_char(&tail, (char)((x = x * 1664525 + 1013904223) >> 24));
+	struct fx_object large = {.flags = GFX942, .kernels = 2, .pad = 300000};
+	struct str one = fx_code_object(&a, large), two;
+	large = (struct fx_object){.flags = GFX90A, .kernels = 3, .pad = 200000};
+	two = fx_code_object(&a, large);
+	for (size_t i = 400; i < 190000; i++) { /* not to be packed into one block */
+		((char *)(uintptr_t)one.p)[one.n - 200 - i] = tail.p[i];
+		((char *)(uintptr_t)two.p)[two.n - 200 - i] = tail.p[i + 200000];
+	}
+	const struct fx_entry v[] = {{.id = ID("gfx942"), .bytes = one},
+		{.id = ID("gfx90a"), .bytes = two}, {.id = HOST, .bytes = buf_str(&tail)}};
+	for (int zstd = 0; zstd <= 1; zstd++) {
+		struct str packed = fx_ccob(&a, fx_bundle(&a, v, 3, 4096), 3, zstd);
+		sees(packed, DEVCODE_KERNELS, "bundle 1: gfx942/2 gfx90a/3");
+		sees(packed, ALL & ~(unsigned)DEVCODE_NAMES, "bundle 1: gfx942/2 gfx90a/3");
+		char *p = str_z(&a, packed);
+		memset(p + packed.n - 400, 0x55, 300);
+		struct str bad = {p, packed.n}, got;
+		sees(bad, DEVCODE_KERNELS, "bundle 1: gfx942/2 gfx90a/3");
+		got = seen(&a, bad, DEVCODE_HASH);
+		assert_true(str_contains(got, S("\nbundle-")));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -547,6 +604,7 @@ int main(void)
 		cmocka_unit_test(stores_that_lie),
 		cmocka_unit_test(archives_that_lie),
 		cmocka_unit_test(kpacks_that_lie),
+		cmocka_unit_test(compressed_objects_of_many_pieces),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

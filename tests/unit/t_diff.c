@@ -502,7 +502,8 @@ int main(void)
 		T(cases_of_patch),
 		T(what_stands_before_the_files_of_a_patch),
 		T(numbers_and_sizes_have_limits),
+		T(all_is_said_as_recorded),
 	};
 	said_begin("diff");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -358,7 +358,8 @@ int main(void)
 		cmocka_unit_test(reads_a_real_program),
 		cmocka_unit_test(agrees_with_readelf),
 		cmocka_unit_test(reads_an_object_by_lld),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("elf");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

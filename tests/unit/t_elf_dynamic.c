@@ -287,7 +287,8 @@ int main(void)
 		cmocka_unit_test(version_records_that_lie),
 		cmocka_unit_test(strings_end_with_their_table),
 		cmocka_unit_test(what_needs_no_strings_does_without_them),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("elf_dynamic");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

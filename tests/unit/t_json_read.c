@@ -255,7 +255,8 @@ int main(void)
 		cmocka_unit_test(texts_need_not_end_in_nul),
 		cmocka_unit_test(too_large_a_text_is_refused),
 		cmocka_unit_test(what_we_write_and_read_is_what_python_reads),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("json_read");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -420,7 +420,8 @@ int main(void)
 		cmocka_unit_test(loose_accessors_fall_back),
 		cmocka_unit_test(unknown_keys_get_a_suggestion),
 		cmocka_unit_test(files_are_read_and_named),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("node");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

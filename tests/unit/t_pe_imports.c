@@ -96,7 +96,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_tables_are_read),
 		cmocka_unit_test(damage_is_an_error),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("pe_imports");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

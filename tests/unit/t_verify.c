@@ -408,7 +408,8 @@ int main(void)
 		cmocka_unit_test(a_damaged_wheel_never_passes),
 		cmocka_unit_test(ids_are_those_of_the_manual),
 		cmocka_unit_test(ids_of_the_zip_reader_are_listed),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("verify");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

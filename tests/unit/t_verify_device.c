@@ -182,7 +182,8 @@ int main(void)
 		cmocka_unit_test(promised_device_code_must_be_there),
 		cmocka_unit_test(code_in_a_dll_counts),
 		cmocka_unit_test(each_bundle_must_have_a_required_target),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("verify_device");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -274,7 +274,8 @@ int main(void)
 		cmocka_unit_test(several_platform_tags_are_all_promises),
 		cmocka_unit_test(metadata_of_real_projects),
 		cmocka_unit_test(every_file_must_serve_every_target),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("verify_kinds");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static struct str look(struct arena *a, const struct made *v, struct verify_opti
 	struct str *ret_text, struct strs *ret_served)
 {
 	struct str dir = test_dir(a);
-	struct strs paths = {0}, said = {0};
+	struct strs paths = {0}, list = {0};
 	struct verdicts all = {0};
 	o.jobs = 1;
 	for (; v->project; v++)
@@ -126,7 +126,7 @@ static struct str look(struct arena *a, const struct made *v, struct verify_opti
 	VEC_EACH (const struct verdict, it, &all.wheels) {
 		struct str some = str_replace(a, ids(a, it), S("(tag-no-machine-code)"), S(""));
 		if (str_trim(some).n)
-			strs_add(a, &said, str_trim(some));
+			strs_add(a, &list, str_trim(some));
 	}
 	const struct verdict *first = all.wheels.v;
 	*ret_text = first->findings.n ? str_fmt(a, "%.*s: %.*s", STR(first->findings.v[0].path),
@@ -134,7 +134,7 @@ static struct str look(struct arena *a, const struct made *v, struct verify_opti
 				      : S("");
 	*ret_served = first->served;
 	test_dir_remove(dir);
-	return str_join(a, &said, S(" | "));
+	return str_join(a, &list, S(" | "));
 }
 
 static void check(const char *want, const char *says, const struct made *v)
@@ -303,6 +303,8 @@ int main(void)
 		cmocka_unit_test(what_never_was_there_is_not_missed),
 		cmocka_unit_test(what_is_wrong_is_named),
 		cmocka_unit_test(targets_count_as_runtimes_do_it),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
+	said_begin("verify_kpack");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,7 +324,8 @@ int main(void)
 		cmocka_unit_test(versions_of_symbols_must_be_defined),
 		cmocka_unit_test(one_of_two_libraries_of_a_name_is_loaded),
 		cmocka_unit_test(machine_code_that_is_none),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("verify_libs");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,6 +229,7 @@ static struct {
 	struct arena *a;
 	struct str begun;
 	uint64_t total, done;
+	unsigned ended;
 	struct strs names;
 } heard;
 
@@ -250,6 +251,7 @@ static void add(struct progress *p, uint64_t done, struct str now)
 static void end(struct progress *p)
 {
 	assert_ptr_equal(p, &heard);
+	heard.ended++;
 }
 
 /* Those that take longest first, so that the last thread does not work alone. */
@@ -278,6 +280,7 @@ static void large_members_come_first_and_all_bytes_count(void **state)
 	assert_str(heard.begun, "Verifying demo-1.0-py3-none-any.whl");
 	assert_int_equal(heard.total, total);
 	assert_int_equal(heard.done, total);
+	assert_int_equal(heard.ended, 1);
 	assert_str(str_join(&a, &heard.names, S(" ")), "RECORD WHEEL METADATA six five two too");
 	test_dir_remove(dir);
 }

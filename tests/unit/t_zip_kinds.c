@@ -506,7 +506,8 @@ int main(void)
 		cmocka_unit_test(the_end_is_looked_for_as_far_as_it_may_be),
 		cmocka_unit_test(members_on_top_of_each_other),
 		cmocka_unit_test(members_of_every_length_come_back),
+		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("zip_kinds");
-	return cmocka_run_group_tests(tests, NULL, said_check);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -500,6 +500,35 @@ static void of_bombs(void **state)
 	}
 }
 
+/* A directory of more than 1 GiB is not read: the end record of one, and zeros. */
+static struct err *read_end_of(const struct elf_src *s, void *p, size_t n, uint64_t at)
+{
+	const struct str *end = s->user;
+	memset(p, 0, n);
+	for (size_t i = 0; i < n; i++)
+		if (at + i >= s->size - end->n)
+			((char *)p)[i] = end->p[at + i - (s->size - end->n)];
+	return NULL;
+}
+
+static void of_a_large_directory(void **state)
+{
+	(void)state;
+	for (uint64_t bytes = 1 << 30; bytes <= (1 << 30) + 1; bytes++) {
+		ARENA(a);
+		BUF(b, &a);
+		struct budget budget = {.work = UINT64_MAX, .memory = 1 << 20};
+		struct zip z;
+		put_end(&b, 1, bytes, 0);
+		struct str end = buf_str(&b);
+		struct elf_src src = {
+			.read = read_end_of, .size = bytes + b.n, .user = &end, .budget = &budget};
+		assert_err_says(zip_open_src(&a, &src, S("x.zip"), NULL, &z), E_LIMIT,
+			bytes > 1 << 30 ? "'x.zip' has a central directory of 1073741825 bytes"
+					: "more memory than a file of its size may cost");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -511,6 +540,7 @@ int main(void)
 		cmocka_unit_test(of_two_end_records),
 		cmocka_unit_test(of_names),
 		cmocka_unit_test(of_bombs),
+		cmocka_unit_test(of_a_large_directory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
