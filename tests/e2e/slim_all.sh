@@ -147,8 +147,8 @@ root_of() { # NAME VERSION RUNTIME: sets root, with what the package needs but f
 	(cd "$root/.debs" && sed 's/_[^_]*$//;s/%3a/:/;s/_/=/' ../../wanted | xargs -r apt-get -qq download >/dev/null 2>&1) || true
 	find "$root/.debs" -name '*.deb' -exec dpkg-deb -x {} "$root" \; -delete
 }
-extra() { # FILE PREFIX: functions of that prefix that the file needs, which do nothing
-	nm -D --undefined-only "$1" | awk '{ print $2 }' | sed 's/@.*//' | grep "^$2_" >>stubs/names
+extra() { # FILE WORD: functions with that in their names that the file needs, which do nothing
+	nm -D --undefined-only "$1" | awk '{ print $2 }' | sed 's/@.*//' | grep "$2" >>stubs/names
 	sort -u stubs/names | sed 's/.*/void &(void) {}/' | gcc -shared -fPIC -x c - -o stubs/extra.so
 }
 load() { # LIBRARY ROOT: what count.c says; libraries that are not there are replaced by empty ones
@@ -162,7 +162,7 @@ load() { # LIBRARY ROOT: what count.c says; libraries that are not there are rep
 		"$2/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$dirs" --preload "$PWD/count.so:$PWD/stubs/extra.so" \
 			./load "$1" >said 2>&1 && break
 		missing=$(sed -n 's/^\(lib[^ :]*\): cannot open shared object file.*/\1/p' said | head -n 1)
-		name=$(sed -n 's/.*: undefined symbol: \([a-z]*\)_.*/\1/p' said | head -n 1)
+		name=$(sed -n 's/.*: undefined symbol: .*\(roc[a-z]*\)_.*/\1/p' said | head -n 1)
 		if [ -n "$missing" ]; then
 			echo | gcc -shared -fPIC -x c - -Wl,-soname,"$missing" -o "stubs/$missing"
 		elif [ -n "$name" ]; then
