@@ -162,7 +162,7 @@ load() { # LIBRARY ROOT: what count.c says; libraries that are not there are rep
 		"$2/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path "$dirs" --preload "$PWD/count.so:$PWD/stubs/extra.so" \
 			./load "$1" >said 2>&1 && break
 		missing=$(sed -n 's/^\(lib[^ :]*\): cannot open shared object file.*/\1/p' said | head -n 1)
-		name=$(sed -n 's/.*: undefined symbol: .*\(roc[a-z]*\)_.*/\1/p' said | head -n 1)
+		name=$(sed -n 's/.*: undefined symbol: .*\(roc[a-z]*\|magma\)_.*/\1/p' said | head -n 1)
 		if [ -n "$missing" ]; then
 			echo | gcc -shared -fPIC -x c - -Wl,-soname,"$missing" -o "stubs/$missing"
 		elif [ -n "$name" ]; then
