@@ -54,10 +54,18 @@ static void copies_follow_their_sources(void **state)
 	test_has(in_out(f, "data/link"), "two");
 	struct stat now = status(in_out(f, "data/b"));
 	assert_int_equal(now.st_ino, old.st_ino);
+	usleep(20000);
+	f->identity = "2";
+	run(f);
+	run(f);
+	assert_true(f->current);
+	put(f, "data/d", "four");
+	run(f);
+	assert_true(!f->current && there(f, "data/d"));
 	assert_ok(fs_remove_tree(in_src(f, "data")));
 	run(f);
 	assert_false(there(f, "data"));
-	assert_int_equal(f->t.removed.n, 4);
+	assert_int_equal(f->t.removed.n, 5);
 }
 
 static void files_of_others_in_an_overlay_stay(void **state)

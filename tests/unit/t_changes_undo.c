@@ -126,6 +126,22 @@ static void what_has_no_source_any_more_is_taken_back(void **state)
 	test_has(in_src(f, "sub/m.h"), "cuda m");
 }
 
+static void what_was_edited_stays_without_its_source(void **state)
+{
+	struct fixture *f = *state;
+	usual(f);
+	run(f);
+	put(f, "hip/k.hip", "mine");
+	assert_ok(fs_remove(in_src(f, "k.cu")));
+	for (unsigned twice = 0; twice < 2; twice++) {
+		run(f);
+		assert_str(str_join(&f->a, &f->t.edited, S(" ")), "hip/k.hip");
+		assert_int_equal(f->t.removed.n, 0);
+		test_has(in_src(f, "hip/k.hip"), "mine");
+		f->identity = "2";
+	}
+}
+
 static void what_was_taken_back_is_told_in_order(void **state)
 {
 	struct fixture *f = *state;
@@ -275,6 +291,7 @@ int main(void)
 		FIXTURE_TEST(what_was_begun_is_tidied_up),
 		FIXTURE_TEST(restore_keeps_what_was_edited),
 		FIXTURE_TEST(what_has_no_source_any_more_is_taken_back),
+		FIXTURE_TEST(what_was_edited_stays_without_its_source),
 		FIXTURE_TEST(what_was_taken_back_is_told_in_order),
 		FIXTURE_TEST(runs_of_other_sources_do_not_take_away),
 		FIXTURE_TEST(what_was_right_already_is_not_ours),

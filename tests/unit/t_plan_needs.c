@@ -54,6 +54,9 @@ static void headers_of_the_project_count_as_well(void **state)
 	put(f, "unused.cuh", "#include <cufft.h>\n");
 	needs(f);
 	assert_str(joined(f, &f->plan.sdk.components), "compiler hiprand");
+	put(f, "b.cpp", "#include <hipsparse/hipsparse.h>\n"); /* which nobody translates */
+	needs(f);
+	assert_str(joined(f, &f->plan.sdk.components), "compiler hiprand hipsparse");
 	assert_says(reason_for(f, "sdk components"), "include headers of hiprand");
 }
 

@@ -67,6 +67,8 @@ static const struct {
 	{"sources: {a: b}\n", "must be a list", 1, 0},
 	{"exclude: {a: b}\n", "must be a list", 1, 0},
 	{"exclude: [[a.cu]]\n", "a file name or a pattern is expected", 1, 0},
+	{"exclude: [{a: b}]\n", "a file name or a pattern is expected", 1, 0},
+	{"exclude: [\"\"]\n", "a file name or a pattern is expected", 1, 11},
 };
 
 static void mistakes_are_located_to_the_column(void **state)
