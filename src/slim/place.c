@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/map.h"
 #include "base/proc.h"
 #include "formats/node.h"
 #include "slim/slim_int.h"
@@ -69,14 +70,12 @@ static struct err *may_go_on(
 
 static void add_files(struct arena *a, struct slim_report *to, const struct slim_report *r)
 {
-	size_t known = to->files.n;
-	VEC_EACH (const struct slim_done, f, &r->files) {
-		size_t i = 0;
-		while (i < known && !str_eq(to->files.v[i].path, f->path))
-			i++;
-		if (i == known)
+	MAP(known, a); /* a manifest may have been made by anybody, as long as it likes */
+	VEC_EACH (struct slim_done, f, &to->files)
+		map_put(&known, f->path, f);
+	VEC_EACH (const struct slim_done, f, &r->files)
+		if (map_put(&known, f->path, to))
 			*VEC_PUSH(a, &to->files) = *f;
-	}
 }
 
 /* What comes is added to what an earlier run did. */
