@@ -2,6 +2,7 @@
  *
  * A program of its own, because the kernel counts the memory of the process that starts another one
  * in the other's peak: a Python interpreter as parent would hide what a small program needs. */
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,13 +23,10 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	double start = now();
-	pid_t pid = fork();
-	if (pid < 0)
-		return 71;
-	if (pid == 0) {
-		execvp(argv[2], argv + 2);
-		_exit(127);
-	}
+	pid_t pid;
+	/* as shells and build systems start programs: a copy of this process by fork() takes 0.1 ms, which are ours */
+	if (posix_spawnp(&pid, argv[2], NULL, NULL, argv + 2, environ))
+		return 127;
 	if (wait4(pid, &status, 0, &usage) < 0)
 		return 71;
 	double seconds = now() - start;

@@ -170,10 +170,14 @@ if [ "$(id -u)" = 0 ]; then
 	cp "$ROCSMITH" "$user/rocsmith"
 	cp -r "$E2E_TMP/ar/archive" "$E2E_TMP/ar/key.gpg" "$user"
 	chmod -R a+rX "$user"
-	prove 'an ordinary user installs and runs' setpriv --reuid 65534 --regid 65534 --clear-groups \
-		env ROCSMITH_HOME="$user/home" HOME="$user" bash -c '
-		"$0/rocsmith" sdk install --mirror "file://$0/archive" --keyring "$0/key.gpg" 2>"$0/err" &&
-		cd "$0" && "$0/rocsmith" sdk run -- clang++ --version | grep -q 21.1.8' "$user"
+	as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	if "${as_user[@]}" bwrap --unshare-user-try --ro-bind / / true 2>/dev/null; then
+		prove 'an ordinary user installs and runs' "${as_user[@]}" env ROCSMITH_HOME="$user/home" HOME="$user" bash -c '
+			"$0/rocsmith" sdk install --mirror "file://$0/archive" --keyring "$0/key.gpg" 2>"$0/err" &&
+			cd "$0" && "$0/rocsmith" sdk run -- clang++ --version | grep -q 21.1.8' "$user"
+	else
+		echo 'skip ordinary users have no name spaces here'
+	fi
 	rm -rf "$user"
 
 	# ---- full disk ----

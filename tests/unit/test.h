@@ -24,6 +24,9 @@
 #define SANITIZED 1
 #endif
 #endif
+#ifdef __SANITIZE_ADDRESS__ /* gcc */
+#define SANITIZED 1
+#endif
 #ifndef SANITIZED
 #define SANITIZED 0
 #endif
