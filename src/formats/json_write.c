@@ -74,7 +74,8 @@ static void quoted(struct buf *out, struct str s)
 	if (plain_run(s, 0) == s.n) {
 		char *p = buf_space(out, s.n + 2);
 		p[0] = p[s.n + 1] = '"';
-		memcpy(p + 1, s.p, s.n);
+		if (s.n)
+			memcpy(p + 1, s.p, s.n);
 		return;
 	}
 	buf_char(out, '"');
