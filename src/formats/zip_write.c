@@ -481,7 +481,7 @@ static void add_unit(struct writer *w, struct pack_unit unit)
 	last->bytes += unit.work == HASH || unit.work == COPY ? 0 : unit.n;
 }
 
-static struct err *plan(struct writer *w, size_t from, size_t to)
+static struct err *cut_members(struct writer *w, size_t from, size_t to)
 {
 	size_t n = 0;
 	for (size_t i = from; i < to; i++)
@@ -569,7 +569,7 @@ static struct err *run_queue(struct writer *w)
 
 static struct err *pack(struct writer *w, size_t from, size_t to)
 {
-	TRY(plan(w, from, to));
+	TRY(cut_members(w, from, to));
 	w->pool = pool_new(w->threads + 1); /* without the one that waits and writes */
 	struct err *e = run_queue(w);
 	atomic_store(&w->stop, true);
