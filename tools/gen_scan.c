@@ -1,7 +1,8 @@
 /* Compiles the patterns of data/diagnoses.yaml with Hyperscan, for any CPU of this architecture, and writes
- * the result as C: gen_scan OUTPUT. Without the library the text is empty, and `explain` says so. */
+ * the result as C, compressed: gen_scan OUTPUT. Without the library the text is empty, and `explain` says so. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <zstd.h>
 
 #include "know/diagnosis.h"
 
@@ -57,9 +58,13 @@ static int compile(bool rest, char **ret, size_t *ret_n)
 
 static int put(FILE *out, const char *name, bool rest)
 {
-	char *bytes;
-	size_t n;
-	if (compile(rest, &bytes, &n) != 0)
+	char *raw;
+	size_t n, size;
+	if (compile(rest, &raw, &size) != 0)
+		return 1;
+	char *bytes = malloc(ZSTD_compressBound(size));
+	n = bytes && size ? ZSTD_compress(bytes, ZSTD_compressBound(size), raw, size, 19) : 0;
+	if (!bytes || ZSTD_isError(n))
 		return 1;
 	fprintf(out, "\nstatic const char %s_bytes[] = {", name);
 	for (size_t i = 0; i < n; i++)
@@ -67,6 +72,7 @@ static int put(FILE *out, const char *name, bool rest)
 	fprintf(out, "\n\t0};\nextern const struct str %s;\n", name);
 	fprintf(out, "const struct str %s = {%s_bytes, %zu};\n", name, name, n);
 	free(bytes);
+	free(raw);
 	return 0;
 }
 

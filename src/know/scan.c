@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <hs/hs.h>
 #include <stdlib.h>
+#include <zstd.h>
 
 #define SONAME "libhs.so.5" /* of Hyperscan 5 and of Vectorscan */
 #define HYPERSCAN_FUNCTIONS(X)                                                                     \
@@ -69,13 +70,25 @@ static struct err *compile(struct scan *s, const char *const *texts, size_t n)
 	return e;
 }
 
+/* What tools/gen_scan.c wrote, unless it is of another version or architecture. */
+static bool restore(struct scan *s, struct str ready)
+{
+	enum { MOST = 64 << 20 };
+	unsigned long long n = ready.n ? ZSTD_getFrameContentSize(ready.p, ready.n) : MOST;
+	char *bytes = n < MOST ? malloc((size_t)n) : NULL;
+	bool good = bytes && ZSTD_decompress(bytes, (size_t)n, ready.p, ready.n) == n &&
+		    s->hs_deserialize_database(bytes, (size_t)n, &s->db) == HS_SUCCESS;
+	free(bytes);
+	return good;
+}
+
 struct err *scan_new(const char *const *texts, size_t n, struct str ready, struct scan **ret)
 {
 	CLEANUP(scan_freep) struct scan *s = calloc(1, sizeof(*s));
 	if (!s || !load(s))
 		return err_hint(err_new(E_TOOL_MISSING, "logs cannot be searched without " SONAME),
 			"install the package libhyperscan5 or libvectorscan5");
-	if (!ready.n || s->hs_deserialize_database(ready.p, ready.n, &s->db) != HS_SUCCESS)
+	if (!restore(s, ready))
 		TRY(compile(s, texts, n));
 	if (s->hs_alloc_scratch(s->db, &s->scratch) != HS_SUCCESS)
 		return err_new(E_INTERNAL, "Hyperscan cannot use its patterns");
