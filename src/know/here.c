@@ -13,14 +13,6 @@ struct asked {
 	struct str fact;  /* set to what is so here */
 };
 
-static const struct machine_node *kfd_of(const struct machine *m)
-{
-	VEC_EACH (struct machine_node, n, &m->nodes)
-		if (str_eq(n->path, S("/dev/kfd")))
-			return n;
-	return NULL;
-}
-
 static bool has_kind(const struct machine *m, bool apu)
 {
 	VEC_EACH (struct machine_gpu, g, &m->gpus)
@@ -33,7 +25,7 @@ static bool has_kind(const struct machine *m, bool apu)
 static enum answer is_so(struct asked *q, struct str word)
 {
 	const struct machine *m = q->m;
-	const struct machine_node *kfd = kfd_of(m);
+	const struct machine_node *kfd = machine_node_at(m, S("/dev/kfd"));
 	bool apu = has_kind(m, true);
 	const struct {
 		struct str word;

@@ -36,14 +36,6 @@ void note_unreadable(struct arena *a, struct machine *m, struct str path, enum r
 		"'%.*s' %s: facts from it are missing", STR(full), reasons[why]);
 }
 
-static const struct machine_node *find_node(const struct machine *m, struct str path)
-{
-	VEC_EACH (struct machine_node, n, &m->nodes)
-		if (str_eq(n->path, path))
-			return n;
-	return NULL;
-}
-
 static void fix_container(struct check *c, struct finding *f)
 {
 	if (str_eq(c->m->container_kind, S("kubernetes")))
@@ -61,7 +53,7 @@ static void check_no_gpu(struct check *c)
 	const char *place = m->container ? "container"
 			    : m->virtual ? "virtual machine"
 					 : "computer";
-	bool kfd = find_node(m, S("/dev/kfd"));
+	bool kfd = machine_node_at(m, S("/dev/kfd"));
 	struct finding *f;
 	if (m->wsl && m->has_dxg && !m->displays.n) {
 		f = finding_new(c, "wsl-gpu", SEV_INFO, S("/dev/dxg"),
@@ -168,7 +160,7 @@ static void check_driver(struct check *c)
 static void check_kfd_node(struct check *c)
 {
 	const struct machine *m = c->m;
-	if (!m->gpus.n || find_node(m, S("/dev/kfd")))
+	if (!m->gpus.n || machine_node_at(m, S("/dev/kfd")))
 		return;
 	struct finding *f = finding_new(c, "kfd-missing-node", SEV_ERROR, S("/dev/kfd"),
 		"the kernel lists %zu GPU%s for computing, but /dev/kfd is not there%s", m->gpus.n,
@@ -183,7 +175,7 @@ static void check_kfd_node(struct check *c)
 static bool has_render_node(const struct machine *m, const struct machine_gpu *g)
 {
 	if (g->render.n)
-		return find_node(m, g->render);
+		return machine_node_at(m, g->render);
 	VEC_EACH (struct machine_node, n, &m->nodes)
 		if (str_starts(path_base(n->path), S("renderD")))
 			return true;

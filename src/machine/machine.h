@@ -76,6 +76,8 @@ struct machine {
 	struct findings findings; /* unreadable or contradictory facts, and what they rule out */
 };
 
+/* The device node of this path, or NULL. */
+const struct machine_node *machine_node_at(const struct machine *m, struct str path);
 /* E_NOENT when root is no folder. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
 /* Bytes that programs could still take now, within the limits of our control groups too; 0 = unknown.
