@@ -252,7 +252,7 @@ static const struct kind {
 	{"PE", pe, use_pe, 13, 4424, 304},
 	{"zip", zip, use_zip, 20, 15227209, 4314924},
 };
-#define EACH_KIND (const struct kind *k = kinds; k < kinds + sizeof(kinds) / sizeof(*kinds); k++)
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 static struct err *use(
 	const struct kind *k, struct str bytes, size_t fails, struct budget *b, size_t *ret_reads)
@@ -269,28 +269,25 @@ static struct err *use(
 static void any_read_may_fail(void **state)
 {
 	(void)state;
-	for
-		EACH_KIND
-		{
-			ARENA(a);
-			struct str bytes = k->make(&a);
-			size_t reads, done;
-			assert_ok(use(k, bytes, SIZE_MAX, NULL, &reads));
-			if (reads != k->reads)
-				fail_msg("%s: %zu reads", k->name, reads);
-			for (size_t i = 0; i < reads; i++) {
-				assert_err_says(
-					use(k, bytes, i, NULL, &done), E_IO, "the disk is gone");
-				assert_int_equal(done, i + 1); /* it is not tried again */
-			}
+	for (size_t kind = 0; kind < KINDS; kind++) {
+		const struct kind *k = &kinds[kind];
+		ARENA(a);
+		struct str bytes = k->make(&a);
+		size_t reads, done;
+		assert_ok(use(k, bytes, SIZE_MAX, NULL, &reads));
+		if (reads != k->reads)
+			fail_msg("%s: %zu reads", k->name, reads);
+		for (size_t i = 0; i < reads; i++) {
+			assert_err_says(use(k, bytes, i, NULL, &done), E_IO, "the disk is gone");
+			assert_int_equal(done, i + 1); /* it is not tried again */
 		}
+	}
 }
 
-static bool enough(const struct kind *k, struct str bytes, uint64_t work, uint64_t memory)
+static bool enough(const void *kind, struct str bytes, struct budget b)
 {
 	size_t reads;
-	struct budget b = {.work = work, .memory = memory};
-	struct err *e = use(k, bytes, SIZE_MAX, &b, &reads);
+	struct err *e = use(kind, bytes, SIZE_MAX, &b, &reads);
 	bool good = !e;
 	if (e)
 		assert_true(e->code == E_LIMIT);
@@ -298,39 +295,20 @@ static bool enough(const struct kind *k, struct str bytes, uint64_t work, uint64
 	return good;
 }
 
-static uint64_t least(const struct kind *k, struct str bytes, bool work)
-{
-	const uint64_t most = UINT64_C(1) << 40;
-	uint64_t low = 0, high = most; /* not enough; enough */
-	if (enough(k, bytes, work ? 0 : most, work ? most : 0))
-		return 0;
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-		*(enough(k, bytes, work ? middle : most, work ? most : middle) ? &high : &low) =
-			middle;
-	}
-	return high;
-}
-
-static bool is_about(uint64_t got, uint64_t want)
-{
-	return got >= want - want / 100 && got <= want + want / 100;
-}
-
 static void reading_costs_what_it_takes(void **state)
 {
 	(void)state;
-	for
-		EACH_KIND
-		{
-			ARENA(a);
-			struct str bytes = k->make(&a);
-			uint64_t work = least(k, bytes, true), memory = least(k, bytes, false);
-			if (is_about(work, k->work) && is_about(memory, k->memory))
-				continue;
-			fail_msg("%s: %llu, %llu", k->name, (unsigned long long)work,
-				(unsigned long long)memory);
-		}
+	for (size_t kind = 0; kind < KINDS; kind++) {
+		const struct kind *k = &kinds[kind];
+		ARENA(a);
+		struct str bytes = k->make(&a);
+		uint64_t work = least(enough, k, bytes, true),
+			 memory = least(enough, k, bytes, false);
+		if (is_about(work, k->work) && is_about(memory, k->memory))
+			continue;
+		fail_msg("%s: %llu, %llu", k->name, (unsigned long long)work,
+			(unsigned long long)memory);
+	}
 }
 
 int main(void)
