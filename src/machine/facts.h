@@ -12,9 +12,11 @@ void gather_kfd(struct root *r, struct machine *m);       /* GPUs of the compute
 void gather_displays(struct root *r, struct machine *m);  /* PCI and DRM */
 void gather_nodes(struct root *r, struct machine *m);     /* identity and device nodes */
 void gather_sdks(struct root *r, struct machine *m);      /* ROCm trees */
+void gather_around(struct root *r, struct machine *m); /* variables, disks, limits of the process */
+void gather_pythons(struct root *r, struct machine *m); /* Python environments; needs all others */
 
-/* All of them, and the findings. Fails only when r->dir is no folder. */
-MUST_USE struct err *machine_gather(struct root *r, struct machine *m);
+/* All of them, and the findings; all: Python environments, too. Fails only when r->dir is no folder. */
+MUST_USE struct err *machine_gather(struct root *r, bool all, struct machine *m);
 
 /* findings.c: what follows from the facts alone. */
 void check_machine(struct arena *a, struct machine *m);

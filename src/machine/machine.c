@@ -3,7 +3,7 @@
 
 #include "machine/facts.h"
 
-struct err *machine_gather(struct root *r, struct machine *m)
+struct err *machine_gather(struct root *r, bool all, struct machine *m)
 {
 	*m = (struct machine){.root = r->dir};
 	if (r->dir.n && !fs_is_dir(r->dir))
@@ -17,6 +17,9 @@ struct err *machine_gather(struct root *r, struct machine *m)
 	gather_displays(r, m);
 	gather_nodes(r, m);
 	gather_sdks(r, m);
+	gather_around(r, m);
+	if (all)
+		gather_pythons(r, m);
 	check_machine(r->a, m);
 	return NULL;
 }
@@ -24,7 +27,13 @@ struct err *machine_gather(struct root *r, struct machine *m)
 struct err *machine_read(struct arena *a, struct str root, struct machine *ret)
 {
 	struct root r = {.a = a, .dir = root};
-	return machine_gather(&r, ret);
+	return machine_gather(&r, false, ret);
+}
+
+struct err *machine_read_all(struct arena *a, struct str root, struct machine *ret)
+{
+	struct root r = {.a = a, .dir = root};
+	return machine_gather(&r, true, ret);
 }
 
 struct err *machine_native(struct arena *a, const struct machine *m, struct strs *ret)
