@@ -15,11 +15,9 @@ void gather_sdks(struct root *r, struct machine *m);      /* ROCm trees */
 void gather_around(struct root *r, struct machine *m); /* variables, disks, limits of the process */
 void gather_pythons(struct root *r, struct machine *m); /* Python environments; needs all others */
 
-/* All of them, and the findings; all: Python environments, too. Fails only when r->dir is no folder. */
+/* All of them; all: Python environments, too. Fails only when r->dir is no folder. */
 MUST_USE struct err *machine_gather(struct root *r, bool all, struct machine *m);
 
-/* findings.c: what follows from the facts alone. */
-void check_machine(struct arena *a, struct machine *m);
 /* A warning that a file could not be used. */
 void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why);
 
