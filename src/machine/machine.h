@@ -169,8 +169,8 @@ uint64_t machine_memory_free(struct str root);
 /* Percent of the last ten seconds in which nothing could go on for want of memory, here or in one of our
  * control groups, as the kernel tells it (PSI); 0 = none, or it does not. */
 double machine_memory_pressure(struct str root);
-/* The facts (member "facts" of `doctor --json`), and the whole document: schema, facts, findings */
-extern const struct json_field machine_fields[], machine_report_fields[];
+/* The facts: member "facts" of `doctor --json` (know/rule.h) */
+extern const struct json_field machine_fields[];
 /* Target ids for `--gpu native`: the GPUs that KFD lists, each once. E_NO_GPU, with the reason and
  * what to do, when there are none. */
 MUST_USE struct err *machine_native(struct arena *a, const struct machine *m, struct strs *ret);
