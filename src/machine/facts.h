@@ -18,6 +18,13 @@ void gather_pythons(struct root *r, struct machine *m); /* Python environments; 
 /* All of them, and the findings; all: Python environments, too. Fails only when r->dir is no folder. */
 MUST_USE struct err *machine_gather(struct root *r, bool all, struct machine *m);
 
+/* Version, components and slimming of a ROCm in this folder, relative to the root: a tree's, or that of rocm wheels
+ * (_rocm_sdk_core). Told. */
+void read_components(struct root *r, struct str dir, struct machine_sdk *s);
+/* Of those parts: libraries of a folder; what include/hip/hip_version.h says. */
+void read_libraries(struct root *r, struct str dir, struct machine_sdk *s);
+void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s);
+
 /* findings.c: what follows from the facts alone. */
 void check_machine(struct arena *a, struct machine *m);
 /* A warning that a file could not be used. */
