@@ -10,6 +10,7 @@ void gather_container(struct root *r, struct machine *m); /* WSL, container, vir
 void gather_driver(struct root *r, struct machine *m);    /* amdgpu, and what keeps it away */
 void gather_kfd(struct root *r, struct machine *m);       /* GPUs of the compute driver */
 void gather_displays(struct root *r, struct machine *m);  /* PCI and DRM */
+void gather_boards(struct root *r, struct machine *m);    /* firmware and links of GPUs, IOMMU */
 void gather_nodes(struct root *r, struct machine *m);     /* identity and device nodes */
 void gather_sdks(struct root *r, struct machine *m);      /* ROCm trees */
 void gather_around(struct root *r, struct machine *m); /* variables, disks, limits of the process */

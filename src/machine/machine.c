@@ -14,6 +14,7 @@ struct err *machine_gather(struct root *r, bool all, struct machine *m)
 	gather_driver(r, m);
 	gather_kfd(r, m);
 	gather_displays(r, m);
+	gather_boards(r, m);
 	gather_nodes(r, m);
 	gather_sdks(r, m);
 	gather_around(r, m);
