@@ -170,8 +170,7 @@ static enum holds compare(const struct operand *x, struct str op, const struct o
 	if (x->version && !in) {
 		struct err *e = version_parse(&tmp, x->text, &v);
 		if (!e)
-			e = version_match(
-				v, str_fmt(&tmp, "%.*s%.*s", STR(op), STR(y->text)), &is);
+			e = version_match(v, str_fmt(&tmp, "%.*s%.*s", STR(op), STR(y->text)), &is);
 		enum holds bad = e ? MAYBE : is ? YES : NO;
 		err_free(e);
 		return bad;

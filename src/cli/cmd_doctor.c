@@ -156,7 +156,7 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 {
 	const struct doctor_args *d = args;
 	struct machine m;
-	TRY(machine_read(a, d->sysroot, &m));
+	TRY(machine_read_all(a, d->sysroot, &m));
 	findings_sort(a, &m.findings);
 	if (d->record.n)
 		TRY(record(d));

@@ -1,6 +1,10 @@
 /* Reading below a root; see root.h. */
 #include "machine/root.h"
 
+#include <stdlib.h>
+
+#include "machine/parse.h"
+
 enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 4096, TEXT_MAX = 200 };
 
 /* Where the path rest, seen from the folder done (without links), leads; both below root. NULL for
@@ -83,8 +87,19 @@ static enum root_status get(struct root *r, struct str path, size_t head, struct
 /* ---- telling the observer ---- */
 static void tell(struct root *r, struct root_seen seen)
 {
-	if (r->observer)
-		r->observer(r->user, &seen);
+	ARENA(tmp);
+	if (!r->observer)
+		return;
+	if (str_contains(r->home, S("/"))) { /* that of root says nothing about anybody */
+		seen.path = str_replace(&tmp, seen.path, r->home, S("home/user"));
+		seen.text = str_replace(&tmp, seen.text, r->home, S("home/user"));
+	}
+	r->observer(r->user, &seen);
+}
+
+void root_tell_dir(struct root *r, struct str path)
+{
+	tell(r, (struct root_seen){.what = SEEN_DIR, .path = path});
 }
 
 void root_tell_text(struct root *r, struct str path, struct str text)
@@ -172,7 +187,7 @@ bool root_exists(struct root *r, struct str path)
 	struct str full = place(&tmp, r, path);
 	bool is = full.p && fs_is_dir(full);
 	if (is)
-		tell(r, (struct root_seen){.what = SEEN_DIR, .path = path});
+		root_tell_dir(r, path);
 	return is;
 }
 
@@ -185,6 +200,39 @@ bool root_has_file(struct root *r, struct str path)
 		return false;
 	root_tell_text(r, path, S(""));
 	return true;
+}
+
+enum root_status root_open(struct root *r, struct str path, int *ret_fd, uint64_t *ret_size)
+{
+	ARENA(tmp);
+	struct stat st;
+	struct str full = place(&tmp, r, path);
+	enum root_status s = full.p ? status_of(fs_stat(full, &st)) : ROOT_BAD;
+	if (s == ROOT_OK && !S_ISREG(st.st_mode))
+		s = ROOT_BAD;
+	if (s == ROOT_OK)
+		s = status_of(fs_open(full, ret_fd));
+	*ret_size = s == ROOT_OK ? (uint64_t)st.st_size : 0;
+	return s;
+}
+
+struct str root_variable(struct root *r, const char *name)
+{
+	if (!r->dir.n)
+		return str_dup(r->a, str_from(getenv(name)));
+	if (!r->environ.p)
+		root_peek(r, S("proc/self/environ"), &r->environ);
+	struct str value = parse_environ(r->environ, str_from(name));
+	return str_replace(r->a, value, S("~/"), str_fmt(r->a, "/%.*s/", STR(r->home)));
+}
+
+void root_tell_variable(struct root *r, const char *name, struct str value)
+{
+	ARENA(tmp);
+	if (value.n)
+		tell(r, (struct root_seen){.what = SEEN_MORE,
+				.path = S("proc/self/environ"),
+				.text = str_fmt(&tmp, "%s=%.*s%c", name, STR(value), 0)});
 }
 
 struct str root_real(struct root *r, struct str path)

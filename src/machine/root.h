@@ -16,9 +16,10 @@
 enum root_status { ROOT_OK, ROOT_ABSENT, ROOT_DENIED, ROOT_BAD };
 
 struct root_seen {
-	enum { SEEN_FILE, SEEN_DIR, SEEN_LINK, SEEN_NODE } what;
+	enum { SEEN_FILE, SEEN_MORE, SEEN_DIR, SEEN_LINK, SEEN_NODE } what;
 	struct str path;
-	struct str text;       /* SEEN_FILE: what may be copied of it; SEEN_LINK: its target */
+	struct str
+		text; /* SEEN_FILE: what may be copied of it; SEEN_MORE: is added to that; SEEN_LINK: its target */
 	const struct stat *st; /* SEEN_NODE */
 };
 
@@ -30,6 +31,9 @@ struct root {
 	root_observer *observer;        /* or NULL */
 	void *user;                     /* the observer's */
 	struct str last_dir, last_real; /* a folder of the sysroot, and where it leads */
+	struct str
+		home; /* the user's, relative to the root: what is told has "home/user" instead */
+	struct str environ; /* of a sysroot, when it was asked for */
 	struct str
 		nodes; /* text of .nodes ("dev/kfd 0660 0 109", one a line); see machine_record() */
 };
@@ -59,6 +63,13 @@ struct str root_real(struct root *r, struct str path);
 /* Tells what was found in another way: a link to target (relative to the root), a file's text. */
 void root_tell_link(struct root *r, struct str path, struct str target);
 void root_tell_text(struct root *r, struct str path, struct str text);
+void root_tell_dir(struct root *r, struct str path);
+/* A variable of the process's environment, of a sysroot's proc/self/environ, or ""; "~/" of a recording is
+ * its home. Not told. */
+struct str root_variable(struct root *r, const char *name);
+void root_tell_variable(struct root *r, const char *name, struct str value);
+/* An ordinary file, to be read in places; the caller closes it. Not told. */
+enum root_status root_open(struct root *r, struct str path, int *ret_fd, uint64_t *ret_size);
 /* A device node: mode, owner and group, or those of .nodes. */
 enum root_status root_node(struct root *r, struct str path, struct stat *ret);
 
