@@ -25,15 +25,6 @@ struct str library_text(struct arena *a, const struct library *l)
 	return buf_str(&b);
 }
 
-/* Search paths may be longer than names that are shown. */
-static struct str search_path(struct arena *a, struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f)
-			return clean_text(a, s);
-	return s;
-}
-
 static void add_some(struct arena *a, struct strs *list, struct str s, size_t most)
 {
 	s = clean_text(a, s);
@@ -53,9 +44,9 @@ bool library_parse(struct arena *a, struct str text, struct library *ret)
 		if (str_eq(key, S("needed")))
 			add_some(a, &ret->needed, value, MAX_NEEDED);
 		else if (str_eq(key, S("rpath")))
-			ret->rpath = search_path(a, value);
+			ret->rpath = clean_long(a, value);
 		else if (str_eq(key, S("runpath")))
-			ret->runpath = search_path(a, value);
+			ret->runpath = clean_long(a, value);
 		else if (str_eq(key, S("bundles")) && str_u64(value, 10, &n) && n <= BUNDLES)
 			ret->bundles = (unsigned)n;
 		while (str_eq(key, S("targets")) && str_next(&value, ' ', &word))
@@ -138,8 +129,8 @@ static struct err *read_elf(
 	TRY(elf_links(r->a, &e, &d));
 	VEC_EACH (const struct str, s, &d.needed)
 		add_some(r->a, &ret->needed, *s, MAX_NEEDED);
-	ret->runpath = search_path(r->a, d.runpath);
-	ret->rpath = d.runpath.n ? S("") : search_path(r->a, d.rpath);
+	ret->runpath = clean_long(r->a, d.runpath);
+	ret->rpath = d.runpath.n ? S("") : clean_long(r->a, d.rpath);
 	return NULL;
 }
 
@@ -150,7 +141,7 @@ enum root_status library_read(struct root *r, struct str path, struct library *r
 	uint64_t size;
 	struct str text;
 	*ret = (struct library){0};
-	enum root_status s = root_open(r, path, &fd, &size);
+	enum root_status s = root_file(r, path, &fd, &size);
 	if (s != ROOT_OK)
 		return s;
 	struct budget budget = {.work = WORK, .memory = WORK};

@@ -196,7 +196,7 @@ void tell_packages(struct environment *e)
 	VEC_EACH (struct machine_package, p, &e->py->packages) {
 		if (!e->r->observer || !metadata_of(e->r, p, keep_requirements, &text))
 			root_tell_dir(e->r, p->path);
-		p->path = clean_text(e->r->a, str_fmt(e->r->a, "/%.*s", STR(p->path)));
+		p->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(p->path)));
 	}
 	VEC_EACH (const struct str, dir, &e->rocm_dirs)
 		root_tell_dir(e->r, *dir);

@@ -3,6 +3,8 @@
  * has something that matters. Sources: PEP 405 (pyvenv.cfg), site(3) of Python and Debian's for the folders of packages,
  * conda's conda-meta and environments.txt, pyenv's versions. */
 #include "machine/python.h"
+#include <stdlib.h>
+
 #include "machine/parse.h"
 
 enum { MANY_PYTHONS = 64 };
@@ -11,7 +13,7 @@ struct pythons {
 	struct root *r;
 	struct machine *m;
 	struct str home, active; /* active: prefix of python3 */
-	struct strs seen;
+	struct strs seen, found; /* folders that were looked at; environments that were listed */
 };
 
 /* ---- one environment ---- */
@@ -91,7 +93,7 @@ static void finish(struct pythons *p, struct environment *e, bool always)
 	gather_packages(e);
 	if (!always && !e->py->packages.n)
 		return;
-	e->py->path = clean_text(p->r->a, str_fmt(p->r->a, "/%.*s", STR(e->dir)));
+	e->py->path = clean_long(p->r->a, str_fmt(p->r->a, "/%.*s", STR(e->dir)));
 	root_tell_dir(p->r, e->dir);
 	VEC_EACH (const struct str, site, &e->sites)
 		root_tell_dir(p->r, *site);
@@ -133,8 +135,8 @@ static void own_version(struct environment *e)
 	add_own_sites(e, e->py->version);
 }
 
-/* A venv or conda's; kind: what it is if it is none of these, NULL: nothing then. Where one is listed, true. */
-static bool add(struct pythons *p, struct str dir, const char *kind)
+/* A venv or conda's; kind: what it is if it is none of these, NULL: nothing then. */
+static void add(struct pythons *p, struct str dir, const char *kind)
 {
 	struct root *r = p->r;
 	struct str text, real = root_real(r, dir), config = path_join(r->a, real, S("pyvenv.cfg"));
@@ -142,11 +144,11 @@ static bool add(struct pythons *p, struct str dir, const char *kind)
 	struct environment e = {.r = r, .m = p->m, .py = &py, .dir = real};
 	size_t before = p->m->pythons.n;
 	if (!real.n || is_full(p) || !strs_put(r->a, &p->seen, real))
-		return false;
+		return;
 	bool venv = root_peek(r, config, &text) == ROOT_OK;
 	bool conda = !venv && root_real(r, path_join(r->a, real, S("conda-meta"))).n;
 	if (!venv && !conda && !kind)
-		return false;
+		return;
 	py.kind = venv ? S("venv") : conda ? S("conda") : str_from(kind);
 	if (venv)
 		read_config(&e, text);
@@ -157,14 +159,12 @@ static bool add(struct pythons *p, struct str dir, const char *kind)
 		add_system_sites(&e, py.version, str_eq(py.version, main_version(r)));
 	finish(p, &e, py.active);
 	if (p->m->pythons.n == before)
-		return false;
-	if (!str_eq(real, dir))
-		root_tell_link(r, dir, real);
+		return;
+	strs_add(r->a, &p->found, py.path);
 	if (venv)
 		root_read(r, config, keep_config, &text);
 	if (conda)
 		root_tell_dir(r, path_join(r->a, real, S("conda-meta")));
-	return true;
 }
 
 /* ---- those of the system and the user ---- */
@@ -227,17 +227,13 @@ static void add_conda(struct pythons *p, struct str base)
 	add_all(p, path_join(p->r->a, base, S("envs")), "", NULL);
 }
 
-/* ~/.conda/environments.txt: a folder a line. Only those that are listed are told. */
-static void add_conda_list(struct pythons *p)
+/* A file that names a folder a line. */
+static void add_list(struct pythons *p, struct str path)
 {
-	struct str path = path_join(p->r->a, p->home, S(".conda/environments.txt")), text, line;
-	BUF(told, p->r->a);
+	struct str text, line;
 	root_peek(p->r, path, &text);
 	for (unsigned i = 0; i < MANY_NAMES && str_next(&text, '\n', &line); i++)
-		if (add(p, below_root(p->r->a, str_trim(line)), NULL))
-			buf_fmt(&told, "%.*s\n", STR(str_trim(line)));
-	if (told.n)
-		root_tell_text(p->r, path, buf_str(&told));
+		add(p, below_root(p->r->a, str_trim(line)), NULL);
 }
 
 static void add_home(struct pythons *p)
@@ -254,27 +250,16 @@ static void add_home(struct pythons *p)
 	add_all(p, path_join(a, p->home, S(".pyenv/versions")), "", "pyenv");
 	for (size_t i = 0; i < sizeof(condas) / sizeof(*condas); i++)
 		add_conda(p, path_join(a, p->home, str_from(condas[i])));
-	add_conda_list(p);
+	add_list(p, path_join(a, p->home, S(".conda/environments.txt")));
 	for (size_t i = 0; i < 2; i++) /* ~/ComfyUI/venv */
 		add_all(p, p->home, one[i], NULL);
 }
 
-static void add_here(struct pythons *p)
+static struct str variable(struct pythons *p, const char *name)
 {
-	struct str dir = root_variable(p->r, "PWD");
-	if (!p->r->dir.n)
-		dir = path_abs(p->r->a, S("."));
-	dir = below_root(p->r->a, dir);
-	bool found = dir.n && add(p, path_join(p->r->a, dir, S(".venv")), NULL);
-	if ((dir.n && add(p, path_join(p->r->a, dir, S("venv")), NULL)) || found)
-		root_tell_variable(p->r, "PWD", str_fmt(p->r->a, "/%.*s", STR(dir)));
-}
-
-static void add_named(struct pythons *p, const char *variable)
-{
-	struct str value = root_variable(p->r, variable);
-	add(p, below_root(p->r->a, value), NULL);
-	root_tell_variable(p->r, variable, value);
+	struct str value;
+	root_variable(p->r, str_from(name), &value);
+	return value;
 }
 
 /* ---- python3 of PATH ---- */
@@ -282,7 +267,7 @@ static void add_named(struct pythons *p, const char *variable)
 /* A shim runs the version that PYENV_VERSION or ~/.pyenv/version names. */
 static struct str shim_prefix(struct pythons *p)
 {
-	struct str name, rest, line = root_variable(p->r, "PYENV_VERSION");
+	struct str name, rest, line = variable(p, "PYENV_VERSION");
 	if (!line.n)
 		root_peek(p->r, path_join(p->r->a, p->home, S(".pyenv/version")), &line);
 	str_cut(str_trim(line), '\n', &name, &rest);
@@ -313,60 +298,57 @@ static struct str prefix_of(struct pythons *p, struct str dir)
 static struct str active_prefix(struct pythons *p)
 {
 	struct arena *a = p->r->a;
-	struct str one, path = root_variable(p->r, "PATH"), prefix = S("");
+	struct str one, path = variable(p, "PATH"), prefix = S("");
 	if (!path.n)
 		path = str_fmt(a, "%.*s/bin:%.*s/bin:/usr/local/bin:/usr/bin",
-			STR(root_variable(p->r, "VIRTUAL_ENV")),
-			STR(root_variable(p->r, "CONDA_PREFIX")));
+			STR(variable(p, "VIRTUAL_ENV")), STR(variable(p, "CONDA_PREFIX")));
 	while (!prefix.n && str_next(&path, ':', &one))
 		prefix = prefix_of(p, below_root(a, one));
-	if (prefix.n)
-		root_tell_variable(p->r, "PATH", str_fmt(a, "/%.*s/bin", STR(prefix)));
 	return prefix;
 }
 
-/* Relative to the root and without links. In a recording the account's name is gone: its home is the only one. */
-static struct str find_home(struct root *r, const struct machine *m)
+/* Without links; a sysroot that does not say whose it is may have one home. */
+static struct str find_home(struct root *r)
 {
-	struct str text, line, home = S("");
+	struct str home = root_real(r, r->home);
 	struct strs names;
-	if (!r->dir.n)
-		home = below_root(r->a, root_variable(r, "HOME"));
-	root_peek(r, S("etc/passwd"), &text);
-	while (!home.n && m->has_identity && str_next(&text, '\n', &line)) {
-		uint64_t uid;
-		struct strs fields = {0};
-		for (struct str field; str_next(&line, ':', &field);)
-			strs_add(r->a, &fields, field);
-		if (fields.n > 5 && str_u64(fields.v[2], 10, &uid) && uid == m->uid)
-			home = below_root(r->a, fields.v[5]);
-	}
-	home = home.n ? root_real(r, home) : home;
-	if (!home.n && m->has_identity && !m->uid)
-		home = root_real(r, S("root"));
 	root_list(r, S("home"), &names);
 	return !home.n && names.n == 1 ? path_join(r->a, S("home"), names.v[0]) : home;
 }
 
+static int by_path(const void *x, const void *y)
+{
+	const struct machine_python *a = x, *b = y;
+	int r = (int)b->active - (int)a->active;
+	r = r ? r : str_cmp(a->path, b->path);
+	return r ? r : str_cmp(a->version, b->version);
+}
+
 void gather_pythons(struct root *r, struct machine *m)
 {
-	static const char *const named[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
-	struct pythons p = {.r = r, .m = m};
-	r->home = p.home = find_home(r, m);
+	static const char *const more[] = {".venv", "venv"};
+	const struct str list = S(".pythons");
+	struct pythons p = {.r = r, .m = m, .home = find_home(r)};
 	p.active = active_prefix(&p);
 	strs_add(r->a, &p.seen, S("usr"));
 	if (p.active.n)
 		add(&p, p.active, str_contains(p.active, S(".pyenv/")) ? "pyenv" : "system");
-	for (size_t i = 0; i < 2; i++)
-		add_named(&p, named[i]);
+	add(&p, below_root(r->a, variable(&p, "VIRTUAL_ENV")), NULL);
+	add(&p, below_root(r->a, variable(&p, "CONDA_PREFIX")), NULL);
 	add_usr(&p);
 	if (root_real(r, S("usr/local/bin/python3")).n)
 		add(&p, S("usr/local"), "system");
 	if (p.home.n)
 		add_user(&p);
-	add_here(&p);
+	for (size_t i = 0; !r->dir.n && i < 2; i++)
+		add(&p, below_root(r->a, path_abs(r->a, str_from(more[i]))), NULL);
 	add(&p, S("opt/venv"), NULL);
 	add_conda(&p, S("opt/conda"));
 	if (p.home.n)
 		add_home(&p);
+	add_list(&p, list); /* a recording knows those that only the machine could tell of */
+	if (p.found.n)
+		root_tell_text(r, list, str_join(r->a, &p.found, S("\n")));
+	if (m->pythons.n)
+		qsort(m->pythons.v, m->pythons.n, sizeof(*m->pythons.v), by_path);
 }

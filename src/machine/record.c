@@ -35,14 +35,8 @@ static struct err *copy(const struct recording *rec, const struct root_seen *see
 	if (seen->what == SEEN_DIR)
 		return fs_mkdirs(to);
 	TRY(fs_mkdirs(path_dir(to)));
-	struct str text = S("");
-	BUF(all, &tmp);
-	if (seen->what == SEEN_MORE)
-		TRY(fs_read_opt(&tmp, to, 1 << 20, &text));
-	buf_add(&all, text);
-	buf_add(&all, seen->text);
-	if (seen->what == SEEN_FILE || seen->what == SEEN_MORE)
-		return fs_write(to, buf_str(&all), 0644);
+	if (seen->what == SEEN_FILE)
+		return fs_write(to, seen->text, 0644);
 	if (seen->what == SEEN_LINK)
 		return fs_symlink(seen->text, to);
 	return copy_node(&tmp, rec, to, seen);
@@ -63,7 +57,7 @@ struct err *machine_record(struct str root, struct str dir, unsigned *ret_files)
 	ARENA(tmp);
 	struct machine m;
 	struct recording rec = {.dir = path_abs(&tmp, dir)};
-	struct root r = {.a = &tmp, .dir = root, .observer = observe, .user = &rec};
+	struct root r = {.a = &tmp, .dir = root, .observer = observe, .observer_data = &rec};
 	struct strs names = {0};
 	if (fs_exists(rec.dir))
 		TRY(fs_list(&tmp, rec.dir, &names));

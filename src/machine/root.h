@@ -16,27 +16,34 @@
 enum root_status { ROOT_OK, ROOT_ABSENT, ROOT_DENIED, ROOT_BAD };
 
 struct root_seen {
-	enum { SEEN_FILE, SEEN_MORE, SEEN_DIR, SEEN_LINK, SEEN_NODE } what;
+	enum { SEEN_FILE, SEEN_DIR, SEEN_LINK, SEEN_NODE } what;
 	struct str path;
-	struct str
-		text; /* SEEN_FILE: what may be copied of it; SEEN_MORE: is added to that; SEEN_LINK: its target */
+	struct str text;       /* SEEN_FILE: what may be copied of it; SEEN_LINK: its target */
 	const struct stat *st; /* SEEN_NODE */
 };
 
 typedef void root_observer(void *user, const struct root_seen *seen);
 
 struct root {
-	struct arena *a;                /* for results */
-	struct str dir;                 /* "" = this computer */
-	root_observer *observer;        /* or NULL */
-	void *user;                     /* the observer's */
+	struct arena *a;         /* for results */
+	struct str dir;          /* "" = this computer */
+	root_observer *observer; /* or NULL */
+	void *observer_data;
 	struct str last_dir, last_real; /* a folder of the sysroot, and where it leads */
 	struct str
-		home; /* the user's, relative to the root: what is told has "home/user" instead */
-	struct str environ; /* of a sysroot, when it was asked for */
-	struct str
 		nodes; /* text of .nodes ("dev/kfd 0660 0 109", one a line); see machine_record() */
+	struct str environ;    /* of a sysroot: its proc/self/environ, "NAME=value" ended by NUL */
+	struct str user, home; /* this user's name, and folder ("home/alice"), "" = not known */
 };
+
+/* Opens it: what there is around it, and whose it is. */
+void root_open(struct root *r);
+/* A variable of the process's environment, in a sysroot of its proc/self/environ. Not told: a recording gets
+ * those of variable_table, HOME and PATH from gather_around(). */
+bool root_variable(struct root *r, struct str name, struct str *ret);
+/* What the observer is told of any path or text: this user's folder is "/home/user" in it, of others below /home
+ * "/home/other", and a folder named as this user is "user". */
+struct str root_hide(const struct root *r, struct arena *a, struct str text);
 
 /* Writes to out what may be copied of text. */
 typedef void keep_fn(struct buf *out, struct str text);
@@ -64,14 +71,11 @@ struct str root_real(struct root *r, struct str path);
 void root_tell_link(struct root *r, struct str path, struct str target);
 void root_tell_text(struct root *r, struct str path, struct str text);
 void root_tell_dir(struct root *r, struct str path);
-/* A variable of the process's environment, of a sysroot's proc/self/environ, or ""; "~/" of a recording is
- * its home. Not told. */
-struct str root_variable(struct root *r, const char *name);
-void root_tell_variable(struct root *r, const char *name, struct str value);
 /* An ordinary file, to be read in places; the caller closes it. Not told. */
-enum root_status root_open(struct root *r, struct str path, int *ret_fd, uint64_t *ret_size);
+enum root_status root_file(struct root *r, struct str path, int *ret_fd, uint64_t *ret_size);
 /* A device node: mode, owner and group, or those of .nodes. */
 enum root_status root_node(struct root *r, struct str path, struct stat *ret);
 
 /* Without control characters and at most 200 bytes: for names that will be shown. */
 struct str clean_text(struct arena *a, struct str s);
+struct str clean_long(struct arena *a, struct str s); /* at most 8 KiB: for lists of folders */

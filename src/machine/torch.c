@@ -118,8 +118,8 @@ static struct strs search_dirs(struct environment *e, struct str origin, const s
 		"lib/x86_64-linux-gnu", "usr/lib64", "lib64", "usr/lib", "lib"};
 	struct arena *a = e->r->a;
 	struct strs dirs = {0}, rocm = {0};
-	struct str path = root_variable(e->r, "LD_LIBRARY_PATH");
-	root_tell_variable(e->r, "LD_LIBRARY_PATH", path);
+	struct str path;
+	root_variable(e->r, S("LD_LIBRARY_PATH"), &path);
 	VEC_EACH (const struct str, dir, &e->rocm_dirs)
 		for (size_t i = 0; i < sizeof(inner) / sizeof(*inner); i++)
 			strs_put(a, &rocm, path_join(a, *dir, str_from(inner[i])));
@@ -222,8 +222,8 @@ static void read_sides(struct environment *e, struct machine_torch *t, const str
 	struct arena *a = e->r->a;
 	for (size_t i = 0; i < 3; i++) {
 		bool miopen = i == 2;
-		struct str dir = root_variable(e->r, f[i].variable);
-		root_tell_variable(e->r, f[i].variable, dir);
+		struct str dir;
+		root_variable(e->r, str_from(f[i].variable), &dir);
 		dir = path_clean(a, dir);
 		if (str_starts(dir, S("/")))
 			dir = str_sub(dir, 1, dir.n);
@@ -283,7 +283,7 @@ static struct strs both(struct arena *a, const struct strs *x, const struct strs
 	return x->n ? list : *y;
 }
 
-static void read_libraries(struct environment *e, struct str dir, struct machine_torch *t)
+static void read_torch_libraries(struct environment *e, struct str dir, struct machine_torch *t)
 {
 	static const struct {
 		const char *file;
@@ -354,7 +354,8 @@ static void add_wheels(struct environment *e)
 		struct machine_sdk s = {.kind = S("pip")};
 		if (!str_starts(path_base(*dir), S("_rocm_sdk_core")))
 			continue;
-		s.path = clean_text(e->r->a, str_fmt(e->r->a, "/%.*s", STR(*dir)));
+		s.path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(*dir)));
+		read_components(e->r, *dir, &s);
 		VEC_EACH (const struct machine_package, p, &e->py->packages)
 			if (str_eq(p->name, S("rocm-sdk-core")))
 				s.version = p->version;
@@ -376,9 +377,9 @@ void gather_torch(struct environment *e)
 			continue;
 		e->py->has_torch = true;
 		root_tell_dir(e->r, dir);
-		t->path = clean_text(e->r->a, str_fmt(e->r->a, "/%.*s", STR(dir)));
+		t->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(dir)));
 		read_version(e, dir, t);
-		read_libraries(e, dir, t);
+		read_torch_libraries(e, dir, t);
 		t->slim = is_slim(e, dir);
 	}
 	if (e->py->has_torch && !t->path.n)

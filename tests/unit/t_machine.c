@@ -97,9 +97,10 @@ static void every_machine_gives_its_answer(void **state)
 static struct err *no_secret(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
-	/* In the constructed machines: user, builder, serial numbers, the disk's id. */
-	static const char *const secrets[] = {
-		"alice", "builder", "5752170827923", "4fd3d0e445b9207e", "c0ffee00", "4711"};
+	/* In the constructed machines: user, builder, serial numbers, the disk's id, variables. */
+	static const char *const secrets[] = {"alice", "builder", "5752170827923",
+		"4fd3d0e445b9207e", "c0ffee00", "4711", "Liddell", "bob", "syslog", "/bin/bash",
+		"API_TOKEN", "feedbeef"};
 	ARENA(a);
 	struct str *dir = user, text;
 	if (!S_ISREG(e->st.st_mode))
