@@ -26,7 +26,7 @@ struct reader {
 struct operand {
 	const struct node *fact; /* or NULL */
 	struct str text;         /* as it is written; of a fact its value */
-	bool is_fact;
+	bool is_fact, is_number; /* a number or a version, as it is written */
 };
 
 /* ---- facts ---- */
@@ -145,7 +145,8 @@ static struct str whole_path(struct reader *r, struct str path)
 
 static struct operand operand(struct reader *r)
 {
-	struct operand o = {.text = r->token, .is_fact = r->kind == T_WORD};
+	struct operand o = {
+		.text = r->token, .is_fact = r->kind == T_WORD, .is_number = r->kind == T_LITERAL};
 	if (r->kind == T_END || r->kind == T_SIGN) {
 		fail(r, "a fact or a value");
 		return o;
@@ -244,10 +245,11 @@ static enum truth compare(struct str op, const struct operand *x, const struct o
 	int order = 0;
 	if ((x->is_fact && !is_known(x->fact)) || (y->is_fact && !is_known(y->fact)))
 		return TRUTH_UNKNOWN;
-	bool equal = str_eq(x->text, y->text), ordered = order_of(x->text, y->text, &order);
+	bool ordered = order_of(x->text, y->text, &order);
 	bool less = op.p[0] == '<', more = op.p[0] == '>', or_same = op.n == 2;
+	bool equal = y->is_number ? ordered && !order : str_eq(x->text, y->text);
 	if (!less && !more)
-		return (equal || (ordered && !order)) != (op.p[0] == '!') ? TRUTH_YES : TRUTH_NO;
+		return equal != (op.p[0] == '!') ? TRUTH_YES : TRUTH_NO;
 	if (!ordered)
 		return TRUTH_UNKNOWN;
 	return (less && order < 0) || (more && order > 0) || (or_same && !order) ? TRUTH_YES
@@ -395,6 +397,9 @@ static void put_fact(struct arena *a, struct buf *b, const struct node *n, struc
 	uint64_t bytes;
 	if (str_eq(form, S("count")))
 		buf_fmt(b, "%zu", n->n);
+	else if (str_eq(form, S("plural")))
+		buf_add(b, (n->kind == NODE_LIST ? n->n == 1 : str_eq(n->text, S("1"))) ? S("")
+											: S("s"));
 	else if (str_eq(form, S("size")) && str_u64(n->text, 10, &bytes))
 		buf_add(b, human_memory(a, bytes));
 	else if (n->kind != NODE_LIST)
@@ -404,21 +409,54 @@ static void put_fact(struct arena *a, struct buf *b, const struct node *n, struc
 			buf_fmt(b, "%s%.*s", it == n->v ? "" : ", ", STR(it->text));
 }
 
+/* "g.index for g in gpus: not g.apu": what each item for which the condition holds gives, with "," between. A wrong
+ * condition holds for none: tables of texts are checked by tests. */
+static void put_each(struct arena *a, struct buf *b, const struct scope *s, struct str word)
+{
+	struct str path, name, list, condition;
+	size_t at = str_find(word, S(" for "));
+	bool first = true;
+	path = str_sub(word, 0, at);
+	str_cut(str_sub(word, at + 5, word.n), ':', &list, &condition);
+	str_cut(list, ' ', &name, &list);
+	str_cut(list, ' ', &(struct str){0}, &list);
+	const struct node *items = facts_find(s, list);
+	for (size_t i = 0; items && i < items->n; i++) {
+		const struct scope it = {.name = name, .value = &items->v[i], .up = s};
+		const struct node *n = facts_find(&it, path);
+		enum truth t = TRUTH_NO;
+		err_free(predicate_ask(a, &it, condition, NULL, &t));
+		if (t == TRUTH_YES && n) {
+			buf_add(b, first ? S("") : S(","));
+			put_fact(a, b, n, S(""));
+			first = false;
+		}
+	}
+}
+
+static void put_word(struct arena *a, struct buf *b, const struct scope *s, struct str word)
+{
+	struct str path = word, form = S("");
+	if (str_contains(word, S(" for "))) {
+		put_each(a, b, s, word);
+		return;
+	}
+	if (str_chr(word, ' ') < word.n)
+		str_cut(word, ' ', &path, &form);
+	const struct node *n = facts_find(s, path);
+	if (n)
+		put_fact(a, b, n, form);
+}
+
 struct str facts_expand(struct arena *a, const struct scope *s, struct str text)
 {
 	BUF(b, a);
 	while (text.n) {
 		size_t open = str_chr(text, '{'),
 		       close = open + str_chr(str_sub(text, open, text.n), '}');
-		struct str path, form, word = str_sub(text, open + 1, close);
 		buf_add(&b, str_sub(text, 0, open));
-		if (!str_cut(word, ' ', &path, &form)) {
-			path = word;
-			form = S("");
-		}
-		const struct node *n = open < text.n ? facts_find(s, path) : NULL;
-		if (n)
-			put_fact(a, &b, n, form);
+		if (open < text.n)
+			put_word(a, &b, s, str_sub(text, open + 1, close));
 		text = str_sub(text, close + 1, text.n);
 	}
 	return str_dup(a, buf_str(&b));

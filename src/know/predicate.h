@@ -38,7 +38,8 @@ const struct node *facts_find(const struct scope *s, struct str path);
 MUST_USE struct err *predicate_ask(struct arena *a, const struct scope *s, struct str text,
 	struct strs *because, enum truth *ret);
 /* The text with "{gpu.target}" replaced by that fact; of a list all items, with ", " between. "{gpu.vram size}"
- * writes bytes for people, "{gpus count}" how many there are. */
+ * writes bytes for people, "{gpus count}" how many there are, "{gpus plural}" an "s" unless it is one,
+ * "{g.index for g in gpus: not g.apu}" the indices of those, with "," between. */
 struct str facts_expand(struct arena *a, const struct scope *s, struct str text);
 /* Names every path in the condition, for checks of the tables; items of s and of the condition's own lists as "gpus[].target". */
 MUST_USE struct err *predicate_paths(

@@ -16,7 +16,7 @@ void gather_sdks(struct root *r, struct machine *m);      /* ROCm trees */
 void gather_around(struct root *r, struct machine *m); /* variables, disks, limits of the process */
 void gather_pythons(struct root *r, struct machine *m); /* Python environments; needs all others */
 
-/* All of them, and the findings; all: Python environments, too. Fails only when r->dir is no folder. */
+/* All of them; all: Python environments, too. Fails only when r->dir is no folder. */
 MUST_USE struct err *machine_gather(struct root *r, bool all, struct machine *m);
 
 /* Version, components and slimming of a ROCm in this folder, relative to the root: a tree's, or that of rocm wheels
@@ -26,8 +26,6 @@ void read_components(struct root *r, struct str dir, struct machine_sdk *s);
 void read_libraries(struct root *r, struct str dir, struct machine_sdk *s);
 void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s);
 
-/* findings.c: what follows from the facts alone. */
-void check_machine(struct arena *a, struct machine *m);
 /* A warning that a file could not be used. */
 void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why);
 

@@ -82,7 +82,7 @@ static uint64_t local_memory(struct root *r, struct str node)
 		struct str text, path = path_join(r->a, dir, banks.v[i]);
 		root_read(r, path_join(r->a, path, S("properties")), NULL, &text);
 		uint64_t bytes = parse_kfd_bank(text);
-		sum = bytes > UINT64_MAX - sum ? UINT64_MAX : sum + bytes;
+		sum = bytes > INT64_MAX - sum ? INT64_MAX : sum + bytes; /* JSON has no more */
 	}
 	return sum;
 }
@@ -188,4 +188,6 @@ void gather_kfd(struct root *r, struct machine *m)
 	}
 	if (m->gpus.n)
 		qsort(m->gpus.v, m->gpus.n, sizeof(*m->gpus.v), by_node);
+	for (size_t i = 0; i < m->gpus.n; i++)
+		m->gpus.v[i].index = (unsigned)i;
 }

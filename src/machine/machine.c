@@ -1,4 +1,4 @@
-/* Reading a machine: all parts in order, then what follows from them. */
+/* Reading a machine: all parts in order. */
 #include "machine/machine.h"
 
 #include "machine/facts.h"
@@ -20,7 +20,6 @@ struct err *machine_gather(struct root *r, bool all, struct machine *m)
 	gather_around(r, m);
 	if (all)
 		gather_pythons(r, m);
-	check_machine(r->a, m);
 	return NULL;
 }
 

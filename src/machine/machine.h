@@ -23,6 +23,7 @@ struct machine_parts {
 
 struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	unsigned node;     /* KFD topology node */
+	unsigned index;    /* from 0, as ROCR_VISIBLE_DEVICES counts */
 	struct str target; /* "gfx1100"; "" when the driver is too old to say */
 	struct str name;   /* the board's or the driver's name, may be "" */
 	uint32_t vendor, device;
@@ -153,7 +154,8 @@ struct machine {
 	VEC(struct machine_disk) disks;
 	VEC(struct machine_variable) variables; /* those that are set */
 	VEC(struct machine_python) pythons;     /* only of machine_read_all() */
-	struct findings findings; /* unreadable or contradictory facts, and what they rule out */
+	struct findings
+		findings; /* files that could not be read; the rules add theirs (know/rule.h) */
 };
 
 /* The device node of this path, or NULL. */

@@ -37,8 +37,14 @@ static void write_products(struct json *j, const void *gpu)
 	json_str(j, known ? gpu_products(&tmp, known) : S(""));
 }
 
+static void write_known(struct json *j, const void *gpu)
+{
+	json_bool(j, gpu_by_name(((const struct machine_gpu *)gpu)->target) != NULL);
+}
+
 static const struct json_field gpu_fields[] = {
-	FIELDS(struct machine_gpu, node, target),
+	FIELDS(struct machine_gpu, node, index, target),
+	FIELD_WRITE("known", write_known),
 	FIELD_WRITE("generic", write_generic),
 	FIELD("name", struct machine_gpu, name),
 	FIELD_WRITE("products", write_products),
@@ -107,11 +113,21 @@ static const struct json_field python_fields[] = {
 	{.kind = FIELD_END},
 };
 
+static void write_place(struct json *j, const void *machine)
+{
+	const struct machine *m = machine;
+	json_str(j, m->container ? S("container")
+		    : m->virtual ? S("virtual machine")
+				 : S("computer"));
+}
+
 const struct json_field machine_fields[] = {
 	FIELDS(struct machine, kernel, arch, distro, distro_id, distro_version, cpu, cpus, memory,
 		memory_free, swap, wsl, virtual),
 	FIELDS(struct machine, gtt_limit, pressure, iommu),
 	FIELDS(struct machine, container, container_kind, parameters),
+	FIELD_WRITE("place", write_place),
+	FIELD("dxg", struct machine, has_dxg),
 	FIELD_WRITE("identity", write_identity),
 	FIELD_STRUCT("driver", struct machine, driver, driver_fields),
 	FIELD("kfd", struct machine, has_kfd),
