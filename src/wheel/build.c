@@ -81,7 +81,7 @@ static struct err *metadata(struct build *w, struct str version, struct str *ret
 	TRY(add_header(&b, "Requires-Python", s->requires_python));
 	for (size_t i = 0; i < s->requires.n; i++) {
 		struct str line = s->requires.v[i];
-		TRY_CTX(wheel_requirement_parse(w->a, line, &parsed), "cannot require '%.*s'",
+		TRY_CTX(requirement_parse(line, &parsed), "cannot require '%.*s'",
 			STR(line));
 		TRY(add_header(&b, "Requires-Dist", line));
 	}
@@ -106,7 +106,7 @@ static struct err *project_name(struct str name)
 {
 	struct requirement parsed;
 	ARENA(tmp);
-	struct err *e = wheel_requirement_parse(&tmp, name, &parsed);
+	struct err *e = requirement_parse(name, &parsed);
 	bool ok = !e && str_eq(parsed.name, name);
 	err_free(e);
 	if (ok)

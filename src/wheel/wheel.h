@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/requirement.h"
 #include "formats/zip.h"
 #include "slim/slim.h"
 
@@ -137,13 +138,6 @@ struct headers {
 MUST_USE struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers *ret);
 /* The first one of that name (case does not matter), or NULL. */
 const struct header *wheel_header(const struct headers *h, const char *key);
-
-/* PEP 508: "NAME [extras] (specifiers or @ url) ; marker". E_SYNTAX says what is wrong. */
-struct requirement {
-	struct str name, extras, specifier, url, marker;
-};
-MUST_USE struct err *wheel_requirement_parse(
-	struct arena *a, struct str text, struct requirement *ret);
 
 /* ---- building ---- */
 struct wheel_file {

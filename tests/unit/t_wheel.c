@@ -178,7 +178,7 @@ static void requirements_follow_pep_508(void **state)
 		ARENA(a);
 		struct requirement r;
 		struct str text = str_from(cases[i].text);
-		struct err *e = wheel_requirement_parse(&a, text, &r);
+		struct err *e = requirement_parse(text, &r);
 		if (!e != !!cases[i].name)
 			fail_msg("'%s': %s", cases[i].text, e ? e->msg : "not refused");
 		if (!e) {
