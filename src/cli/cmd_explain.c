@@ -43,8 +43,8 @@ static void show_fixes(struct arena *a, const struct diagnosis *d)
 		item(a, "wrong", str_fmt(a, "\"%s\": %s (%s)", f->claim, f->why, f->evidence).p);
 }
 
-static struct str sources(struct arena *a, const char *const *evidence, const char *confidence,
-	const char *more)
+static struct str sources(
+	struct arena *a, const char *const *evidence, const char *confidence, const char *more)
 {
 	struct strs list = {0};
 	for (const char *const *e = evidence; *e; e++)
@@ -76,16 +76,17 @@ static void show_rules(struct arena *a, struct str id, bool first)
 	if (!r)
 		return;
 	if (first) {
-		out_fmt("%.*s\n", STR(styled_out(a, STYLE_BOLD, str_fmt(a, "[%s]", r->id))));
+		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(rule_title(r)))),
+			r->id);
 		item(a, "why", rule_why(r));
 		item(a, "from", sources(a, rule_evidence(r), rule_confidence(r), "").p);
 	}
 	for (; r < rule_table + rule_count; r++) {
 		if (!str_eq(str_from(r->id), id))
 			continue;
-		out_fmt("  doctor finds it (%s) where\n    %s\n", severity_name(r->severity), r->when);
-		item(a, "says", r->message);
-		for (const struct rule_fix *f = r->fix; f && f->action; f++) {
+		out_fmt("  doctor finds it (%s) where\n    %s\n", severity_name(r->severity),
+			r->when);
+		for (const struct rule_fix *f = r->fix; first && f && f->action; f++) {
 			item(a, "fix", f->action);
 			item(a, "", f->command);
 		}
@@ -158,7 +159,7 @@ static void list_all(void)
 		out_fmt("%-28s %s\n", diagnosis_table[i].id, diagnosis_table[i].title);
 	for (const struct rule *r = rule_table; r < rule_table + rule_count; r++)
 		if (rule_find(str_from(r->id)) == r && !diagnosis_find(str_from(r->id)))
-			out_fmt("%-28s doctor: %s\n", r->id, r->message);
+			out_fmt("%-28s %s\n", r->id, rule_title(r));
 }
 
 /* One entry, or a rule, or both; with an empty id all of them. */

@@ -312,7 +312,10 @@ static enum truth quantified(struct reader *r, bool any)
 	want(r, "in");
 	if (r->paths)
 		s.path = str_fmt(r->a, "%.*s[]", STR(whole_path(r, r->token)));
+	struct str list_name = r->token;
 	struct operand list = operand(r);
+	if (list.fact && !list.fact->n)
+		note_because(r, list_name, &list);
 	const struct reader body = *r;
 	size_t n = list.fact && list.fact->kind == NODE_LIST ? list.fact->n : 0;
 	enum truth all = list.fact || !list.is_fact ? (any ? TRUTH_NO : TRUTH_YES) : TRUTH_UNKNOWN;

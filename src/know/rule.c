@@ -26,6 +26,21 @@ const struct rule *rule_find(struct str id)
 	return NULL;
 }
 
+const char *rule_title(const struct rule *r)
+{
+	static const struct {
+		const char *id, *title;
+	} titles[] = {
+#define FINDING(id, severity, meaning) {id, meaning},
+#include "../../data/findings.def"
+	};
+	const struct diagnosis *d = diagnosis_find(str_from(r->id));
+	for (size_t i = 0; !d && i < sizeof(titles) / sizeof(titles[0]); i++)
+		if (!strcmp(titles[i].id, r->id))
+			return titles[i].title;
+	return d ? d->title : "";
+}
+
 const char *rule_why(const struct rule *r)
 {
 	const struct diagnosis *d = diagnosis_find(str_from(r->id));
@@ -120,9 +135,9 @@ static struct err *add_fixes(
 			continue;
 		struct str action = facts_expand(a, s, str_from(x->action));
 		struct str command = facts_expand(a, s, str_from(x->command));
-		finding_fix(a, f, "%.*s%s%.*s%s%s%s", STR(action), command.n ? ": " : "",
-			STR(command), x->tradeoff ? " (" : "", x->tradeoff ? x->tradeoff : "",
-			x->tradeoff ? ")" : "");
+		finding_fix(a, f, "%.*s%s%s%s%s%.*s", STR(action), x->tradeoff ? " (" : "",
+			x->tradeoff ? x->tradeoff : "", x->tradeoff ? ")" : "",
+			command.n ? ": " : "", STR(command));
 	}
 	return NULL;
 }

@@ -31,6 +31,8 @@ extern const size_t rule_count;
 
 /* The first one with this id, or NULL. */
 const struct rule *rule_find(struct str id);
+/* The title of the diagnosis with its id, or what data/findings.def says the id means. */
+const char *rule_title(const struct rule *r);
 /* Its own, or those of the diagnosis with its id; "", none. */
 const char *rule_why(const struct rule *r);
 const char *const *rule_evidence(const struct rule *r);

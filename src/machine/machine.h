@@ -158,8 +158,6 @@ struct machine {
 		findings; /* files that could not be read; the rules add theirs (know/rule.h) */
 };
 
-/* The device node of this path, or NULL. */
-const struct machine_node *machine_node_at(const struct machine *m, struct str path);
 /* E_NOENT when root is no folder. machine_read() leaves out what only diagnoses need: Python environments. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
 MUST_USE struct err *machine_read_all(struct arena *a, struct str root, struct machine *ret);

@@ -83,8 +83,8 @@ static struct node *facts_of_machine(
 	NODE_EACH (v, variants) {
 		if (!str_eq(node_text(v, S("name"), S("")), name))
 			continue;
-		struct node *facts = facts_of_machine(
-			a, variants, node_text(v, S("like"), S("")), depth + 1);
+		struct node *facts =
+			facts_of_machine(a, variants, node_text(v, S("like"), S("")), depth + 1);
 		NODE_EACH (by, node_get(v, S("facts")))
 			replace(a, facts, by);
 		return facts;
@@ -214,8 +214,8 @@ static void ask_text(struct asking *q, const char *of)
 		word = str_sub(text, 0, str_chr(text, '}'));
 		size_t each = str_find(word, S(" for "));
 		if (each < word.n) {
-			ask_condition(q, str_fmt(q->a, "all %.*s",
-						 STR(str_sub(word, each + 5, word.n))));
+			ask_condition(
+				q, str_fmt(q->a, "all %.*s", STR(str_sub(word, each + 5, word.n))));
 			continue;
 		}
 		if (str_chr(word, ' ') < word.n)
@@ -308,8 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_rule_speaks_of_exactly_the_machines_that_it_names),
 		cmocka_unit_test(conditions_and_texts_ask_for_facts_that_exist),
-		cmocka_unit_test(
-			every_rule_has_evidence_and_a_remedy_or_says_that_there_is_none),
+		cmocka_unit_test(every_rule_has_evidence_and_a_remedy_or_says_that_there_is_none),
 	};
 	return cmocka_run_group_tests(tests, read_all, free_all);
 }
