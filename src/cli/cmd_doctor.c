@@ -2,7 +2,7 @@
 #include <stddef.h>
 
 #include "cli/opt.h"
-#include "machine/machine.h"
+#include "know/rule.h"
 #include "term/table.h"
 
 struct doctor_args {
@@ -156,8 +156,7 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 {
 	const struct doctor_args *d = args;
 	struct machine m;
-	TRY(machine_read(a, d->sysroot, &m));
-	findings_sort(a, &m.findings);
+	TRY(machine_examine(a, d->sysroot, &m));
 	if (d->record.n)
 		TRY(record(d));
 	if (d->common.json)

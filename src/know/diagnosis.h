@@ -56,6 +56,7 @@ extern const size_t diagnosis_count;
 struct diagnosis_sign {
 	const char *name, *see, *text, *without;
 	bool once; /* one is enough: it is not looked for any more */
+	bool torn; /* where `text` fits inside a line, another process's output begins there */
 };
 extern const struct diagnosis_sign diagnosis_sign_table[];
 extern const size_t diagnosis_sign_count;

@@ -1,30 +1,38 @@
-/* Reading a machine: all parts in order, then what follows from them. */
+/* Reading a machine: all parts in order. */
 #include "machine/machine.h"
 
 #include "machine/facts.h"
 
-struct err *machine_gather(struct root *r, struct machine *m)
+struct err *machine_gather(struct root *r, bool all, struct machine *m)
 {
 	*m = (struct machine){.root = r->dir};
 	if (r->dir.n && !fs_is_dir(r->dir))
 		return err_new(E_NOENT, "the sysroot '%.*s' is not a folder", STR(r->dir));
-	if (r->dir.n)
-		root_peek(r, S(".nodes"), &r->nodes);
+	root_open(r);
 	gather_system(r, m);
 	gather_container(r, m);
 	gather_driver(r, m);
 	gather_kfd(r, m);
 	gather_displays(r, m);
+	gather_boards(r, m);
 	gather_nodes(r, m);
 	gather_sdks(r, m);
-	check_machine(r->a, m);
+	gather_around(r, m);
+	if (all)
+		gather_pythons(r, m);
 	return NULL;
 }
 
 struct err *machine_read(struct arena *a, struct str root, struct machine *ret)
 {
 	struct root r = {.a = a, .dir = root};
-	return machine_gather(&r, ret);
+	return machine_gather(&r, false, ret);
+}
+
+struct err *machine_read_all(struct arena *a, struct str root, struct machine *ret)
+{
+	struct root r = {.a = a, .dir = root};
+	return machine_gather(&r, true, ret);
 }
 
 struct err *machine_native(struct arena *a, const struct machine *m, struct strs *ret)

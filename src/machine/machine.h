@@ -12,8 +12,18 @@
 #include "formats/finding.h"
 #include "target/target.h"
 
+struct machine_part { /* something with a version: a component of ROCm, a firmware */
+	struct str name, version;
+};
+
+struct machine_parts {
+	struct machine_part *v;
+	size_t n, cap;
+};
+
 struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	unsigned node;     /* KFD topology node */
+	unsigned index;    /* from 0, as ROCR_VISIBLE_DEVICES counts */
 	struct str target; /* "gfx1100"; "" when the driver is too old to say */
 	struct str name;   /* the board's or the driver's name, may be "" */
 	uint32_t vendor, device;
@@ -21,8 +31,14 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	struct str render; /* "/dev/dri/renderD128", "" = none */
 	uint64_t
 		vram; /* bytes of the pool that KFD reports; on an APU this is a share of the RAM */
+	uint64_t gtt; /* bytes of RAM that the driver lets it map; 0 = not known */
 	unsigned compute_units, wave_size;
 	bool apu;
+	bool no_atomics; /* the way to the processor carries no PCIe atomics of 32 or 64 bits */
+	struct str link,
+		link_max; /* "16.0 GT/s PCIe x8": now, and what both ends can do; "" on an APU */
+	struct str vbios;
+	struct machine_parts firmware; /* "mes" "0x80", as sysfs writes them */
 };
 
 struct machine_display {   /* an AMD display or accelerator function on the PCI bus */
@@ -46,9 +62,66 @@ struct machine_driver {
 	struct str blacklisted_by; /* the file, or "/proc/cmdline" */
 };
 
-struct machine_sdk { /* a ROCm tree that was found, e.g. /opt/rocm-7.1.0 */
+struct machine_sdk { /* a ROCm that was found: a tree such as /opt/rocm-7.1.0, or a system's packages */
 	struct str path, version;
+	struct str kind; /* "tree", "system" (libraries in /usr), "pip" (rocm wheels) */
+	struct machine_parts components; /* "hip" "6.4.43482": from headers, names of libraries */
+	bool slim;                       /* rocsmith slim took device code out of it */
+	struct strs slim_gpus;           /* and left that of these */
 };
+
+struct machine_package { /* a distribution in a Python environment */
+	struct str name; /* as PEP 503 normalises it */
+	struct str version;
+	struct str path; /* of its dist-info folder */
+	struct strs
+		unmet; /* "torch==2.6.0, but 2.9.0 is here": what it requires of the others listed */
+};
+
+struct machine_torch {      /* the torch of a Python environment, read from its files */
+	struct str path;    /* of the folder torch */
+	struct str version; /* "2.9.1+rocm6.4", of torch/version.py, else of its dist-info */
+	struct str build; /* "rocm", "cuda", "xpu", "cpu": what its libraries were built for; "" */
+	struct str hip;   /* of torch/version.py: "6.4.43484-123eb5128" */
+	struct str rocm;  /* "6.4": of hip, of its local version, of its ROCm libraries */
+	bool bundled;     /* its ROCm libraries lie in it */
+	struct strs targets; /* GPUs that every library with device code serves */
+	struct strs rocblas, hipblaslt,
+		miopen;      /* GPUs of the side files that it will read; none: not known */
+	struct strs needed;  /* ROCm libraries that libtorch_hip.so asks for: "libamdhip64.so.6" */
+	struct strs missing; /* of these, those that neither it nor a ROCm of this machine has */
+	struct str runpath;  /* of libtorch_hip.so */
+	bool slim;           /* rocsmith slim took device code out of it */
+};
+
+struct machine_python {     /* a Python environment */
+	struct str path;    /* "/home/USER/venv", "/usr" */
+	struct str kind;    /* "system", "user", "venv", "conda" */
+	struct str version; /* "3.12" */
+	bool active;        /* `python3` of this shell is this one */
+	bool has_torch;
+	struct machine_torch torch;
+	VEC(struct machine_package) packages; /* torch and what goes with it, ROCm's own; sorted */
+};
+
+struct machine_variable { /* an environment variable that ROCm or PyTorch looks at */
+	struct str name, value;
+	const char *effect; /* what it does, of data/variables.yaml */
+};
+
+struct machine_disk {
+	struct str use;  /* "cache", "home", "tmp": what would be written there */
+	struct str path; /* the folder */
+	uint64_t size, free;
+};
+
+/* What is known about an environment variable: data/variables.yaml. */
+struct variable {
+	const char *name, *effect, *evidence;
+	bool build; /* it matters to builds, not to programs that run */
+};
+extern const struct variable variable_table[]; /* sorted by name */
+extern const size_t variable_count;
 
 struct machine {
 	struct str root;
@@ -58,13 +131,18 @@ struct machine {
 	struct str cpu;                     /* model name */
 	unsigned cpus;                      /* online */
 	uint64_t memory, memory_free, swap; /* bytes */
+	uint64_t gtt_limit; /* bytes that GPUs may map of it, by the module ttm; 0 = not known */
+	double pressure;    /* see machine_memory_pressure() */
+	struct str seccomp; /* of this process: "off", "strict", "filter"; "" = not known */
+	struct str iommu;   /* "on", "passthrough", "off"; "" = not known */
 	bool wsl, container, virtual;
 	struct str container_kind; /* "docker", "podman", "kubernetes", "lxc", ...; "" */
 	bool has_identity;         /* uid, gid and groups are known */
 	unsigned uid, gid;
-	VEC(unsigned) gids;     /* supplementary */
-	struct strs groups;     /* of gid and gids: names of system groups, else numbers */
-	struct strs parameters; /* of the kernel command line, those that concern GPUs */
+	VEC(unsigned) gids;         /* supplementary */
+	struct strs groups;         /* of gid and gids: names of system groups, else numbers */
+	struct strs account_groups; /* those that /etc/group gives the user: of the next login */
+	struct strs parameters;     /* of the kernel command line, those that concern GPUs */
 	struct machine_driver driver;
 	bool has_kfd;                 /* the kernel has the compute driver's topology */
 	bool has_dxg;                 /* /dev/dxg: GPUs of WSL */
@@ -73,13 +151,18 @@ struct machine {
 	VEC(struct machine_display) displays;
 	VEC(struct machine_node) nodes; /* /dev/kfd, /dev/dri/renderD* */
 	VEC(struct machine_sdk) sdks;
-	struct findings findings; /* unreadable or contradictory facts, and what they rule out */
+	VEC(struct machine_disk) disks;
+	VEC(struct machine_variable) variables; /* those that are set */
+	VEC(struct machine_python) pythons;     /* only of machine_read_all() */
+	struct findings
+		findings; /* files that could not be read; the rules add theirs (know/rule.h) */
 };
 
 /* The device node of this path, or NULL. */
 const struct machine_node *machine_node_at(const struct machine *m, struct str path);
-/* E_NOENT when root is no folder. */
+/* E_NOENT when root is no folder. machine_read() leaves out what only diagnoses need: Python environments. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
+MUST_USE struct err *machine_read_all(struct arena *a, struct str root, struct machine *ret);
 /* Bytes that programs could still take now, within the limits of our control groups too; 0 = unknown.
  * root: as for machine_read(). */
 uint64_t machine_memory_free(struct str root);

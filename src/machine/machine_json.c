@@ -6,7 +6,7 @@ static void write_identity(struct json *j, const void *machine)
 	static const struct json_field fields[] = {
 		FIELD("uid", struct machine, uid),
 		FIELD("gid", struct machine, gid),
-		FIELD("groups", struct machine, groups),
+		FIELDS(struct machine, groups, account_groups, seccomp),
 		{.kind = FIELD_END},
 	};
 	const struct machine *m = machine;
@@ -22,6 +22,8 @@ static const struct json_field driver_fields[] = {
 	{.kind = FIELD_END},
 };
 
+static const struct json_field part_fields[] = FIELDS_ONLY(struct machine_part, name, version);
+
 static void write_generic(struct json *j, const void *gpu)
 {
 	const struct gpu *known = gpu_by_name(((const struct machine_gpu *)gpu)->target);
@@ -35,14 +37,22 @@ static void write_products(struct json *j, const void *gpu)
 	json_str(j, known ? gpu_products(&tmp, known) : S(""));
 }
 
+static void write_known(struct json *j, const void *gpu)
+{
+	json_bool(j, gpu_by_name(((const struct machine_gpu *)gpu)->target) != NULL);
+}
+
 static const struct json_field gpu_fields[] = {
-	FIELDS(struct machine_gpu, node, target),
+	FIELDS(struct machine_gpu, node, index, target),
+	FIELD_WRITE("known", write_known),
 	FIELD_WRITE("generic", write_generic),
 	FIELD("name", struct machine_gpu, name),
 	FIELD_WRITE("products", write_products),
 	FIELD_NUMBER_HEX("vendor", struct machine_gpu, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_gpu, device, 4),
-	FIELDS(struct machine_gpu, pci, render, vram, compute_units, wave_size, apu),
+	FIELDS(struct machine_gpu, pci, render, vram, gtt, compute_units, wave_size, apu,
+		no_atomics, link, link_max, vbios),
+	FIELD_LIST("firmware", struct machine_gpu, firmware, part_fields),
 	{.kind = FIELD_END},
 };
 
@@ -68,12 +78,56 @@ static const struct json_field node_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field sdk_fields[] = FIELDS_ONLY(struct machine_sdk, path, version);
+static const struct json_field sdk_fields[] = {
+	FIELDS(struct machine_sdk, path, version, kind, slim, slim_gpus),
+	FIELD_LIST("components", struct machine_sdk, components, part_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field disk_fields[] =
+	FIELDS_ONLY(struct machine_disk, use, path, size, free);
+static const struct json_field variable_fields[] =
+	FIELDS_ONLY(struct machine_variable, name, value, effect);
+static const struct json_field package_fields[] =
+	FIELDS_ONLY(struct machine_package, name, version, path, unmet);
+
+static const struct json_field torch_fields[] = {
+	FIELDS(struct machine_torch, path, version, build, hip, rocm, bundled, slim, targets),
+	FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, needed, missing, runpath),
+	{.kind = FIELD_END},
+};
+
+static void write_torch(struct json *j, const void *python)
+{
+	const struct machine_python *p = python;
+	if (p->has_torch)
+		json_struct(j, torch_fields, &p->torch);
+	else
+		json_nothing(j);
+}
+
+static const struct json_field python_fields[] = {
+	FIELDS(struct machine_python, path, kind, version, active),
+	FIELD_WRITE("torch", write_torch),
+	FIELD_LIST("packages", struct machine_python, packages, package_fields),
+	{.kind = FIELD_END},
+};
+
+static void write_place(struct json *j, const void *machine)
+{
+	const struct machine *m = machine;
+	json_str(j, m->container ? S("container")
+		    : m->virtual ? S("virtual machine")
+				 : S("computer"));
+}
 
 const struct json_field machine_fields[] = {
 	FIELDS(struct machine, kernel, arch, distro, distro_id, distro_version, cpu, cpus, memory,
 		memory_free, swap, wsl, virtual),
+	FIELDS(struct machine, gtt_limit, pressure, iommu),
 	FIELDS(struct machine, container, container_kind, parameters),
+	FIELD_WRITE("place", write_place),
+	FIELD("dxg", struct machine, has_dxg),
 	FIELD_WRITE("identity", write_identity),
 	FIELD_STRUCT("driver", struct machine, driver, driver_fields),
 	FIELD("kfd", struct machine, has_kfd),
@@ -82,6 +136,9 @@ const struct json_field machine_fields[] = {
 	FIELD_LIST("displays", struct machine, displays, display_fields),
 	FIELD_LIST("nodes", struct machine, nodes, node_fields),
 	FIELD_LIST("sdks", struct machine, sdks, sdk_fields),
+	FIELD_LIST("disks", struct machine, disks, disk_fields),
+	FIELD_LIST("variables", struct machine, variables, variable_fields),
+	FIELD_LIST("pythons", struct machine, pythons, python_fields),
 	{.kind = FIELD_END},
 };
 

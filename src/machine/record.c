@@ -57,7 +57,7 @@ struct err *machine_record(struct str root, struct str dir, unsigned *ret_files)
 	ARENA(tmp);
 	struct machine m;
 	struct recording rec = {.dir = path_abs(&tmp, dir)};
-	struct root r = {.a = &tmp, .dir = root, .observer = observe, .user = &rec};
+	struct root r = {.a = &tmp, .dir = root, .observer = observe, .observer_data = &rec};
 	struct strs names = {0};
 	if (fs_exists(rec.dir))
 		TRY(fs_list(&tmp, rec.dir, &names));
@@ -66,7 +66,7 @@ struct err *machine_record(struct str root, struct str dir, unsigned *ret_files)
 			"name a new folder, so that nothing old is mixed into the recording");
 	if (!fs_writes_forbidden())
 		TRY(fs_mkdirs(rec.dir));
-	TRY(machine_gather(&r, &m));
+	TRY(machine_gather(&r, true, &m));
 	*ret_files = rec.files;
 	if (rec.failed)
 		return err_wrap(rec.failed, "cannot record the machine into '%.*s'", STR(dir));

@@ -1,7 +1,7 @@
 /* Reading below a root; see root.h. */
 #include "machine/root.h"
 
-enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 4096, TEXT_MAX = 200 };
+enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 1 << 15, TEXT_MAX = 200, LONG_TEXT = 8192 };
 
 /* Where the path rest, seen from the folder done (without links), leads; both below root. NULL for
  * a loop of links. */
@@ -83,8 +83,13 @@ static enum root_status get(struct root *r, struct str path, size_t head, struct
 /* ---- telling the observer ---- */
 static void tell(struct root *r, struct root_seen seen)
 {
-	if (r->observer)
-		r->observer(r->user, &seen);
+	if (!r->observer)
+		return;
+	ARENA(tmp);
+	struct str path = root_hide(r, &tmp, str_fmt(&tmp, "/%.*s", STR(seen.path)));
+	seen.path = str_sub(path, 1, path.n);
+	seen.text = root_hide(r, &tmp, seen.text);
+	r->observer(r->observer_data, &seen);
 }
 
 void root_tell_text(struct root *r, struct str path, struct str text)
@@ -123,9 +128,8 @@ enum root_status root_peek(struct root *r, struct str path, struct str *ret)
 	return get(r, path, 0, ret);
 }
 
-struct str clean_text(struct arena *a, struct str s)
+static struct str clean(struct arena *a, struct str s)
 {
-	s = str_trim(str_sub(s, 0, TEXT_MAX));
 	char *p = str_z(a, s);
 	size_t n = 0;
 	for (size_t i = 0; i < s.n; i++)
@@ -133,6 +137,16 @@ struct str clean_text(struct arena *a, struct str s)
 			p[n++] = s.p[i];
 	p[n] = 0;
 	return (struct str){.p = p, .n = n};
+}
+
+struct str clean_text(struct arena *a, struct str s)
+{
+	return clean(a, str_trim(str_sub(s, 0, TEXT_MAX)));
+}
+
+struct str clean_long(struct arena *a, struct str s)
+{
+	return clean(a, str_sub(s, 0, LONG_TEXT));
 }
 
 struct str root_line(struct root *r, struct str path)

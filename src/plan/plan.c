@@ -3,6 +3,7 @@
 
 #include "archive/apt.h"
 #include "base/fs.h"
+#include "know/rule.h"
 #include "plan/plan_int.h"
 
 /* ---- what the description says outright ---- */
@@ -73,6 +74,7 @@ struct err *plan_native(struct arena *a, struct str sysroot, struct strs *words)
 	if (!strs_has(words, S("native")))
 		return NULL;
 	TRY_CTX(machine_read(a, sysroot, &m), "cannot find the GPUs of this machine");
+	TRY(rules_judge(a, &m, &m.findings));
 	TRY(machine_native(a, &m, &here));
 	VEC_EACH (struct str, w, words) {
 		if (!str_eq(*w, S("native"))) {

@@ -3,7 +3,7 @@
  * kept away, partly readable topologies. The other tests of src/machine look for one finding; here
  * one too many fails as well. */
 #include "base/buf.h"
-#include "machine/machine.h"
+#include "know/rule.h"
 #include "test.h"
 
 #define KFD "sys/class/kfd/kfd/topology/nodes/"
@@ -73,7 +73,7 @@ static void check(const struct kind *k)
 	ARENA(a);
 	struct machine m;
 	struct str dir = build(&a, k->files);
-	assert_ok(machine_read(&a, dir, &m));
+	assert_ok(machine_examine(&a, dir, &m));
 	struct str ids = ids_of(&a, &m), said = text_of_findings(&a, &m);
 	if (!str_eq(ids, str_from(k->findings)) ||
 		(k->says && !str_contains(said, str_from(k->says))))
@@ -303,7 +303,7 @@ static void nodes_that_are_not_there_are_told(void **state)
 		{.name = "both render nodes",
 			.findings = "render-node-missing",
 			.targets = "gfx1201,gfx1201",
-			.says = "is not there, and 1 more",
+			.says = "GPU 1 (gfx1201) and 1 more has no render node",
 			.files = {ROOT_USER, TWO_GPUS, KFD_NODE, "dev/dri/card0", ""}},
 		{.name = "an old driver does not name the node: any will do",
 			.findings = "",
@@ -481,8 +481,8 @@ static void a_recording_keeps_findings_and_targets(void **state)
 		unsigned files;
 		struct str dir = build(&a, machines[i]), copy = test_dir(&a), text;
 		assert_ok(machine_record(dir, copy, &files));
-		assert_ok(machine_read(&a, dir, &m));
-		assert_ok(machine_read(&a, copy, &again));
+		assert_ok(machine_examine(&a, dir, &m));
+		assert_ok(machine_examine(&a, copy, &again));
 		assert_str(text_of_findings(&a, &again), text_of_findings(&a, &m).p);
 		assert_str(targets_of(&a, &again), targets_of(&a, &m).p);
 		assert_false(fs_exists(path_join(&a, copy, S("run/secrets/kubernetes.io/token"))));
@@ -539,7 +539,7 @@ static void numbers_of_a_gpu_are_understood(void **state)
 		struct machine m;
 		const char *files[] = {KFD "3/properties", cases[i].properties, NULL};
 		struct str dir = build(&a, files);
-		assert_ok(machine_read(&a, dir, &m));
+		assert_ok(machine_examine(&a, dir, &m));
 		assert_int_equal(m.gpus.n, 1);
 		assert_int_equal(m.gpus.v[0].node, 3);
 		assert_str(m.gpus.v[0].pci, cases[i].pci);
@@ -555,7 +555,7 @@ static void free_memory_is_some_of_it(void **state)
 	(void)state;
 	ARENA(a);
 	struct machine m;
-	assert_ok(machine_read(&a, S(""), &m));
+	assert_ok(machine_examine(&a, S(""), &m));
 	assert_true(machine_memory_free(S("")) > 0 && machine_memory_free(S("")) <= m.memory);
 }
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "machine/machine.h"
+#include "know/rule.h"
 #include "test.h"
 
 enum { NOBODY = 65534 };
@@ -51,7 +51,7 @@ static void as_nobody(bool on)
 static void read_as_nobody(struct arena *a, struct str dir, struct machine *m)
 {
 	as_nobody(true);
-	struct err *e = machine_read(a, dir, m);
+	struct err *e = machine_examine(a, dir, m);
 	as_nobody(false);
 	assert_ok(e);
 }
@@ -145,14 +145,14 @@ static void a_recording_without_root_rights_keeps_owners(void **state)
 		KFD "1/properties", "gfx_target_version 110000\n", NULL};
 	put_all(&a, dir, files);
 	assert_int_equal(chmod(path_join(&a, dir, S("dev/kfd")).p, 0660), 0);
-	assert_ok(machine_read(&a, dir, &before));
+	assert_ok(machine_examine(&a, dir, &before));
 	as_nobody(true);
 	struct err *e = machine_record(dir, copy, &count);
 	as_nobody(false);
 	assert_ok(e);
 	test_has(path_join(&a, copy, S(".nodes")),
 		"dev/kfd 0660 0 0\ndev/dri/renderD128 0644 0 0\n");
-	assert_ok(machine_read(&a, copy, &after));
+	assert_ok(machine_examine(&a, copy, &after));
 	assert_str(facts(&a, &after), facts(&a, &before).p);
 	test_dir_remove(dir);
 	test_dir_remove(out);
@@ -192,7 +192,7 @@ static void rocm_trees_are_found_once(void **state)
 	assert_ok(fs_symlink(S("rocm-loop"), path_join(&a, dir, S("opt/rocm-loop"))));
 	assert_ok(fs_symlink(S("../var/rocm"), path_join(&a, dir, S("opt/rocm-var"))));
 	assert_ok(fs_symlink(S("/nowhere"), path_join(&a, dir, S("opt/rocm-nowhere"))));
-	assert_ok(machine_read(&a, dir, &m));
+	assert_ok(machine_examine(&a, dir, &m));
 	static const char *const want[][2] = {{"/opt/rocm-7.1.0", "7.1.0"},
 		{"/opt/rocm-6.4.3", "6.4.3-127"}, {"/opt/rocm-old", ""},
 		{"/var/rocm/core-7.11", "7.11.0"}};
@@ -225,7 +225,7 @@ static void displays_may_come_from_drm(void **state)
 	put_all(&a, dir, files);
 	assert_ok(fs_symlink(S("../../../devices/pci0/0000:0c:00.0"),
 		path_join(&a, dir, S("sys/class/drm/renderD132/device"))));
-	assert_ok(machine_read(&a, dir, &m));
+	assert_ok(machine_examine(&a, dir, &m));
 	assert_int_equal(m.displays.n, 2);
 	assert_str(m.displays.v[0].pci, "0000:03:00.0");
 	assert_str(m.displays.v[1].pci, "0000:0c:00.0");
@@ -266,7 +266,7 @@ static void what_the_processor_tells(void **state)
 		assert_ok(machine_record(dir, copy, &count));
 		assert_ok(fs_read(&a, path_join(&a, copy, S("proc/cpuinfo")), 1 << 16, &text));
 		assert_false(str_contains(text, S("Serial")));
-		assert_ok(machine_read(&a, copy, &m));
+		assert_ok(machine_examine(&a, copy, &m));
 		assert_str(m.arch, cases[i].arch);
 		assert_int_equal(m.cpus, cases[i].cpus);
 		assert_int_equal(m.virtual, cases[i].virtual);
@@ -296,7 +296,7 @@ static void container_marks_are_recorded_without_ids(void **state)
 		assert_ok(machine_record(dir, copy, &count));
 		test_has(path_join(&a, copy, S("proc/1/cgroup")), cases[i][2]);
 		test_has(path_join(&a, copy, S("proc/1/environ")), "");
-		assert_ok(machine_read(&a, copy, &m));
+		assert_ok(machine_examine(&a, copy, &m));
 		assert_str(m.container_kind, cases[i][1]);
 		test_dir_remove(dir);
 	}
@@ -340,7 +340,7 @@ static void what_to_do_about_access(void **state)
 		put(&a, dir, "etc/group", str_fmt(&a, cases[i].group, gid).p);
 		assert_int_equal(chmod(path_join(&a, dir, S("dev/kfd")).p, cases[i].mode), 0);
 		assert_int_equal(chmod(path_join(&a, dir, S("dev/dri/renderD128")).p, 0666), 0);
-		assert_ok(machine_read(&a, dir, &m));
+		assert_ok(machine_examine(&a, dir, &m));
 		/* The node of another maker's GPU, renderD129, does not matter. */
 		assert_int_equal(m.findings.n, 1);
 		assert_string_equal(m.findings.v[0].id, "kfd-permission");

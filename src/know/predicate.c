@@ -1,0 +1,463 @@
+/* Conditions over facts: read and answered in one pass; see predicate.h. */
+#include "know/predicate.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "target/target.h"
+#include "term/out.h"
+
+enum { NESTING_MAX = 16, BECAUSE_MAX = 4 };
+
+enum token { T_END, T_WORD, T_TEXT, T_LITERAL, T_SIGN };
+
+struct reader {
+	struct arena *a;
+	struct str text, token;
+	size_t at; /* behind the token */
+	enum token kind;
+	unsigned depth;
+	const struct scope *scope;
+	struct strs *because, *paths; /* or NULL */
+	struct err *failed;           /* the first one; the reader is at the end then */
+};
+
+/* What is compared. */
+struct operand {
+	const struct node *fact; /* or NULL */
+	struct str text;         /* as it is written; of a fact its value */
+	bool is_fact, is_number; /* a number or a version, as it is written */
+};
+
+/* ---- facts ---- */
+
+struct err *facts_of(struct arena *a, const struct machine *m, const struct node **ret)
+{
+	return json_parse(a, json_document(a, 0, machine_fields, m), S("facts"), ret);
+}
+
+static const struct scope *scope_find(const struct scope *s, struct str first)
+{
+	while (s && s->name.n && !str_eq(s->name, first))
+		s = s->up;
+	return s;
+}
+
+const struct node *facts_find(const struct scope *s, struct str path)
+{
+	struct str part, first = str_sub(path, 0, str_chr(path, '.'));
+	const struct scope *found = scope_find(s, first);
+	const struct node *n = found ? found->value : NULL;
+	if (found && found->name.n)
+		path = str_sub(path, first.n + 1, path.n);
+	while (n && str_next(&path, '.', &part))
+		n = node_get(n, part);
+	return n;
+}
+
+static bool is_known(const struct node *n)
+{
+	if (!n || n->kind == NODE_NULL)
+		return false;
+	return n->kind == NODE_LIST || n->text.n;
+}
+
+/* ---- words ---- */
+
+static bool is_word(char c)
+{
+	return ascii_alnum(c) || c == '_' || c == '.';
+}
+
+static void fail(struct reader *r, const char *wanted)
+{
+	if (!r->failed)
+		r->failed = err_new(E_SYNTAX, "condition '%.*s': %s is wanted at '%.*s'",
+			STR(r->text), wanted, STR(str_sub(r->text, r->at - r->token.n, r->text.n)));
+	r->at = r->text.n;
+	r->token = S("");
+	r->kind = T_END;
+}
+
+static enum token word_at(struct reader *r)
+{
+	size_t end = r->at;
+	bool digit = ascii_digit(r->text.p[end]);
+	while (end < r->text.n && is_word(r->text.p[end]))
+		end++;
+	r->token = str_sub(r->text, r->at, end);
+	r->at = end;
+	return digit ? T_LITERAL : T_WORD;
+}
+
+static void next(struct reader *r)
+{
+	while (r->at < r->text.n && r->text.p[r->at] == ' ')
+		r->at++;
+	r->kind = T_END;
+	r->token = S("");
+	if (r->at == r->text.n)
+		return;
+	struct str rest = str_sub(r->text, r->at, r->text.n);
+	if (is_word(rest.p[0])) {
+		r->kind = word_at(r);
+		return;
+	}
+	size_t n = 1;
+	if (rest.p[0] == '\'') {
+		size_t close = str_chr(str_sub(rest, 1, rest.n), '\'');
+		r->kind = T_TEXT;
+		r->token = str_sub(rest, 1, 1 + close);
+		n = close + 2;
+	} else {
+		r->kind = T_SIGN;
+		n = rest.n > 1 && rest.p[1] == '=' ? 2 : 1;
+		r->token = str_sub(rest, 0, n);
+	}
+	r->at += n < rest.n ? n : rest.n;
+}
+
+static bool take(struct reader *r, const char *token)
+{
+	bool is = r->kind != T_TEXT && r->token.n && str_eq(r->token, str_from(token));
+	if (is)
+		next(r);
+	return is;
+}
+
+static void want(struct reader *r, const char *token)
+{
+	if (!take(r, token))
+		fail(r, token);
+}
+
+/* ---- comparing ---- */
+
+/* "g.target" as "gpus[].target". */
+static struct str whole_path(struct reader *r, struct str path)
+{
+	struct str first = str_sub(path, 0, str_chr(path, '.'));
+	const struct scope *s = scope_find(r->scope, first);
+	if (!s || !s->name.n)
+		return path;
+	return str_fmt(r->a, "%.*s%.*s", STR(s->path), STR(str_sub(path, first.n, path.n)));
+}
+
+static struct operand operand(struct reader *r)
+{
+	struct operand o = {
+		.text = r->token, .is_fact = r->kind == T_WORD, .is_number = r->kind == T_LITERAL};
+	if (r->kind == T_END || r->kind == T_SIGN) {
+		fail(r, "a fact or a value");
+		return o;
+	}
+	if (o.is_fact) {
+		if (r->paths)
+			strs_put(r->a, r->paths, whole_path(r, o.text));
+		o.fact = facts_find(r->scope, o.text);
+		o.text = is_known(o.fact) ? o.fact->text : S("");
+	}
+	next(r);
+	return o;
+}
+
+static bool number_of(struct str s, double *ret)
+{
+	static const struct {
+		struct str name;
+		double of;
+	} units[] = {{S_INIT("KiB"), 1024.0}, {S_INIT("MiB"), 1048576.0},
+		{S_INIT("GiB"), 1073741824.0}, {S_INIT(""), 1}};
+	char text[40] = "", *end = text;
+	for (size_t i = 0; i < s.n && i < sizeof(text) - 1; i++)
+		text[i] = s.p[i];
+	*ret = str_starts(s, S("0x")) ? (double)strtoull(text, &end, 16) : strtod(text, &end);
+	for (size_t i = 0; end != text && i < sizeof(units) / sizeof(units[0]); i++)
+		if (str_eq(str_sub(s, (size_t)(end - text), s.n), units[i].name)) {
+			*ret *= units[i].of;
+			return true;
+		}
+	return false;
+}
+
+/* The next number of a version, "6.8.0-31" is 6, 8, 0; what is not there counts as 0. */
+static uint64_t version_part(struct str *s)
+{
+	uint64_t n = 0;
+	while (s->n && ascii_digit(s->p[0])) {
+		n = n < UINT64_MAX / 16 ? n * 10 + (uint64_t)(s->p[0] - '0') : n;
+		*s = str_sub(*s, 1, s->n);
+	}
+	*s = s->n > 1 && s->p[0] == '.' && ascii_digit(s->p[1]) ? str_sub(*s, 1, s->n) : S("");
+	return n;
+}
+
+/* <0, 0, >0; false: they cannot be compared. */
+static bool order_of(struct str x, struct str y, int *ret)
+{
+	double m, n;
+	if (number_of(x, &m) && number_of(y, &n)) {
+		*ret = (m > n) - (m < n);
+		if (str_chr(x, '.') == x.n && str_chr(y, '.') == y.n)
+			return true;
+	}
+	if (!x.n || !y.n || !ascii_digit(x.p[0]) || !ascii_digit(y.p[0]))
+		return false;
+	for (*ret = 0; !*ret && (x.n || y.n);) {
+		uint64_t a = version_part(&x), b = version_part(&y);
+		*ret = (a > b) - (a < b);
+	}
+	return true;
+}
+
+static bool text_in(struct reader *r, struct str x, const struct operand *list, bool served)
+{
+	struct str word, words = list->is_fact ? S("") : list->text;
+	struct target want = target_read(x);
+	bool found = false;
+	while (!found && str_next(&words, ' ', &word))
+		found = fnmatch(str_z(r->a, word), str_z(r->a, x), 0) == 0;
+	if (!list->fact || list->fact->kind != NODE_LIST)
+		return found || (list->is_fact && str_eq(list->text, x));
+	NODE_EACH (it, list->fact) {
+		struct target have = target_read(it->text);
+		found = found || str_eq(it->text, x) || (served && target_covers(&have, &want));
+	}
+	return found;
+}
+
+static enum truth is_in(
+	struct reader *r, const struct operand *x, const struct operand *list, bool served)
+{
+	bool known = !list->is_fact || (is_known(list->fact) && (list->fact->n || !served));
+	if ((x->is_fact && !is_known(x->fact)) || !known)
+		return TRUTH_UNKNOWN;
+	if (!x->fact || x->fact->kind != NODE_LIST)
+		return text_in(r, x->text, list, served) ? TRUTH_YES : TRUTH_NO;
+	NODE_EACH (it, x->fact)
+		if (text_in(r, it->text, list, served))
+			return TRUTH_YES;
+	return TRUTH_NO;
+}
+
+static enum truth compare(struct str op, const struct operand *x, const struct operand *y)
+{
+	int order = 0;
+	if ((x->is_fact && !is_known(x->fact)) || (y->is_fact && !is_known(y->fact)))
+		return TRUTH_UNKNOWN;
+	bool ordered = order_of(x->text, y->text, &order);
+	bool less = op.p[0] == '<', more = op.p[0] == '>', or_same = op.n == 2;
+	bool equal = y->is_number ? ordered && !order : str_eq(x->text, y->text);
+	if (!less && !more)
+		return equal != (op.p[0] == '!') ? TRUTH_YES : TRUTH_NO;
+	if (!ordered)
+		return TRUTH_UNKNOWN;
+	return (less && order < 0) || (more && order > 0) || (or_same && !order) ? TRUTH_YES
+										 : TRUTH_NO;
+}
+
+static enum truth holds(const struct operand *x)
+{
+	const struct node *n = x->fact;
+	if (!n)
+		return TRUTH_UNKNOWN;
+	if (n->kind == NODE_LIST || n->kind == NODE_MAP)
+		return n->n ? TRUTH_YES : TRUTH_NO;
+	bool no = n->kind == NODE_NULL || !n->text.n || str_eq(n->text, S("false")) ||
+		  (n->kind == NODE_NUMBER && str_eq(n->text, S("0")));
+	return no ? TRUTH_NO : TRUTH_YES;
+}
+
+/* "kernel is 6.8.0-31" */
+static void note_because(struct reader *r, struct str name, const struct operand *x)
+{
+	if (!r->because || r->because->n >= BECAUSE_MAX || !x->is_fact || !is_known(x->fact))
+		return;
+	const struct scope s = {.name = S("it"), .value = x->fact};
+	struct str value = x->fact->kind == NODE_LIST ? facts_expand(r->a, &s, S("{it}")) : x->text;
+	struct str text =
+		str_fmt(r->a, "%.*s is %.*s", STR(name), STR(value.n ? value : S("empty")));
+	if (!strs_has(r->because, text))
+		strs_put(r->a, r->because, text);
+}
+
+static enum truth comparison(struct reader *r)
+{
+	struct str name = r->token, op;
+	struct operand x = operand(r);
+	op = r->token;
+	bool sign = r->kind == T_SIGN && op.n && str_chr(S("=!<>"), op.p[0]) < 4;
+	bool in = r->kind == T_WORD && (str_eq(op, S("in")) || str_eq(op, S("served")));
+	note_because(r, name, &x);
+	if (!sign && !in)
+		return holds(&x);
+	next(r);
+	struct operand y = operand(r);
+	return sign ? compare(op, &x, &y) : is_in(r, &x, &y, str_eq(op, S("served")));
+}
+
+/* ---- putting together ---- */
+
+static enum truth either(struct reader *r);
+
+/* "any NAME in LIST: ...": what follows is asked for each item, from the same place on. */
+static enum truth quantified(struct reader *r, bool any)
+{
+	struct scope s = {.name = r->token, .up = r->scope};
+	next(r);
+	want(r, "in");
+	if (r->paths)
+		s.path = str_fmt(r->a, "%.*s[]", STR(whole_path(r, r->token)));
+	struct operand list = operand(r);
+	const struct reader body = *r;
+	size_t n = list.fact && list.fact->kind == NODE_LIST ? list.fact->n : 0;
+	enum truth all = list.fact || !list.is_fact ? (any ? TRUTH_NO : TRUTH_YES) : TRUTH_UNKNOWN;
+	for (size_t i = 0; i < (n ? n : 1) && !r->failed; i++) {
+		*r = body;
+		s.value = n ? &list.fact->v[i] : NULL;
+		r->scope = &s;
+		want(r, ":");
+		enum truth one = either(r);
+		if (n)
+			all = (any ? one > all : one < all) ? one : all;
+	}
+	r->scope = body.scope;
+	return all;
+}
+
+static enum truth single(struct reader *r)
+{
+	enum truth t = TRUTH_UNKNOWN;
+	if (++r->depth > NESTING_MAX) {
+		fail(r, "less nesting");
+	} else if (take(r, "not")) {
+		t = TRUTH_YES - single(r);
+	} else if (take(r, "(")) {
+		t = either(r);
+		want(r, ")");
+	} else if (take(r, "any")) {
+		t = quantified(r, true);
+	} else if (take(r, "all")) {
+		t = quantified(r, false);
+	} else {
+		t = comparison(r);
+	}
+	r->depth--;
+	return t;
+}
+
+static enum truth both(struct reader *r)
+{
+	enum truth t = single(r);
+	while (take(r, "and")) {
+		enum truth more = single(r);
+		t = more < t ? more : t;
+	}
+	return t;
+}
+
+static enum truth either(struct reader *r)
+{
+	enum truth t = both(r);
+	while (take(r, "or")) {
+		enum truth more = both(r);
+		t = more > t ? more : t;
+	}
+	return t;
+}
+
+static struct err *run(struct reader *r, enum truth *ret)
+{
+	next(r);
+	*ret = either(r);
+	if (r->kind != T_END)
+		fail(r, "the end");
+	return r->failed;
+}
+
+struct err *predicate_ask(struct arena *a, const struct scope *s, struct str text,
+	struct strs *because, enum truth *ret)
+{
+	struct reader r = {.a = a, .text = text, .scope = s, .because = because};
+	return run(&r, ret);
+}
+
+struct err *predicate_paths(
+	struct arena *a, const struct scope *s, struct str text, struct strs *ret)
+{
+	enum truth t;
+	struct reader r = {.a = a, .text = text, .scope = s, .paths = ret};
+	return run(&r, &t);
+}
+
+/* ---- texts with facts ---- */
+
+static void put_fact(struct arena *a, struct buf *b, const struct node *n, struct str form)
+{
+	uint64_t bytes;
+	if (str_eq(form, S("count")))
+		buf_fmt(b, "%zu", n->n);
+	else if (str_eq(form, S("plural")))
+		buf_add(b, (n->kind == NODE_LIST ? n->n == 1 : str_eq(n->text, S("1"))) ? S("")
+											: S("s"));
+	else if (str_eq(form, S("size")) && str_u64(n->text, 10, &bytes))
+		buf_add(b, human_memory(a, bytes));
+	else if (n->kind != NODE_LIST)
+		buf_add(b, n->text);
+	else
+		NODE_EACH (it, n)
+			buf_fmt(b, "%s%.*s", it == n->v ? "" : ", ", STR(it->text));
+}
+
+/* "g.index for g in gpus: not g.apu": what each item for which the condition holds gives, with "," between. A wrong
+ * condition holds for none: tables of texts are checked by tests. */
+static void put_each(struct arena *a, struct buf *b, const struct scope *s, struct str word)
+{
+	struct str path, name, list, condition;
+	size_t at = str_find(word, S(" for "));
+	bool first = true;
+	path = str_sub(word, 0, at);
+	str_cut(str_sub(word, at + 5, word.n), ':', &list, &condition);
+	str_cut(list, ' ', &name, &list);
+	str_cut(list, ' ', &(struct str){0}, &list);
+	const struct node *items = facts_find(s, list);
+	for (size_t i = 0; items && i < items->n; i++) {
+		const struct scope it = {.name = name, .value = &items->v[i], .up = s};
+		const struct node *n = facts_find(&it, path);
+		enum truth t = TRUTH_NO;
+		err_free(predicate_ask(a, &it, condition, NULL, &t));
+		if (t == TRUTH_YES && n) {
+			buf_add(b, first ? S("") : S(","));
+			put_fact(a, b, n, S(""));
+			first = false;
+		}
+	}
+}
+
+static void put_word(struct arena *a, struct buf *b, const struct scope *s, struct str word)
+{
+	struct str path = word, form = S("");
+	if (str_contains(word, S(" for "))) {
+		put_each(a, b, s, word);
+		return;
+	}
+	if (str_chr(word, ' ') < word.n)
+		str_cut(word, ' ', &path, &form);
+	const struct node *n = facts_find(s, path);
+	if (n)
+		put_fact(a, b, n, form);
+}
+
+struct str facts_expand(struct arena *a, const struct scope *s, struct str text)
+{
+	BUF(b, a);
+	while (text.n) {
+		size_t open = str_chr(text, '{'),
+		       close = open + str_chr(str_sub(text, open, text.n), '}');
+		buf_add(&b, str_sub(text, 0, open));
+		if (open < text.n)
+			put_word(a, &b, s, str_sub(text, open + 1, close));
+		text = str_sub(text, close + 1, text.n);
+	}
+	return str_dup(a, buf_str(&b));
+}

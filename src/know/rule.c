@@ -1,0 +1,180 @@
+/* Rules over the facts of a machine; see rule.h. */
+#include "know/rule.h"
+
+enum { MATCHES_MAX = 1000 };
+
+/* Where a rule holds. */
+struct match {
+	const struct scope *scope;
+	struct str key;
+	unsigned more; /* further places with this key */
+};
+
+struct judge {
+	struct arena *a;
+	const struct rule *rule;
+	VEC(struct match) matches;
+};
+
+const struct rule *rule_find(struct str id)
+{
+	for (size_t i = 0; i < rule_count; i++)
+		if (str_eq(str_from(rule_table[i].id), id))
+			return &rule_table[i];
+	return NULL;
+}
+
+static struct err *ask(struct arena *a, const struct scope *s, const char *when, bool *ret)
+{
+	enum truth t = TRUTH_YES;
+	if (when)
+		TRY(predicate_ask(a, s, str_from(when), NULL, &t));
+	*ret = t == TRUTH_YES;
+	return NULL;
+}
+
+static struct err *ask_here(struct judge *j, const struct scope *s)
+{
+	bool holds;
+	TRY(ask(j->a, s, j->rule->when, &holds));
+	if (!holds || j->matches.n >= MATCHES_MAX)
+		return NULL;
+	const char *by = j->rule->group ? j->rule->group : j->rule->message;
+	struct str key = facts_expand(j->a, s, str_from(by));
+	VEC_EACH (struct match, m, &j->matches)
+		if (str_eq(m->key, key)) {
+			m->more++;
+			return NULL;
+		}
+	*VEC_PUSH(j->a, &j->matches) = (struct match){.scope = s, .key = key};
+	return NULL;
+}
+
+/* Asks for each item of the list, and of those within it. */
+static struct err *ask_each(struct judge *j, const struct scope *s, const char *const *each)
+{
+	struct str name, list = str_from(each ? *each : NULL);
+	if (!list.n)
+		return ask_here(j, s);
+	str_cut(list, ' ', &name, &list); /* "gpu in gpus" */
+	str_cut(list, ' ', &(struct str){0}, &list);
+	const struct node *items = facts_find(s, list);
+	if (!items || items->kind != NODE_LIST)
+		return NULL;
+	NODE_EACH (it, items) {
+		struct scope *inner = NEW(j->a, struct scope);
+		*inner = (struct scope){.name = name, .value = it, .up = s};
+		TRY(ask_each(j, inner, each + 1));
+	}
+	return NULL;
+}
+
+static bool is_silenced(const struct rule *r, const struct findings *found)
+{
+	for (const char *const *id = r->unless; id && *id; id++)
+		VEC_EACH (const struct finding, f, found)
+			if (strcmp(f->id, *id) == 0)
+				return true;
+	return false;
+}
+
+/* With " and 2 more" as {more}. */
+static const struct scope *with_more(struct arena *a, const struct match *m)
+{
+	struct node *n = NEW(a, struct node);
+	struct scope *s = NEW(a, struct scope);
+	*n = (struct node){
+		.kind = NODE_STRING, .text = m->more ? str_fmt(a, " and %u more", m->more) : S("")};
+	*s = (struct scope){.name = S("more"), .value = n, .up = m->scope};
+	return s;
+}
+
+static struct err *add_fixes(
+	struct arena *a, const struct scope *s, const struct rule *r, struct finding *f)
+{
+	for (const struct rule_fix *x = r->fix; x && x->action; x++) {
+		bool fits;
+		TRY(ask(a, s, x->when, &fits));
+		if (!fits)
+			continue;
+		struct str action = facts_expand(a, s, str_from(x->action));
+		struct str command = facts_expand(a, s, str_from(x->command));
+		finding_fix(a, f, "%.*s%s%.*s%s%s%s", STR(action), command.n ? ": " : "",
+			STR(command), x->tradeoff ? " (" : "", x->tradeoff ? x->tradeoff : "",
+			x->tradeoff ? ")" : "");
+	}
+	return NULL;
+}
+
+static struct err *find_matches(
+	struct arena *a, const struct node *facts, const struct rule *r, struct judge *ret)
+{
+	struct scope *top = NEW(a, struct scope);
+	*top = (struct scope){.value = facts};
+	*ret = (struct judge){.a = a, .rule = r};
+	return ask_each(ret, top, r->each);
+}
+
+static struct err *judge(
+	struct arena *a, const struct node *facts, const struct rule *r, struct findings *ret)
+{
+	struct judge j;
+	TRY_CTX(find_matches(a, facts, r, &j), "rule '%s'", r->id);
+	VEC_EACH (struct match, m, &j.matches) {
+		const struct scope *s = with_more(a, m);
+		struct finding *f = finding_add(
+			a, ret, r->id, r->severity, facts_expand(a, s, str_from(r->path)));
+		finding_say(a, f, "%.*s", STR(facts_expand(a, s, str_from(r->message))));
+		TRY_CTX(add_fixes(a, s, r, f), "rule '%s'", r->id);
+	}
+	return NULL;
+}
+
+struct err *rules_judge(struct arena *a, const struct machine *m, struct findings *ret)
+{
+	const struct node *facts;
+	TRY(facts_of(a, m, &facts));
+	for (size_t i = 0; i < rule_count; i++)
+		if (!is_silenced(&rule_table[i], ret))
+			TRY(judge(a, facts, &rule_table[i], ret));
+	return NULL;
+}
+
+struct err *machine_examine(struct arena *a, struct str root, struct machine *ret)
+{
+	TRY(machine_read_all(a, root, ret));
+	TRY(rules_judge(a, ret, &ret->findings));
+	findings_sort(a, &ret->findings);
+	return NULL;
+}
+
+static struct err *actions_of(
+	struct arena *a, const struct scope *s, const struct rule *r, struct rule_actions *ret)
+{
+	for (const struct rule_fix *x = r->fix; x && x->action; x++) {
+		bool fits;
+		TRY(ask(a, s, x->when, &fits));
+		if (fits && (x->set || x->unset))
+			*VEC_PUSH(a, ret) =
+				(struct rule_action){x, facts_expand(a, s, str_from(x->set)),
+					facts_expand(a, s, str_from(x->unset))};
+	}
+	return NULL;
+}
+
+struct err *rules_actions(
+	struct arena *a, const struct machine *m, struct str id, struct rule_actions *ret)
+{
+	const struct node *facts;
+	TRY(facts_of(a, m, &facts));
+	*ret = (struct rule_actions){0};
+	for (size_t i = 0; i < rule_count; i++) {
+		struct judge j;
+		if (!str_eq(str_from(rule_table[i].id), id))
+			continue;
+		TRY(find_matches(a, facts, &rule_table[i], &j));
+		VEC_EACH (struct match, match, &j.matches)
+			TRY(actions_of(a, match->scope, &rule_table[i], ret));
+	}
+	return NULL;
+}

@@ -1,0 +1,50 @@
+/* What follows from the facts of a machine: data/rules.yaml, compiled in. The head of that file is the manual of its
+ * rows; conditions and texts are those of know/predicate.h.
+ */
+#pragma once
+
+#include "know/predicate.h"
+
+struct rule_fix {
+	const char *when;                        /* or NULL: always */
+	const char *action, *command, *tradeoff; /* texts with facts; the last two may be NULL */
+	const char *set,
+		*unset; /* "NAME=VALUE", NAME: of the user's environment; what `doctor --fix` does; or NULL */
+};
+
+struct rule {
+	const char *id;
+	enum severity severity;
+	const char *const *each; /* "gpu in gpus", one within the other; or NULL: asked once */
+	const char *when;
+	const char *const
+		*unless; /* ids; when one of them was found before, this says nothing; or NULL */
+	const char *path, *message, *group; /* texts with facts; group: or NULL */
+	const char *why; /* what is behind it; NULL: the cause of the diagnosis with this id */
+	const char *const *evidence; /* or NULL: that diagnosis's */
+	const char *confidence;      /* maintainer, source or users; or NULL: that diagnosis's */
+	const struct rule_fix
+		*fix; /* ends with action NULL; or NULL: no remedy is known, and why says so */
+};
+extern const struct rule rule_table[];
+extern const size_t rule_count;
+
+/* The first one with this id, or NULL. */
+const struct rule *rule_find(struct str id);
+
+struct rule_action { /* what `doctor --fix` could do about a finding */
+	const struct rule_fix *fix;
+	struct str set, unset; /* with the facts in their places; one of them is "" */
+};
+
+/* Adds what the rules say of the machine to ret, in the order of the table. E_SYNTAX: a condition is wrong. */
+MUST_USE struct err *rules_judge(struct arena *a, const struct machine *m, struct findings *ret);
+/* machine_read_all(), and what the rules say added to its findings, the worst first. */
+MUST_USE struct err *machine_examine(struct arena *a, struct str root, struct machine *ret);
+/* What can be done by itself about the finding with this id, for each place where it was found. */
+struct rule_actions {
+	struct rule_action *v;
+	size_t n, cap;
+};
+MUST_USE struct err *rules_actions(
+	struct arena *a, const struct machine *m, struct str id, struct rule_actions *ret);
