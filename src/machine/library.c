@@ -8,7 +8,7 @@
 
 enum { MAX_NEEDED = 1000, MAX_TARGETS = 500, BUNDLES = 8, WORK = 64 << 20 };
 
-struct str library_text(struct arena *a, const struct library *l)
+static struct str library_text(struct arena *a, const struct library *l)
 {
 	BUF(b, a);
 	buf_add(&b, S(MAGIC "\n"));

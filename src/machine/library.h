@@ -22,6 +22,5 @@ struct library {
 
 /* Told as such a text. What cannot be read is left out; ROOT_BAD when it is no such file at all. */
 enum root_status library_read(struct root *r, struct str path, struct library *ret);
-struct str library_text(struct arena *a, const struct library *l);
 /* False: text is none. */
 bool library_parse(struct arena *a, struct str text, struct library *ret);

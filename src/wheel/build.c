@@ -81,8 +81,7 @@ static struct err *metadata(struct build *w, struct str version, struct str *ret
 	TRY(add_header(&b, "Requires-Python", s->requires_python));
 	for (size_t i = 0; i < s->requires.n; i++) {
 		struct str line = s->requires.v[i];
-		TRY_CTX(requirement_parse(line, &parsed), "cannot require '%.*s'",
-			STR(line));
+		TRY_CTX(requirement_parse(line, &parsed), "cannot require '%.*s'", STR(line));
 		TRY(add_header(&b, "Requires-Dist", line));
 	}
 	*ret = buf_str(&b);
