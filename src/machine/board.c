@@ -1,8 +1,8 @@
 /* What the files of its PCI device tell of a GPU: memory that it may map, firmware, the link that it sits on; and
  * whether an IOMMU stands before it.
  *
- * Sources: Linux Documentation/ABI/testing/sysfs-bus-pci and sysfs-kernel-iommu_groups, drivers/gpu/drm/amd/amdgpu
- * (amdgpu_gtt_mgr.c, amdgpu_ucode.c: fw_version, amdgpu_device.c: amdgpu_device_gpu_bandwidth).
+ * Sources: Linux Documentation/ABI/testing/sysfs-bus-pci and sysfs-kernel-iommu_groups; drivers/gpu/drm/amd/amdgpu
+ * (mem_info_gtt_total, FW_VERSION_ATTR, vbios_version, amdgpu_device_gpu_bandwidth()).
  */
 #include "machine/facts.h"
 #include "machine/parse.h"
