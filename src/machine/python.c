@@ -91,7 +91,7 @@ static void add_own_sites(struct environment *e, struct str version)
 static void finish(struct pythons *p, struct environment *e, bool always)
 {
 	gather_packages(e);
-	if (!always && !e->py->packages.n)
+	if (!always && !e->py->packages.n && !e->py->has_torch)
 		return;
 	e->py->path = clean_long(p->r->a, str_fmt(p->r->a, "/%.*s", STR(e->dir)));
 	root_tell_dir(p->r, e->dir);

@@ -367,15 +367,10 @@ void gather_torch(struct environment *e)
 {
 	struct machine_torch *t = &e->py->torch;
 	add_wheels(e);
-	VEC_EACH (const struct machine_package, p, &e->py->packages)
-		if (str_eq(p->name, S("torch")))
-			e->py->has_torch = true;
-	for (size_t i = 0; i < e->sites.n && !t->path.n; i++) {
+	for (size_t i = 0; e->py->has_torch && i < e->sites.n && !t->path.n; i++) {
 		struct str dir = path_join(e->r->a, e->sites.v[i], S("torch"));
-		struct str version = path_join(e->r->a, dir, S("version.py"));
-		if (!root_real(e->r, version).n && !(e->py->has_torch && root_real(e->r, dir).n))
+		if (!root_real(e->r, dir).n)
 			continue;
-		e->py->has_torch = true;
 		root_tell_dir(e->r, dir);
 		t->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(dir)));
 		read_version(e, dir, t);

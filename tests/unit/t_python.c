@@ -333,6 +333,11 @@ static void a_version_is_read_as_text(void **state)
 	assert_ok(fs_remove_tree(in(f, TORCH)));
 	assert_str(torch_of(f)->version, "2.9.1");
 	assert_str(torch_of(f)->path, "");
+	/* built in place: no dist-info */
+	put(f, "opt/venv/pyvenv.cfg", "");
+	put(f, "opt/venv/lib/python3.9/site-packages/torch/version.py", "__version__ = '3'\n");
+	assert_pythons(f, "/home/alice/venv venv 3.12 torch=2.9.1\n/opt/venv venv 3.9\n");
+	assert_str(look(f)->pythons.v[1].torch.version, "3");
 }
 
 static void libraries_tell_the_build(void **state)
