@@ -34,9 +34,6 @@ static struct err *copy_entry(void *user, const struct fs_entry *e, bool *prune)
 		TRY(fs_readlink(&a, from, &target));
 		return fs_symlink(target, to);
 	}
-	/* Nodes get an owner; the others may be the same file: copies are synced, which takes long. */
-	if (!str_starts(e->path, S("dev/")) && link(str_z(&a, from), str_z(&a, to)) == 0)
-		return NULL;
 	return fs_stage_copy(from, to, &e->st);
 }
 
@@ -446,5 +443,8 @@ int main(void)
 		cmocka_unit_test(native_takes_each_target_once),
 		cmocka_unit_test(this_computer_can_be_read),
 	};
+	/* Recordings are synced file by file: half a minute on a disk. */
+	if (access("/dev/shm", W_OK) == 0)
+		setenv("TMPDIR", "/dev/shm", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
