@@ -14,23 +14,31 @@ struct compat_wheel {
 extern const struct compat_wheel compat_wheel_table[];
 extern const size_t compat_wheel_count;
 
-struct compat_override {
-	const char *target, *as, *value, *risk;
+struct compat_target {
+	const char *target, *as, *value, *text;
 	const char *const *evidence;
 };
-extern const struct compat_override compat_override_table[];
-extern const size_t compat_override_count;
+extern const struct compat_target compat_target_table[];
+extern const size_t compat_target_count;
 
-struct compat_caution {
-	const char *target, *text;
-	const char *const *evidence;
-};
-extern const struct compat_caution compat_caution_table[];
-extern const size_t compat_caution_count;
+/* What is known of the target, or NULL. */
+const struct compat_target *compat_of(struct str target);
 
-struct never_published {
-	const char *torch, *rocm;
-	const char *const *evidence;
+enum compat_how {
+	COMPAT_EXACT,
+	COMPAT_GENERIC,  /* by the code of a generic target */
+	COMPAT_OVERRIDE, /* by the code of a sibling; see compat_of() */
 };
-extern const struct never_published never_published_table[];
-extern const size_t never_published_count;
+extern const char *const compat_how_names[];
+
+struct compat_query {
+	struct str target, python; /* "gfx1201"; "3.12", "" = any */
+	enum compat_how how;
+	bool amd, unsure; /* of AMD's index; of those that nobody looked into */
+};
+/* The first wheel of the table that serves it so, or NULL. */
+const struct compat_wheel *compat_find(const struct compat_query *q);
+/* Is the Python within the wheel's range? "" is. */
+bool compat_fits(const struct compat_wheel *w, struct str python);
+/* Does such a list of GPUs have code for the target, and how? False: no. */
+bool compat_serves(const char *const *targets, struct str target, enum compat_how how);
