@@ -2,6 +2,7 @@
 #include "build/next.h"
 
 #include "base/fs.h"
+#include "know/environment.h"
 #include "target/target.h"
 
 enum { MB = 1000000 };
@@ -28,18 +29,6 @@ struct finding_way { /* what all routes of a GPU share */
 	const struct machine_python *python; /* or NULL */
 	struct next_gpu *gpu;
 };
-
-const struct machine_python *next_python(const struct machine *m, struct str path)
-{
-	const struct machine_python *best = NULL;
-	VEC_EACH (const struct machine_python, p, &m->pythons) {
-		if (path.n ? str_eq(p->path, path) : p->active)
-			return p;
-		if (!path.n && p->has_torch && !best)
-			best = p;
-	}
-	return best;
-}
 
 static bool torch_serves(const struct machine_python *p, struct str target)
 {
@@ -237,7 +226,7 @@ static void say_served(struct finding_way *w, const struct machine_python *p)
 
 static const struct machine_python *served_by(const struct machine *m, struct str target)
 {
-	const struct machine_python *best = next_python(m, S(""));
+	const struct machine_python *best = environment_python(m, S(""));
 	if (best && torch_serves(best, target))
 		return best;
 	VEC_EACH (const struct machine_python, p, &m->pythons)
@@ -258,7 +247,7 @@ static bool beside_a_card(const struct machine *m, struct str target)
 
 static void step_of(struct arena *a, const struct machine *m, struct str target, struct next_gpu *g)
 {
-	struct finding_way w = {.a = a, .m = m, .python = next_python(m, S("")), .gpu = g};
+	struct finding_way w = {.a = a, .m = m, .python = environment_python(m, S("")), .gpu = g};
 	const struct gpu *known = gpu_by_name(target);
 	const struct compat_target *said = compat_of(target);
 	const struct machine_python *served = served_by(m, target);
@@ -289,7 +278,7 @@ void next_steps(struct arena *a, const struct machine *m, const struct strs *tar
 	struct next_steps *ret)
 {
 	struct strs list = {0};
-	const struct machine_python *p = next_python(m, S(""));
+	const struct machine_python *p = environment_python(m, S(""));
 	*ret = (struct next_steps){.memory_free = m->memory_free};
 	if (p) {
 		ret->python = p->path;

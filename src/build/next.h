@@ -39,7 +39,5 @@ struct next_steps {
 /* targets: canonical ids; empty = the machine's GPUs. */
 void next_steps(struct arena *a, const struct machine *m, const struct strs *targets,
 	struct next_steps *ret);
-/* The Python environment at path; "": the one that is active, else the first with a torch; or NULL. */
-const struct machine_python *next_python(const struct machine *m, struct str path);
 /* The document's member "next": a list of these. */
 extern const struct json_field next_gpu_fields[];

@@ -1,5 +1,6 @@
 /* The next step on machines that are made here: what is installed, what could be, and what it costs. */
 #include "build/next.h"
+#include "know/environment.h"
 #include "test.h"
 
 struct fixture {
@@ -171,16 +172,16 @@ static void each_target_once_and_no_igpu_beside_a_card(void **state)
 static void the_python_is_the_active_one_or_the_named_one(void **state)
 {
 	struct fixture *f = *state;
-	assert_null(next_python(&f->m, S("")));
+	assert_null(environment_python(&f->m, S("")));
 	add_python(f, "/a", "3.10");
-	assert_null(next_python(&f->m, S("")));
+	assert_null(environment_python(&f->m, S("")));
 	add_python(f, "/b", "3.11");
 	add_torch(f, "gfx1030");
-	assert_str(next_python(&f->m, S(""))->path, "/b");
+	assert_str(environment_python(&f->m, S(""))->path, "/b");
 	add_python(f, "/c", "3.12")->active = true;
-	assert_str(next_python(&f->m, S(""))->path, "/c");
-	assert_str(next_python(&f->m, S("/a"))->path, "/a");
-	assert_null(next_python(&f->m, S("/d")));
+	assert_str(environment_python(&f->m, S(""))->path, "/c");
+	assert_str(environment_python(&f->m, S("/a"))->path, "/a");
+	assert_null(environment_python(&f->m, S("/d")));
 }
 
 int main(void)
