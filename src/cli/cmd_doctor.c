@@ -1,6 +1,7 @@
 /* rocsmith doctor: the facts of this machine (or of a recorded one) and what is wrong with them. */
 #include <stddef.h>
 
+#include "cli/doctor.h"
 #include "cli/opt.h"
 #include "know/rule.h"
 #include "term/table.h"
@@ -8,6 +9,7 @@
 struct doctor_args {
 	struct common common;
 	struct str sysroot, record;
+	struct strs gpus;
 };
 
 static const struct opt doctor_opts[] = {
@@ -15,6 +17,9 @@ static const struct opt doctor_opts[] = {
 		"examine the machine that this folder mirrors")},
 	{OPT_VALUE("record", OPT_PATH, struct doctor_args, record, "PLACE",
 		"also copy what is examined to a folder or a .tar.gz, without private data")},
+	{OPT_VALUE("gpu", OPT_LIST, struct doctor_args, gpus, "GFX,...",
+		 "tell the next step for these, not for those of the machine"),
+		.flags = OPT_COMMA},
 	{.kind = OPT_END},
 };
 
@@ -223,13 +228,23 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 {
 	const struct doctor_args *d = args;
 	struct machine m;
+	struct doctor doctor = {.machine = &m};
+	struct targets targets = {0};
+	struct strs gpus = {0};
+	if (d->gpus.n)
+		TRY(targets_parse(a, &d->gpus, &targets));
+	VEC_EACH (const struct target, t, &targets)
+		strs_add(a, &gpus, target_text(a, t));
 	TRY(machine_examine(a, d->sysroot, &m));
+	next_steps(a, &m, &gpus, &doctor.next);
 	if (d->record.n)
 		TRY(record(d));
 	if (d->common.json)
-		out_text(json_document(a, 2, machine_report_fields, &m));
+		out_text(json_document(a, 2, doctor_fields, &doctor));
 	else
 		show(a, &m);
+	if (!d->common.json)
+		doctor_show_next(a, &doctor.next);
 	bool problem = m.findings.n && findings_worst(&m.findings) == SEV_ERROR;
 	*ret_status = problem ? 1 : 0;
 	return NULL;
