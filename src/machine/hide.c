@@ -2,18 +2,19 @@
  * is told goes through root_hide(), so that no reader of facts has to think of it. */
 #include "machine/root.h"
 
-/* How many bytes of s are the name of a file or folder. */
-static size_t name_length(struct str s)
+/* How many bytes of s are the name of a file or folder. Windows has spaces in those of users. */
+static size_t name_length(struct str s, bool windows)
 {
 	size_t n = 0;
-	while (n < s.n && (unsigned char)s.p[n] > ' ' && !strchr("/:;,'\"<>|()=", s.p[n]))
+	unsigned char least = windows ? ' ' : ' ' + 1;
+	while (n < s.n && (unsigned char)s.p[n] >= least && !strchr("/:;,'\"<>|()=", s.p[n]))
 		n++;
 	return n;
 }
 
 static bool is_path(struct str s, struct str path)
 {
-	return path.n && str_starts(s, path) && !name_length(str_sub(s, path.n, s.n));
+	return path.n && str_starts(s, path) && !name_length(str_sub(s, path.n, s.n), false);
 }
 
 /* Names that are on many machines tell nothing, and their folders are other things as well. */
@@ -35,7 +36,7 @@ static struct str disguise(const struct root *r, struct str home, struct str s, 
 	if (home.n > 1 && !str_eq(home, S("/root")) && is_path(s, home))
 		return S("/home/user");
 	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++) {
-		size_t n = name_length(str_sub(s, homes[i].n, s.n));
+		size_t n = name_length(str_sub(s, homes[i].n, s.n), i > 0);
 		*ret_n = homes[i].n + n;
 		if (str_starts(s, homes[i]) && n)
 			return S("/home/other");
