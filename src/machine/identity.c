@@ -31,14 +31,6 @@ static bool in_group(const struct machine *m, unsigned gid)
 	return false;
 }
 
-const struct machine_node *machine_node_at(const struct machine *m, struct str path)
-{
-	VEC_EACH (struct machine_node, n, &m->nodes)
-		if (str_eq(n->path, path))
-			return n;
-	return NULL;
-}
-
 static bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid)
 {
 	unsigned bits = mode & 7;

@@ -97,6 +97,11 @@ void root_tell_text(struct root *r, struct str path, struct str text)
 	tell(r, (struct root_seen){.what = SEEN_FILE, .path = path, .text = text});
 }
 
+void root_tell_dir(struct root *r, struct str path)
+{
+	tell(r, (struct root_seen){.what = SEEN_DIR, .path = path});
+}
+
 void root_tell_link(struct root *r, struct str path, struct str target)
 {
 	ARENA(tmp);
@@ -186,7 +191,7 @@ bool root_exists(struct root *r, struct str path)
 	struct str full = place(&tmp, r, path);
 	bool is = full.p && fs_is_dir(full);
 	if (is)
-		tell(r, (struct root_seen){.what = SEEN_DIR, .path = path});
+		root_tell_dir(r, path);
 	return is;
 }
 
@@ -199,6 +204,20 @@ bool root_has_file(struct root *r, struct str path)
 		return false;
 	root_tell_text(r, path, S(""));
 	return true;
+}
+
+enum root_status root_file(struct root *r, struct str path, int *ret_fd, uint64_t *ret_size)
+{
+	ARENA(tmp);
+	struct stat st;
+	struct str full = place(&tmp, r, path);
+	enum root_status s = full.p ? status_of(fs_stat(full, &st)) : ROOT_BAD;
+	if (s == ROOT_OK && !S_ISREG(st.st_mode))
+		s = ROOT_BAD;
+	if (s == ROOT_OK)
+		s = status_of(fs_open(full, ret_fd));
+	*ret_size = s == ROOT_OK ? (uint64_t)st.st_size : 0;
+	return s;
 }
 
 struct str root_real(struct root *r, struct str path)

@@ -70,6 +70,9 @@ struct str root_real(struct root *r, struct str path);
 /* Tells what was found in another way: a link to target (relative to the root), a file's text. */
 void root_tell_link(struct root *r, struct str path, struct str target);
 void root_tell_text(struct root *r, struct str path, struct str text);
+void root_tell_dir(struct root *r, struct str path);
+/* An ordinary file, to be read in places; the caller closes it. Not told. */
+enum root_status root_file(struct root *r, struct str path, int *ret_fd, uint64_t *ret_size);
 /* A device node: mode, owner and group, or those of .nodes. */
 enum root_status root_node(struct root *r, struct str path, struct stat *ret);
 

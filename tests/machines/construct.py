@@ -317,12 +317,75 @@ def desktop(name, distro="ubuntu", kernel="6.17.0-8-generic", **more):
     return m
 
 
+# What PYTORCH_ROCM_ARCH was for the wheels of torch 2.7 to 2.9 (ROCm 6.x)
+ARCHS_29 = "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1102 gfx1200 gfx1201"
+LT_29 = "gfx90a gfx942 gfx1100 gfx1101 gfx1200 gfx1201"
+ROCM_LIBS = ("libamdhip64.so", "librocblas.so", "libhipblaslt.so", "libMIOpen.so", "librccl.so")
+
+
+def library(needed=(), targets="", runpath="$ORIGIN", bundles=8):
+    """The text that stands for a library: see README.md."""
+    return "rocsmith-library 1\n" + "".join(f"needed {name}\n" for name in needed) + f"runpath {runpath}\n" + (
+        f"targets {targets}\nbundles {bundles}\n" if targets else "")
+
+
+def dist(m, site, name, version, *requires):
+    m.put(f"{site}/{name.replace('-', '_')}-{version}.dist-info/METADATA",
+          f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\nAuthor: Alice Liddell\n"
+          + "".join(f"Requires-Dist: {line}\n" for line in requires) + "\nTensors, alice.\n")
+
+
+def sides(m, lib, rocblas="", hipblaslt="", miopen=""):
+    """Files that are chosen by GPU, beside the libraries in lib."""
+    for gpu in rocblas.split():
+        m.put(f"{lib}/rocblas/library/TensileLibrary_lazy_{gpu}.dat", "")
+    for gpu in hipblaslt.split():
+        m.put(f"{lib}/hipblaslt/library/TensileLibrary_lazy_{gpu}.dat", "")
+    for gpu in miopen.split():
+        m.put(f"{os.path.dirname(lib)}/share/miopen/db/{gpu}.HIP.fdb.txt", "")
+
+
+def torch(m, site, version, hip=None, cuda=None, requires=(), libraries=None):
+    """libraries: name to text, in torch/lib."""
+    dist(m, site, "torch", version, "filelock", 'optree>=0.13.0; extra == "optree"', *requires)
+    value = {key: f"'{text}'" if text else "None" for key, text in (("hip", hip), ("cuda", cuda))}
+    m.put(f"{site}/torch/version.py", "from typing import Optional\n\n"
+          "__all__ = ['__version__', 'debug', 'cuda', 'git_version', 'hip', 'xpu']\n"
+          f"__version__ = '{version}'\ndebug = False\ncuda: Optional[str] = {value['cuda']}\n"
+          f"git_version = 'c0ffee004711'\nhip: Optional[str] = {value['hip']}\nxpu: Optional[str] = None\n")
+    for name, text in ({"libtorch_cpu.so": library()} | (libraries or {})).items():
+        m.put(f"{site}/torch/lib/{name}", text)
+
+
+def rocm_torch(m, site, version, hip, archs, rocblas=None, hipblaslt="", requires=()):
+    """A wheel as PyTorch's own index has it: ROCm lies in it, with side files of the same GPUs."""
+    torch(m, site, version, hip=hip, requires=requires, libraries={
+        "libtorch_hip.so": library((*ROCM_LIBS, "libtorch_cpu.so", "libc.so.6"), archs), **dict.fromkeys(ROCM_LIBS, "")})
+    sides(m, f"{site}/torch/lib", archs if rocblas is None else rocblas, hipblaslt, "gfx90a68 gfx942130 gfx1030_36")
+
+
+def venv(m, prefix, python="3.12", active=False, system=False):
+    """Its folder of packages. active: the shell that doctor ran in has it on PATH."""
+    m.put(f"{prefix}/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = "
+          f"{str(system).lower()}\nversion = {python}.3\ncommand = /usr/bin/python3 -m venv /home/user/alice\n")
+    if active:
+        m.environ(VIRTUAL_ENV=f"/{prefix}", PATH=f"/{prefix}/bin:/usr/local/bin:/usr/bin:/bin")
+    return f"{prefix}/lib/python{python}/site-packages"
+
+
 def main():
     m = desktop("rdna2-desktop", distro="debian", kernel="6.12.48+deb13-amd64")
     m.gpu(1, 100300, 0x73bf, 0x0b, 128, 144, 17163091968, name="sienna_cichlid", firmware="gfx10",
           gtt=33285996544, vbios="113-D4120100-100")
     m.pcie("0000:0b:00.0", ("16.0 GT/s PCIe", 16))
     m.disks(931, 412).iommu("0000:0b:00.0")
+    site = venv(m, "home/user/venv", "3.13", active=True)
+    rocm_torch(m, site, "2.9.1+rocm6.4", "6.4.43484-123eb5128", ARCHS_29, hipblaslt=LT_29, requires=(
+        'pytorch-triton-rocm==3.5.1; platform_system == "Linux" and platform_machine == "x86_64"',))
+    dist(m, site, "pytorch-triton-rocm", "3.5.1")
+    dist(m, site, "torchvision", "0.24.1+rocm6.4", "numpy", "torch==2.9.1")
+    dist(m, site, "torchaudio", "2.9.1+rocm6.4", "torch==2.9.1")
+    dist(m, site, "numpy", "2.3.4")
     m.write()
 
     # a card in a slot of eight lanes: what is inside of it runs at sixteen
@@ -335,6 +398,8 @@ def main():
     m.pcie("0000:7a:00.0", ("16.0 GT/s PCIe", 16))
     m.iommu("0000:03:00.0", "0000:7a:00.0").disks(1863, 1200)
     m.rocm("7.1.0", 84)
+    # `pip install` of something that asked for torch took the processor's one
+    torch(m, venv(m, "home/user/ComfyUI/.venv", active=True), "2.9.1+cpu")
     m.write()
 
     m = desktop("rdna4", distro="fedora", kernel="6.17.8-300.fc43.x86_64")
@@ -343,6 +408,14 @@ def main():
     m.put("sys/bus/pci/devices/0000:03:00.0/power/runtime_status", "suspended\n")
     m.pcie("0000:03:00.0", ("Unknown", 63), ("32.0 GT/s PCIe", 16))
     m.disks(953, 31)
+    # `pip install torch` without an index: CUDA's, and torchvision is left of a ROCm one
+    site = venv(m, "home/user/venv", "3.14")
+    torch(m, site, "2.9.1", cuda="12.8", libraries={"libtorch_cuda.so": library(("libcudart.so.12",))}, requires=(
+        'nvidia-cublas-cu12==12.8.4.1; platform_system == "Linux" and platform_machine == "x86_64"',
+        'triton==3.5.1; platform_system == "Linux"'))
+    dist(m, site, "nvidia-cublas-cu12", "12.8.4.1")
+    dist(m, site, "triton", "3.5.1")
+    dist(m, site, "torchvision", "0.23.0+rocm6.4", "torch==2.8.0")
     m.write()
 
     m = Machine("strix-halo").system("fedora", "6.18.4-200.fc43.x86_64",
@@ -355,6 +428,20 @@ def main():
     m.kfd()
     m.gpu(1, 110501, 0x1586, 0xc5, 128, 80, 128849018880, gtt=128849018880, vbios="113-STRXLGEN-001")
     m.disks(1863, 700)
+    # of an earlier Python of the system; the active one takes its ROCm from wheels
+    rocm_torch(m, "home/user/.local/lib/python3.13/site-packages", "2.6.0+rocm6.2.4", "6.2.41134-65d174c3e",
+               "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100")
+    site = venv(m, "home/user/therock", "3.12", active=True)
+    torch(m, site, "2.12.0+rocm7.13.0", hip="7.13.60910", requires=("rocm[libraries]==7.13.0", "triton==3.7.0+rocm7.13.0"),
+          libraries={"libtorch_hip.so": library(("libamdhip64.so.7", "librocblas.so.5", "libhipblaslt.so.1",
+              "libMIOpen.so.1", "librccl.so.1"), "gfx1151", bundles=0)})
+    for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-device-gfx1151", "amd-torch-device-gfx1151"):
+        dist(m, site, name, "2.12.0+rocm7.13.0" if "torch" in name else "7.13.0")
+    dist(m, site, "triton", "3.7.0+rocm7.13.0")
+    m.put(f"{site}/_rocm_sdk_core/lib/libamdhip64.so.7", "")
+    for name in ("librocblas.so.5", "libhipblaslt.so.1", "libMIOpen.so.1"): # librccl is not among them
+        m.put(f"{site}/_rocm_sdk_libraries/lib/{name}", "")
+    sides(m, f"{site}/_rocm_sdk_libraries/lib", "gfx1151", "gfx1151")
     m.write()
 
     m = Machine("mi300x-8").system("ubuntu", "6.8.0-86-generic", "AMD EPYC 9654 96-Core Processor",

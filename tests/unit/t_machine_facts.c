@@ -40,7 +40,7 @@ static struct str machine_of(struct arena *a, const char *const *files)
 static struct str facts(struct arena *a, struct str dir, struct machine *m)
 {
 	assert_ok(machine_read_all(a, dir, m));
-	return json_document(a, 0, machine_report_fields, m);
+	return json_document(a, 0, machine_fields, m);
 }
 
 /* Reads it, and its recording, which must have the same facts and comes back in ret_copy. */

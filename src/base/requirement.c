@@ -1,13 +1,17 @@
-/* Dependency specifiers: a parser for the grammar of PEP 508, to tell which Requires-Dist lines
- * installers would refuse. Environment markers are checked for form, not evaluated. */
+/* Dependency specifiers: a parser for the grammar of PEP 508, which evaluates markers on the way, as far as what
+ * they ask for is known. See requirement.h. */
+#include "base/requirement.h"
+
 #include "base/version.h"
-#include "wheel/wheel.h"
 
 struct parser {
 	struct str text;
 	size_t at;
 	unsigned depth;
+	struct str python, machine; /* "": not known */
 };
+
+enum holds { NO, MAYBE, YES }; /* "and" is the least of them, "or" the greatest */
 
 static struct err *wrong(const struct parser *s, const char *expected)
 {
@@ -74,15 +78,41 @@ static struct err *extras(struct parser *s, struct str *ret)
 
 /* ---- markers ---- */
 
-static const char *const variables[] = {"python_version", "python_full_version", "os_name",
-	"sys_platform", "platform_release", "platform_system", "platform_version",
-	"platform_machine", "platform_python_implementation", "implementation_name",
-	"implementation_version", "extra", "extras", "dependency_groups", "os.name", "sys.platform",
-	"platform.version", "platform.machine", "platform.python_implementation",
-	"python_implementation", "variant_label", "variant_properties", "variant_features",
-	"variant_namespaces", NULL};
+/* What they are on the systems that markers are evaluated for; NULL: it depends. */
+static const struct {
+	const char *name, *value;
+} variables[] = {{"python_version", NULL}, {"python_full_version", NULL}, {"os_name", "posix"},
+	{"sys_platform", "linux"}, {"platform_release", NULL}, {"platform_system", "Linux"},
+	{"platform_version", NULL}, {"platform_machine", NULL},
+	{"platform_python_implementation", "CPython"}, {"implementation_name", "cpython"},
+	{"implementation_version", NULL}, {"extra", ""}, {"extras", NULL},
+	{"dependency_groups", NULL}, {"os.name", "posix"}, {"sys.platform", "linux"},
+	{"platform.version", NULL}, {"platform.machine", NULL},
+	{"platform.python_implementation", "CPython"}, {"python_implementation", "CPython"},
+	{"variant_label", NULL}, {"variant_properties", NULL}, {"variant_features", NULL},
+	{"variant_namespaces", NULL}};
 
-static struct err *marker_value(struct parser *s)
+struct operand {
+	struct str text;
+	bool known, version;
+};
+
+static bool variable(const struct parser *s, struct str name, struct operand *ret)
+{
+	size_t n = sizeof(variables) / sizeof(*variables), i = 0;
+	while (i < n && !str_eq(name, str_from(variables[i].name)))
+		i++;
+	*ret = (struct operand){.version = str_eq(name, S("python_version"))};
+	if (i == n)
+		return false;
+	ret->text = ret->version                          ? s->python
+		    : str_eq(name, S("platform_machine")) ? s->machine
+							  : str_from(variables[i].value);
+	ret->known = ret->text.n || variables[i].value;
+	return true;
+}
+
+static struct err *marker_value(struct parser *s, struct operand *ret)
 {
 	char quote = next(s);
 	if (quote == '"' || quote == '\'') {
@@ -91,10 +121,11 @@ static struct err *marker_value(struct parser *s)
 		if (n == rest.n)
 			return wrong(s, "a closed string");
 		s->at += n + 2;
+		*ret = (struct operand){.text = str_sub(rest, 0, n), .known = true};
 		return NULL;
 	}
 	size_t at = s->at;
-	if (str_is_one_of(word(s), variables))
+	if (variable(s, word(s), ret))
 		return NULL;
 	s->at = at;
 	return wrong(s, "a marker variable or a string");
@@ -113,39 +144,75 @@ static bool take(struct parser *s, const char *text)
 	return true;
 }
 
-static struct err *marker_operator(struct parser *s)
+static struct err *marker_operator(struct parser *s, struct str *ret)
 {
 	static const char *const ops[] = {
 		"===", "==", "~=", "!=", "<=", ">=", "<", ">", "in", NULL};
-	for (size_t i = 0; ops[i]; i++)
+	for (size_t i = 0; ops[i]; i++) {
+		*ret = str_from(ops[i]);
 		if (take(s, ops[i]))
 			return NULL;
+	}
+	*ret = S("not in");
 	if (take(s, "not") && take(s, "in"))
 		return NULL;
 	return wrong(s, "a comparison");
 }
 
-static struct err *marker_expression(struct parser *s);
-
-static struct err *marker_term(struct parser *s)
+static enum holds compare(const struct operand *x, struct str op, const struct operand *y)
 {
+	ARENA(tmp);
+	const struct version *v;
+	bool is = false, negated = op.p[0] == 'n' || op.p[0] == '!';
+	if (!x->known || !y->known || y->version)
+		return MAYBE;
+	bool in = str_ends(op, S("in")), equality = str_eq(op, S("==")) || str_eq(op, S("!="));
+	if (x->version && !in) {
+		struct err *e = version_parse(&tmp, x->text, &v);
+		if (!e)
+			e = version_match(v, str_fmt(&tmp, "%.*s%.*s", STR(op), STR(y->text)), &is);
+		enum holds bad = e ? MAYBE : is ? YES : NO;
+		err_free(e);
+		return bad;
+	}
+	if (!in && !equality)
+		return MAYBE;
+	is = in ? str_contains(y->text, x->text) : str_eq(x->text, y->text);
+	return is != negated ? YES : NO;
+}
+
+static struct err *marker_expression(struct parser *s, enum holds *ret);
+
+static struct err *marker_term(struct parser *s, enum holds *ret)
+{
+	struct operand x, y;
+	struct str op;
 	if (!take(s, "(")) {
-		TRY(marker_value(s));
-		TRY(marker_operator(s));
-		return marker_value(s);
+		TRY(marker_value(s, &x));
+		TRY(marker_operator(s, &op));
+		TRY(marker_value(s, &y));
+		*ret = compare(&x, op, &y);
+		return NULL;
 	}
 	if (++s->depth > 32)
 		return wrong(s, "at most 32 nested parentheses");
-	TRY(marker_expression(s));
+	TRY(marker_expression(s, ret));
 	s->depth--;
 	return take(s, ")") ? NULL : wrong(s, "')'");
 }
 
-static struct err *marker_expression(struct parser *s)
+/* "and" binds tighter than "or". */
+static struct err *marker_expression(struct parser *s, enum holds *ret)
 {
+	*ret = NO;
 	do {
-		TRY(marker_term(s));
-	} while (take(s, "and") || take(s, "or"));
+		enum holds all = YES, one;
+		do {
+			TRY(marker_term(s, &one));
+			all = one < all ? one : all;
+		} while (take(s, "and"));
+		*ret = all > *ret ? all : *ret;
+	} while (take(s, "or"));
 	return NULL;
 }
 
@@ -181,9 +248,9 @@ static struct err *specifier(struct parser *s, struct str *ret)
 	return version_match(any, *ret, &match);
 }
 
-struct err *wheel_requirement_parse(struct arena *a, struct str text, struct requirement *ret)
+struct err *requirement_parse(struct str text, struct requirement *ret)
 {
-	(void)a;
+	enum holds any;
 	struct parser s = {.text = str_trim(text)};
 	*ret = (struct requirement){0};
 	TRY(identifier(&s, &ret->name));
@@ -200,8 +267,18 @@ struct err *wheel_requirement_parse(struct arena *a, struct str text, struct req
 	s.at++;
 	(void)next(&s);
 	size_t from = s.at;
-	TRY(marker_expression(&s));
+	TRY(marker_expression(&s, &any));
 	ret->marker = str_trim(str_sub(s.text, from, s.at));
 	(void)next(&s);
 	return s.at == s.text.n ? NULL : wrong(&s, "the end of the marker");
+}
+
+bool requirement_holds(const struct requirement *r, struct str python, struct str machine)
+{
+	enum holds is = YES;
+	struct parser s = {.text = r->marker, .python = python, .machine = machine};
+	struct err *e = r->marker.n ? marker_expression(&s, &is) : NULL;
+	bool sure = !e && is == YES;
+	err_free(e);
+	return sure;
 }
