@@ -13,7 +13,11 @@ static bool is_card(struct root *r, struct str dir, struct str pci)
 	struct str text;
 	root_peek(r, path_join(r->a, dir, S("uevent")), &text);
 	struct str slot = line_value(text, '=', S("PCI_SLOT_NAME"));
-	return str_eq(slot.n ? slot : path_base(root_real(r, dir)), pci);
+	bool is = str_eq(slot.n ? slot : path_base(root_real(r, dir)), pci);
+	if (is)
+		root_tell_text(r, path_join(r->a, dir, S("uevent")),
+			str_fmt(r->a, "PCI_SLOT_NAME=%.*s\n", STR(pci)));
+	return is;
 }
 
 /* Folders that are one and the same on a machine; a plain copy may have only some of them. */

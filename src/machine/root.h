@@ -34,6 +34,7 @@ struct root {
 		nodes; /* text of .nodes ("dev/kfd 0660 0 109", one a line); see machine_record() */
 	struct str environ;    /* of a sysroot: its proc/self/environ, "NAME=value" ended by NUL */
 	struct str user, home; /* this user's name, and folder ("home/alice"), "" = not known */
+	struct str real_home;  /* where that leads */
 };
 
 /* Opens it: what there is around it, and whose it is. */
