@@ -107,10 +107,24 @@ static bool is_full(const struct pythons *p)
 	return p->m->pythons.n >= MANY_PYTHONS;
 }
 
-/* Of the system's Python of this version: "" = that which python3 is. */
+/* Where python3 of this folder really is, or "". In a sysroot its link may lead to nothing. */
+static struct str python_in(struct root *r, struct str dir)
+{
+	struct str path = path_join(r->a, dir, S("python3")), real = root_real(r, path);
+	if (!real.n) {
+		struct str name = root_link_name(r, path);
+		return name.n ? path_join(r->a, dir, name) : S("");
+	}
+	if (!str_eq(real, path))
+		root_tell_link(r, path, real);
+	root_has_file(r, real);
+	return real;
+}
+
+/* That of the system; "" = not known. */
 static struct str main_version(struct root *r)
 {
-	return version_of(root_link_name(r, S("usr/bin/python3")));
+	return version_of(path_base(python_in(r, S("usr/bin"))));
 }
 
 /* "home = /usr/bin" is not asked: a sysroot may not have it, and there is one system. */
@@ -179,7 +193,7 @@ static void add_usr(struct pythons *p)
 		strs_add(p->r->a, &versions, first);
 	strs_put_all(p->r->a, &versions, &more);
 	for (size_t i = 0; i < versions.n && !is_full(p); i++) {
-		bool main = str_eq(versions.v[i], first);
+		bool main = str_eq(versions.v[i], first) || (!first.n && versions.n == 1);
 		struct machine_python py = {.kind = S("system"),
 			.version = versions.v[i],
 			.active = main && str_eq(p->active, S("usr"))};
@@ -239,13 +253,14 @@ static void add_list(struct pythons *p, struct str path)
 static void add_home(struct pythons *p)
 {
 	static const char *const one[] = {"venv", ".venv"},
-				 *const many[] = {"venvs", ".virtualenvs"},
+				 *const many[] = {"venvs", ".virtualenvs",
+					 ".cache/pypoetry/virtualenvs", ".local/share/pipx/venvs"},
 				 *const condas[] = {"miniconda3", "miniforge3", "anaconda3",
 					 "mambaforge", "micromamba"};
 	struct arena *a = p->r->a;
 	for (size_t i = 0; i < 2; i++)
 		add(p, path_join(a, p->home, str_from(one[i])), NULL);
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
 		add_all(p, path_join(a, p->home, str_from(many[i])), "", NULL);
 	add_all(p, path_join(a, p->home, S(".pyenv/versions")), "", "pyenv");
 	for (size_t i = 0; i < sizeof(condas) / sizeof(*condas); i++)
@@ -277,22 +292,23 @@ static struct str shim_prefix(struct pythons *p)
 					      : S("");
 }
 
-/* What has its python3 in this folder, or "". An environment of a sysroot need not have the file. */
+/* What has its python3 in this folder, or "". An environment of a sysroot need not have the file; those of a link
+ * elsewhere are at its end. */
 static struct str prefix_of(struct pythons *p, struct str dir)
 {
 	struct arena *a = p->r->a;
-	struct str real = root_real(p->r, dir),
-		   prefix = root_real(p->r, path_dir(real.n ? real : dir));
+	struct str real = root_real(p->r, dir);
 	if (str_ends(dir, S(".pyenv/shims")))
 		return shim_prefix(p);
-	if (!str_eq(path_base(real.n ? real : dir), S("bin")))
+	dir = real.n ? real : dir;
+	struct str prefix = root_real(p->r, path_dir(dir));
+	if (!str_eq(path_base(dir), S("bin")))
 		return S("");
 	if (root_real(p->r, path_join(a, prefix, S("pyvenv.cfg"))).n ||
-		root_real(p->r, path_join(a, prefix, S("conda-meta"))).n ||
-		root_link_name(p->r, path_join(a, real, S("python3"))).n ||
-		root_has_file(p->r, path_join(a, real, S("python3"))))
+		root_real(p->r, path_join(a, prefix, S("conda-meta"))).n)
 		return prefix;
-	return S("");
+	dir = path_dir(python_in(p->r, dir));
+	return str_eq(path_base(dir), S("bin")) ? path_dir(dir) : S("");
 }
 
 static struct str active_prefix(struct pythons *p)
