@@ -49,7 +49,8 @@ static uint64_t mib(uint64_t n)
 static bool same_disk(struct str a, struct str b)
 {
 	struct stat x, y;
-	return fs_try_stat(fs_existing(a), &x) && fs_try_stat(fs_existing(b), &y) && x.st_dev == y.st_dev;
+	return fs_try_stat(fs_existing(a), &x) && fs_try_stat(fs_existing(b), &y) &&
+	       x.st_dev == y.st_dev;
 }
 
 static uint64_t free_at(struct str path)
@@ -129,9 +130,9 @@ void build_forecast(
 
 static struct err *no_room(struct arena *a, struct str dir, uint64_t need, uint64_t have)
 {
-	return err_hint(
-		err_new(E_NOSPACE, "'%.*s' has %.*s free, and the build needs %.*s",
-			STR(fs_existing(dir)), STR(human_bytes(a, have)), STR(human_bytes(a, need))),
+	return err_hint(err_new(E_NOSPACE, "'%.*s' has %.*s free, and the build needs %.*s",
+				STR(fs_existing(dir)), STR(human_bytes(a, have)),
+				STR(human_bytes(a, need))),
 		"name a folder on another disk with --build-dir, or free some space");
 }
 

@@ -13,8 +13,8 @@ struct doctor_args {
 static const struct opt doctor_opts[] = {
 	{OPT_VALUE("sysroot", OPT_PATH, struct doctor_args, sysroot, "DIR",
 		"examine the machine that this folder mirrors")},
-	{OPT_VALUE("record", OPT_PATH, struct doctor_args, record, "DIR",
-		"also copy what is examined, without private data")},
+	{OPT_VALUE("record", OPT_PATH, struct doctor_args, record, "PLACE",
+		"also copy what is examined to a folder or a .tar.gz, without private data")},
 	{.kind = OPT_END},
 };
 

@@ -1,8 +1,8 @@
 /* What the files of its PCI device tell of a GPU: memory that it may map, firmware, the link that it sits on; and
  * whether an IOMMU stands before it.
  *
- * Sources: Linux Documentation/ABI/testing/sysfs-bus-pci and sysfs-kernel-iommu_groups, drivers/gpu/drm/amd/amdgpu
- * (amdgpu_gtt_mgr.c, amdgpu_ucode.c: fw_version, amdgpu_device.c: amdgpu_device_gpu_bandwidth).
+ * Sources: Linux Documentation/ABI/testing/sysfs-bus-pci and sysfs-kernel-iommu_groups; drivers/gpu/drm/amd/amdgpu
+ * (mem_info_gtt_total, FW_VERSION_ATTR, vbios_version, amdgpu_device_gpu_bandwidth()).
  */
 #include "machine/facts.h"
 #include "machine/parse.h"
@@ -13,7 +13,11 @@ static bool is_card(struct root *r, struct str dir, struct str pci)
 	struct str text;
 	root_peek(r, path_join(r->a, dir, S("uevent")), &text);
 	struct str slot = line_value(text, '=', S("PCI_SLOT_NAME"));
-	return str_eq(slot.n ? slot : path_base(root_real(r, dir)), pci);
+	bool is = str_eq(slot.n ? slot : path_base(root_real(r, dir)), pci);
+	if (is)
+		root_tell_text(r, path_join(r->a, dir, S("uevent")),
+			str_fmt(r->a, "PCI_SLOT_NAME=%.*s\n", STR(pci)));
+	return is;
 }
 
 /* Folders that are one and the same on a machine; a plain copy may have only some of them. */

@@ -56,11 +56,17 @@ static struct str number_name(struct arena *a, unsigned gid)
 	return str_fmt(a, "%u", gid);
 }
 
+/* A group that is named after the user is nobody's business. */
+static bool is_own(const struct root *r, struct str name)
+{
+	return str_eq(name, r->user) && !str_eq(name, S("root"));
+}
+
 /* Its name, copied into the recording as well. */
 static struct str group_name(struct root *r, struct str groups, unsigned gid, struct buf *used)
 {
 	struct str name = clean_text(r->a, parse_group(groups, gid));
-	if (!name.n)
+	if (!name.n || is_own(r, name))
 		return number_name(r->a, gid);
 	struct str line = str_fmt(r->a, "%.*s:x:%u:\n", STR(name), gid);
 	if (!str_contains(buf_str(used), line))
@@ -104,8 +110,9 @@ static void read_account(struct root *r, struct machine *m, struct str groups, s
 			str_cut(line, ':', &part[i], &line);
 		if (!has_member(part[3], user) || !str_u64(part[2], 10, &gid) || gid > UINT32_MAX)
 			continue;
-		struct str shown = gid < GID_USER ? clean_text(r->a, part[0])
-						  : number_name(r->a, (unsigned)gid);
+		struct str shown = gid < GID_USER && !is_own(r, part[0])
+					   ? clean_text(r->a, part[0])
+					   : number_name(r->a, (unsigned)gid);
 		if (strs_put(r->a, &m->account_groups, shown))
 			buf_fmt(used, "%.*s:x:%u:%.*s\n", STR(shown), (unsigned)gid, STR(name));
 	}

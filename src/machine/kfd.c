@@ -140,7 +140,7 @@ static void read_node(struct root *r, struct machine *m, struct str nodes, struc
 }
 
 /* Is there a link to a processor that carries no atomics? The driver asks the PCI bus for them when it starts
- * (kfd_set_iolink_no_atomics(); flags in kfd_crat.h). */
+ * (kfd_set_iolink_no_atomics(); flags: CRAT_IOLINK_FLAGS_NO_ATOMICS_*). */
 static bool lacks_atomics(struct root *r, const struct machine *m, struct str node)
 {
 	enum { NO_ATOMICS = 1 << 2 | 1 << 3, LINKS_MAX = 64 };

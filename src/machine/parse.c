@@ -153,8 +153,9 @@ bool parse_modprobe(struct str text, struct str module)
 struct strs parse_cmdline(struct arena *a, struct str text)
 {
 	static const char *const wanted[] = {"amdgpu.", "amdkfd.", "ttm.", "amdttm.",
-		"iommu=", "amd_iommu=", "intel_iommu=", "nomodeset", "modprobe.blacklist=",
-		"module_blacklist=", "rd.driver.blacklist=", "pci=", "pcie_"};
+		"iommu=", "iommu.", "amd_iommu=", "intel_iommu=", "nomodeset",
+		"modprobe.blacklist=", "module_blacklist=", "rd.driver.blacklist=", "pci=",
+		"pcie_"};
 	struct strs list = {0};
 	for (struct str word; (word = next_word(&text)).n;)
 		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)

@@ -1,0 +1,624 @@
+/* Facts of the files around a GPU, an account and a process, each from a small machine that is written file by file;
+ * and what of them a recording tells. */
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "machine/machine.h"
+#include "machine/root.h"
+#include "test.h"
+
+#define NODES "sys/class/kfd/kfd/topology/nodes/"
+#define GPU(n) NODES n "/properties", "simd_count 8\ngfx_target_version 110000\nlocation_id 768\n"
+#define PCI "sys/bus/pci/devices/0000:03:00.0/"
+#define STATUS(groups)                                                                             \
+	"proc/self/status", "Uid:\t1000\t1000\nGid:\t1000\t1000\nGroups:\t" groups "\n"
+#define MORE 24
+
+static void put(struct arena *a, struct str dir, const char *name, const char *text)
+{
+	struct str path = path_join(a, dir, str_from(name));
+	assert_ok(fs_mkdirs(path_dir(path)));
+	test_put(path, text);
+}
+
+static void link_to(struct arena *a, struct str dir, const char *name, const char *target)
+{
+	struct str path = path_join(a, dir, str_from(name));
+	assert_ok(fs_mkdirs(path_dir(path)));
+	assert_ok(fs_symlink(str_from(target), path));
+}
+
+/* A machine of these files: name, text, ..., NULL. */
+static struct str machine_of(struct arena *a, const char *const *files)
+{
+	struct str dir = test_dir(a);
+	for (; *files; files += 2)
+		put(a, dir, files[0], files[1]);
+	return dir;
+}
+
+static struct str facts(struct arena *a, struct str dir, struct machine *m)
+{
+	assert_ok(machine_read_all(a, dir, m));
+	return json_document(a, 0, machine_report_fields, m);
+}
+
+/* Reads it, and its recording, which must have the same facts and comes back in ret_copy. */
+static void read_twice(struct arena *a, struct str dir, struct machine *m, struct str *ret_copy)
+{
+	unsigned files;
+	struct machine again;
+	*ret_copy = path_join(a, test_dir(a), S("copy"));
+	assert_ok(machine_record(dir, *ret_copy, &files));
+	assert_str(facts(a, *ret_copy, &again), facts(a, dir, m).p);
+}
+
+static void done(struct str dir, struct str copy)
+{
+	test_dir_remove(dir);
+	if (copy.n)
+		test_dir_remove(path_dir(copy));
+}
+
+static struct str parts_text(struct arena *a, const struct machine_parts *parts)
+{
+	BUF(b, a);
+	VEC_EACH (const struct machine_part, p, parts)
+		buf_fmt(&b, "%.*s %.*s, ", STR(p->name), STR(p->version));
+	return buf_str(&b);
+}
+
+/* ---- GPUs ---- */
+static void a_link_is_that_of_the_card(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *now, *most, *files[MORE];
+	} cases[] = {
+		{"16.0 GT/s PCIe x16", "16.0 GT/s PCIe x16",
+			{PCI "current_link_speed", "16.0 GT/s PCIe\n", PCI "current_link_width",
+				"16\n", PCI "max_link_speed", "16.0 GT/s PCIe\n",
+				PCI "max_link_width", "16\n"}},
+		/* as Linux before 5.7 writes it */
+		{"8 GT/s x4", "",
+			{PCI "current_link_speed", "8 GT/s\n", PCI "current_link_width", "4\n"}},
+		{"", "",
+			{PCI "current_link_speed", "Unknown\n", PCI "current_link_width", "63\n",
+				PCI "max_link_speed", "16.0 GT/s PCIe\n", PCI "max_link_width",
+				"255\n"}},
+		{"", "",
+			{PCI "current_link_speed", "16.0 GT/s PCIe\n", PCI "current_link_width",
+				"0\n"}},
+		{"", "", {PCI "current_link_width", "16\n"}},
+		{"", "",
+			{PCI "power/runtime_status", "suspended\n", PCI "current_link_speed",
+				"16.0 GT/s PCIe\n", PCI "current_link_width", "16\n"}},
+		{"2.5 GT/s PCIe x1", "",
+			{PCI "power/runtime_status", "active\n", PCI "current_link_speed",
+				"2.5 GT/s PCIe\n", PCI "current_link_width", "1\n"}},
+		/* only below the DRM node of its address; another card's comes first */
+		{"5.0 GT/s PCIe x8", "",
+			{"sys/class/drm/card0/device/uevent", "PCI_SLOT_NAME=0000:09:00.0\n",
+				"sys/class/drm/card0/device/current_link_speed", "2.5 GT/s PCIe\n",
+				"sys/class/drm/card0/device/current_link_width", "16\n",
+				"sys/class/drm/card1-DP-1/device/uevent",
+				"PCI_SLOT_NAME=0000:03:00.0\n", "sys/class/drm/card1/device/uevent",
+				"PCI_SLOT_NAME=0000:03:00.0\n",
+				"sys/class/drm/card1/device/current_link_speed", "5.0 GT/s PCIe\n",
+				"sys/class/drm/card1/device/current_link_width", "8\n"}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		struct str dir = machine_of(&a, cases[i].files), copy;
+		static const char *const gpu[] = {GPU("1"), NULL};
+		put(&a, dir, gpu[0], gpu[1]);
+		read_twice(&a, dir, &m, &copy);
+		assert_int_equal(m.gpus.n, 1);
+		assert_str(m.gpus.v[0].link, cases[i].now);
+		assert_str(m.gpus.v[0].link_max, cases[i].most);
+		done(dir, copy);
+	}
+}
+
+/* Devices from the root port on, with their vendor, what they are at and what they can: the last one is the GPU. */
+struct hop {
+	const char *address, *vendor, *speed, *width, *most, *most_width;
+};
+
+static void put_chain(struct arena *a, struct str dir, const struct hop *hops)
+{
+	struct str place = S("sys/devices/pci0000:00");
+	for (; hops->address; hops++) {
+		place = str_fmt(a, "%.*s/%s", STR(place), hops->address);
+		const char *const files[][2] = {{"vendor", hops->vendor},
+			{"current_link_speed", hops->speed}, {"current_link_width", hops->width},
+			{"max_link_speed", hops->most}, {"max_link_width", hops->most_width}};
+		for (size_t i = 0; i < 5; i++)
+			put(a, dir, str_fmt(a, "%.*s/%s", STR(place), files[i][0]).p, files[i][1]);
+		link_to(a, dir, str_fmt(a, "sys/bus/pci/devices/%s", hops->address).p,
+			str_fmt(a, "../../../%.*s", STR(str_sub(place, 4, place.n))).p);
+	}
+}
+
+static void bridges_of_the_card_do_not_count(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *now, *most;
+		struct hop hops[6];
+	} cases[] = {
+		/* a slot of eight lanes, and a bridge of the card that is the narrow end */
+		{"8.0 GT/s PCIe x8", "8.0 GT/s PCIe x8",
+			{{"0000:00:01.1", "0x1022", "8.0 GT/s PCIe", "8", "8.0 GT/s PCIe", "8"},
+				{"0000:01:00.0", "0x1002", "8.0 GT/s PCIe", "8", "16.0 GT/s PCIe",
+					"16"},
+				{"0000:02:00.0", "0x1002", "16.0 GT/s PCIe", "16", "16.0 GT/s PCIe",
+					"16"},
+				{"0000:03:00.0", "0x1002", "16.0 GT/s PCIe", "16", "16.0 GT/s PCIe",
+					"16"}}},
+		/* the slot can do more than the card */
+		{"5.0 GT/s PCIe x1", "8.0 GT/s PCIe x4",
+			{{"0000:00:01.1", "0x8086", "5.0 GT/s PCIe", "1", "32.0 GT/s PCIe", "16"},
+				{"0000:03:00.0", "0x1002", "5.0 GT/s PCIe", "1", "8.0 GT/s PCIe",
+					"4"}}},
+		/* a switch of another maker in between is the other end */
+		{"16.0 GT/s PCIe x16", "16.0 GT/s PCIe x16",
+			{{"0000:00:01.1", "0x1022", "2.5 GT/s PCIe", "1", "2.5 GT/s PCIe", "1"},
+				{"0000:01:00.0", "0x1000", "16.0 GT/s PCIe", "16", "Unknown", "0"},
+				{"0000:03:00.0", "0x1002", "16.0 GT/s PCIe", "16", "16.0 GT/s PCIe",
+					"16"}}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		static const char *const gpu[] = {GPU("1"), NULL};
+		struct str dir = machine_of(&a, gpu), copy;
+		put_chain(&a, dir, cases[i].hops);
+		read_twice(&a, dir, &m, &copy);
+		assert_str(m.gpus.v[0].link, cases[i].now);
+		assert_str(m.gpus.v[0].link_max, cases[i].most);
+		done(dir, copy);
+	}
+}
+
+static void atomics_are_those_of_links_to_processors(void **state)
+{
+	(void)state;
+	static const struct {
+		bool lacks;
+		const char *to, *flags;
+	} cases[] = {{false, "0", "1"}, {true, "0", "13"}, {true, "0", "5"}, {true, "0", "9"},
+		{false, "0", "2147483649"}, {false, "2", "13"}, {false, "1", "13"}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		struct str copy, text = str_fmt(&a, "type 2\nnode_from 1\nnode_to %s\nflags %s\n",
+					 cases[i].to, cases[i].flags);
+		const char *const files[] = {NODES "0/properties", "cpu_cores_count 8\n", GPU("1"),
+			GPU("2"), NODES "1/io_links/0/properties", text.p, NULL};
+		struct str dir = machine_of(&a, files);
+		read_twice(&a, dir, &m, &copy);
+		assert_int_equal(m.gpus.v[0].no_atomics, cases[i].lacks);
+		assert_false(m.gpus.v[1].no_atomics);
+		done(dir, copy);
+	}
+}
+
+static void boards_tell_their_firmware_and_memory(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	static const char *const files[] = {GPU("1"), PCI "mem_info_gtt_total", "33285996544\n",
+		PCI "vbios_version", "113-D70201-00\n", PCI "fw_version/smc_fw_version",
+		"0x004e8200\n", PCI "fw_version/mes_fw_version", "0x0000007c\n",
+		PCI "fw_version/vce_fw_version", "0x00000000\n", PCI "fw_version/README", "x\n",
+		PCI "fw_version/me_fw_version", "", PCI "unique_id", "feedbeef\n", NULL};
+	struct str dir = machine_of(&a, files), copy;
+	read_twice(&a, dir, &m, &copy);
+	assert_int_equal(m.gpus.v[0].gtt, 33285996544);
+	assert_str(m.gpus.v[0].vbios, "113-D70201-00");
+	assert_str(parts_text(&a, &m.gpus.v[0].firmware), "mes 0x0000007c, smc 0x004e8200, ");
+	assert_false(fs_exists(path_join(&a, copy, S(PCI "unique_id"))));
+	done(dir, copy);
+}
+
+/* ---- the machine ---- */
+#define TTM "sys/module/ttm/parameters/pages_limit"
+#define AMDTTM "sys/module/amdttm/parameters/pages_limit"
+#define GTTSIZE "sys/module/amdgpu/parameters/gttsize"
+
+static void what_gpus_may_map_of_the_memory(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t limit;
+		const char *files[MORE];
+	} cases[] = {
+		{31457280ull << 12, {TTM, "31457280\n"}},
+		{31457280ull << 12, {TTM, "31457280\n", GTTSIZE, "-1\n"}},
+		{4096ull << 20, {TTM, "31457280\n", GTTSIZE, "4096\n"}},
+		{1024ull << 12, {TTM, "1024\n", GTTSIZE, "4096\n"}},
+		{4096ull << 20, {GTTSIZE, "4096\n"}},
+		{2048ull << 12, {AMDTTM, "2048\n"}},
+		{0, {TTM, "18446744073709551615\n"}},
+		{0, {GTTSIZE, "18446744073709551615\n"}},
+		{0, {TTM, "junk\n"}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		struct str dir = machine_of(&a, cases[i].files), copy;
+		read_twice(&a, dir, &m, &copy);
+		assert_int_equal(m.gtt_limit, cases[i].limit);
+		done(dir, copy);
+	}
+}
+
+static void pressure_is_recorded_without_names_of_groups(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	static const char *const files[] = {"proc/self/cgroup", "0::/alice.slice/build\n",
+		"proc/pressure/memory", "some avg10=9.00 total=7\nfull avg10=2.50 total=5\n",
+		"sys/fs/cgroup/alice.slice/memory.pressure", "full avg10=12.25 total=1\n", NULL};
+	struct str dir = machine_of(&a, files), copy;
+	read_twice(&a, dir, &m, &copy);
+	assert_true(m.pressure > 12.24 && m.pressure < 12.26);
+	test_has(path_join(&a, copy, S("proc/pressure/memory")), "full avg10=12.25\n");
+	assert_false(fs_exists(path_join(&a, copy, S("proc/self/cgroup"))));
+	assert_false(fs_exists(path_join(&a, copy, S("sys/fs"))));
+	done(dir, copy);
+}
+
+#define GROUP "sys/kernel/iommu_groups/12/type"
+#define UNIT "sys/class/iommu/ivhd0/x"
+
+static void the_iommu_is_what_the_kernel_says_of_the_gpu(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *want, *group, *files[MORE];
+	} cases[] = {
+		{"", NULL, {"proc/cmdline", "quiet\n"}},
+		{"on", "12", {UNIT, "", GROUP, "DMA-FQ\n"}},
+		{"on", "12", {GROUP, "DMA\n", "proc/cmdline", "iommu=pt\n"}},
+		{"passthrough", "12", {UNIT, "", GROUP, "identity\n"}},
+		{"passthrough", NULL, {UNIT, "", "proc/cmdline", "quiet iommu=pt\n"}},
+		{"passthrough", NULL, {UNIT, "", "proc/cmdline", "iommu.passthrough=1\n"}},
+		{"on", "12", {UNIT, "", "proc/cmdline", "amd_iommu=on\n"}},
+		{"off", NULL, {"proc/cmdline", "amd_iommu=off\n"}},
+		{"off", NULL, {"proc/cmdline", "intel_iommu=off\n"}},
+		/* it is asked for, but there is none */
+		{"", NULL, {"proc/cmdline", "iommu=pt\n"}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		struct str dir = machine_of(&a, cases[i].files), copy;
+		put(&a, dir, PCI "vendor", "0x1002\n");
+		if (cases[i].group)
+			link_to(&a, dir, PCI "iommu_group", "../../../kernel/iommu_groups/12");
+		read_twice(&a, dir, &m, &copy);
+		assert_str(m.iommu, cases[i].want);
+		done(dir, copy);
+	}
+	/* the folder of the class without anything in it */
+	ARENA(a);
+	struct machine m;
+	struct str dir = test_dir(&a);
+	assert_ok(fs_mkdirs(path_join(&a, dir, S("sys/class/iommu"))));
+	assert_ok(machine_read(&a, dir, &m));
+	assert_str(m.iommu, "off");
+	test_dir_remove(dir);
+}
+
+/* ---- account ---- */
+#define PASSWD "root:x:0:0:root:/root:/bin/sh\nalice:x:1000:1000:Alice L,,,:/data/alice:/bin/sh\n"
+
+static void groups_of_the_account_are_told_without_its_name(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *passwd, *group, *want, *recorded;
+	} cases[] = {
+		{PASSWD,
+			"video:x:44:bob,alice\nrender:x:992:alice\nalice:x:1000:\nsecret:x:2001:"
+			"alice,bob\n"
+			"audio:x:29:alicea,malice,alic\n",
+			"1000, video, render, 2001",
+			"video:x:44:user\nrender:x:992:user\n2001:x:2001:user\n"},
+		/* a name of its own below 1000 is private too */
+		{"alice:x:1000:500::/home/alice:\n", "alice:x:500:alice\nrender:x:992: alice \n",
+			"500, render", "render:x:992:user\n"},
+		/* LDAP: nothing in /etc */
+		{"root:x:0:0:root:/root:\n", "render:x:992:alice\n", "", ""},
+		{"alice:x:1000:x\n", "render:x:junk:alice\nrender:x:99999999999:alice\n", "", ""},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		const char *const files[] = {STATUS("1000"), "etc/passwd", cases[i].passwd,
+			"etc/group", cases[i].group, NULL};
+		struct str dir = machine_of(&a, files), copy;
+		read_twice(&a, dir, &m, &copy);
+		assert_str(str_join(&a, &m.account_groups, S(", ")), cases[i].want);
+		test_has(path_join(&a, copy, S("etc/group")), cases[i].recorded);
+		done(dir, copy);
+	}
+}
+
+static void seccomp_is_that_of_this_process(void **state)
+{
+	(void)state;
+	static const char *const cases[][2] = {{"Seccomp:\t0\n", "off"},
+		{"Seccomp:\t1\n", "strict"}, {"Seccomp:\t2\n", "filter"}, {"Seccomp:\t7\n", ""},
+		{"Seccomp:\t22\n", ""}, {"", ""}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		struct str text = str_fmt(&a, "Uid:\t1\t1\nGid:\t1\t1\n%s", cases[i][0]), copy;
+		const char *const files[] = {"proc/self/status", text.p, NULL};
+		struct str dir = machine_of(&a, files);
+		read_twice(&a, dir, &m, &copy);
+		assert_str(m.seccomp, cases[i][1]);
+		done(dir, copy);
+	}
+}
+
+/* ---- variables, disks ---- */
+static void names_of_users_are_hidden(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct root r = {.user = S("alice"), .home = S("data/homes/alice")};
+	static const char *const cases[][2] = {
+		{"/data/homes/alice", "/home/user"},
+		{"/data/homes/alice/venv:/data/homes/alice2/x",
+			"/home/user/venv:/data/homes/alice2/x"},
+		{"/home/bob/x:/home/carol", "/home/other/x:/home/other"},
+		{"/home:/home/:/home//x", "/home:/home/:/home//x"},
+		{"/home/user/x", "/home/other/x"},
+		{"/mnt/c/Users/Bob Smith/AppData:/x", "/mnt/c/home/other/AppData:/x"},
+		{"/scratch/alice/x /nfs/alice", "/scratch/user/x /nfs/user"},
+		{"/opt/alice.d/malice/alice-x", "/opt/alice.d/malice/alice-x"},
+		{"a=/home/bob\nb=\"/home/bob\"", "a=/home/other\nb=\"/home/other\""},
+		{"alice", "alice"}, /* no path */
+		{"", ""},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_str(root_hide(&r, &a, str_from(cases[i][0])), cases[i][1]);
+	/* names that say nothing, and no user at all */
+	const struct root rocm = {.user = S("rocm"), .home = S("opt/rocm")}, none = {.a = &a};
+	const struct root root = {.user = S("root"), .home = S("root")};
+	assert_str(root_hide(&rocm, &a, S("/usr/rocm")), "/usr/rocm");
+	assert_str(root_hide(&none, &a, S("/usr/x/home/bob")), "/usr/x/home/other");
+	assert_str(root_hide(&root, &a, S("/root/venv")), "/root/venv");
+}
+
+/* "NAME=value;..." as the kernel separates it */
+static void put_environ(struct arena *a, struct str dir, const char *text)
+{
+	char *p = str_z(a, str_from(text));
+	size_t n = strlen(p);
+	for (size_t i = 0; i < n; i++)
+		p[i] = p[i] == ';' ? 0 : p[i];
+	assert_ok(fs_mkdirs(path_join(a, dir, S("proc/self"))));
+	assert_ok(fs_write(
+		path_join(a, dir, S("proc/self/environ")), (struct str){.p = p, .n = n}, 0644));
+}
+
+static void variables_that_matter_are_told(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	static const char *const files[] = {STATUS(""), "etc/passwd", PASSWD, NULL};
+	struct str dir = machine_of(&a, files), copy, text;
+	put_environ(&a, dir,
+		"PATH=/home/bob/bin:/bin;LD_LIBRARY_PATH=/opt/x;HIP_VISIBLE_DEVICES=;TOKEN=secret;"
+		"HSA_XNACK=1\033[31m;HOME=/data/alice;USER=alice;XHSA_OVERRIDE_GFX_VERSION=1;"
+		"HSA_OVERRIDE_GFX_VERSION=11.0.0;HSA_ENABLE_SDMA");
+	read_twice(&a, dir, &m, &copy);
+	BUF(b, &a);
+	VEC_EACH (struct machine_variable, v, &m.variables) {
+		buf_fmt(&b, "%.*s=%.*s;", STR(v->name), STR(v->value));
+		assert_true(strlen(v->effect) > 10);
+	}
+	assert_str(buf_str(&b), "HIP_VISIBLE_DEVICES=;HSA_OVERRIDE_GFX_VERSION=11.0.0;"
+				"HSA_XNACK=1[31m;LD_LIBRARY_PATH=/opt/x;");
+	assert_ok(fs_read(&a, path_join(&a, copy, S("proc/self/environ")), 1 << 16, &text));
+	for (size_t i = 0; i < text.n; i++)
+		if (!text.p[i])
+			((char *)(uintptr_t)text.p)[i] = ';';
+	assert_str(text, "HIP_VISIBLE_DEVICES=;HSA_OVERRIDE_GFX_VERSION=11.0.0;HSA_XNACK=1[31m;"
+			 "LD_LIBRARY_PATH=/opt/x;HOME=/home/user;PATH=/home/other/bin:/bin;");
+	done(dir, copy);
+}
+
+/* One's own name is shown on one's own machine, and "user" in what is sent away. */
+static void a_home_has_another_name_in_a_recording(void **state)
+{
+	(void)state;
+	ARENA(a);
+	unsigned count;
+	struct machine m;
+	static const char *const files[] = {STATUS(""), "etc/passwd", PASSWD, ".disks",
+		"home 9 5 /data/alice\nodd\ntmp x 3 /tmp\ncache 8 7 /data/alice/.cache/a b\n",
+		"data/alice/x", "", NULL};
+	struct str dir = machine_of(&a, files), copy = path_join(&a, test_dir(&a), S("copy"));
+	put_environ(&a, dir, "VIRTUAL_ENV=/data/alice/venv");
+	link_to(&a, dir, "opt/rocm", "/data/alice/rocm");
+	put(&a, dir, "data/alice/rocm/.info/version", "7.0.0\n");
+	assert_ok(machine_read(&a, dir, &m));
+	assert_str(m.variables.v[0].value, "/data/alice/venv");
+	assert_int_equal(m.disks.n, 2);
+	assert_str(m.disks.v[1].path, "/data/alice/.cache/a b");
+	assert_str(m.sdks.v[0].path, "/data/alice/rocm");
+	assert_ok(machine_record(dir, copy, &count));
+	assert_ok(machine_read(&a, copy, &m));
+	assert_str(m.variables.v[0].value, "/home/user/venv");
+	assert_str(m.disks.v[0].path, "/home/user");
+	assert_int_equal(m.disks.v[0].size, 9);
+	assert_int_equal(m.disks.v[0].free, 5);
+	assert_str(m.sdks.v[0].path, "/home/user/rocm");
+	assert_str(m.sdks.v[0].version, "7.0.0");
+	done(dir, copy);
+}
+
+static void this_process_has_variables_and_disks(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	struct str dir = test_dir(&a), text;
+	unsigned count, seen = 0;
+	setenv("HSA_ENABLE_SDMA", "0", 1);
+	setenv("HOME", "/nonexistent/eve", 1);
+	setenv("TMPDIR", "/tmp/none/of/that", 1);
+	unsetenv("HSA_XNACK");
+	assert_ok(machine_read(&a, S(""), &m));
+	VEC_EACH (struct machine_variable, v, &m.variables) {
+		seen += str_eq(v->name, S("HSA_ENABLE_SDMA")) && str_eq(v->value, S("0"));
+		assert_false(str_eq(v->name, S("HSA_XNACK")));
+	}
+	assert_int_equal(seen, 1);
+	assert_int_equal(m.disks.n, 3);
+	assert_str(m.disks.v[1].use, "home");
+	assert_str(m.disks.v[1].path, "/nonexistent/eve");
+	assert_str(m.disks.v[2].path, "/tmp/none/of/that");
+	assert_true(m.disks.v[2].size >= m.disks.v[2].free && m.disks.v[2].size > 1 << 20);
+	assert_ok(machine_record(S(""), dir, &count));
+	assert_ok(fs_read(&a, path_join(&a, dir, S(".disks")), 1 << 16, &text));
+	assert_true(str_contains(text, S(" /home/user\n")) && !str_contains(text, S("eve")));
+	unsetenv("TMPDIR");
+	test_dir_remove(dir);
+}
+
+static void the_table_of_variables_is_in_order(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < variable_count; i++) {
+		const struct variable *v = &variable_table[i];
+		if (i && strcmp(v[-1].name, v->name) >= 0)
+			fail_msg("%s is not in its place", v->name);
+		assert_true(*v->effect && *v->evidence);
+		assert_true(v->effect[strlen(v->effect) - 1] != '.');
+	}
+}
+
+/* ---- ROCm ---- */
+static void components_are_named_by_files(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	static const char *const files[] = {"opt/rocm-7.1.0/.info/version", "7.1.0-84\n",
+		"opt/rocm-7.1.0/.info/version-hip-libraries", "7.0.2-56\n",
+		"opt/rocm-7.1.0/.info/version-utils", "7.1.0-84\n",
+		"opt/rocm-7.1.0/include/hip/hip_version.h",
+		"#define HIP_VERSION_MAJOR 7\n#define HIP_VERSION_MINOR 1\n"
+		"#define HIP_VERSION_PATCH 52802\n",
+		"opt/rocm-7.1.0/lib/libamdhip64.so", "", "opt/rocm-7.1.0/lib/libamdhip64.so.7", "",
+		"opt/rocm-7.1.0/lib/libamdhip64.so.7.1.70100", "",
+		/* what an older release left */
+		"opt/rocm-7.1.0/lib/libamdhip64.so.6.4.60403", "",
+		"opt/rocm-7.1.0/lib/librocblas.so.5", "", "opt/rocm-7.1.0/lib/librocblas.so.5x", "",
+		"opt/rocm-7.1.0/lib/librocblas.so.", "", "opt/rocm-7.1.0/lib/librocblasx.so.5", "",
+		"opt/rocm-7.1.0/lib/rocblas.so.5", "", "opt/rocm-7.1.0/lib/llvm/lib/clang/20/x", "",
+		"opt/rocm-7.1.0/lib/llvm/lib/clang/junk/x", "", NULL};
+	struct str dir = machine_of(&a, files), copy;
+	read_twice(&a, dir, &m, &copy);
+	assert_int_equal(m.sdks.n, 1);
+	assert_str(m.sdks.v[0].kind, "tree");
+	assert_str(parts_text(&a, &m.sdks.v[0].components),
+		"hip-libraries 7.0.2-56, hip 7.1.52802, amdhip64 6.4.60403, amdhip64 7.1.70100, "
+		"rocblas 5, clang 20, ");
+	done(dir, copy);
+}
+
+static void a_distribution_has_its_own(void **state)
+{
+	(void)state;
+	static const char *const libs[] = {"usr/lib/x86_64-linux-gnu", "usr/lib64"};
+	for (size_t i = 0; i < 2; i++) {
+		ARENA(a);
+		struct machine m;
+		struct str dir = test_dir(&a), copy;
+		put(&a, dir, str_fmt(&a, "%s/librccl.so.1.0", libs[i]).p, "");
+		assert_ok(machine_read(&a, dir, &m));
+		assert_int_equal(m.sdks.n, 0); /* without HIP it is no ROCm */
+		put(&a, dir, str_fmt(&a, "%s/libamdhip64.so.6.4.43484", libs[i]).p, "");
+		read_twice(&a, dir, &m, &copy);
+		assert_int_equal(m.sdks.n, 1);
+		assert_str(m.sdks.v[0].kind, "system");
+		assert_str(m.sdks.v[0].path, "/usr");
+		assert_str(m.sdks.v[0].version, "6.4.43484");
+		assert_str(
+			parts_text(&a, &m.sdks.v[0].components), "amdhip64 6.4.43484, rccl 1.0, ");
+		done(dir, copy);
+	}
+}
+
+static void a_slimmed_tree_says_what_it_has_left(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *head, *gpus;
+		unsigned files;
+	} cases[] = {
+		{"{\n  \"schema\": \"rocsmith.slim/1\",\n  \"gpus\": [\n    \"gfx1100\",\n    "
+		 "\"gfx90a\"\n  ],\n"
+		 "  \"targets\": [\n    {\n      \"target\": \"gfx803\"\n    }\n  ],\n  \"files\": "
+		 "[\n",
+			"gfx1100 gfx90a", 40000}, /* larger than a file that is read whole */
+		{"{\"gpus\": [\"gfx1\\u001b[31m\"]}", "gfx1[31m", 0},
+		{"{\"gpus\": 5}", "5", 0},
+		{"junk", "", 0},
+		{"", "", 0},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		BUF(text, &a);
+		buf_fmt(&text, "%s", cases[i].head);
+		for (unsigned k = 0; k < cases[i].files; k++)
+			buf_fmt(&text, "    {\"path\": \"lib/libsecret%u.so\"},\n", k);
+		const char *const files[] = {"opt/rocm/.info/version", "7.0.0\n",
+			"opt/rocm/rocsmith-slim.json", buf_str(&text).p, NULL};
+		struct str dir = machine_of(&a, files), copy, kept;
+		read_twice(&a, dir, &m, &copy);
+		assert_true(m.sdks.v[0].slim);
+		assert_str(str_join(&a, &m.sdks.v[0].slim_gpus, S(" ")), cases[i].gpus);
+		assert_ok(fs_read(
+			&a, path_join(&a, copy, S("opt/rocm/rocsmith-slim.json")), 1 << 20, &kept));
+		assert_false(str_contains(kept, S("secret")));
+		done(dir, copy);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_link_is_that_of_the_card),
+		cmocka_unit_test(bridges_of_the_card_do_not_count),
+		cmocka_unit_test(atomics_are_those_of_links_to_processors),
+		cmocka_unit_test(boards_tell_their_firmware_and_memory),
+		cmocka_unit_test(what_gpus_may_map_of_the_memory),
+		cmocka_unit_test(pressure_is_recorded_without_names_of_groups),
+		cmocka_unit_test(the_iommu_is_what_the_kernel_says_of_the_gpu),
+		cmocka_unit_test(groups_of_the_account_are_told_without_its_name),
+		cmocka_unit_test(seccomp_is_that_of_this_process),
+		cmocka_unit_test(names_of_users_are_hidden),
+		cmocka_unit_test(variables_that_matter_are_told),
+		cmocka_unit_test(a_home_has_another_name_in_a_recording),
+		cmocka_unit_test(this_process_has_variables_and_disks),
+		cmocka_unit_test(the_table_of_variables_is_in_order),
+		cmocka_unit_test(components_are_named_by_files),
+		cmocka_unit_test(a_distribution_has_its_own),
+		cmocka_unit_test(a_slimmed_tree_says_what_it_has_left),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
