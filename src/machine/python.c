@@ -282,14 +282,18 @@ static struct str variable(struct pythons *p, const char *name)
 /* A shim runs the version that PYENV_VERSION or ~/.pyenv/version names. */
 static struct str shim_prefix(struct pythons *p)
 {
-	struct str name, rest, line = variable(p, "PYENV_VERSION");
-	if (!line.n)
-		root_peek(p->r, path_join(p->r->a, p->home, S(".pyenv/version")), &line);
-	str_cut(str_trim(line), '\n', &name, &rest);
+	struct arena *a = p->r->a;
+	struct str file = path_join(a, p->home, S(".pyenv/version")), rest;
+	struct str name = variable(p, "PYENV_VERSION");
+	if (!name.n)
+		root_peek(p->r, file, &name);
+	str_cut(str_trim(name), '\n', &name, &rest);
 	str_cut(name, ':', &name, &rest);
-	struct str dir = path_join(p->r->a, p->home, S(".pyenv/versions"));
-	return name.n && path_is_inside(name) ? root_real(p->r, path_join(p->r->a, dir, name))
-					      : S("");
+	struct str dir = path_join(a, path_join(a, p->home, S(".pyenv/versions")), name);
+	struct str prefix = name.n && path_is_inside(name) ? root_real(p->r, dir) : S("");
+	if (prefix.n)
+		root_tell_text(p->r, file, name);
+	return prefix;
 }
 
 /* What has its python3 in this folder, or "". An environment of a sysroot need not have the file; those of a link
@@ -319,7 +323,12 @@ static struct str active_prefix(struct pythons *p)
 		path = str_fmt(a, "%.*s/bin:%.*s/bin:/usr/local/bin:/usr/bin",
 			STR(variable(p, "VIRTUAL_ENV")), STR(variable(p, "CONDA_PREFIX")));
 	while (!prefix.n && str_next(&path, ':', &one))
-		prefix = prefix_of(p, below_root(a, one));
+		prefix = prefix_of(p, one = below_root(a, one));
+	struct str real = prefix.n ? root_real(p->r, one) : S("");
+	if (real.n && !str_eq(real, one)) { /* /bin */
+		root_tell_dir(p->r, real);
+		root_tell_link(p->r, one, real);
+	}
 	return prefix;
 }
 
@@ -329,7 +338,9 @@ static struct str find_home(struct root *r)
 	struct str home = root_real(r, r->home);
 	struct strs names;
 	root_list(r, S("home"), &names);
-	return !home.n && names.n == 1 ? path_join(r->a, S("home"), names.v[0]) : home;
+	if (!home.n && names.n < 2)
+		home = names.n ? path_join(r->a, S("home"), names.v[0]) : root_real(r, S("root"));
+	return home;
 }
 
 static int by_path(const void *x, const void *y)
