@@ -147,11 +147,18 @@ struct found {
 
 /* ---- files that are chosen by GPU ---- */
 
-static bool is_side_file(struct str file, struct str start, struct str end, struct str *ret_gpu)
+struct side {
+	const char *start, *ends[5];
+};
+
+static bool is_side_file(struct str file, const struct side *s, struct str *ret_gpu)
 {
 	struct target_word w;
 	struct str rest = file;
-	if (!str_starts(file, start) || !str_ends(file, end) || !target_word(&rest, &w))
+	bool ends = false;
+	for (size_t i = 0; i < 5 && s->ends[i]; i++)
+		ends = ends || str_ends(file, str_from(s->ends[i]));
+	if (!ends || !str_starts(file, str_from(s->start)) || !target_word(&rest, &w))
 		return false;
 	*ret_gpu = w.text;
 	return w.stem == w.text.n; /* no family */
@@ -159,43 +166,39 @@ static bool is_side_file(struct str file, struct str start, struct str end, stru
 
 /* One file is told for each GPU. */
 static void add_side_files(
-	struct environment *e, struct str dir, const char *const *kind, struct strs *ret)
+	struct environment *e, struct str dir, const struct side *s, struct strs *ret)
 {
 	struct strs names;
-	struct str gpu, start = str_from(kind[0]), end = str_from(kind[1]);
+	struct str gpu;
 	root_list(e->r, dir, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		struct str path = path_join(e->r->a, dir, names.v[i]);
-		if (is_side_file(names.v[i], start, end, &gpu) && !strs_has(ret, gpu) &&
-			root_has_file(e->r, path))
+	for (size_t i = 0; i < names.n; i++)
+		if (is_side_file(names.v[i], s, &gpu) && !strs_has(ret, gpu) &&
+			root_has_file(e->r, path_join(e->r->a, dir, names.v[i])))
 			strs_add(e->r->a, ret, str_dup(e->r->a, gpu));
-	}
 }
 
 /* Tensile's entry is TensileLibrary_lazy_GPU.dat; before ROCm 5.2, and of hand-written kernels, Kernels.so-... Newer
  * trees have a folder for each GPU. */
 static void add_tensile(struct environment *e, struct str dir, struct strs *ret)
 {
-	static const char *const kinds[][2] = {{"TensileLibrary_lazy_", ".dat"},
-		{"Kernels.so-000-", ".hsaco"}, {"TensileLibrary_gfx", ".co"}};
+	static const struct side lazy = {"TensileLibrary_lazy_", {".dat"}}, folder = {"gfx", {""}};
+	static const struct side old[] = {
+		{"Kernels.so-000-", {".hsaco"}}, {"TensileLibrary_gfx", {".co"}}};
 	struct strs names;
 	struct str gpu;
-	for (size_t i = 0; !ret->n && i < sizeof(kinds) / sizeof(*kinds); i++) {
-		add_side_files(e, dir, kinds[i], ret);
-		root_list(e->r, dir, &names);
-		for (size_t k = 0; !i && k < names.n; k++)
-			if (is_side_file(names.v[k], S("gfx"), S(""), &gpu) &&
-				str_eq(gpu, names.v[k]))
-				add_side_files(e, path_join(e->r->a, dir, gpu), kinds[i], ret);
-	}
+	add_side_files(e, dir, &lazy, ret);
+	root_list(e->r, dir, &names);
+	for (size_t i = 0; i < names.n; i++)
+		if (is_side_file(names.v[i], &folder, &gpu) && str_eq(gpu, names.v[i]))
+			add_side_files(e, path_join(e->r->a, dir, gpu), &lazy, ret);
+	for (size_t i = 0; !ret->n && i < 2; i++)
+		add_side_files(e, dir, &old[i], ret);
 }
 
 static void add_miopen(struct environment *e, struct str dir, struct strs *ret)
 {
-	static const char *const kinds[][2] = {{"gfx", ".db"}, {"gfx", ".kdb"}, {"gfx", ".db.txt"},
-		{"gfx", ".fdb.txt"}, {"gfx", ".model"}};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		add_side_files(e, dir, kinds[i], ret);
+	static const struct side s = {"gfx", {".db", ".kdb", ".db.txt", ".fdb.txt", ".model"}};
+	add_side_files(e, dir, &s, ret);
 }
 
 /* Debian has rocblas/5/library. */

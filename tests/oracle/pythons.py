@@ -128,32 +128,30 @@ def packages():
 
 
 def active(env):
-    """Of several PATHs: where python3 really is."""
-    system = TOP / "system"
+    """Of several PATHs: where python3 really is, also in a recording."""
+    system, pyenv = TOP / "system", HOME / ".pyenv"
     run(sys.executable, "-m", "venv", "--system-site-packages", system)
     (TOP / "link").symlink_to(env)
-    asked = 0
-    for path in (f"{env}/bin:/usr/bin:/bin", f"/nowhere:{system}/bin:{env}/bin", "/usr/local/bin:/usr/bin:/bin", "/bin",
-                 f"{TOP}/link/bin:/usr/bin", f"{os.path.dirname(os.path.realpath(sys.executable))}:/usr/bin"):
-        want = run("python3", "-c", "import sys; print(sys.prefix, '%d.%d' % sys.version_info[:2])", PATH=path).split()
-        got = [p for p in facts(PATH=path) if p["active"] and p["kind"] != "user"]
+    (pyenv / "shims").mkdir(parents=True)
+    (pyenv / "versions").mkdir()
+    run(sys.executable, "-m", "venv", "--without-pip", pyenv / "versions" / "mine")
+    (pyenv / "version").write_text("mine\nsystem\n")
+    (pyenv / "shims" / "python3").write_text(f'#!/bin/sh\nexec {pyenv}/versions/$(head -n 1 {pyenv}/version)/bin/python3 "$@"\n')
+    (pyenv / "shims" / "python3").chmod(0o755)
+    paths = [f"{env}/bin:/usr/bin:/bin", f"/nowhere:{system}/bin:{env}/bin", "/usr/local/bin:/usr/bin:/bin", "/bin",
+        f"{TOP}/link/bin:/usr/bin", f"{os.path.dirname(os.path.realpath(sys.executable))}:/usr/bin", f"{pyenv}/shims:/usr/bin"]
+    for i, path in enumerate(paths):
+        want = run("python3", "-c", "import sys; print(sys.prefix, '%d.%d' % sys.version_info[:2])", PATH=path + ":/bin").split()
+        said = facts(PATH=path)
+        got = [p for p in said if p["active"] and p["kind"] != "user"]
         assert [(p["path"], p["version"]) for p in got] == [(os.path.realpath(want[0]), want[1])], (path, want, got)
-        asked += 1
-    print(f"ok python3 is found as {asked} PATHs have it")
-
-
-def recorded(env):
-    path = f"{env}/bin:/usr/bin"
-    run(ROCSMITH, "doctor", "--record", TOP / "copy", check=False, PATH=path)
-    said, again = facts(PATH=path), facts("--sysroot", TOP / "copy")
-    want = json.loads(json.dumps(said).replace(str(HOME), "/home/user"))
-    assert want == again, "a recording says something else"
-    print("ok a recording of it says the same")
+        run(ROCSMITH, "doctor", "--record", TOP / f"copy{i}", check=False, PATH=path)
+        again = facts("--sysroot", TOP / f"copy{i}")
+        assert json.loads(json.dumps(said).replace(str(HOME), "/home/user")) == again, f"another answer of a recording: {path}"
+    print(f"ok python3 is found as {len(paths)} PATHs have it, and recordings say the same")
 
 
 if __name__ == "__main__":
     for folder in ("home", "wheels"):
         (TOP / folder).mkdir()
-    made = packages()
-    active(made)
-    recorded(made)
+    active(packages())
