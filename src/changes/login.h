@@ -1,8 +1,8 @@
 /* Variables that all sessions of a user get, and lines of start-up files that are switched off: reversible, with marks
  * instead of a journal.
  *
- * What is set stands in two files of ours, .config/rocsmith/env.sh (read by ~/.profile and what bash and zsh read
- * instead of it, through a marked block at their beginning) and .config/environment.d/rocsmith.conf (systemd's user
+ * What is set stands in two files of ours, a script in the user's .config (read by ~/.profile and what bash and zsh read
+ * instead of it, through a marked block at their beginning) and environment.d/rocsmith.conf there (systemd's user
  * sessions). A line of the user's own that sets a variable is switched off where it stands, behind a mark that says for
  * which id. A mark tells the undo all that it needs, every file is replaced whole, and doing it twice is doing it
  * once; so whatever a kill leaves, the same command again, or the undo, makes it right. Taking back the last one

@@ -83,7 +83,7 @@ static struct str with_block(struct fixture *f, const char *text)
 static void a_variable_is_set_for_every_kind_of_session(void **state)
 {
 	struct fixture *f = *state;
-	put(f, ".profile", "umask 22", 0640);
+	put(f, ".profile", "umask 22", 0666);
 	put(f, ".bash_profile", "x\n", 0600);
 	put(f, ".bashrc", "y\n", 0644);
 	assert_ok(plan(f, "A=1,2", "", NULL));
@@ -99,7 +99,7 @@ static void a_variable_is_set_for_every_kind_of_session(void **state)
 	is(f, ".zprofile", NULL);
 	struct stat st;
 	assert_ok(fs_stat(at(f, ".profile"), &st));
-	assert_int_equal(st.st_mode & 0777, 0640);
+	assert_int_equal(st.st_mode & 0777, 0666);
 	run(f, "A=3", "", NULL); /* another value takes its place */
 	is(f, ".config/rocsmith/env.sh",
 		str_z(&f->a, str_fmt(&f->a, "%sexport A=3 # some-id\n", env_head)));
