@@ -48,7 +48,9 @@ bool fs_try_stat_in(int dir, struct str path, bool follow, struct stat *ret);
 /* realpath(3); false when something of it is missing. */
 bool fs_real(struct arena *a, struct str path, struct str *ret);
 MUST_USE struct err *fs_readlink(struct arena *a, struct str path, struct str *ret);
-bool fs_free_space(struct str path, uint64_t *ret); /* bytes for this user on its file system */
+/* Bytes for this user on the file system of path, or of the folder that it would be in; size: of all of it. */
+bool fs_free_space(struct str path, uint64_t *ret, uint64_t *ret_size);
+struct str fs_existing(struct str path); /* path, or of those above it the first that is there */
 
 /* ---- folders ---- */
 /* Names in a folder, sorted, without "." and "..". */

@@ -275,13 +275,21 @@ bool fs_real(struct arena *a, struct str path, struct str *ret)
 	return real != NULL;
 }
 
-bool fs_free_space(struct str path, uint64_t *ret)
+struct str fs_existing(struct str path)
+{
+	while (path.n > 1 && !fs_exists(path))
+		path = path_dir(path);
+	return path;
+}
+
+bool fs_free_space(struct str path, uint64_t *ret, uint64_t *ret_size)
 {
 	ARENA(tmp);
 	struct statvfs v;
-	if (statvfs(str_z(&tmp, path), &v) < 0)
+	if (statvfs(str_z(&tmp, fs_existing(path)), &v) < 0)
 		return false;
 	*ret = (uint64_t)v.f_bavail * v.f_frsize;
+	*ret_size = (uint64_t)v.f_blocks * v.f_frsize;
 	return true;
 }
 

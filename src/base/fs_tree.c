@@ -116,9 +116,11 @@ struct err *fs_reach_to_read(struct str path, struct fs_at *ret)
 
 void fs_at_done(struct fs_at *at)
 {
+	int no = errno; /* what a call of its owner said */
 	if (at->dir >= 0)
 		close(at->dir);
 	arena_free(&at->a);
+	errno = no;
 }
 
 struct err *fs_guard(struct str dir, struct fs_tree **ret)

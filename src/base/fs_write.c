@@ -143,13 +143,11 @@ bool fs_try_chown(struct str path, unsigned uid, unsigned gid)
 {
 	FS_AT(at);
 	struct err *e = fs_reach(path, &at);
-	errno = EPERM;
-	bool good = !e && fchownat(at.dir, at.name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0;
-	int no = errno;
+	if (!e)
+		return fchownat(at.dir, at.name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0;
 	err_free(e);
-	fs_at_done(&at);
-	errno = no;
-	return good;
+	errno = EPERM;
+	return false;
 }
 
 /* What is to go may be gone already, with its folder. */

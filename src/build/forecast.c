@@ -46,24 +46,16 @@ static uint64_t mib(uint64_t n)
 	return (n < most ? n : most) << 20;
 }
 
-/* The folder that will hold it, as far as there is one. */
-static struct str existing(struct str path)
-{
-	while (path.n > 1 && !fs_exists(path))
-		path = path_dir(path);
-	return path;
-}
-
 static bool same_disk(struct str a, struct str b)
 {
 	struct stat x, y;
-	return fs_try_stat(existing(a), &x) && fs_try_stat(existing(b), &y) && x.st_dev == y.st_dev;
+	return fs_try_stat(fs_existing(a), &x) && fs_try_stat(fs_existing(b), &y) && x.st_dev == y.st_dev;
 }
 
 static uint64_t free_at(struct str path)
 {
-	uint64_t n;
-	return fs_free_space(existing(path), &n) ? n : UINT64_MAX;
+	uint64_t n, size;
+	return fs_free_space(path, &n, &size) ? n : UINT64_MAX;
 }
 
 /* A history of a whole build is better than what others measured, one of a part is not. */
@@ -139,7 +131,7 @@ static struct err *no_room(struct arena *a, struct str dir, uint64_t need, uint6
 {
 	return err_hint(
 		err_new(E_NOSPACE, "'%.*s' has %.*s free, and the build needs %.*s",
-			STR(existing(dir)), STR(human_bytes(a, have)), STR(human_bytes(a, need))),
+			STR(fs_existing(dir)), STR(human_bytes(a, have)), STR(human_bytes(a, need))),
 		"name a folder on another disk with --build-dir, or free some space");
 }
 

@@ -1,6 +1,7 @@
 /* The end of `rocsmith doctor`: the next step for each GPU; see build/next.h. */
 #include "cli/doctor.h"
 
+#include "know/rule.h"
 #include "term/out.h"
 
 static const char *const bys[] = {

@@ -96,6 +96,8 @@ struct elf_dynamic {
  * Works from PT_DYNAMIC, so stripped section tables do not matter. A file without one (static,
  * relocatable) gives an empty result. */
 MUST_USE struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic *ret);
+/* Only what is needed, its own name and search paths (each cut at 4095 bytes), by a few small reads. */
+MUST_USE struct err *elf_links(struct arena *a, const struct elf *e, struct elf_dynamic *ret);
 
 struct elf_symbol {
 	struct str name; /* NUL-terminated; lives for the call only */

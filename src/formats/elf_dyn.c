@@ -368,16 +368,27 @@ static struct err *take_symbol(void *user, const struct elf_symbol *s)
 	return NULL;
 }
 
-struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic *ret)
+/* The strings were not read, which can be most of a large library: of one text up to 4 KiB. */
+static struct err *text_at(struct arena *a, struct dyn *d, uint64_t offset, struct str *ret)
 {
-	struct dyn d;
-	*ret = (struct elf_dynamic){0};
-	TRY(open_dynamic(a, e, true, &d)); /* in a: the views in ret point into it */
-	for (size_t i = 0; i < d.table.n; i += DYN) {
-		uint64_t tag = le64(d.table.p + i), value = le64(d.table.p + i + 8);
+	char text[4096] = "";
+	size_t n;
+	if (d->strings.p || !d->value[DT_STRTAB])
+		return string_at(d, offset, ret);
+	uint64_t from = elf_offset_of(d->e, d->value[DT_STRTAB]);
+	TRY(elf_src_peek(d->e->src, text, sizeof(text) - 1,
+		from < UINT64_MAX - offset ? from + offset : from, &n));
+	*ret = str_dup(a, str_from(text));
+	return budget_memory(d->e->src->budget, ret->n);
+}
+
+static struct err *read_links(struct arena *a, struct dyn *d, struct elf_dynamic *ret)
+{
+	for (size_t i = 0; i < d->table.n; i += DYN) {
+		uint64_t tag = le64(d->table.p + i), value = le64(d->table.p + i + 8);
 		struct str text = {0};
 		if (tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH)
-			TRY(string_at(&d, value, &text));
+			TRY(text_at(a, d, value, &text));
 		if (tag == DT_NEEDED && ret->needed.n >= MAX_NEEDED)
 			return err_new(E_LIMIT, "more than %d needed libraries", MAX_NEEDED);
 		if (tag == DT_NEEDED)
@@ -391,6 +402,23 @@ struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic
 		else if (tag == DT_TEXTREL || (tag == DT_FLAGS && value & DF_TEXTREL))
 			ret->textrel = true;
 	}
+	return NULL;
+}
+
+struct err *elf_links(struct arena *a, const struct elf *e, struct elf_dynamic *ret)
+{
+	struct dyn d;
+	*ret = (struct elf_dynamic){0};
+	TRY(open_dynamic(a, e, false, &d));
+	return read_links(a, &d, ret);
+}
+
+struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic *ret)
+{
+	struct dyn d;
+	*ret = (struct elf_dynamic){0};
+	TRY(open_dynamic(a, e, true, &d)); /* in a: the views in ret point into it */
+	TRY(read_links(a, &d, ret));
 	TRY_CTX(read_versions(a, &d, ret), "cannot read the needed versions");
 	TRY_CTX(read_offers(a, &d, ret), "cannot read the versions that it defines");
 	struct names names = {.budget = e->src->budget, .a = a, .out = ret};

@@ -18,6 +18,7 @@ enum {
 	TRIES = 20000,     /* comparisons of a pattern that fail before it is given up */
 	WRAP_TRIES = 1000, /* and before only single lines are compared */
 	MAX_TARGETS = 16,
+	TORN = 64,    /* torn lines that are mended in a block */
 	DOCUMENT = 2, /* marks of Markdown or HTML that make a text a document */
 };
 
@@ -51,6 +52,13 @@ struct pattern {
 	size_t group; /* the number of the first of them */
 };
 
+/* A torn line with its end behind it, among the lines around it. */
+struct mended {
+	struct str text;
+	size_t from, to; /* what is searched of it */
+	uint64_t line;   /* of its first byte */
+};
+
 struct reading {
 	struct arena *a;
 	struct arena tmp;
@@ -61,6 +69,10 @@ struct reading {
 	size_t n, done, counted; /* bytes in buf; searched; up to where lines are counted */
 	uint64_t line;           /* of buf[counted] */
 	bool ended;
+	struct arena torn_arena;
+	VEC(struct mended) torn;       /* of this block */
+	bool mended;                   /* buf is one of them */
+	const struct pattern *torn_by; /* the sign, when there was one */
 };
 
 struct span {
@@ -290,6 +302,17 @@ static bool is_quoted(struct reading *r, const struct place *p, struct span at, 
 	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n);
 }
 
+/* Is it the end of a torn line, which is looked at as a whole later? */
+static bool goes_on(struct reading *r, struct span line)
+{
+	const struct pattern *p = r->torn_by;
+	struct span at;
+	if (r->mended || !p || r->torn.n >= TORN || !go_up(r, &line))
+		return false;
+	struct str clean = clean_of(r, line), said = str_sub(clean, line_lead(clean), clean.n);
+	return fits(&r->tmp, &p->x->text, p->row.sign->text, said, &at) && at.from;
+}
+
 static bool compare(struct reading *r, const struct pattern *p, struct span line, bool wrapped)
 {
 	const struct diagnosis_match *m = p->row.match;
@@ -305,6 +328,8 @@ static bool compare(struct reading *r, const struct pattern *p, struct span line
 	size_t k = place.n - 1;
 	while (k && place.starts[k] > at.from)
 		k--;
+	if (goes_on(r, place.lines[k]))
+		return false;
 	bool quoted = is_quoted(r, &place, at, k);
 	if (f->seen && quoted)
 		return true;
@@ -315,15 +340,49 @@ static bool compare(struct reading *r, const struct pattern *p, struct span line
 	return true;
 }
 
-/* A sign of the kind that reports an error: the first line that really does. */
+/* What another process wrote into the middle of a line (make -j, pip's own ninja) goes from `at` of its text to its
+ * end; the line goes on in the one below. Searched after this block, as the scan is busy. */
+static void keep_torn(struct reading *r, struct span line, size_t at)
+{
+	if (r->mended || r->torn.n >= TORN)
+		return;
+	struct span torn = line;
+	BUF(b, &r->torn_arena);
+	int up = 0, k = 0;
+	while (up < NEAR && go_up(r, &line))
+		up++;
+	struct mended m = {.line = number_of(r, line.from)};
+	do {
+		struct str clean = clean_of(r, line);
+		m.from = k == up - WRAP ? b.n : m.from;
+		bool is_torn = line.from == torn.from;
+		if (b.n && b.p[b.n - 1] != '\n' && r->buf[line.from] == ' ')
+			buf_char(&b, ' '); /* cleaned lines begin without */
+		buf_add(&b, is_torn ? str_sub(clean, 0, at) : clean);
+		if (!is_torn)
+			buf_char(&b, '\n');
+		m.to = k <= up + WRAP ? b.n : m.to;
+	} while (k++ < up + NEAR && go_down(r, &line));
+	m.text = buf_str(&b);
+	*VEC_PUSH(&r->torn_arena, &r->torn) = m;
+}
+
+/* A sign of the kind that reports an error: the first line that really does; or that a line is torn. */
 static bool compare_sign(struct reading *r, const struct pattern *p, struct span line)
 {
 	const struct diagnosis_sign *s = p->row.sign;
 	struct str clean = clean_of(r, line);
 	struct str said = str_sub(clean, line_lead(clean), clean.n);
 	struct span at;
-	if (!fits(&r->tmp, &p->x->text, s->text, said, &at) ||
-		(s->without && fits_somewhere(&r->tmp, &p->x->without, s->without, said)) ||
+	if (!fits(&r->tmp, &p->x->text, s->text, said, &at))
+		return false;
+	if (s->torn) {
+		r->torn_by = p;
+		if (at.from)
+			keep_torn(r, line, at.from + clean.n - said.n);
+		return at.from > 0;
+	}
+	if ((s->without && fits_somewhere(&r->tmp, &p->x->without, s->without, said)) ||
 		line_quotes(said, at.from, at.to))
 		return false;
 	r->found[p->group].seen = 1;
@@ -388,6 +447,32 @@ static struct scan *scan_for(const struct reading *r)
 	return r->p->rest;
 }
 
+static struct err *read_torn(struct reading *r)
+{
+	const struct reading whole = *r;
+	struct err *e = NULL;
+	r->mended = true;
+	for (size_t i = 0; i < r->torn.n && !e; i++) {
+		const struct mended *m = &r->torn.v[i];
+		r->buf = (char *)m->text.p;
+		r->n = m->text.n;
+		r->done = m->from;
+		r->counted = 0;
+		r->line = m->line;
+		e = scan_block(r->p->rest, str_sub(m->text, m->from, m->to), on_hit, r);
+	}
+	r->buf = whole.buf;
+	r->n = whole.n;
+	r->done = whole.done;
+	r->counted = whole.counted;
+	r->line = whole.line;
+	r->mended = false;
+	r->torn.v = NULL;
+	r->torn.n = r->torn.cap = 0;
+	arena_free(&r->torn_arena);
+	return e;
+}
+
 static struct err *read_all(struct reading *r)
 {
 	do {
@@ -396,6 +481,7 @@ static struct err *read_all(struct reading *r)
 		size_t to = searchable(r);
 		TRY(scan_block(
 			scan_for(r), (struct str){r->buf + r->done, to - r->done}, on_hit, r));
+		TRY(read_torn(r));
 		r->done = to;
 		number_of(r, to);
 		slide(r);
@@ -406,6 +492,7 @@ static struct err *read_all(struct reading *r)
 static void reading_done(struct reading **r)
 {
 	arena_free(&(*r)->tmp);
+	arena_free(&(*r)->torn_arena);
 	free((*r)->buf);
 	free(*r);
 }

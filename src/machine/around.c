@@ -1,8 +1,84 @@
-/* What is around a program: environment variables, disks, limits of the process. */
+/* What is around a program: variables of its environment, and room on the disks that it would write to. */
 #include "machine/facts.h"
+
+/* Those that matter, as they are; a recording gets them, and where programs and this user's files are. */
+static void read_variables(struct root *r, struct machine *m)
+{
+	static const struct str more[] = {S_INIT("HOME"), S_INIT("PATH")};
+	BUF(kept, r->a);
+	struct str value;
+	for (size_t i = 0; i < variable_count; i++) {
+		const struct variable *v = &variable_table[i];
+		if (!root_variable(r, str_from(v->name), &value))
+			continue;
+		value = clean_long(r->a, value);
+		*VEC_PUSH(r->a, &m->variables) =
+			(struct machine_variable){str_from(v->name), value, v->effect};
+		buf_fmt(&kept, "%s=%.*s%c", v->name, STR(value), 0);
+	}
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+		if (root_variable(r, more[i], &value))
+			buf_fmt(&kept, "%.*s=%.*s%c", STR(more[i]), STR(value), 0);
+	if (kept.n)
+		root_tell_text(r, S("proc/self/environ"), buf_str(&kept));
+}
+
+/* ---- disks ---- */
+static void add_disk(struct root *r, struct machine *m, struct str use, struct str path)
+{
+	struct machine_disk d = {.use = use, .path = clean_long(r->a, path_clean(r->a, path))};
+	if (str_starts(path, S("/")) && fs_free_space(path, &d.free, &d.size))
+		*VEC_PUSH(r->a, &m->disks) = d;
+}
+
+static void look_at_disks(struct root *r, struct machine *m)
+{
+	struct str tmp;
+	add_disk(r, m, S("cache"), fs_place(r->a, FS_CACHE, S("")));
+	if (r->home.n)
+		add_disk(r, m, S("home"), str_fmt(r->a, "/%.*s", STR(r->home)));
+	if (!root_variable(r, S("TMPDIR"), &tmp) || !tmp.n)
+		tmp = S("/tmp");
+	add_disk(r, m, S("tmp"), tmp);
+}
+
+/* "cache 107374182400 53687091200 /home/user/.cache/rocsmith": use, size, free, folder */
+static void parse_disks(struct root *r, struct machine *m, struct str text)
+{
+	enum { DISKS_MAX = 16 };
+	struct str line, size, free;
+	while (str_next(&text, '\n', &line) && m->disks.n < DISKS_MAX) {
+		struct machine_disk d;
+		str_cut(line, ' ', &d.use, &line);
+		str_cut(line, ' ', &size, &line);
+		str_cut(line, ' ', &free, &d.path);
+		if (!str_u64(size, 10, &d.size) || !str_u64(free, 10, &d.free))
+			continue;
+		d.use = clean_text(r->a, d.use);
+		d.path = clean_long(r->a, d.path);
+		*VEC_PUSH(r->a, &m->disks) = d;
+	}
+}
+
+/* A sysroot cannot tell how large a disk is: it has a text beside it. */
+static void read_disks(struct root *r, struct machine *m)
+{
+	const struct str list = S(".disks");
+	struct str text;
+	BUF(out, r->a);
+	if (!r->dir.n)
+		look_at_disks(r, m);
+	else if (root_peek(r, list, &text) == ROOT_OK)
+		parse_disks(r, m, text);
+	VEC_EACH (struct machine_disk, d, &m->disks)
+		buf_fmt(&out, "%.*s %llu %llu %.*s\n", STR(d->use), (unsigned long long)d->size,
+			(unsigned long long)d->free, STR(d->path));
+	if (m->disks.n)
+		root_tell_text(r, list, buf_str(&out));
+}
 
 void gather_around(struct root *r, struct machine *m)
 {
-	(void)r;
-	(void)m;
+	read_variables(r, m);
+	read_disks(r, m);
 }

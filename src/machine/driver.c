@@ -144,16 +144,4 @@ void gather_displays(struct root *r, struct machine *m)
 	VEC_EACH (struct machine_display, d, &m->displays)
 		m->driver.loaded |= str_eq(d->driver, S("amdgpu"));
 	m->driver.loaded |= m->gpus.n > 0;
-	/* a board's own name, and the memory that an old KFD did not report */
-	VEC_EACH (struct machine_gpu, g, &m->gpus) {
-		if (!g->render.n)
-			continue;
-		struct str dir =
-			str_fmt(r->a, "sys/class/drm/%.*s/device", STR(path_base(g->render)));
-		struct str name = root_line(r, path_join(r->a, dir, S("product_name")));
-		if (name.n)
-			g->name = name;
-		if (!g->vram)
-			g->vram = root_number(r, path_join(r->a, dir, S("mem_info_vram_total")));
-	}
 }

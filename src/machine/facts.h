@@ -10,6 +10,7 @@ void gather_container(struct root *r, struct machine *m); /* WSL, container, vir
 void gather_driver(struct root *r, struct machine *m);    /* amdgpu, and what keeps it away */
 void gather_kfd(struct root *r, struct machine *m);       /* GPUs of the compute driver */
 void gather_displays(struct root *r, struct machine *m);  /* PCI and DRM */
+void gather_boards(struct root *r, struct machine *m);    /* firmware and links of GPUs, IOMMU */
 void gather_nodes(struct root *r, struct machine *m);     /* identity and device nodes */
 void gather_sdks(struct root *r, struct machine *m);      /* ROCm trees */
 void gather_around(struct root *r, struct machine *m); /* variables, disks, limits of the process */
@@ -17,6 +18,13 @@ void gather_pythons(struct root *r, struct machine *m); /* Python environments; 
 
 /* All of them; all: Python environments, too. Fails only when r->dir is no folder. */
 MUST_USE struct err *machine_gather(struct root *r, bool all, struct machine *m);
+
+/* Version, components and slimming of a ROCm in this folder, relative to the root: a tree's, or that of rocm wheels
+ * (_rocm_sdk_core). Told. */
+void read_components(struct root *r, struct str dir, struct machine_sdk *s);
+/* Of those parts: libraries of a folder; what include/hip/hip_version.h says. */
+void read_libraries(struct root *r, struct str dir, struct machine_sdk *s);
+void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s);
 
 /* A warning that a file could not be used. */
 void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why);

@@ -139,6 +139,30 @@ static void read_node(struct root *r, struct machine *m, struct str nodes, struc
 		add_gpu(r, m, (unsigned)number, dir, &p);
 }
 
+/* Is there a link to a processor that carries no atomics? The driver asks the PCI bus for them when it starts
+ * (kfd_set_iolink_no_atomics(); flags in kfd_crat.h). */
+static bool lacks_atomics(struct root *r, const struct machine *m, struct str node)
+{
+	enum { NO_ATOMICS = 1 << 2 | 1 << 3, LINKS_MAX = 64 };
+	struct strs links;
+	struct str text, dir = path_join(r->a, node, S("io_links"));
+	bool lacks = false;
+	root_list(r, dir, &links);
+	for (size_t i = 0; i < links.n && i < LINKS_MAX; i++) {
+		struct str path = str_fmt(r->a, "%.*s/%.*s/properties", STR(dir), STR(links.v[i]));
+		root_peek(r, path, &text);
+		uint64_t to = line_number(text, ' ', S("node_to"));
+		bool is_gpu = !text.n;
+		VEC_EACH (struct machine_gpu, g, &m->gpus)
+			is_gpu = is_gpu || g->node == to;
+		if (is_gpu)
+			continue;
+		root_tell_text(r, path, text);
+		lacks = lacks || line_number(text, ' ', S("flags")) & NO_ATOMICS;
+	}
+	return lacks;
+}
+
 static int by_node(const void *a, const void *b)
 {
 	const struct machine_gpu *x = a, *y = b;
@@ -158,6 +182,9 @@ void gather_kfd(struct root *r, struct machine *m)
 		root_list(r, places[i], &names);
 		for (size_t k = 0; k < names.n; k++)
 			read_node(r, m, places[i], names.v[k]);
+		VEC_EACH (struct machine_gpu, g, &m->gpus)
+			g->no_atomics = lacks_atomics(
+				r, m, str_fmt(r->a, "%.*s/%u", STR(places[i]), g->node));
 	}
 	if (m->gpus.n)
 		qsort(m->gpus.v, m->gpus.n, sizeof(*m->gpus.v), by_node);

@@ -8,13 +8,13 @@ struct err *machine_gather(struct root *r, bool all, struct machine *m)
 	*m = (struct machine){.root = r->dir};
 	if (r->dir.n && !fs_is_dir(r->dir))
 		return err_new(E_NOENT, "the sysroot '%.*s' is not a folder", STR(r->dir));
-	if (r->dir.n)
-		root_peek(r, S(".nodes"), &r->nodes);
+	root_open(r);
 	gather_system(r, m);
 	gather_container(r, m);
 	gather_driver(r, m);
 	gather_kfd(r, m);
 	gather_displays(r, m);
+	gather_boards(r, m);
 	gather_nodes(r, m);
 	gather_sdks(r, m);
 	gather_around(r, m);

@@ -158,8 +158,6 @@ struct machine {
 		findings; /* files that could not be read; the rules add theirs (know/rule.h) */
 };
 
-/* The device node of this path, or NULL. */
-const struct machine_node *machine_node_at(const struct machine *m, struct str path);
 /* E_NOENT when root is no folder. machine_read() leaves out what only diagnoses need: Python environments. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
 MUST_USE struct err *machine_read_all(struct arena *a, struct str root, struct machine *ret);
@@ -169,17 +167,17 @@ uint64_t machine_memory_free(struct str root);
 /* Percent of the last ten seconds in which nothing could go on for want of memory, here or in one of our
  * control groups, as the kernel tells it (PSI); 0 = none, or it does not. */
 double machine_memory_pressure(struct str root);
-/* The facts (member "facts" of `doctor --json`), and the whole document: schema, facts, findings */
-extern const struct json_field machine_fields[], machine_report_fields[];
+/* The facts: member "facts" of `doctor --json` (know/rule.h) */
+extern const struct json_field machine_fields[];
 /* Target ids for `--gpu native`: the GPUs that KFD lists, each once. E_NO_GPU, with the reason and
  * what to do, when there are none. */
 MUST_USE struct err *machine_native(struct arena *a, const struct machine *m, struct strs *ret);
-/* Copies what machine_read() looks at into the folder dir (new or empty), so that --sysroot dir
- * gives the same facts. Serial numbers, unique ids, user names, host names, network and build
- * addresses are left out. A device node becomes an empty file with its mode, owner and group; when
- * the owner cannot be set (no root rights), dir/.nodes says who it was, and is believed. In a dry
- * run nothing is written. */
-MUST_USE struct err *machine_record(struct str root, struct str dir, unsigned *ret_files);
+/* Copies what machine_read_all() looks at into `to`, a folder (new or empty), so that --sysroot gives the same facts;
+ * or into a new archive of such a folder, when it is named .tar, .tar.gz or .tgz. Serial numbers, unique ids, user
+ * names, host names, network and build addresses are left out; this user's folder is "/home/user". A device node
+ * becomes an empty file with its mode, owner and group; where the owner cannot be set (in an archive, or without root
+ * rights), .nodes says who it was, and is believed. .disks says what disks have. In a dry run nothing is written. */
+MUST_USE struct err *machine_record(struct str root, struct str to, unsigned *ret_files);
 
 /* What the host side of a build can use here; found by looking at files and by asking python3. An
  * empty field means that there is none. */

@@ -86,6 +86,20 @@ struct str parse_group(struct str text, unsigned gid)
 	return S("");
 }
 
+struct str parse_passwd(struct str text, unsigned uid, enum passwd_field field)
+{
+	enum { UID = 2 };
+	struct str line, parts[PASSWD_HOME + 1];
+	while (str_next(&text, '\n', &line)) {
+		uint64_t n;
+		for (size_t i = 0; i <= PASSWD_HOME; i++)
+			str_cut(line, ':', &parts[i], &line);
+		if (str_u64(parts[UID], 10, &n) && n == uid)
+			return parts[field];
+	}
+	return S("");
+}
+
 unsigned parse_cpu_list(struct str text)
 {
 	enum { CPUS_MAX = 1 << 20 };
@@ -185,7 +199,7 @@ struct str parse_environ(struct str text, struct str name)
 	while (str_next(&text, '\0', &entry))
 		if (str_cut(entry, '=', &key, &value) && str_eq(key, name))
 			return value;
-	return S("");
+	return (struct str){0};
 }
 
 struct str define_value(struct str text, struct str name)
@@ -202,13 +216,12 @@ struct str define_value(struct str text, struct str name)
 	return S("");
 }
 
-struct str parse_rocm_header(struct arena *a, struct str text)
+struct str parse_version_header(struct arena *a, struct str text, const char *prefix)
 {
-	static const char *const names[] = {
-		"ROCM_VERSION_MAJOR", "ROCM_VERSION_MINOR", "ROCM_VERSION_PATCH"};
+	static const char *const names[] = {"MAJOR", "MINOR", "PATCH"};
 	uint64_t v[3];
 	for (unsigned i = 0; i < 3; i++) {
-		struct str value = define_value(text, str_from(names[i]));
+		struct str value = define_value(text, str_fmt(a, "%s%s", prefix, names[i]));
 		if (!str_u64(next_word(&value), 10, &v[i]))
 			return S("");
 	}

@@ -31,6 +31,9 @@ struct str parse_os_release(struct arena *a, struct str text, struct str key);
 bool parse_identity(struct arena *a, struct str status, struct machine *m);
 /* The name of a group in group(5) format, or "". */
 struct str parse_group(struct str text, unsigned gid);
+/* A field of a user's line in passwd(5) format, or "". */
+enum passwd_field { PASSWD_NAME, PASSWD_GID = 3, PASSWD_HOME = 5 };
+struct str parse_passwd(struct str text, unsigned uid, enum passwd_field field);
 /* How many CPUs "0-3,8-11" are. */
 unsigned parse_cpu_list(struct str text);
 /* Does /proc/modules list the module? */
@@ -47,9 +50,9 @@ struct cgroup_mark {
 	const char *mark, *kind; /* what stands there, and "docker", "kubernetes", "podman" ... */
 };
 const struct cgroup_mark *parse_cgroup(struct str text);
-/* The value of a variable in /proc/PID/environ (separated by NUL), or "". */
+/* The value of a variable in /proc/PID/environ (separated by NUL); p is NULL when it is not set. */
 struct str parse_environ(struct str text, struct str name);
 /* What follows "#define NAME", or "". */
 struct str define_value(struct str text, struct str name);
-/* "7.1.0" from rocm_version.h, or "". */
-struct str parse_rocm_header(struct arena *a, struct str text);
+/* "7.1.0" from rocm_version.h ("ROCM_VERSION_") or hip_version.h ("HIP_VERSION_"), or "". */
+struct str parse_version_header(struct arena *a, struct str text, const char *prefix);

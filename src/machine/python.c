@@ -1,8 +1,354 @@
-/* Python environments, and what of PyTorch and ROCm is in them. */
-#include "machine/facts.h"
+/* Python environments: the one that `python3` is, those that variables name, the system's, the user's, and what lies
+ * where people and tools put them. Only folders are listed; a project's name is told to nobody unless its environment
+ * has something that matters. Sources: PEP 405 (pyvenv.cfg), site(3) of Python and Debian's for the folders of packages,
+ * conda's conda-meta and environments.txt, pyenv's versions. */
+#include "machine/python.h"
+#include <stdlib.h>
+
+#include "machine/parse.h"
+
+enum { MANY_PYTHONS = 64 };
+
+struct pythons {
+	struct root *r;
+	struct machine *m;
+	struct str home, active; /* active: prefix of python3 */
+	struct strs seen, found; /* folders that were looked at; environments that were listed */
+};
+
+/* ---- one environment ---- */
+
+/* Of "/a/b" and "a/b" alike; "" for what is not absolute. */
+static struct str below_root(struct arena *a, struct str path)
+{
+	path = path_clean(a, path);
+	return str_starts(path, S("/")) ? str_sub(path, 1, path.n) : S("");
+}
+
+static void keep_config(struct buf *out, struct str text)
+{
+	static const char *const keys[] = {
+		"include-system-site-packages", "version", "version_info", NULL};
+	keep_keys(out, text, '=', keys);
+}
+
+/* "python3.12" of lib/python3.12/site-packages -> "3.12" */
+static struct str version_of(struct str name)
+{
+	uint64_t minor;
+	return str_starts(name, S("python3.")) && str_u64(str_sub(name, 8, name.n), 10, &minor)
+		       ? str_sub(name, 6, name.n)
+		       : S("");
+}
+
+static void add_site(struct environment *e, struct str dir)
+{
+	struct str real = root_real(e->r, dir);
+	if (real.n)
+		strs_put(e->r->a, &e->sites, real);
+}
+
+/* Versions that have a folder in these. */
+static struct strs versions_in(struct root *r, struct str prefix, const char *const *dirs)
+{
+	struct strs names, list = {0};
+	for (size_t i = 0; dirs[i]; i++) {
+		root_list(r, path_join(r->a, prefix, str_from(dirs[i])), &names);
+		for (size_t k = 0; k < names.n; k++)
+			if (version_of(names.v[k]).n)
+				strs_put(r->a, &list, version_of(names.v[k]));
+	}
+	return list;
+}
+
+static struct str with_version(struct arena *a, const char *pattern, struct str version)
+{
+	return str_replace(a, str_from(pattern), S("@"), version);
+}
+
+/* Debian's python3 has a folder without a number; what others have in /usr/local is not its own. */
+static void add_system_sites(struct environment *e, struct str version, bool main)
+{
+	static const char *const sites[] = {"usr/local/lib64/python@/site-packages",
+		"usr/local/lib/python@/site-packages", "usr/local/lib/python@/dist-packages",
+		"usr/lib/python3/dist-packages", "usr/lib64/python@/site-packages",
+		"usr/lib/python@/site-packages", "usr/lib/python@/dist-packages"};
+	bool other = root_real(e->r, S("usr/local/bin/python3")).n;
+	for (size_t i = other ? 2 : 0; i < sizeof(sites) / sizeof(*sites); i++)
+		if (main || str_chr(str_from(sites[i]), '@') < strlen(sites[i]))
+			add_site(e, with_version(e->r->a, sites[i], version));
+}
+
+static void add_own_sites(struct environment *e, struct str version)
+{
+	static const char *const sites[] = {
+		"lib/python@/site-packages", "lib64/python@/site-packages"};
+	for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++)
+		add_site(e, path_join(e->r->a, e->dir, with_version(e->r->a, sites[i], version)));
+}
+
+/* Looks into it; it is listed when it has something that matters, or always. */
+static void finish(struct pythons *p, struct environment *e, bool always)
+{
+	gather_packages(e);
+	if (!always && !e->py->packages.n)
+		return;
+	e->py->path = clean_long(p->r->a, str_fmt(p->r->a, "/%.*s", STR(e->dir)));
+	root_tell_dir(p->r, e->dir);
+	VEC_EACH (const struct str, site, &e->sites)
+		root_tell_dir(p->r, *site);
+	tell_packages(e);
+	gather_torch(e);
+	*VEC_PUSH(p->r->a, &p->m->pythons) = *e->py;
+}
+
+static bool is_full(const struct pythons *p)
+{
+	return p->m->pythons.n >= MANY_PYTHONS;
+}
+
+/* Of the system's Python of this version: "" = that which python3 is. */
+static struct str main_version(struct root *r)
+{
+	return version_of(root_link_name(r, S("usr/bin/python3")));
+}
+
+/* "home = /usr/bin" is not asked: a sysroot may not have it, and there is one system. */
+static void read_config(struct environment *e, struct str text)
+{
+	struct str full = line_value(text, '=', S("version")), major, minor, rest;
+	if (!full.n)
+		full = line_value(text, '=', S("version_info"));
+	if (str_cut(full, '.', &major, &minor)) {
+		str_cut(minor, '.', &minor, &rest);
+		e->py->version =
+			clean_text(e->r->a, str_fmt(e->r->a, "%.*s.%.*s", STR(major), STR(minor)));
+	}
+}
+
+static void own_version(struct environment *e)
+{
+	static const char *const dirs[] = {"lib", "lib64", NULL};
+	struct strs list = versions_in(e->r, e->dir, dirs);
+	if (list.n && !strs_has(&list, e->py->version))
+		e->py->version = list.v[list.n - 1];
+	add_own_sites(e, e->py->version);
+}
+
+/* A venv or conda's; kind: what it is if it is none of these, NULL: nothing then. */
+static void add(struct pythons *p, struct str dir, const char *kind)
+{
+	struct root *r = p->r;
+	struct str text, real = root_real(r, dir), config = path_join(r->a, real, S("pyvenv.cfg"));
+	struct machine_python py = {.active = real.n && str_eq(real, p->active)};
+	struct environment e = {.r = r, .m = p->m, .py = &py, .dir = real};
+	size_t before = p->m->pythons.n;
+	if (!real.n || is_full(p) || !strs_put(r->a, &p->seen, real))
+		return;
+	bool venv = root_peek(r, config, &text) == ROOT_OK;
+	bool conda = !venv && root_real(r, path_join(r->a, real, S("conda-meta"))).n;
+	if (!venv && !conda && !kind)
+		return;
+	py.kind = venv ? S("venv") : conda ? S("conda") : str_from(kind);
+	if (venv)
+		read_config(&e, text);
+	own_version(&e);
+	if (venv &&
+		str_eq(str_lower(r->a, line_value(text, '=', S("include-system-site-packages"))),
+			S("true")))
+		add_system_sites(&e, py.version, str_eq(py.version, main_version(r)));
+	finish(p, &e, py.active);
+	if (p->m->pythons.n == before)
+		return;
+	strs_add(r->a, &p->found, py.path);
+	if (venv)
+		root_read(r, config, keep_config, &text);
+	if (conda)
+		root_tell_dir(r, path_join(r->a, real, S("conda-meta")));
+}
+
+/* ---- those of the system and the user ---- */
+
+static void add_usr(struct pythons *p)
+{
+	static const char *const dirs[] = {
+		"usr/lib", "usr/lib64", "usr/local/lib", "usr/local/lib64", NULL};
+	struct str first = main_version(p->r);
+	struct strs versions = {0}, more = versions_in(p->r, S(""), dirs);
+	if (first.n)
+		strs_add(p->r->a, &versions, first);
+	strs_put_all(p->r->a, &versions, &more);
+	for (size_t i = 0; i < versions.n && !is_full(p); i++) {
+		bool main = str_eq(versions.v[i], first);
+		struct machine_python py = {.kind = S("system"),
+			.version = versions.v[i],
+			.active = main && str_eq(p->active, S("usr"))};
+		struct environment e = {.r = p->r, .m = p->m, .py = &py, .dir = S("usr")};
+		add_system_sites(&e, py.version, main || !first.n);
+		finish(p, &e, main);
+	}
+}
+
+/* What a Python other than a venv's sees beside its own: programs of the same version import it first. */
+static void add_user(struct pythons *p)
+{
+	static const char *const dirs[] = {"lib", NULL};
+	struct str dir = path_join(p->r->a, p->home, S(".local"));
+	struct strs versions = versions_in(p->r, dir, dirs);
+	for (size_t i = 0; i < versions.n && !is_full(p); i++) {
+		struct machine_python py = {.kind = S("user"), .version = versions.v[i]};
+		struct environment e = {.r = p->r, .m = p->m, .py = &py, .dir = dir};
+		VEC_EACH (const struct machine_python, x, &p->m->pythons)
+			py.active = py.active || (x->active && !str_eq(x->kind, S("venv")) &&
+							 str_eq(x->version, py.version));
+		add_own_sites(&e, py.version);
+		finish(p, &e, false);
+	}
+}
+
+/* ---- where environments lie ---- */
+
+/* dir/NAME/then for all names but hidden ones. */
+static void add_all(struct pythons *p, struct str dir, const char *then, const char *kind)
+{
+	struct strs names;
+	root_list(p->r, dir, &names);
+	for (size_t i = 0; i < names.n && i < MANY_NAMES && !is_full(p); i++)
+		if (names.v[i].p[0] != '.')
+			add(p,
+				path_join(p->r->a, path_join(p->r->a, dir, names.v[i]),
+					str_from(then)),
+				kind);
+}
+
+static void add_conda(struct pythons *p, struct str base)
+{
+	add(p, base, NULL);
+	add_all(p, path_join(p->r->a, base, S("envs")), "", NULL);
+}
+
+/* A file that names a folder a line. */
+static void add_list(struct pythons *p, struct str path)
+{
+	struct str text, line;
+	root_peek(p->r, path, &text);
+	for (unsigned i = 0; i < MANY_NAMES && str_next(&text, '\n', &line); i++)
+		add(p, below_root(p->r->a, str_trim(line)), NULL);
+}
+
+static void add_home(struct pythons *p)
+{
+	static const char *const one[] = {"venv", ".venv"},
+				 *const many[] = {"venvs", ".virtualenvs"},
+				 *const condas[] = {"miniconda3", "miniforge3", "anaconda3",
+					 "mambaforge", "micromamba"};
+	struct arena *a = p->r->a;
+	for (size_t i = 0; i < 2; i++)
+		add(p, path_join(a, p->home, str_from(one[i])), NULL);
+	for (size_t i = 0; i < 2; i++)
+		add_all(p, path_join(a, p->home, str_from(many[i])), "", NULL);
+	add_all(p, path_join(a, p->home, S(".pyenv/versions")), "", "pyenv");
+	for (size_t i = 0; i < sizeof(condas) / sizeof(*condas); i++)
+		add_conda(p, path_join(a, p->home, str_from(condas[i])));
+	add_list(p, path_join(a, p->home, S(".conda/environments.txt")));
+	for (size_t i = 0; i < 2; i++) /* ~/ComfyUI/venv */
+		add_all(p, p->home, one[i], NULL);
+}
+
+static struct str variable(struct pythons *p, const char *name)
+{
+	struct str value;
+	root_variable(p->r, str_from(name), &value);
+	return value;
+}
+
+/* ---- python3 of PATH ---- */
+
+/* A shim runs the version that PYENV_VERSION or ~/.pyenv/version names. */
+static struct str shim_prefix(struct pythons *p)
+{
+	struct str name, rest, line = variable(p, "PYENV_VERSION");
+	if (!line.n)
+		root_peek(p->r, path_join(p->r->a, p->home, S(".pyenv/version")), &line);
+	str_cut(str_trim(line), '\n', &name, &rest);
+	str_cut(name, ':', &name, &rest);
+	struct str dir = path_join(p->r->a, p->home, S(".pyenv/versions"));
+	return name.n && path_is_inside(name) ? root_real(p->r, path_join(p->r->a, dir, name))
+					      : S("");
+}
+
+/* What has its python3 in this folder, or "". An environment of a sysroot need not have the file. */
+static struct str prefix_of(struct pythons *p, struct str dir)
+{
+	struct arena *a = p->r->a;
+	struct str real = root_real(p->r, dir),
+		   prefix = root_real(p->r, path_dir(real.n ? real : dir));
+	if (str_ends(dir, S(".pyenv/shims")))
+		return shim_prefix(p);
+	if (!str_eq(path_base(real.n ? real : dir), S("bin")))
+		return S("");
+	if (root_real(p->r, path_join(a, prefix, S("pyvenv.cfg"))).n ||
+		root_real(p->r, path_join(a, prefix, S("conda-meta"))).n ||
+		root_link_name(p->r, path_join(a, real, S("python3"))).n ||
+		root_has_file(p->r, path_join(a, real, S("python3"))))
+		return prefix;
+	return S("");
+}
+
+static struct str active_prefix(struct pythons *p)
+{
+	struct arena *a = p->r->a;
+	struct str one, path = variable(p, "PATH"), prefix = S("");
+	if (!path.n)
+		path = str_fmt(a, "%.*s/bin:%.*s/bin:/usr/local/bin:/usr/bin",
+			STR(variable(p, "VIRTUAL_ENV")), STR(variable(p, "CONDA_PREFIX")));
+	while (!prefix.n && str_next(&path, ':', &one))
+		prefix = prefix_of(p, below_root(a, one));
+	return prefix;
+}
+
+/* Without links; a sysroot that does not say whose it is may have one home. */
+static struct str find_home(struct root *r)
+{
+	struct str home = root_real(r, r->home);
+	struct strs names;
+	root_list(r, S("home"), &names);
+	return !home.n && names.n == 1 ? path_join(r->a, S("home"), names.v[0]) : home;
+}
+
+static int by_path(const void *x, const void *y)
+{
+	const struct machine_python *a = x, *b = y;
+	int r = (int)b->active - (int)a->active;
+	r = r ? r : str_cmp(a->path, b->path);
+	return r ? r : str_cmp(a->version, b->version);
+}
 
 void gather_pythons(struct root *r, struct machine *m)
 {
-	(void)r;
-	(void)m;
+	static const char *const more[] = {".venv", "venv"};
+	const struct str list = S(".pythons");
+	struct pythons p = {.r = r, .m = m, .home = find_home(r)};
+	p.active = active_prefix(&p);
+	strs_add(r->a, &p.seen, S("usr"));
+	if (p.active.n)
+		add(&p, p.active, str_contains(p.active, S(".pyenv/")) ? "pyenv" : "system");
+	add(&p, below_root(r->a, variable(&p, "VIRTUAL_ENV")), NULL);
+	add(&p, below_root(r->a, variable(&p, "CONDA_PREFIX")), NULL);
+	add_usr(&p);
+	if (root_real(r, S("usr/local/bin/python3")).n)
+		add(&p, S("usr/local"), "system");
+	if (p.home.n)
+		add_user(&p);
+	for (size_t i = 0; !r->dir.n && i < 2; i++)
+		add(&p, below_root(r->a, path_abs(r->a, str_from(more[i]))), NULL);
+	add(&p, S("opt/venv"), NULL);
+	add_conda(&p, S("opt/conda"));
+	if (p.home.n)
+		add_home(&p);
+	add_list(&p, list); /* a recording knows those that only the machine could tell of */
+	if (p.found.n)
+		root_tell_text(r, list, str_join(r->a, &p.found, S("\n")));
+	if (m->pythons.n)
+		qsort(m->pythons.v, m->pythons.n, sizeof(*m->pythons.v), by_path);
 }

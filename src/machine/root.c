@@ -1,7 +1,7 @@
 /* Reading below a root; see root.h. */
 #include "machine/root.h"
 
-enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 4096, TEXT_MAX = 200 };
+enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 1 << 15, TEXT_MAX = 200, LONG_TEXT = 8192 };
 
 /* Where the path rest, seen from the folder done (without links), leads; both below root. NULL for
  * a loop of links. */
@@ -83,13 +83,23 @@ static enum root_status get(struct root *r, struct str path, size_t head, struct
 /* ---- telling the observer ---- */
 static void tell(struct root *r, struct root_seen seen)
 {
-	if (r->observer)
-		r->observer(r->user, &seen);
+	if (!r->observer)
+		return;
+	ARENA(tmp);
+	struct str path = root_hide(r, &tmp, str_fmt(&tmp, "/%.*s", STR(seen.path)));
+	seen.path = str_sub(path, 1, path.n);
+	seen.text = root_hide(r, &tmp, seen.text);
+	r->observer(r->observer_data, &seen);
 }
 
 void root_tell_text(struct root *r, struct str path, struct str text)
 {
 	tell(r, (struct root_seen){.what = SEEN_FILE, .path = path, .text = text});
+}
+
+void root_tell_dir(struct root *r, struct str path)
+{
+	tell(r, (struct root_seen){.what = SEEN_DIR, .path = path});
 }
 
 void root_tell_link(struct root *r, struct str path, struct str target)
@@ -123,9 +133,8 @@ enum root_status root_peek(struct root *r, struct str path, struct str *ret)
 	return get(r, path, 0, ret);
 }
 
-struct str clean_text(struct arena *a, struct str s)
+static struct str clean(struct arena *a, struct str s)
 {
-	s = str_trim(str_sub(s, 0, TEXT_MAX));
 	char *p = str_z(a, s);
 	size_t n = 0;
 	for (size_t i = 0; i < s.n; i++)
@@ -133,6 +142,16 @@ struct str clean_text(struct arena *a, struct str s)
 			p[n++] = s.p[i];
 	p[n] = 0;
 	return (struct str){.p = p, .n = n};
+}
+
+struct str clean_text(struct arena *a, struct str s)
+{
+	return clean(a, str_trim(str_sub(s, 0, TEXT_MAX)));
+}
+
+struct str clean_long(struct arena *a, struct str s)
+{
+	return clean(a, str_sub(s, 0, LONG_TEXT));
 }
 
 struct str root_line(struct root *r, struct str path)
@@ -172,7 +191,7 @@ bool root_exists(struct root *r, struct str path)
 	struct str full = place(&tmp, r, path);
 	bool is = full.p && fs_is_dir(full);
 	if (is)
-		tell(r, (struct root_seen){.what = SEEN_DIR, .path = path});
+		root_tell_dir(r, path);
 	return is;
 }
 
@@ -185,6 +204,20 @@ bool root_has_file(struct root *r, struct str path)
 		return false;
 	root_tell_text(r, path, S(""));
 	return true;
+}
+
+enum root_status root_file(struct root *r, struct str path, int *ret_fd, uint64_t *ret_size)
+{
+	ARENA(tmp);
+	struct stat st;
+	struct str full = place(&tmp, r, path);
+	enum root_status s = full.p ? status_of(fs_stat(full, &st)) : ROOT_BAD;
+	if (s == ROOT_OK && !S_ISREG(st.st_mode))
+		s = ROOT_BAD;
+	if (s == ROOT_OK)
+		s = status_of(fs_open(full, ret_fd));
+	*ret_size = s == ROOT_OK ? (uint64_t)st.st_size : 0;
+	return s;
 }
 
 struct str root_real(struct root *r, struct str path)

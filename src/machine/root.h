@@ -25,14 +25,25 @@ struct root_seen {
 typedef void root_observer(void *user, const struct root_seen *seen);
 
 struct root {
-	struct arena *a;                /* for results */
-	struct str dir;                 /* "" = this computer */
-	root_observer *observer;        /* or NULL */
-	void *user;                     /* the observer's */
+	struct arena *a;         /* for results */
+	struct str dir;          /* "" = this computer */
+	root_observer *observer; /* or NULL */
+	void *observer_data;
 	struct str last_dir, last_real; /* a folder of the sysroot, and where it leads */
 	struct str
 		nodes; /* text of .nodes ("dev/kfd 0660 0 109", one a line); see machine_record() */
+	struct str environ;    /* of a sysroot: its proc/self/environ, "NAME=value" ended by NUL */
+	struct str user, home; /* this user's name, and folder ("home/alice"), "" = not known */
 };
+
+/* Opens it: what there is around it, and whose it is. */
+void root_open(struct root *r);
+/* A variable of the process's environment, in a sysroot of its proc/self/environ. Not told: a recording gets
+ * those of variable_table, HOME and PATH from gather_around(). */
+bool root_variable(struct root *r, struct str name, struct str *ret);
+/* What the observer is told of any path or text: this user's folder is "/home/user" in it, of others below /home
+ * "/home/other", and a folder named as this user is "user". */
+struct str root_hide(const struct root *r, struct arena *a, struct str text);
 
 /* Writes to out what may be copied of text. */
 typedef void keep_fn(struct buf *out, struct str text);
@@ -59,8 +70,12 @@ struct str root_real(struct root *r, struct str path);
 /* Tells what was found in another way: a link to target (relative to the root), a file's text. */
 void root_tell_link(struct root *r, struct str path, struct str target);
 void root_tell_text(struct root *r, struct str path, struct str text);
+void root_tell_dir(struct root *r, struct str path);
+/* An ordinary file, to be read in places; the caller closes it. Not told. */
+enum root_status root_file(struct root *r, struct str path, int *ret_fd, uint64_t *ret_size);
 /* A device node: mode, owner and group, or those of .nodes. */
 enum root_status root_node(struct root *r, struct str path, struct stat *ret);
 
 /* Without control characters and at most 200 bytes: for names that will be shown. */
 struct str clean_text(struct arena *a, struct str s);
+struct str clean_long(struct arena *a, struct str s); /* at most 8 KiB: for lists of folders */

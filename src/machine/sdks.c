@@ -1,19 +1,6 @@
-/* ROCm trees below /opt: /opt/rocm, /opt/rocm-7.1.0, /opt/rocm/core-7.11 and what links lead to. */
+/* ROCm trees below /opt: /opt/rocm, /opt/rocm-7.1.0, /opt/rocm/core-7.11 and what links lead to; and HIP of the
+ * distribution. */
 #include "machine/facts.h"
-#include "machine/parse.h"
-
-/* "7.1.0-84" of .info/version, or what the header says. */
-static struct str tree_version(struct root *r, struct str dir)
-{
-	static const struct str headers[] = {
-		S_INIT("include/rocm-core/rocm_version.h"), S_INIT("include/rocm_version.h")};
-	struct str text, version = root_line(r, path_join(r->a, dir, S(".info/version")));
-	for (size_t i = 0; !version.n && i < sizeof(headers) / sizeof(*headers); i++) {
-		root_read(r, path_join(r->a, dir, headers[i]), NULL, &text);
-		version = parse_rocm_header(r->a, text);
-	}
-	return version;
-}
 
 /* dir: relative to the root, without links in it. */
 static void add_tree(struct root *r, struct machine *m, struct str dir)
@@ -24,10 +11,11 @@ static void add_tree(struct root *r, struct machine *m, struct str dir)
 			return;
 	if (!root_exists(r, dir))
 		return;
-	struct str version = tree_version(r, dir);
+	struct machine_sdk s = {.path = path, .kind = S("tree")};
+	read_components(r, dir, &s);
 	/* An empty folder that an uninstallation left is no tree. */
-	if (version.n || root_exists(r, path_join(r->a, dir, S("bin"))))
-		*VEC_PUSH(r->a, &m->sdks) = (struct machine_sdk){.path = path, .version = version};
+	if (s.version.n || root_exists(r, path_join(r->a, dir, S("bin"))))
+		*VEC_PUSH(r->a, &m->sdks) = s;
 }
 
 static void look_at(struct root *r, struct machine *m, struct str name)
@@ -47,6 +35,23 @@ static void look_at(struct root *r, struct machine *m, struct str name)
 	}
 }
 
+/* Packages of a distribution put HIP where all libraries are. */
+static void look_at_system(struct root *r, struct machine *m)
+{
+	static const struct str dirs[] = {S_INIT("usr/lib/x86_64-linux-gnu"), S_INIT("usr/lib64")};
+	struct machine_sdk s = {.path = S("/usr"), .kind = S("system")};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !s.version.n; i++) {
+		read_libraries(r, dirs[i], &s);
+		VEC_EACH (struct machine_part, p, &s.components)
+			if (str_eq(p->name, S("amdhip64")))
+				s.version = p->version;
+	}
+	if (!s.version.n)
+		return;
+	read_hip_header(r, S("usr"), &s);
+	*VEC_PUSH(r->a, &m->sdks) = s;
+}
+
 void gather_sdks(struct root *r, struct machine *m)
 {
 	struct strs names;
@@ -54,4 +59,5 @@ void gather_sdks(struct root *r, struct machine *m)
 	for (size_t i = 0; i < names.n; i++)
 		if (str_eq(names.v[i], S("rocm")) || str_starts(names.v[i], S("rocm-")))
 			look_at(r, m, names.v[i]);
+	look_at_system(r, m);
 }

@@ -2,6 +2,7 @@
  * around them. */
 #include <stdlib.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "machine/facts.h"
 #include "machine/parse.h"
@@ -178,20 +179,28 @@ static double full_pressure(struct str text)
 	return 0;
 }
 
+/* A recording gets the worst of them in one file: names of groups are not told. */
+static double memory_pressure(struct root *r)
+{
+	struct cgroup all[MAX_GROUPS];
+	size_t n = our_groups(r, all, MAX_GROUPS);
+	struct str text, path = S("proc/pressure/memory");
+	bool known = root_peek(r, path, &text) == ROOT_OK;
+	double worst = full_pressure(text);
+	for (size_t i = 0; i < n; i++) {
+		double group = full_pressure(group_text(r, &all[i], "memory.pressure"));
+		worst = group > worst ? group : worst;
+	}
+	if (known || worst > 0)
+		root_tell_text(r, path, str_fmt(r->a, "full avg10=%.2f\n", worst));
+	return worst;
+}
+
 double machine_memory_pressure(struct str root)
 {
 	ARENA(tmp);
 	struct root here = {.a = &tmp, .dir = root};
-	struct cgroup all[MAX_GROUPS];
-	size_t n = our_groups(&here, all, MAX_GROUPS);
-	struct str text;
-	root_peek(&here, S("proc/pressure/memory"), &text);
-	double worst = full_pressure(text);
-	for (size_t i = 0; i < n; i++) {
-		double group = full_pressure(group_text(&here, &all[i], "memory.pressure"));
-		worst = group > worst ? group : worst;
-	}
-	return worst;
+	return memory_pressure(&here);
 }
 
 uint64_t machine_memory_free(struct str root)
@@ -210,6 +219,20 @@ uint64_t machine_memory_free(struct str root)
 	return least;
 }
 
+/* How much of it GPUs may map: what Linux drivers/gpu/drm/ttm lends (pages; AMD's out-of-tree driver has a ttm of its
+ * own), and at most the amdgpu_gtt_size of amdgpu_ttm_init() (MiB; -1: all of that). */
+static uint64_t gtt_limit(struct root *r)
+{
+	const uint64_t page = r->dir.n ? 4096 : (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t n = root_number(r, S("sys/module/ttm/parameters/pages_limit"));
+	if (!n)
+		n = root_number(r, S("sys/module/amdttm/parameters/pages_limit"));
+	n = n < UINT64_MAX / page ? n * page : 0;
+	uint64_t mib = root_number(r, S("sys/module/amdgpu/parameters/gttsize"));
+	bool less = mib && mib < UINT32_MAX && (!n || mib << 20 < n);
+	return less ? mib << 20 : n;
+}
+
 void gather_system(struct root *r, struct machine *m)
 {
 	struct str release, memory;
@@ -226,6 +249,8 @@ void gather_system(struct root *r, struct machine *m)
 	m->memory = kib(memory, S("MemTotal"));
 	m->memory_free = kib(memory, S("MemAvailable"));
 	m->swap = kib(memory, S("SwapTotal"));
+	m->gtt_limit = gtt_limit(r);
+	m->pressure = memory_pressure(r);
 }
 
 /* Only the mark that says which container it is: the rest is ids. */

@@ -200,8 +200,8 @@ static struct err *fill(struct arena *a, struct install *in, struct sdk_done *do
 	TRY(fs_mkdirs(in->job.root));
 	TRY(fs_mkdirs(path_join(a, in->work, S("records"))));
 	TRY(find_need(a, in, done));
-	uint64_t want = done->bytes * UNPACKED, have;
-	if (fs_free_space(in->work, &have) && have < want) {
+	uint64_t want = done->bytes * UNPACKED, have, size;
+	if (fs_free_space(in->work, &have, &size) && have < want) {
 		struct err *e = err_new(E_NOSPACE,
 			"unpacked packages need about %llu MB in '%.*s', and %llu MB are free",
 			(unsigned long long)(want / 1000000), STR(in->work),

@@ -178,6 +178,20 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	return slim_take_file(j->a, j->keep, j->r, e->path, to);
 }
 
+struct err *slim_remove_empty(struct str top, const struct slim_report *r)
+{
+	struct str done = {0};
+	VEC_EACH (const struct slim_done, f, &r->files) {
+		ARENA(tmp);
+		struct str dir = path_dir(f->path);
+		if (f->after || str_eq(dir, done))
+			continue;
+		for (done = dir; path_is_inside(dir) && !str_eq(dir, S(".")); dir = path_dir(dir))
+			TRY(fs_remove_empty(path_join(&tmp, top, dir)));
+	}
+	return NULL;
+}
+
 struct err *slim_may_make(struct arena *a, const struct slim_report *r, bool folder, bool force)
 {
 	struct str to = r->output, from, dir;
@@ -205,6 +219,7 @@ static struct err *make_folder(struct job *j, const struct fs_aside *aside)
 	TRY(fs_walk(j->r->path, visit, j));
 	TRY(slim_check_served(j->a, j->r, j->keep));
 	TRY(slim_check_without(j->r));
+	TRY(slim_remove_empty(j->to, j->r));
 	TRY(fs_write(manifest, slim_manifest(j->a, j->r), 0644));
 	TRY(fs_sync_all(j->to));
 	TRY(fs_aside_commit(aside));

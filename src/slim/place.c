@@ -1,7 +1,7 @@
 /* An installed tree (a venv, an SDK) made smaller where it is. See slim.h.
  *
  * First all of it is looked at; then its manifest says what is going to be, marked as unfinished; then each file is
- * replaced whole, or removed; then the manifest says what is. A run that was killed is gone on with: files that are done
+ * replaced whole, or removed, and folders that have nothing left with it; then the manifest says what is. A run that was killed is gone on with: files that are done
  * already do not change, and the manifest knows them. */
 #include <unistd.h>
 
@@ -149,15 +149,17 @@ struct err *slim_tree(
 		TRY(slim_check_served(a, r, k));
 	if (!same_words(&all.without, &r->without))
 		TRY(slim_check_without(r));
-	if (fs_writes_forbidden() || (!r->files.n && !all.unfinished))
+	bool resumed = all.unfinished;
+	if (fs_writes_forbidden() || (!r->files.n && !resumed))
 		return NULL;
-	if (all.unfinished)
+	if (resumed)
 		add_files(a, &all, r);
 	else
 		add_report(a, &all, r);
 	TRY(save(&p, &all, true));
 	TRY(change(&p));
 	all.refused = r->refused;
+	TRY(slim_remove_empty(r->path, resumed ? &all : r));
 	if (then)
 		TRY(then(&all));
 	TRY(fs_sync_all(r->path));

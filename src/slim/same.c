@@ -95,6 +95,12 @@ static struct err *read_masked(
 	return NULL;
 }
 
+/* What the linker makes of the rest of the file: a hash, and (lld) what fills the last page that becomes read-only. */
+static bool follows(struct str section)
+{
+	return str_eq(section, S(".note.gnu.build-id")) || str_eq(section, S(".relro_padding"));
+}
+
 /* Words may lie across the borders of pieces: these overlap by two. */
 static struct err *same_section(struct pair *p, size_t i)
 {
@@ -102,9 +108,10 @@ static struct err *same_section(struct pair *p, size_t i)
 	const struct elf_section *x = &p->x->elf.sections.v[i], *y = &p->y->elf.sections.v[i];
 	bool fat = i == p->x->section, loaded = x->flags & ELF_ALLOC;
 	if (!str_eq(x->name, y->name) || x->type != y->type || x->flags != y->flags ||
-		fat != (i == p->y->section) || (!fat && loaded && x->size != y->size))
+		fat != (i == p->y->section) ||
+		(!fat && loaded && x->size != y->size && !follows(x->name)))
 		return differs(x->name);
-	if (fat || !loaded || x->type == ELF_NOBITS || str_eq(x->name, S(".note.gnu.build-id")))
+	if (fat || !loaded || x->type == ELF_NOBITS || follows(x->name))
 		return NULL;
 	for (uint64_t at = 0; at < x->size; at += STEP) {
 		size_t n = x->size - at < CHUNK ? (size_t)(x->size - at) : CHUNK;

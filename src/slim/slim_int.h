@@ -39,6 +39,8 @@ MUST_USE struct err *slim_take_file(struct arena *a, const struct slim_keep *k,
 	struct slim_report *r, struct str name, struct str to);
 struct fs_entry;
 bool slim_drops(const struct slim_keep *k, const struct fs_entry *e); /* leaves it out whole */
+/* Folders below top that nothing is left in, since files went that the report names; what was empty before stays. */
+MUST_USE struct err *slim_remove_empty(struct str top, const struct slim_report *r);
 
 /* report.c: to the others of its target. */
 void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s);

@@ -79,7 +79,7 @@ static void check_identity(struct exam *x, const struct headers *h)
 static void check_requires(struct exam *x, const struct header *h)
 {
 	struct requirement r;
-	struct err *e = wheel_requirement_parse(x->a, h->value, &r);
+	struct err *e = requirement_parse(h->value, &r);
 	if (e)
 		exam_say(x, V_META_REQUIRES, exam_path(x, "METADATA"), "line %u: '%.*s': %s",
 			h->line, STR(h->value), err_root(e)->msg);

@@ -13,7 +13,7 @@ struct build {
 	struct wheel_name name;
 	struct str info; /* "saxpy-1.0.dist-info" */
 	bool pure;
-	VEC(struct zip_input) inputs;
+	struct wheel_inputs inputs;
 };
 
 struct err *wheel_epoch(int64_t *ret)
@@ -81,8 +81,7 @@ static struct err *metadata(struct build *w, struct str version, struct str *ret
 	TRY(add_header(&b, "Requires-Python", s->requires_python));
 	for (size_t i = 0; i < s->requires.n; i++) {
 		struct str line = s->requires.v[i];
-		TRY_CTX(wheel_requirement_parse(w->a, line, &parsed), "cannot require '%.*s'",
-			STR(line));
+		TRY_CTX(requirement_parse(line, &parsed), "cannot require '%.*s'", STR(line));
 		TRY(add_header(&b, "Requires-Dist", line));
 	}
 	*ret = buf_str(&b);
@@ -106,7 +105,7 @@ static struct err *project_name(struct str name)
 {
 	struct requirement parsed;
 	ARENA(tmp);
-	struct err *e = wheel_requirement_parse(&tmp, name, &parsed);
+	struct err *e = requirement_parse(name, &parsed);
 	bool ok = !e && str_eq(parsed.name, name);
 	err_free(e);
 	if (ok)
@@ -164,14 +163,12 @@ static struct zip_input input_of(const struct wheel_file *f, struct str name)
 static struct err *add_sbom(struct build *w)
 {
 	struct str bill;
-	struct wheel_spec named = *w->spec;
 	bool own = w->pure;
 	VEC_EACH (const struct wheel_file, f, &w->spec->info)
 		own = own || str_starts(f->name, S("sboms/"));
 	if (own)
 		return NULL;
-	named.version = w->name.version;
-	TRY(wheel_sbom(w->a, &named, &bill));
+	TRY(wheel_sbom(w->a, w->spec->name, w->name.version, &w->inputs, &bill));
 	add_text(w, WHEEL_SBOM, bill);
 	return NULL;
 }

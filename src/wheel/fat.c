@@ -173,7 +173,7 @@ static bool asks_for_rocm(struct fat *f, struct str key, struct str value)
 		return str_starts(str_trim(value), S("device-")) || is_rocm(f->a, str_trim(value));
 	if (!str_eq(key, S("requires-dist")))
 		return false;
-	struct err *e = wheel_requirement_parse(f->a, str_trim(value), &r);
+	struct err *e = requirement_parse(str_trim(value), &r);
 	bool is = !e && is_rocm(f->a, r.name);
 	err_free(e);
 	if (is)

@@ -79,7 +79,7 @@ static struct err *host_of(struct arena *a, const struct wheel *w, struct str *r
 	VEC_EACH (const struct header, x, &h) {
 		if (!str_eq(str_lower(a, x->key), S("requires-dist")))
 			continue;
-		TRY(wheel_requirement_parse(a, str_replace(a, x->value, S("\n"), S(" ")), &r));
+		TRY(requirement_parse(str_replace(a, x->value, S("\n"), S(" ")), &r));
 		struct str name = wheel_normalise(a, r.name);
 		if (!ret->n && str_starts(r.specifier, S("==")) && !str_contains(name, S(DEVICE)))
 			*ret = set_of(a, name, str_trim(str_sub(r.specifier, 2, r.specifier.n)));
@@ -159,7 +159,7 @@ static bool is_added(struct arena *a, const struct header *h)
 		return str_starts(name, S("device-"));
 	if (!str_eq(key, S("requires-dist")))
 		return false;
-	struct err *e = wheel_requirement_parse(a, str_replace(a, h->value, S("\n"), S(" ")), &r);
+	struct err *e = requirement_parse(str_replace(a, h->value, S("\n"), S(" ")), &r);
 	name = e ? S("") : wheel_normalise(a, r.name);
 	err_free(e);
 	return str_eq(name, S("rocm_bootstrap")) || str_contains(name, S(DEVICE));

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/requirement.h"
 #include "formats/zip.h"
 #include "slim/slim.h"
 
@@ -138,13 +139,6 @@ MUST_USE struct err *wheel_headers_parse(struct arena *a, struct str text, struc
 /* The first one of that name (case does not matter), or NULL. */
 const struct header *wheel_header(const struct headers *h, const char *key);
 
-/* PEP 508: "NAME [extras] (specifiers or @ url) ; marker". E_SYNTAX says what is wrong. */
-struct requirement {
-	struct str name, extras, specifier, url, marker;
-};
-MUST_USE struct err *wheel_requirement_parse(
-	struct arena *a, struct str text, struct requirement *ret);
-
 /* ---- building ---- */
 struct wheel_file {
 	struct str name, path; /* in the wheel; on disk */
@@ -164,8 +158,6 @@ struct wheel_spec {
 	unsigned jobs; /* 0 = one per CPU */
 };
 
-/* The bill of materials of such a wheel: itself, and its libraries and programs with their hashes. */
-MUST_USE struct err *wheel_sbom(struct arena *a, const struct wheel_spec *spec, struct str *ret);
 /* The name of the file in the dist-info folder: a wheel with machine code gets one, unless it has files in sboms/. */
 #define WHEEL_SBOM "sboms/rocsmith.cdx.json"
 

@@ -17,6 +17,8 @@ new start from --setup. Shell commands:
     --keep DIR     (repeatable) the user's files: never changed by anything, byte for byte
     --ignore GLOB  (repeatable) names in a tree that may differ, such as logs
     --again N      sweep with KILL: the run after dies N calls later than that, before --check
+    --jobs N       so many at once, each in a copy of the current folder with its share of the calls or kills; all
+                   paths have to be relative (default: $ROCSMITH_FAULT_JOBS, or 1)
     --within SECONDS  of its start a run is killed; without it, of the time that an undisturbed run takes
 
 A run must end with a documented exit status and, unless that is 0, print exactly one line that starts
@@ -28,6 +30,7 @@ import fnmatch
 import hashlib
 import os
 import random
+import shutil
 import signal
 import stat
 import subprocess
@@ -53,6 +56,8 @@ def parse():
     p.add_argument("--times", type=int, default=200, help="of kill")
     p.add_argument("--within", type=float)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--jobs", type=int, default=int(os.environ.get("ROCSMITH_FAULT_JOBS", 1)))
+    p.add_argument("--share", type=int, default=0, help="of all jobs, that of this one")
     p.add_argument("--timeout", type=float, default=300)
     p.add_argument("-v", "--verbose", action="store_true")
     p.add_argument("command", nargs="+")
@@ -229,8 +234,9 @@ def sweep(args, found):
     points = range(1, bench.calls + 1)
     if args.sample and args.sample < bench.calls:
         points = sorted({1 + i * bench.calls // args.sample for i in range(args.sample)})
+    points = list(enumerate(points))[args.share::args.jobs]
     failed = 0
-    for i, n in enumerate(points):
+    for i, n in points:
         no = errnos[i % len(errnos)]
         bench.fresh(f"call {n}")
         for at in [n] if args.again is None else [n, n + args.again]:
@@ -252,10 +258,11 @@ def sweep(args, found):
 
 def kill(args, found):
     bench = Bench(args, found)
-    rng = random.Random(args.seed)
+    rng = random.Random(f"{args.seed} {args.share}")
     kills = ends = 0
+    times = len(range(args.share, args.times, args.jobs))
     bench.fresh("kill")
-    while kills < args.times:
+    while kills < times:
         moment = rng.uniform(0, args.within or bench.seconds * 1.05)
         run = Run(args, kill_after=moment)
         where = f"kill {kills + 1} after {moment:.3f} s"
@@ -268,15 +275,35 @@ def kill(args, found):
         if not run.killed or kills % 10 == 0:
             bench.finish(where)
             bench.fresh(where)
-        if ends > 20 * args.times:
+        if ends > 20 * times:
             sys.exit("the command is over too fast to be killed")
     bench.finish("at the end")
     print(f"# {kills} kills within {args.within or bench.seconds:.2f} s each, {ends} runs came to their end before")
 
 
+def spread(args):
+    memory = "/dev/shm"  # on a disk, most of the time is fsync()
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as top:
+        runs = []
+        for share in range(args.jobs):
+            folder = os.path.join(top, str(share))
+            shutil.copytree(".", folder, symlinks=True)
+            words = [sys.executable, os.path.abspath(__file__), args.mode, "--jobs", str(args.jobs), "--share", str(share)]
+            out = open(folder + ".out", "w+")
+            runs.append((subprocess.Popen([*words, *sys.argv[2:]], cwd=folder, stdout=out, stderr=out), out))
+        status = 0
+        for run, out in runs:
+            status |= run.wait() != 0
+            out.seek(0)
+            print(out.read().removesuffix("ok\n"), end="", flush=True)
+    return status
+
+
 def main():
     args = parse()
     found = Findings()
+    if args.jobs > 1 and "--share" not in sys.argv and args.mode != "count":
+        return spread(args)
     if args.mode == "count":
         print(Bench(args, found).calls)
     elif args.mode == "sweep":

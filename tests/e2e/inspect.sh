@@ -133,7 +133,9 @@ PY
 done
 
 # A DLL and a static library for Windows, by clang and LLVM's linker, against the bundle that went in.
-lld=$(get sid lld22+ lld-22) && command -v clang >/dev/null || {
+# shellcheck source=tests/e2e/lld.bash
+. "$top/tests/e2e/lld.bash"
+lld && command -v clang >/dev/null || {
 	echo 'skip clang or lld is missing'
 	exit 0
 }
@@ -146,13 +148,11 @@ fatbin:	.incbin "bundle"
 	.long 0x48495046, 1
 	.quad fatbin, 0
 S
-libs=$lld/usr/lib/x86_64-linux-gnu
 (
 	cd "$E2E_TMP"
 	cp formats/alone.hipfb bundle
 	clang --target=x86_64-pc-windows-msvc -c dll.s -o dll.obj
-	"$libs/ld-linux-x86-64.so.2" --library-path "$libs:$lld/usr/lib/llvm-22/lib" --argv0 lld-link \
-		"$lld/usr/lib/llvm-22/bin/lld" /dll /noentry dll.obj /out:x.dll
+	lld-link /dll /noentry dll.obj /out:x.dll
 	ar rc x.lib dll.obj
 )
 listing() { "$ROCSMITH" inspect --kernels --objects "$1" | sed -n '/^TARGET/,$p' | sed "s:$E2E_TMP/[a-z.]*::"; }

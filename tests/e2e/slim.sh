@@ -23,6 +23,9 @@ clean() { # FILE: nothing that tools complain about
 }
 
 # ---- programs that look at themselves ----
+# shellcheck source=tests/e2e/lld.bash
+. "$top/tests/e2e/lld.bash"
+lld 2>log || echo "skip lld: it cannot be had"
 PYTHONPATH=$top/tests/oracle python3 - <<'PY'
 from device_code import pack
 for seed in range(3):

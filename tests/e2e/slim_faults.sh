@@ -18,7 +18,7 @@ fi
 
 mkdir -p in/library w/p-1.dist-info
 python3 - <<'PY'
-import base64, hashlib, struct, zipfile
+import base64, hashlib, os, struct, zipfile
 def bundle(path, size):
     parts = [(b"host-x86_64-unknown-linux-gnu-", 0), (b"hipv4-amdgcn-amd-amdhsa--gfx90a", size),
         (b"hipv4-amdgcn-amd-amdhsa--gfx1100", size)]
@@ -44,7 +44,10 @@ with zipfile.ZipFile("p-1-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as z:
     z.writestr("p-1.dist-info/RECORD", "".join(rows) + "p-1.dist-info/RECORD,,\n")
 with zipfile.ZipFile("p-1-py3-none-any.whl") as z:
     z.extractall("site")
-open("site/tool-cuda.txt", "w").write("for somebody else")
+os.makedirs("site/tool-cuda/empty")
+os.makedirs("site/tools/cuda")
+for path in ("site/tool-cuda/a", "site/tools/cuda/a-cuda"):
+    open(path, "w").write("for somebody else")
 PY
 ln -s a.hipfb in/link
 

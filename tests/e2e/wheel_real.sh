@@ -9,8 +9,8 @@ cd "$E2E_TMP"
 rm -rf ./*
 cache=${E2E_CACHE:-$PWD}
 done=0
-for want in pyg-lib-rocm==0.8.0.post2 bitsandbytes==0.50.2 cupy-rocm-7-0==14.2.0 jax-rocm7-plugin==0.10.2 jax-rocm7-pjrt==0.12.0 \
-	tensorflow-rocm==2.14.0.600; do
+for want in ${ROCSMITH_REAL_WHEELS:-pyg-lib-rocm==0.8.0.post2 bitsandbytes==0.50.2 cupy-rocm-7-0==14.2.0 \
+	jax-rocm7-plugin==0.10.2 jax-rocm7-pjrt==0.12.0 tensorflow-rocm==2.14.0.600}; do
 	name=${want%%==*}
 	pattern=${name//-/_}-${want#*==}-*.whl
 	# shellcheck disable=SC2086
@@ -33,6 +33,7 @@ found = [f for w in json.load(open("said"))["wheels"] for f in w["findings"]
     if f["id"].startswith(("kpack", "device", "record", "zip", "set"))]
 assert not found, found[:3]
 PY
+	python3 "$oracle/kpack.py" "$wheel" parts
 	"$ROCSMITH" merge -q parts/*.whl -o merged >/dev/null
 	python3 "$oracle/merged.py" "$wheel" "merged/$file"
 	rm -r parts merged

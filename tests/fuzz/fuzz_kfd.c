@@ -48,7 +48,7 @@ static void driver_files(struct arena *a, struct str text)
 	check(words.n <= text.n);
 	parse_cgroup(text);
 	parse_environ(text, S("container"));
-	parse_rocm_header(a, text);
+	parse_version_header(a, text, "ROCM_VERSION_");
 }
 
 static void targets(struct arena *a, struct str text)

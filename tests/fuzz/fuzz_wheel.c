@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		name(&a, text);
 		break;
 	default:
-		err_free(wheel_requirement_parse(&a, text, &r));
+		err_free(requirement_parse(text, &r));
 		break;
 	}
 	return 0;

@@ -37,6 +37,10 @@ def only(folder):
     return found[0]
 
 
+def wheel_file(path):
+    return next(n for n in zipfile.ZipFile(path).namelist() if n.endswith(".dist-info/WHEEL"))
+
+
 def fresh(name):
     folder = DIR / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -150,13 +154,19 @@ def retagged(path):
     old, new = raw(path), raw(mine)
     changed = {n for n in new if new[n] != old[n]}
     assert {n.rsplit("/", 1)[1] for n in changed} <= {"WHEEL", "RECORD"}, changed
-    for words in (["--python-tag", "+py3.py2", "--abi-tag=+abi3"], ["--platform-tag", "+linux_x86_64"]):
-        copy = fresh("theirs") / path.name
-        shutil.copy(path, copy)
+    at = path
+    for words in (["--python-tag", "+py3.py2", "--abi-tag=+abi3.cp39"], ["--platform-tag", "+linux_x86_64"],
+            ["--python-tag=-py2", "--abi-tag=-cp39.none2"], ["--platform-tag=-linux_x86_64"]):
+        copy = fresh("theirs") / at.name
+        shutil.copy(at, copy)
         python("wheel", "tags", "--remove", *words, copy)
-        other, peer = ours("retag", *words, "-o", fresh("more"), path), only(DIR / "theirs")
+        other, peer = ours("retag", *words, "-o", fresh("more"), at), only(DIR / "theirs")
         sets = lambda w: [set(part.split(".")) for part in w.stem.split("-")[-3:]]  # it sorts what it leaves, too
         assert sets(other) == sets(peer), (other, peer)
+        tags = lambda w: {line for line in zipfile.ZipFile(w).read(wheel_file(w)).splitlines() if line.startswith(b"Tag:")}
+        assert tags(other) == tags(peer), (tags(other), tags(peer))
+        shutil.move(peer, fresh("step"))
+        at = only(DIR / "step")
     local = ours("retag", "--local-version", "rocm7.2", "-o", fresh("local"), path)
     record(local)
     form(local, copied=True)

@@ -126,6 +126,49 @@ static void the_same_examples_as_terminals_and_services_show_them(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* What another process prints goes into the middle of a line, as under make -j. */
+static struct str torn(struct arena *a, struct str text, size_t at, size_t k)
+{
+	static const char *const others[] = {
+		"[ 42%] Building CXX object src/CMakeFiles/x.dir/b.cpp.o\n",
+		"[12/90] Linking CXX shared library lib/liby.so\n",
+		"copying torch/nn/utils.py -> build/lib/torch/nn\n",
+		"/src/b.cpp:12:7: warning: unused variable 'n' [-Wunused-variable]\n",
+		"make[2]: Entering directory '/src/build'\n"};
+	return str_fmt(a, "%.*s%s%.*s", STR(str_sub(text, 0, at)),
+		others[k % (sizeof(others) / sizeof(others[0]))], STR(str_sub(text, at, text.n)));
+}
+
+static void torn_lines_are_put_together(void **state)
+{
+	(void)state;
+	enum { STEP = 3 };
+	ARENA(a);
+	unsigned found = 0, all = 0, wrong = 0;
+	NODE_EACH (n, entries(&a)) {
+		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
+		struct str yes = node_get(n, S("_yes"))->v[0].text;
+		for (size_t i = 1, k = 0; i < yes.n; i++) {
+			if (yes.p[i] != ' ' || yes.p[i - 1] == '\n' || k++ % STEP)
+				continue;
+			struct log_answer answer = read_text(&a, torn(&a, yes, i + k % 2, k));
+			all++;
+			found += mentioned(&answer, str_from(d->id));
+		}
+		NODE_EACH (no, node_get(n, S("_no"))) {
+			struct log_answer answer = read_text(
+				&a, torn(&a, no->text, str_chr(no->text, ' '), no->text.n));
+			if (!confident(&answer, d->id))
+				continue;
+			print_error("'%s' is found in torn text: '%.*s'\n", d->id, STR(no->text));
+			wrong++;
+		}
+	}
+	print_message("torn lines: %u of %u found, %u wrong\n", found, all, wrong);
+	assert_true(all > 300 && found * 100 >= all * 97);
+	assert_int_equal(wrong, 0);
+}
+
 /* Every quote as another one, lines broken at blanks near a width, indented, each word in a colour. */
 static struct str disguised(struct arena *a, struct str text, size_t width, bool colour)
 {
@@ -278,6 +321,7 @@ int main(void)
 		cmocka_unit_test(logs_of_public_reports_are_understood),
 		cmocka_unit_test(logs_in_other_words_are_understood_and_none_wrongly),
 		cmocka_unit_test(the_same_examples_wrapped_coloured_and_in_other_quotes),
+		cmocka_unit_test(torn_lines_are_put_together),
 		cmocka_unit_test(the_same_examples_as_terminals_and_services_show_them),
 	};
 	return cmocka_run_group_tests(tests, compile_patterns, free_patterns);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/proc.h"
 #include "know/rule.h"
 #include "test.h"
 
@@ -97,9 +98,10 @@ static void every_machine_gives_its_answer(void **state)
 static struct err *no_secret(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
-	/* In the constructed machines: user, builder, serial numbers, the disk's id. */
-	static const char *const secrets[] = {
-		"alice", "builder", "5752170827923", "4fd3d0e445b9207e", "c0ffee00", "4711"};
+	/* In the constructed machines: user, builder, serial numbers, the disk's id, variables. */
+	static const char *const secrets[] = {"alice", "builder", "5752170827923",
+		"4fd3d0e445b9207e", "c0ffee00", "4711", "Liddell", "bob", "syslog", "/bin/bash",
+		"API_TOKEN", "feedbeef"};
 	ARENA(a);
 	struct str *dir = user, text;
 	if (!S_ISREG(e->st.st_mode))
@@ -134,6 +136,43 @@ static void a_recording_gives_the_same_answer_and_no_secrets(void **state)
 	}
 }
 
+static struct str record_archive(struct arena *a, struct str root, struct str to)
+{
+	unsigned files = 0;
+	struct str text;
+	assert_ok(machine_record(root, to, &files));
+	assert_true(files > 5);
+	assert_ok(fs_read(a, to, 1 << 20, &text));
+	return text;
+}
+
+static void an_archive_is_always_the_same_and_answers_as_the_folder_does(void **state)
+{
+	(void)state;
+	static const char *const ends[] = {"tar", "tar.gz", "tgz"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		ARENA(a);
+		struct proc p = {0};
+		struct proc_result said;
+		struct str root = machine_copy(&a, names[i]), one = test_dir(&a),
+			   two = test_dir(&a);
+		if (!root.n)
+			skip();
+		struct str name = str_fmt(&a, "facts.%s", ends[i % 3]),
+			   file = path_join(&a, one, name);
+		assert_true(str_eq(record_archive(&a, root, file),
+			record_archive(&a, root, path_join(&a, two, name))));
+		proc_arg(&a, &p, "tar", "-C", one.p, "-xf", file.p, NULL);
+		assert_ok(proc_check(&a, &p, &said));
+		one = path_join(&a, one, S("facts"));
+		assert_ok(fs_walk(one, no_secret, &one));
+		compare(&a, names[i], report(&a, one));
+		test_dir_remove(root);
+		test_dir_remove(path_dir(one));
+		test_dir_remove(two);
+	}
+}
+
 static void recording_refuses_a_folder_in_use(void **state)
 {
 	(void)state;
@@ -142,6 +181,9 @@ static void recording_refuses_a_folder_in_use(void **state)
 	struct str dir = test_dir(&a);
 	test_put(path_join(&a, dir, S("old")), "");
 	assert_err_says(machine_record(dir, dir, &files), E_USAGE, "is not empty");
+	test_put(path_join(&a, dir, S("old.tar")), "");
+	assert_err_says(machine_record(dir, path_join(&a, dir, S("old.tar")), &files), E_USAGE,
+		"is there already");
 	assert_err_says(machine_record(S("/nonexistent"), path_join(&a, dir, S("new")), &files),
 		E_NOENT, "is not a folder");
 	test_dir_remove(dir);
@@ -389,6 +431,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_machine_gives_its_answer),
 		cmocka_unit_test(a_recording_gives_the_same_answer_and_no_secrets),
+		cmocka_unit_test(an_archive_is_always_the_same_and_answers_as_the_folder_does),
 		cmocka_unit_test(recording_refuses_a_folder_in_use),
 		cmocka_unit_test(owners_may_come_from_a_list),
 		cmocka_unit_test(links_do_not_lead_out_of_a_sysroot),

@@ -174,19 +174,30 @@ static void environments(void **state)
 	assert_str(parse_environ(S(""), S("container")), "");
 }
 
-static void rocm_headers(void **state)
+static void version_headers(void **state)
 {
 	(void)state;
-	assert_str(parse_rocm_header(&a, S("/* */\n#define ROCM_VERSION_MAJOR   7\n"
-					   "#define ROCM_VERSION_MINOR   1\n"
-					   "#define ROCM_VERSION_PATCH   0\n")),
-		"7.1.0");
-	assert_str(parse_rocm_header(&a, S("#define ROCM_VERSION_MAJOR 7\n")), "");
-	assert_str(parse_rocm_header(&a, S("#define ROCM_VERSION_MAJOR 7\n"
-					   "#define ROCM_VERSION_MINOR 1\n")),
-		"");
-	assert_str(parse_rocm_header(&a, S("#define ROCM_VERSION_MAJOR x\n")), "");
-	assert_str(parse_rocm_header(&a, S("")), "");
+	static const struct {
+		const char *text, *prefix, *version;
+	} cases[] = {
+		{"/* */\n#define ROCM_VERSION_MAJOR   7\n#define ROCM_VERSION_MINOR   1\n"
+		 "#define ROCM_VERSION_PATCH   0\n",
+			"ROCM_VERSION_", "7.1.0"},
+		{"#define HIP_VERSION_MAJOR 6\n#define HIP_VERSION_MINOR 4\n"
+		 "#define HIP_VERSION_PATCH 43484\n#define HIP_VERSION (HIP_VERSION_MAJOR * 2)\n",
+			"HIP_VERSION_", "6.4.43484"},
+		{"#define ROCM_VERSION_MAJOR 7\n#define ROCM_VERSION_MINOR 1\n"
+		 "#define ROCM_VERSION_PATCH 0\n",
+			"HIP_VERSION_", ""},
+		{"#define ROCM_VERSION_MAJOR 7\n", "ROCM_VERSION_", ""},
+		{"#define ROCM_VERSION_MAJOR 7\n#define ROCM_VERSION_MINOR 1\n", "ROCM_VERSION_",
+			""},
+		{"#define ROCM_VERSION_MAJOR x\n", "ROCM_VERSION_", ""},
+		{"", "ROCM_VERSION_", ""},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_str(parse_version_header(&a, str_from(cases[i].text), cases[i].prefix),
+			cases[i].version);
 }
 
 static int done(void **state)
@@ -210,7 +221,7 @@ int main(void)
 		cmocka_unit_test(blacklists),
 		cmocka_unit_test(command_lines),
 		cmocka_unit_test(environments),
-		cmocka_unit_test(rocm_headers),
+		cmocka_unit_test(version_headers),
 	};
 	return cmocka_run_group_tests(tests, NULL, done);
 }

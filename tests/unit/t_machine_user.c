@@ -151,7 +151,7 @@ static void a_recording_without_root_rights_keeps_owners(void **state)
 	as_nobody(false);
 	assert_ok(e);
 	test_has(path_join(&a, copy, S(".nodes")),
-		"dev/kfd 0660 0 0\ndev/dri/renderD128 0644 0 0\n");
+		"dev/dri/renderD128 0644 0 0\ndev/kfd 0660 0 0\n");
 	assert_ok(machine_examine(&a, copy, &after));
 	assert_str(facts(&a, &after), facts(&a, &before).p);
 	test_dir_remove(dir);

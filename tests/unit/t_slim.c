@@ -640,7 +640,7 @@ static void a_folder_is_taken_over_whole(void **state)
 	/* ours is replaced when that is asked for, another folder never */
 	assert_err_says(on_path(&a, in, out, "gfx1100", false, &r), E_USAGE, "exists");
 	assert_ok(on_path(&a, in, out, "gfx1201", true, &r));
-	assert_false(fs_present(path_join(&a, out, S("lib/rocblas/K_gfx1100.co"))));
+	assert_false(fs_present(path_join(&a, out, S("lib/rocblas")))); /* nothing is left in it */
 	assert_ok(fs_mkdirs(path_join(&a, dir, S("foreign"))));
 	assert_err_says(on_path(&a, in, path_join(&a, dir, S("foreign")), "gfx1100", true, &r),
 		E_USAGE, "was not made by");
@@ -681,7 +681,11 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	assert_ok(fs_link(path_join(&a, in, S("lib/lib.so.1")), path_join(&a, dir, S("other"))));
 	assert_ok(fs_symlink(S("lib.so.1"), path_join(&a, in, S("lib/lib.so"))));
 	assert_ok(fs_write(path_join(&a, in, S("lib/cut.so")), str_sub(b.file, 0, 9000), 0644));
-	test_put(path_join(&a, in, S("lib/K_gfx90a.co")), "other");
+	struct str gone = path_join(&a, in, S("lib/rocblas/library"));
+	assert_ok(fs_mkdirs(gone));
+	assert_ok(fs_mkdirs(path_join(&a, in, S("lib/extra/empty"))));
+	test_put(path_join(&a, gone, S("K_gfx90a.co")), "other");
+	test_put(path_join(&a, in, S("lib/extra/K_gfx90a.co")), "other");
 	test_put(path_join(&a, in, S("lib/K_gfx1100.co")), "mine");
 	assert_err_says(in_tree(&a, in, "gfx942", NULL, &r), E_GFX, "has no code for gfx942");
 	assert_false(fs_present(path_join(&a, in, S(SLIM_MANIFEST))));
@@ -690,13 +694,17 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	assert_true(str_starts(slim_manifest_text(&a, read_text(&a, in, SLIM_MANIFEST)),
 		S("unfinished: being slimmed for gfx1100, gfx1201: without gfx90a")));
 	assert_err_says(in_tree(&a, in, "gfx1100", NULL, &r), E_USAGE, "is unfinished");
+	assert_ok(fs_mkdirs(gone)); /* as one that was killed leaves it */
 	assert_ok(in_tree(&a, in, "gfx1100 gfx1201", NULL, &r));
 	assert_int_equal(r.files.n, 0);
+	assert_false(fs_present(path_dir(gone)));
+	assert_true(fs_is_dir(path_join(&a, in, S("lib/extra/empty"))));
+	assert_ok(fs_mkdirs(gone)); /* somebody else's by now */
 	now = read_text(&a, in, "lib/lib.so.1");
 	works(&a, &b, now, "gfx1100 gfx11-generic gfx1201");
 	assert_true(str_eq(read_text(&a, dir, "other"), b.file));
 	assert_int_equal(read_text(&a, in, "lib/cut.so").n, 9000);
-	assert_false(fs_present(path_join(&a, in, S("lib/K_gfx90a.co"))));
+	assert_false(fs_present(path_join(&a, in, S("lib/extra/K_gfx90a.co"))));
 	done = read_text(&a, in, SLIM_MANIFEST);
 	assert_true(str_contains(done, str_fmt(&a, "\"after\": %zu\n", now.n)));
 	assert_true(str_contains(done, S("\"unfinished\": false")));
@@ -704,6 +712,7 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	assert_ok(in_tree(&a, in, "gfx1100 gfx1201", stop_there, &r));
 	assert_true(str_eq(read_text(&a, in, SLIM_MANIFEST), done));
 	assert_ok(in_tree(&a, in, "gfx1100", NULL, &r));
+	assert_true(fs_is_dir(gone));
 	works(&a, &b, read_text(&a, in, "lib/lib.so.1"), "gfx1100 gfx11-generic");
 	done = read_text(&a, in, SLIM_MANIFEST);
 	assert_str(slim_manifest_text(&a, done),

@@ -178,7 +178,7 @@ static void requirements_are_taken_apart(void **state)
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		ARENA(a);
 		struct requirement r;
-		assert_ok(wheel_requirement_parse(&a, str_from(good[i][0]), &r));
+		assert_ok(requirement_parse(str_from(good[i][0]), &r));
 		assert_str(r.name, good[i][1]);
 		assert_str(r.extras, good[i][2]);
 		assert_str(r.specifier, good[i][3]);
@@ -200,7 +200,7 @@ static void requirements_that_installers_refuse(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		ARENA(a);
 		struct requirement r;
-		struct err *e = wheel_requirement_parse(&a, str_from(bad[i]), &r);
+		struct err *e = requirement_parse(str_from(bad[i]), &r);
 		if (!e && strcmp(bad[i], "a\n"))
 			fail_msg("'%s' is taken for a requirement", bad[i]);
 		err_free(e);
@@ -220,7 +220,7 @@ static void nested_markers_have_a_limit(void **state)
 		buf_add(&b, S("os_name=='x'"));
 		for (unsigned i = 0; i < depth; i++)
 			buf_char(&b, ')');
-		struct err *e = wheel_requirement_parse(&a, buf_str(&b), &r);
+		struct err *e = requirement_parse(buf_str(&b), &r);
 		assert_int_equal(!e, depth <= 32);
 		err_free(e);
 	}

@@ -1,0 +1,284 @@
+/* Dependency specifiers: a parser for the grammar of PEP 508, which evaluates markers on the way, as far as what
+ * they ask for is known. See requirement.h. */
+#include "base/requirement.h"
+
+#include "base/version.h"
+
+struct parser {
+	struct str text;
+	size_t at;
+	unsigned depth;
+	struct str python, machine; /* "": not known */
+};
+
+enum holds { NO, MAYBE, YES }; /* "and" is the least of them, "or" the greatest */
+
+static struct err *wrong(const struct parser *s, const char *expected)
+{
+	struct str rest = str_sub(s->text, s->at, s->text.n);
+	return err_new(E_SYNTAX, "expected %s at '%.*s'", expected, STR(rest));
+}
+
+static char peek(const struct parser *s)
+{
+	return s->at < s->text.n ? s->text.p[s->at] : 0;
+}
+
+/* The next character behind blanks. */
+static char next(struct parser *s)
+{
+	while (peek(s) == ' ' || peek(s) == '\t')
+		s->at++;
+	return peek(s);
+}
+
+static bool word_char(char c)
+{
+	return ascii_alnum(c) || c == '_' || c == '-' || c == '.';
+}
+
+static struct str word(struct parser *s)
+{
+	size_t from = s->at;
+	while (word_char(peek(s)))
+		s->at++;
+	return str_sub(s->text, from, s->at);
+}
+
+static struct err *identifier(struct parser *s, struct str *ret)
+{
+	(void)next(s);
+	size_t at = s->at;
+	*ret = word(s);
+	if (ret->n && ascii_alnum(ret->p[0]) && ascii_alnum(ret->p[ret->n - 1]))
+		return NULL;
+	s->at = at;
+	return wrong(s, "a name");
+}
+
+static struct err *extras(struct parser *s, struct str *ret)
+{
+	if (next(s) != '[')
+		return NULL;
+	size_t from = ++s->at;
+	while (next(s) != ']') {
+		struct str name;
+		TRY(identifier(s, &name));
+		if (next(s) == ']')
+			break;
+		if (peek(s) != ',')
+			return wrong(s, "',' or ']'");
+		s->at++;
+		if (next(s) == ']')
+			return wrong(s, "a name");
+	}
+	*ret = str_sub(s->text, from, s->at++);
+	return NULL;
+}
+
+/* ---- markers ---- */
+
+/* What they are on the systems that markers are evaluated for; NULL: it depends. */
+static const struct {
+	const char *name, *value;
+} variables[] = {{"python_version", NULL}, {"python_full_version", NULL}, {"os_name", "posix"},
+	{"sys_platform", "linux"}, {"platform_release", NULL}, {"platform_system", "Linux"},
+	{"platform_version", NULL}, {"platform_machine", NULL},
+	{"platform_python_implementation", "CPython"}, {"implementation_name", "cpython"},
+	{"implementation_version", NULL}, {"extra", ""}, {"extras", NULL},
+	{"dependency_groups", NULL}, {"os.name", "posix"}, {"sys.platform", "linux"},
+	{"platform.version", NULL}, {"platform.machine", NULL},
+	{"platform.python_implementation", "CPython"}, {"python_implementation", "CPython"},
+	{"variant_label", NULL}, {"variant_properties", NULL}, {"variant_features", NULL},
+	{"variant_namespaces", NULL}};
+
+struct operand {
+	struct str text;
+	bool known, version;
+};
+
+static bool variable(const struct parser *s, struct str name, struct operand *ret)
+{
+	size_t n = sizeof(variables) / sizeof(*variables), i = 0;
+	while (i < n && !str_eq(name, str_from(variables[i].name)))
+		i++;
+	*ret = (struct operand){.version = str_eq(name, S("python_version"))};
+	if (i == n)
+		return false;
+	ret->text = ret->version                          ? s->python
+		    : str_eq(name, S("platform_machine")) ? s->machine
+							  : str_from(variables[i].value);
+	ret->known = ret->text.n || variables[i].value;
+	return true;
+}
+
+static struct err *marker_value(struct parser *s, struct operand *ret)
+{
+	char quote = next(s);
+	if (quote == '"' || quote == '\'') {
+		struct str rest = str_sub(s->text, s->at + 1, s->text.n);
+		size_t n = str_chr(rest, quote);
+		if (n == rest.n)
+			return wrong(s, "a closed string");
+		s->at += n + 2;
+		*ret = (struct operand){.text = str_sub(rest, 0, n), .known = true};
+		return NULL;
+	}
+	size_t at = s->at;
+	if (variable(s, word(s), ret))
+		return NULL;
+	s->at = at;
+	return wrong(s, "a marker variable or a string");
+}
+
+static bool take(struct parser *s, const char *text)
+{
+	struct str want = str_from(text);
+	(void)next(s);
+	if (!str_starts(str_sub(s->text, s->at, s->text.n), want))
+		return false;
+	size_t end = s->at + want.n;
+	if (ascii_alnum(want.p[0]) && end < s->text.n && word_char(s->text.p[end]))
+		return false; /* "order" is not "or" */
+	s->at = end;
+	return true;
+}
+
+static struct err *marker_operator(struct parser *s, struct str *ret)
+{
+	static const char *const ops[] = {
+		"===", "==", "~=", "!=", "<=", ">=", "<", ">", "in", NULL};
+	for (size_t i = 0; ops[i]; i++) {
+		*ret = str_from(ops[i]);
+		if (take(s, ops[i]))
+			return NULL;
+	}
+	*ret = S("not in");
+	if (take(s, "not") && take(s, "in"))
+		return NULL;
+	return wrong(s, "a comparison");
+}
+
+static enum holds compare(const struct operand *x, struct str op, const struct operand *y)
+{
+	ARENA(tmp);
+	const struct version *v;
+	bool is = false, negated = op.p[0] == 'n' || op.p[0] == '!';
+	if (!x->known || !y->known || y->version)
+		return MAYBE;
+	bool in = str_ends(op, S("in")), equality = str_eq(op, S("==")) || str_eq(op, S("!="));
+	if (x->version && !in) {
+		struct err *e = version_parse(&tmp, x->text, &v);
+		if (!e)
+			e = version_match(v, str_fmt(&tmp, "%.*s%.*s", STR(op), STR(y->text)), &is);
+		enum holds bad = e ? MAYBE : is ? YES : NO;
+		err_free(e);
+		return bad;
+	}
+	if (!in && !equality)
+		return MAYBE;
+	is = in ? str_contains(y->text, x->text) : str_eq(x->text, y->text);
+	return is != negated ? YES : NO;
+}
+
+static struct err *marker_expression(struct parser *s, enum holds *ret);
+
+static struct err *marker_term(struct parser *s, enum holds *ret)
+{
+	struct operand x, y;
+	struct str op;
+	if (!take(s, "(")) {
+		TRY(marker_value(s, &x));
+		TRY(marker_operator(s, &op));
+		TRY(marker_value(s, &y));
+		*ret = compare(&x, op, &y);
+		return NULL;
+	}
+	if (++s->depth > 32)
+		return wrong(s, "at most 32 nested parentheses");
+	TRY(marker_expression(s, ret));
+	s->depth--;
+	return take(s, ")") ? NULL : wrong(s, "')'");
+}
+
+/* "and" binds tighter than "or". */
+static struct err *marker_expression(struct parser *s, enum holds *ret)
+{
+	*ret = NO;
+	do {
+		enum holds all = YES, one;
+		do {
+			TRY(marker_term(s, &one));
+			all = one < all ? one : all;
+		} while (take(s, "and"));
+		*ret = all > *ret ? all : *ret;
+	} while (take(s, "or"));
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+static struct err *url(struct parser *s, struct str *ret)
+{
+	s->at++;
+	(void)next(s);
+	size_t from = s->at;
+	while (peek(s) && peek(s) != ' ' && peek(s) != '\t')
+		s->at++;
+	*ret = str_sub(s->text, from, s->at);
+	return ret->n ? NULL : wrong(s, "a URL");
+}
+
+static struct err *specifier(struct parser *s, struct str *ret)
+{
+	const struct version *any;
+	ARENA(tmp);
+	bool parens = take(s, "("), match;
+	struct str rest = str_sub(s->text, s->at, s->text.n);
+	size_t n = str_chr(rest, parens ? ')' : ';');
+	if (parens && n == rest.n)
+		return wrong(s, "')'");
+	*ret = str_trim(str_sub(rest, 0, n));
+	s->at += n + (parens ? 1 : 0);
+	if (!ret->n)
+		return NULL;
+	if (ret->p[0] == ',')
+		return wrong(s, "a version specifier in front of ','");
+	TRY(version_parse(&tmp, S("1"), &any));
+	return version_match(any, *ret, &match);
+}
+
+struct err *requirement_parse(struct str text, struct requirement *ret)
+{
+	enum holds any;
+	struct parser s = {.text = str_trim(text)};
+	*ret = (struct requirement){0};
+	TRY(identifier(&s, &ret->name));
+	TRY(extras(&s, &ret->extras));
+	if (next(&s) == '@')
+		TRY(url(&s, &ret->url));
+	else
+		TRY(specifier(&s, &ret->specifier));
+	(void)next(&s);
+	if (s.at == s.text.n)
+		return NULL;
+	if (peek(&s) != ';')
+		return wrong(&s, "';' or the end");
+	s.at++;
+	(void)next(&s);
+	size_t from = s.at;
+	TRY(marker_expression(&s, &any));
+	ret->marker = str_trim(str_sub(s.text, from, s.at));
+	(void)next(&s);
+	return s.at == s.text.n ? NULL : wrong(&s, "the end of the marker");
+}
+
+bool requirement_holds(const struct requirement *r, struct str python, struct str machine)
+{
+	enum holds is = YES;
+	struct parser s = {.text = r->marker, .python = python, .machine = machine};
+	struct err *e = r->marker.n ? marker_expression(&s, &is) : NULL;
+	bool sure = !e && is == YES;
+	err_free(e);
+	return sure;
+}

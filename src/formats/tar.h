@@ -1,0 +1,16 @@
+/* Writing tar archives that are the same for the same content: POSIX.1-2001 (pax), which is ustar where names fit into
+ * it; times and owners are 0. For archives that fit into memory. */
+#pragma once
+
+#include "base/buf.h"
+
+struct tar_member {
+	enum { TAR_FILE = '0', TAR_LINK = '2', TAR_DIR = '5' } type;
+	struct str path, text; /* text: the content, or where a symbolic link leads */
+	unsigned mode;
+};
+
+void tar_add(struct buf *out, const struct tar_member *m);
+void tar_end(struct buf *out);
+/* As `gzip -n` does it. */
+struct str gzip_text(struct arena *a, struct str text);

@@ -1,0 +1,121 @@
+/* What is in a ROCm: versions of its components, from headers and from names of libraries, and what `rocsmith slim`
+ * left of it. A library's file is named after its version, libamdhip64.so.6.4.43482; of two versions both are told. */
+#include "formats/node.h"
+#include "machine/facts.h"
+#include "machine/parse.h"
+#include "slim/slim.h"
+
+enum { HEADER_HEAD = 1 << 14, MANIFEST_HEAD = 1 << 16 };
+
+static void add_part(struct root *r, struct machine_sdk *s, struct str name, struct str version)
+{
+	struct machine_part part = {clean_text(r->a, name), clean_text(r->a, version)};
+	if (part.version.n)
+		*VEC_PUSH(r->a, &s->components) = part;
+}
+
+static bool is_version(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!ascii_digit(s.p[i]) && s.p[i] != '.')
+			return false;
+	return s.n && ascii_digit(s.p[0]);
+}
+
+void read_libraries(struct root *r, struct str dir, struct machine_sdk *s)
+{
+	static const char *const libraries[] = {"MIOpen", "amd_comgr", "amdhip64", "hipblaslt",
+		"hsa-runtime64", "rccl", "rocblas", "rocfft", "rocrand", "rocsolver", "rocsparse",
+		NULL};
+	struct strs names;
+	root_list(r, dir, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		struct str name = names.v[i], longer = str_fmt(r->a, "%.*s.", STR(name));
+		size_t so = str_find(name, S(".so."));
+		struct str stem = str_sub(name, 3, so), version = str_sub(name, so + 4, name.n);
+		if (!str_starts(name, S("lib")) || !is_version(version) ||
+			!str_is_one_of(stem, libraries))
+			continue;
+		/* libx.so.6 leads to libx.so.6.4, which comes next in the list */
+		if (i + 1 < names.n && str_starts(names.v[i + 1], longer))
+			continue;
+		add_part(r, s, stem, version);
+		root_tell_text(r, path_join(r->a, dir, name), S(""));
+	}
+}
+
+/* What HIP says of itself; its library may be named after the release of ROCm (6.4.60402). */
+void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s)
+{
+	struct str text, path = path_join(r->a, dir, S("include/hip/hip_version.h"));
+	if (root_head(r, path, HEADER_HEAD, NULL, &text) == ROOT_OK)
+		add_part(r, s, S("hip"), parse_version_header(r->a, text, "HIP_VERSION_"));
+}
+
+static void read_clang(struct root *r, struct str dir, struct machine_sdk *s)
+{
+	struct strs versions;
+	dir = path_join(r->a, dir, S("lib/llvm/lib/clang"));
+	root_list(r, dir, &versions);
+	for (size_t i = 0; i < versions.n; i++)
+		if (is_version(versions.v[i]) &&
+			root_exists(r, path_join(r->a, dir, versions.v[i])))
+			add_part(r, s, S("clang"), versions.v[i]);
+}
+
+/* The manifest begins with what was asked for; of the list of files, which may be long, nothing is needed. */
+static void keep_manifest(struct buf *out, struct str text)
+{
+	struct str list = S("  \"targets\": [");
+	size_t end = str_find(text, list);
+	buf_add(out, str_sub(text, 0, end));
+	if (end < text.n)
+		buf_fmt(out, "%.*s]\n}\n", STR(list));
+}
+
+static void read_slim(struct root *r, struct str dir, struct machine_sdk *s)
+{
+	const struct node *n;
+	struct str text;
+	BUF(head, r->a);
+	if (root_head(r, path_join(r->a, dir, S(SLIM_MANIFEST)), MANIFEST_HEAD, keep_manifest,
+		    &text) != ROOT_OK)
+		return;
+	s->slim = true;
+	keep_manifest(&head, text);
+	struct err *e = json_parse(r->a, buf_str(&head), S("the manifest"), &n);
+	if (!e)
+		e = node_want_strs(r->a, n, S("gpus"), &s->slim_gpus);
+	for (size_t i = 0; !e && i < s->slim_gpus.n; i++)
+		s->slim_gpus.v[i] = clean_text(r->a, s->slim_gpus.v[i]);
+	err_free(e);
+}
+
+/* "7.1.0-84" of .info/version, or what the header says; versions of parts that differ from it. */
+static void read_version(struct root *r, struct str dir, struct machine_sdk *s)
+{
+	static const struct str headers[] = {
+		S_INIT("include/rocm-core/rocm_version.h"), S_INIT("include/rocm_version.h")};
+	struct str text, info = path_join(r->a, dir, S(".info"));
+	struct strs names;
+	s->version = root_line(r, path_join(r->a, info, S("version")));
+	for (size_t i = 0; !s->version.n && i < sizeof(headers) / sizeof(*headers); i++) {
+		root_read(r, path_join(r->a, dir, headers[i]), NULL, &text);
+		s->version = parse_version_header(r->a, text, "ROCM_VERSION_");
+	}
+	root_list(r, info, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		struct str part = root_line(r, path_join(r->a, info, names.v[i]));
+		if (str_starts(names.v[i], S("version-")) && !str_eq(part, s->version))
+			add_part(r, s, str_sub(names.v[i], 8, names.v[i].n), part);
+	}
+}
+
+void read_components(struct root *r, struct str dir, struct machine_sdk *s)
+{
+	read_version(r, dir, s);
+	read_hip_header(r, dir, s);
+	read_libraries(r, path_join(r->a, dir, S("lib")), s);
+	read_clang(r, dir, s);
+	read_slim(r, dir, s);
+}

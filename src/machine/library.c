@@ -1,0 +1,159 @@
+/* Libraries: ELF files, and the texts that stand for them; see library.h. */
+#include "machine/library.h"
+
+#include "formats/kpack.h"
+#include "target/target.h"
+
+#define MAGIC "rocsmith-library 1"
+
+enum { MAX_NEEDED = 1000, MAX_TARGETS = 500, BUNDLES = 8, WORK = 64 << 20 };
+
+static struct str library_text(struct arena *a, const struct library *l)
+{
+	BUF(b, a);
+	buf_add(&b, S(MAGIC "\n"));
+	VEC_EACH (const struct str, s, &l->needed)
+		buf_fmt(&b, "needed %.*s\n", STR(*s));
+	if (l->rpath.n)
+		buf_fmt(&b, "rpath %.*s\n", STR(l->rpath));
+	if (l->runpath.n)
+		buf_fmt(&b, "runpath %.*s\n", STR(l->runpath));
+	if (l->targets.n)
+		buf_fmt(&b, "targets %.*s\n", STR(str_join(a, &l->targets, S(" "))));
+	if (l->bundles)
+		buf_fmt(&b, "bundles %u\n", l->bundles);
+	return buf_str(&b);
+}
+
+static void add_some(struct arena *a, struct strs *list, struct str s, size_t most)
+{
+	s = clean_text(a, s);
+	if (s.n && list->n < most)
+		strs_put(a, list, s);
+}
+
+bool library_parse(struct arena *a, struct str text, struct library *ret)
+{
+	struct str line, key, value, word;
+	uint64_t n;
+	*ret = (struct library){0};
+	if (!str_next(&text, '\n', &line) || !str_eq(str_trim(line), S(MAGIC)))
+		return false;
+	while (str_next(&text, '\n', &line)) {
+		str_cut(line, ' ', &key, &value);
+		if (str_eq(key, S("needed")))
+			add_some(a, &ret->needed, value, MAX_NEEDED);
+		else if (str_eq(key, S("rpath")))
+			ret->rpath = clean_long(a, value);
+		else if (str_eq(key, S("runpath")))
+			ret->runpath = clean_long(a, value);
+		else if (str_eq(key, S("bundles")) && str_u64(value, 10, &n) && n <= BUNDLES)
+			ret->bundles = (unsigned)n;
+		while (str_eq(key, S("targets")) && str_next(&value, ' ', &word))
+			add_some(a, &ret->targets, word, MAX_TARGETS);
+	}
+	targets_sort(&ret->targets);
+	return true;
+}
+
+/* ---- ELF ---- */
+
+struct counting {
+	struct arena *a;
+	struct strs names;
+	unsigned times[MAX_TARGETS], bundles;
+};
+
+static struct err *count_bundle(void *user, const struct bundle *b)
+{
+	struct counting *c = user;
+	VEC_EACH (const struct bundle_entry, e, &b->entries) {
+		size_t i = 0;
+		while (i < c->names.n && !str_eq(c->names.v[i], e->target))
+			i++;
+		if (!e->target.n || !e->size || i == MAX_TARGETS)
+			continue;
+		if (i == c->names.n)
+			strs_add(c->a, &c->names, clean_text(c->a, e->target));
+		c->times[i]++;
+	}
+	return ++c->bundles < BUNDLES ? NULL : err_new(E_LIMIT, "these are enough");
+}
+
+/* A few sources of a library are compiled for some of its GPUs only: what most bundles have counts. */
+static void read_bundles(struct arena *a, const struct elf_src *src, const struct elf_section *s,
+	struct library *ret)
+{
+	struct counting c = {.a = a};
+	uint64_t at = s->offset, end = s->offset < UINT64_MAX - s->size ? s->offset + s->size : 0;
+	err_free(bundle_walk(src, &at, end, count_bundle, &c));
+	ret->bundles = c.bundles;
+	for (size_t i = 0; i < c.names.n; i++)
+		if (2 * c.times[i] > c.bundles)
+			add_some(a, &ret->targets, c.names.v[i], MAX_TARGETS);
+}
+
+/* Of patterns such as ".kpack/blas_@GFXARCH@.kpack", relative to the library, those that are there. */
+static void read_archives(
+	struct root *r, struct str path, const struct elf_src *src, struct library *ret)
+{
+	struct kpack_host host = {0};
+	struct str mark = S("@GFXARCH@");
+	err_free(kpack_host_read(r->a, src, &host));
+	VEC_EACH (const struct str, p, &host.patterns) {
+		struct strs names;
+		struct str file = path_base(*p);
+		size_t at = str_find(file, mark);
+		struct str end = str_sub(file, at + mark.n, file.n);
+		root_list(r, path_join(r->a, path_dir(path), path_dir(*p)), &names);
+		for (size_t i = 0; at < file.n && i < names.n; i++)
+			if (names.v[i].n > at + end.n && str_ends(names.v[i], end) &&
+				str_starts(names.v[i], str_sub(file, 0, at)))
+				add_some(r->a, &ret->targets,
+					str_sub(names.v[i], at, names.v[i].n - end.n), MAX_TARGETS);
+	}
+}
+
+static struct err *read_elf(
+	struct root *r, struct str path, const struct elf_src *src, struct library *ret)
+{
+	struct elf e;
+	struct elf_dynamic d;
+	TRY(elf_open(r->a, src, &e));
+	const struct elf_section *fat = elf_section(&e, S(".hip_fatbin"));
+	if (fat)
+		read_bundles(r->a, src, fat, ret);
+	if (elf_section(&e, S(".rocm_kpack_ref")))
+		read_archives(r, path, src, ret);
+	targets_sort(&ret->targets);
+	TRY(elf_links(r->a, &e, &d));
+	VEC_EACH (const struct str, s, &d.needed)
+		add_some(r->a, &ret->needed, *s, MAX_NEEDED);
+	ret->runpath = clean_long(r->a, d.runpath);
+	ret->rpath = d.runpath.n ? S("") : clean_long(r->a, d.rpath);
+	return NULL;
+}
+
+enum root_status library_read(struct root *r, struct str path, struct library *ret)
+{
+	CLEANUP(fd_closep) int fd = -1;
+	char head[64] = "";
+	uint64_t size;
+	struct str text;
+	*ret = (struct library){0};
+	enum root_status s = root_file(r, path, &fd, &size);
+	if (s != ROOT_OK)
+		return s;
+	struct budget budget = {.work = WORK, .memory = WORK};
+	struct elf_src src = elf_src_fd(fd, size);
+	src.budget = &budget;
+	size_t n = size < sizeof(head) ? (size_t)size : sizeof(head);
+	err_free(elf_src_read(&src, head, n, 0));
+	if (elf_is((struct str){head, n}))
+		err_free(read_elf(r, path, &src, ret));
+	else if (root_peek(r, path, &text) != ROOT_OK || !library_parse(r->a, text, ret))
+		return ROOT_BAD;
+	if (r->observer)
+		root_tell_text(r, path, library_text(r->a, ret));
+	return ROOT_OK;
+}

@@ -1,0 +1,203 @@
+/* Distributions of a Python environment that have to do with PyTorch or ROCm, and what of their requirements is not met.
+ * Source: the specifications of recorded projects (NAME-VERSION.dist-info) and of core metadata; egg-info as
+ * setuptools and Debian leave it. */
+#include <stdlib.h>
+
+#include "base/requirement.h"
+#include "base/version.h"
+#include "machine/python.h"
+
+enum { METADATA_HEAD = 128 << 10, MANY_REQUIREMENTS = 1000 };
+
+/* Names as PEP 503 has them; with '*' those that begin so. */
+static const char *const wanted[] = {"torch", "torchvision", "torchaudio", "torchao", "torchtext",
+	"triton", "pytorch-triton*", "triton-*", "xformers", "flash-attn*", "bitsandbytes*", "vllm",
+	"aiter", "amd-aiter", "jax*", "tensorflow*", "onnxruntime*", "cupy*", "rocm", "rocm-*",
+	"amd-torch-*", "amd-torchvision-*", "nvidia-*", "numpy", "apex", "deepspeed",
+	"sageattention"};
+
+static bool is_wanted(struct str name)
+{
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		struct str w = str_from(wanted[i]);
+		bool open = str_ends(w, S("*"));
+		w.n -= open;
+		if (open ? str_starts(name, w) : str_eq(name, w))
+			return true;
+	}
+	return false;
+}
+
+/* "torch-2.9.1+rocm6.4.dist-info", "torch-2.6.0-py3.13.egg-info" */
+static bool split_name(
+	struct arena *a, struct str file, struct str *ret_name, struct str *ret_version)
+{
+	struct str rest;
+	bool egg = str_ends(file, S(".egg-info"));
+	if (!egg && !str_ends(file, S(".dist-info")))
+		return false;
+	if (!str_cut(str_sub(file, 0, file.n - (egg ? 9 : 10)), '-', ret_name, &rest))
+		return false;
+	*ret_version = clean_text(a, str_sub(rest, 0, egg ? str_find(rest, S("-py")) : rest.n));
+	*ret_name = clean_text(a, package_name(a, *ret_name, '-'));
+	return ret_version->n && is_wanted(*ret_name);
+}
+
+static int by_name(const void *x, const void *y)
+{
+	const struct machine_package *a = x, *b = y;
+	int r = str_cmp(a->name, b->name);
+	r = r ? r : str_cmp(a->version, b->version);
+	return r ? r : str_cmp(a->path, b->path);
+}
+
+static bool is_listed(const struct machine_python *py, size_t before, struct str name)
+{
+	for (size_t i = 0; i < before; i++)
+		if (str_eq(py->packages.v[i].name, name))
+			return true;
+	return false;
+}
+
+/* What an earlier folder has hides what a later one has; a folder may have two of a name. */
+static void list_site(struct environment *e, struct str site)
+{
+	struct strs names;
+	struct str name, version;
+	struct arena *a = e->r->a;
+	size_t before = e->py->packages.n;
+	root_list(e->r, site, &names);
+	for (size_t i = 0; i < names.n && e->py->packages.n < MANY_PACKAGES; i++) {
+		struct str path = path_join(a, site, names.v[i]);
+		if (str_starts(names.v[i], S("_rocm_sdk_")) && root_real(e->r, path).n)
+			strs_add(a, &e->rocm_dirs, path);
+		if (split_name(a, names.v[i], &name, &version) && !is_listed(e->py, before, name))
+			*VEC_PUSH(a, &e->py->packages) = (struct machine_package){
+				.name = name, .version = version, .path = path};
+	}
+}
+
+/* ---- requirements ---- */
+
+/* Of the beginning of a file: a line that was cut says something else. */
+static struct str whole_lines(struct str text)
+{
+	return text.n < METADATA_HEAD ? text : str_sub(text, 0, str_rchr(text, '\n'));
+}
+
+/* The next Requires-Dist of a header; false at its end. Values that go on in the next line are passed over. */
+static bool next_requirement(struct str *rest, struct str *ret)
+{
+	struct str line, key, value;
+	while (str_next(rest, '\n', &line) && str_trim(line).n) {
+		bool more = rest->n && (rest->p[0] == ' ' || rest->p[0] == '\t');
+		*ret = str_cut(line, ':', &key, &value) && str_eq(key, S("Requires-Dist")) && !more
+			       ? str_trim(value)
+			       : S("");
+		if (ret->n)
+			return true;
+	}
+	return false;
+}
+
+static bool is_relevant(struct arena *a, struct str text, struct requirement *ret)
+{
+	struct err *e = requirement_parse(text, ret);
+	bool good = !e && is_wanted(package_name(a, ret->name, '-'));
+	err_free(e);
+	return good;
+}
+
+static void keep_requirements(struct buf *out, struct str text)
+{
+	struct requirement q;
+	struct str one;
+	text = whole_lines(text);
+	for (unsigned i = 0; i < MANY_REQUIREMENTS && next_requirement(&text, &one); i++)
+		if (is_relevant(out->a, one, &q))
+			buf_fmt(out, "Requires-Dist: %.*s\n", STR(one));
+}
+
+/* Whether the version asked for is here: of several one is enough. *ret_here: one that is not. */
+static bool is_met(struct arena *a, const struct machine_python *py, const struct requirement *q,
+	struct str *ret_here)
+{
+	const struct version *v;
+	struct str name = package_name(a, q->name, '-');
+	bool met = false;
+	*ret_here = S("");
+	VEC_EACH (const struct machine_package, p, &py->packages) {
+		if (!str_eq(p->name, name))
+			continue;
+		struct err *e = version_parse(a, p->version, &v);
+		bool fits = true;
+		if (!e)
+			e = version_match(v, q->specifier, &fits);
+		met = met || e || fits || q->url.n; /* what is not understood is not judged */
+		err_free(e);
+		*ret_here = p->version;
+	}
+	return met;
+}
+
+static void check_requirement(struct environment *e, struct machine_package *p, struct str text)
+{
+	ARENA(tmp);
+	struct arena *a = e->r->a;
+	struct requirement q;
+	struct str here;
+	if (!is_relevant(&tmp, text, &q) || !requirement_holds(&q, e->py->version, e->m->arch) ||
+		is_met(&tmp, e->py, &q, &here))
+		return;
+	struct str what = str_fmt(&tmp, "%.*s%.*s", STR(q.name), STR(q.specifier));
+	strs_put(a, &p->unmet,
+		clean_text(a, here.n ? str_fmt(&tmp, "%.*s, but %.*s is here", STR(what), STR(here))
+				     : str_fmt(&tmp, "%.*s, but it is not here", STR(what))));
+}
+
+/* What NVIDIA's ask of each other is their business. */
+static bool metadata_of(struct root *r, struct machine_package *p, keep_fn *keep, struct str *ret)
+{
+	static const char *const files[] = {"METADATA", "PKG-INFO"};
+	bool egg = str_ends(p->path, S(".egg-info"));
+	struct str path = path_join(r->a, p->path, str_from(files[egg]));
+	return !str_starts(p->name, S("nvidia-")) &&
+	       root_head(r, path, METADATA_HEAD, keep, ret) == ROOT_OK;
+}
+
+static void check_package(struct environment *e, struct machine_package *p)
+{
+	ARENA(tmp); /* a text is not small */
+	struct root r = *e->r;
+	struct str text, one;
+	r.a = &tmp;
+	r.observer = NULL;
+	r.last_dir = r.last_real = (struct str){0};
+	if (!metadata_of(&r, p, NULL, &text))
+		return;
+	text = whole_lines(text);
+	for (unsigned i = 0; i < MANY_REQUIREMENTS && next_requirement(&text, &one); i++)
+		check_requirement(e, p, one);
+}
+
+void gather_packages(struct environment *e)
+{
+	VEC_EACH (const struct str, site, &e->sites)
+		list_site(e, *site);
+	if (e->py->packages.n)
+		qsort(e->py->packages.v, e->py->packages.n, sizeof(*e->py->packages.v), by_name);
+	VEC_EACH (struct machine_package, p, &e->py->packages)
+		check_package(e, p);
+}
+
+void tell_packages(struct environment *e)
+{
+	struct str text;
+	VEC_EACH (struct machine_package, p, &e->py->packages) {
+		if (!e->r->observer || !metadata_of(e->r, p, keep_requirements, &text))
+			root_tell_dir(e->r, p->path);
+		p->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(p->path)));
+	}
+	VEC_EACH (const struct str, dir, &e->rocm_dirs)
+		root_tell_dir(e->r, *dir);
+}

@@ -1,0 +1,387 @@
+/* The torch of a Python environment: its version file as text, its libraries, the ROCm libraries that the loader would
+ * give it, and the GPUs that they have files for. Sources: torch/version.py and torch/lib of the wheels of PyTorch and
+ * AMD; ld.so(8) for the order of folders; rocBLAS and hipBLASLt look for Tensile's files beside themselves, MIOpen for
+ * its databases in ../share/miopen/db (names: code objects and side files, devcode/side.c). */
+#include "lang/python/literal.h"
+#include "machine/library.h"
+#include "machine/python.h"
+#include "slim/slim.h"
+
+enum { VERSION_HEAD = 64 << 10, MANIFEST_HEAD = 1 << 20 };
+
+/* ---- torch/version.py ---- */
+
+static void keep_version(struct buf *out, struct str text)
+{
+	static const char *const names[] = {"__version__", "hip", "cuda", "xpu", NULL};
+	struct str line;
+	while (str_next(&text, '\n', &line)) {
+		size_t n = 0;
+		while (n < line.n && (ascii_alnum(line.p[n]) || line.p[n] == '_'))
+			n++;
+		if (str_is_one_of(str_sub(line, 0, n), names))
+			buf_fmt(out, "%.*s\n", STR(line));
+	}
+}
+
+/* hip: Optional[str] = '6.4.43484-123eb5128' */
+static struct str python_text(struct arena *a, struct py_module *m, struct str name)
+{
+	const struct py_value *v;
+	struct err *e = py_get(a, m, name, &v);
+	struct str text = !e && v && v->kind == PY_STRING ? clean_text(a, v->text) : S("");
+	err_free(e);
+	return text;
+}
+
+/* The first two numbers. */
+static struct str major_minor(struct arena *a, struct str version)
+{
+	struct str major, minor, rest;
+	if (!str_cut(version, '.', &major, &minor))
+		return S("");
+	str_cut(minor, '.', &minor, &rest);
+	size_t n = 0;
+	while (n < minor.n && ascii_digit(minor.p[n]))
+		n++;
+	return n ? str_fmt(a, "%.*s.%.*s", STR(major), STR(str_sub(minor, 0, n))) : S("");
+}
+
+/* "2.9.1+rocm6.4", "2.12.0+rocm7.10.0a20251006" */
+static struct str local_rocm(struct arena *a, struct str version)
+{
+	struct str mark = S("rocm");
+	size_t at = str_find(version, mark);
+	return at < version.n ? major_minor(a, str_sub(version, at + mark.n, version.n)) : S("");
+}
+
+static void read_version(struct environment *e, struct str dir, struct machine_torch *t)
+{
+	ARENA(tmp);
+	struct py_module m;
+	struct str text = S(""), cuda = S(""), xpu = S("");
+	if (dir.n)
+		root_head(e->r, path_join(e->r->a, dir, S("version.py")), VERSION_HEAD,
+			keep_version, &text);
+	struct err *err = py_read(&tmp, text, S("version.py"), &m);
+	if (!err) {
+		t->version = str_dup(e->r->a, python_text(&tmp, &m, S("__version__")));
+		t->hip = str_dup(e->r->a, python_text(&tmp, &m, S("hip")));
+		cuda = python_text(&tmp, &m, S("cuda"));
+		xpu = python_text(&tmp, &m, S("xpu"));
+	}
+	err_free(err);
+	VEC_EACH (const struct machine_package, p, &e->py->packages)
+		if (!t->version.n && str_eq(p->name, S("torch")))
+			t->version = p->version;
+	bool cpu = str_contains(t->version, S("+cpu"));
+	t->rocm = t->hip.n ? major_minor(e->r->a, t->hip) : local_rocm(e->r->a, t->version);
+	t->build = t->rocm.n ? S("rocm")
+		   : cuda.n  ? S("cuda")
+		   : xpu.n   ? S("xpu")
+		   : cpu     ? S("cpu")
+			     : S("");
+}
+
+/* ---- libraries ---- */
+
+/* ROCm's among what a library needs: libamd.so is SuiteSparse's. */
+static bool is_rocm(struct str name)
+{
+	static const char *const beginnings[] = {"libamdhip64", "libamd_", "libhip", "libhsa",
+		"libroc", "librccl", "libMIOpen", "libmigraphx"};
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
+		if (str_starts(name, str_from(beginnings[i])))
+			return true;
+	return false;
+}
+
+/* Folders with ':' between; $ORIGIN is that of the library. */
+static void add_paths(struct arena *a, struct strs *dirs, struct str list, struct str origin)
+{
+	struct str one;
+	while (dirs->n < MANY_NAMES && str_next(&list, ':', &one)) {
+		one = str_replace(a, one, S("${ORIGIN}"), S("$ORIGIN"));
+		one = str_replace(a, one, S("$ORIGIN"), str_fmt(a, "/%.*s", STR(origin)));
+		one = path_clean(a, one);
+		if (str_starts(one, S("/")))
+			strs_put(a, dirs, str_sub(one, 1, one.n));
+	}
+}
+
+/* Where the loader looks, in its order. A torch that brings no ROCm loads that of rocm wheels before. */
+static struct strs search_dirs(struct environment *e, struct str origin, const struct library *l)
+{
+	static const char *const inner[] = {
+		"lib", "lib64", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib"};
+	static const char *const usual[] = {"usr/local/lib", "usr/lib/x86_64-linux-gnu",
+		"lib/x86_64-linux-gnu", "usr/lib64", "lib64", "usr/lib", "lib"};
+	struct arena *a = e->r->a;
+	struct strs dirs = {0}, rocm = {0};
+	struct str path;
+	root_variable(e->r, S("LD_LIBRARY_PATH"), &path);
+	VEC_EACH (const struct str, dir, &e->rocm_dirs)
+		for (size_t i = 0; i < sizeof(inner) / sizeof(*inner); i++)
+			strs_put(a, &rocm, path_join(a, *dir, str_from(inner[i])));
+	if (!e->py->torch.bundled)
+		strs_put_all(a, &dirs, &rocm);
+	add_paths(a, &dirs, l->rpath, origin);
+	add_paths(a, &dirs, path, origin);
+	add_paths(a, &dirs, l->runpath, origin);
+	strs_put(a, &dirs, origin);
+	strs_put_all(a, &dirs, &rocm);
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+		strs_put(a, &dirs, str_from(usual[i]));
+	VEC_EACH (const struct machine_sdk, s, &e->m->sdks)
+		for (size_t i = 0; i < sizeof(inner) / sizeof(*inner) && s->path.n; i++)
+			strs_put(a, &dirs,
+				path_join(a, str_sub(s->path, 1, s->path.n), str_from(inner[i])));
+	return dirs;
+}
+
+/* Of names that begin so: also of those in torch/lib that are loaded by name later. */
+struct found {
+	const char *name, *variable, *inner;
+	struct str dir;
+};
+
+/* ---- files that are chosen by GPU ---- */
+
+static bool is_side_file(struct str file, struct str start, struct str end, struct str *ret_gpu)
+{
+	struct target_word w;
+	struct str rest = file;
+	if (!str_starts(file, start) || !str_ends(file, end) || !target_word(&rest, &w))
+		return false;
+	*ret_gpu = w.text;
+	return w.stem == w.text.n; /* no family */
+}
+
+/* One file is told for each GPU. */
+static void add_side_files(
+	struct environment *e, struct str dir, const char *const *kind, struct strs *ret)
+{
+	struct strs names;
+	struct str gpu, start = str_from(kind[0]), end = str_from(kind[1]);
+	root_list(e->r, dir, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		struct str path = path_join(e->r->a, dir, names.v[i]);
+		if (is_side_file(names.v[i], start, end, &gpu) && !strs_has(ret, gpu) &&
+			root_has_file(e->r, path))
+			strs_add(e->r->a, ret, str_dup(e->r->a, gpu));
+	}
+}
+
+/* Tensile's entry is TensileLibrary_lazy_GPU.dat; before ROCm 5.2, and of hand-written kernels, Kernels.so-... Newer
+ * trees have a folder for each GPU. */
+static void add_tensile(struct environment *e, struct str dir, struct strs *ret)
+{
+	static const char *const kinds[][2] = {{"TensileLibrary_lazy_", ".dat"},
+		{"Kernels.so-000-", ".hsaco"}, {"TensileLibrary_gfx", ".co"}};
+	struct strs names;
+	struct str gpu;
+	for (size_t i = 0; !ret->n && i < sizeof(kinds) / sizeof(*kinds); i++) {
+		add_side_files(e, dir, kinds[i], ret);
+		root_list(e->r, dir, &names);
+		for (size_t k = 0; !i && k < names.n; k++)
+			if (is_side_file(names.v[k], S("gfx"), S(""), &gpu) &&
+				str_eq(gpu, names.v[k]))
+				add_side_files(e, path_join(e->r->a, dir, gpu), kinds[i], ret);
+	}
+}
+
+static void add_miopen(struct environment *e, struct str dir, struct strs *ret)
+{
+	static const char *const kinds[][2] = {{"gfx", ".db"}, {"gfx", ".kdb"}, {"gfx", ".db.txt"},
+		{"gfx", ".fdb.txt"}, {"gfx", ".model"}};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		add_side_files(e, dir, kinds[i], ret);
+}
+
+/* Debian has rocblas/5/library. */
+static struct str tensile_dir(struct environment *e, struct str lib, const char *inner)
+{
+	struct strs names;
+	struct arena *a = e->r->a;
+	struct str dir = path_join(a, lib, str_from(inner));
+	struct str plain = path_join(a, dir, S("library"));
+	if (root_real(e->r, plain).n)
+		return plain;
+	root_list(e->r, dir, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		struct str one = str_fmt(a, "%.*s/%.*s/library", STR(dir), STR(names.v[i]));
+		if (root_real(e->r, one).n)
+			return one;
+	}
+	return plain;
+}
+
+static void read_sides(struct environment *e, struct machine_torch *t, const struct found *f)
+{
+	struct strs *lists[] = {&t->rocblas, &t->hipblaslt, &t->miopen};
+	struct arena *a = e->r->a;
+	for (size_t i = 0; i < 3; i++) {
+		bool miopen = i == 2;
+		struct str dir;
+		root_variable(e->r, str_from(f[i].variable), &dir);
+		dir = path_clean(a, dir);
+		if (str_starts(dir, S("/")))
+			dir = str_sub(dir, 1, dir.n);
+		else if (f[i].dir.n && miopen)
+			dir = path_clean(a, path_join(a, f[i].dir, str_from(f[i].inner)));
+		else if (f[i].dir.n)
+			dir = tensile_dir(e, f[i].dir, f[i].inner);
+		else
+			continue;
+		if (miopen)
+			add_miopen(e, dir, lists[i]);
+		else
+			add_tensile(e, dir, lists[i]);
+		targets_sort(lists[i]);
+	}
+}
+
+static struct str find_in(struct root *r, const struct strs *dirs, struct str name)
+{
+	VEC_EACH (const struct str, dir, dirs)
+		if (root_has_file(r, path_join(r->a, *dir, name)))
+			return *dir;
+	return S("");
+}
+
+static void read_needed(
+	struct environment *e, struct machine_torch *t, struct str lib, const struct library *l)
+{
+	struct found sides[] = {{"librocblas.so", "ROCBLAS_TENSILE_LIBPATH", "rocblas", {0}},
+		{"libhipblaslt.so", "HIPBLASLT_TENSILE_LIBPATH", "hipblaslt", {0}},
+		{"libMIOpen.so", "MIOPEN_SYSTEM_DB_PATH", "../share/miopen/db", {0}}};
+	struct strs dirs = search_dirs(e, lib, l);
+	VEC_EACH (const struct str, name, &l->needed) {
+		if (!is_rocm(*name))
+			continue;
+		strs_put(e->r->a, &t->needed, *name);
+		struct str dir = find_in(e->r, &dirs, *name);
+		if (!dir.n)
+			strs_put(e->r->a, &t->missing, *name);
+		for (size_t i = 0; i < 3; i++)
+			if (str_starts(*name, str_from(sides[i].name)))
+				sides[i].dir = dir;
+	}
+	for (size_t i = 0; i < 3; i++)
+		if (!sides[i].dir.n && t->bundled)
+			sides[i].dir = lib;
+	read_sides(e, t, sides);
+}
+
+/* GPUs that are in both; when one of them tells of none, those of the other. */
+static struct strs both(struct arena *a, const struct strs *x, const struct strs *y)
+{
+	struct strs list = {0};
+	VEC_EACH (const struct str, s, x)
+		if (!y->n || strs_has(y, *s))
+			strs_add(a, &list, *s);
+	return x->n ? list : *y;
+}
+
+static void read_torch_libraries(struct environment *e, struct str dir, struct machine_torch *t)
+{
+	static const struct {
+		const char *file;
+		struct str build;
+	} kinds[] = {{"libtorch_hip.so", S_INIT("rocm")}, {"libtorch_cuda.so", S_INIT("cuda")},
+		{"libtorch_xpu.so", S_INIT("xpu")}, {"libtorch_cpu.so", S_INIT("cpu")},
+		{"libtorch.so", S_INIT("cpu")}};
+	struct str lib = path_join(e->r->a, dir, S("lib"));
+	struct strs names;
+	struct library l, first = {0};
+	size_t kind = 0, n = sizeof(kinds) / sizeof(*kinds);
+	while (kind < n &&
+		!root_has_file(e->r, path_join(e->r->a, lib, str_from(kinds[kind].file))))
+		kind++;
+	if (kind < n)
+		t->build = kinds[kind].build;
+	root_list(e->r, lib, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		struct str path = path_join(e->r->a, lib, names.v[i]);
+		if (str_starts(names.v[i], S("libamdhip64.so")))
+			t->bundled = root_has_file(e->r, path) || t->bundled;
+		if (kind || !str_starts(names.v[i], S("libtorch_hip")) ||
+			library_read(e->r, path, &l) != ROOT_OK)
+			continue;
+		t->targets = both(e->r->a, &t->targets, &l.targets);
+		if (str_eq(names.v[i], str_from(kinds[0].file)))
+			first = l;
+	}
+	t->runpath = first.runpath.n ? first.runpath : first.rpath;
+	if (!kind)
+		read_needed(e, t, lib, &first);
+	VEC_EACH (const struct str, s, &t->needed) /* "libamdhip64.so.6" */
+		if (!t->rocm.n && str_starts(*s, S("libamdhip64.so.")))
+			t->rocm = str_sub(*s, 15, s->n);
+}
+
+/* ---- the whole ---- */
+
+static void keep_manifest(struct buf *out, struct str text)
+{
+	if (str_contains(text, S("torch/lib")))
+		buf_add(out, S("{\"files\": [{\"path\": \"torch/lib\"}]}\n"));
+}
+
+/* The manifest lies in the folder that was slimmed, or in torch's dist-info. */
+static bool is_slim(struct environment *e, struct str torch)
+{
+	struct strs dirs = {0};
+	struct str text;
+	strs_add(e->r->a, &dirs, path_dir(torch));
+	strs_add(e->r->a, &dirs, e->dir);
+	VEC_EACH (const struct machine_package, p, &e->py->packages)
+		if (str_eq(p->name, S("torch")))
+			strs_add(e->r->a, &dirs, str_sub(p->path, 1, p->path.n));
+	if (root_has_file(e->r, path_join(e->r->a, torch, S(SLIM_MANIFEST))))
+		return true;
+	VEC_EACH (const struct str, dir, &dirs)
+		if (root_head(e->r, path_join(e->r->a, *dir, S(SLIM_MANIFEST)), MANIFEST_HEAD,
+			    keep_manifest, &text) == ROOT_OK &&
+			str_contains(text, S("torch/lib")))
+			return true;
+	return false;
+}
+
+static void add_wheels(struct environment *e)
+{
+	VEC_EACH (const struct str, dir, &e->rocm_dirs) {
+		struct machine_sdk s = {.kind = S("pip")};
+		if (!str_starts(path_base(*dir), S("_rocm_sdk_core")))
+			continue;
+		s.path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(*dir)));
+		read_components(e->r, *dir, &s);
+		VEC_EACH (const struct machine_package, p, &e->py->packages)
+			if (str_eq(p->name, S("rocm-sdk-core")))
+				s.version = p->version;
+		*VEC_PUSH(e->r->a, &e->m->sdks) = s;
+	}
+}
+
+void gather_torch(struct environment *e)
+{
+	struct machine_torch *t = &e->py->torch;
+	add_wheels(e);
+	VEC_EACH (const struct machine_package, p, &e->py->packages)
+		if (str_eq(p->name, S("torch")))
+			e->py->has_torch = true;
+	for (size_t i = 0; i < e->sites.n && !t->path.n; i++) {
+		struct str dir = path_join(e->r->a, e->sites.v[i], S("torch"));
+		struct str version = path_join(e->r->a, dir, S("version.py"));
+		if (!root_real(e->r, version).n && !(e->py->has_torch && root_real(e->r, dir).n))
+			continue;
+		e->py->has_torch = true;
+		root_tell_dir(e->r, dir);
+		t->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(dir)));
+		read_version(e, dir, t);
+		read_torch_libraries(e, dir, t);
+		t->slim = is_slim(e, dir);
+	}
+	if (e->py->has_torch && !t->path.n)
+		read_version(e, S(""), t);
+}
