@@ -65,19 +65,24 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 	for (const char *const *i = c->install; *i; i++)
 		packages = str_fmt(a, "%.*s \"%.*s\"", STR(packages),
 			STR(str_replace(a, str_from(*i), S("{gpu}"), w->gpu->target)));
+	struct str python = own ? program(a, p, "python3") : S("~/torch/bin/python3");
 	if (!own)
 		strs_add(a, &r->commands, S("python3 -m venv ~/torch"));
+	else if (
+		p->has_torch) /* one of the same version for another GPU would be good enough for pip */
+		strs_add(a, &r->commands,
+			str_fmt(a, "%.*s -m pip uninstall -y torch torchvision torchaudio",
+				STR(python)));
 	strs_add(a, &r->commands,
-		str_fmt(a, "%.*s -m pip install%.*s --index-url \"$%s/%s\"",
-			STR(own ? program(a, p, "python3") : S("~/torch/bin/python3")),
+		str_fmt(a, "%.*s -m pip install%.*s --index-url \"$%s/%s\"", STR(python),
 			STR(packages), c->amd ? "ROCM_INDEX" : "TORCH_INDEX",
 			c->amd ? c->amd : c->index));
 	if (c->uv)
 		strs_add(a, &r->notes,
 			str_fmt(a,
-				"with uv no address is needed: uv pip install%.*s --torch-backend "
-				"%s",
-				STR(packages), c->index));
+				"with uv no address is needed: uv pip install --python %.*s%.*s "
+				"--torch-backend %s",
+				STR(python), STR(packages), c->index));
 }
 
 static void add_wheel(struct finding_way *w, const struct compat_wheel *c, enum compat_how how)

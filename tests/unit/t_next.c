@@ -89,7 +89,9 @@ static void a_torch_for_other_gpus_does_not_count(void **state)
 	assert_int_equal(g->routes.v[0].by, NEXT_DEVICE_WHEEL);
 	assert_int_equal(g->routes.v[1].by, NEXT_WHEEL);
 	assert_int_equal(g->routes.v[1].how, COMPAT_EXACT);
-	assert_int_equal(g->routes.v[1].commands.n, 1);
+	assert_int_equal(g->routes.v[1].commands.n, 2);
+	assert_str(g->routes.v[1].commands.v[0],
+		"/home/user/venv/bin/python3 -m pip uninstall -y torch torchvision torchaudio");
 	has(&g->routes.v[1].commands, "/home/user/venv/bin/python3 -m pip install "
 				      "\"torch==2.14.*\" \"torchvision==0.29.*\" "
 				      "--index-url \"$TORCH_INDEX/rocm7.2\"");
