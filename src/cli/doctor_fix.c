@@ -53,9 +53,7 @@ static const struct json_field fixed_fields[] = {
 
 static struct err *unknown_id(struct arena *a, struct str id)
 {
-	struct strs ids = {0};
-	for (size_t i = 0; i < rule_count; i++)
-		strs_put(a, &ids, str_from(rule_table[i].id));
+	struct strs ids = rule_ids(a, false);
 	struct str near = suggest(id, &ids);
 	struct err *e = err_new(E_USAGE, "no finding has the id '%.*s'", STR(id));
 	return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;

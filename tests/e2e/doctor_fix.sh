@@ -47,6 +47,13 @@ find home -type d -empty -delete
 diff -r old home && [ "$(stat -c %a home/.profile)" = "$(stat -c %a old/.profile)" ]
 echo 'ok --undo gives the old files'
 
+eval "$("$ROCSMITH" env --shell --build)"
+[ "$ROCR_VISIBLE_DEVICES:$PYTORCH_ROCM_ARCH" = 0:gfx1100 ]
+eval "$("$ROCSMITH" env --shell --build --gpu 'RX 7900 XTX,gfx90a')"
+[ "$PYTORCH_ROCM_ARCH" = 'gfx1100;gfx90a' ]
+unset ROCR_VISIBLE_DEVICES PYTORCH_ROCM_ARCH MAX_JOBS
+echo 'ok a shell takes the lines of env'
+
 if [ ! -x "$fault" ]; then
 	echo 'skip doctor --fix with failing calls: no rocsmith-fault'
 	exit 0
