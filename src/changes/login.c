@@ -90,14 +90,6 @@ static struct err *read_entries(struct work *w, const struct login_file *f)
 	return NULL;
 }
 
-static bool is_plain(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!ascii_alnum(s.p[i]) && !memchr("_-+.,:/=@%^", s.p[i], 11))
-			return false;
-	return s.n > 0;
-}
-
 /* One entry a variable: what an earlier fix set, and a later one sets anew or takes away, is gone. */
 static struct err *change_entries(struct work *w)
 {
@@ -114,8 +106,9 @@ static struct err *change_entries(struct work *w)
 	for (size_t i = 0; i < w->r->set.n && !w->r->undo; i++) {
 		struct entry *e = VEC_PUSH(w->a, &w->entries);
 		e->id = w->r->id;
-		if (!str_cut(w->r->set.v[i], '=', &e->name, &e->value) || !is_plain(e->name) ||
-			!is_plain(e->value))
+		struct str word = w->r->set.v[i];
+		bool good = str_cut(word, '=', &e->name, &e->value) && e->name.n && e->value.n;
+		if (!good || str_shell(w->a, word).n != word.n)
 			return err_new(E_USAGE, "'%.*s' cannot be set in a start-up file",
 				STR(w->r->set.v[i]));
 	}

@@ -118,6 +118,35 @@ static void a_build_is_forecast_by_its_description(void **state)
 	assert_null(r->torch);
 }
 
+/* A build that ended here writes over its own files; one of another project says nothing. */
+static void a_build_folder_of_pytorch_is_found(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const names[] = {
+		"pytorch-audio-2.6.0-1", "torchvision-0.2-1", "torch-x"};
+	struct str home = test_dir(&f->a);
+	assert_int_equal(setenv("ROCSMITH_HOME", str_z(&f->a, home), 1), 0);
+	f->m.root = S("");
+	for (size_t i = 0; i < 3; i++) {
+		struct str dir = str_fmt(&f->a, "%.*s/cache/build/%s/state", STR(home), names[i]);
+		assert_ok(fs_mkdirs(dir));
+		assert_ok(fs_write(path_join(&f->a, dir, S("done")), S(""), 0644));
+	}
+	const struct next_gpu *g = look(f, "gfx90a");
+	uint64_t whole = g->routes.v[g->routes.n - 1].disk;
+	struct str dir =
+		str_fmt(&f->a, "%.*s/cache/build/pytorch-2.6.0+dfsg-7-ab12/state", STR(home));
+	assert_ok(fs_mkdirs(dir));
+	assert_ok(fs_write(path_join(&f->a, dir, S("done")), S(""), 0644));
+	g = look(f, "gfx90a");
+	assert_true(g->routes.v[g->routes.n - 1].disk < whole);
+	f->m.root = S("/elsewhere"); /* another machine has another history */
+	g = look(f, "gfx90a");
+	assert_true(g->routes.v[g->routes.n - 1].disk == whole);
+	assert_int_equal(unsetenv("ROCSMITH_HOME"), 0);
+	test_dir_remove(home);
+}
+
 static void an_old_python_gets_an_old_torch_and_is_told(void **state)
 {
 	struct fixture *f = *state;
@@ -195,6 +224,8 @@ int main(void)
 			a_torch_for_other_gpus_does_not_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_build_is_forecast_by_its_description, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_build_folder_of_pytorch_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_old_python_gets_an_old_torch_and_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nothing_serves_is_said, setup, teardown),
