@@ -75,6 +75,14 @@ static void a_torch_that_serves_the_gpu_is_enough(void **state)
 	assert_int_equal(g->routes.n, 0);
 	has(&g->commands, "'/home/user/my env/bin/python3' -c \"import torch; ");
 	assert_str(f->next.version, "3.11");
+	assert_int_equal(g->notes.n, 0);
+	struct machine_torch *t = &f->m.pythons.v[1].torch;
+	t->rocblas = str_split(&f->a, S("gfx1030"), ' ');
+	has(&look(f, "")->notes, "rocBLAS has no kernels for gfx1101");
+	strs_add(&f->a, &t->rocblas, S("gfx1101"));
+	assert_int_equal(look(f, "")->notes.n, 0);
+	strs_add(&f->a, &t->missing, S("librccl.so.1"));
+	assert_str(look(f, "")->served_by, "");
 }
 
 static void a_torch_for_other_gpus_does_not_count(void **state)
