@@ -2,7 +2,7 @@
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/environment.h"
-#include "target/target.h"
+#include "plan/plan.h"
 #include "term/out.h"
 
 struct env_args {
@@ -20,8 +20,7 @@ static const struct opt env_opts[] = {
 		"for the torch of this Python environment")},
 	{OPT_FLAG("build", struct env_args, build,
 		"also what builds of PyTorch and extensions want")},
-	{OPT_FLAG("shell", struct env_args, shell,
-		"print lines for a shell: eval \"$(rocsmith env --shell)\"")},
+	{OPT_FLAG("shell", struct env_args, shell, "print lines for a shell to eval")},
 	{OPT_VALUE("sysroot", OPT_PATH, struct env_args, sysroot, "DIR",
 		"for the machine that this folder mirrors")},
 	{.kind = OPT_END},
@@ -57,12 +56,14 @@ static const struct json_field answer_fields[] = {
 };
 
 /* The machine with these GPUs in the place of its own: cards, as nothing says how they lie beside each other. */
-static struct err *take_gpus(struct arena *a, const struct strs *words, struct machine *m)
+static struct err *take_gpus(struct arena *a, const struct env_args *o, struct machine *m)
 {
 	struct targets list;
-	if (!words->n || (words->n == 1 && str_eq(words->v[0], S("native"))))
+	struct strs words = o->gpus;
+	if (!words.n || (words.n == 1 && str_eq(words.v[0], S("native"))))
 		return NULL;
-	TRY(targets_parse(a, words, &list));
+	TRY(plan_native(a, o->sysroot, &words));
+	TRY(targets_parse(a, &words, &list));
 	m->gpus.n = 0;
 	VEC_EACH (const struct target, t, &list)
 		*VEC_PUSH(a, &m->gpus) = (struct machine_gpu){.target = t->name};
@@ -113,7 +114,7 @@ static struct err *env_run(struct arena *a, void *args, int *ret_status)
 	struct answer x = {0};
 	(void)ret_status;
 	TRY(machine_read_all(a, o->sysroot, &m));
-	TRY(take_gpus(a, &o->gpus, &m));
+	TRY(take_gpus(a, o, &m));
 	struct str path = o->python.n && !o->sysroot.n ? path_abs(a, o->python) : o->python;
 	const struct machine_python *p = environment_python(&m, path);
 	if (path.n && !p)
