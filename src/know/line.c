@@ -85,7 +85,7 @@ void line_clean(struct buf *out, struct str line)
 /* ---- what stands around a message ---- */
 
 /* They are compiled once, when they are asked for, and live as long as the program. */
-static bool has_shape(const char *name, struct str s, size_t *ret_end)
+static bool has_shape(const char *name, struct str s, regmatch_t *ret)
 {
 	enum { SHAPES = 16 };
 	static regex_t compiled[SHAPES];
@@ -101,14 +101,14 @@ static bool has_shape(const char *name, struct str s, size_t *ret_end)
 	ready[i] = true;
 	if (regexec(&compiled[i], s.n ? s.p : "", 1, &at, REG_STARTEND) != 0)
 		return false;
-	*ret_end = (size_t)at.rm_eo;
+	*ret = at;
 	return true;
 }
 
 size_t line_lead(struct str clean)
 {
-	size_t end = 0;
-	return has_shape("lead", clean, &end) ? end : 0;
+	regmatch_t at;
+	return has_shape("lead", clean, &at) ? (size_t)at.rm_eo : 0;
 }
 
 static bool is_word(char c)
@@ -116,9 +116,16 @@ static bool is_word(char c)
 	return ascii_alnum(c) || c == '_';
 }
 
+bool line_introduces(struct str clean)
+{
+	regmatch_t at;
+	return has_shape("intro", clean, &at);
+}
+
 bool line_quotes(struct str clean, size_t from, size_t to)
 {
-	size_t lead = line_lead(clean), end;
+	regmatch_t at;
+	size_t lead = line_lead(clean);
 	lead = lead < from ? lead : from;
 	struct str said = str_sub(clean, lead, clean.n), before = str_sub(clean, lead, from);
 	struct str after = str_sub(clean, to, clean.n);
@@ -128,11 +135,15 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 	if (after.n && to > from && is_word(clean.p[to - 1]) && is_word(after.p[0]) &&
 		!ascii_digit(after.p[0]))
 		return true;
-	if (has_shape("test", clean, &end) || has_shape("source", said, &end) ||
-		has_shape("after", after, &end) || has_shape("speaks", before, &end))
+	if (has_shape("test", clean, &at) || has_shape("source", said, &at) ||
+		has_shape("after", after, &at) || has_shape("speaks", before, &at))
 		return true;
+	if (has_shape("kind", before, &at))
+		before.n = (size_t)at.rm_so;
 	/* put in quotes by somebody who writes about it; a log that quotes has the quote behind '(' or '=' */
 	bool opened = str_ends(before, S("'")) && !str_ends(before, S("('")) &&
 		      !str_ends(before, S("='")) && !str_ends(before, S(":'"));
-	return opened && !has_shape("report", str_trim(str_sub(before, 0, before.n - 1)), &end);
+	return opened &&
+	       (str_starts(after, S("'.")) || str_starts(after, S("';")) ||
+		       !has_shape("report", str_trim(str_sub(before, 0, before.n - 1)), &at));
 }
