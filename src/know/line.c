@@ -122,6 +122,21 @@ bool line_introduces(struct str clean)
 	return has_shape("intro", clean, &at);
 }
 
+/* Up to the quote that is open at the end, with nothing but a program's or error's name behind it; or "". */
+static struct str opened_in(struct str before)
+{
+	enum { NEAR = 48 };
+	size_t open = SIZE_MAX;
+	for (size_t i = 0; i < before.n; i++) {
+		bool apostrophe = i && is_word(before.p[i - 1]) && i + 1 < before.n &&
+				  is_word(before.p[i + 1]);
+		if (before.p[i] == '\'' && !apostrophe)
+			open = open == SIZE_MAX ? i : SIZE_MAX;
+	}
+	bool whole = open != SIZE_MAX && (open + 1 == before.n || str_ends(before, S(": ")));
+	return str_sub(before, 0, whole && before.n - open <= NEAR ? open + 1 : 0);
+}
+
 bool line_quotes(struct str clean, size_t from, size_t to)
 {
 	regmatch_t at;
@@ -138,12 +153,14 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 	if (has_shape("test", clean, &at) || has_shape("source", said, &at) ||
 		has_shape("after", after, &at) || has_shape("speaks", before, &at))
 		return true;
-	if (has_shape("kind", before, &at))
-		before.n = (size_t)at.rm_so;
+	if (has_shape("constant", str_sub(clean, from, to), &at) &&
+		!has_shape("printed", said, &at))
+		return true;
 	/* put in quotes by somebody who writes about it; a log that quotes has the quote behind '(' or '=' */
-	bool opened = str_ends(before, S("'")) && !str_ends(before, S("('")) &&
-		      !str_ends(before, S("='")) && !str_ends(before, S(":'"));
-	return opened &&
+	struct str quote = opened_in(before);
+	return quote.n && !str_ends(quote, S("('")) && !str_ends(quote, S("='")) &&
+	       !str_ends(quote, S(":'")) &&
 	       (str_starts(after, S("'.")) || str_starts(after, S("';")) ||
-		       !has_shape("report", str_trim(str_sub(before, 0, before.n - 1)), &at));
+		       (quote.n == 1 && str_starts(after, S("',"))) ||
+		       !has_shape("report", str_trim(str_sub(quote, 0, quote.n - 1)), &at));
 }
