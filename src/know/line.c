@@ -158,8 +158,7 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 		return true;
 	/* put in quotes by somebody who writes about it; a log that quotes has the quote behind '(' or '=' */
 	struct str quote = opened_in(before);
-	return quote.n && !str_ends(quote, S("('")) && !str_ends(quote, S("='")) &&
-	       !str_ends(quote, S(":'")) &&
+	return quote.n && !has_shape("call", quote, &at) &&
 	       (str_starts(after, S("'.")) || str_starts(after, S("';")) ||
 		       (quote.n == 1 && str_starts(after, S("',"))) ||
 		       !has_shape("report", str_trim(str_sub(quote, 0, quote.n - 1)), &at));

@@ -591,7 +591,7 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 	bool nvidia = m->unless && !strcmp(m->unless, "nvidia");
 	if (m->unless && sign_of(r, m->unless)->seen && !(nvidia && sign_of(r, "amd")->seen))
 		return nvidia ? "the log is of a machine with an NVIDIA GPU"
-			      : "the log is of a machine that it is not known for";
+			      : "something else in the log speaks against it";
 	return "";
 }
 
