@@ -293,13 +293,17 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 	return false;
 }
 
-/* Do the lines above say that it is an example, or are they inside of a text between triple quotes? */
-static bool is_introduced(struct reading *r, struct span line)
+/* Do the lines above say that it is an example, open a text in triple quotes, or an expression of which it is a quoted
+ * part? */
+static bool is_introduced(struct reading *r, struct span line, bool quoted)
 {
 	bool inside = false;
 	for (int i = 0; i < NEAR && go_up(r, &line); i++) {
 		struct str rest = {r->buf + line.from, line.to - line.from};
-		if (i < INTRO && line_introduces(clean_of(r, line)))
+		struct str clean = clean_of(r, line);
+		if (i < INTRO && line_introduces(clean))
+			return true;
+		if (!i && quoted && (str_ends(clean, S("=")) || str_ends(clean, S("("))))
 			return true;
 		for (size_t n; (n = str_find(rest, S("\"\"\""))) < rest.n; inside = !inside)
 			rest = str_sub(rest, n + 3, rest.n);
@@ -315,7 +319,7 @@ static bool is_quoted(struct reading *r, const struct place *p, struct span at, 
 	size_t from = at.from - p->starts[k] + p->leads[k];
 	size_t to = (at.to < end ? at.to : end) - p->starts[k] + p->leads[k];
 	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n) ||
-	       is_introduced(r, p->lines[k]);
+	       is_introduced(r, p->lines[k], str_starts(whole, S("'")));
 }
 
 /* Is it the end of a torn line, which is looked at as a whole later? */
