@@ -140,3 +140,5 @@ size_t line_lead(struct str clean);
 bool line_quotes(struct str clean, size_t from, size_t to);
 /* Does it say that readers may meet what stands below? */
 bool line_introduces(struct str clean);
+/* Does its sentence go on in the line below; or, when that is indented or begins with a quote (inner), its expression? */
+bool line_goes_on(struct str clean, bool inner);

@@ -122,6 +122,13 @@ bool line_introduces(struct str clean)
 	return has_shape("intro", clean, &at);
 }
 
+bool line_goes_on(struct str clean, bool inner)
+{
+	regmatch_t at;
+	struct str said = str_sub(clean, line_lead(clean), clean.n);
+	return has_shape("unfinished", said, &at) || (inner && has_shape("open", said, &at));
+}
+
 /* Up to the quote that is open at the end, with nothing but a program's or error's name behind it; or "". */
 static struct str opened_in(struct str before)
 {

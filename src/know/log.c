@@ -293,17 +293,14 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 	return false;
 }
 
-/* Do the lines above say that it is an example, open a text in triple quotes, or an expression of which it is a quoted
- * part? */
-static bool is_introduced(struct reading *r, struct span line, bool quoted)
+/* Do the lines above say that it is an example, do they go on in it, or open a text in triple quotes? */
+static bool is_introduced(struct reading *r, struct span line)
 {
-	bool inside = false;
+	bool inside = false, inner = strchr(" \t'\"", r->buf[line.from]) != NULL;
 	for (int i = 0; i < NEAR && go_up(r, &line); i++) {
 		struct str rest = {r->buf + line.from, line.to - line.from};
 		struct str clean = clean_of(r, line);
-		if (i < INTRO && line_introduces(clean))
-			return true;
-		if (!i && quoted && (str_ends(clean, S("=")) || str_ends(clean, S("("))))
+		if ((i < INTRO && line_introduces(clean)) || (!i && line_goes_on(clean, inner)))
 			return true;
 		for (size_t n; (n = str_find(rest, S("\"\"\""))) < rest.n; inside = !inside)
 			rest = str_sub(rest, n + 3, rest.n);
@@ -319,7 +316,7 @@ static bool is_quoted(struct reading *r, const struct place *p, struct span at, 
 	size_t from = at.from - p->starts[k] + p->leads[k];
 	size_t to = (at.to < end ? at.to : end) - p->starts[k] + p->leads[k];
 	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n) ||
-	       is_introduced(r, p->lines[k], str_starts(whole, S("'")));
+	       is_introduced(r, p->lines[k]);
 }
 
 /* Is it the end of a torn line, which is looked at as a whole later? */
