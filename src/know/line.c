@@ -132,7 +132,7 @@ bool line_goes_on(struct str clean, bool inner)
 /* Up to the quote that is open at the end, with nothing but a program's or error's name behind it; or "". */
 static struct str opened_in(struct str before)
 {
-	enum { NEAR = 48 };
+	enum { NEAR = 160 };
 	size_t open = SIZE_MAX;
 	for (size_t i = 0; i < before.n; i++) {
 		bool apostrophe = i && is_word(before.p[i - 1]) && i + 1 < before.n &&
@@ -150,7 +150,7 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 	size_t lead = line_lead(clean);
 	lead = lead < from ? lead : from;
 	struct str said = str_sub(clean, lead, clean.n), before = str_sub(clean, lead, from);
-	struct str after = str_sub(clean, to, clean.n);
+	struct str match = str_sub(clean, from, to), after = str_sub(clean, to, clean.n);
 	/* part of another name */
 	if (from && to > from && is_word(clean.p[from - 1]) && is_word(clean.p[from]))
 		return true;
@@ -160,11 +160,12 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 	if (has_shape("test", clean, &at) || has_shape("source", said, &at) ||
 		has_shape("after", after, &at) || has_shape("speaks", before, &at))
 		return true;
-	if (has_shape("constant", str_sub(clean, from, to), &at) &&
-		!has_shape("printed", said, &at))
+	if (has_shape("constant", match, &at) && !has_shape("printed", said, &at))
 		return true;
 	/* put in quotes by somebody who writes about it; a log that quotes has the quote behind '(' or '=' */
-	struct str quote = opened_in(before);
+	bool first = str_starts(match, S("'")) &&
+		     str_find(str_sub(match, 1, match.n), S("'")) == match.n - 1;
+	struct str quote = opened_in(first ? str_sub(clean, lead, from + 1) : before);
 	return quote.n && !has_shape("call", quote, &at) &&
 	       (str_starts(after, S("'.")) || str_starts(after, S("';")) ||
 		       (quote.n == 1 && str_starts(after, S("',"))) ||
