@@ -168,6 +168,7 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 	struct str quote = opened_in(first ? str_sub(clean, lead, from + 1) : before);
 	return quote.n && !has_shape("call", quote, &at) &&
 	       (str_starts(after, S("'.")) || str_starts(after, S("';")) ||
-		       (quote.n == 1 && str_starts(after, S("',"))) ||
+		       (quote.n == 1 &&
+			       (str_starts(after, S("',")) || str_starts(after, S("' ")))) ||
 		       !has_shape("report", str_trim(str_sub(quote, 0, quote.n - 1)), &at));
 }

@@ -297,10 +297,12 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 static bool is_introduced(struct reading *r, struct span line)
 {
 	bool inside = false, inner = strchr(" \t'\"", r->buf[line.from]) != NULL;
-	for (int i = 0; i < NEAR && go_up(r, &line); i++) {
+	for (int i = 0, blank = 0; i < NEAR && go_up(r, &line); i++) {
 		struct str rest = {r->buf + line.from, line.to - line.from};
 		struct str clean = clean_of(r, line);
-		if ((i < INTRO && line_introduces(clean)) || (!i && line_goes_on(clean, inner)))
+		blank += i == blank && !clean.n;
+		if ((i < INTRO && line_introduces(clean)) ||
+			(i == blank && i < 2 && line_goes_on(clean, inner && !i)))
 			return true;
 		for (size_t n; (n = str_find(rest, S("\"\"\""))) < rest.n; inside = !inside)
 			rest = str_sub(rest, n + 3, rest.n);
