@@ -19,6 +19,9 @@ struct elf_src {
 	const char *mem;       /* for memory */
 	void *user;            /* for others */
 	struct budget *budget; /* what reading may cost; NULL: as much as it takes */
+	/* Moves offset to the next mark, or to the end; false: none are known from there on, and all has to be looked
+	 * at. NULL where nobody marked anything. See zip_pass in zip.h. */
+	bool (*next_mark)(const struct elf_src *s, uint64_t *offset);
 };
 
 /* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */

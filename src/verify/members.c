@@ -91,8 +91,8 @@ static struct err *unpack(struct job *j)
 	CLEANUP(zip_view_close) struct zip_view *view = NULL;
 	struct pass s = {.job = j, .hash = hash, .first = true, .big = big};
 	if (big)
-		TRY(zip_view_open(
-			z, m->zip, &(struct zip_pass){take, &s, j->x->o->jobs != 1}, &view));
+		TRY(zip_view_open(z, m->zip,
+			&(struct zip_pass){take, &s, j->x->o->jobs != 1, devcode_mark}, &view));
 	else
 		TRY(zip_stream(z, m->zip, take, &s));
 	m->digest = hash_end(hash);
