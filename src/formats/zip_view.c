@@ -12,15 +12,17 @@
 #include "formats/zip_format.h"
 
 enum {
-	RING = 32,        /* pieces on their way from one thread to the other */
+	RING = 32,        /* pieces on their way from one thread to the other: 6 ms of unpacking */
 	SLOTS = 4,        /* blocks that are kept */
 	BLOCK = 20,       /* log2 of the least bytes of a block */
 	POINTS = 384,     /* at most; 87 KiB each */
 	MARKED = 16 << 20 /* bytes of all marks, at most */
 };
 
+/* What is written last of a state is at its end, where usually half of the bytes hold nothing. */
 struct point {
 	uint64_t taken;
+	size_t n;
 	struct inflate_state s;
 };
 
@@ -57,7 +59,7 @@ struct ring {
 	pthread_mutex_t lock;
 	pthread_cond_t news;
 	char *pieces;
-	size_t n[RING];
+	size_t n[RING], room; /* room: for so many pieces */
 	uint64_t made, taken; /* pieces */
 	bool end, stop;
 	struct err *e; /* of fn */
@@ -68,7 +70,7 @@ struct ring {
 
 static char *piece_of(const struct ring *r, uint64_t i)
 {
-	return r->pieces + i % RING * INFLATE_PIECE;
+	return r->pieces + i % r->room * INFLATE_PIECE;
 }
 
 /* False: there is no more room. */
@@ -130,10 +132,19 @@ static void use(struct ring *r, uint64_t i)
 static void *user_thread(void *arg)
 {
 	struct ring *r = arg;
+	const struct zip_pass *p = r->pass;
+	bool more = p->idle;
 	for (uint64_t i = 0;; i++) {
 		pthread_mutex_lock(&r->lock);
-		while (r->made == i && !r->end)
-			pthread_cond_wait(&r->news, &r->lock);
+		while (r->made == i && !r->end) {
+			if (!more) {
+				pthread_cond_wait(&r->news, &r->lock);
+				continue;
+			}
+			pthread_mutex_unlock(&r->lock);
+			more = p->idle(p->user);
+			pthread_mutex_lock(&r->lock);
+		}
 		bool done = r->stop || (r->made == i && r->end);
 		pthread_mutex_unlock(&r->lock);
 		if (done)
@@ -146,7 +157,7 @@ static void *user_thread(void *arg)
 static bool next_piece(struct ring *r)
 {
 	pthread_mutex_lock(&r->lock);
-	while (r->made - r->taken == RING && !r->stop)
+	while (r->made - r->taken == r->room && !r->stop)
 		pthread_cond_wait(&r->news, &r->lock);
 	bool wanted = !r->stop;
 	pthread_mutex_unlock(&r->lock);
@@ -169,9 +180,11 @@ static struct err *add_point(struct zip_view *v)
 	if (f->made & (((uint64_t)1 << v->shift) - 1) || f->made == f->m->size)
 		return NULL;
 	TRY(budget_memory(f->z->src.budget, sizeof(struct point)));
-	struct point *p = v->points[v->n++] = xmalloc(sizeof(*p));
+	size_t n = offsetof(struct inflate_state, tmp_out_buffer) + (size_t)f->s.tmp_out_valid;
+	struct point *p = v->points[v->n++] = xmalloc(offsetof(struct point, s) + n);
 	p->taken = f->taken - f->s.avail_in;
-	p->s = f->s;
+	p->n = n;
+	memcpy(&p->s, &f->s, n);
 	p->s.avail_in = 0;
 	return NULL;
 }
@@ -212,9 +225,11 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 	while (m->size >> v->shift >= POINTS)
 		v->shift++;
 	v->points = xmalloc((POINTS + 1) * sizeof(struct point *));
+	size_t room = v->threaded ? RING : 1;
 	struct ring r = {.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = PTHREAD_COND_INITIALIZER,
-		.pieces = xmalloc(RING * INFLATE_PIECE),
+		.pieces = xmalloc(room * INFLATE_PIECE),
+		.room = room,
 		.pass = pass,
 		.v = v};
 	bool look = pass->fn || m->method == ZIP_DEFLATE;
@@ -260,7 +275,7 @@ static struct err *fill(struct zip_view *v, struct inflater *f, struct slot *s, 
 		TRY(budget_memory(f->z->src.budget, room));
 		s->bytes = xmalloc(room);
 	}
-	f->s = v->points[block]->s;
+	memcpy(&f->s, &v->points[block]->s, v->points[block]->n);
 	f->taken = v->points[block]->taken;
 	f->made = block << v->shift;
 	TRY(inflater_next(f, s->bytes, room, &got));
