@@ -99,6 +99,8 @@ struct elf_dynamic {
  * Works from PT_DYNAMIC, so stripped section tables do not matter. A file without one (static,
  * relocatable) gives an empty result. */
 MUST_USE struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic *ret);
+/* The same without undefined and defined: few of the strings are read, and no symbol is looked at. */
+MUST_USE struct err *elf_needs(struct arena *a, const struct elf *e, struct elf_dynamic *ret);
 
 struct elf_symbol {
 	struct str name; /* NUL-terminated; lives for the call only */

@@ -37,10 +37,19 @@ static void folders_of_dist_info(void **state)
 	(void)state;
 	assert_str(says((struct fx_wheel){
 			   .files = {A_FILE, FILE_OF("other-1.0.dist-info/METADATA", S("x"))}}),
-		"dist-info-name dist-info-several metadata-syntax record-missing wheel-missing");
-	assert_str(says((struct fx_wheel){.files = {A_FILE, FILE_OF("b-1.dist-info/x", S("x")),
-						  FILE_OF("a-1.dist-info/x", S("x"))}}),
+		"dist-info-several");
+	/* the one of the file's name is judged wherever it is; where there is none, the first */
+	assert_str(says((struct fx_wheel){.metadata = "",
+			   .files = {A_FILE, FILE_OF("b-1.dist-info/x", S("x")),
+				   FILE_OF("a-1.dist-info/METADATA", S("x"))}}),
+		"dist-info-several metadata-missing");
+	assert_str(says((struct fx_wheel){.info = "demo-2.0.dist-info",
+			   .files = {A_FILE, FILE_OF("b-1.dist-info/x", S("x"))}}),
 		"dist-info-name dist-info-several metadata-missing record-missing wheel-missing");
+	assert_str(says((struct fx_wheel){.file = "demo.whl",
+			   .info = "demo-2.0.dist-info",
+			   .files = {A_FILE, FILE_OF("b-1.dist-info/x", S("x"))}}),
+		"dist-info-several metadata-missing record-missing wheel-missing wheel-name");
 	assert_str(says((struct fx_wheel){.info = "demo-1.0.dist-inf", .files = {A_FILE}}),
 		"dist-info-missing");
 	/* a name without a version, and one that is said in another way */
