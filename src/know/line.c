@@ -144,6 +144,17 @@ static struct str opened_in(struct str before)
 	return str_sub(before, 0, whole && before.n - open <= NEAR ? open + 1 : 0);
 }
 
+/* Is the quote one of somebody who writes about the message? A log that quotes has "error:" or message=" before it. */
+static bool is_cited(struct str quote, struct str after)
+{
+	regmatch_t at;
+	bool ends = str_starts(after, S("'.")) || str_starts(after, S("';"));
+	if (quote.n == 1)
+		ends |= str_starts(after, S("',")) || str_starts(after, S("' "));
+	return quote.n && !has_shape("call", quote, &at) &&
+	       (ends || !has_shape("report", str_trim(str_sub(quote, 0, quote.n - 1)), &at));
+}
+
 bool line_quotes(struct str clean, size_t from, size_t to)
 {
 	regmatch_t at;
@@ -162,13 +173,7 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 		return true;
 	if (has_shape("constant", match, &at) && !has_shape("printed", said, &at))
 		return true;
-	/* put in quotes by somebody who writes about it; a log that quotes has the quote behind '(' or '=' */
 	bool first = str_starts(match, S("'")) &&
 		     str_find(str_sub(match, 1, match.n), S("'")) == match.n - 1;
-	struct str quote = opened_in(first ? str_sub(clean, lead, from + 1) : before);
-	return quote.n && !has_shape("call", quote, &at) &&
-	       (str_starts(after, S("'.")) || str_starts(after, S("';")) ||
-		       (quote.n == 1 &&
-			       (str_starts(after, S("',")) || str_starts(after, S("' ")))) ||
-		       !has_shape("report", str_trim(str_sub(quote, 0, quote.n - 1)), &at));
+	return is_cited(opened_in(first ? str_sub(clean, lead, from + 1) : before), after);
 }

@@ -299,10 +299,10 @@ static bool is_introduced(struct reading *r, struct span line)
 	bool inside = false, inner = strchr(" \t'\"", r->buf[line.from]) != NULL;
 	for (int i = 0, blank = 0; i < NEAR && go_up(r, &line); i++) {
 		struct str rest = {r->buf + line.from, line.to - line.from};
-		struct str clean = clean_of(r, line);
-		blank += i == blank && !clean.n;
-		if ((i < INTRO && line_introduces(clean)) ||
-			(i == blank && i < 2 && line_goes_on(clean, inner && !i)))
+		struct str clean = i < INTRO ? clean_of(r, line) : S("");
+		blank += i == blank && !i && !clean.n;
+		if (i < INTRO && (line_introduces(clean) ||
+					 (i == blank && line_goes_on(clean, inner && !i))))
 			return true;
 		for (size_t n; (n = str_find(rest, S("\"\"\""))) < rest.n; inside = !inside)
 			rest = str_sub(rest, n + 3, rest.n);
