@@ -291,7 +291,8 @@ def spread(args):
             shutil.copytree(".", folder, symlinks=True)
             words = [sys.executable, os.path.abspath(__file__), args.mode, "--jobs", str(args.jobs), "--share", str(share)]
             out = open(folder + ".out", "w+")
-            runs.append((subprocess.Popen([*words, *sys.argv[2:]], cwd=folder, stdout=out, stderr=out), out))
+            runs.append((subprocess.Popen([*words, *sys.argv[2:]], cwd=folder, stdout=out, stderr=out,
+                                          env={**os.environ, "TMPDIR": top}), out))  # what the killed leave goes with it
         status = 0
         for run, out in runs:
             status |= run.wait() != 0
