@@ -1,4 +1,6 @@
 /* rocsmith env: the environment that the GPUs and the torch of this machine (or of a recorded one) want. */
+#include <stdlib.h>
+
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/environment.h"
@@ -94,10 +96,9 @@ static void show(struct arena *a, const struct answer *x)
 {
 	struct str targets = str_join(a, &x->targets, S(", "));
 	out_fmt("for %.*s", STR(targets.n ? targets : S("no GPU")));
-	if (x->torch.n)
-		out_fmt(", torch %.*s", STR(x->torch));
 	if (x->python.n)
-		out_fmt(" in %.*s", STR(x->python));
+		out_fmt(", %s%.*s in %.*s", x->torch.n ? "torch " : "no torch", STR(x->torch),
+			STR(x->python));
 	out_text(x->lines.n ? S(":\n") : S(": nothing needs to be set\n"));
 	VEC_EACH (const struct environment_line, l, &x->lines) {
 		struct str text = l->unset ? str_fmt(a, "unset %.*s", STR(l->name))
@@ -107,15 +108,26 @@ static void show(struct arena *a, const struct answer *x)
 	}
 }
 
+/* As its activate script does it: wherever it lies, and whatever is in it, it is looked at then. */
+static void make_active(struct arena *a, struct str *path)
+{
+	const char *old = getenv("PATH");
+	(void)fs_real(a, *path, path);
+	struct str text = str_fmt(a, "%.*s/bin:%s", STR(*path), old ? old : "");
+	(void)setenv("PATH", text.p, 1);
+}
+
 static struct err *env_run(struct arena *a, void *args, int *ret_status)
 {
 	const struct env_args *o = args;
 	struct machine m;
 	struct answer x = {0};
+	struct str path = o->python.n && !o->sysroot.n ? path_abs(a, o->python) : o->python;
 	(void)ret_status;
+	if (path.n && !o->sysroot.n)
+		make_active(a, &path);
 	TRY(machine_read_all(a, o->sysroot, &m));
 	TRY(take_gpus(a, o, &m));
-	struct str path = o->python.n && !o->sysroot.n ? path_abs(a, o->python) : o->python;
 	const struct machine_python *p = environment_python(&m, path);
 	if (path.n && !p)
 		return no_python(a, &m, path);

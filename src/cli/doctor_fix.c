@@ -9,7 +9,7 @@ struct fixed { /* the document: rocsmith.fix/1 */
 	struct str id;
 	bool undo, dry_run;
 	struct login_files files;
-	struct strs now; /* commands for the session at hand */
+	struct strs now, costs; /* commands for the session at hand; what to mind */
 };
 
 static const char *status_of(const struct login_file *f)
@@ -46,7 +46,7 @@ static const struct json_field file_fields[] = {
 
 static const struct json_field fixed_fields[] = {
 	FIELD_CONST("schema", "rocsmith.fix/1"),
-	FIELDS(struct fixed, id, undo, dry_run, now),
+	FIELDS(struct fixed, id, undo, dry_run, now, costs),
 	FIELD_LIST("files", struct fixed, files, file_fields),
 	{.kind = FIELD_END},
 };
@@ -77,19 +77,29 @@ static void say_no(const struct doctor_fix *f, const struct machine *m, int *ret
 	*ret_status = found ? 1 : 0;
 }
 
+/* Of several values for a variable the first: fixes stand best first. */
+static bool is_asked(const struct login_request *r, struct str name)
+{
+	VEC_EACH (const struct str, set, &r->set)
+		if (str_starts(*set, name) && set->n > name.n && set->p[name.n] == '=')
+			return true;
+	return strs_has(&r->unset, name);
+}
+
 static void ask(struct arena *a, const struct rule_actions *actions, struct login_request *r,
-	struct strs *now)
+	struct fixed *ret)
 {
 	VEC_EACH (const struct rule_action, x, actions) {
-		struct str name, value;
-		if (x->set.n && strs_put(a, &r->set, x->set)) {
-			(void)str_cut(x->set, '=', &name, &value);
-			strs_add(a, now,
-				str_fmt(a, "export %.*s=%.*s", STR(name),
-					STR(str_shell(a, value))));
-		}
-		if (x->unset.n && strs_put(a, &r->unset, x->unset))
-			strs_add(a, now, str_fmt(a, "unset %.*s", STR(x->unset)));
+		struct str name = x->unset, value;
+		bool set = x->set.n && str_cut(x->set, '=', &name, &value);
+		if (!name.n || is_asked(r, name))
+			continue;
+		strs_add(a, set ? &r->set : &r->unset, set ? x->set : name);
+		strs_add(a, &ret->now,
+			set ? str_fmt(a, "export %.*s=%.*s", STR(name), STR(str_shell(a, value)))
+			    : str_fmt(a, "unset %.*s", STR(name)));
+		if (x->fix->tradeoff)
+			strs_put(a, &ret->costs, str_from(x->fix->tradeoff));
 	}
 }
 
@@ -106,6 +116,8 @@ static void show(struct arena *a, const struct fixed *x)
 				 : S("your start-up files are as they should be\n"));
 	VEC_EACH (const struct str, s, &x->now)
 		out_fmt("in this session: %.*s\n", STR(*s));
+	VEC_EACH (const struct str, s, &x->costs)
+		out_fmt("mind: %.*s\n", STR(*s));
 	if (x->files.n && !x->dry_run)
 		out_text(x->undo ? S("the next login is without it\n")
 				 : S("the next login has it\n"));
@@ -125,7 +137,7 @@ struct err *doctor_do_fix(
 		return NULL;
 	}
 	if (!f->undo)
-		ask(a, &actions, &r, &x.now);
+		ask(a, &actions, &r, &x);
 	TRY(login_plan(a, &r, &x.files));
 	if (!x.dry_run)
 		TRY(login_apply(&x.files));

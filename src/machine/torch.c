@@ -164,16 +164,26 @@ static bool is_side_file(struct str file, const struct side *s, struct str *ret_
 	return w.stem == w.text.n; /* no family */
 }
 
+struct folder {
+	struct str path;
+	struct strs names;
+};
+
+static struct folder folder(struct environment *e, struct str path)
+{
+	struct folder f = {.path = path};
+	root_list(e->r, path, &f.names);
+	return f;
+}
+
 /* One file is told for each GPU. */
 static void add_side_files(
-	struct environment *e, struct str dir, const struct side *s, struct strs *ret)
+	struct environment *e, const struct folder *f, const struct side *s, struct strs *ret)
 {
-	struct strs names;
 	struct str gpu;
-	root_list(e->r, dir, &names);
-	for (size_t i = 0; i < names.n; i++)
-		if (is_side_file(names.v[i], s, &gpu) && !strs_has(ret, gpu) &&
-			root_has_file(e->r, path_join(e->r->a, dir, names.v[i])))
+	VEC_EACH (const struct str, name, &f->names)
+		if (is_side_file(*name, s, &gpu) && !strs_has(ret, gpu) &&
+			root_has_file(e->r, path_join(e->r->a, f->path, *name)))
 			strs_add(e->r->a, ret, str_dup(e->r->a, gpu));
 }
 
@@ -181,24 +191,27 @@ static void add_side_files(
  * trees have a folder for each GPU. */
 static void add_tensile(struct environment *e, struct str dir, struct strs *ret)
 {
-	static const struct side lazy = {"TensileLibrary_lazy_", {".dat"}}, folder = {"gfx", {""}};
+	static const struct side lazy = {"TensileLibrary_lazy_", {".dat"}}, gpus = {"gfx", {""}};
 	static const struct side old[] = {
 		{"Kernels.so-000-", {".hsaco"}}, {"TensileLibrary_gfx", {".co"}}};
-	struct strs names;
+	struct folder all = folder(e, dir);
 	struct str gpu;
-	add_side_files(e, dir, &lazy, ret);
-	root_list(e->r, dir, &names);
-	for (size_t i = 0; i < names.n; i++)
-		if (is_side_file(names.v[i], &folder, &gpu) && str_eq(gpu, names.v[i]))
-			add_side_files(e, path_join(e->r->a, dir, gpu), &lazy, ret);
+	add_side_files(e, &all, &lazy, ret);
+	VEC_EACH (const struct str, name, &all.names) {
+		if (!is_side_file(*name, &gpus, &gpu) || !str_eq(gpu, *name))
+			continue;
+		struct folder one = folder(e, path_join(e->r->a, dir, gpu));
+		add_side_files(e, &one, &lazy, ret);
+	}
 	for (size_t i = 0; !ret->n && i < 2; i++)
-		add_side_files(e, dir, &old[i], ret);
+		add_side_files(e, &all, &old[i], ret);
 }
 
 static void add_miopen(struct environment *e, struct str dir, struct strs *ret)
 {
 	static const struct side s = {"gfx", {".db", ".kdb", ".db.txt", ".fdb.txt", ".model"}};
-	add_side_files(e, dir, &s, ret);
+	struct folder all = folder(e, dir);
+	add_side_files(e, &all, &s, ret);
 }
 
 /* Debian has rocblas/5/library. */

@@ -53,6 +53,9 @@ eval "$("$ROCSMITH" env --shell --build --gpu 'RX 7900 XTX,gfx90a')"
 [ "$PYTORCH_ROCM_ARCH" = 'gfx1100;gfx90a' ]
 unset ROCR_VISIBLE_DEVICES PYTORCH_ROCM_ARCH MAX_JOBS
 echo 'ok a shell takes the lines of env'
+python3 -m venv --without-pip venv
+"$ROCSMITH" env --json --python venv | python3 -c 'import json, sys; assert json.load(sys.stdin)["python"] == sys.argv[1]' "$PWD/venv"
+echo 'ok an environment is found where it is named'
 
 if [ ! -x "$fault" ]; then
 	echo 'skip doctor --fix with failing calls: no rocsmith-fault'

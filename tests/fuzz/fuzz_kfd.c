@@ -63,7 +63,7 @@ static void libraries(struct arena *a, struct str text)
 	struct library l;
 	if (!library_parse(a, text, &l))
 		return;
-	check(l.needed.n <= text.n && l.targets.n <= text.n && l.bundles <= 8);
+	check(l.needed.n <= text.n && l.targets.n <= text.n && l.bundles <= 5);
 	for (size_t i = 0; i < l.targets.n; i++)
 		check(l.targets.v[i].n && str_chr(l.targets.v[i], ' ') == l.targets.v[i].n);
 	for (size_t i = 0; i < l.runpath.n; i++)

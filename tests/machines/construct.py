@@ -324,7 +324,7 @@ LT_29 = "gfx90a gfx942 gfx1100 gfx1101 gfx1200 gfx1201"
 ROCM_LIBS = ("libamdhip64.so", "librocblas.so", "libhipblaslt.so", "libMIOpen.so", "librccl.so")
 
 
-def library(needed=(), targets="", runpath="$ORIGIN", bundles=8):
+def library(needed=(), targets="", runpath="$ORIGIN", bundles=5):
     """The text that stands for a library: see README.md."""
     return "rocsmith-library 1\n" + "".join(f"needed {name}\n" for name in needed) + f"runpath {runpath}\n" + (
         f"targets {targets}\nbundles {bundles}\n" if targets else "")

@@ -442,10 +442,10 @@ static void most_bundles_of_a_library_decide(void **state)
 	struct fx_host_section section = {.name = ".hip_fatbin", .bytes = buf_str(&fat)};
 	put_library(f, &section, 1);
 	assert_list(&torch_of(f)->targets, "gfx90a:xnack- gfx1100");
-	/* only the first eight are looked at */
+	/* only the first five are looked at */
 	fat.n = 0;
 	for (unsigned i = 0; i < 30; i++)
-		add_bundle(&fat, i < 8 ? bundle_of(&f->a, all, 1) : S("damage"));
+		add_bundle(&fat, i < 5 ? bundle_of(&f->a, all, 1) : S("damage"));
 	section.bytes = buf_str(&fat);
 	put_library(f, &section, 1);
 	assert_list(&torch_of(f)->targets, "gfx90a:xnack-");
