@@ -208,6 +208,14 @@ struct str str_replace(struct arena *a, struct str s, struct str from, struct st
 	return parts.n > 1 ? str_join(a, &parts, to) : s;
 }
 
+struct str str_shell(struct arena *a, struct str s)
+{
+	bool plain = s.n > 0;
+	for (size_t i = 0; i < s.n; i++)
+		plain = plain && (ascii_alnum(s.p[i]) || str_chr(S("_-+.,:/=@%^"), s.p[i]) < 11);
+	return plain ? s : str_fmt(a, "'%.*s'", STR(str_replace(a, s, S("'"), S("'\\''"))));
+}
+
 struct strs str_split(struct arena *a, struct str s, char sep)
 {
 	struct strs list = {0};

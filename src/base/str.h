@@ -105,6 +105,8 @@ struct str str_vfmt(struct arena *a, const char *fmt, va_list ap) PRINTF(2, 0);
 struct str str_lower(struct arena *a, struct str s);
 /* With `to` in each place of `from`, which is not empty; s itself when it has none. */
 struct str str_replace(struct arena *a, struct str s, struct str from, struct str to);
+/* As one word for a shell: in single quotes unless it is plain. */
+struct str str_shell(struct arena *a, struct str s);
 struct str str_join(struct arena *a, const struct strs *list, struct str sep);
 /* "a,b,,c" -> a b c: pieces are trimmed views, empty ones are dropped. */
 struct strs str_split(struct arena *a, struct str s, char sep);

@@ -1,6 +1,7 @@
 /* rocsmith doctor: the facts of this machine (or of a recorded one) and what is wrong with them. */
 #include <stddef.h>
 
+#include "cli/doctor.h"
 #include "cli/opt.h"
 #include "know/rule.h"
 #include "term/table.h"
@@ -8,6 +9,7 @@
 struct doctor_args {
 	struct common common;
 	struct str sysroot, record;
+	struct strs gpus;
 };
 
 static const struct opt doctor_opts[] = {
@@ -15,6 +17,9 @@ static const struct opt doctor_opts[] = {
 		"examine the machine that this folder mirrors")},
 	{OPT_VALUE("record", OPT_PATH, struct doctor_args, record, "PLACE",
 		"also copy what is examined to a folder or a .tar.gz, without private data")},
+	{OPT_VALUE("gpu", OPT_LIST, struct doctor_args, gpus, "GFX,...",
+		 "tell the next step for these, not for those of the machine"),
+		.flags = OPT_COMMA},
 	{.kind = OPT_END},
 };
 
@@ -117,6 +122,65 @@ static void show_nodes(struct arena *a, const struct machine *m)
 	table_print(&t);
 }
 
+/* ---- Python environments with a torch ---- */
+
+static bool serves(const struct strs *targets, struct str gpu)
+{
+	struct target want = target_read(gpu);
+	for (size_t i = 0; i < targets->n; i++) {
+		struct target have = target_read(targets->v[i]);
+		if (target_covers(&have, &want))
+			return true;
+	}
+	return false;
+}
+
+/* "gfx1100, not gfx1036": which of this machine's GPUs it has code for. */
+static struct str served_text(
+	struct arena *a, const struct machine *m, const struct machine_torch *t)
+{
+	struct strs list = {0};
+	if (!str_eq(t->build, S("rocm")))
+		return str_fmt(a, "no AMD GPU: built for %.*s",
+			STR(t->build.n ? t->build : S("something else")));
+	if (!t->targets.n)
+		return S("not known");
+	VEC_EACH (struct machine_gpu, g, &m->gpus)
+		strs_put(a, &list,
+			serves(&t->targets, g->target) ? g->target
+						       : str_fmt(a, "not %.*s", STR(g->target)));
+	return str_join(a, list.n ? &list : &t->targets, S(", "));
+}
+
+static void show_pythons(struct arena *a, const struct machine *m)
+{
+	static const char *const heads[] = {
+		"Python environment", "Python", "torch", "GPUs that it has code for", NULL};
+	struct table t = table_new(a, heads);
+	VEC_EACH (struct machine_python, p, &m->pythons) {
+		const struct str cells[] = {
+			str_fmt(a, "%.*s%s", STR(p->path), p->active ? " (python3 here)" : ""),
+			p->version, p->torch.version, served_text(a, m, &p->torch)};
+		if (p->has_torch)
+			table_row(&t, cells);
+	}
+	if (!t.n)
+		return;
+	out_text(S("\n"));
+	table_print(&t);
+}
+
+/* ---- findings ---- */
+
+static void show_source(struct arena *a, const struct rule *r)
+{
+	struct strs list = {0};
+	for (const char *const *e = rule_evidence(r); *e; e++)
+		strs_add(a, &list, str_from(*e));
+	out_fmt("    why: %s\n    from: %.*s [%s]\n", rule_why(r), STR(str_join(a, &list, S(", "))),
+		rule_confidence(r));
+}
+
 static void show_findings(struct arena *a, const struct machine *m)
 {
 	VEC_EACH (struct finding, f, &m->findings) {
@@ -124,6 +188,10 @@ static void show_findings(struct arena *a, const struct machine *m)
 			STR(f->message), f->id);
 		for (size_t i = 0; i < f->fix.n; i++)
 			out_fmt("    fix: %.*s\n", STR(f->fix.v[i]));
+		if (f->rule && out_verbosity() > 0)
+			show_source(a, f->rule);
+		if (f->rule)
+			out_fmt("    see: rocsmith explain %s\n", f->id);
 	}
 	if (!m->findings.n)
 		out_text(S("\nno problem found\n"));
@@ -131,6 +199,7 @@ static void show_findings(struct arena *a, const struct machine *m)
 
 static void show(struct arena *a, const struct machine *m)
 {
+	bool denied = out_verbosity() > 0;
 	line(a, "system", system_text(a, m));
 	line(a, "hardware", cpu_text(a, m));
 	line(a, "driver", driver_text(a, &m->driver));
@@ -138,8 +207,11 @@ static void show(struct arena *a, const struct machine *m)
 	line(a, "ROCm", sdks_text(a, m));
 	if (m->gpus.n)
 		show_gpus(a, m);
-	if (m->nodes.n)
+	VEC_EACH (struct machine_node, n, &m->nodes)
+		denied |= !n->usable;
+	if (m->nodes.n && denied)
 		show_nodes(a, m);
+	show_pythons(a, m);
 	show_findings(a, m);
 }
 
@@ -156,13 +228,23 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 {
 	const struct doctor_args *d = args;
 	struct machine m;
+	struct doctor doctor = {.machine = &m};
+	struct targets targets = {0};
+	struct strs gpus = {0};
+	if (d->gpus.n)
+		TRY(targets_parse(a, &d->gpus, &targets));
+	VEC_EACH (const struct target, t, &targets)
+		strs_add(a, &gpus, target_text(a, t));
 	TRY(machine_examine(a, d->sysroot, &m));
+	next_steps(a, &m, &gpus, &doctor.next);
 	if (d->record.n)
 		TRY(record(d));
 	if (d->common.json)
-		out_text(json_document(a, 2, machine_report_fields, &m));
+		out_text(json_document(a, 2, doctor_fields, &doctor));
 	else
 		show(a, &m);
+	if (!d->common.json)
+		doctor_show_next(a, &doctor.next);
 	bool problem = m.findings.n && findings_worst(&m.findings) == SEV_ERROR;
 	*ret_status = problem ? 1 : 0;
 	return NULL;

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/diagnosis.h"
+#include "know/rule.h"
 #include "term/out.h"
 
 struct explain_args {
@@ -12,8 +13,8 @@ struct explain_args {
 
 static const struct opt opts[] = {
 	{OPT_ARGUMENT("LOG", OPT_POS, struct explain_args, log,
-		"a log, - for stdin; a code E0101; an id of --list")},
-	{OPT_FLAG("list", struct explain_args, list, "list all entries")},
+		"a log, - for stdin; a code E0101; an id of --list, of doctor")},
+	{OPT_FLAG("list", struct explain_args, list, "list all entries, and what doctor finds")},
 	{OPT_VALUE("sysroot", OPT_PATH, struct explain_args, sysroot, "DIR",
 		"the log is of the machine that this folder mirrors")},
 	{.kind = OPT_END},
@@ -42,13 +43,18 @@ static void show_fixes(struct arena *a, const struct diagnosis *d)
 		item(a, "wrong", str_fmt(a, "\"%s\": %s (%s)", f->claim, f->why, f->evidence).p);
 }
 
-static struct str sources(struct arena *a, const struct diagnosis *d)
+static struct str sources(
+	struct arena *a, const char *const *evidence, const char *confidence, const char *more)
 {
 	struct strs list = {0};
-	for (const char *const *e = d->evidence; *e; e++)
+	for (const char *const *e = evidence; *e; e++)
 		strs_add(a, &list, str_from(*e));
-	return str_fmt(a, "%.*s [%s%s]", STR(str_join(a, &list, S(", "))), d->confidence,
-		d->inferred ? ", text inferred" : "");
+	return str_fmt(a, "%.*s [%s%s]", STR(str_join(a, &list, S(", "))), confidence, more);
+}
+
+static struct str entry_sources(struct arena *a, const struct diagnosis *d)
+{
+	return sources(a, d->evidence, d->confidence, d->inferred ? ", text inferred" : "");
 }
 
 static void show_entry(struct arena *a, const struct diagnosis *d)
@@ -60,7 +66,31 @@ static void show_entry(struct arena *a, const struct diagnosis *d)
 			d->applies.rocm, d->applies.gfx, d->applies.os)
 			.p);
 	show_fixes(a, d);
-	item(a, "from", sources(a, d).p);
+	item(a, "from", entry_sources(a, d).p);
+}
+
+/* What doctor asks the machine: all rows with this id. */
+static void show_rules(struct arena *a, struct str id, bool first)
+{
+	const struct rule *r = rule_find(id);
+	if (!r)
+		return;
+	if (first) {
+		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(rule_title(r)))),
+			r->id);
+		item(a, "why", rule_why(r));
+		item(a, "from", sources(a, rule_evidence(r), rule_confidence(r), "").p);
+	}
+	for (; r < rule_table + rule_count; r++) {
+		if (!str_eq(str_from(r->id), id))
+			continue;
+		out_fmt("  doctor finds it (%s) where\n    %s\n", severity_name(r->severity),
+			r->when);
+		for (const struct rule_fix *f = r->fix; first && f && f->action; f++) {
+			item(a, "fix", f->action);
+			item(a, "", f->command);
+		}
+	}
 }
 
 static const struct json_field fix_fields[] =
@@ -107,30 +137,48 @@ static const struct json_field entry_fields[] = {
 };
 
 struct entries {
+	const char *id; /* of rules; NULL: all */
 	VEC(struct diagnosis) v;
 };
+
+static void write_rules(struct json *j, const void *entries)
+{
+	rules_write(j, ((const struct entries *)entries)->id);
+}
 
 static const struct json_field list_fields[] = {
 	FIELD_CONST("schema", "rocsmith.explain-entries/1"),
 	FIELD_LIST("entries", struct entries, v, entry_fields),
+	FIELD_WRITE("rules", write_rules),
 	{.kind = FIELD_END},
 };
 
-static void show_entries(struct arena *a, bool json, const struct diagnosis *one)
+static void list_all(void)
 {
-	struct entries list = {0};
-	for (size_t i = 0; i < diagnosis_count; i++) {
-		const struct diagnosis *d = &diagnosis_table[i];
-		if (one && d != one)
-			continue;
-		*VEC_PUSH(a, &list.v) = *d;
-		if (!json && !one)
-			out_fmt("%-28s %s\n", d->id, d->title);
-	}
-	if (json)
+	for (size_t i = 0; i < diagnosis_count; i++)
+		out_fmt("%-28s %s\n", diagnosis_table[i].id, diagnosis_table[i].title);
+	for (const struct rule *r = rule_table; r < rule_table + rule_count; r++)
+		if (rule_find(str_from(r->id)) == r && !diagnosis_find(str_from(r->id)))
+			out_fmt("%-28s %s\n", r->id, rule_title(r));
+}
+
+/* One entry, or a rule, or both; with an empty id all of them. */
+static void show_entries(struct arena *a, bool json, struct str id)
+{
+	const struct diagnosis *one = diagnosis_find(id);
+	struct entries list = {.id = id.n ? str_z(a, id) : NULL};
+	for (size_t i = 0; i < diagnosis_count; i++)
+		if (!id.n || one == &diagnosis_table[i])
+			*VEC_PUSH(a, &list.v) = diagnosis_table[i];
+	if (json) {
 		out_text(json_document(a, 2, list_fields, &list));
-	else if (one)
-		show_entry(a, one);
+	} else if (!id.n) {
+		list_all();
+	} else {
+		if (one)
+			show_entry(a, one);
+		show_rules(a, id, !one);
+	}
 }
 
 /* ---- one of our codes ---- */
@@ -201,7 +249,7 @@ static void show_causes(struct arena *a, const struct log_answer *answer, struct
 		item(a, "why", c->entry->cause);
 		show_fixes(a, c->entry);
 		item(a, "here", c->here.n ? c->here.p : NULL);
-		item(a, "from", sources(a, c->entry).p);
+		item(a, "from", entry_sources(a, c->entry).p);
 	}
 	VEC_EACH (struct log_cause, c, &answer->causes)
 		if (c->context_only && context++ < MAX_CONTEXT)
@@ -223,14 +271,21 @@ static void show_answer(
 			(unsigned long long)first->line, STR(first->text));
 }
 
+static bool is_known(struct str id)
+{
+	return diagnosis_find(id) || rule_find(id);
+}
+
 static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 {
 	struct err *e = fs_open(path, ret_fd);
-	if (!e || diagnosis_find(path))
+	if (!e || is_known(path))
 		return e;
 	struct strs ids = {0};
 	for (size_t i = 0; i < diagnosis_count; i++)
 		strs_add(a, &ids, str_from(diagnosis_table[i].id));
+	for (size_t i = 0; i < rule_count; i++)
+		strs_add(a, &ids, str_from(rule_table[i].id));
 	struct str near = suggest(path, &ids);
 	if (near.n && str_chr(path, '/') == path.n)
 		err_hint(e, "did you mean the entry '%.*s'?", STR(near));
@@ -247,8 +302,7 @@ static struct err *look_here(struct arena *a, struct str sysroot, struct log_ans
 	if (!asked)
 		return NULL;
 	TRY(machine_read(a, sysroot, &m));
-	log_compare(a, answer, &m, sysroot.n > 0);
-	return NULL;
+	return log_compare(a, answer, &m, sysroot.n > 0);
 }
 
 static struct err *explain_log(struct arena *a, const struct explain_args *o, int *ret_status)
@@ -277,9 +331,8 @@ static struct err *explain_log(struct arena *a, const struct explain_args *o, in
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	const struct explain_args *o = args;
-	const struct diagnosis *entry = diagnosis_find(o->log);
-	if (o->list || (entry && !fs_present(o->log))) {
-		show_entries(a, o->common.json, o->list ? NULL : entry);
+	if (o->list || (is_known(o->log) && !fs_present(o->log))) {
+		show_entries(a, o->common.json, o->list ? S("") : o->log);
 		return NULL;
 	}
 	if (!o->log.n)

@@ -6,6 +6,7 @@ extern const struct command cmd_bundle;
 extern const struct command cmd_cc;
 extern const struct command cmd_completion;
 extern const struct command cmd_doctor;
+extern const struct command cmd_env;
 extern const struct command cmd_explain;
 extern const struct command cmd_help;
 extern const struct command cmd_hipify;
@@ -35,6 +36,7 @@ extern const struct command cmd_why;
 
 const struct command *const commands[] = {
 	&cmd_doctor,
+	&cmd_env,
 	&cmd_explain,
 	&cmd_plan,
 	&cmd_why,

@@ -68,13 +68,7 @@ static struct err *save_environment(struct foreign *f)
 			plain = plain && (ascii_alnum(name.p[i]) || name.p[i] == '_');
 		if (!plain)
 			continue;
-		buf_fmt(&b, "export %.*s='", STR(name));
-		for (size_t i = 0; i < value.n; i++)
-			if (value.p[i] == '\'')
-				buf_add(&b, S("'\\''"));
-			else
-				buf_char(&b, value.p[i]);
-		buf_add(&b, S("'\n"));
+		buf_fmt(&b, "export %.*s=%.*s\n", STR(name), STR(str_shell(f->a, value)));
 	}
 	return fs_write_if_changed(path_join(f->a, f->log, S("environment")), buf_str(&b), 0600);
 }

@@ -16,6 +16,7 @@ struct finding {
 	enum severity severity;
 	struct str message, path;
 	struct strs fix;
+	const struct rule *rule; /* what it follows from, of doctor's (know/rule.h); else NULL */
 };
 
 struct finding_kind {

@@ -24,9 +24,9 @@ static void put_name(char *field, struct str s)
 		memcpy(field, s.p, s.n);
 }
 
-static void add_block(struct buf *out, const struct tar_member *m, int type, struct str content)
+static void add_block(struct buf *out, const struct tar_member *m, char type, struct str content)
 {
-	struct header h = {.type = (char)type, .magic = {'u', 's', 't', 'a', 'r', 0, '0', '0'}};
+	struct header h = {.type = type, .magic = {'u', 's', 't', 'a', 'r', 0, '0', '0'}};
 	unsigned sum = 0;
 	_Static_assert(sizeof(h) == BLOCK, "a header is a block");
 	put_name(h.name, m->path);
@@ -65,7 +65,7 @@ void tar_add(struct buf *out, const struct tar_member *m)
 		add_record(&extended, "linkpath", m->text);
 	if (extended.n)
 		add_block(out, m, EXTENDED, buf_str(&extended));
-	add_block(out, m, m->type, m->type == TAR_FILE ? m->text : S(""));
+	add_block(out, m, (char)m->type, m->type == TAR_FILE ? m->text : S(""));
 }
 
 void tar_end(struct buf *out)

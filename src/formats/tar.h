@@ -4,8 +4,10 @@
 
 #include "base/buf.h"
 
+enum tar_type { TAR_FILE = '0', TAR_LINK = '2', TAR_DIR = '5' };
+
 struct tar_member {
-	enum { TAR_FILE = '0', TAR_LINK = '2', TAR_DIR = '5' } type;
+	enum tar_type type;
 	struct str path, text; /* text: the content, or where a symbolic link leads */
 	unsigned mode;
 };

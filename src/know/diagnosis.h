@@ -42,7 +42,7 @@ struct diagnosis {
 	bool inferred; /* no literal log line was seen */
 	bool decides;  /* where its conditions do not hold it is no cause */
 	struct diagnosis_applies applies;
-	const char *const *when;     /* conditions on the machine, or NULL */
+	const char *when;            /* a condition (know/predicate.h) on the machine, or NULL */
 	const char *const *explains; /* ids of which it is the cause, or NULL */
 	const char *const *evidence;
 	const struct diagnosis_match *match;     /* ends with text NULL */
@@ -122,10 +122,11 @@ void log_patterns_freep(struct log_patterns **p);
 MUST_USE struct err *log_read(
 	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret);
 
-/* Sets `here` of the causes that have conditions to whether these hold on the machine: "fits this machine: kernel
- * 6.8.0 is older than 6.18.4". own: the log is of that machine, so that a cause whose conditions decide, and do
- * not hold, is context only. */
-void log_compare(struct arena *a, struct log_answer *answer, const struct machine *m, bool own);
+/* Sets `here` of the causes that have a condition to whether it holds on the machine: "fits this machine: kernel is
+ * 6.8.0-31". own: the log is of that machine, so that a cause whose condition decides, and does not hold, is
+ * context only. */
+MUST_USE struct err *log_compare(
+	struct arena *a, struct log_answer *answer, const struct machine *m, bool own);
 /* Puts the causes in their order. */
 void log_sort(struct log_answer *answer);
 

@@ -268,12 +268,16 @@ static enum truth holds(const struct operand *x)
 	return no ? TRUTH_NO : TRUTH_YES;
 }
 
-/* "kernel is 6.8.0-31" */
+/* "kernel is 6.8.0-31"; of an item, "target is gfx1100" */
 static void note_because(struct reader *r, struct str name, const struct operand *x)
 {
+	struct str first = str_sub(name, 0, str_chr(name, '.'));
+	const struct scope *item = scope_find(r->scope, first);
 	if (!r->because || r->because->n >= BECAUSE_MAX || !x->is_fact || !is_known(x->fact))
 		return;
 	const struct scope s = {.name = S("it"), .value = x->fact};
+	if (item && item->name.n)
+		name = str_sub(name, first.n + 1, name.n);
 	struct str value = x->fact->kind == NODE_LIST ? facts_expand(r->a, &s, S("{it}")) : x->text;
 	struct str text =
 		str_fmt(r->a, "%.*s is %.*s", STR(name), STR(value.n ? value : S("empty")));
@@ -308,7 +312,10 @@ static enum truth quantified(struct reader *r, bool any)
 	want(r, "in");
 	if (r->paths)
 		s.path = str_fmt(r->a, "%.*s[]", STR(whole_path(r, r->token)));
+	struct str list_name = r->token;
 	struct operand list = operand(r);
+	if (list.fact && !list.fact->n)
+		note_because(r, list_name, &list);
 	const struct reader body = *r;
 	size_t n = list.fact && list.fact->kind == NODE_LIST ? list.fact->n : 0;
 	enum truth all = list.fact || !list.is_fact ? (any ? TRUTH_NO : TRUTH_YES) : TRUTH_UNKNOWN;

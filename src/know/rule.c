@@ -1,6 +1,8 @@
 /* Rules over the facts of a machine; see rule.h. */
 #include "know/rule.h"
 
+#include "know/diagnosis.h"
+
 enum { MATCHES_MAX = 1000 };
 
 /* Where a rule holds. */
@@ -22,6 +24,40 @@ const struct rule *rule_find(struct str id)
 		if (str_eq(str_from(rule_table[i].id), id))
 			return &rule_table[i];
 	return NULL;
+}
+
+const char *rule_title(const struct rule *r)
+{
+	static const struct {
+		const char *id, *title;
+	} titles[] = {
+#define FINDING(id, severity, meaning) {id, meaning},
+#include "../../data/findings.def"
+	};
+	const struct diagnosis *d = diagnosis_find(str_from(r->id));
+	for (size_t i = 0; !d && i < sizeof(titles) / sizeof(titles[0]); i++)
+		if (!strcmp(titles[i].id, r->id))
+			return titles[i].title;
+	return d ? d->title : "";
+}
+
+const char *rule_why(const struct rule *r)
+{
+	const struct diagnosis *d = diagnosis_find(str_from(r->id));
+	return r->why ? r->why : d ? d->cause : "";
+}
+
+const char *const *rule_evidence(const struct rule *r)
+{
+	static const char *const none[] = {NULL};
+	const struct diagnosis *d = diagnosis_find(str_from(r->id));
+	return r->evidence ? r->evidence : d ? d->evidence : none;
+}
+
+const char *rule_confidence(const struct rule *r)
+{
+	const struct diagnosis *d = diagnosis_find(str_from(r->id));
+	return r->confidence ? r->confidence : d ? d->confidence : "";
 }
 
 static struct err *ask(struct arena *a, const struct scope *s, const char *when, bool *ret)
@@ -99,9 +135,9 @@ static struct err *add_fixes(
 			continue;
 		struct str action = facts_expand(a, s, str_from(x->action));
 		struct str command = facts_expand(a, s, str_from(x->command));
-		finding_fix(a, f, "%.*s%s%.*s%s%s%s", STR(action), command.n ? ": " : "",
-			STR(command), x->tradeoff ? " (" : "", x->tradeoff ? x->tradeoff : "",
-			x->tradeoff ? ")" : "");
+		finding_fix(a, f, "%.*s%s%s%s%s%.*s", STR(action), x->tradeoff ? " (" : "",
+			x->tradeoff ? x->tradeoff : "", x->tradeoff ? ")" : "",
+			command.n ? ": " : "", STR(command));
 	}
 	return NULL;
 }
@@ -124,9 +160,18 @@ static struct err *judge(
 		const struct scope *s = with_more(a, m);
 		struct finding *f = finding_add(
 			a, ret, r->id, r->severity, facts_expand(a, s, str_from(r->path)));
+		f->rule = r;
 		finding_say(a, f, "%.*s", STR(facts_expand(a, s, str_from(r->message))));
 		TRY_CTX(add_fixes(a, s, r, f), "rule '%s'", r->id);
 	}
+	return NULL;
+}
+
+struct err *rules_judge_facts(struct arena *a, const struct node *facts, struct findings *ret)
+{
+	for (size_t i = 0; i < rule_count; i++)
+		if (!is_silenced(&rule_table[i], ret))
+			TRY(judge(a, facts, &rule_table[i], ret));
 	return NULL;
 }
 
@@ -134,10 +179,7 @@ struct err *rules_judge(struct arena *a, const struct machine *m, struct finding
 {
 	const struct node *facts;
 	TRY(facts_of(a, m, &facts));
-	for (size_t i = 0; i < rule_count; i++)
-		if (!is_silenced(&rule_table[i], ret))
-			TRY(judge(a, facts, &rule_table[i], ret));
-	return NULL;
+	return rules_judge_facts(a, facts, ret);
 }
 
 struct err *machine_examine(struct arena *a, struct str root, struct machine *ret)
@@ -177,4 +219,91 @@ struct err *rules_actions(
 			TRY(actions_of(a, match->scope, &rule_table[i], ret));
 	}
 	return NULL;
+}
+
+/* ---- JSON ---- */
+
+static void write_texts(struct json *j, const char *const *list)
+{
+	json_open(j, '[');
+	for (; list && *list; list++)
+		json_str(j, str_from(*list));
+	json_close(j);
+}
+
+static void write_why(struct json *j, const void *rule)
+{
+	json_str(j, str_from(rule_why(rule)));
+}
+
+static void write_evidence(struct json *j, const void *rule)
+{
+	write_texts(j, rule_evidence(rule));
+}
+
+static void write_confidence(struct json *j, const void *rule)
+{
+	json_str(j, str_from(rule_confidence(rule)));
+}
+
+static const struct json_field source_fields[] = {
+	FIELD_WRITE("why", write_why),
+	FIELD_WRITE("evidence", write_evidence),
+	FIELD_WRITE("confidence", write_confidence),
+	{.kind = FIELD_END},
+};
+
+/* clang-format off */
+static const struct json_field doctor_finding_fields[] = {
+	{.kind = FIELD_MEMBERS, .fields = finding_fields},
+	FIELD_FROM(struct finding, rule, source_fields),
+	{.kind = FIELD_END},
+};
+/* clang-format on */
+
+const struct json_field machine_report_fields[] = {
+	FIELD_CONST("schema", "rocsmith.doctor/1"),
+	FIELD_PART("facts", machine_fields),
+	FIELD_LIST("findings", struct machine, findings, doctor_finding_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field rule_fix_fields[] =
+	FIELDS_ONLY(struct rule_fix, when, action, command, tradeoff);
+
+static void write_severity(struct json *j, const void *rule)
+{
+	json_str(j, str_from(severity_name(((const struct rule *)rule)->severity)));
+}
+
+static void write_each(struct json *j, const void *rule)
+{
+	write_texts(j, ((const struct rule *)rule)->each);
+}
+
+static void write_fixes(struct json *j, const void *rule)
+{
+	json_open(j, '[');
+	for (const struct rule_fix *f = ((const struct rule *)rule)->fix; f && f->action; f++)
+		json_struct(j, rule_fix_fields, f);
+	json_close(j);
+}
+
+static const struct json_field rule_fields[] = {
+	FIELD("id", struct rule, id),
+	FIELD_WRITE("severity", write_severity),
+	FIELD_WRITE("each", write_each),
+	FIELDS(struct rule, when, message),
+	FIELD_WRITE("fixes", write_fixes),
+	{.kind = FIELD_MEMBERS, .fields = source_fields},
+	{.kind = FIELD_END},
+};
+
+void rules_write(struct json *j, const char *id)
+{
+	json_open(j, '[');
+	for (size_t i = 0; i < rule_count; i++)
+		if (!id || !strcmp(id, rule_table[i].id))
+			json_struct(j, rule_fields, &rule_table[i]);
+	json_close(j);
 }

@@ -31,6 +31,12 @@ extern const size_t rule_count;
 
 /* The first one with this id, or NULL. */
 const struct rule *rule_find(struct str id);
+/* The title of the diagnosis with its id, or what data/findings.def says the id means. */
+const char *rule_title(const struct rule *r);
+/* Its own, or those of the diagnosis with its id; "", none. */
+const char *rule_why(const struct rule *r);
+const char *const *rule_evidence(const struct rule *r);
+const char *rule_confidence(const struct rule *r);
 
 struct rule_action { /* what `doctor --fix` could do about a finding */
 	const struct rule_fix *fix;
@@ -39,8 +45,16 @@ struct rule_action { /* what `doctor --fix` could do about a finding */
 
 /* Adds what the rules say of the machine to ret, in the order of the table. E_SYNTAX: a condition is wrong. */
 MUST_USE struct err *rules_judge(struct arena *a, const struct machine *m, struct findings *ret);
+/* The same, of facts as a tree (facts_of()). */
+MUST_USE struct err *rules_judge_facts(
+	struct arena *a, const struct node *facts, struct findings *ret);
 /* machine_read_all(), and what the rules say added to its findings, the worst first. */
 MUST_USE struct err *machine_examine(struct arena *a, struct str root, struct machine *ret);
+/* The document of `doctor --json`: schema, facts, findings with "why", "evidence" and "confidence". */
+extern const struct json_field machine_report_fields[];
+/* The rules with this id, NULL: all, as a list, for `explain --json`. */
+void rules_write(struct json *j, const char *id);
+
 /* What can be done by itself about the finding with this id, for each place where it was found. */
 struct rule_actions {
 	struct rule_action *v;

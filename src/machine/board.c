@@ -20,26 +20,38 @@ static bool is_card(struct root *r, struct str dir, struct str pci)
 	return is;
 }
 
-/* Folders that are one and the same on a machine; a plain copy may have only some of them. */
-static struct strs places_of(struct root *r, const struct machine_gpu *g)
+static struct str device_of(struct root *r, struct str name)
 {
-	struct strs dirs = {0}, names;
-	struct str drm = S("sys/class/drm"), text;
+	return str_fmt(r->a, "sys/class/drm/%.*s/device", STR(name));
+}
+
+/* Without their plugs, "card0-DP-1". */
+static struct strs list_cards(struct root *r)
+{
+	enum { CARDS_MAX = 256 };
+	struct strs names, cards = {0};
+	root_list(r, S("sys/class/drm"), &names);
+	for (size_t i = 0; i < names.n && cards.n < CARDS_MAX; i++)
+		if (str_starts(names.v[i], S("card")) && !str_contains(names.v[i], S("-")))
+			strs_add(r->a, &cards, device_of(r, names.v[i]));
+	return cards;
+}
+
+/* Folders that are one and the same on a machine; a plain copy may have only some of them. */
+static struct strs places_of(struct root *r, const struct machine_gpu *g, const struct strs *cards)
+{
+	struct strs dirs = {0};
+	struct str text;
 	if (g->pci.n)
 		strs_add(r->a, &dirs, path_join(r->a, S("sys/bus/pci/devices"), g->pci));
 	if (dirs.n &&
 		root_peek(r, path_join(r->a, dirs.v[0], S("mem_info_gtt_total")), &text) == ROOT_OK)
 		return dirs;
 	if (g->render.n)
-		strs_add(r->a, &dirs,
-			str_fmt(r->a, "%.*s/%.*s/device", STR(drm), STR(path_base(g->render))));
-	root_list(r, drm, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		struct str dir = str_fmt(r->a, "%.*s/%.*s/device", STR(drm), STR(names.v[i]));
-		if (g->pci.n && str_starts(names.v[i], S("card")) &&
-			!str_contains(names.v[i], S("-")) && is_card(r, dir, g->pci))
-			strs_add(r->a, &dirs, dir);
-	}
+		strs_add(r->a, &dirs, device_of(r, path_base(g->render)));
+	for (size_t i = 0; i < cards->n && g->pci.n; i++)
+		if (is_card(r, cards->v[i], g->pci))
+			strs_add(r->a, &dirs, cards->v[i]);
 	return dirs;
 }
 
@@ -218,9 +230,9 @@ static void read_iommu(struct root *r, struct machine *m, struct strs *devices)
 
 void gather_boards(struct root *r, struct machine *m)
 {
-	struct strs devices = {0};
+	struct strs devices = {0}, cards = list_cards(r);
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
-		struct strs places = places_of(r, g);
+		struct strs places = places_of(r, g, &cards);
 		struct str name = board_line(r, &places, "product_name");
 		if (name.n)
 			g->name = name;

@@ -28,7 +28,7 @@ void read_libraries(struct root *r, struct str dir, struct machine_sdk *s)
 		"hsa-runtime64", "rccl", "rocblas", "rocfft", "rocrand", "rocsolver", "rocsparse",
 		NULL};
 	struct strs names;
-	root_list(r, dir, &names);
+	root_list_long(r, dir, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		struct str name = names.v[i], longer = str_fmt(r->a, "%.*s.", STR(name));
 		size_t so = str_find(name, S(".so."));

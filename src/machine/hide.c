@@ -28,13 +28,16 @@ static bool is_private(struct str name)
 }
 
 /* Something that begins with a slash: what is said in place of its first *ret_n bytes. */
-static struct str disguise(const struct root *r, struct str home, struct str s, size_t *ret_n)
+static struct str disguise(const struct root *r, struct str s, size_t *ret_n)
 {
+	const struct str own[] = {r->home, r->real_home};
 	static const struct str homes[] = {S_INIT("/home/"), S_INIT("/Users/"), S_INIT("/users/")};
 	struct str after = str_sub(s, 1, s.n);
-	*ret_n = home.n;
-	if (home.n > 1 && !str_eq(home, S("/root")) && is_path(s, home))
-		return S("/home/user");
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		*ret_n = 1 + own[i].n;
+		if (!str_eq(own[i], S("root")) && is_path(after, own[i]))
+			return S("/home/user");
+	}
 	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++) {
 		size_t n = name_length(str_sub(s, homes[i].n, s.n), i > 0);
 		*ret_n = homes[i].n + n;
@@ -51,12 +54,11 @@ static struct str disguise(const struct root *r, struct str home, struct str s, 
 struct str root_hide(const struct root *r, struct arena *a, struct str text)
 {
 	BUF(out, a);
-	struct str home = str_fmt(a, "/%.*s", STR(r->home));
 	for (size_t slash; (slash = str_chr(text, '/')) < text.n;) {
 		size_t n;
 		buf_add(&out, str_sub(text, 0, slash));
 		text = str_sub(text, slash, text.n);
-		buf_add(&out, disguise(r, home, text, &n));
+		buf_add(&out, disguise(r, text, &n));
 		text = str_sub(text, n, text.n);
 	}
 	buf_add(&out, text);

@@ -13,7 +13,7 @@
 #include "machine/facts.h"
 #include "machine/parse.h"
 
-enum { GID_USER = 1000, READ_WRITE = 06 };
+enum { GID_USER = 1000, READ_WRITE = 06, GROUPS_MAX = 1024 };
 
 static void keep_status(struct buf *out, struct str text)
 {
@@ -29,14 +29,6 @@ static bool in_group(const struct machine *m, unsigned gid)
 		if (m->gids.v[i] == gid)
 			return true;
 	return false;
-}
-
-const struct machine_node *machine_node_at(const struct machine *m, struct str path)
-{
-	VEC_EACH (struct machine_node, n, &m->nodes)
-		if (str_eq(n->path, path))
-			return n;
-	return NULL;
 }
 
 static bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid)
@@ -105,7 +97,7 @@ static void read_account(struct root *r, struct machine *m, struct str groups, s
 		str_fmt(r->a, "%.*s:x:%u:%.*s::%.*s:\n", STR(name), m->uid, STR(own), STR(home)));
 	if (str_u64(own, 10, &gid) && gid <= UINT32_MAX)
 		strs_add(r->a, &m->account_groups, own_group(r, groups, (unsigned)gid, used));
-	while (str_next(&groups, '\n', &line)) {
+	while (str_next(&groups, '\n', &line) && m->account_groups.n < GROUPS_MAX) {
 		for (size_t i = 0; i < 4; i++)
 			str_cut(line, ':', &part[i], &line);
 		if (!has_member(part[3], user) || !str_u64(part[2], 10, &gid) || gid > UINT32_MAX)

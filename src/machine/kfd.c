@@ -12,7 +12,13 @@
 #include "machine/facts.h"
 #include "machine/parse.h"
 
-enum { VENDOR_AMD = 0x1002, RENDER_FIRST = 128, RENDER_LAST = 1 << 20, BANKS_MAX = 64 };
+enum {
+	VENDOR_AMD = 0x1002,
+	RENDER_FIRST = 128,
+	RENDER_LAST = 1 << 20,
+	BANKS_MAX = 64,
+	GPUS_MAX = 256
+};
 
 struct kfd_props parse_kfd(struct str text)
 {
@@ -135,7 +141,7 @@ static void read_node(struct root *r, struct machine *m, struct str nodes, struc
 		note_unreadable(r->a, m, path, s);
 	struct kfd_props p = parse_kfd(text);
 	bool amd = !p.vendor_id || p.vendor_id == VENDOR_AMD;
-	if (amd && (p.simd_count || p.gfx_target_version))
+	if (amd && (p.simd_count || p.gfx_target_version) && m->gpus.n < GPUS_MAX)
 		add_gpu(r, m, (unsigned)number, dir, &p);
 }
 

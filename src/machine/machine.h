@@ -158,8 +158,6 @@ struct machine {
 		findings; /* files that could not be read; the rules add theirs (know/rule.h) */
 };
 
-/* The device node of this path, or NULL. */
-const struct machine_node *machine_node_at(const struct machine *m, struct str path);
 /* E_NOENT when root is no folder. machine_read() leaves out what only diagnoses need: Python environments. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
 MUST_USE struct err *machine_read_all(struct arena *a, struct str root, struct machine *ret);
@@ -169,8 +167,8 @@ uint64_t machine_memory_free(struct str root);
 /* Percent of the last ten seconds in which nothing could go on for want of memory, here or in one of our
  * control groups, as the kernel tells it (PSI); 0 = none, or it does not. */
 double machine_memory_pressure(struct str root);
-/* The facts (member "facts" of `doctor --json`), and the whole document: schema, facts, findings */
-extern const struct json_field machine_fields[], machine_report_fields[];
+/* The facts: member "facts" of `doctor --json` (know/rule.h) */
+extern const struct json_field machine_fields[];
 /* Target ids for `--gpu native`: the GPUs that KFD lists, each once. E_NO_GPU, with the reason and
  * what to do, when there are none. */
 MUST_USE struct err *machine_native(struct arena *a, const struct machine *m, struct strs *ret);

@@ -141,10 +141,3 @@ const struct json_field machine_fields[] = {
 	FIELD_LIST("pythons", struct machine, pythons, python_fields),
 	{.kind = FIELD_END},
 };
-
-const struct json_field machine_report_fields[] = {
-	FIELD_CONST("schema", "rocsmith.doctor/1"),
-	FIELD_PART("facts", machine_fields),
-	FIELD_LIST("findings", struct machine, findings, finding_fields),
-	{.kind = FIELD_END},
-};

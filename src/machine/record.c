@@ -95,7 +95,7 @@ static struct err *write_tar(const struct recording *rec, struct str path, struc
 {
 	BUF(out, rec->a);
 	BUF(nodes, rec->a);
-	static const int types[] = {[SEEN_FILE] = TAR_FILE,
+	static const enum tar_type types[] = {[SEEN_FILE] = TAR_FILE,
 		[SEEN_DIR] = TAR_DIR,
 		[SEEN_LINK] = TAR_LINK,
 		[SEEN_NODE] = TAR_FILE};

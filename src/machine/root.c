@@ -1,7 +1,14 @@
 /* Reading below a root; see root.h. */
 #include "machine/root.h"
 
-enum { READ_MAX = 1 << 20, LINKS_MAX = 40, LIST_MAX = 1 << 15, TEXT_MAX = 200, LONG_TEXT = 8192 };
+enum {
+	READ_MAX = 1 << 20,
+	LINKS_MAX = 40,
+	LIST_MAX = 4096,
+	LONG_LIST = 1 << 15,
+	TEXT_MAX = 200,
+	LONG_TEXT = 8192
+};
 
 /* Where the path rest, seen from the folder done (without links), leads; both below root. NULL for
  * a loop of links. */
@@ -172,7 +179,7 @@ uint64_t root_number(struct root *r, struct str path)
 	return str_u64(str_sub(line, hex ? 2 : 0, line.n), hex ? 16 : 10, &n) ? n : 0;
 }
 
-enum root_status root_list(struct root *r, struct str path, struct strs *ret)
+static enum root_status list(struct root *r, struct str path, size_t most, struct strs *ret)
 {
 	ARENA(tmp);
 	struct str full = place(&tmp, r, path);
@@ -182,9 +189,19 @@ enum root_status root_list(struct root *r, struct str path, struct strs *ret)
 	enum root_status s = status_of(fs_list(r->a, full, ret));
 	if (s != ROOT_OK)
 		*ret = (struct strs){0};
-	if (ret->n > LIST_MAX)
-		ret->n = LIST_MAX;
+	if (ret->n > most)
+		ret->n = most;
 	return s;
+}
+
+enum root_status root_list(struct root *r, struct str path, struct strs *ret)
+{
+	return list(r, path, LIST_MAX, ret);
+}
+
+enum root_status root_list_long(struct root *r, struct str path, struct strs *ret)
+{
+	return list(r, path, LONG_LIST, ret);
 }
 
 bool root_exists(struct root *r, struct str path)

@@ -34,6 +34,7 @@ struct root {
 		nodes; /* text of .nodes ("dev/kfd 0660 0 109", one a line); see machine_record() */
 	struct str environ;    /* of a sysroot: its proc/self/environ, "NAME=value" ended by NUL */
 	struct str user, home; /* this user's name, and folder ("home/alice"), "" = not known */
+	struct str real_home;  /* where that leads */
 };
 
 /* Opens it: what there is around it, and whose it is. */
@@ -61,8 +62,10 @@ struct str root_line(struct root *r, struct str path);
 uint64_t root_number(struct root *r, struct str path);
 /* Names in a folder, sorted; at most LIST_MAX of them. Not told. */
 enum root_status root_list(struct root *r, struct str path, struct strs *ret);
-bool root_exists(struct root *r, struct str path);   /* a folder */
-bool root_has_file(struct root *r, struct str path); /* told as an empty file */
+enum root_status root_list_long(
+	struct root *r, struct str path, struct strs *ret); /* of /usr/lib: eight times as many */
+bool root_exists(struct root *r, struct str path);          /* a folder */
+bool root_has_file(struct root *r, struct str path);        /* told as an empty file */
 /* Last name of what a link points to, "" when it is no link. */
 struct str root_link_name(struct root *r, struct str path);
 /* Where a path leads, relative to the root; "" when nowhere. Not told. */

@@ -22,6 +22,7 @@ void root_open(struct root *r)
 		home = parse_passwd(users, id.uid, PASSWD_HOME);
 	home = path_clean(r->a, home);
 	r->home = str_starts(home, S("/")) ? str_sub(home, 1, home.n) : S("");
+	r->real_home = root_real(r, r->home);
 	if (!r->user.n)
 		r->user = path_base(r->home);
 }

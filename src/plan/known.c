@@ -30,6 +30,18 @@ static struct str text_of(struct str name)
 	return (struct str){0};
 }
 
+bool plan_known_cost(struct arena *a, struct str name, struct plan_cost *ret)
+{
+	const struct node *root, *cost;
+	struct str text = text_of(name);
+	*ret = (struct plan_cost){0};
+	struct err *e = text.p ? yaml_parse(a, text, name, &root) : err_new(E_NOENT, "unknown");
+	if (!e && (cost = node_get(root, S("cost"))))
+		e = json_fields_read(a, cost, plan_cost_fields, ret);
+	err_free(e);
+	return ret->memory != 0;
+}
+
 /* ---- whose sources ---- */
 
 static struct str missing_mark(struct arena *a, const struct strs *marks, struct str dir)

@@ -173,6 +173,8 @@ MUST_USE struct err *plan_meet_python(struct arena *a, const struct plan *p);
 extern const struct json_field plan_fields[], plan_reason_fields[], plan_feature_fields[];
 /* Can it be one of plan.python_headers? *ret_source: the file there that modules are linked with, or "". */
 bool plan_is_header_folder(struct str dir, struct str *ret_source);
+/* What a build of the known project takes, as its description says; false: nobody knows. */
+bool plan_known_cost(struct arena *a, struct str name, struct plan_cost *ret);
 /* Puts the GPUs of the machine, or of a recorded one, in the place of "native". */
 MUST_USE struct err *plan_native(struct arena *a, struct str sysroot, struct strs *words);
 /* Puts in what only the SDK knows, which is there now: its ROCm version, in place of SDK_ROCM. */

@@ -108,7 +108,8 @@ static struct err *same_section(struct pair *p, size_t i)
 	const struct elf_section *x = &p->x->elf.sections.v[i], *y = &p->y->elf.sections.v[i];
 	bool fat = i == p->x->section, loaded = x->flags & ELF_ALLOC;
 	if (!str_eq(x->name, y->name) || x->type != y->type || x->flags != y->flags ||
-		fat != (i == p->y->section) || (!fat && loaded && x->size != y->size && !follows(x->name)))
+		fat != (i == p->y->section) ||
+		(!fat && loaded && x->size != y->size && !follows(x->name)))
 		return differs(x->name);
 	if (fat || !loaded || x->type == ELF_NOBITS || follows(x->name))
 		return NULL;

@@ -251,6 +251,8 @@ struct err *wheel_write(struct arena *a, struct zip_input *v, size_t n, struct s
 	struct recording r = {
 		.v = v, .n = n, .self = path_join(a, info, S("RECORD")), .budget = how->budget};
 	struct zip_writer w = *how;
+	struct wheel_inputs all = {.v = v, .n = n, .info = info};
+	TRY(wheel_sbom_renew(a, &all));
 	if (n)
 		qsort(v, n, sizeof(*v), by_place);
 	w.v = v;

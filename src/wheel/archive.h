@@ -56,7 +56,13 @@ struct wheel_inputs {
 	struct str info; /* the dist-info folder */
 };
 
-/* Writes a wheel of these members, without a RECORD among them, which it puts in order; how says the rest
+/* The bill of materials of a wheel: itself, and its libraries and programs with their hashes. */
+MUST_USE struct err *wheel_sbom(struct arena *a, struct str name, struct str version,
+	const struct wheel_inputs *files, struct str *ret);
+/* One of ours that comes from another wheel is made anew, of what is there now. */
+MUST_USE struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w);
+
+/* Writes a wheel of these members, without a RECORD among them, which it puts in order; a bill of ours is renewed; how says the rest
  * (path, epoch, jobs; budget, then E_LIMIT names the largest members). */
 MUST_USE struct err *wheel_write(struct arena *a, struct zip_input *v, size_t n, struct str info,
 	const struct zip_writer *how);

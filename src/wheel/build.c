@@ -13,7 +13,7 @@ struct build {
 	struct wheel_name name;
 	struct str info; /* "saxpy-1.0.dist-info" */
 	bool pure;
-	VEC(struct zip_input) inputs;
+	struct wheel_inputs inputs;
 };
 
 struct err *wheel_epoch(int64_t *ret)
@@ -162,14 +162,12 @@ static struct zip_input input_of(const struct wheel_file *f, struct str name)
 static struct err *add_sbom(struct build *w)
 {
 	struct str bill;
-	struct wheel_spec named = *w->spec;
 	bool own = w->pure;
 	VEC_EACH (const struct wheel_file, f, &w->spec->info)
 		own = own || str_starts(f->name, S("sboms/"));
 	if (own)
 		return NULL;
-	named.version = w->name.version;
-	TRY(wheel_sbom(w->a, &named, &bill));
+	TRY(wheel_sbom(w->a, w->spec->name, w->name.version, &w->inputs, &bill));
 	add_text(w, WHEEL_SBOM, bill);
 	return NULL;
 }

@@ -2,10 +2,12 @@
  * Nothing in it changes from one build to the next. Source: the JSON schema of CycloneDX 1.6, ECMA-424. */
 #include <stdlib.h>
 
+#include "base/fs.h"
 #include "base/hash.h"
 #include "base/version.h"
 #include "formats/json_fields.h"
-#include "wheel/wheel.h"
+#include "formats/node.h"
+#include "wheel/archive.h"
 
 static void text(struct json *j, const char *key, struct str s)
 {
@@ -22,15 +24,32 @@ static void open_component(struct json *j, const char *type, struct str name)
 
 static int by_name(const void *x, const void *y)
 {
-	const struct wheel_file *const *a = x, *const *b = y;
+	const struct zip_input *const *a = x, *const *b = y;
 	return str_cmp((*a)->name, (*b)->name);
 }
 
-static struct err *write_file(struct arena *a, struct json *j, const struct wheel_file *f)
+static struct err *add_piece(void *user, const void *p, size_t n, bool *stop)
 {
-	struct digest d = hash_bytes(HASH_SHA256, f->content.p, f->content.n);
-	if (f->path.n)
-		TRY(hash_file(HASH_SHA256, f->path, &d));
+	(void)stop;
+	hash_add(user, p, n);
+	return NULL;
+}
+
+static struct err *digest_of(const struct zip_input *in, struct digest *ret)
+{
+	if (in->path.n)
+		return hash_file(HASH_SHA256, in->path, ret);
+	struct hash *h = hash_new(HASH_SHA256);
+	hash_add(h, in->content.p, in->content.n);
+	struct err *e = in->member ? zip_stream(in->zip, in->member, add_piece, h) : NULL;
+	*ret = hash_end(h);
+	return e;
+}
+
+static struct err *write_file(struct arena *a, struct json *j, const struct zip_input *f)
+{
+	struct digest d;
+	TRY(digest_of(f, &d));
 	open_component(j, "file", f->name);
 	json_key(j, "hashes");
 	json_open(j, '[');
@@ -43,11 +62,11 @@ static struct err *write_file(struct arena *a, struct json *j, const struct whee
 	return NULL;
 }
 
-static void write_subject(struct arena *a, struct json *j, const struct wheel_spec *s)
+static void write_subject(struct arena *a, struct json *j, struct str name, struct str version)
 {
 	struct str public, local;
-	bool plus = str_cut(s->version, '+', &public, &local);
-	struct str purl = str_fmt(a, "pkg:pypi/%.*s@%.*s%s%.*s", STR(package_name(a, s->name, '-')),
+	bool plus = str_cut(version, '+', &public, &local);
+	struct str purl = str_fmt(a, "pkg:pypi/%.*s@%.*s%s%.*s", STR(package_name(a, name, '-')),
 		STR(public), plus ? "%2B" : "", STR(local));
 	json_key(j, "metadata");
 	json_open(j, '{');
@@ -61,31 +80,31 @@ static void write_subject(struct arena *a, struct json *j, const struct wheel_sp
 	json_close(j);
 	json_close(j);
 	json_key(j, "component");
-	open_component(j, "library", s->name);
-	text(j, "version", s->version);
+	open_component(j, "library", name);
+	text(j, "version", version);
 	text(j, "purl", purl);
 	json_close(j);
 	json_close(j);
 }
 
-struct err *wheel_sbom(struct arena *a, const struct wheel_spec *s, struct str *ret)
+struct err *wheel_sbom(struct arena *a, struct str name, struct str version,
+	const struct wheel_inputs *files, struct str *ret)
 {
 	BUF(b, a);
 	struct json json = {.out = &b, .indent = 2}, *j = &json;
-	const struct wheel_file **v = arena_array(a, s->files.n + 1, sizeof(struct wheel_file *));
+	const struct zip_input **v = arena_array(a, files->n + 1, sizeof(struct zip_input *));
 	size_t n = 0;
-	VEC_EACH (const struct wheel_file, f, &s->files)
-		if (str_contains(f->name, S(".so")) ||
-			f->executable) /* what may hold others' code */
+	VEC_EACH (const struct zip_input, f, files)
+		if (str_contains(f->name, S(".so")) || f->mode & 0111) /* may hold others' code */
 			v[n++] = f;
-	qsort(v, n, sizeof(struct wheel_file *), by_name);
+	qsort(v, n, sizeof(struct zip_input *), by_name);
 	json_open(j, '{');
 	text(j, "$schema", S("http://cyclonedx.org/schema/bom-1.6.schema.json"));
 	text(j, "bomFormat", S("CycloneDX"));
 	text(j, "specVersion", S("1.6"));
 	json_key(j, "version");
 	json_u64(j, 1);
-	write_subject(a, j, s);
+	write_subject(a, j, name, version);
 	json_key(j, "components");
 	json_open(j, '[');
 	for (size_t i = 0; i < n; i++)
@@ -95,4 +114,24 @@ struct err *wheel_sbom(struct arena *a, const struct wheel_spec *s, struct str *
 	buf_char(&b, '\n');
 	*ret = buf_str(&b);
 	return NULL;
+}
+
+struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w)
+{
+	enum { MOST = 4 << 20 };
+	struct str dist, version, old, name = path_join(a, w->info, S(WHEEL_SBOM));
+	const struct node *top = NULL;
+	struct zip_input *at = NULL;
+	VEC_EACH (struct zip_input, in, w)
+		at = in->member && str_eq(in->name, name) ? in : at;
+	if (!at || at->member->size > MOST)
+		return NULL;
+	TRY(zip_read(a, at->zip, at->member, MOST, &old));
+	err_free(json_parse(a, old, at->name, &top)); /* then it is not ours */
+	name = node_text(node_get(node_get(top, S("metadata")), S("component")), S("name"), S(""));
+	(void)str_cut(str_sub(w->info, 0, w->info.n - S(".dist-info").n), '-', &dist, &version);
+	if (!str_eq(wheel_normalise(a, name), wheel_normalise(a, dist)))
+		return NULL;
+	*at = (struct zip_input){.name = at->name, .mode = 0644};
+	return wheel_sbom(a, name, version, w, &at->content);
 }

@@ -158,8 +158,6 @@ struct wheel_spec {
 	unsigned jobs; /* 0 = one per CPU */
 };
 
-/* The bill of materials of such a wheel: itself, and its libraries and programs with their hashes. */
-MUST_USE struct err *wheel_sbom(struct arena *a, const struct wheel_spec *spec, struct str *ret);
 /* The name of the file in the dist-info folder: a wheel with machine code gets one, unless it has files in sboms/. */
 #define WHEEL_SBOM "sboms/rocsmith.cdx.json"
 

@@ -33,6 +33,7 @@ found = [f for w in json.load(open("said"))["wheels"] for f in w["findings"]
     if f["id"].startswith(("kpack", "device", "record", "zip", "set"))]
 assert not found, found[:3]
 PY
+	python3 "$oracle/kpack.py" "$wheel" parts
 	"$ROCSMITH" merge -q parts/*.whl -o merged >/dev/null
 	python3 "$oracle/merged.py" "$wheel" "merged/$file"
 	rm -r parts merged

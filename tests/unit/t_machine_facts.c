@@ -40,7 +40,7 @@ static struct str machine_of(struct arena *a, const char *const *files)
 static struct str facts(struct arena *a, struct str dir, struct machine *m)
 {
 	assert_ok(machine_read_all(a, dir, m));
-	return json_document(a, 0, machine_report_fields, m);
+	return json_document(a, 0, machine_fields, m);
 }
 
 /* Reads it, and its recording, which must have the same facts and comes back in ret_copy. */
@@ -373,9 +373,11 @@ static void names_of_users_are_hidden(void **state)
 {
 	(void)state;
 	ARENA(a);
-	const struct root r = {.user = S("alice"), .home = S("data/homes/alice")};
+	const struct root r = {
+		.user = S("alice"), .home = S("data/homes/alice"), .real_home = S("nfs/a.liddell")};
 	static const char *const cases[][2] = {
 		{"/data/homes/alice", "/home/user"},
+		{"/nfs/a.liddell/x", "/home/user/x"},
 		{"/data/homes/alice/venv:/data/homes/alice2/x",
 			"/home/user/venv:/data/homes/alice2/x"},
 		{"/home/bob/x:/home/carol", "/home/other/x:/home/other"},

@@ -99,6 +99,20 @@ static void groups(void **state)
 	assert_str(parse_group(S(""), 0), "");
 }
 
+static void users(void **state)
+{
+	(void)state;
+	struct str text = S("root:x:0:0:root:/root:/bin/sh\n#\n\nx:x:07:7\n+\nno:x:y:1::/no\n"
+			    "eve:x:1000:1000:Eve,,,:/home/eve");
+	assert_str(parse_passwd(text, 0, PASSWD_NAME), "root");
+	assert_str(parse_passwd(text, 1000, PASSWD_HOME), "/home/eve");
+	assert_str(parse_passwd(text, 1000, PASSWD_GID), "1000");
+	assert_str(parse_passwd(text, 7, PASSWD_NAME), "x");
+	assert_str(parse_passwd(text, 7, PASSWD_HOME), "");
+	assert_str(parse_passwd(text, 1, PASSWD_NAME), "");
+	assert_str(parse_passwd(S(""), 0, PASSWD_NAME), "");
+}
+
 static void cpu_lists(void **state)
 {
 	(void)state;
@@ -170,7 +184,10 @@ static void environments(void **state)
 	(void)state;
 	struct str text = {.p = "PATH=/bin\0container=podman\0X", .n = 28};
 	assert_str(parse_environ(text, S("container")), "podman");
-	assert_str(parse_environ(text, S("X")), "");
+	assert_null(parse_environ(text, S("X")).p); /* no "=" behind it */
+	struct str set = {.p = "A=\0B=1", .n = 6};
+	assert_true(parse_environ(set, S("A")).p && parse_environ(set, S("A")).n == 0);
+	assert_str(parse_environ(set, S("B")), "1");
 	assert_str(parse_environ(S(""), S("container")), "");
 }
 
@@ -216,6 +233,7 @@ int main(void)
 		cmocka_unit_test(os_release),
 		cmocka_unit_test(identities),
 		cmocka_unit_test(groups),
+		cmocka_unit_test(users),
 		cmocka_unit_test(cpu_lists),
 		cmocka_unit_test(modules),
 		cmocka_unit_test(blacklists),

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
-#include "wheel/wheel.h"
+#include "wheel/archive.h"
 
 static struct str python(struct arena *a, const char *script, struct str arg)
 {
@@ -377,6 +377,20 @@ static void a_built_wheel_is_right_for_python(void **state)
 		"{(2023, 11, 14, 22, 13, 20)}\n"
 		"CycloneDX 1.6 My.Demo 1.0rc1+rocm.7.1 pkg:pypi/my-demo@1.0rc1%2Brocm.7.1\n"
 		"file my_demo/lib.so\nfile my_demo/run.sh\n");
+	/* a wheel that is made of it has a bill of its own */
+	struct wheel_request q = {.from = path, .to = dir, .local = S("x"), .time = 1};
+	struct wheel_done done;
+	assert_ok(wheel_retag(&a, &q, &done));
+	static const char about[] =
+		"import sys,zipfile,json,hashlib; z=zipfile.ZipFile(sys.argv[1])\n"
+		"n=next(n for n in z.namelist() if 'sboms' in n); s=json.loads(z.read(n))\n"
+		"m=s['metadata']['component']; print(n,m['name'],m['version'],m['purl'],"
+		"*[c['name'] for c in s['components']]); "
+		"[hashlib.sha256(z.read(c['name'])).hexdigest()==c['hashes'][0]['content'] or 1/0 "
+		"for c in s['components']]\n";
+	assert_str(python(&a, about, done.path),
+		"my_demo-1.0rc1+x.dist-info/sboms/rocsmith.cdx.json My.Demo 1.0rc1+x "
+		"pkg:pypi/my-demo@1.0rc1%2Bx my_demo/lib.so my_demo/run.sh\n");
 	test_dir_remove(dir);
 }
 

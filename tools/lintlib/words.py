@@ -162,6 +162,10 @@ def check_findings(_):
                 if said not in known:
                     problems.append(f"{name}:{line_of(text, match.start())}: the finding '{said}' is not in"
                         f" {REGISTRY}")
+    manual = read("doc/man/rocsmith-doctor.1.scd")
+    problems += [f"data/rules.yaml: '{said}' is not in {REGISTRY}, or not in rocsmith-doctor(1)"
+        for said in re.findall(r"^- id: (\S+)", files["data/rules.yaml"], re.M)
+        if said not in known or f"*{said}*" not in manual]
     everything = "\n".join(files.values())
     words = set(re.findall(r"[\w-]+", everything))
     problems += [f"{REGISTRY}: nothing finds '{said}'" for constant, said in rows

@@ -1,0 +1,299 @@
+/* The next step; see next.h. */
+#include "build/next.h"
+
+#include "base/fs.h"
+#include "know/environment.h"
+#include "target/target.h"
+
+enum { MB = 1000000 };
+
+static const char *const by_names[] = {"wheel", "device-wheel", "build", NULL};
+
+static const struct json_field route_fields[] = {
+	FIELD_ENUM("by", struct next_route, by, by_names),
+	FIELD_ENUM("how", struct next_route, how, compat_how_names),
+	FIELDS(struct next_route, torch, rocm, python, commands, download, disk, memory, seconds,
+		history, sure, notes, evidence),
+	{.kind = FIELD_END},
+};
+
+const struct json_field next_gpu_fields[] = {
+	FIELDS(struct next_gpu, target, products, served_by, served_version, commands, notes),
+	FIELD_LIST("routes", struct next_gpu, routes, route_fields),
+	{.kind = FIELD_END},
+};
+
+struct finding_way { /* what all routes of a GPU share */
+	struct arena *a;
+	const struct machine *m;
+	const struct machine_python *python; /* or NULL */
+	struct next_gpu *gpu;
+};
+
+static bool torch_serves(const struct machine_python *p, struct str target)
+{
+	struct target want = target_read(target);
+	VEC_EACH (const struct str, have, &p->torch.targets) {
+		struct target h = target_read(*have);
+		if (target_covers(&h, &want))
+			return true;
+	}
+	return false;
+}
+
+/* A folder that the shell takes as it is, or in quotes. */
+static struct str program(struct arena *a, const struct machine_python *p, const char *name)
+{
+	return str_shell(a, str_fmt(a, "%.*s/bin/%s", STR(p->path), name));
+}
+
+/* ---- wheels ---- */
+
+static void add_all(struct arena *a, struct strs *list, const char *const *more)
+{
+	for (; more && *more; more++)
+		strs_add(a, list, str_from(*more));
+}
+
+/* Into an environment of one's own: pip refuses to change that of a distribution (PEP 668). */
+static void add_commands(struct finding_way *w, const struct compat_wheel *c, struct next_route *r)
+{
+	struct arena *a = w->a;
+	const struct machine_python *p = w->python;
+	bool own = p && (str_eq(p->kind, S("venv")) || str_eq(p->kind, S("conda")));
+	struct str packages = S("");
+	for (const char *const *i = c->install; *i; i++)
+		packages = str_fmt(a, "%.*s \"%.*s\"", STR(packages),
+			STR(str_replace(a, str_from(*i), S("{gpu}"), w->gpu->target)));
+	if (!own)
+		strs_add(a, &r->commands, S("python3 -m venv ~/torch"));
+	strs_add(a, &r->commands,
+		str_fmt(a, "%.*s -m pip install%.*s --index-url \"$%s/%s\"",
+			STR(own ? program(a, p, "python3") : S("~/torch/bin/python3")),
+			STR(packages), c->amd ? "ROCM_INDEX" : "TORCH_INDEX",
+			c->amd ? c->amd : c->index));
+	if (c->uv)
+		strs_add(a, &r->notes,
+			str_fmt(a,
+				"with uv no address is needed: uv pip install%.*s --torch-backend "
+				"%s",
+				STR(packages), c->index));
+}
+
+static void add_wheel(struct finding_way *w, const struct compat_wheel *c, enum compat_how how)
+{
+	struct arena *a = w->a;
+	struct next_route *r = VEC_PUSH(a, &w->gpu->routes);
+	*r = (struct next_route){.by = c->amd ? NEXT_DEVICE_WHEEL : NEXT_WHEEL,
+		.how = how,
+		.torch = c->torch,
+		.rocm = c->rocm,
+		.python = c->python,
+		.download = (uint64_t)c->download * MB,
+		.disk = (uint64_t)c->disk * MB,
+		.sure = !c->unsure};
+	add_commands(w, c, r);
+	if (c->unsure)
+		strs_add(a, &r->notes,
+			S("its GPUs are those of the scripts that build it; it was not looked "
+			  "into"));
+	if (how == COMPAT_OVERRIDE) {
+		const struct compat_target *t = compat_of(w->gpu->target);
+		strs_add(a, &r->notes,
+			str_fmt(a,
+				"it has no code for %.*s; with HSA_OVERRIDE_GFX_VERSION=%s it uses "
+				"that of %s: %s",
+				STR(w->gpu->target), t->value, t->as, t->text));
+		add_all(a, &r->evidence, t->evidence);
+	}
+	if (compat_serves(c->no_blas, w->gpu->target, COMPAT_EXACT))
+		strs_add(a, &r->notes,
+			str_fmt(a, "its rocBLAS has no kernels for %.*s: matrix products may fail",
+				STR(w->gpu->target)));
+	add_all(a, &r->evidence, c->evidence);
+	if (c->measured)
+		strs_add(a, &r->evidence, str_from(c->measured));
+}
+
+/* Of each index the best; what nobody looked into only where nothing else is known. */
+static const struct compat_wheel *best_of(struct finding_way *w, bool amd, enum compat_how how)
+{
+	struct compat_query q = {
+		w->gpu->target, w->python ? w->python->version : S(""), how, amd, false};
+	const struct compat_wheel *c = compat_find(&q);
+	q.unsure = true;
+	return c ? c : compat_find(&q);
+}
+
+static void add_wheels(struct finding_way *w)
+{
+	const struct compat_wheel *one = NULL, *two = NULL;
+	enum compat_how how = COMPAT_EXACT;
+	for (; how <= COMPAT_OVERRIDE; how++) {
+		one = best_of(w, true, how);
+		two = best_of(w, false, how);
+		if (one || two)
+			break;
+	}
+	if (!one && !two)
+		strs_add(w->a, &w->gpu->notes,
+			str_fmt(w->a, "no published wheel that is known here has code for %.*s",
+				STR(w->gpu->target)));
+	const struct compat_wheel *first = one && (!two || one < two) ? one : two;
+	const struct compat_wheel *second = first == one ? two : one;
+	if (first)
+		add_wheel(w, first, how);
+	if (second)
+		add_wheel(w, second, how);
+	if (!w->python || !w->python->version.n)
+		return;
+	const struct machine_python *here = w->python;
+	w->python = NULL;
+	const struct compat_wheel *newest = best_of(w, true, COMPAT_EXACT);
+	newest = newest ? newest : best_of(w, false, COMPAT_EXACT);
+	if (newest && !compat_fits(newest, here->version))
+		strs_add(w->a, &w->gpu->notes,
+			str_fmt(w->a, "torch %s needs Python %s; '%.*s' has %.*s", newest->torch,
+				newest->python, STR(here->path), STR(here->version)));
+	w->python = here;
+}
+
+/* ---- our own build ---- */
+
+/* The build folder of a PyTorch that was built here to its end, or one that does not exist. */
+static struct str history_of(struct arena *a, const struct machine *m)
+{
+	struct str builds = fs_place(a, FS_CACHE, S("build"));
+	struct strs names = {0};
+	if (!m->root.n)
+		err_free(fs_list(a, builds, &names));
+	VEC_EACH (const struct str, name, &names) {
+		struct str dir = path_join(a, builds, *name);
+		if (str_contains(*name, S("torch-")) &&
+			fs_is_file(path_join(a, dir, S("state/done"))))
+			return dir;
+	}
+	return path_join(a, builds, S("none"));
+}
+
+static void add_build(struct finding_way *w)
+{
+	struct arena *a = w->a;
+	struct plan_foreign how = {0};
+	struct plan plan = {.foreign = &how};
+	struct forecast f;
+	strs_add(a, &plan.gpus, w->gpu->target);
+	if (!plan_known_cost(a, S("torch"), &how.cost))
+		return;
+	build_forecast(a, &plan, history_of(a, w->m), w->m->cpus ? w->m->cpus : 1, &f);
+	struct next_route *r = VEC_PUSH(a, &w->gpu->routes);
+	*r = (struct next_route){.by = NEXT_BUILD,
+		.how = COMPAT_EXACT,
+		.disk = f.disk + f.sdk,
+		.memory = f.memory,
+		.seconds = f.seconds,
+		.history = f.history,
+		.sure = true};
+	strs_add(
+		a, &r->commands, str_fmt(a, "rocsmith plan torch --gpu %.*s", STR(w->gpu->target)));
+	strs_add(a, &r->commands,
+		str_fmt(a, "rocsmith build torch --gpu %.*s", STR(w->gpu->target)));
+	if (f.history) {
+		strs_add(a, &r->evidence, S("an earlier build on this machine"));
+		return;
+	}
+	strs_add(a, &r->notes,
+		S("TheRock's builders take 30 to 60 minutes for a torch of one GPU with all "
+		  "features"));
+	strs_add(a, &r->evidence, S("recipes/projects/torch.yaml"));
+	strs_add(a, &r->evidence, S("ROCm/TheRock:external-builds/pytorch/README.md"));
+}
+
+/* ---- of one GPU ---- */
+
+static void say_served(struct finding_way *w, const struct machine_python *p)
+{
+	struct next_gpu *g = w->gpu;
+	g->served_by = p->path;
+	g->served_version = p->torch.version;
+	strs_add(w->a, &g->commands,
+		str_fmt(w->a,
+			"%.*s -c \"import torch; x = torch.ones(64, 64, device='cuda'); "
+			"print(torch."
+			"cuda.get_device_name(0), (x @ x).sum().item() == 64**3)\"",
+			STR(program(w->a, p, "python3"))));
+}
+
+static const struct machine_python *served_by(const struct machine *m, struct str target)
+{
+	const struct machine_python *best = environment_python(m, S(""));
+	if (best && torch_serves(best, target))
+		return best;
+	VEC_EACH (const struct machine_python, p, &m->pythons)
+		if (torch_serves(p, target))
+			return p;
+	return NULL;
+}
+
+static bool beside_a_card(const struct machine *m, struct str target)
+{
+	bool apu = false, card = false;
+	VEC_EACH (const struct machine_gpu, g, &m->gpus) {
+		apu = apu || (g->apu && str_eq(g->target, target));
+		card = card || !g->apu;
+	}
+	return apu && card;
+}
+
+static void step_of(struct arena *a, const struct machine *m, struct str target, struct next_gpu *g)
+{
+	struct finding_way w = {.a = a, .m = m, .python = environment_python(m, S("")), .gpu = g};
+	const struct gpu *known = gpu_by_name(target);
+	const struct compat_target *said = compat_of(target);
+	const struct machine_python *served = served_by(m, target);
+	g->target = target;
+	g->products = known ? gpu_products(a, known) : S("");
+	if (said && !said->as)
+		strs_add(a, &g->notes, str_fmt(a, "%s (%s)", said->text, said->evidence[0]));
+	if (served) {
+		say_served(&w, served);
+		return;
+	}
+	if (beside_a_card(m, target)) {
+		strs_add(a, &g->notes, S("a part of the processor, beside a card: leave it out"));
+		return;
+	}
+	if (known)
+		add_wheels(&w);
+	else
+		strs_add(a, &g->notes, S("this version of rocsmith does not know this target"));
+	if (known && known->current)
+		add_build(&w);
+	else if (known)
+		strs_add(a, &g->notes,
+			S("ROCm's libraries are not built for it any more, or not yet"));
+}
+
+void next_steps(struct arena *a, const struct machine *m, const struct strs *targets,
+	struct next_steps *ret)
+{
+	struct strs list = {0};
+	const struct machine_python *p = environment_python(m, S(""));
+	*ret = (struct next_steps){.memory_free = m->memory_free};
+	if (p) {
+		ret->python = p->path;
+		ret->version = p->version;
+	}
+	VEC_EACH (const struct machine_disk, d, &m->disks)
+		if (str_eq(d->use, S("home"))) {
+			ret->disk = d->path;
+			ret->disk_free = d->free;
+		}
+	VEC_EACH (const struct machine_gpu, g, &m->gpus)
+		if (g->target.n && !targets->n)
+			strs_put(a, &list, g->target);
+	VEC_EACH (const struct str, t, targets)
+		strs_put(a, &list, target_read(*t).name);
+	VEC_EACH (const struct str, t, &list)
+		step_of(a, m, *t, VEC_PUSH(a, &ret->gpus));
+}

@@ -1,0 +1,143 @@
+/* rocsmith env: the environment that the GPUs and the torch of this machine (or of a recorded one) want. */
+#include "base/fs.h"
+#include "cli/opt.h"
+#include "know/environment.h"
+#include "target/target.h"
+#include "term/out.h"
+
+struct env_args {
+	struct common common;
+	struct strs gpus;
+	struct str python, sysroot;
+	bool build, shell;
+};
+
+static const struct opt env_opts[] = {
+	{OPT_VALUE("gpu", OPT_LIST, struct env_args, gpus, "GFX,...",
+		 "for these GPUs instead of those of the machine"),
+		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
+	{OPT_VALUE("python", OPT_PATH, struct env_args, python, "DIR",
+		"for the torch of this Python environment")},
+	{OPT_FLAG("build", struct env_args, build,
+		"also what builds of PyTorch and extensions want")},
+	{OPT_FLAG("shell", struct env_args, shell,
+		"print lines for a shell: eval \"$(rocsmith env --shell)\"")},
+	{OPT_VALUE("sysroot", OPT_PATH, struct env_args, sysroot, "DIR",
+		"for the machine that this folder mirrors")},
+	{.kind = OPT_END},
+};
+
+struct answer {
+	struct str python, torch;
+	struct strs targets;
+	struct environment_lines lines;
+};
+
+static void write_value(struct json *j, const void *line)
+{
+	const struct environment_line *l = line;
+	if (l->unset)
+		json_nothing(j);
+	else
+		json_str(j, l->value);
+}
+
+static const struct json_field line_fields[] = {
+	FIELD("name", struct environment_line, name),
+	FIELD_WRITE("value", write_value),
+	FIELDS(struct environment_line, build, why, confidence, evidence),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field answer_fields[] = {
+	FIELD_CONST("schema", "rocsmith.env/1"),
+	FIELDS(struct answer, python, torch, targets),
+	FIELD_LIST("variables", struct answer, lines, line_fields),
+	{.kind = FIELD_END},
+};
+
+/* The machine with these GPUs in the place of its own: cards, as nothing says how they lie beside each other. */
+static struct err *take_gpus(struct arena *a, const struct strs *words, struct machine *m)
+{
+	struct targets list;
+	if (!words->n || (words->n == 1 && str_eq(words->v[0], S("native"))))
+		return NULL;
+	TRY(targets_parse(a, words, &list));
+	m->gpus.n = 0;
+	VEC_EACH (const struct target, t, &list)
+		*VEC_PUSH(a, &m->gpus) = (struct machine_gpu){.target = t->name};
+	return NULL;
+}
+
+static struct err *no_python(struct arena *a, const struct machine *m, struct str path)
+{
+	struct strs known = {0};
+	VEC_EACH (const struct machine_python, p, &m->pythons)
+		strs_add(a, &known, p->path);
+	struct err *e = err_new(E_NOENT, "no Python environment was found at '%.*s'", STR(path));
+	return known.n ? err_hint(e, "there are: %.*s", STR(str_join(a, &known, S(", ")))) : e;
+}
+
+static void show_shell(struct arena *a, const struct answer *x)
+{
+	VEC_EACH (const struct environment_line, l, &x->lines) {
+		out_fmt("# %.*s [%s]\n", STR(l->why), l->confidence);
+		if (l->unset)
+			out_fmt("unset %.*s\n", STR(l->name));
+		else
+			out_fmt("export %.*s=%.*s\n", STR(l->name), STR(str_shell(a, l->value)));
+	}
+}
+
+static void show(struct arena *a, const struct answer *x)
+{
+	struct str targets = str_join(a, &x->targets, S(", "));
+	out_fmt("for %.*s", STR(targets.n ? targets : S("no GPU")));
+	if (x->torch.n)
+		out_fmt(", torch %.*s", STR(x->torch));
+	if (x->python.n)
+		out_fmt(" in %.*s", STR(x->python));
+	out_text(x->lines.n ? S(":\n") : S(": nothing needs to be set\n"));
+	VEC_EACH (const struct environment_line, l, &x->lines) {
+		struct str text = l->unset ? str_fmt(a, "unset %.*s", STR(l->name))
+					   : str_fmt(a, "%.*s=%.*s", STR(l->name), STR(l->value));
+		out_fmt("\n%.*s\n    %.*s\n", STR(styled_out(a, STYLE_BOLD, text)), STR(l->why));
+		out_fmt("    [%s] %.*s\n", l->confidence, STR(str_join(a, &l->evidence, S(", "))));
+	}
+}
+
+static struct err *env_run(struct arena *a, void *args, int *ret_status)
+{
+	const struct env_args *o = args;
+	struct machine m;
+	struct answer x = {0};
+	(void)ret_status;
+	TRY(machine_read_all(a, o->sysroot, &m));
+	TRY(take_gpus(a, &o->gpus, &m));
+	struct str path = o->python.n && !o->sysroot.n ? path_abs(a, o->python) : o->python;
+	const struct machine_python *p = environment_python(&m, path);
+	if (path.n && !p)
+		return no_python(a, &m, path);
+	TRY(environment_of(a, &m, p, o->build, &x.lines));
+	if (p) {
+		x.python = p->path;
+		x.torch = p->torch.version;
+	}
+	VEC_EACH (const struct machine_gpu, g, &m.gpus)
+		strs_put(a, &x.targets, g->target);
+	if (o->common.json)
+		out_text(json_document(a, 2, answer_fields, &x));
+	else if (o->shell)
+		show_shell(a, &x);
+	else
+		show(a, &x);
+	return NULL;
+}
+
+const struct command cmd_env = {
+	.name = "env",
+	.summary = "print the environment that a GPU and a torch want",
+	.opts = env_opts,
+	.size = sizeof(struct env_args),
+	.run = env_run,
+};

@@ -1,0 +1,55 @@
+/* Which published wheel serves a GPU; see compat.h. */
+#include "know/compat.h"
+
+#include "base/version.h"
+#include "target/target.h"
+
+const char *const compat_how_names[] = {"exact", "generic", "override", NULL};
+
+const struct compat_target *compat_of(struct str target)
+{
+	for (size_t i = 0; i < compat_target_count; i++)
+		if (str_eq(str_from(compat_target_table[i].target), target))
+			return &compat_target_table[i];
+	return NULL;
+}
+
+bool compat_serves(const char *const *targets, struct str target, enum compat_how how)
+{
+	struct target want = target_read(target);
+	const struct compat_target *t = compat_of(want.name);
+	struct str sibling = str_from(t ? t->as : NULL);
+	for (const char *const *have = targets; have && *have; have++) {
+		struct target h = target_read(str_from(*have));
+		bool same = str_eq(h.name, want.name);
+		if (how == COMPAT_OVERRIDE
+				? str_eq(h.name, sibling)
+				: same == (how == COMPAT_EXACT) && target_covers(&h, &want))
+			return true;
+	}
+	return false;
+}
+
+bool compat_fits(const struct compat_wheel *w, struct str python)
+{
+	ARENA(tmp);
+	const struct version *v;
+	bool fits = true;
+	struct err *e = python.n ? version_parse(&tmp, python, &v) : NULL;
+	if (!e && python.n)
+		e = version_match(v, str_from(w->python), &fits);
+	fits = fits && !e;
+	err_free(e);
+	return fits;
+}
+
+const struct compat_wheel *compat_find(const struct compat_query *q)
+{
+	for (size_t i = 0; i < compat_wheel_count; i++) {
+		const struct compat_wheel *w = &compat_wheel_table[i];
+		if (q->amd == (w->amd != NULL) && q->unsure == w->unsure &&
+			compat_fits(w, q->python) && compat_serves(w->targets, q->target, q->how))
+			return w;
+	}
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/* Which published PyTorch wheels serve which GPU: data/compat.yaml, compiled in. The head of that file is the
+ * manual of its rows. All is constant; lists end in NULL and may be NULL.
+ */
+#pragma once
+
+#include "base/str.h"
+
+struct compat_wheel {
+	const char *torch, *rocm, *index, *amd, *released, *python, *measured;
+	const char *const *install, *const *targets, *const *no_blas, *const *evidence;
+	unsigned download, disk; /* MB */
+	bool uv, unsure;
+};
+extern const struct compat_wheel compat_wheel_table[];
+extern const size_t compat_wheel_count;
+
+struct compat_target {
+	const char *target, *as, *value, *text;
+	const char *const *evidence;
+};
+extern const struct compat_target compat_target_table[];
+extern const size_t compat_target_count;
+
+/* What is known of the target, or NULL. */
+const struct compat_target *compat_of(struct str target);
+
+enum compat_how {
+	COMPAT_EXACT,
+	COMPAT_GENERIC,  /* by the code of a generic target */
+	COMPAT_OVERRIDE, /* by the code of a sibling; see compat_of() */
+};
+extern const char *const compat_how_names[];
+
+struct compat_query {
+	struct str target, python; /* "gfx1201"; "3.12", "" = any */
+	enum compat_how how;
+	bool amd, unsure; /* of AMD's index; of those that nobody looked into */
+};
+/* The first wheel of the table that serves it so, or NULL. */
+const struct compat_wheel *compat_find(const struct compat_query *q);
+/* Is the Python within the wheel's range? "" is. */
+bool compat_fits(const struct compat_wheel *w, struct str python);
+/* Does such a list of GPUs have code for the target, and how? False: no. */
+bool compat_serves(const char *const *targets, struct str target, enum compat_how how);

@@ -1,0 +1,151 @@
+/* The environment for a GPU and a torch; see environment.h. */
+#include "know/environment.h"
+
+#include "base/fs.h"
+#include "know/compat.h"
+
+/* Compiles of PyTorch: nine of ten take less than the first, none more than the other (as in cc/history.c). */
+static const uint64_t usual = 850ull << 20, largest = 2100ull << 20;
+
+struct here {
+	struct str target, sibling, override, risk;
+	struct str targets, device_libs, sysdeps, library_path;
+	bool has_library_path;
+	unsigned jobs;
+};
+
+static const struct json_field here_fields[] = FIELDS_ONLY(struct here, target, sibling, override,
+	risk, targets, device_libs, sysdeps, library_path, has_library_path, jobs);
+
+const struct machine_python *environment_python(const struct machine *m, struct str path)
+{
+	const struct machine_python *best = NULL;
+	VEC_EACH (const struct machine_python, p, &m->pythons) {
+		if (path.n ? str_eq(p->path, path) : p->active)
+			return p;
+		if (!path.n && p->has_torch && !best)
+			best = p;
+	}
+	return best;
+}
+
+/* A processor's own GPU beside a card does not count. */
+static bool counts(const struct machine *m, const struct machine_gpu *one)
+{
+	bool card = false;
+	VEC_EACH (const struct machine_gpu, g, &m->gpus)
+		card = card || !g->apu;
+	return one->target.n && !(card && one->apu);
+}
+
+/* An override is for all GPUs: it helps where each that counts has the same sibling, and the torch has none itself. */
+static void find_override(
+	struct arena *a, const struct machine *m, const struct machine_python *p, struct here *h)
+{
+	const char **targets = arena_array(a, p ? p->torch.targets.n + 1 : 1, sizeof(*targets));
+	const struct compat_target *t = NULL;
+	bool same = true;
+	for (size_t i = 0; p && i < p->torch.targets.n; i++)
+		targets[i] = str_z(a, p->torch.targets.v[i]);
+	VEC_EACH (const struct machine_gpu, g, &m->gpus) {
+		const struct compat_target *one = compat_of(g->target);
+		if (!counts(m, g))
+			continue;
+		same = same && one && one->as && (!t || !strcmp(t->value, one->value)) &&
+		       !compat_serves(targets, g->target, COMPAT_EXACT) &&
+		       !compat_serves(targets, g->target, COMPAT_GENERIC) &&
+		       compat_serves(targets, g->target, COMPAT_OVERRIDE);
+		t = one;
+	}
+	if (!same || !t)
+		return;
+	h->target = str_from(t->target);
+	h->sibling = str_from(t->as);
+	h->override = str_from(t->value);
+	h->risk = str_from(t->text);
+}
+
+static void find_sdk(struct arena *a, const struct machine *m, struct here *h)
+{
+	if (!m->sdks.n || !str_eq(m->sdks.v[0].kind, S("tree")))
+		return;
+	struct str path = m->sdks.v[0].path;
+	struct str root = str_fmt(a, "%.*s%.*s", STR(m->root), STR(path));
+	struct str libs = S("lib/llvm/amdgcn/bitcode"), sysdeps = S("lib/rocm_sysdeps/include");
+	if (fs_is_dir(path_join(a, root, libs)) &&
+		!fs_is_dir(path_join(a, root, S("amdgcn/bitcode"))))
+		h->device_libs = path_join(a, path, libs);
+	if (fs_is_dir(path_join(a, root, sysdeps)))
+		h->sysdeps = path_join(a, path, sysdeps);
+}
+
+static void find_library_path(struct arena *a, const struct machine *m, struct here *h)
+{
+	struct strs stay = {0};
+	VEC_EACH (const struct machine_variable, v, &m->variables) {
+		struct str rest = v->value, dir;
+		while (str_eq(v->name, S("LD_LIBRARY_PATH")) && str_next(&rest, ':', &dir))
+			if (str_contains(dir, S("rocm")))
+				h->has_library_path = true;
+			else
+				strs_add(a, &stay, dir);
+	}
+	h->library_path = str_join(a, &stay, S(":"));
+}
+
+static struct err *facts_here(struct arena *a, const struct machine *m,
+	const struct machine_python *p, const struct node **ret)
+{
+	struct here h = {0};
+	struct strs targets = {0};
+	VEC_EACH (const struct machine_gpu, g, &m->gpus)
+		if (counts(m, g))
+			strs_put(a, &targets, g->target);
+	h.targets = str_join(a, &targets, S(";"));
+	if (m->memory_free)
+		h.jobs = m->memory_free < largest
+				 ? 1
+				 : (unsigned)((m->memory_free - largest) / usual) + 1;
+	find_override(a, m, p, &h);
+	find_sdk(a, m, &h);
+	find_library_path(a, m, &h);
+	return json_parse(a, json_document(a, 0, here_fields, &h), S("facts"), ret);
+}
+
+static struct err *add_line(struct arena *a, const struct scope *s, const struct environment *e,
+	struct environment_lines *ret)
+{
+	enum truth t;
+	TRY_CTX(predicate_ask(a, s, str_from(e->when), NULL, &t), "environment '%s'", e->name);
+	if (t != TRUTH_YES)
+		return NULL;
+	struct environment_line *l = VEC_PUSH(a, ret);
+	*l = (struct environment_line){.name = str_from(e->name),
+		.value = facts_expand(a, s, str_from(e->value)),
+		.why = facts_expand(a, s, str_from(e->why)),
+		.unset = !e->value,
+		.build = e->build,
+		.confidence = e->confidence};
+	for (const char *const *x = e->evidence; *x; x++)
+		strs_add(a, &l->evidence, str_from(*x));
+	return NULL;
+}
+
+struct err *environment_of(struct arena *a, const struct machine *m,
+	const struct machine_python *python, bool build, struct environment_lines *ret)
+{
+	const struct node *facts, *here, *list;
+	TRY(facts_of(a, m, &facts));
+	TRY(facts_here(a, m, python, &here));
+	struct scope top = {.value = facts}, about = {S("here"), here, &top, S("")};
+	struct scope sdk = {S("sdk"), NULL, &about, S("")}, py = {S("python"), NULL, &sdk, S("")};
+	list = node_get(facts, S("sdks"));
+	sdk.value = list && list->n ? list->v : NULL;
+	list = node_get(facts, S("pythons"));
+	py.value = python && list ? &list->v[python - m->pythons.v] : NULL;
+	*ret = (struct environment_lines){0};
+	for (size_t i = 0; i < environment_count; i++)
+		if (build || !environment_table[i].build)
+			TRY(add_line(a, &py, &environment_table[i], ret));
+	return NULL;
+}

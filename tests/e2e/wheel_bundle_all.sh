@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# slow: an SDK of 6 GB
+# A program that needs what PyTorch needs of ROCm, built for three GPUs on all of Debian's ROCm, and bundled for one: pip and
+# uv install the fat wheel into a Debian without any of ROCm, where it loads, asks each library, and compiles a kernel, all
+# by libraries of the wheel.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$E2E_TMP"
+rm -rf ./*
+for tool in apt-get bwrap readelf python3; do
+	command -v $tool >/dev/null || { echo "skip $tool is not installed"; exit 0; }
+done
+[ "$(df --output=avail -k . | tail -n 1)" -gt 12000000 ] || { echo 'skip the fat wheel: no 12 GB free'; exit 0; }
+tools=$ROCSMITH_HOME/oracles
+bash "$top/tests/oracle/venv.sh" "$tools" 2>pip.log || { echo 'skip no venv or package index'; exit 0; }
+bare=$("$top/tools/debian-get" sid bare-python+ python3-venv) || { echo 'skip: no package archive can be reached'; exit 0; }
+# shellcheck source=tools/fetch.sh
+. "$top/tools/fetch.sh"
+unset ROCSMITH_HOME
+export XDG_DATA_HOME=$FETCH_CACHE/whole-sdk # kept, as it is large
+libraries='hipblas,hipblaslt,hipfft,hiprand,hipsolver,hipsparse,miopen,rccl,rocblas,rocfft,rocrand,rocsolver,rocsparse'
+status=0
+"$ROCSMITH" sdk install debian --suite experimental --components "compiler,$libraries" >log 2>&1 || status=$?
+[ $status != 4 ] || { echo 'skip the archive cannot be reached'; exit 0; }
+[ $status = 0 ] || { tail -n 5 log && exit 1; }
+sdk=$("$ROCSMITH" sdk info --json debian-experimental | python3 -c 'import json,sys; print(json.load(sys.stdin)["paths"]["root"])')
+
+mkdir -p p/csrc
+printf 'name: bigtorch\nversion: 2.9.0\nsdk: {use: debian:experimental}\n' >p/rocsmith.yaml
+cat >p/csrc/all.hip <<'HIP'
+#include <hip/hip_runtime.h>
+#include <hip/hiprtc.h>
+#include <hipblas/hipblas.h>
+#include <hipblaslt/hipblaslt.h>
+#include <hipfft/hipfft.h>
+#include <hiprand/hiprand.h>
+#include <hipsolver/hipsolver.h>
+#include <hipsparse/hipsparse.h>
+#include <miopen/miopen.h>
+#include <rccl/rccl.h>
+#include <rocblas/rocblas.h>
+#include <rocfft/rocfft.h>
+#include <rocrand/rocrand.h>
+#include <rocsolver/rocsolver.h>
+#include <rocsparse/rocsparse.h>
+#include <cstdio>
+
+__global__ void twice(float *x) { x[threadIdx.x] *= 2; }
+
+/* What needs a device is only linked. */
+extern "C" void *linked[];
+__attribute__((visibility("default"))) void *linked[] = {(void *)hipblasLtCreate, (void *)hipsparseCreate,
+	(void *)hipsolverCreate, (void *)rocsparse_create_handle, (void *)hipblasCreate, (void *)twice};
+
+extern "C" int versions(char *out, size_t n)
+{
+	int devices = 0, rtc[2], fft, rand, nccl, rocrand;
+	size_t dnn[3], blas = 0, solver = 0;
+	char rocfft[100];
+	(void)hipGetDeviceCount(&devices);
+	if (hiprtcVersion(&rtc[0], &rtc[1]) || rocblas_get_version_string_size(&blas) ||
+		miopenGetVersion(&dnn[0], &dnn[1], &dnn[2]) || rocfft_get_version_string(rocfft, sizeof(rocfft)) ||
+		hipfftGetVersion(&fft) || rocsolver_get_version_string_size(&solver) || hiprandGetVersion(&rand) ||
+		rocrand_get_version(&rocrand) || ncclGetVersion(&nccl))
+		return 1;
+	snprintf(out, n, "%d devices, rtc %d.%d, MIOpen %zu.%zu, rocFFT %s, RCCL %d", devices, rtc[0], rtc[1], dnn[0],
+		dnn[1], rocfft, nccl);
+	return 0;
+}
+
+/* By libraries that the loader does not know of: comgr, LLVM, the built-ins of hiprtc. */
+extern "C" int compile(const char *arch)
+{
+	hiprtcProgram p;
+	size_t n = 0;
+	const char *source = "#include <hip/hip_runtime.h>\nextern \"C\" __global__ void k(float *x) { x[threadIdx.x] *= 2; }\n";
+	if (hiprtcCreateProgram(&p, source, "k.hip", 0, nullptr, nullptr) || hiprtcCompileProgram(p, 1, &arch) ||
+		hiprtcGetCodeSize(p, &n))
+		return -1;
+	return (int)n;
+}
+HIP
+"$ROCSMITH" build p --gpu gfx90a,gfx1100,gfx1201 --build-dir b -o out >log 2>&1 || { tail -n 20 log && exit 1; }
+"$ROCSMITH" bundle --json out/*.whl --sdk "$sdk" --gpu gfx1100 --local-version rocm7.2 -o fat >bundle.json 2>log || { tail log && exit 1; }
+wheel=$(echo fat/*.whl)
+python3 - "$libraries" <<'PY'
+import json, sys
+d = json.load(open("bundle.json"))
+libs = {x["name"].split("/")[-1].split(".so")[0].lower(): x for x in d["libraries"]}
+wanted = {"lib" + n for n in sys.argv[1].split(",")} | {"libamdhip64", "libhiprtc", "libhiprtc-builtins", "libamd_comgr"}
+assert wanted <= set(libs), wanted - set(libs)
+assert d["outside"] == [], d["outside"]
+fat = [x for x in d["libraries"] if x["after"] < x["before"]]
+assert len(fat) >= 6, fat
+print(f"ok {len(libs)} libraries of the SDK: {sum(x['before'] for x in d['libraries']) / 1e6:.0f} MB for all GPUs, "
+    f"{sum(x['after'] for x in d['libraries']) / 1e6:.0f} MB for one; {sum(x['files'] for x in d['side'])} files beside them; "
+    f"all unpacked {d['before'] / 1e6:.0f} -> {d['after'] / 1e6:.0f} MB, the wheel {d['size'] / 1e6:.0f} MB")
+PY
+"$ROCSMITH" inspect --json "$wheel" >inspect.json
+python3 -c 'import json
+d = json.load(open("inspect.json"))
+assert d["served"] == ["gfx1100"], d["served"]
+# the runtime brings its own helpers for all GPUs
+have = {o["target"].split(":")[0] for f in d["files"] for o in f["objects"] if "libhsa-runtime64" not in f["path"]}
+assert have <= {"gfx1100", "gfx11-generic"}, have'
+"$ROCSMITH" verify -q --require gfx1100 "$wheel" >verdict || { cat verdict && exit 1; }
+if grep sbom verdict; then exit 1; fi
+"$tools/bin/auditwheel" show "$wheel" >said 2>&1 && grep -q 'is consistent with' said || { cat said && exit 1; }
+echo "ok inspect, verify and auditwheel take it, as $(sed -n 's/the following platform tag: //p' said)"
+
+# ---- a machine without ROCm ----
+cp "$tools/bin/uv" uv
+cat "$bare"/usr/share/ca-certificates/mozilla/*.crt >certificates # nobody ran the packages' scripts
+machine() {
+	bwrap --unshare-all --die-with-parent --ro-bind "$bare/usr" /usr --ro-bind certificates \
+		/etc/ssl/certs/ca-certificates.crt --symlink usr/lib /lib \
+		--symlink usr/lib64 /lib64 --symlink usr/bin /bin --proc /proc --dev /dev --tmpfs /tmp --bind "$PWD" /w --chdir /w \
+		--clearenv --setenv PATH /usr/bin --setenv HOME /tmp "$@"
+}
+cat >ask.py <<'PY'
+import ctypes, sys, bigtorch
+lib = ctypes.CDLL(next(l.split()[-1] for l in open("/proc/self/maps") if "libbigtorch" in l))
+said = ctypes.create_string_buffer(500)
+if lib.versions(said, ctypes.c_size_t(500)):
+    sys.exit("a library does not answer")
+size = lib.compile(b"--offload-arch=gfx1100")
+if size < 1000:
+    sys.exit("nothing was compiled")
+print(said.value.decode() + f"; a kernel of {size} bytes is compiled")
+PY
+for how in pip uv; do
+	machine python3 -m venv v-$how
+	if [ $how = pip ]; then
+		machine v-$how/bin/pip install -q --no-index --disable-pip-version-check "$wheel"
+	else
+		machine ./uv pip install -q --offline --no-cache --python v-$how/bin/python "$wheel"
+	fi
+	machine --setenv LD_DEBUG libs --setenv LD_DEBUG_OUTPUT /w/debug-$how v-$how/bin/python ask.py
+	cat debug-$how.* | sed -n 's/.*calling init: //p' | sort -u >loaded
+	grep -c /v-$how/ loaded >count || true
+	grep -v "^/w/v-$how/lib/python[0-9.]*/site-packages/\|^/usr/lib/python3" loaded | sed 's:.*/::' >outside
+	grep -vxE '(ld-linux-x86-64|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|z|expat|uuid))\.so\.[0-9]+' outside >strange || true
+	echo "ok installed by $how, it loads $(cat count) libraries of its own, and of the machine $(tr '\n' ' ' <outside)"
+	[ ! -s strange ] || { echo "not ok: $(cat strange) are the machine's" && exit 1; }
+	rm -r v-$how
+done

@@ -1,0 +1,234 @@
+/* The environment for a GPU and a torch: which lines hold on which machine, and that none is there for nothing. */
+#include "know/environment.h"
+#include "test.h"
+
+struct fixture {
+	struct arena a;
+	struct machine m;
+	struct environment_lines lines;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	*state = f;
+	f->m = (struct machine){.cpus = 8, .memory_free = 64ull << 30};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	arena_free(&f->a);
+	free(f);
+	return 0;
+}
+
+static void gpu(struct fixture *f, const char *target, bool apu)
+{
+	struct machine_gpu *g = VEC_PUSH(&f->a, &f->m.gpus);
+	*g = (struct machine_gpu){
+		.target = str_from(target), .apu = apu, .index = (unsigned)(g - f->m.gpus.v)};
+}
+
+static void torch(struct fixture *f, const char *version, const char *targets)
+{
+	struct machine_python *p = VEC_PUSH(&f->a, &f->m.pythons);
+	*p = (struct machine_python){.path = S("/venv"), .version = S("3.12"), .has_torch = true};
+	p->torch = (struct machine_torch){.version = str_from(version),
+		.build = S("rocm"),
+		.bundled = true,
+		.targets = str_split(&f->a, str_from(targets), ' ')};
+}
+
+static void variable(struct fixture *f, const char *name, const char *value)
+{
+	*VEC_PUSH(&f->a, &f->m.variables) =
+		(struct machine_variable){str_from(name), str_from(value), ""};
+}
+
+/* "A=1 !B": what is set, what is not to be. */
+static void wants(struct fixture *f, bool build, const char *want)
+{
+	BUF(b, &f->a);
+	const struct machine_python *p = environment_python(&f->m, S(""));
+	assert_ok(environment_of(&f->a, &f->m, p, build, &f->lines));
+	VEC_EACH (const struct environment_line, l, &f->lines) {
+		assert_true(l->why.n && l->evidence.n && l->confidence);
+		buf_fmt(&b, "%s%s%.*s", l == f->lines.v ? "" : " ", l->unset ? "!" : "",
+			STR(l->name));
+		if (!l->unset)
+			buf_fmt(&b, "=%.*s", STR(l->value));
+	}
+	assert_str(buf_str(&b), want);
+}
+
+static void rows_are_sorted_and_their_conditions_can_be_read(void **state)
+{
+	(void)state;
+	static const char *const words[] = {"maintainer", "source", "users", NULL};
+	ARENA(a);
+	for (size_t i = 0; i < environment_count; i++) {
+		const struct environment *e = &environment_table[i];
+		struct strs paths = {0};
+		const struct scope s = {0};
+		assert_true(e->why && e->evidence && *e->evidence);
+		assert_true(str_is_one_of(str_from(e->confidence), words));
+		assert_true(!i || strcmp(e[-1].name, e->name) <= 0);
+		assert_ok(predicate_paths(&a, &s, str_from(e->when), &paths));
+		assert_true(paths.n > 0);
+	}
+}
+
+static void a_torch_that_serves_its_gpu_needs_nothing(void **state)
+{
+	struct fixture *f = *state;
+	gpu(f, "gfx90a", false);
+	torch(f, "2.9.1+rocm6.4", "gfx908 gfx90a");
+	wants(f, false, "");
+	wants(f, true, "PYTORCH_ROCM_ARCH=gfx90a");
+	f->m.pythons.n = 0;
+	wants(f, false, "");
+	f->m.gpus.n = 0;
+	wants(f, true, "");
+}
+
+static void an_override_only_where_a_sibling_serves(void **state)
+{
+	struct fixture *f = *state;
+	gpu(f, "gfx1032", false);
+	gpu(f, "gfx1031", false);
+	torch(f, "2.9.1+rocm6.4", "gfx1030 gfx1100");
+	wants(f, false, "HSA_OVERRIDE_GFX_VERSION=10.3.0");
+	assert_str(f->lines.v[0].why,
+		"this torch has no code for gfx1031, and runs the code of gfx1030 then; works "
+		"for most people; AMD does not test it");
+	gpu(f, "gfx1036", true); /* does not count, but is to be hidden */
+	wants(f, false, "HSA_OVERRIDE_GFX_VERSION=10.3.0 ROCR_VISIBLE_DEVICES=0,1");
+	f->m.gpus.n = 2;
+	f->m.pythons.v[0].torch.targets = str_split(&f->a, S("gfx10-3-generic"), ' ');
+	wants(f, false, "");
+	f->m.pythons.v[0].torch.targets.n = 0; /* not known */
+	wants(f, false, "");
+	f->m.pythons.v[0].torch.targets = str_split(&f->a, S("gfx1030"), ' ');
+	f->m.gpus.v[1].target = S("gfx1100"); /* of another family */
+	wants(f, false, "");
+	f->m.gpus.n = 1;
+	f->m.gpus.v[0].target = S("gfx1033"); /* no sibling works */
+	wants(f, false, "");
+}
+
+static void a_needless_override_is_to_go(void **state)
+{
+	struct fixture *f = *state;
+	gpu(f, "gfx1100", false);
+	torch(f, "2.8.0+rocm6.4", "gfx1030 gfx1100");
+	variable(f, "HSA_OVERRIDE_GFX_VERSION", "11.0.0");
+	wants(f, false, "!HSA_OVERRIDE_GFX_VERSION");
+	f->m.gpus.v[0].target = S("gfx1101");
+	wants(f, false, "HSA_OVERRIDE_GFX_VERSION=11.0.0");
+}
+
+static void fused_attention_is_asked_for_where_it_is_experimental(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *target, *torch;
+		bool want;
+	} cases[] = {
+		{"gfx1201", "2.6.0", false},
+		{"gfx1201", "2.7.1", true},
+		{"gfx1100", "2.8.0", false},
+		{"gfx1100", "2.9.0", true},
+		{"gfx1153", "2.10.0", false},
+		{"gfx1153", "2.11.0", true},
+		{"gfx942", "2.11.0", false},
+		{"gfx1030", "2.11.0", false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		f->m.gpus.n = f->m.pythons.n = 0;
+		gpu(f, cases[i].target, false);
+		torch(f, cases[i].torch, cases[i].target);
+		wants(f, false, cases[i].want ? "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL=1" : "");
+	}
+	f->m.pythons.v[0].torch.build = S("cpu");
+	wants(f, false, "");
+}
+
+static void miopen_is_kept_from_what_stops_an_apu(void **state)
+{
+	struct fixture *f = *state;
+	gpu(f, "gfx1151", true);
+	torch(f, "2.8.0", "gfx1151");
+	wants(f, false, "MIOPEN_FIND_MODE=FAST");
+	f->m.gpus.v[0].target = S("gfx1103");
+	f->m.pythons.v[0].torch.targets = str_split(&f->a, S("gfx1103"), ' ');
+	wants(f, false, "MIOPEN_DEBUG_AMD_WINOGRAD_FURY_RXS_F2X3=0");
+}
+
+static void what_is_set_and_disturbs_is_named(void **state)
+{
+	struct fixture *f = *state;
+	gpu(f, "gfx90a", false);
+	torch(f, "2.8.0", "gfx90a");
+	variable(f, "HIP_VISIBLE_DEVICES", "1");
+	variable(f, "LD_LIBRARY_PATH", "/home/u/lib:/opt/rocm-6.1.0/lib:/x y");
+	wants(f, false, "LD_LIBRARY_PATH=/home/u/lib:/x y");
+	variable(f, "ROCR_VISIBLE_DEVICES", "1");
+	wants(f, false, "!HIP_VISIBLE_DEVICES LD_LIBRARY_PATH=/home/u/lib:/x y");
+	f->m.pythons.v[0].torch.bundled = false;
+	f->m.variables.v[0].name = S("OTHER");
+	wants(f, false, "");
+}
+
+static void builds_are_told_where_and_for_what(void **state)
+{
+	struct fixture *f = *state;
+	struct str root = test_dir(&f->a);
+	gpu(f, "gfx1100", false);
+	gpu(f, "gfx1036", true);
+	gpu(f, "gfx1201", false);
+	f->m.root = root;
+	f->m.memory_free = 4ull << 30;
+	*VEC_PUSH(&f->a, &f->m.sdks) =
+		(struct machine_sdk){.path = S("/opt/rocm"), .kind = S("tree")};
+	wants(f, true, "MAX_JOBS=3 PYTORCH_ROCM_ARCH=gfx1100;gfx1201 ROCR_VISIBLE_DEVICES=0,2");
+	f->m.memory_free = 1;
+	f->m.gpus.n = 1;
+	f->m.sdks.v[0].path = S("/opt/rocm-7.12.0");
+	assert_ok(fs_mkdirs(path_join(&f->a, root, S("opt/rocm-7.12.0/lib/llvm/amdgcn/bitcode"))));
+	assert_ok(fs_mkdirs(path_join(&f->a, root, S("opt/rocm-7.12.0/lib/rocm_sysdeps/include"))));
+	wants(f, true,
+		"CXXFLAGS=-I/opt/rocm-7.12.0/lib/rocm_sysdeps/include "
+		"HIP_DEVICE_LIB_PATH=/opt/rocm-7.12.0/lib/llvm/amdgcn/bitcode MAX_JOBS=1 "
+		"PYTORCH_ROCM_ARCH=gfx1100 ROCM_PATH=/opt/rocm-7.12.0");
+	assert_ok(fs_mkdirs(path_join(&f->a, root, S("opt/rocm-7.12.0/amdgcn/bitcode"))));
+	f->m.memory_free = 0;
+	wants(f, true,
+		"CXXFLAGS=-I/opt/rocm-7.12.0/lib/rocm_sysdeps/include PYTORCH_ROCM_ARCH=gfx1100 "
+		"ROCM_PATH=/opt/rocm-7.12.0");
+	f->m.sdks.v[0] = (struct machine_sdk){.path = S("/usr"), .kind = S("system")};
+	wants(f, true, "PYTORCH_ROCM_ARCH=gfx1100 ROCM_PATH=/usr");
+	wants(f, false, "");
+	test_dir_remove(root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_sorted_and_their_conditions_can_be_read),
+		cmocka_unit_test_setup_teardown(
+			a_torch_that_serves_its_gpu_needs_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_override_only_where_a_sibling_serves, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_needless_override_is_to_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			fused_attention_is_asked_for_where_it_is_experimental, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			miopen_is_kept_from_what_stops_an_apu, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_set_and_disturbs_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			builds_are_told_where_and_for_what, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* The next step on machines that are made here: what is installed, what could be, and what it costs. */
+#include "build/next.h"
+#include "know/environment.h"
+#include "test.h"
+
+struct fixture {
+	struct arena a;
+	struct machine m;
+	struct next_steps next;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	*state = f;
+	f->m = (struct machine){.root = S("/elsewhere"), .memory_free = 8ull << 30, .cpus = 4};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	arena_free(&f->a);
+	free(f);
+	return 0;
+}
+
+static void add_gpu(struct fixture *f, const char *target, bool apu)
+{
+	*VEC_PUSH(&f->a, &f->m.gpus) = (struct machine_gpu){.target = str_from(target), .apu = apu};
+}
+
+static struct machine_python *add_python(struct fixture *f, const char *path, const char *version)
+{
+	struct machine_python *p = VEC_PUSH(&f->a, &f->m.pythons);
+	*p = (struct machine_python){
+		.path = str_from(path), .version = str_from(version), .kind = S("venv")};
+	return p;
+}
+
+static void add_torch(struct fixture *f, const char *targets)
+{
+	struct machine_python *p = &f->m.pythons.v[f->m.pythons.n - 1];
+	p->has_torch = true;
+	p->torch.version = S("2.9.1+rocm6.4");
+	p->torch.targets = str_split(&f->a, str_from(targets), ' ');
+}
+
+static const struct next_gpu *look(struct fixture *f, const char *gpus)
+{
+	struct strs list = str_split(&f->a, str_from(gpus), ' ');
+	next_steps(&f->a, &f->m, &list, &f->next);
+	assert_true(f->next.gpus.n > 0);
+	return &f->next.gpus.v[0];
+}
+
+static void has(const struct strs *list, const char *text)
+{
+	VEC_EACH (const struct str, s, list)
+		if (str_contains(*s, str_from(text)))
+			return;
+	fail_msg("no '%s'", text);
+}
+
+static void a_torch_that_serves_the_gpu_is_enough(void **state)
+{
+	struct fixture *f = *state;
+	add_gpu(f, "gfx1101", false);
+	add_python(f, "/usr", "3.11")->active = true;
+	add_python(f, "/home/user/my env", "3.12");
+	add_torch(f, "gfx1030 gfx11-generic");
+	const struct next_gpu *g = look(f, "");
+	assert_str(g->served_by, "/home/user/my env");
+	assert_str(g->served_version, "2.9.1+rocm6.4");
+	assert_int_equal(g->routes.n, 0);
+	has(&g->commands, "'/home/user/my env/bin/python3' -c \"import torch; ");
+	assert_str(f->next.version, "3.11");
+}
+
+static void a_torch_for_other_gpus_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+	add_gpu(f, "gfx1201", false);
+	add_python(f, "/home/user/venv", "3.12")->active = true;
+	add_torch(f, "gfx1030 gfx1100");
+	const struct next_gpu *g = look(f, "");
+	assert_str(g->served_by, "");
+	assert_int_equal(g->routes.n, 3);
+	assert_int_equal(g->routes.v[0].by, NEXT_DEVICE_WHEEL);
+	assert_int_equal(g->routes.v[1].by, NEXT_WHEEL);
+	assert_int_equal(g->routes.v[1].how, COMPAT_EXACT);
+	assert_int_equal(g->routes.v[1].commands.n, 1);
+	has(&g->routes.v[1].commands, "/home/user/venv/bin/python3 -m pip install "
+				      "\"torch==2.14.*\" \"torchvision==0.29.*\" "
+				      "--index-url \"$TORCH_INDEX/rocm7.2\"");
+	has(&g->routes.v[1].notes, "--torch-backend rocm7.2");
+	has(&g->routes.v[0].commands, "\"torch[device-gfx1201]==2.14.0+rocm10.1.0\"");
+	assert_true(g->routes.v[1].download == 6600000000 && g->routes.v[1].disk == 15700000000);
+}
+
+static void a_build_is_forecast_by_its_description(void **state)
+{
+	struct fixture *f = *state;
+	struct plan_cost cost;
+	assert_true(plan_known_cost(&f->a, S("torch"), &cost));
+	assert_false(plan_known_cost(&f->a, S("nothing"), &cost));
+	assert_true(plan_known_cost(&f->a, S("torch"), &cost));
+	const struct next_gpu *g = look(f, "gfx90a");
+	const struct next_route *r = &g->routes.v[g->routes.n - 1];
+	assert_int_equal(r->by, NEXT_BUILD);
+	has(&r->commands, "rocsmith build torch --gpu gfx90a");
+	assert_true(r->memory == cost.memory << 20);
+	assert_true(r->disk == (cost.disk + cost.device_disk + cost.sdk_disk) << 20);
+	assert_true(r->seconds == (double)(cost.host_seconds + cost.device_seconds) / 4);
+	assert_false(r->history);
+	assert_null(r->torch);
+}
+
+static void an_old_python_gets_an_old_torch_and_is_told(void **state)
+{
+	struct fixture *f = *state;
+	add_python(f, "/usr", "3.9")->kind = S("system");
+	f->m.pythons.v[0].active = true;
+	const struct next_gpu *g = look(f, "gfx1102");
+	assert_int_equal(g->routes.n, 2);
+	assert_string_equal(g->routes.v[0].torch, "2.8");
+	has(&g->notes, "torch 2.14 needs Python >=3.10,<3.15; '/usr' has 3.9");
+	has(&g->routes.v[0].commands, "python3 -m venv ~/torch");
+	f->m.pythons.v[0].version = S("3.8");
+	g = look(f, "gfx1102");
+	assert_int_equal(g->routes.v[0].how, COMPAT_OVERRIDE);
+	assert_false(g->routes.v[0].sure);
+	has(&g->routes.v[0].notes, "with HSA_OVERRIDE_GFX_VERSION=11.0.0 it uses that of gfx1100");
+	has(&g->routes.v[0].notes, "it was not looked into");
+}
+
+static void what_nothing_serves_is_said(void **state)
+{
+	struct fixture *f = *state;
+	const struct next_gpu *g = look(f, "gfx803 gfx1033 gfx9999 gfx90a:xnack- gfx90a:xnack+");
+	assert_int_equal(f->next.gpus.n, 4);
+	assert_int_equal(g->routes.n, 0);
+	has(&g->notes, "no published wheel that is known here has code for gfx803");
+	has(&g->notes, "not built for it any more");
+	has(&g[1].notes, "wrong results");
+	assert_string_equal(g[1].routes.v[0].rocm, "7.14");
+	has(&g[2].notes, "does not know this target");
+	assert_str(g[3].target, "gfx90a");
+	has(&look(f, "gfx1103")->routes.v[1].notes, "rocBLAS has no kernels for gfx1103");
+}
+
+static void each_target_once_and_no_igpu_beside_a_card(void **state)
+{
+	struct fixture *f = *state;
+	add_gpu(f, "gfx1100", false);
+	add_gpu(f, "", false);
+	add_gpu(f, "gfx1100", false);
+	add_gpu(f, "gfx1036", true);
+	*VEC_PUSH(&f->a, &f->m.disks) = (struct machine_disk){S("tmp"), S("/tmp"), 9, 8};
+	*VEC_PUSH(&f->a, &f->m.disks) = (struct machine_disk){S("home"), S("/home"), 7, 6};
+	const struct next_gpu *g = look(f, "");
+	assert_int_equal(f->next.gpus.n, 2);
+	assert_int_equal(g[1].routes.n, 0);
+	has(&g[1].notes, "leave it out");
+	assert_str(f->next.disk, "/home");
+	assert_true(f->next.disk_free == 6 && f->next.memory_free == 8ull << 30);
+	f->m.gpus.n = 0;
+	add_gpu(f, "gfx1036", true);
+	assert_int_equal(look(f, "")->routes.n, 2);
+}
+
+static void the_python_is_the_active_one_or_the_named_one(void **state)
+{
+	struct fixture *f = *state;
+	assert_null(environment_python(&f->m, S("")));
+	add_python(f, "/a", "3.10");
+	assert_null(environment_python(&f->m, S("")));
+	add_python(f, "/b", "3.11");
+	add_torch(f, "gfx1030");
+	assert_str(environment_python(&f->m, S(""))->path, "/b");
+	add_python(f, "/c", "3.12")->active = true;
+	assert_str(environment_python(&f->m, S(""))->path, "/c");
+	assert_str(environment_python(&f->m, S("/a"))->path, "/a");
+	assert_null(environment_python(&f->m, S("/d")));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_torch_that_serves_the_gpu_is_enough, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_torch_for_other_gpus_does_not_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_build_is_forecast_by_its_description, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_old_python_gets_an_old_torch_and_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_nothing_serves_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			each_target_once_and_no_igpu_beside_a_card, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_python_is_the_active_one_or_the_named_one, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
