@@ -398,8 +398,6 @@ def main():
     m.pcie("0000:7a:00.0", ("16.0 GT/s PCIe", 16))
     m.iommu("0000:03:00.0", "0000:7a:00.0").disks(1863, 1200)
     m.rocm("7.1.0", 84)
-    # `pip install` of something that asked for torch took the processor's one
-    torch(m, venv(m, "home/user/ComfyUI/.venv", active=True), "2.9.1+cpu")
     m.write()
 
     m = desktop("rdna4", distro="fedora", kernel="6.17.8-300.fc43.x86_64")
@@ -408,14 +406,6 @@ def main():
     m.put("sys/bus/pci/devices/0000:03:00.0/power/runtime_status", "suspended\n")
     m.pcie("0000:03:00.0", ("Unknown", 63), ("32.0 GT/s PCIe", 16))
     m.disks(953, 31)
-    # `pip install torch` without an index: CUDA's, and torchvision is left of a ROCm one
-    site = venv(m, "home/user/venv", "3.14")
-    torch(m, site, "2.9.1", cuda="12.8", libraries={"libtorch_cuda.so": library(("libcudart.so.12",))}, requires=(
-        'nvidia-cublas-cu12==12.8.4.1; platform_system == "Linux" and platform_machine == "x86_64"',
-        'triton==3.5.1; platform_system == "Linux"'))
-    dist(m, site, "nvidia-cublas-cu12", "12.8.4.1")
-    dist(m, site, "triton", "3.5.1")
-    dist(m, site, "torchvision", "0.23.0+rocm6.4", "torch==2.8.0")
     m.write()
 
     m = Machine("strix-halo").system("fedora", "6.18.4-200.fc43.x86_64",
@@ -428,20 +418,6 @@ def main():
     m.kfd()
     m.gpu(1, 110501, 0x1586, 0xc5, 128, 80, 128849018880, gtt=128849018880, vbios="113-STRXLGEN-001")
     m.disks(1863, 700)
-    # of an earlier Python of the system; the active one takes its ROCm from wheels
-    rocm_torch(m, "home/user/.local/lib/python3.13/site-packages", "2.6.0+rocm6.2.4", "6.2.41134-65d174c3e",
-               "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100")
-    site = venv(m, "home/user/therock", "3.12", active=True)
-    torch(m, site, "2.12.0+rocm7.13.0", hip="7.13.60910", requires=("rocm[libraries]==7.13.0", "triton==3.7.0+rocm7.13.0"),
-          libraries={"libtorch_hip.so": library(("libamdhip64.so.7", "librocblas.so.5", "libhipblaslt.so.1",
-              "libMIOpen.so.1", "librccl.so.1"), "gfx1151", bundles=0)})
-    for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-device-gfx1151", "amd-torch-device-gfx1151"):
-        dist(m, site, name, "2.12.0+rocm7.13.0" if "torch" in name else "7.13.0")
-    dist(m, site, "triton", "3.7.0+rocm7.13.0")
-    m.put(f"{site}/_rocm_sdk_core/lib/libamdhip64.so.7", "")
-    for name in ("librocblas.so.5", "libhipblaslt.so.1", "libMIOpen.so.1"): # librccl is not among them
-        m.put(f"{site}/_rocm_sdk_libraries/lib/{name}", "")
-    sides(m, f"{site}/_rocm_sdk_libraries/lib", "gfx1151", "gfx1151")
     m.write()
 
     m = Machine("mi300x-8").system("ubuntu", "6.8.0-86-generic", "AMD EPYC 9654 96-Core Processor",
@@ -517,6 +493,48 @@ def main():
     m = Machine("vfio").system("debian", "6.12.48+deb13-amd64", "AMD Ryzen 9 7950X", 32, 64).user()
     m.pci("0000:03:00.0", 0x744c, driver="vfio-pci")
     m.pci("0000:7a:00.0", 0x164e, driver="vfio-pci")
+    m.write()
+
+    m = desktop("torch-cpu")
+    m.gpu(1, 110000, 0x744c, 0x03, 128, 192, 25753026560, gtt=33285996544, vbios="113-D70201-00")
+    m.pcie("0000:03:00.0", ("16.0 GT/s PCIe", 16))
+    m.disks(1863, 1200)
+    m.rocm("7.1.0", 84)
+    # `pip install` of something that asked for torch took the processor's one
+    torch(m, venv(m, "home/user/ComfyUI/.venv", active=True), "2.9.1+cpu")
+    m.write()
+
+    m = desktop("torch-cuda", distro="fedora", kernel="6.17.8-300.fc43.x86_64")
+    m.gpu(1, 120001, 0x7550, 0x03, 128, 128, 17095983104, gtt=33285996544, vbios="113-APM7197-101")
+    m.pcie("0000:03:00.0", ("32.0 GT/s PCIe", 16))
+    m.disks(953, 310)
+    # `pip install torch` without an index: CUDA's, and torchvision is left of a ROCm one
+    site = venv(m, "home/user/venv", "3.14")
+    torch(m, site, "2.9.1", cuda="12.8", libraries={"libtorch_cuda.so": library(("libcudart.so.12",))}, requires=(
+        'nvidia-cublas-cu12==12.8.4.1; platform_system == "Linux" and platform_machine == "x86_64"',
+        'triton==3.5.1; platform_system == "Linux"'))
+    dist(m, site, "nvidia-cublas-cu12", "12.8.4.1")
+    dist(m, site, "triton", "3.5.1")
+    dist(m, site, "torchvision", "0.23.0+rocm6.4", "torch==2.8.0")
+    m.write()
+
+    m = desktop("two-torches")
+    m.gpu(1, 110501, 0x1586, 0xc5, 128, 80, 128849018880, gtt=128849018880, vbios="113-STRXLGEN-001")
+    m.disks(1863, 700)
+    # of an earlier Python of the system; the active one takes its ROCm from wheels
+    rocm_torch(m, "home/user/.local/lib/python3.13/site-packages", "2.6.0+rocm6.2.4", "6.2.41134-65d174c3e",
+               "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100")
+    site = venv(m, "home/user/therock", "3.12", active=True)
+    torch(m, site, "2.12.0+rocm7.13.0", hip="7.13.60910", requires=("rocm[libraries]==7.13.0", "triton==3.7.0+rocm7.13.0"),
+          libraries={"libtorch_hip.so": library(("libamdhip64.so.7", "librocblas.so.5", "libhipblaslt.so.1",
+              "libMIOpen.so.1", "librccl.so.1"), "gfx1151", bundles=0)})
+    for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-device-gfx1151", "amd-torch-device-gfx1151"):
+        dist(m, site, name, "2.12.0+rocm7.13.0" if "torch" in name else "7.13.0")
+    dist(m, site, "triton", "3.7.0+rocm7.13.0")
+    m.put(f"{site}/_rocm_sdk_core/lib/libamdhip64.so.7", "")
+    for name in ("librocblas.so.5", "libhipblaslt.so.1", "libMIOpen.so.1"): # librccl is not among them
+        m.put(f"{site}/_rocm_sdk_libraries/lib/{name}", "")
+    sides(m, f"{site}/_rocm_sdk_libraries/lib", "gfx1151", "gfx1151")
     m.write()
 
 

@@ -14,7 +14,7 @@
 
 static const char *const names[] = {"container", "intel-only", "mi210", "mi300x-8", "no-driver",
 	"no-permission", "rdna2-desktop", "rdna3-igpu", "rdna4", "recorded-vm-no-gpu", "strix-halo",
-	"vfio", "wsl2"};
+	"torch-cpu", "torch-cuda", "two-torches", "vfio", "wsl2"};
 
 struct copying {
 	struct str from, to;
