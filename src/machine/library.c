@@ -126,7 +126,7 @@ static struct err *read_elf(
 	if (elf_section(&e, S(".rocm_kpack_ref")))
 		read_archives(r, path, src, ret);
 	targets_sort(&ret->targets);
-	TRY(elf_links(r->a, &e, &d));
+	TRY(elf_needs(r->a, &e, &d));
 	VEC_EACH (const struct str, s, &d.needed)
 		add_some(r->a, &ret->needed, *s, MAX_NEEDED);
 	ret->runpath = clean_long(r->a, d.runpath);
