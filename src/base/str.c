@@ -191,7 +191,7 @@ struct str str_join(struct arena *a, const struct strs *list, struct str sep)
 		n += list->v[i].n + (i ? sep.n : 0);
 	char *p = arena_alloc(a, n + 1), *q = p;
 	for (size_t i = 0; i < list->n; i++) {
-		if (i)
+		if (i && sep.n)
 			q = mempcpy(q, sep.p, sep.n);
 		if (list->v[i].n)
 			q = mempcpy(q, list->v[i].p, list->v[i].n);
