@@ -104,8 +104,8 @@ MUST_USE struct err *fs_pread(int fd, void *p, size_t n, uint64_t offset);
 /* ---- writing ---- */
 void fs_forbid_writes(void); /* from now on, except in scratch folders: a dry run */
 bool fs_writes_forbidden(void);
-/* Creates or replaces path atomically. mode is that of the new file, e.g. 0644, less the umask. Where a
- * device, a pipe or a socket lies: E_IO. */
+/* Creates or replaces path atomically. mode is that of the new file, e.g. 0644, less the umask (but see FS_EXACT).
+ * Where a device, a pipe or a socket lies: E_IO. */
 MUST_USE struct err *fs_write(struct str path, struct str content, unsigned mode);
 /* The same for an output that the user named: a link, a device or a pipe is written to, as a shell
  * does it. */

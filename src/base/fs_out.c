@@ -93,7 +93,7 @@ struct err *fs_out_open(struct fs_out *o, struct str path, unsigned mode)
 	const char *dir = at.dir == AT_FDCWD ? str_z(&at.a, path_dir(path)) : ".";
 	o->dir = openat(at.dir, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	o->fd = o->dir < 0 ? -1 : open_file(o, mode & 0777);
-	if (o->fd >= 0)
+	if (o->fd >= 0 && (!(mode & FS_EXACT) || fchmod(o->fd, mode & 0777) == 0))
 		return NULL;
 	struct err *e = err_errno("cannot create '%.*s'", STR(path));
 	fs_out_abandon(o);

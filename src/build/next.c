@@ -30,10 +30,16 @@ struct finding_way { /* what all routes of a GPU share */
 	struct next_gpu *gpu;
 };
 
-static bool torch_serves(const struct machine_python *p, struct str target)
+static void PRINTF(3, 4) say(struct arena *a, struct strs *list, const char *fmt, ...)
+{
+	FORMAT(text, a, fmt);
+	strs_add(a, list, text);
+}
+
+static bool covered(const struct strs *targets, struct str target)
 {
 	struct target want = target_read(target);
-	VEC_EACH (const struct str, have, &p->torch.targets) {
+	VEC_EACH (const struct str, have, targets) {
 		struct target h = target_read(*have);
 		if (target_covers(&h, &want))
 			return true;
@@ -41,10 +47,15 @@ static bool torch_serves(const struct machine_python *p, struct str target)
 	return false;
 }
 
-/* A folder that the shell takes as it is, or in quotes. */
-static struct str program(struct arena *a, const struct machine_python *p, const char *name)
+/* A torch that lacks libraries cannot be loaded, whatever it has code for. */
+static bool torch_serves(const struct machine_python *p, struct str target)
 {
-	return str_shell(a, str_fmt(a, "%.*s/bin/%s", STR(p->path), name));
+	return covered(&p->torch.targets, target) && !p->torch.missing.n;
+}
+
+static struct str program(struct arena *a, const struct machine_python *p)
+{
+	return str_shell(a, str_fmt(a, "%.*s/bin/python3", STR(p->path)));
 }
 
 /* ---- wheels ---- */
@@ -65,19 +76,20 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 	for (const char *const *i = c->install; *i; i++)
 		packages = str_fmt(a, "%.*s \"%.*s\"", STR(packages),
 			STR(str_replace(a, str_from(*i), S("{gpu}"), w->gpu->target)));
+	struct str python = own ? program(a, p) : S("~/torch/bin/python3");
 	if (!own)
 		strs_add(a, &r->commands, S("python3 -m venv ~/torch"));
-	strs_add(a, &r->commands,
-		str_fmt(a, "%.*s -m pip install%.*s --index-url \"$%s/%s\"",
-			STR(own ? program(a, p, "python3") : S("~/torch/bin/python3")),
-			STR(packages), c->amd ? "ROCM_INDEX" : "TORCH_INDEX",
-			c->amd ? c->amd : c->index));
+	else if (
+		p->has_torch) /* one of the same version for another GPU would be good enough for pip */
+		say(a, &r->commands, "%.*s -m pip uninstall -y torch torchvision torchaudio",
+			STR(python));
+	say(a, &r->commands, "%.*s -m pip install%.*s --index-url \"$%s/%s\"", STR(python),
+		STR(packages), c->amd ? "ROCM_INDEX" : "TORCH_INDEX", c->amd ? c->amd : c->index);
 	if (c->uv)
-		strs_add(a, &r->notes,
-			str_fmt(a,
-				"with uv no address is needed: uv pip install%.*s --torch-backend "
-				"%s",
-				STR(packages), c->index));
+		say(a, &r->notes,
+			"with uv no address is needed: uv pip install --python %.*s%.*s "
+			"--torch-backend %s",
+			STR(python), STR(packages), c->index);
 }
 
 static void add_wheel(struct finding_way *w, const struct compat_wheel *c, enum compat_how how)
@@ -99,17 +111,15 @@ static void add_wheel(struct finding_way *w, const struct compat_wheel *c, enum 
 			  "into"));
 	if (how == COMPAT_OVERRIDE) {
 		const struct compat_target *t = compat_of(w->gpu->target);
-		strs_add(a, &r->notes,
-			str_fmt(a,
-				"it has no code for %.*s; with HSA_OVERRIDE_GFX_VERSION=%s it uses "
-				"that of %s: %s",
-				STR(w->gpu->target), t->value, t->as, t->text));
+		say(a, &r->notes,
+			"it has no code for %.*s; with HSA_OVERRIDE_GFX_VERSION=%s it uses "
+			"that of %s: %s",
+			STR(w->gpu->target), t->value, t->as, t->text);
 		add_all(a, &r->evidence, t->evidence);
 	}
 	if (compat_serves(c->no_blas, w->gpu->target, COMPAT_EXACT))
-		strs_add(a, &r->notes,
-			str_fmt(a, "its rocBLAS has no kernels for %.*s: matrix products may fail",
-				STR(w->gpu->target)));
+		say(a, &r->notes, "its rocBLAS has no kernels for %.*s: matrix products may fail",
+			STR(w->gpu->target));
 	add_all(a, &r->evidence, c->evidence);
 	if (c->measured)
 		strs_add(a, &r->evidence, str_from(c->measured));
@@ -136,15 +146,15 @@ static void add_wheels(struct finding_way *w)
 			break;
 	}
 	if (!one && !two)
-		strs_add(w->a, &w->gpu->notes,
-			str_fmt(w->a, "no published wheel that is known here has code for %.*s",
-				STR(w->gpu->target)));
-	const struct compat_wheel *first = one && (!two || one < two) ? one : two;
-	const struct compat_wheel *second = first == one ? two : one;
+		say(w->a, &w->gpu->notes, "no published wheel that is known here has code for %.*s",
+			STR(w->gpu->target));
+	const struct compat_wheel *first = one && two && two < one ? two : one;
 	if (first)
 		add_wheel(w, first, how);
-	if (second)
-		add_wheel(w, second, how);
+	if (two && two != first)
+		add_wheel(w, two, how);
+	if (one && one != first)
+		add_wheel(w, one, how);
 	if (!w->python || !w->python->version.n)
 		return;
 	const struct machine_python *here = w->python;
@@ -152,9 +162,8 @@ static void add_wheels(struct finding_way *w)
 	const struct compat_wheel *newest = best_of(w, true, COMPAT_EXACT);
 	newest = newest ? newest : best_of(w, false, COMPAT_EXACT);
 	if (newest && !compat_fits(newest, here->version))
-		strs_add(w->a, &w->gpu->notes,
-			str_fmt(w->a, "torch %s needs Python %s; '%.*s' has %.*s", newest->torch,
-				newest->python, STR(here->path), STR(here->version)));
+		say(w->a, &w->gpu->notes, "torch %s needs Python %s; '%.*s' has %.*s",
+			newest->torch, newest->python, STR(here->path), STR(here->version));
 	w->python = here;
 }
 
@@ -168,8 +177,9 @@ static struct str history_of(struct arena *a, const struct machine *m)
 	if (!m->root.n)
 		err_free(fs_list(a, builds, &names));
 	VEC_EACH (const struct str, name, &names) {
-		struct str dir = path_join(a, builds, *name);
-		if (str_contains(*name, S("torch-")) &&
+		struct str dir = path_join(a, builds, *name), version;
+		version = str_sub(*name, str_find(*name, S("torch-")) + 6, name->n);
+		if (version.n && ascii_digit(version.p[0]) &&
 			fs_is_file(path_join(a, dir, S("state/done"))))
 			return dir;
 	}
@@ -196,8 +206,7 @@ static void add_build(struct finding_way *w)
 		.sure = true};
 	strs_add(
 		a, &r->commands, str_fmt(a, "rocsmith plan torch --gpu %.*s", STR(w->gpu->target)));
-	strs_add(a, &r->commands,
-		str_fmt(a, "rocsmith build torch --gpu %.*s", STR(w->gpu->target)));
+	say(a, &r->commands, "rocsmith build torch --gpu %.*s", STR(w->gpu->target));
 	if (f.history) {
 		strs_add(a, &r->evidence, S("an earlier build on this machine"));
 		return;
@@ -216,12 +225,15 @@ static void say_served(struct finding_way *w, const struct machine_python *p)
 	struct next_gpu *g = w->gpu;
 	g->served_by = p->path;
 	g->served_version = p->torch.version;
-	strs_add(w->a, &g->commands,
-		str_fmt(w->a,
-			"%.*s -c \"import torch; x = torch.ones(64, 64, device='cuda'); "
-			"print(torch."
-			"cuda.get_device_name(0), (x @ x).sum().item() == 64**3)\"",
-			STR(program(w->a, p, "python3"))));
+	if (p->torch.rocblas.n && !covered(&p->torch.rocblas, g->target))
+		say(w->a, &g->notes,
+			"its rocBLAS has no kernels for %.*s: matrix products may fail",
+			STR(g->target));
+	say(w->a, &g->commands,
+		"%.*s -c \"import torch; x = torch.ones(64, 64, device='cuda'); "
+		"print(torch."
+		"cuda.get_device_name(0), (x @ x).sum().item() == 64**3)\"",
+		STR(program(w->a, p)));
 }
 
 static const struct machine_python *served_by(const struct machine *m, struct str target)
@@ -254,7 +266,7 @@ static void step_of(struct arena *a, const struct machine *m, struct str target,
 	g->target = target;
 	g->products = known ? gpu_products(a, known) : S("");
 	if (said && !said->as)
-		strs_add(a, &g->notes, str_fmt(a, "%s (%s)", said->text, said->evidence[0]));
+		say(a, &g->notes, "%s (%s)", said->text, said->evidence[0]);
 	if (served) {
 		say_served(&w, served);
 		return;

@@ -125,6 +125,8 @@ struct err *history_total(struct str path, struct history_total *ret)
 	CLEANUP(fd_closep) int fd = -1;
 	struct record part[512];
 	*ret = (struct history_total){0};
+	if (!fs_is_file(path)) /* who only asks makes none */
+		return NULL;
 	TRY(open_file(path, &fd));
 	for (size_t at = 0; at < PLACES + WINDOW; at += 512) {
 		size_t n = PLACES + WINDOW - at < 512 ? PLACES + WINDOW - at : 512;

@@ -1,8 +1,10 @@
 /* rocsmith env: the environment that the GPUs and the torch of this machine (or of a recorded one) want. */
+#include <stdlib.h>
+
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/environment.h"
-#include "target/target.h"
+#include "plan/plan.h"
 #include "term/out.h"
 
 struct env_args {
@@ -20,8 +22,7 @@ static const struct opt env_opts[] = {
 		"for the torch of this Python environment")},
 	{OPT_FLAG("build", struct env_args, build,
 		"also what builds of PyTorch and extensions want")},
-	{OPT_FLAG("shell", struct env_args, shell,
-		"print lines for a shell: eval \"$(rocsmith env --shell)\"")},
+	{OPT_FLAG("shell", struct env_args, shell, "print lines for a shell to eval")},
 	{OPT_VALUE("sysroot", OPT_PATH, struct env_args, sysroot, "DIR",
 		"for the machine that this folder mirrors")},
 	{.kind = OPT_END},
@@ -57,12 +58,14 @@ static const struct json_field answer_fields[] = {
 };
 
 /* The machine with these GPUs in the place of its own: cards, as nothing says how they lie beside each other. */
-static struct err *take_gpus(struct arena *a, const struct strs *words, struct machine *m)
+static struct err *take_gpus(struct arena *a, const struct env_args *o, struct machine *m)
 {
 	struct targets list;
-	if (!words->n || (words->n == 1 && str_eq(words->v[0], S("native"))))
+	struct strs words = o->gpus;
+	if (!words.n || (words.n == 1 && str_eq(words.v[0], S("native"))))
 		return NULL;
-	TRY(targets_parse(a, words, &list));
+	TRY(plan_native(a, o->sysroot, &words));
+	TRY(targets_parse(a, &words, &list));
 	m->gpus.n = 0;
 	VEC_EACH (const struct target, t, &list)
 		*VEC_PUSH(a, &m->gpus) = (struct machine_gpu){.target = t->name};
@@ -93,10 +96,9 @@ static void show(struct arena *a, const struct answer *x)
 {
 	struct str targets = str_join(a, &x->targets, S(", "));
 	out_fmt("for %.*s", STR(targets.n ? targets : S("no GPU")));
-	if (x->torch.n)
-		out_fmt(", torch %.*s", STR(x->torch));
 	if (x->python.n)
-		out_fmt(" in %.*s", STR(x->python));
+		out_fmt(", %s%.*s in %.*s", x->torch.n ? "torch " : "no torch", STR(x->torch),
+			STR(x->python));
 	out_text(x->lines.n ? S(":\n") : S(": nothing needs to be set\n"));
 	VEC_EACH (const struct environment_line, l, &x->lines) {
 		struct str text = l->unset ? str_fmt(a, "unset %.*s", STR(l->name))
@@ -106,15 +108,26 @@ static void show(struct arena *a, const struct answer *x)
 	}
 }
 
+/* As its activate script does it: wherever it lies, and whatever is in it, it is looked at then. */
+static void make_active(struct arena *a, struct str *path)
+{
+	const char *old = getenv("PATH");
+	(void)fs_real(a, *path, path);
+	struct str text = str_fmt(a, "%.*s/bin:%s", STR(*path), old ? old : "");
+	(void)setenv("PATH", text.p, 1);
+}
+
 static struct err *env_run(struct arena *a, void *args, int *ret_status)
 {
 	const struct env_args *o = args;
 	struct machine m;
 	struct answer x = {0};
-	(void)ret_status;
-	TRY(machine_read_all(a, o->sysroot, &m));
-	TRY(take_gpus(a, &o->gpus, &m));
 	struct str path = o->python.n && !o->sysroot.n ? path_abs(a, o->python) : o->python;
+	(void)ret_status;
+	if (path.n && !o->sysroot.n)
+		make_active(a, &path);
+	TRY(machine_read_all(a, o->sysroot, &m));
+	TRY(take_gpus(a, o, &m));
 	const struct machine_python *p = environment_python(&m, path);
 	if (path.n && !p)
 		return no_python(a, &m, path);

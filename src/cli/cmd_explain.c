@@ -13,7 +13,7 @@ struct explain_args {
 
 static const struct opt opts[] = {
 	{OPT_ARGUMENT("LOG", OPT_POS, struct explain_args, log,
-		"a log, - for stdin; a code E0101; an id of --list, of doctor")},
+		"a log, - for stdin; a code E0101; an id of --list")},
 	{OPT_FLAG("list", struct explain_args, list, "list all entries, and what doctor finds")},
 	{OPT_VALUE("sysroot", OPT_PATH, struct explain_args, sysroot, "DIR",
 		"the log is of the machine that this folder mirrors")},

@@ -3,6 +3,7 @@
  * word a line, for fish with what it means, and with status 1 if it knows none. */
 #include "cli/opt.h"
 #include "know/know.h"
+#include "know/rule.h"
 #include "sdk/sdk.h"
 #include "target/target.h"
 #include "term/out.h"
@@ -43,6 +44,11 @@ static struct strs installed(struct arena *a)
 	return ret;
 }
 
+static struct strs fixable(struct arena *a)
+{
+	return rule_ids(a, true);
+}
+
 static struct strs shell_names(struct arena *a)
 {
 	struct strs ret = {0};
@@ -54,8 +60,9 @@ static struct strs shell_names(struct arena *a)
 static const struct {
 	const char *of; /* an option's name, or an argument's */
 	struct strs (*words)(struct arena *a);
-} values[] = {{"gpu", gpus}, {"suite", sdk_suites}, {"components", know_component_names},
-	{"sdk", installed}, {"NAME", installed}, {"SHELL", shell_names}};
+} values[] = {{"gpu", gpus}, {"fix", fixable}, {"suite", sdk_suites},
+	{"components", know_component_names}, {"sdk", installed}, {"NAME", installed},
+	{"SHELL", shell_names}};
 
 /* ---- a line ---- */
 

@@ -89,11 +89,12 @@ void doctor_show_next(struct arena *a, const struct next_steps *s)
 		addresses = addresses || (g->routes.n && g->routes.v[0].by != NEXT_BUILD);
 	}
 	if (addresses)
-		out_text(S("\nTORCH_INDEX is the address of PyTorch's wheel index as its install "
-			   "page gives it, without "
-			   "the last\nfolder; ROCM_INDEX that of AMD's, as AMD's page \"Install "
-			   "PyTorch\" "
-			   "gives it, without the last folder.\n"));
+		out_fmt("\nWhat is known of published wheels is as of %s. TORCH_INDEX is the "
+			"address of PyTorch's wheel "
+			"index as its\ninstall page gives it, without the last folder; ROCM_INDEX "
+			"that of AMD's, as AMD's "
+			"page \"Install PyTorch\"\ngives it, without the last folder.\n",
+			compat_state.date);
 }
 
 const struct json_field doctor_fields[] = {

@@ -173,7 +173,8 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 		m->out->looked_at++;
 		return NULL;
 	}
-	TRY(zip_view_open(m->zip, z, &(struct zip_pass){.threaded = true}, &view));
+	TRY(zip_view_open(
+		m->zip, z, &(struct zip_pass){.threaded = true, .mark = devcode_mark}, &view));
 	struct elf_src src = zip_view_src(view);
 	return inner ? scan_store_zip(m, &src, path)
 		     : devcode_scan_src(m->a, &src, path, m->flags, m->out);

@@ -322,6 +322,15 @@ static size_t next_candidate(const char *p, size_t i, size_t n)
 	return i;
 }
 
+size_t devcode_mark(const char *p, size_t i, size_t n, size_t *ret_want)
+{
+	enum { TABLE = 4096, HEADER = 64 };
+	i = next_candidate(p, (i + STEP - 1) / STEP * STEP, n);
+	bool there = i + STEP <= n;
+	*ret_want = there && p[i] == '\177' ? HEADER : TABLE;
+	return there ? i : n;
+}
+
 /* Text that only looks like a bundle or an object (the magic as a string constant) is no finding. */
 static struct err *pass_text(struct err *e)
 {
@@ -381,10 +390,14 @@ struct err *scan_search(
 	if (offset >= end)
 		return NULL;
 	char *p = arena_raw(&tmp, end - offset < CHUNK ? (size_t)(end - offset) : CHUNK);
+	bool marks = src->next_mark && src->base % STEP == 0;
 	while (offset + STEP <= end && tries < MAX_TRIES) {
-		size_t n;
+		marks = marks && src->next_mark(src, &offset);
+		if (offset >= end || end - offset < STEP)
+			break;
+		size_t n, most = marks ? STEP : CHUNK;
 		TRY(elf_src_peek(
-			src, p, end - offset < CHUNK ? (size_t)(end - offset) : CHUNK, offset, &n));
+			src, p, end - offset < most ? (size_t)(end - offset) : most, offset, &n));
 		size_t i = next_candidate(p, 0, n);
 		offset += i;
 		if (i + STEP > n)

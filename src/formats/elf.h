@@ -19,6 +19,9 @@ struct elf_src {
 	const char *mem;       /* for memory */
 	void *user;            /* for others */
 	struct budget *budget; /* what reading may cost; NULL: as much as it takes */
+	/* Moves offset to the next mark, or to the end; false: none are known from there on, and all has to be looked
+	 * at. NULL where nobody marked anything. See zip_pass in zip.h. */
+	bool (*next_mark)(const struct elf_src *s, uint64_t *offset);
 };
 
 /* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */
@@ -96,8 +99,8 @@ struct elf_dynamic {
  * Works from PT_DYNAMIC, so stripped section tables do not matter. A file without one (static,
  * relocatable) gives an empty result. */
 MUST_USE struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic *ret);
-/* Only what is needed, its own name and search paths (each cut at 4095 bytes), by a few small reads. */
-MUST_USE struct err *elf_links(struct arena *a, const struct elf *e, struct elf_dynamic *ret);
+/* The same without undefined and defined: few of the strings are read, and no symbol is looked at. */
+MUST_USE struct err *elf_needs(struct arena *a, const struct elf *e, struct elf_dynamic *ret);
 
 struct elf_symbol {
 	struct str name; /* NUL-terminated; lives for the call only */

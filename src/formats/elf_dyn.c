@@ -41,7 +41,9 @@ enum {
 	MAX_SYMBOLS = 32 << 20,
 	MAX_NEEDED = 65536, /* libraries, and versions of them */
 	SHARED_NAMES = 64 << 10,
-	CHUNK = 4096, /* symbols or hash words a read */
+	CHUNK = 4096,     /* symbols or hash words a read */
+	PIECE = 1 << 16,  /* bytes of strings that are read together */
+	MOST = 512 << 20, /* bytes of all strings: more than elf_src_slice() reads */
 };
 
 struct dyn {
@@ -50,6 +52,7 @@ struct dyn {
 	uint64_t value[DT_SMALL];
 	uint64_t gnu_hash, verneed, verneednum, verdef, verdefnum;
 	struct str strings;
+	char *there;    /* pieces of them that were read */
 	uint64_t names; /* bytes of names that may still be taken out of them */
 };
 
@@ -73,6 +76,38 @@ static uint64_t *slot_of(struct dyn *d, uint64_t tag)
 	}
 }
 
+/* Small tables are read whole, of large ones what is asked for. */
+static struct err *open_strings(struct arena *a, struct dyn *d)
+{
+	const struct elf_src *src = d->e->src;
+	uint64_t at = elf_offset_of(d->e, d->value[DT_STRTAB]), n = d->value[DT_STRSZ];
+	if (n <= PIECE || n > MOST || at > src->size || n > src->size - at)
+		return elf_src_slice(a, src, at, n, &d->strings);
+	TRY(budget_memory(src->budget, n));
+	char *p = arena_raw(a, (size_t)n + 1);
+	p[n] = 0;
+	d->strings = (struct str){p, (size_t)n};
+	d->there = arena_alloc(a, (size_t)n / PIECE + 1);
+	return NULL;
+}
+
+/* Makes the string at offset be there. */
+static struct err *load_string(struct dyn *d, size_t offset)
+{
+	uint64_t from = elf_offset_of(d->e, d->value[DT_STRTAB]);
+	char *p = (char *)(uintptr_t)d->strings.p;
+	for (bool end = false; !end && offset < d->strings.n;) {
+		size_t i = offset / PIECE, at = i * PIECE, n = d->strings.n - at;
+		n = n < PIECE ? n : PIECE;
+		if (!d->there[i])
+			TRY(elf_src_read(d->e->src, p + at, n, from + at));
+		d->there[i] = 1;
+		end = memchr(p + offset, 0, at + n - offset);
+		offset = at + n;
+	}
+	return NULL;
+}
+
 /* Reads the entries, and the strings if they are wanted; d->table stays empty when the file has no
  * dynamic section. */
 static struct err *open_dynamic(struct arena *a, const struct elf *e, bool strings, struct dyn *d)
@@ -93,9 +128,7 @@ static struct err *open_dynamic(struct arena *a, const struct elf *e, bool strin
 	}
 	d->table.n = n;
 	if (strings && d->value[DT_STRTAB])
-		TRY_CTX(elf_src_slice(a, e->src, elf_offset_of(e, d->value[DT_STRTAB]),
-				d->value[DT_STRSZ], &d->strings),
-			"cannot read the dynamic strings");
+		TRY_CTX(open_strings(a, d), "cannot read the dynamic strings");
 	d->names = 4 * (uint64_t)d->strings.n + SHARED_NAMES;
 	return NULL;
 }
@@ -106,6 +139,8 @@ static struct err *string_at(struct dyn *d, uint64_t offset, struct str *ret)
 	*ret = S("");
 	if (offset >= d->strings.n)
 		return NULL;
+	if (d->there)
+		TRY(load_string(d, (size_t)offset));
 	ret->p = d->strings.p + offset;
 	ret->n = strnlen(ret->p, d->strings.n - (size_t)offset);
 	if (ret->n > d->names)
@@ -368,27 +403,16 @@ static struct err *take_symbol(void *user, const struct elf_symbol *s)
 	return NULL;
 }
 
-/* The strings were not read, which can be most of a large library: of one text up to 4 KiB. */
-static struct err *text_at(struct arena *a, struct dyn *d, uint64_t offset, struct str *ret)
+static struct err *read_needs(
+	struct arena *a, const struct elf *e, struct dyn *d, struct elf_dynamic *ret)
 {
-	char text[4096] = "";
-	size_t n;
-	if (d->strings.p || !d->value[DT_STRTAB])
-		return string_at(d, offset, ret);
-	uint64_t from = elf_offset_of(d->e, d->value[DT_STRTAB]);
-	TRY(elf_src_peek(d->e->src, text, sizeof(text) - 1,
-		from < UINT64_MAX - offset ? from + offset : from, &n));
-	*ret = str_dup(a, str_from(text));
-	return budget_memory(d->e->src->budget, ret->n);
-}
-
-static struct err *read_links(struct arena *a, struct dyn *d, struct elf_dynamic *ret)
-{
+	*ret = (struct elf_dynamic){0};
+	TRY(open_dynamic(a, e, true, d)); /* in a: the views in ret point into it */
 	for (size_t i = 0; i < d->table.n; i += DYN) {
 		uint64_t tag = le64(d->table.p + i), value = le64(d->table.p + i + 8);
 		struct str text = {0};
 		if (tag == DT_NEEDED || tag == DT_SONAME || tag == DT_RPATH || tag == DT_RUNPATH)
-			TRY(text_at(a, d, value, &text));
+			TRY(string_at(d, value, &text));
 		if (tag == DT_NEEDED && ret->needed.n >= MAX_NEEDED)
 			return err_new(E_LIMIT, "more than %d needed libraries", MAX_NEEDED);
 		if (tag == DT_NEEDED)
@@ -402,25 +426,21 @@ static struct err *read_links(struct arena *a, struct dyn *d, struct elf_dynamic
 		else if (tag == DT_TEXTREL || (tag == DT_FLAGS && value & DF_TEXTREL))
 			ret->textrel = true;
 	}
+	TRY_CTX(read_versions(a, d, ret), "cannot read the needed versions");
+	TRY_CTX(read_offers(a, d, ret), "cannot read the versions that it defines");
 	return NULL;
 }
 
-struct err *elf_links(struct arena *a, const struct elf *e, struct elf_dynamic *ret)
+struct err *elf_needs(struct arena *a, const struct elf *e, struct elf_dynamic *ret)
 {
 	struct dyn d;
-	*ret = (struct elf_dynamic){0};
-	TRY(open_dynamic(a, e, false, &d));
-	return read_links(a, &d, ret);
+	return read_needs(a, e, &d, ret);
 }
 
 struct err *elf_dynamic(struct arena *a, const struct elf *e, struct elf_dynamic *ret)
 {
 	struct dyn d;
-	*ret = (struct elf_dynamic){0};
-	TRY(open_dynamic(a, e, true, &d)); /* in a: the views in ret point into it */
-	TRY(read_links(a, &d, ret));
-	TRY_CTX(read_versions(a, &d, ret), "cannot read the needed versions");
-	TRY_CTX(read_offers(a, &d, ret), "cannot read the versions that it defines");
+	TRY(read_needs(a, e, &d, ret));
 	struct names names = {.budget = e->src->budget, .a = a, .out = ret};
 	return each_symbol(&d, take_symbol, &names);
 }

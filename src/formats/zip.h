@@ -53,13 +53,19 @@ MUST_USE struct err *zip_stream(
 	const struct zip *z, const struct zip_member *m, zip_fn *fn, void *user);
 /* Random access without a file. A stored member is read in place. A deflated one is unpacked and checked once, and given
  * to fn, which may be NULL, as by zip_stream(). What is read from the view afterwards is unpacked again, a block (1 MiB,
- * or a 384th of the member) at a time: for who reads forward, or a few places. Memory: at most 33 MiB and four blocks.
+ * or a 384th of the member) at a time: for who reads forward, or a few places. Memory: at most 33 MiB, four blocks, and 16
+ * MiB of what was marked.
  * *ret is NULL when fn stopped. The source is for one thread. */
 struct zip_view;
 struct zip_pass {
 	zip_fn *fn;
 	void *user;
 	bool threaded; /* fn runs in a thread of its own, and whoever reads forward gets the next block by one */
+	/* Called by that thread when it has nothing to do: other work, of a few ms at most; false: no more. May be NULL. */
+	bool (*idle)(void *user);
+	/* Finds what will be read later, so that it need not be unpacked again: the next place in the n bytes at p, from
+	 * i on, and how many bytes are wanted from there; n for none. Pieces begin at multiples of 8. NULL: no marks. */
+	size_t (*mark)(const char *p, size_t i, size_t n, size_t *ret_want);
 };
 MUST_USE struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 	const struct zip_pass *pass, struct zip_view **ret);

@@ -12,20 +12,29 @@
 #include "formats/zip_format.h"
 
 enum {
-	RING = 4,    /* pieces on their way from one thread to the other */
-	SLOTS = 4,   /* blocks that are kept */
-	BLOCK = 20,  /* log2 of the least bytes of a block */
-	POINTS = 384 /* at most; 87 KiB each */
+	RING = 32,        /* pieces on their way from one thread to the other: 6 ms of unpacking */
+	SLOTS = 4,        /* blocks that are kept */
+	BLOCK = 20,       /* log2 of the least bytes of a block */
+	POINTS = 384,     /* at most; 87 KiB each */
+	MARKED = 16 << 20 /* bytes of all marks, at most */
 };
 
+/* What is written last of a state is at its end, where usually half of the bytes hold nothing. */
 struct point {
 	uint64_t taken;
+	size_t n;
 	struct inflate_state s;
 };
 
 struct slot {
 	uint64_t block, used;
 	char *bytes; /* NULL: empty */
+};
+
+struct mark {
+	uint64_t at;
+	size_t n, have;
+	char *p;
 };
 
 struct zip_view {
@@ -37,6 +46,11 @@ struct zip_view {
 	size_t n;
 	uint64_t clock;
 	struct slot slots[SLOTS];
+	struct arena a; /* of the marks: in order, and those before `whole` have all their bytes */
+	VEC(struct mark) marks;
+	size_t whole;
+	uint64_t seen, known,
+		taken; /* bytes that passed; marks are known up to here; memory of them */
 };
 
 /* ---- the first pass ---- */
@@ -45,17 +59,57 @@ struct ring {
 	pthread_mutex_t lock;
 	pthread_cond_t news;
 	char *pieces;
-	size_t n[RING];
+	size_t n[RING], room; /* room: for so many pieces */
 	uint64_t made, taken; /* pieces */
 	bool end, stop;
 	struct err *e; /* of fn */
 	uint32_t crc;
 	const struct zip_pass *pass;
+	struct zip_view *v;
 };
 
 static char *piece_of(const struct ring *r, uint64_t i)
 {
-	return r->pieces + i % RING * INFLATE_PIECE;
+	return r->pieces + i % r->room * INFLATE_PIECE;
+}
+
+/* False: there is no more room. */
+static bool add_mark(struct zip_view *v, uint64_t at, size_t want)
+{
+	uint64_t left = v->f->m->size - at, cost;
+	struct mark k = {.at = at, .n = want < left ? want : (size_t)left};
+	cost = k.n + 2 * sizeof(k);
+	struct err *e = v->taken + cost > MARKED ? err_new(E_LIMIT, "too many marks")
+						 : budget_memory(v->f->z->src.budget, cost);
+	if (e) {
+		err_free(e);
+		return false;
+	}
+	v->taken += cost;
+	k.p = arena_raw(&v->a, k.n + 1);
+	*VEC_PUSH(&v->a, &v->marks) = k;
+	return true;
+}
+
+/* The marks in the next bytes, and the bytes of those that are not whole. */
+static void mark(struct zip_view *v, const struct zip_pass *pass, const char *p, size_t n)
+{
+	uint64_t at = v->seen;
+	bool room = v->known == at;
+	for (size_t i = 0, want; room && (i = pass->mark(p, i, n, &want)) < n; i++) {
+		room = add_mark(v, at + i, want);
+		v->known = at + i;
+	}
+	v->seen += n;
+	v->known = room ? v->seen : v->known;
+	for (size_t i = v->whole; i < v->marks.n; i++) {
+		struct mark *k = &v->marks.v[i];
+		uint64_t from = k->at + k->have - at, left = n - from;
+		size_t more = k->n - k->have < left ? k->n - k->have : (size_t)left;
+		memcpy(k->p + k->have, p + from, more);
+		k->have += more;
+		v->whole += v->whole == i && k->have == k->n;
+	}
 }
 
 static void use(struct ring *r, uint64_t i)
@@ -65,6 +119,8 @@ static void use(struct ring *r, uint64_t i)
 	r->crc = libdeflate_crc32(r->crc, piece_of(r, i), n);
 	const struct zip_pass *p = r->pass;
 	struct err *e = n && p->fn ? p->fn(p->user, piece_of(r, i), n, &stop) : NULL;
+	if (p->mark)
+		mark(r->v, p, piece_of(r, i), n);
 	pthread_mutex_lock(&r->lock);
 	r->taken++;
 	r->e = e;
@@ -76,10 +132,19 @@ static void use(struct ring *r, uint64_t i)
 static void *user_thread(void *arg)
 {
 	struct ring *r = arg;
+	const struct zip_pass *p = r->pass;
+	bool more = p->idle;
 	for (uint64_t i = 0;; i++) {
 		pthread_mutex_lock(&r->lock);
-		while (r->made == i && !r->end)
-			pthread_cond_wait(&r->news, &r->lock);
+		while (r->made == i && !r->end) {
+			if (!more) {
+				pthread_cond_wait(&r->news, &r->lock);
+				continue;
+			}
+			pthread_mutex_unlock(&r->lock);
+			more = p->idle(p->user);
+			pthread_mutex_lock(&r->lock);
+		}
 		bool done = r->stop || (r->made == i && r->end);
 		pthread_mutex_unlock(&r->lock);
 		if (done)
@@ -92,7 +157,7 @@ static void *user_thread(void *arg)
 static bool next_piece(struct ring *r)
 {
 	pthread_mutex_lock(&r->lock);
-	while (r->made - r->taken == RING && !r->stop)
+	while (r->made - r->taken == r->room && !r->stop)
 		pthread_cond_wait(&r->news, &r->lock);
 	bool wanted = !r->stop;
 	pthread_mutex_unlock(&r->lock);
@@ -115,9 +180,11 @@ static struct err *add_point(struct zip_view *v)
 	if (f->made & (((uint64_t)1 << v->shift) - 1) || f->made == f->m->size)
 		return NULL;
 	TRY(budget_memory(f->z->src.budget, sizeof(struct point)));
-	struct point *p = v->points[v->n++] = xmalloc(sizeof(*p));
+	size_t n = offsetof(struct inflate_state, tmp_out_buffer) + (size_t)f->s.tmp_out_valid;
+	struct point *p = v->points[v->n++] = xmalloc(offsetof(struct point, s) + n);
 	p->taken = f->taken - f->s.avail_in;
-	p->s = f->s;
+	p->n = n;
+	memcpy(&p->s, &f->s, n);
 	p->s.avail_in = 0;
 	return NULL;
 }
@@ -158,10 +225,13 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 	while (m->size >> v->shift >= POINTS)
 		v->shift++;
 	v->points = xmalloc((POINTS + 1) * sizeof(struct point *));
+	size_t room = v->threaded ? RING : 1;
 	struct ring r = {.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = PTHREAD_COND_INITIALIZER,
-		.pieces = xmalloc(RING * INFLATE_PIECE),
-		.pass = pass};
+		.pieces = xmalloc(room * INFLATE_PIECE),
+		.room = room,
+		.pass = pass,
+		.v = v};
 	bool look = pass->fn || m->method == ZIP_DEFLATE;
 	struct err *e = look ? first_pass(v, &r) : NULL;
 	if (!e && look && !r.stop)
@@ -205,7 +275,7 @@ static struct err *fill(struct zip_view *v, struct inflater *f, struct slot *s, 
 		TRY(budget_memory(f->z->src.budget, room));
 		s->bytes = xmalloc(room);
 	}
-	f->s = v->points[block]->s;
+	memcpy(&f->s, &v->points[block]->s, v->points[block]->n);
 	f->taken = v->points[block]->taken;
 	f->made = block << v->shift;
 	TRY(inflater_next(f, s->bytes, room, &got));
@@ -247,10 +317,41 @@ static struct err *block_at(struct zip_view *v, uint64_t block, struct slot **re
 	return e;
 }
 
+/* The first mark from there on; marks.n: there is none. */
+static size_t mark_from(const struct zip_view *v, uint64_t at)
+{
+	size_t low = 0, high = v->marks.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (v->marks.v[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool next_mark(const struct elf_src *src, uint64_t *offset)
+{
+	const struct zip_view *v = src->user;
+	uint64_t at = src->base + *offset;
+	size_t i = mark_from(v, at);
+	if (i == v->marks.n && v->known < v->f->m->size)
+		return false;
+	at = i < v->marks.n ? v->marks.v[i].at - src->base : src->size;
+	*offset = at < src->size ? at : src->size;
+	return true;
+}
+
 static struct err *read_view(const struct elf_src *src, void *p, size_t n, uint64_t offset)
 {
 	struct zip_view *v = src->user;
 	uint64_t at = src->base + offset;
+	size_t i = mark_from(v, at);
+	if (i < v->marks.n && v->marks.v[i].at == at && n <= v->marks.v[i].n) {
+		memcpy(p, v->marks.v[i].p, n);
+		return NULL;
+	}
 	for (size_t done = 0, k; done < n; done += k) {
 		struct slot *s;
 		uint64_t in = (at + done) & (((uint64_t)1 << v->shift) - 1);
@@ -269,6 +370,7 @@ struct elf_src zip_view_src(struct zip_view *v)
 	if (v->f->m->method == ZIP_STORED)
 		return elf_src_sub(&z->src, v->f->m->data, v->f->m->size);
 	return (struct elf_src){.read = read_view,
+		.next_mark = v->seen ? next_mark : NULL,
 		.size = v->f->m->size,
 		.fd = -1,
 		.user = v,
@@ -280,7 +382,7 @@ void zip_view_close(struct zip_view **view)
 	struct zip_view *v = *view;
 	if (!v)
 		return;
-	uint64_t memory = v->n * sizeof(struct point);
+	uint64_t memory = v->n * sizeof(struct point) + v->taken;
 	for (size_t i = 0; i < v->n; i++)
 		free(v->points[i]);
 	for (size_t i = 0; i < SLOTS; i++) {
@@ -290,6 +392,7 @@ void zip_view_close(struct zip_view **view)
 	if (v->f)
 		budget_return(v->f->z->src.budget, memory);
 	free(v->points);
+	arena_free(&v->a);
 	inflater_freep(&v->f);
 	inflater_freep(&v->second);
 	free(v);

@@ -21,6 +21,11 @@ struct compat_target {
 extern const struct compat_target compat_target_table[];
 extern const size_t compat_target_count;
 
+struct compat_state {
+	const char *date; /* "2026-10" */
+};
+extern const struct compat_state compat_state;
+
 /* What is known of the target, or NULL. */
 const struct compat_target *compat_of(struct str target);
 

@@ -139,3 +139,7 @@ void line_clean(struct buf *out, struct str line);
 size_t line_lead(struct str clean);
 /* Does the line only speak of the message that it has at from..to (a heading, a commit, a help text, source)? */
 bool line_quotes(struct str clean, size_t from, size_t to);
+/* Does it say that readers may meet what stands below? */
+bool line_introduces(struct str clean);
+/* Does its sentence go on in the line below; or, when that is indented or begins with a quote (inner), its expression? */
+bool line_goes_on(struct str clean, bool inner);

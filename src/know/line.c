@@ -85,7 +85,7 @@ void line_clean(struct buf *out, struct str line)
 /* ---- what stands around a message ---- */
 
 /* They are compiled once, when they are asked for, and live as long as the program. */
-static bool has_shape(const char *name, struct str s, size_t *ret_end)
+static bool has_shape(const char *name, struct str s, regmatch_t *ret)
 {
 	enum { SHAPES = 16 };
 	static regex_t compiled[SHAPES];
@@ -101,14 +101,14 @@ static bool has_shape(const char *name, struct str s, size_t *ret_end)
 	ready[i] = true;
 	if (regexec(&compiled[i], s.n ? s.p : "", 1, &at, REG_STARTEND) != 0)
 		return false;
-	*ret_end = (size_t)at.rm_eo;
+	*ret = at;
 	return true;
 }
 
 size_t line_lead(struct str clean)
 {
-	size_t end = 0;
-	return has_shape("lead", clean, &end) ? end : 0;
+	regmatch_t at;
+	return has_shape("lead", clean, &at) ? (size_t)at.rm_eo : 0;
 }
 
 static bool is_word(char c)
@@ -116,23 +116,59 @@ static bool is_word(char c)
 	return ascii_alnum(c) || c == '_';
 }
 
+bool line_introduces(struct str clean)
+{
+	regmatch_t at;
+	return has_shape("intro", clean, &at);
+}
+
+bool line_goes_on(struct str clean, bool inner)
+{
+	regmatch_t at;
+	struct str said = str_sub(clean, line_lead(clean), clean.n);
+	return has_shape("unfinished", said, &at) || (inner && has_shape("open", said, &at));
+}
+
+/* Up to the quote that is open at the end, with nothing but a program's or error's name behind it; or "". */
+static struct str opened_in(struct str before)
+{
+	enum { NEAR = 160 };
+	size_t open = SIZE_MAX;
+	for (size_t i = 0; i < before.n; i++) {
+		bool apostrophe = i && is_word(before.p[i - 1]) && i + 1 < before.n &&
+				  is_word(before.p[i + 1]);
+		if (before.p[i] == '\'' && !apostrophe)
+			open = open == SIZE_MAX ? i : SIZE_MAX;
+	}
+	bool whole = open != SIZE_MAX && (open + 1 == before.n || str_ends(before, S(": ")));
+	return str_sub(before, 0, whole && before.n - open <= NEAR ? open + 1 : 0);
+}
+
 bool line_quotes(struct str clean, size_t from, size_t to)
 {
-	size_t lead = line_lead(clean), end;
+	regmatch_t at;
+	size_t lead = line_lead(clean);
 	lead = lead < from ? lead : from;
 	struct str said = str_sub(clean, lead, clean.n), before = str_sub(clean, lead, from);
-	struct str after = str_sub(clean, to, clean.n);
+	struct str match = str_sub(clean, from, to), after = str_sub(clean, to, clean.n);
 	/* part of another name */
 	if (from && to > from && is_word(clean.p[from - 1]) && is_word(clean.p[from]))
 		return true;
 	if (after.n && to > from && is_word(clean.p[to - 1]) && is_word(after.p[0]) &&
 		!ascii_digit(after.p[0]))
 		return true;
-	if (has_shape("test", clean, &end) || has_shape("source", said, &end) ||
-		has_shape("after", after, &end) || has_shape("speaks", before, &end))
+	if (has_shape("test", clean, &at) || has_shape("source", said, &at) ||
+		has_shape("after", after, &at) || has_shape("speaks", before, &at))
+		return true;
+	if (has_shape("constant", match, &at) && !has_shape("printed", said, &at))
 		return true;
 	/* put in quotes by somebody who writes about it; a log that quotes has the quote behind '(' or '=' */
-	bool opened = str_ends(before, S("'")) && !str_ends(before, S("('")) &&
-		      !str_ends(before, S("='")) && !str_ends(before, S(":'"));
-	return opened && !has_shape("report", str_trim(str_sub(before, 0, before.n - 1)), &end);
+	bool first = str_starts(match, S("'")) &&
+		     str_find(str_sub(match, 1, match.n), S("'")) == match.n - 1;
+	struct str quote = opened_in(first ? str_sub(clean, lead, from + 1) : before);
+	return quote.n && !has_shape("call", quote, &at) &&
+	       (str_starts(after, S("'.")) || str_starts(after, S("';")) ||
+		       (quote.n == 1 &&
+			       (str_starts(after, S("',")) || str_starts(after, S("' ")))) ||
+		       !has_shape("report", str_trim(str_sub(quote, 0, quote.n - 1)), &at));
 }

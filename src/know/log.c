@@ -15,6 +15,7 @@ enum {
 	LINE = 4096,       /* what is looked at of a line, on both sides of the hit */
 	WRAP = 3,          /* lines that a message may go on in, to both sides */
 	NEAR = 40,         /* lines */
+	INTRO = 4,         /* lines between a sentence and the example that it announces */
 	TRIES = 20000,     /* comparisons of a pattern that fail before it is given up */
 	WRAP_TRIES = 1000, /* and before only single lines are compared */
 	MAX_TARGETS = 16,
@@ -292,6 +293,23 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 	return false;
 }
 
+/* Do the lines above say that it is an example, do they go on in it, or open a text in triple quotes? */
+static bool is_introduced(struct reading *r, struct span line)
+{
+	bool inside = false, inner = strchr(" \t'\"", r->buf[line.from]) != NULL;
+	for (int i = 0, blank = 0; i < NEAR && go_up(r, &line); i++) {
+		struct str rest = {r->buf + line.from, line.to - line.from};
+		struct str clean = clean_of(r, line);
+		blank += i == blank && !clean.n;
+		if ((i < INTRO && line_introduces(clean)) ||
+			(i == blank && i < 2 && line_goes_on(clean, inner && !i)))
+			return true;
+		for (size_t n; (n = str_find(rest, S("\"\"\""))) < rest.n; inside = !inside)
+			rest = str_sub(rest, n + 3, rest.n);
+	}
+	return inside;
+}
+
 /* Does only a document or a list speak of it? at: the match in the text of the place. */
 static bool is_quoted(struct reading *r, const struct place *p, struct span at, size_t k)
 {
@@ -299,7 +317,8 @@ static bool is_quoted(struct reading *r, const struct place *p, struct span at, 
 	struct str whole = clean_of(r, p->lines[k]);
 	size_t from = at.from - p->starts[k] + p->leads[k];
 	size_t to = (at.to < end ? at.to : end) - p->starts[k] + p->leads[k];
-	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n);
+	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n) ||
+	       is_introduced(r, p->lines[k]);
 }
 
 /* Is it the end of a torn line, which is looked at as a whole later? */
@@ -575,7 +594,7 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 	bool nvidia = m->unless && !strcmp(m->unless, "nvidia");
 	if (m->unless && sign_of(r, m->unless)->seen && !(nvidia && sign_of(r, "amd")->seen))
 		return nvidia ? "the log is of a machine with an NVIDIA GPU"
-			      : "the log is of a machine that it is not known for";
+			      : "something else in the log speaks against it";
 	return "";
 }
 

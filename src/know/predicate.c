@@ -318,8 +318,9 @@ static enum truth quantified(struct reader *r, bool any)
 		note_because(r, list_name, &list);
 	const struct reader body = *r;
 	size_t n = list.fact && list.fact->kind == NODE_LIST ? list.fact->n : 0;
-	enum truth all = list.fact || !list.is_fact ? (any ? TRUTH_NO : TRUTH_YES) : TRUTH_UNKNOWN;
-	for (size_t i = 0; i < (n ? n : 1) && !r->failed; i++) {
+	enum truth settled = any ? TRUTH_YES : TRUTH_NO, all = TRUTH_YES - settled;
+	all = list.fact || !list.is_fact ? all : TRUTH_UNKNOWN;
+	for (size_t i = 0; i < (n ? n : 1) && !r->failed && (!i || all != settled); i++) {
 		*r = body;
 		s.value = n ? &list.fact->v[i] : NULL;
 		r->scope = &s;

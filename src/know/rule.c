@@ -26,6 +26,19 @@ const struct rule *rule_find(struct str id)
 	return NULL;
 }
 
+struct strs rule_ids(struct arena *a, bool can_fix)
+{
+	struct strs ids = {0};
+	for (size_t i = 0; i < rule_count; i++) {
+		bool can = !can_fix;
+		for (const struct rule_fix *x = rule_table[i].fix; x && x->action; x++)
+			can = can || x->set || x->unset;
+		if (can)
+			strs_put(a, &ids, str_from(rule_table[i].id));
+	}
+	return ids;
+}
+
 const char *rule_title(const struct rule *r)
 {
 	static const struct {

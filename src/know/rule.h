@@ -31,6 +31,8 @@ extern const size_t rule_count;
 
 /* The first one with this id, or NULL. */
 const struct rule *rule_find(struct str id);
+/* Ids of all rules, each once; can_fix: of those with something that `doctor --fix` can do. */
+struct strs rule_ids(struct arena *a, bool can_fix);
 /* The title of the diagnosis with its id, or what data/findings.def says the id means. */
 const char *rule_title(const struct rule *r);
 /* Its own, or those of the diagnosis with its id; "", none. */

@@ -6,7 +6,7 @@
 
 #define MAGIC "rocsmith-library 1"
 
-enum { MAX_NEEDED = 1000, MAX_TARGETS = 500, BUNDLES = 8, WORK = 64 << 20 };
+enum { MAX_NEEDED = 1000, MAX_TARGETS = 500, BUNDLES = 5, WORK = 64 << 20 };
 
 static struct str library_text(struct arena *a, const struct library *l)
 {
@@ -126,7 +126,7 @@ static struct err *read_elf(
 	if (elf_section(&e, S(".rocm_kpack_ref")))
 		read_archives(r, path, src, ret);
 	targets_sort(&ret->targets);
-	TRY(elf_links(r->a, &e, &d));
+	TRY(elf_needs(r->a, &e, &d));
 	VEC_EACH (const struct str, s, &d.needed)
 		add_some(r->a, &ret->needed, *s, MAX_NEEDED);
 	ret->runpath = clean_long(r->a, d.runpath);

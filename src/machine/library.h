@@ -5,7 +5,7 @@
  *     needed libamdhip64.so.6        one line each
  *     runpath $ORIGIN                or rpath
  *     targets gfx1100 gfx90a:xnack-  what most of the bundles looked at have; of kpack archives, what is there
- *     bundles 8                      that were looked at: the first ones
+ *     bundles 5                      that were looked at: the first ones
  *
  * Unknown lines are passed over. Limits: 1000 libraries, 500 targets, a text of 1 MiB; 64 MiB are read of an ELF file.
  */

@@ -71,34 +71,34 @@ struct machine_sdk { /* a ROCm that was found: a tree such as /opt/rocm-7.1.0, o
 };
 
 struct machine_package { /* a distribution in a Python environment */
-	struct str name; /* as PEP 503 normalises it */
+	struct str name; /* as PEP 503 normalises it; twice, when a folder has two versions */
 	struct str version;
 	struct str path; /* of its dist-info folder */
 	struct strs
-		unmet; /* "torch==2.6.0, but 2.9.0 is here": what it requires of the others listed */
+		unmet; /* "torch==2.6.0, but 2.9.0 is here": what it requires of such packages */
 };
 
 struct machine_torch {      /* the torch of a Python environment, read from its files */
-	struct str path;    /* of the folder torch */
+	struct str path;    /* of the folder torch; "" = only its dist-info is there */
 	struct str version; /* "2.9.1+rocm6.4", of torch/version.py, else of its dist-info */
 	struct str build; /* "rocm", "cuda", "xpu", "cpu": what its libraries were built for; "" */
 	struct str hip;   /* of torch/version.py: "6.4.43484-123eb5128" */
 	struct str rocm;  /* "6.4": of hip, of its local version, of its ROCm libraries */
 	bool bundled;     /* its ROCm libraries lie in it */
-	struct strs targets; /* GPUs that every library with device code serves */
+	struct strs targets; /* GPUs that libtorch_hip*.so have code for: see library.h */
 	struct strs rocblas, hipblaslt,
 		miopen;      /* GPUs of the side files that it will read; none: not known */
 	struct strs needed;  /* ROCm libraries that libtorch_hip.so asks for: "libamdhip64.so.6" */
 	struct strs missing; /* of these, those that neither it nor a ROCm of this machine has */
-	struct str runpath;  /* of libtorch_hip.so */
+	struct str runpath;  /* of libtorch_hip.so, or its RPATH */
 	bool slim;           /* rocsmith slim took device code out of it */
 };
 
 struct machine_python {     /* a Python environment */
 	struct str path;    /* "/home/USER/venv", "/usr" */
-	struct str kind;    /* "system", "user", "venv", "conda" */
+	struct str kind;    /* "system", "user", "venv", "conda", "pyenv" */
 	struct str version; /* "3.12" */
-	bool active;        /* `python3` of this shell is this one */
+	bool active;        /* `python3` of this shell is this one, or (user) sees its packages */
 	bool has_torch;
 	struct machine_torch torch;
 	VEC(struct machine_package) packages; /* torch and what goes with it, ROCm's own; sorted */

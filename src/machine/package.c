@@ -71,9 +71,14 @@ static void list_site(struct environment *e, struct str site)
 		struct str path = path_join(a, site, names.v[i]);
 		if (str_starts(names.v[i], S("_rocm_sdk_")) && root_real(e->r, path).n)
 			strs_add(a, &e->rocm_dirs, path);
-		if (split_name(a, names.v[i], &name, &version) && !is_listed(e->py, before, name))
-			*VEC_PUSH(a, &e->py->packages) = (struct machine_package){
-				.name = name, .version = version, .path = path};
+		if (str_eq(names.v[i], S("torch")) && /* built in place it has no dist-info */
+			root_real(e->r, path_join(a, path, S("version.py"))).n)
+			e->py->has_torch = true;
+		if (!split_name(a, names.v[i], &name, &version) || is_listed(e->py, before, name))
+			continue;
+		*VEC_PUSH(a, &e->py->packages) =
+			(struct machine_package){.name = name, .version = version, .path = path};
+		e->py->has_torch = e->py->has_torch || str_eq(name, S("torch"));
 	}
 }
 

@@ -91,7 +91,7 @@ static void add_own_sites(struct environment *e, struct str version)
 static void finish(struct pythons *p, struct environment *e, bool always)
 {
 	gather_packages(e);
-	if (!always && !e->py->packages.n)
+	if (!always && !e->py->packages.n && !e->py->has_torch)
 		return;
 	e->py->path = clean_long(p->r->a, str_fmt(p->r->a, "/%.*s", STR(e->dir)));
 	root_tell_dir(p->r, e->dir);
@@ -107,10 +107,24 @@ static bool is_full(const struct pythons *p)
 	return p->m->pythons.n >= MANY_PYTHONS;
 }
 
-/* Of the system's Python of this version: "" = that which python3 is. */
+/* Where python3 of this folder really is, or "". In a sysroot its link may lead to nothing. */
+static struct str python_in(struct root *r, struct str dir)
+{
+	struct str path = path_join(r->a, dir, S("python3")), real = root_real(r, path);
+	if (!real.n) {
+		struct str name = root_link_name(r, path);
+		return name.n ? path_join(r->a, dir, name) : S("");
+	}
+	if (!str_eq(real, path))
+		root_tell_link(r, path, real);
+	root_has_file(r, real);
+	return real;
+}
+
+/* That of the system; "" = not known. */
 static struct str main_version(struct root *r)
 {
-	return version_of(root_link_name(r, S("usr/bin/python3")));
+	return version_of(path_base(python_in(r, S("usr/bin"))));
 }
 
 /* "home = /usr/bin" is not asked: a sysroot may not have it, and there is one system. */
@@ -179,7 +193,7 @@ static void add_usr(struct pythons *p)
 		strs_add(p->r->a, &versions, first);
 	strs_put_all(p->r->a, &versions, &more);
 	for (size_t i = 0; i < versions.n && !is_full(p); i++) {
-		bool main = str_eq(versions.v[i], first);
+		bool main = str_eq(versions.v[i], first) || (!first.n && versions.n == 1);
 		struct machine_python py = {.kind = S("system"),
 			.version = versions.v[i],
 			.active = main && str_eq(p->active, S("usr"))};
@@ -239,13 +253,14 @@ static void add_list(struct pythons *p, struct str path)
 static void add_home(struct pythons *p)
 {
 	static const char *const one[] = {"venv", ".venv"},
-				 *const many[] = {"venvs", ".virtualenvs"},
+				 *const many[] = {"venvs", ".virtualenvs",
+					 ".cache/pypoetry/virtualenvs", ".local/share/pipx/venvs"},
 				 *const condas[] = {"miniconda3", "miniforge3", "anaconda3",
 					 "mambaforge", "micromamba"};
 	struct arena *a = p->r->a;
 	for (size_t i = 0; i < 2; i++)
 		add(p, path_join(a, p->home, str_from(one[i])), NULL);
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
 		add_all(p, path_join(a, p->home, str_from(many[i])), "", NULL);
 	add_all(p, path_join(a, p->home, S(".pyenv/versions")), "", "pyenv");
 	for (size_t i = 0; i < sizeof(condas) / sizeof(*condas); i++)
@@ -267,32 +282,37 @@ static struct str variable(struct pythons *p, const char *name)
 /* A shim runs the version that PYENV_VERSION or ~/.pyenv/version names. */
 static struct str shim_prefix(struct pythons *p)
 {
-	struct str name, rest, line = variable(p, "PYENV_VERSION");
-	if (!line.n)
-		root_peek(p->r, path_join(p->r->a, p->home, S(".pyenv/version")), &line);
-	str_cut(str_trim(line), '\n', &name, &rest);
+	struct arena *a = p->r->a;
+	struct str file = path_join(a, p->home, S(".pyenv/version")), rest;
+	struct str name = variable(p, "PYENV_VERSION");
+	if (!name.n)
+		root_peek(p->r, file, &name);
+	str_cut(str_trim(name), '\n', &name, &rest);
 	str_cut(name, ':', &name, &rest);
-	struct str dir = path_join(p->r->a, p->home, S(".pyenv/versions"));
-	return name.n && path_is_inside(name) ? root_real(p->r, path_join(p->r->a, dir, name))
-					      : S("");
+	struct str dir = path_join(a, path_join(a, p->home, S(".pyenv/versions")), name);
+	struct str prefix = name.n && path_is_inside(name) ? root_real(p->r, dir) : S("");
+	if (prefix.n)
+		root_tell_text(p->r, file, name);
+	return prefix;
 }
 
-/* What has its python3 in this folder, or "". An environment of a sysroot need not have the file. */
+/* What has its python3 in this folder, or "". An environment of a sysroot need not have the file; those of a link
+ * elsewhere are at its end. */
 static struct str prefix_of(struct pythons *p, struct str dir)
 {
 	struct arena *a = p->r->a;
-	struct str real = root_real(p->r, dir),
-		   prefix = root_real(p->r, path_dir(real.n ? real : dir));
+	struct str real = root_real(p->r, dir);
 	if (str_ends(dir, S(".pyenv/shims")))
 		return shim_prefix(p);
-	if (!str_eq(path_base(real.n ? real : dir), S("bin")))
+	dir = real.n ? real : dir;
+	struct str prefix = root_real(p->r, path_dir(dir));
+	if (!str_eq(path_base(dir), S("bin")))
 		return S("");
 	if (root_real(p->r, path_join(a, prefix, S("pyvenv.cfg"))).n ||
-		root_real(p->r, path_join(a, prefix, S("conda-meta"))).n ||
-		root_link_name(p->r, path_join(a, real, S("python3"))).n ||
-		root_has_file(p->r, path_join(a, real, S("python3"))))
+		root_real(p->r, path_join(a, prefix, S("conda-meta"))).n)
 		return prefix;
-	return S("");
+	dir = path_dir(python_in(p->r, dir));
+	return str_eq(path_base(dir), S("bin")) ? path_dir(dir) : S("");
 }
 
 static struct str active_prefix(struct pythons *p)
@@ -303,7 +323,12 @@ static struct str active_prefix(struct pythons *p)
 		path = str_fmt(a, "%.*s/bin:%.*s/bin:/usr/local/bin:/usr/bin",
 			STR(variable(p, "VIRTUAL_ENV")), STR(variable(p, "CONDA_PREFIX")));
 	while (!prefix.n && str_next(&path, ':', &one))
-		prefix = prefix_of(p, below_root(a, one));
+		prefix = prefix_of(p, one = below_root(a, one));
+	struct str real = prefix.n ? root_real(p->r, one) : S("");
+	if (real.n && !str_eq(real, one)) { /* /bin */
+		root_tell_dir(p->r, real);
+		root_tell_link(p->r, one, real);
+	}
 	return prefix;
 }
 
@@ -313,7 +338,9 @@ static struct str find_home(struct root *r)
 	struct str home = root_real(r, r->home);
 	struct strs names;
 	root_list(r, S("home"), &names);
-	return !home.n && names.n == 1 ? path_join(r->a, S("home"), names.v[0]) : home;
+	if (!home.n && names.n < 2)
+		home = names.n ? path_join(r->a, S("home"), names.v[0]) : root_real(r, S("root"));
+	return home;
 }
 
 static int by_path(const void *x, const void *y)

@@ -14,7 +14,7 @@ struct environment {
 	struct strs rocm_dirs; /* of rocm wheels: "_rocm_sdk_core", ... in one of these */
 };
 
-/* package.c: py->packages and rocm_dirs. Nothing is told before tell_packages(). */
+/* package.c: py->packages, py->has_torch, rocm_dirs. Nothing is told before tell_packages(). */
 void gather_packages(struct environment *e);
 void tell_packages(struct environment *e);
 /* torch.c: py->torch, if there is one, and the ROCm that the environment's wheels bring. */

@@ -79,6 +79,8 @@ static enum root_status get(struct root *r, struct str path, size_t head, struct
 	enum root_status s = status_of(fs_stat(full, &st));
 	if (s == ROOT_OK && !S_ISREG(st.st_mode))
 		s = ROOT_BAD;
+	if (s == ROOT_OK && st.st_size > 0 && (uint64_t)st.st_size < head)
+		head = (size_t)st.st_size; /* those of /proc say 0 */
 	if (s == ROOT_OK)
 		s = status_of(head ? fs_read_head(r->a, full, head, &text)
 				   : fs_read(r->a, full, READ_MAX, &text));

@@ -147,55 +147,71 @@ struct found {
 
 /* ---- files that are chosen by GPU ---- */
 
-static bool is_side_file(struct str file, struct str start, struct str end, struct str *ret_gpu)
+struct side {
+	const char *start, *ends[5];
+};
+
+static bool is_side_file(struct str file, const struct side *s, struct str *ret_gpu)
 {
 	struct target_word w;
 	struct str rest = file;
-	if (!str_starts(file, start) || !str_ends(file, end) || !target_word(&rest, &w))
+	bool ends = false;
+	for (size_t i = 0; i < 5 && s->ends[i]; i++)
+		ends = ends || str_ends(file, str_from(s->ends[i]));
+	if (!ends || !str_starts(file, str_from(s->start)) || !target_word(&rest, &w))
 		return false;
 	*ret_gpu = w.text;
 	return w.stem == w.text.n; /* no family */
 }
 
+struct folder {
+	struct str path;
+	struct strs names;
+};
+
+static struct folder folder(struct environment *e, struct str path)
+{
+	struct folder f = {.path = path};
+	root_list(e->r, path, &f.names);
+	return f;
+}
+
 /* One file is told for each GPU. */
 static void add_side_files(
-	struct environment *e, struct str dir, const char *const *kind, struct strs *ret)
+	struct environment *e, const struct folder *f, const struct side *s, struct strs *ret)
 {
-	struct strs names;
-	struct str gpu, start = str_from(kind[0]), end = str_from(kind[1]);
-	root_list(e->r, dir, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		struct str path = path_join(e->r->a, dir, names.v[i]);
-		if (is_side_file(names.v[i], start, end, &gpu) && !strs_has(ret, gpu) &&
-			root_has_file(e->r, path))
+	struct str gpu;
+	VEC_EACH (const struct str, name, &f->names)
+		if (is_side_file(*name, s, &gpu) && !strs_has(ret, gpu) &&
+			root_has_file(e->r, path_join(e->r->a, f->path, *name)))
 			strs_add(e->r->a, ret, str_dup(e->r->a, gpu));
-	}
 }
 
 /* Tensile's entry is TensileLibrary_lazy_GPU.dat; before ROCm 5.2, and of hand-written kernels, Kernels.so-... Newer
  * trees have a folder for each GPU. */
 static void add_tensile(struct environment *e, struct str dir, struct strs *ret)
 {
-	static const char *const kinds[][2] = {{"TensileLibrary_lazy_", ".dat"},
-		{"Kernels.so-000-", ".hsaco"}, {"TensileLibrary_gfx", ".co"}};
-	struct strs names;
+	static const struct side lazy = {"TensileLibrary_lazy_", {".dat"}}, gpus = {"gfx", {""}};
+	static const struct side old[] = {
+		{"Kernels.so-000-", {".hsaco"}}, {"TensileLibrary_gfx", {".co"}}};
+	struct folder all = folder(e, dir);
 	struct str gpu;
-	for (size_t i = 0; !ret->n && i < sizeof(kinds) / sizeof(*kinds); i++) {
-		add_side_files(e, dir, kinds[i], ret);
-		root_list(e->r, dir, &names);
-		for (size_t k = 0; !i && k < names.n; k++)
-			if (is_side_file(names.v[k], S("gfx"), S(""), &gpu) &&
-				str_eq(gpu, names.v[k]))
-				add_side_files(e, path_join(e->r->a, dir, gpu), kinds[i], ret);
+	add_side_files(e, &all, &lazy, ret);
+	VEC_EACH (const struct str, name, &all.names) {
+		if (!is_side_file(*name, &gpus, &gpu) || !str_eq(gpu, *name))
+			continue;
+		struct folder one = folder(e, path_join(e->r->a, dir, gpu));
+		add_side_files(e, &one, &lazy, ret);
 	}
+	for (size_t i = 0; !ret->n && i < 2; i++)
+		add_side_files(e, &all, &old[i], ret);
 }
 
 static void add_miopen(struct environment *e, struct str dir, struct strs *ret)
 {
-	static const char *const kinds[][2] = {{"gfx", ".db"}, {"gfx", ".kdb"}, {"gfx", ".db.txt"},
-		{"gfx", ".fdb.txt"}, {"gfx", ".model"}};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		add_side_files(e, dir, kinds[i], ret);
+	static const struct side s = {"gfx", {".db", ".kdb", ".db.txt", ".fdb.txt", ".model"}};
+	struct folder all = folder(e, dir);
+	add_side_files(e, &all, &s, ret);
 }
 
 /* Debian has rocblas/5/library. */
@@ -367,15 +383,10 @@ void gather_torch(struct environment *e)
 {
 	struct machine_torch *t = &e->py->torch;
 	add_wheels(e);
-	VEC_EACH (const struct machine_package, p, &e->py->packages)
-		if (str_eq(p->name, S("torch")))
-			e->py->has_torch = true;
-	for (size_t i = 0; i < e->sites.n && !t->path.n; i++) {
+	for (size_t i = 0; e->py->has_torch && i < e->sites.n && !t->path.n; i++) {
 		struct str dir = path_join(e->r->a, e->sites.v[i], S("torch"));
-		struct str version = path_join(e->r->a, dir, S("version.py"));
-		if (!root_real(e->r, version).n && !(e->py->has_torch && root_real(e->r, dir).n))
+		if (!root_real(e->r, dir).n)
 			continue;
-		e->py->has_torch = true;
 		root_tell_dir(e->r, dir);
 		t->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(dir)));
 		read_version(e, dir, t);

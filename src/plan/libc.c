@@ -20,7 +20,7 @@ static struct err *newest(struct arena *a, const struct elf_src *src, uint64_t *
 	struct elf elf;
 	struct elf_dynamic dyn;
 	TRY(elf_open_head(a, src, &elf));
-	TRY(elf_dynamic(a, &elf, &dyn));
+	TRY(elf_needs(a, &elf, &dyn));
 	VEC_EACH (const struct elf_need_version, v, &dyn.versions) {
 		uint64_t minor = minor_of(v->version);
 		*ret = minor > *ret ? minor : *ret;

@@ -35,7 +35,7 @@ struct err *slim_runtime(
 	struct elf_dynamic d;
 	struct slim_runtime found = {.path = path};
 	TRY(elf_open(a, src, &e));
-	TRY(elf_dynamic(a, &e, &d));
+	TRY(elf_needs(a, &e, &d));
 	VEC_EACH (const struct str, name, &d.offers) {
 		struct str rest = str_sub(*name, 4, name->n);
 		unsigned major = str_starts(*name, S("hip_")) ? number(&rest) : 0;

@@ -10,9 +10,19 @@ static bool same_project(struct str x, struct str y)
 	return str_eq(wheel_normalise(&tmp, x), wheel_normalise(&tmp, y));
 }
 
+/* "demo-1.0.dist-info" for demo-1.0-py3-none-any.whl, however it is written. */
+static bool is_own(const struct exam *x, struct str folder)
+{
+	struct str stem = str_sub(folder, 0, folder.n - S(".dist-info").n), dist, version;
+	return str_cut(stem, '-', &dist, &version) && same_project(dist, x->name.dist) &&
+	       wheel_same_version(version, x->name.version);
+}
+
+/* Of several the one of the file's name is judged, or else the first. */
 static void find_info(struct exam *x)
 {
 	MAP(all, x->a);
+	bool own = false;
 	VEC_EACH (const struct zip_member, m, &x->zip.members) {
 		struct str folder, rest;
 		bool inside = str_cut(m->name, '/', &folder, &rest);
@@ -24,13 +34,15 @@ static void find_info(struct exam *x)
 		return;
 	}
 	x->info = all.v[0].key;
-	for (size_t i = 1; i < all.n; i++)
-		exam_say(x, V_INFO_SEVERAL, all.v[i].key, "'%.*s' is a second dist-info folder",
-			STR(all.v[i].key));
-	struct str stem = str_sub(x->info, 0, x->info.n - S(".dist-info").n), dist, version;
-	bool dash = str_cut(stem, '-', &dist, &version);
-	if (!x->named || (dash && same_project(dist, x->name.dist) &&
-				 wheel_same_version(version, x->name.version)))
+	for (size_t i = 0; i < all.n && x->named && !own; i++) {
+		own = is_own(x, all.v[i].key);
+		x->info = own ? all.v[i].key : x->info;
+	}
+	for (size_t i = 0; i < all.n; i++)
+		if (!str_eq(all.v[i].key, x->info))
+			exam_say(x, V_INFO_SEVERAL, all.v[i].key,
+				"'%.*s' is a second dist-info folder", STR(all.v[i].key));
+	if (own || !x->named)
 		return;
 	exam_say(x, V_INFO_NAME, x->info, "it should be named '%.*s-%.*s.dist-info'",
 		STR(x->name.dist), STR(x->name.version));

@@ -82,13 +82,7 @@ static void say_missing(struct exam *x, const struct remark *r)
  * library has brought HIP in. */
 static void check_unstated(struct exam *x, const struct wheel_elf *e)
 {
-	bool uses = false;
-	for (size_t i = 0; i < e->dyn.undefined.n && !uses; i++)
-		uses = str_starts(e->dyn.undefined.v[i], S("__hipRegister"));
-	for (size_t i = 0; i < e->dyn.needed.n; i++)
-		if (str_starts(e->dyn.needed.v[i], S("libamdhip64")))
-			return;
-	if (uses)
+	if (e->calls_hip)
 		exam_say(x, V_NEEDED_UNSTATED, e->name,
 			"calls HIP (__hipRegister...), but does not need libamdhip64.so");
 }

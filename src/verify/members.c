@@ -13,19 +13,30 @@ enum {
 	MOST_THREADS = 16,   /* unless more are asked for: each takes IN_MEMORY */
 };
 
+/* What is left to do: members from the largest to the smallest. Threads take the largest; who waits for more of a large
+ * one has time for the smallest. */
+struct work {
+	struct job *v;
+	_Atomic uint64_t left; /* of v: the first << 32, and the one behind the last */
+	struct pool *pool;
+	struct progress *progress;
+};
+
 struct job {
 	struct exam *x;
 	struct exam_member *m;
-	struct progress *progress;
+	struct work *work;
+	bool threaded; /* one thread unpacks, another takes */
 };
 
 struct pass { /* one member on its way */
 	struct job *job;
 	struct hash *hash;
-	bool first; /* nothing of it was seen yet */
-	bool keep;  /* worth parsing */
-	bool image; /* an ELF file or PE image */
-	bool big;   /* it comes in pieces */
+	bool first;    /* nothing of it was seen yet */
+	bool keep;     /* worth parsing */
+	bool image;    /* an ELF file or PE image */
+	bool big;      /* it comes in pieces */
+	struct err *e; /* of other members that were done meanwhile */
 };
 
 static bool comes_in_pieces(const struct zip_member *m)
@@ -62,7 +73,7 @@ static struct err *take(void *user, const void *p, size_t n, bool *stop)
 	struct exam_member *m = s->job->m;
 	struct str bytes = {.p = p, .n = n};
 	hash_add(s->hash, p, n);
-	progress_add(s->job->progress, n, m->zip->name);
+	progress_add(s->job->work->progress, n, m->zip->name);
 	if (s->first) {
 		m->elf_magic = str_starts(bytes, S("\177ELF"));
 		m->kpack = kpack_is(bytes);
@@ -82,37 +93,82 @@ static void hash_freep(struct hash **h)
 	hash_free(*h);
 }
 
+static struct job *next(struct work *w, bool smallest)
+{
+	uint64_t now = atomic_load(&w->left), then;
+	do {
+		then = smallest ? now - 1 : now + (UINT64_C(1) << 32);
+		if (now >> 32 == (uint32_t)now)
+			return NULL;
+	} while (!atomic_compare_exchange_weak(&w->left, &now, then));
+	return &w->v[smallest ? (uint32_t)then : now >> 32];
+}
+
+static struct err *run(struct job *j);
+
+static bool idle(void *user)
+{
+	struct pass *s = user;
+	struct job *j = s->e ? NULL : next(s->job->work, true);
+	s->e = j ? run(j) : s->e;
+	return j;
+}
+
+/* Members until there are no more, or something fails for good: then the other threads end, too. */
+static struct err *drain(struct arena *tmp, void *user)
+{
+	(void)tmp;
+	struct work *w = user;
+	struct err *e = NULL;
+	for (struct job *j; !e && (j = next(w, false));)
+		e = run(j);
+	if (e)
+		atomic_store(&w->left, 0);
+	return e;
+}
+
+static struct err *pass(struct job *j, struct pass *s, struct zip_view **ret)
+{
+	const struct zip *z = &j->x->zip;
+	struct zip_pass p = {take, s, j->threaded, idle, devcode_mark};
+	if (!s->big)
+		return zip_stream(z, j->m->zip, take, s);
+	struct err *e = zip_view_open(z, j->m->zip, &p, ret);
+	if (j->threaded) /* its other thread has ended */
+		pool_add(j->work->pool, drain, j->work);
+	return err_join(e, s->e);
+}
+
 static struct err *unpack(struct job *j)
 {
 	struct exam_member *m = j->m;
-	const struct zip *z = &j->x->zip;
-	bool big = comes_in_pieces(m->zip);
 	CLEANUP(hash_freep) struct hash *hash = hash_new(HASH_SHA256);
 	CLEANUP(zip_view_close) struct zip_view *view = NULL;
-	struct pass s = {.job = j, .hash = hash, .first = true, .big = big};
-	if (big)
-		TRY(zip_view_open(
-			z, m->zip, &(struct zip_pass){take, &s, j->x->o->jobs != 1}, &view));
-	else
-		TRY(zip_stream(z, m->zip, take, &s));
+	struct pass s = {.job = j, .hash = hash, .first = true, .big = comes_in_pieces(m->zip)};
+	TRY(pass(j, &s, &view));
 	m->digest = hash_end(hash);
 	hash = NULL;
 	m->read = true;
-	if (!s.keep || !big)
+	if (!s.keep || !s.big)
 		return NULL;
 	struct elf_src src = zip_view_src(view);
 	return parse(&s, &src);
 }
 
-static struct err *run(struct arena *tmp, void *job)
+static struct err *run(struct job *j)
 {
-	(void)tmp;
-	struct job *j = job;
 	struct err *e = unpack(j);
 	if (!e || (e->code != E_ZIP && e->code != E_LIMIT))
 		return e;
 	j->m->bad = e;
 	return NULL;
+}
+
+static struct err *run_threaded(struct arena *tmp, void *job)
+{
+	struct job *j = job;
+	TRY(run(j));
+	return drain(tmp, j->work);
 }
 
 static int by_size(const void *x, const void *y)
@@ -134,32 +190,44 @@ static void report(struct exam *x, struct exam_member *m)
 	exam_say(x, library ? V_ELF_BROKEN : V_ELF_ODD, m->zip->name, "%s", err_root(m->odd)->msg);
 }
 
+/* A member that takes one thread longer than all of them need together gets two. */
+static struct err *run_all(struct work *w, size_t n, uint64_t total, unsigned jobs)
+{
+	unsigned cpus = cpu_count(), threads = jobs                  ? jobs
+					       : cpus < MOST_THREADS ? cpus
+								     : MOST_THREADS;
+	size_t big = 0;
+	while (big < n && big + 1 <= threads / 2 && w->v[big].m->zip->size > total / threads &&
+		comes_in_pieces(w->v[big].m->zip))
+		w->v[big++].threaded = true;
+	atomic_store(&w->left, (uint64_t)big << 32 | n);
+	w->pool = pool_new(threads);
+	for (size_t i = 0; i < big; i++)
+		pool_add(w->pool, run_threaded, &w->v[i]);
+	for (size_t i = 2 * big; i < threads; i++)
+		pool_add(w->pool, drain, w);
+	return pool_end(w->pool);
+}
+
 struct err *check_members(struct exam *x)
 {
 	size_t n = 0;
 	uint64_t total = 0;
 	x->members = arena_array(x->a, x->zip.members.n + 1, sizeof(*x->members));
-	struct job *jobs = arena_array(x->a, x->zip.members.n + 1, sizeof(*jobs));
+	struct work w = {0};
+	struct job *jobs = w.v = arena_array(x->a, x->zip.members.n + 1, sizeof(*jobs));
 	for (; x->n < x->zip.members.n; x->n++) {
 		struct exam_member *m = &x->members[x->n];
 		m->zip = &x->zip.members.v[x->n];
 		m->skip = m->zip->dir || m->zip->unsafe;
 		total += m->skip ? 0 : m->zip->size;
 		if (!m->skip)
-			jobs[n++] = (struct job){.x = x, .m = m};
+			jobs[n++] = (struct job){.x = x, .m = m, .work = &w};
 	}
 	qsort(jobs, n, sizeof(*jobs), by_size);
-	struct progress *p = progress_begin(S("Verifying"), x->path, UNIT_BYTES, total);
-	for (size_t i = 0; i < n; i++)
-		jobs[i].progress = p;
-	unsigned threads = cpu_count() < MOST_THREADS ? cpu_count() : MOST_THREADS;
-	struct pool *pool = pool_new(x->o->jobs ? x->o->jobs : threads);
-	size_t big = 0;
-	while (big < n && comes_in_pieces(jobs[big].m->zip)) /* one at a time */
-		pool_add(pool, run, &jobs[big++]);
-	pool_add_each(pool, jobs + big, n - big, sizeof(*jobs), run);
-	struct err *e = pool_end(pool);
-	progress_end(p);
+	w.progress = progress_begin(S("Verifying"), x->path, UNIT_BYTES, total);
+	struct err *e = run_all(&w, n, total, x->o->jobs);
+	progress_end(w.progress);
 	for (size_t i = 0; i < x->n && !e; i++)
 		report(x, &x->members[i]);
 	return e;

@@ -104,7 +104,6 @@ static struct str wheel_text(struct build *w)
 static struct err *project_name(struct str name)
 {
 	struct requirement parsed;
-	ARENA(tmp);
 	struct err *e = requirement_parse(name, &parsed);
 	bool ok = !e && str_eq(parsed.name, name);
 	err_free(e);

@@ -448,6 +448,8 @@ static struct err *restore_metadata(struct merging *k, struct zip_input *in)
 static struct err *take(struct merging *k, const struct member *x)
 {
 	const struct copy *c = &x->copies.v[0];
+	struct str bill = path_join(k->a, k->host ? k->host->w.info : k->v->w.info, S(WHEEL_SBOM));
+	bool is_bill = str_eq(x->name, bill);
 	struct zip_input in = {.name = x->name,
 		.mode = c->m->zip->mode & 0111 ? 0755 : 0644,
 		.zip = &c->from->w.zip,
@@ -462,7 +464,7 @@ static struct err *take(struct merging *k, const struct member *x)
 	else if (marked(k, x->name))
 		TRY_CTX(join_marked(k, marked(k, x->name), &in), "cannot merge '%.*s'",
 			STR(x->name));
-	else if (!all_the_same(x))
+	else if (!all_the_same(x) && !is_bill) /* that will be made anew */
 		TRY_CTX(join(k, x, &in), "cannot merge '%.*s'", STR(x->name));
 	*VEC_PUSH(k->a, &k->inputs) = in;
 	return NULL;

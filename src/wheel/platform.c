@@ -230,6 +230,24 @@ struct err *wheel_platform_of(
 	return NULL;
 }
 
+static struct err *look_for_hip(void *calls, const struct elf_symbol *s)
+{
+	enum { LOCAL = 0 };
+	if (s->bind != LOCAL && !s->section && str_starts(s->name, S("__hipRegister")))
+		*(bool *)calls = true;
+	return NULL;
+}
+
+/* Names of symbols may be tens of megabytes: they are read when they can tell something. */
+static struct err *read_facts(struct arena *a, const struct elf *e, struct wheel_elf *ret)
+{
+	bool needs = false;
+	TRY(elf_needs(a, e, &ret->dyn));
+	VEC_EACH (const struct str, soname, &ret->dyn.needed)
+		needs = needs || str_starts(*soname, S("libamdhip64"));
+	return elf_symbols(e, !needs, look_for_hip, &ret->calls_hip);
+}
+
 struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct str name,
 	struct wheel_elf *ret, bool *ret_elf)
 {
@@ -247,7 +265,7 @@ struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct st
 	if (!*ret_elf)
 		return NULL;
 	*ret = (struct wheel_elf){.name = name, .machine = elf.machine};
-	TRY_CTX(elf_dynamic(a, &elf, &ret->dyn), "cannot read '%.*s'", STR(name));
+	TRY_CTX(read_facts(a, &elf, ret), "cannot read '%.*s'", STR(name));
 	return NULL;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/proc.h"
 #include "base/version.h"
 #include "formats/json_fields.h"
 #include "formats/node.h"
@@ -49,6 +50,7 @@ static struct err *digest_of(const struct zip_input *in, struct digest *ret)
 static struct err *write_file(struct arena *a, struct json *j, const struct zip_input *f)
 {
 	struct digest d;
+	TRY(cancel_check());
 	TRY(digest_of(f, &d));
 	open_component(j, "file", f->name);
 	json_key(j, "hashes");
@@ -118,7 +120,7 @@ struct err *wheel_sbom(struct arena *a, struct str name, struct str version,
 
 struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w)
 {
-	enum { MOST = 4 << 20 };
+	enum { MOST = 1 << 20 };
 	struct str dist, version, old, name = path_join(a, w->info, S(WHEEL_SBOM));
 	const struct node *top = NULL;
 	struct zip_input *at = NULL;

@@ -30,7 +30,8 @@ void wheel_tags_add(struct arena *a, struct str tag, struct strs *list);
 struct wheel_elf { /* an ELF file of a wheel, and what the loader must find for it */
 	struct str name;
 	uint16_t machine;
-	struct elf_dynamic dyn;
+	struct elf_dynamic dyn; /* as elf_needs() gives it */
+	bool calls_hip; /* HIP's start-up code (__hipRegister...), without needing libamdhip64 */
 };
 
 struct wheel_elfs {

@@ -197,6 +197,7 @@ builds() { # FLAG...
 	for folder in b-gfx90a b-gfx1100 b-gfx1201; do run ./$folder; done | sort >want
 	run ./b-all | sort | cmp want -
 	cmp -s b-gfx90a/p/x.so b-gfx1100/p/x.so && exit 1
+	if "$ROCSMITH" verify b-all/$p | grep sbom; then exit 1; fi # the bill of what came out
 	built=$((built + 1))
 }
 builds

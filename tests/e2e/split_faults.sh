@@ -17,7 +17,7 @@ if [ ! -x "$fault" ] || ! command -v gcc >/dev/null; then
 fi
 name=kern-1.0+rocm7.2-py3-none-linux_x86_64.whl
 mkdir in
-python3 "$top/tests/oracle/gpus_wheel.py" in
+python3 "$top/tests/oracle/gpus_wheel.py" in --small
 "$ROCSMITH" split -q in/$name -o in/kpack >/dev/null
 "$ROCSMITH" split -q --format plain in/$name -o in/plain >/dev/null
 

@@ -2,6 +2,7 @@
  * machine/parse.h and target/target.h, and what they return must keep its promises. */
 #include <stdlib.h>
 
+#include "machine/library.h"
 #include "machine/parse.h"
 #include "machine/root.h"
 
@@ -57,6 +58,18 @@ static void driver_files(struct arena *a, struct str text)
 	parse_version_header(a, text, "ROCM_VERSION_");
 }
 
+static void libraries(struct arena *a, struct str text)
+{
+	struct library l;
+	if (!library_parse(a, text, &l))
+		return;
+	check(l.needed.n <= text.n && l.targets.n <= text.n && l.bundles <= 5);
+	for (size_t i = 0; i < l.targets.n; i++)
+		check(l.targets.v[i].n && str_chr(l.targets.v[i], ' ') == l.targets.v[i].n);
+	for (size_t i = 0; i < l.runpath.n; i++)
+		check((unsigned char)l.runpath.p[i] >= ' ');
+}
+
 static void targets(struct arena *a, struct str text)
 {
 	struct target t = target_read(text);
@@ -79,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	topology(&a, text);
 	system_files(&a, text);
 	driver_files(&a, text);
+	libraries(&a, text);
 	if (size <= 256)
 		targets(&a, text);
 	return 0;

@@ -101,6 +101,7 @@ FIRMWARE = {
     "gfx11": {"imu": "0x0b1f3400", "me": "0x00000978", "mec": "0x0000093e", "mes": "0x0000007c",
               "mes_kiq": "0x0000006c", "pfp": "0x00000b0e", "rlc": "0x0000008b", "sdma": "0x00000018",
               "smc": "0x004e8200", "vcn": "0x09118011"},
+    "bad": {"me": "0x00000020", "mec": "0x00000020", "mes": "0x00000083", "mes_kiq": "0x0000006f", "smc": "0x00647000"},
     "gfx9": {"mec": "0x00000058", "rlc": "0x00000011", "sdma": "0x00000008", "smc": "0x00443d00",
              "sos": "0x00270082", "ta_ras": "0x1b00013c", "ta_xgmi": "0x20000014", "vcn": "0x0110101b",
              "me": "0x00000000"},
@@ -323,7 +324,7 @@ LT_29 = "gfx90a gfx942 gfx1100 gfx1101 gfx1200 gfx1201"
 ROCM_LIBS = ("libamdhip64.so", "librocblas.so", "libhipblaslt.so", "libMIOpen.so", "librccl.so")
 
 
-def library(needed=(), targets="", runpath="$ORIGIN", bundles=8):
+def library(needed=(), targets="", runpath="$ORIGIN", bundles=5):
     """The text that stands for a library: see README.md."""
     return "rocsmith-library 1\n" + "".join(f"needed {name}\n" for name in needed) + f"runpath {runpath}\n" + (
         f"targets {targets}\nbundles {bundles}\n" if targets else "")
@@ -520,5 +521,99 @@ def main():
     m.write()
 
 
+# What PYTORCH_ROCM_ARCH was for the wheels of torch 2.10 (ROCm 7.x)
+ARCHS_210 = ARCHS_29 + " gfx950 gfx1150 gfx1151"
+
+
+def more():
+    """Machines on which something is wrong, and accelerators that the others have not."""
+    m = desktop("rdna1", kernel="6.8.0-86-generic")
+    m.gpu(1, 100100, 0x731f, 0x0b, 128, 80, 8573157376, firmware="gfx10", gtt=33285996544, vbios="113-D1820201-101")
+    m.pcie("0000:0b:00.0", ("16.0 GT/s PCIe", 16))
+    rocm_torch(m, venv(m, "home/user/venv", active=True), "2.9.1+rocm6.4", "6.4.43484-123eb5128", ARCHS_29, hipblaslt=LT_29)
+    m.write()
+
+    m = Machine("mi100-2").system("ubuntu", "5.15.0-161-generic", "AMD EPYC 7402 24-Core Processor", 48, 256)
+    m.user().driver("6.8.5")
+    m.cpu_node(0, 48)
+    m.kfd()
+    for i, bus in enumerate((0x03, 0x2f)):
+        m.gpu(1 + i, 90008, 0x738c, bus, 128 + i, 480, 34342961152, wave=64, per_cu=4, name="arcturus", cls="0x038000",
+              firmware="gfx9", gtt=135056273408, vbios="113-D3431401-100")
+        m.pcie(f"0000:{bus:02x}:00.0", ("16.0 GT/s PCIe", 16))
+    m.iommu("0000:03:00.0", "0000:2f:00.0").disks(1788, 900)
+    m.rocm("7.1.1", 38)
+    m.write()
+
+    m = Machine("mi350").system("ubuntu", "6.8.0-86-generic", "AMD EPYC 9575F 64-Core Processor", 128, 1536)
+    m.user().driver("6.14.14")
+    m.cpu_node(0, 128)
+    m.kfd()
+    m.gpu(1, 90500, 0x75a0, 0x05, 128, 1024, 309220868096, wave=64, per_cu=4, xcc=8, cls="0x120000", firmware="gfx9",
+          gtt=791470623744, vbios="113-M3500100-102")
+    m.pcie("0000:05:00.0", ("32.0 GT/s PCIe", 16))
+    m.iommu("0000:05:00.0", kind="identity").disks(3576, 2900)
+    m.rocm("7.0.2", 56)
+    rocm_torch(m, venv(m, "opt/venv", active=True), "2.10.0+rocm7.0", "7.0.51831-7c9236b16", ARCHS_210,
+               hipblaslt=LT_29 + " gfx950")
+    m.write()
+
+    m = Machine("strix-halo-old").system("fedora", "6.17.9-300.fc43.x86_64",
+                                         "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 128, cmdline="amdgpu.gttsize=110000")
+    m.user().driver()
+    m.cpu_node(0, 32)
+    m.kfd()
+    m.gpu(1, 110501, 0x1586, 0xc5, 128, 80, 67108864000, gtt=67108864000, vbios="113-STRXLGEN-001", firmware="bad")
+    m.environ(HSA_OVERRIDE_GFX_VERSION="11.0.0")
+    m.write()
+
+    m = Machine("phoenix-780m").system("ubuntu", "6.8.0-86-generic", "AMD Ryzen 7 7840U w/ Radeon 780M Graphics", 16, 32)
+    m.user().driver()
+    m.cpu_node(0, 16)
+    m.kfd()
+    m.gpu(1, 110003, 0x15bf, 0xc1, 128, 24, 536870912, gtt=16106127360)
+    rocm_torch(m, venv(m, "home/user/venv"), "2.9.1+rocm6.4", "6.4.43484-123eb5128", ARCHS_29, hipblaslt=LT_29)
+    m.environ(HSA_OVERRIDE_GFX_VERSION="11.0.0", VIRTUAL_ENV="/home/user/venv", PATH="/home/user/venv/bin:/usr/bin:/bin")
+    m.write()
+
+    m = desktop("override-left", distro="debian", kernel="6.12.48+deb13-amd64")
+    m.gpu(1, 100300, 0x73bf, 0x0b, 128, 144, 17163091968, name="sienna_cichlid", firmware="gfx10", gtt=33285996544)
+    rocm_torch(m, venv(m, "home/user/venv"), "2.9.1+rocm6.4", "6.4.43484-123eb5128", ARCHS_29, hipblaslt=LT_29)
+    m.environ(HSA_OVERRIDE_GFX_VERSION="10.3.0", AMD_SERIALIZE_KERNEL="3", HSA_ENABLE_SDMA="0",
+              PATH="/home/user/venv/bin:/usr/bin:/bin")
+    m.write()
+
+    # a card in a slot of the chipset, its torch slimmed for the card before it; a container left one file system small
+    m = desktop("new-card")
+    m.gpu(1, 120001, 0x7550, 0x0b, 128, 128, 17095983104, gtt=33285996544, flags=13)
+    m.pcie("0000:0b:00.0", ("16.0 GT/s PCIe", 4), ("16.0 GT/s PCIe", 16))
+    m.disks(63, 5)
+    site = venv(m, "home/user/venv", active=True)
+    rocm_torch(m, site, "2.9.1+rocm6.4", "6.4.43484-123eb5128", "gfx1030")
+    m.put(f"{site}/torch/rocsmith-slim.json", '{\n  "schema": "rocsmith.slim/1",\n  "path": "torch",\n  "gpus": [\n'
+          '    "gfx1030"\n  ],\n  "unfinished": false,\n  "targets": [],\n  "files": []\n}\n')
+    m.write()
+
+    m = desktop("mixed-rocm", kernel="6.14.0-37-generic")
+    m.gpu(1, 110000, 0x744c, 0x03, 128, 192, 25753026560, gtt=33285996544)
+    m.rocm("6.2.0", 66)
+    site = venv(m, "home/user/venv")
+    rocm_torch(m, site, "2.9.1+rocm6.4", "6.4.43484-123eb5128", ARCHS_29, hipblaslt=LT_29, requires=("triton==3.5.1",))
+    dist(m, site, "triton", "3.2.0")
+    dist(m, site, "pytorch-triton-rocm", "3.5.1")
+    dist(m, site, "torchvision", "0.21.0+rocm6.2.4", "torch==2.6.0")
+    dist(m, site, "xformers", "0.0.29", "torch==2.6.0")
+    m.environ(LD_LIBRARY_PATH="/opt/rocm-6.2.0/lib", PATH="/home/user/venv/bin:/usr/bin:/bin")
+    m.write()
+
+    m = Machine("wsl2-torch").system("ubuntu", "6.6.87.2-microsoft-standard-WSL2",
+                                     "AMD Ryzen 9 7950X 16-Core Processor", 32, 32, flags=" hypervisor")
+    m.user()
+    m.node("dev/dxg", 0o666, 0, 0)
+    rocm_torch(m, venv(m, "home/user/venv", active=True), "2.9.1+rocm6.4", "6.4.43484-123eb5128", ARCHS_29, hipblaslt=LT_29)
+    m.write()
+
+
 if __name__ == "__main__":
     main()
+    more()

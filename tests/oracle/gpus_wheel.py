@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """gpus_wheel.py DIR: makes DIR/kern-1.0+rocm7.2-py3-none-linux_x86_64.whl out of libraries that gcc links: bundles with
 different GPUs each, libraries of one name in two folders, one bundle with several wrappers as -fgpu-rdc makes it,
-side files of GPUs and families, a bare bundle. Each library has look(), which prints what its own wrappers lead to."""
+side files of GPUs and families, a bare bundle (--bare); or (--small) one of each. Each library has look(), which prints what its own wrappers lead to."""
 import base64
 import hashlib
+import json
 import os
 import random
 import subprocess
@@ -126,7 +127,10 @@ def one_gpu(folder, gpu, seed, flags):
     library("x.so", [bundle(seed, (gpu,)), bundle(3 * seed + 1, (gpu,))], [(0, ""), (1, "__hip_fatbin_x"), (1, "")], *flags)
     data = open("x.so", "rb").read()
     os.remove("x.so")
-    wheel(".", {"p/x.so": data}, "p-1-py3-none-linux_x86_64.whl", b"Metadata-Version: 2.1\nName: p\nVersion: 1\n")
+    bill = {"bomFormat": "CycloneDX", "specVersion": "1.6", "metadata": {"component": {"type": "library", "name": "p", "version": "1"}},
+        "components": [{"type": "file", "name": "p/x.so", "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(data).hexdigest()}]}]}
+    bill = {"p-1.dist-info/sboms/rocsmith.cdx.json": json.dumps(bill).encode()}
+    wheel(".", {"p/x.so": data} | bill, "p-1-py3-none-linux_x86_64.whl", b"Metadata-Version: 2.1\nName: p\nVersion: 1\n")
 
 
 def places(folder, flags):
@@ -155,6 +159,12 @@ def main():
         ("gfx1201", "gfx90a:xnack-"), ("gfx1100", "gfx1201", "gfx90a:xnack+")]
     path = os.path.join(folder, "x.so")
     made = {"kern/__init__.py": b"import os\n" * 2000}
+    if sys.argv[2:] == ["--small"]:
+        library(path, [bundle(0, mixed[1]), bundle(1, ("gfx90a:xnack-", "gfx1100"))], [(0, ""), (1, "__hip_fatbin_a"), (1, "")])
+        made["kern/lib/liba.so"] = open(path, "rb").read()
+        os.remove(path)
+        made |= {n: n.encode() * 50 for n in ("kern/library/K_gfx1100.co", "kern/library/K.dat", "kern/images/amd-gfx110x/k.aks2")}
+        return wheel(folder, made)
     for name, seed in (("kern/lib/liba.so", 0), ("kern/ops/liba.so", 10)):
         library(path, [bundle(seed + i, g) for i, g in enumerate(mixed)], [(i, "") for i in range(len(mixed))])
         made[name] = open(path, "rb").read()

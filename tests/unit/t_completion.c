@@ -146,6 +146,7 @@ static void what_a_person_types_is_completed(void **state)
 		{"rocsmith sdk inst", "install"},
 		{"rocsmith sdk install --sui", "--suite"},
 		{"rocsmith sdk install --suite tri", "trixie"},
+		{"rocsmith doctor --fix igp", "igpu-dgpu-conflict"},
 		{"rocsmith inspect --dry", ""},
 		{"rocsmith report --comp", ""},
 		{"rocsmith nothing ", ""},

@@ -277,6 +277,47 @@ static void what_needs_no_strings_does_without_them(void **state)
 	assert_true(!got[0] && !got[1] && !got[2] && !got[3]);
 }
 
+static const char *filled(struct arena *a, size_t n, char c)
+{
+	char *p = arena_alloc(a, n + 1);
+	memset(p, c, n);
+	return p;
+}
+
+/* Pieces of a large table are read as its strings are asked for, wherever they begin and end. */
+static void of_many_strings_few_are_read(void **state)
+{
+	(void)state;
+	static const size_t lengths[] = {10, 65533, 65534, 65535, 65536, 200000};
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		ARENA(a);
+		const char *one = filled(&a, lengths[i], 'x'), *last = filled(&a, 1 << 20, 'z');
+		struct fx_library l = {.needed = {one, "b"}, .soname = "c", .undefined = last};
+		struct str bytes = fx_elf(&a, l);
+		struct elf_src src = elf_src_mem(bytes);
+		struct budget budget = {.work = 800000, .memory = 8 << 20};
+		struct elf_dynamic d;
+		struct elf e;
+		src.budget = &budget;
+		assert_ok(elf_open(&a, &src, &e));
+		assert_ok(elf_needs(&a, &e, &d));
+		assert_str(d.needed.v[0], one);
+		assert_str(d.needed.v[1], "b");
+		assert_str(d.soname, "c");
+		assert_int_equal(d.undefined.n, 0);
+		assert_err(elf_dynamic(&a, &e, &d), E_LIMIT);
+		budget.work = 4 << 20;
+		assert_ok(elf_dynamic(&a, &e, &d));
+		assert_str(d.needed.v[0], one);
+		assert_int_equal(d.undefined.n, 1);
+		assert_str(d.undefined.v[0], last);
+		budget.memory = 100000;
+		assert_err(elf_needs(&a, &e, &d), E_LIMIT);
+		put_le(entry_of(bytes, T_STRSZ) + 8, bytes.n, 8);
+		assert_err(elf_needs(&a, &e, &d), E_ELF);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +327,7 @@ int main(void)
 		cmocka_unit_test(gnu_hash_tables_that_lie),
 		cmocka_unit_test(version_records_that_lie),
 		cmocka_unit_test(strings_end_with_their_table),
+		cmocka_unit_test(of_many_strings_few_are_read),
 		cmocka_unit_test(what_needs_no_strings_does_without_them),
 		cmocka_unit_test(all_is_said_as_recorded),
 	};

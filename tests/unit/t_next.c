@@ -75,6 +75,14 @@ static void a_torch_that_serves_the_gpu_is_enough(void **state)
 	assert_int_equal(g->routes.n, 0);
 	has(&g->commands, "'/home/user/my env/bin/python3' -c \"import torch; ");
 	assert_str(f->next.version, "3.11");
+	assert_int_equal(g->notes.n, 0);
+	struct machine_torch *t = &f->m.pythons.v[1].torch;
+	t->rocblas = str_split(&f->a, S("gfx1030"), ' ');
+	has(&look(f, "")->notes, "rocBLAS has no kernels for gfx1101");
+	strs_add(&f->a, &t->rocblas, S("gfx1101"));
+	assert_int_equal(look(f, "")->notes.n, 0);
+	strs_add(&f->a, &t->missing, S("librccl.so.1"));
+	assert_str(look(f, "")->served_by, "");
 }
 
 static void a_torch_for_other_gpus_does_not_count(void **state)
@@ -89,7 +97,9 @@ static void a_torch_for_other_gpus_does_not_count(void **state)
 	assert_int_equal(g->routes.v[0].by, NEXT_DEVICE_WHEEL);
 	assert_int_equal(g->routes.v[1].by, NEXT_WHEEL);
 	assert_int_equal(g->routes.v[1].how, COMPAT_EXACT);
-	assert_int_equal(g->routes.v[1].commands.n, 1);
+	assert_int_equal(g->routes.v[1].commands.n, 2);
+	assert_str(g->routes.v[1].commands.v[0],
+		"/home/user/venv/bin/python3 -m pip uninstall -y torch torchvision torchaudio");
 	has(&g->routes.v[1].commands, "/home/user/venv/bin/python3 -m pip install "
 				      "\"torch==2.14.*\" \"torchvision==0.29.*\" "
 				      "--index-url \"$TORCH_INDEX/rocm7.2\"");
@@ -114,6 +124,35 @@ static void a_build_is_forecast_by_its_description(void **state)
 	assert_true(r->seconds == (double)(cost.host_seconds + cost.device_seconds) / 4);
 	assert_false(r->history);
 	assert_null(r->torch);
+}
+
+/* A build that ended here writes over its own files; one of another project says nothing. */
+static void a_build_folder_of_pytorch_is_found(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const names[] = {
+		"pytorch-audio-2.6.0-1", "torchvision-0.2-1", "torch-x"};
+	struct str home = test_dir(&f->a);
+	assert_int_equal(setenv("ROCSMITH_HOME", str_z(&f->a, home), 1), 0);
+	f->m.root = S("");
+	for (size_t i = 0; i < 3; i++) {
+		struct str dir = str_fmt(&f->a, "%.*s/cache/build/%s/state", STR(home), names[i]);
+		assert_ok(fs_mkdirs(dir));
+		assert_ok(fs_write(path_join(&f->a, dir, S("done")), S(""), 0644));
+	}
+	const struct next_gpu *g = look(f, "gfx90a");
+	uint64_t whole = g->routes.v[g->routes.n - 1].disk;
+	struct str dir =
+		str_fmt(&f->a, "%.*s/cache/build/pytorch-2.6.0+dfsg-7-ab12/state", STR(home));
+	assert_ok(fs_mkdirs(dir));
+	assert_ok(fs_write(path_join(&f->a, dir, S("done")), S(""), 0644));
+	g = look(f, "gfx90a");
+	assert_true(g->routes.v[g->routes.n - 1].disk < whole);
+	f->m.root = S("/elsewhere"); /* another machine has another history */
+	g = look(f, "gfx90a");
+	assert_true(g->routes.v[g->routes.n - 1].disk == whole);
+	assert_int_equal(unsetenv("ROCSMITH_HOME"), 0);
+	test_dir_remove(home);
 }
 
 static void an_old_python_gets_an_old_torch_and_is_told(void **state)
@@ -193,6 +232,8 @@ int main(void)
 			a_torch_for_other_gpus_does_not_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_build_is_forecast_by_its_description, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_build_folder_of_pytorch_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_old_python_gets_an_old_torch_and_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nothing_serves_is_said, setup, teardown),

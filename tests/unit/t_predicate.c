@@ -145,6 +145,15 @@ static void an_answer_says_what_was_so(void **state)
 	because = (struct strs){0};
 	assert_ok(predicate_ask(&a, &s, S("groups in 'x' or sdks"), &because, &t));
 	assert_str(str_join(&a, &because, S("; ")), "groups is users, video; sdks is empty");
+	/* Of items their own names; once it is settled no other item is asked; lists without any are said, too. */
+	because = (struct strs){0};
+	assert_ok(predicate_ask(&a, &s,
+		S("(all g in sdks: g.apu) and any g in gpus: g.target = 'gfx1100'"), &because, &t));
+	assert_str(str_join(&a, &because, S("; ")), "sdks is empty; target is gfx1100");
+	because = (struct strs){0};
+	assert_ok(predicate_ask(&a, &s, S("all g in gpus: g.apu"), &because, &t));
+	assert_str(str_join(&a, &because, S("; ")), "apu is false");
+	assert_int_equal(t, TRUTH_NO);
 }
 
 static void the_paths_of_a_condition_are_told(void **state)

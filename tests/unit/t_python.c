@@ -167,6 +167,33 @@ static void the_first_python3_of_path_is_active(void **state)
 	assert_str(look(f)->pythons.v[0].version, "3.13");
 }
 
+static void links_of_python3_are_followed(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "usr/bin/python3.9", "");
+	link_to(f, "etc/alternatives/python3", "/usr/bin/python3.9");
+	link_to(f, "usr/bin/python3", "/etc/alternatives/python3");
+	dist(f, "usr/lib/python3.9/site-packages", "numpy-1.0", "");
+	assert_pythons(f, "*/usr system 3.9 numpy=1.0\n");
+	/* as uv installs one; a venv's own python3 is a link, too, but it is the venv */
+	put(f, "data/python/cp312/bin/python3.12", "");
+	dist(f, "data/python/cp312/lib/python3.12/site-packages", "numpy-2.0", "");
+	link_to(f, "home/alice/.local/bin/python3", "/data/python/cp312/bin/python3.12");
+	variables(f, S("PATH=/home/alice/.local/bin:/usr/bin\0"));
+	assert_pythons(f, "*/data/python/cp312 system 3.12 numpy=2.0\n"
+			  "/usr system 3.9 numpy=1.0\n");
+	venv(f, VENV, "torch-1.0");
+	link_to(f, VENV "/bin/python3", "/usr/bin/python3");
+	variables(f, S("PATH=/home/alice/venv/bin:/usr/bin\0"));
+	assert_str(look(f)->pythons.v[0].path, "/home/alice/venv");
+	assert_true(look(f)->pythons.v[0].active);
+	/* a sysroot without links */
+	assert_ok(fs_remove(in(f, "usr/bin/python3")));
+	put(f, "usr/bin/python3", "");
+	variables(f, S("PATH=/usr/bin\0"));
+	assert_pythons(f, "*/usr system 3.9 numpy=1.0\n/home/alice/venv venv 3.12 torch=1.0\n");
+}
+
 static void a_system_has_several_folders_and_versions(void **state)
 {
 	struct fixture *f = *state;
@@ -333,6 +360,11 @@ static void a_version_is_read_as_text(void **state)
 	assert_ok(fs_remove_tree(in(f, TORCH)));
 	assert_str(torch_of(f)->version, "2.9.1");
 	assert_str(torch_of(f)->path, "");
+	/* built in place: no dist-info */
+	put(f, "opt/venv/pyvenv.cfg", "");
+	put(f, "opt/venv/lib/python3.9/site-packages/torch/version.py", "__version__ = '3'\n");
+	assert_pythons(f, "/home/alice/venv venv 3.12 torch=2.9.1\n/opt/venv venv 3.9\n");
+	assert_str(look(f)->pythons.v[1].torch.version, "3");
 }
 
 static void libraries_tell_the_build(void **state)
@@ -410,10 +442,10 @@ static void most_bundles_of_a_library_decide(void **state)
 	struct fx_host_section section = {.name = ".hip_fatbin", .bytes = buf_str(&fat)};
 	put_library(f, &section, 1);
 	assert_list(&torch_of(f)->targets, "gfx90a:xnack- gfx1100");
-	/* only the first eight are looked at */
+	/* only the first five are looked at */
 	fat.n = 0;
 	for (unsigned i = 0; i < 30; i++)
-		add_bundle(&fat, i < 8 ? bundle_of(&f->a, all, 1) : S("damage"));
+		add_bundle(&fat, i < 5 ? bundle_of(&f->a, all, 1) : S("damage"));
 	section.bytes = buf_str(&fat);
 	put_library(f, &section, 1);
 	assert_list(&torch_of(f)->targets, "gfx90a:xnack-");
@@ -610,6 +642,7 @@ int main(void)
 		T(one_home_needs_no_name),
 		T(what_is_reached_twice_is_listed_once),
 		T(the_first_python3_of_path_is_active),
+		T(links_of_python3_are_followed),
 		T(a_system_has_several_folders_and_versions),
 		T(an_environment_may_see_the_systems_packages),
 		T(packages_are_known_by_their_folders),

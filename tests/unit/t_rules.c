@@ -79,7 +79,7 @@ static struct node *facts_of_machine(
 	struct arena *a, const struct node *variants, struct str name, unsigned depth)
 {
 	const struct node *read;
-	assert_true(depth < 5);
+	assert_true(depth < 8);
 	NODE_EACH (v, variants) {
 		if (!str_eq(node_text(v, S("name"), S("")), name))
 			continue;

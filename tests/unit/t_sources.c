@@ -80,7 +80,7 @@ static struct err *use_member(struct arena *a, const struct zip *z, const struct
 	CLEANUP(zip_view_close) struct zip_view *v = NULL;
 	TRY(zip_read(a, z, m, 1 << 24, &text));
 	TRY(zip_stream(z, m, pass_piece, NULL));
-	TRY(zip_view_open(z, m, &(struct zip_pass){pass_piece, NULL, false}, &v));
+	TRY(zip_view_open(z, m, &(struct zip_pass){.fn = pass_piece}, &v));
 	struct elf_src src = zip_view_src(v);
 	return m->size ? elf_src_read(&src, &byte, 1, m->size - 1) : NULL;
 }

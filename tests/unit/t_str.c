@@ -135,6 +135,18 @@ static void copies_end_in_nul(void **state)
 	assert_str(str_lower(&a, S("GfX1100:XNACK+")), "gfx1100:xnack+");
 }
 
+static void a_word_for_a_shell_is_quoted_when_it_must_be(void **state)
+{
+	(void)state;
+	ARENA(a);
+	assert_str(
+		str_shell(&a, S("/opt/rocm-7.1:a_b,c=1+2@x%y^z")), "/opt/rocm-7.1:a_b,c=1+2@x%y^z");
+	assert_str(str_shell(&a, S("")), "''");
+	assert_str(str_shell(&a, S("a b;$c")), "'a b;$c'");
+	assert_str(str_shell(&a, S("it's")), "'it'\\''s'");
+	assert_str(str_shell(&a, S("~")), "'~'");
+}
+
 static void lists_join_split_and_sort(void **state)
 {
 	(void)state;
@@ -257,6 +269,7 @@ int main(void)
 		cmocka_unit_test(white_space_is_trimmed),
 		cmocka_unit_test(numbers_are_whole_and_bounded),
 		cmocka_unit_test(copies_end_in_nul),
+		cmocka_unit_test(a_word_for_a_shell_is_quoted_when_it_must_be),
 		cmocka_unit_test(lists_join_split_and_sort),
 		cmocka_unit_test(a_word_is_put_into_a_list_once),
 		cmocka_unit_test(builder_grows_and_stays_terminated),

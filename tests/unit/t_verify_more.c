@@ -37,10 +37,19 @@ static void folders_of_dist_info(void **state)
 	(void)state;
 	assert_str(says((struct fx_wheel){
 			   .files = {A_FILE, FILE_OF("other-1.0.dist-info/METADATA", S("x"))}}),
-		"dist-info-name dist-info-several metadata-syntax record-missing wheel-missing");
-	assert_str(says((struct fx_wheel){.files = {A_FILE, FILE_OF("b-1.dist-info/x", S("x")),
-						  FILE_OF("a-1.dist-info/x", S("x"))}}),
+		"dist-info-several");
+	/* the one of the file's name is judged wherever it is; where there is none, the first */
+	assert_str(says((struct fx_wheel){.metadata = "",
+			   .files = {A_FILE, FILE_OF("b-1.dist-info/x", S("x")),
+				   FILE_OF("a-1.dist-info/METADATA", S("x"))}}),
+		"dist-info-several metadata-missing");
+	assert_str(says((struct fx_wheel){.info = "demo-2.0.dist-info",
+			   .files = {A_FILE, FILE_OF("b-1.dist-info/x", S("x"))}}),
 		"dist-info-name dist-info-several metadata-missing record-missing wheel-missing");
+	assert_str(says((struct fx_wheel){.file = "demo.whl",
+			   .info = "demo-2.0.dist-info",
+			   .files = {A_FILE, FILE_OF("b-1.dist-info/x", S("x"))}}),
+		"dist-info-several metadata-missing record-missing wheel-missing wheel-name");
 	assert_str(says((struct fx_wheel){.info = "demo-1.0.dist-inf", .files = {A_FILE}}),
 		"dist-info-missing");
 	/* a name without a version, and one that is said in another way */
@@ -255,6 +264,41 @@ static void ratios_that_no_wheel_has(void **state)
 	}
 }
 
+/* A large member is for two threads, and whoever waits does small ones: what is said is the same. */
+static void what_is_found_does_not_depend_on_threads(void **state)
+{
+	(void)state;
+	static const unsigned jobs[] = {1, 2, 3, 16};
+	ARENA(a);
+	const struct fx_object one = {.flags = 0x41, .kernels = 1}, none = {.flags = 0x36};
+	const struct fx_entry v[] = {{.id = "host-x86_64-unknown-linux-gnu-", .bytes = S("")},
+		{"hipv4-amdgcn-amd-amdhsa--gfx1100", fx_code_object(&a, one)},
+		{"hipv4-amdgcn-amd-amdhsa--gfx1030", fx_code_object(&a, none)}};
+	struct str code = fx_bundle(&a, v, 3, 8), big = big_text(&a, 5 << 20), want = {0}, path;
+	memcpy((char *)(uintptr_t)big.p, code.p, code.n);
+	struct fx_wheel w = {
+		.files = {FILE_OF("demo/big", big), FILE_OF("demo/b", big_text(&a, 600000)),
+			FILE_OF("demo/c.so", S("\177ELF\2\1\1")), FILE_OF("demo/d", S("d")),
+			FILE_OF("demo/e", S("e"))}};
+	struct strs require = {0};
+	strs_add(&a, &require, S("gfx1030"));
+	struct verify_options o = {0};
+	assert_ok(targets_parse(&a, &require, &o.require));
+	struct str dir = test_dir(&a);
+	path = fx_write(&a, dir, w);
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(*jobs); i++) {
+		struct verdict got;
+		o.jobs = jobs[i];
+		assert_ok(verify_wheel(&a, path, &o, &got));
+		size_t before = said()->n;
+		said_verdict(&a, &got);
+		struct str text = str_dup(&a, str_sub(buf_str(said()), before, said()->n));
+		want = i ? want : text;
+		assert_true(str_eq(text, want));
+	}
+	test_dir_remove(dir);
+}
+
 /* Libraries that several need are told of once, with how many more. */
 static void what_several_need_is_said_once(void **state)
 {
@@ -410,6 +454,7 @@ int main(void)
 		cmocka_unit_test(bills_of_any_size),
 		cmocka_unit_test(suffixes_of_modules),
 		cmocka_unit_test(ratios_that_no_wheel_has),
+		cmocka_unit_test(what_is_found_does_not_depend_on_threads),
 		cmocka_unit_test(what_several_need_is_said_once),
 		cmocka_unit_test(wheels_are_run_by_an_emulator),
 		cmocka_unit_test(texts_have_a_limit),

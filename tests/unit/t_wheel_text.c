@@ -176,7 +176,6 @@ static void requirements_are_taken_apart(void **state)
 			"'linux' not in sys_platform or os_name in \"a b\""},
 	};
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		ARENA(a);
 		struct requirement r;
 		assert_ok(requirement_parse(str_from(good[i][0]), &r));
 		assert_str(r.name, good[i][1]);
@@ -198,7 +197,6 @@ static void requirements_that_installers_refuse(void **state)
 		"a; os_name=='x' nand os_name=='y'", "a; os_name notin 'x'",
 		"a; os_name=='x' orx=='y'", "a\n", "\xc3\xa4"};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		ARENA(a);
 		struct requirement r;
 		struct err *e = requirement_parse(str_from(bad[i]), &r);
 		if (!e && strcmp(bad[i], "a\n"))

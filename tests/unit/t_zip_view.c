@@ -96,7 +96,8 @@ static void what_is_read_is_what_was_written(void **state)
 		struct seen s = {.b.a = &a};
 		CLEANUP(zip_view_close) struct zip_view *v = NULL;
 		set_up(&a, sizes[i / 2], &x);
-		assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){collect, &s, i % 2}, &v));
+		assert_ok(zip_view_open(&x.zip, x.m,
+			&(struct zip_pass){.fn = collect, .user = &s, .threaded = i % 2}, &v));
 		assert_true(str_eq(buf_str(&s.b), x.content));
 		struct elf_src src = zip_view_src(v);
 		check_reads(&a, x.content, &src);
@@ -115,31 +116,41 @@ static void a_pass_ends_when_its_user_or_the_data_says_so(void **state)
 			    s = {.b.a = &a};
 		struct zip_member m = *x.m;
 		struct zip_view *v;
-		assert_ok(zip_view_open(
-			&x.zip, x.m, &(struct zip_pass){collect, &one, threaded}, &v));
+		assert_ok(zip_view_open(&x.zip, x.m,
+			&(struct zip_pass){.fn = collect, .user = &one, .threaded = threaded}, &v));
 		assert_null(v);
 		assert_int_equal(one.pieces, 2);
-		assert_err_says(
-			zip_view_open(&x.zip, x.m, &(struct zip_pass){collect, &bad, threaded}, &v),
+		assert_err_says(zip_view_open(&x.zip, x.m,
+					&(struct zip_pass){
+						.fn = collect, .user = &bad, .threaded = threaded},
+					&v),
 			E_FORMAT, "no more");
 		assert_int_equal(bad.pieces, 1);
 		m.crc++;
 		assert_err_says(
-			zip_view_open(&x.zip, &m, &(struct zip_pass){collect, &s, threaded}, &v),
+			zip_view_open(&x.zip, &m,
+				&(struct zip_pass){.fn = collect, .user = &s, .threaded = threaded},
+				&v),
 			E_ZIP, "its checksum is wrong");
 		m = *x.m;
 		m.size--;
 		assert_err_says(
-			zip_view_open(&x.zip, &m, &(struct zip_pass){collect, &s, threaded}, &v),
+			zip_view_open(&x.zip, &m,
+				&(struct zip_pass){.fn = collect, .user = &s, .threaded = threaded},
+				&v),
 			E_ZIP, "more bytes than it says");
 		m.size += 2;
 		assert_err_says(
-			zip_view_open(&x.zip, &m, &(struct zip_pass){collect, &s, threaded}, &v),
+			zip_view_open(&x.zip, &m,
+				&(struct zip_pass){.fn = collect, .user = &s, .threaded = threaded},
+				&v),
 			E_ZIP, "fewer bytes than it says");
 		m = *x.m;
 		m.stored -= 100;
 		assert_err_says(
-			zip_view_open(&x.zip, &m, &(struct zip_pass){collect, &s, threaded}, &v),
+			zip_view_open(&x.zip, &m,
+				&(struct zip_pass){.fn = collect, .user = &s, .threaded = threaded},
+				&v),
 			E_ZIP, "cut short");
 		assert_null(v);
 	}
@@ -157,7 +168,7 @@ static void reading_is_at_the_cost_of_the_budget(void **state)
 	set_up(&a, SIZE, &x);
 	struct budget *b = x.zip.src.budget;
 	uint64_t memory = b->memory;
-	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){collect, &s, false}, &v));
+	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.fn = collect, .user = &s}, &v));
 	struct elf_src src = zip_view_src(v);
 	b->work = (uint64_t)9 << 19;
 	for (int i = 0; i < 4; i++)
@@ -167,7 +178,8 @@ static void reading_is_at_the_cost_of_the_budget(void **state)
 	v = NULL;
 	assert_int_equal(b->memory, memory);
 	b->memory = 100000;
-	assert_err(zip_view_open(&x.zip, x.m, &(struct zip_pass){collect, &s, false}, &v), E_LIMIT);
+	assert_err(zip_view_open(&x.zip, x.m, &(struct zip_pass){.fn = collect, .user = &s}, &v),
+		E_LIMIT);
 	tear_down(&x);
 }
 
@@ -181,7 +193,7 @@ static void the_next_block_is_there_already(void **state)
 		CLEANUP(zip_view_close) struct zip_view *v = NULL;
 		char c;
 		set_up(&a, SIZE, &x);
-		assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){NULL, NULL, threaded}, &v));
+		assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.threaded = threaded}, &v));
 		struct elf_src src = zip_view_src(v);
 		assert_ok(elf_src_read(&src, &c, 1, 5));
 		assert_ok(elf_src_read(&src, &c, 1, (1 << 20) + 5));
@@ -208,6 +220,144 @@ static void the_next_block_is_there_already(void **state)
 		v = NULL;
 		tear_down(&x);
 	}
+}
+
+/* Marks: "!" and what is wanted in units of 1000 bytes. */
+static size_t find_marks(const char *p, size_t i, size_t n, size_t *ret_want)
+{
+	for (i = (i + 7) / 8 * 8; i + 8 <= n; i += 8)
+		if (!memcmp(p + i, "!MARK!", 6)) {
+			*ret_want = (size_t)(unsigned char)p[i + 6] * 1000;
+			return i;
+		}
+	return n;
+}
+
+static const struct {
+	size_t at;
+	unsigned char want;
+} places[] = {{64, 1}, {1000, 2}, {(1 << 18) - 8, 1}, {(1 << 18) + 1000, 255}, {3000000, 5},
+	{SIZE - 512, 9}};
+
+static void set_up_marks(struct arena *a, unsigned more, struct archive *ret)
+{
+	enum { N = sizeof(places) / sizeof(*places) };
+	char *p;
+	set_up(a, SIZE, ret);
+	zip_close(&ret->zip);
+	p = arena_alloc(a, SIZE);
+	memcpy(p, ret->content.p, SIZE);
+	for (size_t i = 0; i < N; i++)
+		snprintf(p + places[i].at, 8, "!MARK!%c", places[i].want);
+	for (unsigned i = 0; i < more; i++)
+		snprintf(p + 3100000 + 16 * i, 8, "!MARK!%c", 250);
+	struct zip_input v = {.name = S("d"), .content = {p, SIZE}, .mode = 0644};
+	struct str path = path_join(a, ret->dir, S("z.zip"));
+	assert_ok(
+		zip_write(a, &(struct zip_writer){.path = path, .jobs = 1, .v = &v, .n = 1}, NULL));
+	assert_ok(zip_open(a, path, NULL, &ret->zip));
+	ret->m = &ret->zip.members.v[0];
+	ret->content = v.content;
+}
+
+/* Whatever pieces it came in, and however far from there its end is. */
+static void what_was_marked_is_there_without_unpacking(void **state)
+{
+	(void)state;
+	for (int threaded = 0; threaded < 2; threaded++) {
+		ARENA(a);
+		struct archive x;
+		CLEANUP(zip_view_close) struct zip_view *v = NULL;
+		char *got = arena_alloc(&a, 255000);
+		set_up_marks(&a, 0, &x);
+		struct budget *b = x.zip.src.budget;
+		uint64_t memory = b->memory;
+		struct zip_pass pass = {.threaded = threaded, .mark = find_marks};
+		assert_ok(zip_view_open(&x.zip, x.m, &pass, &v));
+		struct elf_src src = zip_view_src(v), part = elf_src_sub(&src, 1000, 4000000);
+		uint64_t work = b->work, at = 0;
+		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++, at++) {
+			size_t left = SIZE - places[i].at, n = places[i].want * (size_t)1000;
+			assert_true(src.next_mark(&src, &at));
+			assert_int_equal(at, places[i].at);
+			n = n < left ? n : left;
+			b->work = n + 1000;
+			assert_ok(elf_src_read(&src, got, n, at));
+			assert_memory_equal(got, x.content.p + at, n);
+			if (n < left)
+				assert_err(elf_src_read(&src, got, n + 1, at), E_LIMIT);
+			b->work = 1000;
+			assert_err(elf_src_read(&src, got, 8, at + 1), E_LIMIT);
+		}
+		assert_true(src.next_mark(&src, &at));
+		assert_int_equal(at, SIZE);
+		b->work = work;
+		check_reads(&a, x.content, &src);
+		at = 0;
+		assert_true(part.next_mark(&part, &at));
+		assert_int_equal(at, 0);
+		at = 3000000;
+		assert_true(part.next_mark(&part, &at));
+		assert_int_equal(at, part.size);
+		zip_view_close(&v);
+		v = NULL;
+		assert_int_equal(b->memory, memory);
+		tear_down(&x);
+	}
+}
+
+/* 70 of 250,000 bytes are more than 16 MiB: behind the last one that is kept nothing is known. */
+static void marks_end_where_there_is_no_room(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct archive x;
+	CLEANUP(zip_view_close) struct zip_view *v = NULL;
+	uint64_t at = 0, last = 0;
+	unsigned n = 0;
+	set_up_marks(&a, 70, &x);
+	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.mark = find_marks}, &v));
+	struct elf_src src = zip_view_src(v);
+	for (; src.next_mark(&src, &at); n++)
+		last = at++;
+	assert_in_range(n, 66, 72);
+	assert_in_range(last, 3100000, 3100000 + 70 * 16);
+	at = SIZE - 512;
+	assert_false(src.next_mark(&src, &at));
+	check_reads(&a, x.content, &src);
+	zip_view_close(&v);
+	v = NULL;
+	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.threaded = true}, &v));
+	assert_null(zip_view_src(v).next_mark);
+	tear_down(&x);
+}
+
+struct idler {
+	struct seen seen;
+	size_t calls, most;
+};
+
+static bool idle(void *user)
+{
+	struct idler *s = user;
+	return ++s->calls < s->most;
+}
+
+static void who_waits_does_other_work_as_long_as_there_is_some(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct archive x;
+	set_up(&a, SIZE, &x);
+	for (int threaded = 0; threaded < 2; threaded++) {
+		CLEANUP(zip_view_close) struct zip_view *v = NULL;
+		struct idler s = {.seen.b.a = &a, .most = 1};
+		struct zip_pass p = {collect, &s, threaded, idle, NULL};
+		assert_ok(zip_view_open(&x.zip, x.m, &p, &v));
+		assert_true(str_eq(buf_str(&s.seen.b), x.content));
+		assert_true(s.calls <= (size_t)threaded);
+	}
+	tear_down(&x);
 }
 
 /* A stored member is where it is; a temporary file takes a deflated one, whatever number it has. */
@@ -253,6 +403,9 @@ int main(void)
 		cmocka_unit_test(a_pass_ends_when_its_user_or_the_data_says_so),
 		cmocka_unit_test(reading_is_at_the_cost_of_the_budget),
 		cmocka_unit_test(the_next_block_is_there_already),
+		cmocka_unit_test(what_was_marked_is_there_without_unpacking),
+		cmocka_unit_test(marks_end_where_there_is_no_room),
+		cmocka_unit_test(who_waits_does_other_work_as_long_as_there_is_some),
 		cmocka_unit_test(files_for_random_access),
 		cmocka_unit_test(all_is_said_as_recorded),
 	};

@@ -1,0 +1,149 @@
+/* `rocsmith doctor --fix ID`: what can be done by itself, in the user's own start-up files; see changes/login.h. */
+#include "changes/changes.h"
+#include "changes/login.h"
+#include "cli/doctor.h"
+#include "know/rule.h"
+#include "term/out.h"
+
+struct fixed { /* the document: rocsmith.fix/1 */
+	struct str id;
+	bool undo, dry_run;
+	struct login_files files;
+	struct strs now, costs; /* commands for the session at hand; what to mind */
+};
+
+static const char *status_of(const struct login_file *f)
+{
+	return !f->was ? "made" : f->stays ? "changed" : "removed";
+}
+
+static struct str diff_of(struct arena *a, const struct login_file *f)
+{
+	const struct changes_diff d = {.old_name = f->was ? f->path : S("/dev/null"),
+		.new_name = f->stays ? f->path : S("/dev/null"),
+		.old = f->old,
+		.new = f->text};
+	return changes_diff(a, &d);
+}
+
+static void write_status(struct json *j, const void *file)
+{
+	json_str(j, str_from(status_of(file)));
+}
+
+static void write_diff(struct json *j, const void *file)
+{
+	ARENA(tmp);
+	json_str(j, diff_of(&tmp, file));
+}
+
+static const struct json_field file_fields[] = {
+	FIELD("path", struct login_file, path),
+	FIELD_WRITE("status", write_status),
+	FIELD_WRITE("diff", write_diff),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field fixed_fields[] = {
+	FIELD_CONST("schema", "rocsmith.fix/1"),
+	FIELDS(struct fixed, id, undo, dry_run, now, costs),
+	FIELD_LIST("files", struct fixed, files, file_fields),
+	{.kind = FIELD_END},
+};
+
+static struct err *unknown_id(struct arena *a, struct str id)
+{
+	struct strs ids = rule_ids(a, false);
+	struct str near = suggest(id, &ids);
+	struct err *e = err_new(E_USAGE, "no finding has the id '%.*s'", STR(id));
+	return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
+}
+
+/* The finding has to be dealt with by hand, or is not there at all. */
+static void say_no(const struct doctor_fix *f, const struct machine *m, int *ret_status)
+{
+	bool found = false;
+	VEC_EACH (const struct finding, x, &m->findings) {
+		if (!str_eq(str_from(x->id), f->id))
+			continue;
+		found = true;
+		say_warning("%.*s: this is not for rocsmith to change", STR(x->message));
+		for (size_t i = 0; i < x->fix.n; i++)
+			say_hint("%.*s", STR(x->fix.v[i]));
+	}
+	if (!found)
+		say_status(
+			S("Nothing"), "to fix: '%.*s' was not found on this machine", STR(f->id));
+	*ret_status = found ? 1 : 0;
+}
+
+/* Of several values for a variable the first: fixes stand best first. */
+static bool is_asked(const struct login_request *r, struct str name)
+{
+	VEC_EACH (const struct str, set, &r->set)
+		if (str_starts(*set, name) && set->n > name.n && set->p[name.n] == '=')
+			return true;
+	return strs_has(&r->unset, name);
+}
+
+static void ask(struct arena *a, const struct rule_actions *actions, struct login_request *r,
+	struct fixed *ret)
+{
+	VEC_EACH (const struct rule_action, x, actions) {
+		struct str name = x->unset, value;
+		bool set = x->set.n && str_cut(x->set, '=', &name, &value);
+		if (!name.n || is_asked(r, name))
+			continue;
+		strs_add(a, set ? &r->set : &r->unset, set ? x->set : name);
+		strs_add(a, &ret->now,
+			set ? str_fmt(a, "export %.*s=%.*s", STR(name), STR(str_shell(a, value)))
+			    : str_fmt(a, "unset %.*s", STR(name)));
+		if (x->fix->tradeoff)
+			strs_put(a, &ret->costs, str_from(x->fix->tradeoff));
+	}
+}
+
+static void show(struct arena *a, const struct fixed *x)
+{
+	VEC_EACH (const struct login_file, f, &x->files) {
+		if (x->dry_run)
+			out_text(diff_of(a, f));
+		else
+			out_fmt("%s '%.*s'\n", status_of(f), STR(f->path));
+	}
+	if (!x->files.n)
+		out_text(x->undo ? S("nothing of it is in your start-up files\n")
+				 : S("your start-up files are as they should be\n"));
+	VEC_EACH (const struct str, s, &x->now)
+		out_fmt("in this session: %.*s\n", STR(*s));
+	VEC_EACH (const struct str, s, &x->costs)
+		out_fmt("mind: %.*s\n", STR(*s));
+	if (x->files.n && !x->dry_run)
+		out_text(x->undo ? S("the next login is without it\n")
+				 : S("the next login has it\n"));
+}
+
+struct err *doctor_do_fix(
+	struct arena *a, const struct doctor_fix *f, const struct machine *m, int *ret_status)
+{
+	struct fixed x = {.id = f->id, .undo = f->undo, .dry_run = f->common->dry_run};
+	struct login_request r = {.id = f->id, .undo = f->undo};
+	struct rule_actions actions;
+	if (!rule_find(f->id))
+		return unknown_id(a, f->id);
+	TRY(rules_actions(a, m, f->id, &actions));
+	if (!f->undo && !actions.n) {
+		say_no(f, m, ret_status);
+		return NULL;
+	}
+	if (!f->undo)
+		ask(a, &actions, &r, &x);
+	TRY(login_plan(a, &r, &x.files));
+	if (!x.dry_run)
+		TRY(login_apply(&x.files));
+	if (f->common->json)
+		out_text(json_document(a, 2, fixed_fields, &x));
+	else
+		show(a, &x);
+	return NULL;
+}
