@@ -2,14 +2,14 @@
 #include <stddef.h>
 
 #include "cli/doctor.h"
-#include "cli/opt.h"
 #include "know/rule.h"
 #include "term/table.h"
 
 struct doctor_args {
 	struct common common;
-	struct str sysroot, record;
+	struct str sysroot, record, fix;
 	struct strs gpus;
+	bool undo;
 };
 
 static const struct opt doctor_opts[] = {
@@ -20,6 +20,9 @@ static const struct opt doctor_opts[] = {
 	{OPT_VALUE("gpu", OPT_LIST, struct doctor_args, gpus, "GFX,...",
 		 "tell the next step for these, not for those of the machine"),
 		.flags = OPT_COMMA},
+	{OPT_VALUE("fix", OPT_STR, struct doctor_args, fix, "ID",
+		"do what this finding's fix says, in your start-up files")},
+	{OPT_FLAG("undo", struct doctor_args, undo, "with --fix: take back what it did")},
 	{.kind = OPT_END},
 };
 
@@ -230,12 +233,21 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 	struct machine m;
 	struct doctor doctor = {.machine = &m};
 	struct targets targets = {0};
-	struct strs gpus = {0};
-	if (d->gpus.n)
-		TRY(targets_parse(a, &d->gpus, &targets));
+	struct strs gpus = {0}, words = d->gpus;
+	if ((d->fix.n && d->sysroot.n) || (d->undo && !d->fix.n))
+		return err_new(
+			E_USAGE, d->fix.n ? "--fix is for this machine, not for a recorded one"
+					  : "--undo needs --fix ID");
+	TRY(plan_native(a, d->sysroot, &words));
+	if (words.n)
+		TRY(targets_parse(a, &words, &targets));
 	VEC_EACH (const struct target, t, &targets)
 		strs_add(a, &gpus, target_text(a, t));
 	TRY(machine_examine(a, d->sysroot, &m));
+	if (d->fix.n) {
+		const struct doctor_fix fix = {&d->common, d->fix, d->undo};
+		return doctor_do_fix(a, &fix, &m, ret_status);
+	}
 	next_steps(a, &m, &gpus, &doctor.next);
 	if (d->record.n)
 		TRY(record(d));
