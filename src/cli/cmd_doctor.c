@@ -16,7 +16,7 @@ static const struct opt doctor_opts[] = {
 	{OPT_VALUE("sysroot", OPT_PATH, struct doctor_args, sysroot, "DIR",
 		"examine the machine that this folder mirrors")},
 	{OPT_VALUE("record", OPT_PATH, struct doctor_args, record, "PLACE",
-		"also copy what is examined, without private data, to a folder or .tar")},
+		"also copy it, without private data, to a folder or .tar.gz")},
 	{OPT_VALUE("gpu", OPT_LIST, struct doctor_args, gpus, "GFX,...",
 		 "tell the next step for these, not for those of the machine"),
 		.flags = OPT_COMMA},
