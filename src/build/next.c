@@ -73,7 +73,8 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 		say(a, &r->commands, "%.*s -m pip uninstall -y torch torchvision torchaudio",
 			STR(python));
 	say(a, &r->commands, "%.*s -m pip install%.*s --index-url \"$%s/%s\"", STR(python),
-		STR(packages), c->amd ? "ROCM_INDEX" : "TORCH_INDEX", c->amd ? c->amd : c->index);
+		STR(packages), c->amd ? "THEROCK_INDEX" : "TORCH_INDEX",
+		c->amd ? c->amd : c->index);
 	if (c->uv)
 		say(a, &r->notes,
 			"with uv no address is needed: uv pip install --python %.*s%.*s "
