@@ -61,7 +61,8 @@ struct zip_pass {
 	zip_fn *fn;
 	void *user;
 	bool threaded; /* fn runs in a thread of its own, and whoever reads forward gets the next block by one */
-	/* Called by that thread when it has nothing to do: other work, of a few ms at most; false: no more. May be NULL. */
+	/* Called by either thread when it has to wait for the other: other work, of a few ms at most; false: no more. May
+	 * be NULL. */
 	bool (*idle)(void *user);
 	/* Finds what will be read later, so that it need not be unpacked again: the next place in the n bytes at p, from
 	 * i on, and how many bytes are wanted from there; n for none. Pieces begin at multiples of 8. NULL: no marks. */

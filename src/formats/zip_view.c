@@ -62,6 +62,7 @@ struct ring {
 	size_t n[RING], room; /* room: for so many pieces */
 	uint64_t made, taken; /* pieces */
 	bool end, stop;
+	bool more;     /* the one who unpacks may find something else to do */
 	struct err *e; /* of fn */
 	uint32_t crc;
 	const struct zip_pass *pass;
@@ -129,22 +130,26 @@ static void use(struct ring *r, uint64_t i)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* Waits for the other thread's news, or does something else meanwhile; the lock is held before and after. */
+static void await(struct ring *r, bool *more)
+{
+	if (!*more) {
+		pthread_cond_wait(&r->news, &r->lock);
+		return;
+	}
+	pthread_mutex_unlock(&r->lock);
+	*more = r->pass->idle(r->pass->user);
+	pthread_mutex_lock(&r->lock);
+}
+
 static void *user_thread(void *arg)
 {
 	struct ring *r = arg;
-	const struct zip_pass *p = r->pass;
-	bool more = p->idle;
+	bool more = r->pass->idle;
 	for (uint64_t i = 0;; i++) {
 		pthread_mutex_lock(&r->lock);
-		while (r->made == i && !r->end) {
-			if (!more) {
-				pthread_cond_wait(&r->news, &r->lock);
-				continue;
-			}
-			pthread_mutex_unlock(&r->lock);
-			more = p->idle(p->user);
-			pthread_mutex_lock(&r->lock);
-		}
+		while (r->made == i && !r->end)
+			await(r, &more);
 		bool done = r->stop || (r->made == i && r->end);
 		pthread_mutex_unlock(&r->lock);
 		if (done)
@@ -158,7 +163,7 @@ static bool next_piece(struct ring *r)
 {
 	pthread_mutex_lock(&r->lock);
 	while (r->made - r->taken == r->room && !r->stop)
-		pthread_cond_wait(&r->news, &r->lock);
+		await(r, &r->more);
 	bool wanted = !r->stop;
 	pthread_mutex_unlock(&r->lock);
 	return wanted;
@@ -230,6 +235,7 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 		.news = PTHREAD_COND_INITIALIZER,
 		.pieces = xmalloc(room * INFLATE_PIECE),
 		.room = room,
+		.more = v->threaded && pass->idle,
 		.pass = pass,
 		.v = v};
 	bool look = pass->fn || m->method == ZIP_DEFLATE;

@@ -32,11 +32,11 @@ struct job {
 struct pass { /* one member on its way */
 	struct job *job;
 	struct hash *hash;
-	bool first;    /* nothing of it was seen yet */
-	bool keep;     /* worth parsing */
-	bool image;    /* an ELF file or PE image */
-	bool big;      /* it comes in pieces */
-	struct err *e; /* of other members that were done meanwhile */
+	bool first;              /* nothing of it was seen yet */
+	bool keep;               /* worth parsing */
+	bool image;              /* an ELF file or PE image */
+	bool big;                /* it comes in pieces */
+	_Atomic(struct err *) e; /* of other members that were done meanwhile */
 };
 
 static bool comes_in_pieces(const struct zip_member *m)
@@ -109,8 +109,10 @@ static struct err *run(struct job *j);
 static bool idle(void *user)
 {
 	struct pass *s = user;
-	struct job *j = s->e ? NULL : next(s->job->work, true);
-	s->e = j ? run(j) : s->e;
+	struct job *j = atomic_load(&s->e) ? NULL : next(s->job->work, true);
+	struct err *e = j ? run(j) : NULL, *none = NULL;
+	if (e && !atomic_compare_exchange_strong(&s->e, &none, e))
+		err_free(e);
 	return j;
 }
 
@@ -136,7 +138,7 @@ static struct err *pass(struct job *j, struct pass *s, struct zip_view **ret)
 	struct err *e = zip_view_open(z, j->m->zip, &p, ret);
 	if (j->threaded) /* its other thread has ended */
 		pool_add(j->work->pool, drain, j->work);
-	return err_join(e, s->e);
+	return err_join(e, atomic_load(&s->e));
 }
 
 static struct err *unpack(struct job *j)

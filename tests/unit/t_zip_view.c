@@ -1,4 +1,7 @@
 /* Views of deflated members: the first pass gives all bytes in order, and what is read later is what was written. */
+#include <pthread.h>
+#include <time.h>
+
 #include "fixture_said.h"
 #include "test.h"
 
@@ -360,6 +363,48 @@ static void who_waits_does_other_work_as_long_as_there_is_some(void **state)
 	tear_down(&x);
 }
 
+/* Stands still until the thread that unpacks, and has run out of room, was asked for other work. */
+struct slow {
+	pthread_t unpacks;
+	_Atomic bool asked;
+	size_t n;
+};
+
+static bool other_work(void *user)
+{
+	struct slow *s = user;
+	if (pthread_equal(pthread_self(), s->unpacks))
+		s->asked = true;
+	return !s->asked;
+}
+
+static struct err *stand_still(void *user, const void *p, size_t n, bool *stop)
+{
+	(void)p;
+	(void)stop;
+	struct slow *s = user;
+	for (int i = 0; i < 10000 && !s->asked; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	s->n += n;
+	return NULL;
+}
+
+static void who_unpacks_does_other_work_when_there_is_no_room(void **state)
+{
+	(void)state;
+	enum { MORE_THAN_ROOM = 12 << 20 };
+	ARENA(a);
+	struct archive x;
+	set_up(&a, MORE_THAN_ROOM, &x);
+	CLEANUP(zip_view_close) struct zip_view *v = NULL;
+	struct slow s = {.unpacks = pthread_self()};
+	struct zip_pass p = {stand_still, &s, true, other_work, NULL};
+	assert_ok(zip_view_open(&x.zip, x.m, &p, &v));
+	assert_true(s.asked);
+	assert_int_equal(s.n, MORE_THAN_ROOM);
+	tear_down(&x);
+}
+
 /* A stored member is where it is; a temporary file takes a deflated one, whatever number it has. */
 static void files_for_random_access(void **state)
 {
@@ -405,6 +450,7 @@ int main(void)
 		cmocka_unit_test(the_next_block_is_there_already),
 		cmocka_unit_test(what_was_marked_is_there_without_unpacking),
 		cmocka_unit_test(marks_end_where_there_is_no_room),
+		cmocka_unit_test(who_unpacks_does_other_work_when_there_is_no_room),
 		cmocka_unit_test(who_waits_does_other_work_as_long_as_there_is_some),
 		cmocka_unit_test(files_for_random_access),
 		cmocka_unit_test(all_is_said_as_recorded),
