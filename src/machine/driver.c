@@ -2,7 +2,12 @@
 #include "machine/facts.h"
 #include "machine/parse.h"
 
-enum { VENDOR_AMD = 0x1002, VENDOR_NVIDIA = 0x10de, CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
+enum {
+	VENDOR_AMD = 0x1002,
+	VENDOR_NVIDIA = 0x10de,
+	CLASS_DISPLAY = 0x03,
+	CLASS_ACCELERATOR = 0x12
+};
 
 static void keep_amdgpu_lines(struct buf *out, struct str text)
 {
