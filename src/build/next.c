@@ -36,21 +36,10 @@ static void PRINTF(3, 4) say(struct arena *a, struct strs *list, const char *fmt
 	strs_add(a, list, text);
 }
 
-static bool covered(const struct strs *targets, struct str target)
-{
-	struct target want = target_read(target);
-	VEC_EACH (const struct str, have, targets) {
-		struct target h = target_read(*have);
-		if (target_covers(&h, &want))
-			return true;
-	}
-	return false;
-}
-
 /* A torch that lacks libraries cannot be loaded, whatever it has code for. */
 static bool torch_serves(const struct machine_python *p, struct str target)
 {
-	return covered(&p->torch.targets, target) && !p->torch.missing.n;
+	return targets_serve(&p->torch.targets, target) && !p->torch.missing.n;
 }
 
 static struct str program(struct arena *a, const struct machine_python *p)
@@ -84,7 +73,8 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 		say(a, &r->commands, "%.*s -m pip uninstall -y torch torchvision torchaudio",
 			STR(python));
 	say(a, &r->commands, "%.*s -m pip install%.*s --index-url \"$%s/%s\"", STR(python),
-		STR(packages), c->amd ? "ROCM_INDEX" : "TORCH_INDEX", c->amd ? c->amd : c->index);
+		STR(packages), c->amd ? "THEROCK_INDEX" : "TORCH_INDEX",
+		c->amd ? c->amd : c->index);
 	if (c->uv)
 		say(a, &r->notes,
 			"with uv no address is needed: uv pip install --python %.*s%.*s "
@@ -225,7 +215,7 @@ static void say_served(struct finding_way *w, const struct machine_python *p)
 	struct next_gpu *g = w->gpu;
 	g->served_by = p->path;
 	g->served_version = p->torch.version;
-	if (p->torch.rocblas.n && !covered(&p->torch.rocblas, g->target))
+	if (p->torch.rocblas.n && !targets_serve(&p->torch.rocblas, g->target))
 		say(w->a, &g->notes,
 			"its rocBLAS has no kernels for %.*s: matrix products may fail",
 			STR(g->target));

@@ -16,7 +16,7 @@ static const struct opt doctor_opts[] = {
 	{OPT_VALUE("sysroot", OPT_PATH, struct doctor_args, sysroot, "DIR",
 		"examine the machine that this folder mirrors")},
 	{OPT_VALUE("record", OPT_PATH, struct doctor_args, record, "PLACE",
-		"also copy what is examined, without private data, to a folder or .tar")},
+		"also copy it, without private data, to a folder or .tar.gz")},
 	{OPT_VALUE("gpu", OPT_LIST, struct doctor_args, gpus, "GFX,...",
 		 "tell the next step for these, not for those of the machine"),
 		.flags = OPT_COMMA},
@@ -127,17 +127,6 @@ static void show_nodes(struct arena *a, const struct machine *m)
 
 /* ---- Python environments with a torch ---- */
 
-static bool serves(const struct strs *targets, struct str gpu)
-{
-	struct target want = target_read(gpu);
-	for (size_t i = 0; i < targets->n; i++) {
-		struct target have = target_read(targets->v[i]);
-		if (target_covers(&have, &want))
-			return true;
-	}
-	return false;
-}
-
 /* "gfx1100, not gfx1036": which of this machine's GPUs it has code for. */
 static struct str served_text(
 	struct arena *a, const struct machine *m, const struct machine_torch *t)
@@ -150,8 +139,9 @@ static struct str served_text(
 		return S("not known");
 	VEC_EACH (struct machine_gpu, g, &m->gpus)
 		strs_put(a, &list,
-			serves(&t->targets, g->target) ? g->target
-						       : str_fmt(a, "not %.*s", STR(g->target)));
+			targets_serve(&t->targets, g->target)
+				? g->target
+				: str_fmt(a, "not %.*s", STR(g->target)));
 	return str_join(a, list.n ? &list : &t->targets, S(", "));
 }
 

@@ -91,7 +91,8 @@ void doctor_show_next(struct arena *a, const struct next_steps *s)
 	if (addresses)
 		out_fmt("\nWhat is known of published wheels is as of %s. TORCH_INDEX is the "
 			"address of PyTorch's wheel "
-			"index as its\ninstall page gives it, without the last folder; ROCM_INDEX "
+			"index as its\ninstall page gives it, without the last folder; "
+			"THEROCK_INDEX "
 			"that of AMD's, as AMD's "
 			"page \"Install PyTorch\"\ngives it, without the last folder.\n",
 			compat_state.date);

@@ -1,8 +1,11 @@
 /* The environment for a GPU and a torch; see environment.h. */
 #include "know/environment.h"
 
+#include <stdlib.h>
+
 #include "base/fs.h"
 #include "know/compat.h"
+#include "know/rule.h"
 
 /* Compiles of PyTorch: nine of ten take less than the first, none more than the other (as in cc/history.c). */
 static const uint64_t usual = 850ull << 20, largest = 2100ull << 20;
@@ -112,6 +115,12 @@ static struct err *facts_here(struct arena *a, const struct machine *m,
 	return json_parse(a, json_document(a, 0, here_fields, &h), S("facts"), ret);
 }
 
+static void add_evidence(struct arena *a, struct environment_line *l, const char *const *evidence)
+{
+	for (; evidence && *evidence; evidence++)
+		strs_add(a, &l->evidence, str_from(*evidence));
+}
+
 static struct err *add_line(struct arena *a, const struct scope *s, const struct environment *e,
 	struct environment_lines *ret)
 {
@@ -126,9 +135,45 @@ static struct err *add_line(struct arena *a, const struct scope *s, const struct
 		.unset = !e->value,
 		.build = e->build,
 		.confidence = e->confidence};
-	for (const char *const *x = e->evidence; *x; x++)
-		strs_add(a, &l->evidence, str_from(*x));
+	add_evidence(a, l, e->evidence);
 	return NULL;
+}
+
+static bool has_line(const struct environment_lines *lines, struct str name)
+{
+	VEC_EACH (const struct environment_line, l, lines)
+		if (str_eq(l->name, name))
+			return true;
+	return false;
+}
+
+/* What doctor says should not be set. */
+static struct err *add_findings(
+	struct arena *a, const struct machine *m, struct environment_lines *ret)
+{
+	struct findings found = {0};
+	TRY(rules_judge(a, m, &found));
+	VEC_EACH (const struct finding, f, &found) {
+		struct rule_actions actions;
+		TRY(rules_actions(a, m, str_from(f->id), &actions));
+		VEC_EACH (const struct rule_action, x, &actions) {
+			if (!x->unset.n || has_line(ret, x->unset))
+				continue;
+			struct environment_line *l = VEC_PUSH(a, ret);
+			*l = (struct environment_line){.name = x->unset,
+				.why = f->message,
+				.unset = true,
+				.confidence = rule_confidence(f->rule)};
+			add_evidence(a, l, rule_evidence(f->rule));
+		}
+	}
+	return NULL;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	const struct environment_line *a = x, *b = y;
+	return str_cmp(a->name, b->name);
 }
 
 struct err *environment_of(struct arena *a, const struct machine *m,
@@ -147,5 +192,8 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 	for (size_t i = 0; i < environment_count; i++)
 		if (build || !environment_table[i].build)
 			TRY(add_line(a, &py, &environment_table[i], ret));
+	TRY(add_findings(a, m, ret));
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
 	return NULL;
 }

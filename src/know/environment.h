@@ -1,5 +1,5 @@
 /* The environment that a GPU and a torch want, line by line, with reasons: data/environment.yaml, compiled in; the head
- * of that file is the manual of its rows.
+ * of that file is the manual of its rows. What the rules (know/rule.h) say should not be set is part of it.
  */
 #pragma once
 

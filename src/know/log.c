@@ -321,6 +321,13 @@ static bool is_quoted(struct reading *r, const struct place *p, struct span at, 
 	       is_introduced(r, p->lines[k]);
 }
 
+/* A line of `explain` or `doctor`: it begins with the id or has it in brackets. */
+static bool is_ours(struct reading *r, const struct pattern *p, struct str text)
+{
+	struct str id = str_from(p->row.entry->id);
+	return str_starts(text, id) || str_contains(text, str_fmt(&r->tmp, "[%.*s]", STR(id)));
+}
+
 /* Is it the end of a torn line, which is looked at as a whole later? */
 static bool goes_on(struct reading *r, struct span line)
 {
@@ -349,7 +356,7 @@ static bool compare(struct reading *r, const struct pattern *p, struct span line
 		k--;
 	if (goes_on(r, place.lines[k]))
 		return false;
-	bool quoted = is_quoted(r, &place, at, k);
+	bool quoted = is_quoted(r, &place, at, k) || is_ours(r, p, place.text);
 	if (f->seen && quoted)
 		return true;
 	f->seen = 1;

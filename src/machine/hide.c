@@ -17,13 +17,24 @@ static bool is_path(struct str s, struct str path)
 	return path.n && str_starts(s, path) && !name_length(str_sub(s, path.n, s.n), false);
 }
 
+static bool in_word(char c)
+{
+	return ascii_alnum(c) || (unsigned char)c >= 0x80;
+}
+
+static bool is_word(struct str s, struct str word)
+{
+	return word.n && str_starts(s, word) && !(s.n > word.n && in_word(s.p[word.n]));
+}
+
 /* Names that are on many machines tell nothing, and their folders are other things as well. */
 static bool is_private(struct str name)
 {
 	static const char *const common[] = {"root", "user", "other", "users", "home", "rocm",
 		"ubuntu", "debian", "fedora", "admin", "app", "build", "docker", "runner", "python",
 		"conda", "nobody", "opt", "usr", "lib", "bin", "etc", "var", "tmp", "local",
-		"share", "games", "mnt", "venv", "src", "data", "torch", NULL};
+		"share", "games", "mnt", "venv", "src", "data", "torch", "triton", "dev", "lib64",
+		NULL};
 	return name.n && !str_is_one_of(name, common);
 }
 
@@ -44,23 +55,25 @@ static struct str disguise(const struct root *r, struct str s, size_t *ret_n)
 		if (str_starts(s, homes[i]) && n)
 			return S("/home/other");
 	}
-	*ret_n = 1 + r->user.n;
-	if (is_private(r->user) && is_path(after, r->user))
-		return S("/user");
 	*ret_n = 1;
 	return S("/");
 }
 
-struct str root_hide(const struct root *r, struct arena *a, struct str text)
+struct str root_hide(const struct root *r, struct arena *a, struct str text, bool words)
 {
 	BUF(out, a);
-	for (size_t slash; (slash = str_chr(text, '/')) < text.n;) {
-		size_t n;
-		buf_add(&out, str_sub(text, 0, slash));
-		text = str_sub(text, slash, text.n);
-		buf_add(&out, disguise(r, text, &n));
-		text = str_sub(text, n, text.n);
+	char before = 0;
+	words = words && is_private(r->user);
+	for (size_t n = 1; text.n; text = str_sub(text, n, text.n), n = 1) {
+		struct str said = str_sub(text, 0, 1);
+		if (text.p[0] == '/') {
+			said = disguise(r, text, &n);
+		} else if (words && !in_word(before) && is_word(text, r->user)) {
+			said = S("user");
+			n = r->user.n;
+		}
+		before = text.p[n - 1];
+		buf_add(&out, said);
 	}
-	buf_add(&out, text);
 	return buf_str(&out);
 }

@@ -6,7 +6,7 @@
 
 #define MAGIC "rocsmith-library 1"
 
-enum { MAX_NEEDED = 1000, MAX_TARGETS = 500, BUNDLES = 5, WORK = 64 << 20 };
+enum { MAX_NEEDED = 200, MAX_TARGETS = 500, BUNDLES = 5, WORK = 64 << 20 };
 
 static struct str library_text(struct arena *a, const struct library *l)
 {

@@ -7,7 +7,7 @@
  *     targets gfx1100 gfx90a:xnack-  what most of the bundles looked at have; of kpack archives, what is there
  *     bundles 5                      that were looked at: the first ones
  *
- * Unknown lines are passed over. Limits: 1000 libraries, 500 targets, a text of 1 MiB; 64 MiB are read of an ELF file.
+ * Unknown lines are passed over. Limits: 200 libraries, 500 targets, a text of 1 MiB; 64 MiB are read of an ELF file.
  */
 #pragma once
 

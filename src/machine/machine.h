@@ -36,7 +36,7 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	bool apu;
 	bool no_atomics; /* the way to the processor carries no PCIe atomics of 32 or 64 bits */
 	struct str link,
-		link_max; /* "16.0 GT/s PCIe x8": now, and what both ends can do; "" on an APU */
+		link_max; /* "16.0 GT/s PCIe x8": now, where an idle GPU may be slower, and what both ends can do; "" on an APU */
 	struct str vbios;
 	struct machine_parts firmware; /* "mes" "0x80", as sysfs writes them */
 };

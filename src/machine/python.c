@@ -322,7 +322,7 @@ static struct str active_prefix(struct pythons *p)
 	if (!path.n)
 		path = str_fmt(a, "%.*s/bin:%.*s/bin:/usr/local/bin:/usr/bin",
 			STR(variable(p, "VIRTUAL_ENV")), STR(variable(p, "CONDA_PREFIX")));
-	while (!prefix.n && str_next(&path, ':', &one))
+	for (unsigned i = 0; i < MANY_FOLDERS && !prefix.n && str_next(&path, ':', &one); i++)
 		prefix = prefix_of(p, one = below_root(a, one));
 	struct str real = prefix.n ? root_real(p->r, one) : S("");
 	if (real.n && !str_eq(real, one)) { /* /bin */

@@ -3,7 +3,7 @@
 
 #include "machine/facts.h"
 
-enum { MANY_NAMES = 500, MANY_PACKAGES = 256 };
+enum { MANY_NAMES = 500, MANY_PACKAGES = 256, MANY_FOLDERS = 100 /* of a search path */ };
 
 struct environment {
 	struct root *r;

@@ -90,14 +90,26 @@ static enum root_status get(struct root *r, struct str path, size_t head, struct
 }
 
 /* ---- telling the observer ---- */
+/* The kernel's own words are not the user's name, even if that is "max". */
+static bool has_names(struct str path)
+{
+	static const struct str places[] = {
+		S_INIT("sys/"), S_INIT("proc/"), S_INIT("dev/"), S_INIT("etc/")};
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (str_starts(path, places[i]))
+			return str_eq(path, S("proc/self/environ"));
+	return true;
+}
+
 static void tell(struct root *r, struct root_seen seen)
 {
 	if (!r->observer)
 		return;
 	ARENA(tmp);
-	struct str path = root_hide(r, &tmp, str_fmt(&tmp, "/%.*s", STR(seen.path)));
+	bool words = has_names(seen.path);
+	struct str path = root_hide(r, &tmp, str_fmt(&tmp, "/%.*s", STR(seen.path)), words);
 	seen.path = str_sub(path, 1, path.n);
-	seen.text = root_hide(r, &tmp, seen.text);
+	seen.text = root_hide(r, &tmp, seen.text, words);
 	r->observer(r->observer_data, &seen);
 }
 

@@ -43,8 +43,8 @@ void root_open(struct root *r);
  * those of variable_table, HOME and PATH from gather_around(). */
 bool root_variable(struct root *r, struct str name, struct str *ret);
 /* What the observer is told of any path or text: this user's folder is "/home/user" in it, of others below /home
- * "/home/other", and a folder named as this user is "user". */
-struct str root_hide(const struct root *r, struct arena *a, struct str text);
+ * "/home/other". words: and this user's name as a word is "user" ("/tmp/miopen-alice"). */
+struct str root_hide(const struct root *r, struct arena *a, struct str text, bool words);
 
 /* Writes to out what may be copied of text. */
 typedef void keep_fn(struct buf *out, struct str text);

@@ -220,7 +220,8 @@ uint64_t machine_memory_free(struct str root)
 }
 
 /* How much of it GPUs may map: what Linux drivers/gpu/drm/ttm lends (pages; AMD's out-of-tree driver has a ttm of its
- * own), and at most the amdgpu_gtt_size of amdgpu_ttm_init() (MiB; -1: all of that). */
+ * own), and at most the amdgpu_gtt_size of amdgpu_ttm_init() (MiB; -1: all of that). A sysroot does not tell the size of its
+ * pages. */
 static uint64_t gtt_limit(struct root *r)
 {
 	const uint64_t page = r->dir.n ? 4096 : (uint64_t)sysconf(_SC_PAGESIZE);

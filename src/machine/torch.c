@@ -100,7 +100,7 @@ static bool is_rocm(struct str name)
 static void add_paths(struct arena *a, struct strs *dirs, struct str list, struct str origin)
 {
 	struct str one;
-	while (dirs->n < MANY_NAMES && str_next(&list, ':', &one)) {
+	for (unsigned i = 0; i < MANY_FOLDERS && str_next(&list, ':', &one); i++) {
 		one = str_replace(a, one, S("${ORIGIN}"), S("$ORIGIN"));
 		one = str_replace(a, one, S("$ORIGIN"), str_fmt(a, "/%.*s", STR(origin)));
 		one = path_clean(a, one);

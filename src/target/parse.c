@@ -240,6 +240,17 @@ bool target_covers(const struct target *have, const struct target *want)
 	       !conflict(have->xnack, want->xnack);
 }
 
+bool targets_serve(const struct strs *list, struct str gpu)
+{
+	struct target want = target_read(gpu);
+	VEC_EACH (const struct str, text, list) {
+		struct target have = target_read(*text);
+		if (target_covers(&have, &want))
+			return true;
+	}
+	return false;
+}
+
 static void add_target(struct arena *a, struct targets *list, struct target t)
 {
 	VEC_EACH (struct target, have, list)

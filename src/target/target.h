@@ -64,6 +64,8 @@ struct str target_from_kfd(struct arena *a, uint32_t gfx_target_version);
 /* Does code compiled for `have` run on a device (or cover a wish) `want`: same processor, or the
  * generic target that covers it, and no feature on in one and off in the other. */
 bool target_covers(const struct target *have, const struct target *want);
+/* The same of a list of ids: does one of them? */
+bool targets_serve(const struct strs *list, struct str gpu);
 /* Words such as "gfx1100" or "gfx90a:xnack-", also joined by commas, in the order given; duplicates
  * are dropped. "all" is every processor with .current, in table order. An empty list is E_GFX.
  * "native" is for the caller to replace first (machine_native()).

@@ -45,8 +45,8 @@ if have g++; then
 	source_of fixed.cpp 'uint32_t x;\n'
 	want gcc15-cstdint 'g++: cstdint' g++ -c fixed.cpp
 	want offload-arch-host-compiler 'g++: --offload-arch' g++ --offload-arch=gfx1100 -c plain.cpp
-	source_of flat.cpp '#define FLATBUFFERS_VERSION_MAJOR 25\nstatic_assert(FLATBUFFERS_VERSION_MAJOR == 24,\n "Non-compatible flatbuffers version included");\n'
-	want flatbuffers-version 'g++: flatbuffers' g++ -c flat.cpp
+	source_of mobile_bytecode_generated.cpp '#define FLATBUFFERS_VERSION_MAJOR 25\nstatic_assert(FLATBUFFERS_VERSION_MAJOR == 24,\n "Non-compatible flatbuffers version included");\n'
+	want flatbuffers-version 'g++: flatbuffers' g++ -c mobile_bytecode_generated.cpp
 	source_of maybe.cpp 'int g(const int *);\nint f(int n) { int x; if (n > 3) x = n; return x + g(&n); }\n'
 	want gcc-maybe-uninitialized 'g++: -Werror' g++ -O2 -Wall -Werror=maybe-uninitialized -c maybe.cpp
 	source_of blas.cpp 'hipblasDatatype_t t;\n'
@@ -89,7 +89,7 @@ if have clang++; then
 	want offload-arch-combination 'clang: features' hip --offload-arch=gfx90a --offload-arch=gfx90a:xnack+ -nogpuinc -nogpulib
 	want rocm-arch-comma-list 'clang: commas' hip -nogpuinc -nogpulib '--offload-arch=gfx1100, gfx1201'
 	want rocm7-warpsize 'clang: warpSize' sh -c 'printf "extern int warpSize; constexpr int kWarpSize = warpSize;\n" | clang++ -x c++ -c - -o w.o'
-	want flatbuffers-version 'clang: flatbuffers' clang++ -std=c++17 -c flat.cpp
+	want flatbuffers-version 'clang: flatbuffers' clang++ -std=c++17 -c mobile_bytecode_generated.cpp
 	clang++ --help >help.log 2>&1
 	if "$ROCSMITH" explain --json help.log >answer.json && grep -q '"causes": \[\]' answer.json; then
 		echo 'ok clang --help: nothing'

@@ -171,14 +171,21 @@ static void what_is_set_and_disturbs_is_named(void **state)
 	struct fixture *f = *state;
 	gpu(f, "gfx90a", false);
 	torch(f, "2.8.0", "gfx90a");
-	variable(f, "HIP_VISIBLE_DEVICES", "1");
+	variable(f, "HIP_VISIBLE_DEVICES", "0");
 	variable(f, "LD_LIBRARY_PATH", "/home/u/lib:/opt/rocm-6.1.0/lib:/x y");
 	wants(f, false, "LD_LIBRARY_PATH=/home/u/lib:/x y");
-	variable(f, "ROCR_VISIBLE_DEVICES", "1");
+	variable(f, "ROCR_VISIBLE_DEVICES", "0");
 	wants(f, false, "!HIP_VISIBLE_DEVICES LD_LIBRARY_PATH=/home/u/lib:/x y");
+	f->m.variables.v[1].value = S("/opt/rocm/lib"); /* nothing would be left */
+	wants(f, false, "!HIP_VISIBLE_DEVICES !LD_LIBRARY_PATH");
 	f->m.pythons.v[0].torch.bundled = false;
 	f->m.variables.v[0].name = S("OTHER");
 	wants(f, false, "");
+	variable(f, "HSA_OVERRIDE_GFX_VERSION",
+		"11.0.0"); /* of another generation: a rule says so */
+	f->m.pythons.n = 0;
+	wants(f, false, "!HSA_OVERRIDE_GFX_VERSION");
+	assert_true(str_contains(f->lines.v[0].why, S("another generation")));
 }
 
 static void builds_are_told_where_and_for_what(void **state)

@@ -385,19 +385,24 @@ static void names_of_users_are_hidden(void **state)
 		{"/home/user/x", "/home/other/x"},
 		{"/mnt/c/Users/Bob Smith/AppData:/x", "/mnt/c/home/other/AppData:/x"},
 		{"/scratch/alice/x /nfs/alice", "/scratch/user/x /nfs/user"},
-		{"/opt/alice.d/malice/alice-x", "/opt/alice.d/malice/alice-x"},
+		{"/opt/alice.d/malice/alices/alice-x", "/opt/user.d/malice/alices/user-x"},
+		{"/tmp/miopen_alice:alice", "/tmp/miopen_user:user"},
+		{"\xc3\xa9"
+		 "alice alice\xc3\xa9",
+			"\xc3\xa9"
+			"alice alice\xc3\xa9"},
 		{"a=/home/bob\nb=\"/home/bob\"", "a=/home/other\nb=\"/home/other\""},
-		{"alice", "alice"}, /* no path */
 		{"", ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		assert_str(root_hide(&r, &a, str_from(cases[i][0])), cases[i][1]);
+		assert_str(root_hide(&r, &a, str_from(cases[i][0]), true), cases[i][1]);
+	assert_str(root_hide(&r, &a, S("/x/alice/home/bob"), false), "/x/alice/home/other");
 	/* names that say nothing, and no user at all */
 	const struct root rocm = {.user = S("rocm"), .home = S("opt/rocm")}, none = {.a = &a};
 	const struct root root = {.user = S("root"), .home = S("root")};
-	assert_str(root_hide(&rocm, &a, S("/usr/rocm")), "/usr/rocm");
-	assert_str(root_hide(&none, &a, S("/usr/x/home/bob")), "/usr/x/home/other");
-	assert_str(root_hide(&root, &a, S("/root/venv")), "/root/venv");
+	assert_str(root_hide(&rocm, &a, S("/usr/rocm"), true), "/usr/rocm");
+	assert_str(root_hide(&none, &a, S("/usr/x/home/bob"), true), "/usr/x/home/other");
+	assert_str(root_hide(&root, &a, S("/root/venv"), true), "/root/venv");
 }
 
 /* "NAME=value;..." as the kernel separates it */
@@ -451,17 +456,19 @@ static void a_home_has_another_name_in_a_recording(void **state)
 		"home 9 5 /data/alice\nodd\ntmp x 3 /tmp\ncache 8 7 /data/alice/.cache/a b\n",
 		"data/alice/x", "", NULL};
 	struct str dir = machine_of(&a, files), copy = path_join(&a, test_dir(&a), S("copy"));
-	put_environ(&a, dir, "VIRTUAL_ENV=/data/alice/venv");
+	put_environ(&a, dir, "VIRTUAL_ENV=/data/alice/venv;MIOPEN_USER_DB_PATH=/tmp/miopen-alice");
 	link_to(&a, dir, "opt/rocm", "/data/alice/rocm");
 	put(&a, dir, "data/alice/rocm/.info/version", "7.0.0\n");
 	assert_ok(machine_read(&a, dir, &m));
-	assert_str(m.variables.v[0].value, "/data/alice/venv");
+	assert_str(m.variables.v[0].value, "/tmp/miopen-alice");
+	assert_str(m.variables.v[1].value, "/data/alice/venv");
 	assert_int_equal(m.disks.n, 2);
 	assert_str(m.disks.v[1].path, "/data/alice/.cache/a b");
 	assert_str(m.sdks.v[0].path, "/data/alice/rocm");
 	assert_ok(machine_record(dir, copy, &count));
 	assert_ok(machine_read(&a, copy, &m));
-	assert_str(m.variables.v[0].value, "/home/user/venv");
+	assert_str(m.variables.v[0].value, "/tmp/miopen-user");
+	assert_str(m.variables.v[1].value, "/home/user/venv");
 	assert_str(m.disks.v[0].path, "/home/user");
 	assert_int_equal(m.disks.v[0].size, 9);
 	assert_int_equal(m.disks.v[0].free, 5);

@@ -320,6 +320,16 @@ static void hostile_packages_do_not_stop_it(void **state)
 				      "torchvision=1 vllm=1 xformers=1\n");
 	assert_list(&m->pythons.v[0].packages.v[3].unmet, "torch==1.0, but 2.9.1 is here");
 	assert_int_equal(m->pythons.v[0].packages.v[0].unmet.n, 0);
+	/* a search path has an end */
+	BUF(path, &f->a);
+	buf_add(&path, S("PATH="));
+	for (unsigned i = 0; i < 100; i++)
+		buf_add(&path, S("/nowhere:"));
+	buf_fmt(&path, "/home/alice/venv/bin%c", 0);
+	variables(f, buf_str(&path));
+	assert_false(look(f)->pythons.v[0].active);
+	variables(f, str_fmt(&f->a, "PATH=%.*s", STR(str_sub(buf_str(&path), 14, path.n))));
+	assert_true(look(f)->pythons.v[0].active);
 	for (unsigned i = 0; i < 80; i++)
 		venv(f, str_fmt(&f->a, "home/alice/venvs/%u", i).p, "torch-1.0");
 	assert_int_equal(look(f)->pythons.n, 64);
