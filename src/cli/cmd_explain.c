@@ -296,10 +296,7 @@ static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 static struct err *look_here(struct arena *a, struct str sysroot, struct log_answer *answer)
 {
 	struct machine m;
-	bool asked = false;
-	VEC_EACH (struct log_cause, c, &answer->causes)
-		asked |= c->entry->when && !c->context_only;
-	if (!asked)
+	if (!log_asks_machine(answer))
 		return NULL;
 	TRY(machine_read(a, sysroot, &m));
 	return log_compare(a, answer, &m, sysroot.n > 0);

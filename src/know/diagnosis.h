@@ -101,6 +101,7 @@ struct log_cause {
 	const char *id, *confidence, *title;
 	struct log_line at;
 	bool context_only; /* says nothing for sure */
+	bool asks_amd;     /* because nothing in the log points to an AMD GPU; the machine may */
 	struct str
 		reason; /* why it is no more than context, or why it stands behind others; or "" */
 	struct str during; /* "building a.hip for gfx90a, gfx942", or "" */
@@ -122,13 +123,16 @@ void log_patterns_freep(struct log_patterns **p);
 MUST_USE struct err *log_read(
 	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret);
 
+/* Would log_compare() tell anything? */
+bool log_asks_machine(const struct log_answer *answer);
 /* Sets `here` of the causes that have a condition to whether it holds on the machine: "fits this machine: kernel is
  * 6.8.0-31". own: the log is of that machine, so that a cause whose condition decides, and does not hold, is
- * context only. */
+ * context only. An AMD GPU in the machine, and no NVIDIA GPU, is the sign that causes of runs and installations need;
+ * what a compiler says does not depend on the GPU. */
 MUST_USE struct err *log_compare(
 	struct arena *a, struct log_answer *answer, const struct machine *m, bool own);
-/* Puts the causes in their order. */
-void log_sort(struct log_answer *answer);
+/* Makes context of what other causes explain, and puts the causes in their order. */
+void log_sort(struct arena *a, struct log_answer *answer);
 
 /* ---- lines of logs: line.c ---- */
 

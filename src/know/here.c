@@ -22,6 +22,22 @@ static struct str compare(
 		STR(str_join(a, &because, S(", "))));
 }
 
+/* Does the machine say what the log leaves open? */
+static bool points_to_amd(const struct machine *m, const struct log_cause *c)
+{
+	static const char *const stages[] = {"install", "import", "runtime", "configure", NULL};
+	return (m->gpus.n || m->displays.n) && !m->nvidia &&
+	       str_is_one_of(str_from(c->entry->stage), stages);
+}
+
+bool log_asks_machine(const struct log_answer *answer)
+{
+	VEC_EACH (const struct log_cause, c, &answer->causes)
+		if (c->asks_amd || (c->entry->when && !c->context_only))
+			return true;
+	return false;
+}
+
 struct err *log_compare(
 	struct arena *a, struct log_answer *answer, const struct machine *m, bool own)
 {
@@ -29,12 +45,17 @@ struct err *log_compare(
 	TRY(facts_of(a, m, &facts));
 	VEC_EACH (struct log_cause, c, &answer->causes) {
 		enum truth t = TRUTH_UNKNOWN;
+		if (c->asks_amd && points_to_amd(m, c)) {
+			c->context_only = false;
+			c->reason = S("");
+			c->here = S("this machine has an AMD GPU");
+		}
 		if (!c->entry->when || c->context_only)
 			continue;
 		c->here = compare(a, c->entry, facts, &t);
 		c->context_only = own && t == TRUTH_NO && c->entry->decides;
 		c->reason = c->context_only ? c->here : c->reason;
 	}
-	log_sort(answer);
+	log_sort(a, answer);
 	return NULL;
 }

@@ -586,6 +586,8 @@ static const struct found *sign_of(const struct reading *r, const char *name)
 	return r->found; /* no such sign: a test refuses that */
 }
 
+#define NO_AMD "nothing else in the log points to an AMD GPU"
+
 /* Why a match does not say for sure that this is the cause; "" when it does. */
 static const char *doubt(const struct reading *r, const struct pattern *p, const struct found *f)
 {
@@ -596,13 +598,11 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 		return "the text is a document that speaks of it";
 	if (p->row.entry->context || m->context)
 		return "says little without another symptom";
-	if (m->needs && !sign_of(r, m->needs)->seen)
-		return "nothing else in the log points to an AMD GPU";
 	bool nvidia = m->unless && !strcmp(m->unless, "nvidia");
 	if (m->unless && sign_of(r, m->unless)->seen && !(nvidia && sign_of(r, "amd")->seen))
 		return nvidia ? "the log is of a machine with an NVIDIA GPU"
 			      : "something else in the log speaks against it";
-	return "";
+	return m->needs && !sign_of(r, m->needs)->seen ? NO_AMD : "";
 }
 
 static unsigned rank_of(const struct log_cause *c)
@@ -624,6 +624,8 @@ static bool is_surer(const struct log_cause *a, const struct log_cause *b)
 {
 	if (a->context_only != b->context_only)
 		return b->context_only;
+	if (a->asks_amd != b->asks_amd)
+		return a->asks_amd;
 	return a->at.line < b->at.line;
 }
 
@@ -645,6 +647,7 @@ static void add_causes(struct reading *r, struct log_answer *ret)
 			.during = f->during,
 			.reason = str_from(doubt(r, p, f))};
 		c.context_only = c.reason.n > 0;
+		c.asks_amd = str_eq(c.reason, str_from(NO_AMD));
 		bool same = last && last->entry == d;
 		if (!same)
 			last = VEC_PUSH(r->a, &ret->causes);
@@ -681,8 +684,9 @@ static void explain_away(struct arena *a, struct log_answer *ret)
 	}
 }
 
-void log_sort(struct log_answer *answer)
+void log_sort(struct arena *a, struct log_answer *answer)
 {
+	explain_away(a, answer);
 	if (answer->causes.n)
 		qsort(answer->causes.v, answer->causes.n, sizeof(*answer->causes.v), by_rank);
 }
@@ -690,8 +694,7 @@ void log_sort(struct log_answer *answer)
 static void conclude(struct reading *r, struct log_answer *ret)
 {
 	add_causes(r, ret);
-	explain_away(r->a, ret);
-	log_sort(ret);
+	log_sort(r->a, ret);
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	ret->first_error = first->seen ? first->at : last->at;
 	const struct log_cause *top = ret->causes.n ? ret->causes.v : NULL;

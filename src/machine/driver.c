@@ -2,7 +2,12 @@
 #include "machine/facts.h"
 #include "machine/parse.h"
 
-enum { VENDOR_AMD = 0x1002, CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
+enum {
+	VENDOR_AMD = 0x1002,
+	VENDOR_NVIDIA = 0x10de,
+	CLASS_DISPLAY = 0x03,
+	CLASS_ACCELERATOR = 0x12
+};
 
 static void keep_amdgpu_lines(struct buf *out, struct str text)
 {
@@ -88,11 +93,11 @@ static bool peek_hex(struct root *r, struct str dir, struct str file, uint64_t *
 	return str_starts(text, S("0x")) && str_u64(str_sub(text, 2, text.n), 16, ret);
 }
 
-/* Is it AMD's, and a GPU? A plain copy may lack the class. */
-static bool is_amd_gpu(struct root *r, struct str dir)
+/* Is it this vendor's, and a GPU? A plain copy may lack the class. */
+static bool is_gpu_of(struct root *r, struct str dir, unsigned wanted)
 {
 	uint64_t vendor, class;
-	if (!peek_hex(r, dir, S("vendor"), &vendor) || vendor != VENDOR_AMD)
+	if (!peek_hex(r, dir, S("vendor"), &vendor) || vendor != wanted)
 		return false;
 	if (!peek_hex(r, dir, S("class"), &class))
 		return true;
@@ -103,7 +108,8 @@ static bool is_amd_gpu(struct root *r, struct str dir)
 static void look_at_device(struct root *r, struct machine *m, struct str dir, struct str address)
 {
 	struct str uevent;
-	if (!is_amd_gpu(r, dir))
+	m->nvidia |= is_gpu_of(r, dir, VENDOR_NVIDIA);
+	if (!is_gpu_of(r, dir, VENDOR_AMD))
 		return;
 	root_read(r, path_join(r->a, dir, S("uevent")), keep_uevent, &uevent);
 	if (!address.n) { /* of /sys/class/drm/renderD128/device: what uevent or the link tells */

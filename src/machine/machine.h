@@ -149,6 +149,7 @@ struct machine {
 	unsigned hidden;              /* KFD nodes that this container's device rules hide */
 	VEC(struct machine_gpu) gpus; /* in the order of their nodes */
 	VEC(struct machine_display) displays;
+	bool nvidia;                    /* a display of NVIDIA is there too; for logs, no fact */
 	VEC(struct machine_node) nodes; /* /dev/kfd, /dev/dri/renderD* */
 	VEC(struct machine_sdk) sdks;
 	VEC(struct machine_disk) disks;

@@ -47,8 +47,9 @@ if have g++; then
 	want offload-arch-host-compiler 'g++: --offload-arch' g++ --offload-arch=gfx1100 -c plain.cpp
 	source_of mobile_bytecode_generated.cpp '#define FLATBUFFERS_VERSION_MAJOR 25\nstatic_assert(FLATBUFFERS_VERSION_MAJOR == 24,\n "Non-compatible flatbuffers version included");\n'
 	want flatbuffers-version 'g++: flatbuffers' g++ -c mobile_bytecode_generated.cpp
-	source_of maybe.cpp 'int g(const int *);\nint f(int n) { int x; if (n > 3) x = n; return x + g(&n); }\n'
-	want gcc-maybe-uninitialized 'g++: -Werror' g++ -O2 -Wall -Werror=maybe-uninitialized -c maybe.cpp
+	mkdir -p third_party
+	source_of third_party/maybe.cpp 'int g(const int *);\nint f(int n) { int x; if (n > 3) x = n; return x + g(&n); }\n'
+	want gcc-maybe-uninitialized 'g++: -Werror' g++ -O2 -Wall -Werror=maybe-uninitialized -c third_party/maybe.cpp
 	source_of blas.cpp 'hipblasDatatype_t t;\n'
 	want hipblas-datatype-removed 'g++: hipBLAS 3' g++ -c blas.cpp
 	want torch-not-rocm 'ld: c10_hip' g++ plain.cpp -lc10_hip -ltorch_hip
@@ -109,11 +110,12 @@ if have cmake; then
 fi
 
 if have python3; then
-	mkdir -p empty
-	want no-matching-wheel 'pip: torch' python3 -m pip download --no-index --find-links empty torch==2.5.1
+	mkdir -p empty whl-rocm6.4
+	want no-matching-wheel 'pip: torch' python3 -m pip download --no-index --find-links whl-rocm6.4 torch==2.5.1
+	want - 'pip: torch, no word of AMD' python3 -m pip download --no-index --find-links empty torch==2.5.1
 	want - 'pip: another package' python3 -m pip download --no-index --find-links empty no-such-package==1
 	want libamdhip64-so-version 'python: libamdhip64' python3 -c 'import ctypes; ctypes.CDLL("libamdhip64.so.99")'
-	want cuda-extension-on-rocm 'python: libtorch_cuda' python3 -c 'import ctypes; ctypes.CDLL("libtorch_cuda.so")'
+	want cuda-extension-on-rocm 'python: libtorch_cuda' python3 -c 'import ctypes; print("torch 2.9.1+rocm6.4", flush=True); ctypes.CDLL("libtorch_cuda.so")'
 	want - 'python: a mistake' python3 -c 'raise ValueError("no")'
 fi
 

@@ -302,6 +302,45 @@ static void entries_are_complete(void **state)
 	}
 }
 
+/* What says nothing of AMD is a cause where the machine has an AMD GPU, and no NVIDIA one. */
+static void the_machine_is_a_sign_too(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *text, *machine, *id;
+		bool nvidia;
+	} rows[] = {
+		{"AssertionError: Torch not compiled with CUDA enabled\n", "rdna2-desktop",
+			"wrong-wheel-cpu-or-cuda", false},
+		{"AssertionError: Torch not compiled with CUDA enabled\n", "intel-only", NULL,
+			false},
+		{"AssertionError: Torch not compiled with CUDA enabled\n", "rdna2-desktop", NULL,
+			true},
+		{"NVIDIA-SMI 550.54\nAssertionError: Torch not compiled with CUDA enabled\n",
+			"rdna2-desktop", NULL, false},
+		{"OSError: libtorch_cuda.so: cannot open shared object file: No such file or "
+		 "directory\n",
+			"strix-halo", "cuda-extension-on-rocm", false},
+		{"It says OSError: libtorch_cuda.so: cannot open shared object file.\n",
+			"strix-halo", NULL, false},
+		{"a.cu:1:10: fatal error: 'cuda_runtime.h' file not found\n", "strix-halo", NULL,
+			false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct log_answer answer = read_text(&a, str_from(rows[i].text));
+		struct machine m;
+		assert_int_equal(answer.causes.n, 1);
+		assert_true(answer.causes.v[0].context_only);
+		assert_ok(machine_read(
+			&a, str_fmt(&a, "tests/machines/%s/root", rows[i].machine), &m));
+		m.nvidia |= rows[i].nvidia;
+		assert_ok(log_compare(&a, &answer, &m, false));
+		assert_int_equal(answer.causes.v[0].context_only, !rows[i].id);
+		assert_true(!rows[i].id || confident(&answer, rows[i].id));
+	}
+}
+
 extern const struct str diagnosis_scan, diagnosis_scan_rest;
 
 /* Compiling them when the program starts would take half a second. */
@@ -321,6 +360,7 @@ int main(void)
 		cmocka_unit_test(logs_of_public_reports_are_understood),
 		cmocka_unit_test(logs_in_other_words_are_understood_and_none_wrongly),
 		cmocka_unit_test(the_same_examples_wrapped_coloured_and_in_other_quotes),
+		cmocka_unit_test(the_machine_is_a_sign_too),
 		cmocka_unit_test(torn_lines_are_put_together),
 		cmocka_unit_test(the_same_examples_as_terminals_and_services_show_them),
 	};
