@@ -12,6 +12,9 @@ enum { FILE_MAX = 1 << 20 };
 #define MARK "rocsmith doctor --fix "
 #define BEGIN "# >>> rocsmith doctor --fix >>>\n"
 #define END "# <<< rocsmith doctor --fix <<<\n"
+#define MADE                                                                                       \
+	"# Made by \"rocsmith doctor --fix\": the undo removes this file, unless other lines are " \
+	"in it.\n"
 #define HEAD                                                                                       \
 	"# Made by \"rocsmith doctor --fix\", which also takes it back (--undo). Other lines do "  \
 	"not belong here.\n"
@@ -255,8 +258,8 @@ static struct err *change_block(
 	struct work *w, const struct login_file *f, bool wanted, struct str *text)
 {
 	struct str path = str_shell(w->a, w->ours);
-	struct str block =
-		str_fmt(w->a, BEGIN "if [ -r %.*s ]; then . %.*s; fi\n" END, STR(path), STR(path));
+	struct str block = str_fmt(w->a, "%s" BEGIN "if [ -r %.*s ]; then . %.*s; fi\n" END,
+		!f->was || str_starts(*text, S(MADE)) ? MADE : "", STR(path), STR(path));
 	bool has = str_starts(*text, block);
 	if (!has && str_contains(*text, S(BEGIN)))
 		return err_hint(
@@ -282,7 +285,7 @@ static struct err *startup_file(struct work *w, const char *name, unsigned how)
 	TRY(change_lines(w, &f, true, &text));
 	if (how & READS_OURS)
 		TRY(change_block(w, &f, w->entries.n > 0, &text));
-	keep(w, f, text, text.n || !(how & MAY_COME) || !f.old.n);
+	keep(w, f, text, text.n || !str_starts(f.old, S(MADE)));
 	return NULL;
 }
 

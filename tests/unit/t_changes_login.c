@@ -114,12 +114,24 @@ static void a_variable_is_set_for_every_kind_of_session(void **state)
 static void without_start_up_files_one_is_made_and_goes_again(void **state)
 {
 	struct fixture *f = *state;
+	static const char made[] =
+		"# Made by \"rocsmith doctor --fix\": the undo removes this file, "
+		"unless other lines are in it.\n";
+	struct str whole = str_fmt(&f->a, "%s%.*s", made, STR(with_block(f, "")));
 	run(f, "A=1", "", NULL);
-	is(f, ".profile", str_z(&f->a, with_block(f, "")));
+	is(f, ".profile", str_z(&f->a, whole));
 	run(f, "", "A", NULL); /* what we set ourselves we take away */
 	is(f, ".config/rocsmith/env.sh", NULL);
 	is(f, ".profile", NULL);
+	run(f, "A=1", "", NULL);
+	put(f, ".profile", str_z(&f->a, str_fmt(&f->a, "%.*sumask 22\n", STR(whole))), 0644);
+	run(f, "", "A", NULL);
+	is(f, ".profile", "umask 22\n"); /* not ours alone any more */
 	put(f, ".profile", "", 0644);
+	run(f, "", "A", NULL);
+	is(f, ".profile", "");
+	run(f, "A=1", "", NULL); /* empty, but not made by us */
+	is(f, ".profile", str_z(&f->a, with_block(f, "")));
 	run(f, "", "A", NULL);
 	is(f, ".profile", "");
 }
