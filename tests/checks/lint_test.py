@@ -161,10 +161,13 @@ void f(void)
 	other("h-h", V_A);
 }
 """)
+        self.write("data/rules.yaml", "rule:\n- id: a-a\n- id: c-c\n- id: i-i\n")
+        self.write("doc/man/rocsmith-doctor.1.scd", "*c-c* (info), *i-i* (error)\n")
         self.assertEqual(self.lint("findings").splitlines(),
             ["data/findings.def: 'd-d' stands there 2 times",
                 "src/machine/findings.c:8: the finding 'e-e' is not in data/findings.def",
                 "src/machine/findings.c:9: the finding 'g-g' is not in data/findings.def"] +
+            [f"data/rules.yaml: '{n}' is not in data/findings.def, or not in rocsmith-doctor(1)" for n in ("a-a", "i-i")] +
             [f"data/findings.def: nothing finds '{n}'" for n in ("b-b", "d-d", "d-d")])
 
 
