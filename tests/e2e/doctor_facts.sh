@@ -28,10 +28,10 @@ PY
 tar -xzf facts.tar.gz
 "$ROCSMITH" doctor --json --sysroot facts >again.json || [ $? = 1 ]
 python3 - <<'PY'
-import json, os, tarfile
+import json, os, re, tarfile
 live, again = (json.load(open(f))["facts"] for f in ("live.json", "again.json"))
-text = json.dumps(live).replace(os.environ["HOME"], "/home/user").replace("/home/somebody", "/home/other")
-live = json.loads(text)
+text = json.dumps(live).replace(os.environ["HOME"], "/home/user")
+live = json.loads(re.sub(r'/home/(?!user\b)[^/":]+', "/home/other", text)) # folders of tests may lie in a home
 for facts in (live, again):
     for name in ("memory_free", "pressure", "nodes"):
         facts.pop(name)
