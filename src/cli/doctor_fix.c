@@ -129,9 +129,11 @@ struct err *doctor_do_fix(
 	struct fixed x = {.id = f->id, .undo = f->undo, .dry_run = f->common->dry_run};
 	struct login_request r = {.id = f->id, .undo = f->undo};
 	struct rule_actions actions;
+	const struct node *facts;
 	if (!rule_find(f->id))
 		return unknown_id(a, f->id);
-	TRY(rules_actions(a, m, f->id, &actions));
+	TRY(facts_of(a, m, &facts));
+	TRY(rules_actions(a, facts, f->id, &actions));
 	if (!f->undo && !actions.n) {
 		say_no(f, m, ret_status);
 		return NULL;

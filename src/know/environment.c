@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/fs.h"
 #include "know/compat.h"
 #include "know/rule.h"
+#include "machine/root.h"
 
 /* Compiles of PyTorch: nine of ten take less than the first, none more than the other (as in cc/history.c). */
 static const uint64_t usual = 850ull << 20, largest = 2100ull << 20;
@@ -72,13 +72,13 @@ static void find_sdk(struct arena *a, const struct machine *m, struct here *h)
 {
 	if (!m->sdks.n || !str_eq(m->sdks.v[0].kind, S("tree")))
 		return;
-	struct str path = m->sdks.v[0].path;
-	struct str root = str_fmt(a, "%.*s%.*s", STR(m->root), STR(path));
+	struct root r = {.a = a, .dir = m->root}; /* whose links lead nowhere else */
+	struct str path = m->sdks.v[0].path, inner = str_sub(path, 1, path.n);
 	struct str libs = S("lib/llvm/amdgcn/bitcode"), sysdeps = S("lib/rocm_sysdeps/include");
-	if (fs_is_dir(path_join(a, root, libs)) &&
-		!fs_is_dir(path_join(a, root, S("amdgcn/bitcode"))))
+	if (root_exists(&r, path_join(a, inner, libs)) &&
+		!root_exists(&r, path_join(a, inner, S("amdgcn/bitcode"))))
 		h->device_libs = path_join(a, path, libs);
-	if (fs_is_dir(path_join(a, root, sysdeps)))
+	if (root_exists(&r, path_join(a, inner, sysdeps)))
 		h->sysdeps = path_join(a, path, sysdeps);
 }
 
@@ -149,13 +149,13 @@ static bool has_line(const struct environment_lines *lines, struct str name)
 
 /* What doctor says should not be set. */
 static struct err *add_findings(
-	struct arena *a, const struct machine *m, struct environment_lines *ret)
+	struct arena *a, const struct node *facts, struct environment_lines *ret)
 {
 	struct findings found = {0};
-	TRY(rules_judge(a, m, &found));
+	TRY(rules_judge_facts(a, facts, &found));
 	VEC_EACH (const struct finding, f, &found) {
 		struct rule_actions actions;
-		TRY(rules_actions(a, m, str_from(f->id), &actions));
+		TRY(rules_actions(a, facts, str_from(f->id), &actions));
 		VEC_EACH (const struct rule_action, x, &actions) {
 			if (!x->unset.n || has_line(ret, x->unset))
 				continue;
@@ -192,7 +192,7 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 	for (size_t i = 0; i < environment_count; i++)
 		if (build || !environment_table[i].build)
 			TRY(add_line(a, &py, &environment_table[i], ret));
-	TRY(add_findings(a, m, ret));
+	TRY(add_findings(a, facts, ret));
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
 	return NULL;

@@ -218,10 +218,8 @@ static struct err *actions_of(
 }
 
 struct err *rules_actions(
-	struct arena *a, const struct machine *m, struct str id, struct rule_actions *ret)
+	struct arena *a, const struct node *facts, struct str id, struct rule_actions *ret)
 {
-	const struct node *facts;
-	TRY(facts_of(a, m, &facts));
 	*ret = (struct rule_actions){0};
 	for (size_t i = 0; i < rule_count; i++) {
 		struct judge j;

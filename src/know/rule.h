@@ -63,4 +63,4 @@ struct rule_actions {
 	size_t n, cap;
 };
 MUST_USE struct err *rules_actions(
-	struct arena *a, const struct machine *m, struct str id, struct rule_actions *ret);
+	struct arena *a, const struct node *facts, struct str id, struct rule_actions *ret);

@@ -88,7 +88,7 @@ static uint64_t local_memory(struct root *r, struct str node)
 		struct str text, path = path_join(r->a, dir, banks.v[i]);
 		root_read(r, path_join(r->a, path, S("properties")), NULL, &text);
 		uint64_t bytes = parse_kfd_bank(text);
-		sum = bytes > INT64_MAX - sum ? INT64_MAX : sum + bytes; /* JSON has no more */
+		sum = bytes > INT64_MAX - sum ? INT64_MAX : sum + bytes;
 	}
 	return sum;
 }

@@ -3,6 +3,29 @@
 
 #include "machine/facts.h"
 
+/* A stranger's sysroot may say what no machine has. Rules read the facts as JSON, whose readers hold no more than this. */
+static void bound(uint64_t *n)
+{
+	*n = *n < INT64_MAX ? *n : INT64_MAX;
+}
+
+static void bound_numbers(struct machine *m)
+{
+	uint64_t *const all[] = {&m->memory, &m->memory_free, &m->swap, &m->gtt_limit};
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		bound(all[i]);
+	VEC_EACH (struct machine_gpu, g, &m->gpus) {
+		bound(&g->vram);
+		bound(&g->gtt);
+	}
+	VEC_EACH (struct machine_disk, d, &m->disks) {
+		bound(&d->size);
+		bound(&d->free);
+	}
+	if (!(m->pressure >= 0 && m->pressure <= 100)) /* percent */
+		m->pressure = 0;
+}
+
 struct err *machine_gather(struct root *r, bool all, struct machine *m)
 {
 	*m = (struct machine){.root = r->dir};
@@ -20,6 +43,7 @@ struct err *machine_gather(struct root *r, bool all, struct machine *m)
 	gather_around(r, m);
 	if (all)
 		gather_pythons(r, m);
+	bound_numbers(m);
 	return NULL;
 }
 

@@ -93,7 +93,7 @@ static void read_cpu(struct root *r, struct machine *m)
 static uint64_t kib(struct str text, struct str key)
 {
 	uint64_t n = line_number(text, ':', key);
-	return n > INT64_MAX / 1024 ? INT64_MAX : n * 1024; /* JSON has no more */
+	return n > INT64_MAX / 1024 ? INT64_MAX : n * 1024;
 }
 
 /* ---- control groups ---- */

@@ -74,8 +74,13 @@ struct err *plan_native(struct arena *a, struct str sysroot, struct strs *words)
 	if (!strs_has(words, S("native")))
 		return NULL;
 	TRY_CTX(machine_read(a, sysroot, &m), "cannot find the GPUs of this machine");
-	TRY(rules_judge(a, &m, &m.findings));
-	TRY(machine_native(a, &m, &here));
+	struct err *e = machine_native(a, &m, &here);
+	if (e) { /* once more, with the reason */
+		err_free(e);
+		TRY(rules_judge(a, &m, &m.findings));
+		e = machine_native(a, &m, &here);
+	}
+	TRY(e);
 	VEC_EACH (struct str, w, words) {
 		if (!str_eq(*w, S("native"))) {
 			strs_add(a, &out, *w);

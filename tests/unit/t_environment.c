@@ -214,6 +214,15 @@ static void builds_are_told_where_and_for_what(void **state)
 	wants(f, true,
 		"CXXFLAGS=-I/opt/rocm-7.12.0/lib/rocm_sysdeps/include PYTORCH_ROCM_ARCH=gfx1100 "
 		"ROCM_PATH=/opt/rocm-7.12.0");
+	/* a recorded machine's link that leads out of it, to what only this machine has */
+	struct str outside = test_dir(&f->a),
+		   linked = path_join(&f->a, root, S("opt/rocm-linked/lib"));
+	assert_ok(fs_mkdirs(path_join(&f->a, outside, S("include"))));
+	assert_ok(fs_mkdirs(linked));
+	assert_ok(fs_symlink(outside, path_join(&f->a, linked, S("rocm_sysdeps"))));
+	f->m.sdks.v[0].path = S("/opt/rocm-linked");
+	wants(f, true, "PYTORCH_ROCM_ARCH=gfx1100 ROCM_PATH=/opt/rocm-linked");
+	test_dir_remove(outside);
 	f->m.sdks.v[0] = (struct machine_sdk){.path = S("/usr"), .kind = S("system")};
 	wants(f, true, "PYTORCH_ROCM_ARCH=gfx1100 ROCM_PATH=/usr");
 	wants(f, false, "");

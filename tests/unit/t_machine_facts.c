@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "machine/machine.h"
+#include "know/rule.h"
 #include "machine/root.h"
 #include "test.h"
 
@@ -608,6 +608,30 @@ static void a_slimmed_tree_says_what_it_has_left(void **state)
 	}
 }
 
+/* Rules read the facts as JSON, and no reader of that holds more. */
+static void numbers_that_no_machine_has_are_bounded(void **state)
+{
+	(void)state;
+#define HUGE_NUMBER "18446744073709551615"
+	ARENA(a);
+	struct machine m;
+	static const char *const files[] = {GPU("1"), PCI "mem_info_gtt_total", HUGE_NUMBER "\n",
+		"proc/meminfo", "MemTotal: " HUGE_NUMBER " kB\nMemAvailable: 7 kB\n", ".disks",
+		"tmp " HUGE_NUMBER " " HUGE_NUMBER " /tmp\n",
+		"sys/module/ttm/parameters/pages_limit", "4503599627370494\n",
+		"proc/pressure/memory", "full avg10=1e300 avg60=0\n", NULL};
+	struct str dir = machine_of(&a, files);
+	assert_ok(machine_examine(&a, dir, &m));
+	assert_int_equal(m.gpus.v[0].gtt, INT64_MAX);
+	assert_int_equal(m.memory, INT64_MAX);
+	assert_int_equal(m.memory_free, 7 * 1024);
+	assert_int_equal(m.gtt_limit, INT64_MAX);
+	assert_int_equal(m.disks.v[0].size, INT64_MAX);
+	assert_int_equal(m.disks.v[0].free, INT64_MAX);
+	assert_true(m.pressure == 0);
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -628,6 +652,7 @@ int main(void)
 		cmocka_unit_test(components_are_named_by_files),
 		cmocka_unit_test(a_distribution_has_its_own),
 		cmocka_unit_test(a_slimmed_tree_says_what_it_has_left),
+		cmocka_unit_test(numbers_that_no_machine_has_are_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
