@@ -1,12 +1,12 @@
 /* Compiles a YAML file of tables into C: gen_table INPUT OUTPUT HEADER.
  *
  * The file is a map of lists of maps: "NAME: [{key: value, ...}, ...]" becomes
- *     const struct NAME NAME_table[] = {{.key = value, ...}, ...};
- *     const size_t NAME_count = ...;
- * and "NAME: {key: value, ...}" becomes const struct NAME NAME = {...}; for the struct NAME that
- * HEADER declares: its compiler finds unknown keys, and says so with the line of the YAML file. A
- * value in quotes is a text; true, false, numbers and constants (E_NET: capitals with an
- * underscore) stand as they are, other words are texts; a list of texts ends in NULL.
+ *     const struct NAME *NAME_table(void); and const size_t NAME_count;
+ * (a map alone is one row, without a count) for the struct NAME that HEADER declares: its compiler finds unknown keys, and says so with the line of the
+ * YAML file. A value in quotes is a text; true, false, numbers and constants (E_NET: capitals with an
+ * underscore) stand as they are, other words are texts; a list ends with an empty element.
+ * A table is filled when it is first asked for: as a constant, each of its texts would be a relocation at every
+ * start of rocsmith, which were 22 pages to copy.
  * Runs at build time with the build machine's compiler, so it uses libyaml and the C library only.
  */
 #include <ctype.h>
@@ -63,74 +63,109 @@ static bool is_bare(const yaml_node_t *n)
 	return strchr(s, '_') && s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0;
 }
 
-static void put_map(FILE *f, yaml_document_t *doc, const char *type, const yaml_node_t *map);
+struct out {
+	FILE *f;
+	yaml_document_t *doc;
+	unsigned lists; /* names that were given */
+};
 
-/* type: of the struct that it is a member of, with the key behind it */
-static void put_value(FILE *f, yaml_document_t *doc, const char *type, const yaml_node_t *n)
+/* What is assigned to: a member, as C names it from the row on, and the type of a struct that it is or has. */
+struct place {
+	char path[256], type[128];
+};
+
+__attribute__((format(printf, 3, 4))) static struct place place_of(
+	const yaml_node_t *n, const char *type, const char *fmt, ...)
+{
+	struct place p;
+	va_list ap;
+	va_start(ap, fmt);
+	if ((size_t)vsnprintf(p.path, sizeof(p.path), fmt, ap) >= sizeof(p.path) ||
+		(size_t)snprintf(p.type, sizeof(p.type), "%s", type) >= sizeof(p.type))
+		fail(n->start_mark, "this is too deep");
+	va_end(ap);
+	return p;
+}
+
+static void put_value(struct out *o, const struct place *p, const yaml_node_t *n);
+static void put_map(struct out *o, const struct place *p, const yaml_node_t *map);
+
+/* Lists get an array of their own, with an empty element at the end. */
+static void put_list(struct out *o, const struct place *p, const yaml_node_t *list)
+{
+	yaml_node_item_t *start = list->data.sequence.items.start;
+	size_t n = (size_t)(list->data.sequence.items.top - start);
+	bool maps = n && yaml_document_get_node(o->doc, *start)->type == YAML_MAPPING_NODE;
+	unsigned id = o->lists++;
+	fprintf(o->f, "\tstatic %s%s l%u[%zu];\n", maps ? "struct " : "const char *",
+		maps ? p->type : "", id, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const yaml_node_t *item = yaml_document_get_node(o->doc, start[i]);
+		struct place at = place_of(item, p->type, "l%u[%zu]", id, i);
+		if (maps != (item->type == YAML_MAPPING_NODE))
+			fail(item->start_mark, "a list is of texts or of maps");
+		put_value(o, &at, item);
+	}
+	fprintf(o->f, "\t%s = l%u;\n", p->path, id);
+}
+
+static void put_value(struct out *o, const struct place *p, const yaml_node_t *n)
 {
 	if (n->type == YAML_MAPPING_NODE) {
-		put_map(f, doc, type, n);
+		put_map(o, p, n);
 		return;
 	}
-	if (n->type != YAML_SEQUENCE_NODE) {
-		if (scalar(n) && is_bare(n))
-			fputs(scalar(n), f);
-		else
-			put_text(f, scalar(n));
+	if (n->type == YAML_SEQUENCE_NODE) {
+		put_list(o, p, n);
 		return;
 	}
-	yaml_node_item_t *i = n->data.sequence.items.start, *end = n->data.sequence.items.top;
-	bool maps = i < end && yaml_document_get_node(doc, *i)->type == YAML_MAPPING_NODE;
-	fprintf(f, "(const %s%s[]){", maps ? "struct " : "char *const", maps ? type : "");
-	for (; i < end; i++) {
-		put_value(f, doc, type, yaml_document_get_node(doc, *i));
-		fputs(", ", f);
-	}
-	fputs(maps ? "{0}}" : "NULL}", f);
+	fprintf(o->f, "\t%s = ", p->path);
+	if (is_bare(n))
+		fputs(scalar(n), o->f);
+	else
+		put_text(o->f, scalar(n));
+	fputs(";\n", o->f);
 }
 
 /* A key that begins with '_' is for readers of the data and for tests. */
-static void put_map(FILE *f, yaml_document_t *doc, const char *type, const yaml_node_t *map)
+static void put_map(struct out *o, const struct place *p, const yaml_node_t *map)
 {
-	fputc('{', f);
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
-		p++) {
-		char member[128];
-		const char *key = scalar(yaml_document_get_node(doc, p->key));
+	for (yaml_node_pair_t *i = map->data.mapping.pairs.start; i < map->data.mapping.pairs.top;
+		i++) {
+		const char *key = scalar(yaml_document_get_node(o->doc, i->key));
 		if (*key == '_')
 			continue;
-		snprintf(member, sizeof(member), "%s_%s", type, key);
-		fprintf(f, ".%s = ", key);
-		put_value(f, doc, member, yaml_document_get_node(doc, p->value));
-		fputs(", ", f);
+		char type[256];
+		snprintf(type, sizeof(type), "%s_%s", p->type, key);
+		struct place member = place_of(map, type, "%s.%s", p->path, key);
+		put_value(o, &member, yaml_document_get_node(o->doc, i->value));
 	}
-	fputc('}', f);
 }
 
-static void put_row(FILE *f, yaml_document_t *doc, const char *name, const yaml_node_t *row)
+static void put_table(struct out *o, const char *name, const yaml_node_t *list)
 {
-	if (row->type != YAML_MAPPING_NODE)
-		fail(row->start_mark, "a map is wanted here");
-	fprintf(f, "#line %zu \"%s\"\n\t", row->start_mark.line + 1, input);
-	put_map(f, doc, name, row);
-}
-
-static void put_table(FILE *f, yaml_document_t *doc, const char *name, const yaml_node_t *list)
-{
-	if (list->type != YAML_SEQUENCE_NODE) {
-		fprintf(f, "\nconst struct %s %s =\n", name, name);
-		put_row(f, doc, name, list);
-		fputs(";\n", f);
-		return;
-	}
-	yaml_node_item_t *start = list->data.sequence.items.start;
-	size_t n = (size_t)(list->data.sequence.items.top - start);
-	fprintf(f, "\nconst struct %s %s_table[] = {\n", name, name);
+	bool one = list->type == YAML_MAPPING_NODE;
+	if (list->type == YAML_SCALAR_NODE)
+		fail(list->start_mark, "a list is wanted here");
+	yaml_node_item_t *start = one ? NULL : list->data.sequence.items.start;
+	size_t n = one ? 1 : (size_t)(list->data.sequence.items.top - start);
+	if (!one)
+		fprintf(o->f, "\nconst size_t %s_count = %zu;", name, n);
+	fprintf(o->f, "\nstatic struct %s %s_rows[%zu];\n", name, name, n + 1);
+	fprintf(o->f, "__attribute__((cold)) static void %s_fill(void)\n{\n", name);
 	for (size_t i = 0; i < n; i++) {
-		put_row(f, doc, name, yaml_document_get_node(doc, start[i]));
-		fputs(",\n", f);
+		const yaml_node_t *row = one ? list : yaml_document_get_node(o->doc, start[i]);
+		struct place at = place_of(row, name, "%s_rows[%zu]", name, i);
+		if (row->type != YAML_MAPPING_NODE)
+			fail(row->start_mark, "a map is wanted here");
+		fprintf(o->f, "#line %zu \"%s\"\n", row->start_mark.line + 1, input);
+		put_map(o, &at, row);
 	}
-	fprintf(f, "};\nconst size_t %s_count = %zu;\n", name, n);
+	fprintf(o->f,
+		"}\n\nconst struct %s *%s_table(void)\n{\n"
+		"\tstatic pthread_once_t once = PTHREAD_ONCE_INIT;\n"
+		"\tpthread_once(&once, %s_fill);\n\treturn %s_rows;\n}\n",
+		name, name, name, name);
 }
 
 static void load(yaml_document_t *doc)
@@ -165,11 +200,14 @@ int main(int argc, char **argv)
 		perror(argv[2]);
 		return 1;
 	}
-	fprintf(out, "/* Made by tools/gen_table.c from %s: edit that. */\n#include \"%s\"\n",
+	fprintf(out,
+		"/* Made by tools/gen_table.c from %s: edit that. */\n#include "
+		"<pthread.h>\n#include \"%s\"\n",
 		input, argv[3]);
+	struct out o = {out, &doc, 0};
 	for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
 		p++)
-		put_table(out, &doc, scalar(yaml_document_get_node(&doc, p->key)),
+		put_table(&o, scalar(yaml_document_get_node(&doc, p->key)),
 			yaml_document_get_node(&doc, p->value));
 	if (fclose(out)) {
 		perror(argv[2]);

@@ -92,7 +92,7 @@ struct str apt_preferences(struct arena *a, struct str suite)
 {
 	BUF(out, a);
 	buf_add(&out, S("Package:"));
-	for (const char *const *s = know_family.sources; *s; s++)
+	for (const char *const *s = know_family_table()->sources; *s; s++)
 		buf_fmt(&out, " src:%s", *s);
 	buf_fmt(&out, "\nPin: release a=%.*s\nPin-Priority: 990\n", STR(suite));
 	return buf_str(&out);

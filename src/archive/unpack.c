@@ -2,7 +2,6 @@
  * inside the root (openat2), beside its name, and renamed. */
 #include <archive.h>
 #include <archive_entry.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -14,6 +13,7 @@
 #include "archive/unpack.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/library.h"
 #include "base/proc.h"
 #include "formats/zip.h"
 
@@ -53,9 +53,7 @@ enum { MAX_ENTRIES = 1000000, MAX_NAME = 4096, CHUNK = 1 << 17 };
 	X(archive_entry_perm)
 
 struct libarchive {
-#define X(name) __typeof__(name) *name;
-	LIBARCHIVE_FUNCTIONS(X)
-#undef X
+	LIBARCHIVE_FUNCTIONS(LIBRARY_MEMBER)
 };
 
 static struct libarchive la; /* filled by libarchive_open() */
@@ -64,17 +62,8 @@ static bool complete;
 
 static void open_once(void)
 {
-	void *lib = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
-	complete = lib != NULL;
-	/* ISO C has no conversion from dlsym()'s result, POSIX guarantees the representation. */
-#define X(name)                                                                                    \
-	{                                                                                          \
-		void *p = lib ? dlsym(lib, #name) : NULL;                                          \
-		memcpy(&la.name, &p, sizeof(p));                                                   \
-		complete = complete && p;                                                          \
-	}
-	LIBARCHIVE_FUNCTIONS(X)
-#undef X
+	static const char *const names[] = {LIBARCHIVE_FUNCTIONS(LIBRARY_NAME)};
+	complete = library_open(SONAME, names, sizeof(names) / sizeof(names[0]), &la);
 }
 
 static struct err *libarchive_open(void)

@@ -81,7 +81,7 @@ static void show_rules(struct arena *a, struct str id, bool first)
 		item(a, "why", rule_why(r));
 		item(a, "from", sources(a, rule_evidence(r), rule_confidence(r), "").p);
 	}
-	for (; r < rule_table + rule_count; r++) {
+	for (; r < rule_table() + rule_count; r++) {
 		if (!str_eq(str_from(r->id), id))
 			continue;
 		out_fmt("  doctor finds it (%s) where\n    %s\n", severity_name(r->severity),
@@ -156,8 +156,8 @@ static const struct json_field list_fields[] = {
 static void list_all(void)
 {
 	for (size_t i = 0; i < diagnosis_count; i++)
-		out_fmt("%-28s %s\n", diagnosis_table[i].id, diagnosis_table[i].title);
-	for (const struct rule *r = rule_table; r < rule_table + rule_count; r++)
+		out_fmt("%-28s %s\n", diagnosis_table()[i].id, diagnosis_table()[i].title);
+	for (const struct rule *r = rule_table(); r < rule_table() + rule_count; r++)
 		if (rule_find(str_from(r->id)) == r && !diagnosis_find(str_from(r->id)))
 			out_fmt("%-28s %s\n", r->id, rule_title(r));
 }
@@ -168,8 +168,8 @@ static void show_entries(struct arena *a, bool json, struct str id)
 	const struct diagnosis *one = diagnosis_find(id);
 	struct entries list = {.id = id.n ? str_z(a, id) : NULL};
 	for (size_t i = 0; i < diagnosis_count; i++)
-		if (!id.n || one == &diagnosis_table[i])
-			*VEC_PUSH(a, &list.v) = diagnosis_table[i];
+		if (!id.n || one == &diagnosis_table()[i])
+			*VEC_PUSH(a, &list.v) = diagnosis_table()[i];
 	if (json) {
 		out_text(json_document(a, 2, list_fields, &list));
 	} else if (!id.n) {
@@ -283,9 +283,9 @@ static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 		return e;
 	struct strs ids = {0};
 	for (size_t i = 0; i < diagnosis_count; i++)
-		strs_add(a, &ids, str_from(diagnosis_table[i].id));
+		strs_add(a, &ids, str_from(diagnosis_table()[i].id));
 	for (size_t i = 0; i < rule_count; i++)
-		strs_add(a, &ids, str_from(rule_table[i].id));
+		strs_add(a, &ids, str_from(rule_table()[i].id));
 	struct str near = suggest(path, &ids);
 	if (near.n && str_chr(path, '/') == path.n)
 		err_hint(e, "did you mean the entry '%.*s'?", STR(near));

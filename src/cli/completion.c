@@ -29,8 +29,8 @@ static struct strs gpus(struct arena *a)
 {
 	struct strs ret = {0};
 	for (size_t i = 0; i < gpu_count; i++)
-		if (!gpu_table[i].removed)
-			strs_add(a, &ret, str_from(gpu_table[i].name));
+		if (!gpu_table()[i].removed)
+			strs_add(a, &ret, str_from(gpu_table()[i].name));
 	targets_sort(&ret);
 	strs_add(a, &ret, S("all"));
 	strs_add(a, &ret, S("native"));

@@ -95,7 +95,7 @@ void doctor_show_next(struct arena *a, const struct next_steps *s)
 			"THEROCK_INDEX "
 			"that of AMD's, as AMD's "
 			"page \"Install PyTorch\"\ngives it, without the last folder.\n",
-			compat_state.date);
+			compat_state_table()->date);
 }
 
 const struct json_field doctor_fields[] = {

@@ -1,7 +1,6 @@
 /* Unpacking on the way; see stream.h. One function a format takes input and gives output until one of
  * them is used up. */
 #include <errno.h>
-#include <lzma.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -9,6 +8,7 @@
 
 #include "base/proc.h"
 #include "formats/stream.h"
+#include "formats/xz.h"
 
 enum { INPUT = 1 << 17, WINDOW = 128 << 20 };
 
@@ -23,6 +23,7 @@ struct stream {
 	bool between, full;        /* two streams; there was no room for all that the input gives */
 	const struct unpacker *by; /* NULL: plain */
 	z_stream gz;
+	const struct xz *lzma; /* NULL: not opened */
 	lzma_stream xz;
 	ZSTD_DStream *zst;
 };
@@ -30,14 +31,24 @@ struct stream {
 struct unpacker {
 	const char *magic;
 	size_t magic_n;
-	bool (*open)(struct stream *s);
+	struct err *(*open)(struct stream *s);
 	/* false: damaged. Sets between when a stream within the file has ended. */
 	bool (*step)(struct stream *s, char *out, size_t n, size_t *ret_made);
 };
 
-static bool gz_open(struct stream *s)
+static struct err *damaged(const struct stream *s, const char *what)
 {
-	return inflateInit2(&s->gz, 15 + 16) == Z_OK;
+	return err_new(E_SYNTAX, "the compressed file '%.*s' %s", STR(s->name), what);
+}
+
+static struct err *opened(const struct stream *s, bool good)
+{
+	return good ? NULL : damaged(s, "cannot be read");
+}
+
+static struct err *gz_open(struct stream *s)
+{
+	return opened(s, inflateInit2(&s->gz, 15 + 16) == Z_OK);
 }
 
 static bool gz_step(struct stream *s, char *out, size_t n, size_t *ret_made)
@@ -56,20 +67,26 @@ static bool gz_step(struct stream *s, char *out, size_t n, size_t *ret_made)
 	return code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR;
 }
 
-static bool xz_open(struct stream *s)
+static bool xz_begin(struct stream *s)
 {
-	return lzma_stream_decoder(&s->xz, WINDOW, 0) == LZMA_OK;
+	return s->lzma->lzma_stream_decoder(&s->xz, WINDOW, 0) == LZMA_OK;
 }
 
-static bool xz_step(struct stream *s, char *out, size_t n, size_t *ret_made)
+static struct err *xzip_open(struct stream *s)
 {
-	if (s->between && !xz_open(s))
+	TRY(xz_open(&s->lzma));
+	return opened(s, xz_begin(s));
+}
+
+static bool xzip_step(struct stream *s, char *out, size_t n, size_t *ret_made)
+{
+	if (s->between && !xz_begin(s))
 		return false;
 	s->xz.next_in = (unsigned char *)s->in + s->from;
 	s->xz.avail_in = s->n;
 	s->xz.next_out = (unsigned char *)out;
 	s->xz.avail_out = n;
-	lzma_ret code = lzma_code(&s->xz, LZMA_RUN);
+	lzma_ret code = s->lzma->lzma_code(&s->xz, LZMA_RUN);
 	s->from += s->n - s->xz.avail_in;
 	s->n = s->xz.avail_in;
 	*ret_made = n - s->xz.avail_out;
@@ -77,10 +94,11 @@ static bool xz_step(struct stream *s, char *out, size_t n, size_t *ret_made)
 	return code == LZMA_OK || code == LZMA_STREAM_END || code == LZMA_BUF_ERROR;
 }
 
-static bool zst_open(struct stream *s)
+static struct err *zst_open(struct stream *s)
 {
 	s->zst = ZSTD_createDStream();
-	return s->zst && !ZSTD_isError(ZSTD_DCtx_setParameter(s->zst, ZSTD_d_windowLogMax, 27));
+	return opened(s,
+		s->zst && !ZSTD_isError(ZSTD_DCtx_setParameter(s->zst, ZSTD_d_windowLogMax, 27)));
 }
 
 static bool zst_step(struct stream *s, char *out, size_t n, size_t *ret_made)
@@ -97,7 +115,7 @@ static bool zst_step(struct stream *s, char *out, size_t n, size_t *ret_made)
 
 static const struct unpacker unpackers[] = {
 	{"\x1f\x8b\x08", 3, gz_open, gz_step},
-	{"\3757zXZ", 5, xz_open, xz_step},
+	{"\3757zXZ", 5, xzip_open, xzip_step},
 	{"\x28\xb5\x2f\xfd", 4, zst_open, zst_step},
 };
 
@@ -117,7 +135,8 @@ void stream_freep(struct stream **s)
 	if (!*s)
 		return;
 	inflateEnd(&(*s)->gz);
-	lzma_end(&(*s)->xz);
+	if ((*s)->lzma)
+		(*s)->lzma->lzma_end(&(*s)->xz);
 	ZSTD_freeDStream((*s)->zst);
 	free(*s);
 	*s = NULL;
@@ -151,11 +170,6 @@ static struct err *refill(struct stream *s)
 	return NULL;
 }
 
-static struct err *damaged(const struct stream *s, const char *what)
-{
-	return err_new(E_SYNTAX, "the compressed file '%.*s' %s", STR(s->name), what);
-}
-
 static struct err *begin(struct stream *s)
 {
 	s->started = true;
@@ -166,9 +180,7 @@ static struct err *begin(struct stream *s)
 	for (size_t i = 0; i < sizeof(unpackers) / sizeof(unpackers[0]); i++)
 		if (str_starts(head, (struct str){unpackers[i].magic, unpackers[i].magic_n}))
 			s->by = &unpackers[i];
-	if (s->by && !s->by->open(s))
-		return damaged(s, "cannot be read");
-	return NULL;
+	return s->by ? s->by->open(s) : NULL;
 }
 
 static struct err *step(struct stream *s, char *p, size_t n, size_t *ret)

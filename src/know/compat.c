@@ -9,8 +9,8 @@ const char *const compat_how_names[] = {"exact", "generic", "override", NULL};
 const struct compat_target *compat_of(struct str target)
 {
 	for (size_t i = 0; i < compat_target_count; i++)
-		if (str_eq(str_from(compat_target_table[i].target), target))
-			return &compat_target_table[i];
+		if (str_eq(str_from(compat_target_table()[i].target), target))
+			return &compat_target_table()[i];
 	return NULL;
 }
 
@@ -46,7 +46,7 @@ bool compat_fits(const struct compat_wheel *w, struct str python)
 const struct compat_wheel *compat_find(const struct compat_query *q)
 {
 	for (size_t i = 0; i < compat_wheel_count; i++) {
-		const struct compat_wheel *w = &compat_wheel_table[i];
+		const struct compat_wheel *w = &compat_wheel_table()[i];
 		if (q->amd == (w->amd != NULL) && q->unsure == w->unsure &&
 			compat_fits(w, q->python) && compat_serves(w->targets, q->target, q->how))
 			return w;

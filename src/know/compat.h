@@ -11,20 +11,20 @@ struct compat_wheel {
 	unsigned download, disk; /* MB */
 	bool uv, unsure;
 };
-extern const struct compat_wheel compat_wheel_table[];
+const struct compat_wheel *compat_wheel_table(void);
 extern const size_t compat_wheel_count;
 
 struct compat_target {
 	const char *target, *as, *value, *text;
 	const char *const *evidence;
 };
-extern const struct compat_target compat_target_table[];
+const struct compat_target *compat_target_table(void);
 extern const size_t compat_target_count;
 
 struct compat_state {
 	const char *date; /* "2026-10" */
 };
-extern const struct compat_state compat_state;
+const struct compat_state *compat_state_table(void); /* one row */
 
 /* What is known of the target, or NULL. */
 const struct compat_target *compat_of(struct str target);

@@ -49,7 +49,7 @@ struct diagnosis {
 	const struct diagnosis_fix *fix;         /* ends with action NULL */
 	const struct diagnosis_refuted *refuted; /* ends with claim NULL; or NULL */
 };
-extern const struct diagnosis diagnosis_table[];
+const struct diagnosis *diagnosis_table(void);
 extern const size_t diagnosis_count;
 
 /* Signs of a log as a whole, and of lines that report an error. */
@@ -58,21 +58,21 @@ struct diagnosis_sign {
 	bool once; /* one is enough: it is not looked for any more */
 	bool torn; /* where `text` fits inside a line, another process's output begins there */
 };
-extern const struct diagnosis_sign diagnosis_sign_table[];
+const struct diagnosis_sign *diagnosis_sign_table(void);
 extern const size_t diagnosis_sign_count;
 
 /* Words that patterns use as {NAME}: what one message is in several languages. */
 struct diagnosis_word {
 	const char *name, *text;
 };
-extern const struct diagnosis_word diagnosis_word_table[];
+const struct diagnosis_word *diagnosis_word_table(void);
 extern const size_t diagnosis_word_count;
 
 /* What stands around a message, for line.c. */
 struct diagnosis_shape {
 	const char *name, *text;
 };
-extern const struct diagnosis_shape diagnosis_shape_table[];
+const struct diagnosis_shape *diagnosis_shape_table(void);
 extern const size_t diagnosis_shape_count;
 
 /* What is looked for: all that the tables have in `see`. */

@@ -190,8 +190,8 @@ struct err *environment_of(struct arena *a, const struct machine *m,
 	py.value = python && list ? &list->v[python - m->pythons.v] : NULL;
 	*ret = (struct environment_lines){0};
 	for (size_t i = 0; i < environment_count; i++)
-		if (build || !environment_table[i].build)
-			TRY(add_line(a, &py, &environment_table[i], ret));
+		if (build || !environment_table()[i].build)
+			TRY(add_line(a, &py, &environment_table()[i], ret));
 	TRY(add_findings(a, facts, ret));
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);

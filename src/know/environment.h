@@ -10,7 +10,7 @@ struct environment { /* a row */
 	const char *const *evidence;
 	bool build;
 };
-extern const struct environment environment_table[];
+const struct environment *environment_table(void);
 extern const size_t environment_count;
 
 struct environment_line {

@@ -7,16 +7,16 @@ struct strs know_component_names(struct arena *a)
 {
 	struct strs list = {0};
 	for (size_t i = 0; i < know_library_count; i++)
-		if (*know_library_table[i].name)
-			strs_add(a, &list, str_from(know_library_table[i].name));
+		if (*know_library_table()[i].name)
+			strs_add(a, &list, str_from(know_library_table()[i].name));
 	return list;
 }
 
 const struct know_library *know_component(struct str name)
 {
 	for (size_t i = 0; name.n && i < know_library_count; i++)
-		if (str_eq(name, str_from(know_library_table[i].name)))
-			return &know_library_table[i];
+		if (str_eq(name, str_from(know_library_table()[i].name)))
+			return &know_library_table()[i];
 	return NULL;
 }
 
@@ -41,17 +41,17 @@ static bool matches_one(struct str s, const char *const *list)
 const struct know_library *know_header(struct str path)
 {
 	for (size_t i = 0; i < know_library_count; i++)
-		if (starts_with_one(path, know_library_table[i].headers))
-			return &know_library_table[i];
+		if (starts_with_one(path, know_library_table()[i].headers))
+			return &know_library_table()[i];
 	return NULL;
 }
 
 const struct know_library *know_link(struct str name)
 {
 	for (size_t i = 0; i < know_library_count; i++)
-		if (know_library_table[i].link &&
-			str_eq(name, str_from(know_library_table[i].link)))
-			return &know_library_table[i];
+		if (know_library_table()[i].link &&
+			str_eq(name, str_from(know_library_table()[i].link)))
+			return &know_library_table()[i];
 	return NULL;
 }
 
@@ -99,23 +99,23 @@ struct str know_package_name(struct arena *a, struct str name, struct str clang)
 
 bool know_rocm_package(struct str name)
 {
-	return matches_one(name, know_family.packages);
+	return matches_one(name, know_family_table()->packages);
 }
 
 bool know_rocm_cmake(struct str name)
 {
 	ARENA(tmp);
-	return starts_with_one(str_lower(&tmp, name), know_family.cmake);
+	return starts_with_one(str_lower(&tmp, name), know_family_table()->cmake);
 }
 
 const struct know_other *know_soname(struct str name)
 {
 	static const struct know_other rocm = {.who = "ROCm", .origin = KNOW_ROCM};
 	for (size_t i = 0; i < know_library_count; i++)
-		if (matches_one(name, know_library_table[i].sonames))
+		if (matches_one(name, know_library_table()[i].sonames))
 			return &rocm;
 	for (size_t i = 0; i < know_other_count; i++)
-		if (matches_one(name, (const char *const[]){know_other_table[i].soname, NULL}))
-			return &know_other_table[i];
+		if (matches_one(name, (const char *const[]){know_other_table()[i].soname, NULL}))
+			return &know_other_table()[i];
 	return NULL;
 }

@@ -15,7 +15,7 @@ struct know_library { /* data/rocm.yaml tells what each column means */
 	const char *link;
 	bool alone;
 };
-extern const struct know_library know_library_table[];
+const struct know_library *know_library_table(void);
 extern const size_t know_library_count;
 
 /* The words that components may be. */
@@ -39,7 +39,7 @@ struct str know_package_name(struct arena *a, struct str name, struct str clang)
 struct know_family {
 	const char *const *packages, *const *sources, *const *cmake;
 };
-extern const struct know_family know_family;
+const struct know_family *know_family_table(void); /* one row */
 
 /* Is this binary package one of ROCm's (its headers and libraries belong into /opt/rocm)? */
 bool know_rocm_package(struct str name);
@@ -52,7 +52,7 @@ struct know_other { /* who brings a library */
 	const char *soname, *who, *project;
 	enum know_origin origin;
 };
-extern const struct know_other know_other_table[];
+const struct know_other *know_other_table(void);
 extern const size_t know_other_count;
 
 /* By the name that a file needs ("libhiprand.so.1"); NULL when nobody is known to bring it. */
@@ -63,7 +63,7 @@ struct know_rule { /* data/messages.yaml tells what each column means */
 	const char *tool, *text, *about, *hint;
 	enum errcode code;
 };
-extern const struct know_rule know_rule_table[];
+const struct know_rule *know_rule_table(void);
 extern const size_t know_rule_count;
 
 /* Is the line a message of this rule? ret_part is what its '*' stands for, "" without one. */

@@ -92,11 +92,11 @@ static bool has_shape(const char *name, struct str s, regmatch_t *ret)
 	static bool ready[SHAPES];
 	regmatch_t at = {.rm_so = 0, .rm_eo = (regoff_t)s.n};
 	size_t i = 0;
-	while (i < diagnosis_shape_count && strcmp(diagnosis_shape_table[i].name, name) != 0)
+	while (i < diagnosis_shape_count && strcmp(diagnosis_shape_table()[i].name, name) != 0)
 		i++;
 	if (i == diagnosis_shape_count || i == SHAPES)
 		return false;
-	if (!ready[i] && regcomp(&compiled[i], diagnosis_shape_table[i].text, REG_EXTENDED) != 0)
+	if (!ready[i] && regcomp(&compiled[i], diagnosis_shape_table()[i].text, REG_EXTENDED) != 0)
 		return false;
 	ready[i] = true;
 	if (regexec(&compiled[i], s.n ? s.p : "", 1, &at, REG_STARTEND) != 0)

@@ -87,8 +87,8 @@ static struct str expanded(struct arena *a, const char *pattern)
 {
 	struct str text = str_from(pattern);
 	for (size_t i = 0; i < diagnosis_word_count; i++)
-		text = str_replace(a, text, str_fmt(a, "{%s}", diagnosis_word_table[i].name),
-			str_from(diagnosis_word_table[i].text));
+		text = str_replace(a, text, str_fmt(a, "{%s}", diagnosis_word_table()[i].name),
+			str_from(diagnosis_word_table()[i].text));
 	return text;
 }
 
@@ -468,7 +468,7 @@ static void slide(struct reading *r)
 static struct scan *scan_for(const struct reading *r)
 {
 	for (size_t i = 0; i < diagnosis_sign_count; i++)
-		if (diagnosis_sign_table[i].once && !r->found[i].seen)
+		if (diagnosis_sign_table()[i].once && !r->found[i].seen)
 			return r->p->scan;
 	return r->p->rest;
 }
@@ -741,7 +741,7 @@ const struct json_field log_answer_fields[] = {
 const struct diagnosis *diagnosis_find(struct str id)
 {
 	for (size_t i = 0; i < diagnosis_count; i++)
-		if (str_eq(id, str_from(diagnosis_table[i].id)))
-			return &diagnosis_table[i];
+		if (str_eq(id, str_from(diagnosis_table()[i].id)))
+			return &diagnosis_table()[i];
 	return NULL;
 }

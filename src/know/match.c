@@ -21,7 +21,7 @@ bool know_rule_fits(const struct know_rule *rule, struct str line, struct str *r
 const struct know_rule *know_match(const char *tool, struct str text, struct str *ret_part)
 {
 	for (size_t i = 0; i < know_rule_count; i++) {
-		const struct know_rule *rule = &know_rule_table[i];
+		const struct know_rule *rule = &know_rule_table()[i];
 		struct str rest = text, line;
 		if (!str_eq(str_from(rule->tool), str_from(tool)))
 			continue;

@@ -37,10 +37,10 @@ size_t diagnosis_patterns(struct diagnosis_pattern *ret)
 	size_t n = 0;
 	for (; n < diagnosis_sign_count; n++)
 		if (ret)
-			ret[n] = (struct diagnosis_pattern){.sign = &diagnosis_sign_table[n],
-				.see = diagnosis_sign_table[n].see};
+			ret[n] = (struct diagnosis_pattern){.sign = &diagnosis_sign_table()[n],
+				.see = diagnosis_sign_table()[n].see};
 	for (size_t i = 0; i < diagnosis_count; i++)
-		for (const struct diagnosis_match *m = diagnosis_table[i].match; m->text; m++)
-			n = add_match(ret, n, &diagnosis_table[i], m);
+		for (const struct diagnosis_match *m = diagnosis_table()[i].match; m->text; m++)
+			n = add_match(ret, n, &diagnosis_table()[i], m);
 	return n;
 }

@@ -21,8 +21,8 @@ struct judge {
 const struct rule *rule_find(struct str id)
 {
 	for (size_t i = 0; i < rule_count; i++)
-		if (str_eq(str_from(rule_table[i].id), id))
-			return &rule_table[i];
+		if (str_eq(str_from(rule_table()[i].id), id))
+			return &rule_table()[i];
 	return NULL;
 }
 
@@ -31,10 +31,10 @@ struct strs rule_ids(struct arena *a, bool can_fix)
 	struct strs ids = {0};
 	for (size_t i = 0; i < rule_count; i++) {
 		bool can = !can_fix;
-		for (const struct rule_fix *x = rule_table[i].fix; x && x->action; x++)
+		for (const struct rule_fix *x = rule_table()[i].fix; x && x->action; x++)
 			can = can || x->set || x->unset;
 		if (can)
-			strs_put(a, &ids, str_from(rule_table[i].id));
+			strs_put(a, &ids, str_from(rule_table()[i].id));
 	}
 	return ids;
 }
@@ -183,8 +183,8 @@ static struct err *judge(
 struct err *rules_judge_facts(struct arena *a, const struct node *facts, struct findings *ret)
 {
 	for (size_t i = 0; i < rule_count; i++)
-		if (!is_silenced(&rule_table[i], ret))
-			TRY(judge(a, facts, &rule_table[i], ret));
+		if (!is_silenced(&rule_table()[i], ret))
+			TRY(judge(a, facts, &rule_table()[i], ret));
 	return NULL;
 }
 
@@ -223,11 +223,11 @@ struct err *rules_actions(
 	*ret = (struct rule_actions){0};
 	for (size_t i = 0; i < rule_count; i++) {
 		struct judge j;
-		if (!str_eq(str_from(rule_table[i].id), id))
+		if (!str_eq(str_from(rule_table()[i].id), id))
 			continue;
-		TRY(find_matches(a, facts, &rule_table[i], &j));
+		TRY(find_matches(a, facts, &rule_table()[i], &j));
 		VEC_EACH (struct match, match, &j.matches)
-			TRY(actions_of(a, match->scope, &rule_table[i], ret));
+			TRY(actions_of(a, match->scope, &rule_table()[i], ret));
 	}
 	return NULL;
 }
@@ -314,7 +314,7 @@ void rules_write(struct json *j, const char *id)
 {
 	json_open(j, '[');
 	for (size_t i = 0; i < rule_count; i++)
-		if (!id || !strcmp(id, rule_table[i].id))
-			json_struct(j, rule_fields, &rule_table[i]);
+		if (!id || !strcmp(id, rule_table()[i].id))
+			json_struct(j, rule_fields, &rule_table()[i]);
 	json_close(j);
 }

@@ -26,7 +26,7 @@ struct rule {
 	const struct rule_fix
 		*fix; /* ends with action NULL; or NULL: no remedy is known, and why says so */
 };
-extern const struct rule rule_table[];
+const struct rule *rule_table(void);
 extern const size_t rule_count;
 
 /* The first one with this id, or NULL. */

@@ -2,10 +2,11 @@
 #include "know/scan.h"
 
 #ifdef HAVE_HYPERSCAN
-#include <dlfcn.h>
 #include <hs/hs.h>
 #include <stdlib.h>
 #include <zstd.h>
+
+#include "base/library.h"
 
 #define SONAME "libhs.so.5" /* of Hyperscan 5 and of Vectorscan */
 #define HYPERSCAN_FUNCTIONS(X)                                                                     \
@@ -20,9 +21,9 @@
 struct scan {
 	hs_database_t *db;
 	hs_scratch_t *scratch;
-#define X(name) __typeof__(name) *name;
-	HYPERSCAN_FUNCTIONS(X)
-#undef X
+	struct hyperscan {
+		HYPERSCAN_FUNCTIONS(LIBRARY_MEMBER)
+	} hs;
 };
 
 struct target {
@@ -30,20 +31,10 @@ struct target {
 	void *user;
 };
 
-/* The library stays open: it has no state that could grow. */
 static bool load(struct scan *s)
 {
-	void *lib = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
-	bool complete = lib != NULL;
-#define X(name)                                                                                    \
-	{                                                                                          \
-		void *p = lib ? dlsym(lib, #name) : NULL;                                          \
-		memcpy(&s->name, &p, sizeof(p));                                                   \
-		complete = complete && p;                                                          \
-	}
-	HYPERSCAN_FUNCTIONS(X)
-#undef X
-	return complete;
+	static const char *const names[] = {HYPERSCAN_FUNCTIONS(LIBRARY_NAME)};
+	return library_open(SONAME, names, sizeof(names) / sizeof(names[0]), &s->hs);
 }
 
 static struct err *compile(struct scan *s, const char *const *texts, size_t n)
@@ -60,13 +51,13 @@ static struct err *compile(struct scan *s, const char *const *texts, size_t n)
 		ids[count++] = i;
 	}
 	hs_compile_error_t *why = NULL;
-	if (s->hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK, NULL, &s->db, &why) ==
+	if (s->hs.hs_compile_multi(given, flags, ids, count, HS_MODE_BLOCK, NULL, &s->db, &why) ==
 		HS_SUCCESS)
 		return NULL;
 	struct err *e = err_new(E_INTERNAL, "the pattern '%s' cannot be used: %s",
 		why && why->expression >= 0 ? given[why->expression] : "",
 		why ? why->message : "no reason given");
-	s->hs_free_compile_error(why);
+	s->hs.hs_free_compile_error(why);
 	return e;
 }
 
@@ -77,7 +68,7 @@ static bool restore(struct scan *s, struct str ready)
 	unsigned long long n = ready.n ? ZSTD_getFrameContentSize(ready.p, ready.n) : MOST;
 	char *bytes = n < MOST ? malloc((size_t)n) : NULL;
 	bool good = bytes && ZSTD_decompress(bytes, (size_t)n, ready.p, ready.n) == n &&
-		    s->hs_deserialize_database(bytes, (size_t)n, &s->db) == HS_SUCCESS;
+		    s->hs.hs_deserialize_database(bytes, (size_t)n, &s->db) == HS_SUCCESS;
 	free(bytes);
 	return good;
 }
@@ -90,7 +81,7 @@ struct err *scan_new(const char *const *texts, size_t n, struct str ready, struc
 			"install the package libhyperscan5 or libvectorscan5");
 	if (!restore(s, ready))
 		TRY(compile(s, texts, n));
-	if (s->hs_alloc_scratch(s->db, &s->scratch) != HS_SUCCESS)
+	if (s->hs.hs_alloc_scratch(s->db, &s->scratch) != HS_SUCCESS)
 		return err_new(E_INTERNAL, "Hyperscan cannot use its patterns");
 	*ret = s;
 	s = NULL;
@@ -100,9 +91,9 @@ struct err *scan_new(const char *const *texts, size_t n, struct str ready, struc
 void scan_freep(struct scan **s)
 {
 	if (*s && (*s)->scratch)
-		(*s)->hs_free_scratch((*s)->scratch);
+		(*s)->hs.hs_free_scratch((*s)->scratch);
 	if (*s && (*s)->db)
-		(*s)->hs_free_database((*s)->db);
+		(*s)->hs.hs_free_database((*s)->db);
 	free(*s);
 	*s = NULL;
 }
@@ -120,8 +111,8 @@ static int on_match(
 struct err *scan_block(struct scan *s, struct str block, scan_hit *hit, void *user)
 {
 	struct target t = {hit, user};
-	if (block.n && s->hs_scan(s->db, block.p, (unsigned)block.n, 0, s->scratch, on_match, &t) !=
-			       HS_SUCCESS)
+	if (block.n && s->hs.hs_scan(s->db, block.p, (unsigned)block.n, 0, s->scratch, on_match,
+			       &t) != HS_SUCCESS)
 		return err_new(E_INTERNAL, "Hyperscan cannot search a block");
 	return NULL;
 }

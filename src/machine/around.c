@@ -8,7 +8,7 @@ static void read_variables(struct root *r, struct machine *m)
 	BUF(kept, r->a);
 	struct str value;
 	for (size_t i = 0; i < variable_count; i++) {
-		const struct variable *v = &variable_table[i];
+		const struct variable *v = &variable_table()[i];
 		if (!root_variable(r, str_from(v->name), &value))
 			continue;
 		value = clean_long(r->a, value);

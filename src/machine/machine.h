@@ -120,7 +120,7 @@ struct variable {
 	const char *name, *effect, *evidence;
 	bool build; /* it matters to builds, not to programs that run */
 };
-extern const struct variable variable_table[]; /* sorted by name */
+const struct variable *variable_table(void); /* sorted by name */
 extern const size_t variable_count;
 
 struct machine {

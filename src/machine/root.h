@@ -40,7 +40,7 @@ struct root {
 /* Opens it: what there is around it, and whose it is. */
 void root_open(struct root *r);
 /* A variable of the process's environment, in a sysroot of its proc/self/environ. Not told: a recording gets
- * those of variable_table, HOME and PATH from gather_around(). */
+ * those of variable_table(), HOME and PATH from gather_around(). */
 bool root_variable(struct root *r, struct str name, struct str *ret);
 /* What the observer is told of any path or text: this user's folder is "/home/user" in it, of others below /home
  * "/home/other". words: and this user's name as a word is "user" ("/tmp/miopen-alice"). */

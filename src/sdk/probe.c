@@ -120,8 +120,8 @@ struct err *sdk_probe(
 	struct str path = path_join(a, sdk->dir, S("probe.json"));
 	struct strs current = {0};
 	for (size_t i = 0; i < gpu_count; i++)
-		if (!gpu_table[i].removed)
-			strs_add(a, &current, str_from(gpu_table[i].name));
+		if (!gpu_table()[i].removed)
+			strs_add(a, &current, str_from(gpu_table()[i].name));
 	targets_sort(&current);
 	targets = targets ? targets : &current;
 	read_answers(a, path, &all);

@@ -73,7 +73,7 @@ bool slim_keeps_file(const struct slim_keep *k, struct str path)
 	bool side = is_side(path), others = false;
 	while (side && target_word(&path, &w)) {
 		for (size_t i = 0; i < gpu_count; i++)
-			if (target_word_is(&w, &gpu_table[i]) && keeps_gpu(k, &gpu_table[i]))
+			if (target_word_is(&w, &gpu_table()[i]) && keeps_gpu(k, &gpu_table()[i]))
 				return true;
 		others = true;
 	}

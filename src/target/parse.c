@@ -13,14 +13,14 @@ static int cmp_name(const void *key, const void *gpu)
 
 const struct gpu *gpu_by_name(struct str name)
 {
-	return bsearch(&name, gpu_table, gpu_count, sizeof(*gpu_table), cmp_name);
+	return bsearch(&name, gpu_table(), gpu_count, sizeof(*gpu_table()), cmp_name);
 }
 
 const struct gpu *gpu_by_mach(unsigned mach)
 {
 	for (size_t i = 0; i < gpu_count; i++)
-		if (gpu_table[i].mach == mach)
-			return &gpu_table[i];
+		if (gpu_table()[i].mach == mach)
+			return &gpu_table()[i];
 	return NULL;
 }
 
@@ -107,9 +107,9 @@ static const struct gpu *gpu_by_product(struct arena *tmp, struct str word)
 {
 	struct str want = product_key(tmp, word);
 	for (size_t i = 0; i < gpu_count; i++)
-		for (const char *const *p = gpu_table[i].products; p && *p; p++)
+		for (const char *const *p = gpu_table()[i].products; p && *p; p++)
 			if (str_eq(product_key(tmp, str_from(*p)), want))
-				return &gpu_table[i];
+				return &gpu_table()[i];
 	return NULL;
 }
 
@@ -126,8 +126,8 @@ static struct str family_members(struct arena *tmp, struct str name)
 		stem.n--;
 	bool complete = gpu_by_name(stem) != NULL;
 	for (size_t i = 0; stem.n >= SHORTEST && !complete && i < gpu_count; i++)
-		if (gpu_table[i].current && str_starts(str_from(gpu_table[i].name), stem))
-			strs_add(tmp, &members, str_from(gpu_table[i].name));
+		if (gpu_table()[i].current && str_starts(str_from(gpu_table()[i].name), stem))
+			strs_add(tmp, &members, str_from(gpu_table()[i].name));
 	return str_join(tmp, &members, S(","));
 }
 
@@ -137,8 +137,8 @@ static struct err *unknown_gpu(struct str name)
 	struct strs known = {0}; /* the likeliest first: of equally near ones the first is taken */
 	for (int current = 1; current >= 0; current--)
 		for (size_t i = gpu_count; i-- > 0;)
-			if (gpu_table[i].current == current)
-				strs_add(&tmp, &known, str_from(gpu_table[i].name));
+			if (gpu_table()[i].current == current)
+				strs_add(&tmp, &known, str_from(gpu_table()[i].name));
 	struct err *e = err_new(E_GFX, "unknown GPU target '%.*s'", STR(name));
 	struct str family = family_members(&tmp, name);
 	struct str near = suggest(str_lower(&tmp, name), &known);
@@ -263,8 +263,8 @@ static void add_target(struct arena *a, struct targets *list, struct target t)
 static void add_all(struct arena *a, struct targets *list)
 {
 	for (size_t i = 0; i < gpu_count; i++)
-		if (gpu_table[i].current)
-			add_target(a, list, target_read(str_from(gpu_table[i].name)));
+		if (gpu_table()[i].current)
+			add_target(a, list, target_read(str_from(gpu_table()[i].name)));
 }
 
 struct err *targets_parse(struct arena *a, const struct strs *words, struct targets *ret)

@@ -6,7 +6,7 @@ static size_t one_at(struct str text)
 {
 	size_t best = 0;
 	for (size_t i = 0; i < gpu_count; i++) {
-		struct str name = str_from(gpu_table[i].name);
+		struct str name = str_from(gpu_table()[i].name);
 		best = str_starts(text, name) && name.n > best ? name.n : best;
 	}
 	return best;
@@ -36,7 +36,7 @@ static bool is_known(const struct target_word *w)
 {
 	bool known = false;
 	for (size_t i = 0; i < gpu_count; i++)
-		known = known || target_word_is(w, &gpu_table[i]);
+		known = known || target_word_is(w, &gpu_table()[i]);
 	return known;
 }
 

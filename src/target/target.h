@@ -39,7 +39,7 @@ struct targets {
 	size_t n, cap;
 };
 
-extern const struct gpu gpu_table[]; /* sorted by name */
+const struct gpu *gpu_table(void); /* sorted by name */
 extern const size_t gpu_count;
 
 const struct gpu *gpu_by_name(struct str name);

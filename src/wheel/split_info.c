@@ -148,11 +148,11 @@ static struct strs variants(struct splitting *s, struct buf *b)
 {
 	struct strs values = {0};
 	for (size_t i = 0; i < gpu_count; i++) {
-		struct str gpu = str_from(gpu_table[i].name),
-			   generic = str_from(gpu_table[i].generic);
+		struct str gpu = str_from(gpu_table()[i].name),
+			   generic = str_from(gpu_table()[i].generic);
 		struct strs keys = parents(s, gpu);
 		bool own = strs_has(&s->done->gpus, gpu);
-		if (gpu_table[i].is_generic || (!own && !strs_has(&s->done->gpus, generic)))
+		if (gpu_table()[i].is_generic || (!own && !strs_has(&s->done->gpus, generic)))
 			continue;
 		strs_put(s->a, &keys, own ? gpu : generic);
 		strs_add(s->a, &values, gpu);

@@ -16,7 +16,7 @@ static void rows_are_sorted_and_stand_on_evidence(void **state)
 	(void)state;
 	ARENA(a);
 	for (size_t i = 0; i < compat_wheel_count; i++) {
-		const struct compat_wheel *w = &compat_wheel_table[i];
+		const struct compat_wheel *w = &compat_wheel_table()[i];
 		bool fits;
 		assert_true(w->evidence && *w->evidence && w->targets && *w->targets);
 		assert_true((w->index != NULL) != (w->amd != NULL));
@@ -38,7 +38,7 @@ static void rows_are_sorted_and_stand_on_evidence(void **state)
 		assert_true(torch > 0 || (torch == 0 && rocm > 0));
 	}
 	for (size_t i = 0; i < compat_target_count; i++) {
-		const struct compat_target *t = &compat_target_table[i];
+		const struct compat_target *t = &compat_target_table()[i];
 		assert_true(t->text && t->evidence && *t->evidence && (!t->as == !t->value));
 		assert_non_null(gpu_by_name(str_from(t->target)));
 		assert_true(!t->as || gpu_by_name(str_from(t->as)));
@@ -51,9 +51,9 @@ static void requirements_pin_as_the_index_needs_it(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < compat_wheel_count; i++)
-		for (const char *const *r = compat_wheel_table[i].install; *r; r++)
+		for (const char *const *r = compat_wheel_table()[i].install; *r; r++)
 			assert_true(str_contains(str_from(*r), S("+rocm")) ==
-				    (compat_wheel_table[i].amd != NULL));
+				    (compat_wheel_table()[i].amd != NULL));
 }
 
 struct wanted {

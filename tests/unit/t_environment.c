@@ -69,7 +69,7 @@ static void rows_are_sorted_and_their_conditions_can_be_read(void **state)
 	static const char *const words[] = {"maintainer", "source", "users", NULL};
 	ARENA(a);
 	for (size_t i = 0; i < environment_count; i++) {
-		const struct environment *e = &environment_table[i];
+		const struct environment *e = &environment_table()[i];
 		struct strs paths = {0};
 		const struct scope s = {0};
 		assert_true(e->why && e->evidence && *e->evidence);

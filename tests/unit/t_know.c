@@ -259,7 +259,7 @@ static void a_library_is_found_by_each_of_its_names(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < know_library_count; i++) {
-		const struct know_library *l = &know_library_table[i];
+		const struct know_library *l = &know_library_table()[i];
 		for (const char *const *h = l->headers; h && *h; h++)
 			assert_ptr_equal(know_header(str_from(*h)), l);
 		for (const char *const *p = l->parts; p && *p; p++)

@@ -510,7 +510,7 @@ static void the_table_of_variables_is_in_order(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < variable_count; i++) {
-		const struct variable *v = &variable_table[i];
+		const struct variable *v = &variable_table()[i];
 		if (i && strcmp(v[-1].name, v->name) >= 0)
 			fail_msg("%s is not in its place", v->name);
 		assert_true(*v->effect && *v->evidence);

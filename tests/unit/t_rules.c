@@ -8,7 +8,7 @@
 
 #define MACHINES "tests/machines"
 
-struct row { /* of data/rules.yaml, in the order of rule_table */
+struct row { /* of data/rules.yaml, in the order of rule_table() */
 	struct str id;
 	struct strs fires, fired;
 };
@@ -123,12 +123,12 @@ static void every_rule_speaks_of_exactly_the_machines_that_it_names(void **state
 		assert_ok(rules_judge_facts(
 			&a, facts_of_machine(&a, variants, names.v[i], 0), &found));
 		VEC_EACH (struct finding, f, &found) {
-			struct row *row = &rows.v.v[f->rule - rule_table];
+			struct row *row = &rows.v.v[f->rule - rule_table()];
 			strs_put(&a, &row->fired, names.v[i]);
 			if (strs_has(&row->fires, names.v[i]))
 				continue;
 			print_error("row %zu, %s, fires on '%.*s': %.*s\n",
-				(size_t)(f->rule - rule_table), f->id, STR(names.v[i]),
+				(size_t)(f->rule - rule_table()), f->id, STR(names.v[i]),
 				STR(f->message));
 			bad++;
 		}
@@ -250,7 +250,7 @@ static void conditions_and_texts_ask_for_facts_that_exist(void **state)
 	(void)state;
 	ARENA(a);
 	struct asking q = {.a = &a, .facts = all_facts(&a)};
-	for (const struct rule *r = rule_table; r < rule_table + rule_count; r++) {
+	for (const struct rule *r = rule_table(); r < rule_table() + rule_count; r++) {
 		q.id = r->id;
 		q.scope = scope_of(&a, r);
 		ask_condition(&q, str_from(r->when));
@@ -265,7 +265,7 @@ static void conditions_and_texts_ask_for_facts_that_exist(void **state)
 				ask_text(&q, of[i]);
 		}
 	}
-	for (const struct diagnosis *d = diagnosis_table; d < diagnosis_table + diagnosis_count;
+	for (const struct diagnosis *d = diagnosis_table(); d < diagnosis_table() + diagnosis_count;
 		d++) {
 		q.id = d->id;
 		q.scope = &(struct scope){.value = q.facts};
@@ -278,7 +278,7 @@ static void conditions_and_texts_ask_for_facts_that_exist(void **state)
 static void every_rule_has_evidence_and_a_remedy_or_says_that_there_is_none(void **state)
 {
 	(void)state;
-	for (const struct rule *r = rule_table; r < rule_table + rule_count; r++) {
+	for (const struct rule *r = rule_table(); r < rule_table() + rule_count; r++) {
 		const char *sure = rule_confidence(r);
 		bool known = !strcmp(sure, "maintainer") || !strcmp(sure, "source") ||
 			     !strcmp(sure, "users");

@@ -34,9 +34,9 @@ static void table_is_sorted_and_consistent(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < gpu_count; i++) {
-		const struct gpu *g = &gpu_table[i];
+		const struct gpu *g = &gpu_table()[i];
 		if (i)
-			assert_true(strcmp(gpu_table[i - 1].name, g->name) < 0);
+			assert_true(strcmp(gpu_table()[i - 1].name, g->name) < 0);
 		assert_ptr_equal(gpu_by_name(str_from(g->name)), g);
 		assert_ptr_equal(gpu_by_mach(g->mach), g);
 		if (!g->generic)
@@ -224,13 +224,13 @@ static void every_product_of_the_table_is_taken(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < gpu_count; i++) {
-		struct str shown = gpu_products(&a, &gpu_table[i]);
-		for (const char *const *p = gpu_table[i].products; p && *p; p++) {
-			assert_string_equal(parsed(*p).gpu->name, gpu_table[i].name);
+		struct str shown = gpu_products(&a, &gpu_table()[i]);
+		for (const char *const *p = gpu_table()[i].products; p && *p; p++) {
+			assert_string_equal(parsed(*p).gpu->name, gpu_table()[i].name);
 			assert_true(str_contains(shown, str_from(*p)));
 		}
-		assert_true(gpu_table[i].products || gpu_table[i].about ||
-			    gpu_table[i].is_generic || !gpu_table[i].current);
+		assert_true(gpu_table()[i].products || gpu_table()[i].about ||
+			    gpu_table()[i].is_generic || !gpu_table()[i].current);
 	}
 }
 

@@ -383,10 +383,10 @@ static void owners_of_side_files(void **state)
 	static const char *const ends[] = {
 		".db.txt", "40.db", "_36.kdb", "78.HIP.2_20_0.fdb.txt", "_ConvHip.tn.model"};
 	for (size_t g = 0; g < gpu_count; g++)
-		for (unsigned i = 0; i < 5 && !gpu_table[g].is_generic; i++)
+		for (unsigned i = 0; i < 5 && !gpu_table()[g].is_generic; i++)
 			assert_str(slim_file_owner(&a, str_fmt(&a, "share/miopen/db/%s%s",
-							       gpu_table[g].name, ends[i])),
-				gpu_table[g].name);
+							       gpu_table()[g].name, ends[i])),
+				gpu_table()[g].name);
 	for (unsigned i = 0; i < sizeof(covers) / sizeof(*covers); i++)
 		assert_true(slim_owner_covers(str_from(covers[i][0]), str_from(covers[i][1])));
 	for (unsigned i = 0; i < sizeof(not ) / sizeof(*not ); i++)

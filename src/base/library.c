@@ -1,0 +1,18 @@
+/* Libraries opened when they are needed; see library.h. */
+#include "base/library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+bool library_open(const char *soname, const char *const *names, size_t n, void *functions)
+{
+	void *lib = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+	for (size_t i = 0; lib && i < n; i++) {
+		/* ISO C has no conversion from dlsym()'s result; POSIX guarantees the representation. */
+		void *p = dlsym(lib, names[i]);
+		memcpy((char *)functions + i * sizeof(p), &p, sizeof(p));
+		if (!p)
+			return false;
+	}
+	return lib != NULL;
+}
