@@ -434,7 +434,7 @@ static void on_hit(void *user, unsigned number, size_t end)
 				    ? compare_sign(r, p, line)
 				    : compare(r, p, line, false) ||
 					      (f->tries < WRAP_TRIES && compare(r, p, line, true));
-		f->tries += !fits;
+		f->tries += !fits || p->row.sign;
 		arena_rewind(&r->tmp, mark);
 	}
 }
@@ -469,12 +469,13 @@ static void slide(struct reading *r)
 	r->counted -= drop < r->counted ? drop : r->counted;
 }
 
+/* Where AMD's software is known to be at work, the other signs say nothing more. */
 static struct scan *scan_for(const struct reading *r)
 {
 	for (size_t i = 0; i < diagnosis_sign_count; i++)
-		if (diagnosis_sign_table[i].once && !r->found[i].seen)
-			return r->p->scan;
-	return r->p->rest;
+		if (r->found[i].seen && !strcmp(diagnosis_sign_table[i].name, "amd"))
+			return r->p->rest;
+	return r->p->scan;
 }
 
 static struct err *read_torn(struct reading *r)

@@ -299,10 +299,29 @@ static void logs_in_other_words_are_understood_and_none_wrongly(void **state)
 	assert_true(t.right * 10 >= t.logs * 9);
 }
 
+/* A way that neither names AMD's software nor says who alone prints it is also met by others: an entry with one has
+ * an example of that. */
+static unsigned check_ways(const struct diagnosis *d, bool maybe)
+{
+	unsigned bad = 0;
+	for (const struct diagnosis_match *m = d->match; m->text; m++) {
+		bool own = m->alone || m->context || d->context || strstr(m->text, "gfx") ||
+			   strstr(m->text, "_hip") || line_is_own(str_from(m->text));
+		bad += !own && !maybe;
+		if (!own && !maybe)
+			print_error("'%s' has a way that others print, too, but no _maybe: %s\n",
+				d->id, m->text);
+		if (m->alone && strlen(m->alone) < 4)
+			fail_msg("'%s' does not say who alone prints it", d->id);
+	}
+	return bad;
+}
+
 static void entries_are_complete(void **state)
 {
 	(void)state;
 	ARENA(a);
+	unsigned bad = 0;
 	NODE_EACH (n, entries(&a)) {
 		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
 		const struct node *yes = node_get(n, S("_yes")), *no = node_get(n, S("_no"));
@@ -313,9 +332,11 @@ static void entries_are_complete(void **state)
 		for (const char *const *e = d->explains; e && *e; e++)
 			if (!diagnosis_find(str_from(*e)))
 				fail_msg("'%s' explains '%s', which is no entry", d->id, *e);
+		bad += check_ways(d, node_get(n, S("_maybe")) != NULL);
 		assert_true(str_is_one_of(str_from(d->confidence),
 			(const char *const[]){"maintainer", "source", "users", NULL}));
 	}
+	assert_int_equal(bad, 0);
 }
 
 /* What says nothing of AMD is a cause where the machine has an AMD GPU, and no NVIDIA one. */
