@@ -434,7 +434,7 @@ static void on_hit(void *user, unsigned number, size_t end)
 				    ? compare_sign(r, p, line)
 				    : compare(r, p, line, false) ||
 					      (f->tries < WRAP_TRIES && compare(r, p, line, true));
-		f->tries += !fits || p->row.sign;
+		f->tries += !fits || (p->row.sign && p->row.sign->last);
 		arena_rewind(&r->tmp, mark);
 	}
 }
@@ -607,7 +607,7 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 		return "says little without another symptom";
 	if (m->unless && sign_of(r, m->unless)->seen)
 		return "something else in the log speaks against it";
-	if (m->alone || f->own || sign_of(r, "amd")->seen)
+	if (m->alone || (f->own && !m->needs) || sign_of(r, "amd")->seen)
 		return "";
 	if (sign_of(r, "other-maker")->seen)
 		return "the log is of another maker's GPU";
