@@ -234,25 +234,40 @@ static struct err *show_code(struct arena *a, struct str code, bool json)
 
 /* ---- a log ---- */
 
+static void show_cause(
+	struct arena *a, const struct log_cause *c, struct str name, const char *perhaps)
+{
+	out_fmt("%s%.*s [%s]\n", perhaps, STR(styled_out(a, STYLE_BOLD, str_from(c->title))),
+		c->id);
+	out_fmt("  %.*s:%llu: %.*s\n", STR(name), (unsigned long long)c->at.line, STR(c->at.text));
+	item(a, "while", c->during.n ? c->during.p : NULL);
+	item(a, "why", c->entry->cause);
+	show_fixes(a, c->entry);
+	item(a, "here", c->here.n ? c->here.p : NULL);
+	if (*perhaps)
+		item(a, "but",
+			str_fmt(a,
+				"%.*s: the whole log, or `rocsmith explain` on the machine, would "
+				"tell",
+				STR(c->reason))
+				.p);
+	item(a, "from", entry_sources(a, c->entry).p);
+}
+
+/* The causes; or, where there is none, what is one if the log is of an AMD GPU. */
 static void show_causes(struct arena *a, const struct log_answer *answer, struct str name)
 {
 	unsigned context = 0;
+	bool known = answer->causes.n && !answer->causes.v[0].context_only;
 	VEC_EACH (struct log_cause, c, &answer->causes) {
-		if (c->context_only)
+		if (c->context_only && (known || !c->asks_amd))
 			continue;
 		if (c != answer->causes.v)
 			out_text(S("\n"));
-		out_fmt("%.*s [%s]\n", STR(styled_out(a, STYLE_BOLD, str_from(c->title))), c->id);
-		out_fmt("  %.*s:%llu: %.*s\n", STR(name), (unsigned long long)c->at.line,
-			STR(c->at.text));
-		item(a, "while", c->during.n ? c->during.p : NULL);
-		item(a, "why", c->entry->cause);
-		show_fixes(a, c->entry);
-		item(a, "here", c->here.n ? c->here.p : NULL);
-		item(a, "from", entry_sources(a, c->entry).p);
+		show_cause(a, c, name, c->context_only ? "perhaps: " : "");
 	}
 	VEC_EACH (struct log_cause, c, &answer->causes)
-		if (c->context_only && context++ < MAX_CONTEXT)
+		if (c->context_only && (known || !c->asks_amd) && context++ < MAX_CONTEXT)
 			out_fmt("also: %.*s:%llu: %s [%s]: %.*s\n", STR(name),
 				(unsigned long long)c->at.line, c->title, c->id, STR(c->reason));
 }

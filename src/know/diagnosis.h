@@ -17,7 +17,8 @@ struct diagnosis_match {        /* one way in which the problem shows */
 	const char *text;       /* extended regular expression over the cleaned line or lines */
 	const char *near;       /* or NULL: within 40 lines */
 	const char *without;    /* or NULL: not in the same lines */
-	const char *needs;      /* or NULL: a sign of the log without which it is only context */
+	const char *alone;      /* or NULL: who alone prints it, so that no sign of AMD is needed */
+	const char *needs;      /* or NULL: a sign that does instead of one of AMD */
 	const char *unless;     /* or NULL: a sign with which it is only context */
 	bool context;           /* never more than context */
 };
@@ -56,6 +57,7 @@ extern const size_t diagnosis_count;
 struct diagnosis_sign {
 	const char *name, *see, *text, *without;
 	bool once; /* one is enough: it is not looked for any more */
+	bool last; /* the last one counts */
 	bool torn; /* where `text` fits inside a line, another process's output begins there */
 };
 const struct diagnosis_sign *diagnosis_sign_table(void);
@@ -143,6 +145,8 @@ void line_clean(struct buf *out, struct str line);
 size_t line_lead(struct str clean);
 /* Does the line only speak of the message that it has at from..to (a heading, a commit, a help text, source)? */
 bool line_quotes(struct str clean, size_t from, size_t to);
+/* Does the message name AMD's software itself? */
+bool line_is_own(struct str match);
 /* Does it say that readers may meet what stands below? */
 bool line_introduces(struct str clean);
 /* Does its sentence go on in the line below; or, when that is indented or begins with a quote (inner), its expression? */

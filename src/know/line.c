@@ -116,6 +116,12 @@ static bool is_word(char c)
 	return ascii_alnum(c) || c == '_';
 }
 
+bool line_is_own(struct str match)
+{
+	regmatch_t at;
+	return has_shape("own", match, &at);
+}
+
 bool line_introduces(struct str clean)
 {
 	regmatch_t at;

@@ -41,7 +41,7 @@ struct log_patterns {
 
 struct found { /* what a log has of a pattern's match, or sign */
 	unsigned tries, seen;
-	bool quoted;
+	bool quoted, own; /* own: what fits names AMD's software itself */
 	struct log_line at;
 	struct str during;
 };
@@ -361,6 +361,7 @@ static bool compare(struct reading *r, const struct pattern *p, struct span line
 		return true;
 	f->seen = 1;
 	f->quoted = quoted;
+	f->own = line_is_own(str_sub(place.text, at.from, at.to));
 	f->at = told(r, place.lines[k]);
 	f->during = doing(r, place.lines[k]);
 	return true;
@@ -398,7 +399,9 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 {
 	const struct diagnosis_sign *s = p->row.sign;
 	struct str clean = clean_of(r, line);
-	struct str said = str_sub(clean, line_lead(clean), clean.n);
+	/* what is no message counts where it stands, in a command, too */
+	struct str said = str_sub(
+		clean, s->once ? 2 * str_starts(clean, S("$ ")) : line_lead(clean), clean.n);
 	struct span at;
 	if (!fits(&r->tmp, &p->x->text, s->text, said, &at))
 		return false;
@@ -423,14 +426,15 @@ static void on_hit(void *user, unsigned number, size_t end)
 	struct found *f = &r->found[p->group];
 	if (p->row.sign && !p->row.sign->text)
 		f->seen += f->seen < UINT32_MAX;
-	else if ((!f->seen || f->quoted) && f->tries < TRIES) {
+	else if ((!f->seen || f->quoted || (p->row.sign && p->row.sign->last)) &&
+		 f->tries < TRIES) {
 		struct arena_mark mark = arena_mark(&r->tmp);
 		struct span line = line_at(r, r->done + (end ? end - 1 : 0));
 		bool fits = p->row.sign
 				    ? compare_sign(r, p, line)
 				    : compare(r, p, line, false) ||
 					      (f->tries < WRAP_TRIES && compare(r, p, line, true));
-		f->tries += !fits;
+		f->tries += !fits || (p->row.sign && p->row.sign->last);
 		arena_rewind(&r->tmp, mark);
 	}
 }
@@ -465,12 +469,13 @@ static void slide(struct reading *r)
 	r->counted -= drop < r->counted ? drop : r->counted;
 }
 
+/* Where AMD's software is known to be at work, the other signs say nothing more. */
 static struct scan *scan_for(const struct reading *r)
 {
 	for (size_t i = 0; i < diagnosis_sign_count; i++)
-		if (diagnosis_sign_table()[i].once && !r->found[i].seen)
-			return r->p->scan;
-	return r->p->rest;
+		if (r->found[i].seen && !strcmp(diagnosis_sign_table()[i].name, "amd"))
+			return r->p->rest;
+	return r->p->scan;
 }
 
 static struct err *read_torn(struct reading *r)
@@ -596,13 +601,17 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 		return "the line only speaks of it";
 	if (sign_of(r, "document")->seen >= DOCUMENT)
 		return "the text is a document that speaks of it";
+	if (p->row.entry->severity == SEV_ERROR && sign_of(r, "passed")->at.line > f->at.line)
+		return "what printed it ended well";
 	if (p->row.entry->context || m->context)
 		return "says little without another symptom";
-	bool nvidia = m->unless && !strcmp(m->unless, "nvidia");
-	if (m->unless && sign_of(r, m->unless)->seen && !(nvidia && sign_of(r, "amd")->seen))
-		return nvidia ? "the log is of a machine with an NVIDIA GPU"
-			      : "something else in the log speaks against it";
-	return m->needs && !sign_of(r, m->needs)->seen ? NO_AMD : "";
+	if (m->unless && sign_of(r, m->unless)->seen)
+		return "something else in the log speaks against it";
+	if (m->alone || (f->own && !m->needs) || sign_of(r, "amd")->seen)
+		return "";
+	if (sign_of(r, "other-maker")->seen)
+		return "the log is of another maker's GPU";
+	return m->needs && sign_of(r, m->needs)->seen ? "" : NO_AMD;
 }
 
 static unsigned rank_of(const struct log_cause *c)

@@ -7,12 +7,13 @@ cd "$E2E_TMP"
 printf 'int main(void) { return 0; }\n' >plain.cpp
 bad=0
 
-first() { # the first cause that is none of context, and the line that it is from
+first() { # the first cause that is none of context; "ID?": it is one if the log is of AMD
 	"$ROCSMITH" explain --json "$1" >answer.json || [ $? = 1 ]
 	python3 -c 'import json
 a = json.load(open("answer.json"))
 c = [c for c in a["causes"] if not c["context_only"]]
-print(c[0]["id"] if c else "-")'
+p = [c["id"] + "?" for c in a["causes"] if "points to an AMD GPU" in c.get("reason", "")]
+print(c[0]["id"] if c else p[0] if p else "-")'
 }
 # want ID NAME COMMAND...: runs it; the log must have the cause ID ("-": none).
 want() {
@@ -37,33 +38,33 @@ source_of() { printf '%b' "$2" >"$1"; }
 
 if have g++; then
 	source_of libdrm.cpp '#include <libdrm/drm.h>\n'
-	[ -e /usr/include/libdrm/drm.h ] || want libdrm-header-missing 'g++: libdrm' g++ -c libdrm.cpp
+	[ -e /usr/include/libdrm/drm.h ] || want 'libdrm-header-missing?' 'g++: libdrm' g++ -c libdrm.cpp
 	source_of ck.cpp '#include "ck/ck.hpp"\n'
 	want ck-headers-missing 'g++: Composable Kernel' g++ -c ck.cpp
 	source_of aten.cpp '#include <ATen/hip/HIPContext.h>\n'
 	want not-hipified 'g++: ATen/hip' g++ -c aten.cpp
 	source_of fixed.cpp 'uint32_t x;\n'
-	want gcc15-cstdint 'g++: cstdint' g++ -c fixed.cpp
+	want 'gcc15-cstdint?' 'g++: cstdint' g++ -c fixed.cpp
 	want offload-arch-host-compiler 'g++: --offload-arch' g++ --offload-arch=gfx1100 -c plain.cpp
 	source_of mobile_bytecode_generated.cpp '#define FLATBUFFERS_VERSION_MAJOR 25\nstatic_assert(FLATBUFFERS_VERSION_MAJOR == 24,\n "Non-compatible flatbuffers version included");\n'
 	want flatbuffers-version 'g++: flatbuffers' g++ -c mobile_bytecode_generated.cpp
-	mkdir -p third_party
-	source_of third_party/maybe.cpp 'int g(const int *);\nint f(int n) { int x; if (n > 3) x = n; return x + g(&n); }\n'
-	want gcc-maybe-uninitialized 'g++: -Werror' g++ -O2 -Wall -Werror=maybe-uninitialized -c third_party/maybe.cpp
+	mkdir -p third_party/onnx
+	source_of third_party/onnx/maybe.cpp 'int g(const int *);\nint f(int n) { int x; if (n > 3) x = n; return x + g(&n); }\n'
+	want gcc-maybe-uninitialized 'g++: -Werror' g++ -O2 -Wall -Werror=maybe-uninitialized -c third_party/onnx/maybe.cpp
 	source_of blas.cpp 'hipblasDatatype_t t;\n'
 	want hipblas-datatype-removed 'g++: hipBLAS 3' g++ -c blas.cpp
 	want torch-not-rocm 'ld: c10_hip' g++ plain.cpp -lc10_hip -ltorch_hip
 	source_of smi.cpp 'extern "C" int rsmi_init(unsigned long);\nint main() { return rsmi_init(0); }\n'
 	want rsmi-init-undefined 'ld: rsmi_init' g++ smi.cpp
-	want disk-full 'g++: disk' g++ -S -o /dev/full plain.cpp
+	want 'disk-full?' 'g++: disk' g++ -S -o /dev/full plain.cpp
 	# A compiler that dies as the kernel kills it, below the real driver.
 	mkdir -p killed
 	printf '#!/bin/sh\nkill -9 $$\n' >killed/cc1plus && chmod +x killed/cc1plus
-	want build-oom 'g++: killed' g++ -B "$PWD/killed/" -c plain.cpp
+	want 'build-oom?' 'g++: killed' g++ -B "$PWD/killed/" -c plain.cpp
 	printf 'rule cc\n command = g++ -B %s/killed/ -c $in -o $out\nbuild a.o: cc plain.cpp\n' "$PWD" >build.ninja
-	! have ninja || want build-oom 'ninja: killed' ninja
+	! have ninja || want 'build-oom?' 'ninja: killed' ninja
 	printf 'a.o:\n\tg++ -B %s/killed/ -c plain.cpp\n' "$PWD" >Makefile
-	! have make || want build-oom 'make: killed' make
+	! have make || want 'build-oom?' 'make: killed' make
 	# nothing of ours
 	source_of wrong.cpp 'int main() { return foo(); }\n'
 	want - 'g++: a mistake' g++ -c wrong.cpp
@@ -75,7 +76,7 @@ print("#include <array>\n#include <functional>")
 for i in range(20000):
     print(f"template<int N> struct s{i} {{ std::array<int, N> a; std::function<int(int)> f; }}; template struct s{i}<{i + 1}>;")
 P
-		want build-oom 'g++: killed by the kernel' inside g++ -c huge.cpp
+		want 'build-oom?' 'g++: killed by the kernel' inside g++ -c huge.cpp
 	else
 		echo 'skip no control group of our own'
 	fi
@@ -89,7 +90,7 @@ if have clang++; then
 	want invalid-target-id 'clang: target' hip --offload-arch=gfx9999 -nogpuinc -nogpulib
 	want offload-arch-combination 'clang: features' hip --offload-arch=gfx90a --offload-arch=gfx90a:xnack+ -nogpuinc -nogpulib
 	want rocm-arch-comma-list 'clang: commas' hip -nogpuinc -nogpulib '--offload-arch=gfx1100, gfx1201'
-	want rocm7-warpsize 'clang: warpSize' sh -c 'printf "extern int warpSize; constexpr int kWarpSize = warpSize;\n" | clang++ -x c++ -c - -o w.o'
+	want 'rocm7-warpsize?' 'clang: warpSize' sh -c 'printf "extern int warpSize; constexpr int kWarpSize = warpSize;\n" | clang++ -x c++ -c - -o w.o'
 	want flatbuffers-version 'clang: flatbuffers' clang++ -std=c++17 -c mobile_bytecode_generated.cpp
 	clang++ --help >help.log 2>&1
 	if "$ROCSMITH" explain --json help.log >answer.json && grep -q '"causes": \[\]' answer.json; then
@@ -112,7 +113,7 @@ fi
 if have python3; then
 	mkdir -p empty whl-rocm6.4
 	want no-matching-wheel 'pip: torch' python3 -m pip download --no-index --find-links whl-rocm6.4 torch==2.5.1
-	want - 'pip: torch, no word of AMD' python3 -m pip download --no-index --find-links empty torch==2.5.1
+	want 'no-matching-wheel?' 'pip: torch, no word of AMD' python3 -m pip download --no-index --find-links empty torch==2.5.1
 	want - 'pip: another package' python3 -m pip download --no-index --find-links empty no-such-package==1
 	want libamdhip64-so-version 'python: libamdhip64' python3 -c 'import ctypes; ctypes.CDLL("libamdhip64.so.99")'
 	want cuda-extension-on-rocm 'python: libtorch_cuda' python3 -c 'import ctypes; print("torch 2.9.1+rocm6.4", flush=True); ctypes.CDLL("libtorch_cuda.so")'
