@@ -84,6 +84,16 @@ static unsigned check_maybe(struct arena *a, const struct diagnosis *d, struct s
 	return 1;
 }
 
+static unsigned check_context(struct arena *a, const struct diagnosis *d, struct str text)
+{
+	struct log_answer answer = read_text(a, text);
+	if (mentioned(&answer, str_from(d->id)) && !confident(&answer, d->id))
+		return 0;
+	print_error("'%s' is no context in '%.*s'\n", d->id, STR(text));
+	print_causes(&answer);
+	return 1;
+}
+
 static unsigned check_no(struct arena *a, const struct diagnosis *d, struct str text)
 {
 	struct log_answer answer = read_text(a, text);
@@ -106,6 +116,9 @@ static void examples_have_their_entry_as_the_only_cause(void **state)
 		const struct node *maybe = node_get(n, S("_maybe"));
 		for (size_t i = 0; maybe && i < maybe->n; i++)
 			bad += check_maybe(&a, d, maybe->v[i].text);
+		const struct node *context = node_get(n, S("_context"));
+		for (size_t i = 0; context && i < context->n; i++)
+			bad += check_context(&a, d, context->v[i].text);
 		NODE_EACH (text, node_get(n, S("_no")))
 			bad += check_no(&a, d, text->text);
 	}
@@ -250,9 +263,10 @@ static void judge(struct arena *a, const struct node *log, struct tally *t)
 	struct log_answer answer = read_text(a, text);
 	const struct log_cause *first = answer.causes.n ? answer.causes.v : NULL;
 	bool candidate = node_get(log, S("candidate")) != NULL;
-	bool right = !want.n ||
-		     (first && str_eq(want, str_from(first->id)) &&
-			     (candidate ? first->asks_amd : !first->context_only || d->context));
+	bool context = d && (d->context || node_get(log, S("context")));
+	bool right = !want.n || (first && str_eq(want, str_from(first->id)) &&
+					(candidate ? first->asks_amd
+						   : first->context_only == context || d->context));
 	bool wrong = false;
 	VEC_EACH (struct log_cause, c, &answer.causes)
 		wrong |= !c->context_only && !str_eq(want, str_from(c->id));
