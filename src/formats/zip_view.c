@@ -12,7 +12,8 @@
 #include "formats/zip_format.h"
 
 enum {
-	RING = 32,        /* pieces on their way from one thread to the other: 6 ms of unpacking */
+	RING = 32, /* pieces on their way from one thread to the other: 6 ms of unpacking */
+	CACHED = 16 << 10,
 	SLOTS = 4,        /* blocks that are kept */
 	BLOCK = 20,       /* log2 of the least bytes of a block */
 	POINTS = 384,     /* at most; 87 KiB each */
@@ -118,11 +119,14 @@ static void use(struct zip_ring *r)
 	uint64_t i = r->taken;
 	size_t n = r->n[i % RING];
 	bool stop = false;
-	r->crc = libdeflate_crc32(r->crc, piece_of(r, i), n);
 	const struct zip_pass *p = r->pass;
+	for (size_t at = 0, part; at < n; at += part) { /* what is in the first cache yet */
+		part = n - at < CACHED ? n - at : CACHED;
+		r->crc = libdeflate_crc32(r->crc, piece_of(r, i) + at, part);
+		if (p->mark)
+			mark(r->v, p, piece_of(r, i) + at, part);
+	}
 	struct err *e = n && p->fn ? p->fn(p->user, piece_of(r, i), n, &stop) : NULL;
-	if (p->mark)
-		mark(r->v, p, piece_of(r, i), n);
 	pthread_mutex_lock(&r->lock);
 	r->taken++;
 	r->e = e;

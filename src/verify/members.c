@@ -1,5 +1,6 @@
 /* All members of a wheel in one pass: unpacked, checksummed, hashed, and when one is an ELF file or
  * device code, parsed while its bytes are at hand. Members are jobs of a pool, largest first. */
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "base/pool.h"
@@ -250,6 +251,9 @@ static struct err *run_all(struct work *w, size_t n, uint64_t total, unsigned jo
 					       : cpus < MOST_THREADS ? cpus
 								     : MOST_THREADS;
 	size_t big = 0;
+	mallopt(M_MMAP_THRESHOLD,
+		4 * IN_MEMORY); /* the next member has the pages of the last one */
+	mallopt(M_TRIM_THRESHOLD, 4 * IN_MEMORY);
 	while (big < n && big + 1 <= threads / 2 && w->v[big].m->zip->size > total / threads &&
 		comes_in_pieces(w->v[big].m->zip))
 		w->v[big++].threaded = true;
