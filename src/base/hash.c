@@ -168,10 +168,27 @@ struct str sha256_hex(struct arena *a, struct str text)
 	return digest_hex(a, &d);
 }
 
+static const char set[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+bool sha256_from_base64url(struct str text, struct digest *ret)
+{
+	unsigned bits = 0;
+	*ret = (struct digest){.n = sizeof(ret->b)};
+	if (text.n != (8 * sizeof(ret->b) + 5) / 6)
+		return false;
+	for (size_t i = 0; i < text.n; i++) {
+		const char *letter = memchr(set, text.p[i], sizeof(set) - 1);
+		if (!letter)
+			return false;
+		bits = bits << 6 | (unsigned)(letter - set);
+		if (i % 4)
+			ret->b[i / 4 * 3 + i % 4 - 1] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
+	}
+	return true;
+}
+
 struct str digest_base64url(struct arena *a, const struct digest *d)
 {
-	static const char set[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	size_t n = (d->n * 8 + 5) / 6;
 	char *p = arena_alloc(a, n + 1);
 	for (size_t i = 0; i < n; i++) {

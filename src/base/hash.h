@@ -30,3 +30,4 @@ MUST_USE struct err *hash_file(enum hash_kind kind, struct str path, struct dige
 struct str sha256_hex(struct arena *a, struct str text); /* the hash of a text, as hex */
 struct str digest_hex(struct arena *a, const struct digest *d);
 struct str digest_base64url(struct arena *a, const struct digest *d);
+bool sha256_from_base64url(struct str text, struct digest *ret); /* false: it is none */

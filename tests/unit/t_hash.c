@@ -120,6 +120,12 @@ static void base64url_has_no_padding(void **state)
 	}
 	struct digest empty = hash_bytes(HASH_SHA256, "", 0);
 	assert_str(digest_base64url(&a, &empty), "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU");
+	struct digest back;
+	assert_true(sha256_from_base64url(digest_base64url(&a, &empty), &back));
+	assert_memory_equal(&back, &empty, sizeof(back));
+	assert_false(
+		sha256_from_base64url(S("47DEQpj8HBSa+_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"), &back));
+	assert_false(sha256_from_base64url(S("47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuF"), &back));
 }
 
 /* RFC 4231, test cases 1 and 2. */
