@@ -58,11 +58,14 @@ static uint64_t sip_hash(const uint64_t key[2], struct str s)
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-static uint32_t *slot_of(const struct map *m, struct str key)
+static uint32_t *slot_of(const struct map *m, struct str key, uint64_t hash)
 {
-	size_t i = (size_t)sip_hash(m->secret, key) & (m->nslots - 1);
-	while (m->slots[i] && !str_eq(m->v[m->slots[i] - 1].key, key))
-		i = (i + 1) & (m->nslots - 1);
+	size_t i = (size_t)hash & (m->nslots - 1);
+	for (; m->slots[i]; i = (i + 1) & (m->nslots - 1)) {
+		const struct map_entry *e = &m->v[m->slots[i] - 1];
+		if (e->hash == hash && str_eq(e->key, key))
+			break;
+	}
 	return &m->slots[i];
 }
 
@@ -75,32 +78,33 @@ static void rehash(struct map *m)
 	m->nslots = m->nslots ? m->nslots * 2 : 16;
 	m->slots = arena_array(m->a, m->nslots, sizeof(*m->slots));
 	for (size_t i = 0; i < m->n; i++)
-		*slot_of(m, m->v[i].key) = (uint32_t)i + 1;
+		*slot_of(m, m->v[i].key, m->v[i].hash) = (uint32_t)i + 1;
 }
 
 void *map_get(const struct map *m, struct str key)
 {
 	if (!m->n)
 		return NULL;
-	uint32_t at = *slot_of(m, key);
+	uint32_t at = *slot_of(m, key, sip_hash(m->secret, key));
 	return at ? m->v[at - 1].value : NULL;
 }
 
 bool map_has(const struct map *m, struct str key)
 {
-	return m->n && *slot_of(m, key);
+	return m->n && *slot_of(m, key, sip_hash(m->secret, key));
 }
 
 bool map_put(struct map *m, struct str key, void *value)
 {
 	if (m->n * 2 >= m->nslots)
 		rehash(m);
-	uint32_t *slot = slot_of(m, key);
+	uint64_t hash = sip_hash(m->secret, key);
+	uint32_t *slot = slot_of(m, key, hash);
 	if (*slot) {
 		m->v[*slot - 1].value = value;
 		return false;
 	}
-	*VEC_PUSH(m->a, m) = (struct map_entry){.key = key, .value = value};
+	*VEC_PUSH(m->a, m) = (struct map_entry){.key = key, .value = value, .hash = hash};
 	*slot = (uint32_t)m->n;
 	return true;
 }

@@ -8,6 +8,7 @@
 struct map_entry {
 	struct str key;
 	void *value;
+	uint64_t hash; /* of the key */
 };
 
 struct map {

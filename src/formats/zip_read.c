@@ -380,13 +380,18 @@ static void check_names(struct reader *r)
 			map_put(&z->names, m->name, m);
 		map_put(&folded, lower, m);
 	}
+	struct str last = S(""); /* its folders are no files: most have those of the one before */
 	VEC_EACH (struct zip_member, m, &z->members) {
-		size_t n = zip_name_problem(m->name) ? 0 : m->name.n;
-		for (size_t i = 1; i + 1 < n; i++) {
+		size_t n = zip_name_problem(m->name) ? 0 : m->name.n, i = 0;
+		while (i < n && i < last.n && m->name.p[i] == last.p[i])
+			i++;
+		for (last = str_sub(m->name, 0, n ? n - 1 : 0); i + 1 < n; i++) {
 			struct str folder = str_sub(m->name, 0, i);
-			if (m->name.p[i] == '/' && map_get(&z->names, folder))
-				SAY_ERROR(r, "zip-duplicate-name", m->name,
-					"'%.*s' is a file as well as a folder", STR(folder));
+			if (!i || m->name.p[i] != '/' || !map_get(&z->names, folder))
+				continue;
+			SAY_ERROR(r, "zip-duplicate-name", m->name,
+				"'%.*s' is a file as well as a folder", STR(folder));
+			last = S("");
 		}
 	}
 	if (total < MAX_TOTAL)

@@ -12,7 +12,8 @@
 #include "formats/zip_format.h"
 
 enum {
-	RING = 32,        /* pieces on their way from one thread to the other: 6 ms of unpacking */
+	RING = 32, /* pieces on their way from one thread to the other: 6 ms of unpacking */
+	CACHED = 16 << 10,
 	SLOTS = 4,        /* blocks that are kept */
 	BLOCK = 20,       /* log2 of the least bytes of a block */
 	POINTS = 384,     /* at most; 87 KiB each */
@@ -55,7 +56,7 @@ struct zip_view {
 
 /* ---- the first pass ---- */
 
-struct ring {
+struct zip_ring {
 	pthread_mutex_t lock;
 	pthread_cond_t news;
 	char *pieces;
@@ -69,7 +70,7 @@ struct ring {
 	struct zip_view *v;
 };
 
-static char *piece_of(const struct ring *r, uint64_t i)
+static char *piece_of(const struct zip_ring *r, uint64_t i)
 {
 	return r->pieces + i % r->room * INFLATE_PIECE;
 }
@@ -113,15 +114,19 @@ static void mark(struct zip_view *v, const struct zip_pass *pass, const char *p,
 	}
 }
 
-static void use(struct ring *r, uint64_t i)
+static void use(struct zip_ring *r)
 {
+	uint64_t i = r->taken;
 	size_t n = r->n[i % RING];
 	bool stop = false;
-	r->crc = libdeflate_crc32(r->crc, piece_of(r, i), n);
 	const struct zip_pass *p = r->pass;
+	for (size_t at = 0, part; at < n; at += part) { /* what is in the first cache yet */
+		part = n - at < CACHED ? n - at : CACHED;
+		r->crc = libdeflate_crc32(r->crc, piece_of(r, i) + at, part);
+		if (p->mark)
+			mark(r->v, p, piece_of(r, i) + at, part);
+	}
 	struct err *e = n && p->fn ? p->fn(p->user, piece_of(r, i), n, &stop) : NULL;
-	if (p->mark)
-		mark(r->v, p, piece_of(r, i), n);
 	pthread_mutex_lock(&r->lock);
 	r->taken++;
 	r->e = e;
@@ -130,46 +135,56 @@ static void use(struct ring *r, uint64_t i)
 	pthread_mutex_unlock(&r->lock);
 }
 
+bool zip_ring_use(struct zip_ring *r)
+{
+	pthread_mutex_lock(&r->lock);
+	bool there = r->made != r->taken && !r->stop;
+	pthread_mutex_unlock(&r->lock);
+	if (there)
+		use(r);
+	return there;
+}
+
 /* Waits for the other thread's news, or does something else meanwhile; the lock is held before and after. */
-static void await(struct ring *r, bool *more)
+static void await(struct zip_ring *r, bool *more, bool user)
 {
 	if (!*more) {
 		pthread_cond_wait(&r->news, &r->lock);
 		return;
 	}
 	pthread_mutex_unlock(&r->lock);
-	*more = r->pass->idle(r->pass->user);
+	*more = r->pass->idle(r->pass->user, user ? r : NULL);
 	pthread_mutex_lock(&r->lock);
 }
 
 static void *user_thread(void *arg)
 {
-	struct ring *r = arg;
+	struct zip_ring *r = arg;
 	bool more = r->pass->idle;
-	for (uint64_t i = 0;; i++) {
+	for (;;) {
 		pthread_mutex_lock(&r->lock);
-		while (r->made == i && !r->end)
-			await(r, &more);
-		bool done = r->stop || (r->made == i && r->end);
+		while (r->made == r->taken && !r->end)
+			await(r, &more, true);
+		bool done = r->stop || (r->made == r->taken && r->end);
 		pthread_mutex_unlock(&r->lock);
 		if (done)
 			return NULL;
-		use(r, i);
+		use(r);
 	}
 }
 
 /* Waits for a free piece; false when no more are wanted. */
-static bool next_piece(struct ring *r)
+static bool next_piece(struct zip_ring *r)
 {
 	pthread_mutex_lock(&r->lock);
 	while (r->made - r->taken == r->room && !r->stop)
-		await(r, &r->more);
+		await(r, &r->more, false);
 	bool wanted = !r->stop;
 	pthread_mutex_unlock(&r->lock);
 	return wanted;
 }
 
-static void pass_on(struct ring *r, size_t n, bool end)
+static void pass_on(struct zip_ring *r, size_t n, bool end)
 {
 	pthread_mutex_lock(&r->lock);
 	if (n)
@@ -194,7 +209,7 @@ static struct err *add_point(struct zip_view *v)
 	return NULL;
 }
 
-static struct err *unpack_all(struct zip_view *v, struct ring *r, bool threaded)
+static struct err *unpack_all(struct zip_view *v, struct zip_ring *r, bool threaded)
 {
 	size_t n = INFLATE_PIECE;
 	while (n == INFLATE_PIECE && next_piece(r)) {
@@ -203,12 +218,12 @@ static struct err *unpack_all(struct zip_view *v, struct ring *r, bool threaded)
 		TRY(inflater_next(v->f, piece_of(r, i), INFLATE_PIECE, &n));
 		pass_on(r, n, n < INFLATE_PIECE);
 		if (!threaded && n)
-			use(r, i);
+			use(r);
 	}
 	return NULL;
 }
 
-static struct err *first_pass(struct zip_view *v, struct ring *r)
+static struct err *first_pass(struct zip_view *v, struct zip_ring *r)
 {
 	pthread_t thread;
 	bool threaded = v->threaded && pthread_create(&thread, NULL, user_thread, r) == 0;
@@ -231,7 +246,7 @@ struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 		v->shift++;
 	v->points = xmalloc((POINTS + 1) * sizeof(struct point *));
 	size_t room = v->threaded ? RING : 1;
-	struct ring r = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	struct zip_ring r = {.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = PTHREAD_COND_INITIALIZER,
 		.pieces = xmalloc(room * INFLATE_PIECE),
 		.room = room,

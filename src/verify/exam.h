@@ -22,6 +22,7 @@ struct exam_member { /* what was seen of a member while it was unpacked */
 	const struct zip_member *zip;
 	bool read;       /* content is right; digest is set */
 	bool skip;       /* of no use to hash: a folder, or not safe to read */
+	bool listed;     /* in RECORD */
 	struct err *bad; /* why it could not be unpacked */
 	struct err *odd; /* why an ELF file could not be parsed */
 	struct err *device_bad;

@@ -1,5 +1,6 @@
 /* All members of a wheel in one pass: unpacked, checksummed, hashed, and when one is an ELF file or
  * device code, parsed while its bytes are at hand. Members are jobs of a pool, largest first. */
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "base/pool.h"
@@ -10,11 +11,12 @@
 enum {
 	IN_MEMORY = 1 << 22, /* zip_stream() gives smaller members in one piece */
 	KEPT = 16 << 10,     /* memory that goes with any library */
+	PAIRED = 1 << 20,    /* the most bytes that wait to be hashed beside others, and of those */
 	MOST_THREADS = 16,   /* unless more are asked for: each takes IN_MEMORY */
 };
 
-/* What is left to do: members from the largest to the smallest. Threads take the largest; who waits for more of a large
- * one has time for the smallest. */
+/* What is left to do: members from the largest to the smallest. Threads take the largest; who waits for room for more
+ * of a large one has time for the smallest. */
 struct work {
 	struct job *v;
 	_Atomic uint64_t left; /* of v: the first << 32, and the one behind the last */
@@ -26,7 +28,15 @@ struct job {
 	struct exam *x;
 	struct exam_member *m;
 	struct work *work;
-	bool threaded; /* one thread unpacks, another takes */
+	bool threaded;         /* one thread unpacks, another takes */
+	struct job *big;       /* whose thread does this one while it waits for pieces, or NULL */
+	struct zip_ring *ring; /* of that */
+	struct beside *beside; /* or NULL */
+};
+
+struct beside { /* bytes of another member that are to be hashed together with those of this one */
+	struct hash *hash;
+	struct str left;
 };
 
 struct pass { /* one member on its way */
@@ -66,14 +76,59 @@ static struct err *parse(const struct pass *s, const struct elf_src *src)
 	return NULL;
 }
 
+/* The largest that are left come first, or else the smallest, up to so many bytes. */
+static struct job *next(struct work *w, bool largest, uint64_t most)
+{
+	uint64_t now = atomic_load(&w->left), then;
+	struct job *j;
+	do {
+		then = largest ? now + (UINT64_C(1) << 32) : now - 1;
+		if (now >> 32 == (uint32_t)now)
+			return NULL;
+		j = &w->v[largest ? now >> 32 : (uint32_t)then];
+		if (j->m->zip->size > most)
+			return NULL;
+	} while (!atomic_compare_exchange_weak(&w->left, &now, then));
+	return j;
+}
+
+static struct err *run(struct job *j);
+
+/* Hashing two members side by side takes as long as one of them (hash.h). So what is unpacked while a large one's thread
+ * waits is hashed with the pieces that came meanwhile, and else with the smallest that are left. */
+static struct err *add_hash(struct pass *s, struct str bytes)
+{
+	struct job *j = s->job, *k;
+	struct beside mine = {s->hash, bytes}, *b = j->beside ? j->beside : &mine;
+	if (j->beside) {
+		size_t n = b->left.n < bytes.n ? b->left.n : bytes.n;
+		n = hash_add_two(s->hash, b->hash, bytes.p, b->left.p, n);
+		b->left = str_sub(b->left, n, b->left.n);
+		bytes = str_sub(bytes, n, bytes.n);
+	} else if (j->ring) {
+		j->big->beside = b;
+		while (zip_ring_use(j->ring)) {
+		}
+		j->big->beside = NULL;
+	} else if (!j->threaded && bytes.n <= PAIRED && hash_pairs()) {
+		while (b->left.n >= HASH_BLOCK && (k = next(j->work, false, PAIRED))) {
+			k->beside = b;
+			TRY(run(k));
+		}
+	}
+	bytes = b == &mine ? mine.left : bytes;
+	hash_add(s->hash, bytes.p, bytes.n);
+	return NULL;
+}
+
 static struct err *take(void *user, const void *p, size_t n, bool *stop)
 {
 	(void)stop;
 	struct pass *s = user;
 	struct exam_member *m = s->job->m;
 	struct str bytes = {.p = p, .n = n};
-	hash_add(s->hash, p, n);
 	progress_add(s->job->work->progress, n, m->zip->name);
+	TRY(add_hash(s, bytes));
 	if (s->first) {
 		m->elf_magic = str_starts(bytes, S("\177ELF"));
 		m->kpack = kpack_is(bytes);
@@ -93,23 +148,20 @@ static void hash_freep(struct hash **h)
 	hash_free(*h);
 }
 
-static struct job *next(struct work *w, bool smallest)
-{
-	uint64_t now = atomic_load(&w->left), then;
-	do {
-		then = smallest ? now - 1 : now + (UINT64_C(1) << 32);
-		if (now >> 32 == (uint32_t)now)
-			return NULL;
-	} while (!atomic_compare_exchange_weak(&w->left, &now, then));
-	return &w->v[smallest ? (uint32_t)then : now >> 32];
-}
-
-static struct err *run(struct job *j);
-
-static bool idle(void *user)
+static bool idle(void *user, struct zip_ring *ring)
 {
 	struct pass *s = user;
-	struct job *j = atomic_load(&s->e) ? NULL : next(s->job->work, true);
+	struct work *w = s->job->work;
+	/* large ones are mostly hashed with pieces, but are not to outlast these by much */
+	struct job *j = NULL;
+	if (!atomic_load(&s->e) && ring && hash_pairs())
+		j = next(w, true, s->job->m->zip->size / 16);
+	if (!atomic_load(&s->e) && !j)
+		j = next(w, false, UINT64_MAX);
+	if (j && ring) {
+		j->big = s->job;
+		j->ring = ring;
+	}
 	struct err *e = j ? run(j) : NULL, *none = NULL;
 	if (e && !atomic_compare_exchange_strong(&s->e, &none, e))
 		err_free(e);
@@ -122,7 +174,7 @@ static struct err *drain(struct arena *tmp, void *user)
 	(void)tmp;
 	struct work *w = user;
 	struct err *e = NULL;
-	for (struct job *j; !e && (j = next(w, false));)
+	for (struct job *j; !e && (j = next(w, true, UINT64_MAX));)
 		e = run(j);
 	if (e)
 		atomic_store(&w->left, 0);
@@ -199,6 +251,9 @@ static struct err *run_all(struct work *w, size_t n, uint64_t total, unsigned jo
 					       : cpus < MOST_THREADS ? cpus
 								     : MOST_THREADS;
 	size_t big = 0;
+	mallopt(M_MMAP_THRESHOLD,
+		4 * IN_MEMORY); /* the next member has the pages of the last one */
+	mallopt(M_TRIM_THRESHOLD, 4 * IN_MEMORY);
 	while (big < n && big + 1 <= threads / 2 && w->v[big].m->zip->size > total / threads &&
 		comes_in_pieces(w->v[big].m->zip))
 		w->v[big++].threaded = true;

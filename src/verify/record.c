@@ -5,8 +5,8 @@
 
 struct listing {
 	struct exam *x;
-	struct map members; /* name -> struct exam_member */
-	struct map listed;  /* path -> struct record_entry */
+	struct map members;      /* name -> struct exam_member */
+	struct exam_member none; /* for a path that only RECORD has */
 	struct str self;
 	struct str signatures[2]; /* RECORD.jws, RECORD.p7s: never listed */
 };
@@ -57,17 +57,20 @@ static bool check_entry(struct listing *s, const struct record_entry *e)
 {
 	struct exam *x = s->x;
 	struct exam_member *m = map_get(&s->members, e->path);
+	bool there = m && m != &s->none;
 	if (path_leads_out(e->path))
 		exam_say(x, V_RECORD_PATH, e->path, "line %u: the path leads out of the wheel",
 			e->line);
-	else if (map_get(&s->listed, e->path))
+	else if (m && m->listed)
 		exam_say(x, V_RECORD_TWICE, e->path, "line %u: it is listed already", e->line);
 	else if (!m)
 		exam_say(
 			x, V_RECORD_ABSENT, e->path, "RECORD lists it, the wheel has no such file");
-	map_put(&s->listed, e->path, (void *)(uintptr_t)e);
 	if (!m)
+		map_put(&s->members, e->path, &s->none);
+	if (!there)
 		return false;
+	m->listed = true;
 	if (str_eq(e->path, s->self)) {
 		if (e->hash.n || e->algorithm.n || e->size.n)
 			exam_say(x, V_RECORD_SELF, e->path,
@@ -109,7 +112,8 @@ static void check_unlisted(struct listing *s)
 	for (size_t i = 0; i < s->x->n; i++) {
 		struct str name = s->x->members[i].zip->name;
 		bool signature = str_eq(name, s->signatures[0]) || str_eq(name, s->signatures[1]);
-		if (str_ends(name, S("/")) || signature || map_get(&s->listed, name))
+		const struct exam_member *m = map_get(&s->members, name);
+		if (!m || m->listed || signature)
 			continue;
 		bool self = str_eq(name, s->self);
 		exam_say(s->x, self ? V_RECORD_SELF : V_RECORD_UNLISTED, name,
@@ -122,7 +126,7 @@ void check_record(struct exam *x)
 	enum { MORE_ROWS = 1000 };
 	struct str text;
 	struct record r;
-	struct listing s = {.x = x, .members.a = x->a, .listed.a = x->a};
+	struct listing s = {.x = x, .members.a = x->a, .none.listed = true};
 	if (!x->info.n || !exam_text(x, "RECORD", V_RECORD_MISSING, &text))
 		return;
 	s.self = str_fmt(x->a, "%.*s/RECORD", STR(x->info));

@@ -274,12 +274,12 @@ static void what_is_found_does_not_depend_on_threads(void **state)
 	const struct fx_entry v[] = {{.id = "host-x86_64-unknown-linux-gnu-", .bytes = S("")},
 		{"hipv4-amdgcn-amd-amdhsa--gfx1100", fx_code_object(&a, one)},
 		{"hipv4-amdgcn-amd-amdhsa--gfx1030", fx_code_object(&a, none)}};
-	struct str code = fx_bundle(&a, v, 3, 8), big = big_text(&a, 5 << 20), want = {0}, path;
+	struct str code = fx_bundle(&a, v, 3, 8), big = big_text(&a, 12 << 20), want = {0}, path;
 	memcpy((char *)(uintptr_t)big.p, code.p, code.n);
 	struct fx_wheel w = {
 		.files = {FILE_OF("demo/big", big), FILE_OF("demo/b", big_text(&a, 600000)),
 			FILE_OF("demo/c.so", S("\177ELF\2\1\1")), FILE_OF("demo/d", S("d")),
-			FILE_OF("demo/e", S("e"))}};
+			FILE_OF("demo/e", S("e")), FILE_OF("demo/f", big_text(&a, 5 << 20))}};
 	struct strs require = {0};
 	strs_add(&a, &require, S("gfx1030"));
 	struct verify_options o = {0};

@@ -340,9 +340,12 @@ struct idler {
 	size_t calls, most;
 };
 
-static bool idle(void *user)
+static bool idle(void *user, struct zip_ring *ring)
 {
 	struct idler *s = user;
+	if (ring && s->most > 1)
+		while (s->seen.b.n < SIZE / 2)
+			(void)zip_ring_use(ring);
 	return ++s->calls < s->most;
 }
 
@@ -363,6 +366,20 @@ static void who_waits_does_other_work_as_long_as_there_is_some(void **state)
 	tear_down(&x);
 }
 
+static void other_work_may_use_the_pieces_that_came(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct archive x;
+	set_up(&a, SIZE, &x);
+	CLEANUP(zip_view_close) struct zip_view *v = NULL;
+	struct idler s = {.seen.b.a = &a, .most = SIZE_MAX};
+	struct zip_pass p = {collect, &s, true, idle, NULL};
+	assert_ok(zip_view_open(&x.zip, x.m, &p, &v));
+	assert_true(str_eq(buf_str(&s.seen.b), x.content));
+	tear_down(&x);
+}
+
 /* Stands still until the thread that unpacks, and has run out of room, was asked for other work. */
 struct slow {
 	pthread_t unpacks;
@@ -370,10 +387,11 @@ struct slow {
 	size_t n;
 };
 
-static bool other_work(void *user)
+static bool other_work(void *user, struct zip_ring *ring)
 {
 	struct slow *s = user;
-	if (pthread_equal(pthread_self(), s->unpacks))
+	assert_true(!ring == !!pthread_equal(pthread_self(), s->unpacks));
+	if (!ring)
 		s->asked = true;
 	return !s->asked;
 }
@@ -451,6 +469,7 @@ int main(void)
 		cmocka_unit_test(what_was_marked_is_there_without_unpacking),
 		cmocka_unit_test(marks_end_where_there_is_no_room),
 		cmocka_unit_test(who_unpacks_does_other_work_when_there_is_no_room),
+		cmocka_unit_test(other_work_may_use_the_pieces_that_came),
 		cmocka_unit_test(who_waits_does_other_work_as_long_as_there_is_some),
 		cmocka_unit_test(files_for_random_access),
 		cmocka_unit_test(all_is_said_as_recorded),
