@@ -297,8 +297,12 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 static bool is_introduced(struct reading *r, struct span line)
 {
 	bool inside = false, inner = strchr(" \t'\"", r->buf[line.from]) != NULL;
+	bool body = r->buf[line.from] == ' '; /* of a commit */
 	for (int i = 0, blank = 0; i < NEAR && go_up(r, &line); i++) {
 		struct str rest = {r->buf + line.from, line.to - line.from};
+		if (body && str_starts(rest, S("Date: ")))
+			return true;
+		body &= !rest.n || str_starts(rest, S("    "));
 		struct str clean = i < INTRO ? clean_of(r, line) : S("");
 		blank += i == blank && !i && !clean.n;
 		if (i < INTRO && (line_introduces(clean) ||
