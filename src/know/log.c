@@ -404,8 +404,10 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 	const struct diagnosis_sign *s = p->row.sign;
 	struct str clean = clean_of(r, line);
 	/* what is no message counts where it stands, in a command, too */
-	struct str said = str_sub(
-		clean, s->once ? 2 * str_starts(clean, S("$ ")) : line_lead(clean), clean.n);
+	size_t lead = line_lead(clean);
+	if (s->once)
+		lead = str_starts(clean, S("$ ")) ? 2 : str_starts(clean, S("export ")) ? 7 : 0;
+	struct str said = str_sub(clean, lead, clean.n);
 	struct span at;
 	if (!fits(&r->tmp, &p->x->text, s->text, said, &at))
 		return false;
