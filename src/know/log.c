@@ -708,9 +708,13 @@ void log_sort(struct arena *a, struct log_answer *answer)
 
 static void conclude(struct reading *r, struct log_answer *ret)
 {
-	add_causes(r, ret);
-	log_sort(r->a, ret);
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
+	add_causes(r, ret);
+	VEC_EACH (struct log_cause, c, &ret->causes) /* it ended in another one */
+		if (!c->context_only && c->entry->severity != SEV_ERROR &&
+			first->at.line > c->at.line)
+			demote(c, S("a warning before an error"));
+	log_sort(r->a, ret);
 	ret->first_error = first->seen ? first->at : last->at;
 	const struct log_cause *top = ret->causes.n ? ret->causes.v : NULL;
 	if (top && !top->context_only && top->entry->severity == SEV_ERROR &&
