@@ -713,7 +713,7 @@ static void conclude(struct reading *r, struct log_answer *ret)
 	VEC_EACH (struct log_cause, c, &ret->causes) /* it ended in another one */
 		if (!c->context_only && c->entry->severity != SEV_ERROR &&
 			first->at.line > c->at.line)
-			demote(c, S("a warning before an error"));
+			demote(c, S("a warning beside an error"));
 	log_sort(r->a, ret);
 	ret->first_error = first->seen ? first->at : last->at;
 	const struct log_cause *top = ret->causes.n ? ret->causes.v : NULL;
