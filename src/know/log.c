@@ -297,8 +297,12 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 static bool is_introduced(struct reading *r, struct span line)
 {
 	bool inside = false, inner = strchr(" \t'\"", r->buf[line.from]) != NULL;
+	bool body = r->buf[line.from] == ' '; /* of a commit */
 	for (int i = 0, blank = 0; i < NEAR && go_up(r, &line); i++) {
 		struct str rest = {r->buf + line.from, line.to - line.from};
+		if (body && str_starts(rest, S("Date: ")))
+			return true;
+		body &= !rest.n || str_starts(rest, S("    "));
 		struct str clean = i < INTRO ? clean_of(r, line) : S("");
 		blank += i == blank && !i && !clean.n;
 		if (i < INTRO && (line_introduces(clean) ||
@@ -400,8 +404,10 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 	const struct diagnosis_sign *s = p->row.sign;
 	struct str clean = clean_of(r, line);
 	/* what is no message counts where it stands, in a command, too */
-	struct str said = str_sub(
-		clean, s->once ? 2 * str_starts(clean, S("$ ")) : line_lead(clean), clean.n);
+	size_t lead = line_lead(clean);
+	if (s->once)
+		lead = str_starts(clean, S("$ ")) ? 2 : str_starts(clean, S("export ")) ? 7 : 0;
+	struct str said = str_sub(clean, lead, clean.n);
 	struct span at;
 	if (!fits(&r->tmp, &p->x->text, s->text, said, &at))
 		return false;
@@ -702,9 +708,13 @@ void log_sort(struct arena *a, struct log_answer *answer)
 
 static void conclude(struct reading *r, struct log_answer *ret)
 {
-	add_causes(r, ret);
-	log_sort(r->a, ret);
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
+	add_causes(r, ret);
+	VEC_EACH (struct log_cause, c, &ret->causes) /* it ended in another one */
+		if (!c->context_only && c->entry->severity != SEV_ERROR &&
+			first->at.line > c->at.line)
+			demote(c, S("a warning beside an error"));
+	log_sort(r->a, ret);
 	ret->first_error = first->seen ? first->at : last->at;
 	const struct log_cause *top = ret->causes.n ? ret->causes.v : NULL;
 	if (top && !top->context_only && top->entry->severity == SEV_ERROR &&

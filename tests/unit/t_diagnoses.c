@@ -295,6 +295,29 @@ static struct tally judge_file(struct arena *a, const char *name)
 	return (struct tally){all.logs, all.right, all.missed, all.wrong + none.wrong};
 }
 
+/* What others print too is a cause below a line that says that AMD's software is at work, and below no other. */
+static void the_sign_of_amd_is_no_accident(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct node *root;
+	unsigned bad = 0;
+	assert_ok(yaml_read(&a, S("tests/logs/signs.yaml"), &root));
+	for (int amd = 0; amd < 2; amd++)
+		NODE_EACH (line, node_get(root, amd ? S("amd") : S("other"))) {
+			struct log_answer answer =
+				read_text(&a, str_fmt(&a,
+						      "%.*s\nRuntimeError: operator "
+						      "torchvision::nms does not exist\n",
+						      STR(line->text)));
+			bool said = confident(&answer, "torchvision-nms");
+			bad += said != (amd == 1);
+			if (said != (amd == 1))
+				print_error("%s AMD: %.*s\n", amd ? "not" : "is", STR(line->text));
+		}
+	assert_int_equal(bad, 0);
+}
+
 static void logs_of_public_reports_are_understood(void **state)
 {
 	(void)state;
@@ -408,6 +431,7 @@ int main(void)
 		cmocka_unit_test(entries_are_complete),
 		cmocka_unit_test(the_patterns_were_compiled_when_the_program_was_built),
 		cmocka_unit_test(examples_have_their_entry_as_the_only_cause),
+		cmocka_unit_test(the_sign_of_amd_is_no_accident),
 		cmocka_unit_test(logs_of_public_reports_are_understood),
 		cmocka_unit_test(logs_in_other_words_are_understood_and_none_wrongly),
 		cmocka_unit_test(the_same_examples_wrapped_coloured_and_in_other_quotes),
