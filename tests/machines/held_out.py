@@ -652,7 +652,7 @@ def cezanne_3070():
 
 
 def podman_polaris():
-    m = Machine("ubuntu22", "6.2.0-20-generic", "AMD Ryzen 7 2700 Eight-Core Processor", 16, 31, ("root", 0, (65534,))).driver()
+    m = Machine("ubuntu22", "6.2.0-20-generic", "AMD Ryzen 7 2700 Eight-Core Processor", 16, 31, ("root", 0, (44,))).driver()
     m.container("podman").cpu_node(16)
     m.kfd(0o660, 65534, 65534).gpu("rx580", "0000:0a:00.0", node=(0o660, 65534, 65534), heap=2)
     m.put("usr/bin/python3.10", "")
