@@ -85,6 +85,7 @@ struct machine_torch {      /* the torch of a Python environment, read from its 
 	struct str hip;   /* of torch/version.py: "6.4.43484-123eb5128" */
 	struct str rocm;  /* "6.4": of hip, of its local version, of its ROCm libraries */
 	bool bundled;     /* its ROCm libraries lie in it */
+	bool bundled_hsa; /* the runtime, too: not where it was taken out for WSL */
 	struct strs targets; /* GPUs that libtorch_hip*.so have code for: see library.h */
 	struct strs rocblas, hipblaslt,
 		miopen;      /* GPUs of the side files that it will read; none: not known */
@@ -149,7 +150,7 @@ struct machine {
 	unsigned hidden;              /* KFD nodes that this container's device rules hide */
 	VEC(struct machine_gpu) gpus; /* in the order of their nodes */
 	VEC(struct machine_display) displays;
-	bool nvidia;                    /* a display of NVIDIA is there too; for logs, no fact */
+	bool nvidia;                    /* a display of NVIDIA is there, too */
 	VEC(struct machine_node) nodes; /* /dev/kfd, /dev/dri/renderD* */
 	VEC(struct machine_sdk) sdks;
 	VEC(struct machine_disk) disks;

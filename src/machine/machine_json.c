@@ -92,7 +92,8 @@ static const struct json_field package_fields[] =
 	FIELDS_ONLY(struct machine_package, name, version, path, unmet);
 
 static const struct json_field torch_fields[] = {
-	FIELDS(struct machine_torch, path, version, build, hip, rocm, bundled, slim, targets),
+	FIELDS(struct machine_torch, path, version, build, hip, rocm, bundled, bundled_hsa, slim,
+		targets),
 	FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, needed, missing, runpath),
 	{.kind = FIELD_END},
 };
@@ -134,6 +135,7 @@ const struct json_field machine_fields[] = {
 	FIELD("hidden_gpus", struct machine, hidden),
 	FIELD_LIST("gpus", struct machine, gpus, gpu_fields),
 	FIELD_LIST("displays", struct machine, displays, display_fields),
+	FIELDS(struct machine, nvidia),
 	FIELD_LIST("nodes", struct machine, nodes, node_fields),
 	FIELD_LIST("sdks", struct machine, sdks, sdk_fields),
 	FIELD_LIST("disks", struct machine, disks, disk_fields),

@@ -321,6 +321,8 @@ static void read_torch_libraries(struct environment *e, struct str dir, struct m
 		struct str path = path_join(e->r->a, lib, names.v[i]);
 		if (str_starts(names.v[i], S("libamdhip64.so")))
 			t->bundled = root_has_file(e->r, path) || t->bundled;
+		if (str_starts(names.v[i], S("libhsa-runtime64.so")))
+			t->bundled_hsa = root_has_file(e->r, path) || t->bundled_hsa;
 		if (kind || !str_starts(names.v[i], S("libtorch_hip")) ||
 			library_read(e->r, path, &l) != ROOT_OK)
 			continue;

@@ -97,11 +97,12 @@ ARCH = {  # PYTORCH_ROCM_ARCH of wheels, and what their libraries have files for
     "amd6.4": "gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1150 gfx1151 gfx1200 gfx1201",
     "image": "gfx90a gfx942 gfx950 gfx1100 gfx1101 gfx1200 gfx1201",
 }
-NO_GCN5 = str.maketrans("", "")
 MIOPEN = "gfx900_56 gfx900_64 gfx906_60 gfx906_64 gfx90878 gfx90a68 gfx90a6e gfx942130 gfx1030_36"
 LT = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1200", "gfx1201"}
 LIBS = ("libamdhip64", "libhsa-runtime64", "librocblas", "libhipblaslt", "libMIOpen", "librccl", "libhipblas", "librocsolver")
-SONAME = {"6": {"libamdhip64": "6", "librocblas": "4", "libhipblaslt": "0", "libMIOpen": "1", "librccl": "1",
+SONAME = {"5": {"libamdhip64": "5", "librocblas": "3", "libhipblaslt": "0", "libMIOpen": "1", "librccl": "1",
+                "libhipblas": "0", "librocsolver": "0", "libhsa-runtime64": "1"},
+          "6": {"libamdhip64": "6", "librocblas": "4", "libhipblaslt": "0", "libMIOpen": "1", "librccl": "1",
                 "libhipblas": "2", "librocsolver": "0", "libhsa-runtime64": "1"},
           "7": {"libamdhip64": "7", "librocblas": "5", "libhipblaslt": "1", "libMIOpen": "1", "librccl": "1",
                 "libhipblas": "3", "librocsolver": "0", "libhsa-runtime64": "1"}}
@@ -186,7 +187,7 @@ class Machine:
         """What the kinds leave in their containers."""
         marks = {"docker": {".dockerenv": ""}, "podman": {"run/.containerenv": 'engine="podman-4.9.3"\nrootless=1\n'},
                  "lxc": {"run/systemd/container": "lxc\n"},
-                 "kubernetes": {"var/run/secrets/kubernetes.io/serviceaccount/namespace": "default\n"}}[kind]
+                 "kubernetes": {}}[kind]
         for path, text in marks.items():
             self.put(path, text)
         if kind == "kubernetes":
@@ -447,7 +448,7 @@ def mint_570_atomics():
     m = Machine("mint21", "5.15.0-56-generic", "Intel(R) Core(TM) i5-3470 CPU @ 3.20GHz", 4, 16).driver("5.18.13")
     m.cpu_node(4).kfd().gpu("rx580", "0000:01:00.0", kfd=False)
     m.system_python("3.10")
-    return m.rocm("5.4.3" if False else "6.0.0")
+    return m.rocm("5.4.3")
 
 
 def steam_deck():
@@ -523,6 +524,7 @@ def ubuntu_7900xtx_nightly():
     m.torch(site, "2.9.0.dev20250811+rocm6.4", hip="6.4.43484-123eb5128", archs=ARCH["6.4"], requires=(TRITON.format("3.4.0+gitf7888497"),))
     m.dist(site, "pytorch-triton-rocm", "3.4.0+gitf7888497")
     m.dist(site, "torchvision", "0.24.0.dev20250811+rocm6.4", "numpy", "torch==2.9.0.dev20250811")
+    m.dist(site, "numpy", "2.2.6")
     return m
 
 
@@ -530,6 +532,7 @@ def image_torch(m, site, version, hip, tree, rocm=None):
     """A torch that was built in the image, for the ROCm there."""
     m.torch(site, version, hip=hip, rocm=rocm, archs=ARCH["image"], bundled=False, major=tree[0], runpath="$ORIGIN:/opt/rocm/lib")
     m.dist(site, "triton", "3.4.0")
+    m.dist(site, "numpy", "1.26.4")
     m.dist(site, "torchvision", "0.23.0a0+824e8c8", "numpy", "torch")
     m.rocm(tree, ARCH["image"])
     m.put("etc/ld.so.conf.d/10-rocm-opencl.conf", "/opt/rocm/lib\n")
@@ -622,8 +625,8 @@ def framework_8060s():
     m.system_python("3.14")
     lib = "usr/lib/x86_64-linux-gnu"
     for n, so in SONAME["7"].items():
-        m.put(f"{lib}/{n}.so.{so}.0.70100", "")
-        m.links[f"{lib}/{n}.so.{so}"] = f"{n}.so.{so}.0.70100"
+        m.put(f"{lib}/{n}.so.{so}.1.52802", "")
+        m.links[f"{lib}/{n}.so.{so}"] = f"{n}.so.{so}.1.52802"
     m.put("usr/bin/hipcc", "#!/bin/sh\n")
     m.put("usr/include/hip/hip_version.h", "#define HIP_VERSION_MAJOR 7\n#define HIP_VERSION_MINOR 1\n#define HIP_VERSION_PATCH 52802\n")
     return m.rocm("7.14.0", "gfx1151", "opt/rocm-therock", link=False)
@@ -761,7 +764,7 @@ def main():
     parser.add_argument("--round", type=int)
     parser.add_argument("--show", action="store_true", help="the texts of doctor and env, too")
     parser.add_argument("--keep", help="folder that the machines are left in")
-    o = parser.parse_args()
+    o = parser.parse_intermixed_args()
     with open(f"{HERE}/held-out.yaml", encoding="utf-8") as f:
         cases = yaml.safe_load(f)["machine"]
     cases = [c for c in cases if (not o.names or c["name"] in o.names) and o.round in (None, c["round"])]

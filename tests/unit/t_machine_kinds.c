@@ -446,7 +446,7 @@ static void wsl_is_told_from_linux(void **state)
 		{.name = "WSL with a GPU",
 			.findings = "wsl-gpu",
 			.targets = "",
-			.says = "--gpu gfx1100",
+			.says = "rocsmith doctor --gpu",
 			.files = {ROOT_USER, "dev/dxg", "", "proc/sys/kernel/osrelease",
 				"5.15.167.4-microsoft-standard-WSL2\n"}},
 		{.name = "WSL without",
