@@ -25,29 +25,38 @@ GIB = 1 << 30
 ASIC = {
     "wx7100": (80003, 0x67c4, 144, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
     "rx580": (80003, 0x67df, 144, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
+    "560x": (80003, 0x67ef, 64, 4, 10, 64, 4096, "polaris11", 0, 0x030000),
     "vega56": (90000, 0x687f, 224, 4, 10, 64, 8176, "vega10", 2, 0x030000),
+    "vega8": (90002, 0x15dd, 32, 4, 10, 64, 1024, "raven", 0, 0x030000),
+    "vii": (90006, 0x66af, 240, 4, 10, 64, 16368, "vega20", 2, 0x030000),
     "mi50": (90006, 0x66a1, 240, 4, 10, 64, 32752, "vega20", 2, 0x038000),
     "mi60": (90006, 0x66a1, 256, 4, 10, 64, 32752, "vega20", 2, 0x038000),
     "mi100": (90008, 0x738c, 480, 4, 10, 64, 32752, "arcturus", 2, 0x038000),
     "mi250x": (90010, 0x7408, 440, 4, 8, 64, 65520, "aldebaran", 0, 0x038000),
     "cezanne": (90012, 0x1638, 32, 4, 10, 64, 512, "renoir", 0, 0x030000),
+    "mi300x": (90402, 0x74a1, 1216, 4, 8, 64, 196592, "ip discovery", 0, 0x120000),
     "mi325x": (90402, 0x74a5, 1216, 4, 8, 64, 262128, "ip discovery", 0, 0x120000),
     "mi355x": (90500, 0x75a3, 1024, 4, 8, 64, 294896, "ip discovery", 0, 0x120000),
     "5700xt": (100100, 0x731f, 80, 2, 20, 32, 8176, "navi10", 2, 0x030000),
     "6900xt": (100300, 0x73bf, 160, 2, 16, 32, 16368, "sienna_cichlid", 2, 0x030000),
     "6700xt": (100301, 0x73df, 80, 2, 16, 32, 12272, "navy_flounder", 2, 0x030000),
+    "6600xt": (100302, 0x73ff, 64, 2, 16, 32, 8176, "dimgrey_cavefish", 2, 0x030000),
     "deck": (100303, 0x163f, 16, 2, 16, 32, 1024, "vangogh", 0, 0x030000),
     "raphael": (100306, 0x164e, 4, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "granite": (100306, 0x13c0, 4, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "7900xtx": (110000, 0x744c, 192, 2, 16, 32, 24560, "ip discovery", 2, 0x030000),
     "7800xt": (110001, 0x747e, 120, 2, 16, 32, 16368, "ip discovery", 2, 0x030000),
     "7600": (110002, 0x7480, 64, 2, 16, 32, 8176, "ip discovery", 2, 0x030000),
+    "7600xt": (110002, 0x7480, 64, 2, 16, 32, 16368, "ip discovery", 2, 0x030000),
+    "780m": (110003, 0x15bf, 24, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "890m": (110500, 0x150e, 32, 2, 16, 32, 4096, "ip discovery", 0, 0x038000),
     "8060s": (110501, 0x1586, 80, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "840m": (110502, 0x1114, 8, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
+    "9060xt": (120000, 0x7590, 64, 2, 16, 32, 16304, "ip discovery", 2, 0x030000),
+    "r9700": (120001, 0x7551, 128, 2, 16, 32, 32624, "ip discovery", 2, 0x030000),
     "9070xt": (120001, 0x7550, 128, 2, 16, 32, 16304, "ip discovery", 2, 0x030000),
 }
-APUS = {"cezanne", "deck", "raphael", "granite", "890m", "8060s", "840m"}
+APUS = {"vega8", "780m", "cezanne", "deck", "raphael", "granite", "890m", "8060s", "840m"}
 NODE = """cpu_cores_count {cores}
 simd_count {simds}
 mem_banks_count 1
@@ -95,6 +104,8 @@ ARCH = {  # PYTORCH_ROCM_ARCH of wheels, and what their libraries have files for
     "6.4": "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1102 gfx1200 gfx1201",
     "7.2": "gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1101 gfx1102 gfx1150 gfx1151 gfx1200 gfx1201",
     "amd6.4": "gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1150 gfx1151 gfx1200 gfx1201",
+    "6.0": "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100",
+    "6.2.4": "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1101",
     "image": "gfx90a gfx942 gfx950 gfx1100 gfx1101 gfx1200 gfx1201",
 }
 MIOPEN = "gfx900_56 gfx900_64 gfx906_60 gfx906_64 gfx90878 gfx90a68 gfx90a6e gfx942130 gfx1030_36"
@@ -132,6 +143,10 @@ OS = {
     "nixos": 'ANSI_COLOR="0;38;2;126;186;228"\nBUILD_ID="26.05.652.e8e446a36117"\nDEFAULT_HOSTNAME=nixos\nID=nixos\nID_LIKE=""\n'
              'NAME=NixOS\nPRETTY_NAME="NixOS 26.05 (Yarara)"\nVERSION="26.05 (Yarara)"\nVERSION_ID="26.05"\n',
     "alma9": os_release("almalinux", "AlmaLinux", "9.1", "AlmaLinux 9.1 (Lime Lynx)", "rhel centos fedora"),
+    "cachyos": 'NAME="CachyOS Linux"\nPRETTY_NAME="CachyOS"\nID=cachyos\nID_LIKE=arch\nBUILD_ID=rolling\n',
+    "bazzite": 'NAME="Bazzite"\nVERSION="40.20240427.0 (GNOME)"\nID=bazzite\nID_LIKE="fedora"\nVERSION_ID=40\nPRETTY_NAME="Bazzite 40"\n',
+    "rocky9": os_release("rocky", "Rocky Linux", "9.4", "Rocky Linux 9.4 (Blue Onyx)", "rhel centos fedora"),
+    "ubuntu25": os_release("ubuntu", "Ubuntu", "25.04", "Ubuntu 25.04", "debian"),
     "talos": 'NAME="Talos"\nID=talos\nVERSION_ID=v1.6.3\nPRETTY_NAME="Talos (v1.6.3)"\n',
 }
 
@@ -694,6 +709,181 @@ def lxc_9070xt():
     m.put("usr/bin/python3.12", "")
     m.links["usr/bin/python3"] = "python3.12"
     return m.rocm("7.0.1", ARCH["image"])
+
+
+# ---- the second round ----
+
+def conda(m, prefix, python):
+    m.put(f"{prefix}/conda-meta/history", "==> 2024-11-08 10:00:00 <==\n")
+    short = ".".join(python.split(".")[:2])
+    m.put(f"{prefix}/bin/python{short}", "")
+    m.links[f"{prefix}/bin/python3"] = m.links[f"{prefix}/bin/python"] = f"python{short}"
+    m.env |= {"CONDA_PREFIX": f"/{prefix}", "CONDA_DEFAULT_ENV": os.path.basename(prefix), "PATH": f"/{prefix}/bin:" + m.env["PATH"]}
+    return f"{prefix}/lib/python{short}/site-packages"
+
+
+def docker_7900xtx():
+    m = Machine("ubuntu24", "6.8.0-71-generic", "Intel(R) Xeon(R) w5-3435X", 32, 251, ("root", 0, (44, 992))).driver("6.16.6").container("docker", 0)
+    m.cpu_node(32).kfd().gpu("7900xtx", "0000:d6:00.0")
+    m.put("usr/bin/python3.12", "")
+    m.links["usr/bin/python3"] = "python3.12"
+    image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.9.1+git5bc97ba", "7.2.26015-fc0010cf6a", "7.2.0")
+    return m
+
+
+def docker_r9700():
+    m = Machine("ubuntu24", "6.17.0-14-generic", "AMD Ryzen 9 9950X 16-Core Processor", 32, 92, ("root", 0, (44, 992))).driver("6.19.4")
+    m.container("docker", 0).cpu_node(32).kfd().gpu("r9700", "0000:03:00.0", 128).gpu("r9700", "0000:07:00.0", 129)
+    site = m.python("opt/venv", "3.13.7", "/usr/local/bin")
+    m.torch(site, "2.10.0+rocm7.13.0", hip="7.13.60910", rocm="7.13.0", archs="gfx1200 gfx1201", bundled=False, major="7",
+            runpath="$ORIGIN", requires=("rocm[libraries]==7.13.0", "triton==3.6.0+rocm7.13.0"))
+    for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries-gfx120x-all"):
+        m.dist(site, name, "7.13.0")
+    m.dist(site, "triton", "3.6.0+rocm7.13.0")
+    m.dist(site, "numpy", "2.3.4")
+    for n, so in SONAME["7"].items():
+        where = "core" if n in ("libamdhip64", "libhsa-runtime64") else "libraries_gfx120X_all"
+        m.put(f"{site}/_rocm_sdk_{where}/lib/{n}.so.{so}", "")
+    m.sides(f"{site}/_rocm_sdk_libraries_gfx120X_all/lib", f"{site}/_rocm_sdk_libraries_gfx120X_all/share", "gfx1200 gfx1201", "")
+    return m
+
+
+def mint_560x_vega8():
+    m = Machine("mint22", "6.15.8-061508-generic", "AMD Ryzen 5 2500U with Radeon Vega Mobile Gfx", 8, 14).driver()
+    m.cpu_node(8).kfd().gpu("560x", "0000:01:00.0", 128).gpu("vega8", "0000:05:00.0", 129)
+    m.system_python("3.12")
+    return m
+
+
+def wsl_rocm60():
+    m = wsl("ubuntu22", "Intel(R) Core(TM) i9-14900KS", 32, "5.15.153.1-microsoft-standard-WSL2")
+    m.system_python("3.10")
+    return trio(m, "home/user/.local/lib/python3.10/site-packages", "2.3.1+rocm6.0", "0.18.1", "2.3.1", "2.3.1", hip="6.0.32830-d62f6a171",
+                archs=ARCH["6.0"])
+
+
+def wsl_conda():
+    m = Machine("ubuntu22", "5.15.167.4-microsoft-standard-WSL2", "AMD Ryzen 7 7700 8-Core Processor", 8, 31, ("root", 0, ()), flags=" hypervisor")
+    m.node("dev/dxg", 0o666, 0, 0).rocm("6.2.3", ARCH["6.1"])
+    site = conda(m, "root/miniconda3/envs/xinf", "3.10.14")
+    return trio(m, site, "2.5.1+rocm6.2", "0.20.1", "2.5.1", "3.1.0", hip="6.2.41133-dd7f95766", archs=ARCH["6.1"], drop=("libhsa-runtime64",))
+
+
+def rocky_mi50():
+    m = Machine("rocky9", "5.14.0-427.40.1.el9_4.x86_64", "AMD Ryzen Threadripper 1950X 16-Core Processor", 32, 62, ("atif", 1000, (10, 39, 105)), "fedora")
+    m.driver("6.2.4").cpu_node(32).kfd().gpu("mi50", "0000:43:00.0", vram=16368)
+    m.rocm("5.7.0", "gfx906 gfx1030")
+    site = conda(m, "home/atif/miniconda3/envs/rocm", "3.11.10")
+    m.torch(site, "2.3.1+rocm5.7", hip="5.7.31921-d1770ee1b", archs="gfx900 gfx906 gfx908 gfx90a gfx1030 gfx1100", requires=(TRITON.format("2.3.1"),))
+    m.dist(site, "pytorch-triton-rocm", "2.3.1")
+    m.dist(site, "torchvision", "0.18.1+rocm5.7", "numpy", "torch ==2.3.1")
+    m.dist(site, "numpy", "1.26.3")
+    return m
+
+
+def cachyos_cuda():
+    m = Machine("cachyos", "6.15.7-3-cachyos", "AMD Ryzen 7 5700X 8-Core Processor", 16, 31, ("ziomek", 1000, (998,)), "arch").driver()
+    m.cpu_node(16).kfd(0o666).gpu("6900xt", "0000:0b:00.0", node=NONE)
+    site = m.python("home/ziomek/Dokumenty/comfyvenv", "3.13.5")
+    m.torch(site, "2.7.1", cuda="12.6", requires=('nvidia-cublas-cu12==12.6.4.1; platform_system == "Linux" and platform_machine == "x86_64"',
+                                                  'triton==3.3.1; platform_system == "Linux" and platform_machine == "x86_64"'))
+    for name, version in (("nvidia-cublas-cu12", "12.6.4.1"), ("triton", "3.3.1"), ("numpy", "2.3.1")):
+        m.dist(site, name, version)
+    m.dist(site, "torchvision", "0.22.1", "numpy", "torch==2.7.1")
+    m.dist(site, "torchaudio", "2.7.1", "torch==2.7.1")
+    return m
+
+
+def arch_7600xt():
+    m = Machine("arch", "6.13.5-arch1-1", "AMD Ryzen 7 7700X 8-Core Processor", 16, 31, ("tel", 1000, (998, 989)), "arch").driver()
+    m.cpu_node(16).kfd(0o666).gpu("7600xt", "0000:03:00.0", 128, node=NONE, vbios="113-APM7076OC-100")
+    m.gpu("raphael", "0000:12:00.0", 129, node=NONE, vbios="102-RAPHAEL-008")
+    m.rocm("6.2.4", ARCH["6.2.4"], "opt/rocm", link=False)
+    site = m.python("home/tel/llm/.venv", "3.12.9", "/usr/bin")
+    m.torch(site, "2.6.0+rocm6.2.4", hip="6.2.41134-65d174c3e", archs=ARCH["6.2.4"], requires=(TRITON.format("3.2.0"),))
+    m.dist(site, "pytorch-triton-rocm", "3.2.0")
+    m.dist(site, "numpy", "2.2.3")
+    m.env |= {"LD_LIBRARY_PATH": "/opt/rocm/lib:", "HIP_VISIBLE_DEVICES": "0", "ROCR_VISIBLE_DEVICES": "0", "TRITON_USE_ROCM": "1",
+              "HSA_OVERRIDE_GFX_VERSION": "11.0.0"}
+    return m
+
+
+def bazzite_6900xt():
+    m = Machine("bazzite", "6.8.7-201.fsync.fc40.x86_64", "AMD Ryzen 7 5800X 8-Core Processor", 16, 31, ("iron", 1000, (10,)), "fedora").driver()
+    m.cpu_node(16).kfd(0o666).gpu("6900xt", "0000:0b:00.0", node=NONE)
+    m.system_python("3.12")
+    for n, so in SONAME["6"].items():
+        m.put(f"usr/lib64/{n}.so.{so}.0", "")
+        m.links[f"usr/lib64/{n}.so.{so}"] = f"{n}.so.{so}.0"
+    site = "home/iron/.local/lib/python3.12/site-packages"
+    m.torch(site, "2.3.0", cuda="12.1", requires=('nvidia-cublas-cu12==12.1.3.1; platform_system == "Linux" and platform_machine == "x86_64"',))
+    m.dist(site, "nvidia-cublas-cu12", "12.1.3.1")
+    for table in (m.files, m.links):  # an ostree system
+        for path in [p for p in table if p.startswith("home/")]:
+            table["var/" + path] = table.pop(path)
+    m.links["home"] = "var/home"
+    return m
+
+
+def arch_9070xt():
+    m = Machine("arch", "6.19.12-arch1-1", "AMD Ryzen 5 7600X 6-Core Processor", 12, 31, ("x1", 1000, (998, 983, 989)), "arch").driver()
+    m.cpu_node(12).kfd(0o666).gpu("9070xt", "0000:03:00.0", node=NONE)
+    m.system_python("3.14")
+    return m.rocm("7.2.2", ARCH["image"], "opt/rocm", link=False)
+
+
+def ubuntu25_9060xt():
+    m = Machine("ubuntu25", "6.14.0-36-generic", "AMD Ryzen 5 5600X 6-Core Processor", 12, 31).driver()
+    m.cpu_node(12).kfd().gpu("9060xt", "0000:2d:00.0")
+    m.system_python("3.13")
+    return m.rocm("7.1.0", ARCH["image"])
+
+
+def radeon_vii_sdk():
+    m = Machine("ubuntu24", "6.8.0-57-generic", "AMD Ryzen 9 3950X 16-Core Processor", 32, 62).driver()
+    m.cpu_node(32).kfd().gpu("vii", "0000:0c:00.0")
+    m.system_python("3.12")
+    return m.rocm("6.4.0", "gfx1101 gfx1102 gfx1200 gfx1030 gfx1100 gfx1201 gfx942 gfx90a gfx908")
+
+
+def distrobox_7800xt():
+    m = Machine("ubuntu22", "6.8.1-1-default", "AMD Ryzen 9 7900X 12-Core Processor", 24, 62, ("one", 1000, (27, 44, 992))).driver()
+    m.container("podman", 0)
+    m.put("run/.containerenv", 'engine="podman-5.0.0"\nname="rocm"\nimage="docker.io/rocm/dev-ubuntu-22.04"\nrootless=1\n')
+    m.env |= {"CONTAINER_ID": "rocm", "DISTROBOX_ENTER_PATH": "/usr/bin/distrobox-enter"}
+    m.cpu_node(24).kfd(0o666, 65534, 65534).gpu("7800xt", "0000:03:00.0", 128, node=(0o666, 65534, 65534))
+    m.gpu("raphael", "0000:16:00.0", 129, node=(0o666, 65534, 65534)).system_python("3.10")
+    return m.rocm("6.0.2", ARCH["6.0"])
+
+
+def ubuntu24_6600xt():
+    m = Machine("ubuntu24", "6.8.0-35-generic", "AMD Ryzen 5 5600X 6-Core Processor", 12, 31).driver()
+    m.cpu_node(12).kfd().gpu("6600xt", "0000:08:00.0")
+    site = m.python("home/user/venv", "3.11.9", "/home/user/.pyenv/versions/3.11.9/bin")
+    m.env["HSA_OVERRIDE_GFX_VERSION"] = "10.3.0"
+    return trio(m, site, "2.3.1+rocm6.0", "0.18.1", "2.3.1", "2.3.1", hip="6.0.32830-d62f6a171", archs=ARCH["6.0"])
+
+
+def mi300x_einval():
+    m = Machine("ubuntu22", "5.15.0-122-generic", "AMD EPYC 9474F 48-Core Processor", 96, 755, ("root", 0, (44, 992)), cmdline="iommu=pt").driver("6.7.0")
+    m.container("docker").cpu_node(96).kfd(0o666, 65534, 65534).gpu("mi300x", "0000:05:00.0", node=(0o666, 65534, 65534))
+    m.put("usr/bin/python3.10", "")
+    m.links["usr/bin/python3"] = "python3.10"
+    return m.rocm("6.2.1", ARCH["6.1"])
+
+
+def framework16():
+    m = Machine("ubuntu24", "6.8.0-48-generic", "AMD Ryzen 9 7940HS w/ Radeon 780M Graphics", 16, 62).driver()
+    m.cpu_node(16).kfd().gpu("7600", "0000:03:00.0", 128).gpu("780m", "0000:c4:00.0", 129)
+    m.system_python("3.12")
+    return m.rocm("6.3.2", ARCH["6.4"])
+
+
+def strix_carveout():
+    m = Machine("ubuntu24", "6.14.0-33-generic", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 31).driver()
+    m.cpu_node(32).kfd().gpu("8060s", "0000:c5:00.0", vram=98304)
+    m.system_python("3.12")
+    return m.rocm("6.4.1", ARCH["6.4"] + " gfx1151")
 
 
 MAKE = {"6900xt-7900xtx": two_cards}
