@@ -32,6 +32,8 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	uint64_t
 		vram; /* bytes of the pool that KFD reports; on an APU this is a share of the RAM */
 	uint64_t gtt; /* bytes of RAM that the driver lets it map; 0 = not known */
+	uint64_t
+		carve_out; /* of an APU: bytes that the firmware sets aside for it; 0 = not known */
 	unsigned compute_units, wave_size;
 	bool apu;
 	bool no_atomics; /* the way to the processor carries no PCIe atomics of 32 or 64 bits */
@@ -66,6 +68,7 @@ struct machine_sdk { /* a ROCm that was found: a tree such as /opt/rocm-7.1.0, o
 	struct str path, version;
 	struct str kind; /* "tree", "system" (libraries in /usr), "pip" (rocm wheels) */
 	struct machine_parts components; /* "hip" "6.4.43482": from headers, names of libraries */
+	struct strs rocblas;             /* GPUs of its rocBLAS's files; none: not known */
 	bool slim;                       /* rocsmith slim took device code out of it */
 	struct strs slim_gpus;           /* and left that of these */
 };

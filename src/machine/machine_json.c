@@ -50,7 +50,7 @@ static const struct json_field gpu_fields[] = {
 	FIELD_WRITE("products", write_products),
 	FIELD_NUMBER_HEX("vendor", struct machine_gpu, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_gpu, device, 4),
-	FIELDS(struct machine_gpu, pci, render, vram, gtt, compute_units, wave_size, apu,
+	FIELDS(struct machine_gpu, pci, render, vram, gtt, carve_out, compute_units, wave_size, apu,
 		no_atomics, link, link_max, vbios),
 	FIELD_LIST("firmware", struct machine_gpu, firmware, part_fields),
 	{.kind = FIELD_END},
@@ -79,7 +79,7 @@ static const struct json_field node_fields[] = {
 };
 
 static const struct json_field sdk_fields[] = {
-	FIELDS(struct machine_sdk, path, version, kind, slim, slim_gpus),
+	FIELDS(struct machine_sdk, path, version, kind, rocblas, slim, slim_gpus),
 	FIELD_LIST("components", struct machine_sdk, components, part_fields),
 	{.kind = FIELD_END},
 };

@@ -110,6 +110,8 @@ ARCH = {  # PYTORCH_ROCM_ARCH of wheels, and what their libraries have files for
 }
 MIOPEN = "gfx900_56 gfx900_64 gfx906_60 gfx906_64 gfx90878 gfx90a68 gfx90a6e gfx942130 gfx1030_36"
 LT = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1200", "gfx1201"}
+# what AMD's packages of rocBLAS had before ROCm 6.4
+TREE = "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1010 gfx1012 gfx1030 gfx1100 gfx1101 gfx1102"
 LIBS = ("libamdhip64", "libhsa-runtime64", "librocblas", "libhipblaslt", "libMIOpen", "librccl", "libhipblas", "librocsolver")
 SONAME = {"5": {"libamdhip64": "5", "librocblas": "3", "libhipblaslt": "0", "libMIOpen": "1", "librccl": "1",
                 "libhipblas": "0", "librocsolver": "0", "libhsa-runtime64": "1"},
@@ -456,7 +458,7 @@ def ubuntu_wx7100():
     m = Machine("ubuntu24", "6.8.0-39-generic", "AMD Ryzen 7 1700X Eight-Core Processor", 16, 31).driver("6.7.0")
     m.cpu_node(16).kfd().gpu("wx7100", "0000:09:00.0", heap=2)
     m.system_python("3.12")
-    return m.rocm("6.1.0", ARCH["6.1"])
+    return m.rocm("6.1.0", TREE)
 
 
 def mint_570_atomics():
@@ -490,7 +492,7 @@ def debian12_mi60():
 def mi50_rocm64():
     m = Machine("ubuntu24", "6.8.0-60-generic", "Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz", 28, 62).driver("6.10.5")
     m.cpu_node(28).kfd().gpu("mi50", "0000:05:00.0")
-    m.rocm("6.3.3", ARCH["6.4"])
+    m.rocm("6.3.3", TREE)
     site = m.python("home/user/unsloth/.venv", "3.12.3")
     old = " ".join(g for g in ARCH["6.4"].split() if g not in ("gfx900", "gfx906"))
     return trio(m, site, "2.9.1+rocm6.4", "0.24.1", "2.9.1", "3.5.1", hip="6.4.43484-123eb5128", archs=ARCH["6.4"], rocblas=old)
@@ -523,7 +525,7 @@ def wsl_7800xt():
 def wsl_w7900():
     m = wsl("ubuntu22", "AMD Ryzen 9 7950X3D 16-Core Processor", 32, "5.15.167.4-microsoft-standard-WSL2")
     m.system_python("3.10")
-    m.rocm("6.3.4", ARCH["6.4"])
+    m.rocm("6.3.4", TREE)
     m.torch("home/user/.local/lib/python3.10/site-packages", "2.4.0+rocm6.3.4.git7cecbf6d", hip="6.3.42134-a9a80e791",
             archs="gfx942 gfx90a gfx1030 gfx1100 gfx1101", drop=("libhsa-runtime64",), requires=("pytorch-triton-rocm==3.0.0+rocm6.3.4.git75cc27c2",))
     m.dist("home/user/.local/lib/python3.10/site-packages", "pytorch-triton-rocm", "3.0.0+rocm6.3.4.git75cc27c2")
@@ -578,7 +580,7 @@ def docker_mi250x():
     m.put(f"{prefix}/bin/python3.9", "")
     m.links[f"{prefix}/bin/python3"] = m.links[f"{prefix}/bin/python"] = "python3.9"
     m.env |= {"CONDA_PREFIX": f"/{prefix}", "CONDA_DEFAULT_ENV": "py_3.9", "PATH": f"/{prefix}/bin:/opt/conda/condabin:" + m.env["PATH"]}
-    m.rocm("6.2.0", ARCH["6.1"])
+    m.rocm("6.2.0", TREE)
     site = f"{prefix}/lib/python3.9/site-packages"
     m.torch(site, "2.6.0.dev20240918+rocm6.2", hip="6.2.41133-dd7f95766", archs=ARCH["6.1"], requires=("pytorch-triton-rocm==3.1.0+5fe38ffd73",))
     m.dist(site, "pytorch-triton-rocm", "3.1.0+5fe38ffd73")
@@ -687,7 +689,7 @@ def docker_mi100_groups():
         m.gpu("mi100", f"0000:{bus:02x}:00.0", 128 + i, node=(0o660, 0, 109))
     m.put("usr/bin/python3.10", "")
     m.links["usr/bin/python3"] = "python3.10"
-    return m.rocm("6.0.0", ARCH["6.1"])
+    return m.rocm("6.0.0", TREE)
 
 
 def talos_cezanne():
@@ -764,7 +766,7 @@ def wsl_rocm60():
 
 def wsl_conda():
     m = Machine("ubuntu22", "5.15.167.4-microsoft-standard-WSL2", "AMD Ryzen 7 7700 8-Core Processor", 8, 31, ("root", 0, ()), flags=" hypervisor")
-    m.node("dev/dxg", 0o666, 0, 0).rocm("6.2.3", ARCH["6.1"])
+    m.node("dev/dxg", 0o666, 0, 0).rocm("6.2.3", TREE)
     site = conda(m, "root/miniconda3/envs/xinf", "3.10.14")
     return trio(m, site, "2.5.1+rocm6.2", "0.20.1", "2.5.1", "3.1.0", hip="6.2.41133-dd7f95766", archs=ARCH["6.1"], drop=("libhsa-runtime64",))
 
@@ -798,7 +800,7 @@ def arch_7600xt():
     m = Machine("arch", "6.13.5-arch1-1", "AMD Ryzen 7 7700X 8-Core Processor", 16, 31, ("tel", 1000, (998, 989)), "arch").driver()
     m.cpu_node(16).kfd(0o666).gpu("7600xt", "0000:03:00.0", 128, node=NONE, vbios="113-APM7076OC-100")
     m.gpu("raphael", "0000:12:00.0", 129, node=NONE, vbios="102-RAPHAEL-008")
-    m.rocm("6.2.4", ARCH["6.2.4"], "opt/rocm", link=False)
+    m.rocm("6.2.4", TREE, "opt/rocm", link=False)
     site = m.python("home/tel/llm/.venv", "3.12.9", "/usr/bin")
     m.torch(site, "2.6.0+rocm6.2.4", hip="6.2.41134-65d174c3e", archs=ARCH["6.2.4"], requires=(TRITON.format("3.2.0"),))
     m.dist(site, "pytorch-triton-rocm", "3.2.0")
@@ -853,7 +855,7 @@ def distrobox_7800xt():
     m.env |= {"CONTAINER_ID": "rocm", "DISTROBOX_ENTER_PATH": "/usr/bin/distrobox-enter"}
     m.cpu_node(24).kfd(0o666, 65534, 65534).gpu("7800xt", "0000:03:00.0", 128, node=(0o666, 65534, 65534))
     m.gpu("raphael", "0000:16:00.0", 129, node=(0o666, 65534, 65534)).system_python("3.10")
-    return m.rocm("6.0.2", ARCH["6.0"])
+    return m.rocm("6.0.2", TREE)
 
 
 def ubuntu24_6600xt():
@@ -869,14 +871,14 @@ def mi300x_einval():
     m.container("docker").cpu_node(96).kfd(0o666, 65534, 65534).gpu("mi300x", "0000:05:00.0", node=(0o666, 65534, 65534))
     m.put("usr/bin/python3.10", "")
     m.links["usr/bin/python3"] = "python3.10"
-    return m.rocm("6.2.1", ARCH["6.1"])
+    return m.rocm("6.2.1", TREE)
 
 
 def framework16():
     m = Machine("ubuntu24", "6.8.0-48-generic", "AMD Ryzen 9 7940HS w/ Radeon 780M Graphics", 16, 62).driver()
     m.cpu_node(16).kfd().gpu("7600", "0000:03:00.0", 128).gpu("780m", "0000:c4:00.0", 129)
     m.system_python("3.12")
-    return m.rocm("6.3.2", ARCH["6.4"])
+    return m.rocm("6.3.2", TREE)
 
 
 def strix_carveout():
