@@ -241,6 +241,9 @@ static void the_python_is_the_active_one_or_the_named_one(void **state)
 	assert_str(environment_python(&f->m, S(""))->path, "/b");
 	add_python(f, "/c", "3.12")->active = true;
 	assert_str(environment_python(&f->m, S(""))->path, "/c");
+	add_python(f, "/d/.local", "3.12")->active = true;
+	add_torch(f, "gfx1030"); /* beside it, with the torch */
+	assert_str(environment_python(&f->m, S(""))->path, "/d/.local");
 	assert_str(environment_python(&f->m, S("/a"))->path, "/a");
 	assert_null(environment_python(&f->m, S("/d")));
 }
