@@ -26,12 +26,14 @@ ASIC = {
     "wx7100": (80003, 0x67c4, 144, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
     "rx580": (80003, 0x67df, 144, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
     "560x": (80003, 0x67ef, 64, 4, 10, 64, 4096, "polaris11", 0, 0x030000),
+    "r7370": (0, 0x6811, 64, 4, 10, 64, 2048, "pitcairn", 0, 0x030000),
     "vega56": (90000, 0x687f, 224, 4, 10, 64, 8176, "vega10", 2, 0x030000),
     "vega8": (90002, 0x15dd, 32, 4, 10, 64, 1024, "raven", 0, 0x030000),
     "vii": (90006, 0x66af, 240, 4, 10, 64, 16368, "vega20", 2, 0x030000),
     "mi50": (90006, 0x66a1, 240, 4, 10, 64, 32752, "vega20", 2, 0x038000),
     "mi60": (90006, 0x66a1, 256, 4, 10, 64, 32752, "vega20", 2, 0x038000),
     "mi100": (90008, 0x738c, 480, 4, 10, 64, 32752, "arcturus", 2, 0x038000),
+    "mi250": (90010, 0x740c, 416, 4, 8, 64, 65520, "aldebaran", 0, 0x038000),
     "mi250x": (90010, 0x7408, 440, 4, 8, 64, 65520, "aldebaran", 0, 0x038000),
     "cezanne": (90012, 0x1638, 32, 4, 10, 64, 512, "renoir", 0, 0x030000),
     "mi300x": (90402, 0x74a1, 1216, 4, 8, 64, 196592, "ip discovery", 0, 0x120000),
@@ -99,6 +101,7 @@ num_xcc {xcc}
 """
 ARCH = {  # PYTORCH_ROCM_ARCH of wheels, and what their libraries have files for
     "5.2": "gfx900 gfx906 gfx908 gfx90a gfx1030",
+    "5.1": "gfx803 gfx900 gfx906 gfx908 gfx90a gfx1030",
     "6.1": "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100",
     "6.3n": "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1102",
     "6.4": "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1102 gfx1200 gfx1201",
@@ -135,6 +138,7 @@ OS = {
     "ubuntu22": os_release("ubuntu", "Ubuntu", "22.04", "Ubuntu 22.04.5 LTS", "debian"),
     "ubuntu24": os_release("ubuntu", "Ubuntu", "24.04", "Ubuntu 24.04.3 LTS", "debian"),
     "ubuntu26": os_release("ubuntu", "Ubuntu", "26.04", "Ubuntu 26.04 LTS", "debian"),
+    "ubuntu20.3": os_release("ubuntu", "Ubuntu", "20.04", "Ubuntu 20.04.3 LTS", "debian"),
     "mint21": os_release("linuxmint", "Linux Mint", "21.1", "Linux Mint 21.1", "ubuntu debian"),
     "mint22": os_release("linuxmint", "Linux Mint", "22.1", "Linux Mint 22.1", "ubuntu debian"),
     "steamos": 'NAME="SteamOS"\nPRETTY_NAME="SteamOS"\nVERSION_CODENAME=holo\nID=steamos\nID_LIKE=arch\n'
@@ -886,6 +890,124 @@ def strix_carveout():
     m.cpu_node(32).kfd().gpu("8060s", "0000:c5:00.0", vram=98304)
     m.system_python("3.12")
     return m.rocm("6.4.1", ARCH["6.4"] + " gfx1151")
+
+
+# ---- the third round ----
+
+def video_not_render():
+    m = Machine("ubuntu22", "5.15.0-48-generic", "AMD Custom APU 0405", 8, 14, ("illw", 1000, (4, 24, 27, 44))).driver()
+    m.cpu_node(8).kfd().gpu("deck", "0000:04:00.0")
+    m.system_python("3.10")
+    return m.rocm("5.3.0", TREE + " gfx1033")
+
+
+def relogin_470():
+    m = Machine("ubuntu22", "6.2.0-39-generic", "AMD Ryzen 7 1800X Eight-Core Processor", 16, 15, ("rx470", 1000, (4, 24, 27))).driver("6.1.5")
+    group = m.files["etc/group"]
+    m.put("etc/group", group.replace("video:x:44:", "video:x:44:rx470").replace("render:x:992:", "render:x:992:rx470"))
+    m.cpu_node(16).kfd().gpu("rx580", "0000:09:00.0", heap=2)
+    m.system_python("3.10")
+    return m
+
+
+def renoir_2022():
+    m = Machine("ubuntu22", "5.15.0-41-generic", "AMD Ryzen 7 4800H with Radeon Graphics", 16, 15).driver()
+    m.cpu_node(16).kfd().gpu("cezanne", "0000:05:00.0")
+    m.system_python("3.10")
+    site = "home/user/.local/lib/python3.10/site-packages"
+    m.torch(site, "1.12.0+rocm5.1.1", hip="5.1.20531-cacfa990", archs=ARCH["5.1"], miopen="gfx90878 gfx90a68 gfx1030_36")
+    m.dist(site, "torchvision", "0.13.0+rocm5.1.1", "numpy", "torch (==1.12.0)")
+    m.dist(site, "torchaudio", "0.12.0+rocm5.1.1", "torch (==1.12.0)")
+    m.dist(site, "numpy", "1.23.1")
+    return m
+
+
+def pitcairn_370():
+    m = Machine("ubuntu20.3", "5.4.0-54-generic", "AMD FX(tm)-8350 Eight-Core Processor", 8, 15, ("igor", 1000, (4, 24, 27, 44, 992))).driver()
+    m.cpu_node(8).kfd().gpu("r7370", "0000:01:00.0", kfd=False)
+    m.system_python("3.8")
+    return m
+
+
+def strix_617():
+    m = Machine("ubuntu24", "6.17.0-14-generic", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 124).driver()
+    m.cpu_node(32).kfd().gpu("8060s", "0000:c2:00.0")
+    m.system_python("3.12")
+    return m.rocm("7.2.0", ARCH["image"] + " gfx1150 gfx1151")
+
+
+def docker_5700xt():
+    m = Machine("ubuntu24", "6.12.10-200.fc41.x86_64", "AMD Ryzen 5 3600 6-Core Processor", 12, 31, ("app", 1000, (44, 992))).driver().container("docker")
+    m.cpu_node(12).kfd().gpu("5700xt", "0000:0c:00.0")
+    m.rocm("6.3.1", TREE)
+    site = m.python("app/whisperx-env/.venv", "3.12.11", "/usr/local/share/uv/python/cpython-3.12.11-linux-x86_64-gnu/bin", uv="0.7.3")
+    m.torch(site, "2.7.1+rocm6.3", hip="6.3.42134-a9a80e791", archs=ARCH["6.4"], requires=(TRITON.format("3.3.1"),))
+    m.dist(site, "pytorch-triton-rocm", "3.3.1")
+    m.dist(site, "numpy", "2.2.6")
+    m.env |= {"HSA_OVERRIDE_GFX_VERSION": "10.3.0", "PYTORCH_ROCM_VERSION": "6.3"}
+    return m
+
+
+def compose_no_kfd():
+    m = Machine("ubuntu24", "6.13.4-arch1-1", "AMD Ryzen 9 5950X 16-Core Processor", 32, 62, ("root", 0, (44, 992))).driver().container("docker")
+    m.cpu_node(32).gpu("6900xt", "0000:0b:00.0")
+    m.system_python("3.12")
+    return m
+
+
+def apptainer_containall():
+    m = Machine("ubuntu22", "5.14.21-150400.24.46_12.0.83-cray_shasta_c", "AMD EPYC 7A53 64-Core Processor", 128, 502, ("tom", 12345, (9999,)))
+    m.driver("6.0.5").cpu_node(128, 4)
+    m.put(".singularity.d/labels.json", "{}\n")
+    m.put("singularity", "")
+    m.env |= {"APPTAINER_CONTAINER": "/lustre/rocm.sif", "APPTAINER_NAME": "rocm.sif"}
+    for i, bus in enumerate((0xc1, 0xc6, 0xc9, 0xce, 0xd1, 0xd6, 0xd9, 0xde)):
+        m.gpu("mi250x", f"0000:{bus:02x}:00.0", 128 + i, node=None)
+    m.put("dev/null", "")
+    m.put("usr/bin/python3.10", "")
+    m.links["usr/bin/python3"] = "python3.10"
+    return m.rocm("5.7.0", TREE)
+
+
+def docker_desktop():
+    m = wsl("ubuntu20", "AMD Ryzen 9 5900X 12-Core Processor", 24, "5.15.79.1-microsoft-standard-WSL2").container("docker")
+    m.env = {k: v for k, v in m.env.items() if not k.startswith("WSL")}
+    del m.files["dev/dxg"], m.nodes["dev/dxg"]
+    return m
+
+
+def builtin_amdgpu():
+    m = Machine("gentoo", "5.12.13", "AMD Ryzen 9 5900HX with Radeon Graphics", 16, 31, ("mike", 1000, (998, 983, 989)), "arch")
+    m.put("proc/modules", "ccm 20480 0 - Live 0x0000000000000000\n")
+    m.put("sys/module/amdgpu/parameters/gttsize", "-1\n")  # built in: no initstate
+    m.cpu_node(16).kfd().gpu("6700xt", "0000:03:00.0")
+    m.system_python("3.9")
+    return m
+
+
+def mi250_conda():
+    m = Machine("ubuntu22", "5.15.0-121-generic", "AMD EPYC 7713 64-Core Processor", 128, 503, cmdline="iommu=pt").driver("6.7.0")
+    m.cpu_node(128, 2).kfd()
+    for i, bus in enumerate((0x32, 0x35, 0x85, 0x88)):
+        m.gpu("mi250", f"0000:{bus:02x}:00.0", 128 + i)
+    m.rocm("6.1.2", TREE)
+    site = conda(m, "home/user/miniforge3/envs/vllm", "3.10.14")
+    m.torch(site, "2.6.0.dev20240915+rocm6.1", hip="6.1.40091-a8dbc0c19", archs=ARCH["6.1"], requires=("pytorch-triton-rocm==3.1.0+5fe38ffd73",))
+    m.dist(site, "pytorch-triton-rocm", "3.1.0+5fe38ffd73")
+    m.dist(site, "numpy", "1.26.4")
+    return m
+
+
+def mi300x_rhel():
+    m = Machine("ubuntu22", "5.14.0-503.22.1.el9_5.x86_64", "INTEL(R) XEON(R) PLATINUM 8568Y+ (Intel)", 192, 2015, ("root", 0, (44, 992)),
+                cmdline="iommu=pt").driver("6.10.5").container("docker", 0)
+    m.cpu_node(192, 2).kfd()
+    for i, bus in enumerate((0x1b, 0x3d, 0x4e, 0x5f, 0x9d, 0xbd, 0xcd, 0xdd)):
+        m.gpu("mi300x", f"0000:{bus:02x}:00.0", 128 + 8 * i)
+    m.put("usr/bin/python3.12", "")
+    m.links["usr/bin/python3"] = "python3.12"
+    image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.7.0a0+git3a58512", "6.3.42133-1b9c17779", "6.3.1")
+    return m
 
 
 MAKE = {"6900xt-7900xtx": two_cards}
