@@ -136,6 +136,26 @@ static const struct compat_wheel *best_of(struct finding_way *w, bool amd, enum 
 	return c;
 }
 
+/* What another Python could have; offer: with the command that gets one. */
+static void add_newer_python(struct finding_way *w, bool offer)
+{
+	const struct machine_python *here = w->python;
+	if (!here || !here->version.n)
+		return;
+	w->python = NULL;
+	const struct compat_wheel *newest = best_of(w, true, COMPAT_EXACT);
+	newest = newest ? newest : best_of(w, false, COMPAT_EXACT);
+	bool other = newest && !compat_fits(newest, here->version);
+	if (other)
+		say(w->a, &w->gpu->notes, "torch %s needs Python %s; '%.*s' has %.*s",
+			newest->torch, newest->python, STR(here->path), STR(here->version));
+	if (other && offer) {
+		add_wheel(w, newest, COMPAT_EXACT);
+		w->gpu->routes.v[0].commands.v[0] = S("uv venv --seed --python 3.12 ~/torch");
+	}
+	w->python = here;
+}
+
 static void add_wheels(struct finding_way *w)
 {
 	const struct compat_wheel *one = NULL, *two = NULL;
@@ -146,7 +166,8 @@ static void add_wheels(struct finding_way *w)
 		if (one || two)
 			break;
 	}
-	if (!one && !two)
+	add_newer_python(w, how != COMPAT_EXACT);
+	if (!one && !two && !w->gpu->routes.n)
 		say(w->a, &w->gpu->notes, "no published wheel that is known here has code for %.*s",
 			STR(w->gpu->target));
 	bool whole = one && compat_serves_all(one, &w->beside);
@@ -158,16 +179,6 @@ static void add_wheels(struct finding_way *w)
 		add_wheel(w, two, how);
 	if (one && one != first)
 		add_wheel(w, one, how);
-	if (!w->python || !w->python->version.n)
-		return;
-	const struct machine_python *here = w->python;
-	w->python = NULL;
-	const struct compat_wheel *newest = best_of(w, true, COMPAT_EXACT);
-	newest = newest ? newest : best_of(w, false, COMPAT_EXACT);
-	if (newest && !compat_fits(newest, here->version))
-		say(w->a, &w->gpu->notes, "torch %s needs Python %s; '%.*s' has %.*s",
-			newest->torch, newest->python, STR(here->path), STR(here->version));
-	w->python = here;
 }
 
 /* ---- our own build ---- */

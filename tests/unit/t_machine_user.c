@@ -78,7 +78,8 @@ static void hidden_gpus_are_told(void **state)
 			.fix = "request the resource amd.com/gpu for the pod"},
 		{.mark = ".singularity.d/x",
 			.id = "kfd-missing-node",
-			.fix = "start it with --rocm"},
+			.fix = "start it with --rocm; after --contain or --containall also with "
+			       "--bind /dev/kfd,/dev/dri"},
 		{.mark = "etc/x",
 			.node = "dev/kfd",
 			.id = "gpu-hidden",

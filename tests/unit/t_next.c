@@ -167,10 +167,12 @@ static void an_old_python_gets_an_old_torch_and_is_told(void **state)
 	has(&g->routes.v[0].commands, "python3 -m venv ~/torch");
 	f->m.pythons.v[0].version = S("3.8");
 	g = look(f, "gfx1102");
-	assert_int_equal(g->routes.v[0].how, COMPAT_OVERRIDE);
-	assert_false(g->routes.v[0].sure);
-	has(&g->routes.v[0].notes, "with HSA_OVERRIDE_GFX_VERSION=11.0.0 it uses that of gfx1100");
-	has(&g->routes.v[0].notes, "it was not looked into");
+	assert_int_equal(g->routes.v[0].how, COMPAT_EXACT); /* another Python before an override */
+	has(&g->routes.v[0].commands, "uv venv --seed --python 3.12 ~/torch");
+	assert_int_equal(g->routes.v[1].how, COMPAT_OVERRIDE);
+	assert_false(g->routes.v[1].sure);
+	has(&g->routes.v[1].notes, "with HSA_OVERRIDE_GFX_VERSION=11.0.0 it uses that of gfx1100");
+	has(&g->routes.v[1].notes, "it was not looked into");
 }
 
 /* One torch for two cards: a wheel that leaves one out comes last, and says so. */
