@@ -109,6 +109,13 @@ static void add_paths(struct arena *a, struct strs *dirs, struct str list, struc
 	}
 }
 
+/* /opt/rocm is a link, which a recording has, too: what lies below it is told where it lies. */
+static struct str below_opt(struct root *r, struct str dir)
+{
+	struct str real = str_starts(dir, S("opt/")) ? root_real(r, dir) : S("");
+	return real.n ? real : dir;
+}
+
 /* Where the loader looks, in its order. A torch that brings no ROCm loads that of rocm wheels before. */
 static struct strs search_dirs(struct environment *e, struct str origin, const struct library *l)
 {
@@ -136,6 +143,8 @@ static struct strs search_dirs(struct environment *e, struct str origin, const s
 		for (size_t i = 0; i < sizeof(inner) / sizeof(*inner) && s->path.n; i++)
 			strs_put(a, &dirs,
 				path_join(a, str_sub(s->path, 1, s->path.n), str_from(inner[i])));
+	VEC_EACH (struct str, dir, &dirs)
+		*dir = below_opt(e->r, *dir);
 	return dirs;
 }
 
@@ -253,7 +262,7 @@ static void read_sides(struct environment *e, struct machine_torch *t, const str
 		root_variable(e->r, str_from(f[i].variable), &dir);
 		dir = path_clean(a, dir);
 		if (str_starts(dir, S("/")))
-			dir = str_sub(dir, 1, dir.n);
+			dir = below_opt(e->r, str_sub(dir, 1, dir.n));
 		else if (f[i].dir.n && miopen)
 			dir = path_clean(a, path_join(a, f[i].dir, str_from(f[i].inner)));
 		else if (f[i].dir.n)

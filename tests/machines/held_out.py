@@ -1071,6 +1071,20 @@ def ask(rocsmith, root, *args):
     return run.stdout
 
 
+def recorded(rocsmith, root, answer):
+    """Facts in which a recording of the machine, unpacked elsewhere, differs (but for names of homes)."""
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o777)
+        ask(rocsmith, root, "doctor", "--record", f"{place}/r.tar")
+        subprocess.run(["tar", "-xf", "r.tar", "--strip-components=1"], cwd=place, check=True)
+        again = json.loads(ask(rocsmith, place, "doctor", "--json"))
+    same = ("hidden_gpus", "gpus", "displays", "nvidia", "nodes", "container_kind", "wsl", "driver", "iommu", "parameters")
+    wrong = [f"recording: {k}" for k in same if again["facts"][k] != answer["facts"][k]]
+    if [f["id"] for f in again["findings"]] != [f["id"] for f in answer["findings"]]:
+        wrong.append("recording: findings")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("rocsmith")
@@ -1094,6 +1108,7 @@ def main():
         answer, text = json.loads(ask(o.rocsmith, root, "doctor", "--json")), ask(o.rocsmith, root, "doctor")
         env = ask(o.rocsmith, root, "env")
         missed, wrong, step, other = judge(case, answer, text)
+        other += recorded(o.rocsmith, root, answer)
         count["right"] += not (missed or wrong or step)
         count["must"] += len(case["finds"])
         count["found"] += len(case["finds"]) - len(missed)

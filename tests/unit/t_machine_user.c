@@ -101,6 +101,14 @@ static void hidden_gpus_are_told(void **state)
 		deny(&a, dir, KFD "2/properties");
 		read_as_nobody(&a, dir, &m);
 		assert_int_equal(m.hidden, 2);
+		struct str copy = path_join(&a, dir, S("copy"));
+		unsigned count;
+		as_nobody(true);
+		struct err *e = machine_record(dir, copy, &count);
+		as_nobody(false);
+		assert_ok(e);
+		assert_ok(machine_examine(&a, copy, &m)); /* which says so, too */
+		assert_int_equal(m.hidden, 2);
 		const struct finding *f = finding_of(&m, cases[i].id);
 		assert_non_null(f);
 		assert_str(f->fix.v[0], cases[i].fix);
