@@ -28,6 +28,7 @@ struct finding_way { /* what all routes of a GPU share */
 	const struct machine *m;
 	const struct machine_python *python; /* or NULL */
 	struct next_gpu *gpu;
+	struct strs beside; /* other cards of this machine: one torch should serve all */
 };
 
 static void PRINTF(3, 4) say(struct arena *a, struct strs *list, const char *fmt, ...)
@@ -36,10 +37,12 @@ static void PRINTF(3, 4) say(struct arena *a, struct strs *list, const char *fmt
 	strs_add(a, list, text);
 }
 
-/* A torch that lacks libraries cannot be loaded, whatever it has code for. */
+/* A torch that lacks libraries cannot be loaded, whatever it has code for; without rocBLAS's files it fails later. */
 static bool torch_serves(const struct machine_python *p, struct str target)
 {
-	return targets_serve(&p->torch.targets, target) && !p->torch.missing.n;
+	const struct machine_torch *t = &p->torch;
+	return targets_serve(&t->targets, target) && !t->missing.n &&
+	       (!t->rocblas.n || targets_serve(&t->rocblas, target));
 }
 
 static struct str program(struct arena *a, const struct machine_python *p)
@@ -61,10 +64,13 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 	struct arena *a = w->a;
 	const struct machine_python *p = w->python;
 	bool own = p && (str_eq(p->kind, S("venv")) || str_eq(p->kind, S("conda")));
-	struct str packages = S("");
+	struct str packages = S(""), gpus = w->gpu->target;
+	VEC_EACH (const struct str, t, &w->beside)
+		if (c->amd && compat_serves(c->targets, *t, COMPAT_EXACT))
+			gpus = str_fmt(a, "%.*s,device-%.*s", STR(gpus), STR(*t));
 	for (const char *const *i = c->install; *i; i++)
 		packages = str_fmt(a, "%.*s \"%.*s\"", STR(packages),
-			STR(str_replace(a, str_from(*i), S("{gpu}"), w->gpu->target)));
+			STR(str_replace(a, str_from(*i), S("{gpu}"), gpus)));
 	struct str python = own ? program(a, p) : S("~/torch/bin/python3");
 	if (!own)
 		strs_add(a, &r->commands, S("python3 -m venv ~/torch"));
@@ -110,19 +116,44 @@ static void add_wheel(struct finding_way *w, const struct compat_wheel *c, enum 
 	if (compat_serves(c->no_blas, w->gpu->target, COMPAT_EXACT))
 		say(a, &r->notes, "its rocBLAS has no kernels for %.*s: matrix products may fail",
 			STR(w->gpu->target));
+	VEC_EACH (const struct str, t, &w->beside)
+		if (!compat_serves(c->targets, *t, COMPAT_EXACT))
+			say(a, &r->notes, "it has no code for the %.*s beside it", STR(*t));
 	add_all(a, &r->evidence, c->evidence);
 	if (c->measured)
 		strs_add(a, &r->evidence, str_from(c->measured));
 }
 
-/* Of each index the best; what nobody looked into only where nothing else is known. */
+/* Of each index the best: for all cards that are here before the newest; without kernels of rocBLAS, and what nobody looked
+ * into, only where nothing else is known. */
 static const struct compat_wheel *best_of(struct finding_way *w, bool amd, enum compat_how how)
 {
-	struct compat_query q = {
-		w->gpu->target, w->python ? w->python->version : S(""), how, amd, false};
-	const struct compat_wheel *c = compat_find(&q);
-	q.unsure = true;
-	return c ? c : compat_find(&q);
+	const struct compat_wheel *c = NULL;
+	for (unsigned worse = 0; !c && worse < 8; worse++)
+		c = compat_find(&(struct compat_query){w->gpu->target,
+			w->python ? w->python->version : S(""), how, amd, worse & 1, !(worse & 4),
+			worse & 2 ? NULL : &w->beside});
+	return c;
+}
+
+/* What another Python could have; offer: with the command that gets one. */
+static void add_newer_python(struct finding_way *w, bool offer)
+{
+	const struct machine_python *here = w->python;
+	if (!here || !here->version.n)
+		return;
+	w->python = NULL;
+	const struct compat_wheel *newest = best_of(w, true, COMPAT_EXACT);
+	newest = newest ? newest : best_of(w, false, COMPAT_EXACT);
+	bool other = newest && !compat_fits(newest, here->version);
+	if (other)
+		say(w->a, &w->gpu->notes, "torch %s needs Python %s; '%.*s' has %.*s",
+			newest->torch, newest->python, STR(here->path), STR(here->version));
+	if (other && offer) {
+		add_wheel(w, newest, COMPAT_EXACT);
+		w->gpu->routes.v[0].commands.v[0] = S("uv venv --seed --python 3.12 ~/torch");
+	}
+	w->python = here;
 }
 
 static void add_wheels(struct finding_way *w)
@@ -135,26 +166,19 @@ static void add_wheels(struct finding_way *w)
 		if (one || two)
 			break;
 	}
-	if (!one && !two)
+	add_newer_python(w, how != COMPAT_EXACT);
+	if (!one && !two && !w->gpu->routes.n)
 		say(w->a, &w->gpu->notes, "no published wheel that is known here has code for %.*s",
 			STR(w->gpu->target));
-	const struct compat_wheel *first = one && two && two < one ? two : one;
+	bool whole = one && compat_serves_all(one, &w->beside);
+	bool better = two && (compat_serves_all(two, &w->beside) == whole ? two < one : !whole);
+	const struct compat_wheel *first = one && better ? two : one;
 	if (first)
 		add_wheel(w, first, how);
 	if (two && two != first)
 		add_wheel(w, two, how);
 	if (one && one != first)
 		add_wheel(w, one, how);
-	if (!w->python || !w->python->version.n)
-		return;
-	const struct machine_python *here = w->python;
-	w->python = NULL;
-	const struct compat_wheel *newest = best_of(w, true, COMPAT_EXACT);
-	newest = newest ? newest : best_of(w, false, COMPAT_EXACT);
-	if (newest && !compat_fits(newest, here->version))
-		say(w->a, &w->gpu->notes, "torch %s needs Python %s; '%.*s' has %.*s",
-			newest->torch, newest->python, STR(here->path), STR(here->version));
-	w->python = here;
 }
 
 /* ---- our own build ---- */
@@ -215,10 +239,6 @@ static void say_served(struct finding_way *w, const struct machine_python *p)
 	struct next_gpu *g = w->gpu;
 	g->served_by = p->path;
 	g->served_version = p->torch.version;
-	if (p->torch.rocblas.n && !targets_serve(&p->torch.rocblas, g->target))
-		say(w->a, &g->notes,
-			"its rocBLAS has no kernels for %.*s: matrix products may fail",
-			STR(g->target));
 	say(w->a, &g->commands,
 		"%.*s -c \"import torch; x = torch.ones(64, 64, device='cuda'); "
 		"print(torch."
@@ -247,9 +267,14 @@ static bool beside_a_card(const struct machine *m, struct str target)
 	return apu && card;
 }
 
-static void step_of(struct arena *a, const struct machine *m, struct str target, struct next_gpu *g)
+/* own: the target is of this machine, not one that was asked for */
+static void step_of(
+	struct arena *a, const struct machine *m, struct str target, bool own, struct next_gpu *g)
 {
 	struct finding_way w = {.a = a, .m = m, .python = environment_python(m, S("")), .gpu = g};
+	VEC_EACH (const struct machine_gpu, other, &m->gpus)
+		if (own && other->target.n && !other->apu && !str_eq(other->target, target))
+			strs_put(a, &w.beside, other->target);
 	const struct gpu *known = gpu_by_name(target);
 	const struct compat_target *said = compat_of(target);
 	const struct machine_python *served = served_by(m, target);
@@ -265,6 +290,8 @@ static void step_of(struct arena *a, const struct machine *m, struct str target,
 		strs_add(a, &g->notes, S("a part of the processor, beside a card: leave it out"));
 		return;
 	}
+	if (str_eq(m->distro_id, S("nixos")))
+		strs_add(a, &g->notes, S("on NixOS, wheels need nix-ld or an FHS environment"));
 	if (known)
 		add_wheels(&w);
 	else
@@ -297,5 +324,5 @@ void next_steps(struct arena *a, const struct machine *m, const struct strs *tar
 	VEC_EACH (const struct str, t, targets)
 		strs_put(a, &list, target_read(*t).name);
 	VEC_EACH (const struct str, t, &list)
-		step_of(a, m, *t, VEC_PUSH(a, &ret->gpus));
+		step_of(a, m, *t, !targets->n, VEC_PUSH(a, &ret->gpus));
 }

@@ -58,9 +58,12 @@ static struct str cpu_text(struct arena *a, const struct machine *m)
 		STR(human_memory(a, m->swap)));
 }
 
-static struct str driver_text(struct arena *a, const struct machine_driver *d)
+static struct str driver_text(struct arena *a, const struct machine *m)
 {
+	const struct machine_driver *d = &m->driver;
 	BUF(b, a);
+	if (m->wsl && !d->loaded) /* and is not meant to be */
+		return m->has_dxg ? S("that of Windows, by /dev/dxg") : S("");
 	buf_fmt(&b, "amdgpu is %s", d->loaded ? "loaded" : "not loaded");
 	if (d->version.n)
 		buf_fmt(&b, ", version %.*s", STR(d->version));
@@ -195,7 +198,7 @@ static void show(struct arena *a, const struct machine *m)
 	bool denied = out_verbosity() > 0;
 	line(a, "system", system_text(a, m));
 	line(a, "hardware", cpu_text(a, m));
-	line(a, "driver", driver_text(a, &m->driver));
+	line(a, "driver", driver_text(a, m));
 	line(a, "user", user_text(a, m));
 	line(a, "ROCm", sdks_text(a, m));
 	if (m->gpus.n)

@@ -5,6 +5,7 @@
 #include "cli/opt.h"
 #include "know/environment.h"
 #include "plan/plan.h"
+#include "target/target.h"
 #include "term/out.h"
 
 struct env_args {
@@ -30,7 +31,9 @@ static const struct opt env_opts[] = {
 
 struct answer {
 	struct str python, torch;
+	struct str but; /* why this torch does not use these GPUs, whatever is set; "" */
 	struct strs targets;
+	bool dxg;
 	struct environment_lines lines;
 };
 
@@ -95,17 +98,42 @@ static void show_shell(struct arena *a, const struct answer *x)
 static void show(struct arena *a, const struct answer *x)
 {
 	struct str targets = str_join(a, &x->targets, S(", "));
-	out_fmt("for %.*s", STR(targets.n ? targets : S("no GPU")));
+	out_fmt("for %.*s", STR(targets.n ? targets : x->dxg ? S("the GPU of WSL") : S("no GPU")));
 	if (x->python.n)
 		out_fmt(", %s%.*s in %.*s", x->torch.n ? "torch " : "no torch", STR(x->torch),
 			STR(x->python));
-	out_text(x->lines.n ? S(":\n") : S(": nothing needs to be set\n"));
+	if (x->but.n)
+		out_fmt(", which %.*s: no variable changes that (see 'rocsmith doctor')",
+			STR(x->but));
+	out_text(x->lines.n ? S(":\n") : x->but.n ? S("\n") : S(": nothing needs to be set\n"));
 	VEC_EACH (const struct environment_line, l, &x->lines) {
 		struct str text = l->unset ? str_fmt(a, "unset %.*s", STR(l->name))
 					   : str_fmt(a, "%.*s=%.*s", STR(l->name), STR(l->value));
 		out_fmt("\n%.*s\n    %.*s\n", STR(styled_out(a, STYLE_BOLD, text)), STR(l->why));
 		out_fmt("    [%s] %.*s\n", l->confidence, STR(str_join(a, &l->evidence, S(", "))));
 	}
+}
+
+/* Where a variable could help there is a line for it. */
+static struct str but_of(struct arena *a, const struct machine *m, const struct machine_python *p,
+	const struct environment_lines *lines)
+{
+	struct strs none = {0};
+	VEC_EACH (const struct environment_line, l, lines)
+		if (str_eq(l->name, S("HSA_OVERRIDE_GFX_VERSION")))
+			return S("");
+	const struct machine_torch *o = &p->torch;
+	VEC_EACH (const struct machine_gpu, g, &m->gpus)
+		if (g->target.n && !g->apu == !m->gpus.v[0].apu && o->targets.n &&
+			(!targets_serve(&o->targets, g->target) ||
+				(o->rocblas.n && !targets_serve(&o->rocblas, g->target))))
+			strs_put(a, &none, g->target);
+	if (none.n)
+		return str_fmt(a, "has no code, or no files of rocBLAS, for %.*s",
+			STR(str_join(a, &none, S(", "))));
+	if (!m->gpus.n || m->nvidia || !o->build.n || str_eq(o->build, S("rocm")))
+		return S("");
+	return str_fmt(a, "is built for %.*s", STR(o->build));
 }
 
 /* As its activate script does it: wherever it lies, and whatever is in it, it is looked at then. */
@@ -135,7 +163,9 @@ static struct err *env_run(struct arena *a, void *args, int *ret_status)
 	if (p) {
 		x.python = p->path;
 		x.torch = p->torch.version;
+		x.but = but_of(a, &m, p, &x.lines);
 	}
+	x.dxg = m.has_dxg;
 	VEC_EACH (const struct machine_gpu, g, &m.gpus)
 		strs_put(a, &x.targets, g->target);
 	if (o->common.json)

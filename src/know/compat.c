@@ -43,12 +43,23 @@ bool compat_fits(const struct compat_wheel *w, struct str python)
 	return fits;
 }
 
+bool compat_serves_all(const struct compat_wheel *w, const struct strs *also)
+{
+	for (size_t i = 0; also && i < also->n; i++)
+		if (!compat_serves(w->targets, also->v[i], COMPAT_EXACT) ||
+			compat_serves(w->no_blas, also->v[i], COMPAT_EXACT))
+			return false;
+	return true;
+}
+
 const struct compat_wheel *compat_find(const struct compat_query *q)
 {
 	for (size_t i = 0; i < compat_wheel_count; i++) {
 		const struct compat_wheel *w = &compat_wheel_table()[i];
 		if (q->amd == (w->amd != NULL) && q->unsure == w->unsure &&
-			compat_fits(w, q->python) && compat_serves(w->targets, q->target, q->how))
+			compat_fits(w, q->python) && compat_serves(w->targets, q->target, q->how) &&
+			!(q->blas && compat_serves(w->no_blas, q->target, COMPAT_EXACT)) &&
+			compat_serves_all(w, q->also))
 			return w;
 	}
 	return NULL;

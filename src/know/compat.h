@@ -39,10 +39,14 @@ extern const char *const compat_how_names[];
 struct compat_query {
 	struct str target, python; /* "gfx1201"; "3.12", "" = any */
 	enum compat_how how;
-	bool amd, unsure; /* of AMD's index; of those that nobody looked into */
+	bool amd, unsure;        /* of AMD's index; of those that nobody looked into */
+	bool blas;               /* whose rocBLAS has its kernels, too */
+	const struct strs *also; /* and that has code for these; NULL: for none */
 };
 /* The first wheel of the table that serves it so, or NULL. */
 const struct compat_wheel *compat_find(const struct compat_query *q);
+/* Has the wheel code for all of these, and its rocBLAS kernels? NULL: none. */
+bool compat_serves_all(const struct compat_wheel *w, const struct strs *also);
 /* Is the Python within the wheel's range? "" is. */
 bool compat_fits(const struct compat_wheel *w, struct str python);
 /* Does such a list of GPUs have code for the target, and how? False: no. */

@@ -20,13 +20,19 @@ struct here {
 static const struct json_field here_fields[] = FIELDS_ONLY(struct here, target, sibling, override,
 	risk, targets, device_libs, sysdeps, library_path, has_library_path, jobs);
 
+/* Of several that are active (the system's, and the user's beside it) it is that which has the torch. */
+static unsigned rank(const struct machine_python *p)
+{
+	return 2u * p->active + p->has_torch;
+}
+
 const struct machine_python *environment_python(const struct machine *m, struct str path)
 {
 	const struct machine_python *best = NULL;
 	VEC_EACH (const struct machine_python, p, &m->pythons) {
-		if (path.n ? str_eq(p->path, path) : p->active)
+		if (path.n && str_eq(p->path, path))
 			return p;
-		if (!path.n && p->has_torch && !best)
+		if (!path.n && rank(p) > (best ? rank(best) : 0))
 			best = p;
 	}
 	return best;

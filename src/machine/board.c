@@ -239,6 +239,8 @@ void gather_boards(struct root *r, struct machine *m)
 		if (!g->vram) /* what an old KFD did not report */
 			g->vram = board_number(r, &places, "mem_info_vram_total");
 		g->gtt = board_number(r, &places, "mem_info_gtt_total");
+		if (g->apu)
+			g->carve_out = board_number(r, &places, "mem_info_vram_total");
 		g->vbios = board_line(r, &places, "vbios_version");
 		read_firmware(r, &places, g);
 		for (size_t i = 0; i < places.n && !g->apu; i++)

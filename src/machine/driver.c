@@ -108,7 +108,10 @@ static bool is_gpu_of(struct root *r, struct str dir, unsigned wanted)
 static void look_at_device(struct root *r, struct machine *m, struct str dir, struct str address)
 {
 	struct str uevent;
-	m->nvidia |= is_gpu_of(r, dir, VENDOR_NVIDIA);
+	if (is_gpu_of(r, dir, VENDOR_NVIDIA)) { /* told, as it is a fact */
+		m->nvidia = root_number(r, path_join(r->a, dir, S("vendor"))) == VENDOR_NVIDIA;
+		(void)root_number(r, path_join(r->a, dir, S("class")));
+	}
 	if (!is_gpu_of(r, dir, VENDOR_AMD))
 		return;
 	root_read(r, path_join(r->a, dir, S("uevent")), keep_uevent, &uevent);

@@ -26,6 +26,9 @@ void read_components(struct root *r, struct str dir, struct machine_sdk *s);
 void read_libraries(struct root *r, struct str dir, struct machine_sdk *s);
 void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s);
 
+/* torch.c: GPUs that the rocBLAS of ROCm trees has files for. */
+void gather_sdk_rocblas(struct root *r, struct machine *m);
+
 /* A warning that a file could not be used. */
 void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why);
 

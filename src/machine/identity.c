@@ -31,10 +31,13 @@ static bool in_group(const struct machine *m, unsigned gid)
 	return false;
 }
 
+/* Root of a user namespace is none over what belongs to ids that it does not map: these are shown as 65534
+ * (user_namespaces(7)). */
 static bool node_usable(const struct machine *m, unsigned mode, unsigned uid, unsigned gid)
 {
+	enum { UNMAPPED = 65534 };
 	unsigned bits = mode & 7;
-	if (m->has_identity && m->uid == 0)
+	if (m->has_identity && m->uid == 0 && uid != UNMAPPED && gid != UNMAPPED)
 		return true;
 	if (m->has_identity && m->uid == uid)
 		bits = mode >> 6 & 7;

@@ -134,10 +134,15 @@ static void read_node(struct root *r, struct machine *m, struct str nodes, struc
 	struct str path = path_join(r->a, dir, S("properties"));
 	if (!str_u64(name, 10, &number) || number > UINT32_MAX)
 		return;
-	enum root_status s = root_read(r, path, keep_properties, &text);
-	if (s == ROOT_DENIED)
+	const struct str hidden = S("hidden\n"); /* what a recording has in place of it */
+	enum root_status s = root_peek(r, path, &text);
+	if (s == ROOT_DENIED || str_eq(text, hidden)) {
 		m->hidden++;
-	else if (s != ROOT_OK)
+		root_tell_text(r, path, hidden);
+		return;
+	}
+	s = root_read(r, path, keep_properties, &text);
+	if (s != ROOT_OK)
 		note_unreadable(r->a, m, path, s);
 	struct kfd_props p = parse_kfd(text);
 	bool amd = !p.vendor_id || p.vendor_id == VENDOR_AMD;

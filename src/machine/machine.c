@@ -17,6 +17,7 @@ static void bound_numbers(struct machine *m)
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		bound(&g->vram);
 		bound(&g->gtt);
+		bound(&g->carve_out);
 	}
 	VEC_EACH (struct machine_disk, d, &m->disks) {
 		bound(&d->size);
@@ -41,8 +42,10 @@ struct err *machine_gather(struct root *r, bool all, struct machine *m)
 	gather_nodes(r, m);
 	gather_sdks(r, m);
 	gather_around(r, m);
-	if (all)
+	if (all) {
+		gather_sdk_rocblas(r, m);
 		gather_pythons(r, m);
+	}
 	bound_numbers(m);
 	return NULL;
 }

@@ -32,6 +32,8 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	uint64_t
 		vram; /* bytes of the pool that KFD reports; on an APU this is a share of the RAM */
 	uint64_t gtt; /* bytes of RAM that the driver lets it map; 0 = not known */
+	uint64_t
+		carve_out; /* of an APU: bytes that the firmware sets aside for it; 0 = not known */
 	unsigned compute_units, wave_size;
 	bool apu;
 	bool no_atomics; /* the way to the processor carries no PCIe atomics of 32 or 64 bits */
@@ -66,6 +68,7 @@ struct machine_sdk { /* a ROCm that was found: a tree such as /opt/rocm-7.1.0, o
 	struct str path, version;
 	struct str kind; /* "tree", "system" (libraries in /usr), "pip" (rocm wheels) */
 	struct machine_parts components; /* "hip" "6.4.43482": from headers, names of libraries */
+	struct strs rocblas;             /* GPUs of its rocBLAS's files; none: not known */
 	bool slim;                       /* rocsmith slim took device code out of it */
 	struct strs slim_gpus;           /* and left that of these */
 };
@@ -85,6 +88,7 @@ struct machine_torch {      /* the torch of a Python environment, read from its 
 	struct str hip;   /* of torch/version.py: "6.4.43484-123eb5128" */
 	struct str rocm;  /* "6.4": of hip, of its local version, of its ROCm libraries */
 	bool bundled;     /* its ROCm libraries lie in it */
+	bool bundled_hsa; /* the runtime, too: not where it was taken out for WSL */
 	struct strs targets; /* GPUs that libtorch_hip*.so have code for: see library.h */
 	struct strs rocblas, hipblaslt,
 		miopen;      /* GPUs of the side files that it will read; none: not known */
@@ -149,7 +153,7 @@ struct machine {
 	unsigned hidden;              /* KFD nodes that this container's device rules hide */
 	VEC(struct machine_gpu) gpus; /* in the order of their nodes */
 	VEC(struct machine_display) displays;
-	bool nvidia;                    /* a display of NVIDIA is there too; for logs, no fact */
+	bool nvidia;                    /* a display of NVIDIA is there, too */
 	VEC(struct machine_node) nodes; /* /dev/kfd, /dev/dri/renderD* */
 	VEC(struct machine_sdk) sdks;
 	VEC(struct machine_disk) disks;

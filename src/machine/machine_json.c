@@ -50,7 +50,7 @@ static const struct json_field gpu_fields[] = {
 	FIELD_WRITE("products", write_products),
 	FIELD_NUMBER_HEX("vendor", struct machine_gpu, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_gpu, device, 4),
-	FIELDS(struct machine_gpu, pci, render, vram, gtt, compute_units, wave_size, apu,
+	FIELDS(struct machine_gpu, pci, render, vram, gtt, carve_out, compute_units, wave_size, apu,
 		no_atomics, link, link_max, vbios),
 	FIELD_LIST("firmware", struct machine_gpu, firmware, part_fields),
 	{.kind = FIELD_END},
@@ -79,7 +79,7 @@ static const struct json_field node_fields[] = {
 };
 
 static const struct json_field sdk_fields[] = {
-	FIELDS(struct machine_sdk, path, version, kind, slim, slim_gpus),
+	FIELDS(struct machine_sdk, path, version, kind, rocblas, slim, slim_gpus),
 	FIELD_LIST("components", struct machine_sdk, components, part_fields),
 	{.kind = FIELD_END},
 };
@@ -92,7 +92,8 @@ static const struct json_field package_fields[] =
 	FIELDS_ONLY(struct machine_package, name, version, path, unmet);
 
 static const struct json_field torch_fields[] = {
-	FIELDS(struct machine_torch, path, version, build, hip, rocm, bundled, slim, targets),
+	FIELDS(struct machine_torch, path, version, build, hip, rocm, bundled, bundled_hsa, slim,
+		targets),
 	FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, needed, missing, runpath),
 	{.kind = FIELD_END},
 };
@@ -134,6 +135,7 @@ const struct json_field machine_fields[] = {
 	FIELD("hidden_gpus", struct machine, hidden),
 	FIELD_LIST("gpus", struct machine, gpus, gpu_fields),
 	FIELD_LIST("displays", struct machine, displays, display_fields),
+	FIELDS(struct machine, nvidia),
 	FIELD_LIST("nodes", struct machine, nodes, node_fields),
 	FIELD_LIST("sdks", struct machine, sdks, sdk_fields),
 	FIELD_LIST("disks", struct machine, disks, disk_fields),

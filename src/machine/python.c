@@ -346,7 +346,10 @@ static struct str find_home(struct root *r)
 static int by_path(const void *x, const void *y)
 {
 	const struct machine_python *a = x, *b = y;
+	const struct str user = S("user"); /* is imported before the system's */
 	int r = (int)b->active - (int)a->active;
+	if (!r && a->active)
+		r = (int)str_eq(b->kind, user) - (int)str_eq(a->kind, user);
 	r = r ? r : str_cmp(a->path, b->path);
 	return r ? r : str_cmp(a->version, b->version);
 }

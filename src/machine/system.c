@@ -271,6 +271,7 @@ static void keep_environ(struct buf *out, struct str text)
 
 static struct str container_of(struct root *r)
 {
+	const struct str kubernetes = S("run/secrets/kubernetes.io");
 	struct str text;
 	if (root_has_file(r, S("run/.containerenv")))
 		return S("podman");
@@ -278,8 +279,12 @@ static struct str container_of(struct root *r)
 		return S("docker");
 	if (root_exists(r, S(".singularity.d")))
 		return S("apptainer");
-	if (root_exists(r, S("run/secrets/kubernetes.io")))
+	if (root_exists(r, kubernetes))
 		return S("kubernetes");
+	if (root_variable(r, S("KUBERNETES_SERVICE_HOST"), &text)) { /* a pod without an account */
+		root_tell_dir(r, kubernetes);
+		return S("kubernetes");
+	}
 	root_read(r, S("proc/1/environ"), keep_environ, &text);
 	struct str kind = clean_text(r->a, parse_environ(text, S("container")));
 	if (kind.n)

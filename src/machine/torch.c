@@ -109,6 +109,13 @@ static void add_paths(struct arena *a, struct strs *dirs, struct str list, struc
 	}
 }
 
+/* /opt/rocm is a link, which a recording has, too: what lies below it is told where it lies. */
+static struct str below_opt(struct root *r, struct str dir)
+{
+	struct str real = str_starts(dir, S("opt/")) ? root_real(r, dir) : S("");
+	return real.n ? real : dir;
+}
+
 /* Where the loader looks, in its order. A torch that brings no ROCm loads that of rocm wheels before. */
 static struct strs search_dirs(struct environment *e, struct str origin, const struct library *l)
 {
@@ -136,6 +143,8 @@ static struct strs search_dirs(struct environment *e, struct str origin, const s
 		for (size_t i = 0; i < sizeof(inner) / sizeof(*inner) && s->path.n; i++)
 			strs_put(a, &dirs,
 				path_join(a, str_sub(s->path, 1, s->path.n), str_from(inner[i])));
+	VEC_EACH (struct str, dir, &dirs)
+		*dir = below_opt(e->r, *dir);
 	return dirs;
 }
 
@@ -169,67 +178,78 @@ struct folder {
 	struct strs names;
 };
 
-static struct folder folder(struct environment *e, struct str path)
+static struct folder folder(struct root *r, struct str path)
 {
 	struct folder f = {.path = path};
-	root_list(e->r, path, &f.names);
+	root_list(r, path, &f.names);
 	return f;
 }
 
 /* One file is told for each GPU. */
 static void add_side_files(
-	struct environment *e, const struct folder *f, const struct side *s, struct strs *ret)
+	struct root *r, const struct folder *f, const struct side *s, struct strs *ret)
 {
 	struct str gpu;
 	VEC_EACH (const struct str, name, &f->names)
 		if (is_side_file(*name, s, &gpu) && !strs_has(ret, gpu) &&
-			root_has_file(e->r, path_join(e->r->a, f->path, *name)))
-			strs_add(e->r->a, ret, str_dup(e->r->a, gpu));
+			root_has_file(r, path_join(r->a, f->path, *name)))
+			strs_add(r->a, ret, str_dup(r->a, gpu));
 }
 
 /* Tensile's entry is TensileLibrary_lazy_GPU.dat; before ROCm 5.2, and of hand-written kernels, Kernels.so-... Newer
  * trees have a folder for each GPU. */
-static void add_tensile(struct environment *e, struct str dir, struct strs *ret)
+static void add_tensile(struct root *r, struct str dir, struct strs *ret)
 {
 	static const struct side lazy = {"TensileLibrary_lazy_", {".dat"}}, gpus = {"gfx", {""}};
 	static const struct side old[] = {
 		{"Kernels.so-000-", {".hsaco"}}, {"TensileLibrary_gfx", {".co"}}};
-	struct folder all = folder(e, dir);
+	struct folder all = folder(r, dir);
 	struct str gpu;
-	add_side_files(e, &all, &lazy, ret);
+	add_side_files(r, &all, &lazy, ret);
 	VEC_EACH (const struct str, name, &all.names) {
 		if (!is_side_file(*name, &gpus, &gpu) || !str_eq(gpu, *name))
 			continue;
-		struct folder one = folder(e, path_join(e->r->a, dir, gpu));
-		add_side_files(e, &one, &lazy, ret);
+		struct folder one = folder(r, path_join(r->a, dir, gpu));
+		add_side_files(r, &one, &lazy, ret);
 	}
 	for (size_t i = 0; !ret->n && i < 2; i++)
-		add_side_files(e, &all, &old[i], ret);
+		add_side_files(r, &all, &old[i], ret);
 }
 
 static void add_miopen(struct environment *e, struct str dir, struct strs *ret)
 {
 	static const struct side s = {"gfx", {".db", ".kdb", ".db.txt", ".fdb.txt", ".model"}};
-	struct folder all = folder(e, dir);
-	add_side_files(e, &all, &s, ret);
+	struct folder all = folder(e->r, dir);
+	add_side_files(e->r, &all, &s, ret);
 }
 
 /* Debian has rocblas/5/library. */
-static struct str tensile_dir(struct environment *e, struct str lib, const char *inner)
+static struct str tensile_dir(struct root *r, struct str lib, const char *inner)
 {
 	struct strs names;
-	struct arena *a = e->r->a;
+	struct arena *a = r->a;
 	struct str dir = path_join(a, lib, str_from(inner));
 	struct str plain = path_join(a, dir, S("library"));
-	if (root_real(e->r, plain).n)
+	if (root_real(r, plain).n)
 		return plain;
-	root_list(e->r, dir, &names);
+	root_list(r, dir, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		struct str one = str_fmt(a, "%.*s/%.*s/library", STR(dir), STR(names.v[i]));
-		if (root_real(e->r, one).n)
+		if (root_real(r, one).n)
 			return one;
 	}
 	return plain;
+}
+
+void gather_sdk_rocblas(struct root *r, struct machine *m)
+{
+	VEC_EACH (struct machine_sdk, s, &m->sdks) {
+		struct str lib = path_join(r->a, str_sub(s->path, 1, s->path.n), S("lib"));
+		if (!str_eq(s->kind, S("tree")))
+			continue;
+		add_tensile(r, tensile_dir(r, lib, "rocblas"), &s->rocblas);
+		targets_sort(&s->rocblas);
+	}
 }
 
 static void read_sides(struct environment *e, struct machine_torch *t, const struct found *f)
@@ -242,17 +262,17 @@ static void read_sides(struct environment *e, struct machine_torch *t, const str
 		root_variable(e->r, str_from(f[i].variable), &dir);
 		dir = path_clean(a, dir);
 		if (str_starts(dir, S("/")))
-			dir = str_sub(dir, 1, dir.n);
+			dir = below_opt(e->r, str_sub(dir, 1, dir.n));
 		else if (f[i].dir.n && miopen)
 			dir = path_clean(a, path_join(a, f[i].dir, str_from(f[i].inner)));
 		else if (f[i].dir.n)
-			dir = tensile_dir(e, f[i].dir, f[i].inner);
+			dir = tensile_dir(e->r, f[i].dir, f[i].inner);
 		else
 			continue;
 		if (miopen)
 			add_miopen(e, dir, lists[i]);
 		else
-			add_tensile(e, dir, lists[i]);
+			add_tensile(e->r, dir, lists[i]);
 		targets_sort(lists[i]);
 	}
 }
@@ -321,6 +341,8 @@ static void read_torch_libraries(struct environment *e, struct str dir, struct m
 		struct str path = path_join(e->r->a, lib, names.v[i]);
 		if (str_starts(names.v[i], S("libamdhip64.so")))
 			t->bundled = root_has_file(e->r, path) || t->bundled;
+		if (str_starts(names.v[i], S("libhsa-runtime64.so")))
+			t->bundled_hsa = root_has_file(e->r, path) || t->bundled_hsa;
 		if (kind || !str_starts(names.v[i], S("libtorch_hip")) ||
 			library_read(e->r, path, &l) != ROOT_OK)
 			continue;

@@ -610,7 +610,9 @@ def more():
                                      "AMD Ryzen 9 7950X 16-Core Processor", 32, 32, flags=" hypervisor")
     m.user()
     m.node("dev/dxg", 0o666, 0, 0)
-    rocm_torch(m, venv(m, "home/user/venv", active=True), "2.9.1+rocm6.4", "6.4.43484-123eb5128", ARCHS_29, hipblaslt=LT_29)
+    site = venv(m, "home/user/venv", active=True)
+    rocm_torch(m, site, "2.9.1+rocm6.4", "6.4.43484-123eb5128", ARCHS_29, hipblaslt=LT_29)
+    m.put(f"{site}/torch/lib/libhsa-runtime64.so", "")
     m.write()
 
 

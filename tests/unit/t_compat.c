@@ -87,13 +87,32 @@ static void a_gpu_finds_the_newest_wheel_that_fits(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct wanted *c = &cases[i];
-		const struct compat_query q = {
-			str_from(c->target), str_from(c->python), c->how, c->amd, c->unsure};
+		const struct compat_query q = {.target = str_from(c->target),
+			.python = str_from(c->python),
+			.how = c->how,
+			.amd = c->amd,
+			.unsure = c->unsure};
 		const struct compat_wheel *w = compat_find(&q);
 		if (!w != !c->torch ||
 			(w && (strcmp(w->torch, c->torch) || strcmp(w->rocm, c->rocm))))
 			fail_msg("case %zu: %s %s", i, w ? w->torch : "-", w ? w->rocm : "-");
 	}
+}
+
+/* MI50: torch has its code in all wheels, rocBLAS in those before ROCm 6.4; a card beside it narrows the choice. */
+static void rocblas_and_a_card_beside_it_count(void **state)
+{
+	(void)state;
+	struct str other = S("gfx1201");
+	const struct strs also = {&other, 1, 1};
+	struct compat_query q = {.target = S("gfx906"), .python = S("3.12")};
+	assert_string_equal(compat_find(&q)->rocm, "7.2");
+	q.blas = true;
+	assert_string_equal(compat_find(&q)->rocm, "6.3");
+	q = (struct compat_query){.target = S("gfx908"), .amd = true, .also = &also};
+	assert_string_equal(compat_find(&q)->rocm, "7.14");
+	other = S("gfx900");
+	assert_null(compat_find(&q));
 }
 
 static void a_list_serves_by_name_or_by_a_generic_target(void **state)
@@ -116,6 +135,7 @@ int main(void)
 		cmocka_unit_test(rows_are_sorted_and_stand_on_evidence),
 		cmocka_unit_test(requirements_pin_as_the_index_needs_it),
 		cmocka_unit_test(a_gpu_finds_the_newest_wheel_that_fits),
+		cmocka_unit_test(rocblas_and_a_card_beside_it_count),
 		cmocka_unit_test(a_list_serves_by_name_or_by_a_generic_target),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,6 +417,19 @@ static void put_environ(struct arena *a, struct str dir, const char *text)
 		path_join(a, dir, S("proc/self/environ")), (struct str){.p = p, .n = n}, 0644));
 }
 
+/* The kubelet gives each pod this variable; its mount is there only with an account. */
+static void a_pod_without_an_account_is_one(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	struct str dir = test_dir(&a), copy;
+	put_environ(&a, dir, "KUBERNETES_SERVICE_HOST=10.96.0.1;");
+	read_twice(&a, dir, &m, &copy);
+	assert_str(m.container_kind, "kubernetes");
+	done(dir, copy);
+}
+
 static void variables_that_matter_are_told(void **state)
 {
 	(void)state;
@@ -537,11 +550,14 @@ static void components_are_named_by_files(void **state)
 		"opt/rocm-7.1.0/lib/librocblas.so.5", "", "opt/rocm-7.1.0/lib/librocblas.so.5x", "",
 		"opt/rocm-7.1.0/lib/librocblas.so.", "", "opt/rocm-7.1.0/lib/librocblasx.so.5", "",
 		"opt/rocm-7.1.0/lib/rocblas.so.5", "", "opt/rocm-7.1.0/lib/llvm/lib/clang/20/x", "",
-		"opt/rocm-7.1.0/lib/llvm/lib/clang/junk/x", "", NULL};
+		"opt/rocm-7.1.0/lib/llvm/lib/clang/junk/x", "",
+		"opt/rocm-7.1.0/lib/rocblas/library/TensileLibrary_lazy_gfx1201.dat", "",
+		"opt/rocm-7.1.0/lib/rocblas/library/TensileLibrary_lazy_gfx906.dat", "", NULL};
 	struct str dir = machine_of(&a, files), copy;
 	read_twice(&a, dir, &m, &copy);
 	assert_int_equal(m.sdks.n, 1);
 	assert_str(m.sdks.v[0].kind, "tree");
+	assert_str(str_join(&a, &m.sdks.v[0].rocblas, S(" ")), "gfx906 gfx1201");
 	assert_str(parts_text(&a, &m.sdks.v[0].components),
 		"hip-libraries 7.0.2-56, hip 7.1.52802, amdhip64 6.4.60403, amdhip64 7.1.70100, "
 		"rocblas 5, clang 20, ");
@@ -645,6 +661,7 @@ int main(void)
 		cmocka_unit_test(groups_of_the_account_are_told_without_its_name),
 		cmocka_unit_test(seccomp_is_that_of_this_process),
 		cmocka_unit_test(names_of_users_are_hidden),
+		cmocka_unit_test(a_pod_without_an_account_is_one),
 		cmocka_unit_test(variables_that_matter_are_told),
 		cmocka_unit_test(a_home_has_another_name_in_a_recording),
 		cmocka_unit_test(this_process_has_variables_and_disks),

@@ -78,7 +78,8 @@ static void hidden_gpus_are_told(void **state)
 			.fix = "request the resource amd.com/gpu for the pod"},
 		{.mark = ".singularity.d/x",
 			.id = "kfd-missing-node",
-			.fix = "start it with --rocm"},
+			.fix = "start it with --rocm; after --contain or --containall also with "
+			       "--bind /dev/kfd,/dev/dri"},
 		{.mark = "etc/x",
 			.node = "dev/kfd",
 			.id = "gpu-hidden",
@@ -99,6 +100,14 @@ static void hidden_gpus_are_told(void **state)
 		deny(&a, dir, KFD "1/properties");
 		deny(&a, dir, KFD "2/properties");
 		read_as_nobody(&a, dir, &m);
+		assert_int_equal(m.hidden, 2);
+		struct str copy = path_join(&a, dir, S("copy"));
+		unsigned count;
+		as_nobody(true);
+		struct err *e = machine_record(dir, copy, &count);
+		as_nobody(false);
+		assert_ok(e);
+		assert_ok(machine_examine(&a, copy, &m)); /* which says so, too */
 		assert_int_equal(m.hidden, 2);
 		const struct finding *f = finding_of(&m, cases[i].id);
 		assert_non_null(f);
