@@ -25,6 +25,9 @@ static const struct opt opts[] = {
 	{OPT_VALUE("with", OPT_LIST, struct args, q.with, "LIB,...",
 		 "libraries that are loaded by name: libx.so.1"),
 		.flags = OPT_COMMA},
+	{OPT_VALUE("allow", OPT_LIST, struct args, q.allow, "LIB,...",
+		 "libraries (or patterns) that each machine will have"),
+		.flags = OPT_COMMA},
 	{OPT_VALUE("local-version", OPT_STR, struct args, q.wheel.local, "V",
 		"another local version: rocm7.2 for 1.0+rocm7.2; \"\": none")},
 	{OPT_VALUE("budget", OPT_STR, struct args, budget, "SIZE",
@@ -77,8 +80,11 @@ static void print(struct arena *a, const struct args *o, const struct fat_report
 			STR(human_bytes(a, s->bytes)));
 	VEC_EACH (const struct str, x, &r->dropped)
 		out_fmt("not asked for any more: %.*s\n", STR(*x));
-	out_fmt("%.*s: %s%.*s unpacked", STR(r->output), o->common.dry_run ? "would be " : "",
-		STR(human_bytes(a, r->slim.after)));
+	if (r->slim.files.n)
+		out_fmt("%.*s\n", STR(slim_manifest_text(a, slim_manifest(a, &r->slim))));
+	out_fmt("%.*s: %s%.*s unpacked (%.*s for all GPUs)", STR(r->output),
+		o->common.dry_run ? "would be about " : "", STR(human_bytes(a, r->slim.after)),
+		STR(human_bytes(a, r->slim.before)));
 	if (r->size)
 		out_fmt(", %.*s", STR(human_bytes(a, r->size)));
 	out_fmt("\n");
@@ -104,8 +110,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	o->q.wheel.jobs = o->common.jobs;
 	TRY(wheel_fatten(a, &o->q, &r));
 	VEC_EACH (const struct fat_outside, x, &r.outside)
-		say_warning("'%.*s', which '%.*s' needs, is neither in the wheel nor in the SDK",
-			STR(x->name), STR(x->needed_by));
+		say_warning("each machine must have '%.*s', which '%.*s' needs", STR(x->name),
+			STR(x->needed_by));
 	if (o->common.json)
 		out_text(json_document(a, 2, fat_fields, &r));
 	else

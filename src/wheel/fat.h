@@ -17,9 +17,10 @@ struct fat_request {
 	struct wheel_request wheel; /* from, to, force, jobs, epoch; local or .p = NULL */
 	struct str sdk;             /* a folder */
 	struct slim_keep keep;
-	struct strs gpus; /* their names */
-	struct strs with; /* libraries that something loads by name when it runs: "libx.so.1" */
-	uint64_t budget;  /* of the wheel, in bytes; 0: any */
+	struct strs gpus;  /* their names */
+	struct strs with;  /* libraries that something loads by name when it runs: "libx.so.1" */
+	struct strs allow; /* globs of libraries that the machine has to have */
+	uint64_t budget;   /* of the wheel, in bytes; 0: any */
 };
 
 struct fat_library {
@@ -33,7 +34,7 @@ struct fat_side { /* a folder, or a file, beside a library */
 	uint64_t files, bytes; /* that are taken */
 };
 
-struct fat_outside { /* a library that neither the wheel nor the SDK has */
+struct fat_outside { /* a library that neither the wheel nor the SDK has, and is allowed */
 	struct str name, needed_by;
 };
 
@@ -50,6 +51,6 @@ struct fat_report {
 
 extern const struct json_field fat_fields[]; /* schema rocsmith.bundle/1 */
 /* As slim: the wheel has to be right, and what comes out shows whole or not at all; the same input gives the same bytes.
- * In a dry run all is looked at. E_SDK when the SDK has none of the libraries that are missing. */
+ * In a dry run all is looked at. E_SDK when the SDK does not have a library that is missing, and is not allowed. */
 MUST_USE struct err *wheel_fatten(
 	struct arena *a, const struct fat_request *q, struct fat_report *ret);

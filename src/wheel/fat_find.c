@@ -1,6 +1,9 @@
 /* What a wheel needs of an SDK: the libraries that its libraries name, those that they name, and so on, and the files that
  * these read. See fat.h. */
+#include <string.h>
+
 #include "base/fs.h"
+#include "base/glob.h"
 #include "base/proc.h"
 #include "formats/pe.h"
 #include "wheel/fat_int.h"
@@ -212,7 +215,7 @@ static struct err *add_input(struct fat *f, struct zip_input in)
 	return NULL;
 }
 
-static struct err *take_side(struct fat *f, struct str lib, struct str name);
+static struct err *take_side(struct fat *f, struct str lib, struct str source, struct str real);
 
 /* name: as somebody needs it. *ret: the library in the wheel, or NULL. */
 static struct err *take(struct fat *f, struct str name, struct str by, const struct fat_lib **ret)
@@ -252,7 +255,7 @@ static struct err *take(struct fat *f, struct str name, struct str by, const str
 	*VEC_PUSH(f->a, &f->r->libraries) = (struct fat_library){
 		.name = lib.site, .source = *path, .needed_by = by, .before = src.size};
 	*ret = &f->libs.v[f->libs.n - 1];
-	return take_side(f, lib.site, *path);
+	return take_side(f, lib.site, *path, str_sub(real, f->root.n + 1, real.n));
 }
 
 /* Of several versions the name without one leads to the right one; else the last. */
@@ -381,22 +384,36 @@ static struct err *take_one(struct fat *f, struct str at, struct str to)
 	return e;
 }
 
-/* lib: in the wheel; source: in the SDK. */
-static struct err *take_side(struct fat *f, struct str lib, struct str source)
+/* Beside the library as it is named (of /opt/rocm full of links, say), or where it really is. */
+static struct str side_of(struct fat *f, const struct str *sources, const char *at)
 {
+	struct str real;
+	struct stat st;
+	bool up = strncmp(at, "../", 3) == 0;
+	for (unsigned i = 0; i < (up ? 4 : 2); i++) {
+		struct str from =
+			path_clean(f->a, str_fmt(f->a, "%.*s/%s%s", STR(path_dir(sources[i % 2])),
+						 i < 2 ? "" : "../", at));
+		if (path_is_inside(from) && inside(f, from, &real, &st))
+			return from;
+	}
+	return S("");
+}
+
+/* lib: in the wheel; the others: in the SDK. */
+static struct err *take_side(struct fat *f, struct str lib, struct str source, struct str real)
+{
+	const struct str sources[] = {source, real};
 	struct arena *a = f->a;
 	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
-		struct str by = str_from(beside[i].by), at = str_from(beside[i].at), from, real;
-		struct stat st;
+		struct str by = str_from(beside[i].by), from;
 		if (by.n && !is_named(f, path_base(lib), beside[i].by))
 			continue;
-		struct str to = path_clean(a, path_join(a, path_dir(lib), at));
-		from = path_clean(a, path_join(a, path_dir(source), at));
-		if (str_starts(at, S("../")) && !inside(f, from, &real, &st))
-			from = path_clean(
-				a, str_fmt(a, "%.*s/../%.*s", STR(path_dir(source)), STR(at)));
-		if (path_is_inside(from))
-			TRY(take_one(f, from, to));
+		from = side_of(f, sources, beside[i].at);
+		if (from.n)
+			TRY(take_one(f, from,
+				path_clean(a,
+					str_fmt(a, "%.*s/%s", STR(path_dir(lib)), beside[i].at))));
 	}
 	return NULL;
 }
@@ -416,6 +433,58 @@ static bool choose_folder(struct fat *f)
 	return best;
 }
 
+static bool is_missing(const struct fat *f, struct str name)
+{
+	VEC_EACH (const struct str, glob, &f->q->allow)
+		if (glob_match(*glob, name))
+			return false;
+	return true;
+}
+
+static size_t count_missing(const struct fat *f)
+{
+	size_t n = 0;
+	VEC_EACH (const struct fat_outside, o, &f->r->outside)
+		n += is_missing(f, o->name);
+	return n;
+}
+
+/* Of the same library, "" = none. */
+static struct str other_version(const struct fat *f, struct str name)
+{
+	struct str best = S("");
+	for (size_t i = 0; i < f->found.n; i++) {
+		struct str it = f->found.v[i].key;
+		if (str_eq(stem(f, it), stem(f, name)) && !str_ends(it, S(".so")) &&
+			(!best.n || it.n < best.n))
+			best = it;
+	}
+	return best;
+}
+
+static struct err *say_missing(struct fat *f, bool some)
+{
+	enum { MOST = 20 };
+	struct str sdk = f->q->sdk, wheel = path_base(f->q->wheel.from);
+	size_t n = count_missing(f), said = 0;
+	struct err *e = some ? err_new(E_SDK, "'%.*s' lacks %zu of the libraries that '%.*s' needs",
+				       STR(sdk), n, STR(wheel))
+			     : err_new(E_SDK, "'%.*s' has none of the libraries that are missing",
+				       STR(sdk));
+	VEC_EACH (const struct fat_outside, o, &f->r->outside) {
+		struct str other = other_version(f, o->name);
+		if (!is_missing(f, o->name) || said++ >= MOST)
+			continue;
+		e = err_hint(e, "'%.*s' needs '%.*s'%s%.*s%s", STR(o->needed_by), STR(o->name),
+			other.n ? "; in the SDK there is '" : "", STR(other), other.n ? "'" : "");
+	}
+	if (n > MOST)
+		e = err_hint(e, "and so on: %zu more", n - MOST);
+	return n ? err_hint(e, "take the ROCm that the wheel was built for, or name what each "
+			       "machine will have: --allow LIB,...")
+		 : e;
+}
+
 struct err *fat_find(struct fat *f)
 {
 	struct search s = {.f = f, .depth.a = f->a};
@@ -433,11 +502,7 @@ struct err *fat_find(struct fat *f)
 	}
 	for (size_t i = 0; i < f->libs.n; i++)
 		TRY(follow(f, i));
-	if (f->windows ? any : f->libs.n > first || !f->r->outside.n)
-		return NULL;
-	struct err *e =
-		err_new(E_SDK, "'%.*s' has none of the libraries that are missing", STR(f->q->sdk));
-	VEC_EACH (const struct fat_outside, o, &f->r->outside)
-		e = err_hint(e, "'%.*s' needs '%.*s'", STR(o->needed_by), STR(o->name));
-	return e;
+	return (f->windows && any) || (!f->windows && !count_missing(f))
+		       ? NULL
+		       : say_missing(f, f->libs.n > first);
 }
