@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "plan/plan.h"
+#include "sdk/sdk.h"
 #include "term/out.h"
 #include "term/table.h"
 #include "wheel/fat.h"
@@ -15,7 +16,8 @@ struct args {
 static const struct opt opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POS, struct args, q.wheel.from, "the wheel"),
 		.flags = OPT_REQUIRED},
-	{OPT_VALUE("sdk", OPT_PATH, struct args, q.sdk, "DIR", "folder with ROCm's libraries")},
+	{OPT_VALUE("sdk", OPT_STR, struct args, q.sdk, "SDK",
+		"installed SDK, or folder with ROCm's libraries")},
 	{OPT_VALUE("gpu", OPT_LIST, struct args, q.gpus, "GFX,...",
 		 "targets whose code stays: gfx1201,gfx90a or native"),
 		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
@@ -96,9 +98,16 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct args *o = args;
 	struct targets gpus;
 	struct fat_report r;
+	struct sdk sdk;
 	if (!o->q.sdk.n || !o->q.gpus.n)
 		return err_new(E_USAGE, "'bundle' needs --sdk and --gpu");
 	TRY(read_size(a, o->budget, &o->q.budget));
+	if (!fs_is_dir(o->q.sdk)) {
+		struct err *e = sdk_open_name(a, o->q.sdk, &sdk);
+		if (e)
+			return err_hint(e, "--sdk takes a folder with ROCm's libraries, too");
+		o->q.sdk = sdk.root;
+	}
 	TRY(plan_native(a, S(""), &o->q.gpus));
 	TRY(targets_parse(a, &o->q.gpus, &gpus));
 	o->q.gpus = (struct strs){0};

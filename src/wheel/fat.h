@@ -1,7 +1,8 @@
 /* The fat wheel: a wheel with the ROCm libraries that it needs, for chosen GPUs, that works on a machine without ROCm.
  *
  * Its libraries' needs are followed into an SDK's folder, never into this machine; what is found lies in NAME.libs/lib
- * under its SONAME, for a wheel has no links, and everybody's list of libraries has that name. What a library reads
+ * under its SONAME, for a wheel has no links, and everybody's list of libraries has that name; for what is opened by the
+ * name of a link, there is an empty library that needs the right one. What a library reads
  * beside it (kernels of rocBLAS, MIOpen's databases ...) comes with it, at the same distance. Search paths are
  * $ORIGIN only. Code of other GPUs goes, as slim/slim.h has it. Requirements of ROCm's own packages, and what would
  * load them, are taken out of the wheel; its platform tag is raised to what the libraries need.

@@ -433,6 +433,38 @@ static bool choose_folder(struct fat *f)
 	return best;
 }
 
+/* The library that the name would lead to, or NULL when a file has that name itself. */
+static const struct fat_lib *target_of(const struct fat *f, struct str name)
+{
+	const struct fat_lib *found = NULL;
+	VEC_EACH (const struct zip_input, in, &f->inputs)
+		if (str_eq(path_dir(in->name), f->folder) && str_eq(path_base(in->name), name))
+			return NULL;
+	VEC_EACH (const struct fat_lib, lib, &f->libs)
+		if (lib->sdk && str_eq(stem(f, path_base(lib->site)), stem(f, name)))
+			found = lib;
+	return found;
+}
+
+static struct err *add_aliases(struct fat *f)
+{
+	for (size_t k = 0; k < f->libs.n; k++) {
+		struct str by = path_base(f->libs.v[k].site);
+		const char *name;
+		for (size_t i = 0; f->libs.v[k].sdk && (name = fat_alias_of(by, &i));) {
+			const struct fat_lib *to = target_of(f, str_from(name));
+			if (!to)
+				continue;
+			TRY(add_input(f, (struct zip_input){
+						 .name = path_join(f->a, f->folder, str_from(name)),
+						 .mode = 0755,
+						 .content = fat_alias(f->a, to->elf.machine,
+							 str_from(name), path_base(to->site))}));
+		}
+	}
+	return NULL;
+}
+
 static bool is_missing(const struct fat *f, struct str name)
 {
 	VEC_EACH (const struct str, glob, &f->q->allow)
@@ -502,6 +534,8 @@ struct err *fat_find(struct fat *f)
 	}
 	for (size_t i = 0; i < f->libs.n; i++)
 		TRY(follow(f, i));
+	if (!f->windows)
+		TRY(add_aliases(f));
 	return (f->windows && any) || (!f->windows && !count_missing(f))
 		       ? NULL
 		       : say_missing(f, f->libs.n > first);

@@ -171,6 +171,27 @@ static void side_files_are_found_where_the_library_really_is(void **state)
 	assert_str(f->r.side.v[0].source, "usr/share/miopen");
 }
 
+static void a_name_of_a_link_leads_to_the_library(void **state)
+{
+	struct fixture *f = *state;
+	library(f, "lib/libhsa-runtime64.so.1",
+		(struct fx_library){.soname = "libhsa-runtime64.so.1"});
+	library(f, "lib/librccl.so.1",
+		(struct fx_library){.soname = "librccl.so.1", .needed = {"libhsa-runtime64.so.1"}});
+	struct str from = wheel(f, (struct fx_library){.needed = {"librccl.so.1"}});
+	assert_ok(fatten(f, from, (struct fat_request){0}));
+	assert_int_equal(f->r.libraries.n, 2);
+	const char *alias = "demo.libs/lib/libhsa-runtime64.so";
+	assert_str(needed(f, alias), "libhsa-runtime64.so.1");
+	assert_str(dynamic(f, alias).soname, "libhsa-runtime64.so");
+	assert_str(dynamic(f, alias).runpath, "$ORIGIN");
+	/* not when it has that name */
+	library(f, "lib/libhsa-runtime64.so.1",
+		(struct fx_library){.soname = "libhsa-runtime64.so"});
+	assert_ok(fatten(f, from, (struct fat_request){0}));
+	assert_str(needed(f, alias), "");
+}
+
 static void what_is_opened_and_read_comes_along(void **state)
 {
 	struct fixture *f = *state;
@@ -265,6 +286,8 @@ int main(void)
 			setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
 			side_files_are_found_where_the_library_really_is, setup_sdk, teardown_sdk),
+		cmocka_unit_test_setup_teardown(
+			a_name_of_a_link_leads_to_the_library, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
 			what_is_opened_and_read_comes_along, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
