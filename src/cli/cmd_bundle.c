@@ -69,8 +69,9 @@ static void print(struct arena *a, const struct args *o, const struct fat_report
 	static const char *const heads[] = {"LIBRARY", ">SDK", ">HERE", "NEEDED BY", NULL};
 	struct table t = table_new(a, heads);
 	VEC_EACH (const struct fat_library, lib, &r->libraries) {
+		bool guess = o->common.dry_run && lib->after < lib->before;
 		const struct str cells[] = {path_base(lib->name), human_bytes(a, lib->before),
-			human_bytes(a, lib->after),
+			str_fmt(a, "%s%.*s", guess ? "~" : "", STR(human_bytes(a, lib->after))),
 			lib->needed_by.n ? path_base(lib->needed_by) : S("--with")};
 		table_row(&t, cells);
 	}
@@ -119,8 +120,9 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	o->q.wheel.jobs = o->common.jobs;
 	TRY(wheel_fatten(a, &o->q, &r));
 	VEC_EACH (const struct fat_outside, x, &r.outside)
-		say_warning("each machine must have '%.*s', which '%.*s' needs", STR(x->name),
-			STR(x->needed_by));
+		say_warning("'%.*s', which '%.*s' needs, has to come from the machine or another "
+			    "package",
+			STR(x->name), STR(x->needed_by));
 	if (o->common.json)
 		out_text(json_document(a, 2, fat_fields, &r));
 	else

@@ -35,7 +35,7 @@ struct fat_side { /* a folder, or a file, beside a library */
 	uint64_t files, bytes; /* that are taken */
 };
 
-struct fat_outside { /* a library that neither the wheel nor the SDK has, and is allowed */
+struct fat_outside { /* a library that neither the wheel nor the SDK has: allowed, or of other packages */
 	struct str name, needed_by;
 };
 
@@ -52,6 +52,6 @@ struct fat_report {
 
 extern const struct json_field fat_fields[]; /* schema rocsmith.bundle/1 */
 /* As slim: the wheel has to be right, and what comes out shows whole or not at all; the same input gives the same bytes.
- * In a dry run all is looked at. E_SDK when the SDK does not have a library that is missing, and is not allowed. */
+ * In a dry run all is looked at. E_SDK when the SDK lacks one that is needed, and nothing else is known to bring it. */
 MUST_USE struct err *wheel_fatten(
 	struct arena *a, const struct fat_request *q, struct fat_report *ret);

@@ -6,6 +6,7 @@
 #include "base/glob.h"
 #include "base/proc.h"
 #include "formats/pe.h"
+#include "know/know.h"
 #include "wheel/fat_int.h"
 
 /* Libraries that others load by name when they run. Sources: dlopen() in ROCm 6.4 and 7.2; what PyTorch's own packaging
@@ -465,8 +466,12 @@ static struct err *add_aliases(struct fat *f)
 	return NULL;
 }
 
+/* What PyTorch's wheel or CUDA brings is none of an SDK's. */
 static bool is_missing(const struct fat *f, struct str name)
 {
+	const struct know_other *other = know_soname(name);
+	if (other && other->origin != KNOW_ROCM)
+		return false;
 	VEC_EACH (const struct str, glob, &f->q->allow)
 		if (glob_match(*glob, name))
 			return false;

@@ -152,6 +152,10 @@ static void what_the_sdk_lacks_is_told_with_what_it_has_instead(void **state)
 	strs_add(&f->a, &q.allow, S("libprof.so.1"));
 	assert_ok(fatten(f, from, q));
 	assert_int_equal(f->r.outside.n, 2);
+	/* PyTorch's are no SDK's */
+	from = wheel(f, (struct fx_library){.needed = {"libhip.so.7", "libtorch_hip.so"}});
+	assert_ok(fatten(f, from, (struct fat_request){0}));
+	assert_str(f->r.outside.v[0].name, "libtorch_hip.so");
 }
 
 /* An /opt/rocm of links into a Debian tree. */
