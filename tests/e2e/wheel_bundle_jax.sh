@@ -187,8 +187,9 @@ for how in pip uv; do
 	grep "/w/v-$how/" loaded | grep -c '/jax_rocm7_[a-z]*\.libs/' >count
 	grep -v "/w/v-$how/" loaded | grep -vxF -f python | sed 's:.*/::' | sort -u >outside || :
 	[ "$(cat count)" -ge 30 ] && grep -q 'xla_rocm_plugin.so' loaded
+	grep '^no GPU' words >word
 	[ -z "$(grep "/w/v-$how/.*jax_rocm7" loaded | sed 's:.*/::' | sort | uniq -d)" ] # by whichever wheel it was needed first
-	echo "ok installed by $how: $(tail -n 1 words); $(cat count) libraries of the wheels are loaded, each once, and of the" \
+	echo "ok installed by $how: $(cat word); $(cat count) libraries of the wheels are loaded, each once, and of the" \
 		"machine beside Python's $(tr '\n' ' ' <outside)"
 	if grep -vxE 'lib(stdc\+\+|gcc_s|dl|rt|pthread|m)\.so\.[0-9]+' outside; then
 		echo 'not ok: these are in no wheel'
