@@ -93,24 +93,36 @@ static void print(struct arena *a, const struct args *o, const struct fat_report
 	out_fmt("\n");
 }
 
+/* Kernels of other GPUs may never have been unpacked. */
+static struct err *open_sdk(struct arena *a, const struct targets *gpus, struct str *io)
+{
+	struct sdk sdk;
+	struct err *e = fs_is_dir(*io) ? NULL : sdk_open_name(a, *io, &sdk);
+	if (e)
+		return err_hint(e, "--sdk takes a folder with ROCm's libraries, too");
+	if (fs_is_dir(*io))
+		return NULL;
+	VEC_EACH (const struct target, t, gpus)
+		if (sdk.gpus.n && !strs_has(&sdk.gpus, t->name))
+			return err_hint(err_new(E_SDK, "SDK '%.*s' has no kernels for %.*s",
+						STR(*io), STR(t->name)),
+				"'rocsmith sdk install' with --gpu %.*s adds them", STR(t->name));
+	*io = sdk.root;
+	return NULL;
+}
+
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	struct args *o = args;
 	struct targets gpus;
 	struct fat_report r;
-	struct sdk sdk;
 	if (!o->q.sdk.n || !o->q.gpus.n)
 		return err_new(E_USAGE, "'bundle' needs --sdk and --gpu");
 	TRY(read_size(a, o->budget, &o->q.budget));
-	if (!fs_is_dir(o->q.sdk)) {
-		struct err *e = sdk_open_name(a, o->q.sdk, &sdk);
-		if (e)
-			return err_hint(e, "--sdk takes a folder with ROCm's libraries, too");
-		o->q.sdk = sdk.root;
-	}
 	TRY(plan_native(a, S(""), &o->q.gpus));
 	TRY(targets_parse(a, &o->q.gpus, &gpus));
+	TRY(open_sdk(a, &gpus, &o->q.sdk));
 	o->q.gpus = (struct strs){0};
 	VEC_EACH (const struct target, t, &gpus)
 		strs_add(a, &o->q.gpus, target_text(a, t));

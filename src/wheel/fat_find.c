@@ -486,17 +486,19 @@ static size_t count_missing(const struct fat *f)
 	return n;
 }
 
-/* Of the same library, "" = none. */
-static struct str other_version(const struct fat *f, struct str name)
+/* What the SDK has of the library, "" = nothing. */
+static struct str instead(const struct fat *f, struct str name)
 {
 	struct str best = S("");
+	if (map_has(&f->found, name))
+		return S("; that of the SDK is no library, or leads out of it");
 	for (size_t i = 0; i < f->found.n; i++) {
 		struct str it = f->found.v[i].key;
 		if (str_eq(stem(f, it), stem(f, name)) && !str_ends(it, S(".so")) &&
 			(!best.n || it.n < best.n))
 			best = it;
 	}
-	return best;
+	return best.n ? str_fmt(f->a, "; in the SDK there is '%.*s'", STR(best)) : best;
 }
 
 static struct err *say_missing(struct fat *f, bool some)
@@ -509,11 +511,10 @@ static struct err *say_missing(struct fat *f, bool some)
 			     : err_new(E_SDK, "'%.*s' has none of the libraries that are missing",
 				       STR(sdk));
 	VEC_EACH (const struct fat_outside, o, &f->r->outside) {
-		struct str other = other_version(f, o->name);
 		if (!is_missing(f, o->name) || said++ >= MOST)
 			continue;
-		e = err_hint(e, "'%.*s' needs '%.*s'%s%.*s%s", STR(o->needed_by), STR(o->name),
-			other.n ? "; in the SDK there is '" : "", STR(other), other.n ? "'" : "");
+		e = err_hint(e, "'%.*s' needs '%.*s'%.*s", STR(o->needed_by), STR(o->name),
+			STR(instead(f, o->name)));
 	}
 	if (n > MOST)
 		e = err_hint(e, "and so on: %zu more", n - MOST);

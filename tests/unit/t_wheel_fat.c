@@ -241,7 +241,9 @@ static void a_link_out_of_the_sdk_is_not_followed(void **state)
 	assert_ok(
 		fs_symlink(S("../../libhip.so.7"), path_join(&f->a, f->sdk, S("lib/libhip.so.7"))));
 	struct str from = wheel(f, (struct fx_library){.needed = {"libhip.so.7"}});
-	assert_err_says(fatten(f, from, (struct fat_request){0}), E_SDK, "none of the libraries");
+	struct err *e = fatten(f, from, (struct fat_request){0});
+	assert_non_null(strstr(e->hints->text, "that of the SDK is no library, or leads out"));
+	assert_err_says(e, E_SDK, "none of the libraries");
 	assert_false(fs_exists(in(f, "out")));
 	/* as in the root of a machine */
 	library(f, "etc/alternatives/hip", (struct fx_library){.soname = "libhip.so.7"});
