@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "plan/plan.h"
+#include "sdk/sdk.h"
 #include "term/out.h"
 #include "term/table.h"
 #include "wheel/fat.h"
@@ -15,7 +16,8 @@ struct args {
 static const struct opt opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POS, struct args, q.wheel.from, "the wheel"),
 		.flags = OPT_REQUIRED},
-	{OPT_VALUE("sdk", OPT_PATH, struct args, q.sdk, "DIR", "folder with ROCm's libraries")},
+	{OPT_VALUE("sdk", OPT_STR, struct args, q.sdk, "SDK",
+		"installed SDK, or folder with ROCm's libraries")},
 	{OPT_VALUE("gpu", OPT_LIST, struct args, q.gpus, "GFX,...",
 		 "targets whose code stays: gfx1201,gfx90a or native"),
 		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"},
@@ -24,6 +26,9 @@ static const struct opt opts[] = {
 		.sname = 'o'},
 	{OPT_VALUE("with", OPT_LIST, struct args, q.with, "LIB,...",
 		 "libraries that are loaded by name: libx.so.1"),
+		.flags = OPT_COMMA},
+	{OPT_VALUE("allow", OPT_LIST, struct args, q.allow, "LIB,...",
+		 "libraries (or patterns) that each machine will have"),
 		.flags = OPT_COMMA},
 	{OPT_VALUE("local-version", OPT_STR, struct args, q.wheel.local, "V",
 		"another local version: rocm7.2 for 1.0+rocm7.2; \"\": none")},
@@ -64,8 +69,9 @@ static void print(struct arena *a, const struct args *o, const struct fat_report
 	static const char *const heads[] = {"LIBRARY", ">SDK", ">HERE", "NEEDED BY", NULL};
 	struct table t = table_new(a, heads);
 	VEC_EACH (const struct fat_library, lib, &r->libraries) {
+		bool guess = o->common.dry_run && lib->after < lib->before;
 		const struct str cells[] = {path_base(lib->name), human_bytes(a, lib->before),
-			human_bytes(a, lib->after),
+			str_fmt(a, "%s%.*s", guess ? "~" : "", STR(human_bytes(a, lib->after))),
 			lib->needed_by.n ? path_base(lib->needed_by) : S("--with")};
 		table_row(&t, cells);
 	}
@@ -77,11 +83,32 @@ static void print(struct arena *a, const struct args *o, const struct fat_report
 			STR(human_bytes(a, s->bytes)));
 	VEC_EACH (const struct str, x, &r->dropped)
 		out_fmt("not asked for any more: %.*s\n", STR(*x));
-	out_fmt("%.*s: %s%.*s unpacked", STR(r->output), o->common.dry_run ? "would be " : "",
-		STR(human_bytes(a, r->slim.after)));
+	if (r->slim.files.n)
+		out_fmt("%.*s\n", STR(slim_manifest_text(a, slim_manifest(a, &r->slim))));
+	out_fmt("%.*s: %s%.*s unpacked (%.*s for all GPUs)", STR(r->output),
+		o->common.dry_run ? "would be about " : "", STR(human_bytes(a, r->slim.after)),
+		STR(human_bytes(a, r->slim.before)));
 	if (r->size)
 		out_fmt(", %.*s", STR(human_bytes(a, r->size)));
 	out_fmt("\n");
+}
+
+/* Kernels of other GPUs may never have been unpacked. */
+static struct err *open_sdk(struct arena *a, const struct targets *gpus, struct str *io)
+{
+	struct sdk sdk;
+	struct err *e = fs_is_dir(*io) ? NULL : sdk_open_name(a, *io, &sdk);
+	if (e)
+		return err_hint(e, "--sdk takes a folder with ROCm's libraries, too");
+	if (fs_is_dir(*io))
+		return NULL;
+	VEC_EACH (const struct target, t, gpus)
+		if (sdk.gpus.n && !strs_has(&sdk.gpus, t->name))
+			return err_hint(err_new(E_SDK, "SDK '%.*s' has no kernels for %.*s",
+						STR(*io), STR(t->name)),
+				"'rocsmith sdk install' with --gpu %.*s adds them", STR(t->name));
+	*io = sdk.root;
+	return NULL;
 }
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
@@ -95,6 +122,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	TRY(read_size(a, o->budget, &o->q.budget));
 	TRY(plan_native(a, S(""), &o->q.gpus));
 	TRY(targets_parse(a, &o->q.gpus, &gpus));
+	TRY(open_sdk(a, &gpus, &o->q.sdk));
 	o->q.gpus = (struct strs){0};
 	VEC_EACH (const struct target, t, &gpus)
 		strs_add(a, &o->q.gpus, target_text(a, t));
@@ -104,7 +132,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	o->q.wheel.jobs = o->common.jobs;
 	TRY(wheel_fatten(a, &o->q, &r));
 	VEC_EACH (const struct fat_outside, x, &r.outside)
-		say_warning("'%.*s', which '%.*s' needs, is neither in the wheel nor in the SDK",
+		say_warning("'%.*s', which '%.*s' needs, has to come from the machine or another "
+			    "package",
 			STR(x->name), STR(x->needed_by));
 	if (o->common.json)
 		out_text(json_document(a, 2, fat_fields, &r));

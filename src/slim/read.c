@@ -141,7 +141,7 @@ static struct err *take_bundle(void *user, const struct bundle *b)
 	}
 	if (s.changed) {
 		slim_lay_out(p->a, &s, strips);
-		p->after -= b->stored - stored(&s.now, s.now.size);
+		p->after -= b->stored - stored(b->encoding ? b : &s.now, s.now.size);
 		p->changed = true;
 	}
 	if (s.changed && s.now.encoding < BUNDLE_CCOB3 && s.now.encoding && s.now.size > 0xf0000000)

@@ -1,8 +1,12 @@
 /* What a wheel needs of an SDK: the libraries that its libraries name, those that they name, and so on, and the files that
  * these read. See fat.h. */
+#include <string.h>
+
 #include "base/fs.h"
+#include "base/glob.h"
 #include "base/proc.h"
 #include "formats/pe.h"
+#include "know/know.h"
 #include "wheel/fat_int.h"
 
 /* Libraries that others load by name when they run. Sources: dlopen() in ROCm 6.4 and 7.2; what PyTorch's own packaging
@@ -212,7 +216,7 @@ static struct err *add_input(struct fat *f, struct zip_input in)
 	return NULL;
 }
 
-static struct err *take_side(struct fat *f, struct str lib, struct str name);
+static struct err *take_side(struct fat *f, struct str lib, struct str source, struct str real);
 
 /* name: as somebody needs it. *ret: the library in the wheel, or NULL. */
 static struct err *take(struct fat *f, struct str name, struct str by, const struct fat_lib **ret)
@@ -252,7 +256,7 @@ static struct err *take(struct fat *f, struct str name, struct str by, const str
 	*VEC_PUSH(f->a, &f->r->libraries) = (struct fat_library){
 		.name = lib.site, .source = *path, .needed_by = by, .before = src.size};
 	*ret = &f->libs.v[f->libs.n - 1];
-	return take_side(f, lib.site, *path);
+	return take_side(f, lib.site, *path, str_sub(real, f->root.n + 1, real.n));
 }
 
 /* Of several versions the name without one leads to the right one; else the last. */
@@ -381,22 +385,36 @@ static struct err *take_one(struct fat *f, struct str at, struct str to)
 	return e;
 }
 
-/* lib: in the wheel; source: in the SDK. */
-static struct err *take_side(struct fat *f, struct str lib, struct str source)
+/* Beside the library as it is named (of /opt/rocm full of links, say), or where it really is. */
+static struct str side_of(struct fat *f, const struct str *sources, const char *at)
 {
+	struct str real;
+	struct stat st;
+	bool up = strncmp(at, "../", 3) == 0;
+	for (unsigned i = 0; i < (up ? 4 : 2); i++) {
+		struct str from =
+			path_clean(f->a, str_fmt(f->a, "%.*s/%s%s", STR(path_dir(sources[i % 2])),
+						 i < 2 ? "" : "../", at));
+		if (path_is_inside(from) && inside(f, from, &real, &st))
+			return from;
+	}
+	return S("");
+}
+
+/* lib: in the wheel; the others: in the SDK. */
+static struct err *take_side(struct fat *f, struct str lib, struct str source, struct str real)
+{
+	const struct str sources[] = {source, real};
 	struct arena *a = f->a;
 	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
-		struct str by = str_from(beside[i].by), at = str_from(beside[i].at), from, real;
-		struct stat st;
+		struct str by = str_from(beside[i].by), from;
 		if (by.n && !is_named(f, path_base(lib), beside[i].by))
 			continue;
-		struct str to = path_clean(a, path_join(a, path_dir(lib), at));
-		from = path_clean(a, path_join(a, path_dir(source), at));
-		if (str_starts(at, S("../")) && !inside(f, from, &real, &st))
-			from = path_clean(
-				a, str_fmt(a, "%.*s/../%.*s", STR(path_dir(source)), STR(at)));
-		if (path_is_inside(from))
-			TRY(take_one(f, from, to));
+		from = side_of(f, sources, beside[i].at);
+		if (from.n)
+			TRY(take_one(f, from,
+				path_clean(a,
+					str_fmt(a, "%.*s/%s", STR(path_dir(lib)), beside[i].at))));
 	}
 	return NULL;
 }
@@ -416,6 +434,95 @@ static bool choose_folder(struct fat *f)
 	return best;
 }
 
+/* The library that the name would lead to, or NULL when a file has that name itself. */
+static const struct fat_lib *target_of(const struct fat *f, struct str name)
+{
+	const struct fat_lib *found = NULL;
+	VEC_EACH (const struct zip_input, in, &f->inputs)
+		if (str_eq(path_dir(in->name), f->folder) && str_eq(path_base(in->name), name))
+			return NULL;
+	VEC_EACH (const struct fat_lib, lib, &f->libs)
+		if (lib->sdk && str_eq(stem(f, path_base(lib->site)), stem(f, name)))
+			found = lib;
+	return found;
+}
+
+static struct err *add_aliases(struct fat *f)
+{
+	for (size_t k = 0; k < f->libs.n; k++) {
+		struct str by = path_base(f->libs.v[k].site);
+		const char *name;
+		for (size_t i = 0; f->libs.v[k].sdk && (name = fat_alias_of(by, &i));) {
+			const struct fat_lib *to = target_of(f, str_from(name));
+			if (!to)
+				continue;
+			TRY(add_input(f, (struct zip_input){
+						 .name = path_join(f->a, f->folder, str_from(name)),
+						 .mode = 0755,
+						 .content = fat_alias(f->a, to->elf.machine,
+							 str_from(name), path_base(to->site))}));
+		}
+	}
+	return NULL;
+}
+
+/* What PyTorch's wheel or CUDA brings is none of an SDK's. */
+static bool is_missing(const struct fat *f, struct str name)
+{
+	const struct know_other *other = know_soname(name);
+	if (other && other->origin != KNOW_ROCM)
+		return false;
+	VEC_EACH (const struct str, glob, &f->q->allow)
+		if (glob_match(*glob, name))
+			return false;
+	return true;
+}
+
+static size_t count_missing(const struct fat *f)
+{
+	size_t n = 0;
+	VEC_EACH (const struct fat_outside, o, &f->r->outside)
+		n += is_missing(f, o->name);
+	return n;
+}
+
+/* What the SDK has of the library, "" = nothing. */
+static struct str instead(const struct fat *f, struct str name)
+{
+	struct str best = S("");
+	if (map_has(&f->found, name))
+		return S("; that of the SDK is no library, or leads out of it");
+	for (size_t i = 0; i < f->found.n; i++) {
+		struct str it = f->found.v[i].key;
+		if (str_eq(stem(f, it), stem(f, name)) && !str_ends(it, S(".so")) &&
+			(!best.n || it.n < best.n))
+			best = it;
+	}
+	return best.n ? str_fmt(f->a, "; in the SDK there is '%.*s'", STR(best)) : best;
+}
+
+static struct err *say_missing(struct fat *f, bool some)
+{
+	enum { MOST = 20 };
+	struct str sdk = f->q->sdk, wheel = path_base(f->q->wheel.from);
+	size_t n = count_missing(f), said = 0;
+	struct err *e = some ? err_new(E_SDK, "'%.*s' lacks %zu of the libraries that '%.*s' needs",
+				       STR(sdk), n, STR(wheel))
+			     : err_new(E_SDK, "'%.*s' has none of the libraries that are missing",
+				       STR(sdk));
+	VEC_EACH (const struct fat_outside, o, &f->r->outside) {
+		if (!is_missing(f, o->name) || said++ >= MOST)
+			continue;
+		e = err_hint(e, "'%.*s' needs '%.*s'%.*s", STR(o->needed_by), STR(o->name),
+			STR(instead(f, o->name)));
+	}
+	if (n > MOST)
+		e = err_hint(e, "and so on: %zu more", n - MOST);
+	return n ? err_hint(e, "take the ROCm that the wheel was built for, or name what each "
+			       "machine will have: --allow LIB,...")
+		 : e;
+}
+
 struct err *fat_find(struct fat *f)
 {
 	struct search s = {.f = f, .depth.a = f->a};
@@ -433,11 +540,9 @@ struct err *fat_find(struct fat *f)
 	}
 	for (size_t i = 0; i < f->libs.n; i++)
 		TRY(follow(f, i));
-	if (f->windows ? any : f->libs.n > first || !f->r->outside.n)
-		return NULL;
-	struct err *e =
-		err_new(E_SDK, "'%.*s' has none of the libraries that are missing", STR(f->q->sdk));
-	VEC_EACH (const struct fat_outside, o, &f->r->outside)
-		e = err_hint(e, "'%.*s' needs '%.*s'", STR(o->needed_by), STR(o->name));
-	return e;
+	if (!f->windows)
+		TRY(add_aliases(f));
+	return (f->windows && any) || (!f->windows && !count_missing(f))
+		       ? NULL
+		       : say_missing(f, f->libs.n > first);
 }

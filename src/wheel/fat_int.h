@@ -30,5 +30,10 @@ struct fat {
 	struct map taken; /* side files */
 };
 
+/* fat_alias.c. The name that the library ("libhiprtc.so.7") opens another one by, and no file has without links: "libamdhip64.so";
+ * NULL after the last; *i begins with 0. */
+const char *fat_alias_of(struct str library, size_t *i);
+/* An ELF file of that name: whoever opens it gets the library, which lies beside it. machine: e_machine of both. */
+struct str fat_alias(struct arena *a, uint16_t machine, struct str name, struct str library);
 /* fat_find.c: which libraries and files of the SDK belong to it. */
 MUST_USE struct err *fat_find(struct fat *f);

@@ -105,6 +105,8 @@ prove 'which the list tells' lists gfx1201
 prove 'and verify accepts' "$ROCSMITH" sdk verify
 prove 'who names none gets those' install_
 prove 'and no others' test "$(kernels)" = gfx1201.co
+"$ROCSMITH" bundle none.whl --sdk debian-sid --gpu gfx1201,gfx1100 2>"$E2E_TMP/err" || :
+prove 'what bundles for another GPU is told' grep -qx "error: SDK '.*' has no kernels for gfx1100" "$E2E_TMP/err"
 prove 'another GPU is added' install_ --gpu gfx1100
 prove 'to the first one' test "$(kernels)" = 'gfx1100.co gfx1201.co'
 prove 'two are listed, or all' lists ''

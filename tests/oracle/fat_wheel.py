@@ -224,7 +224,7 @@ def check(wheel):
         mine = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         want(digest == f"sha256={mine}" and int(size) == len(data), f"RECORD is wrong about {name}")
     libs = {f"torch.libs/lib/{n}" for n in ("libamdhip64.so.7", "librocm_sysdeps_numa.so.1", "libhiprtc.so.7",
-                                            "libhiprtc-builtins.so.7", "librocblas.so.5", "libMIOpen.so.1", "libodd.so",
+                                            "libhiprtc-builtins.so.7", "libamdhip64.so", "librocblas.so.5", "libMIOpen.so.1", "libodd.so",
                                             "libplugin.so.3")}
     side = {"torch.libs/lib/rocblas/library/K_gfx1030.dat", "torch.libs/lib/rocblas/library/Kernels.common.dat",
             "torch.libs/share/miopen/db/gfx1030_48.kdb", "torch.libs/share/miopen/db/common.txt",
@@ -257,6 +257,9 @@ def check(wheel):
         want(not any(n.startswith("sdk/") or "/" in n for n in re.findall(r"NEEDED.*\[(.*)\]", text)), f"{name} needs paths")
     want(z.read("torch/_plain.so") == Path("w/torch/_plain.so").read_bytes(), "a library that needs nothing has changed")
     code = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).answer())"
+    alias = ("import ctypes, sys; lib = ctypes.CDLL(sys.argv[1]); assert lib.hip() == 2; "
+             "assert ctypes.CDLL(sys.argv[1] + '.7').hip() == 2; text = open('/proc/self/maps').read(); "
+             "assert len({l.split()[-1] for l in text.splitlines() if 'libamdhip64' in l}) == 2, text")
     here = os.getcwd()
     os.rename("sdk", "gone")
     try:
@@ -265,6 +268,7 @@ def check(wheel):
                    f"{here}/site/torch/_C.so", cwd="/", env={})
         run(sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])",
             f"{here}/site/torch.libs/lib/librocblas.so.5", cwd="/", env={})
+        run(sys.executable, "-c", alias, f"{here}/site/torch.libs/lib/libamdhip64.so", cwd="/", env={})
         os.chmod("site/torch.libs/lib/rocblas/library/helper", 0o755)
         run(f"{here}/site/torch.libs/lib/rocblas/library/helper", cwd="/", env={})
     finally:

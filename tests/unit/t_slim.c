@@ -230,6 +230,9 @@ static void every_shape_works_and_is_smaller(void **state)
 		struct str now;
 		print_message("shape %zu\n", i);
 		works(&a, &old, old.file, "gfx90a:xnack- gfx1100 gfx11-generic gfx1201");
+		struct elf_src src = elf_src_mem(old.file);
+		assert_ok(slim_read(&a, &src, &k, &p));
+		assert_true(p.after < old.file.n); /* a guess */
 		assert_ok(slim(&a, dir, old.file, &k, &now, &p));
 		works(&a, &old, now, "gfx1100 gfx11-generic");
 		assert_int_equal(p.after, now.n);

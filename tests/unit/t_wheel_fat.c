@@ -120,11 +120,80 @@ static void the_tag_tells_what_the_libraries_need(void **state)
 	assert_str(f->r.platform, "manylinux_2_34_x86_64");
 	assert_true(str_ends(f->r.output, S("-manylinux_2_34_x86_64.whl")));
 	from = wheel(f, (struct fx_library){.needed = {"libhip.so.7", "libnowhere.so.1"}});
-	assert_ok(fatten(f, from, (struct fat_request){0}));
+	struct fat_request q = {0};
+	strs_add(&f->a, &q.allow, S("libnow*.so.1"));
+	assert_ok(fatten(f, from, q));
 	assert_str(f->r.platform, "linux_x86_64");
 	assert_int_equal(f->r.outside.n, 1);
 	assert_str(f->r.outside.v[0].name, "libnowhere.so.1");
 	assert_str(f->r.outside.v[0].needed_by, "p/sub/_C.so");
+}
+
+static void what_the_sdk_lacks_is_told_with_what_it_has_instead(void **state)
+{
+	struct fixture *f = *state;
+	struct fat_request q = {0};
+	library(f, "lib/libhip.so.7", (struct fx_library){.soname = "libhip.so.7"});
+	library(f, "lib/libsmi.so.7.8", (struct fx_library){.soname = "libsmi.so.7"});
+	assert_ok(fs_symlink(S("libsmi.so.7.8"), path_join(&f->a, f->sdk, S("lib/libsmi.so.7"))));
+	assert_ok(fs_symlink(S("libsmi.so.7"), path_join(&f->a, f->sdk, S("lib/libsmi.so"))));
+	struct str from = wheel(
+		f, (struct fx_library){.needed = {"libhip.so.7", "libsmi.so.1", "libprof.so.1"}});
+	struct err *e = fatten(f, from, q);
+	assert_int_equal(e->code, E_SDK);
+	assert_true(str_contains(str_from(e->msg), S("lacks 2 of the libraries that 'demo-1.0-")));
+	assert_string_equal(e->hints->text,
+		"'p/sub/_C.so' needs 'libsmi.so.1'; in the SDK there is 'libsmi.so.7'");
+	assert_string_equal(e->hints->next->text, "'p/sub/_C.so' needs 'libprof.so.1'");
+	err_free(e);
+	assert_false(fs_exists(in(f, "out")));
+	strs_add(&f->a, &q.allow, S("libsmi.so.*"));
+	assert_err_says(fatten(f, from, q), E_SDK, "lacks 1 of");
+	strs_add(&f->a, &q.allow, S("libprof.so.1"));
+	assert_ok(fatten(f, from, q));
+	assert_int_equal(f->r.outside.n, 2);
+	/* PyTorch's are no SDK's */
+	from = wheel(f, (struct fx_library){.needed = {"libhip.so.7", "libtorch_hip.so"}});
+	assert_ok(fatten(f, from, (struct fat_request){0}));
+	assert_str(f->r.outside.v[0].name, "libtorch_hip.so");
+}
+
+/* An /opt/rocm of links into a Debian tree. */
+static void side_files_are_found_where_the_library_really_is(void **state)
+{
+	struct fixture *f = *state;
+	library(f, "usr/lib/x/libMIOpen.so.1", (struct fx_library){.soname = "libMIOpen.so.1"});
+	add(f, "usr/share/miopen/db/gfx1100.db", S("db"));
+	add(f, "opt/rocm/share/hip/version", S("7"));
+	assert_ok(fs_mkdirs(path_join(&f->a, f->sdk, S("opt/rocm/lib"))));
+	assert_ok(fs_symlink(S("../../../usr/lib/x/libMIOpen.so.1"),
+		path_join(&f->a, f->sdk, S("opt/rocm/lib/libMIOpen.so.1"))));
+	assert_ok(fatten(f, wheel(f, (struct fx_library){.needed = {"libMIOpen.so.1"}}),
+		(struct fat_request){0}));
+	assert_non_null(zip_find(&f->zip, S("demo.libs/share/miopen/db/gfx1100.db")));
+	assert_int_equal(f->r.side.n, 1);
+	assert_str(f->r.side.v[0].source, "usr/share/miopen");
+}
+
+static void a_name_of_a_link_leads_to_the_library(void **state)
+{
+	struct fixture *f = *state;
+	library(f, "lib/libhsa-runtime64.so.1",
+		(struct fx_library){.soname = "libhsa-runtime64.so.1"});
+	library(f, "lib/librccl.so.1",
+		(struct fx_library){.soname = "librccl.so.1", .needed = {"libhsa-runtime64.so.1"}});
+	struct str from = wheel(f, (struct fx_library){.needed = {"librccl.so.1"}});
+	assert_ok(fatten(f, from, (struct fat_request){0}));
+	assert_int_equal(f->r.libraries.n, 2);
+	const char *alias = "demo.libs/lib/libhsa-runtime64.so";
+	assert_str(needed(f, alias), "libhsa-runtime64.so.1");
+	assert_str(dynamic(f, alias).soname, "libhsa-runtime64.so");
+	assert_str(dynamic(f, alias).runpath, "$ORIGIN");
+	/* not when it has that name */
+	library(f, "lib/libhsa-runtime64.so.1",
+		(struct fx_library){.soname = "libhsa-runtime64.so"});
+	assert_ok(fatten(f, from, (struct fat_request){0}));
+	assert_str(needed(f, alias), "");
 }
 
 static void what_is_opened_and_read_comes_along(void **state)
@@ -172,7 +241,9 @@ static void a_link_out_of_the_sdk_is_not_followed(void **state)
 	assert_ok(
 		fs_symlink(S("../../libhip.so.7"), path_join(&f->a, f->sdk, S("lib/libhip.so.7"))));
 	struct str from = wheel(f, (struct fx_library){.needed = {"libhip.so.7"}});
-	assert_err_says(fatten(f, from, (struct fat_request){0}), E_SDK, "none of the libraries");
+	struct err *e = fatten(f, from, (struct fat_request){0});
+	assert_non_null(strstr(e->hints->text, "that of the SDK is no library, or leads out"));
+	assert_err_says(e, E_SDK, "none of the libraries");
 	assert_false(fs_exists(in(f, "out")));
 	/* as in the root of a machine */
 	library(f, "etc/alternatives/hip", (struct fx_library){.soname = "libhip.so.7"});
@@ -217,6 +288,12 @@ int main(void)
 			needs_are_followed_and_named_by_soname, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
 			the_tag_tells_what_the_libraries_need, setup_sdk, teardown_sdk),
+		cmocka_unit_test_setup_teardown(what_the_sdk_lacks_is_told_with_what_it_has_instead,
+			setup_sdk, teardown_sdk),
+		cmocka_unit_test_setup_teardown(
+			side_files_are_found_where_the_library_really_is, setup_sdk, teardown_sdk),
+		cmocka_unit_test_setup_teardown(
+			a_name_of_a_link_leads_to_the_library, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
 			what_is_opened_and_read_comes_along, setup_sdk, teardown_sdk),
 		cmocka_unit_test_setup_teardown(
