@@ -19,7 +19,7 @@ struct diagnosis_match {        /* one way in which the problem shows */
 	const char *without;    /* or NULL: not in the same lines */
 	const char *alone;      /* or NULL: who alone prints it, so that no sign of AMD is needed */
 	const char *needs;      /* or NULL: a sign that does instead of one of AMD */
-	const char *unless;     /* or NULL: a sign with which it is only context */
+	const char *const *unless; /* or NULL: signs; with one of them it is only context */
 	bool context;           /* never more than context */
 };
 

@@ -611,8 +611,9 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 		return "what printed it ended well";
 	if (p->row.entry->context || m->context)
 		return "says little without another symptom";
-	if (m->unless && sign_of(r, m->unless)->seen)
-		return "something else in the log speaks against it";
+	for (const char *const *sign = m->unless; sign && *sign; sign++)
+		if (sign_of(r, *sign)->seen)
+			return "something else in the log speaks against it";
 	if (m->alone || (f->own && !m->needs) || sign_of(r, "amd")->seen)
 		return "";
 	if (sign_of(r, "other-maker")->seen)
