@@ -20,7 +20,7 @@ struct diagnosis_match {        /* one way in which the problem shows */
 	const char *alone;      /* or NULL: who alone prints it, so that no sign of AMD is needed */
 	const char *needs;      /* or NULL: a sign that does instead of one of AMD */
 	const char *const *unless; /* or NULL: signs; with one of them it is only context */
-	bool context;           /* never more than context */
+	bool context;              /* never more than context */
 };
 
 struct diagnosis_fix {

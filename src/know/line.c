@@ -132,7 +132,9 @@ bool line_goes_on(struct str clean, bool inner)
 {
 	regmatch_t at;
 	struct str said = str_sub(clean, line_lead(clean), clean.n);
-	return has_shape("unfinished", said, &at) || (inner && has_shape("open", said, &at));
+	bool code = str_contains(said, S(" # ")); /* a traceback's line, with its comment */
+	return (!code && has_shape("unfinished", said, &at)) ||
+	       (inner && has_shape("open", said, &at));
 }
 
 /* Up to the quote that is open at the end, with nothing but a program's or error's name behind it; or "". */
