@@ -1,6 +1,7 @@
 /* Zip archives from memory: end records, directory, local headers, then the content of every member
  * by all ways of reading, which must agree. */
 #include <stdlib.h>
+#include <zlib.h>
 
 #include "formats/zip.h"
 
@@ -19,8 +20,26 @@ static struct err *count(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
+/* A third opinion, where the two libraries differ: libdeflate takes the codes 286 and 287 of fixed blocks, which RFC 1951
+ * 3.2.6 says never occur, and the checksum may fit all the same. */
+static bool zlib_takes(const uint8_t *data, const struct zip_member *m)
+{
+	z_stream s = {.next_in = (Bytef *)(uintptr_t)(data + m->data),
+		.avail_in = (uInt)m->stored,
+		.avail_out = (uInt)m->size + 1};
+	unsigned char *out = malloc(s.avail_out);
+	s.next_out = out;
+	if (!out || inflateInit2(&s, -15) != Z_OK)
+		abort();
+	bool good = inflate(&s, Z_FINISH) == Z_STREAM_END && s.total_out == m->size;
+	inflateEnd(&s);
+	free(out);
+	return good;
+}
+
 /* By the other library, and again behind its first pass: the same bytes. It may take what libdeflate refuses. */
-static void look_again(const struct zip *z, const struct zip_member *m, const struct str *text)
+static void look_again(const struct zip *z, const struct zip_member *m, const struct str *text,
+	const uint8_t *data)
 {
 	CLEANUP(zip_view_close) struct zip_view *view = NULL;
 	ARENA(a);
@@ -34,12 +53,12 @@ static void look_again(const struct zip *z, const struct zip_member *m, const st
 		if (!e && text && !str_eq(again, *text))
 			abort();
 	}
-	if (e && text && e->code == E_ZIP)
+	if (e && text && e->code == E_ZIP && zlib_takes(data, m))
 		abort();
 	err_free(e);
 }
 
-static void read_member(const struct zip *z, const struct zip_member *m)
+static void read_member(const struct zip *z, const struct zip_member *m, const uint8_t *data)
 {
 	ARENA(a);
 	struct str text;
@@ -49,7 +68,7 @@ static void read_member(const struct zip *z, const struct zip_member *m)
 	struct err *e = zip_read(&a, z, m, 1 << 20, &text), *f = zip_stream(z, m, count, &s);
 	if (!e != !f || (!e && text.n != s.n))
 		abort();
-	look_again(z, m, e ? NULL : &text);
+	look_again(z, m, e ? NULL : &text, data);
 	err_free(e);
 	err_free(f);
 }
@@ -65,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct zip_member *m = &z.members.v[i];
 		if (!m->unsafe && (m->data > size || m->stored > size - m->data))
 			abort();
-		read_member(&z, m);
+		read_member(&z, m, data);
 	}
 	err_free(e);
 	return 0;
