@@ -172,7 +172,7 @@ struct fx_wheel {
 	const char *info;             /* NULL: demo-1.0.dist-info */
 	const char *metadata, *wheel; /* NULL: right; "" = no such file */
 	const char *record;      /* NULL: right; "" = no such file; "+..." = right, then this */
-	struct fx_file files[6]; /* ends with .name = NULL */
+	struct fx_file files[8]; /* ends with .name = NULL */
 	struct str (*edit)(struct arena *a, struct str record); /* changes the right RECORD */
 };
 
@@ -213,7 +213,7 @@ static inline struct str fx_write(struct arena *a, struct str dir, struct fx_whe
 				str_fmt(a, "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n%.*s",
 					STR(fx_tag_lines(a, file))))},
 	};
-	struct zip_input v[10];
+	struct zip_input v[12];
 	size_t n = 0;
 	BUF(record, a);
 	for (size_t i = 0; w.files[i].name; i++)
