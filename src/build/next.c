@@ -37,12 +37,11 @@ static void PRINTF(3, 4) say(struct arena *a, struct strs *list, const char *fmt
 	strs_add(a, list, text);
 }
 
-/* A torch that lacks libraries cannot be loaded, whatever it has code for; without rocBLAS's files it fails later. */
+/* A torch that lacks libraries cannot be loaded, whatever it has code for. */
 static bool torch_serves(const struct machine_python *p, struct str target)
 {
 	const struct machine_torch *t = &p->torch;
-	return targets_serve(&t->targets, target) && !t->missing.n &&
-	       (!t->rocblas.n || targets_serve(&t->rocblas, target));
+	return environment_serves(t, target) && !t->missing.n;
 }
 
 static struct str program(struct arena *a, const struct machine_python *p)

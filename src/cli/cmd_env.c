@@ -125,8 +125,7 @@ static struct str but_of(struct arena *a, const struct machine *m, const struct 
 	const struct machine_torch *o = &p->torch;
 	VEC_EACH (const struct machine_gpu, g, &m->gpus)
 		if (g->target.n && !g->apu == !m->gpus.v[0].apu && o->targets.n &&
-			(!targets_serve(&o->targets, g->target) ||
-				(o->rocblas.n && !targets_serve(&o->rocblas, g->target))))
+			!environment_serves(o, g->target))
 			strs_put(a, &none, g->target);
 	if (none.n)
 		return str_fmt(a, "has no code, or no files of rocBLAS, for %.*s",

@@ -6,6 +6,7 @@
 #include "know/compat.h"
 #include "know/rule.h"
 #include "machine/root.h"
+#include "target/target.h"
 
 /* Compiles of PyTorch: nine of ten take less than the first, none more than the other (as in cc/history.c). */
 static const uint64_t usual = 850ull << 20, largest = 2100ull << 20;
@@ -24,6 +25,12 @@ static const struct json_field here_fields[] = FIELDS_ONLY(struct here, target, 
 static unsigned rank(const struct machine_python *p)
 {
 	return 2u * p->active + p->has_torch;
+}
+
+bool environment_serves(const struct machine_torch *t, struct str target)
+{
+	return targets_serve(&t->targets, target) &&
+	       (!t->rocblas.n || targets_serve(&t->rocblas, target));
 }
 
 const struct machine_python *environment_python(const struct machine *m, struct str path)

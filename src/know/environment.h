@@ -26,6 +26,8 @@ struct environment_lines {
 	size_t n, cap;
 };
 
+/* Has this torch code for the GPU, and its rocBLAS files for it, which matrix products need? */
+bool environment_serves(const struct machine_torch *t, struct str target);
 /* The Python environment at path; "": the one that is active, else the first with a torch; or NULL. */
 const struct machine_python *environment_python(const struct machine *m, struct str path);
 /* What holds here, sorted by name; python: or NULL; build: lines for builds, too. E_SYNTAX: a condition is wrong. */
