@@ -20,19 +20,14 @@ void __wrap_OPENSSL_cpuid_setup(void);
 void __wrap_OPENSSL_cpuid_setup(void)
 {
 }
-#else
-#define __real_OPENSSL_cpuid_setup() (void)0
 #endif
-
-static void setup_once(void)
-{
-	__real_OPENSSL_cpuid_setup();
-}
 
 static void setup(void)
 {
+#ifdef CRYPTO_ARCHIVE
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, setup_once);
+	pthread_once(&once, __real_OPENSSL_cpuid_setup);
+#endif
 }
 
 struct hash {

@@ -4,13 +4,13 @@
  * Who unpacks was measured on a library of 1388 MB, deflated to 287 MB (one core with SHA-NI and AVX2): zlib 1.2.13
  * 2.5 s, ISA-L 2.30 1.2 s, libdeflate 1.14 1.1 s. libdeflate cannot unpack in pieces, and memory that is touched for the
  * first time cost another 0.8 s: so it has what fits into a few MiB, and ISA-L the rest. */
-#include <dlfcn.h>
 #include <libdeflate.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/library.h"
 #include "formats/zip_format.h"
 
 /* Debian has no archive of this library: it is opened when a large member is unpacked, since its relocations are a
@@ -20,9 +20,8 @@ static int (*isal)(struct inflate_state *); /* filled by isal_open() */
 
 static void isal_open(void)
 {
-	void *lib = dlopen(ISAL, RTLD_NOW | RTLD_LOCAL);
-	void *p = lib ? dlsym(lib, "isal_inflate") : NULL;
-	memcpy(&isal, &p, sizeof(p)); /* ISO C has no conversion */
+	static const char *const name = "isal_inflate";
+	(void)library_open(ISAL, &name, 1, &isal); /* or it stays NULL */
 }
 
 enum { WHOLE = 1 << 22 }; /* up to so many bytes libdeflate is used throughout */

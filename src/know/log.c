@@ -475,13 +475,18 @@ static void slide(struct reading *r)
 	r->counted -= drop < r->counted ? drop : r->counted;
 }
 
+static const struct found *sign_of(const struct reading *r, const char *name)
+{
+	for (size_t i = 0; i < r->p->v.n; i++)
+		if (r->p->v.v[i].row.sign && !strcmp(r->p->v.v[i].row.sign->name, name))
+			return &r->found[i];
+	return r->found; /* no such sign: a test refuses that */
+}
+
 /* Where AMD's software is known to be at work, the other signs say nothing more. */
 static struct scan *scan_for(const struct reading *r)
 {
-	for (size_t i = 0; i < diagnosis_sign_count; i++)
-		if (r->found[i].seen && !strcmp(diagnosis_sign_table()[i].name, "amd"))
-			return r->p->rest;
-	return r->p->scan;
+	return sign_of(r, "amd")->seen ? r->p->rest : r->p->scan;
 }
 
 static struct err *read_torn(struct reading *r)
@@ -588,14 +593,6 @@ void log_patterns_freep(struct log_patterns **p)
 }
 
 /* ---- what it means ---- */
-
-static const struct found *sign_of(const struct reading *r, const char *name)
-{
-	for (size_t i = 0; i < r->p->v.n; i++)
-		if (r->p->v.v[i].row.sign && !strcmp(r->p->v.v[i].row.sign->name, name))
-			return &r->found[i];
-	return r->found; /* no such sign: a test refuses that */
-}
 
 #define NO_AMD "nothing else in the log points to an AMD GPU"
 

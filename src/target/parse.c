@@ -18,9 +18,10 @@ const struct gpu *gpu_by_name(struct str name)
 
 const struct gpu *gpu_by_mach(unsigned mach)
 {
+	const struct gpu *all = gpu_table(); /* asked for each code object */
 	for (size_t i = 0; i < gpu_count; i++)
-		if (gpu_table()[i].mach == mach)
-			return &gpu_table()[i];
+		if (all[i].mach == mach)
+			return &all[i];
 	return NULL;
 }
 

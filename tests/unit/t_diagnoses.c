@@ -73,23 +73,18 @@ static unsigned check_yes(struct arena *a, const struct diagnosis *d, struct str
 	return bad;
 }
 
-/* Nothing in it says that it is of AMD: named, but not for sure. */
-static unsigned check_maybe(struct arena *a, const struct diagnosis *d, struct str text)
+/* Named, but not for sure: where nothing says that it is of AMD, or always. */
+static unsigned check_weak(
+	struct arena *a, const struct diagnosis *d, struct str text, bool asks_amd)
 {
 	struct log_answer answer = read_text(a, text);
-	if (answer.causes.n && !strcmp(answer.causes.v[0].id, d->id) && answer.causes.v[0].asks_amd)
+	bool good = asks_amd ? answer.causes.n && !strcmp(answer.causes.v[0].id, d->id) &&
+				       answer.causes.v[0].asks_amd
+			     : mentioned(&answer, str_from(d->id)) && !confident(&answer, d->id);
+	if (good)
 		return 0;
-	print_error("'%s' is no candidate in '%.*s'\n", d->id, STR(text));
-	print_causes(&answer);
-	return 1;
-}
-
-static unsigned check_context(struct arena *a, const struct diagnosis *d, struct str text)
-{
-	struct log_answer answer = read_text(a, text);
-	if (mentioned(&answer, str_from(d->id)) && !confident(&answer, d->id))
-		return 0;
-	print_error("'%s' is no context in '%.*s'\n", d->id, STR(text));
+	print_error(
+		"'%s' is no %s in '%.*s'\n", d->id, asks_amd ? "candidate" : "context", STR(text));
 	print_causes(&answer);
 	return 1;
 }
@@ -113,12 +108,11 @@ static void examples_have_their_entry_as_the_only_cause(void **state)
 		assert_non_null(d);
 		NODE_EACH (text, node_get(n, S("_yes")))
 			bad += check_yes(&a, d, text->text);
-		const struct node *maybe = node_get(n, S("_maybe"));
-		for (size_t i = 0; maybe && i < maybe->n; i++)
-			bad += check_maybe(&a, d, maybe->v[i].text);
-		const struct node *context = node_get(n, S("_context"));
-		for (size_t i = 0; context && i < context->n; i++)
-			bad += check_context(&a, d, context->v[i].text);
+		for (int asks = 0; asks < 2; asks++) {
+			const struct node *weak = node_get(n, asks ? S("_maybe") : S("_context"));
+			for (size_t i = 0; weak && i < weak->n; i++)
+				bad += check_weak(&a, d, weak->v[i].text, asks);
+		}
 		NODE_EACH (text, node_get(n, S("_no")))
 			bad += check_no(&a, d, text->text);
 	}
