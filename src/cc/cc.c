@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,7 +52,11 @@ static struct err *config_read(struct arena *a, struct str dir, struct cc_config
 
 bool cc_called(struct arena *a, struct cc *ret)
 {
+	/* the path that was started: /proc has to be asked only where that may be a link to a name of a shim folder */
+	const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 	struct str exe;
+	if (started && str_eq(path_base(str_from(started)), S("rocsmith")))
+		return false;
 	struct err *e = fs_readlink(a, S("/proc/self/exe"), &exe);
 	err_free(e);
 	if (e || str_eq(path_base(exe), S("rocsmith")))

@@ -9,17 +9,22 @@ enum { COLUMN = 28 };
 
 void help_main(const struct command *const *all)
 {
-	out_fmt("rocsmith %s: CUDA projects as Python wheels for AMD GPUs\n\n"
+	ARENA(a);
+	BUF(b, &a);
+	buf_fmt(&b,
+		"rocsmith %s: CUDA projects as Python wheels for AMD GPUs\n\n"
 		"Usage: rocsmith COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n",
 		ROCSMITH_VERSION);
 	for (; *all; all++)
-		out_fmt("  %-16s %s\n", (*all)->name, (*all)->summary);
-	out_text(S("\n"
-		   "'rocsmith COMMAND -h' lists a command's options; 'man rocsmith-COMMAND' has "
-		   "the details.\n"
-		   "Exit status: 0 success, 1 the answer is no, 2 wrong usage or project files,\n"
-		   "3 something is missing here, 4 network or archive, 5 a program failed,\n"
-		   "70 a bug in rocsmith, 128+N ended by signal N.\n"));
+		buf_fmt(&b, "  %-16s %s\n", (*all)->name, (*all)->summary);
+	buf_add(&b,
+		S("\n"
+		  "'rocsmith COMMAND -h' lists a command's options; 'man rocsmith-COMMAND' has "
+		  "the details.\n"
+		  "Exit status: 0 success, 1 the answer is no, 2 wrong usage or project files,\n"
+		  "3 something is missing here, 4 network or archive, 5 a program failed,\n"
+		  "70 a bug in rocsmith, 128+N ended by signal N.\n"));
+	out_text(buf_str(&b)); /* at once: start-up is measured by this */
 }
 
 bool help_group(const struct command *const *all, struct str group)

@@ -38,8 +38,7 @@ static bool decide_color(enum color_mode mode, int fd)
 
 void out_init(enum color_mode color, int v)
 {
-	ARENA(tmp);
-	(void)style_mark(&tmp, 0, S("")); /* while there is one thread */
+	styles_init();
 	verbosity = v;
 	color_out = decide_color(color, STDOUT_FILENO);
 	color_err = decide_color(color, STDERR_FILENO);

@@ -1,24 +1,36 @@
 /* Making text printable; see printable.h. */
 #include "term/printable.h"
 
-#include <stdio.h>
 #include <sys/random.h>
 
 #include "base/buf.h"
 
 enum { MARK = 9, MARKED = 1 + MARK + 2 /* ESC, mark, code */ };
 
-/* Made when it is first asked for, which out_init() does while there is one thread. */
-static struct str mark(void)
+/* Of a line end of ours: ESC, mark, '\n'. Made when it is first asked for, which out_init() does while there is one thread. */
+static struct str line_mark(void)
 {
-	static char text[MARK + 1];
+	static char text[] = "\033r01234567\n";
+	static bool ready;
 	uint32_t n;
-	if (!text[0]) {
+	if (!ready) {
 		if (getrandom(&n, sizeof(n), 0) != sizeof(n))
 			n = (uint32_t)(uintptr_t)&n; /* an address, as random as the kernel has it */
-		snprintf(text, sizeof(text), "r%08x", (unsigned)n);
+		for (int i = 2; i < 1 + MARK; i++, n >>= 4)
+			text[i] = "0123456789abcdef"[n % 16];
+		ready = true;
 	}
-	return str_from(text);
+	return (struct str){.p = text, .n = sizeof(text) - 1};
+}
+
+static struct str mark(void)
+{
+	return str_sub(line_mark(), 1, 1 + MARK);
+}
+
+void styles_init(void)
+{
+	(void)line_mark();
 }
 
 static bool is_marked(struct str s)
@@ -127,7 +139,7 @@ struct str printable_fmt(struct arena *a, const char *fmt, va_list ap)
 {
 	BUF(marked, a);
 	BUF(out, a);
-	struct str line = str_fmt(a, "\033%.*s\n", STR(mark()));
+	struct str line = line_mark();
 	for (struct str rest = str_from(fmt), part; rest.n;) {
 		bool end = str_cut(rest, '\n', &part, &rest);
 		buf_add(&marked, part);
