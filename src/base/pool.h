@@ -3,7 +3,7 @@
  *     struct pool *p = pool_new(jobs);
  *     pool_add(p, fn, user);  ...      fn runs in some thread
  *     TRY(pool_wait(p));  ...          waits; more jobs may follow
- *     TRY(pool_end(p));                waits, joins the threads, frees the pool
+ *     TRY(pool_end(p));                waits, lets the threads go, frees the pool
  *
  * The first error cancels the jobs that have not started; later ones are joined to it. Each job
  * gets an arena of its thread that is rewound after the job. Jobs may add jobs. Who waits is one of

@@ -52,9 +52,9 @@ struct code_object {
 	bool inner; /* in an array of a program, which loads it by itself: kernels are always counted, and
 		     * where there are none (handlers of the runtime) it serves nothing and lacks nothing */
 	uint64_t size, stored; /* decoded bytes; share of the file */
+	int64_t kernels;       /* -1 = not looked at */
 	struct code_place place;
 	unsigned version; /* code object version 2..6, 0 = not looked at */
-	int64_t kernels;  /* -1 = not looked at */
 	struct str
 		kernel; /* name of the first one, its end may be cut off; "" = none was looked for */
 	int64_t debug;  /* bytes of .debug_* sections; -1 without DEVCODE_DEBUG */

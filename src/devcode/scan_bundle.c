@@ -148,11 +148,24 @@ static struct err *look_share(struct arena *tmp, void *user)
 	return NULL;
 }
 
+/* Not where names or resources are collected in order, or a source is one thread's. */
+static bool can_share(const struct scan *s, const struct elf_src *src)
+{
+	return src->fd >= 0 && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
+}
+
+unsigned scan_threads(const struct scan *s, const struct elf_src *src)
+{
+	enum { THREADS = 8 };
+	unsigned cpus = can_share(s, src) ? cpu_count() : 1;
+	return cpus < THREADS ? cpus : THREADS;
+}
+
 /* By several threads what they can do without a word, then the others in their order. The JSON of librocsparse 6.4 (1420
  * objects, most of the time goes to 3000 calls of pread()) takes 6 ms instead of 8 on two CPUs that others use, too. */
 static void look_shared(struct scan *s, const struct elf_src *src, size_t first)
 {
-	enum { SHARE = 64, THREADS = 8 };
+	enum { SHARE = 64 };
 	ARENA(tmp);
 	struct code_object *v = s->file->objects.v;
 	size_t n = s->file->objects.n, shares = (n - first) / SHARE + 1;
@@ -165,10 +178,13 @@ static void look_shared(struct scan *s, const struct elf_src *src, size_t first)
 		x[i].s.a = &x[i].a;
 		x[i].s.out = &x[i].out;
 	}
-	unsigned cpus = shares > 3 ? cpu_count() : 1;
-	if (cpus > 1)
-		err_free(pool_each(
-			cpus < THREADS ? cpus : THREADS, x, shares, sizeof(*x), look_share));
+	unsigned threads = shares > 3 && !s->pool ? scan_threads(s, src) : 1;
+	if (s->pool)
+		pool_add_each(s->pool, x, shares, sizeof(*x), look_share);
+	if (s->pool)
+		err_free(pool_wait(s->pool));
+	else if (threads > 1)
+		err_free(pool_each(threads, x, shares, sizeof(*x), look_share));
 	for (size_t i = first, bundle = first; i < n; i++) {
 		struct share *mine = &x[(i - first) / SHARE];
 		if (i >= mine->at)
@@ -180,12 +196,6 @@ static void look_shared(struct scan *s, const struct elf_src *src, size_t first)
 	}
 	for (size_t i = 0; i < shares; i++)
 		arena_join(s->a, &x[i].a);
-}
-
-/* Not where names or resources are collected in order, or a source is one thread's. */
-static bool can_share(const struct scan *s, const struct elf_src *src)
-{
-	return src->fd >= 0 && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
 }
 
 struct walker {
@@ -378,37 +388,77 @@ static struct err *try_bundle(
 	return found(&w, &b);
 }
 
+struct search {
+	const struct elf_src *src;
+	uint64_t end;
+	char *p;
+	bool marks; /* where candidates are is known to the source */
+};
+
+enum { CHUNK = 64 << 10 };
+
+static void search_begin(struct arena *a, const struct elf_src *src, uint64_t offset, uint64_t end,
+	struct search *ret)
+{
+	end = end < src->size ? end : src->size;
+	uint64_t n = offset < end ? end - offset : 0;
+	*ret = (struct search){.src = src, .end = end};
+	ret->p = arena_raw(a, n < CHUNK ? (size_t)n : CHUNK);
+	ret->marks = src->next_mark && src->base % STEP == 0;
+}
+
+/* Moves *offset, a multiple of 8, to the next candidate, whose first bytes are at *ret; NULL: there is none. */
+static struct err *search_next(struct search *x, uint64_t *offset, const char **ret)
+{
+	*ret = NULL;
+	while (*offset + STEP <= x->end) {
+		x->marks = x->marks && x->src->next_mark(x->src, offset);
+		if (*offset >= x->end || x->end - *offset < STEP)
+			break;
+		uint64_t left = x->end - *offset, most = x->marks ? STEP : CHUNK;
+		size_t n;
+		TRY(elf_src_peek(x->src, x->p, (size_t)(left < most ? left : most), *offset, &n));
+		size_t i = next_candidate(x->p, 0, n);
+		*offset += i;
+		if (i + STEP > n)
+			continue;
+		*ret = x->p + i;
+		break;
+	}
+	return NULL;
+}
+
+struct err *scan_finds(const struct elf_src *src, uint64_t offset, uint64_t end, bool *ret_any)
+{
+	ARENA(tmp);
+	struct search x;
+	const char *p;
+	offset = (offset + STEP - 1) / STEP * STEP;
+	search_begin(&tmp, src, offset, end, &x);
+	TRY(search_next(&x, &offset, &p));
+	*ret_any = p != NULL;
+	return NULL;
+}
+
 struct err *scan_search(
 	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects)
 {
-	enum { CHUNK = 64 << 10, MAX_TRIES = 4096 };
+	enum { MAX_TRIES = 4096 };
 	ARENA(tmp);
-	unsigned tries = 0;
+	struct search x;
+	const char *p;
 	offset = (offset + STEP - 1) / STEP * STEP;
-	if (end > src->size)
-		end = src->size;
-	if (offset >= end)
-		return NULL;
-	char *p = arena_raw(&tmp, end - offset < CHUNK ? (size_t)(end - offset) : CHUNK);
-	bool marks = src->next_mark && src->base % STEP == 0;
-	while (offset + STEP <= end && tries < MAX_TRIES) {
-		marks = marks && src->next_mark(src, &offset);
-		if (offset >= end || end - offset < STEP)
+	search_begin(&tmp, src, offset, end, &x);
+	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
+		TRY(search_next(&x, &offset, &p));
+		if (!p)
 			break;
-		size_t n, most = marks ? STEP : CHUNK;
-		TRY(elf_src_peek(
-			src, p, end - offset < most ? (size_t)(end - offset) : most, offset, &n));
-		size_t i = next_candidate(p, 0, n);
-		offset += i;
-		if (i + STEP > n)
-			continue;
 		uint64_t at = offset;
 		offset += STEP;
-		if (p[i] == 'C' || p[i] == '_')
-			TRY(try_bundle(s, src, at, end, &offset));
+		if (*p == 'C' || *p == '_')
+			TRY(try_bundle(s, src, at, x.end, &offset));
 		else if (objects)
-			TRY(try_object(s, src, at, end, &offset));
-		tries++;
+			TRY(try_object(s, src, at, x.end, &offset));
 	}
 	return NULL;
 }
