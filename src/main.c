@@ -1,6 +1,7 @@
 /* rocsmith: finds the command, fills its options, runs it, renders what went wrong. Everything else
  * is in the folders beside this file; doc/architecture.md is the map. */
 
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -105,6 +106,8 @@ int main(int argc, char **argv)
 	struct err *e = cc_called(&a, &cc) ? run_compiler(&a, &cc, argv, &out.status)
 					   : run(&a, argc, argv, &out);
 	e = err_join(e, out_finish());
+	if (out_reader_gone())
+		out.status = 128 + SIGPIPE; /* as if we did not ignore it */
 	if (e) {
 		say_error(e);
 		if (out.json && !out_used()) { /* else the answer tells what went wrong */

@@ -12,7 +12,7 @@
 #include "term/printable.h"
 
 static int verbosity;
-static bool color_out, color_err, used;
+static bool color_out, color_err, used, reader_gone;
 
 /* The line that the next output takes away: progress comes from any thread. */
 static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -68,7 +68,8 @@ static void emit(FILE *stream, struct str s)
 	ARENA(tmp);
 	s = styles_resolve(&tmp, s);
 	used |= stream == stdout && s.n;
-	fwrite(s.p, 1, s.n, stream);
+	if (fwrite(s.p, 1, s.n, stream) < s.n && stream == stdout)
+		reader_gone |= errno == EPIPE;
 }
 
 static struct str styled(struct arena *a, bool on, enum style style, struct str s)
@@ -135,9 +136,16 @@ void out_finding(struct arena *a, const struct finding *f, struct str of)
 		f->fix.n ? "; fix: " : "", STR(str_join(a, &f->fix, S("; or: "))));
 }
 
+bool out_reader_gone(void)
+{
+	return reader_gone;
+}
+
 struct err *out_finish(void)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	bool whole = fflush(stdout) == 0;
+	reader_gone |= !whole && errno == EPIPE;
+	if ((whole && !ferror(stdout)) || reader_gone)
 		return NULL;
 	return err_errno("cannot write the result to standard output");
 }

@@ -41,8 +41,9 @@ struct str styled_err(struct arena *a, enum style style, struct str s);
 struct str styled_severity(struct arena *a, enum severity severity); /* its name, for stdout */
 /* "error: PATH: MESSAGE [ID]; fix: FIX; or: FIX", to stdout; without the path where it is `of`. */
 void out_finding(struct arena *a, const struct finding *f, struct str of);
-/* Flushes stdout: E_IO when writing failed (full disk, closed pipe). */
+/* Flushes stdout: E_IO when writing failed (full disk). */
 MUST_USE struct err *out_finish(void);
+bool out_reader_gone(void); /* `rocsmith ... | head`: no error, but the rest was not written */
 struct str human_count(struct arena *a, size_t n, const char *noun); /* "1 file", "2 files" */
 struct str human_bytes(struct arena *a, uint64_t n);                 /* "1.3 GB" (decimal units) */
 struct str human_memory(struct arena *a, uint64_t n); /* "1.2 GiB": of memory, as it is sold */

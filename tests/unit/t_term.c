@@ -1,6 +1,7 @@
 /* What people see: the rendering of error chains, tables and human figures, read back from a file
  * that takes the place of stdout or stderr. */
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -536,23 +537,42 @@ static void who_waits_for_a_lock_says_so_once(void **state)
 	test_dir_remove(dir);
 }
 
+/* What becomes of a result that is written to `to`, which is closed. */
+static struct err *finish_to(int to)
+{
+	fflush(stdout);
+	int saved = dup(STDOUT_FILENO);
+	dup2(to, STDOUT_FILENO);
+	close(to);
+	out_text(S("result"));
+	struct err *e = out_finish();
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	clearerr(stdout);
+	return e;
+}
+
 static void a_full_disk_is_noticed_at_the_end(void **state)
 {
 	(void)state;
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	if (full < 0)
 		skip();
-	fflush(stdout);
-	int saved = dup(STDOUT_FILENO);
-	dup2(full, STDOUT_FILENO);
-	out_text(S("result"));
-	CLEANUP(err_freep) struct err *e = out_finish();
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
-	close(full);
-	clearerr(stdout);
+	CLEANUP(err_freep) struct err *e = finish_to(full);
 	assert_non_null(e);
 	assert_int_equal(e->code, E_NOSPACE);
+	assert_false(out_reader_gone());
+}
+
+static void a_reader_that_has_enough_is_no_error(void **state)
+{
+	(void)state;
+	int ends[2];
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	close(ends[0]);
+	signal(SIGPIPE, SIG_IGN);
+	assert_ok(finish_to(ends[1]));
+	assert_true(out_reader_gone());
 }
 
 int main(void)
@@ -581,6 +601,7 @@ int main(void)
 		cmocka_unit_test(an_error_for_programs_is_one_object),
 		cmocka_unit_test(who_waits_for_a_lock_says_so_once),
 		cmocka_unit_test(a_full_disk_is_noticed_at_the_end),
+		cmocka_unit_test(a_reader_that_has_enough_is_no_error),
 	};
 	out_init(COLOR_NEVER, 0);
 	return cmocka_run_group_tests_name("term", tests, NULL, NULL);
