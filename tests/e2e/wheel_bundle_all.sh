@@ -7,23 +7,8 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP"
 rm -rf ./*
-for tool in apt-get bwrap readelf python3; do
-	command -v $tool >/dev/null || { echo "skip $tool is not installed"; exit 0; }
-done
-[ "$(df --output=avail -k . | tail -n 1)" -gt 12000000 ] || { echo 'skip the fat wheel: no 12 GB free'; exit 0; }
-tools=$ROCSMITH_HOME/oracles
-bash "$top/tests/oracle/venv.sh" "$tools" 2>pip.log || { echo 'skip no venv or package index'; exit 0; }
-bare=$("$top/tools/debian-get" sid bare+ python3-venv libstdc++6) || { echo 'skip: no package archive can be reached'; exit 0; }
-# shellcheck source=tools/fetch.sh
-. "$top/tools/fetch.sh"
-unset ROCSMITH_HOME
-export XDG_DATA_HOME=$FETCH_CACHE/whole-sdk # kept, as it is large
-libraries='hipblas,hipblaslt,hipfft,hiprand,hipsolver,hipsparse,miopen,rccl,rocblas,rocfft,rocrand,rocsolver,rocsparse'
-status=0
-"$ROCSMITH" sdk install debian --suite experimental --components "compiler,$libraries" >log 2>&1 || status=$?
-[ $status != 4 ] || { echo 'skip the archive cannot be reached'; exit 0; }
-[ $status = 0 ] || { tail -n 5 log && exit 1; }
-sdk=$("$ROCSMITH" sdk info --json debian-experimental | python3 -c 'import json,sys; print(json.load(sys.stdin)["paths"]["root"])')
+# shellcheck source=tests/oracle/whole_sdk.sh
+. "$top/tests/oracle/whole_sdk.sh"
 
 mkdir -p p/csrc
 printf 'name: bigtorch\nversion: 2.9.0\nsdk: {use: debian:experimental}\n' >p/rocsmith.yaml
@@ -87,7 +72,7 @@ build gfx1100 one
 "$ROCSMITH" verify -q --sdk debian-experimental --require gfx90a,gfx1100,gfx1201 out/*.whl >verdict
 if grep sbom verdict; then exit 1; fi
 echo 'ok builds for two GPUs and for one become one for three'
-"$ROCSMITH" bundle --json out/*.whl --sdk "$sdk" --gpu gfx1100 --local-version rocm7.2 -o fat >bundle.json 2>log || { tail log && exit 1; }
+"$ROCSMITH" bundle --json out/*.whl --sdk "$root" --gpu gfx1100 --local-version rocm7.2 -o fat >bundle.json 2>log || { tail log && exit 1; }
 wheel=$(echo fat/*.whl)
 python3 - "$libraries" <<'PY'
 import json, sys

@@ -7,13 +7,8 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$E2E_TMP"
 rm -rf ./*
-for tool in apt-get bwrap gcc readelf python3; do
-	command -v $tool >/dev/null || { echo "skip $tool is not installed"; exit 0; }
-done
-[ "$(df --output=avail -k . | tail -n 1)" -gt 12000000 ] || { echo 'skip the fat wheels: no 12 GB free'; exit 0; }
-tools=$ROCSMITH_HOME/oracles
-bash "$top/tests/oracle/venv.sh" "$tools" 2>pip.log || { echo 'skip no venv or package index'; exit 0; }
-bare=$("$top/tools/debian-get" sid bare+ python3-venv libstdc++6) || { echo 'skip: no package archive can be reached'; exit 0; }
+# shellcheck source=tests/oracle/whole_sdk.sh
+. "$top/tests/oracle/whole_sdk.sh"
 python=$(basename "$(readlink -f "$bare/usr/bin/python3")") # python3.14
 all=${E2E_CACHE:-$PWD}/jax-rocm7-0.10.2-$python
 [ -e "$all/complete" ] || timeout 600 python3 -m pip download -q --only-binary=:all: --python-version "${python#python}" \
@@ -21,16 +16,6 @@ all=${E2E_CACHE:-$PWD}/jax-rocm7-0.10.2-$python
 	--platform manylinux_2_28_x86_64 --dest "$all" jax==0.10.2 jax-rocm7-plugin==0.10.2 >pip.log 2>&1 ||
 	{ echo "skip JAX for $python cannot be fetched"; exit 0; }
 touch "$all/complete"
-# shellcheck source=tools/fetch.sh
-. "$top/tools/fetch.sh"
-unset ROCSMITH_HOME
-export XDG_DATA_HOME=$FETCH_CACHE/whole-sdk # kept, as it is large; the same as wheel_bundle_all's
-libraries='hipblas,hipblaslt,hipfft,hiprand,hipsolver,hipsparse,miopen,rccl,rocblas,rocfft,rocrand,rocsolver,rocsparse'
-status=0
-"$ROCSMITH" sdk install debian --suite experimental --components "compiler,$libraries" >log 2>&1 || status=$?
-[ $status != 4 ] || { echo 'skip the archive cannot be reached'; exit 0; }
-[ $status = 0 ] || { tail -n 5 log && exit 1; }
-root=$("$ROCSMITH" sdk info --json debian-experimental | python3 -c 'import json,sys; print(json.load(sys.stdin)["paths"]["root"])')
 trap 'rm -rf sdk fat set v-*' EXIT
 cp -al "$root" sdk 2>log || { echo 'skip the SDK is on another file system'; exit 0; }
 
