@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -148,6 +149,26 @@ static void the_number_of_cpus_is_plausible(void **state)
 	assert_true(cpu_count() <= (unsigned)sysconf(_SC_NPROCESSORS_CONF));
 }
 
+/* They begin on other CPUs, and may then go to any. */
+static struct err *compare_cpus(struct arena *tmp, void *user)
+{
+	(void)tmp;
+	cpu_set_t mine;
+	assert_int_equal(sched_getaffinity(0, sizeof(mine), &mine), 0);
+	return CPU_EQUAL(&mine, (cpu_set_t *)user) ? NULL : err_new(E_INTERNAL, "other CPUs");
+}
+
+static void a_thread_may_use_every_cpu_of_the_process(void **state)
+{
+	(void)state;
+	cpu_set_t all;
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	struct pool *p = pool_new(4);
+	for (int i = 0; i < 200; i++)
+		pool_add(p, compare_cpus, &all);
+	assert_ok(pool_end(p));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +180,7 @@ int main(void)
 		cmocka_unit_test(each_element_of_an_array_is_visited),
 		cmocka_unit_test(jobs_run_in_parallel),
 		cmocka_unit_test(the_number_of_cpus_is_plausible),
+		cmocka_unit_test(a_thread_may_use_every_cpu_of_the_process),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
