@@ -572,8 +572,7 @@ def docker_mi325x():
     m.cpu_node(256, 2).kfd()
     for i, bus in enumerate((0x05, 0x15, 0x65, 0x75, 0x85, 0x95, 0xe5, 0xf5)):
         m.gpu("mi325x", f"0000:{bus:02x}:00.0", 128 + 8 * i, vbios="113-M3250101-100")
-    m.put("usr/bin/python3.12", "")
-    m.links["usr/bin/python3"] = "python3.12"
+    m.system_python("3.12")
     image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.9.1+git8907517", "7.0.51831-a3e329ad8", "7.0.0")
     return m
 
@@ -604,8 +603,7 @@ def pod_mi355x():
     m.cpu_node(256, 2).kfd(0o666, 0, 109)
     for i, bus in enumerate((0x05, 0x15, 0x65, 0x75, 0x85, 0x95, 0xe5, 0xf5)):
         m.gpu("mi355x", f"0000:{bus:02x}:00.0", 128 + 8 * i, hidden=i != 3, node=(0o666, 0, 109) if i == 3 else None)
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     image_torch(m, "usr/local/lib/python3.10/dist-packages", "2.9.1+rocm7.2.0.git7e1940d4", "7.2.26015-fc0010cf6a", "7.2.0")
     return m
 
@@ -685,8 +683,7 @@ def podman_polaris():
     m = Machine("ubuntu22", "6.2.0-20-generic", "AMD Ryzen 7 2700 Eight-Core Processor", 16, 31, ("root", 0, (44,))).driver()
     m.container("podman").cpu_node(16)
     m.kfd(0o660, 65534, 65534).gpu("rx580", "0000:0a:00.0", node=(0o660, 65534, 65534), heap=2)
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     return m
 
 
@@ -697,8 +694,7 @@ def docker_mi100_groups():
     m.cpu_node(128, 2).kfd(0o660, 0, 109)
     for i, bus in enumerate((0x27, 0x43, 0xa3, 0xc3)):
         m.gpu("mi100", f"0000:{bus:02x}:00.0", 128 + i, node=(0o660, 0, 109))
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     return m.rocm("6.0.0", TREE)
 
 
@@ -718,8 +714,7 @@ def lxc_9070xt():
     m = Machine("ubuntu24", "6.14.11-2-pve", "AMD Ryzen 7 9700X 8-Core Processor", 8, 16, ("root", 0, (44, 992))).driver().container("lxc")
     m.put("proc/1/environ", "container=lxc\0TERM=linux\0")
     m.cpu_node(16).kfd(0o666).gpu("9070xt", "0000:03:00.0", 128, node=(0o660, 0, 44)).gpu("granite", "0000:0e:00.0", 129, node=(0o660, 0, 44))
-    m.put("usr/bin/python3.12", "")
-    m.links["usr/bin/python3"] = "python3.12"
+    m.system_python("3.12")
     return m.rocm("7.0.1", ARCH["image"])
 
 
@@ -737,8 +732,7 @@ def conda(m, prefix, python):
 def docker_7900xtx():
     m = Machine("ubuntu24", "6.8.0-71-generic", "Intel(R) Xeon(R) w5-3435X", 32, 251, ("root", 0, (44, 992))).driver("6.16.6").container("docker", 0)
     m.cpu_node(32).kfd().gpu("7900xtx", "0000:d6:00.0")
-    m.put("usr/bin/python3.12", "")
-    m.links["usr/bin/python3"] = "python3.12"
+    m.system_python("3.12")
     image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.9.1+git5bc97ba", "7.2.26015-fc0010cf6a", "7.2.0")
     return m
 
@@ -885,8 +879,7 @@ def ubuntu24_6600xt():
 def mi300x_einval():
     m = Machine("ubuntu22", "5.15.0-122-generic", "AMD EPYC 9474F 48-Core Processor", 96, 755, ("root", 0, (44, 992)), cmdline="iommu=pt").driver("6.7.0")
     m.container("docker").cpu_node(96).kfd(0o666, 65534, 65534).gpu("mi300x", "0000:05:00.0", node=(0o666, 65534, 65534))
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     return m.rocm("6.2.1", TREE)
 
 
@@ -897,11 +890,15 @@ def framework16():
     return m.rocm("6.3.2", TREE)
 
 
-def strix_carveout():
-    m = Machine("ubuntu24", "6.14.0-33-generic", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 31).driver()
-    m.cpu_node(32).kfd().gpu("8060s", "0000:c5:00.0", vram=98304)
+def strix(kernel, gib, address, rocm, vram=None):
+    m = Machine("ubuntu24", kernel, "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, gib).driver()
+    m.cpu_node(32).kfd().gpu("8060s", address, vram=vram)
     m.system_python("3.12")
-    return m.rocm("6.4.1", ARCH["6.4"] + " gfx1151")
+    return m.rocm(*rocm)
+
+
+def strix_carveout():
+    return strix("6.14.0-33-generic", 31, "0000:c5:00.0", ("6.4.1", ARCH["6.4"] + " gfx1151"), 98304)
 
 
 # ---- the third round ----
@@ -942,10 +939,7 @@ def pitcairn_370():
 
 
 def strix_617():
-    m = Machine("ubuntu24", "6.17.0-14-generic", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 124).driver()
-    m.cpu_node(32).kfd().gpu("8060s", "0000:c2:00.0")
-    m.system_python("3.12")
-    return m.rocm("7.2.0", ARCH["image"] + " gfx1150 gfx1151")
+    return strix("6.17.0-14-generic", 124, "0000:c2:00.0", ("7.2.0", ARCH["image"] + " gfx1150 gfx1151"))
 
 
 def docker_5700xt():
@@ -976,8 +970,7 @@ def apptainer_containall():
     for i, bus in enumerate((0xc1, 0xc6, 0xc9, 0xce, 0xd1, 0xd6, 0xd9, 0xde)):
         m.gpu("mi250x", f"0000:{bus:02x}:00.0", 128 + i, node=None)
     m.put("dev/null", "")
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     return m.rocm("5.7.0", TREE)
 
 
@@ -1016,24 +1009,18 @@ def mi300x_rhel():
     m.cpu_node(192, 2).kfd()
     for i, bus in enumerate((0x1b, 0x3d, 0x4e, 0x5f, 0x9d, 0xbd, 0xcd, 0xdd)):
         m.gpu("mi300x", f"0000:{bus:02x}:00.0", 128 + 8 * i)
-    m.put("usr/bin/python3.12", "")
-    m.links["usr/bin/python3"] = "python3.12"
+    m.system_python("3.12")
     image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.7.0a0+git3a58512", "6.3.42133-1b9c17779", "6.3.1")
     return m
 
 
 # ---- the fourth round ----
 
-def image_python(m, version):
-    m.put(f"usr/bin/python{version}", "")
-    m.links["usr/bin/python3"] = f"python{version}"
-    return f"usr/local/lib/python{version}/dist-packages"
-
-
 def vllm_gfx1201():
     m = Machine("ubuntu22", "6.14.0-34-generic", "AMD Ryzen Threadripper PRO 7975WX 32-Cores", 64, 251, ("root", 0, (44, 992))).driver("6.16.6")
     m.container("docker", 0).cpu_node(64).kfd().gpu("r9700", "0000:c3:00.0")
-    image_torch(m, image_python(m, "3.12"), "2.9.0a0+git1c57644", "7.1.25424-4179531dcd", "7.1.0")
+    m.system_python("3.12")
+    image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.9.0a0+git1c57644", "7.1.25424-4179531dcd", "7.1.0")
     return m
 
 
@@ -1064,7 +1051,8 @@ def mi60_and_nvidia():
 def omni_mi300x():
     m = Machine("ubuntu22", "6.8.0-134-generic", "INTEL(R) XEON(R) PLATINUM 8568Y+", 20, 235, ("root", 0, (44, 992)), flags=" hypervisor")
     m.driver("6.16.13").container("docker", 0).cpu_node(20).kfd().gpu("mi300x", "0000:83:00.0")
-    image_torch(m, image_python(m, "3.12"), "2.11.0+gitd0c8b1f", "7.2.53211", "7.2.3")
+    m.system_python("3.12")
+    image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.11.0+gitd0c8b1f", "7.2.53211", "7.2.3")
     return m
 
 
@@ -1199,6 +1187,8 @@ def rocm10_no_device():
     m.container("docker", 0).cpu_node(96).kfd().gpu("mi300x", "0000:05:00.0")
     site = m.python("app/.venv", "3.12.12", "/usr/local/bin", uv="0.9.18")
     sdk_torch(m, site, "2.13.0+rocm10.0.0", "10.0.0", "7.15.60990", "", "", requires=("triton==3.8.0+rocm10.0.0",))
+    lib = f"{site}/torch/lib/libtorch_hip.so"
+    m.put(lib, m.files[lib].replace("targets \nbundles 5", "archives 1"))
     m.dist(site, "triton", "3.8.0+rocm10.0.0")
     m.dist(site, "numpy", "2.4.6")
     return m
@@ -1217,8 +1207,7 @@ def docker_other_render():
     m.container("docker")
     m.put("etc/group", "root:x:0:\nsudo:x:27:developer\nvideo:x:44:developer\nrender:x:109:developer\ndeveloper:x:1000:\n")
     m.cpu_node(32).kfd(0o660, 0, 110).gpu("7900xtx", node=(0o660, 0, 110))
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     return m.rocm("6.2.2", TREE)
 
 
