@@ -148,11 +148,11 @@ static bool is_met(struct arena *a, const struct machine_python *py, const struc
 /* Its public part has numbers and dots only. */
 static bool is_release(struct str version)
 {
-	struct str public, local;
-	str_cut(version, '+', &public, &local);
-	while (public.n && (ascii_digit(public.p[0]) || public.p[0] == '.'))
-		public = str_sub(public, 1, public.n);
-	return !public.n;
+	struct str rest, local;
+	str_cut(version, '+', &rest, &local);
+	while (rest.n && (ascii_digit(rest.p[0]) || rest.p[0] == '.'))
+		rest = str_sub(rest, 1, rest.n);
+	return !rest.n;
 }
 
 /* Where a wheel of AMD's does not say which torch it was made for: torchaudio 2.8 for torch 2.8, torchvision 0.23 too.
@@ -166,10 +166,10 @@ static struct str torch_of(
 	VEC_EACH (const struct machine_package, t, &py->packages)
 		if (str_eq(t->name, S("torch")) && !is_release(t->version))
 			return S("");
-	if ((!vision && !str_eq(p->name, S("torchaudio"))) || !str_contains(p->version, S("+rocm")) ||
-		!str_cut(p->version, '.', &major, &rest) || !str_eq(major, vision ? S("0") : S("2")) ||
-		!str_cut(rest, '.', &minor, &rest) || !str_u64(minor, 10, &n) ||
-		(vision ? n < 15 : n > 10))
+	if ((!vision && !str_eq(p->name, S("torchaudio"))) ||
+		!str_contains(p->version, S("+rocm")) || !str_cut(p->version, '.', &major, &rest) ||
+		!str_eq(major, vision ? S("0") : S("2")) || !str_cut(rest, '.', &minor, &rest) ||
+		!str_u64(minor, 10, &n) || (vision ? n < 15 : n > 10))
 		return S("");
 	return str_fmt(a, "==2.%u.*", (unsigned)n - (vision ? 15 : 0));
 }
