@@ -27,6 +27,7 @@ struct finding_way { /* what all routes of a GPU share */
 	struct arena *a;
 	const struct machine *m;
 	const struct machine_python *python; /* or NULL */
+	struct str new_python;               /* "3.12": for another environment; "" = python3 */
 	struct next_gpu *gpu;
 	struct strs beside; /* other cards of this machine: one torch should serve all */
 };
@@ -71,7 +72,9 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 		packages = str_fmt(a, "%.*s \"%.*s\"", STR(packages),
 			STR(str_replace(a, str_from(*i), S("{gpu}"), gpus)));
 	struct str python = own ? program(a, p) : S("~/torch/bin/python3");
-	if (!own)
+	if (w->new_python.n)
+		say(a, &r->commands, "uv venv --seed --python %.*s ~/torch", STR(w->new_python));
+	else if (!own)
 		strs_add(a, &r->commands, S("python3 -m venv ~/torch"));
 	else if (
 		p->has_torch) /* one of the same version for another GPU would be good enough for pip */
@@ -135,6 +138,17 @@ static const struct compat_wheel *best_of(struct finding_way *w, bool amd, enum 
 	return c;
 }
 
+/* One that the wheel is published for: not the newest, for which other packages may not be there yet. */
+static struct str python_for(const struct compat_wheel *c)
+{
+	static const char *const pythons[] = {
+		"3.12", "3.13", "3.14", "3.11", "3.10", "3.9", "3.8", NULL};
+	for (const char *const *p = pythons; *p; p++)
+		if (compat_fits(c, str_from(*p)))
+			return str_from(*p);
+	return S("");
+}
+
 /* What another Python could have; offer: with the command that gets one. */
 static void add_newer_python(struct finding_way *w, bool offer)
 {
@@ -148,10 +162,10 @@ static void add_newer_python(struct finding_way *w, bool offer)
 	if (other)
 		say(w->a, &w->gpu->notes, "torch %s needs Python %s; '%.*s' has %.*s",
 			newest->torch, newest->python, STR(here->path), STR(here->version));
-	if (other && offer) {
+	w->new_python = other && offer ? python_for(newest) : S("");
+	if (w->new_python.n)
 		add_wheel(w, newest, COMPAT_EXACT);
-		w->gpu->routes.v[0].commands.v[0] = S("uv venv --seed --python 3.12 ~/torch");
-	}
+	w->new_python = S("");
 	w->python = here;
 }
 

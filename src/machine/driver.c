@@ -55,6 +55,15 @@ static void find_blacklist(struct root *r, struct machine *m)
 	}
 }
 
+/* A variable of UEFI: four bytes of attributes, then its value. */
+static bool secure_boot(struct root *r)
+{
+	struct str text;
+	struct str path = S("sys/firmware/efi/efivars/"
+			    "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
+	return root_read(r, path, NULL, &text) == ROOT_OK && text.n == 5 && text.p[4] == 1;
+}
+
 void gather_driver(struct root *r, struct machine *m)
 {
 	struct str text;
@@ -75,6 +84,7 @@ void gather_driver(struct root *r, struct machine *m)
 		m->driver.state = root_line(r, S("sys/module/amdgpu/initstate"));
 		m->driver.version = root_line(r, S("sys/module/amdgpu/version"));
 	}
+	m->driver.secure_boot = !m->driver.loaded && secure_boot(r);
 }
 
 /* Of a uevent file what tells the driver and the address. */

@@ -22,6 +22,8 @@ static struct str library_text(struct arena *a, const struct library *l)
 		buf_fmt(&b, "targets %.*s\n", STR(str_join(a, &l->targets, S(" "))));
 	if (l->bundles)
 		buf_fmt(&b, "bundles %u\n", l->bundles);
+	if (l->archives)
+		buf_fmt(&b, "archives %u\n", l->archives);
 	return buf_str(&b);
 }
 
@@ -49,6 +51,8 @@ bool library_parse(struct arena *a, struct str text, struct library *ret)
 			ret->runpath = clean_long(a, value);
 		else if (str_eq(key, S("bundles")) && str_u64(value, 10, &n) && n <= BUNDLES)
 			ret->bundles = (unsigned)n;
+		else if (str_eq(key, S("archives")) && str_u64(value, 10, &n) && n <= MAX_TARGETS)
+			ret->archives = (unsigned)n;
 		while (str_eq(key, S("targets")) && str_next(&value, ' ', &word))
 			add_some(a, &ret->targets, word, MAX_TARGETS);
 	}
@@ -100,6 +104,7 @@ static void read_archives(
 	struct kpack_host host = {0};
 	struct str mark = S("@GFXARCH@");
 	err_free(kpack_host_read(r->a, src, &host));
+	ret->archives = host.patterns.n < MAX_TARGETS ? (unsigned)host.patterns.n : MAX_TARGETS;
 	VEC_EACH (const struct str, p, &host.patterns) {
 		struct strs names;
 		struct str file = path_base(*p);

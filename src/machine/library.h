@@ -6,6 +6,7 @@
  *     runpath $ORIGIN                or rpath
  *     targets gfx1100 gfx90a:xnack-  what most of the bundles looked at have; of kpack archives, what is there
  *     bundles 5                      that were looked at: the first ones
+ *     archives 1                     patterns of kpack archives, in which its code lies, there or not
  *
  * Unknown lines are passed over. Limits: 200 libraries, 500 targets, a text of 1 MiB; 64 MiB are read of an ELF file.
  */
@@ -17,7 +18,7 @@ struct library {
 	struct strs needed;
 	struct str rpath, runpath; /* rpath: only where there is no runpath, as the loader has it */
 	struct strs targets;       /* sorted */
-	unsigned bundles;
+	unsigned bundles, archives;
 };
 
 /* Told as such a text. What cannot be read is left out; ROOT_BAD when it is no such file at all. */

@@ -62,6 +62,7 @@ struct machine_driver {
 	struct str version; /* of an out-of-tree module, or "" */
 	bool blacklisted;
 	struct str blacklisted_by; /* the file, or "/proc/cmdline" */
+	bool secure_boot; /* the firmware lets in only modules that are signed; not asked when it is loaded */
 };
 
 struct machine_sdk { /* a ROCm that was found: a tree such as /opt/rocm-7.1.0, or a system's packages */
@@ -89,11 +90,13 @@ struct machine_torch {      /* the torch of a Python environment, read from its 
 	struct str rocm;  /* "6.4": of hip, of its local version, of its ROCm libraries */
 	bool bundled;     /* its ROCm libraries lie in it */
 	bool bundled_hsa; /* the runtime, too: not where it was taken out for WSL */
+	bool split; /* its code lies in kpack archives, which other wheels bring: one for each GPU */
 	struct strs targets; /* GPUs that libtorch_hip*.so have code for: see library.h */
 	struct strs rocblas, hipblaslt,
 		miopen;      /* GPUs of the side files that it will read; none: not known */
 	struct strs needed;  /* ROCm libraries that libtorch_hip.so asks for: "libamdhip64.so.6" */
-	struct strs missing; /* of these, those that neither it nor a ROCm of this machine has */
+	struct strs missing; /* of these, those that neither it nor a ROCm of this machine has;
+				in WSL also "librocdxg.so", which the runtime of ROCm 7.2 and later opens */
 	struct str runpath;  /* of libtorch_hip.so, or its RPATH */
 	bool slim;           /* rocsmith slim took device code out of it */
 };

@@ -18,7 +18,8 @@ static void write_identity(struct json *j, const void *machine)
 
 static const struct json_field driver_fields[] = {
 	FIELD_CONST("name", "amdgpu"),
-	FIELDS(struct machine_driver, loaded, state, version, blacklisted, blacklisted_by),
+	FIELDS(struct machine_driver, loaded, state, version, blacklisted, blacklisted_by,
+		secure_boot),
 	{.kind = FIELD_END},
 };
 
@@ -93,7 +94,7 @@ static const struct json_field package_fields[] =
 
 static const struct json_field torch_fields[] = {
 	FIELDS(struct machine_torch, path, version, build, hip, rocm, bundled, bundled_hsa, slim,
-		targets),
+		split, targets),
 	FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, needed, missing, runpath),
 	{.kind = FIELD_END},
 };

@@ -145,14 +145,46 @@ static bool is_met(struct arena *a, const struct machine_python *py, const struc
 	return met;
 }
 
+/* Its public part has numbers and dots only. */
+static bool is_release(struct str version)
+{
+	struct str rest, local;
+	str_cut(version, '+', &rest, &local);
+	while (rest.n && (ascii_digit(rest.p[0]) || rest.p[0] == '.'))
+		rest = str_sub(rest, 1, rest.n);
+	return !rest.n;
+}
+
+/* Where a wheel of AMD's does not say which torch it was made for: torchaudio 2.8 for torch 2.8, torchvision 0.23 too.
+ * From 2.11 on torchaudio goes with any. Of a torch that is no release the numbers tell nothing. */
+static struct str torch_of(
+	struct arena *a, const struct machine_python *py, const struct machine_package *p)
+{
+	bool vision = str_eq(p->name, S("torchvision"));
+	struct str major, rest, minor;
+	uint64_t n;
+	VEC_EACH (const struct machine_package, t, &py->packages)
+		if (str_eq(t->name, S("torch")) && !is_release(t->version))
+			return S("");
+	if ((!vision && !str_eq(p->name, S("torchaudio"))) ||
+		!str_contains(p->version, S("+rocm")) || !str_cut(p->version, '.', &major, &rest) ||
+		!str_eq(major, vision ? S("0") : S("2")) || !str_cut(rest, '.', &minor, &rest) ||
+		!str_u64(minor, 10, &n) || (vision ? n < 15 : n > 10))
+		return S("");
+	return str_fmt(a, "==2.%u.*", (unsigned)n - (vision ? 15 : 0));
+}
+
 static void check_requirement(struct environment *e, struct machine_package *p, struct str text)
 {
 	ARENA(tmp);
 	struct arena *a = e->r->a;
 	struct requirement q;
 	struct str here;
-	if (!is_relevant(&tmp, text, &q) || !requirement_holds(&q, e->py->version, e->m->arch) ||
-		is_met(&tmp, e->py, &q, &here))
+	if (!is_relevant(&tmp, text, &q) || !requirement_holds(&q, e->py->version, e->m->arch))
+		return;
+	if (str_eq(q.name, S("torch")) && !q.specifier.n && !q.url.n)
+		q.specifier = torch_of(&tmp, e->py, p);
+	if (is_met(&tmp, e->py, &q, &here))
 		return;
 	struct str what = str_fmt(&tmp, "%.*s%.*s", STR(q.name), STR(q.specifier));
 	strs_put(a, &p->unmet,

@@ -285,6 +285,15 @@ static struct str find_in(struct root *r, const struct strs *dirs, struct str na
 	return S("");
 }
 
+/* From 7.2 on the runtime opens librocdxg.so in WSL (ROCm/librocdxg:README.md). */
+static bool reaches_dxg(struct str rocm)
+{
+	struct str major, minor;
+	uint64_t a, b;
+	return str_cut(rocm, '.', &major, &minor) && str_u64(major, 10, &a) &&
+	       str_u64(minor, 10, &b) && (a > 7 || (a == 7 && b >= 2));
+}
+
 static void read_needed(
 	struct environment *e, struct machine_torch *t, struct str lib, const struct library *l)
 {
@@ -303,6 +312,9 @@ static void read_needed(
 			if (str_starts(*name, str_from(sides[i].name)))
 				sides[i].dir = dir;
 	}
+	if (e->m->has_dxg && reaches_dxg(t->rocm) && !find_in(e->r, &dirs, S("librocdxg.so")).n &&
+		!find_in(e->r, &dirs, S("librocdxg.so.1")).n)
+		strs_put(e->r->a, &t->missing, S("librocdxg.so"));
 	for (size_t i = 0; i < 3; i++)
 		if (!sides[i].dir.n && t->bundled)
 			sides[i].dir = lib;
@@ -347,6 +359,7 @@ static void read_torch_libraries(struct environment *e, struct str dir, struct m
 			library_read(e->r, path, &l) != ROOT_OK)
 			continue;
 		t->targets = both(e->r->a, &t->targets, &l.targets);
+		t->split = t->split || l.archives;
 		if (str_eq(names.v[i], str_from(kinds[0].file)))
 			first = l;
 	}

@@ -153,6 +153,12 @@ OS = {
     "bazzite": 'NAME="Bazzite"\nVERSION="40.20240427.0 (GNOME)"\nID=bazzite\nID_LIKE="fedora"\nVERSION_ID=40\nPRETTY_NAME="Bazzite 40"\n',
     "rocky9": os_release("rocky", "Rocky Linux", "9.4", "Rocky Linux 9.4 (Blue Onyx)", "rhel centos fedora"),
     "ubuntu25": os_release("ubuntu", "Ubuntu", "25.04", "Ubuntu 25.04", "debian"),
+    "ubuntu24.10": os_release("ubuntu", "Ubuntu", "24.10", "Ubuntu 24.10", "debian"),
+    "fedora43": 'NAME="Fedora Linux"\nVERSION="43 (Server Edition)"\nID=fedora\nVERSION_ID=43\nPRETTY_NAME="Fedora Linux 43 (Server Edition)"\n',
+    "manjaro": 'NAME="Manjaro Linux"\nPRETTY_NAME="Manjaro Linux"\nID=manjaro\nID_LIKE=arch\nBUILD_ID=rolling\n',
+    "rhel9": os_release("rhel", "Red Hat Enterprise Linux", "9.6", "Red Hat Enterprise Linux 9.6 (Plow)", "fedora"),
+    "sles15": os_release("sles", "SLES", "15.5", "SUSE Linux Enterprise Server 15 SP5", "suse"),
+    "tumbleweed": os_release("opensuse-tumbleweed", "openSUSE Tumbleweed", "20260531", "openSUSE Tumbleweed", "opensuse suse"),
     "talos": 'NAME="Talos"\nID=talos\nVERSION_ID=v1.6.3\nPRETTY_NAME="Talos (v1.6.3)"\n',
 }
 
@@ -566,8 +572,7 @@ def docker_mi325x():
     m.cpu_node(256, 2).kfd()
     for i, bus in enumerate((0x05, 0x15, 0x65, 0x75, 0x85, 0x95, 0xe5, 0xf5)):
         m.gpu("mi325x", f"0000:{bus:02x}:00.0", 128 + 8 * i, vbios="113-M3250101-100")
-    m.put("usr/bin/python3.12", "")
-    m.links["usr/bin/python3"] = "python3.12"
+    m.system_python("3.12")
     image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.9.1+git8907517", "7.0.51831-a3e329ad8", "7.0.0")
     return m
 
@@ -598,8 +603,7 @@ def pod_mi355x():
     m.cpu_node(256, 2).kfd(0o666, 0, 109)
     for i, bus in enumerate((0x05, 0x15, 0x65, 0x75, 0x85, 0x95, 0xe5, 0xf5)):
         m.gpu("mi355x", f"0000:{bus:02x}:00.0", 128 + 8 * i, hidden=i != 3, node=(0o666, 0, 109) if i == 3 else None)
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     image_torch(m, "usr/local/lib/python3.10/dist-packages", "2.9.1+rocm7.2.0.git7e1940d4", "7.2.26015-fc0010cf6a", "7.2.0")
     return m
 
@@ -679,8 +683,7 @@ def podman_polaris():
     m = Machine("ubuntu22", "6.2.0-20-generic", "AMD Ryzen 7 2700 Eight-Core Processor", 16, 31, ("root", 0, (44,))).driver()
     m.container("podman").cpu_node(16)
     m.kfd(0o660, 65534, 65534).gpu("rx580", "0000:0a:00.0", node=(0o660, 65534, 65534), heap=2)
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     return m
 
 
@@ -691,8 +694,7 @@ def docker_mi100_groups():
     m.cpu_node(128, 2).kfd(0o660, 0, 109)
     for i, bus in enumerate((0x27, 0x43, 0xa3, 0xc3)):
         m.gpu("mi100", f"0000:{bus:02x}:00.0", 128 + i, node=(0o660, 0, 109))
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     return m.rocm("6.0.0", TREE)
 
 
@@ -712,8 +714,7 @@ def lxc_9070xt():
     m = Machine("ubuntu24", "6.14.11-2-pve", "AMD Ryzen 7 9700X 8-Core Processor", 8, 16, ("root", 0, (44, 992))).driver().container("lxc")
     m.put("proc/1/environ", "container=lxc\0TERM=linux\0")
     m.cpu_node(16).kfd(0o666).gpu("9070xt", "0000:03:00.0", 128, node=(0o660, 0, 44)).gpu("granite", "0000:0e:00.0", 129, node=(0o660, 0, 44))
-    m.put("usr/bin/python3.12", "")
-    m.links["usr/bin/python3"] = "python3.12"
+    m.system_python("3.12")
     return m.rocm("7.0.1", ARCH["image"])
 
 
@@ -731,26 +732,31 @@ def conda(m, prefix, python):
 def docker_7900xtx():
     m = Machine("ubuntu24", "6.8.0-71-generic", "Intel(R) Xeon(R) w5-3435X", 32, 251, ("root", 0, (44, 992))).driver("6.16.6").container("docker", 0)
     m.cpu_node(32).kfd().gpu("7900xtx", "0000:d6:00.0")
-    m.put("usr/bin/python3.12", "")
-    m.links["usr/bin/python3"] = "python3.12"
+    m.system_python("3.12")
     image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.9.1+git5bc97ba", "7.2.26015-fc0010cf6a", "7.2.0")
     return m
+
+
+def sdk_torch(m, site, version, rocm, hip, archs, family="gfx120X_all", tensile=None, requires=(), more=()):
+    """AMD's wheels: ROCm in packages of its own, for a family of GPUs, or for all with what is for one GPU in `more`."""
+    suffix = f"_{family}" if family else ""
+    m.torch(site, version, hip=hip, rocm=rocm, archs=archs, bundled=False, major="7", requires=(f"rocm[libraries]=={rocm}", *requires))
+    for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries" + suffix.lower().replace("_", "-"), *more):
+        m.dist(site, name, rocm)
+    for n, so in SONAME["7"].items():
+        where = "core" if n in ("libamdhip64", "libhsa-runtime64") else "libraries" + suffix
+        m.put(f"{site}/_rocm_sdk_{where}/lib/{n}.so.{so}", "")
+    libraries = f"{site}/_rocm_sdk_libraries{suffix}"
+    m.sides(f"{libraries}/lib", f"{libraries}/share", archs if tensile is None else tensile, "")
 
 
 def docker_r9700():
     m = Machine("ubuntu24", "6.17.0-14-generic", "AMD Ryzen 9 9950X 16-Core Processor", 32, 92, ("root", 0, (44, 992))).driver("6.19.4")
     m.container("docker", 0).cpu_node(32).kfd().gpu("r9700", "0000:03:00.0", 128).gpu("r9700", "0000:07:00.0", 129)
     site = m.python("opt/venv", "3.13.7", "/usr/local/bin")
-    m.torch(site, "2.10.0+rocm7.13.0", hip="7.13.60910", rocm="7.13.0", archs="gfx1200 gfx1201", bundled=False, major="7",
-            runpath="$ORIGIN", requires=("rocm[libraries]==7.13.0", "triton==3.6.0+rocm7.13.0"))
-    for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries-gfx120x-all"):
-        m.dist(site, name, "7.13.0")
+    sdk_torch(m, site, "2.10.0+rocm7.13.0", "7.13.0", "7.13.60910", "gfx1200 gfx1201", requires=("triton==3.6.0+rocm7.13.0",))
     m.dist(site, "triton", "3.6.0+rocm7.13.0")
     m.dist(site, "numpy", "2.3.4")
-    for n, so in SONAME["7"].items():
-        where = "core" if n in ("libamdhip64", "libhsa-runtime64") else "libraries_gfx120X_all"
-        m.put(f"{site}/_rocm_sdk_{where}/lib/{n}.so.{so}", "")
-    m.sides(f"{site}/_rocm_sdk_libraries_gfx120X_all/lib", f"{site}/_rocm_sdk_libraries_gfx120X_all/share", "gfx1200 gfx1201", "")
     return m
 
 
@@ -873,8 +879,7 @@ def ubuntu24_6600xt():
 def mi300x_einval():
     m = Machine("ubuntu22", "5.15.0-122-generic", "AMD EPYC 9474F 48-Core Processor", 96, 755, ("root", 0, (44, 992)), cmdline="iommu=pt").driver("6.7.0")
     m.container("docker").cpu_node(96).kfd(0o666, 65534, 65534).gpu("mi300x", "0000:05:00.0", node=(0o666, 65534, 65534))
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     return m.rocm("6.2.1", TREE)
 
 
@@ -885,11 +890,15 @@ def framework16():
     return m.rocm("6.3.2", TREE)
 
 
-def strix_carveout():
-    m = Machine("ubuntu24", "6.14.0-33-generic", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 31).driver()
-    m.cpu_node(32).kfd().gpu("8060s", "0000:c5:00.0", vram=98304)
+def strix(kernel, gib, address, rocm, vram=None):
+    m = Machine("ubuntu24", kernel, "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, gib).driver()
+    m.cpu_node(32).kfd().gpu("8060s", address, vram=vram)
     m.system_python("3.12")
-    return m.rocm("6.4.1", ARCH["6.4"] + " gfx1151")
+    return m.rocm(*rocm)
+
+
+def strix_carveout():
+    return strix("6.14.0-33-generic", 31, "0000:c5:00.0", ("6.4.1", ARCH["6.4"] + " gfx1151"), 98304)
 
 
 # ---- the third round ----
@@ -930,10 +939,7 @@ def pitcairn_370():
 
 
 def strix_617():
-    m = Machine("ubuntu24", "6.17.0-14-generic", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 124).driver()
-    m.cpu_node(32).kfd().gpu("8060s", "0000:c2:00.0")
-    m.system_python("3.12")
-    return m.rocm("7.2.0", ARCH["image"] + " gfx1150 gfx1151")
+    return strix("6.17.0-14-generic", 124, "0000:c2:00.0", ("7.2.0", ARCH["image"] + " gfx1150 gfx1151"))
 
 
 def docker_5700xt():
@@ -964,8 +970,7 @@ def apptainer_containall():
     for i, bus in enumerate((0xc1, 0xc6, 0xc9, 0xce, 0xd1, 0xd6, 0xd9, 0xde)):
         m.gpu("mi250x", f"0000:{bus:02x}:00.0", 128 + i, node=None)
     m.put("dev/null", "")
-    m.put("usr/bin/python3.10", "")
-    m.links["usr/bin/python3"] = "python3.10"
+    m.system_python("3.10")
     return m.rocm("5.7.0", TREE)
 
 
@@ -1004,10 +1009,206 @@ def mi300x_rhel():
     m.cpu_node(192, 2).kfd()
     for i, bus in enumerate((0x1b, 0x3d, 0x4e, 0x5f, 0x9d, 0xbd, 0xcd, 0xdd)):
         m.gpu("mi300x", f"0000:{bus:02x}:00.0", 128 + 8 * i)
-    m.put("usr/bin/python3.12", "")
-    m.links["usr/bin/python3"] = "python3.12"
+    m.system_python("3.12")
     image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.7.0a0+git3a58512", "6.3.42133-1b9c17779", "6.3.1")
     return m
+
+
+# ---- the fourth round ----
+
+def vllm_gfx1201():
+    m = Machine("ubuntu22", "6.14.0-34-generic", "AMD Ryzen Threadripper PRO 7975WX 32-Cores", 64, 251, ("root", 0, (44, 992))).driver("6.16.6")
+    m.container("docker", 0).cpu_node(64).kfd().gpu("r9700", "0000:c3:00.0")
+    m.system_python("3.12")
+    image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.9.0a0+git1c57644", "7.1.25424-4179531dcd", "7.1.0")
+    return m
+
+
+def vllm_mi100():
+    m = Machine("ubuntu20", "5.15.0-105-generic", "AMD EPYC 7302 16-Core Processor", 16, 125, ("root", 0, (44,)), cmdline="iommu=pt").driver("6.7.0")
+    m.container("docker", 0).cpu_node(16).kfd().gpu("mi100", "0000:83:00.0", flags=1)
+    m.rocm("6.1.2", TREE)
+    site = conda(m, "opt/conda/envs/py_3.9", "3.9.19")
+    m.torch(site, "2.4.0.dev20240612+rocm6.1", hip="6.1.40091-a8dbc0c19", archs=ARCH["6.1"], requires=("pytorch-triton-rocm==3.0.0+21eae954ef",))
+    m.dist(site, "pytorch-triton-rocm", "3.0.0+21eae954ef")
+    m.dist(site, "numpy", "1.26.4")
+    return m
+
+
+def mi60_and_nvidia():
+    m = Machine("ubuntu22", "6.8.0-45-generic", "AMD Ryzen 9 5950X 16-Core Processor", 32, 94).driver("6.8.5")
+    m.cpu_node(32).kfd().gpu("mi60", "0000:08:00.0", 128).gpu("mi60", "0000:0b:00.0", 129)
+    m.pci("0000:0e:00.0", 0x10de, 0x2204, 0x030000, "nvidia")
+    m.put("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07\n")
+    m.rocm("6.2.2", TREE)
+    site = m.python("home/user/vllm/venv", "3.10.12")
+    m.torch(site, "2.6.0.dev20241011+rocm6.2", hip="6.2.41133-dd7f95766", archs=ARCH["6.1"], requires=(TRITON.format("3.1.0+cf34004b8a"),))
+    m.dist(site, "pytorch-triton-rocm", "3.1.0+cf34004b8a")
+    m.dist(site, "numpy", "1.26.4")
+    return m
+
+
+def omni_mi300x():
+    m = Machine("ubuntu22", "6.8.0-134-generic", "INTEL(R) XEON(R) PLATINUM 8568Y+", 20, 235, ("root", 0, (44, 992)), flags=" hypervisor")
+    m.driver("6.16.13").container("docker", 0).cpu_node(20).kfd().gpu("mi300x", "0000:83:00.0")
+    m.system_python("3.12")
+    image_torch(m, "usr/local/lib/python3.12/dist-packages", "2.11.0+gitd0c8b1f", "7.2.53211", "7.2.3")
+    return m
+
+
+def fedora43_evo_x2():
+    m = Machine("fedora43", "6.18.9-200.fc43.x86_64", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 125, ("visor", 1000, (10,)), "fedora").driver()
+    m.cpu_node(32).kfd(0o666).gpu("8060s", "0000:c5:00.0", node=NONE)
+    m.system_python("3.14")
+    for n, so in SONAME["6"].items():
+        m.put(f"usr/lib64/{n}.so.{so}.4.43484", "")
+        m.links[f"usr/lib64/{n}.so.{so}"] = f"{n}.so.{so}.4.43484"
+    return m
+
+
+def pyg_r9700():
+    m = Machine("ubuntu26", "7.0.0-29-generic", "AMD Ryzen 9 9900X 12-Core Processor", 24, 62).driver()
+    m.cpu_node(24).kfd().gpu("r9700", "0000:03:00.0", vbios="00158742")
+    site = m.python("home/user/venv", "3.14.4")
+    sdk_torch(m, site, "2.13.0+rocm7.14", "7.14.0", "7.14.60850", ARCH["7.2"], "", "gfx1201", ("triton==3.7.0",), ("rocm-sdk-device-gfx1201",))
+    for name, version in (("triton", "3.7.0"), ("numpy", "2.4.6"), ("torch-geometric", "2.8.0")):
+        m.dist(site, name, version)
+    m.dist(site, "torchvision", "0.28.0+rocm7.14", "numpy", "torch==2.13.0", "pillow!=8.3.*,>=5.3.0")
+    return m
+
+
+def image_cu130():
+    m = Machine("tumbleweed", "6.17.9-300.fc43.x86_64", "AMD Ryzen AI 9 HX 370 w/ Radeon 890M", 24, 62, ("root", 0, (44, 992))).driver()
+    m.container("docker").cpu_node(24).kfd(0o666).gpu("890m", "0000:c1:00.0", node=NONE)
+    site = m.system_python("3.13")
+    m.torch(site, "2.12.0+cu130", cuda="13.0", requires=('triton==3.7.0; platform_system == "Linux"',))
+    m.dist(site, "torchvision", "0.27.0+cu130", "numpy", "torch==2.12.0")
+    m.dist(site, "triton", "3.7.0")
+    m.dist(site, "numpy", "2.3.5")
+    return m
+
+
+def frontier_pinned():
+    m = Machine("sles15", "5.14.21-150500.55.49_13.0.57-cray_shasta_c", "AMD EPYC 7A53 64-Core Processor", 128, 503, ("lward", 12345, (9999,)),
+                cmdline="iommu=pt").driver("6.8.5")
+    m.cpu_node(128, 4).kfd(0o666)
+    for i, bus in enumerate((0xc1, 0xc6, 0xc9, 0xce, 0xd1, 0xd6, 0xd9, 0xde)):
+        m.gpu("mi250x", f"0000:{bus:02x}:00.0", 128 + i, node=NONE)
+    site = m.python("autofs/proj/lward/mof/env", "3.10.14")
+    m.env |= {"ROCR_VISIBLE_DEVICES": "1", "CUDA_VISIBLE_DEVICES": "1"}
+    return trio(m, site, "2.6.0+rocm6.2.4", "0.21.0", "2.6.0", "3.2.0", hip="6.2.41134-65d174c3e", archs=ARCH["6.2.4"])
+
+
+def secure_boot():
+    m = Machine("ubuntu24.10", "6.11.0-14-generic", "AMD Ryzen 7 7700X 8-Core Processor", 16, 31)
+    m.gpu("7900xtx", driver=None, kfd=False)
+    m.put("sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", "\x06\0\0\0\x01")
+    m.put("usr/src/amdgpu-6.10.5-2109964.24.04/dkms.conf", 'PACKAGE_NAME="amdgpu"\n')
+    m.system_python("3.12")
+    return m.rocm("6.3.2", TREE)
+
+
+def manjaro_5700():
+    m = Machine("manjaro", "6.12.38-1-MANJARO", "AMD Ryzen 5 3600 6-Core Processor", 12, 31, ("fan", 1000, (998,)), "arch").driver()
+    m.cpu_node(12).kfd(0o666).gpu("5700xt", "0000:0a:00.0", node=NONE)
+    archs = "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1010 gfx1012 gfx1030 gfx1100 gfx1101 gfx1102 gfx1151 gfx1200 gfx1201"
+    m.rocm("6.4.1", archs, "opt/rocm", link=False)
+    site = m.system_python("3.13")
+    m.torch(site, "2.7.1", hip="6.4.43483", archs=archs, bundled=False, runpath="/opt/rocm/lib")
+    m.dist(site, "numpy", "2.3.1")
+    m.put("etc/ld.so.conf.d/rocm.conf", "/opt/rocm/lib\n")
+    m.env |= {"ROCM_PATH": "/opt/rocm", "HSA_OVERRIDE_GFX_VERSION": "10.1.0"}
+    return m
+
+
+def wsl_713():
+    m = wsl("ubuntu26", "AMD Ryzen 7 9700X 8-Core Processor", 16, "6.6.114.1-microsoft-standard-WSL2")
+    site = m.python("home/user/project/.venv", "3.14.4")
+    sdk_torch(m, site, "2.11.0+rocm7.13.0", "7.13.0", "7.13.99004", "gfx1200 gfx1201", requires=("triton==3.6.0+rocm7.13.0",))
+    m.dist(site, "triton", "3.6.0+rocm7.13.0")
+    m.dist(site, "torchvision", "0.26.0+rocm7.13.0", "numpy", "torch==2.11.0+rocm7.13.0")
+    m.dist(site, "torchaudio", "2.11.0+rocm7.13.0", "torch==2.11.0+rocm7.13.0")
+    m.dist(site, "numpy", "2.4.6")
+    return m
+
+
+def nightly_torchaudio():
+    m = Machine("ubuntu24", "6.14.0-29-generic", "AMD Ryzen 9 7900X 12-Core Processor", 24, 62).driver()
+    m.cpu_node(24).kfd().gpu("9070xt")
+    site = m.python("home/user/ComfyUI/.venv", "3.12.3")
+    sdk_torch(m, site, "2.7.1+rocm7.9.0rc20250923", "7.9.0rc20250923", "7.1.25380", "gfx1200 gfx1201",
+              requires=("pytorch-triton-rocm==3.3.1+rocm7.9.0rc20250923",))
+    m.dist(site, "pytorch-triton-rocm", "3.3.1+rocm7.9.0rc20250923")
+    m.dist(site, "torchvision", "0.22.1+rocm7.9.0rc20250923", "numpy", "torch==2.7.1+rocm7.9.0rc20250923")
+    m.dist(site, "torchaudio", "2.8.0a0+rocm7.0.0rc20250903", "torch")
+    m.dist(site, "numpy", "2.2.6")
+    return m
+
+
+def mamba_tritons():
+    m = Machine("ubuntu22", "5.15.0-119-generic", "AMD EPYC 7763 64-Core Processor", 128, 503, ("root", 0, (44, 992)), cmdline="iommu=pt").driver("6.8.5")
+    m.container("docker", 0).cpu_node(128, 2).kfd()
+    for i, bus in enumerate((0x29, 0x2c)):
+        m.gpu("mi250", f"0000:{bus:02x}:00.0", 128 + i)
+    m.rocm("6.2.2", TREE)
+    trio(m, (site := conda(m, "opt/conda/envs/py_3.10", "3.10.15")), "2.5.0+rocm6.2", "0.20.0", "2.5.0", "3.1.0", hip="6.2.41133-dd7f95766",
+         archs=ARCH["6.1"])
+    m.dist(site, "triton", "3.1.0", "filelock")
+    m.dist(site, "mamba-ssm", "2.2.2", "torch", "triton", "einops")
+    m.dist(site, "einops", "0.8.0")
+    return m
+
+
+def arch_system_site():
+    m = Machine("arch", "6.7.8-arch1-1", "AMD Ryzen 9 5900X 12-Core Processor", 24, 31, ("mato", 1000, (998,)), "arch").driver()
+    m.cpu_node(24).kfd(0o666).gpu("6900xt", "0000:0c:00.0", node=NONE)
+    archs = "gfx906 gfx908 gfx90a gfx1030 gfx1100 gfx1101 gfx1102"
+    m.rocm("6.0.0", archs, "opt/rocm", link=False)
+    m.torch(m.system_python("3.11"), "2.2.0", hip="6.0.32830", archs=archs, bundled=False, runpath="/opt/rocm/lib")
+    m.dist("usr/lib/python3.11/site-packages", "numpy", "1.26.4")
+    m.put("etc/ld.so.conf.d/rocm.conf", "/opt/rocm/lib\n")
+    site = m.python("home/mato/stable-diffusion-webui/venv", "3.11.8")
+    cfg = "home/mato/stable-diffusion-webui/venv/pyvenv.cfg"
+    m.put(cfg, m.files[cfg].replace("packages = false", "packages = true"))
+    m.torch(site, "2.2.1", cuda="12.1", requires=('triton==2.2.0; platform_system == "Linux" and platform_machine == "x86_64" and python_version < "3.12"',))
+    m.dist(site, "triton", "2.2.0", "filelock")
+    return m
+
+
+def ubuntu24_7600():
+    m = Machine("ubuntu24", "6.14.0-35-generic", "AMD Ryzen 7 5700X 8-Core Processor", 16, 31, ("mark", 1000, (4, 24, 27, 44, 992))).driver()
+    m.cpu_node(16).kfd().gpu("7600", "0000:2b:00.0")
+    site = m.python("home/mark/PycharmProjects/WSN-MA/venv", "3.12.3")
+    return trio(m, site, "2.3.1+rocm5.7", "0.18.1", "2.3.1", "2.3.1", hip="5.7.31921-d1770ee1b", archs="gfx900 gfx906 gfx908 gfx90a gfx1030 gfx1100")
+
+
+def rocm10_no_device():
+    m = Machine("ubuntu24", "6.8.0-88-generic", "AMD EPYC 9454 48-Core Processor", 96, 1133, ("root", 0, (44, 992)), cmdline="iommu=pt").driver("6.18.4")
+    m.container("docker", 0).cpu_node(96).kfd().gpu("mi300x", "0000:05:00.0")
+    site = m.python("app/.venv", "3.12.12", "/usr/local/bin", uv="0.9.18")
+    sdk_torch(m, site, "2.13.0+rocm10.0.0", "10.0.0", "7.15.60990", "", "", requires=("triton==3.8.0+rocm10.0.0",))
+    lib = f"{site}/torch/lib/libtorch_hip.so"
+    m.put(lib, m.files[lib].replace("targets \nbundles 5", "archives 1"))
+    m.dist(site, "triton", "3.8.0+rocm10.0.0")
+    m.dist(site, "numpy", "2.4.6")
+    return m
+
+
+def rhel_vm_mi300x():
+    m = Machine("rhel9", "5.14.0-570.75.1.el9_6.x86_64", "AMD EPYC 9654 96-Core Processor", 32, 251, ("root", 0, ()), "fedora", flags=" hypervisor")
+    m.driver("6.16.6").cpu_node(32).kfd()
+    m.gpu("mi300x", "0000:06:00.0", driver=None, kfd=False)  # its initialisation failed: nothing is bound to it
+    m.system_python("3.9")
+    return m.rocm("7.1.1", ARCH["image"])
+
+
+def docker_other_render():
+    m = Machine("ubuntu22", "6.8.0-45-generic", "AMD Ryzen 9 7950X 16-Core Processor", 32, 62, ("developer", 1000, (27, 44, 109))).driver("6.8.5")
+    m.container("docker")
+    m.put("etc/group", "root:x:0:\nsudo:x:27:developer\nvideo:x:44:developer\nrender:x:109:developer\ndeveloper:x:1000:\n")
+    m.cpu_node(32).kfd(0o660, 0, 110).gpu("7900xtx", node=(0o660, 0, 110))
+    m.system_python("3.10")
+    return m.rocm("6.2.2", TREE)
 
 
 MAKE = {"6900xt-7900xtx": two_cards}

@@ -228,6 +228,8 @@ static void boards_tell_their_firmware_and_memory(void **state)
 #define TTM "sys/module/ttm/parameters/pages_limit"
 #define AMDTTM "sys/module/amdttm/parameters/pages_limit"
 #define GTTSIZE "sys/module/amdgpu/parameters/gttsize"
+#define EFI "sys/firmware/efi/efivars/"
+#define BOOT "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
 static void what_gpus_may_map_of_the_memory(void **state)
 {
@@ -252,6 +254,26 @@ static void what_gpus_may_map_of_the_memory(void **state)
 		struct str dir = machine_of(&a, cases[i].files), copy;
 		read_twice(&a, dir, &m, &copy);
 		assert_int_equal(m.gtt_limit, cases[i].limit);
+		done(dir, copy);
+	}
+}
+
+static void secure_boot_matters_where_the_driver_is_out(void **state)
+{
+	(void)state;
+	static const char *const files[] = {"proc/modules", "", NULL};
+	static const struct str on = S_INIT("\x06\0\0\0\x01"), off = S_INIT("\x06\0\0\0\0");
+	for (unsigned i = 0; i < 4; i++) {
+		ARENA(a);
+		struct machine m;
+		struct str dir = machine_of(&a, files), copy;
+		put(&a, dir, EFI "none", "");
+		assert_ok(fs_write(path_join(&a, dir, S(EFI BOOT)),
+			i == 1 ? off : str_sub(on, 0, i == 2 ? 4 : 5), 0644));
+		if (i == 3)
+			put(&a, dir, "sys/module/amdgpu/initstate", "live\n");
+		read_twice(&a, dir, &m, &copy);
+		assert_int_equal(m.driver.secure_boot, i == 0);
 		done(dir, copy);
 	}
 }
@@ -656,6 +678,7 @@ int main(void)
 		cmocka_unit_test(atomics_are_those_of_links_to_processors),
 		cmocka_unit_test(boards_tell_their_firmware_and_memory),
 		cmocka_unit_test(what_gpus_may_map_of_the_memory),
+		cmocka_unit_test(secure_boot_matters_where_the_driver_is_out),
 		cmocka_unit_test(pressure_is_recorded_without_names_of_groups),
 		cmocka_unit_test(the_iommu_is_what_the_kernel_says_of_the_gpu),
 		cmocka_unit_test(groups_of_the_account_are_told_without_its_name),

@@ -286,6 +286,36 @@ static void requirements_that_are_not_met_are_told(void **state)
 	}
 }
 
+/* Wheels of AMD's need any torch, and were made for one. */
+static void numbers_tell_which_torch_a_wheel_is_for(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const lines[][3] = {
+		{"torchaudio-2.8.0a0+rocm7.0.0", "torch",
+			"torch==2.8.*, but 2.7.1+rocm7.9 is here"},
+		{"torchaudio-2.7.1a0+rocm7.9.0", "torch", ""},
+		{"torchaudio-2.11.0+rocm7.14.0", "torch", ""}, /* goes with any */
+		{"torchaudio-2.8.0+gitabc", "torch", ""},      /* made for the one there */
+		{"torchaudio-2.8.0+rocm7.0", "torch>=2.7", ""},
+		{"torchaudio-2+rocm7.0", "torch", ""},
+		{"torchvision-0.23.0+rocm7.0", "torch", "torch==2.8.*, but 2.7.1+rocm7.9 is here"},
+		{"torchvision-0.22.1+rocm7.9", "torch", ""},
+		{"torchvision-0.14.1+rocm5.2", "torch", ""},
+		{"torchvision-0.99999999999999999999.1+rocm5.2", "torch", ""},
+		{"vllm-0.23.0+rocm7.0", "torch", ""},
+	};
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		assert_ok(fs_remove_tree(in(f, VENV)));
+		venv(f, VENV, "torch-2.7.1+rocm7.9");
+		dist(f, SITE, lines[i][0], str_fmt(&f->a, "Requires-Dist: %s", lines[i][1]).p);
+		assert_list(&look(f)->pythons.v[0].packages.v[1].unmet, lines[i][2]);
+	}
+	assert_ok(fs_remove_tree(in(f, VENV)));
+	venv(f, VENV, "torch-2.7.0a0+gitabc"); /* between releases */
+	dist(f, SITE, "torchaudio-2.8.0a0+rocm7.0.0", "Requires-Dist: torch");
+	assert_int_equal(look(f)->pythons.v[0].packages.v[1].unmet.n, 0);
+}
+
 static void one_of_two_versions_may_meet_it(void **state)
 {
 	struct fixture *f = *state;
@@ -411,6 +441,9 @@ static void a_text_stands_for_a_library(void **state)
 	/* of two libraries what both have */
 	put(f, TORCH "/lib/libtorch_hip_linalg.so", TEXT "targets gfx942 gfx1100\n");
 	assert_list(&torch_of(f)->targets, "gfx1100");
+	assert_false(torch_of(f)->split);
+	put(f, TORCH "/lib/libtorch_hip_linalg.so", TEXT "archives 1\ntargets gfx942 gfx1100\n");
+	assert_true(torch_of(f)->split);
 	put(f, TORCH "/lib/libtorch_hip.so", "rocsmith-library 2\ntargets gfx900\n");
 	assert_list(&torch_of(f)->targets, "gfx942 gfx1100");
 	assert_int_equal(mkfifo(str_z(&f->a, in(f, TORCH "/lib/libtorch_hip2.so")), 0644), 0);
@@ -479,6 +512,7 @@ static void archives_beside_a_library_count(void **state)
 	venv(f, VENV, "torch-2.9.1");
 	put_library(f, &section, 1);
 	assert_list(&torch_of(f)->targets, "");
+	assert_true(torch_of(f)->split);
 	put(f, TORCH "/lib/.kpack/t_gfx1151.kpack", "");
 	put(f, TORCH "/lib/.kpack/t_gfx942.kpack", "");
 	put(f, TORCH "/lib/.kpack/other_gfx900.kpack", "");
@@ -517,6 +551,25 @@ static void rocm_is_looked_for_as_the_loader_does(void **state)
 	assert_int_equal(m->sdks.n, 2);
 	assert_str(m->sdks.v[1].kind, "pip");
 	assert_str(m->sdks.v[1].path, "/" SITE "/_rocm_sdk_core");
+}
+
+/* The runtime opens it by name; before ROCm 7.2, and where there is no WSL, it does not. */
+static void wsl_needs_a_library_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+	venv(f, VENV, "torch-2.9.1");
+	put(f, TORCH "/lib/libtorch_hip.so", TEXT "targets gfx1100\n");
+	put(f, TORCH "/version.py", "hip = '7.2.53211'\n");
+	assert_int_equal(torch_of(f)->missing.n, 0);
+	put(f, "dev/dxg", "");
+	assert_list(&torch_of(f)->missing, "librocdxg.so");
+	put(f, "usr/lib/librocdxg.so.1", "");
+	assert_int_equal(torch_of(f)->missing.n, 0);
+	assert_ok(fs_remove(in(f, "usr/lib/librocdxg.so.1")));
+	put(f, TORCH "/version.py", "hip = '7.1.9'\n");
+	assert_int_equal(torch_of(f)->missing.n, 0);
+	put(f, TORCH "/version.py", "hip = '10.0.1'\n");
+	assert_list(&torch_of(f)->missing, "librocdxg.so");
 }
 
 static void side_files_are_found_in_all_layouts(void **state)
@@ -657,6 +710,7 @@ int main(void)
 		T(an_environment_may_see_the_systems_packages),
 		T(packages_are_known_by_their_folders),
 		T(requirements_that_are_not_met_are_told),
+		T(numbers_tell_which_torch_a_wheel_is_for),
 		T(one_of_two_versions_may_meet_it),
 		T(hostile_packages_do_not_stop_it),
 		T(a_version_is_read_as_text),
@@ -665,6 +719,7 @@ int main(void)
 		T(most_bundles_of_a_library_decide),
 		T(archives_beside_a_library_count),
 		T(rocm_is_looked_for_as_the_loader_does),
+		T(wsl_needs_a_library_of_its_own),
 		T(side_files_are_found_in_all_layouts),
 		T(slimming_leaves_a_mark),
 		T(a_recording_tells_the_same_without_names),
