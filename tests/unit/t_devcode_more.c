@@ -291,10 +291,52 @@ static void many_objects_are_shared_among_threads(void **state)
 	test_dir_remove(dir);
 }
 
+/* A library of 64 MiB of bundles and 1 MiB of data; of memory one thread reads it, of a file the data is read beside the
+ * bundles: where data has bundles, too, or there is something to say, as well. */
+static void data_is_searched_beside_the_bundles(void **state)
+{
+	(void)state;
+	ARENA(a);
+	enum { DATA = (1 << 20) + 4096, LARGE = 33 << 20, CASES = 3 };
+	static const unsigned flags[CASES] = {GFX90A, GFX90A, GFX942}, objects[CASES] = {2, 3, 2};
+	struct str dir = test_dir(&a), path = path_join(&a, dir, S("lib.so"));
+	for (size_t i = 0; i < CASES; i++) {
+		const struct fx_entry v = {.id = ID("gfx90a"),
+			.bytes = fx_code_object(&a,
+				(struct fx_object){.flags = flags[i], .kernels = 1, .pad = LARGE})};
+		BUF(data, &a);
+		BUF(bundles, &a);
+		if (i == 1)
+			buf_add(&data, fx_bundle(&a,
+					       &(struct fx_entry){.id = ID("gfx1100"),
+						       .bytes = object(&a, GFX1100, 1)},
+					       1, 4096));
+		fx_pad(&data, DATA);
+		for (int k = 0; k < 2; k++) {
+			fx_pad(&bundles, (bundles.n + 4095) / 4096 * 4096);
+			buf_add(&bundles, fx_bundle(&a, &v, 1, 4096));
+		}
+		const struct fx_host_section sections[] = {
+			{.name = ".rodata", .bytes = buf_str(&data), .align = 16},
+			{.name = ".hip_fatbin", .bytes = buf_str(&bundles)}};
+		struct str lib = host_elf(&a, (struct fx_host){.v = sections, .n = 2});
+		struct elf_src src = elf_src_mem(lib);
+		struct devcode d, alone = {0};
+		assert_ok(devcode_scan_src(&a, &src, S("x.so"), 0, &alone));
+		assert_ok(fs_write(path, lib, 0644));
+		assert_ok(devcode_scan(&a, path, 0, &d));
+		assert_int_equal(d.files.v[0].objects.n, objects[i]);
+		assert_int_equal(d.findings.n, flags[i] == GFX90A ? alone.findings.n : 2);
+		assert_str(all_of(&a, &d), all_of(&a, &alone).p);
+	}
+	test_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_objects_are_shared_among_threads),
+		cmocka_unit_test(data_is_searched_beside_the_bundles),
 		cmocka_unit_test(finds_objects_in_arrays),
 		cmocka_unit_test(v2_has_its_target_in_a_note),
 		cmocka_unit_test(reads_stores_of_aotriton),
