@@ -314,6 +314,22 @@ static bool is_introduced(struct reading *r, struct span line)
 	return inside;
 }
 
+static size_t indent_of(const struct reading *r, struct span line)
+{
+	size_t n = 0;
+	while (line.from + n < line.to && r->buf[line.from + n] == ' ')
+		n++;
+	return n;
+}
+
+/* Is it the term of a man page, a glossary, a list of definitions? */
+static bool is_explained(struct reading *r, struct span line)
+{
+	size_t indent = indent_of(r, line);
+	return go_down(r, &line) && indent_of(r, line) > indent &&
+	       line_is_sentence(clean_of(r, line));
+}
+
 /* Does only a document or a list speak of it? at: the match in the text of the place. */
 static bool is_quoted(struct reading *r, const struct place *p, struct span at, size_t k)
 {
@@ -322,7 +338,7 @@ static bool is_quoted(struct reading *r, const struct place *p, struct span at, 
 	size_t from = at.from - p->starts[k] + p->leads[k];
 	size_t to = (at.to < end ? at.to : end) - p->starts[k] + p->leads[k];
 	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n) ||
-	       is_introduced(r, p->lines[k]);
+	       is_introduced(r, p->lines[k]) || is_explained(r, p->lines[k]);
 }
 
 /* A line of `explain` or `doctor`: it begins with the id or has it in brackets. */
@@ -355,6 +371,8 @@ static bool compare(struct reading *r, const struct pattern *p, struct span line
 		return false;
 	if (m->near && !is_near(r, p, line))
 		return false;
+	while (at.from < at.to && place.text.p[at.from] == ' ')
+		at.from++;
 	size_t k = place.n - 1;
 	while (k && place.starts[k] > at.from)
 		k--;
@@ -418,7 +436,7 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 		return at.from > 0;
 	}
 	if ((s->without && fits_somewhere(&r->tmp, &p->x->without, s->without, said)) ||
-		line_quotes(said, at.from, at.to))
+		line_speaks(said, at.from, at.to))
 		return false;
 	r->found[p->group].seen = 1;
 	r->found[p->group].at = told(r, line);
@@ -602,7 +620,7 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 	const struct diagnosis_match *m = p->row.match;
 	if (f->quoted)
 		return "the line only speaks of it";
-	if (sign_of(r, "document")->seen >= DOCUMENT)
+	if (sign_of(r, "text")->seen || sign_of(r, "document")->seen >= DOCUMENT)
 		return "the text is a document that speaks of it";
 	if (p->row.entry->severity == SEV_ERROR && sign_of(r, "passed")->at.line > f->at.line)
 		return "what printed it ended well";
