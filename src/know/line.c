@@ -28,13 +28,13 @@ static const struct {
 	{S_INIT("\xef\xbc\x9a"), ':'}, /* the wide colon of Chinese and Japanese messages */
 };
 
-/* Length of an escape sequence behind ESC: CSI (ECMA-48), OSC up to its end, or one character. */
+/* Length of an escape sequence behind ESC: CSI (ECMA-48), OSC or APC up to its end, or one character. */
 static size_t escape_length(struct str s)
 {
 	size_t n = 1;
 	if (!s.n)
 		return 0;
-	if (s.p[0] == ']') {
+	if (s.p[0] == ']' || s.p[0] == '_') {
 		while (n < s.n && s.p[n] != '\a' && s.p[n] != '\033')
 			n++;
 		return n < s.n && s.p[n] == '\033' ? n + 2 : n + 1;
