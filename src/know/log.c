@@ -693,14 +693,36 @@ static void demote(struct log_cause *c, struct str reason)
 	c->reason = reason;
 }
 
+static bool explains(const struct diagnosis *a, const struct diagnosis *b)
+{
+	return a->explains && str_is_one_of(str_from(b->id), a->explains);
+}
+
+/* Messages of several errors that have nothing to do with each other, line by line, are a list of messages. */
+static void drop_lists(struct log_answer *ret)
+{
+	enum { APART = 3 };
+	VEC_EACH (struct log_cause, c, &ret->causes)
+		VEC_EACH (struct log_cause, o, &ret->causes) {
+			uint64_t apart = c->at.line > o->at.line ? c->at.line - o->at.line
+								 : o->at.line - c->at.line;
+			if (apart && apart <= APART && !explains(c->entry, o->entry) &&
+				!explains(o->entry, c->entry) && !c->reason.n && !o->reason.n &&
+				c->entry->severity == SEV_ERROR && o->entry->severity == SEV_ERROR)
+				c->context_only = o->context_only = true;
+		}
+	VEC_EACH (struct log_cause, c, &ret->causes)
+		if (c->context_only && !c->reason.n)
+			c->reason = S("the lines are a list of messages");
+}
+
 /* What another cause explains is no cause of its own. */
 static void explain_away(struct arena *a, struct log_answer *ret)
 {
 	bool error = false, specific = false;
 	VEC_EACH (struct log_cause, by, &ret->causes)
 		VEC_EACH (struct log_cause, c, &ret->causes)
-			if (!by->context_only && !c->context_only && by->entry->explains &&
-				str_is_one_of(str_from(c->id), by->entry->explains))
+			if (!by->context_only && !c->context_only && explains(by->entry, c->entry))
 				demote(c, str_fmt(a, "follows from %s", by->id));
 	VEC_EACH (struct log_cause, c, &ret->causes) {
 		bool is_error = !c->context_only && c->entry->severity == SEV_ERROR;
@@ -726,6 +748,7 @@ static void conclude(struct reading *r, struct log_answer *ret)
 {
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	add_causes(r, ret);
+	drop_lists(ret);
 	VEC_EACH (struct log_cause, c, &ret->causes) /* it ended in another one */
 		if (!c->context_only && c->entry->severity != SEV_ERROR &&
 			first->at.line > c->at.line)
