@@ -297,12 +297,8 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 static bool is_introduced(struct reading *r, struct span line)
 {
 	bool inside = false, inner = strchr(" \t'\"", r->buf[line.from]) != NULL;
-	bool body = r->buf[line.from] == ' '; /* of a commit */
 	for (int i = 0, blank = 0; i < NEAR && go_up(r, &line); i++) {
 		struct str rest = {r->buf + line.from, line.to - line.from};
-		if (body && str_starts(rest, S("Date: ")))
-			return true;
-		body &= !rest.n || str_starts(rest, S("    "));
 		struct str clean = i < INTRO ? clean_of(r, line) : S("");
 		blank += i == blank && !i && !clean.n;
 		if (i < INTRO && (line_introduces(clean) ||
@@ -316,10 +312,8 @@ static bool is_introduced(struct reading *r, struct span line)
 
 static size_t indent_of(const struct reading *r, struct span line)
 {
-	size_t n = 0;
-	while (line.from + n < line.to && r->buf[line.from + n] == ' ')
-		n++;
-	return n;
+	struct str s = {r->buf + line.from, line.to - line.from};
+	return (size_t)(str_trim(s).p - s.p);
 }
 
 /* Is it the term of a man page, a glossary, a list of definitions? */
@@ -698,22 +692,23 @@ static bool explains(const struct diagnosis *a, const struct diagnosis *b)
 	return a->explains && str_is_one_of(str_from(b->id), a->explains);
 }
 
-/* Messages of several errors that have nothing to do with each other, line by line, are a list of messages. */
+#define A_LIST "the lines are a list of messages"
+
+static bool may_be_listed(const struct log_cause *c)
+{
+	return c->entry->severity == SEV_ERROR &&
+	       (!c->context_only || str_eq(c->reason, S(A_LIST)));
+}
+
+/* Messages of errors that have nothing to do with each other, closer than one may wrap, are no log. */
 static void drop_lists(struct log_answer *ret)
 {
-	enum { APART = 3 };
 	VEC_EACH (struct log_cause, c, &ret->causes)
-		VEC_EACH (struct log_cause, o, &ret->causes) {
-			uint64_t apart = c->at.line > o->at.line ? c->at.line - o->at.line
-								 : o->at.line - c->at.line;
-			if (apart && apart <= APART && !explains(c->entry, o->entry) &&
-				!explains(o->entry, c->entry) && !c->reason.n && !o->reason.n &&
-				c->entry->severity == SEV_ERROR && o->entry->severity == SEV_ERROR)
-				c->context_only = o->context_only = true;
-		}
-	VEC_EACH (struct log_cause, c, &ret->causes)
-		if (c->context_only && !c->reason.n)
-			c->reason = S("the lines are a list of messages");
+		VEC_EACH (struct log_cause, o, &ret->causes)
+			if (may_be_listed(c) && may_be_listed(o) && c->at.line != o->at.line &&
+				c->at.line + WRAP - o->at.line <= 2 * WRAP &&
+				!explains(c->entry, o->entry) && !explains(o->entry, c->entry))
+				demote(c, S(A_LIST));
 }
 
 /* What another cause explains is no cause of its own. */
