@@ -452,7 +452,7 @@ static void on_hit(void *user, unsigned number, size_t end)
 				    ? compare_sign(r, p, line)
 				    : compare(r, p, line, false) ||
 					      (f->tries < WRAP_TRIES && compare(r, p, line, true));
-		f->tries += !fits || (p->row.sign && p->row.sign->last);
+		f->tries += !fits || f->quoted || (p->row.sign && p->row.sign->last);
 		arena_rewind(&r->tmp, mark);
 	}
 }
