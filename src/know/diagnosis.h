@@ -149,8 +149,8 @@ bool line_speaks(struct str clean, size_t from, size_t to);
 bool line_quotes(struct str clean, size_t from, size_t to);
 /* Does the message name AMD's software itself? */
 bool line_is_own(struct str match);
-/* Is it one of prose, with its full stop? */
-bool line_is_sentence(struct str clean);
+/* Does it answer the line above: "Fix: ..."; or, when it is indented below it (inner), explain it in a sentence? */
+bool line_explains(struct str clean, bool inner);
 /* Does it say that readers may meet what stands below? */
 bool line_introduces(struct str clean);
 /* Does its sentence go on in the line below; or, when that is indented or begins with a quote (inner), its expression? */

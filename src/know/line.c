@@ -128,10 +128,10 @@ bool line_introduces(struct str clean)
 	return has_shape("intro", clean, &at);
 }
 
-bool line_is_sentence(struct str clean)
+bool line_explains(struct str clean, bool inner)
 {
 	regmatch_t at;
-	return has_shape("sentence", clean, &at);
+	return has_shape("answer", clean, &at) || (inner && has_shape("sentence", clean, &at));
 }
 
 bool line_goes_on(struct str clean, bool inner)

@@ -316,12 +316,11 @@ static size_t indent_of(const struct reading *r, struct span line)
 	return (size_t)(str_trim(s).p - s.p);
 }
 
-/* Is it the term of a man page, a glossary, a list of definitions? */
+/* Is it the term of a man page, a glossary, a list of definitions; does an answer follow? */
 static bool is_explained(struct reading *r, struct span line)
 {
 	size_t indent = indent_of(r, line);
-	return go_down(r, &line) && indent_of(r, line) > indent &&
-	       line_is_sentence(clean_of(r, line));
+	return go_down(r, &line) && line_explains(clean_of(r, line), indent_of(r, line) > indent);
 }
 
 /* Does only a document or a list speak of it? at: the match in the text of the place. */
