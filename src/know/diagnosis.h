@@ -143,10 +143,14 @@ void log_sort(struct arena *a, struct log_answer *answer);
 void line_clean(struct buf *out, struct str line);
 /* Where the message begins behind time stamps and names of services, processes, tests. */
 size_t line_lead(struct str clean);
-/* Does the line only speak of the message that it has at from..to (a heading, a commit, a help text, source)? */
+/* Do the words around the message at from..to say that the line only speaks of it (a test's result, source, prose)? */
+bool line_speaks(struct str clean, size_t from, size_t to);
+/* Or does something stand before it that no program prints there? */
 bool line_quotes(struct str clean, size_t from, size_t to);
 /* Does the message name AMD's software itself? */
 bool line_is_own(struct str match);
+/* Does it answer the line above: "Fix: ..."; or, when it is indented below it (inner), explain it in a sentence? */
+bool line_explains(struct str clean, bool inner);
 /* Does it say that readers may meet what stands below? */
 bool line_introduces(struct str clean);
 /* Does its sentence go on in the line below; or, when that is indented or begins with a quote (inner), its expression? */

@@ -28,13 +28,13 @@ static const struct {
 	{S_INIT("\xef\xbc\x9a"), ':'}, /* the wide colon of Chinese and Japanese messages */
 };
 
-/* Length of an escape sequence behind ESC: CSI (ECMA-48), OSC up to its end, or one character. */
+/* Length of an escape sequence behind ESC: CSI (ECMA-48), OSC or APC up to its end, or one character. */
 static size_t escape_length(struct str s)
 {
 	size_t n = 1;
 	if (!s.n)
 		return 0;
-	if (s.p[0] == ']') {
+	if (s.p[0] == ']' || s.p[0] == '_') {
 		while (n < s.n && s.p[n] != '\a' && s.p[n] != '\033')
 			n++;
 		return n < s.n && s.p[n] == '\033' ? n + 2 : n + 1;
@@ -128,6 +128,12 @@ bool line_introduces(struct str clean)
 	return has_shape("intro", clean, &at);
 }
 
+bool line_explains(struct str clean, bool inner)
+{
+	regmatch_t at;
+	return has_shape("answer", clean, &at) || (inner && has_shape("sentence", clean, &at));
+}
+
 bool line_goes_on(struct str clean, bool inner)
 {
 	regmatch_t at;
@@ -137,33 +143,7 @@ bool line_goes_on(struct str clean, bool inner)
 	       (inner && has_shape("open", said, &at));
 }
 
-/* Up to the quote that is open at the end, with nothing but a program's or error's name behind it; or "". */
-static struct str opened_in(struct str before)
-{
-	enum { NEAR = 160 };
-	size_t open = SIZE_MAX;
-	for (size_t i = 0; i < before.n; i++) {
-		bool apostrophe = i && is_word(before.p[i - 1]) && i + 1 < before.n &&
-				  is_word(before.p[i + 1]);
-		if (before.p[i] == '\'' && !apostrophe)
-			open = open == SIZE_MAX ? i : SIZE_MAX;
-	}
-	bool whole = open != SIZE_MAX && (open + 1 == before.n || str_ends(before, S(": ")));
-	return str_sub(before, 0, whole && before.n - open <= NEAR ? open + 1 : 0);
-}
-
-/* Is the quote one of somebody who writes about the message? A log that quotes has "error:" or message=" before it. */
-static bool is_cited(struct str quote, struct str after)
-{
-	regmatch_t at;
-	bool ends = str_starts(after, S("'.")) || str_starts(after, S("';"));
-	if (quote.n == 1)
-		ends |= str_starts(after, S("',")) || str_starts(after, S("' "));
-	return quote.n && !has_shape("call", quote, &at) &&
-	       (ends || !has_shape("report", str_trim(str_sub(quote, 0, quote.n - 1)), &at));
-}
-
-bool line_quotes(struct str clean, size_t from, size_t to)
+bool line_speaks(struct str clean, size_t from, size_t to)
 {
 	regmatch_t at;
 	size_t lead = line_lead(clean);
@@ -179,9 +159,13 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 	if (has_shape("test", clean, &at) || has_shape("source", said, &at) ||
 		has_shape("after", after, &at) || has_shape("speaks", before, &at))
 		return true;
-	if (has_shape("constant", match, &at) && !has_shape("printed", said, &at))
-		return true;
-	bool first = str_starts(match, S("'")) &&
-		     str_find(str_sub(match, 1, match.n), S("'")) == match.n - 1;
-	return is_cited(opened_in(first ? str_sub(clean, lead, from + 1) : before), after);
+	return has_shape("constant", match, &at) && !has_shape("printed", said, &at);
+}
+
+bool line_quotes(struct str clean, size_t from, size_t to)
+{
+	regmatch_t at;
+	size_t lead = line_lead(clean);
+	return line_speaks(clean, from, to) ||
+	       (lead < from && !has_shape("head", str_sub(clean, lead, from), &at));
 }

@@ -297,12 +297,8 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 static bool is_introduced(struct reading *r, struct span line)
 {
 	bool inside = false, inner = strchr(" \t'\"", r->buf[line.from]) != NULL;
-	bool body = r->buf[line.from] == ' '; /* of a commit */
 	for (int i = 0, blank = 0; i < NEAR && go_up(r, &line); i++) {
 		struct str rest = {r->buf + line.from, line.to - line.from};
-		if (body && str_starts(rest, S("Date: ")))
-			return true;
-		body &= !rest.n || str_starts(rest, S("    "));
 		struct str clean = i < INTRO ? clean_of(r, line) : S("");
 		blank += i == blank && !i && !clean.n;
 		if (i < INTRO && (line_introduces(clean) ||
@@ -314,6 +310,19 @@ static bool is_introduced(struct reading *r, struct span line)
 	return inside;
 }
 
+static size_t indent_of(const struct reading *r, struct span line)
+{
+	struct str s = {r->buf + line.from, line.to - line.from};
+	return (size_t)(str_trim(s).p - s.p);
+}
+
+/* Is it the term of a man page, a glossary, a list of definitions; does an answer follow? */
+static bool is_explained(struct reading *r, struct span line)
+{
+	size_t indent = indent_of(r, line);
+	return go_down(r, &line) && line_explains(clean_of(r, line), indent_of(r, line) > indent);
+}
+
 /* Does only a document or a list speak of it? at: the match in the text of the place. */
 static bool is_quoted(struct reading *r, const struct place *p, struct span at, size_t k)
 {
@@ -322,7 +331,7 @@ static bool is_quoted(struct reading *r, const struct place *p, struct span at, 
 	size_t from = at.from - p->starts[k] + p->leads[k];
 	size_t to = (at.to < end ? at.to : end) - p->starts[k] + p->leads[k];
 	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n) ||
-	       is_introduced(r, p->lines[k]);
+	       is_introduced(r, p->lines[k]) || is_explained(r, p->lines[k]);
 }
 
 /* A line of `explain` or `doctor`: it begins with the id or has it in brackets. */
@@ -355,6 +364,8 @@ static bool compare(struct reading *r, const struct pattern *p, struct span line
 		return false;
 	if (m->near && !is_near(r, p, line))
 		return false;
+	while (at.from < at.to && place.text.p[at.from] == ' ')
+		at.from++;
 	size_t k = place.n - 1;
 	while (k && place.starts[k] > at.from)
 		k--;
@@ -418,7 +429,7 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 		return at.from > 0;
 	}
 	if ((s->without && fits_somewhere(&r->tmp, &p->x->without, s->without, said)) ||
-		line_quotes(said, at.from, at.to))
+		line_speaks(said, at.from, at.to))
 		return false;
 	r->found[p->group].seen = 1;
 	r->found[p->group].at = told(r, line);
@@ -440,7 +451,7 @@ static void on_hit(void *user, unsigned number, size_t end)
 				    ? compare_sign(r, p, line)
 				    : compare(r, p, line, false) ||
 					      (f->tries < WRAP_TRIES && compare(r, p, line, true));
-		f->tries += !fits || (p->row.sign && p->row.sign->last);
+		f->tries += !fits || f->quoted || (p->row.sign && p->row.sign->last);
 		arena_rewind(&r->tmp, mark);
 	}
 }
@@ -602,7 +613,7 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 	const struct diagnosis_match *m = p->row.match;
 	if (f->quoted)
 		return "the line only speaks of it";
-	if (sign_of(r, "document")->seen >= DOCUMENT)
+	if (sign_of(r, "text")->seen || sign_of(r, "document")->seen >= DOCUMENT)
 		return "the text is a document that speaks of it";
 	if (p->row.entry->severity == SEV_ERROR && sign_of(r, "passed")->at.line > f->at.line)
 		return "what printed it ended well";
@@ -675,14 +686,37 @@ static void demote(struct log_cause *c, struct str reason)
 	c->reason = reason;
 }
 
+static bool explains(const struct diagnosis *a, const struct diagnosis *b)
+{
+	return a->explains && str_is_one_of(str_from(b->id), a->explains);
+}
+
+#define A_LIST "the lines are a list of messages"
+
+static bool may_be_listed(const struct log_cause *c)
+{
+	return c->entry->severity == SEV_ERROR &&
+	       (!c->context_only || str_eq(c->reason, S(A_LIST)));
+}
+
+/* Messages of errors that have nothing to do with each other, closer than one may wrap, are no log. */
+static void drop_lists(struct log_answer *ret)
+{
+	VEC_EACH (struct log_cause, c, &ret->causes)
+		VEC_EACH (struct log_cause, o, &ret->causes)
+			if (may_be_listed(c) && may_be_listed(o) && c->at.line != o->at.line &&
+				c->at.line + WRAP - o->at.line <= 2 * WRAP &&
+				!explains(c->entry, o->entry) && !explains(o->entry, c->entry))
+				demote(c, S(A_LIST));
+}
+
 /* What another cause explains is no cause of its own. */
 static void explain_away(struct arena *a, struct log_answer *ret)
 {
 	bool error = false, specific = false;
 	VEC_EACH (struct log_cause, by, &ret->causes)
 		VEC_EACH (struct log_cause, c, &ret->causes)
-			if (!by->context_only && !c->context_only && by->entry->explains &&
-				str_is_one_of(str_from(c->id), by->entry->explains))
+			if (!by->context_only && !c->context_only && explains(by->entry, c->entry))
 				demote(c, str_fmt(a, "follows from %s", by->id));
 	VEC_EACH (struct log_cause, c, &ret->causes) {
 		bool is_error = !c->context_only && c->entry->severity == SEV_ERROR;
@@ -708,6 +742,7 @@ static void conclude(struct reading *r, struct log_answer *ret)
 {
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	add_causes(r, ret);
+	drop_lists(ret);
 	VEC_EACH (struct log_cause, c, &ret->causes) /* it ended in another one */
 		if (!c->context_only && c->entry->severity != SEV_ERROR &&
 			first->at.line > c->at.line)
