@@ -59,9 +59,21 @@ static size_t other_at(struct str s, char *to)
 	return 0;
 }
 
+/* Nix shows what a builder said behind "       > "; people quote each other at the beginning of a line. */
+static struct str builders_line(struct str line)
+{
+	enum { INDENT = 6 };
+	size_t n = 0;
+	while (n < line.n && line.p[n] == ' ')
+		n++;
+	bool nix = n >= INDENT && str_starts(str_sub(line, n, line.n), S("> "));
+	return str_sub(line, nix ? n + 2 : 0, line.n);
+}
+
 void line_clean(struct buf *out, struct str line)
 {
 	size_t begin = out->n;
+	line = builders_line(line);
 	for (size_t i = 0, step; i < line.n && out->n - begin < CLEAN_MAX; i += step) {
 		struct str rest = str_sub(line, i, line.n);
 		char c = line.p[i];

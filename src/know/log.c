@@ -447,10 +447,11 @@ static void on_hit(void *user, unsigned number, size_t end)
 		 f->tries < TRIES) {
 		struct arena_mark mark = arena_mark(&r->tmp);
 		struct span line = line_at(r, r->done + (end ? end - 1 : 0));
-		bool fits = p->row.sign
-				    ? compare_sign(r, p, line)
-				    : compare(r, p, line, false) ||
-					      (f->tries < WRAP_TRIES && compare(r, p, line, true));
+		bool sign = p->row.sign,
+		     fits = sign ? compare_sign(r, p, line) : compare(r, p, line, false);
+		/* what is quoted by its line alone may begin in the one above */
+		if (!sign && (!fits || f->quoted) && f->tries < WRAP_TRIES)
+			fits |= compare(r, p, line, true);
 		f->tries += !fits || f->quoted || (p->row.sign && p->row.sign->last);
 		arena_rewind(&r->tmp, mark);
 	}
