@@ -1279,8 +1279,11 @@ def invoke_6600xt():
     m = Machine("arch", "6.8.1-arch1-1", "AMD Ryzen 9 3950X 16-Core Processor", 32, 31, ("ad", 1000, (998, 983, 989)), "arch").driver()
     m.cpu_node(32).kfd(0o666).gpu("6600xt", "0000:0b:00.0", node=NONE)
     m.env |= {"HSA_OVERRIDE_GFX_VERSION": "10.3.0", "SHELL": "/usr/bin/fish"}
-    return trio(m, m.python("home/ad/invokeai/.venv", "3.11.8"), "2.2.1+rocm5.7", "0.17.1", "2.2.1", "2.2.0", hip="5.7.31921-d1770ee1b",
-                archs="gfx900 gfx906 gfx908 gfx90a gfx1030 gfx1100")
+    site = m.python("home/ad/invokeai/.venv", "3.11.8")
+    m.torch(site, "2.2.1+rocm5.7", hip="5.7.31921-d1770ee1b", archs="gfx900 gfx906 gfx908 gfx90a gfx1030 gfx1100", requires=(TRITON.format("2.2.0"),))
+    m.dist(site, "pytorch-triton-rocm", "2.2.0")
+    m.dist(site, "numpy", "1.26.4")
+    return m
 
 
 def lxc_r9700():
@@ -1356,7 +1359,7 @@ def wsl_9070xt():
 
 
 def podman_keep_groups():
-    m = Machine("ubuntu22", "6.18.7-061807-generic", "AMD Ryzen Threadripper PRO 3955WX 16-Cores", 32, 125, ("root", 0, (65534,))).driver()
+    m = Machine("ubuntu22", "6.18.7-061807-generic", "AMD Ryzen Threadripper PRO 3955WX 16-Cores", 32, 125, ("root", 0, ())).driver()
     m.container("podman", 0).cpu_node(32).kfd(0o660, 65534, 65534).gpu("7900xtx", "0000:43:00.0", node=(0o660, 65534, 65534))
     m.env["HSA_NO_SCRATCH_RECLAIM"] = "1"
     return vllm_image(m, "2.9.0a0+git1c57644", "7.0.51831-a3e329ad8", "7.0.0")
