@@ -58,6 +58,17 @@ static void add_all(struct arena *a, struct strs *list, const char *const *more)
 		strs_add(a, list, str_from(*more));
 }
 
+/* What is to go before another torch comes. Tritons are one folder under several names: pip would leave one there. */
+static struct str old_packages(struct arena *a, const struct machine_python *p)
+{
+	struct str names = S("torch torchvision torchaudio");
+	VEC_EACH (const struct machine_package, k, &p->packages)
+		if (str_eq(k->name, S("triton")) || str_eq(k->name, S("triton-rocm")) ||
+			str_starts(k->name, S("pytorch-triton")))
+			names = str_fmt(a, "%.*s %.*s", STR(names), STR(k->name));
+	return names;
+}
+
 /* Into an environment of one's own: pip refuses to change that of a distribution (PEP 668). */
 static void add_commands(struct finding_way *w, const struct compat_wheel *c, struct next_route *r)
 {
@@ -78,8 +89,8 @@ static void add_commands(struct finding_way *w, const struct compat_wheel *c, st
 		strs_add(a, &r->commands, S("python3 -m venv ~/torch"));
 	else if (
 		p->has_torch) /* one of the same version for another GPU would be good enough for pip */
-		say(a, &r->commands, "%.*s -m pip uninstall -y torch torchvision torchaudio",
-			STR(python));
+		say(a, &r->commands, "%.*s -m pip uninstall -y %.*s", STR(python),
+			STR(old_packages(a, p)));
 	say(a, &r->commands, "%.*s -m pip install%.*s --index-url \"$%s/%s\"", STR(python),
 		STR(packages), c->amd ? "THEROCK_INDEX" : "TORCH_INDEX",
 		c->amd ? c->amd : c->index);

@@ -1,6 +1,33 @@
 /* What is around a program: variables of its environment, and room on the disks that it would write to. */
 #include "machine/facts.h"
 
+static bool read_variable(
+	struct root *r, struct machine *m, struct buf *kept, struct str name, const char *effect)
+{
+	struct str value;
+	if (!root_variable(r, name, &value))
+		return false;
+	value = clean_long(r->a, value);
+	*VEC_PUSH(r->a, &m->variables) = (struct machine_variable){name, value, effect};
+	buf_fmt(kept, "%.*s=%.*s%c", STR(name), STR(value), 0);
+	return true;
+}
+
+/* As libhsakmt reads them: one of the GPU's own node (since ROCm 6.2) comes before that for all. */
+static void read_overrides(struct root *r, struct machine *m, struct buf *kept)
+{
+	struct str all = S("HSA_OVERRIDE_GFX_VERSION"), value;
+	VEC_EACH (struct machine_gpu, g, &m->gpus) {
+		struct str own = str_fmt(r->a, "%.*s_%u", STR(all), g->node);
+		if (read_variable(r, m, kept, own,
+			    "makes the runtime believe that the GPU of this node is of this "
+			    "version, and load code for that one; ROCm 6.2 and later"))
+			g->override = own;
+		else if (root_variable(r, all, &value))
+			g->override = all;
+	}
+}
+
 /* Those that matter, as they are; a recording gets them, and where programs and this user's files are. */
 static void read_variables(struct root *r, struct machine *m)
 {
@@ -9,13 +36,9 @@ static void read_variables(struct root *r, struct machine *m)
 	struct str value;
 	for (size_t i = 0; i < variable_count; i++) {
 		const struct variable *v = &variable_table()[i];
-		if (!root_variable(r, str_from(v->name), &value))
-			continue;
-		value = clean_long(r->a, value);
-		*VEC_PUSH(r->a, &m->variables) =
-			(struct machine_variable){str_from(v->name), value, v->effect};
-		buf_fmt(&kept, "%s=%.*s%c", v->name, STR(value), 0);
+		read_variable(r, m, &kept, str_from(v->name), v->effect);
 	}
+	read_overrides(r, m, &kept);
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
 		if (root_variable(r, more[i], &value))
 			buf_fmt(&kept, "%.*s=%.*s%c", STR(more[i]), STR(value), 0);

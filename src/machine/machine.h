@@ -41,6 +41,7 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 		link_max; /* "16.0 GT/s PCIe x8": now, where an idle GPU may be slower, and what both ends can do; "" on an APU */
 	struct str vbios;
 	struct machine_parts firmware; /* "mes" "0x80", as sysfs writes them */
+	struct str override; /* the variable that makes it pass for another GPU; "" = none */
 };
 
 struct machine_display {   /* an AMD display or accelerator function on the PCI bus */

@@ -33,11 +33,14 @@ ASIC = {
     "mi50": (90006, 0x66a1, 240, 4, 10, 64, 32752, "vega20", 2, 0x038000),
     "mi60": (90006, 0x66a1, 256, 4, 10, 64, 32752, "vega20", 2, 0x038000),
     "mi100": (90008, 0x738c, 480, 4, 10, 64, 32752, "arcturus", 2, 0x038000),
+    "mi210": (90010, 0x740f, 416, 4, 8, 64, 65520, "aldebaran", 0, 0x038000),
     "mi250": (90010, 0x740c, 416, 4, 8, 64, 65520, "aldebaran", 0, 0x038000),
     "mi250x": (90010, 0x7408, 440, 4, 8, 64, 65520, "aldebaran", 0, 0x038000),
     "cezanne": (90012, 0x1638, 32, 4, 10, 64, 512, "renoir", 0, 0x030000),
     "mi300x": (90402, 0x74a1, 1216, 4, 8, 64, 196592, "ip discovery", 0, 0x120000),
+    "mi300a": (90402, 0x74a0, 912, 4, 8, 64, 127706, "ip discovery", 0, 0x120000),
     "mi325x": (90402, 0x74a5, 1216, 4, 8, 64, 262128, "ip discovery", 0, 0x120000),
+    "mi350x": (90500, 0x75a0, 1024, 4, 8, 64, 294896, "ip discovery", 0, 0x120000),
     "mi355x": (90500, 0x75a3, 1024, 4, 8, 64, 294896, "ip discovery", 0, 0x120000),
     "5700xt": (100100, 0x731f, 80, 2, 20, 32, 8176, "navi10", 2, 0x030000),
     "6900xt": (100300, 0x73bf, 160, 2, 16, 32, 16368, "sienna_cichlid", 2, 0x030000),
@@ -47,6 +50,7 @@ ASIC = {
     "raphael": (100306, 0x164e, 4, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "granite": (100306, 0x13c0, 4, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "7900xtx": (110000, 0x744c, 192, 2, 16, 32, 24560, "ip discovery", 2, 0x030000),
+    "7900xt": (110000, 0x744c, 168, 2, 16, 32, 20464, "ip discovery", 2, 0x030000),
     "7800xt": (110001, 0x747e, 120, 2, 16, 32, 16368, "ip discovery", 2, 0x030000),
     "7600": (110002, 0x7480, 64, 2, 16, 32, 8176, "ip discovery", 2, 0x030000),
     "7600xt": (110002, 0x7480, 64, 2, 16, 32, 16368, "ip discovery", 2, 0x030000),
@@ -159,6 +163,7 @@ OS = {
     "rhel9": os_release("rhel", "Red Hat Enterprise Linux", "9.6", "Red Hat Enterprise Linux 9.6 (Plow)", "fedora"),
     "sles15": os_release("sles", "SLES", "15.5", "SUSE Linux Enterprise Server 15 SP5", "suse"),
     "tumbleweed": os_release("opensuse-tumbleweed", "openSUSE Tumbleweed", "20260531", "openSUSE Tumbleweed", "opensuse suse"),
+    "leap15": os_release("opensuse-leap", "openSUSE Leap", "15.5", "openSUSE Leap 15.5", "suse opensuse"),
     "talos": 'NAME="Talos"\nID=talos\nVERSION_ID=v1.6.3\nPRETTY_NAME="Talos (v1.6.3)"\n',
 }
 
@@ -1209,6 +1214,192 @@ def docker_other_render():
     m.cpu_node(32).kfd(0o660, 0, 110).gpu("7900xtx", node=(0o660, 0, 110))
     m.system_python("3.10")
     return m.rocm("6.2.2", TREE)
+
+
+# ---- the fifth round ----
+
+def vllm_image(m, version, hip, tree, archs=ARCH["image"]):
+    """vllm-project/vllm docker/Dockerfile.rocm_base: what extensions are to be built for stays set."""
+    image_torch(m, "usr/local/lib/python3.12/dist-packages", version, hip, tree)
+    lib = "usr/local/lib/python3.12/dist-packages/torch/lib/libtorch_hip.so"
+    m.put(lib, m.files[lib].replace(ARCH["image"], archs))
+    m.env["PYTORCH_ROCM_ARCH"] = archs.replace(" ", ";")
+    m.system_python("3.12")
+    return m
+
+
+def pypi_torch(m, site, version, cuda, triton):
+    m.torch(site, version, cuda=cuda, requires=(f'triton=={triton}; platform_system == "Linux"',))
+    m.dist(site, "triton", triton)
+    m.dist(site, "numpy", "2.4.6")
+    return m
+
+
+def toss_mi300a():
+    m = Machine("ubuntu22", "4.18.0-553.47.1.1toss.t4.x86_64", "AMD Instinct MI300A Accelerator", 192, 502, ("jb", 12345, (9999,)), cmdline="iommu=pt")
+    m.driver("6.12.12").container("podman", 0).cpu_node(192, 4).kfd(0o666)
+    for i in range(4):
+        m.gpu("mi300a", f"000{i}:01:00.0", 128 + 8 * i, node=NONE)
+    return vllm_image(m, "2.7.0a0+git295f2ed", "6.4.43482-0f2d60242", "6.4.0")
+
+
+def sles_mi210():
+    m = Machine("sles15", "5.14.21-150500.55.49_13.0.57-cray_shasta_c", "AMD EPYC 7A53 64-Core Processor", 128, 503, ("go", 12345, (9999,)),
+                cmdline="iommu=pt").driver("6.7.0")
+    m.cpu_node(128, 4).kfd(0o666)
+    for i, bus in enumerate((0xc1, 0xc9, 0xd1, 0xd9)):
+        m.gpu("mi210", f"0000:{bus:02x}:00.0", 128 + i, node=NONE)
+    site = conda(m, "lustre/orion/med116/go/condavllm", "3.11.8")
+    m.torch(site, "2.5.0.dev20240821+rocm6.2", hip="6.2.41133-dd7f95766", archs=ARCH["6.1"], requires=("pytorch-triton-rocm==3.0.0+757b6a61e7",))
+    m.dist(site, "pytorch-triton-rocm", "3.0.0+757b6a61e7")
+    m.dist(site, "numpy", "1.26.4")
+    return m.rocm("6.2.0", TREE, link=False)
+
+
+def z13_nixos():
+    m = Machine("nixos", "7.1.0", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 123, ("exp", 1000, (983, 989)), "arch",
+                cmdline="iommu.passthrough=0 ttm.pages_limit=25165824 ttm.page_pool_size=25165824").driver()
+    m.cpu_node(32).kfd(0o666).gpu("8060s", "0000:c4:00.0", node=NONE, vram=4096)
+    for path, text in m.files.items():
+        m.put(path, text.replace(f"{m.gib * GIB // 2}", f"{96 * GIB}"))
+    m.put("sys/module/ttm/parameters/pages_limit", "25165824\n")
+    for n, so in SONAME["7"].items():
+        m.put(f"nix/store/1lq-clr-7.2.3/lib/{n}.so.{so}", "")
+    m.env["PATH"] = "/run/wrappers/bin:/run/current-system/sw/bin"
+    return m
+
+
+def vllm_7900xtx():
+    m = Machine("ubuntu22", "6.8.0-58-generic", "13th Gen Intel(R) Core(TM) i7-13700K", 24, 62, ("root", 0, (44, 992))).driver()
+    m.container("docker", 0).cpu_node(24).kfd().gpu("7900xtx")
+    return vllm_image(m, "2.6.0a0+git8d4926e", "6.3.42133-1b9c17779", "6.3.1", "gfx90a gfx942 gfx1100 gfx1101 gfx1200 gfx1201")
+
+
+def invoke_6600xt():
+    m = Machine("arch", "6.8.1-arch1-1", "AMD Ryzen 9 3950X 16-Core Processor", 32, 31, ("ad", 1000, (998, 983, 989)), "arch").driver()
+    m.cpu_node(32).kfd(0o666).gpu("6600xt", "0000:0b:00.0", node=NONE)
+    m.env |= {"HSA_OVERRIDE_GFX_VERSION": "10.3.0", "SHELL": "/usr/bin/fish"}
+    site = m.python("home/ad/invokeai/.venv", "3.11.8")
+    m.torch(site, "2.2.1+rocm5.7", hip="5.7.31921-d1770ee1b", archs="gfx900 gfx906 gfx908 gfx90a gfx1030 gfx1100", requires=(TRITON.format("2.2.0"),))
+    m.dist(site, "pytorch-triton-rocm", "2.2.0")
+    m.dist(site, "numpy", "1.26.4")
+    return m
+
+
+def lxc_r9700():
+    m = Machine("ubuntu24", "6.14.8-2-pve", "AMD Ryzen 9 9950X 16-Core Processor", 16, 62, ("root", 0, ())).driver().container("lxc")
+    m.put("proc/1/environ", "container=lxc\0TERM=linux\0")
+    m.cpu_node(32).kfd().gpu("r9700")
+    site = m.python("root/LLaMA-Factory/.venv", "3.12.3")
+    m.torch(site, "2.11.0+rocm7.2", hip="7.2.53211-e1a6bc5663", rocm="7.2.1", archs=ARCH["7.2"],
+            requires=('triton-rocm==3.6.0; platform_system == "Linux"',))
+    m.dist(site, "triton-rocm", "3.6.0")
+    m.dist(site, "torchvision", "0.26.0+rocm7.2", "numpy", "torch==2.11.0")
+    m.dist(site, "bitsandbytes", "0.49.2", "torch<3,>=2.3", "numpy>=1.17")
+    m.dist(site, "numpy", "2.3.5")
+    return m.rocm("7.2.3", ARCH["image"])
+
+
+def comfy_button():
+    m = Machine("mint22", "6.14.0-37-generic", "AMD Ryzen 7 5800X3D 8-Core Processor", 16, 62).driver()
+    m.cpu_node(16).kfd().gpu("7900xtx", "0000:0c:00.0")
+    site = m.python("home/user/comfyui-venv", "3.12.3")
+    m.dist(site, "torchvision", "0.28.0", "numpy", "torch==2.13.0")
+    m.dist(site, "torchaudio", "2.11.0", "torch")
+    return pypi_torch(m, site, "2.13.0", "13.0", "3.7.0").rocm("7.2.4", ARCH["image"])
+
+
+def bazzite_cpu():
+    m = Machine("bazzite", "6.19.11-ogc1.1.fc44.x86_64", "AMD Ryzen 7 7800X3D 8-Core Processor", 16, 31, ("bz", 1000, (10,)), "fedora").driver()
+    m.cpu_node(16).kfd(0o666).gpu("9070xt", node=NONE)
+    site = m.python("home/bz/.unsloth/studio/.venv", "3.13.11", uv="0.10.2")
+    m.torch(site, "2.10.0+cpu")
+    m.dist(site, "numpy", "2.4.6")
+    return m
+
+
+def runpod_mi350x():
+    m = Machine("ubuntu24", "6.8.0-101-generic", "AMD EPYC 9575F 64-Core Processor", 256, 2267, ("root", 0, (44, 992)), cmdline="iommu=pt")
+    m.driver("6.16.13").container("docker", 0).cpu_node(256, 2).kfd().gpu("mi350x", "0000:05:00.0")
+    m.system_python("3.12")
+    m.rocm("6.4.4", ARCH["image"].replace("gfx950 ", ""))
+    return trio(m, "usr/local/lib/python3.12/dist-packages", "2.7.1+rocm6.4", "0.22.1", "2.7.1", "3.3.1", hip="6.4.43482-0f2d60242", archs=ARCH["6.4"])
+
+
+def vllm_mi300_image():
+    m = Machine("ubuntu22", "6.13.2-arch1-1", "AMD Ryzen 9 5900X 12-Core Processor", 24, 31, ("root", 0, (44,))).driver()
+    m.container("docker", 0).cpu_node(24).kfd(0o666).gpu("7900xt", "0000:0b:00.0", node=NONE)
+    return vllm_image(m, "2.6.0a0+git3a58512", "6.3.42133-1b9c17779", "6.3.1", "gfx90a gfx942")
+
+
+def no_atomics_7900xt():
+    m = Machine("arch", "6.4.12-arch1-1", "11th Gen Intel(R) Core(TM) i5-11400F @ 2.60GHz", 12, 31, ("ma", 1000, (998, 983, 989)), "arch").driver()
+    m.cpu_node(12).kfd(0o666).gpu("7900xt", node=NONE, flags=13)  # CRAT_IOLINK_FLAGS: enabled, no atomics of 32 or 64 bits
+    site = m.python("home/ma/venv", "3.11.5")
+    m.torch(site, "2.1.0.dev20230901+rocm5.6", hip="5.6.31061-8c743ae5d", archs="gfx900 gfx906 gfx908 gfx90a gfx1030 gfx1100",
+            requires=("pytorch-triton-rocm==2.1.0+34f8189eae",))
+    m.dist(site, "pytorch-triton-rocm", "2.1.0+34f8189eae")
+    m.dist(site, "numpy", "1.25.2")
+    return m.rocm("5.6.0", TREE, "opt/rocm", link=False)
+
+
+def vfio_mi50():
+    m = Machine("debian12", "6.1.0-17-amd64", "AMD EPYC 7302P 16-Core Processor", 32, 125, cmdline="amd_iommu=on iommu=pt vfio-pci.ids=1002:66a1")
+    m.put("proc/modules", "vfio_pci 16384 0 - Live 0x0000000000000000\nast 57344 0 - Live 0x0000000000000000\n")
+    m.gpu("mi50", "0000:44:00.0", kfd=False, driver="vfio-pci")
+    m.pci("0000:c2:00.0", 0x1a03, 0x2000, 0x030000, "ast")
+    m.system_python("3.11")
+    return m
+
+
+def wsl_9070xt():
+    m = wsl("ubuntu24", "AMD Ryzen 7 5800X3D 8-Core Processor", 16, "5.15.167.4-microsoft-standard-WSL2")
+    m.system_python("3.12")
+    return m.rocm("6.3.4", TREE)
+
+
+def podman_keep_groups():
+    m = Machine("ubuntu22", "6.18.7-061807-generic", "AMD Ryzen Threadripper PRO 3955WX 16-Cores", 32, 125, ("root", 0, ())).driver()
+    m.container("podman", 0).cpu_node(32).kfd(0o660, 65534, 65534).gpu("7900xtx", "0000:43:00.0", node=(0o660, 65534, 65534))
+    m.env["HSA_NO_SCRATCH_RECLAIM"] = "1"
+    return vllm_image(m, "2.9.0a0+git1c57644", "7.0.51831-a3e329ad8", "7.0.0")
+
+
+def fedora43_mes():
+    m = Machine("fedora43", "6.17.12-300.fc43.x86_64", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 125, ("cr", 1000, (10,)), "fedora").driver()
+    m.cpu_node(32).kfd(0o666).gpu("8060s", "0000:c1:00.0", node=NONE)
+    for path in [p for p in m.files if p.endswith("mes_fw_version")]:
+        m.put(path, "0x00000083\n")
+    m.system_python("3.14")
+    return m
+
+
+def arch4edu_roctx():
+    m = Machine("arch", "6.0.2-arch1-1", "AMD Ryzen 7 5800X 8-Core Processor", 16, 31, ("al", 1000, (998,)), "arch").driver()
+    m.cpu_node(16).kfd(0o666).gpu("6900xt", "0000:0b:00.0", node=NONE)
+    m.rocm("5.3.0", "gfx803 " + TREE, "opt/rocm", link=False).put("opt/rocm/lib/libroctx64.so.4", "")
+    site = m.system_python("3.10")
+    m.torch(site, "1.12.1", hip="5.2.21153", archs="gfx803 " + ARCH["5.2"], bundled=False, major="5", runpath="/opt/rocm/lib")
+    lib = f"{site}/torch/lib/libtorch_hip.so"
+    m.put(lib, m.files[lib].replace("needed libtorch_cpu.so", "needed libroctx64.so.1\nneeded libtorch_cpu.so"))
+    m.dist(site, "numpy", "1.23.4")
+    m.put("etc/ld.so.conf.d/rocm.conf", "/opt/rocm/lib\n")
+    return m
+
+
+def ollama_7800x3d():
+    m = Machine("arch", "6.7.0-arch3-1", "AMD Ryzen 7 7800X3D 8-Core Processor", 16, 31, ("ga", 1000, (998, 983, 989)), "arch").driver()
+    m.cpu_node(16).kfd(0o666).gpu("7900xtx", "0000:03:00.0", 128, node=NONE).gpu("raphael", "0000:0f:00.0", 129, node=NONE)
+    m.system_python("3.11")
+    return m.rocm("5.7.1", TREE, "opt/rocm", link=False)
+
+
+def vii_and_6600():
+    m = Machine("leap15", "5.14.21-150500.55.52-default", "AMD Ryzen 7 2700 Eight-Core Processor", 16, 31, cmdline="iommu=pt").driver()
+    m.cpu_node(16).kfd().gpu("vii", "0000:0b:00.0", 128).gpu("6600xt", "0000:0e:00.0", 129)
+    m.env["HSA_OVERRIDE_GFX_VERSION"] = "10.3.0"
+    m.system_python("3.6")
+    return m.rocm("5.6.0", TREE)
 
 
 MAKE = {"6900xt-7900xtx": two_cards}

@@ -185,6 +185,7 @@ static void what_is_set_and_disturbs_is_named(void **state)
 	wants(f, false, "");
 	variable(f, "HSA_OVERRIDE_GFX_VERSION",
 		"11.0.0"); /* of another generation: a rule says so */
+	f->m.gpus.v[0].override = S("HSA_OVERRIDE_GFX_VERSION");
 	f->m.pythons.n = 0;
 	wants(f, false, "!HSA_OVERRIDE_GFX_VERSION");
 	assert_true(str_contains(f->lines.v[0].why, S("another generation")));

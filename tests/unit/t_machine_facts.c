@@ -480,6 +480,29 @@ static void variables_that_matter_are_told(void **state)
 	done(dir, copy);
 }
 
+/* That of its own node comes before that for all, as libhsakmt has it, and is in a recording as well. */
+static void an_override_may_be_of_one_gpu(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct machine m;
+	static const char *const files[] = {
+		STATUS(""), NODES "0/properties", "cpu_cores_count 8\n", GPU("1"), GPU("2"), NULL};
+	struct str dir = machine_of(&a, files), copy;
+	put_environ(&a, dir, "HSA_OVERRIDE_GFX_VERSION_0=9.0.0;HSA_OVERRIDE_GFX_VERSION_2=10.3.0");
+	read_twice(&a, dir, &m, &copy);
+	assert_int_equal(m.gpus.n, 2);
+	assert_str(m.gpus.v[0].override, "");
+	assert_str(m.gpus.v[1].override, "HSA_OVERRIDE_GFX_VERSION_2");
+	assert_int_equal(m.variables.n, 1);
+	assert_str(m.variables.v[0].value, "10.3.0");
+	put_environ(&a, dir, "HSA_OVERRIDE_GFX_VERSION=12.0.1;HSA_OVERRIDE_GFX_VERSION_2=10.3.0");
+	assert_ok(machine_read(&a, dir, &m));
+	assert_str(m.gpus.v[0].override, "HSA_OVERRIDE_GFX_VERSION");
+	assert_str(m.gpus.v[1].override, "HSA_OVERRIDE_GFX_VERSION_2");
+	done(dir, copy);
+}
+
 /* One's own name is shown on one's own machine, and "user" in what is sent away. */
 static void a_home_has_another_name_in_a_recording(void **state)
 {
@@ -686,6 +709,7 @@ int main(void)
 		cmocka_unit_test(names_of_users_are_hidden),
 		cmocka_unit_test(a_pod_without_an_account_is_one),
 		cmocka_unit_test(variables_that_matter_are_told),
+		cmocka_unit_test(an_override_may_be_of_one_gpu),
 		cmocka_unit_test(a_home_has_another_name_in_a_recording),
 		cmocka_unit_test(this_process_has_variables_and_disks),
 		cmocka_unit_test(the_table_of_variables_is_in_order),

@@ -106,6 +106,14 @@ static void a_torch_for_other_gpus_does_not_count(void **state)
 	has(&g->routes.v[1].notes, "--torch-backend rocm7.2");
 	has(&g->routes.v[0].commands, "\"torch[device-gfx1201]==2.14.0+rocm10.1.0\"");
 	assert_true(g->routes.v[1].download == 6600000000 && g->routes.v[1].disk == 15700000000);
+	/* that of PyPI would stay in the folder that the one for ROCm writes to */
+	*VEC_PUSH(&f->a, &f->m.pythons.v[0].packages) =
+		(struct machine_package){.name = S("numpy")};
+	*VEC_PUSH(&f->a, &f->m.pythons.v[0].packages) =
+		(struct machine_package){.name = S("triton")};
+	assert_str(look(f, "")->routes.v[1].commands.v[0],
+		"/home/user/venv/bin/python3 -m pip uninstall -y torch torchvision torchaudio "
+		"triton");
 }
 
 static void a_build_is_forecast_by_its_description(void **state)
