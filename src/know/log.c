@@ -1,11 +1,11 @@
 /* Reading a log; see diagnosis.h. The buffer slides over the log: what is searched has 32 KiB of what was
  * before it, and 16 KiB of what comes behind, so that the lines around a hit are there. */
-#include <regex.h>
 #include <stdlib.h>
 
 #include "base/proc.h"
 #include "formats/json_fields.h"
 #include "know/diagnosis.h"
+#include "know/expression.h"
 #include "know/scan.h"
 
 enum {
@@ -21,11 +21,6 @@ enum {
 	MAX_TARGETS = 16,
 	TORN = 64,    /* torn lines that are mended in a block */
 	DOCUMENT = 2, /* marks of Markdown or HTML that make a text a document */
-};
-
-struct expression {
-	regex_t re;
-	bool ready;
 };
 
 struct expressions { /* of a way in which a problem shows, or of a sign */
@@ -75,62 +70,6 @@ struct reading {
 	bool mended;                   /* buf is one of them */
 	const struct pattern *torn_by; /* the sign, when there was one */
 };
-
-struct span {
-	size_t from, to;
-};
-
-/* ---- expressions ---- */
-
-/* With the words of the data in the place of {NAME}. */
-static struct str expanded(struct arena *a, const char *pattern)
-{
-	struct str text = str_from(pattern);
-	for (size_t i = 0; i < diagnosis_word_count; i++)
-		text = str_replace(a, text, str_fmt(a, "{%s}", diagnosis_word_table()[i].name),
-			str_from(diagnosis_word_table()[i].text));
-	return text;
-}
-
-static struct err *expression_fits(struct arena *tmp, struct expression *x, const char *pattern,
-	struct str s, struct span *ret)
-{
-	if (!x->ready) {
-		struct str text = expanded(tmp, pattern);
-		if (regcomp(&x->re, str_z(tmp, text), REG_EXTENDED) != 0)
-			return err_new(E_INTERNAL, "the pattern '%s' cannot be used", pattern);
-		x->ready = true;
-	}
-	regmatch_t at = {.rm_so = 0, .rm_eo = (regoff_t)s.n};
-	*ret = (struct span){SIZE_MAX, 0};
-	if (regexec(&x->re, s.n ? s.p : "", 1, &at, REG_STARTEND) == 0)
-		*ret = (struct span){(size_t)at.rm_so, (size_t)at.rm_eo};
-	return NULL;
-}
-
-/* A pattern that the tests would have refused fits nothing. */
-static bool fits(struct arena *tmp, struct expression *x, const char *pattern, struct str s,
-	struct span *ret)
-{
-	struct err *e = expression_fits(tmp, x, pattern, s, ret);
-	if (!e)
-		return ret->from != SIZE_MAX;
-	err_free(e);
-	return false;
-}
-
-static bool fits_somewhere(
-	struct arena *tmp, struct expression *x, const char *pattern, struct str s)
-{
-	struct span at;
-	return fits(tmp, x, pattern, s, &at);
-}
-
-static void expression_done(struct expression *x)
-{
-	if (x->ready)
-		regfree(&x->re);
-}
 
 /* ---- lines of the buffer ---- */
 
@@ -221,7 +160,8 @@ static struct str last_word(struct str s)
 static void add_targets(struct reading *r, struct str clean, struct strs *targets)
 {
 	struct span at;
-	while (targets->n < MAX_TARGETS && fits(&r->tmp, &r->p->target, TARGET, clean, &at)) {
+	while (targets->n < MAX_TARGETS &&
+		expression_fits(&r->tmp, &r->p->target, TARGET, clean, &at)) {
 		struct str word = str_sub(clean, at.from, at.to);
 		strs_put(&r->tmp, targets, str_sub(word, str_find(word, S("gfx")), word.n));
 		clean = str_sub(clean, at.to, clean.n);
@@ -236,7 +176,7 @@ static struct str doing(struct reading *r, struct span line)
 	struct span at;
 	for (int i = 0; i < NEAR && (!step.n || !targets.n) && (!i || go_up(r, &line)); i++) {
 		struct str clean = clean_of(r, line);
-		if (!step.n && fits(&r->tmp, &r->p->step, STEP, clean, &at))
+		if (!step.n && expression_fits(&r->tmp, &r->p->step, STEP, clean, &at))
 			step = last_word(str_sub(clean, at.from, at.to));
 		add_targets(r, clean, &targets);
 		if (step.n && str_contains(clean, S("] Building ")))
@@ -286,7 +226,7 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 	while (up < NEAR && go_up(r, &line))
 		up++;
 	for (int i = 0; i <= up + NEAR; i++)
-		if (fits_somewhere(&r->tmp, &p->x->near, near, clean_of(r, line)))
+		if (expression_fits_in(&r->tmp, &p->x->near, near, clean_of(r, line)))
 			return true;
 		else if (!go_down(r, &line))
 			break;
@@ -349,7 +289,7 @@ static bool goes_on(struct reading *r, struct span line)
 	if (r->mended || !p || r->torn.n >= TORN || !go_up(r, &line))
 		return false;
 	struct str clean = clean_of(r, line), said = str_sub(clean, line_lead(clean), clean.n);
-	return fits(&r->tmp, &p->x->text, p->row.sign->text, said, &at) && at.from;
+	return expression_fits(&r->tmp, &p->x->text, p->row.sign->text, said, &at) && at.from;
 }
 
 static bool compare(struct reading *r, const struct pattern *p, struct span line, bool wrapped)
@@ -358,9 +298,9 @@ static bool compare(struct reading *r, const struct pattern *p, struct span line
 	struct found *f = &r->found[p->group];
 	struct place place = place_of(r, line, wrapped);
 	struct span at;
-	if (!fits(&r->tmp, &p->x->text, m->text, place.text, &at))
+	if (!expression_fits(&r->tmp, &p->x->text, m->text, place.text, &at))
 		return false;
-	if (m->without && fits_somewhere(&r->tmp, &p->x->without, m->without, place.text))
+	if (m->without && expression_fits_in(&r->tmp, &p->x->without, m->without, place.text))
 		return false;
 	if (m->near && !is_near(r, p, line))
 		return false;
@@ -420,7 +360,7 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 		lead = str_starts(clean, S("$ ")) ? 2 : str_starts(clean, S("export ")) ? 7 : 0;
 	struct str said = str_sub(clean, lead, clean.n);
 	struct span at;
-	if (!fits(&r->tmp, &p->x->text, s->text, said, &at))
+	if (!expression_fits(&r->tmp, &p->x->text, s->text, said, &at))
 		return false;
 	if (s->torn) {
 		r->torn_by = p;
@@ -428,7 +368,7 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 			keep_torn(r, line, at.from + clean.n - said.n);
 		return at.from > 0;
 	}
-	if ((s->without && fits_somewhere(&r->tmp, &p->x->without, s->without, said)) ||
+	if ((s->without && expression_fits_in(&r->tmp, &p->x->without, s->without, said)) ||
 		line_speaks(said, at.from, at.to))
 		return false;
 	r->found[p->group].seen = 1;
@@ -591,12 +531,12 @@ void log_patterns_freep(struct log_patterns **p)
 		const struct pattern *row = &(*p)->v.v[i];
 		if (row->group != i)
 			continue;
-		expression_done(&row->x->text);
-		expression_done(&row->x->near);
-		expression_done(&row->x->without);
+		expression_free(&row->x->text);
+		expression_free(&row->x->near);
+		expression_free(&row->x->without);
 	}
-	expression_done(&(*p)->step);
-	expression_done(&(*p)->target);
+	expression_free(&(*p)->step);
+	expression_free(&(*p)->target);
 	scan_freep(&(*p)->scan);
 	scan_freep(&(*p)->rest);
 	arena_free(&(*p)->a);
