@@ -150,7 +150,8 @@ bool line_goes_on(struct str clean, bool inner)
 {
 	regmatch_t at;
 	struct str said = str_sub(clean, line_lead(clean), clean.n);
-	bool code = str_contains(said, S(" # ")); /* a traceback's line, with its comment */
+	bool code = str_contains(said, S(" # ")) || /* a traceback's line, with its comment */
+		    str_contains(said, S("Warning: "));
 	return (!code && has_shape("unfinished", said, &at)) ||
 	       (inner && has_shape("open", said, &at));
 }

@@ -548,6 +548,18 @@ void log_patterns_freep(struct log_patterns **p)
 
 #define NO_AMD "nothing else in the log points to an AMD GPU"
 
+/* Does something behind it say that the problem is gone: the sign cured-ID? */
+static bool is_cured(const struct reading *r, const struct pattern *p, const struct found *f)
+{
+	for (size_t i = 0; i < r->p->v.n; i++) {
+		const struct diagnosis_sign *s = r->p->v.v[i].row.sign;
+		if (s && str_starts(str_from(s->name), S("cured-")) &&
+			strcmp(s->name + strlen("cured-"), p->row.entry->id) == 0)
+			return r->found[i].at.line > f->at.line;
+	}
+	return false;
+}
+
 /* Why a match does not say for sure that this is the cause; "" when it does. */
 static const char *doubt(const struct reading *r, const struct pattern *p, const struct found *f)
 {
@@ -558,6 +570,8 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 		return "the text is a document that speaks of it";
 	if (p->row.entry->severity == SEV_ERROR && sign_of(r, "passed")->at.line > f->at.line)
 		return "what printed it ended well";
+	if (is_cured(r, p, f))
+		return "it was gone later in the log";
 	if (p->row.entry->context || m->context)
 		return "says little without another symptom";
 	for (const char *const *sign = m->unless; sign && *sign; sign++)
