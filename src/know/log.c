@@ -548,24 +548,26 @@ void log_patterns_freep(struct log_patterns **p)
 
 #define NO_AMD "nothing else in the log points to an AMD GPU"
 
-static struct str second_word(struct str s)
+static struct str url_in(struct str s)
 {
-	struct str first, rest, second;
-	str_cut(s, ' ', &first, &rest);
-	str_cut(str_trim(rest), ' ', &second, &rest);
-	return second;
+	size_t from = str_find(s, S("://"));
+	size_t to = from + str_chr(str_sub(s, from, s.n), ' ');
+	while (from && from < s.n && s.p[from - 1] != ' ')
+		from--;
+	return str_sub(s, from, to);
 }
 
 /* Does something behind it say that the problem is gone: the sign cured-ID? */
 static bool is_cured(const struct reading *r, const struct pattern *p, const struct found *f)
 {
+	struct str url = url_in(f->at.text);
 	for (size_t i = 0; i < r->p->v.n; i++) {
 		const struct diagnosis_sign *s = r->p->v.v[i].row.sign;
 		const struct log_line *at = &r->found[i].at;
 		if (s && str_starts(str_from(s->name), S("cured-")) &&
 			strcmp(s->name + strlen("cured-"), p->row.entry->id) == 0)
 			return at->line > f->at.line &&
-			       (!s->same || str_eq(second_word(at->text), second_word(f->at.text)));
+			       (!s->same || !url.n || str_eq(url_in(at->text), url));
 	}
 	return false;
 }
