@@ -71,9 +71,11 @@ struct diagnosis_word {
 const struct diagnosis_word *diagnosis_word_table(void);
 extern const size_t diagnosis_word_count;
 
-/* What stands around a message, for line.c. */
+/* What stands around a message, for line.c: an expression, in which {NAME} stands for another shape, or several, one of
+ * which is enough. */
 struct diagnosis_shape {
 	const char *name, *text;
+	const char *const *any;
 };
 const struct diagnosis_shape *diagnosis_shape_table(void);
 extern const size_t diagnosis_shape_count;

@@ -96,19 +96,42 @@ void line_clean(struct buf *out, struct str line)
 
 /* ---- what stands around a message ---- */
 
+static struct str any_of(struct arena *a, const char *const *any)
+{
+	struct strs all = {0};
+	for (; *any; any++)
+		strs_add(a, &all, str_from(*any));
+	return str_join(a, &all, S("|"));
+}
+
+static struct str shape_text(struct arena *a, const struct diagnosis_shape *s)
+{
+	struct str text = s->text ? str_from(s->text) : any_of(a, s->any);
+	for (size_t i = 0; s->text && i < diagnosis_shape_count; i++) {
+		const struct diagnosis_shape *part = &diagnosis_shape_table()[i];
+		if (part->any)
+			text = str_replace(
+				a, text, str_fmt(a, "{%s}", part->name), any_of(a, part->any));
+	}
+	return text;
+}
+
 /* They are compiled once, when they are asked for, and live as long as the program. */
 static bool has_shape(const char *name, struct str s, regmatch_t *ret)
 {
-	enum { SHAPES = 16 };
+	enum { SHAPES = 24 };
 	static regex_t compiled[SHAPES];
 	static bool ready[SHAPES];
+	ARENA(tmp);
 	regmatch_t at = {.rm_so = 0, .rm_eo = (regoff_t)s.n};
+	const struct diagnosis_shape *shapes = diagnosis_shape_table();
 	size_t i = 0;
-	while (i < diagnosis_shape_count && strcmp(diagnosis_shape_table()[i].name, name) != 0)
+	while (i < diagnosis_shape_count && strcmp(shapes[i].name, name) != 0)
 		i++;
 	if (i == diagnosis_shape_count || i == SHAPES)
 		return false;
-	if (!ready[i] && regcomp(&compiled[i], diagnosis_shape_table()[i].text, REG_EXTENDED) != 0)
+	if (!ready[i] &&
+		regcomp(&compiled[i], str_z(&tmp, shape_text(&tmp, &shapes[i])), REG_EXTENDED) != 0)
 		return false;
 	ready[i] = true;
 	if (regexec(&compiled[i], s.n ? s.p : "", 1, &at, REG_STARTEND) != 0)
