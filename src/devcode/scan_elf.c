@@ -121,7 +121,7 @@ static struct err *scan_beside(struct scan *s, const struct elf_src *src,
 	struct devcode_file file = *s->file;
 	struct scan mine = *s;
 	struct beside b = {.src = src, .r = r};
-	out.findings = (struct findings){0};
+	out.findings = (struct findings){.most = s->out->findings.most};
 	mine.out = &out;
 	mine.file = &file;
 	mine.pool = pool_new(threads);
