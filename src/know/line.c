@@ -200,8 +200,10 @@ bool line_speaks(struct str clean, size_t from, size_t to)
 
 bool line_quotes(struct str clean, size_t from, size_t to)
 {
+	enum { HEAD = 400 }; /* no program prints more, and comparing would take milliseconds */
 	regmatch_t at;
 	size_t lead = line_lead(clean);
+	struct str before = str_sub(clean, lead < from ? lead : from, from);
 	return line_speaks(clean, from, to) ||
-	       (lead < from && !has_shape("head", str_sub(clean, lead, from), &at));
+	       (before.n && (before.n > HEAD || !has_shape("head", before, &at)));
 }
