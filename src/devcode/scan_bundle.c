@@ -179,12 +179,12 @@ static void look_shared(struct scan *s, const struct elf_src *src, size_t first)
 		x[i].s.out = &x[i].out;
 	}
 	unsigned threads = shares > 3 && !s->pool ? scan_threads(s, src) : 1;
-	if (s->pool)
+	if (s->pool) {
 		pool_add_each(s->pool, x, shares, sizeof(*x), look_share);
-	if (s->pool)
 		err_free(pool_wait(s->pool));
-	else if (threads > 1)
+	} else if (threads > 1) {
 		err_free(pool_each(threads, x, shares, sizeof(*x), look_share));
+	}
 	for (size_t i = first, bundle = first; i < n; i++) {
 		struct share *mine = &x[(i - first) / SHARE];
 		if (i >= mine->at)
@@ -397,11 +397,13 @@ struct search {
 
 enum { CHUNK = 64 << 10 };
 
-static void search_begin(struct arena *a, const struct elf_src *src, uint64_t offset, uint64_t end,
+/* Moves *offset to a multiple of 8. */
+static void search_begin(struct arena *a, const struct elf_src *src, uint64_t *offset, uint64_t end,
 	struct search *ret)
 {
+	*offset = (*offset + STEP - 1) / STEP * STEP;
 	end = end < src->size ? end : src->size;
-	uint64_t n = offset < end ? end - offset : 0;
+	uint64_t n = *offset < end ? end - *offset : 0;
 	*ret = (struct search){.src = src, .end = end};
 	ret->p = arena_raw(a, n < CHUNK ? (size_t)n : CHUNK);
 	ret->marks = src->next_mark && src->base % STEP == 0;
@@ -433,8 +435,7 @@ struct err *scan_finds(const struct elf_src *src, uint64_t offset, uint64_t end,
 	ARENA(tmp);
 	struct search x;
 	const char *p;
-	offset = (offset + STEP - 1) / STEP * STEP;
-	search_begin(&tmp, src, offset, end, &x);
+	search_begin(&tmp, src, &offset, end, &x);
 	TRY(search_next(&x, &offset, &p));
 	*ret_any = p != NULL;
 	return NULL;
@@ -447,8 +448,7 @@ struct err *scan_search(
 	ARENA(tmp);
 	struct search x;
 	const char *p;
-	offset = (offset + STEP - 1) / STEP * STEP;
-	search_begin(&tmp, src, offset, end, &x);
+	search_begin(&tmp, src, &offset, end, &x);
 	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
 		TRY(search_next(&x, &offset, &p));
 		if (!p)

@@ -4,7 +4,7 @@
 
 #include <regex.h>
 
-#include "base/err.h"
+#include "base/str.h"
 
 struct expression {
 	regex_t re;
@@ -15,7 +15,7 @@ struct span {
 	size_t from, to;
 };
 
-/* Does s have it, and where? */
+/* Does s have it, and where? *ret is set only then. */
 bool expression_fits(struct arena *tmp, struct expression *x, const char *pattern, struct str s,
 	struct span *ret);
 bool expression_fits_in(struct arena *tmp, struct expression *x, const char *pattern, struct str s);
