@@ -158,3 +158,7 @@ bool line_explains(struct str clean, bool inner);
 bool line_introduces(struct str clean);
 /* Does its sentence go on in the line below; or, when that is indented or begins with a quote (inner), its expression? */
 bool line_goes_on(struct str clean, bool inner);
+
+/* What a line reads like: printed by a program, or written by a person (prose, lists, markup, source). */
+enum line_kind { LINE_ANY, LINE_OUTPUT, LINE_PROSE };
+enum line_kind line_kind(struct str clean, bool indented);

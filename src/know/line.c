@@ -119,7 +119,7 @@ static struct str shape_text(struct arena *a, const struct diagnosis_shape *s)
 /* They are compiled once, when they are asked for, and live as long as the program. */
 static bool has_shape(const char *name, struct str s, regmatch_t *ret)
 {
-	enum { SHAPES = 24 };
+	enum { SHAPES = 32 };
 	static regex_t compiled[SHAPES];
 	static bool ready[SHAPES];
 	ARENA(tmp);
@@ -206,4 +206,21 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 	struct str before = str_sub(clean, lead < from ? lead : from, from);
 	return line_speaks(clean, from, to) ||
 	       (before.n && (before.n > HEAD || !has_shape("head", before, &at)));
+}
+
+enum line_kind line_kind(struct str clean, bool indented)
+{
+	enum { HEAD = 400 };
+	ARENA(tmp);
+	regmatch_t at;
+	const char *indent = indented ? " " : "";
+	struct str head = str_sub(clean, 0, HEAD);
+	struct str s = str_fmt(&tmp, "%s%.*s", indent, STR(head));
+	/* what looks like a time stamp may be a part of a list, too: both are asked */
+	struct str said = str_fmt(&tmp, "%s%.*s", indent, STR(str_sub(head, line_lead(head), head.n)));
+	if (has_shape("stamped", s, &at))
+		return LINE_OUTPUT;
+	bool output = has_shape("output", s, &at) || has_shape("output", said, &at);
+	bool prose = has_shape("prose", s, &at) || has_shape("prose", said, &at);
+	return output == prose ? LINE_ANY : output ? LINE_OUTPUT : LINE_PROSE;
 }

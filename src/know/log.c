@@ -1,5 +1,4 @@
-/* Reading a log; see diagnosis.h. The buffer slides over the log: what is searched has 32 KiB of what was
- * before it, and 16 KiB of what comes behind, so that the lines around a hit are there. */
+/* Reading a log; see diagnosis.h. */
 #include <stdlib.h>
 
 #include "base/proc.h"
@@ -7,17 +6,14 @@
 #include "know/diagnosis.h"
 #include "know/expression.h"
 #include "know/scan.h"
+#include "know/window.h"
 
 enum {
-	BACK = 32 << 10,
-	AHEAD = 16 << 10,
-	BLOCK = 1 << 20,
-	LINE = 4096,       /* what is looked at of a line, on both sides of the hit */
 	WRAP = 3,          /* lines that a message may go on in, to both sides */
 	NEAR = 40,         /* lines */
-	INTRO = 4,         /* lines between a sentence and the example that it announces */
 	TRIES = 20000,     /* comparisons of a pattern that fail before it is given up */
 	WRAP_TRIES = 1000, /* and before only single lines are compared */
+	AROUND_TRIES = 20, /* what looking at the lines around costs, in comparisons */
 	MAX_TARGETS = 16,
 	TORN = 64,    /* torn lines that are mended in a block */
 	DOCUMENT = 2, /* marks of Markdown or HTML that make a text a document */
@@ -37,6 +33,7 @@ struct log_patterns {
 struct found { /* what a log has of a pattern's match, or sign */
 	unsigned tries, seen;
 	bool quoted, own; /* own: what fits names AMD's software itself */
+	bool in_text;     /* quoted by the lines around it */
 	struct log_line at;
 	struct str during;
 };
@@ -61,87 +58,12 @@ struct reading {
 	struct log_patterns *p;
 	struct found *found; /* by group */
 	struct stream *in;
-	char *buf;
-	size_t n, done, counted; /* bytes in buf; searched; up to where lines are counted */
-	uint64_t line;           /* of buf[counted] */
-	bool ended;
+	struct window w;
 	struct arena torn_arena;
 	VEC(struct mended) torn;       /* of this block */
-	bool mended;                   /* buf is one of them */
+	bool mended;                   /* w is one of them */
 	const struct pattern *torn_by; /* the sign, when there was one */
 };
-
-/* ---- lines of the buffer ---- */
-
-/* The line that has the byte; of a huge one what is around it. */
-static struct span line_at(const struct reading *r, size_t byte)
-{
-	size_t from = byte, to = byte;
-	while (from && byte - from < LINE && r->buf[from - 1] != '\n')
-		from--;
-	while (to < r->n && to - byte < LINE && r->buf[to] != '\n')
-		to++;
-	return (struct span){from, to};
-}
-
-/* To the line behind it, or in front of it; false where there is none. */
-static bool go_down(const struct reading *r, struct span *line)
-{
-	if (line->to + 1 >= r->n || r->buf[line->to] != '\n')
-		return false;
-	*line = line_at(r, line->to + 1);
-	return true;
-}
-
-static bool go_up(const struct reading *r, struct span *line)
-{
-	if (!line->from || r->buf[line->from - 1] != '\n')
-		return false;
-	*line = line_at(r, line->from - 1);
-	return true;
-}
-
-static struct str clean_of(struct reading *r, struct span line)
-{
-	BUF(b, &r->tmp);
-	line_clean(&b, (struct str){r->buf + line.from, line.to - line.from});
-	return b.n ? buf_str(&b) : S("");
-}
-
-static uint64_t newlines(const char *p, const char *end)
-{
-	uint64_t n = 0;
-	for (; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
-		n++;
-	return n;
-}
-
-/* Lines are counted as far as somebody asks. */
-static uint64_t number_of(struct reading *r, size_t byte)
-{
-	if (byte < r->counted)
-		return r->line - newlines(r->buf + byte, r->buf + r->counted);
-	r->line += newlines(r->buf + r->counted, r->buf + byte);
-	r->counted = byte;
-	return r->line;
-}
-
-/* As it stands there, but for colours; kept. */
-static struct log_line told(struct reading *r, struct span line)
-{
-	BUF(b, r->a);
-	bool skip = false;
-	for (size_t i = line.from; i < line.to && b.n < LINE; i++) {
-		char c = r->buf[i];
-		bool begins = c == '\033' && i + 1 < line.to && r->buf[i + 1] == '[';
-		skip = begins || skip;
-		if (!skip && c != '\r')
-			buf_char(&b, c == '\t' ? ' ' : c);
-		if (skip && !begins && c >= 0x40 && c != '[')
-			skip = false;
-	}
-	return (struct log_line){number_of(r, line.from), b.n ? str_trim(buf_str(&b)) : S("")};
-}
 
 /* ---- what was being done ---- */
 
@@ -174,8 +96,8 @@ static struct str doing(struct reading *r, struct span line)
 	struct strs targets = {0};
 	struct str step = S("");
 	struct span at;
-	for (int i = 0; i < NEAR && (!step.n || !targets.n) && (!i || go_up(r, &line)); i++) {
-		struct str clean = clean_of(r, line);
+	for (int i = 0; i < NEAR && (!step.n || !targets.n) && (!i || window_up(&r->w, &line)); i++) {
+		struct str clean = window_clean(&r->w, line);
 		if (!step.n && expression_fits(&r->tmp, &r->p->step, STEP, clean, &at))
 			step = last_word(str_sub(clean, at.from, at.to));
 		add_targets(r, clean, &targets);
@@ -203,18 +125,18 @@ static struct place place_of(struct reading *r, struct span line, bool wrapped)
 	struct place p = {0};
 	BUF(b, &r->tmp);
 	size_t up = 0;
-	while (wrapped && up < WRAP && go_up(r, &line))
+	while (wrapped && up < WRAP && window_up(&r->w, &line))
 		up++;
 	size_t max = wrapped ? up + 1 + WRAP : 1;
 	do {
 		if (b.n && b.p[b.n - 1] != ' ')
 			buf_char(&b, ' ');
-		struct str clean = clean_of(r, line);
+		struct str clean = window_clean(&r->w, line);
 		p.lines[p.n] = line;
 		p.starts[p.n] = b.n;
 		p.leads[p.n] = wrapped ? line_lead(clean) : 0;
 		buf_add(&b, str_sub(clean, p.leads[p.n++], clean.n));
-	} while (p.n < max && go_down(r, &line));
+	} while (p.n < max && window_down(&r->w, &line));
 	p.text = b.n ? buf_str(&b) : S("");
 	return p;
 }
@@ -223,55 +145,25 @@ static bool is_near(struct reading *r, const struct pattern *p, struct span line
 {
 	const char *near = p->row.match->near;
 	int up = 0;
-	while (up < NEAR && go_up(r, &line))
+	while (up < NEAR && window_up(&r->w, &line))
 		up++;
 	for (int i = 0; i <= up + NEAR; i++)
-		if (expression_fits_in(&r->tmp, &p->x->near, near, clean_of(r, line)))
+		if (expression_fits_in(&r->tmp, &p->x->near, near, window_clean(&r->w, line)))
 			return true;
-		else if (!go_down(r, &line))
+		else if (!window_down(&r->w, &line))
 			break;
 	return false;
-}
-
-/* Do the lines above say that it is an example, do they go on in it, or open a text in triple quotes? */
-static bool is_introduced(struct reading *r, struct span line)
-{
-	bool inside = false, inner = strchr(" \t'\"", r->buf[line.from]) != NULL;
-	for (int i = 0, blank = 0; i < NEAR && go_up(r, &line); i++) {
-		struct str rest = {r->buf + line.from, line.to - line.from};
-		struct str clean = i < INTRO ? clean_of(r, line) : S("");
-		blank += i == blank && !i && !clean.n;
-		if (i < INTRO && (line_introduces(clean) ||
-					 (i == blank && line_goes_on(clean, inner && !i))))
-			return true;
-		for (size_t n; (n = str_find(rest, S("\"\"\""))) < rest.n; inside = !inside)
-			rest = str_sub(rest, n + 3, rest.n);
-	}
-	return inside;
-}
-
-static size_t indent_of(const struct reading *r, struct span line)
-{
-	struct str s = {r->buf + line.from, line.to - line.from};
-	return (size_t)(str_trim(s).p - s.p);
-}
-
-/* Is it the term of a man page, a glossary, a list of definitions; does an answer follow? */
-static bool is_explained(struct reading *r, struct span line)
-{
-	size_t indent = indent_of(r, line);
-	return go_down(r, &line) && line_explains(clean_of(r, line), indent_of(r, line) > indent);
 }
 
 /* Does only a document or a list speak of it? at: the match in the text of the place. */
 static bool is_quoted(struct reading *r, const struct place *p, struct span at, size_t k)
 {
 	size_t end = k + 1 < p->n ? p->starts[k + 1] : p->text.n;
-	struct str whole = clean_of(r, p->lines[k]);
+	struct str whole = window_clean(&r->w, p->lines[k]);
 	size_t from = at.from - p->starts[k] + p->leads[k];
 	size_t to = (at.to < end ? at.to : end) - p->starts[k] + p->leads[k];
 	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n) ||
-	       is_introduced(r, p->lines[k]) || is_explained(r, p->lines[k]);
+	       window_is_introduced(&r->w, p->lines[k]) || window_is_explained(&r->w, p->lines[k]);
 }
 
 /* A line of `explain` or `doctor`: it begins with the id or has it in brackets. */
@@ -286,9 +178,9 @@ static bool goes_on(struct reading *r, struct span line)
 {
 	const struct pattern *p = r->torn_by;
 	struct span at;
-	if (r->mended || !p || r->torn.n >= TORN || !go_up(r, &line))
+	if (r->mended || !p || r->torn.n >= TORN || !window_up(&r->w, &line))
 		return false;
-	struct str clean = clean_of(r, line), said = str_sub(clean, line_lead(clean), clean.n);
+	struct str clean = window_clean(&r->w, line), said = str_sub(clean, line_lead(clean), clean.n);
 	return expression_fits(&r->tmp, &p->x->text, p->row.sign->text, said, &at) && at.from;
 }
 
@@ -314,10 +206,18 @@ static bool compare(struct reading *r, const struct pattern *p, struct span line
 	bool quoted = is_quoted(r, &place, at, k) || is_ours(r, p, place.text);
 	if (f->seen && quoted)
 		return true;
+	size_t last = k;
+	while (last + 1 < place.n && place.starts[last + 1] < at.to)
+		last++;
+	f->tries += quoted ? 0 : AROUND_TRIES;
+	bool in_text = !quoted && window_is_text(&r->w, (struct span){place.lines[k].from, place.lines[last].to});
+	if (f->seen && in_text)
+		return true;
 	f->seen = 1;
-	f->quoted = quoted;
+	f->quoted = quoted || in_text;
+	f->in_text = in_text;
 	f->own = line_is_own(str_sub(place.text, at.from, at.to));
-	f->at = told(r, place.lines[k]);
+	f->at = window_told(&r->w, r->a, place.lines[k]);
 	f->during = doing(r, place.lines[k]);
 	return true;
 }
@@ -331,20 +231,20 @@ static void keep_torn(struct reading *r, struct span line, size_t at)
 	struct span torn = line;
 	BUF(b, &r->torn_arena);
 	int up = 0, k = 0;
-	while (up < NEAR && go_up(r, &line))
+	while (up < NEAR && window_up(&r->w, &line))
 		up++;
-	struct mended m = {.line = number_of(r, line.from)};
+	struct mended m = {.line = window_number(&r->w, line.from)};
 	do {
-		struct str clean = clean_of(r, line);
+		struct str clean = window_clean(&r->w, line);
 		m.from = k == up - WRAP ? b.n : m.from;
 		bool is_torn = line.from == torn.from;
-		if (b.n && b.p[b.n - 1] != '\n' && r->buf[line.from] == ' ')
+		if (b.n && b.p[b.n - 1] != '\n' && r->w.buf[line.from] == ' ')
 			buf_char(&b, ' '); /* cleaned lines begin without */
 		buf_add(&b, is_torn ? str_sub(clean, 0, at) : clean);
 		if (!is_torn)
 			buf_char(&b, '\n');
 		m.to = k <= up + WRAP ? b.n : m.to;
-	} while (k++ < up + NEAR && go_down(r, &line));
+	} while (k++ < up + NEAR && window_down(&r->w, &line));
 	m.text = buf_str(&b);
 	*VEC_PUSH(&r->torn_arena, &r->torn) = m;
 }
@@ -353,7 +253,7 @@ static void keep_torn(struct reading *r, struct span line, size_t at)
 static bool compare_sign(struct reading *r, const struct pattern *p, struct span line)
 {
 	const struct diagnosis_sign *s = p->row.sign;
-	struct str clean = clean_of(r, line);
+	struct str clean = window_clean(&r->w, line);
 	/* what is no message counts where it stands, in a command, too */
 	size_t lead = line_lead(clean);
 	if (s->once)
@@ -372,7 +272,7 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 		line_speaks(said, at.from, at.to))
 		return false;
 	r->found[p->group].seen = 1;
-	r->found[p->group].at = told(r, line);
+	r->found[p->group].at = window_told(&r->w, r->a, line);
 	return true;
 }
 
@@ -386,7 +286,7 @@ static void on_hit(void *user, unsigned number, size_t end)
 	else if ((!f->seen || f->quoted || (p->row.sign && p->row.sign->last)) &&
 		 f->tries < TRIES) {
 		struct arena_mark mark = arena_mark(&r->tmp);
-		struct span line = line_at(r, r->done + (end ? end - 1 : 0));
+		struct span line = window_line(&r->w, r->w.done + (end ? end - 1 : 0));
 		bool sign = p->row.sign,
 		     fits = sign ? compare_sign(r, p, line) : compare(r, p, line, false);
 		/* what is quoted by its line alone may begin in the one above */
@@ -398,34 +298,6 @@ static void on_hit(void *user, unsigned number, size_t end)
 }
 
 /* ---- the stream ---- */
-
-static struct err *fill(struct reading *r)
-{
-	size_t room = BACK + BLOCK + AHEAD - r->n, got;
-	TRY(stream_read(r->in, r->buf + r->n, room, &got));
-	r->n += got;
-	r->ended = got < room;
-	return NULL;
-}
-
-/* Up to where can be searched now: whole lines, with what follows them at hand. */
-static size_t searchable(const struct reading *r)
-{
-	if (r->ended)
-		return r->n;
-	size_t to = r->n > AHEAD ? r->n - AHEAD : 0;
-	const char *nl = to > r->done ? memrchr(r->buf + r->done, '\n', to - r->done) : NULL;
-	return nl ? (size_t)(nl - r->buf) + 1 : to > r->done ? to : r->done;
-}
-
-static void slide(struct reading *r)
-{
-	size_t drop = r->done > BACK ? r->done - BACK : 0;
-	memmove(r->buf, r->buf + drop, r->n - drop);
-	r->n -= drop;
-	r->done -= drop;
-	r->counted -= drop < r->counted ? drop : r->counted;
-}
 
 static const struct found *sign_of(const struct reading *r, const char *name)
 {
@@ -443,23 +315,19 @@ static struct scan *scan_for(const struct reading *r)
 
 static struct err *read_torn(struct reading *r)
 {
-	const struct reading whole = *r;
+	const struct window whole = r->w;
 	struct err *e = NULL;
 	r->mended = true;
 	for (size_t i = 0; i < r->torn.n && !e; i++) {
 		const struct mended *m = &r->torn.v[i];
-		r->buf = (char *)m->text.p;
-		r->n = m->text.n;
-		r->done = m->from;
-		r->counted = 0;
-		r->line = m->line;
+		r->w = (struct window){.buf = (char *)m->text.p,
+			.n = m->text.n,
+			.done = m->from,
+			.line = m->line,
+			.tmp = whole.tmp};
 		e = scan_block(r->p->rest, str_sub(m->text, m->from, m->to), on_hit, r);
 	}
-	r->buf = whole.buf;
-	r->n = whole.n;
-	r->done = whole.done;
-	r->counted = whole.counted;
-	r->line = whole.line;
+	r->w = whole;
 	r->mended = false;
 	r->torn.v = NULL;
 	r->torn.n = r->torn.cap = 0;
@@ -471,15 +339,15 @@ static struct err *read_all(struct reading *r)
 {
 	do {
 		TRY(cancel_check());
-		TRY(fill(r));
-		size_t to = searchable(r);
+		TRY(window_fill(&r->w, r->in));
+		size_t to = window_searchable(&r->w);
 		TRY(scan_block(
-			scan_for(r), (struct str){r->buf + r->done, to - r->done}, on_hit, r));
+			scan_for(r), (struct str){r->w.buf + r->w.done, to - r->w.done}, on_hit, r));
 		TRY(read_torn(r));
-		r->done = to;
-		number_of(r, to);
-		slide(r);
-	} while (!r->ended);
+		r->w.done = to;
+		window_number(&r->w, to);
+		window_slide(&r->w);
+	} while (!r->w.ended);
 	return NULL;
 }
 
@@ -487,7 +355,7 @@ static void reading_done(struct reading **r)
 {
 	arena_free(&(*r)->tmp);
 	arena_free(&(*r)->torn_arena);
-	free((*r)->buf);
+	free((*r)->w.buf);
 	free(*r);
 }
 
@@ -577,7 +445,8 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 {
 	const struct diagnosis_match *m = p->row.match;
 	if (f->quoted)
-		return "the line only speaks of it";
+		return f->in_text ? "the lines around it read like a text about it"
+				  : "the line only speaks of it";
 	if (sign_of(r, "text")->seen || sign_of(r, "document")->seen >= DOCUMENT)
 		return "the text is a document that speaks of it";
 	if (p->row.entry->severity == SEV_ERROR && sign_of(r, "passed")->at.line > f->at.line)
@@ -658,25 +527,6 @@ static bool explains(const struct diagnosis *a, const struct diagnosis *b)
 	return a->explains && str_is_one_of(str_from(b->id), a->explains);
 }
 
-#define A_LIST "the lines are a list of messages"
-
-static bool may_be_listed(const struct log_cause *c)
-{
-	return c->entry->severity == SEV_ERROR &&
-	       (!c->context_only || str_eq(c->reason, S(A_LIST)));
-}
-
-/* Messages of errors that have nothing to do with each other, closer than one may wrap, are no log. */
-static void drop_lists(struct log_answer *ret)
-{
-	VEC_EACH (struct log_cause, c, &ret->causes)
-		VEC_EACH (struct log_cause, o, &ret->causes)
-			if (may_be_listed(c) && may_be_listed(o) && c->at.line != o->at.line &&
-				c->at.line + WRAP - o->at.line <= 2 * WRAP &&
-				!explains(c->entry, o->entry) && !explains(o->entry, c->entry))
-				demote(c, S(A_LIST));
-}
-
 /* What another cause explains is no cause of its own. */
 static void explain_away(struct arena *a, struct log_answer *ret)
 {
@@ -709,7 +559,6 @@ static void conclude(struct reading *r, struct log_answer *ret)
 {
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	add_causes(r, ret);
-	drop_lists(ret);
 	VEC_EACH (struct log_cause, c, &ret->causes) /* it ended in another one */
 		if (!c->context_only && c->entry->severity != SEV_ERROR &&
 			first->at.line > c->at.line)
@@ -720,15 +569,15 @@ static void conclude(struct reading *r, struct log_answer *ret)
 	if (top && !top->context_only && top->entry->severity == SEV_ERROR &&
 		(!ret->first_error.line || !first->seen || top->at.line < ret->first_error.line))
 		ret->first_error = top->at;
-	ret->lines = r->line - (r->n == 0 || r->buf[r->n - 1] == '\n');
+	ret->lines = r->w.line - (r->w.n == 0 || r->w.buf[r->w.n - 1] == '\n');
 }
 
 struct err *log_read(
 	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret)
 {
 	CLEANUP(reading_done) struct reading *r = xmalloc(sizeof(*r));
-	*r = (struct reading){.a = a, .p = p, .in = s, .line = 1};
-	r->buf = xmalloc(BACK + BLOCK + AHEAD);
+	*r = (struct reading){.a = a, .p = p, .in = s};
+	window_new(&r->w, &r->tmp);
 	r->found = arena_array(a, p->v.n, sizeof(*r->found));
 	*ret = (struct log_answer){0};
 	TRY(read_all(r));

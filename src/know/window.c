@@ -1,0 +1,183 @@
+/* The part of a log at hand; see window.h. */
+#include <stdlib.h>
+
+#include "know/window.h"
+
+enum {
+	BACK = 32 << 10,
+	AHEAD = 16 << 10,
+	BLOCK = 1 << 20,
+	LINE = 4096, /* what is looked at of a line, on both sides of a byte */
+	NEAR = 40,   /* lines */
+	INTRO = 4,   /* lines between a sentence and the example that it announces */
+	AROUND = 12, /* lines to both sides that tell a log from a text */
+	LONE = 3,    /* fewer of them may all be of no kind */
+};
+
+void window_new(struct window *w, struct arena *tmp)
+{
+	*w = (struct window){.buf = xmalloc(BACK + BLOCK + AHEAD), .line = 1, .tmp = tmp};
+}
+
+struct err *window_fill(struct window *w, struct stream *in)
+{
+	size_t room = BACK + BLOCK + AHEAD - w->n, got;
+	TRY(stream_read(in, w->buf + w->n, room, &got));
+	w->n += got;
+	w->ended = got < room;
+	return NULL;
+}
+
+size_t window_searchable(const struct window *w)
+{
+	if (w->ended)
+		return w->n;
+	size_t to = w->n > AHEAD ? w->n - AHEAD : 0;
+	const char *nl = to > w->done ? memrchr(w->buf + w->done, '\n', to - w->done) : NULL;
+	return nl ? (size_t)(nl - w->buf) + 1 : to > w->done ? to : w->done;
+}
+
+void window_slide(struct window *w)
+{
+	size_t drop = w->done > BACK ? w->done - BACK : 0;
+	memmove(w->buf, w->buf + drop, w->n - drop);
+	w->n -= drop;
+	w->done -= drop;
+	w->counted -= drop < w->counted ? drop : w->counted;
+}
+
+/* ---- lines of the buffer ---- */
+
+/* The line that has the byte; of a huge one what is around it. */
+struct span window_line(const struct window *w, size_t byte)
+{
+	size_t from = byte, to = byte;
+	while (from && byte - from < LINE && w->buf[from - 1] != '\n')
+		from--;
+	while (to < w->n && to - byte < LINE && w->buf[to] != '\n')
+		to++;
+	return (struct span){from, to};
+}
+
+/* To the line behind it, or in front of it; false where there is none. */
+bool window_down(const struct window *w, struct span *line)
+{
+	if (line->to + 1 >= w->n || w->buf[line->to] != '\n')
+		return false;
+	*line = window_line(w, line->to + 1);
+	return true;
+}
+
+bool window_up(const struct window *w, struct span *line)
+{
+	if (!line->from || w->buf[line->from - 1] != '\n')
+		return false;
+	*line = window_line(w, line->from - 1);
+	return true;
+}
+
+struct str window_clean(struct window *w, struct span line)
+{
+	BUF(b, w->tmp);
+	line_clean(&b, (struct str){w->buf + line.from, line.to - line.from});
+	return b.n ? buf_str(&b) : S("");
+}
+
+static uint64_t newlines(const char *p, const char *end)
+{
+	uint64_t n = 0;
+	for (; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+		n++;
+	return n;
+}
+
+/* Lines are counted as far as somebody asks. */
+uint64_t window_number(struct window *w, size_t byte)
+{
+	if (byte < w->counted)
+		return w->line - newlines(w->buf + byte, w->buf + w->counted);
+	w->line += newlines(w->buf + w->counted, w->buf + byte);
+	w->counted = byte;
+	return w->line;
+}
+
+/* As it stands there, but for colours; kept. */
+struct log_line window_told(struct window *w, struct arena *a, struct span line)
+{
+	BUF(b, a);
+	bool skip = false;
+	for (size_t i = line.from; i < line.to && b.n < LINE; i++) {
+		char c = w->buf[i];
+		bool begins = c == '\033' && i + 1 < line.to && w->buf[i + 1] == '[';
+		skip = begins || skip;
+		if (!skip && c != '\r')
+			buf_char(&b, c == '\t' ? ' ' : c);
+		if (skip && !begins && c >= 0x40 && c != '[')
+			skip = false;
+	}
+	return (struct log_line){window_number(w, line.from), b.n ? str_trim(buf_str(&b)) : S("")};
+}
+
+/* ---- what stands around ---- */
+
+/* Do the lines above say that it is an example, do they go on in it, or open a text in triple quotes? */
+bool window_is_introduced(struct window *w, struct span line)
+{
+	bool inside = false, inner = strchr(" \t'\"", w->buf[line.from]) != NULL;
+	for (int i = 0, blank = 0; i < NEAR && window_up(w, &line); i++) {
+		struct str rest = {w->buf + line.from, line.to - line.from};
+		struct str clean = i < INTRO ? window_clean(w, line) : S("");
+		blank += i == blank && !i && !clean.n;
+		if (i < INTRO && (line_introduces(clean) ||
+					 (i == blank && line_goes_on(clean, inner && !i))))
+			return true;
+		for (size_t n; (n = str_find(rest, S("\"\"\""))) < rest.n; inside = !inside)
+			rest = str_sub(rest, n + 3, rest.n);
+	}
+	return inside;
+}
+
+static size_t indent_of(const struct window *w, struct span line)
+{
+	struct str s = {w->buf + line.from, line.to - line.from};
+	return (size_t)(str_trim(s).p - s.p);
+}
+
+/* Is it the term of a man page, a glossary, a list of definitions; does an answer follow? */
+bool window_is_explained(struct window *w, struct span line)
+{
+	size_t indent = indent_of(w, line);
+	return window_down(w, &line) && line_explains(window_clean(w, line), indent_of(w, line) > indent);
+}
+
+static bool is_indented(const struct window *w, struct span line)
+{
+	return line.from < line.to && strchr(" \t", w->buf[line.from]) != NULL;
+}
+
+/* Do the lines around a message read like a text, or like a list, and not like what programs print? What is indented
+ * below a line of a program belongs to it. */
+bool window_is_text(struct window *w, struct span message)
+{
+	size_t kinds[] = {[LINE_ANY] = 0, [LINE_OUTPUT] = 0, [LINE_PROSE] = 0};
+	struct span line = window_line(w, message.from);
+	bool inside = false;
+	int up = 0;
+	for (struct span above = line; up < AROUND && window_up(w, &above); line = above)
+		up += window_clean(w, above).n > 0;
+	for (int below = 0; below < AROUND; below += line.from >= message.to) {
+		struct str clean = window_clean(w, line);
+		enum line_kind kind = line_kind(clean, is_indented(w, line));
+		if (kind == LINE_OUTPUT)
+			inside = true;
+		else if (!is_indented(w, line) && clean.n)
+			inside = false;
+		if (clean.n && (line.to < message.from || line.from >= message.to))
+			kinds[inside && kind == LINE_PROSE ? LINE_ANY : kind]++;
+		if (!window_down(w, &line))
+			break;
+	}
+	return kinds[LINE_PROSE] > kinds[LINE_OUTPUT] ||
+	       (!kinds[LINE_OUTPUT] && kinds[LINE_ANY] >= LONE);
+}
+
