@@ -156,6 +156,8 @@ bool line_is_own(struct str match);
 bool line_explains(struct str clean, bool inner);
 /* Does it say that readers may meet what stands below? */
 bool line_introduces(struct str clean);
+/* Does CMake's log say that what stands below was a check's? */
+bool line_probes(struct str clean);
 /* Does its sentence go on in the line below; or, when that is indented or begins with a quote (inner), its expression? */
 bool line_goes_on(struct str clean, bool inner);
 

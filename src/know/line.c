@@ -163,6 +163,12 @@ bool line_introduces(struct str clean)
 	return has_shape("intro", clean, &at);
 }
 
+bool line_probes(struct str clean)
+{
+	regmatch_t at;
+	return has_shape("probe", clean, &at);
+}
+
 bool line_explains(struct str clean, bool inner)
 {
 	regmatch_t at;

@@ -131,6 +131,9 @@ bool window_is_introduced(struct window *w, struct span line)
 		if (i < INTRO && (line_introduces(clean) ||
 					 (i == blank && line_goes_on(clean, inner && !i))))
 			return true;
+		if (str_contains(rest, S(" failed with the following")) &&
+			line_probes(window_clean(w, line)))
+			return true;
 		for (size_t n; (n = str_find(rest, S("\"\"\""))) < rest.n; inside = !inside)
 			rest = str_sub(rest, n + 3, rest.n);
 	}

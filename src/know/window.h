@@ -34,7 +34,8 @@ struct log_line window_told(struct window *w, struct arena *a, struct span line)
 uint64_t window_number(struct window *w, size_t byte);
 
 /* What the lines around a message say about it.
- * Do those above say that it is an example, does their sentence or expression go on in it, or do they open a text in triple quotes? */
+ * Do those above say that it is an example, does their sentence or expression go on in it, do they open a text in triple
+ * quotes, or is it what a check of CMake's prints? */
 bool window_is_introduced(struct window *w, struct span line);
 /* Is it the term of a man page, a glossary, a list of definitions; does an answer follow? */
 bool window_is_explained(struct window *w, struct span line);
