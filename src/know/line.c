@@ -223,7 +223,8 @@ enum line_kind line_kind(struct str clean, bool indented)
 	struct str head = str_sub(clean, 0, HEAD);
 	struct str s = str_fmt(&tmp, "%s%.*s", indent, STR(head));
 	/* what looks like a time stamp may be a part of a list, too: both are asked */
-	struct str said = str_fmt(&tmp, "%s%.*s", indent, STR(str_sub(head, line_lead(head), head.n)));
+	struct str said =
+		str_fmt(&tmp, "%s%.*s", indent, STR(str_sub(head, line_lead(head), head.n)));
 	if (has_shape("stamped", s, &at))
 		return LINE_OUTPUT;
 	bool output = has_shape("output", s, &at) || has_shape("output", said, &at);

@@ -96,7 +96,8 @@ static struct str doing(struct reading *r, struct span line)
 	struct strs targets = {0};
 	struct str step = S("");
 	struct span at;
-	for (int i = 0; i < NEAR && (!step.n || !targets.n) && (!i || window_up(&r->w, &line)); i++) {
+	for (int i = 0; i < NEAR && (!step.n || !targets.n) && (!i || window_up(&r->w, &line));
+		i++) {
 		struct str clean = window_clean(&r->w, line);
 		if (!step.n && expression_fits(&r->tmp, &r->p->step, STEP, clean, &at))
 			step = last_word(str_sub(clean, at.from, at.to));
@@ -166,6 +167,15 @@ static bool is_quoted(struct reading *r, const struct place *p, struct span at, 
 	       window_is_introduced(&r->w, p->lines[k]) || window_is_explained(&r->w, p->lines[k]);
 }
 
+/* Do the lines around those of the match, which begins in the k-th, read like a text? */
+static bool is_in_text(struct reading *r, const struct place *p, struct span at, size_t k)
+{
+	size_t last = k;
+	while (last + 1 < p->n && p->starts[last + 1] < at.to)
+		last++;
+	return window_is_text(&r->w, (struct span){p->lines[k].from, p->lines[last].to});
+}
+
 /* A line of `explain` or `doctor`: it begins with the id or has it in brackets. */
 static bool is_ours(struct reading *r, const struct pattern *p, struct str text)
 {
@@ -180,7 +190,8 @@ static bool goes_on(struct reading *r, struct span line)
 	struct span at;
 	if (r->mended || !p || r->torn.n >= TORN || !window_up(&r->w, &line))
 		return false;
-	struct str clean = window_clean(&r->w, line), said = str_sub(clean, line_lead(clean), clean.n);
+	struct str clean = window_clean(&r->w, line),
+		   said = str_sub(clean, line_lead(clean), clean.n);
 	return expression_fits(&r->tmp, &p->x->text, p->row.sign->text, said, &at) && at.from;
 }
 
@@ -204,14 +215,9 @@ static bool compare(struct reading *r, const struct pattern *p, struct span line
 	if (goes_on(r, place.lines[k]))
 		return false;
 	bool quoted = is_quoted(r, &place, at, k) || is_ours(r, p, place.text);
-	if (f->seen && quoted)
-		return true;
-	size_t last = k;
-	while (last + 1 < place.n && place.starts[last + 1] < at.to)
-		last++;
+	bool in_text = !quoted && is_in_text(r, &place, at, k);
 	f->tries += quoted ? 0 : AROUND_TRIES;
-	bool in_text = !quoted && window_is_text(&r->w, (struct span){place.lines[k].from, place.lines[last].to});
-	if (f->seen && in_text)
+	if (f->seen && (quoted || in_text))
 		return true;
 	f->seen = 1;
 	f->quoted = quoted || in_text;
@@ -341,8 +347,8 @@ static struct err *read_all(struct reading *r)
 		TRY(cancel_check());
 		TRY(window_fill(&r->w, r->in));
 		size_t to = window_searchable(&r->w);
-		TRY(scan_block(
-			scan_for(r), (struct str){r->w.buf + r->w.done, to - r->w.done}, on_hit, r));
+		TRY(scan_block(scan_for(r), (struct str){r->w.buf + r->w.done, to - r->w.done},
+			on_hit, r));
 		TRY(read_torn(r));
 		r->w.done = to;
 		window_number(&r->w, to);

@@ -10,7 +10,7 @@ enum {
 	LINE = 4096, /* what is looked at of a line, on both sides of a byte */
 	NEAR = 40,   /* lines */
 	INTRO = 4,   /* lines between a sentence and the example that it announces */
-	AROUND = 12, /* lines to both sides that tell a log from a text */
+	AROUND = 16, /* lines to both sides that tell a log from a text */
 	LONE = 3,    /* fewer of them may all be of no kind */
 };
 
@@ -48,7 +48,6 @@ void window_slide(struct window *w)
 
 /* ---- lines of the buffer ---- */
 
-/* The line that has the byte; of a huge one what is around it. */
 struct span window_line(const struct window *w, size_t byte)
 {
 	size_t from = byte, to = byte;
@@ -59,7 +58,6 @@ struct span window_line(const struct window *w, size_t byte)
 	return (struct span){from, to};
 }
 
-/* To the line behind it, or in front of it; false where there is none. */
 bool window_down(const struct window *w, struct span *line)
 {
 	if (line->to + 1 >= w->n || w->buf[line->to] != '\n')
@@ -91,7 +89,6 @@ static uint64_t newlines(const char *p, const char *end)
 	return n;
 }
 
-/* Lines are counted as far as somebody asks. */
 uint64_t window_number(struct window *w, size_t byte)
 {
 	if (byte < w->counted)
@@ -101,7 +98,6 @@ uint64_t window_number(struct window *w, size_t byte)
 	return w->line;
 }
 
-/* As it stands there, but for colours; kept. */
 struct log_line window_told(struct window *w, struct arena *a, struct span line)
 {
 	BUF(b, a);
@@ -120,7 +116,6 @@ struct log_line window_told(struct window *w, struct arena *a, struct span line)
 
 /* ---- what stands around ---- */
 
-/* Do the lines above say that it is an example, do they go on in it, or open a text in triple quotes? */
 bool window_is_introduced(struct window *w, struct span line)
 {
 	bool inside = false, inner = strchr(" \t'\"", w->buf[line.from]) != NULL;
@@ -146,11 +141,11 @@ static size_t indent_of(const struct window *w, struct span line)
 	return (size_t)(str_trim(s).p - s.p);
 }
 
-/* Is it the term of a man page, a glossary, a list of definitions; does an answer follow? */
 bool window_is_explained(struct window *w, struct span line)
 {
 	size_t indent = indent_of(w, line);
-	return window_down(w, &line) && line_explains(window_clean(w, line), indent_of(w, line) > indent);
+	return window_down(w, &line) &&
+	       line_explains(window_clean(w, line), indent_of(w, line) > indent);
 }
 
 static bool is_indented(const struct window *w, struct span line)
@@ -158,23 +153,20 @@ static bool is_indented(const struct window *w, struct span line)
 	return line.from < line.to && strchr(" \t", w->buf[line.from]) != NULL;
 }
 
-/* Do the lines around a message read like a text, or like a list, and not like what programs print? What is indented
- * below a line of a program belongs to it. */
 bool window_is_text(struct window *w, struct span message)
 {
 	size_t kinds[] = {[LINE_ANY] = 0, [LINE_OUTPUT] = 0, [LINE_PROSE] = 0};
 	struct span line = window_line(w, message.from);
+	for (int up = 0; up < AROUND && window_up(w, &line); up++)
+		;
 	bool inside = false;
-	int up = 0;
-	for (struct span above = line; up < AROUND && window_up(w, &above); line = above)
-		up += window_clean(w, above).n > 0;
 	for (int below = 0; below < AROUND; below += line.from >= message.to) {
 		struct str clean = window_clean(w, line);
-		enum line_kind kind = line_kind(clean, is_indented(w, line));
-		if (kind == LINE_OUTPUT)
-			inside = true;
-		else if (!is_indented(w, line) && clean.n)
+		bool indented = is_indented(w, line);
+		enum line_kind kind = line_kind(clean, indented);
+		if (clean.n && !indented)
 			inside = false;
+		inside |= kind == LINE_OUTPUT;
 		if (clean.n && (line.to < message.from || line.from >= message.to))
 			kinds[inside && kind == LINE_PROSE ? LINE_ANY : kind]++;
 		if (!window_down(w, &line))
@@ -183,4 +175,3 @@ bool window_is_text(struct window *w, struct span message)
 	return kinds[LINE_PROSE] > kinds[LINE_OUTPUT] ||
 	       (!kinds[LINE_OUTPUT] && kinds[LINE_ANY] >= LONE);
 }
-
