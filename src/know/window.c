@@ -11,7 +11,7 @@ enum {
 	NEAR = 40,   /* lines */
 	INTRO = 4,   /* lines between a sentence and the example that it announces */
 	AROUND = 16, /* lines to both sides that tell a log from a text */
-	LONE = 3,    /* fewer of them may all be of no kind */
+	LONE = 4,    /* fewer of them may all be of no kind */
 };
 
 void window_new(struct window *w, struct arena *tmp)

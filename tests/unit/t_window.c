@@ -89,7 +89,7 @@ static void what_stands_around_tells_a_log_from_a_text(void **state)
 	assert_true(is_text(S("case 1:\n  puts(a);\nRuntimeError: x\n  break;\n")));
 	/* of no kind: a few lines say nothing, more are a list */
 	assert_false(is_text(S("alpha\nRuntimeError: x\nbeta\n")));
-	assert_true(is_text(S("alpha\nRuntimeError: x\nbeta\ngamma\n")));
+	assert_true(is_text(S("alpha\nRuntimeError: x\nbeta\ngamma\ndelta\nepsilon\n")));
 }
 
 static void a_check_of_cmake_is_no_failure(void **state)
