@@ -453,7 +453,8 @@ static const char *doubt(const struct reading *r, const struct pattern *p, const
 	if (f->quoted)
 		return f->in_text ? "the lines around it read like a text about it"
 				  : "the line only speaks of it";
-	if (sign_of(r, "text")->seen || sign_of(r, "document")->seen >= DOCUMENT)
+	if (sign_of(r, "text")->seen ||
+		(sign_of(r, "document")->seen >= DOCUMENT && !sign_of(r, "report")->seen))
 		return "the text is a document that speaks of it";
 	if (p->row.entry->severity == SEV_ERROR && sign_of(r, "passed")->at.line > f->at.line)
 		return "what printed it ended well";
