@@ -750,6 +750,8 @@ def sdk_torch(m, site, version, rocm, hip, archs, family="gfx120X_all", tensile=
     """AMD's wheels: ROCm in packages of its own, for a family of GPUs, or for all with what is for one GPU in `more`."""
     suffix = f"_{family}" if family else ""
     m.torch(site, version, hip=hip, rocm=rocm, archs=archs, bundled=False, major="7", requires=(f"rocm[libraries]=={rocm}", *requires))
+    m.put(f"{site}/torch/_rocm_init.py", "def initialize():\n    import rocm_sdk\n    rocm_sdk.initialize_process(\n        preload_shortnames=["
+          f"'amd_comgr', 'amdhip64', 'rocprofiler-sdk-roctx', 'miopen', 'hipblaslt', 'rccl'],\n        check_version='{rocm}')\n")
     for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries" + suffix.lower().replace("_", "-"), *more):
         m.dist(site, name, rocm)
     for n, so in SONAME["7"].items():
@@ -1418,7 +1420,7 @@ def lines_after(m, end, *texts):
 
 
 def iommu(m, *gpus):
-    """The processor's IOMMU in use: drivers/iommu/iommu.c, each card a group that translates lazily (since 5.15: "DMA-FQ")."""
+    """The processor's IOMMU in use, each card a group of its own, which the kernel translates for lazily (since 5.15: "DMA-FQ")."""
     unit = "sys/devices/pci0000:00/0000:00:00.2/iommu/ivhd0"
     m.put(f"{unit}/amd-iommu/features", "58f77ef22294ade\n")
     m.links["sys/class/iommu/ivhd0"] = "../../devices/pci0000:00/0000:00:00.2/iommu/ivhd0"
