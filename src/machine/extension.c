@@ -102,9 +102,33 @@ static void look_in(struct looking *k, struct str name, struct str dir)
 			look_at(k, name, path_join(k->e->r->a, dir, files.v[i]));
 }
 
-void gather_extensions(struct environment *e)
+/* A package of an earlier folder hides that of a later one. */
+static bool is_hidden(const struct looking *k, size_t site, struct str name)
+{
+	const struct environment *e = k->e;
+	for (size_t i = 0; i < site; i++)
+		if (root_real(e->r, path_join(e->r->a, e->sites.v[i], name)).n)
+			return true;
+	return false;
+}
+
+static void look_at_entry(struct looking *k, struct str site, struct str entry)
 {
 	static const char *const not_these[] = {"torch", "functorch", "nvidia", "numpy", NULL};
+	struct arena *a = k->e->r->a;
+	struct str path = path_join(a, site, entry);
+	size_t dot = str_chr(entry, '.');
+	struct str name = str_sub(entry, 0, dot);
+	if (str_ends(entry, S(".so")))
+		look_at(k, name, path);
+	else if (dot == entry.n && !str_is_one_of(name, not_these))
+		look_in(k, name, path);
+	if (str_eq(entry, S("torchaudio")))
+		look_in(k, name, path_join(a, path, S("lib")));
+}
+
+void gather_extensions(struct environment *e)
+{
 	struct looking k = {.e = e};
 	struct strs names;
 	struct arena *a = e->r->a;
@@ -114,18 +138,10 @@ void gather_extensions(struct environment *e)
 		return;
 	k.dirs = search_dirs(
 		e, path_join(a, str_sub(t->path, 1, t->path.n), S("lib")), &l, !t->unloaded);
-	VEC_EACH (const struct str, site, &e->sites) {
-		root_list(e->r, *site, &names);
-		for (size_t i = 0; i < names.n; i++) {
-			struct str path = path_join(a, *site, names.v[i]);
-			size_t dot = str_chr(names.v[i], '.');
-			struct str name = str_sub(names.v[i], 0, dot);
-			if (str_ends(names.v[i], S(".so")))
-				look_at(&k, name, path);
-			else if (dot == names.v[i].n && !str_is_one_of(name, not_these))
-				look_in(&k, name, path);
-			if (str_eq(names.v[i], S("torchaudio")))
-				look_in(&k, name, path_join(a, path, S("lib")));
-		}
+	for (size_t s = 0; s < e->sites.n; s++) {
+		root_list(e->r, e->sites.v[s], &names);
+		for (size_t i = 0; i < names.n; i++)
+			if (!is_hidden(&k, s, names.v[i]))
+				look_at_entry(&k, e->sites.v[s], names.v[i]);
 	}
 }
