@@ -4,7 +4,7 @@
  * torchvision, torch-scatter, flash-attn. */
 #include "machine/python.h"
 
-enum { FOLDERS_MAX = 1000, FILES_MAX = 80 }; /* of an environment */
+enum { FOLDERS_MAX = 1000, FILES_MAX = 64 }; /* of an environment */
 
 struct looking {
 	struct environment *e;
@@ -127,10 +127,32 @@ static void look_at_entry(struct looking *k, struct str site, struct str entry)
 		look_in(k, name, path_join(a, path, S("lib")));
 }
 
+/* Those first that mostly are extensions; the others only where the environment is in use, as that takes time. */
+static bool is_likely(struct str entry)
+{
+	static const char *const parts[] = {"torch", "cuda", "hip", "rocm", "flash", "xformers",
+		"vllm", "apex", "pyg_lib", "aiter", "mamba", "detectron", "mmcv"};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (str_contains(entry, str_from(parts[i])))
+			return true;
+	return false;
+}
+
+static void look_at_all(struct looking *k, bool likely)
+{
+	const struct environment *e = k->e;
+	struct strs names;
+	for (size_t s = 0; s < e->sites.n; s++) {
+		root_list(e->r, e->sites.v[s], &names);
+		for (size_t i = 0; i < names.n; i++)
+			if (is_likely(names.v[i]) == likely && !is_hidden(k, s, names.v[i]))
+				look_at_entry(k, e->sites.v[s], names.v[i]);
+	}
+}
+
 void gather_extensions(struct environment *e)
 {
 	struct looking k = {.e = e};
-	struct strs names;
 	struct arena *a = e->r->a;
 	struct machine_torch *t = &e->py->torch;
 	struct library l = {.runpath = t->runpath};
@@ -138,10 +160,7 @@ void gather_extensions(struct environment *e)
 		return;
 	k.dirs = search_dirs(
 		e, path_join(a, str_sub(t->path, 1, t->path.n), S("lib")), &l, !t->unloaded);
-	for (size_t s = 0; s < e->sites.n; s++) {
-		root_list(e->r, e->sites.v[s], &names);
-		for (size_t i = 0; i < names.n; i++)
-			if (!is_hidden(&k, s, names.v[i]))
-				look_at_entry(&k, e->sites.v[s], names.v[i]);
-	}
+	look_at_all(&k, true);
+	if (e->py->active)
+		look_at_all(&k, false);
 }
