@@ -180,12 +180,15 @@ static bool find_link(struct root *r, struct str dir, struct machine_gpu *g)
 	}
 	now = read_link(r, port, false);
 	most = read_link(r, port, true);
-	if (up.n) {
-		struct link partner = read_link(r, up, true);
-		narrow(&most, &partner);
-	}
+	struct link slot = up.n ? read_link(r, up, true) : (struct link){0};
+	if (!up.n) /* in a recording, as below */
+		slot = (struct link){
+			peek_line(r, dir, "slot_link_speed"), peek_line(r, dir, "slot_link_width")};
+	g->link_card = link_text(r->a, &most);
 	tell_link(r, dir, "current", &now);
 	tell_link(r, dir, "max", &most);
+	tell_link(r, dir, "slot", &slot);
+	narrow(&most, &slot);
 	g->link = link_text(r->a, &now);
 	g->link_max = link_text(r->a, &most);
 	return g->link.n > 0;

@@ -9,11 +9,12 @@ enum {
 	CLASS_ACCELERATOR = 0x12
 };
 
-static void keep_amdgpu_lines(struct buf *out, struct str text)
+static void keep_our_lines(struct buf *out, struct str text)
 {
 	struct str line;
 	while (str_next(&text, '\n', &line))
-		if (str_contains(line, S("amdgpu")) && !str_starts(str_trim(line), S("#")))
+		if ((str_contains(line, S("amdgpu")) || str_contains(line, S("ttm"))) &&
+			!str_starts(str_trim(line), S("#")))
 			buf_fmt(out, "%.*s\n", STR(line));
 }
 
@@ -30,28 +31,148 @@ static void keep_cmdline(struct buf *out, struct str text)
 }
 
 /* modprobe reads these folders; a file hides those of its name in the later ones. */
-static void find_blacklist(struct root *r, struct machine *m)
+static struct strs modprobe_files(struct root *r)
 {
 	static const struct str dirs[] = {S_INIT("etc/modprobe.d"), S_INIT("run/modprobe.d"),
 		S_INIT("usr/lib/modprobe.d"), S_INIT("lib/modprobe.d")};
-	struct strs seen = {0};
+	struct strs seen = {0}, files = {0}, names;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
-		struct strs names;
 		root_list(r, dirs[i], &names);
-		for (size_t k = 0; k < names.n; k++) {
-			struct str text, path = path_join(r->a, dirs[i], names.v[k]);
-			if (!str_ends(names.v[k], S(".conf")) || strs_has(&seen, names.v[k]))
-				continue;
-			strs_add(r->a, &seen, names.v[k]);
-			if (root_peek(r, path, &text) != ROOT_OK ||
-				!parse_modprobe(text, S("amdgpu")))
-				continue;
-			root_read(r, path, keep_amdgpu_lines, &text);
+		for (size_t k = 0; k < names.n; k++)
+			if (str_ends(names.v[k], S(".conf")) && strs_put(r->a, &seen, names.v[k]))
+				strs_add(r->a, &files, path_join(r->a, dirs[i], names.v[k]));
+	}
+	return files;
+}
+
+/* What the files tell of amdgpu: that it is kept away, and parameters. */
+static void read_modprobe(struct root *r, struct machine *m)
+{
+	struct strs files = modprobe_files(r);
+	VEC_EACH (const struct str, path, &files) {
+		struct str text;
+		size_t before = m->driver.options.n;
+		if (root_peek(r, *path, &text) != ROOT_OK)
+			continue;
+		parse_options(r->a, text, &m->driver.options);
+		for (size_t i = before; i < m->driver.options.n; i++)
+			m->driver.options.v[i] = clean_text(r->a, m->driver.options.v[i]);
+		bool blocks = !m->driver.blacklisted && parse_modprobe(text, S("amdgpu"));
+		if (blocks) {
 			m->driver.blacklisted = true;
 			m->driver.blacklisted_by =
-				clean_text(r->a, str_fmt(r->a, "/%.*s", STR(path)));
+				clean_text(r->a, str_fmt(r->a, "/%.*s", STR(*path)));
+		}
+		if (blocks || m->driver.options.n > before)
+			root_read(r, *path, keep_our_lines, &text);
+	}
+}
+
+/* ---- parameters of modules ---- */
+
+/* Is one the other with a letter more, less or changed, but for '_'? */
+static bool is_near(struct arena *a, struct str x, struct str y)
+{
+	x = str_replace(a, x, S("_"), S(""));
+	y = str_replace(a, y, S("_"), S(""));
+	size_t most = x.n > y.n ? x.n : y.n, least = x.n < y.n ? x.n : y.n, head = 0, tail = 0;
+	while (head < least && x.p[head] == y.p[head])
+		head++;
+	while (tail < least - head && x.p[x.n - 1 - tail] == y.p[y.n - 1 - tail])
+		tail++;
+	return least > 3 && head + tail + 1 >= most;
+}
+
+/* "amdgpu.gtt_size=1": the kernel takes '-' for '_', and says nothing but a line in its log when the module has none such.
+ * Of a list that may not be whole only what is nearly one of it counts. */
+static void check_parameter(struct root *r, struct machine *m, struct str word)
+{
+	enum { WHOLE = 30, MANY = 20 };
+	static const char *const of_all[] = {"dyndbg", "async_probe", NULL}; /* any module's */
+	struct arena *a = r->a;
+	struct str module, name, value, nearest = S("");
+	struct strs names;
+	if (!str_cut(word, '.', &module, &name) || m->driver.unknown.n == MANY)
+		return;
+	str_cut(name, '=', &name, &value);
+	name = str_replace(a, name, S("-"), S("_"));
+	struct str dir = str_fmt(a, "sys/module/%.*s/parameters", STR(module));
+	root_list(r, dir, &names);
+	if (!name.n || strs_has(&names, name) || str_is_one_of(name, of_all))
+		return;
+	VEC_EACH (const struct str, s, &names)
+		if (is_near(a, name, *s))
+			nearest = *s;
+	if (!nearest.n && names.n < WHOLE)
+		return;
+	VEC_EACH (const struct str, s, &names) /* for a recording, whose answer is the same */
+		if (!root_line(r, path_join(a, dir, *s)).n)
+			root_tell_text(r, path_join(a, dir, *s), S(""));
+	*VEC_PUSH(a, &m->driver.unknown) = (struct machine_unknown){
+		clean_text(a, str_fmt(a, "%.*s.%.*s", STR(module), STR(name))),
+		clean_text(a, nearest)};
+}
+
+static bool is_of_modules(struct str word)
+{
+	return str_starts(word, S("amdgpu.")) || str_starts(word, S("ttm.")) ||
+	       str_starts(word, S("amdttm."));
+}
+
+static void check_parameters(struct root *r, struct machine *m)
+{
+	VEC_EACH (const struct str, word, &m->parameters)
+		if (is_of_modules(*word))
+			check_parameter(r, m, *word);
+	VEC_EACH (const struct str, word, &m->driver.options)
+		check_parameter(r, m, *word);
+}
+
+static void read_parameters(struct root *r, struct machine *m)
+{
+	uint64_t mib;
+	struct str now = root_line(r, S("sys/module/amdgpu/parameters/gttsize"));
+	if (str_u64(now, 10, &mib) && mib < UINT32_MAX)
+		strs_put(r->a, &m->driver.options, str_fmt(r->a, "amdgpu.gttsize=%.*s", STR(now)));
+	if (root_exists(r, S("sys/module/amdttm")))
+		m->driver.ttm = S("amdttm");
+	else if (root_exists(r, S("sys/module/ttm")))
+		m->driver.ttm = S("ttm");
+	check_parameters(r, m);
+}
+
+/* ---- AMD's own driver ---- */
+
+static void keep_first_line(struct buf *out, struct str text)
+{
+	struct str line;
+	if (str_next(&text, '\n', &line))
+		buf_fmt(out, "%.*s\n", STR(line));
+}
+
+/* dkms(8): the tree of what it built is amdgpu/VERSION/KERNEL; a build that fails leaves amdgpu/VERSION/build. */
+static void read_dkms(struct root *r, struct machine *m)
+{
+	enum { HEAD = 4096 };
+	const struct str top = S("var/lib/dkms/amdgpu");
+	struct arena *a = r->a;
+	struct strs names;
+	struct str text, mark = str_fmt(a, "for kernel %.*s (", STR(m->kernel));
+	root_list(r, top, &names);
+	VEC_EACH (const struct str, name, &names) {
+		struct str dir = path_join(a, top, *name);
+		struct str log = path_join(a, dir, S("build/make.log"));
+		if (!ascii_digit(name->p[0]) || !m->kernel.n)
+			continue;
+		if (root_exists(r, path_join(a, dir, m->kernel))) {
+			m->driver.dkms = m->driver.dkms_log = S("");
 			return;
 		}
+		root_tell_dir(r, dir);
+		m->driver.dkms = clean_text(a, *name);
+		if (root_head(r, log, HEAD, keep_first_line, &text) == ROOT_OK &&
+			str_contains(text, mark))
+			m->driver.dkms_log = clean_text(a, str_fmt(a, "/%.*s", STR(log)));
 	}
 }
 
@@ -74,9 +195,8 @@ void gather_driver(struct root *r, struct machine *m)
 	if (cmdline_blocks(&words, S("amdgpu"))) {
 		m->driver.blacklisted = true;
 		m->driver.blacklisted_by = S("/proc/cmdline");
-	} else {
-		find_blacklist(r, m);
 	}
+	read_modprobe(r, m);
 	root_read(r, S("proc/modules"), keep_module, &text);
 	m->driver.loaded = parse_modules(text, S("amdgpu"));
 	if (root_exists(r, S("sys/module/amdgpu"))) {
@@ -84,6 +204,8 @@ void gather_driver(struct root *r, struct machine *m)
 		m->driver.state = root_line(r, S("sys/module/amdgpu/initstate"));
 		m->driver.version = root_line(r, S("sys/module/amdgpu/version"));
 	}
+	read_parameters(r, m);
+	read_dkms(r, m);
 	m->driver.secure_boot = !m->driver.loaded && secure_boot(r);
 }
 

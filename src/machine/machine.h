@@ -21,6 +21,11 @@ struct machine_parts {
 	size_t n, cap;
 };
 
+struct machine_unknown {    /* a parameter that a module does not have: the kernel passes it over */
+	struct str name;    /* "amdgpu.gtt_size" */
+	struct str nearest; /* "gttsize", or "" */
+};
+
 struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	unsigned node;     /* KFD topology node */
 	unsigned index;    /* from 0, as ROCR_VISIBLE_DEVICES counts */
@@ -39,6 +44,7 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	bool no_atomics; /* the way to the processor carries no PCIe atomics of 32 or 64 bits */
 	struct str link,
 		link_max; /* "16.0 GT/s PCIe x8": now, where an idle GPU may be slower, and what both ends can do; "" on an APU */
+	struct str link_card; /* what the card alone could do */
 	struct str vbios;
 	struct machine_parts firmware; /* "mes" "0x80", as sysfs writes them */
 	struct str override; /* the variable that makes it pass for another GPU; "" = none */
@@ -64,6 +70,13 @@ struct machine_driver {
 	bool blacklisted;
 	struct str blacklisted_by; /* the file, or "/proc/cmdline" */
 	bool secure_boot; /* the firmware lets in only modules that are signed; not asked when it is loaded */
+	struct str ttm; /* the module that lends memory to GPUs: "ttm", of AMD's driver "amdttm" */
+	struct strs
+		options; /* of amdgpu and ttm, by modprobe.d and the kernel: "amdgpu.gttsize=122880" */
+	VEC(struct machine_unknown) unknown; /* parameters, of these and of the command line */
+	struct str
+		dkms; /* version of AMD's driver that DKMS has and did not build for this kernel */
+	struct str dkms_log; /* of its build for this kernel, which failed, or "" */
 };
 
 struct machine_sdk { /* a ROCm that was found: a tree such as /opt/rocm-7.1.0, or a system's packages */
@@ -95,11 +108,20 @@ struct machine_torch {      /* the torch of a Python environment, read from its 
 	struct strs targets; /* GPUs that libtorch_hip*.so have code for: see library.h */
 	struct strs rocblas, hipblaslt,
 		miopen;      /* GPUs of the side files that it will read; none: not known */
-	struct strs needed;  /* ROCm libraries that libtorch_hip.so asks for: "libamdhip64.so.6" */
+	struct strs needed;  /* ROCm libraries that its libraries ask for: "libamdhip64.so.6" */
 	struct strs missing; /* of these, those that neither it nor a ROCm of this machine has;
 				in WSL also "librocdxg.so", which the runtime of ROCm 7.2 and later opens */
 	struct str runpath;  /* of libtorch_hip.so, or its RPATH */
 	bool slim;           /* rocsmith slim took device code out of it */
+	bool unloaded; /* rocm wheels have some of the missing ones, but it does not load them from there */
+};
+
+struct machine_extension { /* libraries of a package that load torch's */
+	struct str name;   /* of its folder or module: "torch_scatter" */
+	struct str path;   /* of the first one */
+	struct str build;  /* "cuda", "rocm", else "cpu": whose code they load */
+	struct strs
+		missing; /* ROCm libraries that they ask for, and the ROCm of this torch does not have */
 };
 
 struct machine_python {     /* a Python environment */
@@ -109,6 +131,7 @@ struct machine_python {     /* a Python environment */
 	bool active;        /* `python3` of this shell is this one, or (user) sees its packages */
 	bool has_torch;
 	struct machine_torch torch;
+	VEC(struct machine_extension) extensions; /* of a torch for ROCm */
 	VEC(struct machine_package) packages; /* torch and what goes with it, ROCm's own; sorted */
 };
 

@@ -16,10 +16,15 @@ static void write_identity(struct json *j, const void *machine)
 		json_nothing(j);
 }
 
+static const struct json_field unknown_fields[] =
+	FIELDS_ONLY(struct machine_unknown, name, nearest);
+
 static const struct json_field driver_fields[] = {
 	FIELD_CONST("name", "amdgpu"),
 	FIELDS(struct machine_driver, loaded, state, version, blacklisted, blacklisted_by,
 		secure_boot),
+	FIELDS(struct machine_driver, ttm, options, dkms, dkms_log),
+	FIELD_LIST("unknown", struct machine_driver, unknown, unknown_fields),
 	{.kind = FIELD_END},
 };
 
@@ -52,8 +57,8 @@ static const struct json_field gpu_fields[] = {
 	FIELD_NUMBER_HEX("vendor", struct machine_gpu, vendor, 4),
 	FIELD_NUMBER_HEX("device", struct machine_gpu, device, 4),
 	FIELDS(struct machine_gpu, pci, render, vram, gtt, carve_out, compute_units, wave_size, apu,
-		no_atomics, link, link_max, vbios),
-	FIELDS(struct machine_gpu, override),
+		no_atomics, link, link_max),
+	FIELDS(struct machine_gpu, link_card, vbios, override),
 	FIELD_LIST("firmware", struct machine_gpu, firmware, part_fields),
 	{.kind = FIELD_END},
 };
@@ -93,10 +98,14 @@ static const struct json_field variable_fields[] =
 static const struct json_field package_fields[] =
 	FIELDS_ONLY(struct machine_package, name, version, path, unmet);
 
+static const struct json_field extension_fields[] =
+	FIELDS_ONLY(struct machine_extension, name, path, build, missing);
+
 static const struct json_field torch_fields[] = {
 	FIELDS(struct machine_torch, path, version, build, hip, rocm, bundled, bundled_hsa, slim,
 		split, targets),
-	FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, needed, missing, runpath),
+	FIELDS(struct machine_torch, rocblas, hipblaslt, miopen, needed, missing, unloaded,
+		runpath),
 	{.kind = FIELD_END},
 };
 
@@ -112,6 +121,7 @@ static void write_torch(struct json *j, const void *python)
 static const struct json_field python_fields[] = {
 	FIELDS(struct machine_python, path, kind, version, active),
 	FIELD_WRITE("torch", write_torch),
+	FIELD_LIST("extensions", struct machine_python, extensions, extension_fields),
 	FIELD_LIST("packages", struct machine_python, packages, package_fields),
 	{.kind = FIELD_END},
 };

@@ -150,6 +150,20 @@ bool parse_modprobe(struct str text, struct str module)
 	return false;
 }
 
+void parse_options(struct arena *a, struct str text, struct strs *ret)
+{
+	static const char *const modules[] = {"amdgpu", "ttm", "amdttm", NULL};
+	enum { MANY = 100 };
+	struct str line;
+	while (str_next(&text, '\n', &line)) {
+		struct str command = next_word(&line), module = next_word(&line), word;
+		if (!str_eq(command, S("options")) || !str_is_one_of(module, modules))
+			continue;
+		while (ret->n < MANY && (word = next_word(&line)).n)
+			strs_put(a, ret, str_fmt(a, "%.*s.%.*s", STR(module), STR(word)));
+	}
+}
+
 struct strs parse_cmdline(struct arena *a, struct str text)
 {
 	static const char *const wanted[] = {"amdgpu.", "amdkfd.", "ttm.", "amdttm.",

@@ -41,6 +41,8 @@ bool parse_modules(struct str text, struct str module);
 /* Does a modprobe.d(5) file keep the module from being loaded by itself (blacklist, install false)?
  */
 bool parse_modprobe(struct str text, struct str module);
+/* Adds to ret what modprobe.d(5) sets of amdgpu and the ttm modules: "amdgpu.gttsize=122880"; at most 100. */
+void parse_options(struct arena *a, struct str text, struct strs *ret);
 /* Words of a kernel command line that concern GPUs. */
 struct strs parse_cmdline(struct arena *a, struct str text);
 /* Do such words keep the module from being loaded? */

@@ -99,6 +99,7 @@ static void finish(struct pythons *p, struct environment *e, bool always)
 		root_tell_dir(p->r, *site);
 	tell_packages(e);
 	gather_torch(e);
+	gather_extensions(e);
 	*VEC_PUSH(p->r->a, &p->m->pythons) = *e->py;
 }
 

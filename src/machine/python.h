@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine/facts.h"
+#include "machine/library.h"
 
 enum { MANY_NAMES = 500, MANY_PACKAGES = 256, MANY_FOLDERS = 100 /* of a search path */ };
 
@@ -19,3 +20,12 @@ void gather_packages(struct environment *e);
 void tell_packages(struct environment *e);
 /* torch.c: py->torch, if there is one, and the ROCm that the environment's wheels bring. */
 void gather_torch(struct environment *e);
+/* Is it ROCm's, among what a library needs? */
+bool is_rocm_library(struct str name);
+/* Where the loader looks for what a library in origin needs, in its order; wheels: rocm wheels are loaded from before. */
+struct strs search_dirs(
+	struct environment *e, struct str origin, const struct library *l, bool wheels);
+struct str find_library(
+	struct root *r, const struct strs *dirs, struct str name); /* the folder, or "" */
+/* extension.c: py->extensions; needs py->torch. */
+void gather_extensions(struct environment *e);

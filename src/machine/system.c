@@ -225,9 +225,9 @@ uint64_t machine_memory_free(struct str root)
 static uint64_t gtt_limit(struct root *r)
 {
 	const uint64_t page = r->dir.n ? 4096 : (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t n = root_number(r, S("sys/module/ttm/parameters/pages_limit"));
+	uint64_t n = root_number(r, S("sys/module/amdttm/parameters/pages_limit"));
 	if (!n)
-		n = root_number(r, S("sys/module/amdttm/parameters/pages_limit"));
+		n = root_number(r, S("sys/module/ttm/parameters/pages_limit"));
 	n = n < UINT64_MAX / page ? n * page : 0;
 	uint64_t mib = root_number(r, S("sys/module/amdgpu/parameters/gttsize"));
 	bool less = mib && mib < UINT32_MAX && (!n || mib << 20 < n);

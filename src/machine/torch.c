@@ -86,7 +86,7 @@ static void read_version(struct environment *e, struct str dir, struct machine_t
 /* ---- libraries ---- */
 
 /* ROCm's among what a library needs: libamd.so is SuiteSparse's. */
-static bool is_rocm(struct str name)
+bool is_rocm_library(struct str name)
 {
 	static const char *const beginnings[] = {"libamdhip64", "libamd_", "libhip", "libhsa",
 		"libroc", "librccl", "libMIOpen", "libmigraphx"};
@@ -116,8 +116,8 @@ static struct str below_opt(struct root *r, struct str dir)
 	return real.n ? real : dir;
 }
 
-/* Where the loader looks, in its order. A torch that brings no ROCm loads that of rocm wheels before. */
-static struct strs search_dirs(struct environment *e, struct str origin, const struct library *l)
+struct strs search_dirs(
+	struct environment *e, struct str origin, const struct library *l, bool wheels)
 {
 	static const char *const inner[] = {
 		"lib", "lib64", "lib/rocm_sysdeps/lib", "lib/host-math/lib", "lib/llvm/lib"};
@@ -128,7 +128,7 @@ static struct strs search_dirs(struct environment *e, struct str origin, const s
 	struct str path;
 	root_variable(e->r, S("LD_LIBRARY_PATH"), &path);
 	VEC_EACH (const struct str, dir, &e->rocm_dirs)
-		for (size_t i = 0; i < sizeof(inner) / sizeof(*inner); i++)
+		for (size_t i = 0; wheels && i < sizeof(inner) / sizeof(*inner); i++)
 			strs_put(a, &rocm, path_join(a, *dir, str_from(inner[i])));
 	if (!e->py->torch.bundled)
 		strs_put_all(a, &dirs, &rocm);
@@ -140,7 +140,9 @@ static struct strs search_dirs(struct environment *e, struct str origin, const s
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		strs_put(a, &dirs, str_from(usual[i]));
 	VEC_EACH (const struct machine_sdk, s, &e->m->sdks)
-		for (size_t i = 0; i < sizeof(inner) / sizeof(*inner) && s->path.n; i++)
+		for (size_t i = 0; i < sizeof(inner) / sizeof(*inner) && s->path.n &&
+				   !str_eq(s->kind, S("pip"));
+			i++)
 			strs_put(a, &dirs,
 				path_join(a, str_sub(s->path, 1, s->path.n), str_from(inner[i])));
 	VEC_EACH (struct str, dir, &dirs)
@@ -277,7 +279,7 @@ static void read_sides(struct environment *e, struct machine_torch *t, const str
 	}
 }
 
-static struct str find_in(struct root *r, const struct strs *dirs, struct str name)
+struct str find_library(struct root *r, const struct strs *dirs, struct str name)
 {
 	VEC_EACH (const struct str, dir, dirs)
 		if (root_has_file(r, path_join(r->a, *dir, name)))
@@ -294,26 +296,80 @@ static bool reaches_dxg(struct str rocm)
 	       str_u64(minor, 10, &b) && (a > 7 || (a == 7 && b >= 2));
 }
 
+/* A torch that brings no ROCm loads that of rocm wheels before it loads itself: AMD's wheels by a module that they add
+ * (ROCm/TheRock#734), later releases by themselves (pytorch/pytorch#188724). One that was built beside such wheels may
+ * not. */
+static void keep_preload(struct buf *out, struct str text)
+{
+	if (str_contains(text, S("rocm_sdk")))
+		buf_add(out, S("import rocm_sdk\n"));
+}
+
+static bool loads_wheels(struct environment *e, struct str torch)
+{
+	enum { INIT_HEAD = 512 << 10 };
+	struct str text, init = path_join(e->r->a, torch, S("__init__.py"));
+	return e->rocm_dirs.n && !e->py->torch.bundled &&
+	       (root_has_file(e->r, path_join(e->r->a, torch, S("_rocm_init.py"))) ||
+		       (root_head(e->r, init, INIT_HEAD, keep_preload, &text) == ROOT_OK &&
+			       str_contains(text, S("rocm_sdk"))));
+}
+
+struct searching { /* what libraries of one torch need */
+	struct environment *e;
+	struct machine_torch *t;
+	struct strs dirs, all; /* all: and rocm wheels that it does not load */
+};
+
+static struct str add_needed(struct searching *s, struct str name)
+{
+	struct root *r = s->e->r;
+	struct str dir = find_library(r, &s->dirs, name);
+	strs_put(r->a, &s->t->needed, name);
+	if (dir.n)
+		return dir;
+	strs_put(r->a, &s->t->missing, name);
+	dir = find_library(r, &s->all, name);
+	s->t->unloaded = s->t->unloaded || dir.n;
+	return dir;
+}
+
+/* libtorch_hip.so, with what lies beside ROCm's libraries, then those that load it or are loaded by it: what one of them has
+ * loaded is there for the others. */
 static void read_needed(
 	struct environment *e, struct machine_torch *t, struct str lib, const struct library *l)
 {
+	static const char *const others[] = {"libtorch_cpu.so", "libtorch_python.so", "libtorch.so",
+		"libc10_hip.so", "libc10.so", "libshm.so", "libcaffe2_nvrtc.so"};
 	struct found sides[] = {{"librocblas.so", "ROCBLAS_TENSILE_LIBPATH", "rocblas", {0}},
 		{"libhipblaslt.so", "HIPBLASLT_TENSILE_LIBPATH", "hipblaslt", {0}},
 		{"libMIOpen.so", "MIOPEN_SYSTEM_DB_PATH", "../share/miopen/db", {0}}};
-	struct strs dirs = search_dirs(e, lib, l);
+	bool wheels = loads_wheels(e, path_dir(lib));
+	struct searching s = {.e = e, .t = t};
+	struct library other;
+	s.dirs = search_dirs(e, lib, l, wheels);
+	s.all = search_dirs(e, lib, l, true);
 	VEC_EACH (const struct str, name, &l->needed) {
-		if (!is_rocm(*name))
+		if (!is_rocm_library(*name))
 			continue;
-		strs_put(e->r->a, &t->needed, *name);
-		struct str dir = find_in(e->r, &dirs, *name);
-		if (!dir.n)
-			strs_put(e->r->a, &t->missing, *name);
+		struct str dir = add_needed(&s, *name);
 		for (size_t i = 0; i < 3; i++)
 			if (str_starts(*name, str_from(sides[i].name)))
 				sides[i].dir = dir;
 	}
-	if (e->m->has_dxg && reaches_dxg(t->rocm) && !find_in(e->r, &dirs, S("librocdxg.so")).n &&
-		!find_in(e->r, &dirs, S("librocdxg.so.1")).n)
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		struct str path = path_join(e->r->a, lib, str_from(others[i]));
+		if (library_read(e->r, path, &other) != ROOT_OK)
+			continue;
+		struct strs more = search_dirs(e, lib, &other, wheels);
+		strs_put_all(e->r->a, &s.dirs, &more);
+		VEC_EACH (const struct str, name, &other.needed)
+			if (is_rocm_library(*name))
+				add_needed(&s, *name);
+	}
+	if (e->m->has_dxg && reaches_dxg(t->rocm) &&
+		!find_library(e->r, &s.dirs, S("librocdxg.so")).n &&
+		!find_library(e->r, &s.dirs, S("librocdxg.so.1")).n)
 		strs_put(e->r->a, &t->missing, S("librocdxg.so"));
 	for (size_t i = 0; i < 3; i++)
 		if (!sides[i].dir.n && t->bundled)

@@ -439,6 +439,7 @@ def main():
     for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-device-gfx1151", "amd-torch-device-gfx1151"):
         dist(m, site, name, "2.12.0+rocm7.13.0" if "torch" in name else "7.13.0")
     dist(m, site, "triton", "3.7.0+rocm7.13.0")
+    m.put(f"{site}/torch/_rocm_init.py", "def initialize():\n    import rocm_sdk\n")  # AMD's wheels have it
     m.put(f"{site}/_rocm_sdk_core/lib/libamdhip64.so.7", "")
     for name in ("librocblas.so.5", "libhipblaslt.so.1", "libMIOpen.so.1"): # librccl is not among them
         m.put(f"{site}/_rocm_sdk_libraries/lib/{name}", "")

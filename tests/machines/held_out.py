@@ -28,6 +28,7 @@ ASIC = {
     "560x": (80003, 0x67ef, 64, 4, 10, 64, 4096, "polaris11", 0, 0x030000),
     "r7370": (0, 0x6811, 64, 4, 10, 64, 2048, "pitcairn", 0, 0x030000),
     "vega56": (90000, 0x687f, 224, 4, 10, 64, 8176, "vega10", 2, 0x030000),
+    "wx9100": (90000, 0x6861, 256, 4, 10, 64, 16368, "vega10", 2, 0x030000),
     "vega8": (90002, 0x15dd, 32, 4, 10, 64, 1024, "raven", 0, 0x030000),
     "vii": (90006, 0x66af, 240, 4, 10, 64, 16368, "vega20", 2, 0x030000),
     "mi50": (90006, 0x66a1, 240, 4, 10, 64, 32752, "vega20", 2, 0x038000),
@@ -44,12 +45,14 @@ ASIC = {
     "mi355x": (90500, 0x75a3, 1024, 4, 8, 64, 294896, "ip discovery", 0, 0x120000),
     "5700xt": (100100, 0x731f, 80, 2, 20, 32, 8176, "navi10", 2, 0x030000),
     "6900xt": (100300, 0x73bf, 160, 2, 16, 32, 16368, "sienna_cichlid", 2, 0x030000),
+    "6950xt": (100300, 0x73a5, 160, 2, 16, 32, 16368, "sienna_cichlid", 2, 0x030000),
     "6700xt": (100301, 0x73df, 80, 2, 16, 32, 12272, "navy_flounder", 2, 0x030000),
     "6600xt": (100302, 0x73ff, 64, 2, 16, 32, 8176, "dimgrey_cavefish", 2, 0x030000),
     "deck": (100303, 0x163f, 16, 2, 16, 32, 1024, "vangogh", 0, 0x030000),
     "raphael": (100306, 0x164e, 4, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "granite": (100306, 0x13c0, 4, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "7900xtx": (110000, 0x744c, 192, 2, 16, 32, 24560, "ip discovery", 2, 0x030000),
+    "w7900": (110000, 0x7448, 192, 2, 16, 32, 49136, "ip discovery", 2, 0x030000),
     "7900xt": (110000, 0x744c, 168, 2, 16, 32, 20464, "ip discovery", 2, 0x030000),
     "7800xt": (110001, 0x747e, 120, 2, 16, 32, 16368, "ip discovery", 2, 0x030000),
     "7600": (110002, 0x7480, 64, 2, 16, 32, 8176, "ip discovery", 2, 0x030000),
@@ -158,6 +161,7 @@ OS = {
     "rocky9": os_release("rocky", "Rocky Linux", "9.4", "Rocky Linux 9.4 (Blue Onyx)", "rhel centos fedora"),
     "ubuntu25": os_release("ubuntu", "Ubuntu", "25.04", "Ubuntu 25.04", "debian"),
     "ubuntu24.10": os_release("ubuntu", "Ubuntu", "24.10", "Ubuntu 24.10", "debian"),
+    "fedora42": 'NAME="Fedora Linux"\nVERSION="42 (Workstation Edition)"\nID=fedora\nVERSION_ID=42\nPRETTY_NAME="Fedora Linux 42 (Workstation Edition)"\n',
     "fedora43": 'NAME="Fedora Linux"\nVERSION="43 (Server Edition)"\nID=fedora\nVERSION_ID=43\nPRETTY_NAME="Fedora Linux 43 (Server Edition)"\n',
     "manjaro": 'NAME="Manjaro Linux"\nPRETTY_NAME="Manjaro Linux"\nID=manjaro\nID_LIKE=arch\nBUILD_ID=rolling\n',
     "rhel9": os_release("rhel", "Red Hat Enterprise Linux", "9.6", "Red Hat Enterprise Linux 9.6 (Plow)", "fedora"),
@@ -746,6 +750,8 @@ def sdk_torch(m, site, version, rocm, hip, archs, family="gfx120X_all", tensile=
     """AMD's wheels: ROCm in packages of its own, for a family of GPUs, or for all with what is for one GPU in `more`."""
     suffix = f"_{family}" if family else ""
     m.torch(site, version, hip=hip, rocm=rocm, archs=archs, bundled=False, major="7", requires=(f"rocm[libraries]=={rocm}", *requires))
+    m.put(f"{site}/torch/_rocm_init.py", "def initialize():\n    import rocm_sdk\n    rocm_sdk.initialize_process(\n        preload_shortnames=["
+          f"'amd_comgr', 'amdhip64', 'rocprofiler-sdk-roctx', 'miopen', 'hipblaslt', 'rccl'],\n        check_version='{rocm}')\n")
     for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries" + suffix.lower().replace("_", "-"), *more):
         m.dist(site, name, rocm)
     for n, so in SONAME["7"].items():
@@ -1400,6 +1406,280 @@ def vii_and_6600():
     m.env["HSA_OVERRIDE_GFX_VERSION"] = "10.3.0"
     m.system_python("3.6")
     return m.rocm("5.6.0", TREE)
+
+
+# ---- the sixth round ----
+
+def lines_after(m, end, *texts):
+    """Replaces in all files whose path ends so."""
+    for path in [p for p in m.files if p.endswith(end)]:
+        text = m.files[path]
+        for old, new in texts:
+            text = text.replace(old, new)
+        m.put(path, text)
+
+
+def iommu(m, *gpus):
+    """The processor's IOMMU in use, each card a group of its own, which the kernel translates for lazily (since 5.15: "DMA-FQ")."""
+    unit = "sys/devices/pci0000:00/0000:00:00.2/iommu/ivhd0"
+    m.put(f"{unit}/amd-iommu/features", "58f77ef22294ade\n")
+    m.links["sys/class/iommu/ivhd0"] = "../../devices/pci0000:00/0000:00:00.2/iommu/ivhd0"
+    for number, address in enumerate(gpus, 21):
+        group = f"sys/kernel/iommu_groups/{number}"
+        place = os.path.dirname(next(p for p in m.files if p.endswith(f"/{address}/vendor")))
+        m.put(f"{group}/type", "DMA-FQ\n")
+        m.links[f"{group}/devices/{address}"] = "../../../../" + place[4:]
+        m.links[f"{place}/iommu_group"] = "../" * place.count("/") + group[4:]
+
+
+def mi210_left_override():
+    m = Machine("ubuntu24", "6.8.0-71-generic", "AMD EPYC 7302 16-Core Processor", 64, 251, cmdline="iommu=pt").driver("6.12.12")
+    m.cpu_node(64, 2).kfd().gpu("mi210", "0000:83:00.0", vbios="113-D67301-063")
+    m.env["HSA_OVERRIDE_GFX_VERSION"] = "10.3.0"
+    m.put("home/user/.bashrc", "# ~/.bashrc\nexport HSA_OVERRIDE_GFX_VERSION=10.3.0\n")
+    m.system_python("3.12")
+    return m.rocm("6.4.3", "gfx1101 gfx1102 gfx1200 gfx1030 gfx1100 gfx1201 gfx942 gfx90a gfx908")
+
+
+def strix_gtt_size():
+    m = Machine("ubuntu24", "6.14.0-1014-oem", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 124, ("tiiny", 1000, (4, 24, 27, 44, 992)),
+                cmdline="quiet splash amdgpu.gtt_size=122880 vt.handoff=7").driver("6.14.14")
+    m.cpu_node(32).kfd().gpu("8060s", "0000:c6:00.0", vbios="113-STRXLGEN-001")
+    m.put("proc/modules", m.files["proc/modules"] + "amdttm 131072 2 amdgpu,amddrm_ttm_helper, Live 0x0000000000000000 (OE)\n"
+          "amdkcl 49152 4 amd_sched,amdttm,amddrm_exec,amdgpu, Live 0x0000000000000000 (OE)\n")
+    m.put("sys/module/amdttm/parameters/pages_limit", m.files["sys/module/ttm/parameters/pages_limit"])
+    m.put("sys/module/amdgpu/parameters/gttsize", "122880\n")
+    m.put("etc/modprobe.d/amdgpu.conf", "options amdgpu gttsize=122880\n")
+    lines_after(m, "mem_info_gtt_total", (str(62 * GIB), str(120 * GIB)))
+    m.system_python("3.12")
+    return m.rocm("7.0.2", ARCH["image"] + " gfx1150 gfx1151")
+
+
+def podman_one_of_three():
+    m = Machine("ubuntu22", "6.7.12+bpo-amd64", "AMD Ryzen Threadripper 2950X 16-Core Processor", 32, 62, ("root", 0, (65534,))).driver()
+    m.container("podman").put("run/.containerenv", 'engine="podman-4.3.1"\nrootless=1\n')
+    m.cpu_node(32).kfd(0o660, 65534, 65534).gpu("w7900", "0000:0b:00.0", 128, node=(0o660, 65534, 65534))
+    m.gpu("7800xt", "0000:43:00.0", 129, node=None).gpu("7600", "0000:46:00.0", 130, node=None)
+    m.system_python("3.10")
+    return m.rocm("6.1.0", TREE)
+
+
+def pod_nobody():
+    m = Machine("ubuntu20", "6.1.0-0.deb11.6-amd64", "Intel(R) Xeon(R) Silver 4215 CPU @ 2.50GHz", 32, 125, ("nobody", 65534, ())).driver()
+    m.container("kubernetes", 0)
+    m.put("etc/group", "root:x:0:\nvideo:x:44:\nnogroup:x:65534:\n")
+    m.put("etc/passwd", "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n")
+    m.cpu_node(32, 2).kfd(0o660, 0, 106).gpu("wx9100", "0000:3d:00.0", heap=2, node=(0o660, 0, 106))
+    m.system_python("3.9")
+    m.env["HOME"] = "/nonexistent"
+    del m.files["home/nobody/.bashrc"]
+    m.put(".disks", m.files[".disks"].replace("/home/nobody", "/nonexistent"))
+    return m.rocm("5.4.2", "gfx900 gfx906 gfx908 gfx90a gfx1030")
+
+
+def miner_x1():
+    m = Machine("ubuntu22", "6.5.0-21-generic", "Intel(R) Core(TM) i7-7700T CPU @ 2.90GHz", 8, 15).driver("6.3.6")
+    m.cpu_node(8).kfd().gpu("7900xt", flags=13)  # a slot of the chipset: no atomics of 32 or 64 bits
+    fast, slow = "16.0 GT/s PCIe\n", "2.5 GT/s PCIe\n"
+    port = "sys/devices/pci0000:00/0000:00:01.1"
+    for path, widest, fastest in ((port, "1\n", "8.0 GT/s PCIe\n"), (f"{port}/0000:01:00.0", "16\n", fast)):
+        for name, text in (("current_link_width", "1\n"), ("max_link_width", widest), ("current_link_speed", slow), ("max_link_speed", fastest)):
+            m.put(f"{path}/{name}", text)
+    lines_after(m, "nodes/1/io_links/0/properties", ("min_bandwidth 312\nmax_bandwidth 31508", "min_bandwidth 250\nmax_bandwidth 250"))
+    m.system_python("3.10")
+    return m.rocm("6.0.0", TREE)
+
+
+def wsl_711():
+    m = wsl("ubuntu24", "AMD Ryzen 9 7900X 12-Core Processor", 24, "6.6.87.2-microsoft-standard-WSL2")
+    m.rocm("7.1.1", ARCH["image"])
+    site = m.python("home/user/venv", "3.12.3")
+    m.torch(site, "2.6.0+rocm6.4.2.git76481f7c", hip="6.4.43484-123eb5128", archs=ARCH["amd6.4"],
+            requires=(TRITON.format("3.2.0+rocm6.4.2.git7e948ebf"),))
+    m.dist(site, "pytorch-triton-rocm", "3.2.0+rocm6.4.2.git7e948ebf")
+    m.dist(site, "torchvision", "0.21.0+rocm6.4.2.git4040d51f", "numpy", "torch", "pillow!=8.3.*,>=5.3.0")
+    m.dist(site, "torchaudio", "2.6.0+rocm6.4.2.gitd8831425", "torch")
+    m.dist(site, "numpy", "1.26.4")
+    return m
+
+
+def vega56_rocprofiler():
+    m = Machine("mint22", "6.8.0-106-generic", "AMD Ryzen 7 3700X 8-Core Processor", 16, 31).driver()
+    m.cpu_node(16).kfd().gpu("vega56", "0000:0b:00.0", heap=2)
+    site = m.python("media/HDD/programs/AI/ComfyUI/venv-linux", "3.12.3")
+    m.torch(site, "2.12.0.dev20260324+rocm7.2", hip="7.2.53211-e1a6bc5663", rocm="7.2.0", archs=ARCH["7.2"],
+            rocblas="gfx908 gfx1030 gfx90a gfx1100 gfx1201 gfx1101 gfx1151 gfx942 gfx950 gfx1200 gfx1150 gfx1102")
+    lines_after(m, "torch/lib/libtorch_cpu.so", ("needed libm.so.6\n", "needed librocprofiler-sdk.so.1\nneeded libm.so.6\n"))
+    m.dist(site, "numpy", "2.4.3")
+    return m
+
+
+def strix_no_preload():
+    m = Machine("fedora42", "6.16.4-200.fc42.x86_64", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 125, ("dt", 1000, (10,)), "fedora").driver()
+    m.cpu_node(32).kfd(0o666).gpu("8060s", "0000:c3:00.0", node=NONE, vbios="113-STRXLGEN-001")
+    site = m.python("home/dt/.venv-3.12-pytorch.28-fa-pccr10001", "3.12.11", "/home/dt/.pyenv/versions/3.12.11/bin")
+    m.torch(site, "2.8.0a0+gitba56102", hip="7.0.25311", archs="gfx1151", bundled=False, major="7")
+    rocm = "7.0.0rc20250905"
+    for name in ("rocm", "rocm-sdk-core", "rocm-sdk-devel", "rocm-sdk-libraries-gfx1151"):
+        m.dist(site, name, rocm)
+    for n, so in SONAME["7"].items():
+        where = "core" if n in ("libamdhip64", "libhsa-runtime64") else "libraries_gfx1151"
+        m.put(f"{site}/_rocm_sdk_{where}/lib/{n}.so.{so}", "")
+    libraries = f"{site}/_rocm_sdk_libraries_gfx1151"
+    m.sides(f"{libraries}/lib", f"{libraries}/share", "gfx1151", "")
+    m.put(f"{libraries}/lib/hipblaslt/library/TensileLibrary_lazy_gfx1151.dat", "")
+    m.dist(site, "torchvision", "0.23.0a0+824e8c8", "numpy", "torch", "pillow!=8.3.*,>=5.3.0")
+    m.dist(site, "torchaudio", "2.8.0a0+6e1c7fe", "torch")
+    m.dist(site, "flash-attn", "2.0.4", "torch", "einops")
+    m.dist(site, "einops", "0.8.1")
+    m.dist(site, "numpy", "2.3.2")
+    return m
+
+
+def pyg_rocm7():
+    m = Machine("ubuntu24", "6.14.0-1018-oem", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 125, ("aelindgard", 1000, (4, 24, 27, 44, 992))).driver()
+    m.cpu_node(32).kfd().gpu("8060s", "0000:c5:00.0", vbios="113-STRXLGEN-001")
+    m.rocm("7.1.1", ARCH["image"] + " gfx1150 gfx1151")
+    for gpu in ("gfx1150", "gfx1151"):
+        m.put(f"opt/rocm-7.1.1/lib/hipblaslt/library/TensileLibrary_lazy_{gpu}.dat", "")
+    m.put("etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n")
+    m.put("etc/ld.so.conf.d/10-rocm-opencl.conf", "/opt/rocm/lib\n")
+    site = m.python("home/aelindgard/source/ai_ml_projects/.venv", "3.12.3")
+    m.torch(site, "2.9.1+rocm7.1.1.lw.git351ff442", hip="7.1.52802-26aae437f6", bundled=False, major="7", runpath="$ORIGIN:/opt/rocm/lib",
+            archs="gfx942 gfx950 gfx1030 gfx1100 gfx1101 gfx1102 gfx1150 gfx1151 gfx1200 gfx1201",
+            requires=('triton==3.5.1+rocm7.1.1.gita272dfa8; platform_system == "Linux"',))
+    for name, version, *requires in (
+            ("triton", "3.5.1+rocm7.1.1.gita272dfa8"), ("numpy", "2.3.5"), ("torchvision", "0.24.0+rocm7.1.1.gitb919bd0c", "numpy", "torch"),
+            ("torchaudio", "2.9.0+rocm7.1.1.gite3c6ee2b", "torch"), ("torch-geometric", "2.7.0", "numpy"), ("torch-cluster", "1.6.3", "scipy"),
+            ("torch-scatter", "2.1.2"), ("torch-sparse", "0.6.18", "scipy"), ("torch-spline-conv", "1.2.2"), ("scipy", "1.17.0", "numpy")):
+        m.dist(site, name, version, *requires)
+    for name, parts in (("cluster", "version knn fps graclus nearest radius rw"), ("scatter", "version scatter segment_coo segment_csr"),
+                        ("sparse", "version convert diag spmm"), ("spline_conv", "version basis weighting")):
+        for part in parts.split():
+            m.put(f"{site}/torch_{name}/_{part}_cuda.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\nneeded libtorch_cpu.so\n"
+                  "needed libtorch_python.so\nneeded libamdhip64.so.6\nneeded libc10_hip.so\nneeded libtorch_hip.so\n")
+    return m
+
+
+def mi100_pair():
+    m = Machine("ubuntu22", "5.15.0-101-generic", "AMD Ryzen 9 5950X 16-Core Processor", 32, 62, cmdline="").driver("6.3.6")
+    m.cpu_node(32).kfd().gpu("mi100", "0000:03:00.0", 128).gpu("mi100", "0000:2f:00.0", 129)
+    iommu(m, "0000:03:00.0", "0000:2f:00.0")
+    m.system_python("3.10")
+    return m.rocm("6.0.2", TREE)
+
+
+def setonix_driver():
+    m = Machine("ubuntu20", "5.14.21-150400.24.46_12.0.72-cray_shasta_c", "AMD EPYC 7A53 64-Core Processor", 128, 251, ("cdp", 12345, (9999,)),
+                cmdline="iommu=pt").driver("5.16.9.22.20")
+    m.put(".singularity.d/labels.json", "{}\n")
+    m.put("singularity", "")
+    m.env |= {"SINGULARITY_CONTAINER": "/software/tensorflow-rocm6.0.sif", "SINGULARITY_NAME": "tensorflow-rocm6.0.sif"}
+    m.cpu_node(128, 4).kfd(0o666)
+    for i, bus in enumerate((0xc1, 0xc6, 0xc9, 0xce, 0xd1, 0xd6, 0xd9, 0xde)):
+        m.gpu("mi250x", f"0000:{bus:02x}:00.0", 128 + i, node=NONE)
+    m.system_python("3.9")
+    return m.rocm("6.0.0", TREE)
+
+
+def hidden_890m():
+    m = Machine("ubuntu24", "6.17.0-20-generic", "AMD Ryzen AI 9 HX 370 w/ Radeon 890M", 24, 30, ("galuszkak", 1000, (4, 24, 27, 44, 992))).driver()
+    m.put("proc/modules", m.files["proc/modules"] + "nvidia 104071168 37 nvidia_uvm,nvidia_modeset, Live 0x0000000000000000 (OE)\n")
+    m.cpu_node(24).kfd().gpu("890m", "0000:65:00.0", vbios="113-STRIXEMU-001")
+    m.pci("0000:64:00.0", 0x10de, 0x2d18, 0x030000, "nvidia")
+    m.put("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.126.09\n")
+    m.node("dev/nvidia0", 0o666, 0, 0).node("dev/nvidiactl", 0o666, 0, 0)
+    m.env["CUDA_VISIBLE_DEVICES"] = "-1"
+    m.system_python("3.12")
+    return m
+
+
+def latest_image():
+    m = Machine("ubuntu24", "6.8.0-106-generic", "AMD EPYC 9654 96-Core Processor", 384, 2267, ("root", 0, (44, 992)), cmdline="iommu=pt")
+    m.driver("6.16.13").container("docker", 0).cpu_node(384, 2).kfd().gpu("mi300x", "0000:05:00.0", vbios="113-M3000100-103")
+    m.rocm("7.2.1", ARCH["image"])
+    m.put("etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n")
+    m.put("etc/ld.so.conf.d/10-rocm-opencl.conf", "/opt/rocm/lib\n")
+    site = m.python("opt/venv", "3.12.3")
+    m.torch(site, "2.9.1+rocm7.2.1.lw.gitff65f5bc", hip="7.2.53211-e1a6bc5663", bundled=False, major="7", runpath="$ORIGIN:/opt/rocm/lib",
+            archs="gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1101 gfx1102 gfx1200 gfx1201",
+            requires=('triton==3.5.1+rocm7.2.1.gita272dfa8; platform_system == "Linux"',))
+    m.dist(site, "triton", "3.5.1+rocm7.2.1.gita272dfa8")
+    m.dist(site, "torchvision", "0.24.1", "numpy", "torch==2.9.1", "pillow!=8.3.*,>=5.3.0")
+    m.put(f"{site}/torchvision/version.py", "__version__ = '0.24.1'\ngit_version = 'd801a34ef48d5ae4ce3ec4e1a5d2bb7ba5d4b8b5'\n"
+          "from torchvision.extension import _check_cuda_version\nif _check_cuda_version() > 0:\n    cuda = _check_cuda_version()\n")
+    m.put(f"{site}/torchvision/_C.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\nneeded libtorch_cpu.so\n"
+          "needed libcudart.7ec1eba6.so.12\nneeded libc10_cuda.so\nneeded libtorch_cuda.so\n")
+    m.dist(site, "numpy", "2.3.5")
+    m.dist(site, "pillow", "12.1.0")
+    return m
+
+
+def dkms_760m():
+    kernel, dkms = "6.8.0-49-generic", "6.10.5-2084815.22.04"
+    m = Machine("ubuntu22", kernel, "AMD Ryzen 5 7640HS w/ Radeon 760M Graphics", 12, 27, ("faco", 1000, (4, 24, 27, 44, 992)))
+    m.put("proc/modules", "kvm_amd 208896 0 - Live 0x0000000000000000\nccp 155648 1 kvm_amd, Live 0x0000000000000000\n")
+    m.gpu("780m", "0000:c4:00.0", driver=None, kfd=False)
+    m.put(f"usr/src/amdgpu-{dkms}/dkms.conf", f'PACKAGE_NAME="amdgpu"\nPACKAGE_VERSION="{dkms}"\nAUTOINSTALL="yes"\n')
+    m.links[f"var/lib/dkms/amdgpu/{dkms}/source"] = f"/usr/src/amdgpu-{dkms}"
+    m.put(f"var/lib/dkms/amdgpu/{dkms}/build/make.log", f"DKMS make.log for amdgpu-{dkms} for kernel {kernel} (x86_64)\n"
+          "Mon Dec 16 00:00:11 2024\nmake: Entering directory '/usr/src/linux-headers-6.8.0-49-generic'\n"
+          "include/kcl/kcl_drm_dp_cec.h:67:53: error: passing argument 2 of 'drm_dp_cec_register_connector' from incompatible pointer type "
+          "[-Werror=incompatible-pointer-types]\nmake: *** [Makefile:240: __sub-make] Error 2\n")
+    m.system_python("3.10")
+    return m.rocm("6.3.0", TREE)
+
+
+def cupy_mi100():
+    m = Machine("ubuntu24", "5.19.0-46-generic", "AMD EPYC 7713 64-Core Processor", 128, 503, ("root", 0, (44, 992)), cmdline="iommu=pt").driver()
+    m.container("docker").cpu_node(128).kfd().gpu("mi100", "0000:43:00.0")
+    m.rocm("6.3.3", TREE)
+    site = m.python("root/venv", "3.12.3")
+    m.torch(site, "2.7.0+rocm6.3", hip="6.3.42131-fa1d09cbd", archs=ARCH["6.4"], requires=(TRITON.format("3.3.0"),))
+    m.dist(site, "pytorch-triton-rocm", "3.3.0")
+    m.dist(site, "numpy", "2.1.2")
+    return m
+
+
+def xformers_6950xt():
+    m = Machine("ubuntu22", "6.5.0-35-generic", "AMD Ryzen 9 7900X 12-Core Processor", 24, 62).driver("6.3.6")
+    m.cpu_node(24).kfd().gpu("6950xt", "0000:03:00.0")
+    m.rocm("6.0.2", TREE)
+    site = m.python("home/user/xformers/venv", "3.10.12")
+    m.torch(site, "2.3.0+rocm6.0", hip="6.0.32830-d62f6a171", archs=ARCH["6.0"], requires=(TRITON.format("2.3.0"),))
+    m.dist(site, "pytorch-triton-rocm", "2.3.0")
+    m.dist(site, "torchvision", "0.18.0+rocm6.0", "numpy", "torch ==2.3.0", "pillow !=8.3.*,>=5.3.0")
+    m.dist(site, "torchaudio", "2.3.0+rocm6.0", "torch ==2.3.0")
+    m.dist(site, "numpy", "1.26.4")
+    m.dist(site, "pillow", "10.3.0")
+    return m
+
+
+def playbook_r9700():
+    m = Machine("ubuntu24", "6.17.0-19-generic", "AMD Ryzen Threadripper PRO 7965WX 24-Cores", 48, 125).driver()
+    m.cpu_node(48).kfd().gpu("r9700", "0000:03:00.0")
+    m.rocm("7.2.0", ARCH["image"])
+    site = m.python("home/user/llm/.venv", "3.12.3")
+    m.torch(site, "2.9.1+rocm7.2.0.git7e1940d4", hip="7.2.26015-fc0010cf6a",
+            archs="gfx942 gfx950 gfx1030 gfx1100 gfx1101 gfx1102 gfx1150 gfx1151 gfx1200 gfx1201",
+            requires=('triton==3.5.1+rocm7.2.0.gita272dfa8; platform_system == "Linux"',))
+    m.dist(site, "triton", "3.5.1+rocm7.2.0.gita272dfa8")
+    m.dist(site, "torchvision", "0.24.0+rocm7.2.0.gitb919bd0c", "numpy", "torch", "pillow!=8.3.*,>=5.3.0")
+    m.dist(site, "torchaudio", "2.9.0+rocm7.2.0.gite3c6ee2b", "torch")
+    m.dist(site, "numpy", "2.3.5")
+    m.dist(site, "pillow", "12.1.0")
+    return m
+
+
+def pod_mi210():
+    m = Machine("ubuntu20", "5.15.0-100-generic", "AMD EPYC 7313 16-Core Processor", 64, 251, ("root", 0, ()), cmdline="iommu=pt").driver("6.8.5")
+    m.container("kubernetes", 0).cpu_node(64, 2).kfd(0o660, 0, 109).gpu("mi210", "0000:43:00.0", node=(0o660, 0, 109))
+    m.rocm("6.2.0", TREE)
+    site = conda(m, "opt/conda/envs/py_3.9", "3.9.19")
+    m.torch(site, "2.6.0.dev20241113+rocm6.2", hip="6.2.41133-dd7f95766", archs=ARCH["6.1"], requires=(TRITON.format("3.1.0+cf34004b8a"),))
+    m.dist(site, "pytorch-triton-rocm", "3.1.0+cf34004b8a")
+    m.dist(site, "numpy", "1.26.4")
+    return m
 
 
 MAKE = {"6900xt-7900xtx": two_cards}

@@ -278,6 +278,80 @@ static void secure_boot_matters_where_the_driver_is_out(void **state)
 	}
 }
 
+#define PARAMETERS "sys/module/amdgpu/parameters/"
+#define DKMS "var/lib/dkms/amdgpu/6.10.5-1.22.04/"
+
+static struct str driver_text(struct arena *a, const struct machine *m)
+{
+	BUF(b, a);
+	buf_fmt(&b, "%.*s:", STR(str_join(a, &m->driver.options, S(" "))));
+	VEC_EACH (const struct machine_unknown, u, &m->driver.unknown)
+		buf_fmt(&b, " %.*s(%.*s)", STR(u->name), STR(u->nearest));
+	return buf_str(&b);
+}
+
+static void parameters_of_modules_are_compared_with_what_they_have(void **state)
+{
+	(void)state;
+	static const struct {
+		bool whole;
+		const char *want, *files[MORE];
+	} cases[] = {
+		{false, "amdgpu.gttsize=7:", {PARAMETERS "gttsize", "7\n"}},
+		{false, ":", {PARAMETERS "gttsize", "-1\n"}},
+		{false,
+			"amdgpu.ggtsize=1 amdgpu.gartsize=2 ttm.pages_limit=3: "
+			"amdgpu.gtt_size(gttsize) amdgpu.ggtsize(gttsize)",
+			{PARAMETERS "gttsize", "-1\n", "proc/cmdline",
+				"amdgpu.gtt-size=1 amdgpu.dyndbg=+p amdgpu.lbpw=0\n",
+				"etc/modprobe.d/a.conf",
+				"# options amdgpu x=1\noptions amdgpu ggtsize=1 "
+				"gartsize=2\noptions ttm pages_limit=3\noptions snd y=1\n",
+				"usr/lib/modprobe.d/a.conf", "options amdgpu z=1\n"}},
+		{true, ": amdgpu.never()", {"proc/cmdline", "amdgpu.never=1 amdgpu.p7=1\n"}},
+		{false, ":", {"proc/cmdline", "amdgpu.gttsiz=1 amdgpu. ttm.x\n"}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		struct str dir = machine_of(&a, cases[i].files), copy;
+		for (unsigned k = 0; cases[i].whole && k < 40; k++)
+			put(&a, dir, str_fmt(&a, PARAMETERS "p%u", k).p, "0\n");
+		read_twice(&a, dir, &m, &copy);
+		assert_str(driver_text(&a, &m), cases[i].want);
+		done(dir, copy);
+	}
+}
+
+static void a_driver_may_be_built_for_another_kernel(void **state)
+{
+	(void)state;
+	static const char log[] = "DKMS make.log for amdgpu-6.10.5-1.22.04 for kernel "
+				  "6.8.0-49-generic (x86_64)\nuser alice\n";
+	static const struct {
+		const char *version, *log, *files[MORE];
+	} cases[] = {
+		{"6.10.5-1.22.04", "/" DKMS "build/make.log", {DKMS "build/make.log", log}},
+		{"6.10.5-1.22.04", "",
+			{DKMS "build/make.log", "DKMS make.log for kernel 6.8.0-4 (x86_64)\n"}},
+		{"6.10.5-1.22.04", "", {DKMS "6.8.0-31-generic/x86_64/log/make.log", ""}},
+		{"", "",
+			{DKMS "build/make.log", log,
+				DKMS "6.8.0-49-generic/x86_64/module/amdgpu.ko", ""}},
+		{"", "", {"var/lib/dkms/amdgpu/kernel-6.8/x", ""}},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ARENA(a);
+		struct machine m;
+		struct str dir = machine_of(&a, cases[i].files), copy;
+		put(&a, dir, "proc/sys/kernel/osrelease", "6.8.0-49-generic\n");
+		read_twice(&a, dir, &m, &copy);
+		assert_str(m.driver.dkms, cases[i].version);
+		assert_str(m.driver.dkms_log, cases[i].log);
+		done(dir, copy);
+	}
+}
+
 static void pressure_is_recorded_without_names_of_groups(void **state)
 {
 	(void)state;
@@ -702,6 +776,8 @@ int main(void)
 		cmocka_unit_test(boards_tell_their_firmware_and_memory),
 		cmocka_unit_test(what_gpus_may_map_of_the_memory),
 		cmocka_unit_test(secure_boot_matters_where_the_driver_is_out),
+		cmocka_unit_test(parameters_of_modules_are_compared_with_what_they_have),
+		cmocka_unit_test(a_driver_may_be_built_for_another_kernel),
 		cmocka_unit_test(pressure_is_recorded_without_names_of_groups),
 		cmocka_unit_test(the_iommu_is_what_the_kernel_says_of_the_gpu),
 		cmocka_unit_test(groups_of_the_account_are_told_without_its_name),

@@ -528,6 +528,7 @@ static void rocm_is_looked_for_as_the_loader_does(void **state)
 	put(f, TORCH "/lib/libtorch_hip.so",
 		TEXT
 		"needed librocblas.so.5\nrpath /r/path\nrunpath $ORIGIN/../run/path:relative:\n");
+	put(f, TORCH "/_rocm_init.py", "");
 	put(f, "opt/rocm-7.1.0/.info/version", "7.1.0\n");
 	variables(f, S("HOME=/home/alice\0LD_LIBRARY_PATH=/ld/path::/nowhere\0"));
 	assert_list(&torch_of(f)->missing, "librocblas.so.5");
@@ -697,6 +698,75 @@ static void a_recording_tells_the_same_without_names(void **state)
 	test_dir_remove(path_dir(copy));
 }
 
+/* "torch_scatter rocm libamdhip64.so.6, ..." */
+static struct str extensions(struct fixture *f)
+{
+	BUF(b, &f->a);
+	const struct machine *m = look(f);
+	VEC_EACH (const struct machine_extension, x, &m->pythons.v[0].extensions)
+		buf_fmt(&b, "%.*s %.*s %.*s, ", STR(x->name), STR(x->build),
+			STR(str_join(&f->a, &x->missing, S(" "))));
+	return buf_str(&b);
+}
+
+static void extensions_are_built_for_one_torch(void **state)
+{
+	struct fixture *f = *state;
+	venv(f, VENV, "torch-2.9.1");
+	put(f, TORCH "/version.py", "hip = '7.1.1'\n");
+	put(f, TORCH "/lib/libtorch_hip.so", TEXT "needed libamdhip64.so\n");
+	put(f, TORCH "/lib/libamdhip64.so", "");
+	put(f, TORCH "/lib/librocblas.so", "");
+	put(f, TORCH "/_C.so", TEXT "needed libtorch_cuda.so\n");
+	put(f, "opt/rocm/lib/libamdhip64.so.6", "");
+	put(f, SITE "/a/x.so",
+		TEXT "needed libc10.so\nneeded libamdhip64.so.6\nneeded librocblas.so.4\n");
+	put(f, SITE "/a/deep/x.so", TEXT "needed libtorch_cuda.so\n");
+	put(f, SITE "/b/x.so", TEXT "needed libtorch.so\n");
+	put(f, SITE "/b/y.so", TEXT "needed libc10_hip.so\nneeded libamdhip64.so.7\n");
+	put(f, SITE "/c/x.so", TEXT "needed libamdhip64.so.6\n"); /* none of torch's */
+	put(f, SITE "/d_cuda.cpython-312-x86_64-linux-gnu.so", TEXT "needed libtorch_cuda.so\n");
+	put(f, SITE "/e/x.so", "no library");
+	put(f, SITE "/torchaudio/lib/libtorchaudio.so",
+		TEXT "needed libtorch_cpu.so\nneeded libhipfft.so.0\n");
+#define LIKELY "d_cuda cuda , torchaudio cpu libhipfft.so.0, "
+	assert_str(extensions(f), LIKELY); /* of one that is not in use */
+	variables(f, S("HOME=/home/alice\0VIRTUAL_ENV=/home/alice/venv\0"));
+	assert_str(extensions(f), LIKELY "a rocm libamdhip64.so.6, b rocm , ");
+	assert_int_equal(look(f)->pythons.v[0].torch.missing.n, 0);
+	put(f, TORCH "/lib/libtorch_hip.so", TEXT "needed libamdhip64.so.6\n");
+	assert_str(extensions(f), LIKELY "a rocm , b rocm libamdhip64.so.7, ");
+	for (unsigned i = 0; i < 200; i++)
+		put(f, str_fmt(&f->a, SITE "/0/%u.so", i).p, TEXT "needed libtorch.so\n");
+	assert_str(extensions(f), LIKELY "0 cpu , ");
+}
+
+static void rocm_wheels_are_there_when_torch_loads_them(void **state)
+{
+	struct fixture *f = *state;
+	venv(f, VENV, "torch-2.9.1");
+	put(f, TORCH "/version.py", "hip = '7.1.1'\n");
+	put(f, TORCH "/lib/libtorch_hip.so", TEXT "needed libamdhip64.so.7\nrunpath $ORIGIN\n");
+	put(f, TORCH "/lib/libtorch_cpu.so",
+		TEXT "needed librocprofiler-sdk.so.1\nneeded libm.so.6\n");
+	put(f, SITE "/_rocm_sdk_core/lib/libamdhip64.so.7", "");
+	assert_list(&torch_of(f)->missing, "libamdhip64.so.7 librocprofiler-sdk.so.1");
+	assert_true(torch_of(f)->unloaded);
+	put(f, TORCH "/__init__.py", "import os\n");
+	assert_true(torch_of(f)->unloaded);
+	put(f, TORCH "/__init__.py", "import os\nimport rocm_sdk\n");
+	assert_list(&torch_of(f)->missing, "librocprofiler-sdk.so.1");
+	assert_false(torch_of(f)->unloaded);
+	put(f, TORCH "/__init__.py", "");
+	put(f, TORCH "/_rocm_init.py", "");
+	assert_false(torch_of(f)->unloaded);
+	assert_ok(fs_remove_tree(in(f, TORCH "/_rocm_init.py")));
+	put(f, TORCH "/lib/libtorch_hip.so",
+		TEXT "needed libamdhip64.so.7\nrunpath $ORIGIN/../../_rocm_sdk_core/lib\n");
+	assert_list(&torch_of(f)->missing, "librocprofiler-sdk.so.1");
+	assert_false(torch_of(f)->unloaded);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -716,6 +786,8 @@ int main(void)
 		T(a_version_is_read_as_text),
 		T(libraries_tell_the_build),
 		T(a_text_stands_for_a_library),
+		T(extensions_are_built_for_one_torch),
+		T(rocm_wheels_are_there_when_torch_loads_them),
 		T(most_bundles_of_a_library_decide),
 		T(archives_beside_a_library_count),
 		T(rocm_is_looked_for_as_the_loader_does),

@@ -162,6 +162,8 @@ static const struct node *all_facts(struct arena *a)
 	struct machine_package package = {.name = S("torch")};
 	struct machine_python python = {.has_torch = true};
 	*VEC_PUSH(a, &python.packages) = package;
+	*VEC_PUSH(a, &python.extensions) = (struct machine_extension){0};
+	*VEC_PUSH(a, &m.driver.unknown) = (struct machine_unknown){0};
 	*VEC_PUSH(a, &m.gpus) = gpu;
 	*VEC_PUSH(a, &m.displays) = (struct machine_display){0};
 	*VEC_PUSH(a, &m.nodes) = (struct machine_node){0};
