@@ -25,9 +25,12 @@ GIB = 1 << 30
 ASIC = {
     "wx7100": (80003, 0x67c4, 144, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
     "rx580": (80003, 0x67df, 144, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
+    "rx570": (80003, 0x67df, 128, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
     "560x": (80003, 0x67ef, 64, 4, 10, 64, 4096, "polaris11", 0, 0x030000),
     "r7370": (0, 0x6811, 64, 4, 10, 64, 2048, "pitcairn", 0, 0x030000),
+    "hd8790m": (0, 0x6606, 24, 4, 10, 64, 2048, "oland", 0, 0x030000),
     "vega56": (90000, 0x687f, 224, 4, 10, 64, 8176, "vega10", 2, 0x030000),
+    "vega64": (90000, 0x687f, 256, 4, 10, 64, 8176, "vega10", 2, 0x030000),
     "wx9100": (90000, 0x6861, 256, 4, 10, 64, 16368, "vega10", 2, 0x030000),
     "vega8": (90002, 0x15dd, 32, 4, 10, 64, 1024, "raven", 0, 0x030000),
     "vii": (90006, 0x66af, 240, 4, 10, 64, 16368, "vega20", 2, 0x030000),
@@ -45,15 +48,18 @@ ASIC = {
     "mi355x": (90500, 0x75a3, 1024, 4, 8, 64, 294896, "ip discovery", 0, 0x120000),
     "5700xt": (100100, 0x731f, 80, 2, 20, 32, 8176, "navi10", 2, 0x030000),
     "6900xt": (100300, 0x73bf, 160, 2, 16, 32, 16368, "sienna_cichlid", 2, 0x030000),
+    "6800xt": (100300, 0x73bf, 144, 2, 16, 32, 16368, "sienna_cichlid", 2, 0x030000),
     "6950xt": (100300, 0x73a5, 160, 2, 16, 32, 16368, "sienna_cichlid", 2, 0x030000),
     "6700xt": (100301, 0x73df, 80, 2, 16, 32, 12272, "navy_flounder", 2, 0x030000),
     "6600xt": (100302, 0x73ff, 64, 2, 16, 32, 8176, "dimgrey_cavefish", 2, 0x030000),
+    "6600m": (100302, 0x73ff, 56, 2, 16, 32, 8176, "dimgrey_cavefish", 2, 0x030000),
     "deck": (100303, 0x163f, 16, 2, 16, 32, 1024, "vangogh", 0, 0x030000),
     "raphael": (100306, 0x164e, 4, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "granite": (100306, 0x13c0, 4, 2, 16, 32, 512, "ip discovery", 0, 0x030000),
     "7900xtx": (110000, 0x744c, 192, 2, 16, 32, 24560, "ip discovery", 2, 0x030000),
     "w7900": (110000, 0x7448, 192, 2, 16, 32, 49136, "ip discovery", 2, 0x030000),
     "7900xt": (110000, 0x744c, 168, 2, 16, 32, 20464, "ip discovery", 2, 0x030000),
+    "7900gre": (110000, 0x744c, 160, 2, 16, 32, 16368, "ip discovery", 2, 0x030000),
     "7800xt": (110001, 0x747e, 120, 2, 16, 32, 16368, "ip discovery", 2, 0x030000),
     "7600": (110002, 0x7480, 64, 2, 16, 32, 8176, "ip discovery", 2, 0x030000),
     "7600xt": (110002, 0x7480, 64, 2, 16, 32, 16368, "ip discovery", 2, 0x030000),
@@ -142,11 +148,13 @@ OS = {
                 'PRETTY_NAME="Fedora Linux 40 (Workstation Edition)"\n',
     "gentoo": "NAME=Gentoo\nID=gentoo\nPRETTY_NAME=\"Gentoo Linux\"\nVERSION_ID=\"2.17\"\n",
     "ubuntu20": os_release("ubuntu", "Ubuntu", "20.04", "Ubuntu 20.04.6 LTS", "debian"),
+    "ubuntu18": os_release("ubuntu", "Ubuntu", "18.04", "Ubuntu 18.04.6 LTS", "debian"),
     "ubuntu22": os_release("ubuntu", "Ubuntu", "22.04", "Ubuntu 22.04.5 LTS", "debian"),
     "ubuntu24": os_release("ubuntu", "Ubuntu", "24.04", "Ubuntu 24.04.3 LTS", "debian"),
     "ubuntu26": os_release("ubuntu", "Ubuntu", "26.04", "Ubuntu 26.04 LTS", "debian"),
     "ubuntu20.3": os_release("ubuntu", "Ubuntu", "20.04", "Ubuntu 20.04.3 LTS", "debian"),
     "mint21": os_release("linuxmint", "Linux Mint", "21.1", "Linux Mint 21.1", "ubuntu debian"),
+    "mint21.2": os_release("linuxmint", "Linux Mint", "21.2", "Linux Mint 21.2", "ubuntu debian"),
     "mint22": os_release("linuxmint", "Linux Mint", "22.1", "Linux Mint 22.1", "ubuntu debian"),
     "steamos": 'NAME="SteamOS"\nPRETTY_NAME="SteamOS"\nVERSION_CODENAME=holo\nID=steamos\nID_LIKE=arch\n'
                'VARIANT_ID=steamdeck\nVERSION_ID=3.5.19\nBUILD_ID=20240422.1\n',
@@ -162,6 +170,9 @@ OS = {
     "ubuntu25": os_release("ubuntu", "Ubuntu", "25.04", "Ubuntu 25.04", "debian"),
     "ubuntu24.10": os_release("ubuntu", "Ubuntu", "24.10", "Ubuntu 24.10", "debian"),
     "fedora42": 'NAME="Fedora Linux"\nVERSION="42 (Workstation Edition)"\nID=fedora\nVERSION_ID=42\nPRETTY_NAME="Fedora Linux 42 (Workstation Edition)"\n',
+    "fedora36": 'NAME="Fedora Linux"\nVERSION="36 (Workstation Edition)"\nID=fedora\nVERSION_ID=36\nPRETTY_NAME="Fedora Linux 36 (Workstation Edition)"\n',
+    "fedora44": 'NAME="Fedora Linux"\nVERSION="44 (Workstation Edition Prerelease)"\nID=fedora\nVERSION_ID=44\n'
+                'PRETTY_NAME="Fedora Linux 44 (Workstation Edition Prerelease)"\n',
     "fedora43": 'NAME="Fedora Linux"\nVERSION="43 (Server Edition)"\nID=fedora\nVERSION_ID=43\nPRETTY_NAME="Fedora Linux 43 (Server Edition)"\n',
     "manjaro": 'NAME="Manjaro Linux"\nPRETTY_NAME="Manjaro Linux"\nID=manjaro\nID_LIKE=arch\nBUILD_ID=rolling\n',
     "rhel9": os_release("rhel", "Red Hat Enterprise Linux", "9.6", "Red Hat Enterprise Linux 9.6 (Plow)", "fedora"),
@@ -1679,6 +1690,304 @@ def pod_mi210():
     m.torch(site, "2.6.0.dev20241113+rocm6.2", hip="6.2.41133-dd7f95766", archs=ARCH["6.1"], requires=(TRITON.format("3.1.0+cf34004b8a"),))
     m.dist(site, "pytorch-triton-rocm", "3.1.0+cf34004b8a")
     m.dist(site, "numpy", "1.26.4")
+    return m
+
+
+# ---- the seventh round ----
+
+def numpy(m, site, version):
+    """Another NumPy than the one that trio() has."""
+    for path in [p for p in m.files if p.startswith(f"{site}/numpy-")]:
+        del m.files[path]
+    m.dist(site, "numpy", version)
+
+
+def own_port(m, bridge, port, width):
+    """A card behind a port of its own that has that many lanes only; bridge is the card's uppermost one."""
+    old, new = "sys/devices/pci0000:00/0000:00:01.1", f"sys/devices/pci0000:00/{port}"
+    src, dst = f"{old[4:]}/{bridge}", f"{new[4:]}/{bridge}"
+    m.files = {p.replace(src, dst): t for p, t in m.files.items()}
+    m.links = {p.replace(src, dst): t.replace(src, dst) for p, t in m.links.items()}
+    for path in [p for p in m.files if p.startswith(old + "/") and p.count("/") == old.count("/") + 1]:
+        m.put(new + path[len(old):], m.files[path].replace("0000:00:01.1", port))
+    m.links[f"{new}/driver"] = m.links[f"{old}/driver"]
+    m.links[f"sys/bus/pci/devices/{port}"] = f"../../../{new[4:]}"
+    for path, name in ((new, "current_link_width"), (new, "max_link_width"), (f"{new}/{bridge}", "current_link_width")):
+        m.put(f"{path}/{name}", f"{width}\n")
+
+
+def on_root_bus(m, address, vendor, device, driver, minor):
+    """A display of another maker, of the processor or of a virtual machine, with its render node."""
+    place = f"sys/devices/pci{address[:7]}/{address}"
+    for name, text in (("vendor", f"0x{vendor:04x}"), ("device", f"0x{device:04x}"), ("class", "0x030000"), ("numa_node", "-1")):
+        m.put(f"{place}/{name}", text + "\n")
+    m.put(f"{place}/uevent", f"DRIVER={driver}\nPCI_CLASS=30000\nPCI_ID={vendor:04X}:{device:04X}\nPCI_SLOT_NAME={address}\n")
+    m.links[f"{place}/driver"] = "../" * place.count("/") + f"bus/pci/drivers/{driver}"
+    m.links[f"sys/bus/pci/devices/{address}"] = f"../../../{place[4:]}"
+    m.put(f"{place}/drm/renderD{minor}/dev", f"226:{minor}\n")
+    m.put(f"{place}/drm/renderD{minor}/uevent", f"MAJOR=226\nMINOR={minor}\nDEVNAME=dri/renderD{minor}\nDEVTYPE=drm_minor\n")
+    m.links[f"{place}/drm/renderD{minor}/device"] = f"../../../{address}"
+    m.links[f"sys/class/drm/renderD{minor}"] = f"../../{place[4:]}/drm/renderD{minor}"
+
+
+OLD_MIOPEN = "gfx900_56 gfx900_64 gfx906_60 gfx906_64 gfx90878 gfx90a68 gfx90a6e gfx1030_36"  # before ROCm 6.0
+OLD_ARCH = "gfx900 gfx906 gfx908 gfx90a gfx1030 gfx1100"  # the index's wheels for ROCm 5.6 and 5.7
+
+
+def mint_6600m():
+    m = Machine("mint21.2", "5.15.0-89-generic", "Intel(R) Xeon(R) CPU E5-2670 v3 @ 2.30GHz", 24, 31, ("eduarte", 1000, (4, 24, 27))).driver("6.2.4")
+    m.cpu_node(24).kfd().gpu("6600m", "0000:05:00.0")
+    m.rocm("5.7.1", TREE)
+    m.system_python("3.10")
+    site = m.python("home/eduarte/Fooocus/fooocus_env", "3.10.12")
+    trio(m, site, "2.1.1+rocm5.6", "0.16.1", "2.1.1", "2.1.0", hip="5.6.31061-8c743ae5d", archs=OLD_ARCH, miopen=OLD_MIOPEN)
+    numpy(m, site, "1.23.5")
+    m.dist(site, "pillow", "9.2.0")
+    return m
+
+
+def egpu_override():
+    m = Machine("fedora44", "6.18.0-0.rc7.58.fc44.x86_64", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 125, ("sodd", 1000, (10,)), "fedora").driver()
+    m.cpu_node(32).kfd(0o666).gpu("r9700", "0000:64:00.0", 129, node=NONE)
+    own_port(m, "0000:62:00.0", "0000:00:02.4", 4)
+    m.gpu("8060s", "0000:c3:00.0", 128, node=NONE, vbios="113-STRXLGEN-001")
+    m.env["HSA_OVERRIDE_GFX_VERSION"] = "12.0.1"
+    m.put("home/sodd/.bashrc", "# .bashrc\nif [ -f /etc/bashrc ]; then\n    . /etc/bashrc\nfi\nexport HSA_OVERRIDE_GFX_VERSION=12.0.1\n")
+    m.system_python("3.14")
+    for n, so in SONAME["7"].items():
+        m.put(f"usr/lib64/{n}.so.{so}.0", "")
+        m.links[f"usr/lib64/{n}.so.{so}"] = f"{n}.so.{so}.0"
+    m.sides("usr/lib64", "usr/share", "gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1200 gfx1201", "")
+    return m
+
+
+def mi100_am4():
+    m = Machine("ubuntu22", "5.15.0-97-generic", "AMD Ryzen 9 3900X 12-Core Processor", 24, 62, cmdline="").driver("6.3.6")
+    m.cpu_node(24).kfd()
+    m.gpu("mi100", "0000:0b:00.0", driver=None, kfd=False)  # "probe failed with error -12": nothing is bound to it
+    m.system_python("3.10")
+    return m.rocm("6.0.2", TREE)
+
+
+def debian13_r9700_pair():
+    m = Machine("debian13", "6.12.100+deb13-amd64", "AMD Ryzen 9 5900X 12-Core Processor", 24, 62).driver()
+    m.cpu_node(24).kfd().gpu("r9700", "0000:0b:00.0", 128).gpu("r9700", "0000:0e:00.0", 129)
+    m.env["PYTORCH_HIP_ALLOC_CONF"] = "expandable_segments:True"
+    m.system_python("3.13")
+    site = m.python("home/user/venv", "3.13.5")
+    m.torch(site, "2.14.0.dev20260802+rocm7.2", hip="7.2.53211-e1a6bc5663", rocm="7.2.4", archs=ARCH["7.2"],
+            requires=('triton-rocm==3.8.0+git5e0b5d6a; platform_system == "Linux"',))
+    m.dist(site, "triton-rocm", "3.8.0+git5e0b5d6a")
+    m.dist(site, "numpy", "2.4.6")
+    return m
+
+
+def docker_venv(m, python):
+    """/opt/venv of InvokeAI's image, made by uv."""
+    home = f"/root/.local/share/uv/python/cpython-{python}-linux-x86_64-gnu/bin"
+    m.put(f"{home[1:]}/python{'.'.join(python.split('.')[:2])}", "")
+    return m.python("opt/venv", python, home, uv="0.6.9")
+
+
+def invoke_vii():
+    m = Machine("ubuntu24", "6.8.0-58-generic", "AMD Ryzen 7 3700X 8-Core Processor", 16, 31, ("root", 0, (44, 992))).driver().container("docker")
+    m.cpu_node(16).kfd().gpu("vii", "0000:0b:00.0")
+    site = docker_venv(m, "3.12.9")
+    linux = '; platform_system == "Linux" and platform_machine == "x86_64"'
+    m.torch(site, "2.6.0+cu124", cuda="12.4", requires=(f"nvidia-cublas-cu12==12.4.5.8{linux}", f"triton==3.2.0{linux}"))
+    for name, version, *requires in (
+            ("nvidia-cublas-cu12", "12.4.5.8"), ("triton", "3.2.0"), ("numpy", "1.26.4"), ("pillow", "11.2.1"),
+            ("torchvision", "0.21.0+cu124", "numpy", "torch==2.6.0", "pillow!=8.3.*,>=5.3.0")):
+        m.dist(site, name, version, *requires)
+    return m
+
+
+def invoke_7800xt():
+    m = Machine("ubuntu24", "6.6.69", "AMD Ryzen 7 5800X3D 8-Core Processor", 16, 31, ("root", 0, (44,))).driver().container("docker")
+    m.cpu_node(16).kfd(0o666, 0, 303).gpu("7800xt", "0000:0c:00.0", node=(0o666, 0, 303))
+    site = docker_venv(m, "3.11.10")
+    m.torch(site, "2.4.1+rocm6.1", hip="6.1.40091-a8dbc0c19", archs=ARCH["6.1"], requires=(TRITON.format("3.0.0"),))
+    m.dist(site, "pytorch-triton-rocm", "3.0.0")
+    m.dist(site, "torchvision", "0.19.1+rocm6.1", "numpy", "torch==2.4.1", "pillow!=8.3.*,>=5.3.0")
+    m.dist(site, "numpy", "1.26.3")
+    m.dist(site, "pillow", "10.2.0")
+    m.dist(site, "bitsandbytes", "0.45.0", "torch", "numpy", "typing-extensions>=4.8.0")
+    m.put(f"{site}/bitsandbytes/libbitsandbytes_cpu.so", "rocsmith-library 1\nneeded libstdc++.so.6\nneeded libm.so.6\n")
+    m.put(f"{site}/bitsandbytes/libbitsandbytes_cuda124.so",
+          "rocsmith-library 1\nneeded libcudart.so.12\nneeded libcublas.so.12\nneeded libcublasLt.so.12\n")
+    return m
+
+
+def wsl_xformers():
+    m = wsl("ubuntu22", "AMD Ryzen 7 5700X 8-Core Processor", 16)
+    m.system_python("3.10")
+    m.rocm("6.4.2", ARCH["6.4"])
+    site = "home/user/.local/lib/python3.10/site-packages"
+    trio(m, site, "2.8.0+rocm6.4", "0.23.0", "2.8.0", "3.4.0", hip="6.4.43482-0f2d60242", archs=ARCH["6.4"], drop=("libhsa-runtime64",))
+    m.dist(site, "xformers", "0.0.32.post2", "numpy", "torch==2.8.0")
+    m.put(f"{site}/xformers/_C.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\nneeded libtorch_cpu.so\nneeded libtorch_python.so\n"
+          "needed libc10_hip.so\nneeded libtorch_hip.so\n")
+    m.dist(site, "triton", "3.4.0", "setuptools>=40.8.0")
+    m.dist(site, "setuptools", "78.1.0")
+    m.dist(site, "pillow", "11.3.0")
+    return m
+
+
+def no_sdma_5700g():
+    m = Machine("ubuntu22", "6.2.0-39-generic", "AMD Ryzen 7 5700G with Radeon Graphics", 16, 30).driver("6.2.4")
+    m.cpu_node(16).kfd().gpu("cezanne", "0000:30:00.0", vbios="113-CEZANNE-018")
+    m.rocm("5.7.0", TREE)
+    m.env |= {"HSA_OVERRIDE_GFX_VERSION": "9.0.0", "HCC_SERIALIZE_KERNEL": "0x3", "HCC_SERIALIZE_COPY": "0x3", "HIP_TRACE_API": "0x2",
+              "HSA_ENABLE_INTERRUPT": "0", "HSA_ENABLE_SDMA": "0"}
+    site = conda(m, "home/user/anaconda3/envs/pytorch2.2.1-rocm5.7-py311", "3.11.8")
+    trio(m, site, "2.2.1+rocm5.7", "0.17.1", "2.2.1", "2.2.0", hip="5.7.31921-d1770ee1b", archs=OLD_ARCH, miopen=OLD_MIOPEN)
+    numpy(m, site, "1.26.3")
+    m.dist(site, "pillow", "10.2.0")
+    return m
+
+
+def oland_laptop():
+    m = Machine("fedora36", "5.19.6-200.fc36.x86_64", "Intel(R) Core(TM) i7-4810MQ CPU @ 2.80GHz", 8, 15, ("raspi", 1000, (10,)), "fedora",
+                cmdline="radeon.si_support=0 amdgpu.si_support=1 rhgb quiet").driver()
+    on_root_bus(m, "0000:00:02.0", 0x8086, 0x0416, "i915", 128)
+    m.node("dev/dri/renderD128", 0o666)
+    m.cpu_node(8).kfd(0o666).gpu("hd8790m", "0000:01:00.0", 129, kfd=False, node=NONE)
+    m.system_python("3.10")
+    for name in ("libhsa-runtime64.so.1", "libamdocl64.so"):
+        m.put(f"usr/lib64/{name}", "")
+    return m
+
+
+def vmware_guest():
+    m = Machine("ubuntu18", "5.4.0-90-generic", "AMD Ryzen 7 2700U with Radeon Vega Mobile Gfx", 4, 8, ("xiaomin", 1000, (4, 24, 27, 44)),
+                flags=" hypervisor")
+    m.put("etc/group", m.files["etc/group"].replace("render:x:992:\n", ""))  # udev of that release has no such group
+    m.put("proc/modules", "vmwgfx 299008 4 - Live 0x0000000000000000\nttm 102400 1 vmwgfx, Live 0x0000000000000000\n"
+          "vmw_balloon 24576 0 - Live 0x0000000000000000\n")
+    on_root_bus(m, "0000:00:0f.0", 0x15ad, 0x0405, "vmwgfx", 128)
+    m.node("dev/dri/renderD128", 0o660, 0, 44)
+    m.system_python("3.6")
+    m.put("opt/rocm-4.5.0/.info/version", "4.5.0-58\n")
+    for path in ("bin/rocminfo", "bin/hipcc", "lib/libhsa-runtime64.so.1.4.40500", "lib/libamdhip64.so.4.4.40500"):
+        m.put(f"opt/rocm-4.5.0/{path}", "")
+    m.links["opt/rocm-4.5.0/lib/libhsa-runtime64.so.1"] = "libhsa-runtime64.so.1.4.40500"
+    m.links["opt/rocm-4.5.0/lib/libamdhip64.so.4"] = "libamdhip64.so.4.4.40500"
+    m.links["opt/rocm"] = "/opt/rocm-4.5.0"
+    return m
+
+
+def cachyos_no_kfd():
+    m = Machine("cachyos", "6.18.0-3-cachyos", "AMD Ryzen 9 5900X 12-Core Processor", 24, 31, ("marc", 1000, (998, 983, 989)), "arch").driver()
+    m.gpu("7900xtx", "0000:2d:00.0", kfd=False, node=NONE)
+    m.system_python("3.13")
+    return m.rocm("7.1.1", ARCH["image"], "opt/rocm", link=False)
+
+
+def rx570_image():
+    m = Machine("ubuntu20", "5.19.0-35-generic", "Intel(R) Core(TM) i5-9400F CPU @ 2.90GHz", 6, 15, ("root", 0, (44,))).driver().container("docker", 0)
+    m.cpu_node(6).kfd(0o660, 0, 110).gpu("rx570", "0000:01:00.0", heap=2, node=(0o660, 0, 110))
+    m.rocm("5.4.2", "gfx900 gfx906 gfx908 gfx90a gfx1030")
+    m.put("etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n")
+    m.put("etc/ld.so.conf.d/10-rocm-opencl.conf", "/opt/rocm/lib\n")
+    site = conda(m, "opt/conda/envs/py_3.8", "3.8.16")
+    m.torch(site, "1.12.0a0+git2a932eb", hip="5.4.22803-474e8620", archs="gfx900 gfx906 gfx908 gfx90a gfx1030", bundled=False, major="5",
+            runpath="$ORIGIN:/opt/rocm/lib")
+    m.dist(site, "torchvision", "0.13.0a0+da3794e", "numpy", "torch")
+    m.dist(site, "numpy", "1.23.4")
+    m.env |= {"ROCM_PATH": "/opt/rocm", "LD_LIBRARY_PATH": "/opt/rocm/lib:/usr/local/lib:", "PATH": m.env["PATH"] + ":/opt/rocm/bin",
+              "PYTORCH_ROCM_ARCH": "gfx900;gfx906;gfx908;gfx90a;gfx1030"}
+    return m
+
+
+def manjaro_6800xt():
+    m = Machine("manjaro", "6.4.16-5-MANJARO", "AMD Ryzen 9 5900X 12-Core Processor", 24, 31, ("loa", 1000, (998,)), "arch").driver()
+    m.cpu_node(24).kfd(0o666).gpu("6800xt", "0000:0d:00.0", node=NONE)
+    m.system_python("3.11")
+    site = m.python("home/loa/venv", "3.11.5")
+    trio(m, site, "2.1.0+rocm5.6", "0.16.0", "2.1.0", "2.1.0", hip="5.6.31061-8c743ae5d", archs=OLD_ARCH, miopen=OLD_MIOPEN)
+    numpy(m, site, "1.26.0")
+    m.dist(site, "pillow", "10.0.1")
+    return m
+
+
+def xformers_7900gre():
+    m = Machine("ubuntu22", "6.5.0-41-generic", "AMD Ryzen 7 5800X 8-Core Processor", 16, 31).driver()
+    m.cpu_node(16).kfd().gpu("7900gre", "0000:0b:00.0")
+    m.system_python("3.10")
+    site = m.python("home/user/sd/venv", "3.10.12")
+    trio(m, site, "2.3.1+rocm6.0", "0.18.1", "2.3.1", "2.3.1", hip="6.0.32830-d62f6a171", archs=ARCH["6.0"])
+    numpy(m, site, "1.26.3")
+    m.dist(site, "pillow", "10.2.0")
+    m.dist(site, "xformers", "0.0.27", "numpy", "torch ==2.3.1")
+    m.put(f"{site}/xformers/_C.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\nneeded libtorch_cpu.so\nneeded libtorch_python.so\n"
+          "needed libcudart.so.12\nneeded libc10_cuda.so\nneeded libtorch_cuda.so\n")
+    return m
+
+
+def vega64_x4():
+    m = Machine("ubuntu22", "6.8.0-52-generic", "13th Gen Intel(R) Core(TM) i5-13400F", 16, 31).driver("6.10.5")
+    m.cpu_node(16).kfd().gpu("7900gre", "0000:03:00.0", 128).gpu("vega64", "0000:08:00.0", 129, heap=2)
+    own_port(m, "0000:06:00.0", "0000:00:1c.4", 4)
+    m.system_python("3.10")
+    m.rocm("6.3.2", TREE)
+    site = "usr/local/lib/python3.10/dist-packages"
+    triton = "3.2.0+git4b3bb1f8"
+    m.torch(site, "2.7.0.dev20250306+rocm6.3", hip="6.3.42131-fa1d09cbd", archs=ARCH["6.3n"], requires=(TRITON.format(triton),))
+    m.dist(site, "pytorch-triton-rocm", triton)
+    m.dist(site, "torchvision", "0.22.0.dev20250306+rocm6.3", "numpy", "torch==2.7.0.dev20250306", "pillow!=8.3.*,>=5.3.0")
+    m.dist(site, "torchaudio", "2.6.0.dev20250306+rocm6.3", "torch==2.7.0.dev20250306")
+    m.dist(site, "numpy", "2.1.2")
+    m.dist(site, "pillow", "11.0.0")
+    return m
+
+
+def apptainer_mi300a():
+    m = Machine("ubuntu24", "5.14.0-503.40.1.el9_5.x86_64", "AMD Instinct MI300A Accelerator", 192, 502, ("mrt", 12345, (9999,)), cmdline="iommu=pt")
+    m.driver("6.12.12").cpu_node(192, 4).kfd(0o666)
+    m.put(".singularity.d/labels.json", "{}\n")
+    m.put("singularity", "")
+    m.env |= {"APPTAINER_CONTAINER": "/home/mrt/minimal_working_example.sif", "APPTAINER_NAME": "minimal_working_example.sif"}
+    for i in range(4):
+        m.gpu("mi300a", f"000{i}:01:00.0", 128 + 8 * i, node=NONE)
+    m.system_python("3.12")
+    m.rocm("6.4.3", "gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1102 gfx1200 gfx1201")
+    site = "usr/local/lib/python3.12/dist-packages"
+    trio(m, site, "2.9.1+rocm6.4", "0.24.1", "2.9.1", "3.5.1", hip="6.4.43484-123eb5128", archs=ARCH["6.4"])
+    m.dist(site, "pillow", "12.0.0")
+    return m
+
+
+def trixie_strix():
+    m = Machine("debian13", "6.18.5", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 125, ("root", 0, (44, 992))).driver().container("docker")
+    m.cpu_node(32).kfd().gpu("8060s", "0000:c5:00.0", vbios="113-STRXLGEN-001")
+    m.system_python("3.13")
+    site = m.python("opt/venv", "3.13.5")
+    rocm = "7.11.0a20260112"
+    sdk_torch(m, site, f"2.9.1+rocm{rocm}", rocm, "7.2.53150-7b886380f9", "gfx1151", "gfx1151", requires=(f"triton==3.5.1+rocm{rocm}",),
+              more=("rocm-sdk-devel",))
+    m.put(f"{site}/_rocm_sdk_libraries_gfx1151/lib/hipblaslt/library/TensileLibrary_lazy_gfx1151.dat", "")
+    for name, version, *requires in (
+            ("triton", f"3.5.1+rocm{rocm}"), ("torchvision", f"0.24.1+rocm{rocm}", "numpy", "torch==2.9.1", "pillow!=8.3.*,>=5.3.0"),
+            ("torchaudio", f"2.9.0+rocm{rocm}", "torch"), ("numpy", "2.4.1"), ("pillow", "12.1.0")):
+        m.dist(site, name, version, *requires)
+    m.rocm("7.11.0", "gfx1151", f"{site}/_rocm_sdk_devel", link=False)  # rocm-sdk init unpacks it
+    m.put(f"{site}/_rocm_sdk_devel/lib/hipblaslt/library/TensileLibrary_lazy_gfx1151.dat", "")
+    m.env |= {"ROCM_PATH": f"/{site}/_rocm_sdk_devel", "LD_LIBRARY_PATH": f"/{site}/_rocm_sdk_devel/lib",
+              "PATH": m.env["PATH"] + f":/{site}/_rocm_sdk_devel/bin"}
+    return m
+
+
+def voicebox_9070xt():
+    m = Machine("ubuntu24", "6.17.0-20-generic", "AMD Ryzen 7 5800X3D 8-Core Processor", 16, 31).driver()
+    m.cpu_node(16).kfd().gpu("9070xt", "0000:0c:00.0")
+    m.env["HSA_OVERRIDE_GFX_VERSION"] = "10.3.0"  # the program sets it before it imports torch
+    m.system_python("3.12")
+    site = m.python("home/user/voicebox/backend/venv", "3.12.3")
+    m.torch(site, "2.11.0+rocm7.2", hip="7.2.53211-e1a6bc5663", rocm="7.2.1", archs=ARCH["7.2"],
+            requires=('triton-rocm==3.6.0; platform_system == "Linux"',))
+    m.dist(site, "triton-rocm", "3.6.0")
+    m.dist(site, "torchaudio", "2.11.0+rocm7.2", "torch==2.11.0")
+    m.dist(site, "numpy", "2.3.5")
     return m
 
 
