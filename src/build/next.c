@@ -5,7 +5,11 @@
 #include "know/environment.h"
 #include "target/target.h"
 
-enum { MB = 1000000 };
+enum {
+	MB = 1000000,
+	LARGE_APU =
+		16, /* compute units: a processor's part with so many is used for computing beside a card, too */
+};
 
 static const char *const by_names[] = {"wheel", "device-wheel", "build", NULL};
 
@@ -285,7 +289,7 @@ static bool beside_a_card(const struct machine *m, struct str target)
 {
 	bool apu = false, card = false;
 	VEC_EACH (const struct machine_gpu, g, &m->gpus) {
-		apu = apu || (g->apu && str_eq(g->target, target));
+		apu = apu || (g->apu && str_eq(g->target, target) && g->compute_units < LARGE_APU);
 		card = card || !g->apu;
 	}
 	return apu && card;

@@ -233,6 +233,8 @@ static void each_target_once_and_no_igpu_beside_a_card(void **state)
 	assert_int_equal(f->next.gpus.n, 2);
 	assert_int_equal(g[1].routes.n, 0);
 	has(&g[1].notes, "leave it out");
+	f->m.gpus.v[3].compute_units = 40; /* Strix Halo */
+	assert_int_equal(look(f, "")[1].routes.n, 2);
 	assert_str(f->next.disk, "/home");
 	assert_true(f->next.disk_free == 6 && f->next.memory_free == 8ull << 30);
 	f->m.gpus.n = 0;
