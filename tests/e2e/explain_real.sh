@@ -54,8 +54,10 @@ if have g++; then
 	source_of blas.cpp 'hipblasDatatype_t t;\n'
 	want hipblas-datatype-removed 'g++: hipBLAS 3' g++ -c blas.cpp
 	want torch-not-rocm 'ld: c10_hip' g++ plain.cpp -lc10_hip -ltorch_hip
-	source_of smi.cpp 'extern "C" int rsmi_init(unsigned long);\nint main() { return rsmi_init(0); }\n'
-	want rsmi-init-undefined 'ld: rsmi_init' g++ smi.cpp
+	source_of intra_node_comm.cpp 'extern "C" int rsmi_init(unsigned long);\nint main() { return rsmi_init(0); }\n'
+	want rsmi-init-undefined 'ld: rsmi_init' g++ intra_node_comm.cpp
+	cp intra_node_comm.cpp smi.cpp
+	want - 'ld: rsmi_init of another program' g++ smi.cpp
 	want 'disk-full?' 'g++: disk' g++ -S -o /dev/full plain.cpp
 	# A compiler that dies as the kernel kills it, below the real driver.
 	mkdir -p killed
@@ -111,9 +113,25 @@ if have cmake; then
 fi
 
 if have python3; then
-	mkdir -p empty whl-rocm6.4
-	want no-matching-wheel 'pip: torch' python3 -m pip download --no-index --find-links whl-rocm6.4 torch==2.5.1
-	want 'no-matching-wheel?' 'pip: torch, no word of AMD' python3 -m pip download --no-index --find-links empty torch==2.5.1
+	mkdir -p empty index/whl/rocm6.4/torch index/simple/torch
+	tee index/whl/rocm6.4/torch/index.html index/simple/torch/index.html >/dev/null <<-'END'
+		<a href="torch-2.8.0-cp399-cp399-linux_x86_64.whl">torch-2.8.0-cp399-cp399-linux_x86_64.whl</a>
+	END
+	python3 -u -m http.server 0 --bind 127.0.0.1 --directory index >server 2>&1 &
+	server=$!
+	trap 'kill $server; remove_group' EXIT
+	for _ in $(seq 100); do
+		port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server)
+		[ -z "$port" ] || break
+		sleep 0.1
+	done
+	pip_at() { # FOLDER PACKAGE: from that index only
+		env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null no_proxy=127.0.0.1 \
+			python3 -m pip download --index-url "http://127.0.0.1:$port/$1" "$2"
+	}
+	want no-matching-wheel 'pip: torch' pip_at whl/rocm6.4 torch==2.5.1
+	want 'no-matching-wheel?' 'pip: torch, no word of AMD' pip_at simple torch==2.5.1
+	want - 'pip: torch, no index' python3 -m pip download --no-index --find-links "$PWD/empty" torch==2.5.1
 	want - 'pip: another package' python3 -m pip download --no-index --find-links empty no-such-package==1
 	want libamdhip64-so-version 'python: libamdhip64' python3 -c 'import ctypes; ctypes.CDLL("libamdhip64.so.99")'
 	want cuda-extension-on-rocm 'python: libtorch_cuda' python3 -c 'import ctypes; print("torch 2.9.1+rocm6.4", flush=True); ctypes.CDLL("libtorch_cuda.so")'
