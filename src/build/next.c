@@ -5,11 +5,8 @@
 #include "know/environment.h"
 #include "target/target.h"
 
-enum {
-	MB = 1000000,
-	LARGE_APU =
-		16, /* compute units: a processor's part with so many is used for computing beside a card, too */
-};
+enum { MB = 1000000 };
+enum { LARGE_APU = 16 }; /* compute units from which an APU computes beside a card, too */
 
 static const char *const by_names[] = {"wheel", "device-wheel", "build", NULL};
 

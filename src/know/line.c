@@ -204,9 +204,11 @@ bool line_speaks(struct str clean, size_t from, size_t to)
 	return has_shape("constant", match, &at) && !has_shape("printed", said, &at);
 }
 
+/* No program prints more bytes before a message, and comparing more would take milliseconds. */
+enum { HEAD = 400 };
+
 bool line_quotes(struct str clean, size_t from, size_t to)
 {
-	enum { HEAD = 400 }; /* no program prints more, and comparing would take milliseconds */
 	regmatch_t at;
 	size_t lead = line_lead(clean);
 	struct str before = str_sub(clean, lead < from ? lead : from, from);
@@ -216,18 +218,19 @@ bool line_quotes(struct str clean, size_t from, size_t to)
 
 enum line_kind line_kind(struct str clean, bool indented)
 {
-	enum { HEAD = 400 };
 	ARENA(tmp);
 	regmatch_t at;
 	const char *indent = indented ? " " : "";
 	struct str head = str_sub(clean, 0, HEAD);
+	size_t lead = line_lead(head);
 	struct str s = str_fmt(&tmp, "%s%.*s", indent, STR(head));
-	/* what looks like a time stamp may be a part of a list, too: both are asked */
-	struct str said =
-		str_fmt(&tmp, "%s%.*s", indent, STR(str_sub(head, line_lead(head), head.n)));
 	if (has_shape("stamped", s, &at))
 		return LINE_OUTPUT;
-	bool output = has_shape("output", s, &at) || has_shape("output", said, &at);
-	bool prose = has_shape("prose", s, &at) || has_shape("prose", said, &at);
+	bool output = has_shape("output", s, &at), prose = has_shape("prose", s, &at);
+	if (lead) { /* what looks like a time stamp may be a part of a list, too: both are asked */
+		struct str said = str_fmt(&tmp, "%s%.*s", indent, STR(str_sub(head, lead, head.n)));
+		output = output || has_shape("output", said, &at);
+		prose = prose || has_shape("prose", said, &at);
+	}
 	return output == prose ? LINE_ANY : output ? LINE_OUTPUT : LINE_PROSE;
 }
