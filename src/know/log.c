@@ -431,15 +431,14 @@ static struct str url_in(struct str s)
 	return str_sub(s, from, to);
 }
 
-/* Does something behind it say that the problem is gone: the sign cured-ID? */
+/* Does something behind it say that the problem is gone? */
 static bool is_cured(const struct reading *r, const struct pattern *p, const struct found *f)
 {
 	struct str url = url_in(f->at.text);
 	for (size_t i = 0; i < r->p->v.n; i++) {
 		const struct diagnosis_sign *s = r->p->v.v[i].row.sign;
 		const struct log_line *at = &r->found[i].at;
-		if (s && str_starts(str_from(s->name), S("cured-")) &&
-			strcmp(s->name + strlen("cured-"), p->row.entry->id) == 0)
+		if (s && s->cures && !strcmp(s->cures, p->row.entry->id))
 			return at->line > f->at.line &&
 			       (!s->same || !url.n || str_eq(url_in(at->text), url));
 	}

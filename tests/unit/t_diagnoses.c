@@ -382,6 +382,10 @@ static void entries_are_complete(void **state)
 {
 	(void)state;
 	ARENA(a);
+	for (size_t i = 0; i < diagnosis_sign_count; i++) {
+		const char *cures = diagnosis_sign_table()[i].cures;
+		assert_true(!cures || diagnosis_find(str_from(cures)));
+	}
 	unsigned bad = 0;
 	NODE_EACH (n, entries(&a)) {
 		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
