@@ -26,6 +26,7 @@ ASIC = {
     "wx7100": (80003, 0x67c4, 144, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
     "rx580": (80003, 0x67df, 144, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
     "rx570": (80003, 0x67df, 128, 4, 10, 64, 8192, "polaris10", 0, 0x030000),
+    "wx3200": (80003, 0x6981, 40, 4, 10, 64, 4096, "polaris12", 0, 0x038000),
     "560x": (80003, 0x67ef, 64, 4, 10, 64, 4096, "polaris11", 0, 0x030000),
     "r7370": (0, 0x6811, 64, 4, 10, 64, 2048, "pitcairn", 0, 0x030000),
     "hd8790m": (0, 0x6606, 24, 4, 10, 64, 2048, "oland", 0, 0x030000),
@@ -41,6 +42,7 @@ ASIC = {
     "mi250": (90010, 0x740c, 416, 4, 8, 64, 65520, "aldebaran", 0, 0x038000),
     "mi250x": (90010, 0x7408, 440, 4, 8, 64, 65520, "aldebaran", 0, 0x038000),
     "cezanne": (90012, 0x1638, 32, 4, 10, 64, 512, "renoir", 0, 0x030000),
+    "barcelo": (90012, 0x15e7, 32, 4, 10, 64, 512, "renoir", 0, 0x030000),
     "mi300x": (90402, 0x74a1, 1216, 4, 8, 64, 196592, "ip discovery", 0, 0x120000),
     "mi300a": (90402, 0x74a0, 912, 4, 8, 64, 127706, "ip discovery", 0, 0x120000),
     "mi325x": (90402, 0x74a5, 1216, 4, 8, 64, 262128, "ip discovery", 0, 0x120000),
@@ -71,7 +73,7 @@ ASIC = {
     "r9700": (120001, 0x7551, 128, 2, 16, 32, 32624, "ip discovery", 2, 0x030000),
     "9070xt": (120001, 0x7550, 128, 2, 16, 32, 16304, "ip discovery", 2, 0x030000),
 }
-APUS = {"vega8", "780m", "cezanne", "deck", "raphael", "granite", "890m", "8060s", "840m"}
+APUS = {"vega8", "780m", "cezanne", "barcelo", "deck", "raphael", "granite", "890m", "8060s", "840m"}
 NODE = """cpu_cores_count {cores}
 simd_count {simds}
 mem_banks_count 1
@@ -152,6 +154,8 @@ OS = {
     "ubuntu22": os_release("ubuntu", "Ubuntu", "22.04", "Ubuntu 22.04.5 LTS", "debian"),
     "ubuntu24": os_release("ubuntu", "Ubuntu", "24.04", "Ubuntu 24.04.3 LTS", "debian"),
     "ubuntu26": os_release("ubuntu", "Ubuntu", "26.04", "Ubuntu 26.04 LTS", "debian"),
+    "ubuntu20.2": os_release("ubuntu", "Ubuntu", "20.04", "Ubuntu 20.04.2 LTS", "debian"),
+    "ubuntu22.10": os_release("ubuntu", "Ubuntu", "22.10", "Ubuntu 22.10", "debian"),
     "ubuntu20.3": os_release("ubuntu", "Ubuntu", "20.04", "Ubuntu 20.04.3 LTS", "debian"),
     "mint21": os_release("linuxmint", "Linux Mint", "21.1", "Linux Mint 21.1", "ubuntu debian"),
     "mint21.2": os_release("linuxmint", "Linux Mint", "21.2", "Linux Mint 21.2", "ubuntu debian"),
@@ -163,6 +167,8 @@ OS = {
     "debiantest": 'PRETTY_NAME="Debian GNU/Linux forky/sid"\nNAME="Debian GNU/Linux"\nVERSION_CODENAME=forky\nID=debian\n',
     "nixos": 'ANSI_COLOR="0;38;2;126;186;228"\nBUILD_ID="26.05.652.e8e446a36117"\nDEFAULT_HOSTNAME=nixos\nID=nixos\nID_LIKE=""\n'
              'NAME=NixOS\nPRETTY_NAME="NixOS 26.05 (Yarara)"\nVERSION="26.05 (Yarara)"\nVERSION_ID="26.05"\n',
+    "nixos25": 'ANSI_COLOR="0;38;2;126;186;228"\nBUILD_ID="25.11.20260325.1234567"\nDEFAULT_HOSTNAME=nixos\nID=nixos\nID_LIKE=""\n'
+               'NAME=NixOS\nPRETTY_NAME="NixOS 25.11 (Xantusia)"\nVERSION="25.11 (Xantusia)"\nVERSION_ID="25.11"\n',
     "alma9": os_release("almalinux", "AlmaLinux", "9.1", "AlmaLinux 9.1 (Lime Lynx)", "rhel centos fedora"),
     "cachyos": 'NAME="CachyOS Linux"\nPRETTY_NAME="CachyOS"\nID=cachyos\nID_LIKE=arch\nBUILD_ID=rolling\n',
     "bazzite": 'NAME="Bazzite"\nVERSION="40.20240427.0 (GNOME)"\nID=bazzite\nID_LIKE="fedora"\nVERSION_ID=40\nPRETTY_NAME="Bazzite 40"\n',
@@ -176,6 +182,8 @@ OS = {
     "fedora43": 'NAME="Fedora Linux"\nVERSION="43 (Server Edition)"\nID=fedora\nVERSION_ID=43\nPRETTY_NAME="Fedora Linux 43 (Server Edition)"\n',
     "manjaro": 'NAME="Manjaro Linux"\nPRETTY_NAME="Manjaro Linux"\nID=manjaro\nID_LIKE=arch\nBUILD_ID=rolling\n',
     "rhel9": os_release("rhel", "Red Hat Enterprise Linux", "9.6", "Red Hat Enterprise Linux 9.6 (Plow)", "fedora"),
+    "rhel8": os_release("rhel", "Red Hat Enterprise Linux", "8.4", "Red Hat Enterprise Linux 8.4 (Ootpa)", "fedora"),
+    "oracle9": os_release("ol", "Oracle Linux Server", "9.4", "Oracle Linux Server 9.4", "fedora"),
     "sles15": os_release("sles", "SLES", "15.5", "SUSE Linux Enterprise Server 15 SP5", "suse"),
     "tumbleweed": os_release("opensuse-tumbleweed", "openSUSE Tumbleweed", "20260531", "openSUSE Tumbleweed", "opensuse suse"),
     "leap15": os_release("opensuse-leap", "openSUSE Leap", "15.5", "openSUSE Leap 15.5", "suse opensuse"),
@@ -1988,6 +1996,266 @@ def voicebox_9070xt():
     m.dist(site, "triton-rocm", "3.6.0")
     m.dist(site, "torchaudio", "2.11.0+rocm7.2", "torch==2.11.0")
     m.dist(site, "numpy", "2.3.5")
+    return m
+
+
+def comfy_nix():
+    m = Machine("nixos25", "6.19.10", "AMD Ryzen 7 5800X 8-Core Processor", 16, 31, ("andy", 1000, (983, 989)), "arch").driver()
+    m.cpu_node(16).kfd(0o666).gpu("7900xtx", "0000:0c:00.0", node=NONE)
+    env = "nix/store/3k9d2c7v5p8x1n4m6q0r2s7t9w1y5z8b-python3-3.12.12-env"
+    site = f"{env}/lib/python3.12/site-packages"
+
+    def package(digest, name, version, modules):
+        """A wheel has a folder of its own in the store; the environment has links into it."""
+        folder = f"nix/store/{digest}-python3.12-{name}-{version.split('+')[0]}/lib/python3.12/site-packages"
+        for part in (*modules, f"{name.replace('-', '_')}-{version}.dist-info"):
+            m.links[f"{site}/{part}"] = f"/{folder}/{part}"
+        return folder
+
+    store = package("1b7f4c9d2g5h8j3k6l0m4n7p1q5r8s2v", "torch", "2.10.0+rocm7.1", ("torch",))
+    m.torch(store, "2.10.0+rocm7.1", hip="7.1.25424", rocm="7.1.0", archs=ARCH["7.2"],
+            requires=('triton-rocm==3.6.0; platform_system == "Linux"',))
+    store = package("5v8w1x4y7z0a3b6c9d2f5g8h1j4k7l0m", "torchvision", "0.24.1+rocm6.4", ("torchvision",))
+    m.dist(store, "torchvision", "0.24.1+rocm6.4", "numpy", "torch==2.9.1", "pillow!=8.3.*,>=5.3.0")
+    m.put(f"{store}/torchvision/_C.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\nneeded libtorch_cpu.so\n"
+          "needed libc10_hip.so\nneeded libtorch_hip.so\n")
+    for digest, name, version, *requires in (
+            ("2m5n8p1q4r7s0t3v6w9x2y5z8a1b4c7d", "triton-rocm", "3.6.0"), ("0q3r6s9t2v5w8x1y4z7a0b3c6d9f2g5h", "numpy", "2.3.5"),
+            ("8j1k4l7m0n3p6q9r2s5t8v1w4x7y0z3a", "pillow", "12.0.0"), ("6b9c2d5f8g1h4j7k0l3m6n9p2q5r8s1t", "xformers", "0.0.30", "numpy", "torch>=2.4")):
+        m.dist(package(digest, name, version, ()), name, version, *requires)
+    m.put(f"{env}/bin/python3.12", "")
+    m.links[f"{env}/bin/python3"] = "python3.12"
+    m.env["PATH"] = f"/{env}/bin:/run/wrappers/bin:/run/current-system/sw/bin"
+    return m
+
+
+def unsloth_studio(m, home):
+    """What its installer makes for ROCm 7.2."""
+    site = m.python(f"{home}/.unsloth/studio/unsloth_studio", "3.13.11", f"/{home}/.local/share/uv/python/cpython-3.13.11-linux-x86_64-gnu/bin",
+                    uv="0.10.2")
+    m.torch(site, "2.11.0+rocm7.2", hip="7.2.53211-e1a6bc5663", rocm="7.2.1", archs=ARCH["7.2"],
+            requires=('triton-rocm==3.6.0; platform_system == "Linux"',))
+    for name, version, *requires in (
+            ("triton-rocm", "3.6.0"), ("torchvision", "0.26.0+rocm7.2", "numpy", "torch==2.11.0", "pillow!=8.3.*,>=5.3.0"),
+            ("torchaudio", "2.11.0+rocm7.2", "torch==2.11.0"), ("numpy", "2.4.4"), ("pillow", "12.1.1")):
+        m.dist(site, name, version, *requires)
+
+
+def studio_r9700_pair():
+    m = Machine("ubuntu24", "6.17.0-35-generic", "AMD Ryzen 9 9950X 16-Core Processor", 32, 93).driver()
+    m.cpu_node(32).kfd().gpu("r9700", "0000:03:00.0", 128).gpu("r9700", "0000:06:00.0", 129).gpu("granite", "0000:7a:00.0", 130)
+    for bridge, port in (("0000:01:00.0", "0000:00:01.1"), ("0000:04:00.0", "0000:00:01.2")):
+        own_port(m, bridge, port, 8)  # the processor's 16 lanes are shared by the two slots
+    own_port(m, "0000:7a:00.0", "0000:00:08.1", 16)
+    m.system_python("3.12")
+    unsloth_studio(m, "home/user")
+    return m.rocm("7.2.3", ARCH["image"])
+
+
+def alpine_mi100():
+    m = Machine("rhel8", "4.18.0-305.el8.x86_64", "AMD EPYC 7543 32-Core Processor", 64, 251, ("kfcu", 645210, (645210,)), "fedora",
+                cmdline="iommu=pt").driver("5.16.9.22.20")
+    m.put("etc/passwd", "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n")  # users are in a directory service
+    m.put("etc/group", "root:x:0:\nwheel:x:10:\nvideo:x:39:\nrender:x:105:\n")
+    m.cpu_node(64, 2).kfd()
+    for i, bus in enumerate((0x21, 0x81, 0xe2)):
+        m.gpu("mi100", f"0000:{bus:02x}:00.0", 128 + i)
+    tree = "curc/sw/install/rocm/5.2.3"
+    m.rocm("5.2.3", "gfx803 gfx900 gfx906 gfx908 gfx90a gfx1030", tree, link=False)
+    prefix = "curc/sw/install/pytorch/1.13.0"
+    site = conda(m, prefix, "3.10.0")
+    m.put(f"{prefix}/conda-meta/history", "==> 2022-12-06 10:00:00 <==\n")
+    m.torch(site, "1.13.0", hip="5.2.21153-02187ecf", archs=ARCH["5.2"], bundled=False, major="5", runpath=f"$ORIGIN:/{tree}/lib")
+    m.dist(site, "numpy", "1.23.5")
+    m.env |= {"ROCM_PATH": f"/{tree}", "LD_LIBRARY_PATH": f"/{tree}/lib", "PATH": f"/{tree}/bin:" + m.env["PATH"]}
+    return m
+
+
+def proxmox_no_kfd():
+    m = Machine("ubuntu24", "6.17.9-1-pve", "AMD Ryzen 9 5900X 12-Core Processor", 8, 16, ("root", 0, (44, 992))).driver().container("lxc")
+    m.put("proc/1/environ", "container=lxc\0TERM=linux\0")
+    m.cpu_node(24).gpu("7900xt", "0000:0b:00.0")  # no /dev/kfd: the scripts gave /dev/dri only
+    m.system_python("3.12")
+    return m
+
+
+def arch_6750xt():
+    m = Machine("arch", "6.5.5-arch1-1", "AMD Ryzen 7 5700X 8-Core Processor", 16, 31, ("mea", 1000, (998,)), "arch").driver()
+    m.cpu_node(16).kfd(0o666).gpu("6700xt", "0000:2d:00.0", node=NONE, vbios="113-D5120900-101")
+    m.system_python("3.11")
+    site = m.python("home/mea/ComfyUI/pyenv", "3.11.5")
+    linux = ' ; platform_system == "Linux" and platform_machine == "x86_64"'
+    m.torch(site, "2.0.1", cuda="11.7", requires=(f"nvidia-cublas-cu11 (==11.10.3.66){linux}", f"nvidia-cuda-runtime-cu11 (==11.7.99){linux}",
+                                                  f"nvidia-cudnn-cu11 (==8.5.0.96){linux}", f"triton (==2.0.0){linux}"))
+    lines_after(m, "torch/lib/libtorch_cuda.so", ("libcudart.so.12", "libcudart.so.11.0"), ("libcudnn.so.9", "libcudnn.so.8"))
+    for name, version, *requires in (
+            ("nvidia-cublas-cu11", "11.10.3.66"), ("nvidia-cuda-runtime-cu11", "11.7.99"), ("nvidia-cudnn-cu11", "8.5.0.96"),
+            ("triton", "2.0.0", "cmake", "filelock", "torch", "lit"), ("cmake", "3.27.6"), ("lit", "17.0.2"), ("numpy", "1.26.0"), ("pillow", "10.0.1"),
+            ("torchvision", "0.15.2", "numpy", "torch (==2.0.1)", "pillow (!=8.3.*,>=5.3.0)"), ("torchaudio", "2.0.2", "torch (==2.0.1)")):
+        m.dist(site, name, version, *requires)
+    return m
+
+
+def barcelo_arch():
+    m = Machine("arch", "6.3.9-arch1-1", "AMD Ryzen 7 5825U with Radeon Graphics", 16, 14, ("joerg", 1000, (998,)), "arch").driver()
+    m.cpu_node(16).kfd(0o666).gpu("barcelo", "0000:04:00.0", node=NONE, vbios="113-BARCELO-004")
+    m.rocm("5.4.3", "gfx803 gfx900 gfx906 gfx908 gfx90a gfx1030", "opt/rocm", link=False)
+    m.put("etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n")
+    m.put("etc/ld.so.conf.d/rocm.conf", "/opt/rocm/lib\n")
+    site = m.system_python("3.11")
+    m.torch(site, "2.0.1", hip="5.4.22804-", archs="gfx803 gfx900 gfx906 gfx908 gfx90a gfx1030", bundled=False, major="5", runpath="$ORIGIN:/opt/rocm/lib")
+    m.dist(site, "numpy", "1.25.0")
+    return m
+
+
+def tabby_flash():
+    m = Machine("ubuntu22", "6.2.0-36-generic", "AMD Ryzen 7 5800X 8-Core Processor", 16, 62, ("o0", 1000, (4, 24, 27, 44, 992))).driver()
+    m.cpu_node(16).kfd().gpu("6800xt", "0000:0b:00.0")
+    site = conda(m, "home/o0/miniconda3", "3.11.5")
+    m.put("home/o0/miniconda3/conda-meta/history", "==> 2023-10-02 10:00:00 <==\n")
+    m.env["CONDA_DEFAULT_ENV"] = "base"
+    trio(m, site, "2.1.0+rocm5.6", "0.16.0", "2.1.0", "2.1.0", hip="5.6.31061-8c743ae5d", archs=OLD_ARCH, miopen=OLD_MIOPEN)
+    numpy(m, site, "1.26.2")
+    for name, version, *requires in (
+            ("pillow", "10.1.0"), ("flash-attn", "2.3.3", "torch", "einops", "packaging", "ninja"), ("einops", "0.7.0"), ("packaging", "23.1"),
+            ("ninja", "1.11.1.1"), ("exllamav2", "0.0.8", "ninja", "torch>=2.0.1")):
+        m.dist(site, name, version, *requires)
+    m.put(f"{site}/flash_attn/__init__.py", '__version__ = "2.3.3"\n')
+    m.put(f"{site}/flash_attn_2_cuda.cpython-311-x86_64-linux-gnu.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\n"
+          "needed libtorch_cpu.so\nneeded libtorch_python.so\nneeded libcudart.so.12\nneeded libc10_cuda.so\nneeded libtorch_cuda.so\n")
+    return m
+
+
+def strix_image_641():
+    m = Machine("ubuntu24", "6.11.0-26-generic", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", 32, 125, ("root", 0, (44, 992))).driver().container("docker", 0)
+    m.cpu_node(32).kfd().gpu("8060s", "0000:c6:00.0", vbios="113-STRXLGEN-001")
+    m.rocm("6.4.1", TREE + " gfx1151 gfx1200 gfx1201")
+    m.put("etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n")
+    m.put("etc/ld.so.conf.d/10-rocm-opencl.conf", "/opt/rocm/lib\n")
+    site = conda(m, "opt/conda/envs/py_3.12", "3.12.10")
+    archs = "gfx900 gfx906 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1101 gfx1102 gfx1200 gfx1201"
+    m.torch(site, "2.6.0+git684f6f2", hip="6.4.43483-a187df25c", archs=archs, bundled=False, runpath="$ORIGIN:/opt/rocm/lib",
+            requires=("pytorch-triton-rocm==3.2.0+git20943800",))
+    for name, version, *requires in (("pytorch-triton-rocm", "3.2.0+git20943800"), ("torchvision", "0.21.0+7af6987", "numpy", "torch"), ("numpy", "1.26.4")):
+        m.dist(site, name, version, *requires)
+    m.env |= {"ROCM_PATH": "/opt/rocm", "LD_LIBRARY_PATH": "/opt/rocm/lib:/usr/local/lib:", "PATH": "/opt/rocm/bin:" + m.env["PATH"],
+              "PYTORCH_ROCM_ARCH": archs.replace(" ", ";")}
+    return m
+
+
+def mi300a_vision():
+    m = Machine("ubuntu22", "5.15.0-101-generic", "AMD Instinct MI300A Accelerator", 192, 502, ("pmullown", 1000, (4, 24, 27, 44, 992)),
+                cmdline="iommu=pt").driver("6.7.0")
+    m.cpu_node(192, 4).kfd()
+    for i in range(4):
+        m.gpu("mi300a", f"000{i}:01:00.0", 128 + 8 * i)
+    m.rocm("6.1.0", TREE)
+    site = conda(m, "home/pmullown/miniforge3/envs/aifs-benchmark", "3.10.14")
+    m.put("home/pmullown/miniforge3/envs/aifs-benchmark/conda-meta/history", "==> 2024-03-25 10:00:00 <==\n")
+    m.torch(site, "2.2.1+git9e71c8a", hip="6.1.40091-a8dbc0c19", archs="gfx942", bundled=False, runpath="$ORIGIN:/opt/rocm-6.1.0/lib")
+    m.dist(site, "torchvision", "0.17.1", "numpy", "torch ==2.2.1", "pillow !=8.3.*,>=5.3.0")
+    m.put(f"{site}/torchvision/version.py", "__version__ = '0.17.1+cu121'\ngit_version = '4fd856bbf3b59b8b0f2a3a2d6c6c4f9b7f4bfe7c'\n"
+          "from torchvision.extension import _check_cuda_version\nif _check_cuda_version() > 0:\n    cuda = _check_cuda_version()\n")
+    m.put(f"{site}/torchvision/_C.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\nneeded libtorch_cpu.so\n"
+          "needed libcudart.7ec1eba6.so.12\nneeded libc10_cuda.so\nneeded libtorch_cuda.so\n")
+    m.dist(site, "numpy", "1.26.4")
+    m.dist(site, "pillow", "10.2.0")
+    return m
+
+
+def zbook_wx3200():
+    m = Machine("ubuntu20.2", "5.8.0-43-generic", "Intel(R) Core(TM) i7-8565U CPU @ 1.80GHz", 8, 31, ("hugo", 1000, (4, 24, 27, 44, 992))).driver()
+    on_root_bus(m, "0000:00:02.0", 0x8086, 0x3ea0, "i915", 128)
+    m.node("dev/dri/renderD128")
+    m.cpu_node(8).kfd().gpu("wx3200", "0000:3a:00.0", 129, kfd=False)
+    m.system_python("3.8")
+    m.put("opt/rocm-4.0.1/.info/version", "4.0.1-26\n")
+    for path in ("bin/rocminfo", "bin/hipcc", "lib/libhsa-runtime64.so.1.2.40001", "lib/libamdhip64.so.4.0.40001"):
+        m.put(f"opt/rocm-4.0.1/{path}", "")
+    m.links["opt/rocm-4.0.1/lib/libhsa-runtime64.so.1"] = "libhsa-runtime64.so.1.2.40001"
+    m.links["opt/rocm-4.0.1/lib/libamdhip64.so.4"] = "libamdhip64.so.4.0.40001"
+    m.links["opt/rocm"] = "/opt/rocm-4.0.1"
+    return m
+
+
+def kinetic_mi50():
+    m = Machine("ubuntu22.10", "5.19.0-23-generic", "Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz", 28, 62, ("zhi", 1000, (4, 24, 27, 44, 992)))
+    m.put("proc/modules", "kvm_intel 413696 0 - Live 0x0000000000000000\nkvm 1064960 1 kvm_intel, Live 0x0000000000000000\n")
+    m.gpu("mi50", "0000:05:00.0", driver=None, kfd=False)
+    m.system_python("3.10")
+    return m.rocm("5.3.0", TREE)
+
+
+def webui_7800xt():
+    m = Machine("ubuntu22", "6.2.0-34-generic", "AMD Ryzen 7 5800X3D 8-Core Processor", 16, 31).driver()
+    m.cpu_node(16).kfd().gpu("7800xt", "0000:0c:00.0")
+    m.env["HSA_OVERRIDE_GFX_VERSION"] = "11.0.1"
+    m.put("home/user/.bashrc", "# ~/.bashrc\nexport HSA_OVERRIDE_GFX_VERSION=11.0.1\n")
+    m.system_python("3.10")
+    site = m.python("home/user/stable-diffusion-webui/venv", "3.10.12")
+    trio(m, site, "2.1.0+rocm5.6", "0.16.0", "2.1.0", "2.1.0", hip="5.6.31061-8c743ae5d", archs=OLD_ARCH, miopen=OLD_MIOPEN)
+    numpy(m, site, "1.23.5")
+    m.dist(site, "pillow", "9.5.0")
+    return m
+
+
+def wsl_oracle():
+    m = wsl("oracle9", "AMD Ryzen 7 7800X3D 8-Core Processor", 16, "5.15.153.1-microsoft-standard-WSL2")
+    m.env["WSL_DISTRO_NAME"] = "OracleLinux_9_1"
+    m.put("etc/group", "root:x:0:\nwheel:x:10:user\nvideo:x:39:user\nrender:x:105:user\nuser:x:1000:\n")
+    m.put("proc/self/status", re.sub(r"Groups:.*", "Groups:\t10 39 105 1000 ", m.files["proc/self/status"]))
+    m.system_python("3.9")
+    return m.rocm("6.2.0", TREE)
+
+
+def fastai_7900xtx():
+    m = Machine("ubuntu22", "5.15.0-105-generic", "AMD Ryzen 9 3900X 12-Core Processor", 24, 62, ("root", 0, ())).driver("6.7.0")
+    m.cpu_node(24).kfd().gpu("7900xtx", "0000:0b:00.0")
+    m.system_python("3.10")
+    m.rocm("6.1.0", TREE)
+    site = m.python("root/pt", "3.10.12")
+    trio(m, site, "2.3.0+rocm6.0", "0.18.0", "2.3.0", "2.3.0", hip="6.0.32830-d62f6a171", archs=ARCH["6.0"])
+    numpy(m, site, "1.26.3")
+    for name, version, *requires in (("pillow", "10.2.0"), ("fastai", "2.7.15", "torch<2.4,>=1.10", "torchvision>=0.11", "fastcore<1.6,>=1.5.29"),
+                                     ("fastcore", "1.5.29")):
+        m.dist(site, name, version, *requires)
+    return m
+
+
+def arch_webui_7900xtx():
+    m = Machine("arch", "6.10.8-arch1-1", "AMD Ryzen 9 5950X 16-Core Processor", 32, 62, ("xan", 1000, (998,)), "arch").driver()
+    m.cpu_node(32).kfd(0o666).gpu("7900xtx", "0000:0c:00.0", node=NONE)
+    m.system_python("3.12")
+    m.put("usr/bin/python3.10", "")
+    site = m.python("home/xan/stable-diffusion-webui/venv", "3.10.14")
+    trio(m, site, "2.4.1+rocm6.0", "0.19.1", "2.4.1", "3.0.0", hip="6.0.32830-d62f6a171", archs=ARCH["6.0"])
+    numpy(m, site, "1.26.2")
+    m.dist(site, "pillow", "9.5.0")
+    return m
+
+
+def mi250_import():
+    m = Machine("ubuntu20", "5.15.0-71-generic", "AMD EPYC 7763 64-Core Processor", 256, 1007, ("pierre", 1000, (4, 24, 27, 44, 992)),
+                cmdline="iommu=pt").driver("5.18.13")
+    m.cpu_node(256, 2).kfd()
+    for i, bus in enumerate((0x2f, 0x32, 0x45, 0x48, 0xae, 0xb1, 0xc6, 0xc9)):
+        m.gpu("mi250", f"0000:{bus:02x}:00.0", 128 + i)
+    m.rocm("5.4.3", "gfx803 gfx900 gfx906 gfx908 gfx90a gfx1030")
+    site = conda(m, "home/pierre/miniconda3/envs/torch", "3.9.16")
+    m.put("home/pierre/miniconda3/envs/torch/conda-meta/history", "==> 2023-05-12 10:00:00 <==\n")
+    trio(m, site, "2.0.0+rocm5.4.2", "0.15.1", "2.0.1", "2.0.1", hip="5.4.22803-474e8620", archs="gfx900 gfx906 gfx908 gfx90a gfx1030", miopen=OLD_MIOPEN)
+    numpy(m, site, "1.24.3")
+    m.dist(site, "pillow", "9.5.0")
+    return m
+
+
+def cachyos_studio():
+    m = Machine("cachyos", "7.0.3-1-cachyos", "AMD Ryzen 9 7945HX3D with Radeon Graphics", 32, 94, ("user", 1000, (998,)), "arch").driver()
+    m.cpu_node(32).kfd(0o666).gpu("r9700", "0000:03:00.0", 128, node=NONE, vbios="00158738").gpu("raphael", "0000:07:00.0", 129, node=NONE)
+    own_port(m, "0000:07:00.0", "0000:00:08.1", 16)
+    m.rocm("7.2.2", ARCH["image"], "opt/rocm", link=False)
+    m.system_python("3.14")
+    unsloth_studio(m, "home/user")
     return m
 
 
