@@ -1,5 +1,7 @@
 /* What is around a program: variables of its environment, and room on the disks that it would write to. */
 #include "machine/facts.h"
+#include "machine/parse.h"
+#include "target/target.h"
 
 static bool read_variable(
 	struct root *r, struct machine *m, struct buf *kept, struct str name, const char *effect)
@@ -25,6 +27,8 @@ static void read_overrides(struct root *r, struct machine *m, struct buf *kept)
 			g->override = own;
 		else if (root_variable(r, all, &value))
 			g->override = all;
+		if (g->override.n && root_variable(r, g->override, &value))
+			g->override_target = target_from_kfd(r->a, parse_override(r->a, value));
 	}
 }
 

@@ -47,7 +47,8 @@ struct machine_gpu {       /* a GPU that the compute driver (KFD) lists */
 	struct str link_card; /* what the card alone could do */
 	struct str vbios;
 	struct machine_parts firmware; /* "mes" "0x80", as sysfs writes them */
-	struct str override; /* the variable that makes it pass for another GPU; "" = none */
+	struct str override;           /* the variable that says what it passes for; "" = none */
+	struct str override_target;    /* "gfx1100"; its own: nothing changes; "" also = not read */
 };
 
 struct machine_display {   /* an AMD display or accelerator function on the PCI bus */

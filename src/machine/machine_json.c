@@ -58,7 +58,7 @@ static const struct json_field gpu_fields[] = {
 	FIELD_NUMBER_HEX("device", struct machine_gpu, device, 4),
 	FIELDS(struct machine_gpu, pci, render, vram, gtt, carve_out, compute_units, wave_size, apu,
 		no_atomics, link, link_max),
-	FIELDS(struct machine_gpu, link_card, vbios, override),
+	FIELDS(struct machine_gpu, link_card, vbios, override, override_target),
 	FIELD_LIST("firmware", struct machine_gpu, firmware, part_fields),
 	{.kind = FIELD_END},
 };

@@ -243,3 +243,13 @@ struct str parse_version_header(struct arena *a, struct str text, const char *pr
 	return str_fmt(a, "%llu.%llu.%llu", (unsigned long long)v[0], (unsigned long long)v[1],
 		(unsigned long long)v[2]);
 }
+
+uint32_t parse_override(struct arena *a, struct str version)
+{
+	struct strs parts = str_split(a, version, '.');
+	uint64_t n[3];
+	for (size_t i = 0; i < 3; i++)
+		if (parts.n != 3 || !str_u64(parts.v[i], 10, &n[i]) || n[i] > 99)
+			return 0;
+	return (uint32_t)(n[0] * 10000 + n[1] * 100 + n[2]);
+}

@@ -58,3 +58,5 @@ struct str parse_environ(struct str text, struct str name);
 struct str define_value(struct str text, struct str name);
 /* "7.1.0" from rocm_version.h ("ROCM_VERSION_") or hip_version.h ("HIP_VERSION_"), or "". */
 struct str parse_version_header(struct arena *a, struct str text, const char *prefix);
+/* HSA_OVERRIDE_GFX_VERSION as gfx_target_version of the topology: "11.0.1" is 110001; 0: it is no version. */
+uint32_t parse_override(struct arena *a, struct str version);

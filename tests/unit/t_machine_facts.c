@@ -568,6 +568,7 @@ static void an_override_may_be_of_one_gpu(void **state)
 	assert_int_equal(m.gpus.n, 2);
 	assert_str(m.gpus.v[0].override, "");
 	assert_str(m.gpus.v[1].override, "HSA_OVERRIDE_GFX_VERSION_2");
+	assert_str(m.gpus.v[1].override_target, "gfx1030");
 	assert_int_equal(m.variables.n, 1);
 	assert_str(m.variables.v[0].value, "10.3.0");
 	put_environ(&a, dir, "HSA_OVERRIDE_GFX_VERSION=12.0.1;HSA_OVERRIDE_GFX_VERSION_2=10.3.0");

@@ -217,6 +217,17 @@ static void version_headers(void **state)
 			cases[i].version);
 }
 
+static void overrides(void **state)
+{
+	(void)state;
+	assert_int_equal(parse_override(&a, S("11.0.1")), 110001);
+	assert_int_equal(parse_override(&a, S("9.0.10")), 90010);
+	static const char *const none[] = {
+		"", "9.0", "9.0.x", "9.0.10.1", "9.0.100", "gfx1100", "9..0"};
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		assert_int_equal(parse_override(&a, str_from(none[i])), 0);
+}
+
 static int done(void **state)
 {
 	(void)state;
@@ -240,6 +251,7 @@ int main(void)
 		cmocka_unit_test(command_lines),
 		cmocka_unit_test(environments),
 		cmocka_unit_test(version_headers),
+		cmocka_unit_test(overrides),
 	};
 	return cmocka_run_group_tests(tests, NULL, done);
 }
