@@ -558,8 +558,8 @@ static void a_file_that_vanishes_is_an_error(void **state)
 		assert_int_equal(open_files(), files);
 		memory = i == 5 ? mallinfo2().uordblks : memory;
 	}
-	/* 14 rounds later; what a thread keeps at hand for its next allocation counts as taken */
-	assert_in_range(mallinfo2().uordblks, 0, memory + 1500);
+	/* 14 rounds later. The notes of fixture_said.h, and what threads keep at hand, count as taken: some 8 KiB */
+	assert_in_range(mallinfo2().uordblks, 0, memory + 14 * 1024);
 	progress_listen(NULL);
 	test_dir_remove(dir);
 }
