@@ -59,9 +59,8 @@ struct diagnosis_sign {
 	bool once; /* one is enough: it is not looked for any more */
 	bool last; /* the last one counts */
 	bool torn; /* where `text` fits inside a line, another process's output begins there */
-	const char
-		*cures; /* or NULL: an entry; behind its message it says that the problem is gone */
-	bool same;      /* of `cures`: not where both lines name a URL, and not the same */
+	const char *cures; /* or NULL: an entry whose problem is gone when this stands behind it */
+	bool same;         /* of `cures`: not where both lines name a URL, and not the same */
 };
 const struct diagnosis_sign *diagnosis_sign_table(void);
 extern const size_t diagnosis_sign_count;

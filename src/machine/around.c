@@ -21,14 +21,14 @@ static void read_overrides(struct root *r, struct machine *m, struct buf *kept)
 	struct str all = S("HSA_OVERRIDE_GFX_VERSION"), value;
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		struct str own = str_fmt(r->a, "%.*s_%u", STR(all), g->node);
-		if (read_variable(r, m, kept, own,
-			    "makes the runtime believe that the GPU of this node is of this "
-			    "version, and load code for that one; ROCm 6.2 and later"))
-			g->override = own;
-		else if (root_variable(r, all, &value))
-			g->override = all;
-		if (g->override.n && root_variable(r, g->override, &value))
-			g->override_target = target_from_kfd(r->a, parse_override(r->a, value));
+		bool is_own = read_variable(r, m, kept, own,
+			"makes the runtime believe that the GPU of this node is of this "
+			"version, and load code for that one; ROCm 6.2 and later");
+		struct str name = is_own ? own : all;
+		if (!root_variable(r, name, &value))
+			continue;
+		g->override = name;
+		g->override_target = target_from_kfd(r->a, parse_override(r->a, value));
 	}
 }
 

@@ -1624,11 +1624,7 @@ def latest_image():
             archs="gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1101 gfx1102 gfx1200 gfx1201",
             requires=('triton==3.5.1+rocm7.2.1.gita272dfa8; platform_system == "Linux"',))
     m.dist(site, "triton", "3.5.1+rocm7.2.1.gita272dfa8")
-    m.dist(site, "torchvision", "0.24.1", "numpy", "torch==2.9.1", "pillow!=8.3.*,>=5.3.0")
-    m.put(f"{site}/torchvision/version.py", "__version__ = '0.24.1'\ngit_version = 'd801a34ef48d5ae4ce3ec4e1a5d2bb7ba5d4b8b5'\n"
-          "from torchvision.extension import _check_cuda_version\nif _check_cuda_version() > 0:\n    cuda = _check_cuda_version()\n")
-    m.put(f"{site}/torchvision/_C.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\nneeded libtorch_cpu.so\n"
-          "needed libcudart.7ec1eba6.so.12\nneeded libc10_cuda.so\nneeded libtorch_cuda.so\n")
+    torchvision_for_cuda(m, site, "0.24.1", "0.24.1", "d801a34ef48d5ae4ce3ec4e1a5d2bb7ba5d4b8b5", "numpy", "torch==2.9.1", "pillow!=8.3.*,>=5.3.0")
     m.dist(site, "numpy", "2.3.5")
     m.dist(site, "pillow", "12.1.0")
     return m
@@ -1702,6 +1698,15 @@ def pod_mi210():
 
 
 # ---- the seventh round ----
+
+def torchvision_for_cuda(m, site, version, told, commit, *requires):
+    """That of the Python index; told: its own version."""
+    m.dist(site, "torchvision", version, *requires)
+    m.put(f"{site}/torchvision/version.py", f"__version__ = '{told}'\ngit_version = '{commit}'\n"
+          "from torchvision.extension import _check_cuda_version\nif _check_cuda_version() > 0:\n    cuda = _check_cuda_version()\n")
+    m.put(f"{site}/torchvision/_C.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\nneeded libtorch_cpu.so\n"
+          "needed libcudart.7ec1eba6.so.12\nneeded libc10_cuda.so\nneeded libtorch_cuda.so\n")
+
 
 def numpy(m, site, version):
     """Another NumPy than the one that trio() has."""
@@ -2153,11 +2158,7 @@ def mi300a_vision():
     site = conda(m, "home/pmullown/miniforge3/envs/aifs-benchmark", "3.10.14")
     m.put("home/pmullown/miniforge3/envs/aifs-benchmark/conda-meta/history", "==> 2024-03-25 10:00:00 <==\n")
     m.torch(site, "2.2.1+git9e71c8a", hip="6.1.40091-a8dbc0c19", archs="gfx942", bundled=False, runpath="$ORIGIN:/opt/rocm-6.1.0/lib")
-    m.dist(site, "torchvision", "0.17.1", "numpy", "torch ==2.2.1", "pillow !=8.3.*,>=5.3.0")
-    m.put(f"{site}/torchvision/version.py", "__version__ = '0.17.1+cu121'\ngit_version = '4fd856bbf3b59b8b0f2a3a2d6c6c4f9b7f4bfe7c'\n"
-          "from torchvision.extension import _check_cuda_version\nif _check_cuda_version() > 0:\n    cuda = _check_cuda_version()\n")
-    m.put(f"{site}/torchvision/_C.so", "rocsmith-library 1\nneeded libc10.so\nneeded libtorch.so\nneeded libtorch_cpu.so\n"
-          "needed libcudart.7ec1eba6.so.12\nneeded libc10_cuda.so\nneeded libtorch_cuda.so\n")
+    torchvision_for_cuda(m, site, "0.17.1", "0.17.1+cu121", "4fd856bbf3b59b8b0f2a3a2d6c6c4f9b7f4bfe7c", "numpy", "torch ==2.2.1", "pillow !=8.3.*,>=5.3.0")
     m.dist(site, "numpy", "1.26.4")
     m.dist(site, "pillow", "10.2.0")
     return m
