@@ -1,7 +1,7 @@
 /* rocsmith build: the whole flow from a project folder (or a saved plan) to a verified wheel. */
 #include "base/fs.h"
-#include "build/build.h"
 #include "cli/project_opts.h"
+#include "flow/build.h"
 #include "term/out.h"
 
 struct build_args {

@@ -4,7 +4,7 @@
 #include "cli/cmd_hipify.h"
 
 #include "base/fs.h"
-#include "build/build.h"
+#include "flow/build.h"
 #include "plan/plan.h"
 #include "term/out.h"
 

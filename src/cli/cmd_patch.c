@@ -2,9 +2,9 @@
 #include <gnu/libc-version.h>
 
 #include "base/fs.h"
-#include "base/version.h"
 #include "cli/opt.h"
 #include "formats/json_fields.h"
+#include "lang/python/version.h"
 #include "plan/plan.h"
 #include "recipe/recipe.h"
 #include "sdk/sdk.h"

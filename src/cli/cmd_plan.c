@@ -1,7 +1,7 @@
 /* rocsmith plan: what a build would do, as a table and as a file that can be replayed. */
 #include "base/fs.h"
-#include "build/build.h"
 #include "cli/project_opts.h"
+#include "flow/build.h"
 #include "term/out.h"
 #include "term/table.h"
 

@@ -1,7 +1,7 @@
 /* rocsmith report: what a build did, as text or JSON on stdout and as an HTML page in a file. */
 #include "base/fs.h"
-#include "build/build.h"
 #include "cli/opt.h"
+#include "flow/build.h"
 #include "report/report.h"
 #include "term/out.h"
 #include "term/table.h"

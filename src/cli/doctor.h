@@ -1,8 +1,8 @@
 /* What the files of `rocsmith doctor` share. */
 #pragma once
 
-#include "build/next.h"
 #include "cli/opt.h"
+#include "flow/next.h"
 
 struct doctor { /* the document: rocsmith.doctor/1 */
 	const struct machine *machine;

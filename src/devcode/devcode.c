@@ -15,7 +15,7 @@
 
 enum { HEAD = 64, MANIFEST = 2 << 20 };
 
-static struct err *scan_bare(struct scan *s, const struct elf_src *src)
+static struct err *scan_bare(struct scan *s, const struct bytes *src)
 {
 	return scan_bundles(s, src, 0, src->size, S("the file"));
 }
@@ -24,7 +24,7 @@ static struct err *scan_bare(struct scan *s, const struct elf_src *src)
 static const struct format {
 	const char *name;
 	bool (*is)(struct str head);
-	struct err *(*scan)(struct scan *s, const struct elf_src *src);
+	struct err *(*scan)(struct scan *s, const struct bytes *src);
 } formats[] = {
 	{"elf", elf_is, scan_elf},
 	{"bundle", bundle_is, scan_bare},
@@ -43,7 +43,7 @@ static const struct format *format_of(struct str head)
 }
 
 /* A target that some bundles of a file have, and others do not. */
-static struct err *check_bundles(struct scan *s, const struct elf_src *src)
+static struct err *check_bundles(struct scan *s, const struct bytes *src)
 {
 	ARENA(tmp);
 	bool here[DEVCODE_TARGETS] = {0}, served[DEVCODE_TARGETS];
@@ -64,7 +64,7 @@ static struct err *check_bundles(struct scan *s, const struct elf_src *src)
 	return NULL;
 }
 
-struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
+struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct str path,
 	unsigned flags, struct devcode *ret)
 {
 	char bytes[HEAD];
@@ -76,7 +76,7 @@ struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct 
 	s.names_in = flags & DEVCODE_NAMES ? &names : NULL;
 	ret->looked_at++;
 	ret->findings.most = FINDINGS_OF_A_KIND;
-	TRY(elf_src_peek(src, bytes, HEAD, 0, &head.n));
+	TRY(bytes_peek(src, bytes, HEAD, 0, &head.n));
 	const struct format *format = format_of(head);
 	if (!format)
 		return NULL;
@@ -147,7 +147,7 @@ static bool is_store_zip(struct str path, struct str head)
 	return is_zip(head) && str_contains(path, S("aotriton.images/"));
 }
 
-static struct err *scan_store_zip(struct many *m, const struct elf_src *src, struct str path)
+static struct err *scan_store_zip(struct many *m, const struct bytes *src, struct str path)
 {
 	ARENA(tmp);
 	struct findings ignored = {0};
@@ -175,7 +175,7 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 	}
 	TRY(zip_view_open(
 		m->zip, z, &(struct zip_pass){.threaded = true, .mark = devcode_mark}, &view));
-	struct elf_src src = zip_view_src(view);
+	struct bytes src = zip_view_src(view);
 	return inner ? scan_store_zip(m, &src, path)
 		     : devcode_scan_src(m->a, &src, path, m->flags, m->out);
 }
@@ -224,7 +224,7 @@ static struct err *scan_file(struct many *m, struct str path, struct str name)
 	TRY(cancel_check());
 	TRY(fs_stat(path, &st));
 	TRY(fs_open(path, &fd));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
 	struct budget budget;
 	budget_set(&budget, src.size);
 	src.budget = &budget;
@@ -305,8 +305,8 @@ static struct err *sniff(struct str path, enum kind *ret)
 	TRY(fs_open(path, &fd));
 	if (!S_ISREG(st.st_mode))
 		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(path));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
-	TRY(elf_src_peek(&src, bytes, HEAD, 0, &head.n));
+	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
+	TRY(bytes_peek(&src, bytes, HEAD, 0, &head.n));
 	*ret = kind_of(head, path);
 	if (*ret != KIND_FILE || format_of(head))
 		return NULL;

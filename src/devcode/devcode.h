@@ -155,7 +155,7 @@ MUST_USE struct err *devcode_scan(
 	struct arena *a, struct str path, unsigned flags, struct devcode *ret);
 /* The same for one image (a wheel's member, say); adds to ret->files when it has device code. Call
  * devcode_finish() behind the last one. */
-MUST_USE struct err *devcode_scan_src(struct arena *a, const struct elf_src *src, struct str path,
+MUST_USE struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct str path,
 	unsigned flags, struct devcode *ret);
 /* For struct zip_pass: where a bundle or a code object may begin. Who scans with no more than DEVCODE_INNER reads little
  * of the device code but that. */

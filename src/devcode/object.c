@@ -56,7 +56,7 @@ static struct err *set_target(struct scan *s, struct str name, struct code_objec
 }
 
 struct err *object_add(
-	struct scan *s, const struct elf_src *src, struct str target, struct code_object **ret)
+	struct scan *s, const struct bytes *src, struct str target, struct code_object **ret)
 {
 	enum {
 		MEMORY = 3000,
@@ -85,7 +85,7 @@ static struct err *target_of_note(struct scan *s, const struct elf *e, struct st
 		if (x->type != ELF_PT_NOTE)
 			continue;
 		size_t want = x->filesz < sizeof(window) ? (size_t)x->filesz : sizeof(window);
-		TRY(elf_src_peek(e->src, window, want, x->offset, &note.n));
+		TRY(bytes_peek(e->src, window, want, x->offset, &note.n));
 		while (note.n >= NHDR + NAME + DESC) {
 			const char *p = note.p, *d = p + NHDR + NAME;
 			if (le32(p) == NAME && le32(p + 4) >= DESC && le32(p + 8) == ISA_VERSION &&
@@ -123,8 +123,8 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 /* A source that has the first bytes of another at hand: headers and the note's head are there. And those
  * that were read last, when they were few: the dynamic section is asked for twice. */
 struct near {
-	struct elf_src src; /* first, so that read_near() can find its struct */
-	const struct elf_src *far;
+	struct bytes src; /* first, so that read_near() can find its struct */
+	const struct bytes *far;
 	struct last {
 		uint64_t at;
 		size_t n;
@@ -134,7 +134,7 @@ struct near {
 	char head[4096];
 };
 
-static struct err *read_near(const struct elf_src *s, void *p, size_t n, uint64_t offset)
+static struct err *read_near(const struct bytes *s, void *p, size_t n, uint64_t offset)
 {
 	const struct near *near = (const struct near *)s;
 	struct last *last = near->last;
@@ -143,9 +143,9 @@ static struct err *read_near(const struct elf_src *s, void *p, size_t n, uint64_
 		return NULL;
 	}
 	if (n > sizeof(last->p))
-		return elf_src_read(near->far, p, n, offset);
+		return bytes_read(near->far, p, n, offset);
 	if (offset != last->at || n > last->n)
-		TRY(elf_src_peek(near->far, last->p, n, last->at = offset, &last->n));
+		TRY(bytes_peek(near->far, last->p, n, last->at = offset, &last->n));
 	memcpy(p, last->p, n);
 	return NULL;
 }
@@ -183,7 +183,7 @@ static struct err *read_announced(struct arena *a, const struct elf *e, struct c
 		if (s->type != ELF_PT_NOTE)
 			continue;
 		size_t want = s->filesz < WINDOW ? (size_t)s->filesz : WINDOW;
-		TRY(elf_src_peek(e->src, window, want, s->offset, &note.n));
+		TRY(bytes_peek(e->src, window, want, s->offset, &note.n));
 		if (!object_metadata(&note, &n))
 			break;
 		o->kernels = (int64_t)n;
@@ -266,7 +266,7 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 /* ---- the whole ---- */
 /* For a listing: one read of a few bytes. False: they do not tell all. */
 static struct err *look_shortly(
-	struct scan *s, const struct elf_src *object, struct code_object *o, bool *ret)
+	struct scan *s, const struct bytes *object, struct code_object *o, bool *ret)
 {
 	enum { MACH = 0xff };
 	struct elf e;
@@ -275,24 +275,24 @@ static struct err *look_shortly(
 	*ret = false;
 	if (s->flags & ~(unsigned)DEVCODE_INNER)
 		return NULL;
-	TRY(elf_src_peek(object, head, HEADER, 0, &h.n));
+	TRY(bytes_peek(object, head, HEADER, 0, &h.n));
 	*ret = elf_header(h, &e) && e.machine == ELF_AMDGPU && e.flags & MACH;
 	return *ret ? look_at_header(s, &e, o) : NULL;
 }
 
-static struct err *look(struct scan *s, const struct elf_src *object, struct code_object *o)
+static struct err *look(struct scan *s, const struct bytes *object, struct code_object *o)
 {
 	ARENA(tmp);
 	struct elf e;
 	struct last last;
 	struct near near; /* neither is zeroed: that would be as much work as reading them */
-	const struct elf_src *src = &near.src;
+	const struct bytes *src = &near.src;
 	last.n = 0;
 	near.far = object;
 	near.last = &last;
-	near.src = (struct elf_src){
+	near.src = (struct bytes){
 		.read = read_near, .size = object->size, .fd = -1, .budget = object->budget};
-	TRY(elf_src_peek(object, near.head, sizeof(near.head), 0, &near.n));
+	TRY(bytes_peek(object, near.head, sizeof(near.head), 0, &near.n));
 	if (str_starts((struct str){.p = near.head, .n = near.n}, S("\3\2\43\7")))
 		return NULL; /* SPIR-V: the runtime compiles it for the device that it finds */
 	bool debug = s->flags & DEVCODE_DEBUG;
@@ -313,7 +313,7 @@ static struct err *look(struct scan *s, const struct elf_src *object, struct cod
 	return s->flags & DEVCODE_RESOURCES ? object_resources(s, &e, o) : NULL;
 }
 
-static struct err *hash_object(struct scan *s, const struct elf_src *src, struct code_object *o)
+static struct err *hash_object(struct scan *s, const struct bytes *src, struct code_object *o)
 {
 	enum { CHUNK = 256 << 10 };
 	ARENA(tmp);
@@ -322,7 +322,7 @@ static struct err *hash_object(struct scan *s, const struct elf_src *src, struct
 	struct err *e = NULL;
 	for (uint64_t at = 0; at < src->size && !e; at += CHUNK) {
 		size_t n = 0;
-		e = elf_src_peek(src, p, CHUNK, at, &n);
+		e = bytes_peek(src, p, CHUNK, at, &n);
 		hash_add(h, p, n);
 	}
 	struct digest d = hash_end(h);
@@ -330,7 +330,7 @@ static struct err *hash_object(struct scan *s, const struct elf_src *src, struct
 	return e;
 }
 
-void object_look(struct scan *s, const struct elf_src *src, struct code_object *o)
+void object_look(struct scan *s, const struct bytes *src, struct code_object *o)
 {
 	bool done = false;
 	struct err *e = NULL;
@@ -348,7 +348,7 @@ void object_look(struct scan *s, const struct elf_src *src, struct code_object *
 		o->kernels = 0; /* empty, unreadable, or nothing compiled yet */
 }
 
-struct err *scan_object(struct scan *s, const struct elf_src *src)
+struct err *scan_object(struct scan *s, const struct bytes *src)
 {
 	struct code_object *o;
 	TRY(object_add(s, src, S(""), &o));

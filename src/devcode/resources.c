@@ -74,7 +74,7 @@ struct err *object_resources(struct scan *s, const struct elf *e, struct code_ob
 		if (x->type != ELF_PT_NOTE)
 			continue;
 		TRY(budget_work(e->src->budget, x->filesz));
-		TRY(elf_src_slice(&tmp, e->src, x->offset, x->filesz, &note));
+		TRY(bytes_slice(&tmp, e->src, x->offset, x->filesz, &note));
 		budget_return(e->src->budget, x->filesz);
 		if (!object_metadata(&note, &n))
 			return NULL;

@@ -21,7 +21,7 @@ void scan_damage(struct scan *s, const char *id, struct err *e)
 	err_free(e);
 }
 
-void scan_say_host(struct scan *s, const struct elf_src *src)
+void scan_say_host(struct scan *s, const struct bytes *src)
 {
 	ARENA(tmp);
 	struct kpack_host h;

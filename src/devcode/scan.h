@@ -36,27 +36,27 @@ struct scan_ranges {
 };
 
 /* In file order, no byte twice: sections of hostile files may overlap. */
-MUST_USE struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct scan_ranges *r);
+MUST_USE struct err *scan_ranges(struct scan *s, const struct bytes *src, struct scan_ranges *r);
 
 /* scan_FORMAT.c: device code in an image, added to s->file. Errors are for the image as
  * a whole; a damaged part is a finding. */
-MUST_USE struct err *scan_elf(struct scan *s, const struct elf_src *src);
+MUST_USE struct err *scan_elf(struct scan *s, const struct bytes *src);
 /* Walks bundles from offset to end; what is there instead of a bundle becomes a finding, named by
  * `where`. */
 MUST_USE struct err *scan_bundles(
-	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, struct str where);
+	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, struct str where);
 /* Looks for bundles at every multiple of 8; with `objects` also for code objects. */
 MUST_USE struct err *scan_search(
-	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects);
+	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, bool objects);
 /* Is there anything that scan_search() would look at? */
 MUST_USE struct err *scan_finds(
-	const struct elf_src *src, uint64_t offset, uint64_t end, bool *ret_any);
+	const struct bytes *src, uint64_t offset, uint64_t end, bool *ret_any);
 /* How many threads may look at the objects of this image. */
-unsigned scan_threads(const struct scan *s, const struct elf_src *src);
-MUST_USE struct err *scan_archive(struct scan *s, const struct elf_src *src);
-MUST_USE struct err *scan_kpack(struct scan *s, const struct elf_src *src);
-MUST_USE struct err *scan_pe(struct scan *s, const struct elf_src *src);
-MUST_USE struct err *scan_aks2(struct scan *s, const struct elf_src *src);
+unsigned scan_threads(const struct scan *s, const struct bytes *src);
+MUST_USE struct err *scan_archive(struct scan *s, const struct bytes *src);
+MUST_USE struct err *scan_kpack(struct scan *s, const struct bytes *src);
+MUST_USE struct err *scan_pe(struct scan *s, const struct bytes *src);
+MUST_USE struct err *scan_aks2(struct scan *s, const struct bytes *src);
 /* Do the sets whose code a program needs serve this processor? *ret_any: there are such sets. */
 bool sides_serve(const struct devcode *d, const struct target *want, bool *ret_any);
 /* Findings about sets that lack something. */
@@ -65,13 +65,13 @@ void sides_judge(struct arena *a, struct devcode *d);
 bool archive_is(struct str head);
 bool aks2_is(struct str head);
 /* object.c: a code object in no bundle, which is all of src. */
-MUST_USE struct err *scan_object(struct scan *s, const struct elf_src *src);
+MUST_USE struct err *scan_object(struct scan *s, const struct bytes *src);
 
 /* object.c: adds an object for a target as listed ("": not known yet). E_LIMIT. */
 MUST_USE struct err *object_add(
-	struct scan *s, const struct elf_src *src, struct str target, struct code_object **ret);
+	struct scan *s, const struct bytes *src, struct str target, struct code_object **ret);
 /* object.c: fills in what can be told from the object's bytes. Anything odd becomes a finding. */
-void object_look(struct scan *s, const struct elf_src *src, struct code_object *o);
+void object_look(struct scan *s, const struct bytes *src, struct code_object *o);
 /* resources.c: fills in what the kernels take. */
 MUST_USE struct err *object_resources(struct scan *s, const struct elf *e, struct code_object *o);
 /* In the notes of an object: moves *note to the first of the n kernels of its metadata. False when there are
@@ -92,6 +92,6 @@ void same_judge(struct arena *a, struct devcode *d);
 void scan_say(struct scan *s, const char *id, enum severity severity, const char *fmt, ...)
 	PRINTF(4, 5);
 /* "device code was split off", of a library that is marked so. */
-void scan_say_host(struct scan *s, const struct elf_src *src);
+void scan_say_host(struct scan *s, const struct bytes *src);
 /* The same, of an error: the message is its whole chain. Frees e. */
 void scan_damage(struct scan *s, const char *id, struct err *e);

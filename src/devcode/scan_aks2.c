@@ -11,7 +11,7 @@
 enum { HEADER = 16, ENTRY = 20, MAX_KERNELS = 1 << 16 };
 
 struct store {
-	const struct elf_src *src;
+	const struct bytes *src;
 	uint32_t size, kernels, directory; /* decoded bytes; those of them that the directory is */
 	char *p;                           /* malloc'ed */
 	uint64_t taken;                    /* of the budget's memory */
@@ -39,7 +39,7 @@ static struct err *inflate_all(const struct store *x, const struct xz *xz, lzma_
 	while (r == LZMA_OK) {
 		size_t before = z->avail_out;
 		if (!z->avail_in) {
-			TRY(elf_src_peek(x->src, in, CHUNK, at, &z->avail_in));
+			TRY(bytes_peek(x->src, in, CHUNK, at, &z->avail_in));
 			z->next_in = in;
 			at += z->avail_in;
 		}
@@ -77,7 +77,7 @@ static struct err *inflate_store(struct store *x)
 static struct err *add_kernel(struct scan *s, const struct store *x, struct str image)
 {
 	struct code_object *o;
-	struct elf_src src = elf_src_mem(image);
+	struct bytes src = bytes_mem(image);
 	src.budget = x->src->budget;
 	TRY(object_add(s, x->src, S(""), &o));
 	o->encoding = DEVCODE_AKS2;
@@ -113,10 +113,10 @@ static struct err *read_kernels(struct scan *s, const struct store *x)
 	return NULL;
 }
 
-struct err *scan_aks2(struct scan *s, const struct elf_src *src)
+struct err *scan_aks2(struct scan *s, const struct bytes *src)
 {
 	char head[HEADER];
-	TRY(elf_src_read(src, head, HEADER, 0));
+	TRY(bytes_read(src, head, HEADER, 0));
 	CLEANUP(store_done)
 	struct store x = {.src = src,
 		.size = le32(head + 4),

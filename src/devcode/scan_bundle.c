@@ -18,7 +18,7 @@ struct part {
 
 struct deep {
 	struct scan *s;
-	const struct elf_src *src;
+	const struct bytes *src;
 	const struct bundle *b;
 	struct part *v;
 	size_t n, now;
@@ -67,7 +67,7 @@ static struct err *decoded(void *user, const void *bytes, size_t n, uint64_t at,
 		d->have += (size_t)(to - from);
 		if (d->have < e->size)
 			break;
-		struct elf_src src = elf_src_mem((struct str){.p = d->p, .n = d->have});
+		struct bytes src = bytes_mem((struct str){.p = d->p, .n = d->have});
 		src.budget = d->src->budget;
 		object_look(d->s, &src, &d->s->file->objects.v[d->v[d->now].object]);
 		d->have = 0;
@@ -85,7 +85,7 @@ static void deep_done(struct deep *d)
 }
 
 static struct err *look_compressed(
-	struct scan *s, const struct elf_src *src, const struct bundle *b, size_t first)
+	struct scan *s, const struct bytes *src, const struct bundle *b, size_t first)
 {
 	ARENA(tmp);
 	CLEANUP(deep_done) struct deep d = {.s = s, .src = src, .b = b};
@@ -115,10 +115,10 @@ static struct err *look_compressed(
 
 /* ---- objects of raw bundles ---- */
 
-static void look_raw(struct scan *s, const struct elf_src *src, struct code_object *o)
+static void look_raw(struct scan *s, const struct bytes *src, struct code_object *o)
 {
-	struct elf_src part = elf_src_sub(
-		src, o->place.bundle - (src->base - s->base) + o->place.offset, o->size);
+	struct bytes part =
+		bytes_sub(src, o->place.bundle - (src->base - s->base) + o->place.offset, o->size);
 	if (o->encoding == DEVCODE_RAW)
 		object_look(s, &part, o);
 }
@@ -128,7 +128,7 @@ struct share {
 	struct scan s;
 	struct devcode out;
 	struct arena a;
-	const struct elf_src *src;
+	const struct bytes *src;
 	size_t at, end;
 };
 
@@ -149,12 +149,12 @@ static struct err *look_share(struct arena *tmp, void *user)
 }
 
 /* Not where names or resources are collected in order, or a source is one thread's. */
-static bool can_share(const struct scan *s, const struct elf_src *src)
+static bool can_share(const struct scan *s, const struct bytes *src)
 {
 	return src->fd >= 0 && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
 }
 
-unsigned scan_threads(const struct scan *s, const struct elf_src *src)
+unsigned scan_threads(const struct scan *s, const struct bytes *src)
 {
 	enum { THREADS = 8 };
 	unsigned cpus = can_share(s, src) ? cpu_count() : 1;
@@ -163,7 +163,7 @@ unsigned scan_threads(const struct scan *s, const struct elf_src *src)
 
 /* By several threads what they can do without a word, then the others in their order. The JSON of librocsparse 6.4 (1420
  * objects, most of the time goes to 3000 calls of pread()) takes 6 ms instead of 8 on two CPUs that others use, too. */
-static void look_shared(struct scan *s, const struct elf_src *src, size_t first)
+static void look_shared(struct scan *s, const struct bytes *src, size_t first)
 {
 	enum { SHARE = 64 };
 	ARENA(tmp);
@@ -200,7 +200,7 @@ static void look_shared(struct scan *s, const struct elf_src *src, size_t first)
 
 struct walker {
 	struct scan *s;
-	const struct elf_src *src;
+	const struct bytes *src;
 	uint64_t end; /* of the section; 0: not known */
 	bool later;   /* look_shared() comes when all bundles are known */
 };
@@ -209,7 +209,7 @@ struct walker {
 static struct err *scan_bundle(const struct walker *w, const struct bundle *b)
 {
 	struct scan *s = w->s;
-	const struct elf_src *src = w->src;
+	const struct bytes *src = w->src;
 	size_t first = s->file->objects.n;
 	double total = 0;
 	VEC_EACH (struct bundle_entry, e, &b->entries) {
@@ -270,7 +270,7 @@ static struct err *found(void *user, const struct bundle *b)
 }
 
 struct err *scan_bundles(
-	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, struct str where)
+	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, struct str where)
 {
 	struct walker w = {.s = s, .src = src, .end = end, .later = can_share(s, src)};
 	uint64_t stop = offset;
@@ -352,11 +352,11 @@ static struct err *pass_text(struct err *e)
 
 /* A code object in an array, of which nothing tells how long it is but its own tables. */
 static struct err *try_object(
-	struct scan *s, const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret_next)
+	struct scan *s, const struct bytes *src, uint64_t at, uint64_t end, uint64_t *ret_next)
 {
 	ARENA(tmp);
 	struct elf e;
-	struct elf_src rest = elf_src_sub(src, at, end - at);
+	struct bytes rest = bytes_sub(src, at, end - at);
 	struct err *err = elf_open(&tmp, &rest, &e);
 	if (err)
 		return pass_text(err);
@@ -376,7 +376,7 @@ static struct err *try_object(
 }
 
 static struct err *try_bundle(
-	struct scan *s, const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret_next)
+	struct scan *s, const struct bytes *src, uint64_t at, uint64_t end, uint64_t *ret_next)
 {
 	ARENA(tmp);
 	struct bundle b;
@@ -389,7 +389,7 @@ static struct err *try_bundle(
 }
 
 struct search {
-	const struct elf_src *src;
+	const struct bytes *src;
 	uint64_t end;
 	char *p;
 	bool marks; /* where candidates are is known to the source */
@@ -398,7 +398,7 @@ struct search {
 enum { CHUNK = 64 << 10 };
 
 /* Moves *offset to a multiple of 8. */
-static void search_begin(struct arena *a, const struct elf_src *src, uint64_t *offset, uint64_t end,
+static void search_begin(struct arena *a, const struct bytes *src, uint64_t *offset, uint64_t end,
 	struct search *ret)
 {
 	*offset = (*offset + STEP - 1) / STEP * STEP;
@@ -419,7 +419,7 @@ static struct err *search_next(struct search *x, uint64_t *offset, const char **
 			break;
 		uint64_t left = x->end - *offset, most = x->marks ? STEP : CHUNK;
 		size_t n;
-		TRY(elf_src_peek(x->src, x->p, (size_t)(left < most ? left : most), *offset, &n));
+		TRY(bytes_peek(x->src, x->p, (size_t)(left < most ? left : most), *offset, &n));
 		size_t i = next_candidate(x->p, 0, n);
 		*offset += i;
 		if (i + STEP > n)
@@ -430,7 +430,7 @@ static struct err *search_next(struct search *x, uint64_t *offset, const char **
 	return NULL;
 }
 
-struct err *scan_finds(const struct elf_src *src, uint64_t offset, uint64_t end, bool *ret_any)
+struct err *scan_finds(const struct bytes *src, uint64_t offset, uint64_t end, bool *ret_any)
 {
 	ARENA(tmp);
 	struct search x;
@@ -442,7 +442,7 @@ struct err *scan_finds(const struct elf_src *src, uint64_t offset, uint64_t end,
 }
 
 struct err *scan_search(
-	struct scan *s, const struct elf_src *src, uint64_t offset, uint64_t end, bool objects)
+	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, bool objects)
 {
 	enum { MAX_TRIES = 4096 };
 	ARENA(tmp);

@@ -50,7 +50,7 @@ static int by_offset(const void *x, const void *y)
 }
 
 /* Sorts them, takes out what two of them have. E_ELF: one is not inside the file. */
-static struct err *ranges_settle(const struct elf_src *src, struct scan_ranges *r)
+static struct err *ranges_settle(const struct bytes *src, struct scan_ranges *r)
 {
 	uint64_t done = 0;
 	if (r->n)
@@ -70,7 +70,7 @@ static struct err *ranges_settle(const struct elf_src *src, struct scan_ranges *
 }
 
 static struct err *scan_in_order(
-	struct scan *s, const struct elf_src *src, const struct scan_ranges *r, bool data)
+	struct scan *s, const struct bytes *src, const struct scan_ranges *r, bool data)
 {
 	VEC_EACH (const struct scan_range, x, r) {
 		uint64_t end = x->offset + x->size;
@@ -84,7 +84,7 @@ static struct err *scan_in_order(
 
 /* ---- data is searched by one thread while another one walks the bundles ---- */
 struct beside {
-	const struct elf_src *src;
+	const struct bytes *src;
 	const struct scan_ranges *r;
 	bool any;
 	struct err *e;
@@ -102,7 +102,7 @@ static struct err *search_beside(struct arena *tmp, void *user)
 
 /* Where the data is small, or there is more to do than to list what there is, the bundles take all the time. */
 static unsigned beside_threads(
-	const struct scan *s, const struct elf_src *src, const struct scan_ranges *r)
+	const struct scan *s, const struct bytes *src, const struct scan_ranges *r)
 {
 	enum { DATA = 1 << 20, BUNDLES = 64 << 20 };
 	uint64_t data = 0, bundles = 0;
@@ -114,8 +114,8 @@ static unsigned beside_threads(
 
 /* *ret: it is all done. Nearly no library that has .hip_fatbin has bundles elsewhere, too: then nothing is kept, and all
  * is to be done in order; so it is where there is something to say. */
-static struct err *scan_beside(struct scan *s, const struct elf_src *src,
-	const struct scan_ranges *r, unsigned threads, bool *ret)
+static struct err *scan_beside(struct scan *s, const struct bytes *src, const struct scan_ranges *r,
+	unsigned threads, bool *ret)
 {
 	struct devcode out = *s->out;
 	struct devcode_file file = *s->file;
@@ -136,7 +136,7 @@ static struct err *scan_beside(struct scan *s, const struct elf_src *src,
 	return e;
 }
 
-struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct scan_ranges *r)
+struct err *scan_ranges(struct scan *s, const struct bytes *src, struct scan_ranges *r)
 {
 	bool done = false;
 	TRY(ranges_settle(src, r));
@@ -146,7 +146,7 @@ struct err *scan_ranges(struct scan *s, const struct elf_src *src, struct scan_r
 	return done ? NULL : scan_in_order(s, src, r, true);
 }
 
-struct err *scan_elf(struct scan *s, const struct elf_src *src)
+struct err *scan_elf(struct scan *s, const struct bytes *src)
 {
 	ARENA(tmp);
 	struct elf e;

@@ -7,7 +7,7 @@
 #include "devcode/scan.h"
 
 struct decoding {
-	const struct elf_src *src;
+	const struct bytes *src;
 	char *p; /* malloc'ed */
 	uint64_t size, have;
 };
@@ -29,7 +29,7 @@ static struct err *piece(void *user, const void *p, size_t n, uint64_t at, bool 
 	return NULL;
 }
 
-static struct err *look(struct scan *s, const struct elf_src *src, const struct kpack *k,
+static struct err *look(struct scan *s, const struct bytes *src, const struct kpack *k,
 	const struct kpack_object *x, struct code_object *o)
 {
 	CLEANUP(decoding_done) struct decoding d = {.src = src, .size = x->size};
@@ -39,13 +39,13 @@ static struct err *look(struct scan *s, const struct elf_src *src, const struct 
 		return err_new(E_LIMIT, "no memory for an object of %llu bytes",
 			(unsigned long long)x->size);
 	TRY(kpack_read(src, k, x, piece, &d));
-	struct elf_src bytes = elf_src_mem((struct str){d.p, (size_t)d.have});
+	struct bytes bytes = bytes_mem((struct str){d.p, (size_t)d.have});
 	bytes.budget = src->budget;
 	object_look(s, &bytes, o);
 	return NULL;
 }
 
-static struct err *add(struct scan *s, const struct elf_src *src, const struct kpack *k,
+static struct err *add(struct scan *s, const struct bytes *src, const struct kpack *k,
 	const struct kpack_object *x)
 {
 	struct code_object *o;
@@ -64,7 +64,7 @@ static struct err *add(struct scan *s, const struct elf_src *src, const struct k
 	return NULL;
 }
 
-struct err *scan_kpack(struct scan *s, const struct elf_src *src)
+struct err *scan_kpack(struct scan *s, const struct bytes *src)
 {
 	ARENA(tmp);
 	struct kpack k;

@@ -16,7 +16,7 @@ static void choose(struct arena *a, const struct pe *pe, bool all, struct scan_r
 	}
 }
 
-struct err *scan_pe(struct scan *s, const struct elf_src *src)
+struct err *scan_pe(struct scan *s, const struct bytes *src)
 {
 	ARENA(tmp);
 	struct pe pe;

@@ -6,9 +6,9 @@
  * for the CPU of the same release has the same headers; what ROCm's has beside them (ATen/hip,
  * c10/hip) its own hipify makes of those for CUDA. So extensions can be built where no torch for ROCm
  * can be had. They cannot be imported without one. */
-#include "base/version.h"
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
+#include "lang/python/version.h"
 
 /* Older ones need headers that only a torch for ROCm has (ATen/hip/impl, "masquerading as CUDA"). */
 #define FIRST_AS_ROCM ">=2.11"

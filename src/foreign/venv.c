@@ -5,10 +5,10 @@
  * user leaves out; that is for us to do, since pip knows all or nothing. */
 #include "base/fs.h"
 #include "base/glob.h"
-#include "base/version.h"
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
 #include "formats/zip.h"
+#include "lang/python/version.h"
 
 enum { MAX_METADATA = 4 << 20, MAX_REPORTS = 9 };
 

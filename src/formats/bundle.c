@@ -51,7 +51,7 @@ struct sink {
 
 /* Compressed bytes, read in pieces. */
 struct feed {
-	const struct elf_src *src;
+	const struct bytes *src;
 	uint64_t at, end;
 	char *p;
 	size_t n, chunk;
@@ -61,7 +61,7 @@ static struct err *feed_next(struct feed *f)
 {
 	uint64_t left = f->end - f->at;
 	f->n = f->chunk < left ? f->chunk : (size_t)left;
-	TRY(elf_src_read(f->src, f->p, f->n, f->at));
+	TRY(bytes_read(f->src, f->p, f->n, f->at));
 	f->at += f->n;
 	return NULL;
 }
@@ -115,13 +115,13 @@ struct frame {
 };
 
 /* RFC 8878, 3.1.1.1: the descriptor byte tells which fields follow. */
-static struct err *frame_at(const struct elf_src *src, uint64_t at, uint64_t end, struct frame *ret)
+static struct err *frame_at(const struct bytes *src, uint64_t at, uint64_t end, struct frame *ret)
 {
 	static const unsigned char fcs_bytes[] = {0, 2, 4, 8}, dict_bytes[] = {0, 1, 2, 4};
 	char h[FRAME_HEADER];
 	if (end - at < 6)
 		return err_new(E_BUNDLE, "the zstd frame is cut off");
-	TRY(elf_src_read(src, h, 6, at));
+	TRY(bytes_read(src, h, 6, at));
 	if (le32(h) != ZSTD_MAGICNUMBER)
 		return err_new(E_BUNDLE, "no zstd frame where the bundle's header says so");
 	unsigned d = (unsigned char)h[4], fcs = fcs_bytes[d >> 6];
@@ -204,7 +204,7 @@ static struct err *zlib_decode(struct feed *f, struct sink *s, char *out, uint64
 }
 
 /* Feeds the payload to s; *ret_used is where a zlib stream ended. */
-static struct err *decode(const struct elf_src *src, struct sink *s, bool peek, uint64_t *ret_used)
+static struct err *decode(const struct bytes *src, struct sink *s, bool peek, uint64_t *ret_used)
 {
 	ARENA(tmp);
 	const struct bundle *b = s->b;
@@ -233,7 +233,7 @@ static struct err *decode(const struct elf_src *src, struct sink *s, bool peek, 
 /* The decoded bytes, in pieces of at most 128 KiB. peek: only the first so many, without memory for
  * the whole window. */
 static struct err *ccob_decode(
-	const struct elf_src *src, const struct bundle *b, bool peek, bundle_fn *fn, void *user)
+	const struct bytes *src, const struct bundle *b, bool peek, bundle_fn *fn, void *user)
 {
 	struct sink s = {.b = b, .fn = fn, .user = user, .limit = peek ? BLOCK : UINT64_MAX};
 	uint64_t used;
@@ -241,7 +241,7 @@ static struct err *ccob_decode(
 }
 
 /* Blocks tell their lengths (RFC 8878, 3.1.1.2), so nothing has to be decoded. */
-static struct err *zstd_end(const struct elf_src *src, uint64_t at, uint64_t end, uint64_t *ret)
+static struct err *zstd_end(const struct bytes *src, uint64_t at, uint64_t end, uint64_t *ret)
 {
 	enum { RLE = 1, RESERVED = 3 };
 	struct frame frame;
@@ -251,7 +251,7 @@ static struct err *zstd_end(const struct elf_src *src, uint64_t at, uint64_t end
 		char h[4] = {0};
 		if (end - at < 3)
 			return err_new(E_BUNDLE, "the zstd frame is cut off");
-		TRY(elf_src_read(src, h, 3, at));
+		TRY(bytes_read(src, h, 3, at));
 		uint32_t block = le32(h), type = block >> 1 & 3, n = block >> 3;
 		last = block & 1;
 		if (type == RESERVED || n > BLOCK || (n == 0 && !last))
@@ -270,7 +270,7 @@ static struct err *zstd_end(const struct elf_src *src, uint64_t at, uint64_t end
 
 /* The number of payload bytes of a v1 bundle, whose header does not tell; b->stored must hold the
  * most that it can be. */
-static struct err *ccob_length(const struct elf_src *src, const struct bundle *b, uint64_t *ret)
+static struct err *ccob_length(const struct bytes *src, const struct bundle *b, uint64_t *ret)
 {
 	uint64_t at = b->offset + b->header, end = 0;
 	struct sink s = {.b = b, .limit = UINT64_MAX};
@@ -376,7 +376,7 @@ static struct err *check_entries(
 }
 
 static struct err *open_raw(
-	struct arena *a, const struct elf_src *src, uint64_t end, struct str head, struct bundle *b)
+	struct arena *a, const struct bytes *src, uint64_t end, struct str head, struct bundle *b)
 {
 	uint64_t need = 0, limit = end - b->offset;
 	if (limit > MAX_SIZE)
@@ -387,7 +387,7 @@ static struct err *open_raw(
 		if (need > limit)
 			return err_new(E_BUNDLE, "the table is cut off");
 		want = want < limit ? want : limit;
-		TRY(elf_src_slice(a, src, b->offset, want, &head));
+		TRY(bytes_slice(a, src, b->offset, want, &head));
 		TRY(parse_table(a, head, b, &need));
 	}
 	TRY(check_entries(b, need, limit, &b->size));
@@ -415,7 +415,7 @@ static struct err *peek_piece(void *user, const void *p, size_t n, uint64_t at, 
 }
 
 /* The table of a compressed bundle: nearly always in its first block. */
-static struct err *peek_table(struct arena *a, const struct elf_src *src, struct bundle *b)
+static struct err *peek_table(struct arena *a, const struct bytes *src, struct bundle *b)
 {
 	ARENA(tmp);
 	struct peek k = {.a = a, .bytes = {.a = &tmp}, .b = b, .need = TABLE};
@@ -457,7 +457,7 @@ static struct err *check_sizes(const struct bundle *b, uint64_t limit)
 }
 
 static struct err *open_ccob(
-	struct arena *a, const struct elf_src *src, uint64_t end, struct str head, struct bundle *b)
+	struct arena *a, const struct bytes *src, uint64_t end, struct str head, struct bundle *b)
 {
 	unsigned version = le16(head.p + 4), method = le16(head.p + 6);
 	if (version < 1 || version > 3)
@@ -492,15 +492,14 @@ struct window {
 	char p[WINDOW];
 };
 
-static struct err *look_at(
-	const struct elf_src *src, uint64_t offset, uint64_t end, struct window *w)
+static struct err *look_at(const struct bytes *src, uint64_t offset, uint64_t end, struct window *w)
 {
 	uint64_t left = offset < end ? end - offset : 0;
 	w->offset = offset;
-	return elf_src_peek(src, w->p, left < WINDOW ? (size_t)left : WINDOW, offset, &w->n);
+	return bytes_peek(src, w->p, left < WINDOW ? (size_t)left : WINDOW, offset, &w->n);
 }
 
-static struct err *open_any(struct arena *a, const struct elf_src *src, const struct window *w,
+static struct err *open_any(struct arena *a, const struct bytes *src, const struct window *w,
 	uint64_t end, struct bundle *b)
 {
 	struct str head = {.p = w->p, .n = w->n};
@@ -512,8 +511,8 @@ static struct err *open_any(struct arena *a, const struct elf_src *src, const st
 	return NULL;
 }
 
-struct err *bundle_open(struct arena *a, const struct elf_src *src, uint64_t offset, uint64_t end,
-	struct bundle *ret)
+struct err *bundle_open(
+	struct arena *a, const struct bytes *src, uint64_t offset, uint64_t end, struct bundle *ret)
 {
 	struct window w;
 	end = end < src->size ? end : src->size;
@@ -523,7 +522,7 @@ struct err *bundle_open(struct arena *a, const struct elf_src *src, uint64_t off
 }
 
 struct err *bundle_decode(
-	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user)
+	const struct bytes *src, const struct bundle *b, bundle_fn *fn, void *user)
 {
 	enum { CHUNK = 256 << 10 };
 	if (b->encoding != BUNDLE_RAW)
@@ -534,21 +533,20 @@ struct err *bundle_decode(
 	char *p = arena_raw(&tmp, b->size < CHUNK ? (size_t)b->size : CHUNK);
 	for (uint64_t at = 0; at < b->size && !stop; at += n) {
 		n = b->size - at < CHUNK ? (size_t)(b->size - at) : CHUNK;
-		TRY(elf_src_read(src, p, n, b->offset + at));
+		TRY(bytes_read(src, p, n, b->offset + at));
 		TRY(fn(user, p, n, at, &stop));
 	}
 	return NULL;
 }
 
 /* Moves *at over zero bytes; *ret_bundle tells whether a bundle begins there. */
-static struct err *skip_zeros(
-	const struct elf_src *src, uint64_t *at, uint64_t end, bool *ret_bundle)
+static struct err *skip_zeros(const struct bytes *src, uint64_t *at, uint64_t end, bool *ret_bundle)
 {
 	char p[PAGE + BUNDLE_MAGIC];
 	*ret_bundle = false;
 	while (*at < end) {
 		size_t n, i = 0;
-		TRY(elf_src_peek(
+		TRY(bytes_peek(
 			src, p, end - *at < sizeof(p) ? (size_t)(end - *at) : sizeof(p), *at, &n));
 		while (i < n && i < PAGE && !p[i])
 			i++;
@@ -563,7 +561,7 @@ static struct err *skip_zeros(
 
 /* Where the next bundle begins; *ret has no bytes when there is none. Almost always at the next page, so look there first. */
 static struct err *next_bundle(
-	const struct elf_src *src, uint64_t *at, uint64_t end, uint64_t start, struct window *ret)
+	const struct bytes *src, uint64_t *at, uint64_t end, uint64_t start, struct window *ret)
 {
 	uint64_t page = start + (*at - start + PAGE - 1) / PAGE * PAGE;
 	bool more;
@@ -580,7 +578,7 @@ static struct err *next_bundle(
 }
 
 struct err *bundle_walk(
-	const struct elf_src *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user)
+	const struct bytes *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user)
 {
 	uint64_t start = *at;
 	if (end > src->size)

@@ -42,13 +42,13 @@ bool bundle_is(struct str head); /* first bytes: either magic? */
 /* Reads the table of the bundle at offset; end limits what belongs to it. E_BUNDLE, E_LIMIT. The
  * length of a CCOB v1 stands nowhere: it is found by walking the zstd frame, or by decoding zlib.
  */
-MUST_USE struct err *bundle_open(struct arena *a, const struct elf_src *src, uint64_t offset,
+MUST_USE struct err *bundle_open(struct arena *a, const struct bytes *src, uint64_t offset,
 	uint64_t end, struct bundle *ret);
 /* Gives the decoded bytes in order, in pieces; stops early when fn sets *stop. Without a stop the
  * bytes are exactly b->size, or it is E_BUNDLE. zstd windows above 2 GiB are E_LIMIT. */
 typedef struct err *bundle_fn(void *user, const void *p, size_t n, uint64_t at, bool *stop);
 MUST_USE struct err *bundle_decode(
-	const struct elf_src *src, const struct bundle *b, bundle_fn *fn, void *user);
+	const struct bytes *src, const struct bundle *b, bundle_fn *fn, void *user);
 
 /* Calls fn for every bundle from *at to end, in file order. Between two of them only zero bytes are
  * allowed: where objects were taken out in place, many. *at moves on to where the walk ended: end, or the first byte that
@@ -56,7 +56,7 @@ MUST_USE struct err *bundle_decode(
  * of the walk. */
 typedef struct err *bundle_walk_fn(void *user, const struct bundle *b);
 MUST_USE struct err *bundle_walk(
-	const struct elf_src *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user);
+	const struct bytes *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user);
 
 /* Writing: host entry first, then the objects in the given order, each at a multiple of align. */
 struct bundle_object {

@@ -13,76 +13,9 @@ enum {
 	SHDR = 64,
 	MAX_SEGMENTS = 4096,
 	MAX_SECTIONS = 65535,
-	MAX_SLICE = 512 << 20, /* bytes read at once */
-	MAX_NAME = 256,        /* of a section */
-	READ_COST = 256,       /* work of a read beside its bytes */
-	WINDOW = 1024,         /* first read: the header and usually all of the program headers */
+	MAX_NAME = 256, /* of a section */
+	WINDOW = 1024,  /* first read: the header and usually all of the program headers */
 };
-
-static struct err *read_fd(const struct elf_src *s, void *p, size_t n, uint64_t offset)
-{
-	return fs_pread(s->fd, p, n, s->base + offset);
-}
-
-static struct err *read_mem(const struct elf_src *s, void *p, size_t n, uint64_t offset)
-{
-	if (n)
-		memcpy(p, s->mem + s->base + offset, n);
-	return NULL;
-}
-
-struct elf_src elf_src_fd(int fd, uint64_t size)
-{
-	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-	return (struct elf_src){.read = read_fd, .fd = fd, .size = size};
-}
-
-struct elf_src elf_src_mem(struct str bytes)
-{
-	return (struct elf_src){.read = read_mem, .mem = bytes.p, .size = bytes.n, .fd = -1};
-}
-
-struct elf_src elf_src_sub(const struct elf_src *s, uint64_t offset, uint64_t size)
-{
-	struct elf_src sub = *s;
-	uint64_t from = offset < s->size ? offset : s->size;
-	sub.base += from;
-	sub.size = size < s->size - from ? size : s->size - from;
-	return sub;
-}
-
-struct err *elf_src_read(const struct elf_src *s, void *p, size_t n, uint64_t offset)
-{
-	if (offset > s->size || n > s->size - offset)
-		return err_new(E_ELF,
-			"%zu bytes at offset %llu are not inside the file of %llu bytes", n,
-			(unsigned long long)offset, (unsigned long long)s->size);
-	TRY(budget_work(s->budget, n + READ_COST));
-	return n ? s->read(s, p, n, offset) : NULL;
-}
-
-struct err *elf_src_peek(const struct elf_src *s, void *p, size_t n, uint64_t offset, size_t *ret_n)
-{
-	uint64_t left = offset < s->size ? s->size - offset : 0;
-	*ret_n = n < left ? n : (size_t)left;
-	return elf_src_read(s, p, *ret_n, *ret_n ? offset : 0);
-}
-
-struct err *elf_src_slice(
-	struct arena *a, const struct elf_src *s, uint64_t offset, uint64_t n, struct str *ret)
-{
-	if (n > MAX_SLICE)
-		return err_new(E_LIMIT, "%llu bytes at offset %llu: at most %d are read",
-			(unsigned long long)n, (unsigned long long)offset, MAX_SLICE);
-	if (offset > s->size || n > s->size - offset)
-		return elf_src_read(s, NULL, (size_t)n, offset); /* the error, not the memory */
-	TRY(budget_memory(s->budget, n));
-	char *p = arena_raw(a, (size_t)n + 1);
-	TRY(elf_src_read(s, p, (size_t)n, offset));
-	p[n] = 0;
-	*ret = (struct str){.p = p, .n = (size_t)n};
-	return NULL;
-}
 
 bool elf_is(struct str head)
 {
@@ -111,13 +44,13 @@ struct tables {
 	uint32_t phnum, shnum, names;
 };
 
-static struct err *big_counts(const struct elf_src *src, struct tables *t)
+static struct err *big_counts(const struct bytes *src, struct tables *t)
 {
 	enum { PN_XNUM = 0xffff, SHN_XINDEX = 0xffff };
 	char first[SHDR];
 	if (!t->shoff || (t->shnum && t->phnum != PN_XNUM && t->names != SHN_XINDEX))
 		return NULL;
-	TRY(elf_src_read(src, first, SHDR, t->shoff));
+	TRY(bytes_read(src, first, SHDR, t->shoff));
 	struct elf_section s = section_at(first);
 	if (!t->shnum)
 		t->shnum = s.size < UINT32_MAX ? (uint32_t)s.size : UINT32_MAX;
@@ -136,7 +69,7 @@ static struct err *read_segments(
 	if (t->phoff <= head.n && bytes <= head.n - t->phoff)
 		table = str_sub(head, (size_t)t->phoff, (size_t)(t->phoff + bytes));
 	else
-		TRY_CTX(elf_src_slice(a, ret->src, t->phoff, bytes, &table),
+		TRY_CTX(bytes_slice(a, ret->src, t->phoff, bytes, &table),
 			"cannot read the program headers");
 	ret->segments.v = arena_array(a, t->phnum, sizeof(*ret->segments.v));
 	ret->segments.n = ret->segments.cap = t->phnum;
@@ -161,7 +94,7 @@ static struct err *read_sections(struct arena *a, const struct tables *t, struct
 	if (!t->shnum || !t->shoff)
 		return NULL;
 	uint64_t bytes = (uint64_t)t->shnum * SHDR;
-	TRY_CTX(elf_src_slice(a, ret->src, t->shoff, bytes, &table),
+	TRY_CTX(bytes_slice(a, ret->src, t->shoff, bytes, &table),
 		"cannot read the section headers");
 	TRY(budget_memory(ret->src->budget, t->shnum * sizeof(*ret->sections.v)));
 	ret->sections.v = arena_array(a, t->shnum, sizeof(*ret->sections.v));
@@ -171,7 +104,7 @@ static struct err *read_sections(struct arena *a, const struct tables *t, struct
 	if (t->names == 0 || t->names >= t->shnum || ret->sections.v[t->names].type == ELF_NOBITS)
 		return NULL;
 	const struct elf_section *strings = &ret->sections.v[t->names];
-	TRY_CTX(elf_src_slice(a, ret->src, strings->offset, strings->size, &names),
+	TRY_CTX(bytes_slice(a, ret->src, strings->offset, strings->size, &names),
 		"cannot read the section names");
 	for (size_t i = 0; i < t->shnum; i++) {
 		size_t at = le32(table.p + i * SHDR);
@@ -203,11 +136,11 @@ bool elf_header(struct str head, struct elf *ret)
 }
 
 static struct err *open_head(
-	struct arena *a, const struct elf_src *src, struct elf *ret, struct tables *t)
+	struct arena *a, const struct bytes *src, struct elf *ret, struct tables *t)
 {
 	char h[WINDOW];
 	struct str head = {.p = h};
-	TRY(elf_src_peek(src, h, sizeof(h), 0, &head.n));
+	TRY(bytes_peek(src, h, sizeof(h), 0, &head.n));
 	if (!elf_header(head, ret))
 		return err_new(E_ELF, "no 64-bit little-endian ELF header");
 	ret->src = src;
@@ -231,13 +164,13 @@ static struct err *open_head(
 	return read_segments(a, t, head, ret);
 }
 
-struct err *elf_open_head(struct arena *a, const struct elf_src *src, struct elf *ret)
+struct err *elf_open_head(struct arena *a, const struct bytes *src, struct elf *ret)
 {
 	struct tables t;
 	return open_head(a, src, ret, &t);
 }
 
-struct err *elf_open(struct arena *a, const struct elf_src *src, struct elf *ret)
+struct err *elf_open(struct arena *a, const struct bytes *src, struct elf *ret)
 {
 	struct tables t;
 	TRY(open_head(a, src, ret, &t));

@@ -1,42 +1,12 @@
 /* Reading ELF64 little-endian files: bounded views, no pointer arithmetic on unchecked offsets.
  *
- * A file is read through a struct elf_src, so that the same code serves files (pread, nothing is
- * mapped whole), ranges of files, members of zip archives and memory. Only what is asked for is
- * read. Whatever an ELF file claims is checked against the size of its source before memory is
+ * Only what is asked for is read, through struct bytes. Whatever an ELF file claims is checked against the size of its source before memory is
  * taken for it. Source: System V gABI chapters 4 and 5; LLVM AMDGPUUsage for EM_AMDGPU.
  */
 #pragma once
 
 #include "base/vec.h"
-#include "formats/budget.h"
-
-/* Random access to bytes. read() fills exactly n bytes at offset or returns an error. */
-struct elf_src {
-	struct err *(*read)(const struct elf_src *s, void *p, size_t n, uint64_t offset);
-	uint64_t size;
-	uint64_t base;         /* where this source begins in the file or memory below */
-	int fd;                /* for files */
-	const char *mem;       /* for memory */
-	void *user;            /* for others */
-	struct budget *budget; /* what reading may cost; NULL: as much as it takes */
-	/* Moves offset to the next mark, or to the end; false: none are known from there on, and all has to be looked
-	 * at. NULL where nobody marked anything. See zip_pass in zip.h. */
-	bool (*next_mark)(const struct elf_src *s, uint64_t *offset);
-};
-
-/* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */
-struct elf_src elf_src_fd(int fd, uint64_t size);
-struct elf_src elf_src_mem(struct str bytes);
-/* A part of another source, clamped to its size. It does not keep s. */
-struct elf_src elf_src_sub(const struct elf_src *s, uint64_t offset, uint64_t size);
-/* Exactly n bytes; E_ELF when they are not all inside the source. */
-MUST_USE struct err *elf_src_read(const struct elf_src *s, void *p, size_t n, uint64_t offset);
-/* Up to n bytes: fewer at the end of the source. */
-MUST_USE struct err *elf_src_peek(
-	const struct elf_src *s, void *p, size_t n, uint64_t offset, size_t *ret_n);
-/* n bytes in an arena, NUL-terminated behind; E_LIMIT above 512 MiB. */
-MUST_USE struct err *elf_src_slice(
-	struct arena *a, const struct elf_src *s, uint64_t offset, uint64_t n, struct str *ret);
+#include "formats/bytes.h"
 
 enum { ELF_EXEC = 2, ELF_DYN = 3 };                                       /* e_type */
 enum { ELF_X86_64 = 62, ELF_AARCH64 = 183, ELF_AMDGPU = 224 };            /* e_machine */
@@ -56,7 +26,7 @@ struct elf_segment {
 };
 
 struct elf {
-	const struct elf_src *src;
+	const struct bytes *src;
 	uint16_t type, machine;
 	uint8_t osabi, abiversion;
 	uint32_t flags;
@@ -68,9 +38,9 @@ struct elf {
 
 /* Headers, section table and section names; limits: 65,535 sections, 4,096 segments, names are cut
  * at 256 bytes. src must outlive ret. E_ELF for anything that is no ELF64 LE image or whose tables are not inside it. */
-MUST_USE struct err *elf_open(struct arena *a, const struct elf_src *src, struct elf *ret);
+MUST_USE struct err *elf_open(struct arena *a, const struct bytes *src, struct elf *ret);
 /* Headers and segments only: one read for small tables. */
-MUST_USE struct err *elf_open_head(struct arena *a, const struct elf_src *src, struct elf *ret);
+MUST_USE struct err *elf_open_head(struct arena *a, const struct bytes *src, struct elf *ret);
 /* Its first 64 bytes alone: what is no table. False when they are of no such file. */
 bool elf_header(struct str head, struct elf *ret);
 bool elf_is(struct str head); /* first bytes of a file: an ELF64 LE image? */

@@ -43,7 +43,7 @@ enum {
 	SHARED_NAMES = 64 << 10,
 	CHUNK = 4096,     /* symbols or hash words a read */
 	PIECE = 1 << 16,  /* bytes of strings that are read together */
-	MOST = 512 << 20, /* bytes of all strings: more than elf_src_slice() reads */
+	MOST = 512 << 20, /* bytes of all strings: more than bytes_slice() reads */
 };
 
 struct dyn {
@@ -79,10 +79,10 @@ static uint64_t *slot_of(struct dyn *d, uint64_t tag)
 /* Small tables are read whole, of large ones what is asked for. */
 static struct err *open_strings(struct arena *a, struct dyn *d)
 {
-	const struct elf_src *src = d->e->src;
+	const struct bytes *src = d->e->src;
 	uint64_t at = elf_offset_of(d->e, d->value[DT_STRTAB]), n = d->value[DT_STRSZ];
 	if (n <= PIECE || n > MOST || at > src->size || n > src->size - at)
-		return elf_src_slice(a, src, at, n, &d->strings);
+		return bytes_slice(a, src, at, n, &d->strings);
 	TRY(budget_memory(src->budget, n));
 	char *p = arena_raw(a, (size_t)n + 1);
 	p[n] = 0;
@@ -100,7 +100,7 @@ static struct err *load_string(struct dyn *d, size_t offset)
 		size_t i = offset / PIECE, at = i * PIECE, n = d->strings.n - at;
 		n = n < PIECE ? n : PIECE;
 		if (!d->there[i])
-			TRY(elf_src_read(d->e->src, p + at, n, from + at));
+			TRY(bytes_read(d->e->src, p + at, n, from + at));
 		d->there[i] = 1;
 		end = memchr(p + offset, 0, at + n - offset);
 		offset = at + n;
@@ -116,7 +116,7 @@ static struct err *open_dynamic(struct arena *a, const struct elf *e, bool strin
 	VEC_EACH (struct elf_segment, s, &e->segments) {
 		if (s->type != ELF_PT_DYNAMIC)
 			continue;
-		TRY_CTX(elf_src_slice(a, e->src, s->offset, s->filesz, &d->table),
+		TRY_CTX(bytes_slice(a, e->src, s->offset, s->filesz, &d->table),
 			"cannot read the dynamic section");
 		break;
 	}
@@ -158,12 +158,12 @@ static struct err *read_versions_of(
 {
 	char need[VERNEED], aux[VERNEED];
 	struct str file, version;
-	TRY(elf_src_read(d->e->src, need, VERNEED, at));
+	TRY(bytes_read(d->e->src, need, VERNEED, at));
 	TRY(string_at(d, le32(need + 4), &file));
 	uint64_t next = le32(need + 8);
 	for (unsigned i = 0; i < count && next; i++) {
 		at += next;
-		TRY(elf_src_read(d->e->src, aux, VERNEED, at));
+		TRY(bytes_read(d->e->src, aux, VERNEED, at));
 		if (ret->versions.n >= MAX_NEEDED)
 			return err_new(E_LIMIT, "more than %d needed versions", MAX_NEEDED);
 		TRY(string_at(d, le32(aux + 8), &version));
@@ -184,7 +184,7 @@ static struct err *read_versions(struct arena *a, struct dyn *d, struct elf_dyna
 			(unsigned long long)d->verneednum, MAX_NEEDED);
 	for (uint64_t i = 0; i < d->verneednum && next; i++, at += next) {
 		char need[VERNEED];
-		TRY(elf_src_read(d->e->src, need, VERNEED, at));
+		TRY(bytes_read(d->e->src, need, VERNEED, at));
 		TRY(read_versions_of(a, d, at, le16(need + 2), ret));
 		next = le32(need + 12);
 	}
@@ -197,8 +197,8 @@ static struct err *read_offers(struct arena *a, struct dyn *d, struct elf_dynami
 	struct str version;
 	uint64_t at = d->verdef ? elf_offset_of(d->e, d->verdef) : 0, next = at;
 	for (uint64_t i = 0; i < d->verdefnum && i < MAX_NEEDED && next; i++, at += next) {
-		TRY(elf_src_read(d->e->src, def, VERDEF, at));
-		TRY(elf_src_read(d->e->src, name, sizeof(name), at + le32(def + 12)));
+		TRY(bytes_read(d->e->src, def, VERDEF, at));
+		TRY(bytes_read(d->e->src, name, sizeof(name), at + le32(def + 12)));
 		TRY(string_at(d, le32(name), &version));
 		strs_add(a, &ret->offers, version);
 		next = le32(def + 16);
@@ -228,7 +228,7 @@ static struct err *count_by_relocations(const struct dyn *d, uint64_t *ret)
 		uint64_t at = elf_offset_of(d->e, tables[t].at), n = tables[t].size / SYM, k;
 		for (uint64_t i = 0; tables[t].at && i < n; i += k) {
 			k = n - i < CHUNK ? n - i : CHUNK;
-			TRY(elf_src_read(d->e->src, chunk, (size_t)k * SYM, at + i * SYM));
+			TRY(bytes_read(d->e->src, chunk, (size_t)k * SYM, at + i * SYM));
 			for (size_t r = 0; r < k; r++) {
 				uint64_t symbol = le32(chunk + r * SYM + 12);
 				*ret = symbol >= *ret ? symbol + 1 : *ret;
@@ -242,14 +242,14 @@ static struct err *count_by_relocations(const struct dyn *d, uint64_t *ret)
 static struct err *count_by_gnu_hash(const struct dyn *d, uint64_t *ret)
 {
 	char h[16], words[4 * CHUNK];
-	const struct elf_src *src = d->e->src;
+	const struct bytes *src = d->e->src;
 	uint64_t at = elf_offset_of(d->e, d->gnu_hash), last = 0;
-	TRY(elf_src_read(src, h, sizeof(h), at));
+	TRY(bytes_read(src, h, sizeof(h), at));
 	uint64_t nbuckets = le32(h), first = le32(h + 4), nbloom = le32(h + 8), n = 0;
 	at += sizeof(h) + nbloom * 8;
 	for (uint64_t i = 0; i < nbuckets; i += n) {
 		n = nbuckets - i < CHUNK ? nbuckets - i : CHUNK;
-		TRY(elf_src_read(src, words, (size_t)n * 4, at + i * 4));
+		TRY(bytes_read(src, words, (size_t)n * 4, at + i * 4));
 		for (size_t k = 0; k < n; k++)
 			last = le32(words + k * 4) > last ? le32(words + k * 4) : last;
 	}
@@ -263,7 +263,7 @@ static struct err *count_by_gnu_hash(const struct dyn *d, uint64_t *ret)
 	for (bool end = false; !end; last++) {
 		if (last > MAX_SYMBOLS)
 			return err_new(E_LIMIT, "more than %d dynamic symbols", MAX_SYMBOLS);
-		TRY(elf_src_read(src, words, 4, at + (last - first) * 4));
+		TRY(bytes_read(src, words, 4, at + (last - first) * 4));
 		end = words[0] & 1;
 	}
 	*ret = last;
@@ -275,7 +275,7 @@ static struct err *count_symbols(const struct dyn *d, uint64_t *ret)
 	char h[8];
 	*ret = 0;
 	if (d->value[DT_HASH]) {
-		TRY(elf_src_read(d->e->src, h, 8, elf_offset_of(d->e, d->value[DT_HASH])));
+		TRY(bytes_read(d->e->src, h, 8, elf_offset_of(d->e, d->value[DT_HASH])));
 		*ret = le32(h + 4);
 	} else if (d->gnu_hash) {
 		TRY(count_by_gnu_hash(d, ret));
@@ -297,7 +297,7 @@ static struct err *read_small_table(
 	*ret_total = 0;
 	if (!d->value[DT_HASH] || hash < at || hash - at > CHUNK * SYM - 8 || hash > size - 8)
 		return NULL;
-	TRY(elf_src_read(d->e->src, chunk, (size_t)(hash - at) + 8, at));
+	TRY(bytes_read(d->e->src, chunk, (size_t)(hash - at) + 8, at));
 	uint64_t total = le32(chunk + (hash - at) + 4);
 	*ret_total = total <= (hash - at) / SYM ? total : 0;
 	return NULL;
@@ -317,7 +317,7 @@ static struct err *each_symbol(struct dyn *d, elf_symbol_fn *fn, void *user)
 	for (uint64_t i = 0; i < total; i += n) {
 		n = total - i < CHUNK ? total - i : CHUNK;
 		if (!here)
-			TRY_CTX(elf_src_read(d->e->src, chunk, (size_t)n * SYM, at + i * SYM),
+			TRY_CTX(bytes_read(d->e->src, chunk, (size_t)n * SYM, at + i * SYM),
 				"cannot read the dynamic symbols");
 		for (size_t k = i ? 0 : 1; k < n; k++) {
 			const char *p = chunk + k * SYM;
@@ -380,7 +380,7 @@ struct err *elf_symbol_name(struct arena *a, const struct elf *e, uint32_t at, s
 	size_t n;
 	TRY(open_dynamic(&tmp, e, false, &d));
 	uint64_t from = elf_offset_of(e, d.value[DT_STRTAB]);
-	TRY(elf_src_peek(
+	TRY(bytes_peek(
 		e->src, name, sizeof(name) - 1, from < UINT64_MAX - at ? from + at : from, &n));
 	*ret = str_dup(a, str_from(name));
 	return NULL;

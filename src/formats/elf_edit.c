@@ -91,7 +91,7 @@ static struct err *read_table(struct elf_editor *ed)
 		if (s->type != ELF_PT_DYNAMIC)
 			continue;
 		ed->table_at = s->offset;
-		TRY_CTX(elf_src_slice(ed->a, ed->e->src, s->offset, s->filesz, &table),
+		TRY_CTX(bytes_slice(ed->a, ed->e->src, s->offset, s->filesz, &table),
 			"cannot read the dynamic section");
 		break;
 	}
@@ -108,11 +108,11 @@ static struct err *read_table(struct elf_editor *ed)
 
 static struct err *read_strings(struct elf_editor *ed)
 {
-	const struct elf_src *src = ed->e->src;
+	const struct bytes *src = ed->e->src;
 	uint64_t addr = value_of(ed, DT_STRTAB);
 	ed->strings_at = addr ? elf_offset_of(ed->e, addr) : 0;
 	if (addr)
-		TRY_CTX(elf_src_slice(
+		TRY_CTX(bytes_slice(
 				ed->a, src, ed->strings_at, value_of(ed, DT_STRSZ), &ed->strings),
 			"cannot read the dynamic strings");
 	TRY(budget_memory(src->budget, 2 * ed->strings.n));
@@ -154,7 +154,7 @@ static struct err *read_auxes(
 		at += next;
 		if (v->auxes.n > MAX_NAMES)
 			return err_new(E_LIMIT, "more than %d needed versions", MAX_NAMES);
-		TRY(elf_src_read(ed->e->src, x->raw, sizeof(x->raw), at));
+		TRY(bytes_read(ed->e->src, x->raw, sizeof(x->raw), at));
 		v->end = at + sizeof(x->raw) > v->end ? at + sizeof(x->raw) : v->end;
 		next = le32(x->raw + 12);
 	}
@@ -169,7 +169,7 @@ static struct err *read_needs(struct elf_editor *ed, struct versions *v)
 		struct need *need = VEC_PUSH(ed->a, &v->needs);
 		if (v->needs.n > MAX_NAMES)
 			return err_new(E_LIMIT, "more than %d libraries with versions", MAX_NAMES);
-		TRY(elf_src_read(ed->e->src, need->raw, sizeof(need->raw), at));
+		TRY(bytes_read(ed->e->src, need->raw, sizeof(need->raw), at));
 		v->end = at + sizeof(need->raw) > v->end ? at + sizeof(need->raw) : v->end;
 		need->file = string_at(ed, le32(need->raw + 4));
 		TRY(read_auxes(ed, v, need, at));
@@ -194,11 +194,11 @@ static struct err *read_defs(struct elf_editor *ed, struct versions *v, struct s
 	uint64_t next = value_of(ed, DT_VERDEF), at = next ? elf_offset_of(ed->e, next) : 0;
 	size_t names = 0;
 	for (uint64_t n = value_of(ed, DT_VERDEFNUM); n && next; n--, at += next) {
-		TRY(elf_src_read(ed->e->src, def, sizeof(def), at));
+		TRY(bytes_read(ed->e->src, def, sizeof(def), at));
 		uint64_t place = at, step = le32(def + 12);
 		for (unsigned k = le16(def + 6); k && step; k--) {
 			place += step;
-			TRY(elf_src_read(ed->e->src, aux, sizeof(aux), place));
+			TRY(bytes_read(ed->e->src, aux, sizeof(aux), place));
 			if (++names > MAX_NAMES)
 				return err_new(E_LIMIT, "more than %d versions", MAX_NAMES);
 			bool own = le16(def + 2) & VER_FLG_BASE && step == le32(def + 12) &&
@@ -445,7 +445,7 @@ static struct err *free_symbol(void *user, const struct elf_symbol *s)
 {
 	struct symbols *x = user;
 	char word[2];
-	TRY(elf_src_read(x->ed->e->src, word, 2, x->at + 2 * (uint64_t)s->index));
+	TRY(bytes_read(x->ed->e->src, word, 2, x->at + 2 * (uint64_t)s->index));
 	if (x->gone[le16(word) & VERSYM_INDEX])
 		elf_put_le(x->ed, x->at + 2 * (uint64_t)s->index, 1, 2);
 	return NULL;
@@ -509,7 +509,7 @@ static struct err *put_table(struct elf_editor *ed)
 {
 	struct str old;
 	char *now = arena_array(ed->a, 1, (size_t)ed->table_size);
-	TRY(elf_src_slice(ed->a, ed->e->src, ed->table_at, ed->table_size, &old));
+	TRY(bytes_slice(ed->a, ed->e->src, ed->table_at, ed->table_size, &old));
 	for (size_t i = 0; i < ed->entries.n; i++) {
 		put_le(now + i * ELF_DYN_SIZE, ed->entries.v[i].tag, 8);
 		put_le(now + i * ELF_DYN_SIZE + 8, ed->entries.v[i].value, 8);
@@ -539,7 +539,7 @@ static struct err *compute(
 	struct versions v = {0};
 	bool changed = false, wants = false;
 	*ret = (struct elf_edits){0};
-	TRY(elf_src_read(e->src, ed.head, sizeof(ed.head), 0));
+	TRY(bytes_read(e->src, ed.head, sizeof(ed.head), 0));
 	TRY(read_table(&ed));
 	VEC_EACH (const struct elf_change, x, c)
 		wants = wants || (x->now.n && !x->old.n);
@@ -565,7 +565,7 @@ static struct err *compute(
 /* ---- in a file ---- */
 
 struct facts { /* what the loader sees */
-	struct elf_src src;
+	struct bytes src;
 	struct budget budget;
 	struct elf e;
 	struct elf_dynamic dyn;
@@ -575,7 +575,7 @@ static struct err *look(struct arena *a, int fd, struct facts *f)
 {
 	struct stat st;
 	TRY(fs_stat(str_fmt(a, "/proc/self/fd/%d", fd), &st));
-	f->src = elf_src_fd(fd, (uint64_t)st.st_size);
+	f->src = bytes_fd(fd, (uint64_t)st.st_size);
 	budget_set(&f->budget, f->src.size);
 	f->src.budget = &f->budget;
 	TRY(elf_open(a, &f->src, &f->e));

@@ -81,7 +81,7 @@ static struct err *look_at_segments(struct growth *g)
 	if (first || e->segments.n >= PHNUM_MAX)
 		return err_new(E_ELF, "it has %zu segments", e->segments.n);
 	uint64_t size = e->segments.n * ELF_PHDR;
-	return elf_src_slice(g->ed->a, e->src, le64(g->ed->head + E_PHOFF), size, &g->headers);
+	return bytes_slice(g->ed->a, e->src, le64(g->ed->head + E_PHOFF), size, &g->headers);
 }
 
 static bool is_program(const struct elf *e)
@@ -228,7 +228,7 @@ static struct err *make_room(struct growth *g, bool *ret)
 	*ret = good && inside && shoff >= to;
 	if (!*ret)
 		return NULL;
-	TRY(elf_src_slice(ed->a, e->src, end, from - end, &gap));
+	TRY(bytes_slice(ed->a, e->src, end, from - end, &gap));
 	for (size_t i = 0; i < gap.n; i++)
 		*ret = *ret && !gap.p[i];
 	ed->moved_from = from;
@@ -253,7 +253,7 @@ static struct err *move_neighbours(struct growth *g)
 	*ed->out = (struct elf_edits){0};
 	ed->moved_by = g->from + ed->moved_from % ALIGN - ed->moved_from;
 	if (n) {
-		TRY(elf_src_slice(ed->a, ed->e->src, ed->moved_from, n, &bytes));
+		TRY(bytes_slice(ed->a, ed->e->src, ed->moved_from, n, &bytes));
 		elf_put(ed, ed->moved_from, arena_array(ed->a, 1, (size_t)n), (size_t)n);
 		elf_put(ed, ed->moved_from + ed->moved_by, bytes.p, bytes.n);
 	}

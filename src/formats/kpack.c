@@ -18,7 +18,7 @@ bool kpack_is(struct str head)
 
 struct table {
 	struct arena *a;
-	const struct elf_src *src;
+	const struct bytes *src;
 	struct kpack *out;
 	struct str text; /* behind the head of the map */
 	uint64_t n, end; /* its pairs; offset of the table */
@@ -74,13 +74,13 @@ static struct err *read_frames(struct table *t)
 		size > t->end - at || size < 4)
 		return damaged("it does not tell where its objects are");
 	uint64_t end = at + size;
-	TRY(elf_src_read(t->src, word, 4, at));
+	TRY(bytes_read(t->src, word, 4, at));
 	count = le32(word);
 	TRY(reserve(t, count, size / 4));
 	for (at += 4; count; count--) {
 		if (end - at < 4)
 			return damaged("a frame is missing");
-		TRY(elf_src_read(t->src, word, 4, at));
+		TRY(bytes_read(t->src, word, 4, at));
 		TRY(add_blob(t, at + 4, le32(word)));
 		at += 4 + (uint64_t)le32(word);
 		if (at > end)
@@ -163,19 +163,19 @@ static struct err *read_objects(struct table *t)
 	return NULL;
 }
 
-struct err *kpack_open(struct arena *a, const struct elf_src *src, struct kpack *ret)
+struct err *kpack_open(struct arena *a, const struct bytes *src, struct kpack *ret)
 {
 	char head[16];
 	struct msgpack_value v, scheme;
 	struct str text, rest;
 	*ret = (struct kpack){0};
-	TRY(elf_src_read(src, head, sizeof(head), 0));
+	TRY(bytes_read(src, head, sizeof(head), 0));
 	uint64_t at = le64(head + 8);
 	if (!kpack_is((struct str){head, sizeof(head)}) || le32(head + 4) != 1)
 		return damaged("it is not of version 1");
 	if (at < HEADER || at >= src->size || src->size - at > TABLE_MAX)
 		return damaged("it has no table");
-	TRY(elf_src_slice(a, src, at, src->size - at, &text));
+	TRY(bytes_slice(a, src, at, src->size - at, &text));
 	TRY(budget_work(src->budget, 8 * text.n));
 	if (!msgpack_next(&text, &v) || v.kind != MSGPACK_MAP)
 		return damaged("its table is none");
@@ -193,8 +193,8 @@ struct err *kpack_open(struct arena *a, const struct elf_src *src, struct kpack 
 	return read_objects(&t);
 }
 
-struct err *kpack_read(const struct elf_src *src, const struct kpack *k,
-	const struct kpack_object *o, bundle_fn *fn, void *user)
+struct err *kpack_read(const struct bytes *src, const struct kpack *k, const struct kpack_object *o,
+	bundle_fn *fn, void *user)
 {
 	const struct bundle b = {.encoding = k->zstd ? BUNDLE_CCOB3 : BUNDLE_RAW,
 		.zstd = true,

@@ -29,9 +29,9 @@ struct kpack {
 
 bool kpack_is(struct str head);
 /* E_BUNDLE, E_LIMIT. */
-MUST_USE struct err *kpack_open(struct arena *a, const struct elf_src *src, struct kpack *ret);
+MUST_USE struct err *kpack_open(struct arena *a, const struct bytes *src, struct kpack *ret);
 /* As bundle_decode(). */
-MUST_USE struct err *kpack_read(const struct elf_src *src, const struct kpack *k,
+MUST_USE struct err *kpack_read(const struct bytes *src, const struct kpack *k,
 	const struct kpack_object *o, bundle_fn *fn, void *user);
 
 /* patterns: of archives, relative to the library; "@GFXARCH@" is the target. */
@@ -46,7 +46,7 @@ struct kpack_host {
 /* Of an ELF file or PE image that has section headers: .rocm_kpack_ref and .hipFatBinSegment, or .kpackrf and
  * .hipFatB. Limits: 64 KiB of mark, as runtimes have it, and of patterns 100. */
 MUST_USE struct err *kpack_host_read(
-	struct arena *a, const struct elf_src *src, struct kpack_host *ret);
+	struct arena *a, const struct bytes *src, struct kpack_host *ret);
 
 /* ---- writing: an archive for one target ---- */
 struct kpack_out {

@@ -44,7 +44,7 @@ static int by_number(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static struct err *read_wrappers(struct arena *a, const struct elf_src *src, uint64_t at,
+static struct err *read_wrappers(struct arena *a, const struct bytes *src, uint64_t at,
 	uint64_t size, struct kpack_host *ret)
 {
 	enum { MANY = 2048 };
@@ -53,7 +53,7 @@ static struct err *read_wrappers(struct arena *a, const struct elf_src *src, uin
 	for (uint64_t end = at + size / WRAPPER * WRAPPER; at < end; at += n) {
 		n = end - at < sizeof(p) ? (size_t)(end - at) : sizeof(p);
 		TRY(budget_memory(src->budget, n / 2));
-		TRY(elf_src_read(src, p, n, at));
+		TRY(bytes_read(src, p, n, at));
 		for (size_t i = 0; i < n; i += WRAPPER)
 			if (le32(p + i) == HIPK)
 				*VEC_PUSH(a, &ret->indexes) = le32(p + i + INDEX);
@@ -71,7 +71,7 @@ struct place {
 	uint64_t at, size;
 };
 
-static struct err *find(struct arena *a, const struct elf_src *src, struct place v[2])
+static struct err *find(struct arena *a, const struct bytes *src, struct place v[2])
 {
 	static const char *const names[2][2] = {
 		{".rocm_kpack_ref", ".hipFatBinSegment"}, {".kpackrf", ".hipFatB"}};
@@ -79,7 +79,7 @@ static struct err *find(struct arena *a, const struct elf_src *src, struct place
 	struct str h = {.p = head};
 	struct elf e = {0};
 	struct pe pe = {0};
-	TRY(elf_src_peek(src, head, HEAD, 0, &h.n));
+	TRY(bytes_peek(src, head, HEAD, 0, &h.n));
 	bool is_pe = pe_is(h);
 	TRY(is_pe ? pe_open(a, src, &pe) : elf_open(a, src, &e));
 	for (unsigned i = 0; i < 2; i++) {
@@ -94,7 +94,7 @@ static struct err *find(struct arena *a, const struct elf_src *src, struct place
 	return NULL;
 }
 
-struct err *kpack_host_read(struct arena *a, const struct elf_src *src, struct kpack_host *ret)
+struct err *kpack_host_read(struct arena *a, const struct bytes *src, struct kpack_host *ret)
 {
 	ARENA(tmp);
 	struct str mark;
@@ -105,7 +105,7 @@ struct err *kpack_host_read(struct arena *a, const struct elf_src *src, struct k
 		return NULL;
 	uint64_t size = v[0].size < MARK ? v[0].size : MARK;
 	TRY(budget_memory(src->budget, size));
-	TRY(elf_src_slice(a, src, v[0].at, size, &mark));
+	TRY(bytes_slice(a, src, v[0].at, size, &mark));
 	read_mark(a, mark, ret);
 	return read_wrappers(a, src, v[1].at, v[1].size, ret);
 }

@@ -30,19 +30,19 @@ bool coff_is(struct str head)
 
 /* Longer than 8 bytes: "/12" is a place in the string table, which lies behind the symbols. */
 static struct err *section_name(
-	struct arena *a, const struct elf_src *src, uint64_t strings, struct pe_section *s)
+	struct arena *a, const struct bytes *src, uint64_t strings, struct pe_section *s)
 {
 	char name[NAME];
 	uint64_t at;
 	size_t n;
 	if (!strings || !str_starts(s->name, S("/")) || !str_u64(str_sub(s->name, 1, 8), 10, &at))
 		return NULL;
-	TRY(elf_src_peek(src, name, NAME, strings + at, &n));
+	TRY(bytes_peek(src, name, NAME, strings + at, &n));
 	s->name = str_dup(a, (struct str){.p = name, .n = strnlen(name, n)});
 	return NULL;
 }
 
-static struct err *read_section(struct arena *a, const struct elf_src *src, const char *p,
+static struct err *read_section(struct arena *a, const struct bytes *src, const char *p,
 	uint64_t strings, struct pe_section *s)
 {
 	enum { UNINITIALIZED = 0x80 };
@@ -65,17 +65,17 @@ static struct err *read_section(struct arena *a, const struct elf_src *src, cons
 	return section_name(a, src, strings, s);
 }
 
-struct err *pe_open(struct arena *a, const struct elf_src *src, struct pe *ret)
+struct err *pe_open(struct arena *a, const struct bytes *src, struct pe *ret)
 {
 	char head[DOS];
 	struct str h = {.p = head}, table;
 	uint64_t at = 0;
 	*ret = (struct pe){0};
-	TRY(elf_src_peek(src, head, DOS, 0, &h.n));
+	TRY(bytes_peek(src, head, DOS, 0, &h.n));
 	if (pe_is(h)) {
 		char sign[4 + COFF] = "";
 		at = le32(head + 60);
-		TRY(elf_src_peek(src, sign, sizeof(sign), at, &h.n));
+		TRY(bytes_peek(src, sign, sizeof(sign), at, &h.n));
 		if (h.n < sizeof(sign) || memcmp(sign, "PE\0\0", 4) != 0)
 			return NULL;
 		memcpy(head, sign + 4, COFF);
@@ -91,7 +91,7 @@ struct err *pe_open(struct arena *a, const struct elf_src *src, struct pe *ret)
 	if (n > MAX_SECTIONS)
 		return err_new(
 			E_LIMIT, "%u sections: at most %d are read", (unsigned)n, MAX_SECTIONS);
-	TRY_CTX(elf_src_slice(a, src, at + COFF + le16(head + 16), n * SECTION, &table),
+	TRY_CTX(bytes_slice(a, src, at + COFF + le16(head + 16), n * SECTION, &table),
 		"cannot read the section table");
 	TRY(budget_memory(src->budget, n * (sizeof(struct pe_section) + NAME)));
 	for (size_t i = 0; i < n; i++)
@@ -116,7 +116,7 @@ static struct err *read_name(struct arena *a, const struct pe *m, uint64_t rva, 
 	size_t n = 0;
 	uint64_t at = offset_of(m, rva);
 	if (at != UINT64_MAX)
-		TRY(elf_src_peek(m->src, text, sizeof(text), at, &n));
+		TRY(bytes_peek(m->src, text, sizeof(text), at, &n));
 	size_t end = strnlen(text, n);
 	if (end == n || !end)
 		return err_new(E_FORMAT, "a name in its import table is not in the file");
@@ -131,7 +131,7 @@ static struct err *read_table(struct arena *a, const struct pe *m, uint64_t rva,
 	char entry[32];
 	uint64_t at = rva ? offset_of(m, rva) : 0;
 	for (struct str name; rva; at += layout[0]) {
-		TRY(elf_src_read(m->src, entry, layout[0], at));
+		TRY(bytes_read(m->src, entry, layout[0], at));
 		if (!le32(entry + layout[1]))
 			return NULL;
 		if (ret->n == MAX_NAMES)
@@ -142,7 +142,7 @@ static struct err *read_table(struct arena *a, const struct pe *m, uint64_t rva,
 	return NULL;
 }
 
-static struct err *read_image(struct arena *a, const struct elf_src *src, struct strs *ret)
+static struct err *read_image(struct arena *a, const struct bytes *src, struct strs *ret)
 {
 	static const unsigned imports[] = {20, 12}, delayed[] = {32, 4};
 	char head[OPTIONAL] = "";
@@ -150,7 +150,7 @@ static struct err *read_image(struct arena *a, const struct elf_src *src, struct
 	size_t n;
 	TRY(pe_open(a, src, &m));
 	if (m.optional)
-		TRY(elf_src_peek(src, head, sizeof(head), m.optional, &n));
+		TRY(bytes_peek(src, head, sizeof(head), m.optional, &n));
 	if (le16(head) != PE32_PLUS)
 		return err_new(E_FORMAT, "no 64-bit Windows image");
 	uint32_t dirs = le32(head + DIRS - 4);
@@ -161,7 +161,7 @@ static struct err *read_image(struct arena *a, const struct elf_src *src, struct
 	return NULL;
 }
 
-struct err *pe_imports(struct arena *a, const struct elf_src *src, struct strs *ret)
+struct err *pe_imports(struct arena *a, const struct bytes *src, struct strs *ret)
 {
 	*ret = (struct strs){0};
 	struct err *e = read_image(a, src, ret);

@@ -1,4 +1,4 @@
-/* Section tables of PE images (Windows programs and DLLs) and of COFF objects, read through elf_src, and the DLLs that
+/* Section tables of PE images (Windows programs and DLLs) and of COFF objects, read through bytes, and the DLLs that
  * images name.
  *
  * Only what is needed to find device code: where sections lie in the file. Limits: 65,279 sections; names
@@ -20,7 +20,7 @@ struct pe_section {
 };
 
 struct pe {
-	const struct elf_src *src;
+	const struct bytes *src;
 	unsigned machine;  /* 0x8664, 0xaa64, 0x14c */
 	uint64_t optional; /* of an image: offset of its optional header; 0: an object */
 	VEC(struct pe_section) sections;
@@ -30,7 +30,7 @@ bool pe_is(struct str head); /* the first 64 bytes: of a DOS program, which an i
 bool coff_is(struct str
 		head); /* of an object for x86-64 or aarch64? A weak sign: archive members only */
 /* An image or object. A DOS program that is none has no sections. E_FORMAT for tables outside of the file. */
-MUST_USE struct err *pe_open(struct arena *a, const struct elf_src *src, struct pe *ret);
+MUST_USE struct err *pe_open(struct arena *a, const struct bytes *src, struct pe *ret);
 /* The DLLs that an image names: those loaded with it, and those that it loads when first used. E_FORMAT for what is no
  * 64-bit image, or has tables outside of the file. */
-MUST_USE struct err *pe_imports(struct arena *a, const struct elf_src *src, struct strs *ret);
+MUST_USE struct err *pe_imports(struct arena *a, const struct bytes *src, struct strs *ret);

@@ -26,8 +26,8 @@ struct zip_member {
 
 struct zip {
 	struct str path;
-	struct elf_src src; /* the archive's bytes */
-	int fd;             /* -1 when it is in memory */
+	struct bytes src; /* the archive's bytes */
+	int fd;           /* -1 when it is in memory */
 	uint64_t size;
 	VEC(struct zip_member) members; /* in order of the central directory */
 	struct map names;               /* first member of each name */
@@ -40,7 +40,7 @@ struct zip {
 MUST_USE struct err *zip_open(
 	struct arena *a, struct str path, struct findings *findings, struct zip *ret);
 /* The same for an archive behind any source of bytes, which must outlive ret. */
-MUST_USE struct err *zip_open_src(struct arena *a, const struct elf_src *src, struct str path,
+MUST_USE struct err *zip_open_src(struct arena *a, const struct bytes *src, struct str path,
 	struct findings *findings, struct zip *ret);
 void zip_close(struct zip *z);
 const struct zip_member *zip_find(const struct zip *z, struct str name); /* or NULL */
@@ -72,12 +72,12 @@ struct zip_pass {
 MUST_USE struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 	const struct zip_pass *pass, struct zip_view **ret);
 bool zip_ring_use(struct zip_ring *r); /* gives the next piece to fn; false: none is there */
-struct elf_src zip_view_src(struct zip_view *v);
+struct bytes zip_view_src(struct zip_view *v);
 void zip_view_close(struct zip_view **v); /* NULL is fine */
 /* Random access to a member: in place when stored (then *ret_fd = -1, and z must stay open), else
  * through an unnamed temporary file that *ret_fd owns. */
 MUST_USE struct err *zip_src(
-	const struct zip *z, const struct zip_member *m, struct elf_src *ret, int *ret_fd);
+	const struct zip *z, const struct zip_member *m, struct bytes *ret, int *ret_fd);
 /* An unnamed file in $TMPDIR (or /tmp) that members are unpacked to; made by the first write. Start
  * with .fd = -1. */
 struct zip_sink {

@@ -34,7 +34,7 @@ static struct err *damaged(const struct zip *z, const struct zip_member *m, cons
 static struct err *get(
 	const struct zip *z, const struct zip_member *m, void *p, size_t n, uint64_t at)
 {
-	TRY_CTX(elf_src_read(&z->src, p, n, m->data + at), "cannot read '%.*s' in '%.*s'",
+	TRY_CTX(bytes_read(&z->src, p, n, m->data + at), "cannot read '%.*s' in '%.*s'",
 		STR(m->name), STR(z->path));
 	return NULL;
 }
@@ -229,19 +229,18 @@ static struct err *write_out(void *user, const void *p, size_t n, bool *stop)
 	return zip_sink_write(user, p, n);
 }
 
-struct err *zip_src(
-	const struct zip *z, const struct zip_member *m, struct elf_src *ret, int *ret_fd)
+struct err *zip_src(const struct zip *z, const struct zip_member *m, struct bytes *ret, int *ret_fd)
 {
 	*ret_fd = -1;
 	TRY(may_read(z, m));
 	if (m->method == ZIP_STORED) {
-		*ret = elf_src_sub(&z->src, m->data, m->size);
+		*ret = bytes_sub(&z->src, m->data, m->size);
 		return NULL;
 	}
 	CLEANUP(zip_sink_close) struct zip_sink sink = {.fd = -1};
 	TRY(zip_sink_write(&sink, "", 0));
 	TRY(zip_stream(z, m, write_out, &sink));
-	*ret = elf_src_fd(sink.fd, m->size);
+	*ret = bytes_fd(sink.fd, m->size);
 	ret->budget = z->src.budget;
 	*ret_fd = sink.fd;
 	sink.fd = -1;

@@ -50,7 +50,7 @@ static struct err *find_end(struct reader *r, unsigned char ret[ZIP_END_SIZE])
 	struct zip *z = r->z;
 	size_t n = z->size < ZIP_END_SIZE + 0xffff ? (size_t)z->size : ZIP_END_SIZE + 0xffff;
 	unsigned char *tail = arena_alloc(&tmp, n + 1);
-	TRY(elf_src_read(&r->z->src, tail, n, z->size - n));
+	TRY(bytes_read(&r->z->src, tail, n, z->size - n));
 	for (size_t at = n < ZIP_END_SIZE ? 0 : n - ZIP_END_SIZE + 1; at-- > 0;) {
 		size_t length = ZIP_END_SIZE +
 				(le32(tail + at) == ZIP_END ? (size_t)le16(tail + at + 20) : n);
@@ -84,10 +84,10 @@ static struct err *read_end64(struct reader *r, const unsigned char *locator)
 		return err_new(E_ZIP, "'%.*s' has no ZIP64 end record", STR(path));
 	if (at > before - ZIP_END64_SIZE)
 		at = before - ZIP_END64_SIZE;
-	TRY(elf_src_read(&r->z->src, e, ZIP_END64_SIZE, at));
+	TRY(bytes_read(&r->z->src, e, ZIP_END64_SIZE, at));
 	if (le32(e) != ZIP_END64) {
 		at = before - ZIP_END64_SIZE;
-		TRY(elf_src_read(&r->z->src, e, ZIP_END64_SIZE, at));
+		TRY(bytes_read(&r->z->src, e, ZIP_END64_SIZE, at));
 	}
 	if (le32(e) != ZIP_END64)
 		return err_new(E_ZIP, "'%.*s' has no ZIP64 end record where its locator points",
@@ -124,8 +124,7 @@ static struct err *read_end(struct reader *r)
 	if ((disk && disk != 0xffff) || (start && start != 0xffff) || le16(e + 8) != r->count)
 		SAY_ERROR(r, "zip-multi-disk", r->z->path, "it is one part of several");
 	if (r->end >= ZIP_LOCATOR64_SIZE)
-		TRY(elf_src_read(
-			&r->z->src, locator, sizeof(locator), r->end - ZIP_LOCATOR64_SIZE));
+		TRY(bytes_read(&r->z->src, locator, sizeof(locator), r->end - ZIP_LOCATOR64_SIZE));
 	if (le32(locator) == ZIP_LOCATOR64)
 		return read_end64(r, locator);
 	if (r->bytes == 0xffffffff || r->dir == 0xffffffff)
@@ -147,7 +146,7 @@ static struct err *place_directory(struct reader *r)
 	if (!gap)
 		return NULL;
 	if (r->bytes >= 4)
-		TRY(elf_src_read(&r->z->src, sig, 4, r->dir + gap));
+		TRY(bytes_read(&r->z->src, sig, 4, r->dir + gap));
 	bool in_front = le32(sig) == ZIP_CENTRAL;
 	r->shift = in_front ? gap : 0;
 	r->dir += r->shift;
@@ -347,7 +346,7 @@ static struct err *read_directory(struct reader *r)
 		r->z->src.budget, r->bytes + r->bytes / ZIP_CENTRAL_SIZE * MEMBER_MEMORY));
 	char *p = arena_alloc(r->a, (size_t)r->bytes + 1);
 	struct str rest = {.p = p, .n = (size_t)r->bytes};
-	TRY(elf_src_read(&r->z->src, p, rest.n, r->dir));
+	TRY(bytes_read(&r->z->src, p, rest.n, r->dir));
 	for (uint64_t i = 0; i < r->count; i++) {
 		size_t n = read_entry(r, rest);
 		if (!n)
@@ -415,7 +414,7 @@ static struct err *read_local(
 	size_t n = ZIP_LOCAL_SIZE + m->name.n + 64;
 	n = room < n ? (size_t)room : n;
 	char *p = arena_alloc(tmp, n + 1);
-	TRY(elf_src_read(&r->z->src, p, n, m->header));
+	TRY(bytes_read(&r->z->src, p, n, m->header));
 	*ret = (struct local){.p = p};
 	if (n < ZIP_LOCAL_SIZE || le32(p) != ZIP_LOCAL)
 		return NULL;
@@ -424,7 +423,7 @@ static struct err *read_local(
 		return NULL;
 	if (want > n) {
 		ret->p = p = arena_alloc(tmp, want);
-		TRY(elf_src_read(&r->z->src, p, want, m->header));
+		TRY(bytes_read(&r->z->src, p, want, m->header));
 	}
 	ret->name = (struct str){.p = p + ZIP_LOCAL_SIZE, .n = le16(p + 26)};
 	ret->extra = (struct str){.p = ret->name.p + ret->name.n, .n = le16(p + 28)};
@@ -518,7 +517,7 @@ static struct err *check_end(struct reader *r, struct zip_member *m, uint64_t ne
 		unsigned char p[24] = {0};
 		size_t n = next - end <= sizeof(p) ? (size_t)(next - end) : 0;
 		if (n)
-			TRY(elf_src_read(&r->z->src, p, n, end));
+			TRY(bytes_read(&r->z->src, p, n, end));
 		SAY_WARNING(r, "zip-data-descriptor", m->name,
 			"sizes follow the data (a data descriptor): it cannot be unpacked as a "
 			"stream");
@@ -561,7 +560,7 @@ static struct err *check_locals(struct reader *r)
 
 /* ---- opening ---- */
 
-struct err *zip_open_src(struct arena *a, const struct elf_src *src, struct str path,
+struct err *zip_open_src(struct arena *a, const struct bytes *src, struct str path,
 	struct findings *findings, struct zip *ret)
 {
 	struct findings own = {0};
@@ -591,7 +590,7 @@ struct err *zip_open(struct arena *a, struct str path, struct findings *findings
 	TRY(fs_stat(path, &st));
 	if (!S_ISREG(st.st_mode))
 		return err_new(E_ZIP, "'%.*s' is not a regular file", STR(path));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_NORMAL); /* members are read in order */
 	TRY(zip_open_src(a, &src, path, findings, ret));
 	ret->fd = fd;

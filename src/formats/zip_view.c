@@ -352,7 +352,7 @@ static size_t mark_from(const struct zip_view *v, uint64_t at)
 	return low;
 }
 
-static bool next_mark(const struct elf_src *src, uint64_t *offset)
+static bool next_mark(const struct bytes *src, uint64_t *offset)
 {
 	const struct zip_view *v = src->user;
 	uint64_t at = src->base + *offset;
@@ -364,7 +364,7 @@ static bool next_mark(const struct elf_src *src, uint64_t *offset)
 	return true;
 }
 
-static struct err *read_view(const struct elf_src *src, void *p, size_t n, uint64_t offset)
+static struct err *read_view(const struct bytes *src, void *p, size_t n, uint64_t offset)
 {
 	struct zip_view *v = src->user;
 	uint64_t at = src->base + offset;
@@ -385,12 +385,12 @@ static struct err *read_view(const struct elf_src *src, void *p, size_t n, uint6
 	return NULL;
 }
 
-struct elf_src zip_view_src(struct zip_view *v)
+struct bytes zip_view_src(struct zip_view *v)
 {
 	const struct zip *z = v->f->z;
 	if (v->f->m->method == ZIP_STORED)
-		return elf_src_sub(&z->src, v->f->m->data, v->f->m->size);
-	return (struct elf_src){.read = read_view,
+		return bytes_sub(&z->src, v->f->m->data, v->f->m->size);
+	return (struct bytes){.read = read_view,
 		.next_mark = v->seen ? next_mark : NULL,
 		.size = v->f->m->size,
 		.fd = -1,

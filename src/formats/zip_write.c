@@ -429,7 +429,7 @@ static struct err *copy_member(struct writer *w, struct packed *m)
 	TRY(write_header(w, m));
 	for (uint64_t at = 0; at < m->stored; at += PIECE) {
 		size_t n = m->stored - at < PIECE ? (size_t)(m->stored - at) : PIECE;
-		TRY_CTX(elf_src_read(&m->in->zip->src, p, n, from->data + at), "cannot copy '%.*s'",
+		TRY_CTX(bytes_read(&m->in->zip->src, p, n, from->data + at), "cannot copy '%.*s'",
 			STR(m->in->name));
 		fs_out_write(&w->out, p, n);
 		progress_add(w->progress, n, m->in->name);

@@ -1,7 +1,7 @@
 /* Which published wheel serves a GPU; see compat.h. */
 #include "know/compat.h"
 
-#include "base/version.h"
+#include "lang/python/version.h"
 #include "target/target.h"
 
 const char *const compat_how_names[] = {"exact", "generic", "override", NULL};

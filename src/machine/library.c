@@ -85,8 +85,8 @@ static struct err *count_bundle(void *user, const struct bundle *b)
 }
 
 /* A few sources of a library are compiled for some of its GPUs only: what most bundles have counts. */
-static void read_bundles(struct arena *a, const struct elf_src *src, const struct elf_section *s,
-	struct library *ret)
+static void read_bundles(
+	struct arena *a, const struct bytes *src, const struct elf_section *s, struct library *ret)
 {
 	struct counting c = {.a = a};
 	uint64_t at = s->offset, end = s->offset < UINT64_MAX - s->size ? s->offset + s->size : 0;
@@ -99,7 +99,7 @@ static void read_bundles(struct arena *a, const struct elf_src *src, const struc
 
 /* Of patterns such as ".kpack/blas_@GFXARCH@.kpack", relative to the library, those that are there. */
 static void read_archives(
-	struct root *r, struct str path, const struct elf_src *src, struct library *ret)
+	struct root *r, struct str path, const struct bytes *src, struct library *ret)
 {
 	struct kpack_host host = {0};
 	struct str mark = S("@GFXARCH@");
@@ -120,7 +120,7 @@ static void read_archives(
 }
 
 static struct err *read_elf(
-	struct root *r, struct str path, const struct elf_src *src, struct library *ret)
+	struct root *r, struct str path, const struct bytes *src, struct library *ret)
 {
 	struct elf e;
 	struct elf_dynamic d;
@@ -150,10 +150,10 @@ enum root_status library_read(struct root *r, struct str path, struct library *r
 	if (s != ROOT_OK)
 		return s;
 	struct budget budget = {.work = WORK, .memory = WORK};
-	struct elf_src src = elf_src_fd(fd, size);
+	struct bytes src = bytes_fd(fd, size);
 	src.budget = &budget;
 	size_t n = size < sizeof(head) ? (size_t)size : sizeof(head);
-	err_free(elf_src_read(&src, head, n, 0));
+	err_free(bytes_read(&src, head, n, 0));
 	if (elf_is((struct str){head, n}))
 		err_free(read_elf(r, path, &src, ret));
 	else if (root_peek(r, path, &text) != ROOT_OK || !library_parse(r->a, text, ret))

@@ -3,8 +3,8 @@
  * setuptools and Debian leave it. */
 #include <stdlib.h>
 
-#include "base/requirement.h"
-#include "base/version.h"
+#include "lang/python/requirement.h"
+#include "lang/python/version.h"
 #include "machine/python.h"
 
 enum { METADATA_HEAD = 128 << 10, MANY_REQUIREMENTS = 1000 };

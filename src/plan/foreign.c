@@ -1,6 +1,6 @@
 /* Whose build system builds the project, and what that needs; see plan_int.h. */
 #include "base/fs.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 #include "plan/plan_int.h"
 
 /* Keys of the description that only our own build has a use for. */

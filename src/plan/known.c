@@ -1,7 +1,7 @@
 /* Known projects: descriptions that rocsmith ships (recipes/projects/), and the sources that they are
  * applied to. */
 #include "base/fs.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 #include "plan/plan_int.h"
 
 enum { MAX_FILE = 4 << 20 };

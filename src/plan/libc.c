@@ -15,7 +15,7 @@ static uint64_t minor_of(struct str version)
 	return n;
 }
 
-static struct err *newest(struct arena *a, const struct elf_src *src, uint64_t *ret)
+static struct err *newest(struct arena *a, const struct bytes *src, uint64_t *ret)
 {
 	struct elf elf;
 	struct elf_dynamic dyn;
@@ -31,7 +31,7 @@ static struct err *newest(struct arena *a, const struct elf_src *src, uint64_t *
 /* libc10.so and libtorch_cpu.so are of one build: the small one tells enough. */
 static struct err *of_wheel(struct arena *a, const struct zip *z, uint64_t *ret)
 {
-	struct elf_src src;
+	struct bytes src;
 	CLEANUP(fd_closep) int fd = -1;
 	const struct zip_member *m = zip_find(z, S("torch/lib/libc10.so"));
 	if (!m || m->unsafe)

@@ -3,8 +3,8 @@
 #include "plan/plan_int.h"
 
 #include "base/fs.h"
-#include "base/version.h"
 #include "formats/json_fields.h"
+#include "lang/python/version.h"
 
 #define WHEN_FIELDS(T)                                                                             \
 	FIELDS_IN(T, when, version, gfx, gfx_any, gfx_none, sdk, sdk_lacks, machine, machine_none, \

@@ -9,7 +9,7 @@
  * that is not installed yet does not say which ROCm it has: the plan then says @rocm@, and the build
  * puts it in (plan_settle()). */
 #include "base/fs.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 #include "plan/plan_int.h"
 
 enum { MAX_REFS = 16 << 20, MAX_LINE = 4096, SHA_SHOWN = 8 };

@@ -2,7 +2,7 @@
 #include <fnmatch.h>
 
 #include "base/fs.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 #include "plan/plan_int.h"
 
 static bool is_any(struct str text, const struct strs *patterns)

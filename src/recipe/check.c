@@ -1,7 +1,7 @@
 /* Does a recipe apply, and is the problem there: versions, files, texts in them. */
 #include "base/fs.h"
 #include "base/glob.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 #include "recipe/recipe_int.h"
 #include "target/target.h"
 

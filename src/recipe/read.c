@@ -1,8 +1,8 @@
 /* A recipe's file into a struct recipe: tables for the plain part, and what must fit together. */
 #include "base/fs.h"
 #include "base/hash.h"
-#include "base/version.h"
 #include "know/know.h"
+#include "lang/python/version.h"
 #include "recipe/recipe_int.h"
 #include "target/target.h"
 

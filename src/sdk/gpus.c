@@ -45,7 +45,7 @@ uint64_t gpus_thin(int fd, uint64_t size, const struct strs *gpus)
 {
 	ARENA(tmp);
 	struct slim_keep keep = keep_of(&tmp, gpus);
-	struct elf_src src = elf_src_fd(fd, size);
+	struct bytes src = bytes_fd(fd, size);
 	struct slim_plan plan;
 	struct budget budget;
 	uint64_t freed = 0;

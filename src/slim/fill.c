@@ -54,7 +54,7 @@ static struct err *plan_bundles(struct filling *k, const struct slim_fill *f)
 
 /* ---- the host ---- */
 
-static struct err *read_host(struct filling *k, const struct elf_src *src)
+static struct err *read_host(struct filling *k, const struct bytes *src)
 {
 	struct slim_plan *p = &k->host;
 	*p = (struct slim_plan){.a = k->a, .src = src};
@@ -119,7 +119,7 @@ static struct err *patch_refs(struct filling *k)
 static struct err *patch_sections(struct filling *k)
 {
 	char word[8], none[SHDR] = {0};
-	TRY(elf_src_read(k->host.src, word, 8, E_SHOFF));
+	TRY(bytes_read(k->host.src, word, 8, E_SHOFF));
 	uint64_t at = le64(word) + k->host.section * SHDR;
 	uint64_t from = k->now.bundles.v[0].now.offset;
 	TRY(put(k, at + 4, ELF_PROGBITS, 4));
@@ -136,9 +136,9 @@ static struct err *patch_segments(struct filling *k, uint64_t step)
 	BUF(table, &tmp);
 	char word[8];
 	size_t n = k->host.elf.segments.n;
-	TRY(elf_src_read(k->host.src, word, 8, E_PHOFF));
+	TRY(bytes_read(k->host.src, word, 8, E_PHOFF));
 	char *h = buf_space(&table, (n + 1) * PHDR);
-	TRY(elf_src_read(k->host.src, h, n * PHDR, le64(word)));
+	TRY(bytes_read(k->host.src, h, n * PHDR, le64(word)));
 	uint64_t size = k->o->offset - k->base;
 	const uint64_t own[] = {k->base, k->vaddr, k->vaddr, size, size, step};
 	put_le(h + n * PHDR, ELF_PT_LOAD, 4);
@@ -181,7 +181,7 @@ static struct err *prove(struct filling *k)
 	ARENA(tmp);
 	struct slim_plan p;
 	struct slim_refs refs;
-	struct elf_src now = elf_src_fd(k->o->fd, k->o->offset);
+	struct bytes now = bytes_fd(k->o->fd, k->o->offset);
 	VEC_EACH (const struct slim_bundle, b, &k->now.bundles)
 		TRY(slim_prove_bundle(&k->now, b, &now));
 	if (!k->host.src)

@@ -99,12 +99,12 @@ struct err *slim_headers(const struct slim_plan *p, const struct slim_cut *c, st
 	const struct elf_segment *own = own_segment(p);
 	uint64_t size = (p->elf.segments.n + c->split) * PHDR;
 	uint64_t addr = c->table - own->offset + own->vaddr;
-	TRY(elf_src_read(p->src, word, 8, E_PHOFF));
+	TRY(bytes_read(p->src, word, 8, E_PHOFF));
 	buf_reserve(table, (size_t)size);
 	for (size_t i = 0; i < p->elf.segments.n; i++) {
 		const struct elf_segment *s = &p->elf.segments.v[i];
 		char *h = buf_space(table, PHDR);
-		TRY(elf_src_read(p->src, h, PHDR, le64(word) + i * PHDR));
+		TRY(bytes_read(p->src, h, PHDR, le64(word) + i * PHDR));
 		if (s == own) {
 			own_header(p, c, h, table);
 		} else if (s->type == ELF_PT_PHDR && c->split) {
@@ -168,7 +168,7 @@ struct err *slim_patch(
 	const struct slim_plan *p, const struct slim_cut *c, struct str table, int fd)
 {
 	char head[64];
-	TRY(elf_src_read(p->src, head, sizeof(head), 0));
+	TRY(bytes_read(p->src, head, sizeof(head), 0));
 	uint64_t phoff = c->split ? c->table : slim_map(c, le64(head + E_PHOFF));
 	uint64_t shoff = le64(head + E_SHOFF);
 	TRY(put(fd, E_PHOFF, phoff, 8));

@@ -17,7 +17,7 @@ static struct err *wrapper_of(const struct elf *e, const struct slim_ref *r, uin
 	char ret[WRAPPER], uint64_t *at)
 {
 	*at = elf_offset_of(e, r->place - 8);
-	TRY(elf_src_read(e->src, ret, WRAPPER, *at));
+	TRY(bytes_read(e->src, ret, WRAPPER, *at));
 	if (le32(ret) == magic)
 		return NULL;
 	return err_new(E_SLIM, "at address 0x%llx a pointer at device code is in no wrapper",
@@ -68,12 +68,12 @@ struct err *slim_mark_sections(
 	size_t n = p->elf.sections.n;
 	if (!p->section)
 		return err_new(E_SLIM, "it has no section headers");
-	TRY(elf_src_read(p->src, head, sizeof(head), 0));
+	TRY(bytes_read(p->src, head, sizeof(head), 0));
 	unsigned strings = le16(head + E_SHSTRNDX);
 	if (!strings || strings >= n || n > 0xff00 - 2)
 		return err_new(E_SLIM, "it has no names of sections, or too many");
 	const struct elf_section *s = &p->elf.sections.v[strings];
-	TRY(elf_src_slice(&tmp, p->src, s->offset, s->size, &old));
+	TRY(bytes_slice(&tmp, p->src, s->offset, s->size, &old));
 	buf_add(&names, old);
 	buf_add(&names, S(SLIM_KPACK_REF "\0"));
 	uint64_t at = o->offset;

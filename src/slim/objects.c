@@ -48,7 +48,7 @@ static struct err *raw(const struct slim_plan *p, const struct bundle *b, struct
 		uint64_t end = w->v[w->i]->offset + w->v[w->i]->size, at = w->v[w->i]->offset;
 		for (size_t n; at < end; at += n) {
 			n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
-			TRY(elf_src_read(p->src, bytes, n, b->offset + at));
+			TRY(bytes_read(p->src, bytes, n, b->offset + at));
 			TRY(piece(w, bytes, n, at, &stop));
 		}
 	}

@@ -10,7 +10,7 @@
 struct input {
 	int fd;
 	struct stat st;
-	struct elf_src src;
+	struct bytes src;
 	struct budget budget;
 	struct slim_plan p;
 };
@@ -28,7 +28,7 @@ static struct err *look(
 	if (!S_ISREG(in->st.st_mode))
 		return err_new(E_FORMAT, "'%.*s' is neither a file nor a folder", STR(path));
 	TRY(fs_open(path, &in->fd));
-	in->src = elf_src_fd(in->fd, (uint64_t)in->st.st_size);
+	in->src = bytes_fd(in->fd, (uint64_t)in->st.st_size);
 	budget_set(&in->budget, in->src.size);
 	in->src.budget = &in->budget;
 	TRY_CTX(slim_read(a, &in->src, k, &in->p), "cannot slim '%.*s'", STR(path));

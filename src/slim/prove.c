@@ -10,16 +10,16 @@ static struct err *wrong(const char *what, uint64_t n)
 		E_SLIM, "the smaller file would be wrong: %s %llu", what, (unsigned long long)n);
 }
 
-static struct err *same_bytes(const struct elf_src *old, uint64_t from, const struct elf_src *now,
-	uint64_t to, uint64_t size)
+static struct err *same_bytes(
+	const struct bytes *old, uint64_t from, const struct bytes *now, uint64_t to, uint64_t size)
 {
 	enum { CHUNK = 1 << 20 };
 	ARENA(tmp);
 	char *one = arena_raw(&tmp, CHUNK), *other = arena_raw(&tmp, CHUNK);
 	for (uint64_t at = 0; at < size; at += CHUNK) {
 		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
-		TRY(elf_src_read(old, one, n, from + at));
-		TRY(elf_src_read(now, other, n, to + at));
+		TRY(bytes_read(old, one, n, from + at));
+		TRY(bytes_read(now, other, n, to + at));
 		if (memcmp(one, other, n) != 0)
 			return wrong("a byte behind offset", to + at);
 	}
@@ -27,7 +27,7 @@ static struct err *same_bytes(const struct elf_src *old, uint64_t from, const st
 }
 
 struct err *slim_prove_copy(
-	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now)
+	const struct slim_plan *p, const struct slim_cut *c, const struct bytes *now)
 {
 	uint64_t stop = p->from + p->size;
 	TRY(same_bytes(p->src, 0, now, 0, p->from));
@@ -58,7 +58,7 @@ static struct err *check_piece(void *user, const void *p, size_t n, uint64_t at,
 }
 
 struct err *slim_prove_bundle(
-	const struct slim_plan *p, const struct slim_bundle *b, const struct elf_src *now)
+	const struct slim_plan *p, const struct slim_bundle *b, const struct bytes *now)
 {
 	ARENA(tmp);
 	struct bundle is;
@@ -123,8 +123,7 @@ static struct err *check_refs(
 	return same ? NULL : wrong("its pointers, of which it has", now.n);
 }
 
-struct err *slim_prove(
-	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now)
+struct err *slim_prove(const struct slim_plan *p, const struct slim_cut *c, const struct bytes *now)
 {
 	ARENA(a);
 	struct elf e;

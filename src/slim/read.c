@@ -90,14 +90,14 @@ static struct err *strip_objects(struct slim_plan *p, struct slim_bundle *s, str
 	struct keeping k = {p, &s->now};
 	if (s->old.encoding != BUNDLE_RAW) {
 		TRY(bundle_decode(p->src, &s->old, keep_piece, &k));
-		struct elf_src all = elf_src_fd(p->keep->scratch, p->scratch + s->old.size);
+		struct bytes all = bytes_fd(p->keep->scratch, p->scratch + s->old.size);
 		all.budget = p->src->budget;
-		s->content = elf_src_sub(&all, p->scratch, s->old.size);
+		s->content = bytes_sub(&all, p->scratch, s->old.size);
 		p->scratch += s->old.size;
 	}
 	for (size_t i = 0; i < s->now.entries.n; i++) {
 		const struct bundle_entry *e = &s->now.entries.v[i];
-		struct elf_src object = elf_src_sub(&s->content, e->offset, e->size);
+		struct bytes object = bytes_sub(&s->content, e->offset, e->size);
 		if (e->size)
 			TRY(slim_strip(p->a, &object, &ret[i]));
 		p->stripped += ret[i].cut ? e->size - ret[i].cut - ret[i].tail.n : 0;
@@ -130,7 +130,7 @@ static struct err *take_bundle(void *user, const struct bundle *b)
 				&(struct slim_sum){copy.target, keep, 1, stored(b, e->size)});
 	}
 	if (b->encoding == BUNDLE_RAW)
-		s.content = elf_src_sub(p->src, b->offset, b->stored);
+		s.content = bytes_sub(p->src, b->offset, b->stored);
 	if (p->keep->strip) {
 		strips = arena_array(&tmp, s.now.entries.n + 1, sizeof(*strips));
 		TRY(strip_objects(p, &s, strips));
@@ -178,7 +178,7 @@ static struct err *search(struct slim_plan *p)
 			char h[BUNDLE_MAGIC];
 			struct bundle b;
 			struct str head = {.p = h};
-			TRY(elf_src_peek(p->src, h, sizeof(h), at, &head.n));
+			TRY(bytes_peek(p->src, h, sizeof(h), at, &head.n));
 			if (!bundle_is(head))
 				continue;
 			struct err *e = bundle_open(&tmp, p->src, at, end, &b);
@@ -203,7 +203,7 @@ static bool meets(const struct elf_section *s, uint64_t offset, uint64_t size)
 static bool is_shared(const struct elf *elf, const struct elf_section *s)
 {
 	char h[64];
-	struct err *e = elf_src_read(elf->src, h, sizeof(h), 0);
+	struct err *e = bytes_read(elf->src, h, sizeof(h), 0);
 	bool shared = e || meets(s, 0, sizeof(h)) ||
 		      meets(s, le64(h + 32), 56 * elf->segments.n) || /* e_phoff, e_shoff */
 		      meets(s, le64(h + 40), 64 * elf->sections.n);
@@ -232,13 +232,13 @@ static struct err *find(struct slim_plan *p)
 	return p->elf.sections.n ? NULL : search(p);
 }
 
-struct err *slim_read(struct arena *a, const struct elf_src *src, const struct slim_keep *keep,
+struct err *slim_read(struct arena *a, const struct bytes *src, const struct slim_keep *keep,
 	struct slim_plan *ret)
 {
 	char bytes[64];
 	struct str head = {.p = bytes};
 	*ret = (struct slim_plan){.a = a, .src = src, .keep = keep, .after = src->size};
-	TRY(elf_src_peek(src, bytes, sizeof(bytes), 0, &head.n));
+	TRY(bytes_peek(src, bytes, sizeof(bytes), 0, &head.n));
 	if (bundle_is(head))
 		return walk(ret, 0, src->size, true);
 	if (!elf_is(head))

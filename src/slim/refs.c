@@ -80,7 +80,7 @@ static struct err *each(struct finder *f, uint64_t offset, uint64_t size, entry_
 	size_t n;
 	for (uint64_t at = 0; at + RELA <= size; at += n) {
 		n = size - at < sizeof(p) ? (size_t)(size - at) / RELA * RELA : sizeof(p);
-		TRY(elf_src_read(f->e->src, p, n, offset + at));
+		TRY(bytes_read(f->e->src, p, n, offset + at));
 		for (size_t i = 0; i < n; i += RELA)
 			TRY(fn(f, p + i, offset + at + i));
 	}
@@ -119,7 +119,7 @@ static struct err *in_place(struct finder *f, uint64_t place)
 {
 	char word[WORD];
 	uint64_t at = elf_offset_of(f->e, place);
-	TRY(elf_src_read(f->e->src, word, WORD, at));
+	TRY(bytes_read(f->e->src, word, WORD, at));
 	return add(f, le64(word), at, (struct slim_ref){.at = at, .pointer = true, .place = place});
 }
 
@@ -158,7 +158,7 @@ static struct err *relr(struct finder *f)
 	char word[WORD];
 	uint64_t at = elf_offset_of(f->e, f->value[DT_RELR]), place = 0;
 	for (uint64_t i = 0; i + WORD <= f->value[DT_RELRSZ]; i += WORD) {
-		TRY(elf_src_read(f->e->src, word, WORD, at + i));
+		TRY(bytes_read(f->e->src, word, WORD, at + i));
 		uint64_t bits = le64(word);
 		if (!(bits & 1)) {
 			TRY(in_place(f, bits));
@@ -203,7 +203,7 @@ static struct err *words(struct finder *f, const struct elf_segment *s)
 		}
 		if (place < f->from && n > f->from - place)
 			n = (f->from - place + WORD - 1) / WORD * WORD;
-		TRY(elf_src_read(f->e->src, p + WORD, (size_t)n, s->offset + at));
+		TRY(bytes_read(f->e->src, p + WORD, (size_t)n, s->offset + at));
 		for (uint64_t i = 0; i < n; i += WORD)
 			TRY(word(f, p + i, s->offset + at + i, place + i));
 		memcpy(p, p + n, WORD);

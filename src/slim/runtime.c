@@ -29,7 +29,7 @@ bool slim_is_runtime(struct str name)
 
 /* The newest of the versions that its symbols have: "hip_6.4". */
 struct err *slim_runtime(
-	struct arena *a, const struct elf_src *src, struct str path, struct slim_runtime *io)
+	struct arena *a, const struct bytes *src, struct str path, struct slim_runtime *io)
 {
 	struct elf e;
 	struct elf_dynamic d;
@@ -76,7 +76,7 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 		return NULL;
 	struct budget budget;
 	TRY(fs_open(path, &fd));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
 	budget_set(&budget, src.size);
 	src.budget = &budget;
 	struct err *err = slim_runtime(s->a, &src, path, s->found);

@@ -83,9 +83,9 @@ static bool same_bytes(const struct pair *p, size_t section, uint64_t at, size_t
 
 /* The bytes of pointers at bundles count as zeros. */
 static struct err *read_masked(
-	const struct elf_src *s, const struct slim_refs *refs, char *p, size_t n, uint64_t from)
+	const struct bytes *s, const struct slim_refs *refs, char *p, size_t n, uint64_t from)
 {
-	TRY(elf_src_read(s, p, n, from));
+	TRY(bytes_read(s, p, n, from));
 	VEC_EACH (const struct slim_ref, r, refs) {
 		uint64_t a = r->at > from ? r->at : from,
 			 b = r->at + 8 < from + n ? r->at + 8 : from + n;

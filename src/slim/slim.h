@@ -54,7 +54,7 @@ struct slim_runtime {
 bool slim_is_runtime(struct str name);
 /* Looks at one, for its name `path`; in a folder, or (deep) all below it, at each: the oldest stays in io. */
 MUST_USE struct err *slim_runtime(
-	struct arena *a, const struct elf_src *src, struct str path, struct slim_runtime *io);
+	struct arena *a, const struct bytes *src, struct str path, struct slim_runtime *io);
 MUST_USE struct err *slim_runtime_in(
 	struct arena *a, struct str dir, bool deep, struct slim_runtime *io);
 
@@ -91,13 +91,13 @@ struct slim_bundle {
 	bool changed;
 	struct slim_move *moves; /* objects with content, in their order */
 	size_t n;
-	struct elf_src
+	struct bytes
 		content; /* that the moves are from; of a compressed one none, but with strip */
 };
 
 struct slim_plan {
 	struct arena *a;
-	const struct elf_src *src;
+	const struct bytes *src;
 	const struct slim_keep *keep;
 	struct elf elf;          /* .src = NULL: a bare bundle */
 	size_t section, segment; /* those that have the bundles; section 0: there are no headers */
@@ -113,7 +113,7 @@ struct slim_plan {
 };
 
 /* src must outlive ret. A file of another kind has no bundles; a damaged one is E_ELF or E_BUNDLE. */
-MUST_USE struct err *slim_read(struct arena *a, const struct elf_src *src,
+MUST_USE struct err *slim_read(struct arena *a, const struct bytes *src,
 	const struct slim_keep *keep, struct slim_plan *ret);
 /* To an empty file. It is read back and compared, but not yet committed. Without changes: a copy. */
 MUST_USE struct err *slim_write(struct slim_plan *p, struct fs_out *out);
@@ -144,11 +144,11 @@ struct slim_object { /* for slim_fill(): where its bytes are in the content */
 };
 
 struct slim_fill {
-	const struct elf_src *host;    /* a host part, ours or AMD's; NULL: bundles only */
-	const struct elf_src *content; /* of the objects */
-	struct slim_object *v;         /* by bundle, in the order of the tables */
-	size_t n, bundles;             /* there may be more that the host names */
-	struct str first; /* of each table, when v does not have it: the host's entry */
+	const struct bytes *host;    /* a host part, ours or AMD's; NULL: bundles only */
+	const struct bytes *content; /* of the objects */
+	struct slim_object *v;       /* by bundle, in the order of the tables */
+	size_t n, bundles;           /* there may be more that the host names */
+	struct str first;            /* of each table, when v does not have it: the host's entry */
 	enum bundle_encoding encoding;
 };
 /* The inverse: bundles in a segment of their own at the end of the file. Read back and compared; commits. */

@@ -27,7 +27,7 @@ uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now);
 /* read.c: places for the objects that stay; strips: of each entry, or NULL. */
 void slim_lay_out(struct arena *a, struct slim_bundle *s, const struct slim_strip *strips);
 /* strip.c: of an object that is all of src. */
-MUST_USE struct err *slim_strip(struct arena *a, const struct elf_src *src, struct slim_strip *ret);
+MUST_USE struct err *slim_strip(struct arena *a, const struct bytes *src, struct slim_strip *ret);
 /* write.c */
 MUST_USE struct err *slim_find_segment(struct slim_plan *p);
 MUST_USE struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o);
@@ -76,11 +76,11 @@ MUST_USE struct err *slim_marked(const struct elf *e, const struct slim_ref *r, 
 
 /* prove.c: what is before and behind the bundles is the same; then, patched, all of it works. E_SLIM. */
 MUST_USE struct err *slim_prove_copy(
-	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now);
+	const struct slim_plan *p, const struct slim_cut *c, const struct bytes *now);
 MUST_USE struct err *slim_prove_bundle(
-	const struct slim_plan *p, const struct slim_bundle *b, const struct elf_src *now);
+	const struct slim_plan *p, const struct slim_bundle *b, const struct bytes *now);
 MUST_USE struct err *slim_prove(
-	const struct slim_plan *p, const struct slim_cut *c, const struct elf_src *now);
+	const struct slim_plan *p, const struct slim_cut *c, const struct bytes *now);
 
 /* read.c: the next part of an object that is in a piece of a bundle, from moves[*i] on; false: none any more. */
 struct slim_piece {

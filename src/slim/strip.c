@@ -19,7 +19,7 @@ static struct err *count_names(const struct elf *e, const struct elf_section *s,
 	*ret = 0;
 	for (uint64_t at = 0; at + SYM <= s->size; at += CHUNK) {
 		size_t n = s->size - at < CHUNK ? (size_t)(s->size - at) / SYM * SYM : CHUNK;
-		TRY(elf_src_read(e->src, p, n, s->offset + at));
+		TRY(bytes_read(e->src, p, n, s->offset + at));
 		for (size_t i = 0; i < n; i += SYM) {
 			unsigned type = p[i + 4] & 15, bind = (unsigned char)p[i + 4] >> 4;
 			unsigned hidden = p[i + 5] & 3;
@@ -58,7 +58,7 @@ static uint64_t end_of_segments(const struct elf *e)
 {
 	uint64_t end = SLIM_HEAD + 56 * e->segments.n; /* where linkers put their headers */
 	char word[8];
-	struct err *err = elf_src_read(e->src, word, sizeof(word), 32);
+	struct err *err = bytes_read(e->src, word, sizeof(word), 32);
 	bool bad = err || le64(word) != SLIM_HEAD || !e->segments.n;
 	err_free(err);
 	VEC_EACH (const struct elf_segment, s, &e->segments)
@@ -136,7 +136,7 @@ static struct err *strip(struct arena *a, const struct elf *e, struct slim_strip
 	if (cut + tail.n >= e->src->size)
 		return NULL;
 	char *head = arena_alloc(a, SLIM_HEAD);
-	TRY(elf_src_read(e->src, head, SLIM_HEAD, 0));
+	TRY(bytes_read(e->src, head, SLIM_HEAD, 0));
 	put_le(head + 40, headers, 8);
 	put_le(head + 60, k.n, 2);
 	put_le(head + 62, k.n - 1, 2);
@@ -144,7 +144,7 @@ static struct err *strip(struct arena *a, const struct elf *e, struct slim_strip
 	return NULL;
 }
 
-struct err *slim_strip(struct arena *a, const struct elf_src *src, struct slim_strip *ret)
+struct err *slim_strip(struct arena *a, const struct bytes *src, struct slim_strip *ret)
 {
 	ARENA(tmp);
 	struct elf e;

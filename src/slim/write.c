@@ -55,14 +55,14 @@ static struct err *pack_piece(void *user, const void *p, size_t n, uint64_t at, 
 
 /* In pieces; fn gets their offsets in the source. */
 static struct err *read_pieces(
-	const struct elf_src *src, uint64_t from, uint64_t n, bundle_fn *fn, void *user)
+	const struct bytes *src, uint64_t from, uint64_t n, bundle_fn *fn, void *user)
 {
 	ARENA(tmp);
 	bool stop = false;
 	char *bytes = arena_raw(&tmp, n < CHUNK ? (size_t)n : CHUNK);
 	for (uint64_t at = 0; at < n && !stop; at += CHUNK) {
 		size_t part = n - at < CHUNK ? (size_t)(n - at) : CHUNK;
-		TRY(elf_src_read(src, bytes, part, from + at));
+		TRY(bytes_read(src, bytes, part, from + at));
 		TRY(fn(user, bytes, part, from + at, &stop));
 	}
 	return NULL;
@@ -147,11 +147,11 @@ struct err *slim_write_bundles(struct slim_plan *p, struct fs_out *o)
 }
 
 /* What failed is else told by the commit, but nobody may look at such a file before. */
-static struct err *written(struct fs_out *o, struct elf_src *ret)
+static struct err *written(struct fs_out *o, struct bytes *ret)
 {
 	struct err *e = o->first;
 	o->first = NULL;
-	*ret = elf_src_fd(o->fd, o->offset);
+	*ret = bytes_fd(o->fd, o->offset);
 	return e;
 }
 
@@ -160,7 +160,7 @@ static struct err *write_elf(struct slim_plan *p, struct fs_out *o)
 	ARENA(tmp);
 	BUF(table, &tmp);
 	struct slim_cut cut;
-	struct elf_src now;
+	struct bytes now;
 	uint64_t stop = p->from + p->size;
 	TRY(slim_layout(p, o->offset, &cut));
 	TRY(slim_headers(p, &cut, &table));
@@ -203,7 +203,7 @@ static struct err *write_object(struct slim_plan *p, struct fs_out *o)
 
 struct err *slim_write(struct slim_plan *p, struct fs_out *out)
 {
-	struct elf_src now;
+	struct bytes now;
 	if (!p->changed)
 		return slim_copy(p, 0, p->src->size, out);
 	if (p->object.cut)

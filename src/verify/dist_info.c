@@ -1,5 +1,5 @@
 /* METADATA and WHEEL: there, readable, complete, and in agreement with the file name. */
-#include "base/version.h"
+#include "lang/python/version.h"
 #include "verify/exam.h"
 
 /* ---- which folder ---- */

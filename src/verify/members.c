@@ -54,7 +54,7 @@ static bool comes_in_pieces(const struct zip_member *m)
 	return m->size > IN_MEMORY || m->stored > IN_MEMORY;
 }
 
-static struct err *parse(const struct pass *s, const struct elf_src *src)
+static struct err *parse(const struct pass *s, const struct bytes *src)
 {
 	struct exam_member *m = s->job->m;
 	const struct verify_options *o = s->job->x->o;
@@ -138,7 +138,7 @@ static struct err *take(void *user, const void *p, size_t n, bool *stop)
 	s->first = false;
 	if (!s->keep || s->big)
 		return NULL;
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	src.budget = s->job->x->zip.src.budget;
 	return parse(s, &src);
 }
@@ -205,7 +205,7 @@ static struct err *unpack(struct job *j)
 	m->read = true;
 	if (!s.keep || !s.big)
 		return NULL;
-	struct elf_src src = zip_view_src(view);
+	struct bytes src = zip_view_src(view);
 	return parse(&s, &src);
 }
 

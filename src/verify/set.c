@@ -2,7 +2,7 @@
  * none of their device wheels. Names of device wheels are AMD's: "amd-torch-device-gfx1100" for the host wheel "torch",
  * which offers it as the extra "device-gfx1100". Source: ROCm/TheRock, docs of the wheel splitter, 2026-08. */
 #include "base/fs.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 #include "verify/exam.h"
 
 /* "amd_torch_device_gfx1100" -> "amd_torch_device_"; "" for a wheel without device code of one GPU. */

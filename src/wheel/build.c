@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 
 struct build {
 	struct arena *a;

@@ -5,7 +5,7 @@
 
 enum { PIECE = 1 << 20 };
 
-static struct err *same_bytes(const struct elf_src *x, const struct elf_src *y, bool *ret)
+static struct err *same_bytes(const struct bytes *x, const struct bytes *y, bool *ret)
 {
 	ARENA(tmp);
 	size_t room = x->size < PIECE ? (size_t)x->size : PIECE;
@@ -13,8 +13,8 @@ static struct err *same_bytes(const struct elf_src *x, const struct elf_src *y, 
 	*ret = x->size == y->size;
 	for (uint64_t at = 0; *ret && at < x->size; at += PIECE) {
 		size_t n = x->size - at < room ? (size_t)(x->size - at) : room;
-		TRY(elf_src_read(x, p, n, at));
-		TRY(elf_src_read(y, q, n, at));
+		TRY(bytes_read(x, p, n, at));
+		TRY(bytes_read(y, q, n, at));
 		*ret = memcmp(p, q, n) == 0;
 	}
 	return NULL;
@@ -41,10 +41,10 @@ static void say(struct pair *p, struct str name, const char *what)
 static struct err *compare_member(
 	struct pair *p, const struct zip_member *m, const struct zip_member *n)
 {
-	struct elf_src x[] = {elf_src_sub(&p->x->src, m->header, m->data - m->header),
-		elf_src_sub(&p->x->src, m->data, m->stored)};
-	struct elf_src y[] = {elf_src_sub(&p->y->src, n->header, n->data - n->header),
-		elf_src_sub(&p->y->src, n->data, n->stored)};
+	struct bytes x[] = {bytes_sub(&p->x->src, m->header, m->data - m->header),
+		bytes_sub(&p->x->src, m->data, m->stored)};
+	struct bytes y[] = {bytes_sub(&p->y->src, n->header, n->data - n->header),
+		bytes_sub(&p->y->src, n->data, n->stored)};
 	bool head, data, same = m->size == n->size && m->crc == n->crc, time = m->time == n->time;
 	TRY(same_bytes(&x[0], &y[0], &head));
 	TRY(same_bytes(&x[1], &y[1], &data));

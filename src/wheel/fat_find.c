@@ -143,8 +143,8 @@ static bool inside(struct fat *f, struct str path, struct str *ret, struct stat 
 
 /* ---- libraries ---- */
 
-static struct err *read_elf(struct fat *f, const struct elf_src *src, struct str name,
-	struct fat_lib *ret, bool *ret_elf)
+static struct err *read_elf(
+	struct fat *f, const struct bytes *src, struct str name, struct fat_lib *ret, bool *ret_elf)
 {
 	struct err *e;
 	if (f->windows) {
@@ -185,7 +185,7 @@ static struct err *read_members(struct fat *f)
 		CLEANUP(fd_closep) int fd = -1;
 		const struct zip_input *in = &f->inputs.v[i];
 		struct fat_lib lib = {.site = wheel_installed(in->name, S("")), .input = i};
-		struct elf_src src;
+		struct bytes src;
 		bool elf = false;
 		TRY(cancel_check());
 		if (in->member)
@@ -231,7 +231,7 @@ static struct err *take(struct fat *f, struct str name, struct str by, const str
 		return NULL;
 	struct fat_lib lib = {.sdk = true, .input = f->inputs.n};
 	TRY(fs_open(real, &fd));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
 	TRY_CTX(read_elf(f, &src, *path, &lib, &elf), "cannot read '%.*s'", STR(real));
 	if (!elf)
 		return NULL;
@@ -333,7 +333,7 @@ static struct err *take_program(struct fat *f, struct str path, struct str to)
 	bool elf = false;
 	TRY(fs_stat(path, &st));
 	TRY(fs_open(path, &fd));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
 	TRY_CTX(read_elf(f, &src, to, &lib, &elf), "cannot read '%.*s'", STR(path));
 	if (elf && lib.elf.dyn.needed.n)
 		*VEC_PUSH(f->a, &f->libs) = lib;

@@ -28,7 +28,7 @@ struct member { /* of the result */
 
 struct archive { /* of kpack */
 	struct str name;
-	struct elf_src src;
+	struct bytes src;
 	int fd;
 	struct kpack k;
 };
@@ -180,7 +180,7 @@ struct joining {
 };
 
 struct opened {
-	struct elf_src src;
+	struct bytes src;
 	int fd;
 	struct slim_plan p;
 };
@@ -278,7 +278,7 @@ static struct err *fill(struct joining *j, struct opened *v, size_t n, struct st
 {
 	CLEANUP(fd_closep) int fd = -1;
 	struct stat st;
-	struct elf_src host, content;
+	struct bytes host, content;
 	struct slim_fill f = {.content = &content,
 		.bundles = v[0].p.bundles.n,
 		.encoding = v[0].p.bundles.v[0].old.encoding};
@@ -288,7 +288,7 @@ static struct err *fill(struct joining *j, struct opened *v, size_t n, struct st
 	f.v = j->v.v;
 	f.n = j->v.n;
 	TRY(zip_sink_write(&j->sink, "", 0));
-	content = elf_src_fd(j->sink.fd, j->sink.at);
+	content = bytes_fd(j->sink.fd, j->sink.at);
 	if (!v[0].p.elf.src)
 		return slim_fill(j->a, &f, path);
 	struct str part = str_fmt(j->a, "%.*s.host", STR(path));
@@ -296,7 +296,7 @@ static struct err *fill(struct joining *j, struct opened *v, size_t n, struct st
 	TRY(slim_save(&v[0].p, part, 0644));
 	TRY(fs_stat(part, &st));
 	TRY(fs_open(part, &fd));
-	host = elf_src_fd(fd, (uint64_t)st.st_size);
+	host = bytes_fd(fd, (uint64_t)st.st_size);
 	f.host = &host;
 	TRY(slim_fill(j->a, &f, path));
 	return fs_remove(part);
@@ -378,12 +378,12 @@ static void note_missing(struct joining *j, const struct kpack_host *x)
 	}
 }
 
-static struct err *fill_marked(struct joining *j, const struct elf_src *host,
-	const struct split_member *m, struct str path)
+static struct err *fill_marked(
+	struct joining *j, const struct bytes *host, const struct split_member *m, struct str path)
 {
 	struct elf e;
 	struct kpack_host x;
-	struct elf_src content;
+	struct bytes content;
 	struct slim_fill f = {.host = host, .content = &content};
 	TRY(elf_open_head(j->a, host, &e));
 	TRY(kpack_host_read(j->a, host, &x));
@@ -395,7 +395,7 @@ static struct err *fill_marked(struct joining *j, const struct elf_src *host,
 		qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_bundle);
 	note_missing(j, &x);
 	TRY(zip_sink_write(&j->sink, "", 0));
-	content = elf_src_fd(j->sink.fd, j->sink.at);
+	content = bytes_fd(j->sink.fd, j->sink.at);
 	f.v = j->v.v;
 	f.n = j->v.n;
 	f.first = e.machine == ELF_AARCH64 ? S("host-aarch64-unknown-linux-gnu-")
@@ -411,7 +411,7 @@ static struct err *join_marked(
 	CLEANUP(fd_closep) int fd = -1;
 	CLEANUP(joining_done)
 	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .found.a = &tmp};
-	struct elf_src src;
+	struct bytes src;
 	TRY(zip_src(in->zip, in->member, &src, &fd));
 	in->member = NULL;
 	in->path = str_fmt(k->a, "%.*s/%zu", STR(k->scratch), k->inputs.n);

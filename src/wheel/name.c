@@ -2,7 +2,7 @@
 #include "wheel/wheel.h"
 
 #include "base/fs.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 
 static bool only_words(struct str s, const char *also)
 {

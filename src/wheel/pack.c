@@ -2,7 +2,7 @@
  * tags; see archive.h. Both end in wheel_write(). */
 #include "base/fs.h"
 #include "base/proc.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 #include "wheel/archive.h"
 
 #define INFO ".dist-info"

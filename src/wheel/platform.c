@@ -248,14 +248,14 @@ static struct err *read_facts(struct arena *a, const struct elf *e, struct wheel
 	return elf_symbols(e, !needs, look_for_hip, &ret->calls_hip);
 }
 
-struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct str name,
+struct err *wheel_elf_read(struct arena *a, const struct bytes *src, struct str name,
 	struct wheel_elf *ret, bool *ret_elf)
 {
 	ARENA(tmp);
 	char head[64];
 	size_t n;
 	struct elf elf;
-	TRY(elf_src_peek(src, head, sizeof(head), 0, &n));
+	TRY(bytes_peek(src, head, sizeof(head), 0, &n));
 	*ret_elf = elf_is((struct str){.p = head, .n = n});
 	if (!*ret_elf)
 		return NULL;
@@ -280,7 +280,7 @@ struct err *wheel_platform(
 		bool is_elf;
 		TRY(fs_open(*path, &fd));
 		TRY(fs_stat(*path, &st));
-		struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+		struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
 		TRY(wheel_elf_read(a, &src, *path, &e, &is_elf));
 		if (is_elf)
 			*VEC_PUSH(a, &elfs) = e;

@@ -75,12 +75,12 @@ static struct err *unpack(struct relocation *x, struct member *m, bool elf_only)
 	return e;
 }
 
-static struct err *open_elf(struct str path, int *ret_fd, struct elf_src *ret)
+static struct err *open_elf(struct str path, int *ret_fd, struct bytes *ret)
 {
 	struct stat st;
 	TRY(fs_open_shared(path, 0, ret_fd));
 	TRY(fs_stat(path, &st));
-	*ret = elf_src_fd(*ret_fd, (uint64_t)st.st_size);
+	*ret = bytes_fd(*ret_fd, (uint64_t)st.st_size);
 	return NULL;
 }
 
@@ -88,7 +88,7 @@ static struct err *open_elf(struct str path, int *ret_fd, struct elf_src *ret)
 static struct err *read_elf(struct relocation *x, struct member *m)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct elf_src src;
+	struct bytes src;
 	TRY(open_elf(m->path, &fd, &src));
 	struct err *e = wheel_elf_read(x->a, &src, m->zip->name, &m->facts, &m->elf);
 	if (!e || (e->code != E_ELF && e->code != E_LIMIT))

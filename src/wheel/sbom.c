@@ -5,9 +5,9 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
-#include "base/version.h"
 #include "formats/json_fields.h"
 #include "formats/node.h"
+#include "lang/python/version.h"
 #include "wheel/archive.h"
 
 static void text(struct json *j, const char *key, struct str s)

@@ -25,12 +25,12 @@ static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
 
 /* A member, a file, or a text. */
 static struct err *open_input(struct arena *a, const struct zip_input *in, bool *ret_device,
-	struct elf_src *src, int *ret_fd)
+	struct bytes *src, int *ret_fd)
 {
 	struct str head = in->content;
 	struct stat st;
 	bool stop;
-	*src = (struct elf_src){.size = in->content.n};
+	*src = (struct bytes){.size = in->content.n};
 	if (in->member) {
 		src->size = in->member->size;
 		TRY(zip_stream(in->zip, in->member, head_of, ret_device));
@@ -39,7 +39,7 @@ static struct err *open_input(struct arena *a, const struct zip_input *in, bool 
 	if (in->path.n) {
 		TRY(fs_stat(in->path, &st));
 		TRY(fs_open(in->path, ret_fd));
-		*src = elf_src_fd(*ret_fd, (uint64_t)st.st_size);
+		*src = bytes_fd(*ret_fd, (uint64_t)st.st_size);
 		TRY(fs_read_head(a, in->path, 64, &head));
 	}
 	return head_of(ret_device, head.p, head.n, &stop);
@@ -49,7 +49,7 @@ struct err *wheel_slim_input(struct arena *a, const struct slim_keep *keep, stru
 	struct zip_input *in, struct str scratch)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct elf_src src;
+	struct bytes src;
 	struct budget budget;
 	bool device = false;
 	TRY(open_input(a, in, &device, &src, &fd));
@@ -141,7 +141,7 @@ static struct err *look_for_runtime(struct arena *a, struct wheel *w, struct sli
 {
 	VEC_EACH (const struct wheel_member, m, &w->members) {
 		CLEANUP(fd_closep) int fd = -1;
-		struct elf_src src;
+		struct bytes src;
 		if (!slim_is_runtime(m->zip->name))
 			continue;
 		TRY(zip_src(&w->zip, m->zip, &src, &fd));

@@ -79,7 +79,7 @@ void split_close(struct splitting *s, struct split_file *f)
 		return;
 	fd_closep(&f->fd);
 	s->open--;
-	f->src = (struct elf_src){0};
+	f->src = (struct bytes){0};
 }
 
 /* ---- names and requirements ---- */

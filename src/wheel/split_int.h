@@ -12,7 +12,7 @@ struct split_file { /* a member */
 	struct str owner; /* of a side file */
 	bool fat;         /* it has device code that is taken out */
 	enum bundle_encoding encoding;
-	struct elf_src src; /* its content, while it is open */
+	struct bytes src; /* its content, while it is open */
 	int fd;
 	/* kpack: a file, its host part; its name in archives; bundles; see split_member */
 	struct str host, name;

@@ -1,9 +1,9 @@
 /* What a wheel is a part of: by our manifest, or as the wheels show that AMD's splitter makes. See split.h. */
 #include "base/fs.h"
 #include "base/proc.h"
-#include "base/version.h"
 #include "formats/kpack.h"
 #include "formats/node.h"
+#include "lang/python/version.h"
 #include "wheel/split_int.h"
 
 static const struct json_field member_fields[] = {
@@ -98,7 +98,7 @@ static struct err *is_marked(
 	struct arena *a, const struct wheel *w, const struct zip_member *m, bool *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct elf_src src;
+	struct bytes src;
 	struct budget budget;
 	struct kpack_host h;
 	bool elf = false;

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "base/requirement.h"
 #include "formats/zip.h"
+#include "lang/python/requirement.h"
 #include "slim/slim.h"
 
 struct wheel_name { /* NAME-VERSION(-BUILD)-PY-ABI-PLATFORM.whl */
@@ -67,7 +67,7 @@ struct str wheel_machine_name(uint16_t machine);
  * when the tag is of neither kind. ret_arch: "x86_64". */
 unsigned wheel_tag_glibc(struct str platform, struct str *ret_arch);
 /* Reads what wheel_platform_of() wants; *ret_elf = false when src is no ELF64 file. */
-MUST_USE struct err *wheel_elf_read(struct arena *a, const struct elf_src *src, struct str name,
+MUST_USE struct err *wheel_elf_read(struct arena *a, const struct bytes *src, struct str name,
 	struct wheel_elf *ret, bool *ret_elf);
 
 /* ---- search paths ---- */

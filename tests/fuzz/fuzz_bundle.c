@@ -13,7 +13,7 @@ static void check(bool good)
 }
 
 struct progress_of {
-	const struct elf_src *src;
+	const struct bytes *src;
 	uint64_t at, end;
 };
 
@@ -27,7 +27,7 @@ static struct err *piece(void *user, const void *p, size_t n, uint64_t at, bool 
 	return NULL;
 }
 
-static void check_bundle(const struct elf_src *src, const struct bundle *b)
+static void check_bundle(const struct bytes *src, const struct bundle *b)
 {
 	uint64_t next = 0;
 	check(b->offset <= src->size && b->stored <= src->size - b->offset);
@@ -51,7 +51,7 @@ static struct err *walked(void *user, const struct bundle *b)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
-	struct elf_src src = elf_src_mem((struct str){.p = (const char *)data, .n = size});
+	struct bytes src = bytes_mem((struct str){.p = (const char *)data, .n = size});
 	struct budget budget;
 	budget_set(&budget, size);
 	src.budget = &budget;

@@ -19,7 +19,7 @@ static struct err *count(void *user, const struct elf_symbol *s)
 	return NULL;
 }
 
-static struct err *read_all(struct arena *a, const struct elf_src *src)
+static struct err *read_all(struct arena *a, const struct bytes *src)
 {
 	struct elf e;
 	struct elf_dynamic d;
@@ -27,7 +27,7 @@ static struct err *read_all(struct arena *a, const struct elf_src *src)
 	TRY(elf_open(a, src, &e));
 	VEC_EACH (struct elf_section, s, &e.sections) {
 		struct str bytes;
-		struct err *err = elf_src_slice(a, src, s->offset, s->size, &bytes);
+		struct err *err = bytes_slice(a, src, s->offset, s->size, &bytes);
 		check(err || bytes.n == s->size);
 		err_free(err);
 	}
@@ -39,7 +39,7 @@ static struct err *read_all(struct arena *a, const struct elf_src *src)
 	return NULL;
 }
 
-static void scan(struct arena *a, const struct elf_src *src, unsigned flags)
+static void scan(struct arena *a, const struct bytes *src, unsigned flags)
 {
 	struct devcode d = {0};
 	struct err *e = devcode_scan_src(a, src, S("input"), flags, &d);
@@ -54,7 +54,7 @@ static void scan(struct arena *a, const struct elf_src *src, unsigned flags)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
-	struct elf_src src = elf_src_mem((struct str){.p = (const char *)data, .n = size});
+	struct bytes src = bytes_mem((struct str){.p = (const char *)data, .n = size});
 	struct budget budget;
 	budget_set(&budget, size);
 	src.budget = &budget;

@@ -25,7 +25,7 @@ static struct err *piece(void *user, const void *p, size_t n, uint64_t at, bool 
 	return NULL;
 }
 
-static void read_archive(struct arena *a, const struct elf_src *src)
+static void read_archive(struct arena *a, const struct bytes *src)
 {
 	struct kpack k;
 	struct err *e = kpack_open(a, src, &k);
@@ -39,11 +39,11 @@ static void read_archive(struct arena *a, const struct elf_src *src)
 	err_free(e);
 }
 
-static void fill(struct arena *a, const struct elf_src *host)
+static void fill(struct arena *a, const struct bytes *host)
 {
 	const char *dir = getenv("TMPDIR");
 	struct str path = str_fmt(a, "%s/fuzz-kpack-%d", dir ? dir : "/tmp", (int)getpid());
-	struct elf_src content = elf_src_mem(S("the code of a GPU"));
+	struct bytes content = bytes_mem(S("the code of a GPU"));
 	struct slim_object v[] = {{0, S("hipv4-amdgcn-amd-amdhsa--gfx1100"), 0, content.size}};
 	const struct slim_fill f = {.host = host,
 		.content = &content,
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ARENA(a);
 	struct devcode d = {0};
 	struct str text = {.p = (const char *)data, .n = size};
-	struct elf_src src = elf_src_mem(text);
+	struct bytes src = bytes_mem(text);
 	struct budget budget;
 	budget_set(&budget, size);
 	src.budget = &budget;

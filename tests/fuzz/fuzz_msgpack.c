@@ -64,7 +64,7 @@ static void read_as_note(struct str all)
 	memcpy(p + note + NHDR, "AMDGPU", 7);
 	if (all.n)
 		memcpy(p + desc, all.p, all.n);
-	struct elf_src src = elf_src_mem((struct str){.p = p, .n = n});
+	struct bytes src = bytes_mem((struct str){.p = p, .n = n});
 	struct devcode d = {0};
 	struct err *e = devcode_scan_src(&a, &src, S("input"), DEVCODE_KERNELS, &d);
 	check(e || d.files.v[0].objects.v[0].kernels == 0);

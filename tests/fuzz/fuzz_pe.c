@@ -16,7 +16,7 @@ static void check(bool good)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
-	struct elf_src src = elf_src_mem((struct str){.p = (const char *)data, .n = size});
+	struct bytes src = bytes_mem((struct str){.p = (const char *)data, .n = size});
 	struct budget budget;
 	struct devcode d = {0};
 	struct pe pe;

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ARENA(a);
-	struct elf_src src = elf_src_mem((struct str){.p = (const char *)data, .n = size});
+	struct bytes src = bytes_mem((struct str){.p = (const char *)data, .n = size});
 	struct budget budget;
 	struct strs names;
 	budget_set(&budget, size);

@@ -14,14 +14,14 @@ static void check(bool good)
 }
 
 static struct err *slim(
-	struct arena *a, const struct elf_src *src, const struct slim_keep *k, struct str path)
+	struct arena *a, const struct bytes *src, const struct slim_keep *k, struct str path)
 {
 	CLEANUP(fs_out_abandon) struct fs_out out = {.fd = -1, .dir = -1};
 	struct slim_plan p, again;
 	TRY(slim_read(a, src, k, &p));
 	TRY(fs_out_open(&out, path, 0600));
 	TRY(slim_write(&p, &out));
-	struct elf_src now = elf_src_fd(out.fd, out.offset);
+	struct bytes now = bytes_fd(out.fd, out.offset);
 	check(p.after == out.offset);
 	struct err *e = slim_read(a, &now, k, &again);
 	check(!e && !again.changed && again.bundles.n == p.bundles.n);
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *dir = getenv("TMPDIR");
 	ARENA(a);
-	struct elf_src src = elf_src_mem((struct str){.p = (const char *)data, .n = size});
+	struct bytes src = bytes_mem((struct str){.p = (const char *)data, .n = size});
 	struct target gpu = target_read(S("gfx1100"));
 	static int scratch = -1;
 	struct slim_keep k = {.v = &gpu, .n = 1, .strip = size % 2};

@@ -48,8 +48,8 @@ static void look_again(const struct zip *z, const struct zip_member *m, const st
 	struct zip_pass pass = {.fn = count, .user = &s};
 	struct err *e = zip_view_open(z, m, &pass, &view);
 	if (!e && view) {
-		struct elf_src src = zip_view_src(view);
-		e = elf_src_slice(&a, &src, 0, m->size, &again);
+		struct bytes src = zip_view_src(view);
+		e = bytes_slice(&a, &src, 0, m->size, &again);
 		if (!e && text && !str_eq(again, *text))
 			abort();
 	}
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ARENA(a);
 	struct zip z;
 	struct findings found = {0};
-	struct elf_src src = elf_src_mem((struct str){.p = (const char *)data, .n = size});
+	struct bytes src = bytes_mem((struct str){.p = (const char *)data, .n = size});
 	struct err *e = zip_open_src(&a, &src, S("fuzz.zip"), &found, &z);
 	for (size_t i = 0; !e && i < z.members.n && i < 100; i++) {
 		const struct zip_member *m = &z.members.v[i];

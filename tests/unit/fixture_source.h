@@ -9,7 +9,7 @@ struct source {
 	size_t reads, fails; /* so far; the one that fails */
 };
 
-static inline struct err *read_or_fail(const struct elf_src *s, void *p, size_t n, uint64_t at)
+static inline struct err *read_or_fail(const struct bytes *s, void *p, size_t n, uint64_t at)
 {
 	struct source *x = s->user;
 	if (x->reads++ == x->fails)
@@ -19,9 +19,9 @@ static inline struct err *read_or_fail(const struct elf_src *s, void *p, size_t 
 	return NULL;
 }
 
-static inline struct elf_src source_of(struct source *x)
+static inline struct bytes source_of(struct source *x)
 {
-	return (struct elf_src){.read = read_or_fail, .size = x->bytes.n, .fd = -1, .user = x};
+	return (struct bytes){.read = read_or_fail, .size = x->bytes.n, .fd = -1, .user = x};
 }
 
 /* Is this budget enough for an input of the kind? */

@@ -44,15 +44,15 @@ static void reading_is_at_the_cost_of_the_source(void **state)
 	char bytes[100];
 	struct str text;
 	struct budget b = {.work = 1000, .memory = 150};
-	struct elf_src src = elf_src_mem(str_from("0123456789"));
+	struct bytes src = bytes_mem(str_from("0123456789"));
 	src.budget = &b;
-	assert_ok(elf_src_read(&src, bytes, 10, 0));
+	assert_ok(bytes_read(&src, bytes, 10, 0));
 	assert_true(b.work < 1000);
-	struct elf_src part = elf_src_sub(&src, 2, 4);
-	assert_ok(elf_src_slice(&a, &part, 0, 4, &text));
+	struct bytes part = bytes_sub(&src, 2, 4);
+	assert_ok(bytes_slice(&a, &part, 0, 4, &text));
 	assert_true(b.memory == 146);
 	b.work = 3;
-	assert_err(elf_src_read(&part, bytes, 4, 0), E_LIMIT);
+	assert_err(bytes_read(&part, bytes, 4, 0), E_LIMIT);
 }
 
 static struct err *piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
@@ -72,7 +72,7 @@ static void unpacking_is_work_and_its_window_memory(void **state)
 	for (unsigned zstd = 0; zstd < 2; zstd++) {
 		struct str image = fx_ccob(&a, fx_bundle(&a, e, 1, 4096), 3, zstd);
 		struct budget b = {.work = 4 * SIZE, .memory = 2 * SIZE};
-		struct elf_src src = elf_src_mem(image);
+		struct bytes src = bytes_mem(image);
 		struct bundle bundle;
 		uint64_t got = 0;
 		src.budget = &b;

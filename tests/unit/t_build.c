@@ -1,6 +1,6 @@
 /* The build folder, dry runs, and build.json, what reports are drawn from; read back as any reader
  * would: build/. */
-#include "build/build.h"
+#include "flow/build.h"
 #include "formats/node.h"
 #include "test.h"
 

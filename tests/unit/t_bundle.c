@@ -34,7 +34,7 @@ static void reads_a_raw_bundle(void **state)
 	(void)state;
 	ARENA(a);
 	struct str raw = sample(&a);
-	struct elf_src src = elf_src_mem(raw);
+	struct bytes src = bytes_mem(raw);
 	struct bundle b;
 	assert_ok(bundle_open(&a, &src, 0, raw.n, &b));
 	check_sample(&b);
@@ -57,7 +57,7 @@ static struct err *take(void *user, const void *p, size_t n, uint64_t at, bool *
 	return NULL;
 }
 
-static void check_decodes_to(const struct elf_src *src, const struct bundle *b, struct str want)
+static void check_decodes_to(const struct bytes *src, const struct bundle *b, struct str want)
 {
 	ARENA(a);
 	struct collect c = {.bytes = {.a = &a}};
@@ -75,7 +75,7 @@ static void reads_compressed_bundles_of_all_versions(void **state)
 	for (unsigned version = 1; version <= 3; version++) {
 		for (int zstd = 0; zstd <= 1; zstd++) {
 			struct str ccob = fx_ccob(&a, raw, version, zstd);
-			struct elf_src src = elf_src_mem(ccob);
+			struct bytes src = bytes_mem(ccob);
 			struct bundle b;
 			assert_ok(bundle_open(&a, &src, 0, ccob.n, &b));
 			check_sample(&b);
@@ -140,7 +140,7 @@ static void finds_the_end_of_version_1(void **state)
 		fx_pad(&file, (file.n + 4095) / 4096 * 4096);
 		size_t second = file.n;
 		buf_add(&file, last);
-		struct elf_src src = elf_src_mem(buf_str(&file));
+		struct bytes src = bytes_mem(buf_str(&file));
 		struct walked w = {.a = &a, .text = {.a = &a}};
 		uint64_t stop = 0;
 		assert_ok(bundle_walk(&src, &stop, src.size, note_bundle, &w));
@@ -168,7 +168,7 @@ static void checks_the_checksum_of_a_frame_away(void **state)
 	fx_le(&file, 0, 8);
 	buf_add(&file, (struct str){.p = frame, .n = n});
 	buf_add(&file, S("behind"));
-	struct elf_src src = elf_src_mem(buf_str(&file));
+	struct bytes src = bytes_mem(buf_str(&file));
 	struct bundle b;
 	assert_ok(bundle_open(&a, &src, 0, src.size, &b));
 	assert_int_equal(b.stored, 20 + n);
@@ -182,7 +182,7 @@ static void stops_decoding_when_told(void **state)
 	struct str raw = big_sample(&a);
 	const struct str files[] = {raw, fx_ccob(&a, raw, 3, true), fx_ccob(&a, raw, 2, false)};
 	for (size_t i = 0; i < 3; i++) {
-		struct elf_src src = elf_src_mem(files[i]);
+		struct bytes src = bytes_mem(files[i]);
 		struct bundle b;
 		struct collect c = {.bytes = {.a = &a}, .stop_at = 1000};
 		assert_ok(bundle_open(&a, &src, 0, src.size, &b));
@@ -205,7 +205,7 @@ static void refuses_bundles_cut_off_anywhere(void **state)
 			char *exact = xmalloc(n);
 			if (n)
 				memcpy(exact, file.p, n);
-			struct elf_src src = elf_src_mem((struct str){.p = exact, .n = n});
+			struct bytes src = bytes_mem((struct str){.p = exact, .n = n});
 			struct bundle b;
 			struct err *e = bundle_open(&tmp, &src, 0, n, &b);
 			if (!e && kind)
@@ -224,7 +224,7 @@ static struct err *open_changed(
 {
 	char *p = str_z(a, file);
 	put_le(p + at, value, bytes);
-	struct elf_src src = elf_src_mem((struct str){.p = p, .n = file.n});
+	struct bytes src = bytes_mem((struct str){.p = p, .n = file.n});
 	struct bundle b;
 	return bundle_open(a, &src, 0, file.n, &b);
 }
@@ -286,7 +286,7 @@ static void decoding_checks_the_size(void **state)
 	for (int zstd = 0; zstd <= 1; zstd++) {
 		for (int delta = -1; delta <= 1; delta += 2) {
 			struct str file = fx_ccob(&a, raw, 3, zstd);
-			struct elf_src src = elf_src_mem(file);
+			struct bytes src = bytes_mem(file);
 			struct bundle b;
 			uint64_t n = 0;
 			assert_ok(bundle_open(&a, &src, 0, file.n, &b));
@@ -309,7 +309,7 @@ static void a_table_may_be_longer_than_the_first_read(void **state)
 	struct str raw = fx_bundle(&a, v, N, 16);
 	const struct str files[] = {raw, fx_ccob(&a, raw, 3, true), fx_ccob(&a, raw, 3, false)};
 	for (size_t i = 0; i < 3; i++) {
-		struct elf_src src = elf_src_mem(files[i]);
+		struct bytes src = bytes_mem(files[i]);
 		struct bundle b;
 		assert_ok(bundle_open(&a, &src, 0, src.size, &b));
 		assert_int_equal(b.entries.n, N);
@@ -342,7 +342,7 @@ static void knows_the_spellings_of_ids(void **state)
 	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
 		const struct fx_entry v = {.id = ids[i].id, .bytes = S("x")};
 		struct str raw = fx_bundle(&a, &v, 1, 8);
-		struct elf_src src = elf_src_mem(raw);
+		struct bytes src = bytes_mem(raw);
 		struct bundle b;
 		assert_ok(bundle_open(&a, &src, 0, raw.n, &b));
 		assert_str(b.entries.v[0].target, ids[i].target);
@@ -363,7 +363,7 @@ static void walks_over_padding_only(void **state)
 	fx_pad(&file, file.n + 100);
 	size_t tail = file.n;
 	buf_add(&file, S("something else"));
-	struct elf_src src = elf_src_mem(buf_str(&file));
+	struct bytes src = bytes_mem(buf_str(&file));
 	struct walked w = {.a = &a, .text = {.a = &a}};
 	uint64_t stop = 0;
 	assert_ok(bundle_walk(&src, &stop, src.size, note_bundle, &w));
@@ -454,7 +454,7 @@ static void only_decoding_zstd_takes_memory(void **state)
 	struct str raw = big_sample(&a);
 	for (int zstd = 0; zstd <= 1; zstd++) {
 		struct str file = fx_ccob(&a, raw, 3, zstd);
-		struct elf_src src = elf_src_mem(file);
+		struct bytes src = bytes_mem(file);
 		struct budget budget = {.work = 1 << 30};
 		struct bundle b;
 		uint64_t n = 0;
@@ -480,7 +480,7 @@ static void decoding_is_paid_for(void **state)
 	struct str raw = sample(&a);
 	for (int zstd = 0; zstd <= 1; zstd++) {
 		struct str file = fx_ccob(&a, raw, 3, zstd);
-		struct elf_src src = elf_src_mem(file);
+		struct bytes src = bytes_mem(file);
 		struct budget budget = {.work = 1 << 20, .memory = 1 << 20};
 		struct bundle b;
 		uint64_t n = 0, read = 256;
@@ -528,7 +528,7 @@ static void what_was_compressed_is_read_back(void **state)
 		struct bundle b;
 		write_ccob(path, raw, &made);
 		assert_ok(fs_read(&a, path, 1 << 24, &file));
-		struct elf_src src = elf_src_mem(file);
+		struct bytes src = bytes_mem(file);
 		assert_ok(bundle_open(&a, &src, 8, file.n, &b));
 		assert_int_equal(b.encoding, BUNDLE_RAW + version);
 		assert_int_equal(b.zstd, made.zstd);
@@ -594,7 +594,7 @@ static void tables_in_several_blocks_are_read(void **state)
 	static const size_t firsts[] = {1, 31, 32, 33, 100, 4096, 65536, 100000, 131071};
 	for (size_t i = 0; i < sizeof(firsts) / sizeof(*firsts); i++) {
 		struct str file = ccob_of_blocks(&a, raw, firsts[i]);
-		struct elf_src src = elf_src_mem(file);
+		struct bytes src = bytes_mem(file);
 		struct bundle b;
 		assert_ok(bundle_open(&a, &src, 0, file.n, &b));
 		assert_int_equal(b.entries.n, 3);
@@ -619,25 +619,25 @@ static void long_compressed_tables_are_read_to_their_end(void **state)
 	assert_true(table > 128 << 10);
 	for (int zstd = 0; zstd <= 1; zstd++) {
 		struct str file = fx_ccob(&a, raw, 3, zstd);
-		struct elf_src src = elf_src_mem(file);
+		struct bytes src = bytes_mem(file);
 		struct bundle b;
 		assert_ok(bundle_open(&a, &src, 0, file.n, &b));
 		assert_int_equal(b.entries.n, N);
 		assert_str(b.entries.v[N - 1].target, "gfx10699");
 		assert_int_equal(b.entries.v[N - 1].at, table - 24 - strlen(v[0].id));
 		struct str empty = fx_ccob(&a, fx_bundle(&a, v, 0, 16), 3, zstd);
-		src = elf_src_mem(empty);
+		src = bytes_mem(empty);
 		assert_ok(bundle_open(&a, &src, 0, empty.n, &b));
 		assert_int_equal(b.entries.n, 0);
 		static const size_t cuts[] = {31, 1000, 140000};
 		for (size_t i = 0; i < 3; i++) {
 			struct str cut = fx_ccob(&a, str_sub(raw, 0, cuts[i]), 3, zstd);
-			src = elf_src_mem(cut);
+			src = bytes_mem(cut);
 			assert_err_says(bundle_open(&a, &src, 0, cut.n, &b), E_BUNDLE,
 				"the table is cut off");
 		}
 		struct str other = fx_ccob(&a, str_sub(raw, 1, 5000), 3, zstd);
-		src = elf_src_mem(other);
+		src = bytes_mem(other);
 		assert_err_says(bundle_open(&a, &src, 0, other.n, &b), E_BUNDLE,
 			"no bundle inside the compressed data");
 	}
@@ -650,25 +650,25 @@ static void frames_that_are_not_as_clang_has_them(void **state)
 	ARENA(a);
 	struct str file = fx_ccob(&a, big_sample(&a), 1, true);
 	enum { FRAME = 20, FLAGS = FRAME + 4, DICTIONARY = 1, CHECKSUM = 4 };
-	struct elf_src src;
+	struct bytes src;
 	struct bundle b;
 	BUF(with, &a);
 	buf_add(&with, str_sub(file, 0, FLAGS));
 	buf_char(&with, (char)(file.p[FLAGS] | DICTIONARY));
 	buf_char(&with, 7);
 	buf_add(&with, str_sub(file, FLAGS + 1, file.n));
-	src = elf_src_mem(buf_str(&with));
+	src = bytes_mem(buf_str(&with));
 	assert_err_says(bundle_open(&a, &src, 0, src.size, &b), E_BUNDLE, "needs a dictionary");
 	/* The four bytes of the checksum are not all there, or there and wrong. */
 	char *p = str_z(&a, file);
 	p[FLAGS] |= CHECKSUM;
-	src = elf_src_mem((struct str){p, file.n});
+	src = bytes_mem((struct str){p, file.n});
 	assert_err_says(bundle_open(&a, &src, 0, src.size, &b), E_BUNDLE, "frame is cut off");
 	BUF(wrong, &a);
 	buf_add(&wrong, (struct str){p, file.n});
 	buf_add(&wrong, S("abcdefg"));
 	for (size_t n = file.n; n <= file.n + 4; n++) {
-		src = elf_src_mem(str_sub(buf_str(&wrong), 0, n));
+		src = bytes_mem(str_sub(buf_str(&wrong), 0, n));
 		struct err *e = bundle_open(&a, &src, 0, src.size, &b);
 		assert_int_equal(!e, n == file.n + 4);
 		err_free(e);
@@ -679,7 +679,7 @@ static void frames_that_are_not_as_clang_has_them(void **state)
 }
 
 /* Zeros but for a table that tells of one entry. */
-static struct err *read_large(const struct elf_src *s, void *p, size_t n, uint64_t at)
+static struct err *read_large(const struct bytes *s, void *p, size_t n, uint64_t at)
 {
 	const struct str *table = s->user;
 	memset(p, 0, n);
@@ -695,7 +695,7 @@ static void a_bundle_is_of_16_gib_at_most(void **state)
 	const uint64_t most = UINT64_C(16) << 30;
 	static const struct fx_entry v = {.id = ID("gfx1100"), .bytes = S_INIT("x")};
 	struct str table = fx_bundle(&a, &v, 1, 64);
-	struct elf_src src = {.read = read_large, .size = 4 * most, .user = &table};
+	struct bytes src = {.read = read_large, .size = 4 * most, .user = &table};
 	struct bundle b;
 	put_le((char *)(uintptr_t)table.p + 32, most - 1, 8);
 	assert_ok(bundle_open(&a, &src, 0, UINT64_MAX, &b));
@@ -720,7 +720,7 @@ static void a_walk_ends_where_the_source_does_or_its_user_says(void **state)
 	buf_add(&file, sample(&a));
 	size_t first = file.n;
 	buf_add(&file, S("x"));
-	struct elf_src src = elf_src_mem(buf_str(&file));
+	struct bytes src = bytes_mem(buf_str(&file));
 	struct walked w = {.a = &a, .text = {.a = &a}};
 	uint64_t stop = 0;
 	assert_ok(bundle_walk(&src, &stop, UINT64_MAX, note_bundle, &w));

@@ -1,6 +1,6 @@
 /* The table of published wheels: its rows fit together, and a GPU finds its own. */
-#include "base/version.h"
 #include "know/compat.h"
+#include "lang/python/version.h"
 #include "target/target.h"
 #include "test.h"
 

@@ -42,7 +42,7 @@ static void add_member(struct buf *b, const char *name, struct str bytes)
 
 static struct devcode scan(struct arena *a, struct str bytes, unsigned flags)
 {
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct devcode d = {0};
 	assert_ok(devcode_scan_src(a, &src, S("x.so"), flags, &d));
 	devcode_finish(a, &d);
@@ -141,7 +141,7 @@ static uint64_t number_at(struct str bytes, uint64_t offset)
 /* Every object of an image is where its place says: by the bytes, and by the table's entry. */
 static void check_places(struct arena *a, struct str image, const struct devcode *d)
 {
-	struct elf_src src = elf_src_mem(image);
+	struct bytes src = bytes_mem(image);
 	VEC_EACH (struct code_object, o, &d->files.v[0].objects) {
 		const struct code_place *p = &o->place;
 		struct str bytes = str_sub(image, p->bundle, p->bundle + p->length);
@@ -200,8 +200,8 @@ static void places_count_from_the_start_of_the_image(void **state)
 	fx_pad(&whole, 1000);
 	buf_add(&whole, buf_str(&archive));
 	fx_pad(&whole, whole.n + 1000);
-	struct elf_src all = elf_src_mem(buf_str(&whole));
-	struct elf_src src = elf_src_sub(&all, 1000, archive.n);
+	struct bytes all = bytes_mem(buf_str(&whole));
+	struct bytes src = bytes_sub(&all, 1000, archive.n);
 	struct devcode d = {0};
 	assert_ok(devcode_scan_src(&a, &src, S("x.a"), DEVCODE_HASH, &d));
 	assert_int_equal(d.files.v[0].objects.n, 5);
@@ -604,7 +604,7 @@ static void reads_static_archives(void **state)
 	assert_str(objects_text(&a, &d), "0:gfx1100/raw/3 0:gfx90a/raw/2 1:gfx1100/object/5 "
 					 "2:gfx1100/raw/3 2:gfx90a/raw/2 ");
 	assert_string_equal(d.files.v[0].format, "archive");
-	struct elf_src cut = elf_src_mem(str_sub(buf_str(&ar), 0, ar.n - 1));
+	struct bytes cut = bytes_mem(str_sub(buf_str(&ar), 0, ar.n - 1));
 	assert_err(devcode_scan_src(&a, &cut, S("x.a"), 0, &d), E_FORMAT);
 }
 
@@ -618,7 +618,7 @@ static void refuses_or_reads_libraries_cut_off_anywhere(void **state)
 		char *exact = xmalloc(n);
 		if (n)
 			memcpy(exact, lib.p, n);
-		struct elf_src src = elf_src_mem((struct str){.p = exact, .n = n});
+		struct bytes src = bytes_mem((struct str){.p = exact, .n = n});
 		struct devcode d = {0};
 		struct err *e =
 			devcode_scan_src(&tmp, &src, S("x"), DEVCODE_HASH | DEVCODE_DEBUG, &d);

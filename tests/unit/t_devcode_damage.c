@@ -18,7 +18,7 @@ enum { ALL = DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_DEBUG | DEVCODE_RESOURCES 
 /* "format bundles: target/kernels ..." then "\nid severity: message" of each finding; or the error's messages. */
 static struct str seen(struct arena *a, struct str bytes, unsigned flags)
 {
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct devcode d = {0};
 	BUF(b, a);
 	struct err *e = devcode_scan_src(a, &src, S("x"), flags, &d);
@@ -205,7 +205,7 @@ enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 /* A scan of which the given read fails: "" when nothing tells of it. */
 static struct str failing(struct arena *a, const struct kind *k, struct source *x, struct budget *b)
 {
-	struct elf_src src = source_of(x);
+	struct bytes src = source_of(x);
 	struct devcode d = {0};
 	BUF(text, a);
 	src.budget = b;

@@ -11,7 +11,7 @@ enum { GFX90A = 0x53f, GFX942 = 0x54c, GFX950 = 0x54f, GFX1100 = 0x41, GFX1101 =
 
 static struct devcode scan(struct arena *a, struct str bytes, unsigned flags)
 {
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct devcode d = {0};
 	assert_ok(devcode_scan_src(a, &src, S("x"), flags, &d));
 	devcode_finish(a, &d);
@@ -41,7 +41,7 @@ static void labels_against_flags(void **state)
 						    .flags = 0x3f | features << 8});
 				struct str id = str_fmt(&a, ID("%s"), labels[i]);
 				const struct fx_entry v = {.id = id.p, .bytes = o};
-				struct elf_src src = elf_src_mem(fx_bundle(&a, &v, 1, 64));
+				struct bytes src = bytes_mem(fx_bundle(&a, &v, 1, 64));
 				struct devcode d = {0};
 				assert_ok(devcode_scan_src(&a, &src, S("x"), 0, &d));
 				buf_char(said(), d.findings.n ? 'x' : '.');
@@ -129,7 +129,7 @@ static void so_many_kernels_are_listed(void **state)
 			msgpack_put_map(&b, 1);
 			put_number(&b, ".vgpr_count", k);
 		}
-		struct elf_src src = elf_src_mem(noted(&a, GFX90A, buf_str(&b), 1));
+		struct bytes src = bytes_mem(noted(&a, GFX90A, buf_str(&b), 1));
 		assert_ok(devcode_scan_src(
 			&a, &src, S("x"), DEVCODE_RESOURCES | DEVCODE_KERNELS, &d));
 		assert_int_equal(d.files.v[0].objects.v[0].resources.n, n < 4000 ? n : 4000);
@@ -245,8 +245,8 @@ static void bundles_at_any_place(void **state)
 			buf_add(&b, kind == 2 ? v.bytes : kind ? packed : bundle);
 			const struct fx_host_section s = {
 				.name = ".data", .flags = 3, .bytes = buf_str(&b)};
-			struct elf_src src =
-				elf_src_mem(host_elf(&tmp, (struct fx_host){.v = &s, .n = 1}));
+			struct bytes src =
+				bytes_mem(host_elf(&tmp, (struct fx_host){.v = &s, .n = 1}));
 			struct devcode d = {0};
 			assert_ok(devcode_scan_src(&tmp, &src, S("x"), DEVCODE_INNER, &d));
 			assert_int_equal(d.files.n, gaps[i] % 8 == 0);
@@ -292,7 +292,7 @@ static void what_belongs_to_a_bundle_begins_no_other(void **state)
 		buf_add(&b, fx_bundle(&a, &e, 1, 1));
 		buf_add(&b, str_sub(packed, 1, packed.n));
 		const struct fx_host_section s = {.name = ".hip_fatbin", .bytes = buf_str(&b)};
-		struct elf_src src = elf_src_mem(host_elf(&a, (struct fx_host){.v = &s, .n = 1}));
+		struct bytes src = bytes_mem(host_elf(&a, (struct fx_host){.v = &s, .n = 1}));
 		struct devcode d = {0};
 		assert_ok(devcode_scan_src(&a, &src, S("x"), 0, &d));
 		assert_int_equal(d.files.v[0].bundles, 1);

@@ -17,7 +17,7 @@ static struct str bundle_of(struct arena *a, size_t n, struct str bytes)
 
 static struct devcode scan(struct arena *a, struct str bytes, unsigned flags)
 {
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct devcode d = {0};
 	assert_ok(devcode_scan_src(a, &src, S("x.so"), flags, &d));
 	return d;
@@ -72,7 +72,7 @@ static bool enough(struct str bytes, size_t n, uint64_t work, uint64_t memory)
 {
 	ARENA(a);
 	struct budget budget = {.work = work, .memory = memory};
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct devcode d = {0};
 	src.budget = &budget;
 	struct err *e = devcode_scan_src(&a, &src, S("x.so"), 0, &d);

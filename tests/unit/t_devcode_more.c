@@ -13,7 +13,7 @@ enum { GFX803 = 0x2a, GFX90A = 0x53f, GFX942 = 0x54c, GFX1100 = 0x41 };
 
 static struct devcode scan(struct arena *a, struct str bytes, unsigned flags)
 {
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct devcode d = {0};
 	assert_ok(devcode_scan_src(a, &src, S("x.so"), flags, &d));
 	devcode_finish(a, &d);
@@ -125,7 +125,7 @@ static struct str store(struct arena *a, struct str kernel, size_t directory, si
 
 static void refuses(struct arena *a, struct str bytes, enum errcode want, const char *text)
 {
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct devcode d = {0};
 	assert_err_says(devcode_scan_src(a, &src, S("x"), 0, &d), want, text);
 }
@@ -320,7 +320,7 @@ static void data_is_searched_beside_the_bundles(void **state)
 			{.name = ".rodata", .bytes = buf_str(&data), .align = 16},
 			{.name = ".hip_fatbin", .bytes = buf_str(&bundles)}};
 		struct str lib = host_elf(&a, (struct fx_host){.v = sections, .n = 2});
-		struct elf_src src = elf_src_mem(lib);
+		struct bytes src = bytes_mem(lib);
 		struct devcode d, alone = {0};
 		assert_ok(devcode_scan_src(&a, &src, S("x.so"), 0, &alone));
 		assert_ok(fs_write(path, lib, 0644));

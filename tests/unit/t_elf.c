@@ -16,7 +16,7 @@ static void reads_headers_segments_and_sections(void **state)
 	(void)state;
 	ARENA(a);
 	struct str bytes = code_object(&a);
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct elf e;
 	assert_true(elf_is(bytes));
 	assert_ok(elf_open(&a, &src, &e));
@@ -34,7 +34,7 @@ static void reads_headers_segments_and_sections(void **state)
 	struct str data;
 	assert_non_null(s);
 	assert_int_equal(s->size, 10);
-	assert_ok(elf_src_slice(&a, &src, s->offset, s->size, &data));
+	assert_ok(bytes_slice(&a, &src, s->offset, s->size, &data));
 	assert_memory_equal(data.p, "\x88\x77\x66\x55\x44\x33\x22\x11\x88\x77", 10);
 	assert_null(elf_section(&e, S(".text")));
 	assert_int_equal(elf_offset_of(&e, 0x123), 0x123);
@@ -55,7 +55,7 @@ static void lists_symbols_with_either_hash_table(void **state)
 		ARENA(a);
 		struct str bytes =
 			fx_code_object(&a, (struct fx_object){.kernels = 2, .gnu_hash = gnu});
-		struct elf_src src = elf_src_mem(bytes);
+		struct bytes src = bytes_mem(bytes);
 		struct elf e;
 		BUF(names, &a);
 		assert_ok(elf_open_head(&a, &src, &e));
@@ -71,7 +71,7 @@ static void a_file_without_symbols_has_none(void **state)
 	for (int gnu = 0; gnu <= 1; gnu++) {
 		ARENA(a);
 		struct str bytes = fx_code_object(&a, (struct fx_object){.gnu_hash = gnu});
-		struct elf_src src = elf_src_mem(bytes);
+		struct bytes src = bytes_mem(bytes);
 		struct elf e;
 		BUF(names, &a);
 		assert_ok(elf_open_head(&a, &src, &e));
@@ -92,7 +92,7 @@ static void survives_being_cut_off_anywhere(void **state)
 		char *exact = xmalloc(n);
 		if (n)
 			memcpy(exact, whole.p, n);
-		struct elf_src src = elf_src_mem((struct str){.p = exact, .n = n});
+		struct bytes src = bytes_mem((struct str){.p = exact, .n = n});
 		struct elf e;
 		struct elf_dynamic d;
 		struct err *err = elf_open(&tmp, &src, &e);
@@ -120,7 +120,7 @@ static void survives_any_byte_being_wrong(void **state)
 			ARENA(tmp);
 			char *p = str_z(&tmp, whole);
 			p[at] = (char)values[i];
-			struct elf_src src = elf_src_mem((struct str){.p = p, .n = whole.n});
+			struct bytes src = bytes_mem((struct str){.p = p, .n = whole.n});
 			struct elf e;
 			struct elf_dynamic d;
 			struct err *err = elf_open(&tmp, &src, &e);
@@ -136,10 +136,10 @@ static struct err *open_with(struct arena *a, size_t at, uint64_t value, unsigne
 	struct str whole = code_object(a);
 	char *p = str_z(a, whole);
 	put_le(p + at, value, bytes);
-	struct elf_src *src = NEW(a, struct elf_src);
+	struct bytes *src = NEW(a, struct bytes);
 	struct elf e;
 	struct elf_dynamic d;
-	*src = elf_src_mem((struct str){.p = p, .n = whole.n});
+	*src = bytes_mem((struct str){.p = p, .n = whole.n});
 	TRY(elf_open(a, src, &e));
 	return elf_dynamic(a, &e, &d);
 }
@@ -172,7 +172,7 @@ static void reads_counts_of_many_sections(void **state)
 	put_le(p + 62, 0xffff, 2);
 	put_le(p + table + 32, 5, 8);
 	put_le(p + table + 40, 4, 4);
-	struct elf_src src = elf_src_mem((struct str){.p = p, .n = whole.n});
+	struct bytes src = bytes_mem((struct str){.p = p, .n = whole.n});
 	struct elf e;
 	assert_ok(elf_open(&a, &src, &e));
 	assert_int_equal(e.sections.n, 5);
@@ -184,22 +184,22 @@ static void reads_counts_of_many_sections(void **state)
 static void sub_sources_do_not_reach_out(void **state)
 {
 	(void)state;
-	struct elf_src all = elf_src_mem(S("0123456789")), sub = elf_src_sub(&all, 2, 5);
+	struct bytes all = bytes_mem(S("0123456789")), sub = bytes_sub(&all, 2, 5);
 	char p[8] = {0};
 	size_t n;
 	assert_int_equal(sub.size, 5);
-	assert_ok(elf_src_read(&sub, p, 5, 0));
+	assert_ok(bytes_read(&sub, p, 5, 0));
 	assert_string_equal(p, "23456");
-	assert_err(elf_src_read(&sub, p, 2, 4), E_ELF);
-	assert_err(elf_src_read(&sub, p, 1, UINT64_MAX), E_ELF);
-	assert_ok(elf_src_peek(&sub, p, 8, 3, &n));
+	assert_err(bytes_read(&sub, p, 2, 4), E_ELF);
+	assert_err(bytes_read(&sub, p, 1, UINT64_MAX), E_ELF);
+	assert_ok(bytes_peek(&sub, p, 8, 3, &n));
 	assert_int_equal(n, 2);
 	assert_memory_equal(p, "56", 2);
-	assert_ok(elf_src_peek(&sub, p, 8, 99, &n));
+	assert_ok(bytes_peek(&sub, p, 8, 99, &n));
 	assert_int_equal(n, 0);
-	struct elf_src deep = elf_src_sub(&sub, 4, UINT64_MAX), none = elf_src_sub(&sub, 9, 1);
+	struct bytes deep = bytes_sub(&sub, 4, UINT64_MAX), none = bytes_sub(&sub, 9, 1);
 	assert_int_equal(deep.size, 1);
-	assert_ok(elf_src_read(&deep, p, 1, 0));
+	assert_ok(bytes_read(&deep, p, 1, 0));
 	assert_int_equal(p[0], '6');
 	assert_int_equal(none.size, 0);
 }
@@ -215,7 +215,7 @@ static void reads_a_real_program(void **state)
 	struct elf_dynamic d;
 	assert_ok(fs_stat(S("/proc/self/exe"), &st));
 	assert_ok(fs_open(S("/proc/self/exe"), &fd));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
 	assert_ok(elf_open(&a, &src, &e));
 	assert_non_null(elf_section(&e, S(".text")));
 	assert_ok(elf_dynamic(&a, &e, &d));
@@ -282,7 +282,7 @@ static void compare_with_readelf(struct str path)
 	struct elf_dynamic d;
 	assert_ok(fs_stat(path, &st));
 	assert_ok(fs_open(path, &fd));
-	struct elf_src src = elf_src_fd(fd, (uint64_t)st.st_size);
+	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
 	assert_ok(elf_open(&a, &src, &e));
 	assert_ok(elf_dynamic(&a, &e, &d));
 	struct str dynamic = readelf(&a, "-d", path), symbols = readelf(&a, "--dyn-syms", path);
@@ -331,7 +331,7 @@ static void reads_an_object_by_lld(void **state)
 	struct elf e;
 	BUF(names, &a);
 	assert_ok(fs_read(&a, S("tests/data/devcode/gfx90a.hsaco"), 1 << 20, &bytes));
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	assert_ok(elf_open(&a, &src, &e));
 	assert_int_equal(e.flags, 0x53f);
 	assert_int_equal(e.abiversion, 2);

@@ -50,7 +50,7 @@ static struct err *read_dynamic(struct arena *a, struct str elf, struct elf_dyna
 	struct elf e;
 	char *exact = arena_alloc(a, elf.n);
 	memcpy(exact, elf.p, elf.n);
-	struct elf_src src = elf_src_mem((struct str){.p = exact, .n = elf.n});
+	struct bytes src = bytes_mem((struct str){.p = exact, .n = elf.n});
 	TRY(elf_open(a, &src, &e));
 	return elf_dynamic(a, &e, ret);
 }
@@ -252,7 +252,7 @@ static void what_needs_no_strings_does_without_them(void **state)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		ARENA(a);
 		struct str elf = library(&a);
-		struct elf_src src = elf_src_mem(elf);
+		struct bytes src = bytes_mem(elf);
 		struct elf e;
 		uint64_t got[] = {1, 1, 1, 1};
 		uint32_t at = 0;
@@ -268,7 +268,7 @@ static void what_needs_no_strings_does_without_them(void **state)
 	}
 	ARENA(a);
 	struct str none = library(&a);
-	struct elf_src src = elf_src_mem(none);
+	struct bytes src = bytes_mem(none);
 	struct elf e;
 	uint64_t got[] = {1, 1, 1, 1};
 	put_le((char *)(uintptr_t)none.p + 64 + 56, 4, 4); /* PT_DYNAMIC becomes a note */
@@ -294,7 +294,7 @@ static void of_many_strings_few_are_read(void **state)
 		const char *one = filled(&a, lengths[i], 'x'), *last = filled(&a, 1 << 20, 'z');
 		struct fx_library l = {.needed = {one, "b"}, .soname = "c", .undefined = last};
 		struct str bytes = fx_elf(&a, l);
-		struct elf_src src = elf_src_mem(bytes);
+		struct bytes src = bytes_mem(bytes);
 		struct budget budget = {.work = 800000, .memory = 8 << 20};
 		struct elf_dynamic d;
 		struct elf e;

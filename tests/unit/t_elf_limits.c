@@ -67,10 +67,10 @@ static struct str image(struct arena *a, const struct tag *v, size_t n, struct s
 static struct err *dynamic(struct arena *a, struct str bytes, struct elf_dynamic *ret)
 {
 	struct elf e;
-	struct elf_src *src = NEW(a, struct elf_src);
+	struct bytes *src = NEW(a, struct bytes);
 	char *exact = xmalloc(bytes.n);
 	memcpy(exact, bytes.p, bytes.n);
-	*src = elf_src_mem((struct str){exact, bytes.n});
+	*src = bytes_mem((struct str){exact, bytes.n});
 	struct err *err = elf_open(a, src, &e);
 	if (!err)
 		err = elf_dynamic(a, &e, ret);
@@ -283,7 +283,7 @@ static struct err *see(void *user, const struct elf_symbol *s)
 static struct str symbols(struct arena *a, struct str bytes)
 {
 	struct elf e;
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	BUF(b, a);
 	assert_ok(elf_open(a, &src, &e));
 	assert_ok(elf_symbols(&e, true, see, &b));
@@ -412,7 +412,7 @@ static void room_for_symbols_ends_at_the_next_table(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct elf e;
 		uint64_t room = 77;
-		struct elf_src src = elf_src_mem(image(&a, cases[i].v, 4, S("")));
+		struct bytes src = bytes_mem(image(&a, cases[i].v, 4, S("")));
 		assert_ok(elf_open(&a, &src, &e));
 		assert_ok(elf_symbol_room(&e, &room));
 		assert_int_equal(room, cases[i].room);
@@ -430,7 +430,7 @@ static void names_by_their_place(void **state)
 	for (unsigned i = 0; i < 300; i++)
 		buf_char(&b, 'a' + (char)(i % 26));
 	fx_pad(&b, b.n + 1);
-	struct elf_src src = elf_src_mem(IMAGE(&a, buf_str(&b), {STRTAB, HERE}));
+	struct bytes src = bytes_mem(IMAGE(&a, buf_str(&b), {STRTAB, HERE}));
 	assert_ok(elf_open(&a, &src, &e));
 	assert_ok(elf_symbol_name(&a, &e, 299, &name));
 	assert_str(name, "mn");
@@ -439,7 +439,7 @@ static void names_by_their_place(void **state)
 	assert_int_equal(name.p[199], 'a' + 199 % 26);
 	assert_ok(elf_symbol_name(&a, &e, UINT32_MAX, &name));
 	assert_str(name, "");
-	src = elf_src_mem(IMAGE(&a, buf_str(&b), {STRTAB, UINT64_MAX}));
+	src = bytes_mem(IMAGE(&a, buf_str(&b), {STRTAB, UINT64_MAX}));
 	assert_ok(elf_open(&a, &src, &e));
 	assert_ok(elf_symbol_name(&a, &e, 1, &name));
 	assert_str(name, "");
@@ -450,7 +450,7 @@ static void names_by_their_place(void **state)
 static struct str sections(struct arena *a, struct str bytes)
 {
 	struct elf e;
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	BUF(b, a);
 	assert_ok(elf_open(a, &src, &e));
 	VEC_EACH (const struct elf_section, s, &e.sections)
@@ -501,7 +501,7 @@ static void what_a_file_tells_of_has_an_end(void **state)
 }
 
 /* Zeros behind a header: tables of any size. */
-static struct err *read_zeros(const struct elf_src *s, void *p, size_t n, uint64_t at)
+static struct err *read_zeros(const struct bytes *s, void *p, size_t n, uint64_t at)
 {
 	const struct str *head = s->user;
 	memset(p, 0, n);
@@ -523,7 +523,7 @@ static void tables_have_limits(void **state)
 	fx_set(&b, 58, 64, 2);
 	fx_pad(&b, (1 << 20) + 64);
 	struct str head = buf_str(&b);
-	struct elf_src src = {.read = read_zeros, .size = 1 << 30, .user = &head};
+	struct bytes src = {.read = read_zeros, .size = 1 << 30, .user = &head};
 	for (unsigned n = MOST; n <= MOST + 1; n++) {
 		fx_set(&b, 56, n, 2);
 		fx_set(&b, 60, 1, 2);
@@ -553,13 +553,13 @@ static void tables_have_limits(void **state)
 	/* At once no more than 512 MiB are read. */
 	struct str text;
 	src.size = 512 << 20;
-	assert_err_says(elf_src_slice(&a, &src, 1, 512 << 20, &text), E_ELF, "are not inside");
+	assert_err_says(bytes_slice(&a, &src, 1, 512 << 20, &text), E_ELF, "are not inside");
 	src.size = UINT64_C(1) << 40;
-	assert_err_says(elf_src_slice(&a, &src, 5, (512 << 20) + 1, &text), E_LIMIT,
+	assert_err_says(bytes_slice(&a, &src, 5, (512 << 20) + 1, &text), E_LIMIT,
 		"536870913 bytes at offset 5: at most 536870912 are read");
 	struct budget budget = {.work = UINT64_MAX, .memory = 512 << 20};
 	src.budget = &budget;
-	assert_err(elf_src_slice(&a, &src, 5, (512 << 20) + 1, &text), E_LIMIT);
+	assert_err(bytes_slice(&a, &src, 5, (512 << 20) + 1, &text), E_LIMIT);
 	assert_int_equal(budget.memory, 512 << 20);
 }
 
@@ -570,7 +570,7 @@ static void addresses_lead_into_one_segment(void **state)
 	struct elf e;
 	struct str lib = IMAGE(&a, S("12345678"), {0, 0});
 	char *p = str_z(&a, lib);
-	struct elf_src src = elf_src_mem((struct str){p, lib.n});
+	struct bytes src = bytes_mem((struct str){p, lib.n});
 	assert_ok(elf_open(&a, &src, &e));
 	assert_int_equal(elf_offset_of(&e, 0x10000), 0);
 	assert_int_equal(elf_offset_of(&e, 0x10000 + lib.n - 1), lib.n - 1);

@@ -1,6 +1,6 @@
 /* What a build will need: by the description, by what is there already, by its own history. */
-#include "build/build.h"
 #include "cc/cc_int.h"
+#include "flow/build.h"
 #include "test.h"
 
 enum { MIB = 1 << 20 };

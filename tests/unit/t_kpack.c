@@ -23,7 +23,7 @@ static struct err *take(void *user, const void *p, size_t n, uint64_t at, bool *
 	return NULL;
 }
 
-static void is(struct arena *a, const struct elf_src *src, const struct kpack *k, size_t i,
+static void is(struct arena *a, const struct bytes *src, const struct kpack *k, size_t i,
 	const char *key, struct str content)
 {
 	struct taken t = {.n = 0};
@@ -60,7 +60,7 @@ static void what_is_written_is_read(void **state)
 	struct kpack k;
 	assert_ok(fs_tempdir(&a, S(""), &dir));
 	struct str text = written(&a, dir);
-	struct elf_src src = elf_src_mem(text);
+	struct bytes src = bytes_mem(text);
 	assert_true(kpack_is(text));
 	assert_ok(kpack_open(&a, &src, &k));
 	assert_str(k.group, "group");
@@ -96,7 +96,7 @@ static void archives_of_several_targets_are_read(void **state)
 	(void)state;
 	ARENA(a);
 	struct kpack k;
-	struct elf_src src = elf_src_mem(plain(&a));
+	struct bytes src = bytes_mem(plain(&a));
 	assert_ok(kpack_open(&a, &src, &k));
 	assert_false(k.zstd);
 	assert_int_equal(k.objects.n, 2);
@@ -116,7 +116,7 @@ static void damage_is_refused_or_harmless(void **state)
 		for (size_t n = 0; n < texts[t].n; n++) {
 			ARENA(tmp);
 			struct kpack k;
-			struct elf_src src = elf_src_mem(str_sub(texts[t], 0, n));
+			struct bytes src = bytes_mem(str_sub(texts[t], 0, n));
 			struct err *e = kpack_open(&tmp, &src, &k);
 			assert_non_null(e);
 			err_free(e);
@@ -127,7 +127,7 @@ static void damage_is_refused_or_harmless(void **state)
 			static const char other[] = {'\xff', '\0', '\xcf'};
 			p[i / 3] = other[i % 3];
 			struct kpack k;
-			struct elf_src src = elf_src_mem((struct str){p, texts[t].n});
+			struct bytes src = bytes_mem((struct str){p, texts[t].n});
 			struct err *e = kpack_open(&tmp, &src, &k);
 			for (size_t x = 0; !e && x < k.objects.n; x++) {
 				const struct kpack_object *o = &k.objects.v[x];
@@ -173,7 +173,7 @@ static void says_what_is_wrong(void **state)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct str text =
 			str_replace(&a, plain(&a), str_from(cases[i].from), str_from(cases[i].to));
-		struct elf_src src = elf_src_mem(text);
+		struct bytes src = bytes_mem(text);
 		assert_err_says(kpack_open(&a, &src, &k), E_BUNDLE, cases[i].says);
 	}
 }
@@ -211,7 +211,7 @@ static void libraries_tell_their_name_and_numbers(void **state)
 	struct str mark = kpack_mark(&a, S("lib/x.so"), S("../.kpack/p_@GFXARCH@.kpack"));
 	for (unsigned i = 0; i < 2; i++) {
 		struct str file = marked(&a, i, mark, buf_str(&wrappers));
-		struct elf_src src = elf_src_mem(file);
+		struct bytes src = bytes_mem(file);
 		assert_ok(kpack_host_read(&a, &src, &h));
 		assert_str(h.name, "lib/x.so");
 		assert_str(str_join(&a, &h.patterns, S(" ")), "../.kpack/p_@GFXARCH@.kpack");
@@ -219,7 +219,7 @@ static void libraries_tell_their_name_and_numbers(void **state)
 		assert_int_equal(h.indexes.v[0], 7);
 		assert_int_equal(h.indexes.v[1], 0x10002);
 		file = marked(&a, i, S("a mark for all bundles"), S(""));
-		src = elf_src_mem(file);
+		src = bytes_mem(file);
 		assert_ok(kpack_host_read(&a, &src, &h));
 		assert_true(!h.name.n && !h.indexes.n);
 	}
@@ -300,7 +300,7 @@ static void frames_that_lie(void **state)
 		struct kpack k;
 		char *p = str_z(&tmp, good);
 		put_le(p + cases[i].at, cases[i].value, cases[i].n);
-		struct elf_src src = elf_src_mem((struct str){p, good.n});
+		struct bytes src = bytes_mem((struct str){p, good.n});
 		struct err *e = kpack_open(&tmp, &src, &k);
 		if (!test_err_says(e, cases[i].says))
 			print_error("case %zu, zstd_size %u\n", i, (unsigned char)good.p[zsize]);
@@ -322,8 +322,8 @@ static void keys_that_lie(void **state)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		ARENA(a);
 		struct kpack k;
-		struct elf_src src =
-			elf_src_mem(str_replace(&a, plain(&a), S("x.s#7"), str_from(keys[i].key)));
+		struct bytes src =
+			bytes_mem(str_replace(&a, plain(&a), S("x.s#7"), str_from(keys[i].key)));
 		struct err *e = kpack_open(&a, &src, &k);
 		if (!keys[i].path) {
 			assert_err_says(e, E_BUNDLE, "PATH#NUMBER");
@@ -343,8 +343,8 @@ static void keys_that_lie(void **state)
 		char *target = arena_alloc(&a, n + 1);
 		memset(target, 't', n);
 		msgpack_put_str(&b, (struct str){target, n});
-		struct elf_src src =
-			elf_src_mem(str_replace(&a, plain(&a), S("\xa7gfx1100"), buf_str(&b)));
+		struct bytes src =
+			bytes_mem(str_replace(&a, plain(&a), S("\xa7gfx1100"), buf_str(&b)));
 		struct err *e = kpack_open(&a, &src, &k);
 		if (n && n <= 256)
 			assert_ok(e);

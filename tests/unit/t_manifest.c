@@ -1,6 +1,6 @@
 /* The manifest beside a wheel, read back; sha256sum is the judge of its hashes. */
 #include "base/proc.h"
-#include "build/build.h"
+#include "flow/build.h"
 #include "formats/node.h"
 #include "test.h"
 #include "wheel/wheel.h"

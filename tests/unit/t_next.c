@@ -1,5 +1,5 @@
 /* The next step on machines that are made here: what is installed, what could be, and what it costs. */
-#include "build/next.h"
+#include "flow/next.h"
 #include "know/environment.h"
 #include "test.h"
 

@@ -44,7 +44,7 @@ static struct str image(struct arena *a, struct fx_pe x)
 
 static struct err *open_image(struct arena *a, struct fx_pe x, struct pe *ret)
 {
-	struct elf_src src = elf_src_mem(image(a, x));
+	struct bytes src = bytes_mem(image(a, x));
 	return pe_open(a, &src, ret);
 }
 
@@ -72,7 +72,7 @@ static void reads_long_names_of_objects(void **state)
 	ARENA(a);
 	struct pe pe;
 	struct str object = image(&a, (struct fx_pe){.sections = 1, .raw = 32, .name = "/4"});
-	struct elf_src src = elf_src_mem(object);
+	struct bytes src = bytes_mem(object);
 	assert_true(coff_is(object) && !pe_is(object));
 	assert_ok(pe_open(&a, &src, &pe));
 	assert_str(pe.sections.v[0].name, ".hip_fatbin");
@@ -85,7 +85,7 @@ static void a_dos_program_has_no_sections(void **state)
 	ARENA(a);
 	struct pe pe;
 	struct str dos = str_sub(image(&a, (struct fx_pe){.stub = 128, .name = ""}), 0, 100);
-	struct elf_src src = elf_src_mem(dos);
+	struct bytes src = bytes_mem(dos);
 	assert_ok(pe_open(&a, &src, &pe));
 	assert_int_equal(pe.sections.n, 0);
 }
@@ -101,7 +101,7 @@ static void refuses_what_lies_outside(void **state)
 	assert_err(open_image(&a, far, &pe), E_ELF);
 	far.sections = 65535;
 	assert_err(open_image(&a, far, &pe), E_LIMIT);
-	struct elf_src text = elf_src_mem(S("plain text"));
+	struct bytes text = bytes_mem(S("plain text"));
 	assert_err(pe_open(&a, &text, &pe), E_FORMAT);
 }
 
@@ -144,7 +144,7 @@ static void sections_have_bytes_or_none(void **state)
 		put_le(p + RAW, cases[i].raw, 4);
 		put_le(p + AT, cases[i].at, 4);
 		put_le(p + FLAGS, cases[i].flags, 4);
-		struct elf_src src = elf_src_mem(bytes);
+		struct bytes src = bytes_mem(bytes);
 		struct err *e = pe_open(&a, &src, &pe);
 		if (cases[i].size == UINT32_MAX) {
 			assert_err(e, E_FORMAT);
@@ -200,7 +200,7 @@ static void long_names_end_somewhere(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		memset(b.p + 20, 0, 8);
 		memcpy(b.p + 20, cases[i].name, strlen(cases[i].name));
-		struct elf_src src = elf_src_mem(buf_str(&b));
+		struct bytes src = bytes_mem(buf_str(&b));
 		assert_ok(pe_open(&a, &src, &pe));
 		if (pe.sections.v[0].name.n != cases[i].n)
 			fail_msg("%s: '%.*s'", cases[i].name, STR(pe.sections.v[0].name));
@@ -208,7 +208,7 @@ static void long_names_end_somewhere(void **state)
 	}
 	fx_set(&b, 8, 0, 4); /* no symbols, and so no strings */
 	memcpy(b.p + 20, "/20", 4);
-	struct elf_src src = elf_src_mem(buf_str(&b));
+	struct bytes src = bytes_mem(buf_str(&b));
 	assert_ok(pe_open(&a, &src, &pe));
 	assert_str(pe.sections.v[0].name, "/20");
 }

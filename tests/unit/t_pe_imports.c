@@ -44,7 +44,7 @@ static char *image(struct arena *a, const char *const *now, const char *const *l
 
 static struct err *read(struct arena *a, const char *p, size_t n, struct strs *ret)
 {
-	struct elf_src src = elf_src_mem((struct str){p, n});
+	struct bytes src = bytes_mem((struct str){p, n});
 	return pe_imports(a, &src, ret);
 }
 

@@ -124,9 +124,9 @@ static struct err *slim(struct arena *a, struct str dir, struct str file, struct
 	struct str *ret, struct slim_plan *ret_plan)
 {
 	struct str out = path_join(a, dir, S("out"));
-	struct elf_src *src = NEW(a, struct elf_src);
+	struct bytes *src = NEW(a, struct bytes);
 	CLEANUP(fs_out_abandon) struct fs_out o = {.fd = -1, .dir = -1};
-	*src = elf_src_mem(file);
+	*src = bytes_mem(file);
 	TRY(slim_read(a, src, k, ret_plan));
 	TRY(fs_out_open(&o, out, 0644));
 	TRY(slim_write(ret_plan, &o));
@@ -147,7 +147,7 @@ static void bundle_has(
 	struct arena *a, struct str image, uint64_t at, unsigned number, const char *targets)
 {
 	static const char *const all[] = {"gfx90a:xnack-", "gfx1100", "gfx11-generic", "gfx1201"};
-	struct elf_src src = elf_src_mem(image);
+	struct bytes src = bytes_mem(image);
 	struct strs want = str_split(a, str_from(targets), ' ');
 	struct bundle b;
 	BUF(bytes, a);
@@ -230,7 +230,7 @@ static void every_shape_works_and_is_smaller(void **state)
 		struct str now;
 		print_message("shape %zu\n", i);
 		works(&a, &old, old.file, "gfx90a:xnack- gfx1100 gfx11-generic gfx1201");
-		struct elf_src src = elf_src_mem(old.file);
+		struct bytes src = bytes_mem(old.file);
 		assert_ok(slim_read(&a, &src, &k, &p));
 		assert_true(p.after < old.file.n); /* a guess */
 		assert_ok(slim(&a, dir, old.file, &k, &now, &p));
@@ -254,7 +254,7 @@ static void every_shape_works_and_is_smaller(void **state)
 }
 
 /* As bundles are read that are much larger than this test may be. */
-static struct err *read_large(const struct elf_src *s, void *p, size_t n, uint64_t offset)
+static struct err *read_large(const struct bytes *s, void *p, size_t n, uint64_t offset)
 {
 	size_t have = offset < 4096 && s->mem ? 4096 - (size_t)offset : 0;
 	have = have < n ? have : n;
@@ -273,12 +273,12 @@ static void raw_bundles_are_compressed_on_demand(void **state)
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		struct fx_built old = fx_fat_library(&a, shapes[i]);
 		struct slim_keep k = keep(&a, "gfx1100");
-		struct elf_src src;
+		struct bytes src;
 		k.compress = i % 2 ? BUNDLE_CCOB2 : BUNDLE_CCOB3;
 		enum bundle_encoding want = shapes[i].ccob ? shapes[i].ccob : k.compress;
 		assert_ok(slim(&a, dir, old.file, &k, &now, &p));
 		works(&a, &old, now, "gfx1100 gfx11-generic");
-		src = elf_src_mem(now);
+		src = bytes_mem(now);
 		assert_ok(slim_read(&a, &src, &k, &p));
 		assert_false(p.changed);
 		VEC_EACH (const struct slim_bundle, b, &p.bundles)
@@ -289,7 +289,7 @@ static void raw_bundles_are_compressed_on_demand(void **state)
 	struct str bundle = fx_bundle(&a, v, 2, 4096);
 	uint64_t size = UINT64_C(0xf0000000);
 	put_le((char *)(uintptr_t)bundle.p + 32 + 24 + strlen(FX_HOST) + 8, size, 8);
-	struct elf_src src = {.read = read_large, .mem = bundle.p, .size = size + 4096};
+	struct bytes src = {.read = read_large, .mem = bundle.p, .size = size + 4096};
 	struct slim_keep k = keep(&a, "gfx1100");
 	k.compress = BUNDLE_CCOB3;
 	assert_ok(slim_read(&a, &src, &k, &p));
@@ -384,7 +384,7 @@ static struct str object_with_symbols(struct arena *a, unsigned abi, size_t *ret
 
 static struct str content_of(struct arena *a, struct str file, struct bundle *ret)
 {
-	struct elf_src src = elf_src_mem(file);
+	struct bytes src = bytes_mem(file);
 	BUF(bytes, a);
 	assert_ok(bundle_open(a, &src, 0, file.n, ret));
 	assert_ok(bundle_decode(&src, ret, gather, &bytes));
@@ -393,7 +393,7 @@ static struct str content_of(struct arena *a, struct str file, struct bundle *re
 
 static void is_stripped(struct arena *a, struct str now, struct str old, size_t cut)
 {
-	struct elf_src src = elf_src_mem(now);
+	struct bytes src = bytes_mem(now);
 	struct elf e;
 	assert_true(now.n < old.n - 3000);
 	assert_memory_equal(now.p, old.p, 40);
@@ -510,7 +510,7 @@ static void a_bare_bundle_is_a_file_of_its_own(void **state)
 		assert_ok(slim(&a, dir, fat.section, &k, &now, &p));
 		assert_true(now.n < fat.section.n);
 		for (unsigned i = 0; i < FX_BUNDLES; i++, at = (at + 4095) / 4096 * 4096) {
-			struct elf_src src = elf_src_mem(now);
+			struct bytes src = bytes_mem(now);
 			struct bundle b;
 			bundle_has(&a, now, at, i, "gfx1201");
 			assert_ok(bundle_open(&a, &src, at, now.n, &b));
@@ -581,7 +581,7 @@ static void in_place_every_offset_stays(void **state)
 	assert_true(fs_present(path_join(&a, dir, S("lib.so.slim.json"))));
 	/* entries of what is gone have no bytes; a reader still finds all bundles, and all can go */
 	struct slim_keep k = keep(&a, "gfx1100"), all = {0};
-	struct elf_src src = elf_src_mem(now);
+	struct bytes src = bytes_mem(now);
 	struct slim_plan p;
 	assert_ok(slim_read(&a, &src, &all, &p));
 	assert_int_equal(p.bundles.n, FX_BUNDLES);

@@ -16,7 +16,7 @@ static struct err *see_symbol(void *user, const struct elf_symbol *s)
 	return NULL;
 }
 
-static struct err *use_elf(struct arena *a, const struct elf_src *src)
+static struct err *use_elf(struct arena *a, const struct bytes *src)
 {
 	static const uint64_t tags[] = {1, 5};
 	struct elf e;
@@ -43,14 +43,14 @@ static struct err *decode(void *user, const struct bundle *b)
 	return bundle_decode(user, b, pass, NULL);
 }
 
-static struct err *use_bundles(struct arena *a, const struct elf_src *src)
+static struct err *use_bundles(struct arena *a, const struct bytes *src)
 {
 	uint64_t at = 0;
 	(void)a;
 	return bundle_walk(src, &at, UINT64_MAX, decode, (void *)(uintptr_t)src);
 }
 
-static struct err *use_kpack(struct arena *a, const struct elf_src *src)
+static struct err *use_kpack(struct arena *a, const struct bytes *src)
 {
 	struct kpack k;
 	TRY(kpack_open(a, src, &k));
@@ -59,7 +59,7 @@ static struct err *use_kpack(struct arena *a, const struct elf_src *src)
 	return NULL;
 }
 
-static struct err *use_pe(struct arena *a, const struct elf_src *src)
+static struct err *use_pe(struct arena *a, const struct bytes *src)
 {
 	struct pe pe;
 	struct strs names;
@@ -81,11 +81,11 @@ static struct err *use_member(struct arena *a, const struct zip *z, const struct
 	TRY(zip_read(a, z, m, 1 << 24, &text));
 	TRY(zip_stream(z, m, pass_piece, NULL));
 	TRY(zip_view_open(z, m, &(struct zip_pass){.fn = pass_piece}, &v));
-	struct elf_src src = zip_view_src(v);
-	return m->size ? elf_src_read(&src, &byte, 1, m->size - 1) : NULL;
+	struct bytes src = zip_view_src(v);
+	return m->size ? bytes_read(&src, &byte, 1, m->size - 1) : NULL;
 }
 
-static struct err *use_zip(struct arena *a, const struct elf_src *src)
+static struct err *use_zip(struct arena *a, const struct bytes *src)
 {
 	CLEANUP(zip_close) struct zip z = {.fd = -1};
 	TRY(zip_open_src(a, src, S("x.zip"), NULL, &z));
@@ -238,7 +238,7 @@ static struct str zip(struct arena *a)
 static const struct kind {
 	const char *name;
 	struct str (*make)(struct arena *a);
-	struct err *(*use)(struct arena *a, const struct elf_src *src);
+	struct err *(*use)(struct arena *a, const struct bytes *src);
 	uint64_t reads, work, memory; /* what it takes; the last two to one part in a hundred */
 } kinds[] = {
 	{"object", object, use_elf, 12, 5334, 1310},
@@ -259,7 +259,7 @@ static struct err *use(
 {
 	ARENA(a);
 	struct source x = {.bytes = bytes, .fails = fails};
-	struct elf_src src = source_of(&x);
+	struct bytes src = source_of(&x);
 	src.budget = b;
 	struct err *e = k->use(&a, &src);
 	*ret_reads = x.reads;

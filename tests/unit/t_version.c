@@ -1,9 +1,9 @@
-/* PEP 440 and Debian versions: base/version.h, against a table from the documents themselves, the
+/* PEP 440 and Debian versions: lang/python/version.h, against a table from the documents themselves, the
  * Python library `packaging` and dpkg. */
 #include "test.h"
 
 #include "base/proc.h"
-#include "base/version.h"
+#include "lang/python/version.h"
 
 static const struct version *parse(struct arena *a, struct str text)
 {

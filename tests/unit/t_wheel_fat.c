@@ -67,8 +67,8 @@ static struct elf_dynamic dynamic(struct fixture *f, const char *name)
 	const struct zip_member *m = zip_find(&f->zip, str_from(name));
 	assert_non_null(m);
 	assert_ok(zip_read(&f->a, &f->zip, m, 1 << 24, &bytes));
-	struct elf_src *src = arena_array(&f->a, 1, sizeof(*src));
-	*src = elf_src_mem(bytes);
+	struct bytes *src = arena_array(&f->a, 1, sizeof(*src));
+	*src = bytes_mem(bytes);
 	assert_ok(elf_open(&f->a, src, &e));
 	assert_ok(elf_dynamic(&f->a, &e, &d));
 	return d;

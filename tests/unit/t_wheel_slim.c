@@ -66,8 +66,8 @@ static void is_same(const struct zip *x, const struct zip *y, const char *name)
 	assert_int_equal(a->time, b->time);
 	assert_int_equal(a->mode, b->mode);
 	assert_true(a->stored <= sizeof(one));
-	assert_ok(elf_src_read(&x->src, one, a->stored, a->data));
-	assert_ok(elf_src_read(&y->src, two, b->stored, b->data));
+	assert_ok(bytes_read(&x->src, one, a->stored, a->data));
+	assert_ok(bytes_read(&y->src, two, b->stored, b->data));
 	assert_memory_equal(one, two, a->stored);
 }
 

@@ -54,7 +54,7 @@ static struct str member(struct fixture *f, struct str wheel, const char *name)
 /* Objects of a bundle in memory, by their ids: equal in both, but for those that are not wanted. */
 static struct str raw(struct arena *a, struct str image, uint64_t at)
 {
-	struct elf_src src = elf_src_mem(image);
+	struct bytes src = bytes_mem(image);
 	struct bundle b;
 	assert_ok(bundle_open(a, &src, at, image.n, &b));
 	BUF(text, a);
@@ -87,7 +87,7 @@ static struct str objects(struct arena *a, struct str library)
 	static const struct slim_keep none = {.none = true};
 	struct reading r = {.a = a};
 	struct slim_plan p;
-	struct elf_src src = elf_src_mem(library);
+	struct bytes src = bytes_mem(library);
 	assert_ok(slim_read(a, &src, &none, &p));
 	assert_ok(slim_objects(&p, row, &r));
 	strs_sort(&r.rows);
@@ -169,7 +169,7 @@ static void each_file_goes_where_it_belongs(void **state)
 	assert_str(member(f, one, "pkg/library/K_gfx90a.co"), "other");
 	assert_str(member(f, part(f, "k", "gfx11"), "pkg/images/amd-gfx11xx/k.aks2"), "family");
 	struct str text = member(f, one, "pkg/.kpack/demo_gfx90a:xnack-.kpack");
-	struct elf_src src = elf_src_mem(text);
+	struct bytes src = bytes_mem(text);
 	assert_ok(kpack_open(&f->a, &src, &k));
 	assert_int_equal(k.objects.n, 3);
 	assert_str(k.objects.v[2].path, "lib.so");
@@ -226,7 +226,7 @@ static void names_are_those_of_installed_files(void **state)
 	assert_str(member(f, one, "amd_demo_device_gfx1201-1.0.data/platlib/pkg/K_gfx1201.co"),
 		"side");
 	struct str text = member(f, one, "pkg/.kpack/demo_gfx1201.kpack");
-	struct elf_src src = elf_src_mem(text);
+	struct bytes src = bytes_mem(text);
 	assert_ok(kpack_open(&f->a, &src, &k));
 	assert_str(k.objects.v[0].path, "pkg/a/lib.so");
 	assert_str(k.objects.v[3].path, "top.so");
@@ -339,7 +339,7 @@ static void a_pointer_in_no_wrapper_is_refused(void **state)
 	struct fx_built lib = fx_fat_library(&f->a, kinds[0]);
 	char *p = str_z(&f->a, lib.file);
 	struct elf e;
-	struct elf_src src = elf_src_mem((struct str){p, lib.file.n});
+	struct bytes src = bytes_mem((struct str){p, lib.file.n});
 	assert_ok(elf_open(&f->a, &src, &e));
 	put_le(p + elf_offset_of(&e, lib.wrappers + 24), 0x12345678, 4);
 	make(f, (struct str){p, lib.file.n});

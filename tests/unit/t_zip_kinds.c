@@ -15,7 +15,7 @@ static struct str look(struct arena *a, struct str bytes)
 	struct strs list = {0};
 	struct findings found = {0};
 	struct zip z;
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	assert_ok(zip_open_src(a, &src, S("x.zip"), &found, &z));
 	VEC_EACH (struct finding, f, &found)
 		strs_add(a, &list, str_fmt(a, "%s@%.*s", f->id, STR(f->path)));
@@ -249,7 +249,7 @@ static void extra_fields_mean_what_their_id_says(void **state)
 			{.name = "a", .data = S_INIT("x"), .extra = buf_str(&extra)},
 			{.name = "b", .data = S_INIT("x"), .local_extra = buf_str(&extra)},
 			{.name = NULL}};
-		struct elf_src src = elf_src_mem(archive(&a, v));
+		struct bytes src = bytes_mem(archive(&a, v));
 		assert_ok(zip_open_src(&a, &src, S("x.zip"), &found, &z));
 		bool bad = fields[i].finding && !strcmp(fields[i].finding, "zip-second-meaning");
 		assert_int_equal(found.n, bad ? 2 : fields[i].finding != NULL);
@@ -282,7 +282,7 @@ static void what_is_not_safe_is_not_read(void **state)
 	ARENA(a);
 	struct findings found = {0};
 	struct zip z;
-	struct elf_src src = elf_src_mem(archive(&a, v)), inner;
+	struct bytes src = bytes_mem(archive(&a, v)), inner;
 	assert_ok(zip_open_src(&a, &src, S("x.zip"), &found, &z));
 	assert_int_equal(z.members.n, 4);
 	VEC_EACH (const struct zip_member, m, &z.members) {
@@ -305,7 +305,7 @@ static void nothing_can_be_deflated_too(void **state)
 		{.name = "e", .data = S_INIT("\3\0"), .method = 8}, {.name = NULL}};
 	ARENA(a);
 	struct zip z;
-	struct elf_src src = elf_src_mem(archive(&a, v)), inner;
+	struct bytes src = bytes_mem(archive(&a, v)), inner;
 	CLEANUP(fd_closep) int fd;
 	struct findings found = {0};
 	struct str text;
@@ -351,7 +351,7 @@ static void the_end_is_looked_for_as_far_as_it_may_be(void **state)
 		buf_le(&b, cases[i].comment, 2);
 		memset(buf_space(&b, cases[i].comment + cases[i].behind), 'c',
 			cases[i].comment + cases[i].behind);
-		struct elf_src src = elf_src_mem(buf_str(&b));
+		struct bytes src = bytes_mem(buf_str(&b));
 		struct err *e = zip_open_src(&a, &src, S("x.zip"), &found, &z);
 		if (!cases[i].want) {
 			assert_err_says(
@@ -469,7 +469,7 @@ static void large_members_that_lie_are_told(void **state)
 	char *longer = arena_alloc(&a, bytes.n + PIECE); /* whatever is behind can be read */
 	memcpy(longer, bytes.p, bytes.n);
 	assert_ok(zip_open(&a, path, NULL, &z));
-	z.src = elf_src_mem((struct str){.p = longer, .n = bytes.n + PIECE});
+	z.src = bytes_mem((struct str){.p = longer, .n = bytes.n + PIECE});
 	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
 		struct zip_member m = z.members.v[i % 2];
 		size_t n = 0;

@@ -70,7 +70,7 @@ static struct str look(struct arena *a, struct str bytes)
 	struct strs ids = {0};
 	struct findings found = {0};
 	struct zip z;
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct err *e = zip_open_src(a, &src, S("x.zip"), &found, &z);
 	if (e) {
 		assert_true(e->code == E_ZIP || e->code == E_LIMIT || e->code == E_ELF);
@@ -96,7 +96,7 @@ static void a_good_archive_has_no_findings(void **state)
 	(void)state;
 	ARENA(a);
 	struct str bytes = {.p = base_archive(&a), .n = SIZE}, text;
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct zip z;
 	assert_str(look(&a, bytes), "");
 	assert_ok(zip_open_src(&a, &src, S("x.zip"), NULL, &z));
@@ -603,11 +603,11 @@ static void members_come_whole_in_pieces_and_at_random(void **state)
 		char c[5] = "";
 		size_t n = v[i].content.n, at = n / 2, k = n - at < 4 ? n - at : 4;
 		assert_ok(zip_view_open(&z, m, &(struct zip_pass){0}, &view));
-		struct elf_src src = zip_view_src(view);
+		struct bytes src = zip_view_src(view);
 		assert_int_equal(src.size, n);
-		assert_ok(elf_src_read(&src, c, k, at));
+		assert_ok(bytes_read(&src, c, k, at));
 		assert_memory_equal(c, v[i].content.p + at, k);
-		assert_err(elf_src_read(&src, c, 2, n - 1), E_ELF);
+		assert_err(bytes_read(&src, c, 2, n - 1), E_ELF);
 	}
 	zip_close(&z);
 	test_dir_remove(dir);
@@ -625,7 +625,7 @@ static void damaged_data_is_told(void **state)
 	struct zip z;
 	assert_ok(zip_write(&a, &w, &out));
 	assert_ok(fs_read(&a, path, 1 << 20, &bytes));
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	assert_ok(zip_open_src(&a, &src, S("z.zip"), NULL, &z));
 	char *data = (char *)(uintptr_t)bytes.p + z.members.v[0].data;
 	for (size_t i = 0; i + 1 < out.stored; i++) { /* the last has padding bits */

@@ -12,7 +12,7 @@ static struct str told(struct arena *a, struct str bytes)
 	struct findings found = {0};
 	struct zip z;
 	BUF(b, a);
-	struct elf_src src = elf_src_mem(bytes);
+	struct bytes src = bytes_mem(bytes);
 	struct err *e = zip_open_src(a, &src, S("x.zip"), &found, &z);
 	if (e) {
 		struct str text = str_dup(a, str_from(e->msg));
@@ -487,7 +487,7 @@ static void of_bombs(void **state)
 				.size = UINT32_MAX,
 				.extra = buf_str(&extra)},
 			{.name = "c", .data = S_INIT("x")}, {.name = NULL}};
-		struct elf_src src = elf_src_mem(archive(&a, v));
+		struct bytes src = bytes_mem(archive(&a, v));
 		bool bomb = false;
 		assert_ok(zip_open_src(&a, &src, S("x.zip"), &found, &z));
 		VEC_EACH (const struct finding, f, &found) {
@@ -501,7 +501,7 @@ static void of_bombs(void **state)
 }
 
 /* A directory of more than 1 GiB is not read: the end record of one, and zeros. */
-static struct err *read_end_of(const struct elf_src *s, void *p, size_t n, uint64_t at)
+static struct err *read_end_of(const struct bytes *s, void *p, size_t n, uint64_t at)
 {
 	const struct str *end = s->user;
 	memset(p, 0, n);
@@ -521,7 +521,7 @@ static void of_a_large_directory(void **state)
 		struct zip z;
 		put_end(&b, 1, bytes, 0);
 		struct str end = buf_str(&b);
-		struct elf_src src = {
+		struct bytes src = {
 			.read = read_end_of, .size = bytes + b.n, .user = &end, .budget = &budget};
 		assert_err_says(zip_open_src(&a, &src, S("x.zip"), NULL, &z), E_LIMIT,
 			bytes > 1 << 30 ? "'x.zip' has a central directory of 1073741825 bytes"

@@ -66,7 +66,7 @@ static void tear_down(struct archive *x)
 	test_dir_remove(x->dir);
 }
 
-static void check_reads(struct arena *a, struct str content, const struct elf_src *src)
+static void check_reads(struct arena *a, struct str content, const struct bytes *src)
 {
 	char *got = arena_alloc(a, content.n);
 	uint32_t x = 7;
@@ -75,18 +75,18 @@ static void check_reads(struct arena *a, struct str content, const struct elf_sr
 		x = x * 1664525 + 1013904223;
 		size_t at = x % content.n, n = i % 4 ? x >> 20 : content.n;
 		n = n < content.n - at ? n : content.n - at;
-		assert_ok(elf_src_read(src, got, n, at));
+		assert_ok(bytes_read(src, got, n, at));
 		assert_memory_equal(got, content.p + at, n);
 	}
 	for (size_t at = 0; at < content.n; at += 100000) { /* forward */
 		size_t n = content.n - at < 100000 ? content.n - at : 100000;
-		assert_ok(elf_src_read(src, got, n, at));
+		assert_ok(bytes_read(src, got, n, at));
 		assert_memory_equal(got, content.p + at, n);
 	}
-	struct elf_src part = elf_src_sub(src, content.n / 3, 1000);
-	assert_ok(elf_src_read(&part, got, 500, 500));
+	struct bytes part = bytes_sub(src, content.n / 3, 1000);
+	assert_ok(bytes_read(&part, got, 500, 500));
 	assert_memory_equal(got, content.p + content.n / 3 + 500, 500);
-	assert_err(elf_src_read(&part, got, 2, 999), E_ELF);
+	assert_err(bytes_read(&part, got, 2, 999), E_ELF);
 }
 
 static void what_is_read_is_what_was_written(void **state)
@@ -102,7 +102,7 @@ static void what_is_read_is_what_was_written(void **state)
 		assert_ok(zip_view_open(&x.zip, x.m,
 			&(struct zip_pass){.fn = collect, .user = &s, .threaded = i % 2}, &v));
 		assert_true(str_eq(buf_str(&s.b), x.content));
-		struct elf_src src = zip_view_src(v);
+		struct bytes src = zip_view_src(v);
 		check_reads(&a, x.content, &src);
 		tear_down(&x);
 	}
@@ -172,11 +172,11 @@ static void reading_is_at_the_cost_of_the_budget(void **state)
 	struct budget *b = x.zip.src.budget;
 	uint64_t memory = b->memory;
 	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.fn = collect, .user = &s}, &v));
-	struct elf_src src = zip_view_src(v);
+	struct bytes src = zip_view_src(v);
 	b->work = (uint64_t)9 << 19;
 	for (int i = 0; i < 4; i++)
-		assert_ok(elf_src_read(&src, &c, 1, (uint64_t)i << 20));
-	assert_err(elf_src_read(&src, &c, 1, SIZE - 1), E_LIMIT);
+		assert_ok(bytes_read(&src, &c, 1, (uint64_t)i << 20));
+	assert_err(bytes_read(&src, &c, 1, SIZE - 1), E_LIMIT);
 	zip_view_close(&v);
 	v = NULL;
 	assert_int_equal(b->memory, memory);
@@ -197,12 +197,12 @@ static void the_next_block_is_there_already(void **state)
 		char c;
 		set_up(&a, SIZE, &x);
 		assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.threaded = threaded}, &v));
-		struct elf_src src = zip_view_src(v);
-		assert_ok(elf_src_read(&src, &c, 1, 5));
-		assert_ok(elf_src_read(&src, &c, 1, (1 << 20) + 5));
+		struct bytes src = zip_view_src(v);
+		assert_ok(bytes_read(&src, &c, 1, 5));
+		assert_ok(bytes_read(&src, &c, 1, (1 << 20) + 5));
 		uint64_t work = src.budget->work;
 		src.budget->work = 1000;
-		struct err *e = elf_src_read(&src, &c, 1, (2 << 20) + 5);
+		struct err *e = bytes_read(&src, &c, 1, (2 << 20) + 5);
 		if (threaded) {
 			assert_ok(e);
 			assert_int_equal(c, x.content.p[(2 << 20) + 5]);
@@ -212,10 +212,10 @@ static void the_next_block_is_there_already(void **state)
 		src.budget->work = work;
 		/* and that one is kept, with those read before, as long as there is room for four */
 		for (unsigned i = 0; i < 3; i++)
-			assert_ok(elf_src_read(&src, &c, 1, (uint64_t)i << 20));
+			assert_ok(bytes_read(&src, &c, 1, (uint64_t)i << 20));
 		src.budget->work = 1000;
 		for (unsigned i = 0; i < 3; i++) {
-			assert_ok(elf_src_read(&src, &c, 1, ((uint64_t)i << 20) + 7));
+			assert_ok(bytes_read(&src, &c, 1, ((uint64_t)i << 20) + 7));
 			assert_int_equal(c, x.content.p[((size_t)i << 20) + 7]);
 		}
 		src.budget->work = work;
@@ -277,7 +277,7 @@ static void what_was_marked_is_there_without_unpacking(void **state)
 		uint64_t memory = b->memory;
 		struct zip_pass pass = {.threaded = threaded, .mark = find_marks};
 		assert_ok(zip_view_open(&x.zip, x.m, &pass, &v));
-		struct elf_src src = zip_view_src(v), part = elf_src_sub(&src, 1000, 4000000);
+		struct bytes src = zip_view_src(v), part = bytes_sub(&src, 1000, 4000000);
 		uint64_t work = b->work, at = 0;
 		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++, at++) {
 			size_t left = SIZE - places[i].at, n = places[i].want * (size_t)1000;
@@ -285,12 +285,12 @@ static void what_was_marked_is_there_without_unpacking(void **state)
 			assert_int_equal(at, places[i].at);
 			n = n < left ? n : left;
 			b->work = n + 1000;
-			assert_ok(elf_src_read(&src, got, n, at));
+			assert_ok(bytes_read(&src, got, n, at));
 			assert_memory_equal(got, x.content.p + at, n);
 			if (n < left)
-				assert_err(elf_src_read(&src, got, n + 1, at), E_LIMIT);
+				assert_err(bytes_read(&src, got, n + 1, at), E_LIMIT);
 			b->work = 1000;
-			assert_err(elf_src_read(&src, got, 8, at + 1), E_LIMIT);
+			assert_err(bytes_read(&src, got, 8, at + 1), E_LIMIT);
 		}
 		assert_true(src.next_mark(&src, &at));
 		assert_int_equal(at, SIZE);
@@ -320,7 +320,7 @@ static void marks_end_where_there_is_no_room(void **state)
 	unsigned n = 0;
 	set_up_marks(&a, 70, &x);
 	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.mark = find_marks}, &v));
-	struct elf_src src = zip_view_src(v);
+	struct bytes src = zip_view_src(v);
 	for (; src.next_mark(&src, &at); n++)
 		last = at++;
 	assert_in_range(n, 66, 72);
@@ -429,7 +429,7 @@ static void files_for_random_access(void **state)
 	(void)state;
 	ARENA(a);
 	struct archive x;
-	struct elf_src src;
+	struct bytes src;
 	char got[4];
 	int fd, in = dup(0);
 	set_up(&a, 5000, &x);
@@ -445,7 +445,7 @@ static void files_for_random_access(void **state)
 	assert_ok(zip_src(&x.zip, x.m, &src, &fd));
 	assert_int_equal(fd, 0);
 	assert_int_equal(src.size, 5000);
-	assert_ok(elf_src_read(&src, got, 4, 4996));
+	assert_ok(bytes_read(&src, got, 4, 4996));
 	assert_memory_equal(got, x.content.p + 4996, 4);
 	close(fd);
 	if (in >= 0) {

@@ -566,7 +566,7 @@ static void a_file_that_vanishes_is_an_error(void **state)
 
 /* ---- Ctrl-C ---- */
 
-static struct err *read_and_signal(const struct elf_src *s, void *p, size_t n, uint64_t at)
+static struct err *read_and_signal(const struct bytes *s, void *p, size_t n, uint64_t at)
 {
 	struct source *x = s->user;
 	if (!x->reads)
@@ -587,7 +587,7 @@ static void a_signal_is_heard_while_a_member_is_copied(void **state)
 	int status;
 	assert_ok(zip_write(&a, &w, NULL));
 	assert_ok(fs_read(&a, one, 1 << 24, &watched.bytes));
-	struct elf_src src = source_of(&watched);
+	struct bytes src = source_of(&watched);
 	assert_ok(zip_open_src(&a, &src, one, NULL, &z));
 	struct zip_input copy = {
 		.name = S("n"), .mode = 0644, .zip = &z, .member = &z.members.v[0]};

@@ -232,7 +232,7 @@ static void number(struct lex *l, struct tok *t)
 }
 
 /* "path" or <path> behind #include; false when the line says something else (a macro). */
-static bool include_path(struct lex *l, struct tok *t)
+static bool header_path(struct lex *l, struct tok *t)
 {
 	char close = peek(l, 0) == '<' ? '>' : '"';
 	for (size_t i = l->at + 1; i < l->s.n && l->s.p[i] != '\n'; i++) {
@@ -253,7 +253,7 @@ static struct err *token(struct lex *l, struct tok *t)
 		struct str d = l->directive;
 		bool path = str_eq(d, S("include")) || str_eq(d, S("import")) ||
 			    str_eq(d, S("include_next"));
-		if (path && include_path(l, t))
+		if (path && header_path(l, t))
 			return NULL;
 	}
 	if (ascii_digit(c) || (c == '.' && ascii_digit(peek(l, 1)))) {

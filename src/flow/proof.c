@@ -2,7 +2,7 @@
  * program on the same SDK: then the record of the last build says it, and nothing is unpacked again. */
 #include "base/fs.h"
 #include "base/hash.h"
-#include "build/build.h"
+#include "flow/build.h"
 #include "formats/node.h"
 
 enum { MAX_RECORD = 64 << 20 };

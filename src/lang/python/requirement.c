@@ -1,14 +1,14 @@
 /* Dependency specifiers: a parser for the grammar of PEP 508, which evaluates markers on the way, as far as what
  * they ask for is known. See requirement.h. */
-#include "base/requirement.h"
+#include "lang/python/requirement.h"
 
-#include "base/version.h"
+#include "lang/python/version.h"
 
 struct parser {
 	struct str text;
 	size_t at;
 	unsigned depth;
-	struct str python, machine; /* "": not known */
+	struct str python, platform; /* "": not known */
 };
 
 enum holds { NO, MAYBE, YES }; /* "and" is the least of them, "or" the greatest */
@@ -106,7 +106,7 @@ static bool variable(const struct parser *s, struct str name, struct operand *re
 	if (i == n)
 		return false;
 	ret->text = ret->version                          ? s->python
-		    : str_eq(name, S("platform_machine")) ? s->machine
+		    : str_eq(name, S("platform_machine")) ? s->platform
 							  : str_from(variables[i].value);
 	ret->known = ret->text.n || variables[i].value;
 	return true;
@@ -273,10 +273,10 @@ struct err *requirement_parse(struct str text, struct requirement *ret)
 	return s.at == s.text.n ? NULL : wrong(&s, "the end of the marker");
 }
 
-bool requirement_holds(const struct requirement *r, struct str python, struct str machine)
+bool requirement_holds(const struct requirement *r, struct str python, struct str platform)
 {
 	enum holds is = YES;
-	struct parser s = {.text = r->marker, .python = python, .machine = machine};
+	struct parser s = {.text = r->marker, .python = python, .platform = platform};
 	struct err *e = r->marker.n ? marker_expression(&s, &is) : NULL;
 	bool sure = !e && is == YES;
 	err_free(e);

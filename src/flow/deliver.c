@@ -1,8 +1,8 @@
 /* What another build system made, brought to where it is wanted and looked at. */
 #include "base/fs.h"
 #include "base/progress.h"
-#include "build/build.h"
 #include "devcode/devcode.h"
+#include "flow/build.h"
 #include "wheel/wheel.h"
 
 /* Beside the install tree: which one is ours to replace. */

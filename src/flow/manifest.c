@@ -2,7 +2,7 @@
  * See build.h. */
 #include "base/fs.h"
 #include "base/hash.h"
-#include "build/build.h"
+#include "flow/build.h"
 #include "wheel/wheel.h"
 
 struct input {

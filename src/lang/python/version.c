@@ -1,7 +1,7 @@
 /* PEP 440: parsing by the grammar of its appendix, the order of versions, and specifiers, one
  * clause at a time; see version.h. Numbers stay text without leading zeros, so that none is too
  * long. */
-#include "base/version.h"
+#include "lang/python/version.h"
 
 #include "base/buf.h"
 

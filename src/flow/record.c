@@ -1,5 +1,5 @@
 /* The JSON record of a build: what `rocsmith report` draws its page from. See build.h. */
-#include "build/build.h"
+#include "flow/build.h"
 
 #include <time.h>
 

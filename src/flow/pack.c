@@ -1,6 +1,6 @@
 /* Puts linked modules, the generated loader and pure-Python files into a wheel. */
 #include "base/fs.h"
-#include "build/build.h"
+#include "flow/build.h"
 #include "make/make.h"
 #include "wheel/wheel.h"
 

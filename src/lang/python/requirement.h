@@ -12,4 +12,4 @@ struct requirement { /* views of the text */
 MUST_USE struct err *requirement_parse(struct str text, struct requirement *ret);
 /* Its marker holds for sure, or there is none: on Linux, for CPython of this version ("3.12") and this machine
  * ("x86_64"), when no extra is asked for. What depends on anything else does not. */
-bool requirement_holds(const struct requirement *r, struct str python, struct str machine);
+bool requirement_holds(const struct requirement *r, struct str python, struct str platform);

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "build/build.h"
+#include "flow/build.h"
 #include "know/compat.h"
 
 enum next_by { NEXT_WHEEL, NEXT_DEVICE_WHEEL, NEXT_BUILD };

@@ -1,5 +1,5 @@
 /* The next step; see next.h. */
-#include "build/next.h"
+#include "flow/next.h"
 
 #include "base/fs.h"
 #include "know/environment.h"

@@ -5,8 +5,8 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/pool.h"
-#include "build/build.h"
 #include "cc/cc.h"
+#include "flow/build.h"
 #include "target/target.h"
 #include "term/out.h"
 

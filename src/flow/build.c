@@ -1,5 +1,5 @@
 /* The flow: its stages in order, one stopwatch for each, and the record behind them; see build.h */
-#include "build/build.h"
+#include "flow/build.h"
 #include "base/fs.h"
 #include "base/progress.h"
 #include "make/make.h"

@@ -1,0 +1,78 @@
+/* Bytes of files, of memory, and parts of both; see bytes.h. */
+#include "formats/bytes.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/fs.h"
+
+enum {
+	MAX_SLICE = 512 << 20, /* bytes read at once */
+	READ_COST = 256,       /* work of a read, in addition to its bytes */
+};
+
+static struct err *read_fd(const struct bytes *s, void *p, size_t n, uint64_t offset)
+{
+	return fs_pread(s->fd, p, n, s->base + offset);
+}
+
+static struct err *read_mem(const struct bytes *s, void *p, size_t n, uint64_t offset)
+{
+	if (n)
+		memcpy(p, s->mem + s->base + offset, n);
+	return NULL;
+}
+
+struct bytes bytes_fd(int fd, uint64_t size)
+{
+	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	return (struct bytes){.read = read_fd, .fd = fd, .size = size};
+}
+
+struct bytes bytes_mem(struct str bytes)
+{
+	return (struct bytes){.read = read_mem, .mem = bytes.p, .size = bytes.n, .fd = -1};
+}
+
+struct bytes bytes_sub(const struct bytes *s, uint64_t offset, uint64_t size)
+{
+	struct bytes sub = *s;
+	uint64_t from = offset < s->size ? offset : s->size;
+	sub.base += from;
+	sub.size = size < s->size - from ? size : s->size - from;
+	return sub;
+}
+
+struct err *bytes_read(const struct bytes *s, void *p, size_t n, uint64_t offset)
+{
+	if (offset > s->size || n > s->size - offset)
+		return err_new(E_ELF,
+			"%zu bytes at offset %llu are not inside the file of %llu bytes", n,
+			(unsigned long long)offset, (unsigned long long)s->size);
+	TRY(budget_work(s->budget, n + READ_COST));
+	return n ? s->read(s, p, n, offset) : NULL;
+}
+
+struct err *bytes_peek(const struct bytes *s, void *p, size_t n, uint64_t offset, size_t *ret_n)
+{
+	uint64_t left = offset < s->size ? s->size - offset : 0;
+	*ret_n = n < left ? n : (size_t)left;
+	return bytes_read(s, p, *ret_n, *ret_n ? offset : 0);
+}
+
+struct err *bytes_slice(
+	struct arena *a, const struct bytes *s, uint64_t offset, uint64_t n, struct str *ret)
+{
+	if (n > MAX_SLICE)
+		return err_new(E_LIMIT, "%llu bytes at offset %llu: at most %d are read",
+			(unsigned long long)n, (unsigned long long)offset, MAX_SLICE);
+	if (offset > s->size || n > s->size - offset)
+		return bytes_read(s, NULL, (size_t)n, offset); /* the error, not the memory */
+	TRY(budget_memory(s->budget, n));
+	char *p = arena_raw(a, (size_t)n + 1);
+	TRY(bytes_read(s, p, (size_t)n, offset));
+	p[n] = 0;
+	*ret = (struct str){.p = p, .n = (size_t)n};
+	return NULL;
+}
