@@ -1,0 +1,495 @@
+/* Reads what compilers and build tools print; see message.h. */
+#include "know/message.h"
+
+#include "base/fs.h"
+#include "know/know.h"
+
+enum { MAX_NOTES = 12, MAX_DETAIL = 20, MAX_MORE = 5 };
+
+#define MEMORY_HINT "the system may have run out of memory: try fewer jobs, -j1"
+#define CMAKE_ERROR "CMake Error"
+
+/* ---- one line ---- */
+
+/* The line without colours and links: ESC [ ... letter, ESC ] ... BEL or ESC \\ (ECMA-48). */
+static struct str without_colours(struct arena *a, struct str line)
+{
+	if (str_chr(line, 033) == line.n)
+		return line;
+	BUF(b, a);
+	for (size_t i = 0; i < line.n; i++) {
+		if (line.p[i] != 033) {
+			buf_char(&b, line.p[i]);
+			continue;
+		}
+		bool text = i + 1 < line.n && line.p[i + 1] == ']';
+		for (i += 2; i < line.n; i++) {
+			char c = line.p[i];
+			if (text ? c == 7 || c == '\\' : c >= '@' && c <= '~')
+				break;
+		}
+	}
+	return buf_str(&b);
+}
+
+static bool number_of(struct str digits, unsigned *ret)
+{
+	uint64_t n;
+	if (!str_u64(digits, 10, &n) || n > UINT32_MAX)
+		return false;
+	*ret = (unsigned)n;
+	return true;
+}
+
+/* Takes "12:" off *s. */
+static bool take_line_number(struct str *s, unsigned *ret)
+{
+	size_t colon = str_chr(*s, ':');
+	if (colon == s->n || !number_of(str_sub(*s, 0, colon), ret))
+		return false;
+	*s = str_sub(*s, colon + 1, s->n);
+	return true;
+}
+
+/* "path:12:5: error: text" or "program: error: text" */
+static bool message_parse(struct str line, struct message *m)
+{
+	/* "error" ends "fatal error" too, which must be tried first */
+	static const char *const kinds[] = {"fatal error", "error", "warning", "note", NULL};
+	size_t colon = str_chr(line, ':');
+	struct str rest = str_sub(line, colon + 1, line.n);
+	*m = (struct message){.path = str_sub(line, 0, colon)};
+	if (!take_line_number(&rest, &m->line))
+		m->line = 0;
+	else if (!take_line_number(&rest, &m->col))
+		m->col = 0;
+	rest = str_trim(rest);
+	for (size_t i = 0; colon < line.n && kinds[i]; i++) {
+		struct str kind = str_from(kinds[i]);
+		if (!str_starts(rest, kind) || !str_starts(str_sub(rest, kind.n, rest.n), S(": ")))
+			continue;
+		m->kind = kind;
+		m->text = str_sub(rest, kind.n + 2, rest.n);
+		return true;
+	}
+	return false;
+}
+
+static bool message_is_error(const struct message *m)
+{
+	return str_ends(m->kind, S("error"));
+}
+
+/* gcc lists the including files from the inside outwards; every line of clang's looks like the first. */
+static bool continues_includes(struct str line)
+{
+	return str_starts(line, S("                 from "));
+}
+
+/* "In file included from path:12:" */
+static bool parse_included(struct str line, struct message *m)
+{
+	struct str prefix = S("In file included from "), digits;
+	if (!str_starts(line, prefix) && !continues_includes(line))
+		return false;
+	struct str rest = str_sub(line, prefix.n, line.n);
+	size_t colon = str_chr(rest, ':');
+	*m = (struct message){.path = str_sub(rest, 0, colon)};
+	rest = str_sub(rest, colon + 1, rest.n);
+	digits = str_sub(rest, 0, str_chr(rest, str_chr(rest, ',') < rest.n ? ',' : ':'));
+	return number_of(digits, &m->line);
+}
+
+/* "path:12:5:   required from here": how gcc came to a template. */
+static bool parse_required(struct str line, struct message *m)
+{
+	size_t colon = str_chr(line, ':');
+	struct str rest = str_sub(line, colon + 1, line.n);
+	*m = (struct message){.path = str_sub(line, 0, colon)};
+	return colon < line.n && take_line_number(&rest, &m->line) &&
+	       take_line_number(&rest, &m->col) && str_starts(rest, S("   required from "));
+}
+
+/* "  File \"setup.py\", line 12, in f" of a Python traceback */
+static bool parse_frame(struct str line, struct message *m)
+{
+	struct str rest, number, prefix = S("  File \"");
+	if (!str_starts(line, prefix) ||
+		!str_cut(str_sub(line, prefix.n, line.n), '"', &m->path, &rest) ||
+		!str_starts(rest, S(", line ")))
+		return false;
+	str_cut(str_sub(rest, 7, rest.n), ',', &number, &rest);
+	return number_of(str_trim(number), &m->line);
+}
+
+/* ---- the block of an error ---- */
+
+static struct message message_copy(struct arena *a, const struct message *m)
+{
+	struct message copy = *m;
+	copy.path = str_dup(a, m->path);
+	copy.text = str_dup(a, m->text);
+	return copy;
+}
+
+/* Takes m for the nearest place in the project unless there is one already. */
+static void consider(
+	const struct message_origin *o, struct message_block *b, const struct message *m)
+{
+	if (!b->mine.path.n && m->line && o->file(o->user, m->path).n)
+		b->mine = message_copy(o->a, m);
+}
+
+/* Does a line below the error still belong to it? Then it goes into the notes, with its place in the project if it
+ * has one. */
+static bool add_note(const struct message_origin *o, struct message_block *b, struct str line)
+{
+	struct message m;
+	if (parse_included(line, &m))
+		return false;
+	bool message = message_parse(line, &m);
+	if (message && (message_is_error(&m) || str_eq(m.kind, S("warning"))))
+		return false;
+	if (message)
+		consider(o, b, &m);
+	if (b->kept >= MAX_NOTES)
+		return true;
+	b->kept++;
+	if (message) {
+		struct str file = o->file(o->user, m.path);
+		if (file.n && m.line)
+			o->map(o->user, file, &m);
+		buf_fmt(&b->notes, "%.*s:%u:%u: %.*s: %.*s\n", STR(file.n ? file : m.path), m.line,
+			m.col, STR(m.kind), STR(m.text));
+	} else if (!b->first.line) {
+		buf_fmt(&b->notes, "%.*s\n", STR(line));
+	}
+	return true;
+}
+
+/* The lines above an error, up to `end`, say which file includes which or which code wants a template: considers the
+ * place nearest to the error. */
+static void consider_above(
+	const struct message_origin *o, struct message_block *b, struct str lines, const char *end)
+{
+	ARENA(scratch);
+	struct message m, above = {0}, wanted = {0};
+	struct str line;
+	while (lines.p < end && str_next(&lines, '\n', &line)) {
+		line = without_colours(&scratch, line);
+		bool required = !wanted.path.n && parse_required(line, &m);
+		if ((!required && !parse_included(line, &m)) || !o->file(o->user, m.path).n)
+			continue;
+		if (required)
+			wanted = m;
+		else if (!continues_includes(line) || !above.path.n)
+			above = m;
+	}
+	if (wanted.path.n || above.path.n)
+		consider(o, b, wanted.path.n ? &wanted : &above);
+}
+
+void message_block(const struct message_origin *o, struct str *text, struct message_block *b)
+{
+	struct message m;
+	struct str raw, rest = *text, above = {0};
+	*b = (struct message_block){.notes = {.a = o->a}};
+	while (str_next(&rest, '\n', &raw)) {
+		ARENA(scratch);
+		struct str line = without_colours(&scratch, raw);
+		if (b->found && !add_note(o, b, line))
+			break;
+		*text = rest;
+		if (b->found)
+			continue;
+		if (parse_included(line, &m) || parse_required(line, &m)) {
+			if (!above.p)
+				above = (struct str){.p = raw.p, .n = raw.n + 1 + rest.n};
+			continue;
+		}
+		if (!message_parse(line, &m))
+			continue;
+		if (o->warnings ? str_eq(m.kind, S("warning")) : message_is_error(&m)) {
+			b->found = true;
+			b->first = message_copy(o->a, &m);
+			consider(o, b, &m);
+			if (above.p)
+				consider_above(o, b, above, raw.p);
+		}
+		above = (struct str){0};
+	}
+}
+
+/* ---- errors ---- */
+
+/* Adds a hint of each tool's first rule that fits. A missing header or library that a component of the SDK has gets
+ * that component instead. */
+static struct err *add_hints(const struct message_origin *o, struct err *e, struct str text)
+{
+	for (size_t i = 0; i < sizeof(o->tools) / sizeof(o->tools[0]) && o->tools[i]; i++) {
+		struct str part;
+		const struct know_rule *rule = know_match(o->tools[i], text, &part);
+		if (!rule)
+			continue;
+		const struct know_library *l = know_header(part);
+		if (!l)
+			l = know_link(part);
+		if (l)
+			err_hint(e,
+				"the SDK component '%s' has it: sdk: {components: [%s]} in "
+				"rocsmith.yaml",
+				l->name, l->name);
+		else
+			err_hint(e, "%.*s", STR(know_hint(o->a, rule, part)));
+	}
+	return e;
+}
+
+static struct str in_project(const struct message_origin *o, struct str file)
+{
+	return path_join(o->a, o->project, file);
+}
+
+struct err *message_error(const struct message_origin *o, struct message_block *b)
+{
+	struct message *at = &b->mine;
+	struct str text = b->first.text, part;
+	struct err *e;
+	if (!b->first.line) { /* "ld.lld: error: ...", "clang++: error: ..." */
+		e = err_new(o->program, "%.*s: %.*s%.*s", STR(path_base(b->first.path)), STR(text),
+			STR(o->about));
+		if (know_match("memory", text, &part))
+			err_hint(e, MEMORY_HINT);
+	} else {
+		struct str where = S(""), file = at->path.n ? o->file(o->user, at->path) : S("");
+		if (!str_eq(at->path, b->first.path))
+			where = str_fmt(o->a, " (in %.*s:%u)", STR(b->first.path), b->first.line);
+		e = err_new(E_COMPILE, "%.*s%.*s%.*s", STR(text), STR(where), STR(o->about));
+		if (file.n) {
+			o->map(o->user, file, at);
+			err_at(e, (struct loc){.path = in_project(o, file),
+					  .line = at->line,
+					  .col = at->col});
+		}
+		if (file.n && o->hint)
+			o->hint(o->user, file, e);
+	}
+	if (b->notes.n)
+		err_detail(e, buf_str(&b->notes));
+	return add_hints(o, e, text);
+}
+
+/* A message of a linker: lld's have the word "error", those of GNU ld do not. */
+static struct err *linker_error(const struct message_origin *o, struct str text)
+{
+	struct str line, more;
+	while (str_next(&text, '\n', &line)) {
+		bool ld = str_contains(line, S("ld: ")),
+		     lld = str_contains(line, S("lld: error: "));
+		if (!lld && !str_contains(line, S("undefined reference to")) &&
+			!str_contains(line, S("ld: cannot find ")) &&
+			!(ld && str_contains(line, S("multiple definition"))))
+			continue;
+		struct err *e = err_new(E_LINK, "%.*s", STR(str_trim(line)));
+		BUF(b, o->a);
+		for (unsigned n = 0; n < MAX_DETAIL && str_next(&text, '\n', &more); n++) {
+			if (!str_starts(more, S(">>> ")))
+				break;
+			buf_fmt(&b, "%.*s\n", STR(more));
+		}
+		if (b.n)
+			err_detail(e, buf_str(&b));
+		return add_hints(o, e, line);
+	}
+	return NULL;
+}
+
+/* ---- CMake ---- */
+
+struct cmake_message {
+	struct str text;  /* its first paragraph, as one line */
+	struct buf block; /* the rest, at most MAX_DETAIL lines */
+	struct str file;  /* the place in the project nearest to it, "" = none */
+	unsigned line;
+};
+
+/* The text from the first "CMake Error" on, or its empty end. */
+static struct str cmake_part(struct str text)
+{
+	struct str line, rest = text;
+	for (; str_next(&rest, '\n', &line); text = rest)
+		if (str_starts(line, S(CMAKE_ERROR)))
+			return text;
+	return str_sub(text, text.n, text.n);
+}
+
+/* "a/CMakeLists.txt:12 (find_package)". An error in a module of CMake's own has its caller in a later line. */
+static void cmake_place(const struct message_origin *o, struct str text, struct cmake_message *m)
+{
+	struct str place, number, rest;
+	unsigned line;
+	str_cut(text, ':', &place, &rest);
+	str_cut(rest, ' ', &number, &rest);
+	if (m->file.n || !number_of(str_trim(number), &line))
+		return;
+	m->file = o->file(o->user, path_join(o->a, o->cmake, place));
+	m->line = line;
+}
+
+/* Takes one message off *text: "CMake Error at PLACE:" or "CMake Error: text", its text indented below, the call stack
+ * behind that. */
+static void take_cmake_message(
+	const struct message_origin *o, struct str *text, struct cmake_message *m)
+{
+	struct str line, next = *text;
+	bool at = str_starts(next, S(CMAKE_ERROR " at ")), stack = false, more = false;
+	unsigned lines = 0;
+	BUF(said, o->a);
+	*m = (struct cmake_message){.block = {.a = o->a}};
+	str_next(&next, '\n', &line);
+	line = str_sub(line, at ? 15 : sizeof(CMAKE_ERROR) - 1, line.n);
+	if (at)
+		cmake_place(o, line, m);
+	else
+		buf_add(&said, str_trim(str_sub(line, str_chr(line, ':') + 1, line.n)));
+	for (*text = next; str_next(&next, '\n', &line); *text = next) {
+		struct str sentence = {.p = said.p, .n = said.n}, words = str_trim(line);
+		bool call = str_starts(line, S("Call Stack"));
+		if (line.n && line.p[0] != ' ' && !call)
+			break;
+		stack |= call;
+		/* CMake sets a quoted name in the middle of a sentence as a paragraph of its own */
+		if (lines == 0 && (str_starts(words, S("\"")) || str_ends(sentence, S("\""))))
+			more = false;
+		if (call || !words.n)
+			more |= said.n > 0;
+		else if (stack)
+			cmake_place(o, words, m);
+		else if (!more)
+			buf_fmt(&said, "%s%.*s", said.n ? " " : "", STR(words));
+		else if (lines++ < MAX_DETAIL)
+			buf_fmt(&m->block, "%.*s\n", STR(line));
+	}
+	m->text = said.n ? buf_str(&said) : S("CMake stopped");
+}
+
+/* The first message of a configuration. It goes on after some errors: the later messages become details. */
+static struct err *cmake_error(const struct message_origin *o, struct str text)
+{
+	struct cmake_message m, next;
+	if (!text.n)
+		return NULL;
+	take_cmake_message(o, &text, &m);
+	struct strs seen = {0};
+	strs_add(o->a, &seen, m.text);
+	for (text = cmake_part(text); text.n && seen.n <= MAX_MORE; text = cmake_part(text)) {
+		take_cmake_message(o, &text, &next);
+		struct str where = S("");
+		if (next.file.n)
+			where = str_fmt(o->a, "%.*s:%u: ", STR(next.file), next.line);
+		if (!strs_has(&seen, next.text))
+			buf_fmt(&m.block, "also: %.*s%.*s\n", STR(where), STR(next.text));
+		strs_put(o->a, &seen, next.text);
+	}
+	struct err *e = err_new(E_FOREIGN, "%.*s", STR(m.text));
+	if (m.file.n)
+		err_at(e, (struct loc){.path = in_project(o, m.file), .line = m.line});
+	if (m.block.n)
+		err_detail(e, buf_str(&m.block));
+	return add_hints(o, e, m.text);
+}
+
+/* ---- Python, ninja ---- */
+
+/* The last line of the first traceback, at the innermost place in the project. */
+static struct err *python_error(const struct message_origin *o, struct str text)
+{
+	struct str line, mark = S("Traceback (most recent call last):");
+	struct message m = {0}, mine = {0};
+	while (str_next(&text, '\n', &line) && !str_starts(line, mark))
+		continue;
+	if (!str_starts(line, mark))
+		return NULL;
+	bool more;
+	while ((more = str_next(&text, '\n', &line)) && (!line.n || line.p[0] == ' '))
+		if (parse_frame(line, &m) && o->file(o->user, m.path).n)
+			mine = m;
+	if (!more)
+		return NULL;
+	struct err *e = err_new(E_FOREIGN, "%.*s", STR(str_trim(line)));
+	if (mine.path.n)
+		err_at(e, (struct loc){.path = in_project(o, o->file(o->user, mine.path)),
+				  .line = mine.line});
+	return add_hints(o, e, line);
+}
+
+/* The first step that ninja could not do: "FAILED: [code=1] a.o", its command, its output. */
+static struct err *ninja_error(const struct message_origin *o, struct str text)
+{
+	struct str line, prefix = S("FAILED: "), step;
+	BUF(b, o->a);
+	while (str_next(&text, '\n', &line) && !str_starts(line, prefix))
+		continue;
+	if (!str_starts(line, prefix))
+		return NULL;
+	step = str_trim(str_sub(line, prefix.n, line.n));
+	if (str_starts(step, S("[")))
+		step = str_trim(str_sub(step, str_chr(step, ']') + 1, step.n));
+	str_next(&text, '\n', &line); /* the command */
+	for (unsigned n = 0; n < MAX_DETAIL && str_next(&text, '\n', &line); n++) {
+		if (str_starts(line, S("[")) || str_starts(line, S("ninja: ")) ||
+			str_starts(line, prefix))
+			break;
+		buf_fmt(&b, "%.*s\n", STR(line));
+	}
+	struct err *e = err_new(E_FOREIGN, "the step '%.*s' of its build failed", STR(step));
+	return b.n ? err_detail(e, buf_str(&b)) : e;
+}
+
+/* ---- a whole log ---- */
+
+/* Does an error only say that another program failed, as the last line of a traceback often does? */
+static bool is_about_program(const struct err *e)
+{
+	static const char *const phrases[] = {
+		"failed with exit code", "non-zero exit status", "Error compiling objects", NULL};
+	for (size_t i = 0; e && phrases[i]; i++)
+		if (str_contains(str_from(e->msg), str_from(phrases[i])))
+			return true;
+	return false;
+}
+
+/* The surest are compilers' messages with a place, up to the first error of CMake (which quotes what a compiler printed
+ * in its checks); then come linkers, CMake, Python, and messages without a place. */
+struct err *message_first_error(const struct message_origin *o, struct str text)
+{
+	struct message_block b, loose = {0};
+	struct str cmake = cmake_part(text), rest = str_sub(text, 0, text.n - cmake.n);
+	do {
+		message_block(o, &rest, &b);
+		if (b.found && b.first.line)
+			return message_error(o, &b);
+		bool echo = str_contains(b.first.text, S("linker command failed")) ||
+			    str_contains(b.first.text, S("ld returned "));
+		if (b.found && !loose.found && !echo)
+			loose = b;
+	} while (b.found);
+	struct err *e = linker_error(o, text);
+	if (!e)
+		e = cmake_error(o, cmake);
+	if (!e)
+		e = python_error(o, text);
+	if (e && !is_about_program(e))
+		return e;
+	loose.notes.n = 0; /* in a log, nothing says where the output of that program ends */
+	struct err *better = loose.found ? message_error(o, &loose) : ninja_error(o, text);
+	if (!better)
+		return e;
+	err_free(e);
+	return better;
+}
+
+struct err *message_hint_killed(struct err *e, const struct proc_result *r)
+{
+	return r->status == 128 + 9 ? err_hint(e, MEMORY_HINT) : e;
+}
