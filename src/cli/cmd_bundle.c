@@ -1,7 +1,7 @@
 /* rocsmith bundle: a wheel with the ROCm libraries that it needs. */
 #include "base/fs.h"
 #include "cli/opt.h"
-#include "plan/plan.h"
+#include "know/rule.h"
 #include "sdk/sdk.h"
 #include "term/out.h"
 #include "term/table.h"
@@ -120,7 +120,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	if (!o->q.sdk.n || !o->q.gpus.n)
 		return err_new(E_USAGE, "'bundle' needs --sdk and --gpu");
 	TRY(read_size(a, o->budget, &o->q.budget));
-	TRY(plan_native(a, S(""), &o->q.gpus));
+	TRY(machine_native(a, S(""), &o->q.gpus));
 	TRY(targets_parse(a, &o->q.gpus, &gpus));
 	TRY(open_sdk(a, &gpus, &o->q.sdk));
 	o->q.gpus = (struct strs){0};

@@ -231,7 +231,7 @@ static struct err *doctor_run(struct arena *a, void *args, int *ret_status)
 		return err_new(
 			E_USAGE, d->fix.n ? "--fix is for this machine, not for a recorded one"
 					  : "--undo needs --fix ID");
-	TRY(plan_native(a, d->sysroot, &words));
+	TRY(machine_native(a, d->sysroot, &words));
 	if (words.n)
 		TRY(targets_parse(a, &words, &targets));
 	VEC_EACH (const struct target, t, &targets)

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/environment.h"
-#include "plan/plan.h"
+#include "know/rule.h"
 #include "target/target.h"
 #include "term/out.h"
 
@@ -67,7 +67,7 @@ static struct err *take_gpus(struct arena *a, const struct env_args *o, struct m
 	struct strs words = o->gpus;
 	if (!words.n || (words.n == 1 && str_eq(words.v[0], S("native"))))
 		return NULL;
-	TRY(plan_native(a, o->sysroot, &words));
+	TRY(machine_native(a, o->sysroot, &words));
 	TRY(targets_parse(a, &words, &list));
 	m->gpus.n = 0;
 	VEC_EACH (const struct target, t, &list)

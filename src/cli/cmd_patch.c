@@ -4,8 +4,8 @@
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "formats/json_fields.h"
+#include "know/rule.h"
 #include "lang/python/version.h"
-#include "plan/plan.h"
 #include "recipe/recipe.h"
 #include "sdk/sdk.h"
 #include "target/target.h"
@@ -129,7 +129,7 @@ static struct err *expand_gpus(struct arena *a, struct args *o)
 	struct targets targets;
 	if (!o->gpus.n)
 		return NULL;
-	TRY(plan_native(a, S(""), &o->gpus));
+	TRY(machine_native(a, S(""), &o->gpus));
 	TRY(targets_parse(a, &o->gpus, &targets));
 	VEC_EACH (const struct target, t, &targets)
 		strs_add(a, &o->q.facts.gpus, target_text(a, t));

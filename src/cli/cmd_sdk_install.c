@@ -1,7 +1,7 @@
 /* rocsmith sdk install: from a spec on the command line to a tree that compiles. */
 #include "base/vec.h"
 #include "cli/opt.h"
-#include "plan/plan.h"
+#include "know/rule.h"
 #include "sdk/sdk.h"
 #include "term/out.h"
 
@@ -93,7 +93,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct sdk sdk;
 	struct sdk_done done;
 	(void)ret_status;
-	TRY(plan_native(a, S(""), &spec.gpus));
+	TRY(machine_native(a, S(""), &spec.gpus));
 	if (o->common.dry_run)
 		return preview(a, o, &spec);
 	TRY(sdk_install(a, &spec, &sdk, &done));

@@ -1,7 +1,7 @@
 /* rocsmith slim: a library, folder or wheel without the device code of other GPUs. */
 #include "base/fs.h"
 #include "cli/opt.h"
-#include "plan/plan.h"
+#include "know/rule.h"
 #include "sdk/sdk.h"
 #include "term/out.h"
 #include "term/table.h"
@@ -53,7 +53,7 @@ static void warn_of_others(struct arena *a, const struct slim_args *o, const str
 {
 	struct strs here = {0};
 	strs_add(a, &here, S("native"));
-	err_free(plan_native(a, o->sysroot, &here));
+	err_free(machine_native(a, o->sysroot, &here));
 	VEC_EACH (const struct str, gpu, &here) {
 		const struct target want = target_read(*gpu);
 		const struct slim_keep keep = {.v = &want, .n = 1};
@@ -179,7 +179,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		.strip_device = o->strip_device,
 		.without = o->without};
 	TRY(check(o));
-	TRY(plan_native(a, o->sysroot, &o->gpus));
+	TRY(machine_native(a, o->sysroot, &o->gpus));
 	if (o->gpus.n)
 		TRY(targets_parse(a, &o->gpus, &gpus));
 	if (o->strip_device)

@@ -188,18 +188,47 @@ struct err *rules_judge_facts(struct arena *a, const struct node *facts, struct 
 	return NULL;
 }
 
-struct err *rules_judge(struct arena *a, const struct machine *m, struct findings *ret)
+static struct err *judge_machine(struct arena *a, struct machine *m)
 {
 	const struct node *facts;
 	TRY(facts_of(a, m, &facts));
-	return rules_judge_facts(a, facts, ret);
+	return rules_judge_facts(a, facts, &m->findings);
 }
 
 struct err *machine_examine(struct arena *a, struct str root, struct machine *ret)
 {
 	TRY(machine_read_all(a, root, ret));
-	TRY(rules_judge(a, ret, &ret->findings));
+	TRY(judge_machine(a, ret));
 	findings_sort(a, &ret->findings);
+	return NULL;
+}
+
+struct err *machine_native(struct arena *a, struct str root, struct strs *words)
+{
+	struct strs here = {0}, out = {0};
+	struct machine m;
+	if (!strs_has(words, S("native")))
+		return NULL;
+	TRY_CTX(machine_gpus(a, root, &m), "cannot find the GPUs of this machine");
+	VEC_EACH (const struct machine_gpu, g, &m.gpus)
+		if (g->target.n)
+			strs_put(a, &here, g->target);
+	if (!here.n) { /* the reason lies in facts that were not read yet */
+		TRY(machine_read(a, root, &m));
+		TRY(judge_machine(a, &m));
+		struct err *e = err_new(E_NO_GPU, "'native' finds no AMD GPU in this machine");
+		VEC_EACH (const struct finding, f, &m.findings)
+			if (f->severity == SEV_ERROR && !e->cause)
+				e->cause = err_new(E_NO_GPU, "%.*s", STR(f->message));
+		return err_hint(e, "name the targets instead, e.g. --gpu gfx1201,gfx90a");
+	}
+	VEC_EACH (const struct str, w, words) {
+		if (str_eq(*w, S("native")))
+			strs_put_all(a, &out, &here);
+		else
+			strs_add(a, &out, *w);
+	}
+	*words = out;
 	return NULL;
 }
 

@@ -45,13 +45,14 @@ struct rule_action { /* what `doctor --fix` could do about a finding */
 	struct str set, unset; /* with the facts in their places; one of them is "" */
 };
 
-/* Adds what the rules say of the machine to ret, in the order of the table. E_SYNTAX: a condition is wrong. */
-MUST_USE struct err *rules_judge(struct arena *a, const struct machine *m, struct findings *ret);
-/* The same, of facts as a tree (facts_of()). */
+/* Adds what the rules find in the facts (facts_of()) to ret, in the order of the table. E_SYNTAX: a condition is wrong. */
 MUST_USE struct err *rules_judge_facts(
 	struct arena *a, const struct node *facts, struct findings *ret);
 /* machine_read_all(), and what the rules say added to its findings, the worst first. */
 MUST_USE struct err *machine_examine(struct arena *a, struct str root, struct machine *ret);
+/* Replaces the word "native" of --gpu by the targets of the GPUs below root, each once. E_NO_GPU, with the first finding
+ * that is an error as its cause, when there are none. */
+MUST_USE struct err *machine_native(struct arena *a, struct str root, struct strs *words);
 /* The document of `doctor --json`: schema, facts, findings with "why", "evidence" and "confidence". */
 extern const struct json_field machine_report_fields[];
 /* The rules with this id, NULL: all, as a list, for `explain --json`. */

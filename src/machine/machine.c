@@ -27,11 +27,17 @@ static void bound_numbers(struct machine *m)
 		m->pressure = 0;
 }
 
-struct err *machine_gather(struct root *r, bool all, struct machine *m)
+static struct err *open_machine(struct root *r, struct machine *m)
 {
 	*m = (struct machine){.root = r->dir};
 	if (r->dir.n && !fs_is_dir(r->dir))
 		return err_new(E_NOENT, "the sysroot '%.*s' is not a folder", STR(r->dir));
+	return NULL;
+}
+
+struct err *machine_gather(struct root *r, bool all, struct machine *m)
+{
+	TRY(open_machine(r, m));
 	root_open(r);
 	gather_system(r, m);
 	gather_container(r, m);
@@ -62,17 +68,10 @@ struct err *machine_read_all(struct arena *a, struct str root, struct machine *r
 	return machine_gather(&r, true, ret);
 }
 
-struct err *machine_native(struct arena *a, const struct machine *m, struct strs *ret)
+struct err *machine_gpus(struct arena *a, struct str root, struct machine *ret)
 {
-	*ret = (struct strs){0};
-	VEC_EACH (struct machine_gpu, g, &m->gpus)
-		if (g->target.n)
-			strs_put(a, ret, g->target);
-	if (ret->n)
-		return NULL;
-	struct err *e = err_new(E_NO_GPU, "'native' finds no AMD GPU in this machine");
-	VEC_EACH (struct finding, f, &m->findings)
-		if (f->severity == SEV_ERROR && !e->cause)
-			e->cause = err_new(E_NO_GPU, "%.*s", STR(f->message));
-	return err_hint(e, "name the targets instead, e.g. --gpu gfx1201,gfx90a");
+	struct root r = {.a = a, .dir = root};
+	TRY(open_machine(&r, ret));
+	gather_kfd(&r, ret);
+	return NULL;
 }

@@ -194,6 +194,9 @@ struct machine {
 /* E_NOENT when root is no folder. machine_read() leaves out what only diagnoses need: Python environments. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
 MUST_USE struct err *machine_read_all(struct arena *a, struct str root, struct machine *ret);
+/* Reads ret->gpus alone, from a dozen files of the compute driver: node, target, memory, APU or card; no board's
+ * firmware or link. */
+MUST_USE struct err *machine_gpus(struct arena *a, struct str root, struct machine *ret);
 /* Bytes that programs could still take now, within the limits of our control groups too; 0 = unknown.
  * root: as for machine_read(). */
 uint64_t machine_memory_free(struct str root);
@@ -202,9 +205,6 @@ uint64_t machine_memory_free(struct str root);
 double machine_memory_pressure(struct str root);
 /* The facts: member "facts" of `doctor --json` (know/rule.h) */
 extern const struct json_field machine_fields[];
-/* Target ids for `--gpu native`: the GPUs that KFD lists, each once. E_NO_GPU, with the reason and
- * what to do, when there are none. */
-MUST_USE struct err *machine_native(struct arena *a, const struct machine *m, struct strs *ret);
 /* Copies what machine_read_all() looks at into `to`, a folder (new or empty), so that --sysroot gives the same facts;
  * or into a new archive of such a folder, when it is named .tar, .tar.gz or .tgz. Serial numbers, unique ids, user
  * names, host names, network and build addresses are left out; this user's folder is "/home/user". A device node

@@ -67,31 +67,6 @@ static struct err *take_includes(struct arena *a, const struct project *p, struc
 
 /* ---- GPUs ---- */
 
-struct err *plan_native(struct arena *a, struct str sysroot, struct strs *words)
-{
-	struct strs out = {0}, here;
-	struct machine m;
-	if (!strs_has(words, S("native")))
-		return NULL;
-	TRY_CTX(machine_read(a, sysroot, &m), "cannot find the GPUs of this machine");
-	struct err *e = machine_native(a, &m, &here);
-	if (e) { /* once more, with the reason */
-		err_free(e);
-		TRY(rules_judge(a, &m, &m.findings));
-		e = machine_native(a, &m, &here);
-	}
-	TRY(e);
-	VEC_EACH (struct str, w, words) {
-		if (!str_eq(*w, S("native"))) {
-			strs_add(a, &out, *w);
-			continue;
-		}
-		strs_put_all(a, &out, &here);
-	}
-	*words = out;
-	return NULL;
-}
-
 /* clang: "for a specific processor, a feature should either exist in all offload archs, or not exist in any
  * offload archs" (LLVM, clang/lib/Basic/TargetID.cpp). */
 static struct err *check_pair(struct arena *a, const struct target *x, const struct target *y)
@@ -132,7 +107,7 @@ static struct err *choose_gpus(
 		strs_add(a, &words, S("native"));
 		why = "no target is named, so the GPUs of this machine count";
 	}
-	struct err *none = plan_native(a, r->sysroot, &words);
+	struct err *none = machine_native(a, r->sysroot, &words);
 	if (none && none->code == E_NO_GPU && r->any_gpu) {
 		plan_explain(a, plan, "gpu", S("none"), "%s, and --gpu names no target", none->msg);
 		err_free(none);

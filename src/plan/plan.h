@@ -175,8 +175,6 @@ extern const struct json_field plan_fields[], plan_reason_fields[], plan_feature
 bool plan_is_header_folder(struct str dir, struct str *ret_source);
 /* What a build of the known project takes, as its description says; false: nobody knows. */
 bool plan_known_cost(struct arena *a, struct str name, struct plan_cost *ret);
-/* Puts the GPUs of the machine, or of a recorded one, in the place of "native". */
-MUST_USE struct err *plan_native(struct arena *a, struct str sysroot, struct strs *words);
 /* Puts in what only the SDK knows, which is there now: its ROCm version, in place of SDK_ROCM. */
 void plan_settle(struct arena *a, const struct sdk *sdk, struct plan *plan);
 /* The section `hipify` of DIR/rocsmith.yaml alone; all empty when there is none. The rest of the

@@ -68,7 +68,7 @@ bool target_covers(const struct target *have, const struct target *want);
 bool targets_serve(const struct strs *list, struct str gpu);
 /* Words such as "gfx1100" or "gfx90a:xnack-", also joined by commas, in the order given; duplicates
  * are dropped. "all" is every processor with .current, in table order. An empty list is E_GFX.
- * "native" is for the caller to replace first (machine_native()).
+ * "native" is for the caller to replace first (know/rule.h).
  *
  * A product stands for its target, without regard to case, blanks and AMD's prefixes: "RX 9070 XT",
  * "mi300x", "AMD Radeon 780M Graphics", "MI300X:xnack-".

@@ -399,7 +399,7 @@ static void native_takes_each_target_once(void **state)
 	(void)state;
 	ARENA(a);
 	struct machine m;
-	struct strs list;
+	struct strs list = {0};
 	struct str dir = test_dir(&a);
 	static const char *const two[] = {NODE1, "gfx_target_version 90402\n",
 		"sys/class/kfd/kfd/topology/nodes/2/properties", "gfx_target_version 90402\n",
@@ -407,14 +407,21 @@ static void native_takes_each_target_once(void **state)
 		"sys/class/kfd/kfd/topology/nodes/3/properties", "gfx_target_version 110000\n",
 		NULL};
 	write_all(&a, dir, two);
-	assert_ok(machine_examine(&a, dir, &m));
-	assert_ok(machine_native(&a, &m, &list));
+	strs_add(&a, &list, S("native"));
+	assert_ok(machine_native(&a, dir, &list));
 	assert_str(str_join(&a, &list, S(",")), "gfx942,gfx1100,gfx1201");
+	assert_ok(machine_gpus(&a, dir, &m));
+	assert_int_equal(m.gpus.n, 4);
+	assert_int_equal(m.gpus.v[3].node, 10);
+	assert_int_equal(m.gpus.v[3].index, 3);
 	test_dir_remove(dir);
 	dir = test_dir(&a);
-	assert_ok(machine_examine(&a, dir, &m));
-	assert_err_says(machine_native(&a, &m, &list), E_NO_GPU, "shows no AMD GPU");
+	list = (struct strs){0};
+	strs_add(&a, &list, S("native"));
+	assert_err_says(machine_native(&a, dir, &list), E_NO_GPU, "shows no AMD GPU");
 	test_dir_remove(dir);
+	assert_err_says(machine_native(&a, S("/nonexistent"), &list), E_NOENT,
+		"cannot find the GPUs of this machine");
 }
 
 static void this_computer_can_be_read(void **state)

@@ -1,6 +1,7 @@
 /* From a project folder to a plan, to JSON and back: plan/plan.h. */
 #include "test.h"
 
+#include "know/rule.h"
 #include "plan/plan.h"
 
 static const char module_text[] = "#define Py_LIMITED_API 0x03080000\n"
@@ -292,7 +293,7 @@ static void native_stands_for_the_gpus_of_the_machine(void **state)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct strs words = str_split(&f->a, str_from(rows[i].words), ',');
-		assert_ok(plan_native(&f->a, S("tests/machines/mi210/root"), &words));
+		assert_ok(machine_native(&f->a, S("tests/machines/mi210/root"), &words));
 		assert_str(str_join(&f->a, &words, S(" ")), rows[i].want);
 	}
 	put(f, "a.cu", "");
