@@ -279,3 +279,45 @@ void strs_sort(struct strs *list)
 	if (list->n)
 		qsort(list->v, list->n, sizeof(*list->v), cmp_str);
 }
+
+/* ---- figures for people ---- */
+
+struct str human_count(struct arena *a, size_t n, const char *noun)
+{
+	return str_fmt(a, "%zu %s%s", n, noun, n == 1 ? "" : "s");
+}
+
+static struct str human(struct arena *a, uint64_t n, double base, const char *const units[7])
+{
+	double d = (double)n;
+	size_t u = 0;
+	while (d >= base - 0.5 && u < 6) {
+		d /= base;
+		u++;
+	}
+	return str_fmt(a, u && d < 9.95 ? "%.1f %s" : "%.0f %s", d, units[u]);
+}
+
+struct str human_bytes(struct arena *a, uint64_t n)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+	return human(a, n, 1000, units);
+}
+
+struct str human_memory(struct arena *a, uint64_t n)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	return human(a, n, 1024, units);
+}
+
+struct str human_seconds(struct arena *a, double s)
+{
+	if (s < 9.995)
+		return str_fmt(a, "%.2f s", s);
+	if (s < 99.5)
+		return str_fmt(a, "%.0f s", s);
+	unsigned long t = (unsigned long)(s < 1e12 ? s + 0.5 : 1e12);
+	if (t < 3600)
+		return str_fmt(a, "%lum%02lus", t / 60, t % 60);
+	return str_fmt(a, "%luh%02lum", t / 3600, t / 60 % 60);
+}

@@ -120,3 +120,10 @@ void strs_sort(struct strs *list);
 /* Did you mean: the candidate nearest by edit distance (a swap of neighbours counts one) if at most
  * max(1, len/3) edits away, else "". Words of more than 64 bytes are near to none. */
 struct str suggest(struct str word, const struct strs *candidates);
+
+/* ---- figures for people ---- */
+struct str human_count(struct arena *a, size_t n, const char *noun); /* "1 file", "2 files" */
+struct str human_bytes(struct arena *a, uint64_t n);                 /* "1.3 GB" (decimal units) */
+struct str human_memory(
+	struct arena *a, uint64_t n);                /* "1.2 GiB": memory is sold in binary units */
+struct str human_seconds(struct arena *a, double s); /* "0.42 s", "3m05s" */

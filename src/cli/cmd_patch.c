@@ -249,10 +249,8 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 	size_t needed = count(&r, RECIPE_NEEDED), stuck = count(&r, RECIPE_CONFLICT),
 	       edited = count(&r, RECIPE_EDITED);
 	*ret_status = needed || stuck || edited ? 1 : 0;
-	if (o->common.json) {
-		out_text(json_document(a, 2, shown_fields, &s));
+	if (show_json(&o->common, shown_fields, &s))
 		return NULL;
-	}
 	print_versions(a, &r);
 	print_recipes(a, &r);
 	print_variables(&s);
@@ -284,10 +282,8 @@ static struct err *change(struct arena *a, struct args *o, recipes_do *how, int 
 	TRY(how(a, &all, &o->q, &r));
 	struct shown s = shown_of(a, o, &r);
 	*ret_status = s.kept.n || (apply && count(&r, RECIPE_CONFLICT)) ? 1 : 0;
-	if (o->common.json) {
-		out_text(json_document(a, 2, shown_fields, &s));
+	if (show_json(&o->common, shown_fields, &s))
 		return NULL;
-	}
 	if (apply)
 		print_recipes(a, &r);
 	print_variables(&s);

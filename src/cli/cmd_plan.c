@@ -32,17 +32,12 @@ static void print_list(struct arena *a, const char *what, const struct strs *lis
 		print_row(a, what, str_join(a, list, S(" ")));
 }
 
-static void print_features(struct arena *a, const struct plan *p)
-{
-	static const char *const heads[] = {"feature", "choice", "why", NULL};
-	struct table t = table_new(a, heads);
-	VEC_EACH (const struct plan_feature, f, &p->features)
-		table_row(&t, (struct str[]){f->name, f->choice, f->why});
-	if (!p->features.n)
-		return;
-	out_text(S("\n"));
-	table_print(&t);
-}
+static const struct column feature_columns[] = {
+	{COLUMN("feature", "name")},
+	{COLUMN("choice", "choice")},
+	{COLUMN("why", "why")},
+	{.title = NULL},
+};
 
 static void print_forecast(struct arena *a, const struct forecast *f)
 {
@@ -98,7 +93,9 @@ static void print_plan(struct arena *a, const struct plan *p)
 				? str_fmt(a, "%.*s-%.*s", STR(p->python_tag), STR(p->abi_tag))
 				: S("of the SDK's Python"));
 	print_forecast(a, p->forecast);
-	print_features(a, p);
+	if (p->features.n)
+		out_text(S("\n"));
+	table_show(a, plan_fields, "features", feature_columns, p);
 }
 
 static struct err *run(struct arena *a, void *args, int *ret_status)
@@ -114,9 +111,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		TRY_CTX(fs_save(o->out, json, 0644), "cannot save the plan");
 	build_forecast(a, &p, S(""), 0, &forecast);
 	p.forecast = forecast.known ? &forecast : NULL;
-	if (o->common.json)
-		out_text(json_document(a, 2, plan_fields, &p));
-	else
+	if (!show_json(&o->common, plan_fields, &p))
 		print_plan(a, &p);
 	project_say_findings(&p);
 	if (o->out.n)

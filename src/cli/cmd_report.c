@@ -36,39 +36,29 @@ static struct err *find_document(struct arena *a, struct str where, struct str *
 		"run 'rocsmith build %.*s' first, or name its build folder", STR(where));
 }
 
-static void print_stages(struct arena *a, const struct report *r)
-{
-	static const char *const heads[] = {"Stage", ">Time", NULL};
-	struct table t = table_new(a, heads);
-	VEC_EACH (const struct report_stage, s, &r->stages) {
-		struct str cells[] = {s->name, human_seconds(a, s->seconds)};
-		table_row(&t, cells);
-	}
-	struct str total[] = {S("total"), human_seconds(a, r->seconds)};
-	table_row(&t, total);
-	table_print(&t);
-}
-
-static void print_gpus(struct arena *a, const struct report *r)
-{
-	static const char *const heads[] = {
-		"GPU", ">Compiled", ">Up to date", ">Time", ">CPU", ">Peak memory", NULL};
-	struct table t = table_new(a, heads);
-	VEC_EACH (const struct report_gpu, g, &r->gpus) {
-		struct str cells[] = {g->name, str_fmt(a, "%zu", g->ran),
-			str_fmt(a, "%zu", g->cached), human_seconds(a, g->seconds),
-			human_seconds(a, g->cpu), human_bytes(a, g->memory)};
-		table_row(&t, cells);
-	}
-	out_text(S("\n"));
-	table_print(&t);
-}
+static const struct column stage_columns[] = {
+	{COLUMN("Stage", "name")},
+	{COLUMN(">Time", "seconds")},
+	{.title = NULL},
+};
+static const struct column gpu_columns[] = {
+	{COLUMN("GPU", "gpu")},
+	{COLUMN(">Compiled", "ran")},
+	{COLUMN(">Up to date", "cached")},
+	{COLUMN(">Time", "seconds")},
+	{COLUMN(">CPU", "cpu")},
+	{COLUMN(">Peak memory", "memory"), .form = CELL_BYTES},
+	{.title = NULL},
+};
 
 static void print_report(struct arena *a, const struct report *r)
 {
-	print_stages(a, r);
+	struct report timed = *r;
+	*VEC_PUSH(a, &timed.stages) = (struct report_stage){S("total"), r->seconds};
+	table_show(a, report_fields, "stages", stage_columns, &timed);
 	if (r->gpus.n)
-		print_gpus(a, r);
+		out_text(S("\n"));
+	table_show(a, report_fields, "gpus", gpu_columns, r);
 	if (r->wheel.n)
 		out_fmt("\nwheel: %.*s (%.*s)\n", STR(r->wheel), STR(human_bytes(a, r->bytes)));
 	if (r->kernels)
@@ -105,9 +95,7 @@ static struct err *report_run(struct arena *a, void *user, int *ret_status)
 	TRY(find_document(a, args->dir.n ? args->dir : S("."), &path));
 	TRY(json_read(a, path, &doc));
 	TRY(report_read(a, doc, &r));
-	if (args->common.json)
-		out_text(json_document(a, 2, report_fields, &r));
-	else
+	if (!show_json(&args->common, report_fields, &r))
 		print_report(a, &r);
 	return write_page(a, args, &r);
 }

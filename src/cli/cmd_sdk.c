@@ -45,16 +45,18 @@ static const struct json_field list_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct str kernels(struct arena *a, const struct sdk *sdk)
-{
-	return sdk->gpus.n ? str_join(a, &sdk->gpus, S(",")) : S("all");
-}
-
 static struct err *run_list(struct arena *a, void *args, int *ret_status)
 {
 	struct args *o = args;
-	static const char *const heads[] = {
-		"SDK", "components", "kernels of", "index of", ">size", ">downloads", NULL};
+	static const struct column columns[] = {
+		{COLUMN("SDK", "name")},
+		{COLUMN("components", "components"), .between = ","},
+		{COLUMN("kernels of", "gpus"), .between = ",", .none = "all"},
+		{COLUMN("index of", "index_date")},
+		{COLUMN(">size", "bytes"), .form = CELL_BYTES},
+		{COLUMN(">downloads", "downloads"), .form = CELL_BYTES},
+		{.title = NULL},
+	};
 	struct installed all = {.components = know_component_names(a)};
 	struct strs names;
 	(void)ret_status;
@@ -70,18 +72,9 @@ static struct err *run_list(struct arena *a, void *args, int *ret_status)
 		else
 			*VEC_PUSH(a, &all.list) = sdk;
 	}
-	if (o->common.json) {
-		out_text(json_document(a, 2, list_fields, &all));
+	if (show_json(&o->common, list_fields, &all))
 		return NULL;
-	}
-	struct table t = table_new(a, heads);
-	VEC_EACH (const struct sdk, s, &all.list)
-		table_row(&t, (struct str[]){s->name, str_join(a, &s->requested, S(",")),
-				      kernels(a, s), s->index_date, human_bytes(a, s->bytes),
-				      human_bytes(a, s->downloads)});
-	if (all.list.n)
-		table_print(&t);
-	else
+	if (!table_show(a, list_fields, "installed", columns, &all))
 		out_text(S("no SDK is installed\n"));
 	out_text(S("\ncomponents that can be installed:\n"));
 	VEC_EACH (const struct str, c, &all.components)
@@ -285,10 +278,8 @@ static struct err *run_verify(struct arena *a, void *args, int *ret_status)
 	bool pass = !c.findings.n;
 	*ret_status = pass ? 0 : 1;
 	c.verdict = pass ? S("pass") : S("fail");
-	if (o->common.json) {
-		out_text(json_document(a, 2, check_fields, &c));
+	if (show_json(&o->common, check_fields, &c))
 		return NULL;
-	}
 	VEC_EACH (struct finding, f, &c.findings)
 		out_fmt("%s: %.*s\n", severity_name(f->severity), STR(f->message));
 	if (!pass)
@@ -320,9 +311,7 @@ static struct err *run_remove(struct arena *a, void *args, int *ret_status)
 		TRY(sdk_remove(a, o->name));
 	else
 		TRY(sdk_open_name(a, o->name, &sdk));
-	if (o->common.json)
-		out_text(json_document(a, 2, removal_fields, &r));
-	else
+	if (!show_json(&o->common, removal_fields, &r))
 		say_status(r.removed ? S("Removed") : S("Would"), "%s%.*s",
 			r.removed ? "" : "remove ", STR(o->name));
 	return NULL;

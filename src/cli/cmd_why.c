@@ -72,10 +72,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 			*VEC_PUSH(a, &answer.reasons) = *r;
 	if (!answer.reasons.n)
 		return unknown_subject(a, &p, o->subject);
-	if (o->common.json) {
-		out_text(json_document(a, 2, answer_fields, &answer));
+	if (show_json(&o->common, answer_fields, &answer))
 		return NULL;
-	}
 	VEC_EACH (const struct plan_reason, r, &answer.reasons) {
 		out_fmt("%.*s: %.*s\n", STR(styled_out(a, STYLE_BOLD, r->subject)), STR(r->choice));
 		out_fmt("    %.*s\n", STR(r->why));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "term/out.h"
 
 static const char *const color_choices[] = {"auto", "always", "never", NULL};
 
@@ -335,4 +336,12 @@ struct err *command_find(const struct command *const *all, const struct strs *ar
 	if (near.n)
 		err_hint(e, "did you mean '%.*s'?", STR(near));
 	return err_hint(e, "'rocsmith -h' lists the commands");
+}
+
+bool show_json(const struct common *c, const struct json_field *fields, const void *result)
+{
+	ARENA(a);
+	if (c->json)
+		out_text(json_document(&a, 2, fields, result));
+	return c->json;
 }

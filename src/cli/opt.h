@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "formats/json_fields.h"
 
 enum opt_kind {
 	OPT_END,   /* ends a table */
@@ -90,6 +91,9 @@ MUST_USE struct err *opt_parse(
 /* The command that argv names, and how many words its name took; did-you-mean in the error. */
 MUST_USE struct err *command_find(const struct command *const *all, const struct strs *argv,
 	const struct command **ret, size_t *ret_words);
+
+/* With --json: prints the result as its document, and is true; otherwise the command goes on to show it to people. */
+bool show_json(const struct common *c, const struct json_field *fields, const void *result);
 
 /* ---- help.c ---- */
 void help_main(const struct command *const *all);

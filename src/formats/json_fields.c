@@ -147,6 +147,35 @@ struct str json_document(
 	return buf_str(&b);
 }
 
+const struct json_field *json_field_find(
+	const struct json_field *fields, struct str key, const void *object, const void **ret_at)
+{
+	struct str first, rest;
+	bool inner = str_cut(key, '.', &first, &rest);
+	for (const struct json_field *f = fields; f->kind != FIELD_END; f++) {
+		const void *at = part(f, object);
+		if (f->kind == FIELD_MEMBERS && at) {
+			const struct json_field *found =
+				json_field_find(f->fields, key, at, ret_at);
+			if (found)
+				return found;
+		}
+		if (f->kind == FIELD_MEMBERS || !at || !str_eq(str_from(f->key), first))
+			continue;
+		if (inner)
+			return json_field_find(f->fields, rest, at, ret_at);
+		*ret_at = at;
+		return f;
+	}
+	return NULL;
+}
+
+struct json_items json_items_at(const struct json_field *list, const void *at)
+{
+	struct items items = items_at(at);
+	return (struct json_items){.v = items.v, .n = items.n, .size = list->size};
+}
+
 /* ---- reading ---- */
 
 static struct err *read_items(

@@ -154,6 +154,17 @@ void json_struct(struct json *j, const struct json_field *fields, const void *ob
 struct str json_document(
 	struct arena *a, unsigned indent, const struct json_field *fields, const void *object);
 
+/* The row of the table that writes `key`, and where its member lies in the object; "paths.clang" is a key of the object
+ * behind "paths". NULL: the table has no such key. */
+const struct json_field *json_field_find(
+	const struct json_field *fields, struct str key, const void *object, const void **ret_at);
+/* A list of objects, whatever their type is: the elements, their number and their size. */
+struct json_items {
+	const char *v;
+	size_t n, size;
+};
+struct json_items json_items_at(const struct json_field *list, const void *at);
+
 /* Reads map into the object, which holds the defaults: an absent or null member leaves its part
  * alone. E_SYNTAX, with its place, for a key that the table does not have and for a value of the
  * wrong kind. Texts point into the document. What is read: TEXT, STRS, BOOL, U64, OBJECT and ITEMS;

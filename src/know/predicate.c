@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "target/target.h"
-#include "term/out.h"
 
 enum { NESTING_MAX = 16, BECAUSE_MAX = 4 };
 

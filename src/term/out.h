@@ -44,7 +44,3 @@ void out_finding(struct arena *a, const struct finding *f, struct str of);
 /* Flushes stdout: E_IO when writing failed (full disk). */
 MUST_USE struct err *out_finish(void);
 bool out_reader_gone(void); /* `rocsmith ... | head`: no error, but the rest was not written */
-struct str human_count(struct arena *a, size_t n, const char *noun); /* "1 file", "2 files" */
-struct str human_bytes(struct arena *a, uint64_t n);                 /* "1.3 GB" (decimal units) */
-struct str human_memory(struct arena *a, uint64_t n); /* "1.2 GiB": of memory, as it is sold */
-struct str human_seconds(struct arena *a, double s);  /* "0.42 s", "3m05s" */

@@ -85,5 +85,78 @@ void table_print(struct table *t)
 		fit(t, widths);
 	print_row(t, heads, widths, STYLE_BOLD);
 	VEC_EACH (struct table_row, row, t)
-		print_row(t, row->v, widths, row->style);
+		print_row(t, row->v, widths, STYLE_PLAIN);
+}
+
+/* ---- views of a result ---- */
+
+static struct str number_text(struct arena *a, const struct column *c, uint64_t n)
+{
+	return c->form == CELL_BYTES    ? human_bytes(a, n)
+	       : c->form == CELL_MEMORY ? human_memory(a, n)
+					: str_fmt(a, "%llu", (unsigned long long)n);
+}
+
+/* The member as text; "" if it has no value. */
+static struct str member_text(
+	struct arena *a, const struct column *c, const struct json_field *fields, const void *row)
+{
+	const void *at;
+	const struct json_field *f = json_field_find(fields, str_from(c->key), row, &at);
+	switch (f ? (enum field_kind)f->kind : FIELD_END) {
+	case FIELD_TEXT:
+		return *(const struct str *)at;
+	case FIELD_NAME:
+		return str_from(*(const char *const *)at);
+	case FIELD_STRS:
+		return str_join(a, at, str_from(c->between ? c->between : ", "));
+	case FIELD_BOOL:
+		return *(const bool *)at ? S("yes") : S("no");
+	case FIELD_UINT:
+		return number_text(a, c, *(const unsigned *)at);
+	case FIELD_U64:
+		return number_text(a, c, *(const uint64_t *)at);
+	case FIELD_I64:
+		return *(const int64_t *)at < 0
+			       ? S("")
+			       : number_text(a, c, (uint64_t) * (const int64_t *)at);
+	case FIELD_F64:
+		return human_seconds(a, *(const double *)at);
+	case FIELD_WORD:
+		return str_from(f->words[*(const unsigned *)at]);
+	default:
+		return S("");
+	}
+}
+
+/* A result as it is shown: the columns, the table of its JSON, and the object itself. */
+static struct str cell_text(struct arena *a, const struct column *c,
+	const struct json_field *fields, const void *row, const void *object)
+{
+	struct str text = c->text ? c->text(a, row, object) : member_text(a, c, fields, row);
+	return text.n || !c->none ? text : str_from(c->none);
+}
+
+bool table_show(struct arena *a, const struct json_field *fields, const char *key,
+	const struct column *columns, const void *object)
+{
+	const void *at;
+	const struct json_field *list = json_field_find(fields, str_from(key), object, &at);
+	struct json_items items = list ? json_items_at(list, at) : (struct json_items){0};
+	size_t n = 0;
+	while (columns[n].title)
+		n++;
+	const char **heads = arena_array(a, n + 1, sizeof(*heads));
+	struct str *cells = arena_array(a, n, sizeof(*cells));
+	for (size_t i = 0; i < n; i++)
+		heads[i] = columns[i].title;
+	struct table t = table_new(a, heads);
+	for (const char *row = items.v; items.n--; row += items.size) {
+		for (size_t i = 0; i < n; i++)
+			cells[i] = cell_text(a, &columns[i], list->fields, row, object);
+		table_row(&t, cells);
+	}
+	if (t.n)
+		table_print(&t);
+	return t.n > 0;
 }

@@ -266,6 +266,65 @@ static void columns_fit_and_align(void **state)
 						   "g\xc3\xa9       1234567\n");
 }
 
+struct shown_part {
+	struct str name;
+	struct strs gpus;
+	uint64_t size;
+	int64_t kernels;
+};
+
+struct shown_whole {
+	struct str name;
+	bool done;
+	VEC(struct shown_part) parts;
+};
+
+static struct str share_text(struct arena *a, const void *row, const void *object)
+{
+	const struct shown_part *part = row;
+	const struct shown_whole *whole = object;
+	return str_fmt(a, "%llu of %zu", (unsigned long long)part->size / 1000, whole->parts.n);
+}
+
+static void a_result_is_shown_by_the_keys_of_its_json(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct json_field part_fields[] =
+		FIELDS_ONLY(struct shown_part, name, gpus, size, kernels);
+	static const struct json_field inner_fields[] = {
+		FIELD("done", struct shown_whole, done),
+		FIELD_LIST("parts", struct shown_whole, parts, part_fields),
+		{.kind = FIELD_END},
+	};
+	static const struct json_field fields[] = {
+		FIELD("name", struct shown_whole, name),
+		FIELD_PART("inner", inner_fields),
+		{.kind = FIELD_END},
+	};
+	static const struct column columns[] = {
+		{COLUMN("part", "name")},
+		{COLUMN("for", "gpus"), .none = "all"},
+		{COLUMN(">size", "size"), .form = CELL_BYTES},
+		{COLUMN(">kernels", "kernels"), .none = "-"},
+		{.title = "share", .text = share_text},
+		{.title = NULL},
+	};
+	struct shown_whole whole = {.name = S("w")};
+	struct capture c = capture_begin(stdout);
+	assert_false(table_show(&a, fields, "inner.parts", columns, &whole));
+	*VEC_PUSH(&a, &whole.parts) =
+		(struct shown_part){.name = S("x"), .size = 2000, .kernels = -1};
+	*VEC_PUSH(&a, &whole.parts) = (struct shown_part){.name = S("y"), .kernels = 7};
+	strs_add(&a, &whole.parts.v[1].gpus, S("gfx90a"));
+	strs_add(&a, &whole.parts.v[1].gpus, S("gfx942"));
+	assert_true(table_show(&a, fields, "inner.parts", columns, &whole));
+	assert_string_equal(capture_end(&a, &c).p,
+		"part  for               size  kernels  share\n"
+		"x     all             2.0 kB        -  2 of 2\n"
+		"y     gfx90a, gfx942     0 B        7  0 of 2\n");
+}
+
 static void bytes(uint64_t n, const char *text)
 {
 	ARENA(a);
@@ -591,6 +650,7 @@ int main(void)
 		cmocka_unit_test(verbosity_decides_what_is_said),
 		cmocka_unit_test(output_of_a_tool_is_set_apart),
 		cmocka_unit_test(columns_fit_and_align),
+		cmocka_unit_test(a_result_is_shown_by_the_keys_of_its_json),
 		cmocka_unit_test(figures_are_short),
 		cmocka_unit_test(colour_follows_the_mode),
 		cmocka_unit_test(progress_is_silent_without_a_terminal_when_short),
