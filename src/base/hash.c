@@ -1,132 +1,68 @@
-/* Hashes by libcrypto; see hash.h. Its plain functions, not the EVP interface: that one reads the
- * machine's configuration and loads providers first, which takes longer than what is hashed here. */
+/* Hashes by libcrypto's EVP interface; see hash.h. */
 #include "base/hash.h"
 
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/md5.h>
-#include <openssl/sha.h>
+#include <openssl/evp.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs_int.h"
 
-/* libcrypto's archive runs OPENSSL_cpuid_setup() before main(), which asks CPUID eight times; each took 4 to 19 us
- * in a virtual machine. The linker (--wrap) gives it our empty function, and the real one runs before the first hash:
- * without it hashes are right, but slow. */
-#ifdef CRYPTO_ARCHIVE
-void __real_OPENSSL_cpuid_setup(void);
-void __wrap_OPENSSL_cpuid_setup(void);
-void __wrap_OPENSSL_cpuid_setup(void)
-{
-}
-#endif
+/* EVP_MD_fetch() searches all providers, so its answers are kept. */
+static EVP_MD *algorithms[2]; /* by enum hash_kind */
 
-static void setup(void)
+static void die(const char *what)
 {
-#ifdef CRYPTO_ARCHIVE
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, __real_OPENSSL_cpuid_setup);
-#endif
+	fprintf(stderr, "rocsmith: libcrypto cannot %s\n", what);
+	abort();
+}
+
+/* The machine's openssl.cnf is not read: it may leave MD5 out (FIPS), and MD5 is no secret here but a field of a
+ * file format. */
+static void fetch_algorithms(void)
+{
+	OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
+	algorithms[HASH_SHA256] = EVP_MD_fetch(NULL, "SHA256", NULL);
+	algorithms[HASH_MD5] = EVP_MD_fetch(NULL, "MD5", NULL);
+	if (!algorithms[HASH_SHA256] || !algorithms[HASH_MD5])
+		die("provide SHA-256 and MD5");
 }
 
 struct hash {
-	enum hash_kind kind;
-	union {
-		SHA256_CTX sha256;
-		MD5_CTX md5;
-	};
+	EVP_MD_CTX *md;
 };
 
 struct hash *hash_new(enum hash_kind kind)
 {
-	setup();
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, fetch_algorithms);
 	struct hash *h = xmalloc(sizeof(*h));
-	h->kind = kind;
-	if (kind == HASH_SHA256)
-		SHA256_Init(&h->sha256);
-	else
-		MD5_Init(&h->md5);
+	h->md = EVP_MD_CTX_new();
+	if (!h->md || !EVP_DigestInit_ex(h->md, algorithms[kind], NULL))
+		die("start a hash");
 	return h;
 }
 
 void hash_add(struct hash *h, const void *p, size_t n)
 {
-	if (h->kind == HASH_SHA256)
-		SHA256_Update(&h->sha256, p, n);
-	else
-		MD5_Update(&h->md5, p, n);
+	if (!EVP_DigestUpdate(h->md, p, n))
+		die("hash");
 }
-
-#ifdef HAVE_SHA256_PAIRS
-/* What libcrypto's archive has for TLS records: lanes of texts, one word of all states after the other. No header declares
- * it (its own users write it down likewise), so meson asks whether it is there. */
-enum { LANES = 8 };
-struct lanes {
-	_Alignas(32) unsigned h[8][LANES];
-};
-struct lane {
-	const void *p;
-	int blocks;
-};
-void sha256_multi_block(struct lanes *s, const struct lane *v, int fours_of_lanes);
-extern unsigned OPENSSL_ia32cap_P[4];
-
-bool hash_pairs(void)
-{
-	setup();
-	return OPENSSL_ia32cap_P[2] >> 29 & 1; /* SHA-NI: OPENSSL_ia32cap(3) */
-}
-
-size_t hash_add_two(struct hash *x, struct hash *y, const void *p, const void *q, size_t n)
-{
-	if (n < HASH_BLOCK || !hash_pairs())
-		return 0;
-	SHA256_CTX *c[] = {&x->sha256, &y->sha256};
-	int blocks = n / HASH_BLOCK < 1 << 20 ? (int)(n / HASH_BLOCK) : 1 << 20;
-	struct lane v[LANES] = {{p, blocks}, {q, blocks}};
-	struct lanes s = {0};
-	if (c[0]->num || c[1]->num)
-		return 0;
-	n = (size_t)blocks * HASH_BLOCK;
-	for (size_t i = 0; i < 16; i++)
-		s.h[i / 2][i % 2] = c[i % 2]->h[i / 2];
-	sha256_multi_block(&s, v, 1);
-	for (size_t i = 0; i < 16; i++)
-		c[i % 2]->h[i / 2] = s.h[i / 2][i % 2];
-	for (size_t i = 0; i < 2; i++) {
-		uint64_t bits = ((uint64_t)c[i]->Nh << 32 | c[i]->Nl) + n * 8;
-		c[i]->Nl = (uint32_t)bits;
-		c[i]->Nh = (uint32_t)(bits >> 32);
-	}
-	return n;
-}
-#else
-bool hash_pairs(void)
-{
-	return false;
-}
-
-size_t hash_add_two(struct hash *x, struct hash *y, const void *p, const void *q, size_t n)
-{
-	(void)x, (void)y, (void)p, (void)q, (void)n;
-	return 0;
-}
-#endif
 
 struct digest hash_end(struct hash *h)
 {
-	struct digest d = {.n = h->kind == HASH_SHA256 ? SHA256_DIGEST_LENGTH : MD5_DIGEST_LENGTH};
-	if (h->kind == HASH_SHA256)
-		SHA256_Final(d.b, &h->sha256);
-	else
-		MD5_Final(d.b, &h->md5);
+	struct digest d = {.n = (size_t)EVP_MD_CTX_get_size(h->md)};
+	if (!EVP_DigestFinal_ex(h->md, d.b, NULL))
+		die("hash");
 	hash_free(h);
 	return d;
 }
 
 void hash_free(struct hash *h)
 {
+	if (h)
+		EVP_MD_CTX_free(h->md);
 	free(h);
 }
 
@@ -139,20 +75,11 @@ struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n)
 
 struct digest hash_sealed(struct str key, struct str text)
 {
-	enum { BLOCK = 64 };
-	unsigned char pad[2][BLOCK];
-	for (size_t i = 0; i < BLOCK; i++) {
-		unsigned char c = i < key.n ? (unsigned char)key.p[i] : 0;
-		pad[0][i] = c ^ 0x36;
-		pad[1][i] = c ^ 0x5c;
-	}
-	struct hash *inner = hash_new(HASH_SHA256), *outer = hash_new(HASH_SHA256);
-	hash_add(inner, pad[0], BLOCK);
-	hash_add(inner, text.p, text.n);
-	struct digest d = hash_end(inner);
-	hash_add(outer, pad[1], BLOCK);
-	hash_add(outer, d.b, d.n);
-	return hash_end(outer);
+	struct digest d;
+	if (!EVP_Q_mac(NULL, "HMAC", NULL, "SHA256", NULL, key.p, key.n,
+		    (const unsigned char *)text.p, text.n, d.b, sizeof(d.b), &d.n))
+		die("seal");
+	return d;
 }
 
 struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret)

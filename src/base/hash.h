@@ -14,12 +14,6 @@ struct digest {
 
 struct hash *hash_new(enum hash_kind kind);
 void hash_add(struct hash *h, const void *p, size_t n);
-/* Adds as many whole blocks of the n bytes at p to x, and at q to y, as it can, and says how many bytes of each that is: 0
- * without hash_pairs(), or behind part of a block. Both are SHA-256. Its instructions wait for their own results: two
- * texts side by side take as long as one of them. */
-enum { HASH_BLOCK = 64 };
-size_t hash_add_two(struct hash *x, struct hash *y, const void *p, const void *q, size_t n);
-bool hash_pairs(void);
 struct digest hash_end(struct hash *h); /* and frees h */
 void hash_free(struct hash *h);
 

@@ -1,5 +1,4 @@
-/* Shared objects that only some commands need, opened when they do: their relocations and constructors would be part of
- * every start otherwise. */
+/* Shared objects that are opened when they are needed: large ones that few commands use, and optional ones. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +8,6 @@
  * here, or it lacks one. It stays open. */
 bool library_open(const char *soname, const char *const *names, size_t n, void *functions);
 
-/* The struct, and its names, from a list of functions: #define LIST(X) X(lzma_code) X(lzma_end) */
+/* The struct, and its names, from a list of functions: #define LIST(X) X(hs_scan) X(hs_free_database) */
 #define LIBRARY_MEMBER(name) __typeof__(name) *name;
 #define LIBRARY_NAME(name) #name,

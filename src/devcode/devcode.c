@@ -174,7 +174,7 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 		return NULL;
 	}
 	TRY(zip_view_open(
-		m->zip, z, &(struct zip_pass){.threaded = true, .mark = devcode_mark}, &view));
+		m->zip, z, &(struct zip_pass){.threaded = true, .find = devcode_candidate}, &view));
 	struct bytes src = zip_view_src(view);
 	return inner ? scan_store_zip(m, &src, path)
 		     : devcode_scan_src(m->a, &src, path, m->flags, m->out);

@@ -157,9 +157,9 @@ MUST_USE struct err *devcode_scan(
  * devcode_finish() behind the last one. */
 MUST_USE struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct str path,
 	unsigned flags, struct devcode *ret);
-/* For struct zip_pass: where a bundle or a code object may begin. Who scans with no more than DEVCODE_INNER reads little
- * of the device code but that. */
-size_t devcode_mark(const char *p, size_t i, size_t n, size_t *ret_want);
+/* The `find` of a struct zip_pass: the next place where a bundle or a code object may begin. Scans with no more than
+ * DEVCODE_INNER read little else of the device code. */
+size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want);
 /* Is it one for the GPU in its name? */
 bool devcode_is_side(const struct devcode *d, struct str path);
 /* Counts a file to its set, if there is one, by its path; file: what it comes to. */

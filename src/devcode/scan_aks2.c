@@ -1,12 +1,12 @@
 /* AOTriton's kernel stores (.aks2): the kernels of one function for one GPU, in one xz stream.
  * Source: the format as AOTriton's packed_kernel.cc describes it; doc/formats.md has the tables. Objects are
  * alternatives by their parameters, not by GPU: a store counts as one bundle. */
+#include <lzma.h>
 #include <stdlib.h>
 
 #include "base/proc.h"
 #include "devcode/scan.h"
 #include "formats/le.h"
-#include "formats/xz.h"
 
 enum { HEADER = 16, ENTRY = 20, MAX_KERNELS = 1 << 16 };
 
@@ -29,7 +29,7 @@ bool aks2_is(struct str head)
 }
 
 /* Feeds the decoder until the end of the stream. The output is x->p, and no byte more. */
-static struct err *inflate_all(const struct store *x, const struct xz *xz, lzma_stream *z)
+static struct err *inflate_all(const struct store *x, lzma_stream *z)
 {
 	enum { CHUNK = 64 << 10 };
 	ARENA(tmp);
@@ -43,7 +43,7 @@ static struct err *inflate_all(const struct store *x, const struct xz *xz, lzma_
 			z->next_in = in;
 			at += z->avail_in;
 		}
-		r = xz->lzma_code(z, z->avail_in ? LZMA_RUN : LZMA_FINISH);
+		r = lzma_code(z, z->avail_in ? LZMA_RUN : LZMA_FINISH);
 		TRY(budget_work(x->src->budget, before - z->avail_out + 1));
 	}
 	if (r == LZMA_MEMLIMIT_ERROR)
@@ -59,17 +59,15 @@ static struct err *inflate_store(struct store *x)
 {
 	enum { WINDOW = 80 << 20 /* xz -9 takes 65 */ };
 	lzma_stream z = LZMA_STREAM_INIT;
-	const struct xz *xz;
-	TRY(xz_open(&xz));
 	TRY(budget_memory(x->src->budget, x->size));
 	x->taken = x->size;
 	x->p = malloc(x->size ? x->size : 1);
-	if (!x->p || xz->lzma_stream_decoder(&z, WINDOW, 0) != LZMA_OK)
+	if (!x->p || lzma_stream_decoder(&z, WINDOW, 0) != LZMA_OK)
 		return err_new(E_LIMIT, "no memory for %u bytes", x->size);
 	z.next_out = (uint8_t *)x->p;
 	z.avail_out = x->size;
-	struct err *e = inflate_all(x, xz, &z);
-	xz->lzma_end(&z);
+	struct err *e = inflate_all(x, &z);
+	lzma_end(&z);
 	return e;
 }
 

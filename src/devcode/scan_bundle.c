@@ -332,7 +332,7 @@ static size_t next_candidate(const char *p, size_t i, size_t n)
 	return i;
 }
 
-size_t devcode_mark(const char *p, size_t i, size_t n, size_t *ret_want)
+size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want)
 {
 	enum { TABLE = 4096, HEADER = 64 };
 	i = next_candidate(p, (i + STEP - 1) / STEP * STEP, n);
@@ -392,7 +392,7 @@ struct search {
 	const struct bytes *src;
 	uint64_t end;
 	char *p;
-	bool marks; /* where candidates are is known to the source */
+	bool known; /* the source knows its candidates */
 };
 
 enum { CHUNK = 64 << 10 };
@@ -406,7 +406,7 @@ static void search_begin(struct arena *a, const struct bytes *src, uint64_t *off
 	uint64_t n = *offset < end ? end - *offset : 0;
 	*ret = (struct search){.src = src, .end = end};
 	ret->p = arena_raw(a, n < CHUNK ? (size_t)n : CHUNK);
-	ret->marks = src->next_mark && src->base % STEP == 0;
+	ret->known = src->next_candidate && src->base % STEP == 0;
 }
 
 /* Moves *offset, a multiple of 8, to the next candidate, whose first bytes are at *ret; NULL: there is none. */
@@ -414,10 +414,10 @@ static struct err *search_next(struct search *x, uint64_t *offset, const char **
 {
 	*ret = NULL;
 	while (*offset + STEP <= x->end) {
-		x->marks = x->marks && x->src->next_mark(x->src, offset);
+		x->known = x->known && x->src->next_candidate(x->src, offset);
 		if (*offset >= x->end || x->end - *offset < STEP)
 			break;
-		uint64_t left = x->end - *offset, most = x->marks ? STEP : CHUNK;
+		uint64_t left = x->end - *offset, most = x->known ? STEP : CHUNK;
 		size_t n;
 		TRY(bytes_peek(x->src, x->p, (size_t)(left < most ? left : most), *offset, &n));
 		size_t i = next_candidate(x->p, 0, n);

@@ -15,9 +15,9 @@ struct bytes {
 	const char *mem;       /* for memory */
 	void *user;            /* for others */
 	struct budget *budget; /* what reading may cost; NULL: as much as it takes */
-	/* Moves offset to the next mark, or to the end; false: none are known from there on, and all has to be looked
-	 * at. NULL where nobody marked anything. See zip_pass in zip.h. */
-	bool (*next_mark)(const struct bytes *s, uint64_t *offset);
+	/* Moves offset to the next candidate that a first pass found, or to the end; false: what lies behind offset was
+	 * not searched. NULL: nothing was. See zip_pass in zip.h. */
+	bool (*next_candidate)(const struct bytes *s, uint64_t *offset);
 };
 
 /* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */

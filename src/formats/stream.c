@@ -1,6 +1,7 @@
 /* Unpacking on the way; see stream.h. One function a format takes input and gives output until one of
  * them is used up. */
 #include <errno.h>
+#include <lzma.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -8,7 +9,6 @@
 
 #include "base/proc.h"
 #include "formats/stream.h"
-#include "formats/xz.h"
 
 enum { INPUT = 1 << 17, WINDOW = 128 << 20 };
 
@@ -23,8 +23,7 @@ struct stream {
 	bool between, full;        /* two streams; there was no room for all that the input gives */
 	const struct unpacker *by; /* NULL: plain */
 	z_stream gz;
-	const struct xz *lzma; /* NULL: not opened */
-	lzma_stream xz;
+	lzma_stream xz; /* all zero: not opened */
 	ZSTD_DStream *zst;
 };
 
@@ -69,12 +68,11 @@ static bool gz_step(struct stream *s, char *out, size_t n, size_t *ret_made)
 
 static bool xz_begin(struct stream *s)
 {
-	return s->lzma->lzma_stream_decoder(&s->xz, WINDOW, 0) == LZMA_OK;
+	return lzma_stream_decoder(&s->xz, WINDOW, 0) == LZMA_OK;
 }
 
 static struct err *xzip_open(struct stream *s)
 {
-	TRY(xz_open(&s->lzma));
 	return opened(s, xz_begin(s));
 }
 
@@ -86,7 +84,7 @@ static bool xzip_step(struct stream *s, char *out, size_t n, size_t *ret_made)
 	s->xz.avail_in = s->n;
 	s->xz.next_out = (unsigned char *)out;
 	s->xz.avail_out = n;
-	lzma_ret code = s->lzma->lzma_code(&s->xz, LZMA_RUN);
+	lzma_ret code = lzma_code(&s->xz, LZMA_RUN);
 	s->from += s->n - s->xz.avail_in;
 	s->n = s->xz.avail_in;
 	*ret_made = n - s->xz.avail_out;
@@ -135,8 +133,7 @@ void stream_freep(struct stream **s)
 	if (!*s)
 		return;
 	inflateEnd(&(*s)->gz);
-	if ((*s)->lzma)
-		(*s)->lzma->lzma_end(&(*s)->xz);
+	lzma_end(&(*s)->xz);
 	ZSTD_freeDStream((*s)->zst);
 	free(*s);
 	*s = NULL;

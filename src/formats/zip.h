@@ -51,27 +51,22 @@ MUST_USE struct err *zip_read(struct arena *a, const struct zip *z, const struct
 typedef struct err *zip_fn(void *user, const void *p, size_t n, bool *stop);
 MUST_USE struct err *zip_stream(
 	const struct zip *z, const struct zip_member *m, zip_fn *fn, void *user);
-/* Random access without a file. A stored member is read in place. A deflated one is unpacked and checked once, and given
- * to fn, which may be NULL, as by zip_stream(). What is read from the view afterwards is unpacked again, a block (1 MiB,
- * or a 384th of the member) at a time: for who reads forward, or a few places. Memory: at most 33 MiB, four blocks, and 16
- * MiB of what was marked.
- * *ret is NULL when fn stopped. The source is for one thread. */
+/* Random access without a temporary file. A stored member is read in place. A deflated one is unpacked and checked
+ * once, and given to fn, which may be NULL, as by zip_stream(). Later reads unpack again, a block (1 MiB, or a 384th of
+ * the member) at a time: cheap for reading forward, or at a few places. Memory: at most 33 MiB, four blocks, and 16 MiB
+ * of excerpts. *ret is NULL when fn stopped. The source is for one thread. */
 struct zip_view;
-struct zip_ring; /* pieces between two threads */
 struct zip_pass {
 	zip_fn *fn;
 	void *user;
-	bool threaded; /* fn runs in a thread of its own, and whoever reads forward gets the next block by one */
-	/* Called by either thread when it has to wait for the other: other work, of a few ms at most; false: no more. May
-	 * be NULL. fn's thread may work longer if it uses what comes meanwhile; in the other one ring is NULL. */
-	bool (*idle)(void *user, struct zip_ring *ring);
-	/* Finds what will be read later, so that it need not be unpacked again: the next place in the n bytes at p, from
-	 * i on, and how many bytes are wanted from there; n for none. Pieces begin at multiples of 8. NULL: no marks. */
-	size_t (*mark)(const char *p, size_t i, size_t n, size_t *ret_want);
+	bool threaded; /* fn runs in a thread of its own */
+	/* Finds places that will be read later: their bytes are kept as excerpts, and need not be unpacked again. Returns
+	 * the next place in the n bytes at p, from i on (n: there is none), and how many bytes to keep from there. Pieces
+	 * begin at multiples of 8. NULL: nothing is kept. */
+	size_t (*find)(const char *p, size_t i, size_t n, size_t *ret_want);
 };
 MUST_USE struct err *zip_view_open(const struct zip *z, const struct zip_member *m,
 	const struct zip_pass *pass, struct zip_view **ret);
-bool zip_ring_use(struct zip_ring *r); /* gives the next piece to fn; false: none is there */
 struct bytes zip_view_src(struct zip_view *v);
 void zip_view_close(struct zip_view **v); /* NULL is fine */
 /* Random access to a member: in place when stored (then *ret_fd = -1, and z must stay open), else

@@ -5,24 +5,11 @@
  * 2.5 s, ISA-L 2.30 1.2 s, libdeflate 1.14 1.1 s. libdeflate cannot unpack in pieces, and memory that is touched for the
  * first time cost another 0.8 s: so it has what fits into a few MiB, and ISA-L the rest. */
 #include <libdeflate.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/library.h"
 #include "formats/zip_format.h"
-
-/* Debian has no archive of this library: it is opened when a large member is unpacked, since its relocations are a
- * tenth of what the start of every command takes (12 of 113 page faults). */
-#define ISAL "libisal.so.2"
-static int (*isal)(struct inflate_state *); /* filled by isal_open() */
-
-static void isal_open(void)
-{
-	static const char *const name = "isal_inflate";
-	(void)library_open(ISAL, &name, 1, &isal); /* or it stays NULL */
-}
 
 enum { WHOLE = 1 << 22 }; /* up to so many bytes libdeflate is used throughout */
 
@@ -128,7 +115,7 @@ static struct err *inflate_some(struct inflater *f, unsigned char *out, size_t r
 			f->s.next_in = f->in;
 			f->s.avail_in = (uint32_t)n;
 		}
-		if (isal(&f->s) < 0)
+		if (isal_inflate(&f->s) < 0)
 			return damaged(f->z, f->m, "its compressed data is damaged");
 		if (!left && f->s.avail_out == before && f->s.block_state != ISAL_BLOCK_FINISH)
 			return damaged(f->z, f->m, "its compressed data is cut short");
@@ -139,17 +126,11 @@ static struct err *inflate_some(struct inflater *f, unsigned char *out, size_t r
 
 struct err *inflater_open(const struct zip *z, const struct zip_member *m, struct inflater **ret)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	*ret = NULL;
 	TRY(may_read(z, m));
-	pthread_once(&once, isal_open);
-	if (!isal)
-		return err_hint(
-			err_new(E_TOOL_MISSING, "large archives cannot be read without " ISAL),
-			"install the package libisal2");
 	*ret = xmalloc(sizeof(**ret));
-	memset(*ret, 0,
-		offsetof(struct inflater, in)); /* so isal_inflate_init() leaves the state */
+	memset(*ret, 0, offsetof(struct inflater, in));
+	isal_inflate_init(&(*ret)->s);
 	(*ret)->z = z;
 	(*ret)->m = m;
 	return NULL;
@@ -170,12 +151,13 @@ struct err *inflater_next(struct inflater *f, char *out, size_t room, size_t *re
 	if (*ret < room && f->made + *ret < f->m->size)
 		return damaged(f->z, f->m, "it unpacks to fewer bytes than it says");
 	f->made += *ret;
+	f->crc = libdeflate_crc32(f->crc, out, *ret);
 	return budget_work(f->z->src.budget, *ret);
 }
 
-struct err *inflater_end(const struct inflater *f, uint32_t crc)
+struct err *inflater_end(const struct inflater *f)
 {
-	return crc == f->m->crc ? NULL : damaged(f->z, f->m, "its checksum is wrong");
+	return f->crc == f->m->crc ? NULL : damaged(f->z, f->m, "its checksum is wrong");
 }
 
 void inflater_freep(struct inflater **f)
@@ -187,7 +169,6 @@ struct err *zip_stream(const struct zip *z, const struct zip_member *m, zip_fn *
 {
 	CLEANUP(inflater_freep) struct inflater *f = NULL;
 	CLEANUP(bytes_freep) char *out = NULL;
-	uint32_t crc = 0;
 	bool stop = false;
 	size_t n = INFLATE_PIECE;
 	TRY(may_read(z, m));
@@ -200,11 +181,10 @@ struct err *zip_stream(const struct zip *z, const struct zip_member *m, zip_fn *
 	out = xmalloc(INFLATE_PIECE);
 	while (n == INFLATE_PIECE && !stop) {
 		TRY(inflater_next(f, out, INFLATE_PIECE, &n));
-		crc = libdeflate_crc32(crc, out, n);
 		if (n)
 			TRY(fn(user, out, n, &stop));
 	}
-	return stop ? NULL : inflater_end(f, crc);
+	return stop ? NULL : inflater_end(f);
 }
 
 /* ---- random access ---- */

@@ -42,16 +42,18 @@ struct inflater {
 	const struct zip *z;
 	const struct zip_member *m;
 	uint64_t taken, made; /* compressed bytes that were read; bytes that came out */
+	uint32_t crc;         /* of these, when all came out in order */
 	struct inflate_state s;
 	unsigned char in[INFLATE_PIECE];
 };
 
 MUST_USE struct err *inflater_open(
 	const struct zip *z, const struct zip_member *m, struct inflater **ret);
-/* The next bytes: room of them, less only at the end. With `in` consumed, `taken`, `made` and `s` are all that there is
- * to go on from here another time. */
+/* The next bytes: room of them, less only at the end. When `in` is consumed, {taken, made, s} are the whole state:
+ * whoever saves them can resume from here. */
 MUST_USE struct err *inflater_next(struct inflater *f, char *out, size_t room, size_t *ret);
-MUST_USE struct err *inflater_end(const struct inflater *f, uint32_t crc); /* of all bytes */
+/* E_ZIP when the checksum of all bytes is wrong. */
+MUST_USE struct err *inflater_end(const struct inflater *f);
 void inflater_freep(struct inflater **f);
 
 /* ---- deflate_walk.c ---- */

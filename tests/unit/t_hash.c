@@ -53,29 +53,6 @@ static void pieces_hash_like_the_whole(void **state)
 	hash_free(NULL);
 }
 
-static void two_side_by_side_hash_like_each_alone(void **state)
-{
-	(void)state;
-	static char text[1 << 13];
-	for (size_t i = 0; i < sizeof(text); i++)
-		text[i] = (char)(i * i >> 3);
-	for (size_t n = 0; n < 4096; n += 61) {
-		struct hash *x = hash_new(HASH_SHA256), *y = hash_new(HASH_SHA256);
-		const char *p = text + n % 7, *q = text + 3000;
-		size_t done = hash_add_two(x, y, p, q, n);
-		assert_int_equal(done, hash_pairs() ? n / HASH_BLOCK * HASH_BLOCK : 0);
-		hash_add(x, p + done, n - done);
-		hash_add(y, q + done, 1000 - done % 1000);
-		assert_int_equal(hash_add_two(x, y, p, q, HASH_BLOCK - 1), 0);
-		if (n % HASH_BLOCK)
-			assert_int_equal(hash_add_two(x, y, p, q, HASH_BLOCK), 0);
-		struct digest got[] = {hash_end(x), hash_end(y)},
-			      want[] = {hash_bytes(HASH_SHA256, p, n),
-				      hash_bytes(HASH_SHA256, q, done + 1000 - done % 1000)};
-		assert_memory_equal(got, want, sizeof(got));
-	}
-}
-
 static void files_agree_with_sha256sum(void **state)
 {
 	(void)state;
@@ -153,7 +130,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_texts_have_known_hashes),
 		cmocka_unit_test(pieces_hash_like_the_whole),
-		cmocka_unit_test(two_side_by_side_hash_like_each_alone),
 		cmocka_unit_test(files_agree_with_sha256sum),
 		cmocka_unit_test(base64url_has_no_padding),
 		cmocka_unit_test(seals_are_those_of_the_standard),

@@ -1,7 +1,4 @@
 /* Views of deflated members: the first pass gives all bytes in order, and what is read later is what was written. */
-#include <pthread.h>
-#include <time.h>
-
 #include "fixture_said.h"
 #include "test.h"
 
@@ -186,50 +183,33 @@ static void reading_is_at_the_cost_of_the_budget(void **state)
 	tear_down(&x);
 }
 
-/* The block behind the one at hand is unpacked meanwhile, for who reads forward: then it costs no more than a look. */
-static void the_next_block_is_there_already(void **state)
+/* The last four blocks that were read are kept. */
+static void the_last_blocks_are_kept(void **state)
 {
 	(void)state;
-	for (int threaded = 0; threaded < 2; threaded++) {
-		ARENA(a);
-		struct archive x;
-		CLEANUP(zip_view_close) struct zip_view *v = NULL;
-		char c;
-		set_up(&a, SIZE, &x);
-		assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.threaded = threaded}, &v));
-		struct bytes src = zip_view_src(v);
-		assert_ok(bytes_read(&src, &c, 1, 5));
-		assert_ok(bytes_read(&src, &c, 1, (1 << 20) + 5));
-		uint64_t work = src.budget->work;
-		src.budget->work = 1000;
-		struct err *e = bytes_read(&src, &c, 1, (2 << 20) + 5);
-		if (threaded) {
-			assert_ok(e);
-			assert_int_equal(c, x.content.p[(2 << 20) + 5]);
-		} else {
-			assert_err(e, E_LIMIT);
-		}
-		src.budget->work = work;
-		/* and that one is kept, with those read before, as long as there is room for four */
-		for (unsigned i = 0; i < 3; i++)
-			assert_ok(bytes_read(&src, &c, 1, (uint64_t)i << 20));
-		src.budget->work = 1000;
-		for (unsigned i = 0; i < 3; i++) {
-			assert_ok(bytes_read(&src, &c, 1, ((uint64_t)i << 20) + 7));
-			assert_int_equal(c, x.content.p[((size_t)i << 20) + 7]);
-		}
-		src.budget->work = work;
-		zip_view_close(&v);
-		v = NULL;
-		tear_down(&x);
+	ARENA(a);
+	struct archive x;
+	CLEANUP(zip_view_close) struct zip_view *v = NULL;
+	char c;
+	set_up(&a, SIZE + (1 << 20), &x);
+	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){0}, &v));
+	struct bytes src = zip_view_src(v);
+	for (unsigned i = 0; i < 5; i++)
+		assert_ok(bytes_read(&src, &c, 1, (uint64_t)i << 20));
+	src.budget->work = 100000;
+	for (unsigned i = 1; i < 5; i++) {
+		assert_ok(bytes_read(&src, &c, 1, ((uint64_t)i << 20) + 7));
+		assert_int_equal(c, x.content.p[((size_t)i << 20) + 7]);
 	}
+	assert_err(bytes_read(&src, &c, 1, 7), E_LIMIT);
+	tear_down(&x);
 }
 
-/* Marks: "!" and what is wanted in units of 1000 bytes. */
-static size_t find_marks(const char *p, size_t i, size_t n, size_t *ret_want)
+/* Places begin with "!KEEP!", then how much to keep, in units of 1000 bytes. */
+static size_t find_places(const char *p, size_t i, size_t n, size_t *ret_want)
 {
 	for (i = (i + 7) / 8 * 8; i + 8 <= n; i += 8)
-		if (!memcmp(p + i, "!MARK!", 6)) {
+		if (!memcmp(p + i, "!KEEP!", 6)) {
 			*ret_want = (size_t)(unsigned char)p[i + 6] * 1000;
 			return i;
 		}
@@ -242,7 +222,7 @@ static const struct {
 } places[] = {{64, 1}, {1000, 2}, {(1 << 18) - 8, 1}, {(1 << 18) + 1000, 255}, {3000000, 5},
 	{SIZE - 512, 9}};
 
-static void set_up_marks(struct arena *a, unsigned more, struct archive *ret)
+static void set_up_places(struct arena *a, unsigned more, struct archive *ret)
 {
 	enum { N = sizeof(places) / sizeof(*places) };
 	char *p;
@@ -251,9 +231,9 @@ static void set_up_marks(struct arena *a, unsigned more, struct archive *ret)
 	p = arena_alloc(a, SIZE);
 	memcpy(p, ret->content.p, SIZE);
 	for (size_t i = 0; i < N; i++)
-		snprintf(p + places[i].at, 8, "!MARK!%c", places[i].want);
+		snprintf(p + places[i].at, 8, "!KEEP!%c", places[i].want);
 	for (unsigned i = 0; i < more; i++)
-		snprintf(p + 3100000 + 16 * i, 8, "!MARK!%c", 250);
+		snprintf(p + 3100000 + 16 * i, 8, "!KEEP!%c", 250);
 	struct zip_input v = {.name = S("d"), .content = {p, SIZE}, .mode = 0644};
 	struct str path = path_join(a, ret->dir, S("z.zip"));
 	assert_ok(
@@ -264,7 +244,7 @@ static void set_up_marks(struct arena *a, unsigned more, struct archive *ret)
 }
 
 /* Whatever pieces it came in, and however far from there its end is. */
-static void what_was_marked_is_there_without_unpacking(void **state)
+static void what_was_kept_is_there_without_unpacking(void **state)
 {
 	(void)state;
 	for (int threaded = 0; threaded < 2; threaded++) {
@@ -272,16 +252,16 @@ static void what_was_marked_is_there_without_unpacking(void **state)
 		struct archive x;
 		CLEANUP(zip_view_close) struct zip_view *v = NULL;
 		char *got = arena_alloc(&a, 255000);
-		set_up_marks(&a, 0, &x);
+		set_up_places(&a, 0, &x);
 		struct budget *b = x.zip.src.budget;
 		uint64_t memory = b->memory;
-		struct zip_pass pass = {.threaded = threaded, .mark = find_marks};
+		struct zip_pass pass = {.threaded = threaded, .find = find_places};
 		assert_ok(zip_view_open(&x.zip, x.m, &pass, &v));
 		struct bytes src = zip_view_src(v), part = bytes_sub(&src, 1000, 4000000);
 		uint64_t work = b->work, at = 0;
 		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++, at++) {
 			size_t left = SIZE - places[i].at, n = places[i].want * (size_t)1000;
-			assert_true(src.next_mark(&src, &at));
+			assert_true(src.next_candidate(&src, &at));
 			assert_int_equal(at, places[i].at);
 			n = n < left ? n : left;
 			b->work = n + 1000;
@@ -292,15 +272,15 @@ static void what_was_marked_is_there_without_unpacking(void **state)
 			b->work = 1000;
 			assert_err(bytes_read(&src, got, 8, at + 1), E_LIMIT);
 		}
-		assert_true(src.next_mark(&src, &at));
+		assert_true(src.next_candidate(&src, &at));
 		assert_int_equal(at, SIZE);
 		b->work = work;
 		check_reads(&a, x.content, &src);
 		at = 0;
-		assert_true(part.next_mark(&part, &at));
+		assert_true(part.next_candidate(&part, &at));
 		assert_int_equal(at, 0);
 		at = 3000000;
-		assert_true(part.next_mark(&part, &at));
+		assert_true(part.next_candidate(&part, &at));
 		assert_int_equal(at, part.size);
 		zip_view_close(&v);
 		v = NULL;
@@ -310,7 +290,7 @@ static void what_was_marked_is_there_without_unpacking(void **state)
 }
 
 /* 70 of 250,000 bytes are more than 16 MiB: behind the last one that is kept nothing is known. */
-static void marks_end_where_there_is_no_room(void **state)
+static void excerpts_end_where_there_is_no_room(void **state)
 {
 	(void)state;
 	ARENA(a);
@@ -318,108 +298,20 @@ static void marks_end_where_there_is_no_room(void **state)
 	CLEANUP(zip_view_close) struct zip_view *v = NULL;
 	uint64_t at = 0, last = 0;
 	unsigned n = 0;
-	set_up_marks(&a, 70, &x);
-	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.mark = find_marks}, &v));
+	set_up_places(&a, 70, &x);
+	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.find = find_places}, &v));
 	struct bytes src = zip_view_src(v);
-	for (; src.next_mark(&src, &at); n++)
+	for (; src.next_candidate(&src, &at); n++)
 		last = at++;
 	assert_in_range(n, 66, 72);
 	assert_in_range(last, 3100000, 3100000 + 70 * 16);
 	at = SIZE - 512;
-	assert_false(src.next_mark(&src, &at));
+	assert_false(src.next_candidate(&src, &at));
 	check_reads(&a, x.content, &src);
 	zip_view_close(&v);
 	v = NULL;
 	assert_ok(zip_view_open(&x.zip, x.m, &(struct zip_pass){.threaded = true}, &v));
-	assert_null(zip_view_src(v).next_mark);
-	tear_down(&x);
-}
-
-struct idler {
-	struct seen seen;
-	size_t calls, most;
-};
-
-static bool idle(void *user, struct zip_ring *ring)
-{
-	struct idler *s = user;
-	if (ring && s->most > 1)
-		while (s->seen.b.n < SIZE / 2)
-			(void)zip_ring_use(ring);
-	return ++s->calls < s->most;
-}
-
-static void who_waits_does_other_work_as_long_as_there_is_some(void **state)
-{
-	(void)state;
-	ARENA(a);
-	struct archive x;
-	set_up(&a, SIZE, &x);
-	for (int threaded = 0; threaded < 2; threaded++) {
-		CLEANUP(zip_view_close) struct zip_view *v = NULL;
-		struct idler s = {.seen.b.a = &a, .most = 1};
-		struct zip_pass p = {collect, &s, threaded, idle, NULL};
-		assert_ok(zip_view_open(&x.zip, x.m, &p, &v));
-		assert_true(str_eq(buf_str(&s.seen.b), x.content));
-		assert_true(s.calls <= (size_t)threaded);
-	}
-	tear_down(&x);
-}
-
-static void other_work_may_use_the_pieces_that_came(void **state)
-{
-	(void)state;
-	ARENA(a);
-	struct archive x;
-	set_up(&a, SIZE, &x);
-	CLEANUP(zip_view_close) struct zip_view *v = NULL;
-	struct idler s = {.seen.b.a = &a, .most = SIZE_MAX};
-	struct zip_pass p = {collect, &s, true, idle, NULL};
-	assert_ok(zip_view_open(&x.zip, x.m, &p, &v));
-	assert_true(str_eq(buf_str(&s.seen.b), x.content));
-	tear_down(&x);
-}
-
-/* Stands still until the thread that unpacks, and has run out of room, was asked for other work. */
-struct slow {
-	pthread_t unpacks;
-	_Atomic bool asked;
-	size_t n;
-};
-
-static bool other_work(void *user, struct zip_ring *ring)
-{
-	struct slow *s = user;
-	assert_true(!ring == !!pthread_equal(pthread_self(), s->unpacks));
-	if (!ring)
-		s->asked = true;
-	return !s->asked;
-}
-
-static struct err *stand_still(void *user, const void *p, size_t n, bool *stop)
-{
-	(void)p;
-	(void)stop;
-	struct slow *s = user;
-	for (int i = 0; i < 10000 && !s->asked; i++)
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	s->n += n;
-	return NULL;
-}
-
-static void who_unpacks_does_other_work_when_there_is_no_room(void **state)
-{
-	(void)state;
-	enum { MORE_THAN_ROOM = 12 << 20 };
-	ARENA(a);
-	struct archive x;
-	set_up(&a, MORE_THAN_ROOM, &x);
-	CLEANUP(zip_view_close) struct zip_view *v = NULL;
-	struct slow s = {.unpacks = pthread_self()};
-	struct zip_pass p = {stand_still, &s, true, other_work, NULL};
-	assert_ok(zip_view_open(&x.zip, x.m, &p, &v));
-	assert_true(s.asked);
-	assert_int_equal(s.n, MORE_THAN_ROOM);
+	assert_null(zip_view_src(v).next_candidate);
 	tear_down(&x);
 }
 
@@ -465,12 +357,9 @@ int main(void)
 		cmocka_unit_test(what_is_read_is_what_was_written),
 		cmocka_unit_test(a_pass_ends_when_its_user_or_the_data_says_so),
 		cmocka_unit_test(reading_is_at_the_cost_of_the_budget),
-		cmocka_unit_test(the_next_block_is_there_already),
-		cmocka_unit_test(what_was_marked_is_there_without_unpacking),
-		cmocka_unit_test(marks_end_where_there_is_no_room),
-		cmocka_unit_test(who_unpacks_does_other_work_when_there_is_no_room),
-		cmocka_unit_test(other_work_may_use_the_pieces_that_came),
-		cmocka_unit_test(who_waits_does_other_work_as_long_as_there_is_some),
+		cmocka_unit_test(the_last_blocks_are_kept),
+		cmocka_unit_test(what_was_kept_is_there_without_unpacking),
+		cmocka_unit_test(excerpts_end_where_there_is_no_room),
 		cmocka_unit_test(files_for_random_access),
 		cmocka_unit_test(all_is_said_as_recorded),
 	};
