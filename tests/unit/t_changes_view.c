@@ -1,6 +1,5 @@
 /* The pristine view of a tree that was translated in place: what it hides, whose bytes it reads,
  * and what it notes. */
-#include "test.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,23 +10,10 @@
 #include "changes/view.h"
 
 /* k.cu gave hip/k.hip; m.h was replaced; n.h was replaced and edited since. */
-struct fixture {
-	struct arena a;
-	struct str dir;
-	struct manifest m;
+#define KIT_MORE                                                                                   \
+	struct manifest m;                                                                         \
 	struct view v;
-};
-
-static struct str at(struct fixture *f, const char *rel)
-{
-	return path_join(&f->a, f->dir, str_from(rel));
-}
-
-static void put(struct fixture *f, const char *rel, const char *text)
-{
-	assert_ok(fs_mkdirs(path_dir(at(f, rel))));
-	test_put(at(f, rel), text);
-}
+#include "unit/kit.h"
 
 static void made(struct fixture *f, const char *output, const char *text, bool replaced)
 {
@@ -35,11 +21,9 @@ static void made(struct fixture *f, const char *output, const char *text, bool r
 		.output = str_from(output), .replaced = replaced, .hash = sum_of(str_from(text))};
 }
 
-static int setup(void **state)
+static int begin(void **state)
 {
-	struct fixture *f = xmalloc(sizeof(*f));
-	*f = (struct fixture){0};
-	f->dir = test_dir(&f->a);
+	struct fixture *f = kit_new(state);
 	f->m = (struct manifest){.a = &f->a, .by_output = {.a = &f->a}};
 	f->m.journal = changes_journal(&f->a, f->dir, S(""));
 	put(f, "k.cu", "cuda k");
@@ -55,18 +39,14 @@ static int setup(void **state)
 	manifest_index(&f->m);
 	view_open(&f->v, f->dir, &f->m);
 	strs_add(&f->a, &f->v.hidden, at(f, "build/out"));
-	*state = f;
 	return 0;
 }
 
-static int teardown(void **state)
+static int end(void **state)
 {
 	struct fixture *f = *state;
 	view_close(&f->v);
-	test_dir_remove(f->dir);
-	arena_free(&f->a);
-	free(f);
-	return 0;
+	return teardown(state);
 }
 
 static void reads(struct fixture *f, const char *rel, const char *want)
@@ -219,7 +199,7 @@ static void threads_may_read(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		T(originals_are_read),
 		T(what_somebody_edited_is_a_new_source),

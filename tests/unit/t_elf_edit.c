@@ -7,26 +7,13 @@
 #include "formats/elf_edit.h"
 #include "formats/le.h"
 
-struct fixture {
-	struct arena a;
-	struct str dir, file;
-};
+#define KIT_MORE struct str file;
+#include "unit/kit.h"
 
-static int setup(void **state)
+static int begin(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
-	assert_ok(fs_tempdir(&f->a, S(""), &f->dir));
+	struct fixture *f = kit_new(state);
 	f->file = path_join(&f->a, f->dir, S("x.so"));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	assert_ok(fs_remove_tree(f->dir));
-	arena_free(&f->a);
-	free(f);
 	return 0;
 }
 
@@ -409,23 +396,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			what_is_longer_gets_a_segment_of_its_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_library_is_replaced_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(versions_go_with_their_library, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, setup, teardown),
+			what_is_longer_gets_a_segment_of_its_own, begin, teardown),
+		cmocka_unit_test_setup_teardown(a_library_is_replaced_once, begin, teardown),
+		cmocka_unit_test_setup_teardown(versions_go_with_their_library, begin, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_path_is_written_over_the_old_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_empty_path_is_taken_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_longer_path_does_not_fit, setup, teardown),
-		cmocka_unit_test_setup_teardown(strings_that_end_in_it_stay, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_symbol_is_the_end_of_the_path, setup, teardown),
+			a_path_is_written_over_the_old_one, begin, teardown),
+		cmocka_unit_test_setup_teardown(an_empty_path_is_taken_out, begin, teardown),
+		cmocka_unit_test_setup_teardown(a_longer_path_does_not_fit, begin, teardown),
+		cmocka_unit_test_setup_teardown(strings_that_end_in_it_stay, begin, teardown),
+		cmocka_unit_test_setup_teardown(a_symbol_is_the_end_of_the_path, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_path_that_is_the_end_of_another_string, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_changed_can_be_loaded, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_strangers_name_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_without_a_dynamic_section, setup, teardown),
-		cmocka_unit_test_setup_teardown(segments_that_are_not_valid, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_program_headers_stay, setup, teardown),
+			a_path_that_is_the_end_of_another_string, begin, teardown),
+		cmocka_unit_test_setup_teardown(what_was_changed_can_be_loaded, begin, teardown),
+		cmocka_unit_test_setup_teardown(what_strangers_name_stays, begin, teardown),
+		cmocka_unit_test_setup_teardown(files_without_a_dynamic_section, begin, teardown),
+		cmocka_unit_test_setup_teardown(segments_that_are_not_valid, begin, teardown),
+		cmocka_unit_test_setup_teardown(the_program_headers_stay, begin, teardown),
 		cmocka_unit_test(all_is_said_as_recorded),
 	};
 	said_begin("elf_edit");

@@ -1,24 +1,19 @@
 /* What a build will need: by the description, by what is there already, by its own history. */
 #include "cc/cc_int.h"
 #include "flow/build.h"
-#include "test.h"
 
 enum { MIB = 1 << 20 };
 
-struct fixture {
-	struct arena a;
-	struct str dir;
-	struct plan plan;
-	struct plan_foreign how;
-	struct sdk sdk;
+#define KIT_MORE                                                                                   \
+	struct plan plan;                                                                          \
+	struct plan_foreign how;                                                                   \
+	struct sdk sdk;                                                                            \
 	struct forecast forecast;
-};
+#include "unit/kit.h"
 
-static int setup(void **state)
+static int begin(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
-	assert_ok(fs_tempdir(&f->a, S(""), &f->dir));
+	struct fixture *f = kit_new(state);
 	f->plan = (struct plan){.project = S("/p"), .name = S("p"), .foreign = &f->how};
 	strs_add(&f->a, &f->plan.gpus, S("gfx1201"));
 	strs_add(&f->a, &f->plan.sdk.components, S("compiler"));
@@ -32,22 +27,13 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	assert_ok(fs_remove_tree(f->dir));
-	arena_free(&f->a);
-	free(f);
-	return 0;
-}
-
 static const struct forecast *look(struct fixture *f)
 {
 	build_forecast(&f->a, &f->plan, f->dir, 2, &f->forecast);
 	return &f->forecast;
 }
 
-static void put(struct fixture *f, const char *name, size_t bytes)
+static void put_sized(struct fixture *f, const char *name, size_t bytes)
 {
 	struct str path = path_join(&f->a, f->dir, str_from(name));
 	char *text = arena_alloc(&f->a, bytes + 1);
@@ -77,13 +63,13 @@ static void the_description_is_scaled_by_gpus(void **state)
 static void what_is_there_is_not_needed_again(void **state)
 {
 	struct fixture *f = *state;
-	put(f, "tree/a.o", 20 * MIB);
+	put_sized(f, "tree/a.o", 20 * MIB);
 	look(f);
 	assert_true(f->forecast.disk <= 50 * MIB && f->forecast.disk > 49 * MIB);
-	put(f, "tree/b.o", 60 * MIB);
+	put_sized(f, "tree/b.o", 60 * MIB);
 	assert_int_equal(look(f)->disk, 0);
 	assert_ok(fs_remove_tree(path_join(&f->a, f->dir, S("tree"))));
-	put(f, "state/done", 1);
+	put_sized(f, "state/done", 1);
 	assert_int_equal(look(f)->disk, 0);
 }
 
@@ -126,7 +112,7 @@ static void the_history_of_a_whole_build_counts(void **state)
 	f->how.cost.memory = 30;
 	assert_int_equal(look(f)->memory, 30 * MIB);
 	assert_true(f->forecast.cpu > 9000);
-	put(f, "state/done", 1);
+	put_sized(f, "state/done", 1);
 	assert_true(look(f)->history);
 	assert_int_equal(f->forecast.memory, 9 * MIB);
 	assert_true(f->forecast.seconds > 1499 && f->forecast.seconds < 1501);
@@ -161,13 +147,13 @@ static void what_cannot_fit_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_description_is_scaled_by_gpus, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_there_is_not_needed_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_description_is_scaled_by_gpus, begin, teardown),
+		cmocka_unit_test_setup_teardown(what_is_there_is_not_needed_again, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			an_sdk_is_needed_as_far_as_it_is_not_there, setup, teardown),
+			an_sdk_is_needed_as_far_as_it_is_not_there, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			the_history_of_a_whole_build_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_fit_is_refused, setup, teardown),
+			the_history_of_a_whole_build_counts, begin, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_fit_is_refused, begin, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

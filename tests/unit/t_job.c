@@ -1,13 +1,11 @@
 /* What is taken of a program that may be hostile: jobs/job.c. */
 #include "jobs/job.h"
-#include "test.h"
 
-struct fixture {
-	struct arena a;
-	struct str dir, known;
-	struct jobs set;
+#define KIT_MORE                                                                                   \
+	struct str known;                                                                          \
+	struct jobs set;                                                                           \
 	struct job *job;
-};
+#include "unit/kit.h"
 
 static struct err *as_it_is(struct arena *tmp, const struct job *j, struct proc *p)
 {
@@ -35,21 +33,9 @@ static const struct job_hooks hooks = {.wrap = as_it_is, .locate = same, .explai
 
 static int begin(void **state)
 {
-	struct fixture *f = xmalloc(sizeof(*f));
-	*f = (struct fixture){0};
-	f->dir = test_dir(&f->a);
+	struct fixture *f = kit_new(state);
 	f->known = path_join(&f->a, f->dir, S("known"));
 	test_put(f->known, "secret");
-	*state = f;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct fixture *f = *state;
-	test_dir_remove(f->dir);
-	arena_free(&f->a);
-	free(f);
 	return 0;
 }
 
@@ -117,7 +103,7 @@ static void a_link_or_pipe_in_the_place_of_a_result_is_refused(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, teardown)
 
 int main(void)
 {

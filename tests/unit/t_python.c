@@ -2,29 +2,23 @@
 #include "machine/library.h"
 #include "machine/machine.h"
 #include "unit/fixture_elf.h"
-#include "unit/fixture_folder.h"
+#include "unit/kit.h"
 
 #define VENV "home/alice/venv"
 #define SITE VENV "/lib/python3.12/site-packages"
 #define TORCH SITE "/torch"
 #define TEXT "rocsmith-library 1\n"
 
-static void put(struct fixture *f, const char *path, const char *text)
-{
-	assert_ok(fs_mkdirs(path_dir(in(f, path))));
-	test_put(in(f, path), text);
-}
-
 static void link_to(struct fixture *f, const char *path, const char *target)
 {
-	assert_ok(fs_mkdirs(path_dir(in(f, path))));
-	assert_ok(fs_symlink(str_from(target), in(f, path)));
+	assert_ok(fs_mkdirs(path_dir(at(f, path))));
+	assert_ok(fs_symlink(str_from(target), at(f, path)));
 }
 
 static void variables(struct fixture *f, struct str text)
 {
-	assert_ok(fs_mkdirs(in(f, "proc/self")));
-	assert_ok(fs_write(in(f, "proc/self/environ"), text, 0644));
+	assert_ok(fs_mkdirs(at(f, "proc/self")));
+	assert_ok(fs_write(at(f, "proc/self/environ"), text, 0644));
 }
 
 /* NAME "torch-2.6.0": its dist-info with these lines of METADATA. */
@@ -84,7 +78,7 @@ static void environments_lie_where_tools_put_them(void **state)
 	for (size_t i = 0; i < sizeof(venvs) / sizeof(*venvs); i++)
 		venv(f, venvs[i], "torch-1.0");
 	for (size_t i = 0; i < sizeof(condas) / sizeof(*condas); i++) {
-		assert_ok(fs_mkdirs(in(f, str_fmt(&f->a, "%s/conda-meta", condas[i]).p)));
+		assert_ok(fs_mkdirs(at(f, str_fmt(&f->a, "%s/conda-meta", condas[i]).p)));
 		dist(f, str_fmt(&f->a, "%s/lib/python3.11/site-packages", condas[i]).p, "torch-2.0",
 			"");
 	}
@@ -118,7 +112,7 @@ static void one_home_needs_no_name(void **state)
 	struct fixture *f = *state;
 	venv(f, VENV, "torch-1.0");
 	assert_pythons(f, "/home/alice/venv venv 3.12 torch=1.0\n");
-	assert_ok(fs_mkdirs(in(f, "home/bob")));
+	assert_ok(fs_mkdirs(at(f, "home/bob")));
 	assert_pythons(f, "");
 	put(f, "proc/self/status", "Uid:\t7\t7\t7\t7\nGid:\t7\t7\t7\t7\n");
 	put(f, "etc/passwd", "bob:x:8:8::/home/bob:\nalice:x:7:7:A:/home/alice:/bin/sh\n");
@@ -188,7 +182,7 @@ static void links_of_python3_are_followed(void **state)
 	assert_str(look(f)->pythons.v[0].path, "/home/alice/venv");
 	assert_true(look(f)->pythons.v[0].active);
 	/* a sysroot without links */
-	assert_ok(fs_remove(in(f, "usr/bin/python3")));
+	assert_ok(fs_remove(at(f, "usr/bin/python3")));
 	put(f, "usr/bin/python3", "");
 	variables(f, S("PATH=/usr/bin\0"));
 	assert_pythons(f, "*/usr system 3.9 numpy=1.0\n/home/alice/venv venv 3.12 torch=1.0\n");
@@ -202,7 +196,7 @@ static void a_system_has_several_folders_and_versions(void **state)
 	dist(f, "usr/local/lib/python3.13/dist-packages", "torch-2.9.1", "");
 	dist(f, "usr/lib64/python3.13/site-packages", "numpy-2.1", "");
 	dist(f, "usr/local/lib/python3.12/dist-packages", "triton-3.0", "");
-	assert_ok(fs_mkdirs(in(f, "usr/lib/python3.11/dist-packages")));
+	assert_ok(fs_mkdirs(at(f, "usr/lib/python3.11/dist-packages")));
 	/* the first folder hides the second's; Debian's own is of one version */
 	assert_pythons(f, "*/usr system 3.13 numpy=2.1 torch=2.9.1\n/usr system 3.12 triton=3.0\n");
 }
@@ -305,12 +299,12 @@ static void numbers_tell_which_torch_a_wheel_is_for(void **state)
 		{"vllm-0.23.0+rocm7.0", "torch", ""},
 	};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-		assert_ok(fs_remove_tree(in(f, VENV)));
+		assert_ok(fs_remove_tree(at(f, VENV)));
 		venv(f, VENV, "torch-2.7.1+rocm7.9");
 		dist(f, SITE, lines[i][0], str_fmt(&f->a, "Requires-Dist: %s", lines[i][1]).p);
 		assert_list(&look(f)->pythons.v[0].packages.v[1].unmet, lines[i][2]);
 	}
-	assert_ok(fs_remove_tree(in(f, VENV)));
+	assert_ok(fs_remove_tree(at(f, VENV)));
 	venv(f, VENV, "torch-2.7.0a0+gitabc"); /* between releases */
 	dist(f, SITE, "torchaudio-2.8.0a0+rocm7.0.0", "Requires-Dist: torch");
 	assert_int_equal(look(f)->pythons.v[0].packages.v[1].unmet.n, 0);
@@ -330,15 +324,15 @@ static void hostile_packages_do_not_stop_it(void **state)
 	struct fixture *f = *state;
 	BUF(many, &f->a);
 	venv(f, VENV, "torch-2.9.1");
-	assert_ok(fs_mkdirs(in(f, SITE "/torchaudio-1.dist-info")));
+	assert_ok(fs_mkdirs(at(f, SITE "/torchaudio-1.dist-info")));
 	assert_int_equal(
-		mkfifo(str_z(&f->a, in(f, SITE "/torchaudio-1.dist-info/METADATA")), 0644), 0);
+		mkfifo(str_z(&f->a, at(f, SITE "/torchaudio-1.dist-info/METADATA")), 0644), 0);
 	link_to(f, SITE "/vllm-1.dist-info/METADATA", "METADATA");
 	link_to(f, SITE "/xformers-1.dist-info", "/proc/../..//home/alice/venv");
 	/* 1 GB, of which little is on disk; what matters stands in front */
 	dist(f, SITE, "torchvision-1", "Requires-Dist: torch==1.0");
 	assert_int_equal(
-		truncate(str_z(&f->a, in(f, SITE "/torchvision-1.dist-info/METADATA")), 1 << 30),
+		truncate(str_z(&f->a, at(f, SITE "/torchvision-1.dist-info/METADATA")), 1 << 30),
 		0);
 	/* cut in the middle of a line, which says something else then */
 	while (many.n < 128 << 10)
@@ -397,7 +391,7 @@ static void a_version_is_read_as_text(void **state)
 		assert_str(t->build, v[i].build);
 		assert_str(t->path, "/" TORCH);
 	}
-	assert_ok(fs_remove_tree(in(f, TORCH)));
+	assert_ok(fs_remove_tree(at(f, TORCH)));
 	assert_str(torch_of(f)->version, "2.9.1");
 	assert_str(torch_of(f)->path, "");
 	/* built in place: no dist-info */
@@ -446,7 +440,7 @@ static void a_text_stands_for_a_library(void **state)
 	assert_true(torch_of(f)->split);
 	put(f, TORCH "/lib/libtorch_hip.so", "rocsmith-library 2\ntargets gfx900\n");
 	assert_list(&torch_of(f)->targets, "gfx942 gfx1100");
-	assert_int_equal(mkfifo(str_z(&f->a, in(f, TORCH "/lib/libtorch_hip2.so")), 0644), 0);
+	assert_int_equal(mkfifo(str_z(&f->a, at(f, TORCH "/lib/libtorch_hip2.so")), 0644), 0);
 	assert_list(&torch_of(f)->targets, "gfx942 gfx1100");
 }
 
@@ -462,8 +456,8 @@ static struct str bundle_of(struct arena *a, const char *const *ids, size_t n)
 static void put_library(struct fixture *f, const struct fx_host_section *v, size_t n)
 {
 	struct str bytes = host_elf(&f->a, (struct fx_host){.v = v, .n = n});
-	assert_ok(fs_mkdirs(in(f, TORCH "/lib")));
-	assert_ok(fs_write(in(f, TORCH "/lib/libtorch_hip.so"), bytes, 0644));
+	assert_ok(fs_mkdirs(at(f, TORCH "/lib")));
+	assert_ok(fs_write(at(f, TORCH "/lib/libtorch_hip.so"), bytes, 0644));
 }
 
 static void add_bundle(struct buf *fat, struct str bundle)
@@ -566,7 +560,7 @@ static void wsl_needs_a_library_of_its_own(void **state)
 	assert_list(&torch_of(f)->missing, "librocdxg.so");
 	put(f, "usr/lib/librocdxg.so.1", "");
 	assert_int_equal(torch_of(f)->missing.n, 0);
-	assert_ok(fs_remove(in(f, "usr/lib/librocdxg.so.1")));
+	assert_ok(fs_remove(at(f, "usr/lib/librocdxg.so.1")));
 	put(f, TORCH "/version.py", "hip = '7.1.9'\n");
 	assert_int_equal(torch_of(f)->missing.n, 0);
 	put(f, TORCH "/version.py", "hip = '10.0.1'\n");
@@ -623,7 +617,7 @@ static void slimming_leaves_a_mark(void **state)
 		struct str path = str_fmt(&f->a, "%s/rocsmith-slim.json", places[i]);
 		put(f, path.p, "{\"files\": [{\"path\": \"x/torch/lib/libtorch_hip.so\"}]}");
 		assert_true(torch_of(f)->slim);
-		assert_ok(fs_remove(in(f, path.p)));
+		assert_ok(fs_remove(at(f, path.p)));
 	}
 }
 
@@ -674,7 +668,7 @@ static void a_recording_tells_the_same_without_names(void **state)
 	venv(f, "home/alice/secret/venv", "requests-1");
 	venv(f, "srv/alice/env", "torch-1.0");
 	link_to(f, "home/alice/.venv", "/srv/alice/env");
-	assert_ok(fs_mkdirs(in(f, "opt/conda/conda-meta")));
+	assert_ok(fs_mkdirs(at(f, "opt/conda/conda-meta")));
 	put(f, "opt/conda/conda-meta/secret.json", "secret");
 	dist(f, "opt/conda/lib/python3.9/site-packages", "numpy-1.0", "");
 	put(f, "etc/passwd", "alice:x:7:7::/home/alice:\n");
@@ -760,7 +754,7 @@ static void rocm_wheels_are_there_when_torch_loads_them(void **state)
 	put(f, TORCH "/__init__.py", "");
 	put(f, TORCH "/_rocm_init.py", "");
 	assert_false(torch_of(f)->unloaded);
-	assert_ok(fs_remove_tree(in(f, TORCH "/_rocm_init.py")));
+	assert_ok(fs_remove_tree(at(f, TORCH "/_rocm_init.py")));
 	put(f, TORCH "/lib/libtorch_hip.so",
 		TEXT "needed libamdhip64.so.7\nrunpath $ORIGIN/../../_rocm_sdk_core/lib\n");
 	assert_list(&torch_of(f)->missing, "librocprofiler-sdk.so.1");

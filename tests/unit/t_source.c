@@ -1,36 +1,8 @@
 /* What a folder is, and what it says about itself: source/. */
 #include "source/source.h"
 
-#include "test.h"
-
-struct fixture {
-	struct arena a;
-	struct str dir;
-	struct source s;
-};
-
-static int begin(void **state)
-{
-	struct fixture *f = xmalloc(sizeof(*f));
-	*f = (struct fixture){0};
-	f->dir = test_dir(&f->a);
-	*state = f;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct fixture *f = *state;
-	test_dir_remove(f->dir);
-	arena_free(&f->a);
-	free(f);
-	return 0;
-}
-
-static void put(struct fixture *f, const char *name, const char *text)
-{
-	test_put(path_join(&f->a, f->dir, str_from(name)), text);
-}
+#define KIT_MORE struct source s;
+#include "unit/kit.h"
 
 static void look(struct fixture *f)
 {
@@ -195,7 +167,7 @@ static void mistakes_have_their_place(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_folder_with_nothing_of_others_is_ours),
 		T(ours_has_metadata_too),

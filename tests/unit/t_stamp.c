@@ -1,22 +1,18 @@
 /* What is up to date: jobs/stamp.c. */
-#include "test.h"
 
 #include <fcntl.h>
 
 #include "jobs/job.h"
 
-struct fixture {
-	struct arena a;
-	struct str dir, in, header;
-	struct strs inputs;
+#define KIT_MORE                                                                                   \
+	struct str in, header;                                                                     \
+	struct strs inputs;                                                                        \
 	struct stamp_key key;
-};
+#include "unit/kit.h"
 
 static int begin(void **state)
 {
-	struct fixture *f = xmalloc(sizeof(*f));
-	*f = (struct fixture){0};
-	f->dir = test_dir(&f->a);
+	struct fixture *f = kit_new(state);
 	f->in = path_join(&f->a, f->dir, S("a.cu"));
 	f->header = path_join(&f->a, f->dir, S("my header.h"));
 	f->key = (struct stamp_key){.file = path_join(&f->a, f->dir, S("stamp")),
@@ -27,16 +23,6 @@ static int begin(void **state)
 	test_put(f->key.output, "object");
 	strs_add(&f->a, &f->inputs, f->in);
 	strs_add(&f->a, &f->inputs, f->header);
-	*state = f;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct fixture *f = *state;
-	test_dir_remove(f->dir);
-	arena_free(&f->a);
-	free(f);
 	return 0;
 }
 
@@ -147,15 +133,18 @@ static void a_stamp_cut_short_or_damaged_does_not_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_did_not_change_is_fresh, begin, end),
+		cmocka_unit_test_setup_teardown(what_did_not_change_is_fresh, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			another_content_is_seen_even_at_the_same_size, begin, end),
-		cmocka_unit_test_setup_teardown(a_change_that_keeps_the_time_is_seen, begin, end),
-		cmocka_unit_test_setup_teardown(another_command_is_not_fresh, begin, end),
-		cmocka_unit_test_setup_teardown(a_lost_or_torn_output_is_not_fresh, begin, end),
-		cmocka_unit_test_setup_teardown(an_input_that_appears_or_goes_is_seen, begin, end),
+			another_content_is_seen_even_at_the_same_size, begin, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_stamp_cut_short_or_damaged_does_not_count, begin, end),
+			a_change_that_keeps_the_time_is_seen, begin, teardown),
+		cmocka_unit_test_setup_teardown(another_command_is_not_fresh, begin, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_lost_or_torn_output_is_not_fresh, begin, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_input_that_appears_or_goes_is_seen, begin, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_stamp_cut_short_or_damaged_does_not_count, begin, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,43 +1,28 @@
 /* hipify/torch/layer: outputs in memory answer as if they had been written. */
-#include "test.h"
 
 #include "hipify/torch/run/layer.h"
 
-struct fixture {
-	struct arena a;
-	struct str dir;
-	struct view view;
+#define KIT_MORE                                                                                   \
+	struct view view;                                                                          \
 	struct torch_layer layer;
-};
+#include "unit/kit.h"
 
-static int setup(void **state)
+static int begin(void **state)
 {
-	struct fixture *f = xmalloc(sizeof(*f));
-	*f = (struct fixture){0};
-	struct str dir = test_dir(&f->a);
-	assert_true(fs_real(&f->a, dir, &f->dir));
+	struct fixture *f = kit_new(state);
 	view_open(&f->view, f->dir, NULL);
 	layer_open(&f->layer, &f->a, &f->view);
-	*state = f;
 	return 0;
 }
 
-static int teardown(void **state)
+static int end(void **state)
 {
 	struct fixture *f = *state;
 	view_close(&f->view);
-	test_dir_remove(f->dir);
-	arena_free(&f->a);
-	free(f);
-	return 0;
+	return teardown(state);
 }
 
-static struct str at(struct fixture *f, const char *rel)
-{
-	return path_join(&f->a, f->dir, str_from(rel));
-}
-
-static struct torch_output put(struct fixture *f, const char *rel, const char *text)
+static struct torch_output write_layer(struct fixture *f, const char *rel, const char *text)
 {
 	struct torch_output o = {
 		.path = at(f, rel), .source = at(f, "source"), .text = str_from(text)};
@@ -59,11 +44,11 @@ static void what_is_written_is_there_and_the_disk_stays_as_it_was(void **state)
 	test_put(at(f, "a.h"), "disk");
 	check(f, "a.h", "disk");
 	assert_false(layer_exists(&f->layer, at(f, "b.h")));
-	assert_null(put(f, "b.h", "new").text.p);
-	assert_null(put(f, "a.h", "over").text.p);
+	assert_null(write_layer(f, "b.h", "new").text.p);
+	assert_null(write_layer(f, "a.h", "over").text.p);
 	check(f, "b.h", "new");
 	check(f, "a.h", "over");
-	assert_str(put(f, "a.h", "again").text, "over");
+	assert_str(write_layer(f, "a.h", "again").text, "over");
 	test_has(at(f, "a.h"), "disk");
 	assert_false(fs_exists(at(f, "b.h")));
 	assert_err(layer_read(&f->layer, &f->a, at(f, "none.h"), &got), E_NOENT);
@@ -76,15 +61,15 @@ static void a_file_is_one_under_all_its_names(void **state)
 	assert_ok(fs_symlink(S("real"), at(f, "alias")));
 	test_put(at(f, "real/a.h"), "disk");
 	assert_ok(fs_symlink(S("real/a.h"), at(f, "link.h")));
-	put(f, "alias/new.h", "one");
+	write_layer(f, "alias/new.h", "one");
 	check(f, "real/new.h", "one");
-	put(f, "link.h", "two");
+	write_layer(f, "link.h", "two");
 	check(f, "real/a.h", "two");
 	check(f, "alias/a.h", "two");
 	assert_str(layer_find(&f->layer, at(f, "real/a.h"))->path, at(f, "real/a.h").p);
 	assert_ok(fs_symlink(S("nowhere.h"), at(f, "dangling.h")));
 	assert_false(layer_exists(&f->layer, at(f, "dangling.h")));
-	put(f, "dangling.h", "three");
+	write_layer(f, "dangling.h", "three");
 	check(f, "nowhere.h", "three");
 }
 
@@ -112,7 +97,7 @@ static void folders_are_there_when_they_were_made(void **state)
 	assert_true(layer_exists(&f->layer, at(f, "x")));
 	assert_false(layer_exists(&f->layer, at(f, "x/z")));
 	assert_false(fs_exists(at(f, "x")));
-	put(f, "x/y/a.h", "text");
+	write_layer(f, "x/y/a.h", "text");
 	check(f, "x/y/a.h", "text");
 }
 
@@ -120,14 +105,14 @@ static void a_second_layer_sees_the_first_and_leaves_it(void **state)
 {
 	struct fixture *f = *state;
 	struct torch_layer first = f->layer;
-	put(f, "a.h", "one");
-	put(f, "b.h", "one");
+	write_layer(f, "a.h", "one");
+	write_layer(f, "b.h", "one");
 	layer_mkdirs(&f->layer, at(f, "d"));
 	first = f->layer;
 	layer_open_above(&f->layer, &f->a, &first);
 	check(f, "a.h", "one");
 	assert_true(layer_exists(&f->layer, at(f, "d")));
-	put(f, "a.h", "two");
+	write_layer(f, "a.h", "two");
 	check(f, "a.h", "two");
 	check(f, "b.h", "one");
 	assert_int_equal(f->layer.outputs.n, 1);
@@ -145,7 +130,7 @@ static void a_name_with_a_nul_byte_is_no_file(void **state)
 	assert_false(layer_exists(&f->layer, (struct str){.p = p, .n = path.n + 2}));
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 int main(void)
 {

@@ -1,6 +1,5 @@
 /* hipify/torch/run: a whole project in memory. What the original makes of the same is compared in
  * e2e/torch_random.sh and e2e/hipify_torch.sh; here each rule stands alone, on a small torch. */
-#include "test.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,27 +34,16 @@ static const char script[] =
 	"    hip_clang_launch=True,\n"
 	")\n";
 
-struct fixture {
-	struct arena a;
-	struct str dir, proj;
-	struct hipify_options o;
-	struct torch_source torch;
+#define KIT_MORE                                                                                   \
+	struct str proj;                                                                           \
+	struct hipify_options o;                                                                   \
+	struct torch_source torch;                                                                 \
 	struct hipify_tree tree;
-};
+#include "unit/kit.h"
 
-static void put(struct fixture *f, const char *rel, const char *text)
+static int begin(void **state)
 {
-	struct str path = path_join(&f->a, f->dir, str_from(rel));
-	assert_ok(fs_mkdirs(path_dir(path)));
-	test_put(path, text);
-}
-
-static int setup(void **state)
-{
-	struct fixture *f = xmalloc(sizeof(*f));
-	*f = (struct fixture){0};
-	struct str dir = test_dir(&f->a);
-	assert_true(fs_real(&f->a, dir, &f->dir));
+	struct fixture *f = kit_new(state);
 	put(f, "t/torch/utils/hipify/hipify_python.py", "x = 1\n");
 	put(f, "t/torch/utils/hipify/cuda_to_hip_mappings.py", mappings_1);
 	put(f, "t/torch/utils/hipify/constants.py",
@@ -68,18 +56,14 @@ static int setup(void **state)
 	assert_ok(fs_mkdirs(f->proj));
 	f->o = (struct hipify_options){
 		.mode = HIPIFY_EXTENSION, .dir = S("p"), .in_place = true, .jobs = 2};
-	*state = f;
 	return 0;
 }
 
-static int teardown(void **state)
+static int end(void **state)
 {
 	struct fixture *f = *state;
 	hipify_tree_free(&f->tree);
-	test_dir_remove(f->dir);
-	arena_free(&f->a);
-	free(f);
-	return 0;
+	return teardown(state);
 }
 
 static struct err *run(struct fixture *f)
@@ -468,7 +452,7 @@ static void one_file_comes_with_its_edits(void **state)
 	view_close(&view);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 int main(void)
 {

@@ -1,6 +1,5 @@
 /* Which files are taken, in which order, and how results are called. The same is compared with the
  * original itself in e2e; here each rule stands alone. */
-#include "test.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,41 +9,28 @@
 #include "changes/view.h"
 #include "hipify/torch/run/select.h"
 
-struct fixture {
-	struct arena a;
-	struct str dir;
-	struct manifest ours;
-	struct view view;
+#define KIT_MORE                                                                                   \
+	struct manifest ours;                                                                      \
+	struct view view;                                                                          \
 	struct torch_selection s;
-};
+#include "unit/kit.h"
 
-static int setup(void **state)
+static int begin(void **state)
 {
-	struct fixture *f = xmalloc(sizeof(*f));
-	*f = (struct fixture){0};
-	f->dir = test_dir(&f->a);
+	struct fixture *f = kit_new(state);
 	f->ours = (struct manifest){.a = &f->a, .by_output = {.a = &f->a}};
 	*VEC_PUSH(&f->a, &f->ours.made) = (struct made){.output = S("a.ours")};
 	manifest_index(&f->ours);
 	view_open(&f->view, f->dir, &f->ours);
 	f->s = (struct torch_selection){.root = f->dir, .extension = true, .generation = TORCH_V1};
-	*state = f;
 	return 0;
 }
 
-static int teardown(void **state)
+static int end(void **state)
 {
 	struct fixture *f = *state;
 	view_close(&f->view);
-	test_dir_remove(f->dir);
-	arena_free(&f->a);
-	free(f);
-	return 0;
-}
-
-static struct str at(struct fixture *f, const char *rel)
-{
-	return path_join(&f->a, f->dir, str_from(rel));
+	return teardown(state);
 }
 
 static bool was_read(struct fixture *f, const char *dir)
@@ -57,10 +43,9 @@ static bool was_read(struct fixture *f, const char *dir)
 	return false;
 }
 
-static void put(struct fixture *f, const char *rel)
+static void put_any(struct fixture *f, const char *rel)
 {
-	assert_ok(fs_mkdirs(path_dir(at(f, rel))));
-	test_put(at(f, rel), "x\n");
+	put(f, rel, "x\n");
 }
 
 static void include(struct fixture *f, const char *pattern)
@@ -87,7 +72,7 @@ static void some_folders_are_left_out_at_the_top_only(void **state)
 		"third_party/nvfuser/a.h", "x/.git/a.h", "x/build/a.h", "x/third_party/a.h", "a.h",
 		".rocsmith/a.h", "x/.rocsmith/a.h", "a.ours", "b.txt"};
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		put(f, files[i]);
+		put_any(f, files[i]);
 	include(f, "*");
 	assert_str(
 		taken(f), "a.h third_party/nvfuser/a.h x/.git/a.h x/build/a.h x/third_party/a.h");
@@ -96,9 +81,9 @@ static void some_folders_are_left_out_at_the_top_only(void **state)
 static void what_earlier_runs_made_is_not_taken(void **state)
 {
 	struct fixture *f = *state;
-	put(f, "a.h");
-	put(f, "a.ours");
-	put(f, "overlay/a.h");
+	put_any(f, "a.h");
+	put_any(f, "a.ours");
+	put_any(f, "overlay/a.h");
 	include(f, "*");
 	struct str endings[] = {S(".h"), S(".ours")};
 	f->s.extensions = (struct strs){.v = endings, .n = 2};
@@ -109,9 +94,9 @@ static void what_earlier_runs_made_is_not_taken(void **state)
 static void a_file_named_literally_needs_no_extension(void **state)
 {
 	struct fixture *f = *state;
-	put(f, "c10/CMakeLists.txt");
-	put(f, "c10/x/CMakeLists.txt");
-	put(f, "c10/a.cuh");
+	put_any(f, "c10/CMakeLists.txt");
+	put_any(f, "c10/x/CMakeLists.txt");
+	put_any(f, "c10/a.cuh");
 	include(f, "c10/*");
 	include(f, "c10/CMakeLists.txt");
 	assert_str(taken(f), "c10/CMakeLists.txt c10/a.cuh");
@@ -120,9 +105,9 @@ static void a_file_named_literally_needs_no_extension(void **state)
 static void ignored_files_are_left_out(void **state)
 {
 	struct fixture *f = *state;
-	put(f, "a/hip/x.h");
-	put(f, "a/x.h");
-	put(f, "b/x.h");
+	put_any(f, "a/hip/x.h");
+	put_any(f, "a/x.h");
+	put_any(f, "b/x.h");
 	include(f, "*");
 	strs_add(&f->a, &f->s.ignores, at(f, "*/hip/*"));
 	strs_add(&f->a, &f->s.ignores, at(f, "b/*"));
@@ -134,8 +119,8 @@ static void ignored_files_are_left_out(void **state)
 static void folders_without_a_chance_are_not_read(void **state)
 {
 	struct fixture *f = *state;
-	put(f, "docs/x.h");
-	put(f, "aten/src/x.h");
+	put_any(f, "docs/x.h");
+	put_any(f, "aten/src/x.h");
 	include(f, "aten/src/*");
 	assert_str(taken(f), "aten/src/x.h");
 	assert_true(was_read(f, "."));
@@ -146,7 +131,7 @@ static void folders_without_a_chance_are_not_read(void **state)
 static void links_to_files_are_taken_and_links_to_folders_are_not_followed(void **state)
 {
 	struct fixture *f = *state;
-	put(f, "a/x.h");
+	put_any(f, "a/x.h");
 	assert_ok(fs_symlink(S("."), at(f, "a/loop")));
 	assert_ok(fs_symlink(S("x.h"), at(f, "a/y.h")));
 	assert_ok(fs_symlink(S("a"), at(f, "b.h")));
@@ -159,8 +144,8 @@ static void a_folder_that_cannot_be_read_is_passed_over(void **state)
 {
 	struct fixture *f = *state;
 	bool root = geteuid() == 0;
-	put(f, "a/x.h");
-	put(f, "b/x.h");
+	put_any(f, "a/x.h");
+	put_any(f, "b/x.h");
 	include(f, "*");
 	assert_int_equal(chmod(at(f, "a").p, 0), 0);
 	assert_int_equal(chmod(f->dir.p, 0755), 0);
@@ -180,7 +165,7 @@ static void in_a_tree_of_generation_1_only_some_places_count(void **state)
 		"caffe2/a_gpu.h", "caffe2/a.cu", "caffe2/cudnn.cu", "c10/cuda/a.h", "top.cu",
 		"third_party/fbgemm/x.h", "tools/autograd/templates/a.cpp"};
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		put(f, files[i]);
+		put_any(f, files[i]);
 	include(f, "*");
 	f->s.extension = false;
 	assert_str(taken(f), "aten/a.h c10/cuda/a.h caffe2/a.cu caffe2/a_gpu.h "
@@ -196,9 +181,9 @@ static void in_a_tree_of_generation_1_only_some_places_count(void **state)
 static void headers_of_an_include_folder_keep_the_spelling_of_its_path(void **state)
 {
 	struct fixture *f = *state;
-	put(f, "a/build/x.h");
-	put(f, "a/x.cpp");
-	put(f, "b/y.h");
+	put_any(f, "a/build/x.h");
+	put_any(f, "a/x.cpp");
+	put_any(f, "b/y.h");
 	include(f, "*");
 	torch_select_open(&f->a, &f->s);
 	struct torch_headers h = {
@@ -268,7 +253,7 @@ static void special_files_are_those_of_sparse_and_linalg(void **state)
 	assert_true(torch_special_file(S("third_party/fbgemm/sparse.cu"), true));
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 int main(void)
 {

@@ -3,18 +3,18 @@
 
 #include "wheel/fat.h"
 
-#define FIXTURE_MORE                                                                               \
+#define KIT_MORE                                                                                   \
 	struct str sdk;                                                                            \
 	struct fat_report r;                                                                       \
 	struct zip zip;
-#include "fixture_folder.h"
+#include "unit/kit.h"
 
 static int setup_sdk(void **state)
 {
 	setup(state);
 	struct fixture *f = *state;
 	f->zip.fd = -1;
-	f->sdk = in(f, "sdk");
+	f->sdk = at(f, "sdk");
 	assert_ok(fs_mkdirs(path_join(&f->a, f->sdk, S("lib"))));
 	return 0;
 }
@@ -49,7 +49,7 @@ static struct str wheel(struct fixture *f, struct fx_library l)
 static struct err *fatten(struct fixture *f, struct str from, struct fat_request q)
 {
 	q.wheel.from = from;
-	q.wheel.to = in(f, "out");
+	q.wheel.to = at(f, "out");
 	q.wheel.force = true;
 	q.wheel.jobs = 1;
 	q.sdk = f->sdk;
@@ -146,7 +146,7 @@ static void what_the_sdk_lacks_is_told_with_what_it_has_instead(void **state)
 		"'p/sub/_C.so' needs 'libsmi.so.1'; in the SDK there is 'libsmi.so.7'");
 	assert_string_equal(e->hints->next->text, "'p/sub/_C.so' needs 'libprof.so.1'");
 	err_free(e);
-	assert_false(fs_exists(in(f, "out")));
+	assert_false(fs_exists(at(f, "out")));
 	strs_add(&f->a, &q.allow, S("libsmi.so.*"));
 	assert_err_says(fatten(f, from, q), E_SDK, "lacks 1 of");
 	strs_add(&f->a, &q.allow, S("libprof.so.1"));
@@ -235,7 +235,7 @@ static void what_is_opened_and_read_comes_along(void **state)
 static void a_link_out_of_the_sdk_is_not_followed(void **state)
 {
 	struct fixture *f = *state;
-	struct str beside = in(f, "libhip.so.7");
+	struct str beside = at(f, "libhip.so.7");
 	assert_ok(fs_write(
 		beside, fx_elf(&f->a, (struct fx_library){.soname = "libhip.so.7"}), 0644));
 	assert_ok(
@@ -244,7 +244,7 @@ static void a_link_out_of_the_sdk_is_not_followed(void **state)
 	struct err *e = fatten(f, from, (struct fat_request){0});
 	assert_non_null(strstr(e->hints->text, "that of the SDK is no library, or leads out"));
 	assert_err_says(e, E_SDK, "none of the libraries");
-	assert_false(fs_exists(in(f, "out")));
+	assert_false(fs_exists(at(f, "out")));
 	/* as in the root of a machine */
 	library(f, "etc/alternatives/hip", (struct fx_library){.soname = "libhip.so.7"});
 	assert_ok(fs_symlink(
@@ -260,7 +260,7 @@ static void a_wheel_that_is_too_large_names_what_is(void **state)
 	struct str from = wheel(f, (struct fx_library){.needed = {"libhip.so.7"}});
 	assert_err_says(
 		fatten(f, from, (struct fat_request){.budget = 100}), E_LIMIT, "at most 100");
-	assert_false(fs_exists(in(f, "out")));
+	assert_false(fs_exists(at(f, "out")));
 	assert_ok(fatten(f, from, (struct fat_request){.budget = 100000}));
 }
 

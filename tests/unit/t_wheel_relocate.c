@@ -1,7 +1,7 @@
 /* Wheels without the folders of the machine that built them; Python's zipfile, csv and hashlib are the
  * judges of what comes out. */
-#include "fixture_folder.h"
 #include "fixture_wheel.h"
+#include "unit/kit.h"
 
 #include "base/proc.h"
 #include "wheel/wheel.h"
@@ -9,7 +9,7 @@
 static struct wheel_relocation relocate(struct fixture *f, struct str from, const char *to)
 {
 	struct wheel_relocation r = {
-		.from = from, .to = in(f, to), .scratch = in(f, "scratch"), .jobs = 1};
+		.from = from, .to = at(f, to), .scratch = at(f, "scratch"), .jobs = 1};
 	assert_ok(fs_remove_tree(r.scratch));
 	assert_ok(fs_mkdirs(r.scratch));
 	strs_add(&f->a, &r.gone, S("/b"));
@@ -123,7 +123,7 @@ static void programs_stay_programs(void **state)
 		{.name = S("bin/tool"), .content = lib(f, NULL, "/b/lib"), .mode = 0755},
 		{.name = S("p/x.txt"), .content = S("x"), .mode = 0644},
 		{.name = record, .content = S(""), .mode = 0644}};
-	struct zip_writer w = {.path = in(f, "in.whl"), .v = v, .n = 3};
+	struct zip_writer w = {.path = at(f, "in.whl"), .v = v, .n = 3};
 	assert_ok(zip_write(&f->a, &w, NULL));
 	struct wheel_relocation r = relocate(f, w.path, "out.whl");
 	assert_int_equal(r.changed.n, 1);

@@ -2,10 +2,10 @@
 #include "fixture_wheel.h"
 #include "unit/fixture_fat.h"
 
-#define FIXTURE_MORE                                                                               \
+#define KIT_MORE                                                                                   \
 	struct str wheel, out;                                                                     \
 	struct fx_built lib;
-#include "fixture_folder.h"
+#include "unit/kit.h"
 
 #include "base/proc.h"
 #include "wheel/wheel.h"
@@ -25,7 +25,7 @@ static int setup_wheel(void **state)
 				{"pkg/library/K_gfx90a.co", S("other")},
 				{"pkg/library/K_gfx1100.co", S("mine")},
 			}});
-	f->out = in(f, "out/demo-1.0-py3-none-any.whl");
+	f->out = at(f, "out/demo-1.0-py3-none-any.whl");
 	assert_ok(fs_mkdirs(path_dir(f->out)));
 	return 0;
 }
@@ -117,7 +117,7 @@ static void record_is_made_anew(void **state)
 static void the_same_wheel_gives_the_same_bytes(void **state)
 {
 	struct fixture *f = *state;
-	struct str other = in(f, "other.whl"), one, two;
+	struct str other = at(f, "other.whl"), one, two;
 	struct slim_report r;
 	assert_ok(slim(f, f->wheel, f->out, "gfx1100", false, &r));
 	assert_ok(fs_rename(f->out, other));

@@ -1,7 +1,7 @@
 /* Wheels split and merged: what goes where, and that libraries of every kind get back what they had. */
-#include "fixture_folder.h"
 #include "fixture_wheel.h"
 #include "unit/fixture_fat.h"
+#include "unit/kit.h"
 
 #include "base/proc.h"
 #include "formats/kpack.h"
@@ -21,8 +21,8 @@ static struct str make(struct fixture *f, struct str library)
 
 static struct err *split(struct fixture *f, const char *to, bool plain, struct split_done *ret)
 {
-	struct split_request q = {.from = in(f, "demo-1.0-py3-none-any.whl"),
-		.to = in(f, to),
+	struct split_request q = {.from = at(f, "demo-1.0-py3-none-any.whl"),
+		.to = at(f, to),
 		.plain = plain,
 		.jobs = 1};
 	return wheel_split(&f->a, &q, ret);
@@ -36,7 +36,7 @@ static struct str part(struct fixture *f, const char *dir, const char *gpu)
 
 static struct err *merge(struct fixture *f, const struct strs *from, struct merge_done *ret)
 {
-	struct merge_request q = {.from = *from, .to = in(f, "merged"), .force = true, .jobs = 1};
+	struct merge_request q = {.from = *from, .to = at(f, "merged"), .force = true, .jobs = 1};
 	return wheel_merge(&f->a, &q, ret);
 }
 
@@ -194,7 +194,7 @@ static void all_tags_of_a_wheel_are_those_of_its_parts(void **state)
 {
 	struct fixture *f = *state;
 	struct split_done done;
-	struct split_request q = {.to = in(f, "k"), .jobs = 1};
+	struct split_request q = {.to = at(f, "k"), .jobs = 1};
 	q.from = fx_write(&f->a, f->dir,
 		(struct fx_wheel){.file = "demo-1.0-py2.py3-none-any.linux_x86_64.whl",
 			.wheel = "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: "
@@ -203,7 +203,7 @@ static void all_tags_of_a_wheel_are_those_of_its_parts(void **state)
 				 "py3-none-linux_x86_64\n",
 			.files = {{"pkg/lib.so", fx_fat_library(&f->a, kinds[0]).file}}});
 	assert_ok(wheel_split(&f->a, &q, &done));
-	struct str one = in(f, "k/amd_demo_device_gfx1100-1.0-py2.py3-none-any.linux_x86_64.whl");
+	struct str one = at(f, "k/amd_demo_device_gfx1100-1.0-py2.py3-none-any.linux_x86_64.whl");
 	struct str text = member(f, one, "amd_demo_device_gfx1100-1.0.dist-info/WHEEL");
 	assert_true(str_ends(
 		text, S("Root-Is-Purelib: false\nTag: py2-none-any\nTag: py2-none-linux_x86_64\n"
@@ -259,7 +259,7 @@ static void parts_that_differ_are_refused(void **state)
 	assert_err_says(merge(f, &mixed, &merged), E_USAGE, "two wheels");
 	mixed.v[0] = part(f, "one", "gfx1100");
 	assert_err_says(merge(f, &mixed, &merged), E_WHEEL, "host wheel of its set");
-	assert_false(fs_present(in(f, "merged/demo-1.0-py3-none-any.whl")));
+	assert_false(fs_present(at(f, "merged/demo-1.0-py3-none-any.whl")));
 }
 
 /* The same wheel without our manifest, as AMD's are. */
@@ -280,7 +280,7 @@ static struct str published(struct fixture *f, struct str wheel)
 		if (!str_ends(dir, S(".dist-info")))
 			w.files[n++] = (struct fx_file){str_z(&f->a, m->name), text};
 	}
-	return fx_write(&f->a, in(f, "amd"), w);
+	return fx_write(&f->a, at(f, "amd"), w);
 }
 
 static void sets_without_a_manifest_are_merged(void **state)
@@ -293,7 +293,7 @@ static void sets_without_a_manifest_are_merged(void **state)
 	struct fx_built lib = fx_fat_library(&f->a, kinds[0]);
 	struct str wheel = make(f, lib.file);
 	assert_ok(split(f, "k", false, &done));
-	assert_ok(fs_mkdirs(in(f, "amd")));
+	assert_ok(fs_mkdirs(at(f, "amd")));
 	for (unsigned i = 0; i < 4; i++)
 		strs_add(&f->a, &from, published(f, part(f, "k", names[i])));
 	assert_ok(merge(f, &from, &merged));
