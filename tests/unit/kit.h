@@ -65,7 +65,6 @@ static inline void put(struct fixture *f, const char *name, const char *text)
 	test_put(at(f, name), text);
 }
 
-
 /* The file has this text. */
 static inline void assert_file(struct fixture *f, const char *name, const char *text)
 {
