@@ -8,9 +8,6 @@
 #include "formats/le.h"
 
 enum {
-	EHDR = 64,
-	PHDR = 56,
-	SHDR = 64,
 	MAX_SEGMENTS = 4096,
 	MAX_SECTIONS = 65535,
 	MAX_NAME = 256, /* of a section */
@@ -20,12 +17,13 @@ enum {
 bool elf_is(struct str head)
 {
 	/* ELFCLASS64, ELFDATA2LSB, EV_CURRENT */
-	return head.n >= EHDR && !memcmp(head.p, "\177ELF\2\1\1", 7);
+	return head.n >= ELF_EHDR && !memcmp(head.p, "\177ELF\2\1\1", 7);
 }
 
 static struct elf_section section_at(const char *p)
 {
 	return (struct elf_section){
+		.name_at = le32(p),
 		.type = le32(p + 4),
 		.flags = le64(p + 8),
 		.addr = le64(p + 16),
@@ -47,10 +45,10 @@ struct tables {
 static struct err *big_counts(const struct bytes *src, struct tables *t)
 {
 	enum { PN_XNUM = 0xffff, SHN_XINDEX = 0xffff };
-	char first[SHDR];
+	char first[ELF_SHDR];
 	if (!t->shoff || (t->shnum && t->phnum != PN_XNUM && t->names != SHN_XINDEX))
 		return NULL;
-	TRY(bytes_read(src, first, SHDR, t->shoff));
+	TRY(bytes_read(src, first, ELF_SHDR, t->shoff));
 	struct elf_section s = section_at(first);
 	if (!t->shnum)
 		t->shnum = s.size < UINT32_MAX ? (uint32_t)s.size : UINT32_MAX;
@@ -64,7 +62,7 @@ static struct err *big_counts(const struct bytes *src, struct tables *t)
 static struct err *read_segments(
 	struct arena *a, const struct tables *t, struct str head, struct elf *ret)
 {
-	uint64_t bytes = (uint64_t)t->phnum * PHDR;
+	uint64_t bytes = (uint64_t)t->phnum * ELF_PHDR;
 	struct str table = {0};
 	if (t->phoff <= head.n && bytes <= head.n - t->phoff)
 		table = str_sub(head, (size_t)t->phoff, (size_t)(t->phoff + bytes));
@@ -74,12 +72,13 @@ static struct err *read_segments(
 	ret->segments.v = arena_array(a, t->phnum, sizeof(*ret->segments.v));
 	ret->segments.n = ret->segments.cap = t->phnum;
 	for (size_t i = 0; i < t->phnum; i++) {
-		const char *p = table.p + i * PHDR;
+		const char *p = table.p + i * ELF_PHDR;
 		ret->segments.v[i] = (struct elf_segment){
 			.type = le32(p),
 			.flags = le32(p + 4),
 			.offset = le64(p + 8),
 			.vaddr = le64(p + 16),
+			.paddr = le64(p + 24),
 			.filesz = le64(p + 32),
 			.memsz = le64(p + 40),
 			.align = le64(p + 48),
@@ -93,21 +92,21 @@ static struct err *read_sections(struct arena *a, const struct tables *t, struct
 	struct str table, names;
 	if (!t->shnum || !t->shoff)
 		return NULL;
-	uint64_t bytes = (uint64_t)t->shnum * SHDR;
+	uint64_t bytes = (uint64_t)t->shnum * ELF_SHDR;
 	TRY_CTX(bytes_slice(a, ret->src, t->shoff, bytes, &table),
 		"cannot read the section headers");
 	TRY(budget_memory(ret->src->budget, t->shnum * sizeof(*ret->sections.v)));
 	ret->sections.v = arena_array(a, t->shnum, sizeof(*ret->sections.v));
 	ret->sections.n = ret->sections.cap = t->shnum;
 	for (size_t i = 0; i < t->shnum; i++)
-		ret->sections.v[i] = section_at(table.p + i * SHDR);
+		ret->sections.v[i] = section_at(table.p + i * ELF_SHDR);
 	if (t->names == 0 || t->names >= t->shnum || ret->sections.v[t->names].type == ELF_NOBITS)
 		return NULL;
 	const struct elf_section *strings = &ret->sections.v[t->names];
 	TRY_CTX(bytes_slice(a, ret->src, strings->offset, strings->size, &names),
 		"cannot read the section names");
 	for (size_t i = 0; i < t->shnum; i++) {
-		size_t at = le32(table.p + i * SHDR);
+		size_t at = ret->sections.v[i].name_at;
 		struct str rest = str_sub(names, at, at + MAX_NAME);
 		ret->sections.v[i].name = str_sub(rest, 0, str_chr(rest, 0));
 	}
@@ -152,15 +151,18 @@ static struct err *open_head(
 		.names = le16(h + 62),
 	};
 	TRY_CTX(big_counts(src, t), "cannot read the section headers");
-	if (t->phnum && le16(h + 54) != PHDR)
+	if (t->phnum && le16(h + 54) != ELF_PHDR)
 		return err_new(E_ELF, "program headers of %u bytes", le16(h + 54));
-	if (t->shnum && le16(h + 58) != SHDR)
+	if (t->shnum && le16(h + 58) != ELF_SHDR)
 		return err_new(E_ELF, "section headers of %u bytes", le16(h + 58));
 	if (t->phnum > MAX_SEGMENTS || t->shnum > MAX_SECTIONS)
 		return err_new(E_LIMIT, "%u segments and %u sections: at most %d and %d are read",
 			t->phnum, t->shnum, MAX_SEGMENTS, MAX_SECTIONS);
-	ret->tables = farther(EHDR, t->phoff, (uint64_t)t->phnum * PHDR);
-	ret->tables = farther(ret->tables, t->shoff, (uint64_t)t->shnum * SHDR);
+	ret->phoff = t->phoff;
+	ret->shoff = t->shoff;
+	ret->names = t->names;
+	ret->tables = farther(ELF_EHDR, t->phoff, (uint64_t)t->phnum * ELF_PHDR);
+	ret->tables = farther(ret->tables, t->shoff, (uint64_t)t->shnum * ELF_SHDR);
 	return read_segments(a, t, head, ret);
 }
 
@@ -183,6 +185,14 @@ const struct elf_section *elf_section(const struct elf *e, struct str name)
 		if (str_eq(s->name, name))
 			return s;
 	}
+	return NULL;
+}
+
+const struct elf_segment *elf_segment(const struct elf *e, uint32_t type)
+{
+	VEC_EACH (const struct elf_segment, s, &e->segments)
+		if (s->type == type)
+			return s;
 	return NULL;
 }
 

@@ -8,21 +8,31 @@
 #include "base/vec.h"
 #include "formats/bytes.h"
 
-enum { ELF_EXEC = 2, ELF_DYN = 3 };                                       /* e_type */
-enum { ELF_X86_64 = 62, ELF_AARCH64 = 183, ELF_AMDGPU = 224 };            /* e_machine */
-enum { ELF_PROGBITS = 1, ELF_NOTE = 7, ELF_NOBITS = 8, ELF_DYNSYM = 11 }; /* sh_type */
-enum { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4 };                 /* sh_flags */
+enum { ELF_EXEC = 2, ELF_DYN = 3 };                            /* e_type */
+enum { ELF_X86_64 = 62, ELF_AARCH64 = 183, ELF_AMDGPU = 224 }; /* e_machine */
+enum {
+	ELF_PROGBITS = 1,
+	ELF_SYMTAB = 2,
+	ELF_STRTAB = 3,
+	ELF_DYNAMIC = 6,
+	ELF_NOTE = 7,
+	ELF_NOBITS = 8,
+	ELF_DYNSYM = 11
+};                                                        /* sh_type */
+enum { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4 }; /* sh_flags */
 enum { ELF_PT_LOAD = 1, ELF_PT_DYNAMIC = 2, ELF_PT_INTERP = 3, ELF_PT_NOTE = 4, ELF_PT_PHDR = 6 };
+enum { ELF_EHDR = 64, ELF_PHDR = 56, ELF_SHDR = 64 }; /* bytes of the headers */
 
 struct elf_section {
 	struct str name;
+	uint32_t name_at; /* offset of the name in the section of names */
 	uint32_t type, link, info;
 	uint64_t flags, addr, offset, size, entsize, align;
 };
 
 struct elf_segment {
 	uint32_t type, flags;
-	uint64_t offset, vaddr, filesz, memsz, align;
+	uint64_t offset, vaddr, paddr, filesz, memsz, align;
 };
 
 struct elf {
@@ -31,6 +41,8 @@ struct elf {
 	uint8_t osabi, abiversion;
 	uint32_t flags;
 	uint64_t entry;
+	uint64_t phoff, shoff;            /* offsets of the program headers and section headers */
+	uint32_t names;                   /* index of the section with the section names */
 	uint64_t tables;                  /* where the later one of both tables ends */
 	VEC(struct elf_section) sections; /* empty when the table was stripped */
 	VEC(struct elf_segment) segments;
@@ -45,6 +57,7 @@ MUST_USE struct err *elf_open_head(struct arena *a, const struct bytes *src, str
 bool elf_header(struct str head, struct elf *ret);
 bool elf_is(struct str head); /* first bytes of a file: an ELF64 LE image? */
 const struct elf_section *elf_section(const struct elf *e, struct str name); /* or NULL */
+const struct elf_segment *elf_segment(const struct elf *e, uint32_t type); /* the first, or NULL */
 /* Bytes of the file that its tables tell of: where an image in an array ends. UINT64_MAX: nonsense. */
 uint64_t elf_extent(const struct elf *e);
 /* File offset of a virtual address, or UINT64_MAX. */

@@ -1,22 +1,65 @@
-/* What is to change in the dynamic table, in the strings and in the lists of versions, and where each string goes; where
- * all of it lies is elf_grow.c's when it does not fit. See elf_edit.h.
+/* The dynamic section of an ELF file as it is to be: its table, its strings, its lists of versions; see elf_edit.h.
+ * elf_image.c writes it.
  *
  * The hard part is what must not be touched: a linker lets a string be the end of another one ("lib" in
- * "/build/rocm/lib"), so every place that names a string is asked for. */
-#include "formats/elf_edit_int.h"
+ * "/build/rocm/lib"), so every place that names a string is looked at. */
+#include "formats/elf_edit.h"
+
+#include <string.h>
 
 #include "base/fs.h"
+#include "formats/elf_image.h"
 
+enum { DT_STRTAB = 5, DT_STRSZ = 10, DT_VERSYM = 0x6ffffff0, DT_VERDEF = 0x6ffffffc };
+enum { DT_VERDEFNUM = 0x6ffffffd, DT_VERNEED = 0x6ffffffe, DT_VERNEEDNUM = 0x6fffffff };
+/* section types of the lists of versions */
+enum { SHT_VERNEED = 0x6ffffffe, SHT_VERDEF = 0x6ffffffd };
 enum {
 	MAX_NAMES = 65536,
-	SHT_STRTAB = 3,
-	SHT_DYNAMIC = 6,
+	ENTRY = 16, /* bytes of an entry of the dynamic table */
+	SPARE = 4,  /* spare entries behind a table that has moved */
+	ALIGN = 64,
 	VER_FLG_BASE = 1,
 	VERSYM_INDEX = 0x7fff
 };
-enum use { FREE, USED, WAS_USED }; /* WAS_USED: by what has changed */
+enum use { FREE, USED, WAS_USED }; /* WAS_USED: only by something that has changed */
 
-/* Tags whose value is a string. */
+struct elf_entry { /* of the dynamic table */
+	uint64_t tag, value;
+	struct str text; /* .p: a new string, which has no place yet */
+};
+
+struct elf_need_aux { /* a needed version, and its index for symbols */
+	char raw[16];
+};
+
+struct elf_need { /* the versions needed of one library */
+	char raw[16];
+	struct str file;
+	bool gone, renamed;
+	size_t from, n; /* in auxes */
+};
+
+struct elf_editor {
+	struct arena *a;
+	const struct elf *e;
+	struct elf_image image;
+	VEC(struct elf_entry) entries; /* as they are to be, without the last, DT_NULL */
+	uint64_t table_at, table_size; /* the dynamic table in the file, with its spare entries */
+	bool table_moves;
+	uint64_t strings_at;
+	struct str strings;  /* as they were */
+	char *now;           /* as they are to be */
+	unsigned char *used; /* enum use of each byte */
+	struct buf more;     /* what goes behind the old strings */
+	VEC(struct elf_need) needs;
+	VEC(struct elf_need_aux) auxes;
+	uint64_t needs_at, needs_end;
+	uint64_t base; /* the version definition that is the file's own name, or 0 */
+	char base_def[20];
+};
+
+/* Is the value of this tag a string? */
 static bool is_text(uint64_t tag)
 {
 	static const uint64_t tags[] = {ELF_NEEDED, ELF_SONAME, ELF_RPATH, ELF_RUNPATH,
@@ -28,21 +71,7 @@ static bool is_text(uint64_t tag)
 	return false;
 }
 
-void elf_put(struct elf_editor *ed, uint64_t offset, const void *p, size_t n)
-{
-	struct str bytes = {.p = p, .n = n};
-	if (n)
-		*VEC_PUSH(ed->a, ed->out) = (struct elf_edit){offset, str_dup(ed->a, bytes)};
-}
-
-void elf_put_le(struct elf_editor *ed, uint64_t offset, uint64_t value, unsigned bytes)
-{
-	char text[8];
-	put_le(text, value, bytes);
-	elf_put(ed, offset, text, bytes);
-}
-
-struct elf_entry *elf_entry(struct elf_editor *ed, uint64_t tag)
+static struct elf_entry *entry_of(struct elf_editor *ed, uint64_t tag)
 {
 	VEC_EACH (struct elf_entry, x, &ed->entries)
 		if (x->tag == tag)
@@ -52,57 +81,47 @@ struct elf_entry *elf_entry(struct elf_editor *ed, uint64_t tag)
 
 static uint64_t value_of(struct elf_editor *ed, uint64_t tag)
 {
-	const struct elf_entry *x = elf_entry(ed, tag);
+	const struct elf_entry *x = entry_of(ed, tag);
 	return x ? x->value : 0;
 }
 
-/* Is this string there? */
-static bool is_at(const struct elf_editor *ed, uint64_t at, struct str text)
-{
-	struct str rest = str_sub(ed->strings, at < SIZE_MAX ? (size_t)at : 0, ed->strings.n);
-	return text.n < rest.n && str_starts(rest, text) && !rest.p[text.n];
-}
-
-/* Where elf_dynamic() has seen to it that strings are not much longer than what they share. */
+/* elf_dynamic() has made sure that strings are not much longer than what they share. */
 static struct str string_at(const struct elf_editor *ed, uint64_t at)
 {
 	struct str rest = str_sub(ed->strings, at < SIZE_MAX ? (size_t)at : 0, ed->strings.n);
 	return at < ed->strings.n ? str_sub(rest, 0, str_chr(rest, 0)) : S("");
 }
 
-/* ---- reading ---- */
-
-/* How much of the table may be written: entries of zeros behind the last one are spare. */
-static uint64_t room_of(const struct elf *e, uint64_t at, struct str table, size_t n)
+static struct str text_of(const struct elf_editor *ed, const struct elf_entry *x)
 {
-	uint64_t size = table.n;
-	VEC_EACH (const struct elf_section, s, &e->sections)
-		if (s->type == SHT_DYNAMIC && s->offset == at && s->size < size)
-			size = s->size;
-	while (n < size && !table.p[n])
-		n++;
-	return n / ELF_DYN_SIZE * ELF_DYN_SIZE;
+	return x->text.p ? x->text : string_at(ed, x->value);
 }
+
+/* ---- reading ---- */
 
 static struct err *read_table(struct elf_editor *ed)
 {
+	const struct elf_segment *d = elf_segment(ed->e, ELF_PT_DYNAMIC);
 	struct str table = {0};
-	VEC_EACH (const struct elf_segment, s, &ed->e->segments) {
-		if (s->type != ELF_PT_DYNAMIC)
-			continue;
-		ed->table_at = s->offset;
-		TRY_CTX(bytes_slice(ed->a, ed->e->src, s->offset, s->filesz, &table),
+	if (d)
+		TRY_CTX(bytes_slice(ed->a, ed->e->src, d->offset, d->filesz, &table),
 			"cannot read the dynamic section");
-		break;
-	}
 	size_t n = 0;
-	for (; n + ELF_DYN_SIZE <= table.n && le64(table.p + n); n += ELF_DYN_SIZE) {
+	for (; n + ENTRY <= table.n && le64(table.p + n); n += ENTRY) {
 		if (ed->entries.n == MAX_NAMES)
 			return err_new(E_LIMIT, "more than %d dynamic entries", MAX_NAMES);
 		*VEC_PUSH(ed->a, &ed->entries) =
 			(struct elf_entry){le64(table.p + n), le64(table.p + n + 8), {0}};
 	}
-	ed->table_size = room_of(ed->e, ed->table_at, table, n);
+	/* zeros behind the last entry are spare ones, as far as the section goes */
+	uint64_t size = table.n;
+	ed->table_at = d ? d->offset : 0;
+	VEC_EACH (const struct elf_section, s, &ed->e->sections)
+		if (s->type == ELF_DYNAMIC && s->offset == ed->table_at && s->size < size)
+			size = s->size;
+	while (n < size && !table.p[n])
+		n++;
+	ed->table_size = n / ENTRY * ENTRY;
 	return NULL;
 }
 
@@ -118,67 +137,76 @@ static struct err *read_strings(struct elf_editor *ed)
 	TRY(budget_memory(src->budget, 2 * ed->strings.n));
 	ed->now = arena_raw(ed->a, ed->strings.n + 1);
 	memcpy(ed->now, ed->strings.p ? ed->strings.p : "", ed->strings.n);
-	ed->used = arena_array(ed->a, ed->strings.n + 1, sizeof(*ed->used));
+	ed->used = arena_array(ed->a, 1, ed->strings.n + 1);
 	ed->more.a = ed->a;
-	if (!ed->strings.n || ed->strings.p[ed->strings.n - 1])
-		buf_char(&ed->more, 0);
 	return NULL;
 }
 
-/* ---- versions ---- */
-
-struct aux { /* a version that is needed, and its index for symbols */
-	char raw[16];
-};
-struct need { /* of one library */
-	char raw[16];
-	struct str file;
-	bool gone, renamed;
-	size_t from, n; /* in auxes */
-};
-struct versions {
-	VEC(struct need) needs;
-	VEC(struct aux) auxes;
-	uint64_t at, end; /* in the file */
-	uint64_t base;    /* a version that is defined: the file itself */
-	char def[20], name[8];
-};
-
-static struct err *read_auxes(
-	struct elf_editor *ed, struct versions *v, struct need *need, uint64_t at)
+static struct err *read_needs(struct elf_editor *ed)
 {
-	uint64_t next = le32(need->raw + 8);
-	need->from = v->auxes.n;
-	for (unsigned i = le16(need->raw + 2); i && next; i--, need->n++) {
-		struct aux *x = VEC_PUSH(ed->a, &v->auxes);
-		at += next;
-		if (v->auxes.n > MAX_NAMES)
-			return err_new(E_LIMIT, "more than %d needed versions", MAX_NAMES);
-		TRY(bytes_read(ed->e->src, x->raw, sizeof(x->raw), at));
-		v->end = at + sizeof(x->raw) > v->end ? at + sizeof(x->raw) : v->end;
-		next = le32(x->raw + 12);
-	}
-	return NULL;
-}
-
-static struct err *read_needs(struct elf_editor *ed, struct versions *v)
-{
+	const struct bytes *src = ed->e->src;
 	uint64_t next = value_of(ed, DT_VERNEED), at = next ? elf_offset_of(ed->e, next) : 0;
-	v->at = at;
+	ed->needs_at = at;
 	for (uint64_t n = value_of(ed, DT_VERNEEDNUM); n && next; n--, at += next) {
-		struct need *need = VEC_PUSH(ed->a, &v->needs);
-		if (v->needs.n > MAX_NAMES)
+		struct elf_need *need = VEC_PUSH(ed->a, &ed->needs);
+		if (ed->needs.n > MAX_NAMES)
 			return err_new(E_LIMIT, "more than %d libraries with versions", MAX_NAMES);
-		TRY(bytes_read(ed->e->src, need->raw, sizeof(need->raw), at));
-		v->end = at + sizeof(need->raw) > v->end ? at + sizeof(need->raw) : v->end;
+		TRY(bytes_read(src, need->raw, sizeof(need->raw), at));
+		uint64_t end = at + sizeof(need->raw), place = at, step = le32(need->raw + 8);
 		need->file = string_at(ed, le32(need->raw + 4));
-		TRY(read_auxes(ed, v, need, at));
+		need->from = ed->auxes.n;
+		for (unsigned i = le16(need->raw + 2); i && step; i--, need->n++) {
+			struct elf_need_aux *x = VEC_PUSH(ed->a, &ed->auxes);
+			place += step;
+			if (ed->auxes.n > MAX_NAMES)
+				return err_new(E_LIMIT, "more than %d needed versions", MAX_NAMES);
+			TRY(bytes_read(src, x->raw, sizeof(x->raw), place));
+			end = place + sizeof(x->raw) > end ? place + sizeof(x->raw) : end;
+			step = le32(x->raw + 12);
+		}
+		ed->needs_end = end > ed->needs_end ? end : ed->needs_end;
 		next = le32(need->raw + 12);
 	}
 	return NULL;
 }
 
-static void mark(struct elf_editor *ed, uint64_t at, enum use use)
+/* ---- what is wanted ---- */
+
+static bool apply_change(struct elf_editor *ed, const struct elf_change *c)
+{
+	size_t kept = 0;
+	bool need = c->tag == ELF_NEEDED, again = false, found = false, changed = false;
+	VEC_EACH (const struct elf_entry, x, &ed->entries)
+		again = again || (need && x->tag == ELF_NEEDED && str_eq(text_of(ed, x), c->now));
+	VEC_EACH (struct elf_entry, x, &ed->entries) {
+		struct str text = x->tag == (uint64_t)c->tag ? text_of(ed, x) : S("");
+		bool it = x->tag == (uint64_t)c->tag && (!need || str_eq(text, c->old));
+		bool same = str_eq(text, c->now), goes = it && (!c->now.n || (again && !same));
+		found = found || it;
+		changed = changed || (it && !same);
+		if (it && !same)
+			x->text = c->now;
+		if (!goes)
+			ed->entries.v[kept++] = *x;
+	}
+	ed->entries.n = kept;
+	bool adds = !found && c->now.n && !again && (!need || !c->old.n);
+	if (adds)
+		*VEC_PUSH(ed->a, &ed->entries) = (struct elf_entry){(uint64_t)c->tag, 0, c->now};
+	VEC_EACH (struct elf_need, n, &ed->needs) {
+		if (!need || !found || !c->old.n || !str_eq(n->file, c->old) ||
+			str_eq(c->old, c->now))
+			continue;
+		n->renamed = true;
+		n->gone = n->gone || !c->now.n;
+		n->file = c->now;
+	}
+	return changed || adds;
+}
+
+/* ---- who else names a string ---- */
+
+static void mark_string(struct elf_editor *ed, uint64_t at, enum use use)
 {
 	for (; at < ed->strings.n && ed->used[at] != use; at++) {
 		ed->used[at] = (unsigned char)use;
@@ -187,8 +215,25 @@ static void mark(struct elf_editor *ed, uint64_t at, enum use use)
 	}
 }
 
-/* Names of the versions that it defines. The first one of all is the file's own name, as a rule. */
-static struct err *read_defs(struct elf_editor *ed, struct versions *v, struct str soname)
+static struct err *mark_symbol(void *user, const struct elf_symbol *s)
+{
+	mark_string(user, s->at, USED);
+	return NULL;
+}
+
+static void mark_needs(struct elf_editor *ed, enum use use)
+{
+	VEC_EACH (const struct elf_need, n, &ed->needs) {
+		if (n->renamed == (use == WAS_USED))
+			mark_string(ed, le32(n->raw + 4), use);
+		for (size_t i = n->from; n->gone == (use == WAS_USED) && i < n->from + n->n; i++)
+			mark_string(ed, le32(ed->auxes.v[i].raw + 8), use);
+	}
+}
+
+/* Marks the names of the versions that the file defines. The first one is its own name, as a rule: when that is the
+ * soname that changes, it is kept as ed->base. */
+static struct err *mark_defs(struct elf_editor *ed, struct str soname)
 {
 	char def[20], aux[8];
 	uint64_t next = value_of(ed, DT_VERDEF), at = next ? elf_offset_of(ed->e, next) : 0;
@@ -201,14 +246,16 @@ static struct err *read_defs(struct elf_editor *ed, struct versions *v, struct s
 			TRY(bytes_read(ed->e->src, aux, sizeof(aux), place));
 			if (++names > MAX_NAMES)
 				return err_new(E_LIMIT, "more than %d versions", MAX_NAMES);
+			uint64_t name = le32(aux);
+			struct str rest = str_sub(ed->strings, (size_t)name, ed->strings.n);
 			bool own = le16(def + 2) & VER_FLG_BASE && step == le32(def + 12) &&
-				   !v->base && soname.n && is_at(ed, le32(aux), soname);
+				   !ed->base && soname.n && soname.n < rest.n &&
+				   str_starts(rest, soname) && !rest.p[soname.n];
 			if (own) {
-				v->base = at;
-				memcpy(v->def, def, sizeof(def));
-				memcpy(v->name, aux, sizeof(aux));
+				ed->base = at;
+				memcpy(ed->base_def, def, sizeof(def));
 			} else {
-				mark(ed, le32(aux), USED);
+				mark_string(ed, name, USED);
 			}
 			step = le32(aux + 4);
 		}
@@ -217,128 +264,41 @@ static struct err *read_defs(struct elf_editor *ed, struct versions *v, struct s
 	return NULL;
 }
 
-/* ---- what is wanted ---- */
-
-static struct str text_of(const struct elf_editor *ed, const struct elf_entry *x)
+/* was: the table before the changes. What is in use is marked last, so that it wins. */
+static struct err *mark_all(
+	struct elf_editor *ed, const struct elf_entry *was, size_t n, struct str soname)
 {
-	return x->text.p ? x->text : string_at(ed, x->value);
-}
-
-static bool needs(const struct elf_editor *ed, struct str name)
-{
+	static const uint32_t known[] = {ELF_DYNAMIC, ELF_DYNSYM, SHT_VERNEED, SHT_VERDEF};
+	for (size_t i = 0; i < n; i++)
+		if (is_text(was[i].tag))
+			mark_string(ed, was[i].value, WAS_USED);
+	mark_needs(ed, WAS_USED);
+	mark_needs(ed, USED);
 	VEC_EACH (const struct elf_entry, x, &ed->entries)
-		if (x->tag == ELF_NEEDED && str_eq(text_of(ed, x), name))
-			return true;
-	return false;
-}
-
-static void apply_to_versions(struct versions *v, const struct elf_change *c)
-{
-	VEC_EACH (struct need, n, &v->needs) {
-		if (!c->old.n || !str_eq(n->file, c->old) || str_eq(c->old, c->now))
-			continue;
-		n->renamed = true;
-		n->gone = n->gone || !c->now.n;
-		n->file = c->now;
-	}
-}
-
-static bool apply(struct elf_editor *ed, struct versions *v, const struct elf_change *c)
-{
-	size_t kept = 0;
-	bool found = false, changed = false, again = c->tag == ELF_NEEDED && needs(ed, c->now);
-	VEC_EACH (struct elf_entry, x, &ed->entries) {
-		struct str text = x->tag == (uint64_t)c->tag ? text_of(ed, x) : S("");
-		bool it = x->tag == (uint64_t)c->tag &&
-			  (c->tag != ELF_NEEDED || str_eq(text, c->old));
-		bool same = str_eq(text, c->now), goes = it && (!c->now.n || (again && !same));
-		found = found || it;
-		changed = changed || (it && !same);
-		if (it && !same)
-			x->text = c->now;
-		if (!goes)
-			ed->entries.v[kept++] = *x;
-	}
-	ed->entries.n = kept;
-	bool adds = !found && c->now.n && !again && (c->tag != ELF_NEEDED || !c->old.n);
-	if (adds)
-		*VEC_PUSH(ed->a, &ed->entries) = (struct elf_entry){(uint64_t)c->tag, 0, c->now};
-	if (c->tag == ELF_NEEDED && found)
-		apply_to_versions(v, c);
-	return changed || adds;
-}
-
-/* ---- who else names a string ---- */
-
-static struct err *use_symbol(void *user, const struct elf_symbol *s)
-{
-	mark(user, s->at, USED);
-	return NULL;
-}
-
-static void use_versions(struct elf_editor *ed, const struct versions *v, enum use use)
-{
-	VEC_EACH (const struct need, n, &v->needs) {
-		if (n->renamed == (use == WAS_USED))
-			mark(ed, le32(n->raw + 4), use);
-		for (size_t i = n->from; n->gone == (use == WAS_USED) && i < n->from + n->n; i++)
-			mark(ed, le32(v->auxes.v[i].raw + 8), use);
-	}
-}
-
-/* Lists of prelink, or whatever else takes its names from here. */
-static bool used_by_strangers(const struct elf_editor *ed)
-{
-	static const uint32_t known[] = {SHT_DYNAMIC, ELF_DYNSYM, DT_VERNEED, DT_VERDEF + 1};
+		if (is_text(x->tag) && !x->text.p)
+			mark_string(ed, x->value, USED);
+	TRY_CTX(mark_defs(ed, soname), "cannot read the versions");
+	TRY(elf_symbols(ed->e, false, mark_symbol, ed));
+	if (ed->strings.n)
+		ed->used[0] = ed->strings.p[0] ? ed->used[0] : USED;
+	/* a section that we do not know may name strings, too: the lists of prelink, say */
 	const struct elf_section *v = ed->e->sections.v;
 	for (size_t i = 0; i < ed->e->sections.n; i++) {
 		uint32_t link = v[i].link;
-		bool ours = link && link < ed->e->sections.n && v[link].type == SHT_STRTAB &&
-			    v[link].offset == ed->strings_at;
+		bool unknown = link && link < ed->e->sections.n && v[link].type == ELF_STRTAB &&
+			       v[link].offset == ed->strings_at;
 		for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
-			ours = ours && v[i].type != known[k];
-		if (ours)
-			return true;
+			unknown = unknown && v[i].type != known[k];
+		if (unknown)
+			memset(ed->used, USED, ed->strings.n);
 	}
-	return false;
-}
-
-/* was: the table before the changes. Marks of uses are made last: they win. */
-static struct err *use_all(struct elf_editor *ed, const struct elf_entry *was, size_t n,
-	struct versions *v, struct str soname)
-{
-	for (size_t i = 0; i < n; i++)
-		if (is_text(was[i].tag))
-			mark(ed, was[i].value, WAS_USED);
-	use_versions(ed, v, WAS_USED);
-	use_versions(ed, v, USED);
-	VEC_EACH (const struct elf_entry, x, &ed->entries)
-		if (is_text(x->tag) && !x->text.p)
-			mark(ed, x->value, USED);
-	TRY_CTX(read_defs(ed, v, soname), "cannot read the versions");
-	TRY(elf_symbols(ed->e, false, use_symbol, ed));
-	if (ed->strings.n)
-		ed->used[0] = ed->strings.p[0] ? ed->used[0] : USED;
-	if (used_by_strangers(ed))
-		memset(ed->used, USED, ed->strings.n);
 	return NULL;
 }
 
 /* ---- where a string goes ---- */
 
-static uint64_t find_run(const struct elf_editor *ed, size_t n)
-{
-	size_t run = 0;
-	for (size_t i = 0; i < ed->strings.n; i++) {
-		bool zero = ed->used[i] == FREE && !ed->now[i];
-		run = zero || ed->used[i] == WAS_USED ? run + 1 : 0;
-		if (run == n)
-			return i + 1 - n;
-	}
-	return UINT64_MAX;
-}
-
-static uint64_t place(struct elf_editor *ed, struct str text, bool anew)
+/* The offset of a string in the new ones; UINT64_MAX: it is not there, and `anew` does not allow to add it. */
+static uint64_t place_string(struct elf_editor *ed, struct str text, bool anew)
 {
 	struct str z = {.p = str_z(ed->a, text), .n = text.n + 1};
 	struct str now = {.p = ed->now, .n = ed->strings.n};
@@ -349,22 +309,26 @@ static uint64_t place(struct elf_editor *ed, struct str text, bool anew)
 	}
 	if (more < ed->more.n || !anew)
 		return more < ed->more.n ? now.n + more : UINT64_MAX;
-	at = find_run(ed, z.n);
-	if (at == UINT64_MAX) {
+	size_t run = 0, i = 0;
+	for (; i < now.n && run < z.n; i++) {
+		bool zero = ed->used[i] == FREE && !ed->now[i];
+		run = zero || ed->used[i] == WAS_USED ? run + 1 : 0;
+	}
+	if (run < z.n) {
 		buf_add(&ed->more, z);
 		return now.n + ed->more.n - z.n;
 	}
-	memcpy(ed->now + at, z.p, z.n);
-	memset(ed->used + at, USED, z.n);
-	return at;
+	memcpy(ed->now + i - z.n, z.p, z.n);
+	memset(ed->used + i - z.n, USED, z.n);
+	return i - z.n;
 }
 
-/* First those that are there, so that nothing is written over them. */
-static void place_all(struct elf_editor *ed)
+/* Strings that are there come first, so that nothing is written over them. */
+static void place_strings(struct elf_editor *ed)
 {
 	for (unsigned anew = 0; anew < 2; anew++) {
 		VEC_EACH (struct elf_entry, x, &ed->entries) {
-			uint64_t at = x->text.p ? place(ed, x->text, anew) : UINT64_MAX;
+			uint64_t at = x->text.p ? place_string(ed, x->text, anew) : UINT64_MAX;
 			if (at != UINT64_MAX)
 				x->value = at;
 		}
@@ -374,9 +338,9 @@ static void place_all(struct elf_editor *ed)
 			ed->now[i] = 0;
 }
 
-/* ---- edits ---- */
+/* ---- changes in place ---- */
 
-/* What differs; stretches near to each other are one. */
+/* Patches what differs; stretches near to each other are one. */
 static void put_changes(struct elf_editor *ed, uint64_t at, struct str old, const char *now)
 {
 	enum { GAP = 64 };
@@ -386,31 +350,21 @@ static void put_changes(struct elf_editor *ed, uint64_t at, struct str old, cons
 		size_t from = i, to = i + 1;
 		for (; i < old.n && i < to + GAP; i++)
 			to = old.p[i] != now[i] ? i + 1 : to;
-		elf_put(ed, at + from, now + from, to - from);
+		elf_image_put(&ed->image, at + from, now + from, to - from);
 		i = to - 1;
 	}
 }
 
-static uint32_t hash_of(struct str name)
-{
-	uint32_t h = 0;
-	for (size_t i = 0; i < name.n; i++) {
-		h = (h << 4) + (unsigned char)name.p[i];
-		h = (h ^ (h >> 24 & 0xf0)) & 0x0fffffff;
-	}
-	return h;
-}
-
-/* The list anew, in its old place. */
-static struct err *put_needs(struct elf_editor *ed, struct versions *v)
+/* Writes the list of needed versions anew, in its old place. */
+static struct err *put_needs(struct elf_editor *ed)
 {
 	BUF(b, ed->a);
 	size_t last = SIZE_MAX, count = 0;
-	VEC_EACH (struct need, n, &v->needs) {
+	VEC_EACH (struct elf_need, n, &ed->needs) {
 		if (n->gone)
 			continue;
 		if (n->renamed)
-			put_le(n->raw + 4, place(ed, n->file, false), 4);
+			put_le(n->raw + 4, place_string(ed, n->file, false), 4);
 		put_le(n->raw + 2, n->n, 2);
 		put_le(n->raw + 8, n->n ? 16 : 0, 4);
 		put_le(n->raw + 12, 0, 4);
@@ -420,158 +374,268 @@ static struct err *put_needs(struct elf_editor *ed, struct versions *v)
 		count++;
 		buf_add(&b, (struct str){n->raw, 16});
 		for (size_t i = 0; i < n->n; i++) {
-			put_le(v->auxes.v[n->from + i].raw + 12, i + 1 < n->n ? 16 : 0, 4);
-			buf_add(&b, (struct str){v->auxes.v[n->from + i].raw, 16});
+			char *aux = ed->auxes.v[n->from + i].raw;
+			put_le(aux + 12, i + 1 < n->n ? 16 : 0, 4);
+			buf_add(&b, (struct str){aux, 16});
 		}
 	}
-	if (b.n > v->end - v->at)
+	uint64_t size = ed->needs_end - ed->needs_at;
+	if (b.n > size)
 		return err_new(E_ELF, "its lists of versions lie over each other");
-	buf_space(&b, (size_t)(v->end - v->at) - b.n);
-	elf_put(ed, v->at, b.p, b.n);
-	struct elf_entry *x = elf_entry(ed, DT_VERNEEDNUM);
+	buf_space(&b, (size_t)size - b.n);
+	elf_image_put(&ed->image, ed->needs_at, b.p, b.n);
+	struct elf_entry *x = entry_of(ed, DT_VERNEEDNUM);
 	if (x)
 		x->value = count;
 	return NULL;
 }
 
-struct symbols { /* that were of a version that is gone */
+struct unversioned { /* symbols whose needed version is gone */
 	struct elf_editor *ed;
 	const bool *gone; /* by version */
-	uint64_t at;
+	uint64_t at;      /* of the table of symbols' versions */
 };
 
-/* Of any version, from now on. */
+/* From now on such a symbol is one of any version. */
 static struct err *free_symbol(void *user, const struct elf_symbol *s)
 {
-	struct symbols *x = user;
+	struct unversioned *x = user;
+	uint64_t at = x->at + 2 * (uint64_t)s->index;
 	char word[2];
-	TRY(bytes_read(x->ed->e->src, word, 2, x->at + 2 * (uint64_t)s->index));
+	TRY(bytes_read(x->ed->e->src, word, 2, at));
 	if (x->gone[le16(word) & VERSYM_INDEX])
-		elf_put_le(x->ed, x->at + 2 * (uint64_t)s->index, 1, 2);
+		elf_image_put_le(&x->ed->image, at, 1, 2);
 	return NULL;
 }
 
-/* An empty list has no entry; without any, glibc must not be told of symbols' versions. */
-static void drop_versions(struct elf_editor *ed)
-{
-	bool defs = elf_entry(ed, DT_VERDEF);
-	size_t kept = 0;
-	VEC_EACH (struct elf_entry, x, &ed->entries)
-		if (x->tag != DT_VERNEED && x->tag != DT_VERNEEDNUM &&
-			(defs || x->tag != DT_VERSYM))
-			ed->entries.v[kept++] = *x;
-	ed->entries.n = kept;
-}
-
-static void put_section_info(struct elf_editor *ed, uint32_t type, uint64_t info)
-{
-	for (size_t i = 0; i < ed->e->sections.n; i++)
-		if (ed->e->sections.v[i].type == type)
-			elf_put_le(ed, le64(ed->head + 40) + i * ELF_SHDR + 44, info, 4);
-}
-
-static struct err *put_versions(struct elf_editor *ed, struct versions *v)
+static struct err *put_versions(struct elf_editor *ed)
 {
 	bool renamed = false, any = false;
 	bool *gone = arena_array(ed->a, VERSYM_INDEX + 1, sizeof(*gone));
-	struct symbols x = {.ed = ed, .gone = gone};
-	size_t left = 0;
-	VEC_EACH (const struct need, n, &v->needs) {
+	struct unversioned x = {.ed = ed, .gone = gone};
+	size_t left = 0, kept = 0;
+	VEC_EACH (const struct elf_need, n, &ed->needs) {
 		renamed = renamed || n->renamed;
 		any = any || n->gone;
 		left += !n->gone;
 		for (size_t i = n->from; n->gone && i < n->from + n->n; i++)
-			gone[le16(v->auxes.v[i].raw + 6) & VERSYM_INDEX] = true;
+			gone[le16(ed->auxes.v[i].raw + 6) & VERSYM_INDEX] = true;
 	}
 	if (renamed)
-		TRY(put_needs(ed, v));
+		TRY(put_needs(ed));
+	if (!any)
+		return NULL;
 	x.at = value_of(ed, DT_VERSYM) ? elf_offset_of(ed->e, value_of(ed, DT_VERSYM)) : 0;
 	gone[0] = gone[1] = false;
-	if (any && x.at)
+	if (x.at)
 		TRY(elf_symbols(ed->e, false, free_symbol, &x));
-	if (any)
-		put_section_info(ed, DT_VERNEED, left);
-	if (any && !left)
-		drop_versions(ed);
+	VEC_EACH (struct elf_section, s, &ed->image.now.sections)
+		s->info = s->type == SHT_VERNEED ? (uint32_t)left : s->info;
+	/* an empty list has no entry; without any list glibc wants no versions of symbols */
+	bool defs = entry_of(ed, DT_VERDEF);
+	VEC_EACH (struct elf_entry, t, &ed->entries)
+		if (left || (t->tag != DT_VERNEED && t->tag != DT_VERNEEDNUM &&
+				    (defs || t->tag != DT_VERSYM)))
+			ed->entries.v[kept++] = *t;
+	ed->entries.n = kept;
 	return NULL;
 }
 
-static void put_base(struct elf_editor *ed, const struct versions *v)
+/* The version that is the file's own name gets the new soname. */
+static void put_base(struct elf_editor *ed)
 {
-	const struct elf_entry *x = elf_entry(ed, ELF_SONAME);
-	if (!v->base || !x || !x->text.p)
+	const struct elf_entry *x = entry_of(ed, ELF_SONAME);
+	uint32_t h = 0;
+	if (!ed->base || !x || !x->text.p)
 		return;
-	elf_put_le(ed, v->base + 8, hash_of(x->text), 4);
-	elf_put_le(ed, v->base + le32(v->def + 12), x->value, 4);
+	for (size_t i = 0; i < x->text.n; i++) { /* the hash of System V, as in DT_HASH */
+		h = (h << 4) + (unsigned char)x->text.p[i];
+		h = (h ^ (h >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	elf_image_put_le(&ed->image, ed->base + 8, h, 4);
+	elf_image_put_le(&ed->image, ed->base + le32(ed->base_def + 12), x->value, 4);
 }
 
-static struct err *put_table(struct elf_editor *ed)
+/* ---- more room ---- */
+
+/* Finds the segment of an earlier change: strings, and perhaps the table, at the end of memory and of the file. */
+static bool find_own_segment(struct elf_editor *ed, const struct elf_memory *mem, size_t *ret)
 {
-	struct str old;
-	char *now = arena_array(ed->a, 1, (size_t)ed->table_size);
-	TRY(bytes_slice(ed->a, ed->e->src, ed->table_at, ed->table_size, &old));
-	for (size_t i = 0; i < ed->entries.n; i++) {
-		put_le(now + i * ELF_DYN_SIZE, ed->entries.v[i].tag, 8);
-		put_le(now + i * ELF_DYN_SIZE + 8, ed->entries.v[i].value, 8);
+	const struct elf_segment *d = elf_segment(ed->e, ELF_PT_DYNAMIC);
+	const struct elf_segment *s = &ed->e->segments.v[mem->last];
+	uint64_t end = ed->strings_at + ed->strings.n, stop = s->offset + s->filesz;
+	if (!ed->strings.n || ed->strings_at < s->offset || end > stop ||
+		stop != ed->e->src->size || s->filesz != s->memsz ||
+		s->vaddr + s->memsz != mem->end)
+		return false;
+	bool inside = d->offset >= end && d->offset + d->filesz == stop && d->offset - end < ALIGN;
+	if (end != stop && !inside)
+		return false;
+	ed->table_moves = ed->table_moves || inside;
+	*ret = mem->last;
+	return true;
+}
+
+static struct err *may_grow(struct elf_editor *ed, const struct elf_memory *mem)
+{
+	enum { DT_FLAGS_1 = 0x6ffffffb, DF_1_PIE = 0x08000000, PHNUM_MAX = 0xfffe };
+	const struct elf *e = ed->e;
+	if (e->machine != ELF_X86_64 && e->machine != ELF_AARCH64 && e->machine != ELF_AMDGPU)
+		return err_new(E_ELF, "it is for a processor whose pages are not known");
+	if (mem->bad != SIZE_MAX)
+		return err_new(E_ELF, "segment %zu is not valid", mem->bad);
+	if (!mem->n || e->segments.n >= PHNUM_MAX)
+		return err_new(E_ELF, "it has %zu segments", e->segments.n);
+	/* static-pie and ld.so find the table by its distance from their code, before anything could tell them */
+	bool needs = false, pie = e->type == ELF_EXEC;
+	VEC_EACH (const struct elf_entry, x, &ed->entries) {
+		needs = needs || (x->tag == ELF_NEEDED && !x->text.p);
+		pie = pie || (x->tag == DT_FLAGS_1 && x->value & DF_1_PIE);
 	}
-	put_changes(ed, ed->table_at, old, now);
+	if (ed->table_moves && pie && !needs && !elf_segment(e, ELF_PT_INTERP))
+		return err_new(E_ELF,
+			"it is linked statically: its code knows where its dynamic section is");
+	if (!entry_of(ed, DT_STRTAB) || !entry_of(ed, DT_STRSZ))
+		return err_new(E_ELF, "it has no dynamic strings");
 	return NULL;
 }
 
-static struct err *edit(struct elf_editor *ed, struct versions *v)
+/* Entries with addresses follow the tables that have moved. strings: their new address. */
+static void move_entries(struct elf_editor *ed, uint64_t strings)
 {
-	place_all(ed);
-	bool table = (ed->entries.n + 1) * ELF_DYN_SIZE > ed->table_size;
-	ed->table_moves = table;
-	size_t none = !ed->strings.n || ed->strings.p[ed->strings.n - 1];
-	TRY(put_versions(ed, v));
-	put_base(ed, v);
-	put_changes(ed, ed->strings_at, ed->strings, ed->now);
-	if (table || ed->more.n > none)
-		TRY_CTX(elf_grow(ed), "there is no room for another dynamic section");
-	return ed->table_moves ? NULL : put_table(ed);
+	static const uint64_t tags[] = {4 /* HASH */, 6 /* SYMTAB */, 0x6ffffef5 /* GNU_HASH */,
+		DT_VERSYM, DT_VERNEED, DT_VERDEF};
+	const struct elf_image *m = &ed->image;
+	VEC_EACH (struct elf_entry, x, &ed->entries) {
+		if (x->tag == DT_STRTAB)
+			x->value = strings;
+		else if (x->tag == DT_STRSZ)
+			x->value = ed->strings.n + ed->more.n;
+		for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
+			uint64_t at = x->tag == tags[i] ? elf_offset_of(ed->e, x->value) : 0;
+			if (x->tag == tags[i] && elf_image_at(m, at, 1) != at)
+				x->value += m->shift.addr;
+		}
+	}
 }
 
-static struct err *compute(
-	struct arena *a, const struct elf *e, const struct elf_changes *c, struct elf_edits *ret)
+/* The strings, and the table if it moves, go to a segment of their own at the end. */
+static struct err *grow(struct elf_editor *ed)
 {
-	struct elf_editor ed = {.a = a, .e = e, .out = ret};
-	struct versions v = {0};
+	enum { PF_W = 2 };
+	struct elf_image *m = &ed->image;
+	const struct elf_memory mem = elf_memory(ed->e);
+	char *zeros = arena_array(ed->a, 1, ed->strings.n + ed->table_size + ALIGN);
+	uint64_t at = ed->strings_at;
+	size_t home;
+	TRY(may_grow(ed, &mem));
+	bool new = !find_own_segment(ed, &mem, &home);
+	if (new) {
+		/* no later change could take anything out of the old strings */
+		elf_image_put(m, at, zeros, ed->strings.n);
+		TRY(elf_image_append(m, &home, &at));
+	}
+	struct elf_segment *s = &m->now.segments.v[home];
+	uint64_t addr = s->vaddr - s->offset, end = at + ed->strings.n + ed->more.n;
+	uint64_t table = (end + ENTRY - 1) / ENTRY * ENTRY;
+	uint64_t table_size = (ed->entries.n + 1 + SPARE) * ENTRY;
+	s->filesz = s->memsz = (ed->table_moves ? table + table_size : end) - s->offset;
+	s->flags |= ed->table_moves ? PF_W : 0;
+	move_entries(ed, at + addr);
+	if (ed->table_moves)
+		elf_image_put(m, ed->table_at, zeros, (size_t)ed->table_size);
+	if (new)
+		elf_image_put(m, at, ed->now, ed->strings.n);
+	elf_image_put(m, at + ed->strings.n, ed->more.p, ed->more.n);
+	/* The headers follow. */
+	for (size_t i = 0; i < ed->e->sections.n; i++) {
+		const struct elf_section *old = &ed->e->sections.v[i];
+		struct elf_section *x = &m->now.sections.v[i];
+		if (x->type == ELF_STRTAB && x->flags & ELF_ALLOC &&
+			old->offset == ed->strings_at) {
+			x->offset = at;
+			x->size = ed->strings.n + ed->more.n;
+			x->addr = x->offset + addr;
+		} else if (x->type == ELF_DYNAMIC && ed->table_moves &&
+			   old->offset == ed->table_at) {
+			x->offset = table;
+			x->size = table_size;
+			x->addr = x->offset + addr;
+		}
+	}
+	if (!ed->table_moves)
+		return NULL;
+	VEC_EACH (struct elf_segment, x, &m->now.segments) {
+		if (x->type != ELF_PT_DYNAMIC)
+			continue;
+		x->offset = table;
+		x->vaddr = x->paddr = table + addr;
+		x->filesz = x->memsz = table_size;
+	}
+	BUF(b, ed->a);
+	VEC_EACH (const struct elf_entry, x, &ed->entries) {
+		buf_le(&b, x->tag, 8);
+		buf_le(&b, x->value, 8);
+	}
+	buf_space(&b, (size_t)table_size - b.n);
+	/* between the strings and the table there may be older bytes */
+	elf_image_put(m, end, zeros, (size_t)(table - end));
+	elf_image_put(m, table, b.p, b.n);
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+static struct err *plan_edit(struct elf_editor *ed, const struct elf_changes *c)
+{
 	bool changed = false, wants = false;
-	*ret = (struct elf_edits){0};
-	TRY(bytes_read(e->src, ed.head, sizeof(ed.head), 0));
-	TRY(read_table(&ed));
+	TRY(read_table(ed));
 	VEC_EACH (const struct elf_change, x, c)
 		wants = wants || (x->now.n && !x->old.n);
-	if (!ed.entries.n)
+	if (!ed->entries.n)
 		return wants ? err_new(E_ELF, "it has no dynamic section: nothing is loaded for it")
 			     : NULL;
-	TRY(read_strings(&ed));
-	TRY_CTX(read_needs(&ed, &v), "cannot read the needed versions");
-	const struct elf_entry *name = elf_entry(&ed, ELF_SONAME);
-	struct str soname = name ? string_at(&ed, name->value) : S("");
-	size_t n = ed.entries.n;
-	struct elf_entry *was = arena_array(a, n, sizeof(*was));
-	memcpy(was, ed.entries.v, n * sizeof(*was));
+	TRY(read_strings(ed));
+	TRY_CTX(read_needs(ed), "cannot read the needed versions");
+	const struct elf_entry *name = entry_of(ed, ELF_SONAME);
+	struct str soname = name ? string_at(ed, name->value) : S(""), old;
+	size_t n = ed->entries.n;
+	struct elf_entry *was = arena_array(ed->a, n, sizeof(*was));
+	memcpy(was, ed->entries.v, n * sizeof(*was));
 	VEC_EACH (const struct elf_change, x, c)
-		changed = apply(&ed, &v, x) || changed;
+		changed = apply_change(ed, x) || changed;
 	if (!changed)
 		return NULL;
-	name = elf_entry(&ed, ELF_SONAME);
-	TRY(use_all(&ed, was, n, &v, name && name->text.p ? soname : S("")));
-	return edit(&ed, &v);
+	name = entry_of(ed, ELF_SONAME);
+	TRY(mark_all(ed, was, n, name && name->text.p ? soname : S("")));
+	place_strings(ed);
+	ed->table_moves = (ed->entries.n + 1) * ENTRY > ed->table_size;
+	size_t none = !ed->strings.n || ed->strings.p[ed->strings.n - 1];
+	TRY(put_versions(ed));
+	put_base(ed);
+	put_changes(ed, ed->strings_at, ed->strings, ed->now);
+	if (ed->table_moves || ed->more.n > none)
+		TRY_CTX(grow(ed), "there is no room for another dynamic section");
+	if (ed->table_moves)
+		return NULL;
+	char *table = arena_array(ed->a, 1, (size_t)ed->table_size);
+	for (size_t i = 0; i < ed->entries.n; i++) {
+		put_le(table + i * ENTRY, ed->entries.v[i].tag, 8);
+		put_le(table + i * ENTRY + 8, ed->entries.v[i].value, 8);
+	}
+	TRY(bytes_slice(ed->a, ed->e->src, ed->table_at, ed->table_size, &old));
+	put_changes(ed, ed->table_at, old, table);
+	return NULL;
 }
 
-/* ---- in a file ---- */
-
-struct facts { /* what the loader sees */
+struct elf_facts { /* what the loader sees */
 	struct bytes src;
 	struct budget budget;
 	struct elf e;
 	struct elf_dynamic dyn;
 };
 
-static struct err *look(struct arena *a, int fd, struct facts *f)
+static struct err *read_facts(struct arena *a, int fd, struct elf_facts *f)
 {
 	struct stat st;
 	TRY(fs_stat(str_fmt(a, "/proc/self/fd/%d", fd), &st));
@@ -582,15 +646,8 @@ static struct err *look(struct arena *a, int fd, struct facts *f)
 	return elf_dynamic(a, &f->e, &f->dyn);
 }
 
-static bool same_names(const struct strs *x, const struct strs *y)
-{
-	bool same = x->n == y->n;
-	for (size_t i = 0; same && i < x->n; i++)
-		same = str_eq(x->v[i], y->v[i]);
-	return same;
-}
-
-static void expect(struct arena *a, struct elf_dynamic *d, const struct elf_change *c)
+/* What a change makes of the facts, worked out without the file. */
+static void expect_change(struct arena *a, struct elf_dynamic *d, const struct elf_change *c)
 {
 	struct strs list = {0};
 	if (c->tag != ELF_NEEDED) {
@@ -610,22 +667,31 @@ static void expect(struct arena *a, struct elf_dynamic *d, const struct elf_chan
 	d->needed = list;
 }
 
+static bool same_names(const struct strs *x, const struct strs *y)
+{
+	bool same = x->n == y->n;
+	for (size_t i = 0; same && i < x->n; i++)
+		same = str_eq(x->v[i], y->v[i]);
+	return same;
+}
+
 struct err *elf_edit_fd(int fd, const struct elf_changes *c, bool *ret_changed)
 {
 	ARENA(tmp);
-	struct facts old, now;
-	struct elf_edits edits;
+	struct elf_facts old, now;
 	*ret_changed = false;
-	TRY(look(&tmp, fd, &old));
-	TRY(compute(&tmp, &old.e, c, &edits));
-	*ret_changed = edits.n;
-	VEC_EACH (const struct elf_edit, e, &edits)
-		TRY(fs_pwrite(fd, e->bytes.p, e->bytes.n, e->offset));
-	if (!edits.n)
+	TRY(read_facts(&tmp, fd, &old));
+	struct elf_editor ed = {.a = &tmp, .e = &old.e};
+	elf_image_begin(&tmp, &old.e, &ed.image);
+	TRY(plan_edit(&ed, c));
+	*ret_changed = ed.image.patches.n;
+	if (!*ret_changed)
 		return NULL;
+	TRY(elf_image_write(&ed.image, fd));
 	VEC_EACH (const struct elf_change, x, c)
-		expect(&tmp, &old.dyn, x);
-	TRY(look(&tmp, fd, &now));
+		expect_change(&tmp, &old.dyn, x);
+	TRY(read_facts(&tmp, fd, &now));
+	TRY(elf_image_check(&ed.image, &now.e));
 	const struct elf_dynamic *x = &old.dyn, *y = &now.dyn;
 	if (str_eq(x->soname, y->soname) && str_eq(x->rpath, y->rpath) &&
 		str_eq(x->runpath, y->runpath) && same_names(&x->needed, &y->needed) &&
