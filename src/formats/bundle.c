@@ -342,36 +342,23 @@ static struct err *parse_table(
 	return NULL;
 }
 
-static int by_offset(const void *x, const void *y)
-{
-	const struct bundle_entry *const *a = x, *const *b = y;
-	return ((*a)->offset > (*b)->offset) - ((*a)->offset < (*b)->offset);
-}
-
-/* Entries with content: inside the bundle, behind the table, none over another. Gives where the
- * last one ends. */
+/* Entries with content: inside the bundle, behind the table, none over another. *ret: where the last one ends. */
 static struct err *check_entries(
 	const struct bundle *b, uint64_t table, uint64_t limit, uint64_t *ret)
 {
 	ARENA(tmp);
-	const struct bundle_entry **v = arena_array(&tmp, b->entries.n, sizeof(*v));
-	size_t n = 0;
-	VEC_EACH (struct bundle_entry, e, &b->entries) {
-		if (e->size)
-			v[n++] = e;
-	}
-	qsort(v, n, sizeof(*v), by_offset);
-	uint64_t end = table;
-	for (size_t i = 0; i < n; i++) {
-		if (v[i]->offset < end)
-			return err_new(E_BUNDLE, "entry '%.*s' lies over the one before it",
-				STR(v[i]->id));
-		if (v[i]->offset > limit || v[i]->size > limit - v[i]->offset)
+	const struct bundle_spans spans = bundle_spans(&tmp, b);
+	*ret = table;
+	for (size_t i = 0; i < spans.n; i++) {
+		const struct bundle_entry *e = &b->entries.v[spans.v[i].id];
+		if (e->offset < *ret)
 			return err_new(
-				E_BUNDLE, "entry '%.*s' is not inside the bundle", STR(v[i]->id));
-		end = v[i]->offset + v[i]->size;
+				E_BUNDLE, "entry '%.*s' lies over the one before it", STR(e->id));
+		if (e->offset > limit || e->size > limit - e->offset)
+			return err_new(
+				E_BUNDLE, "entry '%.*s' is not inside the bundle", STR(e->id));
+		*ret = e->offset + e->size;
 	}
-	*ret = end;
 	return NULL;
 }
 
@@ -537,6 +524,75 @@ struct err *bundle_decode(
 		TRY(fn(user, p, n, at, &stop));
 	}
 	return NULL;
+}
+
+/* ---- objects ---- */
+
+static int by_offset(const void *x, const void *y)
+{
+	const struct bundle_span *a = x, *b = y;
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+void bundle_spans_sort(struct bundle_spans *s)
+{
+	if (s->n)
+		qsort(s->v, s->n, sizeof(*s->v), by_offset);
+}
+
+struct bundle_spans bundle_spans(struct arena *a, const struct bundle *b)
+{
+	struct bundle_spans s = {.v = arena_array(a, b->entries.n + 1, sizeof(*s.v))};
+	for (size_t i = 0; i < b->entries.n; i++) {
+		const struct bundle_entry *e = &b->entries.v[i];
+		if (e->size)
+			s.v[s.n++] = (struct bundle_span){e->offset, e->size, i};
+	}
+	bundle_spans_sort(&s);
+	return s;
+}
+
+struct err *bundle_reader_piece(void *reader, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	struct bundle_reader *r = reader;
+	for (; r->i < r->spans.n; r->i++) {
+		const struct bundle_span *s = &r->spans.v[r->i];
+		uint64_t from = s->offset > at ? s->offset : at, end = s->offset + s->size;
+		uint64_t to = end < at + n ? end : at + n;
+		if (from >= at + n)
+			break;
+		struct str part = {(const char *)p + (from - at), (size_t)(to - from)};
+		TRY(r->fn(r->user, s, part, from - s->offset));
+		if (to < end)
+			break;
+	}
+	*stop = r->i == r->spans.n && !r->whole;
+	return NULL;
+}
+
+struct err *bundle_read_raw(const struct bytes *content, struct bundle_reader *r)
+{
+	enum { CHUNK = 1 << 20 };
+	ARENA(tmp);
+	bool stop = false;
+	char *p = arena_raw(&tmp, content->size < CHUNK ? (size_t)content->size : CHUNK);
+	while (r->i < r->spans.n) {
+		uint64_t at = r->spans.v[r->i].offset, end = at + r->spans.v[r->i].size;
+		for (size_t n; at < end; at += n) {
+			n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+			TRY(bytes_read(content, p, n, at));
+			TRY(bundle_reader_piece(r, p, n, at, &stop));
+		}
+	}
+	return NULL;
+}
+
+struct err *bundle_read(const struct bytes *src, const struct bundle *b, struct bundle_reader *r)
+{
+	if (b->encoding != BUNDLE_RAW)
+		return bundle_decode(src, b, bundle_reader_piece, r);
+	const struct bytes content = bytes_sub(src, b->offset, b->size);
+	return bundle_read_raw(&content, r);
 }
 
 /* Moves *at over zero bytes; *ret_bundle tells whether a bundle begins there. */

@@ -50,6 +50,40 @@ typedef struct err *bundle_fn(void *user, const void *p, size_t n, uint64_t at, 
 MUST_USE struct err *bundle_decode(
 	const struct bytes *src, const struct bundle *b, bundle_fn *fn, void *user);
 
+/* Objects of a bundle: ranges of its decoded bytes. */
+struct bundle_span {
+	uint64_t offset, size;
+	size_t id; /* the caller's */
+};
+
+struct bundle_spans { /* by offset; none is empty or lies over another */
+	struct bundle_span *v;
+	size_t n;
+};
+
+/* The entries that have content; id: the entry's index. */
+struct bundle_spans bundle_spans(struct arena *a, const struct bundle *b);
+void bundle_spans_sort(struct bundle_spans *s);
+
+/* Hands out spans while the bytes of their bundle go by: fn gets each in one or more parts; `at` is where a part
+ * begins in its span. */
+typedef struct err *bundle_part_fn(
+	void *user, const struct bundle_span *s, struct str part, uint64_t at);
+struct bundle_reader {
+	struct bundle_spans spans;
+	bundle_part_fn *fn;
+	void *user;
+	bool whole; /* go on behind the last span, so that the end of the bundle is checked, too */
+	size_t i;   /* the span at hand; spans.n when all were handed out */
+};
+/* A bundle_fn, whose user is a struct bundle_reader. */
+struct err *bundle_reader_piece(void *reader, const void *p, size_t n, uint64_t at, bool *stop);
+/* Spans of bytes that are not compressed: nothing else is read. */
+MUST_USE struct err *bundle_read_raw(const struct bytes *content, struct bundle_reader *r);
+/* Spans of a bundle of any encoding. */
+MUST_USE struct err *bundle_read(
+	const struct bytes *src, const struct bundle *b, struct bundle_reader *r);
+
 /* Calls fn for every bundle from *at to end, in file order. Between two of them only zero bytes are
  * allowed: where objects were taken out in place, many. *at moves on to where the walk ended: end, or the first byte that
  * belongs to no bundle, or the bundle that cannot be read. fn gets a bundle that lives in an arena

@@ -20,6 +20,11 @@ struct bytes {
 	bool (*next_candidate)(const struct bytes *s, uint64_t *offset);
 };
 
+static inline uint64_t round_up(uint64_t n, uint64_t step) /* to a multiple of step */
+{
+	return (n + step - 1) / step * step;
+}
+
 /* The fd stays the caller's; readahead is switched off for it (POSIX_FADV_RANDOM). */
 struct bytes bytes_fd(int fd, uint64_t size);
 struct bytes bytes_mem(struct str bytes);

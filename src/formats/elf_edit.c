@@ -691,11 +691,11 @@ struct err *elf_edit_fd(int fd, const struct elf_changes *c, bool *ret_changed)
 	VEC_EACH (const struct elf_change, x, c)
 		expect_change(&tmp, &old.dyn, x);
 	TRY(read_facts(&tmp, fd, &now));
-	TRY(elf_image_check(&ed.image, &now.e));
 	const struct elf_dynamic *x = &old.dyn, *y = &now.dyn;
-	if (str_eq(x->soname, y->soname) && str_eq(x->rpath, y->rpath) &&
-		str_eq(x->runpath, y->runpath) && same_names(&x->needed, &y->needed) &&
-		same_names(&x->defined, &y->defined) && same_names(&x->undefined, &y->undefined))
+	if (elf_image_is(&ed.image, &now.e) && str_eq(x->soname, y->soname) &&
+		str_eq(x->rpath, y->rpath) && str_eq(x->runpath, y->runpath) &&
+		same_names(&x->needed, &y->needed) && same_names(&x->defined, &y->defined) &&
+		same_names(&x->undefined, &y->undefined))
 		return NULL;
 	return err_new(E_ELF, "it did not become what it should");
 }

@@ -2,8 +2,8 @@
  *
  *     elf_image_begin(a, &elf, &m);                plan: change m.now, m.patches, through the functions below
  *     TRY(elf_image_write(&m, fd));                over the file itself, or over a copy without what was cut
- *     TRY(elf_open(a, &result, &e));               read back
- *     TRY(elf_image_check(&m, &e));                compare with the plan
+ *     TRY(elf_open(a, &result, &e));               read it back
+ *     elf_image_is(&m, &e)                         did it become what was planned?
  *
  * Nothing that code can refer to moves in memory. What may move are the program headers, and read-only tables behind
  * them that only the loader reads. In the file, a cut moves everything behind it.
@@ -79,5 +79,5 @@ struct str elf_image_tail(struct elf_image *m, uint64_t offset);
 MUST_USE struct err *elf_image_head(const struct elf_image *m, char ret[ELF_EHDR]);
 /* Patches, tables and header, over a file whose other bytes are in place. */
 MUST_USE struct err *elf_image_write(const struct elf_image *m, int fd);
-/* E_ELF when the tables of the result are not those that were planned. */
-MUST_USE struct err *elf_image_check(const struct elf_image *m, const struct elf *result);
+/* Are the tables of the result those that were planned? */
+bool elf_image_is(const struct elf_image *m, const struct elf *result);

@@ -1,37 +1,64 @@
 /* A host part gets its device code back: as bundles in a new segment at the end of the file, behind the program
  * headers, which move there. Addresses stay. See slim.h. */
 #include "base/fs.h"
-#include "formats/le.h"
 #include "slim/slim_int.h"
 
-enum { PHDR = 56, SHDR = 64, E_PHOFF = 32, E_SHOFF = 40, E_PHNUM = 56, PAGE = 4096 };
-
-struct filling {
+struct slim_filling {
 	struct arena *a;
-	struct slim_plan host, now; /* as it is; the bundles that come */
-	size_t mark;                /* section of the host */
+	struct slim_plan host, now; /* the host as it is; the bundles that come */
+	struct elf_image image;
+	size_t mark; /* section of the host */
 	struct slim_refs refs;
-	uint64_t base, vaddr; /* of the new segment */
+	uint32_t *number; /* by reference: the bundle that it is for */
 	struct fs_out *o;
 };
 
-static uint64_t round_up(uint64_t n, uint64_t align)
+/* ---- the host ---- */
+
+static struct err *read_host(struct slim_filling *k, const struct bytes *src)
 {
-	return (n + align - 1) / align * align;
+	struct slim_plan *p = &k->host;
+	*p = (struct slim_plan){.a = k->a, .src = src};
+	TRY(elf_open(k->a, src, &p->elf));
+	for (size_t i = 1; i < p->elf.sections.n; i++) {
+		if (str_eq(p->elf.sections.v[i].name, S(SLIM_KPACK_REF)))
+			k->mark = i;
+		if (str_eq(p->elf.sections.v[i].name, S(".hip_fatbin")))
+			p->section = i;
+	}
+	if (!k->mark || !p->section)
+		return err_new(E_SLIM, "it is no host part: a section is missing");
+	p->from = p->elf.sections.v[k->mark].offset;
+	p->size = p->elf.sections.v[k->mark].size;
+	*VEC_PUSH(k->a, &p->bundles) = (struct slim_bundle){.old.offset = p->from};
+	TRY(slim_find_segment(p));
+	if (elf_segment(&p->elf, ELF_PT_INTERP))
+		return err_new(E_SLIM, "kernels before Linux 5.18 could not start the program");
+	TRY(slim_refs(k->a, p, &p->elf, false, &k->refs));
+	k->number = arena_array(k->a, k->refs.n + 1, sizeof(*k->number));
+	for (size_t i = 0; i < k->refs.n; i++)
+		if (k->refs.v[i].pointer)
+			TRY(slim_marked(&p->elf, &k->refs.v[i], &k->number[i]));
+	/* a symbol is for the bundle of the first pointer that is made by it */
+	for (size_t i = 0; i < k->refs.n; i++) {
+		const struct slim_ref *r = &k->refs.v[i], *x = k->refs.v;
+		size_t n = r->pointer || !r->symbol ? k->refs.n : 0;
+		while (n < k->refs.n && !(x[n].pointer && x[n].symbol == r->symbol))
+			n++;
+		k->number[i] = n < k->refs.n ? k->number[n] : k->number[i];
+	}
+	elf_image_begin(k->a, &p->elf, &k->image);
+	return NULL;
 }
 
-static struct err *plan_bundles(struct filling *k, const struct slim_fill *f)
+static struct err *plan_bundles(struct slim_filling *k, const struct slim_fill *f)
 {
 	static const struct slim_keep all;
-	size_t i = 0;
+	size_t i = 0, bundles = f->bundles;
 	k->now = (struct slim_plan){.a = k->a, .src = f->content, .keep = &all, .changed = true};
-	size_t bundles = f->bundles;
-	VEC_EACH (const struct slim_ref, r, &k->refs) {
-		uint32_t index = 0;
-		if (r->pointer)
-			TRY(slim_marked(&k->host.elf, r, &index));
-		bundles = index >= bundles ? index + 1 : bundles;
-	}
+	for (size_t r = 0; r < k->refs.n; r++)
+		if (k->refs.v[r].pointer && k->number[r] >= bundles)
+			bundles = (size_t)k->number[r] + 1;
 	if (k->refs.n && bundles > f->bundles && bundles > k->refs.n)
 		return err_new(E_SLIM, "a wrapper names bundle %zu, and there are %zu wrappers",
 			bundles - 1, k->refs.n);
@@ -52,130 +79,49 @@ static struct err *plan_bundles(struct filling *k, const struct slim_fill *f)
 	return NULL;
 }
 
-/* ---- the host ---- */
-
-static struct err *read_host(struct filling *k, const struct bytes *src)
+static struct err *fill_host(struct slim_filling *k)
 {
-	struct slim_plan *p = &k->host;
-	*p = (struct slim_plan){.a = k->a, .src = src};
-	TRY(elf_open(k->a, src, &p->elf));
-	for (size_t i = 1; i < p->elf.sections.n; i++) {
-		if (str_eq(p->elf.sections.v[i].name, S(SLIM_KPACK_REF)))
-			k->mark = i;
-		if (str_eq(p->elf.sections.v[i].name, S(".hip_fatbin")))
-			p->section = i;
-	}
-	if (!k->mark || !p->section)
-		return err_new(E_SLIM, "it is no host part: a section is missing");
-	p->from = p->elf.sections.v[k->mark].offset;
-	p->size = p->elf.sections.v[k->mark].size;
-	*VEC_PUSH(k->a, &p->bundles) = (struct slim_bundle){.old.offset = p->from};
-	TRY(slim_find_segment(p));
-	VEC_EACH (const struct elf_segment, s, &p->elf.segments)
-		if (s->type == ELF_PT_INTERP)
-			return err_new(
-				E_SLIM, "kernels before Linux 5.18 could not start the program");
-	return slim_refs(k->a, p, &p->elf, false, &k->refs);
-}
-
-/* The bundle that a pointer or a symbol is for. */
-static struct err *number_of(struct filling *k, const struct slim_ref *r, uint32_t *ret)
-{
-	*ret = 0;
-	if (r->pointer)
-		TRY(slim_marked(&k->host.elf, r, ret));
-	VEC_EACH (const struct slim_ref, x, &k->refs)
-		if (!r->pointer && x->pointer && r->symbol && x->symbol == r->symbol)
-			return slim_marked(&k->host.elf, x, ret);
-	return NULL;
-}
-
-static struct err *put(struct filling *k, uint64_t at, uint64_t value, unsigned bytes)
-{
-	char word[8];
-	put_le(word, value, bytes);
-	return fs_pwrite(k->o->fd, word, bytes, at);
-}
-
-static struct err *patch_refs(struct filling *k)
-{
-	VEC_EACH (const struct slim_ref, r, &k->refs) {
-		uint32_t n;
-		uint64_t wrapper = elf_offset_of(&k->host.elf, r->place - 8);
-		TRY(number_of(k, r, &n));
-		if (n >= k->now.bundles.n)
-			return err_new(E_SLIM, "there is no device code number %u", n);
-		uint64_t addr = k->now.bundles.v[n].now.offset - k->base + k->vaddr;
+	enum { MAX_PAGE = 1 << 24, PF_R = 4 };
+	const struct elf *e = &k->host.elf;
+	const struct elf_memory mem = elf_memory(e);
+	struct elf_image *m = &k->image;
+	struct fs_out *o = k->o;
+	if (mem.bad != SIZE_MAX || mem.page > MAX_PAGE)
+		return err_new(E_SLIM, "its segments are not aligned");
+	TRY(slim_copy(&k->host, 0, k->host.src->size, o));
+	struct elf_segment own = {.type = ELF_PT_LOAD, .flags = PF_R, .align = mem.page};
+	own.offset = round_up(o->offset, mem.page);
+	own.vaddr = own.paddr = round_up(mem.end, mem.page);
+	fs_out_zeros(o, own.offset + (e->segments.n + 1) * ELF_PHDR);
+	TRY(slim_write_bundles(&k->now, o));
+	own.filesz = own.memsz = o->offset - own.offset;
+	elf_image_load(m, e->segments.n, &own);
+	elf_image_move_headers(m, own.offset, own.vaddr);
+	for (size_t i = 0; i < k->refs.n; i++) {
+		const struct slim_ref *r = &k->refs.v[i];
+		uint64_t wrapper = elf_offset_of(e, r->place - 8);
+		if (k->number[i] >= k->now.bundles.n)
+			return err_new(E_SLIM, "there is no device code number %u", k->number[i]);
+		uint64_t at = k->now.bundles.v[k->number[i]].now.offset;
 		if (r->at)
-			TRY(put(k, r->at, addr, 8));
+			elf_image_put_le(m, r->at, at - own.offset + own.vaddr, 8);
 		if (r->pointer) {
-			TRY(put(k, wrapper, SLIM_HIPF, 4));
-			TRY(put(k, wrapper + 16, 0, 8));
+			elf_image_put_le(m, wrapper, SLIM_HIPF, 4);
+			elf_image_put_le(m, wrapper + 16, 0, 8);
 		}
 	}
-	return NULL;
+	struct elf_section *code = &m->now.sections.v[k->host.section];
+	code->type = ELF_PROGBITS;
+	code->flags = ELF_ALLOC;
+	code->offset = k->now.bundles.v[0].now.offset;
+	code->addr = code->offset - own.offset + own.vaddr;
+	code->size = o->offset - code->offset;
+	m->now.sections.v[k->mark] = (struct elf_section){0};
+	return elf_image_write(m, o->fd);
 }
 
-static struct err *patch_sections(struct filling *k)
-{
-	char word[8], none[SHDR] = {0};
-	TRY(bytes_read(k->host.src, word, 8, E_SHOFF));
-	uint64_t at = le64(word) + k->host.section * SHDR;
-	uint64_t from = k->now.bundles.v[0].now.offset;
-	TRY(put(k, at + 4, ELF_PROGBITS, 4));
-	TRY(put(k, at + 8, ELF_ALLOC, 8));
-	TRY(put(k, at + 16, from - k->base + k->vaddr, 8));
-	TRY(put(k, at + 24, from, 8));
-	TRY(put(k, at + 32, k->o->offset - from, 8));
-	return fs_pwrite(k->o->fd, none, SHDR, le64(word) + k->mark * SHDR);
-}
-
-static struct err *patch_segments(struct filling *k, uint64_t step)
-{
-	ARENA(tmp);
-	BUF(table, &tmp);
-	char word[8];
-	size_t n = k->host.elf.segments.n;
-	TRY(bytes_read(k->host.src, word, 8, E_PHOFF));
-	char *h = buf_space(&table, (n + 1) * PHDR);
-	TRY(bytes_read(k->host.src, h, n * PHDR, le64(word)));
-	uint64_t size = k->o->offset - k->base;
-	const uint64_t own[] = {k->base, k->vaddr, k->vaddr, size, size, step};
-	put_le(h + n * PHDR, ELF_PT_LOAD, 4);
-	put_le(h + n * PHDR + 4, 4, 4);
-	for (unsigned i = 0; i < 6; i++)
-		put_le(h + n * PHDR + 8 + 8 * i, own[i], 8);
-	for (size_t i = 0; i < n; i++)
-		for (unsigned f = 0; f < 5 && le32(h + i * PHDR) == ELF_PT_PHDR; f++)
-			put_le(h + i * PHDR + 8 + 8 * f, f < 3 ? own[f] : table.n, 8);
-	TRY(fs_pwrite(k->o->fd, table.p, table.n, k->base));
-	TRY(put(k, E_PHOFF, k->base, 8));
-	return put(k, E_PHNUM, n + 1, 2);
-}
-
-static struct err *fill_host(struct filling *k)
-{
-	uint64_t step = PAGE, top = 0;
-	const struct slim_plan *p = &k->host;
-	VEC_EACH (const struct elf_segment, s, &p->elf.segments) {
-		bool load = s->type == ELF_PT_LOAD;
-		step = load && s->align > step ? s->align : step;
-		top = load && s->vaddr + s->memsz > top ? s->vaddr + s->memsz : top;
-	}
-	if (step > 1 << 24 || step & (step - 1) || top > UINT64_MAX / 2)
-		return err_new(E_SLIM, "its segments are not aligned");
-	TRY(slim_copy(p, 0, p->src->size, k->o));
-	k->base = round_up(k->o->offset, step);
-	k->vaddr = round_up(top, step);
-	fs_out_zeros(k->o, k->base + (p->elf.segments.n + 1) * PHDR);
-	TRY(slim_write_bundles(&k->now, k->o));
-	TRY(patch_refs(k));
-	TRY(patch_sections(k));
-	return patch_segments(k, step);
-}
-
-/* Read anew as any other file. */
-static struct err *prove(struct filling *k)
+/* Reads the result as any other file. */
+static struct err *prove_filled(struct slim_filling *k)
 {
 	static const struct slim_keep none = {.none = true};
 	ARENA(tmp);
@@ -189,19 +135,17 @@ static struct err *prove(struct filling *k)
 	TRY(slim_read(&tmp, &now, &none, &p));
 	TRY(slim_find_segment(&p));
 	TRY(slim_refs(&tmp, &p, &p.elf, false, &refs));
-	bool same = p.bundles.n == k->now.bundles.n && refs.n == k->refs.n;
-	for (size_t i = 0; i < refs.n && same; i++) {
-		uint32_t n;
-		TRY(number_of(k, &k->refs.v[i], &n));
-		same = refs.v[i].bundle == n && refs.v[i].place == k->refs.v[i].place;
-	}
+	bool same = elf_image_is(&k->image, &p.elf) && p.bundles.n == k->now.bundles.n &&
+		    refs.n == k->refs.n;
+	for (size_t i = 0; i < refs.n && same; i++)
+		same = refs.v[i].bundle == k->number[i] && refs.v[i].place == k->refs.v[i].place;
 	return same ? NULL : err_new(E_SLIM, "the file with device code would be wrong");
 }
 
 struct err *slim_fill(struct arena *a, const struct slim_fill *f, struct str path)
 {
 	CLEANUP(fs_out_abandon) struct fs_out o = {.fd = -1, .dir = -1};
-	struct filling k = {.a = a, .o = &o};
+	struct slim_filling k = {.a = a, .o = &o};
 	if (f->host)
 		TRY(read_host(&k, f->host));
 	TRY(plan_bundles(&k, f));
@@ -210,6 +154,6 @@ struct err *slim_fill(struct arena *a, const struct slim_fill *f, struct str pat
 	struct err *e = o.first;
 	o.first = NULL;
 	TRY(e);
-	TRY(prove(&k));
+	TRY(prove_filled(&k));
 	return fs_out_commit(&o);
 }

@@ -1,10 +1,9 @@
-/* A host part: wrappers that name a bundle by its number, and the section that tells runtimes where device code is
+/* A host part: its wrappers name a bundle by its number, and a section tells HIP where the device code is
  * (HIP's registration since rocm-systems#2622; shared/kpack). See slim.h. */
 #include "base/fs.h"
-#include "formats/le.h"
 #include "slim/slim_int.h"
 
-enum { SHDR = 64, E_SHOFF = 40, E_SHNUM = 60, E_SHSTRNDX = 62, WRAPPER = 24 };
+enum { WRAPPER = 24, MAX_SECTIONS = 0xff00 - 2 };
 
 void slim_mark(struct slim_plan *p, struct str mark)
 {
@@ -12,12 +11,12 @@ void slim_mark(struct slim_plan *p, struct str mark)
 	p->changed = true;
 }
 
-/* The wrapper that a pointer is in, and where it is. */
-static struct err *wrapper_of(const struct elf *e, const struct slim_ref *r, uint32_t magic,
-	char ret[WRAPPER], uint64_t *at)
+/* Reads the wrapper that a pointer is in. *ret_at: its offset in the file. */
+static struct err *read_wrapper(const struct elf *e, const struct slim_ref *r, uint32_t magic,
+	char ret[WRAPPER], uint64_t *ret_at)
 {
-	*at = elf_offset_of(e, r->place - 8);
-	TRY(bytes_read(e->src, ret, WRAPPER, *at));
+	*ret_at = elf_offset_of(e, r->place - 8);
+	TRY(bytes_read(e->src, ret, WRAPPER, *ret_at));
 	if (le32(ret) == magic)
 		return NULL;
 	return err_new(E_SLIM, "at address 0x%llx a pointer at device code is in no wrapper",
@@ -25,70 +24,43 @@ static struct err *wrapper_of(const struct elf *e, const struct slim_ref *r, uin
 }
 
 struct err *slim_mark_wrapper(
-	const struct slim_plan *p, const struct slim_cut *c, const struct slim_ref *r, int fd)
+	const struct slim_plan *p, const struct slim_ref *r, struct elf_image *m)
 {
-	char bytes[WRAPPER], word[8];
+	char bytes[WRAPPER];
 	uint64_t at;
-	TRY(wrapper_of(&p->elf, r, SLIM_HIPF, bytes, &at));
-	put_le(word, SLIM_HIPK, 4);
-	TRY(fs_pwrite(fd, word, 4, slim_map(c, at)));
-	put_le(word, r->bundle, 8);
-	return fs_pwrite(fd, word, 8, slim_map(c, at) + 16);
+	TRY(read_wrapper(&p->elf, r, SLIM_HIPF, bytes, &at));
+	elf_image_put_le(m, at, SLIM_HIPK, 4);
+	elf_image_put_le(m, at + 16, r->bundle, 8);
+	return NULL;
 }
 
 struct err *slim_marked(const struct elf *e, const struct slim_ref *r, uint32_t *ret)
 {
 	char bytes[WRAPPER];
 	uint64_t at;
-	TRY(wrapper_of(e, r, SLIM_HIPK, bytes, &at));
+	TRY(read_wrapper(e, r, SLIM_HIPK, bytes, &at));
 	*ret = le32(bytes + 16);
 	return NULL;
 }
 
-static void set(char *h, unsigned name, uint64_t addr, uint64_t offset, uint64_t size)
+/* The section headers, with one more, go to the end of the file; the old ones stay where they are, unused. */
+struct err *slim_mark_sections(const struct slim_plan *p, struct elf_image *m, struct fs_out *o)
 {
-	put_le(h, name, 4);
-	put_le(h + 4, ELF_PROGBITS, 4);
-	put_le(h + 8, ELF_ALLOC, 8);
-	put_le(h + 16, addr, 8);
-	put_le(h + 24, offset, 8);
-	put_le(h + 32, size, 8);
-	put_le(h + 48, 1, 8);
-}
-
-/* The old headers, as they are by now, are copied behind the file, with one more. */
-struct err *slim_mark_sections(
-	const struct slim_plan *p, const struct slim_cut *c, struct fs_out *o)
-{
-	ARENA(tmp);
-	BUF(names, &tmp);
-	BUF(table, &tmp);
-	char head[64];
-	struct str old;
+	const struct elf_section mark = {.type = ELF_PROGBITS,
+		.flags = ELF_ALLOC,
+		.addr = slim_addr(p, 0, true),
+		.offset = p->from,
+		.size = p->mark.n,
+		.align = 1};
 	size_t n = p->elf.sections.n;
 	if (!p->section)
 		return err_new(E_SLIM, "it has no section headers");
-	TRY(bytes_read(p->src, head, sizeof(head), 0));
-	unsigned strings = le16(head + E_SHSTRNDX);
-	if (!strings || strings >= n || n > 0xff00 - 2)
+	if (!p->elf.names || p->elf.names >= n || n > MAX_SECTIONS)
 		return err_new(E_SLIM, "it has no names of sections, or too many");
-	const struct elf_section *s = &p->elf.sections.v[strings];
-	TRY(bytes_slice(&tmp, p->src, s->offset, s->size, &old));
-	buf_add(&names, old);
-	buf_add(&names, S(SLIM_KPACK_REF "\0"));
-	uint64_t at = o->offset;
-	fs_out_write(o, names.p, names.n);
-	fs_out_zeros(o, (o->offset + 7) / 8 * 8);
-	uint64_t shoff = o->offset;
-	char *h = buf_space(&table, (n + 1) * SHDR);
-	TRY(fs_pread(o->fd, h, n * SHDR, slim_map(c, le64(head + E_SHOFF))));
-	put_le(h + strings * SHDR + 24, at, 8);
-	put_le(h + strings * SHDR + 32, names.n, 8);
-	put_le(h + p->section * SHDR + 4, ELF_NOBITS, 4);
-	set(h + n * SHDR, (unsigned)old.n, slim_addr(p, 0, true), p->from, p->mark.n);
-	fs_out_write(o, table.p, table.n);
-	put_le(head, shoff, 8);
-	put_le(head + 8, n + 1, 2);
-	TRY(fs_pwrite(o->fd, head, 8, E_SHOFF));
-	return fs_pwrite(o->fd, head + 8, 2, E_SHNUM);
+	TRY(elf_image_keep_names(m));
+	m->now.sections.v[p->section].type = ELF_NOBITS;
+	elf_image_add_section(m, &mark, S(SLIM_KPACK_REF));
+	struct str tail = elf_image_tail(m, o->offset);
+	fs_out_write(o, tail.p, tail.n);
+	return elf_image_write(m, o->fd);
 }

@@ -1,5 +1,5 @@
-/* Proof that a smaller file is what it has to be: read anew, and compared with the old one. Nothing is taken from the
- * writer but the checksums of the objects that it read. See slim_int.h. */
+/* Proof that a smaller file is what it should be: it is read back and compared with the old one. The only things taken
+ * from the writer are its plan of the headers and the checksums of the objects that it read. See slim_int.h. */
 #include <libdeflate.h>
 
 #include "slim/slim_int.h"
@@ -27,34 +27,27 @@ static struct err *same_bytes(
 }
 
 struct err *slim_prove_copy(
-	const struct slim_plan *p, const struct slim_cut *c, const struct bytes *now)
+	const struct slim_plan *p, const struct elf_image *m, const struct bytes *now)
 {
 	uint64_t stop = p->from + p->size;
 	TRY(same_bytes(p->src, 0, now, 0, p->from));
-	return same_bytes(p->src, stop, now, slim_map(c, stop), p->src->size - stop);
+	return same_bytes(p->src, stop, now, elf_image_at(m, stop, 0), p->src->size - stop);
 }
 
 /* ---- bundles ---- */
 
-struct unpacking {
+struct slim_unpacking {
 	const struct slim_bundle *b;
-	size_t i;
-	uint32_t crc;
+	uint32_t crc; /* of the object at hand */
 };
 
-static struct err *check_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+static struct err *check_part(void *user, const struct bundle_span *s, struct str part, uint64_t at)
 {
-	(void)stop;
-	struct unpacking *u = user;
-	struct slim_piece rest = {p, n, at};
-	struct slim_part part;
-	while (slim_part(u->b, true, &u->i, &rest, &part)) {
-		u->crc = libdeflate_crc32(u->crc, part.p, part.n);
-		if (part.end && u->crc != part.move->crc)
-			return wrong("the object at", part.now);
-		u->crc = part.end ? 0 : u->crc;
-	}
-	return NULL;
+	struct slim_unpacking *u = user;
+	u->crc = libdeflate_crc32(at ? u->crc : 0, part.p, part.n);
+	bool end = at + part.n == s->size;
+	return end && u->crc != u->b->moves[s->id].crc ? wrong("the object at", s->offset + at)
+						       : NULL;
 }
 
 struct err *slim_prove_bundle(
@@ -62,7 +55,8 @@ struct err *slim_prove_bundle(
 {
 	ARENA(tmp);
 	struct bundle is;
-	struct unpacking u = {.b = b};
+	struct slim_unpacking u = {.b = b};
+	struct bundle_reader r = {.fn = check_part, .user = &u, .whole = true};
 	if (!b->changed)
 		return same_bytes(p->src, b->old.offset, now, b->now.offset, b->old.stored);
 	TRY(bundle_open(&tmp, now, b->now.offset, b->now.offset + b->now.stored, &is));
@@ -72,22 +66,26 @@ struct err *slim_prove_bundle(
 		same = str_eq(x->id, y->id) && x->offset == y->offset && x->size == y->size &&
 		       slim_keeps(p->keep, x->target);
 	}
-	TRY(bundle_decode(now, &is, check_piece, &u));
-	return same && u.i == b->n ? NULL : wrong("the bundle at", b->now.offset);
+	r.spans.v = arena_array(&tmp, b->n + 1, sizeof(*r.spans.v));
+	for (r.spans.n = 0; r.spans.n < b->n; r.spans.n++)
+		r.spans.v[r.spans.n] = (struct bundle_span){
+			b->moves[r.spans.n].now, b->moves[r.spans.n].size, r.spans.n};
+	TRY(bundle_decode(now, &is, bundle_reader_piece, &r));
+	return same && r.i == b->n ? NULL : wrong("the bundle at", b->now.offset);
 }
 
 /* ---- the ELF file around them ---- */
 
 static struct err *check_address(
-	const struct slim_plan *p, const struct slim_cut *c, const struct elf *now, uint64_t addr)
+	const struct slim_plan *p, const struct elf_image *m, const struct elf *now, uint64_t addr)
 {
 	uint64_t old = elf_offset_of(&p->elf, addr), is = elf_offset_of(now, addr);
-	return is == slim_map(c, old) ? NULL : wrong("what is at address", addr);
+	return is == elf_image_at(m, old, 0) ? NULL : wrong("what is at address", addr);
 }
 
 /* Segments are where they were, and at their ends nothing of the file is lost. */
 static struct err *check_segments(
-	const struct slim_plan *p, const struct slim_cut *c, const struct elf *now)
+	const struct slim_plan *p, const struct elf_image *m, const struct elf *now)
 {
 	uint64_t stop = p->from + p->size;
 	VEC_EACH (const struct elf_segment, s, &p->elf.segments) {
@@ -95,18 +93,18 @@ static struct err *check_segments(
 		bool more = !own || s->offset + s->filesz > stop;
 		if (s->type != ELF_PT_LOAD || !s->filesz)
 			continue;
-		TRY(check_address(p, c, now, s->vaddr));
+		TRY(check_address(p, m, now, s->vaddr));
 		if (more)
-			TRY(check_address(p, c, now, s->vaddr + s->filesz - 1));
+			TRY(check_address(p, m, now, s->vaddr + s->filesz - 1));
 		if (own && more)
-			TRY(check_address(p, c, now, stop - s->offset + s->vaddr));
+			TRY(check_address(p, m, now, stop - s->offset + s->vaddr));
 	}
 	return NULL;
 }
 
-/* Each pointer is at its place still, and points at its bundle. */
+/* Each pointer is still at its place, and points at its bundle. */
 static struct err *check_refs(
-	const struct slim_plan *p, const struct slim_cut *c, const struct elf *e)
+	const struct slim_plan *p, const struct elf_image *m, const struct elf *e)
 {
 	ARENA(a);
 	struct slim_refs old, now;
@@ -118,20 +116,23 @@ static struct err *check_refs(
 		if (p->mark.n && now.v[i].pointer)
 			TRY(slim_marked(e, &now.v[i], &bundle));
 		same = (bundle == old.v[i].bundle || (p->mark.n && !now.v[i].pointer)) &&
-		       slim_map(c, old.v[i].at) == now.v[i].at;
+		       elf_image_at(m, old.v[i].at, 0) == now.v[i].at;
 	}
 	return same ? NULL : wrong("its pointers, of which it has", now.n);
 }
 
-struct err *slim_prove(const struct slim_plan *p, const struct slim_cut *c, const struct bytes *now)
+struct err *slim_prove(
+	const struct slim_plan *p, const struct elf_image *m, const struct bytes *now)
 {
 	ARENA(a);
 	struct elf e;
 	for (size_t i = 0; i < p->bundles.n && !p->mark.n; i++)
 		TRY(slim_prove_bundle(p, &p->bundles.v[i], now));
-	if (!p->elf.src)
+	if (!m)
 		return NULL;
 	TRY(elf_open(&a, now, &e));
-	TRY(check_segments(p, c, &e));
-	return check_refs(p, c, &e);
+	if (!elf_image_is(m, &e))
+		return wrong("its program headers, of which it has", e.segments.n);
+	TRY(check_segments(p, m, &e));
+	return check_refs(p, m, &e);
 }

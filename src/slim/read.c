@@ -1,16 +1,10 @@
-/* What is in a file, and what is to go: where its bundles are, and each bundle as it is to be. See slim.h. */
+/* The plan of a smaller file: where its bundles are, and each bundle as it is to be. See slim.h. */
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "formats/le.h"
 #include "slim/slim_int.h"
 
 enum { PAGE = 4096 };
-
-static uint64_t round_up(uint64_t n, uint64_t align)
-{
-	return (n + align - 1) / align * align;
-}
 
 /* ---- one bundle ---- */
 
@@ -64,32 +58,21 @@ void slim_lay_out(struct arena *a, struct slim_bundle *s, const struct slim_stri
 
 /* ---- objects that lose something ---- */
 
-struct keeping {
-	struct slim_plan *p;
-	const struct bundle *kept;
-};
-
-/* Of a compressed bundle the objects that stay go to the scratch file, each as far from its begin as in the bundle. */
-static struct err *keep_piece(void *user, const void *bytes, size_t n, uint64_t at, bool *stop)
+static struct err *keep_part(void *user, const struct bundle_span *s, struct str part, uint64_t at)
 {
-	struct keeping *k = user;
-	*stop = true;
-	VEC_EACH (const struct bundle_entry, e, &k->kept->entries) {
-		uint64_t from = e->offset > at ? e->offset : at, to = e->offset + e->size;
-		*stop = *stop && to <= at + n;
-		to = to < at + n ? to : at + n;
-		if (from < to)
-			TRY(fs_pwrite(k->p->keep->scratch, (const char *)bytes + (from - at),
-				(size_t)(to - from), k->p->scratch + from));
-	}
-	return NULL;
+	const struct slim_plan *p = user;
+	return fs_pwrite(p->keep->scratch, part.p, part.n, p->scratch + s->offset + at);
 }
 
+/* Of a compressed bundle, the objects that stay go to the scratch file first, with the distances that they have in the
+ * bundle. */
 static struct err *strip_objects(struct slim_plan *p, struct slim_bundle *s, struct slim_strip *ret)
 {
-	struct keeping k = {p, &s->now};
 	if (s->old.encoding != BUNDLE_RAW) {
-		TRY(bundle_decode(p->src, &s->old, keep_piece, &k));
+		ARENA(tmp);
+		struct bundle_reader r = {
+			.spans = bundle_spans(&tmp, &s->now), .fn = keep_part, .user = p};
+		TRY(bundle_decode(p->src, &s->old, bundle_reader_piece, &r));
 		struct bytes all = bytes_fd(p->keep->scratch, p->scratch + s->old.size);
 		all.budget = p->src->budget;
 		s->content = bytes_sub(&all, p->scratch, s->old.size);
@@ -198,16 +181,12 @@ static bool meets(const struct elf_section *s, uint64_t offset, uint64_t size)
 	       (offset < s->offset ? s->offset - offset < size : offset - s->offset < s->size);
 }
 
-/* Does anything else of the file lie where these bundles do? The bytes are somebody's then, who may need
- * them. Entries of bundles that share bytes are no bundle to bundle_walk(). */
+/* Does anything else of the file lie where these bundles do? Then somebody may need these bytes. (Entries of one bundle
+ * that share bytes are refused by bundle_walk().) */
 static bool is_shared(const struct elf *elf, const struct elf_section *s)
 {
-	char h[64];
-	struct err *e = bytes_read(elf->src, h, sizeof(h), 0);
-	bool shared = e || meets(s, 0, sizeof(h)) ||
-		      meets(s, le64(h + 32), 56 * elf->segments.n) || /* e_phoff, e_shoff */
-		      meets(s, le64(h + 40), 64 * elf->sections.n);
-	err_free(e);
+	bool shared = meets(s, 0, ELF_EHDR) || meets(s, elf->phoff, ELF_PHDR * elf->segments.n) ||
+		      meets(s, elf->shoff, ELF_SHDR * elf->sections.n);
 	VEC_EACH (const struct elf_section, x, &elf->sections)
 		shared |=
 			x != s && x->type && x->type != ELF_NOBITS && meets(s, x->offset, x->size);
@@ -256,56 +235,59 @@ struct err *slim_read(struct arena *a, const struct bytes *src, const struct sli
 	return NULL;
 }
 
-bool slim_part(const struct slim_bundle *b, bool now, size_t *i, struct slim_piece *rest,
-	struct slim_part *ret)
+/* ---- objects read out ---- */
+
+struct object_walk {
+	slim_object_fn *fn;
+	void *user;
+	size_t bundle;
+	const struct bundle_entry *entries;
+};
+
+static struct err *give_object(
+	void *user, const struct bundle_span *s, struct str part, uint64_t at)
 {
-	for (; *i < b->n; ++*i) {
-		struct slim_move *m = &b->moves[*i];
-		uint64_t begin = now ? m->now : m->old, end = begin + m->size;
-		uint64_t at = rest->at, stop = at + rest->n;
-		uint64_t from = begin > at ? begin : at, to = end < stop ? end : stop;
-		if (from >= stop)
-			return false;
-		if (from >= to)
-			continue;
-		*ret = (struct slim_part){.p = rest->p + (from - at),
-			.n = (size_t)(to - from),
-			.now = m->now + (from - begin),
-			.end = to == end,
-			.move = m};
-		*rest = (struct slim_piece){rest->p + (to - at), (size_t)(stop - to), to};
-		*i += ret->end;
-		return true;
-	}
-	return false;
+	const struct object_walk *w = user;
+	return w->fn(w->user, w->bundle, &w->entries[s->id], &part, at);
 }
 
-/* ---- holes ---- */
-
-/* First the code, then its entry: a run that is killed between them is completed by the next one. */
-static struct err *punch(const struct slim_plan *p, const struct bundle *b, int fd, uint64_t *freed)
+struct err *slim_objects(const struct slim_plan *p, slim_object_fn *fn, void *user)
 {
-	static const char none[8];
-	VEC_EACH (const struct bundle_entry, e, &b->entries) {
-		if (!e->size || slim_keeps(p->keep, e->target))
-			continue;
-		*freed += e->size;
-		if (fd < 0)
-			continue;
-		if (!fs_try_punch(fd, b->offset + e->offset, e->size))
-			return err_errno("cannot make a hole");
-		TRY(fs_pwrite(fd, none, sizeof(none), b->offset + e->at + sizeof(none)));
+	for (size_t i = 0; i < p->bundles.n; i++) {
+		ARENA(tmp);
+		const struct bundle *b = &p->bundles.v[i].old;
+		struct object_walk w = {
+			.fn = fn, .user = user, .bundle = i, .entries = b->entries.v};
+		struct bundle_reader r = {
+			.spans = bundle_spans(&tmp, b), .fn = give_object, .user = &w};
+		if (r.spans.n)
+			TRY(bundle_read(p->src, b, &r));
 	}
 	return NULL;
 }
 
+/* ---- holes ---- */
+
 struct err *slim_punch(const struct slim_plan *p, int fd, uint64_t *ret_freed)
 {
+	static const char none[8];
 	*ret_freed = 0;
 	VEC_EACH (const struct slim_bundle, b, &p->bundles)
 		if (b->changed && b->old.encoding != BUNDLE_RAW)
 			return err_new(E_SLIM, "compressed bundles cannot have holes");
-	VEC_EACH (const struct slim_bundle, b, &p->bundles)
-		TRY(punch(p, &b->old, fd, ret_freed));
+	VEC_EACH (const struct slim_bundle, b, &p->bundles) {
+		VEC_EACH (const struct bundle_entry, e, &b->old.entries) {
+			uint64_t at = b->old.offset;
+			if (!e->size || slim_keeps(p->keep, e->target))
+				continue;
+			*ret_freed += e->size;
+			if (fd < 0)
+				continue;
+			/* first the code, then its entry: the next run completes one that was killed between them */
+			if (!fs_try_punch(fd, at + e->offset, e->size))
+				return err_errno("cannot make a hole");
+			TRY(fs_pwrite(fd, none, sizeof(none), at + e->at + sizeof(none)));
+		}
+	}
 	return NULL;
 }

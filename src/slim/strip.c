@@ -1,23 +1,21 @@
-/* A code object without what no runtime reads: debug information, comments, the names of its own symbols. All that a
- * segment has stays where it is; behind it there are new section headers.
+/* A code object without the parts that no runtime reads: debug information, comments, the names of its own symbols.
+ * Everything in segments stays where it is; new section headers come behind it.
  *
  * ROCr finds kernels by the section called .symtab (GElfImage::getSymbolTable() in amd_elf_image.cpp; by .dynsym
  * only when LOADER_USE_DYNSYM is set), so `llvm-strip --strip-all` makes objects without kernels. Here the
- * header .symtab stays, and leads to the bytes of .dynsym, which has every symbol that may be asked for by name.
+ * header .symtab stays, and points at the bytes of .dynsym, which has every symbol that may be looked up by name.
  * See slim_int.h. */
-#include "base/buf.h"
-#include "formats/le.h"
 #include "slim/slim_int.h"
 
-enum { SHDR = 64, SYM = 24, SHT_SYMTAB = 2, SHT_STRTAB = 3, INFO_LINK = 0x40 };
+enum { SYM = 24, INFO_LINK = 0x40, MAX_SECTIONS = 0xff00 };
 
-/* Symbols that can be asked for: objects, among them kernel descriptors, that are defined and not hidden. */
+/* Counts the symbols that can be looked up: objects, among them kernel descriptors, that are defined and not hidden. */
 static struct err *count_names(const struct elf *e, const struct elf_section *s, uint64_t *ret)
 {
 	enum { OBJECT = 1, COMMON = 5, KERNEL = 10, CHUNK = 1024 * SYM };
 	char p[CHUNK];
 	*ret = 0;
-	for (uint64_t at = 0; at + SYM <= s->size; at += CHUNK) {
+	for (uint64_t at = 0; s && at + SYM <= s->size; at += CHUNK) {
 		size_t n = s->size - at < CHUNK ? (size_t)(s->size - at) / SYM * SYM : CHUNK;
 		TRY(bytes_read(e->src, p, n, s->offset + at));
 		for (size_t i = 0; i < n; i += SYM) {
@@ -30,37 +28,11 @@ static struct err *count_names(const struct elf *e, const struct elf_section *s,
 	return NULL;
 }
 
-struct shrinking {
-	const struct elf *e;
-	struct buf *names, *table;
-	size_t kept, n; /* sections: the first ones of the old, those that are there by now */
-};
-
-static void add_header(struct shrinking *k, const struct elf_section *s, struct str name)
-{
-	const uint64_t word[] = {s->flags, s->addr, s->offset, s->size};
-	bool info = !(s->flags & INFO_LINK) || s->info < k->kept;
-	buf_le(k->table, k->names->n, 4);
-	buf_le(k->table, s->type, 4);
-	for (unsigned i = 0; i < 4; i++)
-		buf_le(k->table, word[i], 8);
-	buf_le(k->table, s->link < k->kept ? s->link : 0, 4);
-	buf_le(k->table, info ? s->info : 0, 4);
-	buf_le(k->table, s->align, 8);
-	buf_le(k->table, s->entsize, 8);
-	buf_add(k->names, name);
-	buf_char(k->names, 0);
-	k->n++;
-}
-
-/* Where the last segment ends; 0: something that has to stay is behind that. */
+/* The end of the last segment; 0 when something behind it has to stay. */
 static uint64_t end_of_segments(const struct elf *e)
 {
-	uint64_t end = SLIM_HEAD + 56 * e->segments.n; /* where linkers put their headers */
-	char word[8];
-	struct err *err = bytes_read(e->src, word, sizeof(word), 32);
-	bool bad = err || le64(word) != SLIM_HEAD || !e->segments.n;
-	err_free(err);
+	uint64_t end = SLIM_HEAD + ELF_PHDR * e->segments.n;
+	bool bad = e->phoff != SLIM_HEAD || !e->segments.n;
 	VEC_EACH (const struct elf_segment, s, &e->segments)
 		end = s->filesz && s->offset + s->filesz > end ? s->offset + s->filesz : end;
 	VEC_EACH (const struct elf_section, s, &e->sections)
@@ -69,7 +41,8 @@ static uint64_t end_of_segments(const struct elf *e)
 	return bad || end > e->src->size ? 0 : end;
 }
 
-/* Symbols name sections by their numbers: those that stay have to be the first ones. */
+/* The number of sections that stay. Symbols name sections by index, so those that stay have to be the first ones;
+ * 0 when they are not. */
 static size_t kept_sections(const struct elf *e)
 {
 	size_t n = 1, all = 1;
@@ -81,66 +54,49 @@ static size_t kept_sections(const struct elf *e)
 	return n == all ? n : 0;
 }
 
-static void fill_table(struct shrinking *k, const struct elf_section *dynamic)
+static void keep_section(
+	struct elf_image *m, const struct elf_section *s, struct str name, size_t kept)
 {
-	for (size_t i = 0; i < k->kept; i++)
-		add_header(k, &k->e->sections.v[i], k->e->sections.v[i].name);
-	if (dynamic) {
-		struct elf_section same = *dynamic;
-		same.type = SHT_SYMTAB;
-		same.flags = same.addr = 0;
-		add_header(k, &same, S(".symtab"));
-	}
+	struct elf_section x = *s;
+	x.link = s->link < kept ? s->link : 0;
+	x.info = !(s->flags & INFO_LINK) || s->info < kept ? s->info : 0;
+	elf_image_add_section(m, &x, name);
 }
 
-/* Of the sections that there are, one each. */
-static struct err *find_symbols(const struct elf *e, const struct elf_section **ret_dynamic,
-	const struct elf_section **ret_all, bool *ret_good)
-{
-	uint64_t known = 0, asked = 0;
-	*ret_dynamic = *ret_all = NULL;
-	VEC_EACH (const struct elf_section, s, &e->sections) {
-		*ret_dynamic = s->type == ELF_DYNSYM ? s : *ret_dynamic;
-		*ret_all = s->type == SHT_SYMTAB ? s : *ret_all;
-	}
-	if (*ret_dynamic)
-		TRY(count_names(e, *ret_dynamic, &known));
-	if (*ret_all)
-		TRY(count_names(e, *ret_all, &asked));
-	*ret_good = *ret_dynamic && (!*ret_all || asked == known);
-	return NULL;
-}
-
-static struct err *strip(struct arena *a, const struct elf *e, struct slim_strip *ret)
+static struct err *strip_object(struct arena *a, const struct elf *e, struct slim_strip *ret)
 {
 	ARENA(tmp);
-	BUF(names, &tmp);
-	BUF(table, &tmp);
-	BUF(tail, a);
-	struct shrinking k = {.e = e, .names = &names, .table = &table, .kept = kept_sections(e)};
-	const struct elf_section *dynamic, *all;
-	uint64_t cut = end_of_segments(e);
-	bool good;
-	TRY(find_symbols(e, &dynamic, &all, &good));
-	if (!cut || !good || !k.kept)
+	struct elf_image m;
+	const struct elf_section *dynamic = NULL, *all = NULL;
+	uint64_t known, wanted, cut = end_of_segments(e);
+	size_t kept = kept_sections(e);
+	VEC_EACH (const struct elf_section, s, &e->sections) {
+		dynamic = s->type == ELF_DYNSYM ? s : dynamic;
+		all = s->type == ELF_SYMTAB ? s : all;
+	}
+	TRY(count_names(e, dynamic, &known));
+	TRY(count_names(e, all, &wanted));
+	if (!cut || !kept || !dynamic || (all && wanted != known))
 		return NULL;
-	fill_table(&k, all ? dynamic : NULL);
-	struct elf_section strings = {.type = SHT_STRTAB, .offset = cut, .align = 1};
-	strings.size = names.n + sizeof(".shstrtab");
-	add_header(&k, &strings, S(".shstrtab"));
-	buf_add(&tail, buf_str(&names));
-	while ((cut + tail.n) % 8)
-		buf_char(&tail, 0);
-	uint64_t headers = cut + tail.n;
-	buf_add(&tail, buf_str(&table));
+	elf_image_begin(&tmp, e, &m);
+	m.now.sections.n = 0;
+	for (size_t i = 0; i < kept; i++)
+		keep_section(&m, &e->sections.v[i], e->sections.v[i].name, kept);
+	if (all) {
+		struct elf_section symbols = *dynamic;
+		symbols.type = ELF_SYMTAB;
+		symbols.flags = symbols.addr = 0;
+		keep_section(&m, &symbols, S(".symtab"), kept);
+	}
+	const struct elf_section names = {.type = ELF_STRTAB, .align = 1};
+	m.now.names = (uint32_t)m.now.sections.n;
+	elf_image_add_section(&m, &names, S(".shstrtab"));
+	struct str tail = elf_image_tail(&m, cut);
 	if (cut + tail.n >= e->src->size)
 		return NULL;
 	char *head = arena_alloc(a, SLIM_HEAD);
-	TRY(bytes_read(e->src, head, SLIM_HEAD, 0));
-	put_le(head + 40, headers, 8);
-	put_le(head + 60, k.n, 2);
-	put_le(head + 62, k.n - 1, 2);
-	*ret = (struct slim_strip){.cut = cut, .head = head, .tail = buf_str(&tail)};
+	TRY(elf_image_head(&m, head));
+	*ret = (struct slim_strip){.cut = cut, .head = head, .tail = str_dup(a, tail)};
 	return NULL;
 }
 
@@ -150,11 +106,11 @@ struct err *slim_strip(struct arena *a, const struct bytes *src, struct slim_str
 	struct elf e;
 	*ret = (struct slim_strip){0};
 	struct err *err = elf_open(&tmp, src, &e);
-	/* V2 has other symbols; what is damaged stays as it is */
+	/* version 2 has other symbols; a damaged object stays as it is */
 	if (!err && e.machine == ELF_AMDGPU && e.type == ELF_DYN && e.abiversion &&
-		e.sections.n > 1 && e.sections.n < 0xff00) {
-		TRY(budget_memory(src->budget, 2 * SHDR * e.sections.n));
-		err = strip(a, &e, ret);
+		e.sections.n > 1 && e.sections.n < MAX_SECTIONS) {
+		TRY(budget_memory(src->budget, 2 * ELF_SHDR * e.sections.n));
+		err = strip_object(a, &e, ret);
 	}
 	if (err && err->code != E_ELF)
 		return err;
