@@ -10,74 +10,54 @@
 #include "base/pool.h"
 #include "formats/le.h"
 
-/* A compressed bundle being decoded: the objects in order of their offsets. */
-struct part {
-	const struct bundle_entry *entry;
-	size_t object; /* index into file->objects */
-};
+/* ---- objects of compressed bundles ---- */
 
-struct deep {
+struct object_decoding {
 	struct scan *s;
 	const struct bytes *src;
-	const struct bundle *b;
-	struct part *v;
-	size_t n, now;
-	char *p; /* the bytes of the object v[now] so far; malloc'ed */
+	struct bundle_reader reader;
+	char *p; /* the bytes of the object at hand so far; malloc'ed */
 	size_t have, cap;
 	uint64_t taken;   /* of the budget's memory, for p */
 	struct hash *md5; /* of everything, for the header's hash; or NULL */
 };
 
-static int by_offset(const void *x, const void *y)
+static struct err *take_part(
+	void *user, const struct bundle_span *span, struct str part, uint64_t at)
 {
-	uint64_t a = ((const struct part *)x)->entry->offset;
-	uint64_t b = ((const struct part *)y)->entry->offset;
-	return (a > b) - (a < b);
-}
-
-/* Room for an object: pages that nothing is written to cost nothing, whatever a table says. */
-static struct err *begin(struct deep *d, uint64_t size)
-{
-	if (size <= d->cap)
-		return NULL;
-	TRY(budget_memory(d->src->budget, size - d->taken));
-	d->taken = size;
-	free(d->p);
-	d->p = malloc((size_t)size);
-	d->cap = d->p ? (size_t)size : 0;
-	return d->p ? NULL
-		    : err_new(E_LIMIT, "no memory for an object of %llu bytes",
-			      (unsigned long long)size);
-}
-
-static struct err *decoded(void *user, const void *bytes, size_t n, uint64_t at, bool *stop)
-{
-	struct deep *d = user;
-	uint64_t end = at + n;
-	if (d->md5)
-		hash_add(d->md5, bytes, n);
-	while (d->now < d->n) {
-		const struct bundle_entry *e = d->v[d->now].entry;
-		uint64_t from = e->offset > at ? e->offset : at;
-		uint64_t to = e->offset + e->size < end ? e->offset + e->size : end;
-		if (from >= end)
-			break;
-		TRY(begin(d, e->size));
-		memcpy(d->p + d->have, (const char *)bytes + (from - at), (size_t)(to - from));
-		d->have += (size_t)(to - from);
-		if (d->have < e->size)
-			break;
-		struct bytes src = bytes_mem((struct str){.p = d->p, .n = d->have});
-		src.budget = d->src->budget;
-		object_look(d->s, &src, &d->s->file->objects.v[d->v[d->now].object]);
-		d->have = 0;
-		d->now++;
+	struct object_decoding *d = user;
+	(void)at;
+	if (span->size > d->cap) {
+		/* pages that nothing is written to cost nothing, whatever a table claims */
+		TRY(budget_memory(d->src->budget, span->size - d->taken));
+		d->taken = span->size;
+		free(d->p);
+		d->p = malloc((size_t)span->size);
+		d->cap = d->p ? (size_t)span->size : 0;
+		if (!d->p)
+			return err_new(E_LIMIT, "no memory for an object of %llu bytes",
+				(unsigned long long)span->size);
 	}
-	*stop = d->now == d->n && !d->md5;
+	memcpy(d->p + d->have, part.p, part.n);
+	d->have += part.n;
+	if (d->have < span->size)
+		return NULL;
+	struct bytes src = bytes_mem((struct str){.p = d->p, .n = d->have});
+	src.budget = d->src->budget;
+	object_look(d->s, &src, &d->s->file->objects.v[span->id]);
+	d->have = 0;
 	return NULL;
 }
 
-static void deep_done(struct deep *d)
+static struct err *take_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
+{
+	struct object_decoding *d = user;
+	if (d->md5)
+		hash_add(d->md5, p, n);
+	return bundle_reader_piece(&d->reader, p, n, at, stop);
+}
+
+static void decoding_done(struct object_decoding *d)
 {
 	free(d->p);
 	budget_return(d->src->budget, d->taken);
@@ -88,20 +68,20 @@ static struct err *look_compressed(
 	struct scan *s, const struct bytes *src, const struct bundle *b, size_t first)
 {
 	ARENA(tmp);
-	CLEANUP(deep_done) struct deep d = {.s = s, .src = src, .b = b};
-	d.v = arena_array(&tmp, b->entries.n, sizeof(*d.v));
+	CLEANUP(decoding_done) struct object_decoding d = {.s = s, .src = src};
+	struct bundle_spans spans = {.v = arena_array(&tmp, b->entries.n + 1, sizeof(*spans.v))};
 	size_t object = first;
-	VEC_EACH (struct bundle_entry, e, &b->entries) {
-		if (!e->target.n)
-			continue;
-		if (e->size)
-			d.v[d.n++] = (struct part){.entry = e, .object = object};
-		object++;
+	VEC_EACH (const struct bundle_entry, e, &b->entries) {
+		if (e->target.n && e->size)
+			spans.v[spans.n++] = (struct bundle_span){e->offset, e->size, object};
+		object += e->target.n > 0;
 	}
-	qsort(d.v, d.n, sizeof(*d.v), by_offset);
+	bundle_spans_sort(&spans);
 	if (s->flags & DEVCODE_HASH)
 		d.md5 = hash_new(HASH_MD5);
-	TRY(bundle_decode(src, b, decoded, &d));
+	d.reader = (struct bundle_reader){
+		.spans = spans, .fn = take_part, .user = &d, .whole = d.md5 != NULL};
+	TRY(bundle_decode(src, b, take_piece, &d));
 	if (!d.md5)
 		return NULL;
 	struct digest md5 = hash_end(d.md5);

@@ -6,13 +6,13 @@
 
 #include "devcode/scan.h"
 
-struct decoding {
+struct pack_decoding {
 	const struct bytes *src;
 	char *p; /* malloc'ed */
 	uint64_t size, have;
 };
 
-static void decoding_done(struct decoding *d)
+static void decoding_done(struct pack_decoding *d)
 {
 	free(d->p);
 	budget_return(d->src->budget, d->p ? d->size : 0);
@@ -20,7 +20,7 @@ static void decoding_done(struct decoding *d)
 
 static struct err *piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
 {
-	struct decoding *d = user;
+	struct pack_decoding *d = user;
 	(void)stop;
 	if (at != d->have || n > d->size - at)
 		return err_new(E_BUNDLE, "an object is larger than the table says");
@@ -32,7 +32,7 @@ static struct err *piece(void *user, const void *p, size_t n, uint64_t at, bool 
 static struct err *look(struct scan *s, const struct bytes *src, const struct kpack *k,
 	const struct kpack_object *x, struct code_object *o)
 {
-	CLEANUP(decoding_done) struct decoding d = {.src = src, .size = x->size};
+	CLEANUP(decoding_done) struct pack_decoding d = {.src = src, .size = x->size};
 	TRY(budget_memory(src->budget, x->size));
 	d.p = malloc(x->size ? (size_t)x->size : 1);
 	if (!d.p)
