@@ -2,23 +2,7 @@
 #include "lang/python/version.h"
 #include "verify/exam.h"
 
-/* ---- which folder ---- */
-
-static bool same_project(struct str x, struct str y)
-{
-	ARENA(tmp);
-	return str_eq(wheel_normalise(&tmp, x), wheel_normalise(&tmp, y));
-}
-
-/* "demo-1.0.dist-info" for demo-1.0-py3-none-any.whl, however it is written. */
-static bool is_own(const struct exam *x, struct str folder)
-{
-	struct str stem = str_sub(folder, 0, folder.n - S(".dist-info").n), dist, version;
-	return str_cut(stem, '-', &dist, &version) && same_project(dist, x->name.dist) &&
-	       wheel_same_version(version, x->name.version);
-}
-
-/* Of several the one of the file's name is judged, or else the first. */
+/* Of several dist-info folders the one that the file's name asks for is judged, else the first. */
 static void find_info(struct exam *x)
 {
 	MAP(all, x->a);
@@ -26,7 +10,7 @@ static void find_info(struct exam *x)
 	VEC_EACH (const struct zip_member, m, &x->zip.members) {
 		struct str folder, rest;
 		bool inside = str_cut(m->name, '/', &folder, &rest);
-		if (inside && str_ends(folder, S(".dist-info")))
+		if (inside && str_ends(folder, S(DIST_INFO)))
 			map_put(&all, folder, NULL);
 	}
 	if (!all.n) {
@@ -35,7 +19,7 @@ static void find_info(struct exam *x)
 	}
 	x->info = all.v[0].key;
 	for (size_t i = 0; i < all.n && x->named && !own; i++) {
-		own = is_own(x, all.v[i].key);
+		own = wheel_owns_info(&x->name, all.v[i].key);
 		x->info = own ? all.v[i].key : x->info;
 	}
 	for (size_t i = 0; i < all.n; i++)
@@ -50,30 +34,33 @@ static void find_info(struct exam *x)
 
 /* ---- METADATA ---- */
 
-static const struct header *required(struct exam *x, const struct headers *h, const char *field)
+static const struct dist_header *required(
+	struct exam *x, const struct dist_headers *h, const char *field)
 {
-	const struct header *got = wheel_header(h, field);
+	const struct dist_header *got = dist_header(h, field);
 	if (got && got->value.n)
 		return got;
 	exam_say(x, V_META_FIELD, exam_path(x, "METADATA"), "the field '%s' is missing", field);
 	return NULL;
 }
 
-static void check_identity(struct exam *x, const struct headers *h)
+static void check_identity(struct exam *x, const struct dist_headers *h)
 {
 	static const char *const known[] = {
 		"1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "2.3", "2.4", "2.5", NULL};
 	struct str path = exam_path(x, "METADATA");
-	const struct header *format = required(x, h, "Metadata-Version");
+	const struct dist_header *format = required(x, h, "Metadata-Version");
 	if (format && !str_is_one_of(format->value, known))
 		exam_say(x, V_META_FIELD, path,
 			"Metadata-Version '%.*s' is not one that installers know",
 			STR(format->value));
-	const struct header *name = required(x, h, "Name"), *version = required(x, h, "Version");
-	if (name && x->named && !same_project(name->value, x->name.dist))
+	const struct dist_header *name = required(x, h, "Name"),
+				 *version = required(x, h, "Version");
+	struct str project = name ? wheel_normalise(x->a, name->value) : S("");
+	if (name && x->named && !str_eq(project, wheel_normalise(x->a, x->name.dist)))
 		exam_say(x, V_META_NAME, path, "Name is '%.*s', the file name says '%.*s'",
 			STR(name->value), STR(x->name.dist));
-	x->verdict->project = name ? wheel_normalise(x->a, name->value) : S("");
+	x->verdict->project = project;
 	if (!version)
 		return;
 	x->verdict->version = version->value;
@@ -88,19 +75,7 @@ static void check_identity(struct exam *x, const struct headers *h)
 	err_free(e);
 }
 
-static void check_requires(struct exam *x, const struct header *h)
-{
-	struct requirement r;
-	struct err *e = requirement_parse(h->value, &r);
-	if (e)
-		exam_say(x, V_META_REQUIRES, exam_path(x, "METADATA"), "line %u: '%.*s': %s",
-			h->line, STR(h->value), err_root(e)->msg);
-	else
-		*VEC_PUSH(x->a, &x->verdict->requires) = r;
-	err_free(e);
-}
-
-/* The names in: extra == "a" or extra == 'b' */
+/* Are the extras that a marker names (extra == "a" or extra == 'b') offered? */
 static void check_extras(struct exam *x, struct str marker)
 {
 	const struct map *known = &x->verdict->extras;
@@ -120,53 +95,60 @@ static void check_extras(struct exam *x, struct str marker)
 	}
 }
 
-static void check_requires_python(struct exam *x, const struct header *h)
+/* The License-File lies below licenses/ of the dist-info folder (PEP 639); older tools put it beside METADATA. */
+static void check_license(struct exam *x, const struct dist_header *h)
 {
-	const struct version *any;
-	bool match;
-	struct err *e = version_parse(x->a, S("3"), &any);
-	if (!e)
-		e = version_match(any, h->value, &match);
-	if (e)
-		exam_say(x, V_META_FIELD, exam_path(x, "METADATA"),
-			"line %u: Requires-Python '%.*s': %s", h->line, STR(h->value),
-			err_root(e)->msg);
-	err_free(e);
-}
-
-/* PEP 639: below licenses/ of the dist-info folder; older tools put them beside METADATA. */
-static void check_license(struct exam *x, const struct header *h)
-{
-	struct str at[] = {
-		str_fmt(x->a, "%.*s/licenses/%.*s", STR(x->info), STR(h->value)),
-		str_fmt(x->a, "%.*s/license_files/%.*s", STR(x->info), STR(h->value)),
-		str_fmt(x->a, "%.*s/%.*s", STR(x->info), STR(h->value)),
-	};
-	for (unsigned i = 0; i < 3; i++)
+	static const char *const folders[] = {"licenses/", "license_files/", ""};
+	struct str at[3];
+	for (unsigned i = 0; i < 3; i++) {
+		at[i] = str_fmt(x->a, "%.*s/%s%.*s", STR(x->info), folders[i], STR(h->value));
 		if (zip_find(&x->zip, at[i]))
 			return;
+	}
 	exam_say(x, V_META_LICENSE, at[0], "METADATA names the License-File '%.*s'", STR(h->value));
 }
 
-static void check_fields(struct exam *x, const struct headers *h)
+static void check_field(struct exam *x, const struct dist_header *h)
+{
+	struct requirement r;
+	const struct version *any;
+	bool match;
+	struct err *e = NULL;
+	struct str path = exam_path(x, "METADATA");
+	if (dist_header_is(h, "requires-dist")) {
+		e = requirement_parse(h->value, &r);
+		if (e)
+			exam_say(x, V_META_REQUIRES, path, "line %u: '%.*s': %s", h->line,
+				STR(h->value), err_root(e)->msg);
+		else
+			*VEC_PUSH(x->a, &x->verdict->requires) = r;
+	} else if (dist_header_is(h, "requires-python")) {
+		e = version_parse(x->a, S("3"), &any);
+		if (!e)
+			e = version_match(any, h->value, &match);
+		if (e)
+			exam_say(x, V_META_FIELD, path, "line %u: Requires-Python '%.*s': %s",
+				h->line, STR(h->value), err_root(e)->msg);
+	} else if (dist_header_is(h, "license-file")) {
+		check_license(x, h);
+	} else if (dist_header_is(h, "provides-extra")) {
+		map_put(&x->verdict->extras, wheel_normalise(x->a, h->value), NULL);
+	}
+	err_free(e);
+}
+
+static void check_fields(struct exam *x, const struct dist_headers *h)
 {
 	static const char *const once[] = {"metadata-version", "name", "version", "summary",
 		"requires-python", "license", "license-expression", NULL};
 	MAP(seen, x->a);
 	x->verdict->extras.a = x->a;
-	VEC_EACH (const struct header, it, h) {
+	VEC_EACH (const struct dist_header, it, h) {
 		struct str key = str_lower(x->a, it->key);
 		if (!map_put(&seen, key, NULL) && str_is_one_of(key, once))
 			exam_say(x, V_META_FIELD, exam_path(x, "METADATA"),
 				"line %u: a second '%.*s'", it->line, STR(it->key));
-		if (str_eq(key, S("requires-dist")))
-			check_requires(x, it);
-		else if (str_eq(key, S("requires-python")))
-			check_requires_python(x, it);
-		else if (str_eq(key, S("license-file")))
-			check_license(x, it);
-		else if (str_eq(key, S("provides-extra")))
-			map_put(&x->verdict->extras, wheel_normalise(x->a, it->value), NULL);
+		check_field(x, it);
 	}
 	VEC_EACH (const struct requirement, r, &x->verdict->requires)
 		check_extras(x, r->marker);
@@ -175,10 +157,10 @@ static void check_fields(struct exam *x, const struct headers *h)
 static void check_metadata(struct exam *x)
 {
 	struct str text;
-	struct headers h;
+	struct dist_headers h;
 	if (!exam_text(x, "METADATA", V_META_MISSING, &text))
 		return;
-	struct err *e = wheel_headers_parse(x->a, text, &h);
+	struct err *e = dist_headers_parse(x->a, text, &h);
 	if (!e && utf8_end(text) < text.n)
 		e = err_new(E_SYNTAX, "it is not valid UTF-8");
 	if (e)
@@ -192,11 +174,11 @@ static void check_metadata(struct exam *x)
 
 /* ---- WHEEL ---- */
 
-static void check_wheel_tags(struct exam *x, const struct headers *h)
+static void check_wheel_tags(struct exam *x, const struct dist_headers *h)
 {
 	struct strs have = {0}, want = {0};
-	VEC_EACH (const struct header, it, h)
-		if (have.n < WHEEL_TAGS && str_eq(str_lower(x->a, it->key), S("tag")))
+	VEC_EACH (const struct dist_header, it, h)
+		if (have.n < WHEEL_TAGS && dist_header_is(it, "tag"))
 			wheel_tags_add(x->a, it->value, &have);
 	if (!have.n) {
 		exam_say(x, V_WHEEL_SYNTAX, exam_path(x, "WHEEL"), "there is no 'Tag' line");
@@ -223,22 +205,22 @@ static void check_wheel_tags(struct exam *x, const struct headers *h)
 static void check_wheel(struct exam *x)
 {
 	struct str text;
-	struct headers h;
+	struct dist_headers h;
 	if (!exam_text(x, "WHEEL", V_WHEEL_MISSING, &text))
 		return;
-	struct err *e = wheel_headers_parse(x->a, text, &h);
+	struct err *e = dist_headers_parse(x->a, text, &h);
 	struct str path = exam_path(x, "WHEEL"), major, minor;
 	if (e)
 		exam_say(x, V_WHEEL_SYNTAX, path, "%s", e->msg);
 	err_free(e);
-	const struct header *got = wheel_header(&h, "Wheel-Version");
+	const struct dist_header *got = dist_header(&h, "Wheel-Version");
 	uint64_t n;
 	if (!got)
 		exam_say(x, V_WHEEL_SYNTAX, path, "the field 'Wheel-Version' is missing");
 	else if (!str_cut(got->value, '.', &major, &minor) || !str_u64(major, 10, &n) || n != 1)
 		exam_say(x, V_WHEEL_VERSION, path, "Wheel-Version is '%.*s', must be 1.x",
 			STR(got->value));
-	got = wheel_header(&h, "Root-Is-Purelib");
+	got = dist_header(&h, "Root-Is-Purelib");
 	struct str pure = got ? str_lower(x->a, got->value) : S("");
 	x->pure = str_eq(pure, S("true"));
 	if (!x->pure && !str_eq(pure, S("false")))

@@ -11,7 +11,7 @@ struct listing {
 	struct str signatures[2]; /* RECORD.jws, RECORD.p7s: never listed */
 };
 
-static void check_hash(struct exam *x, const struct record_entry *e, const struct exam_member *m)
+static void check_hash(struct exam *x, const struct dist_row *e, const struct exam_member *m)
 {
 	ARENA(tmp);
 	struct str want = digest_base64url(&tmp, &m->digest),
@@ -53,7 +53,7 @@ static bool path_leads_out(struct str path)
 }
 
 /* Returns true when the entry has no hash: said once for all of them. */
-static bool check_entry(struct listing *s, const struct record_entry *e)
+static bool check_entry(struct listing *s, const struct dist_row *e)
 {
 	struct exam *x = s->x;
 	struct exam_member *m = map_get(&s->members, e->path);
@@ -88,11 +88,11 @@ static bool check_entry(struct listing *s, const struct record_entry *e)
 	return false;
 }
 
-static void check_entries(struct listing *s, const struct record *r)
+static void check_entries(struct listing *s, const struct dist_record *r)
 {
 	size_t bare = 0;
-	const struct record_entry *first = NULL;
-	VEC_EACH (const struct record_entry, e, r) {
+	const struct dist_row *first = NULL;
+	VEC_EACH (const struct dist_row, e, r) {
 		if (!check_entry(s, e))
 			continue;
 		first = first ? first : e;
@@ -125,14 +125,14 @@ void check_record(struct exam *x)
 {
 	enum { MORE_ROWS = 1000 };
 	struct str text;
-	struct record r;
+	struct dist_record r;
 	struct listing s = {.x = x, .members.a = x->a, .none.listed = true};
 	if (!x->info.n || !exam_text(x, "RECORD", V_RECORD_MISSING, &text))
 		return;
 	s.self = str_fmt(x->a, "%.*s/RECORD", STR(x->info));
 	s.signatures[0] = str_fmt(x->a, "%.*s.jws", STR(s.self));
 	s.signatures[1] = str_fmt(x->a, "%.*s.p7s", STR(s.self));
-	struct err *e = wheel_record_parse(x->a, text, 2 * x->n + MORE_ROWS, &r);
+	struct err *e = dist_record_parse(x->a, text, 2 * x->n + MORE_ROWS, &r);
 	if (e) {
 		exam_say(x, V_RECORD_SYNTAX, s.self, "%s", e->msg);
 		err_free(e);

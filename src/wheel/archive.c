@@ -18,23 +18,32 @@ static struct err *refuse(const struct wheel *w, struct str member, const char *
 		E_WHEEL, "'%.*s' in '%.*s' %s", STR(member), STR(path_base(w->zip.path)), what);
 }
 
-static struct err *find_info(struct arena *a, struct wheel *w)
+static struct err *find_info(struct wheel *w)
 {
-	struct str folder, rest, dist, version;
+	struct str folder, rest;
 	VEC_EACH (const struct zip_member, m, &w->zip.members) {
-		if (!str_cut(m->name, '/', &folder, &rest) || !str_ends(folder, S(".dist-info")))
+		if (!str_cut(m->name, '/', &folder, &rest) || !str_ends(folder, S(DIST_INFO)))
 			continue;
 		if (w->info.n && !str_eq(w->info, folder))
 			return refuse(w, folder, "is a second dist-info folder");
 		w->info = folder;
 	}
-	struct str stem = str_sub(w->info, 0, w->info.n - (w->info.n ? S(".dist-info").n : 0));
-	if (str_cut(stem, '-', &dist, &version) &&
-		str_eq(wheel_normalise(a, dist), wheel_normalise(a, w->name.dist)) &&
-		wheel_same_version(version, w->name.version))
+	if (wheel_owns_info(&w->name, w->info))
 		return NULL;
 	return err_new(E_WHEEL, "'%.*s' has no folder '%.*s-%.*s.dist-info'",
 		STR(path_base(w->zip.path)), STR(w->name.dist), STR(w->name.version));
+}
+
+struct err *wheel_headers(struct arena *a, const struct wheel *w, const char *file,
+	struct str *ret_text, struct dist_headers *ret)
+{
+	struct str path = path_join(a, w->info, str_from(file));
+	const struct zip_member *m = zip_find(&w->zip, path);
+	if (!m)
+		return err_new(E_WHEEL, "'%.*s' is missing", STR(path));
+	TRY(zip_read(a, &w->zip, m, WHEEL_TEXT, ret_text));
+	TRY_CTX(dist_headers_parse(a, *ret_text, ret), "cannot read '%.*s'", STR(path));
+	return NULL;
 }
 
 bool wheel_is_record(struct str info, struct str name)
@@ -44,7 +53,7 @@ bool wheel_is_record(struct str info, struct str name)
 }
 
 static struct err *check_row(
-	const struct wheel *w, const struct zip_member *m, const struct record_entry *e)
+	const struct wheel *w, const struct zip_member *m, const struct dist_row *e)
 {
 	uint64_t size = 0;
 	if (!e)
@@ -64,21 +73,21 @@ static struct err *read_record(struct arena *a, struct wheel *w)
 {
 	MAP(listed, a);
 	struct str text, self = path_join(a, w->info, S("RECORD"));
-	struct record rows;
+	struct dist_record rows;
 	const struct zip_member *m = zip_find(&w->zip, self);
 	if (!m)
 		return refuse(w, self, "is missing");
 	TRY(zip_read(a, &w->zip, m, 2 * WHEEL_NAMES, &text));
-	TRY_CTX(wheel_record_parse(a, text, w->zip.members.n + 1000, &rows),
+	TRY_CTX(dist_record_parse(a, text, w->zip.members.n + 1000, &rows),
 		"cannot read '%.*s' of '%.*s'", STR(self), STR(w->zip.path));
-	VEC_EACH (struct record_entry, e, &rows) {
+	VEC_EACH (struct dist_row, e, &rows) {
 		if (!map_put(&listed, e->path, e))
 			return refuse(w, e->path, "is listed twice in its RECORD");
 		if (!zip_find(&w->zip, e->path) && !wheel_is_record(w->info, e->path))
 			return refuse(w, e->path, "is listed in its RECORD, but not there");
 	}
 	VEC_EACH (const struct zip_member, z, &w->zip.members) {
-		const struct record_entry *e = map_get(&listed, z->name);
+		const struct dist_row *e = map_get(&listed, z->name);
 		bool record = wheel_is_record(w->info, z->name);
 		if (z->dir)
 			continue;
@@ -114,7 +123,7 @@ struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret)
 	TRY(wheel_name_parse(a, path, &ret->name));
 	TRY(zip_open(a, path, NULL, &ret->zip));
 	struct err *e = check_limits(ret);
-	e = e ? e : find_info(a, ret);
+	e = e ? e : find_info(ret);
 	e = e ? e : read_record(a, ret);
 	if (e)
 		wheel_close(ret);
@@ -227,7 +236,7 @@ static struct err *make_record(
 	BUF(b, a);
 	TRY(check_budget(a, r, outs));
 	for (size_t i = 0; i < r->n; i++)
-		wheel_record_add(&b, r->v[i].name, outs[i].sha256, outs[i].size);
+		dist_record_add(&b, r->v[i].name, outs[i].sha256, outs[i].size);
 	buf_fmt(&b, "%.*s,,\n", STR(r->self));
 	*ret = (struct zip_input){.name = r->self, .content = buf_str(&b), .mode = 0644};
 	return NULL;

@@ -40,6 +40,9 @@ struct wheel { /* opened */
 /* Nothing is unpacked but RECORD. ret must stay where it is. */
 MUST_USE struct err *wheel_open(struct arena *a, struct str path, struct wheel *ret);
 void wheel_close(struct wheel *w);
+/* A file of its dist-info folder ("METADATA") and its headers. E_WHEEL when it is missing. */
+MUST_USE struct err *wheel_headers(struct arena *a, const struct wheel *w, const char *file,
+	struct str *ret_text, struct dist_headers *ret);
 /* RECORD, or what may sign it: what another RECORD takes the place of. */
 bool wheel_is_record(struct str info, struct str name);
 /* The n bytes at offset `at` of a member's content; an empty one has one piece of none. */
@@ -111,13 +114,6 @@ MUST_USE struct err *wheel_place(struct arena *a, const struct wheel_request *q,
 	const struct wheel_name *n, struct str *ret);
 MUST_USE struct err *wheel_under_name(struct arena *a, const struct wheel_request *q,
 	const struct wheel *w, const struct wheel_name *n, struct wheel_inputs *ret);
-
-/* Takes the code of other GPUs out of what is to be in a wheel; if there is any, its path is then `scratch`. What cannot
- * be read is left as it is: others judge it. */
-MUST_USE struct err *wheel_slim_input(struct arena *a, const struct slim_keep *keep,
-	struct slim_report *r, struct zip_input *in, struct str scratch);
-/* slim's manifest of what went, if anything did. */
-void wheel_put_manifest(struct arena *a, struct wheel_inputs *to, const struct slim_report *r);
 
 struct wheel_change { /* how a member differs */
 	struct str name;

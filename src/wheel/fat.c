@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
-#include "base/progress.h"
 #include "wheel/fat_int.h"
 
 /* ---- the report ---- */
@@ -81,73 +80,53 @@ static struct err *copy_piece(void *user, const void *p, size_t n, bool *stop)
 	return fs_pwrite(to->fd, p, n, to->at - n);
 }
 
-static struct err *copy(const struct zip_input *in, struct str path)
-{
-	struct zip_sink to = {.fd = -1};
-	struct stat st;
-	if (in->path.n) {
-		TRY(fs_stat(in->path, &st));
-		st.st_mode = 0644;
-		return fs_stage_copy(in->path, path, &st);
-	}
-	TRY(fs_open_shared(path, 0, &to.fd));
-	struct err *e = zip_stream(in->zip, in->member, copy_piece, &to);
-	fd_closep(&to.fd);
-	return e;
-}
-
-/* Other needs and paths, in a copy. */
-static struct err *edit(struct zip_input *in, const struct fat_lib *lib, struct str scratch)
+/* Gives a library its new needs and search paths, in a scratch copy unless it is one already. */
+static struct err *edit_library(struct rewrite *x, const struct fat_lib *lib, struct zip_input *in)
 {
 	CLEANUP(fd_closep) int fd = -1;
+	struct zip_sink to = {.fd = -1};
+	struct stat st;
 	bool changed;
-	if (!str_eq(in->path, scratch))
-		TRY(copy(in, scratch));
-	in->path = scratch;
-	in->member = NULL;
-	TRY(fs_open_shared(scratch, 0, &fd));
+	if (!path_is_below(in->path, x->scratch)) {
+		struct zip_input from = *in;
+		rewrite_content(in, rewrite_file(x));
+		if (from.member) {
+			TRY(fs_open_shared(in->path, 0, &to.fd));
+			struct err *e = zip_stream(from.zip, from.member, copy_piece, &to);
+			fd_closep(&to.fd);
+			TRY(e);
+		} else {
+			TRY(fs_stat(from.path, &st));
+			st.st_mode = 0644;
+			TRY(fs_stage_copy(from.path, in->path, &st));
+		}
+	}
+	TRY(fs_open_shared(in->path, 0, &fd));
 	return elf_edit_fd(fd, &lib->changes, &changed);
 }
 
-static const struct fat_lib *lib_of(const struct fat *f, size_t input)
+static struct err *take_file(void *user, struct rewrite *x, struct zip_input *in)
 {
-	VEC_EACH (const struct fat_lib, lib, &f->libs)
-		if (lib->input == input)
-			return lib;
-	return NULL;
-}
-
-static struct err *make_all(struct fat *f, struct str scratch)
-{
-	CLEANUP(progress_endp)
-	struct progress *p =
-		progress_begin(S("Bundling"), path_base(f->r->output), UNIT_ITEMS, f->inputs.n);
-	struct wheel_inputs kept = {.info = f->inputs.info};
-	for (size_t i = 0; i < f->inputs.n; i++) {
-		const struct fat_lib *lib = lib_of(f, i);
-		struct zip_input *in = &f->inputs.v[i];
-		struct str file = str_fmt(f->a, "%.*s/%zu", STR(scratch), i);
-		uint64_t before = f->r->slim.after;
-		bool edited = lib && lib->changes.n;
-		TRY(cancel_check());
-		progress_add(p, 1, in->name);
-		if (!lib && !slim_keeps_file(&f->q->keep, in->name)) {
-			slim_note(f->a, &f->r->slim, in->name, in->member ? in->member->size : 0,
-				NULL);
-			continue;
-		}
-		TRY_CTX(wheel_slim_input(f->a, &f->q->keep, &f->r->slim, in, file),
-			"cannot take '%.*s'", STR(in->name));
-		if (edited && !fs_writes_forbidden())
-			TRY_CTX(edit(in, lib, file), "cannot edit '%.*s'", STR(in->name));
-		if (edited && !lib->sdk)
-			strs_add(f->a, &f->r->edited, in->name);
-		VEC_EACH (struct fat_library, x, &f->r->libraries)
-			if (str_eq(x->name, in->name))
-				x->after = f->r->slim.after - before;
-		*VEC_PUSH(f->a, &kept) = *in;
+	struct fat *f = user;
+	const struct fat_lib *lib = NULL;
+	uint64_t before = f->r->slim.after;
+	VEC_EACH (const struct fat_lib, it, &f->libs)
+		lib = it->input == x->at ? it : lib;
+	progress_add(f->progress, 1, in->name);
+	if (!lib && !slim_keeps_file(&f->q->keep, in->name)) {
+		slim_note(x->a, &f->r->slim, in->name, in->member ? in->member->size : 0, NULL);
+		in->name = S("");
+		return NULL;
 	}
-	f->inputs = kept;
+	TRY_CTX(rewrite_slim(x, &f->q->keep, &f->r->slim, in), "cannot take '%.*s'", STR(in->name));
+	bool edited = lib && lib->changes.n;
+	if (edited && !fs_writes_forbidden())
+		TRY_CTX(edit_library(x, lib, in), "cannot edit '%.*s'", STR(in->name));
+	if (edited && !lib->sdk)
+		strs_add(x->a, &f->r->edited, in->name);
+	VEC_EACH (struct fat_library, it, &f->r->libraries)
+		if (str_eq(it->name, in->name))
+			it->after = f->r->slim.after - before;
 	return NULL;
 }
 
@@ -207,33 +186,28 @@ static struct str without_rocm(struct fat *f, struct str text)
 	return buf_str(&b);
 }
 
-static struct err *text_of(struct fat *f, const struct zip_input *in, struct str *ret)
-{
-	*ret = in->content;
-	return in->member ? zip_read(f->a, in->zip, in->member, WHEEL_TEXT, ret) : NULL;
-}
-
-static void set_text(struct zip_input *in, struct str text)
-{
-	*in = (struct zip_input){.name = in->name, .mode = in->mode, .content = text};
-}
-
-/* METADATA, and the file by which PyTorch asks ROCm's packages to load themselves: there are none. */
+/* METADATA, and the file by which PyTorch asks ROCm's packages to load their libraries: these packages are not needed. */
 static struct err *write_texts(struct fat *f)
 {
-	struct str metadata = path_join(f->a, f->inputs.info, S("METADATA")), text;
+	struct str metadata = path_join(f->a, f->inputs.info, S("METADATA"));
 	VEC_EACH (struct zip_input, in, &f->inputs) {
+		struct str text = in->content;
 		bool init = str_eq(path_base(in->name), S("_rocm_init.py"));
 		if (!init && !str_eq(in->name, metadata))
 			continue;
-		TRY(text_of(f, in, &text));
+		if (in->member)
+			TRY(zip_read(f->a, in->zip, in->member, WHEEL_TEXT, &text));
 		if (!init)
-			set_text(in, without_rocm(f, text));
-		if (!init || !str_contains(text, S("rocm_sdk")))
+			text = without_rocm(f, text);
+		else if (!str_contains(text, S("rocm_sdk")))
 			continue;
-		strs_put(f->a, &f->r->dropped, in->name);
-		set_text(in, S("# ROCm's libraries are in this wheel.\n\n\ndef initialize():\n    "
-			       "pass\n"));
+		else
+			text = S(
+				"# ROCm's libraries are in this wheel.\n\n\ndef initialize():\n    "
+				"pass\n");
+		if (init)
+			strs_put(f->a, &f->r->dropped, in->name);
+		*in = (struct zip_input){.name = in->name, .mode = in->mode, .content = text};
 	}
 	return NULL;
 }
@@ -260,53 +234,43 @@ static struct err *choose_platform(struct fat *f, struct wheel_name *n)
 	return NULL;
 }
 
-static struct err *fatten(struct fat *f, struct wheel_name *name, struct str scratch)
+static struct err *fatten(struct fat *f, struct wheel_name *name, struct rewrite *x)
 {
-	struct zip_writer how = {.jobs = f->q->wheel.jobs, .budget = f->q->budget};
-	struct stat st;
-	struct str info;
+	CLEANUP(progress_endp) struct progress *p = NULL;
+	struct wheel_inputs again = {0};
 	if (!fs_writes_forbidden())
-		TRY(wheel_check(&f->w, how.jobs, "Checking", NULL, NULL));
+		TRY(wheel_check(&f->w, x->jobs, "Checking", NULL, NULL));
 	TRY(wheel_under_name(f->a, &f->q->wheel, &f->w, name, &f->inputs));
 	TRY(fat_find(f));
 	f->r->platform = name->platform;
 	if (!f->windows)
 		TRY(choose_platform(f, name));
-	TRY(wheel_place(f->a, &f->q->wheel, name, &f->r->output));
-	/* WHEEL has the tag */
-	struct wheel_inputs again = {0};
+	TRY(wheel_place(f->a, &f->q->wheel, name, &x->to));
+	f->r->output = f->r->slim.output = x->to;
+	/* WHEEL has the tag, which is known only now */
 	TRY(wheel_under_name(f->a, &f->q->wheel, &f->w, name, &again));
-	info = path_join(f->a, again.info, S("WHEEL"));
+	struct str wheel = path_join(f->a, again.info, S("WHEEL"));
 	for (size_t i = 0; i < again.n; i++)
-		if (str_eq(again.v[i].name, info))
+		if (str_eq(again.v[i].name, wheel))
 			f->inputs.v[i] = again.v[i];
 	for (size_t i = 0; !f->windows && i < f->libs.n; i++)
 		set_path(f, &f->libs.v[i]);
 	TRY(write_texts(f));
-	f->r->slim.output = f->r->output;
-	TRY(make_all(f, scratch));
+	x->out.info = f->inputs.info;
+	x->time = wheel_time(&f->w);
+	p = f->progress = progress_begin(S("Bundling"), path_base(x->to), UNIT_ITEMS, f->inputs.n);
+	TRY(rewrite_each(x, &f->inputs, take_file, f));
 	TRY(slim_check_served(f->a, &f->r->slim, &f->q->keep));
-	if (fs_writes_forbidden())
-		return NULL;
-	VEC_EACH (const struct wheel_member, m, &f->w.members)
-		how.time = how.time ? how.time : m->zip->time;
-	wheel_put_manifest(f->a, &f->inputs, &f->r->slim);
-	how.path = f->r->output;
-	struct str dir = path_dir(how.path);
-	bool new = !fs_present(dir);
-	TRY(fs_mkdirs(dir));
-	struct err *e = wheel_write(f->a, f->inputs.v, f->inputs.n, f->inputs.info, &how);
-	if (e)
-		return new ? err_join(e, fs_remove_empty(dir)) : e;
-	TRY(fs_stat(how.path, &st));
-	f->r->size = (uint64_t)st.st_size;
+	rewrite_cut_list(x, &f->r->slim);
+	TRY(rewrite_write(x));
+	f->r->size = x->size;
 	return NULL;
 }
 
 struct err *wheel_fatten(struct arena *a, const struct fat_request *q, struct fat_report *ret)
 {
 	struct fat f = {.a = a, .q = q, .r = ret};
-	struct str scratch = {0};
+	struct rewrite x = {.a = a, .jobs = q->wheel.jobs, .budget = q->budget};
 	*ret = (struct fat_report){.path = q->wheel.from, .sdk = q->sdk};
 	ret->slim = (struct slim_report){
 		.path = q->wheel.from, .gpus = q->gpus, .exact = q->keep.exact};
@@ -317,8 +281,8 @@ struct err *wheel_fatten(struct arena *a, const struct fat_request *q, struct fa
 	f.folder = str_fmt(a, "%.*s.libs/lib", STR(name.dist));
 	f.windows = str_starts(name.platform, S("win"));
 	struct err *e = wheel_new_name(a, &q->wheel, &name);
-	e = e ? e : fs_tempdir(a, S(""), &scratch);
-	e = e ? e : fatten(&f, &name, scratch);
+	e = e ? e : fs_tempdir(a, S(""), &x.scratch);
+	e = e ? e : fatten(&f, &name, &x);
 	wheel_close(&f.w);
-	return scratch.n ? err_join(e, fs_remove_tree(scratch)) : e;
+	return x.scratch.n ? err_join(e, fs_remove_tree(x.scratch)) : e;
 }

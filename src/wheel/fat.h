@@ -12,7 +12,7 @@
  * the code of all GPUs, and nobody is told what the machine has to have. */
 #pragma once
 
-#include "wheel/archive.h"
+#include "wheel/rewrite.h"
 
 struct fat_request {
 	struct wheel_request wheel; /* from, to, force, jobs, epoch; local or .p = NULL */

@@ -1,6 +1,7 @@
 /* What the files of the fat wheel share; fat.h is the interface. */
 #pragma once
 
+#include "base/progress.h"
 #include "formats/elf_edit.h"
 #include "wheel/fat.h"
 
@@ -20,6 +21,7 @@ struct fat {
 	const struct fat_request *q;
 	struct fat_report *r;
 	struct wheel w;
+	struct progress *progress;
 	struct wheel_inputs inputs;
 	struct str root; /* the SDK, as it is without links */
 	bool windows;

@@ -1,32 +1,33 @@
 /* Wheels for one GPU each become one wheel again; see split.h. What all of them have is taken over with its compressed
- * bytes; files with device code are put together from host part and objects, which wait in a scratch file. */
+ * bytes; files with device code are put together from a host part and objects, which wait in a scratch file. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/proc.h"
 #include "formats/kpack.h"
+#include "wheel/rewrite.h"
 #include "wheel/split.h"
 
 #include <stdlib.h>
 
 enum { ALIGN = 4096 }; /* of objects in their bundle */
 
-struct source {
+struct merge_source { /* one of the wheels */
 	struct wheel w;
 	struct split_part part;
 	bool is_part;
 };
 
-struct copy { /* a member in one of the wheels */
-	struct source *from;
+struct merge_copy { /* a member in one of the wheels */
+	struct merge_source *from;
 	const struct wheel_member *m;
 };
 
-struct member { /* of the result */
+struct merge_member { /* of the result */
 	struct str name;
-	VEC(struct copy) copies;
+	VEC(struct merge_copy) copies;
 };
 
-struct archive { /* of kpack */
+struct merge_archive { /* of kpack */
 	struct str name;
 	struct bytes src;
 	int fd;
@@ -37,28 +38,21 @@ struct merging {
 	struct arena *a;
 	const struct merge_request *q;
 	struct merge_done *done;
-	struct source *v;
-	struct source *host;  /* NULL: all are whole wheels */
-	struct map names;     /* struct member */
-	struct budget budget; /* of reading all contents */
-	VEC(struct archive *) archives;
-	struct str scratch, path, info;
-	VEC(struct zip_input) inputs;
+	struct merge_source *v, *first;
+	struct merge_source *host; /* NULL: all are whole wheels */
+	struct map names;          /* struct merge_member */
+	struct budget budget;      /* of reading all contents */
+	VEC(struct merge_archive *) archives;
 };
-
-static struct str stem_of(const struct wheel *w)
-{
-	return str_sub(w->info, 0, w->info.n - S(".dist-info").n);
-}
 
 /* ---- do they belong together? ---- */
 
-static struct err *open_all(struct merging *k)
+static struct err *open_sources(struct merging *k)
 {
 	uint64_t size = 0;
 	bool part = false, archives = false;
 	for (size_t i = 0; i < k->q->from.n; i++) {
-		struct source *s = &k->v[i];
+		struct merge_source *s = &k->v[i];
 		TRY(wheel_open(k->a, k->q->from.v[i], &s->w));
 		TRY(split_part_read(k->a, &s->w, &s->part, &s->is_part));
 		if (!fs_writes_forbidden())
@@ -68,7 +62,7 @@ static struct err *open_all(struct merging *k)
 		archives = archives || split_has_archives(&s->w);
 	}
 	for (size_t i = 0; i < k->q->from.n; i++) {
-		struct source *s = &k->v[i];
+		struct merge_source *s = &k->v[i];
 		if (archives && !part)
 			TRY(split_part_guess(k->a, &s->w, &s->part, &s->is_part));
 		bool host = s->is_part && str_eq(s->part.role, S("host"));
@@ -77,11 +71,12 @@ static struct err *open_all(struct merging *k)
 				E_WHEEL, "'%.*s' is a second host wheel", STR(s->w.zip.path));
 		k->host = host ? s : k->host;
 	}
+	k->first = k->host ? k->host : k->v;
 	budget_set(&k->budget, size);
 	return NULL;
 }
 
-static struct err *stranger(const struct source *s, const char *why)
+static struct err *stranger(const struct merge_source *s, const char *why)
 {
 	return err_new(E_WHEEL, "'%.*s' cannot be merged: %s", STR(path_base(s->w.zip.path)), why);
 }
@@ -89,7 +84,7 @@ static struct err *stranger(const struct source *s, const char *why)
 static struct err *check_parts(struct merging *k)
 {
 	for (size_t i = 0; i < k->q->from.n; i++) {
-		const struct source *s = &k->v[i], *first = k->host ? k->host : k->v;
+		const struct merge_source *s = &k->v[i], *first = k->first;
 		if (s->is_part && !k->host)
 			return err_hint(stranger(s, "the host wheel of its set is not there"),
 				"it is the %.*s wheel of '%.*s'", STR(s->part.role),
@@ -114,10 +109,11 @@ static bool is_kpack(const struct merging *k)
 	return k->host && str_eq(k->host->part.format, S("kpack"));
 }
 
-static struct err *add_archive(struct merging *k, struct source *s, const struct wheel_member *m)
+static struct err *add_archive(
+	struct merging *k, struct merge_source *s, const struct wheel_member *m)
 {
-	struct archive *x = NEW(k->a, struct archive);
-	*x = (struct archive){.name = m->zip->name, .fd = -1};
+	struct merge_archive *x = NEW(k->a, struct merge_archive);
+	*x = (struct merge_archive){.name = m->zip->name, .fd = -1};
 	*VEC_PUSH(k->a, &k->archives) = x;
 	TRY(zip_src(&s->w.zip, m->zip, &x->src, &x->fd));
 	x->src.budget = &k->budget;
@@ -126,15 +122,14 @@ static struct err *add_archive(struct merging *k, struct source *s, const struct
 	return NULL;
 }
 
-static struct err *list_members(struct merging *k, struct source *s)
+static struct err *list_members(struct merging *k, struct merge_source *s)
 {
-	struct source *first = k->host ? k->host : k->v;
 	bool device = k->host && s != k->host;
 	VEC_EACH (const struct wheel_member, m, &s->w.members) {
 		struct str base = path_base(m->zip->name),
-			   name = wheel_renamed(
-				   k->a, m->zip->name, stem_of(&s->w), stem_of(&first->w));
-		bool info = path_is_below(name, first->w.info);
+			   name = wheel_renamed(k->a, m->zip->name, dist_stem(s->w.info),
+				   dist_stem(k->first->w.info));
+		bool info = path_is_below(name, k->first->w.info);
 		bool ours =
 			info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(SLIM_MANIFEST)));
 		if (!m->sha256.n || (info && device) || ours)
@@ -143,29 +138,21 @@ static struct err *list_members(struct merging *k, struct source *s)
 			TRY(add_archive(k, s, m));
 			continue;
 		}
-		struct member *x = map_get(&k->names, name);
+		struct merge_member *x = map_get(&k->names, name);
 		if (!x) {
-			x = NEW(k->a, struct member);
+			x = NEW(k->a, struct merge_member);
 			x->name = name;
 			map_put(&k->names, name, x);
 		}
-		*VEC_PUSH(k->a, &x->copies) = (struct copy){s, m};
+		*VEC_PUSH(k->a, &x->copies) = (struct merge_copy){s, m};
 	}
 	return NULL;
 }
 
-static bool all_the_same(const struct member *x)
-{
-	VEC_EACH (const struct copy, c, &x->copies)
-		if (!str_eq(c->m->sha256, x->copies.v[0].m->sha256))
-			return false;
-	return true;
-}
-
 /* ---- a file with device code ---- */
 
-struct found { /* an object */
-	uint64_t at;
+struct merge_object {
+	uint64_t at; /* in the scratch file */
 	struct digest sha256;
 };
 
@@ -173,16 +160,10 @@ struct joining {
 	struct merging *k;
 	struct arena *a;
 	struct zip_sink sink;
-	struct map found; /* "BUNDLE ID" */
+	struct map objects; /* "BUNDLE ID": struct merge_object */
 	struct hash *hash;
 	uint64_t from; /* of the object at hand */
 	VEC(struct slim_object) v;
-};
-
-struct opened {
-	struct bytes src;
-	int fd;
-	struct slim_plan p;
 };
 
 static void joining_done(struct joining *j)
@@ -196,9 +177,10 @@ static struct str key_of(struct joining *j, size_t bundle, struct str id)
 	return str_fmt(j->a, "%zu %.*s", bundle, STR(id));
 }
 
-static void note_target(struct joining *j, struct str target)
+static void add_object(struct joining *j, struct slim_object object, struct str target)
 {
 	struct merging *k = j->k;
+	*VEC_PUSH(j->a, &j->v) = object;
 	if (target.n)
 		strs_put(k->a, &k->done->targets, str_dup(k->a, target));
 }
@@ -216,14 +198,14 @@ static struct err *take_object(void *user, size_t bundle, const struct bundle_en
 	TRY(cancel_check());
 	if (at + piece->n < e->size)
 		return NULL;
-	struct found now = {.at = j->from, .sha256 = hash_end(j->hash)};
+	struct merge_object now = {.at = j->from, .sha256 = hash_end(j->hash)};
 	j->hash = NULL;
 	struct str key = key_of(j, bundle, e->id);
-	struct found *old = map_get(&j->found, key);
+	struct merge_object *old = map_get(&j->objects, key);
 	if (!old) {
-		old = NEW(j->a, struct found);
+		old = NEW(j->a, struct merge_object);
 		*old = now;
-		map_put(&j->found, key, old);
+		map_put(&j->objects, key, old);
 		return NULL;
 	}
 	j->sink.at = j->from;
@@ -233,34 +215,36 @@ static struct err *take_object(void *user, size_t bundle, const struct bundle_en
 				 STR(e->target), bundle);
 }
 
-static void list_entries(struct joining *j, size_t bundle, const struct bundle *b, struct map *seen)
+struct merge_plan { /* a copy, opened */
+	struct bytes src;
+	int fd;
+	struct slim_plan p;
+};
+
+/* Tables of bundles: the entries of the first copy in its order, then those that only others have. */
+static void list_objects(struct joining *j, const struct merge_plan *v, size_t n)
 {
-	VEC_EACH (const struct bundle_entry, e, &b->entries) {
-		struct str key = key_of(j, bundle, e->id);
-		const struct found *f = map_get(&j->found, key);
-		if ((e->target.n && !f) || !map_put(seen, key, j))
-			continue;
-		*VEC_PUSH(j->a, &j->v) =
-			(struct slim_object){bundle, e->id, f ? f->at : 0, e->size};
-		note_target(j, e->target);
+	MAP(seen, j->a);
+	for (size_t i = 0; i < n * v[0].p.bundles.n; i++) {
+		size_t number = i / n;
+		const struct bundle *b = &v[i % n].p.bundles.v[number].old;
+		VEC_EACH (const struct bundle_entry, e, &b->entries) {
+			struct str key = key_of(j, number, e->id);
+			const struct merge_object *o = map_get(&j->objects, key);
+			struct slim_object now = {number, e->id, o ? o->at : 0, e->size};
+			if ((o || !e->target.n) && map_put(&seen, key, j))
+				add_object(j, now, e->target);
+		}
 	}
 }
 
-/* The tables: entries of the first one in its order, then what others have beside that. */
-static void list_objects(struct joining *j, const struct opened *v, size_t n)
-{
-	MAP(seen, j->a);
-	for (size_t b = 0; b < v[0].p.bundles.n; b++)
-		for (size_t i = 0; i < n; i++)
-			list_entries(j, b, &v[i].p.bundles.v[b].old, &seen);
-}
-
-static struct err *open_copies(struct joining *j, const struct member *x, struct opened *v)
+static struct err *open_copies(
+	struct joining *j, const struct merge_member *x, struct merge_plan *v)
 {
 	static const struct slim_keep none = {.none = true};
 	for (size_t i = 0; i < x->copies.n; i++) {
-		struct opened *o = &v[i];
-		const struct copy *c = &x->copies.v[i];
+		struct merge_plan *o = &v[i];
+		const struct merge_copy *c = &x->copies.v[i];
 		TRY(zip_src(&c->from->w.zip, c->m->zip, &o->src, &o->fd));
 		o->src.budget = &j->k->budget;
 		TRY(slim_read(j->a, &o->src, &none, &o->p));
@@ -273,8 +257,8 @@ static struct err *open_copies(struct joining *j, const struct member *x, struct
 	return NULL;
 }
 
-/* The host part of the first one, with what all of them have. */
-static struct err *fill(struct joining *j, struct opened *v, size_t n, struct str path)
+/* The host part of the first copy, filled with the objects of all of them. */
+static struct err *fill_copies(struct joining *j, struct merge_plan *v, size_t n, struct str path)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	struct stat st;
@@ -302,28 +286,25 @@ static struct err *fill(struct joining *j, struct opened *v, size_t n, struct st
 	return fs_remove(part);
 }
 
-static struct err *join(struct merging *k, const struct member *x, struct zip_input *in)
+static struct err *join_copies(struct merging *k, const struct merge_member *x, struct str path)
 {
 	ARENA(tmp);
 	CLEANUP(joining_done)
-	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .found.a = &tmp};
-	struct opened *v = arena_array(&tmp, x->copies.n, sizeof(*v));
+	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .objects.a = &tmp};
+	struct merge_plan *v = arena_array(&tmp, x->copies.n, sizeof(*v));
 	for (size_t i = 0; i < x->copies.n; i++)
 		v[i].fd = -1;
 	struct err *e = open_copies(&j, x, v);
-	in->member = NULL;
-	in->path = str_fmt(k->a, "%.*s/%zu", STR(k->scratch), k->inputs.n);
 	if (!e && !fs_writes_forbidden())
-		e = fill(&j, v, x->copies.n, in->path);
+		e = fill_copies(&j, v, x->copies.n, path);
 	for (size_t i = 0; i < x->copies.n; i++)
 		fd_closep(&v[i].fd);
-	k->done->merged++;
 	return e;
 }
 
 /* ---- a host part and archives ---- */
 
-struct reading {
+struct archived { /* an object on its way out of an archive */
 	struct joining *j;
 	size_t bundle;
 	struct bundle_entry e;
@@ -331,28 +312,28 @@ struct reading {
 
 static struct err *take_piece(void *user, const void *p, size_t n, uint64_t at, bool *stop)
 {
-	struct reading *r = user;
+	struct archived *r = user;
 	struct str piece = {p, n};
 	(void)stop;
 	return take_object(r->j, r->bundle, &r->e, &piece, at);
 }
 
-static struct err *read_archive(struct joining *j, const struct archive *x, struct str name)
+static struct err *read_archive(struct joining *j, const struct merge_archive *x, struct str name)
 {
 	VEC_EACH (const struct kpack_object, o, &x->k.objects) {
-		struct reading r = {.j = j, .bundle = o->index};
+		struct archived r = {.j = j, .bundle = o->index};
 		if (!str_eq(o->path, name) || !o->size)
 			continue;
 		r.e = (struct bundle_entry){.target = o->target, .size = o->size};
 		r.e.id = str_fmt(j->a, "hipv4-amdgcn-amd-amdhsa--%.*s", STR(o->target));
-		bool known = map_has(&j->found, key_of(j, r.bundle, r.e.id));
+		struct str key = key_of(j, r.bundle, r.e.id);
+		bool known = map_has(&j->objects, key);
 		TRY_CTX(kpack_read(&x->src, &x->k, o, take_piece, &r),
 			"cannot read %.*s#%u of '%.*s'", STR(o->path), o->index, STR(x->name));
-		const struct found *f = map_get(&j->found, key_of(j, r.bundle, r.e.id));
-		if (known || !f)
-			continue;
-		*VEC_PUSH(j->a, &j->v) = (struct slim_object){o->index, r.e.id, f->at, o->size};
-		note_target(j, o->target);
+		const struct merge_object *now = map_get(&j->objects, key);
+		if (!known && now)
+			add_object(j, (struct slim_object){o->index, r.e.id, now->at, o->size},
+				o->target);
 	}
 	return NULL;
 }
@@ -364,7 +345,7 @@ static int by_bundle(const void *x, const void *y)
 				      : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Both lists are sorted. */
+/* Names the bundles for which no archive has any code. Both lists are sorted. */
 static void note_missing(struct joining *j, const struct kpack_host *x)
 {
 	struct merging *k = j->k;
@@ -378,58 +359,43 @@ static void note_missing(struct joining *j, const struct kpack_host *x)
 	}
 }
 
-static struct err *fill_marked(
-	struct joining *j, const struct bytes *host, const struct split_member *m, struct str path)
-{
-	struct elf e;
-	struct kpack_host x;
-	struct bytes content;
-	struct slim_fill f = {.host = host, .content = &content};
-	TRY(elf_open_head(j->a, host, &e));
-	TRY(kpack_host_read(j->a, host, &x));
-	if (!x.name.n)
-		return err_new(E_WHEEL, "it names no kpack archive");
-	for (size_t i = 0; i < j->k->archives.n; i++)
-		TRY(read_archive(j, j->k->archives.v[i], x.name));
-	if (j->v.n)
-		qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_bundle);
-	note_missing(j, &x);
-	TRY(zip_sink_write(&j->sink, "", 0));
-	content = bytes_fd(j->sink.fd, j->sink.at);
-	f.v = j->v.v;
-	f.n = j->v.n;
-	f.first = e.machine == ELF_AARCH64 ? S("host-aarch64-unknown-linux-gnu-")
-					   : S("host-x86_64-unknown-linux-gnu-");
-	f.encoding = split_encoding(m->encoding);
-	return slim_fill(j->a, &f, path);
-}
-
-static struct err *join_marked(
-	struct merging *k, const struct split_member *m, struct zip_input *in)
+static struct err *join_archives(struct merging *k, const struct split_member *m,
+	const struct zip_input *in, struct str path)
 {
 	ARENA(tmp);
 	CLEANUP(fd_closep) int fd = -1;
 	CLEANUP(joining_done)
-	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .found.a = &tmp};
-	struct bytes src;
-	TRY(zip_src(in->zip, in->member, &src, &fd));
-	in->member = NULL;
-	in->path = str_fmt(k->a, "%.*s/%zu", STR(k->scratch), k->inputs.n);
-	k->done->merged++;
-	return fs_writes_forbidden() ? NULL : fill_marked(&j, &src, m, in->path);
-}
-
-static const struct split_member *marked(const struct merging *k, struct str name)
-{
-	for (size_t i = 0; is_kpack(k) && i < k->host->part.members.n; i++)
-		if (str_eq(k->host->part.members.v[i].path, name))
-			return &k->host->part.members.v[i];
-	return NULL;
+	struct joining j = {.k = k, .a = &tmp, .sink.fd = -1, .objects.a = &tmp};
+	struct bytes host, content;
+	struct elf e;
+	struct kpack_host x;
+	TRY(zip_src(in->zip, in->member, &host, &fd));
+	if (fs_writes_forbidden())
+		return NULL;
+	TRY(elf_open_head(&tmp, &host, &e));
+	TRY(kpack_host_read(&tmp, &host, &x));
+	if (!x.name.n)
+		return err_new(E_WHEEL, "it names no kpack archive");
+	for (size_t i = 0; i < k->archives.n; i++)
+		TRY(read_archive(&j, k->archives.v[i], x.name));
+	if (j.v.n)
+		qsort(j.v.v, j.v.n, sizeof(*j.v.v), by_bundle);
+	note_missing(&j, &x);
+	TRY(zip_sink_write(&j.sink, "", 0));
+	content = bytes_fd(j.sink.fd, j.sink.at);
+	const struct slim_fill f = {.host = &host,
+		.content = &content,
+		.v = j.v.v,
+		.n = j.v.n,
+		.first = e.machine == ELF_AARCH64 ? S("host-aarch64-unknown-linux-gnu-")
+						  : S("host-x86_64-unknown-linux-gnu-"),
+		.encoding = split_encoding(m->encoding)};
+	return slim_fill(&tmp, &f, path);
 }
 
 /* ---- the result ---- */
 
-/* Without what split added. */
+/* METADATA without what split added. */
 static struct err *restore_metadata(struct merging *k, struct zip_input *in)
 {
 	struct str text, more = k->host->part.headers;
@@ -445,76 +411,60 @@ static struct err *restore_metadata(struct merging *k, struct zip_input *in)
 	return NULL;
 }
 
-static struct err *take(struct merging *k, const struct member *x)
+static struct err *merge_copies(void *user, struct rewrite *x, struct zip_input *in)
 {
-	const struct copy *c = &x->copies.v[0];
-	struct str bill = path_join(k->a, k->host ? k->host->w.info : k->v->w.info, S(WHEEL_SBOM));
-	bool is_bill = str_eq(x->name, bill);
-	struct zip_input in = {.name = x->name,
-		.mode = c->m->zip->mode & 0111 ? 0755 : 0644,
-		.zip = &c->from->w.zip,
-		.member = c->m->zip,
-		.sha256 = c->m->sha256};
-	TRY(cancel_check());
-	k->done->size += c->m->zip->size;
-	if (!k->host && x->copies.n < k->q->from.n && !slim_file_owner(k->a, x->name).n)
-		return err_new(E_WHEEL, "'%.*s' is not in all of the wheels", STR(x->name));
-	if (k->host && str_eq(x->name, path_join(k->a, k->host->w.info, S("METADATA"))))
-		TRY(restore_metadata(k, &in));
-	else if (marked(k, x->name))
-		TRY_CTX(join_marked(k, marked(k, x->name), &in), "cannot merge '%.*s'",
-			STR(x->name));
-	else if (!all_the_same(x) && !is_bill) /* that will be made anew */
-		TRY_CTX(join(k, x, &in), "cannot merge '%.*s'", STR(x->name));
-	*VEC_PUSH(k->a, &k->inputs) = in;
-	return NULL;
+	struct merging *k = user;
+	const struct merge_member *m = k->names.v[x->at].value;
+	const struct split_member *marked = NULL;
+	struct err *e = NULL;
+	k->done->size += in->member->size;
+	if (!k->host && m->copies.n < k->q->from.n && !slim_file_owner(k->a, in->name).n)
+		return err_new(E_WHEEL, "'%.*s' is not in all of the wheels", STR(in->name));
+	if (k->host && str_eq(in->name, path_join(k->a, k->host->w.info, S("METADATA"))))
+		return restore_metadata(k, in);
+	for (size_t i = 0; is_kpack(k) && i < k->host->part.members.n; i++)
+		if (!marked && str_eq(k->host->part.members.v[i].path, in->name))
+			marked = &k->host->part.members.v[i];
+	bool same = true, bill = str_eq(in->name, path_join(k->a, x->out.info, S(WHEEL_SBOM)));
+	VEC_EACH (const struct merge_copy, c, &m->copies)
+		same = same && str_eq(c->m->sha256, in->sha256);
+	if (!marked && (same || bill)) /* a bill of materials is made anew */
+		return NULL;
+	struct str path = rewrite_file(x);
+	e = marked ? join_archives(k, marked, in, path) : join_copies(k, m, path);
+	rewrite_content(in, path);
+	k->done->merged++;
+	return e ? err_wrap(e, "cannot merge '%.*s'", STR(in->name)) : NULL;
 }
 
-static struct err *choose_path(struct merging *k)
+static struct err *merge_all(struct merging *k, struct rewrite *x)
 {
-	const struct source *first = k->host ? k->host : k->v;
-	struct str name = wheel_name_text(k->a, &first->w.name), to = k->q->to;
-	bool named = str_ends(to, S(".whl"));
-	k->path = named ? to : path_join(k->a, to, name);
-	k->done->output = k->path;
-	if (!str_eq(path_base(k->path), name))
-		return err_new(E_USAGE, "this wheel has to be named '%.*s'", STR(name));
-	if (fs_present(k->path) && (!k->q->force || !fs_is_file(k->path)))
-		return err_hint(
-			err_new(E_USAGE, "'%.*s' exists", STR(k->path)), "--force overwrites it");
-	return NULL;
-}
-
-static struct err *check_complete(struct merging *k)
-{
+	struct wheel_inputs all = {0};
+	TRY(open_sources(k));
+	TRY(check_parts(k));
+	struct wheel_request place = {.to = k->q->to, .force = k->q->force};
+	TRY(wheel_place(k->a, &place, &k->first->w.name, &x->to));
+	k->done->output = x->to;
+	for (size_t i = 0; i < k->q->from.n; i++)
+		TRY(list_members(k, &k->v[i]));
 	for (size_t i = 0; k->host && i < k->host->part.members.n; i++) {
 		struct str name = k->host->part.members.v[i].path;
 		if (!map_has(&k->names, name))
 			return err_hint(err_new(E_WHEEL, "no wheel has '%.*s'", STR(name)),
 				"a device wheel is needed beside the host wheel");
 	}
-	return NULL;
-}
-
-static struct err *merge(struct merging *k)
-{
-	TRY(open_all(k));
-	TRY(check_parts(k));
-	TRY(choose_path(k));
-	const struct source *first = k->host ? k->host : k->v;
-	for (size_t i = 0; i < k->q->from.n; i++)
-		TRY(list_members(k, &k->v[i]));
-	TRY(check_complete(k));
-	for (size_t i = 0; i < k->names.n; i++)
-		TRY(take(k, k->names.v[i].value));
+	for (size_t i = 0; i < k->names.n; i++) {
+		const struct merge_member *m = k->names.v[i].value;
+		struct zip_input in = wheel_input(&m->copies.v[0].from->w, m->copies.v[0].m);
+		in.name = m->name;
+		*VEC_PUSH(k->a, &all) = in;
+	}
+	x->out.info = k->first->w.info;
+	x->time = wheel_time(&k->first->w);
+	TRY(rewrite_each(x, &all, merge_copies, k));
 	targets_sort(&k->done->targets);
-	k->done->members = k->inputs.n + 1;
-	struct zip_writer how = {
-		.path = k->path, .jobs = k->q->jobs, .time = first->w.members.v[0].zip->time};
-	if (fs_writes_forbidden())
-		return NULL;
-	TRY(fs_mkdirs(path_dir(k->path)));
-	return wheel_write(k->a, k->inputs.v, k->inputs.n, first->w.info, &how);
+	k->done->members = x->out.n + 1;
+	return rewrite_write(x);
 }
 
 const struct json_field merge_fields[] = {
@@ -528,15 +478,16 @@ const struct json_field merge_fields[] = {
 struct err *wheel_merge(struct arena *a, const struct merge_request *q, struct merge_done *ret)
 {
 	struct merging k = {.a = a, .q = q, .done = ret, .names.a = a};
+	struct rewrite x = {.a = a, .jobs = q->jobs};
 	*ret = (struct merge_done){.paths = q->from};
 	k.v = arena_array(a, q->from.n + 1, sizeof(*k.v));
 	for (size_t i = 0; i < q->from.n; i++)
 		k.v[i].w.zip.fd = -1;
-	struct err *e = fs_tempdir(a, S(""), &k.scratch);
-	e = e ? e : merge(&k);
+	struct err *e = fs_tempdir(a, S(""), &x.scratch);
+	e = e ? e : merge_all(&k, &x);
 	for (size_t i = 0; i < q->from.n; i++)
 		wheel_close(&k.v[i].w);
 	for (size_t i = 0; i < k.archives.n; i++)
 		fd_closep(&k.archives.v[i]->fd);
-	return k.scratch.n ? err_join(e, fs_remove_tree(k.scratch)) : e;
+	return x.scratch.n ? err_join(e, fs_remove_tree(x.scratch)) : e;
 }

@@ -77,6 +77,15 @@ struct str wheel_normalise(struct arena *a, struct str project)
 	return package_name(a, project, '_');
 }
 
+bool wheel_owns_info(const struct wheel_name *n, struct str folder)
+{
+	ARENA(tmp);
+	struct str dist, version;
+	return dist_stem_cut(folder, &dist, &version) &&
+	       str_eq(wheel_normalise(&tmp, dist), wheel_normalise(&tmp, n->dist)) &&
+	       wheel_same_version(version, n->version);
+}
+
 struct strs wheel_tags(struct arena *a, const struct wheel_name *n)
 {
 	struct strs ret = {0};

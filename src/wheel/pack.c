@@ -3,35 +3,33 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "lang/python/version.h"
-#include "wheel/archive.h"
-
-#define INFO ".dist-info"
+#include "wheel/rewrite.h"
 
 /* ---- METADATA and WHEEL ---- */
 
 struct texts { /* of the dist-info folder `where` */
 	struct arena *a;
 	struct str where, metadata, wheel;
-	struct headers info; /* WHEEL's */
-	const struct header *version;
+	struct dist_headers info; /* WHEEL's */
+	const struct dist_header *version;
 };
 
-static struct err *parse(struct texts *t, const char *file, struct str text, struct headers *ret)
+static struct err *parse(
+	struct texts *t, const char *file, struct str text, struct dist_headers *ret)
 {
-	TRY_CTX(wheel_headers_parse(t->a, text, ret), "cannot read '%.*s/%s'", STR(t->where), file);
+	TRY_CTX(dist_headers_parse(t->a, text, ret), "cannot read '%.*s/%s'", STR(t->where), file);
 	return NULL;
 }
 
 /* They have to speak of the same release as the folder. */
 static struct err *read_texts(struct texts *t, struct str *ret_dist, struct str *ret_version)
 {
-	struct headers meta;
-	struct str stem = str_sub(t->where, 0, t->where.n - S(INFO).n);
+	struct dist_headers meta;
 	TRY(parse(t, "METADATA", t->metadata, &meta));
 	TRY(parse(t, "WHEEL", t->wheel, &t->info));
-	(void)str_cut(stem, '-', ret_dist, ret_version);
-	const struct header *name = wheel_header(&meta, "Name");
-	t->version = wheel_header(&meta, "Version");
+	(void)dist_stem_cut(t->where, ret_dist, ret_version);
+	const struct dist_header *name = dist_header(&meta, "Name");
+	t->version = dist_header(&meta, "Version");
 	if (!name || !t->version || str_contains(t->version->value, S("\n")))
 		return err_new(E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(t->where));
 	if (str_eq(wheel_normalise(t->a, name->value), wheel_normalise(t->a, *ret_dist)) &&
@@ -47,10 +45,10 @@ static struct err *read_tags(struct texts *t, struct wheel_name *n)
 	struct strs lines = {0}, all = {0}, kinds[3] = {0},
 		    *parts[] = {&kinds[0], &kinds[1], &kinds[2]};
 	struct str *const words[] = {&n->python, &n->abi, &n->platform};
-	const struct header *build = wheel_header(&t->info, "Build");
+	const struct dist_header *build = dist_header(&t->info, "Build");
 	size_t combinations = 1;
-	VEC_EACH (const struct header, h, &t->info)
-		if (str_eq(str_lower(t->a, h->key), S("tag")) && lines.n < WHEEL_TAGS)
+	VEC_EACH (const struct dist_header, h, &t->info)
+		if (dist_header_is(h, "tag") && lines.n < WHEEL_TAGS)
 			wheel_tags_add(t->a, h->value, &lines);
 	VEC_EACH (const struct str, tag, &lines) {
 		struct str rest = *tag, piece;
@@ -77,9 +75,8 @@ static struct str write_wheel(struct texts *t, const struct wheel_name *n)
 {
 	BUF(b, t->a);
 	struct strs tags = wheel_tags(t->a, n);
-	VEC_EACH (const struct header, h, &t->info) {
-		struct str key = str_lower(t->a, h->key);
-		if (!str_eq(key, S("tag")) && !str_eq(key, S("build")))
+	VEC_EACH (const struct dist_header, h, &t->info) {
+		if (!dist_header_is(h, "tag") && !dist_header_is(h, "build"))
 			buf_fmt(&b, "%.*s: %.*s\n", STR(h->key),
 				STR(str_replace(t->a, h->value, S("\n"), S("\n "))));
 	}
@@ -104,7 +101,7 @@ struct packing {
 	struct arena *a;
 	const struct wheel_request *q;
 	struct texts texts;
-	VEC(struct zip_input) inputs;
+	struct wheel_inputs inputs;
 	size_t names; /* their bytes */
 	struct wheel_done *done;
 };
@@ -146,19 +143,16 @@ struct err *wheel_place(
 
 static struct err *write(struct packing *p, struct str info)
 {
-	struct zip_writer how = {.path = p->done->path,
-		.epoch = p->q->epoch,
+	struct rewrite x = {.a = p->a,
+		.to = p->done->path,
 		.time = p->q->time,
-		.jobs = p->q->jobs};
-	struct str dir = path_dir(how.path);
+		.epoch = p->q->epoch,
+		.jobs = p->q->jobs,
+		.out = p->inputs};
+	x.out.info = info;
 	p->done->source = p->q->from;
 	p->done->members = p->inputs.n + 1;
-	if (fs_writes_forbidden())
-		return NULL;
-	bool new = !fs_present(dir);
-	TRY(fs_mkdirs(dir));
-	struct err *e = wheel_write(p->a, p->inputs.v, p->inputs.n, info, &how);
-	return e && new ? err_join(e, fs_remove_empty(dir)) : e;
+	return rewrite_write(&x);
 }
 
 /* ---- of a tree ---- */
@@ -170,7 +164,7 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	(void)prune;
 	bool top = str_chr(path, '/') == path.n;
 	TRY(cancel_check());
-	if (S_ISDIR(e->st.st_mode) && top && str_ends(path, S(INFO))) {
+	if (S_ISDIR(e->st.st_mode) && top && str_ends(path, S(DIST_INFO))) {
 		if (info->n)
 			return err_new(E_WHEEL, "'%.*s' has two dist-info folders: '%.*s', '%.*s'",
 				STR(p->q->from), STR(*info), STR(path));
@@ -216,7 +210,7 @@ struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wh
 	TRY_CTX(fs_walk(q->from, visit, &p), "cannot pack '%.*s'", STR(q->from));
 	if (!p.texts.where.n)
 		return err_new(E_WHEEL,
-			"'%.*s' is no unpacked wheel: there is no folder NAME-VERSION" INFO
+			"'%.*s' is no unpacked wheel: there is no folder NAME-VERSION" DIST_INFO
 			" in it",
 			STR(q->from));
 	TRY(read_text(&p, "METADATA", &p.texts.metadata));
@@ -269,7 +263,7 @@ struct err *wheel_new_name(struct arena *a, const struct wheel_request *q, struc
 
 struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now)
 {
-	static const char *const folders[] = {INFO "/", ".data/", NULL};
+	static const char *const folders[] = {DIST_INFO "/", ".data/", NULL};
 	struct str rest = str_sub(name, old.n, name.n);
 	for (unsigned i = 0; str_starts(name, old) && folders[i]; i++)
 		if (str_starts(rest, str_from(folders[i])))
@@ -305,19 +299,18 @@ static struct err *rename_members(
 	struct str old = str_fmt(p->a, "%.*s-%.*s", STR(dist), STR(version)),
 		   now = str_fmt(p->a, "%.*s-%.*s", STR(dist), STR(other ? n->version : version));
 	VEC_EACH (const struct wheel_member, m, &w->members) {
-		struct zip_input in = {.name = wheel_renamed(p->a, m->zip->name, old, now),
-			.mode = m->zip->mode & 0111 ? 0755 : 0644};
+		struct zip_input in = wheel_input(w, m);
+		bool tags = str_eq(in.name, wheel), renamed = other && str_eq(in.name, meta);
 		if (!m->sha256.n)
 			continue;
-		if (str_eq(m->zip->name, wheel))
-			in.content = write_wheel(t, n);
-		else if (other && str_eq(m->zip->name, meta))
-			in.content = write_metadata(t, n->version);
-		else
-			in.zip = &w->zip, in.member = m->zip, in.sha256 = m->sha256;
+		if (tags || renamed)
+			in = (struct zip_input){.mode = in.mode,
+				.content =
+					tags ? write_wheel(t, n) : write_metadata(t, n->version)};
+		in.name = wheel_renamed(p->a, m->zip->name, old, now);
 		TRY(add(p, in, in.member ? m->zip->size : in.content.n));
 	}
-	*ret_info = str_fmt(p->a, "%.*s" INFO, STR(now));
+	*ret_info = str_fmt(p->a, "%.*s" DIST_INFO, STR(now));
 	return NULL;
 }
 
@@ -327,9 +320,8 @@ struct err *wheel_under_name(struct arena *a, const struct wheel_request *q, con
 	struct wheel_done done = {0};
 	struct packing p = {.a = a, .q = q, .texts = {.a = a, .where = w->info}, .done = &done};
 	TRY(rename_members(&p, w, n, &ret->info));
-	ret->v = p.inputs.v;
-	ret->n = p.inputs.n;
-	ret->cap = p.inputs.cap;
+	p.inputs.info = ret->info;
+	*ret = p.inputs;
 	return NULL;
 }
 

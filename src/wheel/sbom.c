@@ -134,7 +134,7 @@ struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w)
 	TRY(zip_read(a, at->zip, at->member, MOST, &old));
 	err_free(json_parse(a, old, at->name, &top)); /* then it is not ours */
 	name = node_text(node_get(node_get(top, S("metadata")), S("component")), S("name"), S(""));
-	(void)str_cut(str_sub(w->info, 0, w->info.n - S(".dist-info").n), '-', &dist, &version);
+	(void)dist_stem_cut(w->info, &dist, &version);
 	if (!str_eq(wheel_normalise(a, name), wheel_normalise(a, dist)))
 		return NULL;
 	*at = (struct zip_input){.name = at->name, .mode = 0644};

@@ -1,5 +1,5 @@
-/* One wheel becomes several; see split.h. Members keep their compressed bytes wherever they go, but for those with
- * device code, which are made one by one in a scratch folder. */
+/* One wheel becomes several; see split.h. Members keep their compressed bytes wherever they go, except those with device
+ * code, which are made one by one in a scratch folder. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "devcode/devcode.h"
@@ -17,7 +17,7 @@ static struct err *look_at_head(
 	return NULL;
 }
 
-/* Code that stays because it is in no bundle of .hip_fatbin. */
+/* Names the file in `left` if it has code that stays, because it is in no bundle of .hip_fatbin. */
 static struct err *note_left(struct splitting *s, struct split_file *f, const struct slim_plan *p)
 {
 	ARENA(tmp);
@@ -51,19 +51,6 @@ static struct err *look_into(struct splitting *s, struct split_file *f)
 	return NULL;
 }
 
-/* What cannot be read is for others to judge. */
-static struct err *look(struct splitting *s, struct split_file *f)
-{
-	TRY(split_open(s, f));
-	struct err *e = look_into(s, f);
-	split_close(s, f);
-	if (!e || (e->code != E_ELF && e->code != E_BUNDLE))
-		return e;
-	err_free(e);
-	f->fat = false;
-	return NULL;
-}
-
 static struct err *look_at_all(struct splitting *s)
 {
 	for (size_t i = 0; i < s->w.members.n; i++) {
@@ -75,8 +62,15 @@ static struct err *look_at_all(struct splitting *s)
 			strs_put(s->a, gpu_by_name(f->owner) ? &s->done->gpus : &s->families,
 				f->owner);
 		f->fat = f->fat && !f->owner.n;
-		if (f->fat)
-			TRY_CTX(look(s, f), "cannot split '%.*s'", STR(name));
+		if (!f->fat)
+			continue;
+		TRY_CTX(split_open(s, f), "cannot split '%.*s'", STR(name));
+		struct err *e = look_into(s, f);
+		split_close(s, f);
+		if (e && e->code != E_ELF && e->code != E_BUNDLE)
+			return err_wrap(e, "cannot split '%.*s'", STR(name));
+		f->fat = f->fat && !e; /* a damaged file is copied unchanged; `verify` reports it */
+		err_free(e);
 	}
 	targets_sort(&s->done->gpus);
 	strs_sort(&s->families);
@@ -86,17 +80,10 @@ static struct err *look_at_all(struct splitting *s)
 /* ---- the wheels ---- */
 
 struct making {
-	struct arena *a;
 	struct splitting *s;
 	struct split_wheel *w;
 	struct str stem; /* NAME-VERSION */
-	VEC(struct zip_input) inputs;
 };
-
-static struct str old_stem(const struct splitting *s)
-{
-	return str_sub(s->w.info, 0, s->w.info.n - S(".dist-info").n);
-}
 
 static bool is_in(
 	const struct splitting *s, const struct split_file *f, const struct split_wheel *w)
@@ -115,108 +102,90 @@ static bool is_in(
 	}
 }
 
-/* The file with this GPU's code only. */
-static struct err *slim_member(struct making *k, struct split_file *f, struct zip_input *in)
+/* A file with device code, for one GPU: its code only. */
+static struct err *slim_member(
+	struct making *k, struct rewrite *x, struct split_file *f, struct zip_input *in)
 {
 	struct slim_plan p;
 	struct target gpu = target_read(k->w->key);
 	const struct slim_keep keep = {.v = &gpu, .n = 1, .exact = gpu.gpu && gpu.gpu->is_generic};
 	TRY(split_open(k->s, f));
-	struct err *e = slim_read(k->a, &f->src, &keep, &p);
+	struct err *e = slim_read(x->a, &f->src, &keep, &p);
 	if (!e && p.changed) {
-		in->path = str_fmt(k->a, "%.*s/%zu", STR(k->s->scratch), k->inputs.n);
-		in->member = NULL;
+		rewrite_content(in, rewrite_file(x));
 		e = slim_save(&p, in->path, 0644);
 	}
 	split_close(k->s, f);
 	return e;
 }
 
-static struct err *take(struct making *k, struct split_file *f)
+static struct err *take_member(void *user, struct rewrite *x, struct zip_input *in)
 {
+	struct making *k = user;
 	struct splitting *s = k->s;
-	const struct zip_member *z = f->m->zip;
-	struct str name = wheel_renamed(k->a, z->name, old_stem(s), k->stem);
-	struct zip_input in = {.name = name,
-		.mode = z->mode & 0111 ? 0755 : 0644,
-		.zip = &s->w.zip,
-		.member = z,
-		.sha256 = f->m->sha256};
-	TRY(cancel_check());
-	if (f->fat && s->q->plain && k->w->role == SPLIT_DEVICE && !fs_writes_forbidden())
-		TRY_CTX(slim_member(k, f, &in), "cannot split '%.*s'", STR(z->name));
-	if (f->host.n) {
-		in.path = f->host;
-		in.member = NULL;
+	struct split_file *f = &s->files[x->at];
+	bool text = str_eq(in->name, path_join(x->a, s->w.info, S("METADATA"))) && !s->again;
+	if (!is_in(s, f, k->w) || text) {
+		in->name = S("");
+		return NULL;
 	}
-	*VEC_PUSH(k->a, &k->inputs) = in;
+	in->name = wheel_renamed(x->a, in->name, dist_stem(s->w.info), k->stem);
+	if (f->fat && s->q->plain && k->w->role == SPLIT_DEVICE && !fs_writes_forbidden())
+		TRY_CTX(slim_member(k, x, f, in), "cannot split '%.*s'", STR(f->m->zip->name));
+	if (f->host.n)
+		rewrite_content(in, f->host);
 	return NULL;
 }
 
-static void add_text(struct making *k, const char *file, struct str text)
-{
-	*VEC_PUSH(k->a, &k->inputs) = (struct zip_input){
-		.name = str_fmt(k->a, "%.*s.dist-info/%s", STR(k->stem), file),
-		.content = text,
-		.mode = 0644,
-	};
-}
-
-static void add_info(struct making *k)
+static void add_info(struct making *k, struct rewrite *x)
 {
 	struct splitting *s = k->s;
 	bool variant = k->w->role == SPLIT_VARIANT, host = variant || k->w->role == SPLIT_HOST;
-	add_text(k, "METADATA",
+	rewrite_text(x, "METADATA",
 		host ? split_host_metadata(s, variant) : split_device_metadata(s, k->w));
-	add_text(k, SPLIT_MANIFEST, split_manifest(s, k->w));
+	rewrite_text(x, SPLIT_MANIFEST, split_manifest(s, k->w));
 	if (variant)
-		add_text(k, "variant.json", split_variants(s));
+		rewrite_text(x, "variant.json", split_variants(s));
 	if (!host)
-		add_text(k, "WHEEL", split_device_wheel(s));
-	VEC_EACH (const struct split_archive, x, &s->archives)
+		rewrite_text(x, "WHEEL", split_device_wheel(s));
+	VEC_EACH (const struct split_archive, it, &s->archives)
 		if (k->w->role == SPLIT_DEVICE &&
-			str_eq(str_sub(x->target, 0, str_chr(x->target, ':')), k->w->key))
-			*VEC_PUSH(k->a, &k->inputs) = (struct zip_input){
-				.name = wheel_renamed(k->a, x->name, old_stem(s), k->stem),
-				.path = x->path,
-				.mode = 0644};
+			str_eq(str_sub(it->target, 0, str_chr(it->target, ':')), k->w->key))
+			*VEC_PUSH(x->a, &x->out) =
+				(struct zip_input){.name = wheel_renamed(x->a, it->name,
+							   dist_stem(s->w.info), k->stem),
+					.path = it->path,
+					.mode = 0644};
 }
 
-static struct err *write_inputs(struct making *k)
-{
-	struct splitting *s = k->s;
-	struct stat st;
-	struct zip_writer how = {
-		.path = k->w->path, .jobs = s->q->jobs, .time = s->w.members.v[0].zip->time};
-	struct str info = str_fmt(k->a, "%.*s.dist-info", STR(k->stem));
-	TRY(wheel_write(k->a, k->inputs.v, k->inputs.n, info, &how));
-	VEC_EACH (const struct zip_input, in, &k->inputs)
-		if (in->path.n && k->w->role != SPLIT_VARIANT) /* the host wheel has them, too */
-			TRY(fs_remove(in->path));
-	TRY(fs_stat(k->w->path, &st));
-	k->w->size = (uint64_t)st.st_size;
-	return NULL;
-}
-
-static struct err *make(struct splitting *s, struct split_wheel *w)
+static struct err *make_wheel(struct splitting *s, struct split_wheel *w)
 {
 	ARENA(tmp);
-	struct making k = {.a = &tmp, .s = s, .w = w, .stem = old_stem(s)};
-	struct str meta = path_join(&tmp, s->w.info, S("METADATA"));
+	struct making k = {.s = s, .w = w, .stem = dist_stem(s->w.info)};
+	struct wheel_inputs all = rewrite_inputs(&tmp, &s->w);
+	struct rewrite x = {.a = &tmp,
+		.scratch = s->scratch,
+		.to = w->path,
+		.time = wheel_time(&s->w),
+		.jobs = s->q->jobs};
 	budget_set(&s->budget, s->w.size);
 	if (w->role != SPLIT_HOST && w->role != SPLIT_VARIANT)
 		k.stem = str_fmt(&tmp, "%.*s-%.*s",
 			STR(wheel_normalise(&tmp, split_name(s, w->key))), STR(s->w.name.version));
-	for (size_t i = 0; i < s->w.members.n; i++) {
-		struct split_file *f = &s->files[i];
-		bool text = str_eq(f->m->zip->name, meta) && !s->again;
-		if (is_in(s, f, w) && f->m->sha256.n && !text)
-			TRY(take(&k, f));
-	}
+	x.out.info = str_fmt(&tmp, "%.*s" DIST_INFO, STR(k.stem));
+	TRY(rewrite_each(&x, &all, take_member, &k));
 	if (!s->again)
-		add_info(&k);
-	w->members = k.inputs.n + 1;
-	return fs_writes_forbidden() ? NULL : write_inputs(&k);
+		add_info(&k, &x);
+	w->members = x.out.n + 1;
+	TRY(rewrite_write(&x));
+	w->size = x.size;
+	if (fs_writes_forbidden() ||
+		w->role == SPLIT_VARIANT) /* the host wheel needs its files, too */
+		return NULL;
+	VEC_EACH (const struct zip_input, in, &x.out)
+		if (in->path.n)
+			TRY(fs_remove(in->path));
+	return NULL;
 }
 
 static void add_wheel(struct splitting *s, enum split_role role, struct str key)
@@ -268,16 +237,7 @@ static struct err *list_wheels(struct splitting *s)
 	return NULL;
 }
 
-static struct err *no_code(const struct splitting *s)
-{
-	struct err *e = err_new(
-		E_GFX, "'%.*s' has no device code that could be taken out", STR(s->q->from));
-	return s->done->left.n
-		       ? err_hint(e, "--format plain can split '%.*s'", STR(s->done->left.v[0]))
-		       : e;
-}
-
-static struct err *split(struct splitting *s)
+static struct err *split_all(struct splitting *s)
 {
 	struct split_part part;
 	bool is = false;
@@ -293,8 +253,13 @@ static struct err *split(struct splitting *s)
 	TRY(wheel_check(&s->w, s->q->jobs, "Checking", look_at_head, s));
 	if (!s->again)
 		TRY(look_at_all(s));
-	if (!s->done->gpus.n && !s->again)
-		return no_code(s);
+	if (!s->done->gpus.n && !s->again) {
+		struct err *e = err_new(E_GFX, "'%.*s' has no device code that could be taken out",
+			STR(s->q->from));
+		return s->done->left.n ? err_hint(e, "--format plain can split '%.*s'",
+						 STR(s->done->left.v[0]))
+				       : e;
+	}
 	TRY(list_wheels(s));
 	if (!fs_writes_forbidden())
 		TRY(fs_mkdirs(s->q->to));
@@ -303,7 +268,7 @@ static struct err *split(struct splitting *s)
 	if (s->done->variants.n && !fs_writes_forbidden())
 		TRY(fs_write(s->done->variants, split_variants(s), 0644));
 	VEC_EACH (struct split_wheel, w, &s->done->wheels)
-		TRY_CTX(make(s, w), "cannot make '%.*s'", STR(w->path));
+		TRY_CTX(make_wheel(s, w), "cannot make '%.*s'", STR(w->path));
 	return NULL;
 }
 
@@ -317,7 +282,7 @@ struct err *wheel_split(struct arena *a, const struct split_request *q, struct s
 	for (size_t i = 0; i < s.w.members.n; i++)
 		s.files[i] = (struct split_file){.m = &s.w.members.v[i], .fd = -1};
 	struct err *e = fs_tempdir(a, S(""), &s.scratch);
-	e = e ? e : split(&s);
+	e = e ? e : split_all(&s);
 	for (size_t i = 0; i < s.w.members.n; i++)
 		fd_closep(&s.files[i].fd);
 	wheel_close(&s.w);

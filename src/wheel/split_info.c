@@ -23,35 +23,17 @@ const struct json_field split_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static struct err *read_headers(
-	struct splitting *s, const char *file, struct str *ret_text, struct headers *ret)
-{
-	struct str path = path_join(s->a, s->w.info, str_from(file));
-	const struct zip_member *m = zip_find(&s->w.zip, path);
-	if (!m)
-		return err_new(E_WHEEL, "'%.*s' is missing", STR(path));
-	TRY(zip_read(s->a, &s->w.zip, m, WHEEL_TEXT, ret_text));
-	TRY_CTX(wheel_headers_parse(s->a, *ret_text, ret), "cannot read '%.*s'", STR(path));
-	return NULL;
-}
-
-static struct str value(const struct headers *h, const char *key)
-{
-	const struct header *x = wheel_header(h, key);
-	return x ? str_sub(x->value, 0, str_chr(x->value, '\n')) : S("");
-}
-
 struct err *split_info_read(struct splitting *s)
 {
-	struct headers meta, wheel;
+	struct dist_headers meta, wheel;
 	struct str text;
 	BUF(all, s->a);
-	TRY(read_headers(s, "METADATA", &s->metadata, &meta));
-	TRY(read_headers(s, "WHEEL", &text, &wheel));
-	s->project = value(&meta, "Name");
-	s->version = value(&meta, "Version");
-	s->python = value(&meta, "Requires-Python");
-	s->pure = value(&wheel, "Root-Is-Purelib");
+	TRY(wheel_headers(s->a, &s->w, "METADATA", &s->metadata, &meta));
+	TRY(wheel_headers(s->a, &s->w, "WHEEL", &text, &wheel));
+	s->project = dist_header_value(&meta, "Name");
+	s->version = dist_header_value(&meta, "Version");
+	s->python = dist_header_value(&meta, "Requires-Python");
+	s->pure = dist_header_value(&wheel, "Root-Is-Purelib");
 	if (!s->project.n || !s->version.n)
 		return err_new(
 			E_WHEEL, "'%.*s/METADATA' has no name or no version", STR(s->w.info));
@@ -95,12 +77,6 @@ struct str split_name(struct splitting *s, struct str key)
 		STR(dashed(s, wheel_normalise(s->a, s->w.name.dist))), STR(dashed(s, key)));
 }
 
-static void require(struct splitting *s, struct buf *b, struct str key, struct str marker)
-{
-	buf_fmt(b, "Requires-Dist: %.*s == %.*s%s%.*s\n", STR(split_name(s, key)), STR(s->version),
-		marker.n ? "; " : "", STR(marker));
-}
-
 /* What a GPU's wheel needs beside the host's: its families, and generic code, which plain libraries have. */
 static struct strs parents(struct splitting *s, struct str key)
 {
@@ -119,7 +95,8 @@ static void require_all(
 	struct splitting *s, struct buf *b, const struct strs *keys, struct str marker)
 {
 	VEC_EACH (const struct str, key, keys)
-		require(s, b, *key, marker);
+		buf_fmt(b, "Requires-Dist: %.*s == %.*s%s%.*s\n", STR(split_name(s, *key)),
+			STR(s->version), marker.n ? "; " : "", STR(marker));
 }
 
 static struct str host_headers(struct splitting *s)

@@ -1,6 +1,7 @@
 /* What the files of split share; split.h is the interface. */
 #pragma once
 
+#include "wheel/rewrite.h"
 #include "wheel/split.h"
 
 /* split_part.c */

@@ -49,17 +49,6 @@ struct err *split_part_read(
 
 #define DEVICE "_device_"
 
-static struct err *headers_of(struct arena *a, const struct wheel *w, struct headers *ret)
-{
-	struct str text, path = path_join(a, w->info, S("METADATA"));
-	const struct zip_member *m = zip_find(&w->zip, path);
-	*ret = (struct headers){0};
-	if (!m)
-		return NULL;
-	TRY(zip_read(a, &w->zip, m, WHEEL_TEXT, &text));
-	return wheel_headers_parse(a, text, ret);
-}
-
 /* "torch 2.9" */
 static struct str set_of(struct arena *a, struct str name, struct str text)
 {
@@ -73,11 +62,12 @@ static struct str set_of(struct arena *a, struct str name, struct str text)
 /* Of what a device wheel requires of one version, and that is none itself: the first. */
 static struct err *host_of(struct arena *a, const struct wheel *w, struct str *ret)
 {
-	struct headers h;
+	struct dist_headers h;
 	struct requirement r;
-	TRY(headers_of(a, w, &h));
-	VEC_EACH (const struct header, x, &h) {
-		if (!str_eq(str_lower(a, x->key), S("requires-dist")))
+	struct str text;
+	TRY(wheel_headers(a, w, "METADATA", &text, &h));
+	VEC_EACH (const struct dist_header, x, &h) {
+		if (!dist_header_is(x, "requires-dist"))
 			continue;
 		TRY(requirement_parse(str_replace(a, x->value, S("\n"), S(" ")), &r));
 		struct str name = wheel_normalise(a, r.name);
@@ -151,25 +141,24 @@ struct err *split_part_guess(
 	return NULL;
 }
 
-static bool is_added(struct arena *a, const struct header *h)
+static bool is_added(struct arena *a, const struct dist_header *h)
 {
 	struct requirement r;
-	struct str key = str_lower(a, h->key), name = h->value;
-	if (str_eq(key, S("provides-extra")))
-		return str_starts(name, S("device-"));
-	if (!str_eq(key, S("requires-dist")))
+	if (dist_header_is(h, "provides-extra"))
+		return str_starts(h->value, S("device-"));
+	if (!dist_header_is(h, "requires-dist"))
 		return false;
 	struct err *e = requirement_parse(str_replace(a, h->value, S("\n"), S(" ")), &r);
-	name = e ? S("") : wheel_normalise(a, r.name);
+	struct str name = e ? S("") : wheel_normalise(a, r.name);
 	err_free(e);
 	return str_eq(name, S("rocm_bootstrap")) || str_contains(name, S(DEVICE));
 }
 
 struct err *split_without(struct arena *a, struct str text, struct str *ret)
 {
-	struct headers h;
+	struct dist_headers h;
 	BUF(b, a);
-	TRY(wheel_headers_parse(a, text, &h));
+	TRY(dist_headers_parse(a, text, &h));
 	struct str head = str_sub(text, 0, text.n - h.body.n), rest = head, line;
 	size_t i = 0, from = 0, to;
 	for (unsigned n = 1; str_next(&rest, '\n', &line); n++, from = to) {

@@ -52,19 +52,18 @@ static struct err *read_dist(struct arena *a, struct str site, struct str info,
 	const struct map *files, struct venv_dists *ret)
 {
 	struct str text, name, version;
-	struct record rows;
+	struct dist_record rows;
 	struct venv_dist dist = {0};
 	struct str path = str_fmt(a, "%.*s/RECORD", STR(info));
 	TRY(fs_read(a, path, TEXT, &text));
-	TRY(wheel_record_parse(a, text, ROWS, &rows));
-	VEC_EACH (const struct record_entry, e, &rows) {
+	TRY(dist_record_parse(a, text, ROWS, &rows));
+	VEC_EACH (const struct dist_row, e, &rows) {
 		const struct devcode_file *f =
 			map_get(files, path_clean(a, path_join(a, site, e->path)));
 		if (f)
 			add_file(a, &dist, f);
 	}
-	struct str base = path_base(info);
-	if (!dist.files || !str_cut(str_sub(base, 0, base.n - 10), '-', &name, &version))
+	if (!dist.files || !dist_stem_cut(info, &name, &version))
 		return NULL;
 	dist.name = name;
 	dist.version = version;
@@ -84,7 +83,7 @@ struct err *venv_dists(
 		struct str site = path_join(a, dir, sites.v[i]);
 		TRY(fs_list(a, site, &names));
 		for (size_t k = 0; k < names.n; k++)
-			if (str_ends(names.v[k], S(".dist-info")))
+			if (dist_stem(names.v[k]).n)
 				err_free(read_dist(a, sites.v[i], path_join(a, site, names.v[k]),
 					&files, ret));
 	}

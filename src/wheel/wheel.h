@@ -7,6 +7,7 @@
 #pragma once
 
 #include "formats/zip.h"
+#include "lang/python/dist_info.h"
 #include "lang/python/requirement.h"
 #include "slim/slim.h"
 
@@ -17,6 +18,8 @@ struct wheel_name { /* NAME-VERSION(-BUILD)-PY-ABI-PLATFORM.whl */
 /* file may have folders in front. E_WHEEL says which part is wrong. */
 MUST_USE struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name *ret);
 struct str wheel_name_text(struct arena *a, const struct wheel_name *n);
+/* Is the folder "demo-1.0.dist-info" that of this wheel, however the two are spelled? */
+bool wheel_owns_info(const struct wheel_name *n, struct str folder);
 struct str wheel_normalise(struct arena *a, struct str project); /* "My.Pkg" -> "my_pkg" */
 bool wheel_same_version(struct str x, struct str y); /* also when they are spelled differently */
 enum { WHEEL_TAGS = 1000 };
@@ -107,38 +110,6 @@ MUST_USE struct err *wheel_runtime(struct arena *a, struct str path, struct slim
 /* A slim_then_fn: RECORD of what is installed in that folder follows what was changed. One that is not as pip and uv write
  * it stays as it is. */
 MUST_USE struct err *wheel_slim_installed(const struct slim_report *all);
-
-/* ---- dist-info ---- */
-struct record_entry {
-	struct str path, algorithm, hash, size; /* as written; "" where the field is empty */
-	unsigned line;
-};
-
-struct record {
-	struct record_entry *v;
-	size_t n, cap;
-};
-
-/* RECORD is CSV of three columns; E_SYNTAX with the line, also for more rows than `most`. */
-MUST_USE struct err *wheel_record_parse(
-	struct arena *a, struct str text, size_t most, struct record *ret);
-void wheel_record_add(struct buf *b, struct str path, struct str sha256, uint64_t size);
-
-struct header {                /* of METADATA and WHEEL: an e-mail header */
-	struct str key, value; /* continuation lines joined by '\n' */
-	unsigned line;
-};
-
-struct headers {
-	struct header *v;
-	size_t n, cap;
-	struct str body;
-};
-
-/* E_SYNTAX with the line, also for more than 10,000 of them. */
-MUST_USE struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers *ret);
-/* The first one of that name (case does not matter), or NULL. */
-const struct header *wheel_header(const struct headers *h, const char *key);
 
 /* ---- building ---- */
 struct wheel_file {

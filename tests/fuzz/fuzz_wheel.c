@@ -8,16 +8,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void record(struct arena *a, struct str text)
 {
-	struct record r, again;
-	struct err *e = wheel_record_parse(a, text, SIZE_MAX, &r);
+	struct dist_record r, again;
+	struct err *e = dist_record_parse(a, text, SIZE_MAX, &r);
 	if (e) {
 		err_free(e);
 		return;
 	}
 	BUF(b, a);
-	VEC_EACH (const struct record_entry, it, &r)
-		wheel_record_add(&b, it->path, S("x"), 1);
-	if (wheel_record_parse(a, buf_str(&b), r.n, &again) || again.n != r.n)
+	VEC_EACH (const struct dist_row, it, &r)
+		dist_record_add(&b, it->path, S("x"), 1);
+	if (dist_record_parse(a, buf_str(&b), r.n, &again) || again.n != r.n)
 		abort();
 	for (size_t i = 0; i < r.n; i++)
 		if (!str_eq(r.v[i].path, again.v[i].path))
@@ -26,10 +26,10 @@ static void record(struct arena *a, struct str text)
 
 static void headers(struct arena *a, struct str text)
 {
-	struct headers h;
-	err_free(wheel_headers_parse(a, text, &h));
-	VEC_EACH (const struct header, it, &h)
-		if (!wheel_header(&h, str_z(a, it->key)))
+	struct dist_headers h;
+	err_free(dist_headers_parse(a, text, &h));
+	VEC_EACH (const struct dist_header, it, &h)
+		if (!dist_header(&h, str_z(a, it->key)))
 			abort();
 }
 

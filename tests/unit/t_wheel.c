@@ -83,12 +83,12 @@ static void record_is_csv(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct record r;
+	struct dist_record r;
 	BUF(b, &a);
-	wheel_record_add(&b, S("a,\"b\".py"), S("x-_y"), 12);
-	wheel_record_add(&b, S("plain.py"), S("z"), 0);
+	dist_record_add(&b, S("a,\"b\".py"), S("x-_y"), 12);
+	dist_record_add(&b, S("plain.py"), S("z"), 0);
 	assert_str(buf_str(&b), "\"a,\"\"b\"\".py\",sha256=x-_y,12\nplain.py,sha256=z,0\n");
-	assert_ok(wheel_record_parse(&a, buf_str(&b), 1000, &r));
+	assert_ok(dist_record_parse(&a, buf_str(&b), 1000, &r));
 	assert_int_equal(r.n, 2);
 	assert_str(r.v[0].path, "a,\"b\".py");
 	assert_str(r.v[0].algorithm, "sha256");
@@ -98,32 +98,32 @@ static void record_is_csv(void **state)
 	assert_str(python(&a, "import csv,sys\nprint(*next(csv.reader([sys.argv[1]])),sep='|')",
 			   str_sub(buf_str(&b), 0, str_chr(buf_str(&b), '\n'))),
 		"a,\"b\".py|sha256=x-_y|12\n");
-	assert_ok(wheel_record_parse(&a, S("a,,\r\n\r\nb,,"), 1000, &r));
+	assert_ok(dist_record_parse(&a, S("a,,\r\n\r\nb,,"), 1000, &r));
 	assert_int_equal(r.n, 2);
 	assert_err_says(
-		wheel_record_parse(&a, S("a,,\nb,\n"), 1000, &r), E_SYNTAX, "line 2: 2 of three");
+		dist_record_parse(&a, S("a,,\nb,\n"), 1000, &r), E_SYNTAX, "line 2: 2 of three");
 	assert_err_says(
-		wheel_record_parse(&a, S("\"a\nb"), 1000, &r), E_SYNTAX, "quote is not closed");
+		dist_record_parse(&a, S("\"a\nb"), 1000, &r), E_SYNTAX, "quote is not closed");
 	assert_err_says(
-		wheel_record_parse(&a, S("\"a\"b,,\n"), 1000, &r), E_SYNTAX, "closing quote");
+		dist_record_parse(&a, S("\"a\"b,,\n"), 1000, &r), E_SYNTAX, "closing quote");
 }
 
 static void headers_are_those_of_email(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct headers h;
-	assert_ok(wheel_headers_parse(&a,
+	struct dist_headers h;
+	assert_ok(dist_headers_parse(&a,
 		S("Name: x\r\nDescription: one\n   two\nTag:a\nTag: b: c\n\nbody: text\n"), &h));
 	assert_int_equal(h.n, 4);
-	assert_str(wheel_header(&h, "name")->value, "x");
-	assert_str(wheel_header(&h, "description")->value, "one\ntwo");
+	assert_str(dist_header(&h, "name")->value, "x");
+	assert_str(dist_header(&h, "description")->value, "one\ntwo");
 	assert_str(h.v[3].value, "b: c");
 	assert_int_equal(h.v[3].line, 5);
 	assert_str(h.body, "body: text\n");
-	assert_null(wheel_header(&h, "body"));
-	assert_err_says(wheel_headers_parse(&a, S("Name: x\nno colon\n"), &h), E_SYNTAX, "line 2");
-	assert_err_says(wheel_headers_parse(&a, S(" indented: x\n"), &h), E_SYNTAX, "line 1");
+	assert_null(dist_header(&h, "body"));
+	assert_err_says(dist_headers_parse(&a, S("Name: x\nno colon\n"), &h), E_SYNTAX, "line 2");
+	assert_err_says(dist_headers_parse(&a, S(" indented: x\n"), &h), E_SYNTAX, "line 1");
 }
 
 static void requirements_follow_pep_508(void **state)

@@ -98,13 +98,13 @@ static void record_is_made_anew(void **state)
 	struct fixture *f = *state;
 	CLEANUP(zip_close) struct zip now = {.fd = -1};
 	struct slim_report r;
-	struct record rows = {0};
+	struct dist_record rows = {0};
 	assert_ok(slim(f, f->wheel, f->out, "gfx1100", false, &r));
 	open_zip(f, f->out, &now);
-	assert_ok(wheel_record_parse(
-		&f->a, member(f, &now, "demo-1.0.dist-info/RECORD"), 100, &rows));
+	assert_ok(
+		dist_record_parse(&f->a, member(f, &now, "demo-1.0.dist-info/RECORD"), 100, &rows));
 	assert_int_equal(rows.n, now.members.n);
-	VEC_EACH (const struct record_entry, e, &rows) {
+	VEC_EACH (const struct dist_row, e, &rows) {
 		struct str text = member(f, &now, str_z(&f->a, e->path));
 		struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
 		if (str_ends(e->path, S("/RECORD")))

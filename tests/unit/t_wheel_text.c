@@ -39,9 +39,9 @@ static void record_rows_are_those_of_csv(void **state)
 	BUF(b, &a);
 	BUF(want, &a);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		wheel_record_add(&b, str_from(names[i]), S("0a1b"), i * 1000);
-	struct record rec;
-	assert_ok(wheel_record_parse(&a, buf_str(&b), 1000, &rec));
+		dist_record_add(&b, str_from(names[i]), S("0a1b"), i * 1000);
+	struct dist_record rec;
+	assert_ok(dist_record_parse(&a, buf_str(&b), 1000, &rec));
 	assert_int_equal(rec.n, sizeof(names) / sizeof(*names));
 	for (size_t i = 0; i < rec.n; i++) {
 		assert_str(rec.v[i].path, names[i]);
@@ -69,8 +69,8 @@ static void record_damage_names_its_line(void **state)
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		ARENA(a);
-		struct record rec;
-		assert_err_says(wheel_record_parse(&a, str_from(texts[i][0]), 1000, &rec), E_SYNTAX,
+		struct dist_record rec;
+		assert_err_says(dist_record_parse(&a, str_from(texts[i][0]), 1000, &rec), E_SYNTAX,
 			texts[i][1]);
 	}
 }
@@ -82,8 +82,8 @@ static void record_ends_of_lines_do_not_matter(void **state)
 		"a,sha256=x,1\nb,,", "\n\na,sha256=x,1\n\n\nb,,\n\n", "\"a\",sha256=x,1\n\"b\",,"};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		ARENA(a);
-		struct record rec;
-		assert_ok(wheel_record_parse(&a, str_from(texts[i]), 1000, &rec));
+		struct dist_record rec;
+		assert_ok(dist_record_parse(&a, str_from(texts[i]), 1000, &rec));
 		assert_int_equal(rec.n, 2);
 		assert_str(rec.v[0].path, "a");
 		assert_str(rec.v[0].size, "1");
@@ -114,9 +114,9 @@ static void headers_are_those_of_pythons_email(void **state)
 		skip();
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		BUF(b, &a);
-		struct headers h;
-		assert_ok(wheel_headers_parse(&a, str_from(texts[i]), &h));
-		VEC_EACH (const struct header, it, &h) {
+		struct dist_headers h;
+		assert_ok(dist_headers_parse(&a, str_from(texts[i]), &h));
+		VEC_EACH (const struct dist_header, it, &h) {
 			struct str words = it->value, word;
 			BUF(value, &a);
 			for (size_t k = 0; k < words.n; k++)
@@ -140,16 +140,16 @@ static void header_names_have_no_case(void **state)
 {
 	(void)state;
 	ARENA(a);
-	struct headers h;
-	assert_ok(wheel_headers_parse(&a, S("nAmE: first\nName: second\nNam: x\n"), &h));
-	assert_str(wheel_header(&h, "Name")->value, "first");
-	assert_str(wheel_header(&h, "NAME")->value, "first");
-	assert_null(wheel_header(&h, "Name2"));
-	assert_null(wheel_header(&h, ""));
-	assert_err_says(wheel_headers_parse(&a, S("Name: x\nno colon\n"), &h), E_SYNTAX, "line 2");
-	assert_err_says(wheel_headers_parse(&a, S(" folded first\n"), &h), E_SYNTAX, "line 1");
-	assert_err_says(wheel_headers_parse(&a, S("two words: x\n"), &h), E_SYNTAX, "line 1");
-	assert_err_says(wheel_headers_parse(&a, S(": x\n"), &h), E_SYNTAX, "line 1");
+	struct dist_headers h;
+	assert_ok(dist_headers_parse(&a, S("nAmE: first\nName: second\nNam: x\n"), &h));
+	assert_str(dist_header(&h, "Name")->value, "first");
+	assert_str(dist_header(&h, "NAME")->value, "first");
+	assert_null(dist_header(&h, "Name2"));
+	assert_null(dist_header(&h, ""));
+	assert_err_says(dist_headers_parse(&a, S("Name: x\nno colon\n"), &h), E_SYNTAX, "line 2");
+	assert_err_says(dist_headers_parse(&a, S(" folded first\n"), &h), E_SYNTAX, "line 1");
+	assert_err_says(dist_headers_parse(&a, S("two words: x\n"), &h), E_SYNTAX, "line 1");
+	assert_err_says(dist_headers_parse(&a, S(": x\n"), &h), E_SYNTAX, "line 1");
 }
 
 static void requirements_are_taken_apart(void **state)

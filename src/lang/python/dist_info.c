@@ -1,6 +1,20 @@
-/* The files of a dist-info folder as text: RECORD (CSV) and the e-mail headers of METADATA and
- * WHEEL; see wheel.h. */
-#include "wheel/wheel.h"
+/* The files of a dist-info folder: RECORD (CSV), and the e-mail headers of METADATA and WHEEL; see dist_info.h. */
+#include "lang/python/dist_info.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+
+struct str dist_stem(struct str folder)
+{
+	struct str name = path_base(folder);
+	return str_ends(name, S(DIST_INFO)) ? str_sub(name, 0, name.n - S(DIST_INFO).n) : S("");
+}
+
+bool dist_stem_cut(struct str folder, struct str *ret_name, struct str *ret_version)
+{
+	return str_cut(dist_stem(folder), '-', ret_name, ret_version);
+}
 
 /* ---- RECORD ---- */
 
@@ -21,7 +35,7 @@ static void add_field(struct buf *b, struct str s)
 	buf_char(b, '"');
 }
 
-void wheel_record_add(struct buf *b, struct str path, struct str sha256, uint64_t size)
+void dist_record_add(struct buf *b, struct str path, struct str sha256, uint64_t size)
 {
 	add_field(b, path);
 	buf_fmt(b, ",sha256=%.*s,%llu\n", STR(sha256), (unsigned long long)size);
@@ -39,8 +53,21 @@ static char peek(const struct csv *c)
 	return c->at < c->text.n ? c->text.p[c->at] : '\n';
 }
 
-static struct err *quoted(struct csv *c, struct str *ret)
+static bool at_end_of_field(const struct csv *c)
 {
+	char ch = peek(c);
+	return ch == ',' || ch == '\n' || ch == '\r';
+}
+
+static struct err *read_field(struct csv *c, struct str *ret)
+{
+	size_t from = c->at;
+	if (peek(c) != '"') {
+		while (!at_end_of_field(c))
+			c->at++;
+		*ret = str_sub(c->text, from, c->at);
+		return NULL;
+	}
 	BUF(b, c->a);
 	for (c->at++; c->at < c->text.n; c->at++) {
 		char ch = c->text.p[c->at];
@@ -55,20 +82,9 @@ static struct err *quoted(struct csv *c, struct str *ret)
 	if (c->at >= c->text.n)
 		return err_new(E_SYNTAX, "line %u: a quote is not closed", c->line);
 	c->at++;
-	if (peek(c) != ',' && peek(c) != '\n' && peek(c) != '\r')
+	if (!at_end_of_field(c))
 		return err_new(E_SYNTAX, "line %u: text behind a closing quote", c->line);
 	*ret = buf_str(&b);
-	return NULL;
-}
-
-static struct err *field(struct csv *c, struct str *ret)
-{
-	if (peek(c) == '"')
-		return quoted(c, ret);
-	size_t from = c->at;
-	while (peek(c) != ',' && peek(c) != '\n' && peek(c) != '\r')
-		c->at++;
-	*ret = str_sub(c->text, from, c->at);
 	return NULL;
 }
 
@@ -81,22 +97,22 @@ static void end_line(struct csv *c)
 	c->line++;
 }
 
-static struct err *row(struct csv *c, struct record *ret)
+static struct err *read_row(struct csv *c, struct dist_record *ret)
 {
 	struct str fields[3] = {0}, hash;
 	unsigned line = c->line, n = 0;
 	for (;; c->at++) {
 		if (n == 3)
 			return err_new(E_SYNTAX, "line %u: more than three fields", line);
-		TRY(field(c, &fields[n++]));
+		TRY(read_field(c, &fields[n++]));
 		if (peek(c) != ',')
 			break;
 	}
 	end_line(c);
 	if (n != 3)
 		return err_new(E_SYNTAX, "line %u: %u of three fields", line, n);
-	struct record_entry *e = VEC_PUSH(c->a, ret);
-	*e = (struct record_entry){.path = fields[0], .size = fields[2], .line = line};
+	struct dist_row *e = VEC_PUSH(c->a, ret);
+	*e = (struct dist_row){.path = fields[0], .size = fields[2], .line = line};
 	if (!str_cut(fields[1], '=', &e->algorithm, &hash) && fields[1].n)
 		return err_new(
 			E_SYNTAX, "line %u: '%.*s' is not ALGORITHM=HASH", line, STR(fields[1]));
@@ -104,17 +120,18 @@ static struct err *row(struct csv *c, struct record *ret)
 	return NULL;
 }
 
-struct err *wheel_record_parse(struct arena *a, struct str text, size_t most, struct record *ret)
+struct err *dist_record_parse(
+	struct arena *a, struct str text, size_t most, struct dist_record *ret)
 {
 	struct csv c = {.a = a, .text = text, .line = 1};
-	*ret = (struct record){0};
+	*ret = (struct dist_record){0};
 	while (c.at < text.n) {
 		if (peek(&c) == '\n' || peek(&c) == '\r')
 			end_line(&c);
 		else if (ret->n == most)
 			return err_new(E_SYNTAX, "line %u: more than %zu rows", c.line, most);
 		else
-			TRY(row(&c, ret));
+			TRY(read_row(&c, ret));
 	}
 	return NULL;
 }
@@ -129,12 +146,12 @@ static bool key_ok(struct str key)
 	return key.n > 0;
 }
 
-struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers *ret)
+struct err *dist_headers_parse(struct arena *a, struct str text, struct dist_headers *ret)
 {
 	enum { MAX_HEADERS = 10000 };
 	BUF(folded, a); /* the value of the last header, when it goes on */
 	struct str rest = text, line;
-	*ret = (struct headers){0};
+	*ret = (struct dist_headers){0};
 	for (unsigned n = 1; str_next(&rest, '\n', &line); n++) {
 		struct str key, value;
 		if (str_ends(line, S("\r")))
@@ -142,7 +159,7 @@ struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers
 		if (!line.n)
 			break;
 		if ((line.p[0] == ' ' || line.p[0] == '\t') && ret->n) {
-			struct header *h = &ret->v[ret->n - 1];
+			struct dist_header *h = &ret->v[ret->n - 1];
 			if (!folded.n)
 				buf_add(&folded, h->value);
 			buf_char(&folded, '\n');
@@ -155,19 +172,30 @@ struct err *wheel_headers_parse(struct arena *a, struct str text, struct headers
 		if (ret->n == MAX_HEADERS)
 			return err_new(E_SYNTAX, "line %u: more than %d fields", n, MAX_HEADERS);
 		*VEC_PUSH(a, ret) =
-			(struct header){.key = key, .value = str_trim(value), .line = n};
+			(struct dist_header){.key = key, .value = str_trim(value), .line = n};
 		folded = (struct buf){.a = a};
 	}
 	ret->body = rest;
 	return NULL;
 }
 
-const struct header *wheel_header(const struct headers *h, const char *key)
+bool dist_header_is(const struct dist_header *h, const char *key)
 {
 	ARENA(tmp);
-	struct str want = str_lower(&tmp, str_from(key));
-	VEC_EACH (const struct header, it, h)
-		if (it->key.n == want.n && str_eq(str_lower(&tmp, it->key), want))
+	return h->key.n == strlen(key) &&
+	       str_eq(str_lower(&tmp, h->key), str_lower(&tmp, str_from(key)));
+}
+
+const struct dist_header *dist_header(const struct dist_headers *h, const char *key)
+{
+	VEC_EACH (const struct dist_header, it, h)
+		if (dist_header_is(it, key))
 			return it;
 	return NULL;
+}
+
+struct str dist_header_value(const struct dist_headers *h, const char *key)
+{
+	const struct dist_header *it = dist_header(h, key);
+	return it ? str_sub(it->value, 0, str_chr(it->value, '\n')) : S("");
 }

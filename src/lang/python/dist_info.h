@@ -1,0 +1,51 @@
+/* The files of a dist-info folder (NAME-VERSION.dist-info) as text: RECORD, and the e-mail headers of METADATA and WHEEL.
+ * Wheels, installed environments and their verdicts read them here; nothing in here touches a file.
+ *
+ * Sources: recording installed projects (RECORD), core metadata 2.4, the binary distribution format.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/vec.h"
+
+#define DIST_INFO ".dist-info"
+
+/* "torch-2.9" for "torch-2.9.dist-info", with folders in front or not; "" for another name. */
+struct str dist_stem(struct str folder);
+/* Its two halves, "torch" and "2.9"; false: there are none. */
+bool dist_stem_cut(struct str folder, struct str *ret_name, struct str *ret_version);
+
+struct dist_row {                               /* a line of RECORD */
+	struct str path, algorithm, hash, size; /* as written; "" where the field is empty */
+	unsigned line;
+};
+
+struct dist_record {
+	struct dist_row *v;
+	size_t n, cap;
+};
+
+/* RECORD is CSV of three columns; E_SYNTAX with the line, also for more rows than `most`. */
+MUST_USE struct err *dist_record_parse(
+	struct arena *a, struct str text, size_t most, struct dist_record *ret);
+void dist_record_add(struct buf *b, struct str path, struct str sha256, uint64_t size);
+
+struct dist_header {
+	struct str key, value; /* continuation lines joined by '\n' */
+	unsigned line;
+};
+
+struct dist_headers {
+	struct dist_header *v;
+	size_t n, cap;
+	struct str body;
+};
+
+/* E_SYNTAX with the line, also for more than 10,000 headers; *ret has those before the mistake. */
+MUST_USE struct err *dist_headers_parse(struct arena *a, struct str text, struct dist_headers *ret);
+/* The first one of that name (case does not matter), or NULL. */
+const struct dist_header *dist_header(const struct dist_headers *h, const char *key);
+bool dist_header_is(const struct dist_header *h, const char *key);
+/* Its first line; "" when there is none of that name. */
+struct str dist_header_value(const struct dist_headers *h, const char *key);
