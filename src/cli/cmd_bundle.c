@@ -1,4 +1,4 @@
-/* rocsmith bundle: a wheel with the ROCm libraries that it needs. */
+/* rocsmith bundle: makes a fat wheel, with the ROCm libraries that it needs. */
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/rule.h"
@@ -28,14 +28,14 @@ static const struct opt opts[] = {
 		 "libraries that are loaded by name: libx.so.1"),
 		.flags = OPT_COMMA},
 	{OPT_VALUE("allow", OPT_LIST, struct args, q.allow, "LIB,...",
-		 "libraries (or patterns) that each machine will have"),
+		 "libraries (or patterns) that every machine will have"),
 		.flags = OPT_COMMA},
 	{OPT_VALUE("local-version", OPT_STR, struct args, q.wheel.local, "V",
-		"another local version: rocm7.2 for 1.0+rocm7.2; \"\": none")},
+		"set another local version: rocm7.2 for 1.0+rocm7.2; \"\": none")},
 	{OPT_VALUE("budget", OPT_STR, struct args, budget, "SIZE",
-		"an error when the wheel is larger: 900M, 2GiB")},
+		"fail if the wheel would be larger: 900M, 2GiB")},
 	{OPT_FLAG("exact", struct args, q.keep.exact, "no variants, no generic targets")},
-	{OPT_FLAG("force", struct args, q.wheel.force, "replace what is there already")},
+	{OPT_FLAG("force", struct args, q.wheel.force, "replace an existing wheel")},
 	{.kind = OPT_END},
 };
 
@@ -58,8 +58,8 @@ static struct err *read_size(struct arena *a, struct str text, uint64_t *ret)
 	for (size_t i = 0; power < 5 && i < power; i++)
 		n *= step;
 	if (!str_u64(s, 10, ret) || !*ret || *ret > UINT64_MAX / n)
-		return err_hint(err_new(E_USAGE, "'%.*s' is no size", STR(text)),
-			"sizes are written as 500000000, 500M or 2GiB");
+		return err_hint(err_new(E_USAGE, "'%.*s' is not a size", STR(text)),
+			"write a size as 500000000, 500M or 2GiB");
 	*ret *= n;
 	return NULL;
 }
@@ -82,7 +82,7 @@ static void print(struct arena *a, const struct args *o, const struct fat_report
 			STR(human_count(a, (size_t)s->files, "file")),
 			STR(human_bytes(a, s->bytes)));
 	VEC_EACH (const struct str, x, &r->dropped)
-		out_fmt("not asked for any more: %.*s\n", STR(*x));
+		out_fmt("removed: %.*s\n", STR(*x));
 	if (r->slim.files.n)
 		out_fmt("%.*s\n", STR(slim_manifest_text(a, slim_manifest(a, &r->slim))));
 	out_fmt("%.*s: %s%.*s unpacked (%.*s for all GPUs)", STR(r->output),
@@ -93,13 +93,13 @@ static void print(struct arena *a, const struct args *o, const struct fat_report
 	out_fmt("\n");
 }
 
-/* Kernels of other GPUs may never have been unpacked. */
+/* An installed SDK becomes its folder; it may have been installed without the kernels of these GPUs. */
 static struct err *open_sdk(struct arena *a, const struct targets *gpus, struct str *io)
 {
 	struct sdk sdk;
 	struct err *e = fs_is_dir(*io) ? NULL : sdk_open_name(a, *io, &sdk);
 	if (e)
-		return err_hint(e, "--sdk takes a folder with ROCm's libraries, too");
+		return err_hint(e, "--sdk also takes a folder with ROCm's libraries");
 	if (fs_is_dir(*io))
 		return NULL;
 	VEC_EACH (const struct target, t, gpus)
@@ -132,8 +132,8 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	o->q.wheel.jobs = o->common.jobs;
 	TRY(wheel_fatten(a, &o->q, &r));
 	VEC_EACH (const struct fat_outside, x, &r.outside)
-		say_warning("'%.*s', which '%.*s' needs, has to come from the machine or another "
-			    "package",
+		say_warning("the machine or another package has to provide '%.*s', which '%.*s' "
+			    "needs",
 			STR(x->name), STR(x->needed_by));
 	if (o->common.json)
 		out_text(json_document(a, 2, fat_fields, &r));

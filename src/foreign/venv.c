@@ -8,6 +8,7 @@
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
 #include "formats/zip.h"
+#include "lang/python/dist_info.h"
 #include "lang/python/version.h"
 
 enum { MAX_METADATA = 4 << 20, MAX_REPORTS = 9 };
@@ -43,16 +44,19 @@ static bool is_left_out(const struct foreign *f, struct str requirement)
 /* Requires-Dist of a wheel, without those of its extras and those that are left out. */
 static struct err *needs_of(struct foreign *f, const struct zip *z, struct strs *ret)
 {
-	struct str text, line, prefix = S("Requires-Dist:");
+	struct str text;
+	struct dist_headers h;
 	VEC_EACH (const struct zip_member, m, &z->members) {
 		if (!str_ends(m->name, S(".dist-info/METADATA")) || m->unsafe)
 			continue;
 		TRY(zip_read(f->a, z, m, MAX_METADATA, &text));
-		while (str_next(&text, '\n', &line) && str_trim(line).n) {
-			struct str need = str_trim(str_sub(line, prefix.n, line.n));
-			if (str_starts(line, prefix) && !str_contains(need, S("extra ==")) &&
-				!str_contains(need, S("extra==")) && !is_left_out(f, need))
-				strs_add(f->a, ret, need);
+		err_free(dist_headers_parse(f->a, text, &h)); /* pip judges it */
+		VEC_EACH (const struct dist_header, it, &h) {
+			if (dist_header_is(it, "requires-dist") &&
+				!str_contains(it->value, S("extra ==")) &&
+				!str_contains(it->value, S("extra==")) &&
+				!is_left_out(f, it->value))
+				strs_add(f->a, ret, it->value);
 		}
 	}
 	return NULL;

@@ -214,7 +214,7 @@ static struct err *write_texts(struct fat *f)
 
 /* ---- the wheel ---- */
 
-/* The tag promises what all libraries keep, or it is another one. */
+/* A tag that all libraries keep stays, and so does linux_ARCH, which promises nothing; else it is the lowest true one. */
 static struct err *choose_platform(struct fat *f, struct wheel_name *n)
 {
 	struct wheel_elfs elfs = {0};

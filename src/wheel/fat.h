@@ -1,15 +1,17 @@
-/* The fat wheel: a wheel with the ROCm libraries that it needs, for chosen GPUs, that works on a machine without ROCm.
+/* The fat wheel: a wheel with the ROCm libraries that it needs, for chosen GPUs. It needs no installed ROCm, but the amdgpu
+ * driver, and the glibc and libstdc++ that the newest of its libraries asks for.
  *
- * Its libraries' needs are followed into an SDK's folder, never into this machine; what is found lies in NAME.libs/lib
- * under its SONAME, for a wheel has no links, and everybody's list of libraries has that name; for what is opened by the
- * name of a link, there is an empty library that needs the right one. What a library reads
- * beside it (kernels of rocBLAS, MIOpen's databases ...) comes with it, at the same distance. Search paths are
- * $ORIGIN only. Code of other GPUs goes, as slim/slim.h has it. Requirements of ROCm's own packages, and what would
- * load them, are taken out of the wheel; its platform tag is raised to what the libraries need.
- * Never taken: what PEP 600 says is on every machine (wheel_library_allowed(): libc, libstdc++ ...), since the SDK's may be
- * older or newer than the machine's.
+ * The needs of its libraries are followed into an SDK's folder, never into this machine. A library that is found there
+ * lies in NAME.libs/lib under its SONAME, since a wheel has no links, and everybody's list of needed libraries gets that
+ * name; where one is opened by the name of a link, an empty library of that name needs the right one. Files that a library
+ * reads beside it (kernels of rocBLAS, MIOpen's databases ...) come with it, at the same distance. Search paths are
+ * $ORIGIN only. Code of other GPUs is removed, as slim/slim.h has it. Requirements of ROCm's own packages, and the file that
+ * would load them, are removed from the wheel. A manylinux tag that its libraries do not keep is replaced by the lowest one
+ * that is true, or by linux_ARCH; linux_ARCH itself promises nothing, and stays.
+ * Libraries that PEP 600 expects on every machine (wheel_library_allowed(): libc, libstdc++ ...) are never taken: the SDK's
+ * may be older or newer than the machine's.
  * Wheels for Windows: DLLs of the SDK lie beside the one that needs them, where Windows looks. DLLs are not edited: they keep
- * the code of all GPUs, and nobody is told what the machine has to have. */
+ * the code of all GPUs, and the libraries that the machine has to provide are not listed. */
 #pragma once
 
 #include "wheel/rewrite.h"
@@ -51,7 +53,7 @@ struct fat_report {
 };
 
 extern const struct json_field fat_fields[]; /* schema rocsmith.bundle/1 */
-/* As slim: the wheel has to be right, and what comes out shows whole or not at all; the same input gives the same bytes.
- * In a dry run all is looked at. E_SDK when the SDK lacks one that is needed, and nothing else is known to bring it. */
+/* As with slim, the wheel has to be sound, and the result appears whole or not at all; the same input gives the same bytes. A
+ * dry run reads everything, too. E_SDK when the SDK lacks a needed library that nothing else is known to bring. */
 MUST_USE struct err *wheel_fatten(
 	struct arena *a, const struct fat_request *q, struct fat_report *ret);
