@@ -1,13 +1,13 @@
-/* Where the last block of a deflate stream begins: RFC 1951, symbol by symbol, without unpacking anything. Packing a
- * wheel asks that for every chunk, and zlib's inflate() took a seventh of all its time to answer. */
+/* Finds the last block of a deflate stream (RFC 1951) symbol by symbol, without unpacking. Packing a wheel needs that for
+ * every chunk, and zlib's inflate() took a seventh of the time of packing. */
 #include <string.h>
 
 #include "formats/zip_format.h"
 
-enum { LITERAL, MATCH, END, BAD = 255 }; /* what symbols of the first alphabet come to */
+enum { LITERAL, MATCH, END, BAD = 255 }; /* kinds of symbols of the first alphabet */
 enum { LONGEST = 15, LITERALS = 288, DISTANCES = 32, LENGTHS = 19 };
 
-/* For the next bits: a value << 8 and how many bits it takes, those behind its code included; 0: no code. */
+/* Decodes the next bits: a value << 8 | the bits that it takes, with those behind its code; 0: no code. */
 struct table {
 	uint64_t mask;
 	uint16_t v[1 << LONGEST];
@@ -35,8 +35,8 @@ static unsigned itself(unsigned s)
 	return s << 8;
 }
 
-/* 3.2.2: codes of a length follow each other, bits reversed. For each length the table is doubled, so that shorter codes
- * are found whatever follows them. */
+/* Canonical codes (3.2.2): those of a length follow each other, bits reversed. The table is doubled for each length, so that
+ * shorter codes are found whatever follows them. */
 static void fill(struct table *t, const uint8_t *lengths, unsigned n, unsigned (*entry)(unsigned s))
 {
 	unsigned code = 0, longest = 0;
@@ -77,7 +77,7 @@ static unsigned next(struct walk *w, const struct table *t)
 	return e && w->at <= w->end ? e >> 8 : BAD;
 }
 
-/* 3.2.7 */
+/* Dynamic codes: 3.2.7. */
 static bool read_codes(struct walk *w)
 {
 	static const uint8_t order[LENGTHS] = {
@@ -104,7 +104,7 @@ static bool read_codes(struct walk *w)
 	return true;
 }
 
-/* 3.2.6 */
+/* Fixed codes: 3.2.6. */
 static void fixed_codes(struct walk *w)
 {
 	uint8_t lengths[LITERALS];
@@ -116,8 +116,8 @@ static void fixed_codes(struct walk *w)
 	fill(&w->distances, lengths, DISTANCES, distance);
 }
 
-/* Of what is ahead, 57 bits are sure to be there, and a code takes 28 with those behind it: each load is used as long as
- * that many are left. */
+/* A load has at least 57 bits, and a symbol takes at most 28 with the bits behind its code: a load is used until fewer are
+ * left. */
 static bool pass_symbols(struct walk *w)
 {
 	enum { SURE = 57, MOST = 28 };

@@ -1,9 +1,9 @@
 /* Zip archives: strict reading, deterministic writing (ZIP64 where needed, never otherwise).
  *
- * Reading goes by the central directory and checks it against the local headers: no overlap, no gap
- * tricks, no duplicate names, no traversal, no bytes behind the end record, sizes within limits.
- * Limits: central directory 1 GiB, extra fields and names 64 KiB. Nothing of a member is read
- * before it is asked for, and all reading is at the cost of one budget (budget.h). After zip_open() any number of threads may read from one struct zip.
+ * Reading follows the central directory and checks it against the local headers: no overlap, no gaps, no duplicate names, no
+ * traversal, no bytes behind the end record, sizes within limits (central directory 1 GiB, extra fields and names 64 KiB). A
+ * member's content is read only when it is asked for, and all reading costs one budget (budget.h). After zip_open() any
+ * number of threads may read from one struct zip.
  * Source: PKWARE APPNOTE 6.3.10; PEP 427 (deflate or stored only).
  */
 #pragma once
@@ -31,12 +31,12 @@ struct zip {
 	uint64_t size;
 	VEC(struct zip_member) members; /* in order of the central directory */
 	struct map names;               /* first member of each name */
-	struct budget budget;           /* for all that is read; not when src brought one */
+	struct budget budget;           /* for all reading, unless src brought one */
 };
 
-/* Opens and reads the central directory; ret must stay where it is. E_ZIP when it is no zip file at all, or one whose
- * directory cannot be read; what is wrong but readable goes to findings (ids: tests/ and the man
- * page of verify list them). findings may be NULL: then a finding of severity error is E_ZIP. */
+/* Opens and reads the central directory; ret must stay where it is. E_ZIP when it is not a zip file, or its directory
+ * cannot be read. Other mistakes go to findings (rocsmith-verify(1) lists their ids); if findings is NULL, one of severity
+ * error is E_ZIP. */
 MUST_USE struct err *zip_open(
 	struct arena *a, struct str path, struct findings *findings, struct zip *ret);
 /* The same for an archive behind any source of bytes, which must outlive ret. */
@@ -47,7 +47,7 @@ const struct zip_member *zip_find(const struct zip *z, struct str name); /* or N
 /* Whole content, checked against size and CRC; E_LIMIT when it is more than limit bytes. */
 MUST_USE struct err *zip_read(struct arena *a, const struct zip *z, const struct zip_member *m,
 	size_t limit, struct str *ret);
-/* Content in pieces, checked likewise; fn may stop early (then nothing is checked). */
+/* Content in pieces, checked likewise, unless fn stops early. */
 typedef struct err *zip_fn(void *user, const void *p, size_t n, bool *stop);
 MUST_USE struct err *zip_stream(
 	const struct zip *z, const struct zip_member *m, zip_fn *fn, void *user);
@@ -88,8 +88,7 @@ struct zip_input {
 	struct str path; /* file to read, or "" and then content is used */
 	struct str content;
 	unsigned mode; /* 0644 or 0755 */
-	/* Or the member of an archive, with its hash for RECORD: its compressed bytes are copied as they
-	 * are, and nothing of it is unpacked. */
+	/* Or the member of an archive, with its hash for RECORD: its compressed bytes are copied, and not unpacked. */
 	const struct zip *zip;
 	const struct zip_member *member;
 	struct str sha256;
@@ -111,7 +110,7 @@ struct zip_limits {
 struct zip_writer {
 	struct str path;
 	int64_t epoch;
-	uint32_t time; /* of a struct zip_member, and then epoch does not count; or 0 */
+	uint32_t time; /* as struct zip_member has it; 0: epoch counts */
 	unsigned jobs;
 	const struct zip_input *v;
 	size_t n;

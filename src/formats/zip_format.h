@@ -32,11 +32,12 @@ enum {
 	ZIP_FLAG_MASKED = 0x2000,
 };
 
-/* What is wrong with a member's name for an archive that is unpacked below a folder, or NULL. */
+/* Why a member of that name must not be unpacked below a folder, or NULL: names are relative, with forward slashes, and
+ * never lead out. Readers and writers share these rules. */
 const char *zip_name_problem(struct str name);
 bool zip_ascii(struct str name);
 
-/* ---- zip_data.c: a member on its way out of the archive ---- */
+/* ---- zip_data.c: unpacking a member ---- */
 enum { INFLATE_PIECE = 1 << 18 };
 struct inflater {
 	const struct zip *z;
@@ -57,7 +58,7 @@ MUST_USE struct err *inflater_end(const struct inflater *f);
 void inflater_freep(struct inflater **f);
 
 /* ---- deflate_walk.c ---- */
-/* Where the last block of a stream of n bytes begins, and where it ends, in bits. Behind the stream there are 8 bytes
- * that may be read. False for what is no stream. */
+/* Finds the last block of a stream of n bytes: its beginning and end, in bits. 8 bytes behind the stream must be readable. False
+ * when it is not a deflate stream. */
 bool deflate_last_block(
 	struct arena *tmp, const char *p, size_t n, uint64_t *ret_begin, uint64_t *ret_end);

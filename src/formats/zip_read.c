@@ -1,6 +1,5 @@
-/* Opening zip archives: end records, the central directory, and the local headers against it. What
- * is wrong but readable becomes a finding; see zip.h. Members, headers and data descriptors must
- * fill the file without overlap or gap. */
+/* Opening zip archives: end records, the central directory, and the local headers compared with it. Mistakes that leave an
+ * archive readable become findings; see zip.h. Members, headers and data descriptors must fill the file without overlap or gap. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,7 +9,7 @@
 
 enum {
 	MAX_DIRECTORY = 1 << 30,
-	MEMBER_MEMORY = 1000, /* bytes that are kept for one, by all who read it */
+	MEMBER_MEMORY = 1000, /* bytes that all readers together keep for one */
 	FIELD_WORK = 32,      /* for each byte of extra fields */
 };
 #define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes */
@@ -19,18 +18,19 @@ struct reader {
 	struct arena *a;
 	struct zip *z;
 	struct findings *list;
-	uint64_t end;        /* of the central directory and what precedes the end record */
+	uint64_t
+		end; /* offset behind the central directory and the bytes in front of the end record */
 	uint64_t dir, bytes; /* where the central directory begins; its size */
 	uint64_t count;      /* members that the end record promises */
 	uint64_t shift;      /* bytes in front of the archive: added to every offset */
-	bool extras;         /* fields that nothing needs were told of */
+	bool extras;         /* needless extra fields were reported */
 };
 
 static void say(struct reader *r, const char *id, enum severity severity, struct str member,
 	const char *fmt, ...) PRINTF(5, 6);
 #define SAY_ERROR(r, id, ...) say((r), (id), SEV_ERROR, __VA_ARGS__)
 #define SAY_WARNING(r, id, ...) say((r), (id), SEV_WARNING, __VA_ARGS__)
-/* An error of a member that must not be read after that. */
+/* An error about a member that must not be read from then on. */
 #define REFUSE(r, id, m, ...) ((m)->unsafe = true, SAY_ERROR((r), (id), (m)->name, __VA_ARGS__))
 
 static void say(struct reader *r, const char *id, enum severity severity, struct str member,
@@ -40,6 +40,49 @@ static void say(struct reader *r, const char *id, enum severity severity, struct
 	va_start(ap, fmt);
 	finding_vsay(r->a, finding_add(r->a, r->list, id, severity, member), fmt, ap);
 	va_end(ap);
+}
+
+/* ---- names ---- */
+
+const char *zip_name_problem(struct str name)
+{
+	if (!name.n)
+		return "is empty";
+	if (name.n > 4096)
+		return "is longer than 4096 bytes";
+	if (name.p[0] == '/')
+		return "is absolute";
+	char drive = name.n >= 2 && name.p[1] == ':' ? name.p[0] : 0;
+	if ((drive >= 'a' && drive <= 'z') || (drive >= 'A' && drive <= 'Z'))
+		return "begins with a drive letter";
+	for (size_t i = 0; i < name.n; i++) {
+		if (name.p[i] == '\\')
+			return "has a backslash";
+		if ((unsigned char)name.p[i] < 0x20 || name.p[i] == 0x7f)
+			return "has a control character";
+	}
+	struct str rest = name.p[name.n - 1] == '/' ? str_sub(name, 0, name.n - 1) : name, piece;
+	if (!rest.n || rest.p[rest.n - 1] == '/')
+		return "has an empty path element";
+	for (size_t depth = 0; str_next(&rest, '/', &piece); depth++) {
+		if (depth == 100)
+			return "is more than 100 folders deep";
+		if (!piece.n)
+			return "has an empty path element";
+		if (str_eq(piece, S("..")))
+			return "leads out of the folder that it is unpacked in";
+		if (str_eq(piece, S(".")))
+			return "has a '.' path element";
+	}
+	return NULL;
+}
+
+bool zip_ascii(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (name.p[i] & 0x80)
+			return false;
+	return true;
 }
 
 /* ---- end records ---- */
@@ -71,8 +114,7 @@ static struct err *find_end(struct reader *r, unsigned char ret[ZIP_END_SIZE])
 	return err_new(E_ZIP, "'%.*s' is not a zip file: it has no end record", STR(z->path));
 }
 
-/* The ZIP64 end record is where the locator says, or right before it when bytes were put in front.
- */
+/* The ZIP64 end record lies where its locator says, or right before the locator if bytes were put in front of the archive. */
 static struct err *read_end64(struct reader *r, const unsigned char *locator)
 {
 	unsigned char e[ZIP_END64_SIZE];
@@ -157,7 +199,7 @@ static struct err *place_directory(struct reader *r)
 
 /* ---- the central directory ---- */
 
-/* Values of the ZIP64 extra field, and what is wrong with it (NULL = nothing). */
+/* Values of the ZIP64 extra field, and its mistake (NULL = none). */
 struct wide {
 	uint64_t size, stored, header;
 	unsigned length; /* of the field; 0 = there is none */
@@ -183,8 +225,8 @@ static void wide_values(struct str field, const bool want[3], struct wide *w)
 				: "stands for no value of the header";
 }
 
-/* Fields by which other readers see something else than the header says, and those that bring what a wheel
- * has no use for. Source: APPNOTE 4.6, Info-ZIP's proginfo/extrafld.txt, libarchive's zip reader. */
+/* Extra fields that make other readers see something else than the header says, and harmless ones that a wheel has no use
+ * for. Source: APPNOTE 4.6, Info-ZIP's proginfo/extrafld.txt, libarchive's zip reader. */
 static const struct extra_field {
 	unsigned id;
 	bool harmless;
@@ -203,23 +245,19 @@ static const struct extra_field {
 	{.id = 0x7875, .harmless = true, .what = "its owner (Info-ZIP)"},
 };
 
-/* A second name that is the first one does no harm, whoever reads it: version, CRC of the first, name. */
-static bool same_name(struct str field, struct str name)
-{
-	enum { BEFORE_NAME = 5 };
-	return field.n >= BEFORE_NAME && str_eq(str_sub(field, BEFORE_NAME, field.n), name);
-}
-
 static void check_extra(struct reader *r, const struct zip_member *m, struct str extra)
 {
+	enum { BEFORE_NAME = 5 }; /* version, CRC of the first name */
 	for (unsigned n; extra.n >= 4; extra = str_sub(extra, 4 + n, extra.n)) {
 		unsigned id = le16(extra.p);
 		n = le16(extra.p + 2);
 		struct str field = str_sub(extra, 4, 4 + (size_t)n);
+		/* a second name that equals the first does no harm, whoever reads it */
+		bool same = id == ZIP_EXTRA_NAME && field.n >= BEFORE_NAME &&
+			    str_eq(str_sub(field, BEFORE_NAME, field.n), m->name);
 		for (size_t i = 0; i < sizeof(extra_fields) / sizeof(*extra_fields); i++) {
 			const struct extra_field *f = &extra_fields[i];
-			if (f->id != id || (f->harmless && r->extras) ||
-				(id == ZIP_EXTRA_NAME && same_name(field, m->name)))
+			if (f->id != id || (f->harmless && r->extras) || same)
 				continue;
 			r->extras = r->extras || f->harmless;
 			if (f->harmless)
@@ -235,8 +273,7 @@ static void check_extra(struct reader *r, const struct zip_member *m, struct str
 	}
 }
 
-/* Walks the extra fields. want: which of size, stored, header the 32-bit fields left out (then they
- * are replaced in *w). */
+/* Replaces in *w those of size, stored and header that the 32-bit fields left out (want). */
 static void read_wide(struct str extra, const bool want[3], struct wide *w)
 {
 	while (extra.n >= 4) {
@@ -290,19 +327,7 @@ static void check_packing(struct reader *r, struct zip_member *m)
 			(unsigned long long)m->size, (unsigned long long)m->stored);
 }
 
-static void check_name(struct reader *r, struct zip_member *m)
-{
-	const char *problem = zip_name_problem(m->name);
-	if (problem)
-		SAY_ERROR(r, "zip-unsafe-name", m->name, "the name %s", problem);
-	else if (utf8_end(m->name) < m->name.n)
-		SAY_ERROR(r, "zip-name-encoding", m->name, "the name is not valid UTF-8");
-	else if (!zip_ascii(m->name) && !(m->flags & ZIP_FLAG_UTF8))
-		SAY_WARNING(r, "zip-name-encoding", m->name,
-			"the name is not ASCII, but not marked as UTF-8 either");
-}
-
-/* One entry of the directory; returns its length, 0 when it is none. */
+/* One entry of the directory; returns its length, 0 when it is damaged. */
 static size_t read_entry(struct reader *r, struct str rest)
 {
 	const char *p = rest.p;
@@ -322,7 +347,7 @@ static size_t read_entry(struct reader *r, struct str rest)
 		.flags = le16(p + 8),
 		.time = le32(p + 12),
 		.crc = le32(p + 16),
-		.mode = le32(p + 38) >> 16, /* whatever system made it: so installers do, too */
+		.mode = le32(p + 38) >> 16, /* whichever system wrote it, as installers do */
 		.size = w.size,
 		.stored = w.stored,
 		.header = w.header,
@@ -330,7 +355,14 @@ static size_t read_entry(struct reader *r, struct str rest)
 	m->dir = name && p[to - 1] == '/';
 	if (w.problem)
 		SAY_ERROR(r, "zip-zip64", m->name, "its ZIP64 extra field %s", w.problem);
-	check_name(r, m);
+	const char *problem = zip_name_problem(m->name);
+	if (problem)
+		SAY_ERROR(r, "zip-unsafe-name", m->name, "the name %s", problem);
+	else if (utf8_end(m->name) < m->name.n)
+		SAY_ERROR(r, "zip-name-encoding", m->name, "the name is not valid UTF-8");
+	else if (!zip_ascii(m->name) && !(m->flags & ZIP_FLAG_UTF8))
+		SAY_WARNING(r, "zip-name-encoding", m->name,
+			"the name is not ASCII, but not marked as UTF-8 either");
 	check_kind(r, m, le32(p + 38));
 	check_extra(r, m, str_sub(rest, to, to + extra));
 	check_packing(r, m);
@@ -379,7 +411,8 @@ static void check_names(struct reader *r)
 			map_put(&z->names, m->name, m);
 		map_put(&folded, lower, m);
 	}
-	struct str last = S(""); /* its folders are no files: most have those of the one before */
+	struct str last = S(
+		""); /* its folders are known to be none of the files; most members share those of the one before */
 	VEC_EACH (struct zip_member, m, &z->members) {
 		size_t n = zip_name_problem(m->name) ? 0 : m->name.n, i = 0;
 		while (i < n && i < last.n && m->name.p[i] == last.p[i])
@@ -438,9 +471,8 @@ static void check_local(struct reader *r, const struct zip_member *m, const stru
 	const bool want[] = {marked, marked, false};
 	read_wide(l->extra, want, &w);
 	check_extra(r, m, l->extra);
-	/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are marked.
-	 * A copy of the central one (which may have one size, or the offset) is what pypa/wheel#692
-	 * was about. */
+	/* 4.5.3: a ZIP64 field in a local header has both sizes, and both 32-bit fields are all ones. Writers that copy the
+	 * central field, which may have one size or the offset, break that: pypa/wheel#692. */
 	if (w.problem)
 		SAY_ERROR(r, "zip-zip64", m->name, "the ZIP64 extra field of its local header %s",
 			w.problem);
@@ -484,7 +516,8 @@ static struct err *check_member(struct reader *r, struct zip_member *m)
 			(unsigned long long)m->header);
 		return NULL;
 	}
-	TRY(budget_work(r->z->src.budget, FIELD_WORK * l.extra.n)); /* many may share one header */
+	TRY(budget_work(
+		r->z->src.budget, FIELD_WORK * l.extra.n)); /* many members may share one header */
 	m->data = m->header + ZIP_LOCAL_SIZE + l.name.n + l.extra.n;
 	check_local(r, m, &l);
 	if (m->stored > r->dir - m->data)
@@ -492,9 +525,9 @@ static struct err *check_member(struct reader *r, struct zip_member *m)
 	return NULL;
 }
 
-/* ---- who owns which bytes ---- */
+/* ---- every byte belongs to one member ---- */
 
-/* 4.3.9: with or without a signature, sizes of 4 or 8 bytes. */
+/* A data descriptor (4.3.9): with or without a signature, sizes of 4 or 8 bytes. */
 static bool descriptor_fits(const struct zip_member *m, const unsigned char *p, size_t n)
 {
 	bool sig = n == 16 || n == 24;

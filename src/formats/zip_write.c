@@ -1,18 +1,17 @@
 /* Writing zip archives: deterministic, parallel, ZIP64 exactly where a value does not fit.
  *
- * Members are cut into units, which all threads work on while one more writes, in order, what is done;
- * so many bytes of units wait at most. A small member is one unit: read, hashed, checksummed and
- * compressed in one pass. A big one is cut into chunks that are compressed apart and joined (so
- * that one library does not keep all other CPUs waiting), and one more unit hashes all of it
- * meanwhile. Results depend on the content only. A member of another archive is copied by who writes.
+ * Members are cut into units; all threads work on these, and one more writes finished units in order. The bytes of waiting
+ * units are limited. A small member is one unit: read, hashed, checksummed and compressed in one pass. A big one is cut
+ * into chunks that are compressed separately and joined, so that one library does not keep all CPUs waiting, and one more
+ * unit hashes all of it meanwhile. Results depend on the content only. Members of other archives are copied by the writing
+ * thread.
  *
- * libdeflate has no flush, so the chunks of a big member are finished streams; they are joined by
- * clearing the "final" bit of the last block and adding an empty stored block, which ends at a byte
- * boundary (RFC 1951, 3.2.3 and 3.2.4). Where the last block begins, deflate_walk.c tells.
+ * libdeflate has no flush, so the chunks of a big member are finished streams; they are joined by clearing the "final" bit
+ * of the last block, which deflate_walk.c finds, and adding an empty stored block, which ends at a byte boundary (RFC
+ * 1951, 3.2.3 and 3.2.4).
  *
- * Headers of big members are reserved and filled in when their sizes are known: a deflated member
- * is never larger than its content (else it is stored), so whether it needs ZIP64 is known from the
- * start. */
+ * Headers of big members are reserved, and filled in when their sizes are known. A deflated member is never larger than its
+ * content (else it is stored), so it is known from the start which ones need ZIP64. */
 #include <libdeflate.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,9 +36,8 @@ struct packed { /* a member on its way into the archive */
 	uint32_t crc;
 	uint16_t method;
 	bool big;
-	struct hash
-		*running; /* of a big member, whose header is written before its hash is there */
-	uint32_t hashed;  /* its crc, until then */
+	struct hash *running; /* of a big member, until its hash unit is written */
+	uint32_t hashed;      /* its crc, until then */
 	struct digest digest;
 };
 
@@ -117,7 +115,7 @@ static struct err *pack_whole(struct libdeflate_compressor *c, struct pack_unit 
 	return NULL;
 }
 
-/* Makes a finished stream one that others may follow; out has 8 bytes of room. */
+/* Turns a finished stream into one that others may follow; out has 8 bytes of room. */
 static struct err *unfinish(struct arena *tmp, struct pack_unit *u)
 {
 	uint64_t begin, bit;
@@ -255,8 +253,8 @@ static uint32_t dos_time(int64_t epoch)
 	       (uint32_t)tm.tm_sec / 2;
 }
 
-/* The value of a 32-bit field whose true value is in the ZIP64 extra field when it does not fit. */
-static uint64_t or_mark(uint64_t value, bool wide)
+/* The value of a 32-bit field: all ones if the true value is in the ZIP64 extra field. */
+static uint64_t or_ones(uint64_t value, bool wide)
 {
 	return wide ? 0xffffffff : value;
 }
@@ -276,15 +274,15 @@ static unsigned version_needed(const struct packed *m, bool wide)
 	return wide ? 45 : m->method == ZIP_DEFLATE ? 20 : 10;
 }
 
-/* 4.5.3: in a local header the ZIP64 field has both sizes. What we pack has stored <= size, so that is
- * known before stored is. */
+/* The ZIP64 field of a local header has both sizes (4.5.3). As stored <= size in what we pack, the need for it is known
+ * before stored is. */
 static void put_local(struct writer *w, struct buf *b, const struct packed *m)
 {
 	bool wide = m->size >= w->lim.size || m->stored >= w->lim.size;
 	buf_le(b, ZIP_LOCAL, 4);
 	put_common(w, b, m, version_needed(m, wide));
-	buf_le(b, or_mark(m->stored, wide), 4);
-	buf_le(b, or_mark(m->size, wide), 4);
+	buf_le(b, or_ones(m->stored, wide), 4);
+	buf_le(b, or_ones(m->size, wide), 4);
 	buf_le(b, m->in->name.n, 2);
 	buf_le(b, wide ? 20 : 0, 2);
 	buf_add(b, m->in->name);
@@ -296,7 +294,7 @@ static void put_local(struct writer *w, struct buf *b, const struct packed *m)
 	buf_le(b, m->stored, 8);
 }
 
-/* In a central header it has exactly those values that do not fit, in this order. */
+/* The ZIP64 field of a central header has exactly the values that do not fit, in this order. */
 static void put_central(struct writer *w, struct buf *b, const struct packed *m)
 {
 	const uint64_t values[] = {m->size, m->stored, m->header};
@@ -308,13 +306,13 @@ static void put_central(struct writer *w, struct buf *b, const struct packed *m)
 	buf_le(b, ZIP_CENTRAL, 4);
 	buf_le(b, 3 << 8 | (need < 20 ? 20 : need), 2); /* made by: Unix */
 	put_common(w, b, m, need);
-	buf_le(b, or_mark(m->stored, wide[1]), 4);
-	buf_le(b, or_mark(m->size, wide[0]), 4);
+	buf_le(b, or_ones(m->stored, wide[1]), 4);
+	buf_le(b, or_ones(m->size, wide[0]), 4);
 	buf_le(b, m->in->name.n, 2);
 	buf_le(b, extra ? extra + 4 : 0, 2);
 	buf_le(b, 0, 2 + 2 + 2); /* comment, disk, internal attributes */
 	buf_le(b, (uint64_t)(0100000 | m->in->mode) << 16, 4);
-	buf_le(b, or_mark(m->header, wide[2]), 4);
+	buf_le(b, or_ones(m->header, wide[2]), 4);
 	buf_add(b, m->in->name);
 	if (!extra)
 		return;
@@ -349,8 +347,8 @@ static void put_end(struct writer *w, struct buf *b, uint64_t start)
 	buf_le(b, 0, 4); /* disks */
 	buf_le(b, many ? 0xffff : n, 2);
 	buf_le(b, many ? 0xffff : n, 2);
-	buf_le(b, or_mark(size, size >= w->lim.size), 4);
-	buf_le(b, or_mark(start, start >= w->lim.size), 4);
+	buf_le(b, or_ones(size, size >= w->lim.size), 4);
+	buf_le(b, or_ones(start, start >= w->lim.size), 4);
 	buf_le(b, 0, 2);
 }
 
@@ -402,7 +400,7 @@ static struct err *write_header(struct writer *w, struct packed *m)
 	return NULL;
 }
 
-/* Deflating did not help after all: the content as it is takes its place. */
+/* Replaces deflated data that did not become smaller by the content itself. */
 static struct err *store_instead(struct writer *w, struct packed *m)
 {
 	ARENA(tmp);
@@ -525,7 +523,7 @@ static void begin(struct writer *w, struct job *j)
 	j->begun = true;
 }
 
-/* A member's hash takes as long as many chunks, and is written behind all of them: it begins first. */
+/* Hashing a member takes as long as compressing many chunks, and its result is written behind them: so it begins first. */
 static void begin_hash(struct writer *w, struct job *j)
 {
 	while (j->v->work == CHUNK)
