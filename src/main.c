@@ -56,7 +56,7 @@ static struct err *dispatch(struct arena *a, const struct strs *argv, struct out
 	TRY(opt_parse(a, c, &rest, args));
 	ret->json = common->json;
 	if (common->help) {
-		help_command(c);
+		help_command(commands, c);
 		return NULL;
 	}
 	TRY(prepare(c, common));

@@ -1,129 +1,178 @@
-/* rocsmith hipify: its options, and which of its answers is wanted. */
+/* rocsmith hipify DIR: its options, how these and rocsmith.yaml become a run (options win), and the
+ * run itself.
+ */
 #include "cli/cmd_hipify.h"
 
 #include "base/fs.h"
+#include "base/progress.h"
+#include "flow/build.h"
+#include "plan/plan.h"
+#include "term/out.h"
 
 static const struct opt hipify_opts[] = {
-	{OPT_VALUE("mode", OPT_ENUM, struct hipify_args, o.mode, "MODE",
-		 "which translation (default: by what DIR is)"),
-		.flags = OPT_FROM_ONE, .choices = hipify_modes + 1},
-	{OPT_VALUE("torch", OPT_PATH, struct hipify_args, o.torch, "PATH",
-		 "whose hipify: a checkout, a package or a wheel"),
-		.env = "ROCSMITH_TORCH"},
-	{OPT_FLAG("in-place", struct hipify_args, o.in_place, "translate into DIR itself")},
-	{OPT_VALUE("output", OPT_PATH, struct hipify_args, o.out, "OUT",
-		 "folder for the translated tree"),
-		.sname = 'o', .env = "ROCSMITH_OUTPUT"},
+	HIPIFY_MODE,
+	HIPIFY_TARGET,
 	{OPT_FLAG("diff", struct hipify_args, diff, "print what would change")},
 	{OPT_FLAG("check", struct hipify_args, check, "exit status 1 when something would change")},
-	{OPT_VALUE("explain", OPT_PATH, struct hipify_args, explain, "FILE[:LINE]",
-		"which rule changes what in this file or line")},
-	{OPT_FLAG("verify", struct hipify_args, verify, "compare with that torch's own Python")},
-	{OPT_FLAG("status", struct hipify_args, status, "what became of the files made earlier")},
-	{OPT_FLAG("restore", struct hipify_args, restore, "undo what was done in DIR")},
-	{OPT_FLAG("force", struct hipify_args, force, "with --restore: also files edited since")},
-	{OPT_FLAG("lint", struct hipify_args, lint, "find what assumes waves of 32 lanes")},
-	{OPT_FLAG("lint-map", struct hipify_args, lint_map, "look for faults in the tables")},
-	{OPT_VALUE("include-dir", OPT_LIST, struct hipify_args, o.include_dirs, "DIR",
-		 "folder of headers (mode extension)"),
-		.sname = 'I'},
-	{OPT_VALUE("map", OPT_PATH, struct hipify_args, o.map, "FILE", "further pairs of names")},
-	{OPT_VALUE("ignore", OPT_LIST, struct hipify_args, o.ignore, "PATTERN",
-		"leave out files, as the original's ignores")},
-	{OPT_VALUE("exclude", OPT_LIST, struct hipify_args, o.exclude, "NAME",
-		 "leave out this folder or file"),
-		.flags = OPT_COMMA},
-	{OPT_VALUE("extra-extension", OPT_LIST, struct hipify_args, o.extra_extensions, "EXT",
-		"files that count as sources, too: .inl")},
-	{OPT_VALUE("launches", OPT_ENUM, struct hipify_args, o.launches, "HOW",
-		 "kernel launches: auto, rewrite or keep"),
-		.flags = OPT_FROM_ONE, .choices = hipify_launches + 1},
-	{OPT_FLAG("out-of-place-only", struct hipify_args, o.out_of_place_only,
-		"as build_amd.py has it")},
-	{OPT_VALUE("extra-include-dir", OPT_LIST, struct hipify_args, o.extra_include, "DIR",
-		"as build_amd.py has it")},
+	HIPIFY_RULES,
 	{OPT_VALUE("engine", OPT_ENUM, struct hipify_args, o.engine, "ENGINE",
 		 "rocsmith, or torch: its own Python"),
 		.choices = hipify_engines},
-	{OPT_VALUE("rocm", OPT_STR, struct hipify_args, o.rocm, "VERSION",
-		"leave names that this ROCm does not have yet")},
-	{OPT_ARGUMENT("DIR", OPT_POS, struct hipify_args, o.dir, "folder or file to translate")},
-	{OPT_ARGUMENT(
-		"SOURCE", OPT_POSES, struct hipify_args, o.sources, "only these files of DIR")},
+	{OPT_MOVED_TO("status", NULL, "hipify status")},
+	{OPT_MOVED_TO("restore", NULL, "hipify restore")},
+	{OPT_MOVED_TO("explain", "FILE[:LINE]", "hipify explain")},
+	{OPT_MOVED_TO("verify", NULL, "hipify verify")},
+	{OPT_MOVED_TO("lint", NULL, "hipify lint")},
+	HIPIFY_DIR("folder or file to translate"),
+	HIPIFY_SOURCE,
 	{.kind = OPT_END},
 };
 
-/* ---- what goes together ---- */
-
-enum wish_kind { WISH_SHOW, WISH_VERIFY, WISH_LOOK, WISH_TARGET };
-
-struct wish {
-	const char *name;
-	bool given;
-	enum wish_kind kind;
-};
-
-/* x stands before y in the list of wishes, which is sorted by kind. */
-static bool exclude_each_other(const struct wish *x, const struct wish *y)
+struct err *hipify_check_there(struct str path)
 {
-	if (!x->given || !y->given)
-		return false;
-	if (x->kind == y->kind)
-		return x->kind != WISH_LOOK;
-	return y->kind != WISH_TARGET || x->kind == WISH_SHOW;
+	return fs_exists(path) ? NULL : err_new(E_NOENT, "no folder or file '%.*s'", STR(path));
 }
 
-static struct err *check_wishes(const struct hipify_args *h)
+struct str hipify_overlay(struct arena *a, struct str dir, struct str *ret_build)
 {
-	const struct wish all[] = {
-		{"explain", h->explain.n > 0, WISH_SHOW},
-		{"status", h->status, WISH_SHOW},
-		{"restore", h->restore, WISH_SHOW},
-		{"lint", h->lint, WISH_SHOW},
-		{"lint-map", h->lint_map, WISH_SHOW},
-		{"verify", h->verify, WISH_VERIFY},
-		{"diff", h->diff, WISH_LOOK},
-		{"check", h->check, WISH_LOOK},
-		{"in-place", h->o.in_place, WISH_TARGET},
-		{"output", h->o.out.n > 0, WISH_TARGET},
-	};
-	const size_t n = sizeof(all) / sizeof(all[0]);
-	for (size_t i = 0; i < n * n; i++) {
-		const struct wish *x = &all[i / n], *y = &all[i % n];
-		if (x < y && exclude_each_other(x, y))
-			return err_new(
-				E_USAGE, "'--%s' and '--%s' exclude each other", x->name, y->name);
-	}
-	if (h->force && !h->restore)
-		return err_new(E_USAGE, "'--force' belongs to '--restore'");
+	*ret_build = build_folder(a, path_abs(a, dir));
+	return path_join(a, *ret_build, S("hip"));
+}
+
+static struct err *choose_mode(const struct hipify_args *h, struct hipify_options *o)
+{
+	const char *why;
+	hipify_choose_mode(o, &why);
+	if (!why)
+		why = h->o.mode ? "asked for" : "'hipify' of rocsmith.yaml";
+	say_verbose("mode %s: %s", hipify_modes[o->mode], why);
+	TRY(hipify_options_check(&h->o, o->mode));
+	if (h->o.map.n && !fs_exists(h->o.map))
+		return err_new(E_NOENT, "no file '%.*s' with pairs of names", STR(h->o.map));
+	if (!hipify_by_torch(o))
+		return NULL;
+	if (!fs_is_dir(o->dir))
+		return err_hint(err_new(E_USAGE, "mode '%s' takes a folder, and '%.*s' is a file",
+					hipify_modes[o->mode], STR(o->dir)),
+			"give the project's folder, then its sources: DIR SOURCE");
+	if (o->mode == HIPIFY_TORCH && !hipify_is_checkout(o->dir) && !hipify_is_checkout(o->torch))
+		return err_hint(err_new(E_USAGE,
+					"'%.*s' is not a PyTorch checkout: it has no "
+					"'tools/amd_build/build_amd.py'",
+					STR(o->dir)),
+			"a CUDA extension for PyTorch wants --mode extension");
+	if (o->mode == HIPIFY_EXTENSION && !o->torch.n)
+		return err_hint(err_new(E_USAGE, "mode 'extension' needs to know whose hipify"),
+			"give --torch PATH: a checkout, an installed torch, or a wheel of one");
 	return NULL;
 }
 
-static struct err *run(struct arena *a, void *p, int *ret_status)
+/* Sources are looked up in DIR, as a setup.py that runs there sees them, then in the current folder.
+ */
+static struct err *find_sources(
+	struct arena *a, const struct hipify_args *h, struct hipify_options *o)
 {
-	struct hipify_args *h = p;
-	struct hipify_job job;
-	TRY(check_wishes(h));
-	if (h->o.rocm.n && !hipify_is_rocm(h->o.rocm))
+	struct strs given = o->sources;
+	o->sources = (struct strs){0};
+	if (h->o.sources.n && !fs_is_dir(o->dir))
+		return err_new(
+			E_USAGE, "'%.*s' is a file: what follows it has no folder", STR(o->dir));
+	o->keep = h->o.sources.n > 0 && !hipify_by_torch(o);
+	VEC_EACH (const struct str, s, &given) {
+		struct str inside = path_join(a, o->dir, *s);
+		struct str path = path_abs(a, fs_present(inside) ? inside : *s);
+		if (!fs_present(path))
+			return err_new(E_NOENT, "no source '%.*s' in '%.*s' or the current folder",
+				STR(*s), STR(o->dir));
+		if (fs_is_dir(path))
+			return err_hint(err_new(E_USAGE, "the source '%.*s' is a folder", STR(*s)),
+				"name its files, or leave SOURCE out to take all that match");
+		if (!hipify_by_torch(o) && !path_is_inside(path_rel(a, path, path_abs(a, o->dir))))
+			return err_hint(err_new(E_USAGE, "the source '%.*s' is outside of '%.*s'",
+						STR(*s), STR(o->dir)),
+				"give the folder that holds both");
+		strs_add(a, &o->sources, path);
+	}
+	return NULL;
+}
+
+struct err *hipify_resolve(
+	struct arena *a, const struct hipify_args *h, struct str dir, struct hipify_job *ret)
+{
+	struct hipify_options described = {0};
+	*ret = (struct hipify_job){.a = a, .args = h, .o = h->o};
+	struct hipify_options *o = &ret->o;
+	struct strs include_dirs = o->include_dirs;
+	if (o->rocm.n && !hipify_is_rocm(o->rocm))
 		return err_new(E_USAGE, "'--rocm' takes a version such as 6.4.3, not '%.*s'",
-			STR(h->o.rocm));
-	if (h->explain.n)
-		return hipify_explain(a, h);
-	if (h->lint_map)
-		return hipify_lint_map(a, h, ret_status);
-	if (!h->o.dir.n)
-		return err_hint(err_new(E_USAGE, "no folder or file to translate is given"),
-			"usage: rocsmith hipify DIR, or rocsmith hipify DIR -o OUT");
-	if (!fs_exists(h->o.dir))
-		return err_new(E_NOENT, "no folder or file '%.*s'", STR(h->o.dir));
-	if (h->lint)
-		return hipify_lint(a, h, ret_status);
-	if (h->status)
-		return hipify_show_state(a, h, ret_status);
-	if (h->restore)
-		return hipify_restore_dir(a, h, ret_status);
+			STR(o->rocm));
+	if (o->in_place && o->out.n)
+		return err_new(E_USAGE, "'--in-place' and '--output' exclude each other");
+	o->dir = dir;
+	o->jobs = h->common.jobs;
+	if (fs_is_dir(dir))
+		TRY(plan_hipify_read(a, dir, &described));
+	/* As sources. Those that do not exist stay as they are: the original does not mind them. */
+	o->include_dirs = (struct strs){0};
+	VEC_EACH (const struct str, d, &include_dirs) {
+		bool here = fs_is_dir(path_join(a, dir, *d)) || !fs_is_dir(*d);
+		strs_add(a, &o->include_dirs, here ? *d : path_abs(a, *d));
+	}
+	hipify_options_inherit(o, &described);
+	TRY(choose_mode(h, o));
+	if (o->mode != HIPIFY_TORCH)
+		TRY(find_sources(a, h, o));
+	bool named = o->mode == HIPIFY_EXTENSION && o->sources.n;
+	hipify_options_complete(a, o);
+	if (named && !o->sources.n)
+		return err_new(E_USAGE, "every SOURCE is excluded");
+	return NULL;
+}
+
+struct err *hipify_translate(struct hipify_job *job, int *ret_status)
+{
+	const struct hipify_args *h = job->args;
+	CLEANUP(fd_closep) int lock = -1;
+	struct hipify_tree t = {0};
+	/* A build compiles from the default overlay: no translation while one runs. */
+	if (job->build.n && !fs_writes_forbidden()) {
+		TRY(fs_place_check(FS_CACHE));
+		TRY(fs_mkdirs(job->build));
+		TRY(progress_lock(path_join(job->a, job->build, S("lock")), &lock, "builds '%.*s'",
+			STR(job->o.dir)));
+	}
+	job->o.want_untranslated = h->common.json || h->check || out_verbosity() > 0;
+	struct err *e = hipify_run(job->a, &job->o, &t);
+	if (!e)
+		e = hipify_show(job, &t);
+	if (!e)
+		e = hipify_failures(job->a, &t);
+	if (!e && h->check && hipify_count_changed(&t))
+		*ret_status = 1;
+	hipify_tree_free(&t);
+	return e;
+}
+
+static struct err *run(struct arena *a, void *args, int *ret_status)
+{
+	struct hipify_args *h = args;
+	struct hipify_job job;
+	TRY(hipify_check_there(h->o.dir));
 	TRY(hipify_resolve(a, h, h->o.dir, &job));
-	return h->verify ? hipify_verify(&job, ret_status) : hipify_translate(&job, ret_status);
+	struct hipify_options *o = &job.o;
+	o->look_only = h->diff || h->check;
+	bool nowhere = !o->in_place && !o->out.n && !o->look_only;
+	if (!fs_is_dir(o->dir)) {
+		strs_add(a, &o->only, path_base(o->dir));
+		o->dir = path_dir(o->dir);
+		o->keep = true;
+		if (nowhere)
+			return err_hint(err_new(E_USAGE, "no output folder is given"),
+				"give -o OUT for a file, or --diff or --check to look only");
+	} else if (nowhere) {
+		o->out = hipify_overlay(a, o->dir, &job.build);
+	}
+	return hipify_translate(&job, ret_status);
 }
 
 const struct command cmd_hipify = {

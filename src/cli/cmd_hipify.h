@@ -1,6 +1,6 @@
-/* The command hipify, in parts: cmd_hipify.c holds the options and decides what is done,
- * cmd_hipify_resolve.c turns options and rocsmith.yaml into what a run needs, the others each give
- * one kind of answer; what they share is in cmd_hipify_show.c. Private to them.
+/* The commands of hipify: cmd_hipify.c translates and turns options and rocsmith.yaml into what a
+ * run needs, cmd_hipify_show.c prints a translation, cmd_hipify_explain.c says which rule changed
+ * what, cmd_hipify_tree.c answers for a whole tree: status, restore, verify, lint. Private to them.
  */
 #pragma once
 
@@ -10,44 +10,81 @@
 
 struct hipify_args {
 	struct common common;
-	struct hipify_options o; /* as said; dir is DIR, a folder or a file */
-	struct str explain;
-	bool diff, check, verify, status, restore, lint, lint_map, force;
+	struct hipify_options o; /* as given; dir is DIR, a folder or a file */
+	struct str place;        /* explain: FILE[:LINE] */
+	bool diff, check, force;
 };
 
-/* What is to be done, with every choice made. */
+/* A run with every choice made. */
 struct hipify_job {
 	struct arena *a;
 	const struct hipify_args *args;
 	struct hipify_options o;
-	struct str build; /* the build folder around the overlay that nobody named, or "" */
+	struct str build; /* the build folder around the default overlay; "" with a target given */
+	bool answered;    /* a comparison has been printed already */
 };
 
-/* path: the folder (or file) to translate. E_USAGE, E_NOENT, and what is wrong in rocsmith.yaml. */
+/* Rows that several commands have. */
+/* clang-format off */
+#define HIPIFY_DIR(text)                                                                           \
+	{OPT_ARGUMENT("DIR", OPT_POS, struct hipify_args, o.dir, (text)), .flags = OPT_REQUIRED}
+#define HIPIFY_SOURCE                                                                              \
+	{OPT_ARGUMENT("SOURCE", OPT_POSES, struct hipify_args, o.sources, "only these files of DIR")}
+#define HIPIFY_MODE                                                                                \
+	{OPT_VALUE("mode", OPT_ENUM, struct hipify_args, o.mode, "MODE",                           \
+		 "which translation (default: by what DIR is)"),                                   \
+		.flags = OPT_FROM_ONE, .choices = hipify_modes + 1},                               \
+	{OPT_VALUE("torch", OPT_PATH, struct hipify_args, o.torch, "PATH",                         \
+		 "whose hipify: a checkout, a package or a wheel"),                                \
+		.env = "ROCSMITH_TORCH"}
+#define HIPIFY_EXCLUDE                                                                             \
+	{OPT_VALUE("exclude", OPT_LIST, struct hipify_args, o.exclude, "NAME",                     \
+		 "leave out this folder or file"),                                                 \
+		.flags = OPT_COMMA}
+#define HIPIFY_TARGET                                                                              \
+	{OPT_FLAG("in-place", struct hipify_args, o.in_place, "translate into DIR itself")},       \
+	{OPT_VALUE("output", OPT_PATH, struct hipify_args, o.out, "OUT",                           \
+		 "folder for the translated tree"),                                                \
+		.sname = 'o', .env = "ROCSMITH_OUTPUT"}
+#define HIPIFY_RULES                                                                               \
+	{OPT_VALUE("include-dir", OPT_LIST, struct hipify_args, o.include_dirs, "DIR",             \
+		 "folder of headers (mode extension)"),                                            \
+		.sname = 'I'},                                                                     \
+	{OPT_VALUE("map", OPT_PATH, struct hipify_args, o.map, "FILE", "further pairs of names")}, \
+	{OPT_VALUE("ignore", OPT_LIST, struct hipify_args, o.ignore, "PATTERN",                    \
+		"leave out files, as the original's ignores")},                                    \
+	HIPIFY_EXCLUDE,                                                                            \
+	{OPT_VALUE("extra-extension", OPT_LIST, struct hipify_args, o.extra_extensions, "EXT",     \
+		"files that count as sources, too: .inl")},                                        \
+	{OPT_VALUE("launches", OPT_ENUM, struct hipify_args, o.launches, "HOW",                    \
+		 "kernel launches: auto, rewrite or keep"),                                        \
+		.flags = OPT_FROM_ONE, .choices = hipify_launches + 1},                            \
+	{OPT_FLAG("out-of-place-only", struct hipify_args, o.out_of_place_only,                    \
+		"as build_amd.py has it")},                                                        \
+	{OPT_VALUE("extra-include-dir", OPT_LIST, struct hipify_args, o.extra_include, "DIR",      \
+		"as build_amd.py has it")},                                                        \
+	{OPT_VALUE("rocm", OPT_STR, struct hipify_args, o.rocm, "VERSION",                         \
+		"leave names that this ROCm does not have yet")}
+/* clang-format on */
+
+/* ---- cmd_hipify.c ---- */
+/* dir: the folder (or file) to translate. E_USAGE, E_NOENT, and what is wrong in rocsmith.yaml. */
 MUST_USE struct err *hipify_resolve(
-	struct arena *a, const struct hipify_args *h, struct str path, struct hipify_job *ret);
-/* Fills torch, map and map_text alone: whose tables are looked at, the folder's own at last. */
-MUST_USE struct err *hipify_resolve_torch(
-	struct arena *a, const struct hipify_args *h, struct hipify_options *ret);
+	struct arena *a, const struct hipify_args *h, struct str dir, struct hipify_job *ret);
 /* The overlay of a project when none is named: *ret_build is the build folder that it lies in. */
 struct str hipify_overlay(struct arena *a, struct str dir, struct str *ret_build);
-
-/* ---- answers ---- */
+MUST_USE struct err *hipify_check_there(struct str path); /* E_NOENT */
+/* Runs hipify and shows the result. */
 MUST_USE struct err *hipify_translate(struct hipify_job *job, int *ret_status);
-MUST_USE struct err *hipify_verify(struct hipify_job *job, int *ret_status);
-MUST_USE struct err *hipify_explain(struct arena *a, const struct hipify_args *h);
-MUST_USE struct err *hipify_show_state(
-	struct arena *a, const struct hipify_args *h, int *ret_status);
-MUST_USE struct err *hipify_restore_dir(
-	struct arena *a, const struct hipify_args *h, int *ret_status);
-MUST_USE struct err *hipify_lint(struct arena *a, const struct hipify_args *h, int *ret_status);
-MUST_USE struct err *hipify_lint_map(struct arena *a, const struct hipify_args *h, int *ret_status);
 
-/* ---- what they share ---- */
-struct str hipify_in_dir(
-	struct arena *a, struct str dir, struct str path); /* as the user sees it */
+/* ---- cmd_hipify_show.c ---- */
+/* Prints what a run found and did, as text or JSON. */
+MUST_USE struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t);
+size_t hipify_count_changed(const struct hipify_tree *t); /* sources with another text */
+/* A path of the tree as the user sees it. */
+struct str hipify_in_dir(struct arena *a, struct str dir, struct str path);
 struct str hipify_untranslated_text(struct arena *a, struct str dir, const struct untranslated *u);
 /* In tables: FIELD_LIST of a struct untranslated_list, FIELD_STRUCT of a struct torch_source. */
 extern const struct json_field hipify_untranslated_fields[], hipify_torch_fields[];
-/* One error for all that failed, or NULL: the only reason is its cause, several are warnings. */
+/* NULL if no source failed. A single failure is the error's cause; several become warnings. */
 struct err *hipify_failures(struct arena *a, struct hipify_tree *t);

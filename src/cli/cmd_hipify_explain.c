@@ -1,5 +1,5 @@
-/* hipify --explain: which rule made which change in a file or line. For the modes torch and
- * extension the file is looked at as a part of its tree, because the tree decides on its includes.
+/* rocsmith hipify explain: which rule made which change in a file or line. In the modes torch and
+ * extension the file is looked at as part of its tree, because the tree decides on its includes.
  */
 #include "cli/cmd_hipify.h"
 
@@ -9,32 +9,27 @@
 #include "hipify/cuda/names.h"
 #include "term/out.h"
 
-struct place {
-	struct str file;
-	unsigned line; /* 0 = the whole file */
-};
-
 struct explained {
 	struct arena *a;
-	struct place at;
+	struct str file;
+	unsigned line; /* 0 = the whole file */
 	bool by_torch;
 	struct str source;
 	struct hipify_text text;
+	struct untranslated_list names; /* in that line, with the file's name as given */
 };
 
-static struct place parse_place(struct arena *a, struct str s, struct str dir)
+/* Splits FILE:LINE, unless a file has all of it as its name. */
+static void split_place(struct explained *x, struct str s, struct str dir)
 {
 	size_t colon = str_rchr(s, ':');
 	uint64_t line;
-	if (colon == s.n || fs_exists(s) || fs_exists(path_join(a, dir, s)) ||
+	x->file = s;
+	if (colon == s.n || fs_exists(s) || fs_exists(path_join(x->a, dir, s)) ||
 		!str_u64(str_sub(s, colon + 1, s.n), 10, &line) || line > UINT_MAX)
-		return (struct place){.file = s};
-	return (struct place){.file = str_sub(s, 0, colon), .line = (unsigned)line};
-}
-
-static bool wanted(const struct explained *x, unsigned line)
-{
-	return !x->at.line || line == x->at.line;
+		return;
+	x->file = str_sub(s, 0, colon);
+	x->line = (unsigned)line;
 }
 
 /* An edit may take several lines: a launch's name and its "<<<" often stand on two. */
@@ -43,21 +38,7 @@ static bool wanted_edit(const struct explained *x, const struct hipify_edit *e)
 	unsigned last = e->line;
 	for (size_t i = e->from; i + 1 < e->to; i++)
 		last += x->source.p[i] == '\n';
-	return wanted(x, e->line) || (x->at.line > e->line && x->at.line <= last);
-}
-
-/* The names that are not translated there, in the file as it was called. */
-static struct untranslated_list wanted_names(const struct explained *x)
-{
-	struct untranslated_list list = {0};
-	VEC_EACH (const struct untranslated, u, &x->text.untranslated) {
-		if (!wanted(x, u->line))
-			continue;
-		struct untranslated *here = VEC_PUSH(x->a, &list);
-		*here = *u;
-		here->path = x->at.file;
-	}
-	return list;
+	return !x->line || x->line == e->line || (x->line > e->line && x->line <= last);
 }
 
 /* ---- text ---- */
@@ -108,9 +89,9 @@ static void explain_edit(const struct explained *x, const struct hipify_edit *e)
 	struct str old = str_sub(x->source, e->from, e->to), new = str_trim(e->with);
 	struct str from = on_one_line(x->a, old), to = on_one_line(x->a, new);
 	if (old.n)
-		out_fmt("%.*s:%u: %.*s -> %.*s\n", STR(x->at.file), e->line, STR(from), STR(to));
+		out_fmt("%.*s:%u: %.*s -> %.*s\n", STR(x->file), e->line, STR(from), STR(to));
 	else
-		out_fmt("%.*s:%u: + %.*s\n", STR(x->at.file), e->line, STR(to));
+		out_fmt("%.*s:%u: + %.*s\n", STR(x->file), e->line, STR(to));
 	if (e->rule)
 		out_fmt("    %.*s\n", STR(rule_text(x->a, e->rule)));
 	for (const struct hipify_reason *r = e->why; r; r = r->next)
@@ -119,20 +100,19 @@ static void explain_edit(const struct explained *x, const struct hipify_edit *e)
 
 static void print_text(const struct explained *x)
 {
-	struct untranslated_list names = wanted_names(x);
-	size_t shown = names.n;
+	size_t shown = x->names.n;
 	VEC_EACH (const struct hipify_edit, e, &x->text.edits) {
 		if (!wanted_edit(x, e))
 			continue;
 		explain_edit(x, e);
 		shown++;
 	}
-	VEC_EACH (const struct untranslated, u, &names)
+	VEC_EACH (const struct untranslated, u, &x->names)
 		out_fmt("%.*s\n", STR(hipify_untranslated_text(x->a, S(""), u)));
-	if (!shown && x->at.line)
-		out_fmt("%.*s:%u: no rule applies here\n", STR(x->at.file), x->at.line);
+	if (!shown && x->line)
+		out_fmt("%.*s:%u: no rule applies here\n", STR(x->file), x->line);
 	else if (!shown)
-		out_fmt("%.*s: no rule applies here\n", STR(x->at.file));
+		out_fmt("%.*s: no rule applies here\n", STR(x->file));
 }
 
 /* ---- JSON ---- */
@@ -153,7 +133,7 @@ struct shown_edit {
 	const struct shown_reasons *reasons; /* modes torch and extension */
 };
 
-struct shown {
+struct shown_explanation {
 	struct str path;
 	VEC(struct shown_edit) edits;
 	struct untranslated_list untranslated;
@@ -185,47 +165,42 @@ static const struct json_field edit_fields[] = {
 };
 static const struct json_field shown_fields[] = {
 	FIELD_CONST("schema", "rocsmith.hipify-explain/1"),
-	FIELD("path", struct shown, path),
-	FIELD_LIST("edits", struct shown, edits, edit_fields),
-	FIELD_LIST("untranslated", struct shown, untranslated, hipify_untranslated_fields),
+	FIELD("path", struct shown_explanation, path),
+	FIELD_LIST("edits", struct shown_explanation, edits, edit_fields),
+	FIELD_LIST(
+		"untranslated", struct shown_explanation, untranslated, hipify_untranslated_fields),
 	{.kind = FIELD_END},
 };
-
-static struct shown_rule *shown_rule(struct arena *a, const struct hipify_rule *r)
-{
-	struct shown_rule *shown = NEW(a, struct shown_rule);
-	*shown = (struct shown_rule){
-		.table = names_tables[r->table],
-		.line = r->line,
-		.kind = names_text(r->kind),
-		.since = names_text(r->since),
-		.evidence = names_text(r->source),
-	};
-	return shown;
-}
-
-static struct shown_reasons *shown_reasons(struct arena *a, const struct hipify_reason *r)
-{
-	struct shown_reasons *shown = NEW(a, struct shown_reasons);
-	for (; r; r = r->next)
-		*VEC_PUSH(a, &shown->reasons) = *r;
-	return shown;
-}
 
 static void print_json(const struct explained *x)
 {
 	struct arena *a = x->a;
-	struct shown s = {.path = x->at.file};
-	VEC_EACH (const struct hipify_edit, e, &x->text.edits)
-		if (wanted_edit(x, e))
-			*VEC_PUSH(a, &s.edits) = (struct shown_edit){
-				.line = e->line,
-				.from = str_sub(x->source, e->from, e->to),
-				.to = e->with,
-				.rule = e->rule ? shown_rule(a, e->rule) : NULL,
-				.reasons = x->by_torch ? shown_reasons(a, e->why) : NULL,
+	struct shown_explanation s = {.path = x->file, .untranslated = x->names};
+	VEC_EACH (const struct hipify_edit, e, &x->text.edits) {
+		if (!wanted_edit(x, e))
+			continue;
+		struct shown_rule *rule = NULL;
+		struct shown_reasons *reasons = x->by_torch ? NEW(a, struct shown_reasons) : NULL;
+		for (const struct hipify_reason *r = e->why; reasons && r; r = r->next)
+			*VEC_PUSH(a, &reasons->reasons) = *r;
+		if (e->rule) {
+			rule = NEW(a, struct shown_rule);
+			*rule = (struct shown_rule){
+				.table = names_tables[e->rule->table],
+				.line = e->rule->line,
+				.kind = names_text(e->rule->kind),
+				.since = names_text(e->rule->since),
+				.evidence = names_text(e->rule->source),
 			};
-	s.untranslated = wanted_names(x);
+		}
+		*VEC_PUSH(a, &s.edits) = (struct shown_edit){
+			.line = e->line,
+			.from = str_sub(x->source, e->from, e->to),
+			.to = e->with,
+			.rule = rule,
+			.reasons = reasons,
+		};
+	}
 	out_text(json_document(a, 2, shown_fields, &s));
 }
 
@@ -242,7 +217,7 @@ static struct str folder_with(struct arena *a, struct str dir, const char *name)
 	}
 }
 
-/* The tree of a file when nobody names it. */
+/* The tree of a file for which no DIR is given. */
 static struct str infer_dir(struct arena *a, const struct hipify_args *h, struct str file)
 {
 	struct str dir = path_dir(path_abs(a, file)), here = path_abs(a, S("."));
@@ -261,40 +236,45 @@ static struct str infer_dir(struct arena *a, const struct hipify_args *h, struct
 	return path_is_inside(path_rel(a, dir, here)) ? here : dir;
 }
 
-/* The file's path below the tree: it may be given as seen from here, or from there. */
-static struct err *locate(struct arena *a, struct str dir, struct str file, struct str *ret)
+static struct err *run(struct arena *a, void *args, int *ret_status)
 {
-	struct str full = path_abs(a, fs_exists(file) ? file : path_join(a, dir, file));
-	*ret = path_rel(a, full, path_abs(a, dir));
-	if (!fs_exists(full))
-		return err_new(E_NOENT, "no file '%.*s'", STR(file));
-	if (!path_is_inside(*ret))
-		return err_new(E_USAGE, "'%.*s' is not inside '%.*s'", STR(file), STR(dir));
-	return NULL;
-}
-
-struct err *hipify_explain(struct arena *a, const struct hipify_args *h)
-{
-	struct explained x = {.a = a, .at = parse_place(a, h->explain, h->o.dir)};
+	struct hipify_args *h = args;
+	struct explained x = {.a = a};
 	struct hipify_job job;
-	struct str rel, dir = h->o.dir.n ? h->o.dir : infer_dir(a, h, x.at.file);
+	(void)ret_status;
+	split_place(&x, h->place, h->o.dir);
+	struct str dir = h->o.dir.n ? h->o.dir : infer_dir(a, h, x.file);
 	if (h->o.dir.n && !fs_is_dir(h->o.dir))
-		return err_new(E_USAGE,
-			"'--explain' takes the file's tree as DIR, and '%.*s' is not a folder",
+		return err_new(E_USAGE, "DIR is the tree of FILE, and '%.*s' is not a folder",
 			STR(h->o.dir));
-	if (fs_is_dir(x.at.file))
-		return err_new(E_USAGE, "'--explain' takes a file, and '%.*s' is a folder",
-			STR(x.at.file));
+	if (fs_is_dir(x.file))
+		return err_new(
+			E_USAGE, "a file can be explained, and '%.*s' is a folder", STR(x.file));
 	TRY(hipify_resolve(a, h, dir, &job));
 	x.by_torch = hipify_by_torch(&job.o);
 	job.o.look_only = true;
 	job.o.want_untranslated = true;
 	if (!x.by_torch && !h->o.dir.n) {
-		TRY(fs_read(a, x.at.file, 1 << 28, &x.source));
-		TRY(hipify_text(a, x.source, x.at.file, &x.text));
+		TRY(fs_read(a, x.file, 1 << 28, &x.source));
+		TRY(hipify_text(a, x.source, x.file, &x.text));
 	} else {
-		TRY(locate(a, dir, x.at.file, &rel));
+		/* FILE may be a path as seen from here, or from DIR. */
+		struct str full =
+			path_abs(a, fs_exists(x.file) ? x.file : path_join(a, dir, x.file));
+		struct str rel = path_rel(a, full, path_abs(a, dir));
+		if (!fs_exists(full))
+			return err_new(E_NOENT, "no file '%.*s'", STR(x.file));
+		if (!path_is_inside(rel))
+			return err_new(
+				E_USAGE, "'%.*s' is not inside '%.*s'", STR(x.file), STR(dir));
 		TRY(hipify_file_text(a, &job.o, rel, &x.source, &x.text));
+	}
+	VEC_EACH (const struct untranslated, u, &x.text.untranslated) {
+		if (x.line && u->line != x.line)
+			continue;
+		struct untranslated *name = VEC_PUSH(a, &x.names);
+		*name = *u;
+		name->path = x.file;
 	}
 	if (h->common.json)
 		print_json(&x);
@@ -302,3 +282,21 @@ struct err *hipify_explain(struct arena *a, const struct hipify_args *h)
 		print_text(&x);
 	return NULL;
 }
+
+static const struct opt explain_opts[] = {
+	HIPIFY_MODE,
+	HIPIFY_RULES,
+	{OPT_ARGUMENT("FILE[:LINE]", OPT_POS, struct hipify_args, place, "file or line to explain"),
+		.flags = OPT_REQUIRED},
+	{OPT_ARGUMENT("DIR", OPT_POS, struct hipify_args, o.dir, "its tree (default: found)")},
+	HIPIFY_SOURCE,
+	{.kind = OPT_END},
+};
+
+const struct command cmd_hipify_explain = {
+	.name = "hipify explain",
+	.summary = "show which rule changes what in a file or line",
+	.opts = explain_opts,
+	.size = sizeof(struct hipify_args),
+	.run = run,
+};

@@ -1,15 +1,179 @@
-/* What the answers of hipify share: paths as the user sees them, names that stay, failures, and the
- * members of the JSON objects that occur in several of them.
+/* What the commands of hipify print of a translation: files, names left untranslated, findings,
+ * failures; as text, a list, a diff or JSON.
  */
 #include "cli/cmd_hipify.h"
 
 #include "base/fs.h"
 #include "term/out.h"
 
+static const char *const status_names[] = {
+	[CHANGE_OK] = "ok",
+	[CHANGE_UNCHANGED] = "unchanged",
+	[CHANGE_SKIPPED] = "skipped",
+	[CHANGE_FAILED] = "failed",
+	[CHANGE_FAILED + 1] = NULL,
+};
+
+/* ---- paths and counts ---- */
+
 struct str hipify_in_dir(struct arena *a, struct str dir, struct str path)
 {
 	return dir.n && !str_eq(dir, S(".")) ? path_join(a, dir, path) : path;
 }
+
+/* The folder of the results; "" if they go nowhere. */
+static struct str target(const struct hipify_options *o)
+{
+	return o->in_place ? o->dir : o->out;
+}
+
+static struct str source_of(struct hipify_job *job, const struct change *f)
+{
+	return hipify_in_dir(job->a, job->o.dir, f->source);
+}
+
+static struct str output_of(struct hipify_job *job, const struct change *f)
+{
+	return hipify_in_dir(job->a, target(&job->o), f->output);
+}
+
+/* The same where results that go nowhere are shown beside their sources. */
+static struct str shown_output(struct hipify_job *job, const struct change *f)
+{
+	struct str dir = target(&job->o).n ? target(&job->o) : job->o.dir;
+	return hipify_in_dir(job->a, dir, f->output);
+}
+
+/* A header of rocsmith's own that results include; it is made of no source. */
+static bool is_ours(const struct change *f)
+{
+	return f->absent && str_eq(f->source, f->output) && hipify_is_our_header(f->output);
+}
+
+/* If two sources give one output, the first has no text of its own. */
+static bool is_result(const struct change *f)
+{
+	return f->status == CHANGE_OK && f->text.p && !is_ours(f);
+}
+
+static size_t count(const struct hipify_tree *t, enum change_status s)
+{
+	size_t n = 0;
+	VEC_EACH (const struct change, f, &t->changes)
+		n += f->status == s && !is_ours(f);
+	return n;
+}
+
+size_t hipify_count_changed(const struct hipify_tree *t)
+{
+	return count(t, CHANGE_OK);
+}
+
+/* ---- JSON ---- */
+
+struct shown_error {
+	const char *id, *message;
+	const struct err *place; /* NULL = none is known */
+};
+
+struct shown_file {
+	struct str source, output;
+	enum change_status status;
+	const struct change *counted; /* mode standalone */
+	const struct shown_error *error;
+};
+
+struct shown_tree {
+	const char *mode;
+	struct str directory, output;
+	const struct torch_source *torch; /* modes torch and extension */
+	VEC(struct shown_file) files;
+	struct untranslated_list untranslated;
+	struct strs repeats;
+	const struct hipify_tree *tree;
+};
+
+const struct json_field hipify_untranslated_fields[] = {
+	FIELDS(struct untranslated, path, line, name),
+	FIELD("column", struct untranslated, col),
+	FIELD_OPTIONAL("certain", struct untranslated, certain),
+	FIELD_OPTIONAL("suggestion", struct untranslated, suggestion),
+	FIELD_OPTIONAL("since", struct untranslated, since),
+	{.kind = FIELD_END},
+};
+const struct json_field hipify_torch_fields[] = {
+	FIELDS(struct torch_source, path, version, known, fingerprint, generation),
+	FIELD("file", struct torch_source, algorithm.path),
+	{.kind = FIELD_END},
+};
+static const struct json_field place_fields[] = {
+	FIELD("line", struct err, line),
+	FIELD("column", struct err, col),
+	{.kind = FIELD_END},
+};
+static const struct json_field error_fields[] = {
+	FIELDS(struct shown_error, id, message),
+	FIELD_FROM(struct shown_error, place, place_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field edits_fields[] = FIELDS_ONLY(struct change, edits);
+static const struct json_field file_fields[] = {
+	FIELDS(struct shown_file, source, output),
+	FIELD_ENUM("status", struct shown_file, status, status_names),
+	FIELD_FROM(struct shown_file, counted, edits_fields),
+	FIELD_POINTER("error", struct shown_file, error, error_fields),
+	{.kind = FIELD_END},
+};
+static const struct json_field tree_fields[] = {
+	FIELD_LIST("findings", struct hipify_tree, findings, finding_fields),
+	FIELD("headers", struct hipify_tree, headers),
+	FIELDS_IN(struct hipify_tree, changes, removed, edited),
+	{.kind = FIELD_END},
+};
+static const struct json_field shown_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify/1"),
+	FIELDS(struct shown_tree, mode, directory, output),
+	FIELD_POINTER("torch", struct shown_tree, torch, hipify_torch_fields),
+	FIELD_LIST("files", struct shown_tree, files, file_fields),
+	FIELD_LIST("untranslated", struct shown_tree, untranslated, hipify_untranslated_fields),
+	FIELD("repeats", struct shown_tree, repeats),
+	FIELD_FROM(struct shown_tree, tree, tree_fields),
+	{.kind = FIELD_END},
+};
+
+static void print_json(struct hipify_job *job, const struct hipify_tree *t)
+{
+	const struct hipify_options *o = &job->o;
+	struct arena *a = job->a;
+	struct shown_tree s = {.mode = hipify_modes[o->mode],
+		.directory = o->dir,
+		.output = target(o),
+		.torch = hipify_by_torch(o) ? &t->torch : NULL,
+		.tree = t};
+	VEC_EACH (const struct untranslated, u, &t->untranslated) {
+		struct untranslated *name = VEC_PUSH(a, &s.untranslated);
+		*name = *u;
+		name->path = hipify_in_dir(a, o->dir, u->path);
+	}
+	VEC_EACH (const struct change, f, &t->changes) {
+		struct shown_file *file = VEC_PUSH(a, &s.files);
+		*file = (struct shown_file){.source = source_of(job, f),
+			.output = output_of(job, f),
+			.status = f->status,
+			.counted = hipify_by_torch(o) ? NULL : f};
+		if (f->mark == HIPIFY_REPEATS)
+			strs_add(a, &s.repeats, file->output);
+		if (!f->error)
+			continue;
+		struct shown_error *e = NEW(a, struct shown_error);
+		*e = (struct shown_error){
+			err_id(f->error->code), f->error->msg, f->error->line ? f->error : NULL};
+		file->error = e;
+	}
+	out_text(json_document(a, 2, shown_fields, &s));
+}
+
+/* ---- text ---- */
 
 struct str hipify_untranslated_text(struct arena *a, struct str dir, const struct untranslated *u)
 {
@@ -24,37 +188,149 @@ struct str hipify_untranslated_text(struct arena *a, struct str dir, const struc
 		STR(u->name), STR(why));
 }
 
-/* ---- JSON ---- */
+/* "3 up to date, 1 failed": kinds without a file are not mentioned. */
+static struct str other_files(struct arena *a, const struct hipify_tree *t)
+{
+	const struct {
+		size_t n;
+		const char *what;
+	} parts[] = {{count(t, CHANGE_SKIPPED), "up to date"},
+		{count(t, CHANGE_UNCHANGED), "unchanged"}, {count(t, CHANGE_FAILED), "failed"},
+		{t->changes.removed.n, "removed"}};
+	struct strs words = {0};
+	size_t ours = 0;
+	VEC_EACH (const struct change, f, &t->changes)
+		ours += is_ours(f);
+	if (ours)
+		strs_add(a, &words,
+			str_fmt(a, "and %.*s of rocsmith", STR(human_count(a, ours, "header"))));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].n)
+			strs_add(a, &words, str_fmt(a, "%zu %s", parts[i].n, parts[i].what));
+	return words.n ? str_fmt(a, " (%.*s)", STR(str_join(a, &words, S(", ")))) : S("");
+}
 
-const struct json_field hipify_untranslated_fields[] = {
-	FIELDS(struct untranslated, path, line, name),
-	FIELD("column", struct untranslated, col),
-	FIELD_OPTIONAL("certain", struct untranslated, certain),
-	FIELD_OPTIONAL("suggestion", struct untranslated, suggestion),
-	FIELD_OPTIONAL("since", struct untranslated, since),
-	{.kind = FIELD_END},
-};
+static void print_summary(struct hipify_job *job, const struct hipify_tree *t)
+{
+	struct arena *a = job->a;
+	size_t repeats = 0, n = t->untranslated.n;
+	VEC_EACH (const struct change, f, &t->changes) {
+		repeats += f->mark == HIPIFY_REPEATS;
+		if (f->status == CHANGE_OK)
+			say_verbose("%.*s -> %.*s", STR(source_of(job, f)), STR(output_of(job, f)));
+	}
+	if (repeats)
+		say_warning("torch's own hipify, run once more on the result, would change %zu "
+			    "file%s of it again",
+			repeats, repeats == 1 ? "" : "s");
+	VEC_EACH (const struct change, f, &t->changes)
+		if (f->mark == HIPIFY_REPEATS)
+			say_verbose("would be changed again: %.*s", STR(output_of(job, f)));
+	bool only_looked = job->o.look_only || fs_writes_forbidden();
+	struct str where = job->build.n ? str_fmt(a, "; in %.*s", STR(job->o.out)) : S("");
+	struct str left =
+		n ? human_count(a, n, "untranslated CUDA name") : S("no untranslated CUDA names");
+	if (hipify_by_torch(&job->o) && !job->o.want_untranslated)
+		left = S("");
+	say_status(only_looked ? S("Checked") : S("Translated"), "%s%.*s%s%.*s%s%.*s%.*s",
+		only_looked ? "the sources: " : "",
+		STR(human_count(a, count(t, CHANGE_OK), "file")),
+		only_looked ? " would change" : "", STR(other_files(a, t)), left.n ? ", " : "",
+		STR(left), STR(where));
+}
 
-const struct json_field hipify_torch_fields[] = {
-	FIELDS(struct torch_source, path, version, known, fingerprint, generation),
-	FIELD("file", struct torch_source, algorithm.path),
-	{.kind = FIELD_END},
-};
+static void print_check(struct hipify_job *job, const struct hipify_tree *t)
+{
+	VEC_EACH (const struct change, f, &t->changes) {
+		if (!is_result(f))
+			continue;
+		if (!hipify_by_torch(&job->o))
+			out_fmt("%.*s: %zu changes\n", STR(source_of(job, f)), f->edits);
+		else if (str_eq(f->source, f->output))
+			out_fmt("%.*s: would change\n", STR(source_of(job, f)));
+		else
+			out_fmt("%.*s: would give %.*s\n", STR(source_of(job, f)),
+				STR(shown_output(job, f)));
+	}
+}
+
+static struct err *print_diff(struct hipify_job *job, const struct hipify_tree *t)
+{
+	VEC_EACH (const struct change, f, &t->changes) {
+		ARENA(tmp);
+		struct str source;
+		if (!is_result(f))
+			continue;
+		TRY(hipify_source(&tmp, &job->o, f->source, &source));
+		struct changes_diff d = {.old_name = source_of(job, f),
+			.new_name = shown_output(job, f),
+			.old = source,
+			.new = f->text};
+		out_text(changes_diff(&tmp, &d));
+	}
+	return NULL;
+}
+
+/* What the user should know whatever is printed: an unknown algorithm, findings, edited outputs. */
+static void say_warnings(struct hipify_job *job, const struct hipify_tree *t)
+{
+	const struct torch_source *s = &t->torch;
+	if (!s->known && s->algorithm.path.n) {
+		say_warning("'%.*s' is not one of the known releases (fingerprint %.*s): the rules "
+			    "of %s are used",
+			STR(s->algorithm.path), STR(str_sub(s->fingerprint, 0, 16)),
+			s->generation == TORCH_V1 ? "torch up to 2.10" : "torch 2.11 and later");
+		say_hint("'rocsmith hipify verify' with the same arguments compares the result "
+			 "with that torch's own Python; --engine torch runs it instead");
+	}
+	VEC_EACH (const struct finding, f, &t->findings) {
+		if (f->severity == SEV_INFO)
+			say_verbose("%.*s: %.*s", STR(f->path), STR(f->message));
+		else
+			say_warning("%.*s: %.*s", STR(f->path), STR(f->message));
+		VEC_EACH (const struct str, fix, &f->fix)
+			say_hint("%.*s", STR(*fix));
+	}
+	VEC_EACH (const struct str, e, &t->changes.edited) {
+		struct str path = hipify_in_dir(job->a, target(&job->o), *e);
+		if (job->o.in_place)
+			say_warning("'%.*s' was edited since: the edit counts as a new source",
+				STR(path));
+		else
+			say_warning(
+				"'%.*s' was edited and is made anew; the edit is kept in '%.*s'",
+				STR(path), STR(path_join(job->a, job->o.out, S(".rocsmith/kept"))));
+	}
+}
+
+struct err *hipify_show(struct hipify_job *job, struct hipify_tree *t)
+{
+	const struct hipify_args *h = job->args;
+	bool standalone = !hipify_by_torch(&job->o);
+	say_warnings(job, t);
+	if (h->common.json && !job->answered)
+		print_json(job, t);
+	if (h->common.json)
+		return NULL;
+	if (h->check)
+		print_check(job, t);
+	if (h->diff)
+		TRY(print_diff(job, t));
+	/* Our own tables answer for each name; those of a torch only if the user asks. */
+	VEC_EACH (const struct untranslated, u, &t->untranslated) {
+		struct str line = hipify_untranslated_text(job->a, job->o.dir, u);
+		if (h->diff && standalone)
+			say_warning("%.*s", STR(line));
+		else if (standalone || h->check)
+			out_fmt("%.*s\n", STR(line));
+		else
+			say_verbose("%.*s", STR(line));
+	}
+	print_summary(job, t);
+	return NULL;
+}
 
 /* ---- failures ---- */
-
-/* Why a source failed, in one line. */
-static struct str reason(struct arena *a, const struct err *e)
-{
-	BUF(b, a);
-	if (e->path && e->line && e->col)
-		buf_fmt(&b, "%s:%u:%u: ", e->path, e->line, e->col);
-	else if (e->path && e->line)
-		buf_fmt(&b, "%s:%u: ", e->path, e->line);
-	for (; e; e = e->cause)
-		buf_fmt(&b, "%s%s", e->msg, e->cause ? ": " : "");
-	return str_dup(a, buf_str(&b));
-}
 
 struct err *hipify_failures(struct arena *a, struct hipify_tree *t)
 {
@@ -71,8 +347,17 @@ struct err *hipify_failures(struct arena *a, struct hipify_tree *t)
 		f->error = NULL;
 		return e;
 	}
-	for (size_t i = 0; i < failed.n; i++)
-		say_warning("%.*s", STR(reason(a, failed.v[i]->error)));
+	for (size_t i = 0; i < failed.n; i++) {
+		const struct err *e = failed.v[i]->error;
+		BUF(why, a);
+		if (e->path && e->line && e->col)
+			buf_fmt(&why, "%s:%u:%u: ", e->path, e->line, e->col);
+		else if (e->path && e->line)
+			buf_fmt(&why, "%s:%u: ", e->path, e->line);
+		for (; e; e = e->cause)
+			buf_fmt(&why, "%s%s", e->msg, e->cause ? ": " : "");
+		say_warning("%.*s", STR(buf_str(&why)));
+	}
 	return err_new(
 		E_HIPIFY, "%zu of %zu sources could not be translated", failed.n, t->changes.n);
 }

@@ -10,6 +10,11 @@ extern const struct command cmd_env;
 extern const struct command cmd_explain;
 extern const struct command cmd_help;
 extern const struct command cmd_hipify;
+extern const struct command cmd_hipify_explain;
+extern const struct command cmd_hipify_lint;
+extern const struct command cmd_hipify_restore;
+extern const struct command cmd_hipify_status;
+extern const struct command cmd_hipify_verify;
 extern const struct command cmd_inspect;
 extern const struct command cmd_merge;
 extern const struct command cmd_patch_apply;
@@ -54,6 +59,11 @@ const struct command *const commands[] = {
 	&cmd_patch_apply,
 	&cmd_patch_revert,
 	&cmd_hipify,
+	&cmd_hipify_status,
+	&cmd_hipify_restore,
+	&cmd_hipify_explain,
+	&cmd_hipify_verify,
+	&cmd_hipify_lint,
 	&cmd_inspect,
 	&cmd_slim,
 	&cmd_split,

@@ -27,7 +27,8 @@ void help_main(const struct command *const *all)
 	out_text(buf_str(&b)); /* at once: start-up is measured by this */
 }
 
-bool help_group(const struct command *const *all, struct str group)
+/* The heading and the commands of two words whose first is `group`; nothing if there are none. */
+static bool show_subcommands(const struct command *const *all, struct str group, struct str heading)
 {
 	struct str first, rest;
 	bool found = false;
@@ -35,9 +36,7 @@ bool help_group(const struct command *const *all, struct str group)
 		if (!str_cut(str_from((*all)->name), ' ', &first, &rest) || !str_eq(first, group))
 			continue;
 		if (!found)
-			out_fmt("Usage: rocsmith %.*s SUBCOMMAND [OPTION...] [ARGUMENT...]\n\n"
-				"Subcommands:\n",
-				STR(group));
+			out_text(heading);
 		out_fmt("  %-16.*s %s\n", STR(rest), (*all)->summary);
 		found = true;
 	}
@@ -46,6 +45,19 @@ bool help_group(const struct command *const *all, struct str group)
 			"rocsmith-%.*s' has the details.\n",
 			STR(group), STR(group));
 	return found;
+}
+
+bool help_group(const struct command *const *all, struct str group)
+{
+	ARENA(a);
+	for (const struct command *const *c = all; *c; c++)
+		if (str_eq(str_from((*c)->name), group))
+			return false;
+	return show_subcommands(all, group,
+		str_fmt(&a,
+			"Usage: rocsmith %.*s SUBCOMMAND [OPTION...] [ARGUMENT...]\n\n"
+			"Subcommands:\n",
+			STR(group)));
 }
 
 static void show_table(const struct command *c, const struct opt *table)
@@ -68,7 +80,7 @@ static void show_table(const struct command *c, const struct opt *table)
 	}
 }
 
-void help_command(const struct command *c)
+void help_command(const struct command *const *all, const struct command *c)
 {
 	out_fmt("%s\n\nUsage: rocsmith %s [OPTION...]", c->summary, c->name);
 	OPT_EACH (o, c->opts) {
@@ -81,6 +93,7 @@ void help_command(const struct command *c)
 	show_table(c, c->opts);
 	out_text(S("\nEvery command:\n"));
 	show_table(c, common_opts);
+	show_subcommands(all, str_from(c->name), S("\nSubcommands:\n"));
 }
 
 /* ---- help --json ---- */
@@ -177,7 +190,7 @@ static struct err *help_run(struct arena *a, void *args, int *ret_status)
 	else if (h->command.n > 1 || !help_group(h->common.commands, h->command.v[0]))
 		TRY(command_find(h->common.commands, &h->command, &c, &words));
 	if (c)
-		help_command(c);
+		help_command(h->common.commands, c);
 	return NULL;
 }
 

@@ -254,6 +254,45 @@ static struct err *from_environment(const struct parse *p, const struct opt *tab
 	return NULL;
 }
 
+/* An option that became a command: the error names the whole line that does the same now, with the
+ * option's value in front, where the command takes it. */
+static struct err *check_moved(const struct parse *p, const struct command *const *all)
+{
+	for (size_t i = 0; i < p->argv->n && !str_eq(p->argv->v[i], S("--")); i++) {
+		struct str word = p->argv->v[i], name, value;
+		bool has_value = str_cut(word, '=', &name, &value);
+		const struct opt *o = str_starts(name, S("--"))
+					      ? opt_find(p->c, str_sub(name, 2, name.n), 0)
+					      : NULL;
+		if (!o || o->kind != OPT_MOVED)
+			continue;
+		struct strs words = str_split(p->a, str_from(o->help), ' ');
+		size_t next = i + 1, found = 0;
+		if (o->arg && !has_value && next < p->argv->n)
+			value = p->argv->v[next++];
+		if (o->arg && value.n)
+			strs_add(p->a, &words, value);
+		for (size_t k = 0; k < p->argv->n; k++)
+			if (k < i || k >= next)
+				strs_add(p->a, &words, p->argv->v[k]);
+		const struct command *c = NULL;
+		struct err *e = command_find(all, &words, &c, &found);
+		struct strs rest = {.v = words.v + found, .n = words.n - found};
+		if (!e)
+			e = opt_parse(p->a, c, &rest, arena_alloc(p->a, c->size));
+		bool good = !e;
+		err_free(e);
+		e = err_new(E_USAGE, "'--%s' of '%s' is the command '%s' now", o->lname, p->c->name,
+			o->help);
+		if (!good)
+			return err_hint(e, "'rocsmith %s -h' lists what it takes", o->help);
+		for (size_t k = 0; k < words.n; k++)
+			words.v[k] = str_shell(p->a, words.v[k]);
+		return err_hint(e, "use 'rocsmith %.*s'", STR(str_join(p->a, &words, S(" "))));
+	}
+	return NULL;
+}
+
 static struct err *missing(const struct parse *p)
 {
 	OPT_EACH (o, p->c->opts) {
@@ -280,6 +319,7 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 		.given = &common->given,
 		.pos = next_positional(c->opts)};
 	bool literal = false; /* behind "--", or in words for another program */
+	TRY(check_moved(&p, common->commands));
 	while (p.at < argv->n) {
 		struct str word = argv->v[p.at++];
 		if (p.pos && p.pos->kind == OPT_REST)
@@ -316,12 +356,18 @@ struct err *command_find(const struct command *const *all, const struct strs *ar
 {
 	ARENA(a);
 	struct strs firsts = {0}, subs = {0}; /* subs: of the group that the first word names */
+	*ret_words = 0;
+	for (const struct command *const *c = all; *c; c++) {
+		size_t n = name_matches(*c, argv);
+		if (n <= *ret_words) /* "hipify status" is not "hipify" */
+			continue;
+		*ret = *c;
+		*ret_words = n;
+	}
+	if (*ret_words)
+		return NULL;
 	for (const struct command *const *c = all; *c; c++) {
 		struct str first, second;
-		*ret = *c;
-		*ret_words = name_matches(*c, argv);
-		if (*ret_words)
-			return NULL;
 		if (str_cut(str_from((*c)->name), ' ', &first, &second) &&
 			str_eq(first, argv->v[0]))
 			strs_add(&a, &subs, second);

@@ -19,6 +19,7 @@ enum opt_kind {
 	OPT_POS,   /* struct str positional */
 	OPT_POSES, /* struct strs: all further positionals */
 	OPT_REST,  /* struct strs: everything behind "--" (or behind the positionals) as it is */
+	OPT_MOVED, /* no option any more but the command .help: the error names the new line */
 };
 
 enum {
@@ -52,6 +53,8 @@ struct opt {
 	.lname = (name), .kind = (how), .off = offsetof(T, member), .arg = (value), .help = (text)
 #define OPT_ARGUMENT(name, how, T, member, text)                                                   \
 	.lname = (name), .kind = (how), .off = offsetof(T, member), .help = (text)
+#define OPT_MOVED_TO(name, value, command)                                                         \
+	.lname = (name), .kind = OPT_MOVED, .flags = OPT_HIDDEN, .arg = (value), .help = (command)
 /* clang-format on */
 
 /* What every command has; the first member of each command's own struct. */
@@ -97,6 +100,7 @@ bool show_json(const struct common *c, const struct json_field *fields, const vo
 
 /* ---- help.c ---- */
 void help_main(const struct command *const *all);
-/* The subcommands of "sdk", "patch"; false when there are none of that name. */
+/* The subcommands of a group that is no command itself, such as "sdk"; false if it is none. */
 bool help_group(const struct command *const *all, struct str group);
-void help_command(const struct command *c);
+/* The options of a command, and the commands whose names begin with its name. */
+void help_command(const struct command *const *all, const struct command *c);

@@ -35,7 +35,7 @@ void project_say_findings(const struct plan *p)
 			VEC_EACH (const struct str, fix, &f->fix)
 				say_hint("%.*s", STR(*fix));
 		if (last && n > SHOWN)
-			say_hint("%zu more of them: 'rocsmith hipify --lint %.*s' shows all",
+			say_hint("%zu more of them: 'rocsmith hipify lint %.*s' shows all",
 				n - SHOWN, STR(p->project));
 		n = last ? 0 : n;
 	}

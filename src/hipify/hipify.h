@@ -16,7 +16,7 @@
 
 struct hipify_rule; /* a row of the tables: cuda/names.h */
 
-/* One replacement, for --explain and --diff. In the order of the text, never overlapping; an
+/* One replacement, for `hipify explain` and --diff. In the order of the text, never overlapping; an
  * insertion has from == to. Copying the source and applying them gives hipify_text.text exactly. */
 struct hipify_edit {
 	size_t from, to; /* bytes of the source */

@@ -17,7 +17,7 @@ MUST_USE struct err *standalone_run(struct arena *a, const struct hipify_options
  * and ret->findings; files that the original would ignore are not listed. */
 MUST_USE struct err *torch_run(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret);
-/* The same by that torch's own Python, on a scratch copy; for --engine torch and --verify. */
+/* The same by that torch's own Python, on a scratch copy; for --engine torch and `hipify verify`. */
 MUST_USE struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct hipify_tree *ret);
 
@@ -33,14 +33,14 @@ struct torch_one {
 MUST_USE struct err *torch_run_file(struct arena *a, const struct hipify_options *o,
 	const struct torch_source *s, const struct view *view, struct torch_one *io);
 
-/* ---- report/saved.c: what a run reports besides its changes, as bytes ---- */
+/* ---- saved.c: what a run reports besides its changes, as bytes ---- */
 /* Kept in the manifest, so that a run that has nothing to do can still tell it. */
 /* Of t: the names left untranslated, the findings and the headers. */
 struct str report_save(struct arena *a, const struct hipify_tree *t);
 /* Texts are used where they lie. E_CORRUPT when they are no such bytes. */
 MUST_USE struct err *report_load(struct arena *a, struct str bytes, struct hipify_tree *ret);
 
-/* ---- report/untranslated.c: CUDA names that PyTorch's tables left in results ---- */
+/* ---- torch/untranslated.c: CUDA names that PyTorch's tables left in results ---- */
 /* Fills t->untranslated from the texts of t->changes (modes torch and extension, either engine):
  * names that our own tables know, or that follow the naming of CUDA and its libraries (cudaX,
  * CU_X), outside comments and strings, that the project does not declare itself, in lines that a

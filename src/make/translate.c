@@ -82,8 +82,7 @@ static void report(struct make *m)
 	struct finding *f =
 		finding_add(m->a, &m->findings, "hipify-unknown", SEV_WARNING, t->algorithm.path);
 	finding_say(m->a, f, "is not one of the known releases of hipify");
-	finding_fix(m->a, f,
-		"rocsmith hipify --verify '%.*s' compares with that torch's own Python",
+	finding_fix(m->a, f, "'rocsmith hipify verify %.*s' compares with that torch's own Python",
 		STR(m->plan->project));
 }
 

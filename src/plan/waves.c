@@ -1,5 +1,5 @@
 /* What the sources assume of the GPU that a target of the plan does not keep: waves of 32 lanes. */
-#include "hipify/report/waves.h"
+#include "hipify/waves.h"
 #include "base/fs.h"
 #include "plan/plan_int.h"
 

@@ -33,7 +33,7 @@ static struct err *check_layers(struct arena *a, struct str tree)
 			err_new(E_USAGE, "'%.*s' is an output folder of rocsmith", STR(tree)),
 			"patch the folder that it was made from: '%.*s'", STR(m->root));
 	return err_hint(err_new(E_USAGE, "'%.*s' was translated in place", STR(tree)),
-		"take that back first: rocsmith hipify --restore %.*s", STR(tree));
+		"take that back first: rocsmith hipify restore %.*s", STR(tree));
 }
 
 static struct err *check_names(const struct recipes *all, const struct strs *names)

@@ -49,17 +49,17 @@ for version in 2.6.0 2.14.1; do
 	common="--mode extension --torch $torch -I include -I csrc/cuda"
 
 	# shellcheck disable=SC2086
-	"$ROCSMITH" hipify $common --verify --json "p-$version" $sources >verify.json ||
-		{ cat verify.json; fail "torch $version: --verify"; }
-	grep -q '"agree": true' verify.json || fail "torch $version: --verify does not say that it agrees"
+	"$ROCSMITH" hipify verify $common --json "p-$version" $sources >verify.json ||
+		{ cat verify.json; fail "torch $version: hipify verify"; }
+	grep -q '"agree": true' verify.json || fail "torch $version: hipify verify does not say that it agrees"
 	grep -q '"known": true' verify.json || fail "torch $version is not known"
-	[ "$before" = "$(hash_tree "p-$version")" ] || fail "--verify wrote something"
+	[ "$before" = "$(hash_tree "p-$version")" ] || fail "hipify verify wrote something"
 	echo "ok torch $version: agrees with its own Python, nothing written"
 
 	# shellcheck disable=SC2086
 	"$ROCSMITH" hipify $common -q --in-place "p-$version" $sources
 	cp -r "p-$version" copy
-	"$ROCSMITH" hipify --status "p-$version" >/dev/null || fail "torch $version: --status"
+	"$ROCSMITH" hipify status "p-$version" >/dev/null || fail "torch $version: hipify status"
 	# shellcheck disable=SC2086
 	"$ROCSMITH" hipify $common -q -o "o-$version" "p-$version" $sources
 	find copy -name .rocsmith -prune -exec rm -rf {} +
@@ -68,14 +68,14 @@ for version in 2.6.0 2.14.1; do
 	rm -rf copy
 	# shellcheck disable=SC2086
 	"$ROCSMITH" hipify $common -q --check --in-place "p-$version" $sources || fail "torch $version: --check"
-	"$ROCSMITH" hipify -q --restore "p-$version"
-	[ "$before" = "$(hash_tree "p-$version")" ] || fail "torch $version: --restore"
+	"$ROCSMITH" hipify restore -q "p-$version"
+	[ "$before" = "$(hash_tree "p-$version")" ] || fail "torch $version: hipify restore"
 	[ ! -e "p-$version/.rocsmith" ] || fail "torch $version: .rocsmith is left"
-	echo "ok torch $version: in place and overlay are the same tree; --restore brings all back"
+	echo "ok torch $version: in place and overlay are the same tree; hipify restore brings all back"
 
 	# shellcheck disable=SC2086
-	"$ROCSMITH" hipify $common --explain "p-$version/csrc/cuda/op_cuda.cu:11" --json "p-$version" $sources >why.json
-	python3 - why.json <<'PYTHON' || fail "torch $version: --explain names another line"
+	"$ROCSMITH" hipify explain $common "p-$version/csrc/cuda/op_cuda.cu:11" --json "p-$version" $sources >why.json
+	python3 - why.json <<'PYTHON' || fail "torch $version: hipify explain names another line"
 import json, sys
 why = json.load(open(sys.argv[1]))
 reasons = [r for e in why["edits"] for r in e["reasons"]]
@@ -85,7 +85,7 @@ for r in reasons:
     assert r["from"] in line, (r, line)
     assert r["from"] == "cudaStreamSynchronize" and r["to"] == "hipStreamSynchronize", r
 PYTHON
-	echo "ok torch $version: --explain names the line of the table"
+	echo "ok torch $version: hipify explain names the line of the table"
 
 	# shellcheck disable=SC2086
 	"$ROCSMITH" hipify $common --diff -q "p-$version" $sources >changes.diff
@@ -95,11 +95,6 @@ PYTHON
 	grep -q '^+.*hipStreamSynchronize' changes.diff || fail "torch $version: --diff"
 	echo "ok torch $version: --engine torch gives the same tree"
 
-	status=0
-	"$ROCSMITH" hipify --lint-map --torch "$torch" --json >lint.json || status=$?
-	[ "$status" -le 1 ] || fail "torch $version: --lint-map"
-	grep -q '"schema": "rocsmith.hipify-lint/1"' lint.json
-	echo "ok torch $version: --lint-map reads its tables"
 done
 
 # A result whose original is gone stays: nothing could take its place.
@@ -108,8 +103,8 @@ printf '#include <cuda_runtime.h>\nint f() { return cudaDeviceSynchronize(); }\n
 "$ROCSMITH" hipify -q --mode standalone --in-place gone
 rm -r gone/.rocsmith/originals
 status=0
-"$ROCSMITH" hipify --restore --dry-run --json gone >dry.json || status=$?
-[ "$status" = 1 ] && grep -q '"a.h"' dry.json || fail "a dry --restore does not tell what stays"
-"$ROCSMITH" hipify --restore --json gone >restored.json && fail "--restore without an original"
-cmp dry.json restored.json || fail "--restore does something else than its dry run said"
-echo "ok a dry --restore tells what the restore then does"
+"$ROCSMITH" hipify restore --dry-run --json gone >dry.json || status=$?
+[ "$status" = 1 ] && grep -q '"a.h"' dry.json || fail "a dry hipify restore does not tell what stays"
+"$ROCSMITH" hipify restore --json gone >restored.json && fail "hipify restore without an original"
+cmp dry.json restored.json || fail "hipify restore does something else than its dry run said"
+echo "ok a dry hipify restore tells what the restore then does"

@@ -47,13 +47,13 @@ EOF
 # Restoring a copy of t gives back src; what was killed at its very start has nothing to restore.
 cat >restored <<EOF
 rm -rf copy && cp -a "\$1" copy || exit 1
-if [ -e copy/.rocsmith ]; then '$ROCSMITH' hipify -q --restore copy || exit 1; fi
+if [ -e copy/.rocsmith ]; then '$ROCSMITH' hipify restore -q copy || exit 1; fi
 sh state src >want && sh state copy >got && diff want got >&2 || exit 1
 [ ! -e copy/.rocsmith ]
 EOF
 printf "rm -rf t && cp -a src t" >fresh
 cat >taken <<EOF
-[ ! -e t/.rocsmith ] || exec '$ROCSMITH' hipify -q --restore t
+[ ! -e t/.rocsmith ] || exec '$ROCSMITH' hipify restore -q t
 EOF
 cat >translated <<EOF
 sh fresh && '$ROCSMITH' hipify -q ARGS
@@ -79,7 +79,7 @@ disturb() {
 	# shellcheck disable=SC2016,SC2086
 	python3 "$faults" sweep $sample --errno KILL,EIO --tree t --keep src --setup \
 		"sh fresh && '$ROCSMITH' hipify -q $*" --check 'sh restored t' -- \
-		sh -c '[ ! -e t/.rocsmith ] || exec "$0" hipify -q --restore t' "$fault"
+		sh -c '[ ! -e t/.rocsmith ] || exec "$0" hipify restore -q t' "$fault"
 	echo "ok $name: taken back, with failing calls and dying at them"
 	python3 "$faults" kill --times "$kills" --tree t --keep src --setup \
 		"sh fresh && '$ROCSMITH' hipify -q $*" --check 'sh restored t' -- sh taken
@@ -101,7 +101,7 @@ overlay() { # NAME ARG...: the words of a run from src to out
 	python3 "$faults" kill --times "$kills" --setup 'rm -rf out' $same -- \
 		"$ROCSMITH" hipify -q "$@"
 	echo "ok $name: into a folder, killed $kills times"
-	"$ROCSMITH" hipify -q --restore out
+	"$ROCSMITH" hipify restore -q out
 	[ ! -e out ]
 	echo "ok $name: the folder is taken back"
 }
@@ -143,7 +143,7 @@ both() { # NAME ARG... with T for the folder
 	sh fresh
 	together "$name in place" t --in-place "${in_place[@]}"
 	alone out -o out "${into[@]}"
-	"$ROCSMITH" hipify -q --restore out
+	"$ROCSMITH" hipify restore -q out
 	together "$name into a folder" out -o out "${into[@]}"
 	rm -rf out
 }

@@ -45,7 +45,7 @@ before=$(cd home/victim && find . -printf '%p %y %m ' -type f -exec cat {} \; | 
 
 # A .rocsmith that came with the tree.
 theirs
-for command in "hipify evil --restore --force" "hipify evil --in-place" "hipify evil --status" "hipify evil -o out" \
+for command in "hipify restore evil --force" "hipify evil --in-place" "hipify status evil" "hipify evil -o out" \
 	"patch apply evil"; do
 	refused "$ROCSMITH" $command
 	check "a stranger's manifest: $command" grep -q "not written by this user's rocsmith" said
@@ -53,7 +53,7 @@ done
 for name in .rocsmith .rocsmith-patches; do
 	tree
 	ln -s ../home/victim "evil/$name"
-	for command in "hipify evil --in-place" "hipify evil --restore" "patch apply evil" "patch revert evil" "patch status evil"; do
+	for command in "hipify evil --in-place" "hipify restore evil" "patch apply evil" "patch revert evil" "patch status evil"; do
 		timeout 20 "$ROCSMITH" $command >said 2>&1 || true
 		check "a link as $name: $command" test -L "evil/$name"
 	done
@@ -64,7 +64,7 @@ for start in tree mine; do
 		$start
 		mkdir -p evil/.rocsmith
 		ln -sf ../../home/victim/authorized_keys "evil/.rocsmith/$file"
-		for command in "hipify evil --in-place" "hipify evil --restore" "hipify evil -o out" "hipify evil --status"; do
+		for command in "hipify evil --in-place" "hipify restore evil" "hipify evil -o out" "hipify status evil"; do
 			timeout 20 "$ROCSMITH" $command >said 2>&1 || [ $? -lt 100 ] || { echo "not ok $file: $command"; exit 1; }
 			check "$file is a link: $command" true
 		done
@@ -72,7 +72,7 @@ for start in tree mine; do
 		mkdir -p evil/.rocsmith
 		rm -f "evil/.rocsmith/$file"
 		mkfifo "evil/.rocsmith/$file"
-		for command in "hipify evil --in-place" "hipify evil -o out" "hipify evil --status" "hipify evil --restore"; do
+		for command in "hipify evil --in-place" "hipify evil -o out" "hipify status evil" "hipify restore evil"; do
 			timeout 20 "$ROCSMITH" $command >said 2>&1 || [ $? -lt 100 ] || { echo "not ok $file: $command"; exit 1; }
 		done
 	done
@@ -85,18 +85,18 @@ rm -r evil/d
 ln -s ../home/victim evil/d
 timeout 20 "$ROCSMITH" hipify evil --in-place >said 2>&1 || true
 check "d became a link: in place" true
-refused "$ROCSMITH" hipify evil --restore --force
+refused "$ROCSMITH" hipify restore evil --force
 check "d became a link: restore" grep -q "links are not followed" said
 mine
 rm -r evil/.rocsmith/originals
 ln -s ../../home/victim evil/.rocsmith/originals
-refused "$ROCSMITH" hipify evil --restore
+refused "$ROCSMITH" hipify restore evil
 check "originals became a link" grep -q cudaDeviceSynchronize evil/a.cu
 mine
 mv evil/.rocsmith other
 tree
 ln -s ../other evil/.rocsmith
-refused "$ROCSMITH" hipify evil --restore
+refused "$ROCSMITH" hipify restore evil
 check "the journal of another tree" test -e other/hipify.manifest
 rm -rf other
 tree
@@ -108,7 +108,7 @@ echo "ok nothing is changed through links in a tree"
 # A tree that is the user's own, moved, is known as before.
 mine
 mv evil moved
-good "$ROCSMITH" hipify moved --restore
+good "$ROCSMITH" hipify restore moved
 [ ! -e moved/.rocsmith ] && cmp -s moved/a.cu moved/d/b.cu && [ ! -e moved/a.hip ] || { echo "not ok restore"; exit 1; }
 echo "ok what is one's own is taken back"
 

@@ -177,12 +177,12 @@ class Torch:
             [f"named {sorted(named)}, changed {sorted(grown)}"] if named != grown else [])
 
     def restore(self, what):
-        out, _ = program([ROCSMITH, "hipify", "--restore", self.b])
+        out, _ = program([ROCSMITH, "hipify", "restore", self.b])
         if out is not None:
             fresh = str(self.tmp / "fresh" / "tree")
             tree.reset(self.pristine, fresh)
             say(tree.digest(fresh) == tree.digest(self.b),
-                f"{what}: --restore gives contents, modes and times of the tree back",
+                f"{what}: hipify restore gives contents, modes and times of the tree back",
                 tree.changed(fresh, self.b))
 
 
@@ -343,8 +343,8 @@ class Extension:
             lines = tree.changed(self.a, self.b)
             say(not lines and not any(f["status"] == "ok" for f in answer["files"]),
                 f"{what}: a second run changes nothing", lines)
-        if program([ROCSMITH, "hipify", "--restore", self.b])[0] is not None:
-            say(tree.digest(self.b) == before, f"{what}: --restore gives the project back",
+        if program([ROCSMITH, "hipify", "restore", self.b])[0] is not None:
+            say(tree.digest(self.b) == before, f"{what}: hipify restore gives the project back",
                 tree.changed(self.work, self.b))
         shutil.rmtree(self.out, ignore_errors=True)
         if self.translate(module, out=True)[0]:

@@ -294,7 +294,7 @@ def tree_of(root):
 
 
 def command(project, *arguments):
-    return subprocess.run([run_program, "hipify", "-q", *arguments], cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run([run_program, "hipify", *arguments, "-q"], cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def call(project):
@@ -317,7 +317,7 @@ def compare_calls(number, rng):
     for project.sources in parts + parts[:1]:
         outs.append(call(project))
     got = tree_of(top)
-    back = command(project, "--restore", project.root) if parts else None
+    back = command(project, "restore", project.root) if parts else None
     if tree_of(top) != before:
         print(f"{project}: not taken back: {back}")
         return "differs"

@@ -53,7 +53,7 @@ static struct err *show_completion(struct arena *a, const void *shell)
 static struct err *show_help(struct arena *a, const void *command)
 {
 	(void)a;
-	help_command(command);
+	help_command(commands, command);
 	return NULL;
 }
 
@@ -138,6 +138,9 @@ static void what_a_person_types_is_completed(void **state)
 	static const char *const lines[][2] = {
 		{"rocsmith insp", "inspect"},
 		{"rocsmith hip", "hipify"},
+		{"rocsmith hipify resto", "restore"},
+		{"rocsmith hipify restore --fo", "--force"},
+		{"rocsmith hipify --stat", ""},
 		{"rocsmith hipify --di", "--diff"},
 		{"rocsmith hipify --ch", "--check"},
 		{"rocsmith hipify a.cu --dry", "--dry-run"},

@@ -298,6 +298,13 @@ static void commands_are_found_by_one_or_two_words(void **state)
 	assert_null(command_find(commands, &argv, &c, &words));
 	assert_string_equal(c->name, "help");
 	assert_int_equal(words, 1);
+	argv = str_split(&a, S("hipify statu"), ' ');
+	assert_null(command_find(commands, &argv, &c, &words));
+	assert_string_equal(c->name, "hipify");
+	argv = str_split(&a, S("hipify status d"), ' ');
+	assert_null(command_find(commands, &argv, &c, &words));
+	assert_string_equal(c->name, "hipify status");
+	assert_int_equal(words, 2);
 	argv = str_split(&a, S("hepl"), ' ');
 	CLEANUP(err_freep) struct err *e = command_find(commands, &argv, &c, &words);
 	assert_non_null(e);
@@ -312,6 +319,15 @@ static void check_option(const struct command *c, const struct opt *o)
 	bool value = !positional && o->kind != OPT_BOOL && o->kind != OPT_COUNT;
 	assert_non_null(o->lname);
 	assert_non_null(o->help);
+	if (o->kind == OPT_MOVED) { /* the help is the name of a command */
+		ARENA(a);
+		const struct command *to;
+		size_t words;
+		struct strs argv = str_split(&a, str_from(o->help), ' ');
+		assert_ok(command_find(commands, &argv, &to, &words));
+		assert_string_equal(to->name, o->help);
+		return;
+	}
 	if (strlen(o->help) > 60)
 		fail_msg("%s --%s: help is longer than 60 characters", c->name, o->lname);
 	if (o->help[strlen(o->help) - 1] == '.')

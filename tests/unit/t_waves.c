@@ -1,9 +1,9 @@
-/* hipify/report/waves.h: what assumes waves of 32 lanes, and what only looks so. */
+/* hipify/waves.h: what assumes waves of 32 lanes, and what only looks so. */
 #include "test.h"
 
 #include "base/buf.h"
 #include "base/proc.h"
-#include "hipify/report/waves.h"
+#include "hipify/waves.h"
 
 /* "PLACE KIND, ..." */
 static struct str waves(struct arena *a, struct str dir, const struct waves_request *q)

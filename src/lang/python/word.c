@@ -30,7 +30,8 @@ bool py_alnum(uint32_t c)
 	return ascii_alnum((char)c);
 }
 
-bool py_word(uint32_t c)
+/* \w */
+static bool is_word(uint32_t c)
 {
 	return c == '_' || py_alnum(c);
 }
@@ -86,12 +87,12 @@ uint32_t utf8_prev(struct str s, size_t *at)
 
 bool py_word_at(struct str s, size_t at)
 {
-	return at < s.n && py_word(utf8_next(s, &at));
+	return at < s.n && is_word(utf8_next(s, &at));
 }
 
 bool py_word_before(struct str s, size_t at)
 {
-	return at && py_word(utf8_prev(s, &at));
+	return at && is_word(utf8_prev(s, &at));
 }
 
 bool py_word_ends(struct str s, size_t at)

@@ -9,7 +9,6 @@
 #include "base/str.h"
 
 bool py_alnum(uint32_t c); /* str.isalnum() of one character */
-bool py_word(uint32_t c);  /* \w */
 
 /* The character at *at, which moves behind it; *at < s.n. */
 uint32_t utf8_next(struct str s, size_t *at);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "formats/finding.h"
 #include "hipify/torch/model/tables.h"
 
 /* Replacements of plain text in some files, done before hipify, line by line. */

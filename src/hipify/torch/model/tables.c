@@ -15,7 +15,6 @@ enum { MAX_TABLES = 64 };
 struct builder {
 	struct arena *a;
 	const struct torch_source *source;
-	struct torch_tables *ret;
 	struct py_module module, constants;
 	struct str pytorch, caffe2, special; /* values of API_PYTORCH, API_CAFFE2, API_SPECIAL */
 };
@@ -24,14 +23,7 @@ struct builder {
 struct index {
 	struct torch_map *map;
 	struct map at;
-	struct torch_clashes *clashes; /* gets the pairs that vanish; NULL = nobody asks */
 };
-
-static void note(struct arena *a, struct torch_clashes *list, struct torch_entry lost,
-	struct torch_entry kept)
-{
-	*VEC_PUSH(a, list) = (struct torch_clash){.lost = lost, .kept = kept};
-}
 
 /* Its place in the map. */
 static size_t put(struct arena *a, struct index *x, struct torch_entry e)
@@ -42,8 +34,6 @@ static size_t put(struct arena *a, struct index *x, struct torch_entry e)
 		map_put(&x->at, e.from, (void *)(uintptr_t)x->map->n);
 		return x->map->n - 1;
 	}
-	if (x->clashes)
-		note(a, x->clashes, x->map->v[place - 1], e);
 	x->map->v[place - 1] = e;
 	return place - 1;
 }
@@ -101,7 +91,7 @@ static struct err *entry_of(const struct builder *b, const struct table *t,
 /* The pairs as the dict has them: a key's first place, its last value. */
 static struct err *read_table(struct builder *b, struct table *t, struct torch_map *ret)
 {
-	struct index x = {.map = ret, .at.a = b->a, .clashes = &b->ret->clashes};
+	struct index x = {.map = ret, .at.a = b->a};
 	t->values = arena_array(b->a, t->dict->n, sizeof(*t->values));
 	ret->v = arena_array(b->a, t->dict->n, sizeof(*ret->v));
 	ret->cap = t->dict->n;
@@ -160,8 +150,6 @@ static struct err *place_v1(
 		put(b->a, special && has(&m->names, e.from) ? &m->special : &m->names, e);
 	if (!pytorch && !special)
 		put(b->a, &m->caffe2, e);
-	if (caffe2 && (pytorch || special))
-		note(b->a, &b->ret->clashes, e, (struct torch_entry){0});
 	return NULL;
 }
 
@@ -264,7 +252,7 @@ static struct err *read_all(struct builder *b, struct torch_tables *ret)
 	const struct torch_file *f = &b->source->mappings;
 	struct tokens tables = {0};
 	struct maps m = {
-		.names = {.map = &ret->names, .at.a = b->a, .clashes = &ret->clashes},
+		.names = {.map = &ret->names, .at.a = b->a},
 		.special = {.map = &ret->special, .at.a = b->a},
 		.caffe2 = {.map = &ret->caffe2, .at.a = b->a},
 	};
@@ -283,7 +271,7 @@ static struct err *read_all(struct builder *b, struct torch_tables *ret)
 struct err *torch_tables_read(
 	struct arena *a, const struct torch_source *s, struct torch_tables *ret)
 {
-	struct builder b = {.a = a, .source = s, .ret = ret};
+	struct builder b = {.a = a, .source = s};
 	*ret = (struct torch_tables){.generation = s->generation};
 	struct err *e = read_all(&b, ret);
 	if (e)

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "formats/finding.h"
+#include "base/vec.h"
 #include "hipify/torch/model/source.h"
 
 struct torch_entry {
@@ -23,16 +23,6 @@ struct torch_map {
 	size_t n, cap;
 };
 
-/* A pair that another one with its key makes void, for the lint. */
-struct torch_clash {
-	struct torch_entry lost, kept; /* kept.from.n == 0: its kinds put it into no map */
-};
-
-struct torch_clashes {
-	struct torch_clash *v;
-	size_t n, cap;
-};
-
 struct torch_tables {
 	enum torch_generation generation;
 	struct torch_map names;   /* PYTORCH_MAP */
@@ -40,7 +30,6 @@ struct torch_tables {
 	struct torch_map caffe2;  /* CAFFE2_MAP; v1 */
 	struct torch_map paths;   /* CAFFE2_PATH_MAPPINGS; v2 */
 	struct torch_map math;    /* MATH_TRANSPILATIONS: "std::max" to "::max" */
-	struct torch_clashes clashes;
 };
 
 MUST_USE struct err *torch_tables_read(
@@ -49,10 +38,3 @@ MUST_USE struct err *torch_tables_read(
  * hipify_torch has it, or the same as YAML (any file whose name does not end in .json). */
 MUST_USE struct err *torch_tables_add(
 	struct arena *a, struct str path, struct str text, struct torch_tables *ret);
-/* Faults of the tables: a key twice in a table, a key that a later table hides, a pair that changes
- * nothing, a value that the tables would translate again, a pair or key that can never work. */
-MUST_USE struct err *torch_tables_lint(
-	struct arena *a, const struct torch_source *s, struct findings *ret);
-/* The same for a user's pairs, which t does not hold yet. */
-MUST_USE struct err *torch_map_lint(struct arena *a, struct str path, struct str text,
-	const struct torch_tables *t, struct findings *ret);

@@ -1,6 +1,6 @@
 /* Spots that assume 32 lanes; see waves.h. Each token that may be one is looked at with what stands
  * around it, at most FAR tokens away. What words may mean is in a table. */
-#include "hipify/report/waves.h"
+#include "hipify/waves.h"
 
 #include "base/fs.h"
 #include "base/glob.h"

@@ -1,0 +1,362 @@
+/* rocsmith hipify status, restore, verify, lint: what holds for a tree as a whole. */
+#include "cli/cmd_hipify.h"
+
+#include "base/fs.h"
+#include "hipify/waves.h"
+#include "plan/plan.h"
+#include "term/out.h"
+
+/* Files that translations made for DIR lie in DIR itself, or in the default overlay. */
+static struct str translated_dir(struct arena *a, struct str dir)
+{
+	struct str build, overlay = hipify_overlay(a, dir, &build);
+	bool here = changes_made(changes_journal(a, dir, S("")));
+	return here || !changes_made(changes_journal(a, overlay, S(""))) ? dir : overlay;
+}
+
+/* ---- status ---- */
+
+static const char *const state_names[] = {
+	[STATE_CURRENT] = "current",
+	[STATE_STALE] = "stale",
+	[STATE_EDITED] = "edited",
+	[STATE_MISSING] = "missing",
+	[STATE_ORPHAN] = "orphan",
+	[STATE_ORPHAN + 1] = NULL,
+};
+
+struct tree_states {
+	struct str path;
+	struct change_entries files;
+	size_t counts[STATE_ORPHAN + 1];
+};
+
+#define STATE_COUNT(state, name) FIELD(name, struct tree_states, counts[state])
+
+static const struct json_field state_count_fields[] = {
+	STATE_COUNT(STATE_CURRENT, "current"),
+	STATE_COUNT(STATE_STALE, "stale"),
+	STATE_COUNT(STATE_EDITED, "edited"),
+	STATE_COUNT(STATE_MISSING, "missing"),
+	STATE_COUNT(STATE_ORPHAN, "orphan"),
+	{.kind = FIELD_END},
+};
+static const struct json_field state_fields[] = {
+	FIELDS(struct change_entry, output, source),
+	FIELD_ENUM("state", struct change_entry, state, state_names),
+	FIELD("replaced", struct change_entry, replaced),
+	{.kind = FIELD_END},
+};
+static const struct json_field states_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-status/1"),
+	FIELD("path", struct tree_states, path),
+	FIELD_LIST("files", struct tree_states, files, state_fields),
+	FIELD_PART("counts", state_count_fields),
+	{.kind = FIELD_END},
+};
+
+static struct err *run_status(struct arena *a, void *args, int *ret_status)
+{
+	struct hipify_args *h = args;
+	TRY(hipify_check_there(h->o.dir));
+	struct tree_states s = {.path = translated_dir(a, h->o.dir)};
+	const size_t *n = s.counts;
+	TRY(changes_state(a, changes_journal(a, s.path, S("")), &s.files));
+	VEC_EACH (const struct change_entry, e, &s.files)
+		s.counts[e->state]++;
+	*ret_status = n[STATE_CURRENT] < s.files.n ? 1 : 0;
+	if (h->common.json) {
+		out_text(json_document(a, 2, states_fields, &s));
+		return NULL;
+	}
+	/* In lines, not as a table: an overlay of PyTorch has 16,000 files with long names. */
+	VEC_EACH (const struct change_entry, e, &s.files) {
+		struct str output = hipify_in_dir(a, s.path, e->output);
+		bool own = str_eq(e->source, e->output) || !e->source.n;
+		out_fmt("%-8s %.*s%s%.*s%s\n", state_names[e->state], STR(output),
+			own ? "" : " (from ", STR(own ? S("") : e->source), own ? "" : ")");
+	}
+	say_status(S("Checked"),
+		"%.*s of '%.*s': %zu current, %zu stale, %zu edited, %zu missing, %zu orphaned",
+		STR(human_count(a, s.files.n, "file")), STR(s.path), n[STATE_CURRENT],
+		n[STATE_STALE], n[STATE_EDITED], n[STATE_MISSING], n[STATE_ORPHAN]);
+	return NULL;
+}
+
+static const struct opt status_opts[] = {
+	HIPIFY_DIR("folder that was translated, or its overlay"),
+	{.kind = OPT_END},
+};
+
+/* ---- restore ---- */
+
+struct restored_tree {
+	struct str path;
+	struct strs kept;
+};
+
+static const struct json_field restored_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-restore/1"),
+	FIELDS(struct restored_tree, path, kept),
+	{.kind = FIELD_END},
+};
+
+static struct err *run_restore(struct arena *a, void *args, int *ret_status)
+{
+	struct hipify_args *h = args;
+	TRY(hipify_check_there(h->o.dir));
+	struct restored_tree r = {.path = translated_dir(a, h->o.dir)};
+	TRY(changes_restore(a, changes_journal(a, r.path, S("")), h->force, &r.kept));
+	*ret_status = r.kept.n ? 1 : 0;
+	if (h->common.json) {
+		out_text(json_document(a, 2, restored_fields, &r));
+		return NULL;
+	}
+	VEC_EACH (const struct str, k, &r.kept)
+		say_warning(
+			"'%.*s' was edited since, and is kept", STR(hipify_in_dir(a, r.path, *k)));
+	if (r.kept.n)
+		say_hint("--force restores them as well");
+	say_status(fs_writes_forbidden() ? S("Checked") : S("Restored"), "'%.*s'%s", STR(r.path),
+		r.kept.n ? ", except for the files above" : "");
+	return NULL;
+}
+
+static const struct opt restore_opts[] = {
+	HIPIFY_DIR("folder that was translated, or its overlay"),
+	{OPT_FLAG("force", struct hipify_args, force, "also files that were edited since")},
+	{.kind = OPT_END},
+};
+
+/* ---- verify ---- */
+
+struct difference {
+	struct str path;
+	const char *kind; /* "differs", "missing", "extra": as seen from the original */
+	size_t line;      /* of the first difference, 0 = none */
+};
+
+struct comparison {
+	struct torch_source torch;
+	VEC(struct difference) v;
+	size_t compared;
+	bool agree, written;
+};
+
+static const struct json_field difference_fields[] = {
+	FIELDS(struct difference, path, kind),
+	FIELD_OPTIONAL("line", struct difference, line),
+	{.kind = FIELD_END},
+};
+static const struct json_field comparison_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-verify/1"),
+	FIELD_STRUCT("torch", struct comparison, torch, hipify_torch_fields),
+	FIELDS(struct comparison, compared, agree),
+	FIELD_LIST("differences", struct comparison, v, difference_fields),
+	FIELD("written", struct comparison, written),
+	{.kind = FIELD_END},
+};
+
+/* By outputs; sources without a text of their own are left out. */
+static void compare(struct arena *a, const struct hipify_tree *own,
+	const struct hipify_tree *original, struct comparison *ret)
+{
+	MAP(ours, a);
+	MAP(theirs, a);
+	VEC_EACH (struct change, f, &own->changes)
+		if (f->text.p)
+			map_put(&ours, f->output, f);
+	VEC_EACH (struct change, f, &original->changes)
+		if (f->text.p)
+			map_put(&theirs, f->output, f);
+	VEC_EACH (const struct map_entry, e, &ours) {
+		const struct change *f = e->value, *g = map_get(&theirs, e->key);
+		struct difference d = {.path = e->key, .kind = "extra"};
+		ret->compared++;
+		if (g && str_eq(f->text, g->text))
+			continue;
+		if (g) {
+			struct str x = f->text, y = g->text;
+			d.kind = "differs";
+			d.line = 1;
+			for (size_t i = 0; i < x.n && i < y.n && x.p[i] == y.p[i]; i++)
+				d.line += x.p[i] == '\n';
+		}
+		*VEC_PUSH(a, &ret->v) = d;
+	}
+	VEC_EACH (const struct map_entry, e, &theirs) {
+		if (map_get(&ours, e->key))
+			continue;
+		ret->compared++;
+		*VEC_PUSH(a, &ret->v) = (struct difference){.path = e->key, .kind = "missing"};
+	}
+}
+
+static void print_comparison(const struct comparison *c)
+{
+	VEC_EACH (const struct difference, d, &c->v) {
+		if (d->line)
+			out_fmt("%.*s:%zu: differs from here on\n", STR(d->path), d->line);
+		else
+			out_fmt("%.*s: only %s writes it\n", STR(d->path),
+				d->kind[0] == 'e' ? "rocsmith" : "torch");
+	}
+	if (c->v.n)
+		say_status(S("Verified"), "%zu of %zu files are not what torch's own hipify gives",
+			c->v.n, c->compared);
+	else
+		say_status(S("Verified"), "all %zu files are what torch's own hipify gives",
+			c->compared);
+}
+
+/* Both engines run on the same tree; only when they agree is anything written. */
+static struct err *run_verify(struct arena *a, void *args, int *ret_status)
+{
+	struct hipify_args *h = args;
+	struct hipify_tree own = {0}, original = {0};
+	struct comparison c = {0};
+	struct hipify_job job;
+	TRY(hipify_check_there(h->o.dir));
+	TRY(hipify_resolve(a, h, h->o.dir, &job));
+	if (!hipify_by_torch(&job.o))
+		return err_hint(err_new(E_USAGE, "mode 'standalone' has no Python of a torch to "
+						 "compare with"),
+			"give --torch PATH: a checkout, an installed torch, or a wheel of one");
+	struct hipify_options o = job.o;
+	o.look_only = true;
+	o.out = S("");
+	o.in_place = false;
+	struct err *e = hipify_run(a, &o, &own);
+	if (!e)
+		e = hipify_failures(a, &own);
+	o.engine = ENGINE_TORCH;
+	if (!e && (e = hipify_run(a, &o, &original)))
+		e = err_wrap(e, "cannot run torch's own hipify");
+	if (!e)
+		compare(a, &own, &original, &c);
+	hipify_tree_free(&own);
+	hipify_tree_free(&original);
+	TRY(e);
+	c.torch = own.torch;
+	c.agree = !c.v.n;
+	*ret_status = c.agree ? 0 : 1;
+	bool write = c.agree && (h->o.in_place || h->o.out.n);
+	c.written = write && !fs_writes_forbidden();
+	if (h->common.json)
+		out_text(json_document(a, 2, comparison_fields, &c));
+	else
+		print_comparison(&c);
+	job.answered = true;
+	return write ? hipify_translate(&job, ret_status) : NULL;
+}
+
+static const struct opt verify_opts[] = {
+	HIPIFY_MODE,
+	HIPIFY_TARGET,
+	HIPIFY_RULES,
+	HIPIFY_DIR("folder to translate"),
+	HIPIFY_SOURCE,
+	{.kind = OPT_END},
+};
+
+/* ---- lint ---- */
+
+struct wave_spots {
+	struct str dir;
+	struct findings findings;
+	size_t counts[SEV_ERROR + 1]; /* by severity */
+};
+
+static const struct json_field spot_count_fields[] = {
+	FIELD("error", struct wave_spots, counts[SEV_ERROR]),
+	FIELD("warning", struct wave_spots, counts[SEV_WARNING]),
+	FIELD("info", struct wave_spots, counts[SEV_INFO]),
+	{.kind = FIELD_END},
+};
+static const struct json_field lint_fields[] = {
+	FIELD_CONST("schema", "rocsmith.hipify-lint/1"),
+	FIELD("directory", struct wave_spots, dir),
+	FIELD_LIST("findings", struct wave_spots, findings, finding_fields),
+	FIELD_PART("counts", spot_count_fields),
+	{.kind = FIELD_END},
+};
+
+static struct err *run_lint(struct arena *a, void *args, int *ret_status)
+{
+	struct hipify_args *h = args;
+	struct hipify_options o = h->o, described = {0};
+	struct wave_spots l = {.dir = o.dir};
+	struct strs file = {0};
+	const char *why;
+	bool folder = fs_is_dir(o.dir);
+	TRY(hipify_check_there(o.dir));
+	if (folder)
+		TRY(plan_hipify_read(a, o.dir, &described));
+	hipify_options_inherit(&o, &described);
+	hipify_choose_mode(&o, &why);
+	strs_add(a, &file, path_base(o.dir));
+	struct waves_request q = {.dir = folder ? o.dir : path_dir(o.dir),
+		.files = o.sources.n ? &o.sources
+			 : folder    ? NULL
+				     : &file,
+		.exclude = o.exclude,
+		.by_torch = hipify_by_torch(&o)};
+	TRY(waves_find(a, &q, &l.findings));
+	VEC_EACH (const struct finding, f, &l.findings)
+		l.counts[f->severity]++;
+	*ret_status = l.counts[SEV_ERROR] || l.counts[SEV_WARNING] ? 1 : 0;
+	if (h->common.json) {
+		out_text(json_document(a, 2, lint_fields, &l));
+		return NULL;
+	}
+	VEC_EACH (const struct finding, f, &l.findings) {
+		out_fmt("%s: %.*s: %.*s [%s]\n", severity_name(f->severity), STR(f->path),
+			STR(f->message), f->id);
+		/* The remedy follows the last of a row of equal findings. */
+		if (f + 1 == f_end || strcmp(f->id, f[1].id) != 0)
+			VEC_EACH (const struct str, fix, &f->fix)
+				out_fmt("    %.*s\n", STR(*fix));
+	}
+	say_status(S("Checked"), "'%.*s': %.*s where waves of 32 lanes are assumed", STR(l.dir),
+		STR(human_count(a, l.findings.n, "place")));
+	return NULL;
+}
+
+static const struct opt lint_opts[] = {
+	HIPIFY_MODE,
+	HIPIFY_EXCLUDE,
+	HIPIFY_DIR("folder or file to look into"),
+	HIPIFY_SOURCE,
+	{.kind = OPT_END},
+};
+
+const struct command cmd_hipify_status = {
+	.name = "hipify status",
+	.summary = "show what became of the files that hipify made",
+	.opts = status_opts,
+	.size = sizeof(struct hipify_args),
+	.run = run_status,
+};
+const struct command cmd_hipify_restore = {
+	.name = "hipify restore",
+	.summary = "undo what hipify did in a folder",
+	.opts = restore_opts,
+	.size = sizeof(struct hipify_args),
+	.needs = NEED_WRITE,
+	.run = run_restore,
+};
+const struct command cmd_hipify_verify = {
+	.name = "hipify verify",
+	.summary = "compare with what that torch's own Python gives",
+	.opts = verify_opts,
+	.size = sizeof(struct hipify_args),
+	.needs = NEED_WRITE,
+	.run = run_verify,
+};
+const struct command cmd_hipify_lint = {
+	.name = "hipify lint",
+	.summary = "find what assumes waves of 32 lanes",
+	.opts = lint_opts,
+	.size = sizeof(struct hipify_args),
+	.run = run_lint,
+};
