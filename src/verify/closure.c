@@ -1,14 +1,14 @@
-/* The libraries of a wheel as ld.so loads them: breadth first from each file that nobody else needs, each library once by
- * the name that is asked for or its soname, looked for in the RPATH of who needs it and of who loaded that one (unless
- * they have a RUNPATH), then in the RUNPATH. Folders outside of the wheel are not looked into.
- * Source: ld.so(8), and what glibc 2.36 does. */
+/* Loads the libraries of a wheel as ld.so does: breadth first from each file that no other one needs, each library once by
+ * its requested name or its soname, searched in the RPATH of the file that needs it and of those that loaded that file
+ * (unless they have a RUNPATH), then in the RUNPATH. Folders outside of the wheel are not searched.
+ * Source: ld.so(8), and the behaviour of glibc 2.36. */
 #include <string.h>
 
 #include "base/fs.h"
 #include "verify/exam.h"
 
 enum {
-	STEP = 300,      /* work of looking for a library in one folder */
+	STEP = 300,      /* work of a search for a library in one folder */
 	NAME_COST = 100, /* of a name that is loaded already */
 };
 
@@ -25,7 +25,7 @@ void remark(struct exam *x, struct remarks *list, struct remark r)
 	map_put(m, r.what, (void *)(uintptr_t)list->n);
 }
 
-struct inside { /* by path, and by file name or soname: its struct wheel_elf */
+struct inside { /* the wheel's ELF files by path, and their file names and sonames */
 	struct exam *x;
 	struct map paths, names, needed, *said;
 	struct remarks *missing;
@@ -33,17 +33,17 @@ struct inside { /* by path, and by file name or soname: its struct wheel_elf */
 
 struct loaded {
 	const struct wheel_elf *e;
-	size_t by; /* index of who needs it; of the first one its own */
+	size_t by; /* index of the file that needs it; the first one has its own */
 };
 
 struct process {
 	const struct inside *all;
 	struct arena *a;
-	struct map names; /* under which something is loaded */
+	struct map names; /* of loaded libraries: their struct wheel_elf */
 	VEC(struct loaded) order;
 };
 
-/* Folders of the wheel in a search path. */
+/* Adds the folders of the wheel that a search path names. */
 static struct err *add_folders(
 	struct process *p, struct str path, struct str file, struct strs *dirs)
 {
@@ -71,16 +71,6 @@ static struct err *folders_of(struct process *p, size_t i, struct strs *ret)
 	return add_folders(p, d->runpath, p->order.v[i].e->name, ret);
 }
 
-static struct err *look_for(
-	struct process *p, const struct strs *dirs, struct str lib, const struct wheel_elf **ret)
-{
-	*ret = NULL;
-	TRY(budget_work(p->all->x->zip.src.budget, STEP * (1 + dirs->n)));
-	for (size_t i = 0; i < dirs->n && !*ret; i++)
-		*ret = map_get(&p->all->paths, path_clean(p->a, path_join(p->a, dirs->v[i], lib)));
-	return NULL;
-}
-
 static void load(struct process *p, const struct wheel_elf *e, struct str name, size_t by)
 {
 	map_put(&p->names, name, (void *)(uintptr_t)e);
@@ -88,7 +78,7 @@ static void load(struct process *p, const struct wheel_elf *e, struct str name, 
 	*VEC_PUSH(p->a, &p->order) = (struct loaded){.e = e, .by = by};
 }
 
-/* It is in the wheel, but not found. */
+/* Remarks a library that is in the wheel, but not where the loader looks. */
 static struct err *hidden(struct process *p, size_t i, struct str lib, const struct strs *dirs)
 {
 	struct exam *x = p->all->x;
@@ -114,7 +104,11 @@ static struct err *load_needed(struct process *p, size_t i)
 		struct str lib = e->dyn.needed.v[k];
 		if (map_has(&p->names, lib) || !map_has(&p->all->names, lib))
 			continue;
-		TRY(look_for(p, &dirs, lib, &found));
+		TRY(budget_work(p->all->x->zip.src.budget, STEP * (1 + dirs.n)));
+		found = NULL;
+		for (size_t d = 0; d < dirs.n && !found; d++)
+			found = map_get(
+				&p->all->paths, path_clean(p->a, path_join(p->a, dirs.v[d], lib)));
 		if (found)
 			load(p, found, lib, i);
 		else
@@ -123,7 +117,7 @@ static struct err *load_needed(struct process *p, size_t i)
 	return NULL;
 }
 
-/* A version that the library at hand does not define ends the process, if it defines any. */
+/* The loader gives up if a library defines symbol versions, but not one that is needed. */
 static struct err *check_versions(struct process *p, const struct wheel_elf *e)
 {
 	struct exam *x = p->all->x;
@@ -154,7 +148,7 @@ static struct err *load_all(
 	return NULL;
 }
 
-/* Two libraries of one name that others need: whoever comes first is everybody's. */
+/* Of two different libraries of one name, the one that is loaded first serves everybody. */
 static void check_twice(struct inside *all)
 {
 	struct exam *x = all->x;
@@ -172,17 +166,6 @@ static void check_twice(struct inside *all)
 				"another library of this name is '%.*s'; who needs '%.*s' gets "
 				"whichever was loaded first",
 				STR(other->zip->name), STR(name));
-	}
-}
-
-/* What is neither in the wheel nor promised by PEP 600. */
-static void check_outside(const struct inside *all, const struct wheel_elf *e)
-{
-	for (size_t i = 0; i < e->dyn.needed.n; i++) {
-		struct str lib = e->dyn.needed.v[i];
-		if (!map_has(&all->names, lib) && !wheel_library_allowed(lib))
-			remark(all->x, all->missing,
-				(struct remark){.id = V_NEEDED_MISSING, .what = lib, .by = e});
 	}
 }
 
@@ -204,8 +187,13 @@ struct err *check_closure(struct exam *x, struct remarks *missing)
 			map_put(&all.needed, e->dyn.needed.v[i], NULL);
 	}
 	VEC_EACH (const struct wheel_elf, e, &x->elfs)
-		check_outside(&all, e);
-	for (int pass = 0; pass < 2; pass++) /* then those that only a circle needs */
+		for (size_t i = 0; i < e->dyn.needed.n; i++) {
+			struct remark r = {
+				.id = V_NEEDED_MISSING, .what = e->dyn.needed.v[i], .by = e};
+			if (!map_has(&all.names, r.what) && !wheel_library_allowed(r.what))
+				remark(x, missing, r);
+		}
+	for (int pass = 0; pass < 2; pass++) /* the second for files that only a circle needs */
 		VEC_EACH (const struct wheel_elf, e, &x->elfs) {
 			struct str name = e->dyn.soname.n ? e->dyn.soname : path_base(e->name);
 			bool root = !map_has(&all.needed, name) &&

@@ -1,5 +1,5 @@
-/* Device code against what was required: each bundle with kernels must have them for every required
- * target, by the very target, a feature variant of it, or a generic target that covers it. */
+/* Device code compared with the required targets: each bundle with kernels must have some for every required target, under
+ * the target itself, a feature variant of it, or a generic target that covers it. */
 #include "base/proc.h"
 #include "verify/exam.h"
 
@@ -8,7 +8,7 @@ static bool counts(const struct code_object *o)
 	return o->kernels != 0; /* -1: not looked at */
 }
 
-/* Targets of the objects that have kernels, or of those that have none; each once, sorted. */
+/* Targets of the objects with kernels (or without), each once, sorted. */
 static struct strs targets_of(
 	struct arena *a, const struct devcode *d, const struct devcode_file *f, bool kernels)
 {
@@ -67,7 +67,7 @@ static void check_empty(struct exam *x, const struct devcode *d, const struct de
 			STR(str_join(&tmp, &names, S(", "))));
 }
 
-/* Of sorted names those that each bundle of one more file serves. */
+/* The targets in `before` (NULL: all) that every bundle of one more file serves, too. Names are sorted. */
 static struct strs still_served(struct exam *x, const struct devcode *d,
 	const struct devcode_file *f, const struct strs *have, const struct strs *before)
 {
@@ -97,7 +97,7 @@ struct err *check_device(struct exam *x)
 				exam_say(x, V_DEVICE_BROKEN, f->path, "%.*s", STR(f->message));
 		VEC_EACH (const struct devcode_file, f, &m->device.files) {
 			ARENA(tmp);
-			if (f->packs.n) /* with all wheels that are given */
+			if (f->packs.n) /* check_kpack() judges all wheels together */
 				continue;
 			struct strs have = targets_of(&tmp, &m->device, f, true);
 			uint64_t work = have.n * (100 * m->device.targets.n + 4 * f->objects.n);

@@ -1,4 +1,4 @@
-/* How the checks speak (findings by the table), and how they read the dist-info folder. */
+/* What all checks share: findings by the table of ids, and texts of the dist-info folder. */
 #include "verify/exam.h"
 
 enum { MAX_TEXT = 4 << 20, ROW = 128 /* of RECORD, without the name */ };
@@ -51,7 +51,7 @@ bool exam_text(struct exam *x, const char *name, enum verify_id missing, struct 
 	VEC_EACH (const struct zip_member, z, &x->zip.members)
 		limit += 2 * z->name.n + ROW; /* RECORD has a row for each */
 	struct err *e = zip_read(x->a, &x->zip, m, limit, ret);
-	bool good = !e; /* what is wrong with it has been said by check_members() */
+	bool good = !e; /* check_members() has reported damaged content */
 	if (e && e->code == E_LIMIT)
 		exam_say(x, V_ZIP_CONTENT, path, "%s", e->msg);
 	err_free(e);

@@ -1,4 +1,4 @@
-/* The examination of one wheel: what its checks share and how they speak. Private to verify/. */
+/* The examination of one wheel: the state that its checks share, and how they report. Private to verify/. */
 #pragma once
 
 #include "base/hash.h"
@@ -18,10 +18,10 @@ struct verify_rule { /* a row of that table */
 };
 extern const struct verify_rule verify_rules[V_COUNT];
 
-struct exam_member { /* what was seen of a member while it was unpacked */
+struct exam_member { /* facts about a member, from when it was unpacked */
 	const struct zip_member *zip;
 	bool read;       /* content is right; digest is set */
-	bool skip;       /* of no use to hash: a folder, or not safe to read */
+	bool skip;       /* not read: a folder, or unsafe */
 	bool listed;     /* in RECORD */
 	struct err *bad; /* why it could not be unpacked */
 	struct err *odd; /* why an ELF file could not be parsed */
@@ -51,22 +51,22 @@ struct exam {
 };
 
 /* ---- exam.c ---- */
-/* Adds a finding of data/findings.def; member "" = the wheel itself. */
+/* Adds a finding of data/findings.def about a member, or ("") the wheel itself. */
 struct finding *exam_say(struct exam *x, enum verify_id id, struct str member, const char *fmt, ...)
 	PRINTF(4, 5);
-/* The same about a wheel whose exam is over. */
+/* The same about a wheel whose examination is over. */
 struct finding *verdict_say(
 	struct arena *a, struct verdict *v, enum verify_id id, const char *fmt, ...) PRINTF(4, 5);
 /* "NAME-VERSION.dist-info/METADATA" for "METADATA". */
 struct str exam_path(struct exam *x, const char *name);
-/* Content of a dist-info file; false (and a finding) when it is not there or not readable. */
+/* Content of a dist-info file; false, with a finding, when it is missing or cannot be read. */
 bool exam_text(struct exam *x, const char *name, enum verify_id missing, struct str *ret);
 
-/* Something odd that several files may share: it is said once, for the first of them. */
+/* An oddity that several files may share; it is reported once, for the first of them. */
 struct remark {
 	enum verify_id id;
 	struct str what;                   /* a library or an element of an RPATH */
-	const struct wheel_elf *by, *root; /* root: what was loaded first then, or NULL */
+	const struct wheel_elf *by, *root; /* root: the file that was loaded first, or NULL */
 	struct str why;
 	size_t more;
 };
@@ -74,15 +74,15 @@ struct remark {
 struct remarks {
 	struct remark *v;
 	size_t n, cap;
-	struct map of[V_COUNT]; /* by what it is about: its index, plus one */
+	struct map of[V_COUNT]; /* by subject: its index, plus one */
 };
 
 void remark(struct exam *x, struct remarks *list, struct remark r);
 
-/* run.c: findings about what was run, or why nothing was. Without o->run it is not called. */
+/* run.c: runs the wheel on an emulated GPU and adds findings, also why nothing was run. Only called with o->run. */
 MUST_USE struct err *verify_run(struct arena *a, const struct verify_options *o, struct verdict *v);
 
-/* set.c: has this version of it to be installed with v? A device wheel, by its name? */
+/* set.c: does v require this version of the other one? Is it a device wheel, by its name? */
 bool set_requires(struct arena *a, const struct verdict *v, const struct verdict *other);
 bool set_is_device(const struct verdict *v);
 
@@ -93,13 +93,13 @@ MUST_USE struct err *check_sbom(struct exam *x);
 void check_record(struct exam *x);
 void check_tags(struct exam *x);
 MUST_USE struct err *check_loader(struct exam *x); /* needed libraries, RPATH */
-/* closure.c: loads the libraries as ld.so does; says what it finds in the wheel, remarks what it does not find. */
+/* closure.c: loads the libraries as ld.so does; reports mistakes inside the wheel, and remarks libraries that it cannot load. */
 MUST_USE struct err *check_closure(struct exam *x, struct remarks *missing);
 MUST_USE struct err *check_device(struct exam *x);
-/* kpack.c: keeps what is in libraries and archives, for the check of all wheels together; is there any? */
+/* kpack.c: keeps the contents of libraries and archives for check_kpack(), which sees all wheels. */
 MUST_USE struct err *kpack_keep(struct exam *x, bool *ret_any);
 MUST_USE struct err *check_kpack(
 	struct arena *a, const struct verify_options *o, struct verdicts *all);
-/* side.c: code files beside libraries; counts the sets of them. */
+/* side.c: code files beside libraries; *ret_sets: sets that a call fails without. */
 MUST_USE struct err *check_side(struct exam *x, size_t *ret_sets);
-enum { SIDE_COST = 100 }; /* work of asking that, for each byte of the path */
+enum { SIDE_COST = 100 }; /* work of a file, for each byte of its path */

@@ -1,6 +1,6 @@
-/* Libraries whose device code is in kpack archives, and those archives, as pairs: in one wheel, or in a host wheel and
- * its device wheels. A runtime asks an archive for the name of a library, the number in a wrapper and a GPU; what it
- * would not find is an error, and so is what can only be there because somebody counted otherwise. Sources:
+/* Libraries whose device code is in kpack archives are compared with these archives: in one wheel, or in a host wheel and
+ * its device wheels. The runtime asks an archive for the name of a library, the number in a wrapper and a GPU. Code that it
+ * would not find is an error, and so is code under a number that no library has: somebody counted differently. Sources:
  * formats/kpack.h; the search for archives: reference of librocm_kpack (rocm-systems shared/kpack, loader). */
 #include "base/fs.h"
 #include "base/proc.h"
@@ -26,7 +26,8 @@ struct pairs {
 	struct map code;     /* "NAME#NUMBER": struct holders */
 	struct map names;    /* of libraries: struct verify_library */
 	struct budget budget;
-	const struct verify_archive *twice[2]; /* the last that have the same code */
+	const struct verify_archive
+		*twice[2]; /* the last pair that was reported to have the same code */
 };
 
 /* ---- of one wheel ---- */
@@ -139,7 +140,7 @@ static struct err *add_object(struct pairs *k, const struct verdict *w,
 	return cancel_check();
 }
 
-/* Is it where the library looks for code of this target? A variant's may be in the processor's archive. */
+/* Does the library look there for code of this target? A variant's code may be in the processor's archive. */
 static bool is_looked_at(struct pairs *k, const struct verify_library *l, const struct holder *h)
 {
 	ARENA(tmp);
@@ -168,17 +169,6 @@ struct lack { /* numbers of a library without code for a target */
 	const struct verify_archive *elsewhere; /* has code, and is not where the library looks */
 };
 
-static bool is_there(const struct holders *list, const bool *serves, const struct holder **ret)
-{
-	bool there = false;
-	for (size_t i = 0; list && i < list->n; i++)
-		if (serves[list->v[i].target]) {
-			*ret = &list->v[i];
-			there = true;
-		}
-	return there;
-}
-
 static struct err *find_lack(struct pairs *k, const struct verify_library *l,
 	const struct target *want, struct lack *ret)
 {
@@ -187,14 +177,17 @@ static struct err *find_lack(struct pairs *k, const struct verify_library *l,
 	bool serves[DEVCODE_TARGETS] = {0};
 	struct str target = target_text(&tmp, want);
 	const struct verify_archive *fine = NULL;
-	const struct holder *h = NULL;
 	*ret = (struct lack){0};
 	devcode_serves(&k->gpus, want, serves);
 	TRY(budget_work(&k->budget, WORK * (l->host.indexes.n + 1)));
 	VEC_EACH (const uint32_t, n, &l->host.indexes) {
 		ARENA(one);
 		struct str number = str_fmt(&one, "%u", *n);
-		if (is_there(map_get(&k->code, key_of(&one, l->host.name, *n)), serves, &h)) {
+		const struct holders *list = map_get(&k->code, key_of(&one, l->host.name, *n));
+		const struct holder *h = NULL;
+		for (size_t i = 0; list && i < list->n; i++)
+			h = serves[list->v[i].target] ? &list->v[i] : h;
+		if (h) {
 			bool seen = h->archive == fine || is_looked_at(k, l, h);
 			fine = seen ? h->archive : fine;
 			ret->elsewhere = seen ? ret->elsewhere : h->archive;
@@ -216,7 +209,7 @@ static struct finding *say(struct pairs *k, enum verify_id id, const struct veri
 	return f;
 }
 
-/* required: asked for by the user, or a target of some archive. */
+/* required: the user asked for it; else it is a target of some archive. */
 static struct err *check_target(
 	struct pairs *k, const struct verify_library *l, const struct target *want, bool required)
 {
@@ -250,7 +243,7 @@ static struct err *check_target(
 	return NULL;
 }
 
-/* Does every library have code for it? */
+/* Notes a target for which every library has code. */
 static struct err *note_served(struct pairs *k, const struct devcode_target *t)
 {
 	struct lack x;
@@ -285,7 +278,7 @@ static struct err *check_library(struct pairs *k, struct verify_library *l)
 	return NULL;
 }
 
-/* A number that no wrapper has tells that the archive was counted otherwise than the library. */
+/* Code under a number that no wrapper has: archive and library were counted differently. */
 static void check_strays(struct pairs *k)
 {
 	for (size_t i = 0; i < k->code.n; i++) {
@@ -320,7 +313,7 @@ static void check_unpaired(struct arena *a, const struct verify_options *o, stru
 			STR(v->archives.v[0].member));
 }
 
-/* Of several host wheels of that version, it goes with that in its own folder. */
+/* A device wheel belongs to the host wheel of its version; if there are several, to the one in its own folder. */
 static bool belongs(struct pairs *k, const struct verdicts *all, const struct verdict *w)
 {
 	if (w == k->host)

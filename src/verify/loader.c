@@ -1,21 +1,12 @@
-/* What there is to say about what libraries need and where they look for it: who provides what the wheel lacks, and
- * elements of search paths that are wrong on any machine. */
+/* Findings about needed libraries: who provides those that the wheel lacks, and elements of search paths that are wrong on
+ * any machine. */
 #include <fnmatch.h>
 
 #include "base/fs.h"
 #include "know/know.h"
 #include "verify/exam.h"
 
-/* The pattern of --allow that lets the library come from outside, or "". */
-static struct str allowed_by(struct exam *x, struct str lib)
-{
-	VEC_EACH (const struct str, pattern, &x->o->allow)
-		if (fnmatch(str_z(x->a, *pattern), str_z(x->a, lib), 0) == 0)
-			return *pattern;
-	return S("");
-}
-
-/* Files of an SDK are looked for by a name that a stranger wrote. */
+/* The name comes from a stranger: it must not be a path. */
 static bool sdk_has(struct exam *x, struct str lib)
 {
 	if (!lib.n || str_chr(lib, '/') < lib.n)
@@ -40,10 +31,13 @@ static void say_missing(struct exam *x, const struct remark *r)
 		[KNOW_PACKAGE] = V_NEEDED_PACKAGE,
 		[KNOW_CUDA] = V_NEEDED_CUDA};
 	struct str needs = str_fmt(x->a, "needs '%.*s'", STR(r->what)), file = r->by->name;
-	struct str pattern = allowed_by(x, r->what);
+	struct str pattern = S(""); /* of --allow */
 	const struct know_other *other = know_soname(r->what);
 	bool sdk = x->o->sdk.n > 0;
 	struct finding *f;
+	VEC_EACH (const struct str, p, &x->o->allow)
+		if (!pattern.n && fnmatch(str_z(x->a, *p), str_z(x->a, r->what), 0) == 0)
+			pattern = *p;
 	if (sdk && other && other->origin == KNOW_ROCM)
 		other = NULL;
 	if (r->more)
@@ -76,15 +70,6 @@ static void say_missing(struct exam *x, const struct remark *r)
 		if (!sdk)
 			finding_fix(x->a, f, "if an SDK has it: rocsmith verify --sdk NAME");
 	}
-}
-
-/* HIP's start-up code is called, but no library is named that has it: it loads only where another
- * library has brought HIP in. */
-static void check_unstated(struct exam *x, const struct wheel_elf *e)
-{
-	if (e->calls_hip)
-		exam_say(x, V_NEEDED_UNSTATED, e->name,
-			"calls HIP (__hipRegister...), but does not need libamdhip64.so");
 }
 
 /* ---- RPATH ---- */
@@ -126,7 +111,7 @@ static void say_element(struct exam *x, const struct remark *e)
 		finding_fix(x->a, f, "patchelf --set-rpath '$ORIGIN' on the file, before packing");
 }
 
-/* Each kind once a file: one RUNPATH in the wild has 79 elements. */
+/* Remarks each kind once for a file: one RUNPATH in the wild has 79 elements. */
 static void check_rpath(struct exam *x, const struct wheel_elf *e, struct remarks *list)
 {
 	struct str path = e->dyn.runpath.n ? e->dyn.runpath : e->dyn.rpath;
@@ -152,7 +137,9 @@ struct err *check_loader(struct exam *x)
 	VEC_EACH (const struct remark, r, &missing)
 		say_missing(x, r);
 	VEC_EACH (const struct wheel_elf, e, &x->elfs) {
-		check_unstated(x, e);
+		if (e->calls_hip) /* it loads only where another library has brought HIP in */
+			exam_say(x, V_NEEDED_UNSTATED, e->name,
+				"calls HIP (__hipRegister...), but does not need libamdhip64.so");
 		check_rpath(x, e, &bad);
 		if (e->dyn.textrel)
 			exam_say(x, V_ELF_TEXTREL, e->name,

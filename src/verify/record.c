@@ -1,6 +1,5 @@
-/* RECORD against the members: every file listed once, with the right hash and size, none missing
- * and none too many. Source: the recording-installed-projects and binary distribution
- * specifications. */
+/* RECORD compared with the members: every file is listed once, with the right hash and size, none missing and none too many.
+ * Source: the specifications of recording installed projects and of the binary distribution format. */
 #include "verify/exam.h"
 
 struct listing {
@@ -29,7 +28,7 @@ static void check_hash(struct exam *x, const struct dist_row *e, const struct ex
 	}
 	if (str_eq(e->hash, want))
 		return;
-	/* Right value, wrong letters: padding, hexadecimal. */
+	/* The right hash in another form: with padding, or hexadecimal. */
 	struct str bare = e->hash;
 	while (str_ends(bare, S("=")))
 		bare.n--;
@@ -52,7 +51,7 @@ static bool path_leads_out(struct str path)
 	return false;
 }
 
-/* Returns true when the entry has no hash: said once for all of them. */
+/* Returns true when the row has no hash; the caller reports all of them once. */
 static bool check_entry(struct listing *s, const struct dist_row *e)
 {
 	struct exam *x = s->x;

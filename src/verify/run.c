@@ -1,7 +1,7 @@
 /* verify --run: the wheel's own code on an emulated GPU. The emulator is rocjitsu, which runs a program as
  * `rocjitsu --config CONFIG -- PROGRAM...`; its configurations, one for each GPU, lie in share/rocjitsu/configs beside the
- * folder of the program (ROCm/rocm-systems, emulation/rocjitsu, README of 2026-08). What is run: the script
- * rocsmith-smoke.py in the dist-info folder, or an import of all packages, which registers their device code. */
+ * folder of the program (ROCm/rocm-systems, emulation/rocjitsu, README of 2026-08). It runs the script rocsmith-smoke.py
+ * of the dist-info folder, or else imports all packages, which registers their device code. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "verify/exam.h"
@@ -24,7 +24,7 @@ static void skipped(struct run *r, const char *fmt, ...)
 	verdict_say(r->a, r->v, V_RUN_SKIPPED, "nothing was run: %.*s", STR(text));
 }
 
-/* Can `import` name it? Python's identifiers; letters beyond ASCII are left to Python. */
+/* Can `import` name it? Letters beyond ASCII are left to Python. */
 static bool is_identifier(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++) {
@@ -36,7 +36,7 @@ static bool is_identifier(struct str name)
 	return name.n;
 }
 
-/* "import demo, demo2": folders with __init__.py, and modules at the top. */
+/* "import demo, demo2", for folders with __init__.py and modules at the top. */
 static struct err *find_work(struct run *r)
 {
 	struct strs names;
@@ -44,7 +44,7 @@ static struct err *find_work(struct run *r)
 	TRY(fs_list(r->a, r->tree, &names));
 	for (size_t i = 0; i < names.n; i++) {
 		struct str name = names.v[i], path = path_join(r->a, r->tree, name), stem, rest;
-		if (str_ends(name, S(".dist-info"))) {
+		if (str_ends(name, S(DIST_INFO))) {
 			struct str script = path_join(r->a, path, S(SMOKE));
 			r->script = fs_is_file(script) ? script : r->script;
 		}
@@ -59,7 +59,7 @@ static struct err *find_work(struct run *r)
 	return NULL;
 }
 
-/* The first configuration for the GPU, "" without one. */
+/* The first configuration of the emulator for the GPU, or "". */
 static struct err *find_config(struct run *r, struct str gpu, struct str *ret)
 {
 	struct strs names = {0};
@@ -75,17 +75,6 @@ static struct err *find_config(struct run *r, struct str gpu, struct str *ret)
 			*ret = path_join(r->a, dir, names.v[i]);
 	}
 	return NULL;
-}
-
-/* What HIP's runtime logs as errors (":1:hip_module.cpp :66 : ..."), which a program may not have looked at. */
-static size_t logged(struct str out, struct str *ret_first)
-{
-	size_t n = 0;
-	struct str line;
-	while (str_next(&out, '\n', &line))
-		if (str_starts(line, S(":1:")) && !n++)
-			*ret_first = str_trim(str_sub(line, 0, TAIL));
-	return n;
 }
 
 static struct err *run_on(struct run *r, struct str gpu)
@@ -107,8 +96,13 @@ static struct err *run_on(struct run *r, struct str gpu)
 		proc_arg(r->a, &p, "-c", NULL);
 	strs_add(r->a, &p.argv, r->script.n ? r->script : r->imports);
 	TRY(proc_run(r->a, &p, &got));
-	struct str what = r->script.n ? S(SMOKE) : r->imports, out = str_trim(got.out), first;
-	size_t calls = logged(out, &first);
+	struct str what = r->script.n ? S(SMOKE) : r->imports, out = str_trim(got.out);
+	struct str rest = out, line, first = {0};
+	size_t calls = 0;
+	/* HIP's runtime logs errors as ":1:hip_module.cpp :66 : ..."; the program may have ignored them */
+	while (str_next(&rest, '\n', &line))
+		if (str_starts(line, S(":1:")) && !calls++)
+			first = str_trim(str_sub(line, 0, TAIL));
 	if (!got.status && calls)
 		verdict_say(r->a, r->v, V_RUN_CALLS,
 			"'%.*s' ended well, but HIP logged %zu error%s on an emulated %.*s: %.*s",
@@ -134,14 +128,13 @@ static struct err *run_all(struct run *r)
 	if (!gpus.n)
 		gpus = r->v->served;
 	struct err *e = wheel_unpack(r->a, &q, &done);
-	if (e && e->code != E_CANCELLED)
-		skipped(r, "it cannot be unpacked: %s", err_root(e)->msg);
 	if (e && e->code == E_CANCELLED)
 		return e;
-	bool bad = e;
-	err_free(e);
-	if (bad)
+	if (e) {
+		skipped(r, "it cannot be unpacked: %s", err_root(e)->msg);
+		err_free(e);
 		return NULL;
+	}
 	r->tree = done.path;
 	TRY(find_work(r));
 	if (!gpus.n || (!r->imports.n && !r->script.n))

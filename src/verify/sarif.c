@@ -19,7 +19,7 @@ static void message(struct json *j, const char *key, struct str s)
 	json_close(j);
 }
 
-/* RFC 3986: a path as a relative reference. */
+/* A path as a relative reference of RFC 3986. */
 static struct str uri(struct arena *a, struct str path)
 {
 	BUF(b, a);
@@ -31,22 +31,17 @@ static struct str uri(struct arena *a, struct str path)
 	return buf_str(&b);
 }
 
-static bool used(const struct verdicts *all, struct str id)
+/* The rules that results name. */
+static void write_rules(struct json *j, struct arena *a, const struct verdicts *all)
 {
+	MAP(used, a);
 	VEC_EACH (const struct verdict, v, &all->wheels)
 		VEC_EACH (const struct finding, f, &v->findings)
-			if (str_eq(str_from(f->id), id))
-				return true;
-	return false;
-}
-
-/* Those that results name. */
-static void write_rules(struct json *j, const struct verdicts *all)
-{
+			map_put(&used, str_from(f->id), NULL);
 	json_key(j, "rules");
 	json_open(j, '[');
 	for (size_t i = 0; i < V_COUNT; i++) {
-		if (!used(all, str_from(verify_rules[i].id)))
+		if (!map_has(&used, str_from(verify_rules[i].id)))
 			continue;
 		json_open(j, '{');
 		text(j, "id", str_from(verify_rules[i].id));
@@ -116,7 +111,7 @@ struct str verdicts_sarif(struct arena *a, const struct verdicts *all)
 	json_open(j, '{');
 	text(j, "name", S("rocsmith"));
 	text(j, "version", S(ROCSMITH_VERSION));
-	write_rules(j, all);
+	write_rules(j, a, all);
 	json_close(j);
 	json_close(j);
 	json_key(j, "results");

@@ -1,9 +1,9 @@
-/* Bills of materials (PEP 770): what lies in dist-info/sboms can be read, is about this version, and knows the files that
- * it names. CycloneDX 1.x and SPDX 2.x and 3.x as JSON; other forms are not looked into. */
+/* Bills of materials (PEP 770): those in dist-info/sboms must be readable, be about this version, and have the right hashes of
+ * the files that they name. CycloneDX 1.x and SPDX 2.x and 3.x as JSON; other forms are not read. */
 #include "formats/node.h"
 #include "verify/exam.h"
 
-/* A component of type "file" whose name is a member: ours are written so. */
+/* Compares a component of type "file" with the member of its name, as `rocsmith build` writes them. */
 static void check_file(struct exam *x, struct str sbom, const struct node *component)
 {
 	ARENA(tmp);
@@ -17,7 +17,8 @@ static void check_file(struct exam *x, struct str sbom, const struct node *compo
 	const struct zip_member *z = zip_find(&x->zip, name);
 	const struct exam_member *m = z ? &x->members[z - x->zip.members.v] : NULL;
 	if (want.n && m && m->read && !str_eq(digest_hex(&tmp, &m->digest), want))
-		exam_say(x, V_SBOM_FILE, sbom, "the sha256 of '%.*s' is another one", STR(name));
+		exam_say(x, V_SBOM_FILE, sbom, "the sha256 of '%.*s' is not the one listed",
+			STR(name));
 }
 
 static void check_cyclonedx(struct exam *x, struct str path, const struct node *top)
@@ -51,7 +52,7 @@ static struct err *check_one(struct exam *x, const struct zip_member *m)
 	if (!e && !cyclone && !node_get(top, S("spdxVersion")) && !node_get(top, S("@context")))
 		e = err_new(E_FORMAT, "it is neither CycloneDX nor SPDX");
 	budget_return(x->zip.src.budget, m->size);
-	if (e && e->code == E_ZIP) { /* that was said */
+	if (e && e->code == E_ZIP) { /* reported before */
 		err_free(e);
 		return NULL;
 	}

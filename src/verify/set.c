@@ -1,6 +1,6 @@
-/* Several wheels together: what one requires of another has to be among them, or can be had elsewhere only where it is
- * none of their device wheels. Names of device wheels are AMD's: "amd-torch-device-gfx1100" for the host wheel "torch",
- * which offers it as the extra "device-gfx1100". Source: ROCm/TheRock, docs of the wheel splitter, 2026-08. */
+/* Several wheels together: a requirement of one that another one has to meet. Only device wheels of the set must be among
+ * them; other requirements may be installed from elsewhere. Device wheels have AMD's names: "amd-torch-device-gfx1100" for the
+ * host wheel "torch", which offers it as the extra "device-gfx1100". Source: ROCm/TheRock, docs of the wheel splitter, 2026-08. */
 #include "base/fs.h"
 #include "lang/python/version.h"
 #include "verify/exam.h"
@@ -13,7 +13,7 @@ static struct str device_stem(struct str project)
 	return at < project.n ? str_sub(project, 0, at + mark.n) : S("");
 }
 
-/* Does the marker ask for nothing but extras? What asks for a Python or system may never be true. */
+/* Does the marker depend on nothing but extras? One that depends on a Python or system may never be true. */
 static bool always(struct str marker)
 {
 	static const char *const others[] = {
@@ -32,7 +32,7 @@ bool set_is_device(const struct verdict *v)
 static bool satisfies(struct arena *a, const struct verdict *v, struct str specifier)
 {
 	const struct version *have;
-	bool match = true; /* what is wrong with either was said */
+	bool match = true; /* mistakes in either were reported before */
 	struct err *e = version_parse(a, v->version, &have);
 	if (!e)
 		e = version_match(have, specifier, &match);
@@ -62,19 +62,15 @@ static void check_extras(struct arena *a, struct verdict *v, const struct verdic
 	}
 }
 
-/* "==1.0+rocm7.2" and nothing else: then an installer cannot mix two builds. */
-static bool pinned(struct str specifier)
-{
-	return str_starts(specifier, S("==")) && str_chr(specifier, ',') == specifier.n &&
-	       str_chr(specifier, '*') == specifier.n;
-}
-
 static void check_present(struct arena *a, struct verdict *v, const struct verdict *other,
 	const struct requirement *r)
 {
-	check_extras(a, v, other, r);
+	struct str s = r->specifier;
 	bool device = set_is_device(v) || set_is_device(other);
-	if (!device || pinned(r->specifier))
+	/* "==1.0+rocm7.2" and nothing else: an installer cannot mix two builds */
+	bool pinned = str_starts(s, S("==")) && str_chr(s, ',') == s.n && str_chr(s, '*') == s.n;
+	check_extras(a, v, other, r);
+	if (!device || pinned)
 		return;
 	struct finding *f = verdict_say(a, v, V_SET_UNPINNED,
 		"requires '%.*s%.*s': another build of it would do, with other code for the GPU",
@@ -143,23 +139,19 @@ static bool rocm_of(struct str version, uint64_t ret[3], struct str *ret_public)
 	return true;
 }
 
-static int compare(const uint64_t x[3], const uint64_t y[3])
-{
-	for (size_t i = 0; i < 3; i++)
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	return 0;
-}
-
-/* Letters and digits in one part of a local version are compared as text: "rocm10" is before "rocm7". */
+/* A part of a local version with letters and digits is compared as text: "rocm10" comes before "rocm7". */
 static bool says_order(struct arena *a, struct verdict *v, const struct verdict *other)
 {
 	uint64_t mine[3], theirs[3];
 	struct str base, its;
 	const struct version *x, *y;
+	size_t i = 0;
 	if (!str_eq(v->project, other->project) || !rocm_of(v->version, mine, &base) ||
-		!rocm_of(other->version, theirs, &its) || !wheel_same_version(base, its) ||
-		compare(mine, theirs) <= 0)
+		!rocm_of(other->version, theirs, &its) || !wheel_same_version(base, its))
+		return false;
+	while (i < 2 && mine[i] == theirs[i])
+		i++;
+	if (mine[i] <= theirs[i])
 		return false;
 	struct err *e = version_parse(a, v->version, &x);
 	if (!e)

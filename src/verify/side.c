@@ -1,9 +1,9 @@
-/* Code beside the libraries (Tensile's, AOTriton's), a file or a folder for each GPU, in sets as devcode/ finds them: a set
- * must have what is required. Some of ROCm's libraries are not built for all GPUs; then whoever
- * uses them does without. Databases of MIOpen only make it faster, and are not asked for. */
+/* Code files beside the libraries (Tensile's, AOTriton's), a file or a folder for each GPU, in sets as devcode/ finds them:
+ * each set must serve the required GPUs. Some of ROCm's libraries are not built for all GPUs, and their users do without
+ * them there. Databases of MIOpen only make it faster, and are not required. */
 #include "verify/exam.h"
 
-/* Parts of paths, and the GPUs that these libraries are built for. Source: ROCm/TheRock,
+/* Libraries, by a part of their path, and the GPUs that they are built for. Source: ROCm/TheRock,
  * cmake/therock_amdgpu_targets.cmake of 2026-08 (excluded projects), and ROCm/aotriton, README of 2026-08. */
 static const struct {
 	const char *part;

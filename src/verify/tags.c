@@ -1,5 +1,5 @@
-/* The tags of the file name against what the machine code in the wheel needs: processor, glibc, C++
- * library, libraries outside PEP 600, and the Python that extension modules are made for. */
+/* The tags of the file name compared with the needs of the machine code in the wheel: processor, glibc, C++ library,
+ * libraries outside PEP 600, and the Python that extension modules are made for. */
 #include <limits.h>
 
 #include "base/fs.h"
@@ -17,7 +17,7 @@ static void say_tag(struct exam *x, const struct wheel_platform *p, enum verify_
 		STR(path_base(x->path)));
 }
 
-/* What symbol versions ask for, against the glibc that the tag names. */
+/* Compares needed symbol versions and libraries with the glibc that the tag promises. */
 static void check_symbols(struct exam *x, unsigned promised, const struct wheel_platform *p)
 {
 	if (p->glibc_minor > promised)
@@ -31,8 +31,7 @@ static void check_symbols(struct exam *x, unsigned promised, const struct wheel_
 	if (p->beyond.n)
 		say_tag(x, p, V_TAG_SYMBOLS, S(""), "%.*s is in no manylinux policy",
 			STR(p->beyond));
-	bool known =
-		true; /* the list of those that ROCm and packages for it bring: data/rocm.yaml */
+	bool known = true; /* all are libraries of ROCm, or of packages for it (data/rocm.yaml) */
 	for (size_t i = 0; i < p->outside.n; i++)
 		known = known && know_soname(p->outside.v[i]);
 	struct str but =
@@ -109,7 +108,7 @@ static bool tag_accepts(const struct exam *x, struct str suffix)
 	return false;
 }
 
-/* A module of which one for the right Python lies beside it is one of several, all is well. */
+/* A module for another Python is fine if one of the same name for the right Python lies beside it. */
 static void check_python(struct exam *x)
 {
 	MAP(right, x->a); /* folder and name of modules that are for this Python */

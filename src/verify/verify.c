@@ -45,17 +45,6 @@ static void check_name(struct exam *x)
 			STR(want));
 }
 
-static void check_ratio(struct exam *x)
-{
-	uint64_t sum = 0, limit = x->zip.size * 200;
-	for (size_t i = 0; i < x->zip.members.n; i++)
-		if (!x->zip.members.v[i].unsafe)
-			sum += x->zip.members.v[i].size;
-	if (sum > limit && sum > (uint64_t)1 << 30)
-		exam_say(x, V_ZIP_RATIO, S(""), "%llu bytes unpack to %llu",
-			(unsigned long long)x->zip.size, (unsigned long long)sum);
-}
-
 static void judge(struct verdict *v)
 {
 	v->pass = !v->findings.n || findings_worst(&v->findings) != SEV_ERROR;
@@ -78,7 +67,12 @@ struct err *verify_wheel(
 	if (e) {
 		not_readable(&x, e);
 	} else {
-		check_ratio(&x);
+		uint64_t sum = 0;
+		VEC_EACH (const struct zip_member, m, &x.zip.members)
+			sum += m->unsafe ? 0 : m->size;
+		if (sum > x.zip.size * 200 && sum > (uint64_t)1 << 30)
+			exam_say(&x, V_ZIP_RATIO, S(""), "%llu bytes unpack to %llu",
+				(unsigned long long)x.zip.size, (unsigned long long)sum);
 		TRY_CTX(check_members(&x), "cannot verify '%.*s'", STR(path));
 		check_dist_info(&x);
 		check_record(&x);

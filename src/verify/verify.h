@@ -14,24 +14,24 @@
 #include "wheel/split.h"
 
 struct verify_options {
-	/* Each covered by every file with device code: exactly, by a variant or a generic one. */
+	/* Targets that every file with device code must serve: exactly, by a variant or a generic target. */
 	struct targets require;
 	bool device_code;  /* device code is expected (implied by require) */
 	struct strs allow; /* sonames that may come from outside: "libamdhip64.so.*" */
-	/* An SDK on whose libraries the wheel is to run, by name, and the folders that hold them: what is
-	 * in there is provided, and ROCm's libraries have to be. "" = none. */
+	/* The name of an SDK whose libraries the wheel will run with, and the folders that hold them: libraries in there are
+	 * provided, and ROCm's libraries must be. "" = none. */
 	struct str sdk;
 	struct strs sdk_dirs;
-	bool run; /* then what passes, on an emulated GPU: each required, or each that is served */
+	bool run; /* also run wheels that pass on emulated GPUs: all required ones, or all that are served */
 	struct str launcher; /* the emulator, "" = rocjitsu of PATH */
 	unsigned jobs;       /* 0 = one per CPU, 16 at most */
 };
 
-struct verify_library { /* one whose device code is in kpack archives, in this wheel or others */
+struct verify_library { /* its device code is in kpack archives, of this wheel or others */
 	struct str member, installed; /* installed: below the folder of packages */
 	struct kpack_host host;
-	bool split;        /* by us: it is known */
-	struct map absent; /* what it never had code for, see split_member */
+	bool split;        /* by `rocsmith split`: `absent` is known */
+	struct map absent; /* numbers and targets that it never had code for; see split_member */
 };
 
 struct verify_archive {
@@ -45,31 +45,31 @@ struct verdict {
 	bool pass; /* no finding of severity error */
 	struct findings findings;
 	struct strs served; /* targets in every file with device code */
-	/* What other wheels may ask: names normalised, "" and empty when that could not be read. */
-	struct str project, version, platform; /* platform: the lowest tag that is true */
+	/* Facts for other wheels: names are normalised, and "" if they could not be read. */
+	struct str project, version, platform; /* platform: the lowest true tag */
 	VEC(struct requirement) requires;
 	struct map extras; /* by name */
 	VEC(struct verify_library) libraries;
 	VEC(struct verify_archive) archives;
 };
 
-/* Findings are data: a missing file, a folder or a file that is no wheel is a failed verdict. The
- * error is for "could not look": E_IO, E_CANCELLED. */
+/* Findings are data: a missing file, a folder or a file that is not a wheel is a failed verdict. Errors mean that the wheel
+ * could not be examined: E_IO, E_CANCELLED. */
 MUST_USE struct err *verify_wheel(
 	struct arena *a, struct str path, const struct verify_options *o, struct verdict *ret);
 struct verdicts {
 	VEC(struct verdict) wheels;
 };
 
-/* Each wheel by itself, then what they say about each other. Findings of each come worst first. */
+/* Each wheel by itself, then all together. The worst findings come first. */
 MUST_USE struct err *verify_wheels(struct arena *a, const struct strs *paths,
 	const struct verify_options *o, struct verdicts *ret);
-/* What the wheels require of each other: versions, extras, device wheels; and the order of their versions. */
+/* Requirements between the wheels: versions, extras, device wheels; and the order of their versions. */
 void verify_set(struct arena *a, struct verdicts *v);
-/* The wheels that a path means: itself, or for a folder all *.whl in it (none: the folder). */
+/* Expands a folder to all *.whl in it; a folder without any, and any other path, stays. */
 MUST_USE struct err *verify_paths(struct arena *a, struct str path, struct strs *ret);
 
 /* The document of `rocsmith verify --json`: schema rocsmith.verify/1. */
 extern const struct json_field verdicts_fields[]; /* of struct verdicts */
-/* The same as a log of SARIF 2.1.0 (OASIS), whose rules are the findings that there are. */
+/* The same as a log of SARIF 2.1.0 (OASIS); its rules are the ids that occur. */
 struct str verdicts_sarif(struct arena *a, const struct verdicts *v);
