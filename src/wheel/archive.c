@@ -1,5 +1,4 @@
-/* A wheel opened with RECORD in hand, its members compared with that, and the order and RECORD of all
- * wheels that we write; see archive.h. */
+/* Opens a wheel by its RECORD, compares its members with it, and gives all new wheels their order and RECORD; see archive.h. */
 #include "wheel/archive.h"
 
 #include <stdlib.h>
@@ -204,7 +203,7 @@ struct recording {
 	uint64_t budget;
 };
 
-/* The largest ones are those that somebody could do without. */
+/* The error names the largest members: the user may do without one of them. */
 static struct err *check_budget(
 	struct arena *a, const struct recording *r, const struct zip_output *outs)
 {

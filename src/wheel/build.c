@@ -1,4 +1,4 @@
-/* Assembling a wheel: the dist-info files are made here; archive.c puts all in order and adds RECORD. */
+/* Assembles a wheel: makes METADATA and WHEEL; archive.c orders the members and adds RECORD. */
 #include "wheel/archive.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static struct err *add_header(struct buf *b, const char *field, struct str value
 	return NULL;
 }
 
-/* Words that an SPDX expression may consist of; anything else is free text, for "License". */
+/* Could it be an SPDX expression? Anything else is free text, for "License". */
 static bool is_spdx(struct arena *a, struct str license)
 {
 	struct strs words = str_split(a, license, ' ');
@@ -88,36 +88,21 @@ static struct err *metadata(struct build *w, struct str version, struct str *ret
 	return NULL;
 }
 
-static struct str wheel_text(struct build *w)
-{
-	BUF(b, w->a);
-	struct strs tags = wheel_tags(w->a, &w->name);
-	buf_fmt(&b, "Wheel-Version: 1.0\nGenerator: rocsmith " ROCSMITH_VERSION "\n");
-	buf_fmt(&b, "Root-Is-Purelib: %s\n", w->pure ? "true" : "false");
-	for (size_t i = 0; i < tags.n; i++)
-		buf_fmt(&b, "Tag: %.*s\n", STR(tags.v[i]));
-	return buf_str(&b);
-}
-
 /* ---- names and tags ---- */
-
-static struct err *project_name(struct str name)
-{
-	struct requirement parsed;
-	struct err *e = requirement_parse(name, &parsed);
-	bool ok = !e && str_eq(parsed.name, name);
-	err_free(e);
-	if (ok)
-		return NULL;
-	return err_hint(err_new(E_WHEEL, "'%.*s' is not a name for a Python project", STR(name)),
-		"letters, digits, '-', '_' and '.' are allowed, a letter or digit at both ends");
-}
 
 static struct err *make_name(struct build *w, struct str *ret_version)
 {
 	const struct wheel_spec *s = w->spec;
 	const struct version *version;
-	TRY(project_name(s->name));
+	struct requirement parsed;
+	struct err *e = requirement_parse(s->name, &parsed);
+	bool named = !e && str_eq(parsed.name, s->name);
+	err_free(e);
+	if (!named)
+		return err_hint(
+			err_new(E_WHEEL, "'%.*s' is not a name for a Python project", STR(s->name)),
+			"letters, digits, '-', '_' and '.' are allowed, a letter or digit at both "
+			"ends");
 	TRY_CTX(version_parse(w->a, s->version, &version), "cannot pack '%.*s'", STR(s->name));
 	*ret_version = version_text(w->a, version);
 	w->name = (struct wheel_name){
@@ -172,17 +157,6 @@ static struct err *add_sbom(struct build *w)
 	return NULL;
 }
 
-static void add_files(struct build *w, struct str metadata_text)
-{
-	VEC_EACH (const struct wheel_file, f, &w->spec->files)
-		*VEC_PUSH(w->a, &w->inputs) = input_of(f, f->name);
-	VEC_EACH (const struct wheel_file, f, &w->spec->info)
-		*VEC_PUSH(w->a, &w->inputs) =
-			input_of(f, str_fmt(w->a, "%.*s/%.*s", STR(w->info), STR(f->name)));
-	add_text(w, "METADATA", metadata_text);
-	add_text(w, "WHEEL", wheel_text(w));
-}
-
 struct err *wheel_build(
 	struct arena *a, const struct wheel_spec *spec, struct str dir, struct str *ret_path)
 {
@@ -193,7 +167,19 @@ struct err *wheel_build(
 	struct str file = wheel_name_text(a, &w.name);
 	TRY(wheel_name_parse(a, file, &parsed));
 	TRY(metadata(&w, version, &text));
-	add_files(&w, text);
+	VEC_EACH (const struct wheel_file, f, &spec->files)
+		*VEC_PUSH(a, &w.inputs) = input_of(f, f->name);
+	VEC_EACH (const struct wheel_file, f, &spec->info)
+		*VEC_PUSH(a, &w.inputs) =
+			input_of(f, str_fmt(a, "%.*s/%.*s", STR(w.info), STR(f->name)));
+	add_text(&w, "METADATA", text);
+	BUF(tags, a);
+	buf_fmt(&tags, "Wheel-Version: 1.0\nGenerator: rocsmith " ROCSMITH_VERSION "\n");
+	buf_fmt(&tags, "Root-Is-Purelib: %s\n", w.pure ? "true" : "false");
+	struct strs all = wheel_tags(a, &w.name);
+	VEC_EACH (const struct str, tag, &all)
+		buf_fmt(&tags, "Tag: %.*s\n", STR(*tag));
+	add_text(&w, "WHEEL", buf_str(&tags));
 	TRY(add_sbom(&w));
 	TRY(fs_mkdirs(dir));
 	struct zip_writer zip = {

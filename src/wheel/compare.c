@@ -1,5 +1,5 @@
-/* Two wheels byte by byte, and why they differ; see archive.h. One alone is unpacked and packed again, and
- * compared with what came of that. */
+/* Compares two wheels byte by byte, and says why they differ; see archive.h. A single wheel is compared with itself, unpacked and
+ * packed again. */
 #include "base/fs.h"
 #include "wheel/archive.h"
 
@@ -37,7 +37,7 @@ static void say(struct pair *p, struct str name, const char *what)
 	strs_add(p->a, &last->differs, str_from(what));
 }
 
-/* Compressed bytes that differ may still unpack to the same: size and CRC-32 tell which reason to name. */
+/* Different compressed bytes may unpack to the same content: size and CRC-32 decide which reason to name. */
 static struct err *compare_member(
 	struct pair *p, const struct zip_member *m, const struct zip_member *n)
 {

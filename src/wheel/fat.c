@@ -26,7 +26,7 @@ const struct json_field fat_fields[] = {
 
 /* ---- search paths ---- */
 
-/* Of the wheel's own: elements that lead from the library to somewhere else than ROCm's packages. false: none had to go. */
+/* Keeps the elements of a search path of the wheel's own library that do not lead to ROCm's packages. False: all stay. */
 static bool keep_elements(struct fat *f, const struct fat_lib *lib, struct str path,
 	struct strs *elements, struct strs *there)
 {
@@ -143,7 +143,7 @@ static bool is_rocm(struct arena *a, struct str project)
 	return str_eq(name, S("rocm")) || str_eq(name, S("rocm_profiler"));
 }
 
-/* Does a line of METADATA ask for packages that the wheel now has inside? Extras that were only for these go, too. */
+/* Does a field of METADATA require packages that are now inside the wheel, or offer an extra for them? */
 static bool asks_for_rocm(struct fat *f, struct str key, struct str value)
 {
 	struct requirement r;
@@ -160,22 +160,16 @@ static bool asks_for_rocm(struct fat *f, struct str key, struct str value)
 	return is;
 }
 
-/* The field that a text begins with, and the lines that continue it. */
-static size_t field_end(struct str text)
-{
-	size_t n = 0;
-	do
-		n += str_chr(str_sub(text, n, text.n), '\n') + 1;
-	while (n < text.n && (text.p[n] == ' ' || text.p[n] == '\t'));
-	return n < text.n ? n : text.n;
-}
-
 static struct str without_rocm(struct fat *f, struct str text)
 {
 	BUF(b, f->a);
 	struct str rest = text, key, value;
 	while (rest.n && str_trim(str_sub(rest, 0, str_chr(rest, '\n'))).n) {
-		struct str field = str_sub(rest, 0, field_end(rest));
+		size_t n = 0; /* of the field, with the lines that continue it */
+		do
+			n += str_chr(str_sub(rest, n, rest.n), '\n') + 1;
+		while (n < rest.n && (rest.p[n] == ' ' || rest.p[n] == '\t'));
+		struct str field = str_sub(rest, 0, n);
 		struct str flat = str_replace(f->a, str_trim(field), S("\n"), S(" "));
 		bool gone = str_cut(flat, ':', &key, &value) && asks_for_rocm(f, key, value);
 		if (!gone)

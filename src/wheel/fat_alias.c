@@ -1,4 +1,4 @@
-/* Libraries under names that elsewhere are links: some open "libamdhip64.so", and a wheel has no links. See fat_int.h. */
+/* Libraries under names that are usually links: some open "libamdhip64.so", and a wheel cannot hold links. See fat_int.h. */
 #include <elf.h>
 #include <stddef.h>
 
@@ -33,13 +33,13 @@ struct image {
 	Elf64_Dyn dynamic[8];
 };
 
-enum { ORIGIN = 1, DYNSYM = 9, DYNAMIC = 17, DYNSTR = 26, NAMES = 34 }; /* offsets in: */
+enum { ORIGIN = 1, DYNSYM = 9, DYNAMIC = 17, DYNSTR = 26, NAMES = 34 }; /* offsets in `names` */
 static const char names[] = "\0$ORIGIN\0.dynsym\0.dynamic\0.dynstr";
 
 #define AT(member) offsetof(struct image, member)
 #define SIZE(member) sizeof(((struct image *)NULL)->member)
 
-/* An image without any code that needs the library: dlsym() looks there, too. */
+/* An image without code that needs the library; dlsym() searches needed libraries, too. */
 struct str fat_alias(struct arena *a, uint16_t machine, struct str name, struct str library)
 {
 	const uint64_t strings = sizeof(struct image), size = NAMES + name.n + library.n + 2;

@@ -1,5 +1,5 @@
-/* What a wheel needs of an SDK: the libraries that its libraries name, those that they name, and so on, and the files that
- * these read. See fat.h. */
+/* Finds what a wheel needs of an SDK: the libraries that its libraries name, those that these name, and so on, and the
+ * files that they read. See fat.h. */
 #include <string.h>
 
 #include "base/fs.h"
@@ -9,8 +9,8 @@
 #include "know/know.h"
 #include "wheel/fat_int.h"
 
-/* Libraries that others load by name when they run. Sources: dlopen() in ROCm 6.4 and 7.2; what PyTorch's own packaging
- * of ROCm names beside the needed ones. */
+/* Libraries that others load by name at run time. Sources: dlopen() in ROCm 6.4 and 7.2; the libraries that PyTorch's own
+ * packaging of ROCm names beside the needed ones. */
 static const struct {
 	const char *by, *opens;
 } opened[] = {
@@ -23,7 +23,7 @@ static const struct {
 	{"librocsolver", "librocsparse"},
 };
 
-/* What lies beside them: a folder or file, relative to the library's own. share/ may be one folder further up. */
+/* Files that a library reads: a folder or file, relative to the library's folder. share/ may be one folder further up. */
 static const struct {
 	const char *by, *at;
 } beside[] = {
@@ -42,7 +42,7 @@ static const struct {
 	/* clang-format on */
 };
 
-/* "librocblas" of "librocblas.so.5"; of a DLL "libmiopen", which Windows calls MIOpen.dll. */
+/* "librocblas" for "librocblas.so.5"; "libmiopen" for a DLL, which Windows calls MIOpen.dll. */
 static struct str stem(const struct fat *f, struct str name)
 {
 	if (!f->windows)
@@ -51,7 +51,7 @@ static struct str stem(const struct fat *f, struct str name)
 	return str_starts(text, S("lib")) ? text : str_fmt(f->a, "lib%.*s", STR(text));
 }
 
-/* Of a DLL the version may be part of its name: hiprtc-builtins0702.dll, amd_comgr_3.dll. */
+/* Is it that library? The name of a DLL may have its version: hiprtc-builtins0702.dll, amd_comgr_3.dll. */
 static bool is_named(const struct fat *f, struct str name, const char *library)
 {
 	struct str have = stem(f, name), want = str_from(library);
@@ -64,7 +64,7 @@ static bool is_named(const struct fat *f, struct str name, const char *library)
 	return true;
 }
 
-/* Is it part of every machine? Windows has no list of those: what the SDK does not have, the machine is to have. */
+/* Is it part of every machine? There is no list for Windows: the machine must have all DLLs that the SDK does not. */
 static bool is_everywhere(const struct fat *f, struct str name)
 {
 	static const char *const begins[] = {
@@ -77,25 +77,17 @@ static bool is_everywhere(const struct fat *f, struct str name)
 
 /* ---- the SDK's libraries ---- */
 
-struct search {
+struct library_search {
 	struct fat *f;
 	struct map depth; /* name -> how deep the one is that was found */
 };
 
-static size_t slashes(struct str path)
-{
-	size_t n = 1;
-	for (size_t i = 0; i < path.n; i++)
-		n += path.p[i] == '/';
-	return n;
-}
-
-/* The one that is nearest to the root; folders of other builds of the same are not entered. */
-static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
+/* Notes the library of each name that is nearest to the root; folders of other builds are not entered. */
+static struct err *visit_library(void *user, const struct fs_entry *e, bool *prune)
 {
 	static const char *const skipped[] = {"asan", "stubs", "debug", ".build-id", "test",
 		"tests", "python3", "gcc", "dist-packages", "site-packages", NULL};
-	struct search *s = user;
+	struct library_search *s = user;
 	struct arena *a = s->f->a;
 	struct str name = path_base(e->path);
 	TRY(cancel_check());
@@ -109,7 +101,9 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 		return NULL;
 	const size_t *old = map_get(&s->depth, key);
 	size_t *now = arena_array(a, 1, sizeof(*now));
-	*now = slashes(e->path);
+	*now = 1;
+	for (size_t i = 0; i < e->path.n; i++)
+		*now += e->path.p[i] == '/';
 	if (old && *old <= *now)
 		return NULL;
 	struct str *path = arena_array(a, 1, sizeof(*path)), kept = str_dup(a, e->path);
@@ -120,8 +114,8 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-/* A file of the SDK, through links that stay in it, if need be as they are when it is the root of a machine (Debian's
- * alternatives); false for anything else. */
+/* Resolves a path of the SDK through links that stay in it; absolute ones count from the SDK's root, as if it were the root of
+ * a machine (Debian's alternatives). False for a path that leads out. */
 static bool inside(struct fat *f, struct str path, struct str *ret, struct stat *st)
 {
 	enum { MAX_LINKS = 8 };
@@ -165,13 +159,13 @@ static struct err *read_elf(
 	return NULL;
 }
 
-static void know(struct fat *f, struct str name)
+static void add_name(struct fat *f, struct str name)
 {
 	if (name.n && !map_has(&f->names, name))
 		map_put(&f->names, name, (void *)(uintptr_t)f->libs.n);
 }
 
-static struct err *head_of(void *user, const void *p, size_t n, bool *stop)
+static struct err *take_head(void *user, const void *p, size_t n, bool *stop)
 {
 	struct str head = {.p = p, .n = n};
 	*(bool *)user = elf_is(head) || pe_is(head);
@@ -189,7 +183,7 @@ static struct err *read_members(struct fat *f)
 		bool elf = false;
 		TRY(cancel_check());
 		if (in->member)
-			TRY(zip_stream(in->zip, in->member, head_of, &elf));
+			TRY(zip_stream(in->zip, in->member, take_head, &elf));
 		if (!elf)
 			continue;
 		TRY(zip_src(in->zip, in->member, &src, &fd));
@@ -199,8 +193,8 @@ static struct err *read_members(struct fat *f)
 		lib.bare = !lib.elf.dyn.soname.n;
 		*VEC_PUSH(f->a, &f->libs) = lib;
 		if (lib.site.n) {
-			know(f, path_base(lib.site));
-			know(f, lib.elf.dyn.soname);
+			add_name(f, path_base(lib.site));
+			add_name(f, lib.elf.dyn.soname);
 		}
 	}
 	return f->libs.n ? NULL
@@ -218,8 +212,9 @@ static struct err *add_input(struct fat *f, struct zip_input in)
 
 static struct err *take_side(struct fat *f, struct str lib, struct str source, struct str real);
 
-/* name: as somebody needs it. *ret: the library in the wheel, or NULL. */
-static struct err *take(struct fat *f, struct str name, struct str by, const struct fat_lib **ret)
+/* Takes a library by the name that somebody needs. *ret: the library in the wheel, or NULL. */
+static struct err *take_library(
+	struct fat *f, struct str name, struct str by, const struct fat_lib **ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	const struct str *path = map_get(&f->found, name);
@@ -239,7 +234,7 @@ static struct err *take(struct fat *f, struct str name, struct str by, const str
 	lib.bare = !own.n;
 	own = path_base(own.n && !f->windows ? own : real);
 	uintptr_t known = (uintptr_t)map_get(&f->names, f->windows ? name : own);
-	if (known) { /* under another name */
+	if (known) { /* it is in the wheel under another name */
 		map_put(&f->names, name, (void *)known);
 		*ret = &f->libs.v[known - 1];
 		return NULL;
@@ -251,15 +246,15 @@ static struct err *take(struct fat *f, struct str name, struct str by, const str
 				 .mode = st.st_mode & 0111 ? 0755 : 0644,
 			 }));
 	*VEC_PUSH(f->a, &f->libs) = lib;
-	know(f, own);
-	know(f, name);
+	add_name(f, own);
+	add_name(f, name);
 	*VEC_PUSH(f->a, &f->r->libraries) = (struct fat_library){
 		.name = lib.site, .source = *path, .needed_by = by, .before = src.size};
 	*ret = &f->libs.v[f->libs.n - 1];
 	return take_side(f, lib.site, *path, str_sub(real, f->root.n + 1, real.n));
 }
 
-/* Of several versions the name without one leads to the right one; else the last. */
+/* Takes the libraries that this one opens: of several versions the one that the plain name leads to, or else the last. */
 static struct err *take_opened(struct fat *f, struct str name, struct str by)
 {
 	for (size_t i = 0; i < sizeof(opened) / sizeof(*opened); i++) {
@@ -275,21 +270,13 @@ static struct err *take_opened(struct fat *f, struct str name, struct str by)
 				best = it;
 		}
 		if (best.n && !map_has(&f->names, best))
-			TRY(take(f, best, by, &lib));
+			TRY(take_library(f, best, by, &lib));
 	}
 	return NULL;
 }
 
-static void miss(struct fat *f, struct str name, struct str by)
-{
-	VEC_EACH (const struct fat_outside, o, &f->r->outside)
-		if (str_eq(o->name, name))
-			return;
-	*VEC_PUSH(f->a, &f->r->outside) = (struct fat_outside){.name = name, .needed_by = by};
-}
-
-/* What libs.v[i] needs; the list may move while others are added. */
-static struct err *follow(struct fat *f, size_t i)
+/* Takes everything that libs.v[i] needs; the list may move meanwhile. */
+static struct err *follow_needs(struct fat *f, size_t i)
 {
 	struct str by = f->inputs.v[f->libs.v[i].input].name;
 	for (size_t k = 0; k < f->libs.v[i].elf.dyn.needed.n; k++) {
@@ -299,12 +286,16 @@ static struct err *follow(struct fat *f, size_t i)
 		if (!to && is_everywhere(f, name))
 			continue;
 		if (!to)
-			TRY(take(f, name, by, &to));
+			TRY(take_library(f, name, by, &to));
 		struct fat_lib *lib = &f->libs.v[i];
-		if (!to && !f->windows)
-			miss(f, name, by);
-		if (!to)
+		if (!to) {
+			bool listed = f->windows;
+			VEC_EACH (const struct fat_outside, o, &f->r->outside)
+				listed = listed || str_eq(o->name, name);
+			if (!listed)
+				*VEC_PUSH(f->a, &f->r->outside) = (struct fat_outside){name, by};
 			continue;
+		}
 		struct str own = path_base(to->site);
 		lib->served = lib->served || to->sdk;
 		strs_put(f->a, &lib->dirs, path_dir(to->site));
@@ -318,13 +309,13 @@ static struct err *follow(struct fat *f, size_t i)
 
 /* ---- files beside them ---- */
 
-struct side {
+struct side_walk {
 	struct fat *f;
 	struct str from, to; /* folders: below the SDK, in the wheel */
 	struct fat_side *report;
 };
 
-/* rocFFT's helper, say: it has to find the libraries, too. Nobody needs it by its name. */
+/* A program, such as rocFFT's helper: it has to find the libraries, too, but is needed by no name. */
 static struct err *take_program(struct fat *f, struct str path, struct str to)
 {
 	CLEANUP(fd_closep) int fd = -1;
@@ -340,7 +331,7 @@ static struct err *take_program(struct fat *f, struct str path, struct str to)
 	return NULL;
 }
 
-static struct err *take_file(struct side *s, struct str path, struct str to)
+static struct err *take_side_file(struct side_walk *s, struct str path, struct str to)
 {
 	struct fat *f = s->f;
 	struct str real;
@@ -348,7 +339,7 @@ static struct err *take_file(struct side *s, struct str path, struct str to)
 	TRY(cancel_check());
 	if (!inside(f, path, &real, &st) || !S_ISREG(st.st_mode) || !map_put(&f->taken, to, NULL))
 		return NULL;
-	/* here an archive is for the GPUs that its name has, too */
+	/* a kpack archive is for the GPUs in its name, as a code file is */
 	struct str judged = str_ends(to, S(".kpack")) ? str_fmt(f->a, "%.*s.co", STR(to)) : to;
 	if (!slim_keeps_file(&f->q->keep, judged)) {
 		slim_note(f->a, &f->r->slim, to, (uint64_t)st.st_size, NULL);
@@ -364,28 +355,30 @@ static struct err *take_file(struct side *s, struct str path, struct str to)
 
 static struct err *visit_side(void *user, const struct fs_entry *e, bool *prune)
 {
-	struct side *s = user;
+	struct side_walk *s = user;
 	struct arena *a = s->f->a;
 	(void)prune;
 	struct str to = str_fmt(a, "%.*s/%.*s", STR(s->to), STR(e->path));
-	return S_ISDIR(e->st.st_mode) ? NULL : take_file(s, path_join(a, s->from, e->path), to);
+	return S_ISDIR(e->st.st_mode) ? NULL
+				      : take_side_file(s, path_join(a, s->from, e->path), to);
 }
 
-static struct err *take_one(struct fat *f, struct str at, struct str to)
+static struct err *take_tree(struct fat *f, struct str at, struct str to)
 {
 	struct fat_side report = {.name = to, .source = at};
-	struct side s = {.f = f, .from = at, .to = to, .report = &report};
+	struct side_walk s = {.f = f, .from = at, .to = to, .report = &report};
 	struct str real;
 	struct stat st;
 	if (!inside(f, at, &real, &st))
 		return NULL;
-	struct err *e = S_ISDIR(st.st_mode) ? fs_walk(real, visit_side, &s) : take_file(&s, at, to);
+	struct err *e =
+		S_ISDIR(st.st_mode) ? fs_walk(real, visit_side, &s) : take_side_file(&s, at, to);
 	if (report.files)
 		*VEC_PUSH(f->a, &f->r->side) = report;
 	return e;
 }
 
-/* Beside the library as it is named (of /opt/rocm full of links, say), or where it really is. */
+/* The place of a side file: beside the library as it is named (in an /opt/rocm full of links), or where it really is. */
 static struct str side_of(struct fat *f, const struct str *sources, const char *at)
 {
 	struct str real;
@@ -401,7 +394,7 @@ static struct str side_of(struct fat *f, const struct str *sources, const char *
 	return S("");
 }
 
-/* lib: in the wheel; the others: in the SDK. */
+/* Takes the side files of a library: lib is its place in the wheel, source and real those in the SDK. */
 static struct err *take_side(struct fat *f, struct str lib, struct str source, struct str real)
 {
 	const struct str sources[] = {source, real};
@@ -412,14 +405,14 @@ static struct err *take_side(struct fat *f, struct str lib, struct str source, s
 			continue;
 		from = side_of(f, sources, beside[i].at);
 		if (from.n)
-			TRY(take_one(f, from,
+			TRY(take_tree(f, from,
 				path_clean(a,
 					str_fmt(a, "%.*s/%s", STR(path_dir(lib)), beside[i].at))));
 	}
 	return NULL;
 }
 
-/* Windows looks for a DLL beside the one that needs it, and Python beside the module. false: nobody needs one. */
+/* Windows looks for a DLL beside the one that needs it, and Python beside the module. False: no library needs one. */
 static bool choose_folder(struct fat *f)
 {
 	const struct fat_lib *best = NULL;
@@ -434,39 +427,24 @@ static bool choose_folder(struct fat *f)
 	return best;
 }
 
-/* The library that the name would lead to, or NULL when a file has that name itself. */
-static const struct fat_lib *target_of(const struct fat *f, struct str name)
+/* Adds a file of that name that leads to the library, unless there is one, or no such library. */
+static struct err *add_alias(struct fat *f, struct str name)
 {
-	const struct fat_lib *found = NULL;
+	struct zip_input alias = {.name = path_join(f->a, f->folder, name), .mode = 0755};
+	const struct fat_lib *to = NULL;
 	VEC_EACH (const struct zip_input, in, &f->inputs)
-		if (str_eq(path_dir(in->name), f->folder) && str_eq(path_base(in->name), name))
+		if (str_eq(in->name, alias.name))
 			return NULL;
 	VEC_EACH (const struct fat_lib, lib, &f->libs)
 		if (lib->sdk && str_eq(stem(f, path_base(lib->site)), stem(f, name)))
-			found = lib;
-	return found;
+			to = lib;
+	if (!to)
+		return NULL;
+	alias.content = fat_alias(f->a, to->elf.machine, name, path_base(to->site));
+	return add_input(f, alias);
 }
 
-static struct err *add_aliases(struct fat *f)
-{
-	for (size_t k = 0; k < f->libs.n; k++) {
-		struct str by = path_base(f->libs.v[k].site);
-		const char *name;
-		for (size_t i = 0; f->libs.v[k].sdk && (name = fat_alias_of(by, &i));) {
-			const struct fat_lib *to = target_of(f, str_from(name));
-			if (!to)
-				continue;
-			TRY(add_input(f, (struct zip_input){
-						 .name = path_join(f->a, f->folder, str_from(name)),
-						 .mode = 0755,
-						 .content = fat_alias(f->a, to->elf.machine,
-							 str_from(name), path_base(to->site))}));
-		}
-	}
-	return NULL;
-}
-
-/* What PyTorch's wheel or CUDA brings is none of an SDK's. */
+/* Should the SDK have had it? Libraries of PyTorch and CUDA come from elsewhere. */
 static bool is_missing(const struct fat *f, struct str name)
 {
 	const struct know_other *other = know_soname(name);
@@ -486,7 +464,7 @@ static size_t count_missing(const struct fat *f)
 	return n;
 }
 
-/* What the SDK has of the library, "" = nothing. */
+/* Another version of the library in the SDK, as the end of a sentence; or "". */
 static struct str instead(const struct fat *f, struct str name)
 {
 	struct str best = S("");
@@ -525,23 +503,27 @@ static struct err *say_missing(struct fat *f, bool some)
 
 struct err *fat_find(struct fat *f)
 {
-	struct search s = {.f = f, .depth.a = f->a};
+	struct library_search s = {.f = f, .depth.a = f->a};
 	const struct fat_lib *lib;
 	f->found.a = f->names.a = f->taken.a = f->a;
 	TRY(read_members(f));
-	TRY_CTX(fs_walk(f->root, visit, &s), "cannot read '%.*s'", STR(f->q->sdk));
+	TRY_CTX(fs_walk(f->root, visit_library, &s), "cannot read '%.*s'", STR(f->q->sdk));
 	bool any = choose_folder(f);
 	size_t first = f->libs.n;
 	VEC_EACH (const struct str, name, &f->q->with) {
-		TRY(take(f, f->windows ? str_lower(f->a, *name) : *name, S(""), &lib));
+		TRY(take_library(f, f->windows ? str_lower(f->a, *name) : *name, S(""), &lib));
 		if (!lib)
 			return err_new(
 				E_SDK, "there is no '%.*s' in '%.*s'", STR(*name), STR(f->q->sdk));
 	}
 	for (size_t i = 0; i < f->libs.n; i++)
-		TRY(follow(f, i));
-	if (!f->windows)
-		TRY(add_aliases(f));
+		TRY(follow_needs(f, i));
+	for (size_t k = 0; !f->windows && k < f->libs.n; k++) {
+		const char *name;
+		for (size_t i = 0; f->libs.v[k].sdk &&
+				   (name = fat_alias_of(path_base(f->libs.v[k].site), &i));)
+			TRY(add_alias(f, str_from(name)));
+	}
 	return (f->windows && any) || (!f->windows && !count_missing(f))
 		       ? NULL
 		       : say_missing(f, f->libs.n > first);

@@ -1,4 +1,4 @@
-/* What the files of the fat wheel share; fat.h is the interface. */
+/* The state that the files of the fat wheel share; fat.h is the interface. */
 #pragma once
 
 #include "base/progress.h"
@@ -27,15 +27,15 @@ struct fat {
 	bool windows;
 	struct str folder; /* in the wheel, for libraries from the SDK */
 	struct map found;  /* names of libraries in the SDK -> struct str path */
-	struct map names;  /* names of those that are in the wheel -> index in libs + 1 */
+	struct map names;  /* names of libraries in the wheel -> index in libs + 1 */
 	VEC(struct fat_lib) libs;
 	struct map taken; /* side files */
 };
 
-/* fat_alias.c. The name that the library ("libhiprtc.so.7") opens another one by, and no file has without links: "libamdhip64.so";
- * NULL after the last; *i begins with 0. */
+/* fat_alias.c. A name by which the library ("libhiprtc.so.7") opens another one and that only links have: "libamdhip64.so"; NULL
+ * after the last; *i begins with 0. */
 const char *fat_alias_of(struct str library, size_t *i);
-/* An ELF file of that name: whoever opens it gets the library, which lies beside it. machine: e_machine of both. */
+/* An ELF file of that name: opening it loads the library, which lies beside it. machine: e_machine of both. */
 struct str fat_alias(struct arena *a, uint16_t machine, struct str name, struct str library);
 /* fat_find.c: which libraries and files of the SDK belong to it. */
 MUST_USE struct err *fat_find(struct fat *f);

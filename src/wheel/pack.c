@@ -1,5 +1,4 @@
-/* Wheels made of what is there: of an unpacked tree, or of another wheel with another version or other
- * tags; see archive.h. Both end in wheel_write(). */
+/* Wheels made of an unpacked tree, or of another wheel with another version or other tags; see archive.h. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "lang/python/version.h"
@@ -21,7 +20,7 @@ static struct err *parse(
 	return NULL;
 }
 
-/* They have to speak of the same release as the folder. */
+/* Both have to be about the same release as the folder. */
 static struct err *read_texts(struct texts *t, struct str *ret_dist, struct str *ret_version)
 {
 	struct dist_headers meta;
@@ -39,7 +38,7 @@ static struct err *read_texts(struct texts *t, struct str *ret_dist, struct str 
 		STR(name->value), STR(t->version->value));
 }
 
-/* A file name stands for all combinations of its tags: the lines must be just those. */
+/* A file name stands for all combinations of its tags: the Tag lines must be exactly those. */
 static struct err *read_tags(struct texts *t, struct wheel_name *n)
 {
 	struct strs lines = {0}, all = {0}, kinds[3] = {0},
@@ -87,7 +86,7 @@ static struct str write_wheel(struct texts *t, const struct wheel_name *n)
 	return buf_str(&b);
 }
 
-/* METADATA with another version; all else stays as it is. */
+/* METADATA with another version, and unchanged otherwise. */
 static struct str write_metadata(struct texts *t, struct str version)
 {
 	size_t at = (size_t)(t->version->value.p - t->metadata.p);
@@ -155,7 +154,7 @@ static struct err *write(struct packing *p, struct str info)
 	return rewrite_write(&x);
 }
 
-/* ---- of a tree ---- */
+/* ---- from a tree ---- */
 
 static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 {
@@ -221,9 +220,9 @@ struct err *wheel_pack(struct arena *a, const struct wheel_request *q, struct wh
 	return write(&p, p.texts.where);
 }
 
-/* ---- of a wheel ---- */
+/* ---- from a wheel ---- */
 
-/* "+TAG.TAG" to those that are there, "-TAG.TAG" without them, sorted as Python's `wheel tags` has them; or others. */
+/* "+TAG.TAG" adds tags, "-TAG.TAG" removes them, others replace them; sorted as Python's `wheel tags` does. */
 static struct err *change_tags(struct arena *a, struct str want, struct str *tags)
 {
 	bool more = str_starts(want, S("+")), fewer = str_starts(want, S("-"));

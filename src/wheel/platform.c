@@ -1,16 +1,15 @@
-/* The platform tag: what some ELF files need of the machine, by symbol versions and libraries.
+/* The platform tag: what ELF files need of the machine, by symbol versions and libraries.
  *
- * Source: PEP 600 (manylinux_X_Y: runs with glibc X.Y and the libraries that every such
- * distribution has); which libraries and which GLIBCXX, CXXABI, GCC and ZLIB versions those are is
- * the table that auditwheel 6.8.2 ships (manylinux-policy.json). GLIBC itself needs no table: the
- * tag names it. */
+ * Source: PEP 600 (manylinux_X_Y: runs with glibc X.Y and the libraries that every such distribution has). The libraries,
+ * and their GLIBCXX, CXXABI, GCC and ZLIB versions, are from the table that auditwheel 6.8.2 ships
+ * (manylinux-policy.json). GLIBC itself needs no table: the tag names it. */
 #include <limits.h>
 
 #include "base/fs.h"
 #include "wheel/wheel.h"
 
-/* auditwheel's list; libexpat since 2.12 and libmvec since 2.24, which every glibc here has. The
- * loader itself is always there. */
+/* auditwheel's list; libexpat is allowed since 2.12 and libmvec since 2.24, older than any glibc that matters here. The
+ * loader is always there. */
 static const char *const allowed[] = {
 	/* clang-format off */
 	"libatomic.so.1", "libgcc_s.so.1", "libstdc++.so.6", "libm.so.6", "libmvec.so.1",
@@ -95,32 +94,26 @@ static bool dotted(struct str text, uint64_t ret[4])
 	return n && !text.n;
 }
 
-static bool at_most(const uint64_t v[4], const char *limit)
-{
-	uint64_t max[4];
-	if (!limit || !dotted(str_from(limit), max))
-		return false;
-	for (size_t i = 0; i < 4; i++)
-		if (v[i] != max[i])
-			return v[i] < max[i];
-	return true;
-}
-
-/* The lowest glibc minor whose distributions have this version; UINT_MAX when none has. */
+/* The lowest glibc minor whose distributions have this version; UINT_MAX: none has. */
 static unsigned policy_minor(size_t off, struct str version)
 {
-	uint64_t v[4];
+	uint64_t v[4], max[4];
 	if (!dotted(version, v))
-		return 0; /* "TM_1", "FLOAT128", "LDBL_1.3": as old as the first of them */
+		return 0; /* "TM_1", "FLOAT128", "LDBL_1.3": in the oldest of them */
 	for (size_t i = 0; i < COUNT(policies); i++) {
-		const char *const *max = (const void *)((const char *)&policies[i] + off);
-		if (at_most(v, *max))
+		const char *const *newest = (const void *)((const char *)&policies[i] + off);
+		size_t k = 0;
+		if (!*newest || !dotted(str_from(*newest), max))
+			continue;
+		while (k < 3 && v[k] == max[k])
+			k++;
+		if (v[k] <= max[k])
 			return policies[i].minor;
 	}
 	return UINT_MAX;
 }
 
-/* GLIBC_2.34 -> 34; GLIBC_ABI_DT_RELR came with 2.36; none promises GLIBC_PRIVATE: UINT_MAX. */
+/* 34 for GLIBC_2.34; 36 for GLIBC_ABI_DT_RELR, which came with it; UINT_MAX for GLIBC_PRIVATE, which none promises. */
 static unsigned version_minor(struct str version, bool *ret_glibc)
 {
 	uint64_t v[4];
@@ -137,7 +130,7 @@ static unsigned version_minor(struct str version, bool *ret_glibc)
 			return policy_minor(
 				namespaces[i].off, str_sub(version, prefix.n, version.n));
 	}
-	return 0; /* of a library that is judged by its name */
+	return 0; /* of a library that is judged by its name alone */
 }
 
 static void add_version(
@@ -238,16 +231,6 @@ static struct err *look_for_hip(void *calls, const struct elf_symbol *s)
 	return NULL;
 }
 
-/* Names of symbols may be tens of megabytes: they are read when they can tell something. */
-static struct err *read_facts(struct arena *a, const struct elf *e, struct wheel_elf *ret)
-{
-	bool needs = false;
-	TRY(elf_needs(a, e, &ret->dyn));
-	VEC_EACH (const struct str, soname, &ret->dyn.needed)
-		needs = needs || str_starts(*soname, S("libamdhip64"));
-	return elf_symbols(e, !needs, look_for_hip, &ret->calls_hip);
-}
-
 struct err *wheel_elf_read(struct arena *a, const struct bytes *src, struct str name,
 	struct wheel_elf *ret, bool *ret_elf)
 {
@@ -265,7 +248,12 @@ struct err *wheel_elf_read(struct arena *a, const struct bytes *src, struct str 
 	if (!*ret_elf)
 		return NULL;
 	*ret = (struct wheel_elf){.name = name, .machine = elf.machine};
-	TRY_CTX(read_facts(a, &elf, ret), "cannot read '%.*s'", STR(name));
+	TRY_CTX(elf_needs(a, &elf, &ret->dyn), "cannot read '%.*s'", STR(name));
+	bool needs = false; /* then names of symbols, tens of megabytes perhaps, are not read */
+	VEC_EACH (const struct str, soname, &ret->dyn.needed)
+		needs = needs || str_starts(*soname, S("libamdhip64"));
+	TRY_CTX(elf_symbols(&elf, !needs, look_for_hip, &ret->calls_hip), "cannot read '%.*s'",
+		STR(name));
 	return NULL;
 }
 

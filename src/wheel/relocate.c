@@ -1,11 +1,11 @@
-/* Taking the build machine out of a wheel's libraries: each is unpacked, its search path judged and
- * rewritten; if any changed, the wheel is packed anew, with a new RECORD. See wheel.h. */
+/* Removes the build machine from a wheel's libraries: their search paths are judged and rewritten; if any changed, the wheel is
+ * packed anew, with a new RECORD. See wheel.h. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "formats/elf_edit.h"
 #include "wheel/archive.h"
 
-struct member {
+struct relocated { /* a member */
 	const struct zip_member *zip;
 	struct str path; /* where it is unpacked, "" = not yet */
 	bool elf;
@@ -16,8 +16,8 @@ struct relocation {
 	struct arena *a;
 	struct wheel_relocation *r;
 	struct zip zip;
-	VEC(struct member) members; /* files, in the wheel's order, without RECORD */
-	struct str record;          /* name of that one */
+	VEC(struct relocated) members; /* files, in the wheel's order, without RECORD */
+	struct str record;             /* name of that one */
 };
 
 struct str wheel_origin(struct arena *a, struct str element, struct str member)
@@ -41,16 +41,16 @@ struct str wheel_way(struct arena *a, struct str from, struct str to)
 
 /* ---- unpacking ---- */
 
-struct unpacking {
+struct scratch { /* a member on its way into a file */
 	struct str path;
 	int fd;
 	uint64_t at;
 	bool elf_only;
 };
 
-static struct err *take(void *user, const void *p, size_t n, bool *stop)
+static struct err *take_piece(void *user, const void *p, size_t n, bool *stop)
 {
-	struct unpacking *u = user;
+	struct scratch *u = user;
 	*stop = u->fd < 0 && u->elf_only && !elf_is((struct str){.p = p, .n = n});
 	if (*stop)
 		return NULL;
@@ -61,35 +61,28 @@ static struct err *take(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
-/* Of an empty file, and with elf_only of what is no ELF file, m->path stays "". */
-static struct err *unpack(struct relocation *x, struct member *m, bool elf_only)
+/* m->path stays "" for an empty file and, with elf_only, for one that is not ELF. */
+static struct err *unpack(struct relocation *x, struct relocated *m, bool elf_only)
 {
-	struct unpacking u = {.fd = -1, .elf_only = elf_only};
+	struct scratch u = {.fd = -1, .elf_only = elf_only};
 	if (m->path.n)
 		return NULL;
 	u.path = str_fmt(x->a, "%.*s/%zu", STR(x->r->scratch), (size_t)(m - x->members.v));
-	struct err *e = zip_stream(&x->zip, m->zip, take, &u);
+	struct err *e = zip_stream(&x->zip, m->zip, take_piece, &u);
 	if (u.fd >= 0)
 		m->path = u.path;
 	fd_closep(&u.fd);
 	return e;
 }
 
-static struct err *open_elf(struct str path, int *ret_fd, struct bytes *ret)
-{
-	struct stat st;
-	TRY(fs_open_shared(path, 0, ret_fd));
-	TRY(fs_stat(path, &st));
-	*ret = bytes_fd(*ret_fd, (uint64_t)st.st_size);
-	return NULL;
-}
-
-/* What cannot be read as ELF is left as it is: others judge it. */
-static struct err *read_elf(struct relocation *x, struct member *m)
+/* A damaged ELF file stays as it is; `verify` reports it. */
+static struct err *read_elf(struct relocation *x, struct relocated *m)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct bytes src;
-	TRY(open_elf(m->path, &fd, &src));
+	struct stat st;
+	TRY(fs_open_shared(m->path, 0, &fd));
+	TRY(fs_stat(m->path, &st));
+	struct bytes src = bytes_fd(fd, (uint64_t)st.st_size);
 	struct err *e = wheel_elf_read(x->a, &src, m->zip->name, &m->facts, &m->elf);
 	if (!e || (e->code != E_ELF && e->code != E_LIMIT))
 		return e;
@@ -105,11 +98,11 @@ static struct err *read_members(struct relocation *x)
 			str_chr(z->name, '/') == str_rchr(z->name, '/'))
 			x->record = z->name;
 		else if (!z->dir)
-			*VEC_PUSH(x->a, &x->members) = (struct member){.zip = z};
+			*VEC_PUSH(x->a, &x->members) = (struct relocated){.zip = z};
 	}
 	if (!x->record.n)
 		return err_new(E_WHEEL, "'%.*s' has no RECORD", STR(x->r->from));
-	VEC_EACH (struct member, m, &x->members) {
+	VEC_EACH (struct relocated, m, &x->members) {
 		TRY(cancel_check());
 		TRY(unpack(x, m, true));
 		if (m->path.n)
@@ -120,23 +113,11 @@ static struct err *read_members(struct relocation *x)
 
 /* ---- search paths ---- */
 
-static bool is_gone(struct relocation *x, struct str element)
-{
-	if (!element.n)
-		return true;
-	struct str path = path_clean(x->a, element);
-	VEC_EACH (const struct str, dir, &x->r->gone)
-		if (str_starts(path, *dir) && (path.n == dir->n || path.p[dir->n] == '/'))
-			return true;
-	return false;
-}
-
-/* The folder of the wheel that has the library, "" = none, or several. What lies in NAME.data is
- * installed somewhere else than it is here. */
+/* The folder of the wheel that has the library, "" = none, or several. Files in NAME.data are installed elsewhere. */
 static struct str folder_of(const struct relocation *x, struct str lib)
 {
 	struct str dir = S("");
-	VEC_EACH (const struct member, m, &x->members) {
+	VEC_EACH (const struct relocated, m, &x->members) {
 		if (!m->elf || !str_eq(path_base(m->zip->name), lib))
 			continue;
 		if (dir.n || str_contains(m->zip->name, S(".data/")))
@@ -147,7 +128,7 @@ static struct str folder_of(const struct relocation *x, struct str lib)
 }
 
 /* Adds $ORIGIN for each library of the wheel that the elements do not lead to. */
-static void add_origins(struct relocation *x, const struct member *m, struct strs *elements)
+static void add_origins(struct relocation *x, const struct relocated *m, struct strs *elements)
 {
 	struct arena *a = x->a;
 	struct strs there = {0};
@@ -162,8 +143,8 @@ static void add_origins(struct relocation *x, const struct member *m, struct str
 	}
 }
 
-/* What the search path is to be; the same when nothing of it is gone. */
-static struct str path_for(struct relocation *x, const struct member *m, struct str path)
+/* The new search path; the old one if no element has to go. */
+static struct str path_for(struct relocation *x, const struct relocated *m, struct str path)
 {
 	struct strs kept = {0};
 	size_t from = 0;
@@ -172,10 +153,12 @@ static struct str path_for(struct relocation *x, const struct member *m, struct 
 		if (i < path.n && path.p[i] != ':')
 			continue;
 		struct str element = str_sub(path, from, i);
+		bool goes = !element.n;
 		from = i + 1;
-		if (is_gone(x, element))
-			gone = true;
-		else
+		VEC_EACH (const struct str, dir, &x->r->gone)
+			goes = goes || path_is_below(path_clean(x->a, element), *dir);
+		gone = gone || goes;
+		if (!goes)
 			strs_add(x->a, &kept, element);
 	}
 	if (!gone)
@@ -184,8 +167,8 @@ static struct str path_for(struct relocation *x, const struct member *m, struct 
 	return str_join(x->a, &kept, S(":"));
 }
 
-/* The loader goes by DT_RUNPATH and, without one, by DT_RPATH. */
-static struct err *edit(struct relocation *x, struct member *m)
+/* The loader uses DT_RUNPATH or, without one, DT_RPATH: both are rewritten. */
+static struct err *edit_paths(struct relocation *x, struct relocated *m)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	const struct elf_dynamic *dyn = &m->facts.dyn;
@@ -207,11 +190,11 @@ static struct err *edit(struct relocation *x, struct member *m)
 
 /* ---- packing ---- */
 
-static struct err *pack(struct relocation *x)
+static struct err *pack_members(struct relocation *x)
 {
 	struct zip_input *v = arena_array(x->a, x->members.n + 1, sizeof(*v));
 	for (size_t i = 0; i < x->members.n; i++) {
-		struct member *m = &x->members.v[i];
+		struct relocated *m = &x->members.v[i];
 		TRY(unpack(x, m, false));
 		v[i] = (struct zip_input){.name = m->zip->name,
 			.path = m->path,
@@ -221,20 +204,19 @@ static struct err *pack(struct relocation *x)
 	return wheel_write(x->a, v, x->members.n, path_dir(x->record), &w);
 }
 
-static struct err *relocate(struct relocation *x)
+static void relocation_done(struct relocation *x)
 {
-	TRY(read_members(x));
-	VEC_EACH (struct member, m, &x->members)
-		if (m->elf)
-			TRY(edit(x, m));
-	return x->r->changed.n ? pack(x) : NULL;
+	zip_close(&x->zip);
 }
 
 struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r)
 {
-	struct relocation x = {.a = a, .r = r};
+	CLEANUP(relocation_done)
+	struct relocation x = {.a = a, .r = r, .zip.fd = -1};
 	TRY(zip_open(a, r->from, NULL, &x.zip));
-	struct err *e = relocate(&x);
-	zip_close(&x.zip);
-	return e;
+	TRY(read_members(&x));
+	VEC_EACH (struct relocated, m, &x.members)
+		if (m->elf)
+			TRY(edit_paths(&x, m));
+	return r->changed.n ? pack_members(&x) : NULL;
 }

@@ -1,5 +1,5 @@
-/* The bill of materials of a wheel that we make: CycloneDX 1.6 as JSON, for the folder sboms of its dist-info (PEP 770).
- * Nothing in it changes from one build to the next. Source: the JSON schema of CycloneDX 1.6, ECMA-424. */
+/* The bill of materials of a new wheel: CycloneDX 1.6 as JSON, for the folder sboms of its dist-info (PEP 770). The same
+ * files give the same bill. Source: the JSON schema of CycloneDX 1.6, ECMA-424. */
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -36,7 +36,7 @@ static struct err *add_piece(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
-/* Of a member that stays as it is, RECORD has the sum, which goes into the new one, too. */
+/* The hash of an input; for a copied member it is the one of RECORD. */
 static struct err *digest_of(const struct zip_input *in, struct digest *ret)
 {
 	if (in->member && sha256_from_base64url(in->sha256, ret))
@@ -132,7 +132,7 @@ struct err *wheel_sbom_renew(struct arena *a, struct wheel_inputs *w)
 	if (!at || at->member->size > MOST)
 		return NULL;
 	TRY(zip_read(a, at->zip, at->member, MOST, &old));
-	err_free(json_parse(a, old, at->name, &top)); /* then it is not ours */
+	err_free(json_parse(a, old, at->name, &top)); /* one that cannot be read is not ours */
 	name = node_text(node_get(node_get(top, S("metadata")), S("component")), S("name"), S(""));
 	(void)dist_stem_cut(w->info, &dist, &version);
 	if (!str_eq(wheel_normalise(a, name), wheel_normalise(a, dist)))

@@ -1,21 +1,20 @@
 /* One wheel for many GPUs as a host wheel and one wheel for each GPU, and such sets put together again.
  *
- * The host wheel keeps the name, and has all that is for no GPU. A device wheel is named as AMD's are,
- * amd-PROJECT-device-GPU, has the same version and tags, and requires the host wheel of just that version;
+ * The host wheel keeps the name, and has everything that is for no particular GPU. A device wheel is named as AMD's are,
+ * amd-PROJECT-device-GPU, has the same version and tags, and requires exactly that version of the host wheel;
  * the host wheel has extras device-GPU and device-all. Side files whose path names a family of GPUs
- * ("amd-gfx11xx/") are a wheel of that family, which the wheels of its GPUs require. Keys of GPUs: "gfx90a" with all of
- * its variants, "gfx11-generic"; of families "gfx11", "gfx110x", "gfx12_0".
+ * ("amd-gfx11xx/") become a wheel of that family, which the wheels of its GPUs require. Keys are "gfx90a", with all of
+ * its variants, or "gfx11-generic" for GPUs, and "gfx11", "gfx110x" or "gfx12_0" for families.
  *
- * Plain: files with device code are not in the host wheel. Each device wheel has all of them, with its GPU's
- * code (and that of generic targets that cover it): one of them is installed. No file is in two
- * wheels that are meant for each other: installers would let any of the two win. "all" is one more wheel, with
- * the files as they were.
+ * Plain: the host wheel lacks the files with device code. Each device wheel has all of them, with the code of its GPU (and of
+ * generic targets that cover it); one device wheel is installed. No file is in two wheels that are installed together, since
+ * installers would let either of them win. One more wheel, "all", has the files unchanged.
  * kpack: see formats/kpack.h. The host wheel has the libraries, marked; device wheels have archives.
  *
  * Variants (the draft of PEP 825): one more host wheel with the label SPLIT_LABEL, whose requirements follow from the GPU
  * that an installer finds (namespace "amd", feature "gfx_arch"), and the index file of the release.
  *
- * In each dist-info folder SPLIT_MANIFEST tells what it is a part of: schema rocsmith.split-part/1.
+ * In each dist-info folder SPLIT_MANIFEST is the provenance of the wheel: schema rocsmith.split-part/1.
  * Sources: rocm-systems shared/kpack (wheel_splitter) and python/rocm-bootstrap for names, extras and families.
  */
 #pragma once
@@ -27,31 +26,31 @@
 
 struct split_member {              /* a file with device code */
 	struct str path, encoding; /* encoding: of its bundles; "" = raw */
-	/* Of the host, kpack: "3 gfx90a", a number and a target of the set that it had no code for; "* gfx90a" */
+	/* in a host wheel of kpack: "3 gfx90a", a number and a target of the set for which it had no code; "* gfx90a" */
 	struct strs absent;
 };
 
-struct split_part {         /* the manifest */
+struct split_part {         /* the provenance file */
 	struct str wheel;   /* name of the file that was split */
-	struct str set;     /* the same in all parts of it: a hash over its content */
+	struct str set;     /* the same in all parts: a hash over the content */
 	struct str format;  /* "plain", "kpack" */
 	struct str role;    /* "host", "device", "family", "all" */
 	struct str key;     /* "gfx1100", "gfx11"; "" of the host */
-	struct strs keys;   /* of all device wheels there are */
-	struct str headers; /* of the host: what its METADATA got */
+	struct strs keys;   /* of all device wheels */
+	struct str headers; /* of the host wheel: the lines that were added to its METADATA */
 	VEC(struct split_member) members;
 };
 enum bundle_encoding split_encoding(struct str name);
-/* E_WHEEL when the manifest is none; *ret_is = false when there is none. */
+/* Reads the provenance file; *ret_is = false when there is none. */
 MUST_USE struct err *split_part_read(
 	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is);
-/* The same of a wheel without one, by its name, requirements, libraries and archives, as AMD's are: part of a set of
- * kpack, host or device, of an unknown encoding. A host has its libraries unpacked one by one. */
+/* The same for a wheel without one, such as AMD's, guessed from its name, requirements, libraries and archives: part of a
+ * set of kpack, host or device, of an unknown encoding. All libraries of a host wheel are unpacked, one by one. */
 MUST_USE struct err *split_part_guess(
 	struct arena *a, const struct wheel *w, struct split_part *ret, bool *ret_is);
 #define SPLIT_ARCHIVE ".kpack"
 bool split_has_archives(const struct wheel *w);
-/* METADATA without what AMD's splitter adds to a host wheel's. */
+/* METADATA without the fields that AMD's splitter adds to a host wheel. */
 MUST_USE struct err *split_without(struct arena *a, struct str text, struct str *ret);
 
 struct split_request {
@@ -74,12 +73,12 @@ struct split_done {
 	struct strs gpus; /* keys of device wheels */
 	VEC(struct split_wheel) wheels;
 	struct str variants; /* path of the index file, or "" */
-	struct strs left; /* members of the host wheel with device code that cannot be taken out */
+	struct strs left;    /* members of the host wheel whose device code cannot be taken out */
 };
 extern const struct json_field split_fields[]; /* rocsmith.split/1 */
 
-/* The wheels are written one by one, each whole; the host wheel is the last. A host wheel is written as
- * it is. E_GFX when there is no device code. */
+/* The wheels are written one by one, each whole, the host wheel last. A wheel that is a host wheel already is copied. E_GFX
+ * when there is no device code. */
 MUST_USE struct err *wheel_split(
 	struct arena *a, const struct split_request *q, struct split_done *ret);
 
@@ -94,13 +93,13 @@ struct merge_request {
 struct merge_done {
 	struct strs paths;
 	struct str output;
-	struct strs targets;    /* that there is code for */
-	struct strs missing;    /* "LIBRARY#NUMBER" of kpack for which there is no code at all */
+	struct strs targets;    /* with code */
+	struct strs missing;    /* kpack: each "LIBRARY#NUMBER" without any code */
 	size_t members, merged; /* merged: files that were put together */
 	uint64_t size;
 };
 extern const struct json_field merge_fields[]; /* rocsmith.merge/1 */
 
-/* E_WHEEL when they do not belong together: what is no device code has to be the same in all of them. */
+/* E_WHEEL when they do not belong together: except for device code, they must be the same. */
 MUST_USE struct err *wheel_merge(
 	struct arena *a, const struct merge_request *q, struct merge_done *ret);

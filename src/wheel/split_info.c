@@ -1,11 +1,11 @@
-/* What is known of a wheel that is split: contents of its members, and the texts of dist-info folders: extras,
- * requirements, what is a part of what. See split.h. */
+/* Facts about a wheel that is split: contents of its members, and the texts of the new dist-info folders, with extras and
+ * requirements. See split.h. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "formats/node.h"
 #include "wheel/split_int.h"
 
-enum { OPEN = 200 }; /* unpacked members that wait for the next wheel */
+enum { OPEN = 200 }; /* members that stay unpacked for the next wheel */
 
 static const char *const roles[] = {"host", "device", "family", "all", "variant", NULL};
 static const struct json_field wheel_fields[] = {
@@ -77,7 +77,7 @@ struct str split_name(struct splitting *s, struct str key)
 		STR(dashed(s, wheel_normalise(s->a, s->w.name.dist))), STR(dashed(s, key)));
 }
 
-/* What a GPU's wheel needs beside the host's: its families, and generic code, which plain libraries have. */
+/* The wheels that a GPU's wheel needs beside the host wheel: its families, and generic code, which plain libraries contain. */
 static struct strs parents(struct splitting *s, struct str key)
 {
 	struct strs ret = {0};
@@ -120,7 +120,7 @@ static struct str host_headers(struct splitting *s)
 	return buf_str(&b);
 }
 
-/* GPUs with code, of their own or generic; what each of them needs is added to b. */
+/* GPUs with code, their own or generic; adds the requirements of each to b. */
 static struct strs variants(struct splitting *s, struct buf *b)
 {
 	struct strs values = {0};
@@ -169,7 +169,7 @@ struct str split_variants(struct splitting *s)
 	return buf_str(&b);
 }
 
-/* Behind the last of the headers, or before the version when that one's line does not end. */
+/* New headers go behind the last one, or before the version if the last line does not end. */
 struct str split_host_metadata(struct splitting *s, bool variant)
 {
 	BUF(more, s->a);
@@ -202,7 +202,7 @@ struct str split_device_metadata(struct splitting *s, const struct split_wheel *
 	return buf_str(&b);
 }
 
-/* With the tags of the file's name, and into the same folder as the host. */
+/* WHEEL, with the tags of the file's name; it is installed into the same folder as the host wheel. */
 struct str split_device_wheel(struct splitting *s)
 {
 	BUF(b, s->a);

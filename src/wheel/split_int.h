@@ -1,4 +1,4 @@
-/* What the files of split share; split.h is the interface. */
+/* The state that the files of split share; split.h is the interface. */
 #pragma once
 
 #include "wheel/rewrite.h"
@@ -34,7 +34,7 @@ struct splitting {
 	struct strs families;
 	struct str metadata, version, project, python, pure; /* of its dist-info */
 	struct str set, scratch;
-	struct budget budget; /* of reading all contents; anew for each wheel that is made */
+	struct budget budget; /* of reading all contents; reset for each new wheel */
 	unsigned open;        /* contents that stay open */
 	bool all;             /* there is a wheel for all GPUs */
 	bool again;           /* this is a host wheel already */
@@ -43,7 +43,7 @@ struct splitting {
 
 /* split_kpack.c: archives, and host parts of files, in the scratch folder. */
 MUST_USE struct err *split_kpack(struct splitting *s);
-/* split_info.c: a member's content, which stays unpacked for as long as there are few; texts of dist-info folders. */
+/* split_info.c: a member's content, which stays unpacked while there are few; texts of dist-info folders. */
 MUST_USE struct err *split_open(struct splitting *s, struct split_file *f);
 void split_close(struct splitting *s, struct split_file *f);
 MUST_USE struct err *split_info_read(struct splitting *s);

@@ -1,4 +1,4 @@
-/* Device code of a wheel as kpack archives, one for each target, written side by side while each library is decoded
+/* Writes the device code of a wheel as kpack archives, one for each target, all at once, so that each library is decoded only
  * once. See split.h, formats/kpack.h. */
 #include "base/fs.h"
 #include "base/proc.h"
@@ -7,7 +7,7 @@
 
 enum { MOST_TARGETS = 256 };
 
-struct packing {
+struct kpacking {
 	struct splitting *s;
 	struct str root; /* folder with .kpack; "" = that of all members */
 	struct str
@@ -17,8 +17,8 @@ struct packing {
 	size_t now;                /* of these, of the object at hand */
 };
 
-/* All libraries below one folder are named as seen from there. */
-static void choose_names(struct packing *k)
+/* If all libraries lie below one folder, their names are relative to it. */
+static void choose_names(struct kpacking *k)
 {
 	struct splitting *s = k->s;
 	bool first = true;
@@ -35,13 +35,13 @@ static void choose_names(struct packing *k)
 	k->group = wheel_normalise(s->a, s->w.name.dist);
 }
 
-static struct str archive_name(struct packing *k, struct str target)
+static struct str archive_name(struct kpacking *k, struct str target)
 {
 	struct str file = str_fmt(k->s->a, ".kpack/%.*s_%.*s.kpack", STR(k->group), STR(target));
 	return k->root.n ? path_join(k->s->a, k->root, file) : file;
 }
 
-static struct err *archive_for(struct packing *k, struct str target)
+static struct err *archive_for(struct kpacking *k, struct str target)
 {
 	struct splitting *s = k->s;
 	for (k->now = 0; k->now < s->archives.n; k->now++)
@@ -57,16 +57,16 @@ static struct err *archive_for(struct packing *k, struct str target)
 	return kpack_out_open(s->a, x.path, k->group, target, VEC_PUSH(s->a, &k->out));
 }
 
-struct library {
-	struct packing *k;
+struct kpack_library {
+	struct kpacking *k;
 	struct str name;
 };
 
-static struct err *take(void *user, size_t bundle, const struct bundle_entry *e,
+static struct err *take_object(void *user, size_t bundle, const struct bundle_entry *e,
 	const struct str *piece, uint64_t at)
 {
-	const struct library *l = user;
-	struct packing *k = l->k;
+	const struct kpack_library *l = user;
+	struct kpacking *k = l->k;
 	if (!at) {
 		TRY(archive_for(k, e->target));
 		TRY(kpack_out_begin(&k->out.v[k->now], l->name, (uint32_t)bundle, e->size));
@@ -76,7 +76,7 @@ static struct err *take(void *user, size_t bundle, const struct bundle_entry *e,
 	return at + piece->n < e->size ? NULL : kpack_out_end(&k->out.v[k->now]);
 }
 
-static struct err *pack(struct packing *k, struct split_file *f)
+static struct err *pack_library(struct kpacking *k, struct split_file *f)
 {
 	ARENA(tmp);
 	struct splitting *s = k->s;
@@ -85,23 +85,23 @@ static struct err *pack(struct packing *k, struct split_file *f)
 	static const struct slim_keep none = {.none = true};
 	struct slim_plan p;
 	f->name = str_sub(member, k->name.n + (k->name.n > 0), member.n);
-	struct library l = {.k = k, .name = f->name};
+	struct kpack_library l = {.k = k, .name = f->name};
 	struct str from = str_fmt(&tmp, "/%.*s", STR(str_eq(dir, S(".")) ? S("") : dir));
 	struct str to = str_fmt(&tmp, "/%.*s", STR(archive_name(k, S("@GFXARCH@"))));
 	TRY(slim_read(&tmp, &f->src, &none, &p));
-	TRY(slim_objects(&p, take, &l));
+	TRY(slim_objects(&p, take_object, &l));
 	f->bundles = (uint32_t)p.bundles.n;
 	slim_mark(&p, kpack_mark(&tmp, l.name, path_rel(&tmp, to, from)));
 	f->host = str_fmt(s->a, "%.*s/host-%zu", STR(s->scratch), (size_t)(f - s->files));
 	return slim_save(&p, f->host, 0644);
 }
 
-static void add_absent(struct packing *k, struct split_file *f, uint32_t number, struct str target)
+static void add_absent(struct kpacking *k, struct split_file *f, uint32_t number, struct str target)
 {
 	strs_add(k->s->a, &f->absent, str_fmt(k->s->a, "%u %.*s", number, STR(target)));
 }
 
-static void note_absent(struct packing *k, struct split_file *f)
+static void note_absent(struct kpacking *k, struct split_file *f)
 {
 	VEC_EACH (const struct kpack_out, x, &k->out) {
 		uint32_t next = 0;
@@ -121,7 +121,7 @@ static void note_absent(struct packing *k, struct split_file *f)
 	}
 }
 
-static struct err *pack_all(struct packing *k)
+static struct err *pack_all(struct kpacking *k)
 {
 	struct splitting *s = k->s;
 	for (size_t i = 0; i < s->w.members.n; i++) {
@@ -129,7 +129,7 @@ static struct err *pack_all(struct packing *k)
 		if (!f->fat)
 			continue;
 		TRY(split_open(s, f));
-		struct err *e = pack(k, f);
+		struct err *e = pack_library(k, f);
 		split_close(s, f);
 		TRY_CTX(e, "cannot split '%.*s'", STR(f->m->zip->name));
 	}
@@ -143,7 +143,7 @@ static struct err *pack_all(struct packing *k)
 
 struct err *split_kpack(struct splitting *s)
 {
-	struct packing k = {.s = s};
+	struct kpacking k = {.s = s};
 	choose_names(&k);
 	budget_set(&s->budget, s->w.size);
 	struct err *e = pack_all(&k);

@@ -1,4 +1,4 @@
-/* What a wheel is a part of: by our manifest, or as the wheels show that AMD's splitter makes. See split.h. */
+/* The set that a wheel is a part of: by our provenance file, or guessed from wheels that AMD's splitter made. See split.h. */
 #include "base/fs.h"
 #include "base/proc.h"
 #include "formats/kpack.h"
@@ -45,7 +45,7 @@ struct err *split_part_read(
 	return NULL;
 }
 
-/* ---- without a manifest ---- */
+/* ---- without a provenance file ---- */
 
 #define DEVICE "_device_"
 
@@ -59,7 +59,7 @@ static struct str set_of(struct arena *a, struct str name, struct str text)
 	return str_fmt(a, "%.*s %.*s", STR(name), STR(version));
 }
 
-/* Of what a device wheel requires of one version, and that is none itself: the first. */
+/* The host wheel of a device wheel: the first requirement of one version that is not a device wheel itself. */
 static struct err *host_of(struct arena *a, const struct wheel *w, struct str *ret)
 {
 	struct dist_headers h;

@@ -1,8 +1,8 @@
-/* A wheel into a folder; see archive.h. Whatever stops it, the place has the old tree or the whole new one. */
+/* Unpacks a wheel into a folder; see archive.h. However it ends, the place has the old tree or the whole new one. */
 #include "base/fs.h"
 #include "wheel/archive.h"
 
-static struct err *put(
+static struct err *put_piece(
 	void *user, const struct wheel_member *m, const void *p, size_t n, uint64_t at)
 {
 	ARENA(tmp);
@@ -16,7 +16,7 @@ static struct err *put(
 	return fs_pwrite(fd, p, n, at);
 }
 
-static struct err *fill(const struct wheel *w, struct str dir, unsigned jobs)
+static struct err *fill_tree(const struct wheel *w, struct str dir, unsigned jobs)
 {
 	ARENA(tmp);
 	MAP(made, &tmp);
@@ -27,10 +27,10 @@ static struct err *fill(const struct wheel *w, struct str dir, unsigned jobs)
 		if (map_put(&made, folder, NULL))
 			TRY(fs_mkdirs(path_join(&tmp, dir, folder)));
 	}
-	return wheel_check(w, jobs, "Unpacking", put, &dir);
+	return wheel_check(w, jobs, "Unpacking", put_piece, &dir);
 }
 
-/* May there be a new tree? An old one goes only if it looks like one of ours. */
+/* May a new tree take this place? An old one is replaced only if it is this wheel unpacked. */
 static struct err *check_place(const struct wheel *w, struct str place, bool force)
 {
 	ARENA(tmp);
@@ -45,17 +45,6 @@ static struct err *check_place(const struct wheel *w, struct str place, bool for
 		E_USAGE, "'%.*s' is not this wheel unpacked, and is not replaced", STR(place));
 }
 
-static struct err *unpack(
-	struct arena *a, const struct wheel *w, const struct wheel_request *q, struct str place)
-{
-	struct fs_aside aside;
-	TRY(fs_aside_begin(a, place, &aside));
-	struct err *e = fill(w, aside.tree, q->jobs);
-	e = e ? e : check_place(w, place, q->force);
-	e = e ? e : fs_aside_commit(&aside);
-	return err_join(e, fs_aside_end(&aside));
-}
-
 struct err *wheel_unpack(struct arena *a, const struct wheel_request *q, struct wheel_done *ret)
 {
 	CLEANUP(wheel_close) struct wheel w;
@@ -67,7 +56,14 @@ struct err *wheel_unpack(struct arena *a, const struct wheel_request *q, struct 
 	if (fs_writes_forbidden())
 		return wheel_check(&w, q->jobs, "Checking", NULL, NULL);
 	bool new = !fs_present(q->to);
+	struct fs_aside aside;
 	TRY(fs_mkdirs(q->to));
-	struct err *e = unpack(a, &w, q, ret->path);
+	struct err *e = fs_aside_begin(a, ret->path, &aside);
+	if (!e) {
+		e = fill_tree(&w, aside.tree, q->jobs);
+		e = e ? e : check_place(&w, ret->path, q->force);
+		e = e ? e : fs_aside_commit(&aside);
+		e = err_join(e, fs_aside_end(&aside));
+	}
 	return e && new ? err_join(e, fs_remove_empty(q->to)) : e;
 }

@@ -1,5 +1,5 @@
-/* Distributions of a virtual environment; see venv.h. Source: PEP 405 for the folders, the specification of recording
- * installed projects for RECORD, whose paths are relative to site-packages. */
+/* Distributions of a virtual environment; see venv.h. Source: PEP 405 for the folders; the specification of recording
+ * installed projects, by which the paths of RECORD are relative to site-packages. */
 #include "wheel/venv.h"
 
 #include "base/fs.h"
@@ -8,7 +8,7 @@
 
 enum { TEXT = 64 << 20, ROWS = 1 << 20 };
 
-/* lib/python3.12/site-packages, Lib/site-packages; relative to the environment. */
+/* Finds lib/python3.12/site-packages or Lib/site-packages, relative to the environment. */
 static struct err *find_sites(struct arena *a, struct str dir, struct strs *ret)
 {
 	struct strs names = {0};

@@ -1,4 +1,4 @@
-/* What pip has installed in a virtual environment, with the device code of each distribution. */
+/* The distributions in a virtual environment, each with its device code. */
 #pragma once
 
 #include "devcode/devcode.h"
@@ -16,7 +16,7 @@ struct venv_dists {
 	size_t n, cap;
 };
 
-/* d is a scan of the environment's folder. Those without device code are left out; so are distributions
- * whose RECORD cannot be read: what is in them counts for none. E_NOENT when there is no site-packages in lib/pythonX or Lib. */
+/* d is a scan of the environment's folder. Distributions without device code are left out, and so are those whose RECORD
+ * cannot be read. E_NOENT when there is no site-packages in lib/pythonX or Lib. */
 MUST_USE struct err *venv_dists(
 	struct arena *a, struct str dir, const struct devcode *d, struct venv_dists *ret);

@@ -1,8 +1,8 @@
 /* Wheels: file names, tags, dist-info; assembling one.
  *
  * Sources: PEP 427 and the living binary distribution format, PEP 425 and 600 tags, PEP 440, core
- * metadata 2.4, PEP 639 licences. The library and symbol-version table of the manylinux policies is
- * in platform.c, with its source.
+ * metadata 2.4, PEP 639 licences. platform.c has the libraries and symbol versions of the manylinux policies, with their
+ * source.
  */
 #pragma once
 
@@ -15,22 +15,21 @@ struct wheel_name { /* NAME-VERSION(-BUILD)-PY-ABI-PLATFORM.whl */
 	struct str dist, version, build, python, abi, platform;
 };
 
-/* file may have folders in front. E_WHEEL says which part is wrong. */
+/* `file` may have folders in front. E_WHEEL names the part that is wrong. */
 MUST_USE struct err *wheel_name_parse(struct arena *a, struct str file, struct wheel_name *ret);
 struct str wheel_name_text(struct arena *a, const struct wheel_name *n);
 /* Is the folder "demo-1.0.dist-info" that of this wheel, however the two are spelled? */
 bool wheel_owns_info(const struct wheel_name *n, struct str folder);
 struct str wheel_normalise(struct arena *a, struct str project); /* "My.Pkg" -> "my_pkg" */
-bool wheel_same_version(struct str x, struct str y); /* also when they are spelled differently */
+bool wheel_same_version(struct str x, struct str y);             /* however they are spelled */
 enum { WHEEL_TAGS = 1000 };
-/* PY-ABI-PLATFORM, each dotted part expanded: "py2.py3-none-any" -> py2-none-any py3-none-any. Behind
- * the first WHEEL_TAGS there comes no more. */
+/* PY-ABI-PLATFORM, each dotted part expanded: "py2.py3-none-any" -> py2-none-any py3-none-any; at most WHEEL_TAGS. */
 struct strs wheel_tags(struct arena *a, const struct wheel_name *n);
-/* The tags that a Tag line of WHEEL means; a wrong one is added as it is. */
+/* Adds the tags that a Tag line of WHEEL means; a malformed one is added unchanged. */
 void wheel_tags_add(struct arena *a, struct str tag, struct strs *list);
 
 /* ---- the platform tag ---- */
-struct wheel_elf { /* an ELF file of a wheel, and what the loader must find for it */
+struct wheel_elf { /* an ELF file of a wheel, with the libraries and versions that it needs */
 	struct str name;
 	uint16_t machine;
 	struct elf_dynamic dyn; /* as elf_needs() gives it */
@@ -42,22 +41,21 @@ struct wheel_elfs {
 	size_t n, cap;
 };
 
-/* The lowest platform tag that tells the truth about some ELF files. */
+/* The lowest platform tag that is true for some ELF files. */
 struct wheel_platform {
 	struct str tag;       /* "linux_x86_64", "manylinux_2_34_x86_64"; "any" without ELF files */
 	struct str glibc;     /* newest version needed: "2.34", "" = none */
 	unsigned glibc_minor; /* 34 */
 	struct str glibc_by;  /* file that needs it */
 	unsigned minor;       /* of the manylinux tag that the symbol versions alone allow */
-	struct str minor_by;  /* what decided that: "GLIBCXX_3.4.30 of 'pkg/_C.so'" */
+	struct str minor_by;  /* the reason: "GLIBCXX_3.4.30 of 'pkg/_C.so'" */
 	struct strs outside;  /* needed libraries that PEP 600 does not allow: "libamdhip64.so.6" */
 	struct str beyond;    /* a symbol version that no policy has, "" = none */
 	struct str why;       /* one sentence */
 };
 
-/* Finds the tag for these files on disk; those that are no ELF files are passed over. What one of
- * them needs and another one provides (by soname or file name) is inside. E_WHEEL when they are for
- * different processors. */
+/* Finds the tag for these files on disk; files that are not ELF are passed over. A library that one of them needs and another
+ * one is (by soname or file name) counts as inside. E_WHEEL when they are for different processors. */
 MUST_USE struct err *wheel_platform(
 	struct arena *a, const struct strs *elf_paths, struct wheel_platform *ret);
 MUST_USE struct err *wheel_platform_of(
@@ -66,49 +64,48 @@ MUST_USE struct err *wheel_platform_of(
 bool wheel_library_allowed(struct str soname);
 /* "x86_64" for EM_X86_64, ...; "" for a processor that wheels have no name for. */
 struct str wheel_machine_name(uint16_t machine);
-/* The glibc minor that a platform tag promises: 17 for manylinux2014_*, UINT_MAX for linux_*, 0
- * when the tag is of neither kind. ret_arch: "x86_64". */
+/* The glibc minor that a platform tag promises: 17 for manylinux2014_*, UINT_MAX for linux_*, 0 for other tags. ret_arch:
+ * "x86_64". */
 unsigned wheel_tag_glibc(struct str platform, struct str *ret_arch);
-/* Reads what wheel_platform_of() wants; *ret_elf = false when src is no ELF64 file. */
+/* Reads the facts for wheel_platform_of(); *ret_elf = false when src is not an ELF64 file for a CPU. */
 MUST_USE struct err *wheel_elf_read(struct arena *a, const struct bytes *src, struct str name,
 	struct wheel_elf *ret, bool *ret_elf);
 
 /* ---- search paths ---- */
-/* "$ORIGIN/../lib", of the search path of such a member, as a folder of the wheel; "" when it is none. */
+/* The folder of the wheel that the element "$ORIGIN/../lib" of a member's search path means; "" for other elements. */
 struct str wheel_origin(struct arena *a, struct str element, struct str member);
-/* The other way round: the element by which what lies in one folder of the wheel finds another folder. */
+/* The reverse: the element by which files in one folder of the wheel find another folder. */
 struct str wheel_way(struct arena *a, struct str from, struct str to);
 
 struct wheel_path {
-	struct str file, path; /* a member, and its search path as it is now */
+	struct str file, path; /* a member, and its new search path */
 };
 
-/* A wheel as somebody else's build made it, without what its libraries say about the machine that built
- * it: elements of their search paths that lie in the folders `gone`, or are empty, are taken out. A
- * library of the wheel that was found through those is then found by $ORIGIN. */
+/* Removes the build machine from a wheel that another build system made: elements of its libraries' search paths that are empty
+ * or lie in the folders `gone`. A library of the wheel that was found through those is then found by $ORIGIN. */
 struct wheel_relocation {
 	struct str from, to; /* paths of the wheels */
-	struct str scratch;  /* an empty folder, for as long as this runs */
+	struct str scratch;  /* an empty folder */
 	struct strs gone;    /* absolute */
 	int64_t epoch;
 	unsigned jobs;
-	VEC(struct wheel_path) changed; /* none: nothing had to change, and there is no `to` */
+	VEC(struct wheel_path) changed; /* empty: nothing had to change, and `to` was not written */
 	struct strs kept;               /* members that could not be changed */
 };
 
-/* The same wheel gives the same bytes. E_ZIP, E_WHEEL for one that cannot be read. */
+/* The same wheel gives the same bytes. E_ZIP or E_WHEEL when it cannot be read. */
 MUST_USE struct err *wheel_relocate(struct arena *a, struct wheel_relocation *r);
 
 /* ---- fewer GPUs ---- */
-/* slim_file() for a wheel, which wheel_open() and wheel_check() find right: members that stay as they are keep their
- * compressed bytes; RECORD is made anew, the manifest is in the dist-info folder. */
+/* slim_file() for a wheel that wheel_open() and wheel_check() accept: other members keep their compressed bytes; RECORD is
+ * new, and the dist-info folder gets the cut list. */
 MUST_USE struct err *wheel_slim(struct arena *a, const struct slim_keep *k, bool force,
 	unsigned jobs, struct slim_report *r);
 
-/* The HIP runtime in a wheel, if there is one. */
+/* Finds the HIP runtime in a wheel, if there is one. */
 MUST_USE struct err *wheel_runtime(struct arena *a, struct str path, struct slim_runtime *ret);
-/* A slim_then_fn: RECORD of what is installed in that folder follows what was changed. One that is not as pip and uv write
- * it stays as it is. */
+/* A slim_then_fn: updates the RECORDs of distributions installed in that folder. One that pip or uv would not write like that
+ * stays unchanged. */
 MUST_USE struct err *wheel_slim_installed(const struct slim_report *all);
 
 /* ---- building ---- */
@@ -124,19 +121,18 @@ struct wheel_spec {
 	struct str python, abi; /* "cp311" "cp311", "cp38" "abi3", "py3" "none" */
 	struct str platform;    /* "" = computed by wheel_platform() */
 	VEC(struct wheel_file) files;
-	/* Further files of the dist-info folder; those in licenses/ get a License-File line each */
+	/* more files of the dist-info folder; each in licenses/ gets a License-File line */
 	VEC(struct wheel_file) info;
 	int64_t epoch; /* SOURCE_DATE_EPOCH; see wheel_epoch() */
 	unsigned jobs; /* 0 = one per CPU */
 };
 
-/* The name of the file in the dist-info folder: a wheel with machine code gets one, unless it has files in sboms/. */
+/* Its name in the dist-info folder. A wheel with machine code gets a bill of materials, unless it has files in sboms/. */
 #define WHEEL_SBOM "sboms/rocsmith.cdx.json"
 
 /* $SOURCE_DATE_EPOCH, else 1980-01-01, where zip times begin. */
 MUST_USE struct err *wheel_epoch(int64_t *ret);
-/* Writes DIR/NAME-...whl atomically; the same input gives the same bytes, in whatever order the
- * files are listed. Text of METADATA and WHEEL is checked: E_WHEEL for what installers would
- * refuse. */
+/* Writes DIR/NAME-...whl atomically; the same input gives the same bytes, in whatever order the files are listed. E_WHEEL for
+ * texts of METADATA and WHEEL that installers would refuse. */
 MUST_USE struct err *wheel_build(
 	struct arena *a, const struct wheel_spec *spec, struct str dir, struct str *ret_path);
