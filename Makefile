@@ -3,6 +3,7 @@
 #   make          build/rocsmith        make check       all that is proved in a quarter of an hour
 #   make demo     out/demo/*.whl        make check-slow  long fuzzing, hundreds of kills
 #   make bench    us against peers      make install     PREFIX=/usr/local DESTDIR=
+#   make doc      build/doc: the man pages, and diagnoses.md, all that explain and doctor know
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -18,6 +19,9 @@ deps:
 $(BUILD)/build.ninja:
 	@tools/deps build
 	meson setup $(BUILD) --prefix=$(PREFIX)
+
+doc: $(BUILD)/build.ninja
+	@ninja -j$(JOBS) -C $(BUILD) --quiet doc
 
 demo: all
 	@tools/deps build demo
@@ -42,4 +46,4 @@ install: $(BUILD)/build.ninja
 clean:
 	rm -rf $(BUILD) build-asan build-fuzz out
 
-.PHONY: all deps demo check check-slow bench install clean
+.PHONY: all deps doc demo check check-slow bench install clean

@@ -1,4 +1,4 @@
-/* Compiles the patterns of data/diagnoses.yaml with Hyperscan, for any CPU of this architecture, and writes
+/* Compiles the patterns of data/diagnoses/ and data/logs.yaml with Hyperscan, for any CPU of this architecture, and writes
  * the result as C, compressed: gen_scan OUTPUT. Without the library the text is empty, and `explain` says so. */
 #include <stdio.h>
 #include <stdlib.h>

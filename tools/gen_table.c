@@ -1,13 +1,17 @@
-/* Compiles a YAML file of tables into C: gen_table INPUT OUTPUT HEADER.
+/* Compiles tables in YAML into C. It runs at build time, so it uses libyaml and the C library only.
  *
- * The file is a map of lists of maps: "NAME: [{key: value, ...}, ...]" becomes
+ *     gen_table INPUT OUTPUT HEADER                  a file of tables
+ *     gen_table --rows NAME OUTPUT HEADER INPUT...   one table; each file is a row, in the order of their names
+ *
+ * A file of tables is a map of lists of maps: "NAME: [{key: value, ...}, ...]" becomes
  *     const struct NAME *NAME_table(void); and const size_t NAME_count;
- * (a map alone is one row, without a count) for the struct NAME that HEADER declares: its compiler finds unknown keys, and says so with the line of the
- * YAML file. A value in quotes is a text; true, false, numbers and constants (E_NET: capitals with an
- * underscore) stand as they are, other words are texts; a list ends with an empty element.
- * A table is filled when it is first asked for: as a constant, each of its texts would be a relocation at every
- * start of rocsmith, which were 22 pages to copy.
- * Runs at build time with the build machine's compiler, so it uses libyaml and the C library only.
+ * (a map alone is one row, without a count) for the struct NAME that HEADER declares. The compiler finds unknown
+ * keys and reports them with the line of the YAML file; a key that begins with '_' is for readers and tests only.
+ * A value in quotes is a text; true, false, numbers and constants (E_NET: capitals with an underscore) are taken
+ * as they are, other words are texts. A list ends with an empty element.
+ *
+ * A table is filled when it is first asked for: were it constant data, each of its texts would be a relocation
+ * at every start of rocsmith.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -65,11 +69,11 @@ static bool is_bare(const yaml_node_t *n)
 
 struct out {
 	FILE *f;
-	yaml_document_t *doc;
-	unsigned lists; /* names that were given */
+	yaml_document_t *doc; /* the one being written */
+	unsigned lists;       /* numbers the arrays */
 };
 
-/* What is assigned to: a member, as C names it from the row on, and the type of a struct that it is or has. */
+/* The left side of an assignment: a member, and the type of the structs in it. */
 struct place {
 	char path[256], type[128];
 };
@@ -90,7 +94,7 @@ __attribute__((format(printf, 3, 4))) static struct place place_of(
 static void put_value(struct out *o, const struct place *p, const yaml_node_t *n);
 static void put_map(struct out *o, const struct place *p, const yaml_node_t *map);
 
-/* Lists get an array of their own, with an empty element at the end. */
+/* Writes a list as an array of its own, with an empty element at the end. */
 static void put_list(struct out *o, const struct place *p, const yaml_node_t *list)
 {
 	yaml_node_item_t *start = list->data.sequence.items.start;
@@ -127,7 +131,6 @@ static void put_value(struct out *o, const struct place *p, const yaml_node_t *n
 	fputs(";\n", o->f);
 }
 
-/* A key that begins with '_' is for readers of the data and for tests. */
 static void put_map(struct out *o, const struct place *p, const yaml_node_t *map)
 {
 	for (yaml_node_pair_t *i = map->data.mapping.pairs.start; i < map->data.mapping.pairs.top;
@@ -140,32 +143,6 @@ static void put_map(struct out *o, const struct place *p, const yaml_node_t *map
 		struct place member = place_of(map, type, "%s.%s", p->path, key);
 		put_value(o, &member, yaml_document_get_node(o->doc, i->value));
 	}
-}
-
-static void put_table(struct out *o, const char *name, const yaml_node_t *list)
-{
-	bool one = list->type == YAML_MAPPING_NODE;
-	if (list->type == YAML_SCALAR_NODE)
-		fail(list->start_mark, "a list is wanted here");
-	yaml_node_item_t *start = one ? NULL : list->data.sequence.items.start;
-	size_t n = one ? 1 : (size_t)(list->data.sequence.items.top - start);
-	if (!one)
-		fprintf(o->f, "\nconst size_t %s_count = %zu;", name, n);
-	fprintf(o->f, "\nstatic struct %s %s_rows[%zu];\n", name, name, n + 1);
-	fprintf(o->f, "__attribute__((cold)) static void %s_fill(void)\n{\n", name);
-	for (size_t i = 0; i < n; i++) {
-		const yaml_node_t *row = one ? list : yaml_document_get_node(o->doc, start[i]);
-		struct place at = place_of(row, name, "%s_rows[%zu]", name, i);
-		if (row->type != YAML_MAPPING_NODE)
-			fail(row->start_mark, "a map is wanted here");
-		fprintf(o->f, "#line %zu \"%s\"\n", row->start_mark.line + 1, input);
-		put_map(o, &at, row);
-	}
-	fprintf(o->f,
-		"}\n\nconst struct %s *%s_table(void)\n{\n"
-		"\tstatic pthread_once_t once = PTHREAD_ONCE_INIT;\n"
-		"\tpthread_once(&once, %s_fill);\n\treturn %s_rows;\n}\n",
-		name, name, name, name);
 }
 
 static void load(yaml_document_t *doc)
@@ -181,38 +158,116 @@ static void load(yaml_document_t *doc)
 		fail(parser.problem_mark, "%s", parser.problem);
 	yaml_parser_delete(&parser);
 	fclose(in);
+	const yaml_node_t *root = yaml_document_get_root_node(doc);
+	if (!root || root->type != YAML_MAPPING_NODE)
+		fail((yaml_mark_t){0}, "a map is wanted");
+}
+
+static void open_table(struct out *o, const char *name, size_t rows)
+{
+	fprintf(o->f, "\nstatic struct %s %s_rows[%zu];\n", name, name, rows + 1);
+	fprintf(o->f, "__attribute__((cold)) static void %s_fill(void)\n{\n", name);
+}
+
+static void put_row(struct out *o, const char *name, size_t number, const yaml_node_t *row)
+{
+	struct place at = place_of(row, name, "%s_rows[%zu]", name, number);
+	if (row->type != YAML_MAPPING_NODE)
+		fail(row->start_mark, "a map is wanted here");
+	fprintf(o->f, "#line %zu \"%s\"\n", row->start_mark.line + 1, input);
+	put_map(o, &at, row);
+}
+
+static void close_table(struct out *o, const char *name)
+{
+	fprintf(o->f,
+		"}\n\nconst struct %s *%s_table(void)\n{\n"
+		"\tstatic pthread_once_t once = PTHREAD_ONCE_INIT;\n"
+		"\tpthread_once(&once, %s_fill);\n\treturn %s_rows;\n}\n",
+		name, name, name, name);
+}
+
+/* Writes the tables of one file. */
+static void put_tables(struct out *o)
+{
+	const yaml_node_t *root = yaml_document_get_root_node(o->doc);
+	for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
+		p++) {
+		const char *name = scalar(yaml_document_get_node(o->doc, p->key));
+		const yaml_node_t *list = yaml_document_get_node(o->doc, p->value);
+		if (list->type == YAML_SCALAR_NODE)
+			fail(list->start_mark, "a list is wanted here");
+		if (list->type == YAML_MAPPING_NODE) {
+			open_table(o, name, 1);
+			put_row(o, name, 0, list);
+			close_table(o, name);
+			continue;
+		}
+		yaml_node_item_t *start = list->data.sequence.items.start;
+		size_t n = (size_t)(list->data.sequence.items.top - start);
+		fprintf(o->f, "\nconst size_t %s_count = %zu;", name, n);
+		open_table(o, name, n);
+		for (size_t i = 0; i < n; i++)
+			put_row(o, name, i, yaml_document_get_node(o->doc, start[i]));
+		close_table(o, name);
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static FILE *begin(const char *output, const char *from, const char *header)
+{
+	FILE *f = fopen(output, "wb");
+	if (!f) {
+		perror(output);
+		exit(1);
+	}
+	fprintf(f,
+		"/* Made by tools/gen_table.c from %s: edit that. */\n#include <pthread.h>\n"
+		"#include \"%s\"\n",
+		from, header);
+	return f;
 }
 
 int main(int argc, char **argv)
 {
 	yaml_document_t doc;
-	if (argc != 4) {
-		fprintf(stderr, "usage: gen_table INPUT OUTPUT HEADER\n");
+	struct out o = {.doc = &doc};
+	bool rows = argc > 5 && strcmp(argv[1], "--rows") == 0;
+	if (!rows && argc != 4) {
+		fprintf(stderr, "usage: gen_table INPUT OUTPUT HEADER\n"
+				"       gen_table --rows NAME OUTPUT HEADER INPUT...\n");
 		return 2;
 	}
-	input = argv[1];
-	load(&doc);
-	const yaml_node_t *root = yaml_document_get_root_node(&doc);
-	if (!root || root->type != YAML_MAPPING_NODE)
-		fail((yaml_mark_t){0}, "a map of tables is wanted");
-	FILE *out = fopen(argv[2], "wb");
-	if (!out) {
-		perror(argv[2]);
+	const char *output = argv[rows ? 3 : 2];
+	if (rows) {
+		const char *name = argv[2];
+		char **files = argv + 5;
+		size_t n = (size_t)argc - 5;
+		qsort(files, n, sizeof(*files), by_name);
+		o.f = begin(output, files[0], argv[4]);
+		fprintf(o.f, "\nconst size_t %s_count = %zu;", name, n);
+		open_table(&o, name, n);
+		for (size_t i = 0; i < n; i++) {
+			input = files[i];
+			load(&doc);
+			put_row(&o, name, i, yaml_document_get_root_node(&doc));
+			yaml_document_delete(&doc);
+		}
+		close_table(&o, name);
+	} else {
+		input = argv[1];
+		o.f = begin(output, input, argv[3]);
+		load(&doc);
+		put_tables(&o);
+		yaml_document_delete(&doc);
+	}
+	if (fclose(o.f)) {
+		perror(output);
 		return 1;
 	}
-	fprintf(out,
-		"/* Made by tools/gen_table.c from %s: edit that. */\n#include "
-		"<pthread.h>\n#include \"%s\"\n",
-		input, argv[3]);
-	struct out o = {out, &doc, 0};
-	for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
-		p++)
-		put_table(&o, scalar(yaml_document_get_node(&doc, p->key)),
-			yaml_document_get_node(&doc, p->value));
-	if (fclose(out)) {
-		perror(argv[2]);
-		return 1;
-	}
-	yaml_document_delete(&doc);
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* What logs of builds and runs mean: data/diagnoses.yaml, compiled in, and the reader that finds its
- * entries in a log of any size. The head of that file is the manual of its rows.
+/* The meaning of build and run logs: the entries of data/diagnoses/ and the signs of data/logs.yaml, compiled in, and the
+ * reader that finds them in a log of any size. data/diagnoses/README.md is the manual of an entry.
  *
  * A log is read once, in pieces, with flat memory. All `see` texts are looked for at once (know/scan.h); only
  * lines that have one are cleaned (colours, prefixes, typographic quotes, wrapped text) and compared with

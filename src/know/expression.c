@@ -1,4 +1,4 @@
-/* Expressions with the words of data/diagnoses.yaml; see expression.h. */
+/* Expressions with the words of data/logs.yaml; see expression.h. */
 #include "know/expression.h"
 
 #include "know/diagnosis.h"

@@ -1,4 +1,4 @@
-/* Extended regular expressions of data/diagnoses.yaml, in which {NAME} stands for a word of several languages. They are
+/* Extended regular expressions of data/diagnoses/, in which {NAME} stands for a word of several languages. They are
  * compiled when they are first compared: most never are. One that cannot be compiled, which tests refuse, fits nothing. */
 #pragma once
 

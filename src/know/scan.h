@@ -1,7 +1,7 @@
 /* Looking for many patterns at once in blocks of text, by Hyperscan (or Vectorscan, which has the same
  * interface). The library is opened when the first scan is made: its relocations would cost every other
  * command more than all of its own start. Patterns are PCRE as Hyperscan has it; '^' and '$' are those of
- * lines. Compiling the patterns of data/diagnoses.yaml takes a quarter of a second, so that is done at build time
+ * lines. Compiling the patterns of data/diagnoses/ takes a quarter of a second, so that is done at build time
  * (tools/gen_scan.c), unless the library here is of another version than the one that did it. Not thread-safe.
  */
 #pragma once

@@ -1,5 +1,5 @@
-/* The entries of data/diagnoses.yaml against their own examples and each other's, and against the logs in
- * tests/logs: the table of precision and recall. */
+/* The entries of data/diagnoses/ against their own examples (tests/logs/ID/) and each other's, and against the sets of
+ * logs in tests/logs: the table of precision and recall. */
 #include "formats/node.h"
 #include "know/diagnosis.h"
 #include "test.h"
@@ -52,12 +52,26 @@ static void print_causes(const struct log_answer *answer)
 			STR(c->at.text), STR(c->reason));
 }
 
-static const struct node *entries(struct arena *a)
+/* An entry's examples of one kind, the texts of tests/logs/ID/KIND-*.txt. */
+static struct strs examples(struct arena *a, const struct diagnosis *d, const char *kind)
 {
-	const struct node *root;
-	assert_ok(yaml_read(a, S("data/diagnoses.yaml"), &root));
-	return node_get(root, S("diagnosis"));
+	struct strs names, texts = {0};
+	struct str dir = str_fmt(a, "tests/logs/%s", d->id);
+	assert_ok(fs_list(a, dir, &names));
+	VEC_EACH (struct str, name, &names) {
+		struct str text;
+		if (!str_starts(*name, str_fmt(a, "%s-", kind)))
+			continue;
+		assert_ok(
+			fs_read(a, str_fmt(a, "%.*s/%.*s", STR(dir), STR(*name)), 1 << 20, &text));
+		strs_add(a, &texts, text);
+	}
+	return texts;
 }
+
+#define ENTRY_EACH(d)                                                                              \
+	for (const struct diagnosis *d = diagnosis_table();                                        \
+		d < diagnosis_table() + diagnosis_count; d++)
 
 static unsigned check_yes(struct arena *a, const struct diagnosis *d, struct str text)
 {
@@ -103,18 +117,19 @@ static void examples_have_their_entry_as_the_only_cause(void **state)
 	(void)state;
 	ARENA(a);
 	unsigned bad = 0;
-	NODE_EACH (n, entries(&a)) {
-		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
-		assert_non_null(d);
-		NODE_EACH (text, node_get(n, S("_yes")))
-			bad += check_yes(&a, d, text->text);
-		for (int asks = 0; asks < 2; asks++) {
-			const struct node *weak = node_get(n, asks ? S("_maybe") : S("_context"));
-			for (size_t i = 0; weak && i < weak->n; i++)
-				bad += check_weak(&a, d, weak->v[i].text, asks);
-		}
-		NODE_EACH (text, node_get(n, S("_no")))
-			bad += check_no(&a, d, text->text);
+	ENTRY_EACH(d)
+	{
+		const struct strs yes = examples(&a, d, "yes"), no = examples(&a, d, "no"),
+				  maybe = examples(&a, d, "maybe"),
+				  context = examples(&a, d, "context");
+		VEC_EACH (struct str, text, &yes)
+			bad += check_yes(&a, d, *text);
+		VEC_EACH (struct str, text, &maybe)
+			bad += check_weak(&a, d, *text, true);
+		VEC_EACH (struct str, text, &context)
+			bad += check_weak(&a, d, *text, false);
+		VEC_EACH (struct str, text, &no)
+			bad += check_no(&a, d, *text);
 	}
 	assert_int_equal(bad, 0);
 }
@@ -127,11 +142,11 @@ static void the_same_examples_as_terminals_and_services_show_them(void **state)
 		"#12 34.56 ", "May 01 10:00:00 box python3[4242]: ", "[rank0]: ", "\x1b[31m",
 		"      "};
 	unsigned bad = 0;
-	NODE_EACH (n, entries(&a)) {
-		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
-		const struct node *yes = node_get(n, S("_yes"));
+	ENTRY_EACH(d)
+	{
+		const struct strs yes = examples(&a, d, "yes");
 		for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-			struct str rest = yes->v[0].text, line;
+			struct str rest = yes.v[0], line;
 			BUF(b, &a);
 			while (str_next(&rest, '\n', &line))
 				buf_fmt(&b, "%s%.*s\033[0m\r\n", prefixes[i], STR(line));
@@ -166,9 +181,10 @@ static void torn_lines_are_put_together(void **state)
 	enum { STEP = 3 };
 	ARENA(a);
 	unsigned found = 0, all = 0, wrong = 0;
-	NODE_EACH (n, entries(&a)) {
-		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
-		struct str yes = node_get(n, S("_yes"))->v[0].text;
+	ENTRY_EACH(d)
+	{
+		const struct strs all_no = examples(&a, d, "no");
+		struct str yes = examples(&a, d, "yes").v[0];
 		for (size_t i = 1, k = 0; i < yes.n; i++) {
 			if (yes.p[i] != ' ' || yes.p[i - 1] == '\n' || k++ % STEP)
 				continue;
@@ -176,12 +192,12 @@ static void torn_lines_are_put_together(void **state)
 			all++;
 			found += mentioned(&answer, str_from(d->id));
 		}
-		NODE_EACH (no, node_get(n, S("_no"))) {
-			struct log_answer answer = read_text(
-				&a, torn(&a, no->text, str_chr(no->text, ' '), no->text.n));
+		VEC_EACH (struct str, no, &all_no) {
+			struct log_answer answer =
+				read_text(&a, torn(&a, *no, str_chr(*no, ' '), no->n));
 			if (!confident(&answer, d->id))
 				continue;
-			print_error("'%s' is found in torn text: '%.*s'\n", d->id, STR(no->text));
+			print_error("'%s' is found in torn text: '%.*s'\n", d->id, STR(*no));
 			wrong++;
 		}
 	}
@@ -223,11 +239,12 @@ static void the_same_examples_wrapped_coloured_and_in_other_quotes(void **state)
 	ARENA(a);
 	static const size_t widths[] = {100000, 120, 78};
 	unsigned lost = 0, all = 0;
-	NODE_EACH (n, entries(&a)) {
-		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
-		NODE_EACH (yes, node_get(n, S("_yes")))
+	ENTRY_EACH(d)
+	{
+		const struct strs all_yes = examples(&a, d, "yes");
+		VEC_EACH (struct str, yes, &all_yes)
 			for (size_t i = 0; i < 6; i++) {
-				struct str text = disguised(&a, yes->text, widths[i / 2], i % 2);
+				struct str text = disguised(&a, *yes, widths[i / 2], i % 2);
 				struct log_answer answer = read_text(&a, text);
 				all++;
 				if (mentioned(&answer, str_from(d->id)) &&
@@ -393,17 +410,18 @@ static void entries_are_complete(void **state)
 		assert_true(!cures || diagnosis_find(str_from(cures)));
 	}
 	unsigned bad = 0;
-	NODE_EACH (n, entries(&a)) {
-		const struct diagnosis *d = diagnosis_find(node_text(n, S("id"), S("")));
-		const struct node *yes = node_get(n, S("_yes")), *no = node_get(n, S("_no"));
-		if (!d || !yes || !yes->n || !no || !no->n || !d->evidence || !d->evidence[0] ||
-			!d->fix || !d->match || !d->cause || !d->applies.os)
-			fail_msg("an entry lacks something: %.*s",
-				STR(node_text(n, S("id"), S(""))));
+	ENTRY_EACH(d)
+	{
+		if (!examples(&a, d, "yes").n || !examples(&a, d, "no").n || !d->evidence ||
+			!d->evidence[0] || !d->fix || !d->match || !d->cause || !d->applies.os)
+			fail_msg("the entry '%s' lacks something: see data/diagnoses/README.md",
+				d->id);
+		if (!fs_present(str_fmt(&a, "data/diagnoses/%s.yaml", d->id)))
+			fail_msg("the entry '%s' is not in data/diagnoses/%s.yaml", d->id, d->id);
 		for (const char *const *e = d->explains; e && *e; e++)
 			if (!diagnosis_find(str_from(*e)))
 				fail_msg("'%s' explains '%s', which is no entry", d->id, *e);
-		bad += check_ways(d, node_get(n, S("_maybe")) != NULL);
+		bad += check_ways(d, examples(&a, d, "maybe").n > 0);
 		assert_true(str_is_one_of(str_from(d->confidence),
 			(const char *const[]){"maintainer", "source", "users", NULL}));
 	}
