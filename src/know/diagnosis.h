@@ -12,14 +12,13 @@
 #include "know/scan.h"
 #include "machine/machine.h"
 
-struct diagnosis_match {        /* one way in which the problem shows */
-	const char *const *see; /* Hyperscan's patterns: one of them is in the line */
-	const char *text;       /* extended regular expression over the cleaned line or lines */
-	const char *near;       /* or NULL: within 40 lines */
-	const char *without;    /* or NULL: not in the same lines */
-	const char *alone;      /* or NULL: who alone prints it, so that no sign of AMD is needed */
-	const char *needs;      /* or NULL: a sign that does instead of one of AMD */
-	const char *const *unless; /* or NULL: signs; with one of them it is only context */
+struct diagnosis_match {     /* one way in which the problem shows */
+	const char *text;    /* an expression (know/match.h) over the cleaned line or lines */
+	const char *near;    /* or NULL: another, which a line within 40 must match */
+	const char *without; /* or NULL: must not match the same lines */
+	const char *alone; /* or NULL: the only program that prints it; no sign of AMD is needed */
+	const char *needs; /* or NULL: a sign that is enough in place of one of AMD */
+	const char *const *unless; /* or NULL: signs, with one of which it is only context */
 	bool context;              /* never more than context */
 };
 
@@ -53,14 +52,17 @@ struct diagnosis {
 const struct diagnosis *diagnosis_table(void);
 extern const size_t diagnosis_count;
 
-/* Signs of a log as a whole, and of lines that report an error. */
+/* Something to notice about a log as a whole, or a line that reports an error. */
 struct diagnosis_sign {
-	const char *name, *see, *text, *without;
-	bool once; /* one is enough: it is not looked for any more */
-	bool last; /* the last one counts */
-	bool torn; /* where `text` fits inside a line, another process's output begins there */
-	const char *cures; /* or NULL: an entry whose problem is gone when this stands behind it */
-	bool same;         /* of `cures`: not where both lines name a URL, and not the same */
+	const char *name, *text, *without;
+	const char *see; /* or NULL: what Hyperscan looks for instead of what it finds in `text` */
+	bool raw;        /* `text` is a Hyperscan pattern for the log as it is; each match counts */
+	bool once;       /* one is enough: it is not looked for any more */
+	bool last;       /* the last one counts */
+	bool torn;       /* a match in mid-line is where another process wrote into this line */
+	const char
+		*cures; /* or NULL: an entry whose problem is gone if this is behind its message */
+	bool same;      /* `cures` only if both lines name the same URL, or not both name one */
 };
 const struct diagnosis_sign *diagnosis_sign_table(void);
 extern const size_t diagnosis_sign_count;
@@ -80,19 +82,6 @@ struct diagnosis_shape {
 };
 const struct diagnosis_shape *diagnosis_shape_table(void);
 extern const size_t diagnosis_shape_count;
-
-/* What is looked for: all that the tables have in `see`. */
-struct diagnosis_pattern {
-	const char *see;
-	const struct diagnosis_sign *sign; /* or */
-	const struct diagnosis *entry;
-	const struct diagnosis_match *match;
-};
-/* Fills ret, when it is not NULL, and returns how many there are. */
-size_t diagnosis_patterns(struct diagnosis_pattern *ret);
-/* A pattern of `see` as the scan gets it; room: of out, DIAGNOSIS_PATTERN_MAX is enough. */
-enum { DIAGNOSIS_PATTERN_MAX = 4096 };
-void diagnosis_pattern_text(const char *see, char *out, size_t room);
 
 /* The entry, or NULL. */
 const struct diagnosis *diagnosis_find(struct str id);

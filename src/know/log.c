@@ -38,11 +38,11 @@ struct found { /* what a log has of a pattern's match, or sign */
 	struct str during;
 };
 
-/* Several patterns stand for one match: they share its expressions, and what was found. */
-struct pattern {
-	struct diagnosis_pattern row;
-	struct expressions *x;
-	size_t group; /* the number of the first of them */
+struct pattern { /* a sign, or one way in which the problem of an entry shows */
+	const struct diagnosis_sign *sign;
+	const struct diagnosis *entry;
+	const struct diagnosis_match *match;
+	struct expressions x;
 };
 
 /* A torn line with its end behind it, among the lines around it. */
@@ -56,13 +56,13 @@ struct reading {
 	struct arena *a;
 	struct arena tmp;
 	struct log_patterns *p;
-	struct found *found; /* by group */
+	struct found *found; /* one for each pattern */
 	struct stream *in;
 	struct window w;
 	struct arena torn_arena;
 	VEC(struct mended) torn;       /* of this block */
 	bool mended;                   /* w is one of them */
-	const struct pattern *torn_by; /* the sign, when there was one */
+	struct pattern *torn_by; /* the sign, when there was one */
 };
 
 /* ---- what was being done ---- */
@@ -113,6 +113,11 @@ static struct str doing(struct reading *r, struct span line)
 
 /* ---- a hit ---- */
 
+static struct found *found_of(const struct reading *r, struct pattern *p)
+{
+	return &r->found[p - r->p->v.v];
+}
+
 struct place { /* the lines that a pattern is compared with, joined by blanks */
 	struct str text;
 	struct span lines[2 * WRAP + 1];
@@ -142,14 +147,14 @@ static struct place place_of(struct reading *r, struct span line, bool wrapped)
 	return p;
 }
 
-static bool is_near(struct reading *r, const struct pattern *p, struct span line)
+static bool is_near(struct reading *r, struct pattern *p, struct span line)
 {
-	const char *near = p->row.match->near;
+	const char *near = p->match->near;
 	int up = 0;
 	while (up < NEAR && window_up(&r->w, &line))
 		up++;
 	for (int i = 0; i <= up + NEAR; i++)
-		if (expression_fits_in(&r->tmp, &p->x->near, near, window_clean(&r->w, line)))
+		if (expression_fits_in(&r->tmp, &p->x.near, near, window_clean(&r->w, line)))
 			return true;
 		else if (!window_down(&r->w, &line))
 			break;
@@ -177,33 +182,33 @@ static bool is_in_text(struct reading *r, const struct place *p, struct span at,
 }
 
 /* A line of `explain` or `doctor`: it begins with the id or has it in brackets. */
-static bool is_ours(struct reading *r, const struct pattern *p, struct str text)
+static bool is_ours(struct reading *r, struct pattern *p, struct str text)
 {
-	struct str id = str_from(p->row.entry->id);
+	struct str id = str_from(p->entry->id);
 	return str_starts(text, id) || str_contains(text, str_fmt(&r->tmp, "[%.*s]", STR(id)));
 }
 
 /* Is it the end of a torn line, which is looked at as a whole later? */
 static bool goes_on(struct reading *r, struct span line)
 {
-	const struct pattern *p = r->torn_by;
+	struct pattern *p = r->torn_by;
 	struct span at;
 	if (r->mended || !p || r->torn.n >= TORN || !window_up(&r->w, &line))
 		return false;
 	struct str clean = window_clean(&r->w, line),
 		   said = str_sub(clean, line_lead(clean), clean.n);
-	return expression_fits(&r->tmp, &p->x->text, p->row.sign->text, said, &at) && at.from;
+	return expression_fits(&r->tmp, &p->x.text, p->sign->text, said, &at) && at.from;
 }
 
-static bool compare(struct reading *r, const struct pattern *p, struct span line, bool wrapped)
+static bool compare(struct reading *r, struct pattern *p, struct span line, bool wrapped)
 {
-	const struct diagnosis_match *m = p->row.match;
-	struct found *f = &r->found[p->group];
+	const struct diagnosis_match *m = p->match;
+	struct found *f = found_of(r, p);
 	struct place place = place_of(r, line, wrapped);
 	struct span at;
-	if (!expression_fits(&r->tmp, &p->x->text, m->text, place.text, &at))
+	if (!expression_fits(&r->tmp, &p->x.text, m->text, place.text, &at))
 		return false;
-	if (m->without && expression_fits_in(&r->tmp, &p->x->without, m->without, place.text))
+	if (m->without && expression_fits_in(&r->tmp, &p->x.without, m->without, place.text))
 		return false;
 	if (m->near && !is_near(r, p, line))
 		return false;
@@ -256,9 +261,9 @@ static void keep_torn(struct reading *r, struct span line, size_t at)
 }
 
 /* A sign of the kind that reports an error: the first line that really does; or that a line is torn. */
-static bool compare_sign(struct reading *r, const struct pattern *p, struct span line)
+static bool compare_sign(struct reading *r, struct pattern *p, struct span line)
 {
-	const struct diagnosis_sign *s = p->row.sign;
+	const struct diagnosis_sign *s = p->sign;
 	struct str clean = window_clean(&r->w, line);
 	/* what is no message counts where it stands, in a command, too */
 	size_t lead = line_lead(clean);
@@ -266,7 +271,7 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 		lead = str_starts(clean, S("$ ")) ? 2 : str_starts(clean, S("export ")) ? 7 : 0;
 	struct str said = str_sub(clean, lead, clean.n);
 	struct span at;
-	if (!expression_fits(&r->tmp, &p->x->text, s->text, said, &at))
+	if (!expression_fits(&r->tmp, &p->x.text, s->text, said, &at))
 		return false;
 	if (s->torn) {
 		r->torn_by = p;
@@ -274,31 +279,30 @@ static bool compare_sign(struct reading *r, const struct pattern *p, struct span
 			keep_torn(r, line, at.from + clean.n - said.n);
 		return at.from > 0;
 	}
-	if ((s->without && expression_fits_in(&r->tmp, &p->x->without, s->without, said)) ||
+	if ((s->without && expression_fits_in(&r->tmp, &p->x.without, s->without, said)) ||
 		line_speaks(said, at.from, at.to))
 		return false;
-	r->found[p->group].seen = 1;
-	r->found[p->group].at = window_told(&r->w, r->a, line);
+	found_of(r, p)->seen = 1;
+	found_of(r, p)->at = window_told(&r->w, r->a, line);
 	return true;
 }
 
 static void on_hit(void *user, unsigned number, size_t end)
 {
 	struct reading *r = user;
-	const struct pattern *p = &r->p->v.v[number];
-	struct found *f = &r->found[p->group];
-	if (p->row.sign && !p->row.sign->text)
+	struct pattern *p = &r->p->v.v[number];
+	struct found *f = found_of(r, p);
+	if (p->sign && p->sign->raw)
 		f->seen += f->seen < UINT32_MAX;
-	else if ((!f->seen || f->quoted || (p->row.sign && p->row.sign->last)) &&
-		 f->tries < TRIES) {
+	else if ((!f->seen || f->quoted || (p->sign && p->sign->last)) && f->tries < TRIES) {
 		struct arena_mark mark = arena_mark(&r->tmp);
 		struct span line = window_line(&r->w, r->w.done + (end ? end - 1 : 0));
-		bool sign = p->row.sign,
+		bool sign = p->sign,
 		     fits = sign ? compare_sign(r, p, line) : compare(r, p, line, false);
 		/* what is quoted by its line alone may begin in the one above */
 		if (!sign && (!fits || f->quoted) && f->tries < WRAP_TRIES)
 			fits |= compare(r, p, line, true);
-		f->tries += !fits || f->quoted || (p->row.sign && p->row.sign->last);
+		f->tries += !fits || f->quoted || (p->sign && p->sign->last);
 		arena_rewind(&r->tmp, mark);
 	}
 }
@@ -308,7 +312,7 @@ static void on_hit(void *user, unsigned number, size_t end)
 static const struct found *sign_of(const struct reading *r, const char *name)
 {
 	for (size_t i = 0; i < r->p->v.n; i++)
-		if (r->p->v.v[i].row.sign && !strcmp(r->p->v.v[i].row.sign->name, name))
+		if (r->p->v.v[i].sign && !strcmp(r->p->v.v[i].sign->name, name))
 			return &r->found[i];
 	return r->found; /* no such sign: a test refuses that */
 }
@@ -367,31 +371,28 @@ static void reading_done(struct reading **r)
 
 /* ---- the patterns ---- */
 
-extern const struct str diagnosis_scan, diagnosis_scan_rest; /* by tools/gen_scan.c */
+/* By tools/gen_scan.c: the patterns of all signs, then of all ways in which entries show, as texts and compiled; and compiled
+ * without the signs of which one is enough. */
+extern const char *const diagnosis_seen[];
+extern const size_t diagnosis_seen_count;
+extern const struct str diagnosis_scan, diagnosis_scan_rest;
 
 struct err *log_patterns_new(struct log_patterns **ret)
 {
 	CLEANUP(log_patterns_freep) struct log_patterns *p = xmalloc(sizeof(*p));
 	memset(p, 0, sizeof(*p));
-	size_t n = diagnosis_patterns(NULL);
-	struct diagnosis_pattern *rows = arena_array(&p->a, n, sizeof(*rows));
-	const char **texts = arena_array(&p->a, n, sizeof(*texts));
-	diagnosis_patterns(rows);
-	for (size_t i = 0; i < n; i++) {
-		bool more = i && rows[i].match && rows[i].match == rows[i - 1].match;
-		struct pattern *new = VEC_PUSH(&p->a, &p->v);
-		*new = (struct pattern){.row = rows[i],
-			.x = more ? new[-1].x : NEW(&p->a, struct expressions),
-			.group = more ? new[-1].group : i};
-		char *text = arena_raw(&p->a, DIAGNOSIS_PATTERN_MAX);
-		diagnosis_pattern_text(rows[i].see, text, DIAGNOSIS_PATTERN_MAX);
-		texts[i] = text;
+	for (size_t i = 0; i < diagnosis_sign_count; i++)
+		*VEC_PUSH(&p->a, &p->v) = (struct pattern){.sign = &diagnosis_sign_table()[i]};
+	for (size_t i = 0; i < diagnosis_count; i++) {
+		const struct diagnosis *d = &diagnosis_table()[i];
+		for (const struct diagnosis_match *m = d->match; m->text; m++)
+			*VEC_PUSH(&p->a, &p->v) = (struct pattern){.entry = d, .match = m};
 	}
-	TRY(scan_new(texts, n, diagnosis_scan, &p->scan));
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].sign && rows[i].sign->once)
-			texts[i] = NULL;
-	TRY(scan_new(texts, n, diagnosis_scan_rest, &p->rest));
+	TRY(scan_new(diagnosis_seen, diagnosis_seen_count, diagnosis_scan, &p->scan));
+	const char **texts = arena_array(&p->a, p->v.n, sizeof(*texts));
+	for (size_t i = 0; i < p->v.n; i++)
+		texts[i] = p->v.v[i].sign && p->v.v[i].sign->once ? NULL : diagnosis_seen[i];
+	TRY(scan_new(texts, p->v.n, diagnosis_scan_rest, &p->rest));
 	*ret = p;
 	p = NULL;
 	return NULL;
@@ -401,13 +402,10 @@ void log_patterns_freep(struct log_patterns **p)
 {
 	if (!*p)
 		return;
-	for (size_t i = 0; i < (*p)->v.n; i++) {
-		const struct pattern *row = &(*p)->v.v[i];
-		if (row->group != i)
-			continue;
-		expression_free(&row->x->text);
-		expression_free(&row->x->near);
-		expression_free(&row->x->without);
+	VEC_EACH (struct pattern, row, &(*p)->v) {
+		expression_free(&row->x.text);
+		expression_free(&row->x.near);
+		expression_free(&row->x.without);
 	}
 	expression_free(&(*p)->step);
 	expression_free(&(*p)->target);
@@ -432,13 +430,13 @@ static struct str url_in(struct str s)
 }
 
 /* Does something behind it say that the problem is gone? */
-static bool is_cured(const struct reading *r, const struct pattern *p, const struct found *f)
+static bool is_cured(const struct reading *r, struct pattern *p, const struct found *f)
 {
 	struct str url = url_in(f->at.text);
 	for (size_t i = 0; i < r->p->v.n; i++) {
-		const struct diagnosis_sign *s = r->p->v.v[i].row.sign;
+		const struct diagnosis_sign *s = r->p->v.v[i].sign;
 		const struct log_line *at = &r->found[i].at;
-		if (s && s->cures && !strcmp(s->cures, p->row.entry->id))
+		if (s && s->cures && !strcmp(s->cures, p->entry->id))
 			return at->line > f->at.line &&
 			       (!s->same || !url.n || str_eq(url_in(at->text), url));
 	}
@@ -446,20 +444,20 @@ static bool is_cured(const struct reading *r, const struct pattern *p, const str
 }
 
 /* Why a match does not say for sure that this is the cause; "" when it does. */
-static const char *doubt(const struct reading *r, const struct pattern *p, const struct found *f)
+static const char *doubt(const struct reading *r, struct pattern *p, const struct found *f)
 {
-	const struct diagnosis_match *m = p->row.match;
+	const struct diagnosis_match *m = p->match;
 	if (f->quoted)
 		return f->in_text ? "the lines around it read like a text about it"
 				  : "the line only speaks of it";
 	if (sign_of(r, "text")->seen ||
 		(sign_of(r, "document")->seen >= DOCUMENT && !sign_of(r, "report")->seen))
 		return "the text is a document that speaks of it";
-	if (p->row.entry->severity == SEV_ERROR && sign_of(r, "passed")->at.line > f->at.line)
+	if (p->entry->severity == SEV_ERROR && sign_of(r, "passed")->at.line > f->at.line)
 		return "what printed it ended well";
 	if (is_cured(r, p, f))
 		return "it was gone later in the log";
-	if (p->row.entry->context || m->context)
+	if (p->entry->context || m->context)
 		return "says little without another symptom";
 	for (const char *const *sign = m->unless; sign && *sign; sign++)
 		if (sign_of(r, *sign)->seen)
@@ -500,9 +498,9 @@ static void add_causes(struct reading *r, struct log_answer *ret)
 {
 	struct log_cause *last = NULL;
 	for (size_t i = 0; i < r->p->v.n; i++) {
-		const struct pattern *p = &r->p->v.v[i];
+		struct pattern *p = &r->p->v.v[i];
 		const struct found *f = &r->found[i];
-		const struct diagnosis *d = p->row.entry;
+		const struct diagnosis *d = p->entry;
 		if (!d || !f->seen)
 			continue;
 		struct log_cause c = {.entry = d,
