@@ -50,7 +50,7 @@ struct piece {
 struct run {
 	char text[RUN_MAX]; /* ' ', '\t' and '\'' stand for GAP, GAP_OR_NOTHING and QUOTE */
 	double bits;        /* of the alternative that says least */
-	double discount; /* for words that tell little, and for having many alternatives */
+	double discount;    /* for words that tell little, and for having many alternatives */
 	int blanks;
 };
 

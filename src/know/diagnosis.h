@@ -131,26 +131,20 @@ void log_sort(struct arena *a, struct log_answer *answer);
 
 /* ---- lines of logs: line.c ---- */
 
-/* Adds the line to out as patterns see it: without colours and other escapes, every kind of quote as "'",
- * runs of white space as one blank. At most 4 KiB of it. */
+/* Adds the line to out as patterns see it: without colours and other escapes, every kind of quote as "'", runs of white
+ * space as one blank. At most 4 KiB of it. */
 void line_clean(struct buf *out, struct str line);
-/* Where the message begins behind time stamps and names of services, processes, tests. */
+/* The offset of the message behind time stamps and names of services, processes, tests. */
 size_t line_lead(struct str clean);
-/* Do the words around the message at from..to say that the line only speaks of it (a test's result, source, prose)? */
+/* Does this shape of data/logs.yaml ("own", "intro", "probe") match it? */
+bool line_has(struct str clean, const char *shape);
+/* Do the words around the message at from..to show that the line only speaks of it (a test's result, source, prose)? */
 bool line_speaks(struct str clean, size_t from, size_t to);
-/* Or does something stand before it that no program prints there? */
+/* As line_speaks(); also true if something stands before the message that no program prints there. */
 bool line_quotes(struct str clean, size_t from, size_t to);
-/* Does the message name AMD's software itself? */
-bool line_is_own(struct str match);
-/* Does it answer the line above: "Fix: ..."; or, when it is indented below it (inner), explain it in a sentence? */
-bool line_explains(struct str clean, bool inner);
-/* Does it say that readers may meet what stands below? */
-bool line_introduces(struct str clean);
-/* Does CMake's log say that what stands below was a check's? */
-bool line_probes(struct str clean);
-/* Does its sentence go on in the line below; or, when that is indented or begins with a quote (inner), its expression? */
-bool line_goes_on(struct str clean, bool inner);
+/* Does its sentence go on in the next line? */
+bool line_goes_on(struct str clean);
 
-/* What a line reads like: printed by a program, or written by a person (prose, lists, markup, source). */
+/* Was a line printed by a program, or written by a person (prose, lists, markup, source)? */
 enum line_kind { LINE_ANY, LINE_OUTPUT, LINE_PROSE };
 enum line_kind line_kind(struct str clean, bool indented);

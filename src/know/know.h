@@ -58,17 +58,17 @@ extern const size_t know_other_count;
 /* By the name that a file needs ("libhiprand.so.1"); NULL when nobody is known to bring it. */
 const struct know_other *know_soname(struct str name);
 
-/* ---- messages: a rule is a text to look for in one line, so that a log can be read line by line ---- */
-struct know_rule { /* data/messages.yaml tells what each column means */
+/* ---- what compilers, apt and build tools say ---- */
+
+struct know_rule { /* data/messages.yaml explains each column */
 	const char *tool, *text, *about, *hint;
 	enum errcode code;
 };
 const struct know_rule *know_rule_table(void);
 extern const size_t know_rule_count;
 
-/* Is the line a message of this rule? ret_part is what its '*' stands for, "" without one. */
-bool know_rule_fits(const struct know_rule *rule, struct str line, struct str *ret_part);
-/* The first rule of the tool's, in the order of the data, that a line of the text fits; or NULL. */
+/* The tool's first rule, in the order of the data, that fits a line of the text; or NULL. *ret_part: what the group of its
+ * expression matched, "" without one. */
 const struct know_rule *know_match(const char *tool, struct str text, struct str *ret_part);
-/* The rule's hint with the part in its place. */
+/* The rule's hint with that part in place of '*'. */
 struct str know_hint(struct arena *a, const struct know_rule *rule, struct str part);

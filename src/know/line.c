@@ -1,15 +1,14 @@
-/* Lines of logs as patterns see them; see diagnosis.h. Logs come through terminals, CI systems, journals,
- * containers and editors, and each adds or changes something; what is a message is the same for all. */
-#include <regex.h>
-
+/* Lines of logs as patterns see them; see diagnosis.h. Logs come through terminals, CI systems, journals, containers and
+ * editors, each of which adds or changes something; the message is the same in all of them. */
 #include "know/diagnosis.h"
+#include "know/match.h"
 
 enum { CLEAN_MAX = 4096 };
 
-/* Quotes of several languages and of broken encodings, blanks, and what HTML and JSON make of a character. */
+/* Quotes of several languages and of broken encodings, blanks, and the escapes of HTML and JSON. */
 static const struct {
 	struct str from;
-	char to; /* 0: nothing */
+	char to; /* 0: dropped */
 } others[] = {
 	{S_INIT("\xe2\x80\x98"), '\''}, /* U+2018 to U+201F */
 	{S_INIT("\xe2\x80\x99"), '\''}, {S_INIT("\xe2\x80\x9a"), '\''},
@@ -28,7 +27,7 @@ static const struct {
 	{S_INIT("\xef\xbc\x9a"), ':'}, /* the wide colon of Chinese and Japanese messages */
 };
 
-/* Length of an escape sequence behind ESC: CSI (ECMA-48), OSC or APC up to its end, or one character. */
+/* The length of an escape sequence behind ESC: a CSI (ECMA-48), an OSC or APC with its end, or one character. */
 static size_t escape_length(struct str s)
 {
 	size_t n = 1;
@@ -46,38 +45,32 @@ static size_t escape_length(struct str s)
 	return n + 1;
 }
 
-static size_t other_at(struct str s, char *to)
+/* How many bytes stand for one character in a different form, and in *to that character; 0: none. */
+static size_t other_form(struct str s, char *to)
 {
 	if (!s.p[0] || !strchr("\xe2\xc2\xc3\xe3\xef\\& ", s.p[0]))
 		return 0;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (str_starts(s, others[i].from)) {
 			*to = others[i].to;
 			return others[i].from.n;
 		}
-	}
 	return 0;
-}
-
-/* Nix shows what a builder said behind "       > "; people quote each other at the beginning of a line. */
-static struct str builders_line(struct str line)
-{
-	enum { INDENT = 6 };
-	size_t n = 0;
-	while (n < line.n && line.p[n] == ' ')
-		n++;
-	bool nix = n >= INDENT && str_starts(str_sub(line, n, line.n), S("> "));
-	return str_sub(line, nix ? n + 2 : 0, line.n);
 }
 
 void line_clean(struct buf *out, struct str line)
 {
-	size_t begin = out->n;
-	line = builders_line(line);
+	enum { NIX_INDENT = 6 };
+	size_t begin = out->n, indent = 0;
+	while (indent < line.n && line.p[indent] == ' ')
+		indent++;
+	/* Nix shows a builder's output behind "       > "; people quote each other at the beginning of a line. */
+	if (indent >= NIX_INDENT && str_starts(str_sub(line, indent, line.n), S("> ")))
+		line = str_sub(line, indent + 2, line.n);
 	for (size_t i = 0, step; i < line.n && out->n - begin < CLEAN_MAX; i += step) {
 		struct str rest = str_sub(line, i, line.n);
 		char c = line.p[i];
-		step = other_at(rest, &c);
+		step = other_form(rest, &c);
 		if (!step)
 			step = 1;
 		if (c == '\033') {
@@ -94,7 +87,7 @@ void line_clean(struct buf *out, struct str line)
 	}
 }
 
-/* ---- what stands around a message ---- */
+/* ---- the text around a message ---- */
 
 static struct str any_of(struct arena *a, const char *const *any)
 {
@@ -104,7 +97,8 @@ static struct str any_of(struct arena *a, const char *const *any)
 	return str_join(a, &all, S("|"));
 }
 
-static struct str shape_text(struct arena *a, const struct diagnosis_shape *s)
+/* The shape as one expression: {NAME} of another shape is any of its alternatives. */
+static const char *shape_text(struct arena *a, const struct diagnosis_shape *s)
 {
 	struct str text = s->text ? str_from(s->text) : any_of(a, s->any);
 	for (size_t i = 0; s->text && i < diagnosis_shape_count; i++) {
@@ -113,37 +107,47 @@ static struct str shape_text(struct arena *a, const struct diagnosis_shape *s)
 			text = str_replace(
 				a, text, str_fmt(a, "{%s}", part->name), any_of(a, part->any));
 	}
-	return text;
+	return str_z(a, text);
 }
 
-/* They are compiled once, when they are asked for, and live as long as the program. */
-static bool has_shape(const char *name, struct str s, regmatch_t *ret)
+/* Compiles a shape when it is first asked for; it lives as long as the program. */
+static bool has_shape(const char *name, struct str s, struct span ret[2])
 {
 	enum { SHAPES = 32 };
-	static regex_t compiled[SHAPES];
-	static bool ready[SHAPES];
-	ARENA(tmp);
-	regmatch_t at = {.rm_so = 0, .rm_eo = (regoff_t)s.n};
-	const struct diagnosis_shape *shapes = diagnosis_shape_table();
+	static struct shape {
+		struct expression x;
+		char *text;
+	} all[SHAPES];
+	const struct diagnosis_shape *table = diagnosis_shape_table();
 	size_t i = 0;
-	while (i < diagnosis_shape_count && strcmp(shapes[i].name, name) != 0)
+	while (i < diagnosis_shape_count && strcmp(table[i].name, name) != 0)
 		i++;
 	if (i == diagnosis_shape_count || i == SHAPES)
 		return false;
-	if (!ready[i] &&
-		regcomp(&compiled[i], str_z(&tmp, shape_text(&tmp, &shapes[i])), REG_EXTENDED) != 0)
-		return false;
-	ready[i] = true;
-	if (regexec(&compiled[i], s.n ? s.p : "", 1, &at, REG_STARTEND) != 0)
-		return false;
-	*ret = at;
-	return true;
+	if (!all[i].text) {
+		ARENA(tmp);
+		all[i].text = strdup(shape_text(&tmp, &table[i]));
+	}
+	return all[i].text && expression_fits(&all[i].x, all[i].text, s, ret);
+}
+
+bool line_has(struct str clean, const char *shape)
+{
+	return has_shape(shape, clean, NULL);
 }
 
 size_t line_lead(struct str clean)
 {
-	regmatch_t at;
-	return has_shape("lead", clean, &at) ? (size_t)at.rm_eo : 0;
+	struct span at[2];
+	return has_shape("lead", clean, at) ? at[0].to : 0;
+}
+
+bool line_goes_on(struct str clean)
+{
+	struct str said = str_sub(clean, line_lead(clean), clean.n);
+	bool code = str_contains(said, S(" # ")) || /* a traceback's line, with its comment */
+		    str_contains(said, S("Warning: "));
+	return !code && line_has(said, "unfinished");
 }
 
 static bool is_word(char c)
@@ -151,57 +155,22 @@ static bool is_word(char c)
 	return ascii_alnum(c) || c == '_';
 }
 
-bool line_is_own(struct str match)
-{
-	regmatch_t at;
-	return has_shape("own", match, &at);
-}
-
-bool line_introduces(struct str clean)
-{
-	regmatch_t at;
-	return has_shape("intro", clean, &at);
-}
-
-bool line_probes(struct str clean)
-{
-	regmatch_t at;
-	return has_shape("probe", clean, &at);
-}
-
-bool line_explains(struct str clean, bool inner)
-{
-	regmatch_t at;
-	return has_shape("answer", clean, &at) || (inner && has_shape("sentence", clean, &at));
-}
-
-bool line_goes_on(struct str clean, bool inner)
-{
-	regmatch_t at;
-	struct str said = str_sub(clean, line_lead(clean), clean.n);
-	bool code = str_contains(said, S(" # ")) || /* a traceback's line, with its comment */
-		    str_contains(said, S("Warning: "));
-	return (!code && has_shape("unfinished", said, &at)) ||
-	       (inner && has_shape("open", said, &at));
-}
-
 bool line_speaks(struct str clean, size_t from, size_t to)
 {
-	regmatch_t at;
 	size_t lead = line_lead(clean);
 	lead = lead < from ? lead : from;
 	struct str said = str_sub(clean, lead, clean.n), before = str_sub(clean, lead, from);
 	struct str match = str_sub(clean, from, to), after = str_sub(clean, to, clean.n);
-	/* part of another name */
+	/* the match is a part of a longer name */
 	if (from && to > from && is_word(clean.p[from - 1]) && is_word(clean.p[from]))
 		return true;
 	if (after.n && to > from && is_word(clean.p[to - 1]) && is_word(after.p[0]) &&
 		!ascii_digit(after.p[0]))
 		return true;
-	if (has_shape("test", clean, &at) || has_shape("source", said, &at) ||
-		has_shape("after", after, &at) || has_shape("speaks", before, &at))
+	if (line_has(clean, "test") || line_has(said, "source") || line_has(after, "after") ||
+		line_has(before, "speaks"))
 		return true;
-	return has_shape("constant", match, &at) && !has_shape("printed", said, &at);
+	return line_has(match, "constant") && !line_has(said, "printed");
 }
 
 /* No program prints more bytes before a message, and comparing more would take milliseconds. */
@@ -209,28 +178,26 @@ enum { HEAD = 400 };
 
 bool line_quotes(struct str clean, size_t from, size_t to)
 {
-	regmatch_t at;
 	size_t lead = line_lead(clean);
 	struct str before = str_sub(clean, lead < from ? lead : from, from);
 	return line_speaks(clean, from, to) ||
-	       (before.n && (before.n > HEAD || !has_shape("head", before, &at)));
+	       (before.n && (before.n > HEAD || !line_has(before, "head")));
 }
 
 enum line_kind line_kind(struct str clean, bool indented)
 {
 	ARENA(tmp);
-	regmatch_t at;
 	const char *indent = indented ? " " : "";
 	struct str head = str_sub(clean, 0, HEAD);
 	size_t lead = line_lead(head);
 	struct str s = str_fmt(&tmp, "%s%.*s", indent, STR(head));
-	if (has_shape("stamped", s, &at))
+	if (line_has(s, "stamped"))
 		return LINE_OUTPUT;
-	bool output = has_shape("output", s, &at), prose = has_shape("prose", s, &at);
-	if (lead) { /* what looks like a time stamp may be a part of a list, too: both are asked */
+	bool output = line_has(s, "output"), prose = line_has(s, "prose");
+	if (lead) { /* what looks like a time stamp may be part of a list: ask with it and without */
 		struct str said = str_fmt(&tmp, "%s%.*s", indent, STR(str_sub(head, lead, head.n)));
-		output = output || has_shape("output", said, &at);
-		prose = prose || has_shape("prose", said, &at);
+		output = output || line_has(said, "output");
+		prose = prose || line_has(said, "prose");
 	}
 	return output == prose ? LINE_ANY : output ? LINE_OUTPUT : LINE_PROSE;
 }

@@ -4,7 +4,7 @@
 #include "base/proc.h"
 #include "formats/json_fields.h"
 #include "know/diagnosis.h"
-#include "know/expression.h"
+#include "know/match.h"
 #include "know/scan.h"
 #include "know/window.h"
 
@@ -15,8 +15,7 @@ enum {
 	WRAP_TRIES = 1000, /* and before only single lines are compared */
 	AROUND_TRIES = 20, /* what looking at the lines around costs, in comparisons */
 	MAX_TARGETS = 16,
-	TORN = 64,    /* torn lines that are mended in a block */
-	DOCUMENT = 2, /* marks of Markdown or HTML that make a text a document */
+	TORN = 64, /* torn lines that are mended in a block */
 };
 
 struct expressions { /* of a way in which a problem shows, or of a sign */
@@ -60,8 +59,8 @@ struct reading {
 	struct stream *in;
 	struct window w;
 	struct arena torn_arena;
-	VEC(struct mended) torn;       /* of this block */
-	bool mended;                   /* w is one of them */
+	VEC(struct mended) torn; /* of this block */
+	bool mended;             /* w is one of them */
 	struct pattern *torn_by; /* the sign, when there was one */
 };
 
@@ -81,12 +80,11 @@ static struct str last_word(struct str s)
 
 static void add_targets(struct reading *r, struct str clean, struct strs *targets)
 {
-	struct span at;
-	while (targets->n < MAX_TARGETS &&
-		expression_fits(&r->tmp, &r->p->target, TARGET, clean, &at)) {
-		struct str word = str_sub(clean, at.from, at.to);
+	struct span at[2];
+	while (targets->n < MAX_TARGETS && expression_fits(&r->p->target, TARGET, clean, at)) {
+		struct str word = str_sub(clean, at[0].from, at[0].to);
 		strs_put(&r->tmp, targets, str_sub(word, str_find(word, S("gfx")), word.n));
-		clean = str_sub(clean, at.to, clean.n);
+		clean = str_sub(clean, at[0].to, clean.n);
 	}
 }
 
@@ -95,12 +93,12 @@ static struct str doing(struct reading *r, struct span line)
 {
 	struct strs targets = {0};
 	struct str step = S("");
-	struct span at;
+	struct span at[2];
 	for (int i = 0; i < NEAR && (!step.n || !targets.n) && (!i || window_up(&r->w, &line));
 		i++) {
 		struct str clean = window_clean(&r->w, line);
-		if (!step.n && expression_fits(&r->tmp, &r->p->step, STEP, clean, &at))
-			step = last_word(str_sub(clean, at.from, at.to));
+		if (!step.n && expression_fits(&r->p->step, STEP, clean, at))
+			step = last_word(str_sub(clean, at[0].from, at[0].to));
 		add_targets(r, clean, &targets);
 		if (step.n && str_contains(clean, S("] Building ")))
 			break;
@@ -154,7 +152,7 @@ static bool is_near(struct reading *r, struct pattern *p, struct span line)
 	while (up < NEAR && window_up(&r->w, &line))
 		up++;
 	for (int i = 0; i <= up + NEAR; i++)
-		if (expression_fits_in(&r->tmp, &p->x.near, near, window_clean(&r->w, line)))
+		if (expression_fits(&p->x.near, near, window_clean(&r->w, line), NULL))
 			return true;
 		else if (!window_down(&r->w, &line))
 			break;
@@ -169,7 +167,7 @@ static bool is_quoted(struct reading *r, const struct place *p, struct span at, 
 	size_t from = at.from - p->starts[k] + p->leads[k];
 	size_t to = (at.to < end ? at.to : end) - p->starts[k] + p->leads[k];
 	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n) ||
-	       window_is_introduced(&r->w, p->lines[k]) || window_is_explained(&r->w, p->lines[k]);
+	       window_is_introduced(&r->w, p->lines[k]);
 }
 
 /* Do the lines around those of the match, which begins in the k-th, read like a text? */
@@ -192,12 +190,12 @@ static bool is_ours(struct reading *r, struct pattern *p, struct str text)
 static bool goes_on(struct reading *r, struct span line)
 {
 	struct pattern *p = r->torn_by;
-	struct span at;
+	struct span at[2];
 	if (r->mended || !p || r->torn.n >= TORN || !window_up(&r->w, &line))
 		return false;
 	struct str clean = window_clean(&r->w, line),
 		   said = str_sub(clean, line_lead(clean), clean.n);
-	return expression_fits(&r->tmp, &p->x.text, p->sign->text, said, &at) && at.from;
+	return expression_fits(&p->x.text, p->sign->text, said, at) && at[0].from;
 }
 
 static bool compare(struct reading *r, struct pattern *p, struct span line, bool wrapped)
@@ -205,29 +203,29 @@ static bool compare(struct reading *r, struct pattern *p, struct span line, bool
 	const struct diagnosis_match *m = p->match;
 	struct found *f = found_of(r, p);
 	struct place place = place_of(r, line, wrapped);
-	struct span at;
-	if (!expression_fits(&r->tmp, &p->x.text, m->text, place.text, &at))
+	struct span at[2];
+	if (!expression_fits(&p->x.text, m->text, place.text, at))
 		return false;
-	if (m->without && expression_fits_in(&r->tmp, &p->x.without, m->without, place.text))
+	if (m->without && expression_fits(&p->x.without, m->without, place.text, NULL))
 		return false;
 	if (m->near && !is_near(r, p, line))
 		return false;
-	while (at.from < at.to && place.text.p[at.from] == ' ')
-		at.from++;
+	while (at[0].from < at[0].to && place.text.p[at[0].from] == ' ')
+		at[0].from++;
 	size_t k = place.n - 1;
-	while (k && place.starts[k] > at.from)
+	while (k && place.starts[k] > at[0].from)
 		k--;
 	if (goes_on(r, place.lines[k]))
 		return false;
-	bool quoted = is_quoted(r, &place, at, k) || is_ours(r, p, place.text);
-	bool in_text = !quoted && is_in_text(r, &place, at, k);
+	bool quoted = is_quoted(r, &place, at[0], k) || is_ours(r, p, place.text);
+	bool in_text = !quoted && is_in_text(r, &place, at[0], k);
 	f->tries += quoted ? 0 : AROUND_TRIES;
 	if (f->seen && (quoted || in_text))
 		return true;
 	f->seen = 1;
 	f->quoted = quoted || in_text;
 	f->in_text = in_text;
-	f->own = line_is_own(str_sub(place.text, at.from, at.to));
+	f->own = line_has(str_sub(place.text, at[0].from, at[0].to), "own");
 	f->at = window_told(&r->w, r->a, place.lines[k]);
 	f->during = doing(r, place.lines[k]);
 	return true;
@@ -270,17 +268,17 @@ static bool compare_sign(struct reading *r, struct pattern *p, struct span line)
 	if (s->once)
 		lead = str_starts(clean, S("$ ")) ? 2 : str_starts(clean, S("export ")) ? 7 : 0;
 	struct str said = str_sub(clean, lead, clean.n);
-	struct span at;
-	if (!expression_fits(&r->tmp, &p->x.text, s->text, said, &at))
+	struct span at[2];
+	if (!expression_fits(&p->x.text, s->text, said, at))
 		return false;
 	if (s->torn) {
 		r->torn_by = p;
-		if (at.from)
-			keep_torn(r, line, at.from + clean.n - said.n);
-		return at.from > 0;
+		if (at[0].from)
+			keep_torn(r, line, at[0].from + clean.n - said.n);
+		return at[0].from > 0;
 	}
-	if ((s->without && expression_fits_in(&r->tmp, &p->x.without, s->without, said)) ||
-		line_speaks(said, at.from, at.to))
+	if ((s->without && expression_fits(&p->x.without, s->without, said, NULL)) ||
+		line_speaks(said, at[0].from, at[0].to))
 		return false;
 	found_of(r, p)->seen = 1;
 	found_of(r, p)->at = window_told(&r->w, r->a, line);
@@ -450,8 +448,7 @@ static const char *doubt(const struct reading *r, struct pattern *p, const struc
 	if (f->quoted)
 		return f->in_text ? "the lines around it read like a text about it"
 				  : "the line only speaks of it";
-	if (sign_of(r, "text")->seen ||
-		(sign_of(r, "document")->seen >= DOCUMENT && !sign_of(r, "report")->seen))
+	if (sign_of(r, "text")->seen)
 		return "the text is a document that speaks of it";
 	if (p->entry->severity == SEV_ERROR && sign_of(r, "passed")->at.line > f->at.line)
 		return "what printed it ended well";

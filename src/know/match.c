@@ -1,41 +1,64 @@
-/* Looking for the rules of data/messages.yaml; see match.h. */
+/* Comparing texts with expressions; see match.h. */
+#include "know/match.h"
+
+#include "know/diagnosis.h"
 #include "know/know.h"
 
-bool know_rule_fits(const struct know_rule *rule, struct str line, struct str *ret_part)
+static bool compile(struct expression *x, const char *text)
 {
-	struct str text = str_from(rule->text), before, after;
-	bool to_end = str_ends(text, S("$"));
-	text = str_sub(text, 0, text.n - to_end);
-	*ret_part = S("");
-	if (!str_cut(text, '*', &before, &after))
-		return to_end ? str_ends(line, text) : str_contains(line, text);
-	size_t at = str_find(line, before);
-	if (at == line.n)
-		return false;
-	struct str rest = str_sub(line, at + before.n, line.n);
-	size_t end = after.n ? str_find(rest, after) : rest.n;
-	*ret_part = str_sub(rest, 0, end);
-	return !after.n || (end < rest.n && (!to_end || end + after.n == rest.n));
+	ARENA(tmp);
+	struct str whole = str_from(text);
+	for (size_t i = 0; i < diagnosis_word_count; i++) {
+		const struct diagnosis_word *word = &diagnosis_word_table()[i];
+		whole = str_replace(
+			&tmp, whole, str_fmt(&tmp, "{%s}", word->name), str_from(word->text));
+	}
+	expression_free(x);
+	x->text = regcomp(&x->re, str_z(&tmp, whole), REG_EXTENDED) == 0 ? text : NULL;
+	return x->text != NULL;
 }
+
+bool expression_fits(struct expression *x, const char *text, struct str s, struct span ret[2])
+{
+	regmatch_t at[2] = {{.rm_so = 0, .rm_eo = (regoff_t)s.n}};
+	if (x->text != text && !compile(x, text))
+		return false;
+	if (regexec(&x->re, s.n ? s.p : "", 2, at, REG_STARTEND) != 0)
+		return false;
+	for (int i = 0; ret && i < 2; i++)
+		ret[i] = at[i].rm_so < 0 ? (struct span){0, 0}
+					 : (struct span){(size_t)at[i].rm_so, (size_t)at[i].rm_eo};
+	return true;
+}
+
+void expression_free(struct expression *x)
+{
+	if (x->text)
+		regfree(&x->re);
+	x->text = NULL;
+}
+
+/* ---- data/messages.yaml ---- */
 
 const struct know_rule *know_match(const char *tool, struct str text, struct str *ret_part)
 {
 	for (size_t i = 0; i < know_rule_count; i++) {
 		const struct know_rule *rule = &know_rule_table()[i];
+		CLEANUP(expression_free) struct expression x = {0};
 		struct str rest = text, line;
-		if (!str_eq(str_from(rule->tool), str_from(tool)))
+		struct span at[2];
+		if (strcmp(rule->tool, tool) != 0)
 			continue;
 		while (str_next(&rest, '\n', &line))
-			if (know_rule_fits(rule, line, ret_part))
+			if (expression_fits(&x, rule->text, line, at)) {
+				*ret_part = str_sub(line, at[1].from, at[1].to);
 				return rule;
+			}
 	}
 	return NULL;
 }
 
 struct str know_hint(struct arena *a, const struct know_rule *rule, struct str part)
 {
-	struct str before, after, hint = str_from(rule->hint);
-	if (!str_cut(hint, '*', &before, &after))
-		return hint;
-	return str_fmt(a, "%.*s%.*s%.*s", STR(before), STR(part), STR(after));
+	return str_replace(a, str_from(rule->hint), S("*"), part);
 }

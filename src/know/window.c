@@ -7,11 +7,11 @@ enum {
 	BACK = 32 << 10,
 	AHEAD = 16 << 10,
 	BLOCK = 1 << 20,
-	LINE = 4096, /* what is looked at of a line, on both sides of a byte */
+	LINE = 4096, /* bytes of a line, to both sides of a byte, that are looked at */
 	NEAR = 40,   /* lines */
-	INTRO = 4,   /* lines between a sentence and the example that it announces */
+	INTRO = 4,   /* lines between a sentence and the example that it introduces */
 	AROUND = 16, /* lines to both sides that tell a log from a text */
-	LONE = 4,    /* fewer of them may all be of no kind */
+	LONE = 4,    /* fewer of them may all be LINE_ANY */
 };
 
 void window_new(struct window *w, struct arena *tmp)
@@ -114,38 +114,24 @@ struct log_line window_told(struct window *w, struct arena *a, struct span line)
 	return (struct log_line){window_number(w, line.from), b.n ? str_trim(buf_str(&b)) : S("")};
 }
 
-/* ---- what stands around ---- */
+/* ---- the lines around a message ---- */
 
 bool window_is_introduced(struct window *w, struct span line)
 {
-	bool inside = false, inner = strchr(" \t'\"", w->buf[line.from]) != NULL;
+	bool inside = false;
 	for (int i = 0, blank = 0; i < NEAR && window_up(w, &line); i++) {
 		struct str rest = {w->buf + line.from, line.to - line.from};
 		struct str clean = i < INTRO ? window_clean(w, line) : S("");
 		blank += i == blank && !i && !clean.n;
-		if (i < INTRO && (line_introduces(clean) ||
-					 (i == blank && line_goes_on(clean, inner && !i))))
+		if (i < INTRO && (line_has(clean, "intro") || (i == blank && line_goes_on(clean))))
 			return true;
 		if (str_contains(rest, S(" failed with the following")) &&
-			line_probes(window_clean(w, line)))
+			line_has(window_clean(w, line), "probe"))
 			return true;
 		for (size_t n; (n = str_find(rest, S("\"\"\""))) < rest.n; inside = !inside)
 			rest = str_sub(rest, n + 3, rest.n);
 	}
 	return inside;
-}
-
-static size_t indent_of(const struct window *w, struct span line)
-{
-	struct str s = {w->buf + line.from, line.to - line.from};
-	return (size_t)(str_trim(s).p - s.p);
-}
-
-bool window_is_explained(struct window *w, struct span line)
-{
-	size_t indent = indent_of(w, line);
-	return window_down(w, &line) &&
-	       line_explains(window_clean(w, line), indent_of(w, line) > indent);
 }
 
 static bool is_indented(const struct window *w, struct span line)

@@ -1,5 +1,9 @@
 /* The entries of data/diagnoses/ against their own examples (tests/logs/ID/) and each other's, and against the sets of
  * logs in tests/logs: the table of precision and recall. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/json_fields.h"
 #include "formats/node.h"
 #include "know/diagnosis.h"
 #include "test.h"
@@ -390,7 +394,7 @@ static unsigned check_ways(const struct diagnosis *d, bool maybe)
 	unsigned bad = 0;
 	for (const struct diagnosis_match *m = d->match; m->text; m++) {
 		bool own = m->alone || m->context || d->context || strstr(m->text, "gfx") ||
-			   strstr(m->text, "_hip") || line_is_own(str_from(m->text));
+			   strstr(m->text, "_hip") || line_has(str_from(m->text), "own");
 		bad += !own && !maybe;
 		if (!own && !maybe)
 			print_error("'%s' has a way that others print, too, but no _maybe: %s\n",
@@ -425,6 +429,99 @@ static void entries_are_complete(void **state)
 		assert_true(str_is_one_of(str_from(d->confidence),
 			(const char *const[]){"maintainer", "source", "users", NULL}));
 	}
+	assert_int_equal(bad, 0);
+}
+
+/* What the logs of this name say: those of SET.yaml: NAME, or a file. */
+static struct str answers_of(struct arena *a, struct str log)
+{
+	struct str set, name, text;
+	BUF(b, a);
+	if (!str_contains(log, S(".yaml: "))) {
+		assert_ok(fs_read(a, str_fmt(a, "tests/logs/%.*s", STR(log)), 1 << 20, &text));
+		const struct log_answer answer = read_text(a, text);
+		return json_document(a, 0, log_answer_fields, &answer);
+	}
+	const struct node *root;
+	size_t at = str_find(log, S(": "));
+	set = str_sub(log, 0, at);
+	name = str_sub(log, at + 2, log.n);
+	assert_ok(yaml_read(a, str_fmt(a, "tests/logs/%.*s", STR(set)), &root));
+	NODE_EACH (n, node_get(root, S("log"))) {
+		if (!str_eq(node_text(n, S("name"), node_text(n, S("from"), S(""))), name))
+			continue;
+		const struct log_answer answer = read_text(a, node_text(n, S("text"), S("")));
+		buf_add(&b, json_document(a, 0, log_answer_fields, &answer));
+	}
+	if (!b.n)
+		fail_msg("there is no log '%.*s'", STR(log));
+	return buf_str(&b);
+}
+
+/* Makes a sign or a shape match nothing, in this process. */
+static void switch_off(struct str name, bool sign)
+{
+	static const char *const never[] = {"\x01never", NULL};
+	struct diagnosis_sign *signs = (void *)(uintptr_t)diagnosis_sign_table();
+	struct diagnosis_shape *shapes = (void *)(uintptr_t)diagnosis_shape_table();
+	for (size_t i = 0; sign && i < diagnosis_sign_count; i++)
+		if (str_eq(name, str_from(signs[i].name))) {
+			signs[i].text = never[0];
+			signs[i].raw = false;
+		}
+	for (size_t i = 0; !sign && i < diagnosis_shape_count; i++)
+		if (str_eq(name, str_from(shapes[i].name))) {
+			shapes[i].text = shapes[i].any ? NULL : never[0];
+			shapes[i].any = shapes[i].any ? never : NULL;
+		}
+}
+
+/* In a child, whose shapes are not compiled yet: does the answer change when it is switched off? */
+static bool is_needed(const struct node *row, bool sign)
+{
+	ARENA(a);
+	struct str log = node_text(row, S("_log"), S("")), first;
+	pid_t pid = fork();
+	if (pid == 0) {
+		int ends[2];
+		if (pipe(ends) != 0 || (pid = fork()) < 0)
+			_exit(2);
+		if (pid == 0) { /* the answer with it */
+			first = answers_of(&a, log);
+			_exit(write(ends[1], first.p, first.n) != (ssize_t)first.n);
+		}
+		char *text = arena_raw(&a, 1 << 16);
+		close(ends[1]);
+		ssize_t got, n = 0;
+		while ((got = read(ends[0], text + n, (size_t)((1 << 16) - n))) > 0)
+			n += got;
+		switch_off(node_text(row, S("name"), S("")), sign);
+		log_patterns_freep(&patterns);
+		assert_ok(log_patterns_new(&patterns));
+		_exit(str_eq(answers_of(&a, log), (struct str){text, (size_t)n}) ? 1 : 0);
+	}
+	int status = -1;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status == 0;
+}
+
+static void each_sign_and_shape_is_needed_by_the_log_that_it_names(void **state)
+{
+	(void)state;
+	ARENA(a);
+	const struct node *root;
+	unsigned bad = 0, n = 0;
+	assert_ok(yaml_read(&a, S("data/logs.yaml"), &root));
+	for (int sign = 0; sign < 2; sign++)
+		NODE_EACH (row, node_get(root, sign ? S("diagnosis_sign") : S("diagnosis_shape"))) {
+			n++;
+			if (is_needed(row, sign))
+				continue;
+			print_error("'%s' changes nothing in the log that it names\n",
+				node_text(row, S("name"), S("")).p);
+			bad++;
+		}
+	assert_true(n > 40);
 	assert_int_equal(bad, 0);
 }
 
@@ -480,6 +577,7 @@ static void the_patterns_were_compiled_when_the_program_was_built(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_sign_and_shape_is_needed_by_the_log_that_it_names),
 		cmocka_unit_test(entries_are_complete),
 		cmocka_unit_test(the_patterns_were_compiled_when_the_program_was_built),
 		cmocka_unit_test(examples_have_their_entry_as_the_only_cause),
