@@ -1,4 +1,4 @@
-/* Running a program of an SDK by a name of the shim folder; see cc.h. */
+/* Runs a program of an SDK that was called by a name of the shim folder; see cc.h. */
 #include "cc/cc.h"
 
 #include <limits.h>
@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/vec.h"
 #include "cc/cc_int.h"
+#include "cc/compile.h"
 #include "formats/json_fields.h"
 #include "formats/node.h"
 #include "know/know.h"
@@ -42,17 +43,9 @@ struct err *cc_config_write(struct arena *a, struct str dir, const struct cc_con
 		cc_file(a, dir, "cc.json"), json_document(a, 1, config_fields, config), 0644);
 }
 
-static struct err *config_read(struct arena *a, struct str dir, struct cc_config *ret)
-{
-	const struct node *doc;
-	*ret = (struct cc_config){0};
-	TRY(json_read(a, cc_file(a, dir, "cc.json"), &doc));
-	return json_fields_read(a, doc, config_fields, ret);
-}
-
 bool cc_called(struct arena *a, struct cc *ret)
 {
-	/* the path that was started: /proc has to be asked only where that may be a link to a name of a shim folder */
+	/* the path we were started by; /proc is asked only if it may be a link to a shim folder's name */
 	const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 	struct str exe;
 	if (started && str_eq(path_base(str_from(started)), S("rocsmith")))
@@ -73,27 +66,9 @@ bool cc_called(struct arena *a, struct cc *ret)
 }
 
 /* ---- the command ---- */
-static struct err *no_program(struct arena *a, const struct cc *cc)
-{
-	struct strs names = {0};
-	struct err *list = fs_list(a, cc_file(a, cc->dir, "programs"), &names);
-	struct err *e = err_new(E_TOOL_MISSING, "the SDK of '%.*s' has no program '%.*s'",
-		STR(cc->dir), STR(cc->name));
-	struct str near = suggest(cc->name, &names);
-	if (near.n)
-		err_hint(e, "did you mean '%.*s'?", STR(near));
-	return err_join(e, list);
-}
 
-/* Where the program believes to be: beside what it starts by itself. */
-static struct str own_path(struct arena *a, const struct cc *cc)
-{
-	struct str path = str_fmt(a, "%.*s/llvm/bin/%.*s", STR(cc->dir), STR(cc->name));
-	return fs_present(path) ? path : str_fmt(a, "%.*s/bin/%.*s", STR(cc->dir), STR(cc->name));
-}
-
-/* What hipcc and clang ask the environment for, and what would bring this machine's libraries into
- * a program of another libc. */
+/* What hipcc and clang look up in the environment. What would bring this machine's libraries into a program of another
+ * libc is removed. */
 static void set_environment(struct arena *a, const struct cc *cc, struct proc *p)
 {
 	const char *path = getenv("PATH");
@@ -104,8 +79,8 @@ static void set_environment(struct arena *a, const struct cc *cc, struct proc *p
 	strs_add(
 		a, &p->setenv, str_fmt(a, "HIP_DEVICE_LIB_PATH=%.*s/amdgcn/bitcode", STR(cc->dir)));
 	strs_add(a, &p->setenv, str_fmt(a, "HIP_LIB_PATH=%.*s/lib", STR(cc->dir)));
-	/* programs that look for others beside themselves find the loader there, and then ask PATH
-	 * (clang-linker-wrapper, which must not find another clang) */
+	/* a program that looks for others beside itself finds only the loader there and falls back to PATH:
+	 * clang-linker-wrapper must not find another clang in it */
 	strs_add(a, &p->setenv,
 		str_fmt(a, "PATH=%.*s/llvm/bin:%s", STR(cc->dir), path ? path : "/usr/bin:/bin"));
 	strs_add(a, &p->setenv, S(INSIDE "=1"));
@@ -113,19 +88,32 @@ static void set_environment(struct arena *a, const struct cc *cc, struct proc *p
 	strs_add(a, &p->setenv, S("LD_LIBRARY_PATH"));
 }
 
-/* The process as it will run, from its name and arguments: argv and environment. */
-static struct err *command(struct arena *a, const struct cc *cc, const struct cc_config *config,
-	const struct strs *args, struct proc *ret)
+/* The process of a program as it will run: argv and environment. */
+static struct err *make_command(struct arena *a, const struct cc *cc,
+	const struct cc_config *config, const struct strs *args, struct proc *ret)
 {
 	struct str link = path_join(a, cc_file(a, cc->dir, "programs"), cc->name), program;
 	*ret = (struct proc){0};
-	if (!cc->name.n || str_chr(cc->name, '/') < cc->name.n || !fs_is_link(link))
-		return no_program(a, cc);
+	if (!cc->name.n || str_chr(cc->name, '/') < cc->name.n || !fs_is_link(link)) {
+		struct strs names = {0};
+		struct err *list = fs_list(a, cc_file(a, cc->dir, "programs"), &names);
+		struct err *e = err_new(E_TOOL_MISSING, "the SDK of '%.*s' has no program '%.*s'",
+			STR(cc->dir), STR(cc->name));
+		struct str near = suggest(cc->name, &names);
+		if (near.n)
+			err_hint(e, "did you mean '%.*s'?", STR(near));
+		return err_join(e, list);
+	}
 	TRY(fs_readlink(a, link, &program));
 	bool host = str_is_one_of(cc->name, cc_host_programs);
-	if (config->loader.n && !host)
+	if (config->loader.n && !host) {
+		/* it believes to be beside the programs that it starts by itself */
+		struct str own = str_fmt(a, "%.*s/llvm/bin/%.*s", STR(cc->dir), STR(cc->name));
+		if (!fs_present(own))
+			own = str_fmt(a, "%.*s/bin/%.*s", STR(cc->dir), STR(cc->name));
 		proc_arg(a, ret, str_z(a, config->loader), "--library-path",
-			str_z(a, config->library_path), "--argv0", str_z(a, own_path(a, cc)), NULL);
+			str_z(a, config->library_path), "--argv0", str_z(a, own), NULL);
+	}
 	strs_add(a, &ret->argv, program);
 	struct cc_words w = cc_words(cc->name, args, config->sysroot);
 	if (w.driver)
@@ -134,9 +122,9 @@ static struct err *command(struct arena *a, const struct cc *cc, const struct cc
 		strs_add_all(a, &ret->argv, &config->host_flags);
 	if (w.driver && w.compiles)
 		strs_add_all(a, &ret->argv, &config->compile_flags);
-	/* LLVM's OpenMPOpt looks through the whole module once for each of its functions: PyTorch's
-	 * RegisterCPU.cpp was not done after 9 minutes, and takes 97 s on the same machine without
-	 * it (clang 21). What it improves is OpenMP on GPUs. */
+	/* LLVM's OpenMPOpt searches the whole module once for each of its functions: PyTorch's RegisterCPU.cpp was not
+	 * done after 9 minutes, and takes 97 s on the same machine without it (clang 21). What it improves is OpenMP on
+	 * GPUs. */
 	if (w.driver && w.openmp) {
 		strs_add(a, &ret->argv, S("-mllvm"));
 		strs_add(a, &ret->argv, S("-openmp-opt-disable"));
@@ -151,37 +139,40 @@ static struct err *command(struct arena *a, const struct cc *cc, const struct cc
 	return NULL;
 }
 
-/* ---- the log: a line of cc.jsonl is one run of a program, with all its tries ---- */
-struct entry {
+/* ---- the log: a line of cc.jsonl is one run of a program, with all its tries and passes ---- */
+struct pass_cost {
+	struct str gpu; /* "" for the host pass */
+	double seconds, cpu;
+	uint64_t memory;
+};
+
+struct log_entry {
 	double start; /* seconds since 1970 */
 	struct str program;
 	const char *kind;
 	struct str input, dir; /* as written; the folder it ran in */
 	double waited, seconds, cpu;
-	uint64_t memory, predicted; /* bytes: the peak of its largest process; what was taken */
-	const char *by;             /* what the prediction is made of */
-	double expected;            /* seconds that the source took before, 0 = not known */
-	const char *pch; /* "made", "used", "refused": failed with it, and ran without; or "" */
+	uint64_t memory,
+		predicted; /* bytes: the peak of its largest process; what it took from the ledger */
+	const char *by;    /* what the prediction is based on */
+	double expected;   /* seconds that the source took before, 0 = not known */
+	const char *pch;   /* "made", "used", "refused": failed with it, and ran without; or "" */
 	uint64_t tries;
 	int64_t status;
 	struct strs argv; /* without the program */
+	VEC(struct pass_cost) passes;
 };
+
+static const struct json_field pass_fields[] =
+	FIELDS_ONLY(struct pass_cost, gpu, seconds, cpu, memory);
 
 static const struct json_field entry_fields[] = {
-	FIELDS(struct entry, start, program, kind, input, dir, waited, seconds, cpu, memory,
+	FIELDS(struct log_entry, start, program, kind, input, dir, waited, seconds, cpu, memory,
 		predicted, by, expected),
-	FIELDS(struct entry, pch, tries, status, argv),
+	FIELDS(struct log_entry, pch, tries, status, argv),
+	FIELD_LIST_OPTIONAL("passes", struct log_entry, passes, pass_fields),
 	{.kind = FIELD_END},
 };
-
-static struct str entry_line(struct arena *a, const struct entry *e)
-{
-	BUF(out, a);
-	struct json j = {.out = &out};
-	json_struct(&j, entry_fields, e);
-	buf_char(&out, '\n');
-	return buf_str(&out);
-}
 
 /* ---- running it ---- */
 static struct err *become(struct arena *a, const struct proc *p)
@@ -204,57 +195,13 @@ static struct err *become(struct arena *a, const struct proc *p)
 struct compiler_run {
 	const struct cc *cc;
 	const struct cc_config *config;
-	struct proc proc, plain; /* plain: without precompiled headers, where proc has them */
-	struct pch pch;
-	bool alone, quiet;
+	struct proc proc;
 	struct proc_result result;
 	struct history_key key;
-	struct entry entry;
+	struct log_entry entry;
 };
 
-/* A shell between says 137, clang and gcc say it in words. */
-static bool starved(const struct proc_result *r)
-{
-	struct str part;
-	return r->status && (r->status == 128 + 9 || know_match("memory", r->err, &part));
-}
-
-/* What was predicted, and for a second try everything. */
-static struct err *one_try(struct arena *a, struct compiler_run *j)
-{
-	struct ledger l = {.fd = -1, .events = -1};
-	struct entry *e = &j->entry;
-	struct ledger_wish wish = {.limit = j->config->memory,
-		.want = j->alone ? LEDGER_ALONE : e->predicted,
-		.what = path_base(e->kind == cc_kind_names[CC_LINK] ? S("linking") : e->input)};
-	if (wish.want)
-		TRY(ledger_take(cc_file(a, j->cc->dir, "ledger"), &wish, &l));
-	e->waited += l.waited;
-	e->tries++;
-	struct err *err = proc_run(a, &j->proc, &j->result);
-	ledger_release(&l);
-	e->cpu += j->result.cpu;
-	e->seconds += j->result.seconds;
-	e->memory = j->result.memory;
-	e->status = j->result.status;
-	return err;
-}
-
-/* One that was killed needed more than it had. */
-static struct err *remember(struct arena *a, struct compiler_run *j)
-{
-	struct entry *e = &j->entry;
-	uint64_t peak = e->memory, known = e->predicted;
-	if (!known)
-		return NULL;
-	if (starved(&j->result))
-		peak = peak > known + known / 2 ? peak : known + known / 2;
-	else if (e->status)
-		return NULL;
-	return history_add(cc_file(a, j->cc->dir, "history"), &j->key, peak, j->result.seconds);
-}
-
-/* What a build is not worth failing for. */
+/* Warns of an error that is not worth failing a build for. */
 static void tolerate(struct err *e)
 {
 	if (e)
@@ -262,63 +209,24 @@ static void tolerate(struct err *e)
 	err_free(e);
 }
 
-/* Of a mistake in the source, only what is said without our headers may be told. */
-static bool without_pch(struct compiler_run *j)
-{
-	bool with = j->plain.argv.n > 0;
-	if (!j->result.status || !with)
-		return false;
-	j->proc = j->plain;
-	j->plain = (struct proc){0};
-	j->entry.pch = "refused";
-	return true;
-}
-
-static struct err *after_pch(struct arena *a, struct compiler_run *j)
-{
-	if (j->entry.pch && str_eq(str_from(j->entry.pch), S("refused")))
-		return j->result.status ? NULL : pch_failed(a, &j->pch);
-	return j->plain.argv.n ? pch_depfile(a, &j->pch, &j->entry.argv) : NULL;
-}
-
-static struct err *run_counted(struct arena *a, struct compiler_run *j)
-{
-	struct entry *e = &j->entry;
-	for (bool again = true; again;) {
-		TRY(one_try(a, j));
-		tolerate(remember(a, j));
-		again = e->predicted && !j->alone && starved(&j->result);
-		if (again)
-			say_warning("'%.*s' of '%.*s' ran out of memory at %llu MiB: once more, "
-				    "alone",
-				STR(j->cc->name), STR(e->input),
-				(unsigned long long)(e->memory >> 20));
-		j->alone |= again;
-		if (!again)
-			again = without_pch(j);
-	}
-	tolerate(after_pch(a, j));
-	if (!j->quiet)
-		say_text(j->result.err);
-	struct str log = path_join(a, j->config->log_dir, S("cc.jsonl"));
-	if (j->config->log_dir.n)
-		tolerate(fs_append(log, entry_line(a, e)));
-	return NULL;
-}
-
-static void predict(struct arena *a, struct compiler_run *j, const struct strs *args)
+/* Fills in the log entry, with what the history predicts of the command. */
+static struct err *prepare(struct arena *a, struct compiler_run *j, const struct strs *args)
 {
 	struct cc_words w = cc_words(j->cc->name, args, j->config->sysroot);
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
-	j->entry = (struct entry){.start = (double)now.tv_sec + (double)now.tv_nsec / 1e9,
+	j->entry = (struct log_entry){.start = (double)now.tv_sec + (double)now.tv_nsec / 1e9,
 		.program = j->cc->name,
 		.kind = cc_kind_names[w.kind],
 		.input = w.input,
 		.dir = path_abs(a, S(".")),
 		.argv = *args};
-	if (!j->config->memory || w.kind == CC_OTHER)
-		return;
+	TRY(make_command(a, j->cc, j->config, args, &j->proc));
+	j->proc.limit = MAX_STDERR;
+	j->proc.only_err = j->config->memory && w.kind != CC_OTHER;
+	j->proc.inherit = !j->proc.only_err;
+	if (!j->proc.only_err)
+		return NULL;
 	struct history_guess guess;
 	j->key = history_key(j->cc, args, &w);
 	tolerate(history_guess(cc_file(a, j->cc->dir, "history"), &j->key, &guess));
@@ -327,88 +235,236 @@ static void predict(struct arena *a, struct compiler_run *j, const struct strs *
 	j->entry.predicted = guess.memory;
 	j->entry.expected = guess.seconds;
 	j->entry.by = history_by_names[guess.by];
-}
-
-/* The lock ends with us, were it by a signal. */
-static struct err *make_pch(struct arena *a, struct compiler_run *j)
-{
-	struct compiler_run m = {.cc = j->cc, .config = j->config, .quiet = true};
-	struct strs args;
-	TRY(pch_command(a, &j->pch, &args));
-	TRY(command(a, j->cc, j->config, &args, &m.proc));
-	predict(a, &m, &args);
-	m.entry.pch = "made";
-	m.proc.only_err = true;
-	m.proc.limit = MAX_STDERR;
-	TRY(run_counted(a, &m));
-	return pch_made(a, &j->pch, m.result.status == 0);
-}
-
-/* Headers that are precompiled, or are now, go into the command. */
-static struct err *precompile(struct arena *a, struct compiler_run *j, const struct strs *args)
-{
-	struct strs with = {0};
-	TRY(pch_look(a, j->cc, j->config, args, &j->pch));
-	if (j->pch.due)
-		TRY(make_pch(a, j));
-	if (!j->pch.file.n)
-		return NULL;
-	strs_add(a, &with, S("-include-pch"));
-	strs_add(a, &with, j->pch.file);
-	strs_add_all(a, &with, args);
-	j->plain = j->proc;
-	j->entry.pch = "used";
-	TRY(command(a, j->cc, j->config, &with, &j->proc));
-	j->proc.only_err = j->plain.only_err;
-	j->proc.limit = j->plain.limit;
 	return NULL;
 }
 
-static void list_gpus(const struct cc_config *config, struct str name)
+/* Did the run fail for want of memory? A shell in between reports 137, clang and gcc print it. */
+static bool is_starved(const struct proc_result *r)
 {
-	if (str_eq(name, S("rocm_agent_enumerator")) && !config->gpus.n)
-		out_text(S("gfx000\n"));
-	VEC_EACH (const struct str, gpu, &config->gpus)
-		out_fmt("%.*s\n", STR(*gpu));
+	struct str part;
+	return r->status && (r->status == 128 + 9 || know_match("memory", r->err, &part));
 }
 
-/* The arguments for clang of those that other compilers take too. */
-static struct strs for_clang(struct arena *a, const struct cc *cc, const struct cc_config *config,
-	const struct strs *args)
+/* Tells the history what a run took. One that was killed for want of memory needs more than it had. */
+static struct err *remember(struct arena *a, const struct compiler_run *j)
 {
-	struct str left_out;
-	if (str_eq(cc->name, S("hipcc")))
-		return cc_from_nvcc(a, args);
-	struct cc_words w = cc_words(cc->name, args, config->sysroot);
-	struct strs fit = cc_fit_standard(a, cc->name, &w, args, &left_out);
-	if (left_out.n)
-		say_warning("'%.*s' is not for the language of '%.*s': left out, as gcc would",
-			STR(left_out), STR(w.input));
-	return fit;
+	const struct log_entry *e = &j->entry;
+	uint64_t peak = e->memory, known = e->predicted;
+	bool starved = is_starved(&j->result);
+	if (!known || (e->status && !starved))
+		return NULL;
+	if (starved && peak < known + known / 2)
+		peak = known + known / 2;
+	return history_add(cc_file(a, j->cc->dir, "history"), &j->key, peak, e->seconds);
 }
+
+/* Runs the program with its share of the memory, and once more, alone, if that was too little. */
+static struct err *run_counted(struct arena *a, struct compiler_run *j)
+{
+	struct log_entry *e = &j->entry;
+	bool linking = e->kind == cc_kind_names[CC_LINK], alone = false, again = true;
+	struct ledger_wish wish = {.limit = j->config->memory,
+		.want = e->predicted,
+		.what = path_base(linking ? S("linking") : e->input)};
+	while (again) {
+		struct ledger l = {.fd = -1, .events = -1};
+		if (wish.want)
+			TRY(ledger_take(cc_file(a, j->cc->dir, "ledger"), &wish, &l));
+		struct err *err = proc_run(a, &j->proc, &j->result);
+		ledger_release(&l);
+		TRY(err);
+		e->waited += l.waited;
+		e->tries++;
+		e->cpu += j->result.cpu;
+		e->seconds += j->result.seconds;
+		e->memory = j->result.memory;
+		e->status = j->result.status;
+		tolerate(remember(a, j));
+		again = e->predicted && !alone && is_starved(&j->result);
+		if (!again)
+			break;
+		say_warning("'%.*s' of '%.*s' ran out of memory at %llu MiB: once more, alone",
+			STR(j->cc->name), STR(e->input), (unsigned long long)(e->memory >> 20));
+		alone = true;
+		wish.want = LEDGER_ALONE;
+	}
+	return NULL;
+}
+
+static void write_log(struct arena *a, const struct compiler_run *j)
+{
+	if (!j->config->log_dir.n)
+		return;
+	BUF(line, a);
+	struct json json = {.out = &line};
+	json_struct(&json, entry_fields, &j->entry);
+	buf_char(&line, '\n');
+	tolerate(fs_append(path_join(a, j->config->log_dir, S("cc.jsonl")), buf_str(&line)));
+}
+
+/* ---- a compile for several GPUs, pass by pass ---- */
+
+/* Runs the passes in order. *ret_good: all succeeded, and the object is in place; else the direct pass has to tell what
+ * is wrong, in the compiler's own words. */
+static struct err *run_passes(
+	struct arena *a, struct compiler_run *j, const struct compile_step *step, bool *ret_good)
+{
+	struct log_entry *whole = &j->entry;
+	struct compile_passes passes;
+	struct strs objects = {0};
+	BUF(said, a);
+	compile_passes(a, step, &passes);
+	*ret_good = false;
+	VEC_EACH (const struct compile_pass, p, &passes) {
+		struct compiler_run one = {.cc = j->cc, .config = j->config};
+		if (!p->argv.n) {
+			TRY(compile_join(&step->gpus, &objects, p->output));
+			continue;
+		}
+		TRY(fs_mkdirs(p->work));
+		TRY(prepare(a, &one, &p->argv));
+		one.proc.only_err = true;
+		one.proc.inherit = false;
+		TRY(run_counted(a, &one));
+		const struct log_entry *e = &one.entry;
+		whole->waited += e->waited;
+		whole->cpu += e->cpu;
+		whole->seconds += e->seconds;
+		whole->memory = e->memory > whole->memory ? e->memory : whole->memory;
+		*VEC_PUSH(a, &whole->passes) = (struct pass_cost){
+			.gpu = p->gpu, .seconds = e->seconds, .cpu = e->cpu, .memory = e->memory};
+		buf_add(&said, one.result.err);
+		if (e->status || !fs_is_file(p->out))
+			return NULL;
+		TRY(fs_rename(p->out, p->output));
+		strs_add(a, &objects, p->output);
+	}
+	whole->tries = 1;
+	say_text(buf_str(&said));
+	tolerate(remember(a, j)); /* of the source as a whole */
+	*ret_good = true;
+	return NULL;
+}
+
+/* Runs the compile as passes if the step can express it. */
+static struct err *try_passes(
+	struct arena *a, struct compiler_run *j, const struct strs *args, bool *ret_done)
+{
+	struct compile_step step;
+	*ret_done = false;
+	if (!compile_read(a, j->cc->name, args, &step))
+		return NULL;
+	struct str folder = path_dir(step.work);
+	struct err *e = fs_remove_tree(folder); /* of a run that was killed */
+	if (!e)
+		e = run_passes(a, j, &step, ret_done);
+	e = err_join(e, fs_remove_tree(folder));
+	if (e && e->code != E_CANCELLED) { /* a folder where nothing can be written */
+		err_free(e);
+		e = NULL;
+	}
+	return e;
+}
+
+/* ---- C++ with precompiled headers ---- */
+
+/* Makes the precompiled headers of a group. Their lock ends with us, even by a signal. */
+static struct err *make_pch(struct arena *a, struct compiler_run *j, struct pch *pch)
+{
+	struct compiler_run m = {.cc = j->cc, .config = j->config};
+	struct strs args;
+	TRY(pch_command(a, pch, &args));
+	TRY(prepare(a, &m, &args));
+	m.entry.pch = "made";
+	TRY(run_counted(a, &m));
+	write_log(a, &m);
+	return pch_made(a, pch, m.result.status == 0);
+}
+
+/* Puts precompiled headers into the command of a compile that can have some, and makes them if they are due. */
+static struct err *add_pch(
+	struct arena *a, struct compiler_run *j, const struct strs *args, struct pch *ret)
+{
+	struct strs with = {0};
+	TRY(pch_look(a, j->cc, j->config, args, ret));
+	if (ret->due)
+		TRY(make_pch(a, j, ret));
+	if (!ret->file.n)
+		return NULL;
+	strs_add(a, &with, S("-include-pch"));
+	strs_add(a, &with, ret->file);
+	strs_add_all(a, &with, args);
+	struct proc plain = j->proc;
+	TRY(make_command(a, j->cc, j->config, &with, &j->proc));
+	j->proc.only_err = plain.only_err;
+	j->proc.limit = plain.limit;
+	j->entry.pch = "used";
+	return NULL;
+}
+
+/* Runs a compiler, with precompiled headers if it can have some. If that fails, only what it prints without them counts:
+ * a mistake in the source must not be reported in their words. */
+static struct err *run_compiler(struct arena *a, struct compiler_run *j, const struct strs *args)
+{
+	struct pch pch = {.lock = -1};
+	const struct proc plain = j->proc;
+	if (j->proc.only_err)
+		tolerate(add_pch(a, j, args, &pch));
+	TRY(run_counted(a, j));
+	bool used = j->entry.pch != NULL;
+	if (used && j->result.status) {
+		j->proc = plain;
+		j->entry.pch = "refused";
+		TRY(run_counted(a, j));
+		if (!j->result.status)
+			tolerate(pch_failed(a, &pch));
+	} else if (used) {
+		tolerate(pch_depfile(a, &pch, args));
+	}
+	say_text(j->result.err);
+	return NULL;
+}
+
+/* ---- the whole ---- */
 
 struct err *cc_run(struct arena *a, const struct cc *cc, const struct strs *args, int *ret_status)
 {
-	struct cc_config config;
-	TRY_CTX(config_read(a, cc->dir, &config), "'%.*s' is not a shim folder", STR(cc->dir));
+	struct cc_config config = {0};
+	const struct node *doc;
+	struct str left_out = S("");
+	struct err *e = json_read(a, cc_file(a, cc->dir, "cc.json"), &doc);
+	if (!e)
+		e = json_fields_read(a, doc, config_fields, &config);
+	TRY_CTX(e, "'%.*s' is not a shim folder", STR(cc->dir));
 	if (str_is_one_of(cc->name, cc_gpu_programs)) {
-		list_gpus(&config, cc->name);
+		if (str_eq(cc->name, S("rocm_agent_enumerator")) && !config.gpus.n)
+			out_text(S("gfx000\n"));
+		VEC_EACH (const struct str, gpu, &config.gpus)
+			out_fmt("%.*s\n", STR(*gpu));
 		return NULL;
 	}
-	struct strs words = for_clang(a, cc, &config, args);
+	struct strs words;
+	if (str_eq(cc->name, S("hipcc"))) {
+		words = cc_from_nvcc(a, args);
+	} else {
+		struct cc_words w = cc_words(cc->name, args, config.sysroot);
+		words = cc_fit_standard(a, cc->name, &w, args, &left_out);
+		if (left_out.n)
+			say_warning(
+				"'%.*s' is not for the language of '%.*s': left out, as gcc would",
+				STR(left_out), STR(w.input));
+	}
 	struct compiler_run j = {.cc = cc, .config = &config};
-	TRY(command(a, cc, &config, &words, &j.proc));
-	predict(a, &j, &words);
-	bool nested = getenv(INSIDE) != NULL;
+	TRY(prepare(a, &j, &words));
+	bool nested = getenv(INSIDE) != NULL, done = false;
 	if (nested || (!config.log_dir.n && !j.entry.predicted))
 		return become(a, &j.proc);
-	j.proc.only_err = j.entry.predicted > 0;
-	j.proc.inherit = !j.proc.only_err;
-	j.proc.limit = MAX_STDERR;
 	cancel_init();
-	if (j.proc.only_err)
-		tolerate(precompile(a, &j, &words));
-	TRY(run_counted(a, &j));
+	if (j.entry.predicted)
+		TRY(try_passes(a, &j, &words, &done));
+	if (!done)
+		TRY(run_compiler(a, &j, &words));
+	write_log(a, &j);
 	*ret_status = j.result.status;
 	return NULL;
 }

@@ -1,19 +1,16 @@
 /* Turns a plan into jobs: which programs run with which arguments. See make.h.
  *
- * For each HIP source: one device-only pass per GPU, a bundle of their code objects, and a
- * host-only pass that embeds the bundle. With a fixed -cuid this gives, byte by byte, what one
- * clang run for all GPUs gives, but passes run in parallel, and a GPU more costs that GPU's passes
- * only (measured with clang 21). All names on command lines are relative to the translated tree, so
- * that the folder it lies in leaves no trace in the output.
+ * Which passes a source takes is decided in cc/compile.h; here each becomes a job. All names on command lines are
+ * relative to the translated tree, so that the folder it lies in leaves no trace in the output.
  */
+#include "cc/compile.h"
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/progress.h"
-#include "formats/bundle.h"
 #include "make/make.h"
 
 #define HOST_ROOT "/run/host" /* where a sandboxed compiler sees this machine's root */
-/* The machine's Python headers, for a compiler that sees nothing else of the machine. */
+/* where a compiler that sees nothing else of the machine finds its Python headers */
 #define PYTHON_ROOT "/run/python"
 
 struct str make_module_path(const struct make *m, const struct plan_module *module)
@@ -21,7 +18,7 @@ struct str make_module_path(const struct make *m, const struct plan_module *modu
 	return path_join(m->a, m->mod, job_file_name(m->a, module->file));
 }
 
-/* The host side is compiled against this machine's files, from inside a sandbox. */
+/* Does a compiler in a sandbox compile the host side against this machine's files? */
 static bool sees_host(const struct make *m)
 {
 	return m->plan->host_native && m->sdk->sandbox;
@@ -29,29 +26,31 @@ static bool sees_host(const struct make *m)
 
 /* ---- what compilers see of the machine ---- */
 
-/* Debian's pyconfig.h lies apart: /usr/include/TRIPLET/python3.11 beside /usr/include/python3.11 */
+static void add_bind(struct make *m, struct str path, struct str at)
+{
+	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = path, .at = at};
+}
+
+/* Debian splits the headers: pyconfig.h is in /usr/include/TRIPLET/python3.11. */
 static void bind_python(struct make *m)
 {
 	const struct host *h = &m->plan->host;
 	struct str dir = h->python_include;
 	if (!m->plan->needs_python || !dir.n || !m->sdk->sandbox)
 		return;
-	if (m->plan->host_native) { /* of a Python that is not the system's */
-		if (!str_starts(dir, S("/usr/")))
-			*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){
-				.path = dir, .at = str_fmt(m->a, HOST_ROOT "%.*s", STR(dir))};
+	if (m->plan->host_native) {
+		if (!str_starts(dir, S("/usr/"))) /* a Python other than the system's */
+			add_bind(m, dir, str_fmt(m->a, HOST_ROOT "%.*s", STR(dir)));
 		return;
 	}
-	*VEC_PUSH(m->a, &m->binds) =
-		(struct sdk_bind){.path = dir, .at = S(PYTHON_ROOT "/include")};
+	add_bind(m, dir, S(PYTHON_ROOT "/include"));
 	struct str inner = str_fmt(m->a, "%.*s/%.*s", STR(h->triplet), STR(path_base(dir)));
 	struct str arch = path_join(m->a, path_dir(dir), inner);
 	if (h->triplet.n && fs_is_dir(arch))
-		*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){
-			.path = arch, .at = str_fmt(m->a, PYTHON_ROOT "/arch/%.*s", STR(inner))};
+		add_bind(m, arch, str_fmt(m->a, PYTHON_ROOT "/arch/%.*s", STR(inner)));
 }
 
-/* Where a compiler sees a folder of the plan's python_headers. */
+/* The path at which a compiler sees a folder of the plan's python_headers. */
 static struct str headers_at(const struct make *m, size_t i)
 {
 	return m->sdk->sandbox ? str_fmt(m->a, PYTHON_ROOT "/package%zu", i)
@@ -75,19 +74,18 @@ struct err *make_open(struct make *m)
 		TRY(fs_mkdirs(dir));
 	}
 	for (size_t i = 0; i < m->plan->python_headers.n; i++)
-		*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){
-			.path = m->plan->python_headers.v[i], .at = headers_at(m, i)};
+		add_bind(m, m->plan->python_headers.v[i], headers_at(m, i));
 	if (sees_host(m))
 		sdk_system_binds(m->a, S(HOST_ROOT), &m->binds);
-	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = m->plan->project};
-	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = m->hip};
-	*VEC_PUSH(m->a, &m->binds) = (struct sdk_bind){.path = m->obj};
+	add_bind(m, m->plan->project, S(""));
+	add_bind(m, m->hip, S(""));
+	add_bind(m, m->obj, S(""));
 	bind_python(m);
 	return NULL;
 }
 
-/* Of what the others see, each writes its own folder. */
-static struct err *wrap(struct arena *tmp, const struct job *j, struct proc *p)
+/* A job hook: a program sees what all see, and writes only into the folder of its job. */
+static struct err *wrap_job(struct arena *tmp, const struct job *j, struct proc *p)
 {
 	const struct make *m = j->set->user;
 	struct sdk_binds binds = {0};
@@ -97,7 +95,8 @@ static struct err *wrap(struct arena *tmp, const struct job *j, struct proc *p)
 	return sdk_wrap(tmp, m->sdk, &binds, p);
 }
 
-/* Empty for the SDK's own files, which its fingerprint stands for. */
+/* A job hook: the path on this machine of a file that a depfile names; "" for the SDK's own files, which its
+ * fingerprint stands for. */
 static struct str locate(struct arena *tmp, const struct job *j, struct str path)
 {
 	const struct make *m = j->set->user;
@@ -119,7 +118,7 @@ static struct err *explain(struct arena *tmp, const struct job *j, const struct 
 	return make_diagnose(tmp, j->set->user, j, r);
 }
 
-/* ---- flags ---- */
+/* ---- command lines ---- */
 
 static void add_args(struct arena *a, struct proc *p, const struct strs *args, const char *prefix)
 {
@@ -127,94 +126,92 @@ static void add_args(struct arena *a, struct proc *p, const struct strs *args, c
 		strs_add(a, &p->argv, str_fmt(a, "%s%.*s", prefix, STR(*s)));
 }
 
-/* The host side against this machine's files. */
-static void host_flags(const struct make *m, struct proc *p)
+/* What compiling and linking have in common: the SDK, and this machine's files for the host side. */
+static void add_system(const struct make *m, struct proc *p)
 {
+	struct str gcc = m->plan->host.gcc_dir;
+	add_args(m->a, p, &m->sdk->clang_flags, "");
 	if (!sees_host(m))
 		return;
 	proc_arg(m->a, p, "--sysroot=" HOST_ROOT, NULL);
-	struct str gcc = m->plan->host.gcc_dir;
 	strs_add(m->a, &p->argv, str_fmt(m->a, "--gcc-install-dir=" HOST_ROOT "%.*s", STR(gcc)));
 }
 
-/* Python.h of this machine, where it is seen from the compiler's side; else the SDK's. */
-static void python_flags(const struct make *m, struct proc *p)
-{
-	struct str here = m->plan->host.python_include;
-	if (m->sdk_python.n)
-		here = str_fmt(m->a, "/usr/include/python%.*s", STR(m->sdk_python));
-	else if (sees_host(m))
-		here = str_fmt(m->a, HOST_ROOT "%.*s", STR(here));
-	else if (m->sdk->sandbox)
-		here = S(PYTHON_ROOT "/include");
-	strs_add(m->a, &p->argv, str_fmt(m->a, "-isystem%.*s", STR(here)));
-	if (str_starts(here, S(PYTHON_ROOT)))
-		proc_arg(m->a, p, "-isystem" PYTHON_ROOT "/arch", NULL);
-}
-
-/* Headers: the translated tree, the project itself behind it (for files that are no sources), then
- * Python's and, last, the SDK's. */
-static void include_flags(const struct make *m, struct proc *p, const struct plan_source *src)
+/* Folders of headers: the translated tree, the project itself for files that are no sources, Python's, the SDK's. */
+static void add_includes(const struct make *m, struct proc *p, const struct plan_source *src)
 {
 	struct arena *a = m->a;
 	const struct plan *plan = m->plan;
+	struct str python = plan->host.python_include, near;
 	add_args(a, p, &plan->includes, "-I");
 	VEC_EACH (const struct str, dir, &plan->includes) {
 		struct str full = path_clean(a, path_join(a, plan->project, *dir));
 		strs_add(a, &p->argv, str_fmt(a, "-I%.*s", STR(full)));
 	}
-	struct str near = path_join(a, plan->project, path_dir(src->path));
+	near = path_join(a, plan->project, path_dir(src->path));
 	strs_add(a, &p->argv, str_fmt(a, "-iquote%.*s", STR(path_clean(a, near))));
 	for (size_t i = 0; i < plan->python_headers.n; i++)
 		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(headers_at(m, i))));
+	/* Python.h of this machine, where the compiler sees it; else the SDK's */
+	bool bound = !m->sdk_python.n && !sees_host(m) && m->sdk->sandbox;
+	if (m->sdk_python.n)
+		python = str_fmt(a, "/usr/include/python%.*s", STR(m->sdk_python));
+	else if (sees_host(m))
+		python = str_fmt(a, HOST_ROOT "%.*s", STR(python));
+	else if (bound)
+		python = S(PYTHON_ROOT "/include");
 	if (plan->needs_python)
-		python_flags(m, p);
+		strs_add(a, &p->argv, str_fmt(a, "-isystem%.*s", STR(python)));
+	if (plan->needs_python && bound)
+		proc_arg(a, p, "-isystem" PYTHON_ROOT "/arch", NULL);
+	bool ours = false; /* beside the sources */
 	VEC_EACH (const struct str, h, &m->tree.headers)
-		if (hipify_is_our_header(*h)) {
-			proc_arg(a, p, "-idirafter.", NULL); /* beside the sources */
-			break;
-		}
-	/* clang finds HIP's headers by itself only where the language is HIP */
+		ours |= hipify_is_our_header(*h);
+	if (ours)
+		proc_arg(a, p, "-idirafter.", NULL);
+	/* clang finds HIP's headers by itself only if the language is HIP */
 	if (src->lang != PLAN_HIP && m->sdk->include.n)
 		strs_add(a, &p->argv, str_fmt(a, "-idirafter%.*s", STR(m->sdk->include)));
 }
 
-static void common_flags(const struct make *m, struct proc *p, const struct plan_source *src)
+/* The words of a compile, which all its passes get. */
+static struct strs source_words(
+	const struct make *m, const struct plan_source *src, const char *language)
 {
 	struct arena *a = m->a;
-	add_args(a, p, &m->sdk->clang_flags, "");
-	host_flags(m, p);
-	proc_arg(a, p, "-O2", "-fPIC", "-D__HIP_PLATFORM_AMD__=1", "-fno-color-diagnostics",
+	struct proc p = {0};
+	proc_arg(a, &p, "-x", language, "-c", NULL);
+	strs_add(a, &p.argv, make_output(m, src));
+	if (src->lang == PLAN_HIP) {
+		/* the unit's id is made of names, not of paths of this machine */
+		struct str text = str_fmt(a, "%.*s %.*s %.*s", STR(m->plan->name),
+			STR(m->plan->version), STR(src->path));
+		struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
+		struct str id = str_sub(digest_hex(a, &d), 0, 16);
+		/* CUDA always has the *_sync warp functions; HIP's headers declare them on demand */
+		proc_arg(a, &p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
+		strs_add(a, &p.argv, str_fmt(a, "-cuid=%.*s", STR(id)));
+	}
+	add_system(m, &p);
+	proc_arg(a, &p, "-O2", "-fPIC", "-D__HIP_PLATFORM_AMD__=1", "-fno-color-diagnostics",
 		"-fno-caret-diagnostics", NULL);
 	if (src->lang != PLAN_HIP) /* the SDK's flags are for HIP */
-		proc_arg(a, p, "-Wno-unused-command-line-argument", NULL);
-	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->hip)));
-	strs_add(a, &p->argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->plan->project)));
-	add_args(a, p, &m->plan->defines, "-D");
-	add_args(a, p, &m->plan->flags, "");
-	include_flags(m, p, src);
-}
-
-/* CUDA has the *_sync warp functions at all times; HIP's headers declare them on demand. The id of
- * the compilation unit is fixed by names, not by paths of this machine. */
-static void hip_flags(const struct make *m, struct proc *p, const struct plan_source *src)
-{
-	struct str text = str_fmt(
-		m->a, "%.*s %.*s %.*s", STR(m->plan->name), STR(m->plan->version), STR(src->path));
-	struct digest d = hash_bytes(HASH_SHA256, text.p, text.n);
-	proc_arg(m->a, p, "-DHIP_ENABLE_WARP_SYNC_BUILTINS=1", NULL);
-	strs_add(m->a, &p->argv,
-		str_fmt(m->a, "-cuid=%.*s", STR(str_sub(digest_hex(m->a, &d), 0, 16))));
+		proc_arg(a, &p, "-Wno-unused-command-line-argument", NULL);
+	strs_add(a, &p.argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->hip)));
+	strs_add(a, &p.argv, str_fmt(a, "-ffile-prefix-map=%.*s=.", STR(m->plan->project)));
+	add_args(a, &p, &m->plan->defines, "-D");
+	add_args(a, &p, &m->plan->flags, "");
+	add_includes(m, &p, src);
+	return p.argv;
 }
 
 /* ---- jobs ---- */
 
-/* A run of clang that writes the job's output. What the user's environment holds must not reach it.
- */
-static void start_clang(struct make *m, struct job *j)
+/* Fills in a run of clang that writes the job's output. The user's environment must not reach it. */
+static void start_clang(struct make *m, struct job *j, struct str work)
 {
 	struct proc *p = &j->proc;
-	j->work = path_join(m->a, m->tmp, path_base(j->output));
+	j->work = work;
 	p->cwd = m->hip;
 	p->log = str_fmt(m->a, "%.*s/%.*s.log", STR(m->log), STR(path_base(j->output)));
 	p->clear_env = true;
@@ -224,100 +221,57 @@ static void start_clang(struct make *m, struct job *j)
 	strs_add(m->a, &p->argv, m->sdk->clang);
 }
 
-static struct job *compile_job(struct make *m, const char *kind, const struct plan_source *src,
-	struct str output, const char *language)
+/* The job of a pass that no compiler runs: its inputs are code objects, its key their GPUs. */
+static struct err *join_objects(struct arena *tmp, struct job *j, struct str part)
 {
+	(void)tmp;
+	return compile_join(&j->key, &j->inputs, part);
+}
+
+/* The jobs that compile a source, and its own words. The last one makes the object file. */
+static struct job *add_compile(struct make *m, const struct plan_source *src, const char *word)
+{
+	static const char *const kinds[] = {
+		[PLAN_HIP] = "host", [PLAN_CXX] = "c++", [PLAN_C] = "c"};
 	struct arena *a = m->a;
-	struct job *j = job_add(&m->set, kind, src->path);
 	struct str source = make_output(m, src);
-	j->output = path_join(a, m->obj, output);
-	strs_add(a, &j->inputs,
-		source.p[0] == '/' ? locate(a, j, source) : path_join(a, m->hip, source));
-	start_clang(m, j);
-	j->depfile = path_join(a, j->work, S("dep"));
-	proc_arg(a, &j->proc, "-x", language, "-c", NULL);
-	strs_add(a, &j->proc.argv, source);
-	proc_arg(a, &j->proc, "-o", path_join(a, j->work, S(JOB_OUT)).p, NULL);
+	struct str name = path_join(a, m->obj, job_file_name(a, src->path));
+	struct compile_step step = {.kind = kinds[src->lang],
+		.words = source_words(m, src, src->lang == PLAN_HIP ? "hip" : kinds[src->lang]),
+		.object = str_fmt(a, "%.*s.o", STR(name)),
+		.parts = name,
+		.work = m->tmp,
+		.depfiles = true};
+	struct compile_passes passes;
 	if (src->lang == PLAN_HIP)
-		hip_flags(m, &j->proc, src);
-	common_flags(m, &j->proc, src);
-	return j;
-}
-
-/* The device pass for one GPU. clang's driver drops -MD where the device side of HIP is compiled;
- * its compiler proper knows it. */
-static struct job *device_job(struct make *m, const struct plan_source *src, struct str gpu)
-{
-	struct arena *a = m->a;
-	struct str out = str_fmt(a, "%.*s.%.*s.co", STR(job_file_name(a, src->path)), STR(gpu));
-	struct job *j = compile_job(m, "device", src, out, "hip");
-	j->report.gpu = gpu;
-	proc_arg(a, &j->proc, "-Xclang", "-dependency-file", "-Xclang", j->depfile.p, "-Xclang",
-		"-sys-header-deps", "-Xclang", "-MT", "-Xclang", "out", "--offload-device-only",
-		"--no-gpu-bundle-output", NULL);
-	strs_add(a, &j->proc.argv, str_fmt(a, "--offload-arch=%.*s", STR(gpu)));
-	return j;
-}
-
-/* The object file of a source; what the host's compiler sees. */
-static struct job *host_job(
-	struct make *m, const char *kind, const struct plan_source *src, const char *language)
-{
-	struct str out = str_fmt(m->a, "%.*s.o", STR(job_file_name(m->a, src->path)));
-	struct job *j = compile_job(m, kind, src, out, language);
-	proc_arg(m->a, &j->proc, "-MD", "-MF", j->depfile.p, NULL);
-	return j;
-}
-
-/* The inputs of a bundle are code objects, its key their targets. */
-static struct err *write_bundle(struct arena *tmp, struct job *j, struct str part)
-{
-	struct bundle_object *v = arena_array(tmp, j->inputs.n, sizeof(*v));
-	for (size_t i = 0; i < j->inputs.n; i++)
-		v[i] = (struct bundle_object){.target = j->key.v[i], .path = j->inputs.v[i]};
-	return bundle_write(part, S("x86_64-unknown-linux-gnu"), v, j->inputs.n);
-}
-
-static struct job *hip_jobs(struct make *m, const struct plan_source *src)
-{
-	struct arena *a = m->a;
-	const struct strs *gpus = &m->plan->gpus;
-	struct job **devices = arena_array(a, gpus->n, sizeof(struct job *));
-	for (size_t i = 0; i < gpus->n; i++)
-		devices[i] = device_job(m, src, gpus->v[i]);
-	struct job *bundle = job_add(&m->set, "bundle", src->path);
-	bundle->make = write_bundle;
-	bundle->output =
-		str_fmt(a, "%.*s/%.*s.hipfb", STR(m->obj), STR(job_file_name(a, src->path)));
-	for (size_t i = 0; i < gpus->n; i++) {
-		job_need(bundle, devices[i]);
-		strs_add(a, &bundle->inputs, devices[i]->output);
-		strs_add(a, &bundle->key, gpus->v[i]);
+		step.gpus = m->plan->gpus;
+	if (word)
+		strs_add(a, &step.words, str_from(word));
+	compile_passes(a, &step, &passes);
+	struct job **jobs = arena_array(a, passes.n, sizeof(*jobs));
+	for (size_t i = 0; i < passes.n; i++) {
+		const struct compile_pass *p = &passes.v[i];
+		struct job *j = jobs[i] = job_add(&m->set, p->kind, src->path);
+		j->report.gpu = p->gpu;
+		j->output = p->output;
+		if (p->argv.n) {
+			strs_add(a, &j->inputs,
+				source.p[0] == '/' ? locate(a, j, source)
+						   : path_join(a, m->hip, source));
+			start_clang(m, j, p->work);
+			strs_add_all(a, &j->proc.argv, &p->argv);
+			j->depfile = p->depfile;
+		} else {
+			j->make = join_objects;
+		}
+		for (size_t k = p->first; k < p->end; k++) {
+			job_need(j, jobs[k]);
+			strs_add(a, &j->inputs, jobs[k]->output);
+			if (j->make)
+				strs_add(a, &j->key, passes.v[k].gpu);
+		}
 	}
-	struct job *host = host_job(m, "host", src, "hip");
-	proc_arg(a, &host->proc, "--offload-host-only", "-Xclang", "-fcuda-include-gpubinary",
-		"-Xclang", bundle->output.p, NULL);
-	strs_add(a, &host->inputs, bundle->output);
-	job_need(host, bundle);
-	return host;
-}
-
-/* Sources that come with headers of Python packages: their objects go into every module. */
-static void package_jobs(struct make *m)
-{
-	struct arena *a = m->a;
-	struct str name;
-	for (size_t i = 0; i < m->plan->python_headers.n; i++) {
-		if (!plan_is_header_folder(m->plan->python_headers.v[i], &name) || !name.n)
-			continue;
-		struct plan_source *src = NEW(a, struct plan_source);
-		*src = (struct plan_source){.path = name,
-			.output = path_join(a, headers_at(m, i), name),
-			.lang = PLAN_CXX};
-		struct job *j = host_job(m, "c++", src, "c++");
-		proc_arg(a, &j->proc, "-fno-strict-aliasing", NULL); /* nanobind asks for it */
-		*VEC_PUSH(a, &m->shared) = j;
-	}
+	return jobs[passes.n - 1];
 }
 
 static void link_object(struct make *m, struct job *j, const struct job *object)
@@ -327,14 +281,14 @@ static void link_object(struct make *m, struct job *j, const struct job *object)
 	strs_add(m->a, &j->proc.argv, object->output);
 }
 
-/* objects: by the path of the source, the job that makes its object file */
-static void link_job(struct make *m, const struct plan_module *module, const struct map *objects)
+/* Adds the link of a module. objects: by the path of the source, the job that makes its object file */
+static void add_link(struct make *m, const struct plan_module *module, const struct map *objects)
 {
 	struct arena *a = m->a;
 	struct job *j = job_add(&m->set, "link", module->file);
 	struct proc *p = &j->proc;
 	j->output = make_module_path(m, module);
-	start_clang(m, j);
+	start_clang(m, j, path_join(a, m->tmp, path_base(j->output)));
 	proc_arg(a, p, "-o", path_join(a, j->work, S(JOB_OUT)).p, NULL);
 	if (module->program) /* the SDK's libraries may be for a newer libc than this machine's */
 		proc_arg(a, p, "-pie", "-Wl,--allow-shlib-undefined", NULL);
@@ -344,8 +298,7 @@ static void link_job(struct make *m, const struct plan_module *module, const str
 		link_object(m, j, map_get(objects, *path));
 	for (size_t i = 0; i < m->shared.n; i++)
 		link_object(m, j, m->shared.v[i]);
-	add_args(a, p, &m->sdk->clang_flags, "");
-	host_flags(m, p);
+	add_system(m, p);
 	if (!module->program)
 		proc_arg(a, p, "-shared", NULL);
 	proc_arg(a, p, "-fPIC", "-fuse-ld=lld", "-Wl,--build-id=sha1",
@@ -357,22 +310,32 @@ static void link_job(struct make *m, const struct plan_module *module, const str
 
 void make_jobs(struct make *m)
 {
-	static const struct job_hooks hooks = {.wrap = wrap, .locate = locate, .explain = explain};
-	MAP(objects, m->a);
-	m->set = (struct jobs){.a = m->a,
+	static const struct job_hooks hooks = {
+		.wrap = wrap_job, .locate = locate, .explain = explain};
+	struct arena *a = m->a;
+	struct str name;
+	MAP(objects, a);
+	m->set = (struct jobs){.a = a,
 		.hooks = &hooks,
 		.user = m,
 		.stamps_dir = m->stamp,
 		.toolchain = m->sdk->fingerprint,
 		.began = m->began};
 	VEC_EACH (const struct plan_source, src, &m->plan->sources)
-		map_put(&objects, src->path,
-			src->lang == PLAN_HIP ? hip_jobs(m, src)
-			: src->lang == PLAN_C ? host_job(m, "c", src, "c")
-					      : host_job(m, "c++", src, "c++"));
-	package_jobs(m);
+		map_put(&objects, src->path, add_compile(m, src, NULL));
+	/* some Python packages bring sources along with their headers: their objects go into every module */
+	for (size_t i = 0; i < m->plan->python_headers.n; i++) {
+		if (!plan_is_header_folder(m->plan->python_headers.v[i], &name) || !name.n)
+			continue;
+		struct plan_source *src = NEW(a, struct plan_source);
+		*src = (struct plan_source){.path = name,
+			.output = path_join(a, headers_at(m, i), name),
+			.lang = PLAN_CXX};
+		*VEC_PUSH(a, &m->shared) =
+			add_compile(m, src, "-fno-strict-aliasing"); /* nanobind's */
+	}
 	VEC_EACH (const struct plan_module, module, &m->plan->modules)
-		link_job(m, module, &objects);
+		add_link(m, module, &objects);
 }
 
 struct err *make_compile(struct make *m)

@@ -183,6 +183,26 @@ hipcc -c bad.hip 2>err || status=$?
 [ $status = 1 ] && grep -q '^bad.hip:1:9: error: ' err || no "a mistake: $status $(cat err)"
 ok 'a mistake is told as it is'
 
+# ---- several GPUs: passes, and the object of a single run ----
+# ROCSMITH_CC=1 marks a compiler that another one has started: it is run as it is
+two='--offload-arch=gfx1201 --offload-arch=gfx90a -O2 -fPIC -cuid=one -c k.hip -MD -MF'
+for compiler in hipcc 's/llvm/bin/clang++'; do
+	$compiler $two passes.d -o passes.o && ROCSMITH_CC=1 $compiler $two direct.d -o direct.o
+	cmp passes.o direct.o || no "$compiler: not the object of a single run"
+	[ "$(sed 's/^passes/direct/' passes.d)" = "$(cat direct.d)" ] || no "$compiler: other dependencies"
+	[ ! -e passes.o.passes ] || no 'passes leave nothing behind'
+	tail -1 log.d/cc.jsonl | python3 -c '
+import json, sys
+run = json.loads(sys.stdin.read())
+assert [p["gpu"] for p in run["passes"]] == ["gfx1201", "gfx90a", ""], run
+assert all(p["seconds"] > 0 and p["memory"] > 1 << 20 for p in run["passes"]), run' ||
+		no "$compiler: the log was to have a time for each GPU"
+done
+status=0
+hipcc --offload-arch=gfx1201 --offload-arch=gfx90a -c bad.hip -o bad.o 2>err || status=$?
+[ $status = 1 ] && [ "$(grep -c '^bad.hip:1:9: error: ' err)" = 1 ] || no "a mistake: $status $(cat err)"
+ok 'a compile for several GPUs is done pass by pass, and gives the object of a single run'
+
 # ---- precompiled headers ----
 mkdir -p pre/p
 cat >pre/p/set.h <<'CC'

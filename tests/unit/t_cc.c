@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "cc/cc_int.h"
+#include "cc/compile.h"
 
 /* "clang++ -c a.cpp" */
 static struct cc_words words(struct arena *a, const char *line)
@@ -475,6 +476,78 @@ static void a_share_lasts_as_long_as_the_compiler(void **state)
 	assert_ok(fs_remove_tree(dir));
 }
 
+#define TWO "--offload-arch=gfx942 --offload-arch=gfx1100 "
+
+static void only_what_passes_can_express_is_compiled_in_passes(void **state)
+{
+	(void)state;
+	ARENA(a);
+	static const struct {
+		const char *line, *gpus; /* "": one direct run */
+		size_t host_words;       /* that only the host pass gets, the targets among them */
+	} rows[] = {
+		{"hipcc " TWO "-c a.cpp -o a.o", "gfx1100 gfx942", 2},
+		{"clang++ " TWO "-x hip -c a.cpp -o a.o", "gfx1100 gfx942", 2},
+		{"clang++ " TWO "-c a.hip -o a.o -O3 -fPIC -std=c++17 -I x", "gfx1100 gfx942", 2},
+		{"hipcc " TWO "-MD -MF a.d -MT a.o -c a.hip -o a.o", "gfx1100 gfx942", 7},
+		{"hipcc " TWO "-MD -MF a.d -c a.hip -o a.o", "gfx1100 gfx942", 7},
+		{"hipcc -fno-gpu-rdc " TWO "-cuid=x -c a.hip -o a.o", "gfx1100 gfx942", 2},
+		{"hipcc --offload-arch=gfx942 -c a.hip -o a.o", "", 0},
+		{"hipcc --offload-arch=gfx942,gfx1100 -c a.hip -o a.o", "", 0},
+		{"hipcc --offload-arch=native " TWO "-c a.hip -o a.o", "", 0},
+		{"hipcc --offload-arch=gfx942 " TWO "-c a.hip -o a.o", "", 0},
+		{"clang++ " TWO "-c a.cpp -o a.o", "", 0},
+		{"clang++ " TWO "-x cuda -c a.cu -o a.o", "", 0},
+		{"hipcc " TWO "-fgpu-rdc -c a.hip -o a.o", "", 0},
+		{"hipcc " TWO "-MD -c a.hip -o a.o", "", 0},
+		{"hipcc " TWO "-g -c a.hip -o a.o", "", 0},
+		{"hipcc " TWO "-c a.hip b.hip -o a.o", "", 0},
+		{"hipcc " TWO "-c a.hip", "", 0},
+		{"hipcc " TWO "a.hip -o a", "", 0},
+		{"hipcc " TWO "-c @a.rsp -o a.o", "", 0},
+		{"hipcc " TWO "-c a.hip -save-temps -o a.o", "", 0},
+		{"hipcc " TWO "-Xclang -x -c a.hip -o a.o", "", 0},
+		{"hipcc " TWO "--some-new-option -c a.hip -o a.o", "", 0},
+		{"hipcc " TWO "-c a.hip -o", "", 0},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct strs list = str_split(&a, str_from(rows[i].line), ' ');
+		struct strs args = {.v = list.v + 1, .n = list.n - 1};
+		struct compile_step step;
+		bool passes = compile_read(&a, list.v[0], &args, &step);
+		struct str gpus = passes ? str_join(&a, &step.gpus, S(" ")) : S("");
+		if (!str_eq(gpus, str_from(rows[i].gpus)))
+			fail_msg("%s: '%.*s'", rows[i].line, STR(gpus));
+		if (passes && step.host_words.n != rows[i].host_words)
+			fail_msg("%s: %zu words of the host", rows[i].line, step.host_words.n);
+	}
+}
+
+static void passes_say_what_they_read_and_share_an_id(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct strs args = str_split(&a, S(TWO "-MD -MF a.d -c a.hip -o /x/a.o"), ' ');
+	struct compile_step step;
+	struct compile_passes passes;
+	assert_true(compile_read(&a, S("hipcc"), &args, &step));
+	compile_passes(&a, &step, &passes);
+	assert_int_equal(passes.n, 4);
+	const struct compile_pass *one = passes.v, *bundle = one + 2, *host = one + 3;
+	assert_str(one->gpu, "gfx1100");
+	assert_true(one->first == one->end && bundle->end - bundle->first == 2 && !bundle->argv.n);
+	assert_true(host->first == 2 && host->end == 3);
+	assert_true(strs_has(&host->argv, bundle->output) && strs_has(&host->argv, S("-MD")));
+	assert_false(strs_has(&one->argv, S("-MD")));
+	assert_str(host->output, "/x/a.o");
+	struct str id = step.words.v[step.words.n - 1];
+	assert_true(str_starts(id, S("-cuid=")));
+	assert_true(strs_has(&one->argv, id) && strs_has(&host->argv, id));
+	for (size_t i = 0; i < passes.n; i++) /* a pass writes where no result of another lies */
+		for (size_t k = 0; k < passes.n; k++)
+			assert_false(str_eq(passes.v[i].work, passes.v[k].output));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +563,8 @@ int main(void)
 		cmocka_unit_test(the_rest_of_a_build_is_known_by_its_history),
 		cmocka_unit_test(what_does_not_fit_waits_until_another_ends_or_dies),
 		cmocka_unit_test(one_that_wants_to_be_alone_is_not_overtaken),
+		cmocka_unit_test(only_what_passes_can_express_is_compiled_in_passes),
+		cmocka_unit_test(passes_say_what_they_read_and_share_an_id),
 		cmocka_unit_test(a_share_lasts_as_long_as_the_compiler),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

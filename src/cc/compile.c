@@ -1,0 +1,216 @@
+/* The passes that compile one source; see compile.h. Options are those of clang's driver. */
+#include "cc/compile.h"
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "cc/cc_int.h"
+#include "formats/bundle.h"
+
+/* ---- from a step to passes ---- */
+
+static void add_words(struct arena *a, struct strs *io, const char *const *words)
+{
+	for (; *words; words++)
+		strs_add(a, io, str_from(*words));
+}
+
+/* A pass of the compiler, with all that does not depend on its kind. */
+static struct compile_pass *add_pass(struct arena *a, const struct compile_step *step,
+	struct compile_passes *io, struct str output)
+{
+	struct compile_pass *p = VEC_PUSH(a, io);
+	*p = (struct compile_pass){
+		.output = output, .work = path_join(a, step->work, path_base(output))};
+	p->out = path_join(a, p->work, S("out"));
+	if (step->depfiles)
+		p->depfile = path_join(a, p->work, S("dep"));
+	strs_add_all(a, &p->argv, &step->words);
+	strs_add(a, &p->argv, S("-o"));
+	strs_add(a, &p->argv, p->out);
+	return p;
+}
+
+void compile_passes(struct arena *a, const struct compile_step *step, struct compile_passes *ret)
+{
+	static const char *const of_device[] = {
+		"--offload-device-only", "--no-gpu-bundle-output", NULL};
+	static const char *const of_host[] = {
+		"--offload-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", NULL};
+	size_t gpus = step->gpus.n;
+	*ret = (struct compile_passes){0};
+	VEC_EACH (const struct str, gpu, &step->gpus) {
+		struct compile_pass *p = add_pass(
+			a, step, ret, str_fmt(a, "%.*s.%.*s.co", STR(step->parts), STR(*gpu)));
+		p->kind = "device";
+		p->gpu = *gpu;
+		add_words(a, &p->argv, of_device);
+		strs_add(a, &p->argv, str_fmt(a, "--offload-arch=%.*s", STR(*gpu)));
+		if (!step->depfiles)
+			continue;
+		/* the driver drops -MD for the device side of HIP; cc1 itself knows it */
+		const struct str words[] = {S("-dependency-file"), p->depfile,
+			S("-sys-header-deps"), S("-MT"), S("out")};
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+			strs_add(a, &p->argv, S("-Xclang"));
+			strs_add(a, &p->argv, words[i]);
+		}
+	}
+	struct str bundle = str_fmt(a, "%.*s.hipfb", STR(step->parts));
+	if (gpus)
+		*VEC_PUSH(a, ret) =
+			(struct compile_pass){.kind = "bundle", .end = gpus, .output = bundle};
+	struct compile_pass *host = add_pass(a, step, ret, step->object);
+	host->kind = step->kind;
+	strs_add_all(a, &host->argv, &step->host_words);
+	if (step->depfiles) {
+		strs_add(a, &host->argv, S("-MD"));
+		strs_add(a, &host->argv, S("-MF"));
+		strs_add(a, &host->argv, host->depfile);
+	}
+	if (!gpus)
+		return;
+	host->first = gpus;
+	host->end = gpus + 1;
+	add_words(a, &host->argv, of_host);
+	strs_add(a, &host->argv, bundle);
+}
+
+struct err *compile_join(const struct strs *gpus, const struct strs *objects, struct str path)
+{
+	ARENA(tmp);
+	struct bundle_object *v = arena_array(&tmp, gpus->n, sizeof(*v));
+	for (size_t i = 0; i < gpus->n; i++)
+		v[i] = (struct bundle_object){.target = gpus->v[i], .path = objects->v[i]};
+	return bundle_write(path, S("x86_64-unknown-linux-gnu"), v, gpus->n);
+}
+
+/* ---- from a command line to a step ---- */
+
+enum word_use { WORD_SHARED, WORD_HOST, WORD_OUTPUT, WORD_GPU, WORD_DOUBTFUL };
+
+/* Which passes get a word: the first row that fits counts, and a word without a row is doubtful. So are words that clang
+ * hands to one side, and those that name further outputs. */
+static const struct {
+	const char *begins;
+	bool whole; /* it is the whole word */
+	enum word_use use;
+} uses[] = {
+	{"-o", true, WORD_OUTPUT},
+	{"--offload-arch=", false, WORD_GPU},
+	{"-MD", true, WORD_HOST}, /* the driver drops these for the device side */
+	{"-MMD", true, WORD_HOST},
+	{"-MP", true, WORD_HOST},
+	{"-MF", false, WORD_HOST},
+	{"-MT", false, WORD_HOST},
+	{"-MQ", false, WORD_HOST},
+	{"-c", true, WORD_SHARED},
+	{"-x", true, WORD_SHARED},
+	{"-D", false, WORD_SHARED},
+	{"-I", false, WORD_SHARED},
+	{"-U", false, WORD_SHARED},
+	{"-isystem", false, WORD_SHARED},
+	{"-iquote", false, WORD_SHARED},
+	{"-idirafter", false, WORD_SHARED},
+	{"-include", true, WORD_SHARED},
+	{"-std=", false, WORD_SHARED},
+	{"-pthread", true, WORD_SHARED},
+	{"-mllvm", true, WORD_SHARED},
+	{"-Wp,", false, WORD_DOUBTFUL},
+	{"-Wa,", false, WORD_DOUBTFUL},
+	{"-Wl,", false, WORD_DOUBTFUL},
+	{"-W", false, WORD_SHARED},
+	{"-w", true, WORD_SHARED},
+	{"-O", false, WORD_SHARED},
+	{"--hip-path=", false, WORD_SHARED},
+	{"--rocm-path=", false, WORD_SHARED},
+	{"-cuid=", false, WORD_SHARED},
+	{"-fPIC", true, WORD_SHARED},
+	{"-fpic", true, WORD_SHARED},
+	{"-fPIE", true, WORD_SHARED},
+	{"-fno-", false, WORD_SHARED},
+	{"-ffast-math", true, WORD_SHARED},
+	{"-ffp-contract=", false, WORD_SHARED},
+	{"-ffile-prefix-map=", false, WORD_SHARED},
+	{"-ffunction-sections", true, WORD_SHARED},
+	{"-fdata-sections", true, WORD_SHARED},
+	{"-fdiagnostics", false, WORD_SHARED},
+	{"-fexceptions", true, WORD_SHARED},
+	{"-fgpu-default-stream=", false, WORD_SHARED},
+	{"-fgpu-flush-denormals-to-zero", true, WORD_SHARED},
+	{"-fstack-protector", false, WORD_SHARED},
+	{"-funroll-loops", true, WORD_SHARED},
+	{"-fvisibility", false, WORD_SHARED},
+	{"-fwrapv", true, WORD_SHARED},
+};
+
+static enum word_use use_of(struct str word)
+{
+	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+		struct str begins = str_from(uses[i].begins);
+		if (uses[i].whole ? str_eq(word, begins) : str_starts(word, begins))
+			return uses[i].use;
+	}
+	return WORD_DOUBTFUL;
+}
+
+bool compile_read(
+	struct arena *a, struct str name, const struct strs *args, struct compile_step *ret)
+{
+	unsigned sources = 0;
+	struct strs depends = {0}; /* the words about dependency files */
+	bool hip = str_eq(name, S("hipcc")), has_id = false;
+	*ret = (struct compile_step){.kind = "host"};
+	for (size_t i = 0; i < args->n; i++) {
+		struct str word = args->v[i], value = S("");
+		bool option = word.n > 1 && word.p[0] == '-';
+		enum word_use use = option ? use_of(word) : WORD_SHARED;
+		bool two = option && cc_takes_value(word);
+		if (two && i + 1 < args->n)
+			value = args->v[++i];
+		if (use == WORD_DOUBTFUL || !word.n || word.p[0] == '@' || (two && !value.n))
+			return false;
+		if (str_eq(word, S("-x")) && !str_eq(value, S("hip")))
+			return false;
+		hip |= two && str_eq(word, S("-x"));
+		hip |= !option && str_eq(path_ext(word), S(".hip"));
+		has_id |= str_starts(word, S("-cuid="));
+		sources += !option;
+		if (use == WORD_OUTPUT) {
+			if (ret->object.n)
+				return false;
+			ret->object = value;
+			continue;
+		}
+		if (use == WORD_GPU) {
+			struct str gpu = str_sub(word, S("--offload-arch=").n, word.n);
+			if (!str_starts(gpu, S("gfx")) || str_chr(gpu, ',') < gpu.n ||
+				!strs_put(a, &ret->gpus, gpu))
+				return false;
+		}
+		if (str_starts(word, S("-M")))
+			strs_add(a, &depends, str_sub(word, 0, 3));
+		struct strs *to = use == WORD_SHARED ? &ret->words : &ret->host_words;
+		strs_add(a, to, word);
+		if (two)
+			strs_add(a, to, value);
+	}
+	if (!hip || sources != 1 || ret->gpus.n < 2 || !ret->object.n || !strs_has(args, S("-c")) ||
+		(depends.n && !strs_has(&depends, S("-MF"))))
+		return false;
+	strs_sort(&ret->gpus); /* as the driver does */
+	if (depends.n && !strs_has(&depends, S("-MT")) && !strs_has(&depends, S("-MQ"))) {
+		strs_add(a, &ret->host_words, S("-MQ"));
+		strs_add(a, &ret->host_words, ret->object);
+	}
+	/* Host and device side name shared variables by this id. clang's own is a hash of its command line, which
+	 * differs from pass to pass. */
+	struct str line = str_join(a, args, S("\n"));
+	struct digest d = hash_bytes(HASH_SHA256, line.p, line.n);
+	if (!has_id)
+		strs_add(a, &ret->words,
+			str_fmt(a, "-cuid=%.*s", STR(str_sub(digest_hex(a, &d), 0, 16))));
+	struct str folder = str_fmt(a, "%.*s.passes", STR(path_abs(a, ret->object)));
+	ret->work = path_join(a, folder, S("work"));
+	ret->parts = path_join(a, folder, S("device"));
+	return true;
+}
