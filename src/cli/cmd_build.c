@@ -125,7 +125,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		e = build_run(a, &q, &r);
 	}
 	if (o->common.json)
-		out_text(r.record);
+		out_text(r.report);
 	if (e)
 		return say_failure(&plan, &r, e, ret_status);
 	if (!r.started) {

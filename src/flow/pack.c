@@ -117,5 +117,5 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 	TRY(wheel_build(a, &w, out, &ret->wheel));
 	TRY(fs_stat(ret->wheel, &st));
 	ret->wheel_size = (uint64_t)st.st_size;
-	return build_manifest(a, p, NULL, NULL, ret);
+	return build_provenance(a, p, NULL, NULL, ret);
 }

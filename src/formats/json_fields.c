@@ -109,6 +109,9 @@ static void write_value(struct json *j, const struct json_field *f, const void *
 	case FIELD_CUSTOM:
 		f->write(j, at);
 		break;
+	case FIELD_PARSED:
+		json_node(j, at);
+		break;
 	case FIELD_MEMBERS:
 	case FIELD_END:
 		break;

@@ -45,6 +45,7 @@ enum field_kind {
 	FIELD_ITEMS,   /* VEC of structs of .size bytes with .fields: a list of objects */
 	FIELD_PAIRS,  /* the same as one object: the first field is the key, the second the value */
 	FIELD_CUSTOM, /* .write writes the value */
+	FIELD_PARSED, /* const struct node *, written again as it was read; NULL leaves the member out */
 };
 
 /* Narrow, since every start relocates the pointers in all such tables, page by page: 24 bytes instead of 56 spared it 8
@@ -114,6 +115,8 @@ struct json_field {
 #define FIELD_MAP(k, T, member, table)                                                             \
 	{.key = (k), .kind = FIELD_PAIRS, .off = offsetof(T, member),                              \
 		.size = sizeof(*((T *)0)->member.v), .fields = (table)}
+#define FIELD_AS_PARSED(k, T, member)                                                              \
+	{.key = (k), .kind = FIELD_PARSED, .off = offsetof(T, member), .pointer = true}
 /* a key that a reader knows, but does not read by this table */
 #define FIELD_LATER(k) {.key = (k), .kind = FIELD_STRS, .written = true}
 #define FIELD_WRITE(k, function) {.key = (k), .kind = FIELD_CUSTOM, .write = (function)}
@@ -147,6 +150,7 @@ void json_f64(struct json *j, double d); /* at most 6 decimals; never NaN */
 void json_bool(struct json *j, bool b);
 void json_nothing(struct json *j);
 void json_strs(struct json *j, const struct strs *list);
+void json_node(struct json *j, const struct node *n); /* a value that was read from JSON */
 
 /* The object as a value. */
 void json_struct(struct json *j, const struct json_field *fields, const void *object);

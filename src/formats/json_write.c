@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/node.h"
+
 static void newline(struct json *j)
 {
 	if (!j->indent)
@@ -169,4 +171,33 @@ void json_strs(struct json *j, const struct strs *list)
 	for (size_t i = 0; i < list->n; i++)
 		json_str(j, list->v[i]);
 	json_close(j);
+}
+
+void json_node(struct json *j, const struct node *n)
+{
+	switch (n->kind) {
+	case NODE_NULL:
+		json_nothing(j);
+		break;
+	case NODE_STRING:
+		json_str(j, n->text);
+		break;
+	case NODE_BOOL:
+		json_bool(j, str_eq(n->text, S("true")));
+		break;
+	case NODE_NUMBER:
+		before(j);
+		buf_add(j->out, n->text);
+		break;
+	case NODE_LIST:
+	case NODE_MAP:
+		json_open(j, n->kind == NODE_LIST ? '[' : '{');
+		NODE_EACH (member, n) {
+			if (n->kind == NODE_MAP)
+				json_key_str(j, member->key);
+			json_node(j, member);
+		}
+		json_close(j);
+		break;
+	}
 }

@@ -34,7 +34,7 @@ static int end(void **state)
 static const struct node *record(struct fixture *f)
 {
 	const struct node *doc = NULL;
-	struct str text = build_record(&f->a, &f->request, &f->result, f->failure);
+	struct str text = build_report(&f->a, &f->request, &f->result, f->failure);
 	assert_ok(json_parse(&f->a, text, S("build.json"), &doc));
 	assert_str(node_text(doc, S("schema"), S("")), "rocsmith.build/1");
 	return doc;
@@ -154,10 +154,10 @@ static bool is_proved(struct fixture *f)
 {
 	struct verify_options o = {.device_code = true};
 	struct build_result *r = &f->result;
-	r->proved = S("");
+	r->proved = (struct build_proof){0};
 	r->verdict = (struct verdict){0};
 	assert_ok(build_proved(&f->a, &f->request, &o, r));
-	return r->proved.n > 0;
+	return r->proved.verify != NULL;
 }
 
 /* Builds, with that verdict, and keeps the record. */
@@ -171,7 +171,7 @@ static void keep_record(struct fixture *f, bool pass)
 	f->result.verdict.pass = pass;
 	f->result.verified = true;
 	assert_ok(fs_write(path_join(&f->a, f->result.dir, S("build.json")),
-		build_record(&f->a, &f->request, &f->result, NULL), 0644));
+		build_report(&f->a, &f->request, &f->result, NULL), 0644));
 }
 
 static void the_same_wheel_is_proved_once(void **state)
@@ -200,7 +200,7 @@ static void the_same_wheel_is_proved_once(void **state)
 		assert_int_equal(doc->n, before->n);
 		assert_str(node_text(doc, S("sha256"), S("")), f->result.sha256.p);
 		assert_ok(fs_write(path_join(&f->a, dir, S("build.json")),
-			build_record(&f->a, &f->request, &f->result, NULL), 0644));
+			build_report(&f->a, &f->request, &f->result, NULL), 0644));
 	}
 	f->result.sdk.fingerprint = S("cd34");
 	assert_false(is_proved(f));

@@ -1,15 +1,14 @@
-/* The manifest beside a wheel: what it was made of, for whoever gets the wheel and not the build folder.
- * See build.h. */
+/* The provenance beside a wheel: what it was made of, for those who get the wheel but not the build folder. See build.h. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "flow/build.h"
 #include "wheel/wheel.h"
 
-struct input {
+struct provenance_input {
 	struct str file, sha256;
 };
 
-struct manifest {
+struct provenance {
 	struct str file, sha256, rocm;
 	uint64_t bytes;
 	const struct sdk *sdk;
@@ -17,12 +16,12 @@ struct manifest {
 	const struct source_tree *source;     /* or NULL */
 	const struct foreign *foreign;        /* or NULL */
 	const struct wheel_relocation *paths; /* or NULL */
-	VEC(struct input) with;
+	VEC(struct provenance_input) with;
 };
 
-static const struct json_field input_fields[] = FIELDS_ONLY(struct input, file, sha256);
+static const struct json_field input_fields[] = FIELDS_ONLY(struct provenance_input, file, sha256);
 
-static const struct json_field wheel_fields[] = FIELDS_ONLY(struct manifest, file, bytes, sha256);
+static const struct json_field wheel_fields[] = FIELDS_ONLY(struct provenance, file, bytes, sha256);
 
 static const struct json_field plan_part[] = {
 	FIELDS(struct plan, name, version, gpus),
@@ -50,55 +49,52 @@ static const struct json_field paths_fields[] = {
 	{.kind = FIELD_END},
 };
 
-static const struct json_field manifest_fields[] = {
+static const struct json_field provenance_fields[] = {
 	FIELD_CONST("schema", "rocsmith.wheel/1"),
 	FIELD_CONST("rocsmith", ROCSMITH_VERSION),
 	FIELD_PART("wheel", wheel_fields),
-	FIELD_FROM(struct manifest, plan, plan_part),
-	FIELD("rocm", struct manifest, rocm),
-	FIELD_POINTER("sdk", struct manifest, sdk, sdk_fields),
-	FIELD_POINTER("source", struct manifest, source, source_tree_fields),
-	FIELD_LIST("with", struct manifest, with, input_fields),
-	FIELD_FROM(struct manifest, foreign, foreign_fields),
-	FIELD_FROM(struct manifest, paths, paths_fields),
+	FIELD_FROM(struct provenance, plan, plan_part),
+	FIELD("rocm", struct provenance, rocm),
+	FIELD_POINTER("sdk", struct provenance, sdk, sdk_fields),
+	FIELD_POINTER("source", struct provenance, source, source_tree_fields),
+	FIELD_LIST("with", struct provenance, with, input_fields),
+	FIELD_FROM(struct provenance, foreign, foreign_fields),
+	FIELD_FROM(struct provenance, paths, paths_fields),
 	{.kind = FIELD_END},
 };
 
-struct str build_manifest_path(struct arena *a, struct str wheel)
+struct str build_provenance_path(struct arena *a, struct str wheel)
 {
 	return str_fmt(a, "%.*s.json", STR(wheel));
 }
 
-/* Where an archive lies here, and whose mirror it came from, is nobody's business. */
-static const struct source_tree *public_source(struct arena *a, const struct plan_foreign *how)
-{
-	struct source_tree *tree = NEW(a, struct source_tree);
-	*tree = how->source;
-	tree->mirror = S("");
-	if (!str_starts(tree->from, S("debian:")) && !str_starts(tree->from, S("sdist:")))
-		tree->from = S("");
-	return tree;
-}
-
-struct err *build_manifest(struct arena *a, const struct plan *plan, const struct foreign *f,
+struct err *build_provenance(struct arena *a, const struct plan *plan, const struct foreign *f,
 	const struct wheel_relocation *paths, struct build_result *ret)
 {
 	struct digest d;
-	struct manifest m = {.file = path_base(ret->wheel),
+	struct source_tree source;
+	struct provenance m = {.file = path_base(ret->wheel),
 		.bytes = ret->wheel_size,
 		.rocm = sdk_rocm(a, &ret->sdk),
 		.sdk = &ret->sdk,
 		.plan = plan,
-		.source = plan->foreign ? public_source(a, plan->foreign) : NULL,
 		.foreign = f,
 		.paths = paths};
 	TRY(hash_file(HASH_SHA256, ret->wheel, &d));
 	m.sha256 = digest_hex(a, &d);
+	if (plan->foreign) { /* without the archive's place on this machine, and without its mirror */
+		source = plan->foreign->source;
+		source.mirror = S("");
+		if (!str_starts(source.from, S("debian:")) && !str_starts(source.from, S("sdist:")))
+			source.from = S("");
+		m.source = &source;
+	}
 	for (size_t i = 0; plan->foreign && i < plan->foreign->with.n; i++) {
 		struct str wheel = plan->foreign->with.v[i];
 		TRY(hash_file(HASH_SHA256, wheel, &d));
-		*VEC_PUSH(a, &m.with) = (struct input){path_base(wheel), digest_hex(a, &d)};
+		*VEC_PUSH(a, &m.with) =
+			(struct provenance_input){path_base(wheel), digest_hex(a, &d)};
 	}
-	return fs_write(
-		build_manifest_path(a, ret->wheel), json_document(a, 2, manifest_fields, &m), 0644);
+	return fs_write(build_provenance_path(a, ret->wheel),
+		json_document(a, 2, provenance_fields, &m), 0644);
 }

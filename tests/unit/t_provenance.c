@@ -49,9 +49,9 @@ static void it_tells_what_the_wheel_was_made_of(void **state)
 		(struct source_file){.name = S("x.tar.xz"), .sha256 = S("ab"), .size = 3};
 	*VEC_PUSH(&a, &paths.changed) = (struct wheel_path){S("torch/lib/x.so"), S("$ORIGIN")};
 	*VEC_PUSH(&a, &r.sdk.components) = (struct sdk_component){S("hip"), S("6.4.43484")};
-	assert_ok(build_manifest(&a, &plan, &f, &paths, &r));
-	assert_str(build_manifest_path(&a, r.wheel), str_fmt(&a, "%.*s.json", STR(r.wheel)).p);
-	assert_ok(fs_read(&a, build_manifest_path(&a, r.wheel), 1 << 20, &bytes));
+	assert_ok(build_provenance(&a, &plan, &f, &paths, &r));
+	assert_str(build_provenance_path(&a, r.wheel), str_fmt(&a, "%.*s.json", STR(r.wheel)).p);
+	assert_ok(fs_read(&a, build_provenance_path(&a, r.wheel), 1 << 20, &bytes));
 	assert_ok(json_parse(&a, bytes, S("manifest"), &doc));
 	const struct node *wheel = node_get(doc, S("wheel"));
 	assert_str(text(doc, "schema"), "rocsmith.wheel/1");
@@ -67,8 +67,8 @@ static void it_tells_what_the_wheel_was_made_of(void **state)
 	assert_int_equal(node_get(doc, S("recipes"))->n, 1);
 	assert_false(str_contains(bytes, S("/home/u")));
 	assert_false(str_contains(bytes, dir));
-	assert_ok(build_manifest(&a, &plan, &f, &paths, &r));
-	assert_ok(fs_read(&a, build_manifest_path(&a, r.wheel), 1 << 20, &again));
+	assert_ok(build_provenance(&a, &plan, &f, &paths, &r));
+	assert_ok(fs_read(&a, build_provenance_path(&a, r.wheel), 1 << 20, &again));
 	assert_true(str_eq(bytes, again));
 	assert_ok(fs_remove_tree(dir));
 }
@@ -84,8 +84,8 @@ static void a_build_of_ours_has_one_too(void **state)
 	assert_ok(fs_tempdir(&a, S(""), &dir));
 	r.wheel = path_join(&a, dir, S("saxpy.whl"));
 	assert_ok(fs_write(r.wheel, S("w"), 0644));
-	assert_ok(build_manifest(&a, &plan, NULL, NULL, &r));
-	assert_ok(json_read(&a, build_manifest_path(&a, r.wheel), &doc));
+	assert_ok(build_provenance(&a, &plan, NULL, NULL, &r));
+	assert_ok(json_read(&a, build_provenance_path(&a, r.wheel), &doc));
 	assert_str(text(doc, "name"), "saxpy");
 	assert_null(node_get(doc, S("source")));
 	assert_null(node_get(doc, S("recipes")));

@@ -1,0 +1,259 @@
+/* The build report, build.json: what `rocsmith report` draws its page from. See build.h.
+ *
+ * Its last members are the proof: what the wheel contains, and the verdict on it. They hold as long as the wheel is the
+ * same, byte for byte, and is proved by the same program with the same SDK; then the next report takes them over from
+ * the last one, and nothing is unpacked again.
+ */
+#include "flow/build.h"
+
+#include <time.h>
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "devcode/devcode.h"
+#include "formats/node.h"
+#include "formats/zip.h"
+
+static const char *const stage_names[STAGE_COUNT] = {[STAGE_SDK] = "sdk",
+	[STAGE_HIPIFY] = "hipify",
+	[STAGE_COMPILE] = "compile",
+	[STAGE_PACKAGE] = "package",
+	[STAGE_VERIFY] = "verify"};
+
+/* ---- the document ---- */
+
+struct report_failure {
+	const char *id, *message, *path;
+	unsigned line;
+	const struct report_failure *place; /* itself if path is set, else NULL */
+};
+
+/* The proof as it is made. */
+struct report_proof {
+	const struct build_result *result;
+	const struct zip *files; /* of the wheel; what cannot be read is NULL and left out */
+	const struct devcode *inspect;
+	const struct verdicts *verify;
+};
+
+struct report_document {
+	uint64_t started; /* seconds since 1970 */
+	double seconds;
+	unsigned jobs;
+	struct str project;
+	const struct plan *plan;
+	const struct build_result *result;
+	const struct report_failure *error; /* or NULL */
+	const struct machine *facts;        /* NULL in a dry run */
+	const struct report_proof *proof;   /* this, or the next one, or neither */
+	const struct build_result *proved;
+};
+
+static const struct json_field sdk_fields[] = {
+	FIELDS(struct sdk, name, provider, suite),
+	FIELD("path", struct sdk, root),
+	FIELDS(struct sdk, index_date, fingerprint),
+	FIELD_MAP("components", struct sdk, components, sdk_component_fields),
+	{.kind = FIELD_END},
+};
+
+static void write_stages(struct json *j, const void *result)
+{
+	const struct build_result *r = result;
+	json_open(j, '{');
+	for (unsigned i = 0; i < STAGE_COUNT; i++) {
+		json_key(j, stage_names[i]);
+		json_f64(j, r->seconds[i]);
+	}
+	json_close(j);
+}
+
+static const struct json_field step_fields[] =
+	FIELDS_ONLY(struct job_report, kind, name, gpu, start, seconds, cpu, memory, cached, done);
+
+const struct json_field build_package_fields[] =
+	FIELDS_ONLY(struct foreign_package, name, version, sha256);
+
+/* What went into another build system's build besides the plan. */
+static const struct json_field foreign_fields[] = {
+	FIELD_LIST("packages", struct foreign, packages, build_package_fields),
+	FIELD("dropped", struct foreign, dropped),
+	FIELD("recipes", struct foreign, patched),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field result_fields[] = {
+	FIELD("dir", struct build_result, dir),
+	FIELD_STRUCT("sdk", struct build_result, sdk, sdk_fields),
+	FIELD_WRITE("stages", write_stages),
+	FIELD_LIST("steps", struct build_result, steps, step_fields),
+	FIELD_POINTER("environment", struct build_result, foreign, foreign_fields),
+	FIELD("wheel", struct build_result, wheel),
+	FIELD("bytes", struct build_result, wheel_size),
+	FIELD("platform_why", struct build_result, platform_why),
+	FIELD("translated", struct build_result, edits),
+	FIELD_LIST("findings", struct build_result, findings, finding_fields),
+	FIELD_LIST("warnings", struct build_result, warnings, finding_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field place_fields[] = FIELDS_ONLY(struct report_failure, path, line);
+
+static const struct json_field error_fields[] = {
+	FIELDS(struct report_failure, id, message),
+	FIELD_FROM(struct report_failure, place, place_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field member_fields[] = {
+	FIELD("path", struct zip_member, name),
+	FIELD("size", struct zip_member, size),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field files_fields[] = {
+	FIELD_LIST("files", struct zip, members, member_fields),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field key_fields[] = {
+	FIELD_OPTIONAL("proof", struct build_result, proof),
+	FIELD_OPTIONAL("sha256", struct build_result, sha256),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field proof_fields[] = {
+	FIELD_FROM(struct report_proof, result, key_fields),
+	FIELD_FROM(struct report_proof, files, files_fields),
+	FIELD_POINTER("inspect", struct report_proof, inspect, devcode_fields),
+	FIELD_POINTER("verify", struct report_proof, verify, verdicts_fields),
+	{.kind = FIELD_END},
+};
+
+/* The same members, taken over from the last report. */
+static const struct json_field proved_fields[] = {
+	FIELDS(struct build_result, proof, sha256),
+	FIELD_AS_PARSED("files", struct build_result, proved.files),
+	FIELD_AS_PARSED("inspect", struct build_result, proved.inspect),
+	FIELD_AS_PARSED("verify", struct build_result, proved.verify),
+	{.kind = FIELD_END},
+};
+
+static const struct json_field document_fields[] = {
+	FIELD_CONST("schema", "rocsmith.build/1"),
+	FIELD_CONST("rocsmith", ROCSMITH_VERSION),
+	FIELDS(struct report_document, started, seconds, jobs, project),
+	FIELD_FROM(struct report_document, result, result_fields),
+	FIELD_POINTER("error", struct report_document, error, error_fields),
+	FIELD_POINTER("plan", struct report_document, plan, plan_fields),
+	FIELD_POINTER("facts", struct report_document, facts, machine_fields),
+	FIELD_FROM(struct report_document, proof, proof_fields),
+	FIELD_FROM(struct report_document, proved, proved_fields),
+	{.kind = FIELD_END},
+};
+
+struct str build_report(struct arena *a, const struct build_request *q,
+	const struct build_result *r, const struct err *failure)
+{
+	enum { MAX_FILES = 20000 };
+	double seconds = mono_now() - q->began;
+	struct report_document d = {.started = (uint64_t)((double)time(NULL) - seconds),
+		.seconds = seconds,
+		.jobs = r->jobs,
+		.project = q->plan->project,
+		.plan = q->plan,
+		.result = r};
+	struct report_failure error;
+	struct machine facts;
+	struct verdict verdict = r->verdict;
+	struct verdicts verify = {{.v = &verdict, .n = 1}};
+	struct report_proof proof = {.result = r, .verify = &verify};
+	struct devcode inspect;
+	struct zip files;
+	if (failure) {
+		const struct err *root = err_root(failure); /* what a reader wants first */
+		error = (struct report_failure){.id = err_id(failure->code),
+			.message = root->msg,
+			.path = root->path,
+			.line = root->line,
+			.place = root->path ? &error : NULL};
+		d.error = &error;
+	}
+	if (r->started) { /* the only time that a build reads the whole machine */
+		struct err *e = machine_read(a, q->sysroot, &facts);
+		d.facts = e ? NULL : &facts;
+		err_free(e);
+	}
+	if (r->verified && r->proved.verify) {
+		d.proved = r;
+	} else if (r->verified) { /* for the folder of a CMake project there are no files */
+		struct err *e = devcode_scan(
+			a, r->wheel, DEVCODE_KERNELS | DEVCODE_HASH | DEVCODE_RESOURCES, &inspect);
+		proof.inspect = e ? NULL : &inspect;
+		err_free(e);
+		e = zip_open(a, r->wheel, NULL, &files);
+		if (!e) {
+			proof.files = &files;
+			files.members.n = files.members.n < MAX_FILES ? files.members.n : MAX_FILES;
+			zip_close(&files);
+		}
+		err_free(e);
+		d.proof = &proof;
+	}
+	return json_document(a, 0, document_fields, &d);
+}
+
+/* ---- taking over the last proof ---- */
+
+/* Reads the verdict of an earlier report. False if it is not a pass: the SDK may have been completed by hand since. */
+static bool take_verdict(struct arena *a, const struct node *verify, struct build_result *ret)
+{
+	const struct node *list = node_get(verify, S("wheels"));
+	if (!list || list->n != 1 || !str_eq(node_text(list->v, S("verdict"), S("")), S("pass")))
+		return false;
+	const struct node *findings = node_get(list->v, S("findings"));
+	ret->verdict = (struct verdict){.path = ret->wheel, .pass = true};
+	for (size_t i = 0; findings && i < findings->n; i++) {
+		const struct node *n = &findings->v[i];
+		struct str word = node_text(n, S("severity"), S(""));
+		enum severity s = SEV_INFO;
+		struct strs fix;
+		while (s < SEV_ERROR && !str_eq(word, str_from(severity_name(s))))
+			s++;
+		struct finding *f = finding_add(a, &ret->verdict.findings,
+			str_z(a, node_text(n, S("id"), S(""))), s, node_text(n, S("path"), S("")));
+		f->message = node_text(n, S("message"), S(""));
+		if (!node_want_strs(a, n, S("fix"), &fix))
+			f->fix = fix;
+	}
+	return true;
+}
+
+struct err *build_proved(struct arena *a, const struct build_request *q,
+	const struct verify_options *o, struct build_result *ret)
+{
+	enum { MAX_REPORT = 64 << 20 };
+	struct digest d;
+	struct str text;
+	const struct node *last;
+	TRY(hash_file(HASH_SHA256, ret->wheel, &d));
+	ret->sha256 = digest_hex(a, &d);
+	/* all that a verdict depends on */
+	ret->proof = sha256_hex(
+		a, str_fmt(a, "%s %.*s %.*s %.*s %d %.*s %.*s %.*s", ROCSMITH_VERSION,
+			   STR(fs_state(a, S("/proc/self/exe"))), STR(ret->sha256), STR(ret->wheel),
+			   o->device_code, STR(str_join(a, &q->plan->gpus, S(","))), STR(o->sdk),
+			   STR(ret->sdk.fingerprint)));
+	CLEANUP(err_freep)
+	struct err *no = fs_read(a, path_join(a, ret->dir, S("build.json")), MAX_REPORT, &text);
+	if (!no)
+		no = json_parse(a, text, S("build.json"), &last);
+	if (no || !str_eq(node_text(last, S("proof"), S("")), ret->proof))
+		return NULL;
+	const struct node *verify = node_get(last, S("verify"));
+	if (take_verdict(a, verify, ret))
+		ret->proved = (struct build_proof){.files = node_get(last, S("files")),
+			.inspect = node_get(last, S("inspect")),
+			.verify = verify};
+	return NULL;
+}
