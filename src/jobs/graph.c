@@ -1,4 +1,4 @@
-/* Runs a graph of steps on a pool of threads; see job.h. One mutex guards the counters. */
+/* Runs a graph of steps on a pool of threads; see job.h. One mutex protects the counters. */
 #include "jobs/job.h"
 
 #include <pthread.h>
@@ -6,16 +6,16 @@
 #include "base/pool.h"
 #include "base/proc.h"
 
-struct runner {
+struct graph_runner {
 	struct graph *g;
 	struct pool *pool;
-	struct ticket *tickets; /* one per node, as long as the graph runs */
+	struct graph_ticket *tickets; /* one for each node, as long as the graph runs */
 	pthread_mutex_t lock;
 	bool keep_going, stop;
 };
 
-struct ticket {
-	struct runner *r;
+struct graph_ticket {
+	struct graph_runner *r;
 	size_t node;
 };
 
@@ -33,8 +33,8 @@ void graph_need(struct arena *a, struct graph *g, size_t node, size_t earlier)
 
 static struct err *run_ticket(struct arena *tmp, void *user)
 {
-	struct ticket *t = user;
-	struct runner *r = t->r;
+	struct graph_ticket *t = user;
+	struct graph_runner *r = t->r;
 	struct graph_node *n = &r->g->v[t->node];
 	pthread_mutex_lock(&r->lock);
 	bool stop = r->stop || cancelled();
@@ -54,8 +54,8 @@ static struct err *run_ticket(struct arena *tmp, void *user)
 	return NULL;
 }
 
-/* The first failure in order; the others joined behind it, or dropped. */
-static struct err *collect(struct graph *g, struct err **ret_more)
+/* Returns the first failure in order; the others go to *ret_more, or are dropped. */
+static struct err *collect_failures(struct graph *g, struct err **ret_more)
 {
 	struct err *first = NULL, *more = NULL;
 	for (size_t i = 0; i < g->n; i++) {
@@ -75,12 +75,12 @@ static struct err *collect(struct graph *g, struct err **ret_more)
 
 struct err *graph_run(struct arena *a, struct graph *g, unsigned jobs, struct err **ret_more)
 {
-	struct runner r = {.g = g,
+	struct graph_runner r = {.g = g,
 		.tickets = arena_array(a, g->n, sizeof(*r.tickets)),
 		.keep_going = ret_more != NULL,
 		.lock = PTHREAD_MUTEX_INITIALIZER};
 	for (size_t i = 0; i < g->n; i++) {
-		r.tickets[i] = (struct ticket){.r = &r, .node = i};
+		r.tickets[i] = (struct graph_ticket){.r = &r, .node = i};
 		g->v[i].waiting = g->v[i].needs.n;
 		VEC_EACH (size_t, from, &g->v[i].needs)
 			*VEC_PUSH(a, &g->v[*from].feeds) = i;
@@ -92,7 +92,7 @@ struct err *graph_run(struct arena *a, struct graph *g, unsigned jobs, struct er
 			pool_add(r.pool, run_ticket, &r.tickets[i]);
 	pthread_mutex_unlock(&r.lock);
 	struct err *e = pool_end(r.pool);
-	struct err *first = collect(g, ret_more);
+	struct err *first = collect_failures(g, ret_more);
 	if (first)
 		return err_join(first, e);
 	return e ? e : cancel_check();

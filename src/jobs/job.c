@@ -1,5 +1,5 @@
-/* Runs jobs: asks the stamp, runs the program (or our own function), renames the output into place
- * and stamps it. See job.h. Called from several threads; they share the stamps only. */
+/* Runs a job: checks the stamp, runs the program (or our own function), renames the output into place and stamps it.
+ * See job.h. Several threads do so at once; they share only the stamps. */
 #include "jobs/job.h"
 
 #include "base/fs.h"
@@ -33,7 +33,7 @@ static void hash_parts(struct hash *h, const struct strs *list)
 	hash_part(h, S("--"));
 }
 
-/* Everything that decides the output but the content of files. */
+/* A hash over everything that decides the output except the content of files. */
 static struct digest key_of(struct arena *tmp, const struct job *j)
 {
 	struct hash *h = hash_new(HASH_SHA256);
@@ -48,7 +48,7 @@ static struct digest key_of(struct arena *tmp, const struct job *j)
 	return hash_end(h);
 }
 
-/* The files that the job read: those known beforehand, and those of its depfile. */
+/* The files that the job read: those that were known beforehand, and those of its depfile. */
 static struct err *read_inputs(struct arena *tmp, const struct job *j, struct strs *ret)
 {
 	struct str text;
@@ -116,15 +116,6 @@ static struct err *check_regular(struct str path)
 		       : err_new(E_TOOL_FAILED, "'%.*s' is not a regular file", STR(path));
 }
 
-static struct err *run_function(struct arena *tmp, struct job *j, struct str part)
-{
-	double start = mono_now();
-	TRY(j->make(tmp, j, part));
-	j->report.start = start - j->set->began;
-	j->report.seconds = mono_now() - start;
-	return NULL;
-}
-
 static struct err *make_output(struct arena *tmp, struct job *j, const struct stamp_key *key)
 {
 	bool program = j->proc.argv.n > 0;
@@ -132,7 +123,14 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 				  : str_fmt(tmp, "%.*s.part", STR(j->output));
 	struct strs inputs;
 	TRY(fs_remove(key->file));
-	TRY(program ? run_program(tmp, j) : run_function(tmp, j, part));
+	if (program) {
+		TRY(run_program(tmp, j));
+	} else {
+		double start = mono_now();
+		TRY(j->make(tmp, j, part));
+		j->report.start = start - j->set->began;
+		j->report.seconds = mono_now() - start;
+	}
 	TRY(check_regular(part));
 	if (j->depfile.n)
 		TRY(check_regular(j->depfile));
@@ -143,15 +141,6 @@ static struct err *make_output(struct arena *tmp, struct job *j, const struct st
 	struct stamp_cost cost = {
 		.seconds = j->report.seconds, .cpu = j->report.cpu, .memory = j->report.memory};
 	return stamp_write(j->set->stamps, key, &inputs, &cost);
-}
-
-/* What the compiler says stands first and for itself. */
-static struct err *in_context(const struct job *j, struct err *e)
-{
-	if (!e || e->code == E_COMPILE || e->code == E_LINK || e->code == E_CANCELLED)
-		return e;
-	return err_wrap(e, "cannot build '%.*s'%s%.*s", STR(j->report.name),
-		j->report.gpu.n ? " for " : "", STR(j->report.gpu));
 }
 
 static struct err *job_run(struct arena *tmp, void *user)
@@ -167,7 +156,13 @@ static struct err *job_run(struct arena *tmp, void *user)
 		j->report.cpu = cost.cpu;
 		j->report.memory = cost.memory;
 	} else {
-		TRY(in_context(j, make_output(tmp, j, &key)));
+		struct err *e = make_output(tmp, j, &key);
+		bool own =
+			e && (e->code == E_COMPILE || e->code == E_LINK); /* says all by itself */
+		if (e && !own && e->code != E_CANCELLED)
+			e = err_wrap(e, "cannot build '%.*s'%s%.*s", STR(j->report.name),
+				j->report.gpu.n ? " for " : "", STR(j->report.gpu));
+		TRY(e);
 	}
 	j->report.done = true;
 	progress_add(j->set->progress, 1, j->report.name);

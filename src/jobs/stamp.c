@@ -1,4 +1,4 @@
-/* Stamps of build steps; see job.h. Text, one file a line: "in SIZE MTIME SHA256 PATH". */
+/* Stamps of jobs; see job.h. They are text with one file a line: "in SIZE MTIME SHA256 PATH". */
 #include "jobs/job.h"
 
 #include <inttypes.h>
@@ -13,17 +13,17 @@
 
 #define STAMP_HEAD "rocsmith stamp 1"
 
-struct known {
+struct file_state {
 	uint64_t size;
-	int64_t mtime;      /* ns; 0 = not to be trusted */
-	bool recent;        /* written within a second of being hashed */
+	int64_t mtime;      /* ns; 0 = do not trust it */
+	bool recent;        /* it was written within a second of being hashed */
 	struct digest hash; /* n = 0: there is no such file */
 };
 
 struct stamps {
 	pthread_mutex_t lock;
 	struct arena a;
-	struct map seen; /* path -> struct known */
+	struct map seen; /* path -> struct file_state */
 };
 
 struct stamps *stamps_new(void)
@@ -43,11 +43,11 @@ void stamps_freep(struct stamps **s)
 	*s = NULL;
 }
 
-static bool stat_file(struct str path, struct known *ret)
+static bool stat_file(struct str path, struct file_state *ret)
 {
 	struct stat st;
 	struct err *e = fs_stat(path, &st);
-	*ret = (struct known){0};
+	*ret = (struct file_state){0};
 	if (e) {
 		err_free(e);
 		return false;
@@ -57,55 +57,50 @@ static bool stat_file(struct str path, struct known *ret)
 	return S_ISREG(st.st_mode);
 }
 
-static int64_t wall_ns(void)
+/* Size, time and hash of a file as it is now. Each file is hashed once in a build. */
+static struct file_state file_now(struct stamps *s, struct str path)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Size, time and hash of a file as it is now; hashes each file once a build. */
-static struct known file_now(struct stamps *s, struct str path)
-{
-	struct known k;
+	struct file_state k;
+	struct timespec now;
 	if (!stat_file(path, &k))
 		return k;
 	pthread_mutex_lock(&s->lock);
-	struct known *old = map_get(&s->seen, path);
+	struct file_state *old = map_get(&s->seen, path);
 	bool hit = old && old->size == k.size && old->mtime == k.mtime;
 	if (hit)
 		k = *old;
 	pthread_mutex_unlock(&s->lock);
 	if (hit)
 		return k;
-	k.recent = k.mtime > wall_ns() - 1000000000;
+	clock_gettime(CLOCK_REALTIME, &now);
+	k.recent = k.mtime > ((int64_t)now.tv_sec - 1) * 1000000000 + now.tv_nsec;
 	struct err *e = hash_file(HASH_SHA256, path, &k.hash);
 	if (e) {
 		err_free(e);
-		return (struct known){0};
+		return (struct file_state){0};
 	}
 	pthread_mutex_lock(&s->lock);
-	struct known *copy = NEW(&s->a, struct known);
+	struct file_state *copy = NEW(&s->a, struct file_state);
 	*copy = k;
 	map_put(&s->seen, str_dup(&s->a, path), copy);
 	pthread_mutex_unlock(&s->lock);
 	return k;
 }
 
-/* A number and the space behind it, off the line. */
+/* Takes a number and the space behind it off the line. */
 static bool take_number(struct str *line, uint64_t *ret)
 {
 	struct str digits;
 	return str_cut(*line, ' ', &digits, line) && str_u64(digits, 10, ret);
 }
 
-/* "SIZE MTIME SHA256 PATH": has the file, path or the one named there, its old content? One that
- * was not there ("-") must not be there; what a job made must. */
+/* Does a file have its old content? line: "SIZE MTIME SHA256 PATH". A file that was absent ("-") must still be absent.
+ * output: instead of PATH, the output of the job, which must exist; or "". */
 static bool unchanged(struct stamps *s, struct str line, struct str output)
 {
 	ARENA(tmp);
 	struct str hash, path;
-	struct known now;
+	struct file_state now;
 	uint64_t size, mtime;
 	if (!take_number(&line, &size) || !take_number(&line, &mtime) ||
 		!str_cut(line, ' ', &hash, &path))
@@ -127,27 +122,23 @@ static bool unchanged(struct stamps *s, struct str line, struct str output)
 	return now.hash.n ? str_eq(digest_hex(&tmp, &now.hash), hash) : !was;
 }
 
-static bool parse_cost(struct str line, struct stamp_cost *ret)
-{
-	uint64_t us, cpu;
-	if (!take_number(&line, &us) || !take_number(&line, &cpu) ||
-		!str_u64(line, 10, &ret->memory))
-		return false;
-	ret->seconds = (double)us / 1e6;
-	ret->cpu = (double)cpu / 1e6;
-	return true;
-}
-
 static bool check_line(
 	struct stamps *s, const struct stamp_key *k, struct str line, struct stamp_cost *cost)
 {
 	ARENA(tmp);
 	struct str word, rest;
+	uint64_t us, cpu;
 	str_cut(line, ' ', &word, &rest);
 	if (str_eq(word, S("command")))
 		return str_eq(rest, digest_hex(&tmp, &k->command));
-	if (str_eq(word, S("cost")))
-		return parse_cost(rest, cost);
+	if (str_eq(word, S("cost"))) {
+		if (!take_number(&rest, &us) || !take_number(&rest, &cpu) ||
+			!str_u64(rest, 10, &cost->memory))
+			return false;
+		cost->seconds = (double)us / 1e6;
+		cost->cpu = (double)cpu / 1e6;
+		return true;
+	}
 	if (str_eq(word, S("out")))
 		return unchanged(s, rest, k->output);
 	return str_eq(word, S("in")) && unchanged(s, rest, S(""));
@@ -162,7 +153,7 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost 
 		err_free(e);
 		return false;
 	}
-	/* A stamp that was cut short lacks its last line. */
+	/* a stamp that was cut short lacks its last line */
 	if (!str_next(&text, '\n', &line) || !str_eq(line, S(STAMP_HEAD)) ||
 		!str_ends(text, S("\nend\n")))
 		return false;
@@ -178,8 +169,8 @@ bool stamp_fresh(struct stamps *s, const struct stamp_key *k, struct stamp_cost 
 	return lines >= 3;
 }
 
-/* Outputs are written by us alone, so their time counts however recent it is. */
-static void add_file(struct buf *b, const char *word, const struct known *k, struct str path)
+/* Adds the line of a file. Only we write outputs, so their time counts however recent it is. */
+static void add_file(struct buf *b, const char *word, const struct file_state *k, struct str path)
 {
 	bool trusted = !k->recent || str_eq(str_from(word), S("out"));
 	struct str hex = k->hash.n ? digest_hex(b->a, &k->hash) : S("-");
@@ -193,7 +184,7 @@ struct err *stamp_write(struct stamps *s, const struct stamp_key *k, const struc
 	ARENA(tmp);
 	ARENA(hexes);
 	BUF(b, &tmp);
-	struct known out = file_now(s, k->output);
+	struct file_state out = file_now(s, k->output);
 	if (!out.hash.n)
 		return err_new(E_IO, "cannot read '%.*s' back", STR(k->output));
 	buf_fmt(&b, STAMP_HEAD "\ncommand %.*s\n", STR(digest_hex(&hexes, &k->command)));
@@ -201,7 +192,7 @@ struct err *stamp_write(struct stamps *s, const struct stamp_key *k, const struc
 		cost->memory);
 	add_file(&b, "out", &out, S("-"));
 	VEC_EACH (struct str, path, inputs) {
-		struct known in = file_now(s, *path);
+		struct file_state in = file_now(s, *path);
 		if (str_chr(*path, '\n') == path->n)
 			add_file(&b, "in", &in, *path);
 	}
