@@ -1,5 +1,5 @@
-/* Does a source begin with the headers of a set, so that it may have them precompiled? See cc_int.h. Only
- * texts are looked at: conditions are not computed, and what is not understood is a no. */
+/* Does a source begin with the headers of a set, so that it may get them precompiled? See cc_int.h. Only the text
+ * counts: conditions are not evaluated, and the answer to anything that is not understood is no. */
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -8,20 +8,20 @@
 #include "lang/cxx/lexer.h"
 
 enum {
-	LEVELS = 2, /* of includes that are followed to find the set */
-	MOST = 400, /* files that may come before it */
-	DEEP = 40,
+	LEVELS = 2, /* of includes, in which the set is looked for */
+	MOST = 400, /* files that may come before the set */
+	DEEP = 40,  /* levels of includes in front of it */
 	MAX_SOURCE = 16 << 20,
 };
 
-struct look {
+struct pch_look {
 	struct arena a;
 	const struct strs *dirs;
 	const struct pch_words *words; /* NULL: the set is not made yet */
-	struct strs missing;           /* headers of the set that were not come across yet */
-	struct strs open;              /* macros that it mentions, as long as they are defined */
-	struct map seen;               /* files */
-	bool no;
+	struct strs missing;           /* headers of the set that have not been met yet */
+	struct strs open; /* macros that the set mentions, as long as they are defined */
+	struct map seen;  /* files that have been read */
+	bool no;          /* the answer is no */
 };
 
 static int by_value(const void *a, const void *b)
@@ -42,7 +42,7 @@ static bool has(const struct pch_words *words, struct str word)
 	return words->n && bsearch(&hash, words->v, words->n, sizeof(hash), by_value);
 }
 
-static struct str resolve(struct look *l, struct str from, struct str name, bool quoted)
+static struct str resolve(struct pch_look *l, struct str from, struct str name, bool quoted)
 {
 	struct str path = path_join(&l->a, path_dir(from), name);
 	if (!name.n || name.p[0] == '/')
@@ -57,8 +57,8 @@ static struct str resolve(struct look *l, struct str from, struct str name, bool
 	return S("");
 }
 
-/* ---- a quick look at all lines ---- */
-static void scan(struct look *l, struct str path, unsigned level, struct map *names)
+/* ---- a quick look at the #include lines ---- */
+static void scan_includes(struct pch_look *l, struct str path, unsigned level, struct map *names)
 {
 	struct str text = {0}, line;
 	unsigned depth = 0;
@@ -83,23 +83,23 @@ static void scan(struct look *l, struct str path, unsigned level, struct map *na
 		map_put(names, str_dup(names->a, name), names);
 		struct str next = level < LEVELS ? resolve(l, path, name, quoted) : S("");
 		if (next.n)
-			scan(l, next, level + 1, names);
+			scan_includes(l, next, level + 1, names);
 	}
 }
 
 void pch_named(struct str source, const struct strs *dirs, struct map *ret)
 {
-	struct look l = {.dirs = dirs};
+	struct pch_look l = {.dirs = dirs};
 	l.seen.a = &l.a;
-	scan(&l, source, 0, ret);
+	scan_includes(&l, source, 0, ret);
 	arena_free(&l.a);
 }
 
-/* ---- a thorough one at what comes before the set ---- */
-static void look_at(struct look *l, struct str path, unsigned level);
+/* ---- a thorough look at what comes before the set ---- */
+static void read_file(struct pch_look *l, struct str path, unsigned level);
 
-/* A header of the set counts where no condition is around it, besides a guard. */
-static void include(struct look *l, const struct lex *x, struct str word, unsigned level)
+/* Meets an #include. A header of the set counts if there is no condition around it except a guard. */
+static void meet_include(struct pch_look *l, const struct lex *x, struct str word, unsigned level)
 {
 	struct str name = str_sub(word, 1, word.n - 1);
 	l->no |= l->open.n > 0;
@@ -114,15 +114,15 @@ static void include(struct look *l, const struct lex *x, struct str word, unsign
 	struct str path = resolve(l, x->path, name, word.p[0] == '"');
 	bool comes = l->words && has(l->words, str_fmt(&l->a, "/%.*s", STR(path.n ? path : name)));
 	if (comes)
-		return; /* with the set */
+		return; /* the set brings it along */
 	if (path.n)
-		look_at(l, path, level + 1);
-	else if (l->words && !x->depth) /* of the C++ library is what has no ending */
+		read_file(l, path, level + 1);
+	else if (l->words && !x->depth) /* a name without an ending is the C++ library's */
 		l->no |= str_chr(name, '.') < name.n;
 }
 
-/* One that is taken back before anything else is included (for a list in between) does no harm. */
-static void macro(struct look *l, struct str name, bool defined)
+/* Meets a #define or #undef. A macro that is undefined again before the next #include does no harm. */
+static void meet_macro(struct pch_look *l, struct str name, bool defined)
 {
 	bool own = str_starts(name, S("__has_")); /* clang has them itself */
 	if (!l->words || own || !has(l->words, name))
@@ -137,7 +137,7 @@ static void macro(struct look *l, struct str name, bool defined)
 	strs_add(&l->a, &l->open, name);
 }
 
-static void directive(struct look *l, struct lex *x, unsigned level)
+static void read_directive(struct pch_look *l, struct lex *x, unsigned level)
 {
 	static const char *const harmless[] = {"once", "omp", "unroll", "warning", NULL};
 	struct tok t, name;
@@ -153,16 +153,16 @@ static void directive(struct look *l, struct lex *x, unsigned level)
 	if (!lex_try(x, &t))
 		l->no = true;
 	else if (defines)
-		macro(l, tok_text(x, &t), str_eq(what, S("define")));
+		meet_macro(l, tok_text(x, &t), str_eq(what, S("define")));
 	else if (!pragma && t.kind == TOK_PATH)
-		include(l, x, tok_text(x, &t), level);
+		meet_include(l, x, tok_text(x, &t), level);
 	else if (!pragma)
 		l->no = true;
 	else if (!str_is_one_of(tok_text(x, &t), harmless) && lex_try(x, &t))
 		l->no |= !tok_is(x, &t, S("diagnostic")) && !tok_is(x, &t, S("system_header"));
 }
 
-static void look_at(struct look *l, struct str path, unsigned level)
+static void read_file(struct pch_look *l, struct str path, unsigned level)
 {
 	struct str text = {0};
 	struct tok t;
@@ -179,7 +179,7 @@ static void look_at(struct look *l, struct str path, unsigned level)
 	while (l->missing.n && !l->no && lex_try(&x, &t) && t.kind != TOK_END) {
 		bool begins = t.kind == TOK_PUNCT && tok_is(&x, &t, S("#")) && x.want_name;
 		if (begins)
-			directive(l, &x, level);
+			read_directive(l, &x, level);
 		else if (!x.directive.n && t.kind != TOK_LINE_END)
 			l->no |= level == 0;
 	}
@@ -188,10 +188,10 @@ static void look_at(struct look *l, struct str path, unsigned level)
 bool pch_begins(struct str source, const struct strs *set, const struct strs *dirs,
 	const struct pch_words *words)
 {
-	struct look l = {.dirs = dirs, .words = words};
+	struct pch_look l = {.dirs = dirs, .words = words};
 	l.seen.a = &l.a;
 	strs_add_all(&l.a, &l.missing, set);
-	look_at(&l, source, 0);
+	read_file(&l, source, 0);
 	bool yes = !l.missing.n && !l.no;
 	arena_free(&l.a);
 	return yes;

@@ -1,5 +1,5 @@
-/* Following a build by what its compilers log, and by what the history knows; see cc.h. Nothing here is
- * worth failing a build for: what cannot be read is not known. */
+/* Follows a build by what its compilers log and by the history; see cc.h. Nothing here may fail a build: what cannot be
+ * read is not known. */
 #include "base/fs.h"
 #include "cc/cc_int.h"
 #include "formats/node.h"
@@ -21,7 +21,7 @@ void cc_follow_start(struct str dir, struct str log_dir, unsigned jobs, struct c
 	ret->left_memory = past.memory;
 }
 
-static void take(struct arena *tmp, struct cc_follow *f, struct str line)
+static void take_run(struct arena *tmp, struct cc_follow *f, struct str line)
 {
 	const struct node *run;
 	struct err *e = json_parse(tmp, line, S("cc.jsonl"), &run);
@@ -41,7 +41,7 @@ static void take(struct arena *tmp, struct cc_follow *f, struct str line)
 	f->left_seconds -= expected < f->left_seconds ? expected : f->left_seconds;
 }
 
-/* Whole lines only; one that is longer than a piece is passed over. */
+/* Reads the next piece of the log: only whole lines, and not one that is longer than a piece. */
 static void read_log(struct cc_follow *f)
 {
 	ARENA(tmp);
@@ -65,7 +65,7 @@ static void read_log(struct cc_follow *f)
 	f->at += whole ? whole : n == PIECE ? n : 0;
 	text = (struct str){.p = p, .n = whole};
 	while (str_next(&text, '\n', &line))
-		take(&tmp, f, line);
+		take_run(&tmp, f, line);
 }
 
 void cc_follow_look(struct arena *a, struct cc_follow *f, struct strs *ret_now)
@@ -82,7 +82,7 @@ double cc_follow_left(const struct cc_follow *f, uint64_t steps)
 		return 0;
 	double mean = f->seconds / f->seen, known = (double)f->found / f->seen;
 	double before = f->left ? f->left_seconds / f->left : mean;
-	if (f->found_expected > 0) /* the same sources took so much more this time */
+	if (f->found_expected > 0) /* the same sources are slower, or faster, this time */
 		before *= f->found_seconds / f->found_expected;
 	double each = known * before + (1 - known) * mean;
 	double at_once = f->seconds / spent;

@@ -10,23 +10,24 @@
 
 enum {
 	PLACES = 32768,       /* 1 MiB; a build of 5,000 sources with some changes of flags fits */
-	WINDOW = 32,          /* where a key may be: the places from its own on */
-	PRIOR = 30 * 1000,    /* ms: how much our own numbers weigh against runs */
-	HEAVIEST = 60 * 1000, /* one run counts at most so much, */
-	MEMORY = 600 * 1000,  /* and all so much: what is new counts more and more, never less */
+	WINDOW = 32,          /* a key may be in this many places, from its own on */
+	PRIOR = 30 * 1000,    /* ms: the weight of our initial numbers against runs */
+	HEAVIEST = 60 * 1000, /* the most that one run weighs, */
+	MEMORY =
+		600 * 1000, /* and all together: a new run never counts less than the ones before */
 };
 
-struct record {
+struct history_record {
 	uint64_t key;         /* 0: free; its lowest bits are enum history_by + 1 */
-	uint32_t kib, spread; /* spread: mean distance from the mean, of a kind */
-	uint32_t ms;          /* of a source: what it took; of a kind: what all took, as a weight */
+	uint32_t kib, spread; /* spread: of a kind, the mean distance from the mean */
+	uint32_t ms;          /* of a source, the time it took; of a kind, the weight of all */
 	uint32_t when;        /* seconds since 1970 */
 	uint64_t sum;
 };
 
-/* Mean and spread in MiB. Compiles of PyTorch 2.6.0 (1,130 of C++, 257 of HIP for one GPU): C++ takes
- * 530 on average, nine of ten less than 850, the largest 2,100; HIP 305, 420 and 580, or, by a hipcc
- * that does all at once, a third more. What a link takes besides its objects. */
+/* Mean and spread in MiB, from compiles of PyTorch 2.6.0 (1,130 of C++, 257 of HIP for one GPU): C++ takes 530 on
+ * average, nine of ten less than 850, the largest 2,100. HIP takes 305, 420 and 580, or a third more by a hipcc that
+ * does everything at once. A link takes this and its objects. */
 static const struct {
 	uint32_t mean, spread;
 } first[] = {
@@ -55,44 +56,41 @@ struct history_key history_key(
 
 /* ---- the file ---- */
 
-static uint64_t sum_of(const struct record *r)
+static uint64_t sum_of(const struct history_record *r)
 {
-	struct record plain = *r;
+	struct history_record plain = *r;
 	plain.sum = 0;
 	return mix(1, (struct str){.p = (const char *)&plain, .n = sizeof(plain)});
 }
 
-static bool is_whole(const struct record *r)
+static bool is_whole(const struct history_record *r)
 {
 	return r->key && r->sum == sum_of(r);
 }
 
-static uint64_t place_of(uint64_t key)
-{
-	return (key * 0x9e3779b97f4a7c15ull) >> 32 & (PLACES - 1);
-}
-
 static struct err *open_file(struct str path, int *ret)
 {
-	return fs_open_shared(path, (PLACES + WINDOW) * sizeof(struct record), ret);
+	return fs_open_shared(path, (PLACES + WINDOW) * sizeof(struct history_record), ret);
 }
 
-/* The record of a key, or where it may be written: where nothing is, else over the oldest. */
-static struct err *find(int fd, uint64_t key, struct record *ret, uint64_t *ret_offset)
+/* Finds the record of a key, or the place for it: a free one, else that of the oldest record. */
+static struct err *find_record(
+	int fd, uint64_t key, struct history_record *ret, uint64_t *ret_offset)
 {
-	struct record all[WINDOW];
-	uint64_t at = place_of(key) * sizeof(*ret);
+	struct history_record all[WINDOW];
+	uint64_t place = (key * 0x9e3779b97f4a7c15ull) >> 32 & (PLACES - 1);
+	uint64_t at = place * sizeof(*ret);
 	size_t best = 0;
 	TRY(fs_pread(fd, all, sizeof(all), at));
 	for (size_t i = 0; i < WINDOW; i++) {
 		if (!is_whole(&all[i]))
-			all[i] = (struct record){0};
+			all[i] = (struct history_record){0};
 		if (all[i].key == key || all[i].when < all[best].when)
 			best = i;
 		if (all[i].key == key)
 			break;
 	}
-	*ret = all[best].key == key ? all[best] : (struct record){.key = key};
+	*ret = all[best].key == key ? all[best] : (struct history_record){.key = key};
 	*ret_offset = at + best * sizeof(*ret);
 	return NULL;
 }
@@ -102,12 +100,12 @@ static struct err *find(int fd, uint64_t key, struct record *ret, uint64_t *ret_
 struct err *history_guess(struct str path, const struct history_key *key, struct history_guess *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct record r[HISTORY_KEYS];
+	struct history_record r[HISTORY_KEYS];
 	uint64_t offset, kib = first[key->kind].mean + 2 * first[key->kind].spread;
 	*ret = (struct history_guess){.memory = kib << 20};
 	TRY(open_file(path, &fd));
 	for (unsigned by = 0; by < HISTORY_KEYS; by++)
-		TRY(find(fd, key->hash[by], &r[by], &offset));
+		TRY(find_record(fd, key->hash[by], &r[by], &offset));
 	if (r[HISTORY_KIND].when)
 		ret->memory = ((uint64_t)r[HISTORY_KIND].kib + 2ull * r[HISTORY_KIND].spread) << 10;
 	for (unsigned by = HISTORY_SOURCE; by <= HISTORY_COMMAND; by++) {
@@ -123,9 +121,9 @@ struct err *history_guess(struct str path, const struct history_key *key, struct
 struct err *history_total(struct str path, struct history_total *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct record part[512];
+	struct history_record part[512];
 	*ret = (struct history_total){0};
-	if (!fs_is_file(path)) /* who only asks makes none */
+	if (!fs_is_file(path)) /* asking must not make one */
 		return NULL;
 	TRY(open_file(path, &fd));
 	for (size_t at = 0; at < PLACES + WINDOW; at += 512) {
@@ -145,8 +143,8 @@ struct err *history_total(struct str path, struct history_total *ret)
 
 /* ---- adding ---- */
 
-/* One more run of a kind. A long one counts more: what runs most of the time decides what fits. */
-static void add_to_mean(struct record *r, enum cc_kind kind, uint32_t kib, uint32_t ms)
+/* Adds a run to the mean of its kind. A long run counts more: the compiles that run most of the time decide what fits. */
+static void add_to_mean(struct history_record *r, enum cc_kind kind, uint32_t kib, uint32_t ms)
 {
 	if (!r->when) {
 		r->kib = first[kind].mean << 10;
@@ -160,31 +158,25 @@ static void add_to_mean(struct record *r, enum cc_kind kind, uint32_t kib, uint3
 	r->ms = (uint32_t)(before + weight);
 }
 
-static struct err *lock(int fd)
+struct err *history_add(
+	struct str path, const struct history_key *key, uint64_t bytes, double seconds)
 {
+	CLEANUP(fd_closep) int fd = -1; /* closing it releases the lock */
+	uint32_t kib = (uint32_t)(bytes >> 10 < UINT32_MAX ? bytes >> 10 : UINT32_MAX);
+	uint32_t ms = (uint32_t)(seconds < 1e6 ? seconds * 1000 : 1e9);
+	TRY(open_file(path, &fd));
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 	while (fcntl(fd, F_OFD_SETLKW, &l) < 0)
 		if (errno != EINTR || cancelled())
 			return err_errno("cannot lock the history");
-	return NULL;
-}
-
-struct err *history_add(
-	struct str path, const struct history_key *key, uint64_t bytes, double seconds)
-{
-	CLEANUP(fd_closep) int fd = -1; /* and with it the lock */
-	uint32_t kib = (uint32_t)(bytes >> 10 < UINT32_MAX ? bytes >> 10 : UINT32_MAX);
-	uint32_t ms = (uint32_t)(seconds < 1e6 ? seconds * 1000 : 1e9);
-	TRY(open_file(path, &fd));
-	TRY(lock(fd));
 	for (unsigned by = 0; by < HISTORY_KEYS; by++) {
-		struct record r;
+		struct history_record r;
 		uint64_t offset;
-		TRY(find(fd, key->hash[by], &r, &offset));
+		TRY(find_record(fd, key->hash[by], &r, &offset));
 		if (by == HISTORY_KIND)
 			add_to_mean(&r, key->kind, kib, ms);
 		else
-			r = (struct record){.key = r.key, .kib = kib, .ms = ms};
+			r = (struct history_record){.key = r.key, .kib = kib, .ms = ms};
 		r.when = (uint32_t)time(NULL);
 		r.sum = sum_of(&r);
 		TRY(fs_pwrite(fd, &r, sizeof(r), offset));

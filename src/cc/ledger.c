@@ -1,5 +1,5 @@
-/* The ledger: see cc_int.h. The file is an array of records; byte 0 of it is the lock under which
- * they are looked at and changed, byte N that of slot N's holder. */
+/* The ledger; see cc_int.h. The file is an array of records. The lock on its byte 0 protects them all; byte N is locked
+ * by the holder of slot N. */
 #include "cc/cc_int.h"
 
 #include <errno.h>
@@ -16,24 +16,24 @@
 
 enum {
 	LEDGER_SLOTS = 1023,
-	OVERTAKE = 5, /* seconds for which a smaller one may go first */
-	TICK = 250,   /* ms: what no event tells (pressure) is looked at again */
+	OVERTAKE = 5, /* seconds for which smaller ones may go first */
+	TICK = 250,   /* ms: how often pressure is read, since no event reports it */
 };
 
-static const double too_much = 10; /* percent of the last 10 s in which nothing could go on */
+static const double too_much = 10; /* percent of the last 10 s in which everything stalled */
 
-struct share {
+struct ledger_share {
 	uint64_t bytes; /* 0: free */
-	uint64_t since; /* it waits since then (microseconds of the monotonic clock); 0: it runs */
-	uint64_t began; /* it runs since then */
+	uint64_t since; /* waiting since then (microseconds of the monotonic clock); 0: it runs */
+	uint64_t began; /* running since then */
 	char what[40];
 };
 
-struct shares { /* what the others have and want */
-	struct share all[LEDGER_SLOTS + 1];
-	uint64_t used; /* LEDGER_ALONE when somebody has all */
+struct ledger_state { /* what the others have and want */
+	struct ledger_share all[LEDGER_SLOTS + 1];
+	uint64_t used; /* LEDGER_ALONE if somebody has all */
 	unsigned running;
-	struct share oldest; /* that waits, and did so before us; bytes 0: none */
+	struct ledger_share oldest; /* the oldest that waited before us; bytes 0: none */
 };
 
 static int lock_byte(int fd, int how, short type, off_t at)
@@ -45,7 +45,7 @@ static int lock_byte(int fd, int how, short type, off_t at)
 	return how == F_OFD_GETLK && r == 0 ? l.l_type : r;
 }
 
-static struct err *put(int fd, unsigned slot, struct share r)
+static struct err *put(int fd, unsigned slot, struct ledger_share r)
 {
 	return fs_pwrite(fd, &r, sizeof(r), slot * sizeof(r));
 }
@@ -55,16 +55,17 @@ static uint64_t now_us(void)
 	return (uint64_t)(mono_now() * 1e6);
 }
 
-/* Everybody's records; those whose holder has died become free. */
-static struct err *look(int fd, const struct ledger *me, uint64_t since, struct shares *ret)
+/* Reads everybody's records, and frees those whose holder has died. */
+static struct err *read_state(
+	int fd, const struct ledger *me, uint64_t since, struct ledger_state *ret)
 {
-	*ret = (struct shares){0};
+	*ret = (struct ledger_state){0};
 	TRY(fs_pread(fd, ret->all, sizeof(ret->all), 0));
 	for (unsigned i = 1; i <= LEDGER_SLOTS; i++) {
-		struct share *r = &ret->all[i];
+		struct ledger_share *r = &ret->all[i];
 		if (r->bytes && i != me->slot &&
 			lock_byte(fd, F_OFD_GETLK, F_WRLCK, i) == F_UNLCK) {
-			*r = (struct share){0};
+			*r = (struct ledger_share){0};
 			TRY(put(fd, i, *r));
 		}
 		if (!r->bytes || i == me->slot)
@@ -81,13 +82,7 @@ static struct err *look(int fd, const struct ledger *me, uint64_t since, struct 
 	return NULL;
 }
 
-/* Others than our compilers take memory, too, and those may have grown beyond what was predicted. */
-static bool short_of_memory(uint64_t want)
-{
-	return machine_memory_free(S("")) < want || machine_memory_pressure(S("")) > too_much;
-}
-
-static bool may_run(const struct shares *v, const struct ledger_wish *w, uint64_t since)
+static bool may_run(const struct ledger_state *v, const struct ledger_wish *w, uint64_t since)
 {
 	if (v->oldest.bytes &&
 		(v->oldest.bytes == LEDGER_ALONE ||
@@ -98,49 +93,33 @@ static bool may_run(const struct shares *v, const struct ledger_wish *w, uint64_
 		return true;
 	if (w->want == LEDGER_ALONE || v->used > w->limit || w->want > w->limit - v->used)
 		return false;
-	return !short_of_memory(w->want);
+	/* other programs take memory too, and ours may have grown beyond the prediction */
+	return machine_memory_free(S("")) >= w->want && machine_memory_pressure(S("")) <= too_much;
 }
 
-/* A free slot, locked. One that was just given back may have its lock a moment longer. */
-static struct err *take_slot(struct ledger *l, const struct shares *v)
-{
-	for (unsigned i = 1; i <= LEDGER_SLOTS && !l->slot; i++)
-		if (!v->all[i].bytes && lock_byte(l->fd, F_OFD_SETLK, F_WRLCK, i) == 0)
-			l->slot = i;
-	return l->slot ? NULL
-		       : err_new(E_LIMIT, "more than %d compilers want to run at once",
-				 LEDGER_SLOTS);
-}
-
-/* One try under the lock: takes the share, or says that we wait for it. */
-static struct err *attempt(
+/* One try under the lock: takes the share, or records that we wait for it. */
+static struct err *try_to_take(
 	struct ledger *l, const struct ledger_wish *w, uint64_t since, bool *ret_done)
 {
-	struct shares v;
-	TRY(look(l->fd, l, since, &v));
+	struct ledger_state v;
+	TRY(read_state(l->fd, l, since, &v));
+	/* a free slot that was just given back may have its lock a moment longer */
+	for (unsigned i = 1; i <= LEDGER_SLOTS && !l->slot; i++)
+		if (!v.all[i].bytes && lock_byte(l->fd, F_OFD_SETLK, F_WRLCK, i) == 0)
+			l->slot = i;
 	if (!l->slot)
-		TRY(take_slot(l, &v));
+		return err_new(E_LIMIT, "more than %d compilers want to run at once", LEDGER_SLOTS);
 	*ret_done = may_run(&v, w, since);
-	struct share r = {.bytes = w->want, .since = since};
+	struct ledger_share r = {.bytes = w->want, .since = since};
 	if (*ret_done)
-		r = (struct share){.bytes = w->want, .began = now_us()};
+		r = (struct ledger_share){.bytes = w->want, .began = now_us()};
 	memcpy(r.what, w->what.p, w->what.n < sizeof(r.what) ? w->what.n : sizeof(r.what) - 1);
-	/* said once: each change wakes all that wait */
-	struct share old = v.all[l->slot];
+	/* written only if it differs: each change wakes all that wait */
+	struct ledger_share old = v.all[l->slot];
 	return old.bytes == r.bytes && old.since == r.since ? NULL : put(l->fd, l->slot, r);
 }
 
-/* A holder that dies closes the file, and that is seen too. Closing such a descriptor takes the kernel
- * 20 ms, so that it is opened where it is needed only, and closed at the very end. */
-static void watch(struct ledger *l, struct str path)
-{
-	ARENA(tmp);
-	l->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (l->events >= 0)
-		(void)inotify_add_watch(l->events, str_z(&tmp, path), IN_CLOSE_WRITE | IN_MODIFY);
-}
-
-/* Until somebody ends or begins to wait; without a way to see that, for a moment. */
+/* Sleeps until the ledger changes (inotify), or for TICK ms if there is no inotify. */
 static void wait_for_change(struct ledger *l)
 {
 	struct pollfd pf = {.fd = l->events, .events = POLLIN};
@@ -156,14 +135,22 @@ static struct err *wait_for_room(struct ledger *l, struct str path, const struct
 	for (unsigned tries = 0;; tries++) {
 		if (lock_byte(l->fd, F_OFD_SETLKW, F_WRLCK, 0) < 0)
 			return cancelled() ? cancel_check() : err_errno("cannot lock the ledger");
-		struct err *e = attempt(l, w, since, &done);
+		struct err *e = try_to_take(l, w, since, &done);
 		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, 0);
 		if (e || done)
 			return e;
-		if (tries)
+		if (tries) {
 			wait_for_change(l);
-		else
-			watch(l, path); /* and look once more: one may have ended meanwhile */
+		} else {
+			/* Closing an inotify descriptor takes the kernel 20 ms, so it is opened only if we have to
+			 * wait. A holder that dies closes the file, which is an event too. Another try follows, in case
+			 * one ended in the meantime. */
+			ARENA(tmp);
+			l->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+			if (l->events >= 0)
+				(void)inotify_add_watch(
+					l->events, str_z(&tmp, path), IN_CLOSE_WRITE | IN_MODIFY);
+		}
 		TRY(cancel_check());
 	}
 }
@@ -172,7 +159,7 @@ struct err *ledger_take(struct str path, const struct ledger_wish *wish, struct 
 {
 	double start = mono_now();
 	*ret = (struct ledger){.fd = -1, .events = -1};
-	TRY(fs_open_shared(path, (LEDGER_SLOTS + 1) * sizeof(struct share), &ret->fd));
+	TRY(fs_open_shared(path, (LEDGER_SLOTS + 1) * sizeof(struct ledger_share), &ret->fd));
 	struct err *e = wait_for_room(ret, path, wish);
 	ret->waited = mono_now() - start;
 	if (e)
@@ -182,9 +169,9 @@ struct err *ledger_take(struct str path, const struct ledger_wish *wish, struct 
 
 void ledger_release(struct ledger *l)
 {
-	/* the compiler's own children may still have the file: the slot is given back by name */
+	/* children of the compiler may still have the file open: the slot is freed explicitly */
 	if (l->fd >= 0 && l->slot) {
-		err_free(put(l->fd, l->slot, (struct share){0}));
+		err_free(put(l->fd, l->slot, (struct ledger_share){0}));
 		lock_byte(l->fd, F_OFD_SETLK, F_UNLCK, l->slot);
 	}
 	fd_closep(&l->fd);
@@ -194,14 +181,14 @@ void ledger_release(struct ledger *l)
 
 static int by_age(const void *a, const void *b)
 {
-	const struct share *x = a, *y = b;
+	const struct ledger_share *x = a, *y = b;
 	return (x->began > y->began) - (x->began < y->began);
 }
 
 struct err *ledger_names(struct arena *a, struct str path, struct strs *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;
-	struct share all[LEDGER_SLOTS + 1];
+	struct ledger_share all[LEDGER_SLOTS + 1];
 	size_t n = 0;
 	if (!fs_exists(path))
 		return NULL;

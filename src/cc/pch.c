@@ -1,5 +1,5 @@
-/* Precompiled headers: which compile may have which, when they are made, and how they are kept; see
- * cc_int.h. That a source begins with the headers of a set is seen in begins.c. */
+/* Precompiled headers: which compile gets which, when they are made, and how they are kept; see cc_int.h. Whether a
+ * source begins with the headers of a set is decided in begins.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,43 +12,36 @@
 #include "lang/cxx/lexer.h"
 
 enum {
-	PAYS = 3,    /* the compile of a group before which its headers are precompiled */
-	STRIKES = 3, /* compiles that it broke, until it is given up */
+	PAYS = 3,    /* headers are precompiled before this compile of a group */
+	STRIKES = 3, /* a group is given up after breaking this many compiles */
 	MAX_COUNT = 1 << 16,
 	MAX_TEXT = 64 << 20,
 };
 
 /* ---- which command lines ---- */
 
-/* Of these, nothing reaches a header: names of outputs with their value, and what has none. */
+/* Words that do not reach a header: names of outputs, which have a value, and words without one. */
 static const char *const outputs[] = {"-o", "-MF", "-MT", "-MQ", NULL};
 static const char *const silent[] = {"-c", "-MD", "-MMD", "-MP", NULL};
-/* Beginnings of what would have to be understood first: other languages and outputs, other files that
- * come before the source, debug information (it names the header), counters of every line. */
+/* Beginnings of words that would have to be understood first: other languages and outputs, files in front of the source,
+ * debug information (which names the header), line counters. */
 static const char *const doubtful[] = {"@", "-x", "-include", "-imacros", "-fmodule", "-fpch",
 	"-save-temps", "--save-temps", "-g", "--coverage", "-fprofile", "-fcoverage", "-emit-",
 	"-S", "-Wp,", "-Xclang", "-Xpreprocessor", "-ivfsoverlay", "-working-directory", "-MG",
 	"--offload", NULL};
 
-static bool is_doubtful(struct str word)
-{
-	for (size_t i = 0; doubtful[i]; i++)
-		if (str_starts(word, str_from(doubtful[i])))
-			return true;
-	return false;
-}
-
-/* What decides how the headers of a command line are compiled goes to ret_words, folders of -I and
- * -isystem to ret_dirs. False: no precompiled header for this one. */
-static bool take_apart(struct arena *a, const struct strs *args, struct strs *ret_words,
-	struct strs *ret_dirs, unsigned *ret_sources)
+/* Splits a command line: words that decide how its headers are compiled go to ret_words, the folders of -I and -isystem
+ * to ret_dirs. False if it can get no precompiled headers. */
+static bool split_command(
+	struct arena *a, const struct strs *args, struct strs *ret_words, struct strs *ret_dirs)
 {
 	bool compiles = false, depends = false, names_depfile = false;
-	*ret_sources = 0;
+	unsigned sources = 0;
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i], value = i + 1 < args->n ? args->v[i + 1] : S("");
-		if (is_doubtful(word))
-			return false;
+		for (size_t k = 0; doubtful[k]; k++)
+			if (str_starts(word, str_from(doubtful[k])))
+				return false;
 		compiles |= str_eq(word, S("-c"));
 		depends |= str_eq(word, S("-MD")) || str_eq(word, S("-MMD"));
 		names_depfile |= str_eq(word, S("-MF"));
@@ -58,7 +51,7 @@ static bool take_apart(struct arena *a, const struct strs *args, struct strs *re
 		else if (str_starts(word, S("-I")))
 			strs_add(a, ret_dirs, str_sub(word, 2, word.n));
 		if (word.n && word.p[0] != '-')
-			*ret_sources += 1;
+			sources++;
 		else if (!str_is_one_of(word, outputs) && !str_is_one_of(word, silent)) {
 			strs_add(a, ret_words, word);
 			if (takes)
@@ -66,7 +59,7 @@ static bool take_apart(struct arena *a, const struct strs *args, struct strs *re
 		}
 		i += takes;
 	}
-	return compiles && *ret_sources == 1 && (!depends || names_depfile);
+	return compiles && sources == 1 && (!depends || names_depfile);
 }
 
 /* ---- a group: a set and all command lines that compile its headers alike ---- */
@@ -75,8 +68,9 @@ static struct str file_of(struct arena *a, const struct pch *p, const char *name
 	return path_join(a, p->dir, str_from(name));
 }
 
-static struct str text_of_group(struct arena *a, const struct cc *cc,
-	const struct cc_config *config, const struct strs *words)
+/* All that decides how a group compiles its headers, as a text. */
+static struct str group_text(struct arena *a, const struct cc *cc, const struct cc_config *config,
+	const struct strs *words)
 {
 	static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
 		"CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH", NULL};
@@ -95,7 +89,7 @@ static struct str text_of_group(struct arena *a, const struct cc *cc,
 	return buf_str(&b);
 }
 
-/* Whether all headers are as they were, in a few characters. */
+/* A hash of the states of all headers: it changes when one of them does. */
 static struct str state_of(struct arena *a, const struct strs *headers)
 {
 	ARENA(tmp);
@@ -105,8 +99,8 @@ static struct str state_of(struct arena *a, const struct strs *headers)
 	return sha256_hex(a, buf_str(&b));
 }
 
-/* What the file "made" says: the state of the headers, then their names. */
-static struct err *headers_of(
+/* Reads the file "made": the state of the headers, then their names. */
+static struct err *read_made(
 	struct arena *a, const struct pch *p, struct strs *ret, struct str *ret_state)
 {
 	struct str text;
@@ -118,16 +112,7 @@ static struct err *headers_of(
 	return NULL;
 }
 
-static bool is_current(const struct pch *p)
-{
-	ARENA(tmp);
-	struct strs headers;
-	struct str state;
-	err_free(headers_of(&tmp, p, &headers, &state));
-	return state.n && str_eq(state, state_of(&tmp, &headers));
-}
-
-/* A file to which each adds a character. */
+/* Counts by appending a character to a file. */
 static struct err *count_up(struct arena *a, const struct pch *p, const char *name)
 {
 	TRY(fs_mkdirs(p->dir));
@@ -140,15 +125,17 @@ static uint64_t count_of(struct arena *a, const struct pch *p, const char *name)
 	return fs_try_stat(file_of(a, p, name), &st) ? (uint64_t)st.st_size : 0;
 }
 
-/* Looks whether it is there; what is out of date begins anew, also with its counting. */
+/* Opens the precompiled file of a group if there is one. One that is out of date is given up, and counting begins anew. */
 static struct err *open_group(struct arena *a, struct pch *p)
 {
-	struct str text = {0};
+	struct str text = {0}, state;
+	struct strs headers;
 	p->file = S("");
 	p->words = (struct pch_words){0};
 	if (!fs_exists(file_of(a, p, "made")))
 		return NULL;
-	if (!is_current(p)) {
+	err_free(read_made(a, p, &headers, &state));
+	if (!state.n || !str_eq(state, state_of(a, &headers))) {
 		TRY(fs_remove(file_of(a, p, "seen")));
 		return fs_remove(file_of(a, p, "made"));
 	}
@@ -160,16 +147,16 @@ static struct err *open_group(struct arena *a, struct pch *p)
 	return NULL;
 }
 
-static struct err *look(struct arena *a, const struct cc *cc, const struct cc_config *config,
+/* Finds the group of a compile, and counts the compile if there is no file for it yet. */
+static struct err *find_group(struct arena *a, const struct cc *cc, const struct cc_config *config,
 	const struct strs *args, struct pch *ret)
 {
 	struct cc_words w = cc_words(cc->name, args, config->sysroot);
 	struct strs words = {0}, dirs = {0};
-	unsigned sources;
 	if (!config->precompile.n || w.kind != CC_CXX || !w.driver || w.links ||
-		!take_apart(a, args, &words, &dirs, &sources))
+		!split_command(a, args, &words, &dirs))
 		return NULL;
-	struct str group = text_of_group(a, cc, config, &words);
+	struct str group = group_text(a, cc, config, &words);
 	MAP(named, a);
 	pch_named(w.input, &dirs, &named);
 	VEC_EACH (const struct str, set, &config->precompile) {
@@ -197,17 +184,17 @@ struct err *pch_look(struct arena *a, const struct cc *cc, const struct cc_confi
 	const struct strs *args, struct pch *ret)
 {
 	*ret = (struct pch){.lock = -1};
-	TRY(look(a, cc, config, args, ret));
+	TRY(find_group(a, cc, config, args, ret));
 	if (!ret->dir.n || ret->file.n || count_of(a, ret, "seen") < PAYS)
 		return NULL;
 	struct err *e = fs_lock(file_of(a, ret, "lock"), false, &ret->lock);
-	bool other = e && e->code == E_LOCKED; /* it makes them; meanwhile we compile plainly */
+	bool other = e && e->code == E_LOCKED; /* another makes it; meanwhile we compile without */
 	if (other) {
 		err_free(e);
 		return NULL;
 	}
 	if (!e)
-		e = open_group(a, ret); /* it may have been made just now */
+		e = open_group(a, ret); /* another may just have made it */
 	ret->due = !e && !ret->file.n;
 	return e;
 }
@@ -236,7 +223,7 @@ static void add_word(struct arena *a, struct map *seen, struct pch_words *words,
 	*VEC_PUSH(a, words) = str_hash(word);
 }
 
-/* All names in the text that a macro could stand for. */
+/* Adds all names in a header that a macro could replace. */
 static struct err *add_names(
 	struct arena *a, struct map *seen, struct pch_words *words, struct str path)
 {
@@ -251,17 +238,8 @@ static struct err *add_names(
 	return NULL;
 }
 
-/* A header is known by its whole path, and by each end of it that an #include may say. */
-static void add_path(struct arena *a, struct map *seen, struct pch_words *words, struct str path)
-{
-	add_word(a, seen, words, str_fmt(a, "/%.*s", STR(path)));
-	for (size_t i = 0; i < path.n; i++)
-		if (path.p[i] == '/')
-			add_word(a, seen, words, str_sub(path, i, path.n));
-}
-
-/* clang has written it; what is to be known of it is written, and in the end "made". */
-static struct err *keep(struct arena *a, const struct pch *p)
+/* clang has written the file: writes what has to be known about it, and "made" last. */
+static struct err *keep_made(struct arena *a, const struct pch *p)
 {
 	struct str text;
 	struct strs headers;
@@ -270,12 +248,16 @@ static struct err *keep(struct arena *a, const struct pch *p)
 	TRY(fs_read(a, file_of(a, p, "new.d"), MAX_TEXT, &text));
 	depfile_parse(a, text, &headers);
 	VEC_EACH (const struct str, path, &headers) {
-		for (size_t i = 0; i < path->n; i++) /* what a make rule would have to quote */
+		for (size_t i = 0; i < path->n; i++) /* a make rule would have to quote it */
 			if (str_chr(S(" #$\\\n"), path->p[i]) < 5)
 				return err_new(
 					E_LIMIT, "no dependency file names '%.*s'", STR(*path));
 		TRY(add_names(a, &seen, &words, *path));
-		add_path(a, &seen, &words, *path);
+		/* a header is known by its path, and by each end of it that an #include may name */
+		add_word(a, &seen, &words, str_fmt(a, "/%.*s", STR(*path)));
+		for (size_t i = 0; i < path->n; i++)
+			if (path->p[i] == '/')
+				add_word(a, &seen, &words, str_sub(*path, i, path->n));
 	}
 	pch_sort(&words);
 	text = (struct str){.p = (const char *)words.v, .n = words.n * sizeof(*words.v)};
@@ -288,8 +270,8 @@ static struct err *keep(struct arena *a, const struct pch *p)
 
 struct err *pch_made(struct arena *a, struct pch *p, bool good)
 {
-	struct err *e = good ? keep(a, p) : NULL;
-	/* what cannot be made once cannot be made: no second try */
+	struct err *e = good ? keep_made(a, p) : NULL;
+	/* if it cannot be made once, it never can */
 	for (unsigned i = 0; (e || !good) && i < STRIKES; i++)
 		e = err_join(e, count_up(a, p, "strikes"));
 	if (!e && good)
@@ -304,10 +286,9 @@ struct err *pch_failed(struct arena *a, const struct pch *p)
 	return count_up(a, p, "strikes");
 }
 
-/* ---- the compile that has it ---- */
+/* ---- the compile that gets it ---- */
 
-/* clang names the headers, but for those that are only asked for (__has_include), and ours, of which
- * nothing may depend. */
+/* clang's list lacks headers that are only tested for (__has_include), and has our own, on which nothing may depend. */
 struct err *pch_depfile(struct arena *a, const struct pch *p, const struct strs *args)
 {
 	struct str text, path = S(""), own = file_of(a, p, "headers");
@@ -328,7 +309,7 @@ struct err *pch_depfile(struct arena *a, const struct pch *p, const struct strs 
 	buf_add(&b, str_trim(str_sub(text, at + own.n, text.n)));
 	VEC_EACH (const struct str, n, &named)
 		map_put(&has, *n, &has);
-	TRY(headers_of(a, p, &headers, &text));
+	TRY(read_made(a, p, &headers, &text));
 	VEC_EACH (const struct str, h, &headers)
 		if (!map_get(&has, *h))
 			buf_fmt(&b, " \\\n  %.*s", STR(*h));

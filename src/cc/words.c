@@ -1,5 +1,5 @@
-/* What a command line of clang or hipcc asks for, as far as counting and our own flags need it; see
- * cc_int.h. Options are those of clang's driver (clang/include/clang/Driver/Options.td). */
+/* What a command line of clang or hipcc asks for, as far as counting and our own flags have to know; see cc_int.h. Options
+ * are those of clang's driver (clang/include/clang/Driver/Options.td). */
 #include "base/fs.h"
 #include "cc/cc_int.h"
 
@@ -7,7 +7,7 @@ enum { MAX_RESPONSE = 16 << 20 };
 
 const char *const cc_kind_names[] = {"other", "c", "c++", "hip", "link", NULL};
 
-/* Options whose value is the next word. */
+/* options whose value is the next word */
 static const char *const with_value[] = {"-o", "-x", "-I", "-D", "-U", "-L", "-l", "-F", "-B", "-A",
 	"-T", "-u", "-e", "-z", "-MF", "-MT", "-MQ", "-include", "-imacros", "-isystem", "-iquote",
 	"-idirafter", "-isysroot", "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-ivfsoverlay",
@@ -15,10 +15,10 @@ static const char *const with_value[] = {"-o", "-x", "-I", "-D", "-U", "-L", "-l
 	"-Xarch_host", "-Xoffload-linker", "-Xcuda-fatbinary", "-Xcuda-ptxas", "-mllvm", "-mmlir",
 	"-target", "--target", "-arch", "--param", "-dependency-file", "--config", "-rpath",
 	"-soname", "-h", "-m", "-working-directory", "-framework", "-mthread-model", NULL};
-/* Nothing is compiled. */
+/* with these, nothing is compiled */
 static const char *const asks[] = {"-E", "-M", "-MM", "-###", "--version", "-dumpversion",
 	"-dumpmachine", "--help", "-help", "-cc1", "-cc1as", "-cc1gen-reproducer", NULL};
-/* Something is, but nothing linked. */
+/* with these, nothing is linked */
 static const char *const stops[] = {"-c", "-S", "-emit-ast", "--precompile", "-fsyntax-only",
 	"--genco", "--cuda-device-only", "--offload-device-only", "-emit-llvm", NULL};
 
@@ -36,7 +36,7 @@ static enum cc_kind by_language(struct str word)
 }
 
 /* "amdclang++", "clang-21" -> "clang++", "clang" */
-static struct str plain(struct str name)
+static struct str plain_name(struct str name)
 {
 	if (str_starts(name, S("amd")))
 		name = str_sub(name, 3, name.n);
@@ -74,7 +74,7 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 	struct cc_words w = {.links = true};
 	enum cc_kind language = CC_OTHER;
 	bool hip = false;
-	name = plain(name);
+	name = plain_name(name);
 	w.driver = str_is_one_of(name, drivers);
 	bool compiler = w.driver || str_is_one_of(name, others);
 	if (!compiler) {
@@ -111,7 +111,7 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 		return w;
 	struct str ext = path_ext(w.input);
 	w.kind = language ? language : by_language(str_sub(ext, 1, ext.n));
-	/* hipcc takes C++ for HIP (unless told otherwise) */
+	/* hipcc takes C++ for HIP, unless -x says otherwise */
 	if (w.kind == CC_CXX && !language && (str_eq(name, S("hipcc")) || hip))
 		w.kind = CC_HIP;
 	w.compiles = w.kind != CC_OTHER;
@@ -120,23 +120,17 @@ struct cc_words cc_words(struct str name, const struct strs *args, struct str ow
 	return w;
 }
 
-/* "gnu++17" is C++'s, "c11" is C's */
-static bool is_standard_of_cxx(struct str value)
-{
-	return str_find(value, S("++")) < value.n;
-}
-
 struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_words *w,
 	const struct strs *args, struct str *ret_left_out)
 {
 	struct strs out = {0};
 	/* clang++ takes a.c for C++ */
-	bool cxx = w->kind != CC_C || str_eq(plain(name), S("clang++"));
+	bool cxx = w->kind != CC_C || str_eq(plain_name(name), S("clang++"));
 	*ret_left_out = S("");
 	for (size_t i = 0; i < args->n; i++) {
 		struct str word = args->v[i];
 		if (w->driver && w->compiles && str_starts(word, S("-std=")) &&
-			is_standard_of_cxx(word) != cxx) {
+			str_contains(word, S("++")) != cxx) { /* "gnu++17" is C++'s */
 			*ret_left_out = word;
 			continue;
 		}
@@ -147,13 +141,13 @@ struct strs cc_fit_standard(struct arena *a, struct str name, const struct cc_wo
 	return out;
 }
 
-/* Options of nvcc that clang has not, and what clang calls the same ("%": the value's parts, each); NULL:
- * clang does it anyway, or it is about NVIDIA's assembler or compiler. The CUDA Compiler Driver's manual,
- * "NVCC Command Options": https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/. Of --use_fast_math only
- * what cannot change more than nvcc's does. */
+/* Options of nvcc that clang lacks, and what clang calls the same ("%" is each part of the value). NULL: clang does it
+ * anyway, or it is about NVIDIA's assembler or compiler. --use_fast_math becomes only what changes no more than nvcc's
+ * does. Source: the CUDA Compiler Driver's manual, "NVCC Command Options",
+ * https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/. */
 static const struct nvcc_option {
 	const char *name;
-	bool value; /* it has one, after '=' or as the next word */
+	bool value; /* it has a value, after '=' or as the next word */
 	const char *clang;
 } nvcc_options[] = {
 	{"Xcompiler", true, "%"},
@@ -264,7 +258,8 @@ uint64_t cc_link_bytes(const struct strs *args)
 		if (!str_starts(word, S("@")))
 			continue;
 		err_free(fs_read_opt(&tmp, str_sub(word, 1, word.n), MAX_RESPONSE, &text));
-		for (size_t k = 0; k < text.n; k++) { /* quotes are for names that have a space */
+		for (size_t k = 0; k < text.n;
+			k++) { /* quotes, for names with a space, are not handled */
 			size_t from = k;
 			while (k < text.n && text.p[k] != ' ' && text.p[k] != '\n')
 				k++;

@@ -272,6 +272,18 @@ struct err *session_apply(struct session *s, struct change_set *t, struct str re
 	return e;
 }
 
+struct err *change_set_failure(struct change_set *t, const char *verb)
+{
+	VEC_EACH (struct change, c, t) {
+		if (c->status != CHANGE_FAILED)
+			continue;
+		struct err *e = c->error;
+		c->error = NULL;
+		return err_wrap(e, "cannot %s '%.*s'", verb, STR(c->source));
+	}
+	return NULL;
+}
+
 void change_set_free(struct change_set *t)
 {
 	VEC_EACH (struct change, f, t)

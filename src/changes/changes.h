@@ -66,6 +66,8 @@ struct change_set {
 
 void change_fail(struct change *c, struct err *e); /* e is added to earlier errors */
 void change_set_free(struct change_set *t);
+/* The error of the first file that failed, as "cannot VERB 'FILE'", taken out of the set; or NULL. */
+MUST_USE struct err *change_set_failure(struct change_set *t, const char *verb);
 
 /* What becomes of outputs of earlier runs that the set does not name. */
 enum change_earlier {

@@ -22,9 +22,9 @@ static const struct opt opts[] = {
 		 "folder for objects (default: in the cache)"),
 		.env = "ROCSMITH_BUILD_DIR"},
 	{OPT_VALUE("target", OPT_LIST, struct build_args, targets, "NAME",
-		"of CMake or ninja: build this alone, make no wheel")},
+		"build only this target of CMake or ninja, and no wheel")},
 	{OPT_FLAG("keep-going", struct build_args, keep_going,
-		 "after an error compile what does not need it"),
+		 "after an error go on with what does not need it"),
 		.sname = 'k'},
 	{OPT_FLAG("offline", struct build_args, offline, "never install an SDK")},
 	{.kind = OPT_END},
@@ -53,7 +53,7 @@ static void say_findings(const struct findings *list)
 	}
 }
 
-/* The compiler's errors, then what became of the build; other errors are main's to show. */
+/* Shows the compiler's errors, then what became of the build. main() shows errors of other kinds. */
 static struct err *say_failure(
 	const struct plan *p, struct build_result *r, struct err *e, int *ret_status)
 {

@@ -1,7 +1,7 @@
-/* What a build will need, and whether this machine has it; see build.h.
+/* Forecasts what a build will need, and whether this machine has it; see build.h.
  *
- * The figures are those of the project's description, scaled by the number of GPUs, and better ones
- * where this build folder has a history of compiles (cc/). */
+ * The figures are those of the project's description, scaled by the number of GPUs, or those of the history of compiles
+ * (cc/) if this build folder has one. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/pool.h"
@@ -10,14 +10,14 @@
 #include "target/target.h"
 #include "term/out.h"
 
-/* What one clang run may take; measured 0.3-0.6 GiB for a HIP source of ordinary size. */
+/* The memory that one clang run may take; 0.3-0.6 GiB were measured for HIP sources of ordinary size. */
 enum { MEMORY_PER_JOB = 700 << 20 };
 
 struct str build_folder(struct arena *a, struct str project)
 {
 	struct digest d = hash_bytes(HASH_SHA256, project.p, project.n);
 	struct str name = path_base(project);
-	BUF(plain, a); /* hipcc's shell, and lists of flags, take no space */
+	BUF(plain, a); /* without spaces, which break hipcc's shell and lists of flags */
 	for (size_t i = 0; i < name.n; i++) {
 		bool good = ascii_alnum(name.p[i]) || str_chr(S("._-+"), name.p[i]) < 4;
 		buf_char(&plain, good ? name.p[i] : '_');
@@ -27,7 +27,7 @@ struct str build_folder(struct arena *a, struct str project)
 	return fs_place(a, FS_CACHE, name);
 }
 
-/* Compilers of another build system share memory by themselves (cc.h). */
+/* With another build system, compilers share the memory by themselves (cc.h). */
 unsigned build_jobs(unsigned asked, bool foreign)
 {
 	unsigned cpus = cpu_count();
@@ -39,18 +39,11 @@ unsigned build_jobs(unsigned asked, bool foreign)
 	return fit < cpus ? (unsigned)fit : cpus;
 }
 
-/* Bytes; of what no machine has, a number that can still be added to. */
+/* MiB as bytes. More than any machine has is cut off, so that sums cannot overflow. */
 static uint64_t mib(uint64_t n)
 {
 	const uint64_t most = 1ull << 36;
 	return (n < most ? n : most) << 20;
-}
-
-static bool same_disk(struct str a, struct str b)
-{
-	struct stat x, y;
-	return fs_try_stat(fs_existing(a), &x) && fs_try_stat(fs_existing(b), &y) &&
-	       x.st_dev == y.st_dev;
 }
 
 static uint64_t free_at(struct str path)
@@ -59,7 +52,7 @@ static uint64_t free_at(struct str path)
 	return fs_free_space(path, &n, &size) ? n : UINT64_MAX;
 }
 
-/* A history of a whole build is better than what others measured, one of a part is not. */
+/* The history of a complete build replaces what others measured; that of a part only raises it. */
 static void forecast_compiles(const struct plan_cost *c, const struct plan *p, struct forecast *f)
 {
 	struct cc_follow past;
@@ -76,6 +69,7 @@ static void forecast_compiles(const struct plan_cost *c, const struct plan *p, s
 	f->seconds = f->cpu / f->jobs;
 }
 
+/* Adds up the disk space of files. */
 static struct err *add_blocks(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
@@ -83,20 +77,8 @@ static struct err *add_blocks(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-/* Less what a build that did not end has written; one that did writes over its own. */
-static void forecast_disk(const struct plan_cost *c, const struct plan *p, struct forecast *f)
-{
-	ARENA(tmp);
-	uint64_t used = 0;
-	f->disk = mib(c->disk) + mib(c->device_disk) * (p->gpus.n < 64 ? p->gpus.n : 64);
-	if (fs_is_file(path_join(&tmp, f->dir, S("state/done"))))
-		used = f->disk;
-	else if (fs_is_dir(f->dir))
-		err_free(fs_walk(f->dir, add_blocks, &used));
-	f->disk -= used < f->disk ? used : f->disk;
-}
-
-static bool is_complete(const struct plan *p)
+/* Is an SDK there with all that the plan asks for? */
+static bool sdk_is_complete(const struct plan *p)
 {
 	bool all = p->here != NULL;
 	for (size_t i = 0; all && i < p->sdk.components.n; i++)
@@ -110,6 +92,8 @@ void build_forecast(
 	struct arena *a, const struct plan *p, struct str dir, unsigned jobs, struct forecast *ret)
 {
 	const struct plan_cost *c = p->foreign ? &p->foreign->cost : NULL;
+	ARENA(tmp);
+	uint64_t used = 0;
 	*ret = (struct forecast){.dir = dir.n ? path_abs(a, dir) : build_folder(a, p->project),
 		.sdk_dir = fs_place(a, FS_DATA, S("sdk")),
 		.jobs = build_jobs(jobs, p->foreign)};
@@ -120,12 +104,21 @@ void build_forecast(
 	if (!ret->known)
 		return;
 	ret->memory_free = machine_memory_free(S(""));
-	forecast_disk(c, p, ret);
-	uint64_t sdk = is_complete(p) ? 0 : mib(c->sdk_disk), there = p->here ? p->here->bytes : 0;
+	ret->disk = mib(c->disk) + mib(c->device_disk) * (p->gpus.n < 64 ? p->gpus.n : 64);
+	/* a complete build is overwritten by the next one; what an incomplete one has written is already there */
+	if (fs_is_file(path_join(&tmp, ret->dir, S("state/done"))))
+		used = ret->disk;
+	else if (fs_is_dir(ret->dir))
+		err_free(fs_walk(ret->dir, add_blocks, &used));
+	ret->disk -= used < ret->disk ? used : ret->disk;
+	uint64_t sdk = sdk_is_complete(p) ? 0 : mib(c->sdk_disk),
+		 there = p->here ? p->here->bytes : 0;
 	ret->sdk = sdk - (there < sdk ? there : sdk);
 	ret->disk_free = free_at(ret->dir);
 	ret->sdk_free = free_at(ret->sdk_dir);
-	ret->one_disk = same_disk(ret->dir, ret->sdk_dir);
+	struct stat x, y;
+	ret->one_disk = fs_try_stat(fs_existing(ret->dir), &x) &&
+			fs_try_stat(fs_existing(ret->sdk_dir), &y) && x.st_dev == y.st_dev;
 }
 
 static struct err *no_room(struct arena *a, struct str dir, uint64_t need, uint64_t have)

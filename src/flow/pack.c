@@ -1,10 +1,10 @@
-/* Puts linked modules, the generated loader and pure-Python files into a wheel. */
+/* Packs linked modules, their generated loaders and pure-Python files into a wheel; see build.h. */
 #include "base/fs.h"
 #include "flow/build.h"
 #include "make/make.h"
 #include "wheel/wheel.h"
 
-/* The loader of a plain shared library, a Python file. */
+/* The Python file that loads a plain shared library. */
 static struct str loader_text(struct arena *a, struct str lib)
 {
 	return str_fmt(a,
@@ -52,38 +52,6 @@ static void add_modules(const struct make *make, struct wheel_spec *w, struct st
 	}
 }
 
-static bool is_executable(struct str path)
-{
-	struct stat st;
-	struct err *e = fs_stat(path, &st);
-	bool yes = !e && (st.st_mode & 0100);
-	err_free(e);
-	return yes;
-}
-
-static void add_python(struct arena *a, const struct plan *p, struct wheel_spec *w)
-{
-	struct str dir = path_clean(a, path_join(a, p->project, p->python_dir));
-	VEC_EACH (const struct str, name, &p->python_files) {
-		struct str path = path_join(a, dir, *name);
-		*VEC_PUSH(a, &w->files) = (struct wheel_file){
-			.name = *name, .path = path, .executable = is_executable(path)};
-	}
-}
-
-/* LICENSE, COPYING, NOTICE of the project, as core metadata 2.4 wants them. */
-static void add_licenses(struct arena *a, const struct plan *p, struct wheel_spec *w)
-{
-	static const char *const names[] = {
-		"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "NOTICE", "AUTHORS", NULL};
-	for (size_t i = 0; names[i]; i++) {
-		struct str path = path_join(a, p->project, str_from(names[i]));
-		if (fs_exists(path) && !fs_is_dir(path))
-			*VEC_PUSH(a, &w->info) = (struct wheel_file){
-				.name = str_fmt(a, "licenses/%s", names[i]), .path = path};
-	}
-}
-
 struct err *build_pack(const struct make *m, struct str out, struct build_result *ret)
 {
 	struct arena *a = m->a;
@@ -98,8 +66,12 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 		.abi = p->abi_tag,
 		.jobs = m->jobs};
 	struct wheel_platform platform;
+	/* as core metadata 2.4 wants them */
+	static const char *const licenses[] = {
+		"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING", "NOTICE", "AUTHORS", NULL};
 	struct strs elfs = {0};
 	struct stat st;
+	struct str dir = path_clean(a, path_join(a, p->project, p->python_dir));
 	TRY(wheel_epoch(&w.epoch));
 	if (!w.python.n) { /* "3.14" -> "cp314" */
 		struct str major, minor;
@@ -108,8 +80,18 @@ struct err *build_pack(const struct make *m, struct str out, struct build_result
 		w.abi = w.python;
 	}
 	add_modules(m, &w, &elfs);
-	add_python(a, p, &w);
-	add_licenses(a, p, &w);
+	VEC_EACH (const struct str, name, &p->python_files) {
+		struct str path = path_join(a, dir, *name);
+		*VEC_PUSH(a, &w.files) = (struct wheel_file){.name = *name,
+			.path = path,
+			.executable = fs_try_stat(path, &st) && (st.st_mode & 0100)};
+	}
+	for (size_t i = 0; licenses[i]; i++) {
+		struct str path = path_join(a, p->project, str_from(licenses[i]));
+		if (fs_exists(path) && !fs_is_dir(path))
+			*VEC_PUSH(a, &w.info) = (struct wheel_file){
+				.name = str_fmt(a, "licenses/%s", licenses[i]), .path = path};
+	}
 	TRY(wheel_platform(a, &elfs, &platform));
 	w.platform = platform.tag;
 	ret->platform_why = platform.why;

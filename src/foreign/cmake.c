@@ -1,4 +1,4 @@
-/* A CMake project: configure, build, install. What it installs is the result, a folder. */
+/* A CMake project: configure, build, install. The result is the folder that it installs. */
 #include "base/fs.h"
 #include "foreign/foreign_int.h"
 

@@ -1,5 +1,5 @@
-/* What the programs of a foreign build see: the user's environment without what belongs to another
- * ROCm, CUDA or Python, and with what this build is about. */
+/* The environment of a foreign build: the user's, without what belongs to another ROCm, CUDA or Python, and with the
+ * settings of this build. */
 #include <stdlib.h>
 
 #include "base/fs.h"
@@ -11,23 +11,23 @@
 
 extern char **environ;
 
-/* Of another ROCm, CUDA, Conda or Python: they would lead the build there. The second ones are worth
- * a word to the user, since they were set on purpose. */
+/* Variables that are dropped silently: of another Python, and of our own process. */
 static const char *const quiet[] = {"PYTHON*", "VIRTUAL_ENV*", "_OLD_VIRTUAL*", "PIP_*",
 	"LD_PRELOAD", "XDG_*", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "DESTDIR", "OLDPWD", "PWD",
 	"SHLVL", "_", "ROCSMITH_*", NULL};
-/* Of the session: no build should differ by them. */
+/* Variables of the session: no build should depend on them. */
 static const char *const session[] = {"SSH_*", "GPG_*", "DBUS_*", "DISPLAY", "WAYLAND_DISPLAY",
 	"TMUX*", "STY", "WINDOW", "WINDOWID", "VTE_VERSION", "TERM_*", "COLORTERM", "LS_COLORS",
 	"HISTFILE", "INVOCATION_ID", "JOURNAL_STREAM", "MAIL", "SUDO_*", NULL};
-/* Secrets, by their names in lower case: what a project's code sees may end in any log. An allowlist
- * would keep from projects the variables by which they are configured. */
+/* Secrets, by their names in lower case: what a project's code sees may end up in any log. A list of allowed names
+ * instead would hide the variables by which projects are configured. */
 static const char *const secret[] = {"*token*", "*password*", "*passwd*", "*passphrase*",
 	"*secret*", "*credential*", "*api_key*", "*apikey*", "*access_key*", "*private_key*",
 	"*_pat", "aws_*", "azure_*", "gcp_*", "docker_*", "kube*", "vault_*", "twine_*", "netrc",
 	"*auth*", NULL};
 static const char *const harmless[] = {
-	"GIT_AUTHOR_*", "TOKENIZERS_*", NULL}; /* but for their names */
+	"GIT_AUTHOR_*", "TOKENIZERS_*", NULL}; /* only their names look like secrets */
+/* Variables that would lead the build to another ROCm, CUDA or Conda. The user set them on purpose, and is notified. */
 static const char *const foreign[] = {"ROCM*", "HIP*", "HSA_*", "HCC_*", "AMDGPU_TARGETS",
 	"GPU_TARGETS", "GPU_ARCHS", "PYTORCH_ROCM_ARCH", "CUDA*", "CUDNN*", "NVCC",
 	"NVCC_*PEND_FLAGS", "NVIDIA_*", "TORCH_CUDA_ARCH_LIST", "TORCH_NVCC_FLAGS", "CONDA*",
@@ -43,7 +43,7 @@ static bool is_one_of(struct str name, const char *const *patterns)
 	return false;
 }
 
-static void set(struct foreign *f, struct str name, struct str value)
+static void set_variable(struct foreign *f, struct str name, struct str value)
 {
 	struct str line = str_fmt(f->a, "%.*s=%.*s", STR(name), STR(value)), key, old;
 	VEC_EACH (struct str, e, &f->env) {
@@ -60,7 +60,7 @@ void foreign_set_line(struct foreign *f, struct str line)
 {
 	struct str name, value;
 	str_cut(line, '=', &name, &value);
-	set(f, name, value);
+	set_variable(f, name, value);
 }
 
 struct str foreign_variable(const struct foreign *f, const char *name)
@@ -85,7 +85,7 @@ struct str foreign_program(const struct foreign *f, const char *name)
 	return S("");
 }
 
-static void take_ours(struct foreign *f)
+static void take_own_variables(struct foreign *f)
 {
 	struct str name, value;
 	for (char **e = environ; *e; e++) {
@@ -94,14 +94,14 @@ static void take_ours(struct foreign *f)
 			strs_add(f->a, &f->dropped, str_dup(f->a, name));
 		else if (!is_one_of(name, quiet) && !is_one_of(name, session) &&
 			 (is_one_of(name, harmless) || !is_one_of(str_lower(f->a, name), secret)))
-			set(f, name, value);
+			set_variable(f, name, value);
 	}
 	strs_sort(&f->dropped);
 }
 
-/* The SDK as a folder, and what leads build systems there. PATH of the shims goes in front, flags of
- * the user's stay, and so do compilers that the user names. All compilers together take what the
- * machine has free now, less a reserve for the rest of the build. */
+/* Lays out the SDK as a folder, and sets the variables that lead build systems there. The shims come first in PATH; the
+ * user's flags stay, and so do compilers that the user names. All compilers together get what the machine has free now,
+ * less a reserve for the rest of the build. */
 static struct err *add_rocm(struct foreign *f, struct str *path)
 {
 	struct strs rocm = {0};
@@ -123,55 +123,45 @@ static struct err *add_rocm(struct foreign *f, struct str *path)
 		if (str_eq(name, S("PATH")))
 			*path = str_fmt(f->a, "%.*s:%.*s", STR(value), STR(*path));
 		else if (str_eq(name, S("LDFLAGS")) && own.n)
-			set(f, name, str_fmt(f->a, "%.*s %.*s", STR(own), STR(value)));
+			set_variable(f, name, str_fmt(f->a, "%.*s %.*s", STR(own), STR(value)));
 		else if (!compiler || !own.n)
-			set(f, name, value);
+			set_variable(f, name, value);
 	}
 	return NULL;
 }
 
-/* One --gpu in the words of everyone. */
-static void add_gpus(struct foreign *f)
-{
-	static const char *const names[] = {"PYTORCH_ROCM_ARCH", "GPU_ARCHS", "AMDGPU_TARGETS",
-		"GPU_TARGETS", "CMAKE_HIP_ARCHITECTURES", "HIP_ARCHITECTURES", NULL};
-	struct str list = str_join(f->a, &f->plan->gpus, S(";"));
-	for (size_t i = 0; names[i]; i++)
-		set(f, str_from(names[i]), list);
-}
-
-/* For projects on torch: build, and with GPU code, though no GPU is here. The others' setup.py would fetch a
- * wheel made for CUDA: https://github.com/Dao-AILab/causal-conv1d, flash-attention, state-spaces/mamba. */
-static void add_forces(struct foreign *f)
-{
-	static const char *const names[] = {"CAUSAL_CONV1D_FORCE_BUILD",
-		"FLASH_ATTENTION_FORCE_BUILD", "MAMBA_FORCE_BUILD", NULL};
-	set(f, S("FORCE_CUDA"), S("1"));
-	for (size_t i = 0; names[i]; i++)
-		set(f, str_from(names[i]), S("TRUE"));
-}
-
 struct err *foreign_environment(struct foreign *f)
 {
+	/* --gpu, in the words of each build system */
+	static const char *const gpu_names[] = {"PYTORCH_ROCM_ARCH", "GPU_ARCHS", "AMDGPU_TARGETS",
+		"GPU_TARGETS", "CMAKE_HIP_ARCHITECTURES", "HIP_ARCHITECTURES", NULL};
+	/* Projects on torch: build with GPU code although no GPU is here, instead of fetching a wheel for CUDA, as these
+	 * setup.py do: https://github.com/Dao-AILab/causal-conv1d, flash-attention, state-spaces/mamba. */
+	static const char *const forces[] = {"CAUSAL_CONV1D_FORCE_BUILD",
+		"FLASH_ATTENTION_FORCE_BUILD", "MAMBA_FORCE_BUILD", NULL};
 	struct arena *a = f->a;
+	struct str gpus = str_join(a, &f->plan->gpus, S(";"));
 	struct str path = S("/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
-	take_ours(f);
+	take_own_variables(f);
 	TRY(add_rocm(f, &path));
-	set(f, S("PATH"), str_fmt(a, "%.*s/bin:%.*s", STR(f->venv), STR(path)));
-	set(f, S("HOME"), f->home);
-	set(f, S("TMPDIR"), f->tmp);
-	set(f, S("XDG_CACHE_HOME"), path_join(a, f->home, S(".cache")));
-	set(f, S("VIRTUAL_ENV"), f->venv);
-	set(f, S("LC_ALL"), S("C.UTF-8"));
-	set(f, S("PYTHONUNBUFFERED"), S("1"));
-	set(f, S("PYTHONNOUSERSITE"), S("1"));
-	set(f, S("MAX_JOBS"), str_fmt(a, "%u", f->jobs));
-	set(f, S("CMAKE_BUILD_PARALLEL_LEVEL"), str_fmt(a, "%u", f->jobs));
-	set(f, S("SOURCE_DATE_EPOCH"), epoch ? str_from(epoch) : S("315532800"));
-	add_gpus(f);
+	set_variable(f, S("PATH"), str_fmt(a, "%.*s/bin:%.*s", STR(f->venv), STR(path)));
+	set_variable(f, S("HOME"), f->home);
+	set_variable(f, S("TMPDIR"), f->tmp);
+	set_variable(f, S("XDG_CACHE_HOME"), path_join(a, f->home, S(".cache")));
+	set_variable(f, S("VIRTUAL_ENV"), f->venv);
+	set_variable(f, S("LC_ALL"), S("C.UTF-8"));
+	set_variable(f, S("PYTHONUNBUFFERED"), S("1"));
+	set_variable(f, S("PYTHONNOUSERSITE"), S("1"));
+	set_variable(f, S("MAX_JOBS"), str_fmt(a, "%u", f->jobs));
+	set_variable(f, S("CMAKE_BUILD_PARALLEL_LEVEL"), str_fmt(a, "%u", f->jobs));
+	set_variable(f, S("SOURCE_DATE_EPOCH"), epoch ? str_from(epoch) : S("315532800"));
+	for (size_t i = 0; gpu_names[i]; i++)
+		set_variable(f, str_from(gpu_names[i]), gpus);
 	if (f->plan->foreign->torch)
-		add_forces(f);
+		set_variable(f, S("FORCE_CUDA"), S("1"));
+	for (size_t i = 0; f->plan->foreign->torch && forces[i]; i++)
+		set_variable(f, str_from(forces[i]), S("TRUE"));
 	VEC_EACH (const struct str, e, &f->plan->foreign->env)
 		foreign_set_line(f, *e);
 	return NULL;

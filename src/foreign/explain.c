@@ -7,7 +7,7 @@
 
 enum { MAX_SOURCE = 64 << 20, NEAR = 20 };
 
-struct places {
+struct log_places {
 	struct arena *a;
 	const struct foreign *f;
 	struct str cwd;
@@ -15,13 +15,13 @@ struct places {
 
 /* ---- from the copy back to the project ---- */
 
-static bool in_project(const struct places *p, struct str rel)
+static bool in_project(const struct log_places *p, struct str rel)
 {
 	return rel.n && path_is_inside(rel) &&
 	       fs_is_file(path_join(p->a, p->f->plan->project, rel));
 }
 
-/* "hip" becomes "cuda" where it was that, in names of folders or anywhere. */
+/* Replaces "hip" by "cuda", in the names of folders or everywhere. */
 static struct str as_cuda(struct arena *a, struct str rel, bool folders)
 {
 	BUF(b, a);
@@ -34,8 +34,8 @@ static struct str as_cuda(struct arena *a, struct str rel, bool folders)
 	return str_dup(a, buf_str(&b));
 }
 
-/* The source that torch's hipify made this file of: "hip/a_hip.cuh" of "cuda/a_cuda.cuh". */
-static struct str origin(const struct places *p, struct str rel)
+/* The source that torch's hipify made this file from: "cuda/a_cuda.cuh" for "hip/a_hip.cuh". */
+static struct str origin(const struct log_places *p, struct str rel)
 {
 	static const struct {
 		const char *made, *source;
@@ -55,7 +55,7 @@ static struct str origin(const struct places *p, struct str rel)
 	return S("");
 }
 
-static struct str in_tree(const struct places *p, struct str path)
+static struct str in_tree(const struct log_places *p, struct str path)
 {
 	struct str full = path_clean(p->a, path_join(p->a, p->cwd, path));
 	struct str top = str_fmt(p->a, "%.*s/", STR(p->f->tree));
@@ -64,7 +64,7 @@ static struct str in_tree(const struct places *p, struct str path)
 
 static struct str project_file(const void *user, struct str path)
 {
-	const struct places *p = user;
+	const struct log_places *p = user;
 	struct str rel = in_tree(p, path);
 	if (!rel.n || in_project(p, rel))
 		return rel;
@@ -80,11 +80,11 @@ static struct strs lines_of(struct arena *a, struct str text)
 	return list;
 }
 
-/* hipify adds lines in front and changes names within lines: what is as far from the end is it, or
- * a line nearby that is the very same. */
+/* hipify adds lines in front and changes names within lines. The place in the source is a line nearby with the same text,
+ * else the line at the same distance from the end. */
 static void map_place(const void *user, struct str file, struct message *at)
 {
-	const struct places *p = user;
+	const struct log_places *p = user;
 	struct str made_text, text, rel = in_tree(p, at->path);
 	if (str_eq(rel, file) || !rel.n)
 		return;
@@ -120,7 +120,7 @@ static void map_place(const void *user, struct str file, struct message *at)
 struct err *foreign_explain(const struct foreign *f, const char *kind, const struct proc *p,
 	const struct proc_result *r, struct str text)
 {
-	struct places places = {.a = f->a, .f = f, .cwd = p->cwd};
+	struct log_places places = {.a = f->a, .f = f, .cwd = p->cwd};
 	const struct message_origin origin = {.a = f->a,
 		.project = f->plan->project,
 		.cmake = f->tree,

@@ -1,30 +1,58 @@
-/* A foreign build from folders to result; see foreign.h. */
+/* A foreign build from its folders to its result; see foreign.h. */
+#include "foreign/foreign.h"
+
 #include <stdlib.h>
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/progress.h"
 #include "cc/cc.h"
 #include "foreign/foreign_int.h"
 #include "formats/json_fields.h"
 #include "hipify/hipify.h"
+#include "recipe/recipe.h"
 
 enum { MAX_STATE = 1 << 20, MAX_LIST = 64 << 20 };
 
 /* ---- folders ---- */
 
-/* Everything but the project's own files. How many jobs run at a time decides nothing. */
-static struct str key_of(struct foreign *f)
+struct foreign_recipes {
+	struct recipes all;
+	struct recipe_request request;
+};
+
+/* Loads the recipes for known stops. Returns all that the copy depends on because of them, besides its files. */
+static struct err *load_recipes(struct foreign *f, struct str *ret_identity)
+{
+	struct foreign_recipes *r = f->recipes = NEW(f->a, struct foreign_recipes);
+	r->request = (struct recipe_request){.tree = f->plan->project, .at = f->tree};
+	r->request.facts.gpus = f->plan->gpus;
+	sdk_recipe_facts(f->a, f->sdk, &r->request.facts);
+	r->request.facts.sdk = f->rocm; /* as the build sees it */
+	r->request.facts.sdk_at = S("");
+	if (!f->plan->host_native) { /* headers and programs are the SDK's */
+		r->request.facts.sysroot = f->sdk->root;
+		strs_add(f->a, &r->request.facts.path, path_join(f->a, f->rocm, S("bin")));
+	}
+	TRY(recipes_load(f->a, NULL, &r->all));
+	*ret_identity = recipes_identity(f->a, &r->all, &r->request);
+	return NULL;
+}
+
+/* A hash over everything that decides the result, except the project's own files and the number of jobs. */
+static struct str key_of(struct foreign *f, struct str recipes)
 {
 	static const char *const not_of_key[] = {"MAX_JOBS=", "CMAKE_BUILD_PARALLEL_LEVEL=",
-		"TERM=", "COLUMNS=", "LINES=", "ROCSMITH_", NULL}; /* our own: the plan says them */
+		"TERM=", "COLUMNS=", "LINES=", "ROCSMITH_", NULL}; /* ours are in the plan */
 	struct plan plan = *f->plan;
 	struct plan_foreign foreign = *f->plan->foreign;
 	BUF(b, f->a);
 	buf_fmt(&b, "foreign build 2\n%.*s\n", STR(f->sdk->fingerprint));
 	plan.reasons.n = 0;
-	plan.features.n = 0;                        /* the environment says them */
-	plan.sdk.mirror = plan.sdk.keyring = S(""); /* the fingerprint says what came from there */
+	plan.features.n = 0; /* they are in the environment */
+	plan.sdk.mirror = plan.sdk.keyring =
+		S(""); /* the fingerprint covers what came from there */
 	plan.foreign = &foreign;
 	foreign.precompile.n = 0; /* objects are the same */
 	buf_add(&b, json_document(f->a, 0, plan_fields, &plan));
@@ -37,23 +65,12 @@ static struct str key_of(struct foreign *f)
 	}
 	VEC_EACH (const struct str, w, &f->plan->foreign->with)
 		buf_fmt(&b, "%.*s\n", STR(fs_state(f->a, *w)));
-	return sha256_hex(f->a, buf_str(&b));
+	struct str settings = sha256_hex(f->a, buf_str(&b));
+	return sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s", STR(settings), STR(recipes)));
 }
 
-static struct err *check_place(const struct foreign *f)
-{
-	struct str inside = str_fmt(f->a, "%.*s/", STR(f->plan->project));
-	if (!str_starts(f->dir, inside))
-		return NULL;
-	return err_hint(err_new(E_USAGE,
-				"the build folder '%.*s' lies in the project, which is copied "
-				"into it",
-				STR(f->dir)),
-		"name another one with --build-dir, or leave the option out");
-}
-
-/* What is the user's own, unchanged, stays out of the file: it may be a secret. So do names that a shell
- * has no word for (functions of bash's). */
+/* Writes log/environment, to run steps by hand. Variables that the user has unchanged stay out, since they may be
+ * secrets; so do names that a shell has no syntax for (functions of bash). */
 static struct err *save_environment(struct foreign *f)
 {
 	struct str name, value;
@@ -84,7 +101,12 @@ struct err *foreign_open(struct foreign *f)
 		{&f->log, "log", true}, {&f->home, "home", true}, {&f->tmp, "tmp", true},
 		{&f->state, "state", true}};
 	struct str recipes;
-	TRY(check_place(f));
+	if (str_starts(f->dir, str_fmt(f->a, "%.*s/", STR(f->plan->project))))
+		return err_hint(err_new(E_USAGE,
+					"the build folder '%.*s' lies in the project, which is "
+					"copied into it",
+					STR(f->dir)),
+			"name another one with --build-dir, or leave the option out");
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		*folders[i].path = path_join(f->a, f->dir, str_from(folders[i].name));
 		if (folders[i].make)
@@ -92,8 +114,8 @@ struct err *foreign_open(struct foreign *f)
 	}
 	foreign_steps(f);
 	TRY(foreign_environment(f));
-	TRY(foreign_recipes(f, &recipes));
-	f->key = sha256_hex(f->a, str_fmt(f->a, "%.*s\n%.*s", STR(key_of(f)), STR(recipes)));
+	TRY(load_recipes(f, &recipes));
+	f->key = key_of(f, recipes);
 	TRY(save_environment(f));
 	if (f->dropped.n)
 		progress_note(S("Dropped"), "from the environment: %.*s",
@@ -101,18 +123,9 @@ struct err *foreign_open(struct foreign *f)
 	return NULL;
 }
 
-/* ---- the copy ---- */
+/* ---- a copy that was built before ---- */
 
-/* What ninja knows nothing of: the compilers, and how they are run. Which rocsmith does so is nothing
- * to objects: the first word of "made" is the same for all that run compilers alike. */
-static struct str tools_of(struct foreign *f)
-{
-	struct str made = {0};
-	err_free(fs_read_opt(f->a, cc_file(f->a, f->rocm, "made"), MAX_STATE, &made));
-	return str_sub(made, 0, str_chr(made, ' '));
-}
-
-/* In the build folder, as the links have it: a project may bring some. */
+/* Does the path lie in the build folder after all links are resolved? A project may bring links. */
 static bool is_inside(const struct foreign *f, struct str path)
 {
 	struct str real, top;
@@ -120,8 +133,8 @@ static bool is_inside(const struct foreign *f, struct str path)
 	       str_starts(real, str_fmt(f->a, "%.*s/", STR(top)));
 }
 
-/* Where CMake has configured for ninja, "" when nothing of that is worth keeping. */
-static struct str configured(const struct foreign *f)
+/* The folder that CMake has configured for ninja; "" if nothing in it is worth keeping. */
+static struct str configured_folder(const struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
 	struct str dir = how->system == SOURCE_CMAKE ? f->cmake
@@ -133,9 +146,9 @@ static struct str configured(const struct foreign *f)
 		       : S("");
 }
 
-/* What CMake remembers goes, and what was installed into the copy: a library that is made no longer must
- * not get into the wheel. Objects stay: ninja knows the command of each and what it read, so it makes
- * those anew that other settings touch. */
+/* Removes what CMake remembers, and what was installed into the copy: a library that is no longer made must not get
+ * into the wheel. Objects stay: ninja knows the command and the inputs of each, and remakes those that other settings
+ * affect. */
 static struct err *configure_anew(struct foreign *f, struct str dir)
 {
 	static const char *const files[] = {
@@ -156,22 +169,26 @@ static struct err *configure_anew(struct foreign *f, struct str dir)
 	names.n = 0;
 	if (f->plan->foreign->system != SOURCE_CMAKE)
 		TRY(fs_list(f->a, dir, &names));
-	VEC_EACH (
-		const struct str, name, &names) /* setuptools' copies of what goes into the wheel */
+	VEC_EACH (const struct str, name, &names) /* setuptools' copies for the wheel */
 		if (str_starts(*name, S("lib.")) || str_starts(*name, S("bdist.")))
 			TRY(fs_remove_tree(path_join(f->a, dir, *name)));
 	return NULL;
 }
 
-/* With other settings or tools the copy begins anew: what was built in it is not for them. */
-static struct err *begin_anew(struct foreign *f)
+/* Compares settings and tools with those of the last build. With other ones, what was built in the copy is not valid any
+ * more: CMake and ninja can sort that out; otherwise the copy begins anew. */
+static struct err *meet_last_build(struct foreign *f)
 {
-	struct str at = path_join(f->a, f->state, S("settings")), tools = tools_of(f), old, key;
+	struct str at = path_join(f->a, f->state, S("settings")), made = {0}, old, key;
+	/* ninja does not know the compilers and how they are run. The first word of this file is the same for every
+	 * rocsmith that runs them alike. */
+	err_free(fs_read_opt(f->a, cc_file(f->a, f->rocm, "made"), MAX_STATE, &made));
+	struct str tools = str_sub(made, 0, str_chr(made, ' '));
 	TRY(fs_read_opt(f->a, at, MAX_STATE, &old));
 	bool known = str_cut(old, '\n', &key, &old);
 	if (known && str_eq(key, f->key) && str_eq(old, tools))
 		return NULL;
-	struct str dir = known && str_eq(old, tools) ? configured(f) : S("");
+	struct str dir = known && str_eq(old, tools) ? configured_folder(f) : S("");
 	if (key.n)
 		progress_note(S("Changed"), "%s: '%.*s' is configured anew%s",
 			known && !str_eq(old, tools) ? "tools of the build"
@@ -188,36 +205,77 @@ static struct err *begin_anew(struct foreign *f)
 	return fs_write(at, str_fmt(f->a, "%.*s\n%.*s", STR(f->key), STR(tools)), 0644);
 }
 
-static struct err *first_failure(struct change_set *set)
+/* ---- the copy ---- */
+
+/* The files of the copy that recipes change; the variables they set go into f->env. The project's own folder stays as it
+ * is, and a build that resumes sees no change. */
+static struct err *add_patches(struct foreign *f, const struct view *view, struct change_set *ret)
 {
-	for (size_t i = 0; i < set->n; i++) {
-		if (set->v[i].status != CHANGE_FAILED)
-			continue;
-		struct err *e = set->v[i].error;
-		set->v[i].error = NULL;
-		return err_wrap(e, "cannot copy '%.*s'", STR(set->v[i].source));
+	const struct foreign_recipes *r = f->recipes;
+	struct recipe_report report;
+	TRY_CTX(recipes_changes(f->a, &r->all, &r->request, view, &report),
+		"cannot try the recipes on '%.*s'", STR(f->plan->project));
+	for (unsigned cmake = 0; cmake < 2; cmake++) {
+		struct strs lines = recipe_environment(f->a, &report, &f->env, cmake);
+		VEC_EACH (const struct str, line, &lines)
+			foreign_set_line(f, *line);
 	}
+	VEC_EACH (const struct recipe_entry, e, &report.recipes)
+		if (e->state == RECIPE_APPLIED || e->state == RECIPE_BUILD)
+			strs_add(f->a, &f->patched, e->id);
+	if (f->patched.n)
+		progress_note(S("Patched"), "by recipes: %.*s",
+			STR(str_join(f->a, &f->patched, S(", "))));
+	*ret = report.changes;
+	VEC_EACH (const struct plan_file, file, &f->plan->foreign->files)
+		*VEC_PUSH(f->a, ret) = (struct change){
+			.source = file->path, .output = file->path, .text = file->text};
 	return NULL;
 }
 
-static struct err *update(struct foreign *f, struct session *s, struct change_set *set)
+/* Adds what hipify makes of PyTorch's own sources, on top of the recipes' changes, as tools/amd_build/build_amd.py would
+ * do it in place. */
+static struct err *add_translation(
+	struct foreign *f, const struct view *view, struct change_set *io)
+{
+	struct hipify_tree tree;
+	struct view patched = *view;
+	MAP(texts, f->a);
+	if (f->plan->hipify.mode != HIPIFY_TORCH)
+		return NULL;
+	VEC_EACH (struct change, c, io)
+		if (c->text.p)
+			map_put(&texts, path_join(f->a, view->root, c->output), &c->text);
+	patched.over = &texts;
+	struct hipify_options o = f->plan->hipify;
+	o.dir = f->plan->project;
+	o.jobs = f->jobs;
+	hipify_options_complete(f->a, &o);
+	struct err *e = hipify_changes(f->a, &o, &patched, &tree);
+	VEC_EACH (const struct change, c, &tree.changes) /* later ones win */
+		*VEC_PUSH(f->a, io) = *c;
+	return e;
+}
+
+static struct err *update_copy(struct foreign *f, struct session *s, struct change_set *set)
 {
 	bool current = false;
 	struct str report;
 	struct change_set known = {0};
 	strs_add(f->a, &s->view.hidden, f->dir);
 	strs_add(f->a, &s->view.hidden, f->out);
-	TRY(foreign_patch(f, &s->view, set));
+	TRY(add_patches(f, &s->view, set));
 	TRY(session_current(s, &known, &report, &current));
 	if (current)
 		return NULL;
 	f->changed = true;
-	TRY(foreign_translate(f, &s->view, set));
+	TRY(add_translation(f, &s->view, set));
 	TRY(session_apply(s, set, S("")));
-	return first_failure(set);
+	return change_set_failure(set, "copy");
 }
 
-/* Some requirements read the project's version from its history; nobody else gets it, large as it is. */
+/* Does the build need the project's history? Some requirements read the version from it; nobody else gets it, large as
+ * it is. */
 static bool wants_history(const struct foreign *f)
 {
 	static const char *const readers[] = {"setuptools-scm", "hatch-vcs", "versioneer",
@@ -229,33 +287,28 @@ static bool wants_history(const struct foreign *f)
 	return fs_exists(path_join(f->a, f->plan->project, S("versioneer.py")));
 }
 
-static struct err *copy_tree(struct foreign *f)
+struct err *foreign_copy(struct foreign *f)
 {
+	struct job_report *step = foreign_step(f, "copy");
+	double start = mono_now();
 	struct session s;
 	struct change_set set = {0};
 	const struct change_request q = {.dir = f->plan->project,
 		.out = f->tree,
 		.copies = true,
-		.worked_in = true, /* setuptools writes SOURCES.txt of an sdist anew */
+		.worked_in = true, /* setuptools rewrites SOURCES.txt of an sdist */
 		.history = wants_history(f),
 		.earlier = EARLIER_GO,
 		.identity = f->key, /* other recipes make another copy of the same sources */
 		.failure = E_IO,
 		.jobs = f->jobs};
+	TRY(meet_last_build(f));
 	struct err *e = session_open(f->a, &q, &s);
 	if (!e)
-		e = update(f, &s, &set);
+		e = update_copy(f, &s, &set);
 	session_close(&s);
 	change_set_free(&set);
-	return e;
-}
-
-struct err *foreign_copy(struct foreign *f)
-{
-	struct job_report *step = foreign_step(f, "copy");
-	double start = mono_now();
-	TRY(begin_anew(f));
-	TRY_CTX(copy_tree(f), "cannot copy '%.*s' into the build folder", STR(f->plan->project));
+	TRY_CTX(e, "cannot copy '%.*s' into the build folder", STR(f->plan->project));
 	step->start = start - f->began;
 	step->seconds = mono_now() - start;
 	step->cached = !f->changed;
@@ -265,7 +318,7 @@ struct err *foreign_copy(struct foreign *f)
 
 /* ---- the build ---- */
 
-/* What the last build made, when nothing has changed since; "" otherwise. */
+/* The result of the last build, if nothing has changed since; else "". */
 static struct err *last_result(struct foreign *f, struct str done, struct str *ret)
 {
 	struct str text, key;
@@ -279,33 +332,18 @@ static struct err *last_result(struct foreign *f, struct str done, struct str *r
 	return NULL;
 }
 
-static struct err *all_steps(struct foreign *f)
-{
-	if (f->plan->foreign->system == SOURCE_CMAKE)
-		return foreign_cmake(f);
-	TRY(foreign_venv(f));
-	if (f->plan->foreign->torch)
-		TRY(foreign_torch(f));
-	return foreign_python(f);
-}
-
-/* What the result will not tell by itself. */
-static void report(struct foreign *f)
-{
-	if (!f->plan->foreign->torch_as_rocm)
-		return;
-	struct finding *fi =
-		finding_add(f->a, &f->findings, "torch-as-rocm", SEV_WARNING, f->plan->project);
-	finding_say(
-		f->a, fi, "built against a torch that counts as one for ROCm (--torch-as-rocm)");
-	finding_fix(
-		f->a, fi, "what was built works with a torch for ROCm of the same version only");
-}
-
 struct err *foreign_build(struct foreign *f)
 {
+	const struct plan_foreign *how = f->plan->foreign;
 	struct str done = path_join(f->a, f->state, S("done"));
-	report(f);
+	if (how->torch_as_rocm) { /* the result itself does not show that */
+		struct finding *fi = finding_add(
+			f->a, &f->findings, "torch-as-rocm", SEV_WARNING, f->plan->project);
+		finding_say(f->a, fi,
+			"built against a torch that counts as one for ROCm (--torch-as-rocm)");
+		finding_fix(f->a, fi,
+			"what was built works with a torch for ROCm of the same version only");
+	}
 	if (!foreign_is_part(f))
 		TRY(last_result(f, done, &f->result));
 	if (f->result.n) {
@@ -314,8 +352,17 @@ struct err *foreign_build(struct foreign *f)
 		return foreign_packages(f);
 	}
 	TRY(fs_remove(done));
-	struct err *e = all_steps(f);
-	err_free(foreign_packages(f)); /* also of a build that failed, as far as there are */
+	struct err *e = NULL;
+	if (how->system == SOURCE_CMAKE) {
+		e = foreign_cmake(f);
+	} else {
+		e = foreign_venv(f);
+		if (!e && how->torch)
+			e = foreign_torch(f);
+		if (!e)
+			e = foreign_python(f);
+	}
+	err_free(foreign_packages(f)); /* after a failure too, as far as there are some */
 	TRY(e);
 	if (foreign_is_part(f) || findings_worst(&f->findings) == SEV_ERROR)
 		return NULL;

@@ -1,11 +1,12 @@
-/* A Python project: its own back end, in the environment that we made (PEP 517, without the isolation
- * that pip would add). */
+/* A Python project: runs its own back end in the environment that we made (PEP 517, without the isolation that pip would
+ * add). */
 #include "base/fs.h"
 #include "base/vec.h"
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
 
-static struct strs ask(struct foreign *f, const char *what)
+/* The words for driver.py that name the back end. */
+static struct strs backend_words(struct foreign *f, const char *what)
 {
 	const struct plan_foreign *how = f->plan->foreign;
 	struct strs words = {0};
@@ -18,11 +19,11 @@ static struct strs ask(struct foreign *f, const char *what)
 	return words;
 }
 
-/* Some back ends want more than the project says: scikit-build-core CMake, meson-python ninja. */
-static struct err *configure(struct foreign *f)
+/* Installs what the back end needs beyond the project's requirements: scikit-build-core wants CMake, meson-python ninja. */
+static struct err *install_requirements(struct foreign *f)
 {
 	const struct node *answer;
-	struct strs words = ask(f, "requires"), more = {0}, wanted = {0};
+	struct strs words = backend_words(f, "requires"), more = {0}, wanted = {0};
 	TRY(foreign_drive(f, "configure", &words, &answer));
 	TRY(node_want_strs(f->a, answer, S("requires"), &more));
 	VEC_EACH (const struct str, r, &more)
@@ -33,8 +34,8 @@ static struct err *configure(struct foreign *f)
 	return NULL;
 }
 
-/* A script that can configure without building tells early that ROCm is off; and then CMake can be asked
- * for a part. */
+/* A script that can configure without building shows early whether ROCm is off, and lets us ask CMake for only some
+ * targets. */
 static struct err *configure_cmake(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
@@ -47,7 +48,7 @@ static struct err *configure_cmake(struct foreign *f)
 		TRY(foreign_run(f, "configure", &p, &r));
 		TRY(foreign_check_cmake(f, dir, r.out));
 	}
-	/* the script's own call of ninja ends with the first error */
+	/* called by the script, ninja would stop at the first error */
 	return foreign_is_part(f) || f->keep_going ? foreign_cmake_build(f, dir) : NULL;
 }
 
@@ -61,15 +62,15 @@ static void say_loads(struct foreign *f, const struct node *list, const char *id
 	}
 }
 
-/* What links may still miss a name, and says so when it is imported. */
-static struct err *load(struct foreign *f)
+/* Imports the result: what linked may still lack a symbol. */
+static struct err *load_result(struct foreign *f)
 {
 	struct strs words = {0};
 	const struct node *answer;
 	struct str folder = path_join(f->a, f->tmp, S("load"));
 	if (f->plan->foreign->torch_as_rocm)
 		return NULL;
-	TRY(fs_remove_tree(folder)); /* of a run that was killed */
+	TRY(fs_remove_tree(folder)); /* a killed run may have left one */
 	TRY(fs_mkdirs(folder));
 	strs_add(f->a, &words, S("load"));
 	strs_add(f->a, &words, str_fmt(f->a, "wheel=%.*s", STR(f->result)));
@@ -95,12 +96,12 @@ struct err *foreign_python(struct foreign *f)
 		return err_hint(err_new(E_USAGE, "'%.*s' is built as a whole: it has no targets",
 					STR(f->plan->name)),
 			"--target is for CMake projects, and for PyTorch");
-	TRY(configure(f));
+	TRY(install_requirements(f));
 	if (apart)
 		TRY(configure_cmake(f));
 	if (foreign_is_part(f))
 		return NULL;
-	struct strs words = ask(f, "wheel");
+	struct strs words = backend_words(f, "wheel");
 	TRY(fs_remove_tree(f->dist));
 	TRY(fs_mkdirs(f->dist));
 	strs_add(f->a, &words, str_fmt(f->a, "out=%.*s", STR(f->dist)));
@@ -112,5 +113,5 @@ struct err *foreign_python(struct foreign *f)
 			"the back end '%.*s' says that it made '%.*s', but did not",
 			STR(f->plan->foreign->backend), STR(name));
 	foreign_step(f, "wheel")->done = true;
-	return load(f);
+	return load_result(f);
 }

@@ -1,8 +1,9 @@
-/* One program of a foreign build: its environment, its log, its progress. */
+/* Runs one program of a foreign build: its environment, its log, its progress. */
 #include "base/fs.h"
 #include "base/progress.h"
 #include "cc/cc.h"
 #include "foreign/foreign_int.h"
+#include "formats/node.h"
 
 static const struct {
 	const char *kind;
@@ -13,7 +14,7 @@ static const struct {
 	{"python", true, false, "Preparing", "the Python environment"},
 	{"torch", true, false, "Looking", "at torch"},
 	{"configure", true, true, "Configuring", NULL},
-	{"build", false, true, "Building", NULL}, /* Python: a part, instead of "wheel" */
+	{"build", false, true, "Building", NULL}, /* Python: targets, instead of "wheel" */
 	{"wheel", true, false, "Building", NULL},
 	{"load", true, false, "Loading", "what was built"},
 	{"install", false, true, "Installing", NULL},
@@ -51,17 +52,17 @@ struct job_report *foreign_step(struct foreign *f, const char *kind)
 	return &f->steps[i];
 }
 
-/* ---- progress: ninja's "[12/34] what", and what the compilers work on now ---- */
+/* ---- progress: ninja's "[12/34] text", and what the compilers work on now ---- */
 
-struct watch {
+struct step_watch {
 	struct str verb, object;
 	struct progress *progress;
 	struct cc_follow follow;
 	uint64_t total, done;
-	bool steps; /* total is of steps: the rest of each may be guessed */
+	bool steps; /* total counts steps, so the time left can be estimated */
 };
 
-static void watch_endp(struct watch *w)
+static void watch_endp(struct step_watch *w)
 {
 	progress_end(w->progress);
 }
@@ -82,38 +83,32 @@ static bool take_count(
 	       str_u64(str_trim(total), 10, ret_total);
 }
 
-/* The last word that names a file: of a command its source or output. */
-static struct str file_of(struct str text)
-{
-	struct str word, best = S("");
-	while (str_next(&text, ' ', &word))
-		if (path_ext(word).n && word.p[0] != '-')
-			best = word;
-	return path_base(best);
-}
-
 static void on_line(void *user, struct str line)
 {
-	struct watch *w = user;
+	struct step_watch *w = user;
 	uint64_t done, total;
-	struct str rest;
+	struct str rest, word, file = S("");
 	if (!take_count(line, &done, &total, &rest))
 		return;
-	if (total != w->total || done < w->done) { /* another ninja, or one that finds less to do */
+	if (total != w->total || done < w->done) { /* another ninja, or it found less to do */
 		progress_end(w->progress);
 		w->progress = progress_begin(w->verb, w->object, UNIT_ITEMS, total);
 		w->total = total;
 		w->steps = str_chr(line, '/') < str_chr(line, ']');
 		w->done = 0;
 	}
-	progress_add(w->progress, done > w->done ? done - w->done : 0, file_of(rest));
+	while (str_next(
+		&rest, ' ', &word)) /* the last name of a file: source or output of a command */
+		if (path_ext(word).n && word.p[0] != '-')
+			file = word;
+	progress_add(w->progress, done > w->done ? done - w->done : 0, path_base(file));
 	w->done = done;
 }
 
-/* ninja tells of a step when it has ended; what runs now our compilers know. */
+/* ninja reports a step when it has ended; our compilers know what runs now. */
 static void on_tick(void *user)
 {
-	struct watch *w = user;
+	struct step_watch *w = user;
 	struct strs now = {0};
 	ARENA(tmp);
 	cc_follow_look(&tmp, &w->follow, &now);
@@ -124,20 +119,11 @@ static void on_tick(void *user)
 
 /* ---- running ---- */
 
-static void report(struct foreign *f, const char *kind, const struct proc_result *r)
-{
-	struct job_report *s = foreign_step(f, kind);
-	if (s->seconds <= 0)
-		s->start = r->start - f->began;
-	s->seconds += r->seconds;
-	s->cpu += r->cpu;
-	s->memory = r->memory > s->memory ? r->memory : s->memory;
-}
-
 struct err *foreign_run(
 	struct foreign *f, const char *kind, struct proc *p, struct proc_result *ret)
 {
-	CLEANUP(watch_endp) struct watch w = {.object = f->plan->name};
+	CLEANUP(watch_endp) struct step_watch w = {.object = f->plan->name};
+	struct job_report *s = foreign_step(f, kind);
 	struct str text;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!str_eq(str_from(kinds[i].kind), str_from(kind)))
@@ -158,10 +144,14 @@ struct err *foreign_run(
 		p->clear_env = true;
 		p->setenv = f->env;
 	}
-	if (foreign_step(f, kind)->seconds <= 0) /* a step may be several programs */
+	if (s->seconds <= 0) /* a step may be several programs */
 		TRY(fs_remove(p->log));
 	TRY(proc_run(f->a, p, ret));
-	report(f, kind, ret);
+	if (s->seconds <= 0)
+		s->start = ret->start - f->began;
+	s->seconds += ret->seconds;
+	s->cpu += ret->cpu;
+	s->memory = ret->memory > s->memory ? ret->memory : s->memory;
 	if (!ret->status)
 		return NULL;
 	struct err *e = fs_map(p->log, &text), *why;
@@ -169,4 +159,26 @@ struct err *foreign_run(
 	err_free(e);
 	fs_unmap(&text);
 	return why;
+}
+
+struct err *foreign_drive(
+	struct foreign *f, const char *kind, const struct strs *words, const struct node **ret)
+{
+	struct proc p = {.cwd = f->tree};
+	struct proc_result r;
+	struct str driver = path_join(f->a, f->state, S("driver.py"));
+	struct str result = path_join(f->a, f->state, S("answer.json"));
+	TRY(fs_write_if_changed(driver, foreign_driver, 0644));
+	TRY(fs_remove(result));
+	strs_add(f->a, &p.argv, path_join(f->a, f->venv, S("bin/python")));
+	proc_arg(f->a, &p, "-I", "-X", "utf8", str_z(f->a, driver), str_z(f->a, words->v[0]),
+		str_z(f->a, result), NULL);
+	for (size_t i = 1; i < words->n; i++)
+		strs_add(f->a, &p.argv, words->v[i]);
+	/* a torch for a newer libc than this machine's can only be imported with that libc, and so can the result */
+	bool loads = str_eq(words->v[0], S("load"));
+	if (loads || (!f->plan->host_native && f->plan->foreign->torch))
+		TRY(sdk_wrap_host(f->a, f->sdk, &p));
+	TRY(foreign_run(f, kind, &p, &r));
+	return json_read(f->a, result, ret);
 }

@@ -1,16 +1,14 @@
-/* The torch that an extension is built against: it has to be one for ROCm, or (--torch-as-rocm) is
- * made to look like one.
+/* The torch that an extension is built against must be one for ROCm, or (--torch-as-rocm) is made to look like one.
  *
- * An extension needs of a torch its headers, its libraries to link with, and the word of
- * torch.version.hip, by which torch.utils.cpp_extension decides what it builds. A torch for CUDA or
- * for the CPU of the same release has the same headers; what ROCm's has beside them (ATen/hip,
- * c10/hip) its own hipify makes of those for CUDA. So extensions can be built where no torch for ROCm
- * can be had. They cannot be imported without one. */
+ * An extension needs a torch's headers, its libraries to link with, and the value of torch.version.hip, by which
+ * torch.utils.cpp_extension decides what it builds. A torch for CUDA or for the CPU of the same release has the same
+ * headers; those that only ROCm's has (ATen/hip, c10/hip), its own hipify makes of those for CUDA. So extensions can be
+ * built where no torch for ROCm is to be had. They cannot be imported without one. */
 #include "foreign/foreign_int.h"
 #include "formats/node.h"
 #include "lang/python/version.h"
 
-/* Older ones need headers that only a torch for ROCm has (ATen/hip/impl, "masquerading as CUDA"). */
+/* Older releases need headers that only a torch for ROCm has (ATen/hip/impl, "masquerading as CUDA"). */
 #define FIRST_AS_ROCM ">=2.11"
 
 static void add_word(struct foreign *f, struct strs *words, const char *key, struct str value)
@@ -18,7 +16,7 @@ static void add_word(struct foreign *f, struct strs *words, const char *key, str
 	strs_add(f->a, words, str_fmt(f->a, "%s=%.*s", key, STR(value)));
 }
 
-static struct err *make_rocm(struct foreign *f, struct str torch)
+static struct err *make_torch_rocm(struct foreign *f, struct str torch)
 {
 	struct strs words = {0};
 	const struct version *version;
@@ -55,7 +53,7 @@ struct err *foreign_torch(struct foreign *f)
 	struct str cuda = node_text(answer, S("cuda"), S(""));
 	struct str version = node_text(answer, S("version"), S(""));
 	if (!hip.n && f->plan->foreign->torch_as_rocm)
-		TRY(make_rocm(f, version));
+		TRY(make_torch_rocm(f, version));
 	else if (!hip.n)
 		return err_hint(
 			err_hint(err_new(E_FOREIGN, "torch %.*s was built for %s%.*s, not for ROCm",

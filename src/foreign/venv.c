@@ -1,8 +1,8 @@
-/* The Python environment of a foreign build: made once, made anew when what is wanted in it changed.
+/* The Python environment of a foreign build: made once, and anew when other packages are wanted in it.
  *
- * Packages come by pip, as this machine's own configuration of pip says; what was installed stands in
- * state/packages*.json with its hash, and in requirements.txt for whoever wants the same again. What the wheels of --with need comes along, but for what the
- * user leaves out; that is for us to do, since pip knows all or nothing. */
+ * Packages come by pip, configured as it is on this machine. state/packages*.json records what was installed, with
+ * hashes; requirements.txt lets anybody install the same again. We resolve the requirements of the wheels of --with
+ * ourselves, since the user may leave some out, and pip takes all or none. */
 #include "base/fs.h"
 #include "base/glob.h"
 #include "foreign/foreign_int.h"
@@ -13,7 +13,7 @@
 
 enum { MAX_METADATA = 4 << 20, MAX_REPORTS = 9 };
 
-/* What a torch for CUDA needs at run time, and no build. */
+/* packages that a torch for CUDA needs at run time, but no build does */
 static const char *const of_cuda[] = {"nvidia-*", "cuda-*", "triton", "pytorch-triton*", NULL};
 
 /* ---- requirements ---- */
@@ -41,8 +41,8 @@ static bool is_left_out(const struct foreign *f, struct str requirement)
 	return false;
 }
 
-/* Requires-Dist of a wheel, without those of its extras and those that are left out. */
-static struct err *needs_of(struct foreign *f, const struct zip *z, struct strs *ret)
+/* The Requires-Dist of a wheel, without those of extras and those that are left out. */
+static struct err *read_requires(struct foreign *f, const struct zip *z, struct strs *ret)
 {
 	struct str text;
 	struct dist_headers h;
@@ -67,11 +67,12 @@ static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs 
 	struct zip z;
 	struct findings findings = {0};
 	TRY_CTX(zip_open(f->a, wheel, &findings, &z), "cannot read the wheel '%.*s'", STR(wheel));
-	struct err *e = needs_of(f, &z, ret);
+	struct err *e = read_requires(f, &z, ret);
 	zip_close(&z);
 	return e;
 }
 
+/* Is a wheel of this package among those of --with? */
 static bool is_given(const struct foreign *f, struct str requirement)
 {
 	struct str name = foreign_package_name(f->a, requirement), given, rest;
@@ -85,8 +86,8 @@ static bool is_given(const struct foreign *f, struct str requirement)
 
 /* ---- pip ---- */
 
-/* pip is asked as the user would: with the user's own configuration and proxies. */
-static struct err *pip(struct foreign *f, const struct strs *words)
+/* Runs pip as the user would: with the user's own configuration and proxies. */
+static struct err *run_pip(struct foreign *f, const struct strs *words)
 {
 	struct proc p = {.cwd = f->home};
 	struct proc_result r;
@@ -112,12 +113,12 @@ struct err *foreign_install(struct foreign *f, const struct strs *requirements)
 {
 	struct strs words = {0};
 	VEC_EACH (const struct str, r, requirements) {
-		if (!r->n || !ascii_alnum(r->p[0])) /* pip would take it for an option, or a path */
+		if (!r->n || !ascii_alnum(r->p[0])) /* pip would take it for an option or a path */
 			return err_new(E_FOREIGN, "'%.*s' is not a requirement", STR(*r));
 		if (!is_given(f, *r))
 			strs_add(f->a, &words, *r);
 	}
-	return words.n ? pip(f, &words) : NULL;
+	return words.n ? run_pip(f, &words) : NULL;
 }
 
 static struct err *install_all(struct foreign *f)
@@ -127,7 +128,7 @@ static struct err *install_all(struct foreign *f)
 	if (how->with.n) {
 		strs_add(f->a, &words, S("--no-deps"));
 		strs_add_all(f->a, &words, &how->with);
-		TRY(pip(f, &words));
+		TRY(run_pip(f, &words));
 	}
 	strs_add_all(f->a, &needs, &how->requires);
 	VEC_EACH (const struct str, w, &how->with)
@@ -135,7 +136,7 @@ static struct err *install_all(struct foreign *f)
 	return foreign_install(f, &needs);
 }
 
-/* ---- what is there ---- */
+/* ---- what was installed ---- */
 
 static struct err *read_report(struct foreign *f, struct str path)
 {
@@ -157,19 +158,10 @@ static struct err *read_report(struct foreign *f, struct str path)
 	return NULL;
 }
 
-static struct err *read_packages(struct foreign *f)
-{
-	for (unsigned n = 1; n <= MAX_REPORTS; n++) {
-		struct str path = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n);
-		if (fs_exists(path))
-			TRY(read_report(f, path));
-	}
-	return NULL;
-}
-
 /* ---- the whole ---- */
 
-static struct str wanted(struct foreign *f)
+/* All that decides what is in the environment, as a text. */
+static struct str wanted_packages(struct foreign *f)
 {
 	const struct plan_foreign *how = f->plan->foreign;
 	BUF(b, f->a);
@@ -196,7 +188,7 @@ static struct err *make_venv(struct foreign *f)
 		e = err_hint(e, "Debian has it in a package of its own: apt install python3-venv");
 	if (e)
 		return err_wrap(e, "cannot make a Python environment");
-	/* that of ensurepip: what the build uses is to be what was asked for, and recorded */
+	/* ensurepip brings setuptools along; the build must use the one that is asked for and recorded */
 	struct proc old = {.cwd = f->home};
 	strs_add(f->a, &old.argv, path_join(f->a, f->venv, S("bin/python")));
 	proc_arg(f->a, &old, "-m", "pip", "uninstall", "-y", "-q", "--disable-pip-version-check",
@@ -207,7 +199,7 @@ static struct err *make_venv(struct foreign *f)
 
 struct err *foreign_venv(struct foreign *f)
 {
-	struct str want = wanted(f), have, stamp = path_join(f->a, f->state, S("venv"));
+	struct str want = wanted_packages(f), have, stamp = path_join(f->a, f->state, S("venv"));
 	struct job_report *step = foreign_step(f, "python");
 	TRY(fs_read_opt(f->a, stamp, MAX_METADATA, &have));
 	step->cached = have.p && str_eq(have, want);
@@ -220,7 +212,7 @@ struct err *foreign_venv(struct foreign *f)
 	return NULL;
 }
 
-/* The same as lines that pip takes back ("-r requirements.txt"): it then installs what has these hashes. */
+/* Writes the packages as lines for "pip install -r": pip then installs files with these hashes. */
 static struct err *write_requirements(struct foreign *f)
 {
 	struct strs lines = {0};
@@ -245,6 +237,10 @@ static struct err *write_requirements(struct foreign *f)
 struct err *foreign_packages(struct foreign *f)
 {
 	f->packages.n = 0;
-	TRY(read_packages(f));
+	for (unsigned n = 1; n <= MAX_REPORTS; n++) {
+		struct str path = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n);
+		if (fs_exists(path))
+			TRY(read_report(f, path));
+	}
 	return f->packages.n ? write_requirements(f) : NULL;
 }

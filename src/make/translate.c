@@ -1,40 +1,10 @@
-/* The build's translation: the plan's settings become a run of hipify whose result is the tree that
- * the compiler sees. */
+/* The translation of a build: the plan's settings become a run of hipify, whose result is the tree that the compiler
+ * reads. */
 #include "base/fs.h"
 #include "make/make.h"
 
-static void ask_standalone(struct make *m, struct hipify_options *o)
-{
-	o->sources = (struct strs){0}; /* a build knows what it needs */
-	VEC_EACH (const struct plan_source, s, &m->plan->sources)
-		strs_add(m->a, &o->only, s->path);
-	strs_put_all(m->a, &o->only, &m->plan->headers);
-}
-
-static void ask_extension(struct make *m, struct hipify_options *o)
-{
-	o->want_untranslated = true; /* a failing compiler's message is explained by them */
-	if (!o->include_dirs.n)
-		o->include_dirs = m->plan->includes;
-	if (!o->sources.n)
-		VEC_EACH (const struct plan_source, s, &m->plan->sources)
-			strs_add(m->a, &o->sources, s->path);
-}
-
-static struct err *first_failure(struct hipify_tree *tree)
-{
-	VEC_EACH (struct change, f, &tree->changes) {
-		if (f->status != CHANGE_FAILED)
-			continue;
-		struct err *e = f->error;
-		f->error = NULL;
-		return err_wrap(e, "cannot translate '%.*s'", STR(f->source));
-	}
-	return NULL;
-}
-
-/* What no compiler for HIP takes ends the build before one is asked: all places, the first as the error. */
-static struct err *refuse(const struct make *m)
+/* Ends the build before the compiler runs if there are names that no compiler for HIP accepts: an error with all places. */
+static struct err *refuse_untranslated(const struct make *m)
 {
 	enum { SHOWN = 20 };
 	struct err *e = NULL;
@@ -43,7 +13,7 @@ static struct err *refuse(const struct make *m)
 		if (!u->certain || ++n > SHOWN)
 			continue;
 		struct str why = u->suggestion;
-		bool name = str_chr(why, ' ') == why.n; /* only a word: what comes near it */
+		bool name = str_chr(why, ' ') == why.n; /* one word is a similar name */
 		struct err *one =
 			err_new(E_HIPIFY, "'%.*s' has no counterpart in HIP%s%.*s", STR(u->name),
 				!why.n ? ""
@@ -60,7 +30,7 @@ static struct err *refuse(const struct make *m)
 			 : e;
 }
 
-static void report(struct make *m)
+static void add_findings(struct make *m)
 {
 	const struct torch_source *t = &m->tree.torch;
 	VEC_EACH (const struct str, h, &m->tree.headers)
@@ -86,26 +56,13 @@ static void report(struct make *m)
 		STR(m->plan->project));
 }
 
-/* PyTorch's names of outputs depend on their content: "a.cu" becomes "a.hip", "a_hip.cpp" comes of
- * "a.cpp" only when something in it changed. */
-static void find_outputs(struct make *m)
-{
-	MAP(outputs, m->a);
-	VEC_EACH (struct change, f, &m->tree.changes)
-		map_put(&outputs, f->source, f);
-	VEC_EACH (const struct plan_source, s, &m->plan->sources) {
-		const struct change *f = map_get(&outputs, s->path);
-		strs_add(m->a, &m->outputs, f && f->output.n ? f->output : s->path);
-	}
-}
-
 struct str make_output(const struct make *m, const struct plan_source *src)
 {
 	bool of_plan = m->outputs.n && src->output.p[0] != '/';
 	return of_plan ? m->outputs.v[src - m->plan->sources.v] : src->output;
 }
 
-/* Has a target types of 8 bits of its own, as HIP's header says, up to 7.2.4 at least? */
+/* Does a GPU of the plan have 8-bit float types other than OCP's? HIP's header decides, up to 7.2.4 at least. */
 static struct err *ask_fnuz(const struct make *m, bool *ret)
 {
 	struct str text = {0}, header = S("hip/amd_detail/amd_hip_fp8.h");
@@ -129,18 +86,35 @@ struct err *make_translate(struct make *m)
 	o->dir = p->project;
 	o->out = m->hip;
 	o->jobs = m->jobs;
+	bool given = o->sources.n > 0;
 	TRY(ask_fnuz(m, &o->fnuz));
-	if (hipify_by_torch(o))
-		ask_extension(m, o);
-	else
-		ask_standalone(m, o);
+	if (hipify_by_torch(o)) {
+		o->want_untranslated = true; /* they explain messages of a failing compiler */
+		if (!o->include_dirs.n)
+			o->include_dirs = p->includes;
+		for (size_t i = 0; !given && i < p->sources.n; i++)
+			strs_add(m->a, &o->sources, p->sources.v[i].path);
+	} else { /* the plan knows which files the build needs */
+		o->sources = (struct strs){0};
+		VEC_EACH (const struct plan_source, s, &p->sources)
+			strs_add(m->a, &o->only, s->path);
+		strs_put_all(m->a, &o->only, &p->headers);
+	}
 	hipify_options_complete(m->a, o);
 	TRY_CTX(hipify_run(m->a, o, &m->tree), "cannot translate '%.*s'", STR(p->project));
-	TRY(first_failure(&m->tree));
+	TRY(change_set_failure(&m->tree.changes, "translate"));
 	VEC_EACH (const struct change, f, &m->tree.changes)
 		m->edits += f->edits;
-	report(m);
-	if (hipify_by_torch(o))
-		find_outputs(m);
-	return refuse(m);
+	add_findings(m);
+	/* PyTorch's names of outputs depend on the content: "a.cpp" becomes "a_hip.cpp" only if something in it changed */
+	if (hipify_by_torch(o)) {
+		MAP(outputs, m->a);
+		VEC_EACH (struct change, f, &m->tree.changes)
+			map_put(&outputs, f->source, f);
+		VEC_EACH (const struct plan_source, s, &p->sources) {
+			const struct change *f = map_get(&outputs, s->path);
+			strs_add(m->a, &m->outputs, f && f->output.n ? f->output : s->path);
+		}
+	}
+	return refuse_untranslated(m);
 }
