@@ -135,9 +135,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		say_warning("the machine or another package has to provide '%.*s', which '%.*s' "
 			    "needs",
 			STR(x->name), STR(x->needed_by));
-	if (o->common.json)
-		out_text(json_document(a, 2, fat_fields, &r));
-	else
+	if (!show_json(&o->common, fat_fields, &r))
 		print(a, o, &r);
 	return NULL;
 }

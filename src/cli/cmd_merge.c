@@ -1,4 +1,4 @@
-/* rocsmith merge: wheels for some GPUs each become one wheel. */
+/* rocsmith merge: merges wheels for some GPUs each into one wheel. */
 #include "cli/opt.h"
 #include "term/out.h"
 #include "wheel/split.h"
@@ -12,7 +12,8 @@ static const struct opt opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POSES, struct merge_args, q.from,
 		 "a host wheel and its device wheels, or whole wheels"),
 		.flags = OPT_REQUIRED},
-	{OPT_VALUE("output", OPT_PATH, struct merge_args, q.to, "OUT", "the wheel, or its folder"),
+	{OPT_VALUE("output", OPT_PATH, struct merge_args, q.to, "OUT",
+		 "folder for the wheel, or its path"),
 		.sname = 'o', .flags = OPT_REQUIRED},
 	{OPT_FLAG("force", struct merge_args, q.force, "overwrite OUT")},
 	{.kind = OPT_END},
@@ -25,14 +26,12 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	struct merge_done done;
 	o->q.jobs = o->common.jobs;
 	TRY(wheel_merge(a, &o->q, &done));
-	if (o->common.json)
-		out_text(json_document(a, 2, merge_fields, &done));
-	else
+	if (!show_json(&o->common, merge_fields, &done))
 		out_fmt("%.*s\n", STR(done.output));
 	if (done.missing.n)
 		say_warning(
 			"%zu wrapper numbers have no device code (the first is %.*s): the wheel of "
-			"a GPU is missing, or archives were counted otherwise than libraries",
+			"a GPU is missing, or archives and libraries count differently",
 			done.missing.n, STR(done.missing.v[0]));
 	say_status(o->common.dry_run ? S("Would merge") : S("Merged"),
 		"%.*s, %.*s with device code", STR(human_count(a, done.members, "file")),
@@ -42,7 +41,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 
 const struct command cmd_merge = {
 	.name = "merge",
-	.summary = "make one wheel of wheels for some GPUs each",
+	.summary = "merge wheels for some GPUs each into one wheel",
 	.opts = opts,
 	.size = sizeof(struct merge_args),
 	.needs = NEED_WRITE,

@@ -1,4 +1,4 @@
-/* rocsmith split: a wheel for many GPUs as a host wheel and one for each GPU. */
+/* rocsmith split: splits a wheel for many GPUs into a host wheel and one for each GPU. */
 #include "cli/opt.h"
 #include "term/out.h"
 #include "term/table.h"
@@ -13,17 +13,17 @@ struct split_args {
 static const char *const formats[] = {"kpack", "plain", NULL};
 static const char *const drafts[] = {"draft-0.1.1", NULL};
 static const struct opt opts[] = {
-	{OPT_ARGUMENT("WHEEL", OPT_POS, struct split_args, q.from, "what is to be split"),
+	{OPT_ARGUMENT("WHEEL", OPT_POS, struct split_args, q.from, "the wheel to split"),
 		.flags = OPT_REQUIRED},
-	{OPT_VALUE("output", OPT_PATH, struct split_args, q.to, "DIR", "folder of the wheels"),
+	{OPT_VALUE("output", OPT_PATH, struct split_args, q.to, "DIR", "folder for the wheels"),
 		.sname = 'o', .flags = OPT_REQUIRED},
 	{OPT_VALUE("format", OPT_ENUM, struct split_args, format, "FORMAT",
 		 "kpack, or plain for ROCm before 7.13"),
 		.choices = formats},
 	{OPT_VALUE("variants", OPT_ENUM, struct split_args, variants, "DRAFT",
-		 "a variant wheel, too, by that draft of PEP 825"),
+		 "also write a variant wheel, by that draft of PEP 825"),
 		.flags = OPT_FROM_ONE, .choices = drafts},
-	{OPT_FLAG("force", struct split_args, q.force, "overwrite wheels")},
+	{OPT_FLAG("force", struct split_args, q.force, "overwrite existing wheels")},
 	{.kind = OPT_END},
 };
 
@@ -52,16 +52,14 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	TRY(wheel_split(a, &o->q, &done));
 	VEC_EACH (const struct str, name, &done.left)
 		say_warning("'%.*s' keeps device code that cannot be taken out", STR(*name));
-	if (o->common.json)
-		out_text(json_document(a, 2, split_fields, &done));
-	else
+	if (!show_json(&o->common, split_fields, &done))
 		print(a, &done);
 	return NULL;
 }
 
 const struct command cmd_split = {
 	.name = "split",
-	.summary = "make a host wheel and one wheel for each GPU of a wheel",
+	.summary = "split a wheel into a host wheel and one wheel for each GPU",
 	.opts = opts,
 	.size = sizeof(struct split_args),
 	.needs = NEED_WRITE,

@@ -1,4 +1,4 @@
-/* rocsmith verify: proves what can be proved about wheels, and lists what is wrong. */
+/* rocsmith verify: checks wheels for everything that can be proved without a GPU. */
 #include "cli/opt.h"
 #include "sdk/sdk.h"
 #include "term/out.h"
@@ -21,8 +21,9 @@ static const struct opt opts[] = {
 		 "library (or pattern) that may come from outside"),
 		.flags = OPT_COMMA},
 	{OPT_VALUE("sdk", OPT_STR, struct verify_args, sdk, "NAME",
-		"installed SDK or ROCm tree whose libraries it may need")},
-	{OPT_FLAG("run", struct verify_args, run, "run what passes on emulated GPUs, by rocjitsu")},
+		"installed SDK or ROCm tree whose libraries it may use")},
+	{OPT_FLAG("run", struct verify_args, run,
+		"also run wheels that pass on emulated GPUs, by rocjitsu")},
 	{OPT_VALUE("launcher", OPT_PATH, struct verify_args, launcher, "FILE",
 		 "emulator for --run (default: rocjitsu in PATH)"),
 		.env = "ROCSMITH_LAUNCHER"},
@@ -92,8 +93,8 @@ static struct err *run(struct arena *a, void *p, int *ret_status)
 	}
 	if (args->sarif)
 		out_text(verdicts_sarif(a, &all));
-	else if (args->common.json)
-		out_text(json_document(a, 2, verdicts_fields, &all));
+	else
+		(void)show_json(&args->common, verdicts_fields, &all);
 	return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* rocsmith wheel pack, unpack, retag, repro: wheels written, taken apart, renamed and compared. */
+/* rocsmith wheel pack, unpack, retag, repro: packs, unpacks, renames and compares wheels. */
 #include <stdlib.h>
 
 #include "cli/opt.h"
@@ -14,7 +14,7 @@ struct args {
 /* clang-format off */
 #define OUTPUT(name, text)                                                                         \
 	{OPT_VALUE("output", OPT_PATH, struct args, q.to, name, text), .sname = 'o'},              \
-	{OPT_FLAG("force", struct args, q.force, "replace what is there already")}
+	{OPT_FLAG("force", struct args, q.force, "replace an existing result")}
 #define TAG(name, member, text) {OPT_VALUE(name, OPT_STR, struct args, q.member, "TAG", text)}
 #define WHEEL {OPT_ARGUMENT("WHEEL", OPT_POS, struct args, q.from, "the wheel"), .flags = OPT_REQUIRED}
 /* clang-format on */
@@ -44,7 +44,7 @@ static const struct opt retag_opts[] = {
 };
 static const struct opt repro_opts[] = {
 	{OPT_ARGUMENT("WHEEL", OPT_POSES, struct args, wheels,
-		 "one to be packed again, or several to be compared"),
+		 "one to pack again, or several to compare"),
 		.flags = OPT_REQUIRED},
 	{.kind = OPT_END},
 };
@@ -67,9 +67,7 @@ static struct err *make(struct arena *a, struct args *o, wheel_do *how, const ch
 	o->q.jobs = o->common.jobs;
 	TRY(wheel_epoch(&o->q.epoch));
 	TRY(how(a, &o->q, &done));
-	if (o->common.json)
-		out_text(json_document(a, 2, done_fields, &done));
-	else
+	if (!show_json(&o->common, done_fields, &done))
 		out_fmt("%.*s\n", STR(done.path));
 	say_status(str_from(verbs[o->common.dry_run]), "%.*s, %.*s",
 		STR(human_count(a, done.members, "file")), STR(human_bytes(a, done.size)));
@@ -93,7 +91,7 @@ static struct err *run_retag(struct arena *a, void *args, int *ret_status)
 	const struct wheel_request *q = &((struct args *)args)->q;
 	(void)ret_status;
 	if (!q->build.p && !q->local.p && !q->python.p && !q->abi.p && !q->platform.p)
-		return err_hint(err_new(E_USAGE, "nothing is to change"),
+		return err_hint(err_new(E_USAGE, "no option names a change"),
 			"'rocsmith wheel retag -h' lists what can");
 	return make(a, args, wheel_retag, (const char *const[]){"Retagged", "Would retag"});
 }
@@ -152,8 +150,7 @@ static struct err *run_repro(struct arena *a, void *args, int *ret_status)
 		if (!o->common.json)
 			print_comparison(a, c);
 	}
-	if (o->common.json)
-		out_text(json_document(a, 2, answer_fields, &all));
+	(void)show_json(&o->common, answer_fields, &all);
 	return NULL;
 }
 
@@ -167,7 +164,7 @@ const struct command cmd_wheel_pack = {
 };
 const struct command cmd_wheel_unpack = {
 	.name = "wheel unpack",
-	.summary = "unpack a wheel, checked against its RECORD",
+	.summary = "unpack a wheel and check it against its RECORD",
 	.opts = unpack_opts,
 	.size = sizeof(struct args),
 	.needs = NEED_WRITE,
@@ -183,7 +180,7 @@ const struct command cmd_wheel_retag = {
 };
 const struct command cmd_wheel_repro = {
 	.name = "wheel repro",
-	.summary = "show whether wheels are the same, and why they are not",
+	.summary = "show whether wheels are the same, and how they differ",
 	.opts = repro_opts,
 	.size = sizeof(struct args),
 	.run = run_repro,
