@@ -1,9 +1,9 @@
 # A thin front for meson and ninja; CONTRIBUTING.md says more.
 #
-#   make          build/rocsmith        make check       all that is proved in a quarter of an hour
-#   make demo     out/demo/*.whl        make check-slow  long fuzzing, hundreds of kills
-#   make bench    us against peers      make install     PREFIX=/usr/local DESTDIR=
-#   make doc      build/doc: the man pages, and diagnoses.md, all that explain and doctor know
+#   make          build/rocsmith        make check       everything that is proved in twenty minutes
+#   make demo     out/demo/*.whl        make check-fast  the same without scripts: two minutes, no network
+#   make bench    us against peers      make check-slow  all of PyTorch, long fuzzing, hundreds of kills
+#   make doc      build/doc: the pages  make install     PREFIX=/usr/local DESTDIR=
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -30,6 +30,9 @@ demo: all
 check: deps
 	@tools/check --jobs $(JOBS)
 
+check-fast: deps
+	@tools/check --jobs $(JOBS) --fast
+
 check-slow: deps
 	@tools/check --jobs $(JOBS) --slow --fuzz-minutes $(FUZZ_MINUTES)
 
@@ -46,4 +49,4 @@ install: $(BUILD)/build.ninja
 clean:
 	rm -rf $(BUILD) build-asan build-fuzz out
 
-.PHONY: all deps doc demo check check-slow bench install clean
+.PHONY: all deps doc demo check check-fast check-slow bench install clean

@@ -91,7 +91,7 @@ readelf -SW "$lib" 2>&1 | grep -q 'no sections'
 "$ROCSMITH" inspect --json --hash "$lib" | cmp - "$E2E_TMP/before.json"
 echo 'ok a library without a section table gives the same answer'
 
-llvm=$(get sid llvm22+ llvm-22 clang-tools-22) || {
+llvm=$("$top/tools/llvm-get") || {
 	echo 'skip llvm 22 cannot be had'
 	exit 0
 }

@@ -2,7 +2,7 @@
 # front of the path, into the folder $E2E_TMP/lld; without an archive, it fails.
 lld() {
 	local dir libs name
-	dir=$("$top/tools/debian-get" sid lld22+ lld-22) || return 1
+	dir=$("$top/tools/llvm-get") || return 1
 	libs=$dir/usr/lib/x86_64-linux-gnu
 	mkdir -p "$E2E_TMP/lld"
 	for name in ld.lld lld-link; do

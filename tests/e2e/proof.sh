@@ -72,7 +72,7 @@ if [ -x "$tools/bin/auditwheel" ]; then
 fi
 
 # Device code: LLVM's own reader of the same file.
-llvm=$("$top/tools/debian-get" sid llvm22+ llvm-22 clang-tools-22) || {
+llvm=$("$top/tools/llvm-get") || {
 	echo 'skip llvm-readobj 22 cannot be had'
 	exit 0
 }

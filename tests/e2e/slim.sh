@@ -265,7 +265,7 @@ fi
 real "$fft/usr/lib/x86_64-linux-gnu/librocfft.so.0" gfx90a gfx1201
 real "$sparselt/usr/lib/x86_64-linux-gnu/libhipsparselt.so.0" gfx942
 # ---- compressed, as the runtime at hand reads it ----
-llvm=$(get sid llvm22+ llvm-22 clang-tools-22) || llvm=
+llvm=$("$top/tools/llvm-get") || llvm=
 bundler=("$llvm/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" --library-path
 	"$llvm/usr/lib/x86_64-linux-gnu:$llvm/usr/lib/llvm-22/lib" "$llvm/usr/lib/llvm-22/bin/clang-offload-bundler")
 compressed() { # FILE ENCODING GPUS: as a runtime of the version in $hip reads it

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# long: an SDK of 10 GB, a part of PyTorch
+# slow: an SDK of 10 GB, a part of PyTorch
 # A part of PyTorch 2.6.0, from Debian's source package, by one command: fetched, patched, translated, configured
 # with ROCm on; c10, c10_hip, the generated sources. Then ATen's HIP sources, each by ninja's own command in the
 # environment that the build left: targets of ninja would want all of libtorch_cpu first.

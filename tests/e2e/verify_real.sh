@@ -9,8 +9,8 @@ python3 "$top/tests/oracle/loader.py" "$ROCSMITH" 30
 tools=$ROCSMITH_HOME/oracles wheels=$ROCSMITH_HOME/wheels/popular
 bash "$top/tests/oracle/venv.sh" "$tools" 2>"$E2E_TMP/pip.log" || { echo 'skip no venv or package index'; exit 0; }
 mkdir -p "$wheels"
-for want in pyyaml==6.0.3 cffi==2.1.1 ujson==6.1.0 psycopg-binary==3.3.9 pillow==13.0.0 lxml==6.1.3 \
-	pydantic-core==2.50.4 numpy==2.5.5 cryptography==50.0.2 orjson==3.13.0; do
+for want in pyyaml==6.0.3 cffi==2.1.1 ujson==6.1.0 psycopg-binary==3.3.9 pillow==13.0.0 \
+	pydantic-core==2.50.4 cryptography==50.0.2 orjson==3.13.0; do
 	name=${want%%=*}
 	[ -z "$(find "$wheels" -iname "${name//-/_}-*.whl")" ] || continue
 	"$tools/bin/pip" download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version 3.12 \
