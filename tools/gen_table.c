@@ -10,6 +10,10 @@
  * A value in quotes is a text; true, false, numbers and constants (E_NET: capitals with an underscore) are taken
  * as they are, other words are texts. A list ends with an empty element.
  *
+ * A row with `cases`, a list of maps, stands for a row for each of them: the case, with the row's keys that it lacks.
+ * The map `named` at the top of a file is no table: {NAME} in the text of a `when` is the text that it has under NAME, and
+ * NAME in a list of maps stands for the maps of that list.
+ *
  * A table is filled when it is first asked for: were it constant data, each of its texts would be a relocation
  * at every start of rocsmith.
  */
@@ -20,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
+
+enum { ITEMS_MAX = 512 };
 
 static const char *input;
 
@@ -42,15 +48,15 @@ static const char *scalar(const yaml_node_t *n)
 	return (const char *)n->data.scalar.value;
 }
 
-static void put_text(FILE *f, const char *text)
+static void put_text(FILE *f, const char *text, size_t n)
 {
 	fputc('"', f);
-	for (; *text; text++)
+	for (size_t i = 0; i < n; i++)
 		fprintf(f,
-			*text == '"' || *text == '\\' ? "\\%c"
-			: *text == '\n'               ? "\\n"
-						      : "%c",
-			*text);
+			text[i] == '"' || text[i] == '\\' ? "\\%c"
+			: text[i] == '\n'                 ? "\\n"
+							  : "%c",
+			text[i]);
 	fputc('"', f);
 }
 
@@ -91,24 +97,76 @@ __attribute__((format(printf, 3, 4))) static struct place place_of(
 	return p;
 }
 
+static const yaml_node_t *find(
+	yaml_document_t *doc, const yaml_node_t *map, const char *key, size_t n)
+{
+	for (yaml_node_pair_t *i = map->data.mapping.pairs.start; i < map->data.mapping.pairs.top;
+		i++) {
+		const char *name = scalar(yaml_document_get_node(doc, i->key));
+		if (strlen(name) == n && strncmp(name, key, n) == 0)
+			return yaml_document_get_node(doc, i->value);
+	}
+	return NULL;
+}
+
+/* What the file has under this name at its top, in `named`. */
+static const yaml_node_t *find_named(
+	struct out *o, const yaml_node_t *by, const char *name, size_t n)
+{
+	const yaml_node_t *all = find(o->doc, yaml_document_get_root_node(o->doc), "named", 5);
+	const yaml_node_t *found = all ? find(o->doc, all, name, n) : NULL;
+	if (!found)
+		fail(by->start_mark, "nothing is named '%.*s'", (int)n, name);
+	return found;
+}
+
+/* Writes a condition with the named ones in their places. */
+static void put_condition(struct out *o, const yaml_node_t *n)
+{
+	const char *text = scalar(n), *open, *close;
+	for (; (open = strchr(text, '{')) && (close = strchr(open, '}')); text = close + 1) {
+		put_text(o->f, text, (size_t)(open - text));
+		put_condition(o, find_named(o, n, open + 1, (size_t)(close - open - 1)));
+	}
+	put_text(o->f, text, strlen(text));
+}
+
 static void put_value(struct out *o, const struct place *p, const yaml_node_t *n);
 static void put_map(struct out *o, const struct place *p, const yaml_node_t *map);
 
-/* Writes a list as an array of its own, with an empty element at the end. */
+/* Fills ret with the items of a list, those of the lists that it names among them; returns how many there are. */
+static size_t items_of(struct out *o, const yaml_node_t *list, bool maps, const yaml_node_t **ret)
+{
+	size_t n = 0;
+	for (yaml_node_item_t *i = list->data.sequence.items.start;
+		i < list->data.sequence.items.top; i++) {
+		const yaml_node_t *item = yaml_document_get_node(o->doc, *i);
+		if (n == ITEMS_MAX)
+			fail(item->start_mark, "this list is too long");
+		if (maps && item->type == YAML_SCALAR_NODE)
+			n += items_of(o, find_named(o, item, scalar(item), strlen(scalar(item))),
+				true, ret + n);
+		else
+			ret[n++] = item;
+	}
+	return n;
+}
+
+/* Writes a list as an array of its own, with an empty element at the end. Lists of fixes are of maps. */
 static void put_list(struct out *o, const struct place *p, const yaml_node_t *list)
 {
-	yaml_node_item_t *start = list->data.sequence.items.start;
-	size_t n = (size_t)(list->data.sequence.items.top - start);
-	bool maps = n && yaml_document_get_node(o->doc, *start)->type == YAML_MAPPING_NODE;
+	const yaml_node_t *items[2 * ITEMS_MAX];
+	const char *member = strrchr(p->path, '.');
+	size_t n = items_of(o, list, member && strcmp(member, ".fix") == 0, items);
+	bool maps = n && items[0]->type == YAML_MAPPING_NODE;
 	unsigned id = o->lists++;
 	fprintf(o->f, "\tstatic %s%s l%u[%zu];\n", maps ? "struct " : "const char *",
 		maps ? p->type : "", id, n + 1);
 	for (size_t i = 0; i < n; i++) {
-		const yaml_node_t *item = yaml_document_get_node(o->doc, start[i]);
-		struct place at = place_of(item, p->type, "l%u[%zu]", id, i);
-		if (maps != (item->type == YAML_MAPPING_NODE))
-			fail(item->start_mark, "a list is of texts or of maps");
-		put_value(o, &at, item);
+		struct place at = place_of(items[i], p->type, "l%u[%zu]", id, i);
+		if (maps != (items[i]->type == YAML_MAPPING_NODE))
+			fail(items[i]->start_mark, "a list is of texts or of maps");
+		put_value(o, &at, items[i]);
 	}
 	fprintf(o->f, "\t%s = l%u;\n", p->path, id);
 }
@@ -124,10 +182,13 @@ static void put_value(struct out *o, const struct place *p, const yaml_node_t *n
 		return;
 	}
 	fprintf(o->f, "\t%s = ", p->path);
+	const char *member = strrchr(p->path, '.');
 	if (is_bare(n))
 		fputs(scalar(n), o->f);
+	else if (member && strcmp(member, ".when") == 0)
+		put_condition(o, n);
 	else
-		put_text(o->f, scalar(n));
+		put_text(o->f, scalar(n), strlen(scalar(n)));
 	fputs(";\n", o->f);
 }
 
@@ -136,7 +197,7 @@ static void put_map(struct out *o, const struct place *p, const yaml_node_t *map
 	for (yaml_node_pair_t *i = map->data.mapping.pairs.start; i < map->data.mapping.pairs.top;
 		i++) {
 		const char *key = scalar(yaml_document_get_node(o->doc, i->key));
-		if (*key == '_')
+		if (*key == '_' || strcmp(key, "cases") == 0)
 			continue;
 		char type[256];
 		snprintf(type, sizeof(type), "%s_%s", p->type, key);
@@ -169,11 +230,17 @@ static void open_table(struct out *o, const char *name, size_t rows)
 	fprintf(o->f, "__attribute__((cold)) static void %s_fill(void)\n{\n", name);
 }
 
-static void put_row(struct out *o, const char *name, size_t number, const yaml_node_t *row)
+/* outer: the row of a case, whose keys are written first; or NULL. */
+static void put_row(struct out *o, const char *name, size_t number, const yaml_node_t *outer,
+	const yaml_node_t *row)
 {
 	struct place at = place_of(row, name, "%s_rows[%zu]", name, number);
 	if (row->type != YAML_MAPPING_NODE)
 		fail(row->start_mark, "a map is wanted here");
+	if (outer) {
+		fprintf(o->f, "#line %zu \"%s\"\n", outer->start_mark.line + 1, input);
+		put_map(o, &at, outer);
+	}
 	fprintf(o->f, "#line %zu \"%s\"\n", row->start_mark.line + 1, input);
 	put_map(o, &at, row);
 }
@@ -187,6 +254,35 @@ static void close_table(struct out *o, const char *name)
 		name, name, name, name);
 }
 
+static void put_table(struct out *o, const char *name, const yaml_node_t *list)
+{
+	yaml_node_item_t *start = list->data.sequence.items.start;
+	size_t n = (size_t)(list->data.sequence.items.top - start), rows = 0, number = 0;
+	for (size_t i = 0; i < n; i++) {
+		const yaml_node_t *row = yaml_document_get_node(o->doc, start[i]);
+		const yaml_node_t *cases =
+			row->type == YAML_MAPPING_NODE ? find(o->doc, row, "cases", 5) : NULL;
+		rows += cases ? (size_t)(cases->data.sequence.items.top -
+					 cases->data.sequence.items.start)
+			      : 1;
+	}
+	fprintf(o->f, "\nconst size_t %s_count = %zu;", name, rows);
+	open_table(o, name, rows);
+	for (size_t i = 0; i < n; i++) {
+		const yaml_node_t *row = yaml_document_get_node(o->doc, start[i]);
+		const yaml_node_t *cases =
+			row->type == YAML_MAPPING_NODE ? find(o->doc, row, "cases", 5) : NULL;
+		if (!cases) {
+			put_row(o, name, number++, NULL, row);
+			continue;
+		}
+		for (yaml_node_item_t *k = cases->data.sequence.items.start;
+			k < cases->data.sequence.items.top; k++)
+			put_row(o, name, number++, row, yaml_document_get_node(o->doc, *k));
+	}
+	close_table(o, name);
+}
+
 /* Writes the tables of one file. */
 static void put_tables(struct out *o)
 {
@@ -195,21 +291,17 @@ static void put_tables(struct out *o)
 		p++) {
 		const char *name = scalar(yaml_document_get_node(o->doc, p->key));
 		const yaml_node_t *list = yaml_document_get_node(o->doc, p->value);
+		if (strcmp(name, "named") == 0)
+			continue;
 		if (list->type == YAML_SCALAR_NODE)
 			fail(list->start_mark, "a list is wanted here");
 		if (list->type == YAML_MAPPING_NODE) {
 			open_table(o, name, 1);
-			put_row(o, name, 0, list);
+			put_row(o, name, 0, NULL, list);
 			close_table(o, name);
-			continue;
+		} else {
+			put_table(o, name, list);
 		}
-		yaml_node_item_t *start = list->data.sequence.items.start;
-		size_t n = (size_t)(list->data.sequence.items.top - start);
-		fprintf(o->f, "\nconst size_t %s_count = %zu;", name, n);
-		open_table(o, name, n);
-		for (size_t i = 0; i < n; i++)
-			put_row(o, name, i, yaml_document_get_node(o->doc, start[i]));
-		close_table(o, name);
 	}
 }
 
@@ -254,7 +346,7 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < n; i++) {
 			input = files[i];
 			load(&doc);
-			put_row(&o, name, i, yaml_document_get_root_node(&doc));
+			put_row(&o, name, i, NULL, yaml_document_get_root_node(&doc));
 			yaml_document_delete(&doc);
 		}
 		close_table(&o, name);
