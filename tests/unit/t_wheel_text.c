@@ -288,9 +288,39 @@ static void platforms_promise_a_glibc(void **state)
 		assert_int_equal(wheel_tag_glibc(str_from(others[i]), &arch), 0);
 }
 
+static void folders_have_a_name_and_a_version(void **state)
+{
+	(void)state;
+	struct str name, version;
+	assert_str(dist_stem(S("lib/torch-2.9+rocm7.2.dist-info")), "torch-2.9+rocm7.2");
+	assert_str(dist_stem(S("torch-2.9.data")), "");
+	assert_true(dist_stem_cut(S("torch-2.9.dist-info"), &name, &version));
+	assert_str(name, "torch");
+	assert_str(version, "2.9");
+	assert_false(dist_stem_cut(S("torch.dist-info"), &name, &version));
+	const struct wheel_name wheel = {.dist = S("my_pkg"), .version = S("1.0")};
+	assert_true(wheel_owns_info(&wheel, S("My.Pkg-1.dist-info")));
+	assert_false(wheel_owns_info(&wheel, S("my_pkg-1.1.dist-info")));
+	assert_false(wheel_owns_info(&wheel, S("")));
+}
+
+static void values_of_headers_are_their_first_lines(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct dist_headers h;
+	assert_ok(dist_headers_parse(&a, S("Name: x\n y\nTAG: z\n"), &h));
+	assert_str(dist_header_value(&h, "name"), "x");
+	assert_str(dist_header_value(&h, "Version"), "");
+	assert_true(dist_header_is(&h.v[1], "tag"));
+	assert_false(dist_header_is(&h.v[1], "tags"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folders_have_a_name_and_a_version),
+		cmocka_unit_test(values_of_headers_are_their_first_lines),
 		cmocka_unit_test(record_rows_are_those_of_csv),
 		cmocka_unit_test(record_damage_names_its_line),
 		cmocka_unit_test(record_ends_of_lines_do_not_matter),
