@@ -18,7 +18,7 @@ struct digest hash_end(struct hash *h); /* and frees h */
 void hash_free(struct hash *h);
 
 struct digest hash_bytes(enum hash_kind kind, const void *p, size_t n);
-/* HMAC-SHA256 (RFC 2104); a key of more than 64 bytes is cut. */
+/* HMAC-SHA256 (RFC 2104); neither text is empty. */
 struct digest hash_sealed(struct str key, struct str text);
 MUST_USE struct err *hash_file(enum hash_kind kind, struct str path, struct digest *ret);
 struct str sha256_hex(struct arena *a, struct str text); /* the hash of a text, as hex */
