@@ -31,7 +31,7 @@ struct zip {
 	uint64_t size;
 	VEC(struct zip_member) members; /* in order of the central directory */
 	struct map names;               /* first member of each name */
-	struct budget budget;           /* for all reading, unless src brought one */
+	struct budget budget;           /* pays for all reading, unless src brought one */
 };
 
 /* Opens and reads the central directory; ret must stay where it is. E_ZIP when it is not a zip file, or its directory
@@ -94,7 +94,7 @@ struct zip_input {
 	struct str sha256;
 };
 
-struct zip_output { /* what became of an input */
+struct zip_output { /* the result of an input */
 	uint64_t size, stored;
 	uint32_t crc;
 	struct str sha256; /* base64url, for RECORD */
@@ -118,7 +118,7 @@ struct zip_writer {
 		struct arena *a, void *user, const struct zip_output *outs, struct zip_input *ret);
 	void *user;
 	struct zip_limits limits;
-	uint64_t budget; /* of wheel_write(): bytes of all members, as they are stored; 0: any */
+	uint64_t budget; /* wheel_write(): most stored bytes of all members; 0: any */
 };
 
 /* Writes the archive atomically: members in the given order, all with the time epoch (seconds;

@@ -43,7 +43,7 @@ struct inflater {
 	const struct zip *z;
 	const struct zip_member *m;
 	uint64_t taken, made; /* compressed bytes that were read; bytes that came out */
-	uint32_t crc;         /* of these, when all came out in order */
+	uint32_t crc;         /* checksum of these, if all came out in order */
 	struct inflate_state s;
 	unsigned char in[INFLATE_PIECE];
 };

@@ -10,7 +10,7 @@
 enum {
 	MAX_DIRECTORY = 1 << 30,
 	MEMBER_MEMORY = 1000, /* bytes that all readers together keep for one */
-	FIELD_WORK = 32,      /* for each byte of extra fields */
+	FIELD_WORK = 32,      /* work of each byte of extra fields */
 };
 #define MAX_TOTAL ((uint64_t)1 << 40) /* unpacked bytes */
 
@@ -20,7 +20,7 @@ struct reader {
 	struct findings *list;
 	uint64_t
 		end; /* offset behind the central directory and the bytes in front of the end record */
-	uint64_t dir, bytes; /* where the central directory begins; its size */
+	uint64_t dir, bytes; /* offset and size of the central directory */
 	uint64_t count;      /* members that the end record promises */
 	uint64_t shift;      /* bytes in front of the archive: added to every offset */
 	bool extras;         /* needless extra fields were reported */
@@ -202,7 +202,7 @@ static struct err *place_directory(struct reader *r)
 /* Values of the ZIP64 extra field, and its mistake (NULL = none). */
 struct wide {
 	uint64_t size, stored, header;
-	unsigned length; /* of the field; 0 = there is none */
+	unsigned length; /* bytes of the field; 0 = there is none */
 	const char *problem;
 };
 

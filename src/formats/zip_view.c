@@ -12,7 +12,7 @@
 
 enum {
 	RING = 32,           /* pieces between the two threads: 6 ms of unpacking */
-	BLOCKS = 4,          /* that are kept */
+	BLOCKS = 4,          /* kept blocks */
 	BLOCK_SHIFT = 20,    /* log2 of a block's bytes, at least */
 	CHECKPOINTS = 384,   /* at most; 87 KiB each */
 	EXCERPTS = 16 << 20, /* bytes of all excerpts, at most */
@@ -43,11 +43,11 @@ struct zip_view {
 	size_t n;
 	uint64_t clock;
 	struct block blocks[BLOCKS];
-	struct arena a;           /* for excerpts */
+	struct arena a;           /* holds the excerpts */
 	VEC(struct excerpt) kept; /* by offset; those before `whole` have all their bytes */
 	size_t whole;
 	uint64_t seen, searched; /* bytes that passed; bytes in which all candidates were kept */
-	uint64_t memory;         /* of excerpts */
+	uint64_t memory;         /* bytes of excerpts */
 };
 
 /* ---- the first pass ---- */
@@ -61,7 +61,7 @@ struct handover { /* pieces between the thread that unpacks and the one that cal
 	size_t n[RING], room; /* room: for so many pieces */
 	uint64_t made, used;  /* pieces */
 	bool end, stop;
-	struct err *e; /* of fn */
+	struct err *e; /* the error of fn */
 };
 
 static char *piece_of(const struct handover *h, uint64_t i)

@@ -36,7 +36,7 @@ struct packed { /* a member on its way into the archive */
 	uint32_t crc;
 	uint16_t method;
 	bool big;
-	struct hash *running; /* of a big member, until its hash unit is written */
+	struct hash *running; /* hash of a big member, until its hash unit is written */
 	uint32_t hashed;      /* its crc, until then */
 	struct digest digest;
 };
@@ -56,7 +56,7 @@ struct job {
 	struct writer *w;
 	struct pack_unit *v;
 	size_t n;
-	uint64_t bytes; /* of content, whose results wait to be written */
+	uint64_t bytes; /* bytes of content whose results wait to be written */
 	bool begun, done;
 	struct err *e;
 };

@@ -9,7 +9,7 @@
 
 enum {
 	STEP = 300,      /* work of a search for a library in one folder */
-	NAME_COST = 100, /* of a name that is loaded already */
+	NAME_COST = 100, /* work of a name that is loaded already */
 };
 
 void remark(struct exam *x, struct remarks *list, struct remark r)
@@ -39,7 +39,7 @@ struct loaded {
 struct process {
 	const struct inside *all;
 	struct arena *a;
-	struct map names; /* of loaded libraries: their struct wheel_elf */
+	struct map names; /* names of loaded libraries: struct wheel_elf */
 	VEC(struct loaded) order;
 };
 
@@ -148,7 +148,7 @@ static struct err *load_all(
 	return NULL;
 }
 
-/* Of two different libraries of one name, the one that is loaded first serves everybody. */
+/* Reports different libraries of one name: the one that is loaded first serves everybody. */
 static void check_twice(struct inside *all)
 {
 	struct exam *x = all->x;

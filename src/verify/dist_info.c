@@ -2,7 +2,7 @@
 #include "lang/python/version.h"
 #include "verify/exam.h"
 
-/* Of several dist-info folders the one that the file's name asks for is judged, else the first. */
+/* Chooses the dist-info folder that fits the file's name, or else the first one. */
 static void find_info(struct exam *x)
 {
 	MAP(all, x->a);

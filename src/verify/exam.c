@@ -1,7 +1,7 @@
-/* What all checks share: findings by the table of ids, and texts of the dist-info folder. */
+/* Functions that all checks share: findings by the table of ids, and texts of the dist-info folder. */
 #include "verify/exam.h"
 
-enum { MAX_TEXT = 4 << 20, ROW = 128 /* of RECORD, without the name */ };
+enum { MAX_TEXT = 4 << 20, ROW = 128 /* a row of RECORD, without the name */ };
 
 const struct verify_rule verify_rules[V_COUNT] = {
 #define X(name, text, level, about) [name] = {.id = text, .severity = level, .meaning = about},

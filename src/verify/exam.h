@@ -32,7 +32,7 @@ struct exam_member { /* facts about a member, from when it was unpacked */
 	struct wheel_elf facts;
 	struct devcode device;
 	struct kpack_host host; /* a library whose code is in archives */
-	struct arena a;         /* of facts, device, host */
+	struct arena a;         /* owns facts, device, host */
 };
 
 struct exam {

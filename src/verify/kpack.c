@@ -6,7 +6,7 @@
 #include "base/proc.h"
 #include "verify/exam.h"
 
-struct holder { /* of the code for one wrapper and target */
+struct holder { /* an archive with the code for one wrapper and target */
 	const struct verdict *wheel;
 	const struct verify_archive *archive;
 	size_t target; /* index into pairs.gpus.targets */
@@ -24,7 +24,7 @@ struct pairs {
 	struct verdict *host;
 	struct devcode gpus; /* targets alone */
 	struct map code;     /* "NAME#NUMBER": struct holders */
-	struct map names;    /* of libraries: struct verify_library */
+	struct map names;    /* names of libraries: struct verify_library */
 	struct budget budget;
 	const struct verify_archive
 		*twice[2]; /* the last pair that was reported to have the same code */

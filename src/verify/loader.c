@@ -31,7 +31,7 @@ static void say_missing(struct exam *x, const struct remark *r)
 		[KNOW_PACKAGE] = V_NEEDED_PACKAGE,
 		[KNOW_CUDA] = V_NEEDED_CUDA};
 	struct str needs = str_fmt(x->a, "needs '%.*s'", STR(r->what)), file = r->by->name;
-	struct str pattern = S(""); /* of --allow */
+	struct str pattern = S(""); /* the one of --allow that fits */
 	const struct know_other *other = know_soname(r->what);
 	bool sdk = x->o->sdk.n > 0;
 	struct finding *f;

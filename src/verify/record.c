@@ -5,7 +5,7 @@
 struct listing {
 	struct exam *x;
 	struct map members;      /* name -> struct exam_member */
-	struct exam_member none; /* for a path that only RECORD has */
+	struct exam_member none; /* stands for a path that only RECORD has */
 	struct str self;
 	struct str signatures[2]; /* RECORD.jws, RECORD.p7s: never listed */
 };

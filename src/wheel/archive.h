@@ -33,7 +33,7 @@ struct wheel { /* opened */
 	struct str info; /* its dist-info folder */
 	struct zip zip;
 	VEC(struct wheel_member) members; /* files, in the wheel's order */
-	uint64_t size;                    /* of them all, without RECORD */
+	uint64_t size;                    /* bytes of all of them, without RECORD */
 };
 
 /* Unpacks only RECORD. ret must stay where it is. */
@@ -75,7 +75,7 @@ struct wheel_request {
 	unsigned jobs;
 	int64_t epoch; /* see wheel_epoch() */
 	uint32_t time; /* as struct zip_member has it; 0: epoch counts */
-	/* For retag; .p is NULL for parts that stay. "" removes build number and local version; "+TAG.TAG" adds tags,
+	/* Changes that retag makes; .p is NULL for parts that stay. "" removes build number and local version; "+TAG.TAG" adds tags,
 	 * "-TAG.TAG" removes them. */
 	struct str build, local, python, abi, platform;
 };
@@ -83,7 +83,7 @@ struct wheel_request {
 struct wheel_done {
 	struct str source, path; /* the input; the result, or in a dry run what it would be */
 	size_t members;
-	uint64_t size; /* of the members' content, without RECORD */
+	uint64_t size; /* bytes of the members' content, without RECORD */
 };
 
 /* All three write the whole result or none of it. E_USAGE when it exists; `to` of the last two is a folder, or a path that
@@ -100,7 +100,7 @@ MUST_USE struct err *wheel_retag(
 	struct arena *a, const struct wheel_request *q, struct wheel_done *ret);
 /* A member's name when OLD.dist-info and OLD.data are called NOW.dist-info and NOW.data. */
 struct str wheel_renamed(struct arena *a, struct str name, struct str old, struct str now);
-/* Where an installer puts a member, below site-packages: "torch/x.so" for "torch-1.data/platlib/torch/x.so"; `elsewhere` if
+/* The path at which an installer puts a member, below site-packages: "torch/x.so" for "torch-1.data/platlib/torch/x.so"; `elsewhere` if
  * it goes to another folder. */
 struct str wheel_installed(struct str name, struct str elsewhere);
 
@@ -121,7 +121,7 @@ struct wheel_change { /* how a member differs */
 struct wheel_comparison {
 	struct str path, other; /* other "" = packing it again */
 	bool same;              /* byte for byte */
-	struct strs differs;    /* of the archives: order, other */
+	struct strs differs;    /* differences of the archives: order, other */
 	VEC(struct wheel_change) members;
 };
 

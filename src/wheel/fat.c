@@ -165,7 +165,7 @@ static struct str without_rocm(struct fat *f, struct str text)
 	BUF(b, f->a);
 	struct str rest = text, key, value;
 	while (rest.n && str_trim(str_sub(rest, 0, str_chr(rest, '\n'))).n) {
-		size_t n = 0; /* of the field, with the lines that continue it */
+		size_t n = 0; /* bytes of the field, with the lines that continue it */
 		do
 			n += str_chr(str_sub(rest, n, rest.n), '\n') + 1;
 		while (n < rest.n && (rest.p[n] == ' ' || rest.p[n] == '\t'));

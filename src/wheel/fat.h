@@ -23,7 +23,7 @@ struct fat_request {
 	struct strs gpus;  /* their names */
 	struct strs with;  /* libraries that something loads by name when it runs: "libx.so.1" */
 	struct strs allow; /* globs of libraries that the machine has to have */
-	uint64_t budget;   /* of the wheel, in bytes; 0: any */
+	uint64_t budget;   /* most bytes that the wheel may have; 0: any */
 };
 
 struct fat_library {
@@ -34,7 +34,7 @@ struct fat_library {
 
 struct fat_side { /* a folder, or a file, beside a library */
 	struct str name, source;
-	uint64_t files, bytes; /* that are taken */
+	uint64_t files, bytes; /* those that were taken */
 };
 
 struct fat_outside { /* a library that neither the wheel nor the SDK has: allowed, or of other packages */
@@ -48,8 +48,8 @@ struct fat_report {
 	VEC(struct fat_outside) outside;
 	struct strs edited;  /* members that were in the wheel, and have other needs or paths now */
 	struct strs dropped; /* requirements, and members that load ROCm's packages */
-	struct slim_report slim; /* of what is in the new wheel: all files, GPUs, targets */
-	uint64_t size;           /* of the new wheel's file; 0 in a dry run */
+	struct slim_report slim; /* the files, GPUs and targets of the new wheel */
+	uint64_t size;           /* bytes of the new wheel's file; 0 in a dry run */
 };
 
 extern const struct json_field fat_fields[]; /* schema rocsmith.bundle/1 */

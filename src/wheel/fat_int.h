@@ -6,7 +6,7 @@
 #include "wheel/fat.h"
 
 struct fat_lib {              /* an ELF file of the new wheel */
-	struct str site;      /* where it is installed, below site-packages; "" elsewhere */
+	struct str site;      /* its installed path below site-packages; "" elsewhere */
 	size_t input;         /* in fat.inputs */
 	struct wheel_elf elf; /* needed libraries by their new names */
 	bool sdk;

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { ALIGN = 4096 }; /* of objects in their bundle */
+enum { ALIGN = 4096 }; /* alignment of objects in their bundle */
 
 struct merge_source { /* one of the wheels */
 	struct wheel w;
@@ -22,12 +22,12 @@ struct merge_copy { /* a member in one of the wheels */
 	const struct wheel_member *m;
 };
 
-struct merge_member { /* of the result */
+struct merge_member { /* a member of the result */
 	struct str name;
 	VEC(struct merge_copy) copies;
 };
 
-struct merge_archive { /* of kpack */
+struct merge_archive { /* a kpack archive */
 	struct str name;
 	struct bytes src;
 	int fd;
@@ -41,7 +41,7 @@ struct merging {
 	struct merge_source *v, *first;
 	struct merge_source *host; /* NULL: all are whole wheels */
 	struct map names;          /* struct merge_member */
-	struct budget budget;      /* of reading all contents */
+	struct budget budget;      /* the cost of reading all contents */
 	VEC(struct merge_archive *) archives;
 };
 
@@ -162,7 +162,7 @@ struct joining {
 	struct zip_sink sink;
 	struct map objects; /* "BUNDLE ID": struct merge_object */
 	struct hash *hash;
-	uint64_t from; /* of the object at hand */
+	uint64_t from; /* offset of the object at hand */
 	VEC(struct slim_object) v;
 };
 

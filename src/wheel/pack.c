@@ -6,7 +6,7 @@
 
 /* ---- METADATA and WHEEL ---- */
 
-struct texts { /* of the dist-info folder `where` */
+struct texts { /* texts of the dist-info folder `where` */
 	struct arena *a;
 	struct str where, metadata, wheel;
 	struct dist_headers info; /* WHEEL's */

@@ -45,7 +45,7 @@ static const struct symbols policies[] = {
 
 static const struct {
 	const char *prefix;
-	size_t off; /* of the newest version in struct symbols */
+	size_t off; /* offset of the newest version in struct symbols */
 } namespaces[] = {
 	{.prefix = "GLIBCXX_", .off = offsetof(struct symbols, glibcxx)},
 	{.prefix = "CXXABI_", .off = offsetof(struct symbols, cxxabi)},
@@ -130,7 +130,7 @@ static unsigned version_minor(struct str version, bool *ret_glibc)
 			return policy_minor(
 				namespaces[i].off, str_sub(version, prefix.n, version.n));
 	}
-	return 0; /* of a library that is judged by its name alone */
+	return 0; /* such a library is judged by its name alone */
 }
 
 static void add_version(

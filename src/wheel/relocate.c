@@ -7,7 +7,7 @@
 
 struct relocated { /* a member */
 	const struct zip_member *zip;
-	struct str path; /* where it is unpacked, "" = not yet */
+	struct str path; /* the unpacked file, "" = not yet */
 	bool elf;
 	struct wheel_elf facts;
 };

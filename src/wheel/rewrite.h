@@ -14,13 +14,13 @@ struct rewrite {
 	struct arena *a;
 	struct str scratch; /* a folder for contents that are made, until they are packed */
 	struct str to;      /* path of the new wheel */
-	uint32_t time;      /* of all members, as struct zip_member has it, or 0 */
+	uint32_t time;      /* the time of all members, as struct zip_member has it, or 0 */
 	int64_t epoch;      /* then this */
 	unsigned jobs;
 	uint64_t budget;         /* see struct zip_writer */
 	struct wheel_inputs out; /* members so far; out.info: the new dist-info folder */
 	size_t at, files;        /* index of the member at hand; scratch files so far */
-	uint64_t size;           /* of the new wheel's file; 0 before it is written */
+	uint64_t size;           /* bytes of the new wheel's file; 0 before it is written */
 };
 
 /* A member of a wheel, to be copied with its compressed bytes; all of them, in the wheel's order. */

@@ -36,8 +36,8 @@ struct split_part {         /* the provenance file */
 	struct str format;  /* "plain", "kpack" */
 	struct str role;    /* "host", "device", "family", "all" */
 	struct str key;     /* "gfx1100", "gfx11"; "" of the host */
-	struct strs keys;   /* of all device wheels */
-	struct str headers; /* of the host wheel: the lines that were added to its METADATA */
+	struct strs keys;   /* keys of all device wheels */
+	struct str headers; /* lines that were added to the METADATA of the host wheel */
 	VEC(struct split_member) members;
 };
 enum bundle_encoding split_encoding(struct str name);
@@ -65,7 +65,7 @@ struct split_wheel {
 	struct str path, key;
 	enum split_role role;
 	size_t members;
-	uint64_t size; /* of the file */
+	uint64_t size; /* bytes of the file */
 };
 
 struct split_done {

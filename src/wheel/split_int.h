@@ -10,7 +10,7 @@ extern const char *const split_encodings[4]; /* by enum bundle_encoding */
 
 struct split_file { /* a member */
 	const struct wheel_member *m;
-	struct str owner; /* of a side file */
+	struct str owner; /* the GPU or family that a side file is for */
 	bool fat;         /* it has device code that is taken out */
 	enum bundle_encoding encoding;
 	struct bytes src; /* its content, while it is open */
@@ -21,7 +21,7 @@ struct split_file { /* a member */
 	struct strs absent;
 };
 
-struct split_archive {                 /* of kpack */
+struct split_archive {                 /* a kpack archive */
 	struct str target, name, path; /* name in the wheel; path of the file */
 };
 
@@ -32,9 +32,9 @@ struct splitting {
 	struct wheel w;
 	struct split_file *files; /* as w.members */
 	struct strs families;
-	struct str metadata, version, project, python, pure; /* of its dist-info */
+	struct str metadata, version, project, python, pure; /* from its dist-info folder */
 	struct str set, scratch;
-	struct budget budget; /* of reading all contents; reset for each new wheel */
+	struct budget budget; /* the cost of reading all contents; reset for each new wheel */
 	unsigned open;        /* contents that stay open */
 	bool all;             /* there is a wheel for all GPUs */
 	bool again;           /* this is a host wheel already */
@@ -47,7 +47,7 @@ MUST_USE struct err *split_kpack(struct splitting *s);
 MUST_USE struct err *split_open(struct splitting *s, struct split_file *f);
 void split_close(struct splitting *s, struct split_file *f);
 MUST_USE struct err *split_info_read(struct splitting *s);
-struct str split_name(struct splitting *s, struct str key); /* of a device wheel's project */
+struct str split_name(struct splitting *s, struct str key); /* the project name of a device wheel */
 struct str split_host_metadata(struct splitting *s, bool variant);
 struct str split_variants(struct splitting *s); /* variant.json, and the index file */
 struct str split_device_metadata(struct splitting *s, const struct split_wheel *w);

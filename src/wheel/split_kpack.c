@@ -14,7 +14,7 @@ struct kpacking {
 		name; /* the folder that all libraries are in, and that their names are without */
 	struct str group;
 	VEC(struct kpack_out) out; /* as s->archives */
-	size_t now;                /* of these, of the object at hand */
+	size_t now;                /* index of the archive of the object at hand */
 };
 
 /* If all libraries lie below one folder, their names are relative to it. */

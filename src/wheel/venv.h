@@ -4,9 +4,9 @@
 #include "devcode/devcode.h"
 
 struct venv_dist {
-	struct str name, version; /* of its dist-info folder */
+	struct str name, version; /* as its dist-info folder has them */
 	uint64_t files;           /* with device code */
-	uint64_t size, stored;    /* of these files; of the objects in them */
+	uint64_t size, stored;    /* bytes of these files, and of the objects in them */
 	struct strs served;       /* GPUs that each of them serves, but for side files */
 	bool asked;               /* there are others than side files */
 };

@@ -47,7 +47,7 @@ struct wheel_platform {
 	struct str glibc;     /* newest version needed: "2.34", "" = none */
 	unsigned glibc_minor; /* 34 */
 	struct str glibc_by;  /* file that needs it */
-	unsigned minor;       /* of the manylinux tag that the symbol versions alone allow */
+	unsigned minor;       /* the manylinux tag that symbol versions alone allow */
 	struct str minor_by;  /* the reason: "GLIBCXX_3.4.30 of 'pkg/_C.so'" */
 	struct strs outside;  /* needed libraries that PEP 600 does not allow: "libamdhip64.so.6" */
 	struct str beyond;    /* a symbol version that no policy has, "" = none */
