@@ -368,27 +368,21 @@ static struct err *try_passes(
 
 /* ---- C++ with precompiled headers ---- */
 
-/* Makes the precompiled headers of a group. Their lock ends with us, even by a signal. */
-static struct err *make_pch(struct arena *a, struct compiler_run *j, struct pch *pch)
-{
-	struct compiler_run m = {.cc = j->cc, .config = j->config};
-	struct strs args;
-	TRY(pch_command(a, pch, &args));
-	TRY(prepare(a, &m, &args));
-	m.entry.pch = "made";
-	TRY(run_counted(a, &m));
-	write_log(a, &m);
-	return pch_made(a, pch, m.result.status == 0);
-}
-
 /* Puts precompiled headers into the command of a compile that can have some, and makes them if they are due. */
 static struct err *add_pch(
 	struct arena *a, struct compiler_run *j, const struct strs *args, struct pch *ret)
 {
-	struct strs with = {0};
+	struct strs with = {0}, making;
 	TRY(pch_look(a, j->cc, j->config, args, ret));
-	if (ret->due)
-		TRY(make_pch(a, j, ret));
+	if (ret->due) { /* their lock ends with us, even by a signal */
+		struct compiler_run m = {.cc = j->cc, .config = j->config};
+		TRY(pch_command(a, ret, &making));
+		TRY(prepare(a, &m, &making));
+		m.entry.pch = "made";
+		TRY(run_counted(a, &m));
+		write_log(a, &m);
+		TRY(pch_made(a, ret, m.result.status == 0));
+	}
 	if (!ret->file.n)
 		return NULL;
 	strs_add(a, &with, S("-include-pch"));

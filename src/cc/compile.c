@@ -88,68 +88,36 @@ struct err *compile_join(const struct strs *gpus, const struct strs *objects, st
 
 enum word_use { WORD_SHARED, WORD_HOST, WORD_OUTPUT, WORD_GPU, WORD_DOUBTFUL };
 
-/* Which passes get a word: the first row that fits counts, and a word without a row is doubtful. So are words that clang
- * hands to one side, and those that name further outputs. */
-static const struct {
-	const char *begins;
-	bool whole; /* it is the whole word */
-	enum word_use use;
-} uses[] = {
-	{"-o", true, WORD_OUTPUT},
-	{"--offload-arch=", false, WORD_GPU},
-	{"-MD", true, WORD_HOST}, /* the driver drops these for the device side */
-	{"-MMD", true, WORD_HOST},
-	{"-MP", true, WORD_HOST},
-	{"-MF", false, WORD_HOST},
-	{"-MT", false, WORD_HOST},
-	{"-MQ", false, WORD_HOST},
-	{"-c", true, WORD_SHARED},
-	{"-x", true, WORD_SHARED},
-	{"-D", false, WORD_SHARED},
-	{"-I", false, WORD_SHARED},
-	{"-U", false, WORD_SHARED},
-	{"-isystem", false, WORD_SHARED},
-	{"-iquote", false, WORD_SHARED},
-	{"-idirafter", false, WORD_SHARED},
-	{"-include", true, WORD_SHARED},
-	{"-std=", false, WORD_SHARED},
-	{"-pthread", true, WORD_SHARED},
-	{"-mllvm", true, WORD_SHARED},
-	{"-Wp,", false, WORD_DOUBTFUL},
-	{"-Wa,", false, WORD_DOUBTFUL},
-	{"-Wl,", false, WORD_DOUBTFUL},
-	{"-W", false, WORD_SHARED},
-	{"-w", true, WORD_SHARED},
-	{"-O", false, WORD_SHARED},
-	{"--hip-path=", false, WORD_SHARED},
-	{"--rocm-path=", false, WORD_SHARED},
-	{"-cuid=", false, WORD_SHARED},
-	{"-fPIC", true, WORD_SHARED},
-	{"-fpic", true, WORD_SHARED},
-	{"-fPIE", true, WORD_SHARED},
-	{"-fno-", false, WORD_SHARED},
-	{"-ffast-math", true, WORD_SHARED},
-	{"-ffp-contract=", false, WORD_SHARED},
-	{"-ffile-prefix-map=", false, WORD_SHARED},
-	{"-ffunction-sections", true, WORD_SHARED},
-	{"-fdata-sections", true, WORD_SHARED},
-	{"-fdiagnostics", false, WORD_SHARED},
-	{"-fexceptions", true, WORD_SHARED},
-	{"-fgpu-default-stream=", false, WORD_SHARED},
-	{"-fgpu-flush-denormals-to-zero", true, WORD_SHARED},
-	{"-fstack-protector", false, WORD_SHARED},
-	{"-funroll-loops", true, WORD_SHARED},
-	{"-fvisibility", false, WORD_SHARED},
-	{"-fwrapv", true, WORD_SHARED},
-};
-
+/* Which passes get a word. It is doubtful if it is in no list, if clang hands it to one side, or if it names further
+ * outputs. */
 static enum word_use use_of(struct str word)
 {
-	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
-		struct str begins = str_from(uses[i].begins);
-		if (uses[i].whole ? str_eq(word, begins) : str_starts(word, begins))
-			return uses[i].use;
-	}
+	static const char *const shared[] = {"-c", "-x", "-w", "-include", "-mllvm", "-pthread",
+		"-fPIC", "-fpic", "-fPIE", "-fexceptions", "-ffast-math", "-ffunction-sections",
+		"-fdata-sections", "-fgpu-flush-denormals-to-zero", "-funroll-loops", "-fwrapv",
+		NULL};
+	static const char *const shared_begins[] = {"-D", "-I", "-U", "-O", "-W", "-isystem",
+		"-iquote", "-idirafter", "-std=", "-cuid=", "--hip-path=", "--rocm-path=", "-fno-",
+		"-fdiagnostics", "-ffile-prefix-map=", "-ffp-contract=", "-fgpu-default-stream=",
+		"-fstack-protector", "-fvisibility", NULL};
+	static const char *const tools[] = {"-Wp,", "-Wa,", "-Wl,", NULL};
+	/* about dependency files: the driver drops them for the device side */
+	static const char *const host_begins[] = {"-MD", "-MMD", "-MP", "-MF", "-MT", "-MQ", NULL};
+	if (str_eq(word, S("-o")))
+		return WORD_OUTPUT;
+	if (str_starts(word, S("--offload-arch=")))
+		return WORD_GPU;
+	if (str_is_one_of(word, shared))
+		return WORD_SHARED;
+	for (size_t i = 0; tools[i]; i++)
+		if (str_starts(word, str_from(tools[i])))
+			return WORD_DOUBTFUL;
+	for (size_t i = 0; shared_begins[i]; i++)
+		if (str_starts(word, str_from(shared_begins[i])))
+			return WORD_SHARED;
+	for (size_t i = 0; host_begins[i]; i++)
+		if (str_starts(word, str_from(host_begins[i])))
+			return WORD_HOST;
 	return WORD_DOUBTFUL;
 }
 

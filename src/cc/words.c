@@ -207,39 +207,30 @@ static const struct nvcc_option *nvcc_option(struct str word, struct str *ret_va
 	return NULL;
 }
 
-static void add_clang(
-	struct arena *a, const struct nvcc_option *o, struct str value, struct strs *io)
-{
-	struct str before, after, part;
-	if (!o->clang)
-		return;
-	if (!str_cut(str_from(o->clang), '%', &before, &after)) {
-		strs_add(a, io, str_from(o->clang));
-		return;
-	}
-	while (str_next(&value, ',', &part))
-		strs_add(a, io, str_fmt(a, "%.*s%.*s", STR(before), STR(part)));
-}
-
 struct strs cc_from_nvcc(struct arena *a, const struct strs *args)
 {
 	struct strs out = {0};
 	for (size_t i = 0; i < args->n; i++) {
-		struct str word = args->v[i], value;
+		struct str word = args->v[i], value, before, after, part;
 		const struct nvcc_option *o = nvcc_option(word, &value);
 		if (!o) {
 			strs_add(a, &out, word);
-			if (str_is_one_of(word, with_value) && i + 1 < args->n)
+			if (cc_takes_value(word) && i + 1 < args->n)
 				strs_add(a, &out, args->v[++i]);
 			continue;
 		}
 		if (o->value && !value.n && i + 1 < args->n)
 			value = args->v[++i];
-		add_clang(a, o, value, &out);
+		if (o->clang && !str_cut(str_from(o->clang), '%', &before, &after))
+			strs_add(a, &out, str_from(o->clang));
+		else if (o->clang)
+			while (str_next(&value, ',', &part))
+				strs_add(a, &out, str_fmt(a, "%.*s%.*s", STR(before), STR(part)));
 	}
 	return out;
 }
 
+/* The size of an object or archive, 0 for any other word. */
 static uint64_t object_bytes(struct str word)
 {
 	static const char *const kinds[] = {".o", ".a", ".obj", ".lo", NULL};

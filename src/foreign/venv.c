@@ -41,33 +41,28 @@ static bool is_left_out(const struct foreign *f, struct str requirement)
 	return false;
 }
 
-/* The Requires-Dist of a wheel, without those of extras and those that are left out. */
-static struct err *read_requires(struct foreign *f, const struct zip *z, struct strs *ret)
-{
-	struct str text;
-	struct dist_headers h;
-	VEC_EACH (const struct zip_member, m, &z->members) {
-		if (!str_ends(m->name, S(".dist-info/METADATA")) || m->unsafe)
-			continue;
-		TRY(zip_read(f->a, z, m, MAX_METADATA, &text));
-		err_free(dist_headers_parse(f->a, text, &h)); /* pip judges it */
-		VEC_EACH (const struct dist_header, it, &h) {
-			if (dist_header_is(it, "requires-dist") &&
-				!str_contains(it->value, S("extra ==")) &&
-				!str_contains(it->value, S("extra==")) &&
-				!is_left_out(f, it->value))
-				strs_add(f->a, ret, it->value);
-		}
-	}
-	return NULL;
-}
-
+/* Adds the Requires-Dist of a wheel, without those of extras and those that are left out. */
 static struct err *wheel_needs(struct foreign *f, struct str wheel, struct strs *ret)
 {
 	struct zip z;
 	struct findings findings = {0};
+	struct err *e = NULL;
 	TRY_CTX(zip_open(f->a, wheel, &findings, &z), "cannot read the wheel '%.*s'", STR(wheel));
-	struct err *e = read_requires(f, &z, ret);
+	for (size_t i = 0; i < z.members.n && !e; i++) {
+		const struct zip_member *m = &z.members.v[i];
+		struct dist_headers headers = {0};
+		struct str text = {0};
+		if (!str_ends(m->name, S(DIST_INFO "/METADATA")) || m->unsafe)
+			continue;
+		e = zip_read(f->a, &z, m, MAX_METADATA, &text);
+		err_free(
+			e ? NULL : dist_headers_parse(f->a, text, &headers)); /* verify judges it */
+		VEC_EACH (const struct dist_header, h, &headers)
+			if (dist_header_is(h, "Requires-Dist") &&
+				!str_contains(h->value, S("extra ==")) &&
+				!str_contains(h->value, S("extra==")) && !is_left_out(f, h->value))
+				strs_add(f->a, ret, h->value);
+	}
 	zip_close(&z);
 	return e;
 }
@@ -212,9 +207,17 @@ struct err *foreign_venv(struct foreign *f)
 	return NULL;
 }
 
-/* Writes the packages as lines for "pip install -r": pip then installs files with these hashes. */
-static struct err *write_requirements(struct foreign *f)
+struct err *foreign_packages(struct foreign *f)
 {
+	f->packages.n = 0;
+	for (unsigned n = 1; n <= MAX_REPORTS; n++) {
+		struct str path = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n);
+		if (fs_exists(path))
+			TRY(read_report(f, path));
+	}
+	if (!f->packages.n)
+		return NULL;
+	/* as lines for "pip install -r": pip then installs files with these hashes */
 	struct strs lines = {0};
 	VEC_EACH (const struct foreign_package, p, &f->packages) {
 		struct str name = foreign_package_name(f->a, p->name);
@@ -232,15 +235,4 @@ static struct err *write_requirements(struct foreign *f)
 		"%.*s\n",
 		STR(f->plan->name), STR(str_join(f->a, &lines, S("\n"))));
 	return fs_write_if_changed(path_join(f->a, f->dir, S("requirements.txt")), text, 0644);
-}
-
-struct err *foreign_packages(struct foreign *f)
-{
-	f->packages.n = 0;
-	for (unsigned n = 1; n <= MAX_REPORTS; n++) {
-		struct str path = str_fmt(f->a, "%.*s/packages%u.json", STR(f->state), n);
-		if (fs_exists(path))
-			TRY(read_report(f, path));
-	}
-	return f->packages.n ? write_requirements(f) : NULL;
 }

@@ -62,22 +62,6 @@ struct str make_output(const struct make *m, const struct plan_source *src)
 	return of_plan ? m->outputs.v[src - m->plan->sources.v] : src->output;
 }
 
-/* Does a GPU of the plan have 8-bit float types other than OCP's? HIP's header decides, up to 7.2.4 at least. */
-static struct err *ask_fnuz(const struct make *m, bool *ret)
-{
-	struct str text = {0}, header = S("hip/amd_detail/amd_hip_fp8.h");
-	struct str dir;
-	*ret = false;
-	VEC_EACH (const struct str, gpu, &m->plan->gpus)
-		*ret |= str_starts(*gpu, S("gfx942"));
-	if (!*ret)
-		return NULL;
-	dir = m->sdk->include.n ? m->sdk->include : path_join(m->a, m->sdk->root, S("usr/include"));
-	TRY(fs_read_opt(m->a, path_join(m->a, dir, header), 4 << 20, &text));
-	*ret = str_contains(text, S("#define HIP_FP8_TYPE_OCP 0"));
-	return NULL;
-}
-
 struct err *make_translate(struct make *m)
 {
 	const struct plan *p = m->plan;
@@ -87,7 +71,17 @@ struct err *make_translate(struct make *m)
 	o->out = m->hip;
 	o->jobs = m->jobs;
 	bool given = o->sources.n > 0;
-	TRY(ask_fnuz(m, &o->fnuz));
+	/* gfx942 has 8-bit float types other than OCP's if HIP's header says so, up to 7.2.4 at least */
+	struct str header = {0}, include = m->sdk->include;
+	if (!include.n)
+		include = path_join(m->a, m->sdk->root, S("usr/include"));
+	bool gfx942 = false;
+	VEC_EACH (const struct str, gpu, &p->gpus)
+		gfx942 |= str_starts(*gpu, S("gfx942"));
+	if (gfx942)
+		TRY(fs_read_opt(m->a, path_join(m->a, include, S("hip/amd_detail/amd_hip_fp8.h")),
+			4 << 20, &header));
+	o->fnuz = str_contains(header, S("#define HIP_FP8_TYPE_OCP 0"));
 	if (hipify_by_torch(o)) {
 		o->want_untranslated = true; /* they explain messages of a failing compiler */
 		if (!o->include_dirs.n)
