@@ -177,6 +177,24 @@ static void reading_is_strict(void **state)
 	}
 }
 
+static void a_value_that_was_read_is_written_again_as_it_was(void **state)
+{
+	(void)state;
+	ARENA(a);
+	struct parsed {
+		const struct node *kept, *absent;
+	} object = {0};
+	static const struct json_field fields[] = {
+		FIELD_AS_PARSED("kept", struct parsed, kept),
+		FIELD_AS_PARSED("absent", struct parsed, absent),
+		{.kind = FIELD_END},
+	};
+	struct str text = S("{\"a\":[1,-2,\"x\\\"y\",true,false,null],\"b\":{},\"c\":[]}");
+	assert_ok(json_parse(&a, text, S("text"), &object.kept));
+	assert_str(json_document(&a, 0, fields, &object),
+		str_fmt(&a, "{\"kept\":%.*s}\n", STR(text)).p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +202,7 @@ int main(void)
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(what_is_absent_keeps_its_default),
 		cmocka_unit_test(reading_is_strict),
+		cmocka_unit_test(a_value_that_was_read_is_written_again_as_it_was),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
