@@ -34,11 +34,11 @@ MUST_USE struct err *torch_run_file(struct arena *a, const struct hipify_options
 	const struct torch_source *s, const struct view *view, struct torch_one *io);
 
 /* ---- saved.c: what a run reports besides its changes, as bytes ---- */
-/* Kept in the manifest, so that a run that has nothing to do can still tell it. */
+/* Kept in the manifest, so that a run with nothing to do can still report it. */
 /* Of t: the names left untranslated, the findings and the headers. */
-struct str report_save(struct arena *a, const struct hipify_tree *t);
+struct str saved_pack(struct arena *a, const struct hipify_tree *t);
 /* Texts are used where they lie. E_CORRUPT when they are no such bytes. */
-MUST_USE struct err *report_load(struct arena *a, struct str bytes, struct hipify_tree *ret);
+MUST_USE struct err *saved_load(struct arena *a, struct str bytes, struct hipify_tree *ret);
 
 /* ---- torch/untranslated.c: CUDA names that PyTorch's tables left in results ---- */
 /* Fills t->untranslated from the texts of t->changes (modes torch and extension, either engine):
@@ -46,5 +46,5 @@ MUST_USE struct err *report_load(struct arena *a, struct str bytes, struct hipif
  * CU_X), outside comments and strings, that the project does not declare itself, in lines that a
  * ROCm build compiles as far as can be told. Places are those in the sources; a report that is not
  * sure says so. */
-MUST_USE struct err *report_untranslated(struct arena *a, const struct hipify_options *o,
+MUST_USE struct err *torch_untranslated(struct arena *a, const struct hipify_options *o,
 	const struct view *view, struct hipify_tree *t);

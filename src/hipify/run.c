@@ -48,70 +48,56 @@ static void add_all(struct buf *b, const char *name, const struct strs *list)
 		add(b, name, list->v[i]);
 }
 
-/* Another build of rocsmith may translate otherwise, whatever its version says. */
-static void add_program(struct buf *b)
-{
-	struct stat st;
-	add(b, "version", S(ROCSMITH_VERSION));
-	if (fs_try_stat(S("/proc/self/exe"), &st))
-		buf_fmt(b, "program=%lld %lld.%09ld\n", (long long)st.st_size,
-			(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-}
-
-/* What build_amd.py asks the environment for. */
-static struct err *add_hip_info(struct arena *a, struct buf *b)
-{
-	const char *hip = getenv("HIP_PATH");
-	struct str path = str_fmt(a, "%s/lib/.hipInfo", hip ? hip : "/opt/rocm/hip"), text = {0};
-	struct err *e = fs_read_opt(a, path, INFO_LIMIT, &text);
-	err_free(e); /* unreadable is absent, there too */
-	add(b, "hip", path);
-	add(b, "info", text);
-	return NULL;
-}
-
-static struct err *add_torch(struct arena *a, struct buf *b, const struct run *r)
+/* All on which a result depends besides the files. */
+static void identify(struct arena *a, struct run *r)
 {
 	const struct hipify_options *o = &r->with_map;
-	add(b, "torch", r->torch.identity);
-	buf_fmt(b, "engine=%d launches=%d out_of_place_only=%d left=%d\n", (int)o->engine,
-		(int)o->launches, o->out_of_place_only, o->want_untranslated);
-	add_all(b, "include_dir", &o->include_dirs);
-	add_all(b, "source", &o->sources);
-	add_all(b, "ignore", &o->ignore);
-	add_all(b, "extension", &o->extra_extensions);
-	add_all(b, "extra_include", &o->extra_include);
-	add(b, "map", o->map);
-	add(b, "pairs", o->map_text);
-	return o->mode == HIPIFY_TORCH ? add_hip_info(a, b) : NULL;
-}
-
-/* All on which a result depends besides the files. */
-static struct err *identify(struct arena *a, struct run *r)
-{
-	const struct hipify_options *o = r->o;
+	struct stat st;
 	BUF(b, a);
-	add_program(&b);
+	/* Another build of rocsmith may translate otherwise, whatever its version says. */
+	add(&b, "version", S(ROCSMITH_VERSION));
+	if (fs_try_stat(S("/proc/self/exe"), &st))
+		buf_fmt(&b, "program=%lld %lld.%09ld\n", (long long)st.st_size,
+			(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 	buf_fmt(&b, "mode=%d in_place=%d\n", (int)o->mode, o->in_place);
 	add_all(&b, "only", &o->only);
 	add_all(&b, "exclude", &o->exclude);
 	add(&b, "rocm", o->rocm);
 	add(&b, "fnuz", o->fnuz ? S("yes") : S(""));
-	if (hipify_by_torch(o))
-		TRY(add_torch(a, &b, r));
+	if (hipify_by_torch(o)) {
+		add(&b, "torch", r->torch.identity);
+		buf_fmt(&b, "engine=%d launches=%d out_of_place_only=%d left=%d\n", (int)o->engine,
+			(int)o->launches, o->out_of_place_only, o->want_untranslated);
+		add_all(&b, "include_dir", &o->include_dirs);
+		add_all(&b, "source", &o->sources);
+		add_all(&b, "ignore", &o->ignore);
+		add_all(&b, "extension", &o->extra_extensions);
+		add_all(&b, "extra_include", &o->extra_include);
+		add(&b, "map", o->map);
+		add(&b, "pairs", o->map_text);
+	}
+	if (o->mode == HIPIFY_TORCH) { /* build_amd.py asks the environment */
+		const char *hip = getenv("HIP_PATH");
+		struct str path = str_fmt(a, "%s/lib/.hipInfo", hip ? hip : "/opt/rocm/hip");
+		struct str text = {0};
+		err_free(fs_read_opt(
+			a, path, INFO_LIMIT, &text)); /* unreadable is absent, there too */
+		add(&b, "hip", path);
+		add(&b, "info", text);
+	}
 	r->identity = buf_str(&b);
-	return NULL;
 }
 
 static struct err *prepare(struct arena *a, const struct hipify_options *o, struct run *r)
 {
 	*r = (struct run){.o = o, .with_map = *o};
 	TRY(check_inside(a, o));
-	if (!hipify_by_torch(o))
-		return identify(a, r);
-	TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &r->torch));
-	TRY(hipify_options_load_map(a, &r->with_map));
-	return identify(a, r);
+	if (hipify_by_torch(o)) {
+		TRY(torch_open(a, o->torch.n ? o->torch : o->dir, &r->torch));
+		TRY(hipify_options_load_map(a, &r->with_map));
+	}
+	identify(a, r);
+	return NULL;
 }
 
 static struct err *run_engine(
@@ -125,17 +111,22 @@ static struct err *run_engine(
 	else
 		TRY(torch_run(a, o, &r->torch, view, ret));
 	if (hipify_by_torch(o) && o->want_untranslated)
-		TRY(report_untranslated(a, o, view, ret));
+		TRY(torch_untranslated(a, o, view, ret));
 	return NULL;
 }
 
-/* Each extension of a setup.py translates its sources by a run of its own: those of the others
- * stay. Standalone overlays hold sources and headers only. */
-static struct change_request request(const struct run *r)
+struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
 {
-	const struct hipify_options *o = r->o;
+	struct session s;
+	struct run r;
+	struct str saved;
+	bool current = false;
+	*ret = (struct hipify_tree){0};
+	TRY(prepare(a, o, &r));
+	/* Each extension of a setup.py translates its sources by a run of its own: those of the
+	 * others stay. Standalone overlays hold sources and headers only. */
 	bool some = o->mode == HIPIFY_EXTENSION && o->sources.n;
-	return (struct change_request){
+	struct change_request q = {
 		.dir = o->dir,
 		.out = o->out,
 		.in_place = o->in_place,
@@ -144,34 +135,19 @@ static struct change_request request(const struct run *r)
 		.earlier = o->keep ? EARLIER_STAY
 			   : some  ? EARLIER_STAY_WITH_SOURCE
 				   : EARLIER_GO,
-		.identity = r->identity,
+		.identity = r.identity,
 		.failure = E_HIPIFY,
 		.jobs = o->jobs,
 	};
-}
-
-static struct err *run(struct run *r, struct session *s, struct hipify_tree *ret)
-{
-	bool current = false;
-	struct str report;
-	if (!r->o->look_only)
-		TRY(session_current(s, &ret->changes, &report, &current));
-	if (current)
-		return report_load(s->a, report, ret);
-	TRY(run_engine(s->a, r, &s->view, ret));
-	return session_apply(s, &ret->changes, report_save(s->a, ret));
-}
-
-struct err *hipify_run(struct arena *a, const struct hipify_options *o, struct hipify_tree *ret)
-{
-	struct session s;
-	struct run r;
-	*ret = (struct hipify_tree){0};
-	TRY(prepare(a, o, &r));
-	struct change_request q = request(&r);
 	struct err *e = session_open(a, &q, &s);
-	if (!e)
-		e = run(&r, &s, ret);
+	if (!e && !o->look_only)
+		e = session_current(&s, &ret->changes, &saved, &current);
+	if (!e && current)
+		e = saved_load(a, saved, ret);
+	if (!e && !current)
+		e = run_engine(a, &r, &s.view, ret);
+	if (!e && !current)
+		e = session_apply(&s, &ret->changes, saved_pack(a, ret));
 	session_close(&s);
 	if (hipify_by_torch(o))
 		ret->torch = r.torch;

@@ -13,7 +13,7 @@ static void put_texts(struct buf *b, const struct strs *list)
 		pack_text(b, list->v[i]);
 }
 
-struct str report_save(struct arena *a, const struct hipify_tree *t)
+struct str saved_pack(struct arena *a, const struct hipify_tree *t)
 {
 	BUF(b, a);
 	buf_le(&b, t->untranslated.n, 4);
@@ -45,7 +45,7 @@ static void get_texts(struct arena *a, struct unpack *u, struct strs *ret)
 		strs_add(a, ret, unpack_text(u));
 }
 
-struct err *report_load(struct arena *a, struct str bytes, struct hipify_tree *ret)
+struct err *saved_load(struct arena *a, struct str bytes, struct hipify_tree *ret)
 {
 	struct unpack u = {.s = bytes};
 	for (size_t n = unpack_count(&u, UNTRANSLATED_BYTES); n > 0; n--) {

@@ -1,6 +1,6 @@
 /* hipify/torch/layer: outputs in memory answer as if they had been written. */
 
-#include "hipify/torch/run/layer.h"
+#include "hipify/torch/run/project.h"
 
 #define KIT_MORE                                                                                   \
 	struct view view;                                                                          \

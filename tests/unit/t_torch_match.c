@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/text/match.h"
+#include "hipify/torch/text/passes.h"
 #include "lang/python/word.h"
 
 #define COUNT(x) (sizeof(x) / sizeof(*(x)))

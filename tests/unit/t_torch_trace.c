@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/buf.h"
-#include "hipify/torch/text/trace.h"
+#include "hipify/torch/text/passes.h"
 
 static struct str apply(struct arena *a, struct str source, const struct hipify_text *t)
 {

@@ -123,7 +123,7 @@ static void check_lefts(struct world *w, const char *want)
 	BUF(b, w->a);
 	struct hipify_options o = {.mode = HIPIFY_EXTENSION, .dir = w->dir, .jobs = 2};
 	struct view view = {.root = w->dir};
-	assert_ok(report_untranslated(w->a, &o, &view, &w->t));
+	assert_ok(torch_untranslated(w->a, &o, &view, &w->t));
 	VEC_EACH (const struct untranslated, l, &w->t.untranslated)
 		buf_fmt(&b, "%.*s:%u:%u %.*s (%.*s %.*s)%s\n", STR(l->path), l->line, l->col,
 			STR(l->name), STR(l->suggestion), STR(l->since), l->unsure ? "?" : "");

@@ -290,7 +290,7 @@ static struct err *search(struct search *x, unsigned jobs)
 	return NULL;
 }
 
-struct err *report_untranslated(struct arena *a, const struct hipify_options *o,
+struct err *torch_untranslated(struct arena *a, const struct hipify_options *o,
 	const struct view *view, struct hipify_tree *t)
 {
 	ARENA(tmp);

@@ -4,7 +4,7 @@
  * middle of the one that includes it; in a cycle the original assumes that a file under work will
  * get a new name, and files are done again when their turn comes. Which texts this gives depends on
  * the order of everything, so the steps here are those of the original, one after another. What it
- * writes is visible to what it does next: layer.h.
+ * writes is visible to what it does next, through a layer.
  */
 #include <stdlib.h>
 #include <string.h>

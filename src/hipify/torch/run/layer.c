@@ -1,5 +1,5 @@
-/* Outputs in memory; see layer.h. */
-#include "hipify/torch/run/layer.h"
+/* Outputs in memory; see project.h. */
+#include "hipify/torch/run/project.h"
 
 #include <string.h>
 

@@ -5,11 +5,52 @@
  */
 #pragma once
 
+#include "changes/view.h"
 #include "hipify/hipify_int.h"
-#include "hipify/torch/run/layer.h"
 #include "hipify/torch/run/select.h"
 #include "hipify/torch/text/text.h"
 #include "lang/python/path.h"
+
+/* ---- layer.c: what a run has written so far, in front of the sources ----
+ *
+ * The original writes each result at once, and finds it when it looks for a header or reads a file
+ * later. Here results stay in memory; a layer answers as if they had been written. Paths are
+ * absolute and clean; a file counts by its true path, since names may be links. Not thread-safe.
+ */
+struct torch_output {
+	struct str path;   /* as it is to be written: where a link leads */
+	struct str source; /* absolute path of what it was made from */
+	struct str text;
+};
+
+struct torch_layer {
+	struct arena *a;
+	const struct view *view;
+	struct str real_root;            /* of the view */
+	const struct torch_layer *below; /* of an earlier run; NULL = none */
+	struct torch_disk *disk;         /* what was found out about it; shared by both */
+	struct map outputs;              /* true path -> struct torch_output * */
+	struct map dirs;                 /* folders that were made */
+};
+
+void layer_open(struct torch_layer *l, struct arena *a, const struct view *view);
+/* On top of another, which is not changed any more. */
+void layer_open_above(struct torch_layer *l, struct arena *a, const struct torch_layer *below);
+bool layer_exists(struct torch_layer *l, struct str path);
+MUST_USE struct err *layer_read(
+	struct torch_layer *l, struct arena *a, struct str path, struct str *ret);
+/* There is a file with this text, as Python reads it. */
+bool layer_has_text(struct torch_layer *l, struct str path, struct str text);
+void layer_mkdirs(struct torch_layer *l, struct str dir);
+/* The output at this path; NULL when nothing was written there. */
+struct torch_output *layer_find(struct torch_layer *l, struct str path);
+/* The texts must live as long as the layer. Gives back what was there before: text.p NULL when
+ * nothing was written yet. */
+struct torch_output layer_write(struct torch_layer *l, struct torch_output o);
+/* The true path: links resolved as far as there is something. */
+struct str layer_real(struct torch_layer *l, struct str path);
+
+/* ---- the project ---- */
 
 struct torch_project {
 	struct arena *a;
@@ -67,8 +108,10 @@ struct change *torch_add_file(struct torch_project *p, struct str source, struct
 void torch_say_collision(
 	struct torch_project *p, struct str first, struct str second, struct str output);
 
-/* Starts to make p->engine; it is there once waiting for it has succeeded. Each start needs a wait,
- * and further ones do nothing. */
+/* ---- unit.c: the engine, made while the files are listed ----
+ *
+ * Reading a torch's tables takes as long as walking its tree. p->engine is there once waiting for it
+ * has succeeded. Each start needs a wait; further waits do nothing. */
 void torch_start_engine(struct torch_project *p, const struct torch_source *s);
 MUST_USE struct err *torch_wait_engine(struct torch_project *p);
 MUST_USE struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s);

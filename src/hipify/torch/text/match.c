@@ -1,4 +1,4 @@
-/* The matcher: a radix tree of the keys behind two filters; see match.h.
+/* The matcher: a radix tree of the keys behind two filters; see passes.h.
  *
  * Nearly every byte of a source begins no key. When the shortest key has n bytes, then any key that
  * stands in the text covers one of every n - 3 places entirely with four bytes of its beginning; one
@@ -8,7 +8,7 @@
  * longer beginning. A place that passes is looked at for its left border and then walked down the
  * tree, which keeps the last end of a key that has its right border.
  */
-#include "hipify/torch/text/match.h"
+#include "hipify/torch/text/passes.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ enum {
 	AT_ONCE = 8, /* places asked without a branch on each: as many bytes as a word has */
 };
 
-struct node {
+struct key_node {
 	struct str label;                /* bytes to match before anything else */
 	const struct torch_entry *entry; /* of the key that ends behind the label */
 	uint32_t child, nchild;          /* consecutive nodes, by their first byte */
@@ -36,11 +36,11 @@ struct torch_matcher {
 	size_t stride; /* from one place that is asked to the next */
 	/* Of a hash of four bytes: a bit for each way() in which they may stand in a key. */
 	unsigned char *filter;
-	unsigned char *heads;        /* of a hash of a key's first bytes: 1 = there is such a key */
-	uint64_t head;               /* a mask of those bytes */
-	const struct node *nodes;    /* the root first */
-	const unsigned char *firsts; /* first byte of each node's label */
-	uint32_t tops[256];          /* the root's child for a first byte; 0 = none */
+	unsigned char *heads; /* of a hash of a key's first bytes: 1 = there is such a key */
+	uint64_t head;        /* a mask of those bytes */
+	const struct key_node *nodes; /* the root first */
+	const unsigned char *firsts;  /* first byte of each node's label */
+	uint32_t tops[256];           /* the root's child for a first byte; 0 = none */
 };
 
 /* ---- the filters ---- */
@@ -199,7 +199,7 @@ struct builder {
 	struct arena *a;
 	const struct torch_entry **keys;
 	size_t n;
-	VEC(struct node) nodes;
+	VEC(struct key_node) nodes;
 	VEC(struct range) ranges; /* of the nodes */
 };
 
@@ -212,7 +212,7 @@ static int by_key(const void *x, const void *y)
 
 static void add_node(struct builder *b, struct range range)
 {
-	*VEC_PUSH(b->a, &b->nodes) = (struct node){0};
+	*VEC_PUSH(b->a, &b->nodes) = (struct key_node){0};
 	*VEC_PUSH(b->a, &b->ranges) = range;
 }
 
@@ -224,7 +224,7 @@ static void fill_node(struct builder *b, size_t i)
 	size_t depth = 0;
 	while (i && depth < first.n && depth < last.n && first.p[depth] == last.p[depth])
 		depth++;
-	struct node *n = &b->nodes.v[i];
+	struct key_node *n = &b->nodes.v[i];
 	n->label = str_sub(first, r.depth, depth);
 	for (; r.from < r.to && b->keys[r.from]->from.n == depth; r.from++)
 		n->entry = b->keys[r.from];
@@ -275,7 +275,7 @@ static bool longest(
 	uint32_t i = m->tops[(unsigned char)text.p[at]];
 	ret->entry = NULL;
 	while (i) {
-		const struct node *n = &m->nodes[i];
+		const struct key_node *n = &m->nodes[i];
 		size_t rest = n->label.n - 1; /* the first byte is right */
 		if (rest >= text.n - end ||
 			(rest && memcmp(text.p + end + 1, n->label.p + 1, rest)))

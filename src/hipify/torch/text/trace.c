@@ -1,11 +1,11 @@
-/* Composition of edits; see trace.h.
+/* Composition of edits; see passes.h.
  *
  * Two sorted lists are swept together: the edits so far, whose images lie in the current text, and
  * those of the running pass, which speak of that text. What overlaps becomes one group and one
  * edit. Inside a group every byte that no new edit covers belongs to an image, because a group only
  * grows by overlap: hence the rest of the last image is all that must be remembered.
  */
-#include "hipify/torch/text/trace.h"
+#include "hipify/torch/text/passes.h"
 
 struct sweep {
 	struct torch_trace *t;
