@@ -2,8 +2,9 @@
  *
  * The module is looked at in groups: a statement at the left margin with all that is indented below
  * it. A group that has none of the calls that change files is harmless; one that has some must be
- * of a known kind, else it is a doubt. Paths are expressions such as DIR / "a/b", where every
- * variable that is no path itself stands for the checkout.
+ * of a known kind, else it is a doubt. What code looks like is written as a shape: has_shape().
+ * Paths are expressions such as DIR / "a/b", where every variable that is no path itself stands for
+ * the checkout.
  */
 #include "hipify/torch/model/amd.h"
 
@@ -44,20 +45,19 @@ static bool is(const struct reader *r, size_t i, const char *text)
 	return py_is(&r->m, i, str_from(text));
 }
 
-static bool is_name(const struct reader *r, size_t i)
+/* Do the tokens from i on look like this? Words of a shape are NAME for any name, STRING for any
+ * string literal, and otherwise the token itself: "open ( NAME , STRING". */
+static bool has_shape(const struct reader *r, size_t i, const char *shape)
 {
-	return i < r->m.tokens.n && token(r, i)->kind == PY_TOKEN_NAME;
-}
-
-static bool is_string(const struct reader *r, size_t i)
-{
-	return i < r->m.tokens.n && token(r, i)->kind == PY_TOKEN_STRING;
-}
-
-/* NAME "(" */
-static bool is_call(const struct reader *r, size_t i)
-{
-	return is_name(r, i) && is(r, i + 1, "(");
+	struct str rest = str_from(shape), word;
+	for (; str_next(&rest, ' ', &word); i++) {
+		bool name = str_eq(word, S("NAME")), string = str_eq(word, S("STRING"));
+		if (i >= r->m.tokens.n || (name && token(r, i)->kind != PY_TOKEN_NAME) ||
+			(string && token(r, i)->kind != PY_TOKEN_STRING) ||
+			(!name && !string && !py_is(&r->m, i, word)))
+			return false;
+	}
+	return true;
 }
 
 /* One of the tokens from..to is this word. */
@@ -84,7 +84,7 @@ static void doubt(struct reader *r, size_t at, const char *what)
 static struct str text_at(struct reader *r, size_t i)
 {
 	struct py_value v = {0};
-	if (!is_string(r, i))
+	if (!has_shape(r, i, "STRING"))
 		return S("");
 	CLEANUP(err_freep) struct err *e = py_value_at(r->a, &r->m, i, &v);
 	return !e && v.kind == PY_STRING ? v.text : S("");
@@ -109,43 +109,62 @@ static bool strings_at(struct reader *r, size_t at, struct strs *ret)
 	return true;
 }
 
-/* `X = [join(DIR, x) for x in X]`: the list made absolute. */
-static bool makes_absolute(const struct reader *r, const struct py_statement *s)
-{
-	return is(r, s->value, "[") && mentions(r, s->value, s->to, "join") &&
-	       !mentions(r, s->value, s->to, "if");
-}
+/* The lists of the script, by the names that they have had. */
+static const struct list {
+	const char *names[3];
+	size_t off; /* of its texts in struct amd_build */
+} lists[] = {
+	{{"includes", "INCLUDES"}, offsetof(struct amd_build, includes)},
+	{{"ignores", "IGNORES"}, offsetof(struct amd_build, ignores)},
+	{{"extra_files", "EXTRA_FILES"}, offsetof(struct amd_build, extra_files)},
+};
 
-/* The first literal list with one of these names. Later statements may not add to it unseen. */
-static bool named_list(struct reader *r, const char *const *names, struct strs *ret)
+/* The literal that sets a list. A later statement may make it absolute, `X = [join(DIR, x) for x in
+ * X]`, or its files optional, `X = [f for f in X if (DIR / f).exists()]`. */
+static bool read_list(struct reader *r, const struct list *l)
 {
+	struct strs *ret = (struct strs *)(void *)((char *)r->ret + l->off);
+	bool files = ret == &r->ret->extra_files;
 	struct str found = S("");
 	VEC_EACH (struct py_statement, s, &r->m.statements) {
-		if (!found.n && str_is_one_of(s->target, names) && strings_at(r, s->value, ret))
+		bool is_it = found.n && !files ? str_eq(s->target, found)
+					       : str_is_one_of(s->target, l->names);
+		bool joins = is(r, s->value, "[") && mentions(r, s->value, s->to, "join") &&
+			     !mentions(r, s->value, s->to, "if");
+		if (!is_it)
+			continue;
+		if (files && mentions(r, s->value, s->to, "exists")) {
+			r->ret->extra_if_there = *ret;
+			*ret = (struct strs){0};
+		} else if (!(files ? ret->n : found.n) && strings_at(r, s->value, ret)) {
 			found = s->target;
-		else if (found.n && str_eq(s->target, found) && !makes_absolute(r, s))
+		} else if (files) {
+			doubt(r, s->from, "a list is not made of literals");
+		} else if (found.n && !joins) {
 			doubt(r, s->from, "a list is set a second time");
+		}
 	}
 	return found.n > 0;
 }
 
 /* Changes of a list by method or operator: append() of what --extra-include-dir names is expected,
  * a literal is taken, the rest is a doubt. */
-static void list_changes(struct reader *r, const char *const *names, struct strs *list)
+static void read_changes(struct reader *r, const struct list *l)
 {
 	static const char *const methods[] = {
 		"append", "extend", "insert", "remove", "clear", "pop", NULL};
+	struct strs *ret = (struct strs *)(void *)((char *)r->ret + l->off);
 	VEC_EACH (const struct group, g, &r->groups) {
 		bool extra = mentions(r, g->first, g->end, "extra_include_dir");
 		for (size_t i = g->first; i < g->end; i++) {
-			if (!is_name(r, i) || !str_is_one_of(token(r, i)->text, names))
+			if (!has_shape(r, i, "NAME") || !str_is_one_of(token(r, i)->text, l->names))
 				continue;
-			bool call = is(r, i + 1, ".") && is_name(r, i + 2) &&
+			bool call = has_shape(r, i + 1, ". NAME") &&
 				    str_is_one_of(token(r, i + 2)->text, methods);
 			bool append = call && is(r, i + 2, "append");
 			struct str more = append ? text_at(r, i + 4) : S("");
 			if (more.n)
-				strs_add(r->a, list, more);
+				strs_add(r->a, ret, more);
 			else if ((call && !(append && extra)) || is(r, i + 1, "+=") ||
 				 is(r, i + 1, "["))
 				doubt(r, i, "a list is changed by code");
@@ -168,46 +187,42 @@ static struct str path_at(struct reader *r, size_t at, unsigned depth)
 	struct str path = S("");
 	while (is(r, at, "("))
 		at++;
-	if (is_string(r, at))
+	if (has_shape(r, at, "STRING"))
 		path = text_at(r, at);
-	const struct py_statement *s = is_name(r, at) ? setter(r, at, at) : NULL;
+	const struct py_statement *s = has_shape(r, at, "NAME") ? setter(r, at, at) : NULL;
 	if (s && depth < 8)
 		path = path_at(r, s->value, depth + 1);
-	for (at++; is(r, at, "/") && is_string(r, at + 1); at += 2)
+	for (at++; has_shape(r, at, "/ STRING"); at += 2)
 		path = path_join(r->a, path, text_at(r, at + 1));
 	return path.n ? path_clean(r->a, path) : path;
 }
 
 /* ---- edits ---- */
 
-/* The .replace("a", "b") at a token; false when it is not as simple as that. */
-static bool replace_at(struct reader *r, size_t i, struct torch_map *ret)
-{
-	struct torch_entry e = {.table = S("build_amd.py"), .file = r->ret->file};
-	bool pair = is_string(r, i + 2) && is(r, i + 3, ",") && is_string(r, i + 4);
-	size_t end = is(r, i + 5, ",") ? i + 6 : i + 5;
-	if (!pair || !is(r, end, ")"))
-		return false;
-	e.from = text_at(r, i + 2);
-	e.to = text_at(r, i + 4);
-	e.line = token(r, i + 2)->line;
-	*VEC_PUSH(r->a, ret) = e;
-	return e.from.n > 0;
-}
-
-/* All of them between two tokens, if nothing else is called there that could change a text. */
+/* All .replace("a", "b") between two tokens, if nothing else is called there that could change a
+ * text. */
 static bool replaces_in(struct reader *r, const struct group *g, struct torch_map *ret)
 {
 	static const char *const harmless[] = {"open", "read", "readlines", "splitlines", "write",
 		"writelines", "join", "print", "format", "exists", "isfile", "is_file",
 		"is_hip_clang", NULL};
 	for (size_t i = g->first; i + 1 < g->end; i++) {
-		if (!is_call(r, i))
+		if (!has_shape(r, i, "NAME ("))
 			continue;
 		struct str name = token(r, i)->text;
-		bool replace = is(r, i, "replace");
-		if (replace ? !replace_at(r, i, ret)
-			    : !str_is_one_of(name, harmless) && !map_get(&r->functions, name))
+		if (!is(r, i, "replace") &&
+			(str_is_one_of(name, harmless) || map_get(&r->functions, name)))
+			continue;
+		if (!has_shape(r, i, "replace ( STRING , STRING )") &&
+			!has_shape(r, i, "replace ( STRING , STRING , )"))
+			return false;
+		struct torch_entry *e = VEC_PUSH(r->a, ret);
+		*e = (struct torch_entry){.from = text_at(r, i + 2),
+			.to = text_at(r, i + 4),
+			.table = S("build_amd.py"),
+			.file = r->ret->file,
+			.line = token(r, i + 2)->line};
+		if (!e->from.n)
 			return false;
 	}
 	return true;
@@ -216,7 +231,7 @@ static bool replaces_in(struct reader *r, const struct group *g, struct torch_ma
 /* The function that a NAME "(" calls, when it is one of the script; NULL otherwise. */
 static const struct group *called(const struct reader *r, size_t i)
 {
-	return is_call(r, i) ? map_get(&r->functions, token(r, i)->text) : NULL;
+	return has_shape(r, i, "NAME (") ? map_get(&r->functions, token(r, i)->text) : NULL;
 }
 
 /* Replaces of the group itself and of the functions that it calls. A function must consist of them:
@@ -242,8 +257,8 @@ static bool edits_of(struct reader *r, const struct group *g, struct torch_map *
 static size_t opened_for_writing(struct reader *r, const struct group *g)
 {
 	for (size_t i = g->first; i + 4 < g->end; i++)
-		if (is(r, i, "open") && is(r, i + 1, "(") && is_name(r, i + 2) &&
-			is(r, i + 3, ",") && str_contains(text_at(r, i + 4), S("w")))
+		if (has_shape(r, i, "open ( NAME , STRING") &&
+			str_contains(text_at(r, i + 4), S("w")))
 			return i + 2;
 	return g->end;
 }
@@ -303,12 +318,10 @@ static bool read_copy(struct reader *r, const struct group *g)
 }
 
 /* FILES.append(PATH) of one that the checkout may lack. */
-static void read_optional(struct reader *r)
+static void read_optional(struct reader *r, const struct list *files)
 {
-	static const char *const names[] = {"extra_files", "EXTRA_FILES", NULL};
 	for (size_t i = 0; i < r->m.tokens.n; i++) {
-		if (!is_name(r, i) || !str_is_one_of(token(r, i)->text, names) ||
-			!is(r, i + 1, "."))
+		if (!has_shape(r, i, "NAME .") || !str_is_one_of(token(r, i)->text, files->names))
 			continue;
 		struct str path = is(r, i + 2, "append") ? path_at(r, i + 4, 0) : S("");
 		if (path.n)
@@ -338,43 +351,40 @@ static enum amd_launches launches_at(struct reader *r, size_t at)
 	return AMD_REWRITES_LAUNCHES;
 }
 
-static void read_argument(struct reader *r, size_t at)
-{
-	static const char *const expected[] = {"project_directory", "output_directory", "includes",
-		"ignores", "out_of_place_only", "show_progress", "show_detailed", NULL};
-	if (is(r, at, "hip_clang_launch") && !r->launches_known) {
-		r->ret->launches = launches_at(r, at + 2);
-		r->launches_known = true;
-	} else if (is(r, at, "extra_files"))
-		strings_at(r, at + 2, &r->ret->extra_files);
-	else if (!str_is_one_of(token(r, at)->text, expected))
-		doubt(r, at, "an argument of hipify() that is not known");
-}
-
 /* The keywords of the call whose "(" is at a token. */
 static void read_call(struct reader *r, size_t open)
 {
+	static const char *const expected[] = {"project_directory", "output_directory", "includes",
+		"ignores", "out_of_place_only", "show_progress", "show_detailed", NULL};
 	unsigned depth = 0;
 	for (size_t i = open; i < r->m.tokens.n; i++) {
 		if (is(r, i, "(") || is(r, i, "[") || is(r, i, "{"))
 			depth++;
 		else if ((is(r, i, ")") || is(r, i, "]") || is(r, i, "}")) && !--depth)
 			return;
-		else if (depth == 1 && is_name(r, i) && is(r, i + 1, "="))
-			read_argument(r, i);
+		if (depth != 1 || !has_shape(r, i, "NAME ="))
+			continue;
+		if (is(r, i, "hip_clang_launch") && !r->launches_known) {
+			r->ret->launches = launches_at(r, i + 2);
+			r->launches_known = true;
+		} else if (is(r, i, "extra_files")) {
+			strings_at(r, i + 2, &r->ret->extra_files);
+		} else if (!str_is_one_of(token(r, i)->text, expected)) {
+			doubt(r, i, "an argument of hipify() that is not known");
+		}
 	}
 }
 
 static void read_calls(struct reader *r)
 {
 	unsigned calls = 0;
-	for (size_t i = 1; i + 1 < r->m.tokens.n; i++) {
-		if (!is(r, i, "hipify") || !is(r, i - 1, ".") || !is(r, i + 1, "("))
+	for (size_t i = 0; i < r->m.tokens.n; i++) {
+		if (!has_shape(r, i, ". hipify ("))
 			continue;
 		if (calls++ == 0)
-			read_call(r, i + 1);
+			read_call(r, i + 2);
 		else
-			doubt(r, i, "hipify() is called a second time");
+			doubt(r, i + 1, "hipify() is called a second time");
 	}
 	if (!calls)
 		doubt(r, 0, "no call of hipify() is found");
@@ -396,7 +406,7 @@ static void cut_groups(struct reader *r)
 		g->end = s->to;
 	}
 	VEC_EACH (struct group, g, &r->groups)
-		if (is(r, g->first, "def") && is_name(r, g->first + 1))
+		if (has_shape(r, g->first, "def NAME"))
 			map_put(&r->functions, token(r, g->first + 1)->text, g);
 }
 
@@ -408,20 +418,11 @@ static size_t effect(struct reader *r, const struct group *g)
 		"remove", "rmtree", "symlink", "mkdir", "makedirs", "touch", "truncate", "run",
 		"Popen", "call", "check_call", "check_output", "system", "exec", "eval", NULL};
 	for (size_t i = g->first; i + 1 < g->end; i++) {
-		bool text = is(r, i, "replace") && is_string(r, i + 2);
-		if (is_call(r, i) && !text && str_is_one_of(token(r, i)->text, calls))
+		if (has_shape(r, i, "NAME (") && !has_shape(r, i, "replace ( STRING") &&
+			str_is_one_of(token(r, i)->text, calls))
 			return i;
 	}
 	return opened_for_writing(r, g);
-}
-
-/* The newest script translates into a folder of its own. */
-static bool is_staged(const struct reader *r)
-{
-	for (size_t i = 0; i < r->m.tokens.n; i++)
-		if (is_string(r, i) && str_contains(token(r, i)->text, S(".pytorch-hipify.json")))
-			return true;
-	return false;
 }
 
 /* Meta's own build, which the script asks for by an environment variable, has no copy. */
@@ -439,42 +440,25 @@ static bool is_buck(struct reader *r)
 	return false;
 }
 
-/* The list of extra files, and `X = [f for f in FILES if (DIR / f).exists()]`, which makes them
- * optional. */
-static void read_extra(struct reader *r)
-{
-	struct amd_build *b = r->ret;
-	static const char *const names[] = {"extra_files", "EXTRA_FILES", NULL};
-	VEC_EACH (struct py_statement, s, &r->m.statements) {
-		if (!str_is_one_of(s->target, names))
-			continue;
-		if (mentions(r, s->value, s->to, "exists")) {
-			b->extra_if_there = b->extra_files;
-			b->extra_files = (struct strs){0};
-		} else if (b->extra_files.n || !strings_at(r, s->value, &b->extra_files)) {
-			doubt(r, s->from, "a list is not made of literals");
-		}
-	}
-}
-
 struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct amd_build *ret)
 {
-	static const char *const includes[] = {"includes", "INCLUDES", NULL};
-	static const char *const ignores[] = {"ignores", "IGNORES", NULL};
 	struct reader r = {.a = a, .ret = ret, .functions.a = a};
 	*ret = (struct amd_build){.file = f->path, .launches = AMD_REWRITES_LAUNCHES};
 	if (f->text.n > MAX_SIZE)
 		return err_new(E_TORCH, "'%.*s' is larger than 1 MiB", STR(f->path));
 	TRY(py_read(a, f->text, f->path, &r.m));
 	cut_groups(&r);
-	if (!named_list(&r, includes, &ret->includes))
-		return err_new(E_TORCH, "'%.*s' has no literal list of includes", STR(f->path));
-	if (!named_list(&r, ignores, &ret->ignores))
-		return err_new(E_TORCH, "'%.*s' has no literal list of ignores", STR(f->path));
-	read_extra(&r);
-	list_changes(&r, includes, &ret->includes);
-	list_changes(&r, ignores, &ret->ignores);
-	bool staged = is_staged(&r);
+	for (size_t i = 0; i < 3; i++)
+		if (!read_list(&r, &lists[i]) && i < 2)
+			return err_new(E_TORCH, "'%.*s' has no literal list of %s", STR(f->path),
+				lists[i].names[0]);
+	read_changes(&r, &lists[0]);
+	read_changes(&r, &lists[1]);
+	/* The newest script translates into a folder of its own. */
+	bool staged = false;
+	VEC_EACH (const struct py_token, t, &r.m.tokens)
+		staged |= t->kind == PY_TOKEN_STRING &&
+			  str_contains(t->text, S(".pytorch-hipify.json"));
 	read_calls(&r);
 	VEC_EACH (struct group, g, &r.groups) {
 		size_t at = effect(&r, g);
@@ -482,7 +466,7 @@ struct err *amd_build_read(struct arena *a, const struct torch_file *f, struct a
 		if (!known && !(staged && is(&r, g->first, "def")))
 			doubt(&r, at, "code that changes files in a way that is not understood");
 	}
-	read_optional(&r);
+	read_optional(&r, &lists[2]);
 	if (is_buck(&r)) {
 		ret->extra_if_there.n = 0;
 		ret->copy.from = S("");
