@@ -61,29 +61,29 @@ static const char *const words[CLASSES] = {
 	[MASKS] = "mask",
 };
 
-struct spot {
+struct wave_spot {
 	uint64_t kind;
 	struct str place, text;
 	struct str mask; /* it is one if this name is used as a mask; "" = it is one */
 };
 
-/* What one file has. */
-struct told {
+/* The spots of one file. */
+struct wave_file {
 	struct str path;
 	struct str state; /* of the file, as it was */
-	VEC(struct spot) spots;
+	VEC(struct wave_spot) spots;
 	struct strs masks; /* names used as one */
 };
 
 struct waves {
 	struct arena *a;
-	VEC(struct told) files;
+	VEC(struct wave_file) files;
 	struct map words; /* what they are */
 };
 
-struct reader {
+struct wave_reader {
 	struct waves *all;
-	struct told *told;
+	struct wave_file *file;
 	struct arena *a; /* of this file */
 	struct str s;
 	VEC(struct tok) t;
@@ -96,22 +96,22 @@ struct reader {
 
 /* ---- tokens: those beyond either end are "" ---- */
 
-static struct str at(const struct reader *r, size_t i)
+static struct str at(const struct wave_reader *r, size_t i)
 {
 	return i < r->t.n ? str_sub(r->s, r->t.v[i].from, r->t.v[i].to) : S("");
 }
 
-static bool is(const struct reader *r, size_t i, const char *text)
+static bool is(const struct wave_reader *r, size_t i, const char *text)
 {
 	return str_eq(at(r, i), str_from(text));
 }
 
-static bool is_name(const struct reader *r, size_t i)
+static bool is_name(const struct wave_reader *r, size_t i)
 {
 	return i < r->t.n && r->t.v[i].kind == TOK_IDENT;
 }
 
-static bool is_a(const struct reader *r, size_t i, unsigned class)
+static bool is_a(const struct wave_reader *r, size_t i, unsigned class)
 {
 	return i < r->t.n && r->is[i] >> class & 1;
 }
@@ -144,12 +144,12 @@ static unsigned classify(struct waves *w, struct str text, bool name)
 }
 
 /* words: "a b" */
-static bool is_one_of(const struct reader *r, size_t i, const char *list)
+static bool is_one_of(const struct wave_reader *r, size_t i, const char *list)
 {
 	return has_any(list, at(r, i), false);
 }
 
-static bool number(const struct reader *r, size_t i, uint64_t *ret)
+static bool number(const struct wave_reader *r, size_t i, uint64_t *ret)
 {
 	struct str s = at(r, i);
 	if (i >= r->t.n || r->t.v[i].kind != TOK_NUMBER)
@@ -161,13 +161,13 @@ static bool number(const struct reader *r, size_t i, uint64_t *ret)
 	return str_u64(s, hex ? 16 : 10, ret);
 }
 
-static bool ends_statement(const struct reader *r, size_t i)
+static bool ends_statement(const struct wave_reader *r, size_t i)
 {
 	return i >= r->t.n || r->t.v[i].kind == TOK_LINE_END || is_a(r, i, STOP);
 }
 
 /* The bracket that pairs with the one at i, forwards or backwards (step -1); i if it is too far. */
-static size_t pair(const struct reader *r, size_t i, int step)
+static size_t pair(const struct wave_reader *r, size_t i, int step)
 {
 	const char *opening = step > 0 ? "([" : ")]", *closing = step > 0 ? ")]" : "([";
 	size_t depth = 0, k = i;
@@ -182,14 +182,14 @@ static size_t pair(const struct reader *r, size_t i, int step)
 }
 
 /* The same forwards; beyond all tokens if it is too far. */
-static size_t behind(const struct reader *r, size_t i)
+static size_t behind(const struct wave_reader *r, size_t i)
 {
 	size_t end = pair(r, i, 1);
 	return end == i ? r->t.n : end;
 }
 
 /* NULL: it was found already. */
-static struct spot *found(struct reader *r, enum kind kind, size_t from, size_t to)
+static struct wave_spot *found(struct wave_reader *r, enum kind kind, size_t from, size_t to)
 {
 	struct arena *a = r->all->a;
 	const struct tok *t = &r->t.v[from];
@@ -199,9 +199,9 @@ static struct spot *found(struct reader *r, enum kind kind, size_t from, size_t 
 	r->seen[from] = true;
 	while (bol && r->s.p[bol - 1] != '\n')
 		bol--;
-	struct spot *spot = VEC_PUSH(a, &r->told->spots);
-	*spot = (struct spot){.kind = kind,
-		.place = str_fmt(a, "%.*s:%u:%zu", STR(r->told->path), t->line, t->from - bol + 1),
+	struct wave_spot *spot = VEC_PUSH(a, &r->file->spots);
+	*spot = (struct wave_spot){.kind = kind,
+		.place = str_fmt(a, "%.*s:%u:%zu", STR(r->file->path), t->line, t->from - bol + 1),
 		.text = str_dup(a, str_sub(r->s, t->from, r->t.v[to].to))};
 	return spot;
 }
@@ -209,12 +209,12 @@ static struct spot *found(struct reader *r, enum kind kind, size_t from, size_t 
 /* ---- names ---- */
 
 /* A call, also of a project's own WARP_SHFL(); but no member: g.shfl() of a group knows its size. */
-static bool is_shuffle(const struct reader *r, size_t i)
+static bool is_shuffle(const struct wave_reader *r, size_t i)
 {
 	return is_a(r, i, SHFL) && is(r, i + 1, "(") && !is_one_of(r, i - 1, ". define");
 }
 
-static bool takes_mask(const struct reader *r, size_t i)
+static bool takes_mask(const struct wave_reader *r, size_t i)
 {
 	bool sync = is_a(r, i, SYNC) &&
 		    (str_ends(at(r, i), S("_sync")) || str_ends(at(r, i), S("_SYNC")));
@@ -223,7 +223,7 @@ static bool takes_mask(const struct reader *r, size_t i)
 }
 
 /* The name that i is given to, through casts: NAME = (T)i, #define NAME i; or the number of tokens */
-static size_t given_to(const struct reader *r, size_t i)
+static size_t given_to(const struct wave_reader *r, size_t i)
 {
 	size_t k = i - 1;
 	while (is_a(r, k, CAST) && i - k < FAR)
@@ -233,16 +233,8 @@ static size_t given_to(const struct reader *r, size_t i)
 	return is_name(r, k) && is(r, k - 1, "define") ? k : r->t.n;
 }
 
-/* TYPE NAME: has it 32 bits? */
-static void note_type(struct reader *r, size_t i)
-{
-	bool narrow = is_a(r, i, NARROW) && !is(r, i - 1, "long");
-	if ((narrow || is_a(r, i, WIDE)) && is_name(r, i + 1) && !is_a(r, i + 1, CAST))
-		map_put(&r->narrow, at(r, i + 1), narrow ? r : NULL);
-}
-
 /* Does it depend on the place in the block, beyond an index and what a call is given? */
-static bool by_thread(const struct reader *r, size_t from, size_t to)
+static bool by_thread(const struct wave_reader *r, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
 		bool call = is(r, i, "(") && i > from && is_name(r, i - 1) && !is_a(r, i - 1, CAST);
@@ -255,7 +247,7 @@ static bool by_thread(const struct reader *r, size_t from, size_t to)
 }
 
 /* NAME = ... */
-static void note_value(struct reader *r, size_t i)
+static void note_value(struct wave_reader *r, size_t i)
 {
 	bool votes = false;
 	size_t end = i + 2;
@@ -275,7 +267,7 @@ static void note_value(struct reader *r, size_t i)
 /* ---- masks ---- */
 
 /* 0xffffffff; ~0u as well */
-static bool is_full(const struct reader *r, size_t i)
+static bool is_full(const struct wave_reader *r, size_t i)
 {
 	uint64_t n = 1;
 	return is_a(r, i, FULL) ||
@@ -289,7 +281,7 @@ static struct str mask_name(struct arena *a, struct str path, struct str name)
 }
 
 /* The first argument, through casts: a full mask, or a name. */
-static void check_mask(struct reader *r, size_t call)
+static void check_mask(struct wave_reader *r, size_t call)
 {
 	size_t end = pair(r, call + 1, 1), i = call + 2;
 	while (i < end && (is_a(r, i, CAST) || is(r, i, "~")))
@@ -302,12 +294,12 @@ static void check_mask(struct reader *r, size_t call)
 	if (is_full(r, i)) {
 		found(r, MASK, is(r, i - 1, "~") ? i - 1 : i, i);
 	} else if (is_name(r, i)) {
-		strs_put(r->all->a, &r->told->masks, str_dup(r->all->a, at(r, i)));
+		strs_put(r->all->a, &r->file->masks, str_dup(r->all->a, at(r, i)));
 	}
 }
 
 /* NAME = 0xffffffff, #define NAME 0xffffffff */
-static void note_mask(struct reader *r, size_t i)
+static void note_mask(struct wave_reader *r, size_t i)
 {
 	size_t from = is(r, i - 1, "~") ? i - 1 : i, name = given_to(r, from), k = name;
 	if (name == r->t.n)
@@ -315,28 +307,17 @@ static void note_mask(struct reader *r, size_t i)
 	while (name - k < FAR && !ends_statement(r, k - 1) && !is(r, k - 1, "(") &&
 		!is_one_of(r, k, "constexpr const define"))
 		k--;
-	struct spot *spot = found(r, MASK, name, i);
+	struct wave_spot *spot = found(r, MASK, name, i);
 	bool anywhere = is_one_of(r, k, "constexpr const define");
 	if (spot)
 		spot->mask = anywhere ? str_dup(r->all->a, at(r, name))
-				      : mask_name(r->all->a, r->told->path, at(r, name));
+				      : mask_name(r->all->a, r->file->path, at(r, name));
 }
 
 /* ---- 32 ---- */
 
-/* Is what i is part of given to a name of lanes or warps? */
-static bool for_lanes(const struct reader *r, size_t i)
-{
-	size_t k = i;
-	while (i - k < FAR && !ends_statement(r, k) && !is(r, k, ",") &&
-		!(is(r, k, "=") && is_name(r, k - 1)))
-		k--;
-	return is(r, k, "=") && !is(r, k + 1, "=") && !is_a(r, k - 1, PLANE) &&
-	       (is(r, k - 1, "wid") || is_a(r, k - 1, WAVE));
-}
-
 /* X % 32, X / 32, X & 31, X >> 5 */
-static void check_division(struct reader *r, size_t i, uint64_t n)
+static void check_division(struct wave_reader *r, size_t i, uint64_t n)
 {
 	size_t op = i - 1, end = n == 5 ? i - 3 : i - 2, from = end;
 	bool wanted = n == 32   ? is_one_of(r, op, "% /")
@@ -351,25 +332,22 @@ static void check_division(struct reader *r, size_t i, uint64_t n)
 	}
 	while (is(r, from - 1, ".") && is_name(r, from - 2))
 		from -= 2;
-	bool named = for_lanes(r, end), threads = by_thread(r, from, end + 1);
+	/* Is the result given to a name of lanes or warps? */
+	size_t k = end;
+	while (end - k < FAR && !ends_statement(r, k) && !is(r, k, ",") &&
+		!(is(r, k, "=") && is_name(r, k - 1)))
+		k--;
+	bool named = is(r, k, "=") && !is(r, k + 1, "=") && !is_a(r, k - 1, PLANE) &&
+		     (is(r, k - 1, "wid") || is_a(r, k - 1, WAVE));
+	bool threads = by_thread(r, from, end + 1);
 	if ((threads && (r->warps || named)) || (named && r->warps))
 		found(r, SIZE, from, i);
-}
-
-/* WARP_SIZE = 32, #define LOG_WARP_SIZE 5 */
-static void check_named(struct reader *r, size_t i, uint64_t n)
-{
-	size_t name = given_to(r, i);
-	if (n == 32       ? is_a(r, name, LANES)
-		: n == 31 ? is_a(r, name, LANE) && is_a(r, name, MASKS)
-			  : n == 5 && is_a(r, name, LANE) && is_a(r, name, LOG))
-		found(r, SIZE, name, i);
 }
 
 /* ---- shuffles ---- */
 
 /* The loop over `name` that i is in, if it begins or ends as for 32 lanes. */
-static void check_loop(struct reader *r, size_t i, struct str name)
+static void check_loop(struct wave_reader *r, size_t i, struct str name)
 {
 	enum { LOOPS = 8 };
 	bool mine = false;
@@ -394,7 +372,7 @@ static void check_loop(struct reader *r, size_t i, struct str name)
 }
 
 /* f(mask, value, delta, width); a name without "sync" takes no mask */
-static void check_shuffle(struct reader *r, size_t call)
+static void check_shuffle(struct wave_reader *r, size_t call)
 {
 	size_t end = pair(r, call + 1, 1), args[5] = {call + 1}, n = 1;
 	size_t delta = is_a(r, call, SYNC) ? 2 : 1;
@@ -420,7 +398,7 @@ static void check_shuffle(struct reader *r, size_t call)
 /* ---- what lanes vote ---- */
 
 /* Is the function around i declared to give 32 bits? */
-static bool gives_32(const struct reader *r, size_t i)
+static bool gives_32(const struct wave_reader *r, size_t i)
 {
 	for (size_t n = 0, depth = 0; n < FAR && i < r->t.n; n++, i--) {
 		depth += is(r, i, "}");
@@ -435,7 +413,7 @@ static bool gives_32(const struct reader *r, size_t i)
 	return false;
 }
 
-static void check_vote(struct reader *r, size_t i)
+static void check_vote(struct wave_reader *r, size_t i)
 {
 	size_t name = given_to(r, i), from = i - 1, next = pair(r, i + 1, 1) + 1;
 	while (is_a(r, from, CAST) && i - from < FAR)
@@ -449,17 +427,9 @@ static void check_vote(struct reader *r, size_t i)
 		found(r, BALLOT, i, i);
 }
 
-static void check_count(struct reader *r, size_t call)
-{
-	size_t end = pair(r, call + 1, 1);
-	for (size_t i = call + 2; i < end; i++)
-		if (is_a(r, i, VOTE) || (is_name(r, i) && map_has(&r->ballots, at(r, i))))
-			found(r, COUNT, call, call);
-}
-
 /* ---- warpSize, but not that of device properties ---- */
 
-static void check_constant(struct reader *r, size_t i)
+static void check_constant(struct wave_reader *r, size_t i)
 {
 	size_t k = i - 1;
 	bool wanted = (is_one_of(r, k, "< ,") && is(r, i + 1, ">")) || is(r, k, "case");
@@ -483,9 +453,9 @@ static void check_constant(struct reader *r, size_t i)
 /* ---- a text ---- */
 
 /* The tokens that a build compiles; of preprocessor lines, those of #define. */
-static void tokenize(struct reader *r, const struct live_lines *lines)
+static void tokenize(struct wave_reader *r, const struct live_lines *lines)
 {
-	struct lex l = lex_new(r->s, r->told->path);
+	struct lex l = lex_new(r->s, r->file->path);
 	struct tok t = {0};
 	unsigned aware = 0; /* depth of the #if that asks what the GPU is */
 	l.lenient = true;
@@ -505,7 +475,7 @@ static void tokenize(struct reader *r, const struct live_lines *lines)
 	}
 }
 
-static void look(struct reader *r, size_t i)
+static void look_at_token(struct wave_reader *r, size_t i)
 {
 	uint64_t n;
 	if (r->t.v[i].kind != TOK_NUMBER && r->t.v[i].kind != TOK_IDENT)
@@ -514,13 +484,22 @@ static void look(struct reader *r, size_t i)
 		note_mask(r, i);
 	if (number(r, i, &n)) {
 		check_division(r, i, n);
-		check_named(r, i, n);
+		/* WARP_SIZE = 32, #define LOG_WARP_SIZE 5 */
+		size_t name = given_to(r, i);
+		if (n == 32       ? is_a(r, name, LANES)
+			: n == 31 ? is_a(r, name, LANE) && is_a(r, name, MASKS)
+				  : n == 5 && is_a(r, name, LANE) && is_a(r, name, LOG))
+			found(r, SIZE, name, i);
 		return;
 	}
-	note_type(r, i);
+	/* TYPE NAME: has it 32 bits? */
+	bool narrow = is_a(r, i, NARROW) && !is(r, i - 1, "long");
+	if ((narrow || is_a(r, i, WIDE)) && is_name(r, i + 1) && !is_a(r, i + 1, CAST))
+		map_put(&r->narrow, at(r, i + 1), narrow ? r : NULL);
 	note_value(r, i);
-	if (is_a(r, i, BITS))
-		check_count(r, i);
+	for (size_t k = i + 2, end = is_a(r, i, BITS) ? pair(r, i + 1, 1) : 0; k < end; k++)
+		if (is_a(r, k, VOTE) || (is_name(r, k) && map_has(&r->ballots, at(r, k))))
+			found(r, COUNT, i, i);
 	if (takes_mask(r, i))
 		check_mask(r, i);
 	if (is_shuffle(r, i))
@@ -531,21 +510,17 @@ static void look(struct reader *r, size_t i)
 		check_constant(r, i);
 }
 
-/* What a translation of ours turns into something that HIP defines, or leaves undefined. */
-static struct str open_conditions(struct arena *a, struct str text)
-{
-	static const char *const names[] = {"__CUDACC__", "__NVCC__", "__CUDA_ARCH__", "USE_ROCM"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		text = str_replace(a, text, str_from(names[i]), S("unknown"));
-	return text;
-}
-
-static void read_text(struct waves *w, struct str text, struct told *told, bool by_torch)
+static void read_text(struct waves *w, struct str text, struct wave_file *file, bool by_torch)
 {
 	ARENA(a);
-	struct reader r = {.all = w, .told = told, .a = &a, .s = text};
+	struct wave_reader r = {.all = w, .file = file, .a = &a, .s = text};
 	r.threads.a = r.ballots.a = r.narrow.a = &a;
-	struct live_lines lines = live_lines(&a, by_torch ? text : open_conditions(&a, text));
+	/* Our own translation turns these into what HIP defines, or leaves them undefined. */
+	static const char *const open[] = {"__CUDACC__", "__NVCC__", "__CUDA_ARCH__", "USE_ROCM"};
+	struct str conditions = text;
+	for (size_t i = 0; !by_torch && i < sizeof(open) / sizeof(open[0]); i++)
+		conditions = str_replace(&a, conditions, str_from(open[i]), S("unknown"));
+	struct live_lines lines = live_lines(&a, conditions);
 	tokenize(&r, &lines);
 	r.seen = arena_array(&a, r.t.n + 1, sizeof(*r.seen));
 	r.is = arena_array(&a, r.t.n + 1, sizeof(*r.is));
@@ -554,25 +529,26 @@ static void read_text(struct waves *w, struct str text, struct told *told, bool 
 	for (size_t i = 0; i < r.t.n && !r.warps; i++)
 		r.warps = is_shuffle(&r, i) || is_a(&r, i, VOTE) || takes_mask(&r, i);
 	for (size_t i = 0; i < r.t.n; i++)
-		look(&r, i);
+		look_at_token(&r, i);
 }
 
 /* ---- files ---- */
 
-static const struct json_field spot_fields[] = FIELDS_ONLY(struct spot, kind, place, text, mask);
-static const struct json_field told_fields[] = {
-	FIELDS(struct told, path, state),
-	FIELD_LIST_OPTIONAL("spots", struct told, spots, spot_fields),
-	FIELD_OPTIONAL("masks", struct told, masks),
+static const struct json_field spot_fields[] =
+	FIELDS_ONLY(struct wave_spot, kind, place, text, mask);
+static const struct json_field file_fields[] = {
+	FIELDS(struct wave_file, path, state),
+	FIELD_LIST_OPTIONAL("spots", struct wave_file, spots, spot_fields),
+	FIELD_OPTIONAL("masks", struct wave_file, masks),
 	{.kind = FIELD_END},
 };
 static const struct json_field waves_fields[] = {
 	FIELD_CONST("schema", "rocsmith.waves/1"),
-	FIELD_LIST("files", struct waves, files, told_fields),
+	FIELD_LIST("files", struct waves, files, file_fields),
 	{.kind = FIELD_END},
 };
 
-/* What earlier runs were told, by paths; nothing if it cannot be read. */
+/* The files that earlier runs have looked at, by paths; none if the record cannot be read. */
 static struct map recall(struct arena *a, struct str path)
 {
 	MAP(known, a);
@@ -581,7 +557,7 @@ static struct map recall(struct arena *a, struct str path)
 	struct err *e = path.n ? fs_check_own(path_dir(path), true) : NULL;
 	e = e || !path.n ? e : json_read(a, path, &root);
 	e = e || !root ? e : json_fields_read(a, root, waves_fields, then);
-	VEC_EACH (struct told, t, &then->files)
+	VEC_EACH (struct wave_file, t, &then->files)
 		if (!e)
 			map_put(&known, t->path, t);
 	err_free(e);
@@ -597,18 +573,18 @@ static bool wanted(struct arena *a, const struct waves_request *q, struct str pa
 	return hipify_is_source(path);
 }
 
-/* Of the file, or of an earlier run. */
-static void look_into(
+/* Adds the spots of a file, those of an earlier run if the file is unchanged. */
+static void look_into_file(
 	struct waves *w, const struct waves_request *q, const struct map *known, struct str path)
 {
 	ARENA(tmp);
 	struct str text, file = path_join(&tmp, q->dir, path);
-	struct told *t;
+	struct wave_file *t;
 	if (!wanted(&tmp, q, path))
 		return;
 	struct str state = str_fmt(
 		&tmp, "%s %d %.*s", ROCSMITH_VERSION, q->by_torch, STR(fs_state(&tmp, file)));
-	const struct told *old = map_get(known, path);
+	const struct wave_file *old = map_get(known, path);
 	if (old && str_eq(old->state, state)) {
 		*VEC_PUSH(w->a, &w->files) = *old;
 		return;
@@ -616,18 +592,18 @@ static void look_into(
 	struct err *e = fs_read(&tmp, file, MAX_SOURCE, &text);
 	if (!e) {
 		t = VEC_PUSH(w->a, &w->files);
-		*t = (struct told){.path = path, .state = str_dup(w->a, state)};
+		*t = (struct wave_file){.path = path, .state = str_dup(w->a, state)};
 		read_text(w, text, t, q->by_torch);
 	}
 	err_free(e);
 }
 
-/* Of one kind; masks: names used as one, "NAME" by any file, "PATH:NAME" by that. */
-static void tell(
+/* The findings of one kind. masks: names used as one, "NAME" by any file, "PATH:NAME" by that file. */
+static void add_findings(
 	const struct waves *w, enum kind kind, const struct map *masks, struct findings *ret)
 {
-	VEC_EACH (const struct told, t, &w->files)
-		VEC_EACH (const struct spot, s, &t->spots) {
+	VEC_EACH (const struct wave_file, t, &w->files)
+		VEC_EACH (const struct wave_spot, s, &t->spots) {
 			if (s->kind != kind || (s->mask.n && !map_has(masks, s->mask)))
 				continue;
 			struct finding *f =
@@ -647,17 +623,17 @@ struct err *waves_find(struct arena *a, const struct waves_request *q, struct fi
 		TRY(glob_files(a, q->dir, S("**/*"), &all));
 	VEC_EACH (const struct str, path, q->files ? q->files : &all) {
 		TRY(cancel_check());
-		look_into(&w, q, &known, *path);
+		look_into_file(&w, q, &known, *path);
 	}
 	if (q->state.n && q->keep)
 		TRY(fs_write_if_changed(q->state, json_document(a, 0, waves_fields, &w), 0644));
-	VEC_EACH (struct told, t, &w.files)
+	VEC_EACH (struct wave_file, t, &w.files)
 		VEC_EACH (const struct str, name, &t->masks) {
 			map_put(&masks, *name, t);
 			map_put(&masks, mask_name(a, t->path, *name), t);
 		}
 	ret->most = q->most;
 	for (enum kind k = MASK; k < KINDS; k++)
-		tell(&w, k, &masks, ret);
+		add_findings(&w, k, &masks, ret);
 	return NULL;
 }

@@ -1,8 +1,15 @@
 /* A torch's own hipify, run by Python on a scratch copy: torch_run_python().
  *
- * Nothing of the user's tree is written, and the copy is removed on every way out. What Python made
- * is what is newer than the last file of the copy. Its report (driver.py) tells which source
- * each result has; files that build_amd.py itself edits or copies are results without a source.
+ * Below the scratch folder, files/ mirrors absolute paths, so that folders outside of the project
+ * keep their place relative to it, and module/ holds the hipify that is run by driver.py. The copy
+ * has what that Python may open or look for: files whose endings the algorithm names, those that
+ * build_amd.py names, and the folders; links stay links while they lead to something that is
+ * copied, so that results go through them as they would in the tree. All is read through the view.
+ * .git, build and third_party are left out where the original does not look either.
+ *
+ * Nothing of the user's tree is written, and the copy is removed on every way out. Python's results
+ * are the files newer than the last file of the copy. Its report (driver.py) names the source of
+ * each; files that build_amd.py itself edits or copies are results without a source.
  */
 #include <string.h>
 
@@ -10,12 +17,27 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "base/progress.h"
-#include "hipify/torch/original/original.h"
+#include "hipify/hipify_int.h"
 #include "hipify/torch/run/select.h"
 #include "lang/python/path.h"
 #include "lang/python/text.h"
 
 enum { RESULT_LIMIT = 256 << 20, TIME_LIMIT = 3600 };
+
+struct scratch {
+	struct arena *a;
+	const struct hipify_options *o;
+	const struct torch_source *s;
+	const struct view *view;
+	struct str top, files; /* absolute, without links; files = TOP/files */
+	struct str root;       /* of the copy */
+	struct str script;     /* mode torch: the text of build_amd.py */
+	struct strs endings;   /* of files that matter */
+	struct map names;      /* mode torch: file names that the script has in quotes */
+	struct map there;      /* real paths that have a copy */
+};
+
+extern const struct str torch_driver; /* the text of driver.py */
 
 struct made {                    /* a file that Python wrote */
 	struct str path, source; /* real absolute paths; source "" = not hipify's */
@@ -23,12 +45,226 @@ struct made {                    /* a file that Python wrote */
 	bool listed;
 };
 
-struct collect {
+struct collection {
 	struct scratch *c;
 	struct hipify_tree *ret;
 	struct map made; /* real path -> struct made * */
 	struct timespec since;
 };
+
+static struct str scratch_path(const struct scratch *c, struct str path)
+{
+	return str_fmt(c->a, "%.*s%.*s", STR(c->files), STR(path));
+}
+
+/* ---- the copy: what matters ---- */
+
+/* The quoted texts of a line, in either kind of quotes. */
+static void find_quoted(struct str text, struct map *ret)
+{
+	struct str line;
+	while (str_next(&text, '\n', &line)) {
+		for (size_t i = 0; i < line.n; i++) {
+			char quote = line.p[i];
+			if (quote != '"' && quote != '\'')
+				continue;
+			struct str rest = str_sub(line, i + 1, line.n);
+			size_t n = str_chr(rest, quote);
+			if (n < rest.n)
+				map_put(ret, str_sub(rest, 0, n), ret);
+			i += 1 + n;
+		}
+	}
+}
+
+/* Fills the endings and the names of files that Python may open or look for. An ending is a quoted
+ * text such as ".cuh". */
+static void find_endings(struct scratch *c)
+{
+	MAP(quoted, c->a);
+	strs_add_all(c->a, &c->endings, &torch_source_extensions); /* headers' are among them */
+	strs_add_all(c->a, &c->endings, &c->o->extra_extensions);
+	find_quoted(c->s->algorithm.text, &quoted);
+	VEC_EACH (const struct map_entry, e, &quoted) {
+		struct str s = e->key;
+		bool good = s.n >= 2 && s.n <= 8 && s.p[0] == '.';
+		for (size_t i = 1; good && i < s.n; i++)
+			good = strchr("abcdefghijklmnopqrstuvwxyz+", s.p[i]) != NULL;
+		if (good)
+			strs_put(c->a, &c->endings, s);
+	}
+	c->names.a = c->a;
+	find_quoted(c->script, &c->names);
+}
+
+static bool matters(const struct scratch *c, struct str path)
+{
+	return torch_ends_with_one(path, &c->endings) ||
+	       map_get(&c->names, path_rel(c->a, path, c->view->root));
+}
+
+/* ---- the copy: files ---- */
+
+static struct err *copy_file(struct scratch *c, struct str path)
+{
+	ARENA(tmp);
+	struct stat st;
+	struct str text, to = scratch_path(c, path);
+	if (map_get(&c->there, path))
+		return NULL;
+	map_put(&c->there, str_dup(c->a, path), c);
+	TRY(view_read(c->view, &tmp, path, &text));
+	TRY(fs_stat(path, &st));
+	TRY(fs_mkdirs(path_dir(to)));
+	return fs_stage(to, text, (st.st_mode & 0777) | 0400);
+}
+
+/* A link within the copied folder stays one; another one becomes the file it names. */
+static struct err *copy_link(struct scratch *c, struct str path)
+{
+	ARENA(tmp);
+	struct str real, root, target;
+	struct stat st;
+	if (!fs_real(&tmp, path, &real))
+		return NULL;
+	TRY(fs_stat(path, &st));
+	bool file = S_ISREG(st.st_mode), inside = fs_real(&tmp, c->view->root, &root) &&
+						  path_is_inside(path_rel(&tmp, real, root));
+	if (!inside || (file && !matters(c, real)))
+		return file && matters(c, path) ? copy_file(c, path) : NULL;
+	TRY(fs_readlink(&tmp, path, &target));
+	if (target.p[0] == '/')
+		target = scratch_path(c, target);
+	return fs_symlink(target, scratch_path(c, path));
+}
+
+static struct err *copy_dir(struct scratch *c, struct str dir)
+{
+	ARENA(tmp);
+	struct fs_names names = {0};
+	struct stat st;
+	bool torch_top = c->o->mode == HIPIFY_TORCH && str_eq(dir, c->view->root);
+	TRY(fs_scan(&tmp, dir, &names, &st));
+	view_note_dir(c->view, dir, &st);
+	TRY(fs_mkdirs(scratch_path(c, dir)));
+	VEC_EACH (const struct fs_name, n, &names) {
+		struct str path = path_join(&tmp, dir, n->name);
+		bool pruned = str_eq(n->name, S(".git")) ||
+			      (torch_top && (str_eq(n->name, S("build")) ||
+						    str_eq(n->name, S("third_party"))));
+		if (view_hides(c->view, path) || (n->dir && pruned))
+			continue;
+		if (n->link)
+			TRY(copy_link(c, path));
+		else if (n->dir)
+			TRY(copy_dir(c, path));
+		else if (fs_is_file(path) && matters(c, path))
+			TRY(copy_file(c, path));
+	}
+	return NULL;
+}
+
+/* A file or folder that is not below the project, or was left out there; fine when absent. */
+static struct err *copy_other(struct scratch *c, struct str path)
+{
+	struct str rel = path_rel(c->a, path, c->view->root);
+	bool there = path_is_inside(rel) && fs_exists(scratch_path(c, path));
+	if (there || !view_exists(c->view, path))
+		return NULL;
+	return fs_is_dir(path) ? copy_dir(c, path) : copy_file(c, path);
+}
+
+/* Headers beside a source that lies elsewhere. */
+static struct err *copy_beside(struct scratch *c, struct str source)
+{
+	struct str dir = path_dir(source);
+	struct fs_names names = {0};
+	struct stat st;
+	TRY(copy_other(c, source));
+	if (path_is_inside(path_rel(c->a, source, c->view->root)) || !fs_is_dir(dir))
+		return NULL;
+	TRY(fs_scan(c->a, dir, &names, &st));
+	view_note_dir(c->view, dir, &st);
+	VEC_EACH (const struct fs_name, n, &names) {
+		struct str path = path_join(c->a, dir, n->name);
+		if (!n->dir && fs_is_file(path) && matters(c, path))
+			TRY(copy_file(c, path));
+	}
+	return NULL;
+}
+
+static struct err *copy_more(struct scratch *c)
+{
+	const struct hipify_options *o = c->o;
+	struct str root = c->view->root;
+	/* "third_party/nvfuser/csrc/x.cpp", "third_party/nvfuser/" of "third_party/nvfuser/\*" */
+	VEC_EACH (const struct map_entry, e, &c->names) {
+		struct str name = e->key;
+		size_t star = str_chr(name, '*');
+		if (!str_starts(name, S("third_party/")) || star <= S("third_party/").n)
+			continue;
+		if (star < name.n)
+			name = path_dir(str_sub(name, 0, star + 1));
+		TRY(copy_other(c, py_join(c->a, root, name)));
+	}
+	VEC_EACH (const struct str, path, &o->extra_include)
+		TRY(copy_other(c, py_abspath(c->a, *path, root)));
+	if (o->mode != HIPIFY_EXTENSION)
+		return NULL;
+	VEC_EACH (const struct str, path, &o->include_dirs)
+		TRY(copy_other(c, py_abspath(c->a, *path, root)));
+	VEC_EACH (const struct str, path, &o->sources)
+		TRY(copy_beside(c, py_abspath(c->a, *path, root)));
+	return NULL;
+}
+
+/* ---- the copy: the module ---- */
+
+static struct err *put_file(struct scratch *c, struct str dir, const char *name, struct str text)
+{
+	return text.p ? fs_stage(path_join(c->a, dir, str_from(name)), text, 0644) : NULL;
+}
+
+/* All of that torch's Python files, where it has a folder, for those that a later release may have;
+ * and the texts that were read of it. */
+static struct err *put_module(struct scratch *c, struct str dir)
+{
+	const struct torch_source *s = c->s;
+	struct str from = path_dir(s->algorithm.path), text;
+	struct strs names = {0};
+	TRY(fs_mkdirs(dir));
+	TRY(put_file(c, dir, "__init__.py", S("from .version import __version__\n")));
+	if (!s->hipify_version.text.p)
+		TRY(put_file(c, dir, "__init__.py", S("")));
+	if (s->kind != TORCH_WHEEL && fs_is_dir(from))
+		TRY(fs_list(c->a, from, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		if (!str_ends(names.v[i], S(".py")))
+			continue;
+		TRY(fs_read(c->a, path_join(c->a, from, names.v[i]), 64 << 20, &text));
+		TRY(fs_stage(path_join(c->a, dir, names.v[i]), text, 0644));
+	}
+	TRY(put_file(c, dir, "cuda_to_hip_mappings.py", s->mappings.text));
+	TRY(put_file(c, dir, "hipify_python.py", s->algorithm.text));
+	TRY(put_file(c, dir, "constants.py", s->constants.text));
+	return put_file(c, dir, "version.py", s->hipify_version.text);
+}
+
+/* Fills files/ and module/. */
+static struct err *fill_scratch(struct scratch *c)
+{
+	c->there.a = c->a;
+	find_endings(c);
+	TRY(copy_dir(c, c->view->root));
+	TRY(copy_more(c));
+	if (c->script.p) { /* it imports the module from its own tree */
+		struct str dir = path_join(c->a, c->root, S("tools/amd_build"));
+		TRY(fs_mkdirs(dir));
+		TRY(put_file(c, dir, "build_amd.py", c->script));
+		TRY(put_module(c, path_join(c->a, c->root, S("torch/utils/hipify"))));
+	}
+	return put_module(c, path_join(c->a, c->top, S("module/hipify")));
+}
 
 static void remove_scratch(struct scratch *c)
 {
@@ -92,30 +328,25 @@ static struct err *put_job(struct scratch *c)
 	return fs_stage(path_join(c->a, c->top, S("job")), buf_str(&b), 0600);
 }
 
-/* Where an older build_amd.py looks whether the compiler knows <<<>>>. */
-static struct err *set_compiler(struct scratch *c, struct proc *p)
-{
-	struct str hip = path_join(c->a, c->top, S("hip"));
-	if (c->o->launches <= LAUNCHES_AUTO)
-		return NULL;
-	strs_add(c->a, &p->setenv, str_fmt(c->a, "HIP_PATH=%.*s", STR(hip)));
-	if (c->o->launches == LAUNCHES_REWRITE)
-		return NULL;
-	TRY(fs_mkdirs(path_join(c->a, hip, S("lib"))));
-	return fs_stage(path_join(c->a, hip, S("lib/.hipInfo")), S("HIP_COMPILER=clang\n"), 0600);
-}
-
-static struct err *run(struct scratch *c)
+static struct err *run_python(struct scratch *c)
 {
 	struct proc p = {.cwd = c->root, .timeout = TIME_LIMIT};
 	struct proc_result r;
+	struct str hip = path_join(c->a, c->top, S("hip"));
 	if (!proc_find(c->a, S("python3")).n)
 		return err_hint(err_new(E_TOOL_MISSING,
 					"'python3', which runs PyTorch's hipify, is missing"),
 			"rocsmith's own engine needs no Python: leave out what asks for that of "
 			"torch");
 	TRY(put_job(c));
-	TRY(set_compiler(c, &p));
+	/* An older build_amd.py looks here whether the compiler knows <<<>>>. */
+	if (c->o->launches > LAUNCHES_AUTO)
+		strs_add(c->a, &p.setenv, str_fmt(c->a, "HIP_PATH=%.*s", STR(hip)));
+	if (c->o->launches == LAUNCHES_KEEP) {
+		TRY(fs_mkdirs(path_join(c->a, hip, S("lib"))));
+		TRY(fs_stage(
+			path_join(c->a, hip, S("lib/.hipInfo")), S("HIP_COMPILER=clang\n"), 0600));
+	}
 	proc_arg(c->a, &p, "python3", "-I", "-B", "-X", "utf8", NULL);
 	strs_add(c->a, &p.argv, path_join(c->a, c->top, S("driver.py")));
 	strs_add(c->a, &p.argv, path_join(c->a, c->top, S("job")));
@@ -134,24 +365,21 @@ static struct err *run(struct scratch *c)
 
 /* ---- what came of it ---- */
 
-static struct str real_path(const struct collect *l, struct str copy)
+static struct str real_path(const struct collection *l, struct str copy)
 {
 	struct str files = l->c->files;
 	return str_starts(copy, files) ? str_dup(l->c->a, str_sub(copy, files.n, copy.n)) : copy;
 }
 
-static bool newer(struct timespec a, struct timespec b)
-{
-	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
-}
-
 static struct err *note_made(void *user, const struct fs_entry *e, bool *prune)
 {
-	struct collect *l = user;
+	struct collection *l = user;
 	struct arena *a = l->c->a;
 	struct str old = {0}, text;
+	struct timespec t = e->st.st_mtim, since = l->since;
 	(void)prune;
-	if (!S_ISREG(e->st.st_mode) || !newer(e->st.st_mtim, l->since))
+	if (!S_ISREG(e->st.st_mode) || t.tv_sec < since.tv_sec ||
+		(t.tv_sec == since.tv_sec && t.tv_nsec <= since.tv_nsec))
 		return NULL;
 	struct str path = path_join(a, S("/"), e->path);
 	TRY(fs_read(a, scratch_path(l->c, path), RESULT_LIMIT, &text));
@@ -165,7 +393,7 @@ static struct err *note_made(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-static struct change *list(struct collect *l, struct str source, struct str output)
+static struct change *list(struct collection *l, struct str source, struct str output)
 {
 	struct arena *a = l->c->a;
 	struct str root = l->c->view->root;
@@ -186,7 +414,8 @@ static void take(struct made *m, struct change *f)
 }
 
 /* One line of the report about a source. */
-static void list_result(struct collect *l, struct str source, struct str output, struct str status)
+static void list_result(
+	struct collection *l, struct str source, struct str output, struct str status)
 {
 	struct made *m = output.n ? map_get(&l->made, output) : NULL;
 	if (str_contains(status, S("ignored")))
@@ -198,7 +427,7 @@ static void list_result(struct collect *l, struct str source, struct str output,
 		f->status = CHANGE_OK;
 }
 
-static struct err *each_line(struct collect *l, struct str report, bool results)
+static struct err *each_line(struct collection *l, struct str report, bool results)
 {
 	struct str word[4];
 	while (report.n) {
@@ -215,7 +444,7 @@ static struct err *each_line(struct collect *l, struct str report, bool results)
 	return NULL;
 }
 
-static struct err *collect(struct collect *l)
+static struct err *collect(struct collection *l)
 {
 	struct scratch *c = l->c;
 	struct str report;
@@ -241,7 +470,7 @@ struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 {
 	CLEANUP(remove_scratch)
 	struct scratch c = {.a = a, .o = o, .s = s, .view = view};
-	struct collect l = {.c = &c, .ret = ret, .made.a = a};
+	struct collection l = {.c = &c, .ret = ret, .made.a = a};
 	struct torch_file script = {0};
 	struct str top;
 	TRY(fs_tempdir(a, S(""), &c.top));
@@ -252,8 +481,8 @@ struct err *torch_run_python(struct arena *a, const struct hipify_options *o,
 	if (o->mode == HIPIFY_TORCH)
 		TRY(torch_find_build_amd(a, o->dir, s, view, &script));
 	c.script = script.text;
-	TRY(scratch_fill(&c));
+	TRY(fill_scratch(&c));
 	TRY(cancel_check());
-	TRY(run(&c));
+	TRY(run_python(&c));
 	return collect(&l);
 }
