@@ -26,23 +26,6 @@ void engine_needs(struct engine *e, const struct hipify_rule *r)
 		strs_put(e->a, &e->ret->gives, names_text(r->header));
 }
 
-/* Is the macro that is being defined used further down? */
-static bool macro_is_used(const struct engine *e, size_t from)
-{
-	enum { FAR = 1 << 16 };
-	size_t to = e->l.s.n - from > FAR ? from + FAR : e->l.s.n;
-	return e->macro.n && str_contains(str_sub(e->l.s, from, to), e->macro);
-}
-
-/* Does every compiler for HIP come across this place? */
-static bool is_reached(const struct engine *e, const struct tok *at)
-{
-	if (e->doubt || at->kind == TOK_RAW)
-		return false;
-	return !e->l.directive.n || at->kind == TOK_PATH ||
-	       (str_eq(e->l.directive, S("define")) && macro_is_used(e, at->to));
-}
-
 void engine_untranslated(
 	struct engine *e, const struct tok *at, struct str name, struct str suggestion)
 {
@@ -58,6 +41,14 @@ void engine_untranslated(
 	}
 	const struct hipify_rule *row = names_find(name);
 	bool known = suggestion.n || row, flag = row && names_is(row, "flag"); /* it may be given */
+	/* Every compiler for HIP comes across code, includes, and macros that are used further down. */
+	bool reached = !e->doubt && at->kind != TOK_RAW;
+	if (e->l.directive.n && at->kind != TOK_PATH) {
+		enum { FAR = 1 << 16 };
+		size_t to = e->l.s.n - at->to > FAR ? at->to + FAR : e->l.s.n;
+		reached = reached && str_eq(e->l.directive, S("define")) && e->macro.n &&
+			  str_contains(str_sub(e->l.s, at->to, to), e->macro);
+	}
 	*VEC_PUSH(e->a, &e->ret->untranslated) = (struct untranslated){
 		.path = e->l.path,
 		.name = str_dup(e->a, name),
@@ -65,7 +56,7 @@ void engine_untranslated(
 		.col = (unsigned)(at->from - e->bol) + 1,
 		.suggestion = suggestion,
 		.unsure = !known,
-		.certain = known && !flag && is_reached(e, at),
+		.certain = known && !flag && reached,
 	};
 }
 

@@ -39,17 +39,6 @@ static bool is(const struct statement *s, const char *text)
 	return tok_is(&s->at, &s->t, str_from(text));
 }
 
-/* The content of a string; escapes are white space to PTX. */
-static void add_string(struct statement *s)
-{
-	struct str text = tok_text(&s->at, &s->t);
-	for (size_t i = 1; i + 1 < text.n; i++) {
-		bool escape = text.p[i] == '\\';
-		buf_char(&s->text, escape ? ' ' : text.p[i]);
-		i += escape;
-	}
-}
-
 /* [name] "=r" (expression) */
 static bool operand(struct statement *s)
 {
@@ -84,8 +73,13 @@ static bool parse(struct statement *s)
 	if (!is(s, "(") || !next(s))
 		return false;
 	s->first = s->t;
-	while (s->t.kind == TOK_STRING) {
-		add_string(s);
+	while (s->t.kind == TOK_STRING) { /* escapes are white space to PTX */
+		struct str text = tok_text(&s->at, &s->t);
+		for (size_t i = 1; i + 1 < text.n; i++) {
+			bool escape = text.p[i] == '\\';
+			buf_char(&s->text, escape ? ' ' : text.p[i]);
+			i += escape;
+		}
 		if (!next(s))
 			return false;
 	}

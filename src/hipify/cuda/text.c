@@ -44,37 +44,18 @@ static void guard_directive(struct engine *e, const struct tok *t)
 		S("the value is compared: no AMD GPU has a compute capability"));
 }
 
-static void guard_name(struct engine *e, const struct tok *t, const struct hipify_rule *r)
-{
-	static const char *const conditions[] = {
-		"ifdef", "ifndef", "elifdef", "elifndef", "if", "elif", NULL};
-	if (str_is_one_of(e->l.directive, conditions)) {
-		if (!e->skip_guard)
-			engine_replace(e, t->from, t->to, names_text(r->hip), r);
-		return;
-	}
-	engine_untranslated(e, t, S("__CUDA_ARCH__"), S("no AMD GPU has a compute capability"));
-}
-
 /* ---- names ---- */
-
-/* thrust::cuda::par and thrust::system::cuda are called hip in rocThrust; cuda:: alone is libcu++.
- */
-static void cuda_word(struct engine *e, const struct tok *t)
-{
-	bool thrust =
-		engine_is(e, &e->prev, S("::")) &&
-		(engine_is(e, &e->prev2, S("thrust")) || engine_is(e, &e->prev2, S("system")));
-	if (thrust)
-		engine_replace(e, t->from, t->to, S("hip"), names_find(S("@thrust::cuda")));
-	else
-		untranslated_libcuxx(e, t);
-}
 
 static void by_row(struct engine *e, const struct tok *t, const struct hipify_rule *r)
 {
+	static const char *const conditions[] = {
+		"ifdef", "ifndef", "elifdef", "elifndef", "if", "elif", NULL};
 	if (names_is(r, "guard")) {
-		guard_name(e, t, r);
+		if (!str_is_one_of(e->l.directive, conditions))
+			engine_untranslated(
+				e, t, S("__CUDA_ARCH__"), S("no AMD GPU has a compute capability"));
+		else if (!e->skip_guard)
+			engine_replace(e, t->from, t->to, names_text(r->hip), r);
 		return;
 	}
 	if (names_is(r, "namespace")) {
@@ -99,7 +80,14 @@ static void look_up(struct engine *e, const struct tok *t, struct str s)
 	} else if (lacks || names_look_like_cuda(s)) {
 		untranslated_name(e, t, r);
 	} else if (str_eq(s, S("cuda"))) {
-		cuda_word(e, t);
+		/* thrust::cuda::par and thrust::system::cuda are called hip in rocThrust; cuda::
+		 * alone is libcu++. */
+		if (engine_is(e, &e->prev, S("::")) &&
+			(engine_is(e, &e->prev2, S("thrust")) ||
+				engine_is(e, &e->prev2, S("system"))))
+			engine_replace(e, t->from, t->to, S("hip"), names_find(S("@thrust::cuda")));
+		else
+			untranslated_libcuxx(e, t);
 	} else if (str_eq(s, S("asm")) || str_eq(s, S("__asm__")) || str_eq(s, S("__asm"))) {
 		e->in_asm = !ptx_statement(e, t);
 	}
@@ -120,19 +108,6 @@ static void notice(struct engine *e, struct str s)
 	e->host_head = e->host_head || (code && str_eq(s, S("__host__")));
 }
 
-/* A call whose arguments matter, unless this is a declaration or the name of a macro. */
-static const struct arg_rule *call_rule(struct engine *e, struct str s)
-{
-	const struct arg_rule *r = names_arg(s);
-	if (!r)
-		return NULL;
-	struct tok next = engine_peek(e);
-	if (!engine_is(e, &next, S("(")) || untranslated_declaration_before(e))
-		return NULL;
-	e->ret->warp_sync = e->ret->warp_sync || str_eq(r->rule, S("@mask"));
-	return r;
-}
-
 static void identifier(struct engine *e, const struct tok *t)
 {
 	struct str s = engine_text(e, t);
@@ -142,7 +117,15 @@ static void identifier(struct engine *e, const struct tok *t)
 		return;
 	}
 	notice(e, s);
-	e->pending = call_rule(e, s);
+	/* A call whose arguments matter, unless this is a declaration or the name of a macro. */
+	struct tok next = {0};
+	e->pending = names_arg(s);
+	if (e->pending)
+		next = engine_peek(e);
+	if (e->pending && (!engine_is(e, &next, S("(")) || untranslated_declaration_before(e)))
+		e->pending = NULL;
+	if (e->pending && str_eq(e->pending->rule, S("@mask")))
+		e->ret->warp_sync = true;
 	look_up(e, t, s);
 }
 

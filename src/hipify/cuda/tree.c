@@ -197,29 +197,11 @@ static struct err *translate(struct run *r)
 
 /* ---- the whole ---- */
 
-static bool is_header(struct str path)
-{
-	static const char *const sources[] = {
-		".cu", ".hip", ".c", ".cc", ".cpp", ".cxx", ".c++", NULL};
-	return !str_is_one_of(path_ext(path), sources);
-}
-
-/* Headers of ours (data/rocsmith) that results include lie beside them. */
-static void give(struct run *r, const struct map *given)
-{
-	for (size_t i = 0; i < our_headers_count; i++) {
-		struct str path = str_fmt(r->a, "rocsmith/%s", our_headers_files[i]);
-		if (!map_get(given, path))
-			continue;
-		*VEC_PUSH(r->a, &r->ret->changes) = (struct change){
-			.source = path, .output = path, .text = our_headers[i], .absent = true};
-		strs_add(r->a, &r->ret->headers, path);
-	}
-}
-
 /* Joins what was found in the files; a name that one of them declares is the project's own. */
 static void gather(struct run *r)
 {
+	static const char *const sources[] = {
+		".cu", ".hip", ".c", ".cc", ".cpp", ".cxx", ".c++", NULL};
 	MAP(declared, r->a);
 	MAP(headers, r->a);
 	MAP(given, r->a);
@@ -260,9 +242,17 @@ static void gather(struct run *r)
 		arena_free(&r->v[i].mem);
 	}
 	VEC_EACH (struct untranslated, u, &r->ret->untranslated)
-		u->certain = u->certain &&
-			     (!is_header(u->path) || map_has(&included, path_base(u->path)));
-	give(r, &given);
+		u->certain = u->certain && (str_is_one_of(path_ext(u->path), sources) ||
+						   map_has(&included, path_base(u->path)));
+	/* Headers of ours (data/rocsmith) that results include lie beside them. */
+	for (size_t i = 0; i < our_headers_count; i++) {
+		struct str path = str_fmt(r->a, "rocsmith/%s", our_headers_files[i]);
+		if (!map_get(&given, path))
+			continue;
+		*VEC_PUSH(r->a, &r->ret->changes) = (struct change){
+			.source = path, .output = path, .text = our_headers[i], .absent = true};
+		strs_add(r->a, &r->ret->headers, path);
+	}
 }
 
 struct err *standalone_run(struct arena *a, const struct hipify_options *o, const struct view *view,

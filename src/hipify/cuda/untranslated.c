@@ -134,21 +134,18 @@ void untranslated_launch(struct engine *e, const struct tok *t)
 			e, &e->prev2, S("<<<"), names_text(names_find(S("@launch"))->source));
 }
 
-/* Is this condition true for every compiler for HIP? */
-static bool is_certain(const struct engine *e, struct str directive)
+void untranslated_condition(struct engine *e, struct str directive)
 {
+	/* True for every compiler for HIP. */
 	static const char *const set[] = {"__cplusplus", "__CUDACC__", "__NVCC__", "__HIPCC__",
 		"__CUDA_ARCH__", "defined(__CUDACC__)", "defined(__NVCC__)", "defined(__cplusplus)",
 		"defined(__CUDA_ARCH__)", "1", NULL};
-	struct str condition = str_trim(lex_rest_of_line(&e->l));
-	if (str_eq(directive, S("ifndef"))) /* round a header */
-		return !e->outer_prev.to && e->l.depth == 1;
-	return str_is_one_of(condition, set);
-}
-
-void untranslated_condition(struct engine *e, struct str directive)
-{
-	if (str_starts(directive, S("if")) && !e->doubt && !is_certain(e, directive))
+	bool opens = str_starts(directive, S("if")) && !e->doubt;
+	bool around_header = !e->outer_prev.to && e->l.depth == 1;
+	bool certain = str_eq(directive, S("ifndef"))
+			       ? around_header
+			       : opens && str_is_one_of(str_trim(lex_rest_of_line(&e->l)), set);
+	if (opens && !certain)
 		e->doubt = e->l.depth;
 	else if (str_starts(directive, S("el")) && !e->doubt)
 		e->doubt = e->l.depth;

@@ -152,22 +152,16 @@ static struct err *open_folder(struct arena *a, struct str path, struct torch_so
 
 /* ---- wheels ---- */
 
-/* The member with this name; in a wheel with a .data folder it has a prefix. */
-static const struct zip_member *member_of(struct arena *a, const struct zip *z, const char *name)
+static struct err *read_member(
+	struct arena *a, const struct zip *z, const char *name, struct torch_file *ret)
 {
+	/* In a wheel with a .data folder the name has a prefix. */
 	const struct zip_member *m = zip_find(z, str_from(name));
 	struct str pure = str_fmt(a, ".data/purelib/%s", name);
 	struct str plat = str_fmt(a, ".data/platlib/%s", name);
 	VEC_EACH (struct zip_member, it, &z->members)
 		if (!m && (str_ends(it->name, pure) || str_ends(it->name, plat)))
 			m = it;
-	return m;
-}
-
-static struct err *read_member(
-	struct arena *a, const struct zip *z, const char *name, struct torch_file *ret)
-{
-	const struct zip_member *m = member_of(a, z, name);
 	ret->path = str_fmt(a, "%.*s:%s", STR(z->path), name);
 	if (!m)
 		return NULL;
@@ -210,14 +204,6 @@ static void add_text(struct buf *b, struct str s)
 	buf_add(b, s);
 }
 
-static bool is_docstring(const struct py_module *m, const struct py_statement *s)
-{
-	for (size_t i = s->from; i < s->to; i++)
-		if (m->tokens.v[i].kind != PY_TOKEN_STRING)
-			return false;
-	return true;
-}
-
 static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
 {
 	struct py_module m;
@@ -226,7 +212,10 @@ static struct str fingerprint_of(struct arena *a, const struct torch_file *f)
 	if (unreadable)
 		add_text(&b, f->text); /* Python would not take it either: certainly unknown */
 	VEC_EACH (struct py_statement, s, &m.statements) {
-		if (is_docstring(&m, s))
+		bool docstring = true;
+		for (size_t i = s->from; i < s->to; i++)
+			docstring = docstring && m.tokens.v[i].kind == PY_TOKEN_STRING;
+		if (docstring)
 			continue;
 		add_number(&b, m.tokens.v[s->from].col);
 		for (size_t i = s->from; i < s->to; i++)

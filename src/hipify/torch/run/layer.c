@@ -114,19 +114,16 @@ struct torch_output *layer_find(struct torch_layer *l, struct str path)
 	return o;
 }
 
-static bool made_dir(struct torch_layer *l, struct str path)
-{
-	for (const struct torch_layer *i = l; i; i = i->below)
-		if (i->dirs.n && map_get(&i->dirs, layer_real(l, path)))
-			return true;
-	return false;
-}
-
 bool layer_exists(struct torch_layer *l, struct str path)
 {
 	if (memchr(path.p, 0, path.n))
 		return false;
-	return look(l, path)->there || layer_find(l, path) || made_dir(l, path);
+	if (look(l, path)->there || layer_find(l, path))
+		return true;
+	for (const struct torch_layer *i = l; i; i = i->below)
+		if (i->dirs.n && map_get(&i->dirs, layer_real(l, path)))
+			return true;
+	return false;
 }
 
 struct err *layer_read(struct torch_layer *l, struct arena *a, struct str path, struct str *ret)

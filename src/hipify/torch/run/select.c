@@ -169,20 +169,17 @@ static struct str below(struct finds *f, struct str dir, struct str name)
 	return buf_str(&f->path);
 }
 
-/* As hipify has it: "./x.cu" at the top. */
-static struct str rel_path(const struct walk *w, struct arena *tmp, struct str path)
-{
-	struct str rel = str_sub(path, w->top.n + !str_ends(w->top, S("/")), path.n);
-	return str_chr(rel, '/') < rel.n ? rel : str_fmt(tmp, "./%.*s", STR(rel));
-}
-
 static void add_file(struct finds *f, struct str dir, const struct fs_name *name)
 {
 	const struct walk *w = f->w;
 	struct str path = below(f, dir, name->name);
+	/* As hipify has it: "./x.cu" at the top. */
+	struct str rel = str_sub(path, w->top.n + !str_ends(w->top, S("/")), path.n);
+	if (!w->headers && str_chr(rel, '/') == rel.n)
+		rel = str_fmt(f->tmp, "./%.*s", STR(rel));
 	bool taken = w->headers
 			     ? torch_ends_with_one(path, w->headers) && patterns_take(&f->s, path)
-			     : torch_select_takes(&f->s, path, rel_path(w, f->tmp, path));
+			     : torch_select_takes(&f->s, path, rel);
 	if (!taken || (w->headers && !fs_is_file(path)) || view_hides(w->view, path))
 		return;
 	path = str_dup(f->tmp, path);
@@ -198,13 +195,6 @@ static void add_dir(struct finds *f, struct str dir, struct str name)
 	buf_char(&f->path, '/');
 	if (!out && !hopeless(&f->s, buf_str(&f->path)))
 		strs_add(f->tmp, &f->dirs, str_dup(f->tmp, str_sub(buf_str(&f->path), 0, path.n)));
-}
-
-/* hipify names these at the top only; our own folders are nowhere a part of the tree. */
-static bool left_out(struct str name, bool top)
-{
-	static const char *const names[] = {".git", "build", "third_party", NULL};
-	return str_starts(name, S(".rocsmith")) || (top && str_is_one_of(name, names));
 }
 
 static struct strs kept(struct arena *a, const struct strs *list)
@@ -241,9 +231,14 @@ static struct err *read_folder(struct arena *tmp, void *user)
 			 S_ISDIR(st.st_mode))
 			add_dir(&f, folder->path, nvfuser); /* comes last */
 	}
-	for (size_t i = names.n; i-- > 0;)
-		if (names.v[i].dir && !names.v[i].link && !left_out(names.v[i].name, top))
-			add_dir(&f, folder->path, names.v[i].name);
+	for (size_t i = names.n; i-- > 0;) {
+		/* hipify leaves these out at the top only; our own folders are nowhere a part. */
+		static const char *const out[] = {".git", "build", "third_party", NULL};
+		struct str name = names.v[i].name;
+		if (names.v[i].dir && !names.v[i].link && !str_starts(name, S(".rocsmith")) &&
+			!(top && str_is_one_of(name, out)))
+			add_dir(&f, folder->path, name);
+	}
 	pthread_mutex_lock(&w->lock);
 	folder->files = kept(w->a, &f.files);
 	folder->links = kept(w->a, &f.links);

@@ -47,7 +47,7 @@ struct tree_run {
 
 /* ---- build_amd.py ---- */
 
-/* Whether the compiler is hip-clang, as that build_amd.py would tell. */
+/* Does that build_amd.py take the compiler for hip-clang? */
 static bool says_hip_clang(struct torch_project *p)
 {
 	ARENA(a);
@@ -59,15 +59,6 @@ static bool says_hip_clang(struct torch_project *p)
 	bool yes = !e && str_contains(text, S("HIP_COMPILER=clang"));
 	err_free(e);
 	return yes;
-}
-
-static bool rewrites_launches(const struct tree_run *r)
-{
-	if (r->p->o->launches > LAUNCHES_AUTO)
-		return r->p->o->launches == LAUNCHES_REWRITE;
-	if (r->amd.launches == AMD_ASKS_HIP_INFO)
-		return !says_hip_clang(r->p);
-	return r->amd.launches == AMD_REWRITES_LAUNCHES;
 }
 
 static void add_patterns(struct torch_project *p, const struct strs *from, struct strs *to)
@@ -304,14 +295,6 @@ static const struct folder *folder_of(struct tree_run *r, struct str dir)
 	return f;
 }
 
-static void find_folder(struct task *t)
-{
-	if (str_eq(t->unit.fin, t->unit.fout))
-		return;
-	t->folder = folder_of(t->run, py_dirname(t->unit.fout));
-	t->free = !t->folder->unreadable && !map_get(&t->folder->names, py_basename(t->unit.fout));
-}
-
 static void make_tasks(struct tree_run *r, const struct map *links)
 {
 	struct torch_project *p = r->p;
@@ -320,7 +303,11 @@ static void make_tasks(struct tree_run *r, const struct map *links)
 	for (size_t i = 0; i < p->files.n; i++) {
 		struct task *t = &r->v[r->n];
 		*t = (struct task){.run = r, .unit = torch_unit_new(p, p->a, p->files.v[i])};
-		find_folder(t);
+		if (!str_eq(t->unit.fin, t->unit.fout)) {
+			t->folder = folder_of(r, py_dirname(t->unit.fout));
+			t->free = !t->folder->unreadable &&
+				  !map_get(&t->folder->names, py_basename(t->unit.fout));
+		}
 		r->n += !p->one || str_eq(p->one->rel, t->unit.rel);
 	}
 	find_serial(r);
@@ -420,7 +407,11 @@ struct err *torch_run_tree(struct torch_project *p, const struct torch_source *s
 	TRY(amd_build_read(p->a, &script, &r.amd));
 	VEC_EACH (const struct finding, d, &r.amd.doubts)
 		*VEC_PUSH(p->a, &p->ret->findings) = *d;
-	p->launches = rewrites_launches(&r);
+	p->launches = r.amd.launches == AMD_REWRITES_LAUNCHES;
+	if (p->o->launches > LAUNCHES_AUTO)
+		p->launches = p->o->launches == LAUNCHES_REWRITE;
+	else if (r.amd.launches == AMD_ASKS_HIP_INFO)
+		p->launches = !says_hip_clang(p);
 	TRY(list_files(&r, &links));
 	layer_open(&r.layer, p->a, p->view);
 	edit_files(&r);

@@ -117,17 +117,6 @@ struct err *torch_plain_include(void *user, enum torch_form form, struct str pat
 
 /* ---- text ---- */
 
-/* Results with these extensions begin with the line that marks them, unless they replace their
- * source. The user's own extensions count too, or the next hipify would take the results for
- * sources. */
-static bool is_marked(const struct torch_project *p, const struct torch_unit *u)
-{
-	bool source = torch_ends_with_one(u->fin, &torch_source_extensions) &&
-		      !str_ends(u->fin, S(".in"));
-	return !str_eq(u->fin, u->fout) &&
-	       (source || torch_ends_with_one(u->fin, &p->o->extra_extensions));
-}
-
 static struct torch_job job_of(const struct torch_project *p, const struct torch_unit *u)
 {
 	const struct torch_selection *s = &p->select;
@@ -168,7 +157,13 @@ struct err *torch_unit_translate(const struct torch_project *p, struct torch_uni
 	struct torch_job job = job_of(p, u);
 	bool trace = p->one && str_eq(p->one->rel, u->rel);
 	struct arena *a = trace ? p->a : w->a; /* what is asked for outlives the work */
-	bool marked = is_marked(p, u);
+	/* Results with these extensions begin with the line that marks them, unless they replace
+	 * their source. The user's own extensions count too, or the next hipify would take the
+	 * results for sources. */
+	bool listed = (torch_ends_with_one(u->fin, &torch_source_extensions) &&
+			      !str_ends(u->fin, S(".in"))) ||
+		      torch_ends_with_one(u->fin, &p->o->extra_extensions);
+	bool marked = listed && !str_eq(u->fin, u->fout);
 	struct hipify_text t = {0};
 	job.include = w->include;
 	job.user = w->user;

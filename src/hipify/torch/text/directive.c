@@ -86,29 +86,20 @@ static bool includes_header(struct str text, size_t at, struct str stem)
 	return stands_at(text, at, dot_h[angle]);
 }
 
-static bool has_runtime(struct str text)
-{
-	for (size_t at = find_byte(text, 0, '#'); at < text.n; at = find_byte(text, at + 1, '#'))
-		if (includes_header(text, at, S("hip/hip_runtime")) ||
-			includes_header(text, at, S("hip/hip_runtime_api")))
-			return true;
-	return false;
-}
-
-static bool has_device_code(const struct torch_engine *e, struct str text)
-{
-	struct torch_hit h = {0};
-	for (size_t at = 0; torch_find(e->marks, text, at, &h); at = h.to)
-		if (h.entry->from.p[h.entry->from.n - 1] != '(' || !py_word_before(text, h.from))
-			return true;
-	return false;
-}
-
 struct err *torch_step_runtime(
 	const struct torch_step *s, struct arena *a, struct str text, struct str *ret)
 {
-	if (!has_device_code(s->e, text) || has_runtime(text))
+	struct torch_hit h = {0};
+	bool device = false;
+	for (size_t at = 0; !device && torch_find(s->e->marks, text, at, &h); at = h.to)
+		device = h.entry->from.p[h.entry->from.n - 1] != '(' ||
+			 !py_word_before(text, h.from);
+	if (!device)
 		return NULL;
+	for (size_t at = find_byte(text, 0, '#'); at < text.n; at = find_byte(text, at + 1, '#'))
+		if (includes_header(text, at, S("hip/hip_runtime")) ||
+			includes_header(text, at, S("hip/hip_runtime_api")))
+			return NULL;
 	struct torch_pass p = torch_pass_begin(a, text, s->trace, "header");
 	torch_pass_edit(&p, (struct torch_patch){.with = S("#include \"hip/hip_runtime.h\"\n")});
 	*ret = torch_pass_end(&p);

@@ -127,11 +127,6 @@ static char *mask(struct arena *a, struct str s)
 	return ret;
 }
 
-static bool names(uint32_t c)
-{
-	return py_alnum(c) || c == '(' || c == ')' || c == '_' || c == ':' || c == '#';
-}
-
 /* Finds the name in front of the "<<<" at l->at by looking back, over template arguments, whose
  * angles are counted: sets start, name_end and named. False when there is no name. */
 static bool find_name(struct str s, struct launch *l)
@@ -151,7 +146,7 @@ static bool find_name(struct str s, struct launch *l)
 		}
 		if (state == TEMPLATE)
 			continue;
-		bool named = names(c);
+		bool named = py_alnum(c) || (c && c < 0x80 && strchr("()_:#", (int)c));
 		if (named && state != NAME) {
 			state = NAME;
 			l->name_end = template_end ? template_end : end;
@@ -212,15 +207,6 @@ static bool find_dims(struct str s, struct dims *ret)
 	return count == 2;
 }
 
-static struct str strip_spaces(struct str s)
-{
-	while (s.n && s.p[0] == ' ')
-		s = str_sub(s, 1, s.n);
-	while (s.n && s.p[s.n - 1] == ' ')
-		s.n--;
-	return s;
-}
-
 static struct str join(struct arena *a, struct str x, struct str y, struct str z)
 {
 	struct str parts[] = {x, y, z};
@@ -230,7 +216,11 @@ static struct str join(struct arena *a, struct str x, struct str y, struct str z
 /* dim3() round an argument, within the text around it. */
 static struct str wrap(struct arena *a, struct str raw, struct str argument)
 {
-	struct str clean = strip_spaces(py_str_replace(a, argument, S("\n"), S("")));
+	struct str clean = py_str_replace(a, argument, S("\n"), S(""));
+	while (clean.n && clean.p[0] == ' ')
+		clean = str_sub(clean, 1, clean.n);
+	while (clean.n && clean.p[clean.n - 1] == ' ')
+		clean.n--;
 	return py_str_replace(a, raw, clean, join(a, S("dim3("), clean, S(")")));
 }
 
@@ -270,16 +260,6 @@ static unsigned count_arguments(struct str s)
 	return n;
 }
 
-/* Launches with fewer than four parameters get zeros for the others. */
-static struct str zeros(struct arena *a, struct str group)
-{
-	group = py_str_replace(a, group, S("<<<"), S("("));
-	group = py_str_replace(a, group, S(">>>"), S(")"));
-	unsigned n = count_arguments(group);
-	struct str all = S(", 0, 0, 0, 0>>>");
-	return str_sub(all, n < 4 ? 3 * n : 12, all.n);
-}
-
 /* The text that a launch becomes. */
 static struct err *make_hip(
 	struct arena *a, const struct work *w, const struct launch *l, struct str *ret)
@@ -291,7 +271,12 @@ static struct err *make_hip(
 		return at_line(w, l->at, "a kernel launch with fewer than two arguments");
 	if (piece.n)
 		piece.n--;
-	piece = py_str_replace(a, piece, S(">>>"), zeros(a, masked));
+	/* Launches with fewer than four parameters get zeros for the others. */
+	struct str group = py_str_replace(a, masked, S("<<<"), S("("));
+	unsigned n = count_arguments(py_str_replace(a, group, S(">>>"), S(")")));
+	struct str zeros = S(", 0, 0, 0, 0>>>");
+	zeros = str_sub(zeros, n < 4 ? 3 * n : 12, zeros.n);
+	piece = py_str_replace(a, piece, S(">>>"), zeros);
 	piece = py_str_replace(a, piece, S("<<<"), S(", "));
 	piece = py_str_replace(a, piece, S(">>>"), S(", "));
 	piece = py_str_replace(a, piece, name, join(a, S("("), name, S(")")));

@@ -36,19 +36,6 @@ struct err *torch_step_names(
 
 /* ---- str.replace ---- */
 
-/* Notes which keys stand in the text. False: none. */
-static bool present(const struct torch_replaces *r, struct str text, bool *keys)
-{
-	struct torch_hit h = {0};
-	bool any = false;
-	for (size_t at = 0; torch_find(r->matcher, text, at, &h); at = h.from + 1) {
-		keys[h.entry - r->map.v] = any = true;
-		if (!r->apart)
-			break;
-	}
-	return any;
-}
-
 static bool goes_into_hip(const struct torch_entry *e)
 {
 	return str_contains(e->to, S("/hip/")) && !str_contains(e->from, S("/hip/"));
@@ -57,8 +44,15 @@ static bool goes_into_hip(const struct torch_entry *e)
 static struct str replace_series(const struct torch_step *s, struct arena *a, struct str text,
 	const struct torch_replaces *r, const char *kind)
 {
-	bool *keys = arena_alloc(a, r->map.n);
-	if (!present(r, text, keys))
+	bool *keys = arena_alloc(a, r->map.n); /* that stand in the text */
+	bool any = false;
+	struct torch_hit h = {0};
+	for (size_t at = 0; torch_find(r->matcher, text, at, &h); at = h.from + 1) {
+		keys[h.entry - r->map.v] = any = true;
+		if (!r->apart)
+			break;
+	}
+	if (!any)
 		return text;
 	for (size_t i = 0; i < r->map.n; i++) {
 		const struct torch_entry *e = &r->map.v[i];
@@ -128,7 +122,7 @@ static bool overlap(struct str a, struct str b)
 }
 
 /* A value may neither bring forth a key that has its turn later, nor a key hide another from
- * present() by beginning with it. */
+ * the search for keys by beginning with it. */
 static bool are_apart(const struct torch_map *map)
 {
 	for (size_t i = 0; i < map->n; i++)

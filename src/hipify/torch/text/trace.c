@@ -123,18 +123,6 @@ static struct hipify_edit sweep_group(struct sweep *s)
 	return s->group;
 }
 
-static void fold_pass(struct torch_trace *t)
-{
-	struct sweep s = {.t = t};
-	struct torch_edits joined = t->spare;
-	joined.n = 0;
-	while (old_edit(&s) || new_edit(&s))
-		*VEC_PUSH(t->a, &joined) = sweep_group(&s);
-	t->spare = t->done;
-	t->done = joined;
-	t->pass.n = 0;
-}
-
 void torch_trace_end(struct torch_trace *t, struct hipify_text *ret)
 {
 	unsigned line = 1;
@@ -190,8 +178,17 @@ struct str torch_pass_end(struct torch_pass *p)
 {
 	if (!p->out.p)
 		return p->text;
-	if (p->trace)
-		fold_pass(p->trace);
+	if (p->trace) {
+		struct torch_trace *t = p->trace;
+		struct sweep s = {.t = t};
+		struct torch_edits joined = t->spare;
+		joined.n = 0;
+		while (old_edit(&s) || new_edit(&s))
+			*VEC_PUSH(t->a, &joined) = sweep_group(&s);
+		t->spare = t->done;
+		t->done = joined;
+		t->pass.n = 0;
+	}
 	buf_add(&p->out, str_sub(p->text, p->done, p->text.n));
 	return buf_str(&p->out);
 }
