@@ -1,4 +1,4 @@
-/* What the commands of hipify print of a translation: files, names left untranslated, findings,
+/* Prints a translation for the commands of hipify: files, names left untranslated, findings,
  * failures; as text, a list, a diff or JSON.
  */
 #include "cli/cmd_hipify.h"
@@ -271,7 +271,7 @@ static struct err *print_diff(struct hipify_job *job, const struct hipify_tree *
 	return NULL;
 }
 
-/* What the user should know whatever is printed: an unknown algorithm, findings, edited outputs. */
+/* Warns of an unknown algorithm, findings, and edited outputs, whatever else is printed. */
 static void say_warnings(struct hipify_job *job, const struct hipify_tree *t)
 {
 	const struct torch_source *s = &t->torch;

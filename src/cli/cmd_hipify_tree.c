@@ -133,7 +133,7 @@ static const struct opt restore_opts[] = {
 struct difference {
 	struct str path;
 	const char *kind; /* "differs", "missing", "extra": as seen from the original */
-	size_t line;      /* of the first difference, 0 = none */
+	size_t line;      /* the first that differs, 0 = none */
 };
 
 struct comparison {

@@ -30,8 +30,9 @@ struct hipify_edit {
 /* A rule of PyTorch's hipify that made an edit. */
 struct hipify_reason {
 	struct hipify_reason *next;
-	const char *kind;       /* "name", "path", "include", "launch", "math", "header", "cmake" */
-	struct str from, to;    /* of the entry, or what this pass replaced by what */
+	const char *kind; /* "name", "path", "include", "launch", "math", "header", "cmake" */
+	struct str from,
+		to; /* the entry; without one, the text that this pass replaced and the new one */
 	struct str table, file; /* "CUDA_IDENTIFIER_MAP", its file; "" = a rule of the algorithm */
 	unsigned line;          /* in file */
 };
@@ -56,14 +57,14 @@ struct hipify_text {
 	struct str text; /* the translated source */
 	VEC(struct hipify_edit) edits;
 	struct untranslated_list untranslated;
-	struct strs headers;  /* of libraries, that it now includes: "hiprand/hiprand.h" */
+	struct strs headers;  /* library headers that it now includes: "hiprand/hiprand.h" */
 	struct strs declared; /* names like CUDA's that it declares itself */
 	struct strs gives;    /* headers of ours that it now includes: "rocsmith/device.h" */
 	struct strs includes; /* names of files that it includes whatever is defined */
 	bool warp_sync;       /* it calls *_sync warp functions */
 };
 
-/* What is known about the other files of a project; optional. */
+/* Facts about the other files of a project; optional. */
 struct hipify_context {
 	struct map by_name; /* file name -> struct strs *: relative paths of the files named so */
 	bool warp_sync;     /* some header of the project calls *_sync warp functions */
@@ -91,7 +92,7 @@ struct hipify_tree {
 	struct torch_source torch; /* modes torch and extension: whose hipify it was */
 	struct change_set changes;
 	struct untranslated_list untranslated;
-	struct strs headers; /* of ROCm's libraries, that results include */
+	struct strs headers; /* headers of ROCm's libraries that results include */
 	struct hipify_context context;
 	struct findings findings; /* modes torch and extension: what the user should know */
 };
@@ -105,7 +106,7 @@ struct hipify_tree {
  * inside it without being excluded. */
 MUST_USE struct err *hipify_run(
 	struct arena *a, const struct hipify_options *o, struct hipify_tree *ret);
-/* For somebody's own session: what a run on this view would change; nothing is written. */
+/* The changes that a run on this view would make, for a session of the caller's; nothing is written. */
 MUST_USE struct err *hipify_changes(struct arena *a, const struct hipify_options *o,
 	const struct view *view, struct hipify_tree *ret);
 void hipify_tree_free(struct hipify_tree *t);

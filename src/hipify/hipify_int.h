@@ -35,7 +35,7 @@ MUST_USE struct err *torch_run_file(struct arena *a, const struct hipify_options
 
 /* ---- saved.c: what a run reports besides its changes, as bytes ---- */
 /* Kept in the manifest, so that a run with nothing to do can still report it. */
-/* Of t: the names left untranslated, the findings and the headers. */
+/* Packs the names left untranslated, the findings and the headers of t. */
 struct str saved_pack(struct arena *a, const struct hipify_tree *t);
 /* Texts are used where they lie. E_CORRUPT when they are no such bytes. */
 MUST_USE struct err *saved_load(struct arena *a, struct str bytes, struct hipify_tree *ret);

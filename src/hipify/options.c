@@ -29,9 +29,10 @@ enum {
 enum kind { TEXT, LIST, WORD, FLAG };
 
 struct setting {
-	const char *option, *key; /* of the command line; in the description, NULL = not there */
+	const char *option,
+		*key; /* names on the command line and in rocsmith.yaml; key NULL = not there */
 	enum kind kind;
-	unsigned modes; /* those in which it means something */
+	unsigned modes; /* in which it means something */
 	size_t off;
 	const char *const *words;
 };

@@ -27,7 +27,7 @@ struct hipify_options {
 	struct strs exclude; /* folders or files: names, or paths relative to dir */
 	unsigned jobs;
 	/* Modes torch and extension: */
-	struct str torch; /* whose hipify; "" = dir itself (mode torch) */
+	struct str torch; /* the torch whose hipify is followed; "" = dir itself (mode torch) */
 	enum hipify_engine engine;
 	struct strs include_dirs; /* extension: header include folders, relative to dir */
 	struct strs ignore;       /* patterns as Python's fnmatch, relative to dir or absolute */

@@ -9,7 +9,7 @@
 
 enum { INFO_LIMIT = 1 << 20 };
 
-/* What a run needs besides the session. */
+/* Everything that a run needs besides the session. */
 struct run {
 	const struct hipify_options *o;
 	struct hipify_options with_map; /* o, with the text of the user's pairs: read once */

@@ -31,7 +31,8 @@ static const struct {
 		"write 64, the most that a wave has, where a constant has to be"},
 };
 
-/* What words are, and, from SHFL on, what names have in them in small letters without "_": "warpsize" is
+/* Classes of words. From SHFL on a class holds for names that contain one of its words, in small
+ * letters and without "_": "warpsize" is
  * in kWarpSize and WARP_SIZE. */
 enum { CAST, NARROW, WIDE, VOTE, BITS, THREAD, FULL, STOP, OPEN, SHFL };
 enum { SYNC = SHFL + 1, WAY, PLANE, LANE, WAVE, LANES, LOG, MASKS, CLASSES };
@@ -70,7 +71,7 @@ struct wave_spot {
 /* The spots of one file. */
 struct wave_file {
 	struct str path;
-	struct str state; /* of the file, as it was */
+	struct str state; /* size and times of the file when it was read */
 	VEC(struct wave_spot) spots;
 	struct strs masks; /* names used as one */
 };
@@ -78,13 +79,13 @@ struct wave_file {
 struct waves {
 	struct arena *a;
 	VEC(struct wave_file) files;
-	struct map words; /* what they are */
+	struct map words; /* word -> its classes */
 };
 
 struct wave_reader {
 	struct waves *all;
 	struct wave_file *file;
-	struct arena *a; /* of this file */
+	struct arena *a; /* freed after this file */
 	struct str s;
 	VEC(struct tok) t;
 	unsigned *is;
@@ -328,7 +329,7 @@ static void check_division(struct wave_reader *r, size_t i, uint64_t n)
 	if (is(r, end, ")")) {
 		from = pair(r, end, -1);
 		if (is_name(r, from - 1) && !is_a(r, from - 1, CAST) && !is(r, from - 1, "return"))
-			return; /* what a call gives */
+			return; /* the value of a call */
 	}
 	while (is(r, from - 1, ".") && is_name(r, from - 2))
 		from -= 2;

@@ -15,7 +15,7 @@ struct waves_request {
 	const struct strs *files; /* relative to dir; NULL = the sources and headers in it */
 	struct strs exclude;      /* as in struct hipify_options */
 	bool by_torch;            /* #if is read as in a build with PyTorch */
-	size_t most;              /* of each kind; 0 = all */
+	size_t most;              /* findings of each kind at most; 0 = all */
 	struct str state; /* file that tells what unchanged files have; "" = they are all read */
 	bool keep;        /* write it */
 };

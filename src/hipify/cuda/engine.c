@@ -1,4 +1,4 @@
-/* What rules do with the text: edits, reports, and a look at the next token. */
+/* The operations of rules on the text: edits, reports, and a look at the next token. */
 #include "hipify/cuda/engine.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the parts of the translator share: the state of one pass over one text.
+/* The state that the parts of the translator share: that of one pass over one text.
  *
  * text.c drives the tokenizer and dispatches; the rules (args.c, include.c, untranslated.c) look at
  * the current token and may add edits, in the order of the text. Nothing looks further ahead than
@@ -28,17 +28,18 @@ struct engine {
 	struct tok prev, prev2; /* the last two tokens (line ends do not count) */
 	struct tok outer_prev;  /* the last one outside preprocessor lines */
 	VEC(struct frame) frames;
-	const struct arg_rule *pending; /* of the identifier just seen */
-	unsigned depth, outer_depth;    /* of brackets; that before the current directive */
-	unsigned enum_depth;            /* depth inside "enum {", or 0 */
+	const struct arg_rule *pending; /* rule of the identifier just seen */
+	unsigned depth,
+		outer_depth; /* open brackets; the number in front of the current directive */
+	unsigned enum_depth; /* depth inside "enum {", or 0 */
 	bool enum_head, in_asm, skip_guard;
 	bool plain; /* the statement so far may be the head of a declaration: const char *name */
 	bool has_warp_macro, has_local_include, has_include, runtime_first;
-	bool device_head, host_head; /* of a function that may follow */
+	bool device_head, host_head; /* words seen in the head of a function that may follow */
 	unsigned device_depth;       /* depth inside a function of the device, or 0 */
-	bool device_only;            /* that is none of the host */
+	bool device_only;            /* and the host does not compile it */
 	unsigned doubt;              /* depth of the outermost #if that HIP need not take, or 0 */
-	struct str macro;            /* that is being defined */
+	struct str macro;            /* the one being defined */
 	bool cublas_v1, cublas_v2;   /* which of cuBLAS' headers it includes */
 	bool adds, halves;           /* it says atomicAdd, a type of 16 bits */
 	size_t bol_scanned, bol; /* up to where columns were counted, and the line's begin there */

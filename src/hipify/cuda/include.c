@@ -24,7 +24,7 @@ static const struct {
 	{S_INIT("raft/"), S_INIT(""), S_INIT("RAFT is a library for CUDA")},
 };
 
-/* What is included from ROCm tells which libraries are needed. */
+/* Headers of ROCm that a result includes name the libraries that it needs. */
 static void note_header(struct engine *e, struct str path)
 {
 	if (know_header(path) && map_put(&e->headers, path, e))

@@ -11,15 +11,15 @@
 struct hipify_rule {
 	uint32_t cuda, hip, kind, header;
 	uint32_t since;  /* ROCm version, "" = 6.4.3 or older */
-	uint32_t source; /* what states the pair */
+	uint32_t source; /* the evidence for the pair */
 	uint16_t table;  /* in names_tables: its file in the source tree */
 	uint16_t line;   /* in that file */
 };
 
 /* An argument that HIP wants wrapped, or (rule "@default") written out. */
 struct arg_rule {
-	struct str name, rule; /* of the function; of the row that explains it */
-	struct str text;       /* of a default */
+	struct str name, rule; /* the function; the row that explains the change */
+	struct str text;       /* the value of a default */
 	unsigned arg;          /* from 1 */
 };
 
@@ -31,7 +31,7 @@ extern const struct arg_rule names_args[]; /* ends with an empty name */
 
 enum { NAMES_SLOTS = 1 << 15 };
 
-/* Which slot a name is in, or in one behind it: FNV-1a, 32 bits. The generator and names_find()
+/* The slot of a name, or the first of those it may be in: FNV-1a, 32 bits. The generator and names_find()
  * have to agree. */
 static inline uint32_t names_hash(const char *p, size_t n)
 {

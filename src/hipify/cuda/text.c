@@ -93,7 +93,7 @@ static void look_up(struct engine *e, const struct tok *t, struct str s)
 	}
 }
 
-/* What names say about what is around them. */
+/* Notes facts that a name reveals about the code around it. */
 static void notice(struct engine *e, struct str s)
 {
 	static const char *const halves[] = {"half", "half2", "__half", "__half2", "nv_bfloat16",

@@ -24,7 +24,7 @@ struct run {
 struct work {
 	const struct run *all;
 	struct change *file;
-	struct arena mem; /* of the text and what was found in it */
+	struct arena mem; /* holds the text and all that was found in it */
 	struct str source;
 	struct hipify_text text;
 };

@@ -1,4 +1,4 @@
-/* What stays untranslated and is reported: CUDA names that HIP has no equal for, names that follow
+/* The names that stay untranslated and are reported: CUDA names that HIP has no equal for, names that follow
  * CUDA's naming but are in no table, inline PTX, names put together by ##, kernels in raw strings.
  * A report must be true, so names that the text itself declares are the project's own.
  */

@@ -37,8 +37,8 @@ struct search {
 struct place {
 	struct str source;
 	unsigned added; /* lines */
-	unsigned line;  /* that was found last */
-	size_t at;      /* where it begins */
+	unsigned line;  /* the line found last */
+	size_t at;      /* its first byte */
 };
 
 /* Column of a whole word in a line, or 0. */
@@ -192,7 +192,7 @@ static struct err *search_text(struct file_search *s, struct str text, struct st
 		add_known(s, text, e);
 	VEC_EACH (const struct untranslated, l, &t.untranslated)
 		add_other(s, l);
-	/* What a ROCm build does not see is left out, and names that the text itself asks for. */
+	/* Leaves out lines that a ROCm build does not see, and names that the text itself asks for. */
 	struct live_lines lines = live_lines(&s->mem, text);
 	MAP(asked, &s->mem);
 	size_t n = 0;

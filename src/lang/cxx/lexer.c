@@ -178,7 +178,7 @@ static struct err *raw_string(struct lex *l, struct tok *t)
 	}
 }
 
-/* What #if, #else and #endif mean for dead text; word is the directive, l->at behind it. */
+/* Follows #if, #else and #endif to know dead text; word is the directive, l->at behind it. */
 static void conditional(struct lex *l, struct str word)
 {
 	if (str_starts(word, S("if"))) {

@@ -18,8 +18,8 @@ enum tok_kind {
 	TOK_STRING, /* with prefix and quotes */
 	TOK_RAW,    /* R"x(...)x" with prefix */
 	TOK_CHAR,
-	TOK_PATH,     /* of an #include, with quotes or angle brackets */
-	TOK_LINE_END, /* of a preprocessor line; text is empty */
+	TOK_PATH,     /* an #include's path, with quotes or angle brackets */
+	TOK_LINE_END, /* ends a preprocessor line; text is empty */
 };
 
 struct tok {
@@ -35,7 +35,8 @@ struct lex {
 	bool line_start;      /* nothing but white space since the last newline */
 	bool want_name;       /* behind '#': the next identifier names the directive */
 	struct str directive; /* "include", "define", ... inside a preprocessor line, else "" */
-	unsigned depth, dead; /* of #if; depth of the outermost "#if 0" that we are in, or 0 */
+	unsigned depth,
+		dead; /* open #ifs; depth of the outermost "#if 0" around this place, or 0 */
 	bool lenient; /* to be set: nothing is a mistake, what does not end runs to the end */
 };
 

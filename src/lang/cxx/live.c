@@ -10,7 +10,7 @@
 enum truth { NO, MAYBE, YES };
 enum { DEPTH_LIMIT = 100 };
 
-/* What is known of a macro: its value, or a range of it. */
+/* Knowledge about a macro: its value, or a range of it. */
 static const struct macro {
 	const char *name;
 	bool defined;

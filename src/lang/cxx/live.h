@@ -1,4 +1,4 @@
-/* Which lines of a C++ text a ROCm build does not compile, from #if conditions over a few macros.
+/* Finds the lines of a C++ text that a ROCm build does not compile, from #if conditions over a few macros.
  *
  * Conditions are computed in three values: what is not known makes nothing dead, but an unknown
  * operand of && or || does not hide a known one. Facts: cpp_extension.py defines USE_ROCM and
@@ -22,7 +22,7 @@ struct line_ranges {
 
 struct live_lines {
 	struct line_ranges dead;       /* not compiled, as far as can be told */
-	struct line_ranges conditions; /* those of #if and the like themselves */
+	struct line_ranges conditions; /* the lines of #if and the like themselves */
 };
 
 struct live_lines live_lines(struct arena *a, struct str text);

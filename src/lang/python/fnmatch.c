@@ -79,7 +79,7 @@ static struct ranges set_ranges(struct arena *a, struct str text)
 	return set;
 }
 
-/* What is negated is decided on what is left, so "[b-a!x]" is "[!x]". In "[b-a!-z]" the hyphen is
+/* Negation is decided after backward ranges went, so "[b-a!x]" is "[!x]". In "[b-a!-z]" the hyphen is
  * then a character. */
 static void negate(struct arena *a, struct py_glob_node *node)
 {
@@ -94,14 +94,6 @@ static void negate(struct arena *a, struct py_glob_node *node)
 		return;
 	*VEC_PUSH(a, set) = (struct range){'-', '-'};
 	*VEC_PUSH(a, set) = (struct range){first.to, first.to};
-}
-
-static bool in_set(const struct py_glob_node *node, uint32_t c)
-{
-	for (size_t i = 0; i < node->set.n; i++)
-		if (c >= node->set.v[i].from && c <= node->set.v[i].to)
-			return !node->negated;
-	return node->negated;
 }
 
 /* ---- patterns ---- */
@@ -141,8 +133,12 @@ struct py_glob py_glob_new(struct arena *a, struct str pattern)
 
 static bool node_takes(const struct py_glob_node *node, uint32_t c)
 {
-	return node->kind == GLOB_ANY || (node->kind == GLOB_CHAR && node->c == c) ||
-	       (node->kind == GLOB_SET && in_set(node, c));
+	if (node->kind != GLOB_SET)
+		return node->kind == GLOB_ANY || (node->kind == GLOB_CHAR && node->c == c);
+	VEC_EACH (const struct range, r, &node->set)
+		if (c >= r->from && c <= r->to)
+			return !node->negated;
+	return node->negated;
 }
 
 static bool match_nodes(const struct py_glob *g, struct str path)

@@ -11,12 +11,12 @@
 struct py_glob {
 	struct str prefix; /* plain text in front */
 	bool rest;         /* a last '*' follows at once: anything may come behind the prefix */
-	struct py_glob_node *v; /* what comes behind the prefix */
+	struct py_glob_node *v; /* the pattern behind the prefix */
 	size_t n, cap;
 };
 
 struct py_glob py_glob_new(struct arena *a, struct str pattern);
 bool py_glob_match(const struct py_glob *g, struct str path);
-/* Whether some path that starts with this text can match / whether all of them do. */
+/* Can some path that starts with this text match? Do all of them? */
 bool py_glob_possible(const struct py_glob *g, struct str start);
 bool py_glob_certain(const struct py_glob *g, struct str start);

@@ -18,7 +18,7 @@ struct reader {
 	struct py_module *m;
 	size_t i, to;               /* next token, end of the statement */
 	size_t before;              /* names bound by statements before this one are known */
-	VEC(struct py_value) items; /* of the brackets that are open */
+	VEC(struct py_value) items; /* in the open brackets */
 	unsigned depth;
 };
 
@@ -472,7 +472,7 @@ static struct err *evaluate(struct reader *r, struct py_statement *s)
 	if (s->bad)
 		return py_error(
 			r->m, t->line, t->col, "the value of '%.*s' is not known", STR(s->target));
-	s->bad = true; /* until it turns out not to be */
+	s->bad = true; /* unless the rest proves to be good */
 	if (s->place != PY_PLAIN)
 		return py_error(r->m, t->line, t->col,
 			"the value of '%.*s' is not certain: it is set under a condition",

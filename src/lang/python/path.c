@@ -24,14 +24,6 @@ struct str py_join(struct arena *a, struct str dir, struct str name)
 	return concat(a, dir, slash ? S("/") : S(""), name);
 }
 
-/* POSIX leaves the meaning of exactly two slashes at the start open, so they stay; three are one */
-static struct str root_of(struct str path)
-{
-	if (!str_starts(path, S("/")))
-		return S("");
-	return str_starts(path, S("//")) && !str_starts(path, S("///")) ? S("//") : S("/");
-}
-
 /* The components that count; with up, ".." takes its predecessor along. */
 static struct strs components(struct arena *a, struct str path, bool up)
 {
@@ -52,7 +44,10 @@ static struct strs components(struct arena *a, struct str path, bool up)
 static struct str normal(struct arena *a, struct str path, bool up)
 {
 	ARENA(tmp);
-	struct str root = root_of(path);
+	/* POSIX leaves the meaning of exactly two slashes at the start open, so they stay; three are
+	 * one. */
+	bool two = str_starts(path, S("//")) && !str_starts(path, S("///"));
+	struct str root = two ? S("//") : str_starts(path, S("/")) ? S("/") : S("");
 	struct strs list = components(&tmp, path, up);
 	if (!root.n && !list.n)
 		return S(".");

@@ -47,34 +47,16 @@ size_t py_str_find(struct str s, struct str what, size_t from)
 	return p ? (size_t)(p - s.p) : SIZE_MAX;
 }
 
-static size_t characters(struct str s)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < s.n; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
-	return n;
-}
-
 size_t py_str_count(struct str s, struct str what)
 {
 	size_t n = 0;
+	for (size_t i = 0; !what.n && i < s.n; i++) /* "" stands in front of each character */
+		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
 	if (!what.n)
-		return characters(s) + 1;
+		return n + 1;
 	for (size_t at = 0; (at = py_str_find(s, what, at)) != SIZE_MAX; at += what.n)
 		n++;
 	return n;
-}
-
-static void insert_everywhere(struct str s, struct str with, char *to)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		if (((unsigned char)s.p[i] & 0xc0) != 0x80) {
-			memcpy(to, with.p, with.n);
-			to += with.n;
-		}
-		*to++ = s.p[i];
-	}
-	memcpy(to, with.p, with.n);
 }
 
 struct str py_str_replace(struct arena *a, struct str s, struct str old, struct str with)
@@ -85,8 +67,15 @@ struct str py_str_replace(struct arena *a, struct str s, struct str old, struct 
 	struct str ret = {.n = s.n - n * old.n + n * with.n};
 	char *to = arena_alloc(a, ret.n + 1);
 	ret.p = to;
+	for (size_t i = 0; !old.n && i < s.n; i++) { /* between all characters */
+		if (((unsigned char)s.p[i] & 0xc0) != 0x80) {
+			memcpy(to, with.p, with.n);
+			to += with.n;
+		}
+		*to++ = s.p[i];
+	}
 	if (!old.n) {
-		insert_everywhere(s, with, to);
+		memcpy(to, with.p, with.n);
 		return ret;
 	}
 	for (size_t at; (at = py_str_find(s, old, done)) != SIZE_MAX; done = at + old.n) {

@@ -124,7 +124,7 @@ static void add_statement(struct lexer *l, size_t from, size_t to, enum py_place
 	*VEC_PUSH(l->a, &m->statements) = s;
 }
 
-/* Where the assignment of `if x: NAME = ...` starts; `to` when it is no such line. */
+/* The first token of the assignment in `if x: NAME = ...`; `to` if it is no such line. */
 static size_t block_body(const struct py_module *m, size_t from, size_t to)
 {
 	if (!starts_block(m, from))

@@ -20,7 +20,7 @@ struct py_token {
 	unsigned line, col; /* from 1; col counts bytes */
 };
 
-/* Where a statement stands. Only what is PY_PLAIN surely happens, once, in order. */
+/* The place of a statement. Only a PY_PLAIN one surely runs, once, in order. */
 enum py_place { PY_PLAIN, PY_BLOCK, PY_INSIDE_DEF };
 
 /* A simple statement, or the head of a compound one. */
@@ -34,12 +34,12 @@ struct py_statement {
 };
 
 struct py_module {
-	struct str name; /* for messages */
+	struct str name; /* as messages name it */
 	VEC(struct py_token) tokens;
 	VEC(struct py_statement) statements;
 	struct map targets;      /* name -> struct py_setters *, outside of functions */
 	struct map all_targets;  /* the same, those in functions too */
-	struct py_module *outer; /* where names are looked up that this one does not bind */
+	struct py_module *outer; /* the module of names that this one does not bind */
 	size_t checked;          /* pairs that literal.c looked at, which ends what names the same
 				    over and over */
 };

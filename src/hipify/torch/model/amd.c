@@ -112,7 +112,7 @@ static bool strings_at(struct reader *r, size_t at, struct strs *ret)
 /* The lists of the script, by the names that they have had. */
 static const struct list {
 	const char *names[3];
-	size_t off; /* of its texts in struct amd_build */
+	size_t off; /* where struct amd_build has its texts */
 } lists[] = {
 	{{"includes", "INCLUDES"}, offsetof(struct amd_build, includes)},
 	{{"ignores", "IGNORES"}, offsetof(struct amd_build, ignores)},

@@ -1,4 +1,4 @@
-/* What a PyTorch checkout's tools/amd_build/build_amd.py does, read from its text.
+/* The work of a PyTorch checkout's tools/amd_build/build_amd.py, read from its text.
  *
  * The script is code, but what it says is in literals: lists of patterns and files, pairs of
  * replace() calls. They are found by the shape of the code around them, in all forms that the
@@ -25,7 +25,7 @@ enum amd_launches {
 };
 
 struct amd_build {
-	struct str file;               /* for messages */
+	struct str file;               /* as messages name it */
 	struct strs includes, ignores; /* patterns, relative to the checkout */
 	struct strs extra_files;       /* as hipify()'s argument: the original dies without them */
 	struct strs extra_if_there;    /* more of them, if they exist */
@@ -39,7 +39,7 @@ struct amd_build {
 		bool required; /* the original fails without it; else it is passed over */
 	} copy;
 	struct findings
-		doubts; /* what of the script is not done, or not as there; empty = all is */
+		doubts; /* parts of the script that are not done as it does them; empty = none */
 };
 
 /* E_TORCH when it has no literal lists of includes and ignores. */

@@ -45,7 +45,7 @@ static const struct algorithm {
 
 /* The parts, relative to the folder that has "torch". */
 static const struct part {
-	size_t offset; /* of a struct torch_file in struct torch_source */
+	size_t offset; /* the struct torch_file in struct torch_source */
 	const char *path;
 } parts[] = {
 	{offsetof(struct torch_source, algorithm), "torch/utils/hipify/hipify_python.py"},

@@ -1,4 +1,4 @@
-/* Where a torch keeps its own hipify: a source checkout, an installed torch package, or a wheel.
+/* Finds the hipify that belongs to a torch: a source checkout, an installed torch package, or a wheel.
  *
  * The files are read as text and never executed. A wheel is read through its central directory:
  * only the members that are needed are inflated. The identity of a torch is the hash of these
@@ -15,14 +15,14 @@ enum torch_generation { TORCH_V1 = 1, TORCH_V2 = 2 }; /* up to 2.10, from 2.11 o
 /* One of the files. */
 struct torch_file {
 	struct str
-		path; /* for messages: "DIR/torch/utils/hipify/constants.py", "WHEEL:torch/..." */
+		path; /* as messages name it: "DIR/torch/utils/hipify/constants.py", "WHEEL:torch/..." */
 	struct str text; /* .p is NULL when the torch has no such file */
 };
 
 struct torch_source {
 	enum torch_kind kind;
 	struct str path;    /* as given */
-	struct str version; /* of torch: "2.6.0"; "" when it cannot be told */
+	struct str version; /* "2.6.0"; "" if it is unknown */
 	struct torch_file mappings, algorithm, constants, hipify_version; /* utils/hipify/ */
 	struct torch_file build_amd; /* tools/amd_build/build_amd.py, checkouts only */
 	struct str identity;         /* hex SHA-256 over all of these */

@@ -136,7 +136,7 @@ struct maps {
 	struct index names, special, caffe2;
 };
 
-/* Which of the three maps a pair goes to, by the names of APIs in its tuple. */
+/* Puts a pair into one of the three maps, as the names of APIs in its tuple decide. */
 static struct err *place_v1(
 	struct builder *b, struct torch_entry e, const struct py_value *tuple, struct maps *m)
 {
@@ -289,7 +289,7 @@ struct finder {
 	bool lost; /* a key is written with escapes: no more lines are told */
 };
 
-/* Where `"key" :` stands at or behind `at`; text.n = nowhere. */
+/* The place of `"key" :` at or behind `at`; text.n = there is none. */
 static size_t find_key(struct arena *a, struct str text, size_t at, struct str key)
 {
 	struct str quoted = str_fmt(a, "\"%.*s\"", STR(key));

@@ -14,7 +14,7 @@
 struct torch_entry {
 	struct str from, to;
 	struct str table; /* "CUDA_IDENTIFIER_MAP"; "custom" for the user's */
-	struct str file;  /* where it stands: the mapping file's name as in messages */
+	struct str file;  /* the mapping file, as messages name it */
 	unsigned line;
 };
 

@@ -30,9 +30,9 @@ struct scratch {
 	const struct torch_source *s;
 	const struct view *view;
 	struct str top, files; /* absolute, without links; files = TOP/files */
-	struct str root;       /* of the copy */
+	struct str root;       /* the root of the copy */
 	struct str script;     /* mode torch: the text of build_amd.py */
-	struct strs endings;   /* of files that matter */
+	struct strs endings;   /* extensions of files that matter */
 	struct map names;      /* mode torch: file names that the script has in quotes */
 	struct map there;      /* real paths that have a copy */
 };

@@ -25,7 +25,7 @@ struct result { /* HipifyResult */
 	struct err *error;
 };
 
-/* What a file asked of its includes, and what came of it. When the answers are the same in a later
+/* The includes that a file asked about, and its result. When the answers are the same in a later
  * turn, so is the result. */
 struct request {
 	enum torch_form form;
@@ -40,7 +40,7 @@ struct requests {
 struct memo {
 	struct requests asked;
 	enum unit_outcome outcome;
-	struct str text; /* of UNIT_CHANGED */
+	struct str text; /* if it is UNIT_CHANGED */
 };
 
 struct machine {
@@ -55,11 +55,11 @@ struct machine {
 	bool again; /* a second run on the results of the first */
 };
 
-/* What the include callback works for. */
+/* The file for which the include callback works. */
 struct including {
 	struct machine *m;
 	const struct torch_unit *unit;
-	struct arena *a;       /* of the answers */
+	struct arena *a;       /* holds the answers */
 	struct requests asked; /* lives as long as the project */
 };
 

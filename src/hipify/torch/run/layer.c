@@ -68,7 +68,7 @@ static struct str find_real(struct torch_layer *l, struct str path)
 	return py_join(l->a, folder(l, py_dirname(path))->real, py_basename(path));
 }
 
-/* Where a link leads, named from the root as all others: what is written there, and what the view
+/* The target of a link, named from the root as all others: what is written there, and what the view
  * knows of. */
 static struct str target(struct torch_layer *l, struct str path, struct str real)
 {

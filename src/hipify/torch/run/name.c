@@ -1,4 +1,4 @@
-/* What PyTorch's hipify calls its results, and which parts of a PyTorch tree it treats how.
+/* The names that PyTorch's hipify gives its results, and the parts of a PyTorch tree that it treats differently.
  * Predicates look at the path relative to the tree; see select.h. */
 #include "base/buf.h"
 #include "hipify/torch/run/select.h"
@@ -23,8 +23,8 @@ bool torch_special_file(struct str rel, bool fbgemm)
 	ARENA(a);
 	if (!torch_pytorch_file(rel, fbgemm))
 		return false;
-	/* For these words as good as str.lower(), where U+212A gives a k and U+0130 an i with a dot
-	 * behind it. */
+	/* ASCII is enough: str.lower() makes U+212A a k, which is in none of these words, and U+0130
+	 * an i with a dot behind it. */
 	struct str low = str_lower(&a, rel);
 	if (str_contains(low, S("sparse")))
 		return true;

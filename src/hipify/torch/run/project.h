@@ -26,9 +26,9 @@ struct torch_output {
 struct torch_layer {
 	struct arena *a;
 	const struct view *view;
-	struct str real_root;            /* of the view */
-	const struct torch_layer *below; /* of an earlier run; NULL = none */
-	struct torch_disk *disk;         /* what was found out about it; shared by both */
+	struct str real_root;            /* the real path of the view's root */
+	const struct torch_layer *below; /* the layer of an earlier run; NULL = none */
+	struct torch_disk *disk;         /* cached facts about the disk; shared by both */
 	struct map outputs;              /* true path -> struct torch_output * */
 	struct map dirs;                 /* folders that were made */
 };
@@ -62,7 +62,7 @@ struct torch_project {
 	struct torch_selection select;
 	struct strs files;     /* all_files: absolute, in the order of the original, maybe twice */
 	bool launches;         /* are rewritten */
-	struct torch_one *one; /* whose edits are wanted; NULL = nobody's */
+	struct torch_one *one; /* the file whose edits are wanted; NULL = none */
 };
 
 /* One file on its way. The texts are in the arena it was translated with. */
@@ -82,15 +82,15 @@ struct torch_unit {
 struct torch_unit torch_unit_new(const struct torch_project *p, struct arena *a, struct str path);
 /* The include callback for a project that is no extension. user: the arena of the answers. */
 torch_include torch_plain_include;
-/* What hipify calls an include of PyTorch's own headers: false when it is none of those. */
+/* The new name of an include of PyTorch's own headers; false for any other include. */
 bool torch_known_include(struct arena *a, struct str path, bool extension, struct str *ret);
 
 /* The first line says that this is a result. */
 bool torch_is_marked(struct str bytes);
 
 struct torch_unit_work {
-	struct arena *a;   /* of the texts */
-	struct arena *out; /* of the result */
+	struct arena *a;   /* holds the texts */
+	struct arena *out; /* holds the result */
 	torch_include *include;
 	void *user;
 };

@@ -83,7 +83,7 @@ static bool patterns_take(const struct torch_selection *s, struct str path)
 	return included;
 }
 
-/* Those of the patterns that can match below a folder; start ends in '/'. */
+/* The patterns that can match below a folder; start ends in '/'. */
 static struct torch_patterns narrow(
 	struct arena *a, const struct torch_patterns *p, struct str start)
 {
@@ -118,7 +118,7 @@ bool torch_select_takes(const struct torch_selection *s, struct str path, struct
 /* ---- walking ---- */
 
 struct walk {
-	struct arena *a; /* of the folders and the result; under lock */
+	struct arena *a; /* holds the folders and the result; under lock */
 	pthread_mutex_t lock;
 	struct pool *pool;
 	const struct torch_selection *s;
@@ -131,19 +131,19 @@ struct walk {
 struct folder {
 	struct walk *w;
 	struct str path;
-	struct strs files; /* that are taken, absolute */
-	struct strs links; /* those of them that are links */
+	struct strs files; /* the files taken, absolute */
+	struct strs links; /* the links among them */
 	struct folder *v;  /* folders in it, the last one first */
 	size_t n;
 };
 
-/* What is found in a folder, before it is known to the walk. */
+/* The contents of a folder, before the walk knows them. */
 struct finds {
 	struct walk *w;
 	struct torch_selection s; /* with the patterns that matter here */
 	struct arena *tmp;
 	struct strs files, links, dirs;
-	struct buf path; /* of the entry at hand */
+	struct buf path; /* the path of the entry at hand */
 };
 
 /* The patterns leave out everything below the folder. start ends in '/'. */

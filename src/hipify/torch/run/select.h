@@ -1,4 +1,4 @@
-/* Which files PyTorch's hipify takes, and how it calls their results.
+/* The files that PyTorch's hipify takes, and the names of their results.
  *
  * Paths are computed as text, as Python's os.path does it (lang/python/path.h). The folder is
  * walked in the order of its directory entries, unsorted, links to folders are not followed: when
@@ -42,7 +42,7 @@ bool torch_ends_with_one(struct str path, const struct strs *endings);
 
 /* Compiles the patterns; before any of the following. */
 void torch_select_open(struct arena *a, struct torch_selection *s);
-/* Whether the file of this absolute path is taken. */
+/* Is the file of this absolute path taken? */
 bool torch_select_takes(const struct torch_selection *s, struct str path, struct str rel);
 /* matched_files_iter(): absolute paths. Folders that were read are noted in the view. */
 MUST_USE struct err *torch_select(struct arena *a, const struct torch_selection *s,

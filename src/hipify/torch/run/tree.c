@@ -21,14 +21,14 @@
 struct folder {
 	bool writable;    /* or to be made */
 	bool unreadable;  /* so anything may be in it */
-	struct map names; /* that are in it */
+	struct map names; /* of the files in it */
 };
 
 struct task {
 	struct tree_run *run;
 	struct torch_unit unit;
-	const struct folder *folder; /* of a result with a name of its own; else NULL */
-	struct arena mem;            /* of text */
+	const struct folder *folder; /* the folder of a result with a name of its own; else NULL */
+	struct arena mem;            /* holds the text */
 	struct str text;             /* .p NULL: nothing is written */
 	struct err *error;
 	bool serial, taken, repeats, locked; /* locked: may not be written */
@@ -38,7 +38,8 @@ struct task {
 struct tree_run {
 	struct torch_project *p;
 	struct amd_build amd;
-	struct torch_layer layer; /* what build_amd.py edits, and the results of the serial files */
+	struct torch_layer
+		layer; /* files that build_amd.py edits, and the results of the serial ones */
 	struct task *v;
 	size_t n;
 	struct map by_fin, folders;
@@ -344,7 +345,7 @@ static void list_task(struct tree_run *r, struct task *t, struct map *outputs)
 	arena_join(p->a, &t->mem);
 }
 
-/* What build_amd.py edited, unless hipify made something of it afterwards. */
+/* Lists the files that build_amd.py edited, unless hipify translated them afterwards. */
 static void list_edits(struct tree_run *r, const struct map *outputs)
 {
 	struct torch_project *p = r->p;

@@ -1,4 +1,4 @@
-/* What the modes torch and extension share: making the engine, and how one file is done; see
+/* Shared by the modes torch and extension: making the engine, and how one file is done; see
  * project.h. */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 struct torch_opening {
 	const struct torch_source *s;
 	struct pool *pool;
-	struct arena mem; /* of the engine */
+	struct arena mem; /* holds the engine */
 };
 
 static struct err *make_engine(struct arena *tmp, void *user)
@@ -156,7 +156,7 @@ struct err *torch_unit_translate(const struct torch_project *p, struct torch_uni
 {
 	struct torch_job job = job_of(p, u);
 	bool trace = p->one && str_eq(p->one->rel, u->rel);
-	struct arena *a = trace ? p->a : w->a; /* what is asked for outlives the work */
+	struct arena *a = trace ? p->a : w->a; /* the file asked for outlives the work */
 	/* Results with these extensions begin with the line that marks them, unless they replace
 	 * their source. The user's own extensions count too, or the next hipify would take the
 	 * results for sources. */

@@ -1,4 +1,4 @@
-/* Rewrites the kernel launches of a text; see launch.h.
+/* Rewrites the kernel launches of a text; see passes.h.
  *
  * Each step is one of PyTorch's processKernelLaunches(), add_dim3() and extract_arguments()
  * (utils/hipify/hipify_python.py, the same in all releases from 2.4 to 2.15), with replacements of
@@ -18,11 +18,12 @@
 enum { MOST_TEXT = 1 << 27 };
 
 struct launch {
-	size_t at, end;     /* "<<<", and behind ">>>" */
-	size_t start, stop; /* what is replaced: from the character before the name to behind the
+	size_t at, end; /* "<<<", and behind ">>>" */
+	size_t start,
+		stop;    /* the range to replace: from the character before the name to behind the
 			       "("; stop == start when no "(" follows */
-	size_t name_end;    /* behind the name and its template arguments */
-	bool named;         /* there is a character before the name */
+	size_t name_end; /* behind the name and its template arguments */
+	bool named;      /* there is a character before the name */
 };
 
 struct work {
@@ -96,7 +97,7 @@ static struct err *look_at(struct work *w, const struct launch *l, size_t bytes)
 
 /* ---- where launches are ---- */
 
-/* What we are in after c: 0 = code, '/' = a comment to the end of the line, '*', '"'. */
+/* The state after c: 0 = code, '/' = a comment to the end of the line, '*', '"'. */
 static char next_state(char state, char before, char c)
 {
 	switch (state) {

@@ -27,17 +27,17 @@ enum {
 
 struct key_node {
 	struct str label;                /* bytes to match before anything else */
-	const struct torch_entry *entry; /* of the key that ends behind the label */
+	const struct torch_entry *entry; /* the entry whose key ends behind the label */
 	uint32_t child, nchild;          /* consecutive nodes, by their first byte */
 };
 
 struct torch_matcher {
 	bool words;    /* keys have borders */
 	size_t stride; /* from one place that is asked to the next */
-	/* Of a hash of four bytes: a bit for each way() in which they may stand in a key. */
+	/* By a hash of four bytes: a bit for each way() in which they may stand in a key. */
 	unsigned char *filter;
-	unsigned char *heads; /* of a hash of a key's first bytes: 1 = there is such a key */
-	uint64_t head;        /* a mask of those bytes */
+	unsigned char *heads;         /* by a hash of the first bytes: 1 = there is such a key */
+	uint64_t head;                /* a mask of those bytes */
 	const struct key_node *nodes; /* the root first */
 	const unsigned char *firsts;  /* first byte of each node's label */
 	uint32_t tops[256];           /* the root's child for a first byte; 0 = none */
@@ -165,7 +165,7 @@ static bool next_asked(struct walk *s)
 		s->place = place;
 	}
 	s->next = place;
-	if (!s->ways && place + 1 > s->at + stride) /* what begins before that is done with */
+	if (!s->ways && place + 1 > s->at + stride) /* all that begins before that is done */
 		s->at = place + 1 - stride;
 	return s->ways;
 }
@@ -191,7 +191,7 @@ static size_t next_place(struct walk *s)
 }
 
 /* ---- the tree ---- */
-struct range { /* of sorted keys that share their first `depth` bytes */
+struct range { /* sorted keys that share their first `depth` bytes */
 	size_t from, to, depth;
 };
 
@@ -200,7 +200,7 @@ struct builder {
 	const struct torch_entry **keys;
 	size_t n;
 	VEC(struct key_node) nodes;
-	VEC(struct range) ranges; /* of the nodes */
+	VEC(struct range) ranges; /* one for each node */
 };
 
 static int by_key(const void *x, const void *y)

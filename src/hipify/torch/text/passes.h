@@ -51,7 +51,7 @@ struct torch_edits {
 struct torch_trace {
 	struct arena *a;
 	struct str source;
-	struct torch_edits pass;  /* of the running pass, against its input */
+	struct torch_edits pass;  /* edits of the running pass, against its input */
 	struct torch_edits done;  /* composed so far, against source; lines are not set yet */
 	struct torch_edits spare; /* room for the next composition */
 };

@@ -1,4 +1,4 @@
-/* What PyTorch's hipify does to the text of one file, pass by pass.
+/* The passes of PyTorch's hipify over the text of one file.
  *
  * Order: names by the tables; v2: path mappings; includes; CMakeLists.txt; kernel launches; math
  * functions; the runtime header in front. What each does exactly says doc/hipify.md. The text is
@@ -28,7 +28,7 @@ struct torch_job {
 	bool launches;   /* rewrite <<<>>> */
 	bool trace;      /* fill the edits */
 	struct str head; /* goes in front of the result, without an edit */
-	bool stays;      /* of a text that does not change no result is wanted */
+	bool stays;      /* if the text does not change, return no result */
 	torch_include *include;
 	void *user;
 };

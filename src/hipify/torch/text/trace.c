@@ -12,9 +12,9 @@ struct sweep {
 	size_t old, new; /* next edit of either list */
 	ptrdiff_t shift; /* place in the current text minus place in the source, behind the last
 			    image */
-	size_t end;      /* of the group, in the current text */
+	size_t end;      /* the end of the group, in the current text */
 	size_t done;     /* up to where the group's text is made */
-	size_t image;    /* where the last image of the group begins, in the current text */
+	size_t image;    /* start of the last image of the group, in the current text */
 	struct str last; /* its text */
 	struct hipify_edit group;
 	struct hipify_reason **reasons; /* the end of the group's list */
