@@ -84,7 +84,7 @@ static void print(struct arena *a, const struct args *o, const struct fat_report
 	VEC_EACH (const struct str, x, &r->dropped)
 		out_fmt("removed: %.*s\n", STR(*x));
 	if (r->slim.files.n)
-		out_fmt("%.*s\n", STR(slim_manifest_text(a, slim_manifest(a, &r->slim))));
+		out_fmt("%.*s\n", STR(cut_list_describe(a, cut_list_text(a, &r->slim))));
 	out_fmt("%.*s: %s%.*s unpacked (%.*s for all GPUs)", STR(r->output),
 		o->common.dry_run ? "would be about " : "", STR(human_bytes(a, r->slim.after)),
 		STR(human_bytes(a, r->slim.before)));

@@ -38,26 +38,16 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-static struct err *check(const struct slim_args *o)
+/* Warns of GPUs in this machine that lose their code. Until rocm-systems#9498 HIP used no GPU at all when one of them
+ * had no code: the APU beside a card, say. */
+static void warn_of_others(const struct machine *here, const struct slim_report *r)
 {
-	if (!o->gpus.n && !o->strip_device && !o->compress && !o->without.n)
-		return err_hint(err_new(E_USAGE, "'slim' needs --gpu"),
-			"--gpu gfx1201, or --gpu native for the GPUs of this machine");
-	if (!o->output.n == !o->in_place)
-		return err_new(E_USAGE, "'slim' needs either --output or --in-place");
-	return NULL;
-}
-
-/* Until rocm-systems#9498 HIP used no GPU at all when one of them had no code: that of an APU beside the card, say. */
-static void warn_of_others(struct arena *a, const struct slim_args *o, const struct slim_report *r)
-{
-	struct strs here = {0};
-	strs_add(a, &here, S("native"));
-	err_free(machine_native(a, o->sysroot, &here));
-	VEC_EACH (const struct str, gpu, &here) {
-		const struct target want = target_read(*gpu);
+	VEC_EACH (const struct machine_gpu, gpu, &here->gpus) {
+		const struct target want = target_read(gpu->target);
 		const struct slim_keep keep = {.v = &want, .n = 1};
-		bool left = false, lost = false;
+		bool left = !gpu->target.n, lost = false;
+		for (const struct machine_gpu *g = here->gpus.v; g < gpu; g++)
+			left = left || str_eq(g->target, gpu->target);
 		VEC_EACH (const struct slim_sum, s, &r->targets) {
 			left = left || (s->kept && slim_keeps(&keep, s->target));
 			lost = lost || (!s->kept && slim_keeps(&keep, s->target));
@@ -65,7 +55,7 @@ static void warn_of_others(struct arena *a, const struct slim_args *o, const str
 		if (lost && !left)
 			say_warning("'%.*s' of this machine loses its code: until ROCm 7.2 HIP "
 				    "fails for all GPUs when one has none",
-				STR(*gpu));
+				STR(gpu->target));
 	}
 }
 
@@ -122,39 +112,33 @@ static struct err *slim(struct arena *a, const struct slim_args *o, const struct
 	return slim_file(a, k, o->in_place, o->force, r);
 }
 
-/* That of --sdk; else in what is made smaller, or beside it. */
-static struct err *find_runtime(
-	struct arena *a, const struct slim_args *o, bool wheel, struct slim_runtime *ret)
-{
-	struct sdk sdk;
-	*ret = (struct slim_runtime){0};
-	if (o->sdk.n && fs_is_dir(o->sdk))
-		return slim_runtime_in(a, o->sdk, true, ret);
-	if (o->sdk.n) {
-		TRY(sdk_open_name(a, o->sdk, &sdk));
-		VEC_EACH (const struct str, dir, &sdk.lib_dirs)
-			TRY(slim_runtime_in(
-				a, str_fmt(a, "%.*s%.*s", STR(sdk.root), STR(*dir)), false, ret));
-		return NULL;
-	}
-	if (wheel)
-		return wheel_runtime(a, o->path, ret);
-	bool dir = fs_is_dir(o->path);
-	return slim_runtime_in(a, dir ? o->path : path_dir(o->path), dir, ret);
-}
-
+/* --compress: the runtime of --sdk decides, or else the one inside PATH or beside it. */
 static struct err *choose_encoding(
 	struct arena *a, const struct slim_args *o, struct slim_keep *k, struct slim_report *r)
 {
 	static const char *const names[] = {"", "ccob1", "ccob2", "ccob3"};
-	struct slim_runtime hip;
+	struct slim_runtime hip = {0};
 	struct str head = S("");
-	if (!fs_is_dir(o->path))
+	struct sdk sdk;
+	bool dir = fs_is_dir(o->path);
+	if (!dir)
 		TRY(fs_read_head(a, o->path, 4, &head));
-	TRY(find_runtime(a, o, str_eq(head, S("PK\3\4")), &hip));
+	if (o->sdk.n && fs_is_dir(o->sdk)) {
+		TRY(slim_runtime_in(a, o->sdk, true, &hip));
+	} else if (o->sdk.n) {
+		TRY(sdk_open_name(a, o->sdk, &sdk));
+		VEC_EACH (const struct str, lib, &sdk.lib_dirs)
+			TRY(slim_runtime_in(
+				a, str_fmt(a, "%.*s%.*s", STR(sdk.root), STR(*lib)), false, &hip));
+	} else if (str_eq(head, S("PK\3\4"))) {
+		TRY(wheel_runtime(a, o->path, &hip));
+	} else {
+		TRY(slim_runtime_in(a, dir ? o->path : path_dir(o->path), dir, &hip));
+	}
 	if (!hip.path.n)
-		return err_hint(err_new(E_SDK, "no libamdhip64 tells which bundles it reads"),
-			"--sdk names an SDK, or a folder that has it");
+		return err_hint(
+			err_new(E_SDK, "no libamdhip64 tells which compressed bundles it reads"),
+			"name an SDK, or a folder that has it, by --sdk");
 	if (!hip.most)
 		return err_new(E_SDK, "HIP %u.%u reads no compressed bundles: '%.*s'", hip.major,
 			hip.minor, STR(hip.path));
@@ -178,8 +162,14 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		.exact = o->exact,
 		.strip_device = o->strip_device,
 		.without = o->without};
-	TRY(check(o));
+	struct machine here = {0};
+	if (!o->gpus.n && !o->strip_device && !o->compress && !o->without.n)
+		return err_hint(err_new(E_USAGE, "'slim' needs --gpu"),
+			"--gpu gfx1201, or --gpu native for the GPUs of this machine");
+	if (!o->output.n == !o->in_place)
+		return err_new(E_USAGE, "'slim' needs either --output or --in-place");
 	TRY(machine_native(a, o->sysroot, &o->gpus));
+	err_free(machine_gpus(a, o->sysroot, &here));
 	if (o->gpus.n)
 		TRY(targets_parse(a, &o->gpus, &gpus));
 	if (o->strip_device)
@@ -197,7 +187,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 	TRY(slim(a, o, &keep, &r));
 	VEC_EACH (const struct slim_refused, x, &r.refused)
 		say_warning("'%.*s' stays whole: %.*s", STR(x->path), STR(x->why));
-	warn_of_others(a, o, &r);
+	warn_of_others(&here, &r);
 	if (o->common.json)
 		out_text(json_document(a, 2, slim_fields, &r));
 	else

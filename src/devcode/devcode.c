@@ -11,9 +11,9 @@
 #include "formats/kpack.h"
 #include "formats/pe.h"
 #include "formats/zip.h"
-#include "slim/slim.h"
+#include "target/cut_list.h"
 
-enum { HEAD = 64, MANIFEST = 2 << 20 };
+enum { HEAD = 64, CUT_LIST_SIZE = 2 << 20 };
 
 static struct err *scan_bare(struct scan *s, const struct bytes *src)
 {
@@ -181,12 +181,12 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 }
 
 /* What `rocsmith slim` left behind: e tells whether it could be read. */
-static void note_manifest(struct many *m, struct str path, struct err *e, const struct str *text)
+static void note_cut_list(struct many *m, struct str path, struct err *e, const struct str *text)
 {
 	ARENA(tmp);
 	struct devcode_file file = {.path = path};
 	struct scan s = {.a = m->a, .out = m->out, .file = &file};
-	struct str said = !e && text->p ? slim_manifest_text(&tmp, *text) : S("");
+	struct str said = !e && text->p ? cut_list_describe(&tmp, *text) : S("");
 	if (said.n)
 		scan_say(&s, "slimmed", SEV_INFO, "%.*s", STR(said));
 	err_free(e);
@@ -202,8 +202,8 @@ static struct err *scan_members(struct many *m, const struct zip *z)
 			continue;
 		note_side(m, name, x->size, x->stored);
 		TRY(note_damage(m, name, scan_member(m, x)));
-		if (str_ends(x->name, S(".dist-info/" SLIM_MANIFEST)))
-			note_manifest(m, name, zip_read(&tmp, z, x, MANIFEST, &text), &text);
+		if (str_ends(x->name, S(".dist-info/" CUT_LIST)))
+			note_cut_list(m, name, zip_read(&tmp, z, x, CUT_LIST_SIZE, &text), &text);
 	}
 	return NULL;
 }
@@ -240,8 +240,8 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	if (!S_ISREG(e->st.st_mode))
 		return NULL;
 	struct str path = path_join(&tmp, m->dir, e->path);
-	if (str_eq(e->path, S(SLIM_MANIFEST)))
-		note_manifest(m, e->path, fs_read_opt(&tmp, path, MANIFEST, &text), &text);
+	if (str_eq(e->path, S(CUT_LIST)))
+		note_cut_list(m, e->path, fs_read_opt(&tmp, path, CUT_LIST_SIZE, &text), &text);
 	note_side(m, e->path, (uint64_t)e->st.st_size, (uint64_t)e->st.st_size);
 	if (!str_ends(e->path, S(".whl")) &&
 		!(str_ends(e->path, S(".zip")) && str_contains(path, S("aotriton.images/"))))
@@ -329,8 +329,8 @@ struct err *devcode_scan(struct arena *a, struct str path, unsigned flags, struc
 				: kind == KIND_TAR ? scan_tar(&m, path)
 						   : scan_file(&m, path, path);
 		TRY_CTX(e, "cannot inspect '%.*s'", STR(path));
-		path = str_fmt(a, "%.*s" SLIM_MANIFEST_END, STR(path));
-		note_manifest(&m, path, fs_read_opt(a, path, MANIFEST, &text), &text);
+		path = str_fmt(a, "%.*s" CUT_LIST_END, STR(path));
+		note_cut_list(&m, path, fs_read_opt(a, path, CUT_LIST_SIZE, &text), &text);
 	}
 	devcode_finish(a, ret);
 	return NULL;

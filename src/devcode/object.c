@@ -1,4 +1,5 @@
-/* One code object: its ELF header, kernels, debug sections and hash; and what is odd about it.
+/* One code object: its ELF header, kernels and what they take of a GPU, debug sections and hash; and what is odd
+ * about it.
  *
  * Kernels are the symbols NAME.kd (kernel descriptors) of the dynamic symbol table. A listed target
  * proves little: a bundle may list 27 targets and have kernels for three. */
@@ -152,7 +153,7 @@ static struct err *read_near(const struct bytes *s, void *p, size_t n, uint64_t 
 
 /* ---- kernels ---- */
 /* NT_AMDGPU_METADATA of owner "AMDGPU": a map with the list amdhsa.kernels. */
-bool object_metadata(struct str *note, uint64_t *ret_n)
+static bool read_metadata(struct str *note, uint64_t *ret_n)
 {
 	enum { NHDR = 12, NAME = 8, METADATA = 32 };
 	struct msgpack_value v;
@@ -184,7 +185,7 @@ static struct err *read_announced(struct arena *a, const struct elf *e, struct c
 			continue;
 		size_t want = s->filesz < WINDOW ? (size_t)s->filesz : WINDOW;
 		TRY(bytes_peek(e->src, window, want, s->offset, &note.n));
-		if (!object_metadata(&note, &n))
+		if (!read_metadata(&note, &n))
 			break;
 		o->kernels = (int64_t)n;
 		if (n && msgpack_next(&note, &v) && v.kind == MSGPACK_MAP &&
@@ -263,7 +264,100 @@ static struct err *count_kernels(struct arena *a, const struct elf *e, struct co
 	return NULL;
 }
 
+/* ---- registers, LDS, scratch, spills ---- */
+
+/* The compiler writes it into the metadata note, whose list amdhsa.kernels has a map for each kernel. Source of the keys:
+ * LLVM AMDGPUUsage, "Code Object V3 Metadata". A note without such a list has no resources. The limit is for a whole
+ * scan: enough for people, and a build report stays readable. */
+enum { KERNELS = 4000, KERNEL_NAME = 400 };
+
+#define NUMBER(k, member)                                                                          \
+	{                                                                                          \
+		.key = S_INIT(k), .off = offsetof(struct code_kernel, member)                      \
+	}
+static const struct {
+	struct str key;
+	size_t off;
+} numbers[] = {
+	NUMBER(".vgpr_count", vgprs),
+	NUMBER(".agpr_count", agprs),
+	NUMBER(".sgpr_count", sgprs),
+	NUMBER(".group_segment_fixed_size", lds),
+	NUMBER(".private_segment_fixed_size", scratch),
+	NUMBER(".vgpr_spill_count", vgpr_spills),
+	NUMBER(".sgpr_spill_count", sgpr_spills),
+	NUMBER(".wavefront_size", wave),
+};
+
+static void set_number(
+	struct arena *a, struct code_kernel *k, struct str key, struct msgpack_value v)
+{
+	if (v.kind == MSGPACK_STR && str_eq(key, S(".name")))
+		k->name =
+			str_dup(a, str_sub(v.text, 0, utf8_fit(v.text, KERNEL_NAME, KERNEL_NAME)));
+	for (size_t i = 0; v.kind == MSGPACK_UINT && i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (str_eq(key, numbers[i].key))
+			*(uint64_t *)(void *)((char *)k + numbers[i].off) = v.number;
+}
+
+static bool read_kernel(struct arena *a, struct str *rest, struct code_kernel *k)
+{
+	struct msgpack_value map, key, value;
+	if (!msgpack_next(rest, &map) || map.kind != MSGPACK_MAP)
+		return false;
+	for (uint64_t n = map.number; n; n--) {
+		if (!msgpack_next(rest, &key))
+			return false;
+		struct str at = *rest;
+		if (!msgpack_skip(rest) || !msgpack_next(&at, &value))
+			return false;
+		set_number(a, k, key.text, value);
+	}
+	return true;
+}
+
+/* SGPRs: LLVM, GCNSubtarget.cpp, getOccupancyWithNumSGPRs(); gfx10 and later have enough for all waves. */
+static unsigned waves_of(const struct gpu *gpu, const struct code_kernel *k)
+{
+	enum { SGPRS = 800 };
+	if (!gpu || !gpu->waves || k->wave != (gpu->wave32 ? 32 : 64))
+		return 0;
+	uint64_t steps = k->vgprs / gpu->vgpr_step + (k->vgprs % gpu->vgpr_step || !k->vgprs);
+	uint64_t most = steps ? gpu->vgprs / gpu->vgpr_step / steps : 0;
+	if (!gpu->wave32 && k->sgprs && SGPRS / k->sgprs < most)
+		most = SGPRS / k->sgprs;
+	return most < gpu->waves ? (unsigned)most : gpu->waves;
+}
+
+static struct err *read_resources(struct scan *s, const struct elf *e, struct code_object *o)
+{
+	ARENA(tmp);
+	struct str note;
+	uint64_t n;
+	VEC_EACH (struct elf_segment, x, &e->segments) {
+		if (x->type != ELF_PT_NOTE)
+			continue;
+		TRY(budget_work(e->src->budget, x->filesz));
+		TRY(bytes_slice(&tmp, e->src, x->offset, x->filesz, &note));
+		budget_return(e->src->budget, x->filesz);
+		if (!read_metadata(&note, &n))
+			return NULL;
+		for (; n && s->out->resources < KERNELS; n--) {
+			struct code_kernel k = {0};
+			TRY(budget_memory(e->src->budget, sizeof(k) + KERNEL_NAME));
+			if (!read_kernel(s->a, &note, &k))
+				return NULL;
+			k.waves = waves_of(target_read(o->target).gpu, &k);
+			*VEC_PUSH(s->a, &o->resources) = k;
+			s->out->resources++;
+		}
+		return NULL;
+	}
+	return NULL;
+}
+
 /* ---- the whole ---- */
+
 /* For a listing: one read of a few bytes. False: they do not tell all. */
 static struct err *look_shortly(
 	struct scan *s, const struct bytes *object, struct code_object *o, bool *ret)
@@ -310,7 +404,7 @@ static struct err *look(struct scan *s, const struct bytes *object, struct code_
 		o->alone = 0;
 		TRY(names_take(s, &e, o));
 	}
-	return s->flags & DEVCODE_RESOURCES ? object_resources(s, &e, o) : NULL;
+	return s->flags & DEVCODE_RESOURCES ? read_resources(s, &e, o) : NULL;
 }
 
 static struct err *hash_object(struct scan *s, const struct bytes *src, struct code_object *o)

@@ -72,11 +72,6 @@ MUST_USE struct err *object_add(
 	struct scan *s, const struct bytes *src, struct str target, struct code_object **ret);
 /* object.c: fills in what can be told from the object's bytes. Anything odd becomes a finding. */
 void object_look(struct scan *s, const struct bytes *src, struct code_object *o);
-/* resources.c: fills in what the kernels take. */
-MUST_USE struct err *object_resources(struct scan *s, const struct elf *e, struct code_object *o);
-/* In the notes of an object: moves *note to the first of the n kernels of its metadata. False when there are
- * none, or they are not in these bytes. */
-bool object_metadata(struct str *note, uint64_t *ret_n);
 /* Findings that compare the objects of one bundle: from index `first` of s->file->objects to `end`. */
 void object_compare(struct scan *s, size_t first, size_t end);
 

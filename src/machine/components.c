@@ -3,9 +3,9 @@
 #include "formats/node.h"
 #include "machine/facts.h"
 #include "machine/parse.h"
-#include "slim/slim.h"
+#include "target/cut_list.h"
 
-enum { HEADER_HEAD = 1 << 14, MANIFEST_HEAD = 1 << 16 };
+enum { HEADER_HEAD = 1 << 14, CUT_LIST_HEAD = 1 << 16 };
 
 static void add_part(struct root *r, struct machine_sdk *s, struct str name, struct str version)
 {
@@ -63,27 +63,17 @@ static void read_clang(struct root *r, struct str dir, struct machine_sdk *s)
 			add_part(r, s, S("clang"), versions.v[i]);
 }
 
-/* The manifest begins with what was asked for; of the list of files, which may be long, nothing is needed. */
-static void keep_manifest(struct buf *out, struct str text)
-{
-	struct str list = S("  \"targets\": [");
-	size_t end = str_find(text, list);
-	buf_add(out, str_sub(text, 0, end));
-	if (end < text.n)
-		buf_fmt(out, "%.*s]\n}\n", STR(list));
-}
-
 static void read_slim(struct root *r, struct str dir, struct machine_sdk *s)
 {
 	const struct node *n;
 	struct str text;
 	BUF(head, r->a);
-	if (root_head(r, path_join(r->a, dir, S(SLIM_MANIFEST)), MANIFEST_HEAD, keep_manifest,
-		    &text) != ROOT_OK)
+	if (root_head(r, path_join(r->a, dir, S(CUT_LIST)), CUT_LIST_HEAD, cut_list_head, &text) !=
+		ROOT_OK)
 		return;
 	s->slim = true;
-	keep_manifest(&head, text);
-	struct err *e = json_parse(r->a, buf_str(&head), S("the manifest"), &n);
+	cut_list_head(&head, text);
+	struct err *e = json_parse(r->a, buf_str(&head), S("the cut list"), &n);
 	if (!e)
 		e = node_want_strs(r->a, n, S("gpus"), &s->slim_gpus);
 	for (size_t i = 0; !e && i < s->slim_gpus.n; i++)

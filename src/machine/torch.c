@@ -5,9 +5,9 @@
 #include "lang/python/literal.h"
 #include "machine/library.h"
 #include "machine/python.h"
-#include "slim/slim.h"
+#include "target/cut_list.h"
 
-enum { VERSION_HEAD = 64 << 10, MANIFEST_HEAD = 1 << 20 };
+enum { VERSION_HEAD = 64 << 10, CUT_LIST_HEAD = 1 << 20 };
 
 /* ---- torch/version.py ---- */
 
@@ -429,13 +429,13 @@ static void read_torch_libraries(struct environment *e, struct str dir, struct m
 
 /* ---- the whole ---- */
 
-static void keep_manifest(struct buf *out, struct str text)
+static void keep_cut_list(struct buf *out, struct str text)
 {
 	if (str_contains(text, S("torch/lib")))
 		buf_add(out, S("{\"files\": [{\"path\": \"torch/lib\"}]}\n"));
 }
 
-/* The manifest lies in the folder that was slimmed, or in torch's dist-info. */
+/* The cut list lies in the folder that was slimmed, or in torch's dist-info. */
 static bool is_slim(struct environment *e, struct str torch)
 {
 	struct strs dirs = {0};
@@ -445,11 +445,11 @@ static bool is_slim(struct environment *e, struct str torch)
 	VEC_EACH (const struct machine_package, p, &e->py->packages)
 		if (str_eq(p->name, S("torch")))
 			strs_add(e->r->a, &dirs, str_sub(p->path, 1, p->path.n));
-	if (root_has_file(e->r, path_join(e->r->a, torch, S(SLIM_MANIFEST))))
+	if (root_has_file(e->r, path_join(e->r->a, torch, S(CUT_LIST))))
 		return true;
 	VEC_EACH (const struct str, dir, &dirs)
-		if (root_head(e->r, path_join(e->r->a, *dir, S(SLIM_MANIFEST)), MANIFEST_HEAD,
-			    keep_manifest, &text) == ROOT_OK &&
+		if (root_head(e->r, path_join(e->r->a, *dir, S(CUT_LIST)), CUT_LIST_HEAD,
+			    keep_cut_list, &text) == ROOT_OK &&
 			str_contains(text, S("torch/lib")))
 			return true;
 	return false;

@@ -47,8 +47,8 @@ static struct err *may_punch(const struct input *in, struct str path, bool force
 
 static struct err *write_manifest(struct arena *a, const struct slim_report *r, struct str file)
 {
-	struct str path = str_fmt(a, "%.*s" SLIM_MANIFEST_END, STR(file));
-	return r->files.n ? fs_write(path, slim_manifest(a, r), 0644) : NULL;
+	struct str path = str_fmt(a, "%.*s" CUT_LIST_END, STR(file));
+	return r->files.n ? fs_write(path, cut_list_text(a, r), 0644) : NULL;
 }
 
 /* The manifest is there before its file: without one it would be forgotten. */
@@ -207,20 +207,20 @@ struct err *slim_may_make(struct arena *a, const struct slim_report *r, bool fol
 	if (!force)
 		return err_hint(
 			err_new(E_USAGE, "'%.*s' exists", STR(to)), "--force overwrites it");
-	if (folder ? !fs_is_file(path_join(a, to, S(SLIM_MANIFEST))) : fs_is_dir(to))
+	if (folder ? !fs_is_file(path_join(a, to, S(CUT_LIST))) : fs_is_dir(to))
 		return err_new(E_USAGE, "'%.*s' exists, and was not made by 'slim'", STR(to));
 	return NULL;
 }
 
 static struct err *make_folder(struct job *j, const struct fs_aside *aside)
 {
-	struct str manifest = path_join(j->a, j->to, S(SLIM_MANIFEST));
+	struct str manifest = path_join(j->a, j->to, S(CUT_LIST));
 	TRY(fs_mkdirs(j->to));
 	TRY(fs_walk(j->r->path, visit, j));
 	TRY(slim_check_served(j->a, j->r, j->keep));
 	TRY(slim_check_without(j->r));
 	TRY(slim_remove_empty(j->to, j->r));
-	TRY(fs_write(manifest, slim_manifest(j->a, j->r), 0644));
+	TRY(fs_write(manifest, cut_list_text(j->a, j->r), 0644));
 	TRY(fs_sync_all(j->to));
 	TRY(fs_aside_commit(aside));
 	return fs_sync(path_dir(aside->place));

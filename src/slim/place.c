@@ -8,20 +8,19 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/proc.h"
-#include "formats/node.h"
 #include "slim/slim_int.h"
 
-struct place {
+struct tree_slimming {
 	struct arena *a;
 	const struct slim_keep *keep;
 	struct slim_report *r;
-	struct str manifest;
+	struct str list; /* the path of the cut list */
 };
 
 static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
-	struct place *p = user;
+	struct tree_slimming *p = user;
 	size_t n = p->r->files.n;
 	TRY(cancel_check());
 	if (slim_drops(p->keep, e))
@@ -33,17 +32,13 @@ static struct err *look_at(void *user, const struct fs_entry *e, bool *prune)
 	return NULL;
 }
 
-/* What an earlier run wrote; without one ret->gpus and ret->files are empty. */
-static struct err *read_manifest(struct place *p, struct slim_report *ret)
+/* Reads what an earlier run wrote; without that, ret->gpus and ret->files are empty. */
+static struct err *read_cut_list(struct tree_slimming *p, struct slim_report *ret)
 {
 	struct str text;
-	const struct node *n;
 	*ret = (struct slim_report){0};
-	TRY(fs_read_opt(p->a, p->manifest, 64 << 20, &text));
-	if (!text.p)
-		return NULL;
-	struct err *e = json_parse(p->a, text, p->manifest, &n);
-	return e ? e : json_fields_read(p->a, n, slim_fields, ret);
+	TRY(fs_read_opt(p->a, p->list, 64 << 20, &text));
+	return text.p ? cut_list_read(p->a, text, p->list, ret) : NULL;
 }
 
 static bool same_words(const struct strs *x, const struct strs *y)
@@ -63,8 +58,7 @@ static struct err *may_go_on(
 	if (same || !old->unfinished)
 		return NULL;
 	return err_hint(err_new(E_USAGE, "another run on '%.*s' is unfinished", STR(r->path)),
-		"finish it with its own options: --gpu %.*s, and those that " SLIM_MANIFEST
-		" names",
+		"finish it with its own options: --gpu %.*s, and those that " CUT_LIST " names",
 		STR(str_join(a, &old->gpus, S(","))));
 }
 
@@ -98,7 +92,7 @@ static void add_report(struct arena *a, struct slim_report *to, const struct sli
 	*to = now;
 }
 
-static struct err *save(struct place *p, struct slim_report *all, bool unfinished)
+static struct err *save(struct tree_slimming *p, struct slim_report *all, bool unfinished)
 {
 	all->path = all->output = p->r->path;
 	all->unfinished = unfinished;
@@ -111,10 +105,10 @@ static struct err *save(struct place *p, struct slim_report *all, bool unfinishe
 			f->after = here ? (uint64_t)st.st_size : 0;
 		all->after -= f->before - f->after;
 	}
-	return fs_write(p->manifest, slim_manifest(p->a, all), 0644);
+	return fs_write(p->list, cut_list_text(p->a, all), 0644);
 }
 
-static struct err *change(struct place *p)
+static struct err *change(struct tree_slimming *p)
 {
 	VEC_EACH (struct slim_done, f, &p->r->files) {
 		ARENA(tmp);
@@ -138,11 +132,11 @@ struct err *slim_tree(
 	struct arena *a, const struct slim_keep *k, slim_then_fn *then, struct slim_report *r)
 {
 	CLEANUP(fs_unguardp) struct fs_tree *guard = NULL;
-	struct place p = {.a = a, .keep = k, .r = r};
+	struct tree_slimming p = {.a = a, .keep = k, .r = r};
 	struct slim_report all;
-	p.manifest = path_join(a, r->path, S(SLIM_MANIFEST));
+	p.list = path_join(a, r->path, S(CUT_LIST));
 	TRY(fs_guard(r->path, &guard));
-	TRY(read_manifest(&p, &all));
+	TRY(read_cut_list(&p, &all));
 	TRY(may_go_on(a, &all, r));
 	TRY(fs_walk(r->path, look_at, &p));
 	if (!all.unfinished)

@@ -17,8 +17,7 @@
 #pragma once
 
 #include "formats/bundle.h"
-#include "formats/json_fields.h"
-#include "target/target.h"
+#include "target/cut_list.h"
 
 struct fs_out;
 
@@ -59,17 +58,6 @@ MUST_USE struct err *slim_runtime_in(
 	struct arena *a, struct str dir, bool deep, struct slim_runtime *io);
 
 /* ---- one file ---- */
-struct slim_sum {
-	struct str target;
-	bool kept;
-	uint64_t objects, bytes; /* as they are stored: of compressed bundles in proportion */
-};
-
-struct slim_sums {
-	struct slim_sum *v;
-	size_t n, cap;
-};
-
 /* What an object is then: its first bytes anew, then its own up to `cut`, then a tail. Debug information, comments
  * and .symtab are gone; all that segments have (code, descriptors, notes, .dynsym) stays where it is, and a
  * header .symtab leads to .dynsym, without which ROCr finds no kernel. cut 0: it stays as it is. */
@@ -154,38 +142,8 @@ struct slim_fill {
 /* The inverse: bundles in a segment of their own at the end of the file. Read back and compared; commits. */
 MUST_USE struct err *slim_fill(struct arena *a, const struct slim_fill *f, struct str path);
 
-/* ---- what was done: `rocsmith slim --json`, and the manifest that stays ---- */
-struct slim_done { /* a file that changed; after = 0: it is gone */
-	struct str path;
-	uint64_t before, after;
-};
-
-struct slim_refused { /* of a folder: a file that stays whole, because nothing proves that it would work */
-	struct str path, why;
-};
-
-struct slim_report {
-	struct str path, output;
-	struct strs gpus, without;
-	bool exact, strip_device;
-	bool unfinished;        /* in place: this is what is going to be */
-	struct str compress;    /* "ccob2"; "": bundles keep their encoding */
-	struct str runtime;     /* whose version decided that */
-	uint64_t before, after; /* all files together, unpacked */
-	uint64_t stripped;      /* of objects that stay, uncompressed */
-	struct slim_sums targets;
-	VEC(struct slim_refused) refused;
-	VEC(struct slim_done) files; /* paths below that of the report, "" for itself */
-};
-
-extern const struct json_field slim_fields[]; /* schema rocsmith.slim/1 */
-#define SLIM_MANIFEST "rocsmith-slim.json"    /* in a folder or dist-info */
-#define SLIM_MANIFEST_END ".slim.json"        /* of a file: behind its name */
-struct str slim_manifest(
-	struct arena *a, const struct slim_report *r); /* without places on this machine */
-/* "slimmed for gfx1100: without gfx803, gfx900", of a manifest's text; "" when it is none. */
-struct str slim_manifest_text(struct arena *a, struct str text);
-/* Adds a file of so many bytes; p = NULL: it is left out. */
+/* ---- the report: see target/cut_list.h ---- */
+/* Adds a file, of `before` bytes; p = NULL: it is left out. */
 void slim_note(struct arena *a, struct slim_report *r, struct str path, uint64_t before,
 	const struct slim_plan *p);
 /* E_GFX when there is code, but none for any of the GPUs. */

@@ -43,9 +43,6 @@ bool slim_drops(const struct slim_keep *k, const struct fs_entry *e); /* is it l
 /* Removes the folders below top that became empty because of files that the report names. */
 MUST_USE struct err *slim_remove_empty(struct str top, const struct slim_report *r);
 
-/* report.c: adds a sum to that of the same target. */
-void slim_sum_add(struct arena *a, struct slim_sums *to, const struct slim_sum *s);
-
 /* mark.c: the wrappers and sections of a host part. */
 enum {
 	SLIM_HIPF = 0x48495046,

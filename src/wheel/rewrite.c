@@ -112,7 +112,7 @@ struct err *rewrite_slim(struct rewrite *x, const struct slim_keep *keep, struct
 void rewrite_cut_list(struct rewrite *x, const struct slim_report *r)
 {
 	if (r->files.n)
-		rewrite_text(x, SLIM_MANIFEST, slim_manifest(x->a, r));
+		rewrite_text(x, CUT_LIST, cut_list_text(x->a, r));
 }
 
 struct err *rewrite_write(struct rewrite *x)

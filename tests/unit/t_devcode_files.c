@@ -217,24 +217,24 @@ static void manifests_of_slim_are_said(void **state)
 	struct slim_report r = {.path = S("x"), .output = S("y")};
 	strs_add(&a, &r.gpus, S("gfx942"));
 	*VEC_PUSH(&a, &r.targets) = (struct slim_sum){.target = S("gfx90a")};
-	struct str text = slim_manifest(&a, &r), path = put(&a, dir, "k.co", k), whl;
-	put(&a, dir, SLIM_MANIFEST, S("[]"));
-	put(&a, dir, "deeper/" SLIM_MANIFEST, text);
+	struct str text = cut_list_text(&a, &r), path = put(&a, dir, "k.co", k), whl;
+	put(&a, dir, CUT_LIST, S("[]"));
+	put(&a, dir, "deeper/" CUT_LIST, text);
 	assert_str(scanned(&a, dir), "k.co:object:gfx942");
-	put(&a, dir, SLIM_MANIFEST, text);
-	assert_str(scanned(&a, dir), "k.co:object:gfx942\nslimmed " SLIM_MANIFEST ": " SAID);
-	put(&a, dir, "k.co" SLIM_MANIFEST_END, text);
+	put(&a, dir, CUT_LIST, text);
+	assert_str(scanned(&a, dir), "k.co:object:gfx942\nslimmed " CUT_LIST ": " SAID);
+	put(&a, dir, "k.co" CUT_LIST_END, text);
 	assert_str(scanned(&a, path), str_fmt(&a,
 					      "%.*s:object:gfx942\nslimmed "
-					      "%.*s" SLIM_MANIFEST_END ": " SAID,
+					      "%.*s" CUT_LIST_END ": " SAID,
 					      STR(path), STR(path))
 					      .p);
 	struct zip_input v[] = {{.name = S("k.co"), .content = k, .mode = 0644},
-		{.name = S("x-1.dist-info/" SLIM_MANIFEST), .content = text, .mode = 0644},
-		{.name = S("x/" SLIM_MANIFEST), .content = text, .mode = 0644}};
+		{.name = S("x-1.dist-info/" CUT_LIST), .content = text, .mode = 0644},
+		{.name = S("x/" CUT_LIST), .content = text, .mode = 0644}};
 	whl = zip_of(&a, dir, "w/x.whl", v, 3);
 	assert_str(scanned(&a, whl),
-		"k.co:object:gfx942\nslimmed x-1.dist-info/" SLIM_MANIFEST ": " SAID);
+		"k.co:object:gfx942\nslimmed x-1.dist-info/" CUT_LIST ": " SAID);
 	for (size_t n = 2 << 20; n <= (2 << 20) + 1; n++) { /* none is of more than 2 MiB */
 		BUF(large, &a);
 		buf_add(&large, text);
@@ -242,7 +242,7 @@ static void manifests_of_slim_are_said(void **state)
 		v[1].content = buf_str(&large);
 		struct str got = scanned(&a, zip_of(&a, dir, "w/x.whl", v, 3));
 		assert_int_equal(str_contains(got, S(SAID)), n == 2 << 20);
-		put(&a, dir, SLIM_MANIFEST, buf_str(&large));
+		put(&a, dir, CUT_LIST, buf_str(&large));
 		assert_ok(fs_remove_tree(path_join(&a, dir, S("w"))));
 		assert_int_equal(str_contains(scanned(&a, dir), S(SAID)), n == 2 << 20);
 	}

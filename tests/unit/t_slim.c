@@ -547,7 +547,7 @@ static void a_manifest_tells_what_went(void **state)
 	assert_ok(on_path(&a, lib, out, "gfx1100", false, &r));
 	assert_int_equal(r.targets.n, 4);
 	assert_ok(fs_read(&a, path_join(&a, dir, S("out.so.slim.json")), 1 << 20, &text));
-	assert_str(slim_manifest_text(&a, text),
+	assert_str(cut_list_describe(&a, text),
 		"slimmed for gfx1100: without gfx90a:xnack-, gfx1201");
 	assert_false(str_contains(text, dir));
 	struct stat st;
@@ -555,8 +555,8 @@ static void a_manifest_tells_what_went(void **state)
 	assert_true(st.st_mode & 0100);
 	assert_err_says(on_path(&a, lib, out, "gfx1201", false, &r), E_USAGE, "exists");
 	assert_ok(on_path(&a, lib, out, "gfx1201", true, &r));
-	assert_str(slim_manifest_text(&a, S("{}")), "");
-	assert_str(slim_manifest_text(&a, S("[")), "");
+	assert_str(cut_list_describe(&a, S("{}")), "");
+	assert_str(cut_list_describe(&a, S("[")), "");
 	test_dir_remove(dir);
 }
 
@@ -639,7 +639,7 @@ static void a_folder_is_taken_over_whole(void **state)
 	assert_ok(fs_stat(path_join(&a, in, S("lib/cut.so")), &st));
 	assert_ok(fs_stat(path_join(&a, out, S("lib/cut.so")), &other));
 	assert_int_equal(st.st_ino, other.st_ino);
-	assert_true(fs_present(path_join(&a, out, S(SLIM_MANIFEST))));
+	assert_true(fs_present(path_join(&a, out, S(CUT_LIST))));
 	/* ours is replaced when that is asked for, another folder never */
 	assert_err_says(on_path(&a, in, out, "gfx1100", false, &r), E_USAGE, "exists");
 	assert_ok(on_path(&a, in, out, "gfx1201", true, &r));
@@ -691,10 +691,10 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	test_put(path_join(&a, in, S("lib/extra/K_gfx90a.co")), "other");
 	test_put(path_join(&a, in, S("lib/K_gfx1100.co")), "mine");
 	assert_err_says(in_tree(&a, in, "gfx942", NULL, &r), E_GFX, "has no code for gfx942");
-	assert_false(fs_present(path_join(&a, in, S(SLIM_MANIFEST))));
+	assert_false(fs_present(path_join(&a, in, S(CUT_LIST))));
 	/* stopped before it is done: only the same may go on */
 	assert_err_says(in_tree(&a, in, "gfx1100 gfx1201", stop_there, &r), E_CANCELLED, "stopped");
-	assert_true(str_starts(slim_manifest_text(&a, read_text(&a, in, SLIM_MANIFEST)),
+	assert_true(str_starts(cut_list_describe(&a, read_text(&a, in, CUT_LIST)),
 		S("unfinished: being slimmed for gfx1100, gfx1201: without gfx90a")));
 	assert_err_says(in_tree(&a, in, "gfx1100", NULL, &r), E_USAGE, "is unfinished");
 	assert_ok(fs_mkdirs(gone)); /* as one that was killed leaves it */
@@ -708,17 +708,17 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	assert_true(str_eq(read_text(&a, dir, "other"), b.file));
 	assert_int_equal(read_text(&a, in, "lib/cut.so").n, 9000);
 	assert_false(fs_present(path_join(&a, in, S("lib/extra/K_gfx90a.co"))));
-	done = read_text(&a, in, SLIM_MANIFEST);
+	done = read_text(&a, in, CUT_LIST);
 	assert_true(str_contains(done, str_fmt(&a, "\"after\": %zu\n", now.n)));
 	assert_true(str_contains(done, S("\"unfinished\": false")));
 	/* once more nothing happens; for fewer GPUs the manifest knows of both */
 	assert_ok(in_tree(&a, in, "gfx1100 gfx1201", stop_there, &r));
-	assert_true(str_eq(read_text(&a, in, SLIM_MANIFEST), done));
+	assert_true(str_eq(read_text(&a, in, CUT_LIST), done));
 	assert_ok(in_tree(&a, in, "gfx1100", NULL, &r));
 	assert_true(fs_is_dir(gone));
 	works(&a, &b, read_text(&a, in, "lib/lib.so.1"), "gfx1100 gfx11-generic");
-	done = read_text(&a, in, SLIM_MANIFEST);
-	assert_str(slim_manifest_text(&a, done),
+	done = read_text(&a, in, CUT_LIST);
+	assert_str(cut_list_describe(&a, done),
 		"slimmed for gfx1100: without gfx90a:xnack-, gfx1201");
 	assert_true(str_contains(done, str_fmt(&a, "\"before\": %zu,", b.file.n)));
 	/* nothing has such a name */
@@ -739,9 +739,9 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	assert_str(r.refused.v[0].why, "nothing that is known points at bundle 2");
 	assert_true(str_eq(read_text(&a, in, "lib/odd.so"), odd.file));
 	works(&a, &b, read_text(&a, in, "lib/second.so"), "gfx1100 gfx11-generic");
-	assert_true(str_contains(read_text(&a, in, SLIM_MANIFEST), S("lib/odd.so")));
+	assert_true(str_contains(read_text(&a, in, CUT_LIST), S("lib/odd.so")));
 	/* a manifest that is none */
-	test_put(path_join(&a, in, S(SLIM_MANIFEST)), "[]");
+	test_put(path_join(&a, in, S(CUT_LIST)), "[]");
 	assert_err(in_tree(&a, in, "gfx1201", NULL, &r), E_SYNTAX);
 	test_dir_remove(dir);
 }
