@@ -24,7 +24,6 @@ struct pool {
 	bool closing;
 	bool helped;              /* who waits for the end takes part */
 	struct err *first;        /* once set, queued jobs are dropped */
-	cpu_set_t cpus;           /* of the process */
 	unsigned nthreads, users; /* users: threads, and the owner; the last one frees it */
 };
 
@@ -81,7 +80,6 @@ static void *worker(void *arg)
 {
 	struct pool *p = arg;
 	ARENA(tmp);
-	pthread_setaffinity_np(pthread_self(), sizeof(p->cpus), &p->cpus);
 	pthread_mutex_lock(&p->lock);
 	for (;;) {
 		if (p->head)
@@ -93,22 +91,6 @@ static void *worker(void *arg)
 	}
 	leave(p);
 	return NULL;
-}
-
-/* Threads begin on other CPUs than the one we are on: left to itself, Linux may put a new thread behind its maker on
- * the same CPU for 4 ms, while others are idle. */
-static void begin_elsewhere(struct pool *p, pthread_attr_t *ret)
-{
-	int here = sched_getcpu();
-	pthread_attr_init(ret);
-	pthread_attr_setdetachstate(ret, PTHREAD_CREATE_DETACHED);
-	if (sched_getaffinity(0, sizeof(p->cpus), &p->cpus) != 0)
-		memset(&p->cpus, 0xff, sizeof(p->cpus));
-	cpu_set_t others = p->cpus;
-	if (here >= 0)
-		CPU_CLR((unsigned)here, &others);
-	if (CPU_COUNT(&others))
-		pthread_attr_setaffinity_np(ret, sizeof(others), &others);
 }
 
 /* Fewer threads than asked for are fine; with none, pool_end() does the work. Nobody waits for a thread to be gone:
@@ -124,7 +106,8 @@ static struct pool *start(unsigned threads, bool helped)
 	pthread_cond_init(&p->news, NULL);
 	pthread_t thread;
 	pthread_attr_t attr;
-	begin_elsewhere(p, &attr);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	while (p->nthreads < threads && pthread_create(&thread, &attr, worker, p) == 0)
 		p->nthreads++;
 	pthread_attr_destroy(&attr);

@@ -16,7 +16,6 @@ struct scan {
 	struct devcode_file *file; /* results of this image; added to out when it has any */
 	uint64_t base;             /* of the image in what its source reads from */
 	struct str whose;          /* of kpack: " (LIBRARY#NUMBER)" of the bundle at hand */
-	struct pool *pool;         /* threads that are there already, or NULL */
 	struct arena *names_in;    /* with DEVCODE_NAMES: where names are */
 	struct budget *names_budget;
 	uint64_t names_taken; /* of its memory */
@@ -48,11 +47,6 @@ MUST_USE struct err *scan_bundles(
 /* Looks for bundles at every multiple of 8; with `objects` also for code objects. */
 MUST_USE struct err *scan_search(
 	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, bool objects);
-/* Is there anything that scan_search() would look at? */
-MUST_USE struct err *scan_finds(
-	const struct bytes *src, uint64_t offset, uint64_t end, bool *ret_any);
-/* How many threads may look at the objects of this image. */
-unsigned scan_threads(const struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_archive(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_kpack(struct scan *s, const struct bytes *src);
 MUST_USE struct err *scan_pe(struct scan *s, const struct bytes *src);

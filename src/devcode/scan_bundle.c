@@ -128,24 +128,16 @@ static struct err *look_share(struct arena *tmp, void *user)
 	return NULL;
 }
 
-/* Not where names or resources are collected in order, or a source is one thread's. */
+/* Names and resources are collected in order, and a source may belong to one thread. */
 static bool can_share(const struct scan *s, const struct bytes *src)
 {
 	return src->fd >= 0 && !(s->flags & (DEVCODE_NAMES | DEVCODE_RESOURCES));
 }
 
-unsigned scan_threads(const struct scan *s, const struct bytes *src)
-{
-	enum { THREADS = 8 };
-	unsigned cpus = can_share(s, src) ? cpu_count() : 1;
-	return cpus < THREADS ? cpus : THREADS;
-}
-
-/* By several threads what they can do without a word, then the others in their order. The JSON of librocsparse 6.4 (1420
- * objects, most of the time goes to 3000 calls of pread()) takes 6 ms instead of 8 on two CPUs that others use, too. */
+/* Looks at all objects of a file. Several threads take those that need no finding; the others follow in their order. */
 static void look_shared(struct scan *s, const struct bytes *src, size_t first)
 {
-	enum { SHARE = 64 };
+	enum { SHARE = 64, THREADS = 8 };
 	ARENA(tmp);
 	struct code_object *v = s->file->objects.v;
 	size_t n = s->file->objects.n, shares = (n - first) / SHARE + 1;
@@ -158,13 +150,10 @@ static void look_shared(struct scan *s, const struct bytes *src, size_t first)
 		x[i].s.a = &x[i].a;
 		x[i].s.out = &x[i].out;
 	}
-	unsigned threads = shares > 3 && !s->pool ? scan_threads(s, src) : 1;
-	if (s->pool) {
-		pool_add_each(s->pool, x, shares, sizeof(*x), look_share);
-		err_free(pool_wait(s->pool));
-	} else if (threads > 1) {
-		err_free(pool_each(threads, x, shares, sizeof(*x), look_share));
-	}
+	unsigned cpus = cpu_count();
+	if (shares > 3 && cpus > 1)
+		err_free(pool_each(
+			cpus < THREADS ? cpus : THREADS, x, shares, sizeof(*x), look_share));
 	for (size_t i = first, bundle = first; i < n; i++) {
 		struct share *mine = &x[(i - first) / SHARE];
 		if (i >= mine->at)
@@ -181,8 +170,7 @@ static void look_shared(struct scan *s, const struct bytes *src, size_t first)
 struct walker {
 	struct scan *s;
 	const struct bytes *src;
-	uint64_t end; /* of the section; 0: not known */
-	bool later;   /* look_shared() comes when all bundles are known */
+	bool later; /* look_shared() comes when all bundles are known */
 };
 
 /* Adds the objects of one bundle; looks into them as s->flags ask. */
@@ -221,23 +209,9 @@ static struct err *scan_bundle(const struct walker *w, const struct bundle *b)
 	return NULL;
 }
 
-/* Room for the objects of bundles like this one up to the section's end: a list that grows by doubling
- * touches three times as many pages. What is not used costs nothing. */
-static void expect(const struct walker *w, const struct bundle *b)
-{
-	enum { MOST = 1 << 14 };
-	struct devcode_file *f = w->s->file;
-	if (f->objects.v || b->offset >= w->end || !b->stored)
-		return;
-	uint64_t n = (w->end - b->offset) / b->stored * b->entries.n;
-	f->objects.cap = n < MOST ? (size_t)n + 1 : MOST;
-	f->objects.v = arena_raw(w->s->a, f->objects.cap * sizeof(*f->objects.v));
-}
-
 static struct err *found(void *user, const struct bundle *b)
 {
 	struct walker *w = user;
-	expect(w, b);
 	struct err *e = scan_bundle(w, b);
 	if (e && (e->code == E_BUNDLE || e->code == E_LIMIT)) {
 		scan_damage(w->s, "bundle-damaged",
@@ -252,7 +226,7 @@ static struct err *found(void *user, const struct bundle *b)
 struct err *scan_bundles(
 	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, struct str where)
 {
-	struct walker w = {.s = s, .src = src, .end = end, .later = can_share(s, src)};
+	struct walker w = {.s = s, .src = src, .later = can_share(s, src)};
 	uint64_t stop = offset;
 	size_t first = s->file->objects.n;
 	struct err *e = bundle_walk(src, &stop, end, found, &w);
@@ -284,31 +258,13 @@ static bool candidate(const char *p)
 	       (word == CCOB && p[4] >= 1 && p[4] <= 3 && !p[5] && p[6] >= 0 && p[6] <= 1 && !p[7]);
 }
 
-enum { STEP = 8, BLOCK = 256 };
+enum { STEP = 8 };
 
-/* A look at a block for the bits that the three words have in common, at every fourth byte: compilers make vector
- * instructions of that, and 3 MB of names of kernels take 0.1 ms instead of 0.4. */
-static bool promising(const char *p)
-{
-	uint32_t words[BLOCK / 4], magic[3], hits = 0;
-	memcpy(words, p, BLOCK);
-	memcpy(magic, "__CLCCOB\177ELF", sizeof(magic));
-	uint32_t same = ~((magic[0] ^ magic[1]) | (magic[0] ^ magic[2]));
-	for (size_t i = 0; i < BLOCK / 4; i++)
-		hits |= (words[i] & same) == (magic[0] & same);
-	return hits;
-}
-
-/* Where the next candidate is from i on; n or a little less: there is none. */
+/* The offset of the next candidate from i on; n or a little less: there is none. */
 static size_t next_candidate(const char *p, size_t i, size_t n)
 {
-	while (i + STEP <= n)
-		if (i % BLOCK == 0 && i + BLOCK <= n && !promising(p + i))
-			i += BLOCK;
-		else if (candidate(p + i))
-			break;
-		else
-			i += STEP;
+	while (i + STEP <= n && !candidate(p + i))
+		i += STEP;
 	return i;
 }
 
@@ -368,77 +324,34 @@ static struct err *try_bundle(
 	return found(&w, &b);
 }
 
-struct search {
-	const struct bytes *src;
-	uint64_t end;
-	char *p;
-	bool known; /* the source knows its candidates */
-};
-
-enum { CHUNK = 64 << 10 };
-
-/* Moves *offset to a multiple of 8. */
-static void search_begin(struct arena *a, const struct bytes *src, uint64_t *offset, uint64_t end,
-	struct search *ret)
-{
-	*offset = (*offset + STEP - 1) / STEP * STEP;
-	end = end < src->size ? end : src->size;
-	uint64_t n = *offset < end ? end - *offset : 0;
-	*ret = (struct search){.src = src, .end = end};
-	ret->p = arena_raw(a, n < CHUNK ? (size_t)n : CHUNK);
-	ret->known = src->next_candidate && src->base % STEP == 0;
-}
-
-/* Moves *offset, a multiple of 8, to the next candidate, whose first bytes are at *ret; NULL: there is none. */
-static struct err *search_next(struct search *x, uint64_t *offset, const char **ret)
-{
-	*ret = NULL;
-	while (*offset + STEP <= x->end) {
-		x->known = x->known && x->src->next_candidate(x->src, offset);
-		if (*offset >= x->end || x->end - *offset < STEP)
-			break;
-		uint64_t left = x->end - *offset, most = x->known ? STEP : CHUNK;
-		size_t n;
-		TRY(bytes_peek(x->src, x->p, (size_t)(left < most ? left : most), *offset, &n));
-		size_t i = next_candidate(x->p, 0, n);
-		*offset += i;
-		if (i + STEP > n)
-			continue;
-		*ret = x->p + i;
-		break;
-	}
-	return NULL;
-}
-
-struct err *scan_finds(const struct bytes *src, uint64_t offset, uint64_t end, bool *ret_any)
-{
-	ARENA(tmp);
-	struct search x;
-	const char *p;
-	search_begin(&tmp, src, &offset, end, &x);
-	TRY(search_next(&x, &offset, &p));
-	*ret_any = p != NULL;
-	return NULL;
-}
-
 struct err *scan_search(
 	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, bool objects)
 {
-	enum { MAX_TRIES = 4096 };
+	enum { MAX_TRIES = 4096, CHUNK = 64 << 10 };
 	ARENA(tmp);
-	struct search x;
-	const char *p;
-	search_begin(&tmp, src, &offset, end, &x);
-	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
-		TRY(search_next(&x, &offset, &p));
-		if (!p)
+	bool known = src->next_candidate && src->base % STEP == 0; /* to the source */
+	end = end < src->size ? end : src->size;
+	offset = round_up(offset, STEP);
+	uint64_t all = offset < end ? end - offset : 0;
+	char *p = arena_raw(&tmp, all < CHUNK ? (size_t)all : CHUNK);
+	for (unsigned tries = 0; tries < MAX_TRIES && offset + STEP <= end;) {
+		known = known && src->next_candidate(src, &offset);
+		if (offset >= end || end - offset < STEP)
 			break;
-		uint64_t at = offset;
+		uint64_t left = end - offset, most = known ? STEP : CHUNK, at;
+		size_t n;
+		TRY(bytes_peek(src, p, (size_t)(left < most ? left : most), offset, &n));
+		size_t i = next_candidate(p, 0, n);
+		at = offset + i;
+		offset = at;
+		if (i + STEP > n)
+			continue;
 		offset += STEP;
-		if (*p == 'C' || *p == '_')
-			TRY(try_bundle(s, src, at, x.end, &offset));
+		tries++;
+		if (p[i] == 'C' || p[i] == '_')
+			TRY(try_bundle(s, src, at, end, &offset));
 		else if (objects)
-			TRY(try_object(s, src, at, x.end, &offset));
+			TRY(try_object(s, src, at, end, &offset));
 	}
 	return NULL;
 }
