@@ -233,8 +233,8 @@ static void manifests_of_slim_are_said(void **state)
 		{.name = S("x-1.dist-info/" CUT_LIST), .content = text, .mode = 0644},
 		{.name = S("x/" CUT_LIST), .content = text, .mode = 0644}};
 	whl = zip_of(&a, dir, "w/x.whl", v, 3);
-	assert_str(scanned(&a, whl),
-		"k.co:object:gfx942\nslimmed x-1.dist-info/" CUT_LIST ": " SAID);
+	assert_str(
+		scanned(&a, whl), "k.co:object:gfx942\nslimmed x-1.dist-info/" CUT_LIST ": " SAID);
 	for (size_t n = 2 << 20; n <= (2 << 20) + 1; n++) { /* none is of more than 2 MiB */
 		BUF(large, &a);
 		buf_add(&large, text);

@@ -547,8 +547,8 @@ static void a_manifest_tells_what_went(void **state)
 	assert_ok(on_path(&a, lib, out, "gfx1100", false, &r));
 	assert_int_equal(r.targets.n, 4);
 	assert_ok(fs_read(&a, path_join(&a, dir, S("out.so.slim.json")), 1 << 20, &text));
-	assert_str(cut_list_describe(&a, text),
-		"slimmed for gfx1100: without gfx90a:xnack-, gfx1201");
+	assert_str(
+		cut_list_describe(&a, text), "slimmed for gfx1100: without gfx90a:xnack-, gfx1201");
 	assert_false(str_contains(text, dir));
 	struct stat st;
 	assert_ok(fs_stat(out, &st));
@@ -718,8 +718,8 @@ static void a_tree_becomes_smaller_where_it_is(void **state)
 	assert_true(fs_is_dir(gone));
 	works(&a, &b, read_text(&a, in, "lib/lib.so.1"), "gfx1100 gfx11-generic");
 	done = read_text(&a, in, CUT_LIST);
-	assert_str(cut_list_describe(&a, done),
-		"slimmed for gfx1100: without gfx90a:xnack-, gfx1201");
+	assert_str(
+		cut_list_describe(&a, done), "slimmed for gfx1100: without gfx90a:xnack-, gfx1201");
 	assert_true(str_contains(done, str_fmt(&a, "\"before\": %zu,", b.file.n)));
 	/* nothing has such a name */
 	struct str globs[] = {S("*cuda*")};
