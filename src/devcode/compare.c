@@ -1,5 +1,5 @@
-/* Objects against each other: kernels that a bundle has for one processor only, by their names; and objects that
- * are the same for several targets, by their hashes. */
+/* Comparing objects with each other: kernels that a bundle has for one processor only, by name; and objects that are the
+ * same for several targets, by hash. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -50,7 +50,7 @@ static int by_name(const void *x, const void *y)
 	return (a->object > b->object) - (a->object < b->object);
 }
 
-/* Which processor has something, of those with waves as wide: names of other waves differ anyway. */
+/* The processor that has a kernel, among those of one wave size: kernels for other waves have other names anyway. */
 struct owner {
 	const struct gpu *one;
 	bool more;
@@ -65,7 +65,7 @@ static void add_owner(struct owner by_wave[2], const struct gpu *gpu)
 		w->one = gpu;
 }
 
-/* n equal names; have: the processors that have kernels in this bundle at all. */
+/* Counts n equal names as alone if only one processor has them. have: the processors with kernels in this bundle. */
 static void judge_name(
 	struct scan *s, const struct scan_name *v, size_t n, const struct owner have[2])
 {
@@ -130,55 +130,48 @@ void names_judge(struct scan *s)
 
 /* ---- identical objects ---- */
 
-struct same {
+struct hashed_object {
 	struct str sha256;
 	unsigned id;
 	uint64_t size;
 };
 
-struct group { /* of targets: "gfx1200, gfx1201" */
+struct same_group { /* targets with identical objects: "gfx1200, gfx1201" */
 	struct str targets;
-	uint64_t objects, size; /* size: of those that could be left out */
+	uint64_t objects, size; /* size: bytes that could be left out */
 };
 
 static int by_hash(const void *x, const void *y)
 {
-	const struct same *a = x, *b = y;
+	const struct hashed_object *a = x, *b = y;
 	int c = str_cmp(a->sha256, b->sha256);
 	return c ? c : (a->id > b->id) - (a->id < b->id);
-}
-
-/* The targets of n equal objects, when they are several. */
-static struct str targets_of(
-	struct arena *a, const struct devcode *d, const struct same *v, size_t n)
-{
-	struct strs names = {0};
-	for (size_t i = 0; i < n; i++)
-		strs_put(a, &names, d->targets.v[v[i].id].name);
-	targets_sort(&names);
-	return names.n > 1 ? str_join(a, &names, S(", ")) : S("");
 }
 
 void same_judge(struct arena *a, struct devcode *d)
 {
 	ARENA(tmp);
-	VEC(struct same) all = {0};
-	VEC(struct group) groups = {0};
+	VEC(struct hashed_object) all = {0};
+	VEC(struct same_group) groups = {0};
 	VEC_EACH (const struct devcode_file, f, &d->files)
 		VEC_EACH (const struct code_object, o, &f->objects)
 			if (o->sha256.n && o->size)
-				*VEC_PUSH(&tmp, &all) = (struct same){
+				*VEC_PUSH(&tmp, &all) = (struct hashed_object){
 					.sha256 = o->sha256, .id = o->id, .size = o->size};
 	if (all.n)
 		qsort(all.v, all.n, sizeof(*all.v), by_hash);
 	for (size_t i = 0, n; i < all.n; i += n) {
 		for (n = 1; i + n < all.n && str_eq(all.v[i + n].sha256, all.v[i].sha256);)
 			n++;
-		struct str targets = n > 1 ? targets_of(&tmp, d, all.v + i, n) : S("");
-		struct group *g = NULL;
-		VEC_EACH (struct group, x, &groups)
+		struct strs names = {0};
+		for (size_t k = i; k < i + n; k++)
+			strs_put(&tmp, &names, d->targets.v[all.v[k].id].name);
+		targets_sort(&names);
+		struct str targets = str_join(&tmp, &names, S(", "));
+		struct same_group *g = NULL;
+		VEC_EACH (struct same_group, x, &groups)
 			g = str_eq(x->targets, targets) ? x : g;
-		if (!targets.n)
+		if (names.n < 2)
 			continue;
 		if (!g)
 			g = VEC_PUSH(&tmp, &groups);
@@ -186,7 +179,7 @@ void same_judge(struct arena *a, struct devcode *d)
 		g->objects += n;
 		g->size += all.v[i].size * (n - 1);
 	}
-	VEC_EACH (const struct group, g, &groups)
+	VEC_EACH (const struct same_group, g, &groups)
 		finding_say(a, finding_add(a, &d->findings, "objects-identical", SEV_INFO, d->path),
 			"%llu objects for %.*s are identical: %llu bytes are there more than once",
 			(unsigned long long)g->objects, STR(g->targets),

@@ -1,4 +1,4 @@
-/* How far the bundles of a file serve a target; see devcode.h. */
+/* Counting the bundles of a file that serve a target; see devcode.h. */
 #include "base/buf.h"
 #include "devcode/devcode.h"
 
@@ -11,13 +11,13 @@ void devcode_serves(const struct devcode *d, const struct target *want, bool ret
 	}
 }
 
-/* What an object counts for: its kernels, or one where those do not tell. */
+/* The weight of an object: its kernels, or one when no kernels were counted. */
 static int64_t weight(const struct code_object *o, bool kernels)
 {
 	return kernels || o->inner ? o->kernels : o->size > 0;
 }
 
-/* The bundle that objects are in; all those in none are one. */
+/* Are both in one bundle? All objects in none count as one. */
 static bool same_bundle(const struct code_object *x, const struct code_object *y)
 {
 	return x->bundle == y->bundle ||

@@ -1,4 +1,4 @@
-/* Scanning a path: a file, a folder, a wheel; and what can be said about all files together. */
+/* Scanning a path: a file, a folder, a wheel, a source distribution. */
 #include "devcode/devcode.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static struct err *scan_bare(struct scan *s, const struct bytes *src)
 	return scan_bundles(s, src, 0, src->size, S("the file"));
 }
 
-/* What a file is, by its first bytes. */
+/* The formats, known by a file's first bytes. */
 static const struct format {
 	const char *name;
 	bool (*is)(struct str head);
@@ -42,7 +42,7 @@ static const struct format *format_of(struct str head)
 	return NULL;
 }
 
-/* A target that some bundles of a file have, and others do not. */
+/* Reports targets that some bundles of a file have, and others do not. */
 static struct err *check_bundles(struct scan *s, const struct bytes *src)
 {
 	ARENA(tmp);
@@ -87,7 +87,7 @@ struct err *devcode_scan_src(struct arena *a, const struct bytes *src, struct st
 		TRY(check_bundles(&s, src));
 		names_judge(&s);
 	}
-	return cancel_check(); /* a part that was interrupted became a finding */
+	return cancel_check(); /* an interrupted part became a finding */
 }
 
 /* ---- many files: damage to one of them is a finding ---- */
@@ -97,8 +97,8 @@ struct many {
 	struct devcode *out;
 	struct str dir;
 	const struct zip *zip;
-	struct str prefix; /* of the members' names: "some.whl/" */
-	unsigned depth;    /* of archives in archives */
+	struct str prefix; /* goes in front of the members' names: "some.whl/" */
+	unsigned depth;    /* level of archives in archives */
 };
 
 static struct err *note_damage(struct many *m, struct str path, struct err *e)
@@ -121,7 +121,7 @@ static struct err *read_head(void *user, const void *p, size_t n, bool *stop)
 	return NULL;
 }
 
-/* What a file beside a library is by its name; stored: its bytes in the wheel. */
+/* Counts a side file by its name; stored: its bytes in the wheel. */
 static void note_side(struct many *m, struct str path, uint64_t size, uint64_t stored)
 {
 	struct devcode_part part = {.files = 1, .size = size, .stored = stored};
@@ -133,7 +133,7 @@ static struct str member_path(struct arena *a, const struct many *m, const struc
 	return str_fmt(a, "%.*s%.*s", STR(m->prefix), STR(z->name));
 }
 
-/* The members of an archive; those of AOTriton's own archives, too. */
+/* Scans the members of an archive, and those of AOTriton's archives in it. */
 static struct err *scan_members(struct many *m, const struct zip *z);
 
 static bool is_zip(struct str head)
@@ -180,7 +180,7 @@ static struct err *scan_member(struct many *m, const struct zip_member *z)
 		     : devcode_scan_src(m->a, &src, path, m->flags, m->out);
 }
 
-/* What `rocsmith slim` left behind: e tells whether it could be read. */
+/* Reports the cut list of `rocsmith slim`; e: the error of reading it, or NULL. */
 static void note_cut_list(struct many *m, struct str path, struct err *e, const struct str *text)
 {
 	ARENA(tmp);
@@ -211,7 +211,7 @@ static struct err *scan_members(struct many *m, const struct zip *z)
 static struct err *scan_wheel(struct many *m, struct str path)
 {
 	ARENA(tmp);
-	struct findings ignored = {0}; /* whether the wheel is sound is for verify to say */
+	struct findings ignored = {0}; /* `verify` judges the wheel itself */
 	CLEANUP(zip_close) struct zip z = {.fd = -1};
 	TRY(zip_open(&tmp, path, &ignored, &z));
 	return scan_members(m, &z);
@@ -251,14 +251,14 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 	return note_damage(m, e->path, scan_wheel(&inner, path));
 }
 
-/* ---- source distributions: what libarchive unpacks; their files are looked at in a scratch folder ---- */
+/* ---- source distributions: libarchive unpacks them to a scratch folder ---- */
 static void remove_treep(struct str *dir)
 {
 	if (dir->n)
 		err_free(fs_remove_tree(*dir));
 }
 
-/* Less than 2 GiB, or 20 times the archive, is enough for any that is honest. */
+/* An honest one unpacks to less than 2 GiB, and to less than 20 times its size. */
 static struct err *scan_tar(struct many *m, struct str path)
 {
 	ARENA(tmp);
@@ -294,7 +294,7 @@ static enum kind kind_of(struct str head, struct str path)
 	return str_ends(path, S(".tar")) ? KIND_TAR : KIND_FILE;
 }
 
-/* What a single file is, or E_FORMAT. */
+/* Finds out what a single file is, or E_FORMAT. */
 static struct err *sniff(struct str path, enum kind *ret)
 {
 	CLEANUP(fd_closep) int fd = -1;

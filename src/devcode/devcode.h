@@ -4,8 +4,8 @@
  * A scan reads only what it must. Without flags: section tables, bundle tables, and the 64-byte
  * header of every object that is not compressed. Kernels and hashes need the objects themselves,
  * and inside compressed bundles decoding, so they are looked at only when asked for. Damaged device
- * code is a finding, so that one bad file does not hide the others; so is what one bundle of a file lacks
- * and others have. Each file (with all that is in it) has a budget (formats/budget.h). Formats: formats/elf.h,
+ * code is a finding, so that one bad file does not hide the others; so is a target that one bundle of a file lacks
+ * and others have. Each file (with everything in it) has a budget (formats/budget.h). Formats: formats/elf.h,
  * formats/bundle.h; doc/formats.md.
  */
 #pragma once
@@ -24,24 +24,25 @@ enum devcode_encoding {
 	DEVCODE_KPACK   /* in a kpack archive, where those of one library and number are a bundle */
 };
 
-/* Where an object is, so that it can be cut out or replaced without another search: its bundle in
- * the file, and the rest inside that bundle as it is decoded. Of a raw bundle and of a bare object
- * the bytes are in the file at bundle + offset. */
+/* The place of an object, so that it can be cut out or replaced without another search: its bundle in
+ * the file, and the rest inside that bundle as it is decoded. The bytes of an object in a raw bundle,
+ * or in none, are in the file at bundle + offset. */
 struct code_place {
-	uint64_t bundle; /* offset of the bundle in the file; of a bare object: its own */
+	uint64_t
+		bundle; /* offset of the bundle in the file; a bare object has its own offset here */
 	uint64_t length; /* bytes that the bundle takes there, its header included */
-	uint64_t entry;  /* of the object's entry in the table, see struct bundle_entry; bare: 0 */
-	uint64_t offset; /* of the object's bytes, of which there are code_object.size; bare: 0 */
+	uint64_t entry;  /* offset of its entry in the table, see struct bundle_entry; bare: 0 */
+	uint64_t offset; /* offset of its bytes; code_object.size is their number; bare: 0 */
 };
 
-/* What a kernel takes of a GPU, as its compiler wrote it down; sizes in bytes. */
+/* The resources of a GPU that a kernel needs, as its compiler noted them; sizes in bytes. */
 struct code_kernel {
-	struct str name;                   /* as linkers know it; its end may be cut off */
-	uint64_t vgprs, agprs, sgprs;      /* vgprs: of gfx90a and its like, with the agprs */
+	struct str name;                   /* the linker's name; its end may be cut off */
+	uint64_t vgprs, agprs, sgprs;      /* vgprs include the agprs on gfx90a and its like */
 	uint64_t vgpr_spills, sgpr_spills; /* registers that had to be kept in memory */
-	uint64_t lds, scratch; /* of a workgroup, of a work-item; what is known at compile time */
-	unsigned waves; /* that a SIMD unit holds at most, going by registers; 0: not known */
-	uint64_t wave;  /* 32 or 64 lanes */
+	uint64_t lds, scratch; /* per workgroup, per work-item; the part known at compile time */
+	unsigned waves;        /* most that fit a SIMD unit, by registers; 0: not known */
+	uint64_t wave;         /* 32 or 64 lanes */
 };
 
 struct code_object {
@@ -49,8 +50,8 @@ struct code_object {
 	unsigned id;       /* index into devcode.targets */
 	unsigned bundle;   /* counts from 0 in file order */
 	enum devcode_encoding encoding;
-	bool inner; /* in an array of a program, which loads it by itself: kernels are always counted, and
-		     * where there are none (handlers of the runtime) it serves nothing and lacks nothing */
+	bool inner; /* in an array of a program that loads it by itself. Its kernels are always counted; one
+		     * without kernels (trap handlers) counts for no GPU, and no GPU misses it */
 	uint64_t size, stored; /* decoded bytes; share of the file */
 	int64_t kernels;       /* -1 = not looked at */
 	struct code_place place;
@@ -66,7 +67,7 @@ struct code_object {
 	struct str sha256; /* hex, only when asked for */
 };
 
-struct devcode_pack { /* of kpack: whose bundle it is */
+struct devcode_pack { /* the library that a bundle in a kpack archive belongs to */
 	struct str library;
 	uint32_t index;
 };
@@ -74,16 +75,16 @@ struct devcode_pack { /* of kpack: whose bundle it is */
 struct devcode_file {
 	struct str path;    /* as given, or relative to the folder or wheel */
 	const char *format; /* "elf", "pe", "bundle", "object", "archive", "aks2", "kpack" */
-	uint64_t size;      /* of the file */
+	uint64_t size;      /* bytes of the file */
 	unsigned bundles;   /* a bare object counts as one */
 	bool side;          /* one of a set of side files, for the GPU in its name */
-	struct strs served; /* by it alone, as devcode.served */
-	VEC(struct devcode_pack) packs;  /* of kpack: by bundle */
-	VEC(struct code_object) objects; /* in file order; host entries are left out */
+	struct strs served; /* by this file alone, as devcode.served */
+	VEC(struct devcode_pack) packs;  /* by bundle, in kpack archives */
+	VEC(struct code_object) objects; /* in file order, without host entries */
 };
 
 #define DEVCODE_UNKNOWN                                                                            \
-	"unknown" /* target of an object that does not tell: handlers of the runtime itself */
+	"unknown" /* target of an object that names none: the runtime's trap handlers */
 enum { DEVCODE_TARGETS = 256 }; /* more different ones are an error of the file */
 
 struct devcode_target {
@@ -91,7 +92,7 @@ struct devcode_target {
 	struct target t;
 };
 
-/* What the objects of one target come to. */
+/* The objects of one target together. */
 struct devcode_sum {
 	struct str target;
 	unsigned objects, versions; /* versions: a bit for each */
@@ -104,16 +105,17 @@ struct devcode_sums {
 	size_t n, cap;
 };
 
-/* Adds those of a file; targets stay sorted by generation. */
+/* Adds the objects of a file; targets stay sorted by generation. */
 void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devcode_file *f);
 
-/* Files beside a library that are chosen by GPU when it runs: Tensile's solutions and kernels (rocBLAS,
+/* Files beside a library that it chooses by GPU when it runs: Tensile's solutions and kernels (rocBLAS,
  * hipBLASLt, hipSPARSELt), AOTriton's stores, databases of MIOpen, rocFFT's cache, archives of Composable
- * Kernel. By their names only; what code they hold is in files, too. */
+ * Kernel. They are known by their names; the code in them is in devcode.files, too. */
 struct devcode_part {
 	struct str target;            /* "gfx90a:xnack-", "gfx11xx"; "": for all of them */
 	uint64_t files, size, stored; /* stored: in the wheel */
-	bool entry, code, tuned; /* Tensile: its lazy table; kernels; such that are no fallback */
+	bool entry, code,
+		tuned; /* Tensile: has its lazy table; kernels; kernels that are no fallback */
 };
 
 struct devcode_set {
@@ -124,14 +126,14 @@ struct devcode_set {
 };
 
 struct devcode {
-	bool unknown; /* in: code of unknown libraries counts as side files, too, by the GPU in its name: "code" */
+	bool unknown; /* in: count code of unknown libraries with a GPU in its name as side files, too ("code") */
 	struct str path;
-	VEC(struct devcode_target) targets; /* of all objects, each once */
+	VEC(struct devcode_target) targets; /* every target, once */
 	VEC(struct devcode_file) files;     /* those with device code */
 	VEC(struct devcode_set) sets;
 	struct devcode_sums sums;
-	/* Targets that every file with device code has, by generation; of side files those that a set has.
-	 * And those that any of them has. */
+	/* The GPUs that every file with device code serves, and every set of side files that is needed, by
+	 * generation; and those that any file serves. */
 	struct strs served, some;
 	struct findings findings;
 	unsigned looked_at; /* files seen, with device code or not */
@@ -160,31 +162,33 @@ MUST_USE struct err *devcode_scan_src(struct arena *a, const struct bytes *src, 
 /* The `find` of a struct zip_pass: the next place where a bundle or a code object may begin. Scans with no more than
  * DEVCODE_INNER read little else of the device code. */
 size_t devcode_candidate(const char *p, size_t i, size_t n, size_t *ret_want);
-/* Is it one for the GPU in its name? */
+/* Is it a side file for the GPU in its name? */
 bool devcode_is_side(const struct devcode *d, struct str path);
-/* Counts a file to its set, if there is one, by its path; file: what it comes to. */
+/* Adds a file to the set that its path belongs to, if there is one; file: its numbers. */
 void devcode_note_side(
 	struct arena *a, struct devcode *d, struct str path, const struct devcode_part *file);
-/* needed: without code of the set for its GPU a call fails; else it is only slower, and the set serves all. */
+/* Does the set serve this GPU? *ret_needed: a call fails without code for its GPU; otherwise it is only slower, and the
+ * set serves every GPU. */
 bool devcode_set_serves(const struct devcode_set *s, const struct target *want, bool *ret_needed);
-/* How far a file keeps a promise for one target: each bundle with kernels must have them for it. Where
- * kernels were not counted, or there are none, an object counts as one. Objects in no bundle are one. */
+/* Tells how far a file serves one target: each bundle with kernels must have them for it. Where kernels were not counted,
+ * or there are none, an object counts as one kernel. All objects outside of bundles are one bundle. */
 struct devcode_cover {
-	unsigned bundles, without; /* with any kernel; of those without one for the target */
-	bool counts;               /* there are other objects than handlers of the runtime */
+	unsigned bundles,
+		without; /* bundles with any kernel; those of them without one for the target */
+	bool counts;     /* there are objects other than trap handlers */
 	int64_t kernels,
-		missing; /* of the object that has most of a bundle; those the target lacks */
-	size_t first[4]; /* of the first bundles without: the object that has most */
+		missing; /* sums of the largest object of each bundle; those the target lacks */
+	size_t first[4]; /* the largest objects of the first bundles without the target */
 };
 
-/* served: for each of d->targets, whether its objects serve the wanted target. */
+/* served: by index into d->targets, do its objects serve the wanted target? */
 struct devcode_cover devcode_cover(const struct devcode_file *f, const bool *served);
-/* Says so by the rule of target_covers(), where a variant counts in both directions. */
+/* Fills in such a table by the rule of target_covers(), where a variant counts in both directions. */
 void devcode_serves(const struct devcode *d, const struct target *want, bool ret[DEVCODE_TARGETS]);
 /* "2 of 237 bundles (171 of 414 kernels): bundle 7 at 4096 (12 kernels, '_Z1kv', ...), ..." */
 struct str devcode_cover_text(
 	struct arena *a, const struct devcode_file *f, const struct devcode_cover *c);
-/* Fills in what depends on all files: served. devcode_scan() has done it. */
+/* Fills in the members that depend on all files: served, some, sums. devcode_scan() has done it. */
 void devcode_finish(struct arena *a, struct devcode *d);
 const char *devcode_encoding_name(enum devcode_encoding e);
 /* The document of `rocsmith inspect --json`: schema rocsmith.inspect/1. */

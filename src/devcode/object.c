@@ -13,33 +13,13 @@
 
 enum { HEADER = 64, FIRST_ABI = 2 /* EI_ABIVERSION 0 is code object version 2 */ };
 
-/* A listed feature that is not there means "any", which e_flags spell out. */
+/* A feature that the list leaves out means "any", which e_flags spell out. */
 static bool same_feature(enum feature a, enum feature b)
 {
 	return a == b || (a <= FEATURE_ANY && b <= FEATURE_ANY);
 }
 
-static bool same_target(const struct target *listed, const struct target *elf, unsigned version)
-{
-	enum { FLAGS_TELL_FEATURES = 4 };
-	if (!str_eq(listed->name, elf->name))
-		return false;
-	return version < FLAGS_TELL_FEATURES ||
-	       (same_feature(listed->xnack, elf->xnack) &&
-		       same_feature(listed->sramecc, elf->sramecc));
-}
-
-static void check_label(struct scan *s, const struct code_object *o, const struct target *elf)
-{
-	ARENA(tmp);
-	if (same_target(&s->out->targets.v[o->id].t, elf, o->version))
-		return;
-	scan_say(s, "object-mislabelled", SEV_ERROR,
-		"bundle %u%.*s lists '%.*s', but the object there is for '%.*s'", o->bundle,
-		STR(s->whose), STR(o->target), STR(target_text(&tmp, elf)));
-}
-
-/* The one of this name, made when it is new. */
+/* Finds or makes the target of this name. */
 static struct err *set_target(struct scan *s, struct str name, struct code_object *o)
 {
 	struct devcode *d = s->out;
@@ -59,10 +39,7 @@ static struct err *set_target(struct scan *s, struct str name, struct code_objec
 struct err *object_add(
 	struct scan *s, const struct bytes *src, struct str target, struct code_object **ret)
 {
-	enum {
-		MEMORY = 3000,
-		WORK = 2000
-	}; /* of all that becomes of it, its lines of output included */
+	enum { MEMORY = 3000, WORK = 2000 }; /* including its lines of output */
 	struct code_object o = {.bundle = s->file->bundles,
 		.kernels = -1,
 		.debug = s->flags & DEVCODE_DEBUG ? 0 : -1,
@@ -105,7 +82,7 @@ static struct err *target_of_note(struct scan *s, const struct elf *e, struct st
 
 static struct err *look_at_header(struct scan *s, const struct elf *e, struct code_object *o)
 {
-	enum { MACH = 0xff };
+	enum { MACH = 0xff, FLAGS_HAVE_FEATURES = 4 /* since this code object version */ };
 	o->version = e->abiversion + FIRST_ABI;
 	struct target t = target_from_flags(s->a, e->flags, e->abiversion);
 	if (!(e->flags & MACH)) {
@@ -117,12 +94,20 @@ static struct err *look_at_header(struct scan *s, const struct elf *e, struct co
 	}
 	if (!o->target.n)
 		return set_target(s, target_text(s->a, &t), o);
-	check_label(s, o, &t);
+	ARENA(tmp);
+	const struct target *listed = &s->out->targets.v[o->id].t;
+	bool features =
+		o->version < FLAGS_HAVE_FEATURES ||
+		(same_feature(listed->xnack, t.xnack) && same_feature(listed->sramecc, t.sramecc));
+	if (!features || !str_eq(listed->name, t.name))
+		scan_say(s, "object-mislabelled", SEV_ERROR,
+			"bundle %u%.*s lists '%.*s', but the object there is for '%.*s'", o->bundle,
+			STR(s->whose), STR(o->target), STR(target_text(&tmp, &t)));
 	return NULL;
 }
 
-/* A source that has the first bytes of another at hand: headers and the note's head are there. And those
- * that were read last, when they were few: the dynamic section is asked for twice. */
+/* A source that keeps the first bytes of another, which have the headers and the beginning of the note, and the last
+ * short piece that was read: the dynamic section is read twice. */
 struct near {
 	struct bytes src; /* first, so that read_near() can find its struct */
 	const struct bytes *far;
@@ -171,8 +156,8 @@ static bool read_metadata(struct str *note, uint64_t *ret_n)
 	return true;
 }
 
-/* What the note announces: -1 kernels, or how many, and the name of the first one, where the note's first bytes
- * have it. */
+/* Reads the number of kernels that the note announces (-1: none), and the name of the first one if the note's first
+ * bytes have it. */
 static struct err *read_announced(struct arena *a, const struct elf *e, struct code_object *o)
 {
 	enum { WINDOW = 3072, NAME = 200 };
@@ -207,12 +192,12 @@ static struct err *is_confirmed(const struct elf *e, const struct code_object *o
 	return NULL;
 }
 
-struct kernels {
+struct kernel_count {
 	int64_t n;
-	uint32_t first; /* where the first one's name is */
+	uint32_t first; /* elf_symbol.at of the first one */
 };
 
-static struct err *count_one(struct kernels *k, const struct elf_symbol *s)
+static struct err *count_one(struct kernel_count *k, const struct elf_symbol *s)
 {
 	k->first = k->n++ ? k->first : s->at;
 	return NULL;
@@ -236,13 +221,13 @@ static struct err *count_v2(void *user, const struct elf_symbol *s)
 	return s->section && s->type == STT_AMDGPU_HSA_KERNEL ? count_one(user, s) : NULL;
 }
 
-/* Symbol tables, and names of template kernels above all, can be a tenth of a library. So cheap counts are
- * made first: the kernels that the metadata note announces, against the number of symbols; the symbols
- * that look like kernel descriptors. Where two agree they are right. Else the names decide. */
+/* Symbol tables, above all the names of template kernels, can be a tenth of a library. So the cheap counts come first: the
+ * kernels that the metadata note announces, compared with the number of symbols, and the symbols that look like kernel
+ * descriptors. Two counts that agree are right. Otherwise the names decide. */
 static struct err *count_kernels(struct arena *a, const struct elf *e, struct code_object *o)
 {
 	bool right;
-	struct kernels k = {0};
+	struct kernel_count k = {0};
 	TRY(read_announced(a, e, o));
 	TRY(is_confirmed(e, o, &right));
 	if (right)
@@ -358,7 +343,7 @@ static struct err *read_resources(struct scan *s, const struct elf *e, struct co
 
 /* ---- the whole ---- */
 
-/* For a listing: one read of a few bytes. False: they do not tell all. */
+/* A listing needs only one read of a few bytes. *ret false: they are not enough. */
 static struct err *look_shortly(
 	struct scan *s, const struct bytes *object, struct code_object *o, bool *ret)
 {

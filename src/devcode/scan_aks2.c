@@ -1,6 +1,6 @@
 /* AOTriton's kernel stores (.aks2): the kernels of one function for one GPU, in one xz stream.
- * Source: the format as AOTriton's packed_kernel.cc describes it; doc/formats.md has the tables. Objects are
- * alternatives by their parameters, not by GPU: a store counts as one bundle. */
+ * Source: the format as AOTriton's packed_kernel.cc describes it; doc/formats.md has the tables. Its objects
+ * differ by parameters, not by GPU, so a store counts as one bundle. */
 #include <lzma.h>
 #include <stdlib.h>
 
@@ -10,14 +10,14 @@
 
 enum { HEADER = 16, ENTRY = 20, MAX_KERNELS = 1 << 16 };
 
-struct store {
+struct aks2_store {
 	const struct bytes *src;
-	uint32_t size, kernels, directory; /* decoded bytes; those of them that the directory is */
+	uint32_t size, kernels, directory; /* decoded bytes; bytes of the directory in them */
 	char *p;                           /* malloc'ed */
-	uint64_t taken;                    /* of the budget's memory */
+	uint64_t taken;                    /* memory taken from the budget */
 };
 
-static void store_done(struct store *x)
+static void store_done(struct aks2_store *x)
 {
 	free(x->p);
 	budget_return(x->src->budget, x->taken);
@@ -28,8 +28,8 @@ bool aks2_is(struct str head)
 	return head.n >= HEADER && str_starts(head, S("AKS2"));
 }
 
-/* Feeds the decoder until the end of the stream. The output is x->p, and no byte more. */
-static struct err *inflate_all(const struct store *x, lzma_stream *z)
+/* Feeds the decoder until the end of the stream. The output must fill x->p exactly. */
+static struct err *inflate_all(const struct aks2_store *x, lzma_stream *z)
 {
 	enum { CHUNK = 64 << 10 };
 	ARENA(tmp);
@@ -55,7 +55,7 @@ static struct err *inflate_all(const struct store *x, lzma_stream *z)
 	return NULL;
 }
 
-static struct err *inflate_store(struct store *x)
+static struct err *inflate_store(struct aks2_store *x)
 {
 	enum { WINDOW = 80 << 20 /* xz -9 takes 65 */ };
 	lzma_stream z = LZMA_STREAM_INIT;
@@ -71,8 +71,8 @@ static struct err *inflate_store(struct store *x)
 	return e;
 }
 
-/* One object: its share of the file is in proportion to its size. */
-static struct err *add_kernel(struct scan *s, const struct store *x, struct str image)
+/* Adds an object. Its share of the file is in proportion to its size. */
+static struct err *add_kernel(struct scan *s, const struct aks2_store *x, struct str image)
 {
 	struct code_object *o;
 	struct bytes src = bytes_mem(image);
@@ -88,7 +88,7 @@ static struct err *add_kernel(struct scan *s, const struct store *x, struct str 
 	return NULL;
 }
 
-static struct err *read_kernels(struct scan *s, const struct store *x)
+static struct err *read_kernels(struct scan *s, const struct aks2_store *x)
 {
 	uint64_t at = 0;
 	for (uint32_t i = 0; i < x->kernels; i++) {
@@ -100,7 +100,7 @@ static struct err *read_kernels(struct scan *s, const struct store *x)
 		at += ENTRY + (uint64_t)le32(p + 16);
 		if (from > x->size || size > x->size - from)
 			return err_new(E_FORMAT, "kernel %u lies outside of the decoded bytes", i);
-		if (size) /* an empty one was not to be compiled */
+		if (size) /* AOTriton did not want an empty one to be compiled */
 			TRY(add_kernel(s, x, (struct str){.p = x->p + from, .n = (size_t)size}));
 		TRY(cancel_check());
 	}
@@ -116,7 +116,7 @@ struct err *scan_aks2(struct scan *s, const struct bytes *src)
 	char head[HEADER];
 	TRY(bytes_read(src, head, HEADER, 0));
 	CLEANUP(store_done)
-	struct store x = {.src = src,
+	struct aks2_store x = {.src = src,
 		.size = le32(head + 4),
 		.kernels = le32(head + 8),
 		.directory = le32(head + 12)};

@@ -18,8 +18,8 @@ struct object_decoding {
 	struct bundle_reader reader;
 	char *p; /* the bytes of the object at hand so far; malloc'ed */
 	size_t have, cap;
-	uint64_t taken;   /* of the budget's memory, for p */
-	struct hash *md5; /* of everything, for the header's hash; or NULL */
+	uint64_t taken;   /* memory taken from the budget, for p */
+	struct hash *md5; /* hash of everything, for the header's; or NULL */
 };
 
 static struct err *take_part(
@@ -103,8 +103,8 @@ static void look_raw(struct scan *s, const struct bytes *src, struct code_object
 		object_look(s, &part, o);
 }
 
-/* Some of them, for one thread: with an arena and findings of its own. */
-struct share {
+/* Objects for one thread, with an arena and findings of its own. */
+struct object_share {
 	struct scan s;
 	struct devcode out;
 	struct arena a;
@@ -112,11 +112,11 @@ struct share {
 	size_t at, end;
 };
 
-/* Ends before the first object that there is something to say about. */
+/* Ends in front of the first object that needs a finding. */
 static struct err *look_share(struct arena *tmp, void *user)
 {
 	(void)tmp;
-	struct share *x = user;
+	struct object_share *x = user;
 	for (; x->at < x->end; x->at++) {
 		struct code_object *o = &x->s.file->objects.v[x->at], before = *o;
 		look_raw(&x->s, x->src, o);
@@ -141,10 +141,10 @@ static void look_shared(struct scan *s, const struct bytes *src, size_t first)
 	ARENA(tmp);
 	struct code_object *v = s->file->objects.v;
 	size_t n = s->file->objects.n, shares = (n - first) / SHARE + 1;
-	struct share *x = arena_array(&tmp, shares, sizeof(*x));
+	struct object_share *x = arena_array(&tmp, shares, sizeof(*x));
 	for (size_t i = 0; i < shares; i++) {
 		size_t at = first + i * SHARE;
-		x[i] = (struct share){
+		x[i] = (struct object_share){
 			.s = *s, .src = src, .at = at, .end = at + SHARE < n ? at + SHARE : n};
 		x[i].out.targets = s->out->targets;
 		x[i].s.a = &x[i].a;
@@ -155,7 +155,7 @@ static void look_shared(struct scan *s, const struct bytes *src, size_t first)
 		err_free(pool_each(
 			cpus < THREADS ? cpus : THREADS, x, shares, sizeof(*x), look_share));
 	for (size_t i = first, bundle = first; i < n; i++) {
-		struct share *mine = &x[(i - first) / SHARE];
+		struct object_share *mine = &x[(i - first) / SHARE];
 		if (i >= mine->at)
 			look_raw(s, src, &v[i]);
 		if (i + 1 == n || v[i + 1].bundle != v[i].bundle) {
@@ -167,14 +167,14 @@ static void look_shared(struct scan *s, const struct bytes *src, size_t first)
 		arena_join(s->a, &x[i].a);
 }
 
-struct walker {
+struct bundle_walker {
 	struct scan *s;
 	const struct bytes *src;
 	bool later; /* look_shared() comes when all bundles are known */
 };
 
 /* Adds the objects of one bundle; looks into them as s->flags ask. */
-static struct err *scan_bundle(const struct walker *w, const struct bundle *b)
+static struct err *scan_bundle(const struct bundle_walker *w, const struct bundle *b)
 {
 	struct scan *s = w->s;
 	const struct bytes *src = w->src;
@@ -211,7 +211,7 @@ static struct err *scan_bundle(const struct walker *w, const struct bundle *b)
 
 static struct err *found(void *user, const struct bundle *b)
 {
-	struct walker *w = user;
+	struct bundle_walker *w = user;
 	struct err *e = scan_bundle(w, b);
 	if (e && (e->code == E_BUNDLE || e->code == E_LIMIT)) {
 		scan_damage(w->s, "bundle-damaged",
@@ -226,7 +226,7 @@ static struct err *found(void *user, const struct bundle *b)
 struct err *scan_bundles(
 	struct scan *s, const struct bytes *src, uint64_t offset, uint64_t end, struct str where)
 {
-	struct walker w = {.s = s, .src = src, .later = can_share(s, src)};
+	struct bundle_walker w = {.s = s, .src = src, .later = can_share(s, src)};
 	uint64_t stop = offset;
 	size_t first = s->file->objects.n;
 	struct err *e = bundle_walk(src, &stop, end, found, &w);
@@ -316,7 +316,7 @@ static struct err *try_bundle(
 {
 	ARENA(tmp);
 	struct bundle b;
-	struct walker w = {.s = s, .src = src};
+	struct bundle_walker w = {.s = s, .src = src};
 	struct err *e = bundle_open(&tmp, src, at, end, &b);
 	if (e || !b.entries.n)
 		return pass_text(e);

@@ -1,27 +1,25 @@
-/* Device code in ELF files: where to look for bundles, and bare code objects.
+/* Device code in ELF files: bundles in their sections, and bare code objects.
  *
- * Bundles are where a section .hip_fatbin is, one behind the other. Compilers and linkers have put
- * them elsewhere too (TensorFlow's kernels lie in .rodata, at 16-byte alignment, with nothing that
- * points at them), and some libraries have code objects in arrays (libhsa-runtime64 in .data), so data is
- * searched for the magics; that costs one pass over it.
- * Without a section table the loaded segments are searched. */
+ * The section .hip_fatbin has bundles one behind the other. Compilers and linkers have put bundles
+ * elsewhere, too (TensorFlow's kernels are in .rodata, at 16-byte alignment, and nothing points at
+ * them), and some libraries have code objects in arrays (libhsa-runtime64 in .data), so data is
+ * searched for the magics, which costs one pass over it.
+ * Without section headers the loaded segments are searched. */
 #include "devcode/scan.h"
 
 #include <stdlib.h>
 
-/* Tables of the compiler for unwinding, and of pointers: never data of the program. */
-static bool is_table(struct str name)
+/* Collects .hip_fatbin and data; with all = true, every section that is loaded. Without section headers: segments. */
+static void choose_ranges(struct arena *a, const struct elf *e, bool all, struct scan_ranges *r)
 {
-	return str_starts(name, S(".eh_frame")) || str_starts(name, S(".gcc_except_table")) ||
-	       str_starts(name, S(".data.rel.ro"));
-}
-
-/* .hip_fatbin and data; with all = true everything that is loaded. */
-static void choose_sections(struct arena *a, const struct elf *e, bool all, struct scan_ranges *r)
-{
+	/* the compiler's unwinding tables and tables of pointers are never data of the program */
+	static const char *const tables[] = {
+		".eh_frame", ".gcc_except_table", ".data.rel.ro", NULL};
 	VEC_EACH (struct elf_section, x, &e->sections) {
 		bool fatbin = str_eq(x->name, S(".hip_fatbin"));
-		bool data = !(x->flags & ELF_EXECINSTR) && !is_table(x->name);
+		bool data = !(x->flags & ELF_EXECINSTR);
+		for (size_t i = 0; tables[i]; i++)
+			data = data && !str_starts(x->name, str_from(tables[i]));
 		if (x->type != ELF_PROGBITS || !x->size)
 			continue;
 		if (fatbin || ((x->flags & ELF_ALLOC) && (data || all)))
@@ -30,15 +28,10 @@ static void choose_sections(struct arena *a, const struct elf *e, bool all, stru
 				.fatbin = fatbin,
 				.name = x->name};
 	}
-}
-
-static void choose_segments(struct arena *a, const struct elf *e, struct scan_ranges *r)
-{
-	VEC_EACH (struct elf_segment, x, &e->segments) {
-		if (x->type == ELF_PT_LOAD && x->filesz)
+	VEC_EACH (struct elf_segment, x, &e->segments)
+		if (!e->sections.n && x->type == ELF_PT_LOAD && x->filesz)
 			*VEC_PUSH(a, r) =
 				(struct scan_range){.offset = x->offset, .size = x->filesz};
-	}
 }
 
 static int by_offset(const void *x, const void *y)
@@ -83,14 +76,11 @@ struct err *scan_elf(struct scan *s, const struct bytes *src)
 	bool marked = elf_section(&e, S(".rocm_kpack_ref"));
 	if (marked)
 		scan_say_host(s, src);
-	if (e.sections.n)
-		choose_sections(&tmp, &e, false, &r);
-	else
-		choose_segments(&tmp, &e, &r);
+	choose_ranges(&tmp, &e, false, &r);
 	TRY(scan_ranges(s, src, &r));
 	/* Something registers device code, so it must be somewhere. */
 	if (s->file->bundles || marked || !elf_section(&e, S(".hipFatBinSegment")))
 		return NULL;
-	choose_sections(&tmp, &e, true, &rest);
+	choose_ranges(&tmp, &e, true, &rest);
 	return scan_ranges(s, src, &rest);
 }

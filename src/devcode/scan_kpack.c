@@ -1,5 +1,5 @@
-/* kpack archives: what was split off from libraries; see formats/kpack.h. All objects of one PATH#NUMBER count as a
- * bundle. */
+/* kpack archives: device code that was split off from libraries; see formats/kpack.h. All objects of one PATH#NUMBER count
+ * as a bundle. */
 #include "formats/kpack.h"
 
 #include <stdlib.h>

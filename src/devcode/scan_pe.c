@@ -1,5 +1,5 @@
-/* Device code in Windows programs and DLLs, and in COFF objects of static libraries: bundles are in the section
- * .hip_fat (its name is cut off at 8 bytes; in objects it is .hip_fatbin), wrappers in .hipFatB. */
+/* Device code in Windows programs and DLLs, and in COFF objects of static libraries. Bundles are in the section .hip_fat
+ * (section names of images end after 8 bytes; in objects it is .hip_fatbin), wrappers in .hipFatB. */
 #include "devcode/scan.h"
 #include "formats/pe.h"
 

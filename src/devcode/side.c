@@ -1,5 +1,4 @@
-/* Files beside libraries that are chosen by GPU when the library runs: what they are is told by their names. Sources:
- * Tensile's and TensileLite's file names, AOTriton's folders, MIOpen's databases (arch and number of CUs, glued
+/* Side files, which a library chooses by GPU when it runs, are known by their names. Sources: Tensile's and TensileLite's file names, AOTriton's folders, MIOpen's databases (arch and number of CUs, glued
  * together), as rocBLAS 7.2 and hipBLASLt 7.2 of Debian and AMD's wheels have them. */
 #include <stdlib.h>
 
@@ -8,13 +7,13 @@
 
 enum { MAX_SETS = 1000 };
 
-/* The first that fits. */
+/* The first rule that fits counts. */
 static const struct rule {
 	const char *kind, *starts, *ends;
 	enum {
 		ANY,
 		NAMED,  /* only with a GPU in its name */
-		UNKNOWN /* the same, of no library that is known: where that is asked for */
+		UNKNOWN /* the same, for libraries that we do not know: if devcode.unknown */
 	} when;
 } rules[] = {
 	{"tensile", "TensileLibrary", "", ANY},
@@ -38,51 +37,20 @@ static const struct rule {
 	{"code", "", ".hsaco", UNKNOWN},
 };
 
-/* Tensile's files are of the library whose folder they are in. */
-static const char *kind_of(const struct rule *r, struct str path)
-{
-	static const char *const libraries[] = {"rocblas", "hipblaslt", "hipsparselt"};
-	for (size_t i = 0; i < 3 && str_eq(str_from(r->kind), S("tensile")); i++)
-		if (str_contains(path_dir(path), str_from(libraries[i])))
-			return libraries[i];
-	return r->kind;
-}
-
-/* Where a file belongs: the folder above the first one with a GPU's name, and its target in words of its own. */
-struct place {
+/* The set that a file belongs to, with the folder above the first one with a GPU's name, and the target it names. */
+struct side_place {
 	const char *kind;
-	struct str dir, target; /* target: "" = for all; in the arena */
+	struct str dir, target; /* target: "" = for all GPUs; in the arena */
 };
 
-/* "gfx90a-xnack+" is how files spell a feature. */
-static struct str target_text_of(struct arena *a, const struct target_word *w, struct str rest)
+static bool find_place(
+	struct arena *a, const struct devcode *d, struct str path, struct side_place *ret)
 {
 	static const char *const features[] = {"xnack+", "xnack-", "sramecc+", "sramecc-", NULL};
-	for (size_t i = 0; features[i]; i++)
-		if (rest.n && (*rest.p == '-' || *rest.p == ':') &&
-			str_starts(str_sub(rest, 1, rest.n), str_from(features[i])))
-			return str_fmt(a, "%.*s:%s", STR(w->text), features[i]);
-	return str_dup(a, w->text);
-}
-
-static struct str folder_above(struct str path)
-{
-	struct target_word w;
-	struct str dir = path_dir(path), rest = dir;
-	while (target_word(&rest, &w)) {
-		struct str head = str_sub(dir, 0, (size_t)(w.text.p - dir.p));
-		size_t slash = str_rchr(head, '/');
-		rest = dir = str_sub(head, 0, slash < head.n ? slash : 0);
-	}
-	return dir.n ? dir : S(".");
-}
-
-static bool place_of(struct arena *a, const struct devcode *d, struct str path, struct place *ret)
-{
-	struct target_word w;
-	struct str base = path_base(path), rest = base;
+	static const char *const libraries[] = {"rocblas", "hipblaslt", "hipsparselt", NULL};
+	struct target_word w, above;
+	struct str base = path_base(path), rest = base, dir = path_dir(path), words = dir;
 	const struct rule *r = NULL;
-	struct str dir = folder_above(path);
 	bool named = target_word(&rest, &w);
 	if (!named) {
 		rest = path_dir(path);
@@ -95,41 +63,35 @@ static bool place_of(struct arena *a, const struct devcode *d, struct str path, 
 			r = &rules[i];
 	if (!r)
 		return false;
-	*ret = (struct place){.kind = kind_of(r, path),
-		.dir = dir,
-		.target = named ? target_text_of(a, &w, rest) : S("")};
+	*ret = (struct side_place){.kind = r->kind, .target = S("")};
+	/* a file of Tensile belongs to the library whose folder it is in */
+	for (size_t i = 0; libraries[i] && str_eq(str_from(r->kind), S("tensile")); i++)
+		if (str_contains(dir, str_from(libraries[i]))) {
+			ret->kind = libraries[i];
+			break;
+		}
+	while (target_word(&words, &above)) {
+		struct str head = str_sub(dir, 0, (size_t)(above.text.p - dir.p));
+		size_t slash = str_rchr(head, '/');
+		words = dir = str_sub(head, 0, slash < head.n ? slash : 0);
+	}
+	ret->dir = dir.n ? dir : S(".");
+	if (!named)
+		return true;
+	ret->target = str_dup(a, w.text);
+	/* file names spell a feature "gfx90a-xnack+" */
+	for (size_t i = 0; features[i]; i++)
+		if (rest.n && (*rest.p == '-' || *rest.p == ':') &&
+			str_starts(str_sub(rest, 1, rest.n), str_from(features[i])))
+			ret->target = str_fmt(a, "%.*s:%s", STR(w.text), features[i]);
 	return true;
 }
 
 bool devcode_is_side(const struct devcode *d, struct str path)
 {
 	ARENA(tmp);
-	struct place p;
-	return place_of(&tmp, d, path, &p) && p.target.n;
-}
-
-static struct devcode_set *set_of(struct arena *a, struct devcode *d, const struct place *p)
-{
-	VEC_EACH (struct devcode_set, s, &d->sets)
-		if (str_eq(s->path, p->dir) && str_eq(str_from(s->kind), str_from(p->kind)))
-			return s;
-	if (d->sets.n == MAX_SETS)
-		return NULL;
-	struct devcode_set *s = VEC_PUSH(a, &d->sets);
-	*s = (struct devcode_set){.kind = p->kind, .path = str_dup(a, p->dir)};
-	return s;
-}
-
-static struct devcode_part *part_of(struct arena *a, struct devcode_set *s, struct str target)
-{
-	VEC_EACH (struct devcode_part, x, &s->parts)
-		if (str_eq(x->target, target))
-			return x;
-	if (s->parts.n == DEVCODE_TARGETS)
-		return s->parts.v;
-	struct devcode_part *x = VEC_PUSH(a, &s->parts);
-	x->target = str_dup(a, target);
-	return x;
+	struct side_place p;
+	return find_place(&tmp, d, path, &p) && p.target.n;
 }
 
 void devcode_note_side(
@@ -137,13 +99,28 @@ void devcode_note_side(
 {
 	static const char *const code[] = {".co", ".hsaco", ".aks2", ".a", NULL};
 	ARENA(tmp);
-	struct place p;
-	if (!place_of(&tmp, d, path, &p))
+	struct side_place p;
+	if (!find_place(&tmp, d, path, &p))
 		return;
-	struct devcode_set *s = set_of(a, d, &p);
-	if (!s)
+	struct devcode_set *s = NULL;
+	struct devcode_part *x = NULL;
+	VEC_EACH (struct devcode_set, known, &d->sets)
+		if (str_eq(known->path, p.dir) && str_eq(str_from(known->kind), str_from(p.kind)))
+			s = known;
+	if (!s && d->sets.n == MAX_SETS)
 		return;
-	struct devcode_part *x = part_of(a, s, p.target);
+	if (!s) {
+		s = VEC_PUSH(a, &d->sets);
+		*s = (struct devcode_set){.kind = p.kind, .path = str_dup(a, p.dir)};
+	}
+	VEC_EACH (struct devcode_part, known, &s->parts)
+		x = str_eq(known->target, p.target) ? known : x;
+	if (!x && s->parts.n == DEVCODE_TARGETS)
+		x = s->parts.v;
+	if (!x) {
+		x = VEC_PUSH(a, &s->parts);
+		x->target = str_dup(a, p.target);
+	}
 	struct str base = path_base(path);
 	bool is_code = false;
 	for (size_t i = 0; code[i]; i++)
@@ -157,32 +134,14 @@ void devcode_note_side(
 				       !str_contains(base, S("fallback")));
 }
 
-/* ---- what the sets come to ---- */
-
-/* Without these files a call fails; without MIOpen's and rocFFT's it is only slower. */
-static bool is_needed(const struct devcode_set *s)
-{
-	bool code = false;
-	VEC_EACH (const struct devcode_part, x, &s->parts)
-		code = code || (x->code && x->target.n);
-	return code;
-}
-
-static bool part_serves(const struct devcode_part *x, const struct target *want)
-{
-	struct target_word w;
-	struct str rest = x->target;
-	struct target have = target_read(x->target);
-	return x->code && want->gpu && target_word(&rest, &w) &&
-	       (target_word_is(&w, want->gpu) || target_covers(&have, want));
-}
+/* ---- judging sets ---- */
 
 static struct str processor_of(const struct devcode_part *x)
 {
 	return str_sub(x->target, 0, str_chr(x->target, ':'));
 }
 
-/* Of all variants of a processor together. */
+/* All variants of a processor together. */
 static struct devcode_part together(const struct devcode_set *s, struct str processor)
 {
 	struct devcode_part all = {.target = processor};
@@ -199,12 +158,20 @@ static struct devcode_part together(const struct devcode_set *s, struct str proc
 bool devcode_set_serves(const struct devcode_set *s, const struct target *want, bool *ret_needed)
 {
 	bool one = false, lazy = false;
-	*ret_needed = is_needed(s);
-	VEC_EACH (const struct devcode_part, x, &s->parts)
+	/* a call fails without code for its GPU; without MIOpen's and rocFFT's files it is only slower */
+	*ret_needed = false;
+	VEC_EACH (const struct devcode_part, x, &s->parts) {
+		*ret_needed = *ret_needed || (x->code && x->target.n);
 		lazy = lazy || x->entry;
-	VEC_EACH (const struct devcode_part, x, &s->parts)
-		one = one ||
-		      (part_serves(x, want) && (!lazy || together(s, processor_of(x)).entry));
+	}
+	VEC_EACH (const struct devcode_part, x, &s->parts) {
+		struct target_word w;
+		struct str rest = x->target;
+		struct target have = target_read(x->target);
+		bool serves = x->code && want->gpu && target_word(&rest, &w) &&
+			      (target_word_is(&w, want->gpu) || target_covers(&have, want));
+		one = one || (serves && (!lazy || together(s, processor_of(x)).entry));
+	}
 	return one || !*ret_needed;
 }
 

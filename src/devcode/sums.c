@@ -1,18 +1,7 @@
-/* What can be said about all files together: sums by target, and which GPUs they serve. */
+/* All files together: sums by target, and the GPUs that they serve. */
 #include <stdlib.h>
 
 #include "devcode/scan.h"
-
-static struct devcode_sum *sum_of(struct arena *a, struct devcode_sums *sums, struct str target)
-{
-	VEC_EACH (struct devcode_sum, s, sums) {
-		if (str_eq(s->target, target))
-			return s;
-	}
-	struct devcode_sum *s = VEC_PUSH(a, sums);
-	s->target = target;
-	return s;
-}
 
 static int by_target(const void *x, const void *y)
 {
@@ -23,7 +12,12 @@ static int by_target(const void *x, const void *y)
 void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devcode_file *f)
 {
 	VEC_EACH (struct code_object, o, &f->objects) {
-		struct devcode_sum *s = sum_of(a, sums, o->target);
+		struct devcode_sum *s = NULL;
+		VEC_EACH (struct devcode_sum, x, sums)
+			s = str_eq(x->target, o->target) ? x : s;
+		if (!s)
+			s = VEC_PUSH(a, sums);
+		s->target = o->target;
 		s->objects++;
 		s->size += o->size;
 		s->stored += o->stored;
@@ -35,20 +29,12 @@ void devcode_count(struct arena *a, struct devcode_sums *sums, const struct devc
 		qsort(sums->v, sums->n, sizeof(*sums->v), by_target);
 }
 
-/* Processors, without features, of all objects. */
-static struct strs names_of(struct arena *a, const struct devcode *d)
+/* Notes which files, and whether all of them, serve one processor. */
+static void judge_gpu(struct arena *a, struct devcode *d, struct str name)
 {
-	struct strs names = {0};
-	VEC_EACH (struct devcode_target, t, &d->targets)
-		if (t->t.name.n && !str_eq(t->name, S(DEVCODE_UNKNOWN)))
-			strs_put(a, &names, str_sub(t->name, 0, str_chr(t->name, ':')));
-	targets_sort(&names);
-	return names;
-}
-
-static void ask(struct arena *a, struct devcode *d, struct str name)
-{
-	enum { ANSWERS = 1 << 18 }; /* of files: more are not kept */
+	enum {
+		ANSWERS = 1 << 18
+	}; /* files times targets: with more, answers by file are not kept */
 	bool served[DEVCODE_TARGETS], sets = false, all = true, some = false;
 	struct target want = target_read(name);
 	bool by_sets = sides_serve(d, &want, &sets);
@@ -69,7 +55,11 @@ static void ask(struct arena *a, struct devcode *d, struct str name)
 
 void devcode_finish(struct arena *a, struct devcode *d)
 {
-	struct strs names = names_of(a, d);
+	struct strs names = {0}; /* processors, without features */
+	VEC_EACH (const struct devcode_target, t, &d->targets)
+		if (t->t.name.n && !str_eq(t->name, S(DEVCODE_UNKNOWN)))
+			strs_put(a, &names, str_sub(t->name, 0, str_chr(t->name, ':')));
+	targets_sort(&names);
 	d->served = d->some = (struct strs){0};
 	d->sums = (struct devcode_sums){0};
 	VEC_EACH (struct devcode_file, f, &d->files) {
@@ -77,7 +67,7 @@ void devcode_finish(struct arena *a, struct devcode *d)
 		devcode_count(a, &d->sums, f);
 	}
 	for (size_t i = 0; i < names.n; i++)
-		ask(a, d, names.v[i]);
+		judge_gpu(a, d, names.v[i]);
 	sides_judge(a, d);
 	same_judge(a, d);
 }

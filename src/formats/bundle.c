@@ -23,7 +23,7 @@ enum {
 	MAX_ID = 256,
 	TABLE = BUNDLE_TABLE,
 	ENTRY = BUNDLE_ENTRY,
-	WINDOW = 4096,      /* what the runtime reads of a table, so usually all of it */
+	WINDOW = 4096,      /* the runtime reads as much of a table, so it is usually all of it */
 	PAGE = 4096,        /* clang's alignment of bundles */
 	ZSTD_RATIO = 43700, /* a block of 3 bytes and more gives 128 KiB at most */
 	ZLIB_RATIO = 1032,  /* also for large zstd ones: real bundles stay below 100 */
@@ -39,7 +39,7 @@ enum {
 
 /* ---- the payload of compressed bundles ---- */
 
-/* Where decoded bytes go, and how far that is. */
+/* The receiver of decoded bytes. */
 struct sink {
 	const struct bundle *b;
 	bundle_fn *fn; /* NULL: only counting */
@@ -417,7 +417,7 @@ static struct err *peek_table(struct arena *a, const struct bytes *src, struct b
 	return check_entries(b, k.need, b->size, &last);
 }
 
-/* Of a CCOB header, by version: its bytes, and where in it what stands; total 0: not there. */
+/* The layout of CCOB headers, by version: their size, and the offsets of fields; total 0: there is none. */
 static const struct ccob_layout {
 	unsigned header, total, size, hash;
 	unsigned width; /* bytes of total and size */
@@ -615,7 +615,8 @@ static struct err *skip_zeros(const struct bytes *src, uint64_t *at, uint64_t en
 	return NULL;
 }
 
-/* Where the next bundle begins; *ret has no bytes when there is none. Almost always at the next page, so look there first. */
+/* Finds the next bundle; *ret has no bytes when there is none. It is almost always at the next page, so that is tried
+ * first. */
 static struct err *next_bundle(
 	const struct bytes *src, uint64_t *at, uint64_t end, uint64_t start, struct window *ret)
 {

@@ -20,16 +20,20 @@ struct bundle_entry {
 	struct str id;         /* "hipv4-amdgcn-amd-amdhsa--gfx1100" */
 	struct str target;     /* "gfx1100", "" for the host entry */
 	uint64_t offset, size; /* inside the (decoded) bundle */
-	uint64_t at;           /* of the entry itself in there: offset, size, length of id; id */
+	uint64_t
+		at; /* offset of the entry itself: 8 bytes each of offset, size, length of id; the id */
 };
 
-enum { BUNDLE_TABLE = 32, BUNDLE_ENTRY = 24 }; /* bytes before the entries; of one before its id */
+enum {
+	BUNDLE_TABLE = 32,
+	BUNDLE_ENTRY = 24
+}; /* bytes in front of the entries; of an entry without its id */
 
 struct bundle {
 	enum bundle_encoding encoding;
 	bool zstd;                        /* compressed with zstd, else zlib */
-	uint64_t offset;                  /* of the bundle in its source */
-	uint64_t stored;                  /* bytes that it takes there, CCOB header included */
+	uint64_t offset;                  /* offset of the bundle in its source */
+	uint64_t stored;                  /* bytes it takes there, CCOB header included */
 	uint64_t header;                  /* bytes of the CCOB header, 0 for raw */
 	uint64_t size;                    /* decoded size */
 	uint64_t hash;                    /* CCOB: low 64 bits of the MD5 of the decoded bytes */
@@ -40,7 +44,7 @@ enum { BUNDLE_MAGIC = 24 }; /* bytes that bundle_is() needs to see */
 
 bool bundle_is(struct str head); /* first bytes: either magic? */
 /* Reads the table of the bundle at offset; end limits what belongs to it. E_BUNDLE, E_LIMIT. The
- * length of a CCOB v1 stands nowhere: it is found by walking the zstd frame, or by decoding zlib.
+ * header of CCOB v1 has no length: it is found by walking the zstd frame, or by decoding zlib.
  */
 MUST_USE struct err *bundle_open(struct arena *a, const struct bytes *src, uint64_t offset,
 	uint64_t end, struct bundle *ret);
@@ -84,10 +88,9 @@ MUST_USE struct err *bundle_read_raw(const struct bytes *content, struct bundle_
 MUST_USE struct err *bundle_read(
 	const struct bytes *src, const struct bundle *b, struct bundle_reader *r);
 
-/* Calls fn for every bundle from *at to end, in file order. Between two of them only zero bytes are
- * allowed: where objects were taken out in place, many. *at moves on to where the walk ended: end, or the first byte that
- * belongs to no bundle, or the bundle that cannot be read. fn gets a bundle that lives in an arena
- * of the walk. */
+/* Calls fn for every bundle from *at to end, in file order. Only zero bytes may be between two of them; there are many
+ * where objects were taken out in place. *at becomes the end of the walk: end, or the first byte that belongs to no
+ * bundle, or the bundle that cannot be read. The bundle that fn gets lives for the call only. */
 typedef struct err *bundle_walk_fn(void *user, const struct bundle *b);
 MUST_USE struct err *bundle_walk(
 	const struct bytes *src, uint64_t *at, uint64_t end, bundle_walk_fn *fn, void *user);
@@ -103,11 +106,11 @@ struct bundle_object {
 MUST_USE struct err *bundle_write(
 	struct str path, struct str host_triple, const struct bundle_object *v, size_t n);
 
-/* Compressing: a bundle of a given version and method, at the end of a file that is being written; its size is known
- * before. Memory: some 100 MiB, whatever the size. */
+/* Compresses a bundle of known size, with a given version and method, to the end of a file that is being written.
+ * Memory: some 100 MiB, whatever the size. */
 struct bundle_out {
 	struct fs_out *to;
-	struct bundle *b; /* encoding, zstd and size are wanted; the other numbers are filled in */
+	struct bundle *b; /* in: encoding, zstd, size; the other numbers are filled in */
 	struct ZSTD_CCtx_s *zstd;
 	struct z_stream_s *zlib;
 	struct hash *md5;
@@ -116,8 +119,8 @@ MUST_USE struct err *bundle_out_open(struct bundle_out *o, struct fs_out *to, st
 MUST_USE struct err *bundle_out_add(struct bundle_out *o, const void *p, size_t n);
 MUST_USE struct err *bundle_out_end(struct bundle_out *o);
 void bundle_out_close(struct bundle_out *o);
-/* n bytes more of a frame, or (end) its last ones. */
+/* Adds n bytes to a frame; end: they are its last ones. */
 MUST_USE struct err *bundle_compress(
 	struct fs_out *to, struct ZSTD_CCtx_s *zstd, const void *p, size_t n, bool end);
 struct str bundle_table(
-	struct arena *a, const struct bundle *b); /* of a raw one with its entries */
+	struct arena *a, const struct bundle *b); /* the table of a raw bundle with its entries */

@@ -10,11 +10,11 @@
 struct bytes {
 	struct err *(*read)(const struct bytes *s, void *p, size_t n, uint64_t offset);
 	uint64_t size;
-	uint64_t base;         /* where this source begins in the file or memory below */
-	int fd;                /* for files */
-	const char *mem;       /* for memory */
-	void *user;            /* for others */
-	struct budget *budget; /* what reading may cost; NULL: as much as it takes */
+	uint64_t base;         /* offset of this source in the file or memory below */
+	int fd;                /* a file, or -1 */
+	const char *mem;       /* memory */
+	void *user;            /* state of any other source */
+	struct budget *budget; /* limits the cost of reading; NULL: no limit */
 	/* Moves offset to the next candidate that a first pass found, or to the end; false: what lies behind offset was
 	 * not searched. NULL: nothing was. See zip_pass in zip.h. */
 	bool (*next_candidate)(const struct bytes *s, uint64_t *offset);

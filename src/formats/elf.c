@@ -10,7 +10,7 @@
 enum {
 	MAX_SEGMENTS = 4096,
 	MAX_SECTIONS = 65535,
-	MAX_NAME = 256, /* of a section */
+	MAX_NAME = 256, /* bytes of a section name */
 	WINDOW = 1024,  /* first read: the header and usually all of the program headers */
 };
 
@@ -36,7 +36,7 @@ static struct elf_section section_at(const char *p)
 	};
 }
 
-/* What the header says about its tables; n counts that do not fit 16 bits stand in section 0. */
+/* The header's description of its tables. Counts that do not fit 16 bits are in section 0. */
 struct tables {
 	uint64_t phoff, shoff;
 	uint32_t phnum, shnum, names;

@@ -43,7 +43,7 @@ struct elf {
 	uint64_t entry;
 	uint64_t phoff, shoff;            /* offsets of the program headers and section headers */
 	uint32_t names;                   /* index of the section with the section names */
-	uint64_t tables;                  /* where the later one of both tables ends */
+	uint64_t tables;                  /* the end of the later one of both tables */
 	VEC(struct elf_section) sections; /* empty when the table was stripped */
 	VEC(struct elf_segment) segments;
 };
@@ -53,17 +53,17 @@ struct elf {
 MUST_USE struct err *elf_open(struct arena *a, const struct bytes *src, struct elf *ret);
 /* Headers and segments only: one read for small tables. */
 MUST_USE struct err *elf_open_head(struct arena *a, const struct bytes *src, struct elf *ret);
-/* Its first 64 bytes alone: what is no table. False when they are of no such file. */
+/* Fills in the members that come from the first 64 bytes alone. False when they belong to no such file. */
 bool elf_header(struct str head, struct elf *ret);
 bool elf_is(struct str head); /* first bytes of a file: an ELF64 LE image? */
 const struct elf_section *elf_section(const struct elf *e, struct str name); /* or NULL */
 const struct elf_segment *elf_segment(const struct elf *e, uint32_t type); /* the first, or NULL */
-/* Bytes of the file that its tables tell of: where an image in an array ends. UINT64_MAX: nonsense. */
+/* The end of everything that the tables describe: the size of an image in an array. UINT64_MAX: nonsense. */
 uint64_t elf_extent(const struct elf *e);
 /* File offset of a virtual address, or UINT64_MAX. */
 uint64_t elf_offset_of(const struct elf *e, uint64_t vaddr);
 
-/* What the dynamic loader needs to know. */
+/* The facts that the dynamic loader works with. */
 struct elf_need_version {
 	struct str file, version; /* "libc.so.6", "GLIBC_2.34" */
 	bool weak;                /* the loader does not insist on it */
@@ -73,7 +73,7 @@ struct elf_dynamic {
 	struct str soname, rpath, runpath;
 	struct strs needed;
 	VEC(struct elf_need_version) versions;
-	struct strs offers;             /* versions that it defines; the first is its name */
+	struct strs offers; /* versions that it defines; the first one is its own name */
 	struct strs undefined, defined; /* names of dynamic symbols, in table order */
 	bool textrel;
 };
@@ -90,7 +90,7 @@ struct elf_symbol {
 	uint32_t index;  /* in the table, whose first entry is no symbol */
 	uint8_t type, bind, visibility;
 	uint16_t section; /* 0 = undefined */
-	uint32_t at;      /* of the name in the dynamic strings */
+	uint32_t at;      /* offset of the name in the dynamic strings */
 	uint64_t value, size;
 };
 
@@ -104,8 +104,8 @@ MUST_USE struct err *elf_symbol_name(
 typedef struct err *elf_symbol_fn(void *user, const struct elf_symbol *s);
 MUST_USE struct err *elf_symbols(const struct elf *e, bool named, elf_symbol_fn *fn, void *user);
 
-/* For how many, the null one included, there is room up to the table that follows theirs: where linkers lay
- * out as they do, how many there are. 0 where nothing tells. */
+/* The number of symbols, the null one included, that fit in front of the table behind theirs. Linkers leave no gap, so it
+ * is the number of symbols. 0: not known. */
 MUST_USE struct err *elf_symbol_room(const struct elf *e, uint64_t *ret);
 
 /* Values of dynamic tags; 0 for one that is not there. */

@@ -1,4 +1,4 @@
-/* What the dynamic loader sees of an ELF file: PT_DYNAMIC, its strings, needed versions and
+/* The dynamic loader's view of an ELF file: PT_DYNAMIC, its strings, needed versions and
  * symbols. Nothing here uses the section table, except for the number of symbols of a file that has
  * no hash table, or an empty one. Sources: System V gABI chapter 5; the GNU hash table as glibc's dl-lookup reads
  * it; LSB 5.0 "Symbol Versioning" for .gnu.version_r. See elf.h. */

@@ -1,5 +1,5 @@
-/* kpack archives, version 1: device code of the libraries of a project, for one GPU or several; and the mark by which a
- * library says where its own is.
+/* kpack archives, version 1: device code of a project's libraries, for one GPU or several; and the mark with which a
+ * library names its archives.
  *
  * "KPAK", version, offset of the table, zeros up to 64; objects; the table (MessagePack) up to the end of the file.
  * An object has the name PATH#NUMBER of a library and of the bundle in it, and a target; it is a frame of zstd
@@ -15,7 +15,7 @@
 #include "formats/bundle.h"
 
 struct kpack_object {
-	struct str path; /* of the library, as its mark names it */
+	struct str path; /* the library's, as its mark has it */
 	uint32_t index;
 	struct str target;
 	uint64_t offset, stored, size; /* in the archive; decoded */
@@ -37,13 +37,13 @@ MUST_USE struct err *kpack_read(const struct bytes *src, const struct kpack *k,
 /* patterns: of archives, relative to the library; "@GFXARCH@" is the target. */
 struct str kpack_mark(struct arena *a, struct str name, struct str pattern);
 
-/* A library whose device code is in archives: what its mark says, and its wrappers. */
+/* A library whose device code is in archives: its mark and its wrappers. */
 struct kpack_host {
 	struct str name;       /* "" = it is none, or its mark cannot be read */
 	struct strs patterns;  /* see kpack_mark() */
-	VEC(uint32_t) indexes; /* of its wrappers: sorted, each once */
+	VEC(uint32_t) indexes; /* the numbers in its wrappers: sorted, each once */
 };
-/* Of an ELF file or PE image that has section headers: .rocm_kpack_ref and .hipFatBinSegment, or .kpackrf and
+/* Reads an ELF file or PE image that has section headers: .rocm_kpack_ref and .hipFatBinSegment, or .kpackrf and
  * .hipFatB. Limits: 64 KiB of mark, as runtimes have it, and of patterns 100. */
 MUST_USE struct err *kpack_host_read(
 	struct arena *a, const struct bytes *src, struct kpack_host *ret);
@@ -54,13 +54,13 @@ struct kpack_out {
 	struct arena *a;
 	struct str group, target;
 	struct ZSTD_CCtx_s *zstd;
-	uint64_t frame; /* where the object at hand begins */
+	uint64_t frame; /* offset of the object at hand */
 	VEC(struct kpack_object) objects;
 };
 
 MUST_USE struct err *kpack_out_open(struct arena *a, struct str path, struct str group,
 	struct str target, struct kpack_out *ret);
-/* An object of so many bytes, which are added then. */
+/* Begins an object of so many bytes, which follow. */
 MUST_USE struct err *kpack_out_begin(
 	struct kpack_out *o, struct str path, uint32_t index, uint64_t size);
 MUST_USE struct err *kpack_out_add(struct kpack_out *o, const void *p, size_t n);

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-/* What the first byte tells: how many bytes of a big-endian number follow, and what it means. */
+/* The meaning of a first byte: the bytes of the big-endian number that follows, and its use. */
 struct format {
 	enum msgpack_kind kind;
 	unsigned char number; /* bytes of the number or of the length */
@@ -153,7 +153,7 @@ static void put(struct buf *b, unsigned first, uint64_t n, unsigned bytes)
 		buf_char(b, (char)(n >> 8 * bytes));
 }
 
-/* Of a length: in the first byte, below most; else in two bytes or four. */
+/* Writes a length: below `most` in the first byte, else in two bytes or four. */
 static void put_length(struct buf *b, unsigned small, size_t most, unsigned big, size_t n)
 {
 	if (n < most)

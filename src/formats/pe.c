@@ -165,7 +165,7 @@ struct err *pe_imports(struct arena *a, const struct bytes *src, struct strs *re
 {
 	*ret = (struct strs){0};
 	struct err *e = read_image(a, src, ret);
-	if (e && e->code == E_ELF) /* of what reads for all formats */
+	if (e && e->code == E_ELF) /* from bytes.c, which reads for all formats */
 		e->code = E_FORMAT;
 	return e;
 }

@@ -18,7 +18,7 @@ struct stream {
 	int fd;
 	struct str text, name;
 	char in[INPUT];
-	size_t from, n; /* what is unread of in */
+	size_t from, n; /* the unread part of `in` */
 	bool started, ended, wide;
 	bool between, full;        /* two streams; there was no room for all that the input gives */
 	const struct unpacker *by; /* NULL: plain */
@@ -139,7 +139,7 @@ void stream_freep(struct stream **s)
 	*s = NULL;
 }
 
-/* What is there at once, 0 at the end. */
+/* Reads the bytes that are there at once; 0 at the end. */
 static struct err *take(struct stream *s, char *p, size_t n, size_t *ret)
 {
 	ssize_t got = 0;

@@ -1,5 +1,5 @@
-/* Writing tar archives that are the same for the same content: POSIX.1-2001 (pax), which is ustar where names fit into
- * it; times and owners are 0. For archives that fit into memory. */
+/* Writing tar archives that are equal for equal content: POSIX.1-2001 (pax), which is ustar when names fit into
+ * it; times and owners are 0. The archive is made in memory. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,15 +1,10 @@
-/* Which device code stays: of targets, and of the files beside libraries that name one; see slim.h. */
+/* The decision which device code stays: targets in bundles, and side files that name a GPU; see slim.h. */
 #include <string.h>
 
 #include "base/glob.h"
 #include "slim/slim.h"
 
-static bool same(const struct target *x, const struct target *y)
-{
-	return x->gpu == y->gpu && x->xnack == y->xnack && x->sramecc == y->sramecc;
-}
-
-/* A generic target's kernels run on what it covers, and who asks for one runs on all of these. */
+/* A generic target's kernels run on the GPUs that it covers, and asking for one means all of them. */
 static bool serves(const struct target *have, const struct target *want)
 {
 	return target_covers(have, want) || target_covers(want, have);
@@ -19,8 +14,12 @@ bool slim_keeps(const struct slim_keep *k, struct str target)
 {
 	struct target have = target_read(target);
 	bool keep = k->none ? !target.n : !have.gpu || !k->n;
-	for (size_t i = 0; i < k->n && !keep; i++)
-		keep = k->exact ? same(&have, &k->v[i]) : serves(&have, &k->v[i]);
+	for (size_t i = 0; i < k->n && !keep; i++) {
+		const struct target *want = &k->v[i];
+		keep = !k->exact ? serves(&have, want)
+				 : have.gpu == want->gpu && have.xnack == want->xnack &&
+					   have.sramecc == want->sramecc;
+	}
 	return keep;
 }
 
@@ -44,24 +43,20 @@ static bool is_side(struct str path)
 	return side;
 }
 
-/* Of one without a slash: any part of the path. Else all of it, or a folder that it is in. */
-static bool glob_hits(struct str glob, struct str path)
-{
-	bool whole = str_chr(glob, '/') < glob.n, hit = false;
-	for (size_t i = 0, from = 0; i <= path.n && !hit; i++) {
-		if (i < path.n && path.p[i] != '/')
-			continue;
-		hit = glob_match(glob, str_sub(path, whole ? 0 : from, i));
-		from = i + 1;
-	}
-	return hit;
-}
-
 bool slim_leaves_out(const struct slim_keep *k, struct str path)
 {
-	for (size_t i = 0; k->without && i < k->without->n; i++)
-		if (glob_hits(k->without->v[i], path))
-			return true;
+	for (size_t i = 0; k->without && i < k->without->n; i++) {
+		/* a glob with a slash is for the path itself, or a folder that it is in; others for any part of it */
+		struct str glob = k->without->v[i];
+		bool whole = str_chr(glob, '/') < glob.n;
+		for (size_t to = 0, from = 0; to <= path.n; to++) {
+			if (to < path.n && path.p[to] != '/')
+				continue;
+			if (glob_match(glob, str_sub(path, whole ? 0 : from, to)))
+				return true;
+			from = to + 1;
+		}
+	}
 	return false;
 }
 
@@ -80,7 +75,7 @@ bool slim_keeps_file(const struct slim_keep *k, struct str path)
 	return !others;
 }
 
-/* Of "gfx9", "gfx11" and their like, and not of "gfx90", "gfx110". */
+/* True for "gfx9", "gfx11" and their like, false for "gfx90" and "gfx110". */
 static bool is_major(struct str stem)
 {
 	return stem.n == 4 || (stem.n == 5 && stem.p[3] == '1');

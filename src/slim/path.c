@@ -1,5 +1,5 @@
-/* A file, or a whole folder: each file of it is taken over, made smaller, or left out. See slim.h. A folder is made
- * beside its place and renamed, so that it is there whole or not at all. */
+/* Slimming one file, or a whole folder, whose files are copied, made smaller or left out. See slim.h. The new folder is
+ * made beside its place and renamed, so that it is there whole or not at all. */
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -7,7 +7,7 @@
 #include "slim/slim_int.h"
 
 /* ---- one file ---- */
-struct input {
+struct slim_input {
 	int fd;
 	struct stat st;
 	struct bytes src;
@@ -15,13 +15,13 @@ struct input {
 	struct slim_plan p;
 };
 
-static void input_done(struct input *in)
+static void input_done(struct slim_input *in)
 {
 	fd_closep(&in->fd);
 }
 
 static struct err *look(
-	struct arena *a, struct str path, const struct slim_keep *k, struct input *in)
+	struct arena *a, struct str path, const struct slim_keep *k, struct slim_input *in)
 {
 	in->fd = -1;
 	TRY(fs_stat(path, &in->st));
@@ -35,7 +35,7 @@ static struct err *look(
 	return NULL;
 }
 
-static struct err *may_punch(const struct input *in, struct str path, bool force)
+static struct err *may_punch(const struct slim_input *in, struct str path, bool force)
 {
 	if (in->st.st_uid != geteuid())
 		return err_new(E_PERM, "'%.*s' belongs to somebody else", STR(path));
@@ -45,14 +45,14 @@ static struct err *may_punch(const struct input *in, struct str path, bool force
 	return NULL;
 }
 
-static struct err *write_manifest(struct arena *a, const struct slim_report *r, struct str file)
+static struct err *write_cut_list(struct arena *a, const struct slim_report *r, struct str file)
 {
 	struct str path = str_fmt(a, "%.*s" CUT_LIST_END, STR(file));
 	return r->files.n ? fs_write(path, cut_list_text(a, r), 0644) : NULL;
 }
 
-/* The manifest is there before its file: without one it would be forgotten. */
-static struct err *slim_new_file(struct arena *a, struct input *in, struct slim_report *r)
+/* The cut list is written before its file: a killed run must not leave a file without one. */
+static struct err *slim_new_file(struct arena *a, struct slim_input *in, struct slim_report *r)
 {
 	CLEANUP(fs_out_abandon) struct fs_out out = {.fd = -1, .dir = -1};
 	bool write = !fs_writes_forbidden();
@@ -63,12 +63,12 @@ static struct err *slim_new_file(struct arena *a, struct input *in, struct slim_
 	slim_note(a, r, S(""), in->src.size, &in->p);
 	if (!write)
 		return NULL;
-	TRY(write_manifest(a, r, r->output));
+	TRY(write_cut_list(a, r, r->output));
 	return fs_out_commit(&out);
 }
 
 static struct err *slim_in_place(
-	struct arena *a, struct input *in, bool force, struct slim_report *r)
+	struct arena *a, struct slim_input *in, bool force, struct slim_report *r)
 {
 	CLEANUP(fd_closep) int fd = -1;
 	struct str path = r->path;
@@ -82,7 +82,7 @@ static struct err *slim_in_place(
 	TRY(fs_open_shared(path, 0, &fd));
 	if (!fs_is_same(fd, &in->st))
 		return err_new(E_IO, "'%.*s' is another file by now", STR(path));
-	TRY(write_manifest(a, r, path));
+	TRY(write_cut_list(a, r, path));
 	TRY_CTX(slim_punch(&in->p, fd, &freed), "cannot slim '%.*s'", STR(path));
 	return NULL;
 }
@@ -90,7 +90,7 @@ static struct err *slim_in_place(
 struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place, bool force,
 	struct slim_report *r)
 {
-	CLEANUP(input_done) struct input in;
+	CLEANUP(input_done) struct slim_input in;
 	struct slim_report check = *r;
 	TRY(look(a, r->path, k, &in));
 	if (!in.p.elf.src && !in.p.bundles.n)
@@ -108,14 +108,14 @@ struct err *slim_file(struct arena *a, const struct slim_keep *k, bool in_place,
 }
 
 /* ---- folders ---- */
-struct job {
+struct folder_slimming {
 	struct arena *a;
 	const struct slim_keep *keep;
 	struct slim_report *r;
-	struct str to; /* the folder that is made */
+	struct str to; /* the new folder */
 };
 
-/* What is damaged is for others to judge. */
+/* A file that cannot be slimmed safely stays whole, and is listed; so does a damaged one, which `verify` reports. */
 static bool stays_whole(
 	struct arena *a, struct slim_report *r, struct str name, const struct err *e)
 {
@@ -129,7 +129,7 @@ struct err *slim_take_file(struct arena *a, const struct slim_keep *k, struct sl
 	struct str name, struct str to)
 {
 	ARENA(tmp);
-	CLEANUP(input_done) struct input in;
+	CLEANUP(input_done) struct slim_input in;
 	bool write = to.n && !fs_writes_forbidden();
 	struct str from = path_join(&tmp, r->path, name);
 	struct err *e = look(&tmp, from, k, &in);
@@ -160,7 +160,7 @@ static struct err *visit(void *user, const struct fs_entry *e, bool *prune)
 {
 	(void)prune;
 	ARENA(tmp);
-	struct job *j = user;
+	struct folder_slimming *j = user;
 	bool write = !fs_writes_forbidden();
 	struct str from = path_join(&tmp, j->r->path, e->path), target;
 	struct str to = path_join(&tmp, j->to, e->path);
@@ -212,15 +212,15 @@ struct err *slim_may_make(struct arena *a, const struct slim_report *r, bool fol
 	return NULL;
 }
 
-static struct err *make_folder(struct job *j, const struct fs_aside *aside)
+static struct err *make_folder(struct folder_slimming *j, const struct fs_aside *aside)
 {
-	struct str manifest = path_join(j->a, j->to, S(CUT_LIST));
+	struct str list = path_join(j->a, j->to, S(CUT_LIST));
 	TRY(fs_mkdirs(j->to));
 	TRY(fs_walk(j->r->path, visit, j));
 	TRY(slim_check_served(j->a, j->r, j->keep));
 	TRY(slim_check_without(j->r));
 	TRY(slim_remove_empty(j->to, j->r));
-	TRY(fs_write(manifest, cut_list_text(j->a, j->r), 0644));
+	TRY(fs_write(list, cut_list_text(j->a, j->r), 0644));
 	TRY(fs_sync_all(j->to));
 	TRY(fs_aside_commit(aside));
 	return fs_sync(path_dir(aside->place));
@@ -229,7 +229,7 @@ static struct err *make_folder(struct job *j, const struct fs_aside *aside)
 struct err *slim_folder(
 	struct arena *a, const struct slim_keep *k, bool force, struct slim_report *r)
 {
-	struct job j = {.a = a, .keep = k, .r = r};
+	struct folder_slimming j = {.a = a, .keep = k, .r = r};
 	struct fs_aside aside;
 	TRY(slim_may_make(a, r, true, force));
 	if (fs_writes_forbidden()) {

@@ -1,8 +1,8 @@
-/* An installed tree (a venv, an SDK) made smaller where it is. See slim.h.
+/* Slimming an installed tree (a venv, an SDK) in place. See slim.h.
  *
- * First all of it is looked at; then its manifest says what is going to be, marked as unfinished; then each file is
- * replaced whole, or removed, and folders that have nothing left with it; then the manifest says what is. A run that was killed is gone on with: files that are done
- * already do not change, and the manifest knows them. */
+ * First everything is read. Then the cut list is written, marked as unfinished, with the result that is planned. Then
+ * files are replaced whole or removed, with the folders that become empty, and the cut list is written with the result.
+ * The next run completes one that was killed: files that are done do not change any more, and the cut list has them. */
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -64,7 +64,7 @@ static struct err *may_go_on(
 
 static void add_files(struct arena *a, struct slim_report *to, const struct slim_report *r)
 {
-	MAP(known, a); /* a manifest may have been made by anybody, as long as it likes */
+	MAP(known, a); /* a stranger's cut list may be of any length */
 	VEC_EACH (struct slim_done, f, &to->files)
 		map_put(&known, f->path, f);
 	VEC_EACH (const struct slim_done, f, &r->files)
@@ -72,7 +72,7 @@ static void add_files(struct arena *a, struct slim_report *to, const struct slim
 			*VEC_PUSH(a, &to->files) = *f;
 }
 
-/* What comes is added to what an earlier run did. */
+/* Adds a run's report to that of earlier runs. */
 static void add_report(struct arena *a, struct slim_report *to, const struct slim_report *r)
 {
 	struct slim_report now = *r;

@@ -1,5 +1,6 @@
-/* All that points at the bundles of an ELF file: dynamic relocations, symbols, and wrappers of programs without relocations. Sources: System V gABI (RELA,
- * symbols; RELR in its draft of 2018), the psABI supplements of x86-64 and AArch64 for the types. See slim_int.h. */
+/* Finding everything that points at the bundles of an ELF file: dynamic relocations, symbols, and the wrappers of programs
+ * without relocations. Sources: System V gABI (RELA, symbols; RELR in its draft of 2018), the psABI supplements of
+ * x86-64 and AArch64 for the types. See slim_int.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,20 +16,20 @@ static const struct machine {
 	uint32_t relative, abs64, glob_dat;
 } machines[] = {{ELF_X86_64, 8, 1, 6}, {ELF_AARCH64, 1027, 257, 1025}};
 
-struct symbol { /* of the dynamic table, with a bundle's address */
+struct bundle_symbol { /* a dynamic symbol whose value is a bundle's address */
 	uint32_t index;
 	uint64_t value;
 };
 
-struct finder {
+struct ref_finder {
 	struct arena *a;
 	const struct slim_plan *p;
 	const struct elf *e;
 	bool now;
-	uint64_t from, to; /* addresses of the bundles, and of what is between them */
+	uint64_t from, to; /* the address range of all bundles */
 	uint64_t value[DT_COUNT];
 	const struct machine *machine;
-	VEC(struct symbol) symbols;
+	VEC(struct bundle_symbol) symbols;
 	struct slim_refs *out;
 };
 
@@ -40,8 +41,8 @@ uint64_t slim_addr(const struct slim_plan *p, size_t bundle, bool now)
 	return (now ? at : b->old.offset) - s->offset + s->vaddr;
 }
 
-/* The bundle that begins at an address, or SIZE_MAX; they are in that order. */
-static size_t bundle_at(const struct finder *f, uint64_t addr)
+/* The index of the bundle that begins at an address, or SIZE_MAX. Bundles are sorted by address. */
+static size_t bundle_at(const struct ref_finder *f, uint64_t addr)
 {
 	size_t low = 0, high = f->p->bundles.n;
 	while (low < high) {
@@ -55,8 +56,8 @@ static size_t bundle_at(const struct finder *f, uint64_t addr)
 	return here ? low : SIZE_MAX;
 }
 
-/* blame: offset of what says so. */
-static struct err *add(struct finder *f, uint64_t addr, uint64_t blame, struct slim_ref r)
+/* Adds a reference if the address is in the range. blame: offset of the bytes that have the address. */
+static struct err *add(struct ref_finder *f, uint64_t addr, uint64_t blame, struct slim_ref r)
 {
 	if (addr < f->from || addr >= f->to)
 		return NULL;
@@ -72,9 +73,9 @@ static struct err *add(struct finder *f, uint64_t addr, uint64_t blame, struct s
 	return NULL;
 }
 
-typedef struct err *entry_fn(struct finder *f, const char *p, uint64_t at);
+typedef struct err *entry_fn(struct ref_finder *f, const char *p, uint64_t at);
 
-static struct err *each(struct finder *f, uint64_t offset, uint64_t size, entry_fn *fn)
+static struct err *each(struct ref_finder *f, uint64_t offset, uint64_t size, entry_fn *fn)
 {
 	char p[CHUNK * RELA];
 	size_t n;
@@ -97,17 +98,17 @@ static bool is_address(unsigned section, unsigned type)
 
 static struct err *dynamic_symbol(void *user, const struct elf_symbol *s)
 {
-	struct finder *f = user;
+	struct ref_finder *f = user;
 	size_t n = f->out->n;
 	uint64_t at = elf_offset_of(f->e, f->value[DT_SYMTAB]) + (uint64_t)s->index * SYM + 8;
 	if (is_address(s->section, s->type))
 		TRY(add(f, s->value, at, (struct slim_ref){.at = at, .symbol = s->index}));
 	if (f->out->n > n)
-		*VEC_PUSH(f->a, &f->symbols) = (struct symbol){s->index, s->value};
+		*VEC_PUSH(f->a, &f->symbols) = (struct bundle_symbol){s->index, s->value};
 	return NULL;
 }
 
-static struct err *static_symbol(struct finder *f, const char *p, uint64_t at)
+static struct err *static_symbol(struct ref_finder *f, const char *p, uint64_t at)
 {
 	bool is = is_address(le16(p + 6), p[4] & 15);
 	return is ? add(f, le64(p + 8), at, (struct slim_ref){.at = at + 8}) : NULL;
@@ -115,7 +116,7 @@ static struct err *static_symbol(struct finder *f, const char *p, uint64_t at)
 
 /* ---- relocations ---- */
 
-static struct err *in_place(struct finder *f, uint64_t place)
+static struct err *in_place(struct ref_finder *f, uint64_t place)
 {
 	char word[WORD];
 	uint64_t at = elf_offset_of(f->e, place);
@@ -125,19 +126,19 @@ static struct err *in_place(struct finder *f, uint64_t place)
 
 static int by_index(const void *x, const void *y)
 {
-	const struct symbol *a = x, *b = y;
+	const struct bundle_symbol *a = x, *b = y;
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-static struct err *rela(struct finder *f, const char *p, uint64_t at)
+static struct err *rela(struct ref_finder *f, const char *p, uint64_t at)
 {
-	struct symbol key = {.index = le32(p + 12)}, *s = NULL;
+	struct bundle_symbol key = {.index = le32(p + 12)}, *s = NULL;
 	uint32_t type = le32(p + 8);
 	struct slim_ref r = {.at = at + 16, .pointer = true, .place = le64(p)};
 	size_t n = f->out->n;
 	if (!key.index && type == f->machine->relative) {
 		TRY(add(f, le64(p + 16), at, r));
-		/* some linkers write the address to its place, too */
+		/* some linkers write the address to the relocated place, too */
 		return f->out->n > n ? in_place(f, le64(p)) : NULL;
 	}
 	if (f->symbols.n)
@@ -152,8 +153,8 @@ static struct err *rela(struct finder *f, const char *p, uint64_t at)
 	return add(f, s->value, at, r);
 }
 
-/* An even word is an address, an odd one tells of the 63 words behind the last one. */
-static struct err *relr(struct finder *f)
+/* An even word is an address; an odd one is a bitmap of the 63 words behind the last one. */
+static struct err *relr(struct ref_finder *f)
 {
 	char word[WORD];
 	uint64_t at = elf_offset_of(f->e, f->value[DT_RELR]), place = 0;
@@ -175,8 +176,8 @@ static struct err *relr(struct finder *f)
 
 /* ---- programs at fixed addresses ---- */
 
-/* Their pointers are just words; only a wrapper's says what it is. */
-static struct err *word(struct finder *f, const char *p, uint64_t at, uint64_t place)
+/* Their pointers are plain words; only a wrapper's magic proves that one is a pointer. */
+static struct err *word(struct ref_finder *f, const char *p, uint64_t at, uint64_t place)
 {
 	uint64_t addr = le64(p + WORD);
 	uint32_t magic = le32(p);
@@ -190,7 +191,7 @@ static struct err *word(struct finder *f, const char *p, uint64_t at, uint64_t p
 	return add(f, addr, at, (struct slim_ref){.at = at, .pointer = true, .place = place});
 }
 
-static struct err *words(struct finder *f, const struct elf_segment *s)
+static struct err *words(struct ref_finder *f, const struct elf_segment *s)
 {
 	char p[WORD + CHUNK * RELA] = {0};
 	uint64_t skip = -s->vaddr % WORD, n;
@@ -215,7 +216,7 @@ struct err *slim_refs(struct arena *a, const struct slim_plan *p, const struct e
 	struct slim_refs *ret)
 {
 	const struct elf_segment *own = &p->elf.segments.v[p->segment];
-	struct finder f = {.a = a, .p = p, .e = e, .now = now, .out = ret};
+	struct ref_finder f = {.a = a, .p = p, .e = e, .now = now, .out = ret};
 	*ret = (struct slim_refs){0};
 	f.from = p->from - own->offset + own->vaddr;
 	f.to = f.from + p->size;

@@ -1,6 +1,6 @@
-/* Which compressed bundles a HIP runtime reads. See slim.h.
+/* Finding the newest compressed bundles that a HIP runtime reads. See slim.h.
  *
- * The oldest of what it finds decides. Versions: HIP takes a bundle's length from its header, which has one since
+ * If there are several runtimes, the oldest one decides. HIP takes a bundle's length from its header, which has it since
  * version 2 (llvm/llvm-project#88827); compilers use it since ROCm 6.2 (ROCm/composable_kernel#1433). Version 3 is for
  * runtimes that know it (llvm/llvm-project#152600): those of Debian's 7.2.4 do, as its rocBLAS needs it. */
 #include "base/fs.h"
@@ -27,7 +27,7 @@ bool slim_is_runtime(struct str name)
 	return str_starts(path_base(name), S("libamdhip64.so"));
 }
 
-/* The newest of the versions that its symbols have: "hip_6.4". */
+/* A runtime's version is the newest one that its symbols have: "hip_6.4". */
 struct err *slim_runtime(
 	struct arena *a, const struct bytes *src, struct str path, struct slim_runtime *io)
 {

@@ -1,7 +1,7 @@
-/* Are two files the same but for their device code? The size of that moves what the linker puts behind it, and with it
- * every distance between what is before and what is behind. Such a difference is explained when it is just what the sections'
- * addresses make of it; any other one is a difference. x86-64 only: its distances and addresses are whole words. What is
- * not loaded (symbols of the linker, debug information) does not count. See slim.h. */
+/* Are two files the same but for their device code? Device code of another size shifts all later sections, and so changes
+ * pc-relative distances across it. A difference is accepted if it equals the shift of the sections involved. x86-64 only,
+ * where distances and addresses are whole words. Sections that are not loaded (the linker's symbols, debug information)
+ * do not count. See slim.h. */
 #include <stdlib.h>
 
 #include "formats/le.h"
@@ -20,21 +20,21 @@ static struct err *differs(struct str what)
 	return err_new(E_SLIM, "the host parts differ in %.*s", STR(what));
 }
 
-struct pair {
+struct host_pair {
 	const struct slim_plan *x, *y;
 	struct slim_refs rx, ry;
 	char *one, *other;
 	bool moved; /* some section is elsewhere */
 };
 
-/* How far a section is moved in y. */
-static uint64_t shift(const struct pair *p, size_t i)
+/* The shift of a section: its address in y - its address in x. */
+static uint64_t shift(const struct host_pair *p, size_t i)
 {
 	return p->y->elf.sections.v[i].addr - p->x->elf.sections.v[i].addr;
 }
 
-/* Is an address of x, or one near to it, in a section that is moved so far? */
-static bool moves_by(const struct pair *p, uint64_t addr, uint64_t by, uint64_t near)
+/* Is an address of x, or one near it, in a section with that shift? */
+static bool moves_by(const struct host_pair *p, uint64_t addr, uint64_t by, uint64_t near)
 {
 	for (size_t i = 1; i < p->x->elf.sections.n; i++) {
 		const struct elf_section *s = &p->x->elf.sections.v[i];
@@ -46,8 +46,9 @@ static bool moves_by(const struct pair *p, uint64_t addr, uint64_t by, uint64_t 
 	return false;
 }
 
-/* The word at an offset of section i: an address (8 bytes), or a distance from about there (4). */
-static bool explained(const struct pair *p, size_t i, uint64_t at, const char *x, const char *y)
+/* Is the 4-byte word at an offset of section i a distance, from about there, that both shifts explain? */
+static bool explained(
+	const struct host_pair *p, size_t i, uint64_t at, const char *x, const char *y)
 {
 	const struct elf_section *s = &p->x->elf.sections.v[i];
 	int64_t old = (int32_t)le32(x), now = (int32_t)le32(y);
@@ -55,9 +56,9 @@ static bool explained(const struct pair *p, size_t i, uint64_t at, const char *x
 					       (uint64_t)(now - old) + shift(p, i), NEAR + s->size);
 }
 
-/* Bytes of the word around byte i of a piece that are explained, from i on. Words are not aligned, and their
- * lowest bytes may be the same. */
-static size_t explain(const struct pair *p, size_t section, uint64_t at, size_t n, size_t i)
+/* Finds a word around byte i of a piece that a shift explains; returns its bytes from i on, or 0. Words are not aligned,
+ * and their lowest bytes may be equal. */
+static size_t explain(const struct host_pair *p, size_t section, uint64_t at, size_t n, size_t i)
 {
 	for (size_t back = 0; back < 8 && back <= i && p->moved; back++) {
 		const char *x = p->one + i - back, *y = p->other + i - back;
@@ -70,7 +71,7 @@ static size_t explain(const struct pair *p, size_t section, uint64_t at, size_t 
 	return 0;
 }
 
-static bool same_bytes(const struct pair *p, size_t section, uint64_t at, size_t n, bool last)
+static bool same_bytes(const struct host_pair *p, size_t section, uint64_t at, size_t n, bool last)
 {
 	size_t end = last ? n : n - WORD, used;
 	for (size_t i = at ? WORD : 0; i < end; i += used) {
@@ -81,7 +82,7 @@ static bool same_bytes(const struct pair *p, size_t section, uint64_t at, size_t
 	return true;
 }
 
-/* The bytes of pointers at bundles count as zeros. */
+/* Reads bytes with zeros in the place of pointers at bundles. */
 static struct err *read_masked(
 	const struct bytes *s, const struct slim_refs *refs, char *p, size_t n, uint64_t from)
 {
@@ -95,14 +96,14 @@ static struct err *read_masked(
 	return NULL;
 }
 
-/* What the linker makes of the rest of the file: a hash, and (lld) what fills the last page that becomes read-only. */
+/* Sections that the linker computes from the rest of the file: a hash, and (lld) the padding of RELRO. */
 static bool follows(struct str section)
 {
 	return str_eq(section, S(".note.gnu.build-id")) || str_eq(section, S(".relro_padding"));
 }
 
-/* Words may lie across the borders of pieces: these overlap by two. */
-static struct err *same_section(struct pair *p, size_t i)
+/* A word may cross the border of two pieces, so they overlap by two words. */
+static struct err *same_section(struct host_pair *p, size_t i)
 {
 	enum { STEP = CHUNK - 2 * WORD };
 	const struct elf_section *x = &p->x->elf.sections.v[i], *y = &p->y->elf.sections.v[i];
@@ -139,7 +140,7 @@ static struct err *read_refs(struct arena *a, const struct slim_plan *p, struct 
 	return NULL;
 }
 
-static bool same_refs(const struct pair *p)
+static bool same_refs(const struct host_pair *p)
 {
 	bool same = p->rx.n == p->ry.n;
 	for (size_t i = 0; same && i < p->rx.n; i++) {
@@ -154,7 +155,7 @@ static bool same_refs(const struct pair *p)
 struct err *slim_same_host(const struct slim_plan *x, const struct slim_plan *y)
 {
 	ARENA(a);
-	struct pair p = {
+	struct host_pair p = {
 		.x = x, .y = y, .one = arena_raw(&a, CHUNK), .other = arena_raw(&a, CHUNK)};
 	const struct elf *e = &x->elf, *f = &y->elf;
 	if (x->bundles.n != y->bundles.n || !e->src != !f->src)

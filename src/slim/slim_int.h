@@ -1,4 +1,4 @@
-/* What the files of slim/ share while one file is worked on; slim.h is the interface. */
+/* The steps of making one file smaller, which the files of slim/ share; slim.h is the interface. */
 #pragma once
 
 #include "formats/elf_image.h"

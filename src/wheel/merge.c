@@ -130,8 +130,7 @@ static struct err *list_members(struct merging *k, struct merge_source *s)
 			   name = wheel_renamed(k->a, m->zip->name, dist_stem(s->w.info),
 				   dist_stem(k->first->w.info));
 		bool info = path_is_below(name, k->first->w.info);
-		bool ours =
-			info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(CUT_LIST)));
+		bool ours = info && (str_eq(base, S(SPLIT_MANIFEST)) || str_eq(base, S(CUT_LIST)));
 		if (!m->sha256.n || (info && device) || ours)
 			continue;
 		if (is_kpack(k) && str_ends(name, S(SPLIT_ARCHIVE))) {
