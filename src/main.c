@@ -1,4 +1,4 @@
-/* rocsmith: finds the command, fills its options, runs it, renders what went wrong. Everything else
+/* rocsmith: finds the command, fills in its options, runs it, and renders its error. Everything else
  * is in the folders beside this file; doc/architecture.md is the map. */
 
 #include <signal.h>
@@ -19,7 +19,7 @@ static struct err *prepare(const struct command *c, const struct common *o)
 	cancel_init();
 	char *here = getcwd(NULL, 0);
 	if (!here)
-		return err_errno("there is no current folder any more");
+		return err_errno("the current folder does not exist any more");
 	free(here);
 	if (o->trace.n)
 		TRY(trace_open(o->trace));
@@ -28,26 +28,19 @@ static struct err *prepare(const struct command *c, const struct common *o)
 	return NULL;
 }
 
-/* What a command line that cannot be read seems to ask for. */
-static bool wants_json(const struct strs *words)
-{
-	for (size_t i = 0; i < words->n && !str_eq(words->v[i], S("--")); i++)
-		if (str_eq(words->v[i], S("--json")))
-			return true;
-	return false;
-}
-
-/* What came of it: the status, and whether the answer is JSON. */
+/* The result of a run. */
 struct outcome {
 	int status;
-	bool json;
+	bool json; /* the answer is JSON, errors included */
 };
 
 static struct err *dispatch(struct arena *a, const struct strs *argv, struct outcome *ret)
 {
 	const struct command *c;
 	size_t words;
-	ret->json = wants_json(argv);
+	/* before parsing, so that an error about the command line is JSON, too */
+	for (size_t i = 0; i < argv->n && !str_eq(argv->v[i], S("--")); i++)
+		ret->json = ret->json || str_eq(argv->v[i], S("--json"));
 	TRY(command_find(commands, argv, &c, &words));
 	struct strs rest = {.v = argv->v + words, .n = argv->n - words};
 	void *args = arena_alloc(a, c->size);
@@ -63,54 +56,46 @@ static struct err *dispatch(struct arena *a, const struct strs *argv, struct out
 	return c->run(a, args, &ret->status);
 }
 
-/* Called by the name of a compiler: its command line is none of ours. */
-static struct err *run_compiler(struct arena *a, const struct cc *cc, char **argv, int *ret_status)
-{
-	struct strs words = {0};
-	for (int i = 1; argv[0] && argv[i]; i++)
-		strs_add(a, &words, str_from(argv[i]));
-	return cc_run(a, cc, &words, ret_status);
-}
-
 static bool is_help(struct str word)
 {
 	return str_eq(word, S("-h")) || str_eq(word, S("--help"));
 }
 
-static struct err *run(struct arena *a, int argc, char **argv, struct outcome *ret)
+static struct err *run(struct arena *a, const struct strs *words, struct outcome *ret)
 {
-	struct strs words = {0};
-	for (int i = 1; i < argc; i++)
-		strs_add(a, &words, str_from(argv[i]));
-	struct str first = words.n ? words.v[0] : S("");
+	struct str first = words->n ? words->v[0] : S("");
 	if (str_eq(first, S("--version")) || str_eq(first, S("version"))) {
 		out_text(S("rocsmith " ROCSMITH_VERSION "\n"));
 		return NULL;
 	}
-	if (!words.n || is_help(first)) {
+	if (!words->n || is_help(first)) {
 		help_main(commands);
-		ret->status = words.n ? 0 : err_status(E_USAGE);
+		ret->status = words->n ? 0 : err_status(E_USAGE);
 		return NULL;
 	}
-	if (words.n > 1 && is_help(words.v[1]) && help_group(commands, first))
+	if (words->n > 1 && is_help(words->v[1]) && help_group(commands, first))
 		return NULL;
-	return dispatch(a, &words, ret);
+	return dispatch(a, words, ret);
 }
 
 int main(int argc, char **argv)
 {
 	ARENA(a);
 	struct outcome out = {0};
-	out_init(COLOR_AUTO, 0);
+	struct strs words = {0};
 	struct cc cc;
-	struct err *e = cc_called(&a, &cc) ? run_compiler(&a, &cc, argv, &out.status)
-					   : run(&a, argc, argv, &out);
+	for (int i = 1; i < argc; i++)
+		strs_add(&a, &words, str_from(argv[i]));
+	out_init(COLOR_AUTO, 0);
+	/* called by the name of a compiler, the command line is not ours */
+	struct err *e =
+		cc_called(&a, &cc) ? cc_run(&a, &cc, &words, &out.status) : run(&a, &words, &out);
 	e = err_join(e, out_finish());
 	if (out_reader_gone())
-		out.status = 128 + SIGPIPE; /* as if we did not ignore it */
+		out.status = 128 + SIGPIPE; /* the status of a program that SIGPIPE ends */
 	if (e) {
 		say_error(e);
-		if (out.json && !out_used()) { /* else the answer tells what went wrong */
+		if (out.json && !out_used()) { /* otherwise the answer has the error */
 			out_text(error_json(&a, e));
 			err_free(out_finish());
 		}

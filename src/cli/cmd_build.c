@@ -95,8 +95,8 @@ static void print_preview(const struct build_request *q, const struct build_resu
 			STR(s->gpu));
 	if (q->targets.n)
 		return;
-	if (q->plan->foreign && q->plan->foreign->system == SOURCE_CMAKE)
-		out_fmt("folder  %.*s/%.*s\n", STR(q->out), STR(q->plan->name));
+	if (q->wish->plan.foreign && q->wish->plan.foreign->system == SOURCE_CMAKE)
+		out_fmt("folder  %.*s/%.*s\n", STR(q->out), STR(q->wish->plan.name));
 	else
 		out_fmt("wheel   %.*s\n", STR(q->out));
 }
@@ -104,8 +104,9 @@ static void print_preview(const struct build_request *q, const struct build_resu
 static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	struct build_args *o = args;
-	struct plan plan;
-	struct build_request q = {.plan = &plan,
+	struct plan_wish wish;
+	const struct plan *plan = &wish.plan;
+	struct build_request q = {.wish = &wish,
 		.out = o->out.n ? o->out : S("dist"),
 		.dir = o->dir,
 		.sysroot = o->project.sysroot,
@@ -117,24 +118,24 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 		.began = mono_now()};
 	struct build_result r;
 	struct err *e = NULL;
-	TRY(project_plan(a, &o->common, &o->project, &plan));
+	TRY(project_plan(a, &o->common, &o->project, &wish));
 	if (fs_writes_forbidden()) {
 		TRY(build_preview(a, &q, &r));
 	} else {
-		TRY(plan_meet_python(a, &plan));
+		TRY(plan_meet_python(a, &wish));
 		e = build_run(a, &q, &r);
 	}
 	if (o->common.json)
 		out_text(r.report);
 	if (e)
-		return say_failure(&plan, &r, e, ret_status);
+		return say_failure(plan, &r, e, ret_status);
 	if (!r.started) {
 		if (!o->common.json)
 			print_preview(&q, &r);
 		return NULL;
 	}
 	say_compiler_warnings(&r);
-	if (plan.foreign)
+	if (plan->foreign)
 		say_findings(&r.findings);
 	if (q.targets.n) {
 		say_status(S("Built"), "%.*s in %.*s, no wheel",
@@ -150,7 +151,7 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 			(struct loc){.path = r.wheel});
 	}
 	say_status(S("Built"), "%.*s (%.*s) for %.*s in %.*s", STR(r.wheel),
-		STR(human_bytes(a, r.wheel_size)), STR(str_join(a, &plan.gpus, S(", "))),
+		STR(human_bytes(a, r.wheel_size)), STR(str_join(a, &plan->gpus, S(", "))),
 		STR(human_seconds(a, mono_now() - q.began)));
 	if (!o->common.json)
 		out_fmt("%.*s\n", STR(r.wheel));

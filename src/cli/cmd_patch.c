@@ -27,16 +27,16 @@ struct args {
 		"folder of further recipes, in front of the built-in ones")}
 #define FACTS                                                                                      \
 	{OPT_VALUE("sdk", OPT_STR, struct args, sdk, "SDK",                                        \
-		"what it is built with: debian:SUITE or prefix:DIR"),                              \
+		"SDK that it is built with: debian:SUITE or prefix:DIR"),                              \
 		.env = "ROCSMITH_SDK"},                                                            \
 	{OPT_VALUE("rocm", OPT_STR, struct args, rocm, "VERSION",                                  \
-		"the ROCm that it is built with, without an SDK: 7.2")},                           \
+		"ROCm version that it is built with, if no SDK: 7.2")},                           \
 	{OPT_VALUE("rocm-dir", OPT_PATH, struct args, q.facts.sdk, "DIR",                          \
-		"a folder of ROCm to look into, without an SDK")},                                 \
+		"folder of ROCm to look into, if no SDK")},                                 \
 	{OPT_VALUE("sysroot", OPT_PATH, struct args, q.facts.sysroot, "DIR",                       \
-		"the system whose headers it is compiled with")},                                  \
+		"system whose headers it is compiled with")},                                  \
 	{OPT_VALUE("fact", OPT_LIST, struct args, versions, "NAME=N",                           \
-		"a version that recipes may ask for: glibc=2.42")},                                \
+		"version that recipes may ask for: glibc=2.42")},                                \
 	{OPT_VALUE("gpu", OPT_LIST, struct args, gpus, "GFX,...",                                  \
 		"targets that it is built for: gfx1201,gfx90a or native"),                         \
 		.flags = OPT_COMMA, .env = "ROCSMITH_GPU"}
@@ -82,7 +82,7 @@ static const char *const state_names[] = {
 	[RECIPE_REFUSED + 1] = NULL,
 };
 
-struct shown {
+struct patch_shown {
 	struct str path;
 	const struct recipe_report *report;
 	struct strs environment, cmake, changed, kept;
@@ -103,15 +103,16 @@ static const struct json_field report_fields[] = {
 };
 static const struct json_field shown_fields[] = {
 	FIELD_CONST("schema", "rocsmith.patch/1"),
-	FIELD("path", struct shown, path),
-	FIELD_FROM(struct shown, report, report_fields),
-	FIELDS(struct shown, environment, cmake, changed, kept),
+	FIELD("path", struct patch_shown, path),
+	FIELD_FROM(struct patch_shown, report, report_fields),
+	FIELDS(struct patch_shown, environment, cmake, changed, kept),
 	{.kind = FIELD_END},
 };
 
-static struct shown shown_of(struct arena *a, const struct args *o, const struct recipe_report *r)
+static struct patch_shown shown_of(
+	struct arena *a, const struct args *o, const struct recipe_report *r)
 {
-	struct shown s = {.path = o->q.tree, .report = r, .kept = r->kept};
+	struct patch_shown s = {.path = o->q.tree, .report = r, .kept = r->kept};
 	s.environment = recipe_environment(a, r, NULL, false);
 	s.cmake = recipe_environment(a, r, NULL, true);
 	VEC_EACH (const struct change, c, &r->changes)
@@ -122,19 +123,7 @@ static struct shown shown_of(struct arena *a, const struct args *o, const struct
 	return s;
 }
 
-/* ---- what the build is made of ---- */
-
-static struct err *expand_gpus(struct arena *a, struct args *o)
-{
-	struct targets targets;
-	if (!o->gpus.n)
-		return NULL;
-	TRY(machine_native(a, S(""), &o->gpus));
-	TRY(targets_parse(a, &o->gpus, &targets));
-	VEC_EACH (const struct target, t, &targets)
-		strs_add(a, &o->q.facts.gpus, target_text(a, t));
-	return NULL;
-}
+/* ---- facts about the build ---- */
 
 static struct err *add_fact(struct arena *a, struct args *o, const struct recipe_fact *f)
 {
@@ -149,7 +138,7 @@ static struct err *add_fact(struct arena *a, struct args *o, const struct recipe
 	return NULL;
 }
 
-static struct err *facts(struct arena *a, struct args *o)
+static struct err *take_facts(struct arena *a, struct args *o)
 {
 	struct recipe_fact f = {S("rocm"), o->rocm, S("--rocm")};
 	struct sdk sdk;
@@ -168,7 +157,14 @@ static struct err *facts(struct arena *a, struct args *o)
 		TRY(sdk_open_name(a, o->sdk, &sdk));
 		sdk_recipe_facts(a, &sdk, &o->q.facts);
 	}
-	return expand_gpus(a, o);
+	if (!o->gpus.n)
+		return NULL;
+	struct targets targets;
+	TRY(machine_native(a, S(""), &o->gpus));
+	TRY(targets_parse(a, &o->gpus, &targets));
+	VEC_EACH (const struct target, t, &targets)
+		strs_add(a, &o->q.facts.gpus, target_text(a, t));
+	return NULL;
 }
 
 typedef struct err *recipes_do(struct arena *a, const struct recipes *all,
@@ -179,13 +175,13 @@ static struct err *prepare(struct arena *a, struct args *o, struct recipes *ret)
 	o->q.jobs = o->common.jobs;
 	if (!fs_is_dir(o->q.tree))
 		return err_new(E_NOENT, "no folder '%.*s'", STR(o->q.tree));
-	TRY(facts(a, o));
+	TRY(take_facts(a, o));
 	return recipes_load(a, &o->recipes, ret);
 }
 
 /* ---- text ---- */
 
-/* Those that say something about this tree; with -v all. */
+/* Recipes that concern this tree; with -v all. */
 static bool is_shown(enum recipe_state s)
 {
 	static const bool quiet[RECIPE_REFUSED + 1] = {[RECIPE_PRESENT] = true,
@@ -209,7 +205,7 @@ static void print_recipes(struct arena *a, const struct recipe_report *r)
 	}
 }
 
-static void print_variables(const struct shown *s)
+static void print_variables(const struct patch_shown *s)
 {
 	VEC_EACH (const struct str, line, &s->environment)
 		out_fmt("%-14s %.*s\n", "environment", STR(*line));
@@ -245,7 +241,7 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 	struct recipe_report r;
 	TRY(prepare(a, o, &all));
 	TRY(recipes_status(a, &all, &o->q, &r));
-	struct shown s = shown_of(a, o, &r);
+	struct patch_shown s = shown_of(a, o, &r);
 	size_t needed = count(&r, RECIPE_NEEDED), stuck = count(&r, RECIPE_CONFLICT),
 	       edited = count(&r, RECIPE_EDITED);
 	*ret_status = needed || stuck || edited ? 1 : 0;
@@ -260,19 +256,11 @@ static struct err *run_status(struct arena *a, void *args, int *ret_status)
 		r.recipes.n, needed, count(&r, RECIPE_APPLIED), edited, stuck,
 		count(&r, RECIPE_UNKNOWN), count(&r, RECIPE_BUILD));
 	if (count(&r, RECIPE_UNKNOWN))
-		say_hint("--sdk, --rocm VERSION and --gpu say what it is built with and for");
+		say_hint("--sdk, --rocm VERSION and --gpu name what it is built with and for");
 	return NULL;
 }
 
-static void warn_kept(const struct args *o, const struct shown *s)
-{
-	VEC_EACH (const struct str, k, &s->kept)
-		say_warning("'%.*s/%.*s' was edited since, and is kept", STR(o->q.tree), STR(*k));
-	if (s->kept.n)
-		say_hint("--force restores them as well");
-}
-
-static struct err *change(struct arena *a, struct args *o, recipes_do *how, int *ret_status)
+static struct err *change_tree(struct arena *a, struct args *o, recipes_do *how, int *ret_status)
 {
 	struct recipes all;
 	struct recipe_report r = {0};
@@ -280,7 +268,7 @@ static struct err *change(struct arena *a, struct args *o, recipes_do *how, int 
 	o->q.diff = o->q.diff || dry;
 	TRY(prepare(a, o, &all));
 	TRY(how(a, &all, &o->q, &r));
-	struct shown s = shown_of(a, o, &r);
+	struct patch_shown s = shown_of(a, o, &r);
 	*ret_status = s.kept.n || (apply && count(&r, RECIPE_CONFLICT)) ? 1 : 0;
 	if (show_json(&o->common, shown_fields, &s))
 		return NULL;
@@ -288,7 +276,11 @@ static struct err *change(struct arena *a, struct args *o, recipes_do *how, int 
 		print_recipes(a, &r);
 	print_variables(&s);
 	out_text(r.diff);
-	warn_kept(o, &s);
+	VEC_EACH (const struct str, kept, &s.kept)
+		say_warning("'%.*s/%.*s' was edited since, and stays as it is", STR(o->q.tree),
+			STR(*kept));
+	if (s.kept.n)
+		say_hint("--force restores it as well");
 	if (apply)
 		say_status(dry ? S("Would apply") : S("Applied"), "%.*s to '%.*s', changing %.*s",
 			STR(human_count(a, count(&r, RECIPE_APPLIED), "recipe")), STR(o->q.tree),
@@ -301,12 +293,12 @@ static struct err *change(struct arena *a, struct args *o, recipes_do *how, int 
 
 static struct err *run_apply(struct arena *a, void *args, int *ret_status)
 {
-	return change(a, args, recipes_apply, ret_status);
+	return change_tree(a, args, recipes_apply, ret_status);
 }
 
 static struct err *run_revert(struct arena *a, void *args, int *ret_status)
 {
-	return change(a, args, recipes_revert, ret_status);
+	return change_tree(a, args, recipes_revert, ret_status);
 }
 
 const struct command cmd_patch_status = {

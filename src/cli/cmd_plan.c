@@ -1,9 +1,51 @@
-/* rocsmith plan: what a build would do, as a table and as a file that can be replayed. */
+/* rocsmith plan: the steps of a build, as a table and as a file that can be replayed; and making a plan from the
+ * options that plan, build and why share (project_opts.h). */
 #include "base/fs.h"
 #include "cli/project_opts.h"
 #include "flow/build.h"
 #include "term/out.h"
 #include "term/table.h"
+
+/* ---- shared by plan, build and why ---- */
+
+struct err *project_plan(
+	struct arena *a, const struct common *common, struct plan_request *r, struct plan_wish *ret)
+{
+	static const char *const settled[] = {"gpu", "sdk", "mirror", "keyring", "python", "source",
+		"refresh", "feature", "version-suffix", "config", "with", "without",
+		"torch-as-rocm", NULL};
+	if (!r->dir.n)
+		r->dir = S(".");
+	if (!str_ends(r->dir, S(".json")) || fs_is_dir(r->dir))
+		return plan_make(a, r, ret);
+	for (size_t i = 0; settled[i]; i++)
+		if (strs_has(&common->given, str_from(settled[i])))
+			return err_hint(
+				err_new(E_USAGE, "the plan '%.*s' has settled '--%s' already",
+					STR(r->dir), settled[i]),
+				"make another plan, or edit this one");
+	return plan_read(a, r->dir, ret);
+}
+
+void project_say_findings(const struct plan *p)
+{
+	enum { SHOWN = 5 };
+	size_t n = 0; /* findings of this kind so far */
+	VEC_EACH (const struct finding, f, &p->findings) {
+		bool last = f + 1 == f_end || strcmp(f->id, f[1].id) != 0;
+		if (n++ < SHOWN)
+			say_warning("%.*s: %.*s", STR(f->path), STR(f->message));
+		if (last)
+			VEC_EACH (const struct str, fix, &f->fix)
+				say_hint("%.*s", STR(*fix));
+		if (last && n > SHOWN)
+			say_hint("%zu more of them: 'rocsmith hipify lint %.*s' shows all",
+				n - SHOWN, STR(p->project));
+		n = last ? 0 : n;
+	}
+}
+
+/* ---- plan ---- */
 
 struct plan_args {
 	struct common common;
@@ -39,28 +81,6 @@ static const struct column feature_columns[] = {
 	{.title = NULL},
 };
 
-static void print_forecast(struct arena *a, const struct forecast *f)
-{
-	if (!f)
-		return;
-	if (f->disk || f->sdk)
-		print_row(a, "disk",
-			str_fmt(a, "%.*s for the build%s%.*s, %.*s free",
-				STR(human_bytes(a, f->disk)), f->sdk ? ", for the SDK " : "",
-				STR(f->sdk ? human_bytes(a, f->sdk) : S("")),
-				STR(human_bytes(a, f->disk_free))));
-	print_row(a, "memory",
-		str_fmt(a, "%.*s for the largest compile, %.*s free",
-			STR(human_memory(a, f->memory)), STR(human_memory(a, f->memory_free))));
-	print_row(a, "time",
-		str_fmt(a, "%.*s with %u jobs, by %s", STR(human_seconds(a, f->seconds)), f->jobs,
-			f->history ? "earlier builds in its folder" : "what others took"));
-	struct err *e = forecast_check(a, f);
-	if (e)
-		say_warning("%s", e->msg);
-	err_free(e);
-}
-
 static void print_plan(struct arena *a, const struct plan *p)
 {
 	bool open = str_contains(p->version, S(SDK_ROCM));
@@ -92,7 +112,28 @@ static void print_plan(struct arena *a, const struct plan *p)
 			p->python_tag.n
 				? str_fmt(a, "%.*s-%.*s", STR(p->python_tag), STR(p->abi_tag))
 				: S("of the SDK's Python"));
-	print_forecast(a, p->forecast);
+	const struct forecast *f = p->forecast;
+	if (f) {
+		if (f->disk || f->sdk)
+			print_row(a, "disk",
+				str_fmt(a, "%.*s for the build%s%.*s, %.*s free",
+					STR(human_bytes(a, f->disk)),
+					f->sdk ? ", for the SDK " : "",
+					STR(f->sdk ? human_bytes(a, f->sdk) : S("")),
+					STR(human_bytes(a, f->disk_free))));
+		print_row(a, "memory",
+			str_fmt(a, "%.*s for the largest compile, %.*s free",
+				STR(human_memory(a, f->memory)),
+				STR(human_memory(a, f->memory_free))));
+		print_row(a, "time",
+			str_fmt(a, "%.*s with %u jobs, by %s", STR(human_seconds(a, f->seconds)),
+				f->jobs,
+				f->history ? "earlier builds in its folder" : "what others took"));
+		struct err *e = forecast_check(a, f);
+		if (e)
+			say_warning("%s", e->msg);
+		err_free(e);
+	}
 	if (p->features.n)
 		out_text(S("\n"));
 	table_show(a, plan_fields, "features", feature_columns, p);
@@ -102,14 +143,17 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	struct plan_args *o = args;
+	struct plan_wish wish;
+	struct findings findings = {0};
 	struct plan p;
 	struct forecast forecast;
-	TRY(project_plan(a, &o->common, &o->project, &p));
-	TRY(plan_waves(a, &p, build_folder(a, p.project), false));
+	TRY(project_plan(a, &o->common, &o->project, &wish));
+	TRY(plan_waves(a, &wish.plan, build_folder(a, wish.plan.project), false, &findings));
+	plan_settle(a, &wish, NULL, &findings, &p);
 	struct str json = json_document(a, 2, plan_fields, &p);
 	if (o->out.n && !fs_writes_forbidden())
 		TRY_CTX(fs_save(o->out, json, 0644), "cannot save the plan");
-	build_forecast(a, &p, S(""), 0, &forecast);
+	build_forecast(a, &wish, S(""), 0, &forecast);
 	p.forecast = forecast.known ? &forecast : NULL;
 	if (!show_json(&o->common, plan_fields, &p))
 		print_plan(a, &p);

@@ -1,4 +1,4 @@
-/* rocsmith report: what a build did, as text or JSON on stdout and as an HTML page in a file. */
+/* rocsmith report: the course of a build, as text or JSON on stdout and as an HTML page in a file. */
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "flow/build.h"
@@ -20,7 +20,7 @@ static const struct opt report_opts[] = {
 	{.kind = OPT_END},
 };
 
-/* The build document that the argument means. */
+/* The build document of a project, build folder or build.json. */
 static struct err *find_document(struct arena *a, struct str where, struct str *ret)
 {
 	*ret = where;
@@ -72,19 +72,6 @@ static void print_report(struct arena *a, const struct report *r)
 			STR(r->error));
 }
 
-static struct err *write_page(
-	struct arena *a, const struct report_args *args, const struct report *r)
-{
-	if (!args->output.n)
-		return NULL;
-	struct str page = report_html(a, r);
-	if (!args->common.dry_run)
-		TRY(fs_save(args->output, page, 0644));
-	say_status(args->common.dry_run ? S("Would write") : S("Wrote"), "%.*s (%.*s)",
-		STR(args->output), STR(human_bytes(a, page.n)));
-	return NULL;
-}
-
 static struct err *report_run(struct arena *a, void *user, int *ret_status)
 {
 	struct report_args *args = user;
@@ -97,7 +84,14 @@ static struct err *report_run(struct arena *a, void *user, int *ret_status)
 	TRY(report_read(a, doc, &r));
 	if (!show_json(&args->common, report_fields, &r))
 		print_report(a, &r);
-	return write_page(a, args, &r);
+	if (!args->output.n)
+		return NULL;
+	struct str page = report_html(a, &r);
+	if (!args->common.dry_run)
+		TRY(fs_save(args->output, page, 0644));
+	say_status(args->common.dry_run ? S("Would write") : S("Wrote"), "%.*s (%.*s)",
+		STR(args->output), STR(human_bytes(a, page.n)));
+	return NULL;
 }
 
 const struct command cmd_report = {

@@ -16,45 +16,15 @@ static const struct opt opts[] = {
 	{.kind = OPT_END},
 };
 
-/* "host" names "host libc" as well. */
-static bool is_asked(const struct plan_reason *r, struct str subject)
-{
-	return !subject.n || str_eq(r->subject, subject) ||
-	       (str_starts(r->subject, subject) && r->subject.p[subject.n] == ' ');
-}
-
-static struct err *unknown_subject(struct arena *a, const struct plan *p, struct str subject)
-{
-	struct strs names = {0};
-	VEC_EACH (const struct plan_reason, r, &p->reasons)
-		strs_add(a, &names, r->subject);
-	struct err *e = err_new(E_USAGE, "the plan makes no choice called '%.*s'", STR(subject));
-	struct str near = suggest(subject, &names);
-	if (near.n)
-		err_hint(e, "did you mean '%.*s'?", STR(near));
-	return err_hint(e, "it has: %.*s", STR(str_join(a, &names, S(", "))));
-}
-
-/* Features are choices, too. */
-static void add_features(struct arena *a, struct plan *p)
-{
-	VEC_EACH (const struct plan_feature, f, &p->features) {
-		struct str see = f->source.n ? str_fmt(a, " (%.*s)", STR(f->source)) : S("");
-		*VEC_PUSH(a, &p->reasons) = (struct plan_reason){.subject = f->name,
-			.choice = f->choice,
-			.why = str_fmt(a, "%.*s%.*s", STR(f->why), STR(see))};
-	}
-}
-
-struct answer {
+struct why_answer {
 	struct str project;
 	VEC(struct plan_reason) reasons;
 };
 
 static const struct json_field answer_fields[] = {
 	FIELD_CONST("schema", "rocsmith.why/1"),
-	FIELD("project", struct answer, project),
-	FIELD_LIST("reasons", struct answer, reasons, plan_reason_fields),
+	FIELD("project", struct why_answer, project),
+	FIELD_LIST("reasons", struct why_answer, reasons, plan_reason_fields),
 	{.kind = FIELD_END},
 };
 
@@ -62,16 +32,37 @@ static struct err *run(struct arena *a, void *args, int *ret_status)
 {
 	(void)ret_status;
 	struct why_args *o = args;
-	struct plan p;
+	struct plan_wish wish;
 	o->project.any_gpu = true;
-	TRY(project_plan(a, &o->common, &o->project, &p));
-	struct answer answer = {.project = p.project};
-	add_features(a, &p);
-	VEC_EACH (const struct plan_reason, r, &p.reasons)
-		if (is_asked(r, o->subject))
+	TRY(project_plan(a, &o->common, &o->project, &wish));
+	const struct plan *p = &wish.plan;
+	struct why_answer answer = {.project = p->project};
+	struct str subject = o->subject;
+	struct strs names = {0};
+	VEC(struct plan_reason) all = {0};
+	VEC_EACH (const struct plan_reason, r, &p->reasons)
+		*VEC_PUSH(a, &all) = *r;
+	VEC_EACH (const struct plan_feature, f, &p->features) { /* choices, too */
+		struct str see = f->source.n ? str_fmt(a, " (%.*s)", STR(f->source)) : S("");
+		*VEC_PUSH(a, &all) = (struct plan_reason){.subject = f->name,
+			.choice = f->choice,
+			.why = str_fmt(a, "%.*s%.*s", STR(f->why), STR(see))};
+	}
+	VEC_EACH (const struct plan_reason, r, &all) {
+		strs_add(a, &names, r->subject);
+		/* "host" asks for "host libc" as well */
+		if (!subject.n || str_eq(r->subject, subject) ||
+			(str_starts(r->subject, subject) && r->subject.p[subject.n] == ' '))
 			*VEC_PUSH(a, &answer.reasons) = *r;
-	if (!answer.reasons.n)
-		return unknown_subject(a, &p, o->subject);
+	}
+	if (!answer.reasons.n) {
+		struct err *e =
+			err_new(E_USAGE, "the plan makes no choice called '%.*s'", STR(subject));
+		struct str near = suggest(subject, &names);
+		if (near.n)
+			err_hint(e, "did you mean '%.*s'?", STR(near));
+		return err_hint(e, "it has: %.*s", STR(str_join(a, &names, S(", "))));
+	}
 	if (show_json(&o->common, answer_fields, &answer))
 		return NULL;
 	VEC_EACH (const struct plan_reason, r, &answer.reasons) {

@@ -1,6 +1,6 @@
-/* rocsmith completion: short scripts for bash, zsh and fish, which ask the program itself what may follow a
- * line: `rocsmith completion bash --line "rocsmith build --gpu gfx12"`. It answers from the option tables, one
- * word a line, for fish with what it means, and with status 1 if it knows none. */
+/* rocsmith completion: short scripts for bash, zsh and fish, which ask the program itself how a line may
+ * continue: `rocsmith completion bash --line "rocsmith build --gpu gfx12"`. The answer comes from the option
+ * tables, one word a line, for fish with its meaning; the status is 1 if there is none. */
 #include "cli/opt.h"
 #include "know/know.h"
 #include "know/rule.h"
@@ -58,7 +58,7 @@ static struct strs shell_names(struct arena *a)
 }
 
 static const struct {
-	const char *of; /* an option's name, or an argument's */
+	const char *of; /* name of an option or of an argument */
 	struct strs (*words)(struct arena *a);
 } values[] = {{"gpu", gpus}, {"fix", fixable}, {"suite", sdk_suites},
 	{"components", know_component_names}, {"sdk", installed}, {"NAME", installed},
@@ -68,9 +68,9 @@ static const struct {
 
 struct typing {
 	struct arena *a;
-	struct str lead,
-		word; /* of the last word: items of a list that are complete, and the rest */
-	bool about;   /* say what words mean */
+	struct str lead; /* the items of a list that are complete */
+	struct str word; /* the word or item that is being typed */
+	bool about;      /* add the meaning of each word */
 	size_t n;
 };
 
@@ -109,7 +109,7 @@ static void offer_options(struct typing *t, const struct command *c, const struc
 	}
 }
 
-/* The words of commands that begin with these, each once. */
+/* Offers the next word of each command that begins with these words, each once. */
 static void offer_commands(
 	struct typing *t, const struct command *const *all, const struct strs *before)
 {
@@ -124,7 +124,7 @@ static void offer_commands(
 	}
 }
 
-/* The words behind the program's name, but for the last, which is being typed. */
+/* before: the words behind the program's name, without the one that is being typed. */
 static void answer(struct typing *t, const struct command *const *all, const struct strs *before)
 {
 	const struct command *c;

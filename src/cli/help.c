@@ -1,4 +1,4 @@
-/* -h for the program and for each command, out of the tables; and `help --json`, the tables as data
+/* -h for the program and for each command, from the tables; and `help --json`, the tables as data
  * for tools that check the manual pages. */
 #include "base/buf.h"
 #include "cli/opt.h"
@@ -24,7 +24,7 @@ void help_main(const struct command *const *all)
 		  "Exit status: 0 success, 1 the answer is no, 2 wrong usage or project files,\n"
 		  "3 something is missing here, 4 network or archive, 5 a program failed,\n"
 		  "70 a bug in rocsmith, 128+N ended by signal N.\n"));
-	out_text(buf_str(&b)); /* at once: start-up is measured by this */
+	out_text(buf_str(&b));
 }
 
 /* The heading and the commands of two words whose first is `group`; nothing if there are none. */
@@ -60,7 +60,7 @@ bool help_group(const struct command *const *all, struct str group)
 			STR(group)));
 }
 
-static void show_table(const struct command *c, const struct opt *table)
+static void list_options(const struct command *c, const struct opt *table)
 {
 	OPT_EACH (o, table) {
 		if (!opt_is_shown(c, o))
@@ -90,9 +90,9 @@ void help_command(const struct command *const *all, const struct command *c)
 				o->lname, o->kind == OPT_POS ? "" : "...", must ? "" : "]");
 	}
 	out_text(S("\n\n"));
-	show_table(c, c->opts);
+	list_options(c, c->opts);
 	out_text(S("\nEvery command:\n"));
-	show_table(c, common_opts);
+	list_options(c, common_opts);
 	show_subcommands(all, str_from(c->name), S("\nSubcommands:\n"));
 }
 

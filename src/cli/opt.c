@@ -1,4 +1,4 @@
-/* Parsing argv by a command's option table; see opt.h. */
+/* Parses argv by a command's option table; see opt.h. */
 #include "cli/opt.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct parse {
 	struct arena *a;
 	const struct command *c;
 	const struct strs *argv;
-	size_t at; /* next word */
+	size_t at; /* index of the next word */
 	char *args;
 	const struct opt *pos; /* next positional, in the command's table */
 	struct strs *given;    /* in struct common */
@@ -45,21 +45,21 @@ bool opt_is_positional(const struct opt *o)
 	return o->kind == OPT_POS || o->kind == OPT_POSES || o->kind == OPT_REST;
 }
 
-static bool applies(const struct command *c, const struct opt *o)
+static bool opt_applies(const struct command *c, const struct opt *o)
 {
 	return !(o->flags & OPT_WRITERS) || (c->needs & NEED_WRITE);
 }
 
 bool opt_is_shown(const struct command *c, const struct opt *o)
 {
-	return !(o->flags & OPT_HIDDEN) && applies(c, o);
+	return !(o->flags & OPT_HIDDEN) && opt_applies(c, o);
 }
 
 static const struct opt *find_in(
 	const struct command *c, const struct opt *table, struct str name, char letter)
 {
 	OPT_EACH (o, table)
-		if (!opt_is_positional(o) && applies(c, o) &&
+		if (!opt_is_positional(o) && opt_applies(c, o) &&
 			(letter ? o->sname == letter : str_eq(name, str_from(o->lname))))
 			return o;
 	return NULL;
@@ -71,9 +71,9 @@ const struct opt *opt_find(const struct command *c, struct str name, char letter
 	return o ? o : find_in(c, common_opts, name, letter);
 }
 
-static struct err *usage(const struct parse *p, struct err *e)
+static struct err *hint_usage(const struct parse *p, struct err *e)
 {
-	return err_hint(e, "'rocsmith %s -h' lists what it takes", p->c->name);
+	return err_hint(e, "'rocsmith %s -h' lists its options", p->c->name);
 }
 
 static struct err *unknown_option(struct parse *p, struct str word)
@@ -88,12 +88,12 @@ static struct err *unknown_option(struct parse *p, struct str word)
 	struct err *e = err_new(E_USAGE, "'%s' has no option '%.*s'", p->c->name, STR(word));
 	if (near.n)
 		err_hint(e, "did you mean '%.*s'?", STR(near));
-	return usage(p, e);
+	return hint_usage(p, e);
 }
 
 /* ---- values ---- */
 
-static struct err *choice(
+static struct err *store_choice(
 	const struct parse *p, const struct opt *o, struct str value, unsigned *ret)
 {
 	struct strs names = {0};
@@ -110,22 +110,12 @@ static struct err *choice(
 	return near.n ? err_hint(e, "did you mean '%.*s'?", STR(near)) : e;
 }
 
-static struct err *number(const struct opt *o, struct str value, unsigned *ret)
-{
-	uint64_t n;
-	if (!str_u64(value, 10, &n) || n > 1000000000)
-		return err_new(
-			E_USAGE, "'--%s' takes a whole number, not '%.*s'", o->lname, STR(value));
-	*ret = (unsigned)n;
-	return NULL;
-}
-
 static struct err *no_value(const struct opt *o)
 {
 	return err_new(E_USAGE, "'--%s' needs a value (%s)", o->lname, o->arg);
 }
 
-/* A list without a word in it is a mistake ("--require $UNSET"), not no wish. */
+/* A list without a word is a mistake ("--require $UNSET"), not an empty wish. */
 static struct err *add_words(
 	const struct parse *p, const struct opt *o, struct strs *list, struct str value)
 {
@@ -145,10 +135,16 @@ static struct err *store(const struct parse *p, const struct opt *o, struct str 
 {
 	void *at = p->args + o->off;
 	switch (o->kind) {
-	case OPT_UINT:
-		return number(o, value, at);
+	case OPT_UINT: {
+		uint64_t n;
+		if (!str_u64(value, 10, &n) || n > 1000000000)
+			return err_new(E_USAGE, "'--%s' takes a whole number, not '%.*s'", o->lname,
+				STR(value));
+		*(unsigned *)at = (unsigned)n;
+		return NULL;
+	}
 	case OPT_ENUM:
-		return choice(p, o, value, at);
+		return store_choice(p, o, value, at);
 	case OPT_LIST:
 	case OPT_POSES:
 	case OPT_REST:
@@ -159,7 +155,7 @@ static struct err *store(const struct parse *p, const struct opt *o, struct str 
 	}
 }
 
-/* A flag without a value: true, or one more for a counter. */
+/* Sets or clears a flag, or counts one more. */
 static void store_flag(const struct parse *p, const struct opt *o, bool on)
 {
 	void *at = p->args + o->off;
@@ -176,13 +172,13 @@ static bool takes_value(const struct opt *o)
 
 /* ---- words ---- */
 
-static struct err *value_of(
+static struct err *take_value(
 	struct parse *p, const struct opt *o, struct str inline_value, bool has_inline)
 {
 	if (has_inline)
 		return store(p, o, inline_value);
 	if (p->at == p->argv->n)
-		return usage(p, no_value(o));
+		return hint_usage(p, no_value(o));
 	return store(p, o, p->argv->v[p->at++]);
 }
 
@@ -198,9 +194,9 @@ static struct err *long_option(struct parse *p, struct str word)
 		return unknown_option(p, word);
 	strs_add(p->a, p->given, str_from(o->lname));
 	if (takes_value(o))
-		return value_of(p, o, value, has_value);
+		return take_value(p, o, value, has_value);
 	if (has_value)
-		return usage(p, err_new(E_USAGE, "'--%s' takes no value", o->lname));
+		return hint_usage(p, err_new(E_USAGE, "'--%s' takes no value", o->lname));
 	store_flag(p, o, on);
 	return NULL;
 }
@@ -213,7 +209,7 @@ static struct err *short_options(struct parse *p, struct str word)
 			return unknown_option(p, word);
 		strs_add(p->a, p->given, str_from(o->lname));
 		if (takes_value(o))
-			return value_of(p, o, str_sub(word, i + 1, word.n), i + 1 < word.n);
+			return take_value(p, o, str_sub(word, i + 1, word.n), i + 1 < word.n);
 		store_flag(p, o, true);
 	}
 	return NULL;
@@ -230,19 +226,19 @@ static const struct opt *next_positional(const struct opt *table)
 static struct err *positional(struct parse *p, struct str word)
 {
 	if (!p->pos)
-		return usage(p, err_new(E_USAGE, "'%s' takes no further argument '%.*s'",
-					p->c->name, STR(word)));
+		return hint_usage(p, err_new(E_USAGE, "'%s' takes no further argument '%.*s'",
+					     p->c->name, STR(word)));
 	TRY(store(p, p->pos, word));
 	if (p->pos->kind == OPT_POS)
 		p->pos = next_positional(p->pos + 1);
 	return NULL;
 }
 
-/* Options that the command line leaves open may come from the environment. */
+/* Takes options that are not on the command line from the environment. */
 static struct err *from_environment(const struct parse *p, const struct opt *table)
 {
 	OPT_EACH (o, table) {
-		if (!o->env || !applies(p->c, o) || strs_has(p->given, str_from(o->lname)))
+		if (!o->env || !opt_applies(p->c, o) || strs_has(p->given, str_from(o->lname)))
 			continue;
 		struct str value = str_from(getenv(o->env));
 		if (value.n && takes_value(o))
@@ -285,7 +281,7 @@ static struct err *check_moved(const struct parse *p, const struct command *cons
 		e = err_new(E_USAGE, "'--%s' of '%s' is the command '%s' now", o->lname, p->c->name,
 			o->help);
 		if (!good)
-			return err_hint(e, "'rocsmith %s -h' lists what it takes", o->help);
+			return err_hint(e, "'rocsmith %s -h' lists its options", o->help);
 		for (size_t k = 0; k < words.n; k++)
 			words.v[k] = str_shell(p->a, words.v[k]);
 		return err_hint(e, "use 'rocsmith %.*s'", STR(str_join(p->a, &words, S(" "))));
@@ -293,7 +289,7 @@ static struct err *check_moved(const struct parse *p, const struct command *cons
 	return NULL;
 }
 
-static struct err *missing(const struct parse *p)
+static struct err *check_required(const struct parse *p)
 {
 	OPT_EACH (o, p->c->opts) {
 		if (!(o->flags & OPT_REQUIRED))
@@ -304,7 +300,7 @@ static struct err *missing(const struct parse *p)
 				  : ((const struct str *)at)->p != NULL;
 		const char *text = opt_is_positional(o) ? "'%s' needs %s" : "'%s' needs --%s";
 		if (!given)
-			return usage(p, err_new(E_USAGE, text, p->c->name, o->lname));
+			return hint_usage(p, err_new(E_USAGE, text, p->c->name, o->lname));
 	}
 	return NULL;
 }
@@ -318,7 +314,7 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 		.args = args,
 		.given = &common->given,
 		.pos = next_positional(c->opts)};
-	bool literal = false; /* behind "--", or in words for another program */
+	bool literal = false; /* behind "--", or within the words for another program */
 	TRY(check_moved(&p, common->commands));
 	while (p.at < argv->n) {
 		struct str word = argv->v[p.at++];
@@ -333,12 +329,12 @@ struct err *opt_parse(struct arena *a, const struct command *c, const struct str
 	}
 	TRY(from_environment(&p, c->opts));
 	TRY(from_environment(&p, common_opts));
-	return common->help ? NULL : missing(&p);
+	return common->help ? NULL : check_required(&p);
 }
 
-/* ---- which command ---- */
+/* ---- finding the command ---- */
 
-/* Words of the command's name that argv starts with, or 0. */
+/* The number of words of the command's name if argv starts with it, else 0. */
 static size_t name_matches(const struct command *c, const struct strs *argv)
 {
 	struct str rest = str_from(c->name), word;
@@ -355,7 +351,7 @@ struct err *command_find(const struct command *const *all, const struct strs *ar
 	const struct command **ret, size_t *ret_words)
 {
 	ARENA(a);
-	struct strs firsts = {0}, subs = {0}; /* subs: of the group that the first word names */
+	struct strs firsts = {0}, subs = {0}; /* subs: of the group that argv[0] names */
 	*ret_words = 0;
 	for (const struct command *const *c = all; *c; c++) {
 		size_t n = name_matches(*c, argv);

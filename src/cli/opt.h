@@ -1,6 +1,14 @@
-/* Commands and options are data: these tables drive parsing, -h, completion and the checks that
- * man pages and tables agree. One file per command (cmd_NAME.c) holds its table; cli/commands.c
- * lists them all.
+/* Commands and options are data: these tables drive parsing, -h, completion and the check that
+ * man pages and tables agree. Each command has a file of its own (cmd_NAME.c); cli/commands.c lists
+ * them all. The pattern of a command is:
+ *
+ *     struct NAME_args, which begins with struct common      its options and arguments
+ *     a table of struct opt                                  where each of them goes, and its help
+ *     static struct err *run(a, args, &status)               fills a request, calls one stage, then
+ *             if (show_json(&args->common, fields, &result)) the document of --json, or
+ *                     return NULL;
+ *             table_show(a, fields, "list", columns, &result);   the same result for people
+ *     const struct command cmd_NAME                          ties them together
  */
 #pragma once
 
@@ -13,39 +21,39 @@ enum opt_kind {
 	OPT_COUNT, /* unsigned: how often it was given */
 	OPT_UINT,  /* unsigned */
 	OPT_STR,   /* struct str */
-	OPT_LIST,  /* struct strs; repeatable, and split at commas when .comma is set */
+	OPT_LIST,  /* struct strs; repeatable, and split at commas with OPT_COMMA */
 	OPT_PATH,  /* struct str; completes file names */
 	OPT_ENUM,  /* unsigned: index into .choices */
 	OPT_POS,   /* struct str positional */
 	OPT_POSES, /* struct strs: all further positionals */
-	OPT_REST,  /* struct strs: everything behind "--" (or behind the positionals) as it is */
-	OPT_MOVED, /* no option any more but the command .help: the error names the new line */
+	OPT_REST,  /* struct strs: everything behind "--" (or behind the positionals), unparsed */
+	OPT_MOVED, /* an option that became the command .help: the error names the new line */
 };
 
 enum {
 	OPT_REQUIRED = 1,
 	OPT_HIDDEN = 2,
 	OPT_COMMA = 4,    /* split lists at commas */
-	OPT_FROM_ONE = 8, /* of an enum: index + 1 is stored, so that 0 = not given */
-	OPT_WRITERS = 16, /* common, but for commands with NEED_WRITE only */
+	OPT_FROM_ONE = 8, /* an enum stores index + 1, so that 0 = not given */
+	OPT_WRITERS = 16, /* a common option that only commands with NEED_WRITE have */
 };
 
 struct opt {
-	const char *lname; /* long name without dashes; for positionals the name shown */
+	const char *lname; /* long name without dashes; the name that is shown for a positional */
 	char sname;        /* short name or 0 */
 	enum opt_kind kind;
 	unsigned flags;
-	size_t off;                 /* of the member in the command's struct */
+	size_t off;                 /* offset of the member in the command's struct */
 	const char *arg;            /* value name: "DIR" */
 	const char *help;           /* <= 60 characters, lower case, no full stop */
 	const char *const *choices; /* OPT_ENUM: NULL-terminated */
-	/* The variable that an option which is not given comes from, or NULL: "ROCSMITH_GPU". For
-	 * settings only, never for what a command is to do. "" and, for a flag, "0" count as not
+	/* The environment variable that gives the default of the option, or NULL: "ROCSMITH_GPU". Only
+	 * settings have one, never the actions of a command. "" and, for a flag, "0" count as not
 	 * given. rocsmith(1) lists them. */
 	const char *env;
 };
 
-/* What rows begin with; more may follow: {OPT_FLAG("all", struct args, all, "all"), .sname = 'a'}. */
+/* The beginning of a row; more members may follow: {OPT_FLAG("all", struct args, all, "all"), .sname = 'a'}. */
 /* clang-format off */
 #define OPT_FLAG(name, T, member, text)                                                            \
 	.lname = (name), .kind = OPT_BOOL, .off = offsetof(T, member), .help = (text)
@@ -57,13 +65,13 @@ struct opt {
 	.lname = (name), .kind = OPT_MOVED, .flags = OPT_HIDDEN, .arg = (value), .help = (command)
 /* clang-format on */
 
-/* What every command has; the first member of each command's own struct. */
+/* The options that every command has; the first member of each command's own struct. */
 struct common {
 	bool help, json, dry_run, quiet;
 	unsigned verbose, color, jobs;
 	struct str trace;
-	struct strs given;                     /* names of the options that the command line has */
-	const struct command *const *commands; /* all there are; from main() */
+	struct strs given;                     /* names of the options on the command line */
+	const struct command *const *commands; /* all commands; set by main() */
 };
 
 enum { NEED_WRITE = 1 /* changes files: has -n/--dry-run */ };
@@ -72,9 +80,9 @@ struct command {
 	const char *name;    /* "sdk install" for a command of two words */
 	const char *summary; /* <= 60 characters */
 	const struct opt *opts;
-	size_t size;    /* of the command's struct, which starts with struct common */
+	size_t size;    /* size of the command's struct, which starts with struct common */
 	unsigned needs; /* NEED_* */
-	/* args is zeroed and filled; the result is the exit status: 0, or 1 for a negative answer */
+	/* args was zeroed, then filled; *ret_status: exit status, 0 or, for a negative answer, 1 */
 	struct err *(*run)(struct arena *a, void *args, int *ret_status);
 };
 
@@ -84,23 +92,23 @@ extern const struct opt common_opts[];
 #define OPT_EACH(o, table) for (const struct opt *o = (table); o && o->kind != OPT_END; o++)
 
 bool opt_is_positional(const struct opt *o);
-/* Whether the command has it, and shows it. */
+/* Does the command have the option, and list it in its help? */
 bool opt_is_shown(const struct command *c, const struct opt *o);
-/* The command's option, or a common one, by its long name or, if it is not 0, its letter; or NULL. */
+/* The option of the command, or the common one, with this long name or, unless it is 0, this letter; or NULL. */
 const struct opt *opt_find(const struct command *c, struct str name, char letter);
-/* Fills args from argv and from the environment. */
+/* Fills args from argv and the environment. */
 MUST_USE struct err *opt_parse(
 	struct arena *a, const struct command *c, const struct strs *argv, void *args);
-/* The command that argv names, and how many words its name took; did-you-mean in the error. */
+/* Finds the command that argv names, and the number of words of its name; the error has a did-you-mean. */
 MUST_USE struct err *command_find(const struct command *const *all, const struct strs *argv,
 	const struct command **ret, size_t *ret_words);
 
-/* With --json: prints the result as its document, and is true; otherwise the command goes on to show it to people. */
+/* With --json: prints the result as its document, and returns true. Otherwise the command goes on and shows it to people. */
 bool show_json(const struct common *c, const struct json_field *fields, const void *result);
 
 /* ---- help.c ---- */
 void help_main(const struct command *const *all);
-/* The subcommands of a group that is no command itself, such as "sdk"; false if it is none. */
+/* Lists the subcommands of a group that is not a command itself, such as "sdk"; false if it is none. */
 bool help_group(const struct command *const *all, struct str group);
 /* The options of a command, and the commands whose names begin with its name. */
 void help_command(const struct command *const *all, const struct command *c);

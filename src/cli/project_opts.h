@@ -20,7 +20,7 @@
 	{OPT_VALUE("keyring", OPT_PATH, T, project.keyring, "FILE",                                \
 		"keys that this archive is signed with"), .env = "ROCSMITH_KEYRING"},              \
 	{OPT_FLAG("refresh", T, project.refresh,                                                   \
-		"get sources anew: the archive's present ones")},                                  \
+		"fetch sources again, from the archive's present index")},                                  \
 	{OPT_VALUE("python", OPT_STR, T, project.python, "PYTHON",                                 \
 		"interpreter to build for: path, name or version"),                                \
 		.env = "ROCSMITH_PYTHON"},                                                         \
@@ -29,23 +29,22 @@
 	{OPT_VALUE("feature", OPT_LIST, T, project.features, "NAME=CHOICE",                        \
 		"choose for a feature: flash-attention=off")},                                     \
 	{OPT_VALUE("version-suffix", OPT_STR, T, project.suffix, "SUFFIX",                         \
-		"of a known project: +rocm6.4, or '' for none")},                                  \
+		"version suffix of a known project: +rocm6.4; '': none")},                                  \
 	{OPT_VALUE("config", OPT_PATH, T, project.config, "FILE",                                  \
 		"description to use instead of DIR/rocsmith.yaml")},                               \
 	{OPT_VALUE("with", OPT_LIST, T, project.with, "WHEEL",                                     \
-		"install it where setup.py or CMake runs: a torch")},                              \
+		"install it for setup.py or CMake to use: a torch")},                              \
 	{OPT_VALUE("without", OPT_LIST, T, project.without, "PATTERN",                             \
-		"what the wheels of --with need, and the build does not")},                        \
+		"requirements of --with's wheels to leave out")},                        \
 	{OPT_FLAG("torch-as-rocm", T, project.torch_as_rocm,                                       \
-		"take a torch of CUDA for one of ROCm")},                                          \
+		"treat a torch built for CUDA as one for ROCm")},                                          \
 	{OPT_VALUE("sysroot", OPT_PATH, T, project.sysroot, "DIR",                                 \
 		"find GPUs in a recorded machine")}
 /* clang-format on */
 
-/* Makes the plan, or reads a saved one when the folder is a file that ends in .json. A flag that a
- * saved plan has answered already is E_USAGE; variables of the environment are defaults, which the
- * plan wins over. */
-MUST_USE struct err *project_plan(
-	struct arena *a, const struct common *common, struct plan_request *r, struct plan *ret);
-/* Warns of what the plan found, a few of each kind. */
+/* Makes the plan, or reads a saved one if DIR is a file that ends in .json. An option whose value the
+ * saved plan has settled is E_USAGE; a variable of the environment is a default that the plan overrides. */
+MUST_USE struct err *project_plan(struct arena *a, const struct common *common,
+	struct plan_request *r, struct plan_wish *ret);
+/* Warns of the findings of the plan, of a few of each kind. */
 void project_say_findings(const struct plan *p);

@@ -12,7 +12,7 @@
 struct build {
 	struct arena *a;
 	const struct build_request *q;
-	struct plan *plan; /* our copy: completed with what only the SDK knows */
+	struct plan *plan; /* settled: at first without an SDK, then with the one that is there */
 	struct build_result *ret;
 	const struct builder *builder;
 	struct make make; /* one of these two */
@@ -84,7 +84,8 @@ static struct err *open_sdk(struct build *b)
 		e = sdk_install(b->a, &spec, &b->ret->sdk, NULL);
 	}
 	TRY(e);
-	plan_settle(b->a, &b->ret->sdk, b->plan);
+	struct findings findings = b->plan->findings;
+	plan_settle(b->a, b->q->wish, &b->ret->sdk, &findings, b->plan);
 	TRY(find_python(b));
 	return check_targets(b->a, &b->ret->sdk, &b->plan->gpus);
 }
@@ -119,7 +120,7 @@ static struct err *verify_the_wheel(struct build *b)
 	if (v.device_code)
 		TRY(targets_parse(b->a, &b->plan->gpus, &v.require));
 	bool sound = !foreign || findings_worst(&b->foreign.findings) != SEV_ERROR;
-	TRY(build_proved(b->a, b->q, &v, b->ret));
+	TRY(build_proved(b->a, &v, b->ret));
 	if (!sound || !b->ret->proved.verify) {
 		b->ret->proved = (struct build_proof){0};
 		TRY_CTX(verify_wheel(b->a, b->ret->wheel, &v, &b->ret->verdict),
@@ -208,15 +209,12 @@ static const struct builder builders[] = {
 		.results = take_foreign},
 };
 
-static struct build begin(
-	struct arena *a, const struct build_request *given, struct build_result *ret)
+static struct build begin(struct arena *a, const struct build_request *q, struct build_result *ret)
 {
-	struct build_request *q = NEW(a, struct build_request);
 	struct plan *plan = NEW(a, struct plan);
-	*plan = *given->plan;
-	*q = *given;
-	q->plan = plan;
-	*ret = (struct build_result){.jobs = build_jobs(q->jobs, plan->foreign)};
+	const struct findings none = {0};
+	plan_settle(a, q->wish, NULL, &none, plan);
+	*ret = (struct build_result){.plan = plan, .jobs = build_jobs(q->jobs, plan->foreign)};
 	ret->dir = q->dir.n ? path_abs(a, q->dir) : build_folder(a, plan->project);
 	enum builder_kind kind = !plan->foreign                          ? BUILDER_OWN
 				 : plan->foreign->system == SOURCE_CMAKE ? BUILDER_CMAKE
@@ -344,7 +342,7 @@ static struct err *check_folder(struct arena *a, struct str dir)
 /* Announces what the sources assume before the long work begins. */
 static struct err *look_at_sources(struct build *b, bool keep)
 {
-	TRY(plan_waves(b->a, b->plan, b->ret->dir, keep));
+	TRY(plan_waves(b->a, b->plan, b->ret->dir, keep, &b->plan->findings));
 	if (b->q->say_plan)
 		b->q->say_plan(b->plan);
 	return NULL;
@@ -367,7 +365,7 @@ static struct err *prepare_build(struct build *b, int *ret_lock)
 	TRY(progress_lock(
 		path_join(b->a, dir, S("lock")), ret_lock, "builds '%.*s'", STR(b->plan->name)));
 	TRY(look_at_sources(b, true));
-	build_forecast(b->a, b->plan, dir, b->ret->jobs, &f);
+	build_forecast(b->a, b->q->wish, dir, b->ret->jobs, &f);
 	return forecast_check(b->a, &f);
 }
 

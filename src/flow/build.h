@@ -35,7 +35,7 @@ enum build_stage {
 };
 
 struct build_request {
-	const struct plan *plan;
+	const struct plan_wish *wish;
 	struct str out; /* folder for the wheel */
 	struct str dir; /* build folder; "" = build_folder() */
 	struct str
@@ -56,7 +56,8 @@ struct build_proof {
 };
 
 struct build_result {
-	struct str dir; /* build folder */
+	const struct plan *plan; /* settled once there is an SDK, as it is wished until then */
+	struct str dir;          /* build folder */
 	unsigned jobs;
 	double seconds[STAGE_COUNT];
 	struct sdk sdk;
@@ -88,8 +89,8 @@ MUST_USE struct err *build_preview(
 struct str build_folder(struct arena *a, struct str project);
 
 /* What a build will need, for a plan of plan_make() or plan_read(). dir, jobs: as in struct build_request. */
-void build_forecast(
-	struct arena *a, const struct plan *p, struct str dir, unsigned jobs, struct forecast *ret);
+void build_forecast(struct arena *a, const struct plan_wish *wish, struct str dir, unsigned jobs,
+	struct forecast *ret);
 /* E_NOSPACE, E_NOMEMORY for what cannot fit. build_run() checks this before it begins. */
 MUST_USE struct err *forecast_check(struct arena *a, const struct forecast *f);
 
@@ -117,8 +118,8 @@ MUST_USE struct err *build_provenance(struct arena *a, const struct plan *plan,
 struct str build_provenance_path(struct arena *a, struct str wheel);
 extern const struct json_field build_package_fields[];
 /* Sets sha256 and proof of ret->wheel and, if the last build proved the same, proved and verdict. */
-MUST_USE struct err *build_proved(struct arena *a, const struct build_request *q,
-	const struct verify_options *o, struct build_result *ret);
+MUST_USE struct err *build_proved(
+	struct arena *a, const struct verify_options *o, struct build_result *ret);
 /* The text of build.json: plan, SDK, stages, steps, wheel, findings and error; after a real build also the machine's
  * facts, device code and verdict. Format: doc/man/rocsmith-build.1.scd. */
 struct str build_report(struct arena *a, const struct build_request *q,

@@ -78,19 +78,21 @@ static struct err *add_blocks(void *user, const struct fs_entry *e, bool *prune)
 }
 
 /* Is an SDK there with all that the plan asks for? */
-static bool sdk_is_complete(const struct plan *p)
+static bool sdk_is_complete(const struct plan_wish *wish)
 {
-	bool all = p->here != NULL;
+	const struct plan *p = &wish->plan;
+	bool all = wish->here != NULL;
 	for (size_t i = 0; all && i < p->sdk.components.n; i++)
-		all = strs_has(&p->here->requested, p->sdk.components.v[i]);
-	for (size_t i = 0; all && p->here->gpus.n && i < p->gpus.n; i++)
-		all = strs_has(&p->here->gpus, target_read(p->gpus.v[i]).name);
+		all = strs_has(&wish->here->requested, p->sdk.components.v[i]);
+	for (size_t i = 0; all && wish->here->gpus.n && i < p->gpus.n; i++)
+		all = strs_has(&wish->here->gpus, target_read(p->gpus.v[i]).name);
 	return all || p->sdk.prefix.n;
 }
 
-void build_forecast(
-	struct arena *a, const struct plan *p, struct str dir, unsigned jobs, struct forecast *ret)
+void build_forecast(struct arena *a, const struct plan_wish *wish, struct str dir, unsigned jobs,
+	struct forecast *ret)
 {
+	const struct plan *p = &wish->plan;
 	const struct plan_cost *c = p->foreign ? &p->foreign->cost : NULL;
 	ARENA(tmp);
 	uint64_t used = 0;
@@ -111,8 +113,8 @@ void build_forecast(
 	else if (fs_is_dir(ret->dir))
 		err_free(fs_walk(ret->dir, add_blocks, &used));
 	ret->disk -= used < ret->disk ? used : ret->disk;
-	uint64_t sdk = sdk_is_complete(p) ? 0 : mib(c->sdk_disk),
-		 there = p->here ? p->here->bytes : 0;
+	uint64_t sdk = sdk_is_complete(wish) ? 0 : mib(c->sdk_disk),
+		 there = wish->here ? wish->here->bytes : 0;
 	ret->sdk = sdk - (there < sdk ? there : sdk);
 	ret->disk_free = free_at(ret->dir);
 	ret->sdk_free = free_at(ret->sdk_dir);

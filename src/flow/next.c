@@ -229,12 +229,12 @@ static void add_build(struct finding_way *w)
 {
 	struct arena *a = w->a;
 	struct plan_foreign how = {0};
-	struct plan plan = {.foreign = &how};
+	struct plan_wish wish = {.plan.foreign = &how};
 	struct forecast f;
-	strs_add(a, &plan.gpus, w->gpu->target);
+	strs_add(a, &wish.plan.gpus, w->gpu->target);
 	if (!plan_known_cost(a, S("torch"), &how.cost))
 		return;
-	build_forecast(a, &plan, history_of(a, w->m), w->m->cpus ? w->m->cpus : 1, &f);
+	build_forecast(a, &wish, history_of(a, w->m), w->m->cpus ? w->m->cpus : 1, &f);
 	struct next_route *r = VEC_PUSH(a, &w->gpu->routes);
 	*r = (struct next_route){.by = NEXT_BUILD,
 		.how = COMPAT_EXACT,

@@ -160,8 +160,8 @@ struct str build_report(struct arena *a, const struct build_request *q,
 	struct report_document d = {.started = (uint64_t)((double)time(NULL) - seconds),
 		.seconds = seconds,
 		.jobs = r->jobs,
-		.project = q->plan->project,
-		.plan = q->plan,
+		.project = r->plan->project,
+		.plan = r->plan,
 		.result = r};
 	struct report_failure error;
 	struct machine facts;
@@ -229,8 +229,7 @@ static bool take_verdict(struct arena *a, const struct node *verify, struct buil
 	return true;
 }
 
-struct err *build_proved(struct arena *a, const struct build_request *q,
-	const struct verify_options *o, struct build_result *ret)
+struct err *build_proved(struct arena *a, const struct verify_options *o, struct build_result *ret)
 {
 	enum { MAX_REPORT = 64 << 20 };
 	struct digest d;
@@ -242,7 +241,7 @@ struct err *build_proved(struct arena *a, const struct build_request *q,
 	ret->proof = sha256_hex(
 		a, str_fmt(a, "%s %.*s %.*s %.*s %d %.*s %.*s %.*s", ROCSMITH_VERSION,
 			   STR(fs_state(a, S("/proc/self/exe"))), STR(ret->sha256), STR(ret->wheel),
-			   o->device_code, STR(str_join(a, &q->plan->gpus, S(","))), STR(o->sdk),
+			   o->device_code, STR(str_join(a, &ret->plan->gpus, S(","))), STR(o->sdk),
 			   STR(ret->sdk.fingerprint)));
 	CLEANUP(err_freep)
 	struct err *no = fs_read(a, path_join(a, ret->dir, S("build.json")), MAX_REPORT, &text);

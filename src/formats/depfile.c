@@ -4,18 +4,18 @@
 #include "base/buf.h"
 #include "base/map.h"
 
-struct reader {
+struct dep_reader {
 	struct str text;
 	size_t at;
 };
 
-static char peek(const struct reader *r, size_t ahead)
+static char peek(const struct dep_reader *r, size_t ahead)
 {
 	return r->at + ahead < r->text.n ? r->text.p[r->at + ahead] : '\0';
 }
 
-/* A backslash at the end of a line; its length with the newline, or 0. */
-static size_t continuation(const struct reader *r)
+/* The length of a backslash with the newline that it escapes, or 0. */
+static size_t continuation(const struct dep_reader *r)
 {
 	if (peek(r, 0) != '\\')
 		return 0;
@@ -24,15 +24,8 @@ static size_t continuation(const struct reader *r)
 	return peek(r, 1) == '\r' && peek(r, 2) == '\n' ? 3 : 0;
 }
 
-static bool is_end(const struct reader *r)
-{
-	char c = peek(r, 0);
-	return r->at >= r->text.n || c == ' ' || c == '\t' || c == '\n' || c == '\r' ||
-	       continuation(r);
-}
-
-/* A run of backslashes: before a space or hash they quote (2n+1 -> n and the character). */
-static void take_backslashes(struct reader *r, struct buf *b)
+/* Takes a run of backslashes: before a blank or hash they quote (2n+1 give n and the character). */
+static void take_backslashes(struct dep_reader *r, struct buf *b)
 {
 	size_t n = 0;
 	while (peek(r, n) == '\\')
@@ -50,10 +43,11 @@ static void take_backslashes(struct reader *r, struct buf *b)
 	}
 }
 
-static struct str take_word(struct reader *r, struct arena *a)
+static struct str take_word(struct dep_reader *r, struct arena *a)
 {
 	BUF(b, a);
-	while (!is_end(r)) {
+	while (r->at < r->text.n && str_chr(S(" \t\r\n"), r->text.p[r->at]) == 4 &&
+		!continuation(r)) {
 		if (peek(r, 0) == '\\') {
 			take_backslashes(r, &b);
 			continue;
@@ -65,18 +59,14 @@ static struct str take_word(struct reader *r, struct arena *a)
 	return str_dup(a, buf_str(&b));
 }
 
-static void skip_space(struct reader *r)
-{
-	while (peek(r, 0) == ' ' || peek(r, 0) == '\t' || peek(r, 0) == '\r' || continuation(r))
-		r->at += peek(r, 0) == '\\' ? continuation(r) : 1;
-}
-
-/* One rule, up to its newline: words before the one that ends in ':' are targets. */
-static void take_rule(struct reader *r, struct arena *a, struct map *seen, struct strs *ret)
+/* Takes one rule, up to its newline: words up to the one that ends in ':' are targets. */
+static void take_rule(struct dep_reader *r, struct arena *a, struct map *seen, struct strs *ret)
 {
 	bool behind = false;
 	for (;;) {
-		skip_space(r);
+		while (peek(r, 0) == ' ' || peek(r, 0) == '\t' || peek(r, 0) == '\r' ||
+			continuation(r))
+			r->at += peek(r, 0) == '\\' ? continuation(r) : 1;
 		if (r->at >= r->text.n || peek(r, 0) == '\n')
 			return;
 		struct str word = take_word(r, a);
@@ -90,7 +80,7 @@ void depfile_parse(struct arena *a, struct str text, struct strs *ret)
 {
 	*ret = (struct strs){0};
 	MAP(seen, a);
-	struct reader r = {.text = text};
+	struct dep_reader r = {.text = text};
 	while (r.at < text.n) {
 		take_rule(&r, a, &seen, ret);
 		r.at++;

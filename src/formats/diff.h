@@ -1,10 +1,10 @@
-/* Unified diffs: read, and applied to a text the way patch(1) does. A recipe's are read strictly; a patch
- * of others may say anything in front of its files, and remove files.
+/* Unified diffs: reading them, and applying them to a text the way patch(1) does. The diff of a recipe is read
+ * strictly; a patch by others may have any text in front of its files, and may remove files.
  *
- * A hunk is looked for at its line, moved by what the hunk before it was, then further and further
- * away (down before up); when it fits nowhere, again with its outermost line of context left out at
- * both ends, and again with two (fuzz). A hunk with less context in front than behind, at line 1,
- * only fits the start of a file, one with less behind only its end. Hunks do not overlap. All hunks
+ * A hunk is searched for at its line, shifted as the hunk before it was, then further and further
+ * away (down before up). If it fits nowhere, the search is repeated without the outermost line of context at
+ * both ends, and then without two (fuzz). A hunk at line 1 with less context in front than behind only
+ * fits the start of a file, one with less behind only its end. Hunks do not overlap. Either all hunks
  * fit, or nothing is changed.
  *
  * Paths lose their first component ("a/", "b/"). Renames, changes of modes and binary parts are errors.
@@ -21,15 +21,15 @@ struct diff_line {
 };
 
 struct diff_hunk {
-	size_t first; /* line of the old text, from 1; of an insertion into nothing the one behind */
+	size_t first; /* its first line in the old text, from 1; without old lines, the line behind it */
 	VEC(struct diff_line) lines;
 };
 
 struct diff_file {
 	struct str path; /* clean, relative */
 	bool adds;       /* the old side is /dev/null */
-	bool removes;    /* the new side is */
-	bool executable; /* and added as one */
+	bool removes;    /* the new side is /dev/null */
+	bool executable; /* it is added as an executable file */
 	VEC(struct diff_hunk) hunks;
 };
 
@@ -39,18 +39,18 @@ struct diff {
 };
 
 enum diff_kind { DIFF_RECIPE, DIFF_PATCH };
-/* At most 1 MiB of a recipe, 64 MiB of a patch, which may be empty; E_SYNTAX with the line. */
+/* Reads a diff of at most 1 MiB (recipe) or 64 MiB (patch, may be empty); E_SYNTAX with the line. */
 MUST_USE struct err *diff_parse(
 	struct arena *a, struct str text, struct str name, enum diff_kind kind, struct diff *ret);
 
 enum diff_fit {
 	DIFF_FITS,
-	DIFF_THERE, /* the text has it already: reversed, all hunks fit exactly */
+	DIFF_THERE, /* the text has the changes already: in reverse, all hunks fit exactly */
 	DIFF_NOT,   /* notes say which hunk does not fit */
 };
 
-/* old.p NULL = no such file. What a diff removes is empty afterwards, and to be removed. Of a text that fits, notes get a line for each hunk that was moved
- * or needed fuzz. E_LIMIT when looking would take too long. */
+/* Applies the hunks of a file. old.p NULL: there is no such file; a file that the diff removes has an empty result. If
+ * all hunks fit, notes get a line for each that was moved or needed fuzz. E_LIMIT if the search takes too long. */
 struct diff_result {
 	enum diff_fit fit;
 	struct str text;

@@ -6,7 +6,7 @@
 
 enum { FUZZ = 2 };
 
-/* Lines that may be compared in all: 500 hunks looked for all over a file of 100,000. */
+/* Limit of compared lines: enough to search for 500 hunks all over a file of 100,000 lines. */
 static const uint64_t WORK_LIMIT = 50000000;
 
 struct lines {
@@ -20,30 +20,19 @@ struct attempt {
 	struct lines old;
 	bool reverse;
 	unsigned fuzz;    /* at most */
-	ptrdiff_t moved;  /* of the hunk before */
-	ptrdiff_t frozen; /* lines of old that are done with */
+	ptrdiff_t moved;  /* shift of the hunk before */
+	ptrdiff_t frozen; /* number of lines of old that are done */
 	uint64_t work;
 	struct buf out;
 	struct strs notes;
 };
 
-/* A hunk as it is looked for: the old side, with its context in front and behind. */
+/* A hunk in the form that is searched for: the old side, with its context in front and behind. */
 struct pattern {
 	const struct diff_hunk *hunk;
 	struct lines lines;
 	ptrdiff_t first, front, behind;
 };
-
-static struct lines split(struct arena *a, struct str text)
-{
-	struct lines l = {0};
-	while (text.n) {
-		size_t n = str_chr(text, '\n') + 1;
-		*VEC_PUSH(a, &l) = str_sub(text, 0, n);
-		text = str_sub(text, n, text.n);
-	}
-	return l;
-}
 
 /* The kind of a line in the direction at hand. */
 static char kind_of(const struct attempt *t, const struct diff_line *l)
@@ -66,7 +55,7 @@ static struct pattern pattern_of(struct attempt *t, const struct diff_hunk *h)
 		last--;
 	p.front = (ptrdiff_t)first;
 	p.behind = (ptrdiff_t)(h->lines.n - last);
-	if (t->reverse) /* where the other direction has put it */
+	if (t->reverse) /* the forward direction shifted it by an unknown number of lines */
 		p.first = t->frozen;
 	return p;
 }
@@ -85,7 +74,7 @@ static bool matches(
 	return true;
 }
 
-/* The nearest place, down before up. */
+/* Finds the nearest place that matches, down before up. */
 static bool search(struct attempt *t, const struct pattern *p, ptrdiff_t front, ptrdiff_t behind,
 	ptrdiff_t *ret)
 {
@@ -103,7 +92,7 @@ static bool search(struct attempt *t, const struct pattern *p, ptrdiff_t front, 
 	return false;
 }
 
-/* With this much fuzz. Where the context at one end is shorter, the file ended there. */
+/* Locates the hunk with this much fuzz. A shorter context at one end means that the file ends there. */
 static bool locate(struct attempt *t, const struct pattern *p, ptrdiff_t fuzz, ptrdiff_t *ret)
 {
 	ptrdiff_t context = p->front > p->behind ? p->front : p->behind;
@@ -124,7 +113,7 @@ static bool find(struct attempt *t, const struct pattern *p, ptrdiff_t *ret, ptr
 {
 	ptrdiff_t context = p->front > p->behind ? p->front : p->behind;
 	*ret_fuzz = 0;
-	if (!p->lines.n) { /* an insertion into nothing fits where it says */
+	if (!p->lines.n) { /* a pure insertion fits at its line */
 		*ret = p->first + t->moved;
 		return *ret >= t->frozen && *ret <= (ptrdiff_t)t->old.n;
 	}
@@ -142,7 +131,7 @@ static void copy_to(struct attempt *t, ptrdiff_t line)
 		buf_add(&t->out, t->old.v[t->frozen]);
 }
 
-/* Context stays as the file has it. */
+/* Lines of context are copied from the file, since fuzz may have ignored them. */
 static void write_hunk(struct attempt *t, const struct diff_hunk *h, ptrdiff_t at)
 {
 	VEC_EACH (const struct diff_line, l, &h->lines) {
@@ -172,7 +161,7 @@ static void note(struct attempt *t, size_t number, ptrdiff_t by, ptrdiff_t fuzz)
 			STR(loose)));
 }
 
-static bool apply(struct attempt *t)
+static bool apply_hunks(struct attempt *t)
 {
 	t->out.a = t->a;
 	for (size_t i = 0; i < t->file->hunks.n; i++) {
@@ -192,40 +181,45 @@ static bool apply(struct attempt *t)
 	return true;
 }
 
-static struct err *try(struct attempt *t, bool reverse, unsigned fuzz, bool *ret)
+static struct err *try_apply(struct attempt *t, bool reverse, unsigned fuzz, bool *ret)
 {
 	t->reverse = reverse;
 	t->fuzz = fuzz;
 	t->moved = t->frozen = 0;
 	t->out = (struct buf){0};
 	t->notes = (struct strs){0};
-	*ret = apply(t);
+	*ret = apply_hunks(t);
 	if (t->work < WORK_LIMIT)
 		return NULL;
-	return err_new(E_LIMIT, "looking for the place of a hunk in '%.*s' takes too long",
+	return err_new(E_LIMIT, "the search for the place of a hunk in '%.*s' takes too long",
 		STR(t->file->path));
 }
 
-/* Exactly as it says comes first; a file that has it already must not get it twice. */
+/* The exact fit is tried first. Before fuzz, the reverse: a file that has the changes must not get them twice. */
 struct err *diff_apply(
 	struct arena *a, const struct diff_file *f, struct str old, struct diff_result *ret)
 {
-	struct attempt t = {.a = a, .file = f, .old = split(a, old)};
+	struct attempt t = {.a = a, .file = f};
+	for (struct str rest = old; rest.n;) {
+		size_t n = str_chr(rest, '\n') + 1;
+		*VEC_PUSH(a, &t.old) = str_sub(rest, 0, n);
+		rest = str_sub(rest, n, rest.n);
+	}
 	bool fits, there = false;
 	*ret = (struct diff_result){.fit = DIFF_NOT};
 	if (f->adds != !old.p) {
 		struct str why = str_fmt(
 			a, f->adds ? "%.*s is there already" : "no file %.*s", STR(f->path));
-		TRY(f->adds && old.p ? try(&t, true, 0, &there) : NULL);
+		TRY(f->adds && old.p ? try_apply(&t, true, 0, &there) : NULL);
 		strs_add(a, &ret->notes, why);
 		ret->fit = there && !t.out.n ? DIFF_THERE : DIFF_NOT;
 		return NULL;
 	}
-	TRY(try(&t, false, 0, &fits));
+	TRY(try_apply(&t, false, 0, &fits));
 	if (!fits || t.notes.n) {
-		TRY(try(&t, true, 0, &there));
+		TRY(try_apply(&t, true, 0, &there));
 		if (!there)
-			TRY(try(&t, false, FUZZ, &fits));
+			TRY(try_apply(&t, false, FUZZ, &fits));
 	}
 	ret->fit = there ? DIFF_THERE : fits ? DIFF_FITS : DIFF_NOT;
 	ret->text = there ? old : buf_str(&t.out);

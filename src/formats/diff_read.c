@@ -11,23 +11,23 @@ static const struct {
 	[DIFF_PATCH] = {64 << 20, "64 MiB"},
 };
 
-struct reader {
+struct diff_reader {
 	struct arena *a;
-	struct str name, rest, line; /* the line at hand, with its newline */
+	struct str name, rest, line; /* line: the current one, with its newline */
 	unsigned number;
 	bool end;
-	bool patch;      /* the kind */
-	bool git;        /* between a line of git and the file that it announces */
-	bool executable; /* which is new, and one */
+	bool patch;      /* DIFF_PATCH */
+	bool git;        /* between a line "diff --git" and its file */
+	bool executable; /* this file is new and executable */
 };
 
-static struct err *wrong(const struct reader *r, const char *what)
+static struct err *wrong(const struct diff_reader *r, const char *what)
 {
 	struct loc at = {.path = r->name, .line = r->number, .col = 1};
 	return err_at(err_new(E_SYNTAX, "%s", what), at);
 }
 
-static void next(struct reader *r)
+static void next(struct diff_reader *r)
 {
 	size_t n = str_chr(r->rest, '\n');
 	r->end = !r->rest.n;
@@ -41,8 +41,8 @@ static struct str without_newline(struct str line)
 	return str_ends(line, S("\n")) ? str_sub(line, 0, line.n - 1) : line;
 }
 
-/* "--- a/c10/x.h\t2025-01-01": the path without its first component; "" = /dev/null. */
-static struct err *path(const struct reader *r, struct str *ret)
+/* The path of "--- a/c10/x.h\t2025-01-01", without its first component; "" = /dev/null. */
+static struct err *read_path(const struct diff_reader *r, struct str *ret)
 {
 	struct str name = without_newline(str_sub(r->line, 4, r->line.n));
 	name = str_sub(name, 0, str_chr(name, '\t'));
@@ -56,8 +56,8 @@ static struct err *path(const struct reader *r, struct str *ret)
 	return NULL;
 }
 
-/* "12,7" or "12". */
-static bool range(struct str s, size_t *first, size_t *count)
+/* Reads "12,7" or "12". */
+static bool read_range(struct str s, size_t *first, size_t *count)
 {
 	struct str a, b;
 	uint64_t f, n = 1;
@@ -70,17 +70,17 @@ static bool range(struct str s, size_t *first, size_t *count)
 	return true;
 }
 
-/* "@@ -12,7 +12,8 @@ anything" */
-static struct err *hunk_head(
-	const struct reader *r, struct diff_hunk *ret, size_t *ret_old, size_t *ret_new)
+/* Reads "@@ -12,7 +12,8 @@ anything". */
+static struct err *read_hunk_head(
+	const struct diff_reader *r, struct diff_hunk *ret, size_t *ret_old, size_t *ret_new)
 {
 	struct str rest = str_sub(r->line, 3, r->line.n), old, new;
 	size_t unused;
 	bool good = str_starts(r->line, S("@@ -")) && str_next(&rest, ' ', &old) &&
 		    str_next(&rest, ' ', &new) && str_starts(new, S("+")) &&
 		    str_starts(rest, S("@@")) &&
-		    range(str_sub(old, 1, old.n), &ret->first, ret_old) &&
-		    range(str_sub(new, 1, new.n), &unused, ret_new);
+		    read_range(str_sub(old, 1, old.n), &ret->first, ret_old) &&
+		    read_range(str_sub(new, 1, new.n), &unused, ret_new);
 	if (good && !*ret_old)
 		ret->first++;
 	return good ? NULL : wrong(r, "a hunk begins with '@@ -LINE,COUNT +LINE,COUNT @@'");
@@ -92,14 +92,14 @@ static void no_newline(struct diff_hunk *h)
 	*last = without_newline(*last);
 }
 
-static struct err *hunk(struct reader *r, struct diff_file *f)
+static struct err *read_hunk(struct diff_reader *r, struct diff_file *f)
 {
 	struct diff_hunk h = {0};
 	size_t old = 0, new = 0;
-	TRY(hunk_head(r, &h, &old, &new));
+	TRY(read_hunk_head(r, &h, &old, &new));
 	next(r);
 	while ((old || new) && !r->end) {
-		/* Mail programs cut the blank of an empty line of context. */
+		/* mail programs strip the blank of an empty line of context */
 		char kind = r->line.p[0] == '\n' ? ' ' : r->line.p[0];
 		bool in_old = kind != '+', in_new = kind != '-';
 		if (kind == '\\' && h.lines.n) {
@@ -127,36 +127,36 @@ static struct err *hunk(struct reader *r, struct diff_file *f)
 	return NULL;
 }
 
-static struct err *file(struct reader *r, struct diff *ret)
+static struct err *read_file(struct diff_reader *r, struct diff *ret)
 {
 	struct diff_file f = {0};
 	struct str old;
-	TRY(path(r, &old));
+	TRY(read_path(r, &old));
 	f.adds = !old.n;
 	f.executable = f.adds && r->executable;
 	next(r);
 	if (r->end || !str_starts(r->line, S("+++ ")))
 		return wrong(r, "a line '+++ b/PATH' is expected here");
-	TRY(path(r, &f.path));
+	TRY(read_path(r, &f.path));
 	f.removes = !f.path.n;
 	if (f.removes && (!r->patch || f.adds))
 		return wrong(r, "a recipe does not remove files");
 	if (old.n && !f.removes && !str_eq(old, f.path))
-		return wrong(r, r->patch ? "a patch that renames files is not understood"
+		return wrong(r, r->patch ? "patches that rename files are not supported"
 					 : "a recipe does not rename files");
 	if (f.removes)
 		f.path = old;
 	next(r);
 	while (!r->end && str_starts(r->line, S("@@")))
-		TRY(hunk(r, &f));
+		TRY(read_hunk(r, &f));
 	if (!f.hunks.n)
 		return wrong(r, "the file has no hunk");
 	*VEC_PUSH(r->a, ret) = f;
 	return NULL;
 }
 
-/* What stands before a file: names that git adds, or a description. */
-static struct err *between(struct reader *r)
+/* Checks a line in front of a file: a header by git, or a description. */
+static struct err *check_header(struct diff_reader *r)
 {
 	static const char *const cannot[] = {"deleted file", "rename ", "copy ", "GIT binary",
 		"Binary files", "old mode", "new mode", "@@ ", NULL};
@@ -171,8 +171,8 @@ static struct err *between(struct reader *r)
 	for (const char *const *word = cannot + r->patch; *word; word++)
 		if (str_starts(r->line, str_from(*word)))
 			return wrong(
-				r, r->patch ? "a patch that renames, changes modes or is binary is "
-					      "not understood"
+				r, r->patch ? "patches that rename, change modes or are binary are "
+					      "not supported"
 					    : "a recipe changes and adds text files only");
 	return NULL;
 }
@@ -180,7 +180,7 @@ static struct err *between(struct reader *r)
 struct err *diff_parse(
 	struct arena *a, struct str text, struct str name, enum diff_kind kind, struct diff *ret)
 {
-	struct reader r = {.a = a, .name = name, .rest = text, .patch = kind == DIFF_PATCH};
+	struct diff_reader r = {.a = a, .name = name, .rest = text, .patch = kind == DIFF_PATCH};
 	*ret = (struct diff){0};
 	if (text.n > sizes[kind].limit)
 		return err_new(E_LIMIT, "the diff in '%.*s' is larger than %s", STR(name),
@@ -189,11 +189,11 @@ struct err *diff_parse(
 		/* a description may have a line of dashes */
 		bool file_here = !r.patch || str_starts(r.rest, S("+++ "));
 		if (str_starts(r.line, S("--- ")) && file_here) {
-			TRY(file(&r, ret));
+			TRY(read_file(&r, ret));
 			r.git = r.executable = false;
 			continue;
 		}
-		TRY(between(&r));
+		TRY(check_header(&r));
 		next(&r);
 	}
 	return ret->n || r.patch ? NULL : wrong(&r, "there is no file in this diff");

@@ -5,7 +5,7 @@
 
 enum { MAX_TEXT = 1000 };
 
-/* What a stranger wrote may be long: cut between two characters. */
+/* A stranger's text may be long: it is cut between two characters. */
 static struct str shortened(struct arena *a, struct str s)
 {
 	return s.n <= MAX_TEXT ? str_dup(a, s)
@@ -14,24 +14,14 @@ static struct str shortened(struct arena *a, struct str s)
 
 static struct str text_of(struct arena *a, const char *fmt, va_list ap)
 {
-	char text[MAX_TEXT + 5]; /* so much that the last character is whole */
+	char text[MAX_TEXT + 5]; /* enough for the last character to be whole */
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
 	size_t have = n > 0 ? (size_t)n : 0;
 	return shortened(
 		a, (struct str){.p = text, .n = have < sizeof(text) ? have : sizeof(text) - 1});
 }
 
-static struct finding_kind *kind_of(struct arena *a, struct findings *list, const char *id)
-{
-	VEC_EACH (struct finding_kind, k, &list->kinds)
-		if (k->id == id || str_eq(str_from(k->id), str_from(id)))
-			return k;
-	struct finding_kind *k = VEC_PUSH(a, &list->kinds);
-	k->id = id;
-	return k;
-}
-
-/* The one finding that stands for all that are too many of a kind. */
+/* Counts a finding beyond the limit, in the one finding that stands for them. */
 static void count_more(
 	struct arena *a, struct findings *list, struct finding_kind *k, struct finding like)
 {
@@ -53,7 +43,14 @@ static void count_more(
 struct finding *finding_add(struct arena *a, struct findings *list, const char *id,
 	enum severity severity, struct str path)
 {
-	struct finding_kind *k = list->most ? kind_of(a, list, id) : NULL;
+	struct finding_kind *k = NULL; /* NULL: nothing is counted */
+	for (size_t i = 0; list->most && i < list->kinds.n && !k; i++)
+		if (str_eq(str_from(list->kinds.v[i].id), str_from(id)))
+			k = &list->kinds.v[i];
+	if (list->most && !k) {
+		k = VEC_PUSH(a, &list->kinds);
+		k->id = id;
+	}
 	struct finding made = {.id = id, .severity = severity, .path = path};
 	if (k && k->n++ >= list->most) {
 		count_more(a, list, k, made);

@@ -1,4 +1,4 @@
-/* Writing and reading objects by tables; see json_fields.h. */
+/* Writes and reads objects by tables; see json_fields.h. */
 #include "formats/json_fields.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "formats/node.h"
 
-/* Any VEC. It is copied: its pointer has another type where it is. */
+/* Any VEC. It is copied, since its pointer has another type in its own struct. */
 struct items {
 	char *v;
 	size_t n, cap;

@@ -1,11 +1,11 @@
-/* JSON by tables: which member of a struct is which member of an object.
+/* JSON by tables that map the members of a struct to the members of an object.
  *
  * One table writes an object and reads it back strictly. The kind of a plain member follows from
  * its C type, so that a table cannot disagree with its struct:
  *
  *     static const struct json_field gpu_fields[] = {
  *         FIELD("target", struct gpu_time, name),
- *         FIELDS(struct gpu_time, seconds, runs), as many keys as are called like their members: up to 12
+ *         FIELDS(struct gpu_time, seconds, runs),    up to 12 members whose keys are their names
  *         {.kind = FIELD_END},
  *     };
  *     const struct json_field times_fields[] = {
@@ -48,14 +48,13 @@ enum field_kind {
 	FIELD_PARSED, /* const struct node *, written again as it was read; NULL leaves the member out */
 };
 
-/* Narrow, since every start relocates the pointers in all such tables, page by page: 24 bytes instead of 56 spared it 8
- * of 113 page faults. */
+/* 24 bytes: every start of the program relocates the pointers in all such tables. */
 struct json_field {
 	const char *key;
 	uint8_t kind;  /* enum field_kind */
 	bool pointer;  /* OBJECT, MEMBERS: the struct holds a pointer; NULL leaves the member out */
-	bool optional; /* TEXT, NAME, UINT, I64, ITEMS: left out when "", NULL, 0, below 0, empty */
-	bool written;  /* a key that a reader knows, but does not read */
+	bool optional; /* TEXT, NAME, UINT, I64, ITEMS: left out if "", NULL, 0, below 0, empty */
+	bool written;  /* only written: a reader accepts the key, and ignores its value */
 	uint16_t off, size;
 	union {
 		const struct json_field *fields; /* OBJECT, MEMBERS, ITEMS, PAIRS */
@@ -64,7 +63,7 @@ struct json_field {
 	};
 };
 
-/* The kind of a member by its type; anything else does not compile. */
+/* Derives the kind from the type of the member; other types do not compile. */
 #define FIELD_KIND(T, member)                                                                      \
 	_Generic(((T *)0)->member, struct str: FIELD_TEXT, const char *: FIELD_NAME,               \
 		struct strs: FIELD_STRS, bool: FIELD_BOOL, unsigned: FIELD_UINT,                   \
@@ -117,12 +116,12 @@ struct json_field {
 		.size = sizeof(*((T *)0)->member.v), .fields = (table)}
 #define FIELD_AS_PARSED(k, T, member)                                                              \
 	{.key = (k), .kind = FIELD_PARSED, .off = offsetof(T, member), .pointer = true}
-/* a key that a reader knows, but does not read by this table */
+/* a key that a reader accepts, but reads by other means */
 #define FIELD_LATER(k) {.key = (k), .kind = FIELD_STRS, .written = true}
 #define FIELD_WRITE(k, function) {.key = (k), .kind = FIELD_CUSTOM, .write = (function)}
 /* clang-format on */
 
-/* Values by calls, for what is no struct: calls nest, commas and escapes are taken care of.
+/* Values by calls, for results that are not structs: calls nest; commas and escapes are added.
  *
  *     json_open(j, '{');
  *     json_key(j, "path"); json_str(j, f->path);
@@ -171,7 +170,7 @@ struct json_items json_items_at(const struct json_field *list, const void *at);
 
 /* Reads map into the object, which holds the defaults: an absent or null member leaves its part
  * alone. E_SYNTAX, with its place, for a key that the table does not have and for a value of the
- * wrong kind. Texts point into the document. What is read: TEXT, STRS, BOOL, U64, OBJECT and ITEMS;
- * members of other kinds are known, and passed over. */
+ * wrong kind. Texts point into the document. TEXT, STRS, BOOL, U64, OBJECT and ITEMS are read;
+ * members of other kinds are accepted and ignored. */
 MUST_USE struct err *json_fields_read(
 	struct arena *a, const struct node *map, const struct json_field *fields, void *object);

@@ -1,5 +1,5 @@
-/* JSON into nodes, by jansson; see node.h. jansson's reference-counted values are copied into the
- * arena at once. It forbids what we forbid in YAML: duplicate keys, NUL in text, bad UTF-8. */
+/* Reads JSON into nodes, by jansson; see node.h. jansson's reference-counted values are copied into the
+ * arena at once. Duplicate keys, NUL in text and bad UTF-8 are errors, as in YAML. */
 #include <jansson.h>
 
 #include "base/fs.h"
@@ -12,9 +12,9 @@ static void json_freep(json_t **j)
 	*j = NULL;
 }
 
-static struct err *copy(struct arena *a, json_t *j, unsigned depth, struct node *n);
+static struct err *copy_value(struct arena *a, json_t *j, unsigned depth, struct node *n);
 
-static struct err *members(struct arena *a, json_t *j, unsigned depth, struct node *n)
+static struct err *copy_members(struct arena *a, json_t *j, unsigned depth, struct node *n)
 {
 	n->kind = json_is_object(j) ? NODE_MAP : NODE_LIST;
 	if (depth == NODE_DEPTH)
@@ -22,23 +22,23 @@ static struct err *members(struct arena *a, json_t *j, unsigned depth, struct no
 	for (size_t i = 0; i < json_array_size(j); i++) {
 		struct node *item = VEC_PUSH(a, n);
 		item->at = n->at;
-		TRY(copy(a, json_array_get(j, i), depth + 1, item));
+		TRY(copy_value(a, json_array_get(j, i), depth + 1, item));
 	}
 	for (void *it = json_object_iter(j); it; it = json_object_iter_next(j, it)) {
 		struct node *item = VEC_PUSH(a, n);
 		item->at = item->key_at = n->at;
 		item->key = str_dup(a, str_from(json_object_iter_key(it)));
-		TRY(copy(a, json_object_iter_value(it), depth + 1, item));
+		TRY(copy_value(a, json_object_iter_value(it), depth + 1, item));
 	}
 	return NULL;
 }
 
-static struct err *copy(struct arena *a, json_t *j, unsigned depth, struct node *n)
+static struct err *copy_value(struct arena *a, json_t *j, unsigned depth, struct node *n)
 {
 	switch (json_typeof(j)) {
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		return members(a, j, depth, n);
+		return copy_members(a, j, depth, n);
 	case JSON_STRING:
 		n->kind = NODE_STRING;
 		n->text = str_dup(
@@ -63,25 +63,20 @@ static struct err *copy(struct arena *a, json_t *j, unsigned depth, struct node 
 	return NULL;
 }
 
-/* How many values there are at most: jansson takes memory for all of them before we see one. */
-static size_t values_in(struct str text)
+struct err *json_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
 {
-	size_t n = 1;
+	if (text.n > NODE_SIZE)
+		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
+	/* an upper bound of the number of values: jansson allocates all of them before we see one */
+	size_t values = 1;
 	bool quoted = false;
 	for (size_t i = 0; i < text.n; i++) {
 		char c = text.p[i];
 		i += quoted && c == '\\';
 		quoted ^= c == '"';
-		n += !quoted && (c == ',' || c == '[' || c == '{');
+		values += !quoted && (c == ',' || c == '[' || c == '{');
 	}
-	return n;
-}
-
-struct err *json_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
-{
-	if (text.n > NODE_SIZE)
-		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
-	if (values_in(text) > NODE_COUNT)
+	if (values > NODE_COUNT)
 		return err_new(E_LIMIT, "'%.*s' has more than %d values", STR(name), NODE_COUNT);
 	struct loc at = {.path = str_dup(a, name)};
 	json_error_t error;
@@ -95,7 +90,7 @@ struct err *json_parse(struct arena *a, struct str text, struct str name, const 
 	}
 	struct node *root = NEW(a, struct node);
 	root->at = at;
-	TRY(copy(a, j, 0, root));
+	TRY(copy_value(a, j, 0, root));
 	*ret = root;
 	return NULL;
 }

@@ -17,8 +17,8 @@ static void newline(struct json *j)
 	*p = '\n';
 }
 
-/* What goes before any value: nothing behind a key, else the comma and the new line. */
-static void before(struct json *j)
+/* Writes the separator that precedes a value: nothing behind a key, else comma and new line. */
+static void separate(struct json *j)
 {
 	if (j->in_key) {
 		j->in_key = false;
@@ -33,7 +33,7 @@ static void before(struct json *j)
 
 void json_open(struct json *j, char bracket)
 {
-	before(j);
+	separate(j);
 	buf_char(j->out, bracket);
 	j->closers[j->depth++ & 63] = bracket == '{' ? '}' : ']';
 	j->comma = false;
@@ -48,7 +48,7 @@ void json_close(struct json *j)
 	j->comma = true;
 }
 
-static void escape(struct buf *out, unsigned char c)
+static void write_escape(struct buf *out, unsigned char c)
 {
 	static const char names[] = "\"\"\\\\\nn\tt\rr\bb\ff";
 	for (const char *p = names; *p; p += 2) {
@@ -61,7 +61,7 @@ static void escape(struct buf *out, unsigned char c)
 	buf_fmt(out, "\\u%04x", c);
 }
 
-/* Bytes from i on that stand for themselves: what nearly all text is. */
+/* The number of bytes from i on that need no escape; that is nearly all text. */
 static size_t plain_run(struct str s, size_t i)
 {
 	size_t n = i;
@@ -71,7 +71,7 @@ static size_t plain_run(struct str s, size_t i)
 	return n - i;
 }
 
-static void quoted(struct buf *out, struct str s)
+static void write_quoted(struct buf *out, struct str s)
 {
 	if (plain_run(s, 0) == s.n) {
 		char *p = buf_space(out, s.n + 2);
@@ -91,7 +91,7 @@ static void quoted(struct buf *out, struct str s)
 		if (len == 0)
 			buf_add(out, S("\\ufffd"));
 		else if (len == 1)
-			escape(out, (unsigned char)s.p[i]);
+			write_escape(out, (unsigned char)s.p[i]);
 		else
 			buf_add(out, str_sub(s, i, i + len));
 		len = len ? len : 1;
@@ -101,8 +101,8 @@ static void quoted(struct buf *out, struct str s)
 
 void json_key_str(struct json *j, struct str key)
 {
-	before(j);
-	quoted(j->out, key);
+	separate(j);
+	write_quoted(j->out, key);
 	buf_add(j->out, j->indent ? S(": ") : S(":"));
 	j->in_key = true;
 }
@@ -114,14 +114,14 @@ void json_key(struct json *j, const char *key)
 
 void json_str(struct json *j, struct str s)
 {
-	before(j);
-	quoted(j->out, s);
+	separate(j);
+	write_quoted(j->out, s);
 }
 
 void json_u64(struct json *j, uint64_t n)
 {
 	char digits[20], *p = digits + sizeof(digits);
-	before(j);
+	separate(j);
 	do {
 		*--p = (char)('0' + n % 10);
 		n /= 10;
@@ -135,13 +135,13 @@ void json_i64(struct json *j, int64_t n)
 		json_u64(j, (uint64_t)n);
 		return;
 	}
-	before(j);
+	separate(j);
 	buf_fmt(j->out, "%" PRId64, n);
 }
 
 void json_f64(struct json *j, double d)
 {
-	before(j);
+	separate(j);
 	if (!isfinite(d))
 		d = 0;
 	ARENA(tmp);
@@ -155,13 +155,13 @@ void json_f64(struct json *j, double d)
 
 void json_bool(struct json *j, bool b)
 {
-	before(j);
+	separate(j);
 	buf_add(j->out, b ? S("true") : S("false"));
 }
 
 void json_nothing(struct json *j)
 {
-	before(j);
+	separate(j);
 	buf_add(j->out, S("null"));
 }
 
@@ -186,7 +186,7 @@ void json_node(struct json *j, const struct node *n)
 		json_bool(j, str_eq(n->text, S("true")));
 		break;
 	case NODE_NUMBER:
-		before(j);
+		separate(j);
 		buf_add(j->out, n->text);
 		break;
 	case NODE_LIST:

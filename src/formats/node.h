@@ -1,9 +1,9 @@
-/* Documents: YAML, JSON and TOML files read into one kind of tree, with the place of every value.
+/* Documents: YAML, JSON and TOML files as one kind of tree, with the place of every value.
  *
- * Reading through the accessors below gives errors that point into the user's file. YAML by libyaml
- * (no anchors that expand, no tags that run anything), JSON by jansson,
- * TOML 1.0 by a reader of ours. Scalars keep their text; "kind" tells how they were written (dates of
- * TOML are strings). Limits: 16 MiB, 250,000 values, 64 levels.
+ * The accessors below give errors that point into the user's file. libyaml reads YAML (anchors do not
+ * expand, tags do not run anything), jansson JSON, and a reader of ours TOML 1.0. Scalars keep
+ * their text; "kind" says how they were written (dates of TOML are strings). Limits: 16 MiB,
+ * 250,000 values, 64 levels.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ enum node_kind { NODE_NULL, NODE_BOOL, NODE_NUMBER, NODE_STRING, NODE_LIST, NODE
 
 struct node {
 	enum node_kind kind;
-	struct str text; /* of a scalar; "true"/"false" for NODE_BOOL in either language */
-	struct str key;  /* when it is a member of a map */
+	struct str text; /* text of a scalar; "true" or "false" for NODE_BOOL in each language */
+	struct str key;  /* key of a member of a map */
 	struct node *v;  /* members of a list or map, in file order */
 	size_t n, cap;
 	struct loc at, key_at; /* JSON values know their path only (line 0) */
@@ -38,14 +38,14 @@ MUST_USE struct err *toml_read(struct arena *a, struct str path, const struct no
 	for (const struct node *it = (list)->v, *it##_end = (list)->n ? it + (list)->n : it;       \
 		it < it##_end; it++)
 
-/* The member, or NULL (also when map is NULL or no map). */
+/* The member, or NULL; NULL also if map is NULL or not a map. */
 const struct node *node_get(const struct node *map, struct str key);
-/* Text of a scalar member, or the fallback when there is none. */
+/* Text of a scalar member, or the fallback if there is none. */
 struct str node_text(const struct node *map, struct str key, struct str fallback);
 bool node_bool(const struct node *map, struct str key, bool fallback);
 uint64_t node_u64(const struct node *map, struct str key, uint64_t fallback);
 double node_number(const struct node *map, struct str key, double fallback);
-/* Checked forms: absent leaves *ret alone; a wrong kind is E_SYNTAX at its place. */
+/* Checked forms: an absent member leaves *ret alone; a wrong kind is E_SYNTAX at its place. */
 MUST_USE struct err *node_want_text(const struct node *map, struct str key, struct str *ret);
 MUST_USE struct err *node_want_bool(const struct node *map, struct str key, bool *ret);
 MUST_USE struct err *node_want_u64(const struct node *map, struct str key, uint64_t *ret);

@@ -1,11 +1,11 @@
-/* Headers of tar, fields of gzip; see tar.h. */
+/* Headers of tar, and gzip; see tar.h. */
 #include "formats/tar.h"
 
 #include <libdeflate.h>
 
 enum { BLOCK = 512, NAME_BYTES = 100, EXTENDED = 'x' };
 
-struct header { /* ustar, IEEE Std 1003.1, pax; what we do not fill is 0 */
+struct tar_header { /* ustar, IEEE Std 1003.1, pax; fields that we do not fill are 0 */
 	char name[NAME_BYTES], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type;
 	char link[NAME_BYTES], magic[8], names[64], device[16], prefix[155], pad[12];
 };
@@ -26,7 +26,7 @@ static void put_name(char *field, struct str s)
 
 static void add_block(struct buf *out, const struct tar_member *m, char type, struct str content)
 {
-	struct header h = {.type = type, .magic = {'u', 's', 't', 'a', 'r', 0, '0', '0'}};
+	struct tar_header h = {.type = type, .magic = {'u', 's', 't', 'a', 'r', 0, '0', '0'}};
 	unsigned sum = 0;
 	_Static_assert(sizeof(h) == BLOCK, "a header is a block");
 	put_name(h.name, m->path);
@@ -45,7 +45,7 @@ static void add_block(struct buf *out, const struct tar_member *m, char type, st
 	buf_space(out, (BLOCK - content.n % BLOCK) % BLOCK);
 }
 
-/* "LENGTH KEY=VALUE\n", where the length counts its own digits as well. */
+/* Adds "LENGTH KEY=VALUE\n"; the length counts its own digits as well. */
 static void add_record(struct buf *out, const char *key, struct str value)
 {
 	struct str rest = str_fmt(out->a, " %s=%.*s\n", key, STR(value)), all = rest;

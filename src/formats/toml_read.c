@@ -1,8 +1,8 @@
-/* TOML into nodes; see node.h. Source: toml.io/en/v1.0.0.
+/* Reads TOML into nodes; see node.h. Source: toml.io/en/v1.0.0.
  *
- * What no pyproject.toml has a use for is left to whoever asks: numbers and dates keep their text and
- * are not computed. Tables may come in pieces and in any order; a map of their members remembers how
- * each came about, which decides whether it may be added to. */
+ * Numbers and dates are checked but keep their text, since no pyproject.toml needs their values. Tables may
+ * come in pieces and in any order; a map of their members records how each was defined, which decides
+ * whether it may be extended. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -11,44 +11,44 @@
 #include "base/vec.h"
 #include "formats/node.h"
 
-/* How a member came about. */
+/* The way in which a member was defined. */
 enum how {
-	MADE_ON_THE_WAY, /* by [a.b]: a */
-	MADE_BY_HEADER,  /* by [a.b]: a.b */
-	MADE_BY_KEY,     /* by a.b = 1: a */
-	MADE_ARRAY,      /* by [[a]] */
-	MADE_VALUE,      /* nothing can be added */
+	MADE_ON_THE_WAY, /* a of [a.b] */
+	MADE_BY_HEADER,  /* a.b of [a.b] */
+	MADE_BY_KEY,     /* a of a.b = 1 */
+	MADE_ARRAY,      /* a of [[a]] */
+	MADE_VALUE,      /* a value: it cannot be extended */
 };
 
 struct made {
 	enum how how;
-	size_t index; /* in its table */
-	size_t id;    /* of the table that it is; of [[a]] the last one */
+	size_t index; /* index in its table */
+	size_t id;    /* number of the table that it is; for [[a]], of the last one */
 };
 
-struct reader {
+struct toml_reader {
 	struct arena *a;
 	struct str text, name;
 	size_t at;
-	size_t counted; /* line and the beginning of the line are those of this offset */
+	size_t counted; /* line and line_start belong to this offset */
 	unsigned line;
 	size_t line_start;
-	struct map made; /* number of a table and key -> struct made * */
-	size_t tables;   /* numbers given */
-	size_t count;    /* of values */
+	struct map made; /* "NUMBER:KEY" of a table -> struct made * */
+	size_t tables;   /* number of the last table */
+	size_t count;    /* values so far */
 };
 
 struct table {
 	struct node *node;
 	size_t id;      /* 0: the document */
-	unsigned depth; /* of the node */
+	unsigned depth; /* nesting of the node */
 };
 
-static struct err *value(struct reader *r, struct table t);
+static struct err *value(struct toml_reader *r, struct table t);
 
 /* ---- places ---- */
 
-static struct loc here(struct reader *r)
+static struct loc here(struct toml_reader *r)
 {
 	for (; r->counted < r->at; r->counted++) {
 		if (r->text.p[r->counted] == '\n') {
@@ -60,29 +60,29 @@ static struct loc here(struct reader *r)
 		.path = r->name, .line = r->line, .col = (unsigned)(r->at - r->line_start) + 1};
 }
 
-static struct err *wrong(struct reader *r, const char *what)
+static struct err *wrong(struct toml_reader *r, const char *what)
 {
 	return err_at(err_new(E_SYNTAX, "%s", what), here(r));
 }
 
 /* ---- characters ---- */
 
-static char peek(const struct reader *r)
+static char peek(const struct toml_reader *r)
 {
 	return r->at < r->text.n ? r->text.p[r->at] : 0;
 }
 
-static bool at_end(const struct reader *r)
+static bool at_end(const struct toml_reader *r)
 {
 	return r->at >= r->text.n;
 }
 
-static bool ahead(const struct reader *r, struct str what)
+static bool ahead(const struct toml_reader *r, struct str what)
 {
 	return str_starts(str_sub(r->text, r->at, r->text.n), what);
 }
 
-static bool take(struct reader *r, struct str what)
+static bool take(struct toml_reader *r, struct str what)
 {
 	if (!ahead(r, what))
 		return false;
@@ -90,13 +90,13 @@ static bool take(struct reader *r, struct str what)
 	return true;
 }
 
-static void skip_blanks(struct reader *r)
+static void skip_blanks(struct toml_reader *r)
 {
 	while (peek(r) == ' ' || peek(r) == '\t')
 		r->at++;
 }
 
-static bool take_newline(struct reader *r)
+static bool take_newline(struct toml_reader *r)
 {
 	return take(r, S("\n")) || take(r, S("\r\n"));
 }
@@ -106,7 +106,7 @@ static bool is_control(char c)
 	return ((unsigned char)c < 0x20 && c != '\t') || c == 0x7f;
 }
 
-static struct err *skip_comment(struct reader *r)
+static struct err *skip_comment(struct toml_reader *r)
 {
 	if (!take(r, S("#")))
 		return NULL;
@@ -118,7 +118,7 @@ static struct err *skip_comment(struct reader *r)
 	return NULL;
 }
 
-static struct err *end_line(struct reader *r)
+static struct err *end_line(struct toml_reader *r)
 {
 	skip_blanks(r);
 	TRY(skip_comment(r));
@@ -126,8 +126,8 @@ static struct err *end_line(struct reader *r)
 					    : wrong(r, "the end of the line is expected here");
 }
 
-/* Blanks, comments and line ends, as between the elements of an array. */
-static struct err *skip_lines(struct reader *r)
+/* Skips blanks, comments and line ends, as between the elements of an array. */
+static struct err *skip_lines(struct toml_reader *r)
 {
 	do {
 		skip_blanks(r);
@@ -151,19 +151,8 @@ static void put_utf8(struct buf *b, uint32_t c)
 		buf_char(b, (char)(0x80 | ((c >> (6 * (n - 1))) & 0x3f)));
 }
 
-static struct err *unicode(struct reader *r, unsigned digits, struct buf *b)
-{
-	uint64_t c = 0;
-	struct str hex = str_sub(r->text, r->at, r->at + digits);
-	if (hex.n < digits || !str_u64(hex, 16, &c) || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return wrong(r, "no Unicode character has this number");
-	r->at += digits;
-	put_utf8(b, (uint32_t)c);
-	return NULL;
-}
-
 /* A backslash at the end of a line swallows all white space behind it. */
-static bool swallow(struct reader *r)
+static bool swallow(struct toml_reader *r)
 {
 	size_t start = r->at;
 	skip_blanks(r);
@@ -177,7 +166,7 @@ static bool swallow(struct reader *r)
 	return true;
 }
 
-static struct err *escape(struct reader *r, bool lines, struct buf *b)
+static struct err *escape(struct toml_reader *r, bool lines, struct buf *b)
 {
 	static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\033\"\\";
 	if (lines && swallow(r))
@@ -185,16 +174,25 @@ static struct err *escape(struct reader *r, bool lines, struct buf *b)
 	char c = peek(r);
 	const char *at = c && c != 'e' ? strchr(from, c) : NULL;
 	if (!at && c != 'u' && c != 'U')
-		return wrong(r, "no escape of TOML");
+		return wrong(r, "this is not an escape of TOML");
 	r->at++;
-	if (!at)
-		return unicode(r, c == 'u' ? 4 : 8, b);
-	buf_char(b, to[at - from]);
+	if (at) {
+		buf_char(b, to[at - from]);
+		return NULL;
+	}
+	unsigned digits = c == 'u' ? 4 : 8;
+	uint64_t code = 0;
+	struct str hex = str_sub(r->text, r->at, r->at + digits);
+	if (hex.n < digits || !str_u64(hex, 16, &code) || code > 0x10ffff ||
+		(code >= 0xd800 && code < 0xe000))
+		return wrong(r, "no Unicode character has this number");
+	r->at += digits;
+	put_utf8(b, (uint32_t)code);
 	return NULL;
 }
 
-/* Of a run of quotes in a text of several lines the last three end it; at most two stand before. */
-static bool ends_here(struct reader *r, char quote, bool lines, struct buf *b)
+/* Takes a run of quotes. In a multi-line text its last three end the text; up to two more belong to it. */
+static bool ends_here(struct toml_reader *r, char quote, bool lines, struct buf *b)
 {
 	size_t n = 0;
 	while (r->at + n < r->text.n && r->text.p[r->at + n] == quote)
@@ -210,19 +208,19 @@ static bool ends_here(struct reader *r, char quote, bool lines, struct buf *b)
 	return n >= 3;
 }
 
-static struct err *string(struct reader *r, bool may_have_lines, struct str *ret)
+static struct err *string(struct toml_reader *r, bool may_have_lines, struct str *ret)
 {
 	BUF(b, r->a);
 	char quote = peek(r);
 	bool basic = quote == '"', lines = ahead(r, basic ? S("\"\"\"") : S("'''"));
 	if (lines && !may_have_lines)
-		return wrong(r, "a key cannot have several lines");
+		return wrong(r, "a key cannot be a multi-line text");
 	r->at += lines ? 3 : 1;
 	if (lines)
 		(void)take_newline(r);
 	for (;;) {
 		if (at_end(r))
-			return wrong(r, "a text without an end");
+			return wrong(r, "the text has no end");
 		if (peek(r) == quote) {
 			if (ends_here(r, quote, lines, &b))
 				break;
@@ -232,7 +230,7 @@ static struct err *string(struct reader *r, bool may_have_lines, struct str *ret
 			buf_char(&b, '\n');
 		} else if (is_control(peek(r))) {
 			return wrong(r, lines ? "a control character in a text"
-					      : "a text without an end on its line");
+					      : "the text has no end on its line");
 		} else {
 			buf_char(&b, r->text.p[r->at++]);
 		}
@@ -243,7 +241,7 @@ static struct err *string(struct reader *r, bool may_have_lines, struct str *ret
 
 /* ---- numbers, dates, words ---- */
 
-/* Digits of a number: single underscores between them. */
+/* Are these digits of the set, with single underscores between them? */
 static bool digits_only(struct str s, const char *set, bool zero_first)
 {
 	if (!s.n || (!zero_first && s.n > 1 && s.p[0] == '0'))
@@ -283,7 +281,7 @@ static bool is_number(struct str s)
 	return digits_only(rest, tens, false) && (!point || digits_only(fraction, tens, true));
 }
 
-/* By its form alone: 'd' a digit. */
+/* Compares with a form, where 'd' stands for a digit. */
 static bool has_form(struct str s, const char *form)
 {
 	if (s.n != strlen(form))
@@ -320,13 +318,13 @@ static bool is_date(struct str s)
 	return is_time(time);
 }
 
-static struct err *word(struct reader *r, struct node *n)
+static struct err *word(struct toml_reader *r, struct node *n)
 {
 	size_t end = r->at;
 	while (end < r->text.n && !strchr(" \t\r\n,]}#", r->text.p[end]))
 		end++;
 	struct str s = str_sub(r->text, r->at, end);
-	/* A date may be parted from its time by one blank. */
+	/* one blank may separate a date from its time */
 	if (has_form(s, "dddd-dd-dd") && has_form(str_sub(r->text, end, end + 4), " dd:")) {
 		end++;
 		while (end < r->text.n && !strchr(" \t\r\n,]}#", r->text.p[end]))
@@ -341,7 +339,7 @@ static struct err *word(struct reader *r, struct node *n)
 	else if (is_date(s))
 		n->kind = NODE_STRING;
 	else
-		return wrong(r, s.n ? "no value of TOML; is it a text without quotes?"
+		return wrong(r, s.n ? "this is not a value of TOML; does a text lack its quotes?"
 				    : "a value is expected here");
 	r->at = end;
 	return NULL;
@@ -349,22 +347,22 @@ static struct err *word(struct reader *r, struct node *n)
 
 /* ---- tables ---- */
 
-static struct str path_of(struct reader *r, const struct table *t, struct str key)
+static struct str path_of(struct toml_reader *r, const struct table *t, struct str key)
 {
 	return str_fmt(r->a, "%zu:%.*s", t->id, STR(key));
 }
 
-static struct err *too_deep(struct reader *r)
+static struct err *too_deep(struct toml_reader *r)
 {
 	return wrong(r, "nested too deeply");
 }
 
-static struct err *too_many(struct reader *r)
+static struct err *too_many(struct toml_reader *r)
 {
 	return err_at(err_new(E_LIMIT, "more than %d values", NODE_COUNT), here(r));
 }
 
-static struct node *add(struct reader *r, struct node *to, struct str key, struct loc at)
+static struct node *add(struct toml_reader *r, struct node *to, struct str key, struct loc at)
 {
 	r->count++;
 	struct node *n = VEC_PUSH(r->a, to);
@@ -372,9 +370,9 @@ static struct node *add(struct reader *r, struct node *to, struct str key, struc
 	return n;
 }
 
-/* A new member of t, which is not there yet. */
+/* Adds a member that t does not have yet. */
 static struct made *add_member(
-	struct reader *r, struct table *t, struct str key, enum how how, struct loc at)
+	struct toml_reader *r, struct table *t, struct str key, enum how how, struct loc at)
 {
 	struct made *m = NEW(r->a, struct made);
 	*m = (struct made){.how = how, .index = t->node->n, .id = ++r->tables};
@@ -383,7 +381,7 @@ static struct made *add_member(
 	return m;
 }
 
-/* The table that a member is; of [[a]] the last one. */
+/* The table that a member is; for [[a]], the last one. */
 static struct table inside(const struct table *t, const struct made *m)
 {
 	struct node *n = &t->node->v[m->index];
@@ -392,7 +390,7 @@ static struct table inside(const struct table *t, const struct made *m)
 	return (struct table){.node = &n->v[n->n - 1], .id = m->id, .depth = t->depth + 2};
 }
 
-static struct err *enter(struct reader *r, struct table *t, struct str key, enum how how)
+static struct err *enter(struct toml_reader *r, struct table *t, struct str key, enum how how)
 {
 	struct made *m = map_get(&r->made, path_of(r, t, key));
 	if (t->depth + 2 > NODE_DEPTH)
@@ -400,12 +398,12 @@ static struct err *enter(struct reader *r, struct table *t, struct str key, enum
 	if (!m)
 		m = add_member(r, t, key, how, here(r));
 	else if (m->how == MADE_VALUE || (how == MADE_BY_KEY && m->how != MADE_BY_KEY))
-		return wrong(r, "this has a value already, nothing can be added to it");
+		return wrong(r, "this has a value already, and cannot be extended");
 	*t = inside(t, m);
 	return NULL;
 }
 
-static struct err *key(struct reader *r, struct str *ret)
+static struct err *key(struct toml_reader *r, struct str *ret)
 {
 	skip_blanks(r);
 	if (peek(r) == '"' || peek(r) == '\'') {
@@ -422,8 +420,8 @@ static struct err *key(struct reader *r, struct str *ret)
 	return NULL;
 }
 
-/* "a.b.c": enters all but the last, which is *ret. */
-static struct err *dotted(struct reader *r, struct table *t, enum how how, struct str *ret)
+/* Reads "a.b.c" and enters all tables but the last key, which is *ret. */
+static struct err *dotted(struct toml_reader *r, struct table *t, enum how how, struct str *ret)
 {
 	TRY(key(r, ret));
 	while (take(r, S("."))) {
@@ -433,7 +431,7 @@ static struct err *dotted(struct reader *r, struct table *t, enum how how, struc
 	return NULL;
 }
 
-static struct err *key_value(struct reader *r, struct table t)
+static struct err *key_value(struct toml_reader *r, struct table t)
 {
 	struct str last;
 	struct loc at = here(r);
@@ -448,7 +446,7 @@ static struct err *key_value(struct reader *r, struct table t)
 	return value(r, to);
 }
 
-static struct err *inline_table(struct reader *r, struct table t)
+static struct err *inline_table(struct toml_reader *r, struct table t)
 {
 	t.node->kind = NODE_MAP;
 	skip_blanks(r);
@@ -460,7 +458,7 @@ static struct err *inline_table(struct reader *r, struct table t)
 	return take(r, S("}")) ? NULL : wrong(r, "',' or '}' is expected here");
 }
 
-static struct err *array(struct reader *r, struct table t)
+static struct err *array(struct toml_reader *r, struct table t)
 {
 	t.node->kind = NODE_LIST;
 	for (;;) {
@@ -477,7 +475,7 @@ static struct err *array(struct reader *r, struct table t)
 	}
 }
 
-static struct err *value(struct reader *r, struct table t)
+static struct err *value(struct toml_reader *r, struct table t)
 {
 	if (t.depth >= NODE_DEPTH)
 		return too_deep(r);
@@ -494,7 +492,7 @@ static struct err *value(struct reader *r, struct table t)
 }
 
 /* [a.b] or [[a.b]] */
-static struct err *header(struct reader *r, struct table *t)
+static struct err *header(struct toml_reader *r, struct table *t)
 {
 	struct str last;
 	struct loc at = here(r);
@@ -520,7 +518,7 @@ static struct err *header(struct reader *r, struct table *t)
 	return end_line(r);
 }
 
-static struct err *document(struct reader *r, struct node *root)
+static struct err *document(struct toml_reader *r, struct node *root)
 {
 	const struct table top = {.node = root};
 	struct table t = top;
@@ -542,7 +540,8 @@ static struct err *document(struct reader *r, struct node *root)
 
 struct err *toml_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
 {
-	struct reader r = {.a = a, .text = text, .name = str_dup(a, name), .line = 1, .made.a = a};
+	struct toml_reader r = {
+		.a = a, .text = text, .name = str_dup(a, name), .line = 1, .made.a = a};
 	struct node *root = NEW(a, struct node);
 	if (take(&r, S("\xef\xbb\xbf")))
 		return wrong(&r, "TOML has no byte order mark");

@@ -1,7 +1,7 @@
-/* YAML into nodes, from libyaml's events; see node.h.
+/* Reads YAML into nodes, from libyaml's events; see node.h.
  *
- * The subset is the one that a project file needs: one document, scalar keys, no aliases (they are
- * what makes small files explode) and only the standard tags. Scalars are typed by the core schema
+ * The subset is the one that a project file needs: one document, scalar keys, no aliases (they can
+ * make a small file explode) and only the standard tags. Scalars are typed by the core schema
  * of YAML 1.2 (yaml.org/spec/1.2.2, 10.3.2), so that `no` stays text and `1.0` keeps its zero. */
 #include <string.h>
 #include <yaml.h>
@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "formats/node.h"
 
-struct reader {
+struct yaml_reader {
 	struct arena *a;
 	struct str text, name;
 	yaml_parser_t parser;
@@ -19,23 +19,23 @@ struct reader {
 	size_t count;
 };
 
-static struct loc loc_of(const struct reader *r, yaml_mark_t m)
+static struct loc loc_of(const struct yaml_reader *r, yaml_mark_t m)
 {
 	return (struct loc){
 		.path = r->name, .line = (unsigned)m.line + 1, .col = (unsigned)m.column + 1};
 }
 
-static struct err *error_at(const struct reader *r, yaml_mark_t m, const char *what)
+static struct err *error_at(const struct yaml_reader *r, yaml_mark_t m, const char *what)
 {
 	return err_at(err_new(E_SYNTAX, "%s", what), loc_of(r, m));
 }
 
-static struct err *parser_error(struct reader *r)
+static struct err *parser_error(struct yaml_reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	const char *problem = p->problem ? p->problem : "it is not valid YAML";
 	yaml_mark_t m = p->problem_mark;
-	if (p->error == YAML_READER_ERROR) { /* bad encoding: told by a byte offset only */
+	if (p->error == YAML_READER_ERROR) { /* bad encoding: libyaml gives a byte offset only */
 		struct str before = str_sub(r->text, 0, p->problem_offset);
 		size_t line = str_rchr(before, '\n');
 		line = line < before.n ? line + 1 : 0;
@@ -64,7 +64,7 @@ static void event_freep(yaml_event_t *ev)
 	yaml_event_delete(ev);
 }
 
-static struct err *next(struct reader *r, yaml_event_t *ev)
+static struct err *next(struct yaml_reader *r, yaml_event_t *ev)
 {
 	return yaml_parser_parse(&r->parser, ev) ? NULL : parser_error(r);
 }
@@ -115,14 +115,14 @@ static enum node_kind kind_of_plain(struct str s)
 	return is_decimal(s) || str_is_one_of(s, numbers) ? NODE_NUMBER : NODE_STRING;
 }
 
-static struct err *tag_error(const struct reader *r, const yaml_event_t *ev, const char *tag)
+static struct err *tag_error(const struct yaml_reader *r, const yaml_event_t *ev, const char *tag)
 {
 	struct err *e = err_new(E_SYNTAX, "the tag '%s' is not supported here", tag);
 	return err_hint(err_at(e, loc_of(r, ev->start_mark)), "leave the tag out");
 }
 
-/* Standard tags that agree with what the value is anyway are let through. */
-static struct err *scalar(struct reader *r, const yaml_event_t *ev, struct node *n)
+/* Standard tags are accepted if they agree with the kind that the value has anyway. */
+static struct err *scalar(struct yaml_reader *r, const yaml_event_t *ev, struct node *n)
 {
 	struct str s = {.p = (const char *)ev->data.scalar.value, .n = ev->data.scalar.length};
 	const char *tag = (const char *)ev->data.scalar.tag;
@@ -144,9 +144,9 @@ static struct err *scalar(struct reader *r, const yaml_event_t *ev, struct node 
 
 /* ---- collections ---- */
 
-static struct err *value(struct reader *r, const yaml_event_t *ev, struct node *n);
+static struct err *value(struct yaml_reader *r, const yaml_event_t *ev, struct node *n);
 
-static struct err *key(struct reader *r, const yaml_event_t *ev, struct node *item)
+static struct err *key(struct yaml_reader *r, const yaml_event_t *ev, struct node *item)
 {
 	struct node n = {0};
 	if (ev->type == YAML_ALIAS_EVENT)
@@ -174,7 +174,7 @@ static struct err *no_duplicates(const struct node *map)
 	return NULL;
 }
 
-static struct err *members(struct reader *r, struct node *n)
+static struct err *members(struct yaml_reader *r, struct node *n)
 {
 	for (;;) {
 		CLEANUP(event_freep) yaml_event_t first = {0}, second = {0};
@@ -193,7 +193,7 @@ static struct err *members(struct reader *r, struct node *n)
 	}
 }
 
-static struct err *collection(struct reader *r, const yaml_event_t *ev, struct node *n)
+static struct err *collection(struct yaml_reader *r, const yaml_event_t *ev, struct node *n)
 {
 	bool is_map = ev->type == YAML_MAPPING_START_EVENT;
 	const yaml_char_t *t = is_map ? ev->data.mapping_start.tag : ev->data.sequence_start.tag;
@@ -209,7 +209,7 @@ static struct err *collection(struct reader *r, const yaml_event_t *ev, struct n
 	return NULL;
 }
 
-static struct err *value(struct reader *r, const yaml_event_t *ev, struct node *n)
+static struct err *value(struct yaml_reader *r, const yaml_event_t *ev, struct node *n)
 {
 	n->at = loc_of(r, ev->start_mark);
 	if (r->count++ == NODE_COUNT)
@@ -228,7 +228,7 @@ static struct err *value(struct reader *r, const yaml_event_t *ev, struct node *
 	}
 }
 
-static struct err *document(struct reader *r, struct node *root)
+static struct err *document(struct yaml_reader *r, struct node *root)
 {
 	for (;;) {
 		CLEANUP(event_freep) yaml_event_t ev = {0};
@@ -245,26 +245,20 @@ static struct err *document(struct reader *r, struct node *root)
 	}
 }
 
-/* libyaml compares each %TAG with all before it. */
-static bool many_directives(struct str text)
-{
-	enum { MOST = 100 };
-	size_t n = 0;
-	for (size_t i = 0; i < text.n && n <= MOST; i++)
-		n += text.p[i] == '%' && (!i || text.p[i - 1] == '\n' || text.p[i - 1] == '\r');
-	return n > MOST;
-}
-
 struct err *yaml_parse(struct arena *a, struct str text, struct str name, const struct node **ret)
 {
 	if (text.n > NODE_SIZE)
 		return err_new(E_LIMIT, "'%.*s' is larger than 16 MiB", STR(name));
-	if (many_directives(text))
+	size_t directives = 0; /* libyaml compares each %TAG with all before it */
+	for (size_t i = 0; i < text.n && directives <= 100; i++)
+		directives +=
+			text.p[i] == '%' && (!i || text.p[i - 1] == '\n' || text.p[i - 1] == '\r');
+	if (directives > 100)
 		return err_new(E_LIMIT, "'%.*s' has more than 100 directives", STR(name));
-	struct reader r = {.a = a, .text = text, .name = str_dup(a, name)};
+	struct yaml_reader r = {.a = a, .text = text, .name = str_dup(a, name)};
 	if (!yaml_parser_initialize(&r.parser))
 		return err_new(E_INTERNAL, "cannot start the YAML parser");
-	/* Fixed, so that a byte order mark cannot switch to UTF-16 behind our line counting. */
+	/* fixed, so that a byte order mark cannot switch to UTF-16 and break our line counts */
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.p, text.n);
 	struct node *root = NEW(a, struct node);

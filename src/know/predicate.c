@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
+#include "base/glob.h"
+#include "lang/python/version.h"
 #include "target/target.h"
 
 enum { NESTING_MAX = 16, BECAUSE_MAX = 4 };
@@ -395,6 +397,46 @@ struct err *predicate_paths(
 	enum truth t;
 	struct reader r = {.a = a, .text = text, .scope = s, .paths = ret};
 	return run(&r, &t);
+}
+
+/* ---- conditions as lists ---- */
+
+struct err *predicate_version(
+	struct arena *a, struct str version, struct str range, enum truth *ret)
+{
+	const struct version *v;
+	bool in_range;
+	*ret = TRUTH_UNKNOWN;
+	if (!version.n)
+		return NULL;
+	TRY(version_parse(a, version, &v));
+	TRY(version_match(v, range, &in_range));
+	*ret = in_range ? TRUTH_YES : TRUTH_NO;
+	return NULL;
+}
+
+bool predicate_gpu(struct str gpu, const struct strs *patterns)
+{
+	struct target target = target_read(gpu);
+	VEC_EACH (const struct str, p, patterns) {
+		bool wave32 = str_eq(*p, S("wave32"));
+		if (target.gpu && (wave32 || str_eq(*p, S("wave64"))) &&
+			target.gpu->wave32 == wave32)
+			return true;
+		if (glob_match(*p, str_sub(gpu, 0, str_chr(gpu, ':'))))
+			return true;
+	}
+	return false;
+}
+
+enum truth predicate_gpus(const struct strs *gpus, const struct strs *patterns, bool all)
+{
+	size_t n = 0;
+	if (!patterns->n || !gpus->n)
+		return patterns->n ? TRUTH_UNKNOWN : TRUTH_YES;
+	VEC_EACH (const struct str, gpu, gpus)
+		n += predicate_gpu(*gpu, patterns);
+	return (all ? n == gpus->n : n > 0) ? TRUTH_YES : TRUTH_NO;
 }
 
 /* ---- texts with facts ---- */

@@ -41,6 +41,13 @@ MUST_USE struct err *predicate_ask(struct arena *a, const struct scope *s, struc
  * writes bytes for people, "{gpus count}" how many there are, "{gpus plural}" an "s" unless it is one,
  * "{g.index for g in gpus: not g.apu}" the indices of those, with "," between. */
 struct str facts_expand(struct arena *a, const struct scope *s, struct str text);
+/* Conditions that descriptions of projects and recipes write as lists. A version ("" is UNKNOWN) in a range as PEP 440
+ * has it; a GPU target that one of the patterns names, where wave32 and wave64 are patterns, too. */
+MUST_USE struct err *predicate_version(
+	struct arena *a, struct str version, struct str range, enum truth *ret);
+bool predicate_gpu(struct str gpu, const struct strs *patterns);
+/* Does one of the GPUs (with all: each) match? YES without patterns, UNKNOWN without GPUs. */
+enum truth predicate_gpus(const struct strs *gpus, const struct strs *patterns, bool all);
 /* Names every path in the condition, for checks of the tables; items of s and of the condition's own lists as "gpus[].target". */
 MUST_USE struct err *predicate_paths(
 	struct arena *a, const struct scope *s, struct str text, struct strs *ret);

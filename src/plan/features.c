@@ -1,5 +1,5 @@
-/* What goes into a project: for each feature a choice, by the rules of the description and what the
- * user wants; and what follows of it for the build. */
+/* Decides the features of a project, each by the rules of the description and the wish of the user,
+ * and adds what follows for the build. */
 #include "base/fs.h"
 #include "plan/plan_int.h"
 
@@ -10,7 +10,7 @@ struct deciding {
 	struct plan *plan;
 	const struct project_feature *feature;
 	struct strs choices;
-	struct str wish; /* of the user, or "" */
+	struct str wish; /* the user's choice, or "" */
 };
 
 static const struct project_feature *feature_by_name(const struct project *p, struct str name)
@@ -33,9 +33,10 @@ static struct strs choices_of(struct arena *a, const struct project_feature *f)
 	return list;
 }
 
-/* ---- what the description says must fit together ---- */
+/* ---- checking the description ---- */
 
-static struct err *check(struct arena *a, const struct project *p, const struct project_feature *f)
+static struct err *check_feature(
+	struct arena *a, const struct project *p, const struct project_feature *f)
 {
 	const struct project_feature *like = f->like.n ? feature_by_name(p, f->like) : f;
 	struct strs choices = choices_of(a, f);
@@ -56,9 +57,9 @@ static struct err *check(struct arena *a, const struct project *p, const struct 
 	return NULL;
 }
 
-/* ---- what the user wants ---- */
+/* ---- the user's wishes ---- */
 
-static struct err *unknown(
+static struct err *unknown_feature(
 	struct arena *a, const struct project *p, struct str name, const struct plan *plan)
 {
 	struct strs names = {0};
@@ -84,7 +85,7 @@ static struct err *check_wishes(struct arena *a, const struct plan_request *r,
 				"write it like %.*s=off", STR(*wish));
 		const struct project_feature *f = feature_by_name(p, name);
 		if (!f)
-			return unknown(a, p, name, plan);
+			return unknown_feature(a, p, name, plan);
 		struct strs choices = choices_of(a, f);
 		if (!strs_has(&choices, choice))
 			return err_hint(err_new(E_USAGE, "'%.*s' does not take '%.*s'", STR(name),
@@ -94,50 +95,23 @@ static struct err *check_wishes(struct arena *a, const struct plan_request *r,
 	return NULL;
 }
 
-/* The last wish counts. */
-static struct str wish_for(const struct plan_request *r, struct str feature)
-{
-	struct str name, choice, wish = S("");
-	VEC_EACH (const struct str, w, &r->features)
-		if (str_cut(*w, '=', &name, &choice) && str_eq(name, feature))
-			wish = choice;
-	return wish;
-}
-
 /* ---- deciding ---- */
 
-/* The rule that makes this choice impossible, or NULL. */
-static struct err *refusal(
+/* The first rule that holds and refuses this choice (with choice "": that chooses one), or NULL. */
+static struct err *find_rule(
 	const struct deciding *d, struct str choice, const struct feature_rule **ret)
 {
 	const struct project_feature *f =
 		d->feature->like.n ? feature_by_name(d->project, d->feature->like) : d->feature;
 	*ret = NULL;
-	VEC_EACH (const struct feature_rule, r, &f->rules) {
-		bool holds = str_eq(r->refuse, choice);
+	for (size_t i = 0; i < f->rules.n && !*ret; i++) {
+		const struct feature_rule *r = &f->rules.v[i];
+		bool holds = choice.n ? str_eq(r->refuse, choice) : r->choose.n > 0;
 		if (holds)
 			TRY(when_holds(d->a, &r->when, d->plan, &holds));
-		if (holds && !*ret)
-			*ret = r;
+		*ret = holds ? r : NULL;
 	}
 	return NULL;
-}
-
-static struct err *default_rule(const struct deciding *d, const struct feature_rule **ret)
-{
-	const struct project_feature *f =
-		d->feature->like.n ? feature_by_name(d->project, d->feature->like) : d->feature;
-	*ret = NULL;
-	VEC_EACH (const struct feature_rule, r, &f->rules) {
-		bool holds = r->choose.n > 0;
-		if (holds)
-			TRY(when_holds(d->a, &r->when, d->plan, &holds));
-		if (holds && !*ret)
-			*ret = r;
-	}
-	return *ret ? NULL
-		    : project_error(d->project, S("features"), E_PROJECT,
-			      "no rule chooses for the feature '%.*s' here", STR(d->feature->name));
 }
 
 static struct err *decide(const struct deciding *d, struct plan_feature *ret)
@@ -145,7 +119,7 @@ static struct err *decide(const struct deciding *d, struct plan_feature *ret)
 	const struct feature_rule *rule, *no;
 	*ret = (struct plan_feature){.name = d->feature->name, .about = d->feature->about};
 	if (d->wish.n) {
-		TRY(refusal(d, d->wish, &no));
+		TRY(find_rule(d, d->wish, &no));
 		if (no)
 			return err_hint(err_new(E_PLAN, "'%.*s' cannot be '%.*s': %.*s",
 						STR(ret->name), STR(d->wish), STR(no->why)),
@@ -156,27 +130,30 @@ static struct err *decide(const struct deciding *d, struct plan_feature *ret)
 		ret->asked = true;
 		return NULL;
 	}
-	TRY(default_rule(d, &rule));
+	TRY(find_rule(d, S(""), &rule));
+	if (!rule)
+		return project_error(d->project, S("features"), E_PROJECT,
+			"no rule chooses for the feature '%.*s' here", STR(ret->name));
 	ret->choice = rule->choose;
-	TRY(refusal(d, rule->choose, &no));
+	TRY(find_rule(d, rule->choose, &no));
 	const struct feature_rule *first = no;
 	for (size_t i = 0; no && i < d->choices.n; i++) {
 		ret->choice = d->choices.v[i];
-		TRY(refusal(d, ret->choice, &no));
+		TRY(find_rule(d, ret->choice, &no));
 	}
 	if (no)
 		return err_new(E_PLAN, "nothing can be chosen for '%.*s': %.*s", STR(ret->name),
 			STR(no->why));
-	if (!first && !str_eq(ret->choice, S("on"))) /* that it cannot be is the better reason */
-		TRY(refusal(d, S("on"), &first));
+	if (!first && !str_eq(ret->choice, S("on"))) /* "it cannot be on" is the better reason */
+		TRY(find_rule(d, S("on"), &first));
 	ret->why = first ? first->why : rule->why;
 	ret->source = first ? first->source : rule->source;
 	return NULL;
 }
 
-/* ---- what follows ---- */
+/* ---- consequences for the build ---- */
 
-static void take(const struct deciding *d, const struct plan_feature *f)
+static void take_choice(const struct deciding *d, const struct plan_feature *f)
 {
 	struct strs *env = &d->plan->foreign->env;
 	bool on = str_eq(f->choice, S("on"));
@@ -226,13 +203,16 @@ struct err *features_choose(
 	VEC_EACH (const struct project_feature, f, &p->features) {
 		bool has;
 		struct plan_feature chosen;
+		struct str name, choice;
 		struct deciding d = {.a = a,
 			.project = p,
 			.plan = plan,
 			.feature = f,
-			.choices = choices_of(a, f),
-			.wish = wish_for(r, f->name)};
-		TRY(check(a, p, f));
+			.choices = choices_of(a, f)};
+		VEC_EACH (const struct str, w, &r->features) /* the last wish counts */
+			if (str_cut(*w, '=', &name, &choice) && str_eq(name, f->name))
+				d.wish = choice;
+		TRY(check_feature(a, p, f));
 		TRY(when_version(a, plan->foreign->release, f->versions, &has));
 		if (!has && d.wish.n)
 			return err_new(E_PLAN, "'%.*s' %.*s has no '%.*s': that is of %.*s",
@@ -241,7 +221,7 @@ struct err *features_choose(
 		if (!has)
 			continue;
 		TRY(decide(&d, &chosen));
-		take(&d, &chosen);
+		take_choice(&d, &chosen);
 	}
 	return take_needs(a, p, plan);
 }

@@ -1,9 +1,9 @@
-/* Whose build system builds the project, and what that needs; see plan_int.h. */
+/* Choosing the build system of a project, and its requirements; see plan_int.h. */
 #include "base/fs.h"
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
 
-/* Keys of the description that only our own build has a use for. */
+/* Keys of the description that only our own build reads. */
 static const char *const own_keys[] = {
 	"sources", "exclude", "includes", "libraries", "defines", "flags", "python", NULL};
 
@@ -32,22 +32,18 @@ static struct err *system_of(
 			       *ret == SOURCE_PYTHON ? " and no pyproject.toml" : "", STR(p->dir));
 }
 
-/* "setuptools>=61; python_version > '3'" -> "setuptools" */
-static struct str requirement_name(struct arena *a, struct str text)
-{
-	size_t n = 0;
-	text = str_trim(text);
-	while (n < text.n && (ascii_alnum(text.p[n]) || text.p[n] == '-' || text.p[n] == '_' ||
-				     text.p[n] == '.'))
-		n++;
-	return str_lower(a, str_sub(text, 0, n));
-}
-
+/* Does one of the requirements name this project? "setuptools>=61; python_version > '3'" names setuptools. */
 static bool requires_name(struct arena *a, const struct strs *list, struct str name)
 {
-	VEC_EACH (const struct str, s, list)
-		if (str_eq(requirement_name(a, *s), name))
+	VEC_EACH (const struct str, s, list) {
+		struct str text = str_trim(*s);
+		size_t n = 0;
+		while (n < text.n && (ascii_alnum(text.p[n]) || text.p[n] == '-' ||
+					     text.p[n] == '_' || text.p[n] == '.'))
+			n++;
+		if (str_eq(str_lower(a, str_sub(text, 0, n)), name))
 			return true;
+	}
 	return false;
 }
 
@@ -77,7 +73,7 @@ static struct err *take_with(struct arena *a, const struct plan_request *r, cons
 	return NULL;
 }
 
-static void explain(
+static void explain_system(
 	struct arena *a, struct plan *plan, const struct plan_foreign *f, const struct source *s)
 {
 	if (f->system == SOURCE_CMAKE) {
@@ -111,8 +107,8 @@ static void explain_torch(struct arena *a, struct plan *plan, const struct plan_
 			"CUDAExtension of torch translates the sources itself, in our copy");
 }
 
-/* Ours takes nothing of all that. */
-static struct err *refuse(const struct plan_request *r, const struct project *p)
+/* Our own build has no Python environment that these could go into. */
+static struct err *refuse_wheels(const struct plan_request *r, const struct project *p)
 {
 	const struct {
 		const char *what;
@@ -125,13 +121,12 @@ static struct err *refuse(const struct plan_request *r, const struct project *p)
 				err_new(E_USAGE,
 					"%s is for projects with a build system of their own",
 					only[i].what),
-				"'%.*s' is built by rocsmith itself: 'rocsmith why' tells the "
-				"reason",
-				STR(p->dir));
+				"rocsmith itself builds '%.*s': 'rocsmith why %.*s' has the reason",
+				STR(p->dir), STR(p->dir));
 	return NULL;
 }
 
-/* What the project says of itself to others, where its description does not. */
+/* Takes from the project's metadata what its description leaves open. */
 static struct err *take_metadata(
 	struct arena *a, const struct project *p, const struct source *s, struct plan *plan)
 {
@@ -177,11 +172,11 @@ struct err *foreign_choose(
 	p->packages = s.packages;
 	if (system == SOURCE_OWN) {
 		TRY(take_metadata(a, p, &s, plan));
-		return refuse(r, p);
+		return refuse_wheels(r, p);
 	}
 	struct plan_foreign *f = NEW(a, struct plan_foreign);
 	*f = (struct plan_foreign){.system = system, .file = s.file};
-	if (system != s.system) /* a CMake project with a setup.py beside it */
+	if (system != s.system) /* it is a CMake project with a setup.py beside it */
 		f->file = S("CMakeLists.txt");
 	plan->foreign = f;
 	if (system == SOURCE_PYTHON) {
@@ -204,12 +199,12 @@ struct err *foreign_choose(
 	plan->version = f->release;
 	plan_explain(a, plan, "version", plan->version.n ? plan->version : S("of the build"),
 		plan->version.n ? "the project says so"
-				: "it is written out nowhere: what is built will tell");
+				: "it is written out nowhere: the build determines it");
 	TRY(take_with(a, r, plan, f));
-	/* torch builds extensions by ninja where it can, otherwise one file after the other. */
+	/* without ninja, torch compiles the files of an extension one after the other */
 	if (system == SOURCE_PYTHON && f->torch && !requires_name(a, &f->requires, S("ninja")))
 		strs_add(a, &f->requires, S("ninja"));
-	explain(a, plan, f, &s);
+	explain_system(a, plan, f, &s);
 	explain_torch(a, plan, f);
 	return NULL;
 }

@@ -1,5 +1,5 @@
-/* Known projects: descriptions that rocsmith ships (recipes/projects/), and the sources that they are
- * applied to. */
+/* Known projects: the descriptions that rocsmith ships (recipes/projects/), and finding the sources
+ * that they describe. */
 #include "base/fs.h"
 #include "lang/python/version.h"
 #include "plan/plan_int.h"
@@ -42,7 +42,7 @@ bool plan_known_cost(struct arena *a, struct str name, struct plan_cost *ret)
 	return ret->memory != 0;
 }
 
-/* ---- whose sources ---- */
+/* ---- finding the sources ---- */
 
 static struct str missing_mark(struct arena *a, const struct strs *marks, struct str dir)
 {
@@ -65,12 +65,12 @@ static struct err *not_known(struct arena *a, const struct plan_request *r)
 	if (!r->source.n)
 		return e;
 	return err_hint(err_hint(e, "known projects: %.*s", STR(str_join(a, &names, S(", ")))),
-		"another project's sources stand in the place of its folder: '%.*s'",
+		"for another project, give its sources instead of a folder: '%.*s'",
 		STR(r->source));
 }
 
-/* "1.6.0" of "==1.6.*", "2.11.0" of ">=2.11": the first version of a range. */
-static struct str first_of(struct arena *a, struct str range)
+/* The first version of a range: "1.6.0" of "==1.6.*", "2.11.0" of ">=2.11". */
+static struct str first_version(struct arena *a, struct str range)
 {
 	size_t from = 0, dots = 0;
 	range = str_sub(range, 0, str_chr(range, ','));
@@ -82,7 +82,7 @@ static struct str first_of(struct arena *a, struct str range)
 	return v.n && dots < 2 ? str_fmt(a, "%.*s.0", STR(v)) : v;
 }
 
-/* The version that belongs to this torch; "" = any, or unknown. */
+/* The version that goes with this torch; "" = any, or unknown. */
 static struct err *version_for(
 	struct arena *a, const struct project *p, struct str torch, struct str *ret)
 {
@@ -92,12 +92,12 @@ static struct err *version_for(
 		bool fits;
 		TRY(when_version(a, torch, r->torch, &fits));
 		if (fits && r->torch.n)
-			*ret = first_of(a, r->version);
+			*ret = first_version(a, r->version);
 	}
 	return NULL;
 }
 
-/* Says how to get the sources that we cannot fetch, word by word. */
+/* Adds, for sources that we cannot fetch, the complete commands that do. */
 static struct err *hint_origins(
 	struct arena *a, struct err *e, const struct project *p, struct str version)
 {
@@ -113,17 +113,7 @@ static struct err *hint_origins(
 	return e;
 }
 
-static struct err *no_sources(
-	struct arena *a, struct str name, const struct project *p, struct str version)
-{
-	struct err *e = err_new(E_PLAN, "no sources of '%.*s' are given", STR(name));
-	err_hint(e, "name the folder that holds them: --source DIR");
-	if (!version.n)
-		err_hint(e, "which version it has to be depends on the torch: --with torch-*.whl");
-	return hint_origins(a, e, p, version);
-}
-
-/* The first place that we can fetch from and that has the version: they are sorted, the newest first. */
+/* The first origin that we can fetch from and that has the version; the newest comes first. */
 static struct err *word_for(
 	struct arena *a, const struct project *p, struct str version, struct str *ret)
 {
@@ -136,14 +126,6 @@ static struct err *word_for(
 			*ret = o->word;
 	}
 	return NULL;
-}
-
-static bool wants_patches(const struct project *p, struct str word)
-{
-	VEC_EACH (const struct origin, o, &p->origins)
-		if (str_eq(o->word, str_sub(word, 0, str_chr(word, '='))))
-			return !o->upstream;
-	return true;
 }
 
 static struct err *fetch(struct arena *a, const struct plan_request *r,
@@ -170,13 +152,22 @@ static struct err *fetch_known(struct arena *a, const struct plan_request *r,
 	TRY(version_for(a, p, known_torch(&r->with), &version));
 	if (!word.n)
 		TRY(word_for(a, p, version, &word));
-	if (!word.n)
-		return no_sources(a, r->dir, p, version);
+	if (!word.n) {
+		struct err *e = err_new(E_PLAN, "no sources of '%.*s' are given", STR(r->dir));
+		err_hint(e, "name the folder that holds them: --source DIR");
+		if (!version.n)
+			err_hint(e, "its version depends on the torch: --with torch-*.whl");
+		return hint_origins(a, e, p, version);
+	}
 	TRY(source_spec_parse(a, word, &spec));
-	return fetch(a, r, &spec, wants_patches(p, word), ret);
+	bool patches = true;
+	VEC_EACH (const struct origin, o, &p->origins)
+		if (str_eq(o->word, str_sub(word, 0, str_chr(word, '='))))
+			patches = !o->upstream;
+	return fetch(a, r, &spec, patches, ret);
 }
 
-/* A project that is not known: a folder, or where its sources are. */
+/* A project that is not known: r->dir is its folder, or an origin of its sources. */
 static struct err *resolve_other(
 	struct arena *a, const struct plan_request *r, struct description *ret)
 {
@@ -208,7 +199,7 @@ struct err *known_resolve(struct arena *a, const struct plan_request *r, struct 
 	TRY(project_read(a, &d, &p));
 	if (r->source.n || missing_mark(a, &p.marks, r->dir).n)
 		return fetch_known(a, r, &p, ret);
-	return NULL; /* a folder of that name, with these sources */
+	return NULL; /* r->dir is also a folder, and has these sources */
 }
 
 /* ---- do they fit? ---- */
@@ -257,7 +248,7 @@ struct str known_torch(const struct strs *with)
 	return S("");
 }
 
-/* "2.6.0" is for ">=3.9,<3.14" of Python, not for 3.14. */
+/* E_PLAN such as: "torch 2.6.0 is for Python >=3.9,<3.14, not for 3.14". */
 static struct err *check_fit(
 	struct arena *a, const struct plan *plan, const char *what, struct str range, struct str is)
 {

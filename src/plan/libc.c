@@ -1,5 +1,5 @@
-/* Whose C library the host side is for, when a torch says: what was built against a newer glibc than this
- * machine's cannot be linked with here, nor imported. See plan_int.h. */
+/* The C library that the host side is compiled for, if a torch decides: a torch that was built against a newer glibc than
+ * this machine's can neither be linked with here nor imported. See plan_int.h. */
 #include "base/fs.h"
 #include "formats/elf.h"
 #include "formats/zip.h"
@@ -15,29 +15,24 @@ static uint64_t minor_of(struct str version)
 	return n;
 }
 
-static struct err *newest(struct arena *a, const struct bytes *src, uint64_t *ret)
+/* The newest glibc that the wheel's libc10.so asks for. It was built together with libtorch_cpu.so, and is small. */
+static struct err *newest_glibc(struct arena *a, const struct zip *z, uint64_t *ret)
 {
+	struct bytes src;
 	struct elf elf;
 	struct elf_dynamic dyn;
-	TRY(elf_open_head(a, src, &elf));
+	CLEANUP(fd_closep) int fd = -1;
+	const struct zip_member *m = zip_find(z, S("torch/lib/libc10.so"));
+	if (!m || m->unsafe)
+		return NULL;
+	TRY(zip_src(z, m, &src, &fd));
+	TRY(elf_open_head(a, &src, &elf));
 	TRY(elf_needs(a, &elf, &dyn));
 	VEC_EACH (const struct elf_need_version, v, &dyn.versions) {
 		uint64_t minor = minor_of(v->version);
 		*ret = minor > *ret ? minor : *ret;
 	}
 	return NULL;
-}
-
-/* libc10.so and libtorch_cpu.so are of one build: the small one tells enough. */
-static struct err *of_wheel(struct arena *a, const struct zip *z, uint64_t *ret)
-{
-	struct bytes src;
-	CLEANUP(fd_closep) int fd = -1;
-	const struct zip_member *m = zip_find(z, S("torch/lib/libc10.so"));
-	if (!m || m->unsafe)
-		return NULL;
-	TRY(zip_src(z, m, &src, &fd));
-	return newest(a, &src, ret);
 }
 
 void libc_choose(struct arena *a, struct plan *plan)
@@ -51,10 +46,10 @@ void libc_choose(struct arena *a, struct plan *plan)
 			continue;
 		struct err *e = zip_open(a, *wheel, &findings, &z);
 		if (!e) {
-			e = of_wheel(a, &z, &minor);
+			e = newest_glibc(a, &z, &minor);
 			zip_close(&z);
 		}
-		err_free(e); /* pip says it in its place */
+		err_free(e); /* pip reports a damaged wheel when it installs it */
 		if (!here || minor <= here)
 			continue;
 		plan->host_native = false;

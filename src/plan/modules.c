@@ -1,5 +1,5 @@
-/* Which Python modules a project becomes, where they go in the wheel, and which pure-Python files
- * go with them; see plan_int.h. */
+/* The Python modules that a project becomes, their places in the wheel, and the pure-Python files
+ * that go with them; see plan_int.h. */
 #include "base/fs.h"
 #include "base/glob.h"
 #include "base/map.h"
@@ -9,8 +9,8 @@
 
 enum { MAX_FILES = 65536 };
 
-/* s with each of the characters `from` made `to`. */
-static struct str replaced(struct arena *a, struct str s, const char *from, char to)
+/* s with `to` for each of the characters in `from`. */
+static struct str with_chars(struct arena *a, struct str s, const char *from, char to)
 {
 	char *z = str_z(a, s);
 	for (size_t i = 0; i < s.n; i++)
@@ -19,10 +19,10 @@ static struct str replaced(struct arena *a, struct str s, const char *from, char
 	return (struct str){.p = z, .n = s.n};
 }
 
-/* "my-pkg" -> "my_pkg": what Python can import. */
+/* A name that Python can import: "my_pkg" of "my-pkg". */
 static struct str import_name(struct arena *a, struct str project)
 {
-	return replaced(a, project, "-.", '_');
+	return with_chars(a, project, "-.", '_');
 }
 
 /* ---- pure-Python files ---- */
@@ -32,7 +32,7 @@ static struct str count_files(struct arena *a, size_t n)
 	return str_fmt(a, "%zu file%s", n, n == 1 ? "" : "s");
 }
 
-/* Packed from a package folder: everything but what is compiled, generated or hidden. */
+/* Everything in a package folder is packed but compiled, generated and hidden files. */
 static bool is_packed(struct str path)
 {
 	static const char *const skip[] = {".cu", ".cuh", ".hip", ".c", ".cc", ".cpp", ".cxx", ".h",
@@ -48,7 +48,7 @@ static struct err *check_number(const struct plan *plan)
 		E_LIMIT, "more than %d Python files in '%.*s'", MAX_FILES, STR(plan->project));
 }
 
-/* The files that match. One that is named outright is packed whatever it is. */
+/* Packs the files that match. A file that is named outright is packed whatever it is. */
 static struct err *add_files(
 	struct arena *a, struct plan *plan, struct str pattern, size_t *ret_found)
 {
@@ -70,7 +70,7 @@ static struct err *add_package(struct arena *a, struct plan *plan, struct str pa
 	return add_files(a, plan, str_fmt(a, "%.*s/**", STR(package)), &found);
 }
 
-/* python: {files: [...]}: these and no others. */
+/* python: {files: [...]}: these files and no others. */
 static struct err *named_files(
 	struct arena *a, const struct project *p, struct plan *plan, const struct node *list)
 {
@@ -102,7 +102,7 @@ static bool is_identifier(struct str s)
 	return s.n > 0;
 }
 
-/* Names of packages become paths in the wheel, so nothing but names may be in them. */
+/* Packages become paths in the wheel, so each part must be an identifier. */
 static struct err *check_package(const struct project *p, struct str package)
 {
 	struct str rest = package, part;
@@ -151,34 +151,24 @@ static struct err *default_package(struct arena *a, struct plan *plan)
 	return NULL;
 }
 
-/* The package that a file is of: the innermost folder on its way that is one, "" = none is. */
+/* The package of a file: the innermost folder on its path that is one; "" = none is. */
 static struct str package_of(
 	struct arena *a, const struct map *files, const struct source_packages *s, struct str path)
 {
 	struct str best = {0}, rest = path_dir(path), part;
 	while (str_next(&rest, '/', &part)) {
 		struct str dir = str_sub(path, 0, (size_t)(part.p - path.p) + part.n);
-		struct str name = replaced(a, dir, "/", '.');
+		struct str name = with_chars(a, dir, "/", '.');
 		bool init = map_has(files, str_fmt(a, "%.*s/__init__.py", STR(dir)));
 		if (s->find && !s->namespaces && !init)
-			break; /* what is found lies in packages only */
+			break; /* find: descends into packages only */
 		if (init || s->namespaces || strs_has(&s->names, name))
 			best = name;
 	}
 	return best;
 }
 
-static bool is_listed(const struct source_packages *s, struct str package)
-{
-	bool listed = s->find && !s->names.n;
-	VEC_EACH (const struct str, name, &s->names)
-		listed |= glob_match(*name, package);
-	VEC_EACH (const struct str, name, &s->exclude)
-		listed &= !glob_match(*name, package);
-	return package.n && listed;
-}
-
-/* Those that are listed, and the data that lies in them. */
+/* Packs the listed packages with their data. *ret_lost: one that is not there. */
 static struct err *pack_listed(
 	struct arena *a, const struct project *p, struct plan *plan, struct str *ret_lost)
 {
@@ -189,41 +179,50 @@ static struct err *pack_listed(
 	TRY(glob_files(a, dir, S("**/*"), &all));
 	VEC_EACH (struct str, path, &all)
 		map_put(&files, *path, path);
-	VEC_EACH (struct str, path, &all)
-		if (is_packed(*path) && is_listed(s, package_of(a, &files, s, *path)))
+	VEC_EACH (struct str, path, &all) {
+		struct str package = package_of(a, &files, s, *path);
+		bool listed = s->find && !s->names.n;
+		VEC_EACH (const struct str, name, &s->names)
+			listed |= glob_match(*name, package);
+		VEC_EACH (const struct str, name, &s->exclude)
+			listed &= !glob_match(*name, package);
+		if (package.n && listed && is_packed(*path))
 			strs_add(a, &plan->python_files, *path);
+	}
 	for (size_t i = 0; !s->find && i < s->names.n; i++) {
 		TRY(check_package(p, s->names.v[i]));
-		if (!fs_is_dir(path_join(a, dir, replaced(a, s->names.v[i], ".", '/'))))
+		if (!fs_is_dir(path_join(a, dir, with_chars(a, s->names.v[i], ".", '/'))))
 			*ret_lost = s->names.v[i];
 	}
 	VEC_EACH (const struct str, name, &s->modules) {
 		size_t found = 0;
 		TRY(check_package(p, *name));
-		TRY(add_files(
-			a, plan, str_fmt(a, "%.*s.py", STR(replaced(a, *name, ".", '/'))), &found));
+		TRY(add_files(a, plan, str_fmt(a, "%.*s.py", STR(with_chars(a, *name, ".", '/'))),
+			&found));
 		if (!found)
 			*ret_lost = *name;
 	}
 	return check_number(plan);
 }
 
-/* What setup.cfg or pyproject.toml says. */
+/* Packs the packages that setup.cfg or pyproject.toml lists. */
 static struct err *listed_packages(struct arena *a, const struct project *p, struct plan *plan)
 {
 	const struct source_packages *s = &p->packages;
 	struct str lost = s->stray;
 	plan->python_dir = s->dir.n ? s->dir : S(".");
 	if (!path_is_inside(plan->python_dir))
-		lost = plan->python_dir;
+		return err_hint(
+			err_new(E_PROJECT,
+				"the package folder '%.*s' of %.*s is outside of the project",
+				STR(plan->python_dir), STR(s->file)),
+			"name its folder in rocsmith.yaml: python: {package: FOLDER}");
 	if (!lost.n)
 		TRY(pack_listed(a, p, plan, &lost));
 	if (lost.n)
-		return err_hint(err_new(E_PROJECT,
-					"'%.*s', of the packages in %.*s, is not where "
-					"rocsmith looks: in '%.*s'",
+		return err_hint(err_new(E_PROJECT, "the package '%.*s' of %.*s is not in '%.*s'",
 					STR(lost), STR(s->file), STR(plan->python_dir)),
-			"say it in rocsmith.yaml: python: {package: FOLDER}");
+			"name its folder in rocsmith.yaml: python: {package: FOLDER}");
 	plan_explain(a, plan, "python files", count_files(a, plan->python_files.n),
 		"'packages' of %.*s", STR(s->file));
 	return NULL;
@@ -249,19 +248,6 @@ struct err *python_find(struct arena *a, const struct project *p, struct plan *p
 
 /* ---- modules ---- */
 
-/* The folder that all Python files lie in, "" = there is no such one. */
-static struct str only_folder(const struct plan *plan)
-{
-	struct str only = {0};
-	VEC_EACH (const struct str, path, &plan->python_files) {
-		struct str top = str_sub(*path, 0, str_chr(*path, '/'));
-		if (top.n == path->n || (only.n && !str_eq(only, top)))
-			return S("");
-		only = top;
-	}
-	return only;
-}
-
 /* The package that modules go into, "" = the top level of the wheel. */
 static struct str home_package(struct arena *a, const struct project *p, struct plan *plan)
 {
@@ -273,14 +259,22 @@ static struct str home_package(struct arena *a, const struct project *p, struct 
 		return path_base(path_clean(a, p->package));
 	if (strs_has(&plan->python_files, str_fmt(a, "%.*s/__init__.py", STR(name))))
 		return name;
-	return p->packages.file.n ? only_folder(plan) : S("");
+	struct str only = {0}; /* the folder that all Python files lie in, if it is one */
+	for (size_t i = 0; p->packages.file.n && i < plan->python_files.n; i++) {
+		struct str path = plan->python_files.v[i],
+			   top = str_sub(path, 0, str_chr(path, '/'));
+		if (top.n == path.n || (only.n && !str_eq(only, top)))
+			return S("");
+		only = top;
+	}
+	return only;
 }
 
-/* Python would import the package and never see the module, or a file would be there twice. */
+/* Python would import the package and never see the module, or the wheel would have a file twice. */
 static struct err *check_clash(struct arena *a, const struct project *p, const struct plan *plan,
 	const struct plan_module *m)
 {
-	struct str path = replaced(a, m->name, ".", '/');
+	struct str path = with_chars(a, m->name, ".", '/');
 	const struct str rivals[] = {str_fmt(a, "%.*s/__init__.py", STR(path)),
 		str_fmt(a, "%.*s.py", STR(path)), m->file, m->loader_file};
 	for (size_t i = 0; i < 4; i++)
@@ -294,29 +288,24 @@ static struct err *check_clash(struct arena *a, const struct project *p, const s
 	return NULL;
 }
 
-static struct plan_module *find_module(const struct plan *plan, struct str name)
-{
-	VEC_EACH (struct plan_module, m, &plan->modules)
-		if (str_eq(m->name, name))
-			return m;
-	return NULL;
-}
-
-/* One module for each PyInit_NAME: the source that defines it, and all that define none. */
+/* One module for each PyInit_NAME: the source that defines it, and all sources that define none. */
 static struct err *own_modules(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->sources.n; i++) {
 		VEC_EACH (struct str, name, &facts[i].modules) {
-			struct plan_module *m = find_module(plan, *name);
-			if (m)
+			const struct plan_module *other = plan->modules.v;
+			const struct plan_module *end = other + plan->modules.n;
+			while (other < end && !str_eq(other->name, *name))
+				other++;
+			if (other < end)
 				return err_hint(
 					project_error(p, S("sources"), E_MODULE,
 						"both '%.*s' and '%.*s' define the module '%.*s'",
-						STR(m->sources.v[0]), STR(plan->sources.v[i].path),
-						STR(*name)),
+						STR(other->sources.v[0]),
+						STR(plan->sources.v[i].path), STR(*name)),
 					"leave one of them out with 'exclude'");
-			m = VEC_PUSH(a, &plan->modules);
+			struct plan_module *m = VEC_PUSH(a, &plan->modules);
 			m->name = *name;
 			strs_add(a, &m->sources, plan->sources.v[i].path);
 		}
@@ -328,8 +317,8 @@ static struct err *own_modules(struct arena *a, const struct project *p,
 	return NULL;
 }
 
-/* Without modules each main() is a program, of its source and all that have none. */
-static void programs(struct arena *a, const struct source_facts *facts, struct plan *plan)
+/* Without modules each main() is a program, linked from its source and all that have none. */
+static void add_programs(struct arena *a, const struct source_facts *facts, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->sources.n; i++) {
 		struct str path = plan->sources.v[i].path, base = path_base(path);
@@ -348,11 +337,11 @@ static void programs(struct arena *a, const struct source_facts *facts, struct p
 	}
 }
 
-static void loader_module(struct arena *a, const struct project *p, struct plan *plan)
+static void add_loader(struct arena *a, const struct project *p, struct plan *plan)
 {
 	struct str name = import_name(a, plan->name), home = home_package(a, p, plan);
 	struct plan_module *m = VEC_PUSH(a, &plan->modules);
-	struct str dir = home.n ? replaced(a, home, ".", '/') : name;
+	struct str dir = home.n ? with_chars(a, home, ".", '/') : name;
 	m->loader = true;
 	m->name = home.n ? str_fmt(a, "%.*s._native", STR(home)) : name;
 	m->file = str_fmt(a, "%.*s/lib%.*s.so", STR(dir), STR(name));
@@ -382,7 +371,7 @@ static struct err *level_from_yaml(const struct project *p, uint32_t *ret)
 	return NULL;
 }
 
-/* The stable ABI counts only when every source that sees Python.h asks for it. */
+/* The stable ABI counts only if every source that includes Python.h asks for it. */
 static struct err *abi_level(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan, uint32_t *ret)
 {
@@ -450,7 +439,7 @@ static void extension_files(struct arena *a, const struct project *p, struct pla
 		struct str ext = abi3 ? S(".abi3.so") : plan->host.ext_suffix;
 		if (!ext.n || (!abi3 && !plan->host.python_include.n))
 			ext = S(".so");
-		m->file = str_fmt(a, "%.*s%.*s", STR(replaced(a, m->name, ".", '/')), STR(ext));
+		m->file = str_fmt(a, "%.*s%.*s", STR(with_chars(a, m->name, ".", '/')), STR(ext));
 		struct str subject = str_fmt(a, "module %.*s", STR(m->name));
 		plan_explain(a, plan, subject.p, m->file,
 			"'%.*s' defines PyInit_%.*s; %zu sources go into it", STR(m->sources.v[0]),
@@ -458,12 +447,12 @@ static void extension_files(struct arena *a, const struct project *p, struct pla
 	}
 }
 
-/* Headers of Python packages, as their documentation has it: what includes begin with, and where
- * the folders are below one of packages. A source there is for every module to be linked with. */
+/* Headers that Python packages bring, by their documentation: how includes of them start, and the include folders
+ * below a folder of packages. `source` is a file there that every module is linked with. */
 static const struct {
 	struct str starts, folders[3], source;
 } headers[] = {{.starts = S_INIT("pybind11/"), .folders = {S_INIT("/pybind11/include")}},
-	/* from 2.0 on, and before */
+	/* numpy 2.0 and later, and before */
 	{.starts = S_INIT("numpy/"), .folders = {S_INIT("/numpy/_core/include")}},
 	{.starts = S_INIT("numpy/"), .folders = {S_INIT("/numpy/core/include")}},
 	/* nanobind, src/nb_combined.cpp: "to compile bindings using alternative build systems" */
@@ -486,39 +475,26 @@ bool plan_is_header_folder(struct str dir, struct str *ret_source)
 	return false;
 }
 
-static bool includes(const struct plan *plan, struct str starts)
-{
-	VEC_EACH (const struct str, h, &plan->external)
-		if (str_starts(*h, starts))
-			return true;
-	return false;
-}
-
-/* Those of a folder of packages. */
-static bool take_headers(struct arena *a, struct plan *plan, size_t row, struct str dir)
-{
-	const struct str *folders = headers[row].folders;
-	if (!fs_is_dir(str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[0]))))
-		return false;
-	for (size_t k = 0; k < 3 && folders[k].n; k++)
-		strs_add(a, &plan->python_headers,
-			str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[k])));
-	plan_explain(a, plan, str_fmt(a, "headers %.*s", STR(headers[row].starts)).p,
-		str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[0])),
-		"the sources include them, and %.*s has them", STR(plan->host.python));
-	return true;
-}
-
-/* Those that the sources include and the project does not bring: of the Python that is built for. */
+/* Takes the headers that the sources include and the project does not bring from the Python that is built for. */
 static void find_headers(struct arena *a, struct plan *plan)
 {
 	struct str done = {0}, dir;
 	for (size_t i = 0; i < HEADERS; i++) {
-		struct str rest = plan->host.python_path, starts = headers[i].starts;
-		bool wanted = includes(plan, starts) && !str_eq(done, starts);
+		const struct str *folders = headers[i].folders, starts = headers[i].starts;
+		struct str rest = plan->host.python_path;
+		bool wanted = false;
+		VEC_EACH (const struct str, h, &plan->external)
+			wanted = wanted || (str_starts(*h, starts) && !str_eq(done, starts));
 		while (wanted && str_next(&rest, ':', &dir)) {
-			if (!str_starts(dir, S("/")) || !take_headers(a, plan, i, dir))
+			struct str first = str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[0]));
+			if (!str_starts(dir, S("/")) || !fs_is_dir(first))
 				continue;
+			for (size_t k = 0; k < 3 && folders[k].n; k++)
+				strs_add(a, &plan->python_headers,
+					str_fmt(a, "%.*s%.*s", STR(dir), STR(folders[k])));
+			plan_explain(a, plan, str_fmt(a, "headers %.*s", STR(starts)).p, first,
+				"the sources include them, and %.*s has them",
+				STR(plan->host.python));
 			done = starts;
 			break;
 		}
@@ -538,9 +514,9 @@ struct err *modules_find(struct arena *a, const struct project *p, const struct 
 		choose_tags(a, plan, level);
 		extension_files(a, p, plan);
 	} else {
-		programs(a, facts, plan);
+		add_programs(a, facts, plan);
 		if (!plan->modules.n)
-			loader_module(a, p, plan);
+			add_loader(a, p, plan);
 		plan->python_tag = S("py3");
 		plan->abi_tag = S("none");
 		if (!plan->requires_python.n)

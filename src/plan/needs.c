@@ -1,6 +1,7 @@
-/* What the sources need of the SDK, as their translation tells: components and libraries. */
+/* SDK components and libraries that the sources need, judged by their translations. */
 #include "base/fs.h"
 #include "base/glob.h"
+#include "base/map.h"
 #include "hipify/hipify.h"
 #include "know/know.h"
 #include "plan/plan_int.h"
@@ -12,10 +13,14 @@ static struct err *headers_of(
 {
 	struct str text;
 	struct hipify_text t;
-	TRY(fs_read(a, path_join(a, p->project, path), MAX_SOURCE, &text));
+	const struct plan_scan *known = p->scans ? map_get(p->scans, path) : NULL;
+	if (known)
+		text = known->text;
+	else
+		TRY(fs_read(a, path_join(a, p->project, path), MAX_SOURCE, &text));
 	struct err *e = hipify_text(a, text, path_join(a, p->project, path), &t);
 	if (e) {
-		/* The build says so in its place, with everything else that is wrong. */
+		/* the build reports it, with everything else that is wrong */
 		err_free(e);
 		return NULL;
 	}
@@ -27,7 +32,7 @@ static struct err *headers_of(
 	return NULL;
 }
 
-/* What may be compiled of a project that another build system builds: only that one knows. */
+/* The files of a project that its own build system may compile; which ones it does, only that system knows. */
 static struct err *possible_sources(struct arena *a, const struct plan *p, struct strs *ret)
 {
 	enum { FOR_GPU = 3 };

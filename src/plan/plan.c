@@ -3,10 +3,11 @@
 
 #include "archive/apt.h"
 #include "base/fs.h"
+#include "hipify/waves.h"
 #include "know/rule.h"
 #include "plan/plan_int.h"
 
-/* ---- what the description says outright ---- */
+/* ---- values that the description gives outright ---- */
 
 static const char *file_name(const struct project *p)
 {
@@ -82,7 +83,6 @@ static struct err *check_pair(struct arena *a, const struct target *x, const str
 	return err_hint(e, "code for plain %.*s runs with every setting", STR(x->name));
 }
 
-/* Those that a compiler takes: what is only known from old files is none. */
 struct err *plan_targets(struct arena *a, const struct strs *words, struct targets *ret)
 {
 	TRY(targets_parse(a, words, ret));
@@ -137,7 +137,7 @@ static struct err *choose_sdk(
 				  : "the built-in default: Debian's packages, without root rights";
 	struct sdk_spec *sdk = &plan->sdk;
 	struct err *e = sdk_spec_parse(a, word.n ? word : S("debian:sid"), sdk);
-	if (e && !r->sdk.n) { /* the mistake is in the description */
+	if (e && !r->sdk.n) { /* the description has the mistake */
 		e->code = E_PROJECT;
 		return err_at(e, node_get(p->root, S("sdk"))->at);
 	}
@@ -165,23 +165,7 @@ static struct err *choose_sdk(
 
 /* ---- host ---- */
 
-static void explain_python(struct arena *a, struct plan *plan)
-{
-	const struct host *h = &plan->host;
-	if (!plan->needs_python)
-		plan_explain(a, plan, "python headers", S("none"), "no source includes Python.h");
-	else if (h->python_include.n)
-		plan_explain(a, plan, "python headers", h->python_include,
-			"those of %.*s, Python %.*s", STR(h->python), STR(h->python_version));
-	else if (h->python.n)
-		plan_explain(a, plan, "python headers", S("the SDK's"),
-			"%.*s has no Python.h on this machine", STR(h->python));
-	else
-		plan_explain(a, plan, "python headers", S("the SDK's"),
-			"there is no python3 on this machine");
-}
-
-/* Why the host side cannot be compiled against this machine's files, or NULL when it can. */
+/* The reason why the host side cannot be compiled against this machine's files, or NULL if it can. */
 static const char *why_not_native(const struct plan *plan)
 {
 	const struct host *h = &plan->host;
@@ -197,16 +181,27 @@ static const char *why_not_native(const struct plan *plan)
 
 static void choose_host(struct arena *a, struct plan *plan)
 {
+	const struct host *h = &plan->host;
 	const char *why = why_not_native(plan);
 	plan->host_native = !why;
 	if (!why)
 		plan_explain(a, plan, "host libc",
-			str_fmt(a, "glibc %.*s of this machine", STR(plan->host.libc)),
+			str_fmt(a, "glibc %.*s of this machine", STR(h->libc)),
 			"the wheel then imports here, and its tag names the glibc it really needs");
 	else
 		plan_explain(a, plan, "host libc", S("the SDK's"), "%s", why);
-	explain_python(a, plan);
-	if (plan->needs_python && !plan->host.python_include.n)
+	if (!plan->needs_python)
+		plan_explain(a, plan, "python headers", S("none"), "no source includes Python.h");
+	else if (h->python_include.n)
+		plan_explain(a, plan, "python headers", h->python_include,
+			"those of %.*s, Python %.*s", STR(h->python), STR(h->python_version));
+	else if (h->python.n)
+		plan_explain(a, plan, "python headers", S("the SDK's"),
+			"%.*s has no Python.h on this machine", STR(h->python));
+	else
+		plan_explain(a, plan, "python headers", S("the SDK's"),
+			"there is no python3 on this machine");
+	if (plan->needs_python && !h->python_include.n)
 		strs_add(a, &plan->sdk.components, S("python"));
 }
 
@@ -233,13 +228,14 @@ static struct err *choose_translation(struct arena *a, const struct project *p, 
 	return NULL;
 }
 
-/* What a build by another build system needs beside the GPUs. */
-static struct err *foreign_rest(
-	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan)
+/* The rest of a plan for another build system, once the GPUs are chosen. */
+static struct err *foreign_rest(struct arena *a, const struct plan_request *r,
+	const struct project *p, struct plan_wish *wish)
 {
+	struct plan *plan = &wish->plan;
 	TRY_CTX(host_read(a, r->python, &plan->host),
 		"cannot look at this machine's Python and C library");
-	plan->host_native = true; /* it runs on this machine, with this machine's files */
+	plan->host_native = true; /* the build system runs on this machine, with its files */
 	TRY(choose_sdk(a, r, p, plan));
 	if (plan->needs_python && !plan->host.python.n)
 		return err_hint(
@@ -250,37 +246,66 @@ static struct err *foreign_rest(
 	libc_choose(a, plan);
 	TRY(features_choose(a, r, p, plan));
 	if (p->known)
-		TRY(suffix_choose(a, r, plan));
+		TRY(suffix_choose(a, r, wish));
 	/* The headers of a torch include those of most libraries. */
 	if (plan->foreign->torch && !strs_has(&plan->sdk.components, S("headers")))
 		strs_add(a, &plan->sdk.components, S("headers"));
 	plan->foreign->device = p->hipify.mode == HIPIFY_TORCH;
 	if (plan->foreign->device || plan->no_kernels || str_eq(p->device, S("none")))
-		return NULL; /* the description says what is needed */
+		return NULL; /* the description names the components */
 	return plan_needs(a, plan);
 }
 
-struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan *ret)
+struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan_wish *ret)
 {
-	*ret = (struct plan){0};
+	struct plan *plan = &ret->plan;
+	*ret = (struct plan_wish){0};
 	struct project p;
 	struct source_facts *facts;
 	struct description where;
 	TRY(known_resolve(a, r, &where));
 	TRY(project_read(a, &where, &p));
-	take_names(a, &p, ret);
-	TRY(foreign_choose(a, r, &p, ret));
-	TRY(choose_translation(a, &p, ret));
-	TRY(choose_gpus(a, r, &p, ret));
-	if (ret->foreign)
+	take_names(a, &p, plan);
+	TRY(foreign_choose(a, r, &p, plan));
+	TRY(choose_translation(a, &p, plan));
+	TRY(choose_gpus(a, r, &p, plan));
+	if (plan->foreign)
 		return foreign_rest(a, r, &p, ret);
-	TRY(take_includes(a, &p, ret));
-	TRY(sources_find(a, &p, ret, &facts));
-	TRY(python_find(a, &p, ret));
-	TRY_CTX(host_read(a, r->python, &ret->host),
+	TRY(take_includes(a, &p, plan));
+	TRY(sources_find(a, &p, plan, &facts));
+	TRY(python_find(a, &p, plan));
+	TRY_CTX(host_read(a, r->python, &plan->host),
 		"cannot look at this machine's Python and C library");
-	TRY(modules_find(a, &p, facts, ret));
-	TRY(choose_sdk(a, r, &p, ret));
-	choose_host(a, ret);
-	return plan_needs(a, ret);
+	TRY(modules_find(a, &p, facts, plan));
+	TRY(choose_sdk(a, r, &p, plan));
+	choose_host(a, plan);
+	return plan_needs(a, plan);
+}
+
+/* ---- assumptions of the sources about the GPU ---- */
+
+/* PyTorch itself handles both wave sizes, so mode torch is not searched. */
+struct err *plan_waves(struct arena *a, const struct plan *p, struct str build_dir, bool keep,
+	struct findings *ret)
+{
+	enum { MOST = 50 };
+	struct targets targets = {0};
+	bool wave64 = false;
+	if (p->gpus.n)
+		TRY(targets_parse(a, &p->gpus, &targets));
+	VEC_EACH (const struct target, t, &targets)
+		wave64 |= t->gpu && !t->gpu->wave32;
+	if (!wave64 || p->hipify.mode == HIPIFY_TORCH)
+		return NULL;
+	struct strs files = {0};
+	VEC_EACH (const struct plan_source, s, &p->sources)
+		strs_add(a, &files, s->path);
+	strs_add_all(a, &files, &p->headers);
+	struct waves_request q = {.dir = p->project,
+		.files = p->foreign ? NULL : &files,
+		.by_torch = hipify_by_torch(&p->hipify) || (p->foreign && p->foreign->torch),
+		.most = MOST,
+		.state = path_join(a, build_dir, S("waves")),
+		.keep = keep};
+	return waves_find(a, &q, ret);
 }

@@ -1,15 +1,15 @@
 /* The plan: project x GPU set x SDK x host, resolved into everything that a build will do.
  *
  * A plan is made from a project folder (rocsmith.yaml, or nothing but .cu files; or setup.py,
- * pyproject.toml, CMakeLists.txt, which then build it: struct plan_foreign) and the facts of
- * the machine; it has a JSON form that a person can read, edit and feed back in (`build
+ * pyproject.toml or CMakeLists.txt, which then build it: struct plan_foreign) and the facts of
+ * the machine. It has a JSON form that a person can read, edit and feed back in (`build
  * PLAN.json`). Each choice has a reason, which `rocsmith why` prints. Making a plan reads the
- * project and the machine; it writes nothing and needs no SDK. A plan is complete when plan_make()
- * or plan_read() returns, and nobody changes it from then on; plan_waves() adds findings.
+ * project and the machine; it writes nothing and needs no SDK. That is a plan as it is wished (struct
+ * plan_wish); once the SDK is there, plan_settle() makes the plan of it that a build follows.
  *
  * A known project (PyTorch, torchvision, ...) is a description that rocsmith ships
- * (recipes/projects/, in the grammar of rocsmith.yaml), applied to sources that are elsewhere: what
- * can be chosen there is in plan.features.
+ * (recipes/projects/, in the grammar of rocsmith.yaml), applied to sources that are elsewhere;
+ * plan.features has the choices made for it.
  *
  * The keys of rocsmith.yaml: doc/man/rocsmith.yaml.5.scd. Limits: 4,096 sources, 65,536 packed
  * files, 16 MiB per source.
@@ -41,11 +41,11 @@ struct plan_module {
 	bool program; /* has main(): an executable; file is "scripts/NAME", for the wheel's scripts */
 };
 
-/* A feature of the project and what was chosen for it, as the description's rules say. */
+/* A feature of the project and the choice that the rules of the description made for it. */
 struct plan_feature {
 	struct str name, about; /* "flash-attention" */
 	struct str choice;      /* "off" */
-	struct str why, source; /* source: where one can read it, or "" */
+	struct str why, source; /* source: the page that says so, or "" */
 	bool asked;             /* --feature */
 };
 
@@ -53,55 +53,55 @@ struct plan_reason {
 	struct str subject, choice, why; /* "host libc", "glibc 2.36 of this machine", "..." */
 };
 
-/* What a build takes, as its description says; memory and disk in MiB. All 0: not known. */
+/* The cost of a build, by its description; memory and disk in MiB. All 0: not known. */
 struct plan_cost {
-	uint64_t host_seconds, device_seconds; /* of CPU time; the latter for each GPU */
-	uint64_t disk, device_disk;            /* of the build folder */
-	uint64_t sdk_disk;                     /* of an SDK that is to be installed */
-	uint64_t memory;                       /* of the largest compile */
+	uint64_t host_seconds, device_seconds; /* CPU time; the latter for each GPU */
+	uint64_t disk, device_disk; /* size of the build folder; the latter for each GPU */
+	uint64_t sdk_disk;          /* size of an SDK that is still to be installed */
+	uint64_t memory;            /* peak of the largest compile */
 };
 
-/* A file that the build's copy gets. */
+/* A file that is written into the build's copy of the project. */
 struct plan_file {
 	struct str path, text;
 };
 
-/* A build by the project's own build system (foreign/): what it is, and what goes into it. */
+/* A build by the project's own build system (foreign/): which one, and its input. */
 struct plan_foreign {
 	enum source_system system; /* never SOURCE_OWN */
-	struct str file;           /* that tells the system: "setup.py" */
-	struct str backend;        /* of a Python project, see source.h */
+	struct str file;           /* the file that reveals the system: "setup.py" */
+	struct str backend;        /* PEP 517 back end of a Python project, see source.h */
 	struct strs backend_path;
 	struct strs requires;   /* requirements of its Python environment */
 	struct strs with;       /* wheels that are installed there, absolute paths */
-	struct strs without;    /* patterns of what these need, but the build does not */
+	struct strs without;    /* patterns of requirements of these that the build does not need */
 	struct strs options;    /* arguments for CMake, settings for a back end: NAME=VALUE */
 	struct strs env;        /* NAME=VALUE for everything that the build starts */
-	struct strs precompile; /* sets of headers for its C++, with a space between */
-	/* Of a Python project whose script configures CMake first: that script with its arguments, and
-	 * CMake's folder in the tree. Empty: the back end does all in one. */
+	struct strs precompile; /* sets of headers to precompile for its C++, separated by blanks */
+	/* A Python project whose script configures CMake in a step of its own: the script with its
+	 * arguments, and CMake's folder in the tree. Empty: the back end does all in one step. */
 	struct strs configure;
 	struct str cmake;
 	bool torch;                /* one of `with` is a torch */
-	struct source_tree source; /* what the folder was made of; kind "": it is the user's */
-	struct str release; /* of the sources, without what is added: "2.6.0"; "" = unknown */
-	VEC(struct plan_file) files; /* that the copy gets beside those of the project */
+	struct source_tree source; /* origin of a fetched folder; kind "": it is the user's own */
+	struct str release; /* version of the sources, without our suffix: "2.6.0"; "" = unknown */
+	VEC(struct plan_file) files; /* written into the copy, beside the project's own */
 	struct plan_cost cost;
-	bool device;        /* it has sources for the GPU, so the result must have its code */
-	bool torch_as_rocm; /* it counts as one for ROCm, whatever it was built for */
+	bool device;        /* it has sources for the GPU, so the result must have device code */
+	bool torch_as_rocm; /* the torch counts as one for ROCm, whatever it was built for */
 };
 
-/* What a build will need of this machine, as it is now: build_forecast(). Bytes and seconds. */
+/* The demands of a build on this machine as it is now, in bytes and seconds: build_forecast(). */
 struct forecast {
-	bool known; /* false: nobody knows what this project needs */
+	bool known; /* false: neither description nor history says what this project needs */
 	struct str dir, sdk_dir;
-	uint64_t disk, sdk; /* to be written in dir, in sdk_dir; 0: it is there already */
+	uint64_t disk, sdk; /* still to be written to dir and sdk_dir; 0: all is there already */
 	uint64_t disk_free, sdk_free;
-	bool one_disk;                /* both are on one */
-	uint64_t memory, memory_free; /* of the largest compile; of the machine, 0 = unknown */
-	double cpu, seconds;          /* of all compiles, and with so many jobs */
+	bool one_disk;                /* dir and sdk_dir are on one file system */
+	uint64_t memory, memory_free; /* peak of the largest compile; the machine's, 0 = unknown */
+	double cpu, seconds;          /* CPU time of all compiles; wall time with `jobs` of them */
 	unsigned jobs;
-	bool history; /* time and memory are those of earlier builds in dir */
+	bool history; /* time and memory were measured by earlier builds in dir */
 };
 
 struct plan {
@@ -118,65 +118,75 @@ struct plan {
 	struct str python_dir;    /* folder that they are relative to, relative to the project */
 	VEC(struct plan_module) modules;
 	struct sdk_spec sdk;          /* a prefix is absolute */
-	struct hipify_options hipify; /* as the section of rocsmith.yaml says it */
+	struct hipify_options hipify; /* the section `hipify` of rocsmith.yaml */
 	bool host_native;             /* host side against this machine's libc, else the SDK's */
 	bool needs_python;            /* some source includes Python.h */
-	struct strs python_headers;   /* folders of numpy and the like, of that Python: absolute */
-	bool no_kernels;              /* a wheel without device code is right */
+	struct strs python_headers;   /* include folders of numpy and the like, absolute */
+	bool no_kernels;              /* a wheel without device code passes verification */
 	struct plan_foreign *foreign; /* NULL: our own build of .cu sources, by modules */
 	struct host host;
-	struct str python_tag, abi_tag, requires_python; /* tag "" = of the SDK's Python */
+	struct str python_tag, abi_tag, requires_python; /* tag "": the SDK's Python decides */
 	struct strs requires;                            /* Requires-Dist */
 	VEC(struct plan_feature) features;
 	VEC(struct plan_reason) reasons;
 	struct findings findings;
-	/* Not in a saved plan: */
-	struct str file;                 /* that it was read from; "" = it was made just now */
-	const struct sdk *here;          /* the SDK, as far as it is installed; NULL = it is not, or
-	                                  * nobody asked */
-	const struct forecast *forecast; /* for who prints the plan; else NULL */
+	const struct map *
+		scans; /* sources and headers, as they were read while the plan was made; else NULL */
+	const struct forecast *forecast; /* set by whoever prints the plan; never in a saved one */
+};
+
+/* A plan as it is asked for: where only the SDK knows which ROCm it has, version, environment and files still say
+ * SDK_ROCM. plan_make() and plan_read() return one, and nobody changes it from then on; plan_settle() makes the
+ * plan of it that a build follows. */
+struct plan_wish {
+	struct plan plan;
+	struct str file; /* it was read from this file; "" = it was made just now */
+	const struct sdk
+		*here; /* the SDK as far as it is installed; NULL = it is not, or nobody asked */
 };
 
 struct plan_request {
-	/* Project folder; or the name of a known project; or a word of source/fetch.h for another one's
-	 * sources. */
+	/* A project folder, the name of a known project, or the sources of another project in the words of
+	 * source/fetch.h. */
 	struct str dir;
-	/* Where the sources of a known project are, as source/fetch.h has it; "" = where its
-	 * description says. */
-	struct str source;
+	struct str source; /* sources of a known project (source/fetch.h); "": the description's */
 	struct strs features; /* NAME=CHOICE */
-	struct str suffix;    /* of the version; .p NULL = as we choose it */
+	struct str suffix;    /* suffix of the version; .p NULL: we choose it */
 	struct str config;    /* description to use instead of DIR/rocsmith.yaml, or "" */
 	struct strs
 		gpus;   /* words of --gpu; "native", "all" allowed; empty = project's, or native */
 	struct str sdk; /* a name of sdk_spec_parse(), or "" */
 	struct str mirror, keyring, python;
-	bool refresh;              /* of sources that are fetched, as source/fetch.h has it */
-	struct strs with, without; /* as in struct plan_foreign; wheels relative to this folder */
+	bool refresh; /* fetch sources anew, see source/fetch.h */
+	struct strs with,
+		without; /* see struct plan_foreign; wheels relative to the current folder */
 	bool torch_as_rocm;
-	bool any_gpu;       /* no target at all will do: for explaining */
+	bool any_gpu;       /* a plan without any target will do: for `rocsmith why` */
 	struct str sysroot; /* facts (GPUs, host files) of another machine, or "" */
 };
 
-/* E_PROJECT, E_SYNTAX, E_GFX, E_NO_GPU, E_MODULE, E_PLAN; located in the user's file where there is
- * one. */
-MUST_USE struct err *plan_make(struct arena *a, const struct plan_request *r, struct plan *ret);
+/* Fails with E_PROJECT, E_SYNTAX, E_GFX, E_NO_GPU, E_MODULE or E_PLAN, located in the user's file if there is one. */
+MUST_USE struct err *plan_make(
+	struct arena *a, const struct plan_request *r, struct plan_wish *ret);
 /* Reads a saved plan, strictly: unknown keys, another schema, a project or source that is gone, or
- * a machine whose C library changed are errors. It may be a stranger's: nothing that it names is run. */
-MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan *ret);
-/* Fills plan->findings: where sources assume waves of 32 lanes, when a target has 64. The file "waves" of
- * a build folder tells what sources that did not change have; keep: it is written for the next time. */
-MUST_USE struct err *plan_waves(struct arena *a, struct plan *p, struct str build_dir, bool keep);
-/* Is the Python of a saved plan still what it was? Runs it: for who is about to build. */
-MUST_USE struct err *plan_meet_python(struct arena *a, const struct plan *p);
+ * a machine whose C library changed are errors. It may come from a stranger: no program that it names is run. */
+MUST_USE struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret);
+/* The settled plan: the wish with the ROCm version of the SDK in the place of SDK_ROCM. sdk NULL: nobody asks an SDK,
+ * and SDK_ROCM stays. */
+void plan_settle(struct arena *a, const struct plan_wish *wish, const struct sdk *sdk,
+	const struct findings *findings, struct plan *ret);
+/* Finds where sources assume waves of 32 lanes, when a target has 64. The file "waves" of a build folder
+ * has the answers for sources that did not change; keep: it is written for the next time. */
+MUST_USE struct err *plan_waves(struct arena *a, const struct plan *p, struct str build_dir,
+	bool keep, struct findings *ret);
+/* Is the Python of a saved plan still what it was? Runs it: only a build may ask. */
+MUST_USE struct err *plan_meet_python(struct arena *a, const struct plan_wish *wish);
 /* Its JSON form: json_document(a, 2, plan_fields, plan). */
 extern const struct json_field plan_fields[], plan_reason_fields[], plan_feature_fields[];
-/* Can it be one of plan.python_headers? *ret_source: the file there that modules are linked with, or "". */
+/* May the folder be one of plan.python_headers? *ret_source: a source in it that every module is linked with, or "". */
 bool plan_is_header_folder(struct str dir, struct str *ret_source);
-/* What a build of the known project takes, as its description says; false: nobody knows. */
+/* The cost of building the known project, by its description; false: it does not say. */
 bool plan_known_cost(struct arena *a, struct str name, struct plan_cost *ret);
-/* Puts in what only the SDK knows, which is there now: its ROCm version, in place of SDK_ROCM. */
-void plan_settle(struct arena *a, const struct sdk *sdk, struct plan *plan);
-/* The section `hipify` of DIR/rocsmith.yaml alone; all empty when there is none. The rest of the
+/* Reads the section `hipify` of DIR/rocsmith.yaml; all members are empty if there is none. The rest of the
  * file is checked as well. */
 MUST_USE struct err *plan_hipify_read(struct arena *a, struct str dir, struct hipify_options *ret);

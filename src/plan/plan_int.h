@@ -1,28 +1,28 @@
-/* The steps of making a plan, each in a file of its own; plan.c takes them in order. Private. */
+/* The steps of making a plan, each in a file of its own; plan.c takes them in order. Private to this room. */
 #pragma once
 
 #include "formats/node.h"
 #include "plan/plan.h"
 
-/* When something of a description holds: all that is said must be so. */
+/* The conditions of a part of a description; all that are given must hold. */
 struct when {
-	struct str version;                 /* of the project, a range: ">=2.8" */
-	struct strs gfx, gfx_any, gfx_none; /* patterns: every GPU is one, some, none */
+	struct str version;                 /* range of the project's version: ">=2.8" */
+	struct strs gfx, gfx_any, gfx_none; /* patterns that each, some, no GPU matches */
 	struct strs sdk;                    /* patterns of "debian:sid", "prefix:/opt/rocm" */
-	struct strs sdk_lacks;              /* files that a prefix does not have */
+	struct strs sdk_lacks;              /* files that the SDK, a prefix, does not have */
 	struct strs machine, machine_none;  /* patterns of "x86_64" */
-	struct strs file, absent;           /* of the sources: there, not there */
-	struct strs with,
-		without; /* "NAME" or "NAME=CHOICE" of features: chosen (NAME: "on"), not */
+	struct strs file, absent;           /* files that the sources have, do not have */
+	/* "NAME=CHOICE" of features decided before: chosen, not chosen; "NAME" means "NAME=on" */
+	struct strs with, without;
 };
 
-/* What a project needs under some condition. */
+/* Things that a project needs under some condition. */
 struct need {
 	struct when when;
 	struct strs components, env, requires;
 	struct str libc;        /* "sdk": not this machine's */
-	struct str write, text; /* a file of the copy */
-	struct strs configure;  /* as in struct plan_foreign */
+	struct str write, text; /* a file to be written into the copy */
+	struct strs configure;  /* see struct plan_foreign */
 	struct str cmake;
 	struct str why;
 };
@@ -30,10 +30,10 @@ struct need {
 struct feature_choice {
 	struct str is; /* "on" */
 	struct strs env, components;
-	struct strs precompile; /* as in struct plan_foreign */
+	struct strs precompile; /* see struct plan_foreign */
 };
 
-/* Either makes a choice impossible, or, as the first that holds, is the default. */
+/* Makes a choice impossible, or names the default: the first rule that holds and chooses. */
 struct feature_rule {
 	struct str choose, refuse, why, source;
 	struct when when;
@@ -41,49 +41,50 @@ struct feature_rule {
 
 struct project_feature {
 	struct str name, about;
-	struct str versions; /* that have it; "" = all */
-	struct str env;      /* USE_X: choices on and off, USE_X=1 and USE_X=0 */
-	struct str like;     /* the rules of that one */
+	struct str versions; /* range of the versions that have it; "" = all */
+	struct str env;      /* USE_X: the choices are on and off, for USE_X=1 and USE_X=0 */
+	struct str like;     /* the feature whose rules count for this one, too */
 	VEC(struct feature_choice) choices;
 	VEC(struct feature_rule) rules;
 };
 
 struct release {
-	struct str version, python, torch; /* ranges: of itself, and of what fits it */
+	struct str version, python, torch; /* ranges: its own, and those that fit it */
 };
 
 struct origin {
-	struct str version; /* range, or the one that it is */
+	struct str version; /* range of versions to be had there */
 	struct str word;    /* as --source takes it */
-	bool upstream;      /* without the patches of the distribution */
+	bool upstream;      /* leave out the patches of the distribution */
 	struct str git, ref;
 };
 
 struct version_place {
-	struct str file, behind; /* behind: a text in front of it, "" = the beginning */
+	struct str file, behind; /* behind: the text that precedes it; "": it begins the file */
 };
 
-/* The project description: rocsmith.yaml as the user wrote it, or what stands in for it. Keys are
- * checked strictly; each value keeps its place in the file, so that what is found wrong later (a
- * pattern that matches nothing, an unknown GPU) is reported there. */
+/* The project description: rocsmith.yaml as the user wrote it, or defaults if there is none. Keys are
+ * checked strictly; each value keeps its place in the file, so that a later error (a pattern that
+ * matches nothing, an unknown GPU) is reported there. */
 struct project {
 	struct str dir;          /* absolute */
 	struct str file;         /* the description, "" = none */
-	const struct node *root; /* of the description, or NULL */
+	const struct node *root; /* top of the description, or NULL */
 	struct str name, version, summary, license, requires_python;
 	struct str sdk, abi3, into, package, data_dir;
 	struct strs includes, libraries, defines, flags, gpus, components, requires;
-	struct str build_system; /* of the section `build`, as are these */
+	/* The section `build`: */
+	struct str build_system;
 	struct strs build_requires, build_options, build_env;
 	struct hipify_options hipify;
-	/* What mostly known projects need: */
+	/* Mostly for known projects: */
 	bool known;
 	struct source_tree tree;
-	struct source_packages packages; /* of the project's own metadata: foreign_choose() */
-	struct strs marks;               /* files that tell its sources */
+	struct source_packages packages; /* from the project's own metadata: foreign_choose() */
+	struct strs marks;               /* files that identify its sources */
 	struct strs after;               /* projects that it is built against */
 	struct plan_cost cost;
-	struct str device, kernels; /* "none": what is built needs no GPU code, may do without it */
+	struct str device, kernels; /* "none": the result has no device code; may lack it */
 	VEC(struct version_place) version_from;
 	VEC(struct origin) origins;
 	VEC(struct release) releases;
@@ -91,14 +92,14 @@ struct project {
 	VEC(struct project_feature) features;
 };
 
-/* What a C++ or CUDA source says about itself, without compiling it: modules that it defines
- * (PyInit_NAME, PYBIND11_MODULE, NB_MODULE), headers that it includes, the stable-ABI level. All
- * conditions but `#if 0` count as true: too many includes do no harm. It never fails. */
 struct scan_include {
 	struct str name; /* as written, without the quotes or brackets */
 	bool quoted;
 };
 
+/* A C++ or CUDA source as a scan sees it, without compiling: modules that it defines (PyInit_NAME,
+ * PYBIND11_MODULE, NB_MODULE), headers that it includes, the stable-ABI level. All conditions but
+ * `#if 0` count as true: too many includes do no harm. A scan never fails. */
 struct cxx_scan {
 	struct strs modules; /* NAME of each module definition */
 	VEC(struct scan_include) includes;
@@ -106,11 +107,17 @@ struct cxx_scan {
 	bool has_main;        /* defines main() */
 };
 
+/* A file of the project that was read for a plan: plan.scans has them by path, for all steps that need its text. */
+struct plan_scan {
+	struct str text;
+	struct cxx_scan cxx;
+};
+
 void scan_text(struct arena *a, struct str text, struct cxx_scan *ret);
-/* "0x03080000" or "3" -> hex version of the stable ABI; 0 when it is no number. */
+/* Converts "0x03080000" or "3" to the hex version of the stable ABI; 0 if it is no number. */
 uint32_t scan_api_level(struct str text);
 
-/* What was found in a source and in the headers of the project that it reaches. */
+/* The sum over a source and the headers of the project that it reaches. */
 struct source_facts {
 	struct strs modules;
 	uint32_t limited_api;
@@ -122,28 +129,25 @@ struct source_facts {
 extern const struct json_field plan_cost_fields[];
 
 /* ---- project.c ---- */
-/* config "" = DIR/rocsmith.yaml when it exists; text: that of `config`, when .p is not NULL. */
+/* config "": DIR/rocsmith.yaml if it exists; text: the content of `config`, unless .p is NULL. */
 struct description {
 	struct str dir, config, text;
 	bool known;              /* a known project, whose sources are in dir */
-	struct source_tree tree; /* what dir is, when it was fetched */
+	struct source_tree tree; /* origin of dir, if it was fetched */
 };
 MUST_USE struct err *project_read(
 	struct arena *a, const struct description *d, struct project *ret);
-/* The files or patterns below `key`, a list (a single one counts as a list of one); NULL when the
- * key is absent. */
+/* The list of files or patterns at `key` (a single one counts as a list of one); NULL if the key is absent. */
 MUST_USE struct err *project_list(
 	struct arena *a, const struct node *map, const char *key, const struct node **ret);
-/* An error at the value of a top-level key, or at the description, or without a place. */
+/* An error located at the value of a top-level key, else at the description, if there is one. */
 MUST_USE struct err *project_error(const struct project *p, struct str key, enum errcode code,
 	const char *fmt, ...) PRINTF(4, 5);
 
-bool project_name_valid(struct str s); /* as PEP 508 has it */
-
-/* ---- explain.c ---- */
-/* Adds or replaces the reason for subject. */
+/* Adds the reason for subject, or replaces the one that is there. */
 void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
 	const char *why, ...) PRINTF(5, 6);
+bool project_name_valid(struct str s); /* by PEP 508 */
 
 /* ---- sources.c ---- */
 /* Fills plan->sources, headers, external and the facts, one of each source. E_PROJECT, E_LIMIT. */
@@ -158,15 +162,15 @@ MUST_USE struct err *modules_find(struct arena *a, const struct project *p,
 	const struct source_facts *facts, struct plan *plan);
 
 /* ---- needs.c ---- */
-/* What only the translation of the sources tells: adds the SDK components of the library headers
- * that they include, and the libraries to link. Reads the sources, writes nothing. */
+/* Translates the sources in memory: adds the SDK components of the library headers that the
+ * translations include, and the libraries to link. Writes nothing. */
 MUST_USE struct err *plan_needs(struct arena *a, struct plan *p);
 
 /* ---- known.c ---- */
-/* Where project and description are: fills *ret from the request. E_USAGE, E_PLAN. */
+/* Finds project and description, fetching sources if the request asks for them. E_USAGE, E_PLAN. */
 MUST_USE struct err *known_resolve(
 	struct arena *a, const struct plan_request *r, struct description *ret);
-/* Are these the sources of the description? E_PROJECT when not; else the version. */
+/* Are these the sources of the description? E_PROJECT if not; else *ret_version is theirs. */
 MUST_USE struct err *known_check(struct arena *a, const struct project *p, struct str *ret_version);
 /* Do Python and torch of the plan fit this release? E_PLAN. */
 MUST_USE struct err *known_fits(struct arena *a, const struct project *p, const struct plan *plan);
@@ -174,35 +178,34 @@ MUST_USE struct err *known_fits(struct arena *a, const struct project *p, const 
 struct str known_torch(const struct strs *with);
 
 /* ---- libc.c ---- */
-/* The SDK's C library, when the torch of the plan was built against a newer one than this machine's. */
+/* Chooses the SDK's C library if the torch of the plan was built against a newer one than this machine's. */
 void libc_choose(struct arena *a, struct plan *plan);
 
 /* ---- suffix.c ---- */
-/* Completes the version by what it is built for, also in the environment. */
+/* Appends to the version what it is built for (ROCm, git commit), in the environment, too. */
 MUST_USE struct err *suffix_choose(
-	struct arena *a, const struct plan_request *r, struct plan *plan);
-/* Fills plan->here, and puts in what it says. */
-void suffix_meet(struct arena *a, struct plan *plan);
+	struct arena *a, const struct plan_request *r, struct plan_wish *wish);
+/* Fills wish->here, and puts in the ROCm version of an SDK that is installed already. */
+void suffix_meet(struct arena *a, struct plan_wish *wish);
 
 /* ---- when.c ---- */
-/* Is the version in the range? One that is not known ("") is in every one. */
+/* Is the version in the range? An unknown version ("") is in every range. */
 MUST_USE struct err *when_version(struct arena *a, struct str version, struct str range, bool *ret);
-/* *ret: does all of it hold for the plan, as far as it is made? */
+/* *ret: do all conditions hold for the plan, as far as it is made? */
 MUST_USE struct err *when_holds(
 	struct arena *a, const struct when *w, const struct plan *plan, bool *ret);
 
 /* ---- features.c ---- */
-/* Fills plan->features, and what follows of them and of the needs: environment, SDK components, libc.
- */
+/* Fills plan->features, and what follows from them and from the needs: environment, SDK components, libc. */
 MUST_USE struct err *features_choose(
 	struct arena *a, const struct plan_request *r, const struct project *p, struct plan *plan);
 
 /* ---- foreign.c ---- */
-/* Whose build system it is, and for another one than ours what it needs: fills plan->foreign, name,
- * version, p->packages. E_PROJECT, E_USAGE. */
+/* Decides which build system builds the project. Unless it is our own, fills plan->foreign, name and
+ * version; fills p->packages. E_PROJECT, E_USAGE. */
 MUST_USE struct err *foreign_choose(
 	struct arena *a, const struct plan_request *r, struct project *p, struct plan *plan);
 
 /* ---- plan.c ---- */
-/* targets_parse() without what no compiler takes, alone or together: E_GFX. */
+/* targets_parse(), and E_GFX for targets that no compiler takes, alone or together. */
 MUST_USE struct err *plan_targets(struct arena *a, const struct strs *words, struct targets *ret);

@@ -1,6 +1,5 @@
 /* A plan as JSON, both ways, by the same tables: written in a fixed order, so that saved plans can
- * be compared; read strictly, with a look at whether it still fits this machine and this project.
- */
+ * be compared; read strictly, and checked against this machine and this project. */
 #include "archive/apt.h"
 #include "base/fs.h"
 #include "base/map.h"
@@ -39,7 +38,7 @@ static const struct json_field sdk_fields[] = {
 	{.kind = FIELD_END},
 };
 
-/* Words are read by read_word(), which says what is wrong with them. */
+/* Words are read by read_word(), so that a wrong one is named in the error. */
 static const struct json_field hipify_fields[] = {
 	{.key = "mode", .kind = FIELD_WORD, .off = offsetof(struct plan, hipify.mode),
 		.words = hipify_modes, .written = true},
@@ -157,7 +156,7 @@ static struct err *check_parts(const struct node *root, struct str path)
 	return NULL;
 }
 
-/* The place of the word in the list; that of the NULL for a word that is not there. */
+/* *ret: index of the word in the list; that of the final NULL for an unknown word. */
 static struct err *read_word(
 	const struct node *map, const char *key, const char *const *words, unsigned *ret)
 {
@@ -205,7 +204,7 @@ static struct err *read_languages(struct plan *p, const struct node *list, struc
 	return NULL;
 }
 
-/* The plan of a build by another build system has neither sources nor modules. */
+/* Reads the part `build`; a plan with it has neither sources nor modules. */
 static struct err *read_foreign(
 	struct arena *a, struct plan *p, const struct node *map, struct str path)
 {
@@ -274,7 +273,7 @@ static struct err *check_gpus(struct arena *a, struct plan *p, struct str path)
 	return NULL;
 }
 
-/* A plan may come from anywhere: no file of it may lie outside of the project or the wheel. */
+/* A plan may come from a stranger: its files must lie inside the project and the wheel. */
 static struct err *check_inside(const struct plan *p, struct str path)
 {
 	const struct strs *const lists[] = {
@@ -316,8 +315,9 @@ static struct err *check_project(struct arena *a, const struct plan *p, struct s
 	return NULL;
 }
 
-static struct err *check_machine(const struct plan *p, const struct host *h, bool asked)
+static struct err *check_machine(const struct plan_wish *wish, const struct host *h, bool asked)
 {
+	const struct plan *p = &wish->plan;
 	const struct host now = *h;
 	bool python = asked && p->needs_python && p->host.python_include.n;
 	const struct {
@@ -334,7 +334,7 @@ static struct err *check_machine(const struct plan *p, const struct host *h, boo
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i].matters && !str_eq(facts[i].then, facts[i].now))
 			return err_hint(
-				wrong(p->file,
+				wrong(wish->file,
 					"this machine is not the one of the plan: its %s is "
 					"'%.*s', planned was '%.*s'",
 					facts[i].what, STR(facts[i].now), STR(facts[i].then)),
@@ -342,44 +342,45 @@ static struct err *check_machine(const struct plan *p, const struct host *h, boo
 	return NULL;
 }
 
-struct err *plan_meet_python(struct arena *a, const struct plan *p)
+struct err *plan_meet_python(struct arena *a, const struct plan_wish *wish)
 {
 	struct host now;
-	if (!p->file.n)
+	if (!wish->file.n)
 		return NULL;
-	TRY(host_read(a, p->host.python, &now));
-	return check_machine(p, &now, true);
+	TRY(host_read(a, wish->plan.host.python, &now));
+	return check_machine(wish, &now, true);
 }
 
-struct err *plan_read(struct arena *a, struct str path, struct plan *ret)
+struct err *plan_read(struct arena *a, struct str path, struct plan_wish *ret)
 {
 	struct host now;
 	const struct node *root;
-	*ret = (struct plan){0};
+	struct plan *plan = &ret->plan;
+	*ret = (struct plan_wish){0};
 	TRY(json_read(a, path, &root));
 	TRY(check_parts(root, path));
-	TRY(json_fields_read(a, root, plan_fields, ret));
+	TRY(json_fields_read(a, root, plan_fields, plan));
 	ret->file = path;
-	if (ret->sdk.mirror.n)
-		TRY(apt_check_mirror(ret->sdk.mirror));
-	TRY(read_hipify(node_get(root, S("hipify")), path, &ret->hipify));
+	if (plan->sdk.mirror.n)
+		TRY(apt_check_mirror(plan->sdk.mirror));
+	TRY(read_hipify(node_get(root, S("hipify")), path, &plan->hipify));
 	const struct node *foreign = node_get(root, S("build"));
-	if (!foreign && ret->hipify.mode == HIPIFY_TORCH)
+	if (!foreign && plan->hipify.mode == HIPIFY_TORCH)
 		return wrong(path, "'hipify: mode' is standalone or extension, not 'torch'");
 	if (foreign) {
-		TRY(read_foreign(a, ret, foreign, path));
+		TRY(read_foreign(a, plan, foreign, path));
 	} else {
-		TRY(read_languages(ret, node_get(root, S("sources")), path));
-		TRY(check_modules(a, ret, path));
+		TRY(read_languages(plan, node_get(root, S("sources")), path));
+		TRY(check_modules(a, plan, path));
 	}
-	TRY(check_gpus(a, ret, path));
-	TRY(check_inside(ret, path));
-	TRY(check_project(a, ret, path));
+	TRY(check_gpus(a, plan, path));
+	TRY(check_inside(plan, path));
+	TRY(check_project(a, plan, path));
 	TRY(host_look(a, &now));
 	TRY(check_machine(ret, &now, false));
-	/* to open a prefix is to run its compiler */
-	if (foreign && !ret->sdk.prefix.n &&
-		(ret->foreign->cost.memory || str_contains(ret->version, S(SDK_ROCM))))
+	/* not for a prefix: to open one is to run its compiler */
+	if (foreign && !plan->sdk.prefix.n &&
+		(plan->foreign->cost.memory || str_contains(plan->version, S(SDK_ROCM))))
 		suffix_meet(a, ret);
 	return NULL;
 }

@@ -1,5 +1,5 @@
 /* Reads rocsmith.yaml into a struct project; see plan_int.h. The tables are the whole grammar of its
- * plain part; what needs more (`written`) is read where it is used. */
+ * plain part; keys that need more than a table (FIELD_LATER) are read where they are used. */
 #include "plan/plan_int.h"
 
 #include "base/fs.h"
@@ -101,7 +101,23 @@ struct err *project_error(
 	return p->file.n ? err_at(e, (struct loc){.path = p->file}) : e;
 }
 
-/* PEP 508: letters, digits, and inside also . _ - */
+void plan_explain(struct arena *a, struct plan *p, const char *subject, struct str choice,
+	const char *why, ...)
+{
+	FORMAT(text, a, why);
+	struct plan_reason r = {.subject = str_dup(a, str_from(subject)),
+		.choice = str_dup(a, choice),
+		.why = text};
+	VEC_EACH (struct plan_reason, old, &p->reasons) {
+		if (str_eq(old->subject, r.subject)) {
+			*old = r;
+			return;
+		}
+	}
+	*VEC_PUSH(a, &p->reasons) = r;
+}
+
+/* PEP 508: letters and digits, with . _ - between them. */
 bool project_name_valid(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -112,7 +128,7 @@ bool project_name_valid(struct str s)
 	return s.n > 0 && s.n <= 128;
 }
 
-/* A folder's name, with what a project may not be called replaced. */
+/* The folder's name, with '-' for each character that a project's name may not have. */
 static struct str name_from(struct arena *a, struct str folder)
 {
 	BUF(b, a);
@@ -127,21 +143,7 @@ static struct str name_from(struct arena *a, struct str folder)
 	return b.n ? str_dup(a, buf_str(&b)) : S("project");
 }
 
-static struct err *check_version(struct arena *a, struct project *p)
-{
-	const struct version *v;
-	struct err *e = version_parse(a, p->version, &v);
-	if (!e) {
-		p->version = version_text(a, v);
-		return NULL;
-	}
-	err_free(e);
-	return err_hint(project_error(p, S("version"), E_PROJECT, "'%.*s' is not a version",
-				STR(p->version)),
-		"write it like 1.0, 2.1.0rc1 or 0.3.dev2");
-}
-
-/* A map of keys below the top; NULL in *ret when there is none. The SDK may be its name alone. */
+/* A map of keys below the top level; *ret is NULL if there is none. `sdk` may be a name instead. */
 static struct err *section(const struct project *p, const char *key, const struct node **ret)
 {
 	const struct node *n = node_get(p->root, str_from(key));
@@ -196,8 +198,17 @@ struct err *project_read(struct arena *a, const struct description *d, struct pr
 		return err_hint(project_error(ret, S("name"), E_PROJECT,
 					"'%.*s' cannot name a Python project", STR(ret->name)),
 			"use letters, digits and - _ . between them");
-	if (ret->version.n)
-		TRY(check_version(a, ret));
+	if (ret->version.n) {
+		const struct version *v;
+		struct err *e = version_parse(a, ret->version, &v);
+		if (e) {
+			err_free(e);
+			return err_hint(project_error(ret, S("version"), E_PROJECT,
+						"'%.*s' is not a version", STR(ret->version)),
+				"write it like 1.0, 2.1.0rc1 or 0.3.dev2");
+		}
+		ret->version = version_text(a, v);
+	}
 	if (ret->kernels.n && !str_eq(ret->kernels, S("none")))
 		return project_error(ret, S("kernels"), E_PROJECT, "'kernels' takes 'none' alone");
 	if (!ret->name.n)

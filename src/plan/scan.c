@@ -1,4 +1,4 @@
-/* Reads a source token by token; see scan.h. */
+/* Reads a source token by token; see plan_int.h. */
 #include "plan/plan_int.h"
 
 #include "base/vec.h"
@@ -11,37 +11,29 @@ struct scanner {
 	struct cxx_scan *out;
 };
 
-/* Takes the next token, whatever it is. */
-static struct str take(struct scanner *s)
+/* Makes the next token the current one, whatever it is. */
+static struct str take_token(struct scanner *s)
 {
 	(void)lex_try(&s->l, &s->t);
 	return tok_text(&s->l, &s->t);
 }
 
-/* #define NAME: only the stable ABI's level is of interest. */
-static void on_define(struct scanner *s)
-{
-	if (!str_eq(take(s), S("Py_LIMITED_API")))
-		return;
-	struct str value = take(s);
-	bool word = s->t.kind == TOK_NUMBER || s->t.kind == TOK_IDENT;
-	s->out->limited_api = word ? scan_api_level(value) : 0x03020000;
-}
-
-/* Makes the next token of the code the current one and takes preprocessor lines on the way; false
- * at the end of the text. */
+/* Moves to the next token of the code, handling preprocessor lines on the way; false at the end of the text. */
 static bool advance(struct scanner *s)
 {
 	do {
-		struct str text = take(s);
+		struct str text = take_token(s);
 		if (s->l.dead)
 			continue;
 		if (s->t.kind == TOK_PATH)
 			*VEC_PUSH(s->a, &s->out->includes) = (struct scan_include){
 				.name = str_sub(text, 1, text.n - 1), .quoted = text.p[0] == '"'};
 		else if (s->t.kind == TOK_IDENT && s->l.directive.p == text.p &&
-			 str_eq(text, S("define")))
-			on_define(s);
+			 str_eq(text, S("define")) && str_eq(take_token(s), S("Py_LIMITED_API"))) {
+			struct str value = take_token(s);
+			bool word = s->t.kind == TOK_NUMBER || s->t.kind == TOK_IDENT;
+			s->out->limited_api = word ? scan_api_level(value) : 0x03020000;
+		}
 	} while (s->t.kind != TOK_END &&
 		 (s->t.kind == TOK_LINE_END || s->l.dead || s->l.directive.n));
 	return s->t.kind != TOK_END;
@@ -52,7 +44,7 @@ static bool at(const struct scanner *s, struct str text)
 	return tok_is(&s->l, &s->t, text);
 }
 
-/* Is the name that was just passed a function with a body? Moves behind its parameters. */
+/* Is the name before this token that of a function with a body? Moves behind its parameters. */
 static bool is_definition(struct scanner *s)
 {
 	size_t depth = 0;
@@ -67,17 +59,12 @@ static bool is_definition(struct scanner *s)
 	return at(s, S("{"));
 }
 
-/* A macro that defines a module: its name is the first argument. */
-static bool is_module_macro(struct str word)
-{
-	return str_eq(word, S("PYBIND11_MODULE")) || str_eq(word, S("NB_MODULE")) ||
-	       str_eq(word, S("BOOST_PYTHON_MODULE"));
-}
-
 void scan_text(struct arena *a, struct str text, struct cxx_scan *ret)
 {
+	static const char *const module_macros[] = {"PYBIND11_MODULE", "NB_MODULE",
+		"BOOST_PYTHON_MODULE", NULL}; /* NAME is their first argument */
 	struct scanner s = {.a = a, .l = lex_new(text, S("")), .out = ret};
-	unsigned depth = 0; /* of braces: main() counts outside of them only */
+	unsigned depth = 0; /* brace depth: main() counts only at depth 0 */
 	*ret = (struct cxx_scan){0};
 	s.l.lenient = true;
 	for (bool more = advance(&s); more; more = s.t.kind != TOK_END) {
@@ -88,8 +75,8 @@ void scan_text(struct arena *a, struct str text, struct cxx_scan *ret)
 		advance(&s);
 		if (name && str_starts(word, S("PyInit_")) && is_definition(&s))
 			module = str_sub(word, sizeof("PyInit_") - 1, word.n);
-		else if (name && is_module_macro(word) && at(&s, S("(")) && advance(&s) &&
-			 (s.t.kind == TOK_IDENT || s.t.kind == TOK_NUMBER))
+		else if (name && str_is_one_of(word, module_macros) && at(&s, S("(")) &&
+			 advance(&s) && (s.t.kind == TOK_IDENT || s.t.kind == TOK_NUMBER))
 			module = tok_text(&s.l, &s.t);
 		else if (name && !depth && str_eq(word, S("main")) && is_definition(&s))
 			ret->has_main = true;
@@ -104,6 +91,6 @@ uint32_t scan_api_level(struct str text)
 	bool hex = str_starts(text, S("0x")) || str_starts(text, S("0X"));
 	if (!str_u64(hex ? str_sub(text, 2, text.n) : text, hex ? 16 : 10, &v) || v > UINT32_MAX)
 		return 0;
-	/* CPython: any value below 3.2 means the first stable ABI. */
+	/* CPython takes any value below 3.2 for the first stable ABI */
 	return v < 0x03020000 && v ? 0x03020000 : (uint32_t)v;
 }

@@ -11,10 +11,10 @@ struct finder {
 	struct arena *a;
 	const struct project *p;
 	struct plan *plan;
-	struct map scans;  /* path -> struct cxx_scan of every file that was read */
-	struct strs roots; /* files named or matched */
-	struct strs exact; /* those of them named without a wildcard */
-	struct strs files; /* all of the project; found when they are asked for */
+	struct map *scans; /* path -> struct plan_scan of every file that was read */
+	struct strs roots; /* files that the description names or matches */
+	struct strs exact; /* the roots that are named without a wildcard */
+	struct strs files; /* all files of the project; found on demand */
 };
 
 static const struct {
@@ -40,7 +40,7 @@ static bool lang_of(struct str path, enum plan_lang *ret)
 	return false;
 }
 
-/* Folders that hold no part of a library, when the description names no sources. */
+/* Folders that are not searched for sources if the description names none. */
 static const char *const not_by_default[] = {"test", "tests", "example", "examples", "doc", "docs",
 	"bench", "benchmark", "benchmarks", "build", "dist", "out", NULL};
 
@@ -112,15 +112,6 @@ static struct err *one_pattern(struct finder *f, const struct node *n)
 	return NULL;
 }
 
-static struct err *named_sources(struct finder *f, const struct node *list)
-{
-	NODE_EACH (n, list)
-		TRY(one_pattern(f, n));
-	if (!f->roots.n)
-		return node_error(list, E_PROJECT, "'sources' names no source");
-	return NULL;
-}
-
 static struct err *drop_excluded(struct finder *f)
 {
 	const struct node *list;
@@ -148,15 +139,14 @@ static struct err *drop_excluded(struct finder *f)
 /* The scan of a file of the project; read once. */
 static struct err *scan_of(struct finder *f, struct str path, const struct cxx_scan **ret)
 {
-	struct cxx_scan *s = map_get(&f->scans, path);
+	struct plan_scan *s = map_get(f->scans, path);
 	if (!s) {
-		struct str text;
-		TRY(fs_read(f->a, path_join(f->a, f->p->dir, path), MAX_SOURCE_SIZE, &text));
-		s = NEW(f->a, struct cxx_scan);
-		scan_text(f->a, text, s);
-		map_put(&f->scans, path, s);
+		s = NEW(f->a, struct plan_scan);
+		TRY(fs_read(f->a, path_join(f->a, f->p->dir, path), MAX_SOURCE_SIZE, &s->text));
+		scan_text(f->a, s->text, &s->cxx);
+		map_put(f->scans, path, s);
 	}
-	*ret = s;
+	*ret = &s->cxx;
 	return NULL;
 }
 
@@ -166,7 +156,7 @@ static bool is_file(struct finder *f, struct str path)
 	return path_is_inside(path) && fs_exists(full) && !fs_is_dir(full);
 }
 
-/* Where the compiler would find the header, relative to the project; empty when outside of it. */
+/* The header as the compiler would find it, relative to the project; "" if it is outside of it. */
 static struct str resolve(struct finder *f, struct str from, const struct scan_include *inc)
 {
 	if (!inc->name.n || inc->name.p[0] == '/')
@@ -184,23 +174,19 @@ static struct str resolve(struct finder *f, struct str from, const struct scan_i
 	return S("");
 }
 
-/* Is it likely the project's own? Of <> those with a folder that no system and no CUDA has. */
-static bool may_be_ours(const struct scan_include *inc)
+/* If no include folder has the header but exactly one folder of the project does, and the description names no
+ * include folders, that one becomes an include folder. */
+static struct err *discover(struct finder *f, const struct scan_include *inc, struct str *ret)
 {
+	/* first folders of headers of systems and of CUDA: <FOLDER/...> of these is not ours */
 	static const char *const others[] = {"sys", "bits", "linux", "asm", "net", "netinet",
 		"arpa", "cuda", "thrust", "cub", "hip", "cooperative_groups", "experimental", NULL};
 	struct str head = str_sub(inc->name, 0, str_chr(inc->name, '/'));
-	return inc->name.n && inc->name.p[0] != '/' && !str_contains(inc->name, S("..")) &&
-	       (inc->quoted || (head.n < inc->name.n && !str_is_one_of(head, others)));
-}
-
-/* A header that no folder for headers has lies in the project all the same: in one place, which is
- * such a folder then, when the description names none. */
-static struct err *discover(struct finder *f, const struct scan_include *inc, struct str *ret)
-{
 	struct str end = str_fmt(f->a, "/%.*s", STR(inc->name)), hit = {0};
 	*ret = S("");
-	if (f->p->includes.n || !may_be_ours(inc))
+	if (f->p->includes.n || !inc->name.n || inc->name.p[0] == '/' ||
+		str_contains(inc->name, S("..")) ||
+		(!inc->quoted && (head.n == inc->name.n || str_is_one_of(head, others))))
 		return NULL;
 	if (!f->files.n)
 		TRY(glob_files(f->a, f->p->dir, S("**/*"), &f->files));
@@ -208,7 +194,7 @@ static struct err *discover(struct finder *f, const struct scan_include *inc, st
 		if (!str_ends(*path, end) || left_out_by_default(*path))
 			continue;
 		if (hit.n)
-			return NULL; /* which one nobody can tell */
+			return NULL; /* ambiguous */
 		hit = *path;
 	}
 	if (!hit.n)
@@ -221,13 +207,14 @@ static struct err *discover(struct finder *f, const struct scan_include *inc, st
 	return NULL;
 }
 
+/* Following the includes of one source. */
 struct reach {
 	struct finder *f;
-	struct map seen;
+	struct map seen; /* files that were visited */
 	struct source_facts *facts;
 };
 
-/* What the file and all it includes say; depth-first, each file once. */
+/* Adds up the scans of the file and of all it includes; depth-first, each file once. */
 static struct err *follow(struct reach *r, struct str path, unsigned depth)
 {
 	struct finder *f = r->f;
@@ -272,9 +259,9 @@ static void leave_out(struct finder *f, struct str path, const char *why)
 	plan_explain(f->a, f->plan, subject.p, S("left out"), "%s", why);
 }
 
-/* A file with main() that is not named is no part of a library, unless there is nothing else: then it is
- * what the project is. What it includes is not followed: a source that only a program includes must be
- * compiled by itself. */
+/* Drops files with main() that are only matched by a pattern: they are programs beside the library. If there is nothing
+ * else, they are the project. Their includes are not followed, since a source that only a program includes must
+ * be compiled by itself. */
 static struct err *drop_programs(struct finder *f)
 {
 	size_t n = 0, others = 0;
@@ -297,7 +284,7 @@ static struct err *drop_programs(struct finder *f)
 	return NULL;
 }
 
-/* The sources are what is left: a file that another one includes is compiled there. */
+/* Takes the sources from the roots, but for files that another one includes: those are compiled there. */
 static struct err *select_sources(struct finder *f, struct source_facts **ret)
 {
 	size_t n = f->roots.n ? f->roots.n : 1;
@@ -337,10 +324,18 @@ static struct err *select_sources(struct finder *f, struct source_facts **ret)
 struct err *sources_find(
 	struct arena *a, const struct project *p, struct plan *plan, struct source_facts **ret)
 {
-	struct finder f = {.a = a, .p = p, .plan = plan, .scans = {.a = a}};
+	struct finder f = {.a = a, .p = p, .plan = plan, .scans = NEW(a, struct map)};
 	const struct node *list;
+	f.scans->a = a;
+	plan->scans = f.scans;
 	TRY(project_list(a, p->root, "sources", &list));
-	TRY(list ? named_sources(&f, list) : default_sources(&f));
+	if (list)
+		NODE_EACH (n, list)
+			TRY(one_pattern(&f, n));
+	else
+		TRY(default_sources(&f));
+	if (!f.roots.n)
+		return node_error(list, E_PROJECT, "'sources' names no source");
 	TRY(drop_excluded(&f));
 	size_t found = f.roots.n;
 	TRY(drop_programs(&f));

@@ -1,9 +1,8 @@
-/* Does a recipe apply, and is the problem there: versions, files, texts in them. */
+/* Does a recipe apply, and is its problem there? By versions and GPUs, by files and texts in them. */
 #include "base/fs.h"
 #include "base/glob.h"
-#include "lang/python/version.h"
+#include "know/predicate.h"
 #include "recipe/recipe_int.h"
-#include "target/target.h"
 
 enum { FILE_LIMIT = 64 << 20, SHOWN = 48 };
 
@@ -24,87 +23,62 @@ static struct err *range_holds(
 	struct trial *t, const struct recipe_range *r, enum recipe_state *ret)
 {
 	const struct recipe_fact *f = recipe_fact(&t->w->facts, r->name);
-	const struct version *v;
-	bool yes;
+	enum truth in_range;
 	if (!f) {
 		*ret = RECIPE_UNKNOWN;
 		say(t, "it is for %.*s %.*s, and which one is used is not known", STR(r->name),
 			STR(r->range));
 		return NULL;
 	}
-	TRY_CTX(version_parse(t->w->a, f->version, &v), "the version of %.*s (%.*s) cannot be read",
-		STR(r->name), STR(f->from));
-	TRY(version_match(v, r->range, &yes));
-	if (!yes) {
-		*ret = RECIPE_OTHER;
+	TRY_CTX(predicate_version(t->w->a, f->version, r->range, &in_range),
+		"the version of %.*s (%.*s) cannot be read", STR(r->name), STR(f->from));
+	*ret = in_range == TRUTH_YES ? RECIPE_NEEDED : RECIPE_OTHER;
+	if (*ret == RECIPE_OTHER)
 		say(t, "it is for %.*s %.*s, this is %.*s (%.*s)", STR(r->name), STR(r->range),
 			STR(f->version), STR(f->from));
-	}
 	return NULL;
 }
 
-static bool gpu_is(struct str gpu, const struct strs *patterns)
+/* Does each GPU of the build match, or at least one? */
+static enum recipe_state gpus_hold(struct trial *t, const struct strs *patterns, bool all)
 {
-	struct target target = target_read(gpu);
-	VEC_EACH (const struct str, p, patterns) {
-		bool wave32 = str_eq(*p, S("wave32"));
-		if (target.gpu && (wave32 || str_eq(*p, S("wave64"))) &&
-			target.gpu->wave32 == wave32)
-			return true;
-		if (glob_match(*p, target.gpu ? target.name : gpu))
-			return true;
-	}
-	return false;
-}
-
-/* All GPUs of the build must be of the kind; or one is enough. */
-static enum recipe_state gpus_hold(struct trial *t, const struct strs *patterns, bool one)
-{
-	struct arena *a = t->w->a;
-	struct str want = str_join(a, patterns, S(", "));
-	bool some = false;
-	if (!patterns->n)
+	const struct strs *gpus = &t->w->facts.gpus;
+	struct str want = str_join(t->w->a, patterns, S(", ")), other = S("");
+	enum truth match = predicate_gpus(gpus, patterns, all);
+	if (match == TRUTH_YES)
 		return RECIPE_NEEDED;
-	if (!t->w->facts.gpus.n) {
+	if (match == TRUTH_UNKNOWN) {
 		say(t, "it is for the GPUs %.*s, and the target is not known", STR(want));
 		return RECIPE_UNKNOWN;
 	}
-	VEC_EACH (const struct str, gpu, &t->w->facts.gpus) {
-		bool is = gpu_is(*gpu, patterns);
-		some = some || is;
-		if (is || one)
-			continue;
-		say(t, "it is for the GPUs %.*s, not for %.*s", STR(want), STR(*gpu));
-		return RECIPE_OTHER;
-	}
-	if (some)
-		return RECIPE_NEEDED;
-	say(t, "it is for the GPUs %.*s", STR(want));
+	VEC_EACH (const struct str, gpu, gpus)
+		if (all && !other.n && !predicate_gpu(*gpu, patterns))
+			other = *gpu;
+	say(t, "it is for the GPUs %.*s%s%.*s", STR(want), other.n ? ", not for " : "", STR(other));
 	return RECIPE_OTHER;
 }
 
 struct err *recipe_applies(struct trial *t, enum recipe_state *ret)
 {
-	enum recipe_state unknown = RECIPE_NEEDED;
-	*ret = RECIPE_NEEDED;
-	for (size_t i = 0; i < t->recipe->ranges.n + 2; i++) {
-		size_t n = t->recipe->ranges.n;
+	bool unknown = false;
+	size_t n = t->recipe->ranges.n;
+	for (size_t i = 0; i < n + 2; i++) {
 		if (i < n)
 			TRY(range_holds(t, &t->recipe->ranges.v[i], ret));
 		else
-			*ret = gpus_hold(t, i == n ? &t->recipe->gpus : &t->recipe->any_gpu, i > n);
+			*ret = gpus_hold(
+				t, i == n ? &t->recipe->gpus : &t->recipe->any_gpu, i == n);
 		if (*ret == RECIPE_OTHER)
 			return NULL;
-		unknown = *ret == RECIPE_UNKNOWN ? *ret : unknown;
-		*ret = RECIPE_NEEDED;
+		unknown = unknown || *ret == RECIPE_UNKNOWN;
 	}
-	*ret = unknown;
+	*ret = unknown ? RECIPE_UNKNOWN : RECIPE_NEEDED;
 	return NULL;
 }
 
 /* ---- files ---- */
 
-/* Of several the newest: a longer name is a greater number. */
+/* The newest of the files that match: a longer name has a greater number. */
 static struct err *find_file(struct arena *a, struct str dir, struct str file, struct str *ret)
 {
 	struct strs all;
@@ -118,8 +92,8 @@ static struct err *find_file(struct arena *a, struct str dir, struct str file, s
 	return NULL;
 }
 
-/* ret->p NULL = there is none. */
-static struct err *look(
+/* Finds and reads the file of a check; ret->p NULL: there is none. */
+static struct err *find_text(
 	struct trial *t, const struct recipe_check *c, struct str *ret_path, struct str *ret)
 {
 	const struct recipe_facts *f = &t->w->facts;
@@ -135,7 +109,7 @@ static struct err *look(
 	return NULL;
 }
 
-/* The numbers that stand behind the texts, with dots between them; "" when one is missing. */
+/* The numbers that follow the texts, joined by dots; "" if one is missing. */
 static struct str version_in(struct arena *a, struct str text, const struct strs *marks)
 {
 	struct str v = S("");
@@ -163,15 +137,15 @@ static struct err *version_holds(
 	struct trial *t, const struct recipe_check *c, struct found *f, bool *ret)
 {
 	const struct found *other = c->differs.n ? trial_found(t, c->differs) : NULL;
-	const struct version *v;
+	enum truth in_range;
 	*ret = f->version.n > 0 && (!c->differs.n || other);
 	if (!*ret) {
 		say(t, "%.*s does not say its version", STR(f->path));
 		return NULL;
 	}
 	if (c->is.n) {
-		TRY(version_parse(t->w->a, f->version, &v));
-		TRY(version_match(v, c->is, ret));
+		TRY(predicate_version(t->w->a, f->version, c->is, &in_range));
+		*ret = in_range == TRUTH_YES;
 	}
 	if (other && str_eq(other->version, f->version))
 		*ret = false;
@@ -219,12 +193,12 @@ struct err *checks_hold(struct trial *t, const struct recipe_checks *list, bool 
 		bool known = c->place != PLACE_SDK || t->w->facts.sdk.n;
 		t->unknown = t->unknown || (!known && !t->before);
 		if (known) {
-			TRY(look(t, c, &path, &text));
+			TRY(find_text(t, c, &path, &text));
 			TRY(text_holds(t, c, path, text, ret));
 		}
 		if (*ret)
 			continue;
-		t->unknown = false; /* whatever the SDK, this one decides */
+		t->unknown = false; /* this check fails whatever the SDK is */
 		return NULL;
 	}
 	if (t->unknown)

@@ -1,12 +1,12 @@
-/* Names in values: @sdk@, @tree@, @overlay@, @rocm@, @rocm.0@, and what checks found, @clang@ and
- * @clang:dir@; @@ is one @. And the variables that come of it. */
+/* Expands names in values: @sdk@, @tree@, @overlay@, @rocm@, @rocm.0@, and the hits of checks, @clang@ and
+ * @clang:dir@; @@ is one @. The variables that a build gets are made of such values. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "recipe/recipe_int.h"
 
 enum { NAME_LIMIT = 64 };
 
-/* Takes what stands between this @ and the next one; false when that is no name. */
+/* Takes the text up to the next @; false if that is not a name. */
 static bool name_at(struct str text, struct str *ret_name, struct str *ret_rest)
 {
 	bool whole = str_cut(text, '@', ret_name, ret_rest);
@@ -23,24 +23,12 @@ struct err *expand_check(struct str text)
 	while (str_cut(text, '@', &before, &text))
 		if (!name_at(text, &name, &text))
 			return err_new(E_SYNTAX,
-				"'@' begins a name that ends in another '@'; '@@' is "
+				"'@' begins a name that ends in another '@'; write '@@' for "
 				"one");
 	return NULL;
 }
 
-/* Number i of a version, 0 where it has none. */
-static struct str part(struct str version, struct str index)
-{
-	struct str piece = S("0");
-	uint64_t n = 0;
-	(void)str_u64(index, 10, &n);
-	for (uint64_t i = 0; i <= n; i++)
-		if (!str_next(&version, '.', &piece))
-			return S("0");
-	return piece;
-}
-
-static struct err *value(const struct trial *t, struct str name, struct str *ret)
+static struct err *value_of(const struct trial *t, struct str name, struct str *ret)
 {
 	const struct recipe_facts *f = &t->w->facts;
 	struct arena *a = t->w->a;
@@ -62,7 +50,7 @@ static struct err *value(const struct trial *t, struct str name, struct str *ret
 		return NULL;
 	if (found) {
 		*ret = str_eq(what, S("dir")) ? path_dir(found->path) : found->path;
-		/* The build may see the SDK under another name. */
+		/* the build may see the SDK under another path */
 		if (f->sdk_at.n && str_starts(*ret, f->sdk))
 			*ret = str_fmt(a, "%.*s%.*s", STR(f->sdk_at),
 				STR(str_sub(*ret, f->sdk.n, ret->n)));
@@ -72,7 +60,17 @@ static struct err *value(const struct trial *t, struct str name, struct str *ret
 	const struct recipe_fact *fact = recipe_fact(f, base);
 	if (!fact)
 		return err_new(E_RECIPE, "'%.*s' is not known", STR(base));
-	*ret = what.n ? part(fact->version, what) : fact->version;
+	*ret = fact->version;
+	if (!what.n)
+		return NULL;
+	struct str rest = fact->version; /* @rocm.1@: that number of the version, or 0 */
+	uint64_t index = 0;
+	(void)str_u64(what, 10, &index);
+	for (uint64_t i = 0; i <= index; i++)
+		if (!str_next(&rest, '.', ret)) {
+			*ret = S("0");
+			break;
+		}
 	return NULL;
 }
 
@@ -82,7 +80,7 @@ struct err *expand(const struct trial *t, struct str text, struct str *ret)
 	struct str before, name, what;
 	while (str_cut(text, '@', &before, &text)) {
 		(void)name_at(text, &name, &text);
-		TRY(value(t, name, &what));
+		TRY(value_of(t, name, &what));
 		buf_add(&b, before);
 		buf_add(&b, what);
 	}
@@ -104,8 +102,9 @@ struct err *settings_add(struct trial *t, struct recipe_report *ret)
 	return NULL;
 }
 
-/* ---- for a build ---- */
+/* ---- the variables of a build ---- */
 
+/* The line NAME=... of the list, or NULL. */
 static struct str *line_of(struct strs *list, struct str name)
 {
 	VEC_EACH (struct str, line, list)

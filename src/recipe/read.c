@@ -1,4 +1,5 @@
-/* A recipe's file into a struct recipe: tables for the plain part, and what must fit together. */
+/* Reads recipes: a file into a struct recipe (tables for the plain part, then checks of what must fit together), all
+ * files of the user's folders and the built-in ones, and the ids that the journal of a patched tree keeps. */
 #include "base/fs.h"
 #include "base/hash.h"
 #include "know/know.h"
@@ -46,14 +47,14 @@ static struct err *list_of(const struct node *root, const char *key, const struc
 	return NULL;
 }
 
-/* A path below its place; nothing in a recipe leads out of it. */
-static struct err *inside(const struct node *at, struct str path)
+/* Every path in a recipe stays below the folder that it is relative to. */
+static struct err *want_inside(const struct node *at, struct str path)
 {
 	ARENA(tmp);
 	bool clean = path_is_inside(path) && str_eq(path, path_clean(&tmp, path));
 	if (clean && !str_eq(path, S(".")) && !str_starts(path, S(".rocsmith")))
 		return NULL;
-	return node_error(at, E_SYNTAX, "'%.*s' is no plain path below the tree", STR(path));
+	return node_error(at, E_SYNTAX, "'%.*s' is not a plain path below the tree", STR(path));
 }
 
 static struct err *want(const struct node *at, bool good, const char *what)
@@ -63,7 +64,7 @@ static struct err *want(const struct node *at, bool good, const char *what)
 
 /* ---- applies ---- */
 
-static struct err *range(struct arena *a, const struct node *n, struct recipe *ret)
+static struct err *read_range(struct arena *a, const struct node *n, struct recipe *ret)
 {
 	static const char *const names[] = {
 		"torch", "rocm", "hip", "clang", "gcc", "glibc", "python", NULL};
@@ -82,7 +83,7 @@ static struct err *range(struct arena *a, const struct node *n, struct recipe *r
 	return NULL;
 }
 
-static struct err *applies(struct arena *a, const struct node *root, struct recipe *ret)
+static struct err *read_applies(struct arena *a, const struct node *root, struct recipe *ret)
 {
 	const struct node *n = node_get(root, S("applies"));
 	if (n && n->kind != NODE_MAP)
@@ -92,7 +93,7 @@ static struct err *applies(struct arena *a, const struct node *root, struct reci
 	if (n)
 		NODE_EACH (it, n)
 			if (!str_eq(it->key, S("gfx")) && !str_eq(it->key, S("gfx_any")))
-				TRY(range(a, it, ret));
+				TRY(read_range(a, it, ret));
 	return NULL;
 }
 
@@ -109,15 +110,16 @@ static struct err *check_fits(struct recipe_check *c)
 		   : str_eq(c->in, S("system")) ? PLACE_SYSTEM
 						: PLACE_TREE;
 	TRY(want(at, c->file.n > 0, "a check needs a 'file'"));
-	TRY(inside(at, c->file));
-	TRY(want(at, !c->absent || !reads, "of an absent file nothing is read"));
+	TRY(want_inside(at, c->file));
+	TRY(want(at, !c->absent || !reads,
+		"an absent file cannot have 'contains', 'lacks' or 'version'"));
 	TRY(want(at, c->version.n <= 4, "a version has at most four numbers"));
 	TRY(want(at, (!c->is.n && !c->differs.n) || c->version.n,
 		"'is' and 'differs' belong to a 'version'"));
 	return NULL;
 }
 
-static struct err *checks(
+static struct err *read_checks(
 	struct arena *a, const struct node *root, const char *key, struct recipe_checks *ret)
 {
 	const struct node *list;
@@ -140,12 +142,12 @@ static void touches(struct arena *a, struct recipe *r, struct str file)
 		strs_add(a, &r->files, file);
 }
 
-/* Insertions are replacements of what they stand beside. */
+/* An insertion is kept as a replacement of the text that it stands beside. */
 static struct err *replace_fits(struct arena *a, struct recipe_step *s)
 {
 	bool inserts = s->before.n || s->after.n;
 	TRY(want(s->at, s->file.n > 0, "a step needs a 'file'"));
-	TRY(inside(s->at, s->file));
+	TRY(want_inside(s->at, s->file));
 	TRY(want(s->at, !s->in.n || str_eq(s->in, S("overlay")), "'in' of a step is overlay"));
 	if (s->in.n)
 		s->file = path_join(a, S(RECIPE_OVERLAY), s->file);
@@ -164,7 +166,7 @@ static struct err *replace_fits(struct arena *a, struct recipe_step *s)
 static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_step *s)
 {
 	int kinds = (s->patch.n > 0) + (s->overlay.n > 0) + (s->generate.n > 0);
-	TRY(want(s->at, kinds <= 1, "a step does one thing"));
+	TRY(want(s->at, kinds <= 1, "a step has at most one of 'patch', 'overlay' and 'generate'"));
 	s->kind = s->patch.n      ? STEP_PATCH
 		  : s->overlay.n  ? STEP_OVERLAY
 		  : s->generate.n ? STEP_GENERATE
@@ -172,15 +174,15 @@ static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_st
 	switch (s->kind) {
 	case STEP_PATCH:
 		TRY_CTX(diff_parse(a, s->patch, s->at->at.path, DIFF_RECIPE, &s->diff),
-			"the diff that begins on line %u is wrong (its lines count from there)",
+			"the diff that begins on line %u is wrong (line numbers count from there)",
 			s->at->at.line);
 		VEC_EACH (const struct diff_file, f, &s->diff) {
-			TRY(inside(s->at, f->path));
+			TRY(want_inside(s->at, f->path));
 			touches(a, r, f->path);
 		}
 		return NULL;
 	case STEP_OVERLAY:
-		TRY(inside(s->at, s->overlay));
+		TRY(want_inside(s->at, s->overlay));
 		TRY(want(s->at, (s->text.n > 0) + (s->copy.n > 0) == 1,
 			"an overlay has 'text' or 'copy'"));
 		touches(a, r, path_join(a, S(RECIPE_OVERLAY), s->overlay));
@@ -188,8 +190,8 @@ static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_st
 	case STEP_GENERATE:
 		TRY(want(s->at, generate_known(s->generate), "'generate' is one of: flatbuffers"));
 		TRY(want(s->at, s->from.n && s->file.n, "'generate' needs 'from' and 'file'"));
-		TRY(inside(s->at, s->from));
-		TRY(inside(s->at, s->file));
+		TRY(want_inside(s->at, s->from));
+		TRY(want_inside(s->at, s->file));
 		break;
 	case STEP_REPLACE:
 		TRY(replace_fits(a, s));
@@ -199,7 +201,7 @@ static struct err *step_fits(struct arena *a, struct recipe *r, struct recipe_st
 	return NULL;
 }
 
-static struct err *steps(struct arena *a, const struct node *root, struct recipe *r)
+static struct err *read_steps(struct arena *a, const struct node *root, struct recipe *r)
 {
 	const struct node *list;
 	TRY(list_of(root, "steps", &list));
@@ -217,7 +219,7 @@ static struct err *steps(struct arena *a, const struct node *root, struct recipe
 
 /* ---- variables ---- */
 
-static struct err *settings(struct arena *a, const struct node *root, struct recipe *r)
+static struct err *read_settings(struct arena *a, const struct node *root, struct recipe *r)
 {
 	const struct node *list;
 	TRY(list_of(root, "build", &list));
@@ -240,19 +242,14 @@ static struct err *settings(struct arena *a, const struct node *root, struct rec
 
 /* ---- the whole ---- */
 
-static bool id_valid(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!ascii_alnum(s.p[i]) && !(i && (s.p[i] == '-' || s.p[i] == '.')))
-			return false;
-	return s.n > 0 && s.n <= 64;
-}
-
-static struct err *whole(const struct node *root, const struct recipe *r)
+static struct err *check_whole(const struct node *root, const struct recipe *r)
 {
 	static const char *const words[] = {"maintainer", "source", "measured", "users", NULL};
-	bool does = r->steps.n || r->settings.n;
-	TRY(want(root, id_valid(r->id), "a recipe needs an 'id' of letters, digits and '-'"));
+	bool does = r->steps.n || r->settings.n, id_valid = r->id.n > 0 && r->id.n <= 64;
+	for (size_t i = 0; i < r->id.n; i++)
+		id_valid = id_valid && (ascii_alnum(r->id.p[i]) ||
+					       (i && (r->id.p[i] == '-' || r->id.p[i] == '.')));
+	TRY(want(root, id_valid, "a recipe needs an 'id' of letters, digits and '-'"));
 	TRY(want(root, r->title.n && !str_contains(r->title, S("\n")),
 		"a recipe needs a 'title' of one line"));
 	TRY(want(root, r->evidence.n > 0, "a recipe needs 'evidence'"));
@@ -275,11 +272,75 @@ struct err *recipe_parse(struct arena *a, struct str text, struct str name, stru
 		return err_at(err_new(E_SYNTAX, "a recipe is a map of keys"),
 			(struct loc){.path = name, .line = 1, .col = 1});
 	TRY(json_fields_read(a, root, recipe_fields, ret));
-	TRY(applies(a, root, ret));
-	TRY(checks(a, root, "detect", &ret->detect));
-	TRY(steps(a, root, ret));
-	TRY(settings(a, root, ret));
-	TRY(checks(a, root, "verify", &ret->verify));
+	TRY(read_applies(a, root, ret));
+	TRY(read_checks(a, root, "detect", &ret->detect));
+	TRY(read_steps(a, root, ret));
+	TRY(read_settings(a, root, ret));
+	TRY(read_checks(a, root, "verify", &ret->verify));
 	ret->hash = sha256_hex(a, text);
-	return whole(root, ret);
+	return check_whole(root, ret);
+}
+
+/* ---- all recipes ---- */
+
+extern const struct str recipe_texts[];
+extern const char *const recipe_texts_files[];
+extern const size_t recipe_texts_count;
+
+static struct err *add_recipe(
+	struct arena *a, struct str text, struct str name, struct recipes *ret)
+{
+	struct recipe r;
+	TRY(recipe_parse(a, text, name, &r));
+	VEC_EACH (const struct recipe, known, ret)
+		if (str_eq(known->id, r.id))
+			return NULL; /* the user's recipe replaces it */
+	*VEC_PUSH(a, ret) = r;
+	return NULL;
+}
+
+struct err *recipes_load(struct arena *a, const struct strs *dirs, struct recipes *ret)
+{
+	*ret = (struct recipes){0};
+	for (size_t i = 0; dirs && i < dirs->n; i++) {
+		struct strs names;
+		TRY(fs_list(a, dirs->v[i], &names));
+		VEC_EACH (const struct str, name, &names) {
+			struct str text, path = path_join(a, dirs->v[i], *name);
+			if (!str_eq(path_ext(*name), S(".yaml")))
+				continue;
+			TRY(fs_read(a, path, SIZE_LIMIT, &text));
+			TRY(add_recipe(a, text, path, ret));
+		}
+	}
+	for (size_t i = 0; i < recipe_texts_count; i++)
+		TRY(add_recipe(a, recipe_texts[i], str_from(recipe_texts_files[i]), ret));
+	return NULL;
+}
+
+/* ---- the recipes in effect, as the journal keeps them ---- */
+
+static const struct json_field fact_fields[] = FIELDS_ONLY(struct recipe_fact, name, version, from);
+
+static const struct json_field saved_fields[] = {
+	FIELD_CONST("schema", "rocsmith.patches/1"),
+	FIELD("recipes", struct saved, ids),
+	FIELD_LIST("versions", struct saved, facts.versions, fact_fields),
+	FIELD("gpus", struct saved, facts.gpus),
+	{.kind = FIELD_END},
+};
+
+struct err *saved_read(struct arena *a, struct str text, struct saved *ret)
+{
+	const struct node *root;
+	*ret = (struct saved){0};
+	if (!text.n)
+		return NULL;
+	TRY(json_parse(a, text, S(RECIPE_JOURNAL), &root));
+	return json_fields_read(a, root, saved_fields, ret);
+}
+
+struct str saved_text(struct arena *a, const struct saved *s)
+{
+	return json_document(a, 0, saved_fields, s);
 }

@@ -8,16 +8,16 @@
 #include "recipe/recipe.h"
 
 struct recipe_range {
-	struct str name, range; /* of versions: ">=7.0" */
+	struct str name, range; /* range of versions: ">=7.0" */
 };
 
 enum recipe_place { PLACE_TREE, PLACE_SDK, PLACE_SYSTEM };
 
-/* One thing that is looked for. */
+/* One check of a file. */
 struct recipe_check {
 	struct str as, in, file, contains, lacks;
 	bool absent;
-	struct strs version; /* texts that stand in front of its numbers */
+	struct strs version; /* texts that precede the numbers of its version */
 	struct str is, differs;
 	enum recipe_place place;
 	const struct node *at;
@@ -28,11 +28,11 @@ enum step_kind { STEP_REPLACE, STEP_PATCH, STEP_OVERLAY, STEP_GENERATE };
 struct recipe_step {
 	struct str in, file, replace, with, before, after, insert; /* in: "overlay" */
 	struct str patch;
-	struct str overlay, text, copy; /* copy: what a check found */
+	struct str overlay, text, copy; /* copy: name of a check whose file is copied */
 	struct str generate, from, version;
 	uint64_t count;
 	enum step_kind kind;
-	struct diff diff; /* of patch */
+	struct diff diff; /* the parsed `patch` */
 	const struct node *at;
 };
 
@@ -53,7 +53,7 @@ struct recipe {
 	struct recipe_checks detect, verify;
 	VEC(struct recipe_step) steps;
 	VEC(struct recipe_setting) settings;
-	struct strs files; /* that the steps touch, relative to the tree */
+	struct strs files; /* files that the steps touch, relative to the tree */
 	struct str hash;
 };
 
@@ -65,12 +65,12 @@ MUST_USE struct err *recipe_parse(
 
 /* ---- a recipe being tried on a tree ---- */
 
-struct found { /* what a check with a name found */
+struct found { /* the hit of a check with a name */
 	struct str name, path, version;
 };
 
-struct tree_text {            /* a file: before, and with the recipes so far */
-	struct str path, now; /* now.p NULL = there is none */
+struct tree_text {            /* a file: as it was, and with the recipes so far */
+	struct str path, now; /* now.p NULL: it does not exist */
 	struct str old;
 	bool changed;
 };
@@ -81,7 +81,7 @@ struct work {
 	struct recipe_facts facts;
 	const struct view *view;
 	struct map texts; /* path -> struct tree_text * */
-	bool make;        /* programs that make files may be run */
+	bool make;        /* programs that generate files may be run */
 };
 
 struct trial {
@@ -89,23 +89,23 @@ struct trial {
 	const struct recipe *recipe;
 	VEC(struct found) found;
 	VEC(struct tree_text) texts; /* changed by this one */
-	struct strs notes, seen;     /* what was seen, a line for each check */
+	struct strs notes, seen;     /* seen: the answer of each check, a line each */
 	struct str why;
-	bool before; /* it was applied: what was seen in an SDK then counts, when none is at hand */
-	bool unknown; /* it needs to know what nobody said */
-	bool there;   /* each step was there already */
+	bool before;  /* it was applied earlier: without an SDK, checks of the SDK count as true */
+	bool unknown; /* a check needs a fact that is not known */
+	bool there;   /* the tree has the result of each step already */
 };
 
-/* ---- texts.c, facts.c ---- */
+/* ---- tree.c ---- */
 /* The text of a file as this recipe finds it. */
 MUST_USE struct err *trial_text(struct trial *t, struct str path, struct str *ret);
 void trial_put(struct trial *t, struct str path, struct str text);
-void trial_keep(struct trial *t); /* it is in effect: the next one finds its texts */
+void trial_keep(struct trial *t); /* the recipe is in effect: later ones find its texts */
 const struct found *trial_found(const struct trial *t, struct str name);
 const struct recipe_fact *recipe_fact(const struct recipe_facts *f, struct str name);
 
 /* ---- check.c ---- */
-/* Do all hold? t->why says what decided. t->unknown: that of the SDK are not known, the others hold. */
+/* Do all checks hold? t->why says which one decided. t->unknown: those of the SDK are not known, the others hold. */
 MUST_USE struct err *checks_hold(struct trial *t, const struct recipe_checks *list, bool *ret);
 /* RECIPE_NEEDED when versions and GPUs fit, else RECIPE_OTHER or RECIPE_UNKNOWN. */
 MUST_USE struct err *recipe_applies(struct trial *t, enum recipe_state *ret);
@@ -118,18 +118,18 @@ MUST_USE struct err *steps_try(struct trial *t, bool *ret);
 /* The state that it would have if nothing had been applied. */
 MUST_USE struct err *trial_run(struct trial *t, enum recipe_state *ret);
 
-/* ---- saved.c: what the journal remembers for us ---- */
+/* ---- read.c: the recipes in effect, as the journal keeps them ---- */
 struct saved {
-	struct strs ids;           /* of recipes in effect */
+	struct strs ids;           /* ids of the recipes in effect */
 	struct recipe_facts facts; /* versions and GPUs that they were applied for */
 };
 MUST_USE struct err *saved_read(struct arena *a, struct str text, struct saved *ret);
 struct str saved_text(struct arena *a, const struct saved *s);
 
 /* ---- expand.c ---- */
-/* Puts in what @names@ stand for; E_RECIPE for what is not known. */
+/* Replaces @names@ by their values; E_RECIPE for a name without one. */
 MUST_USE struct err *expand(const struct trial *t, struct str text, struct str *ret);
-MUST_USE struct err *expand_check(struct str text); /* E_SYNTAX when a name is none */
+MUST_USE struct err *expand_check(struct str text); /* E_SYNTAX for a malformed @name@ */
 MUST_USE struct err *settings_add(struct trial *t, struct recipe_report *ret);
 
 /* ---- generate.c ---- */

@@ -1,4 +1,4 @@
-/* Status, apply, revert: all recipes in their order, each on what those before it leave. */
+/* Status, apply, revert: tries all recipes in their order, each on the texts that the earlier ones leave. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -19,7 +19,8 @@ struct run {
 
 /* ---- may this tree be patched? ---- */
 
-/* Its files would be the translations, their originals the patched files. */
+/* A tree that was translated in place cannot be patched: its files are translations, and the originals that a translation
+ * keeps would have to be the patched files. */
 static struct err *check_layers(struct arena *a, struct str tree)
 {
 	struct manifest *m;
@@ -53,7 +54,7 @@ static struct err *check_names(const struct recipes *all, const struct strs *nam
 	return NULL;
 }
 
-/* What was applied by a recipe that is not at hand cannot be made again. */
+/* A recipe that was applied earlier has to be at hand: its edits are made again from the originals. */
 static struct err *check_known(const struct run *r)
 {
 	ARENA(tmp);
@@ -84,7 +85,7 @@ static struct err *refuse(const struct trial *t, enum recipe_state state, struct
 			STR(tree), STR(why));
 	case RECIPE_UNKNOWN:
 		return err_hint(err_new(E_RECIPE, "'%.*s' may not apply: %.*s", STR(id), STR(why)),
-			"--sdk, --rocm VERSION and --gpu say for what it is");
+			"--sdk, --rocm VERSION and --gpu name what the build is for");
 	case RECIPE_CONFLICT:
 		return err_new(
 			E_RECIPE, "'%.*s' does not fit '%.*s': %.*s", STR(id), STR(tree), STR(why));
@@ -93,19 +94,7 @@ static struct err *refuse(const struct trial *t, enum recipe_state state, struct
 	}
 }
 
-/* Is it, after this run, in effect? */
-static bool in_effect(const struct run *r, struct str id, enum recipe_state state)
-{
-	const struct strs *names = &r->w.request->names;
-	bool before = strs_has(&r->before.ids, id);
-	if (state != RECIPE_NEEDED)
-		return false;
-	if (r->what == REVERT)
-		return before && names->n && !strs_has(names, id);
-	return before || (r->what == APPLY && (!names->n || strs_has(names, id)));
-}
-
-static struct err *one(struct run *r, const struct recipe *recipe)
+static struct err *try_one(struct run *r, const struct recipe *recipe)
 {
 	struct arena *a = r->w.a;
 	bool named = strs_has(&r->w.request->names, recipe->id);
@@ -118,7 +107,7 @@ static struct err *one(struct run *r, const struct recipe *recipe)
 	bool unsure = state == RECIPE_UNKNOWN || state == RECIPE_OTHER;
 	if (r->what != LOOK && before && unsure && !(r->what == REVERT && named))
 		return err_wrap(refuse(&t, state, r->w.request->tree),
-			"what was applied earlier cannot be made again");
+			"a recipe that was applied earlier cannot be applied again");
 	struct recipe_entry e = {.id = recipe->id,
 		.title = recipe->title,
 		.state = state,
@@ -129,7 +118,13 @@ static struct err *one(struct run *r, const struct recipe *recipe)
 		.evidence = recipe->evidence,
 		.trade_off = recipe->trade_off,
 		.confidence = recipe->confidence};
-	bool effect = in_effect(r, recipe->id, state);
+	/* will it be in effect after this run? */
+	bool all = !r->w.request->names.n, effect = before;
+	if (r->what == REVERT)
+		effect = before && !all && !named;
+	else if (r->what == APPLY)
+		effect = before || all || named;
+	effect = effect && state == RECIPE_NEEDED;
 	if (effect) {
 		trial_keep(&t);
 		strs_add(a, &r->after.ids, recipe->id);
@@ -144,19 +139,7 @@ static struct err *one(struct run *r, const struct recipe *recipe)
 
 /* ---- the tree ---- */
 
-static void fill(struct run *r)
-{
-	struct arena *a = r->w.a;
-	for (size_t i = 0; i < r->w.texts.n; i++) {
-		const struct tree_text *t = r->w.texts.v[i].value;
-		if (!t->changed)
-			continue;
-		*VEC_PUSH(a, &r->report->changes) =
-			(struct change){.source = t->path, .output = t->path, .text = t->now};
-	}
-}
-
-static struct err *show(struct run *r)
+static struct err *make_diff(struct run *r)
 {
 	struct arena *a = r->w.a;
 	BUF(b, a);
@@ -172,8 +155,8 @@ static struct err *show(struct run *r)
 	return NULL;
 }
 
-/* The errors of files become one, and leave the set. */
-static struct err *failures(struct recipe_report *report)
+/* Takes the errors of single files out of the set, joined into one. */
+static struct err *take_failures(struct recipe_report *report)
 {
 	struct err *all = NULL;
 	VEC_EACH (struct change, c, &report->changes) {
@@ -186,17 +169,22 @@ static struct err *failures(struct recipe_report *report)
 	return all;
 }
 
-/* Tries all; fills in what came of it. */
+/* Tries all recipes, and puts the changed texts into the report. */
 static struct err *try_all(struct run *r)
 {
 	VEC_EACH (const struct recipe, it, r->all)
-		TRY(one(r, it));
-	fill(r);
+		TRY(try_one(r, it));
+	for (size_t i = 0; i < r->w.texts.n; i++) {
+		const struct tree_text *t = r->w.texts.v[i].value;
+		if (t->changed)
+			*VEC_PUSH(r->w.a, &r->report->changes) = (struct change){
+				.source = t->path, .output = t->path, .text = t->now};
+	}
 	r->report->facts = r->after.facts = r->w.facts;
 	return NULL;
 }
 
-static struct err *all(struct run *r, struct session *s)
+static struct err *run_session(struct run *r, struct session *s)
 {
 	TRY_CTX(saved_read(r->w.a, s->old ? s->old->report : S(""), &r->before),
 		"the journal of '%.*s' cannot be used", STR(r->w.request->tree));
@@ -210,12 +198,12 @@ static struct err *all(struct run *r, struct session *s)
 	if (r->what == LOOK)
 		return NULL;
 	if (r->w.request->diff)
-		TRY(show(r));
+		TRY(make_diff(r));
 	struct err *e = session_apply(s, &r->report->changes, saved_text(r->w.a, &r->after));
-	return err_join(e, failures(r->report));
+	return err_join(e, take_failures(r->report));
 }
 
-/* What somebody changed since it was patched. */
+/* Recipes whose files somebody edited since they were patched become RECIPE_EDITED. */
 static struct err *find_edited(struct run *r)
 {
 	struct arena *a = r->w.a;
@@ -236,18 +224,7 @@ static struct err *find_edited(struct run *r)
 	return NULL;
 }
 
-/* The last one is gone, or none was ever applied: the journal goes, too. */
-static struct err *clean(struct run *r, struct err *e)
-{
-	struct str journal = changes_journal(r->w.a, r->w.request->tree, S(RECIPE_JOURNAL));
-	bool empty = e ? !changes_made(journal) : !r->after.ids.n;
-	if (r->what == LOOK || fs_writes_forbidden() || !empty || !fs_present(journal))
-		return e;
-	bool force = r->w.request->force;
-	return err_join(e, changes_restore(r->w.a, journal, force, &r->report->kept));
-}
-
-static struct err *begin(
+static struct err *begin_run(
 	struct run *r, const struct recipe_request *q, struct arena *a, const struct view *view)
 {
 	*r->report = (struct recipe_report){0};
@@ -261,7 +238,7 @@ static struct err *begin(
 	return recipe_facts_of_tree(a, q->tree, &r->w.facts);
 }
 
-static struct err *run(struct run *r, const struct recipe_request *q, struct arena *a)
+static struct err *run_all(struct run *r, const struct recipe_request *q, struct arena *a)
 {
 	struct session s;
 	struct change_request c = {.dir = q->tree,
@@ -272,35 +249,40 @@ static struct err *run(struct run *r, const struct recipe_request *q, struct are
 		.failure = E_RECIPE,
 		.jobs = q->jobs ? q->jobs : 1};
 	TRY(check_layers(a, q->tree));
-	TRY(begin(r, q, a, &s.view));
+	TRY(begin_run(r, q, a, &s.view));
 	struct err *e = session_open(a, &c, &s);
 	if (!e)
-		e = all(r, &s);
+		e = run_session(r, &s);
 	session_close(&s);
 	if (!e)
 		e = find_edited(r);
-	return clean(r, e);
+	/* the last recipe is gone, or none was ever applied: the journal goes, too */
+	struct str journal = changes_journal(a, q->tree, S(RECIPE_JOURNAL));
+	bool empty = e ? !changes_made(journal) : !r->after.ids.n;
+	if (r->what == LOOK || fs_writes_forbidden() || !empty || !fs_present(journal))
+		return e;
+	return err_join(e, changes_restore(a, journal, q->force, &r->report->kept));
 }
 
 struct err *recipes_status(struct arena *a, const struct recipes *all,
 	const struct recipe_request *q, struct recipe_report *ret)
 {
 	struct run r = {.all = all, .what = LOOK, .report = ret};
-	return run(&r, q, a);
+	return run_all(&r, q, a);
 }
 
 struct err *recipes_apply(struct arena *a, const struct recipes *all,
 	const struct recipe_request *q, struct recipe_report *ret)
 {
 	struct run r = {.all = all, .what = APPLY, .report = ret};
-	return run(&r, q, a);
+	return run_all(&r, q, a);
 }
 
 struct err *recipes_changes(struct arena *a, const struct recipes *all,
 	const struct recipe_request *q, const struct view *view, struct recipe_report *ret)
 {
 	struct run r = {.all = all, .what = APPLY, .report = ret};
-	TRY(begin(&r, q, a, view));
+	TRY(begin_run(&r, q, a, view));
 	return try_all(&r);
 }
 
@@ -317,21 +299,17 @@ struct str recipes_identity(
 	return sha256_hex(a, buf_str(&b));
 }
 
-/* All: nothing has to be known for that, not even the recipes. */
-static struct err *revert_all(
-	struct arena *a, const struct recipe_request *q, struct recipe_report *ret)
+struct err *recipes_revert(struct arena *a, const struct recipes *all,
+	const struct recipe_request *q, struct recipe_report *ret)
 {
+	struct run r = {.all = all, .what = REVERT, .report = ret};
+	if (q->names.n)
+		return run_all(&r, q, a);
+	/* to revert all, nothing has to be known, not even the recipes */
 	struct str journal = changes_journal(a, q->tree, S(RECIPE_JOURNAL));
 	*ret = (struct recipe_report){0};
 	TRY(check_layers(a, q->tree));
 	if (!fs_present(journal))
 		return err_new(E_NOENT, "'%.*s' was not patched by rocsmith", STR(q->tree));
 	return changes_restore(a, journal, q->force, &ret->kept);
-}
-
-struct err *recipes_revert(struct arena *a, const struct recipes *all,
-	const struct recipe_request *q, struct recipe_report *ret)
-{
-	struct run r = {.all = all, .what = REVERT, .report = ret};
-	return q->names.n ? run(&r, q, a) : revert_all(a, q, ret);
 }

@@ -1,13 +1,14 @@
-/* What the steps of a recipe make of the texts. */
+/* Carries out the steps of a recipe, on texts in memory. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "recipe/recipe_int.h"
 
 enum { FILE_LIMIT = 64 << 20 };
 
-static bool no(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
+/* Says why a step does not fit. */
+static bool misfit(struct trial *t, const char *fmt, ...) PRINTF(2, 3);
 
-static bool no(struct trial *t, const char *fmt, ...)
+static bool misfit(struct trial *t, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -16,7 +17,7 @@ static bool no(struct trial *t, const char *fmt, ...)
 	return false;
 }
 
-static uint64_t count(struct str text, struct str what)
+static uint64_t count_text(struct str text, struct str what)
 {
 	uint64_t n = 0;
 	for (size_t at; (at = str_find(text, what)) < text.n; n++)
@@ -24,35 +25,24 @@ static uint64_t count(struct str text, struct str what)
 	return n;
 }
 
-static struct str replaced(struct arena *a, struct str text, struct str from, struct str to)
-{
-	BUF(b, a);
-	for (size_t at; (at = str_find(text, from)) < text.n;) {
-		buf_add(&b, str_sub(text, 0, at));
-		buf_add(&b, to);
-		text = str_sub(text, at + from.n, text.n);
-	}
-	buf_add(&b, text);
-	return buf_str(&b);
-}
-
-/* The text must be there as often as the recipe says: one that matches elsewhere, too, is another
- * file than the recipe was written for. */
-static struct err *replace(struct trial *t, const struct recipe_step *s, bool *ret)
+/* The text must be there exactly as often as the recipe says; otherwise the file is not the one that the recipe was
+ * written for. */
+static struct err *replace_text(struct trial *t, const struct recipe_step *s, bool *ret)
 {
 	struct str text;
 	TRY(trial_text(t, s->file, &text));
-	*ret = text.p ? true : no(t, "there is no %.*s", STR(s->file));
+	*ret = text.p ? true : misfit(t, "there is no %.*s", STR(s->file));
 	if (!*ret)
 		return NULL;
-	uint64_t from = count(text, s->replace), to = s->with.n ? count(text, s->with) : 0;
-	if (from == s->count * count(s->with, s->replace) && (to == s->count || !s->with.n))
+	uint64_t from = count_text(text, s->replace),
+		 to = s->with.n ? count_text(text, s->with) : 0;
+	if (from == s->count * count_text(s->with, s->replace) && (to == s->count || !s->with.n))
 		return NULL;
 	t->there = false;
 	if (from == s->count)
-		trial_put(t, s->file, replaced(t->w->a, text, s->replace, s->with));
+		trial_put(t, s->file, str_replace(t->w->a, text, s->replace, s->with));
 	else
-		*ret = no(t,
+		*ret = misfit(t,
 			"the text to be replaced (line %u of the recipe) stands %llu times in "
 			"%.*s, not %llu times",
 			s->at->at.line, (unsigned long long)from, STR(s->file),
@@ -60,7 +50,7 @@ static struct err *replace(struct trial *t, const struct recipe_step *s, bool *r
 	return NULL;
 }
 
-static struct err *patch(struct trial *t, const struct recipe_step *s, bool *ret)
+static struct err *patch_files(struct trial *t, const struct recipe_step *s, bool *ret)
 {
 	VEC_EACH (const struct diff_file, f, &s->diff) {
 		struct diff_result r;
@@ -81,7 +71,7 @@ static struct err *patch(struct trial *t, const struct recipe_step *s, bool *ret
 	return NULL;
 }
 
-static struct err *overlay(struct trial *t, const struct recipe_step *s)
+static struct err *add_overlay(struct trial *t, const struct recipe_step *s)
 {
 	struct str text;
 	if (s->copy.n) {
@@ -104,13 +94,13 @@ struct err *steps_try(struct trial *t, bool *ret)
 	VEC_EACH (const struct recipe_step, s, &t->recipe->steps) {
 		switch (s->kind) {
 		case STEP_REPLACE:
-			TRY(replace(t, s, ret));
+			TRY(replace_text(t, s, ret));
 			break;
 		case STEP_PATCH:
-			TRY(patch(t, s, ret));
+			TRY(patch_files(t, s, ret));
 			break;
 		case STEP_OVERLAY:
-			TRY(overlay(t, s));
+			TRY(add_overlay(t, s));
 			break;
 		case STEP_GENERATE:
 			t->there = false;

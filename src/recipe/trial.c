@@ -1,8 +1,8 @@
-/* One recipe, tried on the texts that those before it leave. */
+/* One recipe, tried on the texts that the recipes before it leave. */
 #include "recipe/recipe_int.h"
 
-/* The problem is not there. Is it because the sources have the cure? */
-static struct err *is_there(struct trial *t, enum recipe_state *ret)
+/* The problem is not there: is that because the sources have the cure already? */
+static struct err *check_present(struct trial *t, enum recipe_state *ret)
 {
 	struct trial other = {.w = t->w, .recipe = t->recipe, .found = t->found};
 	bool fits;
@@ -17,8 +17,8 @@ static struct err *is_there(struct trial *t, enum recipe_state *ret)
 	return NULL;
 }
 
-/* With the recipe in place, what it promises must be true. */
-static struct err *promise(struct trial *t, bool *fits)
+/* The checks of `verify` must hold once the steps are done. */
+static struct err *check_promise(struct trial *t, bool *fits)
 {
 	bool generated = false;
 	VEC_EACH (const struct recipe_step, s, &t->recipe->steps)
@@ -31,7 +31,7 @@ static struct err *promise(struct trial *t, bool *fits)
 	return NULL;
 }
 
-static struct err *run(struct trial *t, enum recipe_state *ret)
+static struct err *try_recipe(struct trial *t, enum recipe_state *ret)
 {
 	enum recipe_state applies;
 	bool yes;
@@ -43,7 +43,7 @@ static struct err *run(struct trial *t, enum recipe_state *ret)
 	TRY(checks_hold(t, &t->recipe->detect, &yes));
 	*ret = t->unknown ? RECIPE_UNKNOWN : RECIPE_NOT;
 	if (!yes)
-		return t->unknown ? NULL : is_there(t, ret);
+		return t->unknown ? NULL : check_present(t, ret);
 	*ret = RECIPE_UNKNOWN;
 	if (applies == RECIPE_UNKNOWN) {
 		t->why = unsure;
@@ -51,7 +51,7 @@ static struct err *run(struct trial *t, enum recipe_state *ret)
 	}
 	struct str why = t->why;
 	TRY(steps_try(t, &yes));
-	TRY(promise(t, &yes));
+	TRY(check_promise(t, &yes));
 	*ret = !yes                 ? RECIPE_CONFLICT
 	       : t->there           ? RECIPE_PRESENT
 	       : t->recipe->steps.n ? RECIPE_NEEDED
@@ -67,10 +67,10 @@ struct err *trial_run(struct trial *t, enum recipe_state *ret)
 	t->why = t->recipe->refused;
 	if (t->why.n)
 		return NULL;
-	struct err *e = run(t, ret);
+	struct err *e = try_recipe(t, ret);
 	if (!e || e->code != E_RECIPE)
 		return e;
-	t->why = str_dup(t->w->a, str_from(e->msg)); /* a name that nobody said */
+	t->why = str_dup(t->w->a, str_from(e->msg)); /* a name that has no value */
 	*ret = RECIPE_UNKNOWN;
 	err_free(e);
 	return NULL;

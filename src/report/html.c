@@ -1,4 +1,4 @@
-/* The escaping writer that all pages go through, and how numbers and sections look. */
+/* The escaping writer of the page, and the look of numbers and sections. */
 #include "report/html.h"
 
 void html_text(struct html *h, struct str s)
@@ -21,7 +21,7 @@ void html_text(struct html *h, struct str s)
 	}
 }
 
-static void start(struct html *h, const char *tag, va_list ap)
+static void start_tag(struct html *h, const char *tag, va_list ap)
 {
 	buf_fmt(&h->out, "<%s", tag);
 	for (const char *name; (name = va_arg(ap, const char *));) {
@@ -36,7 +36,7 @@ void html_open(struct html *h, const char *tag, ...)
 {
 	va_list ap;
 	va_start(ap, tag);
-	start(h, tag, ap);
+	start_tag(h, tag, ap);
 	va_end(ap);
 	h->open[h->depth++ % (sizeof(h->open) / sizeof(*h->open))] = tag;
 }
@@ -50,7 +50,7 @@ void html_leaf(struct html *h, struct str text, const char *tag, ...)
 {
 	va_list ap;
 	va_start(ap, tag);
-	start(h, tag, ap);
+	start_tag(h, tag, ap);
 	va_end(ap);
 	html_text(h, text);
 	buf_fmt(&h->out, "</%s>\n", tag);

@@ -1,4 +1,4 @@
-/* Writing HTML and SVG: elements nest by calls, all text and attribute values are escaped here and
+/* A writer of HTML and SVG: elements nest by calls; all text and all attribute values are escaped here and
  * nowhere else.
  *
  *     html_open(&h, "td", "class", "num", NULL); html_text(&h, name); html_close(&h);
@@ -11,36 +11,37 @@
 struct html {
 	struct buf out;
 	unsigned depth;
-	const char *open[32]; /* tags not closed yet */
+	const char *open[32]; /* tags that are not closed yet */
 };
 
-/* Attributes: name and value in turn, both const char *, ended by NULL. */
+/* Attributes are given as name and value in turn, both const char *, ended by NULL. */
 void html_open(struct html *h, const char *tag, ...) __attribute__((sentinel));
 void html_close(struct html *h);
 /* <tag ...>text</tag> */
 void html_leaf(struct html *h, struct str text, const char *tag, ...) __attribute__((sentinel));
 void html_text(struct html *h, struct str text);
-/* As it is: for our own constant markup (the style sheet) only. */
+/* Not escaped: for our own constant markup (the style sheet) only. */
 void html_raw(struct html *h, struct str markup);
 /* A number as attribute value, at most two decimals. */
 const char *html_num(struct html *h, double value);
 /* "1.3 GB", "0.42 s"; in the arena of h. */
 struct str html_bytes(struct html *h, uint64_t n);
 struct str html_seconds(struct html *h, double s);
-/* A heading with an anchor, and the section that it opens; html_close() ends it. */
+/* Opens a section that begins with a heading and its anchor; html_close() ends it. */
 void html_section(struct html *h, const char *id, const char *title);
 
 /* ---- the sections of the page; page.c puts them in order, each may be empty ---- */
 void page_stages(struct html *h, const struct report *r);   /* a bar of wall time per stage */
 void page_timeline(struct html *h, const struct report *r); /* steps by lane */
-void page_failure(struct html *h, const struct report *r);  /* what failed, and where */
-void page_gpus(struct html *h, const struct report *r); /* what they are sold as, time and memory */
-void page_kernels(struct html *h, const struct report *r); /* registers, LDS, scratch, spills */
+void page_failure(struct html *h, const struct report *r);  /* the error with its place and steps */
+void page_gpus(struct html *h, const struct report *r);     /* product names, time and memory */
+void page_kernels(struct html *h, const struct report *r);  /* registers, LDS, scratch, spills */
 void page_translation(struct html *h, const struct report *r);
-void page_warnings(struct html *h, const struct report *r); /* of the compiler */
+void page_warnings(struct html *h, const struct report *r); /* compiler warnings */
 void page_wheel(struct html *h, const struct report *r);    /* its hash and files */
 void page_slowest(struct html *h, const struct report *r);
-void page_code(struct html *h, const struct report *r);     /* device code by file and target */
-void page_findings(struct html *h, const struct report *r); /* what was proved, and findings */
+void page_code(struct html *h, const struct report *r); /* device code by file and target */
+void page_findings(
+	struct html *h, const struct report *r); /* the proofs of verification, and findings */
 void page_plan(struct html *h, const struct report *r);
 void page_facts(struct html *h, const struct report *r);

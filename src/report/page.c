@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "report/html.h"
 
-/* Colours keep a contrast of at least 4.5 to 1 for text in both modes; k0..k7 are the kinds. */
+/* Text has a contrast of at least 4.5 to 1 in both modes; k0..k7 are the kinds of steps. */
 static const char style[] =
 	":root{--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d0d7de;--card:#f6f8fa;--good:#116329;"
 	"--bad:#b3261e;--warn:#7a4d00;--k0:#0b5cad;--k1:#7b3fb5;--k2:#b5410a;--k3:#0f766e;"
@@ -59,7 +59,7 @@ static const char style_more[] =
 	"td code{display:inline-block;min-width:130px}}\n"
 	"@media print{details{display:none}}\n";
 
-static void head(struct html *h, const struct report *r)
+static void write_head(struct html *h, const struct report *r)
 {
 	html_raw(h, S("<!doctype html>\n"));
 	html_open(h, "html", "lang", "en", NULL);
@@ -84,7 +84,7 @@ static void card(struct html *h, struct str value, const char *what)
 	html_close(h);
 }
 
-static void title(struct html *h, const struct report *r)
+static void write_title(struct html *h, const struct report *r)
 {
 	html_open(h, "h1", NULL);
 	html_text(h, r->name);
@@ -112,32 +112,26 @@ static void title(struct html *h, const struct report *r)
 	html_close(h);
 }
 
-static struct str started(struct html *h, const struct report *r)
-{
-	char text[64];
-	struct tm tm;
-	time_t t = (time_t)node_u64(r->doc, S("started"), 0);
-	if (!t || !gmtime_r(&t, &tm))
-		return S("");
-	return str_dup(h->out.a, str_sub(str_from(text), 0,
-					 strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &tm)));
-}
-
 struct str report_html(struct arena *a, const struct report *r)
 {
 	struct html h = {.out = {.a = a}};
-	head(&h, r);
+	write_head(&h, r);
 	html_open(&h, "body", NULL);
 	html_open(&h, "main", NULL);
-	title(&h, r);
+	write_title(&h, r);
 	static void (*const sections[])(struct html *, const struct report *) = {page_failure,
 		page_findings, page_gpus, page_kernels, page_code, page_wheel, page_translation,
 		page_warnings, page_stages, page_timeline, page_slowest, page_plan, page_facts};
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
 		sections[i](&h, r);
+	char started[64] = "";
+	struct tm tm;
+	time_t t = (time_t)node_u64(r->doc, S("started"), 0);
+	if (t && gmtime_r(&t, &tm))
+		(void)strftime(started, sizeof(started), "%Y-%m-%d %H:%M UTC", &tm);
 	html_leaf(&h,
-		str_fmt(a, "Made by rocsmith %.*s. Build started %.*s.",
-			STR(node_text(r->doc, S("rocsmith"), S(""))), STR(started(&h, r))),
+		str_fmt(a, "Made by rocsmith %.*s. Build started %s.",
+			STR(node_text(r->doc, S("rocsmith"), S(""))), started),
 		"footer", NULL);
 	while (h.depth)
 		html_close(&h);

@@ -1,10 +1,10 @@
 /* Pictures: stages and the timeline, as inline SVG.
  *
- * Widths are in units of a drawing 1000 wide that scales with the page. Text inside a picture is
- * always repeated by a table or a title, so that nothing depends on seeing colours. */
+ * A drawing is 1000 units wide and scales with the page. A table or a title repeats the text inside of
+ * a picture, so that nothing depends on seeing colours. */
 #include "report/html.h"
 
-/* The classes of style in page.c that give kinds of steps, and stages, their colours. */
+/* The CSS classes (page.c) that colour kinds of steps, and stages. */
 static const struct {
 	struct str kind;
 	const char *class;
@@ -92,8 +92,8 @@ void page_stages(struct html *h, const struct report *r)
 }
 
 /* ---- timeline ---- */
-/* A round distance between marks, giving at most ten. */
-static double tick(double span)
+/* A round distance between marks that gives at most ten of them. */
+static double tick_distance(double span)
 {
 	static const double steps[] = {1, 2, 5};
 	for (double scale = 1e-3;; scale *= 10)
@@ -104,7 +104,7 @@ static double tick(double span)
 
 static void axis(struct html *h, const struct report *r, double height)
 {
-	double every = tick(r->end);
+	double every = tick_distance(r->end);
 	int decimals = every < 0.01 ? 3 : every < 0.1 ? 2 : every < 1 ? 1 : 0;
 	for (unsigned i = 0; i * every <= r->end; i++) {
 		double x = i * every / r->end * WIDTH;
@@ -166,7 +166,7 @@ void page_timeline(struct html *h, const struct report *r)
 		axis(h, r, height);
 		VEC_EACH (const struct report_step, s, &r->steps) {
 			double right = (s->start + s->seconds) / r->end * WIDTH;
-			/* One more mark on the last one of its lane would not be seen. */
+			/* a mark on top of the last one of its lane would not be visible */
 			if (s->cached || right - last[s->lane] < 0.5)
 				continue;
 			last[s->lane] = right;

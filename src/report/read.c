@@ -1,4 +1,4 @@
-/* From the build document to the figures of a report. */
+/* Computes the figures of a report from the build document. */
 #include <stdlib.h>
 
 #include "report/report.h"
@@ -16,7 +16,7 @@ uint64_t report_spills(const struct node *kernel)
 	return node_u64(kernel, S("vgpr_spills"), 0) + node_u64(kernel, S("sgpr_spills"), 0);
 }
 
-/* Of a span, or of a moment in a build: numbers whose sums have no end are none. */
+/* A span or a moment in a build; 0 for numbers so large that sums would overflow. */
 static double seconds_of(const struct node *n, struct str key)
 {
 	const double most = 1e300;
@@ -32,7 +32,7 @@ static int by_start(const void *x, const void *y)
 	return str_cmp(a->name, b->name);
 }
 
-/* Steps that a failed build began, or never came to, have "done": false. */
+/* Steps that a failed build had begun, or never reached, have "done": false. */
 static void read_steps(struct arena *a, struct report *r)
 {
 	NODE_EACH (s, report_member(r->doc, S("steps"))) {
@@ -55,8 +55,8 @@ static void read_steps(struct arena *a, struct report *r)
 		qsort(r->steps.v, r->steps.n, sizeof(*r->steps.v), by_start);
 }
 
-/* Each step goes to the first lane that is free when it starts; clocks are read one after the
- * other, so an overlap of a millisecond is none. */
+/* Each step goes to the first lane that is free when it starts. Clocks are read one after the other, so
+ * an overlap of up to a millisecond does not count. */
 static void assign_lanes(struct report *r)
 {
 	enum { LANES = 256 };
@@ -105,28 +105,6 @@ static void sum_gpus(struct arena *a, struct report *r)
 	}
 }
 
-static void count_kernels(struct report *r)
-{
-	NODE_EACH (f, report_member(report_member(r->doc, S("inspect")), S("files")))
-		NODE_EACH (o, report_member(f, S("objects")))
-			NODE_EACH (k, report_member(o, S("resources"))) {
-				r->kernels++;
-				r->spilling += report_spills(k) > 0;
-			}
-}
-
-/* Where the error is, from the project's folder on. */
-static struct str place_of(struct arena *a, const struct node *doc)
-{
-	const struct node *error = report_member(doc, S("error"));
-	struct str path = node_text(error, S("path"), S(""));
-	struct str top = str_fmt(a, "%.*s/", STR(node_text(doc, S("project"), S(""))));
-	uint64_t line = node_u64(error, S("line"), 0);
-	if (top.n > 1 && str_starts(path, top))
-		path = str_sub(path, top.n, path.n);
-	return line ? str_fmt(a, "%.*s:%llu", STR(path), (unsigned long long)line) : path;
-}
-
 struct err *report_read(struct arena *a, const struct node *doc, struct report *ret)
 {
 	struct str schema = node_text(doc, S("schema"), S(""));
@@ -135,6 +113,15 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 					"not a build document: the schema is '%.*s'", STR(schema)),
 			"'rocsmith build' writes build.json into its build folder");
 	const struct node *wheels = report_member(report_member(doc, S("verify")), S("wheels"));
+	const struct node *error = report_member(doc, S("error"));
+	struct str place =
+		node_text(error, S("path"), S("")); /* relative to the project, if inside */
+	struct str top = str_fmt(a, "%.*s/", STR(node_text(doc, S("project"), S(""))));
+	uint64_t line = node_u64(error, S("line"), 0);
+	if (top.n > 1 && str_starts(place, top))
+		place = str_sub(place, top.n, place.n);
+	if (line)
+		place = str_fmt(a, "%.*s:%llu", STR(place), (unsigned long long)line);
 	const struct node *project = report_member(report_member(doc, S("plan")), S("project"));
 	*ret = (struct report){
 		.doc = doc,
@@ -143,8 +130,8 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 		.verdict = wheels->n ? node_text(wheels->v, S("verdict"), S("")) : S(""),
 		.wheel = node_text(doc, S("wheel"), S("")),
 		.sha256 = node_text(doc, S("sha256"), S("")),
-		.error = node_text(report_member(doc, S("error")), S("message"), S("")),
-		.place = place_of(a, doc),
+		.error = node_text(error, S("message"), S("")),
+		.place = place,
 		.warnings = report_member(doc, S("warnings"))->n,
 		.bytes = node_u64(doc, S("bytes"), 0),
 		.seconds = seconds_of(doc, S("seconds")),
@@ -156,7 +143,12 @@ struct err *report_read(struct arena *a, const struct node *doc, struct report *
 	read_steps(a, ret);
 	assign_lanes(ret);
 	sum_gpus(a, ret);
-	count_kernels(ret);
+	NODE_EACH (f, report_member(report_member(doc, S("inspect")), S("files")))
+		NODE_EACH (o, report_member(f, S("objects")))
+			NODE_EACH (k, report_member(o, S("resources"))) {
+				ret->kernels++;
+				ret->spilling += report_spills(k) > 0;
+			}
 	return NULL;
 }
 

@@ -29,7 +29,7 @@ static void close_table(struct html *h)
 }
 
 /* A row of cells; kinds has a letter for each: text, number or code. */
-static void row(struct html *h, const char *kinds, const struct str *cells)
+static void add_row(struct html *h, const char *kinds, const struct str *cells)
 {
 	html_open(h, "tr", NULL);
 	for (; *kinds; kinds++, cells++) {
@@ -46,7 +46,7 @@ static void row(struct html *h, const char *kinds, const struct str *cells)
 	html_close(h);
 }
 
-/* What a table leaves out. */
+/* Ends a table, with a line about the rows that were left out. */
 static void close_long_table(struct html *h, size_t left, const char *what)
 {
 	close_table(h);
@@ -55,7 +55,7 @@ static void close_long_table(struct html *h, size_t left, const char *what)
 			h, str_fmt(h->out.a, "%zu more %s are not shown.", left, what), "p", NULL);
 }
 
-static struct str number(struct html *h, uint64_t n)
+static struct str number_text(struct html *h, uint64_t n)
 {
 	return str_fmt(h->out.a, "%llu", (unsigned long long)n);
 }
@@ -72,18 +72,19 @@ void page_gpus(struct html *h, const struct report *r)
 	VEC_EACH (const struct report_gpu, g, &r->gpus) {
 		const struct gpu *gpu = target_read(g->name).gpu;
 		const struct str cells[] = {g->name, gpu ? gpu_products(h->out.a, gpu) : S(""),
-			number(h, g->ran), number(h, g->cached), html_seconds(h, g->seconds),
-			html_seconds(h, g->cpu), html_bytes(h, g->memory)};
-		row(h, "ctnnnnn", cells);
+			number_text(h, g->ran), number_text(h, g->cached),
+			html_seconds(h, g->seconds), html_seconds(h, g->cpu),
+			html_bytes(h, g->memory)};
+		add_row(h, "ctnnnnn", cells);
 	}
 	close_table(h);
 	html_close(h);
 }
 
 /* ---- kernels ---- */
-enum { ROWS = 400 }; /* of a table; a big wheel has thousands of kernels, objects and files */
+enum { ROWS = 400 }; /* limit of a table: a big wheel has thousands of kernels, objects and files */
 
-/* Rows of the kernels that spill, or of those that do not, while there is room. */
+/* Adds a row for each kernel that spills (or for each that does not) while there is room. */
 static void kernel_rows(struct html *h, const struct node *object, bool spilling, size_t *room)
 {
 	NODE_EACH (k, report_member(object, S("resources"))) {
@@ -93,10 +94,10 @@ static void kernel_rows(struct html *h, const struct node *object, bool spilling
 		--*room;
 		const struct str cells[] = {node_text(k, S("name"), S("")),
 			node_text(object, S("target"), S("")), node_text(k, S("vgprs"), S("")),
-			node_text(k, S("sgprs"), S("")), number(h, spills),
+			node_text(k, S("sgprs"), S("")), number_text(h, spills),
 			node_text(k, S("lds"), S("")), node_text(k, S("scratch"), S("")),
 			node_text(k, S("waves"), S(""))};
-		row(h, "ccnnnnnn", cells);
+		add_row(h, "ccnnnnnn", cells);
 	}
 }
 
@@ -109,11 +110,10 @@ void page_kernels(struct html *h, const struct report *r)
 		return;
 	html_section(h, "kernels", "Kernels");
 	html_leaf(h,
-		S("Registers of a lane, LDS of a workgroup, scratch of a work-item, as the "
-		  "compiler knows "
-		  "them. Waves: what a SIMD unit holds at most, going by registers; LDS and "
-		  "workgroups "
-		  "may allow fewer. Kernels that spill registers come first."),
+		S("Registers per lane, LDS per workgroup and scratch per work-item, from the "
+		  "compiler's metadata. Waves: the most that a SIMD unit can hold with so many "
+		  "registers; LDS and workgroup sizes may allow fewer. Kernels that spill "
+		  "registers come first."),
 		"p", NULL);
 	open_table(h, titles);
 	for (int spilling = 1; spilling >= 0; spilling--)
@@ -152,14 +152,14 @@ void page_slowest(struct html *h, const struct report *r)
 		const struct str cells[] = {v[i]->kind, v[i]->name, v[i]->gpu,
 			html_seconds(h, v[i]->seconds), html_seconds(h, v[i]->cpu),
 			html_bytes(h, v[i]->memory)};
-		row(h, "tttnnn", cells);
+		add_row(h, "tttnnn", cells);
 	}
 	close_table(h);
 	html_close(h);
 }
 
 /* ---- device code ---- */
-/* Rows for the objects of a file while there is room; returns how many were left out. */
+/* Adds a row for each code object of a file while there is room; returns the number of those left out. */
 static size_t file_rows(struct html *h, const struct node *f, size_t *room)
 {
 	const struct node *objects = report_member(f, S("objects"));
@@ -170,7 +170,7 @@ static size_t file_rows(struct html *h, const struct node *f, size_t *room)
 			node_text(o, S("target"), S("")), node_text(o, S("encoding"), S("")),
 			node_text(o, S("kernels"), S("")), html_bytes(h, node_u64(o, S("size"), 0)),
 			html_bytes(h, node_u64(o, S("stored"), 0))};
-		row(h, "tctnnn", cells);
+		add_row(h, "tctnnn", cells);
 	}
 	*room -= shown;
 	return n - shown;
@@ -204,7 +204,7 @@ void page_code(struct html *h, const struct report *r)
 }
 
 /* ---- verdict ---- */
-static void findings_of(struct html *h, const struct node *list)
+static void add_findings(struct html *h, const struct node *list)
 {
 	if (!list || !list->n)
 		return;
@@ -225,13 +225,13 @@ static void findings_of(struct html *h, const struct node *list)
 	html_close(h);
 }
 
-/* A section with its text, and the findings under a key of the object. */
+/* A section with a text and the findings at a key of the object. */
 static void findings_section(struct html *h, const char *const *title, struct str text,
 	const struct node *object, const char *key)
 {
 	html_section(h, title[0], title[1]);
 	html_leaf(h, text, "p", NULL);
-	findings_of(h, node_get(object, str_from(key)));
+	add_findings(h, node_get(object, str_from(key)));
 	html_close(h);
 }
 
@@ -290,12 +290,12 @@ void page_failure(struct html *h, const struct report *r)
 	html_text(h, r->error);
 	html_close(h);
 	if (r->failed.n) {
-		html_leaf(h, S("Steps that failed, or were stopped then:"), "p", NULL);
+		html_leaf(h, S("Steps that failed, or were stopped by the failure:"), "p", NULL);
 		open_table(h, titles);
 		VEC_EACH (const struct report_step, s, &r->failed) {
 			const struct str cells[] = {
 				s->kind, s->name, s->gpu, html_seconds(h, s->seconds)};
-			row(h, "tccn", cells);
+			add_row(h, "tccn", cells);
 		}
 		close_table(h);
 	}
@@ -323,7 +323,7 @@ void page_wheel(struct html *h, const struct report *r)
 	for (size_t i = 0; i < files->n && i < ROWS; i++) {
 		const struct str cells[] = {node_text(&files->v[i], S("path"), S("")),
 			html_bytes(h, node_u64(&files->v[i], S("size"), 0))};
-		row(h, "cn", cells);
+		add_row(h, "cn", cells);
 	}
 	close_long_table(h, files->n > ROWS ? files->n - ROWS : 0, "files");
 	html_close(h);
@@ -335,23 +335,18 @@ static bool is_scalar(const struct node *n)
 	return n->kind != NODE_MAP && n->kind != NODE_LIST;
 }
 
-static bool all_scalars(const struct node *list)
-{
-	NODE_EACH (it, list)
-		if (!is_scalar(it))
-			return false;
-	return true;
-}
-
 enum { DEEPEST = 6 };
 
-static void tree(struct html *h, const struct node *n, unsigned depth)
+static void add_tree(struct html *h, const struct node *n, unsigned depth)
 {
 	if (is_scalar(n) || depth >= DEEPEST) {
 		html_text(h, n->text);
 		return;
 	}
-	if (n->kind == NODE_LIST && all_scalars(n)) {
+	bool line = n->kind == NODE_LIST; /* a list of nothing but scalars is one line */
+	for (size_t i = 0; line && i < n->n; i++)
+		line = is_scalar(&n->v[i]);
+	if (line) {
 		NODE_EACH (it, n) {
 			html_text(h, it == n->v ? S("") : S(", "));
 			html_text(h, it->text);
@@ -365,22 +360,22 @@ static void tree(struct html *h, const struct node *n, unsigned depth)
 		if (n->kind == NODE_MAP)
 			html_leaf(h, it->key, "dt", NULL);
 		html_open(h, "dd", NULL);
-		tree(h, it, depth + 1);
+		add_tree(h, it, depth + 1);
 		html_close(h);
 	}
 	html_close(h);
 }
 
-static void folded(struct html *h, const struct node *n, const char *title)
+static void add_details(struct html *h, const struct node *n, const char *title)
 {
 	html_open(h, "details", NULL);
 	html_leaf(h, str_from(title), "summary", NULL);
-	tree(h, n, 0);
+	add_tree(h, n, 0);
 	html_close(h);
 }
 
-/* A list of objects with a choice and why it was made. */
-static void choices(struct html *h, const struct node *list, const char *subject)
+/* A table of the choices in a list, with their reasons. */
+static void add_choices(struct html *h, const struct node *list, const char *subject)
 {
 	static const char *const titles[] = {"Choice", "", "Because", NULL};
 	if (!list || !list->n)
@@ -389,7 +384,7 @@ static void choices(struct html *h, const struct node *list, const char *subject
 	NODE_EACH (it, list) {
 		const struct str cells[] = {node_text(it, str_from(subject), S("")),
 			node_text(it, S("choice"), S("")), node_text(it, S("why"), S(""))};
-		row(h, "ttt", cells);
+		add_row(h, "ttt", cells);
 	}
 	close_table(h);
 }
@@ -400,9 +395,9 @@ void page_plan(struct html *h, const struct report *r)
 	if (!plan || !plan->n)
 		return;
 	html_section(h, "plan", "Plan");
-	choices(h, node_get(plan, S("features")), "name");
-	choices(h, node_get(plan, S("reasons")), "subject");
-	folded(h, plan, "The whole plan");
+	add_choices(h, node_get(plan, S("features")), "name");
+	add_choices(h, node_get(plan, S("reasons")), "subject");
+	add_details(h, plan, "The whole plan");
 	html_close(h);
 }
 
@@ -413,8 +408,8 @@ void page_facts(struct html *h, const struct report *r)
 		return;
 	html_section(h, "facts", "Facts");
 	if (sdk)
-		folded(h, sdk, "SDK");
+		add_details(h, sdk, "SDK");
 	if (facts)
-		folded(h, facts, "The machine that built it");
+		add_details(h, facts, "The machine that built it");
 	html_close(h);
 }

@@ -50,3 +50,5 @@ struct source {
 /* E_SYNTAX, located, for a pyproject.toml that is none. A folder that is not there is not noticed
  * here. */
 MUST_USE struct err *source_read(struct arena *a, struct str dir, struct source *ret);
+/* The commit of a git checkout, 8 hexadecimal digits or more; "" for any other folder. git is not run. */
+MUST_USE struct err *source_commit(struct arena *a, struct str dir, struct str *ret);

@@ -14,21 +14,16 @@
 static int verbosity;
 static bool color_out, color_err, used, reader_gone;
 
-/* The line that the next output takes away: progress comes from any thread. */
+/* The transient line on stderr; progress comes from any thread. */
 static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool line_shown;
-
-static bool env_set(const char *name)
-{
-	const char *v = getenv(name);
-	return v && *v;
-}
 
 static bool decide_color(enum color_mode mode, int fd)
 {
 	if (mode != COLOR_AUTO)
 		return mode == COLOR_ALWAYS;
-	if (env_set("NO_COLOR"))
+	const char *no = getenv("NO_COLOR");
+	if (no && *no)
 		return false;
 	const char *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
 	if (force && *force && strcmp(force, "0"))
@@ -62,7 +57,7 @@ unsigned out_width(void)
 	return 100;
 }
 
-/* All that is printed goes through here, as printable text already. */
+/* Everything that is printed goes through here; s is printable. */
 static void emit(FILE *stream, struct str s)
 {
 	ARENA(tmp);

@@ -7,7 +7,7 @@
 
 enum { MARK = 9, MARKED = 1 + MARK + 2 /* ESC, mark, code */ };
 
-/* Of a line end of ours: ESC, mark, '\n'. Made when it is first asked for, which out_init() does while there is one thread. */
+/* The stand-in for a line end of ours: ESC, a random mark, '\n'. Made on first use, by out_init() while there is one thread. */
 static struct str line_mark(void)
 {
 	static char text[] = "\033r01234567\n";
@@ -63,7 +63,7 @@ struct str styles_resolve(struct arena *a, struct str s)
 	return buf_str(&out);
 }
 
-/* ESC [ digits and semicolons m: the length of a sequence that only colours, or 0. */
+/* The length of a sequence that only sets colours (ESC [ digits and semicolons m), or 0. */
 static size_t colour_length(struct str s)
 {
 	size_t n = 2;
@@ -74,8 +74,8 @@ static size_t colour_length(struct str s)
 	return n < s.n && s.p[n] == 'm' ? n + 1 : 0;
 }
 
-/* Unicode 15, 9.2 and 23.2: marks, embeddings, overrides and isolates of direction; separators of
- * lines and paragraphs. */
+/* Characters that change the direction of writing or separate lines: Unicode 15, 9.2 and 23.2 (marks, embeddings,
+ * overrides and isolates; separators of lines and paragraphs). */
 static bool misleads(const char *p, size_t n)
 {
 	const unsigned char *u = (const unsigned char *)p;
@@ -87,7 +87,7 @@ static bool misleads(const char *p, size_t n)
 	       (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
 }
 
-/* How many bytes at the start of s may be shown as they are; 0: the character may not. */
+/* The number of bytes at the start of s that may be shown; 0: the character may not. */
 static size_t shown_length(struct str s, const char *keep)
 {
 	unsigned char c = (unsigned char)s.p[0];
@@ -101,21 +101,14 @@ static size_t shown_length(struct str s, const char *keep)
 	return n > 1 && misleads(s.p, n) ? 0 : n;
 }
 
-/* Bytes from i on that anybody may see: nearly all there are. */
-static size_t plain_run(struct str s, size_t i)
-{
-	size_t n = i;
-	while (n < s.n && s.p[n] >= 0x20 && s.p[n] < 0x7f)
-		n++;
-	return n - i;
-}
-
 static void add_printable(struct buf *out, struct str s, const char *keep)
 {
 	for (size_t i = 0, n; i < s.n; i += n) {
-		n = plain_run(s, i);
-		buf_add(out, str_sub(s, i, i + n));
-		i += n;
+		size_t plain = i; /* nearly all text is ASCII */
+		while (plain < s.n && s.p[plain] >= 0x20 && s.p[plain] < 0x7f)
+			plain++;
+		buf_add(out, str_sub(s, i, plain));
+		i = plain;
 		struct str rest = str_sub(s, i, s.n);
 		if (!rest.n)
 			break;
@@ -134,7 +127,7 @@ struct str printable(struct arena *a, struct str s, const char *keep)
 	return buf_str(&out);
 }
 
-/* The line ends of fmt are ours: a mark that no argument can know stands for each until the text is there. */
+/* The line ends of fmt are ours: a mark that no argument can know stands for each until the text is formatted. */
 struct str printable_fmt(struct arena *a, const char *fmt, va_list ap)
 {
 	BUF(marked, a);

@@ -1,31 +1,31 @@
-/* The one place that makes text printable. Names of files, members of wheels, symbols, messages of
- * programs: all come from strangers, and none may give orders to a terminal, or break a line and write
- * one of ours below it ("x.whl: pass").
+/* Makes text printable. Names of files, members of wheels, symbols and messages of programs come from
+ * strangers: none of them may control a terminal, or break a line and write one of ours below it
+ * ("x.whl: pass").
  *
- * Shown as '?': control characters (C0, DEL, C1), bytes that are no UTF-8, and what turns the direction
- * of writing or separates lines in Unicode. Styles are ours alone: a mark that nobody outside of this
+ * Control characters (C0, DEL, C1), bytes that are not UTF-8, and Unicode characters that turn the direction
+ * of writing or separate lines are shown as '?'. Styles are ours alone: a mark that nobody outside of this
  * process knows stands for each until styles_resolve() makes a terminal's sequence of it.
  */
 #pragma once
 
 #include "base/str.h"
 
-/* keep: control characters that stay, such as "\n\t"; with "\033" colours of other programs do. */
+/* keep: control characters that stay, such as "\n\t"; with "\033", colour sequences stay. */
 struct str printable(struct arena *a, struct str s, const char *keep);
-/* What printf makes of fmt: its own line ends stay, the arguments are made printable. */
+/* Formats like printf; the line ends of fmt stay, the arguments are made printable. */
 struct str printable_fmt(struct arena *a, const char *fmt, va_list ap) PRINTF(2, 0);
-/* In a function (..., fmt, ...): declares that text. */
+/* Declares the formatted text, in a function (..., fmt, ...). */
 #define PRINTABLE(text, arena, fmt)                                                                \
 	va_list text##_args;                                                                       \
 	va_start(text##_args, fmt);                                                                \
 	struct str text = printable_fmt((arena), fmt, text##_args);                                \
 	va_end(text##_args)
 
-void styles_init(void);                                              /* while there is one thread */
+void styles_init(void); /* while there is only one thread */
 struct str style_mark(struct arena *a, unsigned code, struct str s); /* SGR 1 to 99 */
 struct str styles_resolve(struct arena *a, struct str s);
 
-/* Columns on screen of printable text without styles, each character as wide as the next. */
+/* Columns on screen of printable text without styles; each character counts as one. */
 size_t text_width(struct str s);
-/* At most `columns` of it, which is not 0: the last is an ellipsis where text is cut off. */
+/* Cuts the text to `columns` (not 0) columns; if it is cut, the last one is an ellipsis. */
 struct str text_cut(struct arena *a, struct str s, size_t columns);

@@ -1,5 +1,4 @@
-/* The status line; see out.h. All state is here, behind one lock: progress comes from any
- * thread. */
+/* The status line; see out.h. One lock guards all state, since progress comes from any thread. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,8 @@ struct progress {
 	enum unit unit;
 	uint64_t total, done;
 	double start, last_plain;
-	double left, told; /* seconds, and when that was told; 0 = not told */
+	double left,
+		left_at; /* seconds left as the worker estimated at this time; 0 = no estimate */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,7 +51,7 @@ static struct str describe(struct arena *a, const struct progress *p)
 		line = str_fmt(a, "%.*s  %.*s", STR(line), STR(count_of(a, p, p->done)));
 	if (p->unit != UNIT_NONE && p->total)
 		line = str_fmt(a, "%.*s/%.*s", STR(line), STR(count_of(a, p, p->total)));
-	double left = p->left - (mono_now() - p->told);
+	double left = p->left - (mono_now() - p->left_at);
 	if (p->left <= 0 && p->total && p->done && p->done < p->total && spent > 1)
 		left = spent * (double)(p->total - p->done) / (double)p->done;
 	if (left > 0) {
@@ -105,7 +105,7 @@ static void left(struct progress *p, double seconds)
 {
 	pthread_mutex_lock(&lock);
 	p->left = seconds;
-	p->told = mono_now();
+	p->left_at = mono_now();
 	pthread_mutex_unlock(&lock);
 }
 

@@ -45,12 +45,12 @@ static void print_row(
 	}
 	struct str line = buf_str(&out);
 	while (line.n && line.p[line.n - 1] == ' ')
-		line.n--; /* of empty cells */
+		line.n--; /* blanks of empty cells */
 	out_fmt("%.*s\n", STR(styled_out(&tmp, style, line)));
 }
 
-/* Takes columns off the widest of those with text, the last one first, until the line fits; figures
- * stay, and so do eight columns of the others. */
+/* Narrows the widest column of text, the last one first, until the line fits; columns of figures keep their width, the
+ * others at least eight characters. */
 static void fit(const struct table *t, size_t *widths)
 {
 	enum { GAP = 2, LEAST = 8 };
@@ -129,14 +129,6 @@ static struct str member_text(
 	}
 }
 
-/* A result as it is shown: the columns, the table of its JSON, and the object itself. */
-static struct str cell_text(struct arena *a, const struct column *c,
-	const struct json_field *fields, const void *row, const void *object)
-{
-	struct str text = c->text ? c->text(a, row, object) : member_text(a, c, fields, row);
-	return text.n || !c->none ? text : str_from(c->none);
-}
-
 bool table_show(struct arena *a, const struct json_field *fields, const char *key,
 	const struct column *columns, const void *object)
 {
@@ -152,8 +144,13 @@ bool table_show(struct arena *a, const struct json_field *fields, const char *ke
 		heads[i] = columns[i].title;
 	struct table t = table_new(a, heads);
 	for (const char *row = items.v; items.n--; row += items.size) {
-		for (size_t i = 0; i < n; i++)
-			cells[i] = cell_text(a, &columns[i], list->fields, row, object);
+		for (size_t i = 0; i < n; i++) {
+			const struct column *c = &columns[i];
+			cells[i] = c->text ? c->text(a, row, object)
+					   : member_text(a, c, list->fields, row);
+			if (!cells[i].n && c->none)
+				cells[i] = str_from(c->none);
+		}
 		table_row(&t, cells);
 	}
 	if (t.n)

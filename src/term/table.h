@@ -23,7 +23,7 @@ enum cell_form { CELL_PLAIN, CELL_BYTES, CELL_MEMORY, CELL_SECONDS };
 struct column {
 	const char *
 		title; /* a leading '>' aligns the column to the right; NULL ends a list of columns */
-	const char *key; /* of the member, in the table of the row's JSON */
+	const char *key; /* the member's key in the table of the row's JSON */
 	enum cell_form form;
 	const char *none;    /* stands for "", for an empty list, and for a number below 0 */
 	const char *between; /* the words of a list; NULL: ", " */

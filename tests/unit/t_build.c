@@ -6,7 +6,7 @@
 
 struct fixture {
 	struct arena a;
-	struct plan plan;
+	struct plan_wish wish;
 	struct build_request request;
 	struct build_result result;
 	const struct err *failure;
@@ -16,9 +16,10 @@ static int begin(void **state)
 {
 	struct fixture *f = xmalloc(sizeof(*f));
 	*f = (struct fixture){0};
-	f->plan.project = S("/home/u/\"odd\" proj");
-	f->plan.name = S("saxpy");
-	f->request = (struct build_request){.plan = &f->plan, .began = mono_now()};
+	f->wish.plan.project = S("/home/u/\"odd\" proj");
+	f->wish.plan.name = S("saxpy");
+	f->result.plan = &f->wish.plan;
+	f->request = (struct build_request){.wish = &f->wish, .began = mono_now()};
 	*state = f;
 	return 0;
 }
@@ -156,7 +157,7 @@ static bool is_proved(struct fixture *f)
 	struct build_result *r = &f->result;
 	r->proved = (struct build_proof){0};
 	r->verdict = (struct verdict){0};
-	assert_ok(build_proved(&f->a, &f->request, &o, r));
+	assert_ok(build_proved(&f->a, &o, r));
 	return r->proved.verify != NULL;
 }
 
@@ -181,7 +182,7 @@ static void the_same_wheel_is_proved_once(void **state)
 	f->result.dir = dir;
 	f->result.wheel = path_join(&f->a, dir, S("x.whl"));
 	f->result.sdk.fingerprint = S("ab12");
-	strs_add(&f->a, &f->plan.gpus, S("gfx1201"));
+	strs_add(&f->a, &f->wish.plan.gpus, S("gfx1201"));
 	assert_ok(fs_write(f->result.wheel, S("a wheel"), 0644));
 	assert_false(is_proved(f));
 	keep_record(f, true);
@@ -205,9 +206,9 @@ static void the_same_wheel_is_proved_once(void **state)
 	f->result.sdk.fingerprint = S("cd34");
 	assert_false(is_proved(f));
 	f->result.sdk.fingerprint = S("ab12");
-	f->plan.gpus.v[0] = S("gfx1100");
+	f->wish.plan.gpus.v[0] = S("gfx1100");
 	assert_false(is_proved(f));
-	f->plan.gpus.v[0] = S("gfx1201");
+	f->wish.plan.gpus.v[0] = S("gfx1201");
 	assert_true(is_proved(f));
 	assert_ok(fs_write(f->result.wheel, S("A wheel"), 0644));
 	assert_false(is_proved(f));
@@ -235,7 +236,7 @@ static void a_dry_run_lists_the_steps_of_a_build(void **state)
 	struct fixture *f = *state;
 	static const char *const want[] = {"device a.cu gfx1201", "device a.cu gfx90a:xnack-",
 		"bundle a.cu ", "host a.cu ", "c++ b.cpp ", "link m.so "};
-	struct plan *p = &f->plan;
+	struct plan *p = &f->wish.plan;
 	strs_add(&f->a, &p->gpus, S("gfx1201"));
 	strs_add(&f->a, &p->gpus, S("gfx90a:xnack-"));
 	*VEC_PUSH(&f->a, &p->sources) =

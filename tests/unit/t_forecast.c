@@ -5,7 +5,7 @@
 enum { MIB = 1 << 20 };
 
 #define KIT_MORE                                                                                   \
-	struct plan plan;                                                                          \
+	struct plan_wish wish;                                                                     \
 	struct plan_foreign how;                                                                   \
 	struct sdk sdk;                                                                            \
 	struct forecast forecast;
@@ -14,10 +14,10 @@ enum { MIB = 1 << 20 };
 static int begin(void **state)
 {
 	struct fixture *f = kit_new(state);
-	f->plan = (struct plan){.project = S("/p"), .name = S("p"), .foreign = &f->how};
-	strs_add(&f->a, &f->plan.gpus, S("gfx1201"));
-	strs_add(&f->a, &f->plan.sdk.components, S("compiler"));
-	strs_add(&f->a, &f->plan.sdk.components, S("math"));
+	f->wish.plan = (struct plan){.project = S("/p"), .name = S("p"), .foreign = &f->how};
+	strs_add(&f->a, &f->wish.plan.gpus, S("gfx1201"));
+	strs_add(&f->a, &f->wish.plan.sdk.components, S("compiler"));
+	strs_add(&f->a, &f->wish.plan.sdk.components, S("math"));
 	f->how.cost = (struct plan_cost){.host_seconds = 1000,
 		.device_seconds = 100,
 		.disk = 60,
@@ -29,7 +29,7 @@ static int begin(void **state)
 
 static const struct forecast *look(struct fixture *f)
 {
-	build_forecast(&f->a, &f->plan, f->dir, 2, &f->forecast);
+	build_forecast(&f->a, &f->wish, f->dir, 2, &f->forecast);
 	return &f->forecast;
 }
 
@@ -51,12 +51,12 @@ static void the_description_is_scaled_by_gpus(void **state)
 	assert_int_equal(f->forecast.memory, 7 * MIB);
 	assert_true(f->forecast.cpu > 1099 && f->forecast.cpu < 1101);
 	assert_true(f->forecast.seconds > 549 && f->forecast.seconds < 551);
-	strs_add(&f->a, &f->plan.gpus, S("gfx1100"));
+	strs_add(&f->a, &f->wish.plan.gpus, S("gfx1100"));
 	assert_int_equal(look(f)->disk, 80 * MIB);
 	assert_true(f->forecast.cpu > 1199 && f->forecast.cpu < 1201);
 	f->how.cost = (struct plan_cost){0};
 	assert_false(look(f)->known);
-	f->plan.foreign = NULL;
+	f->wish.plan.foreign = NULL;
 	assert_false(look(f)->known);
 }
 
@@ -78,16 +78,16 @@ static void an_sdk_is_needed_as_far_as_it_is_not_there(void **state)
 	struct fixture *f = *state;
 	f->sdk.bytes = 20 * MIB;
 	strs_add(&f->a, &f->sdk.requested, S("compiler"));
-	f->plan.here = &f->sdk;
+	f->wish.here = &f->sdk;
 	assert_int_equal(look(f)->sdk, 30 * MIB);
 	f->sdk.bytes = 99 * MIB;
 	assert_int_equal(look(f)->sdk, 0);
 	f->sdk.bytes = 20 * MIB;
 	strs_add(&f->a, &f->sdk.requested, S("math"));
 	assert_int_equal(look(f)->sdk, 0);
-	f->plan.here = NULL;
+	f->wish.here = NULL;
 	assert_int_equal(look(f)->sdk, 50 * MIB);
-	f->plan.sdk.prefix = S("/opt/rocm");
+	f->wish.plan.sdk.prefix = S("/opt/rocm");
 	assert_int_equal(look(f)->sdk, 0);
 }
 

@@ -291,7 +291,9 @@ static void suffix(struct fixture *f, const char *wish, const char *want)
 	f->plan.sdk.suite = S("none-such");
 	strs_add(&f->a, &f->plan.foreign->env, S("V=@version@!"));
 	strs_add(&f->a, &f->plan.foreign->env, S("S=@suffix@"));
-	assert_ok(suffix_choose(&f->a, &r, &f->plan));
+	struct plan_wish plan = {.plan = f->plan};
+	assert_ok(suffix_choose(&f->a, &r, &plan));
+	f->plan = plan.plan;
 	assert_str(f->plan.version, want);
 	assert_str(f->plan.foreign->env.v[0], str_fmt(&f->a, "V=%s!", want).p);
 	assert_str(f->plan.foreign->env.v[1], str_fmt(&f->a, "S=%s", want + 5).p);
@@ -311,7 +313,8 @@ static void a_version_says_what_it_is_for(void **state)
 	put(f, ".git/refs/heads/a", "fedcba9876543210\n");
 	suffix(f, NULL, "2.6.0+gitfedcba98.rocm@rocm@");
 	struct plan_request r = {.suffix = S("+no such")};
-	assert_err(suffix_choose(&f->a, &r, &f->plan), E_USAGE);
+	struct plan_wish wish = {.plan = f->plan};
+	assert_err(suffix_choose(&f->a, &r, &wish), E_USAGE);
 }
 
 /* So the first build on a machine, which installs the SDK, and the next one are for the same. */
@@ -324,17 +327,19 @@ static void what_only_the_sdk_knows_is_put_in_when_it_is_there(void **state)
 	strs_add(&f->a, &f->plan.foreign->env, S("R=rocm[libraries]==@rocm-pin@"));
 	*VEC_PUSH(&f->a, &f->plan.foreign->files) =
 		(struct plan_file){S("a"), S("check_version=\"@rocm@\"")};
-	struct plan before = f->plan;
-	plan_settle(&f->a, &sdk, &f->plan); /* it does not say */
-	assert_str(f->plan.version, "2.6.0+rocm@rocm@");
+	const struct plan_wish wish = {.plan = f->plan};
+	const struct findings none = {0};
+	struct plan settled;
+	plan_settle(&f->a, &wish, &sdk, &none, &settled); /* it does not say */
+	assert_str(settled.version, "2.6.0+rocm@rocm@");
 	*VEC_PUSH(&f->a, &sdk.components) = (struct sdk_component){S("hip"), S("6.4.43484")};
-	plan_settle(&f->a, &sdk, &f->plan);
-	assert_str(f->plan.version, "2.6.0+rocm6.4");
-	assert_str(str_join(&f->a, &f->plan.foreign->env, S(" ")),
+	plan_settle(&f->a, &wish, &sdk, &none, &settled);
+	assert_str(settled.version, "2.6.0+rocm6.4");
+	assert_str(str_join(&f->a, &settled.foreign->env, S(" ")),
 		"V=2.6.0+rocm6.4! S=+rocm6.4 R=rocm[libraries]==6.4.*");
-	assert_str(f->plan.foreign->files.v[0].text, "check_version=\"6.4\"");
-	assert_str(before.foreign->env.v[0],
-		"V=2.6.0+rocm@rocm@!"); /* another plan's is not touched */
+	assert_str(settled.foreign->files.v[0].text, "check_version=\"6.4\"");
+	assert_str(
+		wish.plan.foreign->env.v[0], "V=2.6.0+rocm@rocm@!"); /* the wish is not touched */
 }
 
 static void a_worktree_leads_to_its_repository(void **state)

@@ -58,7 +58,7 @@ static void make_plan(struct fixture *f)
 	plan_explain(&f->a, p, "gpu", S("gfx1201"), "asked for");
 }
 
-static struct err *read_text(struct fixture *f, struct str text, struct plan *ret)
+static struct err *read_text(struct fixture *f, struct str text, struct plan_wish *ret)
 {
 	struct str path = path_join(&f->a, f->top, S("plan.json"));
 	assert_ok(fs_write(path, text, 0644));
@@ -79,44 +79,44 @@ static struct str edited(struct fixture *f, const char *old, const char *with)
 static void every_field_survives_saving(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	assert_ok(read_text(f, json(f), &back));
-	assert_str(back.summary, "with \"quotes\", a\ttab and \303\244");
-	assert_str(joined(f, &back.gpus), "gfx1201 gfx90a:xnack-");
-	assert_str(joined(f, &back.defines), "A=\"x y\"");
-	assert_str(joined(f, &back.python_files), "pkg/x.py");
-	assert_int_equal(back.sources.v[1].lang, PLAN_CXX);
-	assert_true(back.modules.v[0].loader);
-	assert_str(back.modules.v[0].sources.v[0], "src/b.cpp"); /* the order of linking */
-	assert_str(back.modules.v[0].sources.v[1], "src/a.cu");
-	assert_str(back.reasons.v[0].why, "asked for");
-	assert_int_equal(back.hipify.mode, HIPIFY_EXTENSION);
-	assert_str(back.hipify.map_text, "{\"custom_map\": {\n\"a\": \"b\"}}\n");
-	assert_str(joined(f, &back.hipify.sources), "src/a.cu");
-	assert_str(json_document(&f->a, 2, plan_fields, &back), str_z(&f->a, json(f)));
+	assert_str(back.plan.summary, "with \"quotes\", a\ttab and \303\244");
+	assert_str(joined(f, &back.plan.gpus), "gfx1201 gfx90a:xnack-");
+	assert_str(joined(f, &back.plan.defines), "A=\"x y\"");
+	assert_str(joined(f, &back.plan.python_files), "pkg/x.py");
+	assert_int_equal(back.plan.sources.v[1].lang, PLAN_CXX);
+	assert_true(back.plan.modules.v[0].loader);
+	assert_str(back.plan.modules.v[0].sources.v[0], "src/b.cpp"); /* the order of linking */
+	assert_str(back.plan.modules.v[0].sources.v[1], "src/a.cu");
+	assert_str(back.plan.reasons.v[0].why, "asked for");
+	assert_int_equal(back.plan.hipify.mode, HIPIFY_EXTENSION);
+	assert_str(back.plan.hipify.map_text, "{\"custom_map\": {\n\"a\": \"b\"}}\n");
+	assert_str(joined(f, &back.plan.hipify.sources), "src/a.cu");
+	assert_str(json_document(&f->a, 2, plan_fields, &back.plan), str_z(&f->a, json(f)));
 }
 
 /* What a build will take is of the day on which it was told. */
 static void forecasts_and_findings_are_not_read_back(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	assert_ok(read_text(
 		f, edited(f, "\"schema\"", "\"forecast\": {\"disk\": 5}, \"schema\""), &back));
-	assert_null(back.forecast);
-	assert_int_equal(back.findings.n, 0);
+	assert_null(back.plan.forecast);
+	assert_int_equal(back.plan.findings.n, 0);
 }
 
 static void targets_may_be_edited_and_are_put_in_order(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	assert_ok(read_text(
 		f, edited(f, "\"gfx1201\",", "\"gfx942\", \"gfx90a:xnack-\", \"gfx942\","), &back));
-	assert_str(joined(f, &back.gpus), "gfx942 gfx90a:xnack-");
+	assert_str(joined(f, &back.plan.gpus), "gfx942 gfx90a:xnack-");
 	assert_err(read_text(f, edited(f, "\"gfx1201\"", "\"gfx1210\""), &back), E_GFX);
 	assert_err(read_text(f, edited(f, "\"gfx1201\"", "\"native\""), &back), E_GFX);
 	assert_err_says(read_text(f, edited(f, "\"gfx1201\"", "\"gfx941\""), &back), E_GFX,
@@ -126,10 +126,10 @@ static void targets_may_be_edited_and_are_put_in_order(void **state)
 static void flags_and_defines_may_be_edited(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	assert_ok(read_text(f, edited(f, "\"-O3\"", "\"-O1\", \"-g\""), &back));
-	assert_str(joined(f, &back.flags), "-O1 -g");
+	assert_str(joined(f, &back.plan.flags), "-O1 -g");
 }
 
 static const struct {
@@ -183,7 +183,7 @@ static void edits_that_make_no_sense_are_refused(void **state)
 	struct fixture *f = *state;
 	make_plan(f);
 	for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
-		struct plan back;
+		struct plan_wish back;
 		struct err *e = read_text(f, edited(f, edits[i].old, edits[i].with), &back);
 		bool good = e && test_err_says(e, edits[i].says) && e->path &&
 			    (e->code == E_PLAN || e->code == E_SYNTAX);
@@ -229,12 +229,12 @@ static const struct {
 static void plans_of_other_build_systems_are_checked_too(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_foreign(f);
 	assert_ok(read_text(f, json(f), &back));
-	assert_int_equal(back.foreign->system, SOURCE_PYTHON);
-	assert_str(back.foreign->files.v[0].text, "2.6.0");
-	assert_str(joined(f, &back.foreign->backend_path), "back/end");
+	assert_int_equal(back.plan.foreign->system, SOURCE_PYTHON);
+	assert_str(back.plan.foreign->files.v[0].text, "2.6.0");
+	assert_str(joined(f, &back.plan.foreign->backend_path), "back/end");
 	for (size_t i = 0; i < sizeof(foreign_edits) / sizeof(*foreign_edits); i++) {
 		struct str text = edited(f, foreign_edits[i].old, foreign_edits[i].with);
 		assert_err_says(read_text(f, text, &back), E_PLAN, foreign_edits[i].says);
@@ -247,7 +247,7 @@ static void plans_of_other_build_systems_are_checked_too(void **state)
 static void a_plan_of_nothing_is_refused(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	struct plan whole = f->plan;
 	f->plan.gpus.n = 0;
@@ -267,7 +267,7 @@ static void a_plan_of_nothing_is_refused(void **state)
 static void header_folders_are_those_of_known_packages(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	static const struct {
 		const char *dir;
 		bool good;
@@ -321,7 +321,7 @@ static void what_is_no_plan_is_told_so(void **state)
 {
 	struct fixture *f = *state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		struct plan back;
+		struct plan_wish back;
 		struct err *e = read_text(f, str_from(others[i].text), &back);
 		if (!e || e->code != others[i].code) {
 			test_print_err(e);
@@ -334,7 +334,7 @@ static void what_is_no_plan_is_told_so(void **state)
 static void a_plan_of_parts_that_are_gone_is_refused(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	struct str text = json(f);
 	assert_ok(fs_remove(path_join(&f->a, f->dir, S("src/b.cpp"))));
@@ -352,19 +352,19 @@ static void a_plan_of_parts_that_are_gone_is_refused(void **state)
 static void a_plan_for_the_sdks_libc_fits_any_machine(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	f->plan.host.libc = S("2.17"); /* of another machine */
 	f->plan.host.triplet = S("s390x-linux-gnu");
 	f->plan.host.python_version = S("2.7");
 	assert_ok(read_text(f, json(f), &back));
-	assert_str(back.host.libc, "2.17");
+	assert_str(back.plan.host.libc, "2.17");
 }
 
 static void a_plan_for_this_machines_libc_fits_this_machine_only(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	assert_ok(host_read(&f->a, S(""), &f->plan.host));
 	f->plan.host_native = true;
@@ -381,7 +381,7 @@ static void a_plan_for_this_machines_libc_fits_this_machine_only(void **state)
 static void pythons_version_matters_where_its_headers_are_used(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	assert_ok(host_read(&f->a, S(""), &f->plan.host));
 	f->plan.host.python_version = S("3.1");
@@ -390,15 +390,15 @@ static void pythons_version_matters_where_its_headers_are_used(void **state)
 	f->plan.needs_python = true;
 	assert_ok(read_text(f, json(f), &back));
 	assert_err_says(plan_meet_python(&f->a, &back), E_PLAN, "planned was '3.1'");
-	f->plan.file = S("");
-	assert_ok(plan_meet_python(&f->a, &f->plan)); /* made just now: nobody else's */
+	struct plan_wish made = {.plan = f->plan};
+	assert_ok(plan_meet_python(&f->a, &made)); /* made just now: nobody else's */
 }
 
 /* A plan may come from a stranger, and to look at it is no consent. */
 static void nothing_that_a_plan_names_is_run_by_reading_it(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	struct str program = path_join(&f->a, f->top, S("program"));
 	struct str mark = path_join(&f->a, f->top, S("mark"));
 	struct str script = str_fmt(&f->a, "#!/bin/sh\n>'%.*s'\nexit 1\n", STR(mark));
@@ -450,7 +450,7 @@ static void an_sdk_elsewhere_is_not_reached_by_the_name_of_a_suite(void **state)
 static void a_plan_that_names_no_archive_is_refused(void **state)
 {
 	struct fixture *f = *state;
-	struct plan back;
+	struct plan_wish back;
 	make_plan(f);
 	assert_err(read_text(f, edited(f, "\"mirror\": \"\"", "\"mirror\": \"ssh://x/\""), &back),
 		E_USAGE);

@@ -238,7 +238,7 @@ static void the_sdk_is_looked_into_and_never_written(void **state)
 	assert_str(recipe_environment(&f->a, &f->r, NULL, true).v[0], "M=/opt/rocm/m");
 	f->q.facts = (struct recipe_facts){0};
 	assert_int_equal(status_of(f, "sdk"), RECIPE_APPLIED);
-	assert_err_says(with(f, recipes_apply, NULL, NULL), E_RECIPE, "cannot be made again");
+	assert_err_says(with(f, recipes_apply, NULL, NULL), E_RECIPE, "cannot be applied again");
 	assert_ok(with(f, recipes_revert, "sdk", NULL));
 }
 

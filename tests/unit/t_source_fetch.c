@@ -264,7 +264,7 @@ static void patches_that_cannot_be_applied(void **state)
 		{"1.patch\n", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n", E_SOURCE,
 			"is not a file"},
 		{"1.patch\n", "--- a/../x\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n", E_SYNTAX, "a path"},
-		{"1.patch\n", "diff --git a/a/f b/g\nrename from a/f\n", E_SYNTAX, "renames"},
+		{"1.patch\n", "diff --git a/a/f b/g\nrename from a/f\n", E_SYNTAX, "rename"},
 	};
 	ARENA(a);
 	struct str dir = test_dir(&a);

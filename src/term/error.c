@@ -1,9 +1,10 @@
-/* Errors as a person reads them: the chain, the place in the user's file with the source line and a
- * caret, output of a failed tool, hints once each. See out.h. */
+/* Errors for people: the chain, the place in the user's file with the source line and a caret, the
+ * output of a failed tool, each hint once; and as JSON for programs. See out.h. */
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "formats/json_fields.h"
 #include "term/out.h"
 #include "term/printable.h"
 
@@ -14,7 +15,7 @@ struct seen {
 	size_t n;
 };
 
-/* The line of the user's file with a caret below; nothing when the file cannot be read. */
+/* The line of the user's file with a caret below; nothing if the file cannot be read. */
 static void show_source(struct buf *out, const struct err *e)
 {
 	ARENA(tmp);
@@ -40,7 +41,7 @@ static void show_source(struct buf *out, const struct err *e)
 	buf_fmt(out, "%.*s\n", STR(styled_err(&tmp, STYLE_RED, S("^"))));
 }
 
-/* A line of which the part behind `before` comes from anywhere. */
+/* A line whose text behind `before` may come from anywhere. */
 static void show_line(struct buf *out, const char *before, struct str text)
 {
 	ARENA(tmp);
@@ -60,7 +61,7 @@ static void show_place(struct buf *out, const struct err *e)
 	show_source(out, e);
 }
 
-/* Hints of an error and its causes, and of those behind it: each once. */
+/* The hints of an error, its causes and the errors behind it: each once. */
 static void show_hints(struct buf *out, const struct err *e, struct seen *seen)
 {
 	ARENA(tmp);
@@ -81,8 +82,7 @@ static void show_hints(struct buf *out, const struct err *e, struct seen *seen)
 		show_hints(out, e->also, seen);
 }
 
-/* Further mistakes in the user's sources are errors like the first; a failure while cleaning up is not
- * what the command failed by. */
+/* Further mistakes in the user's sources are errors like the first one; a failure while cleaning up is a side note. */
 static struct str label_of(struct arena *a, const struct err *e, bool first)
 {
 	bool error = first || e->code == E_COMPILE || e->code == E_LINK;
@@ -119,4 +119,45 @@ void say_error(const struct err *e)
 	show_hints(&out, e, &seen);
 	fflush(stdout);
 	say_lines(buf_str(&out));
+}
+
+/* ---- for programs ---- */
+
+struct error_place {
+	const char *path;
+	unsigned line, column;
+};
+
+struct error_document {
+	const char *code, *message;
+	struct strs causes, hints, details;
+	const struct error_place *place; /* the first of them, or NULL */
+};
+
+static const struct json_field place_fields[] = FIELDS_ONLY(struct error_place, path, line, column);
+static const struct json_field error_fields[] = {
+	FIELD_CONST("schema", "rocsmith.error/1"),
+	FIELDS(struct error_document, code, message, causes, hints, details),
+	FIELD_POINTER("place", struct error_document, place, place_fields),
+	{.kind = FIELD_END},
+};
+
+struct str error_json(struct arena *a, const struct err *first)
+{
+	struct error_document doc = {.code = err_id(first->code), .message = first->msg};
+	for (const struct err *e = first; e; e = e->cause) {
+		if (e != first)
+			strs_add(a, &doc.causes, str_from(e->msg));
+		for (const struct err_hint *h = e->hints; h; h = h->next)
+			strs_put(a, &doc.hints, str_from(h->text));
+		struct str detail = str_from(e->detail), line;
+		while (str_next(&detail, '\n', &line))
+			strs_add(a, &doc.details, line);
+		if (!e->path || doc.place)
+			continue;
+		struct error_place *at = NEW(a, struct error_place);
+		*at = (struct error_place){.path = e->path, .line = e->line, .column = e->col};
+		doc.place = at;
+	}
+	return json_document(a, 2, error_fields, &doc);
 }

@@ -1,0 +1,116 @@
+/* The facts of a build and the tree that recipes are tried on: versions by name, and the files as the recipes so far leave them. */
+#include "base/fs.h"
+#include "recipe/recipe_int.h"
+
+enum { VERSION_LIMIT = 1 << 20 };
+
+/* ---- facts: versions by name ---- */
+
+const struct recipe_fact *recipe_fact(const struct recipe_facts *f, struct str name)
+{
+	VEC_EACH (const struct recipe_fact, it, &f->versions)
+		if (str_eq(it->name, name))
+			return it;
+	return NULL;
+}
+
+void recipe_fact_add(struct arena *a, struct recipe_facts *f, struct recipe_fact fact)
+{
+	if (fact.version.n && !recipe_fact(f, fact.name))
+		*VEC_PUSH(a, &f->versions) = fact;
+}
+
+struct err *recipe_facts_of_tree(struct arena *a, struct str tree, struct recipe_facts *facts)
+{
+	static const struct {
+		const char *file, *mark;
+	} places[] = {{"debian/changelog", "("}, {"torch/version.py", "__version__ ="},
+		{"version.txt", ""}};
+	if (!fs_is_dir(path_join(a, tree, S("torch/csrc")))) /* not PyTorch */
+		return NULL;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct str text, file = str_from(places[i].file);
+		TRY(fs_read_opt(a, path_join(a, tree, file), VERSION_LIMIT, &text));
+		if (!text.p)
+			continue;
+		struct str mark = str_from(places[i].mark);
+		struct str rest = str_trim(str_sub(text, str_find(text, mark) + mark.n, text.n));
+		if (rest.n && (rest.p[0] == '\'' || rest.p[0] == '"'))
+			rest = str_sub(rest, 1, rest.n);
+		/* the release alone: version.txt says "2.6.0a0+git1" for every commit before 2.6.0 */
+		size_t n = 0;
+		while (n < rest.n && (ascii_digit(rest.p[n]) || rest.p[n] == '.'))
+			n++;
+		while (n && rest.p[n - 1] == '.')
+			n--;
+		struct str version = str_dup(a, str_sub(rest, 0, n));
+		recipe_fact_add(a, facts, (struct recipe_fact){S("torch"), version, file});
+	}
+	return NULL;
+}
+
+/* ---- files of the tree ---- */
+
+static struct tree_text *changed_text(struct trial *t, struct str path)
+{
+	VEC_EACH (struct tree_text, it, &t->texts)
+		if (str_eq(it->path, path))
+			return it;
+	return NULL;
+}
+
+/* The text of a file as the tree has it, or as the recipes so far left it. */
+static struct err *load_text(struct work *w, struct str path, struct tree_text **ret)
+{
+	*ret = map_get(&w->texts, path);
+	if (*ret)
+		return NULL;
+	struct tree_text *text = NEW(w->a, struct tree_text);
+	struct str full = path_join(w->a, w->view->root, path);
+	*text = (struct tree_text){.path = path};
+	if (view_exists(w->view, full) && fs_is_file(full))
+		TRY(view_read(w->view, w->a, full, &text->old));
+	text->now = text->old;
+	map_put(&w->texts, path, text);
+	*ret = text;
+	return NULL;
+}
+
+struct err *trial_text(struct trial *t, struct str path, struct str *ret)
+{
+	struct tree_text *text = changed_text(t, path);
+	if (!text)
+		TRY(load_text(t->w, path, &text));
+	*ret = text->now;
+	return NULL;
+}
+
+void trial_put(struct trial *t, struct str path, struct str now)
+{
+	struct tree_text *text = changed_text(t, path);
+	if (!text)
+		text = VEC_PUSH(t->w->a, &t->texts);
+	*text = (struct tree_text){.path = path, .now = now};
+}
+
+void trial_keep(struct trial *t)
+{
+	VEC_EACH (const struct tree_text, it, &t->texts) {
+		struct tree_text *text = map_get(&t->w->texts, it->path);
+		if (!text) {
+			text = NEW(t->w->a, struct tree_text);
+			*text = (struct tree_text){.path = it->path};
+			map_put(&t->w->texts, it->path, text);
+		}
+		text->now = it->now;
+		text->changed = true;
+	}
+}
+
+const struct found *trial_found(const struct trial *t, struct str name)
+{
+	VEC_EACH (const struct found, f, &t->found)
+		if (str_eq(f->name, name))
+			return f;
+	return NULL;
+}
