@@ -93,49 +93,6 @@ static void show_rules(struct arena *a, struct str id, bool first)
 	}
 }
 
-static const struct json_field fix_fields[] =
-	FIELDS_ONLY(struct diagnosis_fix, action, command, tradeoff);
-static const struct json_field refuted_fields[] =
-	FIELDS_ONLY(struct diagnosis_refuted, claim, why, evidence);
-
-static void write_evidence(struct json *j, const void *object)
-{
-	const struct diagnosis *d = object;
-	json_open(j, '[');
-	for (const char *const *e = d->evidence; *e; e++)
-		json_str(j, str_from(*e));
-	json_close(j);
-}
-
-static void write_fixes(struct json *j, const void *object)
-{
-	json_open(j, '[');
-	for (const struct diagnosis_fix *f = ((const struct diagnosis *)object)->fix; f->action;
-		f++)
-		json_struct(j, fix_fields, f);
-	json_close(j);
-}
-
-static void write_refuted(struct json *j, const void *object)
-{
-	const struct diagnosis_refuted *f = ((const struct diagnosis *)object)->refuted;
-	json_open(j, '[');
-	for (; f && f->claim; f++)
-		json_struct(j, refuted_fields, f);
-	json_close(j);
-}
-
-static const struct json_field applies_fields[] =
-	FIELDS_ONLY(struct diagnosis_applies, torch, rocm, gfx, os);
-static const struct json_field entry_fields[] = {
-	FIELDS(struct diagnosis, id, stage, title, cause, confidence, context, generic, inferred),
-	FIELD_STRUCT("applies", struct diagnosis, applies, applies_fields),
-	FIELD_WRITE("fixes", write_fixes),
-	FIELD_WRITE("refuted", write_refuted),
-	FIELD_WRITE("evidence", write_evidence),
-	{.kind = FIELD_END},
-};
-
 struct entries {
 	const char *id; /* of rules; NULL: all */
 	VEC(struct diagnosis) v;
@@ -148,7 +105,7 @@ static void write_rules(struct json *j, const void *entries)
 
 static const struct json_field list_fields[] = {
 	FIELD_CONST("schema", "rocsmith.explain-entries/1"),
-	FIELD_LIST("entries", struct entries, v, entry_fields),
+	FIELD_LIST("entries", struct entries, v, diagnosis_fields),
 	FIELD_WRITE("rules", write_rules),
 	{.kind = FIELD_END},
 };

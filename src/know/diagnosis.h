@@ -51,6 +51,7 @@ struct diagnosis {
 };
 const struct diagnosis *diagnosis_table(void);
 extern const size_t diagnosis_count;
+extern const struct json_field diagnosis_fields[]; /* an entry of `explain --list --json` */
 
 /* Something to notice about a log as a whole, or a line that reports an error. */
 struct diagnosis_sign {

@@ -271,6 +271,49 @@ static void write_texts(struct json *j, const char *const *list)
 	json_close(j);
 }
 
+/* Writes the rows of an array that ends with a row whose first member, a text, is NULL. */
+static void write_rows(
+	struct json *j, const struct json_field *fields, const void *rows, size_t size)
+{
+	json_open(j, '[');
+	for (const char *row = rows; row && *(const char *const *)(const void *)row; row += size)
+		json_struct(j, fields, row);
+	json_close(j);
+}
+
+static const struct json_field fix_fields[] =
+	FIELDS_ONLY(struct diagnosis_fix, action, command, tradeoff);
+static const struct json_field refuted_fields[] =
+	FIELDS_ONLY(struct diagnosis_refuted, claim, why, evidence);
+static const struct json_field applies_fields[] =
+	FIELDS_ONLY(struct diagnosis_applies, torch, rocm, gfx, os);
+
+static void write_entry_fixes(struct json *j, const void *entry)
+{
+	const struct diagnosis *d = entry;
+	write_rows(j, fix_fields, d->fix, sizeof(*d->fix));
+}
+
+static void write_refuted(struct json *j, const void *entry)
+{
+	const struct diagnosis *d = entry;
+	write_rows(j, refuted_fields, d->refuted, sizeof(*d->refuted));
+}
+
+static void write_entry_evidence(struct json *j, const void *entry)
+{
+	write_texts(j, ((const struct diagnosis *)entry)->evidence);
+}
+
+const struct json_field diagnosis_fields[] = {
+	FIELDS(struct diagnosis, id, stage, title, cause, confidence, context, generic, inferred),
+	FIELD_STRUCT("applies", struct diagnosis, applies, applies_fields),
+	FIELD_WRITE("fixes", write_entry_fixes),
+	FIELD_WRITE("refuted", write_refuted),
+	FIELD_WRITE("evidence", write_entry_evidence),
+	{.kind = FIELD_END},
+};
+
 static void write_why(struct json *j, const void *rule)
 {
 	json_str(j, str_from(rule_why(rule)));
@@ -321,7 +364,7 @@ static void write_each(struct json *j, const void *rule)
 	write_texts(j, ((const struct rule *)rule)->each);
 }
 
-static void write_fixes(struct json *j, const void *rule)
+static void write_rule_fixes(struct json *j, const void *rule)
 {
 	json_open(j, '[');
 	for (const struct rule_fix *f = ((const struct rule *)rule)->fix; f && f->action; f++)
@@ -334,7 +377,7 @@ static const struct json_field rule_fields[] = {
 	FIELD_WRITE("severity", write_severity),
 	FIELD_WRITE("each", write_each),
 	FIELDS(struct rule, when, message),
-	FIELD_WRITE("fixes", write_fixes),
+	FIELD_WRITE("fixes", write_rule_fixes),
 	{.kind = FIELD_MEMBERS, .fields = source_fields},
 	{.kind = FIELD_END},
 };

@@ -420,6 +420,9 @@ static void entries_are_complete(void **state)
 			!d->evidence[0] || !d->fix || !d->match || !d->cause || !d->applies.os)
 			fail_msg("the entry '%s' lacks something: see data/diagnoses/README.md",
 				d->id);
+		if (strstr(d->title, "TODO") || strstr(d->cause, "TODO") ||
+			strstr(d->fix->action, "TODO") || strstr(d->evidence[0], "TODO"))
+			fail_msg("the entry '%s' is not filled in", d->id);
 		if (!fs_present(str_fmt(&a, "data/diagnoses/%s.yaml", d->id)))
 			fail_msg("the entry '%s' is not in data/diagnoses/%s.yaml", d->id, d->id);
 		for (const char *const *e = d->explains; e && *e; e++)
