@@ -1,4 +1,4 @@
-/* rocsmith explain: what a log of a build or a run means; what one of our codes, or an entry, means. */
+/* rocsmith explain: the causes in a log of a build or a run; the meaning of one of our error codes, or of an entry. */
 #include "base/fs.h"
 #include "cli/opt.h"
 #include "know/diagnosis.h"
@@ -69,7 +69,7 @@ static void show_entry(struct arena *a, const struct diagnosis *d)
 	item(a, "from", entry_sources(a, d).p);
 }
 
-/* What doctor asks the machine: all rows with this id. */
+/* Shows all rules with this id; first: with their title and fixes. */
 static void show_rules(struct arena *a, struct str id, bool first)
 {
 	const struct rule *r = rule_find(id);
@@ -94,7 +94,7 @@ static void show_rules(struct arena *a, struct str id, bool first)
 }
 
 struct entries {
-	const char *id; /* of rules; NULL: all */
+	const char *id; /* selects the rules; NULL: all */
 	VEC(struct diagnosis) v;
 };
 
@@ -119,7 +119,7 @@ static void list_all(void)
 			out_fmt("%-28s %s\n", r->id, rule_title(r));
 }
 
-/* One entry, or a rule, or both; with an empty id all of them. */
+/* Shows an entry, the rules with its id, or both; all of them if the id is "". */
 static void show_entries(struct arena *a, bool json, struct str id)
 {
 	const struct diagnosis *one = diagnosis_find(id);
@@ -157,7 +157,7 @@ static bool is_code(struct str s)
 	return s.n == 5 && (s.p[0] == 'E' || s.p[0] == 'e') && str_u64(str_sub(s, 1, 5), 10, &n);
 }
 
-/* The section of rocsmith-errors(7), without its marks. */
+/* Shows the section of rocsmith-errors(7), without its markup. */
 static struct err *show_code(struct arena *a, struct str code, bool json)
 {
 	struct str rest = explain_errors, line;
@@ -211,7 +211,7 @@ static void show_cause(
 	item(a, "from", entry_sources(a, c->entry).p);
 }
 
-/* The causes; or, where there is none, what is one if the log is of an AMD GPU. */
+/* Shows the causes; or, if there is none, those that would be if the log is of an AMD GPU. */
 static void show_causes(struct arena *a, const struct log_answer *answer, struct str name)
 {
 	unsigned context = 0;
@@ -264,7 +264,7 @@ static struct err *open_log(struct arena *a, struct str path, int *ret_fd)
 	return e;
 }
 
-/* The machine is looked at only where an entry asks for it. */
+/* Compares the causes with the machine, if one of them asks for that. */
 static struct err *look_here(struct arena *a, struct str sysroot, struct log_answer *answer)
 {
 	struct machine m;

@@ -26,7 +26,7 @@ struct compat_state {
 };
 const struct compat_state *compat_state_table(void); /* one row */
 
-/* What is known of the target, or NULL. */
+/* The row of this target, or NULL. */
 const struct compat_target *compat_of(struct str target);
 
 enum compat_how {
@@ -39,15 +39,15 @@ extern const char *const compat_how_names[];
 struct compat_query {
 	struct str target, python; /* "gfx1201"; "3.12", "" = any */
 	enum compat_how how;
-	bool amd, unsure;        /* of AMD's index; of those that nobody looked into */
-	bool blas;               /* whose rocBLAS has its kernels, too */
-	const struct strs *also; /* and that has code for these; NULL: for none */
+	bool amd, unsure;        /* wheels of AMD's index; wheels that nobody looked into */
+	bool blas;               /* its rocBLAS must have kernels for the target, too */
+	const struct strs *also; /* it must have code for these, too; or NULL */
 };
 /* The first wheel of the table that serves it so, or NULL. */
 const struct compat_wheel *compat_find(const struct compat_query *q);
-/* Has the wheel code for all of these, and its rocBLAS kernels? NULL: none. */
+/* Do the wheel and its rocBLAS have code for all of these? True for NULL. */
 bool compat_serves_all(const struct compat_wheel *w, const struct strs *also);
-/* Is the Python within the wheel's range? "" is. */
+/* Is the Python within the wheel's range? True for "". */
 bool compat_fits(const struct compat_wheel *w, struct str python);
-/* Does such a list of GPUs have code for the target, and how? False: no. */
+/* Does a list of GPUs have code for the target, in this way? */
 bool compat_serves(const char *const *targets, struct str target, enum compat_how how);

@@ -1,10 +1,10 @@
 /* The meaning of build and run logs: the entries of data/diagnoses/ and the signs of data/logs.yaml, compiled in, and the
  * reader that finds them in a log of any size. data/diagnoses/README.md is the manual of an entry.
  *
- * A log is read once, in pieces, with flat memory. All `see` texts are looked for at once (know/scan.h); only
- * lines that have one are cleaned (colours, prefixes, typographic quotes, wrapped text) and compared with
- * the pattern. What a log as a whole is (AMD, NVIDIA, a document) is known at its end, and so is the
- * order of the causes.
+ * A log is read once, in pieces, with flat memory. Hyperscan looks for a part of every expression at once (know/scan.h); only
+ * lines that have such a part are cleaned (colours, prefixes, typographic quotes, wrapped text) and compared with the
+ * expression (know/match.h). Only the end of the log decides what it is about (AMD, NVIDIA, a document), and the order of
+ * the causes.
  */
 #pragma once
 
@@ -37,13 +37,13 @@ struct diagnosis_applies {
 struct diagnosis {
 	const char *id, *stage, *title, *cause, *confidence; /* maintainer, source or users */
 	enum severity severity;
-	bool context;  /* says nothing without another symptom */
-	bool generic;  /* many causes end in it: others come first */
-	bool inferred; /* no literal log line was seen */
-	bool decides;  /* where its conditions do not hold it is no cause */
+	bool context;  /* means nothing without another symptom */
+	bool generic;  /* many causes end in it, so others come first */
+	bool inferred; /* nobody has seen the line in a log */
+	bool decides;  /* if `when` does not hold, it is not the cause */
 	struct diagnosis_applies applies;
 	const char *when;            /* a condition (know/predicate.h) on the machine, or NULL */
-	const char *const *explains; /* ids of which it is the cause, or NULL */
+	const char *const *explains; /* ids of entries that it causes, or NULL */
 	const char *const *evidence;
 	const struct diagnosis_match *match;     /* ends with text NULL */
 	const struct diagnosis_fix *fix;         /* ends with action NULL */
@@ -68,7 +68,7 @@ struct diagnosis_sign {
 const struct diagnosis_sign *diagnosis_sign_table(void);
 extern const size_t diagnosis_sign_count;
 
-/* Words that patterns use as {NAME}: what one message is in several languages. */
+/* A word that expressions use as {NAME}: one message in several languages. */
 struct diagnosis_word {
 	const char *name, *text;
 };
@@ -96,12 +96,11 @@ struct log_cause {
 	const struct diagnosis *entry;
 	const char *id, *confidence, *title;
 	struct log_line at;
-	bool context_only; /* says nothing for sure */
-	bool asks_amd;     /* because nothing in the log points to an AMD GPU; the machine may */
-	struct str
-		reason; /* why it is no more than context, or why it stands behind others; or "" */
+	bool context_only; /* it is not sure */
+	bool asks_amd;     /* nothing in the log points to an AMD GPU, but the machine may */
+	struct str reason; /* the reason for context_only, or for its place behind others; or "" */
 	struct str during; /* "building a.hip for gfx90a, gfx942", or "" */
-	struct str here;   /* what its conditions are on the machine; log_compare() fills it */
+	struct str here;   /* how its condition fits the machine; log_compare() fills it */
 };
 
 struct log_answer {
@@ -119,15 +118,15 @@ void log_patterns_freep(struct log_patterns **p);
 MUST_USE struct err *log_read(
 	struct arena *a, struct log_patterns *p, struct stream *s, struct log_answer *ret);
 
-/* Would log_compare() tell anything? */
+/* Would log_compare() add anything? */
 bool log_asks_machine(const struct log_answer *answer);
 /* Sets `here` of the causes that have a condition to whether it holds on the machine: "fits this machine: kernel is
- * 6.8.0-31". own: the log is of that machine, so that a cause whose condition decides, and does not hold, is
- * context only. An AMD GPU in the machine, and no NVIDIA GPU, is the sign that causes of runs and installations need;
- * what a compiler says does not depend on the GPU. */
+ * 6.8.0-31". own: the log is of that machine, so a cause whose condition decides, and does not hold, becomes context. An
+ * AMD GPU in the machine, without an NVIDIA GPU, is the sign that causes of runs and installations need; compilers print the
+ * same whatever the GPU. */
 MUST_USE struct err *log_compare(
 	struct arena *a, struct log_answer *answer, const struct machine *m, bool own);
-/* Makes context of what other causes explain, and puts the causes in their order. */
+/* Makes context of the causes that others explain, and sorts them. */
 void log_sort(struct arena *a, struct log_answer *answer);
 
 /* ---- lines of logs: line.c ---- */

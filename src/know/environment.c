@@ -8,7 +8,7 @@
 #include "machine/root.h"
 #include "target/target.h"
 
-/* Compiles of PyTorch: nine of ten take less than the first, none more than the other (as in cc/history.c). */
+/* The memory of a compile of PyTorch: nine of ten take less than the first, none more than the second (as in cc/history.c). */
 static const uint64_t usual = 850ull << 20, largest = 2100ull << 20;
 
 struct here {
@@ -21,7 +21,7 @@ struct here {
 static const struct json_field here_fields[] = FIELDS_ONLY(struct here, target, sibling, override,
 	risk, targets, device_libs, sysdeps, library_path, has_library_path, jobs);
 
-/* Of several that are active (the system's, and the user's beside it) it is that which has the torch. */
+/* The best of several active ones (the system's, and the user's beside it) is the one that has the torch. */
 static unsigned rank(const struct machine_python *p)
 {
 	return 2u * p->active + p->has_torch;
@@ -45,7 +45,7 @@ const struct machine_python *environment_python(const struct machine *m, struct 
 	return best;
 }
 
-/* A processor's own GPU beside a card does not count. */
+/* Is the GPU meant? A processor's own one beside a card is not. */
 static bool counts(const struct machine *m, const struct machine_gpu *one)
 {
 	bool card = false;
@@ -54,7 +54,7 @@ static bool counts(const struct machine *m, const struct machine_gpu *one)
 	return one->target.n && !(card && one->apu);
 }
 
-/* An override is for all GPUs: it helps where each that counts has the same sibling, and the torch has none itself. */
+/* An override is for all GPUs: it helps only if each that counts has the same sibling, and the torch has no code for them. */
 static void find_override(
 	struct arena *a, const struct machine *m, const struct machine_python *p, struct here *h)
 {
@@ -85,7 +85,7 @@ static void find_sdk(struct arena *a, const struct machine *m, struct here *h)
 {
 	if (!m->sdks.n || !str_eq(m->sdks.v[0].kind, S("tree")))
 		return;
-	struct root r = {.a = a, .dir = m->root}; /* whose links lead nowhere else */
+	struct root r = {.a = a, .dir = m->root}; /* links do not lead out of it */
 	struct str path = m->sdks.v[0].path, inner = str_sub(path, 1, path.n);
 	struct str libs = S("lib/llvm/amdgcn/bitcode"), sysdeps = S("lib/rocm_sysdeps/include");
 	if (root_exists(&r, path_join(a, inner, libs)) &&

@@ -1,5 +1,5 @@
-/* The environment that a GPU and a torch want, line by line, with reasons: data/environment.yaml, compiled in; the head
- * of that file is the manual of its rows. What the rules (know/rule.h) say should not be set is part of it.
+/* The environment variables that a GPU and a torch need, with reasons: data/environment.yaml, compiled in; the head of that
+ * file is the manual of its rows. Variables that should not be set come from the rules (know/rule.h).
  */
 #pragma once
 
@@ -26,10 +26,10 @@ struct environment_lines {
 	size_t n, cap;
 };
 
-/* Has this torch code for the GPU, and its rocBLAS files for it, which matrix products need? */
+/* Does this torch have code for the GPU, and its rocBLAS the files for it that matrix products need? */
 bool environment_serves(const struct machine_torch *t, struct str target);
-/* The Python environment at path; "": the one that is active, else the first with a torch; or NULL. */
+/* The Python environment at path; for "" the active one, else the first with a torch; or NULL. */
 const struct machine_python *environment_python(const struct machine *m, struct str path);
-/* What holds here, sorted by name; python: or NULL; build: lines for builds, too. E_SYNTAX: a condition is wrong. */
+/* The lines that hold here, sorted by name. python may be NULL; build: lines for builds, too. E_SYNTAX: a condition is wrong. */
 MUST_USE struct err *environment_of(struct arena *a, const struct machine *m,
 	const struct machine_python *python, bool build, struct environment_lines *ret);

@@ -4,7 +4,7 @@
 #include "know/diagnosis.h"
 #include "know/predicate.h"
 
-/* "fits this machine: ..." */
+/* The text "fits this machine: ...", and the answer. */
 static struct str compare(
 	struct arena *a, const struct diagnosis *d, const struct node *facts, enum truth *ret)
 {
@@ -12,7 +12,7 @@ static struct str compare(
 	struct strs because = {0};
 	struct err *e = predicate_ask(a, &s, str_from(d->when), &because, ret);
 	bool blind = !node_get(facts, S("gpus"))->n && strstr(d->when, " gpus");
-	/* Where no GPU is seen nothing is known of it; a wrong condition is found by tests. */
+	/* Nothing is known about a GPU that is not seen; tests find wrong conditions. */
 	if (e || (blind && *ret == TRUTH_NO))
 		*ret = TRUTH_UNKNOWN;
 	err_free(e);
@@ -22,7 +22,7 @@ static struct str compare(
 		STR(str_join(a, &because, S(", "))));
 }
 
-/* Does the machine say what the log leaves open? */
+/* Does the machine show that the log is of an AMD GPU? */
 static bool points_to_amd(const struct machine *m, const struct log_cause *c)
 {
 	static const char *const stages[] = {"install", "import", "runtime", "configure", NULL};

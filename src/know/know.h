@@ -1,5 +1,5 @@
-/* What ROCm consists of (components, packages, headers, sonames, link names) and what messages of
- * other programs mean: data/rocm.yaml and data/messages.yaml, compiled in.
+/* The parts of ROCm (components, packages, headers, sonames, link names) and the meaning of messages of other programs:
+ * data/rocm.yaml and data/messages.yaml, compiled in.
  *
  * A component is a word of --components: a library ("hiprand") or a set of others ("math").
  * Everything here is constant, and looked up in tables of a few dozen rows. Lists end in NULL and
@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-struct know_library { /* data/rocm.yaml tells what each column means */
+struct know_library { /* data/rocm.yaml explains each column */
 	const char *name, *about;
 	const char *const *parts, *const *packages, *const *headers, *const *sonames;
 	const char *link;
@@ -18,22 +18,22 @@ struct know_library { /* data/rocm.yaml tells what each column means */
 const struct know_library *know_library_table(void);
 extern const size_t know_library_count;
 
-/* The words that components may be. */
+/* The names of all components. */
 struct strs know_component_names(struct arena *a);
-/* The row of a component, NULL when there is none. */
+/* The row of a component, or NULL. */
 const struct know_library *know_component(struct str name);
-/* The component that a header belongs to, by its path in an #include; NULL when it is not ROCm's */
+/* The component that a header belongs to, by its path in an #include; NULL if it is not one of ROCm's. */
 const struct know_library *know_header(struct str path);
-/* The library that -l calls by this name, NULL when it is none that a build of ours links. */
+/* The library that -l calls by this name; NULL if builds of ours do not link such a one. */
 const struct know_library *know_link(struct str name);
 /* Components that provide these headers ("hiprand/hiprand.h" -> "hiprand"), sorted. */
 struct strs know_headers(struct arena *a, const struct strs *paths);
-/* Packages of a component (those of "headers" are wanted without what they depend on: alone),
- * as know_package_name() takes them. E_USAGE with did-you-mean. */
+/* The packages of a component, as know_package_name() takes them; *ret_alone: without their dependencies (those of
+ * "headers"). E_USAGE with did-you-mean. */
 MUST_USE struct err *know_packages(
 	struct arena *a, struct str component, struct strs *ret, bool *ret_alone);
-/* A name of that list as the archive has it: "libomp-@clang@-dev" is libomp-22-dev with clang 22, and
- * libomp-dev without one (""). */
+/* The name of such a package in the archive: "libomp-@clang@-dev" is libomp-22-dev with clang 22, and libomp-dev without a
+ * clang (""). */
 struct str know_package_name(struct arena *a, struct str name, struct str clang);
 
 struct know_family {
@@ -41,21 +41,21 @@ struct know_family {
 };
 const struct know_family *know_family_table(void); /* one row */
 
-/* Is this binary package one of ROCm's (its headers and libraries belong into /opt/rocm)? */
+/* Is this binary package one of ROCm's, whose headers and libraries belong in /opt/rocm? */
 bool know_rocm_package(struct str name);
 /* Is this folder of lib/cmake one of ROCm's? */
 bool know_rocm_cmake(struct str name);
 
 enum know_origin { KNOW_ROCM, KNOW_PACKAGE, KNOW_CUDA };
 
-struct know_other { /* who brings a library */
+struct know_other { /* the project that brings a library */
 	const char *soname, *who, *project;
 	enum know_origin origin;
 };
 const struct know_other *know_other_table(void);
 extern const size_t know_other_count;
 
-/* By the name that a file needs ("libhiprand.so.1"); NULL when nobody is known to bring it. */
+/* Finds it by the name in DT_NEEDED ("libhiprand.so.1"); NULL if nobody is known to bring it. */
 const struct know_other *know_soname(struct str name);
 
 /* ---- what compilers, apt and build tools say ---- */

@@ -12,13 +12,13 @@ enum {
 	WRAP = 3,          /* lines that a message may go on in, to both sides */
 	NEAR = 40,         /* lines */
 	TRIES = 20000,     /* comparisons of a pattern that fail before it is given up */
-	WRAP_TRIES = 1000, /* and before only single lines are compared */
-	AROUND_TRIES = 20, /* what looking at the lines around costs, in comparisons */
+	WRAP_TRIES = 1000, /* failed comparisons before only single lines are compared */
+	AROUND_TRIES = 20, /* the cost of looking at the lines around, in comparisons */
 	MAX_TARGETS = 16,
 	TORN = 64, /* torn lines that are mended in a block */
 };
 
-struct expressions { /* of a way in which a problem shows, or of a sign */
+struct expressions { /* those of a sign, or of one way in which a problem shows */
 	struct expression text, near, without;
 };
 
@@ -29,10 +29,10 @@ struct log_patterns {
 	VEC(struct pattern) v;
 };
 
-struct found { /* what a log has of a pattern's match, or sign */
+struct found { /* what a log has shown of a pattern */
 	unsigned tries, seen;
-	bool quoted, own; /* own: what fits names AMD's software itself */
-	bool in_text;     /* quoted by the lines around it */
+	bool quoted, own; /* own: the match names AMD's software itself */
+	bool in_text;     /* the lines around it read like a text */
 	struct log_line at;
 	struct str during;
 };
@@ -44,11 +44,11 @@ struct pattern { /* a sign, or one way in which the problem of an entry shows */
 	struct expressions x;
 };
 
-/* A torn line with its end behind it, among the lines around it. */
+/* A torn line that was put together again, among the lines around it. */
 struct mended {
 	struct str text;
-	size_t from, to; /* what is searched of it */
-	uint64_t line;   /* of its first byte */
+	size_t from, to; /* the part of it to search */
+	uint64_t line;   /* number of the line of its first byte */
 };
 
 struct reading {
@@ -59,34 +59,17 @@ struct reading {
 	struct stream *in;
 	struct window w;
 	struct arena torn_arena;
-	VEC(struct mended) torn; /* of this block */
+	VEC(struct mended) torn; /* lines of this block */
 	bool mended;             /* w is one of them */
-	struct pattern *torn_by; /* the sign, when there was one */
+	struct pattern *torn_by; /* the sign, once there was one */
 };
 
-/* ---- what was being done ---- */
+/* ---- the step that failed ---- */
 
 #define STEP                                                                                       \
 	"(Building|Linking) [A-Z]+ [a-z ]+ ([^ ]+)|FAILED: (\\[code=[0-9]+\\] )?([^ ]+)"           \
 	"|-c ([^ ]+\\.(c|cc|cpp|cxx|cu|hip))( |$)"
 #define TARGET "--(offload-arch|cuda-gpu-arch|amdgpu-target)[= ](gfx[0-9a-z:+-]+)"
-
-static struct str last_word(struct str s)
-{
-	s = str_trim(s);
-	size_t blank = str_rchr(s, ' ');
-	return blank < s.n ? str_sub(s, blank + 1, s.n) : s;
-}
-
-static void add_targets(struct reading *r, struct str clean, struct strs *targets)
-{
-	struct span at[2];
-	while (targets->n < MAX_TARGETS && expression_fits(&r->p->target, TARGET, clean, at)) {
-		struct str word = str_sub(clean, at[0].from, at[0].to);
-		strs_put(&r->tmp, targets, str_sub(word, str_find(word, S("gfx")), word.n));
-		clean = str_sub(clean, at[0].to, clean.n);
-	}
-}
 
 /* The nearest step that a build tool names in front of the line, and the targets of its command. */
 static struct str doing(struct reading *r, struct span line)
@@ -96,10 +79,19 @@ static struct str doing(struct reading *r, struct span line)
 	struct span at[2];
 	for (int i = 0; i < NEAR && (!step.n || !targets.n) && (!i || window_up(&r->w, &line));
 		i++) {
-		struct str clean = window_clean(&r->w, line);
-		if (!step.n && expression_fits(&r->p->step, STEP, clean, at))
-			step = last_word(str_sub(clean, at[0].from, at[0].to));
-		add_targets(r, clean, &targets);
+		struct str clean = window_clean(&r->w, line), rest = clean;
+		if (!step.n && expression_fits(&r->p->step, STEP, clean, at)) {
+			step = str_trim(str_sub(clean, at[0].from, at[0].to));
+			size_t blank = str_rchr(step, ' ');
+			step = blank < step.n ? str_sub(step, blank + 1, step.n) : step;
+		}
+		while (targets.n < MAX_TARGETS &&
+			expression_fits(&r->p->target, TARGET, rest, at)) {
+			struct str word = str_sub(rest, at[0].from, at[0].to);
+			strs_put(
+				&r->tmp, &targets, str_sub(word, str_find(word, S("gfx")), word.n));
+			rest = str_sub(rest, at[0].to, rest.n);
+		}
 		if (step.n && str_contains(clean, S("] Building ")))
 			break;
 	}
@@ -119,8 +111,8 @@ static struct found *found_of(const struct reading *r, struct pattern *p)
 struct place { /* the lines that a pattern is compared with, joined by blanks */
 	struct str text;
 	struct span lines[2 * WRAP + 1];
-	size_t starts[2 * WRAP + 1]; /* of them in text */
-	size_t leads[2 * WRAP + 1];  /* bytes of their beginnings that are left out */
+	size_t starts[2 * WRAP + 1]; /* their offsets in text */
+	size_t leads[2 * WRAP + 1];  /* bytes left out at their beginnings */
 	size_t n;
 };
 
@@ -159,35 +151,8 @@ static bool is_near(struct reading *r, struct pattern *p, struct span line)
 	return false;
 }
 
-/* Does only a document or a list speak of it? at: the match in the text of the place. */
-static bool is_quoted(struct reading *r, const struct place *p, struct span at, size_t k)
-{
-	size_t end = k + 1 < p->n ? p->starts[k + 1] : p->text.n;
-	struct str whole = window_clean(&r->w, p->lines[k]);
-	size_t from = at.from - p->starts[k] + p->leads[k];
-	size_t to = (at.to < end ? at.to : end) - p->starts[k] + p->leads[k];
-	return line_quotes(whole, from < whole.n ? from : whole.n, to < whole.n ? to : whole.n) ||
-	       window_is_introduced(&r->w, p->lines[k]);
-}
-
-/* Do the lines around those of the match, which begins in the k-th, read like a text? */
-static bool is_in_text(struct reading *r, const struct place *p, struct span at, size_t k)
-{
-	size_t last = k;
-	while (last + 1 < p->n && p->starts[last + 1] < at.to)
-		last++;
-	return window_is_text(&r->w, (struct span){p->lines[k].from, p->lines[last].to});
-}
-
-/* A line of `explain` or `doctor`: it begins with the id or has it in brackets. */
-static bool is_ours(struct reading *r, struct pattern *p, struct str text)
-{
-	struct str id = str_from(p->entry->id);
-	return str_starts(text, id) || str_contains(text, str_fmt(&r->tmp, "[%.*s]", STR(id)));
-}
-
-/* Is it the end of a torn line, which is looked at as a whole later? */
-static bool goes_on(struct reading *r, struct span line)
+/* Is it the end of a torn line? That is compared as a whole later. */
+static bool is_torn_end(struct reading *r, struct span line)
 {
 	struct pattern *p = r->torn_by;
 	struct span at[2];
@@ -198,6 +163,7 @@ static bool goes_on(struct reading *r, struct span line)
 	return expression_fits(&p->x.text, p->sign->text, said, at) && at[0].from;
 }
 
+/* Compares a pattern with the line, or with it and those around it, and notes a match in r->found. */
 static bool compare(struct reading *r, struct pattern *p, struct span line, bool wrapped)
 {
 	const struct diagnosis_match *m = p->match;
@@ -210,29 +176,45 @@ static bool compare(struct reading *r, struct pattern *p, struct span line, bool
 		return false;
 	if (m->near && !is_near(r, p, line))
 		return false;
-	while (at[0].from < at[0].to && place.text.p[at[0].from] == ' ')
-		at[0].from++;
-	size_t k = place.n - 1;
-	while (k && place.starts[k] > at[0].from)
+	size_t from = at[0].from, to = at[0].to, k = place.n - 1;
+	while (from < to && place.text.p[from] == ' ')
+		from++;
+	while (k && place.starts[k] > from) /* the match begins in the k-th line */
 		k--;
-	if (goes_on(r, place.lines[k]))
+	struct span first = place.lines[k];
+	if (is_torn_end(r, first))
 		return false;
-	bool quoted = is_quoted(r, &place, at[0], k) || is_ours(r, p, place.text);
-	bool in_text = !quoted && is_in_text(r, &place, at[0], k);
+
+	/* Does only a document or a list speak of it, or was the line printed by `explain` or `doctor`, which begin with
+	 * the id or have it in brackets? */
+	size_t end = k + 1 < place.n ? place.starts[k + 1] : place.text.n;
+	struct str whole = window_clean(&r->w, first), id = str_from(p->entry->id);
+	size_t begins = from - place.starts[k] + place.leads[k];
+	size_t ends = (to < end ? to : end) - place.starts[k] + place.leads[k];
+	bool quoted = line_quotes(whole, begins < whole.n ? begins : whole.n,
+			      ends < whole.n ? ends : whole.n) ||
+		      window_is_introduced(&r->w, first) || str_starts(place.text, id) ||
+		      str_contains(place.text, str_fmt(&r->tmp, "[%.*s]", STR(id)));
+	size_t last = k;
+	while (last + 1 < place.n && place.starts[last + 1] < to)
+		last++;
+	bool in_text =
+		!quoted && window_is_text(&r->w, (struct span){first.from, place.lines[last].to});
+
 	f->tries += quoted ? 0 : AROUND_TRIES;
 	if (f->seen && (quoted || in_text))
 		return true;
 	f->seen = 1;
 	f->quoted = quoted || in_text;
 	f->in_text = in_text;
-	f->own = line_has(str_sub(place.text, at[0].from, at[0].to), "own");
-	f->at = window_told(&r->w, r->a, place.lines[k]);
-	f->during = doing(r, place.lines[k]);
+	f->own = line_has(str_sub(place.text, from, to), "own");
+	f->at = window_told(&r->w, r->a, first);
+	f->during = doing(r, first);
 	return true;
 }
 
-/* What another process wrote into the middle of a line (make -j, pip's own ninja) goes from `at` of its text to its
- * end; the line goes on in the one below. Searched after this block, as the scan is busy. */
+/* Keeps a torn line for after this block, as the scan is busy: another process (make -j, pip's own ninja) wrote into it from
+ * `at` of its cleaned text on, and the rest of it is the line below. */
 static void keep_torn(struct reading *r, struct span line, size_t at)
 {
 	if (r->mended || r->torn.n >= TORN)
@@ -248,7 +230,7 @@ static void keep_torn(struct reading *r, struct span line, size_t at)
 		m.from = k == up - WRAP ? b.n : m.from;
 		bool is_torn = line.from == torn.from;
 		if (b.n && b.p[b.n - 1] != '\n' && r->w.buf[line.from] == ' ')
-			buf_char(&b, ' '); /* cleaned lines begin without */
+			buf_char(&b, ' '); /* a cleaned line begins without one */
 		buf_add(&b, is_torn ? str_sub(clean, 0, at) : clean);
 		if (!is_torn)
 			buf_char(&b, '\n');
@@ -258,12 +240,12 @@ static void keep_torn(struct reading *r, struct span line, size_t at)
 	*VEC_PUSH(&r->torn_arena, &r->torn) = m;
 }
 
-/* A sign of the kind that reports an error: the first line that really does; or that a line is torn. */
+/* Compares a sign with the line, and notes a match; a torn line is kept for later. */
 static bool compare_sign(struct reading *r, struct pattern *p, struct span line)
 {
 	const struct diagnosis_sign *s = p->sign;
 	struct str clean = window_clean(&r->w, line);
-	/* what is no message counts where it stands, in a command, too */
+	/* a sign that counts once may be anything in the line, also a command */
 	size_t lead = line_lead(clean);
 	if (s->once)
 		lead = str_starts(clean, S("$ ")) ? 2 : str_starts(clean, S("export ")) ? 7 : 0;
@@ -297,7 +279,7 @@ static void on_hit(void *user, unsigned number, size_t end)
 		struct span line = window_line(&r->w, r->w.done + (end ? end - 1 : 0));
 		bool sign = p->sign,
 		     fits = sign ? compare_sign(r, p, line) : compare(r, p, line, false);
-		/* what is quoted by its line alone may begin in the one above */
+		/* a match that its line alone quotes may begin in the line above */
 		if (!sign && (!fits || f->quoted) && f->tries < WRAP_TRIES)
 			fits |= compare(r, p, line, true);
 		f->tries += !fits || f->quoted || (p->sign && p->sign->last);
@@ -312,13 +294,7 @@ static const struct found *sign_of(const struct reading *r, const char *name)
 	for (size_t i = 0; i < r->p->v.n; i++)
 		if (r->p->v.v[i].sign && !strcmp(r->p->v.v[i].sign->name, name))
 			return &r->found[i];
-	return r->found; /* no such sign: a test refuses that */
-}
-
-/* Where AMD's software is known to be at work, the other signs say nothing more. */
-static struct scan *scan_for(const struct reading *r)
-{
-	return sign_of(r, "amd")->seen ? r->p->rest : r->p->scan;
+	return r->found; /* there is no such sign: tests refuse that */
 }
 
 static struct err *read_torn(struct reading *r)
@@ -349,8 +325,10 @@ static struct err *read_all(struct reading *r)
 		TRY(cancel_check());
 		TRY(window_fill(&r->w, r->in));
 		size_t to = window_searchable(&r->w);
-		TRY(scan_block(scan_for(r), (struct str){r->w.buf + r->w.done, to - r->w.done},
-			on_hit, r));
+		/* once AMD's software is known to be at work, the signs of which one is enough say nothing more */
+		struct scan *scan = sign_of(r, "amd")->seen ? r->p->rest : r->p->scan;
+		TRY(scan_block(
+			scan, (struct str){r->w.buf + r->w.done, to - r->w.done}, on_hit, r));
 		TRY(read_torn(r));
 		r->w.done = to;
 		window_number(&r->w, to);
@@ -414,7 +392,7 @@ void log_patterns_freep(struct log_patterns **p)
 	*p = NULL;
 }
 
-/* ---- what it means ---- */
+/* ---- what the log means ---- */
 
 #define NO_AMD "nothing else in the log points to an AMD GPU"
 
@@ -427,7 +405,7 @@ static struct str url_in(struct str s)
 	return str_sub(s, from, to);
 }
 
-/* Does something behind it say that the problem is gone? */
+/* Does a line behind it say that the problem is gone? */
 static bool is_cured(const struct reading *r, struct pattern *p, const struct found *f)
 {
 	struct str url = url_in(f->at.text);
@@ -441,7 +419,7 @@ static bool is_cured(const struct reading *r, struct pattern *p, const struct fo
 	return false;
 }
 
-/* Why a match does not say for sure that this is the cause; "" when it does. */
+/* The reason why a match does not show for sure that this is the cause; "" if it does. */
 static const char *doubt(const struct reading *r, struct pattern *p, const struct found *f)
 {
 	const struct diagnosis_match *m = p->match;
@@ -481,16 +459,7 @@ static int by_rank(const void *a, const void *b)
 	return x->at.line < y->at.line ? -1 : x->at.line > y->at.line;
 }
 
-static bool is_surer(const struct log_cause *a, const struct log_cause *b)
-{
-	if (a->context_only != b->context_only)
-		return b->context_only;
-	if (a->asks_amd != b->asks_amd)
-		return a->asks_amd;
-	return a->at.line < b->at.line;
-}
-
-/* The surest match of each entry, of several the first. */
+/* Adds the surest match of each entry; the first of several. */
 static void add_causes(struct reading *r, struct log_answer *ret)
 {
 	struct log_cause *last = NULL;
@@ -512,7 +481,11 @@ static void add_causes(struct reading *r, struct log_answer *ret)
 		bool same = last && last->entry == d;
 		if (!same)
 			last = VEC_PUSH(r->a, &ret->causes);
-		if (!same || is_surer(&c, last))
+		bool surer = !same ||
+			     (c.context_only != last->context_only  ? !c.context_only
+				     : c.asks_amd != last->asks_amd ? c.asks_amd
+								    : c.at.line < last->at.line);
+		if (surer)
 			*last = c;
 	}
 }
@@ -528,7 +501,7 @@ static bool explains(const struct diagnosis *a, const struct diagnosis *b)
 	return a->explains && str_is_one_of(str_from(b->id), a->explains);
 }
 
-/* What another cause explains is no cause of its own. */
+/* Makes context of the causes that another one explains. */
 static void explain_away(struct arena *a, struct log_answer *ret)
 {
 	bool error = false, specific = false;
@@ -560,7 +533,7 @@ static void conclude(struct reading *r, struct log_answer *ret)
 {
 	const struct found *first = sign_of(r, "error"), *last = sign_of(r, "failed");
 	add_causes(r, ret);
-	VEC_EACH (struct log_cause, c, &ret->causes) /* it ended in another one */
+	VEC_EACH (struct log_cause, c, &ret->causes) /* the log ended in another error */
 		if (!c->context_only && c->entry->severity != SEV_ERROR &&
 			first->at.line > c->at.line)
 			demote(c, S("a warning beside an error"));

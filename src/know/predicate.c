@@ -23,11 +23,11 @@ struct reader {
 	struct err *failed;           /* the first one; the reader is at the end then */
 };
 
-/* What is compared. */
+/* One side of a comparison. */
 struct operand {
 	const struct node *fact; /* or NULL */
-	struct str text;         /* as it is written; of a fact its value */
-	bool is_fact, is_number; /* a number or a version, as it is written */
+	struct str text;         /* as written; a fact's value */
+	bool is_fact, is_number; /* is_number: written as a number or a version */
 };
 
 /* ---- facts ---- */
@@ -181,7 +181,7 @@ static bool number_of(struct str s, double *ret)
 	return false;
 }
 
-/* The next number of a version, "6.8.0-31" is 6, 8, 0; what is not there counts as 0. */
+/* The next number of a version: "6.8.0-31" is 6, 8, 0. A missing one counts as 0. */
 static uint64_t version_part(struct str *s)
 {
 	uint64_t n = 0;
@@ -269,7 +269,7 @@ static enum truth holds(const struct operand *x)
 	return no ? TRUTH_NO : TRUTH_YES;
 }
 
-/* "kernel is 6.8.0-31"; of an item, "target is gfx1100" */
+/* Adds "kernel is 6.8.0-31", or "target is gfx1100" for an item of a list. */
 static void note_because(struct reader *r, struct str name, const struct operand *x)
 {
 	struct str first = str_sub(name, 0, str_chr(name, '.'));
@@ -305,7 +305,7 @@ static enum truth comparison(struct reader *r)
 
 static enum truth either(struct reader *r);
 
-/* "any NAME in LIST: ...": what follows is asked for each item, from the same place on. */
+/* Answers "any NAME in LIST: ...": the rest is asked for each item, from the same place on. */
 static enum truth quantified(struct reader *r, bool any)
 {
 	struct scope s = {.name = r->token, .up = r->scope};
@@ -458,8 +458,8 @@ static void put_fact(struct arena *a, struct buf *b, const struct node *n, struc
 			buf_fmt(b, "%s%.*s", it == n->v ? "" : ", ", STR(it->text));
 }
 
-/* "g.index for g in gpus: not g.apu": what each item for which the condition holds gives, with "," between. A wrong
- * condition holds for none: tables of texts are checked by tests. */
+/* Adds the value of "g.index for g in gpus: not g.apu": that of each item for which the condition holds, with "," between.
+ * A wrong condition holds for none; tests check the tables of texts. */
 static void put_each(struct arena *a, struct buf *b, const struct scope *s, struct str word)
 {
 	struct str path, name, list, condition;

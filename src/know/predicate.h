@@ -4,16 +4,17 @@
  *     python.torch.build = 'cpu' and not (wsl or container)
  *
  * Facts are named as `rocsmith doctor --json` prints them (machine/machine_json.c), items by the name that stands
- * before "in". A fact alone holds when it is true, not 0, not "", no empty list and not null.
+ * before "in". A fact alone holds if it is not false, 0, "", an empty list or null.
  *
  *     = != < <= > >=   numbers (7, 16GiB); texts in quotes; versions without quotes: by their leading numbers
- *     in               one of the words of a text in quotes (* and ? match as in file names), or of a list of facts;
- *                      of a list one item is enough
- *     served           as `in`, for GPU targets: also when a generic target of the list covers it
- *     not, and, or, ( ); any NAME in LIST: ..., all NAME in LIST: ... as far as the condition goes
+ *     in               one of the words of a text in quotes (* and ? match as in file names), or an item of a list of
+ *                      facts; if the left side is a list, one of its items is enough
+ *     served           as `in`, for GPU targets: also true if a generic target of the list covers it
+ *     not, and, or, ( )
+ *     any NAME in LIST: ..., all NAME in LIST: ...   up to the end of the condition or of the parentheses
  *
- * An answer has three values: what compares a fact that is not known ("", null, an empty list of targets) is
- * UNKNOWN; "not", "and" and "or" go on with it as one expects.
+ * An answer has three values: a comparison with a fact that is not known ("", null, an empty list of targets) is UNKNOWN,
+ * and "not", "and" and "or" treat that as three-valued logic does.
  */
 #pragma once
 
@@ -22,24 +23,24 @@
 
 enum truth { TRUTH_NO, TRUTH_UNKNOWN, TRUTH_YES };
 
-/* Names in reach: the innermost first; the facts themselves have no name. */
+/* The names that a condition can use: the innermost first; the facts themselves have no name. */
 struct scope {
 	struct str name;
 	const struct node *value; /* NULL: no fact has a value, as for predicate_paths() */
 	const struct scope *up;
-	struct str path; /* where it stands, "gpus[]"; for predicate_paths() */
+	struct str path; /* its place in the facts, "gpus[]"; for predicate_paths() */
 };
 
 /* The facts as a tree. */
 MUST_USE struct err *facts_of(struct arena *a, const struct machine *m, const struct node **ret);
 /* The fact of this path ("gpu.target"), or NULL. */
 const struct node *facts_find(const struct scope *s, struct str path);
-/* because: gets what was so ("kernel is 6.8.0-31"), or NULL. E_SYNTAX with the place for a wrong condition. */
+/* because: gets the facts that decided ("kernel is 6.8.0-31"), or NULL. E_SYNTAX with the place for a wrong condition. */
 MUST_USE struct err *predicate_ask(struct arena *a, const struct scope *s, struct str text,
 	struct strs *because, enum truth *ret);
-/* The text with "{gpu.target}" replaced by that fact; of a list all items, with ", " between. "{gpu.vram size}"
- * writes bytes for people, "{gpus count}" how many there are, "{gpus plural}" an "s" unless it is one,
- * "{g.index for g in gpus: not g.apu}" the indices of those, with "," between. */
+/* The text with "{gpu.target}" replaced by that fact; a list is written with ", " between its items. "{gpu.vram size}" writes
+ * bytes for people, "{gpus count}" the number of items, "{gpus plural}" an "s" unless there is one,
+ * "{g.index for g in gpus: not g.apu}" the indices of those GPUs, with "," between. */
 struct str facts_expand(struct arena *a, const struct scope *s, struct str text);
 /* Conditions that descriptions of projects and recipes write as lists. A version ("" is UNKNOWN) in a range as PEP 440
  * has it; a GPU target that one of the patterns names, where wave32 and wave64 are patterns, too. */

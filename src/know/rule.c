@@ -5,7 +5,7 @@
 
 enum { MATCHES_MAX = 1000 };
 
-/* Where a rule holds. */
+/* A place where a rule holds. */
 struct match {
 	const struct scope *scope;
 	struct str key;
@@ -99,7 +99,7 @@ static struct err *ask_here(struct judge *j, const struct scope *s)
 	return NULL;
 }
 
-/* Asks for each item of the list, and of those within it. */
+/* Asks for each item of the list, and of the lists within it. */
 static struct err *ask_each(struct judge *j, const struct scope *s, const char *const *each)
 {
 	struct str name, list = str_from(each ? *each : NULL);
@@ -127,7 +127,7 @@ static bool is_silenced(const struct rule *r, const struct findings *found)
 	return false;
 }
 
-/* With " and 2 more" as {more}. */
+/* The scope of a match, with " and 2 more" as {more}. */
 static const struct scope *with_more(struct arena *a, const struct match *m)
 {
 	struct node *n = NEW(a, struct node);

@@ -1,15 +1,15 @@
-/* What follows from the facts of a machine: data/rules.yaml, compiled in. The head of that file is the manual of its
- * rows; conditions and texts are those of know/predicate.h.
+/* The rules of `doctor`, which draw conclusions from the facts of a machine: data/rules.yaml, compiled in. The head of that
+ * file is the manual of its rows; conditions and texts are those of know/predicate.h.
  */
 #pragma once
 
 #include "know/predicate.h"
 
 struct rule_fix {
-	const char *when;                        /* or NULL: always */
+	const char *when;                        /* NULL: always */
 	const char *action, *command, *tradeoff; /* texts with facts; the last two may be NULL */
 	const char *set,
-		*unset; /* "NAME=VALUE", NAME: of the user's environment; what `doctor --fix` does; or NULL */
+		*unset; /* "NAME=VALUE", NAME: the change of the user's environment that `doctor --fix` makes; or NULL */
 };
 
 struct rule {
@@ -31,16 +31,16 @@ extern const size_t rule_count;
 
 /* The first one with this id, or NULL. */
 const struct rule *rule_find(struct str id);
-/* Ids of all rules, each once; can_fix: of those with something that `doctor --fix` can do. */
+/* The ids of all rules, each once; can_fix: only rules for which `doctor --fix` can do something. */
 struct strs rule_ids(struct arena *a, bool can_fix);
-/* The title of the diagnosis with its id, or what data/findings.def says the id means. */
+/* The title of the diagnosis with its id, or the meaning of the id in data/findings.def. */
 const char *rule_title(const struct rule *r);
 /* Its own, or those of the diagnosis with its id; "", none. */
 const char *rule_why(const struct rule *r);
 const char *const *rule_evidence(const struct rule *r);
 const char *rule_confidence(const struct rule *r);
 
-struct rule_action { /* what `doctor --fix` could do about a finding */
+struct rule_action { /* a change that `doctor --fix` can make */
 	const struct rule_fix *fix;
 	struct str set, unset; /* with the facts in their places; one of them is "" */
 };
@@ -48,7 +48,7 @@ struct rule_action { /* what `doctor --fix` could do about a finding */
 /* Adds what the rules find in the facts (facts_of()) to ret, in the order of the table. E_SYNTAX: a condition is wrong. */
 MUST_USE struct err *rules_judge_facts(
 	struct arena *a, const struct node *facts, struct findings *ret);
-/* machine_read_all(), and what the rules say added to its findings, the worst first. */
+/* machine_read_all(), with the findings of the rules added to its own, the worst first. */
 MUST_USE struct err *machine_examine(struct arena *a, struct str root, struct machine *ret);
 /* Replaces the word "native" of --gpu by the targets of the GPUs below root, each once. E_NO_GPU, with the first finding
  * that is an error as its cause, when there are none. */
@@ -58,7 +58,7 @@ extern const struct json_field machine_report_fields[];
 /* The rules with this id, NULL: all, as a list, for `explain --json`. */
 void rules_write(struct json *j, const char *id);
 
-/* What can be done by itself about the finding with this id, for each place where it was found. */
+/* The changes that `doctor --fix` can make about the finding with this id, for each place where it was found. */
 struct rule_actions {
 	struct rule_action *v;
 	size_t n, cap;

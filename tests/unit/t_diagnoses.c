@@ -420,8 +420,8 @@ static void entries_are_complete(void **state)
 			!d->evidence[0] || !d->fix || !d->match || !d->cause || !d->applies.os)
 			fail_msg("the entry '%s' lacks something: see data/diagnoses/README.md",
 				d->id);
-		if (strstr(d->title, "TODO") || strstr(d->cause, "TODO") ||
-			strstr(d->fix->action, "TODO") || strstr(d->evidence[0], "TODO"))
+		if (strstr(d->title, "FILL IN") || strstr(d->cause, "FILL IN") ||
+			strstr(d->fix->action, "FILL IN") || strstr(d->evidence[0], "FILL IN"))
 			fail_msg("the entry '%s' is not filled in", d->id);
 		if (!fs_present(str_fmt(&a, "data/diagnoses/%s.yaml", d->id)))
 			fail_msg("the entry '%s' is not in data/diagnoses/%s.yaml", d->id, d->id);
