@@ -25,7 +25,7 @@ static const struct opt env_opts[] = {
 		"also what builds of PyTorch and extensions want")},
 	{OPT_FLAG("shell", struct env_args, shell, "print lines for a shell to eval")},
 	{OPT_VALUE("sysroot", OPT_PATH, struct env_args, sysroot, "DIR",
-		"for the machine that this folder mirrors")},
+		"for this recorded machine: a folder or machine file")},
 	{.kind = OPT_END},
 };
 

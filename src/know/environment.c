@@ -87,6 +87,10 @@ static void find_sdk(struct arena *a, const struct machine *m, struct here *h)
 		return;
 	struct root r = {.a = a, .dir = m->root}; /* links do not lead out of it */
 	struct str path = m->sdks.v[0].path, inner = str_sub(path, 1, path.n);
+	struct err *e = root_open(&r);
+	err_free(e);
+	if (e)
+		return;
 	struct str libs = S("lib/llvm/amdgcn/bitcode"), sysdeps = S("lib/rocm_sysdeps/include");
 	if (root_exists(&r, path_join(a, inner, libs)) &&
 		!root_exists(&r, path_join(a, inner, S("amdgcn/bitcode"))))

@@ -1,27 +1,29 @@
-/* What is around a program: variables of its environment, and room on the disks that it would write to. */
+/* The surroundings of a program: variables of its environment, and room on the disks that it would write to. */
 #include "machine/facts.h"
-#include "machine/parse.h"
 #include "target/target.h"
 
-static bool read_variable(
-	struct root *r, struct machine *m, struct buf *kept, struct str name, const char *effect)
+static bool read_variable(struct root *r, struct machine *m, struct str name, const char *effect)
 {
 	struct str value;
 	if (!root_variable(r, name, &value))
 		return false;
 	value = clean_long(r->a, value);
 	*VEC_PUSH(r->a, &m->variables) = (struct machine_variable){name, value, effect};
-	buf_fmt(kept, "%.*s=%.*s%c", STR(name), STR(value), 0);
 	return true;
 }
 
-/* As libhsakmt reads them: one of the GPU's own node (since ROCm 6.2) comes before that for all. */
-static void read_overrides(struct root *r, struct machine *m, struct buf *kept)
+static void read_variables(struct root *r, struct machine *m)
 {
-	struct str all = S("HSA_OVERRIDE_GFX_VERSION"), value;
+	const struct str all = S("HSA_OVERRIDE_GFX_VERSION");
+	struct str value;
+	for (size_t i = 0; i < variable_count; i++) {
+		const struct variable *v = &variable_table()[i];
+		read_variable(r, m, str_from(v->name), v->effect);
+	}
+	/* As libhsakmt reads them (since ROCm 6.2): the variable of a GPU's own node beats the one for all. */
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
 		struct str own = str_fmt(r->a, "%.*s_%u", STR(all), g->node);
-		bool is_own = read_variable(r, m, kept, own,
+		bool is_own = read_variable(r, m, own,
 			"makes the runtime believe that the GPU of this node is of this "
 			"version, and load code for that one; ROCm 6.2 and later");
 		struct str name = is_own ? own : all;
@@ -30,24 +32,8 @@ static void read_overrides(struct root *r, struct machine *m, struct buf *kept)
 		g->override = name;
 		g->override_target = target_from_kfd(r->a, parse_override(r->a, value));
 	}
-}
-
-/* Those that matter, as they are; a recording gets them, and where programs and this user's files are. */
-static void read_variables(struct root *r, struct machine *m)
-{
-	static const struct str more[] = {S_INIT("HOME"), S_INIT("PATH")};
-	BUF(kept, r->a);
-	struct str value;
-	for (size_t i = 0; i < variable_count; i++) {
-		const struct variable *v = &variable_table()[i];
-		read_variable(r, m, &kept, str_from(v->name), v->effect);
-	}
-	read_overrides(r, m, &kept);
-	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
-		if (root_variable(r, more[i], &value))
-			buf_fmt(&kept, "%.*s=%.*s%c", STR(more[i]), STR(value), 0);
-	if (kept.n)
-		root_tell_text(r, S("proc/self/environ"), buf_str(&kept));
+	root_variable(r, S("HOME"), &value); /* a recording wants these, too */
+	root_variable(r, S("PATH"), &value);
 }
 
 /* ---- disks ---- */
@@ -87,7 +73,7 @@ static void parse_disks(struct root *r, struct machine *m, struct str text)
 	}
 }
 
-/* A sysroot cannot tell how large a disk is: it has a text beside it. */
+/* A sysroot cannot show how large a disk is: it has the text .disks for that. */
 static void read_disks(struct root *r, struct machine *m)
 {
 	const struct str list = S(".disks");
@@ -95,13 +81,13 @@ static void read_disks(struct root *r, struct machine *m)
 	BUF(out, r->a);
 	if (!r->dir.n)
 		look_at_disks(r, m);
-	else if (root_peek(r, list, &text) == ROOT_OK)
+	else if (root_read(r, list, &text) == ROOT_OK)
 		parse_disks(r, m, text);
 	VEC_EACH (struct machine_disk, d, &m->disks)
 		buf_fmt(&out, "%.*s %llu %llu %.*s\n", STR(d->use), (unsigned long long)d->size,
 			(unsigned long long)d->free, STR(d->path));
 	if (m->disks.n)
-		root_tell_text(r, list, buf_str(&out));
+		root_note(r, list, buf_str(&out));
 }
 
 void gather_around(struct root *r, struct machine *m)

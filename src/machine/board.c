@@ -1,57 +1,47 @@
-/* What the files of its PCI device tell of a GPU: memory that it may map, firmware, the link that it sits on; and
- * whether an IOMMU stands before it.
+/* A GPU's board, from the files of its PCI device: the memory that it may map, its firmware, its link; and the IOMMU in
+ * front of it.
  *
  * Sources: Linux Documentation/ABI/testing/sysfs-bus-pci and sysfs-kernel-iommu_groups; drivers/gpu/drm/amd/amdgpu
  * (mem_info_gtt_total, FW_VERSION_ATTR, vbios_version, amdgpu_device_gpu_bandwidth()).
  */
 #include "machine/facts.h"
-#include "machine/parse.h"
 
 /* ---- where a GPU's files are ---- */
+
 static bool is_card(struct root *r, struct str dir, struct str pci)
 {
 	struct str text;
-	root_peek(r, path_join(r->a, dir, S("uevent")), &text);
+	size_t mark = root_mark(r);
+	root_read(r, path_join(r->a, dir, S("uevent")), &text);
 	struct str slot = line_value(text, '=', S("PCI_SLOT_NAME"));
 	bool is = str_eq(slot.n ? slot : path_base(root_real(r, dir)), pci);
-	if (is)
-		root_tell_text(r, path_join(r->a, dir, S("uevent")),
-			str_fmt(r->a, "PCI_SLOT_NAME=%.*s\n", STR(pci)));
+	if (!is)
+		root_forget(r, mark);
 	return is;
 }
 
-static struct str device_of(struct root *r, struct str name)
-{
-	return str_fmt(r->a, "sys/class/drm/%.*s/device", STR(name));
-}
-
-/* Without their plugs, "card0-DP-1". */
-static struct strs list_cards(struct root *r)
+/* Folders that are one and the same on a machine; a plain copy may have only some of them. */
+static struct strs places_of(struct root *r, const struct machine_gpu *g)
 {
 	enum { CARDS_MAX = 256 };
-	struct strs names, cards = {0};
-	root_list(r, S("sys/class/drm"), &names);
-	for (size_t i = 0; i < names.n && cards.n < CARDS_MAX; i++)
-		if (str_starts(names.v[i], S("card")) && !str_contains(names.v[i], S("-")))
-			strs_add(r->a, &cards, device_of(r, names.v[i]));
-	return cards;
-}
-
-/* Folders that are one and the same on a machine; a plain copy may have only some of them. */
-static struct strs places_of(struct root *r, const struct machine_gpu *g, const struct strs *cards)
-{
-	struct strs dirs = {0};
+	struct strs dirs = {0}, names;
 	struct str text;
 	if (g->pci.n)
 		strs_add(r->a, &dirs, path_join(r->a, S("sys/bus/pci/devices"), g->pci));
 	if (dirs.n &&
-		root_peek(r, path_join(r->a, dirs.v[0], S("mem_info_gtt_total")), &text) == ROOT_OK)
+		root_read(r, path_join(r->a, dirs.v[0], S("mem_info_gtt_total")), &text) == ROOT_OK)
 		return dirs;
 	if (g->render.n)
-		strs_add(r->a, &dirs, device_of(r, path_base(g->render)));
-	for (size_t i = 0; i < cards->n && g->pci.n; i++)
-		if (is_card(r, cards->v[i], g->pci))
-			strs_add(r->a, &dirs, cards->v[i]);
+		strs_add(r->a, &dirs,
+			str_fmt(r->a, "sys/class/drm/%.*s/device", STR(path_base(g->render))));
+	root_list(r, S("sys/class/drm"), &names);
+	for (size_t i = 0; i < names.n && i < CARDS_MAX && g->pci.n; i++) {
+		struct str dir = str_fmt(r->a, "sys/class/drm/%.*s/device", STR(names.v[i]));
+		/* "card0-DP-1" is a plug of card0 */
+		if (str_starts(names.v[i], S("card")) && !str_contains(names.v[i], S("-")) &&
+			is_card(r, dir, g->pci))
+			strs_add(r->a, &dirs, dir);
+	}
 	return dirs;
 }
 
@@ -82,8 +72,8 @@ static void read_firmware(struct root *r, const struct strs *places, struct mach
 				continue;
 			version = root_line(r, path_join(r->a, dir, name));
 			name = clean_text(r->a, str_sub(name, 0, name.n - end.n));
-			/* what this GPU has no use for */
-			if (version.n && !str_eq(version, S("0x00000000")))
+			if (version.n &&
+				!str_eq(version, S("0x00000000"))) /* 0: this GPU has none */
 				*VEC_PUSH(r->a, &g->firmware) =
 					(struct machine_part){name, version};
 		}
@@ -91,32 +81,23 @@ static void read_firmware(struct root *r, const struct strs *places, struct mach
 }
 
 /* ---- the link ---- */
+
 enum { BRIDGES_MAX = 8 };
 
 struct link {
 	struct str speed, width; /* "16.0 GT/s PCIe", "8" */
 };
 
-static struct str peek_line(struct root *r, struct str dir, const char *name)
-{
-	struct str text;
-	root_peek(r, path_join(r->a, dir, str_from(name)), &text);
-	return clean_text(r->a, text);
-}
-
-static bool is_pci_address(struct str s)
-{
-	return s.n == sizeof("0000:00:00.0") - 1 && s.p[4] == ':' && s.p[7] == ':' &&
-	       s.p[10] == '.';
-}
-
+/* The PCI device that this one's folder lies in, or "". */
 static struct str bridge_above(struct str dir)
 {
-	struct str up = path_dir(dir);
-	return is_pci_address(path_base(up)) ? up : S("");
+	struct str up = path_dir(dir), name = path_base(up);
+	bool is_address = name.n == sizeof("0000:00:00.0") - 1 && name.p[4] == ':' &&
+			  name.p[7] == ':' && name.p[10] == '.';
+	return is_address ? up : S("");
 }
 
-/* 25 of "2.5 GT/s PCIe", 80 of "8 GT/s"; 0 of "Unknown". */
+/* 25 for "2.5 GT/s PCIe", 80 for "8 GT/s"; 0 for "Unknown". */
 static unsigned tenths(struct str speed)
 {
 	struct str number, whole, part;
@@ -139,62 +120,56 @@ static struct str link_text(struct arena *a, const struct link *l)
 	return known ? str_fmt(a, "%.*s x%.*s", STR(l->speed), STR(l->width)) : S("");
 }
 
-static struct link read_link(struct root *r, struct str dir, bool most)
+/* which: "current", "max", or, in a recording, "slot". */
+static struct link read_link(struct root *r, struct str dir, const char *which)
 {
-	return (struct link){peek_line(r, dir, most ? "max_link_speed" : "current_link_speed"),
-		peek_line(r, dir, most ? "max_link_width" : "current_link_width")};
+	return (struct link){root_line(r, str_fmt(r->a, "%.*s/%s_link_speed", STR(dir), which)),
+		root_line(r, str_fmt(r->a, "%.*s/%s_link_width", STR(dir), which))};
 }
 
-/* A link can do what both of its ends can. */
-static void narrow(struct link *l, const struct link *other)
+/* A recording has the tree of bridges in no other form: what was found there is noted at the GPU's own device. */
+static void note_link(struct root *r, struct str dir, const char *which, const struct link *l)
 {
-	if (tenths(other->speed) && tenths(other->speed) < tenths(l->speed))
-		l->speed = other->speed;
-	if (lanes(other->width) && lanes(other->width) < lanes(l->width))
-		l->width = other->width;
-}
-
-/* For a recording, where the GPU's device stands alone. */
-static void tell_link(struct root *r, struct str dir, const char *which, const struct link *l)
-{
-	const struct str speed = str_fmt(r->a, "%.*s/%s_link_speed", STR(dir), which);
-	const struct str width = str_fmt(r->a, "%.*s/%s_link_width", STR(dir), which);
 	if (l->speed.n)
-		root_tell_text(r, speed, str_fmt(r->a, "%.*s\n", STR(l->speed)));
+		root_note(r, str_fmt(r->a, "%.*s/%s_link_speed", STR(dir), which),
+			str_fmt(r->a, "%.*s\n", STR(l->speed)));
 	if (l->width.n)
-		root_tell_text(r, width, str_fmt(r->a, "%.*s\n", STR(l->width)));
+		root_note(r, str_fmt(r->a, "%.*s/%s_link_width", STR(dir), which),
+			str_fmt(r->a, "%.*s\n", STR(l->width)));
 }
 
-/* A card may have bridges of its own (vendor 0x1002; those of AMD's processors have 0x1022): its link is that of the
- * uppermost of these, as amdgpu_device_gpu_bandwidth() has it. One that sleeps is not asked, as that wakes it. */
+/* A card may have bridges of its own (vendor 0x1002; those of AMD's processors have 0x1022): its link is the one of the
+ * uppermost of these, as in amdgpu_device_gpu_bandwidth(). A sleeping GPU is not asked, since that would wake it. */
 static bool find_link(struct root *r, struct str dir, struct machine_gpu *g)
 {
 	struct str port = root_real(r, dir), up;
-	struct link now = {0}, most = {0};
 	if (str_eq(root_line(r, path_join(r->a, dir, S("power/runtime_status"))), S("suspended")))
 		return true;
+	size_t mark = root_mark(r);
 	for (unsigned i = 0; i < BRIDGES_MAX && (up = bridge_above(port)).n; i++) {
-		if (!str_eq(peek_line(r, up, "vendor"), S("0x1002")))
+		if (!str_eq(root_line(r, path_join(r->a, up, S("vendor"))), S("0x1002")))
 			break;
 		port = up;
 	}
-	now = read_link(r, port, false);
-	most = read_link(r, port, true);
-	struct link slot = up.n ? read_link(r, up, true) : (struct link){0};
-	if (!up.n) /* in a recording, as below */
-		slot = (struct link){
-			peek_line(r, dir, "slot_link_speed"), peek_line(r, dir, "slot_link_width")};
-	g->link_card = link_text(r->a, &most);
-	tell_link(r, dir, "current", &now);
-	tell_link(r, dir, "max", &most);
-	tell_link(r, dir, "slot", &slot);
-	narrow(&most, &slot);
+	const struct link now = read_link(r, port, "current"), card = read_link(r, port, "max");
+	const struct link slot = up.n ? read_link(r, up, "max") : read_link(r, dir, "slot");
+	root_forget(r, mark);
+	note_link(r, dir, "current", &now);
+	note_link(r, dir, "max", &card);
+	note_link(r, dir, "slot", &slot);
+	struct link most = card; /* what both ends can do */
+	if (tenths(slot.speed) && tenths(slot.speed) < tenths(most.speed))
+		most.speed = slot.speed;
+	if (lanes(slot.width) && lanes(slot.width) < lanes(most.width))
+		most.width = slot.width;
 	g->link = link_text(r->a, &now);
+	g->link_card = link_text(r->a, &card);
 	g->link_max = link_text(r->a, &most);
 	return g->link.n > 0;
 }
 
 /* ---- IOMMU ---- */
+
 static bool has_parameter(const struct machine *m, const char *const *list)
 {
 	for (size_t i = 0; i < m->parameters.n; i++)
@@ -203,7 +178,7 @@ static bool has_parameter(const struct machine *m, const char *const *list)
 	return false;
 }
 
-/* What the kernel says of the group that a GPU is in; without one, what it was told to do. */
+/* The kernel's answer for the group that a GPU is in; without a group, what the kernel was told to do. */
 static void read_iommu(struct root *r, struct machine *m, struct strs *devices)
 {
 	static const char *const off[] = {"iommu=off", "amd_iommu=off", "intel_iommu=off", NULL};
@@ -217,29 +192,27 @@ static void read_iommu(struct root *r, struct machine *m, struct strs *devices)
 			type = root_line(
 				r, str_fmt(r->a, "sys/kernel/iommu_groups/%.*s/type", STR(group)));
 	}
-	bool class = root_exists(r, dir), some = false;
+	bool has_class = root_exists(r, dir);
 	root_list(r, dir, &names);
-	for (size_t i = 0; i < names.n && !some; i++) {
-		root_tell_text(r, path_join(r->a, dir, names.v[i]), S(""));
-		some = true;
-	}
-	if (str_eq(type, S("identity")) || (!type.n && some && has_parameter(m, pass)))
+	bool has_unit = names.n > 0 && (root_exists(r, path_join(r->a, dir, names.v[0])) ||
+					       root_has_file(r, path_join(r->a, dir, names.v[0])));
+	if (str_eq(type, S("identity")) || (!type.n && has_unit && has_parameter(m, pass)))
 		m->iommu = S("passthrough");
-	else if (str_starts(type, S("DMA")) || some)
+	else if (str_starts(type, S("DMA")) || has_unit)
 		m->iommu = S("on");
-	else if (class || has_parameter(m, off))
+	else if (has_class || has_parameter(m, off))
 		m->iommu = S("off");
 }
 
 void gather_boards(struct root *r, struct machine *m)
 {
-	struct strs devices = {0}, cards = list_cards(r);
+	struct strs devices = {0};
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
-		struct strs places = places_of(r, g, &cards);
+		struct strs places = places_of(r, g);
 		struct str name = board_line(r, &places, "product_name");
 		if (name.n)
 			g->name = name;
-		if (!g->vram) /* what an old KFD did not report */
+		if (!g->vram) /* an old KFD does not report it */
 			g->vram = board_number(r, &places, "mem_info_vram_total");
 		g->gtt = board_number(r, &places, "mem_info_gtt_total");
 		if (g->apu)

@@ -1,8 +1,6 @@
-/* What is in a ROCm: versions of its components, from headers and from names of libraries, and what `rocsmith slim`
- * left of it. A library's file is named after its version, libamdhip64.so.6.4.43482; of two versions both are told. */
-#include "formats/node.h"
+/* The contents of a ROCm: versions of its components, from headers and names of libraries, and the GPUs that `rocsmith
+ * slim` left in it. A library's file is named after its version, libamdhip64.so.6.4.43482; two versions are both listed. */
 #include "machine/facts.h"
-#include "machine/parse.h"
 #include "target/cut_list.h"
 
 enum { HEADER_HEAD = 1 << 14, CUT_LIST_HEAD = 1 << 16 };
@@ -40,45 +38,16 @@ void read_libraries(struct root *r, struct str dir, struct machine_sdk *s)
 		if (i + 1 < names.n && str_starts(names.v[i + 1], longer))
 			continue;
 		add_part(r, s, stem, version);
-		root_tell_text(r, path_join(r->a, dir, name), S(""));
+		root_note(r, path_join(r->a, dir, name), S(""));
 	}
 }
 
-/* What HIP says of itself; its library may be named after the release of ROCm (6.4.60402). */
+/* HIP's own version; its library may be named after the release of ROCm (6.4.60402). */
 void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s)
 {
 	struct str text, path = path_join(r->a, dir, S("include/hip/hip_version.h"));
-	if (root_head(r, path, HEADER_HEAD, NULL, &text) == ROOT_OK)
+	if (root_head(r, path, HEADER_HEAD, &text) == ROOT_OK)
 		add_part(r, s, S("hip"), parse_version_header(r->a, text, "HIP_VERSION_"));
-}
-
-static void read_clang(struct root *r, struct str dir, struct machine_sdk *s)
-{
-	struct strs versions;
-	dir = path_join(r->a, dir, S("lib/llvm/lib/clang"));
-	root_list(r, dir, &versions);
-	for (size_t i = 0; i < versions.n; i++)
-		if (is_version(versions.v[i]) &&
-			root_exists(r, path_join(r->a, dir, versions.v[i])))
-			add_part(r, s, S("clang"), versions.v[i]);
-}
-
-static void read_slim(struct root *r, struct str dir, struct machine_sdk *s)
-{
-	const struct node *n;
-	struct str text;
-	BUF(head, r->a);
-	if (root_head(r, path_join(r->a, dir, S(CUT_LIST)), CUT_LIST_HEAD, cut_list_head, &text) !=
-		ROOT_OK)
-		return;
-	s->slim = true;
-	cut_list_head(&head, text);
-	struct err *e = json_parse(r->a, buf_str(&head), S("the cut list"), &n);
-	if (!e)
-		e = node_want_strs(r->a, n, S("gpus"), &s->slim_gpus);
-	for (size_t i = 0; !e && i < s->slim_gpus.n; i++)
-		s->slim_gpus.v[i] = clean_text(r->a, s->slim_gpus.v[i]);
-	err_free(e);
 }
 
 /* "7.1.0-84" of .info/version, or what the header says; versions of parts that differ from it. */
@@ -90,7 +59,7 @@ static void read_version(struct root *r, struct str dir, struct machine_sdk *s)
 	struct strs names;
 	s->version = root_line(r, path_join(r->a, info, S("version")));
 	for (size_t i = 0; !s->version.n && i < sizeof(headers) / sizeof(*headers); i++) {
-		root_read(r, path_join(r->a, dir, headers[i]), NULL, &text);
+		root_read(r, path_join(r->a, dir, headers[i]), &text);
 		s->version = parse_version_header(r->a, text, "ROCM_VERSION_");
 	}
 	root_list(r, info, &names);
@@ -106,6 +75,13 @@ void read_components(struct root *r, struct str dir, struct machine_sdk *s)
 	read_version(r, dir, s);
 	read_hip_header(r, dir, s);
 	read_libraries(r, path_join(r->a, dir, S("lib")), s);
-	read_clang(r, dir, s);
-	read_slim(r, dir, s);
+	struct strs versions;
+	struct str clang = path_join(r->a, dir, S("lib/llvm/lib/clang")), text;
+	root_list(r, clang, &versions);
+	VEC_EACH (const struct str, v, &versions)
+		if (is_version(*v) && root_exists(r, path_join(r->a, clang, *v)))
+			add_part(r, s, S("clang"), *v);
+	s->slim = root_head(r, path_join(r->a, dir, S(CUT_LIST)), CUT_LIST_HEAD, &text) == ROOT_OK;
+	if (s->slim)
+		s->slim_gpus = parse_slim_gpus(r->a, text);
 }

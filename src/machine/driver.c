@@ -1,6 +1,5 @@
 /* The amdgpu kernel driver, what keeps it away, and the GPUs that the PCI bus and DRM show. */
 #include "machine/facts.h"
-#include "machine/parse.h"
 
 enum {
 	VENDOR_AMD = 0x1002,
@@ -8,27 +7,6 @@ enum {
 	CLASS_DISPLAY = 0x03,
 	CLASS_ACCELERATOR = 0x12
 };
-
-static void keep_our_lines(struct buf *out, struct str text)
-{
-	struct str line;
-	while (str_next(&text, '\n', &line))
-		if ((str_contains(line, S("amdgpu")) || str_contains(line, S("ttm"))) &&
-			!str_starts(str_trim(line), S("#")))
-			buf_fmt(out, "%.*s\n", STR(line));
-}
-
-static void keep_module(struct buf *out, struct str text)
-{
-	if (parse_modules(text, S("amdgpu")))
-		buf_add(out, S("amdgpu 0 0 - Live 0x0000000000000000\n"));
-}
-
-static void keep_cmdline(struct buf *out, struct str text)
-{
-	struct strs words = parse_cmdline(out->a, text);
-	buf_fmt(out, "%.*s\n", STR(str_join(out->a, &words, S(" "))));
-}
 
 /* modprobe reads these folders; a file hides those of its name in the later ones. */
 static struct strs modprobe_files(struct root *r)
@@ -45,14 +23,14 @@ static struct strs modprobe_files(struct root *r)
 	return files;
 }
 
-/* What the files tell of amdgpu: that it is kept away, and parameters. */
+/* Whether modprobe.d(5) keeps amdgpu away, and the parameters that it sets. */
 static void read_modprobe(struct root *r, struct machine *m)
 {
 	struct strs files = modprobe_files(r);
 	VEC_EACH (const struct str, path, &files) {
 		struct str text;
-		size_t before = m->driver.options.n;
-		if (root_peek(r, *path, &text) != ROOT_OK)
+		size_t before = m->driver.options.n, mark = root_mark(r);
+		if (root_read(r, *path, &text) != ROOT_OK)
 			continue;
 		parse_options(r->a, text, &m->driver.options);
 		for (size_t i = before; i < m->driver.options.n; i++)
@@ -63,14 +41,14 @@ static void read_modprobe(struct root *r, struct machine *m)
 			m->driver.blacklisted_by =
 				clean_text(r->a, str_fmt(r->a, "/%.*s", STR(*path)));
 		}
-		if (blocks || m->driver.options.n > before)
-			root_read(r, *path, keep_our_lines, &text);
+		if (!blocks && m->driver.options.n == before)
+			root_forget(r, mark);
 	}
 }
 
 /* ---- parameters of modules ---- */
 
-/* Is one the other with a letter more, less or changed, but for '_'? */
+/* Do the names differ in at most one letter, '_' aside? */
 static bool is_near(struct arena *a, struct str x, struct str y)
 {
 	x = str_replace(a, x, S("_"), S(""));
@@ -83,8 +61,8 @@ static bool is_near(struct arena *a, struct str x, struct str y)
 	return least > 3 && head + tail + 1 >= most;
 }
 
-/* "amdgpu.gtt_size=1": the kernel takes '-' for '_', and says nothing but a line in its log when the module has none such.
- * Of a list that may not be whole only what is nearly one of it counts. */
+/* "amdgpu.gtt_size=1": the kernel takes '-' for '_', and passes over a parameter that the module does not have with a
+ * line in its log only. A short list may not be whole: then only a name that resembles one of it counts. */
 static void check_parameter(struct root *r, struct machine *m, struct str word)
 {
 	enum { WHOLE = 30, MANY = 20 };
@@ -105,27 +83,11 @@ static void check_parameter(struct root *r, struct machine *m, struct str word)
 			nearest = *s;
 	if (!nearest.n && names.n < WHOLE)
 		return;
-	VEC_EACH (const struct str, s, &names) /* for a recording, whose answer is the same */
-		if (!root_line(r, path_join(a, dir, *s)).n)
-			root_tell_text(r, path_join(a, dir, *s), S(""));
+	VEC_EACH (const struct str, s, &names) /* a replay judges by the whole list, too */
+		root_note(r, path_join(a, dir, *s), root_line(r, path_join(a, dir, *s)));
 	*VEC_PUSH(a, &m->driver.unknown) = (struct machine_unknown){
 		clean_text(a, str_fmt(a, "%.*s.%.*s", STR(module), STR(name))),
 		clean_text(a, nearest)};
-}
-
-static bool is_of_modules(struct str word)
-{
-	return str_starts(word, S("amdgpu.")) || str_starts(word, S("ttm.")) ||
-	       str_starts(word, S("amdttm."));
-}
-
-static void check_parameters(struct root *r, struct machine *m)
-{
-	VEC_EACH (const struct str, word, &m->parameters)
-		if (is_of_modules(*word))
-			check_parameter(r, m, *word);
-	VEC_EACH (const struct str, word, &m->driver.options)
-		check_parameter(r, m, *word);
 }
 
 static void read_parameters(struct root *r, struct machine *m)
@@ -138,19 +100,17 @@ static void read_parameters(struct root *r, struct machine *m)
 		m->driver.ttm = S("amdttm");
 	else if (root_exists(r, S("sys/module/ttm")))
 		m->driver.ttm = S("ttm");
-	check_parameters(r, m);
+	VEC_EACH (const struct str, word, &m->parameters)
+		if (str_starts(*word, S("amdgpu.")) || str_starts(*word, S("ttm.")) ||
+			str_starts(*word, S("amdttm.")))
+			check_parameter(r, m, *word);
+	VEC_EACH (const struct str, word, &m->driver.options)
+		check_parameter(r, m, *word);
 }
 
 /* ---- AMD's own driver ---- */
 
-static void keep_first_line(struct buf *out, struct str text)
-{
-	struct str line;
-	if (str_next(&text, '\n', &line))
-		buf_fmt(out, "%.*s\n", STR(line));
-}
-
-/* dkms(8): the tree of what it built is amdgpu/VERSION/KERNEL; a build that fails leaves amdgpu/VERSION/build. */
+/* dkms(8) puts what it built into amdgpu/VERSION/KERNEL; a build that fails leaves amdgpu/VERSION/build. */
 static void read_dkms(struct root *r, struct machine *m)
 {
 	enum { HEAD = 4096 };
@@ -168,27 +128,17 @@ static void read_dkms(struct root *r, struct machine *m)
 			m->driver.dkms = m->driver.dkms_log = S("");
 			return;
 		}
-		root_tell_dir(r, dir);
+		root_exists(r, dir);
 		m->driver.dkms = clean_text(a, *name);
-		if (root_head(r, log, HEAD, keep_first_line, &text) == ROOT_OK &&
-			str_contains(text, mark))
+		if (root_head(r, log, HEAD, &text) == ROOT_OK && str_contains(text, mark))
 			m->driver.dkms_log = clean_text(a, str_fmt(a, "/%.*s", STR(log)));
 	}
-}
-
-/* A variable of UEFI: four bytes of attributes, then its value. */
-static bool secure_boot(struct root *r)
-{
-	struct str text;
-	struct str path = S("sys/firmware/efi/efivars/"
-			    "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
-	return root_read(r, path, NULL, &text) == ROOT_OK && text.n == 5 && text.p[4] == 1;
 }
 
 void gather_driver(struct root *r, struct machine *m)
 {
 	struct str text;
-	root_read(r, S("proc/cmdline"), keep_cmdline, &text);
+	root_read(r, S("proc/cmdline"), &text);
 	struct strs words = parse_cmdline(r->a, text);
 	for (size_t i = 0; i < words.n; i++)
 		strs_add(r->a, &m->parameters, clean_text(r->a, words.v[i]));
@@ -197,7 +147,7 @@ void gather_driver(struct root *r, struct machine *m)
 		m->driver.blacklisted_by = S("/proc/cmdline");
 	}
 	read_modprobe(r, m);
-	root_read(r, S("proc/modules"), keep_module, &text);
+	root_read(r, S("proc/modules"), &text);
 	m->driver.loaded = parse_modules(text, S("amdgpu"));
 	if (root_exists(r, S("sys/module/amdgpu"))) {
 		m->driver.loaded = true;
@@ -206,48 +156,33 @@ void gather_driver(struct root *r, struct machine *m)
 	}
 	read_parameters(r, m);
 	read_dkms(r, m);
-	m->driver.secure_boot = !m->driver.loaded && secure_boot(r);
+	/* a variable of UEFI: four bytes of attributes, then its value */
+	const struct str secure_boot = S("sys/firmware/efi/efivars/"
+					 "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
+	m->driver.secure_boot = !m->driver.loaded && root_read(r, secure_boot, &text) == ROOT_OK &&
+				text.n == 5 && text.p[4] == 1;
 }
 
-/* Of a uevent file what tells the driver and the address. */
-static void keep_uevent(struct buf *out, struct str text)
-{
-	static const char *const keys[] = {"DRIVER", "PCI_SLOT_NAME", NULL};
-	keep_keys(out, text, '=', keys);
-}
+/* ---- the PCI bus ---- */
 
-/* A hex number of sysfs, "0x030000", without copying it. */
-static bool peek_hex(struct root *r, struct str dir, struct str file, uint64_t *ret)
-{
-	struct str text;
-	root_peek(r, path_join(r->a, dir, file), &text);
-	text = str_trim(text);
-	return str_starts(text, S("0x")) && str_u64(str_sub(text, 2, text.n), 16, ret);
-}
-
-/* Is it this vendor's, and a GPU? A plain copy may lack the class. */
-static bool is_gpu_of(struct root *r, struct str dir, unsigned wanted)
-{
-	uint64_t vendor, class;
-	if (!peek_hex(r, dir, S("vendor"), &vendor) || vendor != wanted)
-		return false;
-	if (!peek_hex(r, dir, S("class"), &class))
-		return true;
-	return class >> 16 == CLASS_DISPLAY || class >> 16 == CLASS_ACCELERATOR;
-}
-
-/* dir: a PCI device's folder; address "" = to be found. */
-static void look_at_device(struct root *r, struct machine *m, struct str dir, struct str address)
+/* dir: a PCI device's folder; address "" = to be found. Most devices are no GPU, and are not recorded. */
+static void read_device(struct root *r, struct machine *m, struct str dir, struct str address)
 {
 	struct str uevent;
-	if (is_gpu_of(r, dir, VENDOR_NVIDIA)) { /* told, as it is a fact */
-		m->nvidia = root_number(r, path_join(r->a, dir, S("vendor"))) == VENDOR_NVIDIA;
-		(void)root_number(r, path_join(r->a, dir, S("class")));
-	}
-	if (!is_gpu_of(r, dir, VENDOR_AMD))
+	size_t mark = root_mark(r);
+	uint64_t vendor = root_number(r, path_join(r->a, dir, S("vendor")));
+	bool known = vendor == VENDOR_AMD || vendor == VENDOR_NVIDIA;
+	uint64_t class = known ? root_number(r, path_join(r->a, dir, S("class"))) : 0;
+	bool is_gpu = known && (class >> 16 == CLASS_DISPLAY || class >> 16 == CLASS_ACCELERATOR ||
+				       !class); /* a plain copy may lack the class */
+	if (!is_gpu || vendor == VENDOR_NVIDIA) {
+		m->nvidia = m->nvidia || is_gpu;
+		if (!is_gpu)
+			root_forget(r, mark);
 		return;
-	root_read(r, path_join(r->a, dir, S("uevent")), keep_uevent, &uevent);
-	if (!address.n) { /* of /sys/class/drm/renderD128/device: what uevent or the link tells */
+	}
+	root_read(r, path_join(r->a, dir, S("uevent")), &uevent);
+	if (!address.n) { /* for /sys/class/drm/renderD128/device, uevent or the link shows it */
 		address = clean_text(r->a, line_value(uevent, '=', S("PCI_SLOT_NAME")));
 		if (!address.n)
 			address = clean_text(r->a, path_base(root_real(r, dir)));
@@ -257,15 +192,17 @@ static void look_at_device(struct root *r, struct machine *m, struct str dir, st
 	struct machine_display d = {
 		.pci = address,
 		.driver = clean_text(r->a, line_value(uevent, '=', S("DRIVER"))),
-		.vendor = (uint32_t)root_number(r, path_join(r->a, dir, S("vendor"))),
+		.vendor = (uint32_t)vendor,
 		.device = (uint32_t)root_number(r, path_join(r->a, dir, S("device"))),
-		.class = (uint32_t)root_number(r, path_join(r->a, dir, S("class"))),
+		.class = (uint32_t) class,
 	};
 	if (!d.driver.n)
 		d.driver = root_link_name(r, path_join(r->a, dir, S("driver")));
-	VEC_EACH (struct machine_display, known, &m->displays)
-		if (address.n && str_eq(known->pci, address))
+	VEC_EACH (struct machine_display, other, &m->displays)
+		if (address.n && str_eq(other->pci, address)) {
+			root_forget(r, mark);
 			return;
+		}
 	*VEC_PUSH(r->a, &m->displays) = d;
 }
 
@@ -274,13 +211,13 @@ void gather_displays(struct root *r, struct machine *m)
 	struct strs names;
 	root_list(r, S("sys/bus/pci/devices"), &names);
 	for (size_t i = 0; i < names.n; i++)
-		look_at_device(r, m, path_join(r->a, S("sys/bus/pci/devices"), names.v[i]),
+		read_device(r, m, path_join(r->a, S("sys/bus/pci/devices"), names.v[i]),
 			clean_text(r->a, names.v[i]));
 	root_list(r, S("sys/class/drm"), &names);
 	for (size_t i = 0; i < names.n; i++) {
 		struct str dir = path_join(r->a, S("sys/class/drm"), names.v[i]);
 		if (str_starts(names.v[i], S("renderD")))
-			look_at_device(r, m, path_join(r->a, dir, S("device")), S(""));
+			read_device(r, m, path_join(r->a, dir, S("device")), S(""));
 	}
 	VEC_EACH (struct machine_display, d, &m->displays)
 		m->driver.loaded |= str_eq(d->driver, S("amdgpu"));

@@ -72,15 +72,13 @@ static void look_at(struct looking *k, struct str name, struct str path)
 	static const char *const torch[] = {"libtorch", "libc10", NULL},
 				 *const cuda[] = {"libtorch_cuda", "libc10_cuda", NULL},
 				 *const hip[] = {"libtorch_hip", "libc10_hip", "libamdhip64", NULL};
-	ARENA(tmp); /* most have nothing to do with it, and are not told */
-	struct root quiet = *k->e->r;
 	struct library l;
-	quiet.a = &tmp;
-	quiet.observer = NULL;
-	quiet.last_dir = quiet.last_real = (struct str){0};
-	if (++k->files > FILES_MAX || library_read(&quiet, path, &l) != ROOT_OK ||
-		!needs_one(&l, torch) || library_read(k->e->r, path, &l) != ROOT_OK)
+	size_t mark = root_mark(k->e->r);
+	if (++k->files > FILES_MAX || library_read(k->e->r, path, &l) != ROOT_OK ||
+		!needs_one(&l, torch)) {
+		root_forget(k->e->r, mark);
 		return;
+	}
 	struct machine_extension *x = extension(k, clean_text(k->e->r->a, name), path);
 	if (needs_one(&l, cuda))
 		x->build = S("cuda");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "machine/machine.h"
+#include "machine/parse.h"
 #include "machine/root.h"
 
 void gather_system(struct root *r, struct machine *m);    /* kernel, distro, CPU, memory */
@@ -20,16 +21,16 @@ void gather_pythons(struct root *r, struct machine *m); /* Python environments; 
 MUST_USE struct err *machine_gather(struct root *r, bool all, struct machine *m);
 
 /* Version, components and slimming of a ROCm in this folder, relative to the root: a tree's, or that of rocm wheels
- * (_rocm_sdk_core). Told. */
+ * (_rocm_sdk_core). */
 void read_components(struct root *r, struct str dir, struct machine_sdk *s);
-/* Of those parts: libraries of a folder; what include/hip/hip_version.h says. */
+/* Parts of that: the libraries in a folder, and the version in HIP's own header. */
 void read_libraries(struct root *r, struct str dir, struct machine_sdk *s);
 void read_hip_header(struct root *r, struct str dir, struct machine_sdk *s);
 
 /* torch.c: GPUs that the rocBLAS of ROCm trees has files for. */
 void gather_sdk_rocblas(struct root *r, struct machine *m);
 
-/* A warning that a file could not be used. */
+/* root.c: adds a warning that a file could not be used. */
 void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why);
 
 /* ---- host.c: what host_read() does, on given text or below a given root ---- */

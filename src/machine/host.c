@@ -11,7 +11,6 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "machine/facts.h"
-#include "machine/parse.h"
 
 enum { HEADER_LIMIT = 1 << 20, PYTHON_TIMEOUT = 30 };
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "machine/facts.h"
-#include "machine/parse.h"
 
 enum {
 	VENDOR_AMD = 0x1002,
@@ -69,15 +68,6 @@ struct str kfd_pci_address(struct arena *a, const struct kfd_props *p)
 		at >> 3 & 0x1f, at & 7);
 }
 
-/* Serial numbers do not leave the machine. */
-static void keep_properties(struct buf *out, struct str text)
-{
-	struct str line;
-	while (str_next(&text, '\n', &line))
-		if (!str_starts(line, S("unique_id ")) && !str_starts(line, S("hive_id ")))
-			buf_fmt(out, "%.*s\n", STR(line));
-}
-
 static uint64_t local_memory(struct root *r, struct str node)
 {
 	struct strs banks;
@@ -86,7 +76,7 @@ static uint64_t local_memory(struct root *r, struct str node)
 	root_list(r, dir, &banks);
 	for (size_t i = 0; i < banks.n && i < BANKS_MAX; i++) {
 		struct str text, path = path_join(r->a, dir, banks.v[i]);
-		root_read(r, path_join(r->a, path, S("properties")), NULL, &text);
+		root_read(r, path_join(r->a, path, S("properties")), &text);
 		uint64_t bytes = parse_kfd_bank(text);
 		sum = bytes > INT64_MAX - sum ? INT64_MAX : sum + bytes;
 	}
@@ -134,14 +124,11 @@ static void read_node(struct root *r, struct machine *m, struct str nodes, struc
 	struct str path = path_join(r->a, dir, S("properties"));
 	if (!str_u64(name, 10, &number) || number > UINT32_MAX)
 		return;
-	const struct str hidden = S("hidden\n"); /* what a recording has in place of it */
-	enum root_status s = root_peek(r, path, &text);
-	if (s == ROOT_DENIED || str_eq(text, hidden)) {
+	enum root_status s = root_read(r, path, &text);
+	if (s == ROOT_DENIED) { /* by the device rules of a container */
 		m->hidden++;
-		root_tell_text(r, path, hidden);
 		return;
 	}
-	s = root_read(r, path, keep_properties, &text);
 	if (s != ROOT_OK)
 		note_unreadable(r->a, m, path, s);
 	struct kfd_props p = parse_kfd(text);
@@ -161,14 +148,16 @@ static bool lacks_atomics(struct root *r, const struct machine *m, struct str no
 	root_list(r, dir, &links);
 	for (size_t i = 0; i < links.n && i < LINKS_MAX; i++) {
 		struct str path = str_fmt(r->a, "%.*s/%.*s/properties", STR(dir), STR(links.v[i]));
-		root_peek(r, path, &text);
+		size_t mark = root_mark(r);
+		root_read(r, path, &text);
 		uint64_t to = line_number(text, ' ', S("node_to"));
 		bool is_gpu = !text.n;
 		VEC_EACH (struct machine_gpu, g, &m->gpus)
 			is_gpu = is_gpu || g->node == to;
-		if (is_gpu)
+		if (is_gpu) {
+			root_forget(r, mark);
 			continue;
-		root_tell_text(r, path, text);
+		}
 		lacks = lacks || line_number(text, ' ', S("flags")) & NO_ATOMICS;
 	}
 	return lacks;

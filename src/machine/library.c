@@ -2,6 +2,7 @@
 #include "machine/library.h"
 
 #include "formats/kpack.h"
+#include "machine/parse.h"
 #include "target/target.h"
 
 #define MAGIC "rocsmith-library 1"
@@ -143,22 +144,21 @@ enum root_status library_read(struct root *r, struct str path, struct library *r
 {
 	CLEANUP(fd_closep) int fd = -1;
 	char head[64] = "";
-	uint64_t size;
+	struct budget budget = {.work = WORK, .memory = WORK};
+	struct bytes src;
 	struct str text;
 	*ret = (struct library){0};
-	enum root_status s = root_file(r, path, &fd, &size);
+	enum root_status s = root_bytes(r, path, &fd, &src);
 	if (s != ROOT_OK)
 		return s;
-	struct budget budget = {.work = WORK, .memory = WORK};
-	struct bytes src = bytes_fd(fd, size);
 	src.budget = &budget;
-	size_t n = size < sizeof(head) ? (size_t)size : sizeof(head);
+	size_t n = src.size < sizeof(head) ? (size_t)src.size : sizeof(head);
 	err_free(bytes_read(&src, head, n, 0));
 	if (elf_is((struct str){head, n}))
 		err_free(read_elf(r, path, &src, ret));
-	else if (root_peek(r, path, &text) != ROOT_OK || !library_parse(r->a, text, ret))
+	else if (root_read(r, path, &text) != ROOT_OK || !library_parse(r->a, text, ret))
 		return ROOT_BAD;
-	if (r->observer)
-		root_tell_text(r, path, library_text(r->a, ret));
+	if (r->record)
+		root_note(r, path, library_text(r->a, ret));
 	return ROOT_OK;
 }

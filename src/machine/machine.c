@@ -3,42 +3,36 @@
 
 #include "machine/facts.h"
 
-/* A stranger's sysroot may say what no machine has. Rules read the facts as JSON, whose readers hold no more than this. */
-static void bound(uint64_t *n)
+static uint64_t bounded(uint64_t n)
 {
-	*n = *n < INT64_MAX ? *n : INT64_MAX;
+	return n < INT64_MAX ? n : INT64_MAX;
 }
 
+/* A stranger's sysroot may contain numbers that no machine has. Rules read the facts as JSON, whose readers hold no more
+ * than INT64_MAX. */
 static void bound_numbers(struct machine *m)
 {
-	uint64_t *const all[] = {&m->memory, &m->memory_free, &m->swap, &m->gtt_limit};
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		bound(all[i]);
+	m->memory = bounded(m->memory);
+	m->memory_free = bounded(m->memory_free);
+	m->swap = bounded(m->swap);
+	m->gtt_limit = bounded(m->gtt_limit);
 	VEC_EACH (struct machine_gpu, g, &m->gpus) {
-		bound(&g->vram);
-		bound(&g->gtt);
-		bound(&g->carve_out);
+		g->vram = bounded(g->vram);
+		g->gtt = bounded(g->gtt);
+		g->carve_out = bounded(g->carve_out);
 	}
 	VEC_EACH (struct machine_disk, d, &m->disks) {
-		bound(&d->size);
-		bound(&d->free);
+		d->size = bounded(d->size);
+		d->free = bounded(d->free);
 	}
 	if (!(m->pressure >= 0 && m->pressure <= 100)) /* percent */
 		m->pressure = 0;
 }
 
-static struct err *open_machine(struct root *r, struct machine *m)
-{
-	*m = (struct machine){.root = r->dir};
-	if (r->dir.n && !fs_is_dir(r->dir))
-		return err_new(E_NOENT, "the sysroot '%.*s' is not a folder", STR(r->dir));
-	return NULL;
-}
-
 struct err *machine_gather(struct root *r, bool all, struct machine *m)
 {
-	TRY(open_machine(r, m));
-	root_open(r);
+	*m = (struct machine){.root = r->dir};
+	TRY(root_open(r));
 	gather_system(r, m);
 	gather_container(r, m);
 	gather_driver(r, m);
@@ -71,7 +65,8 @@ struct err *machine_read_all(struct arena *a, struct str root, struct machine *r
 struct err *machine_gpus(struct arena *a, struct str root, struct machine *ret)
 {
 	struct root r = {.a = a, .dir = root};
-	TRY(open_machine(&r, ret));
+	*ret = (struct machine){.root = root};
+	TRY(root_open(&r));
 	gather_kfd(&r, ret);
 	return NULL;
 }

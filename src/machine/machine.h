@@ -1,7 +1,7 @@
 /* What is in this computer, or in a recorded one: facts from the kernel and the file system only.
  *
- * A machine is read below a root folder ("" = this computer; a sysroot for `doctor --sysroot`
- * mirrors sys/, proc/, etc/, dev/, opt/). Nothing is run, nothing outside the root is read (links
+ * A machine is read below a root ("" = this computer; a folder for `doctor --sysroot`
+ * mirrors sys/, proc/, etc/, dev/, opt/; a machine file has all of it in one text). Nothing is run, nothing outside the root is read (links
  * in a sysroot are followed as chroot(2) would), and whatever a file says, reading goes on: a file
  * that cannot be read or understood leaves its facts empty and, where that matters, a finding.
  * Sources: Linux Documentation/ABI (sysfs-class-drm, sysfs-bus-pci), drivers/gpu/drm/amd/amdkfd
@@ -191,7 +191,8 @@ struct machine {
 		findings; /* files that could not be read; the rules add theirs (know/rule.h) */
 };
 
-/* E_NOENT when root is no folder. machine_read() leaves out what only diagnoses need: Python environments. */
+/* root: "" = this computer; a folder or a machine file. E_NOENT when it is neither, E_SYNTAX. machine_read() leaves out
+ * Python environments, which only diagnoses need. */
 MUST_USE struct err *machine_read(struct arena *a, struct str root, struct machine *ret);
 MUST_USE struct err *machine_read_all(struct arena *a, struct str root, struct machine *ret);
 /* Reads ret->gpus alone, from a dozen files of the compute driver: node, target, memory, APU or card; no board's
@@ -205,11 +206,11 @@ uint64_t machine_memory_free(struct str root);
 double machine_memory_pressure(struct str root);
 /* The facts: member "facts" of `doctor --json` (know/rule.h) */
 extern const struct json_field machine_fields[];
-/* Copies what machine_read_all() looks at into `to`, a folder (new or empty), so that --sysroot gives the same facts;
- * or into a new archive of such a folder, when it is named .tar, .tar.gz or .tgz. Serial numbers, unique ids, user
- * names, host names, network and build addresses are left out; this user's folder is "/home/user". A device node
- * becomes an empty file with its mode, owner and group; where the owner cannot be set (in an archive, or without root
- * rights), .nodes says who it was, and is believed. .disks says what disks have. In a dry run nothing is written. */
+/* Records what machine_read_all() looks at into `to`, so that --sysroot gives the same facts elsewhere: a machine file when
+ * it is named .machine, an archive of a folder for .tar, .tar.gz and .tgz, else a folder (new or empty). Serial numbers,
+ * unique ids, user names, host names, network and build addresses are left out (redact.c); this user's folder is
+ * "/home/user". In a folder, a device node is an empty file with its mode, owner and group; where the owner cannot be set
+ * (in an archive, or without root rights), .nodes has them. .disks has the sizes of disks. A dry run writes nothing. */
 MUST_USE struct err *machine_record(struct str root, struct str to, unsigned *ret_files);
 
 /* What the host side of a build can use here; found by looking at files and by asking python3. An

@@ -7,26 +7,7 @@
 #include "lang/python/version.h"
 #include "machine/python.h"
 
-enum { METADATA_HEAD = 128 << 10, MANY_REQUIREMENTS = 1000 };
-
-/* Names as PEP 503 has them; with '*' those that begin so. */
-static const char *const wanted[] = {"torch", "torchvision", "torchaudio", "torchao", "torchtext",
-	"triton", "pytorch-triton*", "triton-*", "xformers", "flash-attn*", "bitsandbytes*", "vllm",
-	"aiter", "amd-aiter", "jax*", "tensorflow*", "onnxruntime*", "cupy*", "rocm", "rocm-*",
-	"amd-torch-*", "amd-torchvision-*", "nvidia-*", "numpy", "apex", "deepspeed",
-	"sageattention"};
-
-static bool is_wanted(struct str name)
-{
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		struct str w = str_from(wanted[i]);
-		bool open = str_ends(w, S("*"));
-		w.n -= open;
-		if (open ? str_starts(name, w) : str_eq(name, w))
-			return true;
-	}
-	return false;
-}
+enum { MANY_REQUIREMENTS = 1000 };
 
 /* "torch-2.9.1+rocm6.4.dist-info", "torch-2.6.0-py3.13.egg-info" */
 static bool split_name(
@@ -40,7 +21,7 @@ static bool split_name(
 		return false;
 	*ret_version = clean_text(a, str_sub(rest, 0, egg ? str_find(rest, S("-py")) : rest.n));
 	*ret_name = clean_text(a, package_name(a, *ret_name, '-'));
-	return ret_version->n && is_wanted(*ret_name);
+	return ret_version->n && package_matters(*ret_name);
 }
 
 static int by_name(const void *x, const void *y)
@@ -84,46 +65,7 @@ static void list_site(struct environment *e, struct str site)
 
 /* ---- requirements ---- */
 
-/* Of the beginning of a file: a line that was cut says something else. */
-static struct str whole_lines(struct str text)
-{
-	return text.n < METADATA_HEAD ? text : str_sub(text, 0, str_rchr(text, '\n'));
-}
-
-/* The next Requires-Dist of a header; false at its end. Values that go on in the next line are passed over. */
-static bool next_requirement(struct str *rest, struct str *ret)
-{
-	struct str line, key, value;
-	while (str_next(rest, '\n', &line) && str_trim(line).n) {
-		bool more = rest->n && (rest->p[0] == ' ' || rest->p[0] == '\t');
-		*ret = str_cut(line, ':', &key, &value) && str_eq(key, S("Requires-Dist")) && !more
-			       ? str_trim(value)
-			       : S("");
-		if (ret->n)
-			return true;
-	}
-	return false;
-}
-
-static bool is_relevant(struct arena *a, struct str text, struct requirement *ret)
-{
-	struct err *e = requirement_parse(text, ret);
-	bool good = !e && is_wanted(package_name(a, ret->name, '-'));
-	err_free(e);
-	return good;
-}
-
-static void keep_requirements(struct buf *out, struct str text)
-{
-	struct requirement q;
-	struct str one;
-	text = whole_lines(text);
-	for (unsigned i = 0; i < MANY_REQUIREMENTS && next_requirement(&text, &one); i++)
-		if (is_relevant(out->a, one, &q))
-			buf_fmt(out, "Requires-Dist: %.*s\n", STR(one));
-}
-
-/* Whether the version asked for is here: of several one is enough. *ret_here: one that is not. */
+/* Does any installed copy meet the requirement? If none does, *ret_here is a version that was found. */
 static bool is_met(struct arena *a, const struct machine_python *py, const struct requirement *q,
 	struct str *ret_here)
 {
@@ -180,7 +122,9 @@ static void check_requirement(struct environment *e, struct machine_package *p, 
 	struct arena *a = e->r->a;
 	struct requirement q;
 	struct str here;
-	if (!is_relevant(&tmp, text, &q) || !requirement_holds(&q, e->py->version, e->m->arch))
+	struct err *err = requirement_parse(text, &q);
+	err_free(err);
+	if (err || !requirement_holds(&q, e->py->version, e->m->arch))
 		return;
 	if (str_eq(q.name, S("torch")) && !q.specifier.n && !q.url.n)
 		q.specifier = torch_of(&tmp, e->py, p);
@@ -192,27 +136,17 @@ static void check_requirement(struct environment *e, struct machine_package *p, 
 				     : str_fmt(&tmp, "%.*s, but it is not here", STR(what))));
 }
 
-/* What NVIDIA's ask of each other is their business. */
-static bool metadata_of(struct root *r, struct machine_package *p, keep_fn *keep, struct str *ret)
-{
-	static const char *const files[] = {"METADATA", "PKG-INFO"};
-	bool egg = str_ends(p->path, S(".egg-info"));
-	struct str path = path_join(r->a, p->path, str_from(files[egg]));
-	return !str_starts(p->name, S("nvidia-")) &&
-	       root_head(r, path, METADATA_HEAD, keep, ret) == ROOT_OK;
-}
-
+/* NVIDIA's packages ask for each other only. */
 static void check_package(struct environment *e, struct machine_package *p)
 {
-	ARENA(tmp); /* a text is not small */
-	struct root r = *e->r;
 	struct str text, one;
-	r.a = &tmp;
-	r.observer = NULL;
-	r.last_dir = r.last_real = (struct str){0};
-	if (!metadata_of(&r, p, NULL, &text))
+	bool egg = str_ends(p->path, S(".egg-info"));
+	struct str path = path_join(e->r->a, p->path, egg ? S("PKG-INFO") : S("METADATA"));
+	root_exists(e->r, p->path);
+	if (str_starts(p->name, S("nvidia-")) ||
+		root_head(e->r, path, METADATA_HEAD, &text) != ROOT_OK)
 		return;
-	text = whole_lines(text);
+	text = metadata_lines(text);
 	for (unsigned i = 0; i < MANY_REQUIREMENTS && next_requirement(&text, &one); i++)
 		check_requirement(e, p, one);
 }
@@ -225,16 +159,8 @@ void gather_packages(struct environment *e)
 		qsort(e->py->packages.v, e->py->packages.n, sizeof(*e->py->packages.v), by_name);
 	VEC_EACH (struct machine_package, p, &e->py->packages)
 		check_package(e, p);
-}
-
-void tell_packages(struct environment *e)
-{
-	struct str text;
-	VEC_EACH (struct machine_package, p, &e->py->packages) {
-		if (!e->r->observer || !metadata_of(e->r, p, keep_requirements, &text))
-			root_tell_dir(e->r, p->path);
+	VEC_EACH (struct machine_package, p, &e->py->packages)
 		p->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(p->path)));
-	}
 	VEC_EACH (const struct str, dir, &e->rocm_dirs)
-		root_tell_dir(e->r, *dir);
+		root_exists(e->r, *dir);
 }

@@ -1,6 +1,36 @@
 /* Texts of /proc and /etc; see parse.h. KFD has its own file. */
 #include "machine/parse.h"
 
+#include "formats/node.h"
+#include "lang/python/requirement.h"
+#include "lang/python/version.h"
+#include "target/cut_list.h"
+
+/* ---- texts that will be shown ---- */
+
+static struct str clean(struct arena *a, struct str s)
+{
+	char *p = str_z(a, s);
+	size_t n = 0;
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] >= ' ' && s.p[i] != 0x7f)
+			p[n++] = s.p[i];
+	p[n] = 0;
+	return (struct str){.p = p, .n = n};
+}
+
+struct str clean_text(struct arena *a, struct str s)
+{
+	return clean(a, str_trim(str_sub(s, 0, 200)));
+}
+
+struct str clean_long(struct arena *a, struct str s)
+{
+	return clean(a, str_sub(s, 0, 8192));
+}
+
+/* ---- /proc and /etc ---- */
+
 struct str line_value(struct str text, char sep, struct str key)
 {
 	struct str line, name, value;
@@ -8,16 +38,6 @@ struct str line_value(struct str text, char sep, struct str key)
 		if (str_cut(str_trim(line), sep, &name, &value) && str_eq(str_trim(name), key))
 			return str_trim(value);
 	return S("");
-}
-
-void keep_keys(struct buf *out, struct str text, char sep, const char *const *keys)
-{
-	struct str line, key, value;
-	while (str_next(&text, '\n', &line)) {
-		str_cut(line, sep, &key, &value);
-		if (str_is_one_of(str_trim(key), keys))
-			buf_fmt(out, "%.*s\n", STR(line));
-	}
 }
 
 uint64_t line_number(struct str text, char sep, struct str key)
@@ -98,6 +118,23 @@ struct str parse_passwd(struct str text, unsigned uid, enum passwd_field field)
 			return parts[field];
 	}
 	return S("");
+}
+
+struct str parse_kernel_version(struct str text)
+{
+	struct str word = S("");
+	for (unsigned i = 0; i < 3; i++)
+		str_next(&text, ' ', &word);
+	return word;
+}
+
+bool parse_hypervisor(struct str cpuinfo)
+{
+	struct str flags = line_value(cpuinfo, ':', S("flags")), flag;
+	while (str_next(&flags, ' ', &flag))
+		if (str_eq(flag, S("hypervisor")))
+			return true;
+	return false;
 }
 
 unsigned parse_cpu_list(struct str text)
@@ -252,4 +289,64 @@ uint32_t parse_override(struct arena *a, struct str version)
 		if (parts.n != 3 || !str_u64(parts.v[i], 10, &n[i]) || n[i] > 99)
 			return 0;
 	return (uint32_t)(n[0] * 10000 + n[1] * 100 + n[2]);
+}
+
+/* ---- ROCm and Python ---- */
+
+bool package_matters(struct str name)
+{
+	static const char *const wanted[] = {"torch", "torchvision", "torchaudio", "torchao",
+		"torchtext", "triton", "pytorch-triton*", "triton-*", "xformers", "flash-attn*",
+		"bitsandbytes*", "vllm", "aiter", "amd-aiter", "jax*", "tensorflow*",
+		"onnxruntime*", "cupy*", "rocm", "rocm-*", "amd-torch-*", "amd-torchvision-*",
+		"nvidia-*", "numpy", "apex", "deepspeed", "sageattention"};
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		struct str w = str_from(wanted[i]);
+		bool open = str_ends(w, S("*"));
+		w.n -= open;
+		if (open ? str_starts(name, w) : str_eq(name, w))
+			return true;
+	}
+	return false;
+}
+
+struct str metadata_lines(struct str text)
+{
+	return text.n < METADATA_HEAD ? text : str_sub(text, 0, str_rchr(text, '\n'));
+}
+
+/* A value that goes on in the next line is passed over. */
+bool next_requirement(struct str *rest, struct str *ret)
+{
+	ARENA(tmp);
+	struct str key, value;
+	struct str line;
+	while (str_next(rest, '\n', &line) && str_trim(line).n) {
+		bool more = rest->n && (rest->p[0] == ' ' || rest->p[0] == '\t');
+		if (more || !str_cut(line, ':', &key, &value) || !str_eq(key, S("Requires-Dist")))
+			continue;
+		struct requirement q;
+		*ret = str_trim(value);
+		struct err *e = requirement_parse(*ret, &q);
+		bool matters = !e && package_matters(package_name(&tmp, q.name, '-'));
+		err_free(e);
+		if (matters)
+			return true;
+	}
+	return false;
+}
+
+struct strs parse_slim_gpus(struct arena *a, struct str text)
+{
+	const struct node *n;
+	struct strs gpus = {0};
+	BUF(head, a);
+	cut_list_head(&head, text);
+	struct err *e = json_parse(a, buf_str(&head), S("the cut list"), &n);
+	if (!e)
+		e = node_want_strs(a, n, S("gpus"), &gpus);
+	for (size_t i = 0; !e && i < gpus.n; i++)
+		gpus.v[i] = clean_text(a, gpus.v[i]);
+	err_free(e);
+	return gpus;
 }

@@ -6,11 +6,13 @@
 #include "base/buf.h"
 #include "machine/machine.h"
 
+/* Without control characters and at most 200 bytes: for names that will be shown. */
+struct str clean_text(struct arena *a, struct str s);
+struct str clean_long(struct arena *a, struct str s); /* at most 8 KiB: for lists of folders */
+
 /* The trimmed value of the first line "KEY SEP VALUE"; "" when there is none. For properties files
  * of KFD (' '), /proc/meminfo, status and cpuinfo (':'), uevent ('='). */
 struct str line_value(struct str text, char sep, struct str key);
-/* Adds to out the lines whose key is in the list, which ends in NULL: what may be kept of a text */
-void keep_keys(struct buf *out, struct str text, char sep, const char *const *keys);
 /* Its leading decimal number ("16384 kB"), or 0. */
 uint64_t line_number(struct str text, char sep, struct str key);
 
@@ -34,6 +36,10 @@ struct str parse_group(struct str text, unsigned gid);
 /* A field of a user's line in passwd(5) format, or "". */
 enum passwd_field { PASSWD_NAME, PASSWD_GID = 3, PASSWD_HOME = 5 };
 struct str parse_passwd(struct str text, unsigned uid, enum passwd_field field);
+/* "6.1.0-31-amd64" of "Linux version 6.1.0-31-amd64 (who@where) ...": the third word. */
+struct str parse_kernel_version(struct str text);
+/* Does /proc/cpuinfo show the flag of a virtual machine? */
+bool parse_hypervisor(struct str cpuinfo);
 /* How many CPUs "0-3,8-11" are. */
 unsigned parse_cpu_list(struct str text);
 /* Does /proc/modules list the module? */
@@ -56,7 +62,19 @@ const struct cgroup_mark *parse_cgroup(struct str text);
 struct str parse_environ(struct str text, struct str name);
 /* What follows "#define NAME", or "". */
 struct str define_value(struct str text, struct str name);
-/* "7.1.0" from rocm_version.h ("ROCM_VERSION_") or hip_version.h ("HIP_VERSION_"), or "". */
+/* "7.1.0" from the header of ROCm (prefix "ROCM_VERSION_") or of HIP ("HIP_VERSION_"), or "". */
 struct str parse_version_header(struct arena *a, struct str text, const char *prefix);
 /* HSA_OVERRIDE_GFX_VERSION as gfx_target_version of the topology: "11.0.1" is 110001; 0: it is no version. */
 uint32_t parse_override(struct arena *a, struct str version);
+
+/* ---- ROCm and Python ---- */
+
+/* Names, as PEP 503 has them, of packages that have to do with PyTorch or ROCm. */
+bool package_matters(struct str name);
+/* The whole lines of a METADATA of which METADATA_HEAD bytes were read. */
+enum { METADATA_HEAD = 128 << 10 };
+struct str metadata_lines(struct str text);
+/* The next Requires-Dist of a METADATA or PKG-INFO that asks for such a package; false at the end of the header. */
+bool next_requirement(struct str *rest, struct str *ret);
+/* The GPUs whose code a cut list of `rocsmith slim` kept; of a list that goes on the beginning is enough. */
+struct strs parse_slim_gpus(struct arena *a, struct str text);

@@ -25,13 +25,6 @@ static struct str below_root(struct arena *a, struct str path)
 	return str_starts(path, S("/")) ? str_sub(path, 1, path.n) : S("");
 }
 
-static void keep_config(struct buf *out, struct str text)
-{
-	static const char *const keys[] = {
-		"include-system-site-packages", "version", "version_info", NULL};
-	keep_keys(out, text, '=', keys);
-}
-
 /* "python3.12" of lib/python3.12/site-packages -> "3.12" */
 static struct str version_of(struct str name)
 {
@@ -87,20 +80,23 @@ static void add_own_sites(struct environment *e, struct str version)
 		add_site(e, path_join(e->r->a, e->dir, with_version(e->r->a, sites[i], version)));
 }
 
-/* Looks into it; it is listed when it has something that matters, or always. */
-static void finish(struct pythons *p, struct environment *e, bool always)
+/* Looks into it, and lists it (true) when it has something that matters, or always. One that is not listed leaves no
+ * trace in a recording, as its name may be a project's. */
+static bool finish(struct pythons *p, struct environment *e, bool always)
 {
 	gather_packages(e);
-	if (!always && !e->py->packages.n && !e->py->has_torch)
-		return;
+	if (!always && !e->py->packages.n && !e->py->has_torch) {
+		root_forget(p->r, e->mark);
+		return false;
+	}
 	e->py->path = clean_long(p->r->a, str_fmt(p->r->a, "/%.*s", STR(e->dir)));
-	root_tell_dir(p->r, e->dir);
+	root_exists(p->r, e->dir);
 	VEC_EACH (const struct str, site, &e->sites)
-		root_tell_dir(p->r, *site);
-	tell_packages(e);
+		root_exists(p->r, *site);
 	gather_torch(e);
 	gather_extensions(e);
 	*VEC_PUSH(p->r->a, &p->m->pythons) = *e->py;
+	return true;
 }
 
 static bool is_full(const struct pythons *p)
@@ -111,15 +107,9 @@ static bool is_full(const struct pythons *p)
 /* Where python3 of this folder really is, or "". In a sysroot its link may lead to nothing. */
 static struct str python_in(struct root *r, struct str dir)
 {
-	struct str path = path_join(r->a, dir, S("python3")), real = root_real(r, path);
-	if (!real.n) {
-		struct str name = root_link_name(r, path);
-		return name.n ? path_join(r->a, dir, name) : S("");
-	}
-	if (!str_eq(real, path))
-		root_tell_link(r, path, real);
-	root_has_file(r, real);
-	return real;
+	struct str path = path_join(r->a, dir, S("python3")), real = root_follow(r, path);
+	struct str name = real.n ? S("") : root_link_name(r, path);
+	return name.n ? path_join(r->a, dir, name) : real;
 }
 
 /* That of the system; "" = not known. */
@@ -150,18 +140,17 @@ static void own_version(struct environment *e)
 	add_own_sites(e, e->py->version);
 }
 
-/* A venv or conda's; kind: what it is if it is none of these, NULL: nothing then. */
+/* A venv or one of conda's; kind: its kind if it is neither, NULL: it is no environment then. */
 static void add(struct pythons *p, struct str dir, const char *kind)
 {
 	struct root *r = p->r;
-	struct str text, real = root_real(r, dir), config = path_join(r->a, real, S("pyvenv.cfg"));
+	struct str text, real = root_real(r, dir), meta = path_join(r->a, real, S("conda-meta"));
 	struct machine_python py = {.active = real.n && str_eq(real, p->active)};
-	struct environment e = {.r = r, .m = p->m, .py = &py, .dir = real};
-	size_t before = p->m->pythons.n;
+	struct environment e = {.r = r, .m = p->m, .py = &py, .dir = real, .mark = root_mark(r)};
 	if (!real.n || is_full(p) || !strs_put(r->a, &p->seen, real))
 		return;
-	bool venv = root_peek(r, config, &text) == ROOT_OK;
-	bool conda = !venv && root_real(r, path_join(r->a, real, S("conda-meta"))).n;
+	bool venv = root_read(r, path_join(r->a, real, S("pyvenv.cfg")), &text) == ROOT_OK;
+	bool conda = !venv && root_exists(r, meta);
 	if (!venv && !conda && !kind)
 		return;
 	py.kind = venv ? S("venv") : conda ? S("conda") : str_from(kind);
@@ -172,14 +161,8 @@ static void add(struct pythons *p, struct str dir, const char *kind)
 		str_eq(str_lower(r->a, line_value(text, '=', S("include-system-site-packages"))),
 			S("true")))
 		add_system_sites(&e, py.version, str_eq(py.version, main_version(r)));
-	finish(p, &e, py.active);
-	if (p->m->pythons.n == before)
-		return;
-	strs_add(r->a, &p->found, py.path);
-	if (venv)
-		root_read(r, config, keep_config, &text);
-	if (conda)
-		root_tell_dir(r, path_join(r->a, real, S("conda-meta")));
+	if (finish(p, &e, py.active))
+		strs_add(r->a, &p->found, py.path);
 }
 
 /* ---- those of the system and the user ---- */
@@ -199,6 +182,7 @@ static void add_usr(struct pythons *p)
 			.version = versions.v[i],
 			.active = main && str_eq(p->active, S("usr"))};
 		struct environment e = {.r = p->r, .m = p->m, .py = &py, .dir = S("usr")};
+		e.mark = root_mark(p->r);
 		add_system_sites(&e, py.version, main || !first.n);
 		finish(p, &e, main);
 	}
@@ -213,6 +197,7 @@ static void add_user(struct pythons *p)
 	for (size_t i = 0; i < versions.n && !is_full(p); i++) {
 		struct machine_python py = {.kind = S("user"), .version = versions.v[i]};
 		struct environment e = {.r = p->r, .m = p->m, .py = &py, .dir = dir};
+		e.mark = root_mark(p->r);
 		VEC_EACH (const struct machine_python, x, &p->m->pythons)
 			py.active = py.active || (x->active && !str_eq(x->kind, S("venv")) &&
 							 str_eq(x->version, py.version));
@@ -246,7 +231,7 @@ static void add_conda(struct pythons *p, struct str base)
 static void add_list(struct pythons *p, struct str path)
 {
 	struct str text, line;
-	root_peek(p->r, path, &text);
+	root_read(p->r, path, &text);
 	for (unsigned i = 0; i < MANY_NAMES && str_next(&text, '\n', &line); i++)
 		add(p, below_root(p->r->a, str_trim(line)), NULL);
 }
@@ -287,18 +272,17 @@ static struct str shim_prefix(struct pythons *p)
 	struct str file = path_join(a, p->home, S(".pyenv/version")), rest;
 	struct str name = variable(p, "PYENV_VERSION");
 	if (!name.n)
-		root_peek(p->r, file, &name);
+		root_read(p->r, file, &name);
 	str_cut(str_trim(name), '\n', &name, &rest);
 	str_cut(name, ':', &name, &rest);
 	struct str dir = path_join(a, path_join(a, p->home, S(".pyenv/versions")), name);
 	struct str prefix = name.n && path_is_inside(name) ? root_real(p->r, dir) : S("");
 	if (prefix.n)
-		root_tell_text(p->r, file, name);
+		root_note(p->r, file, name);
 	return prefix;
 }
 
-/* What has its python3 in this folder, or "". An environment of a sysroot need not have the file; those of a link
- * elsewhere are at its end. */
+/* The prefix of the Python whose bin/ is `dir`, or "". Follows links. In a sysroot the interpreter itself may be missing. */
 static struct str prefix_of(struct pythons *p, struct str dir)
 {
 	struct arena *a = p->r->a;
@@ -325,11 +309,8 @@ static struct str active_prefix(struct pythons *p)
 			STR(variable(p, "VIRTUAL_ENV")), STR(variable(p, "CONDA_PREFIX")));
 	for (unsigned i = 0; i < MANY_FOLDERS && !prefix.n && str_next(&path, ':', &one); i++)
 		prefix = prefix_of(p, one = below_root(a, one));
-	struct str real = prefix.n ? root_real(p->r, one) : S("");
-	if (real.n && !str_eq(real, one)) { /* /bin */
-		root_tell_dir(p->r, real);
-		root_tell_link(p->r, one, real);
-	}
+	if (prefix.n)
+		root_follow(p->r, one); /* /bin may be a link */
 	return prefix;
 }
 
@@ -377,9 +358,9 @@ void gather_pythons(struct root *r, struct machine *m)
 	add_conda(&p, S("opt/conda"));
 	if (p.home.n)
 		add_home(&p);
-	add_list(&p, list); /* a recording knows those that only the machine could tell of */
+	add_list(&p, list); /* in a recording: those that only the machine could know of */
 	if (p.found.n)
-		root_tell_text(r, list, str_join(r->a, &p.found, S("\n")));
+		root_note(r, list, str_join(r->a, &p.found, S("\n")));
 	if (m->pythons.n)
 		qsort(m->pythons.v, m->pythons.n, sizeof(*m->pythons.v), by_path);
 }

@@ -12,12 +12,12 @@ struct environment {
 	struct machine_python *py;
 	struct str dir;
 	struct strs sites;     /* folders that packages are imported from, in this order */
+	size_t mark;           /* the recording before it was looked at */
 	struct strs rocm_dirs; /* of rocm wheels: "_rocm_sdk_core", ... in one of these */
 };
 
-/* package.c: py->packages, py->has_torch, rocm_dirs. Nothing is told before tell_packages(). */
+/* package.c: py->packages, py->has_torch, rocm_dirs. */
 void gather_packages(struct environment *e);
-void tell_packages(struct environment *e);
 /* torch.c: py->torch, if there is one, and the ROCm that the environment's wheels bring. */
 void gather_torch(struct environment *e);
 /* Is it ROCm's, among what a library needs? */

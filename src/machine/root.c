@@ -1,18 +1,54 @@
-/* Reading below a root; see root.h. */
-#include "machine/root.h"
+/* Reading below a root, and recording what is read; see root.h. */
+#include "machine/facts.h"
+
+#include <stdlib.h>
+#include <unistd.h>
 
 enum {
 	READ_MAX = 1 << 20,
+	FILE_MAX = 16 << 20, /* of a machine file */
 	LINKS_MAX = 40,
-	LIST_MAX = 4096,
-	LONG_LIST = 1 << 15,
-	TEXT_MAX = 200,
-	LONG_TEXT = 8192
+	LIST_MAX = 4096
 };
 
-/* Where the path rest, seen from the folder done (without links), leads; both below root. NULL for
- * a loop of links. */
-static struct str follow(struct arena *a, struct str root, struct str done, struct str rest)
+/* ---- what is at a path: on a disk, or in a machine file ---- */
+
+static enum root_status status_of(struct err *e)
+{
+	enum errcode code = e ? e->code : E_NONE;
+	err_free(e);
+	return code == E_NONE    ? ROOT_OK
+	       : code == E_NOENT ? ROOT_ABSENT
+	       : code == E_PERM  ? ROOT_DENIED
+				 : ROOT_BAD;
+}
+
+static const struct root_entry *entry_at(const struct root *r, struct str path)
+{
+	size_t i = root_entries_find(&r->files, path);
+	bool is = i < r->files.n && str_eq(r->files.v[i].path, path) &&
+		  r->files.v[i].kind != ENTRY_VARIABLE;
+	return is ? &r->files.v[i] : NULL;
+}
+
+/* Is it a link? path: relative to the root. */
+static bool read_link(struct root *r, struct arena *a, struct str path, struct str *ret)
+{
+	if (r->in_file) {
+		const struct root_entry *e = entry_at(r, path);
+		if (!e || e->kind != ENTRY_LINK)
+			return false;
+		*ret = e->text;
+		return true;
+	}
+	struct err *e = fs_readlink(a, path_join(a, r->dir.n ? r->dir : S("/"), path), ret);
+	err_free(e);
+	return !e;
+}
+
+/* Where the path `rest`, seen from the folder `done` (without links), leads; both below the root. NULL for a loop of
+ * links. */
+static struct str follow(struct root *r, struct arena *a, struct str done, struct str rest)
 {
 	struct str name, target;
 	unsigned links = 0;
@@ -25,9 +61,8 @@ static struct str follow(struct arena *a, struct str root, struct str done, stru
 			continue;
 		}
 		struct str next = path_join(a, done, name);
-		struct err *e = fs_readlink(a, path_join(a, root, next), &target);
-		if (e) { /* no link, or nothing at all: opening it will tell */
-			err_free(e);
+		if (!read_link(r, a, next,
+			    &target)) { /* not a link, or nothing at all: opening it shows which */
 			done = next;
 			continue;
 		}
@@ -40,8 +75,8 @@ static struct str follow(struct arena *a, struct str root, struct str done, stru
 	return done;
 }
 
-/* The path to open, or NULL. Files of one folder are read in a row: where the last one leads is
- * kept. */
+/* The path to open (in a machine file: to look up), or NULL. Files of one folder are read in a row, so the place of the
+ * last folder is kept. */
 static struct str place(struct arena *tmp, struct root *r, struct str path)
 {
 	if (!r->dir.n)
@@ -49,136 +84,203 @@ static struct str place(struct arena *tmp, struct root *r, struct str path)
 	size_t slash = str_rchr(path, '/');
 	struct str dir = slash < path.n ? str_sub(path, 0, slash) : S("");
 	if (!r->last_dir.p || !str_eq(dir, r->last_dir)) {
-		r->last_real = follow(r->a, r->dir, S(""), dir);
+		r->last_real = follow(r, r->a, S(""), dir);
 		r->last_dir = str_dup(r->a, dir);
 	}
 	struct str rel = r->last_real;
 	if (rel.p)
-		rel = follow(tmp, r->dir, rel, path_base(path));
-	return rel.p ? path_join(tmp, r->dir, rel) : rel;
+		rel = follow(r, tmp, rel, path_base(path));
+	return rel.p && !r->in_file ? path_join(tmp, r->dir, rel) : rel;
 }
 
-static enum root_status status_of(struct err *e)
+/* at: as place() returns it. */
+static enum root_status stat_place(struct root *r, struct str at, struct stat *ret)
 {
-	enum errcode code = e ? e->code : E_NONE;
-	err_free(e);
-	return code == E_NONE    ? ROOT_OK
-	       : code == E_NOENT ? ROOT_ABSENT
-	       : code == E_PERM  ? ROOT_DENIED
-				 : ROOT_BAD;
+	static const mode_t types[] = {[ENTRY_DIR] = S_IFDIR,
+		[ENTRY_FILE] = S_IFREG,
+		[ENTRY_DENIED] = S_IFREG,
+		[ENTRY_NODE] = S_IFCHR,
+		[ENTRY_LINK] = S_IFLNK};
+	ARENA(tmp);
+	if (!at.p)
+		return ROOT_BAD;
+	if (!r->in_file)
+		return status_of(fs_stat(at, ret));
+	*ret = (struct stat){.st_mode = S_IFDIR};
+	const struct root_entry *e = entry_at(r, at);
+	if (e) {
+		ret->st_mode = types[e->kind] | e->mode;
+		ret->st_uid = e->uid;
+		ret->st_gid = e->gid;
+		ret->st_size = (off_t)e->text.n;
+		return ROOT_OK;
+	}
+	struct str inside = str_fmt(&tmp, "%.*s/", STR(at));
+	size_t i = root_entries_find(&r->files, inside);
+	bool folder = !at.n || (i < r->files.n && str_starts(r->files.v[i].path, inside));
+	return folder ? ROOT_OK : ROOT_ABSENT;
 }
 
-static enum root_status get(struct root *r, struct str path, size_t head, struct str *ret)
+static enum root_status read_text(struct root *r, struct str path, size_t head, struct str *ret)
 {
 	ARENA(tmp);
 	struct stat st;
-	struct str full = place(&tmp, r, path), text = S("");
+	struct str at = place(&tmp, r, path), text = S("");
+	enum root_status s = stat_place(r, at, &st);
 	*ret = S("");
-	if (!full.p)
-		return ROOT_BAD;
-	enum root_status s = status_of(fs_stat(full, &st));
 	if (s == ROOT_OK && !S_ISREG(st.st_mode))
 		s = ROOT_BAD;
-	if (s == ROOT_OK && st.st_size > 0 && (uint64_t)st.st_size < head)
-		head = (size_t)st.st_size; /* those of /proc say 0 */
-	if (s == ROOT_OK)
-		s = status_of(head ? fs_read_head(r->a, full, head, &text)
-				   : fs_read(r->a, full, READ_MAX, &text));
+	if (s != ROOT_OK)
+		return s;
+	if (r->in_file) {
+		const struct root_entry *e = entry_at(r, at);
+		text = str_sub(e->text, 0, head ? head : e->text.n);
+		s = e->kind == ENTRY_DENIED ? ROOT_DENIED : text.n > READ_MAX ? ROOT_BAD : ROOT_OK;
+	} else {
+		if (st.st_size > 0 && (uint64_t)st.st_size < head)
+			head = (size_t)st.st_size; /* those of /proc say 0 */
+		s = status_of(head ? fs_read_head(r->a, at, head, &text)
+				   : fs_read(r->a, at, READ_MAX, &text));
+		if (s == ROOT_OK && r->dir.n && str_eq(text, ROOT_DENIED_TEXT))
+			s = ROOT_DENIED;
+	}
 	if (s == ROOT_OK)
 		*ret = text;
 	return s;
 }
 
-/* ---- telling the observer ---- */
+/* ---- recording ---- */
+
 /* The kernel's own words are not the user's name, even if that is "max". */
-static bool has_names(struct str path)
+static bool may_have_names(struct str path)
 {
 	static const struct str places[] = {
 		S_INIT("sys/"), S_INIT("proc/"), S_INIT("dev/"), S_INIT("etc/")};
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
 		if (str_starts(path, places[i]))
-			return str_eq(path, S("proc/self/environ"));
+			return false;
 	return true;
 }
 
-static void tell(struct root *r, struct root_seen seen)
+static void record(struct root *r, struct root_entry e)
 {
-	if (!r->observer)
+	if (!r->record)
 		return;
+	bool words = may_have_names(e.path);
+	e.text = root_hide(r, r->a, e.text, words);
+	if (e.kind != ENTRY_VARIABLE) {
+		struct str path = str_fmt(r->a, "/%.*s", STR(e.path));
+		path = root_hide(r, r->a, path, words);
+		e.path = str_sub(path, 1, path.n);
+	}
+	*VEC_PUSH(r->a, r->record) = e;
+}
+
+void root_note(struct root *r, struct str path, struct str text)
+{
+	record(r, (struct root_entry){.kind = ENTRY_FILE, .path = path, .text = text});
+}
+
+size_t root_mark(const struct root *r)
+{
+	return r->record ? r->record->n : 0;
+}
+
+void root_forget(struct root *r, size_t mark)
+{
+	if (r->record)
+		r->record->n = mark;
+}
+
+/* ---- opening ---- */
+
+static struct err *open_dir(struct root *r)
+{
+	struct str text;
+	if (!r->dir.n || fs_is_dir(r->dir))
+		return NULL;
+	if (!fs_is_file(r->dir))
+		return err_new(E_NOENT, "the sysroot '%.*s' is not a folder or a machine file",
+			STR(r->dir));
+	TRY(fs_read(r->a, r->dir, FILE_MAX, &text));
+	TRY(machine_file_parse(r->a, text, r->dir, &r->files));
+	r->in_file = true;
+	BUF(variables, r->a);
+	VEC_EACH (const struct root_entry, e, &r->files)
+		if (e->kind == ENTRY_VARIABLE)
+			buf_fmt(&variables, "%.*s=%.*s%c", STR(e->path), STR(e->text), 0);
+	r->environ = buf_str(&variables);
+	return NULL;
+}
+
+struct err *root_open(struct root *r)
+{
+	struct str status, users, home;
+	struct machine id = {.uid = geteuid()};
+	struct root_entries *recording = r->record;
+	TRY(open_dir(r));
+	r->record = NULL; /* not before it is known which names to hide */
+	if (r->dir.n) {
+		read_text(r, S(".nodes"), 0, &r->nodes);
+		if (!r->environ.n)
+			read_text(r, S("proc/self/environ"), 0, &r->environ);
+		read_text(r, S("proc/self/status"), 0, &status);
+		if (!parse_identity(r->a, status, &id))
+			id.uid = UINT32_MAX;
+	}
+	read_text(r, S("etc/passwd"), 0, &users);
+	r->uid = id.uid;
+	r->user = parse_passwd(users, id.uid, PASSWD_NAME);
+	if (!root_variable(r, S("HOME"), &home) || !str_starts(home, S("/")))
+		home = parse_passwd(users, id.uid, PASSWD_HOME);
+	home = path_clean(r->a, home);
+	r->home = str_starts(home, S("/")) ? str_sub(home, 1, home.n) : S("");
+	r->real_home = root_real(r, r->home);
+	if (!r->user.n)
+		r->user = path_base(r->home);
+	r->record = recording;
+	return NULL;
+}
+
+bool root_variable(struct root *r, struct str name, struct str *ret)
+{
 	ARENA(tmp);
-	bool words = has_names(seen.path);
-	struct str path = root_hide(r, &tmp, str_fmt(&tmp, "/%.*s", STR(seen.path)), words);
-	seen.path = str_sub(path, 1, path.n);
-	seen.text = root_hide(r, &tmp, seen.text, words);
-	r->observer(r->observer_data, &seen);
+	const char *value = r->dir.n ? NULL : getenv(str_z(&tmp, name));
+	*ret = r->dir.n ? parse_environ(r->environ, name) : str_from(value);
+	bool is_set = r->dir.n ? ret->p != NULL : value != NULL;
+	struct str kept = *ret;
+	if (is_set && redact_variable(name, &kept))
+		record(r, (struct root_entry){.kind = ENTRY_VARIABLE,
+				  .path = str_dup(r->a, name),
+				  .text = clean_long(r->a, kept)});
+	return is_set;
 }
 
-void root_tell_text(struct root *r, struct str path, struct str text)
-{
-	tell(r, (struct root_seen){.what = SEEN_FILE, .path = path, .text = text});
-}
+/* ---- what readers ask ---- */
 
-void root_tell_dir(struct root *r, struct str path)
-{
-	tell(r, (struct root_seen){.what = SEEN_DIR, .path = path});
-}
-
-void root_tell_link(struct root *r, struct str path, struct str target)
-{
-	ARENA(tmp);
-	target = str_fmt(&tmp, "/%.*s", STR(target));
-	tell(r, (struct root_seen){.what = SEEN_LINK, .path = path, .text = target});
-}
-
-enum root_status root_head(
-	struct root *r, struct str path, size_t n, keep_fn *keep, struct str *ret)
+enum root_status root_head(struct root *r, struct str path, size_t n, struct str *ret)
 {
 	ARENA(tmp);
 	BUF(kept, &tmp);
-	enum root_status s = get(r, path, n, ret);
-	if (s != ROOT_OK || !r->observer)
+	enum root_status s = read_text(r, path, n, ret);
+	if (!r->record || (s != ROOT_OK && s != ROOT_DENIED) || !redact_text(r, path, *ret, &kept))
 		return s;
-	if (keep)
-		keep(&kept, *ret);
-	root_tell_text(r, path, keep ? buf_str(&kept) : *ret);
+	if (s == ROOT_DENIED)
+		record(r, (struct root_entry){.kind = ENTRY_DENIED, .path = path});
+	else
+		root_note(r, path, buf_str(&kept));
 	return s;
 }
 
-enum root_status root_read(struct root *r, struct str path, keep_fn *keep, struct str *ret)
+enum root_status root_read(struct root *r, struct str path, struct str *ret)
 {
-	return root_head(r, path, 0, keep, ret);
-}
-
-enum root_status root_peek(struct root *r, struct str path, struct str *ret)
-{
-	return get(r, path, 0, ret);
-}
-
-static struct str clean(struct arena *a, struct str s)
-{
-	char *p = str_z(a, s);
-	size_t n = 0;
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] >= ' ' && s.p[i] != 0x7f)
-			p[n++] = s.p[i];
-	p[n] = 0;
-	return (struct str){.p = p, .n = n};
-}
-
-struct str clean_text(struct arena *a, struct str s)
-{
-	return clean(a, str_trim(str_sub(s, 0, TEXT_MAX)));
-}
-
-struct str clean_long(struct arena *a, struct str s)
-{
-	return clean(a, str_sub(s, 0, LONG_TEXT));
+	return root_head(r, path, 0, ret);
 }
 
 struct str root_line(struct root *r, struct str path)
 {
 	struct str text, line;
-	root_read(r, path, NULL, &text);
+	root_read(r, path, &text);
 	text = str_trim(text);
 	return str_next(&text, '\n', &line) ? clean_text(r->a, line) : S("");
 }
@@ -191,14 +293,39 @@ uint64_t root_number(struct root *r, struct str path)
 	return str_u64(str_sub(line, hex ? 2 : 0, line.n), hex ? 16 : 10, &n) ? n : 0;
 }
 
+/* The next part of each path that goes on behind `at`. */
+static void list_file(struct root *r, struct str at, struct strs *ret)
+{
+	struct str inside = at.n ? str_fmt(r->a, "%.*s/", STR(at)) : S("");
+	for (size_t i = root_entries_find(&r->files, inside);
+		i < r->files.n && str_starts(r->files.v[i].path, inside); i++) {
+		struct str name = str_sub(r->files.v[i].path, inside.n, r->files.v[i].path.n);
+		name = str_sub(name, 0, str_chr(name, '/'));
+		if (r->files.v[i].kind != ENTRY_VARIABLE &&
+			(!ret->n || !str_eq(ret->v[ret->n - 1], name)))
+			strs_add(r->a, ret, name);
+	}
+	size_t n = 0; /* "a-b" stands between "a" and "a/b" */
+	strs_sort(ret);
+	for (size_t i = 0; i < ret->n; i++)
+		if (!n || !str_eq(ret->v[n - 1], ret->v[i]))
+			ret->v[n++] = ret->v[i];
+	ret->n = n;
+}
+
 static enum root_status list(struct root *r, struct str path, size_t most, struct strs *ret)
 {
 	ARENA(tmp);
-	struct str full = place(&tmp, r, path);
+	struct stat st;
+	struct str at = place(&tmp, r, path);
+	enum root_status s = stat_place(r, at, &st);
 	*ret = (struct strs){0};
-	if (!full.p)
-		return ROOT_BAD;
-	enum root_status s = status_of(fs_list(r->a, full, ret));
+	if (s == ROOT_OK && !S_ISDIR(st.st_mode))
+		s = ROOT_BAD;
+	if (s == ROOT_OK && r->in_file)
+		list_file(r, at, ret);
+	else if (s == ROOT_OK)
+		s = status_of(fs_list(r->a, at, ret));
 	if (s != ROOT_OK)
 		*ret = (struct strs){0};
 	if (ret->n > most)
@@ -213,79 +340,89 @@ enum root_status root_list(struct root *r, struct str path, struct strs *ret)
 
 enum root_status root_list_long(struct root *r, struct str path, struct strs *ret)
 {
-	return list(r, path, LONG_LIST, ret);
+	return list(r, path, 8 * LIST_MAX, ret);
 }
 
 bool root_exists(struct root *r, struct str path)
 {
 	ARENA(tmp);
-	struct str full = place(&tmp, r, path);
-	bool is = full.p && fs_is_dir(full);
-	if (is)
-		root_tell_dir(r, path);
-	return is;
+	struct stat st;
+	if (stat_place(r, place(&tmp, r, path), &st) != ROOT_OK || !S_ISDIR(st.st_mode))
+		return false;
+	record(r, (struct root_entry){.kind = ENTRY_DIR, .path = path});
+	return true;
 }
 
 bool root_has_file(struct root *r, struct str path)
 {
 	ARENA(tmp);
 	struct stat st;
-	struct str full = place(&tmp, r, path);
-	if (!full.p || status_of(fs_stat(full, &st)) != ROOT_OK || S_ISDIR(st.st_mode))
+	if (stat_place(r, place(&tmp, r, path), &st) != ROOT_OK || S_ISDIR(st.st_mode))
 		return false;
-	root_tell_text(r, path, S(""));
+	root_note(r, path, S(""));
 	return true;
 }
 
-enum root_status root_file(struct root *r, struct str path, int *ret_fd, uint64_t *ret_size)
+enum root_status root_bytes(struct root *r, struct str path, int *ret_fd, struct bytes *ret)
 {
 	ARENA(tmp);
 	struct stat st;
-	struct str full = place(&tmp, r, path);
-	enum root_status s = full.p ? status_of(fs_stat(full, &st)) : ROOT_BAD;
+	struct str at = place(&tmp, r, path);
+	enum root_status s = stat_place(r, at, &st);
 	if (s == ROOT_OK && !S_ISREG(st.st_mode))
 		s = ROOT_BAD;
+	if (s == ROOT_OK && r->in_file) {
+		*ret = bytes_mem(entry_at(r, at)->text);
+		return s;
+	}
 	if (s == ROOT_OK)
-		s = status_of(fs_open(full, ret_fd));
-	*ret_size = s == ROOT_OK ? (uint64_t)st.st_size : 0;
+		s = status_of(fs_open(at, ret_fd));
+	if (s == ROOT_OK)
+		*ret = bytes_fd(*ret_fd, (uint64_t)st.st_size);
 	return s;
 }
 
 struct str root_real(struct root *r, struct str path)
 {
 	ARENA(tmp);
-	struct str root = r->dir.n ? r->dir : S("/"), rel = follow(r->a, root, S(""), path);
-	return rel.p && fs_exists(path_join(&tmp, root, rel)) ? rel : S("");
+	struct stat st;
+	struct str rel = follow(r, r->a, S(""), path);
+	struct str at =
+		!rel.p || r->in_file ? rel : path_join(&tmp, r->dir.n ? r->dir : S("/"), rel);
+	return stat_place(r, at, &st) == ROOT_OK ? rel : S("");
+}
+
+struct str root_follow(struct root *r, struct str path)
+{
+	struct str real = root_real(r, path);
+	if (!real.n)
+		return real;
+	bool link = !str_eq(real, path);
+	if (link)
+		record(r, (struct root_entry){.kind = ENTRY_LINK,
+				  .path = path,
+				  .text = str_fmt(r->a, "/%.*s", STR(real))});
+	if (!root_has_file(r, real) && link)
+		root_exists(r, real);
+	return real;
 }
 
 struct str root_link_name(struct root *r, struct str path)
 {
 	ARENA(tmp);
-	struct str dir = place(&tmp, r, path_dir(path)), target;
-	if (!dir.p)
-		return S("");
-	CLEANUP(err_freep)
-	struct err *e = fs_readlink(&tmp, path_join(&tmp, dir, path_base(path)), &target);
-	if (e)
+	struct str dir = follow(r, &tmp, S(""), path_dir(path)), target;
+	if (!dir.p || !read_link(r, &tmp, path_join(&tmp, dir, path_base(path)), &target))
 		return S("");
 	struct str name = clean_text(r->a, path_base(target));
-	tell(r, (struct root_seen){.what = SEEN_LINK, .path = path, .text = name});
+	record(r, (struct root_entry){.kind = ENTRY_LINK, .path = path, .text = name});
 	return name;
 }
 
-enum root_status root_node(struct root *r, struct str path, struct stat *ret)
+/* "dev/kfd 0660 0 109", one a line, says for a folder what its files cannot have without root rights. */
+static void apply_nodes(struct str nodes, struct str path, struct stat *st)
 {
-	ARENA(tmp);
-	struct str full = place(&tmp, r, path), rest = r->nodes, line, name, mode, uid, gid;
-	if (!full.p)
-		return ROOT_BAD;
-	enum root_status s = status_of(fs_stat(full, ret));
-	if (s != ROOT_OK)
-		return s;
-	/* On a live machine a node is a node; a sysroot has ordinary files in their place. */
-	if (!S_ISCHR(ret->st_mode) && !(r->dir.n && S_ISREG(ret->st_mode)))
-		return ROOT_BAD;
-	while (str_next(&rest, '\n', &line)) {
+	struct str line, name, mode, uid, gid;
+	while (str_next(&nodes, '\n', &line)) {
 		uint64_t m, u, g;
 		if (!str_cut(line, ' ', &name, &mode) || !str_eq(name, path))
 			continue;
@@ -294,10 +431,39 @@ enum root_status root_node(struct root *r, struct str path, struct stat *ret)
 		if (!str_u64(mode, 8, &m) || !str_u64(uid, 10, &u) || !str_u64(gid, 10, &g) ||
 			u > UINT32_MAX || g > UINT32_MAX)
 			continue;
-		ret->st_mode = (mode_t)((ret->st_mode & ~07777u) | (m & 07777));
-		ret->st_uid = (uid_t)u;
-		ret->st_gid = (gid_t)g;
+		st->st_mode = (mode_t)((st->st_mode & ~07777u) | (m & 07777));
+		st->st_uid = (uid_t)u;
+		st->st_gid = (gid_t)g;
 	}
-	tell(r, (struct root_seen){.what = SEEN_NODE, .path = path, .st = ret});
+}
+
+enum root_status root_node(struct root *r, struct str path, struct stat *ret)
+{
+	ARENA(tmp);
+	enum root_status s = stat_place(r, place(&tmp, r, path), ret);
+	if (s != ROOT_OK)
+		return s;
+	/* On a live machine a node is a node; a folder has ordinary files in their place. */
+	if (!S_ISCHR(ret->st_mode) && !(r->dir.n && S_ISREG(ret->st_mode)))
+		return ROOT_BAD;
+	apply_nodes(r->nodes, path, ret);
+	record(r, (struct root_entry){.kind = ENTRY_NODE,
+			  .path = path,
+			  .mode = ret->st_mode & 07777,
+			  .uid = ret->st_uid,
+			  .gid = ret->st_gid});
 	return ROOT_OK;
+}
+
+void note_unreadable(struct arena *a, struct machine *m, struct str path, enum root_status why)
+{
+	static const char *const reasons[] = {
+		[ROOT_OK] = "is not understood",
+		[ROOT_ABSENT] = "is not there",
+		[ROOT_DENIED] = "may not be read",
+		[ROOT_BAD] = "cannot be read or is not understood",
+	};
+	struct str full = str_fmt(a, "/%.*s", STR(path));
+	finding_say(a, finding_add(a, &m->findings, "fact-unreadable", SEV_WARNING, full),
+		"'%.*s' %s: facts from it are missing", STR(full), reasons[why]);
 }

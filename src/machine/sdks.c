@@ -21,11 +21,9 @@ static void add_tree(struct root *r, struct machine *m, struct str dir)
 static void look_at(struct root *r, struct machine *m, struct str name)
 {
 	struct strs inner;
-	struct str dir = path_join(r->a, S("opt"), name), real = root_real(r, dir);
+	struct str real = root_follow(r, path_join(r->a, S("opt"), name));
 	if (!real.n)
 		return;
-	if (!str_eq(real, dir))
-		root_tell_link(r, dir, real);
 	add_tree(r, m, real);
 	root_list(r, real, &inner);
 	for (size_t i = 0; i < inner.n; i++) {

@@ -5,61 +5,15 @@
 #include <unistd.h>
 
 #include "machine/facts.h"
-#include "machine/parse.h"
 
 enum { CPUINFO_HEAD = 8192, MAX_GROUPS = 32 };
-
-static void keep_memory(struct buf *out, struct str text)
-{
-	static const char *const keys[] = {"MemTotal", "MemAvailable", "SwapTotal", NULL};
-	keep_keys(out, text, ':', keys);
-}
-
-static bool has_word(struct str text, struct str word)
-{
-	struct str piece;
-	while (str_next(&text, ' ', &piece))
-		if (str_eq(piece, word))
-			return true;
-	return false;
-}
-
-/* Without serial numbers; of the flags only the one that tells a virtual machine. */
-static void keep_cpuinfo(struct buf *out, struct str text)
-{
-	static const char *const keys[] = {
-		"processor", "vendor_id", "model name", "CPU implementer", NULL};
-	keep_keys(out, text, ':', keys);
-	if (has_word(line_value(text, ':', S("flags")), S("hypervisor")))
-		buf_add(out, S("flags\t: hypervisor\n"));
-}
-
-static void keep_os_release(struct buf *out, struct str text)
-{
-	static const char *const keys[] = {"PRETTY_NAME", "ID", "VERSION_ID", NULL};
-	keep_keys(out, text, '=', keys);
-}
-
-/* "Linux version 6.1.0 (who@where) (gcc...)": not who built it where. */
-static struct str version_release(struct str text)
-{
-	struct str word = S("");
-	for (unsigned i = 0; i < 3; i++)
-		str_next(&text, ' ', &word);
-	return word;
-}
-
-static void keep_version(struct buf *out, struct str text)
-{
-	buf_fmt(out, "Linux version %.*s\n", STR(version_release(text)));
-}
 
 static void read_kernel(struct root *r, struct machine *m)
 {
 	struct str version;
 	m->kernel = root_line(r, S("proc/sys/kernel/osrelease"));
-	if (!m->kernel.n && root_read(r, S("proc/version"), keep_version, &version) == ROOT_OK)
-		m->kernel = clean_text(r->a, version_release(version));
+	if (!m->kernel.n && root_read(r, S("proc/version"), &version) == ROOT_OK)
+		m->kernel = clean_text(r->a, parse_kernel_version(version));
 	struct str lower = str_lower(r->a, m->kernel);
 	m->has_dxg = root_has_file(r, S("dev/dxg"));
 	m->wsl = m->has_dxg || str_contains(lower, S("microsoft"));
@@ -70,11 +24,11 @@ static void read_cpu(struct root *r, struct machine *m)
 	struct utsname uts;
 	struct str info, line, online = root_line(r, S("sys/devices/system/cpu/online"));
 	if (online.n)
-		root_head(r, S("proc/cpuinfo"), CPUINFO_HEAD, keep_cpuinfo, &info);
+		root_head(r, S("proc/cpuinfo"), CPUINFO_HEAD, &info);
 	else
-		root_read(r, S("proc/cpuinfo"), keep_cpuinfo, &info);
+		root_read(r, S("proc/cpuinfo"), &info);
 	m->cpu = clean_text(r->a, line_value(info, ':', S("model name")));
-	m->virtual = has_word(line_value(info, ':', S("flags")), S("hypervisor"));
+	m->virtual = parse_hypervisor(info);
 	/* Linux before 6.1 has no proc/sys/kernel/arch. */
 	struct str vendor = line_value(info, ':', S("vendor_id"));
 	m->arch = root_line(r, S("proc/sys/kernel/arch"));
@@ -118,7 +72,7 @@ static size_t our_groups(struct root *r, struct cgroup *ret, size_t most)
 		"memory.current", "inactive_file", "active_file"};
 	struct str text, line, number, rest, controllers, path;
 	size_t n = 0;
-	root_peek(r, S("proc/self/cgroup"), &text);
+	root_read(r, S("proc/self/cgroup"), &text);
 	while (str_next(&text, '\n', &line)) {
 		if (!str_cut(line, ':', &number, &rest) || !str_cut(rest, ':', &controllers, &path))
 			continue;
@@ -139,7 +93,7 @@ static size_t our_groups(struct root *r, struct cgroup *ret, size_t most)
 static struct str group_text(struct root *r, const struct cgroup *g, const char *name)
 {
 	struct str text;
-	root_peek(r, str_fmt(r->a, "%.*s/%s", STR(g->dir), name), &text);
+	root_read(r, str_fmt(r->a, "%.*s/%s", STR(g->dir), name), &text);
 	return str_trim(text);
 }
 
@@ -179,20 +133,20 @@ static double full_pressure(struct str text)
 	return 0;
 }
 
-/* A recording gets the worst of them in one file: names of groups are not told. */
+/* A recording gets the worst of them as one file, without the names of the groups. */
 static double memory_pressure(struct root *r)
 {
 	struct cgroup all[MAX_GROUPS];
 	size_t n = our_groups(r, all, MAX_GROUPS);
 	struct str text, path = S("proc/pressure/memory");
-	bool known = root_peek(r, path, &text) == ROOT_OK;
+	bool known = root_read(r, path, &text) == ROOT_OK;
 	double worst = full_pressure(text);
 	for (size_t i = 0; i < n; i++) {
 		double group = full_pressure(group_text(r, &all[i], "memory.pressure"));
 		worst = group > worst ? group : worst;
 	}
 	if (known || worst > 0)
-		root_tell_text(r, path, str_fmt(r->a, "full avg10=%.2f\n", worst));
+		root_note(r, path, str_fmt(r->a, "full avg10=%.2f\n", worst));
 	return worst;
 }
 
@@ -200,6 +154,8 @@ double machine_memory_pressure(struct str root)
 {
 	ARENA(tmp);
 	struct root here = {.a = &tmp, .dir = root};
+	if (root.n)
+		err_free(root_open(&here));
 	return memory_pressure(&here);
 }
 
@@ -208,7 +164,9 @@ uint64_t machine_memory_free(struct str root)
 	ARENA(tmp);
 	struct root here = {.a = &tmp, .dir = root};
 	struct str memory;
-	root_peek(&here, S("proc/meminfo"), &memory);
+	if (root.n)
+		err_free(root_open(&here));
+	root_read(&here, S("proc/meminfo"), &memory);
 	struct cgroup all[MAX_GROUPS];
 	size_t n = our_groups(&here, all, MAX_GROUPS);
 	uint64_t least = kib(memory, S("MemAvailable"));
@@ -238,13 +196,13 @@ void gather_system(struct root *r, struct machine *m)
 {
 	struct str release, memory;
 	read_kernel(r, m);
-	if (root_read(r, S("etc/os-release"), keep_os_release, &release) != ROOT_OK)
-		root_read(r, S("usr/lib/os-release"), keep_os_release, &release);
+	if (root_read(r, S("etc/os-release"), &release) != ROOT_OK)
+		root_read(r, S("usr/lib/os-release"), &release);
 	m->distro = clean_text(r->a, parse_os_release(r->a, release, S("PRETTY_NAME")));
 	m->distro_id = clean_text(r->a, parse_os_release(r->a, release, S("ID")));
 	m->distro_version = clean_text(r->a, parse_os_release(r->a, release, S("VERSION_ID")));
 	read_cpu(r, m);
-	enum root_status s = root_read(r, S("proc/meminfo"), keep_memory, &memory);
+	enum root_status s = root_read(r, S("proc/meminfo"), &memory);
 	if (s != ROOT_OK && s != ROOT_ABSENT)
 		note_unreadable(r->a, m, S("proc/meminfo"), s);
 	m->memory = kib(memory, S("MemTotal"));
@@ -252,21 +210,6 @@ void gather_system(struct root *r, struct machine *m)
 	m->swap = kib(memory, S("SwapTotal"));
 	m->gtt_limit = gtt_limit(r);
 	m->pressure = memory_pressure(r);
-}
-
-/* Only the mark that says which container it is: the rest is ids. */
-static void keep_cgroup(struct buf *out, struct str text)
-{
-	const struct cgroup_mark *m = parse_cgroup(text);
-	if (m)
-		buf_fmt(out, "0::%s%s\n", m->mark[0] == '/' ? "" : "/", m->mark);
-}
-
-static void keep_environ(struct buf *out, struct str text)
-{
-	struct str value = parse_environ(text, S("container"));
-	if (value.n)
-		buf_fmt(out, "container=%.*s%c", STR(value), 0);
 }
 
 static struct str container_of(struct root *r)
@@ -281,25 +224,23 @@ static struct str container_of(struct root *r)
 		return S("apptainer");
 	if (root_exists(r, kubernetes))
 		return S("kubernetes");
-	if (root_variable(r, S("KUBERNETES_SERVICE_HOST"), &text)) { /* a pod without an account */
-		root_tell_dir(r, kubernetes);
+	if (root_variable(r, S("KUBERNETES_SERVICE_HOST"), &text)) /* a pod without an account */
 		return S("kubernetes");
-	}
-	root_read(r, S("proc/1/environ"), keep_environ, &text);
+	root_read(r, S("proc/1/environ"), &text);
 	struct str kind = clean_text(r->a, parse_environ(text, S("container")));
 	if (kind.n)
 		return kind;
-	root_read(r, S("proc/1/cgroup"), keep_cgroup, &text);
+	root_read(r, S("proc/1/cgroup"), &text);
 	const struct cgroup_mark *m = parse_cgroup(text);
 	return m ? str_from(m->kind) : S("");
 }
 
 void gather_container(struct root *r, struct machine *m)
 {
-	const char *env = r->dir.n ? NULL : getenv("container");
+	struct str kind;
 	m->container_kind = container_of(r);
 	/* systemd-nspawn and podman set it; PID 1's own environment may not be readable. */
-	if (!m->container_kind.n && env && *env)
-		m->container_kind = clean_text(r->a, str_from(env));
+	if (!m->container_kind.n && root_variable(r, S("container"), &kind))
+		m->container_kind = clean_text(r->a, kind);
 	m->container = m->container_kind.n > 0;
 }

@@ -11,19 +11,6 @@ enum { VERSION_HEAD = 64 << 10, CUT_LIST_HEAD = 1 << 20 };
 
 /* ---- torch/version.py ---- */
 
-static void keep_version(struct buf *out, struct str text)
-{
-	static const char *const names[] = {"__version__", "hip", "cuda", "xpu", NULL};
-	struct str line;
-	while (str_next(&text, '\n', &line)) {
-		size_t n = 0;
-		while (n < line.n && (ascii_alnum(line.p[n]) || line.p[n] == '_'))
-			n++;
-		if (str_is_one_of(str_sub(line, 0, n), names))
-			buf_fmt(out, "%.*s\n", STR(line));
-	}
-}
-
 /* hip: Optional[str] = '6.4.43484-123eb5128' */
 static struct str python_text(struct arena *a, struct py_module *m, struct str name)
 {
@@ -61,8 +48,7 @@ static void read_version(struct environment *e, struct str dir, struct machine_t
 	struct py_module m;
 	struct str text = S(""), cuda = S(""), xpu = S("");
 	if (dir.n)
-		root_head(e->r, path_join(e->r->a, dir, S("version.py")), VERSION_HEAD,
-			keep_version, &text);
+		root_head(e->r, path_join(e->r->a, dir, S("version.py")), VERSION_HEAD, &text);
 	struct err *err = py_read(&tmp, text, S("version.py"), &m);
 	if (!err) {
 		t->version = str_dup(e->r->a, python_text(&tmp, &m, S("__version__")));
@@ -299,19 +285,13 @@ static bool reaches_dxg(struct str rocm)
 /* A torch that brings no ROCm loads that of rocm wheels before it loads itself: AMD's wheels by a module that they add
  * (ROCm/TheRock#734), later releases by themselves (pytorch/pytorch#188724). One that was built beside such wheels may
  * not. */
-static void keep_preload(struct buf *out, struct str text)
-{
-	if (str_contains(text, S("rocm_sdk")))
-		buf_add(out, S("import rocm_sdk\n"));
-}
-
 static bool loads_wheels(struct environment *e, struct str torch)
 {
 	enum { INIT_HEAD = 512 << 10 };
 	struct str text, init = path_join(e->r->a, torch, S("__init__.py"));
 	return e->rocm_dirs.n && !e->py->torch.bundled &&
 	       (root_has_file(e->r, path_join(e->r->a, torch, S("_rocm_init.py"))) ||
-		       (root_head(e->r, init, INIT_HEAD, keep_preload, &text) == ROOT_OK &&
+		       (root_head(e->r, init, INIT_HEAD, &text) == ROOT_OK &&
 			       str_contains(text, S("rocm_sdk"))));
 }
 
@@ -429,12 +409,6 @@ static void read_torch_libraries(struct environment *e, struct str dir, struct m
 
 /* ---- the whole ---- */
 
-static void keep_cut_list(struct buf *out, struct str text)
-{
-	if (str_contains(text, S("torch/lib")))
-		buf_add(out, S("{\"files\": [{\"path\": \"torch/lib\"}]}\n"));
-}
-
 /* The cut list lies in the folder that was slimmed, or in torch's dist-info. */
 static bool is_slim(struct environment *e, struct str torch)
 {
@@ -448,8 +422,8 @@ static bool is_slim(struct environment *e, struct str torch)
 	if (root_has_file(e->r, path_join(e->r->a, torch, S(CUT_LIST))))
 		return true;
 	VEC_EACH (const struct str, dir, &dirs)
-		if (root_head(e->r, path_join(e->r->a, *dir, S(CUT_LIST)), CUT_LIST_HEAD,
-			    keep_cut_list, &text) == ROOT_OK &&
+		if (root_head(e->r, path_join(e->r->a, *dir, S(CUT_LIST)), CUT_LIST_HEAD, &text) ==
+				ROOT_OK &&
 			str_contains(text, S("torch/lib")))
 			return true;
 	return false;
@@ -476,9 +450,8 @@ void gather_torch(struct environment *e)
 	add_wheels(e);
 	for (size_t i = 0; e->py->has_torch && i < e->sites.n && !t->path.n; i++) {
 		struct str dir = path_join(e->r->a, e->sites.v[i], S("torch"));
-		if (!root_real(e->r, dir).n)
+		if (!root_exists(e->r, dir))
 			continue;
-		root_tell_dir(e->r, dir);
 		t->path = clean_long(e->r->a, str_fmt(e->r->a, "/%.*s", STR(dir)));
 		read_version(e, dir, t);
 		read_torch_libraries(e, dir, t);

@@ -17,8 +17,8 @@ fi
 wrong=$(calls)
 [ -z "$wrong" ] && echo 'ok doctor only reads this machine' || echo "not ok doctor does more than read: $wrong"
 bad=
-for machine in "$machines"/*/; do
-	wrong=$(calls --sysroot "$machine/root")
+for machine in "$machines"/*.machine; do
+	wrong=$(calls --sysroot "$machine")
 	[ -z "$wrong" ] || bad="$bad $machine: $wrong"
 	python3 -c 'import json, sys; json.load(open(sys.argv[1]))["findings"]' "$E2E_TMP/out"
 done

@@ -4,14 +4,17 @@
 # ROCSMITH_FAULT_POINTS says at how many calls (0 = each one), and ROCSMITH_KILLS how many random kills of each kind.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
+machine=$E2E_TMP.machine
 if [ "${DOCTOR_FIX_INSIDE:-}" != yes ]; then
-	if ! unshare -rm sh -c "mount --bind '$top/tests/machines/rdna3-igpu/root/sys' /sys" 2>/dev/null; then
+	rm -rf "$machine"
+	"$ROCSMITH" doctor --sysroot "$top/tests/machines/rdna3-igpu.machine" --record "$machine" >/dev/null 2>&1 || [ $? -eq 1 ]
+	if ! unshare -rm sh -c "mount --bind '$machine/sys' /sys" 2>/dev/null; then
 		echo 'skip doctor --fix: no mounts of our own here'
 		exit 0
 	fi
 	DOCTOR_FIX_INSIDE=yes exec unshare -rm "$BASH" "$0"
 fi
-mount --bind "$top/tests/machines/rdna3-igpu/root/sys" /sys
+mount --bind "$machine/sys" /sys
 faults=$top/tests/e2e/faults.py
 fault=$(dirname "$ROCSMITH")/tests/rocsmith-fault
 points=${ROCSMITH_FAULT_POINTS:-8}

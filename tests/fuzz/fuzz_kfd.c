@@ -70,6 +70,19 @@ static void libraries(struct arena *a, struct str text)
 		check((unsigned char)l.runpath.p[i] >= ' ');
 }
 
+/* What is written of a machine file reads back as the same. */
+static void machine_files(struct arena *a, struct str text)
+{
+	struct root_entries one, two;
+	struct err *e = machine_file_parse(a, text, S("m"), &one);
+	bool good = !e;
+	err_free(e);
+	if (!good)
+		return;
+	e = machine_file_parse(a, machine_file_text(a, &one), S("m"), &two);
+	check(!e && one.n >= two.n);
+}
+
 static void targets(struct arena *a, struct str text)
 {
 	struct target t = target_read(text);
@@ -93,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	system_files(&a, text);
 	driver_files(&a, text);
 	libraries(&a, text);
+	machine_files(&a, text);
 	if (size <= 256)
 		targets(&a, text);
 	return 0;

@@ -559,7 +559,7 @@ static void the_machine_is_a_sign_too(void **state)
 		assert_int_equal(answer.causes.n, 1);
 		assert_true(answer.causes.v[0].context_only);
 		assert_ok(machine_read(
-			&a, str_fmt(&a, "tests/machines/%s/root", rows[i].machine), &m));
+			&a, str_fmt(&a, "tests/machines/%s.machine", rows[i].machine), &m));
 		m.nvidia |= rows[i].nvidia;
 		assert_ok(log_compare(&a, &answer, &m, false));
 		assert_int_equal(answer.causes.v[0].context_only, !rows[i].id);

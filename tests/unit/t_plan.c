@@ -296,12 +296,12 @@ static void native_stands_for_the_gpus_of_the_machine(void **state)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct strs words = str_split(&f->a, str_from(rows[i].words), ',');
-		assert_ok(machine_native(&f->a, S("tests/machines/mi210/root"), &words));
+		assert_ok(machine_native(&f->a, S("tests/machines/mi210.machine"), &words));
 		assert_str(str_join(&f->a, &words, S(" ")), rows[i].want);
 	}
 	put(f, "a.cu", "");
 	f->r.gpus.n = 0;
-	f->r.sysroot = S("tests/machines/mi210/root");
+	f->r.sysroot = S("tests/machines/mi210.machine");
 	assert_ok(make(f));
 	assert_str(str_join(&f->a, &f->p.gpus, S(" ")), "gfx90a");
 	f->r.sysroot = f->dir;

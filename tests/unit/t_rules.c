@@ -95,7 +95,7 @@ static struct node *facts_of_machine(
 			replace(a, facts, by);
 		return facts;
 	}
-	assert_ok(json_read(a, str_fmt(a, MACHINES "/%.*s/doctor.json", STR(name)), &read));
+	assert_ok(json_read(a, str_fmt(a, MACHINES "/%.*s.json", STR(name)), &read));
 	struct node *facts = NEW(a, struct node);
 	*facts = *node_get(read, S("facts"));
 	return facts;
@@ -109,8 +109,8 @@ static void machines(struct arena *a, const struct node **ret_variants, struct s
 	*ret_variants = node_get(root, S("variants"));
 	assert_ok(fs_list(a, S(MACHINES), &files));
 	for (size_t i = 0; i < files.n; i++)
-		if (fs_present(str_fmt(a, MACHINES "/%.*s/doctor.json", STR(files.v[i]))))
-			strs_add(a, ret, files.v[i]);
+		if (str_ends(files.v[i], S(".json")))
+			strs_add(a, ret, str_sub(files.v[i], 0, files.v[i].n - 5));
 	NODE_EACH (v, *ret_variants)
 		strs_add(a, ret, node_text(v, S("name"), S("")));
 	assert_true(ret->n >= 60);

@@ -1,0 +1,340 @@
+/* A machine in one file: what `doctor --record FILE.machine` writes, and `doctor --sysroot FILE.machine` reads. The form
+ * is described in rocsmith-doctor(1); people write such files by hand, too. */
+#include <stdlib.h>
+
+#include "machine/parse.h"
+#include "machine/root.h"
+
+/* ---- lists of entries ---- */
+
+/* By path; of two for one path, the one that tells more is last: a link hides what it leads to, a text an empty file. */
+static int by_path(const void *x, const void *y)
+{
+	const struct root_entry *a = x, *b = y;
+	int order = str_cmp(a->path, b->path);
+	if (!order)
+		order = (a->kind == ENTRY_VARIABLE) - (b->kind == ENTRY_VARIABLE);
+	if (!order)
+		order = (a->kind > b->kind) - (a->kind < b->kind);
+	return order ? order : (a->text.n > b->text.n) - (a->text.n < b->text.n);
+}
+
+size_t root_entries_find(const struct root_entries *list, struct str path)
+{
+	size_t low = 0, high = list->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (str_cmp(list->v[middle].path, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void root_entries_sort(struct root_entries *list)
+{
+	size_t n = 0;
+	if (list->n)
+		qsort(list->v, list->n, sizeof(*list->v), by_path);
+	for (size_t i = 0; i < list->n; i++) {
+		bool same = n && str_eq(list->v[n - 1].path, list->v[i].path) &&
+			    (list->v[n - 1].kind == ENTRY_VARIABLE) ==
+				    (list->v[i].kind == ENTRY_VARIABLE);
+		list->v[same ? n - 1 : n++] = list->v[i];
+	}
+	list->n = n;
+}
+
+/* ---- reading ---- */
+
+/* Undoes the escapes \\ and \xHH; a single \ at the end says that no end of line follows (*ret_open). */
+static bool unescape(struct arena *a, struct str s, struct str *ret, bool *ret_open)
+{
+	BUF(out, a);
+	*ret_open = false;
+	for (size_t i = 0; i < s.n; i++) {
+		uint64_t byte;
+		if (s.p[i] != '\\') {
+			buf_char(&out, s.p[i]);
+		} else if (i + 1 == s.n) {
+			*ret_open = true;
+		} else if (s.p[i + 1] == '\\') {
+			buf_char(&out, s.p[++i]);
+		} else {
+			struct str digits = str_sub(s, i + 2, i + 4);
+			if (s.p[i + 1] != 'x' || digits.n != 2 || !str_u64(digits, 16, &byte))
+				return false;
+			buf_char(&out, (char)byte);
+			i += 3;
+		}
+	}
+	*ret = buf_str(&out);
+	return true;
+}
+
+/* The lines behind a tab that follow; an empty line among them needs no tab. */
+static bool read_block(struct arena *a, struct str *rest, unsigned *line, struct str *ret)
+{
+	BUF(out, a);
+	for (;;) {
+		size_t empty = 0;
+		struct str text;
+		bool open;
+		while (empty < rest->n && rest->p[empty] == '\n')
+			empty++;
+		if (empty == rest->n || rest->p[empty] != '\t')
+			break;
+		*rest = str_sub(*rest, empty + 1, rest->n);
+		*line += (unsigned)empty + 1;
+		for (size_t i = 0; i < empty; i++)
+			buf_char(&out, '\n');
+		if (!str_next(rest, '\n', &text))
+			text = S("");
+		if (!unescape(a, text, &text, &open))
+			return false;
+		buf_add(&out, text);
+		if (!open)
+			buf_char(&out, '\n');
+	}
+	*ret = buf_str(&out);
+	return true;
+}
+
+/* "(0660 0 109)" */
+static bool read_node(struct str s, struct root_entry *e)
+{
+	uint64_t mode, uid, gid;
+	struct str a, b, c;
+	if (!str_starts(s, S("(")) || !str_ends(s, S(")")))
+		return false;
+	str_cut(str_sub(s, 1, s.n - 1), ' ', &a, &b);
+	str_cut(b, ' ', &b, &c);
+	if (!str_u64(a, 8, &mode) || mode > 07777 || !str_u64(b, 10, &uid) || uid > UINT32_MAX ||
+		!str_u64(c, 10, &gid) || gid > UINT32_MAX)
+		return false;
+	e->mode = (unsigned)mode;
+	e->uid = (unsigned)uid;
+	e->gid = (unsigned)gid;
+	return true;
+}
+
+/* Adds the entry, with a path such as "lib/{liba,libb}.so" one for each alternative. */
+static bool add_entry(
+	struct arena *a, struct root_entry e, struct str path, struct root_entries *ret)
+{
+	bool open;
+	struct str before, rest, list, after, one;
+	bool many = str_cut(path, '{', &before, &rest) && str_cut(rest, '}', &list, &after);
+	if (!many)
+		list = S("-");
+	while (str_next(&list, ',', &one)) {
+		if (many)
+			path = str_fmt(a, "%.*s%.*s%.*s", STR(before), STR(one), STR(after));
+		if (!unescape(a, path, &e.path, &open) || open || !e.path.n ||
+			(e.kind != ENTRY_VARIABLE && !path_is_inside(e.path)))
+			return false;
+		*VEC_PUSH(a, ret) = e;
+	}
+	return true;
+}
+
+static struct str line_of(struct arena *a, struct str text)
+{
+	BUF(out, a); /* may have a NUL in it */
+	buf_add(&out, text);
+	buf_char(&out, '\n');
+	return buf_str(&out);
+}
+
+/* The entry whose first line is `line`; *rest and *number move behind those of its text. */
+static bool read_entry(struct arena *a, struct str line, struct str *rest, unsigned *number,
+	struct root_entries *ret)
+{
+	struct root_entry entry = {.kind = ENTRY_FILE}, *e = &entry;
+	struct str path, value = S("");
+	bool open = false, more = str_cut(line, ' ', &path, &value);
+	if (!more && str_ends(path, S("/"))) {
+		e->kind = ENTRY_DIR;
+		path.n--;
+	} else if (!more && str_ends(path, S(":"))) {
+		path.n--;
+		if (!read_block(a, rest, number, &e->text))
+			return false;
+	} else if (str_eq(value, S("="))) {
+		e->text = S("");
+	} else if (str_starts(value, S("= ")) || str_starts(value, S("-> "))) {
+		bool link = value.p[0] == '-';
+		if (!unescape(a, str_sub(value, link ? 3 : 2, value.n), &e->text, &open))
+			return false;
+		if (link)
+			e->kind = ENTRY_LINK;
+		else if (!open && path.p[0] != '$')
+			e->text = line_of(a, e->text);
+	} else if (str_eq(value, S("!"))) {
+		e->kind = ENTRY_DENIED;
+	} else if (read_node(value, e)) {
+		e->kind = ENTRY_NODE;
+	} else {
+		return false;
+	}
+	if (str_starts(path, S("$")) && e->kind == ENTRY_FILE) {
+		e->kind = ENTRY_VARIABLE;
+		path = str_sub(path, 1, path.n);
+	}
+	return add_entry(a, entry, path, ret);
+}
+
+struct err *machine_file_parse(
+	struct arena *a, struct str text, struct str name, struct root_entries *ret)
+{
+	struct str line;
+	unsigned number = 1;
+	*ret = (struct root_entries){0};
+	if (!str_next(&text, '\n', &line) || !str_eq(str_trim(line), S(MACHINE_FILE)))
+		return err_new(E_SYNTAX,
+			"'%.*s' is not a recorded machine: its first line is not '%s'", STR(name),
+			MACHINE_FILE);
+	while (str_next(&text, '\n', &line)) {
+		unsigned at = ++number;
+		if (!line.n || line.p[0] == '#' || line.p[0] == '@')
+			continue;
+		if (!read_entry(a, line, &text, &number, ret))
+			return err_at(err_new(E_SYNTAX, "this is not an entry of a machine: '%.*s'",
+					      STR(clean_text(a, line))),
+				(struct loc){.path = name, .line = at});
+	}
+	root_entries_sort(ret);
+	return NULL;
+}
+
+/* ---- writing ---- */
+
+/* path: blanks are escaped, too, and a '/', ':' at the end is no sign. */
+static void escape(struct buf *out, struct str s, bool path)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		bool sign = path ? c == ' ' || c == '{' || c == '}' || (c == ':' && i + 1 == s.n) ||
+					    (!i && (c == '#' || c == '@' || c == '$'))
+				 : c == ' ' && i + 1 == s.n;
+		if (c == '\\')
+			buf_add(out, S("\\\\"));
+		else if ((c < ' ' && (path || c != '\t')) || c == 0x7f || sign)
+			buf_fmt(out, "\\x%02x", c);
+		else
+			buf_char(out, s.p[i]);
+	}
+}
+
+static void write_text(struct buf *out, struct str text)
+{
+	struct str line;
+	size_t end = str_chr(text, '\n');
+	if (!text.n) {
+		buf_add(out, S(" =\n"));
+		return;
+	}
+	if (end && end + 1 >= text.n) { /* one line */
+		buf_add(out, S(" = "));
+		escape(out, str_sub(text, 0, end), false);
+		buf_add(out, end < text.n ? S("\n") : S("\\\n"));
+		return;
+	}
+	buf_add(out, S(":\n"));
+	while (text.n) {
+		end = str_chr(text, '\n');
+		line = str_sub(text, 0, end);
+		bool open = end == text.n;
+		text = str_sub(text, end + 1, text.n);
+		if (line.n || !text.n)
+			buf_char(out, '\t');
+		escape(out, line, false);
+		buf_add(out, open ? S("\\\n") : S("\n"));
+	}
+}
+
+/* How many entries from i on are empty files of one folder whose names have the same beginning, up to *ret_start bytes, and
+ * the same end from a dot on, of *ret_end bytes: libraries, or files for one GPU each. */
+static size_t count_alike(
+	const struct root_entries *list, size_t i, size_t *ret_start, size_t *ret_end)
+{
+	struct str first = list->v[i].path;
+	size_t n = 1, folder = str_rchr(first, '/') + 1;
+	size_t start = first.n, end = first.n - str_rchr(first, '.');
+	for (; i + n < list->n; n++) {
+		struct str path = list->v[i + n].path;
+		size_t same = 0;
+		while (same < path.n && same < start && path.p[same] == first.p[same])
+			same++;
+		while (same > 0 && ascii_alnum(first.p[same - 1]))
+			same--;
+		bool alike = list->v[i + n].kind == ENTRY_FILE && !list->v[i + n].text.n &&
+			     folder < first.n && same >= folder && path.n > same + end &&
+			     str_eq(str_sub(path, path.n - end, path.n),
+				     str_sub(first, first.n - end, first.n)) &&
+			     str_chr(str_sub(path, same, path.n), '/') == path.n - same &&
+			     str_chr(path, ',') == path.n;
+		if (!alike)
+			break;
+		start = same;
+	}
+	*ret_start = start;
+	*ret_end = end;
+	return end && end < first.n - folder && str_chr(first, ',') == first.n ? n : 1;
+}
+
+struct str machine_file_text(struct arena *a, const struct root_entries *entries)
+{
+	BUF(out, a);
+	buf_add(&out,
+		S(MACHINE_FILE
+			"\n# Written by 'rocsmith doctor --record'; rocsmith-doctor(1) describes "
+			"this form.\n\n"));
+	for (size_t i = 0, n = 1; i < entries->n; i += n) {
+		const struct root_entry *e = &entries->v[i];
+		size_t start, end;
+		bool empty = e->kind == ENTRY_FILE && !e->text.n;
+		n = empty ? count_alike(entries, i, &start, &end) : 1;
+		if (n > 1) {
+			escape(&out, str_sub(e->path, 0, start), true);
+			for (size_t k = 0; k < n; k++) {
+				struct str path = e[k].path;
+				buf_char(&out, k ? ',' : '{');
+				escape(&out, str_sub(path, start, path.n - end), true);
+			}
+			buf_char(&out, '}');
+			escape(&out, str_sub(e->path, e->path.n - end, e->path.n), true);
+			buf_add(&out, S(" =\n"));
+			continue;
+		}
+		struct str inside = str_fmt(a, "%.*s/", STR(e->path));
+		size_t next = root_entries_find(entries, inside);
+		if (e->kind == ENTRY_DIR && next < entries->n &&
+			str_starts(entries->v[next].path, inside))
+			continue; /* implied by what is in it */
+		if (e->kind == ENTRY_VARIABLE) {
+			buf_char(&out, '$');
+			escape(&out, e->path, true);
+			buf_add(&out, e->text.n ? S(" = ") : S(" ="));
+			escape(&out, e->text, false);
+			buf_char(&out, '\n');
+			continue;
+		}
+		escape(&out, e->path, true);
+		if (e->kind == ENTRY_DIR) {
+			buf_add(&out, S("/\n"));
+		} else if (e->kind == ENTRY_LINK) {
+			buf_add(&out, S(" -> "));
+			escape(&out, e->text, false);
+			buf_char(&out, '\n');
+		} else if (e->kind == ENTRY_NODE) {
+			buf_fmt(&out, " (%04o %u %u)\n", e->mode, e->uid, e->gid);
+		} else if (e->kind == ENTRY_DENIED) {
+			buf_add(&out, S(" !\n"));
+		} else {
+			write_text(&out, e->text);
+		}
+	}
+	return buf_str(&out);
+}

@@ -1,0 +1,335 @@
+/* How much of a machine may be in a recording: a table of paths, a list of variables, and the names of users, which are
+ * hidden in every path and text. What the table does not name is left out, so a new reader records nothing unless a row
+ * for its files is added here. Nothing may pass that identifies a person or a machine: no serial number, unique id, name
+ * of a user or host, network address or key. */
+#include <fnmatch.h>
+
+#include "machine/parse.h"
+#include "machine/root.h"
+#include "target/cut_list.h"
+
+typedef void redact_fn(struct buf *out, const struct root *r, struct str text);
+
+/* ---- rules for texts ---- */
+
+/* Lines whose key is in the list. */
+static void redact_keys(struct buf *out, struct str text, char sep, const char *const *keys)
+{
+	struct str line, key, value;
+	while (str_next(&text, '\n', &line)) {
+		str_cut(line, sep, &key, &value);
+		if (str_is_one_of(str_trim(key), keys))
+			buf_fmt(out, "%.*s\n", STR(line));
+	}
+}
+
+/* "Linux version 6.1.0", without who built it and where. */
+static void redact_version(struct buf *out, const struct root *r, struct str text)
+{
+	(void)r;
+	buf_fmt(out, "Linux version %.*s\n", STR(parse_kernel_version(text)));
+}
+
+/* The number of processors, the first one's name, and the flag that shows a virtual machine. */
+static void redact_cpuinfo(struct buf *out, const struct root *r, struct str text)
+{
+	static const char *const count[] = {"processor", NULL}, *const once[] = {"vendor_id",
+									"model name",
+									"CPU implementer"};
+	(void)r;
+	redact_keys(out, text, ':', count);
+	for (size_t i = 0; i < sizeof(once) / sizeof(*once); i++) {
+		struct str value = line_value(text, ':', str_from(once[i]));
+		if (value.n)
+			buf_fmt(out, "%s\t: %.*s\n", once[i], STR(value));
+	}
+	if (parse_hypervisor(text))
+		buf_add(out, S("flags\t: hypervisor\n"));
+}
+
+static void redact_cmdline(struct buf *out, const struct root *r, struct str text)
+{
+	(void)r;
+	struct strs words = parse_cmdline(out->a, text);
+	buf_fmt(out, "%.*s\n", STR(str_join(out->a, &words, S(" "))));
+}
+
+static void redact_modules(struct buf *out, const struct root *r, struct str text)
+{
+	(void)r;
+	if (parse_modules(text, S("amdgpu")))
+		buf_add(out, S("amdgpu 0 0 - Live 0x0000000000000000\n"));
+}
+
+static void redact_container(struct buf *out, const struct root *r, struct str text)
+{
+	struct str value = parse_environ(text, S("container"));
+	(void)r;
+	if (value.n)
+		buf_fmt(out, "container=%.*s%c", STR(value), 0);
+}
+
+/* The mark that shows which container it is; the rest of the path is ids. */
+static void redact_cgroup(struct buf *out, const struct root *r, struct str text)
+{
+	const struct cgroup_mark *m = parse_cgroup(text);
+	(void)r;
+	if (m)
+		buf_fmt(out, "0::%s%s\n", m->mark[0] == '/' ? "" : "/", m->mark);
+}
+
+/* This user's line, whose name is "user" in a recording. */
+static void redact_passwd(struct buf *out, const struct root *r, struct str text)
+{
+	if (!parse_passwd(text, r->uid, PASSWD_NAME).n)
+		return;
+	buf_fmt(out, "%s:x:%u:%.*s::%.*s:\n", r->uid ? "user" : "root", r->uid,
+		STR(parse_passwd(text, r->uid, PASSWD_GID)),
+		STR(parse_passwd(text, r->uid, PASSWD_HOME)));
+}
+
+static void redact_modprobe(struct buf *out, const struct root *r, struct str text)
+{
+	struct str line;
+	(void)r;
+	while (str_next(&text, '\n', &line))
+		if ((str_contains(line, S("amdgpu")) || str_contains(line, S("ttm"))) &&
+			!str_starts(str_trim(line), S("#")))
+			buf_fmt(out, "%.*s\n", STR(line));
+}
+
+static void redact_first_line(struct buf *out, const struct root *r, struct str text)
+{
+	struct str line;
+	(void)r;
+	if (str_next(&text, '\n', &line))
+		buf_fmt(out, "%.*s\n", STR(line));
+}
+
+static void redact_header(struct buf *out, const struct root *r, struct str text)
+{
+	struct str line;
+	(void)r;
+	while (str_next(&text, '\n', &line))
+		if (str_starts(str_trim(line), S("#")) && str_contains(line, S("_VERSION_")))
+			buf_fmt(out, "%.*s\n", STR(line));
+}
+
+/* The GPUs whose code was left, and whether torch's libraries were slimmed; not the list of files. */
+static void redact_slim(struct buf *out, const struct root *r, struct str text)
+{
+	struct strs gpus = parse_slim_gpus(out->a, text);
+	(void)r;
+	buf_add(out, S("{\"gpus\": ["));
+	for (size_t i = 0; i < gpus.n; i++)
+		buf_fmt(out, "%s\"%.*s\"", i ? ", " : "", STR(gpus.v[i]));
+	buf_fmt(out, "], \"files\": [%s]}\n",
+		str_contains(text, S("torch/lib")) ? "{\"path\": \"torch/lib\"}" : "");
+}
+
+static void redact_metadata(struct buf *out, const struct root *r, struct str text)
+{
+	struct str one;
+	(void)r;
+	text = metadata_lines(text);
+	while (next_requirement(&text, &one))
+		buf_fmt(out, "Requires-Dist: %.*s\n", STR(one));
+}
+
+static void redact_torch_version(struct buf *out, const struct root *r, struct str text)
+{
+	static const char *const names[] = {"__version__", "hip", "cuda", "xpu", NULL};
+	struct str line;
+	(void)r;
+	while (str_next(&text, '\n', &line)) {
+		size_t n = 0;
+		while (n < line.n && (ascii_alnum(line.p[n]) || line.p[n] == '_'))
+			n++;
+		if (str_is_one_of(str_sub(line, 0, n), names))
+			buf_fmt(out, "%.*s\n", STR(line));
+	}
+}
+
+static void redact_torch_init(struct buf *out, const struct root *r, struct str text)
+{
+	(void)r;
+	if (str_contains(text, S("rocm_sdk")))
+		buf_add(out, S("import rocm_sdk\n"));
+}
+
+/* ---- the table ---- */
+
+static const char *const memory_keys[] = {"MemTotal", "MemAvailable", "SwapTotal", NULL},
+			 *const status_keys[] = {"Uid", "Gid", "Groups", "Seccomp", NULL},
+			 *const release_keys[] = {"PRETTY_NAME", "ID", "VERSION_ID", NULL},
+			 *const kfd_keys[] = {"cpu_cores_count", "simd_count", "simd_per_cu",
+				 "wave_front_size", "gfx_target_version", "vendor_id", "device_id",
+				 "location_id", "domain", "drm_render_minor", "heap_type",
+				 "size_in_bytes", "node_to", "flags", NULL},
+			 *const uevent_keys[] = {"DRIVER", "PCI_SLOT_NAME", NULL},
+			 *const venv_keys[] = {
+				 "include-system-site-packages", "version", "version_info", NULL};
+
+/* The first row that fits decides; a row without a rule keeps the whole text. '*' also stands for '/'. */
+static const struct redaction {
+	const char *path;
+	redact_fn *redact;
+	char sep; /* or: lines with one of these keys before it */
+	const char *const *keys;
+} table[] = {
+	{.path = "proc/sys/kernel/osrelease"},
+	{.path = "proc/sys/kernel/arch"},
+	{.path = "proc/version", .redact = redact_version},
+	{.path = "proc/cpuinfo", .redact = redact_cpuinfo},
+	{.path = "proc/meminfo", .sep = ':', .keys = memory_keys},
+	{.path = "proc/cmdline", .redact = redact_cmdline},
+	{.path = "proc/modules", .redact = redact_modules},
+	{.path = "proc/1/environ", .redact = redact_container},
+	{.path = "proc/1/cgroup", .redact = redact_cgroup},
+	{.path = "proc/self/status", .sep = ':', .keys = status_keys},
+	{.path = "etc/passwd", .redact = redact_passwd},
+	{.path = "etc/os-release", .sep = '=', .keys = release_keys},
+	{.path = "usr/lib/os-release", .sep = '=', .keys = release_keys},
+	{.path = "*/modprobe.d/*.conf", .redact = redact_modprobe},
+	{.path = "var/lib/dkms/amdgpu/*/build/make.log", .redact = redact_first_line},
+	{.path = "sys/devices/system/cpu/online"},
+	{.path = "sys/firmware/efi/efivars/SecureBoot-*"},
+	{.path = "sys/module/amdgpu/initstate"},
+	{.path = "sys/module/amdgpu/version"},
+	{.path = "sys/module/*/parameters/*"},
+	{.path = "sys/kernel/iommu_groups/*/type"},
+	/* GPUs: the compute driver's nodes, and their PCI devices */
+	{.path = "sys/*/topology/nodes/*/properties", .sep = ' ', .keys = kfd_keys},
+	{.path = "sys/*/topology/nodes/*/name"},
+	{.path = "sys/*/uevent", .sep = '=', .keys = uevent_keys},
+	{.path = "sys/*/vendor"},
+	{.path = "sys/*/device"},
+	{.path = "sys/*/class"},
+	{.path = "sys/*/product_name"},
+	{.path = "sys/*/mem_info_*_total"},
+	{.path = "sys/*/vbios_version"},
+	{.path = "sys/*/fw_version/*_fw_version"},
+	{.path = "sys/*/power/runtime_status"},
+	{.path = "sys/*_link_speed"},
+	{.path = "sys/*_link_width"},
+	/* ROCm and Python environments, wherever they are */
+	{.path = "*/.info/version*"},
+	{.path = "*/hip_version.h", .redact = redact_header},
+	{.path = "*/rocm_version.h", .redact = redact_header},
+	{.path = "*/" CUT_LIST, .redact = redact_slim},
+	{.path = "*/pyvenv.cfg", .sep = '=', .keys = venv_keys},
+	{.path = "*.dist-info/METADATA", .redact = redact_metadata},
+	{.path = "*.egg-info/PKG-INFO", .redact = redact_metadata},
+	{.path = "*/torch/version.py", .redact = redact_torch_version},
+	{.path = "*/torch/__init__.py", .redact = redact_torch_init},
+};
+
+bool redact_text(const struct root *r, struct str path, struct str text, struct buf *out)
+{
+	ARENA(tmp);
+	const char *name = str_z(&tmp, path);
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (fnmatch(table[i].path, name, 0))
+			continue;
+		if (table[i].redact)
+			table[i].redact(out, r, text);
+		else if (table[i].keys)
+			redact_keys(out, text, table[i].sep, table[i].keys);
+		else
+			buf_add(out, text);
+		return true;
+	}
+	return false;
+}
+
+bool redact_variable(struct str name, struct str *value)
+{
+	static const char *const more[] = {"HOME", "PATH", "container", NULL};
+	if (str_eq(name,
+		    S("KUBERNETES_SERVICE_HOST"))) { /* that it is set shows a pod; it is an address */
+		*value = S("");
+		return true;
+	}
+	for (size_t i = 0; i < variable_count; i++)
+		if (str_eq(name, str_from(variable_table()[i].name)))
+			return true;
+	return str_is_one_of(name, more) || str_starts(name, S("HSA_OVERRIDE_GFX_VERSION_"));
+}
+
+/* ---- names of users ---- */
+
+/* How many bytes of s are the name of a file or folder. Windows has spaces in those of users. */
+static size_t name_length(struct str s, bool windows)
+{
+	size_t n = 0;
+	unsigned char least = windows ? ' ' : ' ' + 1;
+	while (n < s.n && (unsigned char)s.p[n] >= least && !strchr("/:;,'\"<>|()=", s.p[n]))
+		n++;
+	return n;
+}
+
+static bool is_path(struct str s, struct str path)
+{
+	return path.n && str_starts(s, path) && !name_length(str_sub(s, path.n, s.n), false);
+}
+
+static bool in_word(char c)
+{
+	return ascii_alnum(c) || (unsigned char)c >= 0x80;
+}
+
+static bool is_word(struct str s, struct str word)
+{
+	return word.n && str_starts(s, word) && !(s.n > word.n && in_word(s.p[word.n]));
+}
+
+/* A name that is on many machines identifies nobody, and is a word in other paths, too. */
+static bool is_private(struct str name)
+{
+	static const char *const common[] = {"root", "user", "other", "users", "home", "rocm",
+		"ubuntu", "debian", "fedora", "admin", "app", "build", "docker", "runner", "python",
+		"conda", "nobody", "opt", "usr", "lib", "bin", "etc", "var", "tmp", "local",
+		"share", "games", "mnt", "venv", "src", "data", "torch", "triton", "dev", "lib64",
+		NULL};
+	return name.n && !str_is_one_of(name, common);
+}
+
+/* What replaces the first *ret_n bytes of s, which begins with a slash. */
+static struct str disguise(const struct root *r, struct str s, size_t *ret_n)
+{
+	const struct str own[] = {r->home, r->real_home};
+	static const struct str homes[] = {S_INIT("/home/"), S_INIT("/Users/"), S_INIT("/users/")};
+	struct str after = str_sub(s, 1, s.n);
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		*ret_n = 1 + own[i].n;
+		if (!str_eq(own[i], S("root")) && is_path(after, own[i]))
+			return S("/home/user");
+	}
+	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++) {
+		size_t n = name_length(str_sub(s, homes[i].n, s.n), i > 0);
+		*ret_n = homes[i].n + n;
+		if (str_starts(s, homes[i]) && n)
+			return S("/home/other");
+	}
+	*ret_n = 1;
+	return S("/");
+}
+
+struct str root_hide(const struct root *r, struct arena *a, struct str text, bool words)
+{
+	BUF(out, a);
+	char before = 0;
+	words = words && is_private(r->user);
+	for (size_t n = 1; text.n; text = str_sub(text, n, text.n), n = 1) {
+		struct str shown = str_sub(text, 0, 1);
+		if (text.p[0] == '/') {
+			shown = disguise(r, text, &n);
+		} else if (words && !in_word(before) && is_word(text, r->user)) {
+			shown = S("user");
+			n = r->user.n;
+		}
+		before = text.p[n - 1];
+		buf_add(&out, shown);
+	}
+	return buf_str(&out);
+}
