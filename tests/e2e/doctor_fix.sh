@@ -4,7 +4,7 @@
 # ROCSMITH_FAULT_POINTS says at how many calls (0 = each one), and ROCSMITH_KILLS how many random kills of each kind.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
-machine=$E2E_TMP.machine
+machine=$E2E_TMP.recorded
 if [ "${DOCTOR_FIX_INSIDE:-}" != yes ]; then
 	rm -rf "$machine"
 	"$ROCSMITH" doctor --sysroot "$top/tests/machines/rdna3-igpu.machine" --record "$machine" >/dev/null 2>&1 || [ $? -eq 1 ]
