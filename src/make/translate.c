@@ -72,15 +72,17 @@ struct err *make_translate(struct make *m)
 	o->jobs = m->jobs;
 	bool given = o->sources.n > 0;
 	/* gfx942 has 8-bit float types other than OCP's if HIP's header says so, up to 7.2.4 at least */
-	struct str header = {0}, include = m->sdk->include;
-	if (!include.n)
-		include = path_join(m->a, m->sdk->root, S("usr/include"));
+	struct str header = {0};
 	bool gfx942 = false;
 	VEC_EACH (const struct str, gpu, &p->gpus)
 		gfx942 |= str_starts(*gpu, S("gfx942"));
-	if (gfx942)
+	if (gfx942) {
+		struct str include = m->sdk->include;
+		if (!include.n)
+			include = path_join(m->a, m->sdk->root, S("usr/include"));
 		TRY(fs_read_opt(m->a, path_join(m->a, include, S("hip/amd_detail/amd_hip_fp8.h")),
 			4 << 20, &header));
+	}
 	o->fnuz = str_contains(header, S("#define HIP_FP8_TYPE_OCP 0"));
 	if (hipify_by_torch(o)) {
 		o->want_untranslated = true; /* they explain messages of a failing compiler */
